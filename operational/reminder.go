@@ -21,6 +21,8 @@ type ReminderService interface {
 	Complete(ctx context.Context, number int64, note ReminderNote) (Reminder, error)
 	// Cancel ends a reminder, a recurring one too. It needs ScopeAgent.
 	Cancel(ctx context.Context, number int64, note ReminderNote) (Reminder, error)
+	// Edit changes what an open reminder says. It needs ScopeAgent.
+	Edit(ctx context.Context, number int64, patch ReminderPatch) (Reminder, error)
 	// Snooze lets a reminder come again later. It needs ScopeAgent.
 	Snooze(ctx context.Context, number int64, snooze ReminderSnooze) (Reminder, error)
 	// Pending returns what is due for an agent or a persona, what came due first at the
@@ -144,6 +146,14 @@ type ReminderSnooze struct {
 	For     string     `json:"for,omitempty"` // +10min, 2h, 1 day
 	Until   *time.Time `json:"until,omitempty"`
 	AgentID string     `json:"agent_id,omitempty"`
+}
+
+// ReminderPatch changes what a reminder says; what is nil stays as it is. When it comes due is Snooze's.
+type ReminderPatch struct {
+	Task    *string         `json:"task,omitempty"`
+	Context json.RawMessage `json:"context,omitempty" doc:"In place of what there is; null: none"`
+	Project *string         `json:"project,omitempty" doc:"\"\": none"`
+	AgentID string          `json:"agent_id,omitempty" doc:"Who changes it; default: the token's agent"`
 }
 
 // Happening is something that reminders may wait for.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"log/slog"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -340,6 +341,45 @@ func (s *Reminders) end(ctx context.Context, number int64, note ReminderNote, ev
 	return r, err
 }
 
+// Edit implements ReminderService. A message that has told of it says what it said then.
+func (s *Reminders) Edit(ctx context.Context, number int64, patch ReminderPatch) (Reminder, error) {
+	var redaction skillrouter.Redaction
+	if patch.Task != nil {
+		if err := skillrouter.CheckRequired("task", *patch.Task, MaxReminderTask); err != nil {
+			return Reminder{}, err
+		}
+		task := strings.TrimSpace(*patch.Task)
+		redaction.Text(&task)
+		patch.Task = &task
+	}
+	if patch.Project != nil {
+		if err := skillrouter.CheckName("project", *patch.Project); err != nil {
+			return Reminder{}, err
+		}
+	}
+	object, err := cleanContext(&redaction, patch.Context)
+	if err != nil {
+		return Reminder{}, err
+	}
+	r, err := s.change(ctx, number, patch.AgentID, EventReminderEdited, func(r *Reminder) error {
+		if !r.Status.Open() {
+			return skillrouter.Errorf(skillrouter.Conflict, "reminder %d is %s", r.Number, r.Status)
+		}
+		if patch.Task != nil {
+			r.Task = *patch.Task
+		}
+		if patch.Project != nil {
+			r.Project = *patch.Project
+		}
+		if len(patch.Context) > 0 {
+			r.Context = object
+		}
+		return nil
+	})
+	r.Redacted = redaction.Kinds()
+	return r, err
+}
+
 // Snooze implements ReminderService. What waits for an event or a condition
 // can be snoozed once it is due; it then comes again by time.
 func (s *Reminders) Snooze(ctx context.Context, number int64, snooze ReminderSnooze) (Reminder, error) {
@@ -398,7 +438,7 @@ func (s *Reminders) change(ctx context.Context, number int64, agent, event strin
 		if err := step(r); err != nil {
 			return nil, err
 		}
-		if before.Status == r.Status && sameTime(before.Next, r.Next) {
+		if before.Status == r.Status && sameTime(before.Next, r.Next) && before.same(*r) {
 			return nil, nil
 		}
 		r.UpdatedAt = now

@@ -37,6 +37,8 @@ var lessonAccess = map[string][]access{
 
 	"GET /patterns":                {{may: anyone, path: "/patterns"}},
 	"GET /patterns/emerging":       {{may: anyone, path: "/patterns/emerging"}},
+	"POST /patterns":               {{may: agents, path: "/patterns", body: `{"pattern_type":"best_practice","pattern_name":"n","description":"d","domain":"git"}`}, {may: asAgentA, path: "/patterns", body: `{"pattern_type":"best_practice","pattern_name":"n","description":"d","domain":"git","by":"a"}`}},
+	"PATCH /patterns/:id":          {{may: captains, path: "/patterns/{learned pattern}", body: `{"description":"other","by":"c"}`}},
 	"GET /patterns/:id":            {{may: anyone, path: "/patterns/{learned pattern}"}},
 	"POST /patterns/:id/confirm":   {{may: asAgentA, path: "/patterns/{learned pattern}/confirm?confirmed_by=a"}},
 	"POST /patterns/:id/deprecate": {{may: asAgentA, path: "/patterns/{learned pattern}/deprecate", body: `{"confirmed_by":"a"}`}},

@@ -19,5 +19,6 @@ var reminderAccess = map[string][]access{
 		{may: asAgentA, path: "/api/reminders/{reminder}/complete", body: `{"agent_id":"a"}`},
 	},
 	"POST /api/reminders/:id/cancel": {{may: asAgentA, path: "/api/reminders/{reminder}/cancel", body: `{"note":"n"}`}},
+	"PATCH /api/reminders/:id":       {{may: asAgentA, path: "/api/reminders/{reminder}", body: `{"task":"other"}`}},
 	"POST /api/reminders/:id/snooze": {{may: asAgentA, path: "/api/reminders/{reminder}/snooze", body: `{"for":"10min"}`}},
 }

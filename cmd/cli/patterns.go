@@ -14,9 +14,9 @@ import (
 
 func (s *shell) patternsCommand() *cobra.Command {
 	return s.verbs(verbs{
-		name: "patterns", short: "What recurs: list, show, confirm, delete", of: "PATTERN",
-		long: "Shows what recurs in lessons and episodes: nobody adds a pattern. One is named by its number, such as 7, or by its id.",
-		list: s.patternsList("list", "List patterns, the latest seen first"), show: s.patternsShow(),
+		name: "patterns", short: "What recurs: add, list, show, edit, confirm, delete", of: "PATTERN",
+		long: "Shows what recurs in lessons and episodes, by itself or because somebody says so. One is named by its number, such as 7, or by its id.",
+		add:  s.patternsAdd(), list: s.patternsList("list", "List patterns, the latest seen first"), show: s.patternsShow(), edit: s.patternsEdit(),
 		remove: removePattern, gone: "Deprecate a pattern: it holds no more, and is kept",
 		more: []*cobra.Command{
 			s.patternsList("emerging", "List patterns that are not confirmed yet, and why they are patterns", lesson.PatternEmerging),
@@ -53,6 +53,43 @@ func (s *shell) patternsList(use, short string, statuses ...lesson.PatternStatus
 func (s *shell) patternsShow() *cobra.Command {
 	var ref string
 	return asks(s, command{use: "show PATTERN", short: "Show one pattern with its reasons and evidence", args: exactly(&ref)}, withID("patterns", client.Patterns.Pattern, &ref), printPattern)
+}
+
+func (s *shell) patternsAdd() *cobra.Command {
+	draft := lesson.PatternDraft{Type: lesson.PatternBestPractice}
+	return asks(s, command{
+		use: "add NAME DESCRIPTION --domain DOMAIN", short: "Add a pattern that you saw; it is emerging until it is confirmed", args: exactly(&draft.Name, &draft.Description),
+		flags: options{
+			choice("type", &draft.Type, lesson.PatternTypes(), "what recurs"),
+			option("domain", &draft.Domain, "domain that it is of"),
+			option("action", &draft.Action, "what to do about it"),
+			phrases("prevention", &draft.Prevention, "how to prevent it; may be repeated"),
+			who("agent", &draft.By, s.agent, "who saw it (SKILLROUTER_AGENT)"),
+		},
+	}, sends(client.Patterns.Add, &draft), printPattern)
+}
+
+func (s *shell) patternsEdit() *cobra.Command {
+	var ref string
+	var patch lesson.PatternPatch
+	var prevention []string
+	return asks(s, command{
+		use: "edit PATTERN --FIELD TEXT...", short: "Change what a pattern says; for the captain", args: exactly(&ref),
+		flags: options{
+			optional("name", &patch.Name, "", "its line"),
+			optional("description", &patch.Description, "", "what recurs"),
+			optional("domain", &patch.Domain, "", "domain that it is of"),
+			optional("action", &patch.Action, "", "what to do about it"),
+			given("prevention", &patch.Prevention, &prevention, phrases("prevention", &prevention, "how to prevent it, in place of all there is; may be repeated")),
+		},
+		before: func() error {
+			if patch == (lesson.PatternPatch{}) {
+				return usagef("say what to change")
+			}
+			patch.By = s.person("")
+			return nil
+		},
+	}, withIDTo("patterns", client.Patterns.Edit, &ref, &patch), printPattern)
 }
 
 // patternsVerb passes a judgement on one pattern.

@@ -18,8 +18,8 @@ import (
 
 func (s *shell) proceduresCommand() *cobra.Command {
 	return s.verbs(verbs{
-		name: "procedures", short: "Steps that worked, to be gone through again: add, list, show, run, delete", of: "NAME", persona: true,
-		add: named(s.proceduresSave(), "add"), list: s.proceduresList(), show: s.proceduresShow(),
+		name: "procedures", short: "Steps that worked, to be gone through again: add, list, show, edit, run, delete", of: "NAME", persona: true,
+		add: named(s.proceduresSave(), "add"), list: s.proceduresList(), show: s.proceduresShow(), edit: s.proceduresEdit(),
 		remove: removeProcedure, gone: "Delete a procedure and its file",
 		more: []*cobra.Command{s.proceduresSearch(), s.proceduresCheck(), s.proceduresRun(), s.proceduresRuns()},
 	})
@@ -219,14 +219,62 @@ func (s *shell) proceduresSave() *cobra.Command {
 			draft.Persona, draft.AgentID = first(of, draft.Persona), agent
 			return err
 		},
-	}, sends(client.Procedures.Save, &draft), func(w io.Writer, saved procedure.Saved) {
-		if !saved.Changed {
-			fmt.Fprintf(w, "%s/%s is as it was, version %d\n", clean(saved.Persona), clean(saved.Name), saved.Version)
-			return
+	}, sends(client.Procedures.Save, &draft), printSaved)
+}
+
+func printSaved(w io.Writer, saved procedure.Saved) {
+	if !saved.Changed {
+		fmt.Fprintf(w, "%s/%s is as it was, version %d\n", clean(saved.Persona), clean(saved.Name), saved.Version)
+		return
+	}
+	fmt.Fprintf(w, "%s/%s saved as version %d\n", clean(saved.Persona), clean(saved.Name), saved.Version)
+	secretsCut(w, saved.Redacted)
+}
+
+func (s *shell) proceduresEdit() *cobra.Command {
+	var ref procedure.Ref
+	var file, agent string
+	var description, category *string
+	var read procedure.File
+	return asks(s, command{
+		use: "edit NAME [FILE] [--description TEXT] [--category NAME]", short: "Change a procedure: its steps by a file, or what is said of it", args: between(1, &ref.Name, &file),
+		long: "Changes a procedure, as a new version; runs under way go on with theirs. FILE holds\nall of it, as \"procedures add\" reads it; - is standard input.",
+		flags: options{
+			persona(&ref.Persona),
+			optional("description", &description, "", "what it is for"),
+			optional("category,c", &category, "", "category"),
+			who("agent", &agent, s.agent, "agent that changes it (SKILLROUTER_AGENT)"),
+		},
+		before: func() (err error) {
+			if file == "" {
+				if description == nil && category == nil {
+					return usagef("say what to change: a FILE, --description or --category")
+				}
+				return nil
+			}
+			if read, err = s.readProcedure(file); err == nil && read.Draft.Name != ref.Name {
+				return usagef("%s holds the procedure %q, not %q: add it with \"procedures add\"", file, read.Draft.Name, ref.Name)
+			}
+			return err
+		},
+	}, func(ctx context.Context, c *client.Client) (procedure.Saved, error) {
+		now, err := c.Procedures.Procedure(ctx, ref)
+		if err != nil {
+			return procedure.Saved{}, err
 		}
-		fmt.Fprintf(w, "%s/%s saved as version %d\n", clean(saved.Persona), clean(saved.Name), saved.Version)
-		secretsCut(w, saved.Redacted)
-	})
+		draft := procedure.Draft{Description: now.Description, Category: now.Category, Params: now.Params, Steps: now.Steps, LearnedFrom: now.LearnedFrom}
+		if file != "" {
+			draft = read.Draft
+		}
+		draft.Persona, draft.Name, draft.AgentID = now.Persona, now.Name, agent
+		if description != nil {
+			draft.Description = *description
+		}
+		if category != nil {
+			draft.Category = *category
+		}
+		return c.Procedures.Save(ctx, draft)
+	}, printSaved)
 }
 
 func (s *shell) proceduresRuns() *cobra.Command {

@@ -109,25 +109,50 @@ func (s *shell) remindersShow() *cobra.Command {
 func (s *shell) remindersEdit() *cobra.Command {
 	var number reminderNumber
 	var snooze operational.ReminderSnooze
+	var patch operational.ReminderPatch
 	var when string
+	var content *string
+	var says bool // something but the time
 	return asks(s, command{
-		use: "edit NUMBER --at WHEN", short: "Let a reminder come due at another time", args: exactly(&number.text),
+		use: "edit NUMBER [--at WHEN] [--task TEXT]", short: "Change what a reminder says, or when it comes due", args: exactly(&number.text),
 		flags: options{
 			option("at", &when, "when it comes due, such as \"tomorrow at 9\""),
+			optional("task", &patch.Task, "", "what it reminds of"),
+			optional("project", &patch.Project, "", "project that it belongs to; \"\" is none"),
+			optional("context", &content, "", "what will be needed then, a JSON object"),
 			who("agent", &snooze.AgentID, s.agent, "agent that does it (SKILLROUTER_AGENT)"),
 		},
 		before: func() error {
-			if when == "" {
-				return usagef("say when: --at WHEN")
+			if content != nil {
+				if patch.Context = json.RawMessage(*content); !json.Valid(patch.Context) {
+					return usagef("--context is not JSON")
+				}
 			}
-			at, err := operational.ParseWhen(when, s.now())
-			if err != nil {
-				return usagef("--at %s", skillrouter.MessageOf(err))
+			says = patch.Task != nil || patch.Project != nil || content != nil
+			switch {
+			case when == "" && !says:
+				return usagef("say what to change: --task TEXT or --at WHEN")
+			case when != "":
+				at, err := operational.ParseWhen(when, s.now())
+				if err != nil {
+					return usagef("--at %s", skillrouter.MessageOf(err))
+				}
+				snooze.Until = &at
 			}
-			snooze.Until = &at
+			patch.AgentID = snooze.AgentID
 			return number.read()
 		},
-	}, sendsTo(client.Reminders.Snooze, &number.of, &snooze), reminderTable.one)
+	}, func(ctx context.Context, c *client.Client) (r operational.Reminder, err error) {
+		if says {
+			if r, err = c.Reminders.Edit(ctx, number.of, patch); err != nil {
+				return r, err
+			}
+		}
+		if snooze.Until != nil {
+			r, err = c.Reminders.Snooze(ctx, number.of, snooze)
+		}
+		return r, err
+	}, reminderTable.one)
 }
 
 func (s *shell) remindersEnd(

@@ -13,6 +13,10 @@ type PatternService interface {
 	Pattern(ctx context.Context, ref string) (Pattern, error)
 	// List returns patterns, the latest seen first.
 	List(ctx context.Context, filter PatternFilter) ([]Pattern, error)
+	// Add stores a pattern that somebody saw, and no lessons have shown yet.
+	Add(ctx context.Context, draft PatternDraft) (Pattern, error)
+	// Edit changes what a pattern says.
+	Edit(ctx context.Context, ref string, patch PatternPatch) (Pattern, error)
 	// Confirm says that a pattern is real and should be enforced.
 	Confirm(ctx context.Context, ref string, draft ConfirmationDraft) (Pattern, error)
 	// Deprecate says that a pattern holds no more; it is kept.

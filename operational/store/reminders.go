@@ -48,7 +48,7 @@ type reminderRow struct {
 func (reminderRow) TableName() string { return "reminders" }
 
 // changing are the columns that a change of a reminder writes.
-var changing = []string{"status", "scheduled_for", "next_at", "fired", "fired_at", "missed", "delivered_to", "message_id", "note", "updated_at"}
+var changing = []string{"task", "context", "project", "status", "scheduled_for", "next_at", "fired", "fired_at", "missed", "delivered_to", "message_id", "note", "updated_at"}
 
 func rowOfReminder(r operational.Reminder) reminderRow {
 	row := reminderRow{

@@ -43,3 +43,13 @@ func (p Patterns) judge(ctx context.Context, ref, verb string, draft lesson.Conf
 func patternAt(ref, below string) address {
 	return at("/patterns/{pattern_id}"+below, unlike(ref, "emerging")) // a listing is called that; no pattern is
 }
+
+// Add implements lesson.PatternService.
+func (p Patterns) Add(ctx context.Context, draft lesson.PatternDraft) (lesson.Pattern, error) {
+	return call[lesson.Pattern](ctx, p.c, http.MethodPost, at("/patterns"), draft)
+}
+
+// Edit implements lesson.PatternService.
+func (p Patterns) Edit(ctx context.Context, ref string, patch lesson.PatternPatch) (lesson.Pattern, error) {
+	return call[lesson.Pattern](ctx, p.c, http.MethodPatch, at("/patterns/{id}", ref), patch)
+}

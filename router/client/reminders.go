@@ -42,6 +42,11 @@ func (r Reminders) Cancel(ctx context.Context, number int64, note operational.Re
 	return call[operational.Reminder](ctx, r.c, http.MethodPost, at("/api/reminders/{id}/cancel", number), note)
 }
 
+// Edit implements operational.ReminderService.
+func (r Reminders) Edit(ctx context.Context, number int64, patch operational.ReminderPatch) (operational.Reminder, error) {
+	return call[operational.Reminder](ctx, r.c, http.MethodPatch, at("/api/reminders/{id}", number), patch)
+}
+
 // Snooze implements operational.ReminderService.
 func (r Reminders) Snooze(ctx context.Context, number int64, snooze operational.ReminderSnooze) (operational.Reminder, error) {
 	return call[operational.Reminder](ctx, r.c, http.MethodPost, at("/api/reminders/{id}/snooze", number), snooze)

@@ -61,6 +61,8 @@ func (s *Server) patternRoutes(patterns lesson.PatternService) {
 		}))
 	at.get("", "Patterns, the latest seen first",
 		asked(as(patterns.List, func(list []lesson.Pattern) GatheredPatterns { return GatheredPatterns{list, len(list)} })))
+	at.post("", "Add a pattern that somebody saw; it is emerging until it is confirmed", created(sent(patterns.Add)))
+	at.patch("/{id}", "Change what a pattern says: the fields that are sent", changedBy(patterns.Edit).saying(id))
 	at.get("/{id}", "One pattern with its evidence", named(patterns.Pattern).saying(id))
 	at.post("/{id}/confirm", "Say that a pattern is real and should be enforced, in the query or in the body", judged(patterns.Confirm).saying(id))
 	at.post("/{id}/deprecate", "Say that a pattern holds no more; it is kept", judged(patterns.Deprecate).saying(id))

@@ -29,6 +29,7 @@ func (s *Server) reminderRoutes(reminders operational.ReminderService) {
 	at.post("/events", "Tell of something by name; the reminders that wait for it come due",
 		sent(as(reminders.Happened, func(n int) Fired { return Fired{n} })))
 	at.get("/{id}", "One reminder", named(reminders.Reminder).saying("The reminder's number"))
+	at.patch("/{id}", "Change what an open reminder says: the fields that are sent", changedReminder(reminders.Edit))
 	at.post("/{id}/complete", "Say that it is done; one that recurs waits for its next time", changedReminder(reminders.Complete))
 	at.post("/{id}/cancel", "End it, because it is not wanted any more", changedReminder(reminders.Cancel))
 	at.post("/{id}/snooze", "Let it come again later: for 10min, 2h, 1 day, or until a time", changedReminder(reminders.Snooze))

@@ -1,0 +1,133 @@
+package lesson
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"skillrouter"
+	"skillrouter/learning"
+)
+
+// EventPatternEdited is the type of the event of a pattern that somebody changed.
+const EventPatternEdited = "pattern.edited"
+
+// PatternDraft is a pattern that somebody saw.
+type PatternDraft struct {
+	Type        PatternType `json:"pattern_type" doc:"recurring_failure, common_solution, best_practice, anti_pattern or optimization"`
+	Name        string      `json:"pattern_name"`
+	Description string      `json:"description"`
+	Domain      string      `json:"domain"`
+	Action      string      `json:"recommended_action,omitempty"`
+	Prevention  []string    `json:"prevention_steps,omitempty"`
+	By          string      `json:"by,omitempty" doc:"Default: the token's agent"`
+}
+
+// PatternPatch changes what a pattern says; what is nil stays as it is.
+type PatternPatch struct {
+	Name        *string   `json:"pattern_name,omitempty"`
+	Description *string   `json:"description,omitempty"`
+	Domain      *string   `json:"domain,omitempty"`
+	Action      *string   `json:"recommended_action,omitempty"`
+	Prevention  *[]string `json:"prevention_steps,omitempty"`
+	By          string    `json:"by,omitempty" doc:"Default: the token's agent"`
+}
+
+// checkSaid checks what people may say of a pattern, and cuts secrets out of it.
+func checkSaid(p *Pattern) error {
+	p.Name = skillrouter.OneLine(p.Name)
+	if err := cmp.Or(
+		skillrouter.CheckRequired("pattern_name", p.Name, learning.MaxTitle),
+		skillrouter.CheckRequired("description", p.Description, MaxText),
+		checkRequiredName("domain", p.Domain),
+		skillrouter.CheckText("recommended_action", p.Action, MaxText),
+		cleanList("prevention_steps", &p.Prevention),
+	); err != nil {
+		return err
+	}
+	if len(p.Prevention) > maxPrevention {
+		return skillrouter.InvalidField("prevention_steps", "has more than %d", maxPrevention)
+	}
+	var r skillrouter.Redaction
+	r.Text(&p.Name, &p.Description, &p.Action)
+	r.List(p.Prevention)
+	p.Prevention = neverNil(p.Prevention)
+	return nil
+}
+
+// Add implements PatternService. It needs ScopeAgent. The pattern is emerging until somebody
+// confirms it; without evidence of lessons it makes no rule of the guard.
+func (p *Patterns) Add(ctx context.Context, draft PatternDraft) (Pattern, error) {
+	caller := skillrouter.PrincipalOf(ctx)
+	by, err := caller.ActingAs("by", draft.By)
+	if err != nil {
+		return Pattern{}, err
+	}
+	gathered := []PatternType{PatternRecurringFailure, PatternCommonSolution, PatternBestPractice, PatternAntiPattern, PatternOptimization}
+	if err := skillrouter.CheckOneOf("pattern_type", draft.Type, gathered); err != nil {
+		return Pattern{}, err
+	}
+	at := p.now.Stamp()
+	pattern := Pattern{
+		Type: draft.Type, Name: draft.Name, Description: draft.Description, Domain: draft.Domain, Action: draft.Action, Prevention: slices.Clone(draft.Prevention),
+		Categories: []string{}, LessonIDs: []string{}, EpisodeIDs: []int64{}, Frequency: 1, FirstSeen: at, LastSeen: at, Status: PatternEmerging,
+		Belief:           Belief{InitialConfidence: gatheredConfidence(1, 1, 1), DecayConstant: DecayConstant, ConfidenceAt: at},
+		ActionConfidence: 1, CreatedAt: at, UpdatedAt: at, Why: []string{"added by " + cmp.Or(by, "a person")},
+	}
+	if err := checkSaid(&pattern); err != nil {
+		return Pattern{}, err
+	}
+	if pattern.ID, err = learning.NewID(); err != nil {
+		return Pattern{}, err
+	}
+	err = p.store.Change(ctx, func(tx PipelineTx) error {
+		if err := tx.InsertPattern(&pattern); err != nil {
+			return err
+		}
+		if kind := skillrouter.KindOf(by); kind != "" {
+			if _, err := tx.AddPatternAgents(pattern.ID, kind); err != nil {
+				return err
+			}
+		}
+		return tx.AddEvents(patternEvent(EventPatternEmerged, &pattern, by, "", at))
+	}, func() {})()
+	if err != nil {
+		return Pattern{}, err
+	}
+	return p.Pattern(ctx, pattern.ID)
+}
+
+// Edit implements PatternService. It needs ScopeCaptain: a pattern is nobody's own. What a
+// person says to do outweighs what lessons say.
+func (p *Patterns) Edit(ctx context.Context, ref string, patch PatternPatch) (Pattern, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeCaptain); err != nil {
+		return Pattern{}, err
+	}
+	var wrong error
+	pattern, err := p.judge(ctx, ref, ConfirmationDraft{By: patch.By}, func(pattern *Pattern, _ string, _ time.Time) string {
+		was := *pattern
+		for _, f := range []struct{ have, set *string }{
+			{&pattern.Name, patch.Name}, {&pattern.Description, patch.Description}, {&pattern.Domain, patch.Domain}, {&pattern.Action, patch.Action},
+		} {
+			if f.set != nil {
+				*f.have = *f.set
+			}
+		}
+		if patch.Action != nil {
+			pattern.ActionConfidence = 1
+		}
+		if patch.Prevention != nil {
+			pattern.Prevention = slices.Clone(*patch.Prevention)
+		}
+		if wrong = checkSaid(pattern); wrong != nil {
+			return ""
+		}
+		if was.Name == pattern.Name && was.Description == pattern.Description && was.Domain == pattern.Domain && was.Action == pattern.Action &&
+			slices.Equal(was.Prevention, pattern.Prevention) {
+			return ""
+		}
+		return EventPatternEdited
+	})
+	return pattern, cmp.Or(wrong, err)
+}
