@@ -29,18 +29,77 @@ func Scopes() []Scope { return []Scope{ScopeRead, ScopeAgent, ScopeCaptain, Scop
 // client fills in. The zero Principal may do nothing.
 type Principal struct {
 	AgentID string // the agent that the token was issued to; empty for one that is no agent's
+	Person  string // the person that the token was issued to; empty for an agent's, and for one that names nobody
 	Scopes  []Scope
 
-	open bool // it stands for whoever calls
+	open     bool          // it stands for whoever calls
+	signs    string        // how what a person decides with it is signed; empty: no person bears it
+	unissued bool          // no token was ever issued, so nothing tells people from agents
+	above    func() string // the agent that runs the program which calls, if that can be seen
 }
 
 // Open returns the principal of every call while the router listens on loopback and no token
 // has been issued. It may act as every agent, and may not issue tokens.
-func Open() Principal { return Principal{Scopes: []Scope{ScopeCaptain}, open: true} }
+func Open() Principal { return Principal{Scopes: []Scope{ScopeCaptain}, open: true, unissued: true} }
 
 // IsOpen tells whether p is the principal that Open returns. Some rights of a captain, such
 // as to exceed the limits of a mailbox, are not for everybody.
 func (p Principal) IsOpen() bool { return p.open }
+
+// Owner returns the principal of the owner's token. issued tells whether any token was issued.
+func Owner(issued bool) Principal {
+	return Principal{Scopes: []Scope{ScopeAdmin}, signs: "owner", unissued: !issued}
+}
+
+// Signing returns p as whoever decides what only a person may, signed with the person's name, else with that of the
+// token's agent, else with name. A token with the scope agent is an agent's, whatever other scopes it has: it signs nothing.
+func (p Principal) Signing(name string) Principal {
+	if !slices.Contains(p.Scopes, ScopeAgent) {
+		p.signs = cmp.Or(p.Person, p.AgentID, name)
+	}
+	return p
+}
+
+// From returns p as a caller whose program may be run by an agent. above returns that agent's kind, or "".
+func (p Principal) From(above func() string) Principal {
+	p.above = above
+	return p
+}
+
+// Unissued tells whether no token was ever issued: whoever calls may then be anybody.
+func (p Principal) Unissued() bool { return p.unissued }
+
+// AsPerson returns the name that signs what only a person may decide. An agent's token never does (see Signing); nor anybody while no token was issued, nor a program that an agent runs, as far as
+// that can be seen. It needs ScopeCaptain.
+func (p Principal) AsPerson() (string, error) {
+	switch {
+	case p.Unissued():
+		return "", Errorf(Forbidden, "no token was issued yet, so nobody knows a person from an agent: `skillrouter token create --person NAME --scope captain` issues one")
+	case p.signs == "":
+		return "", Errorf(Forbidden, "only a person decides this, and the token is an agent's")
+	}
+	if err := p.Need(ScopeCaptain); err != nil {
+		return "", err
+	}
+	return p.signs, p.NotBelowAgent()
+}
+
+// Above is the kind of agent that is seen to run the program which calls; empty if none is. It is advice: a
+// program of the same user can hide whose it is.
+func (p Principal) Above() string {
+	if p.above == nil {
+		return ""
+	}
+	return p.above()
+}
+
+// NotBelowAgent returns a Forbidden error if an agent is seen to run the program which calls.
+func (p Principal) NotBelowAgent() error {
+	if agent := p.Above(); agent != "" {
+		return Errorf(Forbidden, "only a person decides this, and %s runs the program that asks for it: use a terminal of your own or the dashboard", agent)
+	}
+	return nil
+}
 
 // System is the principal of the router's own work: timers, sweeps, start-up.
 func System() Principal { return Principal{Scopes: []Scope{ScopeAdmin}} }
@@ -107,13 +166,13 @@ func (p Principal) ActingAs(field, named string) (string, error) {
 }
 
 // SpeakingAs is ActingAs, but a captain may name any person too. It returns the name as it
-// was checked: on one line, without white space at either end.
+// was checked: on one line, without white space at either end. Without a name a person speaks as himself.
 func (p Principal) SpeakingAs(field, named string) (string, error) {
 	if err := cmp.Or(p.Need(ScopeAgent), CheckName(field, named)); err != nil {
 		return "", err
 	}
 	if named = OneLine(named); named == "" {
-		return p.AgentID, nil
+		return cmp.Or(p.AgentID, p.Person), nil
 	}
 	return named, p.ActAs(named)
 }

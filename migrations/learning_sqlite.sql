@@ -579,6 +579,47 @@ CREATE TRIGGER facts_versioned AFTER DELETE ON facts WHEN length(OLD.value) <= 1
     DELETE FROM fact_versions WHERE persona = OLD.persona AND key = OLD.key
         AND version <= (SELECT version FROM fact_versions WHERE persona = OLD.persona AND key = OLD.key ORDER BY version DESC LIMIT 1 OFFSET 20);
 END;
+CREATE TABLE approvals (
+    num        INTEGER PRIMARY KEY AUTOINCREMENT,
+    id         TEXT NOT NULL UNIQUE,
+    exact      TEXT NOT NULL,               -- SHA-256 of the action, in hexadecimal
+    agent_id   TEXT NOT NULL,
+    folder     TEXT NOT NULL DEFAULT '',
+    project    TEXT NOT NULL DEFAULT '',
+    tool       TEXT NOT NULL DEFAULT '',
+    action     TEXT NOT NULL,               -- redacted
+    matches    TEXT NOT NULL,               -- JSON: the rules that block it
+    state      TEXT NOT NULL CHECK (state IN ('pending', 'approved', 'denied', 'used')),
+    check_id   TEXT NOT NULL,               -- the last check that was blocked
+    asked      INTEGER NOT NULL DEFAULT 1,  -- how often
+    asked_at   INTEGER NOT NULL,            -- times are Unix milliseconds
+    ends_at    INTEGER NOT NULL,            -- from then on it is none, whatever its state
+    decided_by TEXT NOT NULL DEFAULT '',
+    decided_at INTEGER,
+    notes      TEXT NOT NULL DEFAULT '',
+    used_at    INTEGER,
+    used_check TEXT NOT NULL DEFAULT ''
+) STRICT;
+CREATE INDEX approvals_state ON approvals(state, num);
+CREATE INDEX approvals_agent ON approvals(agent_id, state, num);
+CREATE TABLE permissions (
+    num         INTEGER PRIMARY KEY AUTOINCREMENT,
+    id          TEXT NOT NULL UNIQUE,
+    exact       TEXT NOT NULL DEFAULT '',    -- SHA-256 of the action; empty: the pattern says which
+    pattern     TEXT NOT NULL DEFAULT '',
+    action      TEXT NOT NULL,               -- redacted
+    tool        TEXT NOT NULL DEFAULT '',
+    agent_kind  TEXT NOT NULL,
+    project     TEXT NOT NULL DEFAULT '',
+    folder      TEXT NOT NULL DEFAULT '',    -- empty: every folder of the project
+    rules       TEXT NOT NULL,               -- JSON: the ids of the rules that it lifts
+    owner       TEXT NOT NULL,
+    notes       TEXT NOT NULL DEFAULT '',
+    created_at  INTEGER NOT NULL,
+    ends_at     INTEGER NOT NULL,
+    revoked_at  INTEGER,
+    revoked_by  TEXT NOT NULL DEFAULT ''
+) STRICT;
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (1, 0, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (2, 1, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (3, 2, 1);
@@ -603,4 +644,5 @@ INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (21, 20, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (22, 21, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (23, 22, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (24, 23, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (25, 24, 1);
 INSERT INTO changes (what, key, seq) VALUES ('embeddings', '', 0);

@@ -157,7 +157,7 @@ CREATE TABLE tokens (
     created_at INTEGER NOT NULL,
     expires_at INTEGER,
     revoked_at INTEGER
-) STRICT;
+, person TEXT NOT NULL DEFAULT '', issued_below TEXT NOT NULL DEFAULT '') STRICT;
 CREATE TABLE events (
     seq      INTEGER PRIMARY KEY AUTOINCREMENT,
     type     TEXT NOT NULL,
@@ -294,3 +294,4 @@ INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (7, 6, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (8, 7, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (9, 8, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (10, 9, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (11, 10, 1);

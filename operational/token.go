@@ -11,16 +11,20 @@ import (
 type Token struct {
 	ID        string              `json:"id"`
 	AgentID   string              `json:"agent_id,omitempty"`
+	Person    string              `json:"person,omitempty"`
 	Scopes    []skillrouter.Scope `json:"scopes"`
 	Note      string              `json:"note,omitempty"`
 	CreatedAt time.Time           `json:"created_at"`
 	ExpiresAt *time.Time          `json:"expires_at,omitempty"`
 	RevokedAt *time.Time          `json:"revoked_at,omitempty"`
+	// IssuedBelow is the kind of agent that ran the program which asked for the token, if one did. Nobody decides with it what only a person may.
+	IssuedBelow string `json:"issued_below,omitempty"`
 }
 
 // TokenDraft is what may be asked for of a new token.
 type TokenDraft struct {
 	AgentID    string              `json:"agent_id,omitempty"` // needed for the scope agent
+	Person     string              `json:"person,omitempty"`   // whose it is, if it is no agent's: what this person decides is signed so
 	Scopes     []skillrouter.Scope `json:"scopes"`
 	Note       string              `json:"note,omitempty"`
 	TTLSeconds int64               `json:"ttl_seconds,omitempty"` // 0: until revoked

@@ -58,6 +58,7 @@ type IssuedToken struct {
 // Identity is who makes a call.
 type Identity struct {
 	AgentID string              `json:"agent_id,omitempty"` // the agent that the token was issued to, if it is one's
+	Person  string              `json:"person,omitempty"`   // the person, if it is one's
 	Scopes  []skillrouter.Scope `json:"scopes"`
 	Open    bool                `json:"open"` // no token is needed, and none was ever issued: everybody is the captain
 }
@@ -147,7 +148,9 @@ func (t *Tokens) Authenticate(_ context.Context, secret string) (skillrouter.Pri
 		digest := DigestOf(secret)
 		for _, owner := range t.owner {
 			if subtle.ConstantTimeCompare(owner[:], digest[:]) == 1 {
-				return skillrouter.Principal{Scopes: []skillrouter.Scope{skillrouter.ScopeAdmin}}, nil
+				t.mu.RLock()
+				defer t.mu.RUnlock()
+				return skillrouter.Owner(t.issued), nil
 			}
 		}
 		t.mu.RLock()
@@ -155,7 +158,11 @@ func (t *Tokens) Authenticate(_ context.Context, secret string) (skillrouter.Pri
 		t.mu.RUnlock()
 		switch {
 		case known && (token.ExpiresAt == nil || now.Before(*token.ExpiresAt)):
-			return skillrouter.Principal{AgentID: token.AgentID, Scopes: slices.Clone(token.Scopes)}, nil
+			p := skillrouter.Principal{AgentID: token.AgentID, Person: token.Person, Scopes: slices.Clone(token.Scopes)}
+			if token.IssuedBelow == "" {
+				p = p.Signing("token " + token.ID)
+			}
+			return p, nil
 		case known:
 			return skillrouter.Principal{}, skillrouter.Errorf(skillrouter.Unauthenticated, "the token has expired")
 		}
@@ -172,7 +179,7 @@ func (t *Tokens) Self(ctx context.Context) (Identity, error) {
 	if len(p.Scopes) == 0 {
 		return Identity{}, skillrouter.Errorf(skillrouter.Unauthenticated, "a token is needed")
 	}
-	return Identity{AgentID: p.AgentID, Scopes: slices.Clone(p.Scopes), Open: p.IsOpen()}, nil
+	return Identity{AgentID: p.AgentID, Person: p.Person, Scopes: slices.Clone(p.Scopes), Open: p.IsOpen()}, nil
 }
 
 // Issue implements TokenService.
@@ -180,6 +187,13 @@ func (t *Tokens) Issue(ctx context.Context, draft TokenDraft) (IssuedToken, erro
 	p := skillrouter.PrincipalOf(ctx)
 	if err := cmp.Or(p.Need(skillrouter.ScopeAdmin), draft.check()); err != nil {
 		return IssuedToken{}, err
+	}
+	below := ""
+	if (skillrouter.Principal{Scopes: draft.Scopes}).Has(skillrouter.ScopeCaptain) {
+		below = p.Above()
+	}
+	if draft.Person != "" && below != "" {
+		return IssuedToken{}, p.NotBelowAgent()
 	}
 	t.mu.RLock()
 	full := len(t.live) >= MaxTokens
@@ -189,7 +203,7 @@ func (t *Tokens) Issue(ctx context.Context, draft TokenDraft) (IssuedToken, erro
 	}
 	now := t.now.Stamp()
 	issued := IssuedToken{
-		Token:  Token{ID: newID(), AgentID: draft.AgentID, Scopes: slices.Clone(draft.Scopes), Note: draft.Note, CreatedAt: now},
+		Token:  Token{ID: newID(), AgentID: draft.AgentID, Person: skillrouter.OneLine(draft.Person), Scopes: slices.Clone(draft.Scopes), Note: draft.Note, CreatedAt: now, IssuedBelow: below},
 		Secret: NewSecret(),
 	}
 	if draft.TTLSeconds > 0 {
@@ -260,6 +274,12 @@ func (d TokenDraft) check() error {
 		}
 	} else if slices.Contains(d.Scopes, skillrouter.ScopeAgent) {
 		return skillrouter.InvalidField("agent_id", "is required for the scope %q", skillrouter.ScopeAgent)
+	}
+	if d.Person != "" && d.AgentID != "" {
+		return skillrouter.InvalidField("person", "and agent_id exclude each other: a token is a person's or an agent's")
+	}
+	if err := skillrouter.CheckName("person", d.Person); err != nil {
+		return err
 	}
 	if strings.ContainsAny(d.Note, "\r\n") {
 		return skillrouter.InvalidField("note", "may not hold line breaks")

@@ -34,6 +34,8 @@ type access struct {
 	hidden bool
 	// public: those without a token may call it too.
 	public bool
+	// personal: it takes a person, and so nobody may while no token was issued.
+	personal bool
 	// answers is the status of a call that may be made, if it is none of success.
 	answers int
 }
@@ -143,6 +145,11 @@ var matrix = join(feedAccess, gapsAccess, queryAccess, judgementAccess, searchAc
 	"POST /check/rules/:id/restore":       {{may: captains, path: "/check/rules/builtin:n8n-sql/restore", body: `{}`}},
 	"GET /check/packs":                    {{may: anyone, path: "/check/packs"}},
 	"POST /check/packs":                   {{may: captains, path: "/check/packs", body: `{"names":["docker"],"mode":"off"}`}},
+	"GET /check/approvals":                {{may: anyone, path: "/check/approvals"}},
+	"POST /check/approvals/:id/approve":   {{may: captains, path: "/check/approvals/{blocked action}/approve", body: `{}`, personal: true}},
+	"POST /check/approvals/:id/deny":      {{may: captains, path: "/check/approvals/{blocked action}/deny", body: `{}`, personal: true}},
+	"GET /check/permissions":              {{may: anyone, path: "/check/permissions"}},
+	"POST /check/permissions/:id/revoke":  {{may: captains, path: "/check/permissions/{permission}/revoke", personal: true}},
 	"POST /check/explain":                 {{may: anyone, path: "/check/explain", body: `{"proposed_action":"ls"}`}},
 	"GET /api/whoami":                     {{may: anyone, path: "/api/whoami"}},
 	"GET /api/memory/ids":                 {{may: anyone, path: "/api/memory/ids?type=knowledge&part=0123"}},

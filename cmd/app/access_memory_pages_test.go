@@ -34,6 +34,10 @@ var memoryPagesAccess = map[string][]access{
 	"POST /ui/pattern/deprecate": {
 		{may: asAgentB, path: "/ui/pattern/deprecate", body: "token_of_form={form}&id={pattern}&by=b", answers: done},
 	},
+	"GET /ui/guard/approvals":      {{may: anyone, path: "/ui/guard/approvals"}},
+	"POST /ui/guard/approve":       {{may: captains, path: "/ui/guard/approve", body: "token_of_form={form}&id={blocked action}", answers: done, personal: true}},
+	"POST /ui/guard/deny":          {{may: captains, path: "/ui/guard/deny", body: "token_of_form={form}&id={blocked action}", answers: done, personal: true}},
+	"POST /ui/guard/revoke":        {{may: captains, path: "/ui/guard/revoke", body: "token_of_form={form}&id={permission}", answers: done, personal: true}},
 	"POST /ui/guard/restore":       {{may: captains, path: "/ui/guard/restore", body: "token_of_form={form}&id=builtin:n8n-sql", answers: done}},
 	"POST /ui/escalations/review":  {{may: captains, path: "/ui/escalations/review", body: "token_of_form={form}&id={escalation}", answers: done}},
 	"POST /ui/escalations/resolve": {{may: captains, path: "/ui/escalations/resolve", body: "token_of_form={form}&id={escalation}", answers: done}},

@@ -23,6 +23,7 @@ import (
 	"skillrouter"
 	"skillrouter/cmd/config"
 	"skillrouter/cmd/locate"
+	"skillrouter/cmd/process"
 	"skillrouter/router/classify"
 	"skillrouter/router/httpapi"
 )
@@ -55,6 +56,8 @@ type Options struct {
 	Version string
 	// CreateMissing makes a database anew that was lost, and gives up what it held.
 	CreateMissing bool
+	// Above says which kind of agent runs the program that calls from an address, or ""; nil: as the processes of this machine show it.
+	Above func(address string) string
 }
 
 // New takes the data folder, binds the address, opens and migrates the
@@ -63,6 +66,9 @@ type Options struct {
 func New(ctx context.Context, cfg config.Config, log *slog.Logger, options Options) (_ *App, err error) {
 	if options.Now == nil {
 		options.Now = time.Now
+	}
+	if options.Above == nil {
+		options.Above = func(address string) string { return locate.AgentAbove(process.Caller(address)) }
 	}
 	a := &App{config: cfg, options: options, log: log, now: options.Now, life: newLife(log)}
 	a.started = a.now()

@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -65,6 +66,8 @@ var agreed = map[string]string{
 	`["context","-"]`:                             flagNamed,
 	`["query","which","agents","are","stale"]`:    summaryAlone,
 
+	`["check","rm -rf /"]`:                              mayBeAllowed,
+	`["token","list"]`:                                  tokensOfPeople,
 	"GET /api/tools":                                    morePacks,
 	`["check","explain","--","ls"]`:                     morePacks,
 	`["check","git push --force origin main","--json"]`: coreBlocks,
@@ -75,17 +78,19 @@ var toCaptain = strings.NewReplacer(`"escalated_to":["captain"`, `"escalated_to"
 
 // The reasons.
 const (
-	wordsMissing = "wrong usage is told by the word of help that is missing or too much"
-	flagNamed    = "a refusal on the command line names the flag that was given"
-	newVerb      = "every kind of memory has a list"
-	oneRelevance = "the command line shows one scale of relevance, and no confidence of the classifier"
-	summaryAlone = "where an answer says that there is none, it is not said a second time that nothing was found"
-	narrow       = "what fits into a narrow budget changes with the tokens of the ids, which are made by chance"
-	oneMore      = "the tool takes a parameter more, and names those that it has"
-	askedAgain   = "reading calls are made again for a moment until they agree, and each question counts as a use of what it finds"
-	goingRound   = "a lesson goes round a moment after it was reported, and may or may not be among the messages"
-	morePacks    = "the packs of the guard have tools and commands of their own"
-	coreBlocks   = "the pack core blocks it from the first start; its status was recorded anew"
+	wordsMissing   = "wrong usage is told by the word of help that is missing or too much"
+	flagNamed      = "a refusal on the command line names the flag that was given"
+	newVerb        = "every kind of memory has a list"
+	oneRelevance   = "the command line shows one scale of relevance, and no confidence of the classifier"
+	summaryAlone   = "where an answer says that there is none, it is not said a second time that nothing was found"
+	narrow         = "what fits into a narrow budget changes with the tokens of the ids, which are made by chance"
+	oneMore        = "the tool takes a parameter more, and names those that it has"
+	askedAgain     = "reading calls are made again for a moment until they agree, and each question counts as a use of what it finds"
+	goingRound     = "a lesson goes round a moment after it was reported, and may or may not be among the messages"
+	morePacks      = "the packs of the guard have tools and commands of their own"
+	mayBeAllowed   = "what is blocked says that a person may allow it"
+	tokensOfPeople = "tokens are agents' or people's"
+	coreBlocks     = "the pack core blocks it from the first start; its status was recorded anew"
 )
 
 // recordedStep is how far the clock goes on with each request: so little that no agent falls silent in all of them.
@@ -197,6 +202,15 @@ func rounded(v any) any {
 	case map[string]any:
 		if _, ofEveryKind := v["snippet"]; !ofEveryKind {
 			delete(v, "relevance") // a member that hits of one kind have now too
+		}
+		if _, waits := v["approval_id"]; waits { // what is blocked may be allowed by a person
+			delete(v, "approval_id")
+			if told, ok := v["warnings"].([]any); ok {
+				v["warnings"] = slices.DeleteFunc(told, func(w any) bool {
+					text, _ := w.(string)
+					return strings.HasPrefix(text, "a person may allow exactly this")
+				})
+			}
 		}
 		for name, one := range v {
 			v[name] = rounded(one)

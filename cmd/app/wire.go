@@ -191,7 +191,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 		Backup: a.backup, Transfer: p.transfer,
 		MCP: tools.Handler(), Health: a.health, Doctor: a.doctor, Outbound: a.outbounds, Registry: registry,
 	}, httpapi.Options{
-		Version: a.options.Version, RequireToken: a.needsToken(),
+		Version: a.options.Version, RequireToken: a.needsToken(), Above: a.options.Above,
 		AllowedHosts: a.config.AllowedHosts, Log: a.log, Now: a.now,
 	})
 	return nil

@@ -13,9 +13,12 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"skillrouter"
+	"skillrouter/cmd/locate"
+	"skillrouter/cmd/process"
 	"skillrouter/learning"
 	"skillrouter/learning/guard"
 	"skillrouter/learning/guard/rule"
+	"skillrouter/learning/lesson"
 	"skillrouter/router/client"
 )
 
@@ -45,6 +48,7 @@ does not answer is no answer: the exit code then is 1, or what --fail says.`,
 			who("agent", &action.Agent, s.agent, "agent that asks (SKILLROUTER_AGENT)"),
 			option("tool", &action.Tool, "tool that is to be called, instead of a command"),
 			option("args", &args, "the tool's arguments, a JSON object"),
+			option("folder", &action.Folder, "folder that it is to be run in; this one if nothing is said"),
 			choice("fail", &policy, []string{"open", "closed"}, "what to do if the router does not answer: exit with 0, or with 2; default: warn, exit 1"),
 		},
 		before: func() (err error) {
@@ -70,6 +74,7 @@ does not answer is no answer: the exit code then is 1, or what --fail says.`,
 		return nil
 	}))
 	cmd.AddCommand(s.checkOutcome(), s.checkRules(), s.checkPacks(), s.checkExplain())
+	cmd.AddCommand(s.checkApprovals(), s.checkDecides("approve"), s.checkDecides("deny"), s.checkPermissions())
 	return cmd
 }
 
@@ -290,6 +295,7 @@ func (s *shell) checkExplain() *cobra.Command {
 			who("agent", &action.Agent, s.agent, "agent that would run it (SKILLROUTER_AGENT)"),
 			option("tool", &action.Tool, "tool that is to be called, instead of a command"),
 			option("args", &args, "the tool's arguments, a JSON object"),
+			option("folder", &action.Folder, "folder that it would be run in; this one if nothing is said"),
 		},
 		before: func() error { return s.proposed(&action, words, args) },
 	}, sends(client.Guard.Explain, &action), printExplained)
@@ -305,6 +311,9 @@ func (s *shell) proposed(action *rule.Action, words []string, args string) (err 
 			return usagef("--args is no JSON object: %w", err)
 		}
 	}
+	if action.Folder == "" {
+		action.Folder = workingFolder()
+	}
 	if action.Command == "" && action.Tool == "" {
 		return usagef("this needs a command after --, or a --tool")
 	}
@@ -313,6 +322,9 @@ func (s *shell) proposed(action *rule.Action, words []string, args string) (err 
 
 func printExplained(w io.Writer, e guard.Explained) {
 	fmt.Fprintf(w, "It would %s this.\n", e.Decision)
+	if p := e.Allowed; p != nil {
+		fmt.Fprintf(w, "  %s allowed it here until %s: permission %s\n", clean(p.Owner), p.EndsAt.Format(time.DateOnly), clean(p.ID))
+	}
 	for _, m := range e.Matches {
 		fmt.Fprintf(w, "  %s rule %s (%s): %s\n    %s; %s\n", m.Severity, clean(m.RuleID), m.Sure, clean(m.Title), clean(m.Reason), clean(m.WhyBad))
 		for _, a := range m.Alternatives {
@@ -345,4 +357,144 @@ func proposePacks(w io.Writer, folder string) {
 	if packs := rule.PacksFor(os.DirFS(folder)); len(packs) > 0 {
 		fmt.Fprintf(w, "By its files, the guard's packs %s fit this project: skillrouter check packs on %s\n", strings.Join(packs, ", "), strings.Join(packs, " "))
 	}
+}
+
+func (s *shell) checkApprovals() *cobra.Command {
+	filter := guard.ApprovalFilter{State: lesson.ApprovalPending}
+	var all bool
+	return asks(s, command{
+		use: "approvals", short: "List what was blocked and waits for a person",
+		flags: options{
+			choice("state", &filter.State, lesson.ApprovalStates(), "only those that are so"),
+			option("all", &all, "whatever became of them"),
+			option("agent", &filter.Agent, "only this agent's"),
+			cursor(&filter.Cursor),
+			limit(&filter.Limit),
+		},
+		before: func() error {
+			if all {
+				filter.State = ""
+			}
+			return nil
+		},
+	}, sends(client.Guard.Approvals, &filter), func(w io.Writer, page guard.ApprovalPage) {
+		if page.Count == 0 {
+			fmt.Fprintln(w, "Nothing.")
+		}
+		for _, a := range page.Approvals {
+			printApproval(w, a)
+		}
+		printIf(w, "There are more: --cursor %s\n", page.Next)
+	})
+}
+
+func printApproval(w io.Writer, a lesson.Approval) {
+	fmt.Fprintf(w, "%s  %s, asked by %s", clean(a.ID), a.State, clean(a.Agent))
+	printIf(w, " in %s", a.Folder)
+	if a.Asked > 1 {
+		fmt.Fprintf(w, ", %d times", a.Asked)
+	}
+	fmt.Fprintln(w)
+	action := a.Action
+	if a.Tool != "" && action != "" {
+		action = a.Tool + ": " + action
+	}
+	if a.Withheld {
+		action = "(another agent's)"
+	}
+	fmt.Fprintf(w, "    %s\n", clean(skillrouter.OneLine(action)))
+	for _, m := range a.Matches {
+		fmt.Fprintf(w, "    %s rule %s: %s\n", m.Severity, clean(m.RuleID), clean(m.Title))
+	}
+	switch a.State {
+	case lesson.ApprovalPending:
+		fmt.Fprintf(w, "    waits until %s\n", a.EndsAt.Local().Format(time.TimeOnly))
+	case lesson.ApprovalApproved:
+		fmt.Fprintf(w, "    allowed once by %s, until %s\n", clean(a.DecidedBy), a.EndsAt.Local().Format(time.TimeOnly))
+	case lesson.ApprovalUsed:
+		fmt.Fprintf(w, "    allowed by %s, used by check %s\n", clean(a.DecidedBy), clean(a.UsedCheck))
+	case lesson.ApprovalDenied:
+		fmt.Fprintf(w, "    refused by %s\n", clean(a.DecidedBy))
+	}
+	printIf(w, "    note: %s\n", a.Notes)
+}
+
+// checkDecides is the command by which a person allows or refuses what the guard blocked.
+func (s *shell) checkDecides(verb string) *cobra.Command {
+	var id string
+	var draft guard.ApprovalDraft
+	of := command{
+		use: "deny APPROVAL", short: "Refuse what the guard blocked; for a person", args: exactly(&id),
+		flags: options{option("notes", &draft.Notes, "why"), option("number", &draft.Number, "the asking that you saw; nothing is decided if it was asked again since")},
+		before: func() error {
+			if agent := locate.AgentAbove(process.Ancestors()); agent != "" {
+				return skillrouter.Errorf(skillrouter.Forbidden, "only a person decides this, and %s runs this command: use a terminal of your own or the dashboard", agent)
+			}
+			return nil
+		},
+	}
+	if verb == "approve" {
+		of.use, of.short = "approve APPROVAL", "Allow what the guard blocked, exactly that and once; for a person"
+		of.long = `Allows what the guard blocked: the next check of exactly this action, by this
+agent in this folder, within ten minutes, once. It takes a person: a captain's token without the scope
+agent (token create --person NAME --scope captain), or the owner's; and a router
+that has issued a token. A program that an agent runs is refused.
+
+With --always it makes a standing permission, for this kind of agent in this
+folder, which "check permissions" lists and revokes.`
+		of.flags = append(of.flags,
+			option("always", &draft.Always, "not only once: until --days have gone by"),
+			option("pattern", &draft.Pattern, "with --always: a command in which * stands for any text within a word"),
+			option("days", &draft.Days, "with --always: for how long, up to 90; 30 if nothing is said"),
+			option("project-wide", &draft.Project, "with --always: in every folder of the project"))
+	}
+	return asks(s, of, func(ctx context.Context, c *client.Client) (a lesson.Approval, err error) {
+		if id, err = fullID(ctx, c, "approvals", id); err != nil {
+			return a, err
+		}
+		if verb == "deny" {
+			return c.Guard.Deny(ctx, id, guard.DenialDraft{Number: draft.Number, Notes: draft.Notes})
+		}
+		return c.Guard.Approve(ctx, id, draft)
+	}, printApproval)
+}
+
+func (s *shell) checkPermissions() *cobra.Command {
+	var id string
+	cmd := asks(s, command{use: "permissions", short: "List what persons allowed until further notice"}, gets(client.Guard.Permissions), func(w io.Writer, list guard.PermissionList) {
+		if list.Count == 0 {
+			fmt.Fprintln(w, "Nothing.")
+		}
+		for _, p := range list.Permissions {
+			printPermission(w, p)
+		}
+	})
+	cmd.AddCommand(asks(s, command{use: "revoke PERMISSION", short: "End a standing permission at once; for a person", args: exactly(&id)},
+		withID("permissions", client.Guard.RevokePermission, &id), printPermission))
+	return cmd
+}
+
+func printPermission(w io.Writer, p lesson.Permission) {
+	place := p.Folder
+	if place == "" {
+		place = "every folder of " + p.Project
+	}
+	what := p.Pattern
+	if what == "" {
+		what = p.Action
+	}
+	if p.Withheld {
+		place, what = "", "(for another kind of agent)"
+	}
+	fmt.Fprintf(w, "%s  %s, for %s", clean(p.ID), clean(p.Owner), clean(p.AgentKind))
+	printIf(w, " in %s", place)
+	switch {
+	case p.RevokedAt != nil:
+		fmt.Fprintf(w, ", revoked by %s\n", clean(p.RevokedBy))
+	case p.EndsAt.Before(time.Now()):
+		fmt.Fprintln(w, ", ended")
+	default:
+		fmt.Fprintf(w, ", until %s\n", p.EndsAt.Format(time.DateOnly))
+	}
+	fmt.Fprintf(w, "    %s\n    lifts %s\n", clean(skillrouter.OneLine(what)), clean(strings.Join(p.RuleIDs, ", ")))
 }

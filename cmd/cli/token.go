@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -25,12 +26,18 @@ func (s *shell) tokenCreate() *cobra.Command {
 	var draft operational.TokenDraft
 	var ttl time.Duration
 	return asks(s, command{
-		use: "create [--agent ID] --scope SCOPE", short: "Issue a token and print its secret, once",
+		use: "create [--agent ID|--person NAME] --scope SCOPE", short: "Issue a token and print its secret, once",
 		long: `Issues a token and prints its secret on standard output: it is shown once.
 Scopes: read (see what is shared), agent (act as the agent that --agent names),
-captain (act as any agent), admin (everything, tokens too).`,
+captain (act as any agent), admin (everything, tokens too).
+
+A person's token bears a name, by which the ledger says who allowed or refused
+what the guard blocked: --person NAME --scope captain, or --scope read for one
+who only looks. It signs in to the dashboard. No agent's token is a person's,
+and a program that an agent runs cannot issue one.`,
 		flags: options{
 			option("agent", &draft.AgentID, "agent that it is for; needed for the scope agent"),
+			option("person", &draft.Person, "person that it is for, instead of an agent"),
 			choices("scope", &draft.Scopes, skillrouter.Scopes(), "what it may do"),
 			option("note", &draft.Note, "what it is for, in your words"),
 			lifetime("ttl", &ttl, "how long it lives, such as 720h; until revoked if nothing is said"),
@@ -51,7 +58,7 @@ captain (act as any agent), admin (everything, tokens too).`,
 func (s *shell) tokenList() *cobra.Command {
 	return asks(s, command{use: "list", short: "List tokens, without their secrets"}, gets(client.Tokens.List), columns[operational.Token]{
 		"No tokens.",
-		[]string{"TOKEN", "AGENT", "SCOPES", "STATE", "ISSUED", "NOTE"},
+		[]string{"TOKEN", "WHOSE", "SCOPES", "STATE", "ISSUED", "NOTE"},
 		func(t operational.Token) cells {
 			state := "valid"
 			switch {
@@ -62,7 +69,7 @@ func (s *shell) tokenList() *cobra.Command {
 			case t.ExpiresAt != nil:
 				state = lives(t.ExpiresAt)
 			}
-			return cells{t.ID, t.AgentID, strings.ReplaceAll(names(t.Scopes), ", ", ","), state, t.CreatedAt, t.Note}
+			return cells{t.ID, cmp.Or(t.AgentID, t.Person), strings.ReplaceAll(names(t.Scopes), ", ", ","), state, t.CreatedAt, t.Note}
 		},
 	}.list)
 }

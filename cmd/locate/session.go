@@ -6,6 +6,7 @@ import (
 	"errors"
 	"hash/fnv"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -182,6 +183,30 @@ func AgentPID(agent string) int {
 	own, _ := processOf(agent, process.Ancestors())
 	return own.PID
 }
+
+// AgentAbove is the kind of agent whose program is among processes, the nearest first; empty if none is. An
+// argument that is no program counts for nothing: a session of tmux may be called after an agent.
+func AgentAbove(above []process.Ancestor) string {
+	for _, one := range above {
+		if len(one.Args) == 0 {
+			continue
+		}
+		program := one.Args[:1]
+		if interpreters[strings.TrimRight(path.Base(filepath.ToSlash(one.Args[0])), "0123456789.")] {
+			program = slices.DeleteFunc(slices.Clone(one.Args[1:]), func(arg string) bool { return strings.HasPrefix(arg, "-") })
+			program = program[:min(1, len(program))]
+		}
+		for _, kind := range slices.Sorted(maps.Keys(programs)) {
+			if runs(kind, program) {
+				return kind
+			}
+		}
+	}
+	return ""
+}
+
+// interpreters run a program that their first argument names.
+var interpreters = map[string]bool{"node": true, "bun": true, "deno": true, "python": true, "sh": true, "bash": true, "dash": true}
 
 // SessionHere is the name of the session whose process this one descends from:
 // that of the agent that runs this command. It is empty if none does.

@@ -24,11 +24,12 @@ const (
 
 // Ancestors are the processes that this one descended from when it first asked, its parent first. It ends
 // where the platform says no more; where it says nothing, none are known.
-var Ancestors = sync.OnceValue(ancestors)
+var Ancestors = sync.OnceValue(func() []Ancestor { return chain(parent()) })
 
-func ancestors() (chain []Ancestor) {
+// chain is a process and those above it.
+func chain(from int) (chain []Ancestor) {
 	seen := map[int]bool{}
-	for pid := parent(); pid > 0 && !seen[pid] && len(chain) < MaxAncestors; {
+	for pid := from; pid > 0 && !seen[pid] && len(chain) < MaxAncestors; {
 		seen[pid] = true
 		one, above, ok := look(pid)
 		if !ok {

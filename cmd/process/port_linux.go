@@ -3,6 +3,7 @@ package process
 import (
 	"bufio"
 	"fmt"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -15,9 +16,33 @@ const maxTable = 100_000
 // PortHolder names the process that listens on a TCP port of this machine, such as "mailpit (process 4711)". It is empty
 // if nobody does, or if the process is another user's, whose sockets nobody else may see.
 func PortHolder(port int) string {
-	socket := listening("/proc/net/tcp", port)
+	dir := holder(port, true)
+	if dir == "" {
+		return ""
+	}
+	command, _ := os.ReadFile(filepath.Join(dir, "comm")) // it may have just ended
+	return fmt.Sprintf("%s (process %s)", strings.TrimSpace(string(command)), filepath.Base(dir))
+}
+
+// Caller is the process of this machine at the other end of a connection, and those above it, by the address that it
+// calls from. It is empty if that is no loopback address, or the process cannot be seen.
+func Caller(address string) []Ancestor {
+	from, err := netip.ParseAddrPort(address)
+	if err != nil || !from.Addr().Unmap().IsLoopback() {
+		return nil
+	}
+	pid, err := strconv.Atoi(filepath.Base(holder(int(from.Port()), false)))
+	if err != nil {
+		return nil
+	}
+	return chain(pid)
+}
+
+// holder is the folder in /proc of the process that has the socket of a port, one that listens or one that is connected.
+func holder(port int, listens bool) string {
+	socket := socketOf("/proc/net/tcp", port, listens)
 	if socket == "" {
-		socket = listening("/proc/net/tcp6", port)
+		socket = socketOf("/proc/net/tcp6", port, listens)
 	}
 	if socket == "" {
 		return ""
@@ -25,29 +50,31 @@ func PortHolder(port int) string {
 	open, _ := filepath.Glob("/proc/[0-9]*/fd/*") // the pattern is well formed
 	for _, name := range open {
 		if to, err := os.Readlink(name); err == nil && to == "socket:["+socket+"]" {
-			dir := filepath.Dir(filepath.Dir(name))
-			command, _ := os.ReadFile(filepath.Join(dir, "comm")) // it may have just ended
-			return fmt.Sprintf("%s (process %s)", strings.TrimSpace(string(command)), filepath.Base(dir))
+			return filepath.Dir(filepath.Dir(name))
 		}
 	}
 	return ""
 }
 
-// listening is the inode of the socket that listens on a port, by one of the kernel's tables.
-func listening(table string, port int) string {
+// socketOf is the inode of the socket that listens on a port, or that is connected from it, by one of the kernel's tables.
+func socketOf(table string, port int, listens bool) string {
 	file, err := os.Open(table)
 	if err != nil {
 		return ""
 	}
 	defer file.Close()
-	const local, state, inode, inListen = 1, 3, 9, "0A"
+	const local, state, inode, inListen, connected = 1, 3, 9, "0A", "01"
+	want := connected
+	if listens {
+		want = inListen
+	}
 	lines := bufio.NewScanner(file)
 	for range maxTable {
 		if !lines.Scan() {
 			break
 		}
 		fields := strings.Fields(lines.Text())
-		if len(fields) <= inode || fields[state] != inListen {
+		if len(fields) <= inode || fields[state] != want {
 			continue
 		}
 		_, hex, _ := strings.Cut(fields[local], ":")

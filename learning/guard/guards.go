@@ -33,6 +33,7 @@ type Guards struct {
 	confine bool
 	packing sync.Mutex // held while packs are switched
 	changed chan struct{}
+	said    decisions
 	failed  func(project, command string) []rule.Match
 
 	mu       sync.RWMutex
@@ -102,6 +103,7 @@ func (g *Guards) Check(ctx context.Context, action rule.Action) (Checked, error)
 	begin := time.Now()
 	verdict := g.guard.Check(ctx, action)
 	g.recall(action, &verdict)
+	ask, said := g.ask(ctx, action, &verdict, id)
 	took := time.Since(begin)
 	if err := withoutNUL(action); err != nil && verdict.Decision != rule.DecisionBlock {
 		return Checked{}, err // what a rule blocks is answered so, whatever else is wrong with it
@@ -110,13 +112,19 @@ func (g *Guards) Check(ctx context.Context, action rule.Action) (Checked, error)
 	g.fill(verdict.Matches, at)
 	checked := Answered(verdict)
 	record := recorded(action, verdict)
-	record.ID, record.Agent, record.At, record.TookUS = id, agent, at, took.Microseconds()
+	record.ID, record.Agent, record.At, record.TookUS, record.Asks = id, agent, at, took.Microseconds(), ask
 	kept, note := g.ledger.enter(record)
 	if note != "" {
 		checked.Warnings = append(checked.Warnings, note)
 	}
 	if kept {
 		checked.CheckID = id
+	}
+	if kept && ask != nil {
+		checked.ApprovalID = ask.ID
+	}
+	if said != "" {
+		checked.Warnings = append(checked.Warnings, said)
 	}
 	return checked, nil
 }

@@ -202,6 +202,9 @@ func (l *ledger) write(ctx context.Context, records []lesson.CheckRecord) error 
 		if err := tx.AddChecks(records...); err != nil {
 			return err
 		}
+		if err := storeAsks(tx, records); err != nil {
+			return err
+		}
 		return tx.AddEvents(events...)
 	}, nil)()
 }
@@ -279,8 +282,10 @@ func (l *ledger) sweep(ctx context.Context) {
 	for ctx.Err() == nil {
 		removed := 0
 		err := l.store.Change(ctx, func(tx lesson.PipelineTx) (err error) {
-			removed, err = tx.RemoveChecks(before, ledgerSweepStep)
-			return err
+			if removed, err = tx.RemoveChecks(before, ledgerSweepStep); err != nil {
+				return err
+			}
+			return tx.RemoveApprovals(before)
 		}, nil)()
 		if err != nil {
 			if ctx.Err() == nil {

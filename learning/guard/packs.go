@@ -46,6 +46,8 @@ type Explained struct {
 	Acts     []ActRead     `json:"acts"`                   // the commands that the action comes to
 	Off      []Explanation `json:"switched_off,omitempty"` // what packs would say that are off
 	Notes    []string      `json:"notes"`                  // what the guard could not do
+	// Allowed is the standing permission by which it would be let through all the same.
+	Allowed *lesson.Permission `json:"allowed_by,omitempty"`
 }
 
 // Explanation is a match and how sure it is.
@@ -227,7 +229,8 @@ func (g *Guards) Explain(ctx context.Context, action rule.Action) (Explained, er
 	}
 	verdict := g.guard.Judge(ctx, action)
 	g.fill(verdict.Matches, g.clock())
-	explained := Explained{Decision: verdict.Decision, Matches: g.explanations(verdict.Matches), Acts: []ActRead{}, Notes: listed(verdict.Notes)}
+	allowed := g.permitted(action, verdict)
+	explained := Explained{Decision: verdict.Decision, Allowed: allowed, Matches: g.explanations(verdict.Matches), Acts: []ActRead{}, Notes: listed(verdict.Notes)}
 	for _, a := range rule.Acts(ctx, action) {
 		if len(explained.Acts) >= maxExplained {
 			break
@@ -237,6 +240,11 @@ func (g *Guards) Explain(ctx context.Context, action rule.Action) (Explained, er
 			read.Harms = append(read.Harms, string(h))
 		}
 		explained.Acts = append(explained.Acts, read)
+	}
+	if allowed != nil {
+		*allowed = allowed.Shown(p)
+		verdict.Lift("")
+		explained.Decision = verdict.Decision
 	}
 	var off []*rule.Rule
 	for _, p := range rule.Packs() {

@@ -127,6 +127,9 @@ func (g *Guards) Load(ctx context.Context) error {
 		return err
 	}
 	g.usePacks(states)
+	if err := g.loadDecisions(ctx); err != nil {
+		return err
+	}
 	standings, err := g.store.GuardStandings(ctx, nil)
 	if err != nil {
 		return err

@@ -29,6 +29,16 @@ type Service interface {
 	Packs(ctx context.Context) (PackList, error)
 	// SetPacks switches packs off, to warn or to block.
 	SetPacks(ctx context.Context, draft PackDraft) (PackList, error)
+	// Approvals lists what was blocked and may be allowed by a person, newest first.
+	Approvals(ctx context.Context, filter ApprovalFilter) (ApprovalPage, error)
+	// Approve allows exactly one approval's action, once, or again and again; for a person.
+	Approve(ctx context.Context, id string, draft ApprovalDraft) (lesson.Approval, error)
+	// Deny refuses an approval; for a person.
+	Deny(ctx context.Context, id string, draft DenialDraft) (lesson.Approval, error)
+	// Permissions lists the standing permissions, newest first.
+	Permissions(ctx context.Context) (PermissionList, error)
+	// RevokePermission ends a standing permission at once; for a person. Revoking it again changes nothing.
+	RevokePermission(ctx context.Context, id string) (lesson.Permission, error)
 	// Explain says what the guard reads in an action and what it would say of it. It is no check.
 	Explain(ctx context.Context, action rule.Action) (Explained, error)
 	// Offline takes in what hooks judged by their copy of the rules while the router was away; each check once.
@@ -45,7 +55,8 @@ type Checked struct {
 	Matches      []rule.Match  `json:"matching_patterns"`
 	Alternatives []string      `json:"alternatives"`
 	Warnings     []string      `json:"warnings"`
-	CheckID      string        `json:"check_id"` // names the check when its outcome is told, at once; empty: it is not in the ledger
+	CheckID      string        `json:"check_id"`              // names the check when its outcome is told, at once; empty: it is not in the ledger
+	ApprovalID   string        `json:"approval_id,omitempty"` // by which a person may allow what is blocked, once; empty: nobody may
 	Decision     rule.Decision `json:"decision"`
 	Lanes        []string      `json:"lanes"` // in which the matches were found
 }

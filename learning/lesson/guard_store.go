@@ -21,6 +21,10 @@ type GuardStore interface {
 	OfflineChecks(ctx context.Context, since time.Time) (times int, last time.Time, err error)
 	// AskedGuard tells when each agent last asked the guard, of those that did since a time.
 	AskedGuard(ctx context.Context, since time.Time) (map[string]time.Time, error)
+	// ListApprovals returns approvals, newest first, whose number is below before (0: all), of one agent and of one state as it is stored, if they are named.
+	ListApprovals(ctx context.Context, agent string, state ApprovalState, before int64, limit int) ([]Approval, error)
+	// ListPermissions returns the permissions, newest first; those that were revoked too.
+	ListPermissions(ctx context.Context, limit int) ([]Permission, error)
 }
 
 // GuardTx is what a transaction can do with the guard's ledger. It is part of PipelineTx.
@@ -41,6 +45,22 @@ type GuardTx interface {
 	PackStates() ([]PackState, error)
 	// PutPackState stores what was said of a pack.
 	PutPackState(state PackState) error
+	// ApprovalOf returns the approval of an id.
+	ApprovalOf(id string) (approval Approval, ok bool, err error)
+	// PutApproval stores an approval in the place of the one of its id, under a new number if it has none.
+	PutApproval(approval *Approval) error
+	// BoundApprovals removes the oldest pending approvals of an agent (empty: of all) but so many.
+	BoundApprovals(agent string, keep int) error
+	// RemoveApprovals removes approvals that were asked for before a time, and permissions that ended before it.
+	RemoveApprovals(before time.Time) error
+	// PermissionOf returns the permission of an id.
+	PermissionOf(id string) (permission Permission, ok bool, err error)
+	// CountPermissions counts those that hold at a time.
+	CountPermissions(at time.Time) (int, error)
+	// AddPermission stores a permission and gives it its number.
+	AddPermission(permission *Permission) error
+	// RevokePermission stores when and by whom a permission was revoked.
+	RevokePermission(permission Permission) error
 	// MoveLesson stores a lesson's belief.
 	MoveLesson(lessonID string, belief Belief, at time.Time) error
 }
@@ -76,10 +96,12 @@ const (
 	EventActionChecked = "guard.checked" // a check that did not allow
 	EventCheckSettled  = "guard.settled"
 	EventRuleRestored  = "guard.restored"
-	EventPackChanged   = "guard.pack" // its subject is the pack
+	EventPackChanged   = "guard.pack"       // its subject is the pack
+	EventApproval      = "guard.approval"   // a person decided, or what he allowed was used; its Data is an ApprovalEvent
+	EventPermission    = "guard.permission" // a standing permission was given or revoked; its Data is an ApprovalEvent
 )
 
-// GuardEvent is the Data of the guard's events but EventRuleDemoted, whose Data is a Event.
+// GuardEvent is the Data of the guard's other events but EventRuleDemoted, whose Data is an Event.
 type GuardEvent struct {
 	Decision rule.Decision   `json:"decision,omitempty"`
 	RuleIDs  []string        `json:"rule_ids,omitempty"`

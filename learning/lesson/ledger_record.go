@@ -54,6 +54,8 @@ type CheckRecord struct {
 	OutcomeAt *time.Time      `json:"outcome_at,omitempty"`
 	// Withheld: another agent made the check, and so its action, and all that quotes it, is empty here.
 	Withheld bool `json:"withheld,omitempty"`
+
+	Asks *Approval `json:"-"` // what is stored with a check that was blocked, so that a person may allow it
 }
 
 // NoteOffline is the first note of a check that a hook made by its copy of the rules.

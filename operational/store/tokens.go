@@ -17,18 +17,21 @@ type tokenRow struct {
 	ID        string `gorm:"primaryKey"`
 	Digest    []byte
 	AgentID   string
+	Person    string
 	Scopes    string
 	Note      string
 	CreatedAt int64 `gorm:"autoCreateTime:false"`
 	ExpiresAt *int64
 	RevokedAt *int64
+
+	IssuedBelow string
 }
 
 func (tokenRow) TableName() string { return "tokens" }
 
 func (r tokenRow) token() (operational.Token, error) {
 	token := operational.Token{
-		ID: r.ID, AgentID: r.AgentID, Note: r.Note,
+		ID: r.ID, AgentID: r.AgentID, Person: r.Person, Note: r.Note, IssuedBelow: r.IssuedBelow,
 		CreatedAt: fromMillis(r.CreatedAt), ExpiresAt: fromMillisPtr(r.ExpiresAt), RevokedAt: fromMillisPtr(r.RevokedAt),
 	}
 	if err := json.Unmarshal([]byte(r.Scopes), &token.Scopes); err != nil {
@@ -45,7 +48,7 @@ func (s *Store) CreateToken(ctx context.Context, token operational.Token, digest
 	}
 	return s.write(ctx, func(tx *gorm.DB) error {
 		row := tokenRow{
-			ID: token.ID, Digest: digest[:], AgentID: token.AgentID, Scopes: string(scopes), Note: token.Note,
+			ID: token.ID, Digest: digest[:], AgentID: token.AgentID, Person: token.Person, Scopes: string(scopes), Note: token.Note, IssuedBelow: token.IssuedBelow,
 			CreatedAt: millis(token.CreatedAt), ExpiresAt: millisPtr(token.ExpiresAt),
 		}
 		if err := tx.Create(&row).Error; err != nil {

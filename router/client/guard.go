@@ -53,6 +53,31 @@ func (g Guard) SetPacks(ctx context.Context, draft guard.PackDraft) (guard.PackL
 	return call[guard.PackList](ctx, g.c, http.MethodPost, at("/check/packs"), draft)
 }
 
+// Approvals implements guard.Service.
+func (g Guard) Approvals(ctx context.Context, filter guard.ApprovalFilter) (guard.ApprovalPage, error) {
+	return call[guard.ApprovalPage](ctx, g.c, http.MethodGet, at("/check/approvals").with(filter), nil)
+}
+
+// Approve implements guard.Service.
+func (g Guard) Approve(ctx context.Context, id string, draft guard.ApprovalDraft) (lesson.Approval, error) {
+	return call[lesson.Approval](ctx, g.c, http.MethodPost, at("/check/approvals/{id}/approve", id), draft)
+}
+
+// Deny implements guard.Service.
+func (g Guard) Deny(ctx context.Context, id string, draft guard.DenialDraft) (lesson.Approval, error) {
+	return call[lesson.Approval](ctx, g.c, http.MethodPost, at("/check/approvals/{id}/deny", id), draft)
+}
+
+// Permissions implements guard.Service.
+func (g Guard) Permissions(ctx context.Context) (guard.PermissionList, error) {
+	return call[guard.PermissionList](ctx, g.c, http.MethodGet, at("/check/permissions"), nil)
+}
+
+// RevokePermission implements guard.Service.
+func (g Guard) RevokePermission(ctx context.Context, id string) (lesson.Permission, error) {
+	return call[lesson.Permission](ctx, g.c, http.MethodPost, at("/check/permissions/{id}/revoke", id), nil)
+}
+
 // Explain implements guard.Service.
 func (g Guard) Explain(ctx context.Context, action rule.Action) (guard.Explained, error) {
 	return call[guard.Explained](ctx, g.c, http.MethodPost, at("/check/explain"), action)

@@ -127,7 +127,7 @@ func (c *Crossing) Run(ctx context.Context) error {
 func (c *Crossing) Settle(ctx context.Context) error { return c.lessons.Settle(ctx, SettleWait) }
 
 // learned handles events of learning.db. Lessons are spread first, because
-// that can be done twice; then escalations are raised with the cursor; then
+// that can be done twice; then agents hear what persons decided, by messages with keys; then escalations are raised with the cursor; then
 // they are announced, now or after the next start.
 func (c *Crossing) learned(ctx context.Context, events []skillrouter.Event, cursor operational.Cursor) (bool, error) {
 	if c.ports.Lessons != nil {
@@ -138,6 +138,9 @@ func (c *Crossing) learned(ctx context.Context, events []skillrouter.Event, curs
 		if err := c.notify(ctx, notices); err != nil {
 			return false, err
 		}
+	}
+	if err := c.tellDecided(ctx, events); err != nil {
+		return false, err
 	}
 	drafts := c.escalations(events)
 	if len(drafts) == 0 {

@@ -31,6 +31,7 @@ const (
 	lessonMembers    = "number, lesson_type, domain, title, severity, previous_severity?, level, confidence, previous_confidence?, reason?, escalate?"
 	patternMembers   = "number, pattern_type, pattern_name, description, domain, occurrence_count, confidence, reason?"
 	guardMembers     = "decision?, rule_ids?, outcome?, result?, reason?"
+	approvalMembers  = "state?, by, number, ends_at?"
 	taskMembers      = "number, title, from?, status, agent_id?, progress, note?"
 	findingMembers   = "environment, cve?, title, severity, from?, status"
 	reminderMembers  = "id, persona, task, trigger_type, status, fired, missed?, delivered_to?, agent_id?, created_by?, scheduled_for?"
@@ -66,6 +67,8 @@ var types = append([]Type{
 	{lesson.EventCheckSettled, nil, operational.FeedLearning, guardMembers, "what came of a check"},
 	{lesson.EventRuleDemoted, nil, operational.FeedLearning, lessonMembers, "a rule no longer blocks"},
 	{lesson.EventPackChanged, nil, operational.FeedLearning, guardMembers, "a pack of the guard's rules was switched"},
+	{lesson.EventApproval, nil, operational.FeedLearning, approvalMembers, "a person allowed or refused what the guard blocked, or what was allowed was used"},
+	{lesson.EventPermission, nil, operational.FeedLearning, approvalMembers, "a person gave or revoked a standing permission"},
 	{lesson.EventRuleRestored, nil, operational.FeedLearning, guardMembers, "a demoted rule blocks again"},
 	{consolidate.EventTranscriptConsolidated, nil, operational.FeedLearning, "persona, session_id?, extractor, proposals", "a transcript was consolidated"},
 	{consolidate.EventProposalAccepted, nil, operational.FeedLearning, proposalMembers, "a proposal was stored"},

@@ -123,6 +123,9 @@ func (s *Server) authenticate(c *gin.Context) {
 		abort(c, s.fail(ctx, err))
 		return
 	}
+	if above, address := s.options.Above, c.Request.RemoteAddr; above != nil {
+		principal = principal.From(func() string { return above(address) })
+	}
 	c.Request = c.Request.WithContext(skillrouter.WithPrincipal(ctx, principal))
 	c.Next()
 }

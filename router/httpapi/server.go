@@ -120,6 +120,8 @@ type Options struct {
 	Version string
 	// RequireToken makes every call need a token even while none is issued: the bind is beyond loopback.
 	RequireToken bool
+	// Above says which kind of agent runs the program that calls from an address, or ""; nil: nobody knows.
+	Above func(address string) string
 	// AllowedHosts are further names that the Host and Origin headers may have.
 	AllowedHosts []string
 	Log          *slog.Logger

@@ -18,6 +18,7 @@ type checkedAction struct {
 	Alternatives []string      `json:"alternatives"`
 	Warnings     []string      `json:"warnings"`
 	CheckID      string        `json:"check_id"`
+	ApprovalID   string        `json:"approval_id,omitempty"`
 }
 
 func (s *Server) addGuardTools() {
@@ -62,7 +63,7 @@ func (s *Server) addGuardTools() {
 func shownCheckedAction(checked guard.Checked) (checkedAction, string) {
 	out := checkedAction{
 		Decision: checked.Decision, Blocked: checked.Blocked, Matches: checked.Matches, Alternatives: checked.Alternatives,
-		Warnings: checked.Warnings, CheckID: checked.CheckID,
+		Warnings: checked.Warnings, CheckID: checked.CheckID, ApprovalID: checked.ApprovalID,
 	}
 	said := "Nothing is known against it."
 	switch checked.Decision {

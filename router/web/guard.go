@@ -1,6 +1,8 @@
 package web
 
 import (
+	"strconv"
+
 	"skillrouter"
 	"skillrouter/learning/guard"
 	"skillrouter/learning/guard/rule"
@@ -10,13 +12,69 @@ import (
 func (s *Server) guardPages() {
 	s.page("/ui/guard", "guard.html", "Guard", s.guard)
 	s.page("/ui/guard/ledger", "ledger.html", "Guard ledger", s.ledger)
+	s.page("/ui/guard/approvals", "approvals.html", "Approvals", s.approvals)
 	s.section(memory, "Guard", "/ui/guard")
+	s.section(memory, "Approvals", "/ui/guard/approvals")
 	s.section(memory, "Guard ledger", "/ui/guard/ledger")
 	s.notice("rule-restored", "The rule blocks again.")
 	s.action("/ui/guard/restore", "/ui/guard", func(v *visit) (string, error) {
 		_, err := s.services.Guard.RestoreRule(v.context(), v.value("id"), guard.RestorationDraft{By: v.by(), Notes: v.value("notes")})
 		return link("/ui/guard", "done", "rule-restored"), err
 	})
+	s.approvalActions()
+}
+
+// approvalActions are what a person says of what the guard blocked. Who says it is the token's bearer, never a field.
+func (s *Server) approvalActions() {
+	const page = "/ui/guard/approvals"
+	for verb, say := range map[string]string{"approve": "It is allowed once.", "deny": "It is refused.", "revoke": "The permission has ended."} {
+		s.notice("approval-"+verb, say)
+		s.action("/ui/guard/"+verb, page, func(v *visit) (string, error) {
+			var err error
+			number, _ := strconv.ParseInt(v.value("number"), 10, 64) // 0, the last one, if it is none
+			switch verb {
+			case "approve":
+				_, err = s.services.Guard.Approve(v.context(), v.value("id"), guard.ApprovalDraft{Number: number, Notes: v.value("notes"), Always: v.value("always") != ""})
+			case "deny":
+				_, err = s.services.Guard.Deny(v.context(), v.value("id"), guard.DenialDraft{Number: number, Notes: v.value("notes")})
+			default:
+				_, err = s.services.Guard.RevokePermission(v.context(), v.value("id"))
+			}
+			return link(page, "done", "approval-"+verb), err
+		})
+	}
+}
+
+// approvalsPage is what waits for a person, what became of it, and what is allowed until further notice.
+type approvalsPage struct {
+	Approvals            []lesson.Approval
+	Permissions          []lesson.Permission
+	May                  bool   // the visitor decides
+	Why                  string // why not
+	States               []option
+	Older, Newer         string
+	NewerName, OlderName string
+}
+
+func (s *Server) approvals(v *visit) (any, error) {
+	filter := guard.ApprovalFilter{State: lesson.ApprovalState(v.value("state")), Cursor: v.value("cursor")}
+	found, err := s.services.Guard.Approvals(v.context(), filter)
+	if err != nil {
+		return nil, err
+	}
+	standing, err := s.services.Guard.Permissions(v.context())
+	if err != nil {
+		return nil, err
+	}
+	_, refused := skillrouter.PrincipalOf(v.context()).AsPerson()
+	page := approvalsPage{
+		Approvals: found.Approvals, Permissions: standing.Permissions, May: refused == nil, States: options("all", string(filter.State), lesson.ApprovalStates()),
+		Older: v.older("/ui/guard/approvals", found.Next, "state"), Newer: v.first("/ui/guard/approvals", "state"), NewerName: "Newest", OlderName: "Older",
+	}
+	if refused != nil {
+		page.Why = skillrouter.MessageOf(refused)
+	}
+	return page, nil
 }
 
 // ruleList is what the list of the guard's rules shows.

@@ -25,10 +25,12 @@ type (
 		Args    map[string]any `json:"args,omitempty"`
 		Agent   string         `json:"agent,omitempty"`
 		Project string         `json:"project,omitempty"`
+		Folder  string         `json:"folder,omitempty"`
 	}
 	checked struct {
 		Decision     string   `json:"decision"`
 		CheckID      string   `json:"check_id"`
+		ApprovalID   string   `json:"approval_id,omitempty"`
 		Matches      []match  `json:"matching_patterns"`
 		Alternatives []string `json:"alternatives"`
 		Warnings     []string `json:"warnings"`

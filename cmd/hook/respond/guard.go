@@ -29,7 +29,7 @@ func (h *Hook) judge(ctx context.Context) (hook.Answer, error) {
 		h.delegate(task, kind) // what the subagent does with it is asked about when it does it
 		return hook.Answer{}, nil
 	}
-	asked := action{Tool: h.call.Tool, Args: h.call.Args, Agent: h.agent, Project: h.project}
+	asked := action{Tool: h.call.Tool, Args: h.call.Args, Agent: h.agent, Project: h.project, Folder: h.call.Dir}
 	here := h.attend(ctx)
 	verdict, reason := hook.Pass, ""
 	checked, err := h.check(ctx, asked)
@@ -133,6 +133,9 @@ func reasonOf(checked checked, basis string) string {
 			break
 		}
 		fmt.Fprintf(&b, "\n- %q", OneLine(warning, MaxVerdictText))
+	}
+	if checked.ApprovalID != "" {
+		fmt.Fprintf(&b, "\nThe user may allow exactly this, once: approval %s. Ask, and wait for the answer; you cannot allow it yourself.", OneLine(checked.ApprovalID, maxToolStatus))
 	}
 	if checked.CheckID != "" {
 		// A person finds it in the ledger by this; how to overrule it is not the model's to be told.

@@ -45,6 +45,11 @@ func (s *Shell) interpreter(name string, words []string, in stream) stream {
 		for _, c := range code {
 			s.code(language, c)
 		}
+		for _, o := range operands { // perl -ne and awk show what they read
+			if file := s.path(o); guarded(file) {
+				s.reads(file)
+			}
+		}
 		if len(r.options["i"]) > 0 {
 			s.note(&Act{Name: name, Words: operands, Source: words, Effects: s.writes(operands)})
 		}
@@ -452,14 +457,14 @@ func (c *code) invoke(name string, args [][]string, at int) {
 			c.effect("curl", Effect{Kind: EffectHTTP, Verb: method, Path: URL(url)})
 		}
 	case "open file":
-		if secretFile(s.path(first)) && (len(args) < 2 || len(args[1]) > 0 && strings.HasPrefix(args[1][0], "r")) {
+		if guarded(s.path(first)) && (len(args) < 2 || len(args[1]) > 0 && strings.HasPrefix(args[1][0], "r")) {
 			s.reads(s.path(first))
 		}
 		if len(args) > 1 && len(args[1]) > 0 && strings.ContainsAny(args[1][0], "wax+>") && len(args[1][0]) < 5 {
 			c.effect("tee", writeEffects(s.path(first), "")...)
 		}
 	case "read file":
-		if secretFile(s.path(first)) {
+		if guarded(s.path(first)) {
 			s.reads(s.path(first))
 		}
 	case "write file":

@@ -45,7 +45,8 @@ const (
 	HarmSchedule   Harm = "system.schedule"
 	HarmKernel     Harm = "system.kernel"
 	HarmLog        Harm = "system.log"
-	HarmForce      Harm = "git.publish" // overwrites what others have
+	HarmForce      Harm = "git.publish"   // overwrites what others have
+	HarmApprove    Harm = "guard.approve" // allows what the guard blocks, or takes the token that can
 )
 
 // harmRow is one row of the table.
@@ -82,7 +83,7 @@ func readHarms(text string) (*harmTable, error) {
 	t := &harmTable{rows: map[string][]harmRow{}, known: map[Harm]bool{}}
 	for _, h := range []Harm{
 		HarmRoot, HarmTree, HarmSystemFile, HarmDisk, HarmOpen, HarmOwner, HarmProcesses, HarmDownload, HarmSQLDrop, HarmSQLAll, HarmSQLGrant, HarmIndex,
-		HarmObjects, HarmState, HarmHooks, HarmSecret, HarmSend, HarmCommit, HarmService, HarmPower, HarmUser, HarmSchedule, HarmKernel, HarmLog, HarmForce,
+		HarmObjects, HarmState, HarmHooks, HarmSecret, HarmSend, HarmCommit, HarmService, HarmPower, HarmUser, HarmSchedule, HarmKernel, HarmLog, HarmForce, HarmApprove,
 	} {
 		t.known[h] = true
 	}
@@ -154,6 +155,7 @@ func (a *Act) Harms() (found []Harm) {
 	}
 	add(a.ownHarm())
 	add(a.secretHarm())
+	add(a.ownerHarm())
 	return found
 }
 
@@ -561,6 +563,8 @@ func requestHarm(e *Effect) Harm {
 	_, port, _ := strings.Cut(hostname, ":")
 	_, asked, _ := strings.Cut(e.Word, "?")
 	switch {
+	case approving(rest):
+		return HarmApprove
 	case strings.HasSuffix(rest, "_delete_by_query"), strings.Contains(asked, "DROP") || strings.Contains(asked, "drop+"):
 		return HarmIndex
 	case e.Verb == "DELETE" && (servicePorts()[port] || rest == "_all" || rest == "*") && !strings.Contains(rest, "/_doc/") && !strings.Contains(rest, "/documents/"):
@@ -610,4 +614,18 @@ func (a *Act) ownHarm() Harm {
 		}
 	}
 	return ""
+}
+
+// approving reports whether the path of a request is one by which a person allows what the guard blocks, or a token is issued.
+func approving(p string) bool {
+	p, _, _ = strings.Cut("/"+p, "?")
+	p = path.Clean(p)
+	parts := Parts(p)
+	switch n := len(parts); {
+	case strings.Contains(p, "/check/approvals/"):
+		return n > 0 && (parts[n-1] == "approve" || parts[n-1] == "deny" || Patterned(parts[n-1]))
+	case strings.Contains(p, "/ui/guard/"):
+		return n > 0 && (parts[n-1] == "approve" || parts[n-1] == "deny")
+	}
+	return false
 }

@@ -103,3 +103,6 @@ func (s *Shell) Remembering(m *Memory) *Shell {
 	s.memory = m
 	return s
 }
+
+// Recalled are the files that the shell read which the agent wrote before: they are a part of what the action does.
+func (s *Shell) Recalled() []string { return s.recall }

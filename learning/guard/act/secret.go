@@ -147,3 +147,52 @@ func holdsSecretVariable(text string) bool {
 	}
 	return false
 }
+
+// ownersToken is the file whose content lets its reader act as the owner of a router.
+const ownersToken = "owner.token"
+
+// namesOnly are programs that show nothing of a file which they name.
+var namesOnly = strings.Fields("ls stat file test [ [[ chmod chown du find fd readlink realpath basename dirname echo printf touch rm shred unlink git gh skillrouter which locate log true")
+
+// ownerHarm is the harm of an act that shows, copies or sends the owner's token.
+func (a *Act) ownerHarm() Harm {
+	if slices.Contains(namesOnly, a.Name) || strings.HasPrefix(a.Name, "(") && a.Name != ReadsFile {
+		return ""
+	}
+	words := a.Words
+	if slices.Contains(strings.Fields("grep egrep fgrep rg ag jq sed"), a.Name) && len(words) > 0 && len(a.Options["regexp"])+len(a.Options["e"])+len(a.Options["f"]) == 0 {
+		words = words[1:]
+	}
+	if slices.ContainsFunc(words, a.ownerFile) {
+		return HarmApprove
+	}
+	for _, values := range a.Options {
+		if slices.ContainsFunc(values, a.ownerFile) {
+			return HarmApprove
+		}
+	}
+	return ""
+}
+
+// guarded reports whether a path is of a file that shows what nobody should be told.
+func guarded(p string) bool { return secretFile(p) || path.Base(p) == ownersToken }
+
+// ownerFile reports whether a word names the owner's token, or may by a pattern in the folder of a router's data.
+func (a *Act) ownerFile(word string) bool {
+	for _, cut := range []string{"@", "=", ":"} {
+		if _, rest, ok := strings.Cut(word, cut); ok && a.ownerFile(rest) {
+			return true
+		}
+	}
+	p := Clean(a.Dir, strings.TrimPrefix(word, "file://"))
+	base := path.Base(p)
+	switch {
+	case strings.EqualFold(base, ownersToken):
+		return true
+	case !Patterned(base) || !anyGlob([]string{strings.ReplaceAll(strings.ReplaceAll(base, string(AnyText), "*"), string(Unknown), "*")}, ownersToken):
+		return false
+	case strings.HasPrefix(base, "owner") || strings.HasSuffix(base, ".token"):
+		return true
+	}
+	return slices.ContainsFunc(Parts(path.Dir(p)), func(part string) bool { return strings.Contains(part, "skillrouter") })
+}

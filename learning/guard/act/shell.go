@@ -32,6 +32,7 @@ type Shell struct {
 	sinks  map[string][]*syntax.Stmt // >(…)
 	made   map[string]bool           // directories that the script itself makes
 	memory *Memory                   // what the same agent wrote and made before
+	recall []string                  // files of the memory that were read
 	env    map[string]string         // exported, or set for one command
 	dir    string                    // the working directory, "" if not known
 	where  []string                  // hosts and containers around, outermost first

@@ -62,6 +62,7 @@ func (s *Shell) read(path string) stream {
 		return f
 	}
 	if text, ok := s.memory.file(path); ok {
+		s.recall = append(s.recall, text)
 		return plainText(text)
 	}
 	return stream{given: true}

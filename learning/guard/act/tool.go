@@ -91,6 +91,9 @@ func toolCall(text string) (tool string, args map[string]any, ok bool) {
 // commandArgs are the arguments in which tools take a command.
 var commandArgs = []string{"command", "cmd", "script", "shell_command", "commandline", "command_line", "bash", "code", "input", "commands", "line"}
 
+// dirArgs are the arguments in which tools take the directory to run a command in.
+var dirArgs = []string{"cwd", "workdir", "working_directory", "workingdirectory", "dir", "working_dir"}
+
 // sqlArgs are the arguments in which tools take SQL.
 var sqlArgs = []string{"sql", "query", "statement", "statements", "sql_query"}
 
@@ -101,7 +104,7 @@ func toolProposals(tool string, args map[string]any) (proposals []Proposal, rest
 		return slices.ContainsFunc(names, func(n string) bool { return slices.Contains(words, n) })
 	}
 	dir := ""
-	for _, k := range []string{"cwd", "workdir", "working_directory", "workingdirectory", "dir", "working_dir"} {
+	for _, k := range dirArgs {
 		if v, ok := arg(args, k).(string); ok && v != "" {
 			dir = Clean("", v)
 		}

@@ -32,7 +32,7 @@ func (s *Shell) stmt(st *syntax.Stmt, in stream) stream {
 		case syntax.RdrIn, syntax.RdrInOut:
 			from := s.path(s.text(r.Word))
 			in = s.read(from)
-			if secretFile(from) {
+			if guarded(from) {
 				s.reads(from)
 			}
 			if strings.Contains(in.text, downloaded) {

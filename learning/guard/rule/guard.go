@@ -3,6 +3,7 @@ package rule
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -51,6 +52,7 @@ type Action struct {
 	Domain  string         `json:"domain,omitempty"`
 	Agent   string         `json:"agent,omitempty"`
 	Project string         `json:"project,omitempty"`
+	Folder  string         `json:"folder,omitempty"` // the working folder
 }
 
 // Match is a rule that an action fits.
@@ -73,6 +75,23 @@ type Verdict struct {
 	Decision Decision `json:"decision"`
 	Matches  []Match  `json:"matches"`
 	Notes    []string `json:"notes,omitempty"`
+	// Recalled are the files that the action runs or reads which its agent wrote a moment ago.
+	Recalled []string `json:"-"`
+
+	keep func() // what the action writes is remembered; nil: it was already, or shall not be
+}
+
+// Lift takes the rules that block out of the verdict, for a person has allowed the action. note says who.
+func (v *Verdict) Lift(note string) {
+	v.Matches = slices.DeleteFunc(v.Matches, func(m Match) bool { return m.Blocks })
+	v.Notes = append(v.Notes, note)
+	v.Decision = DecisionAllow
+	if len(v.Matches) > 0 {
+		v.Decision = DecisionWarn
+	}
+	if v.keep != nil {
+		v.keep()
+	}
 }
 
 // SimilarRule is a rule whose wording is like a text's. Score lies between 0 and 1.
@@ -165,10 +184,18 @@ func wordKey(a *act.Act, sub bool) string {
 // words of the rules that stand in it.
 func (g *Guard) Check(ctx context.Context, action Action) Verdict {
 	c, v := g.judge(ctx, action)
-	if c.memory != nil && v.Decision != DecisionBlock {
+	if c.memory == nil {
+		return v
+	}
+	keep := func() {
 		for _, s := range c.read {
 			c.memory.Keep(s)
 		}
+	}
+	if v.Decision == DecisionBlock {
+		v.keep = keep
+	} else {
+		keep()
 	}
 	return v
 }
@@ -185,7 +212,11 @@ func (g *Guard) judge(ctx context.Context, action Action) (*check, Verdict) {
 	defer cancel()
 	c := &check{ctx: ctx, view: *g.view.Load(), similar: g.similar, action: &action, memory: g.memory(&action), found: map[string]*Match{}}
 	c.run()
-	return c, c.verdict()
+	v := c.verdict()
+	for _, s := range c.read {
+		v.Recalled = append(v.Recalled, s.Recalled()...)
+	}
+	return c, v
 }
 
 // CheckAction refuses an action that holds nothing, or text that no check could read.

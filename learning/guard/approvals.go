@@ -1,0 +1,440 @@
+package guard
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"skillrouter"
+	"skillrouter/learning"
+	"skillrouter/learning/guard/act"
+	"skillrouter/learning/guard/rule"
+	"skillrouter/learning/lesson"
+)
+
+// Bounds of approvals.
+const (
+	// ApprovalFor is how long what a person allowed may be used, and what he denied stays denied.
+	ApprovalFor = 10 * time.Minute
+	// PendingFor is how long a blocked action waits for a person after it was last asked: an agent that waits longer has gone on.
+	PendingFor = time.Hour
+	// MaxApproved bounds an action that may be allowed, in bytes: nobody allows what is not shown whole.
+	MaxApproved = maxShown
+	// maxPendingOf and maxPendingAll bound what waits, of one agent and of all; the oldest give way.
+	maxPendingOf  = 100
+	maxPendingAll = 2000
+	// approvalWait is how long a check waits until it is on disk that its approval was used. A hook gives up after two seconds.
+	approvalWait = time.Second
+
+	// DefaultPermissionDays and MaxPermissionDays bound a standing permission.
+	DefaultPermissionDays = 30
+	MaxPermissionDays     = 90
+	// maxPermissions bounds those that hold at once: each check that is blocked looks at all of them.
+	maxPermissions = 500
+)
+
+// ruleOfApprovals is the rule that keeps agents from allowing themselves what is blocked. Nobody lifts it.
+const ruleOfApprovals = "pack:core:" + string(act.HarmApprove)
+
+// neverStanding are the harms that nobody allows again and again: a secret that was shown once is out, what was
+// downloaded today is not what will run tomorrow, and of a disk or a home nothing is left to go wrong twice.
+var neverStanding = []act.Harm{act.HarmSecret, act.HarmSend, act.HarmCommit, "secret.change", act.HarmDownload, act.HarmRoot, act.HarmDisk, "backup.delete"}
+
+// ApprovalFilter selects approvals; empty fields select everything.
+type ApprovalFilter struct {
+	Agent  string               `json:"agent,omitempty"`
+	State  lesson.ApprovalState `json:"state,omitempty" doc:"pending, approved, denied, used or expired"`
+	Cursor string               `json:"cursor,omitempty" doc:"The answer's next of the page before"`
+	Limit  int                  `json:"limit,omitempty" doc:"1 to 200; 0: 50"` // 1 to MaxLimit; 0 means DefaultRuleLimit
+}
+
+// ApprovalPage is a page of approvals, newest first.
+type ApprovalPage struct {
+	Approvals []lesson.Approval `json:"approvals"`
+	Count     int               `json:"count"`
+	Next      string            `json:"next,omitempty"`
+}
+
+// ApprovalDraft is what a person says who allows an action.
+type ApprovalDraft struct {
+	Number  int64  `json:"number,omitempty" doc:"Of the asking that was seen; if it was asked again since, nothing is allowed. 0: the last"`
+	Notes   string `json:"notes,omitempty" doc:"Why"`
+	Always  bool   `json:"always,omitempty" doc:"Not only once: a standing permission for this kind of agent, here"`
+	Pattern string `json:"pattern,omitempty" doc:"With always: a command in which * stands for any text within one word; without it, exactly the action"`
+	Days    int    `json:"days,omitempty" doc:"With always: for how long, 1 to 90; 0: 30"`
+	Project bool   `json:"project,omitempty" doc:"With always: in every folder of the project"`
+}
+
+// DenialDraft is what a person says who refuses an action.
+type DenialDraft struct {
+	Number int64  `json:"number,omitempty" doc:"Of the asking that was seen; 0: the last"`
+	Notes  string `json:"notes,omitempty" doc:"Why"`
+}
+
+// PermissionList are the standing permissions.
+type PermissionList struct {
+	Permissions []lesson.Permission `json:"permissions"`
+	Count       int                 `json:"count"`
+}
+
+// decisions are what people said, as checks see it. It follows the database commit by commit.
+type decisions struct {
+	mu        sync.Mutex
+	approvals map[string]lesson.Approval // approved or denied, by id
+	standing  []lesson.Permission
+}
+
+func (g *Guards) loadDecisions(ctx context.Context) error {
+	for _, state := range []lesson.ApprovalState{lesson.ApprovalApproved, lesson.ApprovalDenied} {
+		list, err := g.store.ListApprovals(ctx, "", state, 0, maxPendingAll)
+		if err != nil {
+			return err
+		}
+		for _, a := range list {
+			g.decided(a)
+		}
+	}
+	standing, err := g.store.ListPermissions(ctx, 2*maxPermissions)
+	if err != nil {
+		return err
+	}
+	for _, p := range standing {
+		g.permit(p)
+	}
+	return nil
+}
+
+// decided lets checks see what a person said.
+func (g *Guards) decided(a lesson.Approval) {
+	g.said.mu.Lock()
+	defer g.said.mu.Unlock()
+	now := g.clock()
+	if g.said.approvals == nil {
+		g.said.approvals = map[string]lesson.Approval{}
+	}
+	maps.DeleteFunc(g.said.approvals, func(_ string, old lesson.Approval) bool { return !old.Live(now) })
+	if a.Live(now) {
+		g.said.approvals[a.ID] = a
+	}
+}
+
+// permit lets checks see a permission, or that it was revoked.
+func (g *Guards) permit(p lesson.Permission) {
+	g.said.mu.Lock()
+	defer g.said.mu.Unlock()
+	now := g.clock()
+	// Checks read the list without a lock: another takes its place.
+	g.said.standing = slices.DeleteFunc(slices.Clone(g.said.standing), func(old lesson.Permission) bool { return old.ID == p.ID || !old.Live(now) })
+	if p.Live(now) {
+		g.said.standing = append(g.said.standing, p)
+	}
+}
+
+// exactly is the SHA-256 of an action with what it runs of its agent's files, in hexadecimal, or "" if it has no exact form.
+func exactly(action rule.Action, recalled []string) string {
+	form := act.Exact(action.Command, action.Tool, action.Args)
+	if form == "" {
+		return ""
+	}
+	sum := sha256.New()
+	for _, part := range append([]string{form}, recalled...) {
+		fmt.Fprintf(sum, "%d\x00%s", len(part), part)
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// approvalID follows from what is asked, where and by whom.
+func approvalID(exact, folder, agent string) string {
+	sum := sha256.Sum256([]byte(exact + "\x00" + strconv.Itoa(len(folder)) + "\x00" + folder + agent))
+	id, _ := uuid.FromBytes(sum[:16])               // sixteen bytes always are one
+	id[6], id[8] = id[6]&0x0f|0x80, id[8]&0x3f|0x80 // version 8 of RFC 9562: made by a rule of our own
+	return id.String()
+}
+
+// ask looks whether a person allowed what the verdict blocks, and lifts the verdict then. Else it returns what
+// is to be stored so that a person may, and what to say of it. Nothing is waited for but, where a person did
+// allow it, that it is on disk that this was used.
+func (g *Guards) ask(ctx context.Context, action rule.Action, verdict *rule.Verdict, check string) (ask *lesson.Approval, said string) {
+	if verdict.Decision != rule.DecisionBlock || action.Agent == "" || skillrouter.PrincipalOf(ctx).Unissued() {
+		return nil, ""
+	}
+	if p := g.permitted(action, *verdict); p != nil {
+		verdict.Lift(fmt.Sprintf("allowed until %s by %s (permission %s)", p.EndsAt.Format(time.DateOnly), p.Owner, p.ID))
+		return nil, ""
+	}
+	var blocking []rule.Match
+	for _, m := range verdict.Matches {
+		if m.Blocks {
+			blocking = append(blocking, rule.Match{RuleID: m.RuleID, Title: m.Title, Severity: m.Severity, Lane: m.Lane, Reason: keepable(m.Reason, maxReason), WhyBad: m.WhyBad, Alternatives: m.Alternatives, Blocks: true})
+		}
+	}
+	text := fullText(action)
+	exact := exactly(action, verdict.Recalled)
+	switch {
+	case exact == "" || slices.ContainsFunc(blocking, func(m rule.Match) bool { return m.RuleID == ruleOfApprovals }):
+		return nil, ""
+	case len(text) > MaxApproved:
+		return nil, "nobody can allow this: it is too long to be shown whole"
+	}
+	at := g.clock()
+	id := approvalID(exact, action.Folder, action.Agent)
+	if old, ok := g.claim(id, exact, blocking, at); ok && old.State == lesson.ApprovalDenied {
+		said = fmt.Sprintf("%s refused this%s", old.DecidedBy, because(old.Notes))
+	} else if ok {
+		if err := g.use(ctx, old, check, at); err != nil {
+			return nil, fmt.Sprintf("%s allowed this, and that it is used now could not be written: %s", old.DecidedBy, skillrouter.MessageOf(err))
+		}
+		verdict.Lift(fmt.Sprintf("allowed once by %s (approval %s)", old.DecidedBy, old.ID))
+		return nil, ""
+	}
+	if said == "" {
+		said = fmt.Sprintf("a person may allow exactly this, once: approval %s", id)
+	}
+	return &lesson.Approval{
+		ID: id, Exact: exact, Agent: action.Agent, Folder: keepable(action.Folder, MaxRecorded), Project: action.Project, Tool: action.Tool, Action: text,
+		Matches: blocking, State: lesson.ApprovalPending, CheckID: check, Asked: 1, AskedAt: at, EndsAt: at.Add(PendingFor),
+	}, said
+}
+
+func because(notes string) string {
+	if notes == "" {
+		return ""
+	}
+	return ": " + notes
+}
+
+// fullText is an action as a person is shown it.
+func fullText(a rule.Action) string {
+	if text, ok := act.CommandOf(a.Command, a.Tool, a.Args); ok {
+		return text
+	}
+	args, err := json.Marshal(a.Args)
+	if err != nil || len(a.Args) == 0 {
+		return a.Command
+	}
+	return strings.TrimSpace(a.Command + " " + string(args))
+}
+
+// claim takes what a person allowed out of what checks see, so that one check has it. What he denied stays.
+func (g *Guards) claim(id, exact string, blocking []rule.Match, at time.Time) (lesson.Approval, bool) {
+	g.said.mu.Lock()
+	defer g.said.mu.Unlock()
+	a, ok := g.said.approvals[id]
+	if !ok || a.Exact != exact || !a.Live(at) || !a.Covers(blocking) {
+		return a, false
+	}
+	if a.State == lesson.ApprovalApproved {
+		delete(g.said.approvals, id)
+	}
+	return a, true
+}
+
+// use writes that an approval was used, and returns once that is on disk. The approval is whose it was when it
+// was claimed: what was decided anew since is another one.
+func (g *Guards) use(ctx context.Context, a lesson.Approval, check string, at time.Time) error {
+	written := g.store.Change(context.WithoutCancel(ctx), func(tx lesson.PipelineTx) error {
+		stored, ok, err := tx.ApprovalOf(a.ID)
+		if err != nil {
+			return err
+		}
+		if !ok || stored.Number != a.Number || stored.State != lesson.ApprovalApproved {
+			return skillrouter.Errorf(skillrouter.Conflict, "it was used already")
+		}
+		stored.State, stored.UsedAt, stored.UsedCheck = lesson.ApprovalUsed, &at, check
+		if err := tx.PutApproval(&stored); err != nil {
+			return err
+		}
+		return lesson.AddEvent(tx, skillrouter.Event{Type: lesson.EventApproval, Subject: a.ID, Agent: a.Agent, Project: a.Project, At: at},
+			lesson.ApprovalEvent{State: lesson.ApprovalUsed, By: a.DecidedBy, Number: a.Number})
+	}, nil)
+	done := make(chan error, 1)
+	go func() {
+		err := written()
+		if err != nil && skillrouter.CodeOf(err) != skillrouter.Conflict {
+			g.decided(a) // nothing was written: it may be used still
+		}
+		done <- err
+	}()
+	late := time.NewTimer(approvalWait)
+	defer late.Stop()
+	select {
+	case err := <-done:
+		return err
+	case <-late.C:
+		return skillrouter.Errorf(skillrouter.Unavailable, "the disk is slow, or another program holds the database")
+	}
+}
+
+// storeAsks stores what checks ask for. What a person said of it already, and still holds, stays.
+func storeAsks(tx lesson.PipelineTx, records []lesson.CheckRecord) error {
+	agents := map[string]bool{}
+	for _, r := range records {
+		if r.Asks == nil {
+			continue
+		}
+		ask := *r.Asks // the transaction may run twice
+		ask.Action = keepable(ask.Action, MaxApproved)
+		old, ok, err := tx.ApprovalOf(ask.ID)
+		if err != nil {
+			return err
+		}
+		decided := old.State == lesson.ApprovalApproved || old.State == lesson.ApprovalDenied
+		switch same := ok && old.Exact == ask.Exact && old.Live(ask.AskedAt) && old.Covers(ask.Matches); {
+		case same && old.State == lesson.ApprovalPending:
+			old.Matches, old.CheckID, old.EndsAt, old.Asked = ask.Matches, ask.CheckID, ask.EndsAt, old.Asked+1
+			ask = old
+		case same && decided:
+			old.CheckID, old.Asked = ask.CheckID, old.Asked+1
+			ask = old
+		}
+		if err := tx.PutApproval(&ask); err != nil {
+			return err
+		}
+		agents[ask.Agent] = true
+	}
+	if len(agents) == 0 {
+		return nil
+	}
+	for _, agent := range slices.Sorted(maps.Keys(agents)) {
+		if err := tx.BoundApprovals(agent, maxPendingOf); err != nil {
+			return err
+		}
+	}
+	return tx.BoundApprovals("", maxPendingAll)
+}
+
+// Approvals implements Service. It needs ScopeRead, and shows each agent its own actions.
+func (g *Guards) Approvals(ctx context.Context, filter ApprovalFilter) (ApprovalPage, error) {
+	p := skillrouter.PrincipalOf(ctx)
+	if err := p.Need(skillrouter.ScopeRead); err != nil {
+		return ApprovalPage{}, err
+	}
+	if err := skillrouter.CheckName("agent", filter.Agent); err != nil {
+		return ApprovalPage{}, err
+	}
+	stored := filter.State
+	if filter.State != "" {
+		if err := skillrouter.CheckOneOf("state", filter.State, lesson.ApprovalStates()); err != nil {
+			return ApprovalPage{}, err
+		}
+	}
+	if filter.State == lesson.ApprovalExpired {
+		stored = ""
+	}
+	limit, err := skillrouter.Limit(filter.Limit, DefaultRuleLimit, learning.MaxLimit)
+	if err != nil {
+		return ApprovalPage{}, err
+	}
+	var before int64
+	if filter.Cursor != "" {
+		if before, err = strconv.ParseInt(filter.Cursor, 10, 64); err != nil || before < 1 {
+			return ApprovalPage{}, skillrouter.InvalidField("cursor", "is none that a page was answered with")
+		}
+	}
+	g.ledger.settle(ctx)
+	page, at := ApprovalPage{Approvals: []lesson.Approval{}}, g.clock()
+	for len(page.Approvals) < limit { // what has expired is stored as it was
+		list, err := g.store.ListApprovals(ctx, filter.Agent, stored, before, limit+1)
+		if err != nil {
+			return ApprovalPage{}, err
+		}
+		for i, a := range list {
+			before = a.Number
+			if shown := a.Shown(p, at); filter.State == "" || shown.State == filter.State {
+				page.Approvals = append(page.Approvals, shown)
+			}
+			if len(page.Approvals) == limit {
+				if i < len(list)-1 {
+					page.Next = strconv.FormatInt(a.Number, 10)
+				}
+				break
+			}
+		}
+		if len(list) <= limit {
+			break
+		}
+	}
+	page.Count = len(page.Approvals)
+	return page, nil
+}
+
+// Approve implements Service. It needs a person: see skillrouter.Principal.AsPerson.
+func (g *Guards) Approve(ctx context.Context, id string, draft ApprovalDraft) (lesson.Approval, error) {
+	return g.decide(ctx, id, lesson.ApprovalApproved, draft)
+}
+
+// Deny implements Service. It needs a person: see skillrouter.Principal.AsPerson.
+func (g *Guards) Deny(ctx context.Context, id string, draft DenialDraft) (lesson.Approval, error) {
+	return g.decide(ctx, id, lesson.ApprovalDenied, ApprovalDraft{Number: draft.Number, Notes: draft.Notes})
+}
+
+// decide stores what a person says, once: of two who say it at the same time the second is told who was first.
+func (g *Guards) decide(ctx context.Context, id string, state lesson.ApprovalState, draft ApprovalDraft) (lesson.Approval, error) {
+	p := skillrouter.PrincipalOf(ctx)
+	by, err := p.AsPerson()
+	if err != nil {
+		return lesson.Approval{}, err
+	}
+	if err := learning.CheckID("approval_id", id); err != nil {
+		return lesson.Approval{}, err
+	}
+	if err := skillrouter.CheckText("notes", draft.Notes, MaxRecorded); err != nil {
+		return lesson.Approval{}, err
+	}
+	if draft.Notes, _ = skillrouter.Redact(skillrouter.OneLine(draft.Notes)); !draft.Always && (draft.Pattern != "" || draft.Days != 0 || draft.Project) {
+		return lesson.Approval{}, skillrouter.InvalidField("always", "is needed for pattern, days and project")
+	}
+	g.ledger.settle(ctx)
+	at := g.clock()
+	var decided lesson.Approval
+	var standing *lesson.Permission
+	err = g.store.Change(ctx, func(tx lesson.PipelineTx) error {
+		a, ok, err := tx.ApprovalOf(id)
+		if err != nil {
+			return err
+		}
+		switch shown := a.Shown(p, at).State; {
+		case !ok:
+			return skillrouter.Errorf(skillrouter.NotFound, "no approval has this id")
+		case draft.Number != 0 && draft.Number != a.Number:
+			return skillrouter.Errorf(skillrouter.Conflict, "this was asked again since, as number %d: look at it once more", a.Number)
+		case shown == lesson.ApprovalExpired && a.State == lesson.ApprovalPending:
+			return skillrouter.Errorf(skillrouter.Conflict, "nobody waits for this any more: it was asked for at %s", a.AskedAt.Format(time.RFC3339))
+		case shown == lesson.ApprovalExpired:
+			return skillrouter.Errorf(skillrouter.Conflict, "%s said of this %q already, which has ended: it must be asked again", a.DecidedBy, a.State)
+		case shown != lesson.ApprovalPending:
+			return skillrouter.Errorf(skillrouter.Conflict, "%s decided this already: it is %s", a.DecidedBy, a.State)
+		}
+		a.State, a.DecidedBy, a.DecidedAt, a.EndsAt, a.Notes = state, by, &at, at.Add(ApprovalFor), draft.Notes
+		if draft.Always {
+			if standing, err = permissionOf(tx, a, draft); err != nil {
+				return err
+			}
+		}
+		if err := tx.PutApproval(&a); err != nil {
+			return err
+		}
+		decided = a
+		return lesson.AddEvent(tx, skillrouter.Event{Type: lesson.EventApproval, Subject: id, Agent: a.Agent, Project: a.Project, At: at},
+			lesson.ApprovalEvent{State: state, By: by, Number: a.Number, EndsAt: a.EndsAt})
+	}, func() {
+		g.decided(decided)
+		if standing != nil {
+			g.permit(*standing)
+		}
+	})()
+	if err != nil {
+		return lesson.Approval{}, err
+	}
+	return decided, nil
+}

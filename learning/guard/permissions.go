@@ -1,0 +1,227 @@
+package guard
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"skillrouter"
+	"skillrouter/learning"
+	"skillrouter/learning/guard/act"
+	"skillrouter/learning/guard/rule"
+	"skillrouter/learning/lesson"
+)
+
+// permissionOf stores the standing permission that a person gives with an approval.
+func permissionOf(tx lesson.PipelineTx, a lesson.Approval, draft ApprovalDraft) (*lesson.Permission, error) {
+	days, err := skillrouter.Limit(draft.Days, DefaultPermissionDays, MaxPermissionDays)
+	if err != nil {
+		return nil, skillrouter.InvalidField("days", "is 1 to %d", MaxPermissionDays)
+	}
+	id, err := learning.NewID()
+	if err != nil {
+		return nil, err
+	}
+	p := &lesson.Permission{
+		ID: id, Exact: a.Exact, Action: a.Action, Tool: a.Tool, AgentKind: skillrouter.KindOf(a.Agent), Project: a.Project, Folder: a.Folder, RuleIDs: []string{},
+		Owner: a.DecidedBy, Notes: a.Notes, CreatedAt: *a.DecidedAt, EndsAt: a.DecidedAt.Add(time.Duration(days) * 24 * time.Hour),
+	}
+	for _, m := range a.Matches {
+		harm := act.Harm(m.RuleID[strings.LastIndexByte(m.RuleID, ':')+1:])
+		switch {
+		case strings.HasPrefix(m.RuleID, "pack:") && slices.Contains(neverStanding, harm):
+			return nil, skillrouter.Errorf(skillrouter.Forbidden, "%q is allowed once at a time: what it harms cannot be had back, and is not the same tomorrow", m.Title)
+		case m.Lane == rule.LaneUnread:
+			return nil, skillrouter.Errorf(skillrouter.Forbidden, "this was not read to its end, so nobody knows what would be allowed: allow it once")
+		}
+		p.RuleIDs = append(p.RuleIDs, m.RuleID)
+	}
+	if draft.Project {
+		if p.Project == "" {
+			return nil, skillrouter.InvalidField("project", "is for an action of a project, and this was asked for outside of any")
+		}
+		p.Folder = ""
+	}
+	if p.Folder == "" && p.Project == "" {
+		return nil, skillrouter.InvalidField("always", "needs a place: the check said neither folder nor project")
+	}
+	if draft.Pattern != "" {
+		if err := skillrouter.CheckLine("pattern", draft.Pattern); err != nil {
+			return nil, err
+		}
+		want, ok := plainWords(draft.Pattern)
+		switch {
+		case !ok || len(want) == 0 || strings.Contains(want[0], "*"):
+			return nil, skillrouter.InvalidField("pattern", "is one plain command, and its program is named: no pipes, variables or redirections")
+		case !fitsPattern(want, a.Action):
+			return nil, skillrouter.InvalidField("pattern", "does not fit what was asked for")
+		}
+		p.Pattern, p.Exact = draft.Pattern, ""
+	}
+	held, err := tx.CountPermissions(p.CreatedAt)
+	if err != nil {
+		return nil, err
+	}
+	if held >= maxPermissions {
+		return nil, skillrouter.Errorf(skillrouter.Conflict, "there are %d standing permissions already: revoke some", held)
+	}
+	if err := tx.AddPermission(p); err != nil {
+		return nil, err
+	}
+	return p, lesson.AddEvent(tx, skillrouter.Event{Type: lesson.EventPermission, Subject: p.ID, Agent: a.Agent, Project: p.Project, At: p.CreatedAt},
+		lesson.ApprovalEvent{State: lesson.ApprovalApproved, By: p.Owner, Number: p.Number, EndsAt: p.EndsAt})
+}
+
+// permitted is the standing permission that lifts all that blocks an action; nil: there is none.
+func (g *Guards) permitted(action rule.Action, verdict rule.Verdict) *lesson.Permission {
+	if verdict.Decision != rule.DecisionBlock || action.Agent == "" {
+		return nil
+	}
+	g.said.mu.Lock()
+	standing := g.said.standing // it is never changed in place where somebody reads: see permit
+	g.said.mu.Unlock()
+	if len(standing) == 0 {
+		return nil
+	}
+	exact, at := "", g.clock()
+	for _, p := range standing {
+		switch {
+		case !p.Live(at), !skillrouter.SameVoice(p.AgentKind, action.Agent), !p.Covers(verdict.Matches),
+			p.Folder != "" && p.Folder != action.Folder, p.Folder == "" && p.Project != action.Project:
+			continue
+		case p.Pattern != "":
+			text, ok := act.CommandOf(action.Command, action.Tool, action.Args)
+			want, plain := plainWords(p.Pattern)
+			if !ok || !plain || len(verdict.Recalled) > 0 || !fitsPattern(want, text) {
+				continue
+			}
+		default:
+			if exact == "" {
+				exact = exactly(action, verdict.Recalled)
+			}
+			if exact != p.Exact {
+				continue
+			}
+		}
+		return &p
+	}
+	return nil
+}
+
+// plainWords are the words of a text that is one command of nothing but words, each as the shell would pass it.
+func plainWords(text string) (words []string, ok bool) {
+	file, err := syntax.NewParser().Parse(strings.NewReader(text), "")
+	if err != nil || len(file.Stmts) != 1 {
+		return nil, false
+	}
+	s := file.Stmts[0]
+	call, is := s.Cmd.(*syntax.CallExpr)
+	if !is || s.Negated || s.Background || s.Coprocess || len(s.Redirs) > 0 || len(call.Assigns) > 0 || len(file.Last) > 0 {
+		return nil, false
+	}
+	for _, w := range call.Args {
+		var word strings.Builder
+		for _, part := range w.Parts {
+			switch part := part.(type) {
+			case *syntax.Lit:
+				if strings.ContainsAny(part.Value, "\\{}?[]~$`") {
+					return nil, false
+				}
+				word.WriteString(part.Value)
+			case *syntax.SglQuoted:
+				if part.Dollar {
+					return nil, false
+				}
+				word.WriteString(part.Value)
+			default:
+				return nil, false
+			}
+		}
+		words = append(words, word.String())
+	}
+	return words, true
+}
+
+// fitsPattern reports whether a command is plain, and each of its words fits that of the pattern. A * stands for
+// text without white space, a step up (..) or another *; it begins no option.
+func fitsPattern(want []string, command string) bool {
+	got, ok := plainWords(command)
+	if !ok || len(got) != len(want) {
+		return false
+	}
+	for i, w := range want {
+		if strings.Contains(got[i], "*") {
+			return false // the shell makes other words of it
+		}
+		if w == got[i] {
+			continue
+		}
+		parts := strings.Split(w, "*")
+		if len(parts) == 1 || strings.Contains(got[i], "..") || strings.ContainsAny(got[i], " \t\r\n") || strings.HasPrefix(got[i], "-") && !strings.HasPrefix(w, "-") {
+			return false
+		}
+		rest, begins := strings.CutPrefix(got[i], parts[0])
+		for _, part := range parts[1 : len(parts)-1] {
+			at := strings.Index(rest, part)
+			if at < 0 {
+				return false
+			}
+			rest = rest[at+len(part):]
+		}
+		if !begins || !strings.HasSuffix(rest, parts[len(parts)-1]) {
+			return false
+		}
+	}
+	return true
+}
+
+// Permissions implements Service. It needs ScopeRead, and shows each kind of agent its own.
+func (g *Guards) Permissions(ctx context.Context) (PermissionList, error) {
+	p := skillrouter.PrincipalOf(ctx)
+	if err := p.Need(skillrouter.ScopeRead); err != nil {
+		return PermissionList{}, err
+	}
+	list, err := g.store.ListPermissions(ctx, maxPermissions)
+	if err != nil {
+		return PermissionList{}, err
+	}
+	for i := range list {
+		list[i] = list[i].Shown(p)
+	}
+	return PermissionList{Permissions: list, Count: len(list)}, nil
+}
+
+// RevokePermission implements Service. It needs a person: see skillrouter.Principal.AsPerson.
+func (g *Guards) RevokePermission(ctx context.Context, id string) (lesson.Permission, error) {
+	by, err := skillrouter.PrincipalOf(ctx).AsPerson()
+	if err != nil {
+		return lesson.Permission{}, err
+	}
+	if err := learning.CheckID("permission_id", id); err != nil {
+		return lesson.Permission{}, err
+	}
+	at := g.clock()
+	var revoked lesson.Permission
+	err = g.store.Change(ctx, func(tx lesson.PipelineTx) error {
+		p, ok, err := tx.PermissionOf(id)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return skillrouter.Errorf(skillrouter.NotFound, "no permission has this id")
+		}
+		if revoked = p; p.RevokedAt != nil {
+			return nil
+		}
+		revoked.RevokedAt, revoked.RevokedBy = &at, by
+		if err := tx.RevokePermission(revoked); err != nil {
+			return err
+		}
+		return lesson.AddEvent(tx, skillrouter.Event{Type: lesson.EventPermission, Subject: id, Agent: p.AgentKind, Project: p.Project, At: at},
+			lesson.ApprovalEvent{State: lesson.ApprovalDenied, By: by, Number: p.Number})
+	}, func() { g.permit(revoked) })()
+	return revoked, err
+}
