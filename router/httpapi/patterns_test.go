@@ -28,6 +28,15 @@ func (d *patternRecorder) Pattern(_ context.Context, ref string) (lesson.Pattern
 	return lesson.Pattern{ID: "p1"}, nil
 }
 
+func (d *patternRecorder) Add(_ context.Context, _ lesson.PatternDraft) (lesson.Pattern, error) {
+	return lesson.Pattern{ID: "p1"}, nil
+}
+
+func (d *patternRecorder) Edit(_ context.Context, ref string, _ lesson.PatternPatch) (lesson.Pattern, error) {
+	d.ref = ref
+	return lesson.Pattern{ID: "p1"}, nil
+}
+
 func (d *patternRecorder) List(_ context.Context, filter lesson.PatternFilter) ([]lesson.Pattern, error) {
 	d.filter = filter
 	return d.found, nil
