@@ -36,7 +36,25 @@ type Principal struct {
 	signs    string        // how what a person decides with it is signed; empty: no person bears it
 	unissued bool          // no token was ever issued, so nothing tells people from agents
 	above    func() string // the agent that runs the program which calls, if that can be seen
+	person   bool          // a person makes the call at a terminal
 }
+
+// PersonHeader is the HTTP header by which the command line says, with the value PersonAtTerminal,
+// that a person at a terminal gave the command and no agent.
+const (
+	PersonHeader     = "Skill-Router-Caller"
+	PersonAtTerminal = "person"
+)
+
+// ByPerson is p where a caller says that a person makes the call. Only a captain who showed a
+// token is believed: to a router that is open anybody could say so.
+func (p Principal) ByPerson() Principal {
+	p.person = !p.open && p.Has(ScopeCaptain)
+	return p
+}
+
+// IsPerson tells whether a person makes the call, as far as that is known (see ByPerson).
+func (p Principal) IsPerson() bool { return p.person }
 
 // Open returns the principal of every call while the router listens on loopback and no token
 // has been issued. It may act as every agent, and may not issue tokens.

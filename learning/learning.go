@@ -20,11 +20,29 @@ type Trust string
 
 // The levels of trust.
 const (
-	// TrustAgent is for what an identified agent or person of this installation wrote.
+	// TrustPerson is for what a person of this installation said: wrote at the command line, or imported.
+	TrustPerson Trust = "person"
+	// TrustAgent is for what an identified agent of this installation wrote, or a person of whom nothing shows that.
 	TrustAgent Trust = "agent"
 	// TrustImported is for what came in from a file or another system.
 	TrustImported Trust = "imported"
 )
+
+// TrustOf is the trust of what somebody writes.
+func TrustOf(writer skillrouter.Principal) Trust {
+	if writer.IsPerson() {
+		return TrustPerson
+	}
+	return TrustAgent
+}
+
+// TrustOfTaken is the trust of what somebody imports: a person's import is said by that person.
+func TrustOfTaken(by skillrouter.Principal) Trust {
+	if by.IsPerson() {
+		return TrustPerson
+	}
+	return TrustImported
+}
 
 // Refusal names a record of a bulk call that was not stored, and says why.
 type Refusal struct {

@@ -26,6 +26,9 @@ const TrustBuiltin = "builtin"
 // TrustAgent is the trust of what an agent told the router itself.
 const TrustAgent = string(learning.TrustAgent)
 
+// TrustPerson is the trust of what a person said or imported.
+const TrustPerson = string(learning.TrustPerson)
+
 // Frequencies tells in how many documents of a store stems occur. *knowledge.Base is one.
 type Frequencies interface {
 	Frequencies(stems []string) (frequencies []int, documents int)

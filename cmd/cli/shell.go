@@ -49,13 +49,18 @@ func (s *shell) place() locate.Place {
 // settings reads the router's settings as `serve` would without flags.
 func (s *shell) settings() (config.Loaded, error) { return s.place().Settings() }
 
+// byPerson tells whether a person types the command: at a terminal, and through no agent.
+func (s *shell) byPerson() bool {
+	return isTerminal(s.in) && s.place().NoAgentAbove()
+}
+
 // client makes a client of the router.
 func (s *shell) client() (*client.Client, error) {
 	address, secret, err := s.place().Router()
 	if err != nil {
 		return nil, err
 	}
-	return client.New(address, client.Options{Token: secret, UserAgent: "skillrouter/" + version().Version})
+	return client.New(address, client.Options{Token: secret, UserAgent: "skillrouter/" + version().Version, Person: s.byPerson()})
 }
 
 // agent is who the command speaks as: the flag, else the agent whose wrapper

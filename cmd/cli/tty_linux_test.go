@@ -2,8 +2,12 @@ package cli_test
 
 import (
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -11,6 +15,10 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"skillrouter"
+	"skillrouter/cmd/locate"
+	"skillrouter/cmd/process"
 )
 
 // terminal is a pseudo-terminal with a session on it.
@@ -174,4 +182,53 @@ func TestJobControl(t *testing.T) {
 	term.enter("\x04") // the end of input
 	term.enter("echo code=$?\n")
 	term.expect("code=0")
+}
+
+// TestPersonAtTheTerminal types an import at a terminal, and has an agent's program run one there: by its
+// name above the command, by the variable that it sets, and by one that has outlived it.
+func TestPersonAtTheTerminal(t *testing.T) {
+	none := func(string) (string, bool) { return "", false }
+	if locate.AgentAmong(process.Ancestors()) || (locate.Place{LookupEnv: none}).SessionHere() != "" {
+		t.Skip("an agent runs this test")
+	}
+	folder := t.TempDir()
+	for name, text := range map[string]string{
+		"claude":    "#!/bin/sh\n\"$@\"\n:\n", // a program of that name, which does not become the command
+		"CLAUDE.md": "# Rules\n\n- Use pnpm, not npm.\n",
+	} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// The router is a small one of this test's own: what counts is what it is told.
+	said := make(chan string, 8)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/api/import" {
+			said <- r.Header.Get(skillrouter.PersonHeader)
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"status":"healthy","server":"skillrouter","results":[{"index":0,"kind":"knowledge","status":"stored"}],"stored":1}`)
+	}))
+	defer server.Close()
+	const imports = "skillrouter import --from claude-md CLAUDE.md"
+	for _, tc := range []struct{ line, want string }{
+		{imports, skillrouter.PersonAtTerminal},
+		{"echo | " + imports, ""}, // nobody types there
+		{"./claude " + imports, ""},
+		{"./claude sh -c '" + imports + "; :'", ""},
+		{"CLAUDECODE=1 " + imports, ""},
+		{"SKILLROUTER_AGENT=bob " + imports, ""},
+		{"setsid -w " + imports, ""}, // it has another session than the terminal's
+	} {
+		term := openTerminal(t, "sh", "-c", "cd "+folder+"; export SKILLROUTER_SERVER="+server.URL+"; "+tc.line+"; echo ended=$?")
+		term.expect("ended=")
+		select {
+		case got := <-said:
+			if got != tc.want {
+				t.Errorf("%s is by %q, not by %q", tc.line, got, tc.want)
+			}
+		default:
+			t.Errorf("%s imports nothing: %s", tc.line, term.seen.String())
+		}
+	}
 }

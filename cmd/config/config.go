@@ -22,9 +22,10 @@ type Config struct {
 	CompatiblePorts bool          `yaml:"compatible_ports"` // also listen on the ports that the papers name, on the host of Listen
 	Listeners       Listeners     `yaml:"listeners"`
 	InterLock       InterLock     `yaml:"interlock"`
-	Data            string        `yaml:"data"`            // folder of the databases, the lock and the owner's token
-	AllowedHosts    []string      `yaml:"allowed_hosts"`   // names, besides loopback's and the listener's own, that Host and Origin may bear
-	AgentsMayStop   bool          `yaml:"agents_may_stop"` // an agent's token may stop and pause others, and make rules that block them
+	Data            string        `yaml:"data"`              // folder of the databases, the lock and the owner's token
+	AllowedHosts    []string      `yaml:"allowed_hosts"`     // names, besides loopback's and the listener's own, that Host and Origin may bear
+	AgentsMayStop   bool          `yaml:"agents_may_stop"`   // an agent's token may stop and pause others, and make rules that block them
+	TellVouched     bool          `yaml:"tell_vouched_only"` // agents are told by itself only what a person or a second voice vouched for
 	ShutdownGrace   time.Duration `yaml:"shutdown_grace"`
 	Log             Log           `yaml:"log"`
 	Presence        Presence      `yaml:"presence"`

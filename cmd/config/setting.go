@@ -60,6 +60,7 @@ func Settings() []Setting {
 		text("data", "folder that holds the databases", func(c *Config) *string { return &c.Data }),
 		list("allowed_hosts", "further host names that requests may bear, separated by commas", func(c *Config) *[]string { return &c.AllowedHosts }),
 		toggle("agents_may_stop", "an agent's token may stop and pause other agents, and make rules that block them", func(c *Config) *bool { return &c.AgentsMayStop }),
+		toggle("tell_vouched_only", "agents are told by itself only what a person said or imported, or a second voice vouched for", func(c *Config) *bool { return &c.TellVouched }),
 		duration("shutdown_grace", "how long open requests may take to end at shutdown", func(c *Config) *time.Duration { return &c.ShutdownGrace }),
 		text("log.level", "least level that is logged: debug, info, warn, error", func(c *Config) *string { return &c.Log.Level }),
 		text("log.format", "form of the log: text or json", func(c *Config) *string { return &c.Log.Format }),

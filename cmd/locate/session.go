@@ -232,6 +232,45 @@ func (p Place) SessionHere() string {
 	return ""
 }
 
+// NoAgentAbove tells whether nothing shows an agent above this process: none of its ancestors and
+// variables, and it has outlived nobody. It is what a process can see of itself, and no proof: a program of the
+// same user can hide where it comes from.
+func (p Place) NoAgentAbove() bool {
+	for _, name := range agentVariables {
+		if p.Env(name) != "" {
+			return false
+		}
+	}
+	above := process.Ancestors()
+	if len(above) == 0 || !process.Led(above) || p.SessionHere() != "" {
+		return false
+	}
+	return !AgentAmong(above)
+}
+
+// AgentAmong tells whether one of the processes is a known program of an agent.
+func AgentAmong(above []process.Ancestor) bool {
+	return slices.ContainsFunc(above, func(one process.Ancestor) bool {
+		for kind := range programs {
+			if runs(kind, one.Args) {
+				return true
+			}
+		}
+		return slices.ContainsFunc(one.Args, func(arg string) bool {
+			return slices.Contains(furtherAgents, strings.TrimSuffix(strings.ToLower(path.Base(filepath.ToSlash(arg))), ".exe"))
+		})
+	})
+}
+
+// agentVariables are set in what agents and `skillrouter run` start.
+var agentVariables = []string{
+	"SKILLROUTER_AGENT", "SKILLROUTER_WRAPPED", "CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED", "CODEX_THREAD_ID",
+	"GEMINI_CLI", "OPENCODE", "CURSOR_AGENT", "AI_AGENT",
+}
+
+// furtherAgents are programs of agents whose sessions have no names of their own.
+var furtherAgents = []string{"aider", "amp", "goose", "crush", "kiro", "kiro-cli", "agy", "antigravity", "copilot", "cline", "openhands", "qwen", "droid", "auggie", "windsurf"}
+
 // nameOf is the name that a process has in the register, of a kind or of any: in the
 // folder alone, or wherever it got one. Empty: none.
 func nameOf(lines []session, of process.Ancestor, kind string, at session, folder bool) string {

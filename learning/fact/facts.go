@@ -55,7 +55,7 @@ func (f *Facts) Remember(ctx context.Context, draft Draft) (Stored, error) {
 	if err != nil {
 		return Stored{}, err
 	}
-	p.Author = author
+	p.Author, p.Trust = author, learning.TrustOf(skillrouter.PrincipalOf(ctx))
 	return f.put(ctx, p, "")
 }
 
@@ -221,6 +221,9 @@ func (f *Facts) Update(ctx context.Context, ref Ref, patch Patch) (Fact, error) 
 		}
 		fact = patched(old, patch, p)
 		fact.UpdatedAt = at
+		if fact.Trust == learning.TrustPerson { // of what an agent changes, it is the agent's word
+			fact.Trust = learning.TrustOf(skillrouter.PrincipalOf(ctx))
+		}
 		if patch.Value != nil {
 			fact.CachedAt, fact.Author = at, author
 		}

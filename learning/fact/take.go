@@ -20,6 +20,7 @@ func (f *Facts) Take(ctx context.Context, facts []Fact, t learning.Taking) ([]le
 	for i, fact := range facts {
 		taken[i].ID = ID(fact.Persona, fact.Key)
 		ready[i], taken[i].Err = take(fact, at)
+		ready[i].Trust = learning.TrustOfTaken(by)
 	}
 	var stored []Fact
 	err := t.Settle(f.store.ChangeFacts(ctx, func(tx Tx) error {

@@ -41,7 +41,7 @@ func (b *BadRecord) Unwrap() error { return b.Err }
 // Any other error, of next or of the database, ends the call: the answer then
 // tells, beside the error, what was stored before it, which stays. What is
 // counted is on disk and in the index. Bulk needs ScopeAgent; its entries are
-// TrustImported, and may lack a title.
+// TrustImported, or TrustPerson where a person imports them, and may lack a title.
 func (k *Base) Bulk(ctx context.Context, next func() (Draft, error)) (learning.BulkResult, error) {
 	result := learning.BulkResult{Refused: []learning.Refusal{}}
 	writer := skillrouter.PrincipalOf(ctx)
@@ -107,6 +107,7 @@ func (b *bulk) read(ctx context.Context, next func() (Draft, error)) error {
 			b.refuse(index, err)
 			continue
 		}
+		record.record.Trust = learning.TrustOfTaken(b.writer)
 		b.chunk, b.indexes = append(b.chunk, record), append(b.indexes, index)
 		b.size += len(record.record.Title) + len(record.record.Content)
 		if len(b.chunk) == bulkRecords || b.size >= bulkBytes {

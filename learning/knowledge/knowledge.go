@@ -42,7 +42,7 @@ func NewBase(store Store, options learning.Options) *Base {
 // Store implements Service. It needs ScopeAgent.
 func (k *Base) Store(ctx context.Context, draft Draft) (Stored, error) {
 	writer := skillrouter.PrincipalOf(ctx)
-	one, err := k.prepare(writer, draft, learning.TrustAgent)
+	one, err := k.prepare(writer, draft, learning.TrustOf(writer))
 	if err != nil {
 		return Stored{}, err
 	}
@@ -107,7 +107,7 @@ func (k *Base) Update(ctx context.Context, id string, patch Patch) (Knowledge, e
 			return Change{}, err
 		}
 		if said {
-			entry.Trust = learning.TrustAgent
+			entry.Trust = learning.TrustOf(writer)
 		}
 		if at := k.now.Stamp(); said || entry.SupersededBy != old.SupersededBy {
 			entry.UpdatedAt = at

@@ -22,7 +22,7 @@ func (k *Base) Take(ctx context.Context, entries []Knowledge, t learning.Taking)
 	now := k.now.Stamp()
 	for i, entry := range entries {
 		named[i] = entry.ID != ""
-		if records[i], taken[i].Err = takenKnowledge(entry, now); taken[i].Err != nil {
+		if records[i], taken[i].Err = takenKnowledge(entry, learning.TrustOfTaken(by), now); taken[i].Err != nil {
 			taken[i].ID = entry.ID
 			continue
 		}
@@ -65,7 +65,7 @@ func (k *Base) Take(ctx context.Context, entries []Knowledge, t learning.Taking)
 }
 
 // takenKnowledge checks an entry, cuts its secrets out and makes it one of ours.
-func takenKnowledge(e Knowledge, now time.Time) (r Record, err error) {
+func takenKnowledge(e Knowledge, trust learning.Trust, now time.Time) (r Record, err error) {
 	draft := Draft{ID: e.ID, Category: e.Category, Title: e.Title, Content: e.Content, Tags: e.Tags, Source: e.Source, Project: e.Project}
 	if err := cmp.Or(learning.CheckAuthor("agent_id", e.Author), checkDraft(&draft, learning.TrustImported), learning.CheckFigures("use_count", e.UseCount)); err != nil {
 		return r, err
@@ -80,7 +80,7 @@ func takenKnowledge(e Knowledge, now time.Time) (r Record, err error) {
 	c.List(draft.Tags)
 	r.Knowledge = Knowledge{
 		ID: draft.ID, Category: draft.Category, Title: draft.Title, Content: draft.Content, Tags: draft.Tags, Source: draft.Source, Author: e.Author,
-		Project: draft.Project, Trust: learning.TrustImported, UseCount: e.UseCount, LastUsed: learning.CopyTime(e.LastUsed), CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt,
+		Project: draft.Project, Trust: trust, UseCount: e.UseCount, LastUsed: learning.CopyTime(e.LastUsed), CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt,
 	}
 	learning.Moments(now, now, &r.CreatedAt)
 	learning.Moments(now, r.CreatedAt, &r.UpdatedAt)

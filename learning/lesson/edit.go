@@ -43,6 +43,9 @@ func (l *Lessons) Edit(ctx context.Context, ref string, patch Patch) (Lesson, er
 		}
 		// Where agents may not make rules for others, nor may they widen one.
 		widens := l.rules != nil && l.rules.Confines(caller) && !l.rules.Confined(lesson.ID) && !slices.Equal(old.RelatedCommands, lesson.RelatedCommands)
+		if lesson.Trust == learning.TrustPerson { // of what an agent changes, it is the agent's word
+			lesson.Trust = learning.TrustOf(caller)
+		}
 		if widens || weakens(&old, lesson) {
 			if err := captainsRule(caller, &old); err != nil {
 				return nil, err

@@ -38,6 +38,7 @@ func (l *Lessons) Take(ctx context.Context, lessons []Lesson, t learning.Taking)
 	for i := range lessons {
 		taken[i].ID = lessons[i].ID
 		ready[i], taken[i].Err = l.takeLesson(ctx, lessons[i], at)
+		ready[i].lesson.Trust = learning.TrustOfTaken(by)
 	}
 	var stored []takenLesson
 	err := t.Settle(l.store.Change(ctx, func(tx PipelineTx) error {

@@ -102,7 +102,7 @@ func (p *Procedures) put(ctx context.Context, prepared prepared, author string, 
 				stored.CreatedAt, stored.DeletedAt = at, nil
 			}
 			stored.Version++
-			stored.Body, stored.Author, stored.Trust, stored.UpdatedAt = prepared.body, author, learning.TrustAgent, at
+			stored.Body, stored.Author, stored.Trust, stored.UpdatedAt = prepared.body, author, learning.TrustOf(skillrouter.PrincipalOf(ctx)), at
 		}
 		if read != nil {
 			stored.SaidRate, stored.SaidTime = read.SuccessRate, read.AvgTime

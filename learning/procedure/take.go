@@ -21,6 +21,7 @@ func (p *Procedures) Take(ctx context.Context, procedures []Procedure, t learnin
 	for i, procedure := range procedures {
 		taken[i].ID = ID(procedure.Persona, procedure.Name)
 		ready[i], taken[i].Err = take(procedure, at)
+		ready[i].Trust = learning.TrustOfTaken(by)
 	}
 	var stored []Stored
 	err := t.Settle(p.store.ChangeProcedures(ctx, func(tx Tx) error {

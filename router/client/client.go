@@ -50,6 +50,8 @@ type Options struct {
 	Dial time.Duration
 	// UserAgent names the program; empty means "skillrouter".
 	UserAgent string
+	// Person says with every call that a person at a terminal makes it.
+	Person bool
 }
 
 // Client speaks to the router at one address. Its fields are the router's
@@ -175,6 +177,9 @@ func (c *Client) request(ctx context.Context, method string, to address, body io
 		return nil, skillrouter.Wrap(skillrouter.Invalid, err, "the request cannot be made")
 	}
 	r.Header.Set("User-Agent", c.options.UserAgent)
+	if c.options.Person {
+		r.Header.Set(skillrouter.PersonHeader, skillrouter.PersonAtTerminal)
+	}
 	if c.options.Token != "" {
 		r.Header.Set("Authorization", "Bearer "+c.options.Token)
 	}

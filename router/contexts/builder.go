@@ -33,6 +33,7 @@ type Builder struct {
 	now     skillrouter.Clock
 	log     *slog.Logger
 	told    *told
+	vouched bool
 }
 
 var _ Service = (*Builder)(nil)
@@ -42,11 +43,13 @@ type Options struct {
 	Now    skillrouter.Clock   // time.Now if nil
 	Log    *slog.Logger        // discards if nil
 	Fencer *skillrouter.Fencer // one of its own if nil
+	// VouchedOnly leaves out what no person and no second voice vouched for.
+	VouchedOnly bool
 }
 
 // NewBuilder makes a Builder over the stores.
 func NewBuilder(sources Sources, options Options) *Builder {
-	b := &Builder{sources: sources, fencer: options.Fencer, now: options.Now, log: options.Log, told: newTold()}
+	b := &Builder{sources: sources, fencer: options.Fencer, now: options.Now, log: options.Log, told: newTold(), vouched: options.VouchedOnly}
 	if b.now == nil {
 		b.now = time.Now
 	}
@@ -87,7 +90,7 @@ func (b *Builder) Build(ctx context.Context, request Request) (Context, error) {
 		maps.Copy(corrected, f.corrected)
 	}
 	c := choice{
-		budget: request.Budget, untrusted: request.IncludeUntrusted, fencer: b.fencer,
+		budget: request.Budget, untrusted: request.IncludeUntrusted, vouched: b.vouched, fencer: b.fencer,
 		terms: newTaskTerms(request.Task, b.sources.Words, corrected), at: b.now().UTC().Truncate(time.Hour), project: request.Project,
 		characters: request.Characters, share: mostOfBudget, order: kindOrder, told: b.told.session(request.session(), request.Start && !request.Resumed),
 	}

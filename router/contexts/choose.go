@@ -63,6 +63,7 @@ var sectionWeight = func() map[string]float64 {
 type choice struct {
 	budget    int
 	untrusted bool
+	vouched   bool // nothing comes in that no person or second voice vouched for
 	start     bool // a session begins
 	project   string
 	fencer    *skillrouter.Fencer
@@ -179,13 +180,19 @@ func once(candidates []candidate) (list []*rated) {
 // withheld leaves an item out that fits and may not come in, and tells whether it did.
 func (c *choice) withheld(r *rated) bool { return c.distrusted(r) || c.toldBefore(r) }
 
-// distrusted leaves an item out that neither an agent nor the router wrote, unless such are wanted.
+// distrusted leaves an item out that neither a person, an agent nor the router wrote, unless such
+// are wanted, and where it is set so what no person or second voice vouched for.
 func (c *choice) distrusted(r *rated) bool {
-	if c.untrusted || r.trust == router.TrustAgent || r.trust == router.TrustBuiltin {
-		return false
+	switch {
+	case r.trust == router.TrustPerson, r.trust == router.TrustBuiltin, c.untrusted:
+	case r.trust != router.TrustAgent:
+		c.leave(&r.candidate, "untrusted")
+		return true
+	case c.vouched && !r.vouched:
+		c.leave(&r.candidate, "not vouched for")
+		return true
 	}
-	c.leave(&r.candidate, "untrusted")
-	return true
+	return false
 }
 
 // toldBefore leaves an item out that the session has been told.
@@ -288,7 +295,7 @@ func reasonRank(reason string) int {
 	switch {
 	case reason == "budget":
 		return 0
-	case reason == "untrusted":
+	case reason == "untrusted", reason == "not vouched for":
 		return 1
 	case reason == "irrelevant":
 		return 3

@@ -73,5 +73,5 @@ type Item struct {
 type LeftOut struct {
 	Kind   string `json:"kind"`
 	ID     string `json:"id"`
-	Reason string `json:"reason"` // budget, duplicate of ID, superseded by ID, told before, untrusted, irrelevant
+	Reason string `json:"reason"` // budget, duplicate of ID, superseded by ID, told before, untrusted, not vouched for, irrelevant
 }

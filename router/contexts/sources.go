@@ -90,6 +90,7 @@ type candidate struct {
 	facts                                string  // the persona, of a fact
 	superseded                           string  // the id of what stands in its place
 	conflicts                            []learning.Conflict
+	vouched                              bool  // another voice than its author's stands by it
 	words                                words // of title and body
 }
 
@@ -145,10 +146,10 @@ func (s Sources) guards(ctx context.Context, r Request) (f gathered, err error) 
 				}
 				return f, err
 			}
-			c.author, c.trust, c.date, c.project = lesson.SourceAgent, string(lesson.Trust), lesson.LastOccurred, lesson.Project
+			c.author, c.trust, c.date, c.project, c.vouched = lesson.SourceAgent, string(lesson.Trust), lesson.LastOccurred, lesson.Project, lesson.Vouched()
 		case rule.PatternID != "":
 			// Only a captain's confirmation makes a pattern a rule.
-			c.author, c.trust = "", router.TrustAgent
+			c.author, c.trust, c.vouched = "", router.TrustAgent, true
 		}
 		f.candidates = append(f.candidates, c)
 	}
@@ -162,7 +163,7 @@ func (s Sources) lessons(ctx context.Context, r Request) (f gathered, err error)
 		l := &hit.Lesson
 		f.candidates = append(f.candidates, candidate{
 			kind: lessonKind(l.Level), id: l.ID, title: l.Title, author: l.SourceAgent, trust: string(l.Trust), project: l.Project,
-			date: l.LastOccurred, confidence: l.Confidence, least: meant(hit.Why),
+			date: l.LastOccurred, confidence: l.Confidence, least: meant(hit.Why), vouched: l.Vouched(),
 			body: lines("", l.Context, "Done: ", l.Action, "Outcome: ", l.Outcome, "Cause: ", l.RootCause, "Solution: ", l.Solution,
 				"Instead: ", strings.Join(l.Alternatives, "; "), "", l.Body),
 		})

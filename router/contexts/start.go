@@ -126,7 +126,7 @@ func (s Sources) brief(ctx context.Context, r Request) (f gathered, err error) {
 func lessonCandidate(l *lesson.Lesson) candidate {
 	return candidate{
 		kind: lessonKind(l.Level), id: l.ID, title: l.Title, author: l.SourceAgent, trust: string(l.Trust), project: l.Project,
-		date: l.LastOccurred, confidence: l.Confidence, uses: l.Occurrences,
+		date: l.LastOccurred, confidence: l.Confidence, uses: l.Occurrences, vouched: l.Vouched(),
 		body: lines("", l.Context, "Done: ", l.Action, "Outcome: ", l.Outcome, "Cause: ", l.RootCause, "Solution: ", l.Solution,
 			"Instead: ", strings.Join(l.Alternatives, "; "), "", l.Body),
 		grave: 1 - float64(slices.Index(learning.Severities(), l.Severity))/float64(len(learning.Severities())),

@@ -228,3 +228,28 @@ func TestStartRefuses(t *testing.T) {
 		}
 	}
 }
+
+// TestVouchedOnly: where it is set so, nothing is told that no person and no second voice vouched for.
+func TestVouchedOnly(t *testing.T) {
+	s := teamMemory()
+	s.lessons[0].Validated, s.lessons[0].ValidatedBy = true, s.lessons[0].SourceAgent+":amber-fox" // its own voice
+	s.lessons[1].Validated, s.lessons[1].ValidatedBy = true, "somebody-else"
+	said := entry("said", "Releases leave on Tuesdays", "Support is short of people.")
+	said.Project, said.Trust = "shop", learning.TrustPerson
+	s.knowledge = append(s.knowledge, said)
+	sources := contexts.Sources{Guards: s, Lessons: s, Knowledge: stockKnowledge{s}, Facts: stockFacts{s}, Episodes: stockEpisodes{s}, Tasks: stockTasks{s}, Sessions: stockSessions{s}}
+	b := contexts.NewBuilder(sources, contexts.Options{Now: func() time.Time { return now }, VouchedOnly: true})
+	c, err := b.Build(asReader(t), aStart)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, c)
+	if got, want := ids(c), []string{s.lessons[1].ID, "said"}; !slices.Equal(got, want) {
+		t.Errorf("it begins with %q, not with %q", got, want)
+	}
+	for id, reason := range map[string]string{"page": "untrusted", "pnpm": "not vouched for", s.lessons[0].ID: "not vouched for"} {
+		if got := reasonOf(c, id); got != reason {
+			t.Errorf("%s is left out for %q, not for %q", id, got, reason)
+		}
+	}
+}

@@ -160,7 +160,7 @@ func frame(r *rated, mark, id, title, body string, cut bool) string {
 		b.WriteString(r.date.UTC().Format(" 2006-01-02"))
 	}
 	switch r.trust {
-	case router.TrustAgent, router.TrustBuiltin:
+	case router.TrustPerson, router.TrustAgent, router.TrustBuiltin:
 		b.WriteString(" " + r.trust)
 	default:
 		b.WriteString(" UNTRUSTED: imported")

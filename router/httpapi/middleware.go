@@ -126,6 +126,9 @@ func (s *Server) authenticate(c *gin.Context) {
 	if above, address := s.options.Above, c.Request.RemoteAddr; above != nil {
 		principal = principal.From(func() string { return above(address) })
 	}
+	if c.GetHeader(skillrouter.PersonHeader) == skillrouter.PersonAtTerminal {
+		principal = principal.ByPerson()
+	}
 	c.Request = c.Request.WithContext(skillrouter.WithPrincipal(ctx, principal))
 	c.Next()
 }

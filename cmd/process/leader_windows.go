@@ -1,0 +1,4 @@
+package process
+
+// Led is true: Windows has no sessions of that kind.
+func Led([]Ancestor) bool { return true }
