@@ -12,7 +12,7 @@ export CGO_ENABLED ?= 0
 export GOFLAGS += -trimpath
 
 .DEFAULT_GOAL := help
-.PHONY: help build size train-router train-router-check golden-search run test race lint fmt fuzz garbage bench soak soak-check bench-search-tidy bench-search-check bench-search bench-scale browser conformance agents stories hook-cost run-agents cross recording dist dist-check check clean
+.PHONY: help build size train-router train-router-check golden-search run test race lint fmt fuzz garbage bench leases soak soak-check bench-search-tidy bench-search-check bench-search bench-scale browser conformance agents stories hook-cost run-agents cross recording dist dist-check check clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -61,6 +61,9 @@ fuzz: ## run each fuzz target for FUZZTIME (default 60s)
 garbage: ## send a million broken datagrams to the mesh and look that nothing changes
 	SKILLROUTER_GARBAGE=1000000 $(GO) test -tags $(TAGS) -count 1 -v -run '^TestGarbage' ./router/interlock
 
+leases: build ## kill a router 200 times under eight agents that take leases and make 10,000 edits; then the negative control
+	$(GO) run -tags $(TAGS) ./scripts/leases -binary $(BIN)
+	$(GO) run -tags $(TAGS) ./scripts/leases -binary $(BIN) -blind -edits 300 -kills 2 -lapse=false
 soak: build ## break a running router for SOAKTIME (default 10m); SOAK=kill,power runs only these
 	$(GO) run -tags $(TAGS) ./scripts/soak -binary $(BIN) -time $(SOAKTIME) -only "$(SOAK)"
 

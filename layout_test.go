@@ -14,7 +14,7 @@ import (
 )
 
 // domains are the packages that the router's families and the transports may know.
-var domains = append([]string{".", "learning", "operational", "comms"}, learned...)
+var domains = append([]string{".", "learning", "operational", "comms", "comms/lease"}, learned...)
 
 // learned are the rooms of the memory: the kinds, and what is made of them.
 var learned = []string{
@@ -69,6 +69,7 @@ var rooms = []struct {
 	}, "it proposes kinds from transcripts"},
 	{"learning/feedback", []string{".", "learning", "learning/knowledge", "learning/episode", "learning/lesson"}, "what users say of answers is asked again of what answered"},
 	{"learning", []string{".", "tfidf/text"}, "the vocabulary knows no kind"},
+	{"comms/lease", []string{".", "operational", "comms"}, "leases are rules over operational state, presence and the mailbox"},
 	{"comms", []string{".", "operational"}, "presence and mailbox are rules over operational state"},
 	{"router/classify", []string{".", "tfidf/wordlist"}, "what a question is about is told by its words, and asks no store"},
 	{"router/kind", slices.Concat(learned, []string{".", "learning", "operational", "tfidf", "router"}), "a kind knows its service, and no family of the router"},

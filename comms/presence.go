@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"skillrouter"
@@ -71,10 +72,13 @@ type Presence struct {
 	// started is where silence is counted from at the earliest: while the router was away,
 	// not started yet or stopped for a while, nobody could check in.
 	started time.Time
-	looked  time.Time // when silence was looked for last; Run's own
+	mu      sync.RWMutex // guards started, which Run alone changes
+	looked  time.Time    // when silence was looked for last; Run's own
 
 	// handedOver is told which messages a shutdown check has handed to an agent.
 	handedOver func(m *member, messages []operational.Message)
+	// departed is told that an agent has said goodbye.
+	departed func()
 	// collect gives an agent what was sent to its groups.
 	collect func(ctx context.Context, m *member) error
 }
@@ -92,7 +96,7 @@ func NewPresence(ctx context.Context, store AgentStore, tasks OpenTasks, now ski
 	}
 	return &Presence{
 		roster: roster, tasks: tasks, now: now, log: log, options: options.withDefaults(), started: now(),
-		handedOver: func(*member, []operational.Message) {}, collect: func(context.Context, *member) error { return nil },
+		handedOver: func(*member, []operational.Message) {}, departed: func() {}, collect: func(context.Context, *member) error { return nil },
 	}, nil
 }
 
@@ -223,16 +227,23 @@ func (p *Presence) checkIn(ctx context.Context, c checkIn) (*member, error) {
 	m.mu.Lock()
 	change := c.change(m.record)
 	m.mu.Unlock()
-	return m, p.roster.store.SaveAgents(skillrouter.Essential(ctx), []operational.AgentChange{change.AgentChange}, func() { m.changed(change.AgentChange) })
+	return m, p.roster.store.SaveAgents(skillrouter.Essential(ctx), []operational.AgentChange{change.AgentChange}, func() {
+		if m.changed(change.AgentChange) {
+			p.departed()
+		}
+	})
 }
 
-// changed takes over into memory what was stored.
-func (m *member) changed(c operational.AgentChange) {
+// changed takes over into memory what was stored, and tells whether the agent has left by it.
+func (m *member) changed(c operational.AgentChange) (left bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := &m.record
 	joined, seen := r.JoinedSeq, r.LastSeen
 	reason := r.StopReason
+	if left = c.Gone && !r.Gone; left {
+		m.left = c.Agent.LastSeen
+	}
 	r.Agent, r.Gone = c.Agent, c.Gone
 	r.JoinedSeq, r.StopReason = joined, reason
 	if seen.After(r.LastSeen) {
@@ -244,7 +255,11 @@ func (m *member) changed(c operational.AgentChange) {
 	case c.BindStop && r.StopSeq != 0 && r.StopPID == 0:
 		r.StopPID = c.Agent.PID
 	}
+	return left
 }
+
+// OnLeave has f called after each goodbye that was stored; f may not wait. It must be called before anybody checks in.
+func (p *Presence) OnLeave(f func()) { p.departed = f }
 
 // ShutdownCheck tells an agent whether it should stop, and hands over what
 // would be lost: what it has not acknowledged and not finished. The caller
@@ -359,4 +374,32 @@ func (p *Presence) Agent(ctx context.Context, id string) (operational.Agent, err
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return shownTo(skillrouter.PrincipalOf(ctx), m.agent(p.now())), nil
+}
+
+// Standing is what is known of an agent's being there.
+type Standing struct {
+	// Since is when it was heard of last; while the router was away nobody could be heard of, so that it is the
+	// router's start at the earliest, also of an agent that never checked in.
+	Since time.Time
+	Left  time.Time // when it said goodbye last; zero: it did not
+	// Patience is the silence after which an agent is offline.
+	Patience time.Duration
+}
+
+// Standing tells when an agent was heard of last. It is the router's own, and asks for no right.
+func (p *Presence) Standing(agentID string) Standing {
+	p.mu.RLock()
+	s := Standing{Since: p.started, Patience: p.options.OfflineAfter}
+	p.mu.RUnlock()
+	m := p.roster.member(agentID)
+	if m == nil {
+		return s
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.record.LastSeen.After(s.Since) {
+		s.Since = m.record.LastSeen
+	}
+	s.Left = m.left
+	return s
 }

@@ -50,7 +50,9 @@ func (p *Presence) markSilent(ctx context.Context) error {
 	// was stopped itself (SIGSTOP, a suspended machine), and heard nobody meanwhile.
 	if away := now.Sub(p.looked); !p.looked.IsZero() && away >= max(p.options.StaleAfter/2, 2*p.options.HeartbeatEvery/lookEvery) {
 		p.log.Warn("the router itself was stopped for a while: agents' silence is counted from now", "for", away)
+		p.mu.Lock()
 		p.started = now
+		p.mu.Unlock()
 	}
 	p.looked = now
 	var members []*member

@@ -52,6 +52,7 @@ type member struct {
 
 	mu       sync.Mutex
 	record   operational.AgentRecord // as stored, but for what is newer in memory
+	left     time.Time               // when it said goodbye last; zero: it did not since the start
 	unsaved  bool                    // LastSeen is newer than stored
 	handed   bool                    // DeliveredSeq is newer than stored
 	handedAt time.Time
@@ -76,6 +77,9 @@ func newRoster(ctx context.Context, store AgentStore, now skillrouter.Clock) (*r
 	at := now()
 	for _, record := range records {
 		m := &member{id: record.ID, record: record}
+		if record.Gone {
+			m.left = record.LastSeen
+		}
 		if record.LastSeen.After(at) { // the clock was set back: nobody was heard of in the future
 			m.record.LastSeen = at
 			r.ahead++

@@ -284,6 +284,23 @@ CREATE INDEX escalations_unannounced ON escalations(num) WHERE NOT announced;
 CREATE UNIQUE INDEX environments_name ON environments(lower(name));
 CREATE INDEX agents_changed ON agents(changed);
 CREATE UNIQUE INDEX messages_copies ON messages(copy_of, to_agent) WHERE copy_of IS NOT NULL;
+CREATE TABLE leases (
+    id          INTEGER PRIMARY KEY AUTOINCREMENT,
+    agent_id    TEXT NOT NULL,
+    project     TEXT NOT NULL,
+    patterns    TEXT NOT NULL,            -- a JSON list
+    shared      INTEGER NOT NULL,
+    why         TEXT NOT NULL,
+    folder      TEXT NOT NULL,
+    ttl_seconds INTEGER NOT NULL,
+    taken_at    INTEGER NOT NULL,
+    renewed_at  INTEGER NOT NULL,
+    ended_at    INTEGER,                  -- NULL: it is held
+    ended       TEXT NOT NULL DEFAULT '',
+    ended_by    TEXT NOT NULL DEFAULT '',
+    told        INTEGER NOT NULL DEFAULT 0 -- its holder was told that it ended
+) STRICT;
+CREATE INDEX leases_ended ON leases(ended_at);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (1, 0, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (2, 1, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (3, 2, 1);

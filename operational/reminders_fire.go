@@ -209,8 +209,8 @@ func (s *Reminders) deliver(r *Reminder) *Message {
 	return &message
 }
 
-// routerName is whom the router's own messages are from.
-const routerName = "skillrouter"
+// RouterName is whom the router's own messages are from.
+const RouterName = "skillrouter"
 
 // reminderMessage is how a reminder arrives in a mailbox. That of a recurring
 // one waits until the next one comes: whoever is away finds the latest alone.
@@ -238,7 +238,7 @@ func reminderMessage(r Reminder, to string) MessageDraft {
 	if err != nil {
 		content = json.RawMessage(fmt.Sprintf(`{"id":%d}`, r.Number)) // the reminder itself has the rest
 	}
-	draft := MessageDraft{From: routerName, To: to, Signal: SignalReminder, Context: content, ThreadID: "reminder:" + reminderSubject(r.Number)}
+	draft := MessageDraft{From: RouterName, To: to, Signal: SignalReminder, Context: content, ThreadID: "reminder:" + reminderSubject(r.Number)}
 	if r.Next != nil {
 		lasts := min(max(r.Next.Sub(*r.FiredAt).Round(time.Second), time.Second), MaxReminderAhead)
 		draft.TTLSeconds = int64(lasts / time.Second)

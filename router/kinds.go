@@ -1,6 +1,9 @@
 package router
 
-import "skillrouter/learning"
+import (
+	"skillrouter/learning"
+	"skillrouter/operational"
+)
 
 // The kinds of items, in the order in which a context has them.
 const (
@@ -35,4 +38,4 @@ type Frequencies interface {
 }
 
 // MailAgent is whom the router's own messages are from.
-const MailAgent = "skillrouter"
+const MailAgent = operational.RouterName

@@ -300,7 +300,7 @@ var toolArguments = map[string]any{
 	"trigger": "time:+1h", "for": "10min", "environment": "mss", "scanner": "s", "operation_type": "o", "event": "e", "learned": "l",
 	"transcript": "The API listens on port 8080. {new}", "question": "q {new}", "action_taken": "x", "proposed_action": "ls {key}",
 
-	"report_task_progress.progress": 5, "check_before_action.proposed_action": "ls {key}", "end_session.session_id": "{session}", "report_finding.title": "{new}",
+	"take_lease.patterns": []string{"src/{new}"}, "take_lease.project": "p", "lease_id": "{held}", "report_task_progress.progress": 5, "check_before_action.proposed_action": "ls {key}", "end_session.session_id": "{session}", "report_finding.title": "{new}",
 	"remember_procedure.name": "{key}", "report_event.name": "deployment", "store_environment.name": "mss", "call_tool.name": "list_agents",
 	"schedule_task.task": "t", "build_context.task": canaryWord, "remember_episode.context": map[string]any{"x": "y"}, "get_lessons.context": map[string]any{},
 	"list_sessions.agent_id": "a", "list_checks.limit": 200, "find_tools.query": "sessions", "claim_team_task.task": "{free}", "unblock_team_task.task": "{blocked}",
@@ -315,7 +315,7 @@ var toolArguments = map[string]any{
 }
 
 // unquoted are the placeholders that stand for numbers and lists.
-var unquoted = strings.NewReplacer(`"{experiences}"`, `{experiences}`, `"{reminder}"`, `{reminder}`, `"{learned}"`, `{learned}`)
+var unquoted = strings.NewReplacer(`"{experiences}"`, `{experiences}`, `"{reminder}"`, `{reminder}`, `"{learned}"`, `{learned}`, `"{held}"`, `{held}`)
 
 // optional are the arguments that are given though a tool does not require them.
 var optional = []string{"proposed_action", "names", "agent_id", "include_scheduled", "session_id", "params"}

@@ -197,6 +197,13 @@ func (s *serving) sample(call access) access {
 			s.must(admin, http.MethodPost, "/lessons/"+id+"/retire", `{"reason":"r"}`, &struct{}{})
 			return id
 		},
+		"{held}": func() string {
+			var out struct {
+				ID json.Number `json:"lease_id"`
+			}
+			s.must(admin, http.MethodPost, "/api/leases", fmt.Sprintf(`{"agent_id":"a","project":"p","patterns":["lease-%d"],"why":"w"}`, s.made), &out)
+			return out.ID.String()
+		},
 		"{task}": func() string { return make("/api/tasks", `{"title":"`+canary("task")+`","agent_id":"a"}`) },
 		"{free}": func() string { return make("/api/tasks", `{"title":"t"}`) },
 		"{blocked}": func() string {

@@ -13,6 +13,7 @@ import (
 	"skillrouter"
 	"skillrouter/cmd/locate"
 	"skillrouter/comms"
+	"skillrouter/comms/lease"
 	"skillrouter/learning"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/experience"
@@ -70,6 +71,15 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 		return fmt.Errorf("load the mailboxes: %w", err)
 	}
 	a.life.run(ctx, "mailbox", mailbox.Run)
+	leases, err := lease.Open(ctx, operations, presence, mailbox, a.log, lease.Options{Now: a.now})
+	if err != nil {
+		return fmt.Errorf("load the leases: %w", err)
+	}
+	presence.OnLeave(leases.Nudge)
+	if err := leases.Look(ctx); err != nil { // of those whose holders had left, before anybody asks
+		a.log.Warn("leases that have ended could not be settled", "error", err)
+	}
+	a.life.run(ctx, "leases", leases.Run)
 	hub := stream.New(mailbox, func(w http.ResponseWriter, _ *http.Request, err error) { httpapi.WriteProblem(w, err) }, a.log)
 
 	memory := learningstore.New(a.learning.Read, a.learning.Commit)
@@ -77,7 +87,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	episodes := episode.NewEpisodes(memory, a.learningOptions())
 	incidents := incident.New(memory, learning.Options{Now: a.now, Log: a.log})
 	guards := guard.NewGuards(ctx, memory, guard.GuardsOptions{
-		Options: learning.Options{Now: a.now, Log: a.log}, Retention: a.config.Retention.Checks, Confine: !a.config.AgentsMayStop, Failed: failedBefore(incidents),
+		Options: learning.Options{Now: a.now, Log: a.log}, Retention: a.config.Retention.Checks, Confine: !a.config.AgentsMayStop, Failed: failedBefore(incidents), Claimed: claimed(leases),
 	})
 	crossing, err := a.cross(ctx, memory, operations, episodes, presence, mailbox)
 	if err != nil {
@@ -167,7 +177,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 		Facts: facts, Memory: crossing.memory,
 		Kinds: p.tools, Reminders: p.reminders, Sessions: p.sessions, Consolidation: p.consolidation, Context: p.context, Introspection: p.introspection,
 		Search: p.search,
-		Tasks:  tasks, Recon: recon, Tokens: tokens, System: system{a}, Embeddings: p.vectors,
+		Tasks:  tasks, Leases: leases, Recon: recon, Tokens: tokens, System: system{a}, Embeddings: p.vectors,
 	}, mcpserver.Options{Agent: mcpserver.DefaultAgent, Toolsets: toolsets, Version: a.options.Version, Log: a.log})
 	a.life.defers("mcp sessions", tools.Close)
 	before := a.services.endStreams
@@ -180,7 +190,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 
 	a.handler = httpapi.New(httpapi.Services{
 		Auth: tokens, Tokens: tokens, Presence: presence, Mailbox: mailbox, Messages: hub,
-		Knowledge: knowledge, Episodes: episodes, Router: p.queries, Feedback: taught, Tasks: tasks, Recon: recon, Guard: guards, Experiences: experiences, Tools: tools,
+		Knowledge: knowledge, Episodes: episodes, Router: p.queries, Feedback: taught, Tasks: tasks, Leases: leases, Recon: recon, Guard: guards, Experiences: experiences, Tools: tools,
 		Escalations: crossing.escalations(), Memory: crossing.memory,
 		Lessons: lessons, Patterns: patterns,
 		Facts: facts,

@@ -1,13 +1,26 @@
 package cli
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"skillrouter"
+	"skillrouter/cmd/locate"
 	"skillrouter/comms"
+	"skillrouter/comms/lease"
 	"skillrouter/operational"
 	"skillrouter/router/client"
 )
@@ -103,4 +116,288 @@ func (s *shell) printAgentStatus(w io.Writer, agent agentStatus) {
 		fmt.Fprintf(w, "\n%s unfinished:\n", plural(n, "task"))
 		taskTable.list(w, agent.Waiting.UnfinishedTasks)
 	}
+}
+
+func (s *shell) leasesCommand() *cobra.Command {
+	return s.group(
+		&cobra.Command{
+			Use: "leases", Short: "Say which files you work on, and see who works on which",
+			Long: `A lease says that an agent works on files. Others are told before they change one: an exclusive lease of an agent
+that is there blocks their edits, a shared one warns. It holds while its holder checks in, and ends with its session.`,
+		},
+		s.leasesTake(), s.leasesList(), s.leasesGive(), s.leasesAsk(), s.leasesCheck(),
+	)
+}
+
+func (s *shell) leasesTake() *cobra.Command {
+	var draft operational.LeaseDraft
+	ttl := lease.DefaultTTL
+	return asks(s, command{
+		use: "take PATTERN...", short: "Take a lease of files, or take one again", args: listed(cobra.MinimumNArgs(1), &draft.Patterns),
+		long: `Takes a lease of the files that the patterns stand for. * and ? stand for characters within a name, ** for any
+folders, {a,b} for either. A folder stands for all that lies below it. Patterns are seen from the working folder.`,
+		flags: options{
+			option("for", &ttl, "it lapses after so long without a word from its holder, 1m to 8h"),
+			option("shared", &draft.Shared, "others may take shared ones of the same files"),
+			option("why", &draft.Why, "what others are told"),
+			who("agent", &draft.AgentID, s.agent, "agent that takes it (SKILLROUTER_AGENT)"),
+			s.working(&draft.Project),
+		},
+		before: func() error {
+			draft.TTLSeconds = int64(ttl.Round(time.Second) / time.Second)
+			if draft.TTLSeconds == 0 {
+				return usagef("--for is 1m at least")
+			}
+			dir := workingFolder()
+			if dir == "" {
+				return nil
+			}
+			dir = locate.Real(dir)
+			root := cmp.Or(locate.RepositoryOf(dir), dir)
+			draft.Folder = filepath.ToSlash(root)
+			for i, pattern := range draft.Patterns {
+				draft.Patterns[i] = fromRoot(pattern, root, dir)
+			}
+			return nil
+		},
+	}, sends(client.Leases.Take, &draft), func(w io.Writer, l operational.Lease) {
+		fmt.Fprintf(w, "lease %d: %s holds %s\n", l.ID, clean(l.AgentID), clean(strings.Join(l.Patterns, " ")))
+		fmt.Fprintf(w, "It lapses at %s if nothing is heard of the agent until then. Give it back: skillrouter leases give %d\n", l.ExpiresAt.Local().Format("15:04"), l.ID)
+	})
+}
+
+// working binds the flag --project to the project of an agent that works in the working folder.
+func (s *shell) working(p *string) boundFlag {
+	o := option("project", p, "project of the files (default: the working folder's)")
+	o.after = func(flags *pflag.FlagSet) {
+		if !flags.Changed("project") {
+			*p = s.workProject()
+		}
+	}
+	return o
+}
+
+// fromRoot is a pattern as it is seen from the root of the repository, of one that was written in dir.
+func fromRoot(pattern, root, dir string) string {
+	slash := filepath.ToSlash(pattern)
+	end := ""
+	if strings.HasSuffix(slash, "/") {
+		end = "/"
+	}
+	if filepath.IsAbs(pattern) {
+		if rest, err := filepath.Rel(root, pattern); err == nil && filepath.IsLocal(rest) {
+			return filepath.ToSlash(rest) + end
+		}
+		return slash // the router says what is wrong with it
+	}
+	below, err := filepath.Rel(root, dir)
+	if err != nil || below == "." {
+		return slash
+	}
+	return path.Join(globEscaper.Replace(filepath.ToSlash(below)), slash) + end
+}
+
+var globEscaper = strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `{`, `\{`, `}`, `\}`, `\`, `\\`)
+
+var leaseTable = columns[operational.Lease]{
+	"No lease is held.",
+	[]string{"LEASE", "AGENT", "PROJECT", "FILES", "KIND", "UNTIL", "WHY"},
+	func(l operational.Lease) cells {
+		kind := "exclusive"
+		if l.Shared {
+			kind = "shared"
+		}
+		return cells{l.ID, l.AgentID, l.Project, strings.Join(l.Patterns, " "), kind, l.ExpiresAt.Local().Format("15:04"), l.Why}
+	},
+}
+
+func (s *shell) leasesList() *cobra.Command {
+	var filter operational.LeaseFilter
+	return asks(s, command{
+		use: "list", short: "List who works on which files, the latest first",
+		flags: options{
+			option("path", &filter.Path, "only those that overlap with this path or pattern, seen from the repository's root"),
+			option("agent", &filter.AgentID, "only those of this agent"),
+			option("project", &filter.Project, "only those of this project"),
+			limit(&filter.Limit),
+		},
+	}, sends(client.Leases.Leases, &filter), leaseTable.list)
+}
+
+func (s *shell) leasesGive() *cobra.Command {
+	var release operational.LeaseRelease
+	var ids []string
+	var all bool
+	return asks(s, command{
+		use: "give LEASE...", aliases: []string{"release"}, short: "Give leases back", args: listed(cobra.ArbitraryArgs, &ids),
+		flags: options{
+			option("all", &all, "all that the agent holds"),
+			who("agent", &release.AgentID, s.agent, "agent that gives them back (SKILLROUTER_AGENT)"),
+		},
+		before: func() error {
+			if all == (len(ids) > 0) {
+				return usagef("name the leases by their numbers, or give back --all")
+			}
+			for _, id := range ids {
+				n, err := strconv.ParseInt(strings.TrimPrefix(id, "#"), 10, 64)
+				if err != nil {
+					return usagef("%q is no lease's number", id)
+				}
+				release.IDs = append(release.IDs, n)
+			}
+			return nil
+		},
+	}, sends(client.Leases.Release, &release), func(w io.Writer, given []operational.Lease) {
+		fmt.Fprintf(w, "%s given back.\n", plural(len(given), "lease"))
+	})
+}
+
+func (s *shell) leasesAsk() *cobra.Command {
+	var question operational.LeaseQuestion
+	var id string
+	return asks(s, command{
+		use: "ask LEASE TEXT", short: "Ask the holder of a lease", args: joined(2, &id, &question.Text),
+		flags: options{who("agent", &question.AgentID, s.agent, "agent that asks (SKILLROUTER_AGENT)")},
+		before: func() (err error) {
+			if question.ID, err = strconv.ParseInt(strings.TrimPrefix(id, "#"), 10, 64); err != nil {
+				return usagef("%q is no lease's number", id)
+			}
+			return nil
+		},
+	}, sends(client.Leases.Ask, &question), func(w io.Writer, sent comms.Sent) {
+		fmt.Fprintf(w, "%s is asked (seq %d).\n", clean(sent.Target), sent.Seq)
+	})
+}
+
+// stagedTime bounds the check of a commit: a person waits for it.
+const stagedTime = 3 * time.Second
+
+func (s *shell) leasesCheck() *cobra.Command {
+	var edits lease.Changes
+	var files []string
+	var staged bool
+	return s.remote(s.made(command{
+		use: "check [FILE...]", short: "Ask who works on files, before you change or commit them", args: listed(cobra.ArbitraryArgs, &files),
+		long: `Asks who works on files. The exit code is the answer: 0 nobody, or somebody whom one is only warned of; 2 an agent
+that is there holds an exclusive lease. With --staged it asks of what is to be committed, and a router that is
+away is said and is no obstacle: "setup git" has git do so before each commit.`,
+		flags: options{
+			option("staged", &staged, "the files that are staged for a commit"),
+			who("agent", &edits.AgentID, s.agent, "agent that changes them (SKILLROUTER_AGENT)"),
+		},
+		before: func() error {
+			if staged == (len(files) > 0) {
+				return usagef("name files, or ask of those that are --staged")
+			}
+			return nil
+		},
+	}, func(ctx context.Context) error {
+		dir := workingFolder()
+		if staged {
+			var err error
+			if dir, files, err = stagedFiles(ctx); err != nil {
+				return err
+			}
+		}
+		for _, file := range files {
+			if !filepath.IsAbs(file) {
+				file = filepath.Join(dir, file)
+			}
+			if !staged { // git commits a link, and not what it leads to
+				file = locate.Real(file)
+			}
+			root, projects := s.place().RepositoryOf(file)
+			if root == "" {
+				root, projects = locate.Real(dir), []string{s.workProject()}
+			}
+			below, err := filepath.Rel(root, file)
+			if err != nil || !filepath.IsLocal(below) {
+				continue
+			}
+			edits.Files = append(edits.Files, lease.ChangedFile{Folder: filepath.ToSlash(root), Projects: projects, Path: filepath.ToSlash(below)})
+		}
+		judged, err := s.judged(ctx, edits, staged)
+		if err != nil {
+			if staged && skillrouter.CodeOf(err) != skillrouter.Invalid {
+				fmt.Fprintf(s.err, "skillrouter: the leases of these files were not checked: %s\n", clean(explain(err)))
+				return nil
+			}
+			return err
+		}
+		if err := s.print(judged, func(w io.Writer) { printJudged(w, judged, staged) }); err != nil {
+			return err
+		}
+		if judged.Blocked {
+			return exitError(exitRefused)
+		}
+		return nil
+	}))
+}
+
+// judged asks what speaks against changes, so many files at a time.
+func (s *shell) judged(ctx context.Context, edits lease.Changes, staged bool) (all lease.Judged, err error) {
+	all.Claims = []lease.Claim{}
+	var c *client.Client
+	if staged {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, stagedTime)
+		defer cancel()
+		c, err = s.client() // a commit starts no router
+	} else {
+		c, err = s.connect(ctx)
+	}
+	if err != nil {
+		return all, err
+	}
+	for part := range slices.Chunk(edits.Files, lease.MaxFiles) {
+		judged, err := c.Leases.Check(ctx, lease.Changes{AgentID: edits.AgentID, Files: part})
+		if err != nil {
+			return all, err
+		}
+		all.Blocked = all.Blocked || judged.Blocked
+		all.Claims = append(all.Claims, judged.Claims...)
+	}
+	return all, nil
+}
+
+func printJudged(w io.Writer, judged lease.Judged, staged bool) {
+	for _, f := range judged.Claims {
+		fmt.Fprintf(w, "%s: %s\n", clean(f.Path), clean(f.Says()))
+		printIf(w, "  why: %s\n", f.Why)
+		if f.LeaseID != 0 {
+			fmt.Fprintf(w, "  ask: skillrouter leases ask %d 'what you need, and when'\n", f.LeaseID)
+		}
+	}
+	switch {
+	case judged.Blocked && staged:
+		fmt.Fprintln(w, "This is not committed. `git commit --no-verify` commits it all the same.")
+	case len(judged.Claims) == 0 && !staged:
+		fmt.Fprintln(w, "Nobody works on that.")
+	}
+}
+
+// stagedFiles are the files of the commit that git is about to make, or would make, and the folder that they are seen from.
+func stagedFiles(ctx context.Context) (root string, files []string, err error) {
+	if root, err = git(ctx, "rev-parse", "--show-toplevel"); err != nil {
+		return "", nil, err
+	}
+	text, err := git(ctx, "diff", "--cached", "--name-only", "--no-renames", "-z")
+	for name := range strings.SplitSeq(text, "\x00") {
+		if name != "" {
+			files = append(files, name)
+		}
+	}
+	return locate.Real(filepath.FromSlash(strings.TrimRight(root, "\r\n"))), files, err
+}
+
+// git runs git and returns what it printed.
+func git(ctx context.Context, args ...string) (string, error) {
+	var said bytes.Buffer
+	cmd := exec.CommandContext(ctx, "git", args...)
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("git %s: %w: %s", args[0], err, strings.TrimSpace(said.String()))
+	}
+	return string(out), nil
 }

@@ -77,6 +77,7 @@ then 1 if there was something to do.`,
 		},
 		before: u.usage,
 	}, u.run)
+	cmd.AddCommand(s.setupGit())
 	cmd.Flags().Lookup("project").NoOptDefVal = here
 	for _, agent := range setup.Agents() {
 		cmd.ValidArgs = append(cmd.ValidArgs, string(agent))
@@ -410,4 +411,40 @@ func shellQuoted(word string) string {
 		return word
 	}
 	return quoted
+}
+
+func (s *shell) setupGit() *cobra.Command {
+	var remove bool
+	var program string
+	return s.local(command{
+		use: "git", short: "Have git ask before each commit who works on the staged files",
+		long: `Writes a pre-commit hook into the repository that you stand in, where core.hooksPath says, if it does. A hook that was
+there is kept beside it and called first. A commit of files that another agent holds an exclusive lease on is stopped; a
+router that is away is said, and stops nothing. --remove takes it out and puts back what was there.`,
+		flags: options{
+			option("remove", &remove, "take it out"),
+			option("program", &program, "path of this program in the hook (default: its name if it is in PATH, else its path)"),
+		},
+	}, func(ctx context.Context) error {
+		folder, err := git(ctx, "rev-parse", "--git-path", "hooks")
+		if err != nil {
+			return err
+		}
+		folder, err = filepath.Abs(strings.TrimRight(folder, "\r\n"))
+		if err != nil {
+			return err
+		}
+		if program == "" {
+			if program, err = (&settingUp{shell: s}).program(); err != nil {
+				return err
+			}
+		}
+		said, err := setup.GitHook(folder, program, remove)
+		if err != nil {
+			return err
+		}
+		return s.print(map[string]string{"hook": filepath.Join(folder, setup.PreCommit), "done": said}, func(w io.Writer) {
+			fmt.Fprintf(w, "%s: %s\n", clean(filepath.Join(folder, setup.PreCommit)), said)
+		})
+	})
 }

@@ -35,6 +35,7 @@ type Guards struct {
 	changed chan struct{}
 	said    decisions
 	failed  func(project, command string) []rule.Match
+	claimed func(agent string, files []rule.File) []rule.Match
 
 	mu       sync.RWMutex
 	rules    map[string]*heldRule
@@ -54,13 +55,16 @@ type GuardsOptions struct {
 	Confine bool
 	// Failed returns matches of a command with what failed in the project before; nil: there are none.
 	Failed func(project, command string) []rule.Match
+	// Claimed returns matches of the files that an agent would change with what others work on, what blocks first;
+	// nil: there are none.
+	Claimed func(agent string, files []rule.File) []rule.Match
 }
 
 // NewGuards makes Guards with the packs as the program gives them; Load switches them as a captain did.
 func NewGuards(ctx context.Context, store lesson.PipelineStore, options GuardsOptions) *Guards {
 	o := options.Options.WithDefaults()
 	g := &Guards{
-		store: store, similar: rule.NewSimilarByWords(), base: context.WithoutCancel(ctx), now: o.Now, log: o.Log, confine: options.Confine, failed: options.Failed,
+		store: store, similar: rule.NewSimilarByWords(), base: context.WithoutCancel(ctx), now: o.Now, log: o.Log, confine: options.Confine, failed: options.Failed, claimed: options.Claimed,
 		rules: map[string]*heldRule{}, prepared: map[string]preparedRule{}, gone: map[string]*heldRule{},
 		changed: make(chan struct{}, 1),
 	}
@@ -103,6 +107,7 @@ func (g *Guards) Check(ctx context.Context, action rule.Action) (Checked, error)
 	begin := time.Now()
 	verdict := g.guard.Check(ctx, action)
 	g.recall(action, &verdict)
+	g.leased(action, &verdict)
 	ask, said := g.ask(ctx, action, &verdict, id)
 	took := time.Since(begin)
 	if err := withoutNUL(action); err != nil && verdict.Decision != rule.DecisionBlock {
@@ -127,6 +132,30 @@ func (g *Guards) Check(ctx context.Context, action rule.Action) (Checked, error)
 		checked.Warnings = append(checked.Warnings, said)
 	}
 	return checked, nil
+}
+
+// leased adds to a verdict what others work on of the files that the action would change.
+func (g *Guards) leased(action rule.Action, verdict *rule.Verdict) {
+	if g.claimed == nil {
+		return
+	}
+	files := action.Place.Files(action.Project, verdict.Changes)
+	if len(files) == 0 {
+		return
+	}
+	claims := g.claimed(action.Agent, files)
+	if len(claims) == 0 {
+		return
+	}
+	if verdict.Decision == rule.DecisionAllow {
+		verdict.Decision = rule.DecisionWarn
+	}
+	if claims[0].Blocks {
+		verdict.Decision = rule.DecisionBlock
+		verdict.Matches = append(claims, verdict.Matches...)
+		return
+	}
+	verdict.Matches = append(verdict.Matches, claims...)
 }
 
 // recall adds what failed before to a verdict. It only warns.

@@ -313,11 +313,16 @@ func recorded(a rule.Action, v rule.Verdict) lesson.CheckRecord {
 	}
 	r := lesson.CheckRecord{
 		Project: a.Project, Domain: a.Domain, Tool: a.Tool, Decision: v.Decision, Notes: v.Notes,
-		Action: keepable(text, MaxRecorded), Context: keepable(a.Context, MaxRecorded), Matches: make([]rule.Match, len(v.Matches)),
+		Action: keepable(text, MaxRecorded), Context: keepable(a.Context, MaxRecorded), Matches: make([]rule.Match, 0, len(v.Matches)),
 	}
-	for i, m := range v.Matches {
+	r.Notes = slices.Clone(r.Notes)
+	for _, m := range v.Matches {
+		if m.Lane == rule.LaneIncident || m.Lane == rule.LaneLease { // they are no rules, which an outcome would move
+			r.Notes = append(r.Notes, keepable(m.Title, maxReason))
+			continue
+		}
 		m.Reason = keepable(m.Reason, maxReason)
-		r.Matches[i] = m
+		r.Matches = append(r.Matches, m)
 	}
 	return r
 }

@@ -111,7 +111,7 @@ func (s *settlement) decide(tx lesson.PipelineTx) error {
 	}
 	var ids []string
 	for _, m := range check.Matches {
-		if m.Lane == rule.LaneSimilarity || m.Lane == rule.LaneIncident {
+		if m.Lane == rule.LaneSimilarity || m.Lane == rule.LaneIncident || m.Lane == rule.LaneLease {
 			continue
 		}
 		ids = append(ids, m.RuleID)

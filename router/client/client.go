@@ -68,6 +68,7 @@ type Client struct {
 	Escalations Escalations
 	Memory      Memory
 	Tasks       Tasks
+	Leases      Leases
 	Recon       Recon
 	Tokens      Tokens
 	Router      Router
@@ -137,6 +138,7 @@ func New(baseURL string, options Options) (*Client, error) {
 	c.Experience = Experience{c}
 	c.Guard = Guard{c}
 	c.Tasks, c.Recon, c.Tokens = Tasks{c}, Recon{c}, Tokens{c}
+	c.Leases = Leases{c}
 	c.Escalations, c.Memory = Escalations{c}, Memory{c}
 	c.Router, c.System = Router{c}, System{c}
 	c.Facts = Facts{c}

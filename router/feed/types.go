@@ -32,6 +32,7 @@ const (
 	patternMembers   = "number, pattern_type, pattern_name, description, domain, occurrence_count, confidence, reason?"
 	guardMembers     = "decision?, rule_ids?, outcome?, result?, reason?"
 	approvalMembers  = "state?, by, number, ends_at?"
+	leaseMembers     = "lease_id, patterns, shared, why?, expires_at?, ended?, ended_by?"
 	taskMembers      = "number, title, from?, status, agent_id?, progress, note?"
 	findingMembers   = "environment, cve?, title, severity, from?, status"
 	reminderMembers  = "id, persona, task, trigger_type, status, fired, missed?, delivered_to?, agent_id?, created_by?, scheduled_for?"
@@ -75,6 +76,8 @@ var types = append([]Type{
 	{consolidate.EventProposalRejected, nil, operational.FeedLearning, proposalMembers, "a proposal was refused"},
 	{"agent.state", nil, operational.FeedOperational, "from, to, status", "an agent is starting, online, stale or offline"},
 	{"agent.status", nil, operational.FeedOperational, "status, current_task, progress", "what an agent says that it does"},
+	{operational.EventLeaseTaken, nil, operational.FeedOperational, leaseMembers, "an agent says which files it works on"},
+	{operational.EventLeaseEnded, nil, operational.FeedOperational, leaseMembers, "a lease of files was given back, or has lapsed"},
 	{operational.EventTaskCreated, nil, operational.FeedOperational, taskMembers, "a task is new"},
 	{operational.EventTaskClaimed, nil, operational.FeedOperational, taskMembers, "an agent took a task"},
 	{operational.EventTaskProgress, nil, operational.FeedOperational, taskMembers, "how far a task has come"},

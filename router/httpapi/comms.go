@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"skillrouter/comms"
+	"skillrouter/comms/lease"
 	"skillrouter/operational"
 )
 
@@ -64,4 +65,21 @@ func (s *Server) mailboxRoutes(mailbox comms.MailboxService) {
 		return OverdueList{list, len(list)}, err
 	}))
 	at.get("/{id}/receipts", "How far a message has come with each recipient", named(mailbox.Receipts).saying("The message's message_id"))
+}
+
+// LeaseList is the answer of GET /api/leases, and of what is given back.
+type LeaseList struct {
+	Leases []operational.Lease `json:"leases"`
+	Count  int                 `json:"count" doc:"How many are in this answer"`
+}
+
+func (s *Server) leaseRoutes(leases lease.Service) {
+	listed := func(list []operational.Lease) LeaseList { return LeaseList{list, len(list)} }
+	at := s.at("leases", "/api/leases")
+	at.post("", "Take a lease of files, or take one again that the agent holds", sent(leases.Take))
+	at.get("", "The leases that are held, the latest first", asked(as(leases.Leases, listed)))
+	at.post("/release", "Give leases back: those with lease_ids, or all of the agent's", sent(as(leases.Release, listed)))
+	at.post("/ask", "Send a message to the holder of a lease", sent(leases.Ask))
+	at.post("/check", "What speaks against changes of files", sent(leases.Check))
+	at.post("/late", "The same of changes that were made while the router was away; who they concern is told", sent(leases.Late))
 }

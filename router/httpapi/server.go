@@ -17,6 +17,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/comms"
+	"skillrouter/comms/lease"
 	"skillrouter/learning/consolidate"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/experience"
@@ -78,6 +79,7 @@ type Services struct {
 	Router      router.Service
 	Feedback    router.FeedbackService // what Router is taught
 	Tasks       operational.TaskService
+	Leases      lease.Service
 	Recon       operational.ReconService
 	Tokens      operational.TokenService
 	MCP         http.Handler                      // /mcp
@@ -182,6 +184,7 @@ func (s *Server) routes() {
 	with(s.services.Presence, s.presenceRoutes)
 	with(s.services.Mailbox, s.mailboxRoutes)
 	with(s.services.Tasks, s.taskRoutes)
+	with(s.services.Leases, s.leaseRoutes)
 	with(s.services.Recon, s.reconRoutes)
 	with(s.services.Tokens, s.tokenRoutes)
 	s.queryRoutes()

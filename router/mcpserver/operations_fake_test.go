@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"skillrouter"
+	"skillrouter/comms"
+	"skillrouter/comms/lease"
 	"skillrouter/learning/shelf"
 	"skillrouter/operational"
 	"skillrouter/router"
@@ -169,4 +171,27 @@ func (houseAdmin) Doctor(context.Context) ([]router.SystemCheck, error) {
 
 func (houseAdmin) Embeddings(context.Context) (shelf.EmbeddingStatus, error) {
 	return shelf.EmbeddingStatus{State: shelf.EmbeddingsOff}, nil
+}
+
+// houseLeases has one lease.
+type houseLeases struct{ lease.Service }
+
+func theLease() operational.Lease {
+	return operational.Lease{ID: 7, AgentID: "claude-code:young-lark", Project: "shop", Patterns: []string{"src/cart"}, Why: "mend the cart", TTLSeconds: 1800}
+}
+
+func (houseLeases) Take(context.Context, operational.LeaseDraft) (operational.Lease, error) {
+	return theLease(), nil
+}
+
+func (houseLeases) Leases(context.Context, operational.LeaseFilter) ([]operational.Lease, error) {
+	return []operational.Lease{theLease()}, nil
+}
+
+func (houseLeases) Release(context.Context, operational.LeaseRelease) ([]operational.Lease, error) {
+	return []operational.Lease{theLease()}, nil
+}
+
+func (houseLeases) Ask(context.Context, operational.LeaseQuestion) (comms.Sent, error) {
+	return comms.Sent{Target: "claude-code:young-lark", Signal: operational.SignalMessage, MessageID: "01a2", Seq: 4}, nil
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"skillrouter/comms"
+	"skillrouter/comms/lease"
 	"skillrouter/learning/consolidate"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/experience"
@@ -68,6 +69,7 @@ type Services struct {
 	Context       contexts.Service
 	Introspection router.IntrospectionService
 	Tasks         operational.TaskService
+	Leases        lease.Service
 	Recon         operational.ReconService
 	Search        search.Service
 	Tokens        operational.TokenService
@@ -188,6 +190,7 @@ func (s *Server) addTools() {
 		{s.services.Presence != nil, s.addAgentTools},
 		{s.services.Lessons != nil, s.addLessonTools},
 		{s.services.Tasks != nil, s.addTeamTaskTools},
+		{s.services.Leases != nil, s.addLeaseTools},
 		{s.services.Facts != nil, s.addFactTools},
 		{s.services.Recon != nil, s.addReconTools},
 		{s.services.Search != nil, s.addSearchTools},

@@ -4,8 +4,11 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
+	"skillrouter/comms"
+	"skillrouter/comms/lease"
 	"skillrouter/operational"
 )
 
@@ -171,5 +174,76 @@ func teamTaskEntry(t *operational.Task) entry {
 			attributes("id", t.ID, "project", t.Project, "created by", t.CreatedBy),
 			t.Title, t.Description, part("Note", t.Note), part("Blocked", t.BlockedReason), part("Result", t.Result), part("Error", t.Error), cutNote(cut),
 		}
+	}}
+}
+
+type heldLeases struct {
+	Leases []operational.Lease `json:"leases"`
+	Notice string              `json:"notice,omitempty"`
+}
+
+type oneLease struct {
+	Lease operational.Lease `json:"lease"`
+}
+
+// addLeaseTools offers what agents say of the files that they work on.
+func (s *Server) addLeaseTools() {
+	leases := s.services.Leases
+	add(s, tool{
+		name: "take_lease", title: "Take a lease of files", set: ToolsetOperations, effect: ensure, holds: "lease",
+		description: "Say that you work on files, so that others are told before they change them. It holds while you check in, and ends with your session.",
+	}, func(p *params, d *operational.LeaseDraft) {
+		p.must("patterns", &d.Patterns, "Globs from the repository's root: src/cart, docs/**/*.md")
+		p.may("why", &d.Why, "What others are told")
+		p.may("shared", &d.Shared, "Others may take shared ones too")
+		p.may("ttl_seconds", &d.TTLSeconds, "Silence after which it lapses; default 1800", within(lease.MinTTL.Seconds(), lease.MaxTTL.Seconds()))
+		p.may("folder", &d.Folder, "The worktree that you work in")
+		p.belongsHere(&d.Project)
+		p.mayActFor(&d.AgentID)
+	}, then(leases.Take, func(l operational.Lease) (oneLease, string) {
+		return oneLease{l}, fmt.Sprintf("You hold lease %d. It lapses at %s if nothing is heard of you until then.", l.ID, l.ExpiresAt.UTC().Format(time.RFC3339))
+	}))
+	add(s, tool{
+		name: "list_leases", title: "List leases", set: ToolsetOperations, effect: reads, holds: "leases",
+		description: "Who works on which files, the latest first.",
+	}, func(p *params, f *operational.LeaseFilter) {
+		p.may("path", &f.Path, "That overlap with this path or glob")
+		p.may("agent_id", &f.AgentID, "Held by this agent")
+		p.may("project", &f.Project, "")
+		p.limit(&f.Limit, operational.DefaultLimit, operational.MaxLimit)
+	}, then(leases.Leases, func(found []operational.Lease) (heldLeases, string) {
+		out := heldLeases{Leases: owned(found)}
+		return out, listing(out.Leases, &out.Notice, leaseEntry, "No lease is held.", "%s.", count(len(found), "lease", "leases")).String()
+	}))
+	add(s, tool{
+		name: "release_lease", title: "Give leases back", set: ToolsetOperations, effect: ensure, holds: "leases",
+		description: "Give back leases that you hold; without ids all of them.",
+	}, func(p *params, r *operational.LeaseRelease) {
+		p.may("lease_ids", &r.IDs, "")
+		p.mayActFor(&r.AgentID)
+	}, then(leases.Release, func(found []operational.Lease) (heldLeases, string) {
+		out := heldLeases{Leases: owned(found)}
+		return out, listing(out.Leases, &out.Notice, leaseEntry, "No lease was held.", "%s given back.", count(len(found), "lease", "leases")).String()
+	}))
+	add(s, tool{
+		name: "ask_lease_holder", title: "Ask the holder of a lease", set: ToolsetOperations, effect: adds, holds: "message_id",
+		description: "Send a message to whoever holds a lease, such as what you need of the file, and when.",
+	}, func(p *params, q *operational.LeaseQuestion) {
+		p.must("lease_id", &q.ID, "")
+		p.must("text", &q.Text, "")
+		p.mayActFor(&q.AgentID)
+	}, then(leases.Ask, func(sent comms.Sent) (comms.Sent, string) {
+		return sent, "The message is in the mailbox of " + visible(sent.Target) + "."
+	}))
+}
+
+func leaseEntry(l *operational.Lease) entry {
+	return entry{[]*string{&l.Why}, func(cut int) (string, []string) {
+		kind := "exclusive"
+		if l.Shared {
+			kind = "shared"
+		}
+		return fmt.Sprintf("lease %d, %s, until %s, held by %s", l.ID, kind, l.ExpiresAt.UTC().Format(time.RFC3339), author(l.AgentID)),
+			[]string{attributes("project", l.Project, "folder", l.Folder), part("Files", strings.Join(l.Patterns, " ")), part("Why", l.Why), cutNote(cut)}
 	}}
 }

@@ -35,11 +35,11 @@ var byToolset = map[string][]string{
 	"reminders":  {"cancel_task", "complete_task", "get_pending_tasks", "report_event", "schedule_task", "snooze_task"},
 	"experience": {"apply_lesson", "get_lessons", "learn_from_pattern", "recall_by_outcome", "recall_by_type", "record_experience"},
 	"operations": {
-		"block_team_task", "build_context", "cancel_team_task", "check_in", "claim_team_task", "complete_team_task", "create_team_task", "decide_finding",
+		"ask_lease_holder", "block_team_task", "build_context", "cancel_team_task", "check_in", "claim_team_task", "complete_team_task", "create_team_task", "decide_finding",
 		"end_session", "fail_team_task", "finish_scan", "get_agent", "get_finding", "get_handover", "get_team_task", "list_agents", "list_environments",
-		"list_findings", "list_scans", "list_sessions", "list_team_tasks", "message_receipts", "overdue_messages", "reassign_team_task",
-		"release_team_task", "report_finding", "report_findings", "report_status", "report_task_progress", "start_scan", "start_session",
-		"store_environment", "unblock_team_task",
+		"list_findings", "list_leases", "list_scans", "list_sessions", "list_team_tasks", "message_receipts", "overdue_messages", "reassign_team_task",
+		"release_lease", "release_team_task", "report_finding", "report_findings", "report_status", "report_task_progress", "start_scan", "start_session",
+		"store_environment", "take_lease", "unblock_team_task",
 	},
 	"admin": {
 		"clear_memory", "doctor", "embedding_status", "explain_action", "health", "list_memory_categories", "list_packs", "list_tokens", "memory_stats",
@@ -93,7 +93,7 @@ var readers = []string{
 	"list_lessons", "get_lesson", "review_lessons", "lesson_history", "recall_by_type", "recall_by_outcome", "get_lessons",
 	"emerging_patterns", "pending_escalations", "check_before_action", "get_agent_memory",
 	"find_tools", "get_knowledge", "list_rules", "list_checks", "list_agents", "get_agent", "list_team_tasks", "get_team_task",
-	"list_environments", "list_scans", "list_findings", "get_finding", "list_sessions", "message_receipts", "overdue_messages",
+	"list_environments", "list_leases", "list_scans", "list_findings", "get_finding", "list_sessions", "message_receipts", "overdue_messages",
 	"health", "doctor", "embedding_status", "list_tokens", "list_packs", "explain_action",
 }
 
@@ -167,6 +167,10 @@ var every = map[string]string{
 	"get_agent":            `{"agent_id":"a"}`,
 	"check_in":             `{"agent_id":"a","status":"working","current_task":"t","role":"r","model":"m","project_path":"/p"}`,
 	"report_status":        `{"agent_id":"a","status":"working","current_task":"t","progress":50}`,
+	"take_lease":           `{"patterns":["src/**"],"why":"w","shared":true,"ttl_seconds":600,"folder":"/p","project":"p","agent_id":"a"}`,
+	"list_leases":          `{"path":"src","agent_id":"a","project":"p","limit":5}`,
+	"release_lease":        `{"lease_ids":[1],"agent_id":"a"}`,
+	"ask_lease_holder":     `{"lease_id":1,"text":"t","agent_id":"a"}`,
 	"create_team_task":     `{"title":"t","description":"d","project":"p","priority":1,"agent_id":"a"}`,
 	"list_team_tasks":      `{"status":["pending"],"agent_id":"a","project":"p","open":true,"unheld":true,"text":"x","after":1,"limit":5}`,
 	"get_team_task":        `{"task":"1"}`,

@@ -60,12 +60,13 @@ func (h *Hook) offline(ctx context.Context, asked action) (answer checked, basis
 	}
 	var judged struct {
 		checked
-		Offline string `json:"offline"`
+		Offline string        `json:"offline"`
+		Files   []changedFile `json:"files"`
 	}
 	if err := json.Unmarshal(text, &judged); err != nil || judged.Offline == "" {
 		return answer, "", errors.Join(err, errors.New("the program that judges in the router's place gave no answer"))
 	}
-	h.spool(asked, judged.checked, judged.Offline)
+	h.spool(asked, judged.checked, judged.Offline, judged.Files)
 	return judged.checked, judged.Offline, nil
 }
 
@@ -88,6 +89,8 @@ type spooled struct {
 	RuleIDs  []string  `json:"rule_ids,omitempty"`
 	Basis    string    `json:"basis,omitempty"`
 	At       time.Time `json:"at"`
+	// Files are what it changes, if it was not blocked: leases are asked of when the router is back.
+	Files []changedFile `json:"files,omitempty"`
 }
 
 // spoolPath is the folder of what waits for the router that this hook asks.
@@ -96,7 +99,7 @@ func (h *Hook) spoolPath() string {
 }
 
 // spool keeps a check for the router that comes back, as a small file until it has it.
-func (h *Hook) spool(asked action, judged checked, basis string) {
+func (h *Hook) spool(asked action, judged checked, basis string, files []changedFile) {
 	dir := h.spoolPath()
 	if entries, err := os.ReadDir(dir); dir == "" || err == nil && len(entries) >= maxSpooled || judged.CheckID == "" {
 		return
@@ -114,6 +117,9 @@ func (h *Hook) spool(asked action, judged checked, basis string) {
 	for _, m := range judged.Matches {
 		s.RuleIDs = append(s.RuleIDs, m.RuleID)
 	}
+	if judged.Decision != decisionBlock {
+		s.Files = files
+	}
 	if text, err := json.Marshal(s); err == nil {
 		keep(filepath.Join(dir, judged.CheckID), string(text))
 	}
@@ -127,7 +133,7 @@ func (h *Hook) handOver(ctx context.Context) error {
 	if dir == "" || err != nil || len(entries) == 0 {
 		return nil // nothing waits
 	}
-	var checks []json.RawMessage
+	var checks []spooled
 	var files []string
 	for _, entry := range entries[:min(len(entries), handedOver)] {
 		name := filepath.Join(dir, entry.Name())
@@ -136,13 +142,20 @@ func (h *Hook) handOver(ctx context.Context) error {
 			continue
 		}
 		files = append(files, name)
-		if json.Valid(text) { // what a full disk cut off is dropped
-			checks = append(checks, text)
+		var one spooled
+		if json.Unmarshal(text, &one) == nil { // what a full disk cut off is dropped
+			checks = append(checks, one)
 		}
 	}
 	c, err := h.connect()
 	if err != nil {
 		return err
+	}
+	if err := c.late(ctx, checks); err != nil {
+		return err // they wait on
+	}
+	for i := range checks {
+		checks[i].Files = nil // the ledger keeps what was done, and not where
 	}
 	err = c(ctx, "POST", "/check/offline", map[string]any{"checks": checks}, nil)
 	if code := skillrouter.CodeOf(err); err != nil && code != skillrouter.Invalid {

@@ -267,3 +267,29 @@ func runeFits(p []rune, r rune) (width int, ok bool) {
 		return 1, p[0] == r
 	}
 }
+
+// Doublestar writes a path with active pattern characters as a pattern in which only those are active.
+func Doublestar(p string) string {
+	var b strings.Builder
+	open := false // within an active class
+	for _, r := range p {
+		switch {
+		case r == AnyText:
+			b.WriteByte('*')
+		case r == anyRune:
+			b.WriteByte('?')
+		case r == set:
+			b.WriteByte('[')
+			open = true
+		case r == ']' && open:
+			b.WriteByte(']')
+			open = false
+		case !open && strings.ContainsRune(`*?[]{}\`, r):
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}

@@ -40,6 +40,8 @@ const (
 	LaneSimilarity = "similarity"
 	// LaneIncident holds what failed nearly whenever it was used; it only warns.
 	LaneIncident = "incident"
+	// LaneLease holds what others say that they work on.
+	LaneLease = "lease"
 )
 
 // Action is what an agent proposes to do: a command, a statement or a
@@ -53,6 +55,7 @@ type Action struct {
 	Agent   string         `json:"agent,omitempty"`
 	Project string         `json:"project,omitempty"`
 	Folder  string         `json:"folder,omitempty"` // the working folder
+	Place   Place          `json:"place,omitzero"`   // where it is done, as far as a hook knows
 }
 
 // Match is a rule that an action fits.
@@ -75,6 +78,7 @@ type Verdict struct {
 	Decision Decision `json:"decision"`
 	Matches  []Match  `json:"matches"`
 	Notes    []string `json:"notes,omitempty"`
+	Changes  []Change `json:"-"` // the files that the action would change, as far as could be read
 	// Recalled are the files that the action runs or reads which its agent wrote a moment ago.
 	Recalled []string `json:"-"`
 
@@ -216,6 +220,7 @@ func (g *Guard) judge(ctx context.Context, action Action) (*check, Verdict) {
 	for _, s := range c.read {
 		v.Recalled = append(v.Recalled, s.Recalled()...)
 	}
+	v.Changes = changesOf(c.read)
 	return c, v
 }
 

@@ -1,0 +1,539 @@
+package lease
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"skillrouter"
+	"skillrouter/comms"
+	"skillrouter/operational"
+)
+
+// Leases is the Service beside the database. What is held is in memory too, so that a check costs no query.
+type Leases struct {
+	store   Store
+	holders Holders
+	mail    Mail
+	now     skillrouter.Clock
+	log     *slog.Logger
+	kick    chan struct{} // somebody left
+	swept   time.Time     // when old ones were deleted last; Run's own
+
+	// change is held by whoever takes or ends leases, from the decision to the commit. It is taken before mu.
+	change sync.Mutex
+
+	mu       sync.RWMutex
+	held     map[int64]*held
+	ofAgent  map[string]map[int64]*held
+	projects map[string]*index
+	active   int
+	past     []*held             // that ended lately, the first ended first
+	untold   []operational.Lease // that ended, and whose holders were not told
+	recent   recent
+}
+
+// held is a lease in memory; mu guards what changes of it.
+type held struct {
+	operational.Lease
+	globs []Glob
+}
+
+var _ Service = (*Leases)(nil)
+
+// Open makes Leases of what is held. Run must be started for leases to lapse.
+func Open(ctx context.Context, store Store, holders Holders, mail Mail, log *slog.Logger, options Options) (*Leases, error) {
+	l := &Leases{
+		store: store, holders: holders, mail: mail, now: options.Now, log: log, kick: make(chan struct{}, 1),
+		held: map[int64]*held{}, ofAgent: map[string]map[int64]*held{}, projects: map[string]*index{},
+	}
+	if l.now == nil {
+		l.now = time.Now
+	}
+	stored, err := store.HeldLeases(ctx, l.now().Add(-keepPast))
+	if err != nil {
+		return nil, err
+	}
+	for _, lease := range stored {
+		if lease.Ended != "" && !lease.Told {
+			l.untold = append(l.untold, lease)
+		}
+		globs, err := compileAll(lease.Patterns)
+		if err != nil { // an earlier version took it
+			log.Warn("a lease has a pattern that cannot be read, and is ended", "lease_id", lease.ID, "error", err)
+			globs = nil
+		}
+		h := &held{lease, globs}
+		if l.put(h); lease.Ended != "" {
+			l.bury(h)
+		}
+	}
+	return l, nil
+}
+
+func compileAll(patterns []string) (globs []Glob, err error) {
+	for _, p := range patterns {
+		g, err := Compile(p)
+		if err != nil {
+			return nil, err
+		}
+		globs = append(globs, g)
+	}
+	return globs, nil
+}
+
+// put takes a lease into memory; mu is held, or nobody else is there yet.
+func (l *Leases) put(h *held) {
+	l.held[h.ID] = h
+	l.active++
+	if l.ofAgent[h.AgentID] == nil {
+		l.ofAgent[h.AgentID] = map[int64]*held{}
+	}
+	l.ofAgent[h.AgentID][h.ID] = h
+	if l.projects[h.Project] == nil {
+		l.projects[h.Project] = &index{}
+	}
+	l.projects[h.Project].add(h)
+}
+
+// bury puts a lease that has ended among the past ones; mu is held.
+func (l *Leases) bury(h *held) {
+	l.active--
+	if delete(l.ofAgent[h.AgentID], h.ID); len(l.ofAgent[h.AgentID]) == 0 {
+		delete(l.ofAgent, h.AgentID)
+	}
+	if l.past = append(l.past, h); len(l.past) > maxPast {
+		l.drop(l.past[0])
+		l.past = l.past[1:]
+	}
+}
+
+// drop takes a past lease out of memory; mu is held.
+func (l *Leases) drop(h *held) {
+	delete(l.held, h.ID)
+	if x := l.projects[h.Project]; x != nil && x.remove(h) {
+		delete(l.projects, h.Project)
+	}
+}
+
+// state says whether a lease has ended by now, how, and when it did or will.
+func (l *Leases) state(h *held, now time.Time) (end operational.LeaseEnd, at time.Time, s comms.Standing) {
+	if h.Ended != "" {
+		return h.Ended, *h.EndedAt, s
+	}
+	s = l.holders.Standing(h.AgentID)
+	heard := h.heard(s)
+	lapses, expires := heard.Add(time.Duration(h.TTLSeconds)*time.Second), h.RenewedAt.Add(MaxHold)
+	switch {
+	case s.Left.After(h.RenewedAt):
+		return operational.LeaseLeft, s.Left, s
+	case h.globs == nil, !now.Before(lapses):
+		return operational.LeaseLapsed, lapses, s
+	case !now.Before(expires):
+		return operational.LeaseExpired, expires, s
+	case expires.Before(lapses):
+		return "", expires, s
+	}
+	return "", lapses, s
+}
+
+// heard is when the holder was heard of last.
+func (h *held) heard(s comms.Standing) time.Time {
+	if s.Since.After(h.RenewedAt) {
+		return s.Since
+	}
+	return h.RenewedAt
+}
+
+// shown is a lease as it may be shown.
+func (h *held) shown(expires time.Time) operational.Lease {
+	lease := h.Lease
+	lease.ExpiresAt = expires.UTC().Truncate(time.Millisecond)
+	return lease
+}
+
+// Take implements Service. It needs ScopeAgent.
+func (l *Leases) Take(ctx context.Context, draft operational.LeaseDraft) (operational.Lease, error) {
+	p := skillrouter.PrincipalOf(ctx)
+	agent, err := p.ActingAs("agent_id", draft.AgentID)
+	if err != nil {
+		return operational.Lease{}, err
+	}
+	if agent == "" {
+		return operational.Lease{}, skillrouter.InvalidField("agent_id", "is required: it says who takes the lease")
+	}
+	ttl := time.Duration(draft.TTLSeconds) * time.Second
+	if draft.TTLSeconds == 0 {
+		ttl = DefaultTTL
+	}
+	if err := cmp.Or(skillrouter.CheckRequired("project", draft.Project, skillrouter.MaxName), skillrouter.CheckName("project", draft.Project),
+		skillrouter.CheckText("why", draft.Why, MaxWhy), skillrouter.CheckText("folder", draft.Folder, comms.MaxPath)); err != nil {
+		return operational.Lease{}, err
+	}
+	switch {
+	case draft.TTLSeconds < 0 || ttl < MinTTL || ttl > MaxTTL || draft.TTLSeconds > int64(MaxTTL/time.Second):
+		return operational.Lease{}, skillrouter.InvalidField("ttl_seconds", "must lie between %d and %d", int(MinTTL.Seconds()), int(MaxTTL.Seconds()))
+	case len(draft.Patterns) == 0 || len(draft.Patterns) > MaxPatterns:
+		return operational.Lease{}, skillrouter.InvalidField("patterns", "must be 1 to %d", MaxPatterns)
+	}
+	for _, pattern := range draft.Patterns {
+		if err := cmp.Or(skillrouter.CheckText("patterns", pattern, MaxPattern), skillrouter.HoldsSecret("patterns", pattern)); err != nil {
+			return operational.Lease{}, err
+		}
+	}
+	globs, err := compileAll(draft.Patterns)
+	if err != nil {
+		return operational.Lease{}, err
+	}
+	if !draft.Shared && !p.Has(skillrouter.ScopeCaptain) && slices.ContainsFunc(globs, Glob.Everything) {
+		return operational.Lease{}, skillrouter.Errorf(skillrouter.Forbidden, "an exclusive lease on every file is a captain's: name the files, or take it shared")
+	}
+	var redaction skillrouter.Redaction
+	redaction.Text(&draft.Why, &draft.Folder)
+
+	l.change.Lock()
+	defer l.change.Unlock()
+	now := l.now().UTC().Truncate(time.Millisecond)
+	lease := operational.Lease{
+		AgentID: agent, Project: draft.Project, Patterns: draft.Patterns, Shared: draft.Shared, Why: draft.Why, Folder: draft.Folder,
+		TTLSeconds: int64(ttl / time.Second), TakenAt: now, RenewedAt: now, ExpiresAt: now.Add(ttl),
+	}
+	former, err := l.mayTake(lease, globs, now)
+	if err != nil {
+		return operational.Lease{}, err
+	}
+	if former != nil {
+		lease.ID, lease.Why, lease.TakenAt = former.ID, cmp.Or(lease.Why, former.Why), former.TakenAt
+	}
+	lease, err = l.store.TakeLease(ctx, lease, func(stored operational.Lease) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if former != nil {
+			former.Lease = stored
+			return
+		}
+		l.put(&held{stored, globs})
+	})
+	lease.Redacted = redaction.Kinds()
+	return lease, err
+}
+
+// mayTake says what stands against a lease, and which one it takes again; change is held.
+func (l *Leases) mayTake(lease operational.Lease, globs []Glob, now time.Time) (former *held, err error) {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	for _, h := range l.ofAgent[lease.AgentID] {
+		if end, _, _ := l.state(h, now); end == "" && h.Project == lease.Project && h.Shared == lease.Shared && h.Folder == lease.Folder && slices.Equal(h.Patterns, lease.Patterns) {
+			former = h
+		}
+	}
+	switch {
+	case former != nil:
+	case l.active >= MaxLeases:
+		return nil, skillrouter.Errorf(skillrouter.Unavailable, "%d leases are held: the router takes no more", MaxLeases)
+	case len(l.ofAgent[lease.AgentID]) >= MaxOfAgent:
+		return nil, skillrouter.Errorf(skillrouter.RateLimited, "this agent holds %d leases: give some back", MaxOfAgent)
+	}
+	x := l.projects[lease.Project]
+	if x == nil {
+		return former, nil
+	}
+	for _, g := range globs {
+		x.overlapping(g, func(e entry) {
+			if err != nil || e.lease.AgentID == lease.AgentID || e.lease.Shared && lease.Shared {
+				return
+			}
+			if end, until, _ := l.state(e.lease, now); end == "" {
+				err = skillrouter.Errorf(skillrouter.Conflict, "%q overlaps with %q, which %s holds until %s (lease %d)%s: ask for it (leases ask), or take other files",
+					g, e.pattern, e.lease.AgentID, clock(until), e.lease.ID, because(e.lease.Why))
+			}
+		})
+	}
+	return former, err
+}
+
+// clock is a time as people and models read it.
+func clock(t time.Time) string { return t.UTC().Format("15:04 UTC") }
+
+// maxShownWhy bounds what is repeated of a lease's reason, in bytes.
+const maxShownWhy = 200
+
+func because(why string) string {
+	if why == "" {
+		return ""
+	}
+	return fmt.Sprintf(" for %q", skillrouter.Head(skillrouter.OneLine(skillrouter.Visible(why)), maxShownWhy))
+}
+
+// Leases implements Service. It needs ScopeRead.
+func (l *Leases) Leases(ctx context.Context, filter operational.LeaseFilter) ([]operational.Lease, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+		return nil, err
+	}
+	limit, err := skillrouter.Limit(filter.Limit, operational.DefaultLimit, operational.MaxLimit)
+	if err != nil {
+		return nil, err
+	}
+	var near Glob
+	if filter.Path != "" {
+		if near, err = Compile(filter.Path); err != nil {
+			return nil, skillrouter.InvalidField("path", "%s", skillrouter.MessageOf(err))
+		}
+	}
+	now := l.now()
+	found := []operational.Lease{}
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	for _, h := range l.held {
+		end, until, _ := l.state(h, now)
+		if end != "" || filter.Project != "" && h.Project != filter.Project || filter.AgentID != "" && h.AgentID != filter.AgentID ||
+			filter.Path != "" && !slices.ContainsFunc(h.globs, near.Overlaps) {
+			continue
+		}
+		found = append(found, h.shown(until))
+	}
+	skillrouter.Sort(found, func(a, b operational.Lease) int { return cmp.Compare(b.ID, a.ID) })
+	return found[:min(limit, len(found))], nil
+}
+
+// Release implements Service. Its holder may release a lease, or a captain.
+func (l *Leases) Release(ctx context.Context, release operational.LeaseRelease) ([]operational.Lease, error) {
+	p := skillrouter.PrincipalOf(ctx)
+	agent, err := p.ActingAs("agent_id", release.AgentID)
+	if err != nil {
+		return nil, err
+	}
+	if len(release.IDs) == 0 && agent == "" {
+		return nil, skillrouter.InvalidField("lease_ids", "is required: it says which leases are given back")
+	}
+	if len(release.IDs) > MaxOfAgent {
+		return nil, skillrouter.InvalidField("lease_ids", "must be at most %d", MaxOfAgent)
+	}
+	l.change.Lock()
+	defer l.change.Unlock()
+	now := l.now().UTC().Truncate(time.Millisecond)
+	var ended []operational.Lease
+	l.mu.RLock()
+	if len(release.IDs) == 0 {
+		for id, h := range l.ofAgent[agent] {
+			if release.Project == "" || release.Project == h.Project {
+				release.IDs = append(release.IDs, id)
+			}
+		}
+		slices.Sort(release.IDs)
+	}
+	for _, id := range slices.Compact(release.IDs) {
+		h := l.held[id]
+		switch {
+		case h == nil:
+			err = cmp.Or(err, error(skillrouter.Errorf(skillrouter.NotFound, "no lease %d is held", id)))
+		case p.ActAs(h.AgentID) != nil:
+			err = cmp.Or(err, p.ActAs(h.AgentID))
+		default:
+			if end, until, _ := l.state(h, now); end == "" {
+				lease := h.shown(until)
+				lease.Ended, lease.EndedAt, lease.Told = operational.LeaseReleased, &now, agent == h.AgentID
+				if agent != h.AgentID {
+					lease.EndedBy = cmp.Or(agent, "captain")
+				}
+				ended = append(ended, lease)
+			}
+		}
+	}
+	l.mu.RUnlock()
+	if err != nil {
+		return nil, err
+	}
+	if err := l.end(ctx, ended); err != nil {
+		return nil, err
+	}
+	l.Nudge()
+	if ended == nil {
+		ended = []operational.Lease{}
+	}
+	return ended, nil
+}
+
+// end stores ends of leases and takes them over into memory; change is held.
+func (l *Leases) end(ctx context.Context, ended []operational.Lease) error {
+	if len(ended) == 0 {
+		return nil
+	}
+	return l.store.EndLeases(ctx, ended, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		for _, lease := range ended {
+			h := l.held[lease.ID]
+			if h == nil {
+				continue
+			}
+			h.Lease = lease
+			l.bury(h)
+			if !lease.Told {
+				l.untold = append(l.untold, lease)
+			}
+		}
+	})
+}
+
+// Ask implements Service. It needs ScopeAgent.
+func (l *Leases) Ask(ctx context.Context, question operational.LeaseQuestion) (comms.Sent, error) {
+	agent, err := skillrouter.PrincipalOf(ctx).ActingAs("agent_id", question.AgentID)
+	if err != nil {
+		return comms.Sent{}, err
+	}
+	if err := skillrouter.CheckRequired("text", question.Text, MaxQuestion); err != nil {
+		return comms.Sent{}, err
+	}
+	l.mu.RLock()
+	h := l.held[question.ID]
+	var lease operational.Lease
+	if h != nil {
+		lease = h.Lease
+	}
+	l.mu.RUnlock()
+	if h == nil {
+		return comms.Sent{}, skillrouter.Errorf(skillrouter.NotFound, "no lease %d is held: the files are free", question.ID)
+	}
+	said, err := json.Marshal(map[string]any{"text": question.Text, "lease_id": lease.ID, "patterns": lease.Patterns})
+	if err != nil {
+		return comms.Sent{}, err
+	}
+	return l.mail.Send(ctx, operational.MessageDraft{From: agent, To: lease.AgentID, Signal: operational.SignalMessage, Context: said, ThreadID: fmt.Sprintf("lease:%d", lease.ID)})
+}
+
+// Nudge has Run look at once, and does not wait for it.
+func (l *Leases) Nudge() {
+	select {
+	case l.kick <- struct{}{}:
+	default: // it will
+	}
+}
+
+// lookEvery is how often leases are looked at that may have lapsed. A check need not wait for it.
+const lookEvery = time.Second
+
+// Run ends leases that lapse or whose holders leave, and tells their holders, until ctx ends. It returns nil.
+func (l *Leases) Run(ctx context.Context) error {
+	ctx = skillrouter.WithPrincipal(ctx, skillrouter.System())
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	for {
+		if err := l.Look(ctx); err != nil && ctx.Err() == nil {
+			l.log.Error("leases that have ended could not be settled", "error", err)
+		}
+		select {
+		case <-look.C:
+		case <-l.kick:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// Look does once what Run does again and again.
+func (l *Leases) Look(ctx context.Context) error {
+	now := l.now().UTC().Truncate(time.Millisecond)
+	err := errors.Join(l.lapse(ctx, now), l.tell(ctx))
+	if now.Sub(l.swept) >= time.Hour || now.Before(l.swept) {
+		l.swept = now
+		for {
+			n, failed := l.store.SweepLeases(ctx, now.Add(-retention), sweepStep)
+			err = errors.Join(err, failed)
+			if failed != nil || n < sweepStep {
+				break
+			}
+		}
+	}
+	return err
+}
+
+// lapse ends what has come to its end.
+func (l *Leases) lapse(ctx context.Context, now time.Time) error {
+	l.change.Lock()
+	defer l.change.Unlock()
+	var ended []operational.Lease
+	l.mu.RLock()
+	for _, leases := range l.ofAgent {
+		for _, h := range leases {
+			if end, at, _ := l.state(h, now); end != "" {
+				lease := h.shown(at)
+				at = lease.ExpiresAt
+				lease.Ended, lease.EndedAt = end, &at
+				ended = append(ended, lease)
+			}
+		}
+	}
+	l.mu.RUnlock()
+	l.mu.Lock()
+	for len(l.past) > 0 && now.Sub(*l.past[0].EndedAt) > keepPast {
+		l.drop(l.past[0])
+		l.past = l.past[1:]
+	}
+	l.mu.Unlock()
+	slices.SortFunc(ended, func(a, b operational.Lease) int { return cmp.Compare(a.ID, b.ID) })
+	return l.end(ctx, ended)
+}
+
+// tell tells the holders of leases that ended without their doing. It is said once: the message has the lease's
+// number as its key, and what was said is marked.
+func (l *Leases) tell(ctx context.Context) error {
+	l.mu.RLock()
+	untold := slices.Clone(l.untold)
+	l.mu.RUnlock()
+	if len(untold) == 0 {
+		return nil
+	}
+	var told []int64
+	var wrong error
+	for _, lease := range untold {
+		if err := l.mail.Tell(ctx, farewell(lease)); err != nil {
+			wrong = errors.Join(wrong, fmt.Errorf("lease %d: %w", lease.ID, err))
+			continue
+		}
+		told = append(told, lease.ID)
+	}
+	if len(told) == 0 {
+		return wrong
+	}
+	if err := l.store.LeasesTold(ctx, told); err != nil {
+		return errors.Join(wrong, err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.untold = slices.DeleteFunc(l.untold, func(lease operational.Lease) bool { return slices.Contains(told, lease.ID) })
+	return wrong
+}
+
+// SignalLease is the signal of what the router says of leases.
+const SignalLease = "lease"
+
+// farewell tells a holder that its lease has ended.
+func farewell(lease operational.Lease) operational.MessageDraft {
+	files := strings.Join(lease.Patterns, " ")
+	var text string
+	switch lease.Ended {
+	case operational.LeaseReleased:
+		text = fmt.Sprintf("Your lease %d of %s was released by %s.", lease.ID, files, lease.EndedBy)
+	case operational.LeaseLapsed:
+		text = fmt.Sprintf("Your lease %d of %s lapsed at %s: nothing was heard of you for %s. Take it again before you go on.",
+			lease.ID, files, clock(*lease.EndedAt), time.Duration(lease.TTLSeconds)*time.Second)
+	case operational.LeaseExpired:
+		text = fmt.Sprintf("Your lease %d of %s ended at %s: it was held for %s. Take it again if you still work there.", lease.ID, files, clock(*lease.EndedAt), MaxHold)
+	default:
+		text = fmt.Sprintf("Your lease %d of %s ended with your session at %s.", lease.ID, files, clock(*lease.EndedAt))
+	}
+	// Marshalling strings and numbers cannot fail.
+	said, _ := json.Marshal(map[string]any{"text": text, "lease_id": lease.ID, "patterns": lease.Patterns, "ended": lease.Ended, "project": lease.Project})
+	return operational.MessageDraft{
+		From: operational.RouterName, To: lease.AgentID, Signal: SignalLease, Context: said, ThreadID: fmt.Sprintf("lease:%d", lease.ID),
+		IdempotencyKey: fmt.Sprintf("lease:%d:%d", lease.ID, lease.RenewedAt.UnixMilli()),
+	}
+}

@@ -1,0 +1,113 @@
+package operational
+
+import (
+	"encoding/json"
+	"time"
+
+	"skillrouter"
+)
+
+// Lease says that an agent works on files of a project. Others are told before they change one.
+type Lease struct {
+	ID       int64    `json:"lease_id"` // grows with each lease
+	AgentID  string   `json:"agent_id"`
+	Project  string   `json:"project"`
+	Patterns []string `json:"patterns"` // relative to the repository's root
+	Shared   bool     `json:"shared"`   // others may take shared ones of the same files; false: it is exclusive
+	Why      string   `json:"why,omitempty"`
+	// Folder is the working folder of the repository that the holder works in; empty: nobody said.
+	Folder     string     `json:"folder,omitempty"`
+	TTLSeconds int64      `json:"ttl_seconds"` // it lapses when its holder has been silent for so long
+	TakenAt    time.Time  `json:"taken_at"`
+	RenewedAt  time.Time  `json:"renewed_at"` // when it was taken again last, or first
+	ExpiresAt  time.Time  `json:"expires_at"` // if nothing more is heard of its holder
+	EndedAt    *time.Time `json:"ended_at,omitempty"`
+	Ended      LeaseEnd   `json:"ended,omitempty"`    // how
+	EndedBy    string     `json:"ended_by,omitempty"` // who released it, if not its holder
+	Redacted   []string   `json:"redacted,omitempty"` // kinds of secret that were cut out of why
+	Told       bool       `json:"-"`                  // the holder was told of an end that it did not ask for
+}
+
+// LeaseEnd says how a lease ended.
+type LeaseEnd string
+
+// The ends of a lease.
+const (
+	LeaseReleased LeaseEnd = "released"
+	LeaseLapsed   LeaseEnd = "lapsed"  // nothing was heard of its holder for its time to live
+	LeaseExpired  LeaseEnd = "expired" // it was held as long as a lease may be without being taken again
+	LeaseLeft     LeaseEnd = "left"    // its holder's session ended
+)
+
+// LeaseEnding ends a lease.
+type LeaseEnding struct {
+	ID  int64
+	How LeaseEnd
+	By  string
+	At  time.Time
+}
+
+// LeaseDraft is what an agent says to take a lease.
+type LeaseDraft struct {
+	AgentID    string   `json:"agent_id,omitempty"` // empty: the caller's own
+	Project    string   `json:"project"`
+	Patterns   []string `json:"patterns"`
+	Shared     bool     `json:"shared,omitempty"`
+	Why        string   `json:"why,omitempty"`
+	Folder     string   `json:"folder,omitempty"`
+	TTLSeconds int64    `json:"ttl_seconds,omitempty"` // 60 to 28800; 0: 1800
+}
+
+// LeaseFilter selects leases; empty fields select everything that is held.
+type LeaseFilter struct {
+	Project string `json:"project,omitempty" query:"project"`
+	AgentID string `json:"agent_id,omitempty" query:"agent_id" doc:"Held by this agent"`
+	Path    string `json:"path,omitempty" query:"path" doc:"Only those that a path or pattern overlaps with"`
+	Limit   int    `json:"limit,omitempty" query:"limit" minimum:"0" maximum:"1000" doc:"0: 100"`
+}
+
+// LeaseRelease gives leases back. Without ids it gives back all that the agent holds, of the
+// project if one is named.
+type LeaseRelease struct {
+	IDs     []int64 `json:"lease_ids,omitempty"`
+	AgentID string  `json:"agent_id,omitempty"` // empty: the caller's own
+	Project string  `json:"project,omitempty"`
+}
+
+// LeaseQuestion is a message to the holder of a lease.
+type LeaseQuestion struct {
+	ID      int64  `json:"lease_id"`
+	AgentID string `json:"agent_id,omitempty"` // who asks; empty: the caller's own
+	Text    string `json:"text"`
+}
+
+// The types of the events of leases.
+const (
+	EventLeaseTaken = "lease.taken"
+	EventLeaseEnded = "lease.ended"
+)
+
+// LeaseEvent is the data of a lease's event.
+type LeaseEvent struct {
+	ID       int64     `json:"lease_id"`
+	Patterns []string  `json:"patterns"`
+	Shared   bool      `json:"shared"`
+	Why      string    `json:"why,omitempty"`
+	Expires  time.Time `json:"expires_at,omitzero"`
+	Ended    LeaseEnd  `json:"ended,omitempty"`
+	EndedBy  string    `json:"ended_by,omitempty"`
+}
+
+// EventOf tells that the lease was taken, or that it has ended.
+func (l Lease) EventOf(at time.Time) skillrouter.Event {
+	data := LeaseEvent{ID: l.ID, Patterns: l.Patterns, Shared: l.Shared, Why: cut(l.Why, maxEventText), Ended: l.Ended, EndedBy: l.EndedBy}
+	kind := EventLeaseTaken
+	if l.Ended != "" {
+		kind = EventLeaseEnded
+	} else {
+		data.Expires = l.ExpiresAt
+	}
+	// Marshalling strings and times of these years cannot fail.
+	text, _ := json.Marshal(data)
+	return skillrouter.Event{Type: kind, Subject: l.AgentID, Agent: l.AgentID, Project: l.Project, At: at, Data: text}
+}
