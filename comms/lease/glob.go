@@ -384,9 +384,7 @@ func compileClass(text string) (t token, rest, problem string) {
 
 // classChar reads one character of a class.
 func classChar(text string) (r rune, rest string, ok bool) {
-	if strings.HasPrefix(text, `\`) {
-		text = text[1:]
-	}
+	text = strings.TrimPrefix(text, `\`)
 	r, size := utf8.DecodeRuneInString(text)
 	return r, text[size:], text != "" && r != '/'
 }
