@@ -312,3 +312,4 @@ INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (8, 7, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (9, 8, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (10, 9, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (11, 10, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (12, 11, 1);

@@ -1,6 +1,7 @@
 package consolidate
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -98,17 +99,7 @@ func readOutcome(c ruleCommand, output []string) (outcome ruleOutcome, symptom s
 	case (coded || told) && shown == "" && code <= 1:
 		return outcomeUnknown, "" // it said nothing: so ends a search that found nothing
 	case coded || told || failed:
-		symptom = first
-		switch {
-		case first != "" && !weakSymptom(first):
-		case python != "":
-			symptom = python
-		case after != "":
-			symptom = after // FAIL, and on the next line what
-		}
-		if symptom == "" {
-			symptom = shown
-		}
+		symptom = symptomOf(first, python, after, shown)
 		if symptom == "" && coded {
 			symptom = "exit code " + strconv.Itoa(code)
 		}
@@ -117,6 +108,18 @@ func readOutcome(c ruleCommand, output []string) (outcome ruleOutcome, symptom s
 		return outcomeOK, ""
 	}
 	return outcome, ""
+}
+
+// symptomOf is the line that says most of why a command failed: the first that says what, an error of Python's, what
+// stands after one that says only that, or what was printed first.
+func symptomOf(first, python, after, shown string) string {
+	switch {
+	case first != "" && !weakSymptom(first):
+		return first
+	case python != "":
+		return python
+	}
+	return cmp.Or(after, first, shown)
 }
 
 // weakSymptom tells whether a line says that something failed, and not what.
