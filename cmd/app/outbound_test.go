@@ -27,6 +27,7 @@ var dialers = map[string]string{
 
 	"cmd/cli/start.go":               "looks whether a router answers at the address that a command was told, and starts this program where none does",
 	"cmd/app/listen.go":              "reads its own address, to say which program has its port; it asks nobody",
+	"cmd/hook/respond/offline.go":    "runs the whole program, which judges in the place of a router that is away, for the hook that an agent runs",
 	"cmd/hook/respond/session.go":    "runs this program for a session's end, for the hook that an agent runs",
 	"cmd/process/replace_unix.go":    "the small program hands a hook over to the whole one beside it",
 	"cmd/process/replace_windows.go": "the same",

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"os"
@@ -32,9 +34,7 @@ func crashImage(t *testing.T, fill func(a *app.App)) string {
 	ended := make(chan error, 1)
 	go func() { ended <- a.Run(ctx) }()
 	fill(a)
-	if err := os.CopyFS(image, os.DirFS(data)); err != nil {
-		t.Fatal(err)
-	}
+	copyInto(t, image, data)
 	stop()
 	if err := <-ended; err != nil {
 		t.Fatal(err)
@@ -117,9 +117,7 @@ func TestTornLogIsSaid(t *testing.T) {
 		for what, damage := range damages {
 			t.Run(name+" "+what, func(t *testing.T) {
 				data := t.TempDir()
-				if err := os.CopyFS(data, os.DirFS(image)); err != nil {
-					t.Fatal(err)
-				}
+				copyInto(t, data, image)
 				damage(t, filepath.Join(data, name+".db-wal"))
 				if found, err := app.VerifyFolder(t.Context(), copyOf(t, data)); err != nil || found.OK {
 					t.Errorf("verify finds nothing: %+v, %v", found, err)
@@ -175,10 +173,20 @@ func TestTornLogIsSaid(t *testing.T) {
 func copyOf(t *testing.T, data string) string {
 	t.Helper()
 	to := t.TempDir()
-	if err := os.CopyFS(to, os.DirFS(data)); err != nil {
+	copyInto(t, to, data)
+	return to
+}
+
+// copyInto copies a data folder. CopyFS lets others read its files, which the router's own are not.
+func copyInto(t *testing.T, to, data string) {
+	t.Helper()
+	err := os.CopyFS(to, os.DirFS(data))
+	if err == nil {
+		err = os.Chmod(filepath.Join(to, "guard.key"), 0o600)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		t.Fatal(err)
 	}
-	return to
 }
 
 func dataOf(a *app.App) string { return app.DataOf(a) }

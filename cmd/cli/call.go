@@ -102,7 +102,7 @@ func toolServices(c *client.Client) mcpserver.Services {
 		Experiences: c.Experience, Guard: c.Guard, Escalations: c.Escalations, Memory: c.Memory, Facts: c.Facts,
 		Kinds: []mcpserver.Tools{mcpserver.Procedures(c.Procedures)}, Reminders: c.Reminders, Sessions: c.Sessions, Consolidation: c.Consolidation,
 		Context: c.Context, Introspection: c.Introspection, Search: c.Search,
-		Tasks: c.Tasks, Recon: c.Recon, Tokens: c.Tokens, System: remoteSystem{c.System}, Embeddings: c.System,
+		Tasks: c.Tasks, Leases: c.Leases, Recon: c.Recon, Tokens: c.Tokens, System: remoteSystem{c.System}, Embeddings: c.System,
 	}
 }
 

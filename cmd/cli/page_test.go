@@ -4,6 +4,7 @@ package cli_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"os"
 	"os/exec"
@@ -30,7 +31,7 @@ var (
 	uuids     = regexp.MustCompile(fullUUID + `|` + endOfID)
 	// passing is what differs from one run to the next: moments, ages, marks, secrets, sizes, what
 	// identifiers and marks cost in tokens, and dots for what is left out.
-	passing = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?Z?|\d{4}-\d\d-\d\d|\d+s ago|\bnow\b|memory-[0-9a-f]{8}|skr_\w+|\b\d{6,}\b|\d+ of \d+ tokens|\d+ +-$|http://127\.0\.0\.1:\d+|…| +`)
+	passing = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?Z?|\d{4}-\d\d-\d\d|(\d+[hm])*\d+s ago|\bnow\b|memory-[0-9a-f]{8}|skr_\w+|\b\d{6,}\b|\d+ of \d+ tokens|\d+ +-$|http://127\.0\.0\.1:\d+|…| +`)
 )
 
 // readPage returns the commands of a page, in order.
@@ -99,10 +100,9 @@ func page(ts *testscript.TestScript, _ bool, args []string) {
 		if elsewhere.MatchString(one.command) {
 			continue
 		}
-		command := strings.ReplaceAll(one.command, "localhost:8025", router)
-		for shown, real := range ids {
-			command = strings.ReplaceAll(command, shown, real)
-		}
+		command := uuids.ReplaceAllStringFunc(strings.ReplaceAll(one.command, "localhost:8025", router), func(shown string) string {
+			return cmp.Or(ids[shown], shown)
+		})
 		if before, background := strings.CutSuffix(command, "&"); background {
 			aside(ts, before)
 			continue

@@ -47,8 +47,25 @@ type reminderRow struct {
 
 func (reminderRow) TableName() string { return "reminders" }
 
-// changing are the columns that a change of a reminder writes.
-var changing = []string{"task", "context", "project", "status", "scheduled_for", "next_at", "fired", "fired_at", "missed", "delivered_to", "message_id", "note", "updated_at"}
+// changing are the columns that a change of a reminder writes: each with its place in a list of values, and what stands there.
+var changing = []struct {
+	column, place string
+	value         func(*reminderRow) any
+}{
+	{"task", "?", func(r *reminderRow) any { return r.Task }},
+	{"context", "CAST(? AS TEXT)", func(r *reminderRow) any { return r.Context }},
+	{"project", "?", func(r *reminderRow) any { return r.Project }},
+	{"status", "?", func(r *reminderRow) any { return r.Status }},
+	{"scheduled_for", "CAST(? AS BIGINT)", func(r *reminderRow) any { return r.ScheduledFor }},
+	{"next_at", "CAST(? AS BIGINT)", func(r *reminderRow) any { return r.NextAt }},
+	{"fired", "CAST(? AS BIGINT)", func(r *reminderRow) any { return r.Fired }},
+	{"fired_at", "CAST(? AS BIGINT)", func(r *reminderRow) any { return r.FiredAt }},
+	{"missed", "CAST(? AS BOOLEAN)", func(r *reminderRow) any { return r.Missed }},
+	{"delivered_to", "?", func(r *reminderRow) any { return r.DeliveredTo }},
+	{"message_id", "?", func(r *reminderRow) any { return r.MessageID }},
+	{"note", "?", func(r *reminderRow) any { return r.Note }},
+	{"updated_at", "CAST(? AS BIGINT)", func(r *reminderRow) any { return r.UpdatedAt }},
+}
 
 func rowOfReminder(r operational.Reminder) reminderRow {
 	row := reminderRow{
@@ -183,7 +200,7 @@ func (s *Store) ChangeReminder(ctx context.Context, number int64, change func(*o
 			return refuse(err)
 		}
 		after := rowOfReminder(r)
-		if err := tx.Model(&reminderRow{}).Where("number = ?", number).Select(changing).Updates(&after).Error; err != nil {
+		if err := tx.Model(&reminderRow{}).Where("number = ?", number).Select(changingColumns()).Updates(&after).Error; err != nil {
 			return err
 		}
 		return appendEvent(tx, *event)
@@ -334,20 +351,33 @@ func keyed(q *gorm.DB, keys []string, after int64) *gorm.DB {
 // reminderBatch is how many reminders one UPDATE writes: see seenBatch.
 const reminderBatch = 40
 
+func changingColumns() []string {
+	columns := make([]string, len(changing))
+	for i, c := range changing {
+		columns[i] = c.column
+	}
+	return columns
+}
+
 // updateReminders writes the changing columns of many reminders.
 func updateReminders(tx *gorm.DB, rows []reminderRow) error {
-	const values = "(CAST(? AS BIGINT), ?, CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BOOLEAN), ?, ?, ?, CAST(? AS BIGINT))"
+	columns, values := changingColumns(), "(CAST(? AS BIGINT)"
 	set := make([]string, len(changing))
-	for i, column := range changing {
-		set[i] = column + " = d." + column
+	for i, c := range changing {
+		set[i] = c.column + " = d." + c.column
+		values += ", " + c.place
 	}
+	values += ")"
 	for len(rows) > 0 {
 		n := min(len(rows), reminderBatch)
 		args := make([]any, 0, n*(len(changing)+1))
-		for _, r := range rows[:n] {
-			args = append(args, r.Number, r.Status, r.ScheduledFor, r.NextAt, r.Fired, r.FiredAt, r.Missed, r.DeliveredTo, r.MessageID, r.Note, r.UpdatedAt)
+		for i := range rows[:n] {
+			args = append(args, rows[i].Number)
+			for _, c := range changing {
+				args = append(args, c.value(&rows[i]))
+			}
 		}
-		err := tx.Exec("WITH d(number, "+strings.Join(changing, ", ")+") AS (VALUES "+values+strings.Repeat(","+values, n-1)+
+		err := tx.Exec("WITH d(number, "+strings.Join(columns, ", ")+") AS (VALUES "+values+strings.Repeat(","+values, n-1)+
 			") UPDATE reminders SET "+strings.Join(set, ", ")+" FROM d WHERE reminders.number = d.number", args...).Error
 		if err != nil {
 			return err
