@@ -38,7 +38,7 @@ func (t Transcript) standing() (drafts []ProposalDraft) {
 		for _, paragraph := range paragraphs(turn.Content) {
 			for _, sentence := range sentences(listed.ReplaceAllString(paragraph, "; ")) {
 				plain := strings.NewReplacer("*", "", "_", "").Replace(openers.ReplaceAllString(sentence, ""))
-				if len(sentence) < minStanding || len(sentence) > maxStanding || strings.HasSuffix(sentence, "?") || passing.MatchString(plain) {
+				if len(sentence) < minStanding || len(sentence) > maxStanding || strings.HasSuffix(sentence, "?") || strings.Contains(sentence, "[redacted") || passing.MatchString(plain) {
 					continue
 				}
 				if !stead.MatchString(plain) && !(told.MatchString(plain) && holds.MatchString(plain)) {

@@ -8,11 +8,15 @@ import (
 // takenBack finds the command that the one at j undid, the nearest before it: a commit that was reset, a file that was
 // deleted and restored, a package that was installed and removed. Both went through.
 func (o *observed) takenBack(j int) (f failure, found bool) {
-	for i := j - 1; i >= max(0, j-Window) && o.steps[j].Outcome == Worked; i-- {
+	if o.steps[j].Outcome != Worked {
+		return f, false
+	}
+	back := slices.DeleteFunc(slices.Clone(o.view(j).list), func(c simple) bool { return !undoer(programWords(c.words)) })
+	for i := j - 1; i >= max(0, j-Window) && len(back) > 0; i-- {
 		if o.steps[i].Outcome != Worked {
 			continue
 		}
-		for _, later := range o.view(j).list {
+		for _, later := range back {
 			for _, earlier := range o.view(i).list {
 				if undoes(programWords(later.words), programWords(earlier.words)) {
 					program, by := programOf(earlier), programOf(later)
@@ -22,6 +26,20 @@ func (o *observed) takenBack(j int) (f failure, found bool) {
 		}
 	}
 	return failure{}, false
+}
+
+// undoer tells whether a simple command may take back what another did: most do not.
+func undoer(words []string) bool {
+	if len(words) < 2 {
+		return false
+	}
+	switch words[1] {
+	case "revert", "reset", "restore", "checkout":
+		return words[0] == "git"
+	case "uninstall", "remove":
+		return true
+	}
+	return words[0] == "mv"
 }
 
 // undoes tells whether a simple command takes back what another did.
