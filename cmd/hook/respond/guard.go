@@ -90,7 +90,7 @@ func (h *Hook) after(ctx context.Context) (hook.Answer, error) {
 	here := h.attend(ctx)
 	unread := h.lookUp()
 	known, err := h.mend(ctx)
-	err = errors.Join(unread, err, h.learn(ctx))
+	err = errors.Join(unread, err, h.notice(ctx), h.learn(ctx))
 	wrong := h.hear(ctx, here, toldTime)
 	note := here.note()
 	note.Text = strings.TrimSpace(note.Text + "\n" + known)
