@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -276,4 +277,46 @@ func FuzzReadTranscript(f *testing.F) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// TestSessionsProposeOnce ends a session, again when it has grown, and again when it was resumed under another name, two at
+// once: what was said is proposed once. Another project's is another proposal, and what is handed in may be proposed again.
+func TestSessionsProposeOnce(t *testing.T) {
+	w, _ := openConsolidation(t, t.TempDir(), consolidate.Options{})
+	ctx := asOpen(t)
+	const rule, other = "Never commit to main, always open a pull request.", "Use pnpm instead of npm in this repository."
+	text := "User: The API listens on port 8080. " + rule + "\n" + strings.TrimPrefix(said, "User: The test command is `pytest -q`.\n")
+	count := func(draft consolidate.TranscriptDraft) int {
+		t.Helper()
+		draft.Ended = draft.Project != ""
+		got, err := w.Consolidation.Consolidate(ctx, draft)
+		if err != nil {
+			t.Error(err)
+		}
+		return len(got.Proposals)
+	}
+	if n := count(consolidate.TranscriptDraft{Project: "shop", SessionID: "one", Text: text}); n != 2 {
+		t.Fatalf("%d proposals", n)
+	}
+	grown := text + "\nUser: " + rule + "\nAssistant: I always do. We use npm.\n"
+	if n := count(consolidate.TranscriptDraft{Project: "shop", SessionID: "one", Text: grown}); n != 0 {
+		t.Errorf("it has grown: %d proposals", n)
+	}
+	var all sync.WaitGroup
+	var fresh atomic.Int64
+	for _, session := range []string{"two", "three", "four"} {
+		all.Go(func() {
+			fresh.Add(int64(count(consolidate.TranscriptDraft{Project: "shop", SessionID: session, Text: grown + "User: " + other})))
+		})
+	}
+	all.Wait()
+	if fresh.Load() != 1 {
+		t.Errorf("it was resumed three times at once: %d proposals, and one is new", fresh.Load())
+	}
+	if n := count(consolidate.TranscriptDraft{Project: "ledger", SessionID: "one", Text: text}); n != 2 {
+		t.Errorf("of another project: %d proposals", n)
+	}
+	if n := count(consolidate.TranscriptDraft{SessionID: "five", Text: text}); n != 2 { // the value, and the error with its fix
+		t.Errorf("handed in: %d proposals", n)
+	}
 }

@@ -376,7 +376,7 @@ CREATE TABLE proposals (
     reason        TEXT NOT NULL DEFAULT '',
     stored_as     TEXT NOT NULL DEFAULT '',
     created_at    INTEGER NOT NULL,
-    decided_at    INTEGER,
+    decided_at    INTEGER, mark INTEGER,
     CHECK ((status = 'pending') = (decided_at IS NULL))
 ) STRICT;
 CREATE INDEX proposals_of ON proposals(transcript_id, num);
@@ -620,6 +620,7 @@ CREATE TABLE permissions (
     revoked_at  INTEGER,
     revoked_by  TEXT NOT NULL DEFAULT ''
 ) STRICT;
+CREATE UNIQUE INDEX proposals_mark ON proposals(mark) WHERE mark IS NOT NULL;
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (1, 0, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (2, 1, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (3, 2, 1);
@@ -645,4 +646,5 @@ INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (22, 21, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (23, 22, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (24, 23, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (25, 24, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (26, 25, 1);
 INSERT INTO changes (what, key, seq) VALUES ('embeddings', '', 0);

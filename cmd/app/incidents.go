@@ -4,16 +4,57 @@ import (
 	"context"
 	"fmt"
 
+	"skillrouter"
 	"skillrouter/learning"
 	"skillrouter/learning/guard/rule"
 	"skillrouter/learning/incident"
+	"skillrouter/learning/lesson"
 	"skillrouter/router/httpapi"
 )
 
 // wireIncidents serves what fails in projects.
 func (a *App) wireIncidents(_ context.Context, p *parts) error {
+	p.incidents.TeachTo(team{p.lessons})
 	p.routes = append(p.routes, httpapi.Incidents(p.incidents))
 	return nil
+}
+
+// team keeps accepted incidents as lessons.
+type team struct{ lessons lesson.Service }
+
+// incidentDomain is the domain of lessons that accepted incidents are.
+const incidentDomain = "commands"
+
+// Teach implements incident.Team.
+func (t team) Teach(ctx context.Context, l incident.Lesson) (id string, err error) {
+	if l.ID != "" {
+		now, err := t.lessons.Lesson(ctx, l.ID)
+		if skillrouter.CodeOf(err) == skillrouter.NotFound || now.Status == lesson.StatusRetired || now.Solution == l.Solution {
+			return l.ID, nil // somebody else took it out of use, or it says so
+		}
+		if err == nil {
+			_, err = t.lessons.Edit(ctx, l.ID, lesson.Patch{Solution: &l.Solution})
+		}
+		return l.ID, err
+	}
+	draft := lesson.Draft{
+		Type: learning.LessonWorkaround, Domain: incidentDomain, Category: incident.LessonCategory, Title: l.Title, Context: l.Context, Action: l.Action, Outcome: l.Outcome,
+		Solution: l.Solution, Project: l.Project, SourceAgent: l.By,
+	}
+	if l.Solution == "" {
+		draft.Type = learning.LessonWarning
+	}
+	reported, err := t.lessons.Report(ctx, draft)
+	return reported.LessonID, err
+}
+
+// Withdraw implements incident.Team.
+func (t team) Withdraw(ctx context.Context, id string) error {
+	_, err := t.lessons.Retire(ctx, id, lesson.RetirementDraft{Reason: "the incident that it was made of is accepted no more, or nothing works for it now"})
+	if code := skillrouter.CodeOf(err); code == skillrouter.NotFound || code == skillrouter.Conflict {
+		return nil // somebody else took it out of use
+	}
+	return err
 }
 
 // failedBefore gives the guard what failed before as matches.

@@ -319,6 +319,9 @@ func printIncident(w io.Writer, i *incident.Incident) {
 	if i.Accepted {
 		mark = ", warns"
 	}
+	if i.Lesson != "" {
+		mark += ", a lesson of the team"
+	}
 	fmt.Fprintf(w, "- %s: %s\n  %s: %d times in %d sessions%s\n", clean(i.Program), clean(i.Example), shortID(i.ID), i.Count, i.Sessions, mark)
 	for k, f := range i.Fixes {
 		if k == 2 {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -196,6 +197,16 @@ func proposalContent(t Transcript, draft ProposalDraft, p StoredProposal) (conte
 		}
 	}
 	return content, name, true
+}
+
+// markOf is a hash of what a proposal says and of the project that it is for: of an episode by the words that show it.
+func (p *StoredProposal) markOf(t Transcript) int64 {
+	says := p.Says()
+	if p.Kind == ProposalEpisode && len(p.Evidence) > 0 {
+		says = strings.Join(p.Evidence, "\n")
+	}
+	h := sha256.Sum256([]byte(strings.Join([]string{t.Persona, t.Project, string(p.Kind), strings.ToLower(says)}, "\x00")))
+	return int64(binary.BigEndian.Uint64(h[:])) | 1 //nolint:gosec // bits, and never 0
 }
 
 var secretWord = skillrouter.Lazily(`(?i)(^|[._\- ])(pass(word|phrase|wd|code)?|secrets?|tokens?|credentials?|pin|(api|access|private|secret|signing|encryption)[._-]?key)($|[._\- ])`)

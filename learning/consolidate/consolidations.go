@@ -102,7 +102,7 @@ func (c *Consolidation) Consolidate(ctx context.Context, draft TranscriptDraft) 
 		return Consolidated{}, err
 	}
 	if !known {
-		if known, err = c.propose(ctx, id, transcript); err != nil {
+		if known, err = c.propose(ctx, id, transcript, draft.Ended); err != nil {
 			return Consolidated{}, err
 		}
 	}
@@ -139,9 +139,10 @@ func (c *Consolidation) enter(ctx context.Context, id string) (leave func(), err
 	}
 }
 
-// propose extracts and stores what a new transcript proposes; known is true if it was there after all.
-func (c *Consolidation) propose(ctx context.Context, id string, transcript Transcript) (known bool, err error) {
-	drafts, extractor, notice, err := c.extract(ctx, transcript)
+// propose extracts and stores what a new transcript proposes; known is true if it was there after all. Of a
+// session that ended, nobody asked for proposals: what is said again, there or in another session, is proposed once.
+func (c *Consolidation) propose(ctx context.Context, id string, transcript Transcript, ended bool) (known bool, err error) {
+	drafts, extractor, notice, err := c.extract(ctx, transcript, ended)
 	if err != nil {
 		return false, err
 	}
@@ -158,6 +159,9 @@ func (c *Consolidation) propose(ctx context.Context, id string, transcript Trans
 		return false, err
 	}
 	for i := range list {
+		if ended {
+			list[i].Mark = list[i].markOf(transcript)
+		}
 		if p := &list[i]; c.Threshold > 0 && p.Confidence >= c.Threshold && c.takes(p.Kind) {
 			p.Accepting, p.DecidedBy, p.DecidedAt = true, ThresholdDecided, &at
 			if p.BaseVersion, err = c.version(ctx, *p); err != nil {
@@ -165,13 +169,13 @@ func (c *Consolidation) propose(ctx context.Context, id string, transcript Trans
 			}
 		}
 	}
-	data, err := json.Marshal(TranscriptEvent{Persona: record.Persona, SessionID: record.SessionID, Extractor: extractor, Proposals: len(list)})
-	if err != nil {
-		return false, err
-	}
 	err = c.store.ChangeProposals(ctx, func(tx ProposalTx) error {
-		added, err := tx.AddTranscript(record, list)
+		stored, added, err := tx.AddTranscript(record, list)
 		if known = !added; err != nil || known {
+			return err
+		}
+		data, err := json.Marshal(TranscriptEvent{Persona: record.Persona, SessionID: record.SessionID, Extractor: extractor, Proposals: stored})
+		if err != nil {
 			return err
 		}
 		return tx.AddEvents(skillrouter.Event{Type: EventTranscriptConsolidated, Subject: id, Agent: record.AgentID, Project: record.Project, At: at, Data: data})
@@ -179,8 +183,8 @@ func (c *Consolidation) propose(ctx context.Context, id string, transcript Trans
 	return known, err
 }
 
-// extract asks the configured extractor and, if it fails, the rules.
-func (c *Consolidation) extract(ctx context.Context, transcript Transcript) (drafts []ProposalDraft, extractor, notice string, err error) {
+// extract asks the configured extractor and, if it fails, the rules: of a session that ended, only for what a person said.
+func (c *Consolidation) extract(ctx context.Context, transcript Transcript, ended bool) (drafts []ProposalDraft, extractor, notice string, err error) {
 	if c.Extractor != nil {
 		bounded, cancel := context.WithTimeout(ctx, c.ExtractTimeout)
 		defer cancel()
@@ -197,7 +201,11 @@ func (c *Consolidation) extract(ctx context.Context, transcript Transcript) (dra
 		}
 		c.log.WarnContext(ctx, "extraction by model failed", "extractor", c.Extractor.Name(), "error", err)
 	}
-	drafts, err = c.rules.Extract(ctx, transcript)
+	if ended {
+		drafts, err = c.rules.Said(ctx, transcript)
+	} else {
+		drafts, err = c.rules.Extract(ctx, transcript)
+	}
 	return drafts, c.rules.Name(), notice, err
 }
 

@@ -2,6 +2,7 @@ package consolidate
 
 import (
 	"context"
+	"slices"
 
 	"skillrouter"
 )
@@ -15,6 +16,19 @@ var _ Extractor = Rules{}
 
 // Name implements Extractor.
 func (Rules) Name() string { return RulesExtractor }
+
+// Said is what is proposed of a session at its end, when nobody asked: what a person said that is to be kept to, and
+// the values that a person stated. What failed is learned from the agent's record (learning/incident), and what an assistant says is no evidence.
+func (Rules) Said(ctx context.Context, t Transcript) ([]ProposalDraft, error) {
+	t.Turns = slices.Clone(t.Turns)
+	for i := range t.Turns {
+		if turn := &t.Turns[i]; turn.Role != roleUser || len(turn.Content) > maxTyped {
+			turn.Content = "" // its place is kept: evidence names turns
+		}
+	}
+	drafts := append(t.standing(), readScene(ctx, t).facts()...)
+	return drafts, skillrouter.Wrap(skillrouter.Unavailable, ctx.Err(), "the call ended before the transcript was read")
+}
 
 // Extract implements Extractor.
 func (Rules) Extract(ctx context.Context, t Transcript) ([]ProposalDraft, error) {

@@ -26,9 +26,9 @@ type Store interface {
 
 // ProposalTx is one transaction on proposals. It is used by its change alone and ends with it.
 type ProposalTx interface {
-	// AddTranscript stores a transcript with its proposals; added is false, and nothing is
-	// stored, if it is there.
-	AddTranscript(record TranscriptRecord, proposals []StoredProposal) (added bool, err error)
+	// AddTranscript stores a transcript with its proposals, those whose mark is there apart, and says how
+	// many it stored; added is false, and nothing is stored, if the transcript is there.
+	AddTranscript(record TranscriptRecord, proposals []StoredProposal) (stored int, added bool, err error)
 	// Proposal returns one.
 	Proposal(id string) (proposal StoredProposal, ok bool, err error)
 	// Decide stores where a proposal stands: its status, what goes with that, and nothing else.
@@ -55,6 +55,8 @@ type StoredProposal struct {
 	// decided; 0: none.
 	BaseVersion int64
 	Project     string // the transcript's
+	// Mark is the same for what says the same: it is proposed once. 0: it may be proposed again.
+	Mark int64
 }
 
 // The types of the events of consolidation.

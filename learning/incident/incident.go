@@ -110,7 +110,8 @@ type Incident struct {
 	Undone   string    `json:"undone,omitempty"` // of a command that worked and was undone: by what
 	First    time.Time `json:"first_seen"`
 	Last     time.Time `json:"last_seen"`
-	Accepted bool      `json:"accepted"` // it may warn before a command
+	Lesson   string    `json:"lesson,omitempty"` // the team's lesson that it is, since it was accepted
+	Accepted bool      `json:"accepted"`         // it may warn before a command
 	By       string    `json:"accepted_by,omitempty"`
 }
 
@@ -160,9 +161,12 @@ type Brief struct {
 // Failure is a command that failed just now.
 type Failure struct {
 	Project string `json:"project,omitempty"`
-	Command string `json:"command"`
-	Error   string `json:"error"` // what it printed
-	Session string `json:"session_id,omitempty" doc:"The agent's own id of its session, which is told the same of one command once"`
+	Command string `json:"command,omitempty"`
+	// Tool and Args are the tool of an MCP server that failed and what it was called with, where no command was run.
+	Tool    string         `json:"tool,omitempty"`
+	Args    map[string]any `json:"args,omitempty"`
+	Error   string         `json:"error"` // what it printed
+	Session string         `json:"session_id,omitempty" doc:"The agent's own id of its session, which is told the same of one command once"`
 }
 
 // Answer is what is known of a failure.

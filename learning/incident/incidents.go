@@ -21,6 +21,9 @@ type Incidents struct {
 	store Store
 	now   skillrouter.Clock
 
+	team     Team       // nil: accepted incidents are no lessons
+	teaching sync.Mutex // held while lessons are brought in step
+
 	reading sync.Mutex // held while what is warned of is read: the last to read has read every change
 
 	mu     sync.RWMutex
@@ -117,17 +120,20 @@ func (n *Incidents) learn(ctx context.Context, draft Draft) (learned Learned, er
 				f.solved, f.others = o.solve(i)
 			}
 			l.failures[i] = f
+		} else if f, found := o.takenBack(i); found {
+			l.failures[i] = f
 		}
 	}
 	var touched []int64
 	err = n.store.ChangeIncidents(ctx, func(tx Tx) error {
+		l.accepted = nil
 		learned, touched, err = l.apply(tx)
 		return err
 	})
 	if err != nil {
 		return Learned{}, err
 	}
-	return learned, n.reheat(ctx, append([]int64{}, touched...))
+	return learned, cmp.Or(n.reheat(ctx, append([]int64{}, touched...)), n.teach(ctx, l.accepted))
 }
 
 // reheat brings what is warned of in step with how features are used now: these, or all of them.
@@ -180,6 +186,7 @@ type lesson struct {
 	now      time.Time
 	failures map[int]failure
 	features map[int][]feature // of the commands
+	accepted []int64           // incidents that changed and had been accepted
 }
 
 // apply learns in a transaction. It may run twice.
@@ -197,7 +204,7 @@ func (l *lesson) apply(tx Tx) (learned Learned, touched []int64, err error) {
 	dropCopied(known, l.chains, l.session, l.draft.Begin)
 	keys := map[int64]bool{}
 	for _, f := range l.failures {
-		if f.class == mistake {
+		if f.told() {
 			keys[key(l.draft.Project, f.program, f.err)] = true
 		}
 	}
@@ -217,7 +224,7 @@ func (l *lesson) apply(tx Tx) (learned Learned, touched []int64, err error) {
 		was, old := known[chain]
 		f := l.failures[i]
 		step := LearnedStep{Chain: chain, Project: l.draft.Project, Session: l.session}
-		if f.class == mistake {
+		if f.told() {
 			step.Incident = key(l.draft.Project, f.program, f.err)
 		}
 		if !old {
@@ -233,7 +240,6 @@ func (l *lesson) apply(tx Tx) (learned Learned, touched []int64, err error) {
 				learned.Incidents++
 			}
 			if !old {
-				learned.Failures++
 				if err := l.count(tx, &inc, i, step.Incident, there, here, &learned); err != nil {
 					return learned, nil, err
 				}
@@ -255,6 +261,9 @@ func (l *lesson) apply(tx Tx) (learned Learned, touched []int64, err error) {
 	var put []Incident
 	for id := range changed {
 		put = append(put, incidents[id])
+		if incidents[id].Accepted {
+			l.accepted = append(l.accepted, id)
+		}
 	}
 	slices.SortFunc(put, func(a, b Incident) int { return strings.Compare(a.ID, b.ID) })
 	var list []Use
@@ -280,8 +289,12 @@ func (l *lesson) count(tx Tx, inc *Incident, i int, number int64, there bool, he
 			return err
 		}
 	}
+	f := l.failures[i]
+	if f.class == mistake {
+		learned.Failures++
+	}
 	if !seen {
-		if there {
+		if there && f.class == mistake {
 			learned.Repeats++
 		}
 		inc.Sessions++
@@ -291,7 +304,10 @@ func (l *lesson) count(tx Tx, inc *Incident, i int, number int64, there bool, he
 	if at := l.at(i); at.After(inc.Last) {
 		inc.Last = at
 	}
-	inc.Example, inc.Command = skillrouter.Head(l.failures[i].line, 2*maxError), stored(l.steps[i].Command)
+	inc.Example, inc.Command = skillrouter.Head(f.line, 2*maxError), stored(l.steps[i].Command)
+	if f.class == undone {
+		inc.Undone, inc.Command = inc.Command, stored(f.command)
+	}
 	for k := range inc.Fixes {
 		if f := &inc.Fixes[k]; len(f.Steps) == 0 && same(f.Command, inc.Command) {
 			f.Failed++ // what worked once failed in its turn
@@ -336,6 +352,9 @@ func (l *lesson) at(i int) time.Time {
 // use counts the features of the command at i. Of one that failed only those count that the error may be about.
 func (l *lesson) use(uses map[int64]*Use, i int, incident int64) {
 	charged := l.features[i]
+	if l.steps[i].Outcome != Failed {
+		incident = 0 // it went through, whatever it took back
+	}
 	if incident != 0 {
 		charged = blamed(charged, l.failures[i].line)
 	}
@@ -452,7 +471,7 @@ func (n *Incidents) Accept(ctx context.Context, d Decision) (decided Decided, er
 	if d.Seen < 0 || d.Seen == 0 && len(d.IDs) == 0 {
 		return decided, skillrouter.InvalidField("ids", "must name incidents, or seen be the least number of sessions")
 	}
-	var named []int64
+	var named, all []int64
 	for _, id := range d.IDs {
 		number, err := numberOf(id)
 		if err != nil {
@@ -463,6 +482,7 @@ func (n *Incidents) Accept(ctx context.Context, d Decision) (decided Decided, er
 	err = n.store.ChangeIncidents(ctx, func(tx Tx) error {
 		decided = Decided{}
 		ids := slices.Clone(named)
+		defer func() { all = ids }()
 		if d.Seen > 0 {
 			more, err := tx.IncidentsOf(d.Project, d.Seen)
 			if err != nil {
@@ -493,7 +513,7 @@ func (n *Incidents) Accept(ctx context.Context, d Decision) (decided Decided, er
 	if err != nil {
 		return Decided{}, err
 	}
-	return decided, n.reheat(ctx, []int64{})
+	return decided, cmp.Or(n.reheat(ctx, []int64{}), n.teach(ctx, all))
 }
 
 // Sources implements Service.

@@ -76,13 +76,17 @@ func (o *observed) chains(project, session string, begin bool) []int64 {
 // counts tells whether the step is a command that ran.
 func (s Step) counts() bool { return s.Outcome == Worked || s.Outcome == Failed }
 
-// failure is a command that failed by a mistake.
+// failure is a command that failed by a mistake, or that took back what another did.
 type failure struct {
 	program, line, err string
+	command            string // that was taken back
 	class              class
 	solved             *solution // what made it go through, if it is known
 	others             []string  // what failed in its place before that
 }
+
+// told tells whether the next session can be told of it.
+func (f failure) told() bool { return f.class == mistake || f.class == undone }
 
 // failed reads how the command at i failed.
 func (o *observed) failed(i int) (f failure) {

@@ -5,7 +5,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -311,7 +314,36 @@ func readCall(name string, input json.RawMessage) (command string, edited bool) 
 			}
 		}
 	}
-	return "", false
+	var arguments map[string]any
+	if json.Unmarshal(input, &arguments) != nil {
+		return "", false
+	}
+	return toolCall(name, arguments), false
+}
+
+// How the tools of MCP servers are named, and those of this program's own: what is refused there is no failure of the work.
+const (
+	foreignTools = "mcp__"
+	ownTools     = "mcp__skillrouter__"
+	// maxToolValue bounds the value of an argument in a call of a tool, in bytes: a longer one is data.
+	maxToolValue = 120
+)
+
+// toolCall writes a call of an MCP server's tool as a command: its name, and its plain arguments by name. Empty for any other tool.
+func toolCall(name string, arguments map[string]any) string {
+	if !strings.HasPrefix(name, foreignTools) || strings.HasPrefix(name, ownTools) {
+		return ""
+	}
+	words := []string{name}
+	for _, key := range slices.Sorted(maps.Keys(arguments)) {
+		switch value := arguments[key].(type) {
+		case string, bool, float64:
+			if text := fmt.Sprint(value); len(text) <= maxToolValue {
+				words = append(words, key+"='"+strings.ReplaceAll(text, "'", "’")+"'")
+			}
+		}
+	}
+	return skillrouter.Head(storable(strings.Join(words, " ")), MaxCommand)
 }
 
 // refusals are how agents say that a call was not made or not ended: a person did not want it, or stopped it.

@@ -117,6 +117,9 @@ func (n *Incidents) Answer(ctx context.Context, f Failure) (Answer, error) {
 	if err := cmp.Or(caller.Need(skillrouter.ScopeRead), skillrouter.CheckName("project", f.Project), skillrouter.CheckText("session_id", f.Session, maxSession)); err != nil {
 		return Answer{}, err
 	}
+	if f.Command == "" {
+		f.Command = toolCall(f.Tool, f.Args)
+	}
 	if len(f.Command) > MaxCommand || len(f.Error) > MaxOutput {
 		return Answer{}, &skillrouter.Error{Code: skillrouter.TooLarge, Field: "command", Message: "or its error is too long"}
 	}

@@ -31,6 +31,9 @@ func Incidents(t *testing.T, open func(t *testing.T) incident.Service) {
 		{"two readers at once are one", incidentsAtOnce},
 		{"the brief is short and names the most frequent", incidentsBrief},
 		{"accepted and taken back", incidentsAccept},
+		{"a tool of an MCP server fails as a command does", incidentsTools},
+		{"what was undone in two sessions is one", incidentsUndone},
+		{"the same with more to it is what worked", incidentsMended},
 		{"secrets and marks are never stored or told", incidentsHostile},
 		{"how far files were read", incidentsSources},
 		{"a project is forgotten alone", incidentsForget},
@@ -352,5 +355,77 @@ func incidentsRefuse(t *testing.T, ctx context.Context, n incident.Service) {
 	}
 	if found := listed(t, ctx, n); len(found) != 0 {
 		t.Errorf("something was stored: %+v", found)
+	}
+}
+
+// incidentsTools has a tool of an MCP server fail as a command does. Its record is read in the agent's own form.
+func incidentsTools(t *testing.T, ctx context.Context, n incident.Service) {
+	const said = "MCP error -32602: Invalid arguments: state must be one of open, closed"
+	var steps []incident.Step
+	reader := incident.NewReader(func(f incident.Found) error {
+		steps = append(steps, f.Step)
+		return nil
+	})
+	line := func(id, name, args, output string, failed bool) string {
+		return fmt.Sprintf(`{"type":"assistant","sessionId":"s","message":{"role":"assistant","content":[{"type":"tool_use","id":%q,"name":%q,"input":%s}]}}`+"\n"+
+			`{"type":"user","sessionId":"s","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":%q,"is_error":%t,"content":[{"type":"text","text":%q}]}]}}`+"\n", id, name, args, id, failed, output)
+	}
+	const list = "mcp__tracker__list_issues"
+	record := line("1", list, `{"repo":"shop","state":"todo","labels":["a"]}`, said, true) + line("2", list, `{"repo":"shop","state":"open"}`, "3 issues", false) +
+		line("3", "mcp__skillrouter__store_fact", `{"key":""}`, "key: is required", true) + line("4", "Edit", `{"file_path":"a.go"}`, "no such text", true)
+	if _, err := reader.Read(strings.NewReader(record), 0); err != nil {
+		t.Fatal(err)
+	}
+	if learned := learn(t, ctx, n, "one", steps); learned.Failures != 1 || learned.Fixes != 1 {
+		t.Errorf("learned %+v of %+v", learned, steps)
+	}
+	failure := incident.Failure{Project: "shop", Tool: list, Args: map[string]any{"repo": "shop", "state": "done", "n": 3}, Error: said}
+	a, err := n.Answer(ctx, failure)
+	if err != nil || !strings.Contains(a.Text, "worked: `"+list+" repo='shop' state='open'`") {
+		t.Errorf("answered %+v, %v", a, err)
+	}
+	failure.Tool = "mcp__other__list_issues"
+	if a, err := n.Answer(ctx, failure); err != nil || a.Text != "" {
+		t.Errorf("another tool is answered %+v, %v", a, err)
+	}
+}
+
+// incidentsUndone has commands that went through and were taken back in two sessions.
+func incidentsUndone(t *testing.T, ctx context.Context, n incident.Service) {
+	for _, session := range []string{"one", "two"} {
+		steps := ran("git add a.go", "", "git commit -m wip", "[main 1] wip", "go vet ./...", "", "git reset --soft HEAD~1", "",
+			"rm -r testdata", "", "ls", "a.go", "git restore testdata", "", "git reset a.go", "", "pip uninstall attrs", "", "git checkout main", "")
+		for i := range steps {
+			steps[i].ID += session
+		}
+		for range 2 { // the whole session, and its end again as it grows
+			if learned := learn(t, ctx, n, session, steps); learned.Failures != 0 || learned.Repeats != 0 {
+				t.Errorf("%+v", learned)
+			}
+			steps = append(steps, ran("git status", "clean")...)
+		}
+	}
+	got := map[string]string{}
+	for _, inc := range listed(t, ctx, n) {
+		if inc.Count != 2 || inc.Sessions != 2 || len(inc.Fixes) != 0 {
+			t.Errorf("%+v", inc)
+		}
+		got[inc.Command] = inc.Undone
+	}
+	want := map[string]string{"git commit -m wip": "git reset --soft HEAD~1", "rm -r testdata": "git restore testdata"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if brief, err := n.Brief(ctx, incident.BriefQuery{Project: "shop"}); err != nil || brief.Text != "" {
+		t.Errorf("%+v, %v", brief, err)
+	}
+}
+
+// incidentsMended has the agent of a story of two sessions told in the second what worked in the first.
+func incidentsMended(t *testing.T, ctx context.Context, n incident.Service) {
+	const said = "ERROR: advisory lock 7731 is held by another migration"
+	learn(t, ctx, n, "one", ran("./migrate up", "!"+said, "./migrate up --steal-lock", "migrated 3 steps"))
+	if got := answer(t, ctx, n, "./migrate up", said); !strings.Contains(got, "worked: `./migrate up --steal-lock`") {
+		t.Errorf("answered %q", got)
 	}
 }

@@ -82,34 +82,47 @@ func proposals(db *gorm.DB, where string, args ...any) ([]consolidate.StoredProp
 }
 
 // AddTranscript implements consolidate.ProposalTx.
-func (tx *transaction) AddTranscript(r consolidate.TranscriptRecord, list []consolidate.StoredProposal) (bool, error) {
+func (tx *transaction) AddTranscript(r consolidate.TranscriptRecord, list []consolidate.StoredProposal) (stored int, added bool, err error) {
 	result, err := exec(tx.db, `INSERT INTO transcripts (id, persona, agent_id, session_id, project, turns, bytes, extractor, notice, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`+orKeep,
 		r.ID, r.Persona, r.AgentID, r.SessionID, r.Project, r.Turns, r.Bytes, r.Extractor, r.Notice, millis(r.CreatedAt))
 	if err != nil {
-		return false, err
+		return 0, false, err
 	}
 	if n, err := result.RowsAffected(); err != nil || n == 0 {
-		return false, err
+		return 0, false, err
 	}
 	turns := make([]string, len(list))
 	for i, p := range list {
 		text, err := json.Marshal(p.Turns)
 		if err != nil {
-			return false, err
+			return 0, false, err
 		}
 		if turns[i] = string(text); p.Turns == nil {
 			turns[i] = "[]"
 		}
 	}
-	return true, insert(tx.db, "proposals", []string{
+	err = insertOr(tx.db, orKeep, "proposals", []string{
 		"id", "transcript_id", "kind", "content", "confidence", "evidence", "turns", "status", "base_version",
-		"decided_by", "reason", "stored_as", "created_at", "decided_at",
+		"decided_by", "reason", "stored_as", "created_at", "decided_at", "mark",
 	}, len(list), func(i int, row []any) []any {
 		p := list[i]
 		return append(row, p.ID, r.ID, string(p.Kind), string(p.Content), p.Confidence, listText(p.Evidence), turns[i], statusText(p), p.BaseVersion,
-			p.DecidedBy, p.Reason, p.StoredAs, millis(p.CreatedAt), millisPtr(p.DecidedAt))
+			p.DecidedBy, p.Reason, p.StoredAs, millis(p.CreatedAt), millisPtr(p.DecidedAt), mark(p))
 	})
+	if err != nil {
+		return 0, false, err
+	}
+	_, err = one(tx.db, []any{&stored}, "SELECT count(*) FROM proposals WHERE transcript_id = ?", r.ID)
+	return stored, true, err
+}
+
+// mark is NULL where a proposal may be made again.
+func mark(p consolidate.StoredProposal) any {
+	if p.Mark == 0 {
+		return nil
+	}
+	return p.Mark
 }
 
 // Proposal implements consolidate.ProposalTx.

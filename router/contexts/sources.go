@@ -161,6 +161,9 @@ func (s Sources) lessons(ctx context.Context, r Request) (f gathered, err error)
 	f.corrected = results.Corrected
 	for _, hit := range results.Results {
 		l := &hit.Lesson
+		if r.Prompt && ofIncident(l) {
+			continue
+		}
 		f.candidates = append(f.candidates, candidate{
 			kind: lessonKind(l.Level), id: l.ID, title: l.Title, author: l.SourceAgent, trust: string(l.Trust), project: l.Project,
 			date: l.LastOccurred, confidence: l.Confidence, least: meant(hit.Why), vouched: l.Vouched(),

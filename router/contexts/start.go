@@ -104,11 +104,17 @@ func (s Sources) startLessons(ctx context.Context, r Request) (f gathered, err e
 		return page.Lessons, err
 	})
 	for _, l := range found {
-		if l.Type != learning.LessonAntiPattern {
+		if l.Type != learning.LessonAntiPattern && !ofIncident(&l) {
 			f.candidates = append(f.candidates, lessonCandidate(&l))
 		}
 	}
 	return f, err
+}
+
+// ofIncident tells whether a lesson is an incident that somebody accepted: the brief, and the answer after the
+// failure, tell what worked. One that was promoted says more.
+func ofIncident(l *lesson.Lesson) bool {
+	return l.Category == incident.LessonCategory && l.Level == lesson.LevelCase && l.Solution != ""
 }
 
 // brief is what fails in the project again and again.

@@ -104,10 +104,12 @@ type (
 		Scopes  []skillrouter.Scope `json:"scopes"`
 	}
 	failedCommand struct {
-		Project string `json:"project,omitempty"`
-		Command string `json:"command"`
-		Error   string `json:"error"`
-		Session string `json:"session_id,omitempty"`
+		Project string         `json:"project,omitempty"`
+		Command string         `json:"command,omitempty"`
+		Tool    string         `json:"tool,omitempty"`
+		Args    map[string]any `json:"args,omitempty"`
+		Error   string         `json:"error"`
+		Session string         `json:"session_id,omitempty"`
 	}
 	failedAnswer struct {
 		Text     string `json:"text,omitempty"`

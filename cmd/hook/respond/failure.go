@@ -21,6 +21,8 @@ const (
 	failureText = 1500
 	// failureOutput is how much of what a program said is compared with earlier failures, in bytes: its beginning and its end.
 	failureOutput = 12 << 10
+	// foreignTools is how the tools of MCP servers are named.
+	foreignTools = "mcp__"
 	// maxAttempts is how many commands that failed are kept of a session, and attemptsLast for how many
 	// commands more: what works long after was another matter.
 	maxAttempts  = 4
@@ -55,8 +57,11 @@ func (h *Hook) mend(ctx context.Context) (string, error) {
 	}
 	said := h.call.Failure
 	request := h.request(storable(h.did()+"\n"+said[max(0, len(said)-failureText):]), failureBudget)
-	if command := h.did(); command != "" {
+	if command, foreign := h.did(), strings.HasPrefix(h.call.Tool, foreignTools); command != "" || foreign {
 		failed := failedCommand{Project: h.project, Command: storable(command), Error: storable(ends(said, failureOutput)), Session: request.SessionID}
+		if command == "" {
+			failed.Tool, failed.Args = h.call.Tool, h.call.Args
+		}
 		known, err := c.failedBefore(ctx, failed)
 		if err != nil || known.Text != "" || known.Incident != "" { // what else memory has of it would be the same again
 			return known.Text, err

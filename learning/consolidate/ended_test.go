@@ -1,0 +1,84 @@
+package consolidate_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"skillrouter/learning/consolidate"
+)
+
+// mostOfSession is how many proposals a session may make by itself: somebody reads them.
+const mostOfSession = 0.5
+
+// TestEndedSessions holds what sessions propose at their end to what a person said in them, and to so little that it is read.
+func TestEndedSessions(t *testing.T) {
+	text, err := os.ReadFile("testdata/ended.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sessions := strings.Split(string(text), "\n=== ")[1:]
+	proposed := 0
+	for _, session := range sessions {
+		name, said, _ := strings.Cut(session, "\n")
+		said, wanted, _ := strings.Cut(said, "\nwant: ")
+		turns, err := consolidate.ReadTranscript(said)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		drafts, err := consolidate.Rules{}.Said(t.Context(), consolidate.Transcript{Persona: "default", Turns: turns})
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		got := map[string]bool{}
+		for _, d := range drafts {
+			got[d.Evidence[0]] = true
+			if d.Procedure != nil || d.Confidence < 0.5 || turns[d.Turns[0]].Role != "user" {
+				t.Errorf("%s: %s", name, described(d))
+			}
+		}
+		want := map[string]bool{}
+		if wanted != "" {
+			want[strings.TrimSpace(wanted)] = true
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s:\n%s", name, diff)
+		}
+		proposed += len(got)
+	}
+	if rate := float64(proposed) / float64(len(sessions)); rate > mostOfSession {
+		t.Errorf("%.2f proposals a session, more than %.2f", rate, mostOfSession)
+	}
+}
+
+// TestVerdicts holds the rules to the sentences that were read and found of use, and the verdicts to the share that is promised.
+func TestVerdicts(t *testing.T) {
+	text, err := os.ReadFile("testdata/verdicts.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, use := 0, 0
+	for line := range strings.Lines(string(text)) {
+		parts := strings.Split(strings.TrimSpace(line), "\t")
+		if len(parts) != 3 {
+			continue
+		}
+		read++
+		if parts[0] != "use" {
+			continue
+		}
+		use++
+		if parts[1] != "person" {
+			continue
+		}
+		drafts, err := consolidate.Rules{}.Said(t.Context(), consolidate.Transcript{Persona: "default", Turns: []consolidate.Turn{{Role: "user", Content: parts[2]}}})
+		if err != nil || len(drafts) != 1 {
+			t.Errorf("%q makes %d proposals, %v", parts[2], len(drafts), err)
+		}
+	}
+	if use*10 < read*7 || read < 20 {
+		t.Errorf("%d of %d are of use", use, read)
+	}
+}

@@ -1,0 +1,96 @@
+package incident
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"skillrouter"
+)
+
+// LessonCategory is the category of lessons that accepted incidents are.
+const LessonCategory = "incident"
+
+// Lesson is what an accepted incident teaches the team.
+type Lesson struct {
+	ID      string // empty: there is none yet
+	By      string // who accepted it
+	Project string
+	Title   string
+	Context string
+	Action  string
+	Outcome string
+	// Solution is what worked; empty where something was undone, of which nothing did.
+	Solution string
+}
+
+// Team keeps the team's lessons.
+type Team interface {
+	// Teach keeps a lesson, or what it says now, and returns its id.
+	Teach(ctx context.Context, lesson Lesson) (id string, err error)
+	// Withdraw takes a lesson out of use.
+	Withdraw(ctx context.Context, id string) error
+}
+
+// TeachTo has accepted incidents become lessons of the team. It is called before the service is used.
+func (n *Incidents) TeachTo(team Team) { n.team = team }
+
+// lesson is what the incident teaches, if it is accepted, was seen in several sessions, and there is something to tell: what
+// worked, or that it was undone each time.
+func (inc *Incident) lesson() (l Lesson, ok bool) {
+	if !inc.Accepted || inc.Sessions < warnSessions {
+		return l, false
+	}
+	l = Lesson{ID: inc.Lesson, By: inc.By, Project: inc.Project, Action: told(inc.Command), Outcome: told(inc.said())}
+	switch fix := inc.offered(); {
+	case inc.Undone != "":
+		l.Title, l.Context = told("Look twice before "+inc.Program+": it was undone before"), told("It went through and was undone: "+inc.Undone)
+	case fix != nil:
+		l.Title, l.Context, l.Solution = told(fmt.Sprintf("%s fails here: %s", inc.Program, inc.said())), "Learned from the commands of earlier sessions.", told(fix.told(maxShownFix))
+	default:
+		return l, false
+	}
+	return l, true
+}
+
+// teach brings the team's lessons in step with incidents: those that are accepted and have something to tell are lessons, and no others.
+func (n *Incidents) teach(ctx context.Context, ids []int64) error {
+	if n.team == nil || len(ids) == 0 {
+		return nil
+	}
+	n.teaching.Lock()
+	defer n.teaching.Unlock()
+	found, err := n.store.Incidents(ctx, ids)
+	if err != nil {
+		return err
+	}
+	ctx = skillrouter.WithPrincipal(ctx, skillrouter.System())
+	for _, number := range slices.Compact(slices.Sorted(slices.Values(ids))) {
+		inc := found[number]
+		id := ""
+		switch l, ok := inc.lesson(); {
+		case ok:
+			id, err = n.team.Teach(ctx, l)
+		case inc.Lesson != "":
+			err = n.team.Withdraw(ctx, inc.Lesson)
+		}
+		if err != nil {
+			return err
+		}
+		if id == inc.Lesson {
+			continue
+		}
+		err = n.store.ChangeIncidents(ctx, func(tx Tx) error {
+			now, err := tx.Incidents([]int64{number})
+			if inc, there := now[number]; err == nil && there {
+				inc.Lesson = id
+				err = tx.PutIncidents([]Incident{inc})
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
