@@ -8,6 +8,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"skillrouter"
 	"skillrouter/router/httpapi"
 )
 
@@ -105,4 +106,19 @@ func MakeByStepsForTest(ctx context.Context, name, path string) error {
 		_, err = steps.Up(ctx)
 	}
 	return errors.Join(err, db.Close())
+}
+
+// RechainForTest computes the links of events anew, from one on, as somebody can who knows how and has no key.
+func RechainForTest(ctx context.Context, db *sql.DB, from int64) error {
+	var before skillrouter.Link
+	var rows []row
+	_, err := readChained(ctx, db, skillrouter.ChainedEvents, 0, chainBatch, func(r row, _ []any) { rows = append(rows, r) })
+	for _, r := range rows {
+		link := before.Next(r.number, r.hash)
+		if r.number >= from && err == nil {
+			_, err = db.ExecContext(ctx, "UPDATE events SET link = ? WHERE seq = ?", link[:], r.number)
+		}
+		before = link
+	}
+	return err
 }
