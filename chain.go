@@ -3,10 +3,11 @@ package skillrouter
 import (
 	"context"
 	"crypto/sha256"
-	"database/sql/driver"
 	"encoding/binary"
 	"fmt"
 	"math"
+	"strconv"
+	"strings"
 )
 
 // A hash chain lets nobody change, remove or reorder rows of a log in silence: each row has a link, which is the hash
@@ -28,7 +29,7 @@ func (l Link) Next(number int64, row RowHash) Link {
 // RowHash is the hash of what a row holds.
 type RowHash [sha256.Size]byte
 
-// HashRow hashes the values of a row, as a database gets them and gives them back.
+// HashRow hashes the values of a row. Chained.Text has a database write them alike.
 func HashRow(values ...any) RowHash {
 	text := make([]byte, 0, 512)
 	for _, value := range values {
@@ -37,32 +38,24 @@ func HashRow(values ...any) RowHash {
 	return sha256.Sum256(text)
 }
 
-// appendValue appends a value so that no two lists of values give the same text.
+// appendValue appends a value so that no two lists of values of a table's columns give the same text.
 func appendValue(text []byte, value any) []byte {
 	switch v := value.(type) {
 	case nil:
 		return append(text, 'n')
 	case string:
-		text = binary.AppendUvarint(append(text, 't'), uint64(len(v)))
-		return append(text, v...)
-	case []byte:
-		text = binary.AppendUvarint(append(text, 'b'), uint64(len(v)))
-		return append(text, v...)
+		return append(append(strconv.AppendInt(text, int64(len(v)), 10), ':'), v...)
 	case int64:
-		return binary.BigEndian.AppendUint64(append(text, 'i'), uint64(v))
-	case float64:
-		return binary.BigEndian.AppendUint64(append(text, 'f'), math.Float64bits(v))
+		return append(strconv.AppendInt(text, v, 10), ';')
+	case float64: // in millionths: what differs by less is the same
+		return appendValue(text, int64(math.Round(v*1e6)))
 	case bool: // a flag is a number in SQLite
 		if v {
 			return appendValue(text, int64(1))
 		}
 		return appendValue(text, int64(0))
 	}
-	plain, err := driver.DefaultParameterConverter.ConvertValue(value) // as database/sql does: a text of a type of its own is a text
-	if err != nil {
-		panic(fmt.Sprintf("a %T is no value of a row: %v", value, err))
-	}
-	return appendValue(text, plain)
+	panic(fmt.Sprintf("a %T is no value of a chained row", value))
 }
 
 // Chained is a table whose rows are chained, and what of a row the chain holds.
@@ -71,6 +64,33 @@ type Chained struct {
 	Number  string // the column that numbers the rows: from 1, without a gap
 	Columns []string
 	Parts   *Parts // nil: there are none
+}
+
+// Text is an expression of SQLite that writes the columns as HashRow does, of a table that is called so. kinds are the types of
+// the table's columns.
+func (c Chained) Text(as string, kinds map[string]string) string {
+	return chainedText(as, c.Columns, kinds)
+}
+
+// Text is the same of the parts.
+func (p Parts) Text(as string, kinds map[string]string) string {
+	return chainedText(as, p.Columns, kinds)
+}
+
+func chainedText(as string, columns []string, kinds map[string]string) string {
+	parts := make([]string, len(columns))
+	for i, name := range columns {
+		column := as + "." + name
+		switch kinds[name] {
+		case "INTEGER":
+			parts[i] = column + " || ';'"
+		case "REAL":
+			parts[i] = "CAST(round(" + column + " * 1e6) AS INTEGER) || ';'"
+		default:
+			parts[i] = "coalesce(octet_length(" + column + ") || ':' || " + column + ", 'n')"
+		}
+	}
+	return strings.Join(parts, " || ")
 }
 
 // Parts are the rows of another table that belong to a chained row.

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"skillrouter"
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/config"
 	"skillrouter/learning/guard/rule"
@@ -457,5 +458,70 @@ func TestLedgerSurvives(t *testing.T) {
 	edit(t, filepath.Join(data, "learning.db"), "DELETE FROM checks WHERE num = 25", "DELETE FROM check_matches WHERE check_num = 25")
 	if got := faultsOf(verified(t, data)); !slices.Contains(got, "learning checks 25 missing") {
 		t.Errorf("%q", got)
+	}
+}
+
+// BenchmarkVerifyLedger follows chains of events and of checks.
+func BenchmarkVerifyLedger(b *testing.B) {
+	for _, rows := range []int{10_000, 1_000_000} {
+		b.Run(fmt.Sprint(rows), func(b *testing.B) {
+			data := b.TempDir()
+			write := ledgerOf(b, data)
+			for range rows / 2 / 1000 {
+				write(1000)
+			}
+			write(0)
+			for b.Loop() {
+				found, err := app.VerifyLedgerForTest(b.Context(), data)
+				if err != nil || !found.OK {
+					b.Fatal(found, err)
+				}
+			}
+			b.ReportMetric(float64(rows)*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
+		})
+	}
+}
+
+// BenchmarkWriteLedger writes a check that warns, with its event, a transaction each.
+func BenchmarkWriteLedger(b *testing.B) {
+	write := ledgerOf(b, b.TempDir())
+	for b.Loop() {
+		write(1)
+	}
+	write(0)
+}
+
+// ledgerOf opens the database of a ledger, and returns what writes so many checks and events to it at once; none: that is all.
+func ledgerOf(b *testing.B, data string) (write func(n int)) {
+	db, err := app.OpenDatabase(b.Context(), data, "learning", time.Now, slog.New(slog.DiscardHandler))
+	if err != nil {
+		b.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(b.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- db.Commit.Run(ctx) }()
+	store := learningstore.New(db.Read, db.Commit)
+	id := 0
+	return func(n int) {
+		if n == 0 {
+			stop()
+			if err := errors.Join(<-ended, db.Close()); err != nil {
+				b.Fatal(err)
+			}
+			return
+		}
+		checks, events := make([]lesson.CheckRecord, n), make([]skillrouter.Event, n)
+		for i := range checks {
+			id++
+			checks[i] = lesson.CheckRecord{
+				ID: fmt.Sprintf("01a2aaaa-0000-7000-8000-%012d", id), Agent: "claude-code:amber-fox", Project: "shop", Tool: "Bash", Action: fmt.Sprint("git push --force origin topic-", id), Decision: rule.DecisionWarn, At: time.Now(),
+				Notes: []string{}, Matches: []rule.Match{{RuleID: "pack:core:git.publish", Title: "Overwriting what others have pulled", Severity: "high", Lane: rule.LaneDeterministic, Reason: "git push --force", Confidence: 0.9}},
+			}
+			events[i] = skillrouter.Event{Type: lesson.EventActionChecked, Subject: checks[i].ID, Agent: checks[i].Agent, Project: "shop", At: time.Now(), Data: json.RawMessage(`{"decision":"warn","rule_ids":["pack:core:git.publish"]}`)}
+		}
+		err := store.Change(b.Context(), func(tx lesson.PipelineTx) error { return errors.Join(tx.AddChecks(checks...), tx.AddEvents(events...)) }, nil)()
+		if err != nil {
+			b.Fatal(err)
+		}
 	}
 }

@@ -85,11 +85,11 @@ func (v *VerifiedChain) String() string {
 }
 
 // verifyLedger follows the chains of both databases in a folder, and says in Altered which rows are not as they were stored.
-func (v *Verification) verifyLedger(ctx context.Context, dir string, beside signedBeside) error {
+// newest bounds how many rows of each chain are followed, from its end; 0: all.
+func (v *Verification) verifyLedger(ctx context.Context, dir string, beside signedBeside, newest int64) error {
 	if len(beside.wrong) > 0 {
 		v.Altered, v.OK = append(v.Altered, beside.wrong...), false
 	}
-	settled := map[string]outcome{}
 	foreign := false
 	for _, name := range databaseNames() {
 		db, err := openForReading(filepath.Join(dir, name+".db"))
@@ -105,8 +105,8 @@ func (v *Verification) verifyLedger(ctx context.Context, dir string, beside sign
 			v.Notes = append(v.Notes, name+".db is of before its events were chained: nobody can tell whether they are as they were stored")
 			continue
 		}
-		for _, c := range chained[name] { // events first: they say what came of checks
-			w := &chainWalk{VerifiedChain: VerifiedChain{Database: name, Table: c.Table}, table: c, db: db, key: beside.key, noted: beside.heads[name], outcomes: settled}
+		for _, c := range chained[name] {
+			w := &chainWalk{VerifiedChain: VerifiedChain{Database: name, Table: c.Table}, table: c, db: db, key: beside.key, noted: beside.heads[name], newest: newest}
 			if err := w.walk(ctx); err != nil {
 				return errors.Join(err, db.Close())
 			}
@@ -132,13 +132,6 @@ func (v *Verification) verifyLedger(ctx context.Context, dir string, beside sign
 	return nil
 }
 
-// outcome is what came of a check, as its event says.
-type outcome struct {
-	lesson.GuardEvent
-	by string
-	at int64
-}
-
 // row is one of a chain.
 type row struct {
 	number int64
@@ -151,12 +144,13 @@ type row struct {
 // chainWalk follows one chain.
 type chainWalk struct {
 	VerifiedChain
-	table    skillrouter.Chained
-	db       *sql.DB
-	key      []byte
-	noted    []mark // heads beside the database
-	outcomes map[string]outcome
-	foreign  bool // an older head is signed with another key
+	table   skillrouter.Chained
+	db      *sql.DB
+	key     []byte
+	noted   []mark // heads beside the database
+	begin   int64  // the number of the row that the chain begins behind
+	foreign bool   // an older head is signed with another key
+	newest  int64  // how many rows are followed; 0: all
 
 	heads     []mark
 	forgotten map[int64]mark
@@ -170,8 +164,12 @@ func (w *chainWalk) walk(ctx context.Context) error {
 	if err := w.readMarks(ctx); err != nil {
 		return err
 	}
+	if err := w.skip(ctx); err != nil {
+		return err
+	}
+	w.begin = w.end.Number
 	for {
-		n, err := readChained(ctx, w.db, w.table, w.end.Number, chainBatch, w.visit)
+		n, err := readChained(ctx, w.db, w.table, w.end.Number, chainBatch, w.follow)
 		if err != nil {
 			return err
 		}
@@ -180,6 +178,11 @@ func (w *chainWalk) walk(ctx context.Context) error {
 		}
 	}
 	w.tellMoved()
+	if w.table.Parts != nil && w.newest == 0 {
+		if err := w.compareOutcomes(ctx); err != nil {
+			return err
+		}
+	}
 	return w.tellHeads(ctx)
 }
 
@@ -236,6 +239,23 @@ func (w *chainWalk) readMarks(ctx context.Context) error {
 	return nil
 }
 
+// skip begins with one of the newest rows, if not all are to be followed.
+func (w *chainWalk) skip(ctx context.Context) error {
+	if w.newest == 0 {
+		return nil
+	}
+	end := skillrouter.ChainEnd{}
+	var link []byte
+	err := w.db.QueryRowContext(ctx, fmt.Sprintf("SELECT %s, link FROM %s ORDER BY %[1]s DESC LIMIT 1 OFFSET %[3]d", w.table.Number, w.Table, w.newest)).Scan(&end.Number, &link)
+	if errors.Is(err, sql.ErrNoRows) || err == nil && end.Number <= w.end.Number {
+		return nil
+	}
+	copy(end.Link[:], link)
+	w.end = end
+	w.heads = slices.DeleteFunc(w.heads, func(m mark) bool { return m.Number <= end.Number })
+	return err
+}
+
 // signed tells whether a mark may be believed, and names one that may not.
 func (w *chainWalk) signed(m mark) bool {
 	switch {
@@ -251,61 +271,53 @@ func (w *chainWalk) signed(m mark) bool {
 	return false
 }
 
-// outcomeColumns are what of a check is compared with its event.
-var outcomeColumns = []string{"outcome", "result", "outcome_by", "outcome_at"}
-
-// readChained reads rows of a chained table behind a number, with their parts. content is what the chain holds of a row itself, and
-// behind that the outcome of a check.
-func readChained(ctx context.Context, db querier, c skillrouter.Chained, after int64, limit int, visit func(r row, content []any)) (n int, err error) {
-	columns := []string{"c." + c.Number, "c.link"}
-	for _, column := range c.Columns {
-		columns = append(columns, "c."+column)
+// readChained reads rows of a chained table behind a number, with their parts. The database writes what a row holds as one text: to fetch
+// each column by itself takes three times as long.
+func readChained(ctx context.Context, db querier, c skillrouter.Chained, after int64, limit int, visit func(r row)) (n int, err error) {
+	kinds, err := kindsOf(ctx, db, c.Table)
+	if err != nil {
+		return 0, err
 	}
-	from, order, own := fmt.Sprintf("(SELECT * FROM %s WHERE %s > ? ORDER BY %[2]s LIMIT ?) AS c", c.Table, c.Number), "c."+c.Number, len(c.Columns)
-	if c.Parts != nil {
-		for _, column := range outcomeColumns {
-			columns = append(columns, "c."+column)
+	columns := fmt.Sprintf("c.%s, c.link, %s", c.Number, c.Text("c", kinds))
+	from, order := fmt.Sprintf("(SELECT * FROM %s WHERE %s > ? ORDER BY %[2]s LIMIT ?) AS c", c.Table, c.Number), "c."+c.Number
+	if p := c.Parts; p != nil {
+		if kinds, err = kindsOf(ctx, db, p.Table); err != nil {
+			return 0, err
 		}
-		own += len(outcomeColumns)
-		for _, column := range append([]string{c.Parts.Of}, c.Parts.Columns...) {
-			columns = append(columns, "p."+column)
-		}
-		from += fmt.Sprintf(" LEFT JOIN %s AS p ON p.%s = c.%s", c.Parts.Table, c.Parts.Of, c.Number)
-		order += ", p." + c.Parts.Order
+		columns += ", " + p.Text("p", kinds)
+		from += fmt.Sprintf(" LEFT JOIN %s AS p ON p.%s = c.%s", p.Table, p.Of, c.Number)
+		order += ", p." + p.Order
+	} else {
+		columns += ", NULL"
 	}
-	rows, err := db.QueryContext(ctx, fmt.Sprintf("SELECT %s FROM %s ORDER BY %s", strings.Join(columns, ", "), from, order), after, limit)
+	rows, err := db.QueryContext(ctx, fmt.Sprintf("SELECT %s FROM %s ORDER BY %s", columns, from, order), after, limit)
 	if err != nil {
 		return 0, err
 	}
 	defer rows.Close()
-	values, into := make([]any, len(columns)), make([]any, len(columns))
-	for i := range values {
-		into[i] = &values[i]
-	}
 	var now row
-	var hashed, content []any
+	var content []byte
 	finish := func() {
 		if n > 0 {
-			now.hash = skillrouter.HashRow(hashed...)
-			visit(now, content)
+			now.hash = sha256.Sum256(content)
+			visit(now)
 		}
 	}
 	for rows.Next() {
-		if err := rows.Scan(into...); err != nil {
+		var number, link, own, part any
+		if err := rows.Scan(&number, &link, &own, &part); err != nil {
 			return n, err
 		}
-		number, _ := values[0].(int64)
-		if n == 0 || number != now.number {
+		if at, _ := number.(int64); n == 0 || at != now.number {
 			finish()
 			n++
-			link, _ := values[1].([]byte)
-			now = row{number: number, link: link}
-			content = append(content[:0], values[2:2+own]...)
-			hashed = append(hashed[:0], values[2:2+len(c.Columns)]...)
+			now = row{number: at}
+			now.link, _ = link.([]byte)
+			text, _ := own.(string)
+			content = append(content[:0], text...)
 		}
-		if c.Parts != nil && values[2+own] != nil {
-			hashed = append(hashed, values[3+own:]...)
-		}
+		text, _ := part.(string)
+		content = append(content, text...)
 	}
 	if err := rows.Err(); err != nil {
 		return n, err
@@ -314,14 +326,15 @@ func readChained(ctx context.Context, db querier, c skillrouter.Chained, after i
 	return n, nil
 }
 
-// visit follows a row, and what it says of outcomes.
-func (w *chainWalk) visit(r row, content []any) {
-	if w.table.Parts == nil {
-		w.rememberOutcome(content)
-	} else {
-		w.compareOutcome(r.number, content[0], content[len(w.table.Columns):])
+// kindsOf are the types of a table's columns.
+func kindsOf(ctx context.Context, db querier, table string) (map[string]string, error) {
+	columns, err := texts(ctx, db, "SELECT name || ' ' || type FROM pragma_table_info('"+table+"')")
+	kinds := make(map[string]string, len(columns))
+	for _, column := range columns {
+		name, kind, _ := strings.Cut(column, " ")
+		kinds[name] = kind
 	}
-	w.follow(r)
+	return kinds, err
 }
 
 // follow compares a row with its link.
@@ -452,31 +465,59 @@ func (w *chainWalk) named(from, to int64) bool {
 	return false
 }
 
-// rememberOutcome keeps what an event says of a check.
-func (w *chainWalk) rememberOutcome(event []any) {
-	if kind, _ := event[0].(string); kind != lesson.EventCheckSettled {
-		return
+// compareOutcomes compares what came of checks with the events that say so.
+func (w *chainWalk) compareOutcomes(ctx context.Context) error {
+	type outcome struct{ said, result, by string }
+	events := map[string]outcome{}
+	rows, err := w.db.QueryContext(ctx, "SELECT subject, agent_id, at, coalesce(data, '') FROM events WHERE type = ? ORDER BY seq", lesson.EventCheckSettled)
+	if err != nil {
+		return err
 	}
-	subject, _ := event[1].(string)
-	o := outcome{}
-	o.by, _ = event[2].(string)
-	o.at, _ = event[4].(int64)
-	text, _ := event[5].(string)
-	if json.Unmarshal([]byte(text), &o.GuardEvent) == nil {
-		w.outcomes[subject] = o
+	defer rows.Close()
+	for rows.Next() {
+		var id, by, data string
+		var at int64
+		var said lesson.GuardEvent
+		if err := rows.Scan(&id, &by, &at, &data); err != nil {
+			return err
+		}
+		if json.Unmarshal([]byte(data), &said) == nil {
+			events[id] = outcome{fmt.Sprint(said.Outcome, " at ", at), string(said.Result), by}
+		}
 	}
-}
-
-// compareOutcome compares what came of a check with its event.
-func (w *chainWalk) compareOutcome(number int64, id any, said []any) {
-	key, _ := id.(string)
-	event, told := w.outcomes[key]
-	by, _ := said[2].(string)
-	at, _ := said[3].(int64)
-	same := said[0] == string(event.Outcome) && said[1] == string(event.Result) && (event.by == "" || by == event.by) && (!told && at == 0 || told && at == event.at)
-	if !same {
-		w.fault(ChainFault{Number: number, What: "outcome", Detail: "has another outcome than its event says"})
+	if err := rows.Err(); err != nil {
+		return err
 	}
+	checks, err := w.db.QueryContext(ctx, "SELECT num, id, outcome, result, outcome_by, coalesce(outcome_at, 0) FROM checks WHERE num > ? AND (outcome <> '' OR result <> '' OR outcome_by <> '' OR outcome_at IS NOT NULL)", w.begin)
+	if err != nil {
+		return err
+	}
+	defer checks.Close()
+	for checks.Next() {
+		var number, at int64
+		var id, said, result, by string
+		if err := checks.Scan(&number, &id, &said, &result, &by, &at); err != nil {
+			return err
+		}
+		event, told := events[id]
+		delete(events, id)
+		if !told || event.said != fmt.Sprint(said, " at ", at) || event.result != result || event.by != "" && event.by != by {
+			w.fault(ChainFault{Number: number, What: "outcome", Detail: "has another outcome than its event says"})
+		}
+	}
+	if err := checks.Err(); err != nil {
+		return err
+	}
+	for _, id := range slices.Sorted(maps.Keys(events)) {
+		var number int64
+		err := w.db.QueryRowContext(ctx, "SELECT num FROM checks WHERE id = ? AND num > ?", id, w.begin).Scan(&number)
+		if err == nil {
+			w.fault(ChainFault{Number: number, What: "outcome", Detail: "has no outcome, and its event says one"})
+		} else if !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+	}
+	return nil
 }
 
 // signedBeside is what a data folder has beside its databases to compare their chains with.
