@@ -166,7 +166,7 @@ CREATE TABLE events (
     project  TEXT NOT NULL DEFAULT '',
     at       INTEGER NOT NULL,
     data     TEXT
-) STRICT;
+, link BLOB) STRICT;
 CREATE TABLE escalations (
     num              INTEGER PRIMARY KEY AUTOINCREMENT,
     id               TEXT NOT NULL UNIQUE,
@@ -301,6 +301,17 @@ CREATE TABLE leases (
     told        INTEGER NOT NULL DEFAULT 0 -- its holder was told that it ended
 ) STRICT;
 CREATE INDEX leases_ended ON leases(ended_at);
+CREATE TABLE ledger_marks (
+    chain     TEXT NOT NULL,    -- the table whose rows are chained
+    kind      TEXT NOT NULL CHECK (kind IN ('start', 'head', 'cut', 'forgotten')),
+    number    INTEGER NOT NULL, -- of a row: the last of before the chain, the newest, the last that was removed for its age, one whose text was cut out
+    hash      BLOB NOT NULL,    -- the row's link; of a forgotten one the hash of what it held
+    since     BLOB,             -- of a forgotten one: the hash of what it holds since
+    at        INTEGER NOT NULL,
+    key       BLOB NOT NULL,    -- which key signed this
+    signature BLOB NOT NULL,
+    PRIMARY KEY (chain, kind, number)
+) STRICT, WITHOUT ROWID;
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (1, 0, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (2, 1, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (3, 2, 1);
@@ -313,3 +324,4 @@ INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (9, 8, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (10, 9, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (11, 10, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (12, 11, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (13, 12, 1);

@@ -137,7 +137,7 @@ func (a *App) openDatabases(ctx context.Context) error {
 		if errs[i] == nil {
 			db.Commit.Reserve = reserve{a.ballast, db}
 			a.life.defers(names[i]+".db", db.Close)
-			a.life.run(ctx, names[i]+" committer", db.Commit.Run)
+			a.life.run(ctx, names[i]+" committer", db.Run)
 		}
 	}
 	a.learning, a.operational = opened[0], opened[1]

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"skillrouter/cmd/app"
 )
 
 // The crash test's load. A round runs it for a while and kills the router in the middle.
@@ -128,6 +130,9 @@ func crash(t *testing.T, program string) (faults []string) {
 		p.kill()
 		load.Wait()
 		http.DefaultClient.CloseIdleConnections()
+		if faults = unchained(t, data); len(faults) > 0 {
+			return faults
+		}
 	}
 	p = start(t, program, data)
 	reader.at(p.url)
@@ -152,6 +157,16 @@ func crash(t *testing.T, program string) (faults []string) {
 		}
 	}
 	return faults
+}
+
+// unchained says what verify finds wrong with the ledger of a router that was killed.
+func unchained(t *testing.T, data string) []string {
+	t.Helper()
+	found, err := app.VerifyFolder(t.Context(), copied(t, data)) // the logs stay as they are for the next start
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(faultsOf(found), found.Altered...)
 }
 
 // check looks into the databases of a router that has started again.

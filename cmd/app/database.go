@@ -55,6 +55,7 @@ type Database struct {
 	Commit *skillrouter.Committer[*gorm.DB]
 
 	writer *gorm.DB
+	ledger *ledger
 	torn   tornLog // what its write-ahead log had lost when it was opened
 }
 
@@ -79,6 +80,9 @@ func OpenDatabase(ctx context.Context, dir, name string, now skillrouter.Clock, 
 		if err := create(ctx, name, path); err != nil {
 			return nil, fmt.Errorf("create %s: %w", path, err)
 		}
+		if err := os.Remove(filepath.Join(dir, name+headSuffix)); err != nil && !errors.Is(err, os.ErrNotExist) { // of one that was lost
+			return nil, err
+		}
 		log.Info("database created", "database", name, "path", path)
 	}
 	writer, err := dial(writerDSN(path), 1)
@@ -86,10 +90,7 @@ func OpenDatabase(ctx context.Context, dir, name string, now skillrouter.Clock, 
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
 	db := &Database{Name: name, Path: path, writer: writer, torn: torn}
-	db.Commit = skillrouter.NewCommitter(
-		func(fn func(tx *gorm.DB) error) error { return db.translate(writer.Transaction(fn)) },
-		func(tx *gorm.DB, fn func(tx *gorm.DB) error) error { return db.translate(tx.Transaction(fn)) },
-	)
+	db.Commit = skillrouter.NewCommitter(db.transact, db.savepoint)
 	if err := db.migrate(ctx, now, log); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -99,12 +100,15 @@ func OpenDatabase(ctx context.Context, dir, name string, now skillrouter.Clock, 
 	if err := db.checkPragmas(ctx); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
+	if err := openLedger(dir, db, now, log); err != nil {
+		return nil, errors.Join(fmt.Errorf("read the chains of %s: %w", path, err), db.Close())
+	}
 	return db, os.Chmod(path, 0o600)
 }
 
 // Close closes both pools. The last close folds the write-ahead log into the file.
 func (db *Database) Close() error {
-	var errs []error
+	errs := []error{db.ledger.close()}
 	for _, pool := range []*gorm.DB{db.Read, db.writer} {
 		if pool == nil {
 			continue

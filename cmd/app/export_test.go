@@ -4,10 +4,12 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"path/filepath"
 	"sync"
 
 	"gorm.io/gorm"
 
+	"skillrouter"
 	"skillrouter/router/httpapi"
 )
 
@@ -105,4 +107,38 @@ func MakeByStepsForTest(ctx context.Context, name, path string) error {
 		_, err = steps.Up(ctx)
 	}
 	return errors.Join(err, db.Close())
+}
+
+// RechainForTest computes the links of events anew, from one on, as somebody can who knows how and has no key.
+func RechainForTest(ctx context.Context, db *sql.DB, from int64) error {
+	var before skillrouter.Link
+	var rows []row
+	_, err := readChained(ctx, db, skillrouter.ChainedEvents, 0, chainBatch, func(r row) { rows = append(rows, r) })
+	for _, r := range rows {
+		link := before.Next(r.number, r.hash)
+		if r.number >= from && err == nil {
+			_, err = db.ExecContext(ctx, "UPDATE events SET link = ? WHERE seq = ?", link[:], r.number)
+		}
+		before = link
+	}
+	return err
+}
+
+// VerifyLedgerForTest follows the chains of a learning.db alone.
+func VerifyLedgerForTest(ctx context.Context, data string) (Verification, error) {
+	v, beside := Verification{OK: true}, readBeside(data)
+	db, err := openForReading(filepath.Join(data, "learning.db"))
+	if err != nil {
+		return v, err
+	}
+	defer db.Close()
+	for _, c := range chained["learning"] {
+		w := &chainWalk{VerifiedChain: VerifiedChain{Database: "learning", Table: c.Table}, table: c, db: db, key: beside.key, noted: beside.heads["learning"]}
+		if err := w.walk(ctx); err != nil {
+			return v, err
+		}
+		v.OK = v.OK && len(w.Faults) == 0
+		v.Ledger = append(v.Ledger, w.VerifiedChain)
+	}
+	return v, nil
 }

@@ -165,7 +165,8 @@ func (s *shell) verifyCommand() *cobra.Command {
 		use: "verify [PATH]", short: "Look a backup or a data folder through, and change nothing", args: perhaps(&path),
 		long: `Reads a backup from end to end: its checksums, then each database's integrity,
 foreign keys, schema and number of rows, and whether the two databases fit each
-other, and whether entries are as they were stored. A folder is looked through in the same way, also while a router uses it;
+other, and whether entries, checks and events are as they were stored: what was changed,
+removed or moved is named by table and number. A folder is looked through in the same way, also while a router uses it;
 without PATH it is the data folder of the settings. "-" reads standard input.
 The exit code is 1 if anything is wrong.`,
 	}, func(ctx context.Context) error {
@@ -207,6 +208,12 @@ func printVerification(w io.Writer, path string, v app.Verification) {
 	}
 	for _, d := range v.Databases {
 		fmt.Fprintf(w, "  %-16s %s, schema %d, %s up to event %d\n", d.Name, size(d.Bytes), d.Schema, plural(int(rows(d.Contents)), "row"), d.LastEvent)
+	}
+	for _, c := range v.Ledger {
+		fmt.Fprintf(w, "  %-16s %s %d to %d chained, signed to %d\n", c.Database+".db", c.Table, c.First, c.Last, c.Signed)
+		if c.Forgotten > 0 {
+			fmt.Fprintf(w, "  %-16s secrets were cut out of %s\n", "", plural(int(c.Forgotten), "row"))
+		}
 	}
 	if v.OwnerToken {
 		fmt.Fprintln(w, "  It holds the owner's token: whoever has it has every right.")

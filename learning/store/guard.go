@@ -2,43 +2,65 @@ package store
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
 	"gorm.io/gorm"
 
+	"skillrouter"
 	"skillrouter/learning/guard/rule"
 	"skillrouter/learning/lesson"
 )
 
-var checkColumns = []string{"id", "agent_id", "project", "domain", "tool", "action", "context", "decision", "notes", "took_us", "at"}
+// chainedChecks is what the chain holds of a check: what was asked and answered. What came of it later is an event.
+var chainedChecks = skillrouter.Chained{
+	Table: "checks", Number: "num",
+	Columns: []string{"id", "agent_id", "project", "domain", "tool", "action", "context", "decision", "notes", "took_us", "at"},
+	Parts: &skillrouter.Parts{
+		Table: "check_matches", Of: "check_num", Order: "rule_id",
+		Columns: []string{"rule_id", "title", "severity", "lane", "reason", "confidence", "blocks"},
+	},
+}
 
-var matchColumns = []string{"check_num", "rule_id", "title", "severity", "lane", "reason", "confidence", "blocks"}
-
-var insertCheck = "INSERT INTO checks (" + strings.Join(checkColumns, ", ") + ") VALUES (" + marks(len(checkColumns)) + ") RETURNING num"
+var (
+	checkColumns = chainedChecks.Inserted()
+	matchColumns = append([]string{chainedChecks.Parts.Of}, chainedChecks.Parts.Columns...)
+)
 
 const selectCheck = `SELECT num, id, agent_id, project, domain, tool, action, context, decision, notes, took_us, at,
 	outcome, result, outcome_by, outcome_notes, outcome_at FROM checks `
 
 // AddChecks implements lesson.GuardTx.
 func (tx *transaction) AddChecks(checks ...lesson.CheckRecord) error {
-	for _, c := range checks {
-		num, err := insertOne(tx.db, insertCheck, c.ID, c.Agent, c.Project, c.Domain, c.Tool, c.Action, c.Context,
-			string(c.Decision), listText(c.Notes), c.TookUS, millis(c.At))
-		if err != nil {
-			return err
-		}
-		err = insert(tx.db, "check_matches", matchColumns, len(c.Matches), func(i int, row []any) []any {
-			m := c.Matches[i]
+	chains := skillrouter.ChainsOf(tx.db.Statement.Context)
+	var matches [][]any
+	err := insert(tx.db, "checks", checkColumns, len(checks), func(i int, row []any) []any {
+		c := checks[i]
+		at := len(row)
+		shown := make([]any, 0, len(c.Matches)*(len(matchColumns)-1))
+		for _, m := range slices.SortedFunc(slices.Values(c.Matches), func(a, b rule.Match) int { return strings.Compare(a.RuleID, b.RuleID) }) {
 			lane := m.Lane
 			if lane == rule.LaneIncident {
 				lane = rule.LaneSimilarity // the table knows no more lanes; both only warn
 			}
-			return append(row, num, m.RuleID, m.Title, string(m.Severity), lane, m.Reason, m.Confidence, m.Blocks)
-		})
-		if err != nil {
-			return err
+			shown = append(shown, m.RuleID, m.Title, string(m.Severity), string(lane), m.Reason, m.Confidence, m.Blocks)
 		}
+		row = chains.Append("checks", row, []any{
+			c.ID, c.Agent, c.Project, c.Domain, c.Tool, c.Action, c.Context, string(c.Decision), listText(c.Notes), c.TookUS, millis(c.At),
+		}, shown)
+		for m := range slices.Chunk(shown, len(matchColumns)-1) {
+			matches = append(matches, append([]any{row[at]}, m...))
+		}
+		return row
+	})
+	if err != nil {
+		return err
+	}
+	if err := insert(tx.db, "check_matches", matchColumns, len(matches), func(i int, row []any) []any { return append(row, matches[i]...) }); err != nil {
+		return err
+	}
+	for _, c := range checks {
 		for _, m := range c.Matches {
 			_, err := exec(tx.db, `INSERT INTO guard_rules (id, times_triggered, last_triggered) VALUES (?, 1, ?)
 				ON CONFLICT (id) DO UPDATE SET times_triggered = guard_rules.times_triggered + 1,
@@ -63,18 +85,36 @@ func (tx *transaction) SettleCheck(c lesson.CheckRecord) error {
 	return err
 }
 
-// RemoveChecks implements lesson.GuardTx.
+// RemoveChecks implements lesson.GuardTx. It removes from the beginning on alone, so that the chain stays whole: a check
+// that has a later time than those after it keeps these until it is old itself.
 func (tx *transaction) RemoveChecks(before time.Time, limit int) (int, error) {
-	const old = "SELECT num FROM checks WHERE at < ? ORDER BY at LIMIT ?"
-	if _, err := exec(tx.db, "DELETE FROM check_matches WHERE check_num IN ("+old+")", millis(before), limit); err != nil {
-		return 0, err
+	type row struct {
+		num  int64
+		at   time.Time
+		link []byte
 	}
-	result, err := exec(tx.db, "DELETE FROM checks WHERE num IN ("+old+")", millis(before), limit)
+	oldest, err := list(tx.db, func(r *row) []any { return []any{&r.num, at(&r.at), &r.link} }, "SELECT num, at, link FROM checks ORDER BY num LIMIT ?", limit)
 	if err != nil {
 		return 0, err
 	}
-	n, err := result.RowsAffected()
-	return int(n), err
+	n := slices.IndexFunc(oldest, func(r row) bool { return !r.at.Before(before) })
+	if n < 0 {
+		n = len(oldest)
+	}
+	if n == 0 {
+		return 0, nil
+	}
+	last := oldest[n-1]
+	if _, err := exec(tx.db, "DELETE FROM check_matches WHERE check_num <= ?", last.num); err != nil {
+		return 0, err
+	}
+	if _, err := exec(tx.db, "DELETE FROM checks WHERE num <= ?", last.num); err != nil {
+		return 0, err
+	}
+	var link skillrouter.Link // of a row of before the chain, none
+	copy(link[:], last.link)
+	skillrouter.ChainsOf(tx.db.Statement.Context).Cut("checks", skillrouter.ChainEnd{Number: last.num, Link: link})
+	return n, nil
 }
 
 // ListChecks implements lesson.GuardStore.

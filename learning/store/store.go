@@ -39,18 +39,24 @@ type eventRow struct {
 
 func (eventRow) TableName() string { return "events" }
 
-var eventColumns = []string{"type", "subject", "agent_id", "project", "at", "data"}
+var eventColumns = skillrouter.ChainedEvents.Inserted()
 
 // appendEvents writes events into the transaction of the change that they tell of.
 func appendEvents(tx *gorm.DB, events []skillrouter.Event) error {
+	chains := skillrouter.ChainsOf(tx.Statement.Context)
 	return insert(tx, "events", eventColumns, len(events), func(i int, row []any) []any {
 		e := events[i]
 		var data any
 		if len(e.Data) > 0 {
 			data = string(e.Data)
 		}
-		return append(row, e.Type, e.Subject, e.Agent, e.Project, millis(e.At), data)
+		return chains.Append("events", row, []any{e.Type, e.Subject, e.Agent, e.Project, millis(e.At), data}, nil)
 	})
+}
+
+// Chained are the tables of this database whose rows are chained.
+func Chained() []skillrouter.Chained {
+	return []skillrouter.Chained{skillrouter.ChainedEvents, chainedChecks}
 }
 
 // transaction is one that changes share, for all that the domain decides in one.

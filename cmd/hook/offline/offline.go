@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"skillrouter"
@@ -42,12 +43,7 @@ const (
 // Write puts a copy into a folder, signed with the key there, which is made if there is none. The old copy is there until the
 // new one is whole.
 func Write(dir string, c rule.Copy) error {
-	key, err := readKey(dir)
-	if errors.Is(err, os.ErrNotExist) {
-		key = make([]byte, keySize)
-		_, _ = rand.Read(key) // it never fails
-		err = replace(filepath.Join(dir, KeyName), []byte(hex.EncodeToString(key)+"\n"))
-	}
+	key, err := Key(dir)
 	if err != nil {
 		return err
 	}
@@ -56,6 +52,22 @@ func Write(dir string, c rule.Copy) error {
 		return err
 	}
 	return replace(filepath.Join(dir, CopyName), sealed)
+}
+
+// making is held by whoever makes a key: two that are made at once are one.
+var making sync.Mutex
+
+// Key returns the key of a folder, which is made if there is none. What the router signs of its ledger is signed with it, too.
+func Key(dir string) ([]byte, error) {
+	making.Lock()
+	defer making.Unlock()
+	key, err := ReadKey(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		key = make([]byte, keySize)
+		_, _ = rand.Read(key) // it never fails
+		err = replace(filepath.Join(dir, KeyName), []byte(hex.EncodeToString(key)+"\n"))
+	}
+	return key, err
 }
 
 // replace writes a file for this user alone in the place of the one of that name.
@@ -81,7 +93,7 @@ func Read(dir string) (rule.Copy, error) {
 	if err != nil {
 		return rule.Copy{}, err
 	}
-	key, err := readKey(dir)
+	key, err := ReadKey(dir)
 	if errors.Is(err, os.ErrNotExist) {
 		err = errors.New("the key that it was signed with is gone")
 	}
@@ -91,7 +103,8 @@ func Read(dir string) (rule.Copy, error) {
 	return rule.OpenCopy(key, sealed)
 }
 
-func readKey(dir string) ([]byte, error) {
+// ReadKey returns the key of a folder. os.ErrNotExist: there is none. Any other error says why it is not believed.
+func ReadKey(dir string) ([]byte, error) {
 	text, err := private(filepath.Join(dir, KeyName), 1<<10)
 	if err != nil {
 		return nil, err
