@@ -620,6 +620,23 @@ CREATE TABLE permissions (
     revoked_at  INTEGER,
     revoked_by  TEXT NOT NULL DEFAULT ''
 ) STRICT;
+CREATE TABLE imports (
+    num       INTEGER PRIMARY KEY AUTOINCREMENT,
+    id        TEXT NOT NULL UNIQUE,
+    source    TEXT NOT NULL,               -- what was read, in the caller's words
+    agent_id  TEXT NOT NULL,
+    stored    INTEGER NOT NULL,            -- how many it added
+    at        INTEGER NOT NULL,            -- times are Unix milliseconds
+    undone_at INTEGER
+) STRICT;
+CREATE TABLE imported (
+    num       INTEGER PRIMARY KEY AUTOINCREMENT,
+    import_id TEXT NOT NULL,
+    kind      TEXT NOT NULL,
+    ref       TEXT NOT NULL,               -- what the memory is known by among its kind
+    mark      TEXT NOT NULL                -- a hash of how it was stored: one that was changed or used since has another
+) STRICT;
+CREATE INDEX imported_import ON imported(import_id, num);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (1, 0, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (2, 1, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (3, 2, 1);
@@ -645,4 +662,5 @@ INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (22, 21, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (23, 22, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (24, 23, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (25, 24, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (26, 25, 1);
 INSERT INTO changes (what, key, seq) VALUES ('embeddings', '', 0);
