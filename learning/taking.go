@@ -8,6 +8,7 @@ type Taking struct {
 // Taken is what became of one record.
 type Taken struct {
 	ID        string
+	Ref       string // what it is known by here, where that is not ID
 	Duplicate bool  // it was there already, and nothing of it was changed
 	Err       error // it was refused
 }

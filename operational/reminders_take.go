@@ -19,6 +19,7 @@ type ReminderTransfer interface {
 // TakenReminder is what became of a reminder that was taken in.
 type TakenReminder struct {
 	Key       string
+	Number    int64 // of one that was stored
 	Duplicate bool
 	Err       error // it was refused
 }
@@ -67,34 +68,36 @@ func (s *Reminders) Take(ctx context.Context, reminders []Reminder, dryRun bool)
 			seen[taken[i].Key] = true
 			continue
 		}
-		if taken[i].Duplicate, err = s.take(ctx, r, taken[i].Key); err != nil {
+		stored, existed, err := s.take(ctx, r, taken[i].Key)
+		if err != nil {
 			return taken, err
 		}
+		taken[i].Number, taken[i].Duplicate = stored.Number, existed
 	}
 	return taken, nil
 }
 
-func (s *Reminders) take(ctx context.Context, r Reminder, key string) (existed bool, err error) {
+func (s *Reminders) take(ctx context.Context, r Reminder, key string) (stored Reminder, existed bool, err error) {
 	var elsewhere int64
 	if r.TriggerType == TriggerEvent {
 		defer s.awaited.begin()()
 		if s.options.Elsewhere != nil {
 			if elsewhere, err = s.options.Elsewhere(ctx); err != nil {
-				return false, err
+				return stored, false, err
 			}
 		}
 	}
-	stored, existed, err := s.store.CreateReminder(ctx, r, key, elsewhere, func(r Reminder) skillrouter.Event {
+	stored, existed, err = s.store.CreateReminder(ctx, r, key, elsewhere, func(r Reminder) skillrouter.Event {
 		return reminderEvent(EventReminderScheduled, r, skillrouter.PrincipalOf(ctx).AgentID, s.now.Stamp())
 	})
 	if err != nil || existed {
-		return existed, err
+		return stored, existed, err
 	}
 	if r.TriggerType == TriggerCondition {
 		s.judged.Ring()
 	}
 	s.comesSooner(stored)
-	return false, nil
+	return stored, false, nil
 }
 
 // madeAlready returns the keys of what this router has of the times at which

@@ -19,7 +19,7 @@ func (s knowledgeSource) ask(ctx context.Context, q question) (found, error) {
 	if s.knowledge == nil {
 		return found{}, nil
 	}
-	results, err := s.knowledge.Search(ctx, knowledge.Query{Query: q.text, Project: q.project, Limit: q.limit})
+	results, err := s.knowledge.Search(ctx, knowledge.Query{Query: q.text, Project: q.project, PreferProject: q.prefer, Limit: q.limit})
 	if err != nil {
 		return found{}, err
 	}
@@ -102,7 +102,7 @@ func (s episodeSource) ask(ctx context.Context, q question) (found, error) {
 // search looks for the words in the span, then at any time, then for whatever
 // happened in the span.
 func (s episodeSource) search(ctx context.Context, text, agent string, q question, span timespan, timed bool) (found, error) {
-	query := episode.Query{Query: text, AgentID: agent, Project: q.project, Limit: q.limit}
+	query := episode.Query{Query: text, AgentID: agent, Project: q.project, PreferProject: q.prefer, Limit: q.limit}
 	within := query
 	within.Since, within.Until = span.From, span.To
 	items, notice, err := s.hits(ctx, within)

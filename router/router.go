@@ -67,7 +67,7 @@ func (r *Router) Ask(ctx context.Context, query Query) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	q := question{text: query.Query, agentID: query.AgentID, project: query.Project, limit: limit, now: r.now(), caller: caller}
+	q := question{text: query.Query, agentID: query.AgentID, project: query.Project, prefer: query.PreferProject, limit: limit, now: r.now(), caller: caller}
 	if q.agentID == "" {
 		q.agentID = caller.AgentID
 	}

@@ -68,6 +68,7 @@ type question struct {
 	text    string
 	agentID string // who asks, or for whom
 	project string // only of this project; empty: of all
+	prefer  string // what belongs to it goes first; empty: none is preferred
 	limit   int
 	names   []named
 	now     time.Time

@@ -139,6 +139,7 @@ Darwin)
 	;;
 *)
 	command -v systemctl >/dev/null || fail "--service needs systemd, or a Mac's launchd"
+	systemctl --user show-environment >/dev/null 2>&1 || fail "--service needs your systemd session, which ssh, WSL and containers may lack: loginctl enable-linger, log in again and repeat, or start it with: $target serve"
 	units=${XDG_CONFIG_HOME:-$HOME/.config}/systemd/user
 	mkdir -p "$units"
 	sed "s|^ExecStart=.*|ExecStart=\"$quoted\" serve|" "$package/systemd/user/skillrouter.service" >"$units/skillrouter.service"

@@ -234,6 +234,13 @@ func (s *serving) sample(call access) access {
 		"{scan}":  func() string { return make("/api/recon/scans", `{"environment":"mss","scanner":"s"}`) },
 		"{token}": func() string { return make("/api/tokens", `{"scopes":["read"],"note":"`+canary("note")+`"}`) },
 
+		"{import}": func() string {
+			var out struct {
+				ID string `json:"import_id"`
+			}
+			s.must(admin, http.MethodPost, "/api/import", fmt.Sprintf(`{"records":[{"kind":"knowledge","category":"c","content":"import %d"}]}`, s.made), &out)
+			return out.ID
+		},
 		"{reminder}": func() string {
 			var out struct {
 				ID json.Number `json:"id"`

@@ -66,6 +66,12 @@ var agreed = map[string]string{
 	`["context","-"]`:                             flagNamed,
 	`["query","which","agents","are","stale"]`:    summaryAlone,
 
+	`POST /api/import {"records":[{"kind":"knowledge","category":"c","content":"text 119"}]}`: importID,
+	`["memory","a"]`:       shownOnce,
+	`["memory","captain"]`: shownOnce,
+	`["signal","--broadcast","deploy","--context","{\"ref\":\"main\"}"]`:               toAll,
+	`["signal","","message","--from","bob","--context","{\"text\":\"to everybody\"}"]`: toAll,
+
 	`["check","rm -rf /"]`:                              mayBeAllowed,
 	`["token","list"]`:                                  tokensOfPeople,
 	"GET /api/tools":                                    morePacks,
@@ -87,6 +93,9 @@ const (
 	oneMore        = "the tool takes a parameter more, and names those that it has"
 	askedAgain     = "reading calls are made again for a moment until they agree, and each question counts as a use of what it finds"
 	goingRound     = "a lesson goes round a moment after it was reported, and may or may not be among the messages"
+	importID       = "an import that added something has an id, by which it can be taken back"
+	shownOnce      = "a lesson stands in one table only, and an alternative is a solution"
+	toAll          = "what goes to all waits for no one agent"
 	morePacks      = "the packs of the guard have tools and commands of their own"
 	mayBeAllowed   = "what is blocked says that a person may allow it"
 	tokensOfPeople = "tokens are agents' or people's"

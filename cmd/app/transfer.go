@@ -10,7 +10,7 @@ import (
 )
 
 func (a *App) wireTransfer(_ context.Context, p *parts) error {
-	p.transfer = transfer.New(p.kinds, a.now)
+	p.transfer = transfer.New(p.kinds, p.memory, a.now)
 	return nil
 }
 

@@ -177,6 +177,84 @@ func TestExportImportRoundTrip(t *testing.T) {
 	}
 }
 
+// TestImportUndone: an import is taken back by its id, what was there and what was changed since stays.
+func TestImportUndone(t *testing.T) {
+	from, to := transferring(t), transferring(t)
+	teach(t, from)
+	call(t, to, http.MethodPost, "/api/knowledge", `{"category":"c","title":"Mine","content":"It was here before."}`)
+	call(t, to, http.MethodPost, "/api/knowledge", `{"id":"my/own id","category":"pattern","title":"Ünïcode","content":"Ours"}`)
+	records := exported(t, from, transfer.ExportQuery{})
+	half := len(records) / 2
+	dry, err := to.Transfer.Import(t.Context(), transfer.ImportRequest{Records: records, DryRun: true})
+	if err != nil || dry.ImportID != "" {
+		t.Fatalf("a dry run: %+v, %v", dry, err)
+	}
+	first, err := to.Transfer.Import(t.Context(), transfer.ImportRequest{Records: records[:half], Source: "jsonl team.jsonl"})
+	if err != nil || first.ImportID == "" {
+		t.Fatalf("the first part: %+v, %v", first, err)
+	}
+	second, err := to.Transfer.Import(t.Context(), transfer.ImportRequest{Records: records[half:], ImportID: first.ImportID})
+	if err != nil || second.ImportID != first.ImportID || first.Duplicates != 1 {
+		t.Fatalf("the second part: %+v, %v; duplicates of the first: %d", second, err, first.Duplicates)
+	}
+	if again, err := to.Transfer.Import(t.Context(), transfer.ImportRequest{Records: records}); err != nil || again.ImportID != "" || again.Stored != 0 {
+		t.Fatalf("the same again: %+v, %v", again, err)
+	}
+	stored := first.Stored + second.Stored
+	page, err := to.Transfer.Imports(t.Context(), transfer.ImportFilter{})
+	if err != nil || page.Count != 1 || page.Imports[0].Stored != int64(stored) || page.Imports[0].Left != int64(stored) || page.Imports[0].Source != "jsonl team.jsonl" {
+		t.Fatalf("the list: %+v, %v", page, err)
+	}
+
+	wiped, err := to.Knowledge.Search(t.Context(), searchFor("staging database wiped")) // which counts as a use
+	if err != nil || wiped.Count == 0 {
+		t.Fatal(wiped, err)
+	}
+	call(t, to, http.MethodPatch, "/api/facts/analyst/for.ever", `{"value":"no"}`)
+	undone, err := to.Transfer.Undo(t.Context(), first.ImportID, transfer.UndoDraft{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := map[string]bool{}
+	for _, k := range undone.Kept {
+		kept[k.Kind+" "+k.ID] = true
+	}
+	want := map[string]bool{"knowledge " + wiped.Results[0].ID: true, "fact analyst/for.ever": true}
+	if diff := cmp.Diff(want, kept); diff != "" || undone.Undone != stored-len(want) || undone.Gone != 0 {
+		t.Errorf("kept (-want +got):\n%s\nof %d: %+v", diff, stored, undone)
+	}
+	if page, err = to.Transfer.Imports(t.Context(), transfer.ImportFilter{}); err != nil || page.Imports[0].Left != int64(len(want)) || page.Imports[0].UndoneAt == nil {
+		t.Errorf("the list then: %+v, %v", page, err)
+	}
+	if all, err := to.Transfer.Undo(t.Context(), first.ImportID, transfer.UndoDraft{Force: true}); err != nil || all.Undone != len(want) || len(all.Kept) != 0 {
+		t.Errorf("by force: %+v, %v", all, err)
+	}
+	var left []string
+	for _, r := range exported(t, to, transfer.ExportQuery{}) {
+		text, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var one struct{ Title, Status, Kind string }
+		if err := json.Unmarshal(text, &one); err != nil {
+			t.Fatal(err)
+		}
+		if one.Status == "retired" || one.Status == "deprecated" || one.Status == "cancelled" {
+			continue
+		}
+		left = append(left, one.Kind+" "+one.Title)
+	}
+	if diff := cmp.Diff([]string{"knowledge Mine", "knowledge Ünïcode"}, left); diff != "" {
+		t.Errorf("what is left (-want +got):\n%s", diff)
+	}
+	if code, said := checkAction(t, to, "git push --force origin main"); strings.Contains(said, "Never force-push") {
+		t.Errorf("the import's rule still judges: %d %s", code, said)
+	}
+	if _, err := to.Transfer.Undo(t.Context(), "01a20974-ab77-7ad9-9f59-27941e7af07f", transfer.UndoDraft{}); skillrouter.CodeOf(err) != skillrouter.NotFound {
+		t.Errorf("an unknown import: %v", err)
+	}
+}
+
 func TestExportSelects(t *testing.T) {
 	c := transferring(t)
 	teach(t, c)

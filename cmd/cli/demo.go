@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"skillrouter"
+	"skillrouter/cmd/config"
 	"skillrouter/learning/lesson"
 	"skillrouter/operational"
 	"skillrouter/router/client"
@@ -83,7 +84,7 @@ func (s *shell) demo(ctx context.Context, options demoOptions) error {
 	t.guarding(ctx, options.forgetRule)
 	t.signalling(ctx)
 	t.resuming(ctx)
-	t.say("That was all real. Now with your own agents: skillrouter serve, and skillrouter setup for the agent that you use.")
+	t.say("That was all real. Now with your own agents: skillrouter serve, and skillrouter setup for the agent that you use. The dashboard is at http://" + config.Default().Listen + "/ui/.")
 	if t.failed != nil && ctx.Err() != nil {
 		return errors.New("the tour was broken off; nothing is left of it")
 	}
@@ -195,7 +196,7 @@ func (t *tour) signalling(ctx context.Context) {
 // to the sender arrives, once and in order, and what was learned is still there.
 func (t *tour) resuming(ctx context.Context) {
 	t.chapter("4. Resuming")
-	t.say(fmt.Sprintf("The builder sends %d signals. In the midst of them the router is killed, as by a power cut:", demoSignals))
+	t.say(fmt.Sprintf("The builder sends %d more signals. In the midst of them the router is killed, as by a power cut:", demoSignals))
 	c, err := t.client()
 	if t.fail(err) {
 		return
@@ -226,7 +227,7 @@ func (t *tour) resuming(ctx context.Context) {
 	for _, message := range t.received() {
 		got = append(got, message.seq)
 	}
-	t.indented(fmt.Sprintf("acknowledged to the builder: %d, refused while the router was away: %d", len(acknowledged), refused))
+	t.indented(fmt.Sprintf("acknowledged to the builder: %d, refused while the router was away and sent again: %d", len(acknowledged), refused))
 	t.indented(fmt.Sprintf("received by the reviewer:    %d, lost: %d, repeated: %d, in order: %t", len(got), lost(acknowledged, got), repeated(got), slices.IsSorted(got)))
 	t.claim(slices.Equal(acknowledged, got), "every acknowledged signal arrives once and in order")
 	t.rest(ctx)

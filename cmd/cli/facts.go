@@ -160,6 +160,9 @@ func (s *shell) factsList(use, short string, least int) *cobra.Command {
 	}}, sends(client.Facts.Search, &query), func(page fact.Page) int { return max(len(page.Facts), 1-least) }, func(w io.Writer, page fact.Page) {
 		if len(page.Facts) == 0 && page.Next == "" {
 			fmt.Fprintln(w, "No facts.")
+			if least > 0 {
+				fmt.Fprintln(w, "Keys were compared with the pattern; for words of a value: skillrouter search --kind fact WORDS")
+			}
 			return
 		}
 		factTable.list(w, page.Facts)

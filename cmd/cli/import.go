@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,8 +15,10 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
+	"skillrouter/learning"
 	"skillrouter/learning/knowledge"
 	"skillrouter/router/client"
+	"skillrouter/router/transfer"
 )
 
 // Bounds of an import.
@@ -55,7 +58,7 @@ func (s *shell) importCommand() *cobra.Command {
 	defaults := knowledge.Draft{Category: knowledge.CategoryPattern}
 	var path string
 	var foreign foreignImport
-	return s.calls(command{
+	cmd := s.calls(command{
 		use: "import [--from FORMAT] PATH", short: "Take memories in from a file or folder: of a router, or of another system", args: exactly(&path),
 		long: `With --from it reads one of these, and needs the scope captain:
 
@@ -64,7 +67,8 @@ Each thing is taken in once, however often the import is repeated: after an
 interruption or a kill, run it again: it goes on where it was, and counts what
 is there already. --dry-run changes nothing and says what would become
 of each; --report writes a line of JSON for each that was refused. What is
-imported counts as little trusted, and secrets are cut out.
+imported counts as little trusted, and secrets are cut out. The answer has the
+import's id: "import undo ID" takes back what it added.
 
 Without --from it streams a file of JSON lines to the router, one entry a line:
 
@@ -73,25 +77,93 @@ Without --from it streams a file of JSON lines to the router, one entry a line:
 "text" or "body" may stand for "content", and "scope" for "project". "-" reads
 standard input. What is there already is counted as a duplicate, and the same
 id again is an update, so an import that broke off can be repeated. The exit
-code is 1 if any line was refused.`,
+code is 1 if any line was refused. Such an import has no id, and is not undone.`,
 		flags: options{
 			choice("from", &foreign.from, formatNames(), "format of PATH"),
 			option("dry-run", &foreign.dryRun, "change nothing, and say what would become of each thing"),
 			option("report", &foreign.report, "file for a line of JSON on each thing that was refused or passed over"),
 			option("agent", &defaults.AgentID, "author of what says none; with --from"),
 			option("category", &defaults.Category, "category of what says none"),
-			option("project", &defaults.Project, "project of what says none"),
+			option("project", &defaults.Project, "project of what says none; of instructions (claude-md) this folder's if nothing is said"),
 			option("source", &defaults.Source, "source of what says none"),
 			option("tag", &defaults.Tags, "tag of what has none; may be repeated"),
 		},
 	}, func(ctx context.Context, c *client.Client) error {
 		if foreign.from != "" {
+			if foreign.from == "claude-md" {
+				defaults.Project = cmp.Or(defaults.Project, s.project())
+			}
 			return s.importForeign(ctx, c.Transfer, path, foreign, defaults)
 		}
 		if foreign.dryRun || foreign.report != "" {
 			return usagef("--dry-run and --report go with --from")
 		}
 		return s.importLines(ctx, c, path, defaults)
+	})
+	cmd.AddCommand(s.importList(), s.importUndo())
+	return cmd
+}
+
+func (s *shell) importList() *cobra.Command {
+	var filter transfer.ImportFilter
+	return asks(s, command{
+		use: "list", short: "List the imports that added something, the newest first",
+		flags: options{cursor(&filter.Cursor), limit(&filter.Limit)},
+	}, sends(client.Transfer.Imports, &filter), func(w io.Writer, page transfer.ImportPage) {
+		importTable.list(w, page.Imports)
+		printIf(w, "There are more: --cursor %s\n", page.Next)
+	})
+}
+
+var importTable = columns[learning.Import]{
+	"No imports.",
+	[]string{"ID", "WHAT", "BY", "ADDED", "LEFT", "WHEN"},
+	func(i learning.Import) cells {
+		return cells{shortID(i.ID), i.Source, i.AgentID, i.Stored, i.Left, i.At}
+	},
+}
+
+// undoneImport is what import undo prints.
+type undoneImport struct {
+	transfer.UndoAnswer
+	KeptCount int `json:"kept_count"`
+}
+
+func (s *shell) importUndo() *cobra.Command {
+	var id string
+	var draft transfer.UndoDraft
+	return asks(s, command{
+		use: "undo IMPORT", short: "Take back what an import added", args: exactly(&id),
+		long: `Takes back what an import added, and nothing else: what was there already stays.
+Knowledge, facts, procedures and episodes are deleted, lessons retired, patterns
+deprecated, reminders cancelled. What was changed or used since is kept and
+named; --force takes that too. An import that was broken off can be taken back.`,
+		flags: options{option("force", &draft.Force, "also what was changed or used since")},
+	}, full("imports", &id, func(ctx context.Context, c *client.Client) (out undoneImport, err error) {
+		out.UndoAnswer = transfer.UndoAnswer{ImportID: id, Kept: []transfer.Kept{}}
+		for {
+			part, err := c.Transfer.Undo(ctx, id, draft)
+			if err != nil {
+				return out, err
+			}
+			out.Undone, out.Gone = out.Undone+part.Undone, out.Gone+part.Gone
+			out.KeptCount += len(part.Kept)
+			out.Kept = append(out.Kept, part.Kept[:min(len(part.Kept), maxListed-len(out.Kept))]...)
+			if draft.Cursor = part.Next; part.Next == "" {
+				return out, nil
+			}
+		}
+	}), func(w io.Writer, out undoneImport) {
+		fmt.Fprintf(w, "%s taken back, %s gone already, %s kept\n", thousands(out.Undone), thousands(out.Gone), thousands(out.KeptCount))
+		if out.KeptCount > 0 {
+			fmt.Fprintln(w, "Changed or used since, and so kept; --force takes them back too:")
+		}
+		for _, k := range out.Kept {
+			fmt.Fprintf(w, "    %s %s\n", k.Kind, clean(k.ID))
+		}
+		if more := out.KeptCount - len(out.Kept); more > 0 {
+			fmt.Fprintf(w, "    … and %d more\n", more)
+		}
 	})
 }
 

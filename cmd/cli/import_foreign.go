@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"skillrouter"
 	"skillrouter/learning/knowledge"
 	"skillrouter/router/exchange"
 	"skillrouter/router/transfer"
@@ -46,7 +47,8 @@ type importedForeign struct {
 	Duplicates int       `json:"duplicates"`
 	Refused    int       `json:"refused"`
 	Skipped    int       `json:"skipped"`
-	Listed     []leftOut `json:"left_out"` // the first maxListed of what was refused or skipped
+	ImportID   string    `json:"import_id,omitempty"` // by what it can be taken back; empty: it added nothing
+	Listed     []leftOut `json:"left_out"`            // the first maxListed of what was refused or skipped
 }
 
 // importing is an import under way.
@@ -54,6 +56,7 @@ type importing struct {
 	ctx    context.Context
 	to     transfer.Service
 	out    importedForeign
+	source string        // what is imported, for the list of imports
 	report *json.Encoder // nil: none
 	known  map[string]bool
 	sent   func() // is told whenever the router has answered
@@ -84,6 +87,7 @@ func (s *shell) importForeign(ctx context.Context, to transfer.Service, path str
 		return usageError{errors.New(explain(err))}
 	}
 	i := &importing{ctx: ctx, to: to, out: importedForeign{Format: format.Name, DryRun: what.dryRun, Listed: []leftOut{}}, known: map[string]bool{}}
+	i.source = skillrouter.Head(format.Name+" "+filepath.Base(path), transfer.MaxSource)
 	if what.report != "" {
 		file, err := os.OpenFile(what.report, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 		if err != nil {
@@ -169,7 +173,7 @@ func (i *importing) send() {
 	if len(i.batch) == 0 || i.err != nil {
 		return
 	}
-	request := transfer.ImportRequest{DryRun: i.out.DryRun}
+	request := transfer.ImportRequest{DryRun: i.out.DryRun, ImportID: i.out.ImportID, Source: i.source}
 	for _, item := range i.batch {
 		request.Records = append(request.Records, item.Record)
 	}
@@ -196,6 +200,7 @@ func (i *importing) send() {
 			i.out.Stored++
 		}
 	}
+	i.out.ImportID = imported.ImportID
 	i.batch, i.size = i.batch[:0], 0
 	i.sent()
 }
@@ -245,6 +250,9 @@ func printImportedForeign(w io.Writer, out importedForeign) {
 		stored = "would be stored"
 	}
 	fmt.Fprintf(w, "%d seen: %d %s, %d there already, %d refused, %d passed over\n", out.Seen, out.Stored, stored, out.Duplicates, out.Refused, out.Skipped)
+	if out.ImportID != "" {
+		fmt.Fprintf(w, "To take it back: skillrouter import undo %s\n", shortID(out.ImportID))
+	}
 	for _, l := range out.Listed {
 		reason := l.Reason
 		if l.Field != "" {

@@ -185,7 +185,7 @@ func (s *shell) printKnowledge(w io.Writer, k knowledge.Knowledge) {
 		section{"Stored", ago(s.now(), k.CreatedAt)}, section{"Changed", ago(s.now(), k.UpdatedAt)}, section{"Superseded by", k.SupersededBy})
 	for _, c := range k.Conflicts {
 		if !c.Settled {
-			fmt.Fprintf(w, "May contradict %s: %s\n", clean(c.ID), clean(c.Reason))
+			fmt.Fprintln(w, strings.TrimSuffix("May contradict "+clean(c.ID)+": "+clean(c.Reason), ": "))
 		}
 	}
 	sections(w, section{"Content", k.Content})

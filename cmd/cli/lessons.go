@@ -96,6 +96,7 @@ func (s *shell) lessonsSearch() *cobra.Command {
 			s.minRelevance(&query.MinRelevance, &query.Shown),
 		},
 		before: func() error {
+			query.PreferProject = s.project()
 			if own {
 				query.CrossDomain = new(bool)
 			}

@@ -3,6 +3,8 @@ package cli
 import (
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -28,7 +30,7 @@ func printMemory(w io.Writer, memory router.Memory) {
 	lessons := columns[lesson.Lesson]{
 		heads: []string{"NO", "LESSON", "DOMAIN", "SEVERITY", "FROM", "SOLUTION"},
 		cells: func(l lesson.Lesson) cells {
-			return cells{l.Number, l.Title, l.Domain, l.Severity, l.SourceAgent, l.Solution}
+			return cells{l.Number, l.Title, l.Domain, l.Severity, l.SourceAgent, first(l.Solution, strings.Join(l.Alternatives, "; "))}
 		},
 	}
 	fmt.Fprintf(w, "%s (%s): %d lessons\n", clean(memory.Agent), clean(first(memory.Domain, "no domain known")), memory.LessonsCount)
@@ -36,13 +38,18 @@ func printMemory(w io.Writer, memory router.Memory) {
 	for i, a := range memory.AntiPatterns {
 		anti[i] = a.Lesson
 	}
+	shown := map[string]bool{}
 	for _, part := range []struct {
 		name    string
 		lessons []lesson.Lesson
 	}{{"Never do", anti}, {"Critical", memory.Critical}, {"Latest", memory.Recent}} {
+		part.lessons = slices.DeleteFunc(part.lessons, func(l lesson.Lesson) bool { return shown[l.ID] })
 		if len(part.lessons) > 0 {
 			fmt.Fprintf(w, "\n%s\n", part.name)
 			lessons.list(w, part.lessons)
+		}
+		for _, l := range part.lessons {
+			shown[l.ID] = true
 		}
 	}
 }

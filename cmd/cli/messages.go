@@ -271,6 +271,8 @@ func printSent(w io.Writer, sent comms.Sent) {
 		state = "sent to " + clean(strings.Join(sent.Recipients, ", "))
 	case sent.Delivered:
 		state = "delivered"
+	case sent.Target == comms.Broadcast:
+		state = "stored; each agent is told when it listens next"
 	}
 	fmt.Fprintf(w, "%s to %s: %s (seq %d, %s)\n", clean(sent.Signal), clean(sent.Target), state, sent.Seq, clean(sent.MessageID))
 }

@@ -32,6 +32,7 @@ func (s *shell) queryCommand() *cobra.Command {
 			s.minRelevance(&least, &shown),
 		},
 	}, func(ctx context.Context, c *client.Client) (router.Answer, error) {
+		query.PreferProject = s.project()
 		answer, err := c.Router.Ask(ctx, query)
 		return relevantOf(answer, least, shown), err
 	}, answered, printAnswer)

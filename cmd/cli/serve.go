@@ -44,9 +44,9 @@ flags; "skillrouter config example" prints such a file.`,
 		loaded, err := config.Load(config.Sources{File: first(file, s.env("SKILLROUTER_CONFIG")), LookupEnv: s.lookupEnv, Flags: given})
 		if err != nil {
 			if _, there := given[skillrouter.FieldOf(err)]; there {
-				return usageError{errors.New(skillrouter.MessageOf(err))}
+				return usageError{errors.New(explain(err))}
 			}
-			return &skillrouter.Error{Code: skillrouter.CodeOf(err), Message: skillrouter.MessageOf(err), Err: err}
+			return &skillrouter.Error{Code: skillrouter.CodeOf(err), Message: explain(err), Err: err}
 		}
 		usual := debug.SetGCPercent(startGC)
 		a, err := app.New(ctx, loaded.Config, s.logger(loaded.Log), app.Options{Version: version().Version, CreateMissing: createMissing})

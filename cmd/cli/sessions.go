@@ -65,7 +65,7 @@ told by a message. "-" reads the summary from standard input.`,
 			option("reassign", &end.Reassign, "hand the agent's tasks on too"),
 		},
 		before: func() error { return s.text(&end.Summary, operational.MaxSessionSummary) },
-	}, sendsTo(client.Sessions.End, &id, &end), func(w io.Writer, ended session.Ended) {
+	}, withIDTo("sessions", client.Sessions.End, &id, &end), func(w io.Writer, ended session.Ended) {
 		if ended.AlreadyEnded {
 			fmt.Fprintln(w, "it had ended before")
 		}
@@ -107,7 +107,7 @@ func (s *shell) sessionsShow() *cobra.Command {
 	var id string
 	return asks(s, command{
 		use: "show ID", short: "Show a session, and what it left undone", args: exactly(&id),
-	}, sends(client.Sessions.Session, &id), printSession)
+	}, withID("sessions", client.Sessions.Session, &id), printSession)
 }
 
 // printSession prints what a session said and left undone.

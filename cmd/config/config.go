@@ -174,7 +174,7 @@ func (c Config) Validate() error {
 		return err
 	}
 	if c.Data == "" {
-		return skillrouter.InvalidField("data", "is required: this platform names no folder for it")
+		return skillrouter.InvalidField("data", "is required: there is no home folder; name the folder with --data or SKILLROUTER_DATA")
 	}
 	if strings.IndexByte(c.Data, 0) >= 0 {
 		return skillrouter.InvalidField("data", "may not hold the character NUL")

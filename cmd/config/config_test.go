@@ -219,8 +219,8 @@ func TestRefusals(t *testing.T) {
 				t.Fatalf("error is %v, want an invalid one", err)
 			}
 			for _, part := range test.message {
-				if !strings.Contains(skillrouter.MessageOf(err), part) {
-					t.Errorf("message %q does not hold %q", skillrouter.MessageOf(err), part)
+				if !strings.Contains(skillrouter.Explain(err), part) {
+					t.Errorf("message %q does not hold %q", skillrouter.Explain(err), part)
 				}
 			}
 		})

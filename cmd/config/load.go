@@ -138,6 +138,6 @@ func (l *Loaded) blame(err error) error {
 	}
 	return &skillrouter.Error{
 		Code: skillrouter.CodeOf(err), Field: field, Err: errors.Unwrap(err),
-		Message: field + " " + skillrouter.MessageOf(err) + where,
+		Message: skillrouter.MessageOf(err) + where,
 	}
 }

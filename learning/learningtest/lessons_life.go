@@ -314,6 +314,34 @@ func relevantLessons(t *testing.T, ctx context.Context, s lesson.Service) {
 			t.Errorf("%s is not explained", hit.ID)
 		}
 	}
+	// What one works on goes first, with a reason, and another project's is marked.
+	here, there := Draft("Rotate the signing keys of the gateway"), Draft("Rotate the signing keys of the gateway weekly")
+	here.Project, there.Project = "shop", "bank"
+	for _, d := range []*lesson.Draft{&there, &here} {
+		d.ID = "of-" + d.Project
+		must[lesson.Reported](t)(s.Report(ctx, *d))
+	}
+	for _, project := range []string{"shop", "bank"} {
+		mine := must[lesson.Results](t)(s.Relevant(ctx, lesson.Query{Context: "rotate the signing keys of the gateway", PreferProject: project, Explain: true}))
+		if mine.Count < 2 || mine.Results[0].Project != project {
+			t.Fatalf("in %s: %+v", project, mine.Results)
+		}
+		for _, hit := range mine.Results[:2] {
+			lane, sum := "other project", 0.0
+			if hit.Project == project {
+				lane = "project"
+			}
+			if !slices.ContainsFunc(hit.Why, func(r learning.Reason) bool { return r.Lane == lane && r.Term == hit.Project }) {
+				t.Errorf("in %s, no reason %q of %+v", project, lane, hit)
+			}
+			for _, r := range hit.Why {
+				sum += r.Weight
+			}
+			if math.Abs(sum-hit.Score) > 1e-9 {
+				t.Errorf("the reasons of %s add up to %f, not %f", hit.ID, sum, hit.Score)
+			}
+		}
+	}
 	no := false
 	found = must[lesson.Results](t)(s.Relevant(ctx, lesson.Query{Context: "the login page redirects in a loop", Domain: "infrastructure", CrossDomain: &no}))
 	if slices.ContainsFunc(found.Results, func(h lesson.Hit) bool { return h.Domain != "infrastructure" }) {

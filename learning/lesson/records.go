@@ -10,13 +10,15 @@ func (q *Query) unfiltered() bool { return q.CrossDomain == nil || *q.CrossDomai
 
 // Query asks for the lessons that fit a situation (seed 000's ContextQuery).
 type Query struct {
-	Context     string `json:"context"`
-	Domain      string `json:"domain,omitempty"`
-	Agent       string `json:"agent,omitempty"` // its domain counts if Domain is empty
-	Project     string `json:"project,omitempty"`
-	CrossDomain *bool  `json:"include_cross_domain,omitempty"` // nil: true
-	Limit       int    `json:"max_results,omitempty"`          // 1 to MaxLimit; 0 means DefaultLimit
-	Explain     bool   `json:"explain,omitempty"`
+	Context string `json:"context"`
+	Domain  string `json:"domain,omitempty"`
+	Agent   string `json:"agent,omitempty"` // its domain counts if Domain is empty
+	Project string `json:"project,omitempty"`
+	// PreferProject is the project that the caller works in, where Project names none: as knowledge.Query's.
+	PreferProject string `json:"prefer_project,omitempty"`
+	CrossDomain   *bool  `json:"include_cross_domain,omitempty"` // nil: true
+	Limit         int    `json:"max_results,omitempty"`          // 1 to MaxLimit; 0 means DefaultLimit
+	Explain       bool   `json:"explain,omitempty"`
 	// MinRelevance keeps out what is less relevant, from 0 to 1.
 	MinRelevance float64 `json:"min_relevance,omitempty"`
 	// Shown keeps out what people are not shown: see learning.Relevant.

@@ -65,7 +65,7 @@ func (l *Lessons) relevant(ctx context.Context, query Query) (Results, error) {
 	if err := cmp.Or(
 		skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead),
 		skillrouter.CheckRequired("context", query.Context, learning.MaxQuery),
-		skillrouter.CheckNames("domain", query.Domain, "agent", query.Agent, "project", query.Project),
+		skillrouter.CheckNames("domain", query.Domain, "agent", query.Agent, "project", query.Project, "prefer_project", query.PreferProject),
 		learning.CheckRelevance(query.MinRelevance),
 	); err != nil {
 		return Results{}, err
@@ -133,12 +133,17 @@ func (l *Lessons) weigh(lessons []Lesson, found []tfidf.Hit, query Query) []Hit 
 	}
 	at := l.now.Stamp()
 	best := found[0].Score
+	prefer := query.PreferProject
+	if query.Project != "" {
+		prefer = ""
+	}
 	hits := make([]Hit, 0, len(lessons))
 	for _, lesson := range lessons {
 		hit := byID[lesson.ID]
 		part := nearness(&lesson, query)
 		h := Hit{Lesson: lesson, Evidence: hit.Evidence, Relevance: shelf.Relevance(hit.Evidence), Similarity: min(hit.Score/best, 1) * part, Recency: recency(lesson.LastOccurred, at)}
 		h.Score = l.weights.Similarity*h.Similarity + l.weights.Recency*h.Recency
+		factor, preferred := learning.Prefer(prefer, lesson.Project, lesson.Trust)
 		if query.Explain {
 			scale := l.weights.Similarity * part / best
 			why := make([]tfidf.Reason, 0, len(hit.Why)+1)
@@ -146,9 +151,14 @@ func (l *Lessons) weigh(lessons []Lesson, found []tfidf.Hit, query Query) []Hit 
 				why = append(why, tfidf.Reason{Lane: r.Lane, Term: r.Term, Weight: r.Weight * scale})
 			}
 			why = append(why, tfidf.Reason{Lane: LaneRecency, Weight: l.weights.Recency * h.Recency})
-			shelf.Exact(h.Score, why)
+			for _, r := range preferred {
+				r.Weight *= h.Score
+				why = append(why, tfidf.Reason(r))
+			}
+			shelf.Exact(h.Score*factor, why)
 			h.Why = shelf.Reasons(why)
 		}
+		h.Score *= factor
 		hits = append(hits, h)
 	}
 	skillrouter.Sort(hits, func(a, b Hit) int {

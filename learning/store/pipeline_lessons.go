@@ -128,8 +128,8 @@ func (s *Store) Lessons(ctx context.Context, ids []string) ([]lesson.Lesson, err
 func (s *Store) LessonPlaces(ctx context.Context, ids []string) ([]lesson.Lesson, error) {
 	return inParts(ids, func(part []string) ([]lesson.Lesson, error) {
 		return list(s.read.WithContext(ctx), func(l *lesson.Lesson) []any {
-			return []any{&l.ID, &l.Number, &l.Domain, &l.Project, &l.Transferability, at(&l.LastOccurred)}
-		}, "SELECT id, num, domain, project, transferability, last_occurred FROM lessons WHERE id IN ("+marks(len(part))+") AND status <> 'retired'", anys(part)...)
+			return []any{&l.ID, &l.Number, &l.Domain, &l.Project, &l.Transferability, &l.Trust, at(&l.LastOccurred)}
+		}, "SELECT id, num, domain, project, transferability, trust, last_occurred FROM lessons WHERE id IN ("+marks(len(part))+") AND status <> 'retired'", anys(part)...)
 	})
 }
 

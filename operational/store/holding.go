@@ -15,12 +15,15 @@ const isOpen = "status IN ('pending', 'due')"
 // FindIDs are what finds ids by their beginning or end, by what people call what has them:
 // at most so many, the newest first. The part has no wildcard.
 func (s *Store) FindIDs() map[string]func(ctx context.Context, part string, most int) ([]string, error) {
-	return map[string]func(ctx context.Context, part string, most int) ([]string, error){
-		"escalations": func(ctx context.Context, part string, most int) (ids []string, err error) {
-			err = s.read.WithContext(ctx).Raw("SELECT id FROM escalations WHERE id {like} ? OR id {like} ? ORDER BY id DESC LIMIT ?", part+"%", "%"+part, most).Scan(&ids).Error
+	finds := map[string]func(ctx context.Context, part string, most int) ([]string, error){}
+	for _, table := range []string{"escalations", "sessions"} {
+		text := "SELECT id FROM " + table + " WHERE id {like} ? OR id {like} ? ORDER BY id DESC LIMIT ?"
+		finds[table] = func(ctx context.Context, part string, most int) (ids []string, err error) {
+			err = s.read.WithContext(ctx).Raw(text, part+"%", "%"+part, most).Scan(&ids).Error
 			return ids, err
-		},
+		}
 	}
+	return finds
 }
 
 // ClearReminders implements operational.ReminderStore.

@@ -22,6 +22,16 @@ func (t Transfer) Import(ctx context.Context, request transfer.ImportRequest) (t
 	return call[transfer.Imported](ctx, t.c, http.MethodPost, at("/api/import"), request)
 }
 
+// Imports implements transfer.Service.
+func (t Transfer) Imports(ctx context.Context, filter transfer.ImportFilter) (transfer.ImportPage, error) {
+	return call[transfer.ImportPage](ctx, t.c, http.MethodGet, at("/api/imports").with(filter), nil)
+}
+
+// Undo implements transfer.Service.
+func (t Transfer) Undo(ctx context.Context, id string, draft transfer.UndoDraft) (transfer.UndoAnswer, error) {
+	return call[transfer.UndoAnswer](ctx, t.c, http.MethodPost, at("/api/imports/{id}/undo", id), draft)
+}
+
 // Export implements transfer.Service.
 func (t Transfer) Export(ctx context.Context, query transfer.ExportQuery, visit func(transfer.Record) error) error {
 	return t.Lines(ctx, query, func(kind string, line []byte) error {

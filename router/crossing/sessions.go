@@ -51,7 +51,7 @@ func leftOpen(told operational.SessionEvent) string {
 		}
 	}
 	if len(parts) == 0 {
-		return "nothing undone"
+		return "no open task, message, step or reminder"
 	}
 	return strings.Join(parts, ", ")
 }

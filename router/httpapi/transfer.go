@@ -29,6 +29,9 @@ func (s *Server) transferRoutes() {
 	if s.services.Transfer != nil {
 		s.importRoute(s.services.Transfer)
 		s.exportRoute()
+		at := s.at("memory", "/api/imports")
+		at.get("", "The imports that added something, newest first; for the captain", asked(s.services.Transfer.Imports))
+		at.post("/{id}/undo", "Take back what an import added, but for what was changed or used since; for the captain", changed(s.services.Transfer.Undo))
 	}
 	if s.services.Backup != nil {
 		s.engine.GET("/api/backup", s.backup)

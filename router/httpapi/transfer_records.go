@@ -39,6 +39,9 @@ const (
 type importBody struct {
 	Records []json.RawMessage `json:"records" doc:"Each is a memory with its kind, as an export has them" maxItems:"1000"`
 	DryRun  bool              `json:"dry_run,omitempty" doc:"Change nothing, and say what would become of them"`
+
+	ImportID string `json:"import_id,omitempty" doc:"The import_id that the first part of an import was answered with, by which all of it can be taken back"`
+	Source   string `json:"source,omitempty" doc:"What is imported, for the list of imports" maxLength:"512"`
 }
 
 func (s *Server) importRoute(to transfer.Service) {
@@ -97,8 +100,8 @@ func takeTurn[T any](ctx context.Context, turn chan struct{}, do func() (T, erro
 // importReader reads the body of an import: an object with records, or the records alone.
 type importReader struct {
 	*texts
-	dryRun bool
-	queued []importText
+	request transfer.ImportRequest // all of it but the records
+	queued  []importText
 }
 
 // importText is a record of an import that is not decoded yet.
@@ -155,7 +158,7 @@ func (r *importReader) object() error {
 		if string(name) == `"records"` {
 			err = r.records()
 		} else {
-			err = r.flag()
+			err = r.member(string(name))
 		}
 		if err != nil {
 			return err
@@ -207,13 +210,23 @@ func (r *importReader) name() ([]byte, error) {
 	return name, nil
 }
 
-// flag reads the value of dry_run.
-func (r *importReader) flag() error {
+// member reads the value of a member that is not the records, whose name is quoted.
+func (r *importReader) member(name string) error {
 	text, err := r.value("the body is not finished")
-	if err == nil && json.Unmarshal(text, &r.dryRun) != nil {
-		err = skillrouter.InvalidField("dry_run", "must be true or false")
+	if err != nil {
+		return err
 	}
-	return err
+	into, must := any(&r.request.DryRun), "must be true or false"
+	switch name {
+	case `"import_id"`:
+		into, must = &r.request.ImportID, "must be a text"
+	case `"source"`:
+		into, must = &r.request.Source, "must be a text"
+	}
+	if json.Unmarshal(text, into) != nil {
+		return skillrouter.InvalidField(strings.Trim(name, `"`), "%s", must)
+	}
+	return nil
 }
 
 // records reads the array of the records, which more of the body may follow.
@@ -263,14 +276,14 @@ func (r *importReader) list() error {
 // importAll hands the records on, kind by kind as an import has them, in chunks
 // of a bounded size, and gathers what became of them.
 func importAll(ctx context.Context, to transfer.Service, list *importReader) (transfer.Imported, error) {
-	all := transfer.Imported{Results: make([]transfer.ImportResult, len(list.queued)), DryRun: list.dryRun}
+	all := transfer.Imported{Results: make([]transfer.ImportResult, len(list.queued)), DryRun: list.request.DryRun}
 	order := make([]int, len(list.queued))
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(list.queued[a].kind, list.queued[b].kind) })
 	for len(order) > 0 {
-		request, size := transfer.ImportRequest{DryRun: list.dryRun}, 0
+		request, size := list.request, 0
 		for _, i := range order {
 			one := &list.queued[i]
 			if size += len(one.text); size > importChunk && len(request.Records) > 0 {
@@ -291,6 +304,7 @@ func importAll(ctx context.Context, to transfer.Service, list *importReader) (tr
 			result.Index = order[n]
 			all.Results[order[n]] = result
 		}
+		all.ImportID, list.request.ImportID = imported.ImportID, imported.ImportID
 		all.Stored, all.Duplicates, all.Refused = all.Stored+imported.Stored, all.Duplicates+imported.Duplicates, all.Refused+imported.Refused
 		order = order[len(request.Records):]
 	}

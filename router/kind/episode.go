@@ -55,5 +55,6 @@ func Episodes(service *episode.Episodes, experiences *experience.Experiences, ro
 			}, visit)
 		},
 		Import: taken(experiences.Take),
+		Undo:   Undo{func(ctx context.Context, id string) (any, error) { return service.Episode(ctx, id) }, service.Delete},
 	}
 }

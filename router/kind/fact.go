@@ -2,6 +2,7 @@ package kind
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"skillrouter"
@@ -38,6 +39,7 @@ func Facts(service *fact.Facts, rows interface {
 	// FactsAfter returns facts that live at a time, of this persona with a greater key and of personas behind it, in order.
 	FactsAfter(ctx context.Context, persona, key string, at time.Time, limit int) ([]fact.Fact, error)
 	FactHoldings(ctx context.Context, persona string, at time.Time) ([]skillrouter.Holding, error)
+	Fact(ctx context.Context, persona, key string) (fact.Fact, bool, error)
 }, now skillrouter.Clock,
 ) Memory {
 	return Memory{
@@ -68,5 +70,16 @@ func Facts(service *fact.Facts, rows interface {
 			}, visit)
 		},
 		Import: taken(service.Take),
+		Undo: Undo{func(ctx context.Context, ref string) (any, error) {
+			persona, key, _ := strings.Cut(ref, "/")
+			found, there, err := rows.Fact(ctx, persona, key)
+			if err == nil && !there {
+				err = skillrouter.Errorf(skillrouter.NotFound, "there is no such fact")
+			}
+			return found, err
+		}, func(ctx context.Context, ref string) error {
+			persona, key, _ := strings.Cut(ref, "/")
+			return service.Forget(ctx, fact.Ref{Persona: persona, Key: key})
+		}},
 	}
 }

@@ -125,6 +125,27 @@ type Memory struct {
 	Export func(ctx context.Context, project string, now time.Time, visit func(record any) error) error
 	// Import takes in records as Decode gives them, each once however often it comes.
 	Import func(ctx context.Context, records []any, taking learning.Taking) ([]learning.Taken, error)
+	// Undo takes back what an import added.
+	Undo Undo
+}
+
+// Undo reads and takes back memories of a kind that an import added, by what each is known by.
+type Undo struct {
+	// Read returns a memory without what time alone changes of it, and counts no use.
+	Read func(ctx context.Context, ref string) (any, error)
+	// Remove does what the kind's command delete does: it deletes, or retires what is never deleted.
+	Remove func(ctx context.Context, ref string) error
+}
+
+// Undone is why what is never deleted was retired.
+const Undone = "the import that brought it was undone"
+
+// unlessOver takes a conflict for success: what is to be retired is retired already.
+func unlessOver(err error) error {
+	if skillrouter.CodeOf(err) == skillrouter.Conflict {
+		return nil
+	}
+	return err
 }
 
 // Words are the words of a kind's rows.

@@ -59,5 +59,10 @@ func Entries(service *knowledge.Base, rows interface {
 			}, visit)
 		},
 		Import: taken(service.Take),
+		Undo: Undo{func(ctx context.Context, id string) (any, error) {
+			entry, err := service.Entry(ctx, id)
+			entry.SupersededBy, entry.Conflicts = "", nil // another entry says so
+			return entry, err
+		}, service.Delete},
 	}
 }

@@ -39,7 +39,7 @@ func Lessons(service *lesson.Lessons, rows interface {
 		Kind: Lesson.holding(rows.LessonHoldings, nil), Words: service, Shelf: service,
 		Search: func(ctx context.Context, q Question) (Found, error) {
 			results, err := service.Relevant(ctx, lesson.Query{
-				Context: q.Text, Domain: q.Category, Project: q.Project, Tags: q.Tags, Agent: q.AgentID, Since: q.Span.From, Until: q.Span.To, Narrow: true,
+				Context: q.Text, Domain: q.Category, Project: q.Project, PreferProject: q.Prefer, Tags: q.Tags, Agent: q.AgentID, Since: q.Span.From, Until: q.Span.To, Narrow: true,
 				Limit: q.Limit, Explain: q.Explain, Corpus: q.Corpus,
 			})
 			f := Found{Notice: results.Notice, Corrected: results.Corrected}
@@ -61,5 +61,13 @@ func Lessons(service *lesson.Lessons, rows interface {
 			}, visit)
 		},
 		Import: taken(service.Take),
+		Undo: Undo{func(ctx context.Context, id string) (any, error) {
+			l, err := service.Lesson(ctx, id)
+			l.Confidence = 0
+			return l, err
+		}, func(ctx context.Context, id string) error {
+			_, err := service.Retire(ctx, id, lesson.RetirementDraft{Reason: Undone})
+			return unlessOver(err)
+		}},
 	}
 }

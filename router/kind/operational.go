@@ -2,6 +2,7 @@ package kind
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	"skillrouter"
@@ -53,10 +54,23 @@ func Reminders(service *operational.Reminders, rows interface {
 			reminders, err := service.Take(ctx, records, taking.DryRun)
 			taken := make([]learning.Taken, len(reminders))
 			for i, r := range reminders {
-				taken[i] = learning.Taken{ID: r.Key, Duplicate: r.Duplicate, Err: r.Err}
+				taken[i] = learning.Taken{ID: r.Key, Ref: strconv.FormatInt(r.Number, 10), Duplicate: r.Duplicate, Err: r.Err}
 			}
 			return taken, err
 		}),
+		Undo: Undo{func(ctx context.Context, ref string) (any, error) {
+			number, err := strconv.ParseInt(ref, 10, 64)
+			if err != nil {
+				return nil, err
+			}
+			return service.Reminder(ctx, number)
+		}, func(ctx context.Context, ref string) error {
+			number, err := strconv.ParseInt(ref, 10, 64)
+			if err == nil {
+				_, err = service.Cancel(ctx, number, operational.ReminderNote{Note: Undone})
+			}
+			return unlessOver(err)
+		}},
 	}
 }
 

@@ -1,9 +1,11 @@
 package kind
 
 import (
+	"cmp"
 	"context"
 	"time"
 
+	"skillrouter"
 	"skillrouter/learning/lesson"
 	"skillrouter/router"
 )
@@ -41,5 +43,14 @@ func Patterns(service *lesson.Patterns, rows interface {
 			}, visit)
 		},
 		Import: taken(service.Take),
+		Undo: Undo{func(ctx context.Context, id string) (any, error) {
+			p, err := service.Pattern(ctx, id)
+			p.Confidence = 0
+			return p, err
+		}, func(ctx context.Context, id string) error {
+			by := cmp.Or(skillrouter.PrincipalOf(ctx).AgentID, "captain")
+			_, err := service.Deprecate(ctx, id, lesson.ConfirmationDraft{By: by, Notes: Undone})
+			return unlessOver(err)
+		}},
 	}
 }

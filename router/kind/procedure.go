@@ -89,5 +89,15 @@ func Procedures(service *procedure.Procedures, rows interface {
 			}, visit)
 		},
 		Import: taken(service.Take),
+		Undo: Undo{func(ctx context.Context, ref string) (any, error) {
+			p, err := service.Procedure(ctx, procedureRef(ref))
+			p.File = "" // it is written a moment later
+			return p, err
+		}, func(ctx context.Context, ref string) error { return service.Delete(ctx, procedureRef(ref)) }},
 	}
+}
+
+func procedureRef(id string) procedure.Ref {
+	persona, name, _ := strings.Cut(id, "/")
+	return procedure.Ref{Persona: persona, Name: name}
 }

@@ -95,6 +95,7 @@ func (s *Server) addLessonTools() {
 	}, func(p *params, q *lesson.Query) {
 		p.must("context", &q.Context, "The task")
 		p.may("domain", &q.Domain, "")
+		p.here(&q.PreferProject)
 		p.may("max_results", &q.Limit, upTo(learning.MaxLimit, lesson.DefaultLimit))
 		p.may("explain", &q.Explain, "")
 		p.actor(&q.Agent)

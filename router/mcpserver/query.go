@@ -23,6 +23,7 @@ func (s *Server) addQueryTool() {
 		p.must("query", &q.Query, "")
 		p.may("type", &q.Type, "Ask only there", among(classify.Classes()...))
 		p.may("project", &q.Project, "")
+		p.here(&q.PreferProject)
 		p.may("limit", &q.Limit, upTo(router.MaxLimit, router.DefaultLimit))
 		p.actor(&q.AgentID)
 	}, then(s.services.Router.Ask, shownAnswer))

@@ -20,13 +20,23 @@ type Service interface {
 	// Each record is as it was when it was read. What was stored before the export began is
 	// in it, unless it was deleted meanwhile; what is stored later may be.
 	Export(ctx context.Context, query ExportQuery, visit func(Record) error) error
+	// Imports lists the imports that added something. It needs ScopeCaptain.
+	Imports(ctx context.Context, filter ImportFilter) (ImportPage, error)
+	// Undo takes back what an import added, part by part. It needs ScopeCaptain.
+	Undo(ctx context.Context, id string, draft UndoDraft) (UndoAnswer, error)
 }
 
 // ImportRequest is records to take in.
 type ImportRequest struct {
 	Records []Record `json:"records"`
 	DryRun  bool     `json:"dry_run,omitempty"` // change nothing, and say what would become of them
+	// ImportID is the import that the request goes on with, by which all of it can be taken back; empty: a new one.
+	ImportID string `json:"import_id,omitempty"`
+	Source   string `json:"source,omitempty"` // what a new import reads, for who lists imports
 }
+
+// MaxSource bounds what is said of an import's source, in bytes.
+const MaxSource = 512
 
 // MaxImport bounds the records of one request: each is answered for.
 const MaxImport = 1000
@@ -58,6 +68,8 @@ type Imported struct {
 	Duplicates int            `json:"duplicates"`
 	Refused    int            `json:"refused"`
 	DryRun     bool           `json:"dry_run,omitempty"`
+	// ImportID is by what the import can be taken back; empty: it added nothing.
+	ImportID string `json:"import_id,omitempty"`
 }
 
 // ExportQuery selects what is exported.
@@ -69,17 +81,23 @@ type ExportQuery struct {
 // Transfer is the TransferService beside the databases.
 type Transfer struct {
 	memories []kind.Memory
+	undos    map[string]kind.Undo // by the kind's name
+	log      Log
 	now      skillrouter.Clock
 }
 
 var _ Service = (*Transfer)(nil)
 
 // New makes a Transfer of those of the memories that are exported. now is time.Now if nil.
-func New(memories []kind.Memory, now skillrouter.Clock) *Transfer {
+func New(memories []kind.Memory, log Log, now skillrouter.Clock) *Transfer {
 	if now == nil {
 		now = time.Now
 	}
-	return &Transfer{kind.Placed(memories, func(m kind.Memory) int { return m.Exported }), now}
+	t := &Transfer{kind.Placed(memories, func(m kind.Memory) int { return m.Exported }), map[string]kind.Undo{}, log, now}
+	for _, memory := range t.memories {
+		t.undos[memory.Name] = memory.Undo
+	}
+	return t
 }
 
 // Import implements TransferService.
@@ -91,6 +109,14 @@ func (t *Transfer) Import(ctx context.Context, request ImportRequest) (Imported,
 	if len(request.Records) > MaxImport {
 		return answer, skillrouter.InvalidField("records", "holds more than %d: send them in parts", MaxImport)
 	}
+	if err := skillrouter.CheckText("source", request.Source, MaxSource); err != nil {
+		return answer, err
+	}
+	part, err := t.part(ctx, request)
+	if err != nil {
+		return answer, err
+	}
+	answer.ImportID = request.ImportID
 	for _, memory := range t.memories {
 		var places []int
 		var records []any
@@ -108,6 +134,16 @@ func (t *Transfer) Import(ctx context.Context, request ImportRequest) (Imported,
 		}
 		for n, i := range places {
 			answer.Results[i] = resultOf(i, memory.Name, taken[n])
+		}
+		if request.DryRun {
+			continue
+		}
+		added, err := t.added(ctx, part, memory, taken)
+		if err != nil {
+			return answer, err
+		}
+		if added > 0 {
+			answer.ImportID = part.ID
 		}
 	}
 	for i, r := range request.Records {
