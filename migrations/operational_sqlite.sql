@@ -157,7 +157,7 @@ CREATE TABLE tokens (
     created_at INTEGER NOT NULL,
     expires_at INTEGER,
     revoked_at INTEGER
-, person TEXT NOT NULL DEFAULT '', issued_below TEXT NOT NULL DEFAULT '') STRICT;
+, person TEXT NOT NULL DEFAULT '', issued_below TEXT NOT NULL DEFAULT '', projects TEXT NOT NULL DEFAULT 'null') STRICT;
 CREATE TABLE events (
     seq      INTEGER PRIMARY KEY AUTOINCREMENT,
     type     TEXT NOT NULL,
@@ -313,3 +313,4 @@ INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (9, 8, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (10, 9, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (11, 10, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (12, 11, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (13, 12, 1);

@@ -63,7 +63,7 @@ What does not keep to projects is refused to it.`,
 func (s *shell) tokenList() *cobra.Command {
 	return asks(s, command{use: "list", short: "List tokens, without their secrets"}, gets(client.Tokens.List), columns[operational.Token]{
 		"No tokens.",
-		[]string{"TOKEN", "WHOSE", "SCOPES", "PROJECTS", "STATE", "ISSUED", "NOTE"},
+		[]string{"TOKEN", "WHOSE", "SCOPES", "STATE", "ISSUED", "PROJECTS", "NOTE"},
 		func(t operational.Token) cells {
 			state := "valid"
 			switch {
@@ -74,7 +74,7 @@ func (s *shell) tokenList() *cobra.Command {
 			case t.ExpiresAt != nil:
 				state = lives(t.ExpiresAt)
 			}
-			return cells{t.ID, cmp.Or(t.AgentID, t.Person), strings.ReplaceAll(names(t.Scopes), ", ", ","), strings.Join(t.Projects, ","), state, t.CreatedAt, t.Note}
+			return cells{t.ID, cmp.Or(t.AgentID, t.Person), strings.ReplaceAll(names(t.Scopes), ", ", ","), state, t.CreatedAt, strings.Join(t.Projects, ","), t.Note}
 		},
 	}.list)
 }
