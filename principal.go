@@ -37,7 +37,7 @@ type Principal struct {
 	unissued bool          // no token was ever issued, so nothing tells people from agents
 	above    func() string // the agent that runs the program which calls, if that can be seen
 	person   bool          // a person makes the call at a terminal
-	kept     bool          // see Keeping
+	keeping  bool          // see Keeping
 	wall     *wall         // nil: it sees every project
 }
 
@@ -200,7 +200,7 @@ func (p Principal) SpeakingAs(field, named string) (string, error) {
 // Need returns a Forbidden error unless p holds the scope, and is bound to no projects or asks
 // what keeps to them.
 func (p Principal) Need(scope Scope) error {
-	if p.wall != nil && !p.kept {
+	if p.wall != nil && !p.keeping {
 		return Unkept("what was asked for")
 	}
 	if p.Has(scope) {

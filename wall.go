@@ -35,7 +35,7 @@ func (p Principal) Walled() bool { return p.wall != nil }
 // of another project, and writes none. All others Need refuses to a principal that is bound to projects,
 // so that what nobody thought of shows nothing.
 func (p Principal) Keeping() Principal {
-	p.kept = true
+	p.keeping = true
 	return p
 }
 

@@ -61,7 +61,8 @@ func (s *Shelf[Row]) Within(ctx context.Context) (*tfidf.Index, error) {
 	w := s.walls.of(p.Projects())
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.index, w.follow(ctx, shelfSource[Row]{s})
+	err := w.follow(ctx, shelfSource[Row]{s})
+	return w.index, err
 }
 
 // Alike searches what the caller sees, by words alone, as the program does for itself.
