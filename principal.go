@@ -37,6 +37,8 @@ type Principal struct {
 	unissued bool          // no token was ever issued, so nothing tells people from agents
 	above    func() string // the agent that runs the program which calls, if that can be seen
 	person   bool          // a person makes the call at a terminal
+	keeping  bool          // see Keeping
+	wall     *wall         // nil: it sees every project
 }
 
 // PersonHeader is the HTTP header by which the command line says, with the value PersonAtTerminal,
@@ -195,8 +197,12 @@ func (p Principal) SpeakingAs(field, named string) (string, error) {
 	return named, p.ActAs(named)
 }
 
-// Need returns a Forbidden error unless p holds the scope.
+// Need returns a Forbidden error unless p holds the scope, and is bound to no projects or asks
+// what keeps to them.
 func (p Principal) Need(scope Scope) error {
+	if p.wall != nil && !p.keeping {
+		return Unkept("what was asked for")
+	}
 	if p.Has(scope) {
 		return nil
 	}

@@ -60,11 +60,15 @@ func (b *Mailbox) Inbox(ctx context.Context, q InboxQuery) (Inbox, error) {
 	if err != nil {
 		return Inbox{}, err
 	}
-	page := Inbox{Messages: make([]InboxMessage, len(messages)), Count: len(messages), LastSeq: q.Since, More: more}
+	last := q.Since
+	if len(messages) > 0 {
+		last = messages[len(messages)-1].Seq
+	}
+	messages = b.roster.shown(skillrouter.PrincipalOf(ctx), messages)
+	page := Inbox{Messages: make([]InboxMessage, len(messages)), Count: len(messages), LastSeq: last, More: more}
 	if len(messages) == 0 {
 		return page, nil
 	}
-	page.LastSeq = messages[len(messages)-1].Seq
 	receipts, err := b.store.ReceiptsBetween(ctx, m.id, messages[0].Seq, page.LastSeq)
 	if err != nil {
 		return Inbox{}, err

@@ -124,7 +124,7 @@ func (b *Mailbox) Send(ctx context.Context, draft operational.MessageDraft) (Sen
 	if err := principal.ActAs(draft.From); err != nil {
 		return Sent{}, err
 	}
-	if err := b.mayHalt(principal, message); err != nil {
+	if err := cmp.Or(b.mayHalt(principal, message), b.roster.maySend(principal, message.To)); err != nil {
 		return Sent{}, err
 	}
 	var recipients []string

@@ -109,6 +109,9 @@ func (p *Presence) Heartbeat(ctx context.Context, beat Heartbeat) (HeartbeatAnsw
 	if err := skillrouter.PrincipalOf(ctx).ActAs(beat.AgentID); err != nil {
 		return HeartbeatAnswer{}, err
 	}
+	if err := beat.within(skillrouter.PrincipalOf(ctx)); err != nil {
+		return HeartbeatAnswer{}, err
+	}
 	redacted := p.redact(&beat)
 	now := p.now()
 	m, err := p.checkIn(ctx, checkIn{Heartbeat: beat, at: now})
@@ -118,7 +121,7 @@ func (p *Presence) Heartbeat(ctx context.Context, beat Heartbeat) (HeartbeatAnsw
 	if err := p.collect(ctx, m); err != nil {
 		return HeartbeatAnswer{}, err
 	}
-	count, err := p.roster.unacked(ctx, m)
+	count, err := p.roster.waiting(ctx, m)
 	if err != nil {
 		return HeartbeatAnswer{}, err
 	}
@@ -196,6 +199,9 @@ func (p *Presence) Status(ctx context.Context, report StatusReport) (StatusAnswe
 		}
 	}
 	if err := skillrouter.PrincipalOf(ctx).ActAs(report.AgentID); err != nil {
+		return StatusAnswer{}, err
+	}
+	if err := beat.within(skillrouter.PrincipalOf(ctx)); err != nil {
 		return StatusAnswer{}, err
 	}
 	redacted := p.redact(&beat)
@@ -281,7 +287,7 @@ func (p *Presence) ShutdownCheck(ctx context.Context, agentID string) (ShutdownA
 		if err != nil {
 			return ShutdownAnswer{}, err
 		}
-		if waiting, err = p.roster.unacked(ctx, m); err != nil {
+		if waiting, err = p.roster.waiting(ctx, m); err != nil {
 			return ShutdownAnswer{}, err
 		}
 		m.mu.Lock()
@@ -297,7 +303,7 @@ func (p *Presence) ShutdownCheck(ctx context.Context, agentID string) (ShutdownA
 		if err != nil {
 			return ShutdownAnswer{}, err
 		}
-		answer.Unacknowledged = append(answer.Unacknowledged, messages...)
+		answer.Unacknowledged = append(answer.Unacknowledged, p.roster.shown(skillrouter.PrincipalOf(ctx), messages)...)
 	}
 	if m == nil { // a stop may wait for an agent that has never checked in
 		for _, message := range answer.Unacknowledged {
@@ -313,7 +319,11 @@ func (p *Presence) ShutdownCheck(ctx context.Context, agentID string) (ShutdownA
 		if err != nil {
 			return ShutdownAnswer{}, err
 		}
-		answer.UnfinishedTasks = append(answer.UnfinishedTasks, tasks...)
+		for _, task := range tasks {
+			if skillrouter.PrincipalOf(ctx).Sees(task.Project) {
+				answer.UnfinishedTasks = append(answer.UnfinishedTasks, task)
+			}
+		}
 	}
 	return answer, nil
 }
@@ -328,7 +338,8 @@ func shownTo(p skillrouter.Principal, a operational.Agent) operational.Agent {
 
 // Agents lists agents, the latest seen first. The caller needs ScopeRead.
 func (p *Presence) Agents(ctx context.Context, filter operational.AgentFilter) ([]operational.Agent, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+	caller := skillrouter.PrincipalOf(ctx).Keeping()
+	if err := caller.Need(skillrouter.ScopeRead); err != nil {
 		return nil, err
 	}
 	limit, err := skillrouter.Limit(filter.Limit, operational.DefaultLimit, operational.MaxLimit)
@@ -344,8 +355,8 @@ func (p *Presence) Agents(ctx context.Context, filter operational.AgentFilter) (
 		m.mu.Lock()
 		a := m.agent(now)
 		m.mu.Unlock()
-		if matches(filter, a) {
-			agents = append(agents, shownTo(skillrouter.PrincipalOf(ctx), a))
+		if caller.Sees(a.Project) && matches(filter, a) {
+			agents = append(agents, shownTo(caller, a))
 		}
 	}
 	if filter.Skip < 0 {
@@ -364,7 +375,7 @@ func matches(f operational.AgentFilter, a operational.Agent) bool {
 
 // Agent returns one agent. The caller needs ScopeRead.
 func (p *Presence) Agent(ctx context.Context, id string) (operational.Agent, error) {
-	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), skillrouter.CheckAgentID("agent_id", id)); err != nil {
+	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Keeping().Need(skillrouter.ScopeRead), skillrouter.CheckAgentID("agent_id", id)); err != nil {
 		return operational.Agent{}, err
 	}
 	m, err := p.roster.known(id)
@@ -373,6 +384,9 @@ func (p *Presence) Agent(ctx context.Context, id string) (operational.Agent, err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if !skillrouter.PrincipalOf(ctx).Sees(m.record.Project) {
+		return operational.Agent{}, unknown(id)
+	}
 	return shownTo(skillrouter.PrincipalOf(ctx), m.agent(p.now())), nil
 }
 

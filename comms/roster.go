@@ -101,7 +101,11 @@ func (r *roster) known(id string) (*member, error) {
 	if m := r.member(id); m != nil {
 		return m, nil
 	}
-	return nil, skillrouter.Errorf(skillrouter.NotFound, "no agent %q is known", id)
+	return nil, unknown(id)
+}
+
+func unknown(id string) error {
+	return skillrouter.Errorf(skillrouter.NotFound, "no agent %q is known", id)
 }
 
 // all returns every member, in no order.

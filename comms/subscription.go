@@ -48,6 +48,7 @@ type live struct {
 type Subscription struct {
 	mailbox *Mailbox
 	member  *member
+	caller  skillrouter.Principal
 	joined  int64
 	skip    map[int64]struct{}
 	ready   chan struct{}
@@ -86,7 +87,7 @@ func (b *Mailbox) Subscribe(ctx context.Context, agentID string, cursor *Cursor)
 	if err != nil {
 		return nil, err
 	}
-	s := &Subscription{mailbox: b, member: m, ready: make(chan struct{}, 1), reading: true}
+	s := &Subscription{mailbox: b, member: m, caller: skillrouter.PrincipalOf(ctx), ready: make(chan struct{}, 1), reading: true}
 	m.mu.Lock()
 	s.joined, s.cursor = m.record.JoinedSeq, m.record.AckedSeq
 	m.mu.Unlock()
@@ -226,7 +227,7 @@ func (s *Subscription) offer(posts []*Post, letters []*letter) {
 
 // wants tells whether a message is for the agent.
 func (s *Subscription) wants(m operational.Message) bool {
-	return m.To == s.member.id || m.To == "" && m.From != s.member.id && m.Seq > s.joined
+	return (m.To == s.member.id || m.To == "" && m.From != s.member.id && m.Seq > s.joined) && s.mailbox.roster.shows(s.caller, m)
 }
 
 // Take returns the next messages in order, without waiting; none means that
@@ -285,6 +286,12 @@ func (s *Subscription) page(ctx context.Context) ([]*Post, error) {
 		return nil, err
 	}
 	s.reading = more
+	if len(messages) > 0 && s.caller.Walled() {
+		last := messages[len(messages)-1].Seq
+		if messages = b.roster.shown(s.caller, messages); len(messages) == 0 {
+			s.cursor = max(s.cursor, last)
+		}
+	}
 	posts := make([]*Post, len(messages))
 	for i, m := range messages {
 		body, err := json.Marshal(m)

@@ -157,7 +157,7 @@ CREATE TABLE tokens (
     created_at INTEGER NOT NULL,
     expires_at INTEGER,
     revoked_at INTEGER
-, person TEXT NOT NULL DEFAULT '', issued_below TEXT NOT NULL DEFAULT '') STRICT;
+, person TEXT NOT NULL DEFAULT '', issued_below TEXT NOT NULL DEFAULT '', projects TEXT NOT NULL DEFAULT 'null') STRICT;
 CREATE TABLE events (
     seq      INTEGER PRIMARY KEY AUTOINCREMENT,
     type     TEXT NOT NULL,

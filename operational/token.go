@@ -13,6 +13,7 @@ type Token struct {
 	AgentID   string              `json:"agent_id,omitempty"`
 	Person    string              `json:"person,omitempty"`
 	Scopes    []skillrouter.Scope `json:"scopes"`
+	Projects  []string            `json:"projects,omitempty"` // the only ones that it sees and writes; none: all
 	Note      string              `json:"note,omitempty"`
 	CreatedAt time.Time           `json:"created_at"`
 	ExpiresAt *time.Time          `json:"expires_at,omitempty"`
@@ -26,6 +27,7 @@ type TokenDraft struct {
 	AgentID    string              `json:"agent_id,omitempty"` // needed for the scope agent
 	Person     string              `json:"person,omitempty"`   // whose it is, if it is no agent's: what this person decides is signed so
 	Scopes     []skillrouter.Scope `json:"scopes"`
+	Projects   []string            `json:"projects,omitempty"` // the only ones that it sees and writes; none: all
 	Note       string              `json:"note,omitempty"`
 	TTLSeconds int64               `json:"ttl_seconds,omitempty"` // 0: until revoked
 }

@@ -61,6 +61,8 @@ type Identity struct {
 	Person  string              `json:"person,omitempty"`   // the person, if it is one's
 	Scopes  []skillrouter.Scope `json:"scopes"`
 	Open    bool                `json:"open"` // no token is needed, and none was ever issued: everybody is the captain
+	// Projects are the only ones that the token sees and writes; none: all.
+	Projects []string `json:"projects,omitempty"`
 }
 
 // TokenDigest is the SHA-256 of a secret: what is stored of it.
@@ -158,7 +160,7 @@ func (t *Tokens) Authenticate(_ context.Context, secret string) (skillrouter.Pri
 		t.mu.RUnlock()
 		switch {
 		case known && (token.ExpiresAt == nil || now.Before(*token.ExpiresAt)):
-			p := skillrouter.Principal{AgentID: token.AgentID, Person: token.Person, Scopes: slices.Clone(token.Scopes)}
+			p := skillrouter.Principal{AgentID: token.AgentID, Person: token.Person, Scopes: slices.Clone(token.Scopes)}.Bind(token.Projects)
 			if token.IssuedBelow == "" {
 				p = p.Signing("token " + token.ID)
 			}
@@ -179,7 +181,7 @@ func (t *Tokens) Self(ctx context.Context) (Identity, error) {
 	if len(p.Scopes) == 0 {
 		return Identity{}, skillrouter.Errorf(skillrouter.Unauthenticated, "a token is needed")
 	}
-	return Identity{AgentID: p.AgentID, Person: p.Person, Scopes: slices.Clone(p.Scopes), Open: p.IsOpen()}, nil
+	return Identity{AgentID: p.AgentID, Person: p.Person, Scopes: slices.Clone(p.Scopes), Open: p.IsOpen(), Projects: p.Projects()}, nil
 }
 
 // Issue implements TokenService.
@@ -203,7 +205,7 @@ func (t *Tokens) Issue(ctx context.Context, draft TokenDraft) (IssuedToken, erro
 	}
 	now := t.now.Stamp()
 	issued := IssuedToken{
-		Token:  Token{ID: newID(), AgentID: draft.AgentID, Person: skillrouter.OneLine(draft.Person), Scopes: slices.Clone(draft.Scopes), Note: draft.Note, CreatedAt: now, IssuedBelow: below},
+		Token:  Token{ID: newID(), AgentID: draft.AgentID, Person: skillrouter.OneLine(draft.Person), Scopes: slices.Clone(draft.Scopes), Projects: slices.Clone(draft.Projects), Note: draft.Note, CreatedAt: now, IssuedBelow: below},
 		Secret: NewSecret(),
 	}
 	if draft.TTLSeconds > 0 {
@@ -275,6 +277,9 @@ func (d TokenDraft) check() error {
 	} else if slices.Contains(d.Scopes, skillrouter.ScopeAgent) {
 		return skillrouter.InvalidField("agent_id", "is required for the scope %q", skillrouter.ScopeAgent)
 	}
+	if err := d.checkProjects(); err != nil {
+		return err
+	}
 	if d.Person != "" && d.AgentID != "" {
 		return skillrouter.InvalidField("person", "and agent_id exclude each other: a token is a person's or an agent's")
 	}
@@ -288,6 +293,25 @@ func (d TokenDraft) check() error {
 		return err
 	}
 	return skillrouter.CheckRange("ttl_seconds", float64(d.TTLSeconds), 0, MaxTokenTTL)
+}
+
+// checkProjects refuses what no token can be bound to. Who acts for every agent is bound to nothing.
+func (d TokenDraft) checkProjects() error {
+	if len(d.Projects) > skillrouter.MaxProjects {
+		return skillrouter.InvalidField("projects", "may name at most %d", skillrouter.MaxProjects)
+	}
+	for _, project := range d.Projects {
+		if err := skillrouter.CheckName("projects", project); err != nil {
+			return err
+		}
+		if project == "" {
+			return skillrouter.InvalidField("projects", "may not name the empty project")
+		}
+	}
+	if len(d.Projects) > 0 && (skillrouter.Principal{Scopes: d.Scopes}).Has(skillrouter.ScopeCaptain) {
+		return skillrouter.InvalidField("projects", "bind a token of the scopes %q and %q alone: a captain acts for every agent", skillrouter.ScopeRead, skillrouter.ScopeAgent)
+	}
+	return nil
 }
 
 // The types of the events of tokens.

@@ -59,7 +59,7 @@ func New(classifier queryClassifier, sources Sources, options Options) *Router {
 
 // Ask implements Service. It needs ScopeRead.
 func (r *Router) Ask(ctx context.Context, query Query) (Answer, error) {
-	caller := skillrouter.PrincipalOf(ctx)
+	caller := skillrouter.PrincipalOf(ctx).Keeping()
 	if err := caller.Need(skillrouter.ScopeRead); err != nil {
 		return Answer{}, err
 	}
@@ -71,7 +71,7 @@ func (r *Router) Ask(ctx context.Context, query Query) (Answer, error) {
 	if q.agentID == "" {
 		q.agentID = caller.AgentID
 	}
-	if r.names != nil {
+	if r.names != nil && !caller.Walled() { // they are of every project
 		if q.names, err = r.names.in(ctx, query.Query); err != nil {
 			return Answer{}, err
 		}
@@ -79,11 +79,30 @@ func (r *Router) Ask(ctx context.Context, query Query) (Answer, error) {
 	if query.Type != "" {
 		return r.answer(ctx, query, q)
 	}
-	parts := r.split(query.Query, func(text string) []classify.Mention { return mentionsOf(namesIn(text, q.names)) })
+	parts := r.of(caller).split(query.Query, func(text string) []classify.Mention { return mentionsOf(namesIn(text, q.names)) })
 	if len(parts) < 2 {
 		return r.answer(ctx, query, q)
 	}
 	return r.sections(ctx, query, q, parts)
+}
+
+// of is the router as a caller that is bound to projects has it: what people taught it of others' questions is not heeded.
+func (r *Router) of(caller skillrouter.Principal) *Router {
+	base, taught := r.classifier.(interface{ Untaught() *classify.Classifier })
+	if !caller.Walled() || !taught {
+		return r
+	}
+	own := *r
+	own.classifier = base.Untaught()
+	return &own
+}
+
+// ask asks the source of a class. A caller that is bound to projects asks those that keep to them.
+func (r *Router) ask(ctx context.Context, class classify.Class, q question) (found, error) {
+	if q.caller.Walled() && sourceOf(class) != SourceLearning {
+		return found{}, nil
+	}
+	return r.sources[class].ask(ctx, q)
 }
 
 // sections answers each question of a query that holds several.
@@ -131,20 +150,20 @@ func mentionsOf(names []named) []classify.Mention {
 // answer answers one question.
 func (r *Router) answer(ctx context.Context, query Query, q question) (Answer, error) {
 	limit := q.limit
-	decided := r.classify(query, mentionsOf(q.names))
+	decided := r.of(q.caller).classify(query, mentionsOf(q.names))
 	answer := Answer{
 		QueryType: decided.Class, Confidence: decided.Confidence, Reasons: slices.Clone(decided.Reasons), Query: query.Query,
 		Source: sourceOf(decided.Class), Items: []Item{},
 	}
 	asker := ctx
 	ctx = learning.NotAsked(ctx) // whether the whole question is a gap is seen below
-	first, err := r.sources[decided.Class].ask(ctx, q)
+	first, err := r.ask(ctx, decided.Class, q)
 	if err != nil {
 		return Answer{}, err
 	}
 	answer.take(first)
 	if query.Type == "" && decided.NearTie() && r.sources[decided.Second] != nil {
-		second, err := r.sources[decided.Second].ask(ctx, q)
+		second, err := r.ask(ctx, decided.Second, q)
 		if err != nil {
 			return Answer{}, err
 		}
@@ -277,7 +296,7 @@ func (r *Router) repair(ctx context.Context, q question, forced bool, decided cl
 // try asks one more place and says whether it had something.
 func (r *Router) try(ctx context.Context, class classify.Class, q question, answer *Answer, then string) (bool, error) {
 	answer.Miss.Asked = append(answer.Miss.Asked, place(class, q.project))
-	f, err := r.sources[class].ask(ctx, q)
+	f, err := r.ask(ctx, class, q)
 	if err != nil || len(f.items) == 0 {
 		return false, err
 	}

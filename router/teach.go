@@ -122,6 +122,9 @@ func (t *Taught) Classify(query string, mentions []classify.Mention) classify.Cl
 	return t.heeds.Load().Classify(query, mentions)
 }
 
+// Untaught is the classifier without the feedback.
+func (t *Taught) Untaught() *classify.Classifier { return t.base }
+
 func (t *Taught) decide(query string) RoutedAs {
 	c := t.Classify(query, nil)
 	return RoutedAs{QueryType: c.Class, Confidence: c.Confidence, Reasons: c.Reasons}

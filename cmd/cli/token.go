@@ -34,11 +34,16 @@ captain (act as any agent), admin (everything, tokens too).
 A person's token bears a name, by which the ledger says who allowed or refused
 what the guard blocked: --person NAME --scope captain, or --scope read for one
 who only looks. It signs in to the dashboard. No agent's token is a person's,
-and a program that an agent runs cannot issue one.`,
+and a program that an agent runs cannot issue one.
+
+With --project, a token of the scope read or agent sees and writes the rows of
+these projects alone: what has another project, or none, is not there for it.
+What does not keep to projects is refused to it.`,
 		flags: options{
 			option("agent", &draft.AgentID, "agent that it is for; needed for the scope agent"),
 			option("person", &draft.Person, "person that it is for, instead of an agent"),
 			choices("scope", &draft.Scopes, skillrouter.Scopes(), "what it may do"),
+			option("project", &draft.Projects, "project that it is bound to; none: it sees all"),
 			option("note", &draft.Note, "what it is for, in your words"),
 			lifetime("ttl", &ttl, "how long it lives, such as 720h; until revoked if nothing is said"),
 		},
@@ -58,7 +63,7 @@ and a program that an agent runs cannot issue one.`,
 func (s *shell) tokenList() *cobra.Command {
 	return asks(s, command{use: "list", short: "List tokens, without their secrets"}, gets(client.Tokens.List), columns[operational.Token]{
 		"No tokens.",
-		[]string{"TOKEN", "WHOSE", "SCOPES", "STATE", "ISSUED", "NOTE"},
+		[]string{"TOKEN", "WHOSE", "SCOPES", "STATE", "ISSUED", "PROJECTS", "NOTE"},
 		func(t operational.Token) cells {
 			state := "valid"
 			switch {
@@ -69,7 +74,7 @@ func (s *shell) tokenList() *cobra.Command {
 			case t.ExpiresAt != nil:
 				state = lives(t.ExpiresAt)
 			}
-			return cells{t.ID, cmp.Or(t.AgentID, t.Person), strings.ReplaceAll(names(t.Scopes), ", ", ","), state, t.CreatedAt, t.Note}
+			return cells{t.ID, cmp.Or(t.AgentID, t.Person), strings.ReplaceAll(names(t.Scopes), ", ", ","), state, t.CreatedAt, strings.Join(t.Projects, ","), t.Note}
 		},
 	}.list)
 }

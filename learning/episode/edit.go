@@ -46,12 +46,12 @@ func mayChange(p skillrouter.Principal, e Episode) error {
 
 // Episode implements Service. It needs ScopeRead.
 func (l *Episodes) Episode(ctx context.Context, ref string) (Episode, error) {
-	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), learning.CheckID("id", ref)); err != nil {
+	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Keeping().Need(skillrouter.ScopeRead), learning.CheckID("id", ref)); err != nil {
 		return Episode{}, err
 	}
 	episode, ok, err := l.store.EpisodeOf(ctx, ref)
-	if err == nil && !ok {
-		err = noEpisode()
+	if err == nil && (!ok || !skillrouter.PrincipalOf(ctx).Sees(episode.Project)) {
+		return Episode{}, noEpisode()
 	}
 	return episode, err
 }
@@ -59,7 +59,7 @@ func (l *Episodes) Episode(ctx context.Context, ref string) (Episode, error) {
 // Edit implements Service. It needs ScopeAgent, and the agent that it happened to or
 // ScopeCaptain. A changed episode is held to what a new one is.
 func (l *Episodes) Edit(ctx context.Context, ref string, patch Patch) (Episode, error) {
-	caller := skillrouter.PrincipalOf(ctx)
+	caller := skillrouter.PrincipalOf(ctx).Keeping()
 	if err := cmp.Or(caller.Need(skillrouter.ScopeAgent), learning.CheckID("id", ref)); err != nil {
 		return Episode{}, err
 	}
@@ -82,6 +82,9 @@ func (l *Episodes) Edit(ctx context.Context, ref string, patch Patch) (Episode, 
 		if patch.Importance != nil {
 			draft.Importance = patch.Importance
 		}
+		if err := caller.Into("project", &draft.Project); err != nil {
+			return Change{}, err
+		}
 		now, err := Prepare(draft, old.CreatedAt)
 		if err != nil {
 			return Change{}, err
@@ -97,7 +100,7 @@ func (l *Episodes) Edit(ctx context.Context, ref string, patch Patch) (Episode, 
 // Delete implements Service. It needs ScopeAgent, and the agent that it happened to or
 // ScopeCaptain. Lessons that were learned from it, and their patterns, stay.
 func (l *Episodes) Delete(ctx context.Context, ref string) error {
-	caller := skillrouter.PrincipalOf(ctx)
+	caller := skillrouter.PrincipalOf(ctx).Keeping()
 	if err := cmp.Or(caller.Need(skillrouter.ScopeAgent), learning.CheckID("id", ref)); err != nil {
 		return err
 	}
@@ -109,9 +112,9 @@ func (l *Episodes) Delete(ctx context.Context, ref string) error {
 
 // change has decide say what becomes of an episode, which the caller must be allowed to change.
 func (l *Episodes) change(ctx context.Context, ref string, decide func(old Episode) (Change, error)) (Episode, error) {
-	caller := skillrouter.PrincipalOf(ctx)
+	caller := skillrouter.PrincipalOf(ctx).Keeping()
 	change, err := l.store.ChangeEpisode(ctx, ref, func(old Episode, found bool) (Change, error) {
-		if !found {
+		if !found || !caller.Sees(old.Project) {
 			return Change{}, noEpisode()
 		}
 		if err := mayChange(caller, old); err != nil {

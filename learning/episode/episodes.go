@@ -42,9 +42,12 @@ func NewEpisodes(store Store, options learning.Options) *Episodes {
 // Record implements Service. It needs ScopeAgent. Secrets are cut out
 // before it is stored.
 func (l *Episodes) Record(ctx context.Context, draft Draft) (Episode, error) {
-	writer := skillrouter.PrincipalOf(ctx)
+	writer := skillrouter.PrincipalOf(ctx).Keeping()
 	author, err := writer.ActingAs("agent_id", draft.AgentID)
 	if err != nil {
+		return Episode{}, err
+	}
+	if err := writer.Into("project", &draft.Project); err != nil {
 		return Episode{}, err
 	}
 	episode, err := Prepare(draft, l.now())
@@ -67,19 +70,20 @@ func (l *Episodes) Record(ctx context.Context, draft Draft) (Episode, error) {
 
 // Recent implements Service. It needs ScopeRead.
 func (l *Episodes) Recent(ctx context.Context, filter Filter) ([]Episode, error) {
-	caller := skillrouter.PrincipalOf(ctx)
+	caller := skillrouter.PrincipalOf(ctx).Keeping()
 	if err := caller.Need(skillrouter.ScopeRead); err != nil {
 		return nil, err
 	}
 	if err := l.resolve(ctx, &filter); err != nil || filter.SessionID == CurrentSession {
 		return []Episode{}, err
 	}
+	filter.Within = caller.Projects()
 	return l.store.RecentEpisodes(ctx, filter)
 }
 
 // Search implements Service. It needs ScopeRead.
 func (l *Episodes) Search(ctx context.Context, query Query) (Results, error) {
-	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), learning.CheckQuery(query.Query), skillrouter.CheckName("prefer_project", query.PreferProject), learning.CheckRelevance(query.MinRelevance)); err != nil {
+	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Keeping().Need(skillrouter.ScopeRead), learning.CheckQuery(query.Query), skillrouter.CheckName("prefer_project", query.PreferProject), learning.CheckRelevance(query.MinRelevance)); err != nil {
 		return Results{}, err
 	}
 	filter := Filter{

@@ -132,6 +132,7 @@ type Filter struct {
 	AgentID   string    `json:"agent_id,omitempty"`
 	Persona   string    `json:"persona,omitempty" doc:"Whose memory; empty or *: everybody's"` // empty and EveryPersona: of all
 	Project   string    `json:"project,omitempty"`
+	Within    []string  `json:"-"` // only those of these projects; nil: of any
 	EventType string    `json:"event_type,omitempty" doc:"action, error, decision or outcome"`
 	Event     string    `json:"event,omitempty" doc:"An event's whole name, such as mrr-drop-investigation"`
 	Since     time.Time `json:"since,omitzero" doc:"Not before this time"`

@@ -69,6 +69,7 @@ const (
 type GapQuery struct {
 	Status  GapStatus         `json:"status,omitempty" doc:"open, answered or dismissed; default: open"`
 	Project string            `json:"project,omitempty"`
+	Within  []string          `json:"-"` // only those of these projects; nil: of any
 	AskedIn learning.GapPlace `json:"asked_in,omitempty" doc:"knowledge, episodes, lessons, query or search"`
 	Order   GapOrder          `json:"order,omitempty" doc:"recent or count; default: recent"`
 	Cursor  string            `json:"cursor,omitempty" doc:"next of the page before"`

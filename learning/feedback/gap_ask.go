@@ -12,6 +12,9 @@ func (g *Gaps) Missed(ctx context.Context, miss learning.Miss) {
 	if !learning.IsAsked(ctx) {
 		return
 	}
+	if skillrouter.PrincipalOf(ctx).Into("project", &miss.Project) != nil {
+		return // it is in no project that the caller writes into
+	}
 	miss.Question = learning.GapQuestion(miss.Question)
 	id, ok := learning.GapID(miss.Question, miss.Project)
 	if !ok {

@@ -105,7 +105,7 @@ func (g *Gaps) checkSome(ctx context.Context, changed time.Time) error {
 
 // Check implements GapService.
 func (g *Gaps) Check(ctx context.Context, id string) (Gap, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeAgent); err != nil {
+	if err := skillrouter.PrincipalOf(ctx).Keeping().Need(skillrouter.ScopeAgent); err != nil {
 		return Gap{}, err
 	}
 	gap, err := g.Gap(ctx, id)

@@ -74,13 +74,14 @@ func NewGaps(store GapStore, sources GapSources, options GapsOptions) *Gaps {
 
 // List implements GapService.
 func (g *Gaps) List(ctx context.Context, query GapQuery) (GapPage, error) {
-	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), checkGapQuery(&query)); err != nil {
+	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Keeping().Need(skillrouter.ScopeRead), checkGapQuery(&query)); err != nil {
 		return GapPage{}, err
 	}
 	after, err := gapMark(query.Cursor)
 	if err != nil {
 		return GapPage{}, err
 	}
+	query.Within = skillrouter.PrincipalOf(ctx).Projects()
 	limit := query.Limit
 	query.Limit++ // one more tells whether there is a next page
 	gaps, total, err := g.store.ListGaps(ctx, query, after)
@@ -134,12 +135,12 @@ func gapMark(cursor string) (*GapMark, error) {
 
 // Gap implements GapService.
 func (g *Gaps) Gap(ctx context.Context, id string) (Gap, error) {
-	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), learning.CheckID("id", id)); err != nil {
+	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Keeping().Need(skillrouter.ScopeRead), learning.CheckID("id", id)); err != nil {
 		return Gap{}, err
 	}
 	gap, ok, err := g.store.Gap(ctx, id)
-	if err == nil && !ok {
-		err = NoGap()
+	if err == nil && (!ok || !skillrouter.PrincipalOf(ctx).Sees(gap.Project)) {
+		return Gap{}, NoGap()
 	}
 	return gap, err
 }
@@ -170,11 +171,14 @@ func (gap *Gap) open() {
 }
 
 func (g *Gaps) settle(ctx context.Context, id string, change func(gap *Gap, by string, at time.Time)) (Gap, error) {
-	caller := skillrouter.PrincipalOf(ctx)
+	caller := skillrouter.PrincipalOf(ctx).Keeping()
 	if err := cmp.Or(caller.Need(skillrouter.ScopeAgent), learning.CheckID("id", id)); err != nil {
 		return Gap{}, err
 	}
 	return g.store.ChangeGap(ctx, id, func(gap *Gap) error {
+		if !caller.Sees(gap.Project) {
+			return NoGap()
+		}
 		change(gap, caller.AgentID, g.now.Stamp())
 		return nil
 	})

@@ -91,7 +91,7 @@ func (g *Guards) clock() time.Time { return g.now().UTC().Truncate(time.Millisec
 
 // Check implements Service. It needs ScopeAgent.
 func (g *Guards) Check(ctx context.Context, action rule.Action) (Checked, error) {
-	p := skillrouter.PrincipalOf(ctx)
+	p := skillrouter.PrincipalOf(ctx).Keeping()
 	agent, err := p.SpeakingAs("agent", action.Agent)
 	if err != nil {
 		return Checked{}, err
@@ -104,6 +104,9 @@ func (g *Guards) Check(ctx context.Context, action rule.Action) (Checked, error)
 		return Checked{}, err
 	}
 	action.Agent = agent
+	if p.Into("project", &action.Project) != nil {
+		action.Project = "" // it is judged all the same, and by what holds everywhere
+	}
 	begin := time.Now()
 	verdict := g.guard.Check(ctx, action)
 	g.recall(action, &verdict)
@@ -115,7 +118,7 @@ func (g *Guards) Check(ctx context.Context, action rule.Action) (Checked, error)
 	}
 	at := g.clock()
 	g.fill(verdict.Matches, at)
-	checked := Answered(verdict)
+	checked := g.answered(p, verdict)
 	record := recorded(action, verdict)
 	record.ID, record.Agent, record.At, record.TookUS, record.Asks = id, agent, at, took.Microseconds(), ask
 	kept, note := g.ledger.enter(record)
@@ -218,6 +221,31 @@ func (g *Guards) fill(matches []rule.Match, at time.Time) {
 			matches[i].Alternatives = []string{}
 		}
 	}
+}
+
+// answered puts a verdict into the words of an answer to p. It is as strict to who is bound to projects: of
+// what another project taught the guard, it says no more than that it is there.
+func (g *Guards) answered(p skillrouter.Principal, v rule.Verdict) Checked {
+	if p.Walled() {
+		v.Matches = slices.Clone(v.Matches)
+		for i, m := range v.Matches {
+			if !g.sees(p, m) {
+				v.Matches[i] = rule.Match{Title: "a rule of another project", Severity: m.Severity, Lane: m.Lane, Alternatives: []string{}, Confidence: 1, Blocks: m.Blocks}
+			}
+		}
+	}
+	return Answered(v)
+}
+
+// sees tells whether p may read the rule of a match. What failed before was looked for in p's project.
+func (g *Guards) sees(p skillrouter.Principal, m rule.Match) bool {
+	if m.Lane == rule.LaneIncident {
+		return true
+	}
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	k := g.rules[m.RuleID]
+	return k != nil && (shipped(k) < 2 || k.project != "" && p.Sees(k.project))
 }
 
 // Answered puts a verdict into the words of an answer.

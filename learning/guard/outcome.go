@@ -21,7 +21,7 @@ const escalatedTo = "captain"
 // Rules that the check only found similar are not moved: that they are like a
 // sentence says nothing about what they forbid.
 func (g *Guards) Outcome(ctx context.Context, draft OutcomeDraft) (Settled, error) {
-	p := skillrouter.PrincipalOf(ctx)
+	p := skillrouter.PrincipalOf(ctx).Keeping()
 	by, err := p.SpeakingAs("agent", draft.Agent)
 	if err != nil {
 		return Settled{}, err
@@ -35,6 +35,9 @@ func (g *Guards) Outcome(ctx context.Context, draft OutcomeDraft) (Settled, erro
 		g.ledger.flush(ctx)
 	}
 	err = settling.run(ctx)
+	if p.Walled() {
+		settling.settled.Rules = []RuleMoved{} // they may be of any project
+	}
 	return settling.settled, err
 }
 
@@ -81,7 +84,7 @@ func (s *settlement) decide(tx lesson.PipelineTx) error {
 	if err != nil {
 		return err
 	}
-	if !ok {
+	if !ok || !s.principal.Sees(check.Project) && check.Project != "" {
 		return skillrouter.Errorf(skillrouter.NotFound, "no check has this id")
 	}
 	captain := s.principal.Has(skillrouter.ScopeCaptain)

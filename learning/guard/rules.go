@@ -23,6 +23,7 @@ const maxPrepared = 4096
 // heldRule is a rule as the service holds it. It does not change; a change puts another in its place.
 type heldRule struct {
 	source  string
+	project string    // of the lesson that it is of; empty: it is of none, or of several
 	pack    string    // of a rule that the program brings
 	mode    rule.Mode // of that pack
 	number  int64
@@ -350,7 +351,7 @@ func (g *Guards) KeepRules(lessons ...lesson.Lesson) {
 		ready := g.prepared[l.ID]
 		delete(g.prepared, l.ID)
 		g.mu.Unlock()
-		next := &heldRule{source: RuleOfLesson, number: l.Number, draft: draft, belief: l.Belief, active: true}
+		next := &heldRule{source: RuleOfLesson, project: l.Project, number: l.Number, draft: draft, belief: l.Belief, active: true}
 		switch {
 		case old != nil && sameRule(old.draft, draft):
 			next.draft, next.rule, next.notes, next.demoted, next.active = old.draft, old.rule, old.notes, old.demoted, old.active
@@ -381,7 +382,7 @@ func sameRule(a, b rule.RuleDraft) bool {
 // ofLesson makes the rule of a stored lesson. What was once accepted is never
 // dropped: a pattern that is too costly by now is left out, with a note.
 func (g *Guards) ofLesson(ctx context.Context, l *lesson.Lesson, s lesson.GuardStanding) *heldRule {
-	k := &heldRule{source: RuleOfLesson, number: l.Number, draft: draft(l), belief: l.Belief, active: true}
+	k := &heldRule{source: RuleOfLesson, project: l.Project, number: l.Number, draft: draft(l), belief: l.Belief, active: true}
 	confined := strings.HasSuffix(s.DemotedReason, confinedTail)
 	k.draft.Force, k.demoted = s.Forced, s.DemotedAt != nil && !confined
 	k.draft.WarnOnly = k.demoted

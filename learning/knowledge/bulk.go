@@ -44,7 +44,7 @@ func (b *BadRecord) Unwrap() error { return b.Err }
 // TrustImported, or TrustPerson where a person imports them, and may lack a title.
 func (k *Base) Bulk(ctx context.Context, next func() (Draft, error)) (learning.BulkResult, error) {
 	result := learning.BulkResult{Refused: []learning.Refusal{}}
-	writer := skillrouter.PrincipalOf(ctx)
+	writer := skillrouter.PrincipalOf(ctx).Keeping()
 	if err := writer.Need(skillrouter.ScopeAgent); err != nil {
 		return result, err
 	}

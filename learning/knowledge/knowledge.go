@@ -41,7 +41,7 @@ func NewBase(store Store, options learning.Options) *Base {
 
 // Store implements Service. It needs ScopeAgent.
 func (k *Base) Store(ctx context.Context, draft Draft) (Stored, error) {
-	writer := skillrouter.PrincipalOf(ctx)
+	writer := skillrouter.PrincipalOf(ctx).Keeping()
 	one, err := k.prepare(writer, draft, learning.TrustOf(writer))
 	if err != nil {
 		return Stored{}, err
@@ -59,14 +59,14 @@ func (k *Base) Store(ctx context.Context, draft Draft) (Stored, error) {
 
 // Entry implements Service. It needs ScopeRead.
 func (k *Base) Entry(ctx context.Context, id string) (Knowledge, error) {
-	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), learning.CheckID("id", id)); err != nil {
+	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Keeping().Need(skillrouter.ScopeRead), learning.CheckID("id", id)); err != nil {
 		return Knowledge{}, err
 	}
 	entries, err := k.store.Knowledge(ctx, []string{id})
 	if err != nil {
 		return Knowledge{}, err
 	}
-	if len(entries) == 0 {
+	if len(entries) == 0 || !skillrouter.PrincipalOf(ctx).Sees(entries[0].Project) {
 		return Knowledge{}, noEntry()
 	}
 	k.show(&entries[0])
@@ -80,7 +80,7 @@ func noEntry() error {
 // Update implements Service. It needs ScopeAgent, and the entry's
 // author or ScopeCaptain. Who wrote the entry stays as it is.
 func (k *Base) Update(ctx context.Context, id string, patch Patch) (Knowledge, error) {
-	writer := skillrouter.PrincipalOf(ctx)
+	writer := skillrouter.PrincipalOf(ctx).Keeping()
 	if err := cmp.Or(writer.Need(skillrouter.ScopeAgent), learning.CheckID("id", id), checkPatch(&patch)); err != nil {
 		return Knowledge{}, err
 	}
@@ -93,7 +93,15 @@ func (k *Base) Update(ctx context.Context, id string, patch Patch) (Knowledge, e
 			keys.IDs = append(keys.IDs, *other)
 		}
 	}
+	if patch.Project != nil {
+		project := *patch.Project // the caller's stays as it is
+		if err := writer.Into("project", &project); err != nil {
+			return Knowledge{}, err
+		}
+		patch.Project = &project
+	}
 	err := k.store.ChangeKnowledge(ctx, keys, func(found Found) (Change, error) {
+		found.within(writer)
 		old, exists := found.Entries[id]
 		if !exists {
 			return Change{}, noEntry()
@@ -129,11 +137,12 @@ func (k *Base) Update(ctx context.Context, id string, patch Patch) (Knowledge, e
 // Delete implements Service. It needs ScopeAgent, and the entry's
 // author or ScopeCaptain.
 func (k *Base) Delete(ctx context.Context, id string) error {
-	writer := skillrouter.PrincipalOf(ctx)
+	writer := skillrouter.PrincipalOf(ctx).Keeping()
 	if err := cmp.Or(writer.Need(skillrouter.ScopeAgent), learning.CheckID("id", id)); err != nil {
 		return err
 	}
 	return k.store.ChangeKnowledge(ctx, Keys{IDs: []string{id}}, func(found Found) (Change, error) {
+		found.within(writer)
 		old, exists := found.Entries[id]
 		if !exists {
 			return Change{}, noEntry()

@@ -1,6 +1,7 @@
 package knowledge
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -44,6 +45,9 @@ func (k *Base) prepare(writer skillrouter.Principal, draft Draft, trust learning
 		return prepared{}, err
 	}
 	if err := checkDraft(&draft, trust); err != nil {
+		return prepared{}, err
+	}
+	if err := cmp.Or(writer.Into("project", &draft.Project), writer.NamesNone("id", draft.ID)); err != nil {
 		return prepared{}, err
 	}
 	p := prepared{named: draft.ID != ""}
@@ -97,6 +101,7 @@ func (k *Base) write(ctx context.Context, writer skillrouter.Principal, drafts [
 // rule that Service.Store documents, with each draft seeing what the
 // ones before it did.
 func decide(drafts []prepared, found Found, writer skillrouter.Principal) plan {
+	found.within(writer)
 	p := plan{
 		fates: make([]fate, len(drafts)), writer: writer, found: found, inserted: map[string]int{}, updated: map[string]int{},
 		fingerprints: map[string]learning.Fingerprint{}, same: map[learning.Fingerprint]string{},

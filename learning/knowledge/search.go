@@ -31,8 +31,9 @@ func (k *Base) Search(ctx context.Context, query Query) (Results, error) {
 
 // Find is Search for who may yet drop what was found: it counts no use. It needs ScopeRead.
 func (k *Base) Find(ctx context.Context, query Query) (Results, error) {
+	caller := skillrouter.PrincipalOf(ctx).Keeping()
 	if err := cmp.Or(
-		skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead),
+		caller.Need(skillrouter.ScopeRead),
 		learning.CheckQuery(query.Query),
 		learning.CheckRelevance(query.MinRelevance),
 		skillrouter.CheckName("category", query.Category),
@@ -56,6 +57,9 @@ func (k *Base) Find(ctx context.Context, query Query) (Results, error) {
 		return Results{}, err
 	}
 	if !query.AsOf.IsZero() && query.AsOf.Before(k.now()) {
+		if caller.Walled() {
+			return Results{}, skillrouter.Unkept("a search with as_of")
+		}
 		return k.findThen(ctx, query, tfidf.Query{
 			Text: query.Query, Category: query.Category, Project: query.Project, Tags: shelf.Written(learning.FoldTags(tags), query.AgentID),
 			From: shelf.Moment(span.From), To: shelf.Moment(span.To), Limit: limit, Explain: query.Explain, Corpus: query.Corpus,
@@ -82,7 +86,7 @@ func (k *Base) Find(ctx context.Context, query Query) (Results, error) {
 	if err != nil {
 		return Results{}, err
 	}
-	if results.Results, err = k.successorsFirst(ctx, results.Results, limit, query.Explain, func(e *Knowledge) bool { return found.Fits(document(e)) }); err != nil {
+	if results.Results, err = k.successorsFirst(ctx, results.Results, limit, query.Explain, func(e *Knowledge) bool { return caller.Sees(e.Project) && found.Fits(document(e)) }); err != nil {
 		return Results{}, err
 	}
 	results.Results = learning.Relevant(results.Results, query.MinRelevance, query.Shown, func(h Hit) float64 { return h.Relevance })
@@ -98,10 +102,11 @@ func (r *Results) Shown() bool {
 
 // Filter selects entries for a listing; empty fields select everything.
 type Filter struct {
-	Category string `json:"category,omitempty"`
-	Project  string `json:"project,omitempty"`
-	General  bool   `json:"-"` // only those that belong to no project
-	AgentID  string `json:"agent_id,omitempty" doc:"Only those that this agent wrote"`
+	Category string   `json:"category,omitempty"`
+	Project  string   `json:"project,omitempty"`
+	General  bool     `json:"-"` // only those that belong to no project
+	Within   []string `json:"-"` // only those of these projects; nil: of any
+	AgentID  string   `json:"agent_id,omitempty" doc:"Only those that this agent wrote"`
 	// Conflicts selects the entries that may contradict another, which nobody decided yet.
 	Conflicts bool `json:"conflicts,omitempty" doc:"Only those that may contradict another"`
 	// AsOf asks for what was known at a time; zero is now.
@@ -122,8 +127,9 @@ type Page struct {
 // that are stored while one pages through come on no later page, and none
 // comes twice.
 func (k *Base) List(ctx context.Context, filter Filter) (Page, error) {
+	caller := skillrouter.PrincipalOf(ctx).Keeping()
 	if err := cmp.Or(
-		skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead),
+		caller.Need(skillrouter.ScopeRead),
 		skillrouter.CheckNames("category", filter.Category, "project", filter.Project, "agent_id", filter.AgentID),
 	); err != nil {
 		return Page{}, err
@@ -136,6 +142,7 @@ func (k *Base) List(ctx context.Context, filter Filter) (Page, error) {
 	if err != nil {
 		return Page{}, err
 	}
+	filter.Within = caller.Projects()
 	filter.Limit = limit + 1 // one more tells whether there is a next page
 	entries, err := k.store.ListKnowledge(ctx, filter, before)
 	if err != nil {

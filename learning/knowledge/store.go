@@ -2,6 +2,7 @@ package knowledge
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	"skillrouter"
@@ -47,6 +48,13 @@ type Keys struct {
 type Found struct {
 	Entries map[string]Knowledge
 	Same    map[learning.Fingerprint]string
+}
+
+// within leaves out the entries that their reader may not know of: to it they are not there.
+func (f Found) within(reader skillrouter.Principal) {
+	if reader.Walled() {
+		maps.DeleteFunc(f.Entries, func(_ string, e Knowledge) bool { return !reader.Sees(e.Project) })
+	}
 }
 
 // Record is an entry as it is stored.

@@ -115,7 +115,10 @@ func settle(by skillrouter.Principal, entry *Knowledge, patch Patch, entries map
 // change it and says in so many words that it is not so any more; all else is for somebody to decide.
 func (k *Base) compare(ctx context.Context, writer skillrouter.Principal, entry Knowledge, stored *Stored) {
 	text := contradict.Text{Title: entry.Title, Content: entry.Content}
-	found, _ := k.Keeper.Search(ctx, tfidf.Query{Text: entry.Title + "\n" + skillrouter.Head(entry.Content, comparedBytes), Project: entry.Project, Limit: compared + 1})
+	found, err := k.Alike(ctx, tfidf.Query{Text: entry.Title + "\n" + skillrouter.Head(entry.Content, comparedBytes), Project: entry.Project, Limit: compared + 1})
+	if err != nil {
+		return
+	}
 	ids := make([]string, 0, len(found.Hits))
 	for _, hit := range found.Hits {
 		if hit.ID != entry.ID {

@@ -23,14 +23,14 @@ func (k *Base) EntryThen(ctx context.Context, ref Ref) (Knowledge, error) {
 	if ref.AsOf.IsZero() {
 		return k.Entry(ctx, ref.ID)
 	}
-	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), learning.CheckID("id", ref.ID)); err != nil {
+	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Keeping().Need(skillrouter.ScopeRead), learning.CheckID("id", ref.ID)); err != nil {
 		return Knowledge{}, err
 	}
 	entries, err := k.store.KnowledgeThen(ctx, ref.AsOf, []string{ref.ID})
 	if err != nil {
 		return Knowledge{}, err
 	}
-	if len(entries) == 0 {
+	if len(entries) == 0 || !skillrouter.PrincipalOf(ctx).Sees(entries[0].Project) {
 		return Knowledge{}, skillrouter.Errorf(skillrouter.NotFound, "no knowledge entry had this id at %s, or what it said then is not kept", ref.AsOf.UTC().Format(time.RFC3339))
 	}
 	k.show(&entries[0])

@@ -59,7 +59,7 @@ func (l *Lessons) change(
 		if before, found, err = tx.LessonOf(ref); err != nil {
 			return err
 		}
-		if !found {
+		if !found || !skillrouter.PrincipalOf(ctx).Sees(before.Project) {
 			return no()
 		}
 		lesson = before

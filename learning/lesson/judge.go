@@ -22,7 +22,7 @@ import (
 // one moves the confidence once in ten days; sooner, it only is the latest word.
 // Who is untrusted moves the confidence, and nothing else of the lesson.
 func (l *Lessons) Validate(ctx context.Context, ref string, draft ValidationDraft) (Lesson, error) {
-	caller := skillrouter.PrincipalOf(ctx)
+	caller := skillrouter.PrincipalOf(ctx).Keeping()
 	by, err := caller.SpeakingAs("validated_by", draft.By)
 	if err != nil {
 		return Lesson{}, err
@@ -102,7 +102,7 @@ func (l *Lessons) Validate(ctx context.Context, ref string, draft ValidationDraf
 // stops actions is not: its domain's supervisor is asked to. One that was retired
 // so may still be applied, as seed 003's may; its figures move, and it stays retired.
 func (l *Lessons) Apply(ctx context.Context, ref string, draft ApplicationDraft) (Applied, error) {
-	caller := skillrouter.PrincipalOf(ctx)
+	caller := skillrouter.PrincipalOf(ctx).Keeping()
 	agent, err := caller.SpeakingAs("agent", draft.Agent)
 	if err != nil {
 		return Applied{}, err

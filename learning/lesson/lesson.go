@@ -289,6 +289,7 @@ type Filter struct {
 	SourceAgent   string              `json:"source_agent,omitempty"`
 	Project       string              `json:"project,omitempty"`
 	General       bool                `json:"-"` // only those that belong to no project
+	Within        []string            `json:"-"` // only those of these projects; nil: of any
 	Tag           string              `json:"tag,omitempty"`
 	MinConfidence float64             `json:"min_confidence,omitempty" doc:"Of what is left of the confidence now"`
 	Since         time.Time           `json:"since,omitzero" doc:"Reported not before this time"`

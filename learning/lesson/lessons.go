@@ -119,12 +119,12 @@ func NewLessons(store PipelineStore, options Options) *Lessons {
 
 // Lesson implements Service. It needs ScopeRead.
 func (l *Lessons) Lesson(ctx context.Context, ref string) (Lesson, error) {
-	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), learning.CheckID("lesson_id", ref)); err != nil {
+	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Keeping().Need(skillrouter.ScopeRead), learning.CheckID("lesson_id", ref)); err != nil {
 		return Lesson{}, err
 	}
 	lesson, ok, err := l.store.LessonOf(ctx, ref)
-	if err == nil && !ok {
-		err = no()
+	if err == nil && (!ok || !skillrouter.PrincipalOf(ctx).Sees(lesson.Project)) {
+		return Lesson{}, no()
 	}
 	return present(lesson, l.now.Stamp()), err
 }

@@ -17,7 +17,8 @@ const MaxHistory = 1000
 // as the limit says, or fewer that are MaxAnswer bytes together. Lessons that
 // are reported while one pages through come on no later page, and none comes twice.
 func (l *Lessons) List(ctx context.Context, filter Filter) (Page, error) {
-	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), checkFilter(&filter)); err != nil {
+	caller := skillrouter.PrincipalOf(ctx).Keeping()
+	if err := cmp.Or(caller.Need(skillrouter.ScopeRead), checkFilter(&filter)); err != nil {
 		return Page{}, err
 	}
 	limit, err := skillrouter.Limit(filter.Limit, learning.DefaultListing, learning.MaxLimit)
@@ -30,8 +31,12 @@ func (l *Lessons) List(ctx context.Context, filter Filter) (Page, error) {
 	}
 	at := l.now.Stamp()
 	if !filter.AsOf.IsZero() && filter.AsOf.Before(at) {
+		if caller.Walled() {
+			return Page{}, skillrouter.Unkept("a listing with as_of")
+		}
 		return l.listThen(ctx, filter, before, limit)
 	}
+	filter.Within = caller.Projects()
 	filter.Limit = limit + 1 // one more tells whether there is a next page
 	found, err := l.store.ListLessons(ctx, filter, before, at)
 	if err != nil {

@@ -35,7 +35,7 @@ func (g *reporting) oneRule(tx PipelineTx, known Lesson, r *report, by titles) b
 	if known.Proposed != r.lesson.Proposed { // a proposal neither moves a rule nor keeps one out
 		return false
 	}
-	lesson, err := successor(tx, known)
+	lesson, err := successor(tx, r.writer, known)
 	if err != nil {
 		return true // occur says so
 	}
@@ -71,7 +71,7 @@ func (g *reporting) added(lesson, report *Lesson) (commands []string) {
 // occur counts a report as another occurrence of a lesson that is there.
 func (g *reporting) occur(tx PipelineTx, r *report, known Lesson, sources []string) error {
 	o := &r.outcome
-	lesson, err := successor(tx, known)
+	lesson, err := successor(tx, r.writer, known)
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (g *reporting) occur(tx PipelineTx, r *report, known Lesson, sources []stri
 	}
 	if len(lesson.SourceCaseIDs) > 0 {
 		sources = lesson.SourceCaseIDs
-	} else if sources, err = resolveSources(tx, lesson.ID, sources); err != nil {
+	} else if sources, err = resolveSources(tx, r.writer, lesson.ID, sources); err != nil {
 		return err
 	}
 	s := storing{report: r}
@@ -143,7 +143,7 @@ func (g *reporting) occur(tx PipelineTx, r *report, known Lesson, sources []stri
 }
 
 // successor returns the lesson that stands in the place of a superseded one.
-func successor(tx PipelineTx, lesson Lesson) (Lesson, error) {
+func successor(tx PipelineTx, by skillrouter.Principal, lesson Lesson) (Lesson, error) {
 	for range maxSuccessors {
 		if lesson.active() || lesson.SupersededBy == "" {
 			return lesson, nil
@@ -152,7 +152,7 @@ func successor(tx PipelineTx, lesson Lesson) (Lesson, error) {
 		if err != nil {
 			return lesson, err
 		}
-		if !found {
+		if !found || !by.Sees(next.Project) {
 			return lesson, nil
 		}
 		lesson = next

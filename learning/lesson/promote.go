@@ -40,7 +40,8 @@ var _ Service = (*Lessons)(nil)
 // A new pattern is validated by its evidence; a principle that was validated
 // before is canonical. It returns the pattern or principle.
 func (l *Lessons) Promote(ctx context.Context, ref string, draft PromotionDraft) (Lesson, error) {
-	by, err := skillrouter.PrincipalOf(ctx).SpeakingAs("promoted_by", draft.By)
+	caller := skillrouter.PrincipalOf(ctx)
+	by, err := caller.SpeakingAs("promoted_by", draft.By)
 	if err != nil {
 		return Lesson{}, err
 	}
@@ -63,7 +64,7 @@ func (l *Lessons) Promote(ctx context.Context, ref string, draft PromotionDraft)
 		}
 		sources := slices.Clone(lesson.SourceCaseIDs)
 		if len(draft.Sources) > 0 {
-			if sources, err = resolveSources(tx, lesson.ID, append(sources, draft.Sources...)); err != nil {
+			if sources, err = resolveSources(tx, caller, lesson.ID, append(sources, draft.Sources...)); err != nil {
 				return nil, err
 			}
 		}

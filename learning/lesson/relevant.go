@@ -63,7 +63,7 @@ func (r *Results) Shown() bool {
 
 func (l *Lessons) relevant(ctx context.Context, query Query) (Results, error) {
 	if err := cmp.Or(
-		skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead),
+		skillrouter.PrincipalOf(ctx).Keeping().Need(skillrouter.ScopeRead),
 		skillrouter.CheckRequired("context", query.Context, learning.MaxQuery),
 		skillrouter.CheckNames("domain", query.Domain, "agent", query.Agent, "project", query.Project, "prefer_project", query.PreferProject),
 		learning.CheckRelevance(query.MinRelevance),

@@ -1,6 +1,7 @@
 package lesson
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -32,7 +33,7 @@ const singleGroup = 64
 // lesson that occurs again is a candidate again or, if another stands in its
 // place, an occurrence of that one.
 func (l *Lessons) Report(ctx context.Context, draft Draft) (Reported, error) {
-	writer := skillrouter.PrincipalOf(ctx)
+	writer := skillrouter.PrincipalOf(ctx).Keeping()
 	r, err := l.prepare(ctx, writer, draft, l.now.Stamp())
 	if err != nil {
 		return Reported{}, err
@@ -90,7 +91,7 @@ func (l *Lessons) prepare(ctx context.Context, writer skillrouter.Principal, dra
 		draft.temper()
 	}
 	imported := draft.LastValidatedAt != nil || draft.Status != "" && draft.Status != StatusCandidate
-	if err := checkDraft(&draft, at); err != nil {
+	if err := cmp.Or(checkDraft(&draft, at), writer.Into("project", &draft.Project), writer.NamesNone("id", draft.ID)); err != nil {
 		return nil, err
 	}
 	r := &report{named: draft.ID != "", writer: writer, untrusted: unproven}
@@ -215,6 +216,9 @@ func (g *reporting) observe(tx PipelineTx, s *storing) error {
 	}
 	g.events = append(g.events, events...)
 	o := &s.report.outcome
+	if s.report.writer.Walled() {
+		return nil // patterns gather what happened in any project
+	}
 	o.Patterns = len(patterns)
 	for _, p := range patterns {
 		o.PatternIDs = append(o.PatternIDs, p.ID)
@@ -225,7 +229,7 @@ func (g *reporting) observe(tx PipelineTx, s *storing) error {
 // one decides one report.
 func (g *reporting) one(tx PipelineTx, r *report) error {
 	r.outcome = reportOutcome{Reported: Reported{Status: "recorded", Redacted: r.redacted, Notes: slices.Clone(r.notes)}}
-	sources, err := resolveSources(tx, r.lesson.ID, g.actual(r.lesson.SourceCaseIDs))
+	sources, err := resolveSources(tx, r.writer, r.lesson.ID, g.actual(r.lesson.SourceCaseIDs))
 	if err != nil {
 		return err
 	}
@@ -297,7 +301,7 @@ func (g *reporting) known(tx PipelineTx, r *report) (Lesson, bool, error) {
 		if err != nil {
 			return known, false, err
 		}
-		if found && known.Domain == r.lesson.Domain && known.Type == r.lesson.Type && g.oneRule(tx, known, r, alikeTitle) {
+		if found && r.writer.Sees(known.Project) && known.Domain == r.lesson.Domain && known.Type == r.lesson.Type && g.oneRule(tx, known, r, alikeTitle) {
 			r.outcome.Notes = append(r.outcome.Notes, fmt.Sprintf("it says nearly the same as %q, and counts as another occurrence of that", known.Title))
 			return known, true, nil
 		}
@@ -316,7 +320,7 @@ func (g *reporting) byFingerprint(tx PipelineTx, r *report) (Lesson, bool, error
 		return Lesson{}, false, err
 	}
 	for _, known := range all {
-		if r.named || g.oneRule(tx, known, r, sameTitle) {
+		if r.writer.Sees(known.Project) && (r.named || g.oneRule(tx, known, r, sameTitle)) {
 			return known, true, nil
 		}
 	}

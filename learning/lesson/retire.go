@@ -14,7 +14,7 @@ import (
 // learned the lesson or ScopeCaptain; for a rule that stops actions ScopeCaptain.
 // A retired lesson may be given a successor later.
 func (l *Lessons) Retire(ctx context.Context, ref string, draft RetirementDraft) (Lesson, error) {
-	caller := skillrouter.PrincipalOf(ctx)
+	caller := skillrouter.PrincipalOf(ctx).Keeping()
 	by, err := caller.SpeakingAs("retired_by", draft.By)
 	if err != nil {
 		return Lesson{}, err
@@ -40,7 +40,7 @@ func (l *Lessons) Retire(ctx context.Context, ref string, draft RetirementDraft)
 			return nil, skillrouter.Errorf(skillrouter.Conflict, "this lesson is retired already")
 		}
 		if draft.SupersededBy != "" {
-			if lesson.SupersededBy, err = resolveSuccessor(tx, lesson.ID, draft.SupersededBy); err != nil {
+			if lesson.SupersededBy, err = resolveSuccessor(tx, caller, lesson.ID, draft.SupersededBy); err != nil {
 				return nil, err
 			}
 		}
@@ -54,12 +54,12 @@ func (l *Lessons) Retire(ctx context.Context, ref string, draft RetirementDraft)
 }
 
 // resolveSuccessor returns the id of the lesson that is to stand in the place of another.
-func resolveSuccessor(tx PipelineTx, id, ref string) (string, error) {
+func resolveSuccessor(tx PipelineTx, by skillrouter.Principal, id, ref string) (string, error) {
 	next, found, err := tx.LessonOf(ref)
 	switch {
 	case err != nil:
 		return "", err
-	case !found:
+	case !found || !by.Sees(next.Project):
 		return "", skillrouter.InvalidField("superseded_by", "names no lesson that is there")
 	case next.ID == id:
 		return "", skillrouter.InvalidField("superseded_by", "names the lesson itself")
@@ -72,7 +72,7 @@ func resolveSuccessor(tx PipelineTx, id, ref string) (string, error) {
 // Restore implements Service. It needs ScopeAgent, and the agent that
 // learned the lesson or ScopeCaptain. The lesson is a candidate again.
 func (l *Lessons) Restore(ctx context.Context, ref, note string) (Lesson, error) {
-	caller := skillrouter.PrincipalOf(ctx)
+	caller := skillrouter.PrincipalOf(ctx).Keeping()
 	if err := cmp.Or(caller.Need(skillrouter.ScopeAgent), skillrouter.CheckText("note", note, MaxText)); err != nil {
 		return Lesson{}, err
 	}

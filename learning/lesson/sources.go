@@ -14,7 +14,7 @@ const maxAncestors = 1024
 // resolveSources returns the ids of the lessons that a lesson was drawn from.
 // It is an Invalid error, naming source_case_ids, if one of them is not there,
 // or if the lesson of that id would be its own ancestor.
-func resolveSources(tx PipelineTx, id string, refs []string) ([]string, error) {
+func resolveSources(tx PipelineTx, by skillrouter.Principal, id string, refs []string) ([]string, error) {
 	ids := make([]string, 0, len(refs))
 	var next []string
 	for _, ref := range refs {
@@ -22,10 +22,12 @@ func resolveSources(tx PipelineTx, id string, refs []string) ([]string, error) {
 		switch {
 		case err != nil:
 			return nil, err
+		case found && !by.Sees(source.Project):
+			return nil, noSource(ref)
 		case ref == id || found && source.ID == id:
 			return nil, ownAncestor()
 		case !found:
-			return nil, skillrouter.InvalidField("source_case_ids", "names %q, which no lesson is called", ref)
+			return nil, noSource(ref)
 		}
 		if !slices.Contains(ids, source.ID) {
 			ids = append(ids, source.ID)
@@ -52,6 +54,10 @@ func resolveSources(tx PipelineTx, id string, refs []string) ([]string, error) {
 		next = append(next, ancestor.SourceCaseIDs...)
 	}
 	return ids, nil
+}
+
+func noSource(ref string) error {
+	return skillrouter.InvalidField("source_case_ids", "names %q, which no lesson is called", ref)
 }
 
 func ownAncestor() error {

@@ -15,12 +15,12 @@ func Relevance(e tfidf.Evidence) float64 {
 	return e.Relevance()
 }
 
-// corpus tells how rare a question's words are on this shelf alone.
-func (s *Shelf[Row]) corpus(question string) *tfidf.Corpus {
+// corpus tells how rare a question's words are in one index alone.
+func corpus(index *tfidf.Index, question string) *tfidf.Corpus {
 	corpus := &tfidf.Corpus{}
 	words, joined := text.QueryTerms(question)
 	for _, stems := range [][]string{words[:min(len(words), tfidf.MaxQueryTerms)], joined[:min(len(joined), tfidf.MaxQueryTerms)]} {
-		frequencies, rows := s.Frequencies(stems)
+		frequencies, rows := index.Frequencies(stems)
 		corpus.Add(stems, frequencies, rows)
 		corpus.Docs = rows // they are the same rows
 	}

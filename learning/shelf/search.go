@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"skillrouter"
 	"skillrouter/learning"
 	"skillrouter/tfidf"
 	"skillrouter/tfidf/text"
@@ -57,40 +58,57 @@ func (s *Shelf[Row]) Ask(ctx context.Context, q ShelfQuery) (f finding, err erro
 		f.prefer = q.Prefer
 		q.Limit = q.Limit*preferDepth + preferMore
 	}
-	meaning := s.vectors.Load().ask(s.of.Embedded, q.Text)
+	own, err := s.Within(ctx)
+	if err != nil {
+		return f, err
+	}
+	index := own
+	var meaning *meaning
+	if own == nil { // vectors are of everybody's rows: who is bound to projects asks by words alone
+		index, meaning = s.Keeper.Index(), s.vectors.Load().ask(s.of.Embedded, q.Text)
+	}
 	f.request, f.ByMeaning = q.Query, meaning != nil
 	f.request.Limit = meaning.depth(q.Limit)
 	if f.request.Corpus == nil {
-		f.request.Corpus = s.corpus(q.Text)
+		f.request.Corpus = corpus(index, q.Text)
 	}
 	var rebuilding, lexical string
-	f.Result, rebuilding = s.Keeper.Search(ctx, f.request)
+	if own == nil {
+		f.Result, rebuilding = s.Keeper.Search(ctx, f.request)
+	} else {
+		f.Result = own.Search(f.request)
+	}
 	f.Partial = rebuilding != ""
 	f.Hits, lexical = meaning.fuse(ctx, f.Hits, f.request, q.Limit)
 	f.Notice, f.fused = notices(rebuilding, lexical), meaning != nil && lexical == ""
 	f.own = len(f.Hits) > 0
-	if q.More != nil {
+	if q.More != nil && own == nil {
 		if f.Hits, err = q.More(ctx, f.Hits, f.request, q.Limit); err != nil {
 			return f, err
 		}
 	}
 	if f.prefer != "" {
-		f.Hits = s.withOwn(ctx, f)
+		f.Hits = s.withOwn(ctx, f, own)
 	}
 	if len(f.Hits) == 0 && !f.Partial {
-		f.Repairs, f.Notice = s.repairs.try(ctx, s.Keeper.Index(), f.request, &f.Result, filtersOf(f.request, q.Category, q.Project, q.Hidden), f.Notice)
+		f.Repairs, f.Notice = s.repairs.try(ctx, index, f.request, &f.Result, filtersOf(f.request, q.Category, q.Project, q.Hidden), f.Notice)
 	}
 	return f, nil
 }
 
 // withOwn adds the hits of the preferred project that others left no place for.
-func (s *Shelf[Row]) withOwn(ctx context.Context, f finding) []tfidf.Hit {
+func (s *Shelf[Row]) withOwn(ctx context.Context, f finding, within *tfidf.Index) []tfidf.Hit {
 	if f.fused {
 		return f.Hits // fused scores compare with no others
 	}
 	query := f.request
 	query.Project, query.Limit = f.prefer, f.limit
-	own, _ := s.Keeper.Search(ctx, query)
+	var own tfidf.Result
+	if within == nil {
+		own, _ = s.Keeper.Search(ctx, query)
+	} else {
+		own = within.Search(query)
+	}
 	hits := f.Hits
 	for _, hit := range own.Hits {
 		if !slices.ContainsFunc(hits, func(h tfidf.Hit) bool { return h.ID == hit.ID }) {
@@ -172,7 +190,7 @@ func (s *Shelf[Row]) Fetch(ctx context.Context, f finding, take func(*Row, tfidf
 		}
 		f.Hits = s.preferred(f, known)
 	}
-	again := f.ByMeaning && len(f.Repairs) == 0
+	again, caller := f.ByMeaning && len(f.Repairs) == 0, skillrouter.PrincipalOf(ctx)
 	total, done := 0, 0
 	for part := range slices.Chunk(f.Hits, fetchRows) {
 		byID := known
@@ -187,7 +205,7 @@ func (s *Shelf[Row]) Fetch(ctx context.Context, f finding, take func(*Row, tfidf
 			}
 			done++
 			row, there := byID[hit.ID]
-			if !there || s.of.Findable != nil && !s.of.Findable(row) {
+			if !there || s.of.Findable != nil && !s.of.Findable(row) || caller.Walled() && !caller.Sees(s.of.Document(row).Project) {
 				continue
 			}
 			total += s.of.Size(row)

@@ -25,6 +25,7 @@ type Shelf[Row any] struct {
 	Keeper  *keep.Keeper
 	vectors atomic.Pointer[Vectors] // nil: there are none
 	repairs repairs
+	walls   walls
 	gaps    learning.MissObserver // is told of searches that found nothing; may be nil
 }
 

@@ -83,6 +83,9 @@ func (s *Store) ListGaps(ctx context.Context, q feedback.GapQuery, after *feedba
 	if q.Project != "" {
 		where, args = where+" AND project = ?", append(args, q.Project)
 	}
+	if q.Within != nil {
+		where, args = where+" AND project IN ?", append(args, q.Within)
+	}
 	if q.AskedIn != "" {
 		where, args = where+" AND EXISTS (SELECT 1 FROM {elements asked_in} WHERE value = ?)", append(args, string(q.AskedIn))
 	}

@@ -167,6 +167,10 @@ func (s *Store) ListKnowledge(ctx context.Context, filter knowledge.Filter, befo
 	if filter.Conflicts {
 		where += ` AND conflicts <> '[]' AND conflicts {like} '%"settled":false%'`
 	}
+	if filter.Within != nil {
+		where += " AND project IN ?"
+		args = append(args, filter.Within)
+	}
 	if filter.General {
 		where += " AND project = ''"
 	}

@@ -147,6 +147,9 @@ func (s *Store) ListLessons(ctx context.Context, filter lesson.Filter, before in
 	c.equal("level", string(filter.Level))
 	c.equal("source_agent", filter.SourceAgent)
 	c.equal("project", filter.Project)
+	if filter.Within != nil {
+		among(&c, "project", filter.Within)
+	}
 	if filter.General {
 		c.add("project = ?", "")
 	}

@@ -19,6 +19,7 @@ type tokenRow struct {
 	AgentID   string
 	Person    string
 	Scopes    string
+	Projects  string
 	Note      string
 	CreatedAt int64 `gorm:"autoCreateTime:false"`
 	ExpiresAt *int64
@@ -37,6 +38,9 @@ func (r tokenRow) token() (operational.Token, error) {
 	if err := json.Unmarshal([]byte(r.Scopes), &token.Scopes); err != nil {
 		return token, fmt.Errorf("scopes of token %s: %w", r.ID, err)
 	}
+	if err := json.Unmarshal([]byte(r.Projects), &token.Projects); err != nil { // never passed over: the token would see all
+		return token, fmt.Errorf("projects of token %s: %w", r.ID, err)
+	}
 	return token, nil
 }
 
@@ -46,9 +50,13 @@ func (s *Store) CreateToken(ctx context.Context, token operational.Token, digest
 	if err != nil {
 		return err
 	}
+	projects, err := json.Marshal(token.Projects)
+	if err != nil {
+		return err
+	}
 	return s.write(ctx, func(tx *gorm.DB) error {
 		row := tokenRow{
-			ID: token.ID, Digest: digest[:], AgentID: token.AgentID, Person: token.Person, Scopes: string(scopes), Note: token.Note, IssuedBelow: token.IssuedBelow,
+			ID: token.ID, Digest: digest[:], AgentID: token.AgentID, Person: token.Person, Scopes: string(scopes), Projects: string(projects), Note: token.Note, IssuedBelow: token.IssuedBelow,
 			CreatedAt: millis(token.CreatedAt), ExpiresAt: millisPtr(token.ExpiresAt),
 		}
 		if err := tx.Create(&row).Error; err != nil {

@@ -65,19 +65,31 @@ func NewBuilder(sources Sources, options Options) *Builder {
 // Build implements Service. What comes into the context counts as used,
 // what is left out does not.
 func (b *Builder) Build(ctx context.Context, request Request) (Context, error) {
-	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), checkRequest(&request)); err != nil {
+	caller := skillrouter.PrincipalOf(ctx).Keeping()
+	if err := cmp.Or(caller.Need(skillrouter.ScopeRead), checkRequest(&request)); err != nil {
 		return Context{}, err
+	}
+	indexes := b.sources.Words
+	if caller.Walled() {
+		var err error
+		if indexes, err = within(ctx, indexes); err != nil {
+			return Context{}, err
+		}
+		_ = caller.Into("project", &request.Project) // of another project it finds nothing
 	}
 	sources, asked, prompt := b.sources.list(request), request, asking{}
 	switch {
 	case request.Start:
 		sources = b.sources.starting(request)
 	case request.Prompt:
-		if prompt = askingOf(request.Task, b.sources.Words); prompt.search == "" {
+		if prompt = askingOf(request.Task, indexes); prompt.search == "" {
 			sources = nil
 		} else {
 			asked.Task = skillrouter.Head(prompt.search, MaxTask)
 		}
+	}
+	if caller.Walled() {
+		sources = slices.DeleteFunc(sources, func(s source) bool { return !s.walled })
 	}
 	answers, failed := b.gather(ctx, sources, asked)
 	if err := ctx.Err(); err != nil {
@@ -91,7 +103,7 @@ func (b *Builder) Build(ctx context.Context, request Request) (Context, error) {
 	}
 	c := choice{
 		budget: request.Budget, untrusted: request.IncludeUntrusted, vouched: b.vouched, fencer: b.fencer,
-		terms: newTaskTerms(request.Task, b.sources.Words, corrected), at: b.now().UTC().Truncate(time.Hour), project: request.Project,
+		terms: newTaskTerms(request.Task, indexes, corrected), at: b.now().UTC().Truncate(time.Hour), project: request.Project,
 		characters: request.Characters, share: mostOfBudget, order: kindOrder, told: b.told.session(request.session(), request.Start && !request.Resumed),
 	}
 	candidates = c.current(candidates)

@@ -102,15 +102,33 @@ type gathered struct {
 
 // source asks one store.
 type source struct {
-	name string
-	ask  func(ctx context.Context, r Request) (gathered, error)
+	name   string
+	ask    func(ctx context.Context, r Request) (gathered, error)
+	walled bool // it keeps to the projects of a caller that is bound to some
+}
+
+// walledSources are those that do. A caller that is bound to projects is told of nothing else.
+var walledSources = []string{"lessons", "rules", "knowledge", "knowledge of the project", "episodes", "episodes of the project", "decisions"}
+
+// within are those of the indexes that have one of the caller's projects alone.
+func within(ctx context.Context, indexes []router.Frequencies) (own []router.Frequencies, err error) {
+	for _, index := range indexes {
+		if s, ok := index.(kind.Shelf); ok {
+			one, err := s.Within(ctx)
+			if err != nil {
+				return nil, err
+			}
+			own = append(own, one)
+		}
+	}
+	return own, nil
 }
 
 // adder adds sources that are there to a list.
 func adder(list *[]source) func(there bool, name string, ask func(ctx context.Context, r Request) (gathered, error)) {
 	return func(there bool, name string, ask func(ctx context.Context, r Request) (gathered, error)) {
 		if there {
-			*list = append(*list, source{name, ask})
+			*list = append(*list, source{name, ask, slices.Contains(walledSources, name)})
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"skillrouter"
+	"skillrouter/learning/lesson"
 	"skillrouter/operational"
 )
 
@@ -20,6 +21,7 @@ type filter struct {
 
 // newFilter checks a query. Whoever asks needs ScopeRead.
 func newFilter(caller skillrouter.Principal, query Query) (filter, error) {
+	caller = caller.Keeping()
 	f := filter{
 		caller: caller, captain: caller.Has(skillrouter.ScopeCaptain), admin: caller.Has(skillrouter.ScopeAdmin),
 		agent: query.Agent, project: query.Project,
@@ -55,6 +57,9 @@ func newFilter(caller skillrouter.Principal, query Query) (filter, error) {
 	return f, nil
 }
 
+// ofAnyProject are the events of a project that name rows of others: the rules that a check found.
+var ofAnyProject = []string{lesson.EventActionChecked, lesson.EventCheckSettled}
+
 // passes tells whether an event is asked for and may be seen.
 func (f *filter) passes(item *Item) bool {
 	if f.all {
@@ -78,6 +83,8 @@ func (f *filter) named(kind string) bool {
 // that it is in, that of a reminder as whom it concerns, and all others.
 func (f *filter) sees(item *Item) bool {
 	switch {
+	case !f.caller.Sees(item.Project), f.caller.Walled() && slices.Contains(ofAnyProject, item.Type):
+		return false
 	case f.admin:
 		return true
 	case item.Type == operational.EventTokenIssued, item.Type == operational.EventTokenRevoked:

@@ -60,6 +60,7 @@ type lessonsInput struct {
 	SourceAgent   string              `query:"source_agent"`
 	Project       string              `query:"project"`
 	General       bool                // no parameter
+	Within        []string            // no parameter
 	Tag           string              `query:"tag"`
 	MinConfidence float64             `query:"min_confidence" doc:"0 to 1, of the confidence now"`
 	Since         time.Time           `query:"since" doc:"Reported not before this time"`

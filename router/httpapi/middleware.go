@@ -119,6 +119,9 @@ func (s *Server) authenticate(c *gin.Context) {
 		c.AbortWithStatusJSON(http.StatusOK, gin.H{"status": router.StatusHealthy})
 		return
 	}
+	if err == nil {
+		err = walled(c, principal)
+	}
 	if err != nil {
 		abort(c, s.fail(ctx, err))
 		return

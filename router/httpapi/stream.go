@@ -45,7 +45,7 @@ func (s *Server) stream(handler http.Handler) gin.HandlerFunc {
 // still returns an error unless the caller of a request is who it was.
 func (s *Server) still(asked *gin.Context, was skillrouter.Principal) error {
 	is, err := s.caller(asked)
-	if err != nil || is.AgentID != was.AgentID || !slices.Equal(is.Scopes, was.Scopes) {
+	if err != nil || is.AgentID != was.AgentID || !slices.Equal(is.Scopes, was.Scopes) || !slices.Equal(is.Projects(), was.Projects()) {
 		return skillrouter.Errorf(skillrouter.Unauthenticated, "the token is no longer valid")
 	}
 	return nil

@@ -12,7 +12,7 @@ import (
 
 // Episode is what is known of episodes. As a record it has its outcome, if it is an experience.
 var Episode = Kind{
-	Name: router.KindEpisode, Plural: "episodes", Searched: 7, Exported: 2, OfProject: true, HasAuthor: true,
+	Name: router.KindEpisode, Plural: "episodes", Searched: 7, Exported: 2, OfProject: true, Walled: true, HasAuthor: true,
 	Categories: []string{episode.EventAction, episode.EventError, episode.EventDecision, episode.EventOutcome},
 	Decode:     decoded(func(in *episodeRecord) *experience.EpisodeRecord { return &in.EpisodeRecord }),
 	Page: Page{

@@ -31,6 +31,7 @@ type Kind struct {
 	// What a search can narrow its rows by; category and time narrow all.
 	OfProject, HasTags, HasAuthor bool
 	Private                       bool     // not everybody may know of every row
+	Walled                        bool     // a caller that is bound to projects finds its rows, by their own words
 	Categories                    []string // that there can be; nil: any
 
 	// Decode reads a record of an export. Members that the kind does not have are
@@ -148,6 +149,18 @@ func unlessOver(err error) error {
 	return err
 }
 
+// WordsFor are the words of the rows that a caller may know of; nil: it may know of none.
+func (m Memory) WordsFor(ctx context.Context, caller skillrouter.Principal) (Words, error) {
+	switch {
+	case m.Private && !caller.Has(skillrouter.ScopeCaptain), caller.Walled() && !m.Walled:
+		return nil, nil
+	case caller.Walled():
+		own, err := m.Shelf.Within(ctx)
+		return own, err
+	}
+	return m.Words, nil
+}
+
 // Words are the words of a kind's rows.
 type Words interface {
 	router.Frequencies
@@ -157,6 +170,8 @@ type Words interface {
 
 // Shelf is what holds the rows of a kind that can be found; *shelf.Shelf does.
 type Shelf interface {
+	// Within returns the index of what a caller sees that is bound to projects; nil: it sees all.
+	Within(ctx context.Context) (*tfidf.Index, error)
 	TellElsewhere(kind string, other shelf.Elsewhere)
 }
 

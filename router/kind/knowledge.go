@@ -11,7 +11,7 @@ import (
 
 // Knowledge is what is known of the team's knowledge.
 var Knowledge = Kind{
-	Name: router.KindKnowledge, Plural: "knowledge entries", Searched: 2, Exported: 1, OfProject: true, HasTags: true, HasAuthor: true,
+	Name: router.KindKnowledge, Plural: "knowledge entries", Searched: 2, Exported: 1, OfProject: true, Walled: true, HasTags: true, HasAuthor: true,
 	Decode:  decoded(func(in *knowledgeRecord) *knowledge.Knowledge { return &in.Knowledge }),
 	Page:    Page{Folder: "knowledge", Title: "title", Key: []string{"id"}, Text: "content"},
 	Counted: 6, Held: router.HeldMemory{

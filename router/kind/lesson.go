@@ -11,7 +11,7 @@ import (
 
 // Lesson is what is known of lessons.
 var Lesson = Kind{
-	Name: router.KindLesson, Plural: "lessons", Searched: 1, Exported: 3, OfProject: true, HasTags: true, HasAuthor: true,
+	Name: router.KindLesson, Plural: "lessons", Searched: 1, Exported: 3, OfProject: true, Walled: true, HasTags: true, HasAuthor: true,
 	Decode: decoded(func(in *lessonRecord) *lesson.Lesson { return &in.Lesson }),
 	Page: Page{
 		Folder: "lessons", Title: "title", Key: []string{"id"},

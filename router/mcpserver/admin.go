@@ -104,7 +104,7 @@ func shownDiagnosis(found []router.SystemCheck) (diagnosis, string) {
 
 func tokenEntry(t *operational.Token) entry {
 	return entry{[]*string{&t.Note}, func(int) (string, []string) {
-		return tokenState(*t), []string{attributes("id", t.ID, "agent", t.AgentID, "scopes", fmt.Sprint(t.Scopes)), t.Note}
+		return tokenState(*t), []string{attributes("id", t.ID, "agent", t.AgentID, "scopes", fmt.Sprint(t.Scopes), "projects", strings.Join(t.Projects, ",")), t.Note}
 	}}
 }
 

@@ -166,7 +166,7 @@ func (s *Server) listResources(next mcp.MethodHandler) mcp.MethodHandler {
 // recent are the resources that the caller may choose from.
 func (s *Server) recent(ctx context.Context) (list []*mcp.Resource, err error) {
 	for _, r := range s.resources {
-		if r.latest == nil {
+		if r.latest == nil || walled(ctx, r.tool) != nil {
 			continue
 		}
 		if err := r.latest(ctx, func(name string, values ...string) {

@@ -68,6 +68,9 @@ func (s *Server) add(t tool, answer reflect.Type, bind func(*params) func(contex
 		t.set = ToolsetCore
 	}
 	s.tools[t.name] = offered{tool: t, call: func(ctx context.Context, arguments json.RawMessage) (any, string, error) {
+		if err := walled(ctx, t.name); err != nil {
+			return nil, "", err
+		}
 		var p params
 		call := bind(&p)
 		p.stand(ctx, s)

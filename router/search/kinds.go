@@ -71,6 +71,8 @@ func leftOut(k kind.Kind, r *request) string {
 		return "this token may read nobody's " + k.Plural
 	case k.Private && !r.caller.Has(skillrouter.ScopeCaptain) && r.caller.AgentID == "":
 		return "this token is no agent's, and may read nobody's " + k.Plural
+	case r.caller.Walled() && !k.Walled:
+		return k.Plural + " do not keep to the projects of a token"
 	case r.Project != "" && !k.OfProject:
 		return k.Plural + " are of no project"
 	case len(r.Tags) > 0 && !k.HasTags:

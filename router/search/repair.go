@@ -3,10 +3,10 @@ package search
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
-	"skillrouter"
 	"skillrouter/learning"
 	"skillrouter/learning/shelf"
 	"skillrouter/router/kind"
@@ -77,10 +77,14 @@ func inKinds(kinds []SearchedKind, asked []string) []learning.Repair {
 func (s *Searcher) trySpelling(ctx context.Context, r *request, results *Answer) error {
 	instead := map[string]string{}
 	for _, memory := range s.kinds {
-		if memory.Private && !r.caller.Has(skillrouter.ScopeCaptain) {
+		words, err := memory.WordsFor(ctx, r.caller)
+		if err != nil {
+			return err
+		}
+		if words == nil {
 			continue
 		}
-		for word, other := range memory.Words.Relax(r.Query.Query) {
+		for word, other := range words.Relax(r.Query.Query) {
 			if instead[word] == "" && r.corpus.Holding[text.Stem(word)] == 0 {
 				instead[word] = other
 			}
@@ -90,12 +94,8 @@ func (s *Searcher) trySpelling(ctx context.Context, r *request, results *Answer)
 		return nil
 	}
 	again := *r
-	words := make([]string, 0, len(instead))
-	for _, other := range instead {
-		words = append(words, other)
-	}
-	slices.Sort(words)
-	again.Query.Query = strings.Join(words, " ") + " " + r.Query.Query
+	meant := slices.Sorted(maps.Values(instead))
+	again.Query.Query = strings.Join(meant, " ") + " " + r.Query.Query
 	again.words, again.joined = text.QueryTerms(again.Query.Query)
 	found, err := s.search(ctx, &again)
 	if err != nil {

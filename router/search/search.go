@@ -188,7 +188,7 @@ func (r *request) unfiltered() bool {
 }
 
 func (s *Searcher) check(ctx context.Context, query Query) (*request, error) {
-	r := &request{Query: query, now: s.now(), caller: skillrouter.PrincipalOf(ctx)}
+	r := &request{Query: query, now: s.now(), caller: skillrouter.PrincipalOf(ctx).Keeping()}
 	if err := cmp.Or(r.caller.Need(skillrouter.ScopeRead), skillrouter.CheckRequired("query", query.Query, learning.MaxQuery), learning.CheckRelevance(query.MinRelevance)); err != nil {
 		return nil, err
 	}
@@ -225,7 +225,9 @@ func (s *Searcher) check(ctx context.Context, query Query) (*request, error) {
 
 // search asks every kind at the same time, and ranks what they have.
 func (s *Searcher) search(ctx context.Context, r *request) (Answer, error) {
-	s.weigh(r)
+	if err := s.weigh(ctx, r); err != nil {
+		return Answer{}, err
+	}
 	found, err := s.ask(learning.NotAsked(ctx), r)
 	if err != nil {
 		return Answer{}, err
@@ -275,14 +277,18 @@ func (s *Searcher) search(ctx context.Context, r *request) (Answer, error) {
 
 // weigh counts in how many documents of all kinds that the caller may know of
 // the query's words occur.
-func (s *Searcher) weigh(r *request) {
+func (s *Searcher) weigh(ctx context.Context, r *request) error {
 	r.corpus = &tfidf.Corpus{}
 	stems := slices.Concat(r.words, r.joined)
 	for _, memory := range s.kinds {
-		if memory.Private && !r.caller.Has(skillrouter.ScopeCaptain) {
-			continue
+		words, err := memory.WordsFor(ctx, r.caller)
+		if err != nil {
+			return err
 		}
-		frequencies, documents := memory.Words.Frequencies(stems)
-		r.corpus.Add(stems, frequencies, documents)
+		if words != nil {
+			frequencies, documents := words.Frequencies(stems)
+			r.corpus.Add(stems, frequencies, documents)
+		}
 	}
+	return nil
 }

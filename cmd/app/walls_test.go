@@ -1,0 +1,306 @@
+package app_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"skillrouter/router/httpapi"
+)
+
+// walled bears a token that is bound to the project shop.
+const walled = "walled"
+
+// bind issues the token of agent w; without a project it is bound to none.
+func (s *serving) bind(projects string) {
+	var issued struct {
+		Secret string `json:"token"`
+	}
+	s.must(admin, http.MethodPost, "/api/tokens", `{"agent_id":"w","scopes":["agent"],"projects":`+projects+`}`, &issued)
+	s.secrets[walled] = issued.Secret
+}
+
+// beyond stores a row of each kind in a project, with a canary in every text that it has, and one in each number.
+func (s *serving) beyond(project string) {
+	post := func(path, body string) {
+		s.t.Helper()
+		body = strings.NewReplacer("PROJECT", project, "SECRET", canary("beyond"), "KEY", canaryMark+"beyond").Replace(body)
+		s.must(admin, http.MethodPost, path, body, &struct{}{})
+	}
+	post("/heartbeat", `{"agent_id":"KEY","project":"PROJECT","role":"KEY","current_task":"SECRET"}`)
+	post("/api/knowledge", `{"category":"KEY","title":"SECRET","content":"SECRET 918273645","tags":["KEY"],"source":"SECRET","project":"PROJECT","agent_id":"KEY"}`)
+	post("/api/episodes", `{"event_type":"decision","title":"SECRET","content":"SECRET 918273645","project":"PROJECT","agent_id":"KEY","session_id":"KEY"}`)
+	post("/lessons/report", `{"lesson_type":"failure","domain":"KEY","category":"KEY","title":"SECRET","context":"SECRET 918273645","action_taken":"SECRET","outcome":"SECRET","project":"PROJECT","source_agent":"KEY"}`)
+	post("/lessons/report", `{"lesson_type":"anti_pattern","domain":"KEY","category":"c","title":"SECRET rule","context":"SECRET","action_taken":"never","outcome":"SECRET","severity":"critical","related_commands":["wreckit --all"],"alternatives":["SECRET"],"project":"PROJECT","source_agent":"KEY"}`)
+	post("/api/tasks", `{"title":"SECRET","description":"SECRET 918273645","project":"PROJECT","agent_id":"KEY"}`)
+	post("/api/reminders", `{"task":"SECRET","trigger":"time:+1h","project":"PROJECT","agent_id":"KEY","created_by":"KEY"}`)
+	post("/api/sessions", `{"agent_id":"KEY","goal":"SECRET","project":"PROJECT"}`)
+	post("/api/leases", `{"agent_id":"KEY","project":"PROJECT","patterns":["KEY/**"],"why":"SECRET"}`)
+	post("/signal", `{"from_agent_id":"KEY","to_agent_id":"","signal":"note","context":{"text":"SECRET"}}`)
+	post("/api/knowledge/search", `{"query":"`+canaryMark+`unheard SECRET","project":"PROJECT"}`)
+	post("/check/anti-pattern", `{"proposed_action":"wreckit --all","context":"SECRET","project":"PROJECT","agent":"KEY"}`)
+}
+
+// inside stores what the token may see.
+func (s *serving) inside() {
+	for i, text := range []string{"the deploy of the zeppelin shop goes through staging", "rotate the deploy key of the shop each month", "carts are kept in redis for two days"} {
+		for _, call := range []struct{ path, body string }{
+			{"/api/knowledge", `{"category":"note","title":"own %d","content":"%s","project":"shop"}`},
+			{"/api/episodes", `{"event_type":"decision","title":"own %d","content":"%s","project":"shop"}`},
+			{"/lessons/report", `{"lesson_type":"failure","domain":"web","category":"c","title":"own %d %[2]s","context":"%[2]s","action_taken":"a","outcome":"o","project":"shop"}`},
+		} {
+			s.must(walled, http.MethodPost, call.path, fmt.Sprintf(call.body, i, text), &struct{}{})
+		}
+	}
+}
+
+// wallLeaks are the canaries of other projects in an answer. What the caller itself said may come back.
+func wallLeaks(body string) []string {
+	var found []string
+	for kind := range canaries {
+		if holdsWord(body, canaryMark+kind) {
+			found = append(found, kind)
+		}
+	}
+	if holdsWord(body, canaryMark+"beyond") || strings.Contains(body, "918273645") {
+		found = append(found, "beyond")
+	}
+	return found
+}
+
+// wallCalls makes every call of the matrix, of further probes, of every tool and of every stream as the bearer of the token, and
+// reports each answer with the status; of a stream that is refused 403.
+func (s *serving) wallCalls(t *testing.T, visit func(name string, status int, body string)) {
+	s.eachRoute(func(route httpapi.Route, calls []access) {
+		for _, call := range calls {
+			call = s.sample(call)
+			call.path, call.body = asOwn.Replace(call.path), asOwn.Replace(call.body)
+			status, body := s.do(walled, route.Method, call.path, call.body, nil)
+			visit(route.Method+" "+route.Path, status, body)
+		}
+	})
+	for _, p := range probes {
+		call := s.sample(access{path: p.path, body: p.body})
+		for _, replace := range []*strings.Replacer{strings.NewReplacer(), asOwn} {
+			status, body := s.do(walled, p.method, replace.Replace(call.path), replace.Replace(call.body), nil)
+			visit(p.method+" "+p.path, status, body)
+		}
+	}
+	var list struct {
+		Tools []struct {
+			Name   string          `json:"name"`
+			Schema json.RawMessage `json:"inputSchema"`
+		} `json:"tools"`
+	}
+	s.must(admin, http.MethodGet, "/api/tools", "", &list)
+	for _, tool := range list.Tools {
+		var schema struct {
+			Properties map[string]struct {
+				Enum []any `json:"enum"`
+			} `json:"properties"`
+			Required []string `json:"required"`
+		}
+		if err := json.Unmarshal(tool.Schema, &schema); err != nil {
+			t.Fatal(err)
+		}
+		arguments := map[string]any{}
+		for name, property := range schema.Properties {
+			value, known := toolArguments[tool.Name+"."+name]
+			if !known && slices.Contains(schema.Required, name) {
+				if value = toolArguments[name]; len(property.Enum) > 0 {
+					value = property.Enum[0]
+				}
+				known = true
+			}
+			if known {
+				arguments[name] = value
+			}
+		}
+		text, _ := json.Marshal(arguments) // of texts and numbers: it cannot fail
+		call := s.sample(access{body: unquoted.Replace(string(text))})
+		call.body = asOwn.Replace(call.body)
+		status, body := s.do(walled, http.MethodPost, "/api/tools/"+tool.Name, call.body, nil)
+		visit("tool "+tool.Name, status, body)
+		status, body = s.tool(walled, tool.Name, call.body)
+		visit("MCP "+tool.Name, status, body)
+	}
+	for _, method := range []string{"resources/list", "prompts/list"} {
+		message := strings.Replace(callTool, "tools/list", method, 1)
+		status, body := s.do(walled, http.MethodPost, "/mcp", message, map[string]string{"Mcp-Method": method})
+		visit(method, status, body)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	defer cancel()
+	var streams sync.WaitGroup
+	var mu sync.Mutex
+	for _, path := range []string{"/messages?agent_id=w&last_event_id=0", "/messages?agent_id=a&last_event_id=0", "/events?after=0", "/ws?after=0"} {
+		streams.Go(func() {
+			heard := s.hear(ctx, walled, path, func() {})
+			mu.Lock()
+			defer mu.Unlock()
+			visit("stream "+path, http.StatusOK, heard)
+		})
+	}
+	streams.Wait()
+}
+
+// asOwn has the bearer of the token act as itself.
+var asOwn = strings.NewReplacer(`"agent_id":"a"`, `"agent_id":"w"`, "agent_id=a", "agent_id=w", `"from_agent_id":"a"`, `"from_agent_id":"w"`, `"agent":"a"`, `"agent":"w"`)
+
+// TestWallsByContent: a token that is bound to a project is shown nothing of another's by any route, tool or stream; what does
+// not keep to projects is refused. The control lifts the wall, and the same calls show what they must not.
+func TestWallsByContent(t *testing.T) {
+	if testing.Short() {
+		t.Skip("makes thousands of calls, one after the other")
+	}
+	for name, projects := range map[string]string{"bound": `["shop"]`, "control": `[]`} {
+		t.Run(name, func(t *testing.T) {
+			s := serve(t)
+			s.issue()
+			s.bind(projects)
+			s.must(walled, http.MethodPost, "/heartbeat", `{"agent_id":"w","project":"shop"}`, &struct{}{})
+			s.world()
+			s.plant()
+			s.beyond("web")
+			s.beyond("")
+			s.inside()
+			leaks, refused, kept := map[string][]string{}, 0, 0
+			s.wallCalls(t, func(name string, status int, body string) {
+				if found := wallLeaks(body); len(found) > 0 {
+					leaks[name] = found
+					if projects != `[]` {
+						t.Errorf("%s shows %v: %.600s", name, found, body)
+					}
+				}
+				if status == http.StatusForbidden {
+					refused++
+				} else if status < 400 {
+					kept++
+				}
+			})
+			t.Logf("%d answers with success, %d refused, %d calls leak", kept, refused, len(leaks))
+			switch {
+			case projects == `[]` && len(leaks) < 50:
+				t.Errorf("without the wall only %d calls show anything of others: the test sees nothing", len(leaks))
+			case projects != `[]` && (kept < 60 || refused < 100):
+				t.Errorf("%d answers succeed and %d are refused", kept, refused)
+			}
+		})
+	}
+}
+
+// wallQuestions are what the two routers of TestWallsDoNotCount are asked.
+var wallQuestions = []struct{ method, path, body string }{
+	{http.MethodPost, "/api/knowledge/search", `{"query":"deploy the shop","explain":true}`},
+	{http.MethodPost, "/api/knowledge/search", `{"query":"deplyo stagign","explain":true}`},
+	{http.MethodPost, "/api/knowledge/search", `{"query":"quux frobnicate"}`},
+	{http.MethodPost, "/api/knowledge/search", `{"query":"deploy","project":"web"}`},
+	{http.MethodPost, "/api/knowledge/search", `{"query":"deploy","project":"none"}`},
+	{http.MethodPost, "/api/episodes/search", `{"query":"deploy key","explain":true}`},
+	{http.MethodPost, "/lessons/search", `{"context":"deploy key rotate","explain":true}`},
+	{http.MethodPost, "/lessons/search", `{"context":"frobnicate"}`},
+	{http.MethodPost, "/api/search", `{"query":"deploy redis key","explain":true,"limit":50}`},
+	{http.MethodPost, "/api/search", `{"query":"frobnicate quux deplyo"}`},
+	{http.MethodPost, "/api/search", `{"query":"frobnicate","kinds":["knowledge"],"category":"c"}`},
+	{http.MethodGet, "/api/search?q=wreckage", ""},
+	{http.MethodPost, "/query", `{"query":"how do I deploy the shop?"}`},
+	{http.MethodPost, "/query", `{"query":"what happened yesterday with the deploy?"}`},
+	{http.MethodPost, "/query", `{"query":"which agents are busy on web?"}`},
+	{http.MethodPost, "/query", `{"query":"frobnicate the quux"}`},
+	{http.MethodPost, "/api/context", `{"task":"deploy the shop","budget":2000}`},
+	{http.MethodPost, "/api/context", `{"task":"why does the deploy fail","budget":2000,"prompt":true}`},
+	{http.MethodPost, "/api/context", `{"start":true,"budget":2000,"agent_id":"w"}`},
+	{http.MethodGet, "/api/knowledge?limit=200", ""},
+	{http.MethodGet, "/api/episodes/recent?limit=200&session_id=*", ""},
+	{http.MethodGet, "/lessons?limit=200", ""},
+	{http.MethodGet, "/api/gaps?limit=200", ""},
+	{http.MethodGet, "/api/agents", ""},
+	{http.MethodGet, "/messages/inbox?agent_id=w", ""},
+	{http.MethodPost, "/heartbeat", `{"agent_id":"w"}`},
+	{http.MethodGet, "/health", ""},
+	{http.MethodGet, "/api/whoami", ""},
+	{http.MethodGet, "/metrics", ""},
+	{http.MethodPost, "/signal", `{"from_agent_id":"w","to_agent_id":"webber","signal":"note"}`},
+	{http.MethodPost, "/signal", `{"from_agent_id":"w","to_agent_id":"nobody","signal":"note"}`},
+}
+
+var (
+	wallIDs     = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{32}|memory-[0-9a-f]{8}`)
+	wallTimes   = regexp.MustCompile(`\d{4}-\d\d-\d\dT[0-9:.]+Z|[0-9]{8}T[0-9.]{6,}Z|[0-9]{4}-[0-9]{2}-[0-9]{2}`)
+	wallNumbers = regexp.MustCompile(`"(number|seq|last_seq|uptime_ms|use_count|tokens)":\d+`)
+	wallFigures = regexp.MustCompile(`\d+\.\d{5,}(e-\d+)?|\d+e-\d+`)
+)
+
+// alike is an answer without its ids, times and running numbers. Scores stay, to five digits: part of some is how long ago a row was written.
+func alike(body string) string {
+	body = wallNumbers.ReplaceAllString(wallTimes.ReplaceAllString(wallIDs.ReplaceAllString(body, "ID"), "TIME"), `"$1":N`)
+	return wallFigures.ReplaceAllStringFunc(body, func(figure string) string {
+		var x float64
+		_, _ = fmt.Sscan(figure, &x) // it is a number
+		return fmt.Sprintf("%.4f", x)
+	})
+}
+
+// TestWallsDoNotCount: what a token that is bound to a project is answered is the same whether or not other projects have rows that share
+// its words. The control lifts the wall, and the answers differ.
+func TestWallsDoNotCount(t *testing.T) {
+	for name, projects := range map[string]string{"bound": `["shop"]`, "control": `[]`} {
+		t.Run(name, func(t *testing.T) {
+			var answers [2][]string
+			for i, others := range []bool{false, true} {
+				s := serve(t)
+				s.issue()
+				s.bind(projects)
+				other := func(n int) {
+					if !others {
+						return
+					}
+					for _, project := range []string{"web", ""} {
+						text := fmt.Sprintf("deploy key frobnicate quux stagign deplyo rotate redis wreckage %d", n)
+						s.must(admin, http.MethodPost, "/heartbeat", `{"agent_id":"webber","project":"web","status":"busy"}`, &struct{}{})
+						s.must(admin, http.MethodPost, "/api/knowledge", fmt.Sprintf(`{"category":"c","title":"web %d","content":"%s","project":"%s"}`, n, text, project), &struct{}{})
+						s.must(admin, http.MethodPost, "/api/episodes", fmt.Sprintf(`{"event_type":"error","title":"web %d","content":"%s","project":"%s","agent_id":"webber"}`, n, text, project), &struct{}{})
+						s.must(admin, http.MethodPost, "/lessons/report", fmt.Sprintf(`{"lesson_type":"failure","domain":"web","category":"c","title":"web %d %s %[3]s","context":"%[2]s","action_taken":"a","outcome":"o","project":"%[3]s"}`, n, text, project), &struct{}{})
+						s.must(admin, http.MethodPost, "/api/knowledge/search", fmt.Sprintf(`{"query":"zyzzyva%d","project":"%s"}`, n, project), &struct{}{})
+						s.must(admin, http.MethodPost, "/signal", `{"from_agent_id":"webber","to_agent_id":"","signal":"note","context":{"text":"`+text+`"}}`, &struct{}{})
+					}
+				}
+				s.must(walled, http.MethodPost, "/heartbeat", `{"agent_id":"w","project":"shop"}`, &struct{}{})
+				other(1)
+				s.inside()
+				other(2)
+				s.must(walled, http.MethodPost, "/api/knowledge", `{"category":"note","title":"late","content":"the deploy of the shop is by hand on fridays","project":"shop"}`, &struct{}{})
+				other(3)
+				if others {
+					s.await("/api/gaps?project=web", "gaps", "zyzzyva1")
+				}
+				for _, q := range wallQuestions {
+					status, body := s.do(walled, q.method, q.path, q.body, nil)
+					if q.path == "/metrics" && projects == `[]` {
+						body = ""
+					}
+					answers[i] = append(answers[i], alike(fmt.Sprint(status, " ", body)))
+				}
+			}
+			differ := 0
+			for i, q := range wallQuestions {
+				if answers[0][i] != answers[1][i] {
+					differ++
+					if projects != `[]` {
+						t.Errorf("%s %s %s: alone\n%.1500s\nbeside others\n%.1500s", q.method, q.path, q.body, answers[0][i], answers[1][i])
+					}
+				}
+			}
+			if projects == `[]` && differ < 15 {
+				t.Errorf("without the wall only %d of %d answers differ", differ, len(wallQuestions))
+			}
+		})
+	}
+}

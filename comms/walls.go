@@ -1,0 +1,91 @@
+package comms
+
+import (
+	"context"
+	"slices"
+
+	"skillrouter"
+	"skillrouter/operational"
+)
+
+// within sets the project that an agent says it works in to one that its token is bound to. What it says of none leaves
+// it where it was, where the token is bound to several.
+func (b *Heartbeat) within(p skillrouter.Principal) error {
+	if !p.Walled() {
+		return nil
+	}
+	if b.Project == "" {
+		b.Project = projectOf(b.ProjectPath)
+		if !p.Sees(b.Project) {
+			b.Project = ""
+		}
+	}
+	if b.Project == "" && b.ProjectPath == "" && len(p.Projects()) > 1 {
+		return nil
+	}
+	return p.Into("project", &b.Project)
+}
+
+// aboutItself are the signals by which the router tells an agent of what is the agent's own. By others it spreads lessons
+// and escalations, which may be of any project.
+var aboutItself = []string{operational.SignalReminder, operational.SignalHandover, "lease", "approval"}
+
+// shows tells whether a message that is for an agent may be read by p, whose it is. What somebody wrote to it is its own;
+// what another project's agent tells everybody is not for who is bound to projects.
+func (r *roster) shows(p skillrouter.Principal, m operational.Message) bool {
+	switch {
+	case !p.Walled():
+		return true
+	case m.To == "":
+		return r.near(p, m.From)
+	}
+	return m.From != operational.RouterName || slices.Contains(aboutItself, m.Signal)
+}
+
+// near tells whether somebody is of p's projects, or speaks to all of them: the router itself and the Captain.
+func (r *roster) near(p skillrouter.Principal, agent string) bool {
+	if agent == operational.RouterName || agent == captainName || p.Is(agent) {
+		return true
+	}
+	m := r.member(agent)
+	if m == nil {
+		return false
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return p.Sees(m.record.Project)
+}
+
+// shown keeps the messages that p may read.
+func (r *roster) shown(p skillrouter.Principal, messages []operational.Message) []operational.Message {
+	if !p.Walled() {
+		return messages
+	}
+	return slices.DeleteFunc(messages, func(m operational.Message) bool { return !r.shows(p, m) })
+}
+
+// waiting is unacked for a caller that is bound to projects: it counts what the caller is shown.
+func (r *roster) waiting(ctx context.Context, m *member) (int, error) {
+	p := skillrouter.PrincipalOf(ctx)
+	if !p.Walled() {
+		return r.unacked(ctx, m)
+	}
+	m.mu.Lock()
+	query := m.mailQuery(r.now())
+	m.mu.Unlock()
+	query.Limit = MaxLimit
+	messages, _, err := r.store.Mail(ctx, query)
+	return len(r.shown(p, messages)), err
+}
+
+// maySend returns a Forbidden error where p is bound to projects and the recipient is none of theirs, whether there is
+// such a one or not.
+func (r *roster) maySend(p skillrouter.Principal, to string) error {
+	if !p.Walled() || to != "" && (p.Sees(to) || r.near(p, to)) {
+		return nil
+	}
+	return &skillrouter.Error{
+		Code: skillrouter.Forbidden, Field: "to_agent_id",
+		Message: "must be an agent of the projects that this token is bound to, one of these projects, or captain",
+	}
+}
