@@ -37,7 +37,17 @@ type Principal struct {
 	unissued bool          // no token was ever issued, so nothing tells people from agents
 	above    func() string // the agent that runs the program which calls, if that can be seen
 	person   bool          // a person makes the call at a terminal
+	near     bool          // the call comes from this machine
 }
+
+// FromNear returns p as a caller on this machine.
+func (p Principal) FromNear() Principal {
+	p.near = true
+	return p
+}
+
+// IsNear tells whether the call comes from this machine, so that the folders that it names are folders here.
+func (p Principal) IsNear() bool { return p.near }
 
 // PersonHeader is the HTTP header by which the command line says, with the value PersonAtTerminal,
 // that a person at a terminal gave the command and no agent.

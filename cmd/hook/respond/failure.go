@@ -56,7 +56,7 @@ func (h *Hook) mend(ctx context.Context) (string, error) {
 	said := h.call.Failure
 	request := h.request(storable(h.did()+"\n"+said[max(0, len(said)-failureText):]), failureBudget)
 	if command := h.did(); command != "" {
-		failed := failedCommand{Project: h.project, Command: storable(command), Error: storable(ends(said, failureOutput)), Session: request.SessionID}
+		failed := failedCommand{Project: h.project, Command: storable(command), Error: storable(ends(said, failureOutput)), Session: request.SessionID, Folder: request.Folder}
 		known, err := c.failedBefore(ctx, failed)
 		if err != nil || known.Text != "" || known.Incident != "" { // what else memory has of it would be the same again
 			return known.Text, err
