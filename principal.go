@@ -39,7 +39,17 @@ type Principal struct {
 	person   bool          // a person makes the call at a terminal
 	keeping  bool          // see Keeping
 	wall     *wall         // nil: it sees every project
+	near     bool          // the call comes from this machine
 }
+
+// FromNear returns p as a caller on this machine.
+func (p Principal) FromNear() Principal {
+	p.near = true
+	return p
+}
+
+// IsNear tells whether the call comes from this machine, so that the folders that it names are folders here.
+func (p Principal) IsNear() bool { return p.near }
 
 // PersonHeader is the HTTP header by which the command line says, with the value PersonAtTerminal,
 // that a person at a terminal gave the command and no agent.

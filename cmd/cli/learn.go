@@ -354,6 +354,10 @@ func (s *shell) briefCommand() *cobra.Command {
 	var query incident.BriefQuery
 	return asks(s, command{
 		use: "brief", short: "Show in five lines what fails in a project again and again, and what works", flags: options{s.belongs(&query.Project)},
+		before: func() error {
+			query.Folder = workTree()
+			return nil
+		},
 	}, sends(client.Incidents.Brief, &query), func(w io.Writer, brief incident.Brief) {
 		for line := range strings.Lines(brief.Text) {
 			fmt.Fprintln(w, clean(strings.TrimSuffix(line, "\n")))

@@ -251,6 +251,7 @@ With --why, what is in it and what was left out is printed to standard error.`,
 			return nil
 		},
 	}, func(ctx context.Context, c *client.Client) error {
+		request.Folder = workTree()
 		built, err := c.Context.Build(ctx, request)
 		err = printed(s, built, err, func(w io.Writer, built contexts.Context) { fmt.Fprint(w, built.Text) })
 		if err == nil && why {
@@ -267,11 +268,14 @@ func contextWhy(w io.Writer, built contexts.Context) {
 		columns[contexts.Item]{
 			heads: []string{"KIND", "ID", "TITLE", "AUTHOR", "TRUST", "SCORE", "TOKENS", ""},
 			cells: func(i contexts.Item) cells {
-				cut := ""
+				var notes []string
 				if i.Cut {
-					cut = "cut"
+					notes = append(notes, "cut")
 				}
-				return cells{i.Kind, i.ID, i.Title, i.Author, i.Trust, fmt.Sprintf("%.2f", i.Score), i.Tokens, cut}
+				if len(i.Gone) > 0 {
+					notes = append(notes, "no longer there: "+strings.Join(i.Gone, ", "))
+				}
+				return cells{i.Kind, i.ID, i.Title, i.Author, i.Trust, fmt.Sprintf("%.2f", i.Score), i.Tokens, strings.Join(notes, "; ")}
 			},
 		}.list(w, built.Items)
 	}

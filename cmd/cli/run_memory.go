@@ -133,7 +133,7 @@ func (m *memoryFor) context(ctx context.Context) (string, error) {
 	}
 	defer c.Close()
 	agent, project := m.wrapper.beat.AgentID, m.wrapper.shell.place().WorkProject(m.wrapper.beat.ProjectPath)
-	request := contexts.Request{Start: true, Budget: respond.StartBudget, AgentID: agent, Project: project, SessionID: m.session()}
+	request := contexts.Request{Start: true, Budget: respond.StartBudget, AgentID: agent, Project: project, SessionID: m.session(), Folder: workTree()}
 	known, err := c.Context.Build(ctx, request)
 	if err != nil {
 		return "", err

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"os"
@@ -108,6 +109,12 @@ func (s *shell) project() string { return s.place().Project(workingFolder()) }
 
 // workProject is the project of an agent that works in the working folder.
 func (s *shell) workProject() string { return s.place().WorkProject(workingFolder()) }
+
+// workTree is the folder of the repository that is worked in, or the working folder outside of any.
+func workTree() string {
+	dir := workingFolder()
+	return cmp.Or(locate.RepositoryOf(dir), dir)
+}
 
 // workingFolder is empty if nobody can say which it is: such a folder has no project.
 func workingFolder() string {

@@ -150,6 +150,7 @@ type Page struct {
 // BriefQuery asks for what fails in a project.
 type BriefQuery struct {
 	Project string `query:"project"`
+	Folder  string `query:"folder" doc:"The working tree of a caller on the router's machine: what runs something that is no longer there stands behind"`
 }
 
 // Brief is what a session should know of what fails.
@@ -167,6 +168,7 @@ type Failure struct {
 	Args    map[string]any `json:"args,omitempty"`
 	Error   string         `json:"error"` // what it printed
 	Session string         `json:"session_id,omitempty" doc:"The agent's own id of its session, which is told the same of one command once"`
+	Folder  string         `json:"folder,omitempty" doc:"The working tree of a caller on the router's machine: a fix that runs something that is no longer there stands behind"`
 }
 
 // Answer is what is known of a failure.

@@ -139,7 +139,7 @@ func (r *Replay) step(ctx context.Context, d *Draft, o *observed, i int, brief [
 	if failed.class != mistake {
 		return nil
 	}
-	k, err := r.incidents.recall(ctx, d.Project, o, i, failed)
+	k, err := r.incidents.recall(ctx, d.Project, "", o, i, failed)
 	if err != nil {
 		return err
 	}

@@ -4,16 +4,19 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"skillrouter"
+	"skillrouter/learning/worktree"
 )
 
 // Bounds of what is told of an incident, in bytes.
 const (
 	maxShownError = 90
 	maxShownFix   = 220
+	maxShownGone  = 60
 	leastFix      = 24 // a command that is cut shorter says nothing
 	// maxLine bounds a line of a brief, so that all have room.
 	maxLine = MaxBrief/MaxBriefLines - 1
@@ -21,14 +24,51 @@ const (
 	briefPage = 100
 )
 
-// offered is the fix that an agent may be told: the best that is no risk and worked oftener than it failed.
-func (inc *Incident) offered() *Fix {
+// offered is the fix that an agent may be told: the best that is no risk and worked oftener than it failed, and of these
+// rather one of which everything is still there.
+func (inc *Incident) offered(gone gone) (best *Fix) {
 	for i := range inc.Fixes {
-		if f := &inc.Fixes[i]; !f.Risky && f.worth() > 0 {
-			return f
+		f := &inc.Fixes[i]
+		if !f.Risky && f.worth() > 0 && (best == nil || gone.note(best) != "" && gone.note(f) == "") {
+			best = f
 		}
 	}
-	return nil
+	return best
+}
+
+// gone is what fixes run that is no longer there in the working tree, by the fix's text.
+type gone map[string][]string
+
+// lookFor looks for what the fixes of incidents run. A caller's folder on another machine is not looked into.
+func lookFor(ctx context.Context, folder string, incidents []*Incident) gone {
+	if folder == "" || !skillrouter.PrincipalOf(ctx).IsNear() {
+		return nil
+	}
+	var names []string
+	var texts []worktree.Text
+	for _, inc := range incidents {
+		for i := range inc.Fixes {
+			if f := &inc.Fixes[i]; !f.Risky && len(texts) < worktree.MaxTexts {
+				names = append(names, f.text())
+				texts = append(texts, worktree.Text{Text: strings.Join(append(slices.Clone(f.Steps), f.Command), "\n"), Command: true})
+			}
+		}
+	}
+	found := gone{}
+	for i, lost := range worktree.Gone(ctx, folder, texts) {
+		if len(lost) > 0 {
+			found[names[i]] = lost
+		}
+	}
+	return found
+}
+
+// note says what of a fix is gone.
+func (g gone) note(f *Fix) string {
+	if f == nil || len(g[f.text()]) == 0 {
+		return ""
+	}
+	return "; no longer there: " + skillrouter.Head(strings.Join(g[f.text()], ", "), maxShownGone)
 }
 
 // told is the first thing to run of a fix, and then what went through.
@@ -71,13 +111,18 @@ func (n *Incidents) Brief(ctx context.Context, query BriefQuery) (Brief, error) 
 		return Brief{}, err
 	}
 	brief := Brief{Shown: []string{}}
-	var lines []string
+	var solved []*Incident
 	for i := range list {
-		inc := &list[i]
-		if inc.Solved == 0 || len(lines) == MaxBriefLines {
-			continue
+		if list[i].Solved > 0 {
+			solved = append(solved, &list[i])
 		}
-		lines = append(lines, inc.briefLine())
+	}
+	gone := lookFor(ctx, query.Folder, solved)
+	dangles := func(inc *Incident) int { return min(len(gone.note(inc.offered(gone))), 1) }
+	slices.SortStableFunc(solved, func(a, b *Incident) int { return dangles(a) - dangles(b) })
+	var lines []string
+	for _, inc := range solved[:min(len(solved), MaxBriefLines)] {
+		lines = append(lines, inc.briefLine(gone))
 		brief.Shown = append(brief.Shown, inc.ID)
 	}
 	brief.Text = strings.Join(lines, "\n")
@@ -85,12 +130,14 @@ func (n *Incidents) Brief(ctx context.Context, query BriefQuery) (Brief, error) 
 }
 
 // briefLine is an incident in one line: the error first, because it is what an agent meets.
-func (inc *Incident) briefLine() string {
+func (inc *Incident) briefLine(gone gone) string {
 	line := told(fmt.Sprintf("%s (%s, %s)", inc.said(), inc.Program, sessions(inc.Sessions)))
-	room := maxLine - utf8.RuneCountInString(line) - len(": worked: ``, then ``……")
-	switch fix := inc.offered(); {
+	fix := inc.offered(gone)
+	lost := told(gone.note(fix))
+	room := maxLine - utf8.RuneCountInString(line) - len(": worked: ``, then ``……") - utf8.RuneCountInString(lost)
+	switch {
 	case fix != nil && room >= leastFix:
-		line += told(": worked: " + fix.told(room))
+		line += told(": worked: "+fix.told(room)) + lost
 	case inc.Edits > 0 && room > 0:
 		line += ": went through after edits"
 	case len(inc.Fixes) > 0 && inc.Fixes[0].Risky && room > leastFix:
@@ -128,14 +175,14 @@ func (n *Incidents) Answer(ctx context.Context, f Failure) (Answer, error) {
 	if failed.class != mistake {
 		return Answer{}, nil
 	}
-	k, err := n.recall(ctx, f.Project, o, 0, failed)
+	k, err := n.recall(ctx, f.Project, f.Folder, o, 0, failed)
 	if err != nil || k.fix == nil {
 		return Answer{}, err
 	}
 	if f.Session != "" && n.again(hashOf(caller.AgentID, f.Session, k.of.ID, k.fix.text(), f.Command)) {
 		return Answer{Incident: k.of.ID}, nil
 	}
-	said := fmt.Sprintf("Skill Router: this failed here in %s; worked: %s (from earlier sessions: information, no instruction)", sessions(k.of.Sessions), k.fix.told(maxShownFix))
+	said := fmt.Sprintf("Skill Router: this failed here in %s; worked: %s%s (from earlier sessions: information, no instruction)", sessions(k.of.Sessions), k.fix.told(maxShownFix), k.lost)
 	return Answer{Text: told(said), Incident: k.of.ID}, nil
 }
 
@@ -145,10 +192,11 @@ type recalled struct {
 	found []*Incident // of these, those that there are
 	fix   *Fix        // what worked, if something may be told
 	of    *Incident   // that fix is of
+	lost  string      // says what of it is no longer there
 }
 
 // recall looks up what is known of the failure at i: of the program that the error is said by first, then of the command's others.
-func (n *Incidents) recall(ctx context.Context, project string, o *observed, i int, failed failure) (k recalled, err error) {
+func (n *Incidents) recall(ctx context.Context, project, folder string, o *observed, i int, failed failure) (k recalled, err error) {
 	for _, program := range append([]string{failed.program}, o.view(i).programs...) {
 		k.keys = append(k.keys, key(project, program, failed.err))
 	}
@@ -160,8 +208,12 @@ func (n *Incidents) recall(ctx context.Context, project string, o *observed, i i
 		}
 		delete(found, number)
 		k.found = append(k.found, &inc)
-		if fix := inc.offered(); fix != nil && k.fix == nil {
-			k.fix, k.of = fix, &inc
+	}
+	gone := lookFor(ctx, folder, k.found)
+	for _, inc := range k.found {
+		fix := inc.offered(gone)
+		if lost := gone.note(fix); fix != nil && (k.fix == nil || k.lost != "" && lost == "") {
+			k.fix, k.of, k.lost = fix, inc, lost
 		}
 	}
 	return k, err
@@ -209,7 +261,7 @@ func (n *Incidents) Warn(project, command string) *Warning {
 
 // Alternatives are what worked in the command's place, if something that may be offered did.
 func (w *Warning) Alternatives() []string {
-	fix := w.Incident.offered()
+	fix := w.Incident.offered(nil)
 	if fix == nil {
 		return []string{}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/worktree"
 	"skillrouter/router"
 )
 
@@ -22,6 +23,8 @@ const (
 	MaxBudget = 200_000
 	// MaxTask bounds the task's text, in bytes: that of a search.
 	MaxTask = learning.MaxQuery
+	// maxFolder bounds the name of a folder, in bytes: PATH_MAX of Linux.
+	maxFolder = 4096
 	// MaxLeftOut bounds how many of those that were left out an answer lists.
 	MaxLeftOut = 100
 )
@@ -77,6 +80,9 @@ func (b *Builder) Build(ctx context.Context, request Request) (Context, error) {
 		}
 		_ = caller.Into("project", &request.Project) // of another project it finds nothing
 	}
+	if !caller.IsNear() {
+		request.Folder = "" // it is another machine's
+	}
 	sources, asked, prompt := b.sources.list(request), request, asking{}
 	switch {
 	case request.Start:
@@ -104,6 +110,7 @@ func (b *Builder) Build(ctx context.Context, request Request) (Context, error) {
 	c := choice{
 		budget: request.Budget, untrusted: request.IncludeUntrusted, vouched: b.vouched, fencer: b.fencer,
 		terms: newTaskTerms(request.Task, indexes, corrected), at: b.now().UTC().Truncate(time.Hour), project: request.Project,
+		folder: request.Folder, look: func(texts []worktree.Text) [][]string { return worktree.Gone(ctx, request.Folder, texts) },
 		characters: request.Characters, share: mostOfBudget, order: kindOrder, told: b.told.session(request.session(), request.Start && !request.Resumed),
 	}
 	candidates = c.current(candidates)
@@ -175,7 +182,7 @@ func checkRequest(r *Request) error {
 			return err
 		}
 	}
-	return skillrouter.CheckName("project", r.Project)
+	return cmp.Or(skillrouter.CheckName("project", r.Project), skillrouter.CheckText("folder", r.Folder, maxFolder))
 }
 
 // gather asks stores at once. One that fails, or does not answer in time,

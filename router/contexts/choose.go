@@ -10,6 +10,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/worktree"
 	"skillrouter/router"
 	"skillrouter/router/kind"
 )
@@ -42,6 +43,8 @@ const (
 	// mostGuards bounds the guard rules, which come before everything else: who is shown
 	// more of them reads none.
 	mostGuards = 8
+	// gonePart is what counts of an item that names what is no longer there: the rest of it may still hold.
+	gonePart = 0.5
 	// perToken is about how many bytes a token has, for a guess before it is counted.
 	perToken = 4
 )
@@ -66,6 +69,8 @@ type choice struct {
 	vouched   bool // nothing comes in that no person or second voice vouched for
 	start     bool // a session begins
 	project   string
+	folder    string // empty: nothing is looked for
+	look      func(texts []worktree.Text) [][]string
 	fencer    *skillrouter.Fencer
 	terms     taskTerms
 	at        time.Time
@@ -158,12 +163,39 @@ func (c *choice) rate(candidates []candidate) (guards, others []*rated) {
 	order := func(a, b *rated) int { return cmp.Or(cmp.Compare(b.score, a.score), strings.Compare(a.id, b.id)) }
 	slices.SortFunc(guards, order)
 	slices.SortFunc(others, order)
+	c.markGone(others)
 	slices.SortFunc(irrelevant, order)
 	for _, r := range irrelevant {
 		c.leave(&r.candidate, "irrelevant")
 	}
 	return guards, others
 }
+
+// markGone marks those of which something is no longer there in the working tree, and lowers and puts them behind the others.
+// An entry of another project, or of all projects, need not be about this tree. A fact belongs to no project.
+func (c *choice) markGone(all []*rated) {
+	if c.folder == "" || c.project == "" {
+		return
+	}
+	var asked []*rated
+	var texts []worktree.Text
+	for _, r := range all {
+		loose := r.kind == router.KindFact
+		about := r.kind != router.KindSession && r.kind != router.KindIncident && r.kind != router.KindTask
+		if len(texts) < worktree.MaxTexts && about && (loose || r.project == c.project) {
+			asked, texts = append(asked, r), append(texts, worktree.Text{Text: r.title + "\n" + r.body, Loose: loose})
+		}
+	}
+	for i, gone := range c.look(texts) {
+		if asked[i].gone = gone; len(gone) > 0 {
+			asked[i].score *= gonePart
+		}
+	}
+	slices.SortStableFunc(all, behind)
+}
+
+// behind orders what names something that is gone behind what does not.
+func behind(a, b *rated) int { return min(len(a.gone), 1) - min(len(b.gone), 1) }
 
 // once are the candidates without those that several searches found.
 func once(candidates []candidate) (list []*rated) {
@@ -325,7 +357,7 @@ func (c *choice) write() Context {
 		if c.start {
 			newer = b.date.Compare(a.date)
 		}
-		return cmp.Or(slices.Index(c.order, a.kind)-slices.Index(c.order, b.kind), cmp.Compare(b.score, a.score), newer, strings.Compare(a.id, b.id))
+		return cmp.Or(slices.Index(c.order, a.kind)-slices.Index(c.order, b.kind), behind(a, b), cmp.Compare(b.score, a.score), newer, strings.Compare(a.id, b.id))
 	})
 	learning.SuccessorsFirst(c.chosen, func(r **rated) string { return (*r).id }, func(r **rated) []string { return learning.Behind("", (*r).conflicts) },
 		func(next, old **rated) { (*next).score = max((*next).score, (*old).score) })
@@ -342,7 +374,7 @@ func (c *choice) write() Context {
 		}
 		text.WriteString(r.block)
 		answer.Items = append(answer.Items, Item{
-			Kind: r.kind, ID: r.id, Title: skillrouter.Visible(r.title), Author: r.author, Trust: r.trust, Score: r.score, Tokens: r.tokens, Date: r.date, Cut: r.cut,
+			Kind: r.kind, ID: r.id, Title: skillrouter.Visible(r.title), Author: r.author, Trust: r.trust, Score: r.score, Tokens: r.tokens, Date: r.date, Cut: r.cut, Gone: r.gone,
 		})
 	}
 	if c.start && kind == router.KindGuard {

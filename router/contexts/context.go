@@ -37,6 +37,9 @@ type Request struct {
 	Persona string `json:"persona,omitempty"`
 	AgentID string `json:"agent_id,omitempty"`
 	Project string `json:"project,omitempty"`
+	// Folder is the working tree that the agent works in. Of a caller on this machine it is looked into: what names a
+	// file, a target of a makefile, a script or a dependency that is no longer there is marked, and stands behind.
+	Folder string `json:"folder,omitempty"`
 	// IncludeUntrusted takes in what came from files and other systems, marked as such.
 	IncludeUntrusted bool `json:"include_untrusted,omitempty"`
 }
@@ -67,6 +70,8 @@ type Item struct {
 	Tokens int       `json:"tokens"` // that it takes of the text, with its frame
 	Date   time.Time `json:"date,omitzero"`
 	Cut    bool      `json:"cut,omitempty"` // shortened, at the end of a sentence
+	// Gone is what it names of the working tree that is no longer there.
+	Gone []string `json:"gone,omitempty"`
 }
 
 // LeftOut is an item that is not in the context, and why.

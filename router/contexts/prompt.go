@@ -192,13 +192,20 @@ func (c *choice) choosePrompt(asked asking, candidates []candidate) Context {
 		}
 	}
 	slices.SortFunc(fitting, func(a, b *rated) int { return cmp.Or(cmp.Compare(b.score, a.score), strings.Compare(a.id, b.id)) })
+	if len(fitting) > 0 {
+		least := leastBeside * fitting[0].score
+		fitting = slices.DeleteFunc(fitting, func(r *rated) bool {
+			if r.score < least {
+				c.leave(&r.candidate, "irrelevant")
+			}
+			return r.score < least
+		})
+	}
+	c.markGone(fitting)
 	for i, r := range fitting {
-		switch {
-		case r.score < leastBeside*fitting[0].score:
-			c.leave(&r.candidate, "irrelevant")
-		case i >= mostPrompted:
+		if i >= mostPrompted {
 			c.leave(&r.candidate, "budget")
-		default:
+		} else {
 			c.place(r)
 		}
 	}

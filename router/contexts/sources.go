@@ -90,8 +90,9 @@ type candidate struct {
 	facts                                string  // the persona, of a fact
 	superseded                           string  // the id of what stands in its place
 	conflicts                            []learning.Conflict
-	vouched                              bool  // another voice than its author's stands by it
-	words                                words // of title and body
+	vouched                              bool     // another voice than its author's stands by it
+	gone                                 []string // what it names of the working tree that is no longer there
+	words                                words    // of title and body
 }
 
 // gathered is what a store answered.

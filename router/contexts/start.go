@@ -119,7 +119,7 @@ func ofIncident(l *lesson.Lesson) bool {
 
 // brief is what fails in the project again and again.
 func (s Sources) brief(ctx context.Context, r Request) (f gathered, err error) {
-	brief, err := s.Incidents.Brief(ctx, incident.BriefQuery{Project: r.Project})
+	brief, err := s.Incidents.Brief(ctx, incident.BriefQuery{Project: r.Project, Folder: r.Folder})
 	if err == nil && brief.Text != "" {
 		f.candidates = []candidate{{
 			kind: router.KindIncident, id: "brief", title: "Errors of earlier sessions, and what worked then", body: brief.Text, author: "skillrouter",
@@ -267,6 +267,8 @@ func (c *choice) chooseStart(candidates []candidate) Context {
 		return cmp.Or(cmp.Compare(startRank(a.kind), startRank(b.kind)), cmp.Compare(b.score, a.score), b.date.Compare(a.date), strings.Compare(a.id, b.id))
 	})
 	all = slices.DeleteFunc(c.withoutSuperseded(all), c.toldBefore)
+	c.markGone(all)
+	slices.SortStableFunc(all, func(a, b *rated) int { return cmp.Compare(startRank(a.kind), startRank(b.kind)) })
 	guards := 0
 	var later []*rated
 	for _, r := range all {

@@ -3,6 +3,8 @@ package contexts_test
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -250,6 +252,51 @@ func TestVouchedOnly(t *testing.T) {
 	for id, reason := range map[string]string{"page": "untrusted", "pnpm": "not vouched for", s.lessons[0].ID: "not vouched for"} {
 		if got := reasonOf(c, id); got != reason {
 			t.Errorf("%s is left out for %q, not for %q", id, got, reason)
+		}
+	}
+}
+
+// TestGone: what names something of the working tree that is no longer there is marked, and stands behind, at a start, with a
+// prompt and for a task; of a caller on another machine, and of another project, nothing is looked for.
+func TestGone(t *testing.T) {
+	tree := t.TempDir()
+	if err := errors.Join(os.Mkdir(filepath.Join(tree, "scripts"), 0o700), os.WriteFile(filepath.Join(tree, "scripts", "test.sh"), nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	s := &stock{}
+	for id, said := range map[string]string{
+		"stale": "Deploy the cart with scripts/deploy.sh, it asks for the environment", "fresh": "Test the cart before you deploy it with scripts/test.sh, it takes a minute",
+	} {
+		e := entry(id, "How the cart is deployed: "+id, said)
+		e.Project, e.UpdatedAt = "shop", now
+		if id == "stale" {
+			e.UseCount = 30
+		}
+		s.knowledge = append(s.knowledge, e)
+	}
+	elsewhere := entry("elsewhere", "The blog's march", "Deploy the blog with scripts/none.sh")
+	s.knowledge = append(s.knowledge, elsewhere)
+	near := skillrouter.WithPrincipal(t.Context(), skillrouter.System().FromNear())
+	for name, request := range map[string]contexts.Request{
+		"start":  {Start: true, Budget: 1000, Project: "shop", Folder: tree},
+		"prompt": {Prompt: true, Task: "how do we deploy the cart?", Budget: 600, Project: "shop", Folder: tree},
+		"task":   {Task: "deploy the cart", Budget: 1000, Project: "shop", Folder: tree},
+	} {
+		c, err := s.builder().Build(near, request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := slices.DeleteFunc(ids(c), func(id string) bool { return id == "elsewhere" })
+		if !slices.Equal(got, []string{"fresh", "stale"}) || strings.Count(c.Text, "no longer there: scripts/deploy.sh") != 1 || strings.Count(c.Text, "no longer there") != 1 {
+			t.Errorf("%s: it has %q:\n%s", name, got, c.Text)
+		}
+		for _, item := range c.Items {
+			if (item.ID == "stale") != slices.Equal(item.Gone, []string{"scripts/deploy.sh"}) {
+				t.Errorf("%s: %+v", name, item)
+			}
+		}
+		if c, err = s.builder().Build(skillrouter.WithPrincipal(t.Context(), skillrouter.System()), request); err != nil || strings.Contains(c.Text, "no longer there") {
+			t.Errorf("%s: from another machine: %v\n%s", name, err, c.Text)
 		}
 	}
 }

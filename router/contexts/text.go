@@ -188,10 +188,14 @@ func frame(r *rated, mark, id, title, body string, cut bool) string {
 
 // doubts says why an item may not be true any more; empty: nothing speaks against it.
 func (r *candidate) doubts() string {
-	if ids := learning.Open(r.conflicts); len(ids) > 0 {
-		return "may contradict " + strings.Join(ids[:min(len(ids), mostDoubts)], ", ")
+	var doubts []string
+	if len(r.gone) > 0 {
+		doubts = append(doubts, "no longer there: "+strings.Join(r.gone, ", "))
 	}
-	return ""
+	if ids := learning.Open(r.conflicts); len(ids) > 0 {
+		doubts = append(doubts, "may contradict "+strings.Join(ids[:min(len(ids), mostDoubts)], ", "))
+	}
+	return strings.Join(doubts, "; ")
 }
 
 // mostDoubts is how many other items an item is said to contradict.

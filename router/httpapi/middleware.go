@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"mime"
 	"net/http"
+	"net/netip"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -128,6 +129,9 @@ func (s *Server) authenticate(c *gin.Context) {
 	}
 	if above, address := s.options.Above, c.Request.RemoteAddr; above != nil {
 		principal = principal.From(func() string { return above(address) })
+	}
+	if from, err := netip.ParseAddrPort(c.Request.RemoteAddr); err == nil && from.Addr().Unmap().IsLoopback() {
+		principal = principal.FromNear()
 	}
 	if c.GetHeader(skillrouter.PersonHeader) == skillrouter.PersonAtTerminal {
 		principal = principal.ByPerson()

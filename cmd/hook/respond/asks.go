@@ -94,6 +94,7 @@ type (
 		SessionID  string `json:"session_id,omitempty"`
 		AgentID    string `json:"agent_id,omitempty"`
 		Project    string `json:"project,omitempty"`
+		Folder     string `json:"folder,omitempty"`
 	}
 	builtContext struct {
 		Text  string `json:"text"`
@@ -110,6 +111,7 @@ type (
 		Args    map[string]any `json:"args,omitempty"`
 		Error   string         `json:"error"`
 		Session string         `json:"session_id,omitempty"`
+		Folder  string         `json:"folder,omitempty"`
 	}
 	failedAnswer struct {
 		Text     string `json:"text,omitempty"`

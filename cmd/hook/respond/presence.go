@@ -1,7 +1,6 @@
 package respond
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -128,8 +127,8 @@ func (h *Hook) says() comms.Heartbeat {
 	if h.call.Tool != "" {
 		beat.Status = "using " + OneLine(h.call.Tool, maxToolStatus)
 	}
-	if filepath.IsAbs(h.call.Dir) && skillrouter.CheckText("project_path", h.call.Dir, comms.MaxPath) == nil {
-		beat.ProjectPath, beat.Project = cmp.Or(locate.RepositoryOf(h.call.Dir), h.call.Dir), h.project
+	if tree := h.tree(); tree != "" {
+		beat.ProjectPath, beat.Project = tree, h.project
 	}
 	if h.process.env(Wrapped) == "" {
 		beat.PID = locate.AgentPID(string(h.Dialect))

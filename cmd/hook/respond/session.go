@@ -2,16 +2,20 @@ package respond
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"skillrouter"
 	"skillrouter/cmd/hook"
+	"skillrouter/cmd/locate"
 	"skillrouter/cmd/process"
+	"skillrouter/comms"
 )
 
 // What is told at the start of a session, and with a prompt. Claude Code shows its
@@ -107,7 +111,7 @@ func (h *Hook) fitting(ctx context.Context, c Call, asked string) (builtContext,
 
 // request asks for a context in this session, or in its subagent's: each has a window of its own.
 func (h *Hook) request(task string, budget int) contextRequest {
-	request := contextRequest{AgentID: h.agent, Project: h.project, Budget: budget, Task: task}
+	request := contextRequest{AgentID: h.agent, Project: h.project, Budget: budget, Task: task, Folder: h.tree()}
 	if skillrouter.CheckName("session_id", h.call.Session) == nil {
 		request.SessionID = h.call.Session
 	}
@@ -118,6 +122,14 @@ func (h *Hook) request(task string, budget int) contextRequest {
 		request.Task = skillrouter.Head(request.Task, maxTask)
 	}
 	return request
+}
+
+// tree is the working tree, which a router on this machine looks into: the repository's folder, or else the agent's own.
+func (h *Hook) tree() string {
+	if !filepath.IsAbs(h.call.Dir) || skillrouter.CheckText("folder", h.call.Dir, comms.MaxPath) != nil {
+		return ""
+	}
+	return cmp.Or(locate.RepositoryOf(h.call.Dir), h.call.Dir)
 }
 
 // goodbye says that the agent has gone, before its next session can check in,
