@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -42,7 +43,7 @@ func (s *serving) beyond(project string) {
 	post("/api/tasks", `{"title":"SECRET","description":"SECRET 918273645","project":"PROJECT","agent_id":"KEY"}`)
 	post("/api/reminders", `{"task":"SECRET","trigger":"time:+1h","project":"PROJECT","agent_id":"KEY","created_by":"KEY"}`)
 	post("/api/sessions", `{"agent_id":"KEY","goal":"SECRET","project":"PROJECT"}`)
-	post("/api/leases", `{"agent_id":"KEY","project":"PROJECT","patterns":["KEY/**"],"why":"SECRET"}`)
+	post("/api/leases", `{"agent_id":"KEY","project":"`+cmp.Or(project, "other")+`","patterns":["KEY/**"],"why":"SECRET"}`)
 	post("/signal", `{"from_agent_id":"KEY","to_agent_id":"","signal":"note","context":{"text":"SECRET"}}`)
 	post("/api/knowledge/search", `{"query":"`+canaryMark+`unheard SECRET","project":"PROJECT"}`)
 	post("/check/anti-pattern", `{"proposed_action":"wreckit --all","context":"SECRET","project":"PROJECT","agent":"KEY"}`)
