@@ -216,7 +216,7 @@ func TestImportUndone(t *testing.T) {
 		t.Fatal(err)
 	}
 	kept := map[string]bool{}
-	for _, k := range undone.Kept {
+	for _, k := range undone.Skipped {
 		kept[k.Kind+" "+k.ID] = true
 	}
 	want := map[string]bool{"knowledge " + wiped.Results[0].ID: true, "fact analyst/for.ever": true}
@@ -226,7 +226,7 @@ func TestImportUndone(t *testing.T) {
 	if page, err = to.Transfer.Imports(t.Context(), transfer.ImportFilter{}); err != nil || page.Imports[0].Left != int64(len(want)) || page.Imports[0].UndoneAt == nil {
 		t.Errorf("the list then: %+v, %v", page, err)
 	}
-	if all, err := to.Transfer.Undo(t.Context(), first.ImportID, transfer.UndoDraft{Force: true}); err != nil || all.Undone != len(want) || len(all.Kept) != 0 {
+	if all, err := to.Transfer.Undo(t.Context(), first.ImportID, transfer.UndoDraft{Force: true}); err != nil || all.Undone != len(want) || len(all.Skipped) != 0 {
 		t.Errorf("by force: %+v, %v", all, err)
 	}
 	var left []string

@@ -126,7 +126,7 @@ var importTable = columns[learning.Import]{
 // undoneImport is what import undo prints.
 type undoneImport struct {
 	transfer.UndoAnswer
-	KeptCount int `json:"kept_count"`
+	SkippedCount int `json:"skipped_count"`
 }
 
 func (s *shell) importUndo() *cobra.Command {
@@ -140,28 +140,28 @@ deprecated, reminders cancelled. What was changed or used since is kept and
 named; --force takes that too. An import that was broken off can be taken back.`,
 		flags: options{option("force", &draft.Force, "also what was changed or used since")},
 	}, full("imports", &id, func(ctx context.Context, c *client.Client) (out undoneImport, err error) {
-		out.UndoAnswer = transfer.UndoAnswer{ImportID: id, Kept: []transfer.Kept{}}
+		out.UndoAnswer = transfer.UndoAnswer{ImportID: id, Skipped: []transfer.Skipped{}}
 		for {
 			part, err := c.Transfer.Undo(ctx, id, draft)
 			if err != nil {
 				return out, err
 			}
 			out.Undone, out.Gone = out.Undone+part.Undone, out.Gone+part.Gone
-			out.KeptCount += len(part.Kept)
-			out.Kept = append(out.Kept, part.Kept[:min(len(part.Kept), maxListed-len(out.Kept))]...)
+			out.SkippedCount += len(part.Skipped)
+			out.Skipped = append(out.Skipped, part.Skipped[:min(len(part.Skipped), maxListed-len(out.Skipped))]...)
 			if draft.Cursor = part.Next; part.Next == "" {
 				return out, nil
 			}
 		}
 	}), func(w io.Writer, out undoneImport) {
-		fmt.Fprintf(w, "%s taken back, %s gone already, %s kept\n", thousands(out.Undone), thousands(out.Gone), thousands(out.KeptCount))
-		if out.KeptCount > 0 {
+		fmt.Fprintf(w, "%s taken back, %s gone already, %s kept\n", thousands(out.Undone), thousands(out.Gone), thousands(out.SkippedCount))
+		if out.SkippedCount > 0 {
 			fmt.Fprintln(w, "Changed or used since, and so kept; --force takes them back too:")
 		}
-		for _, k := range out.Kept {
+		for _, k := range out.Skipped {
 			fmt.Fprintf(w, "    %s %s\n", k.Kind, clean(k.ID))
 		}
-		if more := out.KeptCount - len(out.Kept); more > 0 {
+		if more := out.SkippedCount - len(out.Skipped); more > 0 {
 			fmt.Fprintf(w, "    … and %d more\n", more)
 		}
 	})

@@ -42,7 +42,7 @@ func (inc *Incident) lesson() (l Lesson, ok bool) {
 		return l, false
 	}
 	l = Lesson{ID: inc.Lesson, By: inc.By, Project: inc.Project, Action: told(inc.Command), Outcome: told(inc.said())}
-	switch fix := inc.offered(); {
+	switch fix := inc.offered(nil); {
 	case inc.Undone != "":
 		l.Title, l.Context = told("Look twice before "+inc.Program+": it was undone before"), told("It went through and was undone: "+inc.Undone)
 	case fix != nil:

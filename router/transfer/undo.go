@@ -61,19 +61,19 @@ type UndoDraft struct {
 	Cursor string `json:"cursor,omitempty" doc:"The answer's next of the call before"`
 }
 
-// Kept is a memory that was not taken back, because it was changed or used since.
-type Kept struct {
+// Skipped is a memory that was not taken back, because it was changed or used since.
+type Skipped struct {
 	Kind string `json:"kind"`
 	ID   string `json:"id"`
 }
 
 // UndoAnswer is what became of what an import added, as far as one request goes.
 type UndoAnswer struct {
-	ImportID string `json:"import_id"`
-	Undone   int    `json:"undone"` // deleted; lessons and patterns are retired, and reminders cancelled
-	Gone     int    `json:"gone"`   // somebody had deleted them already
-	Kept     []Kept `json:"kept"`
-	Next     string `json:"next,omitempty"` // there is more: the next request's cursor
+	ImportID string    `json:"import_id"`
+	Undone   int       `json:"undone"` // deleted; lessons and patterns are retired, and reminders cancelled
+	Gone     int       `json:"gone"`   // somebody had deleted them already
+	Skipped  []Skipped `json:"skipped"`
+	Next     string    `json:"next,omitempty"` // there is more: the next request's cursor
 }
 
 // Imports implements Service.
@@ -153,7 +153,7 @@ func mark(record any) (string, error) {
 
 // Undo implements Service. What was there before the import, or was stored by another, is not touched.
 func (t *Transfer) Undo(ctx context.Context, id string, draft UndoDraft) (answer UndoAnswer, err error) {
-	answer = UndoAnswer{ImportID: id, Kept: []Kept{}}
+	answer = UndoAnswer{ImportID: id, Skipped: []Skipped{}}
 	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeCaptain); err != nil {
 		return answer, err
 	}
@@ -187,8 +187,8 @@ func (t *Transfer) Undo(ctx context.Context, id string, draft UndoDraft) (answer
 		case gone:
 			answer.Gone++
 			over = append(over, a.Number)
-		case kept:
-			answer.Kept = append(answer.Kept, Kept{Kind: a.Kind, ID: a.Ref})
+		case skipped:
+			answer.Skipped = append(answer.Skipped, Skipped{Kind: a.Kind, ID: a.Ref})
 		}
 	}
 	if noted := t.log.TookBack(ctx, id, over, t.now().UTC()); err == nil {
@@ -207,13 +207,13 @@ const (
 	untouched fate = iota // an error came first
 	undone
 	gone
-	kept
+	skipped
 )
 
 func (t *Transfer) takeBack(ctx context.Context, a learning.Addition, force bool) (fate, error) {
 	undo, there := t.undos[a.Kind]
 	if !there {
-		return kept, nil
+		return skipped, nil
 	}
 	record, err := undo.Read(ctx, a.Ref)
 	if skillrouter.CodeOf(err) == skillrouter.NotFound {
@@ -227,7 +227,7 @@ func (t *Transfer) takeBack(ctx context.Context, a learning.Addition, force bool
 		return untouched, err
 	}
 	if now != a.Mark && !force {
-		return kept, nil
+		return skipped, nil
 	}
 	switch err := undo.Remove(ctx, a.Ref); {
 	case skillrouter.CodeOf(err) == skillrouter.NotFound:
