@@ -23,7 +23,7 @@ type OfflineCheck struct {
 	Tool     string        `json:"tool,omitempty"`
 	Agent    string        `json:"agent,omitempty"`
 	Project  string        `json:"project,omitempty"`
-	Decision rule.Decision `json:"decision" enum:"allow,warn,block"`
+	Decision rule.Decision `json:"decision" doc:"allow, warn or block; a check with another one is refused, and the others are stored"`
 	RuleIDs  []string      `json:"rule_ids,omitempty"`
 	Basis    string        `json:"basis,omitempty"` // what it was judged by
 	At       time.Time     `json:"at"`
