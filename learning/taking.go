@@ -9,6 +9,6 @@ type Taking struct {
 type Taken struct {
 	ID        string
 	Ref       string // what it is known by here, where that is not ID
-	Duplicate bool  // it was there already, and nothing of it was changed
-	Err       error // it was refused
+	Duplicate bool   // it was there already, and nothing of it was changed
+	Err       error  // it was refused
 }

@@ -49,7 +49,7 @@ CREATE TABLE events (
     project  TEXT NOT NULL DEFAULT '',
     at       INTEGER NOT NULL,
     data     TEXT
-) STRICT;
+, link BLOB) STRICT;
 CREATE TABLE lessons (
     num                INTEGER PRIMARY KEY AUTOINCREMENT, -- order of reporting; listings and the index follow it
     id                 TEXT NOT NULL UNIQUE,
@@ -225,7 +225,7 @@ CREATE TABLE checks (
     outcome_by    TEXT NOT NULL DEFAULT '',
     outcome_notes TEXT NOT NULL DEFAULT '',
     outcome_at    INTEGER
-) STRICT;
+, link BLOB) STRICT;
 CREATE INDEX checks_at ON checks(at);
 CREATE INDEX checks_agent ON checks(agent_id, num);
 CREATE INDEX checks_decision ON checks(decision, num);
@@ -621,6 +621,34 @@ CREATE TABLE permissions (
     revoked_by  TEXT NOT NULL DEFAULT ''
 ) STRICT;
 CREATE UNIQUE INDEX proposals_mark ON proposals(mark) WHERE mark IS NOT NULL;
+CREATE TABLE imports (
+    num       INTEGER PRIMARY KEY AUTOINCREMENT,
+    id        TEXT NOT NULL UNIQUE,
+    source    TEXT NOT NULL,               -- what was read, in the caller's words
+    agent_id  TEXT NOT NULL,
+    stored    INTEGER NOT NULL,            -- how many it added
+    at        INTEGER NOT NULL,            -- times are Unix milliseconds
+    undone_at INTEGER
+) STRICT;
+CREATE TABLE imported (
+    num       INTEGER PRIMARY KEY AUTOINCREMENT,
+    import_id TEXT NOT NULL,
+    kind      TEXT NOT NULL,
+    ref       TEXT NOT NULL,               -- what the memory is known by among its kind
+    mark      TEXT NOT NULL                -- a hash of how it was stored: one that was changed or used since has another
+) STRICT;
+CREATE INDEX imported_import ON imported(import_id, num);
+CREATE TABLE ledger_marks (
+    chain     TEXT NOT NULL,    -- the table whose rows are chained
+    kind      TEXT NOT NULL CHECK (kind IN ('start', 'head', 'cut', 'forgotten')),
+    number    INTEGER NOT NULL, -- of a row: the last of before the chain, the newest, the last that was removed for its age, one whose text was cut out
+    hash      BLOB NOT NULL,    -- the row's link; of a forgotten one the hash of what it held
+    since     BLOB,             -- of a forgotten one: the hash of what it holds since
+    at        INTEGER NOT NULL,
+    key       BLOB NOT NULL,    -- which key signed this
+    signature BLOB NOT NULL,
+    PRIMARY KEY (chain, kind, number)
+) STRICT, WITHOUT ROWID;
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (1, 0, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (2, 1, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (3, 2, 1);
@@ -647,4 +675,6 @@ INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (23, 22, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (24, 23, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (25, 24, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (26, 25, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (27, 26, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (28, 27, 1);
 INSERT INTO changes (what, key, seq) VALUES ('embeddings', '', 0);

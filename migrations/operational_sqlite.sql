@@ -325,3 +325,4 @@ INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (10, 9, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (11, 10, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (12, 11, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (13, 12, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (14, 13, 1);

@@ -111,7 +111,7 @@ func examples(t *testing.T, s *Searcher, searches []judged, seen map[string]tfid
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.weigh(r)
+		s.weigh(t.Context(), r)
 		if _, err := s.ask(reader(), r); err != nil {
 			t.Fatal(err)
 		}
@@ -248,7 +248,7 @@ func TestRelevance(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.weigh(r)
+		s.weigh(t.Context(), r)
 		found, err := s.ask(reader(), r)
 		if err != nil {
 			t.Fatal(err)
