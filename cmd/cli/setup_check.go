@@ -21,10 +21,9 @@ import (
 
 // Bounds of looking whether a setup works.
 const (
-	// checkRuns is how often the hook is run. The time in the middle is told; it is slow if even the shortest is: a busy
-	// machine makes some runs long, and a hook that is slow is slow each time.
+	// checkRuns is how often the hook is run; the time in the middle counts.
 	checkRuns = 5
-	// slowHook is when a hook is called slow. It takes a fraction of it on a machine
+	// slowHook is when a hook is called slow, which is told and is no fault of the setup: it works. It takes a fraction of it on a machine
 	// that has something else to do as well; an agent waits for it at each step.
 	slowHook = 250 * time.Millisecond
 	// maxFound bounds what is said of one thing that was looked at, in bytes.
@@ -219,8 +218,8 @@ func (u *settingUp) checkHook(ctx context.Context, program string, agent setup.A
 	}
 	slices.Sort(times)
 	middle := times[checkRuns/2]
-	item := checkItem{Name: "hook", OK: times[0] <= slowHook, Said: fmt.Sprintf("answers in %d ms", middle.Milliseconds())}
-	if !item.OK {
+	item := checkItem{Name: "hook", OK: true, Said: fmt.Sprintf("answers in %d ms", middle.Milliseconds())}
+	if middle > slowHook {
 		item.Said += fmt.Sprintf(", which is slow: at most %d", slowHook.Milliseconds())
 	}
 	return item

@@ -242,7 +242,7 @@ func (l toolLessons) Report(ctx context.Context, d lesson.Draft) (lesson.Reporte
 
 func (l toolLessons) Relevant(ctx context.Context, q lesson.Query) (lesson.Results, error) {
 	direct, err := l.Service.Relevant(ctx, q)
-	if err != nil || q.Project != "" || q.CrossDomain != nil {
+	if err != nil || q.Project != "" || q.PreferProject != "" || q.CrossDomain != nil { // the tool's project is the server's
 		return direct, err
 	}
 	type hits struct {

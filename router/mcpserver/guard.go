@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -33,7 +34,7 @@ func (s *Server) addGuardTools() {
 		p.may("args", &a.Args, "")
 		p.here(&a.Project)
 		p.actor(&a.Agent)
-	}, then(s.services.Guard.Check, shownCheckedAction))
+	}, then(s.check, shownCheckedAction))
 	add(s, tool{
 		name: "check_outcome", title: "After a checked action", set: ToolsetLessons, effect: ensure, holds: "check_id outcome rules",
 		description: "Say whether you heeded a check or acted all the same, and how that went: rules that are wrong lose their force by it.",
@@ -58,6 +59,15 @@ func (s *Server) addGuardTools() {
 		return settled, said.String()
 	}))
 	s.addRuleTools()
+}
+
+// check checks an action, and shows the person before the client what waits for an approval.
+func (s *Server) check(ctx context.Context, a rule.Action) (guard.Checked, error) {
+	checked, err := s.services.Guard.Check(ctx, a)
+	if err == nil {
+		s.asker.show(ctx, a, checked)
+	}
+	return checked, err
 }
 
 func shownCheckedAction(checked guard.Checked) (checkedAction, string) {

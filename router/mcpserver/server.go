@@ -125,6 +125,7 @@ type Server struct {
 
 	progressEvery time.Duration
 	streams       streams
+	asker         asker
 	handler       http.Handler
 }
 

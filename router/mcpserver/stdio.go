@@ -31,6 +31,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	if err != nil {
 		return err
 	}
+	s.asker.session.Store(session)
 	stop := context.AfterFunc(ctx, func() { _ = session.Close() })
 	defer stop()
 	if err := session.Wait(); err != nil && ctx.Err() == nil && !errors.Is(err, io.EOF) {
