@@ -98,14 +98,16 @@ var rooms = []struct {
 
 // libraries says where a library may be imported; one that is not listed may be anywhere.
 var libraries = map[string][]string{
-	"text/template":                 {"router/markup"}, // its parser; it calls methods by name itself, see router/markup
-	"html/template":                 {"router/markup"}, // its tests compare
-	"gorm.io/gorm":                  {"operational/store", "learning/store", "cmd/app"},
-	"github.com/glebarez/sqlite":    {"cmd/app"},
-	"github.com/glebarez/go-sqlite": {"cmd/app"},
-	"github.com/gin-gonic/gin":      {"router/httpapi"},
-	"github.com/r3labs/sse/v2":      {"router/stream"},
-	"github.com/spf13/cobra":        {"cmd/cli"},
+	"text/template":                   {"router/markup"}, // its parser; it calls methods by name itself, see router/markup
+	"html/template":                   {"router/markup"}, // its tests compare
+	"gorm.io/gorm":                    {"operational/store", "learning/store", "cmd/app"},
+	"github.com/glebarez/sqlite":      {"cmd/app"},
+	"github.com/glebarez/go-sqlite":   {"cmd/app"},
+	"github.com/gin-gonic/gin":        {"router/httpapi"},
+	"github.com/r3labs/sse/v2":        {"router/stream"},
+	"github.com/spf13/cobra":          {"cmd/cli"},
+	"charm.land/bubbletea/v2":         {"cmd/watch"},
+	"github.com/charmbracelet/x/ansi": {"cmd/watch"},
 }
 
 // topLevel is the prescribed top level, and the few that join it.

@@ -419,19 +419,22 @@ func printApproval(w io.Writer, a lesson.Approval) {
 	printIf(w, "    note: %s\n", a.Notes)
 }
 
+// noAgentAbove refuses what only a person decides to a command that an agent runs.
+func noAgentAbove() error {
+	if agent := locate.AgentAbove(process.Ancestors()); agent != "" {
+		return skillrouter.Errorf(skillrouter.Forbidden, "only a person decides this, and %s runs this command: use a terminal of your own or the dashboard", agent)
+	}
+	return nil
+}
+
 // checkDecides is the command by which a person allows or refuses what the guard blocked.
 func (s *shell) checkDecides(verb string) *cobra.Command {
 	var id string
 	var draft guard.ApprovalDraft
 	of := command{
 		use: "deny APPROVAL", short: "Refuse what the guard blocked; for a person", args: exactly(&id),
-		flags: options{option("notes", &draft.Notes, "why"), option("number", &draft.Number, "the asking that you saw; nothing is decided if it was asked again since")},
-		before: func() error {
-			if agent := locate.AgentAbove(process.Ancestors()); agent != "" {
-				return skillrouter.Errorf(skillrouter.Forbidden, "only a person decides this, and %s runs this command: use a terminal of your own or the dashboard", agent)
-			}
-			return nil
-		},
+		flags:  options{option("notes", &draft.Notes, "why"), option("number", &draft.Number, "the asking that you saw; nothing is decided if it was asked again since")},
+		before: noAgentAbove,
 	}
 	if verb == "approve" {
 		of.use, of.short = "approve APPROVAL", "Allow what the guard blocked, exactly that and once; for a person"

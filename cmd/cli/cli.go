@@ -89,7 +89,7 @@ settings. Where none of these runs, one is started, except for --server.`,
 	}
 	root.AddCommand(
 		s.serveCommand(), s.runCommand(),
-		s.agentsCommand(), s.statusCommand(), s.stopCommand(), s.signalCommand(), s.messagesCommand(), s.leasesCommand(),
+		s.agentsCommand(), s.watchCommand(), s.statusCommand(), s.stopCommand(), s.signalCommand(), s.messagesCommand(), s.leasesCommand(),
 		s.queryCommand(), s.feedbackCommand(), s.searchCommand(), s.rememberCommand(), s.knowledgeCommand(), s.rulesCommand(), s.remindersAdd("remind"), s.usedCommand(), s.importCommand(), s.episodesCommand(), s.experienceCommand(),
 		s.lessonsCommand(), s.checkCommand(), s.tasksCommand(), s.reconCommand(), s.patternsCommand(), s.escalationsCommand(), s.memoryCommand(),
 		s.factsCommand(), s.cacheCommand(),

@@ -31,7 +31,7 @@ the types.`,
 		},
 	}, func(ctx context.Context, c *client.Client) error {
 		if follow {
-			return s.followEvents(ctx, c, query)
+			return s.followEvents(ctx, c, query, printEvent)
 		}
 		query.After = max(query.After, 0)
 		page, err := c.Feed.Feed(ctx, query)
@@ -46,17 +46,19 @@ the types.`,
 }
 
 // followEvents prints each event on a line of its own as it happens.
-func (s *shell) followEvents(ctx context.Context, c *client.Client, query feed.Query) error {
+func (s *shell) followEvents(ctx context.Context, c *client.Client, query feed.Query, show func(w io.Writer, event feed.Event)) error {
 	if query.After < 0 {
 		query.After = feed.Now
 	}
 	up, down := s.awayOnce()
 	return c.Feed.Follow(ctx, client.FeedFollower{Query: query, Up: up, Down: down}, func(event feed.Event) error {
-		return s.print(event, func(w io.Writer) {
-			fmt.Fprintf(w, "%s  #%d  %s  %s  %s  %s\n",
-				event.At.Local().Format(time.TimeOnly), event.Seq, event.Type, clean(event.Agent), clean(event.Subject), clean(string(event.Data)))
-		})
+		return s.print(event, func(w io.Writer) { show(w, event) })
 	})
+}
+
+func printEvent(w io.Writer, event feed.Event) {
+	fmt.Fprintf(w, "%s  #%d  %s  %s  %s  %s\n",
+		event.At.Local().Format(time.TimeOnly), event.Seq, event.Type, clean(event.Agent), clean(event.Subject), clean(string(event.Data)))
 }
 
 func printEvents(w io.Writer, page feed.Page) {

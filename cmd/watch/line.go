@@ -1,0 +1,136 @@
+package watch
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"skillrouter"
+	"skillrouter/router/feed"
+)
+
+// told are the members of an event's data that a line shows, in this order, and what stands before each.
+var told = []struct{ member, before string }{
+	{"number", "#"},
+	{"title", ""},
+	{"key", ""},
+	{"name", ""},
+	{"pattern_name", ""},
+	{"goal", ""},
+	{"signal", ""},
+	{"to_agent_id", "to "},
+	{"from", ""},
+	{"to", "→ "},
+	{"current_task", ""},
+	{"environment", ""},
+	{"task", ""},
+	{"patterns", ""},
+	{"statement", ""},
+	{"description", ""},
+	{"summary", ""},
+	{"outcome", ""},
+	{"result", ""},
+	{"rule_ids", "rule "},
+	{"state", ""},
+	{"by", "by "},
+	{"reason", ": "},
+	{"note", ": "},
+	{"why", ": "},
+	{"progress", "%"},
+}
+
+// Line says in a line what an event tells. It holds nothing that a terminal would act on.
+func Line(e feed.Event) string {
+	kind := e.Type
+	if e.Kind != "" {
+		kind = e.Kind
+	}
+	var members map[string]any
+	_ = json.Unmarshal(e.Data, &members) // an event without data tells that it happened
+	var b strings.Builder
+	switch members["decision"] {
+	case "block":
+		b.WriteString("BLOCKED")
+	case "warn":
+		b.WriteString("warned")
+	default:
+		b.WriteString(strings.NewReplacer(".", " ", "_", " ").Replace(kind))
+	}
+	for _, t := range told {
+		switch text := written(members[t.member]); {
+		case text == "" || t.member == "progress" && text == "0":
+		case t.before == "%":
+			b.WriteString(" " + text + "%")
+		case t.before == ": ":
+			b.WriteString(t.before + text)
+		default:
+			b.WriteString(" " + t.before + text)
+		}
+	}
+	return shown(b.String())
+}
+
+// written is a member of an event's data as text: a number, a text, or a list of texts.
+func written(member any) string {
+	switch member := member.(type) {
+	case string:
+		return member
+	case float64:
+		return fmt.Sprint(member)
+	case []any:
+		var texts []string
+		for _, one := range member {
+			texts = append(texts, written(one))
+		}
+		return strings.Join(texts, ", ")
+	}
+	return ""
+}
+
+// Bounds of a text that is shown on one line, in characters.
+const (
+	maxShown = 1024 // more than the widest terminal has columns
+	maxMarks = 4    // in a row: marks take no column, and a heap of them covers the lines around
+)
+
+// shown is a text on one line without anything that a terminal would act on.
+func shown(text string) string {
+	characters, marks := 0, 0
+	for at, r := range text {
+		if marks++; !unicode.In(r, unicode.Mn, unicode.Me) {
+			marks = 0
+		}
+		if characters++; characters > maxShown || marks > maxMarks {
+			text = text[:at] + "…"
+			break
+		}
+	}
+	return skillrouter.OneLine(skillrouter.Visible(text))
+}
+
+// cell is a text of whoever wrote it, in exactly width columns.
+func cell(text string, width int) string { return fit(shown(text), width) }
+
+// fit is a text that a terminal may be shown, in exactly width columns: cut with a mark, or filled up.
+func fit(text string, width int) string {
+	text = ansi.Truncate(text, width, "…")
+	return text + strings.Repeat(" ", max(0, width-ansi.StringWidth(text)))
+}
+
+// WriteLine writes an event on a line of its own, for whoever has no terminal.
+func WriteLine(w io.Writer, e feed.Event) {
+	where := shown(e.Project)
+	if where != "" {
+		where = " in " + where
+	}
+	who := shown(e.Agent)
+	if who == "" {
+		who = "-"
+	}
+	fmt.Fprintf(w, "%s  %s%s  %s\n", e.At.Local().Format(time.TimeOnly), who, where, Line(e))
+}

@@ -1,0 +1,145 @@
+// Package watch shows a team of agents in a terminal: who works on what, what happened, and what waits for a person's
+// word. It owns the screen and its keys, and what is printed where there is no terminal. It must hold no rule: what may
+// be decided, and by whom, is the router's to say.
+package watch
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"skillrouter"
+	"skillrouter/learning/guard"
+	"skillrouter/learning/lesson"
+	"skillrouter/operational"
+	"skillrouter/router/client"
+	"skillrouter/router/feed"
+)
+
+// Times and bounds of a watcher.
+const (
+	// before is how many numbers of the feed before its end are shown at the start. Some of them may be nobody's.
+	before = 200
+	// framesPerSecond bounds how often the screen is drawn: a line of ssh bears it, and nobody reads faster.
+	framesPerSecond = 20
+	// retry is how long to wait for a router that does not answer at the start.
+	retry = 2 * time.Second
+)
+
+// Options say how the team is watched.
+type Options struct {
+	Project string // only this project's agents, events and approvals; empty: all
+	In      io.Reader
+	Out     io.Writer
+	Env     []string // of the terminal: TERM, NO_COLOR
+	Colours bool
+	// MayDecide refuses what only a person may do, before the router is asked. Nil: nobody is refused.
+	MayDecide func() error
+}
+
+// Screen shows the team on a terminal until its reader quits, ctx ends, or the router refuses for good.
+func Screen(ctx context.Context, c *client.Client, o Options) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	model := NewModel(ctx, team(c, o), c.BaseURL(), time.Now, o.Colours)
+	program := tea.NewProgram(model, tea.WithContext(ctx), tea.WithInput(o.In), tea.WithOutput(o.Out), tea.WithEnvironment(o.Env),
+		tea.WithoutSignalHandler(), tea.WithFPS(framesPerSecond))
+	ended := make(chan error, 1)
+	go func() {
+		err := follow(ctx, c, o.Project, program.Send)
+		if err != nil {
+			program.Quit()
+		}
+		ended <- err
+	}()
+	_, err := program.Run()
+	stopped := ctx.Err() != nil
+	cancel()
+	if refused := <-ended; refused != nil {
+		return refused
+	}
+	if stopped && errors.Is(err, tea.ErrProgramKilled) {
+		return nil
+	}
+	return err
+}
+
+// team is what the screen asks of a router.
+func team(c *client.Client, o Options) Team {
+	may := func() error {
+		if o.MayDecide == nil {
+			return nil
+		}
+		return o.MayDecide()
+	}
+	return Team{
+		Agents: func(ctx context.Context) ([]operational.Agent, error) {
+			return c.Presence.Agents(ctx, operational.AgentFilter{Project: o.Project, Limit: maxAgents})
+		},
+		Approvals: func(ctx context.Context) ([]lesson.Approval, error) {
+			page, err := c.Guard.Approvals(ctx, guard.ApprovalFilter{State: lesson.ApprovalPending, Limit: maxApprovals})
+			return slices.DeleteFunc(page.Approvals, func(a lesson.Approval) bool { return o.Project != "" && a.Project != o.Project }), err
+		},
+		Allow: func(ctx context.Context, a lesson.Approval) (lesson.Approval, error) {
+			if err := may(); err != nil {
+				return a, err
+			}
+			return c.Guard.Approve(ctx, a.ID, guard.ApprovalDraft{Number: a.Number})
+		},
+		Deny: func(ctx context.Context, a lesson.Approval) (lesson.Approval, error) {
+			if err := may(); err != nil {
+				return a, err
+			}
+			return c.Guard.Deny(ctx, a.ID, guard.DenialDraft{Number: a.Number})
+		},
+	}
+}
+
+// follow tells what happened last, and then what happens, across restarts of the router. It returns nil when ctx ends,
+// and what the router refuses for good.
+func follow(ctx context.Context, c *client.Client, project string, send func(tea.Msg)) error {
+	query := feed.Query{Project: project, After: feed.Now, Limit: 1}
+	for {
+		err := latest(ctx, c, &query, send)
+		if err == nil {
+			break
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+		switch skillrouter.CodeOf(err) {
+		case skillrouter.Invalid, skillrouter.Unauthenticated, skillrouter.Forbidden, skillrouter.NotFound:
+			return err
+		}
+		send(down{err})
+		if skillrouter.Pause(ctx, retry) != nil {
+			return nil
+		}
+	}
+	follower := client.FeedFollower{Query: query, Up: func() { send(up{}) }, Down: func(err error, _ time.Duration) { send(down{err}) }}
+	return c.Feed.Follow(ctx, follower, func(e feed.Event) error {
+		send(happened{e})
+		return nil
+	})
+}
+
+// latest tells what happened before now, and leaves in the query where it ends.
+func latest(ctx context.Context, c *client.Client, query *feed.Query, send func(tea.Msg)) error {
+	end, err := c.Feed.Feed(ctx, *query)
+	if err != nil {
+		return err
+	}
+	last := *query
+	last.After, last.Limit = max(0, end.Seen-before), before
+	page, err := c.Feed.Feed(ctx, last)
+	if err != nil {
+		return err
+	}
+	query.After = page.Seen
+	send(happened(page.Events))
+	return nil
+}
