@@ -148,14 +148,10 @@ func TestCutAtACall(t *testing.T) {
 			}
 		}, serve, [][]string{{"restored"}}},
 		{"restore", func(data string) {
-			if err := os.CopyFS(data, os.DirFS(old)); err != nil {
-				t.Fatal(err)
-			}
+			copyInto(t, data, old)
 		}, restore, [][]string{{"old"}, {"restored"}}},
 		{"upgrade", func(data string) {
-			if err := os.CopyFS(data, os.DirFS(older)); err != nil {
-				t.Fatal(err)
-			}
+			copyInto(t, data, older)
 		}, serve, [][]string{{"old"}}},
 	} {
 		t.Run(one.name, func(t *testing.T) {

@@ -326,26 +326,51 @@ func (db *Database) Run(ctx context.Context) error {
 	if l.key == nil {
 		return nil
 	}
-	err := db.writer.Transaction(func(tx *gorm.DB) error {
-		if l.stale {
-			if err := l.load(tx); err != nil {
-				return err
-			}
-		}
-		for table, end := range l.chains.Ends {
-			if head := l.heads[table]; end.Number == head.Number && bytes.Equal(head.Key, nameOfKey(l.key)) || end.Number == 0 {
-				continue
-			}
-			if err := l.put(tx, mark{Chain: table, Kind: markHead, Number: end.Number, Hash: end.Link[:]}); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	err := db.writer.Transaction(l.signEnds)
 	if err != nil { // on a full disk; the file of heads has them
 		l.log.Warn("the ends of the ledger's chains were not signed at the stop", "database", db.Name, "error", err)
 	}
 	return nil
+}
+
+// signEnds signs the newest row of each chain.
+func (l *ledger) signEnds(tx *gorm.DB) error {
+	if l.stale {
+		if err := l.load(tx); err != nil {
+			return err
+		}
+	}
+	for table, end := range l.chains.Ends {
+		if head := l.heads[table]; end.Number == head.Number && bytes.Equal(head.Key, nameOfKey(l.key)) || end.Number == 0 {
+			continue
+		}
+		if err := l.put(tx, mark{Chain: table, Kind: markHead, Number: end.Number, Hash: end.Link[:]}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// signRestored signs the ends of the chains of a database that was looked through, with the key of the folder that it goes to:
+// who made the backup had another one. One of before the chains has nothing to sign.
+func signRestored(ctx context.Context, path, name string, key []byte, now skillrouter.Clock) error {
+	db, err := dial(writerDSN(path), 1)
+	if err != nil {
+		return err
+	}
+	l := &ledger{database: name, tables: chained[name], now: now, log: slog.New(slog.DiscardHandler), key: key, stale: true}
+	l.chains.Ends = map[string]skillrouter.ChainEnd{}
+	err = db.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
+		if !tx.Migrator().HasTable("ledger_marks") {
+			return nil
+		}
+		return l.signEnds(tx)
+	})
+	pool, other := db.DB()
+	if other == nil {
+		other = pool.Close()
+	}
+	return errors.Join(err, other)
 }
 
 // close closes the file of heads.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"skillrouter"
+	"skillrouter/cmd/hook/offline"
 	"skillrouter/cmd/locate"
 )
 
@@ -88,7 +89,14 @@ func Restore(ctx context.Context, archive io.Reader, data string, options Restor
 	}
 	r.Data = data
 	keep := freshName(data, asidePrefix+options.Now().UTC().Format("20060102T150405Z"), "")
+	key, err := offline.Key(data)
+	if err != nil {
+		return r, err
+	}
 	for _, name := range databaseNames() {
+		if err := signRestored(ctx, filepath.Join(staging, name+".db"), name, key, options.Now); err != nil {
+			return r, err
+		}
 		if err := turnToWAL(ctx, filepath.Join(staging, name+".db")); err != nil {
 			return r, err
 		}
