@@ -274,7 +274,7 @@ var momentsTold = map[operational.ToldMoment]string{
 func momentOfTelling(t operational.Telling) Moment {
 	m := Moment{
 		ID: "told:" + strconv.FormatInt(t.Number, 10), At: t.At, Kind: KindTold, Type: "told", Agent: t.Agent, Project: t.Project, Verb: momentsTold[t.Moment],
-		Items: t.Items, Withheld: t.Withheld, Title: counted(len(t.Items), "memory", "memories"),
+		Items: t.Items, Withheld: t.Withheld, Start: t.Moment == operational.ToldAtStart, Title: counted(len(t.Items), "memory", "memories"),
 	}
 	if t.Tokens > 0 {
 		m.Detail = counted(t.Tokens, "token", "tokens")

@@ -63,6 +63,7 @@ type Moment struct {
 	Subject string `json:"subject,omitempty"`
 	// Items are the memories that an agent was told, or the rules that a check found.
 	Items []operational.ToldItem `json:"items,omitempty"`
+	Start bool                   `json:"start,omitempty"` // it was told as its session began
 	// Withheld: it is another agent's, and so its texts are empty here.
 	Withheld bool `json:"withheld,omitempty"`
 }
