@@ -27,3 +27,14 @@ type Event struct {
 	At      time.Time       `json:"at"`
 	Data    json.RawMessage `json:"data,omitempty"`
 }
+
+// EventQuery selects events of one database, the newest first; empty fields select everything.
+type EventQuery struct {
+	After   int64    // only greater seqs
+	Before  int64    // only smaller seqs; 0: from the newest
+	Types   []string // exactly, or "task." for all that begin so
+	Agent   string
+	Project string
+	Limit   int
+	Reach   int // how many seqs are looked through at most: no index has every field
+}

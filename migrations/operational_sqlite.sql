@@ -312,6 +312,18 @@ CREATE TABLE ledger_marks (
     signature BLOB NOT NULL,
     PRIMARY KEY (chain, kind, number)
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE tellings (
+    number     INTEGER PRIMARY KEY AUTOINCREMENT,
+    agent_id   TEXT NOT NULL DEFAULT '',
+    project    TEXT NOT NULL DEFAULT '',
+    session_id TEXT NOT NULL DEFAULT '', -- the agent's own
+    moment     TEXT NOT NULL CHECK (moment IN ('start', 'prompt', 'failure', 'asked')),
+    about      TEXT NOT NULL DEFAULT '', -- of a failure: the command, without secrets
+    items      TEXT NOT NULL,            -- a JSON list
+    tokens     INTEGER NOT NULL,
+    at         INTEGER NOT NULL          -- Unix milliseconds
+) STRICT;
+CREATE INDEX tellings_agent ON tellings(agent_id, number);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (1, 0, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (2, 1, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (3, 2, 1);
@@ -326,3 +338,4 @@ INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (11, 10, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (12, 11, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (13, 12, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (14, 13, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (15, 14, 1);

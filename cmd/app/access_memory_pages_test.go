@@ -6,18 +6,20 @@ const done = http.StatusSeeOther // a form that was obeyed sends the browser on
 
 // memoryPagesAccess has the pages of what is remembered and learned.
 var memoryPagesAccess = map[string][]access{
-	"GET /ui/search":       {{may: anyone, path: "/ui/search?q=x"}},
-	"GET /ui/lessons":      {{may: anyone, path: "/ui/lessons"}},
-	"GET /ui/lesson":       {{may: anyone, path: "/ui/lesson?id={lesson}"}},
-	"GET /ui/patterns":     {{may: anyone, path: "/ui/patterns"}},
-	"GET /ui/pattern":      {{may: anyone, path: "/ui/pattern?id={pattern}"}},
-	"GET /ui/guard":        {{may: anyone, path: "/ui/guard"}},
-	"GET /ui/guard/ledger": {{may: anyone, path: "/ui/guard/ledger"}},
-	"GET /ui/escalations":  {{may: anyone, path: "/ui/escalations"}},
-	"GET /ui/proposals":    {{may: anyone, path: "/ui/proposals"}},
-	"GET /ui/gaps":         {{may: anyone, path: "/ui/gaps"}},
-	"GET /ui/gap":          {{may: anyone, path: "/ui/gap?id={gap}"}},
-	"GET /ui/figures":      {{may: anyone, path: "/ui/figures"}},
+	"GET /ui/search":         {{may: anyone, path: "/ui/search?q=x"}},
+	"GET /ui/memory":         {{may: anyone, path: "/ui/memory?kind=knowledge&id={entry}"}},
+	"POST /ui/memory/remove": {{may: asAgentA, path: "/ui/memory/remove", body: "token_of_form={form}&kind=knowledge&id={entry}&sure=1", answers: done}},
+	"GET /ui/lessons":        {{may: anyone, path: "/ui/lessons"}},
+	"GET /ui/lesson":         {{may: anyone, path: "/ui/lesson?id={lesson}"}},
+	"GET /ui/patterns":       {{may: anyone, path: "/ui/patterns"}},
+	"GET /ui/pattern":        {{may: anyone, path: "/ui/pattern?id={pattern}"}},
+	"GET /ui/guard":          {{may: anyone, path: "/ui/guard"}},
+	"GET /ui/guard/ledger":   {{may: anyone, path: "/ui/guard/ledger"}},
+	"GET /ui/escalations":    {{may: anyone, path: "/ui/escalations"}},
+	"GET /ui/proposals":      {{may: anyone, path: "/ui/proposals"}},
+	"GET /ui/gaps":           {{may: anyone, path: "/ui/gaps"}},
+	"GET /ui/gap":            {{may: anyone, path: "/ui/gap?id={gap}"}},
+	"GET /ui/figures":        {{may: anyone, path: "/ui/figures"}},
 
 	"POST /ui/lesson/validate": {
 		{may: asAgentB, path: "/ui/lesson/validate", body: "token_of_form={form}&id={lesson}&judgement=confirmed&by=b", answers: done},

@@ -12,6 +12,9 @@ var webAccess = join(memoryPagesAccess, map[string][]access{
 	"POST /ui/login":  {{may: anyone, path: "/ui/login", body: "token_of_form={form}", public: true, answers: http.StatusBadRequest}},
 	"POST /ui/logout": {{may: anyone, path: "/ui/logout", body: "token_of_form={form}", public: true, answers: http.StatusSeeOther}},
 
+	"GET /ui/timeline": {{may: anyone, path: "/ui/timeline"}},
+	"GET /ui/decide":   {{may: anyone, path: "/ui/decide"}},
+
 	"GET /ui/agents":              {{may: anyone, path: "/ui/agents"}},
 	"GET /ui/agent":               {{may: anyone, path: "/ui/agent?id=a"}},
 	"GET /ui/agent/stop":          {{may: anyone, path: "/ui/agent/stop?id=a"}},

@@ -15,6 +15,6 @@ func (a *App) wireContext(ctx context.Context, p *parts) error {
 		Episodes: p.episodes, Tasks: p.tasks, Sessions: p.sessions, Incidents: p.incidents,
 		Words: []router.Frequencies{p.knowledge, p.lessons, p.episodes, p.facts},
 	}
-	p.context = contexts.NewBuilder(sources, contexts.Options{Now: a.now, Log: a.log, VouchedOnly: a.config.TellVouched})
+	p.context = toldContexts{contexts.NewBuilder(sources, contexts.Options{Now: a.now, Log: a.log, VouchedOnly: a.config.TellVouched}), p.tellings}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"skillrouter/router"
 	"skillrouter/router/feed"
 	"skillrouter/router/httpapi"
 	"skillrouter/router/stream"
@@ -13,20 +14,21 @@ import (
 
 // wireFeed builds the feed of events and its transports.
 func (a *App) wireFeed(ctx context.Context, p *parts) error {
-	feed, err := feed.New(ctx, feed.Ports{
+	numbered, err := feed.New(ctx, feed.Ports{
 		Journal: p.operations, Learning: p.memory, Operational: p.operations, Messages: p.operations.PostLog(),
 	}, a.log)
 	if err != nil {
 		return fmt.Errorf("read the feed's journal: %w", err)
 	}
-	a.life.run(ctx, "feed", feed.Run)
+	a.life.run(ctx, "feed", numbered.Run)
 	a.life.run(ctx, "high water", func(ctx context.Context) error {
-		return keepHighWater(ctx, a.config.Data, feed, p.tokens, a.log)
+		return keepHighWater(ctx, a.config.Data, numbered, p.tokens, a.log)
 	})
 	fail := func(w http.ResponseWriter, _ *http.Request, err error) { httpapi.WriteProblem(w, err) }
-	events := stream.NewFeed(feed, fail, a.log)
-	sockets := stream.NewSockets(feed, fail, a.now, a.log)
-	p.feed, p.events, p.socket = feed, events, sockets
+	events := stream.NewFeed(numbered, fail, a.log)
+	sockets := stream.NewSockets(numbered, fail, a.now, a.log)
+	p.feed, p.events, p.socket = numbered, events, sockets
+	p.timeline = a.timeline(p)
 	a.endsStreams(events.Shutdown)
 	a.endsStreams(sockets.Shutdown)
 	return nil
@@ -40,4 +42,29 @@ func (a *App) endsStreams(end func(ctx context.Context) error) {
 		go func() { ended <- end(ctx) }() // all have the same time
 		return errors.Join(before(ctx), <-ended)
 	}
+}
+
+// timeline is what happened, told for people.
+func (a *App) timeline(p *parts) *feed.Timeline {
+	return feed.NewTimeline(feed.TimelinePorts{
+		Learning: p.memory, Operational: p.operations, Messages: p.operations, Checks: p.guards, Tellings: p.tellings, Now: a.now,
+		Titles: map[string]func(ctx context.Context, ids []string) (map[string]string, error){
+			router.KindKnowledge: func(ctx context.Context, ids []string) (map[string]string, error) {
+				entries, err := p.memory.Knowledge(ctx, ids)
+				titles := map[string]string{}
+				for _, e := range entries {
+					titles[e.ID] = e.Title
+				}
+				return titles, err
+			},
+			router.KindEpisode: func(ctx context.Context, ids []string) (map[string]string, error) {
+				episodes, err := p.memory.Episodes(ctx, ids)
+				titles := map[string]string{}
+				for _, e := range episodes {
+					titles[e.ID] = e.Title
+				}
+				return titles, err
+			},
+		},
+	})
 }

@@ -67,9 +67,11 @@ type parts struct {
 	search        *search.Searcher
 	experiences   *experience.Experiences
 	incidents     *incident.Incidents
+	tellings      *operational.Tellings
 	transfer      transfer.Service
 
 	feed           feed.Service
+	timeline       feed.TimelineService
 	events, socket http.Handler // the feed's two transports
 
 	// What the dashboard shows beside the above; set when all parts are wired.

@@ -130,7 +130,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	}
 	// Each of these may use what those before it have built.
 	for _, wire := range []func(context.Context, *parts) error{
-		a.wireLLM, a.wireEmbeddings, a.wireProcedures, a.wireIncidents, a.wireConsolidation, a.wireReminders, a.wireSessions, a.wireKinds, a.wireContext, a.wireChat,
+		a.wireLLM, a.wireEmbeddings, a.wireProcedures, a.wireTellings, a.wireIncidents, a.wireConsolidation, a.wireReminders, a.wireSessions, a.wireKinds, a.wireContext, a.wireChat,
 		a.wireFeed, a.wireMesh, a.wireGaps, a.wireAnswered, a.wireSearch, a.wireTransfer,
 	} {
 		if err := wire(ctx, p); err != nil {
@@ -197,7 +197,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 		Kinds: p.routes, Reminders: p.reminders, Sessions: p.sessions, Consolidation: p.consolidation, Context: p.context, Chat: p.chat,
 		Introspection: p.introspection, Embeddings: p.vectors, Gaps: p.gaps, Search: p.search, Answered: p.answered,
 		Judgements: feedback.NewJudgements(p.memory, p.knowledge, learning.Options{Now: a.now, Log: a.log}),
-		Feed:       p.feed, Events: p.events, Socket: p.socket, Web: p.web, Mesh: p.mesh,
+		Feed:       p.feed, Timeline: p.timeline, Events: p.events, Socket: p.socket, Web: p.web, Mesh: p.mesh,
 		Backup: a.backup, Transfer: p.transfer,
 		MCP: tools.Handler(), Health: a.health, Doctor: a.doctor, Outbound: a.outbounds, Registry: registry,
 	}, httpapi.Options{

@@ -162,6 +162,7 @@ type Brief struct {
 // Failure is a command that failed just now.
 type Failure struct {
 	Project string `json:"project,omitempty"`
+	AgentID string `json:"agent_id,omitempty" doc:"Whose command it was; empty: the token's agent"`
 	Command string `json:"command,omitempty"`
 	// Tool and Args are the tool of an MCP server that failed and what it was called with, where no command was run.
 	Tool    string         `json:"tool,omitempty"`

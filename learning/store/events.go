@@ -1,10 +1,70 @@
 package store
 
-import "context"
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"skillrouter"
+)
 
 // LastEvent returns the seq of the newest event, 0 if there is none.
 func (s *Store) LastEvent(ctx context.Context) (int64, error) {
 	var last int64
 	err := s.read.WithContext(ctx).Raw("SELECT coalesce(max(seq), 0) FROM events").Scan(&last).Error
 	return last, err
+}
+
+// PastEvents returns what the query selects, the newest first, and the seq before which the next page begins;
+// 0: there is nothing before it.
+func (s *Store) PastEvents(ctx context.Context, q skillrouter.EventQuery) (events []skillrouter.Event, next int64, err error) {
+	if q.Before == 0 {
+		if q.Before, err = s.LastEvent(ctx); err != nil {
+			return nil, 0, err
+		}
+		q.Before++
+	}
+	floor := max(q.Before-int64(q.Reach), q.After+1, 1)
+	var c conditions
+	c.add("seq >= ? AND seq < ?", floor, q.Before)
+	c.equal("agent_id", q.Agent)
+	c.equal("project", q.Project)
+	either, args := "", []any{}
+	for _, one := range q.Types {
+		if strings.HasSuffix(one, ".") {
+			either, args = either+" OR type >= ? AND type < ?", append(args, one, behind(one))
+		} else {
+			either, args = either+" OR type = ?", append(args, one)
+		}
+	}
+	if either != "" {
+		c.add("("+either[len(" OR "):]+")", args...)
+	}
+	events, err = list(s.read.WithContext(ctx), func(e *skillrouter.Event) []any {
+		return []any{&e.Seq, &e.Type, &e.Subject, &e.Agent, &e.Project, at(&e.At), (*[]byte)(&e.Data)}
+	}, "SELECT seq, type, subject, agent_id, project, at, data FROM events "+c.text+" ORDER BY seq DESC LIMIT ?", append(c.args, q.Limit)...)
+	switch {
+	case err != nil:
+		return nil, 0, err
+	case len(events) == q.Limit:
+		return events, events[len(events)-1].Seq, nil
+	case floor <= q.After+1: // seqs begin with 1
+		return events, 0, nil
+	}
+	return events, floor, nil
+}
+
+// EventTime returns when the first event of at least this seq was; false: there is none.
+func (s *Store) EventTime(ctx context.Context, seq int64) (when time.Time, found bool, err error) {
+	found, err = one(s.read.WithContext(ctx), []any{at(&when)}, "SELECT at FROM events WHERE seq >= ? ORDER BY seq LIMIT 1", seq)
+	return when, found, err
+}
+
+func (r eventRow) event() skillrouter.Event {
+	e := skillrouter.Event{Seq: r.Seq, Type: r.Type, Subject: r.Subject, Agent: r.AgentID, Project: r.Project, At: fromMillis(r.At)}
+	if r.Data != nil {
+		e.Data = json.RawMessage(*r.Data)
+	}
+	return e
 }

@@ -6,7 +6,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"gorm.io/gorm"
@@ -87,11 +86,7 @@ func (s *Store) Events(ctx context.Context, after int64, limit int) ([]skillrout
 	err := s.read.WithContext(ctx).Where("seq > ?", after).Order("seq").Limit(min(limit, MaxEvents)).Find(&rows).Error
 	events := make([]skillrouter.Event, 0, len(rows))
 	for _, r := range rows {
-		e := skillrouter.Event{Seq: r.Seq, Type: r.Type, Subject: r.Subject, Agent: r.AgentID, Project: r.Project, At: fromMillis(r.At)}
-		if r.Data != nil {
-			e.Data = json.RawMessage(*r.Data)
-		}
-		events = append(events, e)
+		events = append(events, r.event())
 	}
 	return events, err
 }

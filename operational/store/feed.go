@@ -2,11 +2,87 @@ package store
 
 import (
 	"context"
+	"encoding/json"
+	"strings"
+	"time"
 
 	"gorm.io/gorm"
 
+	"skillrouter"
 	"skillrouter/operational"
 )
+
+// PastEvents returns what the query selects, the newest first, and the seq before which the next page begins;
+// 0: there is nothing before it.
+func (s *Store) PastEvents(ctx context.Context, q skillrouter.EventQuery) (events []skillrouter.Event, next int64, err error) {
+	if q.Before == 0 {
+		if q.Before, err = s.LastEvent(ctx); err != nil {
+			return nil, 0, err
+		}
+		q.Before++
+	}
+	floor := max(q.Before-int64(q.Reach), q.After+1, 1)
+	read := s.read.WithContext(ctx).Where("seq >= ? AND seq < ?", floor, q.Before)
+	if q.Agent != "" {
+		read = read.Where("agent_id = ?", q.Agent)
+	}
+	if q.Project != "" {
+		read = read.Where("project = ?", q.Project)
+	}
+	if len(q.Types) > 0 {
+		either := s.read
+		for _, one := range q.Types {
+			if group, ok := strings.CutSuffix(one, "."); ok {
+				either = either.Or("type >= ? AND type < ?", group+".", group+"/") // "/" is the sign behind "."
+			} else {
+				either = either.Or("type = ?", one)
+			}
+		}
+		read = read.Where(either)
+	}
+	var rows []eventRow
+	if err := read.Order("seq DESC").Limit(q.Limit).Find(&rows).Error; err != nil {
+		return nil, 0, err
+	}
+	for _, r := range rows {
+		events = append(events, r.event())
+	}
+	switch {
+	case len(rows) == q.Limit:
+		return events, rows[len(rows)-1].Seq, nil
+	case floor <= q.After+1: // seqs begin with 1
+		return events, 0, nil
+	}
+	return events, floor, nil
+}
+
+// EventTime returns when the first event of at least this seq was; false: there is none.
+func (s *Store) EventTime(ctx context.Context, seq int64) (at time.Time, found bool, err error) {
+	var times []int64
+	err = s.read.WithContext(ctx).Raw("SELECT at FROM events WHERE seq >= ? ORDER BY seq LIMIT 1", seq).Scan(&times).Error
+	if err != nil || len(times) == 0 {
+		return at, false, err
+	}
+	return fromMillis(times[0]), true, nil
+}
+
+// MessageTime is the same of messages.
+func (s *Store) MessageTime(ctx context.Context, seq int64) (at time.Time, found bool, err error) {
+	var times []int64
+	err = s.read.WithContext(ctx).Raw("SELECT created_at FROM messages WHERE seq >= ? ORDER BY seq LIMIT 1", seq).Scan(&times).Error
+	if err != nil || len(times) == 0 {
+		return at, false, err
+	}
+	return fromMillis(times[0]), true, nil
+}
+
+func (r eventRow) event() skillrouter.Event {
+	e := skillrouter.Event{Seq: r.Seq, Type: r.Type, Subject: r.Subject, Agent: r.AgentID, Project: r.Project, At: fromMillis(r.At)}
+	if r.Data != nil {
+		e.Data = json.RawMessage(*r.Data)
+	}
+	return e
+}
 
 // feedRunRow is a row of the feed's journal.
 type feedRunRow struct {

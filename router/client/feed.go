@@ -17,6 +17,11 @@ func (f Feed) Feed(ctx context.Context, query feed.Query) (feed.Page, error) {
 	return call[feed.Page](ctx, f.c, http.MethodGet, at("/api/events").with(query), nil)
 }
 
+// Timeline returns a page of what happened, told for people.
+func (f Feed) Timeline(ctx context.Context, query feed.TimelineQuery) (feed.TimelinePage, error) {
+	return call[feed.TimelinePage](ctx, f.c, http.MethodGet, at("/api/timeline").with(query), nil)
+}
+
 // FeedFollower says what of the feed to follow, and who wants to know how it goes.
 type FeedFollower struct {
 	Query feed.Query // After: feed.Now for what happens from now on; Limit does not count

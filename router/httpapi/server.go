@@ -101,10 +101,11 @@ type Services struct {
 	Search        search.Service
 	Chat          http.Handler // /v1: what an OpenAI client asks of a model, with memory
 
-	Feed   feed.Service
-	Events http.Handler // GET /events: the feed as server-sent events
-	Socket http.Handler // GET /ws: the feed as a WebSocket
-	Web    Dashboard    // GET / and what it leads to: the dashboard
+	Feed     feed.Service
+	Timeline feed.TimelineService
+	Events   http.Handler // GET /events: the feed as server-sent events
+	Socket   http.Handler // GET /ws: the feed as a WebSocket
+	Web      Dashboard    // GET / and what it leads to: the dashboard
 
 	Transfer transfer.Service
 	Backup   func(ctx context.Context, ownerToken bool) (Archive, error) // GET /api/backup

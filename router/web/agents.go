@@ -4,11 +4,13 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 
 	"skillrouter"
 	"skillrouter/comms"
 	"skillrouter/operational"
+	"skillrouter/router/feed"
 )
 
 const (
@@ -103,6 +105,8 @@ type agentDetail struct {
 	Tasks    []operational.Task
 	Messages []operational.Message
 	Sessions []operational.Session
+	Moments  []feed.Moment // the latest first
+	Begin    *feed.Moment  // what it was told when it last began
 	MaySend  bool
 	MayRead  bool
 	Never    bool // it never checked in: it is a name in messages, tasks and the like
@@ -151,7 +155,14 @@ func (s *Server) agent(v *visit) (any, error) {
 			return nil, err
 		}
 	}
-	return d, nil
+	if d.Moments, err = s.latest(v, id); err != nil {
+		return nil, err
+	}
+	told, err := s.latest(v, id, feed.KindTold)
+	if i := slices.IndexFunc(told, func(m feed.Moment) bool { return m.Start }); i >= 0 {
+		d.Begin = &told[i]
+	}
+	return d, err
 }
 
 func (s *Server) stopForm(v *visit) (any, error) {

@@ -3,6 +3,7 @@ package web
 // memoryPages registers the pages of what is remembered and learned.
 func (s *Server) memoryPages() {
 	s.with(s.services.Search, s.searchPages)
+	s.rememberedPages()
 	s.with(s.services.Lessons, s.lessonPages)
 	s.with(s.services.Patterns, s.patternPages)
 	s.with(s.services.Guard, s.guardPages)

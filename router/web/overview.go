@@ -1,8 +1,6 @@
 package web
 
 import (
-	"math"
-	"slices"
 	"time"
 
 	"skillrouter"
@@ -13,8 +11,6 @@ import (
 )
 
 const (
-	// latestEvents is how many events the overview shows.
-	latestEvents = 15
 	// overdueAfter is how long a message may wait for the acknowledgement that it asked for.
 	overdueAfter = 10 * time.Minute
 	// attention bounds each list of what wants looking at.
@@ -35,7 +31,8 @@ type overview struct {
 	Stale   []operational.Agent
 	Blocked []operational.Task
 	Overdue []comms.OverdueMessage
-	Events  []feed.Event // the latest first
+	Moments []feed.Moment // the latest first
+	Fresh   bool          // nobody has used the router yet
 }
 
 // taskFigures are how many tasks are unfinished, and why.
@@ -78,17 +75,11 @@ func (s *Server) overview(v *visit) (any, error) {
 			return nil, err
 		}
 	}
-	if s.services.Feed != nil {
-		end, err := s.services.Feed.Feed(ctx, feed.Query{After: math.MaxInt64, Limit: 1}) // nothing lies beyond it: it tells where the end is
-		if err != nil {
-			return nil, err
-		}
-		page, err := s.services.Feed.Feed(ctx, feed.Query{After: max(end.Seen-latestEvents, 0), Limit: latestEvents})
-		if err != nil {
-			return nil, err
-		}
-		slices.Reverse(page.Events)
-		o.Events = page.Events
+	if o.Health != nil {
+		o.Fresh = o.Health.Stats["agents"] == 0 && o.Health.Stats["knowledge"] == 0 && o.Health.Stats["lessons"] == 0
+	}
+	if o.Moments, err = s.latest(v, ""); err != nil {
+		return nil, err
 	}
 	return o, nil
 }

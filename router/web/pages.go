@@ -48,6 +48,8 @@ var groups = []string{operations, memory, system}
 func (s *Server) pages() {
 	s.loginPages()
 	s.overviewPages()
+	s.timelinePages()
+	s.decidePages()
 	s.with(s.services.Presence, s.agentPages)
 	s.with(s.services.Tasks, s.taskPages)
 	s.messagePages()

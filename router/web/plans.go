@@ -5,6 +5,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/operational"
+	"skillrouter/router/feed"
 )
 
 // planPages registers the pages of what goes on over time: sessions and reminders.
@@ -32,8 +33,21 @@ func (s *Server) sessionsOf(v *visit) (any, error) {
 
 func (s *Server) session(v *visit) (any, error) {
 	session, err := s.services.Sessions.Session(v.Context(), v.value("id"))
+	if err != nil {
+		return nil, err
+	}
 	v.title = "Session of " + session.AgentID
-	return session, err
+	page := sessionDetail{Session: session, Range: s.rangeOf(session)}
+	page.Steps, page.More, err = s.replay(v, session)
+	return page, err
+}
+
+// sessionDetail is a session with what was done in it.
+type sessionDetail struct {
+	operational.Session
+	Steps []feed.Moment // in their order
+	More  bool          // there are more, before these
+	Range string
 }
 
 // reminderList is what the page of the reminders shows.

@@ -38,6 +38,7 @@ import (
 	"skillrouter/operational"
 	"skillrouter/router"
 	"skillrouter/router/feed"
+	"skillrouter/router/kind"
 	"skillrouter/router/search"
 	"skillrouter/router/session"
 )
@@ -60,6 +61,8 @@ type Services struct {
 	Escalations   operational.EscalationService
 	Sessions      session.Service
 	Feed          feed.Service
+	Timeline      feed.TimelineService
+	Kinds         []kind.Memory // whose rows have pages
 	Router        router.Service
 	Introspection router.IntrospectionService
 	Memory        router.MemoryService

@@ -122,6 +122,52 @@ test("an empty router: every page loads, within the budget", async (t) => {
   assert.deepEqual(faults, []);
 });
 
+test("what happened: five questions are answered within three clicks of the overview", async (t) => {
+  const router = await start();
+  t.after(router.stop);
+  const { page, clean, close } = await look(router);
+  await page.goto(router.url + "/");
+  await page.getByText("Set an agent up.").waitFor();
+  await team(router.api);
+  await learned(router.api, "docker compose down removes the volumes");
+  await router.api("POST", "/api/context", { task: "", start: true, budget: 1800, agent_id: "planner", project: "shop", session_id: "s1" });
+  for (let n = 0; n < 3; n++) await router.api("POST", "/api/incidents/answer", { project: "shop", agent_id: "planner", command: "npm test", error: "npm: command not found", session_id: "s" + n });
+  await router.api("POST", "/api/leases", { agent_id: "builder-1", project: "shop", patterns: ["src/cart.ts"], why: "fix the total" });
+  const ask = async (question, clicks, answer) => {
+    await page.goto(router.url + "/");
+    assert.ok(clicks.length <= 3, question);
+    for (const name of clicks) await page.locator("main").getByRole("link", { name, exact: true }).first().click();
+    await page.locator("main").getByText(answer).first().waitFor({ timeout: 5000 });
+    clean(question);
+  };
+  await ask("why was an agent blocked?", ["what was blocked", "Running rm -rf on data directories"], "Checks that showed the rule");
+  await ask("what did the router tell it this morning?", ["planner", "what it was told"], "began, and was told");
+  await ask("which failure came back most?", ["failures"], "npm test");
+  await ask("who holds a file?", ["who holds which files"], "src/cart.ts");
+  await page.goto(router.url + "/ui/timeline?kind=lesson&range=today"); // what was learned is of today here
+  await page.getByText("taught the lesson").first().waitFor();
+  await ask("what was learned yesterday?", ["learned yesterday"], "Nothing of this kind happened");
+
+  await page.keyboard.press("/");
+  await page.keyboard.type("docker compose");
+  await page.keyboard.press("Enter");
+  await page.locator("main").getByRole("link", { name: "docker compose down removes the volumes", exact: true }).first().click();
+  await page.getByRole("heading", { level: 1, name: "docker compose down removes the volumes" }).waitFor();
+  const session = (await router.api("GET", "/api/sessions")).sessions[0];
+  await page.goto(router.url + "/ui/session?id=" + session.id);
+  await page.locator("#steps").getByText("began a session").waitFor();
+  clean("a session's steps");
+
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto(router.url + "/ui/timeline");
+  assert.ok((await page.locator("h1").boundingBox()).y < 250, "the content begins too low on a phone");
+  assert.equal(await page.getByRole("link", { name: "Reminders" }).isVisible(), false);
+  await page.getByText("Menu", { exact: true }).click();
+  await page.getByRole("link", { name: "Reminders" }).click();
+  await page.waitForURL("**/ui/reminders");
+  await close();
+});
+
 test("a team at work: pages, contrast, narrow windows, live updates, actions", async (t) => {
   const router = await start();
   t.after(router.stop);

@@ -106,6 +106,7 @@ type (
 	}
 	failedCommand struct {
 		Project string         `json:"project,omitempty"`
+		AgentID string         `json:"agent_id,omitempty"`
 		Command string         `json:"command,omitempty"`
 		Tool    string         `json:"tool,omitempty"`
 		Args    map[string]any `json:"args,omitempty"`

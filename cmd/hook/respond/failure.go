@@ -58,7 +58,7 @@ func (h *Hook) mend(ctx context.Context) (string, error) {
 	said := h.call.Failure
 	request := h.request(storable(h.did()+"\n"+said[max(0, len(said)-failureText):]), failureBudget)
 	if command, foreign := h.did(), strings.HasPrefix(h.call.Tool, foreignTools); command != "" || foreign {
-		failed := failedCommand{Project: h.project, Command: storable(command), Error: storable(ends(said, failureOutput)), Session: request.SessionID, Folder: request.Folder}
+		failed := failedCommand{Project: h.project, AgentID: h.agent, Command: storable(command), Error: storable(ends(said, failureOutput)), Session: request.SessionID, Folder: request.Folder}
 		if command == "" {
 			failed.Tool, failed.Args = h.call.Tool, h.call.Args
 		}

@@ -1,0 +1,304 @@
+package feed
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"skillrouter"
+	"skillrouter/learning/guard/rule"
+	"skillrouter/learning/lesson"
+	"skillrouter/operational"
+)
+
+// The kinds of moments, as people choose between them.
+const (
+	KindCheck    = "check" // every check of the guard
+	KindBlock    = "block" // those that blocked
+	KindApproval = "approval"
+	KindFailure  = "failure" // a command failed, with what was known of it
+	KindTold     = "told"    // an agent was told memories
+	KindMessage  = "message"
+	KindTask     = "task"
+	KindSession  = "session"
+	KindMemory   = "memory"
+	KindLesson   = "lesson"
+	KindAgent    = "agent"
+	kindOthers   = "admin"
+)
+
+// phrases say what the events of a type, or of all types that begin so, tell: their kind, what they are about, and the verb. An event
+// is told by the first that fits; a verb that is empty is made of the type.
+var phrases = []struct{ types, kind, about, verb string }{
+	{"guard.settled", KindCheck, "check", "told what came of the check"},
+	{"guard.approval", KindApproval, "approval", "had an approval decided"},
+	{"guard.permission", KindApproval, "permission", "had a standing permission changed"},
+	{"guard.demoted", KindLesson, "rule", "made the rule only warn"},
+	{"guard.restored", KindLesson, "rule", "made the rule block again:"},
+	{"guard.", kindOthers, "pack", "switched the rules of"},
+	{"agent.state", KindAgent, "agent", "is"},
+	{"agent.status", KindAgent, "agent", "says"},
+	{"lease.taken", "file", "lease", "works on"},
+	{"lease.ended", "file", "lease", "no longer holds"},
+	{"task.created", KindTask, "task", "made the task"},
+	{"task.claimed", KindTask, "task", "took the task"},
+	{"task.progress", KindTask, "task", "got on with the task"},
+	{"task.blocked", KindTask, "task", "cannot go on with the task"},
+	{"task.unblocked", KindTask, "task", "can go on with the task"},
+	{"task.completed", KindTask, "task", "finished the task"},
+	{"task.failed", KindTask, "task", "failed at the task"},
+	{"task.released", KindTask, "task", "gave back the task"},
+	{"task.cancelled", KindTask, "task", "gave up the task"},
+	{"task.reassigned", KindTask, "task", "was given the task"},
+	{"session.started", KindSession, "session", "began a session"},
+	{"session.ended", KindSession, "session", "ended a session"},
+	{"knowledge.stored", KindMemory, "knowledge", "remembered"},
+	{"knowledge.updated", KindMemory, "knowledge", "changed the entry"},
+	{"knowledge.deleted", KindMemory, "knowledge", "deleted an entry"},
+	{"fact.stored", KindMemory, "fact", "noted the fact"},
+	{"fact.updated", KindMemory, "fact", "changed the fact"},
+	{"fact.deleted", KindMemory, "fact", "deleted the fact"},
+	{"fact.expired", KindMemory, "fact", "let the fact expire:"},
+	{"episode.recorded", KindMemory, "episode", "recorded"},
+	{"episode.edited", KindMemory, "episode", "changed the episode"},
+	{"episode.deleted", KindMemory, "episode", "deleted an episode"},
+	{"episode.", KindMemory, "", ""},
+	{"experience.recorded", KindMemory, "experience", "recorded how an operation went"},
+	{"experience.", KindMemory, "", ""},
+	{"procedure.saved", KindMemory, "procedure", "wrote the procedure"},
+	{"procedure.deleted", KindMemory, "procedure", "deleted the procedure"},
+	{"run.started", KindMemory, "run", "began to run"},
+	{"run.step", KindMemory, "run", "was handed a step of"},
+	{"run.ended", KindMemory, "run", "ended a run of"},
+	{"transcript.consolidated", KindMemory, "transcript", "had a transcript read for what to remember"},
+	{"proposal.accepted", KindMemory, "proposal", "had a proposal accepted"},
+	{"proposal.rejected", KindMemory, "proposal", "had a proposal rejected"},
+	{"lesson.reported", KindLesson, "lesson", "taught the lesson"},
+	{"lesson.occurred", KindLesson, "lesson", "met again"},
+	{"lesson.applied", KindLesson, "lesson", "applied the lesson"},
+	{"lesson.validated", KindLesson, "lesson", "judged the lesson"},
+	{"lesson.promoted", KindLesson, "lesson", "had the lesson promoted"},
+	{"lesson.retired", KindLesson, "lesson", "retired the lesson"},
+	{"lesson.restored", KindLesson, "lesson", "restored the lesson"},
+	{"lesson.edited", KindLesson, "lesson", "changed the lesson"},
+	{"lesson.", KindLesson, "lesson", ""},
+	{"pattern.emerged", KindLesson, "pattern", "showed a pattern:"},
+	{"pattern.seen", KindLesson, "pattern", "showed a pattern again:"},
+	{"pattern.", KindLesson, "pattern", ""},
+	{"escalation.raised", "escalation", "escalation", "caused an escalation"},
+	{"escalation.reviewed", "escalation", "escalation", "had an escalation looked at"},
+	{"escalation.settled", "escalation", "escalation", "had an escalation settled"},
+	{"reminder.scheduled", "reminder", "reminder", "is to be reminded"},
+	{"reminder.due", "reminder", "reminder", "has something due"},
+	{"reminder.delivered", "reminder", "reminder", "was reminded"},
+	{"reminder.completed", "reminder", "reminder", "did what a reminder asked"},
+	{"reminder.", "reminder", "reminder", ""},
+	{"finding.", "finding", "finding", ""},
+	{"scan.", "finding", "scan", ""},
+	{"environment.", "finding", "environment", ""},
+	{"token.", kindOthers, "", ""},
+	{"import.", kindOthers, "import", ""},
+}
+
+// MomentKinds lists the kinds that a timeline can be narrowed to.
+func MomentKinds() []string {
+	kinds := []string{KindCheck, KindBlock, KindApproval, KindFailure, KindTold, KindMessage, KindTask, KindSession, KindMemory, KindLesson}
+	for _, p := range phrases {
+		if !slices.Contains(kinds, p.kind) {
+			kinds = append(kinds, p.kind)
+		}
+	}
+	return kinds
+}
+
+// typesOfMoments are the types of events of some kinds, as an EventQuery names them; none: all.
+func typesOfMoments(kinds []string) (types []string) {
+	for _, p := range phrases {
+		if slices.Contains(kinds, p.kind) {
+			types = append(types, p.types)
+		}
+	}
+	return types
+}
+
+// told are the members of events' data that are told of.
+type told struct {
+	Number     int64    `json:"number"`
+	Title      string   `json:"title"`
+	Goal       string   `json:"goal"`
+	Key        string   `json:"key"`
+	Name       string   `json:"name"`
+	Pattern    string   `json:"pattern_name"`
+	Procedure  string   `json:"procedure"`
+	Task       string   `json:"task"`
+	Statement  string   `json:"description"`
+	Patterns   []string `json:"patterns"`
+	Current    string   `json:"current_task"`
+	Status     string   `json:"status"`
+	To         string   `json:"to"`
+	State      string   `json:"state"`
+	Outcome    string   `json:"outcome"`
+	Result     string   `json:"result"`
+	Severity   string   `json:"severity"`
+	Note       string   `json:"note"`
+	Reason     string   `json:"reason"`
+	Summary    string   `json:"summary"`
+	Why        string   `json:"why"`
+	Notes      string   `json:"notes"`
+	By         string   `json:"by"`
+	DecidedBy  string   `json:"decided_by"`
+	AgentID    string   `json:"agent_id"`
+	Progress   float64  `json:"progress"`
+	Escalated  string   `json:"escalated_to"`
+	Confidence float64  `json:"confidence"`
+}
+
+// momentOf tells an event.
+func momentOf(log string, e skillrouter.Event) Moment {
+	m := Moment{ID: log + ":" + strconv.FormatInt(e.Seq, 10), At: e.At, Kind: kindOthers, Type: e.Type, Agent: e.Agent, Project: e.Project, Subject: e.Subject}
+	for _, p := range phrases {
+		if e.Type == p.types || strings.HasSuffix(p.types, ".") && strings.HasPrefix(e.Type, p.types) {
+			m.Kind, m.About, m.Verb = p.kind, p.about, p.verb
+			break
+		}
+	}
+	if m.Verb == "" {
+		m.Verb = strings.NewReplacer(".", " ", "_", " ").Replace(e.Type)
+	}
+	var d told
+	if len(e.Data) > 0 {
+		_ = json.Unmarshal(e.Data, &d) // a member of another type is not told of
+	}
+	m.Title = cmp.Or(d.Title, d.Pattern, d.Key, d.Goal, d.Task, d.Procedure, d.Name, d.Statement, strings.Join(d.Patterns, ", "))
+	m.Detail = cmp.Or(d.Note, d.Reason, d.Summary, d.Why, d.Notes)
+	switch {
+	case e.Type == "agent.state":
+		m.State, m.Detail = d.To, d.Status
+	case e.Type == "agent.status":
+		m.State, m.Title = d.Status, d.Current
+	case m.Kind == KindApproval:
+		m.State, m.Detail = d.State, joined("by ", d.By)
+	case m.About == "check":
+		m.State, m.Detail = d.Outcome, cmp.Or(d.Reason, d.Result)
+	case m.About == "proposal":
+		m.Detail = joined("by ", d.DecidedBy)
+	case e.Type == "escalation.raised":
+		m.Detail, m.State = joined("to ", d.Escalated), d.Severity
+	case m.Kind == KindLesson:
+		m.State = d.Severity
+	case e.Type == operational.EventTaskProgress:
+		m.State = strconv.FormatFloat(d.Progress, 'f', -1, 64) + " %"
+	case m.Kind == KindTask, m.About == "run":
+		m.State = d.Status
+	}
+	if m.Kind == KindTask && d.Number > 0 {
+		m.Title = fmt.Sprintf("#%d %s", d.Number, m.Title)
+		if e.Type == operational.EventTaskReassigned || m.Agent == "" && e.Type != operational.EventTaskCreated {
+			m.Agent = cmp.Or(d.AgentID, m.Agent)
+		}
+	}
+	return m
+}
+
+func joined(before, text string) string {
+	if text == "" {
+		return ""
+	}
+	return before + text
+}
+
+// maxMomentText is how much of a text a moment shows, in bytes: it leads to the rest.
+const maxMomentText = 300
+
+func momentOfMessage(m operational.Message) Moment {
+	one := Moment{
+		ID: "messages:" + strconv.FormatInt(m.Seq, 10), At: m.CreatedAt, Kind: KindMessage, Type: operational.EventMessageSent, Agent: m.From, To: m.To,
+		Verb: "wrote", State: m.Signal, About: "message", Subject: m.ID, Detail: MessageText(m.Context),
+	}
+	if m.Signal == operational.SignalMessage {
+		one.State = ""
+	} else {
+		one.Verb = "sent"
+	}
+	return one
+}
+
+// MessageText is what a message says, for people: the text that its context holds. Empty: it holds none, or is no object.
+func MessageText(context json.RawMessage) string {
+	var said map[string]json.RawMessage
+	if json.Unmarshal(context, &said) != nil {
+		return ""
+	}
+	for _, name := range []string{"text", "message", "reason", "task", "title", "summary"} {
+		var text string
+		if json.Unmarshal(said[name], &text) == nil && text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+func momentOfCheck(c lesson.CheckRecord) Moment {
+	m := Moment{
+		ID: "checks:" + strconv.FormatInt(c.Number, 10), At: c.At, Kind: KindCheck, Type: lesson.EventActionChecked, Agent: c.Agent, Project: c.Project,
+		Title: strings.TrimSpace(c.Tool + " " + c.Action), State: string(c.Decision), About: "check", Subject: c.ID, Withheld: c.Withheld,
+	}
+	switch c.Decision {
+	case rule.DecisionBlock:
+		m.Kind, m.Verb = KindBlock, "was stopped before"
+	case rule.DecisionWarn:
+		m.Verb = "was warned before"
+	default:
+		m.Verb = "ran"
+	}
+	for _, match := range c.Matches {
+		m.Items = append(m.Items, operational.ToldItem{Kind: "rule", ID: match.RuleID, Title: match.Title})
+	}
+	switch {
+	case c.Outcome != "":
+		m.Detail = strings.TrimSpace(string(c.Outcome) + " " + joined("with ", string(c.Result)) + joined(": ", c.Remark))
+	case len(c.Notes) > 0:
+		m.Detail = strings.Join(c.Notes, "; ")
+	}
+	return m
+}
+
+// momentsTold are the verbs of tellings.
+var momentsTold = map[operational.ToldMoment]string{
+	operational.ToldAtStart: "began, and was told", operational.ToldAtPrompt: "was told with a prompt", operational.ToldAsked: "asked, and was told",
+}
+
+func momentOfTelling(t operational.Telling) Moment {
+	m := Moment{
+		ID: "told:" + strconv.FormatInt(t.Number, 10), At: t.At, Kind: KindTold, Type: "told", Agent: t.Agent, Project: t.Project, Verb: momentsTold[t.Moment],
+		Items: t.Items, Withheld: t.Withheld, Start: t.Moment == operational.ToldAtStart, Title: counted(len(t.Items), "memory", "memories"),
+	}
+	if t.Tokens > 0 {
+		m.Detail = counted(t.Tokens, "token", "tokens")
+	}
+	if t.Withheld {
+		m.Title = ""
+	}
+	if t.Moment != operational.ToldAtFailure {
+		return m
+	}
+	m.Kind, m.Type, m.Verb, m.Title, m.State = KindFailure, "failed", "failed at", t.About, "failed"
+	switch {
+	case t.Withheld:
+	case len(t.Items) == 0:
+		m.Detail = "nothing was known of it"
+	default:
+		m.Detail = "was told " + counted(len(t.Items), "memory", "memories")
+	}
+	return m
+}
+
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
+}

@@ -1,0 +1,207 @@
+package feed_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"skillrouter"
+	"skillrouter/learning/guard"
+	"skillrouter/learning/guard/rule"
+	"skillrouter/learning/lesson"
+	"skillrouter/operational"
+	"skillrouter/router/feed"
+	"skillrouter/router/routertest/fixture"
+)
+
+// ledger is checks of a guard, the first first.
+type ledger []lesson.CheckRecord
+
+func (l ledger) Ledger(ctx context.Context, filter lesson.LedgerFilter) (page guard.LedgerPage, err error) {
+	before := int64(len(l)) + 1
+	if filter.Cursor != "" {
+		before, err = strconv.ParseInt(filter.Cursor, 10, 64)
+	}
+	for _, c := range slices.Backward(l[:before-1]) {
+		switch {
+		case filter.Agent != "" && c.Agent != filter.Agent, filter.Decision != "" && c.Decision != filter.Decision:
+		case !filter.Since.IsZero() && c.At.Before(filter.Since), !filter.Until.IsZero() && !c.At.Before(filter.Until):
+		case len(page.Checks) == filter.Limit:
+			page.Next = strconv.FormatInt(page.Checks[len(page.Checks)-1].Number, 10)
+			return page, err
+		default:
+			c.Withhold(skillrouter.PrincipalOf(ctx))
+			page.Checks = append(page.Checks, c)
+		}
+	}
+	return page, err
+}
+
+// atWork is a team at work, and its timeline.
+func atWork(t *testing.T) (*feed.Timeline, *operational.Tellings) {
+	t.Helper()
+	b := fixture.Open(t)
+	tellings := operational.NewTellings(b.Operational, nil, nil)
+	now := time.Now().UTC()
+	checks := ledger{
+		{Number: 1, ID: "c1", Agent: "a", Action: "make test", Decision: rule.DecisionAllow, At: now.Add(-time.Hour)},
+		{Number: 2, ID: "c2", Agent: "a", Action: "rm -rf /", Decision: rule.DecisionBlock, At: now, Matches: []rule.Match{{RuleID: "r", Title: "Never delete all"}}},
+	}
+	for i := range 5 {
+		b.Task(t, fmt.Sprint("task ", i))
+		b.Episode(t)
+	}
+	b.Signal(t, "a", "b", "message")
+	b.Signal(t, "c", "d", "message")
+	tellings.Note(operational.Telling{Agent: "a", Moment: operational.ToldAtFailure, About: "npm test"})
+	tellings.Note(operational.Telling{Agent: "a", Moment: operational.ToldAtFailure, About: "npm test\nnot found", Items: []operational.ToldItem{{Kind: "knowledge", ID: "k", Title: "Use pnpm"}}})
+	tellings.Note(operational.Telling{Agent: "b", Moment: operational.ToldAtStart, Tokens: 7, Items: []operational.ToldItem{{Kind: "knowledge", ID: "k", Title: "Use pnpm"}}})
+	return feed.NewTimeline(feed.TimelinePorts{
+		Learning: b.Learning, Operational: b.Operational, Messages: b.Operational, Checks: checks, Tellings: tellings,
+		Titles: map[string]func(context.Context, []string) (map[string]string, error){
+			"episode": func(_ context.Context, ids []string) (map[string]string, error) {
+				titles := map[string]string{}
+				for _, id := range ids {
+					titles[id] = "What happened"
+				}
+				return titles, nil
+			},
+		},
+	}), tellings
+}
+
+// moments pages through a timeline.
+func moments(t *testing.T, ctx context.Context, line *feed.Timeline, query feed.TimelineQuery) (all []feed.Moment) {
+	t.Helper()
+	for {
+		page, err := line.Timeline(ctx, query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, page.Moments...)
+		if query.Before = page.Next; page.Next == "" {
+			return all
+		}
+	}
+}
+
+func TestTimelineIsOneLine(t *testing.T) {
+	line, _ := atWork(t)
+	ctx := fixture.As(t, skillrouter.ScopeCaptain, "")
+	all := moments(t, ctx, line, feed.TimelineQuery{Limit: feed.MaxMoments})
+	count := map[string]int{}
+	for i, m := range all {
+		count[m.Kind]++
+		if i > 0 && m.At.After(all[i-1].At) {
+			t.Errorf("%s of %s stands behind %s of %s", m.ID, m.At, all[i-1].ID, all[i-1].At)
+		}
+		if m.Kind == feed.KindMemory && m.Title != "What happened" {
+			t.Errorf("an episode has the title %q", m.Title)
+		}
+	}
+	if diff := cmp.Diff(map[string]int{feed.KindTask: 5, feed.KindMemory: 5, feed.KindMessage: 2, feed.KindCheck: 1, feed.KindBlock: 1, feed.KindTold: 1, feed.KindFailure: 1}, count); diff != "" {
+		t.Errorf("kinds (-want +got):\n%s", diff)
+	}
+	for _, limit := range []int{1, 2, 3, 7} {
+		if diff := cmp.Diff(all, moments(t, ctx, line, feed.TimelineQuery{Limit: limit})); diff != "" {
+			t.Errorf("in pages of %d (-at once +in pages):\n%s", limit, diff)
+		}
+	}
+}
+
+func TestTimelineFilters(t *testing.T) {
+	line, _ := atWork(t)
+	ctx := fixture.As(t, skillrouter.ScopeCaptain, "")
+	for name, one := range map[string]struct {
+		query feed.TimelineQuery
+		want  []string
+	}{
+		"blocks":                {feed.TimelineQuery{Kinds: []string{feed.KindBlock}}, []string{"a was stopped before rm -rf / block"}},
+		"failures, told once":   {feed.TimelineQuery{Kinds: []string{feed.KindFailure}}, []string{"a failed at npm test failed"}},
+		"what one was told":     {feed.TimelineQuery{Kinds: []string{feed.KindTold}, Agent: "b"}, []string{"b began, and was told 1 memory"}},
+		"checks in a range":     {feed.TimelineQuery{Kinds: []string{feed.KindCheck}, Range: "7d"}, []string{"a was stopped before rm -rf / block", "a ran make test allow"}},
+		"nothing in a range":    {feed.TimelineQuery{Range: "2001-01-01..2001-01-02"}, nil},
+		"messages of one":       {feed.TimelineQuery{Kinds: []string{feed.KindMessage}, Agent: "d"}, []string{"c wrote"}},
+		"messages in a range":   {feed.TimelineQuery{Kinds: []string{feed.KindMessage}, Agent: "d", Range: "1h"}, []string{"c wrote"}},
+		"tasks of no project":   {feed.TimelineQuery{Kinds: []string{feed.KindTask}, Project: "q"}, nil},
+		"kinds of both":         {feed.TimelineQuery{Kinds: []string{feed.KindBlock, feed.KindFailure}, Agent: "a"}, []string{"a failed at npm test failed", "a was stopped before rm -rf / block"}},
+		"admin has no checks":   {feed.TimelineQuery{Kinds: []string{"admin"}}, nil},
+		"nobody of such a name": {feed.TimelineQuery{Agent: "nobody", Kinds: []string{feed.KindTask, feed.KindCheck, feed.KindTold}}, nil},
+	} {
+		var got []string
+		for _, m := range moments(t, ctx, line, one.query) {
+			got = append(got, strings.Join(strings.Fields(fmt.Sprint(m.Agent, " ", m.Verb, " ", m.Title, " ", m.State)), " "))
+		}
+		if diff := cmp.Diff(one.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	for field, query := range map[string]feed.TimelineQuery{
+		"kind": {Kinds: []string{"nonsense"}}, "before": {Before: "1.2"}, "time_range": {Range: "never"}, "agent": {Agent: "no agent"}, "limit": {Limit: 1000},
+	} {
+		if _, err := line.Timeline(ctx, query); skillrouter.CodeOf(err) != skillrouter.Invalid || skillrouter.FieldOf(err) != field {
+			t.Errorf("%+v: %v, and not a refusal of %s", query, err, field)
+		}
+	}
+}
+
+// TestTimelineShowsNoForeignTexts holds the walls between agents.
+func TestTimelineShowsNoForeignTexts(t *testing.T) {
+	line, _ := atWork(t)
+	seen, err := json.Marshal(moments(t, fixture.As(t, skillrouter.ScopeAgent, "b"), line, feed.TimelineQuery{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(seen)
+	for _, foreign := range []string{"rm -rf", "npm test", `"agent_id":"c"`} {
+		if strings.Contains(text, foreign) {
+			t.Errorf("b sees %q in %s", foreign, text)
+		}
+	}
+	for _, own := range []string{`"agent_id":"b","verb":"began`, "Use pnpm", `"to_agent_id":"b"`, `"withheld":true`} {
+		if !strings.Contains(text, own) {
+			t.Errorf("b does not see %q in %s", own, text)
+		}
+	}
+	walled := skillrouter.WithPrincipal(t.Context(), skillrouter.Principal{Scopes: []skillrouter.Scope{skillrouter.ScopeCaptain}}.Bind([]string{"p"}))
+	if _, err := line.Timeline(walled, feed.TimelineQuery{}); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+		t.Errorf("a token that is bound to projects: %v", err)
+	}
+}
+
+// vast is a log of which nothing fits.
+type vast struct{ asked int }
+
+func (v *vast) PastEvents(_ context.Context, q skillrouter.EventQuery) ([]skillrouter.Event, int64, error) {
+	v.asked++
+	if q.Before == 0 {
+		q.Before = 1 << 40
+	}
+	return nil, q.Before - int64(q.Reach), nil
+}
+
+func (v *vast) EventTime(context.Context, int64) (time.Time, bool, error) {
+	return time.Time{}, false, nil
+}
+func (v *vast) LastEvent(context.Context) (int64, error) { return 1 << 40, nil }
+
+func TestTimelineLooksAtEnough(t *testing.T) {
+	log := &vast{}
+	line := feed.NewTimeline(feed.TimelinePorts{Learning: log, Operational: log})
+	ctx := fixture.As(t, skillrouter.ScopeCaptain, "")
+	first, err := line.Timeline(ctx, feed.TimelineQuery{Agent: "a"})
+	if err != nil || len(first.Moments) > 0 || first.Next == "" || log.asked > 4 {
+		t.Fatalf("%+v after %d looks: %v", first, log.asked, err)
+	}
+	second, err := line.Timeline(ctx, feed.TimelineQuery{Agent: "a", Before: first.Next})
+	if err != nil || second.Next == "" || second.Next == first.Next {
+		t.Errorf("the next page does not go on from %s: %s, %v", first.Next, second.Next, err)
+	}
+}
