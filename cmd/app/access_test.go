@@ -368,6 +368,7 @@ func TestAuthorization(t *testing.T) {
 	if testing.Short() {
 		t.Skip("makes thousands of calls, one after the other")
 	}
+	t.Parallel() // it waits most of its time
 	s := serve(t)
 	s.issue()
 	s.world()
@@ -429,6 +430,7 @@ func TestOpenMode(t *testing.T) {
 	if testing.Short() {
 		t.Skip("makes thousands of calls, one after the other")
 	}
+	t.Parallel() // it waits most of its time
 	s := serve(t)
 	s.world()
 	s.eachRoute(func(route httpapi.Route, calls []access) {

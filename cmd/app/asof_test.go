@@ -42,6 +42,7 @@ func then(versions []version, at time.Time) string {
 
 // TestAsOf writes at random times, and asks at 1,000 random times what was known then, of a model and of the router.
 func TestAsOf(t *testing.T) {
+	t.Parallel() // it waits most of its time
 	db, _ := counted(t, "learning")
 	rows := learningstore.New(db.Read, db.Commit)
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -161,8 +161,10 @@ func TestWallsByContent(t *testing.T) {
 	if testing.Short() {
 		t.Skip("makes thousands of calls, one after the other")
 	}
+	t.Parallel() // it waits most of its time
 	for name, projects := range map[string]string{"bound": `["shop"]`, "control": `[]`} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := serve(t)
 			s.issue()
 			s.bind(projects)
