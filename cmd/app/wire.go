@@ -188,6 +188,10 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 
 	a.wireWeb(p)
 
+	tracer, err := a.wireTelemetry(ctx, registry)
+	if err != nil {
+		return err
+	}
 	a.handler = httpapi.New(httpapi.Services{
 		Auth: tokens, Tokens: tokens, Presence: presence, Mailbox: mailbox, Messages: hub,
 		Knowledge: knowledge, Episodes: episodes, Router: p.queries, Feedback: taught, Tasks: tasks, Leases: leases, Recon: recon, Guard: guards, Experiences: experiences, Tools: tools,
@@ -201,6 +205,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 		Backup: a.backup, Transfer: p.transfer,
 		MCP: tools.Handler(), Health: a.health, Doctor: a.doctor, Outbound: a.outbounds, Registry: registry,
 	}, httpapi.Options{
+		Tracer:  tracer,
 		Version: a.options.Version, RequireToken: a.needsToken(), Above: a.options.Above,
 		AllowedHosts: a.config.AllowedHosts, Log: a.log, Now: a.now,
 	})

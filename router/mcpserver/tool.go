@@ -129,7 +129,16 @@ func (s *Server) offer(t tool) {
 
 // answer calls a tool for a session's request.
 func (s *Server) answer(ctx context.Context, t offered, req *mcp.CallToolRequest) *mcp.CallToolResult {
+	if parent, ok := req.Params.Meta["traceparent"].(string); ok {
+		ctx = skillrouter.Continue(ctx, parent)
+	}
+	ctx, span := skillrouter.StartSpan(ctx, "execute_tool "+t.name, skillrouter.Attribute{Key: "gen_ai.operation.name", Value: "execute_tool"},
+		skillrouter.Attribute{Key: "gen_ai.tool.name", Value: t.name}, skillrouter.Attribute{Key: "gen_ai.tool.type", Value: "function"},
+		skillrouter.Attribute{Key: "mcp.method.name", Value: "tools/call"})
+	span.Content("gen_ai.tool.call.arguments", string(req.Params.Arguments))
 	fields, text, err := t.call(context.WithValue(ctx, requestKey{}, req), req.Params.Arguments)
+	span.Content("gen_ai.tool.call.result", text)
+	span.Finish(err)
 	if err != nil {
 		if skillrouter.CodeOf(err) == skillrouter.Internal && ctx.Err() == nil {
 			s.log.ErrorContext(ctx, "tool failed", "tool", t.name, "error", err)

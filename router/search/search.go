@@ -143,7 +143,12 @@ func NewSearcher(memories []kind.Memory, options SearcherOptions) *Searcher {
 }
 
 // Search implements Service.
-func (s *Searcher) Search(ctx context.Context, query Query) (Answer, error) {
+func (s *Searcher) Search(ctx context.Context, query Query) (answer Answer, err error) {
+	ctx, span := skillrouter.StartSpan(ctx, "search_memory", skillrouter.Attribute{Key: "gen_ai.operation.name", Value: "search_memory"})
+	defer func() {
+		span.Set("skillrouter.results", len(answer.Results))
+		span.Finish(err)
+	}()
 	request, err := s.check(ctx, query)
 	if err != nil {
 		return Answer{}, err
