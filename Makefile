@@ -39,7 +39,7 @@ run: build ## build, then start the router in the foreground
 	$(BIN) serve
 
 test: ## run every test, without the race detector
-	$(GO) test -tags $(TAGS) -vet=off ./...
+	$(GO) test -tags $(TAGS) -vet=off -timeout=20m ./...
 
 # SQLite is C that was translated: the detector would watch each byte that it moves, and twice the time.
 race: ## run the tests with the race detector (not those that run other programs)

@@ -51,7 +51,7 @@ var rooms = []struct {
 	{"learning/guard/act", []string{".", "tfidf/wordlist"}, "what a command does is known without any rule of ours"},
 	{"learning/shelf", []string{".", "learning", "tfidf", "tfidf/keep", "tfidf/text"}, "rows are found alike, whatever they are"},
 	{"learning/condition", []string{".", "learning"}, "a condition knows what it is asked of by name alone"},
-	{"learning/worktree", []string{"tfidf/wordlist"}, "a text is compared with a folder, whoever has them"},
+	{"learning/worktree", []string{".", "tfidf/wordlist"}, "a text is compared with a folder, whoever has them"},
 	{"learning/contradict", []string{"tfidf/text", "tfidf/wordlist"}, "texts are compared, whoever has them"},
 	{"learning/likeness", []string{".", "learning", "tfidf/text", "tfidf/wordlist"}, "texts are compared, whoever has them"},
 	{"learning/knowledge", []string{".", "learning", "learning/contradict", "learning/shelf", "tfidf", "tfidf/text"}, "a kind knows no other kind"},

@@ -355,7 +355,9 @@ func (s *shell) briefCommand() *cobra.Command {
 	return asks(s, command{
 		use: "brief", short: "Show in five lines what fails in a project again and again, and what works", flags: options{s.belongs(&query.Project)},
 		before: func() error {
-			query.Folder = workTree()
+			if query.Project == s.project() { // the working folder is not another project's
+				query.Folder = workTree()
+			}
 			return nil
 		},
 	}, sends(client.Incidents.Brief, &query), func(w io.Writer, brief incident.Brief) {

@@ -66,7 +66,7 @@ func fits(line string, ids map[string]string) *regexp.Regexp {
 		case found == "…":
 			b.WriteString(`.*?`)
 		case found == "now", strings.HasSuffix(found, " ago"):
-			b.WriteString(`(\d+s ago|now)`)
+			b.WriteString(`((\d+[hm])*\d+s ago|now)`)
 		case strings.Contains(found, " "): // of several words
 			b.WriteString(`\S+( +\S+)*`)
 		default:

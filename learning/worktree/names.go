@@ -3,10 +3,10 @@ package worktree
 import (
 	_ "embed"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"skillrouter"
 	"skillrouter/tfidf/wordlist"
 )
 
@@ -238,7 +238,7 @@ func denied(tokens []token, i int) bool {
 	return false
 }
 
-var word = regexp.MustCompile(`^[A-Za-z][\w.:-]*$`)
+var word = skillrouter.Lazily(`^[A-Za-z][\w.:-]*$`)
 
 // targets are those of a call of make.
 func targets(rest []token, code bool) (names []name) {
@@ -295,9 +295,9 @@ func ranBy(rest []token) (n name, ok bool) {
 }
 
 var (
-	pathLike = regexp.MustCompile(`^(?:\./)?(?:[\w.@+-]+/)*[\w.@+-]+$`)
-	lineAt   = regexp.MustCompile(`:\d+(?::\d+)?$`)
-	host     = regexp.MustCompile(`\.(?:com|org|net|io|dev|rs|ai|co|app|edu|gov)$`)
+	pathLike = skillrouter.Lazily(`^(?:\./)?(?:[\w.@+-]+/)*[\w.@+-]+$`)
+	lineAt   = skillrouter.Lazily(`:\d+(?::\d+)?$`)
+	host     = skillrouter.Lazily(`\.(?:com|org|net|io|dev|rs|ai|co|app|edu|gov)$`)
 )
 
 // filePath is the path below the tree that a word is. What is run needs no extension, if it has a folder.
@@ -325,7 +325,7 @@ func filePath(t token, run bool) (p string, ok bool) {
 	return p, known && (own || run || strings.Contains(base, ".config.") || rootFiles()[base])
 }
 
-var counted = regexp.MustCompile(`NN|XX|YY`)
+var counted = skillrouter.Lazily(`NN|XX|YY`)
 
 // placeholder tells whether a part of a path stands for others.
 func placeholder(part string) bool {
@@ -339,7 +339,7 @@ func shouted(name string) bool {
 	return len(name) > 1 && strings.ToUpper(name) == name && strings.ToLower(name) != name
 }
 
-var module = regexp.MustCompile(`^(?:github\.com|gitlab\.com|bitbucket\.org|golang\.org/x|go\.uber\.org|google\.golang\.org|gopkg\.in|k8s\.io)/[\w./-]+$`)
+var module = skillrouter.Lazily(`^(?:github\.com|gitlab\.com|bitbucket\.org|golang\.org/x|go\.uber\.org|google\.golang\.org|gopkg\.in|k8s\.io)/[\w./-]+$`)
 
 // used is the dependency that a verb of use is followed by.
 func used(rest []token) []name {

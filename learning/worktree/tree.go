@@ -8,10 +8,11 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	"skillrouter"
 )
 
 // tree is a working tree that is looked into.
@@ -202,8 +203,8 @@ func (t *tree) named(fits func(p string) bool, usual ...string) (list []string, 
 }
 
 var (
-	ruleLine    = regexp.MustCompile(`(?m)^([^\s#:=][^:=#\n]*?)\s*:(?:[^=]|$)`)
-	includeLine = regexp.MustCompile(`(?m)^-?s?include\s+(.+)$`)
+	ruleLine    = skillrouter.Lazily(`(?m)^([^\s#:=][^:=#\n]*?)\s*:(?:[^=]|$)`)
+	includeLine = skillrouter.Lazily(`(?m)^-?s?include\s+(.+)$`)
 	makefiles   = []string{"GNUmakefile", "makefile", "Makefile"}
 )
 
