@@ -104,7 +104,7 @@ func (k *Base) Update(ctx context.Context, id string, patch Patch) (_ Knowledge,
 		}
 		patch.Project = &project
 	}
-	err := k.store.ChangeKnowledge(ctx, keys, func(found Found) (Change, error) {
+	err = k.store.ChangeKnowledge(ctx, keys, func(found Found) (Change, error) {
 		found.within(writer)
 		old, exists := found.Entries[id]
 		if !exists {
