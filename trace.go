@@ -65,21 +65,23 @@ func StartTrace(ctx context.Context, tracer Tracer, parent, name string) (contex
 }
 
 // StartSpan begins a step below the span that ctx is in; nil if it is in none.
-func StartSpan(ctx context.Context, name string, attributes ...Attribute) (context.Context, *Span) {
+func StartSpan(ctx context.Context, name string) (context.Context, *Span) {
 	above, _ := ctx.Value(spanKey{}).(*Span)
 	if above == nil {
 		return ctx, nil
 	}
 	above.below.Store(true)
-	span := &Span{Trace: above.Trace, Parent: above.ID, ID: newSpanID(), Name: name, Begin: above.tracer.Now(), Attributes: attributes, tracer: above.tracer}
+	span := &Span{Trace: above.Trace, Parent: above.ID, ID: newSpanID(), Name: name, Begin: above.tracer.Now(), tracer: above.tracer}
 	return context.WithValue(ctx, spanKey{}, span), span
 }
 
 // StartMemory is StartSpan for an operation on the memory, under the name that the conventions give it.
 func StartMemory(ctx context.Context, operation, kind string) (context.Context, *Span) {
 	ctx, span := StartSpan(ctx, operation)
-	span.Set("gen_ai.operation.name", operation)
-	span.Set("skillrouter.kind", kind)
+	if span != nil {
+		span.Set("gen_ai.operation.name", operation)
+		span.Set("skillrouter.kind", kind)
+	}
 	return ctx, span
 }
 
@@ -101,6 +103,14 @@ func (s *Span) Set(key string, value any) {
 	if s != nil {
 		s.Attributes = append(s.Attributes, Attribute{key, value})
 	}
+}
+
+// Traceparent is the header that tells others of the span; empty of none.
+func (s *Span) Traceparent() string {
+	if s == nil {
+		return ""
+	}
+	return "00-" + hex.EncodeToString(s.Trace[:]) + "-" + hex.EncodeToString(s.ID[:]) + "-01"
 }
 
 // Content says a text of the memory or of a command, redacted and cut, if that is wanted.

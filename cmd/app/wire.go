@@ -44,6 +44,10 @@ type services struct {
 
 // wire builds every service on the open databases, and the transports on the services.
 func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
+	tracer, err := a.wireTelemetry(ctx, registry) // first: it ends last, and sends the spans of what ended before
+	if err != nil {
+		return err
+	}
 	operations := operationalstore.New(a.operational.Read, a.operational.Commit)
 	if _, err := locate.ReadOwnerToken(a.config.Data); errors.Is(err, locate.ErrEmptyToken) {
 		a.log.Warn("the owner's token was empty, as a power cut leaves it, and is made anew: what had the old one elsewhere is refused")
@@ -188,10 +192,6 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 
 	a.wireWeb(p)
 
-	tracer, err := a.wireTelemetry(ctx, registry)
-	if err != nil {
-		return err
-	}
 	a.handler = httpapi.New(httpapi.Services{
 		Auth: tokens, Tokens: tokens, Presence: presence, Mailbox: mailbox, Messages: hub,
 		Knowledge: knowledge, Episodes: episodes, Router: p.queries, Feedback: taught, Tasks: tasks, Leases: leases, Recon: recon, Guard: guards, Experiences: experiences, Tools: tools,

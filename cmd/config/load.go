@@ -28,9 +28,6 @@ type Sources struct {
 	Flags map[string]string
 }
 
-// collectorEnv is the name that the OpenTelemetry specification gives the address of a collector.
-const collectorEnv = "OTEL_EXPORTER_OTLP_ENDPOINT"
-
 // Loaded is a configuration and where each of its values is from.
 type Loaded struct {
 	Config
@@ -54,9 +51,6 @@ func Load(sources Sources) (Loaded, error) {
 		if sources.LookupEnv != nil {
 			if value, there = sources.LookupEnv(s.Env()); (!there || value == "") && s.Former != "" {
 				value, there = sources.LookupEnv(Setting{Name: s.Former}.Env())
-			}
-			if (!there || value == "") && s.Name == "telemetry.endpoint" { // as whoever runs a collector has set it for all programs
-				value, there = sources.LookupEnv(collectorEnv)
 			}
 		}
 		// A variable that is set and empty says nothing: that is how shells unset for one command.

@@ -91,9 +91,10 @@ func (g *Guards) clock() time.Time { return g.now().UTC().Truncate(time.Millisec
 
 // Check implements Service. It needs ScopeAgent.
 func (g *Guards) Check(ctx context.Context, action rule.Action) (checked Checked, err error) {
-	ctx, span := skillrouter.StartSpan(ctx, "guard_check", skillrouter.Attribute{Key: "gen_ai.operation.name", Value: "guard_check"})
+	ctx, span := skillrouter.StartSpan(ctx, "guard_check")
 	span.Content("skillrouter.guard.action", action.Command)
 	defer func() {
+		span.Set("gen_ai.operation.name", "guard_check")
 		span.Set("skillrouter.guard.decision", string(checked.Decision))
 		span.Set("skillrouter.guard.matches", len(checked.Matches))
 		span.Finish(err)

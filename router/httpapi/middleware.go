@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -55,10 +56,10 @@ func (s *Server) identify(c *gin.Context) {
 	header := c.Writer.Header()
 	header.Set("X-Request-Id", id)
 	header.Set("X-Content-Type-Options", "nosniff")
-	if trace := answerTrace(c.GetHeader("traceparent")); trace != "" {
+	span := s.trace(c)
+	if trace := cmp.Or(span.Traceparent(), answerTrace(c.GetHeader("traceparent"))); trace != "" {
 		header.Set("traceparent", trace)
 	}
-	span := s.trace(c)
 	c.Next()
 	status, took := c.Writer.Status(), s.now().Sub(start)
 	route := c.FullPath()
@@ -67,9 +68,10 @@ func (s *Server) identify(c *gin.Context) {
 	s.access(c, id, route, status, took)
 }
 
-// trace begins the span of a request, below the caller's own if it names one. Probes are not traced.
+// trace begins the span of a request, below the caller's own if it names one. Probes are not traced, nor what is no
+// route: the span would hold what anybody sends.
 func (s *Server) trace(c *gin.Context) *skillrouter.Span {
-	if s.options.Tracer == nil || c.FullPath() == healthPath || c.FullPath() == "/metrics" {
+	if route := c.FullPath(); s.options.Tracer == nil || route == "" || route == healthPath || route == "/metrics" {
 		return nil
 	}
 	ctx, span := skillrouter.StartTrace(c.Request.Context(), s.options.Tracer, c.GetHeader("traceparent"), c.Request.Method)
@@ -82,7 +84,7 @@ func endTrace(span *skillrouter.Span, method, route string, status int) {
 	if span == nil {
 		return
 	}
-	span.Name = strings.TrimSpace(method + " " + route)
+	span.Name = method + " " + route
 	span.Set("http.request.method", method)
 	span.Set("http.route", route)
 	span.Set("http.response.status_code", status)

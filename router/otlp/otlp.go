@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -29,6 +30,8 @@ const (
 	// sendTime bounds one request, and flushTime all that is sent at the router's end.
 	sendTime  = 5 * time.Second
 	flushTime = 2 * time.Second
+	// answerRead is how much of an answer is read, in bytes: it says nothing that is needed.
+	answerRead = 64 << 10
 )
 
 // Options are an Exporter's settings.
@@ -155,6 +158,7 @@ func (e *Exporter) send(ctx context.Context, spans []*skillrouter.Span) error {
 		return err
 	}
 	defer response.Body.Close()
+	_, _ = io.CopyN(io.Discard, response.Body, answerRead) // so that the connection can be used again
 	if response.StatusCode/100 != 2 {
 		return fmt.Errorf("it answers %s", response.Status)
 	}

@@ -144,8 +144,9 @@ func NewSearcher(memories []kind.Memory, options SearcherOptions) *Searcher {
 
 // Search implements Service.
 func (s *Searcher) Search(ctx context.Context, query Query) (answer Answer, err error) {
-	ctx, span := skillrouter.StartSpan(ctx, "search_memory", skillrouter.Attribute{Key: "gen_ai.operation.name", Value: "search_memory"})
+	ctx, span := skillrouter.StartSpan(ctx, "search_memory")
 	defer func() {
+		span.Set("gen_ai.operation.name", "search_memory")
 		span.Set("skillrouter.results", len(answer.Results))
 		span.Finish(err)
 	}()
