@@ -4,6 +4,8 @@ import "net/http"
 
 const QueueSize, SendTime, FlushTime = queueSize, sendTime, flushTime
 
+var Target = target
+
 type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

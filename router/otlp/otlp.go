@@ -51,21 +51,22 @@ type Exporter struct {
 	sent, dropped atomic.Int64
 }
 
-// Target is the address that spans of a base address, such as http://127.0.0.1:4318, are sent to.
-func Target(base string) (*url.URL, error) {
+// target is the address that spans of a base address, such as http://127.0.0.1:4318, are sent to.
+func target(base string) (*url.URL, error) {
 	u, err := url.Parse(base)
-	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
 		return nil, skillrouter.InvalidField("telemetry.endpoint", "must be a URL such as http://127.0.0.1:4318, without user, query and fragment")
 	}
 	if !strings.HasSuffix(u.Path, "/v1/traces") {
 		u.Path = strings.TrimRight(u.Path, "/") + "/v1/traces"
 	}
+	u.RawPath = ""
 	return u, nil
 }
 
 // New makes an Exporter. It connects to nothing before there is a span.
 func New(base string, options Options) (*Exporter, error) {
-	u, err := Target(base)
+	u, err := target(base)
 	if err != nil {
 		return nil, err
 	}

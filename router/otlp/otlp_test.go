@@ -132,3 +132,30 @@ func TestNotTraced(t *testing.T) {
 		t.Errorf("%d spans", n)
 	}
 }
+
+// TestOff shows what tracing costs where it is off: no allocation.
+func TestOff(t *testing.T) {
+	ctx := t.Context()
+	if n := testing.AllocsPerRun(100, func() {
+		below, span := skillrouter.StartMemory(ctx, "search_memory", "fact")
+		_, step := skillrouter.StartSpan(below, "step")
+		step.Content("k", "text")
+		step.Finish(nil)
+		span.Finish(nil)
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+// TestEndpoint checks which addresses are taken, and what becomes of them.
+func TestEndpoint(t *testing.T) {
+	for base, want := range map[string]string{
+		"http://127.0.0.1:4318": "http://127.0.0.1:4318/v1/traces", "https://x/otlp/": "https://x/otlp/v1/traces",
+		"http://x:1/v1/traces": "http://x:1/v1/traces", "127.0.0.1:4318": "", "grpc://x:4317": "", "http://u:p@x": "", "http://x?key=1": "", "http://x#f": "", "http://x?": "",
+	} {
+		got, err := otlp.Target(base)
+		if (err != nil) != (want == "") || err == nil && got.String() != want {
+			t.Errorf("%s: %v, %v", base, got, err)
+		}
+	}
+}
