@@ -90,6 +90,7 @@ func (c *Committer[Tx]) Write(ctx context.Context, apply func(tx Tx) error, afte
 // and minds their order: it returns once the write has its place in the queue,
 // and wait then returns as Write does.
 func (c *Committer[Tx]) Queue(ctx context.Context, apply func(tx Tx) error, after func()) (wait func() error) {
+	_, span := StartSpan(ctx, "commit")
 	w := &write[Tx]{ctx: ctx, apply: apply, after: after, done: make(chan struct{})}
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -103,6 +104,7 @@ func (c *Committer[Tx]) Queue(ctx context.Context, apply func(tx Tx) error, afte
 	}
 	return func() error {
 		<-w.done
+		span.Finish(w.err)
 		return w.err
 	}
 }

@@ -89,6 +89,7 @@ var rooms = []struct {
 	{"comms/commstest", []string{".", "operational", "comms"}, "a contract knows the interface and no implementation"},
 	{"router/client/plain", []string{"."}, "a hook links no more than what asks"},
 	{"router/client", slices.Concat(domains, families, []string{"router/client/plain", "router/sse"}), "it calls the services, and reads refusals as the plain one does"},
+	{"router/otlp", []string{"."}, "spans are sent without knowing whose they are"},
 	{"router/sse", nil, "a stream is cut into events without knowing whose it is"},
 	{"router/*", slices.Concat(domains, families, []string{"router/sse", "router/markup"}), "transports translate, and know no sibling"},
 	{"cmd/config", []string{"."}, "configuration is known in cmd alone"},

@@ -26,6 +26,7 @@ func Outbounds(c config.Config) []httpapi.Outbound {
 		outbound("model", "answers at /v1, learns from transcripts", "llm.base_url", c.LLM.BaseURL),
 		outbound("embeddings", "makes vectors for the search", "llm.embedding_model", c.LLM.EmbeddingBase()),
 		plannedMesh(c),
+		outbound("telemetry", "sends spans of what the router does", "telemetry.endpoint", c.Telemetry.Endpoint),
 	}
 }
 

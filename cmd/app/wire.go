@@ -44,6 +44,10 @@ type services struct {
 
 // wire builds every service on the open databases, and the transports on the services.
 func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
+	tracer, err := a.wireTelemetry(ctx, registry) // first: it ends last, and sends the spans of what ended before
+	if err != nil {
+		return err
+	}
 	operations := operationalstore.New(a.operational.Read, a.operational.Commit)
 	if _, err := locate.ReadOwnerToken(a.config.Data); errors.Is(err, locate.ErrEmptyToken) {
 		a.log.Warn("the owner's token was empty, as a power cut leaves it, and is made anew: what had the old one elsewhere is refused")
@@ -201,6 +205,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 		Backup: a.backup, Transfer: p.transfer,
 		MCP: tools.Handler(), Health: a.health, Doctor: a.doctor, Outbound: a.outbounds, Registry: registry,
 	}, httpapi.Options{
+		Tracer:  tracer,
 		Version: a.options.Version, RequireToken: a.needsToken(), Above: a.options.Above,
 		AllowedHosts: a.config.AllowedHosts, Log: a.log, Now: a.now,
 	})

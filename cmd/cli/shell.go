@@ -61,7 +61,7 @@ func (s *shell) client() (*client.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return client.New(address, client.Options{Token: secret, UserAgent: "skillrouter/" + version().Version, Person: s.byPerson()})
+	return client.New(address, client.Options{Token: secret, UserAgent: "skillrouter/" + version().Version, Person: s.byPerson(), Trace: s.env("TRACEPARENT")})
 }
 
 // agent is who the command speaks as: the flag, else the agent whose wrapper

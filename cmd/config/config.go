@@ -35,6 +35,7 @@ type Config struct {
 	MCP             MCP           `yaml:"mcp"`
 	Consolidation   Consolidation `yaml:"consolidation"`
 	LLM             LLM           `yaml:"llm"`
+	Telemetry       Telemetry     `yaml:"telemetry"`
 	Procedures      Procedures    `yaml:"procedures"`
 }
 
@@ -91,6 +92,12 @@ type Consolidation struct {
 // Ranking says what counts how much in what is found.
 type Ranking struct {
 	SimilarityWeight float64 `yaml:"similarity_weight"` // of lessons: 0 to 1; recency has the rest
+}
+
+// Telemetry says where the spans of what the router does are sent. Nothing is sent as long as Endpoint is empty.
+type Telemetry struct {
+	Endpoint string `yaml:"endpoint"` // of an OTLP/HTTP collector
+	Content  bool   `yaml:"content"`  // spans hold texts too, redacted
 }
 
 // LLM says which model the router may ask. Nothing is asked, and no connection
@@ -237,6 +244,12 @@ func (c Config) Validate() error {
 	}
 	if err := skillrouter.CheckRange("ranking.similarity_weight", c.Ranking.SimilarityWeight, 0, 1); err != nil {
 		return err
+	}
+	if c.Telemetry.Endpoint != "" {
+		u, err := url.Parse(c.Telemetry.Endpoint)
+		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
+			return skillrouter.InvalidField("telemetry.endpoint", "must be a URL such as http://127.0.0.1:4318, without user, query and fragment")
+		}
 	}
 	return c.LLM.validate()
 }

@@ -88,6 +88,8 @@ func Settings() []Setting {
 		text("llm.embedding_item_prefix", "what it wants in front of a text that is searched, such as \"passage: \"; another makes all vectors anew", func(c *Config) *string { return &c.LLM.ItemPrefix }),
 		number("llm.memory_budget", "tokens of memory that the proxy puts in front of a conversation; 0: none", func(c *Config) *int { return &c.LLM.MemoryBudget }),
 		toggle("llm.record", "remember the proxy's exchanges as episodes", func(c *Config) *bool { return &c.LLM.Record }),
+		text("telemetry.endpoint", "OTLP/HTTP collector that spans are sent to, such as http://127.0.0.1:4318; empty: none", func(c *Config) *string { return &c.Telemetry.Endpoint }),
+		toggle("telemetry.content", "spans hold the arguments and answers of tools, and checked commands, redacted", func(c *Config) *bool { return &c.Telemetry.Content }),
 	}
 }
 

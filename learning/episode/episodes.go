@@ -41,7 +41,9 @@ func NewEpisodes(store Store, options learning.Options) *Episodes {
 
 // Record implements Service. It needs ScopeAgent. Secrets are cut out
 // before it is stored.
-func (l *Episodes) Record(ctx context.Context, draft Draft) (Episode, error) {
+func (l *Episodes) Record(ctx context.Context, draft Draft) (_ Episode, err error) {
+	ctx, span := skillrouter.StartMemory(ctx, "create_memory", "episode")
+	defer func() { span.Finish(err) }()
 	writer := skillrouter.PrincipalOf(ctx).Keeping()
 	author, err := writer.ActingAs("agent_id", draft.AgentID)
 	if err != nil {

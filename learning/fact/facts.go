@@ -46,7 +46,9 @@ func NewFacts(store Store, options learning.Options) *Facts {
 }
 
 // Remember implements Service.
-func (f *Facts) Remember(ctx context.Context, draft Draft) (Stored, error) {
+func (f *Facts) Remember(ctx context.Context, draft Draft) (_ Stored, err error) {
+	ctx, span := skillrouter.StartMemory(ctx, "upsert_memory", "fact")
+	defer func() { span.Finish(err) }()
 	author, err := skillrouter.PrincipalOf(ctx).ActingAs("agent_id", draft.AgentID)
 	if err != nil {
 		return Stored{}, err
@@ -261,7 +263,9 @@ func patched(fact Fact, patch Patch, p prepared) Fact {
 }
 
 // Forget implements Service.
-func (f *Facts) Forget(ctx context.Context, ref Ref) error {
+func (f *Facts) Forget(ctx context.Context, ref Ref) (err error) {
+	ctx, span := skillrouter.StartMemory(ctx, "delete_memory", "fact")
+	defer func() { span.Finish(err) }()
 	writer := skillrouter.PrincipalOf(ctx)
 	if err := cmp.Or(writer.Need(skillrouter.ScopeAgent), checkRef(&ref)); err != nil {
 		return err

@@ -90,7 +90,15 @@ func (g *Guards) Len() int { return g.guard.Rules() }
 func (g *Guards) clock() time.Time { return g.now().UTC().Truncate(time.Millisecond) }
 
 // Check implements Service. It needs ScopeAgent.
-func (g *Guards) Check(ctx context.Context, action rule.Action) (Checked, error) {
+func (g *Guards) Check(ctx context.Context, action rule.Action) (checked Checked, err error) {
+	ctx, span := skillrouter.StartSpan(ctx, "guard_check")
+	span.Content("skillrouter.guard.action", action.Command)
+	defer func() {
+		span.Set("gen_ai.operation.name", "guard_check")
+		span.Set("skillrouter.guard.decision", string(checked.Decision))
+		span.Set("skillrouter.guard.matches", len(checked.Matches))
+		span.Finish(err)
+	}()
 	p := skillrouter.PrincipalOf(ctx).Keeping()
 	agent, err := p.SpeakingAs("agent", action.Agent)
 	if err != nil {
@@ -118,7 +126,7 @@ func (g *Guards) Check(ctx context.Context, action rule.Action) (Checked, error)
 	}
 	at := g.clock()
 	g.fill(verdict.Matches, at)
-	checked := g.answered(p, verdict)
+	checked = g.answered(p, verdict)
 	record := recorded(action, verdict)
 	record.ID, record.Agent, record.At, record.TookUS, record.Asks = id, agent, at, took.Microseconds(), ask
 	kept, note := g.ledger.enter(record)

@@ -40,7 +40,9 @@ func NewBase(store Store, options learning.Options) *Base {
 }
 
 // Store implements Service. It needs ScopeAgent.
-func (k *Base) Store(ctx context.Context, draft Draft) (Stored, error) {
+func (k *Base) Store(ctx context.Context, draft Draft) (_ Stored, err error) {
+	ctx, span := skillrouter.StartMemory(ctx, "create_memory", "knowledge")
+	defer func() { span.Finish(err) }()
 	writer := skillrouter.PrincipalOf(ctx).Keeping()
 	one, err := k.prepare(writer, draft, learning.TrustOf(writer))
 	if err != nil {
@@ -79,7 +81,9 @@ func noEntry() error {
 
 // Update implements Service. It needs ScopeAgent, and the entry's
 // author or ScopeCaptain. Who wrote the entry stays as it is.
-func (k *Base) Update(ctx context.Context, id string, patch Patch) (Knowledge, error) {
+func (k *Base) Update(ctx context.Context, id string, patch Patch) (_ Knowledge, err error) {
+	ctx, span := skillrouter.StartMemory(ctx, "update_memory", "knowledge")
+	defer func() { span.Finish(err) }()
 	writer := skillrouter.PrincipalOf(ctx).Keeping()
 	if err := cmp.Or(writer.Need(skillrouter.ScopeAgent), learning.CheckID("id", id), checkPatch(&patch)); err != nil {
 		return Knowledge{}, err
@@ -100,7 +104,7 @@ func (k *Base) Update(ctx context.Context, id string, patch Patch) (Knowledge, e
 		}
 		patch.Project = &project
 	}
-	err := k.store.ChangeKnowledge(ctx, keys, func(found Found) (Change, error) {
+	err = k.store.ChangeKnowledge(ctx, keys, func(found Found) (Change, error) {
 		found.within(writer)
 		old, exists := found.Entries[id]
 		if !exists {
@@ -136,7 +140,9 @@ func (k *Base) Update(ctx context.Context, id string, patch Patch) (Knowledge, e
 
 // Delete implements Service. It needs ScopeAgent, and the entry's
 // author or ScopeCaptain.
-func (k *Base) Delete(ctx context.Context, id string) error {
+func (k *Base) Delete(ctx context.Context, id string) (err error) {
+	ctx, span := skillrouter.StartMemory(ctx, "delete_memory", "knowledge")
+	defer func() { span.Finish(err) }()
 	writer := skillrouter.PrincipalOf(ctx).Keeping()
 	if err := cmp.Or(writer.Need(skillrouter.ScopeAgent), learning.CheckID("id", id)); err != nil {
 		return err

@@ -32,7 +32,9 @@ const singleGroup = 64
 // severity to the report's; nothing that it says is overwritten. A retired
 // lesson that occurs again is a candidate again or, if another stands in its
 // place, an occurrence of that one.
-func (l *Lessons) Report(ctx context.Context, draft Draft) (Reported, error) {
+func (l *Lessons) Report(ctx context.Context, draft Draft) (_ Reported, err error) {
+	ctx, span := skillrouter.StartMemory(ctx, "create_memory", "lesson")
+	defer func() { span.Finish(err) }()
 	writer := skillrouter.PrincipalOf(ctx).Keeping()
 	r, err := l.prepare(ctx, writer, draft, l.now.Stamp())
 	if err != nil {

@@ -53,6 +53,11 @@ const (
 // Ask looks for a query by words and, where there are vectors, by meaning. If
 // nothing fits, it says what was tried instead.
 func (s *Shelf[Row]) Ask(ctx context.Context, q ShelfQuery) (f finding, err error) {
+	ctx, span := skillrouter.StartMemory(ctx, "search_memory", string(s.of.Kind))
+	defer func() {
+		span.Set("skillrouter.results", len(f.Hits))
+		span.Finish(err)
+	}()
 	f.limit = q.Limit
 	if q.Prefer != "" && q.Query.Project == "" {
 		f.prefer = q.Prefer

@@ -52,6 +52,8 @@ type Options struct {
 	UserAgent string
 	// Person says with every call that a person at a terminal makes it.
 	Person bool
+	// Trace is the traceparent that calls belong to; one that is malformed is not sent.
+	Trace string
 }
 
 // Client speaks to the router at one address. Its fields are the router's
@@ -114,6 +116,9 @@ func New(baseURL string, options Options) (*Client, error) {
 	}
 	if options.UserAgent == "" {
 		options.UserAgent = "skillrouter"
+	}
+	if _, _, _, ok := skillrouter.ParseTraceparent(options.Trace); !ok {
+		options.Trace = ""
 	}
 	c := &Client{base: strings.TrimRight(baseURL, "/"), options: options, http: options.HTTPClient}
 	if c.http == nil {
@@ -181,6 +186,9 @@ func (c *Client) request(ctx context.Context, method string, to address, body io
 	r.Header.Set("User-Agent", c.options.UserAgent)
 	if c.options.Person {
 		r.Header.Set(skillrouter.PersonHeader, skillrouter.PersonAtTerminal)
+	}
+	if c.options.Trace != "" {
+		r.Header.Set("traceparent", c.options.Trace)
 	}
 	if c.options.Token != "" {
 		r.Header.Set("Authorization", "Bearer "+c.options.Token)

@@ -67,7 +67,10 @@ func NewBuilder(sources Sources, options Options) *Builder {
 
 // Build implements Service. What comes into the context counts as used,
 // what is left out does not.
-func (b *Builder) Build(ctx context.Context, request Request) (Context, error) {
+func (b *Builder) Build(ctx context.Context, request Request) (_ Context, err error) {
+	ctx, span := skillrouter.StartSpan(ctx, "build_context")
+	span.Set("gen_ai.operation.name", "retrieval")
+	defer func() { span.Finish(err) }()
 	caller := skillrouter.PrincipalOf(ctx).Keeping()
 	if err := cmp.Or(caller.Need(skillrouter.ScopeRead), checkRequest(&request)); err != nil {
 		return Context{}, err

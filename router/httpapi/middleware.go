@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -55,14 +56,43 @@ func (s *Server) identify(c *gin.Context) {
 	header := c.Writer.Header()
 	header.Set("X-Request-Id", id)
 	header.Set("X-Content-Type-Options", "nosniff")
-	if trace := answerTrace(c.GetHeader("traceparent")); trace != "" {
+	span := s.trace(c)
+	if trace := cmp.Or(span.Traceparent(), answerTrace(c.GetHeader("traceparent"))); trace != "" {
 		header.Set("traceparent", trace)
 	}
 	c.Next()
 	status, took := c.Writer.Status(), s.now().Sub(start)
 	route := c.FullPath()
+	endTrace(span, c.Request.Method, route, status)
 	s.metrics.observe(c.Request.Method, route, status, took)
 	s.access(c, id, route, status, took)
+}
+
+// trace begins the span of a request, below the caller's own if it names one. Probes are not traced, nor what is no
+// route: the span would hold what anybody sends.
+func (s *Server) trace(c *gin.Context) *skillrouter.Span {
+	if route := c.FullPath(); s.options.Tracer == nil || route == "" || route == healthPath || route == "/metrics" {
+		return nil
+	}
+	ctx, span := skillrouter.StartTrace(c.Request.Context(), s.options.Tracer, c.GetHeader("traceparent"), c.Request.Method)
+	c.Request = c.Request.WithContext(ctx)
+	return span
+}
+
+// endTrace ends the span of a request. A refusal is the caller's fault, and no error of the server's span.
+func endTrace(span *skillrouter.Span, method, route string, status int) {
+	if span == nil {
+		return
+	}
+	span.Name = method + " " + route
+	span.Set("http.request.method", method)
+	span.Set("http.route", route)
+	span.Set("http.response.status_code", status)
+	var err error
+	if status >= http.StatusInternalServerError {
+		err = skillrouter.Errorf(skillrouter.Internal, "answered %d", status)
+	}
+	span.Finish(err)
 }
 
 // answerTrace is the traceparent that answers a request's: the same trace, and

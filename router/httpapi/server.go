@@ -129,6 +129,8 @@ type Options struct {
 	AllowedHosts []string
 	Log          *slog.Logger
 	Now          skillrouter.Clock
+	// Tracer takes a span of each call below which something was done; nil: nothing is traced.
+	Tracer skillrouter.Tracer
 }
 
 // Server is the HTTP handler of the whole process.

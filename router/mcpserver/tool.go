@@ -67,7 +67,7 @@ func (s *Server) add(t tool, answer reflect.Type, bind func(*params) func(contex
 	if t.set == "" {
 		t.set = ToolsetCore
 	}
-	s.tools[t.name] = offered{tool: t, call: func(ctx context.Context, arguments json.RawMessage) (any, string, error) {
+	s.tools[t.name] = offered{tool: t, span: "execute_tool " + t.name, call: func(ctx context.Context, arguments json.RawMessage) (any, string, error) {
 		if err := walled(ctx, t.name); err != nil {
 			return nil, "", err
 		}
@@ -129,7 +129,20 @@ func (s *Server) offer(t tool) {
 
 // answer calls a tool for a session's request.
 func (s *Server) answer(ctx context.Context, t offered, req *mcp.CallToolRequest) *mcp.CallToolResult {
+	if parent, ok := req.Params.Meta["traceparent"].(string); ok {
+		ctx = skillrouter.Continue(ctx, parent)
+	}
+	ctx, span := skillrouter.StartSpan(ctx, t.span)
 	fields, text, err := t.call(context.WithValue(ctx, requestKey{}, req), req.Params.Arguments)
+	if span != nil {
+		span.Set("gen_ai.operation.name", "execute_tool")
+		span.Set("gen_ai.tool.name", t.name)
+		span.Set("gen_ai.tool.type", "function")
+		span.Set("mcp.method.name", "tools/call")
+		span.Content("gen_ai.tool.call.arguments", string(req.Params.Arguments))
+		span.Content("gen_ai.tool.call.result", text)
+		span.Finish(err)
+	}
 	if err != nil {
 		if skillrouter.CodeOf(err) == skillrouter.Internal && ctx.Err() == nil {
 			s.log.ErrorContext(ctx, "tool failed", "tool", t.name, "error", err)

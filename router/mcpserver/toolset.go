@@ -141,6 +141,7 @@ func (s *Server) keepToolsets(next mcp.MethodHandler) mcp.MethodHandler {
 // offered is a tool as it can be called without a session.
 type offered struct {
 	tool
+	span string // the name of a call's span
 	call func(ctx context.Context, arguments json.RawMessage) (fields any, text string, err error)
 }
 

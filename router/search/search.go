@@ -143,7 +143,13 @@ func NewSearcher(memories []kind.Memory, options SearcherOptions) *Searcher {
 }
 
 // Search implements Service.
-func (s *Searcher) Search(ctx context.Context, query Query) (Answer, error) {
+func (s *Searcher) Search(ctx context.Context, query Query) (answer Answer, err error) {
+	ctx, span := skillrouter.StartSpan(ctx, "search_memory")
+	defer func() {
+		span.Set("gen_ai.operation.name", "search_memory")
+		span.Set("skillrouter.results", len(answer.Results))
+		span.Finish(err)
+	}()
 	request, err := s.check(ctx, query)
 	if err != nil {
 		return Answer{}, err

@@ -62,7 +62,7 @@ func ConnectPlain(address, token string, dial time.Duration) (Call, error) {
 	if u, err := url.Parse(address); err != nil || !locate.Loopback(u) {
 		return nil, errors.New("the router is on another machine")
 	}
-	c, err := plain.New(address, plain.Options{Token: token, UserAgent: UserAgent, Dial: dial})
+	c, err := plain.New(address, plain.Options{Token: token, UserAgent: UserAgent, Dial: dial, Trace: os.Getenv("TRACEPARENT")})
 	if err != nil {
 		return nil, err
 	}

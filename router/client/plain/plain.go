@@ -33,6 +33,7 @@ type Options struct {
 	Token     string // sent with every call; empty sends none
 	UserAgent string
 	Dial      time.Duration // bounds the connecting alone
+	Trace     string        // the traceparent that calls belong to; one that is malformed is not sent
 }
 
 // Client calls the router at one address. It is safe for use by several goroutines.
@@ -57,6 +58,9 @@ func New(baseURL string, options Options) (*Client, error) {
 	}
 	if strings.ContainsAny(options.Token, "\r\n\x00") {
 		return nil, skillrouter.InvalidField("token", "may not hold line breaks")
+	}
+	if _, _, _, ok := skillrouter.ParseTraceparent(options.Trace); !ok {
+		options.Trace = ""
 	}
 	c := &Client{base: strings.TrimRight(baseURL, "/"), host: u.Host, path: strings.TrimRight(u.EscapedPath(), "/"), options: options}
 	if u.Port() == "" {
@@ -128,6 +132,9 @@ func (c *Client) request(method, path string, body []byte) []byte {
 	b.Grow(512 + len(body))
 	b.WriteString(method + " " + c.path + path + " HTTP/1.0\r\nHost: " + c.host + "\r\nUser-Agent: " + c.options.UserAgent +
 		"\r\nAccept: application/json, application/problem+json\r\n")
+	if c.options.Trace != "" {
+		b.WriteString("traceparent: " + c.options.Trace + "\r\n")
+	}
 	if c.options.Token != "" {
 		b.WriteString("Authorization: Bearer " + c.options.Token + "\r\n")
 	}

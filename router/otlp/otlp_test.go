@@ -1,0 +1,161 @@
+package otlp_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"skillrouter"
+	"skillrouter/router/otlp"
+)
+
+func exporter(t *testing.T, address string, now skillrouter.Clock, content bool) *otlp.Exporter {
+	t.Helper()
+	e, err := otlp.New(address, otlp.Options{Version: "1", Now: now, Log: slog.New(slog.DiscardHandler), Content: content})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+const parent = "00-0123456789abcdef0123456789abcdef-0123456789abcdef-01"
+
+// TestSend compares what a collector is sent at the router's end with the protocol's own form.
+func TestSend(t *testing.T) {
+	bodies := make(chan string, 10)
+	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		bodies <- r.Method + " " + r.URL.Path + " " + r.Header.Get("Content-Type") + "\n" + string(body)
+	}))
+	defer collector.Close()
+	noon := time.Unix(1_800_000_000, 42)
+	for content, want := range map[bool]string{false: "", true: `,{"key":"what","value":{"stringValue":"say ghp_`} {
+		e := exporter(t, collector.URL, func() time.Time { return noon }, content)
+		ctx, call := skillrouter.StartTrace(t.Context(), e, parent, "POST /x")
+		call.Set("n", 7)
+		call.Set("b", true)
+		_, step := skillrouter.StartSpan(ctx, "step")
+		step.Set("k", "a\xff")
+		step.Content("what", "say ghp_"+"16C7e42F292c6912E7710c838347Ae178B4a and go")
+		step.Finish(skillrouter.Errorf(skillrouter.NotFound, "the secret text"))
+		call.Finish(nil)
+		ended, stop := context.WithCancel(t.Context())
+		stop()
+		if err := e.Run(ended); err != nil {
+			t.Fatal(err)
+		}
+		got := <-bodies
+		for _, part := range []string{
+			"POST /v1/traces application/json\n" + `{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"skillrouter"}}`,
+			`{"traceId":"0123456789abcdef0123456789abcdef","spanId":"`, `"parentSpanId":"0123456789abcdef","name":"POST /x","kind":2,"startTimeUnixNano":"1800000000000000042"`,
+			`"name":"step","kind":1,`, `{"key":"k","value":{"stringValue":"a�"}}`, `{"key":"n","value":{"intValue":"7"}},{"key":"b","value":{"boolValue":true}}`,
+			`"status":{"code":2,"message":"not_found"}`, `{"key":"error.type","value":{"stringValue":"not_found"}}`,
+		} {
+			if !strings.Contains(got, part) {
+				t.Errorf("%s is not in %s", part, got)
+			}
+		}
+		if strings.Contains(got, "the secret text") || strings.Contains(got, "16C7e42F") {
+			t.Errorf("a text went out: %s", got)
+		}
+		if strings.Contains(got, `"what"`) != (want != "") {
+			t.Errorf("content=%v: %s", content, got)
+		}
+		if sent, dropped := e.Counts(); sent != 2 || dropped != 0 {
+			t.Errorf("%d sent, %d dropped", sent, dropped)
+		}
+	}
+}
+
+// TestDrops has a collector that hangs: nobody waits for it, what finds no room is counted, and the router's end takes
+// no longer than its bound.
+func TestDrops(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := exporter(t, "http://collector.invalid:4318", time.Now, false)
+		var calls atomic.Int64
+		otlp.Transport(e, func(r *http.Request) (*http.Response, error) {
+			calls.Add(1)
+			<-r.Context().Done()
+			return nil, r.Context().Err()
+		})
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- e.Run(ctx) }()
+		begin := time.Now()
+		const spans = 3 * otlp.QueueSize
+		for range spans {
+			above, call := skillrouter.StartTrace(t.Context(), e, "", "call")
+			_, step := skillrouter.StartSpan(above, "step")
+			step.Finish(nil)
+			call.Finish(errors.New("x"))
+		}
+		if took := time.Since(begin); took != 0 {
+			t.Errorf("calls waited %s for the collector", took)
+		}
+		if _, dropped := e.Counts(); dropped == 0 {
+			t.Error("nothing was dropped")
+		}
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(begin); took > otlp.SendTime+otlp.FlushTime {
+			t.Errorf("the end took %s", took)
+		}
+		if sent, dropped := e.Counts(); sent != 0 || dropped != 2*spans || calls.Load() == 0 {
+			t.Errorf("%d sent, %d dropped of %d, %d calls", sent, dropped, 2*spans, calls.Load())
+		}
+	})
+}
+
+// TestNotTraced shows what makes no span: a call that did nothing, one whose caller does not sample, and none at all.
+func TestNotTraced(t *testing.T) {
+	e := exporter(t, "http://127.0.0.1:1", time.Now, false)
+	if ctx, span := skillrouter.StartSpan(t.Context(), "x"); span != nil || ctx != t.Context() {
+		t.Error("a span without a trace")
+	}
+	_, call := skillrouter.StartTrace(t.Context(), e, "malformed", "call")
+	call.Finish(nil)
+	ctx, call := skillrouter.StartTrace(t.Context(), e, strings.TrimSuffix(parent, "01")+"00", "call")
+	_, step := skillrouter.StartSpan(ctx, "step")
+	step.Finish(nil)
+	call.Finish(nil)
+	if n := otlp.Waiting(e); n != 0 {
+		t.Errorf("%d spans", n)
+	}
+}
+
+// TestOff shows what tracing costs where it is off: no allocation.
+func TestOff(t *testing.T) {
+	ctx := t.Context()
+	if n := testing.AllocsPerRun(100, func() {
+		below, span := skillrouter.StartMemory(ctx, "search_memory", "fact")
+		_, step := skillrouter.StartSpan(below, "step")
+		step.Content("k", "text")
+		step.Finish(nil)
+		span.Finish(nil)
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+// TestEndpoint checks which addresses are taken, and what becomes of them.
+func TestEndpoint(t *testing.T) {
+	for base, want := range map[string]string{
+		"http://127.0.0.1:4318": "http://127.0.0.1:4318/v1/traces", "https://x/otlp/": "https://x/otlp/v1/traces",
+		"http://x:1/v1/traces": "http://x:1/v1/traces", "127.0.0.1:4318": "", "grpc://x:4317": "", "http://u:p@x": "", "http://x?key=1": "", "http://x#f": "", "http://x?": "",
+	} {
+		got, err := otlp.Target(base)
+		if (err != nil) != (want == "") || err == nil && got.String() != want {
+			t.Errorf("%s: %v, %v", base, got, err)
+		}
+	}
+}
