@@ -199,7 +199,7 @@ func (a *App) checkFolder() httpapi.Check {
 		c.Detail = "rights are the folder's own on Windows"
 		return c
 	}
-	for _, name := range []string{"", "learning.db", "operational.db", locate.OwnerTokenName, locate.LockName, offline.CopyName, offline.KeyName, indexesFolder, proceduresFolder, highWaterName, lossesName, "learning" + headSuffix, "operational" + headSuffix} {
+	for _, name := range append(headNames(), "", "learning.db", "operational.db", locate.OwnerTokenName, locate.LockName, offline.CopyName, offline.KeyName, indexesFolder, proceduresFolder, highWaterName, lossesName) {
 		path := filepath.Join(a.config.Data, name)
 		if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o077 != 0 {
 			return httpapi.Check{Name: "files", Detail: fmt.Sprintf("%s may be read by others (%v): chmod go= it", path, info.Mode().Perm())}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 
+	"skillrouter/learning/episode"
+	"skillrouter/learning/knowledge"
 	"skillrouter/router"
 	"skillrouter/router/feed"
 	"skillrouter/router/httpapi"
@@ -49,22 +51,21 @@ func (a *App) timeline(p *parts) *feed.Timeline {
 	return feed.NewTimeline(feed.TimelinePorts{
 		Learning: p.memory, Operational: p.operations, Messages: p.operations, Checks: p.guards, Tellings: p.tellings, Now: a.now,
 		Titles: map[string]func(ctx context.Context, ids []string) (map[string]string, error){
-			router.KindKnowledge: func(ctx context.Context, ids []string) (map[string]string, error) {
-				entries, err := p.memory.Knowledge(ctx, ids)
-				titles := map[string]string{}
-				for _, e := range entries {
-					titles[e.ID] = e.Title
-				}
-				return titles, err
-			},
-			router.KindEpisode: func(ctx context.Context, ids []string) (map[string]string, error) {
-				episodes, err := p.memory.Episodes(ctx, ids)
-				titles := map[string]string{}
-				for _, e := range episodes {
-					titles[e.ID] = e.Title
-				}
-				return titles, err
-			},
+			router.KindKnowledge: titles(p.memory.Knowledge, func(e knowledge.Knowledge) (id, title string) { return e.ID, e.Title }),
+			router.KindEpisode:   titles(p.memory.Episodes, func(e episode.Episode) (id, title string) { return e.ID, e.Title }),
 		},
 	})
+}
+
+// titles are the titles of memories, by id.
+func titles[T any](read func(ctx context.Context, ids []string) ([]T, error), of func(T) (id, title string)) func(ctx context.Context, ids []string) (map[string]string, error) {
+	return func(ctx context.Context, ids []string) (map[string]string, error) {
+		found, err := read(ctx, ids)
+		titles := map[string]string{}
+		for _, one := range found {
+			id, title := of(one)
+			titles[id] = title
+		}
+		return titles, err
+	}
 }

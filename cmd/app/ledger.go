@@ -98,6 +98,15 @@ func (m *mark) line() []byte {
 	return append(append(text, bytes.Repeat([]byte{' '}, headWidth-1-len(text))...), '\n')
 }
 
+// headNames are the files of heads of a data folder.
+func headNames() []string {
+	names := databaseNames()
+	for i := range names {
+		names[i] += headSuffix
+	}
+	return names
+}
+
 // readHeads reads the heads in a database's file. One that nobody wrote yet has none; a line that is none is an error.
 func readHeads(dir, database string) (heads []mark, err error) {
 	text, err := os.ReadFile(filepath.Join(dir, database+headSuffix))
@@ -202,6 +211,14 @@ func (l *ledger) load(tx *gorm.DB) error {
 	return nil
 }
 
+// refresh reads the ends again if a transaction failed since.
+func (l *ledger) refresh(tx *gorm.DB) error {
+	if !l.stale {
+		return nil
+	}
+	return l.load(tx)
+}
+
 // takeOver signs with this folder's key what another signed of a chain, but for older heads: verify says that these are another's.
 func (l *ledger) takeOver(tx *gorm.DB, table string) error {
 	var marks []mark
@@ -238,15 +255,13 @@ func (m *mark) values() []any {
 // transact runs fn in a transaction that keeps the chains: what it appended is chained if, and only if, it is committed.
 func (db *Database) transact(fn func(tx *gorm.DB) error) error {
 	l := db.ledger
-	before := maps.Clone(l.chains.Ends)
+	var before map[string]skillrouter.ChainEnd
 	clear(l.chains.Cuts)
 	err := db.writer.Transaction(func(tx *gorm.DB) error {
-		if l.stale {
-			if err := l.load(tx); err != nil {
-				return err
-			}
-			before = maps.Clone(l.chains.Ends)
+		if err := l.refresh(tx); err != nil {
+			return err
 		}
+		before = maps.Clone(l.chains.Ends)
 		if err := fn(tx); err != nil {
 			return err
 		}
@@ -335,10 +350,8 @@ func (db *Database) Run(ctx context.Context) error {
 
 // signEnds signs the newest row of each chain.
 func (l *ledger) signEnds(tx *gorm.DB) error {
-	if l.stale {
-		if err := l.load(tx); err != nil {
-			return err
-		}
+	if err := l.refresh(tx); err != nil {
+		return err
 	}
 	for table, end := range l.chains.Ends {
 		if head := l.heads[table]; end.Number == head.Number && bytes.Equal(head.Key, nameOfKey(l.key)) || end.Number == 0 {

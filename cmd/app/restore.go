@@ -181,7 +181,7 @@ func finishRestore(data string) error {
 	// A database that has not been moved in yet stands before a file of that name that is
 	// the old one; one that has, does not, and what is there is not touched again.
 	if len(restored) > 0 { // else all that is of before went aside before the last file came in
-		for _, name := range append(restored, proceduresFolder, highWaterName, lossesName, "learning"+headSuffix, "operational"+headSuffix) {
+		for _, name := range slices.Concat(restored, []string{proceduresFolder, highWaterName, lossesName}, headNames()) {
 			if err := moveAside(data, keep, name); err != nil {
 				return err
 			}

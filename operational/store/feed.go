@@ -58,18 +58,17 @@ func (s *Store) PastEvents(ctx context.Context, q skillrouter.EventQuery) (event
 
 // EventTime returns when the first event of at least this seq was; false: there is none.
 func (s *Store) EventTime(ctx context.Context, seq int64) (at time.Time, found bool, err error) {
-	var times []int64
-	err = s.read.WithContext(ctx).Raw("SELECT at FROM events WHERE seq >= ? ORDER BY seq LIMIT 1", seq).Scan(&times).Error
-	if err != nil || len(times) == 0 {
-		return at, false, err
-	}
-	return fromMillis(times[0]), true, nil
+	return s.firstTime(ctx, "SELECT at FROM events WHERE seq >= ? ORDER BY seq LIMIT 1", seq)
 }
 
 // MessageTime is the same of messages.
 func (s *Store) MessageTime(ctx context.Context, seq int64) (at time.Time, found bool, err error) {
+	return s.firstTime(ctx, "SELECT created_at FROM messages WHERE seq >= ? ORDER BY seq LIMIT 1", seq)
+}
+
+func (s *Store) firstTime(ctx context.Context, query string, seq int64) (at time.Time, found bool, err error) {
 	var times []int64
-	err = s.read.WithContext(ctx).Raw("SELECT created_at FROM messages WHERE seq >= ? ORDER BY seq LIMIT 1", seq).Scan(&times).Error
+	err = s.read.WithContext(ctx).Raw(query, seq).Scan(&times).Error
 	if err != nil || len(times) == 0 {
 		return at, false, err
 	}
