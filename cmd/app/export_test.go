@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"path/filepath"
 	"sync"
 
 	"gorm.io/gorm"
@@ -126,19 +125,11 @@ func RechainForTest(ctx context.Context, db *sql.DB, from int64) error {
 
 // VerifyLedgerForTest follows the chains of a learning.db alone.
 func VerifyLedgerForTest(ctx context.Context, data string) (Verification, error) {
-	v, beside := Verification{OK: true}, readBeside(data)
-	db, err := openForReading(filepath.Join(data, "learning.db"))
-	if err != nil {
-		return v, err
-	}
-	defer db.Close()
-	for _, c := range chained["learning"] {
-		w := &chainWalk{VerifiedChain: VerifiedChain{Database: "learning", Table: c.Table}, table: c, db: db, key: beside.key, noted: beside.heads["learning"]}
-		if err := w.walk(ctx); err != nil {
-			return v, err
-		}
+	v := Verification{OK: true}
+	walks, err := walkChains(ctx, data, "learning", readBeside(data), 0)
+	for _, w := range walks {
 		v.OK = v.OK && len(w.Faults) == 0
 		v.Ledger = append(v.Ledger, w.VerifiedChain)
 	}
-	return v, nil
+	return v, err
 }

@@ -316,19 +316,25 @@ func (l *ledger) note(before map[string]skillrouter.ChainEnd) {
 	if l.file == nil {
 		return
 	}
-	for i, c := range l.tables {
-		end := l.chains.Ends[c.Table]
-		if end == before[c.Table] {
-			continue
+	moved := func(c skillrouter.Chained) bool { return l.chains.Ends[c.Table] != before[c.Table] }
+	first := max(0, slices.IndexFunc(l.tables, moved))
+	var lines []byte // from the first chain that moved to the last: one write
+	for i, c := range l.tables[first:] {
+		if !slices.ContainsFunc(l.tables[first+i:], moved) {
+			break
 		}
+		end := l.chains.Ends[c.Table]
 		m := mark{Chain: c.Table, Kind: markHead, Number: end.Number, Hash: end.Link[:], At: l.now().UnixMilli()}
 		m.sign(l.database, l.key)
-		if _, err := l.file.WriteAt(m.line(), int64(i*headWidth)); err != nil {
-			l.log.Warn("the ends of the ledger's chains cannot be noted beside the database any more", "error", err)
-			_ = l.file.Close()
-			l.file = nil
-			return
-		}
+		lines = append(lines, m.line()...)
+	}
+	if len(lines) == 0 {
+		return
+	}
+	if _, err := l.file.WriteAt(lines, int64(first*headWidth)); err != nil {
+		l.log.Warn("the ends of the ledger's chains cannot be noted beside the database any more", "error", err)
+		_ = l.file.Close()
+		l.file = nil
 	}
 }
 

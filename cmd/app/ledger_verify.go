@@ -17,6 +17,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"skillrouter"
 	"skillrouter/cmd/hook/offline"
 	"skillrouter/learning/lesson"
@@ -92,35 +94,22 @@ func (v *Verification) verifyLedger(ctx context.Context, dir string, beside sign
 	}
 	foreign := false
 	for _, name := range databaseNames() {
-		db, err := openForReading(filepath.Join(dir, name+".db"))
+		walks, err := walkChains(ctx, dir, name, beside, newest)
 		if err != nil {
 			return err
 		}
-		there, err := texts(ctx, db, "SELECT name FROM sqlite_schema WHERE name = 'ledger_marks'")
-		if err != nil || len(there) == 0 { // a backup of before there was a chain
-			err = errors.Join(err, db.Close())
-			if err != nil {
-				return err
-			}
+		if walks == nil {
 			v.Notes = append(v.Notes, name+".db is of before its events were chained: nobody can tell whether they are as they were stored")
-			continue
 		}
-		for _, c := range chained[name] {
-			w := &chainWalk{VerifiedChain: VerifiedChain{Database: name, Table: c.Table}, table: c, db: db, key: beside.key, noted: beside.heads[name], newest: newest}
-			if err := w.walk(ctx); err != nil {
-				return errors.Join(err, db.Close())
-			}
+		for _, w := range walks {
 			v.Ledger = append(v.Ledger, w.VerifiedChain)
 			foreign = foreign || w.foreign
 			if said := w.VerifiedChain.String(); said != "" {
 				v.Altered, v.OK = append(v.Altered, said), false
 			}
 			if w.Before > 0 {
-				v.Notes = append(v.Notes, fmt.Sprintf("%s.db: %s: nobody can verify those up to %d, which are of before they were chained", name, c.Table, w.Before))
+				v.Notes = append(v.Notes, fmt.Sprintf("%s.db: %s: nobody can verify those up to %d, which are of before they were chained", name, w.Table, w.Before))
 			}
-		}
-		if err := db.Close(); err != nil {
-			return err
 		}
 	}
 	switch {
@@ -130,6 +119,32 @@ func (v *Verification) verifyLedger(ctx context.Context, dir string, beside sign
 		v.Notes = append(v.Notes, "older heads of the ledger are signed with another key: this came from another folder, or its key was replaced. Each row was compared with its link")
 	}
 	return nil
+}
+
+// walkChains follows the chains of a database side by side, each on a connection of its own; nil: it is of before there were any.
+func walkChains(ctx context.Context, dir, name string, beside signedBeside, newest int64) ([]*chainWalk, error) {
+	path := filepath.Join(dir, name+".db")
+	db, err := openForReading(path)
+	if err != nil {
+		return nil, err
+	}
+	there, err := texts(ctx, db, "SELECT name FROM sqlite_schema WHERE name = 'ledger_marks'")
+	if err = errors.Join(err, db.Close()); err != nil || len(there) == 0 {
+		return nil, err
+	}
+	walks := make([]*chainWalk, len(chained[name]))
+	group, of := errgroup.WithContext(ctx)
+	for i, c := range chained[name] {
+		w := &chainWalk{VerifiedChain: VerifiedChain{Database: name, Table: c.Table}, table: c, key: beside.key, noted: beside.heads[name], newest: newest}
+		walks[i] = w
+		group.Go(func() (err error) {
+			if w.db, err = openForReading(path); err != nil {
+				return err
+			}
+			return errors.Join(w.walk(of), w.db.Close())
+		})
+	}
+	return walks, group.Wait()
 }
 
 // row is one of a chain.
