@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"skillrouter"
 )
@@ -36,7 +37,7 @@ type Team interface {
 func (n *Incidents) TeachTo(team Team) { n.team = team }
 
 // lesson is what the incident teaches, if it is accepted, was seen in several sessions, and there is something to tell: what
-// worked, or that it was undone each time.
+// worked, at least half as often as edits did, or that it was undone each time.
 func (inc *Incident) lesson() (l Lesson, ok bool) {
 	if !inc.Accepted || inc.Sessions < warnSessions {
 		return l, false
@@ -45,12 +46,30 @@ func (inc *Incident) lesson() (l Lesson, ok bool) {
 	switch fix := inc.offered(nil); {
 	case inc.Undone != "":
 		l.Title, l.Context = told("Look twice before "+inc.Program+": it was undone before"), told("It went through and was undone: "+inc.Undone)
-	case fix != nil:
-		l.Title, l.Context, l.Solution = told(fmt.Sprintf("%s fails here: %s", inc.Program, inc.said())), "Learned from the commands of earlier sessions.", told(fix.told(maxShownFix))
+	case fix != nil && 2*fix.Worked >= inc.Edits && fix.lasts() != "":
+		l.Title, l.Context, l.Solution = told(fmt.Sprintf("%s fails here: %s", inc.Program, inc.said())), "Learned from the commands of earlier sessions.", told(fix.lasts())
 	default:
 		return l, false
 	}
 	return l, true
+}
+
+// lasts is the whole fix, as a lesson tells it: all its steps that do something, and what went through then. It is empty where nothing
+// of it can be told, as of a script that was typed in.
+func (f *Fix) lasts() string {
+	steps := slices.DeleteFunc(slices.Clone(f.Steps), func(step string) bool {
+		return !slices.ContainsFunc(simples(step), func(c simple) bool {
+			words := programWords(c.words)
+			return len(words) > 0 && !looksOnly()[words[0]] && !silent()[words[0]]
+		})
+	})
+	if !strings.Contains(f.Command, "<<") || len(steps) == 0 && strings.Contains(f.Command, "&&") {
+		steps = append(steps, f.Command)
+	}
+	for i := range steps {
+		steps[i] = code(steps[i], maxShownFix/len(steps))
+	}
+	return strings.Join(steps, ", then ")
 }
 
 // teach brings the team's lessons in step with incidents: those that are accepted and have something to tell are lessons, and no others.
