@@ -37,7 +37,7 @@ type Team interface {
 func (n *Incidents) TeachTo(team Team) { n.team = team }
 
 // lesson is what the incident teaches, if it is accepted, was seen in several sessions, and there is something to tell: what
-// worked, at least half as often as edits did, or that it was undone each time.
+// worked, or that it was undone each time.
 func (inc *Incident) lesson() (l Lesson, ok bool) {
 	if !inc.Accepted || inc.Sessions < warnSessions {
 		return l, false
@@ -46,12 +46,26 @@ func (inc *Incident) lesson() (l Lesson, ok bool) {
 	switch fix := inc.offered(nil); {
 	case inc.Undone != "":
 		l.Title, l.Context = told("Look twice before "+inc.Program+": it was undone before"), told("It went through and was undone: "+inc.Undone)
-	case fix != nil && 2*fix.Worked >= inc.Edits && fix.lasts() != "":
+	case fix != nil && inc.proven(fix) && fix.lasts() != "":
 		l.Title, l.Context, l.Solution = told(fmt.Sprintf("%s fails here: %s", inc.Program, inc.said())), "Learned from the commands of earlier sessions.", told(fix.lasts())
 	default:
 		return l, false
 	}
 	return l, true
+}
+
+// proven tells whether a fix is more than chance: it worked twice, or the failure was seen in more sessions than one needs to accept it and
+// the steps before name what the error names. Where edits mended it far oftener, it is not the lesson.
+func (inc *Incident) proven(fix *Fix) bool {
+	if 2*fix.Worked < inc.Edits {
+		return false
+	}
+	if fix.Worked > 1 {
+		return true
+	}
+	return inc.Sessions > warnSessions && (len(fix.Steps) == 0 || slices.ContainsFunc(fix.Steps, func(step string) bool {
+		return slices.ContainsFunc(tokens(step), func(word string) bool { return names(inc.Example, word) })
+	}))
 }
 
 // lasts is the whole fix, as a lesson tells it: all its steps that do something, and what went through then. It is empty where nothing
