@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -283,6 +284,29 @@ func TestGuardsDemoteBuiltins(t *testing.T) {
 	again := guards{g.again(t), g.memory, g.now}
 	if again.check(t, "a", "rm -rf /data").Decision != rule.DecisionWarn || again.rule(t, r.ID).Confidence != r.Confidence {
 		t.Errorf("after a restart: %+v", again.rule(t, r.ID))
+	}
+}
+
+// TestGuardsNameWhatNobodyLifts: what somebody reported of a command does not hide what a pack says of another one, nor
+// what decides who may allow the action.
+func TestGuardsNameWhatNobodyLifts(t *testing.T) {
+	g := openGuards(t)
+	g.report(t, false, antiPattern("l1", "Never remove the home", "rm -rf ~/"), antiPattern("l2", "Never approve", "skillrouter check approve NAME"), antiPattern("l3", "Never reset", "git reset --hard"))
+	for command, want := range map[string][]string{
+		"rm -rf ~/":                     {"l1", "pack:core:files.root"},
+		"skillrouter check approve abc": {"l2", "pack:core:guard.approve"},
+		"git reset --hard":              {"l3"},
+		"git reset --hard; git push -f": {"l3", "pack:core:git.publish"},
+	} {
+		var got []string
+		for _, m := range g.check(t, "a", command).Matches {
+			if m.Blocks {
+				got = append(got, m.RuleID)
+			}
+		}
+		if slices.Sort(got); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", command, got, want)
+		}
 	}
 }
 
