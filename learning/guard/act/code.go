@@ -72,7 +72,9 @@ func (s *Shell) interpreter(name string, words []string, in stream) stream {
 	} else if in.download {
 		return s.feed(in)
 	}
-	s.typed(words, in)
+	if language != "awk" { // without a script it shows its usage
+		s.typed(words, in)
+	}
 	return stream{given: true}
 }
 

@@ -110,6 +110,7 @@ func TestQueriesOfCode(t *testing.T) {
 		"echo $( 'never closed":                                        true, // the negative control: execute may run a command
 	} {
 		s := NewShell(t.Context(), "")
+		s.depth = 1 // it stands in a command
 		s.code("python", `cursor.execute("`+query+`", (0,))`)
 		if s.Broken != broken {
 			t.Errorf("%s: broken is %v", query, s.Broken)

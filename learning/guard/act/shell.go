@@ -3,6 +3,8 @@ package act
 import (
 	"context"
 	"errors"
+	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -17,30 +19,32 @@ const (
 	maxNodes   = 20000    // statements and commands that are followed, loops counted by turn
 	maxNest    = 150      // brackets or blocks open at once; the parser recurses into each
 	maxTurns   = 32       // turns of a loop that are followed
+	maxEnds    = 8        // here-documents that the text leaves open; each is one more reading
 	maxActs    = 2000     // commands of one action that are compared with the rules
 )
 
 // Shell follows a script without running it, and notes what it would do.
 type Shell struct {
-	ctx    context.Context
-	Acts   []*Act
-	vars   map[string]shellValue
-	funcs  map[string]*syntax.Stmt
-	called map[string]bool
-	alias  map[string]string
-	files  map[string]stream         // written by the script itself
-	sinks  map[string][]*syntax.Stmt // >(…)
-	made   map[string]bool           // directories that the script itself makes
-	memory *Memory                   // what the same agent wrote and made before
-	recall []string                  // files of the memory that were read
-	env    map[string]string         // exported, or set for one command
-	dir    string                    // the working directory, "" if not known
-	where  []string                  // hosts and containers around, outermost first
-	depth  int
-	nodes  int
-	grown  int    // bytes that expansions have produced
-	Broken bool   // part of it could not be read
-	Over   string // which bound was passed
+	ctx     context.Context
+	Acts    []*Act
+	vars    map[string]shellValue
+	funcs   map[string]*syntax.Stmt
+	called  map[string]bool
+	alias   map[string]string
+	files   map[string]stream         // written by the script itself
+	sinks   map[string][]*syntax.Stmt // >(…)
+	made    map[string]bool           // directories that the script itself makes
+	memory  *Memory                   // what the same agent wrote and made before
+	recall  []string                  // files of the memory that were read
+	env     map[string]string         // exported, or set for one command
+	dir     string                    // the working directory, "" if not known
+	where   []string                  // hosts and containers around, outermost first
+	depth   int
+	nodes   int
+	grown   int    // bytes that expansions have produced
+	Broken  bool   // part of it could not be read
+	Refused bool   // a shell refuses it from some place on: what stands there was read as if it ran
+	Over    string // which bound was passed
 	// Interactive is the name of a shell, or of another program that takes commands, which is started to be typed into; empty: none is.
 	Interactive string
 }
@@ -98,16 +102,14 @@ func Parse(ctx context.Context, script string) ([]*syntax.Stmt, error) {
 	var kept []*syntax.Stmt
 	var first error
 	for _, variant := range []syntax.LangVariant{syntax.LangBash, syntax.LangPOSIX, syntax.LangMirBSDKorn} {
-		var stmts []*syntax.Stmt
-		var err error
-		// The parser goes on after a fault in a here-document; leaving its loop early would make it panic.
-		for st, fault := range syntax.NewParser(syntax.Variant(variant)).StmtsSeq(reader{ctx, strings.NewReader(script)}) {
-			if st != nil {
-				stmts = append(stmts, st)
+		stmts, err := parseAs(ctx, script, variant)
+		for ends := 0; ends < maxEnds; ends++ {
+			end := missingEnd(err)
+			if end == "" {
+				break
 			}
-			if err == nil {
-				err = fault
-			}
+			script += "\n" + end + "\n"
+			stmts, err = parseAs(ctx, script, variant)
 		}
 		if err == nil {
 			return stmts, nil
@@ -120,6 +122,45 @@ func Parse(ctx context.Context, script string) ([]*syntax.Stmt, error) {
 		}
 	}
 	return kept, first
+}
+
+// parseAs reads a script as one kind of shell does: the statements before its first fault, and the fault.
+func parseAs(ctx context.Context, script string, variant syntax.LangVariant) (stmts []*syntax.Stmt, err error) {
+	// The parser goes on after a fault in a here-document; leaving its loop early would make it panic.
+	for st, fault := range syntax.NewParser(syntax.Variant(variant)).StmtsSeq(reader{ctx, strings.NewReader(script)}) {
+		if st != nil {
+			stmts = append(stmts, st)
+		}
+		if err == nil {
+			err = fault
+		}
+	}
+	return stmts, err
+}
+
+// missingEnd is the line that would end an open here-document; empty: the fault is another. Shells read such a one to the end of the text, and run it.
+func missingEnd(fault error) string {
+	var f syntax.ParseError
+	if !errors.As(fault, &f) {
+		return ""
+	}
+	quoted, open := strings.CutPrefix(f.Text, "unclosed here-document ")
+	if !open {
+		return ""
+	}
+	end, err := strconv.Unquote(quoted)
+	if err != nil || strings.Contains(end, "\n") {
+		return ""
+	}
+	return end
+}
+
+// refused reports whether each shell stops at the fault: the text is cut off, an operator stands alone, or a bracket is closed that is not open.
+func refused(fault error) bool {
+	var f syntax.ParseError
+	return errors.As(fault, &f) && (f.Incomplete || slices.ContainsFunc(
+		[]string{"can only immediately follow a statement", "must be followed by a word", "encountered `)`"},
+		func(end string) bool { return strings.HasSuffix(f.Text, end) }))
 }
 
 // nesting says how many brackets are open at once, without understanding
@@ -156,7 +197,8 @@ func (s *Shell) script(text string, in stream) stream {
 	defer func() { s.depth-- }()
 	stmts, err := Parse(s.ctx, text)
 	if err != nil {
-		s.Broken = true
+		s.Refused = s.depth == 1 && refused(err)
+		s.Broken = s.Broken || !s.Refused
 		if errors.Is(err, errNest) {
 			s.Over = err.Error()
 		}

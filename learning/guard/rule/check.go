@@ -68,6 +68,8 @@ func (c *check) propose(p act.Proposal) {
 		c.unread(text, "it took too long")
 	case s.Broken:
 		c.unread(text, "it is no complete command")
+	case s.Refused:
+		c.standing(text)
 	}
 	if s.Interactive != "" && p.Command() && !prose {
 		c.note(Short(s.Interactive) + " without a script is typed into, past every hook: give each command by itself")
@@ -274,6 +276,11 @@ func (c *check) patterns(a *act.Act) {
 // unread judges a text that could not be read to its end by the words alone.
 func (c *check) unread(text, why string) {
 	c.note("the action was not read completely (" + why + "): check it yourself")
+	c.standing(text)
+}
+
+// standing finds the rules all of whose words stand in a text.
+func (c *check) standing(text string) {
 	lower := strings.ToLower(text)
 	for p := range c.view.standing(lower) {
 		for _, words := range p.rule.standing {

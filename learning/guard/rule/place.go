@@ -49,7 +49,7 @@ type File struct {
 // changesOf are the files that what was followed would change. What only running it would tell is not among them.
 func changesOf(read []*act.Shell) (changes []Change) {
 	for _, s := range read {
-		if s.Broken {
+		if s.Broken || s.Refused {
 			continue
 		}
 		for _, a := range s.Acts {

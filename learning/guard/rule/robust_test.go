@@ -142,24 +142,35 @@ func TestGuardHostileInput(t *testing.T) {
 	}
 }
 
-// TestGuardUnread: what cannot be read warns and says so; a critical rule's words in it block.
+// TestGuardUnread: what cannot be read warns and says so; a critical rule's words in it block. What every shell refuses to run is read as
+// far as it goes, and needs no note.
 func TestGuardUnread(t *testing.T) {
 	guard := rule.New(guardTestRules(t), rule.Options{Within: patient})
 	for name, c := range map[string]struct {
 		command string
 		want    rule.Decision
+		noted   bool
 	}{
-		"open quote":                 {`echo "hello`, rule.DecisionWarn},
-		"open quote, critical words": {`rm -rf "/srv/shop/uploads`, rule.DecisionBlock},
-		"open bracket, high words":   {"( git reset --hard", rule.DecisionWarn},
-		"too long":                   {strings.Repeat("ls\n", 30000), rule.DecisionWarn},
-		"too long, critical words":   {strings.Repeat("ls\n", 30000) + "rm -rf /srv/shop/uploads", rule.DecisionBlock},
-		"too deep, critical words":   {strings.Repeat("(", 500) + "rm -rf /srv/shop/uploads" + strings.Repeat(")", 500), rule.DecisionBlock},
-		"too many turns":             {"for i in {1..60}; do rm -rf /srv/shop/$i; done; for i in $(seq 9) {1..60}; do ls; done", rule.DecisionWarn},
+		"open quote":                 {`echo "hello`, rule.DecisionAllow, false},
+		"open quote, critical words": {`rm -rf "/srv/shop/uploads`, rule.DecisionBlock, false},
+		"words in an open quote":     {`sudo sh -c "cd /srv/shop && rm -rf uploads /srv/shop/uploads && true`, rule.DecisionBlock, false},
+		"before an open quote":       {"rm -rf /srv/shop/uploads\necho \"done", rule.DecisionBlock, false},
+		"behind an open quote":       {"echo \"done\nrm -rf /srv/shop/uploads", rule.DecisionBlock, false},
+		"open bracket, high words":   {"( git reset --hard", rule.DecisionWarn, false},
+		"a pipe that begins a line":  {"find . -type f\n | head -20", rule.DecisionAllow, false},
+		"open here-document":         {"cat <<'EOF' > /tmp/a\nhello", rule.DecisionAllow, false},
+		"run as one":                 {"bash <<'EOF'\nrm -rf /srv/shop/uploads", rule.DecisionBlock, false},
+		"Python in an open one":      {"python3 - <<EOF\nimport shutil\nshutil.rmtree('/srv/shop/uploads')", rule.DecisionBlock, false},
+		"a bracket too many":         {"git push) timeout: 1m 0s", rule.DecisionAllow, false},
+		"a loop without its body":    {"for x in a b; echo $x; done", rule.DecisionWarn, true},
+		"too long":                   {strings.Repeat("ls\n", 30000), rule.DecisionWarn, true},
+		"too long, critical words":   {strings.Repeat("ls\n", 30000) + "rm -rf /srv/shop/uploads", rule.DecisionBlock, true},
+		"too deep, critical words":   {strings.Repeat("(", 500) + "rm -rf /srv/shop/uploads" + strings.Repeat(")", 500), rule.DecisionBlock, true},
+		"too many turns":             {"for i in {1..60}; do rm -rf /srv/shop/$i; done; for i in $(seq 9) {1..60}; do ls; done", rule.DecisionWarn, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := guard.Check(t.Context(), rule.Action{Command: c.command})
-			if v.Decision != c.want || len(v.Notes) == 0 {
+			if v.Decision != c.want || len(v.Notes) > 0 != c.noted {
 				t.Errorf("%s, notes %q, matches %+v", v.Decision, v.Notes, v.Matches)
 			}
 		})
