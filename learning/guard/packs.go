@@ -171,18 +171,21 @@ func (g *Guards) inUse() []*heldPack {
 	return g.packs
 }
 
-// heldPacks are the packs of the program and the team's with what was said of them. Packs that are in use already are not
-// read again. What was said of a pack of a later version is left alone.
-func (g *Guards) heldPacks(states []lesson.PackState, team []lesson.TeamPack) []*heldPack {
+// heldPacks are the packs of the program and the team's with what was said of them. Packs that were read already, as those in
+// use were, are not read again. What was said of a pack of a later version is left alone.
+func (g *Guards) heldPacks(states []lesson.PackState, team []lesson.TeamPack, read ...rule.Pack) []*heldPack {
 	var all []*heldPack
 	for _, p := range rule.Packs() {
 		all = append(all, &heldPack{Pack: p})
 	}
-	old := g.inUse()
+	for _, p := range g.inUse() {
+		if p.team && p.note == "" {
+			read = append(read, p.Pack)
+		}
+	}
 	for _, t := range team {
-		at := slices.IndexFunc(old, func(p *heldPack) bool { return p.team && p.note == "" && p.Text == t.Text })
-		if at >= 0 {
-			all = append(all, &heldPack{Pack: old[at].Pack, team: true})
+		if at := slices.IndexFunc(read, func(p rule.Pack) bool { return p.Text == t.Text }); at >= 0 {
+			all = append(all, &heldPack{Pack: read[at], team: true})
 			continue
 		}
 		p, err := rule.StoredTeamPack(g.base, t.Text)
@@ -393,7 +396,7 @@ func (g *Guards) AddPack(ctx context.Context, file PackFile) (PackList, error) {
 		}
 		stored := lesson.TeamPack{Name: pack.Name, Version: pack.Version, Text: file.Text, By: by, At: at}
 		return cmp.Or(tx.PutTeamPack(stored), tellPack(tx, pack.Name, "", by, at, event))
-	})
+	}, pack)
 }
 
 // RemovePack implements Service. It needs ScopeCaptain. What was said of the pack goes with it.
@@ -420,20 +423,21 @@ func (g *Guards) RemovePack(ctx context.Context, name string) (PackList, error) 
 	})
 }
 
-// changePacks changes what is stored of packs, and then the rules in memory: in the order of the commits.
-func (g *Guards) changePacks(ctx context.Context, project string, change func(tx lesson.PipelineTx, packs []*heldPack, at time.Time) error) (PackList, error) {
+// changePacks changes what is stored of packs, and then the rules in memory: in the order of the commits. A pack that was read
+// already is not read while the database waits.
+func (g *Guards) changePacks(ctx context.Context, project string, change func(tx lesson.PipelineTx, packs []*heldPack, at time.Time) error, read ...rule.Pack) (PackList, error) {
 	g.packing.Lock()
 	defer g.packing.Unlock()
 	var after []*heldPack
 	err := g.store.Change(ctx, func(tx lesson.PipelineTx) error {
-		packs, err := g.storedPacks(tx.PackStates, tx.TeamPacks)
+		packs, err := g.storedPacks(tx.PackStates, tx.TeamPacks, read...)
 		if err != nil {
 			return err
 		}
 		if err := change(tx, packs, g.clock()); err != nil {
 			return err
 		}
-		after, err = g.storedPacks(tx.PackStates, tx.TeamPacks)
+		after, err = g.storedPacks(tx.PackStates, tx.TeamPacks, read...)
 		return err
 	}, func() { g.usePacks(after) })()
 	if err != nil {
@@ -442,7 +446,7 @@ func (g *Guards) changePacks(ctx context.Context, project string, change func(tx
 	return g.Packs(ctx, PackFilter{Project: project})
 }
 
-func (g *Guards) storedPacks(states func() ([]lesson.PackState, error), team func() ([]lesson.TeamPack, error)) ([]*heldPack, error) {
+func (g *Guards) storedPacks(states func() ([]lesson.PackState, error), team func() ([]lesson.TeamPack, error), read ...rule.Pack) ([]*heldPack, error) {
 	said, err := states()
 	if err != nil {
 		return nil, err
@@ -451,7 +455,7 @@ func (g *Guards) storedPacks(states func() ([]lesson.PackState, error), team fun
 	if err != nil {
 		return nil, err
 	}
-	return g.heldPacks(said, own), nil
+	return g.heldPacks(said, own, read...), nil
 }
 
 // packNames are the packs that a draft means.
