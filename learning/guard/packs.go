@@ -113,6 +113,9 @@ type heldPack struct {
 // modes are what its rules do. In no project the core is weaker than everywhere.
 func (p *heldPack) modes() rule.Modes {
 	m := rule.Modes{All: p.Default}
+	if p.note != "" {
+		return m // it has no rules, whatever was said of it
+	}
 	if p.said != nil {
 		m.All = p.said.Mode
 	}
