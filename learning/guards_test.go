@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -283,6 +284,75 @@ func TestGuardsDemoteBuiltins(t *testing.T) {
 	again := guards{g.again(t), g.memory, g.now}
 	if again.check(t, "a", "rm -rf /data").Decision != rule.DecisionWarn || again.rule(t, r.ID).Confidence != r.Confidence {
 		t.Errorf("after a restart: %+v", again.rule(t, r.ID))
+	}
+}
+
+// TestGuardsKeepTeamPacks: a team's pack and what was said of packs in projects hold after a restart and in the copy for hooks; a
+// pack that this version cannot read is named, and keeps no other from being used.
+func TestGuardsKeepTeamPacks(t *testing.T) {
+	g := openGuards(t)
+	boss := asAgent(t, "boss", skillrouter.ScopeCaptain)
+	const text = "[shop 3 block]\nabout: x\nshop-admin wipe NAME | high | Wiping a shop | It is gone. | shop-admin list\n"
+	if _, err := g.AddPack(asAgent(t, "a"), guard.PackFile{Text: text}); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+		t.Error(err)
+	}
+	if _, err := g.RemovePack(asAgent(t, "a"), "shop"); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+		t.Error(err)
+	}
+	for _, err := range []error{
+		second(g.AddPack(boss, guard.PackFile{Text: text})),
+		second(g.SetPacks(boss, guard.PackDraft{Names: []string{"docker"}, Mode: rule.ModeBlock, Project: "infra"})),
+		g.store.Change(t.Context(), func(tx lesson.PipelineTx) error {
+			return tx.PutTeamPack(lesson.TeamPack{Name: "later", Version: 1, Text: "[later 1 block]\nof another form"})
+		}, nil)(),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	again := guards{g.again(t), g.memory, g.now}
+	list, err := again.Packs(boss, guard.PackFilter{Project: "infra"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := map[string]guard.Pack{}
+	for _, p := range list.Packs {
+		shown[p.Name] = p
+	}
+	if shown["docker"].Mode != rule.ModeBlock || shown["shop"].Version != 3 || shown["shop"].Note != "" || !strings.Contains(shown["later"].Note, "NOT in use") || shown["later"].Mode != rule.ModeOff {
+		t.Errorf("%+v", list)
+	}
+	if c := again.check(t, "a", "shop-admin wipe berlin"); !c.Blocked {
+		t.Errorf("%+v", c)
+	}
+	copied := again.Copy()
+	if copied.Packs["shop"] != rule.ModeBlock || copied.Packs["docker"] != rule.ModeOff || copied.Projects["docker"]["infra"] != rule.ModeBlock || len(copied.Team) != 1 || len(copied.Rules) > 0 {
+		t.Errorf("%+v", copied)
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+// TestGuardsNameWhatNobodyLifts: what somebody reported of a command does not hide what a pack says of another one, nor
+// what decides who may allow the action.
+func TestGuardsNameWhatNobodyLifts(t *testing.T) {
+	g := openGuards(t)
+	g.report(t, false, antiPattern("l1", "Never remove the home", "rm -rf ~/"), antiPattern("l2", "Never approve", "skillrouter check approve NAME"), antiPattern("l3", "Never reset", "git reset --hard"))
+	for command, want := range map[string][]string{
+		"rm -rf ~/":                     {"l1", "pack:core:files.root"},
+		"skillrouter check approve abc": {"l2", "pack:core:guard.approve"},
+		"git reset --hard":              {"l3"},
+		"git reset --hard; git push -f": {"l3", "pack:core:git.publish"},
+	} {
+		var got []string
+		for _, m := range g.check(t, "a", command).Matches {
+			if m.Blocks {
+				got = append(got, m.RuleID)
+			}
+		}
+		if slices.Sort(got); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", command, got, want)
+		}
 	}
 }
 

@@ -649,6 +649,21 @@ CREATE TABLE ledger_marks (
     signature BLOB NOT NULL,
     PRIMARY KEY (chain, kind, number)
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE guard_team_packs (
+    name     TEXT PRIMARY KEY,
+    version  INTEGER NOT NULL,
+    text     TEXT NOT NULL,
+    added_by TEXT NOT NULL DEFAULT '',
+    added_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE guard_project_packs (
+    name       TEXT NOT NULL,
+    project    TEXT NOT NULL,
+    mode       TEXT NOT NULL CHECK (mode IN ('off', 'warn', 'block')),
+    changed_by TEXT NOT NULL DEFAULT '',
+    changed_at INTEGER NOT NULL,
+    PRIMARY KEY (name, project)
+) STRICT, WITHOUT ROWID;
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (1, 0, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (2, 1, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (3, 2, 1);
@@ -677,4 +692,5 @@ INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (25, 24, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (26, 25, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (27, 26, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (28, 27, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (29, 28, 1);
 INSERT INTO changes (what, key, seq) VALUES ('embeddings', '', 0);

@@ -151,6 +151,8 @@ var matrix = join(feedAccess, gapsAccess, queryAccess, judgementAccess, searchAc
 	"POST /check/rules/:id/restore":       {{may: captains, path: "/check/rules/builtin:n8n-sql/restore", body: `{}`}},
 	"GET /check/packs":                    {{may: anyone, path: "/check/packs"}},
 	"POST /check/packs":                   {{may: captains, path: "/check/packs", body: `{"names":["docker"],"mode":"off"}`}},
+	"POST /check/packs/add":               {{may: captains, path: "/check/packs/add", body: `{"text":"[added 1 off]\nabout: x\nshop-admin wipe NAME | low | t | r | shop-admin list\n"}`}},
+	"DELETE /check/packs/:id":             {{may: captains, path: "/check/packs/{pack}"}},
 	"GET /check/approvals":                {{may: anyone, path: "/check/approvals"}},
 	"POST /check/approvals/:id/approve":   {{may: captains, path: "/check/approvals/{blocked action}/approve", body: `{}`, personal: true}},
 	"POST /check/approvals/:id/deny":      {{may: captains, path: "/check/approvals/{blocked action}/deny", body: `{}`, personal: true}},

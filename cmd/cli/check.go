@@ -258,11 +258,15 @@ func printRule(w io.Writer, r guard.Rule) {
 }
 
 func (s *shell) checkPacks() *cobra.Command {
-	return s.group(&cobra.Command{Use: "packs", Short: "The packs of rules that the guard brings"},
-		asks(s, command{use: "list", short: "List the packs, and whether they are off, warn or block"}, func(ctx context.Context, c *client.Client) (guard.PackList, error) {
-			return c.Guard.Packs(ctx)
-		}, printPacks),
-		s.checkPacksTo("on", rule.ModeBlock, "Let packs block"), s.checkPacksTo("warn", rule.ModeWarn, "Let packs warn, and block nothing"), s.checkPacksTo("off", rule.ModeOff, "Switch packs off"))
+	var filter guard.PackFilter
+	return s.group(&cobra.Command{Use: "packs", Short: "The packs of rules that the guard has: its own, and the team's"},
+		asks(s, command{
+			use: "list", short: "List the packs, and whether they are off, warn or block",
+			flags: options{option("project", &filter.Project, "as they are in this project, and why")},
+		}, sends(client.Guard.Packs, &filter), printPacks),
+		s.checkPacksTo("on", rule.ModeBlock, "Let packs block"), s.checkPacksTo("warn", rule.ModeWarn, "Let packs warn, and block nothing"), s.checkPacksTo("off", rule.ModeOff, "Switch packs off"),
+		s.checkPacksTo("default", guard.ModeDefault, "Take back what was said of packs: as everywhere, or as they are by themselves"),
+		s.checkPacksAdd(), s.checkPacksRemove())
 }
 
 // checkPacksTo is the command that switches packs to a mode.
@@ -270,17 +274,50 @@ func (s *shell) checkPacksTo(verb string, mode rule.Mode, short string) *cobra.C
 	draft := guard.PackDraft{Mode: mode}
 	return asks(s, command{
 		use: verb + " NAME...", short: short + "; for the captain", args: listed(cobra.ArbitraryArgs, &draft.Names),
-		flags: options{option("all", &draft.All, "every pack"), who("agent", &draft.By, s.agent, "who does it (SKILLROUTER_AGENT)")},
+		flags: options{
+			option("all", &draft.All, "every pack"), option("project", &draft.Project, "in this project alone"),
+			who("agent", &draft.By, s.agent, "who does it (SKILLROUTER_AGENT)"),
+		},
 	}, sends(client.Guard.SetPacks, &draft), printPacks)
+}
+
+func (s *shell) checkPacksAdd() *cobra.Command {
+	var name string
+	var file guard.PackFile
+	return asks(s, command{
+		use: "add FILE", short: "Add a team's own pack of rules, or a higher version of it; for the captain", args: exactly(&name),
+		flags: options{who("agent", &file.By, s.agent, "who does it (SKILLROUTER_AGENT)")},
+		before: func() error {
+			text, err := s.read(name, rule.MaxPackFile)
+			file.Text = string(text)
+			return err
+		},
+	}, sends(client.Guard.AddPack, &file), printPacks)
+}
+
+func (s *shell) checkPacksRemove() *cobra.Command {
+	var name string
+	return asks(s, command{use: "remove NAME", short: "Remove a team's own pack; for the captain", args: exactly(&name)}, sends(client.Guard.RemovePack, &name), printPacks)
 }
 
 func printPacks(w io.Writer, list guard.PackList) {
 	for _, p := range list.Packs {
 		changed := ""
-		if p.Mode != p.Default {
+		if p.Because != "" {
+			changed = ", " + p.Because
+		} else if p.Mode != p.Default {
 			changed = ", by default " + string(p.Default)
 		}
-		fmt.Fprintf(w, "%-12s %-5s  %d rules, version %d%s\n    %s\n", clean(p.Name), p.Mode, p.Rules, p.Version, changed, clean(p.About))
+		if p.Team {
+			changed = ", the team's" + changed
+		}
+		fmt.Fprintf(w, "%-12s %-5s  %d rules, version %d%s\n    %s\n", clean(p.Name), p.Mode, p.Rules, p.Version, clean(changed), clean(p.About))
+		for _, in := range p.Projects {
+			if p.Because == "" {
+				fmt.Fprintf(w, "    in the project %s: %s\n", clean(in.Project), in.Mode)
+			}
+		}
+		printIf(w, "    note: %s\n", p.Note)
 	}
 }
 
@@ -327,12 +364,13 @@ func printExplained(w io.Writer, e guard.Explained) {
 	}
 	for _, m := range e.Matches {
 		fmt.Fprintf(w, "  %s rule %s (%s): %s\n    %s; %s\n", m.Severity, clean(m.RuleID), m.Sure, clean(m.Title), clean(m.Reason), clean(m.WhyBad))
+		printIf(w, "    its pack: %s\n", m.Because)
 		for _, a := range m.Alternatives {
 			fmt.Fprintf(w, "    instead: %s\n", clean(a))
 		}
 	}
 	for _, m := range e.Off {
-		fmt.Fprintf(w, "  the pack %s is off: its rule %s would fit\n", clean(m.Pack), clean(m.RuleID))
+		fmt.Fprintf(w, "  the pack %s is off (%s): its rule %s would fit\n", clean(m.Pack), clean(m.Because), clean(m.RuleID))
 	}
 	if len(e.Acts) > 0 {
 		fmt.Fprintln(w, "It was read as:")

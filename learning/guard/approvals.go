@@ -46,10 +46,6 @@ const (
 // ruleOfApprovals is the rule that keeps agents from allowing themselves what is blocked. Nobody lifts it.
 const ruleOfApprovals = "pack:core:" + string(act.HarmApprove)
 
-// neverStanding are the harms that nobody allows again and again: a secret that was shown once is out, what was
-// downloaded today is not what will run tomorrow, and of a disk or a home nothing is left to go wrong twice.
-var neverStanding = []act.Harm{act.HarmSecret, act.HarmSend, act.HarmCommit, "secret.change", act.HarmDownload, act.HarmRoot, act.HarmDisk, "backup.delete"}
-
 // ApprovalFilter selects approvals; empty fields select everything.
 type ApprovalFilter struct {
 	Agent  string               `json:"agent,omitempty"`

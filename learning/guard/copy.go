@@ -10,15 +10,28 @@ import (
 // Copy is what hooks judge by while the router is away. Its Router and Version are the caller's to say.
 func (g *Guards) Copy() rule.Copy {
 	c := rule.Copy{At: g.clock(), Packs: map[string]rule.Mode{}, Demoted: []string{}, Rules: []rule.RuleDraft{}}
-	for _, p := range rule.Packs() {
-		c.Packs[p.Name] = rule.ModeOff // one that is on has rules
-	}
 	g.mu.RLock()
 	defer g.mu.RUnlock()
+	packed := map[string]bool{}
+	for _, p := range g.packs {
+		modes := p.modes()
+		c.Packs[p.Name] = modes.All
+		if len(modes.Projects) > 0 {
+			if c.Projects == nil {
+				c.Projects = map[string]map[string]rule.Mode{}
+			}
+			c.Projects[p.Name] = modes.Projects
+		}
+		if p.team && p.note == "" {
+			c.Team = append(c.Team, p.Text)
+		}
+		for _, r := range p.Rules {
+			packed[r.Draft.ID] = true
+		}
+	}
 	for id, k := range g.rules {
 		switch {
-		case k.pack != "":
-			c.Packs[k.pack] = k.mode
+		case packed[id]:
 			if k.demoted {
 				c.Demoted = append(c.Demoted, id)
 			}

@@ -40,6 +40,7 @@ type Guards struct {
 	mu       sync.RWMutex
 	rules    map[string]*heldRule
 	prepared map[string]preparedRule // by CheckRule, for KeepRules
+	packs    []*heldPack             // in use; another list takes its place
 	gone     map[string]*heldRule    // those that were demoted or forced before they were dropped
 }
 
@@ -70,7 +71,7 @@ func NewGuards(ctx context.Context, store lesson.PipelineStore, options GuardsOp
 	}
 	g.ledger = newLedger(store, g.clock, o.Log, options.Retention)
 	g.guard = rule.New(nil, rule.Options{Similar: g.similar})
-	g.usePacks(nil)
+	g.usePacks(g.heldPacks(nil, nil))
 	return g
 }
 

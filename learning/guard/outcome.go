@@ -314,7 +314,7 @@ func (g *Guards) Restored(id string) {
 	if kept != nil {
 		next := *kept
 		next.demoted, next.confined, next.draft.OnlyFor = false, false, ""
-		next.draft.WarnOnly = next.warnsOnly()
+		next.draft.WarnOnly = false
 		if kept.rule != nil {
 			rule := *kept.rule
 			rule.Draft.WarnOnly, rule.Draft.OnlyFor = next.draft.WarnOnly, ""

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -22,6 +23,24 @@ type Pack struct {
 	Rules   int        `json:"rules"`
 	By      string     `json:"changed_by,omitempty"`
 	At      *time.Time `json:"changed_at,omitempty"`
+
+	Team     bool          `json:"team,omitempty"`     // a captain added it
+	Projects []PackProject `json:"projects,omitempty"` // where it is otherwise
+	Because  string        `json:"because,omitempty"`  // why it is so in the project that was asked for
+	Note     string        `json:"note,omitempty"`     // what keeps it from being used
+}
+
+// PackProject is a project in which a pack is in a mode of its own.
+type PackProject struct {
+	Project string    `json:"project"`
+	Mode    rule.Mode `json:"mode"`
+	By      string    `json:"changed_by,omitempty"`
+	At      time.Time `json:"changed_at"`
+}
+
+// PackFilter asks for the packs as one project has them.
+type PackFilter struct {
+	Project string `json:"project,omitempty" doc:"The modes that hold in this project, and why"`
 }
 
 // PackList is the answer to a question for the packs.
@@ -34,8 +53,19 @@ type PackList struct {
 type PackDraft struct {
 	Names []string  `json:"names,omitempty" doc:"Which packs; with all they are left out"`
 	All   bool      `json:"all,omitempty" doc:"Every pack"`
-	Mode  rule.Mode `json:"mode" enum:"off,warn,block"`
-	By    string    `json:"changed_by,omitempty"` // empty: the token's agent
+	Mode  rule.Mode `json:"mode" enum:"off,warn,block,default" doc:"default takes back what was said: as everywhere, or as the pack is by itself"`
+	// Project is where it shall be so.
+	Project string `json:"project,omitempty" doc:"In this project alone; core is in none weaker than everywhere"`
+	By      string `json:"changed_by,omitempty"` // empty: the token's agent
+}
+
+// ModeDefault takes back what was said of a pack.
+const ModeDefault rule.Mode = "default"
+
+// PackFile is a team's own pack, as its file is.
+type PackFile struct {
+	Text string `json:"text" doc:"The pack: a heading [NAME VERSION MODE], a line about: WHAT IT IS FOR, and rows HARM OR COMMAND | severity | title | reason | alternative"`
+	By   string `json:"added_by,omitempty"` // empty: the token's agent
 }
 
 // Explained says what the guard reads in an action, and what it would say of it. It is no check: nothing is
@@ -53,8 +83,9 @@ type Explained struct {
 // Explanation is a match and how sure it is.
 type Explanation struct {
 	rule.Match
-	Pack string `json:"pack,omitempty"`
-	Sure string `json:"sure"` // certain, likely or perhaps
+	Pack    string `json:"pack,omitempty"`
+	Because string `json:"because,omitempty"` // why its pack is as it is there
+	Sure    string `json:"sure"`              // certain, likely or perhaps
 }
 
 // ActRead is one command of an action, as the guard read it.
@@ -67,85 +98,186 @@ type ActRead struct {
 // maxExplained bounds the commands that an explanation shows.
 const maxExplained = 50
 
-// packed are the packs with their modes: what is stored, else what the program gives them.
-func packed(states []lesson.PackState) map[string]lesson.PackState {
-	all := map[string]lesson.PackState{}
-	for _, p := range rule.Packs() {
-		all[p.Name] = lesson.PackState{Name: p.Name, Mode: p.Default}
+// maxPackStates bounds what was said of packs: a hundred projects of a dozen packs.
+const maxPackStates = 1200
+
+// heldPack is a pack as it is in use, and what was said of it.
+type heldPack struct {
+	rule.Pack
+	team     bool
+	note     string // why a team's pack cannot be used
+	said     *lesson.PackState
+	projects []lesson.PackState
+}
+
+// modes are what its rules do. In no project the core is weaker than everywhere.
+func (p *heldPack) modes() rule.Modes {
+	m := rule.Modes{All: p.Default}
+	if p.note != "" {
+		return m // it has no rules, whatever was said of it
 	}
-	for _, s := range states {
-		if _, known := all[s.Name]; known { // a pack of a later version is left alone
-			all[s.Name] = s
+	if p.said != nil {
+		m.All = p.said.Mode
+	}
+	for _, s := range p.projects {
+		if p.Name == rule.PackCore && s.Mode.Weaker(m.All) {
+			continue
+		}
+		if m.Projects == nil {
+			m.Projects = map[string]rule.Mode{}
+		}
+		m.Projects[s.Project] = s.Mode
+	}
+	return m
+}
+
+// because says why the pack is as it is in a project.
+func (p *heldPack) because(project string) string {
+	said := func(where string, s *lesson.PackState) string {
+		return fmt.Sprintf("%s since %s, by %s", where, s.At.Format(time.DateOnly), cmp.Or(s.By, "somebody without a name"))
+	}
+	for i, s := range p.projects {
+		if s.Project != project || project == "" {
+			continue
+		}
+		if p.modes().In(project) == s.Mode {
+			return said("in the project "+project, &p.projects[i])
+		}
+		return "as everywhere: core is in no project weaker, although " + said(string(s.Mode)+" was set for "+project, &p.projects[i])
+	}
+	if p.said != nil {
+		return said("everywhere", p.said)
+	}
+	return "by default"
+}
+
+// shown is the pack for a reader; with a project, as it is there.
+func (p *heldPack) shown(project string) Pack {
+	modes := p.modes()
+	pack := Pack{Name: p.Name, Version: p.Version, About: p.About, Mode: modes.In(project), Default: p.Default, Rules: len(p.Rules), Team: p.team, Note: p.note}
+	if p.said != nil {
+		pack.By, pack.At = p.said.By, &p.said.At
+	}
+	for _, s := range p.projects {
+		pack.Projects = append(pack.Projects, PackProject{Project: s.Project, Mode: modes.In(s.Project), By: s.By, At: s.At})
+	}
+	if project != "" {
+		pack.Because = p.because(project)
+	}
+	return pack
+}
+
+// inUse are the packs as checks see them: those of the program first, then the team's by name.
+func (g *Guards) inUse() []*heldPack {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	return g.packs
+}
+
+// heldPacks are the packs of the program and the team's with what was said of them. Packs that were read already, as those in
+// use were, are not read again. What was said of a pack of a later version is left alone.
+func (g *Guards) heldPacks(states []lesson.PackState, team []lesson.TeamPack, read ...rule.Pack) []*heldPack {
+	var all []*heldPack
+	for _, p := range rule.Packs() {
+		all = append(all, &heldPack{Pack: p})
+	}
+	for _, p := range g.inUse() {
+		if p.team && p.note == "" {
+			read = append(read, p.Pack)
+		}
+	}
+	for _, t := range team {
+		if at := slices.IndexFunc(read, func(p rule.Pack) bool { return p.Text == t.Text }); at >= 0 {
+			all = append(all, &heldPack{Pack: read[at], team: true})
+			continue
+		}
+		p, err := rule.StoredTeamPack(g.base, t.Text)
+		next := &heldPack{Pack: p, team: true}
+		if err != nil {
+			next.Pack, next.note = rule.Pack{Name: t.Name, Version: t.Version, Text: t.Text, Default: rule.ModeOff}, "it is NOT in use, because this version of the program cannot read it: "+err.Error()
+			g.log.Warn("a team's pack of guard rules cannot be read", "pack", t.Name, "error", err)
+		}
+		all = append(all, next)
+	}
+	for i, s := range states {
+		at := slices.IndexFunc(all, func(p *heldPack) bool { return p.Name == s.Name })
+		switch {
+		case at < 0:
+		case s.Project == "":
+			all[at].said = &states[i]
+		default:
+			all[at].projects = append(all[at].projects, s)
 		}
 	}
 	return all
 }
 
 // usePacks takes in the rules of the packs as their modes have them.
-func (g *Guards) usePacks(states []lesson.PackState) {
-	modes := packed(states)
+func (g *Guards) usePacks(packs []*heldPack) {
 	var kept []*heldRule
-	var gone []string
-	for _, p := range rule.Packs() {
-		mode := modes[p.Name].Mode
+	stay := map[string]bool{}
+	old := g.inUse()
+	for _, p := range packs {
+		modes := p.modes()
+		same := slices.ContainsFunc(old, func(o *heldPack) bool { return o.Name == p.Name && o.Text == p.Text && o.modes().Equal(modes) })
 		for _, r := range p.Rules {
-			if mode == rule.ModeOff {
-				gone = append(gone, r.Draft.ID)
-				continue
+			in := r.Under(modes)
+			if stay[r.Draft.ID] = in != nil; in != nil && !same {
+				kept = append(kept, g.ofPack(p.Name, in))
 			}
-			kept = append(kept, g.ofPack(p.Name, mode, r))
 		}
 	}
+	var gone []string
+	g.mu.Lock()
+	for _, p := range g.packs {
+		for _, r := range p.Rules {
+			if !stay[r.Draft.ID] {
+				gone = append(gone, r.Draft.ID)
+			}
+		}
+	}
+	g.packs = packs
+	g.mu.Unlock()
 	g.drop(gone...)
 	g.keep(kept...)
 }
 
-// ofPack is a pack's rule in a mode. One that was demoted stays so.
-func (g *Guards) ofPack(pack string, mode rule.Mode, r *rule.Rule) *heldRule {
+// ofPack is a pack's rule as its modes have it. One that was demoted stays so.
+func (g *Guards) ofPack(pack string, r *rule.Rule) *heldRule {
 	source := RuleOfPack
 	if pack == rule.PackBuiltins {
 		source = RuleBuiltin
 	}
-	k := &heldRule{source: source, pack: pack, mode: mode, draft: r.Draft, rule: r, active: true, belief: lesson.Belief{InitialConfidence: r.Draft.Confidence, ConfidenceAt: g.now()}}
+	k := &heldRule{source: source, draft: r.Draft, active: true, belief: lesson.Belief{InitialConfidence: r.Draft.Confidence, ConfidenceAt: g.now()}}
 	if old := g.before(r.Draft.ID); old != nil {
 		k.demoted = old.demoted
 		if old.rule != nil {
 			k.belief = old.belief
 		}
 	}
-	k.draft.WarnOnly = k.warnsOnly()
-	k.rule = r.Warning(k.draft.WarnOnly)
+	k.draft.WarnOnly = k.demoted
+	k.rule = r.Warning(k.demoted)
 	return k
 }
 
-// warnsOnly reports whether the rule may not block: it was demoted, or its pack only warns.
-func (k *heldRule) warnsOnly() bool { return k.demoted || k.mode == rule.ModeWarn }
-
 // Packs implements Service. It needs ScopeRead.
-func (g *Guards) Packs(ctx context.Context) (PackList, error) {
+func (g *Guards) Packs(ctx context.Context, filter PackFilter) (PackList, error) {
 	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
 		return PackList{}, err
 	}
-	states, err := g.store.PackStates(ctx)
-	if err != nil {
+	if err := skillrouter.CheckName("project", filter.Project); err != nil {
 		return PackList{}, err
 	}
-	modes := packed(states)
 	list := PackList{Packs: []Pack{}}
-	for _, p := range rule.Packs() {
-		s := modes[p.Name]
-		pack := Pack{Name: p.Name, Version: p.Version, About: p.About, Mode: s.Mode, Default: p.Default, Rules: len(p.Rules), By: s.By}
-		if !s.At.IsZero() {
-			pack.At = &s.At
-		}
-		list.Packs = append(list.Packs, pack)
+	for _, p := range g.inUse() {
+		list.Packs = append(list.Packs, p.shown(filter.Project))
 	}
 	list.Count = len(list.Packs)
 	return list, nil
 }
 
 // SetPacks implements Service. It needs ScopeCaptain: a pack that is weakened protects nobody, and one
-// that is switched on may stop every agent.
+// that is switched on may stop every agent. None is weakened by a program that an agent is seen to run.
 func (g *Guards) SetPacks(ctx context.Context, draft PackDraft) (PackList, error) {
 	p := skillrouter.PrincipalOf(ctx)
 	if err := p.Need(skillrouter.ScopeCaptain); err != nil {
@@ -155,48 +287,186 @@ func (g *Guards) SetPacks(ctx context.Context, draft PackDraft) (PackList, error
 	if err != nil {
 		return PackList{}, err
 	}
-	names, err := packNames(draft)
-	if err != nil {
+	if err := skillrouter.CheckName("project", draft.Project); err != nil {
 		return PackList{}, err
 	}
-	g.packing.Lock() // the rules in memory follow the rows in the order of the commits
-	defer g.packing.Unlock()
-	at := g.clock()
-	var states []lesson.PackState
-	err = g.store.Change(ctx, func(tx lesson.PipelineTx) error {
-		old, err := tx.PackStates()
+	if draft.Mode != rule.ModeBlock {
+		if err := p.NotBelowAgent(); err != nil {
+			return PackList{}, err
+		}
+	}
+	return g.changePacks(ctx, draft.Project, func(tx lesson.PipelineTx, packs []*heldPack, at time.Time) error {
+		names, err := packNames(draft, packs)
 		if err != nil {
 			return err
 		}
-		modes := packed(old)
-		for _, name := range names {
-			before := modes[name]
-			if before.Mode == draft.Mode {
+		said := 0
+		for _, p := range packs {
+			said += len(p.projects)
+			if !slices.Contains(names, p.Name) {
 				continue
 			}
-			if err := tx.PutPackState(lesson.PackState{Name: name, Mode: draft.Mode, By: by, At: at}); err != nil {
+			if draft.Project != "" && p.Name == rule.PackCore && draft.Mode != ModeDefault && draft.Mode.Weaker(p.modes().All) {
+				return skillrouter.InvalidField("project", "is no place for a weaker core: it holds in every project. Leave core out, or switch it everywhere")
+			}
+			event, err := switchPack(tx, p, draft, by, at)
+			if err != nil {
 				return err
 			}
-			told := lesson.GuardEvent{Reason: fmt.Sprintf("the pack %s was %s, and is %s", name, before.Mode, draft.Mode)}
-			if err := lesson.AddEvent(tx, skillrouter.Event{Type: lesson.EventPackChanged, Subject: name, Agent: by, At: at}, told); err != nil {
+			if event == "" {
+				continue
+			}
+			if err := tellPack(tx, p.Name, draft.Project, by, at, event); err != nil {
 				return err
 			}
 		}
-		states, err = tx.PackStates()
-		return err
-	}, func() { g.usePacks(states) })()
+		if draft.Project != "" && draft.Mode != ModeDefault && said+len(names) > maxPackStates {
+			return skillrouter.InvalidField("project", "is one too many: something else is said of packs in projects %d times already", said)
+		}
+		return nil
+	})
+}
+
+// switchPack stores what a draft says of a pack. The event that tells of it is empty if that changes nothing.
+func switchPack(tx lesson.PipelineTx, p *heldPack, draft PackDraft, by string, at time.Time) (event string, err error) {
+	before, said := p.Default, p.said != nil
+	where := ""
+	if said {
+		before = p.said.Mode
+	}
+	after := p.Default
+	if draft.Project != "" {
+		before, after, where = p.modes().In(draft.Project), p.modes().All, " in the project "+draft.Project
+		said = slices.ContainsFunc(p.projects, func(s lesson.PackState) bool { return s.Project == draft.Project })
+	}
+	if draft.Mode == ModeDefault {
+		if !said {
+			return "", nil
+		}
+		return fmt.Sprintf("the pack %s was %s%s, and is %s again", p.Name, before, where, after), tx.RemovePackState(p.Name, draft.Project)
+	}
+	if before == draft.Mode && (said || draft.Project == "") {
+		return "", nil
+	}
+	return fmt.Sprintf("the pack %s was %s%s, and is %s", p.Name, before, where, draft.Mode),
+		tx.PutPackState(lesson.PackState{Name: p.Name, Project: draft.Project, Mode: draft.Mode, By: by, At: at})
+}
+
+func tellPack(tx lesson.PipelineTx, name, project, by string, at time.Time, reason string) error {
+	return lesson.AddEvent(tx, skillrouter.Event{Type: lesson.EventPackChanged, Subject: name, Project: project, Agent: by, At: at}, lesson.GuardEvent{Reason: reason})
+}
+
+// AddPack implements Service. It needs ScopeCaptain. A pack of the same name gives way to one of a higher version, and stays
+// where the new one is refused.
+func (g *Guards) AddPack(ctx context.Context, file PackFile) (PackList, error) {
+	p := skillrouter.PrincipalOf(ctx)
+	if err := p.Need(skillrouter.ScopeCaptain); err != nil {
+		return PackList{}, err
+	}
+	by, err := p.SpeakingAs("added_by", file.By)
+	if err := cmp.Or(err, p.NotBelowAgent()); err != nil {
+		return PackList{}, err
+	}
+	var team []rule.Pack
+	for _, p := range g.inUse() {
+		if p.team {
+			team = append(team, p.Pack)
+		}
+	}
+	pack, err := rule.NewTeamPack(ctx, file.Text, team)
 	if err != nil {
 		return PackList{}, err
 	}
-	return g.Packs(ctx)
+	return g.changePacks(ctx, "", func(tx lesson.PipelineTx, packs []*heldPack, at time.Time) error {
+		event := fmt.Sprintf("the pack %s was added: version %d, %d rules, %s", pack.Name, pack.Version, len(pack.Rules), pack.Default)
+		team := 0
+		for _, old := range packs {
+			if old.team && old.Name != pack.Name {
+				team++
+			}
+			switch {
+			case !old.team || old.Name != pack.Name:
+				continue
+			case old.Text == file.Text:
+				return nil
+			case pack.Version <= old.Version:
+				return &skillrouter.Error{Code: skillrouter.Conflict, Field: "text", Message: fmt.Sprintf("is another pack %s of version %d, and version %d is in use: a changed pack has a higher version. Nothing was changed", pack.Name, pack.Version, old.Version)}
+			}
+			event = fmt.Sprintf("the pack %s was version %d, and is version %d: %d rules", pack.Name, old.Version, pack.Version, len(pack.Rules))
+		}
+		if team >= rule.MaxTeamPacks {
+			return skillrouter.InvalidField("text", "is one pack too many: a team has at most %d of its own. Nothing was changed", rule.MaxTeamPacks)
+		}
+		stored := lesson.TeamPack{Name: pack.Name, Version: pack.Version, Text: file.Text, By: by, At: at}
+		return cmp.Or(tx.PutTeamPack(stored), tellPack(tx, pack.Name, "", by, at, event))
+	}, pack)
+}
+
+// RemovePack implements Service. It needs ScopeCaptain. What was said of the pack goes with it.
+func (g *Guards) RemovePack(ctx context.Context, name string) (PackList, error) {
+	p := skillrouter.PrincipalOf(ctx)
+	if err := p.Need(skillrouter.ScopeCaptain); err != nil {
+		return PackList{}, err
+	}
+	by, err := p.SpeakingAs("removed_by", "")
+	if err := cmp.Or(err, p.NotBelowAgent()); err != nil {
+		return PackList{}, err
+	}
+	return g.changePacks(ctx, "", func(tx lesson.PipelineTx, packs []*heldPack, at time.Time) error {
+		for _, old := range packs {
+			switch {
+			case old.Name != name:
+				continue
+			case !old.team:
+				return skillrouter.Errorf(skillrouter.Conflict, "%s is a pack of the program: it can be switched off, and not removed", name)
+			}
+			return cmp.Or(tx.RemoveTeamPack(name), tellPack(tx, name, "", by, at, fmt.Sprintf("the pack %s was removed: version %d, %d rules", name, old.Version, len(old.Rules))))
+		}
+		return skillrouter.Errorf(skillrouter.NotFound, "no pack has this name")
+	})
+}
+
+// changePacks changes what is stored of packs, and then the rules in memory: in the order of the commits. A pack that was read
+// already is not read while the database waits.
+func (g *Guards) changePacks(ctx context.Context, project string, change func(tx lesson.PipelineTx, packs []*heldPack, at time.Time) error, read ...rule.Pack) (PackList, error) {
+	g.packing.Lock()
+	defer g.packing.Unlock()
+	var after []*heldPack
+	err := g.store.Change(ctx, func(tx lesson.PipelineTx) error {
+		packs, err := g.storedPacks(tx.PackStates, tx.TeamPacks, read...)
+		if err != nil {
+			return err
+		}
+		if err := change(tx, packs, g.clock()); err != nil {
+			return err
+		}
+		after, err = g.storedPacks(tx.PackStates, tx.TeamPacks, read...)
+		return err
+	}, func() { g.usePacks(after) })()
+	if err != nil {
+		return PackList{}, err
+	}
+	return g.Packs(ctx, PackFilter{Project: project})
+}
+
+func (g *Guards) storedPacks(states func() ([]lesson.PackState, error), team func() ([]lesson.TeamPack, error), read ...rule.Pack) ([]*heldPack, error) {
+	said, err := states()
+	if err != nil {
+		return nil, err
+	}
+	own, err := team()
+	if err != nil {
+		return nil, err
+	}
+	return g.heldPacks(said, own, read...), nil
 }
 
 // packNames are the packs that a draft means.
-func packNames(draft PackDraft) (names []string, err error) {
-	if err := skillrouter.CheckOneOf("mode", draft.Mode, rule.Modes()); err != nil {
+func packNames(draft PackDraft, packs []*heldPack) (names []string, err error) {
+	if err := skillrouter.CheckOneOf("mode", draft.Mode, append(rule.AllModes(), ModeDefault)); err != nil {
 		return nil, err
 	}
-	for _, p := range rule.Packs() {
+	for _, p := range packs {
 		names = append(names, p.Name)
 	}
 	switch {
@@ -230,7 +500,7 @@ func (g *Guards) Explain(ctx context.Context, action rule.Action) (Explained, er
 	verdict := g.guard.Judge(ctx, action)
 	g.fill(verdict.Matches, g.clock())
 	allowed := g.permitted(action, verdict)
-	explained := Explained{Decision: verdict.Decision, Allowed: allowed, Matches: g.explanations(verdict.Matches), Acts: []ActRead{}, Notes: listed(verdict.Notes)}
+	explained := Explained{Decision: verdict.Decision, Allowed: allowed, Matches: g.explanations(action.Project, verdict.Matches), Acts: []ActRead{}, Notes: listed(verdict.Notes)}
 	for _, a := range rule.Acts(ctx, action) {
 		if len(explained.Acts) >= maxExplained {
 			break
@@ -247,25 +517,26 @@ func (g *Guards) Explain(ctx context.Context, action rule.Action) (Explained, er
 		explained.Decision = verdict.Decision
 	}
 	var off []*rule.Rule
-	for _, p := range rule.Packs() {
+	for _, p := range g.inUse() {
+		if p.modes().In(action.Project) != rule.ModeOff {
+			continue
+		}
 		for _, r := range p.Rules {
-			if _, err := g.held(r.Draft.ID); err != nil {
-				off = append(off, r.In(rule.ModeBlock))
-			}
+			off = append(off, r.In(rule.ModeBlock))
 		}
 	}
 	if len(off) > 0 {
 		for _, m := range rule.New(off, rule.Options{}).Judge(ctx, action).Matches {
 			if m.Lane != rule.LaneSimilarity {
-				explained.Off = append(explained.Off, g.explanations([]rule.Match{m})...)
+				explained.Off = append(explained.Off, g.explanations(action.Project, []rule.Match{m})...)
 			}
 		}
 	}
 	return explained, nil
 }
 
-// explanations says of matches how sure they are, and of which pack.
-func (g *Guards) explanations(matches []rule.Match) []Explanation {
+// explanations says of matches how sure they are, of which pack, and why that is so in the project.
+func (g *Guards) explanations(project string, matches []rule.Match) []Explanation {
 	out := []Explanation{}
 	for _, m := range matches {
 		e := Explanation{Match: m, Sure: "certain"}
@@ -275,9 +546,9 @@ func (g *Guards) explanations(matches []rule.Match) []Explanation {
 		case m.Lane == rule.LaneSimilarity:
 			e.Sure = "perhaps"
 		}
-		for _, p := range rule.Packs() {
+		for _, p := range g.inUse() {
 			if slices.ContainsFunc(p.Rules, func(r *rule.Rule) bool { return r.Draft.ID == m.RuleID }) {
-				e.Pack = p.Name
+				e.Pack, e.Because = p.Name, p.because(project)
 			}
 		}
 		if e.Alternatives == nil {

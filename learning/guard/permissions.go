@@ -2,7 +2,6 @@ package guard
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"time"
 
@@ -30,9 +29,8 @@ func permissionOf(tx lesson.PipelineTx, a lesson.Approval, draft ApprovalDraft) 
 		Owner: a.DecidedBy, Notes: a.Notes, CreatedAt: *a.DecidedAt, EndsAt: a.DecidedAt.Add(time.Duration(days) * 24 * time.Hour),
 	}
 	for _, m := range a.Matches {
-		harm := act.Harm(m.RuleID[strings.LastIndexByte(m.RuleID, ':')+1:])
 		switch {
-		case strings.HasPrefix(m.RuleID, "pack:") && slices.Contains(neverStanding, harm):
+		case rule.Lasting(m.RuleID):
 			return nil, skillrouter.Errorf(skillrouter.Forbidden, "%q is allowed once at a time: what it harms cannot be had back, and is not the same tomorrow", m.Title)
 		case m.Lane == rule.LaneUnread:
 			return nil, skillrouter.Errorf(skillrouter.Forbidden, "this was not read to its end, so nobody knows what would be allowed: allow it once")

@@ -23,9 +23,7 @@ const maxPrepared = 4096
 // heldRule is a rule as the service holds it. It does not change; a change puts another in its place.
 type heldRule struct {
 	source  string
-	project string    // of the lesson that it is of; empty: it is of none, or of several
-	pack    string    // of a rule that the program brings
-	mode    rule.Mode // of that pack
+	project string // of the lesson that it is of; empty: it is of none, or of several
 	number  int64
 	draft   rule.RuleDraft // WarnOnly where it is demoted
 	rule    *rule.Rule     // nil: there is nothing to recognise it by
@@ -123,11 +121,13 @@ func listed(list []string) []string {
 
 // Load reads the rules from the database. It is called before the first check.
 func (g *Guards) Load(ctx context.Context) error {
-	states, err := g.store.PackStates(ctx)
+	packs, err := g.storedPacks(
+		func() ([]lesson.PackState, error) { return g.store.PackStates(ctx) },
+		func() ([]lesson.TeamPack, error) { return g.store.TeamPacks(ctx) })
 	if err != nil {
 		return err
 	}
-	g.usePacks(states)
+	g.usePacks(packs)
 	if err := g.loadDecisions(ctx); err != nil {
 		return err
 	}
@@ -188,7 +188,7 @@ func (k *heldRule) standing(s lesson.GuardStanding) *heldRule {
 		next.belief = *s.Belief
 	}
 	next.demoted = s.DemotedAt != nil
-	next.draft.WarnOnly = next.warnsOnly()
+	next.draft.WarnOnly = next.demoted
 	next.rule = k.rule.Warning(next.draft.WarnOnly)
 	return &next
 }

@@ -25,10 +25,14 @@ type Service interface {
 	Rule(ctx context.Context, id string) (Rule, error)
 	// RestoreRule lets a rule that was demoted block again.
 	RestoreRule(ctx context.Context, id string, draft RestorationDraft) (Rule, error)
-	// Packs lists the packs of rules, and what their rules do.
-	Packs(ctx context.Context) (PackList, error)
-	// SetPacks switches packs off, to warn or to block.
+	// Packs lists the packs of rules, and what their rules do everywhere or in a project.
+	Packs(ctx context.Context, filter PackFilter) (PackList, error)
+	// SetPacks switches packs off, to warn or to block, everywhere or in a project.
 	SetPacks(ctx context.Context, draft PackDraft) (PackList, error)
+	// AddPack takes in a team's own pack, in the place of the one of its name. One bad row refuses it as a whole.
+	AddPack(ctx context.Context, file PackFile) (PackList, error)
+	// RemovePack removes a team's pack.
+	RemovePack(ctx context.Context, name string) (PackList, error)
 	// Approvals lists what was blocked and may be allowed by a person, newest first.
 	Approvals(ctx context.Context, filter ApprovalFilter) (ApprovalPage, error)
 	// Approve allows exactly one approval's action, once, or again and again; for a person.

@@ -23,6 +23,8 @@ func RunGuard(t *testing.T, open func(t *testing.T) guard.Service) {
 		{"the ledger holds every check", keepsLedger},
 		{"rules tell how they did", tellsRules},
 		{"packs are switched by a captain alone", switchesPacks},
+		{"packs are otherwise in a project", switchesPacksInProjects},
+		{"a team's own pack is taken in as a whole", takesTeamPacks},
 		{"an action is explained", explainsActions},
 		{"what hooks judged is taken in once", takesOffline},
 		{"bad input is refused by name", refusesChecks},
@@ -173,7 +175,7 @@ func switchesPacks(t *testing.T, ctx context.Context, g guard.Service) {
 		}
 		return ""
 	}
-	if list := must[guard.PackList](t)(g.Packs(ctx)); list.Count != len(list.Packs) || mode(list, "core") != rule.ModeBlock || mode(list, "docker") != rule.ModeOff {
+	if list := must[guard.PackList](t)(g.Packs(ctx, guard.PackFilter{})); list.Count != len(list.Packs) || mode(list, "core") != rule.ModeBlock || mode(list, "docker") != rule.ModeOff {
 		t.Errorf("at first: %+v", list)
 	}
 	if d := decision(); d != rule.DecisionAllow {
@@ -206,6 +208,117 @@ func switchesPacks(t *testing.T, ctx context.Context, g guard.Service) {
 	}
 	if d := decision(); d != rule.DecisionAllow {
 		t.Errorf("a refused draft switched a pack: %s", d)
+	}
+}
+
+// packOf is the pack of a name in a list.
+func packOf(list guard.PackList, name string) (pack guard.Pack) {
+	for _, p := range list.Packs {
+		if p.Name == name {
+			pack = p
+		}
+	}
+	return pack
+}
+
+func switchesPacksInProjects(t *testing.T, ctx context.Context, g guard.Service) {
+	decision := func(project, command string) rule.Decision {
+		t.Helper()
+		return must[guard.Explained](t)(g.Explain(ctx, rule.Action{Command: command, Project: project})).Decision
+	}
+	const prune, reset = "docker system prune -af", "git reset --hard"
+	list := must[guard.PackList](t)(g.SetPacks(ctx, guard.PackDraft{Names: []string{"docker"}, Mode: rule.ModeBlock, Project: "infra"}))
+	if p := packOf(list, "docker"); p.Mode != rule.ModeBlock || !strings.HasPrefix(p.Because, "in the project infra since ") || len(p.Projects) != 1 || packOf(list, "core").Because != "by default" {
+		t.Errorf("%+v", list)
+	}
+	if p := packOf(must[guard.PackList](t)(g.Packs(ctx, guard.PackFilter{})), "docker"); p.Mode != rule.ModeOff || p.Because != "" || len(p.Projects) != 1 || p.Projects[0].Project != "infra" || p.Projects[0].Mode != rule.ModeBlock {
+		t.Errorf("%+v", p)
+	}
+	if a, b, c := decision("infra", prune), decision("shop", prune), decision("", prune); a != rule.DecisionBlock || b != rule.DecisionAllow || c != rule.DecisionAllow {
+		t.Error(a, b, c)
+	}
+	e := must[guard.Explained](t)(g.Explain(ctx, rule.Action{Command: prune, Project: "infra"}))
+	off := must[guard.Explained](t)(g.Explain(ctx, rule.Action{Command: prune, Project: "shop"}))
+	if !strings.HasPrefix(e.Matches[0].Because, "in the project infra since ") || len(off.Off) != 1 || off.Off[0].Because != "by default" {
+		t.Errorf("%+v %+v", e, off)
+	}
+	// Elsewhere it may be on, and off in one project; the core may not.
+	must[guard.PackList](t)(g.SetPacks(ctx, guard.PackDraft{Names: []string{"docker"}, Mode: rule.ModeBlock}))
+	must[guard.PackList](t)(g.SetPacks(ctx, guard.PackDraft{Names: []string{"docker"}, Mode: rule.ModeOff, Project: "infra"}))
+	if a, b := decision("infra", prune), decision("", prune); a != rule.DecisionAllow || b != rule.DecisionBlock {
+		t.Error(a, b)
+	}
+	for _, weaker := range []guard.PackDraft{{Names: []string{"core"}, Mode: rule.ModeWarn, Project: "infra"}, {All: true, Mode: rule.ModeOff, Project: "infra"}} {
+		refuses(t, skillrouter.Invalid, "project")(g.SetPacks(ctx, weaker))
+	}
+	if d := decision("infra", reset); d != rule.DecisionBlock {
+		t.Error(d)
+	}
+	// What was said while the core was weak holds no longer than that.
+	must[guard.PackList](t)(g.SetPacks(ctx, guard.PackDraft{Names: []string{"core"}, Mode: rule.ModeOff}))
+	must[guard.PackList](t)(g.SetPacks(ctx, guard.PackDraft{Names: []string{"core"}, Mode: rule.ModeWarn, Project: "infra"}))
+	if a, b := decision("infra", reset), decision("shop", reset); a != rule.DecisionWarn || b != rule.DecisionAllow {
+		t.Error(a, b)
+	}
+	list = must[guard.PackList](t)(g.SetPacks(ctx, guard.PackDraft{Names: []string{"core"}, Mode: guard.ModeDefault}))
+	if d := decision("infra", reset); d != rule.DecisionBlock || packOf(list, "core").By != "" {
+		t.Errorf("%s %+v", d, list)
+	}
+	if p := packOf(must[guard.PackList](t)(g.Packs(ctx, guard.PackFilter{Project: "infra"})), "core"); p.Mode != rule.ModeBlock || !strings.HasPrefix(p.Because, "as everywhere") {
+		t.Errorf("%+v", p)
+	}
+	// What was said is taken back.
+	must[guard.PackList](t)(g.SetPacks(ctx, guard.PackDraft{All: true, Mode: guard.ModeDefault, Project: "infra"}))
+	if p := packOf(must[guard.PackList](t)(g.Packs(ctx, guard.PackFilter{})), "docker"); p.Mode != rule.ModeBlock || len(p.Projects) != 0 {
+		t.Errorf("%+v", p)
+	}
+}
+
+func takesTeamPacks(t *testing.T, ctx context.Context, g guard.Service) {
+	const command = "shop-admin wipe berlin"
+	text := func(version int, rows string) guard.PackFile {
+		return guard.PackFile{Text: fmt.Sprintf("[shop %d block]\nabout: What our shop must not lose\n%s", version, rows)}
+	}
+	const row = "shop-admin wipe NAME | high | Wiping a shop | Its orders are in no backup. | shop-admin wipe --dry-run\n"
+	decision := func() rule.Decision {
+		return must[guard.Checked](t)(g.Check(caller(t), rule.Action{Command: command, Agent: "a"})).Decision
+	}
+	list := must[guard.PackList](t)(g.AddPack(ctx, text(2, row)))
+	if p := packOf(list, "shop"); p.Mode != rule.ModeBlock || p.Rules != 1 || p.Version != 2 || !p.Team || decision() != rule.DecisionBlock {
+		t.Errorf("%+v", list)
+	}
+	must[guard.PackList](t)(g.AddPack(ctx, text(2, row))) // again the same
+	const another = "shop-admin drop NAME | high | Dropping a shop | It is gone. | shop-admin list\n"
+	refuses(t, skillrouter.Conflict, "text")(g.AddPack(ctx, text(2, row+another)))
+	refuses(t, skillrouter.Conflict, "text")(g.AddPack(ctx, text(1, row+another)))
+	refuses(t, skillrouter.Invalid, "text")(g.AddPack(ctx, text(3, row+"git | high | t | r | ls\n")))
+	refuses(t, skillrouter.Invalid, "text")(g.AddPack(ctx, guard.PackFile{Text: "[core 99 off]\nabout: x\n" + row}))
+	if p := packOf(must[guard.PackList](t)(g.Packs(ctx, guard.PackFilter{})), "shop"); p.Version != 2 || decision() != rule.DecisionBlock {
+		t.Errorf("what was refused changed something: %+v", p)
+	}
+	// It is switched as the others are, and stays so with its next version.
+	must[guard.PackList](t)(g.SetPacks(ctx, guard.PackDraft{Names: []string{"shop"}, Mode: rule.ModeWarn}))
+	if p := packOf(must[guard.PackList](t)(g.AddPack(ctx, text(3, row+another))), "shop"); p.Mode != rule.ModeWarn || p.Rules != 2 || decision() != rule.DecisionWarn {
+		t.Errorf("%+v", p)
+	}
+	if page := must[guard.RulePage](t)(g.Rules(ctx, guard.RuleFilter{Source: guard.RuleOfPack, Domain: "shop"})); page.Total != 2 || page.Rules[0].Blocks {
+		t.Errorf("%+v", page)
+	}
+	if e := must[guard.Explained](t)(g.Explain(ctx, rule.Action{Command: command})); e.Matches[0].Pack != "shop" || !strings.HasPrefix(e.Matches[0].Because, "everywhere since ") {
+		t.Errorf("%+v", e)
+	}
+	// A version without a row takes its rule away.
+	must[guard.PackList](t)(g.AddPack(ctx, text(4, another)))
+	if d := decision(); d != rule.DecisionAllow {
+		t.Error(d)
+	}
+	refuses(t, skillrouter.Conflict, "")(g.RemovePack(ctx, "core"))
+	refuses(t, skillrouter.NotFound, "")(g.RemovePack(ctx, "kitchen"))
+	if list := must[guard.PackList](t)(g.RemovePack(ctx, "shop")); packOf(list, "shop").Name != "" {
+		t.Errorf("%+v", list)
+	}
+	if p := packOf(must[guard.PackList](t)(g.AddPack(ctx, text(1, row))), "shop"); p.Mode != rule.ModeBlock || decision() != rule.DecisionBlock {
+		t.Errorf("what was said of a removed pack was kept: %+v", p)
 	}
 }
 

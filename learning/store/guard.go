@@ -265,7 +265,11 @@ func (tx *transaction) MoveLesson(lessonID string, b lesson.Belief, at time.Time
 	return err
 }
 
-const selectPacks = "SELECT name, mode, changed_by, changed_at FROM guard_packs ORDER BY name"
+const (
+	selectPacks = `SELECT name, '' AS project, mode, changed_by, changed_at FROM guard_packs
+		UNION ALL SELECT name, project, mode, changed_by, changed_at FROM guard_project_packs ORDER BY 1, 2`
+	selectTeamPacks = "SELECT name, version, text, added_by, added_at FROM guard_team_packs ORDER BY name"
+)
 
 // PackStates implements lesson.GuardStore.
 func (s *Store) PackStates(ctx context.Context) ([]lesson.PackState, error) {
@@ -276,12 +280,58 @@ func (s *Store) PackStates(ctx context.Context) ([]lesson.PackState, error) {
 func (tx *transaction) PackStates() ([]lesson.PackState, error) { return packStates(tx.db) }
 
 func packStates(db *gorm.DB) ([]lesson.PackState, error) {
-	return list(db, func(p *lesson.PackState) []any { return []any{&p.Name, &p.Mode, &p.By, at(&p.At)} }, selectPacks)
+	return list(db, func(p *lesson.PackState) []any { return []any{&p.Name, &p.Project, &p.Mode, &p.By, at(&p.At)} }, selectPacks)
 }
 
 // PutPackState implements lesson.GuardTx.
 func (tx *transaction) PutPackState(p lesson.PackState) error {
+	if p.Project != "" {
+		_, err := exec(tx.db, `INSERT INTO guard_project_packs (name, project, mode, changed_by, changed_at) VALUES (?, ?, ?, ?, ?)
+			ON CONFLICT (name, project) DO UPDATE SET mode = excluded.mode, changed_by = excluded.changed_by, changed_at = excluded.changed_at`,
+			p.Name, p.Project, string(p.Mode), p.By, millis(p.At))
+		return err
+	}
 	_, err := exec(tx.db, `INSERT INTO guard_packs (name, mode, changed_by, changed_at) VALUES (?, ?, ?, ?)
 		ON CONFLICT (name) DO UPDATE SET mode = excluded.mode, changed_by = excluded.changed_by, changed_at = excluded.changed_at`, p.Name, string(p.Mode), p.By, millis(p.At))
 	return err
+}
+
+// RemovePackState implements lesson.GuardTx.
+func (tx *transaction) RemovePackState(name, project string) error {
+	if project != "" {
+		_, err := exec(tx.db, "DELETE FROM guard_project_packs WHERE name = ? AND project = ?", name, project)
+		return err
+	}
+	_, err := exec(tx.db, "DELETE FROM guard_packs WHERE name = ?", name)
+	return err
+}
+
+// TeamPacks implements lesson.GuardStore.
+func (s *Store) TeamPacks(ctx context.Context) ([]lesson.TeamPack, error) {
+	return teamPacks(s.read.WithContext(ctx))
+}
+
+// TeamPacks implements lesson.GuardTx.
+func (tx *transaction) TeamPacks() ([]lesson.TeamPack, error) { return teamPacks(tx.db) }
+
+func teamPacks(db *gorm.DB) ([]lesson.TeamPack, error) {
+	return list(db, func(p *lesson.TeamPack) []any { return []any{&p.Name, &p.Version, &p.Text, &p.By, at(&p.At)} }, selectTeamPacks)
+}
+
+// PutTeamPack implements lesson.GuardTx.
+func (tx *transaction) PutTeamPack(p lesson.TeamPack) error {
+	_, err := exec(tx.db, `INSERT INTO guard_team_packs (name, version, text, added_by, added_at) VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT (name) DO UPDATE SET version = excluded.version, text = excluded.text, added_by = excluded.added_by, added_at = excluded.added_at`,
+		p.Name, p.Version, p.Text, p.By, millis(p.At))
+	return err
+}
+
+// RemoveTeamPack implements lesson.GuardTx.
+func (tx *transaction) RemoveTeamPack(name string) error {
+	for _, statement := range []string{"DELETE FROM guard_team_packs WHERE name = ?", "DELETE FROM guard_packs WHERE name = ?", "DELETE FROM guard_project_packs WHERE name = ?"} {
+		if _, err := exec(tx.db, statement, name); err != nil {
+			return err
+		}
+	}
+	return nil
 }

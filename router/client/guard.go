@@ -44,13 +44,23 @@ func (g Guard) rule(ctx context.Context, method, id, verb string, in any) (guard
 }
 
 // Packs implements guard.Service.
-func (g Guard) Packs(ctx context.Context) (guard.PackList, error) {
-	return call[guard.PackList](ctx, g.c, http.MethodGet, at("/check/packs"), nil)
+func (g Guard) Packs(ctx context.Context, filter guard.PackFilter) (guard.PackList, error) {
+	return call[guard.PackList](ctx, g.c, http.MethodGet, at("/check/packs").with(filter), nil)
 }
 
 // SetPacks implements guard.Service.
 func (g Guard) SetPacks(ctx context.Context, draft guard.PackDraft) (guard.PackList, error) {
 	return call[guard.PackList](ctx, g.c, http.MethodPost, at("/check/packs"), draft)
+}
+
+// AddPack implements guard.Service.
+func (g Guard) AddPack(ctx context.Context, file guard.PackFile) (guard.PackList, error) {
+	return call[guard.PackList](ctx, g.c, http.MethodPost, at("/check/packs/add"), file)
+}
+
+// RemovePack implements guard.Service.
+func (g Guard) RemovePack(ctx context.Context, name string) (guard.PackList, error) {
+	return call[guard.PackList](ctx, g.c, http.MethodDelete, at("/check/packs/{id}", name), nil)
 }
 
 // Approvals implements guard.Service.

@@ -114,12 +114,12 @@ func (houseGuard) RestoreRule(context.Context, string, guard.RestorationDraft) (
 	return guard.Rule{ID: "r1", Title: "T", WhyBad: "W", Severity: learning.SeverityHigh, Blocks: true}, nil
 }
 
-func (houseGuard) Packs(context.Context) (guard.PackList, error) {
+func (houseGuard) Packs(context.Context, guard.PackFilter) (guard.PackList, error) {
 	return guard.PackList{Packs: []guard.Pack{{Name: "core", Mode: rule.ModeBlock, Rules: 3, About: "A"}}, Count: 1}, nil
 }
 
 func (h houseGuard) SetPacks(ctx context.Context, _ guard.PackDraft) (guard.PackList, error) {
-	return h.Packs(ctx)
+	return h.Packs(ctx, guard.PackFilter{})
 }
 
 func (houseGuard) Explain(context.Context, rule.Action) (guard.Explained, error) {

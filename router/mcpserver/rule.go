@@ -110,21 +110,24 @@ func (s *Server) addPackTools() {
 		var said strings.Builder
 		fmt.Fprintf(&said, "%s.", count(list.Count, "pack", "packs"))
 		for _, p := range list.Packs {
-			fmt.Fprintf(&said, "\n%s: %s, %s. %s", p.Name, p.Mode, count(p.Rules, "rule", "rules"), p.About)
+			fmt.Fprintf(&said, "\n%s: %s, %s. %s", p.Name, p.Mode, count(p.Rules, "rule", "rules"), visible(p.About))
 		}
 		return list, said.String()
 	}
 	add(s, tool{
 		name: "list_packs", title: "Packs of the guard", set: ToolsetAdmin, effect: reads, holds: "packs count",
 		description: "The sets of rules that the guard brings, and whether each is off, warns or blocks.",
-	}, none, then(plainly(s.services.Guard.Packs), shown))
+	}, func(p *params, f *guard.PackFilter) {
+		p.may("project", &f.Project, "As they are there")
+	}, then(s.services.Guard.Packs, shown))
 	add(s, tool{
 		name: "set_packs", title: "Switch packs", set: ToolsetAdmin, effect: ensure, holds: "packs count",
 		description: "Switch packs of the guard off, to warn or to block; for the captain.",
 	}, func(p *params, d *guard.PackDraft) {
 		p.may("names", &d.Names, "Which")
 		p.may("all", &d.All, "Every pack")
-		p.must("mode", &d.Mode, "", among(rule.Modes()...))
+		p.must("mode", &d.Mode, "default takes back what was said", among(append(rule.AllModes(), guard.ModeDefault)...))
+		p.may("project", &d.Project, "There alone")
 		p.actor(&d.By)
 	}, then(s.services.Guard.SetPacks, shown))
 	add(s, tool{

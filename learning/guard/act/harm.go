@@ -563,7 +563,7 @@ func requestHarm(e *Effect) Harm {
 	_, port, _ := strings.Cut(hostname, ":")
 	_, asked, _ := strings.Cut(e.Word, "?")
 	switch {
-	case approving(rest):
+	case approving(rest), switching(e.Verb, rest):
 		return HarmApprove
 	case strings.HasSuffix(rest, "_delete_by_query"), strings.Contains(asked, "DROP") || strings.Contains(asked, "drop+"):
 		return HarmIndex
@@ -614,6 +614,12 @@ func (a *Act) ownHarm() Harm {
 		}
 	}
 	return ""
+}
+
+// switching reports whether a request switches, adds or removes packs of rules.
+func switching(verb, p string) bool {
+	p, _, _ = strings.Cut("/"+p, "?")
+	return verb != "GET" && verb != "HEAD" && strings.Contains(path.Clean(p)+"/", "/check/packs/")
 }
 
 // approving reports whether the path of a request is one by which a person allows what the guard blocks, or a token is issued.

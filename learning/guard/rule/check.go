@@ -218,7 +218,7 @@ func (c *check) compare(acts []*act.Act) {
 			}
 			r := p.rule
 			if fit := r.judge(a, c.action); fit != none && !a.Harmless() {
-				c.match(r, LaneDeterministic, fit == full && c.stops(r), "the action runs "+Short(a.Text()))
+				c.match(r, LaneDeterministic, fit == full && c.stops(r), runs+Short(a.Text()))
 			}
 		}
 		c.patterns(a)
@@ -233,7 +233,7 @@ func (c *check) compare(acts []*act.Act) {
 			c.nears(k.rule, "the action comes near it: "+Short(reasons[k].Text()))
 			continue
 		}
-		c.match(k.rule, LaneDeterministic, c.stops(k.rule), "the action runs "+Short(reasons[k].Text()))
+		c.match(k.rule, LaneDeterministic, c.stops(k.rule), runs+Short(reasons[k].Text()))
 	}
 }
 
@@ -245,7 +245,7 @@ func (c *check) harms(a *act.Act) {
 	for _, h := range a.Harms() {
 		for _, p := range c.view.harms(h) {
 			if c.view.sees(p) {
-				c.match(p.rule, LaneDeterministic, c.stops(p.rule), "the action runs "+Short(a.Text()))
+				c.match(p.rule, LaneDeterministic, c.stops(p.rule), runs+Short(a.Text()))
 			}
 		}
 	}
@@ -268,7 +268,7 @@ func (c *check) patterns(a *act.Act) {
 			return
 		}
 		if r.pattern.MatchString(text) {
-			c.match(r, LanePattern, c.stops(r), "its pattern fits "+Short(text))
+			c.match(r, LanePattern, c.stops(r), patterned+Short(text))
 		}
 	}
 }
@@ -350,8 +350,22 @@ func namesInstead(r *Rule, text string) bool {
 	return slices.ContainsFunc(r.instead.programs, func(p string) bool { return strings.Contains(text, p) })
 }
 
+// How a match says which command it is of.
+const (
+	runs      = "the action runs "
+	patterned = "its pattern fits "
+)
+
+// command is the command that a match is of.
+func (m *Match) command() string {
+	return strings.TrimPrefix(strings.TrimPrefix(m.Reason, runs), patterned)
+}
+
 // match notes a rule, once; a match that blocks counts before one that warns.
 func (c *check) match(r *Rule, lane string, blocks bool, reason string) {
+	if r.mode(c.action.Project) == ModeOff {
+		return
+	}
 	if old, ok := c.found[r.Draft.ID]; ok && (old.Blocks || !blocks) {
 		return
 	}
@@ -365,20 +379,23 @@ func (c *check) match(r *Rule, lane string, blocks bool, reason string) {
 func (c *check) nears(r *Rule, reason string) {
 	if c.found[r.Draft.ID] == nil {
 		c.match(r, LaneDeterministic, false, reason)
-		c.found[r.Draft.ID].Near = true
+		if m := c.found[r.Draft.ID]; m != nil {
+			m.Near = true
+		}
 	}
 }
 
 func (c *check) verdict() Verdict {
 	v := Verdict{Decision: DecisionAllow, Matches: []Match{}, Notes: c.notes}
-	packed := func(id string) bool { r := c.view.rule(id); return r != nil && r.harm != "" }
-	told := false // somebody wrote of it what blocks
+	told := map[string]bool{} // the commands of which somebody wrote what blocks them
 	for id, m := range c.found {
-		told = told || m.Blocks && !packed(id)
+		if r := c.view.rule(id); m.Blocks && (r == nil || r.harm == "") {
+			told[m.command()] = true
+		}
 	}
 	for id, m := range c.found {
-		if told && packed(id) {
-			continue // what a pack says in general adds nothing
+		if r := c.view.rule(id); r != nil && r.harm != "" && !r.always() && told[m.command()] {
+			continue // what a pack says in general of that command adds nothing
 		}
 		v.Matches = append(v.Matches, *m)
 	}
@@ -406,7 +423,7 @@ func (c *check) verdict() Verdict {
 
 // stops tells whether the rule blocks the agent whose action this is.
 func (c *check) stops(r *Rule) bool {
-	return r.Blocks() && (r.Draft.OnlyFor == "" || skillrouter.SameVoice(r.Draft.OnlyFor, c.action.Agent))
+	return r.blocksIn(c.action.Project) && (r.Draft.OnlyFor == "" || skillrouter.SameVoice(r.Draft.OnlyFor, c.action.Agent))
 }
 
 // Short cuts what is shown of a command.

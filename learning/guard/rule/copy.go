@@ -22,15 +22,18 @@ type Copy struct {
 	Version string          `json:"version"` // of that program
 	At      time.Time       `json:"at"`      // when the rules were so
 	Packs   map[string]Mode `json:"packs"`
-	Demoted []string        `json:"demoted"` // rules of packs that only warn
-	Rules   []RuleDraft     `json:"rules"`
+	// Projects are the modes of packs in projects where it is another than elsewhere, by pack and project.
+	Projects map[string]map[string]Mode `json:"projects,omitempty"`
+	Team     []string                   `json:"team,omitempty"` // the texts of the team's packs
+	Demoted  []string                   `json:"demoted"`        // rules of packs that only warn
+	Rules    []RuleDraft                `json:"rules"`
 }
 
 // How a sealed copy is written: a line with these words and the number of its form, a line with the length of the
 // rest and its keyed hash (HMAC-SHA-256 over the first line and the rest), then JSON.
 const (
 	copyWords = "skillrouter-guard-copy"
-	copyForm  = 1
+	copyForm  = 2 // 1: without projects and the team's packs
 	// MaxCopy bounds a sealed copy, in bytes: 10,000 rules are some 6 MB.
 	MaxCopy = 64 << 20
 )
@@ -61,8 +64,8 @@ func OpenCopy(key, sealed []byte) (c Copy, err error) {
 	} else if form, err = strconv.Atoi(string(number)); err != nil {
 		return Copy{}, errors.New("it is no copy of the guard's rules")
 	}
-	if form != copyForm {
-		return Copy{}, fmt.Errorf("it has the form %d, and this program knows the form %d: the two programs are of different versions", form, copyForm)
+	if form < 1 || form > copyForm {
+		return Copy{}, fmt.Errorf("it has the form %d, and this program knows the forms to %d: the two programs are of different versions", form, copyForm)
 	}
 	line, body, ok := bytes.Cut(rest, []byte("\n"))
 	size, sum, both := bytes.Cut(line, []byte(" "))
@@ -84,9 +87,19 @@ func OpenCopy(key, sealed []byte) (c Copy, err error) {
 // not know is as the program gives it. Nothing is found similar.
 func (c Copy) Guard(ctx context.Context, options Options) (g *Guard, unread int) {
 	var rules []*Rule
-	for _, p := range Packs() {
+	packs := slices.Clone(Packs())
+	for _, text := range c.Team {
+		p, err := StoredTeamPack(ctx, text)
+		if err != nil {
+			unread++
+			continue
+		}
+		packs = append(packs, p)
+	}
+	for _, p := range packs {
+		modes := Modes{All: cmp.Or(c.Packs[p.Name], p.Default), Projects: c.Projects[p.Name]}
 		for _, r := range p.Rules {
-			if r = r.In(cmp.Or(c.Packs[p.Name], p.Default)); r == nil {
+			if r = r.Under(modes); r == nil {
 				continue
 			}
 			if slices.Contains(c.Demoted, r.Draft.ID) {

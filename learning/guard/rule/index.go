@@ -271,7 +271,7 @@ func (g *Guard) Put(rules ...*Rule) {
 // told are the rules whose wording somebody wrote of what happened. That of a pack is general, and
 // would be like many a text.
 func told(rules []*Rule) []*Rule {
-	return slices.DeleteFunc(slices.Clone(rules), func(r *Rule) bool { return r.harm != "" })
+	return slices.DeleteFunc(slices.Clone(rules), func(r *Rule) bool { return r.packed })
 }
 
 // Remove takes the rules with the ids out, for every check that begins after it has returned.

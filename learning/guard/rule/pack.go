@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -30,8 +31,42 @@ const (
 	ModeBlock Mode = "block"
 )
 
-// Modes are all modes of a pack, the weakest first.
-func Modes() []Mode { return []Mode{ModeOff, ModeWarn, ModeBlock} }
+// AllModes are all modes of a pack, the weakest first.
+func AllModes() []Mode { return []Mode{ModeOff, ModeWarn, ModeBlock} }
+
+// Weaker tells whether a pack in this mode stops less than in the other.
+func (m Mode) Weaker(other Mode) bool {
+	return slices.Index(AllModes(), m) < slices.Index(AllModes(), other)
+}
+
+// Modes say what a pack's rules do everywhere, and in the projects where it is otherwise.
+type Modes struct {
+	All      Mode            `json:"all"`
+	Projects map[string]Mode `json:"projects,omitempty"`
+}
+
+// In is the mode in a project; "" is an action of none.
+func (m Modes) In(project string) Mode {
+	if mode, other := m.Projects[project]; other && project != "" {
+		return mode
+	}
+	return m.All
+}
+
+// Equal tells whether both say the same of every project.
+func (m Modes) Equal(other Modes) bool {
+	return m.All == other.All && maps.Equal(m.Projects, other.Projects)
+}
+
+// off tells whether the pack is off everywhere.
+func (m Modes) off() bool {
+	for _, mode := range m.Projects {
+		if mode != ModeOff {
+			return false
+		}
+	}
+	return m.All == ModeOff
+}
 
 // Pack is a set of rules that belong together and are switched together.
 type Pack struct {
@@ -41,6 +76,9 @@ type Pack struct {
 	About   string
 	Signs   []string // files and folders of a project that speak for it
 	Rules   []*Rule
+	Text    string // of a team's pack: what it was read from
+
+	lines []int // of the text, in which the rules stand
 }
 
 // Packs are the packs that the guard has by itself. The old seed's five rules are the pack mnemosyne.
@@ -57,8 +95,11 @@ var Packs = sync.OnceValue(func() []Pack {
 	return packs
 })
 
-// PackBuiltins is the pack that holds Builtins.
-const PackBuiltins = "mnemosyne"
+// PackBuiltins is the pack that holds Builtins. PackCore holds in every project: none weakens it.
+const (
+	PackBuiltins = "mnemosyne"
+	PackCore     = "core"
+)
 
 // Bounds of packs, so that a file of them is read at once and its rules are shown in a list.
 const (
@@ -69,9 +110,12 @@ const (
 
 // ReadPacks reads packs as packs.txt is written. One bad row refuses the whole text: half a pack
 // protects from half of what its name says.
-func ReadPacks(text string) ([]Pack, error) {
+func ReadPacks(text string) ([]Pack, error) { return readPacks(text, readPackRule) }
+
+// readPacks reads packs whose rows are rules that a function makes.
+func readPacks(text string, read func(pack, line string) (*Rule, error)) ([]Pack, error) {
 	var packs []Pack
-	rules := 0
+	rules := map[string]bool{}
 	number := 0
 	for line := range strings.Lines(text) {
 		number++
@@ -96,16 +140,20 @@ func ReadPacks(text string) ([]Pack, error) {
 			packs[len(packs)-1].About = strings.TrimPrefix(line, "about: ")
 		case strings.HasPrefix(line, "signs: "):
 			packs[len(packs)-1].Signs = strings.Fields(line)[1:]
+		case len(rules) >= maxPackRules:
+			return fail("there are more than %d rules", maxPackRules)
 		default:
 			p := &packs[len(packs)-1]
-			r, err := readPackRule(p.Name, line)
+			r, err := read(p.Name, line)
 			if err != nil {
 				return fail("%v", err)
 			}
-			if rules++; rules > maxPackRules || slices.ContainsFunc(p.Rules, func(o *Rule) bool { return o.harm == r.harm }) {
-				return fail("the harm %s stands there twice, or is one too many", r.harm)
+			if rules[r.Draft.ID] {
+				what, _, _ := strings.Cut(line, " | ")
+				return fail("%s stands there twice", what)
 			}
-			p.Rules = append(p.Rules, r)
+			rules[r.Draft.ID] = true
+			p.Rules, p.lines = append(p.Rules, r), append(p.lines, number)
 		}
 	}
 	return packs, nil
@@ -120,45 +168,76 @@ func readPackHead(words []string) (Pack, error) {
 		return Pack{}, fmt.Errorf("%q is no version, which is a number from 1", words[1])
 	}
 	mode := Mode(words[2])
-	if !slices.Contains(Modes(), mode) {
+	if !slices.Contains(AllModes(), mode) {
 		return Pack{}, fmt.Errorf("%q is no mode", words[2])
 	}
 	return Pack{Name: words[0], Version: version, Default: mode}, nil
 }
 
+// packColumns are the parts of a row of a pack.
+var packColumns = [...]string{"harm", "severity", "title", "reason", "alternative"}
+
 func readPackRule(pack, line string) (*Rule, error) {
 	fields := strings.Split(line, " | ")
-	if len(fields) != 5 {
+	if len(fields) != len(packColumns) {
 		return nil, fmt.Errorf("a rule has five parts, harm, severity, title, reason and alternative, not %d", len(fields))
 	}
-	harm, severity := act.Harm(fields[0]), learning.Severity(fields[1])
-	switch {
-	case !act.KnownHarm(harm):
-		return nil, fmt.Errorf("no command does the harm %q", harm)
-	case !slices.Contains(learning.Severities(), severity):
-		return nil, fmt.Errorf("%q is no severity", severity)
+	harm := act.Harm(fields[0])
+	if !act.KnownHarm(harm) {
+		return nil, fmt.Errorf("harm: no command does the harm %q", harm)
 	}
-	for _, text := range fields[2:] {
-		if strings.TrimSpace(text) == "" || len(text) > maxPackText {
-			return nil, fmt.Errorf("a part is empty, or longer than %d bytes", maxPackText)
-		}
+	d, err := packDraft(pack, string(harm), fields[1:])
+	if err != nil {
+		return nil, err
 	}
-	d := RuleDraft{
-		ID: "pack:" + pack + ":" + string(harm), Title: fields[2], Reason: fields[3], Severity: severity, Confidence: 1, Category: pack, Domain: pack,
-		Alternatives: []string{fields[4]}, Block: true,
-	}
-	return &Rule{Draft: d, title: act.TitleOf(d.Title), harm: harm}, nil
+	return harmRule(d, harm), nil
 }
 
-// In returns the rule as a pack's mode has it; nil if the pack is off.
-func (r *Rule) In(mode Mode) *Rule {
-	switch mode {
-	case ModeOff:
-		return nil
-	case ModeWarn:
-		return r.Warning(true)
+// packDraft is the draft of a pack's rule. parts are its severity, its title, its reason and its alternative.
+func packDraft(pack, name string, parts []string) (d RuleDraft, err error) {
+	if severity := learning.Severity(parts[0]); !slices.Contains(learning.Severities(), severity) {
+		return d, fmt.Errorf("severity: %q is no severity", severity)
 	}
-	return r.Warning(false)
+	for i, text := range parts {
+		if strings.TrimSpace(text) == "" || len(text) > maxPackText {
+			return d, fmt.Errorf("%s: it is empty, or longer than %d bytes", packColumns[i+1], maxPackText)
+		}
+	}
+	return RuleDraft{
+		ID: "pack:" + pack + ":" + name, Title: parts[1], Reason: parts[2], Severity: learning.Severity(parts[0]), Confidence: 1, Category: pack, Domain: pack,
+		Alternatives: []string{parts[3]}, Block: true,
+	}, nil
+}
+
+// harmRule is a rule that fits whatever does a harm.
+func harmRule(d RuleDraft, harm act.Harm) *Rule {
+	return &Rule{Draft: d, title: act.TitleOf(d.Title), harm: harm, packed: true}
+}
+
+// lasting are the harms that nobody allows again and again: a secret that was shown once is out, what was
+// downloaded today is not what will run tomorrow, and of a disk or a home nothing is left to go wrong twice.
+var lasting = []act.Harm{act.HarmSecret, act.HarmSend, act.HarmCommit, "secret.change", act.HarmDownload, act.HarmRoot, act.HarmDisk, "backup.delete"}
+
+// Lasting tells whether a rule of that id is of a pack and names a harm that nobody allows again and again.
+func Lasting(ruleID string) bool {
+	harm := act.Harm(ruleID[strings.LastIndexByte(ruleID, ':')+1:])
+	return strings.HasPrefix(ruleID, "pack:") && slices.Contains(lasting, harm)
+}
+
+// always reports whether what the rule says is told beside what somebody reported: by it is decided who may allow the action.
+func (r *Rule) always() bool { return r.harm == act.HarmApprove || slices.Contains(lasting, r.harm) }
+
+// In returns the rule as a pack has it that is in one mode everywhere; nil if the pack is off.
+func (r *Rule) In(mode Mode) *Rule { return r.Under(Modes{All: mode}) }
+
+// Under returns the rule as its pack's modes have it; nil if the pack is off everywhere.
+func (r *Rule) Under(modes Modes) *Rule {
+	if modes.off() {
+		return nil
+	}
+	next := *r
+	next.modes = &modes
+	return &next
 }
 
 // Acts are the commands that an action comes to, those that are a part of another apart.

@@ -125,11 +125,11 @@ func TestReadPacks(t *testing.T) {
 		good + "[b one block]\n":                                                          "no version",
 		good + "[b 1 maybe]\n":                                                            "no mode",
 		good + "[b 1]\n":                                                                  "a heading is",
-		good + "files.root | critical | title | reason | ls\n":                            "the harm files.root stands there twice",
+		good + "files.root | critical | title | reason | ls\n":                            "files.root stands there twice",
 		good + "files.roof | critical | title | reason | ls\n":                            `no command does the harm "files.roof"`,
 		good + "files.tree | awful | title | reason | ls\n":                               "no severity",
 		good + "files.tree | critical | title | reason\n":                                 "five parts",
-		good + "files.tree | critical | title |   | ls\n":                                 "a part is empty",
+		good + "files.tree | critical | title |   | ls\n":                                 "reason: it is empty",
 		good + "files.tree | critical | " + strings.Repeat("x", 501) + " | reason | ls\n": "longer than 500",
 	} {
 		if packs, err := rule.ReadPacks(text); err == nil || packs != nil || !strings.Contains(err.Error(), want) {

@@ -57,11 +57,23 @@ type Rule struct {
 	unused   []string                                  // commands that are no trigger
 	judge    func(a *act.Act, action *Action) guardFit // of a built-in rule
 	harm     act.Harm                                  // of a pack's rule: it fits whatever does that
+	packed   bool                                      // it is of a pack: it is recognised by what is done, never by its wording
+	modes    *Modes                                    // of its pack; nil: of no pack, or its pack was not asked
 }
 
-// Blocks reports whether a match in the deterministic lane blocks.
-func (r *Rule) Blocks() bool {
-	return !r.Draft.WarnOnly && (r.Draft.Block || r.Draft.Severity == learning.SeverityCritical)
+// Blocks reports whether a match in the deterministic lane blocks, in a project of which nothing else was said.
+func (r *Rule) Blocks() bool { return r.blocksIn("") }
+
+func (r *Rule) blocksIn(project string) bool {
+	return r.mode(project) == ModeBlock && !r.Draft.WarnOnly && (r.Draft.Block || r.Draft.Severity == learning.SeverityCritical)
+}
+
+// mode is what the rule's pack has it do in a project.
+func (r *Rule) mode(project string) Mode {
+	if r.modes == nil {
+		return ModeBlock
+	}
+	return r.modes.In(project)
 }
 
 // Deterministic reports whether the rule has anything that the deterministic
