@@ -115,6 +115,8 @@ var (
 	writing  = skillrouter.Lazily(`^\s*(?:cat\s+(?:<<|>)|ed\b)|sed -i|tee |apply_patch|python3? -c .*write|>\s*\S+\.(?:py|ts|tsx|js|go|rs|java|rb|c|h|cpp|md|txt|toml|cfg|ini|json|ya?ml)`)
 	looking  = skillrouter.Lazily(`^(?:cd \S+ && )?(?:which|type|command -v|pip3? (?:show|list|index|download)|grep|rg|find|ls|cat|sed -n|head|tail|nl|git (?:log|diff|show|status|grep)|wc|rm|mkdir|touch|tree)\b`)
 	installs = skillrouter.Lazily(`\b(?:install|add|sync|venv)\b`)
+	unheard  = skillrouter.Lazily(`[0-9&]?>{1,2}\s*(?:/dev/null|&[0-9])`)                                                              // what a program says goes nowhere, or elsewhere: no file changes
+	mending  = skillrouter.Lazily(`^(?:cd \S+ && )?(?:sed -i|perl -\w*i|ed|patch|apply_patch|git (?:apply|checkout|restore|stash))\b`) // it edits files
 	// masked ends with what always goes through: that the whole did proves nothing.
 	masked = skillrouter.Lazily(`\|\|\s*(?:echo|printf|true|:)(?:\s[^;&|]*)?$`)
 	// risky is what no agent should be told to run: it deletes, forces, or skips a check.
@@ -170,7 +172,7 @@ func (o *observed) solve(i int) (found *solution, others []string) {
 			found = &solution{at: j, command: s.Command}
 			wrote := false
 			for _, b := range between {
-				if writing.MatchString(b) {
+				if writing.MatchString(b) || mending.MatchString(b) {
 					wrote = true
 				} else {
 					found.steps = append(found.steps, b)
@@ -211,7 +213,7 @@ func (o *observed) near(j int, share []string, how float64, name string, mention
 		near = how >= 0.3
 	}
 	looks := looking.MatchString(text)
-	if !near && name != "" && !looks {
+	if !near && name != "" && !looks && !mending.MatchString(text) {
 		near = mentions(text) || overlap(v.targets, of.targets) // another program on the same target
 	}
 	if !near && len(share) > 0 && len(of.programs) == 1 && loners()[of.programs[0]] {
