@@ -334,6 +334,7 @@ CREATE TABLE told_days (
     kind      TEXT NOT NULL,    -- empty: what is told around the items of the session that item names
     item      TEXT NOT NULL,
     title     TEXT NOT NULL,
+    own       INTEGER NOT NULL CHECK (own IN (0, 1)), -- 1: the item belongs to the project that it was told in
     shown     INTEGER NOT NULL,
     judged    INTEGER NOT NULL, -- of these, those of which is known what came of them
     used      INTEGER NOT NULL,

@@ -58,6 +58,7 @@ type ToldItem struct {
 	Kind  string `json:"kind"`
 	ID    string `json:"id"`
 	Title string `json:"title,omitempty"`
+	Own   bool   `json:"-"` // it belongs to the project that it was told in
 	// Tokens are those that it took of what was told. Gives are commands that it gives.
 	Tokens int      `json:"-"`
 	Gives  []string `json:"-"`
@@ -128,6 +129,7 @@ type ToldDay struct {
 	Kind    string // empty: what was told around the items, in the session that ID names
 	ID      string
 	Title   string
+	Own     bool // the item belongs to the project that it was told in
 	ToldCounts
 }
 
@@ -156,6 +158,7 @@ type ToldQuery struct {
 	Since    int64    // this day and later ones
 	Until    int64    // days before this one
 	Projects []string // only these; nil: all, and what belongs to none
+	Own      bool     // only items that belong to the project that they were told in
 }
 
 // ToldSums are what days come to.
@@ -349,7 +352,7 @@ func (t *Tellings) add(ctx context.Context, told []Telling) error {
 			one.Tokens, rest = -rest, 0
 		}
 		if len(one.Items) > 0 {
-			sums.add(one, &ToldItem{ID: one.SessionID}, ToldCounts{Shown: 1, Tokens: rest})
+			sums.add(one, &ToldItem{ID: one.SessionID, Own: true}, ToldCounts{Shown: 1, Tokens: rest})
 		}
 	}
 	return t.store.AddTellings(ctx, told, sums.list(), ToldKeep{Tellings: MaxTellings, Days: MaxToldDays, Since: DayOf(t.now()) - RetainedDays + 1})
@@ -417,7 +420,7 @@ type daySums map[dayKey]*ToldDay
 func (s daySums) add(told *Telling, item *ToldItem, c ToldCounts) {
 	key := dayKey{DayOf(told.At), told.Project, string(told.Moment), item.Kind, item.ID}
 	if s[key] == nil {
-		s[key] = &ToldDay{Day: key.day, Project: told.Project, Moment: told.Moment, Kind: item.Kind, ID: item.ID}
+		s[key] = &ToldDay{Day: key.day, Project: told.Project, Moment: told.Moment, Kind: item.Kind, ID: item.ID, Own: item.Own}
 	}
 	s[key].Title = item.Title
 	s[key].Add(c)

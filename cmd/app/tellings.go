@@ -46,7 +46,7 @@ func (t toldIncidents) Answer(ctx context.Context, failure incident.Failure) (in
 	}
 	if known.Text != "" {
 		title, _, _ := strings.Cut(known.Text, "\n")
-		told.Items = []operational.ToldItem{{Kind: router.KindIncident, ID: known.Incident, Title: title, Text: known.Text, Gives: operational.Gives(known.Text)}}
+		told.Items = []operational.ToldItem{{Kind: router.KindIncident, ID: known.Incident, Title: title, Own: true, Text: known.Text, Gives: operational.Gives(known.Text)}}
 	}
 	t.tellings.Note(told)
 	return known, nil
@@ -101,7 +101,7 @@ func (t toldSearches) Search(ctx context.Context, query search.Query) (search.An
 	}
 	told := operational.Telling{Agent: speaker(ctx, ""), Project: query.Project, Moment: operational.ToldBySearch}
 	for _, hit := range found.Results {
-		told.Items = append(told.Items, operational.ToldItem{Kind: hit.Kind, ID: hit.ID, Title: hit.Title, Text: hit.Title + "\n" + hit.Snippet})
+		told.Items = append(told.Items, operational.ToldItem{Kind: hit.Kind, ID: hit.ID, Title: hit.Title, Own: hit.Project == query.Project, Text: hit.Title + "\n" + hit.Snippet})
 	}
 	t.tellings.Note(told)
 	return found, err

@@ -95,8 +95,8 @@ func addToldDays(tx *gorm.DB, days []operational.ToldDay) error {
 		if changed.RowsAffected > 0 || d.Shown == 0 { // of what is no longer kept nothing is counted
 			continue
 		}
-		err := tx.Exec(`INSERT INTO told_days (day, project, moment, kind, item, title, shown, judged, used, prevented, repeated, tokens) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			d.Day, d.Project, d.Moment, d.Kind, d.ID, d.Title, d.Shown, d.Judged, d.Used, d.Prevented, d.Repeated, d.Tokens).Error
+		err := tx.Exec(`INSERT INTO told_days (day, project, moment, kind, item, title, own, shown, judged, used, prevented, repeated, tokens) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			d.Day, d.Project, d.Moment, d.Kind, d.ID, d.Title, d.Own, d.Shown, d.Judged, d.Used, d.Prevented, d.Repeated, d.Tokens).Error
 		if err != nil {
 			return err
 		}
@@ -191,6 +191,9 @@ func (s *Store) ToldSums(ctx context.Context, q operational.ToldQuery) (sums ope
 		read := s.read.WithContext(ctx).Table("told_days").Where("day >= ? AND day < ?", q.Since, q.Until)
 		if q.Projects != nil {
 			read = read.Where("project IN ?", q.Projects)
+		}
+		if q.Own {
+			read = read.Where("own")
 		}
 		return read
 	}

@@ -28,7 +28,7 @@ func (b *Builder) note(ctx context.Context, request *Request, answer *Context, c
 			told.Items = append(told.Items, r.lines()...)
 			continue
 		}
-		told.Items = append(told.Items, operational.ToldItem{Kind: r.kind, ID: r.id, Title: skillrouter.Visible(r.title), Tokens: r.tokens, Gives: operational.Gives(r.title + "\n" + r.body)})
+		told.Items = append(told.Items, operational.ToldItem{Kind: r.kind, ID: r.id, Title: skillrouter.Visible(r.title), Own: r.project == request.Project, Tokens: r.tokens, Gives: operational.Gives(r.title + "\n" + r.body)})
 	}
 	b.tell(ctx, told)
 }
@@ -40,7 +40,7 @@ func (r *rated) lines() (items []operational.ToldItem) {
 		if r.cut && !strings.Contains(r.block, lines[i]) {
 			break
 		}
-		items = append(items, operational.ToldItem{Kind: router.KindIncident, ID: id, Title: lines[i], Text: lines[i], Gives: operational.Gives(lines[i])})
+		items = append(items, operational.ToldItem{Kind: router.KindIncident, ID: id, Title: lines[i], Own: true, Text: lines[i], Gives: operational.Gives(lines[i])})
 	}
 	return items
 }

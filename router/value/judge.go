@@ -134,7 +134,7 @@ func (v *Values) Checked(agent string, action rule.Action, checked guard.Checked
 			kind = router.KindIncident
 		}
 		told.Items = append(told.Items, operational.ToldItem{
-			Kind: kind, ID: m.RuleID, Title: m.Title, Text: strings.Join(append([]string{m.Title, m.Reason, m.WhyBad}, m.Alternatives...), "\n"),
+			Kind: kind, ID: m.RuleID, Title: m.Title, Own: kind == router.KindIncident, Text: strings.Join(append([]string{m.Title, m.Reason, m.WhyBad}, m.Alternatives...), "\n"),
 		})
 	}
 	if len(told.Items) > 0 {

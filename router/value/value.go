@@ -17,7 +17,7 @@ import (
 
 // Service says what the memory is worth. Values implements it beside the database, router/client over HTTP.
 type Service interface {
-	// Value counts. It needs ScopeRead. A caller that is bound to projects sees only what was told in these.
+	// Value counts. It needs ScopeRead. A caller that is bound to projects sees only what belongs to these and was told in them.
 	Value(ctx context.Context, query Query) (Report, error)
 }
 
@@ -114,7 +114,7 @@ func (v *Values) Value(ctx context.Context, query Query) (Report, error) {
 		return Report{}, skillrouter.InvalidField("days", "must lie between 1 and %d", operational.RetainedDays)
 	}
 	until := operational.DayOf(v.now()) + 1
-	asked := operational.ToldQuery{Since: until - int64(cmp.Or(query.Days, DefaultDays)), Until: until, Projects: caller.Projects()}
+	asked := operational.ToldQuery{Since: until - int64(cmp.Or(query.Days, DefaultDays)), Until: until, Projects: caller.Projects(), Own: caller.Walled()}
 	if query.Project != "" {
 		asked.Projects = []string{query.Project}
 		if !caller.Sees(query.Project) {

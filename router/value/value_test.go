@@ -39,7 +39,7 @@ func open(t testing.TB) *world {
 func (d *world) tell(session, project, kind, id string) {
 	d.Tellings.Note(operational.Telling{
 		Agent: "a", Project: project, SessionID: session, Moment: operational.ToldAtStart, Tokens: 10,
-		Items: []operational.ToldItem{{Kind: kind, ID: id, Title: "title of " + id, Tokens: 7, Gives: []string{"make " + id}}},
+		Items: []operational.ToldItem{{Kind: kind, ID: id, Title: "title of " + id, Own: !strings.HasPrefix(id, "foreign"), Tokens: 7, Gives: []string{"make " + id}}},
 	})
 }
 
@@ -163,13 +163,14 @@ func TestWalls(t *testing.T) {
 	for _, project := range []string{"shop", "blog", ""} {
 		d.tell("s"+project, project, "knowledge", "k"+project)
 	}
+	d.tell("sshop", "shop", "knowledge", "foreign") // of another project, or of none
 	bound := skillrouter.Principal{AgentID: "w", Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}}.Bind([]string{"shop"})
 	for query, want := range map[value.Query]int{{}: 1, {Project: "shop"}: 1, {Project: "blog"}: 0} {
 		if got := d.report(t, bound, query); got.Total.Shown != want || got.Sessions != want || len(got.Items) != want || want == 1 && got.Items[0].ID != "kshop" {
 			t.Errorf("%+v: %+v", query, got)
 		}
 	}
-	if got := d.report(t, skillrouter.System(), value.Query{}); got.Total.Shown != 3 || got.Sessions != 3 {
+	if got := d.report(t, skillrouter.System(), value.Query{}); got.Total.Shown != 4 || got.Sessions != 3 {
 		t.Errorf("unbound: %+v", got)
 	}
 }
