@@ -17,8 +17,8 @@ const (
 	// MaxTellings is how many are kept: at 500 bytes each they are 10 MB, and of a busy team a month.
 	MaxTellings = 20_000
 	// MaxToldDays is how many rows are kept of what tellings come to, 150 bytes each, and RetainedDays how many days.
-	MaxToldDays = 200_000
-	RetainedDays    = 90
+	MaxToldDays  = 200_000
+	RetainedDays = 90
 	// MaxToldItems is how many items of one telling are kept, and MaxToldText how much of each text, in bytes.
 	MaxToldItems = 50
 	MaxToldText  = 200
