@@ -312,18 +312,38 @@ CREATE TABLE ledger_marks (
     signature BLOB NOT NULL,
     PRIMARY KEY (chain, kind, number)
 ) STRICT, WITHOUT ROWID;
-CREATE TABLE tellings (
+CREATE TABLE "tellings" (
     number     INTEGER PRIMARY KEY AUTOINCREMENT,
     agent_id   TEXT NOT NULL DEFAULT '',
     project    TEXT NOT NULL DEFAULT '',
     session_id TEXT NOT NULL DEFAULT '', -- the agent's own
-    moment     TEXT NOT NULL CHECK (moment IN ('start', 'prompt', 'failure', 'asked')),
-    about      TEXT NOT NULL DEFAULT '', -- of a failure: the command, without secrets
+    moment     TEXT NOT NULL CHECK (moment IN ('start', 'prompt', 'failure', 'asked', 'command', 'search')),
+    about      TEXT NOT NULL DEFAULT '', -- of a failure: the command, without secrets; of a command: the guard's check
     items      TEXT NOT NULL,            -- a JSON list
     tokens     INTEGER NOT NULL,
     at         INTEGER NOT NULL          -- Unix milliseconds
 ) STRICT;
 CREATE INDEX tellings_agent ON tellings(agent_id, number);
+CREATE INDEX tellings_session ON tellings(session_id, number);
+CREATE INDEX tellings_check ON tellings(about) WHERE moment = 'command';
+CREATE TABLE told_days (
+    number    INTEGER PRIMARY KEY AUTOINCREMENT,
+    day       INTEGER NOT NULL, -- since 1970, UTC
+    project   TEXT NOT NULL,
+    moment    TEXT NOT NULL,
+    kind      TEXT NOT NULL,    -- empty: what is told around the items of the session that item names
+    item      TEXT NOT NULL,
+    title     TEXT NOT NULL,
+    own       INTEGER NOT NULL CHECK (own IN (0, 1)), -- 1: the item belongs to the project that it was told in
+    shown     INTEGER NOT NULL,
+    judged    INTEGER NOT NULL, -- of these, those of which is known what came of them
+    used      INTEGER NOT NULL,
+    prevented INTEGER NOT NULL,
+    repeated  INTEGER NOT NULL,
+    tokens    INTEGER NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX told_days_day ON told_days(day, project, moment, kind, item);
+CREATE INDEX told_days_item ON told_days(item, kind);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (1, 0, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (2, 1, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (3, 2, 1);
@@ -339,3 +359,4 @@ INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (12, 11, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (13, 12, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (14, 13, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (15, 14, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (16, 15, 1);

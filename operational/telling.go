@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -15,9 +16,19 @@ import (
 const (
 	// MaxTellings is how many are kept: at 500 bytes each they are 10 MB, and of a busy team a month.
 	MaxTellings = 20_000
+	// MaxToldDays is how many rows are kept of what tellings come to, 150 bytes each, and RetainedDays how many days.
+	MaxToldDays  = 200_000
+	RetainedDays = 90
 	// MaxToldItems is how many items of one telling are kept, and MaxToldText how much of each text, in bytes.
 	MaxToldItems = 50
 	MaxToldText  = 200
+	// maxToldGives and maxToldGive bound the commands that are kept of an item, and each in bytes.
+	maxToldGives = 4
+	maxToldGive  = 300
+	// leastToldGive is how short a command may be of which only the beginning was told, in bytes.
+	leastToldGive = 16
+	// maxToldCounted is how much of a text is counted in tokens, in bytes.
+	maxToldCounted = 16 << 10
 	// tellingGather is how long the first one is held back for others to join its transaction, and
 	// maxTellingsWaiting how many may wait: beyond it they are dropped, for no agent waits for this.
 	tellingGather      = 200 * time.Millisecond
@@ -33,14 +44,55 @@ const (
 	ToldAtPrompt  ToldMoment = "prompt"  // a person sent a prompt
 	ToldAtFailure ToldMoment = "failure" // a command failed
 	ToldAsked     ToldMoment = "asked"   // it asked for a context
+	ToldAtCommand ToldMoment = "command" // the guard warned before a command, or stopped it
+	ToldBySearch  ToldMoment = "search"  // it searched
 )
+
+// ToldMoments lists the moments in the order in which a session meets them.
+func ToldMoments() []ToldMoment {
+	return []ToldMoment{ToldAtStart, ToldAtPrompt, ToldAtFailure, ToldAtCommand, ToldAsked, ToldBySearch}
+}
 
 // ToldItem is a memory that an agent was told.
 type ToldItem struct {
 	Kind  string `json:"kind"`
 	ID    string `json:"id"`
 	Title string `json:"title,omitempty"`
+	Own   bool   `json:"-"` // it belongs to the project that it was told in
+	// Tokens are those that it took of what was told. Gives are commands that it gives.
+	Tokens int      `json:"-"`
+	Gives  []string `json:"-"`
+	ToldResult
+	// Text is what was told, of which tokens are counted behind the answer; empty: Tokens has them.
+	Text string `json:"-"`
 }
+
+var inCode = skillrouter.Lazily("`([^`\n]+)`")
+
+// Gives are the commands of a text: what stands between backticks and has two words or more. Of one that was cut it is the beginning.
+func Gives(text string) (commands []string) {
+	if strings.IndexByte(text, '`') < 0 {
+		return nil
+	}
+	for _, found := range inCode.FindAllStringSubmatch(text, -1) {
+		command, cut := strings.CutSuffix(strings.Join(strings.Fields(found[1]), " "), "…")
+		if strings.Contains(command, " ") && (!cut || len(command) >= leastToldGive) && !slices.Contains(commands, command) {
+			commands = append(commands, command)
+		}
+	}
+	return commands
+}
+
+// ToldResult is what came of an item that was told.
+type ToldResult struct {
+	Judged   bool `json:"-"` // it is known what came of it
+	Used     bool `json:"-"` // what it says was done, and went well
+	Went     bool `json:"-"` // what it warns of did not happen where it could have
+	Repeated bool `json:"-"` // what it warns of happened all the same
+}
+
+// prevented tells whether what an item warns of did not happen again.
+func (r ToldResult) prevented() bool { return r.Went && !r.Repeated }
 
 // Telling is what the router told an agent, and when. Of a failure that nothing was known of it has no items.
 type Telling struct {
@@ -49,63 +101,148 @@ type Telling struct {
 	Project   string
 	SessionID string
 	Moment    ToldMoment
-	About     string // of a failure: the command
+	About     string // of a failure: the command; of a command: the guard's check
 	Items     []ToldItem
-	Tokens    int
+	Tokens    int // of everything that was told; 0: those of the items
 	At        time.Time
 	Withheld  bool // another agent than the caller was told it, and so its texts are not here
 }
 
 // TellingQuery selects tellings, the newest first; empty fields select everything.
 type TellingQuery struct {
-	Before  int64 // only smaller numbers; 0: from the newest
-	Agent   string
+	Before    int64 // only smaller numbers; 0: from the newest
+	Agent     string
+	Project   string
+	SessionID string
+	Check     string // only what was told before the command of this check of the guard
+	Failed    *bool  // only failures, or all but these; what was told before a command and by a search is left out
+	Since     time.Time
+	Until     time.Time
+	Limit     int
+}
+
+// ToldDay is what the tellings of a day come to for one item at one moment.
+type ToldDay struct {
+	Day     int64 // since 1970, UTC
 	Project string
-	Failed  *bool // only failures, or all but these
-	Since   time.Time
-	Until   time.Time
-	Limit   int
+	Moment  ToldMoment
+	Kind    string // empty: what was told around the items, in the session that ID names
+	ID      string
+	Title   string
+	Own     bool // the item belongs to the project that it was told in
+	ToldCounts
+}
+
+// ToldCounts are figures of items that were told. One that was told twice counts twice.
+type ToldCounts struct {
+	Shown     int `json:"shown"`
+	Judged    int `json:"judged"`    // of these, those of which is known what came of them
+	Used      int `json:"used"`      // of the judged: what they say was done, and went well
+	Prevented int `json:"prevented"` // of the judged: what they warn of did not happen again
+	Repeated  int `json:"repeated"`  // of the judged: what they warn of happened all the same
+	Tokens    int `json:"tokens"`
+}
+
+// Add adds figures.
+func (c *ToldCounts) Add(d ToldCounts) {
+	c.Shown += d.Shown
+	c.Judged += d.Judged
+	c.Used += d.Used
+	c.Prevented += d.Prevented
+	c.Repeated += d.Repeated
+	c.Tokens += d.Tokens
+}
+
+// ToldQuery selects days.
+type ToldQuery struct {
+	Since    int64    // this day and later ones
+	Until    int64    // days before this one
+	Projects []string // only these; nil: all, and what belongs to none
+	Own      bool     // only items that belong to the project that they were told in
+}
+
+// ToldSums are what days come to.
+type ToldSums struct {
+	Sessions int       // that were told something
+	Items    []ToldDay // by moment, kind and ID, with no day and project
+	Days     []ToldDay // by day and moment, and by whether Kind is empty, with no item and project
+}
+
+// ToldRef names an item.
+type ToldRef struct{ Kind, ID string }
+
+// ToldKeep says how much is kept.
+type ToldKeep struct {
+	Tellings int64 // of more, the oldest are removed
+	Days     int64 // rows
+	Since    int64 // and no day before this
 }
 
 // TellingStore keeps tellings.
 type TellingStore interface {
-	// AddTellings stores tellings in their order, and removes the oldest of more than most.
-	AddTellings(ctx context.Context, tellings []Telling, most int64) error
+	// AddTellings stores tellings in their order, adds what they come to, and removes what is not kept.
+	AddTellings(ctx context.Context, tellings []Telling, days []ToldDay, keep ToldKeep) error
 	// Tellings returns what the query selects.
 	Tellings(ctx context.Context, q TellingQuery) ([]Telling, error)
+	// SettleTellings stores the items of tellings anew, and adds what that changes.
+	SettleTellings(ctx context.Context, tellings []Telling, days []ToldDay) error
+	// ToldSums sums up days.
+	ToldSums(ctx context.Context, q ToldQuery) (ToldSums, error)
+	// ToldOfUse returns those of some items that were ever of use.
+	ToldOfUse(ctx context.Context, items []ToldRef) ([]ToldRef, error)
 }
 
-// Tellings keeps what agents were told. It is written behind the answers: no agent waits for it, and a kill loses
+// Tellings keeps what agents were told, and what came of it. It is written behind the answers: no agent waits for it, and a kill loses
 // what was told in the last moment.
 type Tellings struct {
 	store TellingStore
 	now   skillrouter.Clock
 	log   *slog.Logger
+	count func(text string) int
 	kick  chan struct{}
 
-	flushing sync.Mutex // held by the one flush that is under way
+	flushing sync.Mutex // held by the one flush, or settlement, that is under way
 	failing  bool
 
 	mu      sync.Mutex
 	waiting []Telling
+	later   []settlement
+}
+
+// settlement is what is to be settled once what waits is written.
+type settlement struct {
+	query TellingQuery
+	judge func(tellings []Telling)
+}
+
+// TellingOptions are the settings of Tellings. The zero value is usable.
+type TellingOptions struct {
+	Now   skillrouter.Clock     // time.Now if nil
+	Log   *slog.Logger          // discards if nil
+	Count func(text string) int // counts the tokens of a text; nil: a quarter of its bytes
 }
 
 // NewTellings makes Tellings on a store. Run must be started for them to be kept.
-func NewTellings(store TellingStore, now skillrouter.Clock, log *slog.Logger) *Tellings {
-	if now == nil {
-		now = time.Now
+func NewTellings(store TellingStore, options TellingOptions) *Tellings {
+	t := &Tellings{store: store, now: options.Now, log: cmp.Or(options.Log, slog.New(slog.DiscardHandler)), count: options.Count, kick: make(chan struct{}, 1)}
+	if t.now == nil {
+		t.now = time.Now
 	}
-	return &Tellings{store: store, now: now, log: cmp.Or(log, slog.New(slog.DiscardHandler)), kick: make(chan struct{}, 1)}
+	if t.count == nil {
+		t.count = func(text string) int { return (len(text) + 3) / 4 }
+	}
+	return t
 }
 
 // Note takes a telling in, and never waits.
 func (t *Tellings) Note(told Telling) {
 	told.At = t.now.Stamp()
-	told.About = toldText(told.About)
-	items := told.Items
-	told.Items = make([]ToldItem, 0, min(len(items), MaxToldItems))
-	for _, item := range items[:min(len(items), MaxToldItems)] {
-		told.Items = append(told.Items, ToldItem{item.Kind, item.ID, toldText(item.Title)})
+	told.About = skillrouter.Head(told.About, 8*MaxToldText)
+	told.Items = slices.Clone(told.Items[:min(len(told.Items), MaxToldItems)])
+	for i := range told.Items { // what waits is bounded
+		item := &told.Items[i]
+		item.Title, item.Text = skillrouter.Head(item.Title, 8*MaxToldText), skillrouter.Head(item.Text, maxToldCounted)
+		item.Gives = slices.DeleteFunc(slices.Clone(item.Gives[:min(len(item.Gives), maxToldGives)]), func(text string) bool { return len(text) > maxToldGive })
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -118,10 +255,31 @@ func (t *Tellings) Note(told Telling) {
 			}
 		}
 	}
-	if len(t.waiting) >= maxTellingsWaiting {
-		return
+	if len(t.waiting) < maxTellingsWaiting {
+		t.waiting = append(t.waiting, told)
+		t.wake()
 	}
-	t.waiting = append(t.waiting, told)
+}
+
+// SettleLater has judge say what came of tellings that a query selects, behind the answer: it sets their items' results.
+func (t *Tellings) SettleLater(q TellingQuery, judge func(tellings []Telling)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.later) < maxTellingsWaiting {
+		t.later = append(t.later, settlement{q, judge})
+		t.wake()
+	}
+}
+
+// Settle has judge say what came of tellings that a query selects, also of those that still waited: it sets their items' results.
+func (t *Tellings) Settle(ctx context.Context, q TellingQuery, judge func(tellings []Telling)) error {
+	t.flush(ctx)
+	t.flushing.Lock()
+	defer t.flushing.Unlock()
+	return t.settle(ctx, settlement{q, judge})
+}
+
+func (t *Tellings) wake() {
 	select {
 	case t.kick <- struct{}{}:
 	default: // somebody knows already
@@ -130,7 +288,7 @@ func (t *Tellings) Note(told Telling) {
 
 // toldText makes a text fit to be kept: one short line without secrets.
 func toldText(text string) string {
-	text, _ = skillrouter.Redact(skillrouter.Head(text, 8*MaxToldText))
+	text, _ = skillrouter.Redact(text)
 	return skillrouter.Head(strings.Join(strings.Fields(text), " "), MaxToldText)
 }
 
@@ -152,17 +310,132 @@ func (t *Tellings) flush(ctx context.Context) {
 	t.flushing.Lock()
 	defer t.flushing.Unlock()
 	t.mu.Lock()
-	told := t.waiting
-	t.waiting = nil
+	told, later := t.waiting, t.later
+	t.waiting, t.later = nil, nil
 	t.mu.Unlock()
-	if len(told) == 0 {
+	if len(told) == 0 && len(later) == 0 {
 		return
 	}
-	err := t.store.AddTellings(context.WithoutCancel(ctx), told, MaxTellings)
+	ctx = context.WithoutCancel(ctx)
+	err := t.add(ctx, told)
+	for _, s := range later {
+		err = cmp.Or(err, t.settle(ctx, s))
+	}
 	if err != nil && !t.failing {
-		t.log.Warn("what agents were told cannot be kept for the timeline", "error", err)
+		t.log.Warn("what agents were told cannot be kept", "error", err)
 	}
 	t.failing = err != nil
+}
+
+// add writes tellings and what they come to.
+func (t *Tellings) add(ctx context.Context, told []Telling) error {
+	if len(told) == 0 {
+		return nil
+	}
+	sums := daySums{}
+	for i := range told {
+		one, rest := &told[i], told[i].Tokens
+		one.About = toldText(one.About)
+		for j := range one.Items {
+			item := &one.Items[j]
+			if item.Tokens == 0 {
+				item.Tokens = t.count(item.Text)
+			}
+			item.Title, item.Text = toldText(item.Title), ""
+			for k := range item.Gives {
+				item.Gives[k], _ = skillrouter.Redact(item.Gives[k])
+			}
+			rest -= item.Tokens
+			sums.add(one, item, ToldCounts{Shown: 1, Tokens: item.Tokens})
+		}
+		if one.Tokens == 0 {
+			one.Tokens, rest = -rest, 0
+		}
+		if len(one.Items) > 0 {
+			sums.add(one, &ToldItem{ID: one.SessionID, Own: true}, ToldCounts{Shown: 1, Tokens: rest})
+		}
+	}
+	return t.store.AddTellings(ctx, told, sums.list(), ToldKeep{Tellings: MaxTellings, Days: MaxToldDays, Since: DayOf(t.now()) - RetainedDays + 1})
+}
+
+// settle has what came of tellings judged, and writes what that changes.
+func (t *Tellings) settle(ctx context.Context, s settlement) error {
+	told, err := t.store.Tellings(ctx, s.query)
+	if err != nil || len(told) == 0 {
+		return err
+	}
+	before := make([][]ToldItem, len(told))
+	for i := range told {
+		before[i] = slices.Clone(told[i].Items)
+	}
+	s.judge(told)
+	sums := daySums{}
+	var changed []Telling
+	for i := range told {
+		differs := false
+		for j := range told[i].Items {
+			was, is := before[i][j].ToldResult, told[i].Items[j].ToldResult
+			if was != is {
+				differs = true
+				sums.add(&told[i], &told[i].Items[j], is.counts(1))
+				sums.add(&told[i], &told[i].Items[j], was.counts(-1))
+			}
+		}
+		if differs {
+			changed = append(changed, told[i])
+		}
+	}
+	if len(changed) == 0 {
+		return nil
+	}
+	return t.store.SettleTellings(ctx, changed, sums.list())
+}
+
+// counts are the figures of a result, each times one.
+func (r ToldResult) counts(one int) (c ToldCounts) {
+	for _, add := range []struct {
+		is bool
+		to *int
+	}{{r.Judged, &c.Judged}, {r.Used, &c.Used}, {r.prevented(), &c.Prevented}, {r.Repeated, &c.Repeated}} {
+		if add.is {
+			*add.to = one
+		}
+	}
+	return c
+}
+
+// DayOf is the number of a time's day.
+func DayOf(at time.Time) int64 { return at.Unix() / int64(24*time.Hour/time.Second) }
+
+// dayKey names a row of the days.
+type dayKey struct {
+	day                   int64
+	project, moment, kind string
+	id                    string
+}
+
+// daySums are what tellings come to.
+type daySums map[dayKey]*ToldDay
+
+func (s daySums) add(told *Telling, item *ToldItem, c ToldCounts) {
+	key := dayKey{DayOf(told.At), told.Project, string(told.Moment), item.Kind, item.ID}
+	if s[key] == nil {
+		s[key] = &ToldDay{Day: key.day, Project: told.Project, Moment: told.Moment, Kind: item.Kind, ID: item.ID, Own: item.Own}
+	}
+	s[key].Title = item.Title
+	s[key].Add(c)
+}
+
+// list lists them in one order, so that they are written alike.
+func (s daySums) list() []ToldDay {
+	all := make([]ToldDay, 0, len(s))
+	for _, d := range s {
+		all = append(all, *d)
+	}
+	slices.SortFunc(all, func(a, b ToldDay) int {
+		return cmp.Or(cmp.Compare(a.Day, b.Day), cmp.Compare(a.Project, b.Project), cmp.Compare(a.Moment, b.Moment), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID))
+	})
+	return all
 }
 
 // Told returns what the query selects, with what still waited. What another agent than the caller was told has
@@ -180,4 +453,18 @@ func (t *Tellings) Told(ctx context.Context, q TellingQuery) ([]Telling, error) 
 		}
 	}
 	return found, err
+}
+
+// Sums sums up what was told on some days, with what still waited.
+func (t *Tellings) Sums(ctx context.Context, q ToldQuery) (ToldSums, error) {
+	t.flush(ctx)
+	return t.store.ToldSums(ctx, q)
+}
+
+// OfUse returns those of some items that were ever of use.
+func (t *Tellings) OfUse(ctx context.Context, items []ToldRef) ([]ToldRef, error) {
+	if len(items) == 0 {
+		return nil, nil
+	}
+	return t.store.ToldOfUse(ctx, items)
 }

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 
+	"skillrouter/operational"
 	"skillrouter/router"
 	"skillrouter/router/contexts"
 )
@@ -15,6 +16,10 @@ func (a *App) wireContext(ctx context.Context, p *parts) error {
 		Episodes: p.episodes, Tasks: p.tasks, Sessions: p.sessions, Incidents: p.incidents,
 		Words: []router.Frequencies{p.knowledge, p.lessons, p.episodes, p.facts},
 	}
-	p.context = toldContexts{contexts.NewBuilder(sources, contexts.Options{Now: a.now, Log: a.log, VouchedOnly: a.config.TellVouched}), p.tellings}
+	tell := func(ctx context.Context, told operational.Telling) {
+		told.Agent = speaker(ctx, told.Agent)
+		p.tellings.Note(told)
+	}
+	p.context = contexts.NewBuilder(sources, contexts.Options{Now: a.now, Log: a.log, VouchedOnly: a.config.TellVouched, Tell: tell})
 	return nil
 }

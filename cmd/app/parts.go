@@ -28,6 +28,7 @@ import (
 	"skillrouter/router/search"
 	"skillrouter/router/session"
 	"skillrouter/router/transfer"
+	"skillrouter/router/value"
 	"skillrouter/router/web"
 )
 
@@ -68,6 +69,7 @@ type parts struct {
 	experiences   *experience.Experiences
 	incidents     *incident.Incidents
 	tellings      *operational.Tellings
+	value         *value.Values
 	transfer      transfer.Service
 
 	feed           feed.Service

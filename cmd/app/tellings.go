@@ -5,60 +5,38 @@ import (
 	"strings"
 
 	"skillrouter"
+	"skillrouter/learning"
+	"skillrouter/learning/guard"
+	"skillrouter/learning/guard/rule"
 	"skillrouter/learning/incident"
+	"skillrouter/learning/knowledge"
+	"skillrouter/learning/lesson"
 	"skillrouter/operational"
+	"skillrouter/router"
 	"skillrouter/router/contexts"
+	"skillrouter/router/search"
+	"skillrouter/router/value"
 )
 
-// wireTellings keeps what agents are told, for the timeline.
+// wireTellings keeps what agents are told and what came of it, for the timeline and for what the memory is worth.
 func (a *App) wireTellings(ctx context.Context, p *parts) error {
-	p.tellings = operational.NewTellings(p.operations, a.now, a.log)
+	p.tellings = operational.NewTellings(p.operations, operational.TellingOptions{Now: a.now, Log: a.log, Count: contexts.CountTokens})
+	p.value = value.New(p.tellings, a.now)
 	a.life.run(ctx, "tellings", p.tellings.Run)
 	return nil
 }
 
-// toldContexts are contexts that are noted.
-type toldContexts struct {
-	contexts.Service
-	tellings *operational.Tellings
-}
-
-// afterFailures ends the session of what a hook asks for after a failure.
-const afterFailures = "-failures"
-
-// Build implements contexts.Service.
-func (t toldContexts) Build(ctx context.Context, request contexts.Request) (contexts.Context, error) {
-	built, err := t.Service.Build(ctx, request)
-	if err != nil || len(built.Items) == 0 && !request.Start {
-		return built, err
-	}
-	told := operational.Telling{
-		Agent: speaker(ctx, request.AgentID), Project: request.Project, SessionID: request.SessionID, Tokens: built.Tokens, Moment: operational.ToldAsked,
-	}
-	switch {
-	case request.Start:
-		told.Moment = operational.ToldAtStart
-	case strings.HasSuffix(request.SessionID, afterFailures):
-		told.Moment, told.About = operational.ToldAtFailure, request.Task
-	case request.Prompt:
-		told.Moment = operational.ToldAtPrompt
-	}
-	for _, item := range built.Items {
-		told.Items = append(told.Items, operational.ToldItem{Kind: item.Kind, ID: item.ID, Title: item.Title})
-	}
-	t.tellings.Note(told)
-	return built, nil
-}
-
-// toldIncidents are incidents whose answers are noted, also where nothing is known of a failure.
+// toldIncidents are incidents whose answers are noted, also where nothing is known of a failure, and whose sessions say what came of
+// what they were told.
 type toldIncidents struct {
-	incident.Service
-	tellings *operational.Tellings
+	*incident.Incidents
+	*parts
+	app *App
 }
 
 // Answer implements incident.Service.
 func (t toldIncidents) Answer(ctx context.Context, failure incident.Failure) (incident.Answer, error) {
-	known, err := t.Service.Answer(ctx, failure)
+	known, err := t.Incidents.Answer(ctx, failure)
 	if err != nil {
 		return known, err
 	}
@@ -66,12 +44,109 @@ func (t toldIncidents) Answer(ctx context.Context, failure incident.Failure) (in
 	if failure.Command == "" {
 		told.About = failure.Tool
 	}
-	if known.Incident != "" {
+	if known.Text != "" {
 		title, _, _ := strings.Cut(known.Text, "\n")
-		told.Items = []operational.ToldItem{{Kind: "incident", ID: known.Incident, Title: title}}
+		told.Items = []operational.ToldItem{{Kind: router.KindIncident, ID: known.Incident, Title: title, Own: true, Text: known.Text, Gives: operational.Gives(known.Text)}}
 	}
 	t.tellings.Note(told)
 	return known, nil
+}
+
+// Learn implements incident.Service.
+func (t toldIncidents) Learn(ctx context.Context, draft incident.Draft) (incident.Learned, error) {
+	learned, err := t.Incidents.Learn(ctx, draft)
+	if err == nil {
+		if err := t.value.Learned(ctx, draft, t.Incidents); err != nil {
+			t.app.log.WarnContext(ctx, "what came of what a session was told is not known", "error", err)
+		}
+	}
+	return learned, err
+}
+
+// toldGuards is a guard whose warnings are noted, and what was done then.
+type toldGuards struct {
+	guard.Service
+	value *value.Values
+}
+
+// Check implements guard.Service.
+func (t toldGuards) Check(ctx context.Context, action rule.Action) (guard.Checked, error) {
+	checked, err := t.Service.Check(ctx, action)
+	if err == nil {
+		t.value.Checked(speaker(ctx, action.Agent), action, checked)
+	}
+	return checked, err
+}
+
+// Outcome implements guard.Service.
+func (t toldGuards) Outcome(ctx context.Context, draft guard.OutcomeDraft) (guard.Settled, error) {
+	settled, err := t.Service.Outcome(ctx, draft)
+	if err == nil {
+		t.value.Settled(settled)
+	}
+	return settled, err
+}
+
+// toldSearches is a search of agents whose answers are noted.
+type toldSearches struct {
+	search.Service
+	tellings *operational.Tellings
+}
+
+// Search implements search.Service.
+func (t toldSearches) Search(ctx context.Context, query search.Query) (search.Answer, error) {
+	found, err := t.Service.Search(ctx, query)
+	if err != nil || len(found.Results) == 0 {
+		return found, err
+	}
+	told := operational.Telling{Agent: speaker(ctx, ""), Project: query.Project, Moment: operational.ToldBySearch}
+	for _, hit := range found.Results {
+		told.Items = append(told.Items, operational.ToldItem{Kind: hit.Kind, ID: hit.ID, Title: hit.Title, Own: hit.Project == query.Project, Text: hit.Title + "\n" + hit.Snippet})
+	}
+	t.tellings.Note(told)
+	return found, err
+}
+
+// toldAnswers are entries of which a reader says whether they helped.
+type toldAnswers struct {
+	knowledge.AnswerService
+	value *value.Values
+}
+
+// Answered implements knowledge.AnswerService.
+func (t toldAnswers) Answered(ctx context.Context, id string, use knowledge.AnswerDraft) (knowledge.AnswerLearned, error) {
+	learned, err := t.AnswerService.Answered(ctx, id, use)
+	if err == nil {
+		t.value.Helped(speaker(ctx, use.AgentID), router.KindKnowledge, id, use.Helpful == nil || *use.Helpful)
+	}
+	return learned, err
+}
+
+// toldLessons are lessons of which a reader says how they went.
+type toldLessons struct {
+	lesson.Service
+	value *value.Values
+}
+
+// Apply implements lesson.Service.
+func (t toldLessons) Apply(ctx context.Context, ref string, draft lesson.ApplicationDraft) (lesson.Applied, error) {
+	applied, err := t.Service.Apply(ctx, ref, draft)
+	if err == nil {
+		t.value.Helped(speaker(ctx, draft.Agent), router.KindLesson, applied.LessonID, draft.Outcome != learning.ResultFailure)
+	}
+	return applied, err
+}
+
+// toldServices are those that agents call, which note what they told and what came of it.
+type toldServices struct {
+	guards  guard.Service
+	lessons lesson.Service
+	search  search.Service
+	answers knowledge.AnswerService
+}
+
+func (p *parts) told(guards guard.Service, lessons lesson.Service) toldServices {
+	return toldServices{toldGuards{guards, p.value}, toldLessons{lessons, p.value}, toldSearches{p.search, p.tellings}, toldAnswers{p.answered, p.value}}
 }
 
 // speaker is whose telling it is: the agent that is named, if the caller may act as it.

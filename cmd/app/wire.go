@@ -175,12 +175,13 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	if err != nil {
 		return skillrouter.InvalidField("mcp.toolsets", "%s", skillrouter.MessageOf(err))
 	}
+	told := p.told(guards, lessons)
 	tools := mcpserver.New(mcpserver.Services{
-		Knowledge: knowledge, Episodes: episodes, Router: p.queries, Mailbox: mailbox, Presence: presence, Guard: guards, Experiences: experiences,
-		Lessons: lessons, Patterns: patterns, Escalations: crossing.escalations(),
+		Knowledge: knowledge, Episodes: episodes, Router: p.queries, Mailbox: mailbox, Presence: presence, Guard: told.guards, Experiences: experiences,
+		Lessons: told.lessons, Patterns: patterns, Escalations: crossing.escalations(),
 		Facts: facts, Memory: crossing.memory,
 		Kinds: p.tools, Reminders: p.reminders, Sessions: p.sessions, Consolidation: p.consolidation, Context: p.context, Introspection: p.introspection,
-		Search: p.search,
+		Search: told.search,
 		Tasks:  tasks, Leases: leases, Recon: recon, Tokens: tokens, System: system{a}, Embeddings: p.vectors,
 	}, mcpserver.Options{Agent: mcpserver.DefaultAgent, Toolsets: toolsets, Version: a.options.Version, Log: a.log})
 	a.life.defers("mcp sessions", tools.Close)
@@ -194,12 +195,12 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 
 	a.handler = httpapi.New(httpapi.Services{
 		Auth: tokens, Tokens: tokens, Presence: presence, Mailbox: mailbox, Messages: hub,
-		Knowledge: knowledge, Episodes: episodes, Router: p.queries, Feedback: taught, Tasks: tasks, Leases: leases, Recon: recon, Guard: guards, Experiences: experiences, Tools: tools,
+		Knowledge: knowledge, Episodes: episodes, Router: p.queries, Feedback: taught, Tasks: tasks, Leases: leases, Recon: recon, Guard: told.guards, Experiences: experiences, Tools: tools,
 		Escalations: crossing.escalations(), Memory: crossing.memory,
-		Lessons: lessons, Patterns: patterns,
+		Lessons: told.lessons, Patterns: patterns,
 		Facts: facts,
 		Kinds: p.routes, Reminders: p.reminders, Sessions: p.sessions, Consolidation: p.consolidation, Context: p.context, Chat: p.chat,
-		Introspection: p.introspection, Embeddings: p.vectors, Gaps: p.gaps, Search: p.search, Answered: p.answered,
+		Introspection: p.introspection, Embeddings: p.vectors, Gaps: p.gaps, Search: told.search, Answered: told.answers,
 		Judgements: feedback.NewJudgements(p.memory, p.knowledge, learning.Options{Now: a.now, Log: a.log}),
 		Feed:       p.feed, Timeline: p.timeline, Events: p.events, Socket: p.socket, Web: p.web, Mesh: p.mesh,
 		Backup: a.backup, Transfer: p.transfer,

@@ -28,7 +28,7 @@ var families = []family{
 	{"memory", []string{"remember", "search", "context", "knowledge", "lessons", "facts"}, []string{"query", "remind", "episodes", "procedures", "reminders", "experience", "memory"}},
 	{"guard", []string{"check"}, []string{"rules", "escalations"}},
 	{"team", []string{"agents", "tasks", "messages", "signal", "stop"}, []string{"watch", "leases", "run", "sessions", "recon"}},
-	{"learning", []string{"learn"}, []string{"brief", "replay", "proposals", "patterns", "used", "judge", "feedback", "gaps"}},
+	{"learning", []string{"learn"}, []string{"brief", "replay", "value", "proposals", "patterns", "used", "judge", "feedback", "gaps"}},
 	{"data", []string{"import", "backup"}, []string{"export", "restore", "verify", "redact"}},
 	{"admin", []string{"config"}, []string{"token", "events", "cache", "call", "mcp", "hook", "interlock", "embeddings", "selftest", "completion", "help"}},
 }

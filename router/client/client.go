@@ -80,6 +80,7 @@ type Client struct {
 	Facts         Facts // values that agents keep, and Remember's cache
 	Procedures    Procedures
 	Incidents     Incidents
+	Value         Value
 	Reminders     Reminders
 	Sessions      Sessions
 	Consolidation Consolidation
@@ -149,6 +150,7 @@ func New(baseURL string, options Options) (*Client, error) {
 	c.Facts = Facts{c}
 	c.Procedures, c.Reminders, c.Sessions = Procedures{c}, Reminders{c}, Sessions{c}
 	c.Incidents = Incidents{c}
+	c.Value = Value{c}
 	c.Consolidation, c.Context = Consolidation{c}, Context{c}
 	c.Introspection, c.Gaps, c.Judgements = Introspection{c}, Gaps{c}, Judgements{c}
 	c.Answered, c.Search = Answered{c}, Search{c}

@@ -12,6 +12,7 @@ import (
 	"skillrouter"
 	"skillrouter/learning"
 	"skillrouter/learning/worktree"
+	"skillrouter/operational"
 	"skillrouter/router"
 )
 
@@ -37,6 +38,7 @@ type Builder struct {
 	log     *slog.Logger
 	told    *told
 	vouched bool
+	tell    func(ctx context.Context, told operational.Telling)
 }
 
 var _ Service = (*Builder)(nil)
@@ -48,11 +50,13 @@ type Options struct {
 	Fencer *skillrouter.Fencer // one of its own if nil
 	// VouchedOnly leaves out what no person and no second voice vouched for.
 	VouchedOnly bool
+	// Tell takes in what an agent was told; nil: nobody keeps it. It must not wait.
+	Tell func(ctx context.Context, told operational.Telling)
 }
 
 // NewBuilder makes a Builder over the stores.
 func NewBuilder(sources Sources, options Options) *Builder {
-	b := &Builder{sources: sources, fencer: options.Fencer, now: options.Now, log: options.Log, told: newTold(), vouched: options.VouchedOnly}
+	b := &Builder{sources: sources, fencer: options.Fencer, now: options.Now, log: options.Log, told: newTold(), vouched: options.VouchedOnly, tell: options.Tell}
 	if b.now == nil {
 		b.now = time.Now
 	}
@@ -128,6 +132,7 @@ func (b *Builder) Build(ctx context.Context, request Request) (_ Context, err er
 		answer = c.choose(candidates)
 	}
 	b.told.tell(request.session(), c.chosen)
+	b.note(ctx, &request, &answer, c.chosen)
 	answer.LeftOut = slices.Concat(failed, answer.LeftOut)
 	answer.LeftOutCount += len(failed)
 	answer.LeftOut = append([]LeftOut{}, answer.LeftOut[:min(len(answer.LeftOut), MaxLeftOut)]...)
@@ -142,7 +147,11 @@ func (r *Request) session() string {
 	if r.SessionID == "" {
 		return ""
 	}
-	return r.AgentID + "\n" + r.SessionID
+	session := r.AgentID + "\n" + r.SessionID
+	if r.Failure { // what was told before it was needed is told again, once
+		session += "\nfailures"
+	}
+	return session
 }
 
 // used counts the use of what came into a context.

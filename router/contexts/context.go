@@ -26,6 +26,9 @@ type Request struct {
 	// Prompt says that Task is what a person typed: only what belongs to it is told, of this
 	// project and of none, and mostly nothing. It does not go with Start.
 	Prompt bool `json:"prompt,omitempty"`
+	// Failure says that Task is a command that failed, and what it printed. What the session was told before is told
+	// again then, once.
+	Failure bool `json:"failure,omitempty"`
 	// Characters bounds the text in characters too; 0: it is not bounded.
 	Characters int `json:"characters,omitempty"`
 	// SessionID is the agent's own session: what was told in it is not told again while it

@@ -91,6 +91,7 @@ type candidate struct {
 	superseded                           string  // the id of what stands in its place
 	conflicts                            []learning.Conflict
 	vouched                              bool     // another voice than its author's stands by it
+	briefed                              []string // of a brief: its incidents, one a line
 	gone                                 []string // what it names of the working tree that is no longer there
 	words                                words    // of title and body
 }

@@ -123,7 +123,7 @@ func (s Sources) brief(ctx context.Context, r Request) (f gathered, err error) {
 	if err == nil && brief.Text != "" {
 		f.candidates = []candidate{{
 			kind: router.KindIncident, id: "brief", title: "Errors of earlier sessions, and what worked then", body: brief.Text, author: "skillrouter",
-			trust: router.TrustAgent, project: r.Project, confidence: 1,
+			trust: router.TrustAgent, project: r.Project, confidence: 1, briefed: brief.Shown,
 		}}
 	}
 	return f, err

@@ -48,7 +48,7 @@ func (l ledger) Ledger(ctx context.Context, filter lesson.LedgerFilter) (page gu
 func atWork(t *testing.T) (*feed.Timeline, *operational.Tellings) {
 	t.Helper()
 	b := fixture.Open(t)
-	tellings := operational.NewTellings(b.Operational, nil, nil)
+	tellings := operational.NewTellings(b.Operational, operational.TellingOptions{})
 	now := time.Now().UTC()
 	checks := ledger{
 		{Number: 1, ID: "c1", Agent: "a", Action: "make test", Decision: rule.DecisionAllow, At: now.Add(-time.Hour)},

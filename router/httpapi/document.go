@@ -51,6 +51,7 @@ var roomNames = map[string]string{
 	"skillrouter/router/feed":     "Feed",
 	"skillrouter/router/search":   "Search",
 	"skillrouter/router/contexts": "Context",
+	"skillrouter/router/value":    "Value",
 
 	"skillrouter/learning/consolidate": "Consolidation",
 	"skillrouter/learning/episode":     "Episode",

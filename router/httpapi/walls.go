@@ -19,6 +19,7 @@ var keepsWalls = setOf(
 	"POST /query", "GET /api/search", "POST /api/search", "POST /api/context",
 	"GET /api/knowledge", "POST /api/knowledge", "POST /api/knowledge/bulk", "POST /api/knowledge/search", "GET /api/knowledge/:id", "PUT /api/knowledge/:id", "DELETE /api/knowledge/:id",
 	"POST /api/episodes", "GET /api/episodes/recent", "POST /api/episodes/search", "GET /episodes/:id", "PATCH /episodes/:id", "DELETE /episodes/:id",
+	"GET /api/value",
 	"GET /api/gaps", "GET /api/gaps/:id", "POST /api/gaps/:id/check", "POST /api/gaps/:id/dismiss", "POST /api/gaps/:id/reopen",
 	"POST /check/anti-pattern", "POST /check/outcome",
 	"GET /api/tools", "POST /api/tools/:name", "GET /mcp", "POST /mcp", "DELETE /mcp",

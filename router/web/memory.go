@@ -10,6 +10,7 @@ func (s *Server) memoryPages() {
 	s.with(s.services.Escalations, s.escalationPages)
 	s.with(s.services.Consolidation, s.proposalPages)
 	s.with(s.services.Gaps, s.gapPages)
+	s.with(s.services.Value, s.valuePages)
 	s.figurePages()
 }
 

@@ -177,7 +177,7 @@ func (s site) lesson(kind, title string, more map[string]any) string {
 }
 
 var memoryPaths = []string{
-	"/ui/search", "/ui/search?q=gateway", "/ui/lessons", "/ui/patterns", "/ui/guard", "/ui/guard/ledger", "/ui/escalations", "/ui/proposals", "/ui/gaps", "/ui/figures",
+	"/ui/search", "/ui/search?q=gateway", "/ui/lessons", "/ui/patterns", "/ui/guard", "/ui/guard/ledger", "/ui/escalations", "/ui/proposals", "/ui/gaps", "/ui/value", "/ui/value?days=30&project=shop", "/ui/figures",
 }
 
 func TestMemoryPagesOfNothing(t *testing.T) {

@@ -41,6 +41,7 @@ import (
 	"skillrouter/router/kind"
 	"skillrouter/router/search"
 	"skillrouter/router/session"
+	"skillrouter/router/value"
 )
 
 // Authenticator says who a secret belongs to.
@@ -83,6 +84,7 @@ type Services struct {
 
 	Search     search.Service
 	Gaps       feedback.GapService
+	Value      value.Service
 	Embeddings shelf.EmbeddingService
 	Process    func() Process
 }

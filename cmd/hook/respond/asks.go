@@ -90,6 +90,7 @@ type (
 		Characters int    `json:"characters,omitempty"`
 		Start      bool   `json:"start,omitempty"`
 		Prompt     bool   `json:"prompt,omitempty"`
+		Failure    bool   `json:"failure,omitempty"`
 		Resumed    bool   `json:"resumed,omitempty"`
 		SessionID  string `json:"session_id,omitempty"`
 		AgentID    string `json:"agent_id,omitempty"`

@@ -67,10 +67,7 @@ func (h *Hook) mend(ctx context.Context) (string, error) {
 			return known.Text, err
 		}
 	}
-	request.Prompt, request.Characters = true, failureCharacters
-	if request.SessionID != "" {
-		request.SessionID = digest(request.SessionID) + "-failures" // what was told before it was needed is told again, once
-	}
+	request.Prompt, request.Failure, request.Characters = true, true, failureCharacters
 	known, err := c.context(ctx, request)
 	return known.Text, err
 }

@@ -1,0 +1,93 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"skillrouter/router/client"
+	"skillrouter/router/value"
+)
+
+// valueRows is how many items people are shown.
+const valueRows = 20
+
+func (s *shell) valueCommand() *cobra.Command {
+	var query value.Query
+	var since string
+	return asks(s, command{
+		use: "value", short: "Show what agents were told, what they used of it, and what is proposed for retirement",
+		long: `Show what agents were told, what they used of it, which mistakes came back
+all the same, and what it cost in tokens.
+
+Used is an item of which a command was run afterwards and went well, of which
+somebody said that it helped, or a warning that was heeded. Prevented is a mistake
+that was told of and not made where its program ran. What was told 20 times and
+never used is proposed for retirement, with the command that does it.`,
+		flags: options{
+			option("since", &since, "how far back, in whole days, such as 7d or 168h (7d)"),
+			option("project", &query.Project, "only this project"),
+		},
+		before: func() (err error) {
+			query.Days, err = daysOf(since)
+			return err
+		},
+	}, sends(client.Value.Value, &query), printValue)
+}
+
+// daysOf reads a length of time in days, or in hours that are rounded up.
+func daysOf(text string) (int, error) {
+	if text == "" {
+		return value.DefaultDays, nil
+	}
+	if number, is := strings.CutSuffix(text, "d"); is {
+		if days, err := strconv.Atoi(number); err == nil && days > 0 {
+			return days, nil
+		}
+	}
+	back, err := time.ParseDuration(text)
+	if err != nil || back <= 0 {
+		return 0, usagef("--since must be a length of time, such as 7d or 168h")
+	}
+	const day = 24 * time.Hour
+	return int((back + day - 1) / day), nil
+}
+
+func printValue(w io.Writer, r value.Report) {
+	fmt.Fprintf(w, "Told from %s to %s: %s in %s, %s.\n", r.Since.Format(time.DateOnly), r.Until.AddDate(0, 0, -1).Format(time.DateOnly),
+		plural(r.Total.Shown, "item"), plural(r.Sessions, "session"), plural(r.Total.Tokens, "token"))
+	if r.Total.Shown == 0 {
+		return
+	}
+	fmt.Fprintf(w, "Of the %d of which it is known what came of them: %d used, %d mistakes prevented, %d made all the same.\n\n", r.Total.Judged, r.Total.Used, r.Total.Prevented, r.Total.Repeated)
+	heads := []string{"TOLD", "KNOWN", "USED", "PREVENTED", "REPEATED", "TOKENS"}
+	columns[value.Moment]{
+		heads: append([]string{"WHEN"}, heads...),
+		cells: func(m value.Moment) cells {
+			return cells{string(m.Moment), m.Shown, m.Judged, m.Used, m.Prevented, m.Repeated, m.Tokens}
+		},
+	}.list(w, r.Moments)
+	fmt.Fprintln(w)
+	columns[value.Item]{
+		heads: append(append([]string{"KIND", "ID"}, heads...), "TITLE"),
+		cells: func(i value.Item) cells {
+			return cells{i.Kind, i.ID, i.Shown, i.Judged, i.Used, i.Prevented, i.Repeated, i.Tokens, i.Title}
+		},
+	}.list(w, r.Items[:min(len(r.Items), valueRows)])
+	if more := r.Count - valueRows; more > 0 {
+		fmt.Fprintf(w, "and %d more: --json lists them\n", more)
+	}
+	if r.Retire == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\nTold %d times and more, and never used:\n", value.RetireAfter)
+	for _, i := range r.Items {
+		if i.Retire {
+			fmt.Fprintf(w, "  %s\n    %s\n", clean(i.Title), clean(i.Command))
+		}
+	}
+}

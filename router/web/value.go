@@ -1,0 +1,50 @@
+package web
+
+import (
+	"cmp"
+	"strconv"
+
+	"skillrouter"
+	"skillrouter/operational"
+	"skillrouter/router/value"
+)
+
+func (s *Server) valuePages() {
+	s.page("/ui/value", "value.html", "What it is worth", s.value)
+	s.section(memory, "What it is worth", "/ui/value")
+}
+
+// valuePage is what the page of what the memory is worth shows.
+type valuePage struct {
+	value.Report
+	Rows  []valueRow
+	Spans []option
+}
+
+// valueRow is an item, and the page on which a person can take it out of use.
+type valueRow struct {
+	value.Item
+	Path string
+}
+
+// spans are how many days the page offers.
+var spans = []int{value.DefaultDays, 30, 90}
+
+func (s *Server) value(v *visit) (any, error) {
+	days, err := strconv.Atoi(cmp.Or(v.value("days"), strconv.Itoa(value.DefaultDays)))
+	if err != nil || days < 1 {
+		return nil, skillrouter.InvalidField("days", "must be a number of days")
+	}
+	report, err := s.services.Value.Value(v.context(), value.Query{Days: days, Project: v.value("project")})
+	if err != nil {
+		return nil, err
+	}
+	page := valuePage{Report: report}
+	for _, item := range report.Items {
+		page.Rows = append(page.Rows, valueRow{item, toldPath(operational.ToldItem{Kind: item.Kind, ID: item.ID})})
+	}
+	for _, n := range spans {
+		page.Spans = append(page.Spans, option{Value: strconv.Itoa(n), Name: strconv.Itoa(n) + " days", Chosen: n == days})
+	}
+	return page, nil
+}
