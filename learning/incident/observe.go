@@ -115,6 +115,10 @@ var (
 	writing  = skillrouter.Lazily(`^\s*(?:cat\s+(?:<<|>)|ed\b)|sed -i|tee |apply_patch|python3? -c .*write|>\s*\S+\.(?:py|ts|tsx|js|go|rs|java|rb|c|h|cpp|md|txt|toml|cfg|ini|json|ya?ml)`)
 	looking  = skillrouter.Lazily(`^(?:cd \S+ && )?(?:which|type|command -v|pip3? (?:show|list|index|download)|grep|rg|find|ls|cat|sed -n|head|tail|nl|git (?:log|diff|show|status|grep)|wc|rm|mkdir|touch|tree)\b`)
 	installs = skillrouter.Lazily(`\b(?:install|add|sync|venv)\b`)
+	unheard  = skillrouter.Lazily(`[0-9&]?>{1,2}\s*(?:/dev/null|&[0-9])`)                                                              // what a program says goes nowhere, or elsewhere: no file changes
+	mending  = skillrouter.Lazily(`^(?:cd \S+ && )?(?:sed -i|perl -\w*i|ed|patch|apply_patch|git (?:apply|checkout|restore|stash))\b`) // it edits files
+	// masked ends with what always goes through: that the whole did proves nothing.
+	masked = skillrouter.Lazily(`\|\|\s*(?:echo|printf|true|:)(?:\s[^;&|]*)?$`)
 	// risky is what no agent should be told to run: it deletes, forces, or skips a check.
 	risky = skillrouter.Lazily(`(?i)\brm\s|\brmdir\b|\bunlink\b|\bshred\b|--force|\s-f\b.*\bpush\b|\bpush\b.*\s(?:-f\b|\+)|--no-verify|--no-gpg-sign|\breset\s+--hard|\bclean\s+-\w*[fdx]|\bgit\s+(?:restore|checkout\s+(?:--\s|\.))|\bstash\s+(?:drop|clear)|\bdrop\s+(?:table|database|schema)|\btruncate\b|\bdelete\s+from\b|--break-system-packages|--ignore-installed|--legacy-peer-deps|--skip-\w+|\bskip=|--no-check|--no-audit|--allow-unrelated|--yolo|--dangerously|\bhusky=0|\bchmod\s+(?:-r\s+)?0?777|\bkill(?:all)?\s|\bpkill\b|\|\|\s*(?:true|:)\s*$|\bsudo\b|\bprune\b|-k\b.*curl|curl\b.*\s(?:-k|--insecure)|strict-ssl\s+false|http\.sslverify`)
 )
@@ -168,7 +172,7 @@ func (o *observed) solve(i int) (found *solution, others []string) {
 			found = &solution{at: j, command: s.Command}
 			wrote := false
 			for _, b := range between {
-				if writing.MatchString(b) {
+				if writing.MatchString(b) || mending.MatchString(b) {
 					wrote = true
 				} else {
 					found.steps = append(found.steps, b)
@@ -196,6 +200,9 @@ func decisive(steps []string, mentions func(string) bool) []string {
 // near tells whether the command at j, which went through, is what the failed one was meant to be.
 func (o *observed) near(j int, share []string, how float64, name string, mentions func(string) bool, of *view) bool {
 	text, v := strings.TrimSpace(o.steps[j].Command), o.view(j)
+	if masked.MatchString(text) {
+		return false
+	}
 	near := false
 	switch {
 	case len(share) == 0:
@@ -206,7 +213,7 @@ func (o *observed) near(j int, share []string, how float64, name string, mention
 		near = how >= 0.3
 	}
 	looks := looking.MatchString(text)
-	if !near && name != "" && !looks {
+	if !near && name != "" && !looks && !mending.MatchString(text) {
 		near = mentions(text) || overlap(v.targets, of.targets) // another program on the same target
 	}
 	if !near && len(share) > 0 && len(of.programs) == 1 && loners()[of.programs[0]] {

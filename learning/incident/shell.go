@@ -217,6 +217,7 @@ var (
 	scripts       = wordlist.Set(programsText, "python scripts")
 	filters       = wordlist.Set(programsText, "filters")
 	looksOnly     = wordlist.Set(programsText, "look only")
+	silent        = wordlist.Set(programsText, "change nothing")
 	loners        = wordlist.Phrases(programsText, "the same with any words")
 )
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"skillrouter"
 )
@@ -45,12 +46,44 @@ func (inc *Incident) lesson() (l Lesson, ok bool) {
 	switch fix := inc.offered(nil); {
 	case inc.Undone != "":
 		l.Title, l.Context = told("Look twice before "+inc.Program+": it was undone before"), told("It went through and was undone: "+inc.Undone)
-	case fix != nil:
-		l.Title, l.Context, l.Solution = told(fmt.Sprintf("%s fails here: %s", inc.Program, inc.said())), "Learned from the commands of earlier sessions.", told(fix.told(maxShownFix))
+	case fix != nil && inc.proven(fix) && fix.lasts() != "":
+		l.Title, l.Context, l.Solution = told(fmt.Sprintf("%s fails here: %s", inc.Program, inc.said())), "Learned from the commands of earlier sessions.", told(fix.lasts())
 	default:
 		return l, false
 	}
 	return l, true
+}
+
+// proven tells whether a fix is more than chance: it worked twice, or the failure was seen in more sessions than one needs to accept it and
+// the steps before name what the error names. Where edits mended it far oftener, it is not the lesson.
+func (inc *Incident) proven(fix *Fix) bool {
+	if 2*fix.Worked < inc.Edits {
+		return false
+	}
+	if fix.Worked > 1 {
+		return true
+	}
+	return inc.Sessions > warnSessions && (len(fix.Steps) == 0 || slices.ContainsFunc(fix.Steps, func(step string) bool {
+		return slices.ContainsFunc(tokens(step), func(word string) bool { return names(inc.Example, word) })
+	}))
+}
+
+// lasts is the whole fix, as a lesson tells it: all its steps that do something, and what went through then. It is empty where nothing
+// of it can be told, as of a script that was typed in.
+func (f *Fix) lasts() string {
+	steps := slices.DeleteFunc(slices.Clone(f.Steps), func(step string) bool {
+		return !slices.ContainsFunc(simples(step), func(c simple) bool {
+			words := programWords(c.words)
+			return len(words) > 0 && !looksOnly()[words[0]] && !silent()[words[0]]
+		})
+	})
+	if !strings.Contains(f.Command, "<<") || len(steps) == 0 && strings.Contains(f.Command, "&&") {
+		steps = append(steps, f.Command)
+	}
+	for i := range steps {
+		steps[i] = code(steps[i], maxShownFix/len(steps))
+	}
+	return strings.Join(steps, ", then ")
 }
 
 // teach brings the team's lessons in step with incidents: those that are accepted and have something to tell are lessons, and no others.

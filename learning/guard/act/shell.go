@@ -3,6 +3,7 @@ package act
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -154,10 +155,12 @@ func missingEnd(fault error) string {
 	return end
 }
 
-// refused reports whether each shell stops at the fault: the text is cut off, or an operator stands alone.
+// refused reports whether each shell stops at the fault: the text is cut off, an operator stands alone, or a bracket is closed that is not open.
 func refused(fault error) bool {
 	var f syntax.ParseError
-	return errors.As(fault, &f) && (f.Incomplete || strings.HasSuffix(f.Text, "can only immediately follow a statement") || strings.HasSuffix(f.Text, "must be followed by a word"))
+	return errors.As(fault, &f) && (f.Incomplete || slices.ContainsFunc(
+		[]string{"can only immediately follow a statement", "must be followed by a word", "encountered `)`"},
+		func(end string) bool { return strings.HasSuffix(f.Text, end) }))
 }
 
 // nesting says how many brackets are open at once, without understanding
