@@ -105,6 +105,7 @@ var libraries = map[string][]string{
 	"gorm.io/gorm":                    {"operational/store", "learning/store", "cmd/app"},
 	"github.com/glebarez/sqlite":      {"cmd/app"},
 	"github.com/glebarez/go-sqlite":   {"cmd/app"},
+	"modernc.org/sqlite":              {"cmd/app/sqlite"}, // which stands in for go-sqlite
 	"github.com/gin-gonic/gin":        {"router/httpapi"},
 	"github.com/r3labs/sse/v2":        {"router/stream"},
 	"github.com/spf13/cobra":          {"cmd/cli"},

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -447,8 +448,13 @@ func readerPragmas() []pragma {
 	}
 }
 
-func writerDSN(path string) string {
-	return "file:" + escape(path) + "?" + query(writerPragmas()) + "&_txlock=immediate"
+// writerDSN is the address of a writer, with settings in place of its own of the same name, or beside them: of two
+// of a name, it is the driver's own choice which one stays.
+func writerDSN(path string, settings ...pragma) string {
+	own := slices.DeleteFunc(writerPragmas(), func(p pragma) bool {
+		return slices.ContainsFunc(settings, func(s pragma) bool { return s.name == p.name })
+	})
+	return "file:" + escape(path) + "?" + query(append(own, settings...)) + "&_txlock=immediate"
 }
 
 func readerDSN(path string) string {
@@ -469,7 +475,7 @@ func escape(path string) string {
 }
 
 func dial(dsn string, conns int) (*gorm.DB, error) {
-	conn, err := sql.Open(sqlite.DriverName, dsn)
+	conn, err := openCaching(dsn)
 	if err != nil {
 		return nil, err
 	}

@@ -79,7 +79,7 @@ func (s *Swept) database(ctx context.Context, name, path string, key []byte) (er
 	dsn := readerDSN(path)
 	if s.Applied {
 		// Names are replaced in one table after the other, and fit again at the end.
-		dsn = writerDSN(path) + "&_pragma=foreign_keys(0)&_pragma=secure_delete(1)"
+		dsn = writerDSN(path, pragma{name: "foreign_keys", set: "0"}, pragma{name: "secure_delete", set: "1"})
 	}
 	pool, err := dial(dsn, 1)
 	if err != nil {

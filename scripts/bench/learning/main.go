@@ -34,13 +34,16 @@ func measure(ctx context.Context) error {
 	questions := flag.Int("questions", 2000, "questions and checks at each size")
 	connections := flag.Int("connections", 16, "connections that report at once")
 	rules := flag.Int("rules", 1000, "rules of the guard's own measurement")
-	binary := flag.String("binary", "", "measure the guard of this skillrouter, as it was built")
+	binary := flag.String("binary", "", "measure this skillrouter, as it was built")
 	only := flag.Bool("guard", false, "measure the guard alone")
+	growth := flag.Bool("growth", false, "measure the growth alone")
 	flag.Parse()
-	if err := benchGuard(ctx, *binary, *rules, *questions); err != nil || *only {
-		return err
+	if !*growth {
+		if err := benchGuard(ctx, *binary, *rules, *questions); err != nil || *only {
+			return err
+		}
 	}
-	return grow(ctx, *sizes, *reports, *questions, *connections)
+	return grow(ctx, *binary, *sizes, *reports, *questions, *connections)
 }
 
 // benchGuard measures checks with so many rules, one caller at a time and eight. Each check is one of a group of four calls in
@@ -112,8 +115,8 @@ func benchGuard(ctx context.Context, binary string, rules, checks int) error {
 }
 
 // grow measures at each size, in one database that grows from one to the next.
-func grow(ctx context.Context, sizes string, reports, questions, connections int) error {
-	side, err := sidecar.Fresh(ctx)
+func grow(ctx context.Context, binary, sizes string, reports, questions, connections int) error {
+	side, err := sidecar.FreshOf(ctx, binary)
 	if err != nil {
 		return err
 	}

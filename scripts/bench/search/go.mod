@@ -2,6 +2,8 @@ module skillrouter/scripts/bench/search
 
 go 1.26.0
 
+replace github.com/glebarez/go-sqlite => ../../../cmd/app/sqlite
+
 require skillrouter v0.0.0
 
 replace skillrouter => ../../..
