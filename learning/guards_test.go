@@ -331,8 +331,6 @@ func TestGuardsKeepTeamPacks(t *testing.T) {
 	}
 }
 
-func second[T any](_ T, err error) error { return err }
-
 // TestGuardsNameWhatNobodyLifts: what somebody reported of a command does not hide what a pack says of another one, nor
 // what decides who may allow the action.
 func TestGuardsNameWhatNobodyLifts(t *testing.T) {

@@ -95,7 +95,6 @@ func TestTeamPackRefused(t *testing.T) {
 		"the alternative is the harm": {head + "shop-admin wipe x | low | t | r | shop-admin wipe x\n", "can fit nothing"},
 		"alternative of the core":     {head + "shop-admin wipe x | low | t | r | git reset --hard\n", "line 3, alternative: \"git reset --hard\" does not pass the guard itself: rule pack:core:git.discard fits it"},
 		"alternative of a row":        {head + row + "a b | low | t | r | shop-admin wipe x\n", "line 4, alternative"},
-		"unread alternative":          {head + "a b | low | t | r | echo '\n", "line 3, alternative"},
 		"a secret":                    {head + "curl -H 'Authorization: Bearer ghp_abcdefghijklmnopqrstuvwxyz0123456789' x.example | low | t | r | ls\n", "holds a secret"},
 	} {
 		_, err := rule.NewTeamPack(t.Context(), c.text, nil)
