@@ -55,9 +55,10 @@ func (inc *Incident) lesson() (l Lesson, ok bool) {
 }
 
 // proven tells whether a fix is more than chance: it worked twice, or the failure was seen in more sessions than one needs to accept it and
-// the steps before name what the error names. Where edits mended it far oftener, it is not the lesson.
+// the steps before name what the error names. Where edits mended it far oftener, it is not the lesson,
+// and what went through in whatever folder after a cd failed is none.
 func (inc *Incident) proven(fix *Fix) bool {
-	if 2*fix.Worked < inc.Edits {
+	if 2*fix.Worked < inc.Edits || inc.Program == "cd" && !strings.Contains(fix.Command, "cd ") {
 		return false
 	}
 	if fix.Worked > 1 {

@@ -16,6 +16,8 @@ func TestLessonsOfIncidents(t *testing.T) {
 		"mended by edits, mostly":      {Incident{Sessions: 9, Edits: 5, Fixes: []Fix{{Command: "bin/test", Worked: 2}}}, ""},
 		"steps that the error names":   {Incident{Sessions: 3, Example: "No module named 'shop'", Fixes: []Fix{{Steps: make2, Command: "python a.py", Worked: 1}}}, "`mkdir shop && touch shop/__init__.py`, then `python a.py`"},
 		"steps of something else":      {Incident{Sessions: 3, Example: "can't open file 'b.py'", Fixes: []Fix{{Steps: make2, Command: "python a.py", Worked: 1}}}, ""},
+		"a folder that is not there":   {Incident{Sessions: 9, Program: "cd", Fixes: []Fix{{Command: "python3 a.py", Worked: 2}}}, ""},
+		"the folder that was meant":    {Incident{Sessions: 9, Program: "cd", Fixes: []Fix{{Command: "cd ../shop && make", Worked: 2}}}, "`cd ../shop && make`"},
 		"all steps":                    {Incident{Sessions: 2, Fixes: []Fix{{Steps: []string{"mkdir shop", "touch shop/a"}, Command: "cat shop/a", Worked: 2}}}, "`mkdir shop`, then `touch shop/a`, then `cat shop/a`"},
 		"a step that only looks":       {Incident{Sessions: 2, Fixes: []Fix{{Steps: []string{"pwd && ls -d */out"}, Command: "bin/test", Worked: 2}}}, "`bin/test`"},
 		"only looks, and a script":     {Incident{Sessions: 2, Fixes: []Fix{{Steps: []string{"pwd && ls -d */out"}, Command: "python3 << 'EOF' …", Worked: 2}}}, ""},

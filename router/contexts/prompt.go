@@ -2,21 +2,16 @@ package contexts
 
 import (
 	"cmp"
-	_ "embed"
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 
 	"skillrouter"
 	"skillrouter/router"
+	"skillrouter/router/subject"
 	"skillrouter/tfidf/text"
-	"skillrouter/tfidf/wordlist"
 )
-
-//go:embed prompt.txt
-var promptWords string
 
 // Figures of what is told with a prompt. A person's prompt is short and in everyday words, and
 // most need nothing: TestPrompts (cmd/app) holds what these give.
@@ -32,91 +27,7 @@ const (
 	lexicalPart = 0.5
 	// rareWeight is the weight of a term that tells an item by itself: few entries have it.
 	rareWeight = 0.75
-	// expandedWith bounds how many words of a subject are searched for beside the prompt's own words.
-	expandedWith = 8
 )
-
-// phrases finds subjects in a text: by the first stem of their phrases, what follows it.
-type phrases map[string][]rest
-
-// rest is what follows the first stem of a phrase.
-type rest struct {
-	subject string
-	stems   []string
-}
-
-// subjects is what prompt.txt says.
-type subjects struct {
-	talk, empty map[string]bool     // stems
-	both, asked phrases             // in any text, and in a prompt alone
-	search      map[string][]string // by subject: stems that find it
-}
-
-var known = sync.OnceValue(func() subjects {
-	s := subjects{talk: stemsOf("small talk"), empty: stemsOf("no subject"), both: phrases{}, asked: phrases{}, search: map[string][]string{}}
-	for name, line := range wordlist.Pairs(promptWords, "subjects") {
-		s.both.add(name, line)
-		s.search[name] = s.telling(strings.Split(line, ";"))
-	}
-	for name, line := range wordlist.Pairs(promptWords, "asked") {
-		s.asked.add(name, line)
-	}
-	return s
-})
-
-// telling are the stems of the first words of phrases that say something by themselves.
-func (s *subjects) telling(phrases []string) (stems []string) {
-	for _, word := range strings.Fields(strings.Join(phrases, " ")) {
-		stem := strings.Join(text.Terms(word), " ")
-		if len(stems) < expandedWith && !text.StopWord(stem) && !s.empty[stem] && !slices.Contains(stems, stem) {
-			stems = append(stems, stem)
-		}
-	}
-	return stems
-}
-
-func stemsOf(heading string) map[string]bool {
-	stems := map[string]bool{}
-	for _, line := range wordlist.Lines(promptWords, heading) {
-		for _, word := range strings.Fields(line) {
-			for _, stem := range text.Terms(word) {
-				stems[stem] = true
-			}
-		}
-	}
-	return stems
-}
-
-func (p phrases) add(subject, line string) {
-	for one := range strings.SplitSeq(line, ";") {
-		if stems := text.Terms(one); len(stems) > 0 {
-			p[stems[0]] = append(p[stems[0]], rest{subject, stems[1:]})
-		}
-	}
-}
-
-// in adds the subjects whose phrases stand in a text's stems, with at most one word between a phrase's own.
-func (p phrases) in(stems []string, found map[string]bool) {
-	for i, stem := range stems {
-		for _, phrase := range p[stem] {
-			if !found[phrase.subject] && follow(stems[i+1:], phrase.stems) {
-				found[phrase.subject] = true
-			}
-		}
-	}
-}
-
-// follow tells whether a text goes on with a phrase.
-func follow(text, phrase []string) bool {
-	for _, stem := range phrase {
-		next := slices.Index(text[:min(len(text), 2)], stem)
-		if next < 0 {
-			return false
-		}
-		text = text[next+1:]
-	}
-	return true
-}
 
 // asking is what a prompt asks for.
 type asking struct {
@@ -129,27 +40,25 @@ type asking struct {
 // words for those of its subjects that a store has: for one that none has, each store would
 // look for what may have been meant.
 func askingOf(prompt string, stores []router.Frequencies) asking {
-	s := known()
+	s := subject.Known()
 	stems := text.Terms(prompt)
 	a := asking{content: map[uint64]bool{}}
 	talk := true
 	for _, stem := range stems {
-		talk = talk && (s.talk[stem] || text.StopWord(stem) || !strings.ContainsFunc(stem, isWordRune))
-		if !text.StopWord(stem) && !s.empty[stem] && !s.talk[stem] {
+		talk = talk && (s.Talk[stem] || text.StopWord(stem) || !strings.ContainsFunc(stem, isWordRune))
+		if !text.StopWord(stem) && !s.Empty[stem] && !s.Talk[stem] {
 			a.content[termHash(stem)] = true
 		}
 	}
 	if talk {
 		return a
 	}
-	a.subjects = map[string]bool{}
-	s.both.in(stems, a.subjects)
-	s.asked.in(stems, a.subjects)
+	a.subjects = s.Asked(stems)
 	a.search = prompt
 	for _, name := range slices.Sorted(maps.Keys(a.subjects)) {
-		for i, count := range frequencies(s.search[name], stores) {
+		for i, count := range frequencies(s.Search[name], stores) {
 			if count > 0 {
-				a.search += " " + s.search[name][i]
+				a.search += " " + s.Search[name][i]
 			}
 		}
 	}
@@ -179,7 +88,7 @@ func frequencies(stems []string, stores []router.Frequencies) []int {
 // choosePrompt chooses what belongs to a prompt: mostly nothing.
 func (c *choice) choosePrompt(asked asking, candidates []candidate) Context {
 	c.begin()
-	s := known()
+	s := subject.Known()
 	var fitting []*rated
 	for _, r := range once(candidates) {
 		r.score = c.promptRelevance(s, asked, r)
@@ -214,12 +123,10 @@ func (c *choice) choosePrompt(asked asking, candidates []candidate) Context {
 
 // promptRelevance is how much an item belongs to a prompt, from 0 to 1: by the subject
 // that both have, and by the words that they share.
-func (c *choice) promptRelevance(s subjects, asked asking, r *rated) float64 {
+func (c *choice) promptRelevance(s *subject.Subjects, asked asking, r *rated) float64 {
 	about := 0.0
 	if len(asked.subjects) > 0 {
-		inTitle, inBody := map[string]bool{}, map[string]bool{}
-		s.both.in(text.Terms(r.title), inTitle)
-		s.both.in(text.Terms(skillrouter.Head(r.body, readBytes)), inBody)
+		inTitle, inBody := s.Named(text.Terms(r.title)), s.Named(text.Terms(skillrouter.Head(r.body, readBytes)))
 		for name := range asked.subjects {
 			if inTitle[name] {
 				about = subjectInTitle

@@ -1,41 +1,9 @@
 package contexts
 
 import (
-	"slices"
 	"strings"
 	"testing"
-
-	"skillrouter/tfidf/text"
-	"skillrouter/tfidf/wordlist"
 )
-
-func TestPromptWords(t *testing.T) {
-	s := known()
-	for _, list := range s.asked {
-		for _, phrase := range list {
-			if len(s.search[phrase.subject]) == 0 {
-				t.Errorf("%q is asked for, and is no subject", phrase.subject)
-			}
-		}
-	}
-	for _, heading := range []string{"subjects", "asked"} {
-		seen := map[string]bool{}
-		for name, line := range wordlist.Pairs(promptWords, heading) {
-			if seen[name] {
-				t.Errorf("%s: %q stands there twice", heading, name)
-			}
-			seen[name] = true
-			phrases := []string{}
-			for one := range strings.SplitSeq(line, ";") {
-				stems := strings.Join(text.Terms(one), " ")
-				if stems == "" || slices.Contains(phrases, stems) {
-					t.Errorf("%s of %q is empty, or stands there twice: %q", heading, name, one)
-				}
-				phrases = append(phrases, stems)
-			}
-		}
-	}
-}
 
 func TestAskingOf(t *testing.T) {
 	for prompt, want := range map[string]string{

@@ -10,8 +10,16 @@ import (
 	"skillrouter/learning"
 	"skillrouter/learning/shelf"
 	"skillrouter/router/kind"
+	"skillrouter/router/subject"
+	"skillrouter/tfidf"
 	"skillrouter/tfidf/text"
 )
+
+// BySubject begins the notice of an answer that was found by what the question is about.
+const BySubject = "subject was searched for: "
+
+// mostBySubject bounds the relevance of what has the question's subject, and none of its words: half.
+const mostBySubject = 0.5
 
 // repair tries again what found nothing: without each filter and in the kinds
 // that were not asked, which is told of and not answered, and with words like
@@ -52,6 +60,46 @@ func (s *Searcher) repair(ctx context.Context, r *request, results *Answer) erro
 		results.Repairs = append(results.Repairs, inKinds(found.Kinds, r.Kinds)...)
 	}
 	return s.trySpelling(ctx, r, results)
+}
+
+// bySubject answers a question that found nothing by what it is about: who asks for the package manager means the entry that says pnpm. What is
+// found so names a subject of the question, and says it.
+func (s *Searcher) bySubject(ctx context.Context, r *request, nothing Answer) (Answer, error) {
+	known := subject.Known()
+	about := known.Asked(text.Terms(r.Query.Query))
+	if len(about) == 0 {
+		return nothing, nil
+	}
+	again := *r
+	again.Limit, again.MinRelevance, again.Query.Shown = MaxFound, 0, false
+	for _, name := range slices.Sorted(maps.Keys(about)) {
+		again.Query.Query += " " + strings.Join(known.Search[name], " ")
+	}
+	again.words, again.joined = text.QueryTerms(again.Query.Query)
+	again.words, again.joined = again.words[:min(len(again.words), tfidf.MaxQueryTerms)], again.joined[:min(len(again.joined), tfidf.MaxQueryTerms)]
+	found, err := s.search(ctx, &again)
+	if err != nil {
+		return nothing, err
+	}
+	found.Results = slices.DeleteFunc(found.Results, func(h Hit) bool {
+		for name := range known.Named(text.Terms(h.Title)) {
+			if about[name] {
+				return false
+			}
+		}
+		return true
+	})
+	if len(found.Results) == 0 {
+		return nothing, nil
+	}
+	found.Results = found.Results[:min(len(found.Results), r.Limit)]
+	for i := range found.Results {
+		h := &found.Results[i]
+		h.Relevance = max(r.MinRelevance, min(h.Relevance, mostBySubject))
+	}
+	found.Count, found.Searched = len(found.Results), nothing.Searched
+	found.Notice = BySubject + strings.Join(slices.Sorted(maps.Keys(about)), ", ")
+	return found, nil
 }
 
 func (s *Searcher) tryWithout(ctx context.Context, r *request, said string, results *Answer) error {

@@ -159,7 +159,10 @@ func (s *Searcher) Search(ctx context.Context, query Query) (answer Answer, err 
 		return Answer{}, err
 	}
 	if results.Count == 0 {
-		if err := s.repair(ctx, request, &results); err != nil {
+		if results, err = s.bySubject(ctx, request, results); err == nil && results.Count == 0 {
+			err = s.repair(ctx, request, &results)
+		}
+		if err != nil {
 			return Answer{}, err
 		}
 	}

@@ -1,0 +1,117 @@
+// Package subject knows what questions of people are about: a subject has many names, and who asks for "our package manager" means the
+// entry that says "pnpm".
+package subject
+
+import (
+	_ "embed"
+	"slices"
+	"strings"
+	"sync"
+
+	"skillrouter/tfidf/text"
+	"skillrouter/tfidf/wordlist"
+)
+
+//go:embed subject.txt
+var words string
+
+// expandedWith bounds how many words of a subject are searched for beside a question's own words.
+const expandedWith = 8
+
+// phrases finds subjects in a text: by the first stem of their phrases, what follows it.
+type phrases map[string][]rest
+
+// rest is what follows the first stem of a phrase.
+type rest struct {
+	subject string
+	stems   []string
+}
+
+// Subjects is what is known of them.
+type Subjects struct {
+	Talk        map[string]bool     // stems of small talk
+	Empty       map[string]bool     // stems that say how something is done, and not what it is about
+	Search      map[string][]string // by subject: stems that find it
+	both, asked phrases             // in any text, and in a question alone
+}
+
+// Known returns the subjects.
+var Known = sync.OnceValue(func() *Subjects {
+	s := &Subjects{Talk: stemsOf("small talk"), Empty: stemsOf("no subject"), both: phrases{}, asked: phrases{}, Search: map[string][]string{}}
+	for name, line := range wordlist.Pairs(words, "subjects") {
+		s.both.add(name, line)
+		s.Search[name] = s.telling(strings.Split(line, ";"))
+	}
+	for name, line := range wordlist.Pairs(words, "asked") {
+		s.asked.add(name, line)
+	}
+	return s
+})
+
+// Named are the subjects that a text names, by its stems.
+func (s *Subjects) Named(stems []string) map[string]bool {
+	found := map[string]bool{}
+	s.both.in(stems, found)
+	return found
+}
+
+// Asked are the subjects that a question is about, by its stems.
+func (s *Subjects) Asked(stems []string) map[string]bool {
+	found := s.Named(stems)
+	s.asked.in(stems, found)
+	return found
+}
+
+// telling are the stems of the first words of phrases that say something by themselves.
+func (s *Subjects) telling(phrases []string) (stems []string) {
+	for _, word := range strings.Fields(strings.Join(phrases, " ")) {
+		stem := strings.Join(text.Terms(word), " ")
+		if len(stems) < expandedWith && !text.StopWord(stem) && !s.Empty[stem] && !slices.Contains(stems, stem) {
+			stems = append(stems, stem)
+		}
+	}
+	return stems
+}
+
+func stemsOf(heading string) map[string]bool {
+	stems := map[string]bool{}
+	for _, line := range wordlist.Lines(words, heading) {
+		for _, word := range strings.Fields(line) {
+			for _, stem := range text.Terms(word) {
+				stems[stem] = true
+			}
+		}
+	}
+	return stems
+}
+
+func (p phrases) add(subject, line string) {
+	for one := range strings.SplitSeq(line, ";") {
+		if stems := text.Terms(one); len(stems) > 0 {
+			p[stems[0]] = append(p[stems[0]], rest{subject, stems[1:]})
+		}
+	}
+}
+
+// in adds the subjects whose phrases stand in a text's stems, with at most one word between a phrase's own.
+func (p phrases) in(stems []string, found map[string]bool) {
+	for i, stem := range stems {
+		for _, phrase := range p[stem] {
+			if !found[phrase.subject] && follow(stems[i+1:], phrase.stems) {
+				found[phrase.subject] = true
+			}
+		}
+	}
+}
+
+// follow tells whether a text goes on with a phrase.
+func follow(text, phrase []string) bool {
+	for _, stem := range phrase {
+		next := slices.Index(text[:min(len(text), 2)], stem)
+		if next < 0 {
+			return false
+		}
+		text = text[next+1:]
+	}
+	return true
+}
