@@ -53,32 +53,39 @@ func TestEndedSessions(t *testing.T) {
 	}
 }
 
+// readers is how many readers judged each proposal.
+const readers = 3
+
 // TestVerdicts holds the rules to the sentences that were read and found of use, and the verdicts to the share that is promised.
 func TestVerdicts(t *testing.T) {
 	text, err := os.ReadFile("testdata/verdicts.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
-	read, use := 0, 0
+	read, verdicts, use := 0, 0, 0
 	for line := range strings.Lines(string(text)) {
 		parts := strings.Split(strings.TrimSpace(line), "\t")
-		if len(parts) != 3 {
+		if len(parts) != readers+2 {
 			continue
 		}
-		read++
-		if parts[0] != "use" {
+		who, said := parts[readers], parts[readers+1]
+		if read++; who == "incident, gone" {
 			continue
 		}
-		use++
-		if parts[1] != "person" {
+		for _, verdict := range parts[:readers] {
+			if verdicts++; verdict == "use" {
+				use++
+			}
+		}
+		if who != "person" {
 			continue
 		}
-		drafts, err := consolidate.Rules{}.Said(t.Context(), consolidate.Transcript{Persona: "default", Turns: []consolidate.Turn{{Role: "user", Content: parts[2]}}})
+		drafts, err := consolidate.Rules{}.Said(t.Context(), consolidate.Transcript{Persona: "default", Turns: []consolidate.Turn{{Role: "user", Content: said}}})
 		if err != nil || len(drafts) != 1 {
-			t.Errorf("%q makes %d proposals, %v", parts[2], len(drafts), err)
+			t.Errorf("%q makes %d proposals, %v", said, len(drafts), err)
 		}
 	}
-	if use*10 < read*7 || read < 20 {
-		t.Errorf("%d of %d are of use", use, read)
+	if use*10 < verdicts*7 || read < 17 {
+		t.Errorf("%d of %d verdicts on %d proposals say that they are of use", use, verdicts, read)
 	}
 }

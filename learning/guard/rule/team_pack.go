@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -28,7 +27,7 @@ const (
 	maxRuleName      = 40 // bytes of a command in the id of its rule
 )
 
-var packName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}$`)
+var packName = skillrouter.Lazily(`^[a-z][a-z0-9-]{0,31}$`)
 
 // NewTeamPack reads the pack that a team wrote, as packs.txt is written. A row may name a command in the place of a harm. others
 // are the team's packs, the one apart that it takes the place of. Its errors name the line and the part of it. The pack is refused as a whole
