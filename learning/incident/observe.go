@@ -115,7 +115,6 @@ var (
 	writing  = skillrouter.Lazily(`^\s*(?:cat\s+(?:<<|>)|ed\b)|sed -i|tee |apply_patch|python3? -c .*write|>\s*\S+\.(?:py|ts|tsx|js|go|rs|java|rb|c|h|cpp|md|txt|toml|cfg|ini|json|ya?ml)`)
 	looking  = skillrouter.Lazily(`^(?:cd \S+ && )?(?:which|type|command -v|pip3? (?:show|list|index|download)|grep|rg|find|ls|cat|sed -n|head|tail|nl|git (?:log|diff|show|status|grep)|wc|rm|mkdir|touch|tree)\b`)
 	installs = skillrouter.Lazily(`\b(?:install|add|sync|venv)\b`)
-	unheard  = skillrouter.Lazily(`[0-9&]?>{1,2}\s*(?:/dev/null|&[0-9])`)                                                              // what a program says goes nowhere, or elsewhere: no file changes
 	mending  = skillrouter.Lazily(`^(?:cd \S+ && )?(?:sed -i|perl -\w*i|ed|patch|apply_patch|git (?:apply|checkout|restore|stash))\b`) // it edits files
 	// masked ends with what always goes through: that the whole did proves nothing.
 	masked = skillrouter.Lazily(`\|\|\s*(?:echo|printf|true|:)(?:\s[^;&|]*)?$`)
