@@ -15,7 +15,7 @@ import (
 // wireIncidents serves what fails in projects.
 func (a *App) wireIncidents(_ context.Context, p *parts) error {
 	p.incidents.TeachTo(team{p.lessons})
-	p.routes = append(p.routes, httpapi.Incidents(toldIncidents{p.incidents, p, a}), httpapi.Value(p.value))
+	p.routes = append(p.routes, httpapi.Incidents(toldIncidents{p.incidents, p.tellings, p.value, a.log}), httpapi.Value(p.value))
 	return nil
 }
 

@@ -316,20 +316,24 @@ func (l *ledger) note(before map[string]skillrouter.ChainEnd) {
 	if l.file == nil {
 		return
 	}
-	moved := func(c skillrouter.Chained) bool { return l.chains.Ends[c.Table] != before[c.Table] }
-	first := max(0, slices.IndexFunc(l.tables, moved))
-	var lines []byte // from the first chain that moved to the last: one write
-	for i, c := range l.tables[first:] {
-		if !slices.ContainsFunc(l.tables[first+i:], moved) {
-			break
+	first, last := -1, -1 // of the chains that moved: their lines, and those between, are one write
+	for i, c := range l.tables {
+		if l.chains.Ends[c.Table] == before[c.Table] {
+			continue
 		}
+		if last = i; first < 0 {
+			first = i
+		}
+	}
+	if first < 0 {
+		return
+	}
+	var lines []byte
+	for _, c := range l.tables[first : last+1] {
 		end := l.chains.Ends[c.Table]
 		m := mark{Chain: c.Table, Kind: markHead, Number: end.Number, Hash: end.Link[:], At: l.now().UnixMilli()}
 		m.sign(l.database, l.key)
 		lines = append(lines, m.line()...)
-	}
-	if len(lines) == 0 {
-		return
 	}
 	if _, err := l.file.WriteAt(lines, int64(first*headWidth)); err != nil {
 		l.log.Warn("the ends of the ledger's chains cannot be noted beside the database any more", "error", err)

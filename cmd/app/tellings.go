@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"log/slog"
 	"strings"
 
 	"skillrouter"
@@ -30,8 +31,9 @@ func (a *App) wireTellings(ctx context.Context, p *parts) error {
 // what they were told.
 type toldIncidents struct {
 	*incident.Incidents
-	*parts
-	app *App
+	tellings *operational.Tellings
+	value    *value.Values
+	log      *slog.Logger
 }
 
 // Answer implements incident.Service.
@@ -57,7 +59,7 @@ func (t toldIncidents) Learn(ctx context.Context, draft incident.Draft) (inciden
 	learned, err := t.Incidents.Learn(ctx, draft)
 	if err == nil {
 		if err := t.value.Learned(ctx, draft, t.Incidents); err != nil {
-			t.app.log.WarnContext(ctx, "what came of what a session was told is not known", "error", err)
+			t.log.WarnContext(ctx, "what came of what a session was told is not known", "error", err)
 		}
 	}
 	return learned, err

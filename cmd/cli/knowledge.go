@@ -12,6 +12,7 @@ import (
 	"skillrouter/learning"
 	"skillrouter/learning/knowledge"
 	"skillrouter/learning/shelf"
+	"skillrouter/router"
 	"skillrouter/router/client"
 	"skillrouter/router/search"
 )
@@ -56,7 +57,7 @@ func (s *shell) searchCommand() *cobra.Command {
 		results, err := c.Knowledge.Search(ctx, query)
 		if err == nil && len(results.Results) == 0 && query.Shown && query.AsOf.IsZero() {
 			// No entry has the words. One may be about the same: that search knows subjects.
-			if about, err := anywhere([]string{"knowledge"}); err == nil && strings.HasPrefix(about.Notice, search.BySubject) {
+			if about, err := anywhere([]string{router.KindKnowledge}); err == nil && strings.HasPrefix(about.Notice, search.BySubject) {
 				return found(s, about, nil, about.Count, printFoundAnywhere)
 			}
 		}

@@ -11,7 +11,6 @@ import (
 	"skillrouter/learning/shelf"
 	"skillrouter/router/kind"
 	"skillrouter/router/subject"
-	"skillrouter/tfidf"
 	"skillrouter/tfidf/text"
 )
 
@@ -72,11 +71,12 @@ func (s *Searcher) bySubject(ctx context.Context, r *request, nothing Answer) (A
 	}
 	again := *r
 	again.Limit, again.MinRelevance, again.Query.Shown = MaxFound, 0, false
-	for _, name := range slices.Sorted(maps.Keys(about)) {
-		again.Query.Query += " " + strings.Join(known.Search[name], " ")
+	names := slices.Sorted(maps.Keys(about))
+	asked := r.Query.Query
+	for _, name := range names {
+		asked += " " + strings.Join(known.Search[name], " ")
 	}
-	again.words, again.joined = text.QueryTerms(again.Query.Query)
-	again.words, again.joined = again.words[:min(len(again.words), tfidf.MaxQueryTerms)], again.joined[:min(len(again.joined), tfidf.MaxQueryTerms)]
+	again.ask(asked)
 	found, err := s.search(ctx, &again)
 	if err != nil {
 		return nothing, err
@@ -98,7 +98,7 @@ func (s *Searcher) bySubject(ctx context.Context, r *request, nothing Answer) (A
 		h.Relevance = max(r.MinRelevance, min(h.Relevance, mostBySubject))
 	}
 	found.Count, found.Searched = len(found.Results), nothing.Searched
-	found.Notice = BySubject + strings.Join(slices.Sorted(maps.Keys(about)), ", ")
+	found.Notice = BySubject + strings.Join(names, ", ")
 	return found, nil
 }
 
@@ -143,8 +143,7 @@ func (s *Searcher) trySpelling(ctx context.Context, r *request, results *Answer)
 	}
 	again := *r
 	meant := slices.Sorted(maps.Values(instead))
-	again.Query.Query = strings.Join(meant, " ") + " " + r.Query.Query
-	again.words, again.joined = text.QueryTerms(again.Query.Query)
+	again.ask(strings.Join(meant, " ") + " " + r.Query.Query)
 	found, err := s.search(ctx, &again)
 	if err != nil {
 		return err

@@ -227,9 +227,15 @@ func (s *Searcher) check(ctx context.Context, query Query) (*request, error) {
 		return nil, err
 	}
 	r.span = r.span.Meet(learning.TimeRange{From: query.Since, To: query.Until})
-	r.words, r.joined = text.QueryTerms(query.Query)
-	r.words, r.joined = r.words[:min(len(r.words), tfidf.MaxQueryTerms)], r.joined[:min(len(r.joined), tfidf.MaxQueryTerms)]
+	r.ask(query.Query)
 	return r, nil
+}
+
+// ask has the request ask for a text.
+func (r *request) ask(asked string) {
+	r.Query.Query = asked
+	r.words, r.joined = text.QueryTerms(asked)
+	r.words, r.joined = r.words[:min(len(r.words), tfidf.MaxQueryTerms)], r.joined[:min(len(r.joined), tfidf.MaxQueryTerms)]
 }
 
 // search asks every kind at the same time, and ranks what they have.
