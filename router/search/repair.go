@@ -81,7 +81,13 @@ func (s *Searcher) bySubject(ctx context.Context, r *request, nothing Answer) (A
 	if err != nil {
 		return nothing, err
 	}
+	for i := range found.Results {
+		found.Results[i].Relevance = min(found.Results[i].Relevance, mostBySubject)
+	}
 	found.Results = slices.DeleteFunc(found.Results, func(h Hit) bool {
+		if h.Relevance < r.MinRelevance {
+			return true
+		}
 		for name := range known.Named(text.Terms(h.Title)) {
 			if about[name] {
 				return false
@@ -93,10 +99,6 @@ func (s *Searcher) bySubject(ctx context.Context, r *request, nothing Answer) (A
 		return nothing, nil
 	}
 	found.Results = found.Results[:min(len(found.Results), r.Limit)]
-	for i := range found.Results {
-		h := &found.Results[i]
-		h.Relevance = max(r.MinRelevance, min(h.Relevance, mostBySubject))
-	}
 	found.Count, found.Searched = len(found.Results), nothing.Searched
 	found.Notice = BySubject + strings.Join(names, ", ")
 	return found, nil
