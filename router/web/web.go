@@ -31,6 +31,7 @@ import (
 	"skillrouter/learning/fact"
 	"skillrouter/learning/feedback"
 	"skillrouter/learning/guard"
+	"skillrouter/learning/incident"
 	"skillrouter/learning/knowledge"
 	"skillrouter/learning/lesson"
 	"skillrouter/learning/procedure"
@@ -73,6 +74,7 @@ type Services struct {
 	Lessons       lesson.Service
 	Patterns      lesson.PatternService
 	Guard         guard.Service
+	Incidents     incident.Service
 	Facts         fact.Service
 	Procedures    procedure.Service
 	Consolidation consolidate.Service
