@@ -19,10 +19,10 @@ func (a *App) wireWeb(p *parts) {
 		Auth: p.tokens, Presence: p.presence, Mailbox: p.mailbox, Tasks: p.tasks, Reminders: p.reminders, Escalations: p.crossing.escalations(),
 		Sessions: p.sessions, Feed: p.feed, Timeline: p.timeline, Kinds: p.kinds, Router: p.queries, Introspection: p.introspection,
 		Knowledge: p.knowledge, Episodes: p.episodes, Experiences: p.experiences, Lessons: p.lessons, Patterns: p.patterns,
-		Guard: p.guards, Incidents: p.incidents, Facts: p.facts, Procedures: p.procedures, Consolidation: p.consolidation,
+		Guard: p.guards, Facts: p.facts, Procedures: p.procedures, Consolidation: p.consolidation,
 		Memory: p.crossing.memory, Unread: p.presence, Log: p.mailbox, Health: a.webHealth, Doctor: a.webDoctor, Hooks: a.webHooks,
 		Search: p.search,
-		Gaps:   p.gaps, Value: p.value, Embeddings: p.vectors, Process: a.process,
+		Gaps:   p.gaps, Incidents: p.incidents, Tellings: p.tellings, Transfer: p.transfer, Value: p.value, Embeddings: p.vectors, Process: a.process,
 	}, options)
 }
 

@@ -54,17 +54,36 @@ func (m *memoryTx) Incidents(ids []int64) (map[int64]Incident, error) {
 }
 
 // ListIncidents implements Store.
-func (m *Memory) ListIncidents(_ context.Context, filter Filter) ([]Incident, error) {
+func (m *Memory) ListIncidents(_ context.Context, filter Filter, after *Incident, _ []string) ([]Incident, error) {
+	order := func(a, b Incident) int {
+		return cmp.Or(b.Sessions-a.Sessions, b.Last.Compare(a.Last), cmp.Compare(a.ID, b.ID))
+	}
 	list := []Incident{}
 	for _, inc := range m.incidents {
-		if inc.Project == filter.Project && inc.Sessions >= filter.Sessions {
+		if inc.Project == filter.Project && inc.Sessions >= filter.Sessions && (after == nil || order(inc, *after) > 0) {
 			list = append(list, inc)
 		}
 	}
-	slices.SortFunc(list, func(a, b Incident) int {
-		return cmp.Or(b.Sessions-a.Sessions, b.Last.Compare(a.Last), cmp.Compare(a.ID, b.ID))
-	})
+	slices.SortFunc(list, order)
 	return list[:min(len(list), filter.Limit)], nil
+}
+
+// CountByProject implements Store.
+func (m *Memory) CountByProject(context.Context) ([]ProjectCount, error) {
+	counts := map[string]ProjectCount{}
+	for _, inc := range m.incidents {
+		c := counts[inc.Project]
+		c.Project = inc.Project
+		c.Incidents++
+		if inc.Sessions > 1 {
+			c.Recurring++
+		}
+		if inc.Accepted {
+			c.Accepted++
+		}
+		counts[inc.Project] = c
+	}
+	return slices.SortedFunc(maps.Values(counts), func(a, b ProjectCount) int { return cmp.Compare(a.Project, b.Project) }), nil
 }
 
 // CountIncidents implements Store.

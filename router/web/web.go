@@ -42,6 +42,7 @@ import (
 	"skillrouter/router/kind"
 	"skillrouter/router/search"
 	"skillrouter/router/session"
+	"skillrouter/router/transfer"
 	"skillrouter/router/value"
 )
 
@@ -74,7 +75,6 @@ type Services struct {
 	Lessons       lesson.Service
 	Patterns      lesson.PatternService
 	Guard         guard.Service
-	Incidents     incident.Service
 	Facts         fact.Service
 	Procedures    procedure.Service
 	Consolidation consolidate.Service
@@ -86,6 +86,9 @@ type Services struct {
 
 	Search     search.Service
 	Gaps       feedback.GapService
+	Incidents  *incident.Incidents
+	Tellings   Tellings
+	Transfer   transfer.Service
 	Value      value.Service
 	Embeddings shelf.EmbeddingService
 	Process    func() Process
@@ -101,6 +104,12 @@ type Unread interface {
 type MessageLog interface {
 	// Log returns messages, the latest first, and marks none as delivered.
 	Log(ctx context.Context, query comms.LogQuery) (comms.LogPage, error)
+}
+
+// Tellings are what agents were told, and what came of it; operational.Tellings has them.
+type Tellings interface {
+	Told(ctx context.Context, query operational.TellingQuery) ([]operational.Telling, error)
+	Came(ctx context.Context, items []operational.ToldRef) ([]operational.ToldDay, error)
 }
 
 // Check is one line of what doctor found.
