@@ -87,6 +87,9 @@ func (i *Introspection) IDs(ctx context.Context, memory, part string) (MemoryIDs
 	if find == nil {
 		return found, skillrouter.InvalidField("type", "must be one of %s", strings.Join(slices.Sorted(maps.Keys(i.ids)), ", "))
 	}
+	if memory == "messages" && !skillrouter.PrincipalOf(ctx).Has(skillrouter.ScopeCaptain) { // others' messages are nobody's business
+		return found, skillrouter.Errorf(skillrouter.Forbidden, "the ids of messages take a token with the scope captain")
+	}
 	ids, err := find(ctx, part, MaxMemoryIDs)
 	found.IDs = append(found.IDs, ids...)
 	return found, err

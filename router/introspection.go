@@ -18,7 +18,7 @@ type IntrospectionService interface {
 	// what the others of its persona work with. Clearing again what is cleared changes nothing.
 	Clear(ctx context.Context, request ClearRequest) (Cleared, error)
 	// IDs returns the ids of a type of things, such as knowledge or escalations, that begin or
-	// end with a part of one, the newest first. It needs ScopeRead.
+	// end with a part of one, the newest first. It needs ScopeRead, and for messages ScopeCaptain.
 	IDs(ctx context.Context, memory, part string) (MemoryIDs, error)
 }
 

@@ -12,6 +12,16 @@ var webAccess = join(memoryPagesAccess, map[string][]access{
 	"POST /ui/login":  {{may: anyone, path: "/ui/login", body: "token_of_form={form}", public: true, answers: http.StatusBadRequest}},
 	"POST /ui/logout": {{may: anyone, path: "/ui/logout", body: "token_of_form={form}", public: true, answers: http.StatusSeeOther}},
 
+	"GET /ui/find":      {{may: anyone, path: "/ui/find?q=a"}},
+	"GET /ui/remember":  {{may: anyone, path: "/ui/remember"}},
+	"POST /ui/remember": {{may: agents, path: "/ui/remember", body: "title=t&content=c&category=note&token_of_form={form}", answers: http.StatusSeeOther}},
+	"GET /ui/settings":  {{may: anyone, path: "/ui/settings"}},
+	"POST /ui/settings": {{may: anyone, path: "/ui/settings", body: "theme=dark&token_of_form={form}", answers: http.StatusSeeOther}},
+
+	"GET /ui/demo":        {{may: anyone, path: "/ui/demo"}},
+	"POST /ui/demo/begin": {{may: captains, path: "/ui/demo/begin", body: "token_of_form={form}", answers: http.StatusSeeOther}},
+	"POST /ui/demo/end":   {{may: captains, path: "/ui/demo/end", body: "token_of_form={form}", answers: http.StatusSeeOther}},
+
 	"GET /ui/timeline": {{may: anyone, path: "/ui/timeline"}},
 	"GET /ui/decide":   {{may: anyone, path: "/ui/decide"}},
 
@@ -31,6 +41,7 @@ var webAccess = join(memoryPagesAccess, map[string][]access{
 	"GET /ui/messages/overdue":    {{may: agents, path: "/ui/messages/overdue"}},
 	"GET /ui/message":             {{may: asAgentA, path: "/ui/message?id={message}", hidden: true}},
 	"POST /ui/messages/broadcast": {{may: agents, path: "/ui/messages/broadcast", body: "signal=note&sure=1&token_of_form={form}", answers: http.StatusSeeOther}},
+	"POST /ui/messages/answer":    {{may: agents, path: "/ui/messages/answer", body: "thread=t&to=a&text=x&token_of_form={form}", answers: http.StatusSeeOther}},
 	"GET /ui/sessions":            {{may: anyone, path: "/ui/sessions"}},
 	"GET /ui/session":             {{may: anyone, path: "/ui/session?id={session}"}},
 	"GET /ui/reminders":           {{may: anyone, path: "/ui/reminders"}},

@@ -58,6 +58,8 @@ type Options struct {
 	CreateMissing bool
 	// Above says which kind of agent runs the program that calls from an address, or ""; nil: as the processes of this machine show it.
 	Above func(address string) string
+
+	demo *demo // the switch of the demo that this router is; nil: it is none
 }
 
 // New takes the data folder, binds the address, opens and migrates the

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"runtime/metrics"
+	"slices"
 	"time"
 
 	"skillrouter/router/httpapi"
@@ -10,8 +11,11 @@ import (
 )
 
 // wireWeb builds the dashboard, on all that there is to show: it comes last.
-func (a *App) wireWeb(p *parts) {
-	options := web.Options{Status: httpapi.Status, Log: a.log, Now: a.now}
+func (a *App) wireWeb(ctx context.Context, p *parts) {
+	options := web.Options{Status: httpapi.Status, Log: a.log, Now: a.now, Demo: a.options.demo != nil}
+	if a.options.demo == nil {
+		a.options.demo = a.openDemo(ctx)
+	}
 	if p.events != nil {
 		options.Events = "/events"
 	}
@@ -21,9 +25,22 @@ func (a *App) wireWeb(p *parts) {
 		Knowledge: p.knowledge, Episodes: p.episodes, Experiences: p.experiences, Lessons: p.lessons, Patterns: p.patterns,
 		Guard: p.guards, Facts: p.facts, Procedures: p.procedures, Consolidation: p.consolidation,
 		Memory: p.crossing.memory, Unread: p.presence, Log: p.mailbox, Health: a.webHealth, Doctor: a.webDoctor, Hooks: a.webHooks,
-		Search: p.search,
-		Gaps:   p.gaps, Incidents: p.incidents, Tellings: p.tellings, Transfer: p.transfer, Value: p.value, Embeddings: p.vectors, Process: a.process,
+		Search: p.search, Demo: a.options.demo,
+		Projects: func(ctx context.Context, limit int) ([]string, error) { return projectsOf(ctx, p, limit) },
+		Gaps:     p.gaps, Incidents: p.incidents, Tellings: p.tellings, Transfer: p.transfer, Value: p.value, Embeddings: p.vectors, Process: a.process,
 	}, options)
+	a.services.web = p.web
+}
+
+// projectsOf are the projects of both databases.
+func projectsOf(ctx context.Context, p *parts, limit int) ([]string, error) {
+	names, err := p.operations.Names(ctx, limit)
+	if err != nil {
+		return nil, err
+	}
+	more, err := p.memory.Projects(ctx, limit)
+	all := slices.Compact(slices.Sorted(slices.Values(append(names.Projects, more...))))
+	return all[:min(limit, len(all))], err
 }
 
 // webHealth is what the dashboard shows of GET /health.

@@ -22,6 +22,7 @@ type browser struct {
 	t       *testing.T
 	app     *app.App
 	owner   string // the owner's token
+	data    string // the router's folder
 	ahead   atomic.Int64
 	cookies map[string]string
 }
@@ -37,7 +38,7 @@ func browse(t *testing.T) *browser {
 		t.Fatal(err)
 	}
 	stop(t, a)
-	b.app = a
+	b.app, b.data = a, cfg.Data
 	if b.owner, err = locate.ReadOwnerToken(cfg.Data); err != nil {
 		t.Fatal(err)
 	}

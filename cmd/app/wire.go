@@ -31,11 +31,13 @@ import (
 	"skillrouter/router/llm"
 	"skillrouter/router/mcpserver"
 	"skillrouter/router/stream"
+	"skillrouter/router/web"
 )
 
 // services are the wired parts that App itself talks to.
 type services struct {
 	endStreams func(ctx context.Context) error
+	web        *web.Server
 	census     census
 	mesh       string           // the state of the UDP mesh, for GET /health
 	outbound   httpapi.Outbound // whom the mesh sends to
@@ -191,7 +193,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 		return before(ctx)
 	}
 
-	a.wireWeb(p)
+	a.wireWeb(ctx, p)
 
 	a.handler = httpapi.New(httpapi.Services{
 		Auth: tokens, Tokens: tokens, Presence: presence, Mailbox: mailbox, Messages: hub,

@@ -20,3 +20,6 @@ func (m Model) Shown() (agents, approvals, lines int) {
 }
 
 const LookEvery, LookSoon, MaxLines = lookEvery, lookSoon, maxLines
+
+// Look is what a look finds.
+func (m Model) Look() any { return m.look() }

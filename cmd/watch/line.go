@@ -44,6 +44,46 @@ var told = []struct{ member, before string }{
 	{"progress", "%"},
 }
 
+// blocked begins the line of what the guard stopped.
+const blocked = "BLOCKED"
+
+// MomentLine says in a line what happened. It holds nothing that a terminal would act on.
+func MomentLine(m feed.Moment) string {
+	var parts []string
+	add := func(text string) {
+		if text != "" {
+			parts = append(parts, text)
+		}
+	}
+	if m.Kind == feed.KindBlock {
+		add(blocked)
+	}
+	add(m.Verb)
+	switch {
+	case m.Withheld:
+		add("(another agent's)")
+	case m.Kind == feed.KindMessage && m.To == "":
+		add("to everybody: " + m.Title)
+	case m.Kind == feed.KindMessage:
+		add("to " + m.To + ": " + m.Title)
+	default:
+		add(m.Title)
+	}
+	if m.Kind != feed.KindBlock && m.Kind != feed.KindCheck {
+		add(strings.ReplaceAll(m.State, "_", " "))
+	}
+	for i, item := range m.Items { // what was told, or the rule that stopped it: the first says what it is about
+		if i == 0 && item.Title != "" {
+			add("(" + item.Title + ")")
+		}
+	}
+	text := strings.Join(parts, " ")
+	if m.Detail != "" {
+		text += ": " + m.Detail
+	}
+	return shown(text)
+}
+
 // Line says in a line what an event tells. It holds nothing that a terminal would act on.
 func Line(e feed.Event) string {
 	kind := e.Type
@@ -55,7 +95,7 @@ func Line(e feed.Event) string {
 	var b strings.Builder
 	switch members["decision"] {
 	case "block":
-		b.WriteString("BLOCKED")
+		b.WriteString(blocked)
 	case "warn":
 		b.WriteString("warned")
 	default:

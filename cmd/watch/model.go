@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -32,6 +33,9 @@ const (
 type Team struct {
 	Agents    func(ctx context.Context) ([]operational.Agent, error)
 	Approvals func(ctx context.Context) ([]lesson.Approval, error)
+	// Moments returns what happened at least since a moment, the newest first; without one the latest.
+	// Nil: nothing but the events of the feed is shown.
+	Moments func(ctx context.Context, after string) ([]feed.Moment, error)
 	// Allow and Deny decide an approval as it was seen.
 	Allow func(ctx context.Context, a lesson.Approval) (lesson.Approval, error)
 	Deny  func(ctx context.Context, a lesson.Approval) (lesson.Approval, error)
@@ -49,6 +53,8 @@ type Model struct {
 	agents        []operational.Agent
 	approvals     []lesson.Approval
 	lines         []entry // the timeline, the oldest first
+	newest        string  // the last moment that was read, by id
+	eventsOnly    bool    // whoever looks may not read the timeline: the lines are the feed's events
 	back          int     // how many lines the timeline is scrolled back
 	chosen        string  // the approval that is chosen, by id
 	open          *reading
@@ -67,8 +73,10 @@ type Model struct {
 
 // entry is a line of the timeline.
 type entry struct {
+	id          string // of its moment
 	at          time.Time
 	agent, text string
+	blocked     bool
 }
 
 // reading is an approval that is open, and where its reader is.
@@ -92,6 +100,8 @@ type (
 	looked struct {
 		agents    []operational.Agent
 		approvals []lesson.Approval
+		moments   []feed.Moment // the newest first
+		unread    error         // why there are no moments
 		err       error
 	}
 	// decided is what came of a decision.
@@ -103,15 +113,18 @@ type (
 
 // NewModel makes the screen of a router's team.
 func NewModel(ctx context.Context, team Team, address string, now skillrouter.Clock, colours bool) Model {
-	return Model{ctx: ctx, team: team, address: address, now: now, colours: colours, looking: true}
+	return Model{ctx: ctx, team: team, address: address, now: now, colours: colours, looking: true, eventsOnly: team.Moments == nil}
 }
 
 // Init implements tea.Model.
 func (m Model) Init() tea.Cmd { return m.look }
 
-// look reads agents and approvals.
+// look reads agents, approvals and what happened since the last look.
 func (m Model) look() tea.Msg {
 	var found looked
+	if !m.eventsOnly {
+		found.moments, found.unread = m.team.Moments(m.ctx, m.newest)
+	}
 	if found.agents, found.err = m.team.Agents(m.ctx); found.err == nil {
 		found.approvals, found.err = m.team.Approvals(m.ctx)
 	}
@@ -170,15 +183,49 @@ func (m *Model) call() tea.Cmd {
 
 // tell puts events at the end of the timeline. Who has scrolled back sees the same lines as before.
 func (m *Model) tell(events []feed.Event) {
-	m.lines = slices.Clone(m.lines)
-	for _, e := range events {
-		m.lines = append(m.lines, entry{at: e.At, agent: shown(e.Agent), text: Line(e)})
+	if m.newest != "" { // the next look tells them, as moments
+		return
 	}
+	var lines []entry
+	for _, e := range events {
+		text := Line(e)
+		lines = append(lines, entry{at: e.At, agent: shown(e.Agent), text: text, blocked: strings.HasPrefix(text, blocked)})
+	}
+	m.add(lines)
+}
+
+// add puts lines at the end of the timeline.
+func (m *Model) add(lines []entry) {
+	m.lines = append(slices.Clone(m.lines), lines...)
 	if m.back > 0 {
-		m.back += len(events)
+		m.back += len(lines)
 	}
 	m.lines = m.lines[max(0, len(m.lines)-maxLines):]
 	m.back = min(m.back, len(m.lines))
+}
+
+// read puts the moments that a look found, and that were not known, in their places. The first ones take the place of
+// the feed's events, which tell less.
+func (m *Model) read(moments []feed.Moment) {
+	if len(moments) == 0 {
+		return
+	}
+	if m.newest == "" {
+		m.lines, m.back = nil, 0
+	}
+	m.newest = moments[0].ID
+	known := make(map[string]bool, len(m.lines))
+	for _, line := range m.lines {
+		known[line.id] = true
+	}
+	var lines []entry
+	for _, one := range slices.Backward(moments) {
+		if !known[one.ID] {
+			lines = append(lines, entry{id: one.ID, at: one.At, agent: shown(one.Agent), text: MomentLine(one), blocked: one.Kind == feed.KindBlock})
+		}
+	}
+	m.add(lines)
+	slices.SortStableFunc(m.lines, func(a, b entry) int { return a.at.Compare(b.at) })
 }
 
 func (m *Model) lost(err error) {
@@ -191,6 +238,11 @@ func (m *Model) lost(err error) {
 // take shows what a look found, and has the next one come.
 func (m *Model) take(found looked) tea.Cmd {
 	m.looking = false
+	m.read(found.moments)
+	switch skillrouter.CodeOf(found.unread) {
+	case skillrouter.Forbidden, skillrouter.NotFound: // a token that is bound to projects, or a router from before there was a timeline
+		m.eventsOnly = true
+	}
 	switch {
 	case found.err == nil:
 		m.agents, m.approvals = found.agents, found.approvals

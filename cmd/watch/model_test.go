@@ -39,6 +39,7 @@ var noon = time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
 type crew struct {
 	agents    []operational.Agent
 	approvals []lesson.Approval
+	moments   func(after string) ([]feed.Moment, error)
 	looks     atomic.Int64
 	asked     []string // what was decided
 	refusal   error
@@ -52,7 +53,12 @@ func (c *crew) team() watch.Team {
 			return a, c.refusal
 		}
 	}
+	var moments func(context.Context, string) ([]feed.Moment, error)
+	if c.moments != nil {
+		moments = func(_ context.Context, after string) ([]feed.Moment, error) { return c.moments(after) }
+	}
 	return watch.Team{
+		Moments: moments,
 		Agents: func(context.Context) ([]operational.Agent, error) {
 			c.looks.Add(1)
 			return c.agents, nil
@@ -196,6 +202,55 @@ func fits(t *testing.T, text string, width, height int) {
 		if len(line) > 1024 {
 			t.Errorf("a line has %d bytes", len(line))
 		}
+	}
+}
+
+// TestTimeline: the lines are those of the timeline, each once and in its place, and those of the feed where it is refused.
+func TestTimeline(t *testing.T) {
+	moment := func(id string, second int, kind, verb, title string) feed.Moment {
+		return feed.Moment{ID: id, At: noon.Add(time.Duration(second) * time.Second), Kind: kind, Agent: "codex", Verb: verb, Title: title}
+	}
+	c, events := aTeam()
+	all := []feed.Moment{
+		moment("a", 1, feed.KindBlock, "was stopped before", "rm -rf /data "+hostile), moment("b", 2, feed.KindMessage, "sent", "on it "+hostile),
+		{ID: "c", At: noon.Add(3 * time.Second), Kind: feed.KindTold, Agent: "codex", Verb: "began, and was told", Title: "2 memories", Detail: "90 tokens", Items: []operational.ToldItem{{Title: "Use pnpm"}, {Title: "Other"}}},
+		{ID: "d", At: noon.Add(4 * time.Second), Kind: feed.KindCheck, Agent: "gemini", Verb: "ran", Withheld: true},
+	}
+	c.moments = func(after string) (newest []feed.Moment, err error) {
+		for i := len(all) - 1; i >= 0; i-- {
+			newest = append(newest, all[i])
+		}
+		return newest, nil
+	}
+	s := newScreen(t, c, 120, 24, true)
+	s.send(events) // they ring, and tell no line of their own
+	text := s.Screen()
+	for _, want := range []string{"\x1b[1;31mBLOCKED was stopped before rm -rf /data", "sent to everybody: on it", "began, and was told 2 memories (Use pnpm): 90 tokens", "ran (another agent's)"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the screen lacks %q:\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "write the parser #4") || strings.Contains(text, "task claimed") {
+		t.Errorf("the events are told beside the moments:\n%s", text)
+	}
+	all = append(all[:2:2], append([]feed.Moment{moment("late", 2, feed.KindTask, "claimed", "what was written late")}, all[2:]...)...)
+	all = append(all, moment("e", 5, feed.KindTask, "finished", "the parser"))
+	s.send(s.Look())
+	s.send(s.Look())
+	if _, _, lines := s.Shown(); lines != 6 {
+		t.Errorf("%d lines of 6 moments", lines)
+	}
+	text = ansi.Strip(s.Screen())
+	if late, told, last := strings.Index(text, "what was written late"), strings.Index(text, "2 memories"), strings.Index(text, "finished the parser"); late < 0 || late > told || told > last {
+		t.Errorf("the lines are not in the order of their times:\n%s", text)
+	}
+	fits(t, text, 120, 24)
+
+	c.moments = func(string) ([]feed.Moment, error) { return nil, skillrouter.Unkept("the timeline") }
+	s = newScreen(t, c, 80, 24, false)
+	s.send(events)
+	if !strings.Contains(s.Screen(), "BLOCKED") || strings.Contains(s.Screen(), "bound to projects") {
+		t.Errorf("where the timeline is refused, the feed's events are not shown:\n%s", s.Screen())
 	}
 }
 

@@ -182,7 +182,7 @@ func (m *Model) timeline(most int) []string {
 		}
 		text := e.at.Local().Format(at) + " " + cell(e.agent, name) + " "
 		style := ""
-		if strings.HasPrefix(e.text, "BLOCKED") {
+		if e.blocked {
 			style = red
 		}
 		lines = append(lines, text+m.in(style, cell(e.text, m.width-ansi.StringWidth(text))))

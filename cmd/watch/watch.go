@@ -84,6 +84,9 @@ func team(c *client.Client, o Options) Team {
 			page, err := c.Guard.Approvals(ctx, guard.ApprovalFilter{State: lesson.ApprovalPending, Limit: maxApprovals})
 			return slices.DeleteFunc(page.Approvals, func(a lesson.Approval) bool { return o.Project != "" && a.Project != o.Project }), err
 		},
+		Moments: func(ctx context.Context, after string) ([]feed.Moment, error) {
+			return momentsAfter(ctx, c, o.Project, after)
+		},
 		Allow: func(ctx context.Context, a lesson.Approval) (lesson.Approval, error) {
 			if err := may(); err != nil {
 				return a, err
@@ -97,6 +100,27 @@ func team(c *client.Client, o Options) Team {
 			return c.Guard.Deny(ctx, a.ID, guard.DenialDraft{Number: a.Number})
 		},
 	}
+}
+
+// momentsAfter reads the timeline back to a moment and some more: what was told is written a little later than it was
+// told. It goes no further than the screen keeps lines, and without a moment reads a page.
+func momentsAfter(ctx context.Context, c *client.Client, project, after string) (moments []feed.Moment, err error) {
+	query := feed.TimelineQuery{Project: project}
+	if after == "" {
+		query.Limit = feed.MaxMoments
+	}
+	for len(moments) < maxLines {
+		page, err := c.Feed.Timeline(ctx, query)
+		if err != nil {
+			return nil, err
+		}
+		moments = append(moments, page.Moments...)
+		if after == "" || page.Next == "" || slices.ContainsFunc(page.Moments, func(m feed.Moment) bool { return m.ID == after }) {
+			break
+		}
+		query.Before = page.Next
+	}
+	return moments, nil
 }
 
 // follow tells what happened last, and then what happens, across restarts of the router. It returns nil when ctx ends,

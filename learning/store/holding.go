@@ -68,6 +68,12 @@ func (s *Store) FindIDs() map[string]func(ctx context.Context, part string, most
 	return finds
 }
 
+// Projects returns up to limit projects that memories belong to.
+func (s *Store) Projects(ctx context.Context, limit int) ([]string, error) {
+	return list(s.read.WithContext(ctx), value[string],
+		"SELECT project FROM knowledge WHERE project <> '' UNION SELECT project FROM episodes WHERE project <> '' UNION SELECT project FROM lessons WHERE project <> '' LIMIT ?", limit)
+}
+
 // incidentIDs looks at every incident: their ids are numbers in the database, and there are some thousands at most.
 func (s *Store) incidentIDs(ctx context.Context, part string, most int) (ids []string, err error) {
 	numbers, err := list(s.read.WithContext(ctx), value[int64], "SELECT id FROM incidents ORDER BY last_seen DESC, id")

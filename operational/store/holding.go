@@ -16,7 +16,7 @@ const isOpen = "status IN ('pending', 'due')"
 // at most so many, the newest first. The part has no wildcard.
 func (s *Store) FindIDs() map[string]func(ctx context.Context, part string, most int) ([]string, error) {
 	finds := map[string]func(ctx context.Context, part string, most int) ([]string, error){}
-	for _, table := range []string{"escalations", "sessions"} {
+	for _, table := range []string{"escalations", "messages", "sessions", "tasks"} {
 		text := "SELECT id FROM " + table + " WHERE id {like} ? OR id {like} ? ORDER BY id DESC LIMIT ?"
 		finds[table] = func(ctx context.Context, part string, most int) (ids []string, err error) {
 			err = s.read.WithContext(ctx).Raw(text, part+"%", "%"+part, most).Scan(&ids).Error

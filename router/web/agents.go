@@ -103,7 +103,7 @@ func (s *Server) agents(v *visit) (any, error) {
 type agentDetail struct {
 	agentRow
 	Tasks    []operational.Task
-	Messages []operational.Message
+	Messages []said // the latest first
 	Sessions []operational.Session
 	Moments  []feed.Moment // the latest first
 	Begin    *feed.Moment  // what it was told when it last began
@@ -148,7 +148,9 @@ func (s *Server) agent(v *visit) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		d.Messages = page.Messages
+		for _, m := range page.Messages {
+			d.Messages = append(d.Messages, s.said(v.Context(), m))
+		}
 	}
 	if s.services.Sessions != nil {
 		if d.Sessions, err = s.services.Sessions.List(v.Context(), operational.SessionFilter{AgentID: id, Limit: 5}); err != nil {
@@ -195,13 +197,12 @@ func (s *Server) signal(v *visit) (string, error) {
 	if err := skillrouter.CheckAgentID("id", id); err != nil {
 		return "", err
 	}
-	sent, err := s.send(v, id)
+	sent, err := s.send(v, id, v.value("signal"), v.value("thread_id"))
 	return link(agentPath, "id", id, "done", sent), err
 }
 
 // send sends what a form says, and returns the code of what to say of it.
-func (s *Server) send(v *visit, to string) (string, error) {
-	signal := v.value("signal")
+func (s *Server) send(v *visit, to, signal, thread string) (string, error) {
 	if signal == operational.SignalStop {
 		return "", skillrouter.InvalidField("signal", "of this name is sent by the button that asks first")
 	}
@@ -210,7 +211,7 @@ func (s *Server) send(v *visit, to string) (string, error) {
 		return "", err
 	}
 	draft := operational.MessageDraft{
-		From: v.sender(), To: to, Signal: signal, Priority: priority, ThreadID: v.value("thread_id"), AckRequired: v.value("ack_required") != "",
+		From: v.sender(), To: to, Signal: signal, Priority: priority, ThreadID: thread, AckRequired: v.value("ack_required") != "",
 	}
 	if text := v.value("text"); text != "" {
 		draft.Context, _ = json.Marshal(map[string]string{"text": text}) // texts alone cannot fail

@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"skillrouter"
 	"skillrouter/learning/consolidate"
 	"skillrouter/operational"
 	"skillrouter/router/markup"
@@ -31,6 +32,8 @@ var functions = markup.Functions{
 	"span":       span,
 	"link":       link,
 	"momentPath": momentPath, "toldPath": toldPath, "memoryPath": memoryPath,
+	"whoPath":   whoPath,
+	"toMember":  memberPath,
 	"tone":      tone,
 	"words":     words,
 	"lines":     lines,
@@ -234,6 +237,14 @@ func tone(word any) string {
 
 // words writes a name of a program for people: in_progress is "in progress".
 func words(name any) string { return strings.ReplaceAll(asText(name), "_", " ") }
+
+// whoPath is the page of an agent of this name; empty: no agent can have it.
+func whoPath(name string) string {
+	if name == "" || skillrouter.CheckAgentID("id", name) != nil {
+		return ""
+	}
+	return link(agentPath, "id", name)
+}
 
 func lines(text string) []string { return strings.Split(text, "\n") }
 

@@ -25,6 +25,7 @@ import (
 type site struct {
 	t       *testing.T
 	handler http.Handler
+	data    string // its folder
 }
 
 func openSite(t *testing.T) site {
@@ -44,7 +45,7 @@ func openSite(t *testing.T) site {
 			t.Error(err)
 		}
 	})
-	return site{t, a.Handler()}
+	return site{t, a.Handler(), settings.Data}
 }
 
 func (s site) do(method, path, contentType, body string) *httptest.ResponseRecorder {

@@ -2,17 +2,22 @@ package web
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"skillrouter"
 	"skillrouter/comms"
 	"skillrouter/operational"
+	"skillrouter/router/feed"
 )
 
 const (
 	messagesPath = "/ui/messages"
+	messagePath  = "/ui/message"
 	// shownReceipts is how many recipients the page of a message lists.
 	shownReceipts = 200
 )
@@ -22,18 +27,49 @@ func (s *Server) messagePages() {
 		return
 	}
 	s.page(messagesPath, "messages.html", "Messages", s.messages)
-	s.page("/ui/message", "message.html", "Message", s.message)
+	s.page(messagePath, "message.html", "Message", s.message)
 	s.page("/ui/messages/overdue", "overdue.html", "Overdue messages", s.overdue)
 	s.action("/ui/messages/broadcast", messagesPath, s.broadcast)
+	s.action("/ui/messages/answer", messagesPath, s.answer)
 	s.section(operations, "Messages", messagesPath)
 	s.notice("broadcast", "The signal is stored for every agent that is known.")
 }
 
-// messageList is what the page of the log shows.
+// said is a message as people read it.
+type said struct {
+	operational.Message
+	Text    string         // what its context says
+	More    []memoryMember // what else its context says, but for what the text says too
+	Raw     string         // its context as it was sent, indented
+	Thread  string         // of its answers: its own, or one that begins with it
+	Reached *reached       // nil: it went to everybody, or whoever looks may not know
+	Expired bool
+}
+
+// reached is how far a message has come with those whom it was sent to.
+type reached struct {
+	Of, Delivered, Read, Acked int
+	State                      string     // of the only recipient: delivered, read or acknowledged; empty: not yet
+	At                         *time.Time // since when
+}
+
+// talk is a thread, or the part of it that a page has.
+type talk struct {
+	Thread string
+	Begun  bool     // the thread has a name of its own; otherwise it would begin with an answer
+	People []string // who wrote and was written to
+	Said   []said   // the oldest first
+}
+
+// messageList is what the page of the messages shows.
 type messageList struct {
-	Messages []operational.Message
-	Older    string
-	Newer    string
+	Thread  string // the only one; empty: all
+	Talks   []talk // the one with the newest message first
+	People  []string
+	MaySend bool
+	Sender  string
+	Older   string
+	Newer   string
 	// NewerName and OlderName say where they lead, where that is not what the words say.
 	NewerName, OlderName string
 }
@@ -43,20 +79,141 @@ func (s *Server) messages(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	page, err := s.services.Log.Log(v.Context(), comms.LogQuery{
-		Before: int64(before), Agent: v.value("agent"), Thread: v.value("thread"), Signal: v.value("signal"), Limit: pageRows,
-	})
+	query := comms.LogQuery{Before: int64(before), Agent: v.value("agent"), Thread: v.value("thread"), Signal: v.value("signal"), Limit: pageRows}
+	page, err := s.services.Log.Log(v.Context(), query)
 	if err != nil {
 		return nil, err
 	}
-	list := messageList{Messages: page.Messages, NewerName: "The newest"}
+	list := messageList{Thread: query.Thread, NewerName: "The newest", MaySend: v.principal().Has(skillrouter.ScopeAgent), Sender: v.sender()}
 	if page.Next > 0 {
 		list.Older = v.with("before", strconv.FormatInt(page.Next, 10))
+	} else if query.Thread != "" { // a message without a thread begins one, which has the message's id
+		if first, err := s.services.Mailbox.Receipts(v.Context(), query.Thread); err == nil && first.Message.ThreadID == "" {
+			page.Messages = append(page.Messages, first.Message)
+		}
 	}
 	if before > 0 {
 		list.Newer = v.with("before", "")
 	}
+	list.Talks = s.talks(v.Context(), page.Messages)
+	if query.Thread != "" {
+		v.title = "Thread " + short(60, query.Thread)
+		list.People = peopleOf(page.Messages, list.Sender)
+	}
 	return list, nil
+}
+
+// talks gathers messages, the newest first, by their threads.
+func (s *Server) talks(ctx context.Context, messages []operational.Message) (talks []talk) {
+	for _, m := range messages {
+		one := s.said(ctx, m)
+		i := slices.IndexFunc(talks, func(t talk) bool { return t.Thread == one.Thread })
+		if i < 0 {
+			i = len(talks)
+			talks = append(talks, talk{Thread: one.Thread})
+		}
+		talks[i].Begun = talks[i].Begun || m.ThreadID != ""
+		talks[i].Said = append(talks[i].Said, one)
+	}
+	for i, t := range talks {
+		slices.Reverse(t.Said)
+		for _, m := range t.Said {
+			for _, one := range []string{m.From, m.To} {
+				if one != "" && !slices.Contains(talks[i].People, one) {
+					talks[i].People = append(talks[i].People, one)
+				}
+			}
+		}
+	}
+	return talks
+}
+
+// said prepares a message for people.
+func (s *Server) said(ctx context.Context, m operational.Message) said {
+	one := said{Message: m, Text: feed.MessageText(m.Context), Thread: m.ThreadID, Expired: m.ExpiresAt != nil && !s.now().Before(*m.ExpiresAt)}
+	if one.Thread == "" {
+		one.Thread = m.ID
+	}
+	if len(m.Context) > 0 {
+		one.Raw = indented(m.Context)
+		members, _ := membersOf(m.Context) // it is an object, or shows nothing
+		one.More = slices.DeleteFunc(members, func(member memoryMember) bool { return strings.Contains(one.Text, member.Value) })
+	}
+	if m.To == "" {
+		return one
+	}
+	found, err := s.services.Mailbox.Receipts(ctx, m.ID)
+	if err != nil { // it was swept away meanwhile, or is another's
+		return one
+	}
+	one.Reached = reachedBy(found.Receipts)
+	return one
+}
+
+// reachedBy counts receipts; of an only one it says how far it has come.
+func reachedBy(receipts []operational.Receipt) *reached {
+	r := &reached{Of: len(receipts)}
+	for _, one := range receipts {
+		for _, step := range []struct {
+			name  string
+			at    *time.Time
+			count *int
+		}{{"delivered", one.DeliveredAt, &r.Delivered}, {"read", one.ReadAt, &r.Read}, {"acknowledged", one.AckedAt, &r.Acked}} {
+			if step.at != nil {
+				*step.count++
+				r.State, r.At = step.name, step.at
+			}
+		}
+	}
+	return r
+}
+
+// memberPath is the page of what a member names by its id, such as lesson_id; empty: there is none.
+func memberPath(m memoryMember) string {
+	of, named := strings.CutSuffix(m.Name, "_id")
+	switch {
+	case of == "agent" || strings.HasSuffix(of, "_agent") || strings.HasSuffix(m.Name, "_agent"):
+		return whoPath(m.Value)
+	case named:
+		return hitPath(of, m.Value)
+	}
+	return ""
+}
+
+// indented is JSON as people read it.
+func indented(raw json.RawMessage) string {
+	var text bytes.Buffer
+	if json.Indent(&text, raw, "", "  ") != nil {
+		return ""
+	}
+	return text.String()
+}
+
+// peopleOf are those who wrote and were written to, without whoever answers; who wrote last comes first.
+func peopleOf(messages []operational.Message, sender string) (people []string) {
+	for _, m := range messages {
+		for _, one := range []string{m.From, m.To} {
+			if one != "" && one != sender && one != operational.RouterName && !slices.Contains(people, one) {
+				people = append(people, one)
+			}
+		}
+	}
+	return people
+}
+
+// answer sends a message of a thread to one of those who are in it.
+func (s *Server) answer(v *visit) (string, error) {
+	thread, to := v.value("thread"), v.value("to")
+	switch {
+	case thread == "":
+		return "", skillrouter.InvalidField("thread", "is required")
+	case to == "": // without a recipient it would be for everybody
+		return "", skillrouter.InvalidField("to", "is required")
+	case v.value("text") == "":
+		return "", skillrouter.InvalidField("text", "is required")
+	}
+	sent, err := s.send(v, to, operational.SignalMessage, thread)
+	return link(messagesPath, "thread", thread, "done", sent), err
 }
 
 // broadcast sends a signal to every agent.
@@ -64,17 +221,15 @@ func (s *Server) broadcast(v *visit) (string, error) {
 	if v.value("sure") == "" {
 		return "", skillrouter.InvalidField("sure", "must be ticked: every agent gets this")
 	}
-	_, err := s.send(v, "")
+	_, err := s.send(v, "", v.value("signal"), "")
 	return link(messagesPath, "done", "broadcast"), err
 }
 
 // messageDetail is what the page of one message shows.
 type messageDetail struct {
-	operational.Message
-	Text     string // its context, indented
+	said
 	Receipts []operational.Receipt
-	More     int // further recipients
-	Expired  bool
+	Further  int // recipients that are not listed
 }
 
 func (s *Server) message(v *visit) (any, error) {
@@ -83,13 +238,9 @@ func (s *Server) message(v *visit) (any, error) {
 		return nil, err
 	}
 	v.title = "Message " + strconv.FormatInt(found.Message.Seq, 10)
-	d := messageDetail{Message: found.Message, Receipts: found.Receipts, Expired: found.Message.ExpiresAt != nil && !s.now().Before(*found.Message.ExpiresAt)}
+	d := messageDetail{said: s.said(v.Context(), found.Message), Receipts: found.Receipts}
 	if n := len(d.Receipts) - shownReceipts; n > 0 {
-		d.Receipts, d.More = d.Receipts[:shownReceipts], n
-	}
-	var text bytes.Buffer
-	if len(d.Context) > 0 && json.Indent(&text, d.Context, "", "  ") == nil {
-		d.Text = text.String()
+		d.Receipts, d.Further = d.Receipts[:shownReceipts], n
 	}
 	return d, nil
 }

@@ -39,27 +39,27 @@ type overview struct {
 type taskFigures struct{ Open, Waiting, Blocked int }
 
 func (s *Server) overview(v *visit) (any, error) {
-	ctx, o := v.Context(), overview{}
+	ctx, o, project := v.Context(), overview{}, v.value("project")
 	if s.services.Health != nil {
 		health := s.services.Health(ctx)
 		o.Health = &health
 	}
 	var err error
 	if s.services.Presence != nil {
-		if o.Live, err = s.services.Presence.Agents(ctx, operational.AgentFilter{State: operational.AgentOnline, Limit: 10}); err != nil {
+		if o.Live, err = s.services.Presence.Agents(ctx, operational.AgentFilter{State: operational.AgentOnline, Project: project, Limit: 10}); err != nil {
 			return nil, err
 		}
-		if o.Stale, err = s.services.Presence.Agents(ctx, operational.AgentFilter{State: operational.AgentStale, Limit: attention}); err != nil {
+		if o.Stale, err = s.services.Presence.Agents(ctx, operational.AgentFilter{State: operational.AgentStale, Project: project, Limit: attention}); err != nil {
 			return nil, err
 		}
 	}
 	if s.services.Tasks != nil {
-		summary, err := s.services.Tasks.Summary(ctx, operational.TaskFilter{})
+		summary, err := s.services.Tasks.Summary(ctx, operational.TaskFilter{Project: project})
 		if err != nil {
 			return nil, err
 		}
 		o.Tasks = &taskFigures{Open: summary.Open, Waiting: summary.ByStatus[operational.TaskPending], Blocked: summary.ByStatus[operational.TaskBlocked]}
-		if o.Blocked, err = s.services.Tasks.List(ctx, operational.TaskFilter{Status: []operational.TaskStatus{operational.TaskBlocked}, Limit: attention}); err != nil {
+		if o.Blocked, err = s.services.Tasks.List(ctx, operational.TaskFilter{Status: []operational.TaskStatus{operational.TaskBlocked}, Project: project, Limit: attention}); err != nil {
 			return nil, err
 		}
 	}
@@ -78,7 +78,7 @@ func (s *Server) overview(v *visit) (any, error) {
 	if o.Health != nil {
 		o.Fresh = o.Health.Stats["agents"] == 0 && o.Health.Stats["knowledge"] == 0 && o.Health.Stats["lessons"] == 0
 	}
-	if o.Moments, err = s.latest(v, ""); err != nil {
+	if o.Moments, err = s.latestOf(v, feed.TimelineQuery{Project: project}); err != nil {
 		return nil, err
 	}
 	return o, nil

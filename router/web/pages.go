@@ -47,6 +47,7 @@ var groups = []string{operations, memory, system}
 // pages registers every page.
 func (s *Server) pages() {
 	s.loginPages()
+	s.findPages()
 	s.overviewPages()
 	s.timelinePages()
 	s.decidePages()
@@ -56,6 +57,8 @@ func (s *Server) pages() {
 	s.planPages()
 	s.memoryPages()
 	s.healthPages()
+	s.settingPages()
+	s.demoPages()
 }
 
 // with registers the pages of a service, if there is one.
@@ -80,8 +83,14 @@ type action struct {
 	public bool
 }
 
-// section is an entry of the navigation.
-type section struct{ Group, Name, Path string }
+// section is an entry of the navigation. Key, if it has one, leads there after g.
+type section struct{ Group, Name, Path, Key string }
+
+// keys lead to pages that people open all the time.
+var keys = map[string]string{
+	"/": "o", timelinePath: "h", decidePath: "d", agentsPath: "a", tasksPath: "t", messagesPath: "m", "/ui/sessions": "s",
+	"/ui/lessons": "l", "/ui/guard": "g", "/ui/gaps": "q", "/ui/value": "v", "/ui/figures": "f",
+}
 
 func (s *Server) page(path, file, title string, load func(v *visit) (any, error)) {
 	s.loads[path] = pageOf{path: path, file: file, title: title, load: load, template: parsed(file)}
@@ -94,7 +103,7 @@ func (s *Server) action(path, back string, do func(v *visit) (to string, err err
 }
 
 func (s *Server) section(group, name, path string) {
-	s.sections = append(s.sections, section{group, name, path})
+	s.sections = append(s.sections, section{group, name, path, keys[path]})
 }
 
 // notice registers the sentence that a page shows when its query says done=code.
@@ -136,8 +145,12 @@ type view struct {
 	Charts   bool
 	LoggedIn bool
 	Who      string
-	Captain  bool // may act as any agent
-	MayAct   bool // may write at all
+	Theme    string   // light or dark; empty: as the system has it
+	Projects []option // to choose from, in the page's head
+	InDemo   bool     // these are the demo's pages
+	Demo     bool     // whoever looks may put the demo's data in
+	Captain  bool     // may act as any agent
+	MayAct   bool     // may write at all
 	Now      time.Time
 	Data     any
 }
@@ -171,6 +184,9 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request, page pageOf) {
 	if err := r.ParseForm(); err != nil {
 		s.fail(v, skillrouter.Errorf(skillrouter.Invalid, "the query of this page is malformed"))
 		return
+	}
+	if project := setting(r, projectSetting); project != "" && !r.Form.Has("project") {
+		r.Form.Set("project", project) // what an address says goes before what the browser keeps
 	}
 	s.render(v, page, http.StatusOK)
 }
@@ -283,9 +299,9 @@ func (s *Server) view(v *visit, page pageOf, data any) view {
 			}
 		}
 	} else {
-		for _, name := range []string{"kind", "id"} {
-			if value := w.Form.Get(name); value != "" {
-				query.Set(name, value)
+		for _, name := range []string{"id", "kind", "thread"} { // what the page is about
+			if about := w.Form.Get(name); about != "" {
+				query.Set(name, about)
 			}
 		}
 	}
@@ -300,7 +316,13 @@ func (s *Server) view(v *visit, page pageOf, data any) view {
 		}
 	}
 	_, w.LoggedIn = s.sessions.principal(v.Request)
+	w.Theme, w.InDemo, w.Demo = themeOf(v.Request), s.options.Demo, w.Captain && s.services.Demo != nil && !s.options.Demo
 	if identified(v.Request) {
+		chosen := setting(v.Request, projectSetting)
+		if v.Method != http.MethodPost && w.Form.Has("project") {
+			chosen = w.Form.Get("project")
+		}
+		w.Projects = s.projectOptions(v.Context(), chosen)
 		for _, name := range groups {
 			entries := slices.DeleteFunc(slices.Clone(s.sections), func(e section) bool { return e.Group != name })
 			if len(entries) > 0 {

@@ -124,17 +124,20 @@ func sessionOf(r *http.Request) ([sha256.Size]byte, bool) {
 	return sha256.Sum256([]byte(cookie.Value)), true
 }
 
-func cookieFor(r *http.Request) string {
+func cookieFor(r *http.Request) string { return portOf(r, cookieName) }
+
+// portOf is the name of a cookie of this router: with its port, where it has one.
+func portOf(r *http.Request, name string) string {
 	_, port, err := net.SplitHostPort(r.Host)
 	for _, c := range port {
 		if c < '0' || c > '9' {
-			return cookieName
+			return name
 		}
 	}
 	if err != nil || port == "" {
-		return cookieName
+		return name
 	}
-	return cookieName + "_" + port
+	return name + "_" + port
 }
 
 // formToken is what a form of a page must send back. It is bound to the

@@ -2,6 +2,7 @@ package web
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"skillrouter/operational"
@@ -68,10 +69,16 @@ func (s *Server) timeline(v *visit) (any, error) {
 
 // latest are the newest moments, of one agent or of all.
 func (s *Server) latest(v *visit, agent string, kinds ...string) ([]feed.Moment, error) {
+	return s.latestOf(v, feed.TimelineQuery{Agent: agent, Kinds: kinds})
+}
+
+// latestOf are the newest moments that a query selects.
+func (s *Server) latestOf(v *visit, query feed.TimelineQuery) ([]feed.Moment, error) {
 	if s.services.Timeline == nil {
 		return nil, nil
 	}
-	found, err := s.services.Timeline.Timeline(v.context(), feed.TimelineQuery{Agent: agent, Kinds: kinds, Limit: latestMoments})
+	query.Limit = latestMoments
+	found, err := s.services.Timeline.Timeline(v.context(), query)
 	return found.Moments, err
 }
 
@@ -121,6 +128,9 @@ func momentPath(m feed.Moment) string {
 func toldPath(item operational.ToldItem) string {
 	switch item.Kind {
 	case "lesson", "principle", "guard":
+		if strings.Contains(item.ID, ":") { // a rule that came with the router, or of a pack: it has no lesson
+			return link("/ui/guard/ledger", "rule", item.ID)
+		}
 		return link("/ui/lesson", "id", item.ID)
 	case "pattern", "task", "session":
 		return link("/ui/"+item.Kind, "id", item.ID)

@@ -83,6 +83,9 @@ type Services struct {
 	Health        func(ctx context.Context) Health
 	Doctor        func(ctx context.Context) []Check
 	Hooks         func(ctx context.Context) []Check // whether agents' hooks ask the guard
+	Demo          Demo                              // nil: there is none to be had
+	// Projects returns up to limit projects that anything belongs to.
+	Projects func(ctx context.Context, limit int) ([]string, error)
 
 	Search     search.Service
 	Gaps       feedback.GapService
@@ -136,6 +139,8 @@ type Options struct {
 	Status func(code skillrouter.Code) int
 	Log    *slog.Logger
 	Now    skillrouter.Clock
+	// Demo says that this is the demo's own dashboard.
+	Demo bool
 }
 
 // Server serves the dashboard. It is an http.Handler for the paths that Routes lists.
@@ -150,6 +155,7 @@ type Server struct {
 	acts     map[string]action // by path
 	sections []section
 	sizes    sizes
+	known    projectList
 	checkup  checkup
 	notices  map[string]string // what is said after an action, by the code that a redirect bears
 }
@@ -205,6 +211,10 @@ func (s *Server) Principal(r *http.Request) (skillrouter.Principal, bool) {
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	protect(w.Header())
 	if strings.HasPrefix(r.URL.Path, assetsPath) && embedded().serve(w, r) {
+		return
+	}
+	if instead := s.shownInstead(r); instead != nil {
+		instead.ServeHTTP(w, r)
 		return
 	}
 	switch r.Method {

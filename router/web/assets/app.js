@@ -19,17 +19,6 @@
   };
   setInterval(() => { if (!document.hidden) age(); }, 5000);
 
-  // "/" and Ctrl-K lead to the search, from everywhere but a field.
-  const find = document.getElementById("find");
-  document.addEventListener("keydown", (event) => {
-    const typing = event.target.closest("input, textarea, select, [contenteditable]");
-    if (find && ((event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) || (event.key === "k" && (event.ctrlKey || event.metaKey)))) {
-      event.preventDefault();
-      find.focus();
-      find.select();
-    }
-  });
-
   // A part of a page is fetched at most once in `rest` milliseconds, however
   // many events there are, and always once more after the last of them.
   const place = document.getElementById("live-source");

@@ -1,0 +1,141 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"skillrouter"
+)
+
+const (
+	settingsPath = "/ui/settings"
+	// settingFor is how long a browser keeps what somebody chose.
+	settingFor = 365 * 24 * time.Hour
+	// projectSetting and themeSetting are cookies, their names without the port: see cookieFor.
+	projectSetting = "skillrouter_project"
+	themeSetting   = "skillrouter_theme"
+	// maxProjects bounds the list of projects to choose from: a longer one is no list to choose from.
+	maxProjects = 100
+	// projectsFor is how long the list is shown as it was.
+	projectsFor = 30 * time.Second
+)
+
+var themes = []option{{Value: "light", Name: "light"}, {Value: "dark", Name: "dark"}, {Value: "", Name: "as the system has it"}}
+
+// settingPages registers what somebody chooses for one browser: the project whose rows pages show, and light or dark.
+// Both are cookies that say nothing of who it is, and open nothing.
+func (s *Server) settingPages() {
+	s.page(settingsPath, "settings.html", "Settings", func(v *visit) (any, error) { return nil, nil })
+	s.action(settingsPath, settingsPath, s.choose)
+	s.section(system, "Settings", settingsPath)
+	s.notice("set", "It is set, for this browser.")
+}
+
+// choose keeps what a form says of the project, the theme or both, and goes back to the page that it was sent from.
+func (s *Server) choose(v *visit) (string, error) {
+	next, err := url.Parse(s.ownPath(v.value("next")))
+	if err != nil {
+		return "", err
+	}
+	if v.Form.Has("project") {
+		project := v.value("project")
+		if err := skillrouter.CheckName("project", project); err != nil {
+			return "", err
+		}
+		v.keep(projectSetting, project)
+		query := next.Query()
+		for _, name := range []string{"project", "before", "after", "skip", "cursor"} { // of the list as it was
+			query.Del(name)
+		}
+		next.RawQuery = query.Encode()
+	}
+	if v.Form.Has("theme") {
+		theme := v.value("theme")
+		if !slices.ContainsFunc(themes, func(o option) bool { return o.Value == theme }) {
+			return "", skillrouter.InvalidField("theme", "must be light, dark or empty")
+		}
+		v.keep(themeSetting, theme)
+	}
+	return next.RequestURI(), nil
+}
+
+// keep sets the cookie of a setting; an empty value takes it away.
+func (v *visit) keep(name, value string) {
+	cookie := &http.Cookie{
+		Name: portOf(v.Request, name), Value: url.QueryEscape(value), Path: "/", MaxAge: int(settingFor / time.Second),
+		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: v.TLS != nil,
+	}
+	if value == "" {
+		cookie.MaxAge = -1
+	}
+	http.SetCookie(v.writer, cookie)
+}
+
+// setting is what a browser keeps of a setting; whatever could not have been chosen is none.
+func setting(r *http.Request, name string) string {
+	cookie, err := r.Cookie(portOf(r, name))
+	if err != nil {
+		return ""
+	}
+	value, err := url.QueryUnescape(cookie.Value)
+	if err != nil || skillrouter.CheckName(name, value) != nil {
+		return ""
+	}
+	return value
+}
+
+func themeOf(r *http.Request) string {
+	theme := setting(r, themeSetting)
+	if !slices.ContainsFunc(themes, func(o option) bool { return o.Value == theme }) {
+		return ""
+	}
+	return theme
+}
+
+// projectList keeps the projects for a while: each page offers them.
+type projectList struct {
+	mu    sync.Mutex
+	at    time.Time
+	names []string
+}
+
+// projects are those that whoever looks may choose from, sorted.
+func (s *Server) projects(ctx context.Context) []string {
+	if s.services.Projects == nil || skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead) != nil {
+		return nil
+	}
+	s.known.mu.Lock()
+	defer s.known.mu.Unlock()
+	if now := s.now(); s.known.at.IsZero() || now.Sub(s.known.at) >= projectsFor || now.Before(s.known.at) {
+		names, err := s.services.Projects(ctx, maxProjects)
+		if err != nil { // a page is shown without them
+			s.log.WarnContext(ctx, "the projects could not be read", "error", err)
+			return s.known.names
+		}
+		s.known.at, s.known.names = now, names
+	}
+	return s.known.names
+}
+
+// projectOptions are the entries of the choice in a page's head. What was chosen is among them, even if nothing belongs to it now.
+func (s *Server) projectOptions(ctx context.Context, chosen string) []option {
+	names := slices.Clone(s.projects(ctx))
+	if chosen != "" && !slices.Contains(names, chosen) {
+		names = append(names, chosen)
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	skillrouter.Sort(names, func(a, b string) int { return cmp.Compare(strings.ToLower(a), strings.ToLower(b)) })
+	list := []option{{Name: "All projects", Chosen: chosen == ""}}
+	for _, name := range names {
+		list = append(list, option{Value: name, Name: name, Chosen: name == chosen})
+	}
+	return list
+}
