@@ -25,9 +25,9 @@ build: ## build bin/skillrouter and bin/skillrouter-hook
 	$(GO) build -tags $(TAGS) -trimpath $(LEAN) -o $(HOOK) ./cmd/skillrouter-hook
 
 # Bytes that the stripped program may have. 38.0 MB on 23 November 2026; the ledger, walls and proposals took it to 41.4, watch in a
-# terminal to 42.5 (docs/decisions/0081-watch-in-a-terminal.md). 45 MB, what people were promised, is what it comes to
+# terminal to 42.5 (docs/decisions/0081-watch-in-a-terminal.md), spans, packs and the pages of memory to 43.9. 45 MB, what people were promised, is what it comes to
 # when the linker must keep every exported method again: see docs/decisions/0068-methods-that-nobody-calls.md.
-MAXSIZE := 43500000
+MAXSIZE := 44300000
 MAXHOOKSIZE := 6000000
 
 size: build ## fail if the programs are larger than they may be
