@@ -451,12 +451,107 @@ func (n *Incidents) List(ctx context.Context, filter Filter) (page Page, err err
 	if filter.Limit, err = skillrouter.Limit(filter.Limit, DefaultLimit, MaxLimit); err != nil {
 		return page, err
 	}
-	if page.Incidents, err = n.store.ListIncidents(ctx, filter); err != nil {
+	if err := n.find(ctx, filter, &page); err != nil {
 		return page, err
 	}
 	page.Count = len(page.Incidents)
 	page.Sessions, page.Recurring, page.Times, err = n.store.CountIncidents(ctx, filter.Project)
 	return page, err
+}
+
+// find fills a page with the incidents that a filter selects.
+func (n *Incidents) find(ctx context.Context, filter Filter, page *Page) error {
+	if err := skillrouter.CheckText("query", filter.Query, maxQuery); err != nil {
+		return err
+	}
+	after, err := readCursor(filter.Cursor)
+	if err != nil {
+		return err
+	}
+	words := strings.Fields(strings.ToLower(filter.Query))
+	page.Incidents = []Incident{}
+	part := filter
+	part.Limit++ // one more tells whether there is a next page
+	for looked := 0; ; {
+		found, err := n.store.ListIncidents(ctx, part, after, words)
+		if err != nil {
+			return err
+		}
+		for i := range found {
+			if len(page.Incidents) == filter.Limit || looked == MaxLooked && len(words) > 0 {
+				page.Next = after.cursor()
+				return nil
+			}
+			looked++
+			after = &found[i]
+			if found[i].says(words) {
+				page.Incidents = append(page.Incidents, found[i])
+			}
+		}
+		if len(found) < part.Limit {
+			return nil
+		}
+	}
+}
+
+// says tells whether the texts that people know an incident by have all of some words.
+func (inc *Incident) says(words []string) bool {
+	if len(words) == 0 {
+		return true
+	}
+	texts := []string{inc.Program, inc.Error, inc.Example, inc.Command, inc.Undone, inc.ID}
+	for _, f := range inc.Fixes {
+		texts = append(append(texts, f.Command), f.Steps...)
+	}
+	all := strings.ToLower(strings.Join(texts, "\n"))
+	return !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(all, word) })
+}
+
+// cursor says where a list goes on behind an incident, which may have moved by then.
+func (inc *Incident) cursor() string {
+	return fmt.Sprintf("%d.%d.%s", inc.Sessions, inc.Last.UnixMilli(), inc.ID)
+}
+
+// readCursor returns what a list goes on behind; nil: it begins.
+func readCursor(cursor string) (*Incident, error) {
+	if cursor == "" {
+		return nil, nil
+	}
+	parts := strings.Split(cursor, ".")
+	if len(parts) == 3 {
+		sessions, err := strconv.Atoi(parts[0])
+		last, wrong := strconv.ParseInt(parts[1], 10, 64)
+		_, none := numberOf(parts[2])
+		if err == nil && wrong == nil && none == nil {
+			return &Incident{ID: parts[2], Sessions: sessions, Last: time.UnixMilli(last)}, nil
+		}
+	}
+	return nil, skillrouter.InvalidField("cursor", "is not one that a list answered")
+}
+
+// Projects counts each project's incidents. It needs ScopeRead.
+func (n *Incidents) Projects(ctx context.Context) ([]ProjectCount, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+		return nil, err
+	}
+	return n.store.CountByProject(ctx)
+}
+
+// Incident returns one. It needs ScopeRead.
+func (n *Incidents) Incident(ctx context.Context, id string) (Incident, error) {
+	number, err := numberOf(id)
+	if err = cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), err); err != nil {
+		return Incident{}, err
+	}
+	found, err := n.store.Incidents(ctx, []int64{number})
+	if err != nil {
+		return Incident{}, err
+	}
+	one, there := found[number]
+	if !there {
+		return Incident{}, skillrouter.Errorf(skillrouter.NotFound, "no incident has this id")
+	}
+	return one, nil
 }
 
 // Accept implements Service.

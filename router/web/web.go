@@ -31,6 +31,7 @@ import (
 	"skillrouter/learning/fact"
 	"skillrouter/learning/feedback"
 	"skillrouter/learning/guard"
+	"skillrouter/learning/incident"
 	"skillrouter/learning/knowledge"
 	"skillrouter/learning/lesson"
 	"skillrouter/learning/procedure"
@@ -41,6 +42,7 @@ import (
 	"skillrouter/router/kind"
 	"skillrouter/router/search"
 	"skillrouter/router/session"
+	"skillrouter/router/transfer"
 	"skillrouter/router/value"
 )
 
@@ -87,6 +89,9 @@ type Services struct {
 
 	Search     search.Service
 	Gaps       feedback.GapService
+	Incidents  *incident.Incidents
+	Tellings   Tellings
+	Transfer   transfer.Service
 	Value      value.Service
 	Embeddings shelf.EmbeddingService
 	Process    func() Process
@@ -102,6 +107,12 @@ type Unread interface {
 type MessageLog interface {
 	// Log returns messages, the latest first, and marks none as delivered.
 	Log(ctx context.Context, query comms.LogQuery) (comms.LogPage, error)
+}
+
+// Tellings are what agents were told, and what came of it; operational.Tellings has them.
+type Tellings interface {
+	Told(ctx context.Context, query operational.TellingQuery) ([]operational.Telling, error)
+	Came(ctx context.Context, items []operational.ToldRef) ([]operational.ToldDay, error)
 }
 
 // Check is one line of what doctor found.
