@@ -495,20 +495,20 @@ test(`a full router: every page loads with ${entries} entries`, { timeout: 18000
     assert.ok(took < 5000, `${path} took ${took} ms`);
     clean(path);
   }
-  // A busy machine paints a page of nothing late too: a page may take 300 ms, or 150 more than that one beside it.
+  // A busy machine paints late: the fastest of ten counts.
   for (const path of ["/", "/ui/timeline", "/ui/agents", "/ui/tasks", "/ui/messages", "/ui/messages?thread=t7", "/ui/lessons", "/ui/guard", "/ui/guard/ledger", "/ui/search?q=matter+977", "/ui/find?q=matter+977"]) {
     const paints = [];
     let size = 0, floor = Infinity;
-    for (let i = 0; i < 5; i++) {
+    for (let i = 0; i < 10 && !(paints[0] <= 300); i++) {
       await page.goto(router.url + "/ui/settings", { waitUntil: "load" });
       floor = Math.min(floor, await painted(page));
       size = (await (await page.goto(router.url + path, { waitUntil: "load" })).body()).length;
       paints.push(await painted(page));
+      paints.sort((a, b) => a - b);
     }
-    paints.sort((a, b) => a - b);
     t.diagnostic(`${path}: painted after ${paints.map((p) => p.toFixed(0)).join(", ")} ms, beside ${floor.toFixed(0)} of a page of nothing, ${size} bytes, at a load of ${loadavg()[0].toFixed(1)}`);
     assert.ok(size <= budget, `${path} has ${size} bytes`);
-    assert.ok(paints[0] <= Math.max(300, floor + 150), `${path}: the fastest first paint took ${paints[0]} ms`);
+    assert.ok(paints[0] <= 300, `${path}: the fastest first paint took ${paints[0]} ms`);
   }
   await page.goto(router.url + "/ui/tasks");
   for (let i = 0; i < 3; i++) await page.getByRole("link", { name: /More/ }).click();
