@@ -14,6 +14,7 @@ func (s *Server) memoryPages() {
 	s.with(s.services.Consolidation, s.proposalPages)
 	s.with(s.services.Gaps, s.gapPages)
 	s.with(s.services.Value, s.valuePages)
+	s.with(s.services.Incidents, s.replayPages)
 	s.with(s.services.Transfer, s.importPages)
 	s.figurePages()
 }
