@@ -132,6 +132,14 @@ func (f *Facts) Categories(ctx context.Context, persona string) ([]Category, err
 	return f.store.FactCategories(ctx, persona, f.now())
 }
 
+// Personas lists the personas that have facts, by name. It needs ScopeRead.
+func (f *Facts) Personas(ctx context.Context) ([]string, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+		return nil, err
+	}
+	return f.store.FactPersonas(ctx)
+}
+
 // Stats implements Service.
 func (f *Facts) Stats(ctx context.Context) (Stats, error) {
 	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {

@@ -33,6 +33,8 @@ type Store interface {
 	ScanFacts(ctx context.Context, visit func(chunk []Fact) error) error
 	// FactCategories counts a persona's facts that live at that time.
 	FactCategories(ctx context.Context, persona string, at time.Time) ([]Category, error)
+	// FactPersonas lists the personas that have facts, by name.
+	FactPersonas(ctx context.Context) ([]string, error)
 	// CountFacts counts every persona's facts.
 	CountFacts(ctx context.Context, at time.Time) ([]PersonaFacts, error)
 	// FactsDue tells whether facts expire or fall away by then.

@@ -137,6 +137,11 @@ func (s *Store) FactCategories(ctx context.Context, persona string, at time.Time
 		WHERE persona = ? AND (expires_at IS NULL OR expires_at > ?) GROUP BY category ORDER BY category`, persona, millis(at))
 }
 
+// FactPersonas implements fact.Store. It reads an index alone.
+func (s *Store) FactPersonas(ctx context.Context) ([]string, error) {
+	return list(s.read.WithContext(ctx), value[string], "SELECT DISTINCT persona FROM facts ORDER BY persona")
+}
+
 // CountFacts implements fact.Store.
 func (s *Store) CountFacts(ctx context.Context, at time.Time) ([]fact.PersonaFacts, error) {
 	found, err := list(s.read.WithContext(ctx), func(p *fact.PersonaFacts) []any { return []any{&p.Persona, &p.Facts, &p.Expired, &p.Bytes} },

@@ -92,6 +92,7 @@ func Facts(service *fact.Facts, rows interface {
 				}
 				return f, err
 			},
+			Personas: service.Personas,
 			Versions: func(ctx context.Context, ref string) (versions []Version, err error) {
 				before, err := service.History(ctx, factRef(ref))
 				for _, one := range before {

@@ -171,6 +171,8 @@ type Words interface {
 
 // Shelf is what holds the rows of a kind that can be found; *shelf.Shelf does.
 type Shelf interface {
+	// Len is how many rows can be found.
+	Len() int
 	// Within returns the index of what a caller sees that is bound to projects; nil: it sees all.
 	Within(ctx context.Context) (*tfidf.Index, error)
 	TellElsewhere(kind string, other shelf.Elsewhere)

@@ -15,6 +15,8 @@ import (
 type Pages struct {
 	// List returns a page of the rows, each with the id that Undo.Read takes.
 	List func(ctx context.Context, listing Listing) (Found, error)
+	// Personas lists whose rows there are; nil: they are everybody's.
+	Personas func(ctx context.Context) ([]string, error)
 	// Versions returns what a row said before, the latest first.
 	Versions func(ctx context.Context, ref string) ([]Version, error)
 	// Fields are the members that a person may change, and Change does it: patch is an object of them.

@@ -4,11 +4,14 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"skillrouter"
+	"skillrouter/learning/episode"
 	"skillrouter/learning/procedure"
 	"skillrouter/router"
 )
@@ -105,6 +108,10 @@ func Procedures(service *procedure.Procedures, rows interface {
 					f.Hits = append(f.Hits, procedureHit(p))
 				}
 				return f, err
+			},
+			Personas: func(ctx context.Context) ([]string, error) {
+				stats, err := service.Stats(ctx)
+				return append(slices.Sorted(maps.Keys(stats.Personas)), episode.EveryPersona), err
 			},
 			Versions: func(ctx context.Context, ref string) (versions []Version, err error) {
 				before, err := service.History(ctx, procedureRef(ref))

@@ -1,6 +1,8 @@
 package web
 
 import (
+	"slices"
+
 	"skillrouter"
 	"skillrouter/learning"
 	"skillrouter/learning/guard"
@@ -37,6 +39,7 @@ type lessonList struct {
 	Older, Newer            string
 	NewerName, OlderName    string
 	Promotions              []lesson.Suggestion
+	Query                   string
 }
 
 // lessonFields are the filters of the list.
@@ -49,18 +52,39 @@ func (s *Server) lessons(v *visit) (any, error) {
 	if status := v.value("status"); status != "" {
 		filter.Statuses = []lesson.Status{lesson.Status(status)}
 	}
-	found, err := s.services.Lessons.List(v.context(), filter)
+	query := v.value("q")
+	found, err := s.findLessons(v, query, filter)
 	if err != nil {
 		return nil, err
 	}
 	page := lessonList{
-		Lessons: found.Lessons, Domain: filter.Domain, Tag: filter.Tag,
+		Query: query, Lessons: found.Lessons, Domain: filter.Domain, Tag: filter.Tag,
 		Types:    options("every type", v.value("type"), learning.LessonTypes()),
 		Levels:   options("every level", v.value("level"), lesson.Levels()),
 		Statuses: options("all in use", v.value("status"), lesson.Statuses()),
 		Older:    v.older("/ui/lessons", found.Next, lessonFields...), Newer: v.first("/ui/lessons", lessonFields...), NewerName: "Newest",
 	}
 	return page, nil
+}
+
+// findLessons lists lessons or, if there are words, those that fit these.
+func (s *Server) findLessons(v *visit, words string, filter lesson.Filter) (lesson.Page, error) {
+	if words == "" {
+		return s.services.Lessons.List(v.context(), filter)
+	}
+	query := lesson.Query{Context: words, Domain: filter.Domain, Narrow: true, Limit: learning.MaxLimit}
+	if filter.Tag != "" {
+		query.Tags = []string{filter.Tag}
+	}
+	found, err := s.services.Lessons.Relevant(learning.NotAsked(v.context()), query) // what is half typed is no question
+	var page lesson.Page
+	for _, hit := range found.Results {
+		fits := (filter.Type == "" || hit.Type == filter.Type) && (filter.Level == "" || hit.Level == filter.Level) && (filter.Statuses == nil || slices.Contains(filter.Statuses, hit.Status))
+		if fits && len(page.Lessons) < pageRows {
+			page.Lessons = append(page.Lessons, hit.Lesson)
+		}
+	}
+	return page, err
 }
 
 // lessonPage is what a lesson's page shows.
@@ -78,6 +102,8 @@ type lessonPage struct {
 	Judgements  []option
 	Results     []option
 	Retired     bool
+	Beside      rememberedView // what may say the same
+	toldView
 }
 
 // Bounds of a lesson's page.
@@ -127,7 +153,14 @@ func (s *Server) lesson(v *visit) (any, error) {
 	if err := s.lessonPlace(v, &page); err != nil {
 		return nil, err
 	}
-	return page, nil
+	page.Beside = rememberedView{Kind: "lesson", ID: l.ID, Title: l.Title, Text: l.Context, Parts: true}
+	if of, err := s.kindOf("lesson"); err == nil && !page.Retired {
+		if err := s.beside(ctx, of, &page.Beside, l); err != nil {
+			return nil, err
+		}
+	}
+	page.toldView, err = s.toldOf(ctx, "lesson", l.ID)
+	return page, err
 }
 
 // lessonPlace finds what stands before and after the lesson: patterns and the guard's rule.

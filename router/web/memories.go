@@ -1,14 +1,13 @@
 package web
 
 import (
-	"cmp"
 	"context"
-	"maps"
 	"slices"
 	"strings"
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/episode"
 	"skillrouter/learning/fact"
 	"skillrouter/operational"
 	"skillrouter/router/kind"
@@ -25,25 +24,11 @@ type memoryKind struct {
 func (s *Server) memoryKinds(ctx context.Context) ([]memoryKind, error) {
 	counts := map[string]int64{}
 	if s.services.Health != nil {
-		counts = maps.Clone(s.services.Health(ctx).Stats)
-		counts["lesson"], counts["pattern"], counts["episode"] = counts["lessons"], counts["patterns"], counts["episodes"]
+		counts["pattern"] = s.services.Health(ctx).Stats["patterns"]
 	}
-	if s.services.Facts != nil {
-		stats, err := s.services.Facts.Stats(ctx)
-		if err != nil {
-			return nil, err
-		}
-		for _, p := range stats.Personas {
-			counts["fact"] += p.Facts
-		}
-	}
-	if s.services.Procedures != nil {
-		stats, err := s.services.Procedures.Stats(ctx)
-		if err != nil {
-			return nil, err
-		}
-		for _, n := range stats.Personas {
-			counts["procedure"] += n
+	for _, m := range s.services.Kinds {
+		if m.Shelf != nil {
+			counts[m.Name] = int64(m.Shelf.Len())
 		}
 	}
 	if s.services.Incidents != nil {
@@ -119,8 +104,12 @@ func (s *Server) memories(v *visit, of kind.Memory) (*memoryList, error) {
 	if of.Categories != nil {
 		page.Categories = options("every type", page.Category, of.Categories)
 	}
-	if err := s.personas(ctx, page); err != nil {
-		return nil, err
+	if of.Pages.Personas != nil {
+		names, err := of.Pages.Personas(ctx)
+		if err != nil {
+			return nil, err
+		}
+		page.choose(names)
 	}
 	if page.Query == "" {
 		found, err := of.Pages.List(ctx, kind.Listing{
@@ -137,43 +126,23 @@ func (s *Server) memories(v *visit, of kind.Memory) (*memoryList, error) {
 	return page, err
 }
 
-// personas fills in whose facts or procedures there are, and whose are shown where nobody says.
-func (s *Server) personas(ctx context.Context, page *memoryList) error {
-	var names []string
-	switch {
-	case page.Kind == "fact" && s.services.Facts != nil:
-		stats, err := s.services.Facts.Stats(ctx)
-		if err != nil {
-			return err
-		}
-		page.Persona = cmp.Or(page.Persona, skillrouter.DefaultPersona)
-		for _, p := range stats.Personas {
-			names = append(names, p.Persona)
-		}
-	case page.Kind == "procedure" && s.services.Procedures != nil:
-		stats, err := s.services.Procedures.Stats(ctx)
-		if err != nil {
-			return err
-		}
-		page.Persona = cmp.Or(page.Persona, everyPersona)
-		names = append(slices.Sorted(maps.Keys(stats.Personas)), everyPersona)
-	default:
-		return nil
-	}
-	if !slices.Contains(names, page.Persona) {
-		names = append(names, page.Persona)
-	}
-	page.Personas = options("", page.Persona, names)
-	for i := range page.Personas {
-		if page.Personas[i].Value == everyPersona {
-			page.Personas[i].Name = "everybody"
+// choose fills in whose rows can be shown; where nobody says, everybody's are, if they can be listed together.
+func (l *memoryList) choose(names []string) {
+	if l.Persona == "" {
+		if l.Persona = skillrouter.DefaultPersona; slices.Contains(names, episode.EveryPersona) {
+			l.Persona = episode.EveryPersona
 		}
 	}
-	return nil
+	if !slices.Contains(names, l.Persona) {
+		names = append(names, l.Persona)
+	}
+	l.Personas = options("", l.Persona, names)
+	for i := range l.Personas {
+		if l.Personas[i].Value == episode.EveryPersona {
+			l.Personas[i].Name = "everybody"
+		}
+	}
 }
-
-// everyPersona asks for what everybody's personas have.
-const everyPersona = "*"
 
 func rowsOf(of kind.Memory, hits []kind.Hit) (rows []memoryHit) {
 	for _, hit := range hits {

@@ -238,6 +238,28 @@ func TestMemoriesAreMerged(t *testing.T) {
 	s.get(memoryPage("procedure", "default/b"), http.StatusNotFound)
 }
 
+func TestLessonsAreSearchedChangedAndMerged(t *testing.T) {
+	s := openSite(t)
+	a := s.lesson("failure", "The gateway certificate expires on Sundays", map[string]any{"root_cause": hostile})
+	b := s.lesson("workaround", "On Sundays the gateway certificate expires", map[string]any{"domain": "network"})
+	s.shows("/ui/lessons?q=gateway+certificate", "The likeliest first", "expires on Sundays", "On Sundays the gateway")
+	if list := s.get("/ui/lessons?q=gateway&type=failure&domain=databases&tag=", http.StatusOK); strings.Contains(list, "On Sundays the gateway") {
+		t.Error("a lesson of another type is shown")
+	}
+	s.shows("/ui/lessons?q=zork", "No lesson fits")
+	page := "/ui/lesson?id=" + a
+	s.shows(page, "Where it was told", "May say the same", "On Sundays the gateway certificate expires")
+	edit := "/ui/memory/edit?kind=lesson&id=" + a
+	mark := regexp.MustCompile(`name="mark" value="([^"]+)"`).FindStringSubmatch(s.get(edit, http.StatusOK))
+	s.shows(s.send(edit, "/ui/memory/edit", http.StatusSeeOther, "kind", "lesson", "id", a, "mark", mark[1], "solution", "renew it on Fridays"), "It is changed.", "renew it on Fridays")
+	s.shows(s.send(page, "/ui/memory/merge", http.StatusSeeOther, "kind", "lesson", "id", a, "from", b), "The two are one now.")
+	s.shows("/ui/lesson?id="+b, "superseded by", "expires on Sundays")
+	s.shows(s.send("/ui/lesson?id="+b, "/ui/memory/part", http.StatusSeeOther, "kind", "lesson", "id", b), "The two are apart again.")
+	if now := s.api(http.MethodGet, "/lessons/"+b, nil); now["status"] != "candidate" {
+		t.Errorf("the lesson is %v", now["status"])
+	}
+}
+
 func TestWhereAMemoryWasTold(t *testing.T) {
 	s := openSite(t)
 	id := s.api(http.MethodPost, "/api/knowledge", map[string]any{"category": "c", "title": "Renew the gateway certificate", "content": "run certbot renew", "project": "shop"})["knowledge_id"].(string)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"time"
 
 	"skillrouter"
 	"skillrouter/learning"
@@ -127,7 +128,10 @@ type rememberedView struct {
 	toldView
 }
 
-type memoryMember struct{ Name, Value string }
+type memoryMember struct {
+	Name, Value string
+	At          *time.Time // if it is one
+}
 
 // memoryVersion is what a memory said before, as far as it differs from what it said next.
 type memoryVersion struct {
@@ -243,7 +247,8 @@ func (s *Server) beside(ctx context.Context, of kind.Memory, page *rememberedVie
 			return nil
 		}
 	}
-	question := kind.Question{Text: page.Title + "\n" + skillrouter.Head(page.Text, alikeBytes), Limit: alike + 1, Caller: skillrouter.PrincipalOf(ctx), Now: s.now()}
+	// What belongs to no project is looked for among all, of which some are left out.
+	question := kind.Question{Text: page.Title + "\n" + skillrouter.Head(page.Text, alikeBytes), Limit: 4 * alike, Caller: skillrouter.PrincipalOf(ctx), Now: s.now()}
 	members, err := membersOf(row)
 	if err != nil {
 		return err
@@ -268,7 +273,7 @@ func (s *Server) beside(ctx context.Context, of kind.Memory, page *rememberedVie
 		return nil
 	}
 	for _, hit := range rowsOf(of, found.Hits) {
-		if memoryPath(of.Name, hit.ID) != memoryPath(of.Name, page.ID) && hit.SupersededBy == "" && len(page.Alike) < alike {
+		if memoryPath(of.Name, hit.ID) != memoryPath(of.Name, page.ID) && hit.SupersededBy == "" && hit.Project == question.Project && len(page.Alike) < alike {
 			page.Alike = append(page.Alike, hit)
 		}
 	}
@@ -293,7 +298,7 @@ func versionsOf(ctx context.Context, of kind.Memory, id string, row any) (versio
 		one := memoryVersion{Version: version}
 		for _, f := range of.Pages.Fields {
 			if string(said[f.Member]) != string(next[f.Member]) {
-				one.Members = append(one.Members, memoryMember{f.Member, written(f.Form, said[f.Member])})
+				one.Members = append(one.Members, memoryMember{Name: f.Member, Value: written(f.Form, said[f.Member])})
 			}
 		}
 		versions, next = append(versions, one), said
@@ -350,6 +355,9 @@ func membersOf(row any) (members []memoryMember, err error) {
 		m := memoryMember{Name: asText(name)}
 		if json.Unmarshal(value, &m.Value) != nil {
 			m.Value = string(value)
+		}
+		if at, err := time.Parse(time.RFC3339, m.Value); err == nil {
+			m.At = &at
 		}
 		if m.Value != "" && m.Value != "null" && m.Value != "[]" && m.Value != "{}" && m.Value != "0" {
 			members = append(members, m)

@@ -433,6 +433,73 @@ test("the palette, the keys, the project and the theme", async (t) => {
   await close();
 });
 
+test("all memory: found as one types, changed and taken back, merged, accepted, on a phone, without a script", async (t) => {
+  const router = await start();
+  t.after(router.stop);
+  const { api } = router;
+  await team(api);
+  await learned(api, "docker compose down removes the volumes");
+  const entry = async (title, content) => (await api("POST", "/api/knowledge", { category: "runbook", title, content, agent_id: "planner" })).knowledge_id;
+  const renewal = await entry("Renew the gateway certificate", "run certbot renew on the gateway");
+  await entry("Renewal of the gateway certificate", "run certbot renew on the gateway each month");
+  await api("PUT", "/api/facts/default/gateway.url", { value: "https://gateway.example", ttl: 0 });
+  await api("PUT", "/api/procedures/default/renew", { description: "Renew it", steps: [{ name: "renew", run: "certbot renew" }] });
+  const steps = (s) => [{ command: "npm test", outcome: "failed", output: "Error: Cannot find module 'left-pad'", digest: s + 1 }, { command: "npm install left-pad", outcome: "worked", digest: s + 2 }, { command: "npm test", outcome: "worked", digest: s + 3 }];
+  for (const s of ["one", "two"]) await api("POST", "/api/incidents/learn", { project: "shop", session_id: s, agent_id: "builder-1", begin: true, steps: steps(s) });
+  const [incident] = (await api("GET", "/api/incidents?project=shop")).incidents;
+  await api("POST", "/api/import", { source: "notes.md", records: [{ kind: "knowledge", category: "c", title: "imported", content: "imported" }] });
+  const { page, clean, close } = await look(router);
+  const item = "/ui/memory?kind=knowledge&id=" + renewal, wrong = [];
+  const list = ["/ui/memory", ...["knowledge", "fact", "episode", "procedure"].map((kind) => "/ui/memory?kind=" + kind), item, item.replace("memory?", "memory/edit?"),
+    "/ui/memory?kind=fact&id=default/gateway.url", "/ui/memory?kind=procedure&id=default/renew", "/ui/incidents", "/ui/incident?id=" + incident.id, "/ui/imports", "/ui/lesson?id=1"];
+  for (const [width, colorScheme] of [[1440, "light"], [1440, "dark"], [390, "light"]]) {
+    await page.setViewportSize({ width, height: 900 });
+    await page.emulateMedia({ colorScheme });
+    for (const path of list) {
+      assert.equal((await page.goto(router.url + path)).status(), 200, path);
+      wrong.push(...[...await page.evaluate(contrast), ...await page.evaluate(structure)].map((fault) => `${path} ${width} ${colorScheme}: ${fault}`));
+      clean(path);
+    }
+  }
+  assert.deepEqual(wrong, []);
+  await page.goto(router.url + "/ui/memory?kind=knowledge"); // on a phone a row is a card, which names what its cells are
+  assert.equal(await page.locator("table.cards thead").isVisible(), false);
+  assert.ok((await page.locator("table.cards td[data-label=Category]").first().evaluate((cell) => getComputedStyle(cell, "::before").content)).includes("Category"));
+  await page.setViewportSize({ width: 1280, height: 900 });
+
+  await page.goto(router.url + "/");
+  await page.getByRole("link", { name: "All memory" }).click();
+  await page.locator("main").getByRole("link", { name: "Knowledge", exact: true }).click();
+  await page.getByLabel("Search as you type").pressSequentially("certbot gateway", { delay: 20 });
+  await page.getByRole("heading", { name: "The likeliest first" }).waitFor();
+  await page.waitForURL(/q=certbot/);
+  assert.equal(await page.locator("#rows tbody tr").count(), 2);
+  assert.equal(await page.evaluate(() => document.activeElement.id), "q"); // who types goes on
+  await page.getByRole("link", { name: "Renew the gateway certificate", exact: true }).click();
+  await page.getByRole("link", { name: "Change it…" }).click();
+  await page.getByLabel("content").fill("run acme.sh on the gateway");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("It is changed.").waitFor();
+  await page.getByRole("button", { name: "Say this again" }).click();
+  await page.getByText("It says again what it said then.").waitFor();
+  assert.equal((await api("GET", "/api/knowledge/" + renewal)).content, "run certbot renew on the gateway");
+  await page.getByRole("button", { name: /^Merge Renewal of/ }).click();
+  await page.getByText("The two are one now.").waitFor();
+  await page.goto(router.url + "/ui/incident?id=" + incident.id);
+  await page.getByRole("button", { name: "Accept it" }).click();
+  await page.getByRole("button", { name: "Take it back" }).click();
+  await page.getByText("The acceptance is taken back").waitFor();
+  clean("what is clicked is done");
+  await close();
+
+  const plain = await look(router, { javaScriptEnabled: false });
+  await plain.page.goto(router.url + "/ui/memory?kind=knowledge");
+  await plain.page.getByLabel("Search as you type").fill("certbot");
+  await plain.page.getByRole("button", { name: "Show" }).click();
+  await plain.page.getByRole("link", { name: "Renew the gateway certificate", exact: true }).waitFor();
+  await plain.close();
+});
+
 test("hostile text in every field: no script of it runs", async (t) => {
   const router = await start();
   t.after(router.stop);
