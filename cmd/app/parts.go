@@ -3,6 +3,8 @@ package app
 import (
 	"net/http"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"skillrouter/comms"
 	"skillrouter/learning/consolidate"
 	"skillrouter/learning/episode"
@@ -70,6 +72,7 @@ type parts struct {
 	incidents     *incident.Incidents
 	tellings      *operational.Tellings
 	value         *value.Values
+	figures       *operational.Figures
 	transfer      transfer.Service
 
 	feed           feed.Service
@@ -84,4 +87,6 @@ type parts struct {
 
 	mesh       comms.MeshService
 	meshStatus func() comms.Mesh // for the metrics; nil: it is off
+
+	registry *prometheus.Registry
 }

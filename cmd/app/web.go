@@ -22,7 +22,7 @@ func (a *App) wireWeb(p *parts) {
 		Guard: p.guards, Facts: p.facts, Procedures: p.procedures, Consolidation: p.consolidation,
 		Memory: p.crossing.memory, Unread: p.presence, Log: p.mailbox, Health: a.webHealth, Doctor: a.webDoctor, Hooks: a.webHooks,
 		Search: p.search,
-		Gaps:   p.gaps, Value: p.value, Embeddings: p.vectors, Process: a.process,
+		Gaps:   p.gaps, Value: p.value, Figures: p.figures, Embeddings: p.vectors, Process: a.process,
 	}, options)
 }
 

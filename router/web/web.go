@@ -85,6 +85,7 @@ type Services struct {
 	Search     search.Service
 	Gaps       feedback.GapService
 	Value      value.Service
+	Figures    operational.FigureService
 	Embeddings shelf.EmbeddingService
 	Process    func() Process
 }
