@@ -3,6 +3,7 @@ package operational
 import (
 	"context"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -35,20 +36,11 @@ var byName = []Figure{FigureCalls, FigureRules, FigureLatency}
 // Bounds of figures over time. (192 hours + 83 days) × 8 named figures × MaxFigureNames rows are at most kept: a busy
 // team's are measured by a test.
 const (
-	// FigureHours is how many hours before today are kept as hours; older ones are kept as days. FigureDays is how many days are kept.
+	// FigureHours is how many hours before today are kept as hours; older ones are kept as days, RetainedDays of them.
 	FigureHours = 7 * 24
-	FigureDays  = RetainedDays
 	// MaxFigureNames is how many names of a figure are kept on one day. All that come later are counted under none.
 	MaxFigureNames = 20
-	// maxFigureName is how long a name may be, in bytes: that of a rule has 36.
-	maxFigureName = 64
-	// figuresEvery is how often figures are written: a kill loses no more. maxFiguresWaiting is how many rows wait while
-	// the disk takes none.
-	figuresEvery      = time.Minute
-	maxFiguresWaiting = 4096
-	// hourlyDays is up to how many days a report has a point for each hour; beyond, for each day.
-	hourlyDays = 7
-	dayHours   = 24
+	dayHours       = 24
 )
 
 // LatencyBounds are the bounds in seconds that times to answer are counted under.
@@ -153,9 +145,9 @@ type TeamFigure struct {
 	Calls   int64   `json:"calls"`  // of the router's tools
 	Failed  int64   `json:"failed"` // of the calls
 	Signals int64   `json:"signals"`
-	Answers int64   `json:"answers"`          // of which the time was taken
-	Median  float64 `json:"median_ms"`        // half of the answers took no longer
-	Slow    float64 `json:"slow_ms"`          // 95 of 100 took no longer
+	Answers int64   `json:"answers"`   // of which the time was taken
+	Median  float64 `json:"median_ms"` // half of the answers took no longer
+	Slow    float64 `json:"slow_ms"`   // 95 of 100 took no longer
 	latency []int64 // answers by bound, and at last those above all
 }
 
@@ -194,19 +186,12 @@ func (s *FigureSums) add(r FigureRow) {
 		team.Signals += r.Count
 	case FigureLatency:
 		team.Answers += r.Count
-		team.latency[latencyPlace(r.Name)] += r.Count
-	}
-}
-
-// latencyPlace is where a bound lies among the bounds; behind all of them for what is none.
-func latencyPlace(name string) int {
-	bounds := LatencyBounds()
-	for i, bound := range bounds {
-		if LatencyName(bound) == name {
-			return i
+		place := slices.IndexFunc(LatencyBounds(), func(bound float64) bool { return LatencyName(bound) == r.Name })
+		if place < 0 { // above all bounds
+			place = len(team.latency) - 1
 		}
+		team.latency[place] += r.Count
 	}
-	return len(bounds)
 }
 
 // settle works out how long answers took.
@@ -240,8 +225,6 @@ func within(latency []int64, share float64) float64 {
 // hourOf is the number of a time's hour.
 func hourOf(at time.Time) int64 { return at.Unix() / int64(time.Hour/time.Second) }
 
-func hourTime(hour int64) time.Time { return time.Unix(hour*int64(time.Hour/time.Second), 0).UTC() }
-
 // figureSums are empty figures; of a project they have no team's.
 func figureSums(project string) FigureSums {
 	if project != "" {
@@ -259,9 +242,10 @@ func figureRange(query FigureQuery, now time.Time) (FigureRange, error) {
 	if err := skillrouter.CheckName("project", query.Project); err != nil {
 		return FigureRange{}, err
 	}
-	if days < 0 || days > FigureDays {
-		return FigureRange{}, skillrouter.InvalidField("days", "must lie between 1 and %d", FigureDays)
+	if days < 0 || days > RetainedDays {
+		return FigureRange{}, skillrouter.InvalidField("days", "must lie between 1 and %d", RetainedDays)
 	}
+	const hourlyDays = 7 // up to so many days there is a point for each hour; beyond, for each day
 	q := FigureRange{Step: 1, Until: hourOf(now) + 1, Apart: byName}
 	if days > hourlyDays {
 		q.Step, q.Until = dayHours, (DayOf(now)+1)*dayHours

@@ -20,7 +20,7 @@ type Figures struct {
 	looks []FigureLook
 
 	flushing sync.Mutex // held by the one flush that is under way
-	kept     int64      // the day for which what is not kept was removed last
+	trimmed  int64      // the day on which old rows were removed last
 	failing  bool
 
 	mu      sync.Mutex
@@ -58,7 +58,9 @@ func NewFigures(store FigureStore, options FigureOptions) *Figures {
 }
 
 // Count adds to a figure, now. It never waits.
-func (f *Figures) Count(figure Figure, name string, c FigureCounts) { f.CountAt(f.now(), figure, name, c) }
+func (f *Figures) Count(figure Figure, name string, c FigureCounts) {
+	f.CountAt(f.now(), figure, name, c)
+}
 
 // CountAt adds to a figure at a time. A name that finds no room is counted under none, and so is one of another day than this.
 func (f *Figures) CountAt(at time.Time, figure Figure, name string, c FigureCounts) {
@@ -76,11 +78,12 @@ func (f *Figures) CountAt(at time.Time, figure Figure, name string, c FigureCoun
 
 // known tells whether a name is kept apart this day, and takes in one for which there is room.
 func (f *Figures) known(figure Figure, name string) bool {
+	const maxName = 64 // bytes: the id of a rule has 36
 	names := f.names[figure]
 	switch {
 	case name == "" || names[name]:
 		return true
-	case len(name) > maxFigureName || len(names) >= MaxFigureNames:
+	case len(name) > maxName || len(names) >= MaxFigureNames:
 		return false
 	case names == nil:
 		names = map[string]bool{}
@@ -91,9 +94,10 @@ func (f *Figures) known(figure Figure, name string) bool {
 }
 
 func (f *Figures) add(key figureKey, c FigureCounts) {
+	const maxWaiting = 4096 // rows that wait while the disk takes none
 	sum := f.waiting[key]
 	if sum == nil {
-		if len(f.waiting) >= maxFiguresWaiting {
+		if len(f.waiting) >= maxWaiting {
 			return
 		}
 		sum = &FigureCounts{}
@@ -107,7 +111,8 @@ func (f *Figures) Run(ctx context.Context) error {
 	if err := f.remember(context.WithoutCancel(ctx)); err != nil {
 		f.log.WarnContext(ctx, "the names of today's figures could not be read", "error", err)
 	}
-	for skillrouter.Pause(ctx, figuresEvery) == nil {
+	const every = time.Minute // a kill loses no more
+	for skillrouter.Pause(ctx, every) == nil {
 		f.flush(ctx)
 	}
 	f.flush(ctx)
@@ -155,15 +160,15 @@ func (f *Figures) flush(ctx context.Context) {
 	})
 	var keep FigureKeep
 	day := DayOf(f.now())
-	if day != f.kept {
-		keep = FigureKeep{Days: day*dayHours - FigureHours, Since: (day - FigureDays + 1) * dayHours}
+	if day != f.trimmed {
+		keep = FigureKeep{Days: day*dayHours - FigureHours, Since: (day - RetainedDays + 1) * dayHours}
 	}
 	err := f.store.AddFigures(ctx, rows, keep)
 	if err != nil && !f.failing {
 		f.log.Warn("figures over time cannot be kept", "error", err)
 	}
 	if f.failing = err != nil; err == nil {
-		f.kept = day
+		f.trimmed = day
 		return
 	}
 	f.mu.Lock()
@@ -189,6 +194,7 @@ func (f *Figures) Figures(ctx context.Context, query FigureQuery) (FigureReport,
 	if err != nil {
 		return FigureReport{}, err
 	}
+	hourTime := func(hour int64) time.Time { return time.Unix(hour*int64(time.Hour/time.Second), 0).UTC() }
 	r := FigureReport{
 		Since: hourTime(asked.Since), Until: hourTime(asked.Until), Step: int(asked.Step), Project: query.Project,
 		Total: figureSums(query.Project), Tools: []FigureName{}, Rules: []FigureName{},

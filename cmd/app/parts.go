@@ -22,6 +22,7 @@ import (
 	operationalstore "skillrouter/operational/store"
 	"skillrouter/router"
 	"skillrouter/router/contexts"
+	"skillrouter/router/decision"
 	"skillrouter/router/feed"
 	"skillrouter/router/httpapi"
 	"skillrouter/router/kind"
@@ -73,6 +74,7 @@ type parts struct {
 	tellings      *operational.Tellings
 	value         *value.Values
 	figures       *operational.Figures
+	decisions     *decision.Decisions
 	transfer      transfer.Service
 
 	feed           feed.Service

@@ -5,12 +5,16 @@ import (
 	"runtime/metrics"
 	"time"
 
+	"skillrouter/router/decision"
 	"skillrouter/router/httpapi"
 	"skillrouter/router/web"
 )
 
 // wireWeb builds the dashboard, on all that there is to show: it comes last.
 func (a *App) wireWeb(p *parts) {
+	p.decisions = decision.New(decision.Sources{
+		Guard: p.guards, Escalations: p.crossing.escalations(), Incidents: p.incidents, Knowledge: p.knowledge, Consolidation: p.consolidation, Agents: p.presence, Tasks: p.tasks,
+	})
 	options := web.Options{Status: httpapi.Status, Log: a.log, Now: a.now}
 	if p.events != nil {
 		options.Events = "/events"
@@ -22,7 +26,7 @@ func (a *App) wireWeb(p *parts) {
 		Guard: p.guards, Facts: p.facts, Procedures: p.procedures, Consolidation: p.consolidation,
 		Memory: p.crossing.memory, Unread: p.presence, Log: p.mailbox, Health: a.webHealth, Doctor: a.webDoctor, Hooks: a.webHooks,
 		Search: p.search,
-		Gaps:   p.gaps, Value: p.value, Figures: p.figures, Embeddings: p.vectors, Process: a.process,
+		Gaps:   p.gaps, Value: p.value, Figures: p.figures, Decisions: p.decisions, Incidents: p.incidents, Embeddings: p.vectors, Process: a.process,
 	}, options)
 }
 

@@ -451,12 +451,36 @@ func (n *Incidents) List(ctx context.Context, filter Filter) (page Page, err err
 	if filter.Limit, err = skillrouter.Limit(filter.Limit, DefaultLimit, MaxLimit); err != nil {
 		return page, err
 	}
-	if page.Incidents, err = n.store.ListIncidents(ctx, filter); err != nil {
+	if filter.Waiting {
+		page.Incidents, err = n.waiting(ctx, filter)
+	} else {
+		page.Incidents, err = n.store.ListIncidents(ctx, filter)
+	}
+	if err != nil {
 		return page, err
 	}
 	page.Count = len(page.Incidents)
 	page.Sessions, page.Recurring, page.Times, err = n.store.CountIncidents(ctx, filter.Project)
 	return page, err
+}
+
+// waiting are incidents that wait for somebody to accept or decline them. Of the MaxLimit that were seen in most sessions, more are not looked at.
+func (n *Incidents) waiting(ctx context.Context, filter Filter) ([]Incident, error) {
+	most := filter.Limit
+	filter.Sessions, filter.Limit = max(filter.Sessions, warnSessions), MaxLimit
+	list, err := n.store.ListIncidents(ctx, filter)
+	list = slices.DeleteFunc(list, func(inc Incident) bool { return !inc.waits() })
+	return list[:min(len(list), most)], err
+}
+
+// waits tells whether somebody should decide whether the incident may warn: nobody did, and it would teach something.
+func (inc Incident) waits() bool {
+	if inc.Accepted || inc.Declined || transient.MatchString(inc.Example) {
+		return false
+	}
+	inc.Accepted = true
+	_, teaches := inc.lesson()
+	return teaches
 }
 
 // Accept implements Service.
@@ -470,6 +494,9 @@ func (n *Incidents) Accept(ctx context.Context, d Decision) (decided Decided, er
 	}
 	if d.Seen < 0 || d.Seen == 0 && len(d.IDs) == 0 {
 		return decided, skillrouter.InvalidField("ids", "must name incidents, or seen be the least number of sessions")
+	}
+	if d.Undo && d.Decline {
+		return decided, skillrouter.InvalidField("decline", "takes an acceptance back too: undo beside it says nothing")
 	}
 	var named, all []int64
 	for _, id := range d.IDs {
@@ -499,13 +526,17 @@ func (n *Incidents) Accept(ctx context.Context, d Decision) (decided Decided, er
 		}
 		var put []Incident
 		for _, number := range slices.Sorted(maps.Keys(found)) {
-			if inc := found[number]; inc.Accepted == d.Undo {
-				inc.Accepted, inc.By = !d.Undo, by
-				if d.Undo {
-					inc.By = ""
-				}
-				put = append(put, inc)
+			inc := found[number]
+			was := inc
+			inc.Accepted, inc.Declined = !d.Undo && !d.Decline, d.Decline
+			if inc.Accepted == was.Accepted && inc.Declined == was.Declined {
+				continue
 			}
+			inc.By = ""
+			if inc.Accepted {
+				inc.By = by
+			}
+			put = append(put, inc)
 		}
 		decided.Changed = len(put)
 		return tx.PutIncidents(put)

@@ -56,7 +56,11 @@ func (m *memoryTx) Incidents(ids []int64) (map[int64]Incident, error) {
 func (m *Memory) ListIncidents(_ context.Context, filter Filter) ([]Incident, error) {
 	list := []Incident{}
 	for _, inc := range m.incidents {
-		if inc.Project == filter.Project && inc.Sessions >= filter.Sessions {
+		fits := inc.Project == filter.Project
+		if filter.Waiting {
+			fits = (fits || filter.Project == "") && !inc.Accepted
+		}
+		if fits && inc.Sessions >= filter.Sessions {
 			list = append(list, inc)
 		}
 	}

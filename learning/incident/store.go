@@ -6,7 +6,8 @@ import "context"
 type Store interface {
 	// Incidents returns those of these ids that are there.
 	Incidents(ctx context.Context, ids []int64) (map[int64]Incident, error)
-	// ListIncidents lists a project's incidents, those of the most sessions first and of these the latest seen.
+	// ListIncidents lists a project's incidents, those of the most sessions first and of these the latest seen. Of Waiting ones it leaves out
+	// those that are accepted, and where the filter has no project it lists those of all.
 	ListIncidents(ctx context.Context, filter Filter) ([]Incident, error)
 	// CountIncidents counts a project's sessions, incidents of two sessions and more, and how often those were seen.
 	CountIncidents(ctx context.Context, project string) (sessions, recurring, times int, err error)

@@ -52,9 +52,13 @@ func incidents(db *gorm.DB, ids []int64) (map[int64]incident.Incident, error) {
 
 // ListIncidents implements incident.Store.
 func (s *Store) ListIncidents(ctx context.Context, filter incident.Filter) ([]incident.Incident, error) {
+	where, args := "project = ?", []any{filter.Project}
+	if filter.Waiting {
+		where, args = "(project = ? OR ? = '') AND NOT accepted", []any{filter.Project, filter.Project}
+	}
 	return list(s.read.WithContext(ctx), func(i *incident.Incident) []any { return []any{fromJSON(i), &i.Accepted} },
-		"SELECT body, accepted FROM incidents WHERE project = ? AND sessions >= ? ORDER BY sessions DESC, last_seen DESC, id LIMIT ?",
-		filter.Project, filter.Sessions, filter.Limit)
+		"SELECT body, accepted FROM incidents WHERE "+where+" AND sessions >= ? ORDER BY sessions DESC, last_seen DESC, id LIMIT ?",
+		append(args, filter.Sessions, filter.Limit)...)
 }
 
 // CountIncidents implements incident.Store.

@@ -227,4 +227,3 @@ func (o *overTime) drawRules() {
 		o.Plots = slices.Insert(o.Plots, checks+1, plot{"The guard’s busiest rules", strings.Join(places, " "), []behind{{"by rule", "#rules-over-time"}, {"the guard", "/ui/guard"}}})
 	}
 }
-

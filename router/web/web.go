@@ -31,12 +31,14 @@ import (
 	"skillrouter/learning/fact"
 	"skillrouter/learning/feedback"
 	"skillrouter/learning/guard"
+	"skillrouter/learning/incident"
 	"skillrouter/learning/knowledge"
 	"skillrouter/learning/lesson"
 	"skillrouter/learning/procedure"
 	"skillrouter/learning/shelf"
 	"skillrouter/operational"
 	"skillrouter/router"
+	"skillrouter/router/decision"
 	"skillrouter/router/feed"
 	"skillrouter/router/kind"
 	"skillrouter/router/search"
@@ -86,6 +88,8 @@ type Services struct {
 	Gaps       feedback.GapService
 	Value      value.Service
 	Figures    operational.FigureService
+	Decisions  decision.Service // with Guard, Escalations, Incidents, Knowledge and Consolidation
+	Incidents  incident.Service
 	Embeddings shelf.EmbeddingService
 	Process    func() Process
 }
