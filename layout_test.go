@@ -24,7 +24,7 @@ var learned = []string{
 
 // families are the rooms of the router: each does one thing with what the domains know.
 var families = []string{
-	"router", "router/classify", "router/contexts", "router/crossing", "router/feed", "router/kind", "router/reminder", "router/search", "router/session", "router/transfer", "router/value",
+	"router", "router/classify", "router/contexts", "router/crossing", "router/decision", "router/feed", "router/kind", "router/reminder", "router/search", "router/session", "router/transfer", "router/value",
 }
 
 // rooms says which packages of this module a package may import, besides the
@@ -81,6 +81,7 @@ var rooms = []struct {
 	{"router/crossing", slices.Concat(learned, []string{".", "learning", "operational", "router", "router/follow"}), "it carries what crosses between the domains"},
 	{"router/feed", slices.Concat(learned, []string{".", "learning", "operational", "router", "router/follow", "router/kind"}), "it orders what the event logs tell"},
 	{"router/reminder", slices.Concat(learned, []string{".", "learning/condition", "learning", "operational", "router", "router/follow"}), "what reminders wait for happens in both domains"},
+	{"router/decision", slices.Concat(learned, []string{".", "learning", "operational"}), "what waits for a person is gathered from both domains"},
 	{"router/value", slices.Concat(learned, []string{".", "learning", "operational", "router"}), "what agents were told is compared with what they did"},
 	{"router/search", slices.Concat(learned, []string{".", "learning", "operational", "router", "router/follow", "router/kind", "router/subject", "tfidf", "tfidf/text"}), "one search over what the domains keep"},
 	{"router/contexts", slices.Concat(learned, []string{".", "learning", "learning/worktree", "operational", "router", "router/kind", "router/subject", "tfidf", "tfidf/text", "tfidf/wordlist"}), "it chooses from what the domains keep"},

@@ -344,6 +344,15 @@ CREATE TABLE told_days (
 ) STRICT;
 CREATE UNIQUE INDEX told_days_day ON told_days(day, project, moment, kind, item);
 CREATE INDEX told_days_item ON told_days(item, kind);
+CREATE TABLE figures (
+    hour   INTEGER NOT NULL, -- since 1970, UTC; of a row that stands for a day: its first
+    figure TEXT NOT NULL,
+    name   TEXT NOT NULL,    -- a project, a tool, a rule or a bound, as the figure has it; empty: none, or all that found no room
+    n      INTEGER NOT NULL,
+    part   INTEGER NOT NULL, -- of n, as the figure has it
+    most   INTEGER NOT NULL,
+    PRIMARY KEY (hour, figure, name)
+) STRICT, WITHOUT ROWID;
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (1, 0, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (2, 1, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (3, 2, 1);
@@ -360,3 +369,4 @@ INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (13, 12, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (14, 13, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (15, 14, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (16, 15, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (17, 16, 1);

@@ -204,6 +204,7 @@ type Tellings struct {
 	now   skillrouter.Clock
 	log   *slog.Logger
 	count func(text string) int
+	over  func(at time.Time, figure Figure, name string, c FigureCounts)
 	kick  chan struct{}
 
 	flushing sync.Mutex // held by the one flush, or settlement, that is under way
@@ -225,16 +226,21 @@ type TellingOptions struct {
 	Now   skillrouter.Clock     // time.Now if nil
 	Log   *slog.Logger          // discards if nil
 	Count func(text string) int // counts the tokens of a text; nil: a quarter of its bytes
+	// Over is told what is kept of failures, tokens and repeated mistakes, for figures over time; nil: nobody is.
+	Over func(at time.Time, figure Figure, name string, c FigureCounts)
 }
 
 // NewTellings makes Tellings on a store. Run must be started for them to be kept.
 func NewTellings(store TellingStore, options TellingOptions) *Tellings {
-	t := &Tellings{store: store, now: options.Now, log: cmp.Or(options.Log, slog.New(slog.DiscardHandler)), count: options.Count, kick: make(chan struct{}, 1)}
+	t := &Tellings{store: store, now: options.Now, log: cmp.Or(options.Log, slog.New(slog.DiscardHandler)), count: options.Count, over: options.Over, kick: make(chan struct{}, 1)}
 	if t.now == nil {
 		t.now = time.Now
 	}
 	if t.count == nil {
 		t.count = func(text string) int { return (len(text) + 3) / 4 }
+	}
+	if t.over == nil {
+		t.over = func(time.Time, Figure, string, FigureCounts) {}
 	}
 	return t
 }
@@ -360,7 +366,20 @@ func (t *Tellings) add(ctx context.Context, told []Telling) error {
 			sums.add(one, &ToldItem{ID: one.SessionID, Own: true}, ToldCounts{Shown: 1, Tokens: rest})
 		}
 	}
-	return t.store.AddTellings(ctx, told, sums.list(), ToldKeep{Tellings: MaxTellings, Days: MaxToldDays, Since: DayOf(t.now()) - RetainedDays + 1})
+	err := t.store.AddTellings(ctx, told, sums.list(), ToldKeep{Tellings: MaxTellings, Days: MaxToldDays, Since: DayOf(t.now()) - RetainedDays + 1})
+	if err != nil {
+		return err
+	}
+	for i := range told {
+		one := &told[i]
+		if one.Moment == ToldAtFailure {
+			t.over(one.At, FigureFailures, one.Project, FigureCounts{Count: 1, Part: int64(min(len(one.Items), 1))})
+		}
+		if len(one.Items) > 0 {
+			t.over(one.At, FigureTokens, one.Project, FigureCounts{Count: int64(one.Tokens), Part: 1})
+		}
+	}
+	return nil
 }
 
 // settle has what came of tellings judged, and writes what that changes.
@@ -376,24 +395,35 @@ func (t *Tellings) settle(ctx context.Context, s settlement) error {
 	s.judge(told)
 	sums := daySums{}
 	var changed []Telling
+	var came []FigureCounts // of each that is changed
 	for i := range told {
-		differs := false
+		differs, moved := false, ToldCounts{}
 		for j := range told[i].Items {
 			was, is := before[i][j].ToldResult, told[i].Items[j].ToldResult
 			if was != is {
 				differs = true
-				sums.add(&told[i], &told[i].Items[j], is.counts(1))
-				sums.add(&told[i], &told[i].Items[j], was.counts(-1))
+				for _, c := range []ToldCounts{is.counts(1), was.counts(-1)} {
+					sums.add(&told[i], &told[i].Items[j], c)
+					moved.Add(c)
+				}
 			}
 		}
 		if differs {
-			changed = append(changed, told[i])
+			changed, came = append(changed, told[i]), append(came, FigureCounts{Count: int64(moved.Prevented), Part: int64(moved.Repeated)})
 		}
 	}
 	if len(changed) == 0 {
 		return nil
 	}
-	return t.store.SettleTellings(ctx, changed, sums.list())
+	if err := t.store.SettleTellings(ctx, changed, sums.list()); err != nil {
+		return err
+	}
+	for i, c := range came {
+		if c != (FigureCounts{}) {
+			t.over(changed[i].At, FigureRepeats, changed[i].Project, c)
+		}
+	}
+	return nil
 }
 
 // counts are the figures of a result, each times one.

@@ -24,6 +24,8 @@ var webAccess = join(memoryPagesAccess, map[string][]access{
 
 	"GET /ui/timeline": {{may: anyone, path: "/ui/timeline"}},
 	"GET /ui/decide":   {{may: anyone, path: "/ui/decide"}},
+	// Of each thing it says what became of it: that this incident is not there.
+	"POST /ui/decide/do": {{may: agents, path: "/ui/decide/do", body: "do=incident.decline&item=kind%3Dincident%26id%3D00000000000000ff&token_of_form={form}", answers: http.StatusOK}},
 
 	"GET /ui/agents":              {{may: anyone, path: "/ui/agents"}},
 	"GET /ui/agent":               {{may: anyone, path: "/ui/agent?id=a"}},

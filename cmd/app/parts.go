@@ -3,6 +3,8 @@ package app
 import (
 	"net/http"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"skillrouter/comms"
 	"skillrouter/learning/consolidate"
 	"skillrouter/learning/episode"
@@ -20,6 +22,7 @@ import (
 	operationalstore "skillrouter/operational/store"
 	"skillrouter/router"
 	"skillrouter/router/contexts"
+	"skillrouter/router/decision"
 	"skillrouter/router/feed"
 	"skillrouter/router/httpapi"
 	"skillrouter/router/kind"
@@ -70,6 +73,8 @@ type parts struct {
 	incidents     *incident.Incidents
 	tellings      *operational.Tellings
 	value         *value.Values
+	figures       *operational.Figures
+	decisions     *decision.Decisions
 	transfer      transfer.Service
 
 	feed           feed.Service
@@ -84,4 +89,6 @@ type parts struct {
 
 	mesh       comms.MeshService
 	meshStatus func() comms.Mesh // for the metrics; nil: it is off
+
+	registry *prometheus.Registry
 }

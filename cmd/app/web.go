@@ -6,12 +6,16 @@ import (
 	"slices"
 	"time"
 
+	"skillrouter/router/decision"
 	"skillrouter/router/httpapi"
 	"skillrouter/router/web"
 )
 
 // wireWeb builds the dashboard, on all that there is to show: it comes last.
 func (a *App) wireWeb(ctx context.Context, p *parts) {
+	p.decisions = decision.New(decision.Sources{
+		Guard: p.guards, Escalations: p.crossing.escalations(), Incidents: p.incidents, Knowledge: p.knowledge, Consolidation: p.consolidation, Agents: p.presence, Tasks: p.tasks,
+	})
 	options := web.Options{Status: httpapi.Status, Log: a.log, Now: a.now, Demo: a.options.demo != nil}
 	if a.options.demo == nil {
 		a.options.demo = a.openDemo(ctx)
@@ -27,7 +31,7 @@ func (a *App) wireWeb(ctx context.Context, p *parts) {
 		Memory: p.crossing.memory, Unread: p.presence, Log: p.mailbox, Health: a.webHealth, Doctor: a.webDoctor, Hooks: a.webHooks,
 		Search: p.search, Demo: a.options.demo,
 		Projects: func(ctx context.Context, limit int) ([]string, error) { return projectsOf(ctx, p, limit) },
-		Gaps:     p.gaps, Incidents: p.incidents, Tellings: p.tellings, Transfer: p.transfer, Value: p.value, Embeddings: p.vectors, Process: a.process,
+		Gaps:     p.gaps, Incidents: p.incidents, Tellings: p.tellings, Transfer: p.transfer, Value: p.value, Figures: p.figures, Decisions: p.decisions, Embeddings: p.vectors, Process: a.process,
 	}, options)
 	a.services.web = p.web
 }

@@ -132,11 +132,11 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 
 	p := &parts{
 		memory: memory, operations: operations, tasks: tasks, presence: presence, mailbox: mailbox, knowledge: knowledge, episodes: episodes,
-		lessons: lessons, patterns: patterns, guards: guards, facts: facts, crossing: crossing, experiences: experiences, incidents: incidents, tokens: tokens,
+		lessons: lessons, patterns: patterns, guards: guards, facts: facts, crossing: crossing, experiences: experiences, incidents: incidents, tokens: tokens, registry: registry,
 	}
 	// Each of these may use what those before it have built.
 	for _, wire := range []func(context.Context, *parts) error{
-		a.wireLLM, a.wireEmbeddings, a.wireProcedures, a.wireTellings, a.wireIncidents, a.wireConsolidation, a.wireReminders, a.wireSessions, a.wireKinds, a.wireContext, a.wireChat,
+		a.wireLLM, a.wireEmbeddings, a.wireProcedures, a.wireFigures, a.wireTellings, a.wireIncidents, a.wireConsolidation, a.wireReminders, a.wireSessions, a.wireKinds, a.wireContext, a.wireChat,
 		a.wireFeed, a.wireMesh, a.wireGaps, a.wireAnswered, a.wireSearch, a.wireTransfer,
 	} {
 		if err := wire(ctx, p); err != nil {
@@ -179,13 +179,13 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	}
 	told := p.told(guards, lessons)
 	tools := mcpserver.New(mcpserver.Services{
-		Knowledge: knowledge, Episodes: episodes, Router: p.queries, Mailbox: mailbox, Presence: presence, Guard: told.guards, Experiences: experiences,
+		Knowledge: told.knowledge, Episodes: told.episodes, Router: told.queries, Mailbox: mailbox, Presence: presence, Guard: told.guards, Experiences: experiences,
 		Lessons: told.lessons, Patterns: patterns, Escalations: crossing.escalations(),
 		Facts: facts, Memory: crossing.memory,
 		Kinds: p.tools, Reminders: p.reminders, Sessions: p.sessions, Consolidation: p.consolidation, Context: p.context, Introspection: p.introspection,
 		Search: told.search,
 		Tasks:  tasks, Leases: leases, Recon: recon, Tokens: tokens, System: system{a}, Embeddings: p.vectors,
-	}, mcpserver.Options{Agent: mcpserver.DefaultAgent, Toolsets: toolsets, Version: a.options.Version, Log: a.log})
+	}, mcpserver.Options{Agent: mcpserver.DefaultAgent, Toolsets: toolsets, Version: a.options.Version, Log: a.log, Called: p.called})
 	a.life.defers("mcp sessions", tools.Close)
 	before := a.services.endStreams
 	a.services.endStreams = func(ctx context.Context) error {
@@ -197,7 +197,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 
 	a.handler = httpapi.New(httpapi.Services{
 		Auth: tokens, Tokens: tokens, Presence: presence, Mailbox: mailbox, Messages: hub,
-		Knowledge: knowledge, Episodes: episodes, Router: p.queries, Feedback: taught, Tasks: tasks, Leases: leases, Recon: recon, Guard: told.guards, Experiences: experiences, Tools: tools,
+		Knowledge: told.knowledge, Episodes: told.episodes, Router: told.queries, Feedback: taught, Tasks: tasks, Leases: leases, Recon: recon, Guard: told.guards, Experiences: experiences, Tools: tools,
 		Escalations: crossing.escalations(), Memory: crossing.memory,
 		Lessons: told.lessons, Patterns: patterns,
 		Facts: facts,

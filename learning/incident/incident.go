@@ -14,14 +14,14 @@ type Service interface {
 	// Learn learns from steps of a session. Steps that were learned before change nothing, in whichever
 	// session's record they come again. It needs ScopeAgent.
 	Learn(ctx context.Context, draft Draft) (Learned, error)
-	// List lists a project's incidents, those of the most sessions first. It needs ScopeRead.
+	// List lists a project's incidents, or those of all projects that wait, those of the most sessions first. It needs ScopeRead.
 	List(ctx context.Context, filter Filter) (Page, error)
 	// Brief says in a few lines what fails in a project again and again, and what works. It needs ScopeRead.
 	Brief(ctx context.Context, query BriefQuery) (Brief, error)
 	// Answer says what is known of a failure. Its text is empty where nothing worked before, and where the
 	// session was told the same of the same command. It needs ScopeRead.
 	Answer(ctx context.Context, failure Failure) (Answer, error)
-	// Accept lets incidents warn before a command, or takes that back. It needs ScopeAgent.
+	// Accept lets incidents warn before a command, takes that back, or declines it. It needs ScopeAgent.
 	Accept(ctx context.Context, decision Decision) (Decided, error)
 	// Sources lists the files that were read, and how far. It needs ScopeRead.
 	Sources(ctx context.Context, filter SourceFilter) (SourcePage, error)
@@ -117,6 +117,7 @@ type Incident struct {
 	Lesson   string    `json:"lesson,omitempty"` // the team's lesson that it is, since it was accepted
 	Accepted bool      `json:"accepted"`         // it may warn before a command
 	By       string    `json:"accepted_by,omitempty"`
+	Declined bool      `json:"declined,omitempty"` // somebody decided that it shall not warn: it waits for nobody
 }
 
 // Fix is what made a command go through.
@@ -141,6 +142,7 @@ type Filter struct {
 	Sessions int    `query:"sessions" doc:"Only those of at least so many sessions"`
 	Query    string `query:"query" doc:"Only those of which the program, the error or a command has each of these words"`
 	Cursor   string `query:"cursor" doc:"The answer's next of the page before"`
+	Waiting  bool   `query:"waiting" doc:"Only those that wait to be accepted or declined: of two sessions and more, with something to teach. Without a project: of all projects"`
 	Limit    int    `query:"limit" doc:"1 to 1000; 0: 100"`
 }
 
@@ -199,7 +201,8 @@ type Decision struct {
 	Project string   `json:"project,omitempty"`
 	IDs     []string `json:"ids,omitempty"`
 	Seen    int      `json:"seen,omitempty" doc:"All that were seen in at least so many sessions"`
-	Undo    bool     `json:"undo,omitempty" doc:"Take the acceptance back"`
+	Undo    bool     `json:"undo,omitempty" doc:"Take the decision back: they are undecided again"`
+	Decline bool     `json:"decline,omitempty" doc:"They shall not warn, and wait no longer; takes an acceptance back too"`
 	By      string   `json:"by,omitempty" doc:"Empty: the token's agent"`
 }
 

@@ -472,19 +472,22 @@ func (n *Incidents) find(ctx context.Context, filter Filter, page *Page) error {
 	page.Incidents = []Incident{}
 	part := filter
 	part.Limit++ // one more tells whether there is a next page
+	if filter.Waiting {
+		part.Sessions = max(part.Sessions, warnSessions)
+	}
 	for looked := 0; ; {
 		found, err := n.store.ListIncidents(ctx, part, after, words)
 		if err != nil {
 			return err
 		}
 		for i := range found {
-			if len(page.Incidents) == filter.Limit || looked == MaxLooked && len(words) > 0 {
+			if len(page.Incidents) == filter.Limit || looked == MaxLooked && (len(words) > 0 || filter.Waiting) {
 				page.Next = after.cursor()
 				return nil
 			}
 			looked++
 			after = &found[i]
-			if found[i].says(words) {
+			if found[i].says(words) && (!filter.Waiting || found[i].waits()) {
 				page.Incidents = append(page.Incidents, found[i])
 			}
 		}
@@ -554,6 +557,16 @@ func (n *Incidents) Incident(ctx context.Context, id string) (Incident, error) {
 	return one, nil
 }
 
+// waits tells whether somebody should decide whether the incident may warn: nobody did, and it would teach something.
+func (inc Incident) waits() bool {
+	if inc.Accepted || inc.Declined || transient.MatchString(inc.Example) {
+		return false
+	}
+	inc.Accepted = true
+	_, teaches := inc.lesson()
+	return teaches
+}
+
 // Accept implements Service.
 func (n *Incidents) Accept(ctx context.Context, d Decision) (decided Decided, err error) {
 	by, err := skillrouter.PrincipalOf(ctx).ActingAs("by", d.By)
@@ -565,6 +578,9 @@ func (n *Incidents) Accept(ctx context.Context, d Decision) (decided Decided, er
 	}
 	if d.Seen < 0 || d.Seen == 0 && len(d.IDs) == 0 {
 		return decided, skillrouter.InvalidField("ids", "must name incidents, or seen be the least number of sessions")
+	}
+	if d.Undo && d.Decline {
+		return decided, skillrouter.InvalidField("decline", "takes an acceptance back too: undo beside it says nothing")
 	}
 	var named, all []int64
 	for _, id := range d.IDs {
@@ -594,13 +610,17 @@ func (n *Incidents) Accept(ctx context.Context, d Decision) (decided Decided, er
 		}
 		var put []Incident
 		for _, number := range slices.Sorted(maps.Keys(found)) {
-			if inc := found[number]; inc.Accepted == d.Undo {
-				inc.Accepted, inc.By = !d.Undo, by
-				if d.Undo {
-					inc.By = ""
-				}
-				put = append(put, inc)
+			inc := found[number]
+			was := inc
+			inc.Accepted, inc.Declined = !d.Undo && !d.Decline, d.Decline
+			if inc.Accepted == was.Accepted && inc.Declined == was.Declined {
+				continue
 			}
+			inc.By = ""
+			if inc.Accepted {
+				inc.By = by
+			}
+			put = append(put, inc)
 		}
 		decided.Changed = len(put)
 		return tx.PutIncidents(put)

@@ -60,7 +60,11 @@ func (m *Memory) ListIncidents(_ context.Context, filter Filter, after *Incident
 	}
 	list := []Incident{}
 	for _, inc := range m.incidents {
-		if inc.Project == filter.Project && inc.Sessions >= filter.Sessions && (after == nil || order(inc, *after) > 0) {
+		fits := inc.Project == filter.Project
+		if filter.Waiting {
+			fits = (fits || filter.Project == "") && !inc.Accepted
+		}
+		if fits && inc.Sessions >= filter.Sessions && (after == nil || order(inc, *after) > 0) {
 			list = append(list, inc)
 		}
 	}

@@ -8,6 +8,7 @@ type Store interface {
 	Incidents(ctx context.Context, ids []int64) (map[int64]Incident, error)
 	// ListIncidents lists a project's incidents behind one (nil: from the first), those of the most sessions first and of these
 	// the latest seen. Where words are given it may leave out what has none of them in any text.
+	// Of Waiting ones it leaves out those that are accepted, and where the filter has no project it lists those of all.
 	ListIncidents(ctx context.Context, filter Filter, after *Incident, words []string) ([]Incident, error)
 	// CountByProject counts each project's incidents, by project.
 	CountByProject(ctx context.Context) ([]ProjectCount, error)

@@ -31,6 +31,7 @@ func Incidents(t *testing.T, open func(t *testing.T) incident.Service) {
 		{"two readers at once are one", incidentsAtOnce},
 		{"the brief is short and names the most frequent", incidentsBrief},
 		{"accepted and taken back", incidentsAccept},
+		{"what waits is accepted or declined", incidentsWait},
 		{"a tool of an MCP server fails as a command does", incidentsTools},
 		{"what was undone in two sessions is one", incidentsUndone},
 		{"the same with more to it is what worked", incidentsMended},
@@ -278,6 +279,55 @@ func incidentsAccept(t *testing.T, ctx context.Context, n incident.Service) {
 	learn(t, ctx, n, "two", ran("python -m pytest core/tests/test_a.py", noPytest))
 	if found := listed(t, ctx, n)[0]; !found.Accepted || found.Sessions != 2 {
 		t.Errorf("another session takes the acceptance back: %+v", found)
+	}
+}
+
+// incidentsWait lists what waits to be decided in every project: what two sessions met and something is known of, until somebody says so.
+func incidentsWait(t *testing.T, ctx context.Context, n incident.Service) {
+	waiting := func(project string) (ids []string) {
+		t.Helper()
+		page, err := n.List(ctx, incident.Filter{Waiting: true, Project: project})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, inc := range page.Incidents {
+			ids = append(ids, inc.ID)
+		}
+		return ids
+	}
+	learn(t, ctx, n, "one", resolved())
+	if got := waiting(""); len(got) != 0 {
+		t.Errorf("of one session waits %v", got)
+	}
+	learn(t, ctx, n, "two", ran("python -m pytest core/tests/test_a.py", noPytest, "bin/test core/tests/test_a.py", "ok"))
+	for s := range 2 { // nothing worked: there is nothing to decide
+		learn(t, ctx, n, fmt.Sprint("lost", s), ran("frobnicate --all", "!frobnicate: no such thing"))
+	}
+	got := waiting("")
+	if len(got) != 1 || len(waiting("shop")) != 1 || len(waiting("other")) != 0 {
+		t.Fatalf("%v waits, in other %v", got, waiting("other"))
+	}
+	for _, test := range []struct {
+		decision         incident.Decision
+		changed, waiting int
+	}{
+		{incident.Decision{Decline: true}, 1, 0},
+		{incident.Decision{Decline: true}, 0, 0},
+		{incident.Decision{Undo: true}, 1, 1}, // it is undecided again
+		{incident.Decision{}, 1, 0},
+		{incident.Decision{Undo: true}, 1, 1},
+		{incident.Decision{}, 1, 0},
+		{incident.Decision{Decline: true}, 1, 0},
+		{incident.Decision{}, 1, 0},
+	} {
+		test.decision.IDs = got
+		done, err := n.Accept(ctx, test.decision)
+		if err != nil || done.Changed != test.changed || len(waiting("")) != test.waiting {
+			t.Errorf("%+v: %+v, %v; waiting %v", test.decision, done, err, waiting(""))
+		}
+	}
+	if _, err := n.Accept(ctx, incident.Decision{IDs: got, Undo: true, Decline: true}); skillrouter.FieldOf(err) != "decline" {
+		t.Errorf("undone and declined: %v", err)
 	}
 }
 

@@ -1,10 +1,23 @@
 package httpapi
 
-import "skillrouter/learning/knowledge"
+import (
+	"context"
+
+	"skillrouter/learning"
+	"skillrouter/learning/knowledge"
+)
 
 const knowledgePath = "/api/knowledge"
 
-func (s *Server) knowledgeRoutes(k *knowledge.Base) {
+// Knowledge is the service with what is asked for over HTTP alone.
+type Knowledge interface {
+	knowledge.Service
+	Bulk(ctx context.Context, next func() (knowledge.Draft, error)) (learning.BulkResult, error)
+	List(ctx context.Context, filter knowledge.Filter) (knowledge.Page, error)
+	EntryThen(ctx context.Context, ref knowledge.Ref) (knowledge.Knowledge, error)
+}
+
+func (s *Server) knowledgeRoutes(k Knowledge) {
 	const id = "The entry's id, percent-encoded as one segment of the path"
 	at := s.at("knowledge", knowledgePath)
 	at.post("", "Store what was learned; 200 if it was there already or an entry with the id was updated",

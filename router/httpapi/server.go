@@ -67,7 +67,7 @@ type Services struct {
 	Presence    comms.PresenceService
 	Mailbox     comms.MailboxService
 	Messages    http.Handler // GET /messages
-	Knowledge   *knowledge.Base
+	Knowledge   Knowledge
 	Episodes    episode.Service
 	Lessons     lesson.Service
 	Patterns    lesson.PatternService

@@ -20,6 +20,9 @@ import (
 
 const healthPath = "/health"
 
+// SecondsMetric is the metric that has the times to answer, by route.
+const SecondsMetric = "skillrouter_http_request_seconds"
+
 // Health is the answer of GET /health. Without a token, where one is needed, its status alone is answered. Its first members are those of seed 003.
 type Health struct {
 	Status    string            `json:"status" enum:"healthy,degraded" doc:"degraded: it answers, and doctor has something to say"`
@@ -122,8 +125,8 @@ func newHTTPMetrics(registry *prometheus.Registry) *httpMetrics {
 			Name: "skillrouter_http_requests_total", Help: "Requests answered, by method, route and status.",
 		}, []string{"method", "route", "status"}),
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "skillrouter_http_request_seconds", Help: "Time to answer, by route; a stream's is how long it was open.",
-			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, 1, 5},
+			Name: SecondsMetric, Help: "Time to answer, by route; a stream's is how long it was open.",
+			Buckets: operational.LatencyBounds(),
 		}, []string{"route"}),
 	}
 	registry.MustRegister(m.requests, m.seconds)

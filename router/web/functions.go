@@ -19,12 +19,13 @@ import (
 
 // functions are what templates may call. All that they make is escaped like any text.
 var functions = markup.Functions{
-	"asset":      func(name string) (string, error) { return embedded().url(name) },
-	"moment":     moment,
-	"field":      func(form url.Values, name string) string { return form.Get(name) },
-	"millis":     func(at time.Time) int64 { return at.UnixMilli() },
-	"open":       func(status operational.EscalationStatus) bool { return status.Open() },
-	"says":       consolidate.Proposal.Says,
+	"asset":        func(name string) (string, error) { return embedded().url(name) },
+	"moment":       moment,
+	"field":        func(form url.Values, name string) string { return form.Get(name) },
+	"millis":       func(at time.Time) int64 { return at.UnixMilli() },
+	"open":         func(status operational.EscalationStatus) bool { return status.Open() },
+	"says":         consolidate.Proposal.Says,
+	"pickApproval": pickApproval, "pickMatter": pickMatter, "pickIncident": pickIncident, "pickConflict": pickConflict, "pickProposal": pickProposal,
 	"clip":       clip,
 	"short":      short,
 	"count":      count,

@@ -78,7 +78,7 @@ type pageOf struct {
 
 // action is a form's POST as it was registered.
 type action struct {
-	back   string // the page that shows what went wrong
+	back   string // the page that shows what went wrong, or what became of it
 	do     func(v *visit) (to string, err error)
 	public bool
 }
@@ -97,7 +97,8 @@ func (s *Server) page(path, file, title string, load func(v *visit) (any, error)
 }
 
 // action registers what a form does. do returns where to go on then: a path of
-// the dashboard with its query, to which done may have been added.
+// the dashboard with its query, to which done may have been added; or nowhere,
+// and the page is shown at once.
 func (s *Server) action(path, back string, do func(v *visit) (to string, err error)) {
 	s.acts[path] = action{back: back, do: do}
 }
@@ -118,6 +119,8 @@ type visit struct {
 	title  string // the page's own, unless its loader sets another
 	fault  error  // what went wrong with the action that came back here
 	charts bool   // the page has charts, and needs the library
+
+	decided []decided // what became of the decisions of this form
 }
 
 // context is the request's, which bears who calls.
@@ -219,6 +222,11 @@ func (s *Server) act(w http.ResponseWriter, r *http.Request, action action) {
 		v.title = page.title
 		s.log.InfoContext(r.Context(), "an action of the dashboard was refused", "path", r.URL.Path, "code", skillrouter.CodeOf(err), "error", err)
 		s.render(v, page, s.options.Status(skillrouter.CodeOf(err)))
+		return
+	}
+	if page, ok := s.loads[action.back]; ok && to == "" {
+		v.title = page.title
+		s.render(v, page, http.StatusOK)
 		return
 	}
 	w.Header().Set("Cache-Control", "no-store") // it may bear the cookie of a session

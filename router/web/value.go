@@ -1,10 +1,8 @@
 package web
 
 import (
-	"cmp"
 	"strconv"
 
-	"skillrouter"
 	"skillrouter/operational"
 	"skillrouter/router/value"
 )
@@ -31,14 +29,15 @@ type valueRow struct {
 var spans = []int{value.DefaultDays, 30, 90}
 
 func (s *Server) value(v *visit) (any, error) {
-	days, err := strconv.Atoi(cmp.Or(v.value("days"), strconv.Itoa(value.DefaultDays)))
-	if err != nil || days < 1 {
-		return nil, skillrouter.InvalidField("days", "must be a number of days")
+	days, err := v.days(value.DefaultDays)
+	if err != nil {
+		return nil, err
 	}
 	report, err := s.services.Value.Value(v.context(), value.Query{Days: days, Project: v.value("project")})
 	if err != nil {
 		return nil, err
 	}
+	v.charts = true
 	page := valuePage{Report: report}
 	for _, item := range report.Items {
 		page.Rows = append(page.Rows, valueRow{item, toldPath(operational.ToldItem{Kind: item.Kind, ID: item.ID})})

@@ -38,6 +38,7 @@ import (
 	"skillrouter/learning/shelf"
 	"skillrouter/operational"
 	"skillrouter/router"
+	"skillrouter/router/decision"
 	"skillrouter/router/feed"
 	"skillrouter/router/kind"
 	"skillrouter/router/search"
@@ -93,6 +94,8 @@ type Services struct {
 	Tellings   Tellings
 	Transfer   transfer.Service
 	Value      value.Service
+	Figures    operational.FigureService
+	Decisions  decision.Service // with Guard, Escalations, Incidents, Knowledge and Consolidation
 	Embeddings shelf.EmbeddingService
 	Process    func() Process
 }

@@ -31,7 +31,7 @@
   const parts = () => document.querySelectorAll("[data-live]");
   const hears = (part, type) => part.dataset.live.split(" ").some((word) => word === "*" || (word && type.startsWith(word)));
   // Whoever is in a part with the keyboard, a selection or an opened text is not interrupted.
-  const occupied = (part) => part.contains(document.activeElement) || part.querySelector("details[open]") !== null ||
+  const occupied = (part) => part.contains(document.activeElement) || part.querySelector("details[open], input:checked") !== null ||
     (!getSelection().isCollapsed && part.contains(getSelection().anchorNode));
 
   const refresh = () => {

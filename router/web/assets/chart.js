@@ -3,35 +3,43 @@
 //   <table data-chart="Confidence over time" data-low="0" data-high="1">
 //
 // whose head names the series, whose rows begin with a cell that bears data-x
-// (Unix milliseconds, or with data-axis="count" a number) and go on with cells that bear data-y (a number, or
-// nothing). Series are told apart by dashes as well as by colour.
+// (Unix milliseconds, or with data-axis="count" a number) and go on with cells
+// that bear data-y (a number, or nothing). Series are told apart by dashes as well as by colour. A chart of
+// some columns of a table is a box of its own:
+//
+//   <div class="chart" data-plot="id-of-the-table" data-columns="2 3" data-chart="Checks">
 "use strict";
 
 (() => {
   const drawn = new Map();
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const number = (text) => (text === undefined || text === "" ? null : Number(text));
-  const read = (table) => {
-    const rows = [...table.tBodies[0].rows].map((row) => [...row.cells].map((cell, i) => number(i ? cell.dataset.y : cell.dataset.x)))
+  const read = (table, places) => {
+    const of = (row) => (places ? [0, ...places] : [...row.cells.keys()]).map((place) => row.cells[place]);
+    const rows = [...table.tBodies[0].rows].map((row) => of(row).map((cell, i) => number(i ? cell.dataset.y : cell.dataset.x)))
       .filter((row) => row[0] !== null).sort((a, b) => a[0] - b[0]);
-    const names = [...table.tHead.rows[0].cells].map((cell) => cell.textContent.trim());
+    const names = of(table.tHead.rows[0]).map((cell) => cell.textContent.trim());
     const columns = names.map((_, i) => rows.map((row) => (row[i] === undefined ? null : row[i])));
     if (table.dataset.axis !== "count") columns[0] = columns[0].map((ms) => ms / 1000);
     const series = names.map((name, i) => ({ name, values: columns[i], first: i === 0 }))
       .filter((one) => one.first || one.values.some((value) => value !== null));
     return series;
   };
-  const draw = (table) => {
-    const series = read(table);
-    if (series.length < 2 || series[0].values.length < 2) return;
+  const boxOf = (table) => {
     let box = table.previousElementSibling;
     if (!box || !box.classList.contains("chart")) {
       box = document.createElement("div");
       box.className = "chart";
-      box.setAttribute("role", "img");
-      box.setAttribute("aria-label", table.dataset.chart + ", drawn from the table below");
       table.before(box);
     }
+    return box;
+  };
+  const draw = (table, box, places) => {
+    const series = read(table, places);
+    if (series.length < 2 || series[0].values.length < 2) return;
+    box = box || boxOf(table);
+    box.setAttribute("role", "img");
+    box.setAttribute("aria-label", (box.dataset.chart || table.dataset.chart) + ", drawn from the table below");
     const tones = ["--accent", "--good", "--warn", "--bad"], dashes = [[], [6, 3], [2, 3], [10, 3, 2, 3]];
     const axis = { stroke: colour("--soft"), grid: { stroke: colour("--line"), width: 1 }, ticks: { stroke: colour("--line"), width: 1 } };
     const scale = {};
@@ -48,7 +56,10 @@
     const legend = box.querySelector("table");
     if (legend) { legend.createCaption().textContent = "What is drawn"; legend.caption.className = "unseen"; }
   };
-  const all = (root) => { for (const table of (root.querySelectorAll ? root : document).querySelectorAll("table[data-chart]")) draw(table); };
+  const all = (root) => {
+    for (const table of (root.querySelectorAll ? root : document).querySelectorAll("table[data-chart]")) draw(table);
+    for (const box of document.querySelectorAll("[data-plot]")) draw(document.getElementById(box.dataset.plot), box, box.dataset.columns.split(" ").map(Number));
+  };
   all(document);
   let later = 0;
   const again = () => { clearTimeout(later); later = setTimeout(() => all(document), 150); };
