@@ -664,6 +664,10 @@ CREATE TABLE guard_project_packs (
     changed_at INTEGER NOT NULL,
     PRIMARY KEY (name, project)
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE replays (
+    name TEXT PRIMARY KEY CHECK (name = 'last'),
+    body TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (1, 0, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (2, 1, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (3, 2, 1);
@@ -693,4 +697,5 @@ INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (26, 25, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (27, 26, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (28, 27, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (29, 28, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (30, 29, 1);
 INSERT INTO changes (what, key, seq) VALUES ('embeddings', '', 0);

@@ -114,8 +114,9 @@ type TellingQuery struct {
 	Agent     string
 	Project   string
 	SessionID string
-	Check     string // only what was told before the command of this check of the guard
-	Failed    *bool  // only failures, or all but these; what was told before a command and by a search is left out
+	Check     string    // only what was told before the command of this check of the guard
+	Items     []ToldRef // only where one of these was told
+	Failed    *bool     // only failures, or all but these; what was told before a command and by a search is left out
 	Since     time.Time
 	Until     time.Time
 	Limit     int
@@ -155,10 +156,11 @@ func (c *ToldCounts) Add(d ToldCounts) {
 
 // ToldQuery selects days.
 type ToldQuery struct {
-	Since    int64    // this day and later ones
-	Until    int64    // days before this one
-	Projects []string // only these; nil: all, and what belongs to none
-	Own      bool     // only items that belong to the project that they were told in
+	Since    int64     // this day and later ones
+	Until    int64     // days before this one
+	Projects []string  // only these; nil: all, and what belongs to none
+	Own      bool      // only items that belong to the project that they were told in
+	Items    []ToldRef // only these; nil: all
 }
 
 // ToldSums are what days come to.
@@ -169,7 +171,10 @@ type ToldSums struct {
 }
 
 // ToldRef names an item.
-type ToldRef struct{ Kind, ID string }
+type ToldRef struct {
+	Kind string `json:"kind"`
+	ID   string `json:"id"`
+}
 
 // ToldKeep says how much is kept.
 type ToldKeep struct {
@@ -482,7 +487,20 @@ func (t *Tellings) Told(ctx context.Context, q TellingQuery) ([]Telling, error) 
 			found[i].About, found[i].Items, found[i].Withheld = "", nil, true
 		}
 	}
+	if len(q.Items) > 0 { // that it is among them would say what another agent was told
+		found = slices.DeleteFunc(found, func(t Telling) bool { return t.Withheld })
+	}
 	return found, err
+}
+
+// Came returns what came of telling some items, by moment, of all days that are kept. It needs ScopeRead.
+func (t *Tellings) Came(ctx context.Context, items []ToldRef) ([]ToldDay, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+		return nil, err
+	}
+	until := DayOf(t.now()) + 1
+	sums, err := t.Sums(ctx, ToldQuery{Since: until - RetainedDays, Until: until, Items: items})
+	return sums.Items, err
 }
 
 // Sums sums up what was told on some days, with what still waited.

@@ -6,8 +6,27 @@ const done = http.StatusSeeOther // a form that was obeyed sends the browser on
 
 // memoryPagesAccess has the pages of what is remembered and learned.
 var memoryPagesAccess = map[string][]access{
-	"GET /ui/search":         {{may: anyone, path: "/ui/search?q=x"}},
-	"GET /ui/memory":         {{may: anyone, path: "/ui/memory?kind=knowledge&id={entry}"}},
+	"GET /ui/search": {{may: anyone, path: "/ui/search?q=x"}},
+	"GET /ui/memory": {
+		{may: anyone, path: "/ui/memory?kind=knowledge&id={entry}"},
+		{may: anyone, path: "/ui/memory"},
+		{may: anyone, path: "/ui/memory?kind=fact"},
+		{may: anyone, path: "/ui/memory?kind=episode&q=x"},
+	},
+	"GET /ui/memory/edit":    {{may: agents, path: "/ui/memory/edit?kind=knowledge&id={entry}"}},
+	"POST /ui/memory/edit":   {{may: asAgentA, path: "/ui/memory/edit", body: "token_of_form={form}&kind=knowledge&title=other&id={marked entry}", answers: done}},
+	"POST /ui/memory/revert": {{may: asAgentA, path: "/ui/memory/revert", body: "token_of_form={form}&kind=knowledge&id={changed entry}", answers: done}},
+	"POST /ui/memory/merge":  {{may: asAgentA, path: "/ui/memory/merge", body: "token_of_form={form}&kind=knowledge&id={entry}&from={entry twice}", answers: done}},
+	"POST /ui/memory/part":   {{may: asAgentA, path: "/ui/memory/part", body: "token_of_form={form}&kind=knowledge&id={merged entry}", answers: done}},
+	"GET /ui/incidents":      {{may: anyone, path: "/ui/incidents"}},
+	"GET /ui/incident":       {{may: anyone, path: "/ui/incident?id={incident}"}},
+	"POST /ui/incident/accept": {
+		{may: agents, path: "/ui/incident/accept", body: "token_of_form={form}&id={incident}", answers: done},
+		{may: asAgentA, path: "/ui/incident/accept", body: "token_of_form={form}&id={incident}&by=a", answers: done},
+	},
+	"POST /ui/incident/undo": {{may: agents, path: "/ui/incident/undo", body: "token_of_form={form}&id={incident}", answers: done}},
+	"GET /ui/imports":        {{may: captains, path: "/ui/imports"}},
+	"POST /ui/imports/undo":  {{may: captains, path: "/ui/imports/undo", body: "token_of_form={form}&id={import}", answers: done}},
 	"POST /ui/memory/remove": {{may: asAgentA, path: "/ui/memory/remove", body: "token_of_form={form}&kind=knowledge&id={entry}&sure=1", answers: done}},
 	"GET /ui/lessons":        {{may: anyone, path: "/ui/lessons"}},
 	"GET /ui/lesson":         {{may: anyone, path: "/ui/lesson?id={lesson}"}},
@@ -20,6 +39,7 @@ var memoryPagesAccess = map[string][]access{
 	"GET /ui/gaps":           {{may: anyone, path: "/ui/gaps"}},
 	"GET /ui/gap":            {{may: anyone, path: "/ui/gap?id={gap}"}},
 	"GET /ui/value":          {{may: anyone, path: "/ui/value"}},
+	"GET /ui/replay":         {{may: anyone, path: "/ui/replay"}},
 	"GET /ui/figures":        {{may: anyone, path: "/ui/figures"}},
 
 	"POST /ui/lesson/validate": {

@@ -175,6 +175,13 @@ func (s *serving) sample(call access) access {
 		s.must(admin, http.MethodPut, fmt.Sprintf("/api/procedures/default/p%d", s.made), `{"steps":[{"action":"x"}]}`, &struct{}{})
 		return fmt.Sprint("p", s.made)
 	}
+	entry := func(text string) string {
+		return make("/api/knowledge", fmt.Sprintf(`{"category":"c","title":"t %d","content":"%s","agent_id":"a"}`, s.made, text))
+	}
+	change := func(id, patch string) string {
+		s.must(admin, http.MethodPut, "/api/knowledge/"+id, patch, &struct{}{})
+		return id
+	}
 	made := map[string]func() string{
 		"{experience}":      recorded,
 		"{experiences}":     func() string { return "[" + recorded() + "," + recorded() + "," + recorded() + "]" },
@@ -189,6 +196,20 @@ func (s *serving) sample(call access) access {
 		},
 		"{entry}": func() string {
 			return make("/api/knowledge", fmt.Sprintf(`{"category":"c","title":"t","content":"c %d %s","agent_id":"a"}`, s.made, canary("knowledge")))
+		},
+		"{entry twice}":   func() string { return entry("twice") },
+		"{marked entry}":  func() string { return s.field("/edit", entry("marked"), "mark") },
+		"{changed entry}": func() string { return s.field("", change(entry("changed"), `{"content":"other"}`), "version") },
+		"{merged entry}":  func() string { return change(entry("merged"), `{"superseded_by":"`+entry("into")+`"}`) },
+		"{incident}": func() string {
+			var out struct {
+				Incidents []struct {
+					ID string `json:"id"`
+				} `json:"incidents"`
+			}
+			s.must(admin, http.MethodPost, "/api/incidents/learn", `{"project":"p","session_id":"s","begin":true,"steps":[{"command":"make","outcome":"failed","output":"make: no rule"}]}`, &struct{}{})
+			s.must(admin, http.MethodGet, "/api/incidents?project=p", "", &out)
+			return out.Incidents[0].ID
 		},
 		"{new lesson}": func() string { return newLesson(s.made) },
 		"{lesson}":     func() string { return make("/lessons/report", `{`+newLesson(s.made)+`,"source_agent":"a"}`) },

@@ -50,6 +50,17 @@ var (
 // formToken reads the token of a form that was made for whoever has no session.
 func (s *serving) formToken() string { return s.found(formToken) }
 
+// field is an entry's id with what a form of its page says in a field.
+func (s *serving) field(page, id, field string) string {
+	s.t.Helper()
+	_, text := s.do(admin, http.MethodGet, "/ui/memory"+page+"?kind=knowledge&id="+id, "", nil)
+	match := regexp.MustCompile(`name="` + field + `" value="([^"]+)"`).FindStringSubmatch(text)
+	if match == nil {
+		s.t.Fatalf("the page of %s has no %s", id, field)
+	}
+	return id + "&" + field + "=" + match[1]
+}
+
 func (s *serving) found(what *regexp.Regexp) string {
 	s.t.Helper()
 	_, page := s.do(stranger, http.MethodGet, "/ui/login", "", nil)

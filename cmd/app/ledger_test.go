@@ -331,11 +331,11 @@ func TestLedgerIsSigned(t *testing.T) {
 func TestLedgerOfBefore(t *testing.T) {
 	data := t.TempDir()
 	keepLedger(t, data, app.Options{})
-	for name, steps := range map[string]string{"learning": "27, 28", "operational": "13, 14, 15"} {
+	for name, steps := range map[string]string{"learning": "27, 28, 29", "operational": "13, 14, 15"} {
 		path := filepath.Join(data, name+".db")
 		statements := []string{"DROP TABLE ledger_marks", "ALTER TABLE events DROP COLUMN link", "DELETE FROM goose_db_version WHERE version_id IN (" + steps + ")"}
 		if name == "learning" {
-			statements = append(statements, "ALTER TABLE checks DROP COLUMN link", "DROP TABLE guard_team_packs", "DROP TABLE guard_project_packs")
+			statements = append(statements, "ALTER TABLE checks DROP COLUMN link", "DROP TABLE guard_team_packs", "DROP TABLE guard_project_packs", "DROP TABLE replays")
 		} else { // of after it
 			statements = append(statements, "DROP TABLE tellings", "DROP TABLE told_days")
 		}

@@ -26,7 +26,7 @@ func (a *App) wireWeb(p *parts) {
 		Guard: p.guards, Facts: p.facts, Procedures: p.procedures, Consolidation: p.consolidation,
 		Memory: p.crossing.memory, Unread: p.presence, Log: p.mailbox, Health: a.webHealth, Doctor: a.webDoctor, Hooks: a.webHooks,
 		Search: p.search,
-		Gaps:   p.gaps, Value: p.value, Figures: p.figures, Decisions: p.decisions, Incidents: p.incidents, Embeddings: p.vectors, Process: a.process,
+		Gaps:   p.gaps, Incidents: p.incidents, Tellings: p.tellings, Transfer: p.transfer, Value: p.value, Figures: p.figures, Decisions: p.decisions, Embeddings: p.vectors, Process: a.process,
 	}, options)
 }
 

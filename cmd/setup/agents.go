@@ -187,13 +187,14 @@ func (t Target) claudeCode(c Content) ([]part, []string) {
 	hooks := jsonEdit{elements: c.groups(ClaudeCode, c.prompts([]wired{
 		{"SessionStart", "session-start", "", startSeconds},
 		{"PreToolUse", "pre-tool-use", claudeAsked, hookSeconds},
-		{"PostToolUse", "post-tool-use", claudeTools, hookSeconds},
 		{"PostToolUseFailure", "post-tool-use-failure", claudeTools, hookSeconds},
 		{"PreCompact", "pre-compact", "", startSeconds},
 		{"SubagentStart", "subagent-start", "", hookSeconds},
 		{"Stop", "turn-end", "", hookSeconds},
 		{"SessionEnd", "session-end", "", hookSeconds},
 	}, "UserPromptSubmit"))}
+	// After a tool that went well no hook runs: the next ones read what came of it (respond.settle).
+	hooks.elements = append(hooks.elements, element{path: []string{"hooks", "PostToolUse"}, ours: oursAlone})
 	server := c.stdio(ClaudeCode)
 	home, state := t.claudeHome()
 	rules := markdownBlock(rulesOf(claudeOwn))

@@ -71,19 +71,15 @@ func (c Content) groups(agent Agent, events []wired) []element {
 			Type    string `json:"type"`
 			Command string `json:"command"`
 			Timeout int    `json:"timeout"`
-			// Claude Code's alone: whether it waits for the hook, and what it does if that fails.
-			Async     bool   `json:"async,omitempty"`
+			// Claude Code's alone: what it does if the hook fails.
 			OnFailure string `json:"onFailure,omitempty"`
 		}
 		h := handler{Type: "command", Command: c.commandLine(agent, e.ours), Timeout: e.seconds}
 		if agent == Gemini {
 			h.Name, h.Timeout = "skillrouter-"+e.ours, e.seconds*1000 // Gemini counts milliseconds
 		}
-		if agent == ClaudeCode {
-			h.Async = e.ours == "post-tool-use" // it tells the model nothing
-			if c.Strict && e.ours == "pre-tool-use" {
-				h.OnFailure = "block" // a program that is gone must not open the guard either
-			}
+		if agent == ClaudeCode && c.Strict && e.ours == "pre-tool-use" {
+			h.OnFailure = "block" // a program that is gone must not open the guard either
 		}
 		elements = append(elements, element{path: []string{"hooks", e.theirs}, ours: oursAlone, value: asJSON(struct {
 			Matcher string    `json:"matcher,omitempty"`

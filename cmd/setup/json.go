@@ -30,7 +30,7 @@ type member struct {
 // element is one of a list's elements.
 type element struct {
 	path  []string // of the list, which is made if it is missing
-	value string   // JSON
+	value string   // JSON; empty: what an earlier version wrote there is taken out
 	// ours tells one that we wrote, now or in an earlier version.
 	ours func(text []byte) bool
 }
@@ -72,6 +72,10 @@ func (e jsonEdit) put(path string, text []byte) ([]byte, error) {
 		w.set(parent, m.path[len(m.path)-1], m.value, len(m.path), m.weak)
 	}
 	for _, el := range e.elements {
+		if el.value == "" {
+			w.changed = drop(object, &hujson.Object{}, el) || w.changed
+			continue
+		}
 		if err := w.join(object, el); err != nil {
 			return nil, err
 		}

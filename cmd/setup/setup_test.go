@@ -28,7 +28,7 @@ func TestLaterEdits(t *testing.T) {
 	settings := read(t, p, "project/.claude/settings.json")
 	settings = strings.Replace(settings, `"permissions"`, "// mine\n  \"model\": \"opus\",\n  \"permissions\"", 1)
 	settings = strings.Replace(settings, `"hooks": [`, `"hooks": [{"type": "command", "command": "./mine.sh"},`, 1) // in the first of our groups
-	settings = strings.Replace(settings, "\"PostToolUse\": [", "\"PostToolUse\": [ /* theirs */ {\"hooks\": [{\"type\": \"command\", \"command\": \"./after.sh\"}]},", 1)
+	settings = strings.Replace(settings, "\"PostToolUseFailure\": [", "\"PostToolUseFailure\": [ /* theirs */ {\"hooks\": [{\"type\": \"command\", \"command\": \"./after.sh\"}]},", 1)
 	p.write("project/.claude/settings.json", settings)
 	p.write("project/CLAUDE.md", "First of all.\n"+read(t, p, "project/CLAUDE.md")+"Last of all.\n")
 	p.write("project/.mcp.json", strings.Replace(read(t, p, "project/.mcp.json"), `"mcpServers": {`, `"mcpServers": {"mine": {"command": "m"},`, 1))
@@ -513,5 +513,25 @@ func TestReadOnlyProject(t *testing.T) {
 		if diff := cmp.Diff(before, p.tree()); diff != "" {
 			t.Errorf("%s: %s", agent, diff)
 		}
+	}
+}
+
+// TestHookOfBefore sees that the hook that earlier versions ran after each tool of Claude Code is taken out, and somebody's own beside it stays.
+func TestHookOfBefore(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.write("project/.claude/settings.json", `{"hooks": {"PostToolUse": [
+		{"matcher": "Bash", "hooks": [{"type": "command", "command": "./after.sh"}]},
+		{"matcher": "Bash", "hooks": [{"type": "command", "command": "skillrouter-hook hook post-tool-use --for claude-code", "async": true}]}]}}`)
+	p.set(p.target(setup.ClaudeCode, false), content)
+	settings := read(t, p, "project/.claude/settings.json")
+	if strings.Contains(settings, "hook post-tool-use ") || !strings.Contains(settings, "./after.sh") || !strings.Contains(settings, "hook pre-tool-use ") {
+		t.Error(settings)
+	}
+	p = newPlace(t)
+	p.write("project/.claude/settings.json", `{"hooks": {"PostToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "skillrouter-hook hook post-tool-use --for claude-code"}]}]}}`)
+	p.set(p.target(setup.ClaudeCode, false), content)
+	if settings := read(t, p, "project/.claude/settings.json"); strings.Contains(settings, `"PostToolUse":`) {
+		t.Error(settings)
 	}
 }

@@ -3,6 +3,7 @@ package episode
 import (
 	"cmp"
 	"context"
+	"strings"
 
 	"skillrouter"
 	"skillrouter/learning"
@@ -108,6 +109,53 @@ func (l *Episodes) Delete(ctx context.Context, ref string) error {
 		return Change{Now: old, Gone: true, Event: l.told(EventDeleted, old, caller)}, nil
 	})
 	return err
+}
+
+// Merge deletes an episode that another one tells of too, which stays and gains what only the deleted one says. It needs
+// ScopeAgent, and both to be changed by the caller. Should the router end in between, both are there.
+func (l *Episodes) Merge(ctx context.Context, into, from string) error {
+	caller := skillrouter.PrincipalOf(ctx).Keeping()
+	if err := cmp.Or(caller.Need(skillrouter.ScopeAgent), learning.CheckID("into", into), learning.CheckID("id", from)); err != nil {
+		return err
+	}
+	stays, err := l.Episode(ctx, into)
+	if err != nil {
+		return err
+	}
+	gone, err := l.Episode(ctx, from)
+	if err != nil {
+		return err
+	}
+	switch {
+	case stays.ID == gone.ID:
+		return skillrouter.InvalidField("into", "names the episode itself")
+	case stays.Project != gone.Project || stays.Persona != gone.Persona:
+		return skillrouter.InvalidField("into", "names an episode of another project or persona")
+	}
+	if err := mayChange(caller, gone); err != nil {
+		return err
+	}
+	importance := max(stays.Importance, gone.Importance)
+	patch := Patch{Importance: &importance, Content: joined(stays.Content, gone.Content), Learned: joined(stays.Learned, gone.Learned)}
+	if _, err := l.Edit(ctx, stays.ID, patch); err != nil {
+		return err
+	}
+	_, err = l.change(ctx, gone.ID, func(old Episode) (Change, error) {
+		if said(old) != said(gone) {
+			return Change{}, skillrouter.Errorf(skillrouter.Conflict, "the episode was changed meanwhile")
+		}
+		return Change{Now: old, Gone: true, Event: l.told(EventDeleted, old, caller)}, nil
+	})
+	return err
+}
+
+// joined is a text with another behind it, unless it says that already; nil: it does.
+func joined(text, more string) *string {
+	if strings.Contains(text, strings.TrimSpace(more)) {
+		return nil
+	}
+	text = strings.TrimSpace(text + "\n\n" + more)
+	return &text
 }
 
 // change has decide say what becomes of an episode, which the caller must be allowed to change.

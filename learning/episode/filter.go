@@ -3,6 +3,7 @@ package episode
 import (
 	"cmp"
 	"context"
+	"strconv"
 	"strings"
 
 	"skillrouter"
@@ -45,6 +46,30 @@ func (l *Episodes) resolve(ctx context.Context, filter *Filter) error {
 		filter.SessionID = current
 	}
 	return err
+}
+
+// List is Recent page by page; next is the cursor of the page after, empty if there is none.
+func (l *Episodes) List(ctx context.Context, filter Filter, cursor string) (found []Episode, next string, err error) {
+	limit, err := skillrouter.Limit(filter.Limit, learning.DefaultListing, learning.MaxLimit-1)
+	if err != nil {
+		return nil, "", err
+	}
+	if filter.Before, err = learning.ReadCursor(cursor); err != nil {
+		return nil, "", err
+	}
+	filter.Limit = limit + 1 // one more tells whether there is a next page
+	if found, err = l.Recent(ctx, filter); err != nil {
+		return nil, "", err
+	}
+	size := 0
+	for i := range found {
+		size += len(found[i].Content) + len(found[i].Context) + len(found[i].Learned)
+	}
+	if len(found) > limit || size >= learning.MaxAnswer {
+		found = found[:min(len(found), limit)]
+		next = strconv.FormatInt(found[len(found)-1].Number, 10)
+	}
+	return found, next, nil
 }
 
 // tags are the tags of what is given, each told apart by its first letters.

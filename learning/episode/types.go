@@ -138,6 +138,7 @@ type Filter struct {
 	Since     time.Time `json:"since,omitzero" doc:"Not before this time"`
 	Until     time.Time `json:"until,omitzero" doc:"Before this time"`
 	TimeRange string    `json:"time_range,omitempty" doc:"7d, 24h, 2w, 3mo, 1y, today, yesterday, last week, 2026-01-15 or 2026-01-01..2026-02-01; days are UTC's"` // as ParseTimeRange reads it; within Since and Until
+	Before    int64     `json:"-"`                                                                                                                                  // only those of a smaller number; 0: from the latest
 	Limit     int       `json:"limit,omitempty" doc:"1 to 200; 0: 10"`                                                                                              // 1 to MaxLimit; 0 means DefaultEpisodeLimit
 }
 

@@ -266,6 +266,40 @@ func patched(fact Fact, patch Patch, p prepared) Fact {
 func (f *Facts) Forget(ctx context.Context, ref Ref) (err error) {
 	ctx, span := skillrouter.StartMemory(ctx, "delete_memory", "fact")
 	defer func() { span.Finish(err) }()
+	return f.forget(ctx, ref, nil)
+}
+
+// Merge deletes a fact of which another has the value, which stays. It needs ScopeAgent.
+func (f *Facts) Merge(ctx context.Context, into, from Ref) error {
+	if err := checkRef(&into); err != nil {
+		return err
+	}
+	return f.forget(ctx, from, func(tx Tx, old Fact) error {
+		stays, there, err := tx.Fact(into.Persona, into.Key)
+		switch at := f.now.Stamp(); {
+		case err != nil:
+			return err
+		case !there || !stays.Live(at) || !old.Live(at):
+			return no()
+		case ID(stays.Persona, stays.Key) == ID(old.Persona, old.Key):
+			return skillrouter.InvalidField("into", "names the fact itself")
+		case string(stays.Value) != string(old.Value):
+			return skillrouter.Errorf(skillrouter.Conflict, "the two facts have different values: change one first, or delete the wrong one")
+		}
+		return nil
+	})
+}
+
+// History returns what was under a key before what is there now, the latest first. It needs ScopeRead.
+func (f *Facts) History(ctx context.Context, ref Ref) ([]Fact, error) {
+	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), checkRef(&ref)); err != nil {
+		return nil, err
+	}
+	return f.store.FactVersions(ctx, ref.Persona, ref.Key)
+}
+
+// forget deletes a fact, unless check, if there is one, has something against it.
+func (f *Facts) forget(ctx context.Context, ref Ref, check func(tx Tx, old Fact) error) error {
 	writer := skillrouter.PrincipalOf(ctx)
 	if err := cmp.Or(writer.Need(skillrouter.ScopeAgent), checkRef(&ref)); err != nil {
 		return err
@@ -284,6 +318,11 @@ func (f *Facts) Forget(ctx context.Context, ref Ref) (err error) {
 		}
 		if there && old.Live(f.now.Stamp()) {
 			if err := learning.MayReplace(writer, ref.Persona, old.Author); err != nil {
+				return err
+			}
+		}
+		if check != nil {
+			if err := check(tx, old); err != nil {
 				return err
 			}
 		}

@@ -27,6 +27,10 @@ type Service interface {
 	Sources(ctx context.Context, filter SourceFilter) (SourcePage, error)
 	// Forget deletes everything that was learned of a project, also how far files were read. It needs ScopeAgent.
 	Forget(ctx context.Context, project string) (Forgotten, error)
+	// StoreReplay stores what a replay measured, in place of the one before: the router reads no records by itself. It needs ScopeCaptain.
+	StoreReplay(ctx context.Context, draft ReplayDraft) (StoredReplay, error)
+	// LastReplay returns the replay that is stored, without sessions if none is. It needs ScopeRead.
+	LastReplay(ctx context.Context) (StoredReplay, error)
 }
 
 // Outcome is how a step went.
@@ -137,7 +141,17 @@ type Filter struct {
 	Project  string `query:"project"`
 	Sessions int    `query:"sessions" doc:"Only those of at least so many sessions"`
 	Waiting  bool   `query:"waiting" doc:"Only those that wait to be accepted or declined: of two sessions and more, with something to teach. Without a project: of all projects"`
+	Query    string `query:"query" doc:"Only those of which the program, the error or a command has each of these words"`
+	Cursor   string `query:"cursor" doc:"The answer's next of the page before"`
 	Limit    int    `query:"limit" doc:"1 to 1000; 0: 100"`
+}
+
+// ProjectCount says how many incidents a project has.
+type ProjectCount struct {
+	Project   string
+	Incidents int
+	Recurring int // of two sessions and more
+	Accepted  int
 }
 
 // Page is a list of incidents.
@@ -147,6 +161,8 @@ type Page struct {
 	Sessions  int        `json:"sessions"`  // files that were learned from
 	Recurring int        `json:"recurring"` // incidents of two sessions and more
 	Times     int        `json:"times"`     // how often those were seen
+	// Next is the cursor of the page after; empty if there is none. A page can be short, or empty, and have one: one search looks at MaxLooked incidents.
+	Next string `json:"next,omitempty"`
 }
 
 // BriefQuery asks for what fails in a project.
@@ -219,6 +235,9 @@ const (
 	// DefaultLimit and MaxLimit bound a listing.
 	DefaultLimit = 100
 	MaxLimit     = 1000
+	// MaxLooked bounds how many incidents one search reads, and maxQuery its words, in bytes.
+	MaxLooked = 2000
+	maxQuery  = 200
 	// maxFixes and maxAttempts bound what an incident keeps; the worst goes first.
 	maxFixes    = 5
 	maxAttempts = 5

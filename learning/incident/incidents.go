@@ -451,12 +451,7 @@ func (n *Incidents) List(ctx context.Context, filter Filter) (page Page, err err
 	if filter.Limit, err = skillrouter.Limit(filter.Limit, DefaultLimit, MaxLimit); err != nil {
 		return page, err
 	}
-	if filter.Waiting {
-		page.Incidents, err = n.waiting(ctx, filter)
-	} else {
-		page.Incidents, err = n.store.ListIncidents(ctx, filter)
-	}
-	if err != nil {
+	if err := n.find(ctx, filter, &page); err != nil {
 		return page, err
 	}
 	page.Count = len(page.Incidents)
@@ -464,13 +459,42 @@ func (n *Incidents) List(ctx context.Context, filter Filter) (page Page, err err
 	return page, err
 }
 
-// waiting are incidents that wait for somebody to accept or decline them. Of the MaxLimit that were seen in most sessions, more are not looked at.
-func (n *Incidents) waiting(ctx context.Context, filter Filter) ([]Incident, error) {
-	most := filter.Limit
-	filter.Sessions, filter.Limit = max(filter.Sessions, warnSessions), MaxLimit
-	list, err := n.store.ListIncidents(ctx, filter)
-	list = slices.DeleteFunc(list, func(inc Incident) bool { return !inc.waits() })
-	return list[:min(len(list), most)], err
+// find fills a page with the incidents that a filter selects.
+func (n *Incidents) find(ctx context.Context, filter Filter, page *Page) error {
+	if err := skillrouter.CheckText("query", filter.Query, maxQuery); err != nil {
+		return err
+	}
+	after, err := readCursor(filter.Cursor)
+	if err != nil {
+		return err
+	}
+	words := strings.Fields(strings.ToLower(filter.Query))
+	if filter.Waiting {
+		filter.Sessions = max(filter.Sessions, warnSessions)
+	}
+	page.Incidents = []Incident{}
+	part := filter
+	part.Limit++ // one more tells whether there is a next page
+	for looked := 0; ; {
+		found, err := n.store.ListIncidents(ctx, part, after, words)
+		if err != nil {
+			return err
+		}
+		for i := range found {
+			if len(page.Incidents) == filter.Limit || looked == MaxLooked && (len(words) > 0 || filter.Waiting) {
+				page.Next = after.cursor()
+				return nil
+			}
+			looked++
+			after = &found[i]
+			if found[i].says(words) && (!filter.Waiting || found[i].waits()) {
+				page.Incidents = append(page.Incidents, found[i])
+			}
+		}
+		if len(found) < part.Limit {
+			return nil
+		}
+	}
 }
 
 // waits tells whether somebody should decide whether the incident may warn: nobody did, and it would teach something.
@@ -481,6 +505,66 @@ func (inc Incident) waits() bool {
 	inc.Accepted = true
 	_, teaches := inc.lesson()
 	return teaches
+}
+
+// says tells whether the texts that people know an incident by have all of some words.
+func (inc *Incident) says(words []string) bool {
+	if len(words) == 0 {
+		return true
+	}
+	texts := []string{inc.Program, inc.Error, inc.Example, inc.Command, inc.Undone, inc.ID}
+	for _, f := range inc.Fixes {
+		texts = append(append(texts, f.Command), f.Steps...)
+	}
+	all := strings.ToLower(strings.Join(texts, "\n"))
+	return !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(all, word) })
+}
+
+// cursor says where a list goes on behind an incident, which may have moved by then.
+func (inc *Incident) cursor() string {
+	return fmt.Sprintf("%d.%d.%s", inc.Sessions, inc.Last.UnixMilli(), inc.ID)
+}
+
+// readCursor returns what a list goes on behind; nil: it begins.
+func readCursor(cursor string) (*Incident, error) {
+	if cursor == "" {
+		return nil, nil
+	}
+	parts := strings.Split(cursor, ".")
+	if len(parts) == 3 {
+		sessions, err := strconv.Atoi(parts[0])
+		last, wrong := strconv.ParseInt(parts[1], 10, 64)
+		_, none := numberOf(parts[2])
+		if err == nil && wrong == nil && none == nil {
+			return &Incident{ID: parts[2], Sessions: sessions, Last: time.UnixMilli(last)}, nil
+		}
+	}
+	return nil, skillrouter.InvalidField("cursor", "is not one that a list answered")
+}
+
+// Projects counts each project's incidents. It needs ScopeRead.
+func (n *Incidents) Projects(ctx context.Context) ([]ProjectCount, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+		return nil, err
+	}
+	return n.store.CountByProject(ctx)
+}
+
+// Incident returns one. It needs ScopeRead.
+func (n *Incidents) Incident(ctx context.Context, id string) (Incident, error) {
+	number, err := numberOf(id)
+	if err = cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), err); err != nil {
+		return Incident{}, err
+	}
+	found, err := n.store.Incidents(ctx, []int64{number})
+	if err != nil {
+		return Incident{}, err
+	}
+	one, there := found[number]
+	if !there {
+		return Incident{}, skillrouter.Errorf(skillrouter.NotFound, "no incident has this id")
+	}
+	return one, nil
 }
 
 // Accept implements Service.

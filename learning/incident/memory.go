@@ -13,6 +13,7 @@ type Memory struct {
 	steps     map[int64]LearnedStep
 	uses      map[int64]Use
 	sources   map[string]Source
+	replay    StoredReplay
 }
 
 var (
@@ -24,7 +25,7 @@ type memoryTx struct{ *Memory }
 
 // NewMemory makes an empty Memory.
 func NewMemory() *Memory {
-	return &Memory{map[int64]Incident{}, map[int64]LearnedStep{}, map[int64]Use{}, map[string]Source{}}
+	return &Memory{map[int64]Incident{}, map[int64]LearnedStep{}, map[int64]Use{}, map[string]Source{}, StoredReplay{}}
 }
 
 func pick[V any](from map[int64]V, ids []int64) map[int64]V {
@@ -53,21 +54,40 @@ func (m *memoryTx) Incidents(ids []int64) (map[int64]Incident, error) {
 }
 
 // ListIncidents implements Store.
-func (m *Memory) ListIncidents(_ context.Context, filter Filter) ([]Incident, error) {
+func (m *Memory) ListIncidents(_ context.Context, filter Filter, after *Incident, _ []string) ([]Incident, error) {
+	order := func(a, b Incident) int {
+		return cmp.Or(b.Sessions-a.Sessions, b.Last.Compare(a.Last), cmp.Compare(a.ID, b.ID))
+	}
 	list := []Incident{}
 	for _, inc := range m.incidents {
 		fits := inc.Project == filter.Project
 		if filter.Waiting {
 			fits = (fits || filter.Project == "") && !inc.Accepted
 		}
-		if fits && inc.Sessions >= filter.Sessions {
+		if fits && inc.Sessions >= filter.Sessions && (after == nil || order(inc, *after) > 0) {
 			list = append(list, inc)
 		}
 	}
-	slices.SortFunc(list, func(a, b Incident) int {
-		return cmp.Or(b.Sessions-a.Sessions, b.Last.Compare(a.Last), cmp.Compare(a.ID, b.ID))
-	})
+	slices.SortFunc(list, order)
 	return list[:min(len(list), filter.Limit)], nil
+}
+
+// CountByProject implements Store.
+func (m *Memory) CountByProject(context.Context) ([]ProjectCount, error) {
+	counts := map[string]ProjectCount{}
+	for _, inc := range m.incidents {
+		c := counts[inc.Project]
+		c.Project = inc.Project
+		c.Incidents++
+		if inc.Sessions > 1 {
+			c.Recurring++
+		}
+		if inc.Accepted {
+			c.Accepted++
+		}
+		counts[inc.Project] = c
+	}
+	return slices.SortedFunc(maps.Values(counts), func(a, b ProjectCount) int { return cmp.Compare(a.Project, b.Project) }), nil
 }
 
 // CountIncidents implements Store.
@@ -165,4 +185,13 @@ func (m *memoryTx) Forget(project string) (incidents, steps int, err error) {
 	maps.DeleteFunc(m.uses, func(_ int64, u Use) bool { return u.Project == project })
 	maps.DeleteFunc(m.sources, func(_ string, s Source) bool { return s.Project == project })
 	return before - len(m.incidents), known - len(m.steps), nil
+}
+
+// LastReplay implements Store.
+func (m *Memory) LastReplay(context.Context) (StoredReplay, error) { return m.replay, nil }
+
+// PutReplay implements Tx.
+func (m *memoryTx) PutReplay(replay StoredReplay) error {
+	m.replay = replay
+	return nil
 }

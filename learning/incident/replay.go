@@ -56,7 +56,8 @@ type ReplayedCounts struct {
 	False int `json:"false"` // of these, those that a warning came before
 }
 
-func (c *ReplayedCounts) add(d ReplayedCounts) {
+// Add adds what was measured elsewhere.
+func (c *ReplayedCounts) Add(d ReplayedCounts) {
 	c.Commands += d.Commands
 	c.Mistakes += d.Mistakes
 	c.Repeats += d.Repeats
@@ -101,7 +102,7 @@ func (r *Replay) Session(ctx context.Context, d Draft) (learned Learned, err err
 	}
 	if counts.Commands > 0 {
 		r.Each = append(r.Each, ReplayedSession{d.Session, d.Project, counts})
-		r.Total.add(counts)
+		r.Total.Add(counts)
 		r.Sessions++
 		r.Lines += len(brief.Shown)
 	}

@@ -6,15 +6,20 @@ import "context"
 type Store interface {
 	// Incidents returns those of these ids that are there.
 	Incidents(ctx context.Context, ids []int64) (map[int64]Incident, error)
-	// ListIncidents lists a project's incidents, those of the most sessions first and of these the latest seen. Of Waiting ones it leaves out
-	// those that are accepted, and where the filter has no project it lists those of all.
-	ListIncidents(ctx context.Context, filter Filter) ([]Incident, error)
+	// ListIncidents lists a project's incidents behind one (nil: from the first), those of the most sessions first and of these
+	// the latest seen. Where words are given it may leave out what has none of them in any text.
+	// Of Waiting ones it leaves out those that are accepted, and where the filter has no project it lists those of all.
+	ListIncidents(ctx context.Context, filter Filter, after *Incident, words []string) ([]Incident, error)
+	// CountByProject counts each project's incidents, by project.
+	CountByProject(ctx context.Context) ([]ProjectCount, error)
 	// CountIncidents counts a project's sessions, incidents of two sessions and more, and how often those were seen.
 	CountIncidents(ctx context.Context, project string) (sessions, recurring, times int, err error)
 	// Uses returns how features of commands were used: these, or where there are none all that failed often enough to be warned of.
 	Uses(ctx context.Context, features []int64) ([]Use, error)
 	// IncidentSources lists the files that were read: these, or where no ids are given all.
 	IncidentSources(ctx context.Context, ids []string) ([]Source, error)
+	// LastReplay returns the replay that is stored, or the zero one.
+	LastReplay(ctx context.Context) (StoredReplay, error)
 	// ChangeIncidents changes all that decide changes, or nothing. decide may run twice.
 	ChangeIncidents(ctx context.Context, decide func(tx Tx) error) error
 }
@@ -34,6 +39,8 @@ type Tx interface {
 	// AddUses adds to how features were used.
 	AddUses(uses []Use) error
 	PutSource(source Source) error
+	// PutReplay stores a replay in place of the one before.
+	PutReplay(replay StoredReplay) error
 	// Forget deletes all of a project.
 	Forget(project string) (incidents, steps int, err error)
 }

@@ -106,7 +106,7 @@ func (n *Incidents) Brief(ctx context.Context, query BriefQuery) (Brief, error) 
 	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), skillrouter.CheckName("project", query.Project)); err != nil {
 		return Brief{}, err
 	}
-	list, err := n.store.ListIncidents(ctx, Filter{Project: query.Project, Limit: briefPage})
+	list, err := n.store.ListIncidents(ctx, Filter{Project: query.Project, Limit: briefPage}, nil, nil)
 	if err != nil {
 		return Brief{}, err
 	}

@@ -27,6 +27,8 @@ type Store interface {
 	KnowledgeThen(ctx context.Context, then time.Time, ids []string) ([]Knowledge, error)
 	// KnowledgeSince returns what entries said at a time that say something else now, at most limit, the newest first.
 	KnowledgeSince(ctx context.Context, then time.Time, limit int) ([]Knowledge, error)
+	// KnowledgeVersions returns what an entry that is there said before, the latest first, as History does.
+	KnowledgeVersions(ctx context.Context, id string) ([]Knowledge, error)
 	// ScanKnowledge visits what is searched of every entry, oldest first, chunk by chunk.
 	// visit may keep the chunk.
 	ScanKnowledge(ctx context.Context, visit func(chunk []Knowledge) error) error

@@ -3,6 +3,7 @@ package knowledge
 import (
 	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"skillrouter"
@@ -35,6 +36,17 @@ func (k *Base) EntryThen(ctx context.Context, ref Ref) (Knowledge, error) {
 	}
 	k.show(&entries[0])
 	return entries[0], nil
+}
+
+// History returns what an entry said before, the latest first: of each version since when it held (UpdatedAt), and a
+// Number that tells it from the others. It needs ScopeRead.
+func (k *Base) History(ctx context.Context, id string) ([]Knowledge, error) {
+	if _, err := k.Entry(ctx, id); err != nil {
+		return nil, err
+	}
+	versions, err := k.store.KnowledgeVersions(ctx, id)
+	caller := skillrouter.PrincipalOf(ctx)
+	return slices.DeleteFunc(versions, func(e Knowledge) bool { return !caller.Sees(e.Project) }), err
 }
 
 // findThen searches what was known at a time. An index is made of it for the one question.

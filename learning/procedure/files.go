@@ -74,7 +74,13 @@ func (p *Procedures) Gone(ctx context.Context, ref Ref, file FileMark) error {
 	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeAdmin); err != nil {
 		return err
 	}
-	return p.remove(ctx, ref, "", &file)
+	return p.remove(ctx, ref, "", func(_ Tx, old *Stored) error {
+		if old.File != file || old.File.Version != old.Version {
+			return skillrouter.Errorf(skillrouter.Conflict, "the procedure was written meanwhile")
+		}
+		old.File = FileMark{}
+		return nil
+	})
 }
 
 // Removed implements Folder.

@@ -141,9 +141,61 @@ func (p *Procedures) Delete(ctx context.Context, ref Ref) error {
 	return p.remove(ctx, ref, caller.AgentID, nil)
 }
 
-// remove deletes a procedure; gone, if there is one, is the file that was deleted
-// and how it stood: if it stands otherwise by now, nothing is deleted.
-func (p *Procedures) remove(ctx context.Context, ref Ref, agent string, gone *FileMark) error {
+// Merge deletes a procedure of which another has the parameters and the steps, which stays. It needs ScopeAgent.
+func (p *Procedures) Merge(ctx context.Context, into, from Ref) error {
+	caller := skillrouter.PrincipalOf(ctx)
+	if err := cmp.Or(caller.Need(skillrouter.ScopeAgent), checkRef(&into), checkRef(&from)); err != nil {
+		return err
+	}
+	return p.remove(ctx, from, caller.AgentID, func(tx Tx, old *Stored) error {
+		stays, there, err := tx.Procedure(into.Persona, into.Name)
+		switch {
+		case err != nil:
+			return err
+		case !there || stays.DeletedAt != nil:
+			return no(into)
+		case stays.Number == old.Number:
+			return skillrouter.InvalidField("into", "names the procedure itself")
+		case !sameSteps(stays.Body, old.Body):
+			return skillrouter.Errorf(skillrouter.Conflict, "the two procedures have different steps: change one first, or delete the wrong one")
+		}
+		return nil
+	})
+}
+
+// sameSteps tells whether two procedures do the same.
+func sameSteps(a, b Body) bool {
+	one, err := json.Marshal([]any{a.Params, a.Steps})
+	other, failed := json.Marshal([]any{b.Params, b.Steps})
+	return err == nil && failed == nil && string(one) == string(other)
+}
+
+// MaxVersions is how many versions of a procedure History returns.
+const MaxVersions = 50
+
+// History returns what a procedure said before, the latest first. It needs ScopeRead.
+func (p *Procedures) History(ctx context.Context, ref Ref) ([]Procedure, error) {
+	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), checkRef(&ref)); err != nil {
+		return nil, err
+	}
+	now, err := p.stored(ctx, Ref{Persona: ref.Persona, Name: ref.Name})
+	if err != nil {
+		return nil, err
+	}
+	before, err := p.store.ProcedureVersions(ctx, now.Number, now.Version, MaxVersions)
+	var versions []Procedure
+	for _, v := range before {
+		if v.UpdatedAt.Before(now.CreatedAt) {
+			break // of one that was deleted
+		}
+		v.Persona, v.Name, v.CreatedAt = now.Persona, now.Name, now.CreatedAt
+		versions = append(versions, v.shown())
+	}
+	return versions, err
+}
+
+// remove deletes a procedure, unless check, if there is one, has something against it.
+func (p *Procedures) remove(ctx context.Context, ref Ref, agent string, check func(tx Tx, old *Stored) error) error {
 	return p.store.ChangeProcedures(ctx, func(tx Tx) error {
 		at := p.now.Stamp()
 		old, there, err := tx.Procedure(ref.Persona, ref.Name)
@@ -156,11 +208,10 @@ func (p *Procedures) remove(ctx context.Context, ref Ref, agent string, gone *Fi
 		if err := learning.MayReplace(skillrouter.PrincipalOf(ctx), ref.Persona, old.Author); err != nil {
 			return err
 		}
-		if gone != nil {
-			if old.File != *gone || old.File.Version != old.Version {
-				return skillrouter.Errorf(skillrouter.Conflict, "the procedure was written meanwhile")
+		if check != nil {
+			if err := check(tx, &old); err != nil {
+				return err
 			}
-			old.File = FileMark{}
 		}
 		old.DeletedAt, old.Runs, old.Succeeded, old.Took, old.SaidRate, old.SaidTime = &at, 0, 0, 0, 0, 0
 		if err := tx.PutProcedure(&old); err != nil {

@@ -21,6 +21,8 @@ type Store interface {
 	StoredProcedure(ctx context.Context, persona, name string) (p Stored, ok bool, err error)
 	// Body returns what a version of a procedure says.
 	ProcedureBody(ctx context.Context, procedure, version int64) (body Body, author string, ok bool, err error)
+	// ProcedureVersions returns what the versions of a procedure before this one say, the latest first and at most limit, with when each was saved.
+	ProcedureVersions(ctx context.Context, procedure, before int64, limit int) ([]Stored, error)
 	// StepRecords returns how the steps of a procedure went.
 	StepRecords(ctx context.Context, procedure int64) ([]StepRecord, error)
 	// ListProcedures returns procedures by persona and name; up to MaxAnswer bytes of them.

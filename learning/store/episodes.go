@@ -94,6 +94,10 @@ func (s *Store) RecentEpisodes(ctx context.Context, filter episode.Filter) ([]ep
 		where += " AND project IN ?"
 		args = append(args, filter.Within)
 	}
+	if filter.Before > 0 {
+		where += " AND num < ?"
+		args = append(args, filter.Before)
+	}
 	if !filter.Since.IsZero() {
 		where += " AND created_at >= ? AND num >= (SELECT min(num) FROM episodes {indexed by episodes_time} WHERE created_at >= ?)"
 		args = append(args, millis(filter.Since), millis(filter.Since))

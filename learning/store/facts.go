@@ -44,6 +44,12 @@ func (s *Store) FactThen(ctx context.Context, persona, key string, then time.Tim
 		persona, key, millis(then), persona, key, millis(then)))
 }
 
+// FactVersions implements fact.Store.
+func (s *Store) FactVersions(ctx context.Context, persona, key string) ([]fact.Fact, error) {
+	return list(s.read.WithContext(ctx), factWithValue, `SELECT version, persona, key, category, ttl, expires_at, probe, source, agent_id, trust,
+		0, NULL, cached_at, created_at, updated_at, value FROM fact_versions WHERE persona = ? AND key = ? ORDER BY version DESC`, persona, key)
+}
+
 // FactKeysThen implements fact.Store.
 func (s *Store) FactKeysThen(ctx context.Context, span fact.Span, then time.Time, visit func(key string) bool) error {
 	where, args := "persona = ? AND key > ? AND updated_at <= ?", []any{span.Persona, span.After, millis(then)}

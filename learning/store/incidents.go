@@ -51,14 +51,38 @@ func incidents(db *gorm.DB, ids []int64) (map[int64]incident.Incident, error) {
 }
 
 // ListIncidents implements incident.Store.
-func (s *Store) ListIncidents(ctx context.Context, filter incident.Filter) ([]incident.Incident, error) {
-	where, args := "project = ?", []any{filter.Project}
+func (s *Store) ListIncidents(ctx context.Context, filter incident.Filter, after *incident.Incident, words []string) ([]incident.Incident, error) {
+	var where conditions
+	if where.add("sessions >= ?", filter.Sessions); !filter.Waiting || filter.Project != "" {
+		where.add("project = ?", filter.Project)
+	}
 	if filter.Waiting {
-		where, args = "(project = ? OR ? = '') AND NOT accepted", []any{filter.Project, filter.Project}
+		where.add("NOT accepted")
+	}
+	if after != nil {
+		number, err := strconv.ParseUint(after.ID, 16, 64)
+		if err != nil {
+			return nil, err
+		}
+		last := millis(after.Last)
+		where.add("(sessions < ? OR sessions = ? AND (last_seen < ? OR last_seen = ? AND id > ?))", after.Sessions, after.Sessions, last, last, int64(number)) //nolint:gosec // the same bits
+	}
+	for _, word := range words {
+		text, err := json.Marshal(word) // as it stands in the body
+		if err != nil {
+			return nil, err
+		}
+		where.add(`body {like} ? ESCAPE '\'`, "%"+likeText.Replace(string(text[1:len(text)-1]))+"%")
 	}
 	return list(s.read.WithContext(ctx), func(i *incident.Incident) []any { return []any{fromJSON(i), &i.Accepted} },
-		"SELECT body, accepted FROM incidents WHERE "+where+" AND sessions >= ? ORDER BY sessions DESC, last_seen DESC, id LIMIT ?",
-		append(args, filter.Sessions, filter.Limit)...)
+		"SELECT body, accepted FROM incidents "+where.text+" ORDER BY sessions DESC, last_seen DESC, id LIMIT ?", append(where.args, filter.Limit)...)
+}
+
+// CountByProject implements incident.Store.
+func (s *Store) CountByProject(ctx context.Context) ([]incident.ProjectCount, error) {
+	return list(s.read.WithContext(ctx), func(c *incident.ProjectCount) []any {
+		return []any{&c.Project, &c.Incidents, &c.Recurring, &c.Accepted}
+	}, "SELECT project, count(*), count(*) FILTER (WHERE sessions > 1), count(*) FILTER (WHERE accepted) FROM incidents GROUP BY project ORDER BY project")
 }
 
 // CountIncidents implements incident.Store.
@@ -191,4 +215,19 @@ func (tx *incidentTx) Forget(project string) (incidents, steps int, err error) {
 		gone[i] = int(n)
 	}
 	return gone[0], gone[1], nil
+}
+
+// LastReplay implements incident.Store.
+func (s *Store) LastReplay(ctx context.Context) (replay incident.StoredReplay, err error) {
+	_, err = one(s.read.WithContext(ctx), []any{fromJSON(&replay)}, "SELECT body FROM replays WHERE name = 'last'")
+	return replay, err
+}
+
+// PutReplay implements incident.Tx.
+func (tx *incidentTx) PutReplay(replay incident.StoredReplay) error {
+	body, err := json.Marshal(replay)
+	if err != nil {
+		return err
+	}
+	return tx.db.Exec("INSERT INTO replays (name, body) VALUES ('last', ?) ON CONFLICT (name) DO UPDATE SET body = excluded.body", string(body)).Error
 }

@@ -141,6 +141,9 @@ type contained[Row any] struct {
 	scan    func(rows *sql.Rows) (row Row, size int, err error)
 }
 
+// likeText makes a text stand for itself in a pattern of LIKE with the escape \.
+var likeText = strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`)
+
 // containing visits rows that hold one of the words, newest first, until visit
 // has enough or ctx ends, which is no error.
 func containing[Row any](ctx context.Context, db *gorm.DB, of contained[Row], search shelf.RowSearch, visit func(rows []Row) (more bool)) error {
@@ -150,7 +153,7 @@ func containing[Row any](ctx context.Context, db *gorm.DB, of contained[Row], se
 	}
 	text, args := "", []any{}
 	for _, word := range search.Words {
-		pattern := "%" + strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(word) + "%"
+		pattern := "%" + likeText.Replace(word) + "%"
 		for _, column := range of.texts {
 			text += " OR " + column + ` {like} ? ESCAPE '\'`
 			args = append(args, pattern)

@@ -148,6 +148,13 @@ func (s *Store) KnowledgeSince(ctx context.Context, then time.Time, limit int) (
 	return knowledgeFrom(s.read.WithContext(ctx), learning.MaxAnswer, "("+changedSince+")", "ORDER BY num DESC LIMIT ?", millis(then), millis(then), limit)
 }
 
+// KnowledgeVersions implements knowledge.Store.
+func (s *Store) KnowledgeVersions(ctx context.Context, id string) ([]knowledge.Knowledge, error) {
+	return knowledgeFrom(s.read.WithContext(ctx), learning.MaxAnswer, `(SELECT v.num, k.id, v.category, v.title, v.content, v.tags, v.source, k.agent_id, v.project, v.trust,
+		k.use_count, k.last_used, k.created_at, v.since AS updated_at, v.superseded_by, '[]' AS conflicts
+		FROM knowledge_versions v JOIN knowledge k ON k.id = v.id WHERE v.id = ?)`, "ORDER BY num DESC", id)
+}
+
 // ListKnowledge implements knowledge.Store.
 func (s *Store) ListKnowledge(ctx context.Context, filter knowledge.Filter, before int64) ([]knowledge.Knowledge, error) {
 	from, then := "knowledge", []any(nil)

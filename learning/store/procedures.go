@@ -74,6 +74,13 @@ func (s *Store) ProcedureBody(ctx context.Context, procedure, version int64) (bo
 	return body, author, ok, err
 }
 
+// ProcedureVersions implements procedure.Store.
+func (s *Store) ProcedureVersions(ctx context.Context, number, before int64, limit int) ([]procedure.Stored, error) {
+	return list(s.read.WithContext(ctx), func(p *procedure.Stored) []any {
+		return []any{&p.Version, fromJSON(&p.Body), &p.Author, at(&p.UpdatedAt)}
+	}, "SELECT version, body, agent_id, created_at FROM procedure_versions WHERE procedure = ? AND version < ? ORDER BY version DESC LIMIT ?", number, before, limit)
+}
+
 // StepRecords implements procedure.Store.
 func (s *Store) StepRecords(ctx context.Context, procedure int64) ([]procedure.StepRecord, error) {
 	return stepRecords(s.read.WithContext(ctx), procedure)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"gorm.io/gorm"
 
@@ -142,6 +143,18 @@ func (s *Store) Tellings(ctx context.Context, q operational.TellingQuery) (telli
 			read = read.Where(only.where, only.value)
 		}
 	}
+	if len(q.Items) > 0 {
+		where, args := make([]string, len(q.Items)), make([]any, len(q.Items))
+		for i, item := range q.Items {
+			text, err := json.Marshal(item)
+			if err != nil {
+				return nil, err
+			}
+			// An item is stored as an object that begins with these two members; in a text the quotes would be escaped.
+			where[i], args[i] = "{position}(items, ?) > 0", strings.TrimSuffix(string(text), "}")
+		}
+		read = read.Where("("+strings.Join(where, " OR ")+")", args...)
+	}
 	var rows []tellingRow
 	if err := read.Order("number DESC").Limit(q.Limit).Find(&rows).Error; err != nil {
 		return nil, err
@@ -194,6 +207,13 @@ func (s *Store) ToldSums(ctx context.Context, q operational.ToldQuery) (sums ope
 		}
 		if q.Own {
 			read = read.Where("own")
+		}
+		if q.Items != nil {
+			var kinds, ids []string
+			for _, item := range q.Items {
+				kinds, ids = append(kinds, item.Kind), append(ids, item.ID)
+			}
+			read = read.Where("item IN ? AND kind IN ?", ids, kinds)
 		}
 		return read
 	}

@@ -9,6 +9,9 @@ import (
 	"skillrouter"
 )
 
+// maxFaults is how many faults a client is told of: a list of thousands of wrong rows would be answered with a longer one.
+const maxFaults = 100
+
 // faults gathers what is wrong with a request.
 type faults struct {
 	at   *huma.PathBuffer
@@ -37,8 +40,8 @@ func (f *faults) problem() *Problem {
 		return nil
 	}
 	inOrder(f.list.Errors)
-	fields := make([]FieldProblem, 0, len(f.list.Errors))
-	for _, err := range f.list.Errors {
+	var fields []FieldProblem
+	for _, err := range f.list.Errors[:min(len(f.list.Errors), maxFaults)] {
 		if detail, ok := errors.AsType[*huma.ErrorDetail](err); ok {
 			fields = append(fields, fieldProblem(detail.Location, detail.Message))
 		}

@@ -42,10 +42,9 @@ func Episodes(service *episode.Episodes, experiences *experience.Experiences, ro
 			})
 			f := Found{Notice: results.Notice, Corrected: results.Corrected}
 			for _, h := range results.Results {
-				f.Hits = append(f.Hits, Hit{
-					ID: h.ID, Title: h.Title, Text: h.Content, Category: h.EventType, Project: h.Project, Author: h.AgentID, Trust: router.TrustAgent, At: h.CreatedAt,
-					Score: h.RelevanceScore, Evidence: h.Evidence, Why: h.Why,
-				})
+				hit := episodeHit(h.Episode)
+				hit.Score, hit.Evidence, hit.Why = h.RelevanceScore, h.Evidence, h.Why
+				f.Hits = append(f.Hits, hit)
 			}
 			return f, err
 		},
@@ -56,5 +55,34 @@ func Episodes(service *episode.Episodes, experiences *experience.Experiences, ro
 		},
 		Import: taken(experiences.Take),
 		Undo:   Undo{func(ctx context.Context, id string) (any, error) { return service.Episode(ctx, id) }, service.Delete},
+		Pages: Pages{
+			List: func(ctx context.Context, l Listing) (f Found, err error) {
+				found, next, err := service.List(ctx, episode.Filter{EventType: l.Category, Project: l.Project, Persona: l.Persona, AgentID: l.Author, Limit: l.Limit}, l.Cursor)
+				for _, e := range found {
+					f.Hits = append(f.Hits, episodeHit(e))
+				}
+				f.Next = next
+				return f, err
+			},
+			Fields: []Field{
+				{Member: "title"},
+				{Member: "content", Form: Text},
+				{Member: "event_type", Among: episode.EventTypes()},
+				{Member: "learned", Form: Text},
+				{Member: "project"},
+				{Member: "importance", Form: Number},
+			},
+			Change: changing(func(ctx context.Context, id string, patch episode.Patch) error {
+				_, err := service.Edit(ctx, id, patch)
+				return err
+			}),
+			Merging: Merging{Merge: service.Merge},
+		},
+	}
+}
+
+func episodeHit(e episode.Episode) Hit {
+	return Hit{
+		ID: e.ID, Title: e.Title, Text: e.Content, Category: e.EventType, Project: e.Project, Author: e.AgentID, Trust: router.TrustAgent, At: e.CreatedAt,
 	}
 }

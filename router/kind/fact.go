@@ -2,6 +2,7 @@ package kind
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"time"
 
@@ -49,7 +50,7 @@ func Facts(service *fact.Facts, rows interface {
 		Words: service, Shelf: service,
 		Search: func(ctx context.Context, q Question) (Found, error) {
 			results, err := service.Find(ctx, fact.Search{
-				Query: q.Text, Category: q.Category, AgentID: q.AgentID, Since: q.Span.From, Until: q.Span.To, Limit: q.Limit, Explain: q.Explain, Corpus: q.Corpus,
+				Persona: q.Persona, Query: q.Text, Category: q.Category, AgentID: q.AgentID, Since: q.Span.From, Until: q.Span.To, Limit: q.Limit, Explain: q.Explain, Corpus: q.Corpus,
 			})
 			f := Found{Corrected: results.Corrected}
 			if results.Reading {
@@ -57,10 +58,12 @@ func Facts(service *fact.Facts, rows interface {
 			}
 			for i, h := range results.Facts {
 				score := results.Scores[i]
-				f.Hits = append(f.Hits, Hit{
-					ID: h.Key, Title: h.Key, Text: string(h.Value), Category: h.Category, Author: h.Author, Trust: string(h.Trust), At: h.CachedAt,
-					Score: score.Score, Evidence: score.Evidence, Why: score.Why,
-				})
+				hit := factHit(h)
+				hit.Score, hit.Evidence, hit.Why = score.Score, score.Evidence, score.Why
+				if q.Persona == "" {
+					hit.ID = h.Key
+				}
+				f.Hits = append(f.Hits, hit)
 			}
 			return f, err
 		},
@@ -78,8 +81,41 @@ func Facts(service *fact.Facts, rows interface {
 			}
 			return found, err
 		}, func(ctx context.Context, ref string) error {
-			persona, key, _ := strings.Cut(ref, "/")
-			return service.Forget(ctx, fact.Ref{Persona: persona, Key: key})
+			return service.Forget(ctx, factRef(ref))
 		}},
+		Pages: Pages{
+			List: func(ctx context.Context, l Listing) (Found, error) {
+				page, err := service.Search(ctx, fact.Query{Persona: l.Persona, Category: l.Category, Cursor: l.Cursor, Limit: l.Limit})
+				f := Found{Next: page.Next}
+				for _, one := range page.Facts {
+					f.Hits = append(f.Hits, factHit(one))
+				}
+				return f, err
+			},
+			Versions: func(ctx context.Context, ref string) (versions []Version, err error) {
+				before, err := service.History(ctx, factRef(ref))
+				for _, one := range before {
+					versions = append(versions, Version{ID: strconv.FormatInt(one.Version, 10), Author: one.Author, At: one.UpdatedAt, Row: one})
+				}
+				return versions, err
+			},
+			Fields: []Field{{Member: "value", Form: Raw}, {Member: "category"}, {Member: "ttl", Form: Number}, {Member: "probe"}, {Member: "source"}},
+			Change: changing(func(ctx context.Context, ref string, patch fact.Patch) error {
+				_, err := service.Update(ctx, factRef(ref), patch)
+				return err
+			}),
+			Merging: Merging{Merge: func(ctx context.Context, into, from string) error {
+				return service.Merge(ctx, factRef(into), factRef(from))
+			}},
+		},
 	}
+}
+
+func factRef(id string) fact.Ref {
+	persona, key, _ := strings.Cut(id, "/")
+	return fact.Ref{Persona: persona, Key: key}
+}
+
+func factHit(f fact.Fact) Hit {
+	return Hit{ID: fact.ID(f.Persona, f.Key), Title: f.Key, Text: string(f.Value), Category: f.Category, Author: f.Author, Trust: string(f.Trust), At: f.CachedAt}
 }

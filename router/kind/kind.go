@@ -127,7 +127,8 @@ type Memory struct {
 	// Import takes in records as Decode gives them, each once however often it comes.
 	Import func(ctx context.Context, records []any, taking learning.Taking) ([]learning.Taken, error)
 	// Undo takes back what an import added.
-	Undo Undo
+	Undo  Undo
+	Pages Pages
 }
 
 // Undo reads and takes back memories of a kind that an import added, by what each is known by.
@@ -179,6 +180,7 @@ type Shelf interface {
 type Question struct {
 	Text     string
 	Project  string
+	Persona  string // of facts and procedures, whose hits then have it in their ids; empty: the default one
 	Prefer   string // the project that the caller works in
 	Category string
 	Tags     []string
@@ -212,6 +214,7 @@ type Found struct {
 	Hits      []Hit
 	Corrected map[string]string // words that nobody wrote, and what was looked for instead
 	Notice    string            // what should be known of how it was searched
+	Next      string            // of a listing: the cursor of the page after; empty: this is the last
 }
 
 // Hit is a row that fits.

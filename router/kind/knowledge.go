@@ -2,6 +2,7 @@ package kind
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	"skillrouter"
@@ -46,10 +47,9 @@ func Entries(service *knowledge.Base, rows interface {
 			})
 			f := Found{Notice: results.Notice, Corrected: results.Corrected}
 			for _, h := range results.Results {
-				f.Hits = append(f.Hits, Hit{
-					ID: h.ID, Title: h.Title, Text: h.Content, Category: h.Category, Project: h.Project, Author: h.Author, Trust: string(h.Trust), At: h.UpdatedAt,
-					Score: h.RelevanceScore, Evidence: h.Evidence, Why: h.Why, SupersededBy: h.SupersededBy, Conflicts: h.Conflicts,
-				})
+				hit := entryHit(h.Knowledge)
+				hit.Score, hit.Evidence, hit.Why = h.RelevanceScore, h.Evidence, h.Why
+				f.Hits = append(f.Hits, hit)
 			}
 			return f, err
 		},
@@ -64,5 +64,50 @@ func Entries(service *knowledge.Base, rows interface {
 			entry.SupersededBy, entry.Conflicts = "", nil // another entry says so
 			return entry, err
 		}, service.Delete},
+		Pages: Pages{
+			List: func(ctx context.Context, l Listing) (Found, error) {
+				page, err := service.List(ctx, knowledge.Filter{Category: l.Category, Project: l.Project, AgentID: l.Author, Cursor: l.Cursor, Limit: l.Limit})
+				f := Found{Next: page.Next}
+				for _, e := range page.Results {
+					f.Hits = append(f.Hits, entryHit(e))
+				}
+				return f, err
+			},
+			Versions: func(ctx context.Context, id string) (versions []Version, err error) {
+				before, err := service.History(ctx, id)
+				for _, e := range before {
+					versions = append(versions, Version{ID: strconv.FormatInt(e.Number, 10), At: e.UpdatedAt, Row: e})
+				}
+				return versions, err
+			},
+			Fields: []Field{
+				{Member: "title"}, {Member: "content", Form: Text}, {Member: "category"}, {Member: "tags", Form: List}, {Member: "source"}, {Member: "project"},
+			},
+			Change: changing(func(ctx context.Context, id string, patch knowledge.Patch) error {
+				_, err := service.Update(ctx, id, patch)
+				return err
+			}),
+			Merging: Merging{
+				Merge: func(ctx context.Context, into, from string) error {
+					_, err := service.Update(ctx, from, knowledge.Patch{SupersededBy: &into})
+					return err
+				},
+				Into: func(ctx context.Context, id string) (string, error) {
+					entry, err := service.Entry(ctx, id)
+					return entry.SupersededBy, err
+				},
+				Part: func(ctx context.Context, from string) error {
+					_, err := service.Update(ctx, from, knowledge.Patch{SupersededBy: new(string)})
+					return err
+				},
+			},
+		},
+	}
+}
+
+func entryHit(e knowledge.Knowledge) Hit {
+	return Hit{
+		ID: e.ID, Title: e.Title, Text: e.Content, Category: e.Category, Project: e.Project, Author: e.Author, Trust: string(e.Trust), At: e.UpdatedAt,
+		SupersededBy: e.SupersededBy, Conflicts: e.Conflicts,
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"skillrouter"
+	"skillrouter/learning"
 	"skillrouter/learning/lesson"
 	"skillrouter/router"
 )
@@ -69,5 +70,43 @@ func Lessons(service *lesson.Lessons, rows interface {
 			_, err := service.Retire(ctx, id, lesson.RetirementDraft{Reason: Undone})
 			return unlessOver(err)
 		}},
+		Pages: Pages{
+			Fields: []Field{
+				{Member: "title"},
+				{Member: "category"},
+				{Member: "context", Form: Text},
+				{Member: "action_taken", Form: Text},
+				{Member: "outcome", Form: Text},
+				{Member: "root_cause", Form: Text},
+				{Member: "solution", Form: Text},
+				{Member: "body", Form: Text},
+				{Member: "severity", Among: texts(learning.Severities())},
+				{Member: "alternatives", Form: List},
+				{Member: "tags", Form: List},
+				{Member: "related_files", Form: List},
+				{Member: "related_commands", Form: List},
+			},
+			Change: changing(func(ctx context.Context, id string, patch lesson.Patch) error {
+				_, err := service.Edit(ctx, id, patch)
+				return err
+			}),
+			Merging: Merging{
+				Merge: func(ctx context.Context, into, from string) error {
+					_, err := service.Retire(ctx, from, lesson.RetirementDraft{Reason: Merged, SupersededBy: into})
+					return err
+				},
+				Into: func(ctx context.Context, id string) (string, error) {
+					l, err := service.Lesson(ctx, id)
+					return l.SupersededBy, err
+				},
+				Part: func(ctx context.Context, from string) error {
+					_, err := service.Restore(ctx, from, "")
+					return err
+				},
+			},
+		},
 	}
 }
+
+// Merged is why a lesson was retired that another says too.
+const Merged = "another lesson says the same"

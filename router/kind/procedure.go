@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -53,14 +54,16 @@ func Procedures(service *procedure.Procedures, rows interface {
 		Kind: Procedure.holding(rows.ProcedureHoldings, service.Clear), Words: service, Shelf: service,
 		Search: func(ctx context.Context, q Question) (Found, error) {
 			results, err := service.Search(ctx, procedure.Query{
-				Query: q.Text, Category: q.Category, AgentID: q.AgentID, Since: q.Span.From, Until: q.Span.To, Limit: q.Limit, Explain: q.Explain, Corpus: q.Corpus,
+				Persona: q.Persona, Query: q.Text, Category: q.Category, AgentID: q.AgentID, Since: q.Span.From, Until: q.Span.To, Limit: q.Limit, Explain: q.Explain, Corpus: q.Corpus,
 			})
 			f := Found{Corrected: results.Corrected}
 			for _, h := range results.Results {
-				f.Hits = append(f.Hits, Hit{
-					ID: h.Name, Title: h.Name, Text: h.Description, Category: h.Category, Author: h.Author, Trust: string(h.Trust), At: h.UpdatedAt,
-					Score: h.RelevanceScore, Evidence: h.Evidence, Why: h.Why,
-				})
+				hit := procedureHit(h.Procedure)
+				hit.Score, hit.Evidence, hit.Why = h.RelevanceScore, h.Evidence, h.Why
+				if q.Persona == "" {
+					hit.ID = h.Name
+				}
+				f.Hits = append(f.Hits, hit)
 			}
 			return f, err
 		},
@@ -94,6 +97,53 @@ func Procedures(service *procedure.Procedures, rows interface {
 			p.File = "" // it is written a moment later
 			return p, err
 		}, func(ctx context.Context, ref string) error { return service.Delete(ctx, procedureRef(ref)) }},
+		Pages: Pages{
+			List: func(ctx context.Context, l Listing) (Found, error) {
+				page, err := service.List(ctx, procedure.Filter{Persona: l.Persona, Category: l.Category, After: l.Cursor, Limit: l.Limit})
+				f := Found{Next: page.Next}
+				for _, p := range page.Procedures {
+					f.Hits = append(f.Hits, procedureHit(p))
+				}
+				return f, err
+			},
+			Versions: func(ctx context.Context, ref string) (versions []Version, err error) {
+				before, err := service.History(ctx, procedureRef(ref))
+				for _, p := range before {
+					versions = append(versions, Version{ID: strconv.FormatInt(p.Version, 10), Author: p.Author, At: p.UpdatedAt, Row: p})
+				}
+				return versions, err
+			},
+			Fields: []Field{{Member: "description", Form: Text}, {Member: "category"}, {Member: "params", Form: Raw}, {Member: "steps", Form: Raw}},
+			Change: func(ctx context.Context, ref string, patch []byte) error {
+				p, err := service.Procedure(ctx, procedureRef(ref))
+				if err != nil {
+					return err
+				}
+				draft := procedure.Draft{Persona: p.Persona, Name: p.Name, Description: p.Description, Category: p.Category, Params: p.Params, Steps: p.Steps, LearnedFrom: p.LearnedFrom}
+				var set struct {
+					Description *string            `json:"description"`
+					Category    *string            `json:"category"`
+					Params      *[]procedure.Param `json:"params"`
+					Steps       *[]procedure.Step  `json:"steps"`
+				}
+				if err := skillrouter.DecodeJSON(patch, &set); err != nil {
+					return err
+				}
+				draft.Description, draft.Category = *cmp.Or(set.Description, &draft.Description), *cmp.Or(set.Category, &draft.Category)
+				draft.Params, draft.Steps = *cmp.Or(set.Params, &draft.Params), *cmp.Or(set.Steps, &draft.Steps)
+				_, err = service.Save(ctx, draft)
+				return err
+			},
+			Merging: Merging{Merge: func(ctx context.Context, into, from string) error {
+				return service.Merge(ctx, procedureRef(into), procedureRef(from))
+			}},
+		},
+	}
+}
+
+func procedureHit(p procedure.Procedure) Hit {
+	return Hit{
+		ID: procedure.ID(p.Persona, p.Name), Title: p.Name, Text: p.Description, Category: p.Category, Author: p.Author, Trust: string(p.Trust), At: p.UpdatedAt,
 	}
 }
 

@@ -5,12 +5,17 @@ func (s *Server) memoryPages() {
 	s.with(s.services.Search, s.searchPages)
 	s.rememberedPages()
 	s.with(s.services.Lessons, s.lessonPages)
+	if s.services.Incidents != nil {
+		s.incidentPages()
+	}
 	s.with(s.services.Patterns, s.patternPages)
 	s.with(s.services.Guard, s.guardPages)
 	s.with(s.services.Escalations, s.escalationPages)
 	s.with(s.services.Consolidation, s.proposalPages)
 	s.with(s.services.Gaps, s.gapPages)
 	s.with(s.services.Value, s.valuePages)
+	s.with(s.services.Incidents, s.replayPages)
+	s.with(s.services.Transfer, s.importPages)
 	s.figurePages()
 }
 

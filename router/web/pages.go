@@ -290,8 +290,12 @@ func (s *Server) view(v *visit, page pageOf, data any) view {
 				query[name] = values
 			}
 		}
-	} else if id := w.Form.Get("id"); id != "" {
-		query.Set("id", id)
+	} else {
+		for _, name := range []string{"kind", "id"} {
+			if value := w.Form.Get(name); value != "" {
+				query.Set(name, value)
+			}
+		}
 	}
 	if len(query) > 0 {
 		w.Self += "?" + query.Encode()

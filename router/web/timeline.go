@@ -126,7 +126,7 @@ func toldPath(item operational.ToldItem) string {
 		return link("/ui/"+item.Kind, "id", item.ID)
 	case "rule":
 		return link("/ui/guard/ledger", "rule", item.ID)
-	case "knowledge", "episode", "fact", "procedure":
+	case "knowledge", "episode", "fact", "procedure", "incident":
 		return memoryPath(item.Kind, item.ID)
 	}
 	return ""

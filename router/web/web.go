@@ -43,6 +43,7 @@ import (
 	"skillrouter/router/kind"
 	"skillrouter/router/search"
 	"skillrouter/router/session"
+	"skillrouter/router/transfer"
 	"skillrouter/router/value"
 )
 
@@ -86,10 +87,12 @@ type Services struct {
 
 	Search     search.Service
 	Gaps       feedback.GapService
+	Incidents  *incident.Incidents
+	Tellings   Tellings
+	Transfer   transfer.Service
 	Value      value.Service
 	Figures    operational.FigureService
 	Decisions  decision.Service // with Guard, Escalations, Incidents, Knowledge and Consolidation
-	Incidents  incident.Service
 	Embeddings shelf.EmbeddingService
 	Process    func() Process
 }
@@ -104,6 +107,12 @@ type Unread interface {
 type MessageLog interface {
 	// Log returns messages, the latest first, and marks none as delivered.
 	Log(ctx context.Context, query comms.LogQuery) (comms.LogPage, error)
+}
+
+// Tellings are what agents were told, and what came of it; operational.Tellings has them.
+type Tellings interface {
+	Told(ctx context.Context, query operational.TellingQuery) ([]operational.Telling, error)
+	Came(ctx context.Context, items []operational.ToldRef) ([]operational.ToldDay, error)
 }
 
 // Check is one line of what doctor found.

@@ -1,11 +1,12 @@
 package agents
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -48,12 +49,8 @@ func TestCost(t *testing.T) {
 				{name: "no hooks", setUp: func(*place, agent) {}},
 				{name: "hooks", setUp: func(p *place, a agent) { p.router("setup", a.name, "--yes") }},
 			}
-			if a.name == "claude-code" {
-				settings = append(settings, &setting{name: "after a tool by http", setUp: afterTool(func(p *place, hook map[string]any) {
-					hook["type"], hook["url"] = "http", p.url+"/after" // an answer that costs nothing: what it could save at most
-					delete(hook, "command")
-					delete(hook, "async")
-				})}, &setting{name: "after a tool waited for", setUp: afterTool(func(_ *place, hook map[string]any) { delete(hook, "async") })})
+			if a.name != "opencode" { // its plugin runs no program
+				settings = append(settings, &setting{name: "hooks that do nothing", setUp: idle})
 			}
 			for _, s := range settings {
 				s.place = newShop(t, npm)
@@ -87,37 +84,24 @@ func TestCost(t *testing.T) {
 	}
 }
 
-// afterTool sets the agent up with another hook after a tool.
-func afterTool(change func(p *place, hook map[string]any)) func(p *place, a agent) {
-	return func(p *place, a agent) {
-		p.router("setup", a.name, "--yes")
-		for _, name := range []string{"shop/.claude/settings.local.json", "shop/.claude/settings.json"} {
-			text, err := os.ReadFile(p.path(name))
-			if err != nil {
-				continue
-			}
-			var settings struct {
-				Hooks map[string][]struct {
-					Matcher string           `json:"matcher,omitempty"`
-					Hooks   []map[string]any `json:"hooks"`
-				} `json:"hooks"`
-			}
-			if err := json.Unmarshal(text, &settings); err != nil {
-				p.t.Fatal(err)
-			}
-			for _, group := range settings.Hooks["PostToolUse"] {
-				for _, hook := range group.Hooks {
-					change(p, hook)
-				}
-			}
-			changed, _ := json.Marshal(settings)
-			if bytes.Equal(changed, text) {
-				p.t.Fatal("nothing was changed")
-			}
-			p.write(name, string(changed))
-			return
+// idle sets the agent up with a program in the hooks' place that ends at once: what the agent itself takes for them.
+func idle(p *place, a agent) {
+	p.router("setup", a.name, "--yes")
+	program := regexp.MustCompile(`[^\s"']*skillrouter(-hook)? hook `)
+	changed := 0
+	err := filepath.WalkDir(p.path("."), func(name string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() || filepath.Ext(name) != ".json" {
+			return err
 		}
-		p.t.Fatal("there are no settings")
+		text, err := os.ReadFile(name)
+		if err != nil || !program.Match(text) || !strings.Contains(string(text), `"hooks"`) {
+			return err
+		}
+		changed++
+		return os.WriteFile(name, program.ReplaceAll(text, []byte("/bin/true hook ")), 0o600)
+	})
+	if err != nil || changed == 0 {
+		p.t.Fatalf("%d files of hooks were changed: %v", changed, err)
 	}
 }
 

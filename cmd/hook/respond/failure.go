@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"skillrouter"
+	"skillrouter/cmd/hook"
 )
 
 // Bounds of what a hook tells and keeps of failures.
@@ -35,7 +36,8 @@ const (
 type attempt struct {
 	Command string `json:"command"`
 	Said    string `json:"said"`
-	Left    int    `json:"left"` // commands until it is forgotten
+	Left    int    `json:"left"`            // commands until it is forgotten
+	Since   string `json:"since,omitempty"` // the use of a tool up to which the session's record was looked at
 }
 
 // misused is how programs say that they were called in a wrong way, or in a wrong place.
@@ -56,8 +58,8 @@ func (h *Hook) mend(ctx context.Context) (string, error) {
 		return "", err
 	}
 	said := h.call.Failure
-	request := h.request(storable(h.did()+"\n"+said[max(0, len(said)-failureText):]), failureBudget)
-	if command, foreign := h.did(), strings.HasPrefix(h.call.Tool, foreignTools); command != "" || foreign {
+	request := h.request(storable(did(h.call)+"\n"+said[max(0, len(said)-failureText):]), failureBudget)
+	if command, foreign := did(h.call), strings.HasPrefix(h.call.Tool, foreignTools); command != "" || foreign {
 		failed := failedCommand{Project: h.project, AgentID: h.agent, Command: storable(command), Error: storable(ends(said, failureOutput)), Session: request.SessionID, Folder: request.Folder}
 		if command == "" {
 			failed.Tool, failed.Args = h.call.Tool, h.call.Args
@@ -80,15 +82,15 @@ func ends(text string, most int) string {
 	return text[:most/3] + "\n" + text[len(text)-most+most/3+1:]
 }
 
-// did is what the tool was asked to do, in a line of its own words.
-func (h *Hook) did() string {
-	text, _ := h.call.Args["command"].(string)
+// did is what a tool was asked to do, in a line of its own words.
+func did(call hook.Call) string {
+	text, _ := call.Args["command"].(string)
 	return skillrouter.Head(text, MaxFailureCommand)
 }
 
 // notice keeps a command that failed, and records what worked in its place.
 func (h *Hook) notice(ctx context.Context) error {
-	name, command := h.attemptsPath(), h.did()
+	name, command := h.attemptsPath(), did(h.call)
 	if name == "" || strings.TrimSpace(command) == "" || h.call.Stopped {
 		return nil
 	}
@@ -98,31 +100,51 @@ func (h *Hook) notice(ctx context.Context) error {
 			return nil
 		}
 		said := skillrouter.Head(strings.TrimSpace(storable(h.call.Failure)), failureText)
-		attempts = append(attempts, attempt{command, said, attemptsLast})
+		attempts = append(attempts, attempt{command, said, attemptsLast, h.call.ToolUse})
 		keepAttempts(name, attempts[max(0, len(attempts)-maxAttempts):])
 		return nil
 	}
 	if len(attempts) == 0 {
 		return nil
 	}
-	worked := slices.IndexFunc(attempts, func(a attempt) bool { return a.mendedBy(command) })
-	if worked < 0 {
-		for i := range attempts {
-			attempts[i].Left--
+	left, mended := mendedBy(attempts, h.call)
+	keepAttempts(name, left)
+	return h.recordMended(ctx, mended, h.call)
+}
+
+// mendedBy returns the attempt that a command which worked has mended, if one is, and those that are left.
+func mendedBy(attempts []attempt, call hook.Call) (left []attempt, mended *attempt) {
+	command := did(call)
+	for _, a := range attempts {
+		if mended == nil && a.mendedBy(command) {
+			mended = &a
+		} else {
+			left = append(left, a)
 		}
-		keepAttempts(name, slices.DeleteFunc(attempts, func(a attempt) bool { return a.Left <= 0 }))
+	}
+	if mended != nil {
+		return left, mended
+	}
+	for i := range left {
+		left[i].Left--
+	}
+	return slices.DeleteFunc(left, func(a attempt) bool { return a.Left <= 0 }), nil
+}
+
+// recordMended records what worked in the place of an attempt, unless there is none.
+func (h *Hook) recordMended(ctx context.Context, mended *attempt, call hook.Call) error {
+	if mended == nil {
 		return nil
 	}
-	failed := attempts[worked]
-	keepAttempts(name, slices.Delete(attempts, worked, worked+1))
 	c, err := h.connect()
 	if err != nil {
 		return err
 	}
-	draft := h.episodeOf(h.call)
+	command := did(call)
+	draft := h.episodeOf(call)
 	draft.EventType = "outcome"
 	draft.Title = OneLine("Worked: "+command, MaxFailureTitle)
-	draft.Content = storable("This worked: " + command + "\n\nBefore it this had failed: " + failed.Command + "\n" + failed.Said)
+	draft.Content = storable("This worked: " + command + "\n\nBefore it this had failed: " + mended.Command + "\n" + mended.Said)
 	return c.record(ctx, draft)
 }
 

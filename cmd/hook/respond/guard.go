@@ -88,7 +88,7 @@ func (h *Hook) after(ctx context.Context) (hook.Answer, error) {
 		return hook.Answer{}, h.learn(ctx)
 	}
 	here := h.attend(ctx)
-	unread := h.lookUp()
+	unread := errors.Join(h.lookUp(), h.settle(ctx))
 	known, err := h.mend(ctx)
 	err = errors.Join(unread, err, h.notice(ctx), h.learn(ctx))
 	wrong := h.hear(ctx, here, toldTime)
@@ -148,21 +148,12 @@ func reasonOf(checked checked, basis string) string {
 // it, and records a failure.
 func (h *Hook) learn(ctx context.Context) error {
 	var wrong error
-	if id := h.recall(); id != "" {
-		if err := h.handOver(ctx); err != nil { // it may be of those
-			return err
-		}
-		c, err := h.connect()
-		if err != nil {
-			return err
-		}
-		// That a command ended well does not say that it did no harm; that it failed says
-		// that the warning was in place.
-		draft := outcome{CheckID: id, Outcome: outcomeOverridden, Agent: h.agent, Notes: "seen by the agent's hook"}
+	if id := recall(h.pendingPath()); id != "" {
+		result := ""
 		if h.call.Failed && !h.call.Stopped {
-			draft.Result = resultFailure
+			result = resultFailure
 		}
-		wrong = c.outcome(ctx, draft)
+		wrong = h.overridden(ctx, id, result)
 	}
 	if !h.call.Failed || h.call.Stopped || h.call.Tool == "" || h.keepsRollout() {
 		return wrong
@@ -175,6 +166,19 @@ func (h *Hook) learn(ctx context.Context) error {
 		return err
 	}
 	return wrong
+}
+
+// overridden tells the guard that a use was seen that it had spoken against. That a command ended well does not say that it did
+// no harm; that it failed says that the warning was in place.
+func (h *Hook) overridden(ctx context.Context, check, result string) error {
+	if err := h.handOver(ctx); err != nil { // it may be of those
+		return err
+	}
+	c, err := h.connect()
+	if err != nil {
+		return err
+	}
+	return c.outcome(ctx, outcome{CheckID: check, Outcome: outcomeOverridden, Agent: h.agent, Notes: "seen by the agent's hook", Result: result})
 }
 
 // Bounds of an episode of a failure, in bytes: what a program says last tells

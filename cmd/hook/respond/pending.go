@@ -5,10 +5,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
+
+	"skillrouter/cmd/hook"
 )
 
 // What the guard spoke against is kept as one small file each, in the user's
@@ -41,9 +44,6 @@ func keep(path, text string) {
 // pendingPath is the file of this use of a tool, or empty if there is no folder
 // for it. Agents without an id for each use name it by what was asked for.
 func (h *Hook) pendingPath() string {
-	if h.call.Session == "" {
-		return ""
-	}
 	use := h.call.ToolUse
 	if use == "" {
 		args, err := json.Marshal(h.call.Args)
@@ -51,6 +51,14 @@ func (h *Hook) pendingPath() string {
 			return ""
 		}
 		use = h.call.Tool + "\n" + string(args)
+	}
+	return h.pendingFile(use)
+}
+
+// pendingFile is the file of a use of a tool in this session, or empty.
+func (h *Hook) pendingFile(use string) string {
+	if h.call.Session == "" {
+		return ""
 	}
 	return cached(digest(h.call.Session) + "-" + digest(use))
 }
@@ -64,9 +72,8 @@ func digest(text string) string {
 // only learns less.
 func (h *Hook) remember(check string) { keep(h.pendingPath(), check) }
 
-// recall takes back the check that spoke against this use, if one did.
-func (h *Hook) recall() string {
-	path := h.pendingPath()
+// recall takes back the check that spoke against a use, if one did.
+func recall(path string) string {
 	if path == "" {
 		return ""
 	}
@@ -113,4 +120,58 @@ func (h *Hook) heed(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// settle does for the uses of tools that went well since it was called last what a hook after each of them would do, of which
+// Claude Code runs none: it would wait for it, or share the processor with it. It reads the agent's own record, and only where
+// something waits for it: a command that failed, or a check that spoke against one. Of a subagent's record it knows nothing.
+func (h *Hook) settle(ctx context.Context) error {
+	if h.Dialect != hook.ClaudeCode || h.call.Session == "" || h.call.Transcript == "" {
+		return nil
+	}
+	name := h.attemptsPath()
+	attempts := attemptsIn(name)
+	waiting, _ := filepath.Glob(cached(digest(h.call.Session) + "-*"))
+	if len(attempts) == 0 && len(waiting) == 0 {
+		return nil
+	}
+	lines, err := lastLines(h.call.Transcript, maxOutcome)
+	if err != nil {
+		return nil //nolint:nilerr // without the record the router only learns less
+	}
+	calls := hook.TranscriptCalls(lines)
+	after := map[string]int{} // where each attempt is looked on from
+	for i, call := range calls {
+		after[call.ToolUse] = i + 1
+	}
+	var wrong error
+	for i, call := range calls {
+		if call.Failed {
+			continue
+		}
+		if check := recall(h.pendingFile(call.ToolUse)); check != "" {
+			wrong = errors.Join(wrong, h.overridden(ctx, check, ""))
+		}
+		if did(call) == "" {
+			continue
+		}
+		var due, later []attempt
+		for _, a := range attempts {
+			if from, found := after[a.Since]; found && from <= i {
+				due = append(due, a)
+			} else {
+				later = append(later, a)
+			}
+		}
+		left, mended := mendedBy(due, call)
+		attempts = append(left, later...)
+		wrong = errors.Join(wrong, h.recordMended(ctx, mended, call))
+	}
+	for i := range attempts {
+		if _, found := after[attempts[i].Since]; found {
+			attempts[i].Since = calls[len(calls)-1].ToolUse
+		}
+	}
+	keepAttempts(name, attempts)
+	return wrong
 }

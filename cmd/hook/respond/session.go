@@ -177,7 +177,7 @@ func (h *Hook) leave(text []byte) error {
 // end records what failed, tells the guard what was heeded, learns from the agent's record, and has
 // the transcript consolidated.
 func (h *Hook) end(ctx context.Context) error {
-	if err := errors.Join(h.recordRollout(ctx), h.heed(ctx)); err != nil {
+	if err := errors.Join(h.recordRollout(ctx), h.settle(ctx), h.heed(ctx)); err != nil {
 		return err
 	}
 	return errors.Join(h.study(ctx), h.hand(ctx, transcript{Ended: true}))

@@ -3,7 +3,7 @@
 //   <table data-chart="Confidence over time" data-low="0" data-high="1">
 //
 // whose head names the series, whose rows begin with a cell that bears data-x
-// (Unix milliseconds) and go on with cells that bear data-y (a number, or
+// (Unix milliseconds, or with data-axis="count" a number) and go on with cells that bear data-y (a number, or
 // nothing). Series are told apart by dashes as well as by colour. A chart of
 // some columns of a table is a box of its own:
 //
@@ -20,7 +20,7 @@
       .filter((row) => row[0] !== null).sort((a, b) => a[0] - b[0]);
     const names = of(table.tHead.rows[0]).map((cell) => cell.textContent.trim());
     const columns = names.map((_, i) => rows.map((row) => (row[i] === undefined ? null : row[i])));
-    columns[0] = columns[0].map((ms) => ms / 1000);
+    if (table.dataset.axis !== "count") columns[0] = columns[0].map((ms) => ms / 1000);
     const series = names.map((name, i) => ({ name, values: columns[i], first: i === 0 }))
       .filter((one) => one.first || one.values.some((value) => value !== null));
     return series;
@@ -47,7 +47,7 @@
     const old = drawn.get(box);
     if (old) old.destroy();
     drawn.set(box, new uPlot({
-      width: Math.max(240, box.clientWidth), height: 240, cursor: { drag: { x: false, y: false } }, scales: { y: scale },
+      width: Math.max(240, box.clientWidth), height: 240, cursor: { drag: { x: false, y: false } }, scales: { x: { time: table.dataset.axis !== "count" }, y: scale },
       axes: [axis, { ...axis, size: 56 }],
       series: series.map((one, i) => (i === 0 ? { label: one.name } : {
         label: one.name, stroke: colour(tones[(i - 1) % 4]), dash: dashes[(i - 1) % 4], width: 2, spanGaps: true, points: { size: 5 },

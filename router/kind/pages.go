@@ -1,0 +1,171 @@
+package kind
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"hash/fnv"
+	"time"
+
+	"skillrouter"
+)
+
+// Pages is what people do with single rows of a kind; what is nil is not done with it. A kind of which List is nil has
+// pages of its own.
+type Pages struct {
+	// List returns a page of the rows, each with the id that Undo.Read takes.
+	List func(ctx context.Context, listing Listing) (Found, error)
+	// Versions returns what a row said before, the latest first.
+	Versions func(ctx context.Context, ref string) ([]Version, error)
+	// Fields are the members that a person may change, and Change does it: patch is an object of them.
+	Fields []Field
+	Change func(ctx context.Context, ref string, patch []byte) error
+	Merging
+}
+
+// Listing asks for a page of rows, whatever they say.
+type Listing struct {
+	Project, Persona, Category, Author string
+	Cursor                             string // Found.Next of the page before
+	Limit                              int
+}
+
+// Version is what a row said until it was changed.
+type Version struct {
+	ID     string // tells it from the others of its row
+	Author string // empty: it is not kept
+	At     time.Time
+	Row    any
+}
+
+// Merging is how one row is put in the place of another that says the same.
+type Merging struct {
+	Merge func(ctx context.Context, into, from string) error
+	// Into returns the row that stands in a row's place; nil: a row that was merged is deleted.
+	Into func(ctx context.Context, ref string) (string, error)
+	// Part takes a merge back.
+	Part func(ctx context.Context, from string) error
+}
+
+// Form is how a member is written down by people.
+type Form int
+
+// The forms.
+const (
+	Line   Form = iota // a text on one line
+	Text               // a text
+	List               // texts, one a line
+	Number             // a number
+	Raw                // JSON
+)
+
+// none is what a member of a form says that is not there.
+func (f Form) none() json.RawMessage {
+	return json.RawMessage([...]string{Line: `""`, Text: `""`, List: "[]", Number: "0", Raw: "null"}[f])
+}
+
+// Field is a member that a person may change.
+type Field struct {
+	Member string
+	Form   Form
+	Among  []string // what it may say; nil: anything
+}
+
+// Members are what a row says in the members that a person may change.
+func (m Memory) Members(row any) (map[string]json.RawMessage, error) {
+	text, err := json.Marshal(row)
+	if err != nil {
+		return nil, err
+	}
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(text, &all); err != nil {
+		return nil, err
+	}
+	said := map[string]json.RawMessage{}
+	for _, f := range m.Pages.Fields {
+		if said[f.Member] = all[f.Member]; said[f.Member] == nil {
+			said[f.Member] = f.Form.none()
+		}
+	}
+	return said, nil
+}
+
+// Mark tells apart what a row said when it was read for a change, and says now. Being used changes nothing of it.
+func (m Memory) Mark(row any) (string, error) {
+	said, err := m.Members(row)
+	sum := fnv.New64a()
+	for _, f := range m.Pages.Fields {
+		_, _ = sum.Write(append(said[f.Member], 0))
+	}
+	return hex.EncodeToString(sum.Sum(nil)), err
+}
+
+// Edit changes members of a row that still says what mark tells of.
+func (m Memory) Edit(ctx context.Context, ref, mark string, members map[string]json.RawMessage) error {
+	row, err := m.Undo.Read(ctx, ref)
+	if err != nil {
+		return err
+	}
+	now, err := m.Mark(row)
+	if err == nil && now != mark {
+		err = skillrouter.Errorf(skillrouter.Conflict, "somebody changed it meanwhile: what it says now is shown")
+	}
+	if err != nil || len(members) == 0 {
+		return err
+	}
+	return m.change(ctx, ref, members)
+}
+
+func (m Memory) change(ctx context.Context, ref string, members map[string]json.RawMessage) error {
+	patch, err := json.Marshal(members)
+	if err != nil {
+		return err
+	}
+	return m.Pages.Change(ctx, ref, patch)
+}
+
+// Revert has a row say again what a version of it says.
+func (m Memory) Revert(ctx context.Context, ref, version string) error {
+	row, err := m.Undo.Read(ctx, ref)
+	if err != nil {
+		return err
+	}
+	now, err := m.Members(row)
+	if err != nil {
+		return err
+	}
+	versions, err := m.Pages.Versions(ctx, ref)
+	if err != nil {
+		return err
+	}
+	for _, v := range versions {
+		if v.ID != version {
+			continue
+		}
+		then, err := m.Members(v.Row)
+		if err != nil {
+			return err
+		}
+		for member, value := range then {
+			if string(value) == string(now[member]) {
+				delete(then, member)
+			}
+		}
+		if len(then) == 0 {
+			return nil
+		}
+		return m.change(ctx, ref, then)
+	}
+	return skillrouter.Errorf(skillrouter.NotFound, "this version is not kept, or never was")
+}
+
+// changing is the Change of a service that takes patches of a type.
+func changing[Patch any](change func(ctx context.Context, ref string, patch Patch) error) func(context.Context, string, []byte) error {
+	return func(ctx context.Context, ref string, text []byte) error {
+		var patch Patch
+		if err := skillrouter.DecodeJSON(text, &patch); err != nil {
+			return err
+		}
+		return change(ctx, ref, patch)
+	}
+}
