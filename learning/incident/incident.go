@@ -140,9 +140,9 @@ type Attempt struct {
 type Filter struct {
 	Project  string `query:"project"`
 	Sessions int    `query:"sessions" doc:"Only those of at least so many sessions"`
+	Waiting  bool   `query:"waiting" doc:"Only those that wait to be accepted or declined: of two sessions and more, with something to teach. Without a project: of all projects"`
 	Query    string `query:"query" doc:"Only those of which the program, the error or a command has each of these words"`
 	Cursor   string `query:"cursor" doc:"The answer's next of the page before"`
-	Waiting  bool   `query:"waiting" doc:"Only those that wait to be accepted or declined: of two sessions and more, with something to teach. Without a project: of all projects"`
 	Limit    int    `query:"limit" doc:"1 to 1000; 0: 100"`
 }
 

@@ -469,6 +469,9 @@ func (n *Incidents) find(ctx context.Context, filter Filter, page *Page) error {
 		return err
 	}
 	words := strings.Fields(strings.ToLower(filter.Query))
+	if filter.Waiting {
+		filter.Sessions = max(filter.Sessions, warnSessions)
+	}
 	page.Incidents = []Incident{}
 	part := filter
 	part.Limit++ // one more tells whether there is a next page
@@ -495,6 +498,16 @@ func (n *Incidents) find(ctx context.Context, filter Filter, page *Page) error {
 			return nil
 		}
 	}
+}
+
+// waits tells whether somebody should decide whether the incident may warn: nobody did, and it would teach something.
+func (inc Incident) waits() bool {
+	if inc.Accepted || inc.Declined || transient.MatchString(inc.Example) {
+		return false
+	}
+	inc.Accepted = true
+	_, teaches := inc.lesson()
+	return teaches
 }
 
 // says tells whether the texts that people know an incident by have all of some words.
@@ -555,16 +568,6 @@ func (n *Incidents) Incident(ctx context.Context, id string) (Incident, error) {
 		return Incident{}, skillrouter.Errorf(skillrouter.NotFound, "no incident has this id")
 	}
 	return one, nil
-}
-
-// waits tells whether somebody should decide whether the incident may warn: nobody did, and it would teach something.
-func (inc Incident) waits() bool {
-	if inc.Accepted || inc.Declined || transient.MatchString(inc.Example) {
-		return false
-	}
-	inc.Accepted = true
-	_, teaches := inc.lesson()
-	return teaches
 }
 
 // Accept implements Service.

@@ -53,12 +53,11 @@ func incidents(db *gorm.DB, ids []int64) (map[int64]incident.Incident, error) {
 // ListIncidents implements incident.Store.
 func (s *Store) ListIncidents(ctx context.Context, filter incident.Filter, after *incident.Incident, words []string) ([]incident.Incident, error) {
 	var where conditions
-	where.add("sessions >= ?", filter.Sessions)
+	if where.add("sessions >= ?", filter.Sessions); !filter.Waiting || filter.Project != "" {
+		where.add("project = ?", filter.Project)
+	}
 	if filter.Waiting {
 		where.add("NOT accepted")
-	}
-	if !filter.Waiting || filter.Project != "" {
-		where.add("project = ?", filter.Project)
 	}
 	if after != nil {
 		number, err := strconv.ParseUint(after.ID, 16, 64)

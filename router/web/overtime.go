@@ -103,7 +103,7 @@ func (s *Server) ruleFigure(ctx context.Context, r operational.FigureName) ruleF
 	case r.Name == "":
 		return ruleFigure{r, "other rules", "/ui/guard/ledger"}
 	case r.Name == router.KindIncident:
-		return ruleFigure{r, "what failed here before", ""}
+		return ruleFigure{r, "what failed here before", "/ui/incidents"}
 	}
 	f := ruleFigure{r, r.Name, link("/ui/guard/ledger", "rule", r.Name)}
 	if s.services.Guard != nil {

@@ -3,8 +3,8 @@
 //   <table data-chart="Confidence over time" data-low="0" data-high="1">
 //
 // whose head names the series, whose rows begin with a cell that bears data-x
-// (Unix milliseconds, or with data-axis="count" a number) and go on with cells
-// that bear data-y (a number, or nothing). Series are told apart by dashes as well as by colour. A chart of
+// (Unix milliseconds, or with data-axis="count" a number) and go on with cells that bear data-y (a number, or
+// nothing). Series are told apart by dashes as well as by colour. A chart of
 // some columns of a table is a box of its own:
 //
 //   <div class="chart" data-plot="id-of-the-table" data-columns="2 3" data-chart="Checks">
