@@ -2,6 +2,7 @@ package web
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"skillrouter/operational"
@@ -121,6 +122,9 @@ func momentPath(m feed.Moment) string {
 func toldPath(item operational.ToldItem) string {
 	switch item.Kind {
 	case "lesson", "principle", "guard":
+		if strings.Contains(item.ID, ":") { // a rule of a pack, which is no lesson
+			return link("/ui/guard/ledger", "rule", item.ID)
+		}
 		return link("/ui/lesson", "id", item.ID)
 	case "pattern", "task", "session":
 		return link("/ui/"+item.Kind, "id", item.ID)
