@@ -56,8 +56,12 @@ func (inc *Incident) lesson() (l Lesson, ok bool) {
 
 // proven tells whether a fix is more than chance: it worked twice, or the failure was seen in more sessions than one needs to accept it and
 // the steps before name what the error names. Where edits mended it far oftener, it is not the lesson,
-// and what went through in whatever folder after a cd failed is none.
+// and what went through in whatever folder after a cd failed is none. Nor is a fix that makes an empty file for what follows: the
+// next session writes something else, under another name.
 func (inc *Incident) proven(fix *Fix) bool {
+	if slices.ContainsFunc(append(slices.Clone(fix.Steps), fix.Command), makesFile) {
+		return false
+	}
 	if 2*fix.Worked < inc.Edits || inc.Program == "cd" && !strings.Contains(fix.Command, "cd ") {
 		return false
 	}
@@ -67,6 +71,14 @@ func (inc *Incident) proven(fix *Fix) bool {
 	return inc.Sessions > warnSessions && (len(fix.Steps) == 0 || slices.ContainsFunc(fix.Steps, func(step string) bool {
 		return slices.ContainsFunc(tokens(step), func(word string) bool { return names(inc.Example, word) })
 	}))
+}
+
+// makesFile tells whether a command makes an empty file.
+func makesFile(command string) bool {
+	return slices.ContainsFunc(simples(command), func(c simple) bool {
+		words := programWords(c.words)
+		return len(words) > 0 && words[0] == "touch"
+	})
 }
 
 // lasts is the whole fix, as a lesson tells it: all its steps that do something, and what went through then. It is empty where nothing

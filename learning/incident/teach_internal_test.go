@@ -4,7 +4,7 @@ import "testing"
 
 // TestLessonsOfIncidents: what is seen often enough, and mended by more than chance, is told whole; the rest is no lesson of the team.
 func TestLessonsOfIncidents(t *testing.T) {
-	make2 := []string{"mkdir shop && touch shop/__init__.py"}
+	made := []string{"mkdir shop && cp -r base/. shop"}
 	for name, c := range map[string]struct {
 		incident Incident
 		want     string // its solution; empty: it is no lesson
@@ -14,11 +14,12 @@ func TestLessonsOfIncidents(t *testing.T) {
 		"three sessions, mended once":  {Incident{Sessions: 3, Fixes: []Fix{{Command: "bin/test", Worked: 1}}}, "`bin/test`"},
 		"not accepted":                 {Incident{Sessions: 9, Lesson: "not accepted", Fixes: []Fix{{Command: "bin/test", Worked: 9}}}, ""},
 		"mended by edits, mostly":      {Incident{Sessions: 9, Edits: 5, Fixes: []Fix{{Command: "bin/test", Worked: 2}}}, ""},
-		"steps that the error names":   {Incident{Sessions: 3, Example: "No module named 'shop'", Fixes: []Fix{{Steps: make2, Command: "python a.py", Worked: 1}}}, "`mkdir shop && touch shop/__init__.py`, then `python a.py`"},
-		"steps of something else":      {Incident{Sessions: 3, Example: "can't open file 'b.py'", Fixes: []Fix{{Steps: make2, Command: "python a.py", Worked: 1}}}, ""},
+		"steps that the error names":   {Incident{Sessions: 3, Example: "No module named 'shop'", Fixes: []Fix{{Steps: made, Command: "python a.py", Worked: 1}}}, "`mkdir shop && cp -r base/. shop`, then `python a.py`"},
+		"steps of something else":      {Incident{Sessions: 3, Example: "can't open file 'b.py'", Fixes: []Fix{{Steps: made, Command: "python a.py", Worked: 1}}}, ""},
 		"a folder that is not there":   {Incident{Sessions: 9, Program: "cd", Fixes: []Fix{{Command: "python3 a.py", Worked: 2}}}, ""},
 		"the folder that was meant":    {Incident{Sessions: 9, Program: "cd", Fixes: []Fix{{Command: "cd ../shop && make", Worked: 2}}}, "`cd ../shop && make`"},
-		"all steps":                    {Incident{Sessions: 2, Fixes: []Fix{{Steps: []string{"mkdir shop", "touch shop/a"}, Command: "cat shop/a", Worked: 2}}}, "`mkdir shop`, then `touch shop/a`, then `cat shop/a`"},
+		"all steps":                    {Incident{Sessions: 2, Fixes: []Fix{{Steps: []string{"mkdir shop", "cp b shop/a"}, Command: "make shop/a", Worked: 2}}}, "`mkdir shop`, then `cp b shop/a`, then `make shop/a`"},
+		"a file of one's own making":   {Incident{Sessions: 9, Example: "No module named 'shop'", Fixes: []Fix{{Steps: []string{"mkdir shop; touch shop/__init__.py"}, Command: "python a.py", Worked: 9}}}, ""},
 		"a step that only looks":       {Incident{Sessions: 2, Fixes: []Fix{{Steps: []string{"pwd && ls -d */out"}, Command: "bin/test", Worked: 2}}}, "`bin/test`"},
 		"only looks, and a script":     {Incident{Sessions: 2, Fixes: []Fix{{Steps: []string{"pwd && ls -d */out"}, Command: "python3 << 'EOF' …", Worked: 2}}}, ""},
 		"a script behind what matters": {Incident{Sessions: 2, Fixes: []Fix{{Command: "source venv/bin/activate && python << 'EOF' …", Worked: 2}}}, "`source venv/bin/activate && python << 'EOF' …`"},
