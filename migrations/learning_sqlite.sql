@@ -665,7 +665,7 @@ CREATE TABLE guard_project_packs (
     PRIMARY KEY (name, project)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE replays (
-    name TEXT PRIMARY KEY CHECK (name = 'last'),
+    name TEXT PRIMARY KEY,
     body TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (1, 0, 1);

@@ -331,13 +331,13 @@ func TestLedgerIsSigned(t *testing.T) {
 func TestLedgerOfBefore(t *testing.T) {
 	data := t.TempDir()
 	keepLedger(t, data, app.Options{})
-	for name, steps := range map[string]string{"learning": "27, 28, 29", "operational": "13, 14, 15"} {
+	for name, steps := range map[string]string{"learning": "27, 28, 29", "operational": "13, 14, 15, 16"} {
 		path := filepath.Join(data, name+".db")
 		statements := []string{"DROP TABLE ledger_marks", "ALTER TABLE events DROP COLUMN link", "DELETE FROM goose_db_version WHERE version_id IN (" + steps + ")"}
 		if name == "learning" {
 			statements = append(statements, "ALTER TABLE checks DROP COLUMN link", "DROP TABLE guard_team_packs", "DROP TABLE guard_project_packs", "DROP TABLE replays")
 		} else { // of after it
-			statements = append(statements, "DROP TABLE tellings", "DROP TABLE told_days")
+			statements = append(statements, "DROP TABLE tellings", "DROP TABLE told_days", "DROP TABLE figures")
 		}
 		edit(t, path, statements...)
 		_ = os.Remove(filepath.Join(data, name+".head"))

@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -308,8 +307,8 @@ func hitPath(kind, id string) string {
 }
 
 var (
-	aNumber  = regexp.MustCompile(`^#?[0-9]{1,15}$`)
-	partOfID = regexp.MustCompile(`^[0-9a-f-]{4,36}$`)
+	aNumber  = skillrouter.Lazily(`^#?[0-9]{1,15}$`)
+	partOfID = skillrouter.Lazily(`^[0-9a-f-]{4,36}$`)
 )
 
 // withIDs are the kinds whose rows are found by a part of their ids, by what the introspection calls them.

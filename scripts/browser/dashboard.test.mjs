@@ -500,6 +500,35 @@ test("all memory: found as one types, changed and taken back, merged, accepted, 
   await plain.close();
 });
 
+test("the browser tells of what newly waits for a decision, once, if it may", async (t) => {
+  const router = await start();
+  t.after(router.stop);
+  await team(router.api);
+  await router.api("POST", "/api/tasks", { title: "Draw the banner", project: "web" });
+  const { page, clean, close } = await look(router);
+  await page.addInitScript(() => {
+    window.told = [];
+    window.Notification = class {
+      static permission = "default";
+      static async requestPermission() { return (this.permission = "granted"); }
+      constructor(title, { body }) { window.told.push(title + ": " + body); }
+      close() {}
+    };
+  });
+  await page.goto(router.url + "/ui/decide");
+  await page.getByRole("button", { name: "Notify me of what is new" }).click();
+  await page.getByRole("button", { name: "Notify me of what is new" }).waitFor({ state: "hidden" });
+  await page.getByText("Live", { exact: true }).waitFor();
+  await page.evaluate(() => document.activeElement.blur());
+  assert.deepEqual(await page.evaluate(() => window.told), []); // what waited before is no news
+  const { tasks } = await router.api("GET", "/api/tasks?project=web");
+  await router.api("POST", `/api/tasks/${tasks[0].number ?? tasks[0].id}/block`, { reason: "No colours" });
+  await page.locator("main").getByText("Draw the banner").waitFor();
+  assert.deepEqual(await page.evaluate(() => window.told), ["Skill Router: Something waits for you to decide."]);
+  clean("a notification");
+  await close();
+});
+
 test("hostile text in every field: no script of it runs", async (t) => {
   const router = await start();
   t.after(router.stop);

@@ -1,7 +1,7 @@
 -- +goose Up
 -- The replay of somebody's records that was handed over last, to be looked at.
 CREATE TABLE replays (
-    name TEXT PRIMARY KEY CHECK (name = 'last'),
+    name TEXT PRIMARY KEY,
     body TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 

@@ -34,9 +34,30 @@
   const occupied = (part) => part.contains(document.activeElement) || part.querySelector("details[open], input:checked") !== null ||
     (!getSelection().isCollapsed && part.contains(getSelection().anchorNode));
 
+  // Who allows it is told of what newly waits for a decision, as long as the page Decide is open, also behind other windows.
+  const waits = () => document.querySelector("[data-waiting]");
+  const tells = () => Boolean(waits() && window.Notification && Notification.permission === "granted");
+  const asleep = () => document.hidden && !tells();
+  let known = null;
+  const tell = () => {
+    const box = waits(), ask = document.getElementById("notify");
+    if (!box) { known = null; return; }
+    if (ask) ask.hidden = !window.Notification || Notification.permission !== "default";
+    const now = new Set(box.dataset.waiting.split(" ").filter(Boolean));
+    const fresh = known ? [...now].filter((key) => !known.has(key)).length : 0;
+    known = now;
+    if (!fresh || !tells()) return;
+    const note = new Notification("Skill Router", { body: fresh === 1 ? "Something waits for you to decide." : fresh + " things wait for you to decide.", tag: "decide", icon: document.querySelector("link[rel=icon]").href });
+    note.onclick = () => { window.focus(); note.close(); };
+  };
+  htmx.onLoad(tell);
+  document.addEventListener("click", (event) => {
+    if (event.target.id === "notify") Notification.requestPermission().then(tell);
+  });
+
   const refresh = () => {
     timer = 0;
-    if (paused || document.hidden) return;
+    if (paused || asleep()) return;
     last = Date.now();
     for (const id of [...waiting]) {
       const part = document.getElementById(id);
@@ -94,10 +115,10 @@
     if (!paused) say("Not connected, trying again", false);
   });
   document.addEventListener("visibilitychange", () => {
-    if (document.hidden) close(); else { age(); open(); }
+    if (asleep()) close(); else { age(); open(); }
   });
   window.addEventListener("pagehide", close);
-  window.addEventListener("pageshow", () => { if (!document.hidden) open(); });
+  window.addEventListener("pageshow", () => { if (!asleep()) open(); });
   pause.addEventListener("click", () => {
     paused = !paused;
     pause.setAttribute("aria-pressed", String(paused));
@@ -107,5 +128,6 @@
   });
   state.hidden = pause.hidden = false;
   say("Connecting", false);
-  if (!document.hidden) open();
+  tell();
+  if (!asleep()) open();
 })();
