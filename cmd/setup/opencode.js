@@ -54,6 +54,9 @@ function tell(output, text) {
   else output.output = (output.output ?? "") + "\n\n" + text
 }
 
+// typed is what a person typed: `opencode run` puts words with a space between them into quotes.
+const typed = (text) => (/^"(?:[^"\\]|\\[^])*"$/.test(text) ? text.slice(1, -1).replaceAll('\\"', '"') : text)
+
 // said is what was said and done in a session, as messages. What tools answered is the user's, as
 // models have it.
 async function said(client, id) {
@@ -64,7 +67,7 @@ async function said(client, id) {
     const content = []
     const results = []
     for (const part of parts) {
-      if (part.type === "text" && !part.synthetic) content.push({ type: "text", text: part.text })
+      if (part.type === "text" && !part.synthetic) content.push({ type: "text", text: info.role === "user" ? typed(part.text) : part.text })
       if (part.type !== "tool") continue
       const { status, input, output, error, metadata } = part.state
       const code = exitOf(metadata)
@@ -146,7 +149,7 @@ export const SkillRouter = async ({ client, directory }) => {
     },
     "chat.message": async (input, output) => {
       const session = input.sessionID
-      const prompt = output.parts.filter((part) => part.type === "text" && !part.synthetic).map((part) => part.text).join("\n")
+      const prompt = output.parts.filter((part) => part.type === "text" && !part.synthetic).map((part) => typed(part.text)).join("\n")
       if (!session || !prompt) return
       if (children.has(session)) return void (await begin(session, prompt))
       if (!prompts) return

@@ -483,7 +483,7 @@ test("all memory: found as one types, changed and taken back, merged, accepted, 
   await page.getByRole("button", { name: "Say this again" }).click();
   await page.getByText("It says again what it said then.").waitFor();
   assert.equal((await api("GET", "/api/knowledge/" + renewal)).content, "run certbot renew on the gateway");
-  await page.getByRole("button", { name: /^Merge Renewal of/ }).click();
+  await page.getByRole("button", { name: /^Merge it into this one: Renewal of/ }).click();
   await page.getByText("The two are one now.").waitFor();
   await page.goto(router.url + "/ui/incident?id=" + incident.id);
   await page.getByRole("button", { name: "Accept it" }).click();
@@ -495,7 +495,7 @@ test("all memory: found as one types, changed and taken back, merged, accepted, 
   const plain = await look(router, { javaScriptEnabled: false });
   await plain.page.goto(router.url + "/ui/memory?kind=knowledge");
   await plain.page.getByLabel("Search as you type").fill("certbot");
-  await plain.page.getByRole("button", { name: "Show" }).click();
+  await plain.page.locator("#main").getByRole("button", { name: "Show" }).click();
   await plain.page.getByRole("link", { name: "Renew the gateway certificate", exact: true }).waitFor();
   await plain.close();
 });

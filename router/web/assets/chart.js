@@ -15,7 +15,7 @@
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const number = (text) => (text === undefined || text === "" ? null : Number(text));
   const read = (table, places) => {
-    const of = (row) => (places ? [0, ...places] : [...row.cells.keys()]).map((place) => row.cells[place]);
+    const of = (row) => (places ? [0, ...places].map((place) => row.cells[place]) : [...row.cells]);
     const rows = [...table.tBodies[0].rows].map((row) => of(row).map((cell, i) => number(i ? cell.dataset.y : cell.dataset.x)))
       .filter((row) => row[0] !== null).sort((a, b) => a[0] - b[0]);
     const names = of(table.tHead.rows[0]).map((cell) => cell.textContent.trim());
