@@ -268,16 +268,12 @@ func printReplayed(w io.Writer, out *replayedHistory, each bool) {
 		return
 	}
 	fmt.Fprintln(w)
-	row := func(what string, part, all int, unit string) []string {
-		return []string{what, fmt.Sprintf("%d of %d", part, all), fmt.Sprintf("%.3g %s", 100*float64(part)/float64(max(1, all)), unit)}
+	var shares [][]string
+	for _, share := range t.Shares() {
+		shares = append(shares, []string{share.Name, fmt.Sprintf("%d of %d", share.Part, share.Of), fmt.Sprintf("%.3g %%", 100*share.Share)})
 	}
-	table(w, []string{"would have been", "", ""}, [][]string{
-		row("named at the start, of those that went through earlier", t.Named, t.Known, "%"),
-		row("answered with what worked, of those that a command mended", t.Answered, t.Fixable, "%"),
-		row("mended by the same again, of those mended both times", t.Same, t.Compared, "%"),
-		row("warned of before, of all that came back", t.Warned, t.Repeats, "%"),
-		{"warned of, and went well", fmt.Sprintf("%d of %d", t.False, t.Fine), fmt.Sprintf("%.3g of 1,000", out.PerMille)},
-	})
+	shares[len(shares)-1][2] = fmt.Sprintf("%.3g of 1,000", out.PerMille)
+	table(w, []string{"would have been", "", ""}, shares)
 	fmt.Fprintf(w, "\nCalls between these failures and what mended them again: %d. The start has %.1f lines.\n", t.Saved, float64(out.Lines)/float64(max(1, out.Sessions)))
 	if !each {
 		return

@@ -73,6 +73,27 @@ func (c *ReplayedCounts) Add(d ReplayedCounts) {
 	c.False += d.False
 }
 
+// ReplayedShare is a part of what could have been told.
+type ReplayedShare struct {
+	Name     string // lower case
+	Part, Of int
+	Share    float64 // from 0 to 1; of nothing 0
+}
+
+// Shares are what would have been told of what could have been, and at last the warnings that were false.
+func (c *ReplayedCounts) Shares() []ReplayedShare {
+	share := func(name string, part, of int) ReplayedShare {
+		return ReplayedShare{name, part, of, float64(part) / float64(max(1, of))}
+	}
+	return []ReplayedShare{
+		share("named at the start, of those that went through earlier", c.Named, c.Known),
+		share("answered with what worked, of those that a command mended", c.Answered, c.Fixable),
+		share("mended by the same again, of those mended both times", c.Same, c.Compared),
+		share("warned of before, of all that came back", c.Warned, c.Repeats),
+		share("warned of, and went well", c.False, c.Fine),
+	}
+}
+
 // NewReplay makes a Replay that lets incidents warn once they were seen in at least so many sessions; 0: none.
 func NewReplay(accept int) *Replay {
 	r := &Replay{memory: NewMemory(), accept: accept, now: time.Unix(1e9, 0), Replayed: Replayed{Each: []ReplayedSession{}}}

@@ -17,18 +17,11 @@ func (s *Server) replayPages() {
 type replayPage struct {
 	incident.StoredReplay
 	Stored   bool
-	Shares   []replayShare
+	Shares   []incident.ReplayedShare
 	Points   []replayPoint
 	Projects []replayRow
 	Latest   []replayRow // sessions in which a mistake came back
 	More     int         // further ones
-}
-
-// replayShare is a part of what could have been told.
-type replayShare struct {
-	Name     string
-	Part, Of int
-	Share    float64
 }
 
 // replayPoint is all that was measured up to a session.
@@ -56,18 +49,7 @@ func (s *Server) measured(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	page := replayPage{StoredReplay: replay, Stored: !replay.At.IsZero()}
-	t := &replay.Total
-	for _, share := range []replayShare{
-		{Name: "Named at the start, of those that went through earlier", Part: t.Named, Of: t.Known},
-		{Name: "Answered with what worked, of those that a command mended", Part: t.Answered, Of: t.Fixable},
-		{Name: "Mended by the same again, of those mended both times", Part: t.Same, Of: t.Compared},
-		{Name: "Warned of before, of all that came back", Part: t.Warned, Of: t.Repeats},
-		{Name: "Warned of, and went well: false warnings", Part: t.False, Of: t.Fine},
-	} {
-		share.Share = float64(share.Part) / float64(max(1, share.Of))
-		page.Shares = append(page.Shares, share)
-	}
+	page := replayPage{StoredReplay: replay, Stored: !replay.At.IsZero(), Shares: replay.Total.Shares()}
 	projects := map[string]replayRow{}
 	var sum replayPoint
 	for i, one := range replay.Each {
