@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"strconv"
@@ -132,7 +133,6 @@ func (s *Server) edit(v *visit) (string, error) {
 func written(form kind.Form, value json.RawMessage) string {
 	var text string
 	var list []string
-	var out bytes.Buffer
 	switch {
 	case form == kind.List && json.Unmarshal(value, &list) == nil:
 		return strings.Join(list, "\n")
@@ -140,8 +140,8 @@ func written(form kind.Form, value json.RawMessage) string {
 		return text
 	case form == kind.Raw && string(value) == "null":
 		return ""
-	case form == kind.Raw && json.Indent(&out, value, "", "  ") == nil:
-		return out.String()
+	case form == kind.Raw:
+		return cmp.Or(indented(value), string(value))
 	}
 	return string(value)
 }

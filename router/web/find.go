@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -44,7 +45,7 @@ func (s *Server) remember(v *visit) (string, error) {
 		Category: v.value("category"), Title: v.value("title"), Content: v.value("content"), Project: v.value("project"), Source: "written in the dashboard",
 		AgentID: v.principal().AgentID,
 	})
-	return memoryPath("knowledge", stored.ID) + "&done=remembered", err
+	return done(memoryPath("knowledge", stored.ID), "remembered"), err
 }
 
 // findView is what the page shows.
@@ -107,16 +108,9 @@ func (s *Server) find(v *visit) (any, error) {
 // fits tells whether each word that is looked for begins one of a name's.
 func fits(lookedFor string, names ...string) bool {
 	words := strings.Fields(strings.ToLower(strings.Join(names, " ")))
-	for _, wanted := range strings.Fields(strings.ToLower(lookedFor)) {
-		found := false
-		for _, word := range words {
-			found = found || strings.HasPrefix(word, wanted)
-		}
-		if !found {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(strings.Fields(strings.ToLower(lookedFor)), func(wanted string) bool {
+		return !slices.ContainsFunc(words, func(word string) bool { return strings.HasPrefix(word, wanted) })
+	})
 }
 
 // pagesOf are the pages of the navigation.
