@@ -31,3 +31,13 @@ type SystemCheck struct {
 	OK     bool   `json:"ok"`
 	Detail string `json:"detail"`
 }
+
+// Outbound is a place of the program that may open a connection.
+type Outbound struct {
+	Name    string `json:"name"`
+	Purpose string `json:"purpose" doc:"What it is for"`
+	Setting string `json:"setting" doc:"What switches it on"`
+	On      bool   `json:"on"`
+	Target  string `json:"target,omitempty" doc:"What is dialled, and nothing else"`
+	Leaves  bool   `json:"leaves" doc:"It is on, and the target is not this machine"`
+}

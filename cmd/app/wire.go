@@ -39,9 +39,9 @@ type services struct {
 	endStreams func(ctx context.Context) error
 	web        *web.Server
 	census     census
-	mesh       string           // the state of the UDP mesh, for GET /health
-	outbound   httpapi.Outbound // whom the mesh sends to
-	endpoint   *llm.Endpoint    // nil: none is configured
+	mesh       string          // the state of the UDP mesh, for GET /health
+	outbound   router.Outbound // whom the mesh sends to
+	endpoint   *llm.Endpoint   // nil: none is configured
 }
 
 // wire builds every service on the open databases, and the transports on the services.
