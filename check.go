@@ -157,7 +157,7 @@ func Limit(asked, def, max int) (int, error) {
 	return asked, nil
 }
 
-// DefaultPersona is whose memory is meant if nobody says (seed 002).
+// DefaultPersona is whose memory is meant if nobody says (of the persona's memory).
 const DefaultPersona = "default"
 
 // SharedPersona is, beside DefaultPersona, the persona whose facts and procedures

@@ -13,7 +13,7 @@ type SystemService interface {
 	Doctor(ctx context.Context) ([]SystemCheck, error)
 }
 
-// StatusHealthy is the Status of a router that is well, in seed 003's word.
+// StatusHealthy is the Status of a router that is well, in the experience server's word.
 const StatusHealthy = "healthy"
 
 // SystemHealth is what the router says of itself.

@@ -15,10 +15,10 @@ const formerPorts = "seed_ports"
 
 // The ports that the papers name, which clients written for them call.
 const (
-	agentsPort    = "8025" // seed 004, and the default of listen
-	seedHTTP      = "8031" // seed 003, HTTP
-	seedWebSocket = "9031" // seed 003, WebSocket
-	seedInterLock = "3031" // seed 003, UDP
+	agentsPort    = "8025" // the sidecar, and the default of listen
+	seedHTTP      = "8031" // the experience server, HTTP
+	seedWebSocket = "9031" // the experience server, WebSocket
+	seedInterLock = "3031" // the experience server, UDP
 )
 
 // MaxListeners bounds the further addresses of one kind: each costs a socket and a goroutine.

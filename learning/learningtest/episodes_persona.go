@@ -14,7 +14,7 @@ import (
 	"skillrouter/learning/episode"
 )
 
-// RunMemories runs the contract of EpisodeService as seed 002's episodic
+// RunMemories runs the contract of EpisodeService as the persona memory's episodic
 // memory: events with a context and what was learned, by persona and time.
 func RunMemories(t *testing.T, open func(t *testing.T) episode.Service) {
 	contract[episode.Service]{
