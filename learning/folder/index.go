@@ -134,7 +134,7 @@ func (d *Dir) WriteIndex(index Index) (written bool, err error) {
 func readIndex(text []byte) (Index, error) {
 	var index Index
 	if err := json.Unmarshal(bytes.TrimPrefix(text, []byte("\ufeff")), &index); err != nil {
-		return index, skillrouter.Wrap(skillrouter.Invalid, err, "the index is not what seed 001 describes")
+		return index, skillrouter.Wrap(skillrouter.Invalid, err, "index.json is not the index of a lessons folder")
 	}
 	if major, _, _ := strings.Cut(index.SchemaVersion, "."); major != "1" {
 		return index, skillrouter.Errorf(skillrouter.Invalid, "the index has schema version %q, and 1.x is what can be read", index.SchemaVersion)

@@ -22,7 +22,7 @@ import (
 func RunExperience(t *testing.T, open func(t *testing.T) (experience.Service, episode.Service)) {
 	contract[experience.Service]{
 		{"an experience reads back", experienceReadsBack},
-		{"its scores are those of the seed", experienceScores},
+		{"its scores are those of the experience server", experienceScores},
 		{"experiences are recalled by type and outcome", recallsExperiences},
 		{"a pattern emerges of three episodes", patternEmerges},
 		{"nothing but failures is no pattern", failuresAreNoPattern},

@@ -87,7 +87,7 @@ func successesWith(outcome learning.Result, applied, succeeded int64) (rate floa
 // counts it too, and rate is the share of successes with it, 0 to 1. The result
 // is kept between 0.1 and 0.95; deprecate tells whether, before that, it fell
 // below DeprecationConfidence with DeprecationApplications made: the kept value,
-// compared as the seed does, could never fall that low.
+// compared as the experience server does, could never fall that low.
 func (b Belief) Applied(outcome learning.Result, applied int64, rate float64, t time.Time) (next Belief, deprecate bool) {
 	prior := max(0.3, 1-math.Log(float64(applied)+1)/5)
 	posterior := prior*b.At(t) + (1-prior)*(0.7*rate+0.3*EvidenceOf(outcome))

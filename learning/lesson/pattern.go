@@ -61,7 +61,7 @@ func PatternStatuses() []PatternStatus {
 	return []PatternStatus{PatternEmerging, PatternConfirmed, PatternDeprecated}
 }
 
-// Pattern is something that recurs: the one kind of pattern of seeds 000 and 003.
+// Pattern is something that recurs: the one kind of pattern that stands for those of MNEMOSYNE and the experience server.
 type Pattern struct {
 	ID            string        `json:"id"`
 	Number        int64         `json:"number"` // the id on the experience server's paths

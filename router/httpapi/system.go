@@ -24,7 +24,7 @@ const healthPath = "/health"
 // SecondsMetric is the metric that has the times to answer, by route.
 const SecondsMetric = "skillrouter_http_request_seconds"
 
-// Health is the answer of GET /health. Without a token, where one is needed, its status alone is answered. Its first members are those of seed 003.
+// Health is the answer of GET /health. Without a token, where one is needed, its status alone is answered. Its first members are those of the experience server.
 type Health struct {
 	Status    string            `json:"status" enum:"healthy,degraded" doc:"degraded: it answers, and doctor has something to say"`
 	Server    string            `json:"server"`
