@@ -111,7 +111,6 @@ func listTasks(tx *gorm.DB, filter operational.TaskFilter) ([]operational.Task, 
 		if (len(filter.Status) > 0 && !slices.ContainsFunc(filter.Status, ofPart)) || (filter.Open != nil && *filter.Open != part.open) {
 			continue
 		}
-		var rows []taskRow
 		order := part.order
 		if filter.AgentID != "" { // an agent has few tasks: to sort them is cheaper than to look through all in order
 			order = "{unindexed}" + order
@@ -126,12 +125,11 @@ func listTasks(tx *gorm.DB, filter operational.TaskFilter) ([]operational.Task, 
 		case last.FinishedAt != nil:
 			q = q.Where("finished_at <= ? AND (finished_at < ? OR number < ?)", *last.FinishedAt, *last.FinishedAt, last.Number)
 		}
-		if err := q.Limit(filter.Limit - len(tasks)).Find(&rows).Error; err != nil {
+		more, err := listOf(q.Limit(filter.Limit-len(tasks)), taskRow.task)
+		if err != nil {
 			return nil, err
 		}
-		for _, r := range rows {
-			tasks = append(tasks, r.task())
-		}
+		tasks = append(tasks, more...)
 	}
 	return tasks, nil
 }
