@@ -60,9 +60,15 @@ type Outbound struct {
 	Leaves  bool   `json:"leaves"` // it is on, and the target is not this machine
 }
 
+// Outbounds are every place of the router that may open a connection.
+type Outbounds struct {
+	Enforced bool       `json:"enforced"` // the router starts with none that leaves this machine
+	Places   []Outbound `json:"places"`
+}
+
 // Outbounds lists every place of the router that may open a connection.
-func (s System) Outbounds(ctx context.Context) ([]Outbound, error) {
-	return list[Outbound](ctx, s.c, at("/api/doctor/outbound"), "places")
+func (s System) Outbounds(ctx context.Context) (Outbounds, error) {
+	return call[Outbounds](ctx, s.c, http.MethodGet, at("/api/doctor/outbound"), nil)
 }
 
 // Doctor has the router check itself: settings, pragmas, indexes, disk, clock.
