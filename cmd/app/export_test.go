@@ -16,6 +16,9 @@ import (
 // DoctorCheck is a line of doctor.
 type DoctorCheck = httpapi.Check
 
+// SilentGrace is for the test of a stop.
+const SilentGrace = silentGrace
+
 // DataOf, HealthOf and DoctorOf are for tests that look past authentication.
 func CheckAirgapped(c config.Config) error                 { return checkAirgapped(c) }
 func DataOf(a *App) string                                 { return a.config.Data }

@@ -136,7 +136,7 @@ func (w *world) start() {
 		w.t.Fatal(err)
 	}
 	w.hook = webhook.New(w.receiver.URL+"/hook", w.team, webhook.Options{
-		Secret: secret, Dashboard: "http://router/ui/decide", State: w.kept(), Changed: &w.bell, Now: time.Now, Log: slog.New(slog.DiscardHandler), Timeout: 300 * time.Millisecond,
+		Secret: secret, Dashboard: "http://router/ui/decide", State: w.saved(), Changed: &w.bell, Now: time.Now, Log: slog.New(slog.DiscardHandler), Timeout: 300 * time.Millisecond,
 		Save: func(state []byte) error {
 			w.saving.Lock()
 			defer w.saving.Unlock()
@@ -169,7 +169,7 @@ func (w *world) start() {
 	})
 }
 
-func (w *world) kept() []byte {
+func (w *world) saved() []byte {
 	w.saving.Lock()
 	defer w.saving.Unlock()
 	return slices.Clone(w.state)
@@ -190,12 +190,12 @@ func (w *world) next() received {
 func (w *world) settled() {
 	w.t.Helper()
 	for range 1000 {
-		if text := w.kept(); len(text) > 0 && !strings.Contains(string(text), `"message"`) {
+		if text := w.saved(); len(text) > 0 && !strings.Contains(string(text), `"message"`) {
 			return
 		}
 		<-time.After(5 * time.Millisecond)
 	}
-	w.t.Fatalf("it is still on its way: %s", w.kept())
+	w.t.Fatalf("it is still on its way: %s", w.saved())
 }
 
 // quiet is an error if another message comes of a change that tells nothing new.
