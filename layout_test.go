@@ -104,6 +104,7 @@ var rooms = []struct {
 	{"router/client/plain", []string{"."}, "a hook links no more than what asks"},
 	{"router/client", slices.Concat(domains, families, []string{"router/client/plain", "router/sse"}), "it calls the services, and reads refusals as the plain one does"},
 	{"router/otlp", []string{"."}, "spans are sent without knowing whose they are"},
+	{"router/webhook", []string{".", "router/decision"}, "it tells that something waits, and knows not what"},
 	{"router/sse", nil, "a stream is cut into events without knowing whose it is"},
 	{"router/*", slices.Concat(domains, families, []string{"router/sse", "router/markup"}), "transports translate, and know no sibling"},
 	{"cmd/config", []string{"."}, "configuration is known in cmd alone"},

@@ -66,6 +66,9 @@ type Options struct {
 // databases and wires the services. If any step fails, those before it are
 // undone. The App answers once Run is called.
 func New(ctx context.Context, cfg config.Config, log *slog.Logger, options Options) (_ *App, err error) {
+	if err := checkAirgapped(cfg); err != nil {
+		return nil, err
+	}
 	if options.Now == nil {
 		options.Now = time.Now
 	}

@@ -37,6 +37,7 @@ func (a *App) doctor(ctx context.Context) []router.SystemCheck {
 	checks = append(checks, a.checkHashes(ctx), a.checkLedger(ctx), a.checkLosses())
 	checks = append(checks, a.checkFolder(), a.checkDisk(), a.checkOutbound())
 	checks = append(checks, a.checkModel(ctx)...)
+	checks = append(checks, a.checkWebhook()...)
 	checks = append(checks, a.checkHooks(ctx)...)
 	return append(checks, a.services.census.checks(ctx)...)
 }
@@ -199,7 +200,7 @@ func (a *App) checkFolder() router.SystemCheck {
 		c.Detail = "rights are the folder's own on Windows"
 		return c
 	}
-	for _, name := range append(headNames(), "", "learning.db", "operational.db", locate.OwnerTokenName, locate.LockName, offline.CopyName, offline.KeyName, indexesFolder, proceduresFolder, highWaterName, lossesName) {
+	for _, name := range append(headNames(), "", "learning.db", "operational.db", locate.OwnerTokenName, locate.LockName, offline.CopyName, offline.KeyName, indexesFolder, proceduresFolder, highWaterName, lossesName, webhookSecretName, webhookStateName) {
 		path := filepath.Join(a.config.Data, name)
 		if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o077 != 0 {
 			return router.SystemCheck{Name: "files", Detail: fmt.Sprintf("%s may be read by others (%v): chmod go= it", path, info.Mode().Perm())}

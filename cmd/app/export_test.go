@@ -9,6 +9,7 @@ import (
 	"gorm.io/gorm"
 
 	"skillrouter"
+	"skillrouter/cmd/config"
 	"skillrouter/router"
 	"skillrouter/router/httpapi"
 )
@@ -20,6 +21,7 @@ type DoctorCheck = router.SystemCheck
 const SilentGrace = silentGrace
 
 // DataOf, HealthOf and DoctorOf are for tests that look past authentication.
+func CheckAirgapped(c config.Config) error                      { return checkAirgapped(c) }
 func DataOf(a *App) string                                      { return a.config.Data }
 func HealthOf(ctx context.Context, a *App) httpapi.Health       { return a.health(ctx) }
 func DoctorOf(ctx context.Context, a *App) []router.SystemCheck { return a.doctor(ctx) }

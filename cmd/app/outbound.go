@@ -12,6 +12,7 @@ import (
 	"skillrouter"
 	"skillrouter/cmd/config"
 	"skillrouter/router"
+	"skillrouter/router/webhook"
 )
 
 // modelCheckTime bounds doctor's question to the model's endpoint.
@@ -27,6 +28,7 @@ func Outbounds(c config.Config) []router.Outbound {
 		outbound("embeddings", "makes vectors for the search", "llm.embedding_model", c.LLM.EmbeddingBase()),
 		plannedMesh(c),
 		outbound("telemetry", "sends spans of what the router does", "telemetry.endpoint", c.Telemetry.Endpoint),
+		outbound("webhook", "tells that something waits for a person", "webhook", webhook.Host(c.Webhook)),
 	}
 }
 

@@ -25,12 +25,20 @@ func OwnerToken(dir string) (string, error) {
 		return secret, err
 	}
 	secret = operational.NewSecret()
-	temp := path + ".new" // moved into place, so that a crash leaves no half a secret
-	if err := os.Remove(temp); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return "", err
-	}
-	if err := writeSynced(temp, []byte(secret+"\n")); err != nil {
+	if err := putSynced(path, []byte(secret+"\n")); err != nil {
 		return "", fmt.Errorf("write the owner's token: %w", err)
 	}
-	return secret, errors.Join(os.Rename(temp, path), syncFolder(dir))
+	return secret, nil
+}
+
+// putSynced writes a file for this user alone in the place of the one of that name, which is there until the new one is whole.
+func putSynced(path string, text []byte) error {
+	temp := path + ".new" // moved into place, so that a crash leaves no half a secret
+	if err := os.Remove(temp); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	if err := writeSynced(temp, text); err != nil {
+		return err
+	}
+	return errors.Join(os.Rename(temp, path), syncFolder(filepath.Dir(path)))
 }

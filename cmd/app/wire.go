@@ -32,6 +32,7 @@ import (
 	"skillrouter/router/mcpserver"
 	"skillrouter/router/stream"
 	"skillrouter/router/web"
+	"skillrouter/router/webhook"
 )
 
 // services are the wired parts that App itself talks to.
@@ -42,6 +43,7 @@ type services struct {
 	mesh       string          // the state of the UDP mesh, for GET /health
 	outbound   router.Outbound // whom the mesh sends to
 	endpoint   *llm.Endpoint   // nil: none is configured
+	webhook    *webhook.Hook   // nil: none is configured
 }
 
 // wire builds every service on the open databases, and the transports on the services.
@@ -193,6 +195,9 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	}
 
 	a.wireWeb(ctx, p)
+	if err := a.wireWebhook(ctx, p); err != nil {
+		return err
+	}
 
 	a.handler = httpapi.New(httpapi.Services{
 		Auth: tokens, Tokens: tokens, Presence: presence, Mailbox: mailbox, Messages: hub,
@@ -205,7 +210,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 		Judgements: feedback.NewJudgements(p.memory, p.knowledge, learning.Options{Now: a.now, Log: a.log}),
 		Feed:       p.feed, Timeline: p.timeline, Events: p.events, Socket: p.socket, Web: p.web, Mesh: p.mesh,
 		Backup: a.backup, Transfer: p.transfer,
-		MCP: tools.Handler(), Health: a.health, Doctor: a.doctor, Outbound: a.outbounds, Registry: registry,
+		MCP: tools.Handler(), Health: a.health, Doctor: a.doctor, Outbound: a.outbounds, Enforced: a.config.Airgapped, Registry: registry,
 	}, httpapi.Options{
 		Tracer:  tracer,
 		Version: a.options.Version, RequireToken: a.needsToken(), Above: a.options.Above,

@@ -187,6 +187,7 @@ func readable(path string) error {
 // offlineProof is what doctor --offline-proof prints.
 type offlineProof struct {
 	Airgapped bool              `json:"airgapped"` // no connection leaves this machine
+	Enforced  bool              `json:"enforced"`  // by the setting airgapped: the router starts with no place that leaves this machine
 	Router    bool              `json:"router"`    // the running router said so; else it is what the settings would make of one
 	Places    []router.Outbound `json:"places"`
 }
@@ -206,9 +207,10 @@ func (s *shell) proveOffline(ctx context.Context) error {
 		return usageError{errors.New(explain(err))}
 	}
 	proof := offlineProof{Airgapped: true, Router: true}
-	proof.Places, err = c.System.Outbounds(ctx)
+	said, err := c.System.Outbounds(ctx)
+	proof.Places, proof.Enforced = said.Places, said.Enforced
 	if skillrouter.CodeOf(err) == skillrouter.Unavailable {
-		proof.Router = false
+		proof.Router, proof.Enforced = false, settings.Airgapped
 		proof.Places = app.Outbounds(settings.Config)
 	} else if err != nil {
 		return err // a router that does not say is no proof
@@ -244,6 +246,9 @@ func printProof(w io.Writer, proof offlineProof) {
 	}
 	if leaving == 0 {
 		fmt.Fprintf(w, "\nAirgapped: no connection leaves this machine (%s).\n", from)
+		if proof.Enforced {
+			fmt.Fprintln(w, "The setting airgapped is on: the router does not start with one that does.")
+		}
 		return
 	}
 	fmt.Fprintf(w, "\nNOT airgapped: %s may leave this machine (%s).\n", plural(leaving, "connection"), from)

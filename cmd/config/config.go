@@ -36,6 +36,9 @@ type Config struct {
 	Consolidation   Consolidation `yaml:"consolidation"`
 	LLM             LLM           `yaml:"llm"`
 	Telemetry       Telemetry     `yaml:"telemetry"`
+	Webhook         string        `yaml:"webhook"`             // address that is told what newly waits for a person; empty: none is
+	WebhookSecret   string        `yaml:"webhook_secret_file"` // what its messages are signed with; empty: webhook.secret, in the data folder
+	Airgapped       bool          `yaml:"airgapped"`           // the start is refused if a connection may leave this machine
 	Procedures      Procedures    `yaml:"procedures"`
 }
 
@@ -82,6 +85,14 @@ func (c Config) ProceduresFolder() string {
 		return filepath.Join(c.Data, "procedures")
 	}
 	return c.Procedures.Folder
+}
+
+// WebhookSecretFile is the file of what the webhook's messages are signed with.
+func (c Config) WebhookSecretFile() string {
+	if c.WebhookSecret == "" {
+		return filepath.Join(c.Data, "webhook.secret")
+	}
+	return c.WebhookSecret
 }
 
 // Consolidation says what becomes of what transcripts propose to remember.
@@ -245,13 +256,25 @@ func (c Config) Validate() error {
 	if err := skillrouter.CheckRange("ranking.similarity_weight", c.Ranking.SimilarityWeight, 0, 1); err != nil {
 		return err
 	}
-	if c.Telemetry.Endpoint != "" {
-		u, err := url.Parse(c.Telemetry.Endpoint)
-		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
-			return skillrouter.InvalidField("telemetry.endpoint", "must be a URL such as http://127.0.0.1:4318, without user, query and fragment")
-		}
+	if u, ok := address(c.Telemetry.Endpoint); !ok || u.RawQuery != "" || u.ForceQuery {
+		return skillrouter.InvalidField("telemetry.endpoint", "must be a URL such as http://127.0.0.1:4318, without user, query and fragment")
+	}
+	if _, ok := address(c.Webhook); !ok {
+		return skillrouter.InvalidField("webhook", "must be a URL such as https://chat.example/hooks/router, without user and fragment")
+	}
+	if strings.IndexByte(c.WebhookSecret, 0) >= 0 {
+		return skillrouter.InvalidField("webhook_secret_file", "may not hold the character NUL")
 	}
 	return c.LLM.validate()
+}
+
+// address reads the address of what is dialled, which is empty if nothing is.
+func address(text string) (*url.URL, bool) {
+	if text == "" {
+		return &url.URL{}, true
+	}
+	u, err := url.Parse(text)
+	return u, err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil && u.Fragment == ""
 }
 
 // SupervisorOf returns the agents that supervise domains, by domain.

@@ -90,6 +90,9 @@ func Settings() []Setting {
 		toggle("llm.record", "remember the proxy's exchanges as episodes", func(c *Config) *bool { return &c.LLM.Record }),
 		text("telemetry.endpoint", "OTLP/HTTP collector that spans are sent to, such as http://127.0.0.1:4318; empty: none", func(c *Config) *string { return &c.Telemetry.Endpoint }),
 		toggle("telemetry.content", "spans hold the arguments and answers of tools, and checked commands, redacted", func(c *Config) *bool { return &c.Telemetry.Content }),
+		text("webhook", "URL that is told when something newly waits for a person; empty: none", func(c *Config) *string { return &c.Webhook }),
+		text("webhook_secret_file", "file of the secret that its messages are signed with, made if it is not there; empty: webhook.secret, in the data folder", func(c *Config) *string { return &c.WebhookSecret }),
+		toggle("airgapped", "refuse to start if a setting lets a connection leave this machine", func(c *Config) *bool { return &c.Airgapped }),
 	}
 }
 

@@ -64,38 +64,49 @@ func (l *Episodes) Edit(ctx context.Context, ref string, patch Patch) (Episode, 
 	if err := cmp.Or(caller.Need(skillrouter.ScopeAgent), learning.CheckID("id", ref)); err != nil {
 		return Episode{}, err
 	}
-	return l.change(ctx, ref, func(old Episode) (Change, error) {
-		draft := Draft{
-			Persona: old.Persona, EventType: old.EventType, Event: old.Event, Title: old.Title, Content: old.Content, Context: old.Context,
-			Learned: old.Learned, Project: old.Project, Importance: &old.Importance,
-		}
-		for _, f := range []struct{ have, set *string }{
-			{&draft.EventType, patch.EventType},
-			{&draft.Title, patch.Title},
-			{&draft.Content, patch.Content},
-			{&draft.Learned, patch.Learned},
-			{&draft.Project, patch.Project},
-		} {
-			if f.set != nil {
-				*f.have = *f.set
-			}
-		}
-		if patch.Importance != nil {
-			draft.Importance = patch.Importance
-		}
-		if err := caller.Into("project", &draft.Project); err != nil {
-			return Change{}, err
-		}
-		now, err := Prepare(draft, old.CreatedAt)
-		if err != nil {
-			return Change{}, err
-		}
-		now.ID, now.Number, now.SessionID, now.AgentID = old.ID, old.Number, old.SessionID, old.AgentID
-		if said(now) == said(old) {
-			return Change{Now: now}, nil
-		}
-		return Change{Now: now, Event: l.told(EventEdited, now, caller)}, nil
+	changes, err := l.change(ctx, []string{ref}, func(old []Episode) ([]Change, error) {
+		change, err := l.edited(ctx, old[0], patch)
+		return []Change{change}, err
 	})
+	if err != nil {
+		return Episode{}, err
+	}
+	return changes[0].Now, nil
+}
+
+// edited is what becomes of an episode by a patch.
+func (l *Episodes) edited(ctx context.Context, old Episode, patch Patch) (Change, error) {
+	caller := skillrouter.PrincipalOf(ctx).Keeping()
+	draft := Draft{
+		Persona: old.Persona, EventType: old.EventType, Event: old.Event, Title: old.Title, Content: old.Content, Context: old.Context,
+		Learned: old.Learned, Project: old.Project, Importance: &old.Importance,
+	}
+	for _, f := range []struct{ have, set *string }{
+		{&draft.EventType, patch.EventType},
+		{&draft.Title, patch.Title},
+		{&draft.Content, patch.Content},
+		{&draft.Learned, patch.Learned},
+		{&draft.Project, patch.Project},
+	} {
+		if f.set != nil {
+			*f.have = *f.set
+		}
+	}
+	if patch.Importance != nil {
+		draft.Importance = patch.Importance
+	}
+	if err := cmp.Or(learning.Still(ctx, old), caller.Into("project", &draft.Project)); err != nil {
+		return Change{}, err
+	}
+	now, err := Prepare(draft, old.CreatedAt)
+	if err != nil {
+		return Change{}, err
+	}
+	now.ID, now.Number, now.SessionID, now.AgentID = old.ID, old.Number, old.SessionID, old.AgentID
+	if said(now) == said(old) {
+		return Change{Now: now}, nil
+	}
+	return Change{Now: now, Event: l.told(EventEdited, now, caller)}, nil
 }
 
 // Delete implements Service. It needs ScopeAgent, and the agent that it happened to or
@@ -105,46 +116,34 @@ func (l *Episodes) Delete(ctx context.Context, ref string) error {
 	if err := cmp.Or(caller.Need(skillrouter.ScopeAgent), learning.CheckID("id", ref)); err != nil {
 		return err
 	}
-	_, err := l.change(ctx, ref, func(old Episode) (Change, error) {
-		return Change{Now: old, Gone: true, Event: l.told(EventDeleted, old, caller)}, nil
+	_, err := l.change(ctx, []string{ref}, func(old []Episode) ([]Change, error) {
+		return []Change{l.gone(old[0], caller)}, nil
 	})
 	return err
 }
 
+func (l *Episodes) gone(old Episode, by skillrouter.Principal) Change {
+	return Change{Now: old, Gone: true, Event: l.told(EventDeleted, old, by)}
+}
+
 // Merge deletes an episode that another one tells of too, which stays and gains what only the deleted one says. It needs
-// ScopeAgent, and both to be changed by the caller. Should the router end in between, both are there.
+// ScopeAgent, and both to be changed by the caller.
 func (l *Episodes) Merge(ctx context.Context, into, from string) error {
 	caller := skillrouter.PrincipalOf(ctx).Keeping()
 	if err := cmp.Or(caller.Need(skillrouter.ScopeAgent), learning.CheckID("into", into), learning.CheckID("id", from)); err != nil {
 		return err
 	}
-	stays, err := l.Episode(ctx, into)
-	if err != nil {
-		return err
-	}
-	gone, err := l.Episode(ctx, from)
-	if err != nil {
-		return err
-	}
-	switch {
-	case stays.ID == gone.ID:
-		return skillrouter.InvalidField("into", "names the episode itself")
-	case stays.Project != gone.Project || stays.Persona != gone.Persona:
-		return skillrouter.InvalidField("into", "names an episode of another project or persona")
-	}
-	if err := mayChange(caller, gone); err != nil {
-		return err
-	}
-	importance := max(stays.Importance, gone.Importance)
-	patch := Patch{Importance: &importance, Content: joined(stays.Content, gone.Content), Learned: joined(stays.Learned, gone.Learned)}
-	if _, err := l.Edit(ctx, stays.ID, patch); err != nil {
-		return err
-	}
-	_, err = l.change(ctx, gone.ID, func(old Episode) (Change, error) {
-		if said(old) != said(gone) {
-			return Change{}, skillrouter.Errorf(skillrouter.Conflict, "the episode was changed meanwhile")
+	_, err := l.change(ctx, []string{into, from}, func(old []Episode) ([]Change, error) {
+		stays, gone := old[0], old[1]
+		switch {
+		case stays.ID == gone.ID:
+			return nil, skillrouter.InvalidField("into", "names the episode itself")
+		case stays.Project != gone.Project || stays.Persona != gone.Persona:
+			return nil, skillrouter.InvalidField("into", "names an episode of another project or persona")
 		}
-		return Change{Now: old, Gone: true, Event: l.told(EventDeleted, old, caller)}, nil
+		importance := max(stays.Importance, gone.Importance)
+		gains, err := l.edited(ctx, stays, Patch{Importance: &importance, Content: joined(stays.Content, gone.Content), Learned: joined(stays.Learned, gone.Learned)})
+		return []Change{gains, l.gone(gone, caller)}, err
 	})
 	return err
 }
@@ -158,25 +157,30 @@ func joined(text, more string) *string {
 	return &text
 }
 
-// change has decide say what becomes of an episode, which the caller must be allowed to change.
-func (l *Episodes) change(ctx context.Context, ref string, decide func(old Episode) (Change, error)) (Episode, error) {
+// change has decide say what becomes of episodes, in one transaction. The caller must be allowed to change each.
+func (l *Episodes) change(ctx context.Context, refs []string, decide func(old []Episode) ([]Change, error)) ([]Change, error) {
 	caller := skillrouter.PrincipalOf(ctx).Keeping()
-	change, err := l.store.ChangeEpisode(ctx, ref, func(old Episode, found bool) (Change, error) {
-		if !found || !caller.Sees(old.Project) {
-			return Change{}, noEpisode()
-		}
-		if err := mayChange(caller, old); err != nil {
-			return Change{}, err
+	return l.store.ChangeEpisodes(ctx, refs, func(old []Episode) ([]Change, error) {
+		for _, e := range old {
+			if e.ID == "" || !caller.Sees(e.Project) {
+				return nil, noEpisode()
+			}
+			if err := mayChange(caller, e); err != nil {
+				return nil, err
+			}
 		}
 		return decide(old)
-	}, func(c Change) {
-		if c.Gone {
-			l.Remove(c.Now.ID)
-			return
+	}, func(changes []Change) {
+		for _, c := range changes {
+			switch {
+			case c.Event == nil:
+			case c.Gone:
+				l.Remove(c.Now.ID)
+			default:
+				l.Put(c.Now)
+			}
 		}
-		l.Put(c.Now)
 	})
-	return change.Now, err
 }
 
 // told is the event of what somebody did with an episode.

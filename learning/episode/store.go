@@ -20,9 +20,9 @@ type Store interface {
 	RecentEpisodes(ctx context.Context, filter Filter) ([]Episode, error)
 	// EpisodeOf returns the episode with an id or a number; ok is false if there is none.
 	EpisodeOf(ctx context.Context, ref string) (episode Episode, ok bool, err error)
-	// ChangeEpisode does what decide says of the episode with an id or a number, durably and in
-	// one transaction. after is called with it as AddEpisode's is, unless nothing changes.
-	ChangeEpisode(ctx context.Context, ref string, decide func(old Episode, found bool) (Change, error), after func(Change)) (Change, error)
+	// ChangeEpisodes does what decide says of the episodes with these ids or numbers, durably and in
+	// one transaction; one that is not there has no id. after is called with it as AddEpisode's is.
+	ChangeEpisodes(ctx context.Context, refs []string, decide func(old []Episode) ([]Change, error), after func([]Change)) ([]Change, error)
 	// LastEpisode returns the last episode that the agent recorded; ok is false if there is none.
 	LastEpisode(ctx context.Context, agentID string) (episode Episode, ok bool, err error)
 	// ScanEpisodes visits what is searched of every episode, oldest first, chunk by

@@ -218,7 +218,7 @@ func (f *Facts) Update(ctx context.Context, ref Ref, patch Patch) (Fact, error) 
 		if !live {
 			return no()
 		}
-		if err := learning.MayReplace(skillrouter.PrincipalOf(ctx), ref.Persona, old.Author); err != nil {
+		if err := cmp.Or(learning.MayReplace(skillrouter.PrincipalOf(ctx), ref.Persona, old.Author), learning.Still(ctx, old)); err != nil {
 			return err
 		}
 		fact = patched(old, patch, p)

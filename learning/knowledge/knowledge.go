@@ -110,7 +110,7 @@ func (k *Base) Update(ctx context.Context, id string, patch Patch) (_ Knowledge,
 		if !exists {
 			return Change{}, noEntry()
 		}
-		if err := mayChange(writer, old); err != nil {
+		if err := cmp.Or(mayChange(writer, old), learning.Still(ctx, old)); err != nil {
 			return Change{}, err
 		}
 		entry = patched(old, patch)

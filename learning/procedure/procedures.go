@@ -88,9 +88,16 @@ func (p *Procedures) put(ctx context.Context, prepared prepared, author string, 
 		case there && old.Name != prepared.name:
 			return skillrouter.Errorf(skillrouter.Conflict, "there is a procedure named %s: names that differ in capitals alone could not both be files everywhere", old.Name)
 		}
-		stored, changed = old, !there || old.DeletedAt != nil || !sameBody(old.Body, prepared)
+		var row any
+		if there && old.DeletedAt == nil {
+			row = old.shown()
+		}
+		if err := learning.Still(ctx, row); err != nil {
+			return err
+		}
+		stored, changed = old, row == nil || !sameBody(old.Body, prepared)
 		if changed {
-			if there && old.DeletedAt == nil {
+			if row != nil {
 				if err := learning.MayReplace(skillrouter.PrincipalOf(ctx), prepared.persona, old.Author); err != nil {
 					return err
 				}
@@ -98,7 +105,7 @@ func (p *Procedures) put(ctx context.Context, prepared prepared, author string, 
 			if !there {
 				stored = Stored{Persona: prepared.persona, Name: prepared.name}
 			}
-			if !there || old.DeletedAt != nil {
+			if row == nil {
 				stored.CreatedAt, stored.DeletedAt = at, nil
 			}
 			stored.Version++

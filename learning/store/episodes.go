@@ -43,34 +43,47 @@ func episodeOf(db *gorm.DB, ref string) (episode.Episode, bool, error) {
 	return first(selectEpisodes(db, math.MaxInt, where, arg))
 }
 
-// ChangeEpisode implements episode.Store.
-func (s *Store) ChangeEpisode(ctx context.Context, ref string, decide func(old episode.Episode, found bool) (episode.Change, error), after func(episode.Change)) (episode.Change, error) {
-	var change episode.Change
+// ChangeEpisodes implements episode.Store.
+func (s *Store) ChangeEpisodes(ctx context.Context, refs []string, decide func(old []episode.Episode) ([]episode.Change, error), after func([]episode.Change)) ([]episode.Change, error) {
+	var changes []episode.Change
 	err := s.queue(ctx, func(db *gorm.DB) error {
-		old, found, err := episodeOf(db, ref)
-		if err != nil {
+		old := make([]episode.Episode, len(refs))
+		for i, ref := range refs {
+			found, there, err := episodeOf(db, ref)
+			if err != nil {
+				return err
+			}
+			if there {
+				old[i] = found
+			}
+		}
+		var err error
+		if changes, err = decide(old); err != nil {
 			return err
 		}
-		if change, err = decide(old, found); err != nil || change.Event == nil {
-			return err
+		tx := &transaction{db}
+		var events []skillrouter.Event
+		for _, c := range changes {
+			switch e := c.Now; {
+			case c.Event == nil:
+				continue
+			case c.Gone:
+				err = tx.dropEpisodes([]int64{e.Number})
+			default:
+				_, err = exec(db, "UPDATE episodes SET event_type = ?, title = ?, content = ?, learned = ?, project = ?, importance = ? WHERE num = ?",
+					e.EventType, e.Title, e.Content, e.Learned, e.Project, e.Importance, e.Number)
+			}
+			if err != nil {
+				return err
+			}
+			events = append(events, *c.Event)
 		}
-		tx, e := &transaction{db}, change.Now
-		if change.Gone {
-			err = tx.dropEpisodes([]int64{e.Number})
-		} else {
-			_, err = exec(db, "UPDATE episodes SET event_type = ?, title = ?, content = ?, learned = ?, project = ?, importance = ? WHERE num = ?",
-				e.EventType, e.Title, e.Content, e.Learned, e.Project, e.Importance, e.Number)
+		if len(events) == 0 {
+			return nil
 		}
-		if err != nil {
-			return err
-		}
-		return tx.AddEvents(*change.Event)
-	}, func() {
-		if change.Event != nil {
-			after(change)
-		}
-	})()
-	return change, err
+		return tx.AddEvents(events...)
+	}, func() { after(changes) })()
+	return changes, err
 }
 
 // RecentEpisodes implements episode.Store. A span of time is also one of

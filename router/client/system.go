@@ -44,9 +44,15 @@ func (s System) Embeddings(ctx context.Context) (shelf.EmbeddingStatus, error) {
 	return call[shelf.EmbeddingStatus](ctx, s.c, http.MethodGet, at("/api/embeddings"), nil)
 }
 
+// Outbounds are every place of the router that may open a connection.
+type Outbounds struct {
+	Enforced bool              `json:"enforced"` // the router starts with none that leaves this machine
+	Places   []router.Outbound `json:"places"`
+}
+
 // Outbounds lists every place of the router that may open a connection.
-func (s System) Outbounds(ctx context.Context) ([]router.Outbound, error) {
-	return list[router.Outbound](ctx, s.c, at("/api/doctor/outbound"), "places")
+func (s System) Outbounds(ctx context.Context) (Outbounds, error) {
+	return call[Outbounds](ctx, s.c, http.MethodGet, at("/api/doctor/outbound"), nil)
 }
 
 // Doctor has the router check itself: settings, pragmas, indexes, disk, clock.

@@ -39,6 +39,9 @@ type Item struct {
 	Title   string    `json:"title"`
 	Project string    `json:"project,omitempty"`
 	Since   time.Time `json:"since"`
+
+	// Key tells it from all that waits, and from the same when it comes to wait another time, as far as that is numbered. It begins with the kind and a colon.
+	Key string `json:"-"`
 }
 
 // Matter is what was escalated, once, to whomever.
@@ -47,6 +50,8 @@ type Matter struct {
 	To  []string
 	IDs []string // of the escalations
 }
+
+func (m Matter) matter() string { return m.LessonID + "/" + m.PatternID }
 
 // Conflict is an entry of knowledge that may contradict an earlier one.
 type Conflict struct {
@@ -63,6 +68,8 @@ type Waiting struct {
 	Proposals   []consolidate.Proposal
 	Stale       []operational.Agent
 	Blocked     []operational.Task
+
+	Full map[Kind]bool // of these more may wait than was gathered
 }
 
 // Service gathers.
@@ -107,24 +114,32 @@ func New(sources Sources) *Decisions { return &Decisions{sources} }
 
 // Waiting implements Service.
 func (d *Decisions) Waiting(ctx context.Context) (w Waiting, err error) {
+	w.Full = map[Kind]bool{}
+	full := func(kind Kind, gathered int) { w.Full[kind] = gathered >= MaxWaiting }
 	approvals, err := d.sources.Guard.Approvals(ctx, guard.ApprovalFilter{State: lesson.ApprovalPending, Limit: MaxWaiting})
 	if err != nil {
 		return w, err
 	}
 	w.Approvals = approvals.Approvals
+	full(KindApproval, len(w.Approvals))
 	escalations, err := d.sources.Escalations.List(ctx, operational.EscalationFilter{Status: []operational.EscalationStatus{operational.EscalationPending}, Limit: MaxWaiting})
 	if err != nil {
 		return w, err
 	}
 	w.Escalations = onceEach(escalations)
+	full(KindEscalation, len(escalations))
 	incidents, err := d.sources.Incidents.List(ctx, incident.Filter{Waiting: true, Limit: MaxWaiting})
 	if err != nil {
 		return w, err
 	}
 	w.Incidents = incidents.Incidents
-	if w.Conflicts, err = d.conflicts(ctx); err != nil {
+	full(KindIncident, len(w.Incidents))
+	conflicting, err := d.sources.Knowledge.List(ctx, knowledge.Filter{Conflicts: true, Limit: MaxWaiting})
+	if err != nil {
 		return w, err
 	}
+	w.Conflicts = d.conflicts(ctx, conflicting.Results)
+	full(KindConflict, max(len(conflicting.Results), len(w.Conflicts)))
 	if w.Proposals, err = d.sources.Consolidation.Proposals(ctx, consolidate.ProposalFilter{Status: consolidate.ProposalPending, Limit: MaxWaiting}); err != nil {
 		return w, err
 	}
@@ -132,6 +147,9 @@ func (d *Decisions) Waiting(ctx context.Context) (w Waiting, err error) {
 		return w, err
 	}
 	w.Blocked, err = d.sources.Tasks.List(ctx, operational.TaskFilter{Status: []operational.TaskStatus{operational.TaskBlocked}, Limit: MaxWaiting})
+	full(KindProposal, len(w.Proposals))
+	full(KindAgent, len(w.Stale))
+	full(KindTask, len(w.Blocked))
 	return w, err
 }
 
@@ -139,7 +157,7 @@ func (d *Decisions) Waiting(ctx context.Context) (w Waiting, err error) {
 func onceEach(found []operational.Escalation) (matters []Matter) {
 	place := map[string]int{}
 	for _, e := range found {
-		id := e.LessonID + "/" + e.PatternID
+		id := Matter{Escalation: e}.matter()
 		i, there := place[id]
 		if !there {
 			i = len(matters)
@@ -151,22 +169,19 @@ func onceEach(found []operational.Escalation) (matters []Matter) {
 }
 
 // conflicts are pairs of entries that may contradict each other, each pair once, by its later entry.
-func (d *Decisions) conflicts(ctx context.Context) (pairs []Conflict, err error) {
-	page, err := d.sources.Knowledge.List(ctx, knowledge.Filter{Conflicts: true, Limit: MaxWaiting})
-	if err != nil {
-		return nil, err
-	}
+func (d *Decisions) conflicts(ctx context.Context, entries []knowledge.Knowledge) (pairs []Conflict) {
 	known := map[string]knowledge.Knowledge{}
-	for _, e := range page.Results {
+	for _, e := range entries {
 		known[e.ID] = e
 	}
-	for _, later := range page.Results {
+	for _, later := range entries {
 		for _, c := range later.Conflicts {
 			if c.Settled || c.Newer || len(pairs) == MaxWaiting {
 				continue
 			}
 			earlier, there := known[c.ID]
 			if !there {
+				var err error
 				if earlier, err = d.sources.Knowledge.Entry(ctx, c.ID); err != nil {
 					continue // it was deleted meanwhile, and there is nothing to decide
 				}
@@ -174,19 +189,20 @@ func (d *Decisions) conflicts(ctx context.Context) (pairs []Conflict, err error)
 			pairs = append(pairs, Conflict{Later: later, Earlier: earlier, Reason: c.Reason})
 		}
 	}
-	return pairs, nil
+	return pairs
 }
 
 // Items are all that waits, without what it says.
 func (w Waiting) Items() (items []Item) {
-	add := func(kind Kind, id, title, project string, since time.Time) {
-		items = append(items, Item{kind, id, title, project, since})
+	add := func(kind Kind, id, title, project string, since time.Time) *Item {
+		items = append(items, Item{kind, id, title, project, since, string(kind) + ":" + id})
+		return &items[len(items)-1]
 	}
-	for _, a := range w.Approvals {
-		add(KindApproval, a.ID, "A command of "+a.Agent+" was blocked", a.Project, a.AskedAt)
+	for _, a := range w.Approvals { // asked again after it was settled it has the same id and another number
+		add(KindApproval, a.ID, "A command of "+a.Agent+" was blocked", a.Project, a.AskedAt).Key += ":" + strconv.FormatInt(a.Number, 10)
 	}
-	for _, e := range w.Escalations {
-		add(KindEscalation, e.IDs[0], "An escalation of "+string(e.Priority)+" priority", "", e.CreatedAt)
+	for _, e := range w.Escalations { // a matter that goes to one more is no other matter
+		add(KindEscalation, e.IDs[0], "An escalation of "+string(e.Priority)+" priority", "", e.CreatedAt).Key = string(KindEscalation) + ":" + e.matter()
 	}
 	for _, i := range w.Incidents {
 		add(KindIncident, i.ID, i.Program+" fails again and again", i.Project, i.Last)

@@ -86,6 +86,7 @@ type Services struct {
 	Health      func(ctx context.Context) Health               // GET /health
 	Doctor      func(ctx context.Context) []router.SystemCheck // GET /api/doctor
 	Outbound    func() []router.Outbound                       // GET /api/doctor/outbound
+	Enforced    bool                                           // that none of these leaves this machine
 	Registry    *prometheus.Registry                           // GET /metrics
 
 	Facts         fact.Service

@@ -47,6 +47,7 @@ type Doctor struct {
 // OutboundList is the answer of GET /api/doctor/outbound.
 type OutboundList struct {
 	Airgapped bool              `json:"airgapped" doc:"No connection leaves this machine"`
+	Enforced  bool              `json:"enforced" doc:"The setting airgapped is on: a start with a place that leaves this machine is refused"`
 	Places    []router.Outbound `json:"places" doc:"Every place that may open a connection"`
 }
 
@@ -92,7 +93,7 @@ func (s *Server) outbound(ctx context.Context) (list OutboundList, err error) {
 	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeCaptain); err != nil {
 		return list, err
 	}
-	list.Places = s.services.Outbound()
+	list.Places, list.Enforced = s.services.Outbound(), s.services.Enforced
 	list.Airgapped = !slices.ContainsFunc(list.Places, func(o router.Outbound) bool { return o.Leaves })
 	return list, nil
 }

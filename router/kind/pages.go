@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"skillrouter"
+	"skillrouter/learning"
 )
 
 // Pages is what people do with single rows of a kind; what is nil is not done with it. A kind of which List is nil has
@@ -102,20 +103,28 @@ func (m Memory) Mark(row any) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), err
 }
 
-// Edit changes members of a row that still says what mark tells of.
+// Edit changes members of a row that still says what mark tells of. Of two who saw the same, one changes it.
 func (m Memory) Edit(ctx context.Context, ref, mark string, members map[string]json.RawMessage) error {
 	row, err := m.Undo.Read(ctx, ref)
 	if err != nil {
 		return err
 	}
-	now, err := m.Mark(row)
-	if err == nil && now != mark {
-		err = skillrouter.Errorf(skillrouter.Conflict, "somebody changed it meanwhile: what it says now is shown")
-	}
-	if err != nil || len(members) == 0 {
+	still := m.still(mark)
+	if err := still(row); err != nil || len(members) == 0 { // before what was typed is looked at: it was typed over something else
 		return err
 	}
-	return m.change(ctx, ref, members)
+	return m.change(learning.IfStill(ctx, still), ref, members)
+}
+
+// still refuses a row that does not say what mark tells of.
+func (m Memory) still(mark string) func(row any) error {
+	return func(row any) error {
+		now, err := m.Mark(row)
+		if err == nil && now != mark {
+			err = skillrouter.Errorf(skillrouter.Conflict, "somebody changed it meanwhile: what it says now is shown")
+		}
+		return err
+	}
 }
 
 func (m Memory) change(ctx context.Context, ref string, members map[string]json.RawMessage) error {
@@ -156,7 +165,11 @@ func (m Memory) Revert(ctx context.Context, ref, version string) error {
 		if len(then) == 0 {
 			return nil
 		}
-		return m.change(ctx, ref, then)
+		mark, err := m.Mark(row)
+		if err != nil {
+			return err
+		}
+		return m.change(learning.IfStill(ctx, m.still(mark)), ref, then)
 	}
 	return skillrouter.Errorf(skillrouter.NotFound, "this version is not kept, or never was")
 }

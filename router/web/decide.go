@@ -55,7 +55,7 @@ func (s *Server) decide(v *visit) (any, error) {
 	items := waiting.Items()
 	keys := make([]string, len(items))
 	for i, item := range items {
-		keys[i] = url.QueryEscape(string(item.Kind) + ":" + item.ID)
+		keys[i] = url.QueryEscape(item.Key)
 	}
 	page.None, page.Keys = len(items) == 0, strings.Join(keys, " ")
 	_, refused := v.principal().AsPerson()
