@@ -637,3 +637,35 @@ func TestTheOldestGiveWay(t *testing.T) {
 		})
 	})
 }
+
+// TestAnEditIsNotFoundByItsOldMeaning edits an entry while the model is busy with another: until its
+// new vector is made, the old one finds nothing.
+func TestAnEditIsNotFoundByItsOldMeaning(t *testing.T) {
+	model := newModel()
+	r := remember(t, t.TempDir(), model, time.Now)
+	ctx := everybody(t)
+	id := r.store1(t, knowledge.Draft{Title: "halt vehicle", Content: "frozen"})
+	r.filled(t, 1)
+	find := func() []string {
+		return idsOf(value[knowledge.Results](t)(r.knowledge.Search(ctx, knowledge.Query{Query: "stop automobile"})))
+	}
+	if found := find(); len(found) != 1 || found[0] != id {
+		t.Fatalf("found %v by meaning, want %s", found, id)
+	}
+	hold := make(chan struct{})
+	calls, _, _ := model.seen()
+	model.set(func(m *scriptedModel) { m.hold = hold })
+	r.store1(t, knowledge.Draft{Title: "another", Content: "matter"})
+	r.until(t, "the model is busy", func(shelf.EmbeddingStatus) bool { now, _, _ := model.seen(); return now > calls })
+	title, content := "bake bread", "flour and water"
+	value[knowledge.Knowledge](t)(r.knowledge.Update(ctx, id, knowledge.Patch{Title: &title, Content: &content}))
+	if found := find(); len(found) != 0 {
+		t.Errorf("found %v by what the entry said before", found)
+	}
+	model.set(func(m *scriptedModel) { m.hold = nil })
+	close(hold)
+	r.filled(t, 2)
+	if found := find(); len(found) != 0 {
+		t.Errorf("found %v with its new vector", found)
+	}
+}

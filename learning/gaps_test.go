@@ -232,3 +232,40 @@ func BenchmarkMissed(b *testing.B) {
 		gaps.Missed(ctx, learning.Miss{Question: "how do I rotate the certificates of the gateway in staging", In: learning.GapInKnowledge})
 	}
 }
+
+// TestWhatTheSubjectFoundIsNoGap asks in words that no entry has, of a subject that one names: a person
+// is shown it, and so nothing is missing. Whoever is shown nothing books a gap.
+func TestWhatTheSubjectFoundIsNoGap(t *testing.T) {
+	w := openGaps(t)
+	ctx := asker(t, "a")
+	if _, err := w.knowledge.Store(ctx, knowledge.Draft{Title: "Use pnpm not npm", Content: "The lockfile is pnpm's.", Category: "convention", Project: "shop"}); err != nil {
+		t.Fatal(err)
+	}
+	ask := func(query knowledge.Query) knowledge.Results {
+		t.Helper()
+		results, err := w.knowledge.Search(ctx, query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.settle(t)
+		return results
+	}
+	question := "which package manager do we have"
+	found := ask(knowledge.Query{Query: question, Shown: true})
+	if len(found.Results) != 1 || found.NoMatch || found.Results[0].Relevance > 0.5 || !strings.Contains(found.Notice, "packages") {
+		t.Errorf("found %+v", found)
+	}
+	if gaps := w.open(t); len(gaps) != 0 {
+		t.Errorf("gaps of what was answered: %+v", gaps)
+	}
+	for _, query := range []knowledge.Query{
+		{Query: question, Shown: true, MinRelevance: 0.9}, {Query: question, Shown: true, Project: "blog"}, {Query: question},
+	} {
+		if found := ask(query); len(found.Results) != 0 {
+			t.Errorf("%+v found %+v", query, found)
+		}
+	}
+	if gaps := w.open(t); len(gaps) != 2 { // one a project
+		t.Errorf("gaps %+v, want those of whom nothing was shown", gaps)
+	}
+}

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Installs skillrouter for the current user: from this checkout, from the unpacked package that
 # this script lies in, or from a package's archive. It downloads nothing but what Go needs to build.
 #

@@ -15,6 +15,9 @@ import (
 // DoctorCheck is a line of doctor.
 type DoctorCheck = httpapi.Check
 
+// SilentGrace is for the test of a stop.
+const SilentGrace = silentGrace
+
 // DataOf, HealthOf and DoctorOf are for tests that look past authentication.
 func DataOf(a *App) string                                 { return a.config.Data }
 func HealthOf(ctx context.Context, a *App) httpapi.Health  { return a.health(ctx) }

@@ -8,7 +8,9 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"syscall"
+	"time"
 
 	"skillrouter"
 	"skillrouter/cmd/config"
@@ -20,7 +22,39 @@ import (
 type door struct {
 	listener net.Listener
 	server   *http.Server
+	silent   *silent
 	socket   bool // the event feed is at its root
+}
+
+// silentGrace is how long a connection that asked nothing yet may still ask at
+// a stop: more than a request takes on its way over a network, and too short
+// for anybody to wait for. net/http would wait 5 s, the whole grace period.
+const silentGrace = 200 * time.Millisecond
+
+// silent are a server's connections that sent nothing yet. Clients open them
+// in advance, and http.Server.Shutdown waits for them as for a call.
+type silent struct {
+	mu    sync.Mutex
+	conns map[net.Conn]struct{}
+}
+
+// follow is the server's ConnState.
+func (s *silent) follow(conn net.Conn, state http.ConnState) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if state == http.StateNew {
+		s.conns[conn] = struct{}{}
+	} else {
+		delete(s.conns, conn)
+	}
+}
+
+func (s *silent) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for conn := range s.conns {
+		_ = conn.Close() // nobody asked anything on it
+	}
 }
 
 // openDoors binds the address of Listen and every further one, before anything
@@ -77,8 +111,10 @@ func (a *App) serveDoors(ctx context.Context) {
 		if a.doors[i].socket {
 			handler = a.handler.SocketPort()
 		}
+		a.doors[i].silent = &silent{conns: map[net.Conn]struct{}{}}
 		a.doors[i].server = &http.Server{
-			Handler: handler, ReadHeaderTimeout: httpapi.ReadHeaderTimeout, IdleTimeout: httpapi.IdleTimeout,
+			ConnState: a.doors[i].silent.follow,
+			Handler:   handler, ReadHeaderTimeout: httpapi.ReadHeaderTimeout, IdleTimeout: httpapi.IdleTimeout,
 			WriteTimeout: httpapi.WriteTimeout, MaxHeaderBytes: httpapi.MaxHeader,
 			ErrorLog:    slog.NewLogLogger(a.log.Handler(), slog.LevelDebug), // what clients do to connections is no error of ours
 			BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
@@ -92,6 +128,7 @@ func (a *App) shutDoors(grace context.Context) {
 	shut := make(chan error, len(a.doors))
 	for _, d := range a.doors {
 		go func() {
+			defer time.AfterFunc(silentGrace, d.silent.close).Stop()
 			err := d.server.Shutdown(grace)
 			if err != nil {
 				_ = d.server.Close() // its connections are being given up

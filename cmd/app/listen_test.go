@@ -1,9 +1,11 @@
 package app_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -12,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/coder/websocket"
 
@@ -208,4 +211,49 @@ func opensAgain(t *testing.T, cfg config.Config) *app.App {
 		t.Fatalf("after a failed start: %v", err)
 	}
 	return a
+}
+
+// TestStopWaitsForNoSilentConnection has clients hold connections on which they
+// asked nothing yet, as browsers and HTTP clients do in advance: a stop waits
+// for a call under way and not for these.
+func TestStopWaitsForNoSilentConnection(t *testing.T) {
+	cfg := config.Default()
+	cfg.Data, cfg.Listen, cfg.ShutdownGrace = t.TempDir(), "127.0.0.1:0", config.MaxShutdownGrace
+	a, stop := running(t, cfg)
+	at := strings.TrimPrefix(a.URL(), "http://")
+	for range 3 {
+		conn, err := net.Dial("tcp", at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+	}
+	begun, err := net.Dial("tcp", at) // one that is in the middle of its call
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer begun.Close()
+	body := `{"persona":"p"}`
+	fmt.Fprintf(begun, "POST /api/facts/search HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n", at, len(body))
+	answer := bufio.NewReader(begun)
+	if line, err := answer.ReadString('\n'); err != nil || !strings.Contains(line, "100") { // it reads the body
+		t.Fatalf("%q, %v", line, err)
+	}
+	ended := make(chan struct{})
+	go func() { stop(); close(ended) }()
+	select {
+	case <-ended:
+		t.Error("the stop did not wait for a call under way")
+	case <-time.After(2 * app.SilentGrace):
+	}
+	fmt.Fprint(begun, body)
+	if text, _ := io.ReadAll(answer); !strings.Contains(string(text), " 201 ") && !strings.Contains(string(text), " 200 ") {
+		t.Errorf("the call under way was answered %q", text)
+	}
+	select {
+	case <-ended:
+	case <-time.After(4 * time.Second): // net/http's own patience is 5 s
+		t.Error("the stop waits for connections that asked nothing")
+		<-ended
+	}
 }

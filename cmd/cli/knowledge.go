@@ -12,7 +12,6 @@ import (
 	"skillrouter/learning"
 	"skillrouter/learning/knowledge"
 	"skillrouter/learning/shelf"
-	"skillrouter/router"
 	"skillrouter/router/client"
 	"skillrouter/router/search"
 )
@@ -44,23 +43,14 @@ func (s *shell) searchCommand() *cobra.Command {
 		},
 	}, func(ctx context.Context, c *client.Client) error {
 		query.PreferProject = s.project()
-		anywhere := func(kinds []string) (search.Answer, error) {
-			return c.Search.Search(ctx, search.Query{
+		if all || len(kinds) > 0 {
+			results, err := c.Search.Search(ctx, search.Query{
 				Query: query.Query, Kinds: kinds, Category: query.Category, Project: query.Project, Tags: query.Tags, AgentID: query.AgentID,
 				TimeRange: query.TimeRange, Limit: query.Limit, Explain: query.Explain, PreferProject: query.PreferProject, MinRelevance: query.MinRelevance, Shown: query.Shown,
 			})
-		}
-		if all || len(kinds) > 0 {
-			results, err := anywhere(kinds)
 			return found(s, results, err, results.Count, printFoundAnywhere)
 		}
 		results, err := c.Knowledge.Search(ctx, query)
-		if err == nil && len(results.Results) == 0 && query.Shown && query.AsOf.IsZero() {
-			// No entry has the words. One may be about the same: that search knows subjects.
-			if about, err := anywhere([]string{router.KindKnowledge}); err == nil && strings.HasPrefix(about.Notice, search.BySubject) {
-				return found(s, about, nil, about.Count, printFoundAnywhere)
-			}
-		}
 		return found(s, results, err, len(results.Results), printFoundKnowledge)
 	})
 }

@@ -1,4 +1,5 @@
 // OWNMARK; "skillrouter setup opencode --remove" takes it away.
+// SPDX-License-Identifier: Apache-2.0
 import { spawn } from "node:child_process"
 
 const program = PROGRAM

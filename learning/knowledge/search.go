@@ -10,6 +10,7 @@ import (
 	"skillrouter"
 	"skillrouter/learning"
 	"skillrouter/learning/shelf"
+	"skillrouter/learning/subject"
 	"skillrouter/tfidf"
 )
 
@@ -65,7 +66,7 @@ func (k *Base) Find(ctx context.Context, query Query) (Results, error) {
 			From: shelf.Moment(span.From), To: shelf.Moment(span.To), Limit: limit, Explain: query.Explain, Corpus: query.Corpus,
 		})
 	}
-	found, err := k.Ask(ctx, shelf.ShelfQuery{
+	asked := shelf.ShelfQuery{
 		Query: tfidf.Query{
 			Text: query.Query, Category: query.Category, Project: query.Project, Tags: shelf.Written(learning.FoldTags(tags), query.AgentID),
 			From: shelf.Moment(span.From), To: shelf.Moment(span.To), Limit: limit, Explain: query.Explain, Corpus: query.Corpus,
@@ -74,24 +75,66 @@ func (k *Base) Find(ctx context.Context, query Query) (Results, error) {
 		More: func(ctx context.Context, hits []tfidf.Hit, request tfidf.Query, limit int) ([]tfidf.Hit, error) {
 			return k.answered.gain(ctx, hits, request, limit, k.DocumentsByID)
 		},
-	})
-	if err != nil {
-		return Results{}, err
 	}
-	results := Results{Results: []Hit{}, Corrected: found.Corrected, Notice: found.Notice, Repairs: found.Repairs}
+	results, partial, err := k.find(ctx, query, asked, limit)
+	if err != nil || len(results.Results) > 0 || partial || !query.Shown || !learning.IsAsked(ctx) {
+		return results, err
+	}
+	return k.bySubject(ctx, query, asked, results)
+}
+
+// find asks the shelf. It tells whether the index is not complete yet.
+func (k *Base) find(ctx context.Context, query Query, asked shelf.ShelfQuery, limit int) (results Results, partial bool, err error) {
+	found, err := k.Ask(ctx, asked)
+	if err != nil {
+		return Results{}, false, err
+	}
+	results = Results{Results: []Hit{}, Corrected: found.Corrected, Notice: found.Notice, Repairs: found.Repairs}
 	results.LeftOut, err = k.Fetch(ctx, found, func(entry *Knowledge, hit tfidf.Hit) {
 		k.show(entry)
 		results.Results = append(results.Results, Hit{*entry, hit.Score, shelf.Relevance(hit.Evidence), shelf.Reasons(hit.Why), hit.Evidence})
 	})
 	if err != nil {
-		return Results{}, err
+		return Results{}, false, err
 	}
-	if results.Results, err = k.successorsFirst(ctx, results.Results, limit, query.Explain, func(e *Knowledge) bool { return caller.Sees(e.Project) && found.Fits(document(e)) }); err != nil {
-		return Results{}, err
+	caller := skillrouter.PrincipalOf(ctx).Keeping()
+	fits := func(e *Knowledge) bool { return caller.Sees(e.Project) && found.Fits(document(e)) }
+	if results.Results, err = k.successorsFirst(ctx, results.Results, limit, query.Explain, fits); err != nil {
+		return Results{}, false, err
 	}
 	results.Results = learning.Relevant(results.Results, query.MinRelevance, query.Shown, func(h Hit) float64 { return h.Relevance })
 	results.Count = len(results.Results)
 	results.NoMatch = found.NoMatch(results.Count)
+	return results, found.Partial, nil
+}
+
+// bySubject shows people what is about the same where nothing has a question's words. It
+// returns nothing, which was found before, if no title names a subject of the question.
+func (k *Base) bySubject(ctx context.Context, query Query, asked shelf.ShelfQuery, nothing Results) (Results, error) {
+	about := subject.Of(query.Query)
+	if len(about) == 0 {
+		return nothing, nil
+	}
+	limit := asked.Limit
+	asked.Text, asked.Limit, asked.Corpus = about.Ask(query.Query), learning.MaxLimit, nil
+	query.Shown = false
+	results, _, err := k.find(learning.NotAsked(ctx), query, asked, learning.MaxLimit)
+	if err != nil {
+		return nothing, err
+	}
+	results.Results = slices.DeleteFunc(results.Results, func(h Hit) bool { return !about.In(h.Title) })
+	if len(results.Results) == 0 {
+		return nothing, nil
+	}
+	results.Results = results.Results[:min(len(results.Results), limit)]
+	for i := range results.Results {
+		results.Results[i].Relevance = min(results.Results[i].Relevance, subject.MostRelevant)
+	}
+	results.Results = learning.Relevant(results.Results, query.MinRelevance, false, func(h Hit) float64 { return h.Relevance })
+	if results.Count = len(results.Results); results.Count == 0 {
+		return nothing, nil
+	}
+	results.NoMatch, results.Notice = false, about.Notice()
 	return results, nil
 }
 

@@ -150,6 +150,14 @@ func (m *matrix) fresh(key EmbeddingKey, doc tfidf.Document, hash int64, sweep u
 	return false
 }
 
+// another tells whether an item has a vector, and that is of another text than this hash's.
+func (m *matrix) another(key EmbeddingKey, hash int64) bool {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	at, there := m.at[key]
+	return there && m.slots[at].hash != hash
+}
+
 // unseen lists the items that a sweep has not met.
 func (m *matrix) unseen(sweep uint32) (keys []EmbeddingKey) {
 	m.mu.RLock()

@@ -214,12 +214,20 @@ func (s *Shelf[Row]) Fetch(ctx context.Context, f finding, take func(*Row, tfidf
 				continue
 			}
 			total += s.of.Size(row)
-			if !again || Fits(s.of.Document(row), f.request) {
-				take(row, hit)
+			if again && (!Fits(s.of.Document(row), f.request) || hit.Evidence == (tfidf.Evidence{}) && s.vectorOfAnother(row)) {
+				continue
 			}
+			take(row, hit)
 		}
 	}
 	return 0, nil
+}
+
+// vectorOfAnother tells whether the vector of a row is of what it said before: its new one is
+// still being made, and nothing but the old text speaks for it.
+func (s *Shelf[Row]) vectorOfAnother(row *Row) bool {
+	v, doc := s.vectors.Load(), s.of.Document(row)
+	return v.matrix.another(EmbeddingKey{s.of.Embedded, doc.ID}, hashOf(v.textOf(doc)))
 }
 
 // HitIDs returns the ids of hits, in their order.

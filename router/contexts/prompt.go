@@ -8,8 +8,8 @@ import (
 	"unicode"
 
 	"skillrouter"
+	"skillrouter/learning/subject"
 	"skillrouter/router"
-	"skillrouter/router/subject"
 	"skillrouter/tfidf/text"
 )
 

@@ -9,16 +9,10 @@ import (
 
 	"skillrouter/learning"
 	"skillrouter/learning/shelf"
+	"skillrouter/learning/subject"
 	"skillrouter/router/kind"
-	"skillrouter/router/subject"
 	"skillrouter/tfidf/text"
 )
-
-// BySubject begins the notice of an answer that was found by what the question is about.
-const BySubject = "subject was searched for: "
-
-// mostBySubject bounds the relevance of what has the question's subject, and none of its words: half.
-const mostBySubject = 0.5
 
 // repair tries again what found nothing: without each filter and in the kinds
 // that were not asked, which is told of and not answered, and with words like
@@ -64,43 +58,27 @@ func (s *Searcher) repair(ctx context.Context, r *request, results *Answer) erro
 // bySubject answers a question that found nothing by what it is about: who asks for the package manager means the entry that says pnpm. What is
 // found so names a subject of the question, and says it.
 func (s *Searcher) bySubject(ctx context.Context, r *request, nothing Answer) (Answer, error) {
-	known := subject.Known()
-	about := known.Asked(text.Terms(r.Query.Query))
+	about := subject.Of(r.Query.Query)
 	if len(about) == 0 {
 		return nothing, nil
 	}
 	again := *r
 	again.Limit, again.MinRelevance, again.Query.Shown = MaxFound, 0, false
-	names := slices.Sorted(maps.Keys(about))
-	asked := r.Query.Query
-	for _, name := range names {
-		asked += " " + strings.Join(known.Search[name], " ")
-	}
-	again.ask(asked)
+	again.ask(about.Ask(r.Query.Query))
 	found, err := s.search(ctx, &again)
 	if err != nil {
 		return nothing, err
 	}
 	for i := range found.Results {
-		found.Results[i].Relevance = min(found.Results[i].Relevance, mostBySubject)
+		found.Results[i].Relevance = min(found.Results[i].Relevance, subject.MostRelevant)
 	}
-	found.Results = slices.DeleteFunc(found.Results, func(h Hit) bool {
-		if h.Relevance < r.MinRelevance {
-			return true
-		}
-		for name := range known.Named(text.Terms(h.Title)) {
-			if about[name] {
-				return false
-			}
-		}
-		return true
-	})
+	found.Results = slices.DeleteFunc(found.Results, func(h Hit) bool { return h.Relevance < r.MinRelevance || !about.In(h.Title) })
 	if len(found.Results) == 0 {
 		return nothing, nil
 	}
 	found.Results = found.Results[:min(len(found.Results), r.Limit)]
 	found.Count, found.Searched = len(found.Results), nothing.Searched
-	found.Notice = BySubject + strings.Join(names, ", ")
+	found.Notice = about.Notice()
 	return found, nil
 }
 

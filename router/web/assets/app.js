@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the pages do beyond HTML: times that stay true, and parts that are
 // fetched again when something happened. Without it the pages are read as they
 // were when they were loaded.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Charts. Each is drawn from a table of the page, which stays there to be read:
 //
 //   <table data-chart="Confidence over time" data-low="0" data-high="1">

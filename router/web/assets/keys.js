@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The keys: the palette that finds anything and leads to what can be done, "/" for the search, "?" for the keys,
 // and g with a letter for a page. What the palette shows is the page /ui/find, which is there without a script too.
 "use strict";

@@ -4,6 +4,7 @@ package subject
 
 import (
 	_ "embed"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -60,6 +61,39 @@ func (s *Subjects) Asked(stems []string) map[string]bool {
 	found := s.Named(stems)
 	s.asked.in(stems, found)
 	return found
+}
+
+// MostRelevant bounds the relevance of what has a question's subject, and none of its words: half.
+const MostRelevant = 0.5
+
+// About is what a question is about, by the names of its subjects.
+type About map[string]bool
+
+// Of returns what a question is about: who asks for the package manager means the
+// entry that says pnpm. It is empty for a question that names no subject.
+func Of(question string) About { return Known().Asked(text.Terms(question)) }
+
+// Ask returns a question with the words that find its subjects.
+func (a About) Ask(question string) string {
+	for _, name := range slices.Sorted(maps.Keys(a)) {
+		question += " " + strings.Join(Known().Search[name], " ")
+	}
+	return question
+}
+
+// In tells whether a title names a subject of the question.
+func (a About) In(title string) bool {
+	for name := range Known().Named(text.Terms(title)) {
+		if a[name] {
+			return true
+		}
+	}
+	return false
+}
+
+// Notice says of an answer that it was found by its subject.
+func (a About) Notice() string {
+	return "subject was searched for: " + strings.Join(slices.Sorted(maps.Keys(a)), ", ")
 }
 
 // telling are the stems of the first words of phrases that say something by themselves.
