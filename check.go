@@ -10,7 +10,7 @@ import (
 )
 
 // Bounds on what callers may send as names and ids. They keep rows, indexes
-// and log lines small; no seed system comes near them.
+// and log lines small; none of the earlier programs comes near them.
 const (
 	MaxAgentID = 64  // DESIGN.md, decision 4
 	MaxName    = 128 // project, category, signal, status, role and the like, in bytes
@@ -157,7 +157,7 @@ func Limit(asked, def, max int) (int, error) {
 	return asked, nil
 }
 
-// DefaultPersona is whose memory is meant if nobody says (seed 002).
+// DefaultPersona is whose memory is meant if nobody says (of the persona's memory).
 const DefaultPersona = "default"
 
 // SharedPersona is, beside DefaultPersona, the persona whose facts and procedures

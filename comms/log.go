@@ -12,15 +12,6 @@ import (
 // index is looked for among so many, and the next page goes on from there.
 const logReach = 100_000
 
-// LogQuery asks for a page of the log of all messages, the latest first.
-type LogQuery struct {
-	Before int64  // only smaller seqs; 0: from the newest
-	Agent  string // sent by or to this agent, or to every agent
-	Thread string
-	Signal string
-	Limit  int // 1 to MaxLimit; 0 means DefaultLimit
-}
-
 // LogPage is a page of the log.
 type LogPage struct {
 	Messages []operational.Message `json:"messages"`
@@ -30,13 +21,13 @@ type LogPage struct {
 // Log reads the log of all messages. It marks none as delivered: whoever reads
 // the log is not whom they are for. A Captain sees all of it, an agent what it
 // sent, what is for it and what is for everybody.
-func (b *Mailbox) Log(ctx context.Context, q LogQuery) (LogPage, error) {
+func (b *Mailbox) Log(ctx context.Context, q operational.LogQuery) (LogPage, error) {
 	principal := skillrouter.PrincipalOf(ctx)
 	if err := principal.Need(skillrouter.ScopeAgent); err != nil {
 		return LogPage{}, err
 	}
-	limit, err := skillrouter.Limit(q.Limit, DefaultLimit, MaxLimit)
-	if err != nil {
+	var err error
+	if q.Limit, err = skillrouter.Limit(q.Limit, DefaultLimit, MaxLimit); err != nil {
 		return LogPage{}, err
 	}
 	if q.Before < 0 {
@@ -56,8 +47,7 @@ func (b *Mailbox) Log(ctx context.Context, q LogQuery) (LogPage, error) {
 		}
 		q.Agent = principal.AgentID
 	}
-	messages, next, err := b.store.MessageLog(ctx, operational.LogQuery{
-		Before: q.Before, Agent: q.Agent, Thread: q.Thread, Signal: q.Signal, Limit: limit, Reach: logReach,
-	})
+	q.Reach = logReach
+	messages, next, err := b.store.MessageLog(ctx, q)
 	return LogPage{Messages: messages, Next: next}, err
 }

@@ -30,27 +30,27 @@ func TestLog(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		who  skillrouter.Principal
-		q    comms.LogQuery
+		q    operational.LogQuery
 		want []int64
 		next int64
 		code skillrouter.Code
 	}{
-		"all, the latest first":        {skillrouter.Open(), comms.LogQuery{}, []int64{5, 4, 3, 2, 1}, 0, ""},
-		"a page":                       {skillrouter.Open(), comms.LogQuery{Limit: 2}, []int64{5, 4}, 4, ""},
-		"the next page":                {skillrouter.Open(), comms.LogQuery{Limit: 2, Before: 4}, []int64{3, 2}, 2, ""},
-		"the last page":                {skillrouter.Open(), comms.LogQuery{Limit: 2, Before: 2}, []int64{1}, 0, ""},
-		"beyond the end is the end":    {skillrouter.Open(), comms.LogQuery{Limit: 1, Before: 1 << 60}, []int64{5}, 5, ""},
-		"a thread":                     {skillrouter.Open(), comms.LogQuery{Thread: "t1"}, []int64{2, 1}, 0, ""},
-		"a signal":                     {skillrouter.Open(), comms.LogQuery{Signal: "stop"}, []int64{4}, 0, ""},
-		"an agent's, and broadcasts":   {skillrouter.Open(), comms.LogQuery{Agent: "b"}, []int64{3, 2, 1}, 0, ""},
-		"an agent sees its own":        {as("b"), comms.LogQuery{}, []int64{3, 2, 1}, 0, ""},
-		"an agent asks for its own":    {as("b"), comms.LogQuery{Agent: "b", Signal: "pause"}, []int64{3}, 0, ""},
-		"another's are not for it":     {as("b"), comms.LogQuery{Agent: "d"}, nil, 0, skillrouter.Forbidden},
-		"a reader has no mailbox":      {skillrouter.Principal{Scopes: []skillrouter.Scope{skillrouter.ScopeRead}}, comms.LogQuery{}, nil, 0, skillrouter.Forbidden},
-		"nobody":                       {skillrouter.Principal{}, comms.LogQuery{}, nil, 0, skillrouter.Forbidden},
-		"a limit beyond the bound":     {skillrouter.Open(), comms.LogQuery{Limit: comms.MaxLimit + 1}, nil, 0, skillrouter.Invalid},
-		"a negative place":             {skillrouter.Open(), comms.LogQuery{Before: -1}, nil, 0, skillrouter.Invalid},
-		"a thread's name of two lines": {skillrouter.Open(), comms.LogQuery{Thread: "a\nb"}, nil, 0, skillrouter.Invalid},
+		"all, the latest first":        {skillrouter.Open(), operational.LogQuery{}, []int64{5, 4, 3, 2, 1}, 0, ""},
+		"a page":                       {skillrouter.Open(), operational.LogQuery{Limit: 2}, []int64{5, 4}, 4, ""},
+		"the next page":                {skillrouter.Open(), operational.LogQuery{Limit: 2, Before: 4}, []int64{3, 2}, 2, ""},
+		"the last page":                {skillrouter.Open(), operational.LogQuery{Limit: 2, Before: 2}, []int64{1}, 0, ""},
+		"beyond the end is the end":    {skillrouter.Open(), operational.LogQuery{Limit: 1, Before: 1 << 60}, []int64{5}, 5, ""},
+		"a thread":                     {skillrouter.Open(), operational.LogQuery{Thread: "t1"}, []int64{2, 1}, 0, ""},
+		"a signal":                     {skillrouter.Open(), operational.LogQuery{Signal: "stop"}, []int64{4}, 0, ""},
+		"an agent's, and broadcasts":   {skillrouter.Open(), operational.LogQuery{Agent: "b"}, []int64{3, 2, 1}, 0, ""},
+		"an agent sees its own":        {as("b"), operational.LogQuery{}, []int64{3, 2, 1}, 0, ""},
+		"an agent asks for its own":    {as("b"), operational.LogQuery{Agent: "b", Signal: "pause"}, []int64{3}, 0, ""},
+		"another's are not for it":     {as("b"), operational.LogQuery{Agent: "d"}, nil, 0, skillrouter.Forbidden},
+		"a reader has no mailbox":      {skillrouter.Principal{Scopes: []skillrouter.Scope{skillrouter.ScopeRead}}, operational.LogQuery{}, nil, 0, skillrouter.Forbidden},
+		"nobody":                       {skillrouter.Principal{}, operational.LogQuery{}, nil, 0, skillrouter.Forbidden},
+		"a limit beyond the bound":     {skillrouter.Open(), operational.LogQuery{Limit: comms.MaxLimit + 1}, nil, 0, skillrouter.Invalid},
+		"a negative place":             {skillrouter.Open(), operational.LogQuery{Before: -1}, nil, 0, skillrouter.Invalid},
+		"a thread's name of two lines": {skillrouter.Open(), operational.LogQuery{Thread: "a\nb"}, nil, 0, skillrouter.Invalid},
 	} {
 		page, err := h.Mailbox.Log(skillrouter.WithPrincipal(t.Context(), c.who), c.q)
 		var got []int64

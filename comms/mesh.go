@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// MeshService looks at the UDP mesh (seed 003's InterLock). router/interlock
+// MeshService looks at the UDP mesh (the experience server's InterLock). router/interlock
 // implements it beside the socket, router/client over HTTP.
 type MeshService interface {
 	// Mesh returns the mesh's state, its peers and its counters since the start.

@@ -35,7 +35,7 @@ func TestSweep(t *testing.T) {
 		episodes, indexed, evidence int64
 	}{
 		{"to the day", 90 * oneDay, experience.Swept{Deprecated: 1}, 4, 5, 4},
-		{"a moment later", time.Second, experience.Swept{Episodes: 3}, 1, 2, 4}, // it names what it was found in, as seed 003 does
+		{"a moment later", time.Second, experience.Swept{Episodes: 3}, 1, 2, 4}, // it names what it was found in, as the experience server does
 		{"the useful one stays", 80 * oneDay, experience.Swept{}, 1, 2, 4},
 		{"up to twice as long, and the pattern with it", 10 * oneDay, experience.Swept{Episodes: 1, Patterns: 1}, 0, 1, 0},
 		{"nothing is left to do", 500 * oneDay, experience.Swept{}, 0, 1, 0},

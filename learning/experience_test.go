@@ -21,7 +21,7 @@ func TestExperienceContract(t *testing.T) {
 	})
 }
 
-// TestLessonsOfEveryKind sees, as seed 003's clients do, the lessons that others
+// TestLessonsOfEveryKind sees, as the experience server's clients do, the lessons that others
 // report, and those that are in use no more.
 func TestLessonsOfEveryKind(t *testing.T) {
 	clock := &moved{at: begin}

@@ -11,7 +11,7 @@ import (
 )
 
 // TestPatternTurns lets an operation type go from success to failure: it keeps
-// one pattern, which seed 003's clients see as it was made and everybody else
+// one pattern, which the experience server's clients see as it was made and everybody else
 // as it is now (O3).
 func TestPatternTurns(t *testing.T) {
 	clock := &moved{at: begin}

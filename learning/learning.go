@@ -129,7 +129,7 @@ const (
 	MaxRefusals = 100
 )
 
-// DefaultPersona is whose memory is meant if nobody says (seed 002).
+// DefaultPersona is whose memory is meant if nobody says (of the persona's memory).
 const DefaultPersona = skillrouter.DefaultPersona
 
 // EventEpisodeRecorded tells of an episode; lessons that fit an agent's work are found by it.
@@ -138,8 +138,8 @@ const EventEpisodeRecorded = "episode.recorded"
 // Bounds and defaults that several kinds share.
 const (
 	DefaultListing        = 50   // entries on a page of a listing
-	DefaultKnowledgeLimit = 5    // seed 004
-	DefaultEpisodeLimit   = 10   // seed 004
+	DefaultKnowledgeLimit = 5    // the sidecar
+	DefaultEpisodeLimit   = 10   // the sidecar
 	MaxReason             = 2000 // bytes of why something is rejected
 	// BulkInFlight is how many chunks are on their way: one is being written while
 	// the one before it is being indexed and the one after it is being read.

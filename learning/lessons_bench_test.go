@@ -15,7 +15,7 @@ import (
 	"skillrouter/learning/lesson"
 )
 
-// lesson makes a lesson of about the length of seed 000's examples.
+// lesson makes a lesson of about the length of MNEMOSYNE's examples.
 func (w writer) lesson(id string) lesson.Draft {
 	return lesson.Draft{
 		ID: id, Type: learning.LessonTypes()[w.random.IntN(6)], Domain: []string{"infrastructure", "security", "web", "data"}[w.random.IntN(4)],

@@ -4,7 +4,7 @@ package learning
 // overrode a check.
 type Result string
 
-// The results of seed 003.
+// The results of the experience server.
 const (
 	ResultSuccess Result = "success"
 	ResultFailure Result = "failure"

@@ -45,7 +45,7 @@ func Sentence(err error) string {
 // FoldDomain returns a domain as domains are compared.
 func FoldDomain(domain string) string { return Fold(strings.TrimSpace(domain)) }
 
-// DefaultFactCategory is seed 002's.
+// DefaultFactCategory is the persona memory's.
 const DefaultFactCategory = "general"
 
 // CheckFactCategory returns the category of a fact or a procedure, the default one if none is said.

@@ -171,7 +171,7 @@ func dateTime(text string, _ time.Time) (TimeRange, bool) {
 }
 
 // DateRange returns the text of the time range that a JSON value gives: a text,
-// or a pair of ends of which one may be null or empty (seed 002's tuple). What
+// or a pair of ends of which one may be null or empty (the persona memory's tuple). What
 // is no time range is an Invalid error that names the field.
 func DateRange(field string, raw json.RawMessage) (string, error) {
 	if len(raw) == 0 || string(raw) == "null" {

@@ -10,7 +10,7 @@ import (
 )
 
 // TestHearsay: what nobody vouches for is kept and counted, moves a confidence
-// as seed 003 says, and does nothing else.
+// as the experience server says, and does nothing else.
 func TestUntrusted(t *testing.T) {
 	c := newClock()
 	s := open(t, t.TempDir(), c.Now).store

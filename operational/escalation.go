@@ -7,7 +7,7 @@ import (
 	"skillrouter"
 )
 
-// EscalationStatus says how far an escalation has come, in the words of seed 000.
+// EscalationStatus says how far an escalation has come, in the words of MNEMOSYNE.
 type EscalationStatus string
 
 // The statuses. Open ones are pending and reviewed.

@@ -6,6 +6,6 @@ type LogQuery struct {
 	Agent  string // sent by or to this agent, or to every agent
 	Thread string
 	Signal string
-	Limit  int // most messages
-	Reach  int // how many seqs are looked through at most: no index has every field
+	Limit  int // most messages; in a caller's, 1 to comms.MaxLimit, 0 means comms.DefaultLimit
+	Reach  int // how many seqs are looked through at most, which the mailbox sets: no index has every field
 }

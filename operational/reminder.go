@@ -61,7 +61,7 @@ const SignalReminder = "reminder"
 // TriggerType says what a reminder waits for.
 type TriggerType string
 
-// The types of triggers, as seed 002 names them, and one for what recurs.
+// The types of triggers, as the persona's memory names them, and one for what recurs.
 const (
 	TriggerTime      TriggerType = "time"      // time:+1hour, time:2026-12-24T18:00:00Z
 	TriggerEvent     TriggerType = "event"     // event:deployment
@@ -71,7 +71,7 @@ const (
 
 // Reminder is something to do later.
 type Reminder struct {
-	Number         int64           `json:"id"` // seed 002's id is a number
+	Number         int64           `json:"id"` // the persona memory's id is a number
 	Persona        string          `json:"persona"`
 	ConversationID string          `json:"conversation_id,omitempty"`
 	Task           string          `json:"task"`

@@ -59,19 +59,19 @@ type SessionContext struct {
 
 // Bounds of memories and contexts.
 const (
-	RecentLessons = 20 // seed 000: lessons[:20]
+	RecentLessons = 20 // MNEMOSYNE: lessons[:20]
 	// MemoryLessons bounds each other list: what is put before an agent at its start must leave room for its work.
 	MemoryLessons = 50
 	TopicLessons  = 10             // lessons of one topic
 	MaxTopics     = 16             // further topics of a session's context
-	FailureAge    = 72 * time.Hour // seed 000: get_recent_failures(hours=72)
-	// SessionAgent is whose session it is if nobody says: seed 000's reporter.
+	FailureAge    = 72 * time.Hour // MNEMOSYNE: get_recent_failures(hours=72)
+	// SessionAgent is whose session it is if nobody says: MNEMOSYNE's reporter.
 	SessionAgent = "CLAUDE_CODE"
 	// sessionGap is how long an agent may be silent within one session.
 	sessionGap = 2 * time.Hour
 )
 
-// sessionTopics are seed 000's domains of a session's context.
+// sessionTopics are MNEMOSYNE's domains of a session's context.
 func sessionTopics() []string { return []string{"docker", "supabase", "n8n", "caddy", "aria"} }
 
 // MemorySources are what an AgentMemory reads.
@@ -231,7 +231,7 @@ func lastSession(lessons []lesson.Lesson) []lesson.Lesson {
 	return lessons
 }
 
-// topicsOf returns seed 000's topics and further ones, in lower case, each once.
+// topicsOf returns MNEMOSYNE's topics and further ones, in lower case, each once.
 func topicsOf(further []string) ([]string, error) {
 	topics := sessionTopics()
 	if len(further) > MaxTopics {

@@ -69,7 +69,7 @@ func TestAgentMemory(t *testing.T) {
 		got.AntiPatterns[0].SourceAgent != "other" || got.AntiPatterns[0].Trust != learning.TrustAgent || got.AntiPatterns[0].Confidence < 0.7 {
 		t.Errorf("anti-patterns: %+v", got.AntiPatterns)
 	}
-	// CHRONOS has reported nothing: seed 000 says what it does.
+	// CHRONOS has reported nothing: MNEMOSYNE says what it does.
 	tell("other", "infrastructure", "For the seed's agents", nil)
 	if got, err = memory.Memory(ctx, "CHRONOS"); err != nil || got.Domain != "infrastructure" || !slices.Contains(titles(got.Recent), "For the seed's agents") {
 		t.Errorf("CHRONOS has %+v, %v", got, err)

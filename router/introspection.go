@@ -47,7 +47,7 @@ const (
 // MemoryCategories is the answer to Categories.
 type MemoryCategories struct {
 	Persona    string           `json:"persona"`
-	Categories []string         `json:"categories"` // each name once, in order (seed 002)
+	Categories []string         `json:"categories"` // each name once, in order (the persona's memory)
 	Count      int              `json:"count"`
 	Held       []MemoryCategory `json:"held"` // what is in each, by type and name
 }

@@ -39,6 +39,14 @@ type Item struct {
 
 // Answer is what the router found.
 type Answer struct {
+	Section
+	// Sections are the answers to each of several questions in one query, in its order,
+	// at most MaxSections. The first is also this answer; a query with one question has none.
+	Sections []Section `json:"sections,omitempty"`
+}
+
+// Section is the answer to one question: the whole query, or its part of one with several.
+type Section struct {
 	QueryType  classify.Class   `json:"query_type"` // the class that was chosen, also if another source answered
 	Confidence float64          `json:"confidence"`
 	Reasons    []string         `json:"reasons"`
@@ -49,31 +57,6 @@ type Answer struct {
 	Source     string           `json:"source"`         // learning.db or operational.db
 	Also       []classify.Class `json:"also,omitempty"` // further classes whose sources were asked, after a near tie
 	Miss       *Miss            `json:"miss,omitempty"`
-	// Sections are the answers to each of several questions in one query, in its order,
-	// at most MaxSections. The first is also this answer; a query with one question has none.
-	Sections []Section `json:"sections,omitempty"`
-}
-
-// Section is the answer to one of several questions in one query.
-type Section struct {
-	Query      string           `json:"query"` // this question's part of the query
-	QueryType  classify.Class   `json:"query_type"`
-	Confidence float64          `json:"confidence"`
-	Reasons    []string         `json:"reasons"`
-	Summary    string           `json:"summary,omitempty"`
-	Items      []Item           `json:"items"`
-	Count      int              `json:"count"`
-	Source     string           `json:"source"`
-	Also       []classify.Class `json:"also,omitempty"`
-	Miss       *Miss            `json:"miss,omitempty"`
-}
-
-// section is an answer as a part of a larger one.
-func (a *Answer) section() Section {
-	return Section{
-		Query: a.Query, QueryType: a.QueryType, Confidence: a.Confidence, Reasons: a.Reasons, Summary: a.Summary,
-		Items: a.Items, Count: a.Count, Source: a.Source, Also: a.Also, Miss: a.Miss,
-	}
 }
 
 // Miss says that the store that was asked first had nothing, and which stores were asked

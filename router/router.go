@@ -128,7 +128,7 @@ func (r *Router) sections(ctx context.Context, query Query, q question, parts []
 			whole.Query = query.Query
 			whole.Reasons = append(slices.Clone(answer.Reasons), fmt.Sprintf("it asks %d things: this answers the first, the sections answer each", len(parts)))
 		}
-		whole.Sections = append(whole.Sections, answer.section())
+		whole.Sections = append(whole.Sections, answer.Section)
 	}
 	return whole, nil
 }
@@ -151,10 +151,10 @@ func mentionsOf(names []named) []classify.Mention {
 func (r *Router) answer(ctx context.Context, query Query, q question) (Answer, error) {
 	limit := q.limit
 	decided := r.of(q.caller).classify(query, mentionsOf(q.names))
-	answer := Answer{
+	answer := Answer{Section: Section{
 		QueryType: decided.Class, Confidence: decided.Confidence, Reasons: slices.Clone(decided.Reasons), Query: query.Query,
 		Source: sourceOf(decided.Class), Items: []Item{},
-	}
+	}}
 	asker := ctx
 	ctx = learning.NotAsked(ctx) // whether the whole question is a gap is seen below
 	first, err := r.ask(ctx, decided.Class, q)

@@ -13,7 +13,7 @@ type SystemService interface {
 	Doctor(ctx context.Context) ([]SystemCheck, error)
 }
 
-// StatusHealthy is the Status of a router that is well, in seed 003's word.
+// StatusHealthy is the Status of a router that is well, in the experience server's word.
 const StatusHealthy = "healthy"
 
 // SystemHealth is what the router says of itself.
@@ -30,4 +30,14 @@ type SystemCheck struct {
 	Name   string `json:"name"`
 	OK     bool   `json:"ok"`
 	Detail string `json:"detail"`
+}
+
+// Outbound is a place of the program that may open a connection.
+type Outbound struct {
+	Name    string `json:"name"`
+	Purpose string `json:"purpose" doc:"What it is for"`
+	Setting string `json:"setting" doc:"What switches it on"`
+	On      bool   `json:"on"`
+	Target  string `json:"target,omitempty" doc:"What is dialled, and nothing else"`
+	Leaves  bool   `json:"leaves" doc:"It is on, and the target is not this machine"`
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Speak InterLock, the UDP mesh of seed 003, by hand. Only Python's own library is needed.
+"""Speak InterLock, the UDP mesh of the experience server, by hand. Only Python's own library is needed.
 
     interlock.py send BUILD_COMPLETED outcome=success duration_ms=1200
     interlock.py send LESSON_LEARNED --sender consciousness --data '{"statement": "Run the tests first"}'

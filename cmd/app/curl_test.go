@@ -15,7 +15,7 @@ import (
 	"skillrouter/cmd/app"
 )
 
-// TestCurlLines sends what the rule for Claude Code in seed 000 has its reader
+// TestCurlLines sends what the rule for Claude Code in MNEMOSYNE has its reader
 // type, word for word, to the whole handler.
 func TestCurlLines(t *testing.T) {
 	a, err := app.New(t.Context(), settings(t), slog.New(slog.DiscardHandler), app.Options{})

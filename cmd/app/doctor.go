@@ -11,7 +11,7 @@ import (
 
 	"skillrouter/cmd/hook/offline"
 	"skillrouter/cmd/locate"
-	"skillrouter/router/httpapi"
+	"skillrouter/router"
 )
 
 // Bounds of what doctor calls well.
@@ -29,8 +29,8 @@ const (
 
 // doctor looks the whole process over. Each check stands for itself: one that
 // cannot be made is a failure that says why.
-func (a *App) doctor(ctx context.Context) []httpapi.Check {
-	checks := []httpapi.Check{a.checkSettings()}
+func (a *App) doctor(ctx context.Context) []router.SystemCheck {
+	checks := []router.SystemCheck{a.checkSettings()}
 	for _, db := range []*Database{a.learning, a.operational} {
 		checks = append(checks, checkDatabase(ctx, db), a.checkClock(ctx, db))
 	}
@@ -41,19 +41,19 @@ func (a *App) doctor(ctx context.Context) []httpapi.Check {
 	return append(checks, a.services.census.checks(ctx)...)
 }
 
-func (a *App) checkSettings() httpapi.Check {
+func (a *App) checkSettings() router.SystemCheck {
 	access := "open to every program on this machine until a token is issued"
 	if a.needsToken() {
 		access = "reachable from other machines, a token is needed"
 	}
-	return httpapi.Check{Name: "settings", OK: true, Detail: fmt.Sprintf("listening on %s (%s), data in %s, heartbeat every %s, stale after %s, offline after %s, %s %s/%s",
+	return router.SystemCheck{Name: "settings", OK: true, Detail: fmt.Sprintf("listening on %s (%s), data in %s, heartbeat every %s, stale after %s, offline after %s, %s %s/%s",
 		strings.Join(a.Addresses(), ", "), access, a.config.Data, a.config.Presence.HeartbeatInterval, a.config.Presence.StaleAfter, a.config.Presence.OfflineAfter,
 		runtime.Version(), runtime.GOOS, runtime.GOARCH)}
 }
 
 // checkDatabase reads the pragmas back and checks every page and index.
-func checkDatabase(ctx context.Context, db *Database) httpapi.Check {
-	c := httpapi.Check{Name: db.Name + ".db"}
+func checkDatabase(ctx context.Context, db *Database) router.SystemCheck {
+	c := router.SystemCheck{Name: db.Name + ".db"}
 	ctx, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
 	if err := db.checkPragmas(ctx); err != nil {
@@ -91,8 +91,8 @@ func checkDatabase(ctx context.Context, db *Database) httpapi.Check {
 }
 
 // checkHashes holds the rows that have a hash of their content against it.
-func (a *App) checkHashes(ctx context.Context) httpapi.Check {
-	c := httpapi.Check{Name: "knowledge hashes"}
+func (a *App) checkHashes(ctx context.Context) router.SystemCheck {
+	c := router.SystemCheck{Name: "knowledge hashes"}
 	bounded, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
 	db, err := a.learning.Read.DB()
@@ -115,8 +115,8 @@ func (a *App) checkHashes(ctx context.Context) httpapi.Check {
 }
 
 // checkLedger follows the newest rows of each chain.
-func (a *App) checkLedger(ctx context.Context) httpapi.Check {
-	c := httpapi.Check{Name: "ledger"}
+func (a *App) checkLedger(ctx context.Context) router.SystemCheck {
+	c := router.SystemCheck{Name: "ledger"}
 	ctx, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
 	v := Verification{OK: true}
@@ -137,21 +137,21 @@ func (a *App) checkLedger(ctx context.Context) httpapi.Check {
 }
 
 // checkLosses tells of stored writes that turned out to be gone.
-func (a *App) checkLosses() httpapi.Check {
+func (a *App) checkLosses() router.SystemCheck {
 	lost, err := Losses(a.config.Data)
 	switch {
 	case err != nil:
-		return httpapi.Check{Name: "stored writes", Detail: err.Error()}
+		return router.SystemCheck{Name: "stored writes", Detail: err.Error()}
 	case len(lost) > 0:
-		return httpapi.Check{Name: "stored writes", Detail: strings.Join(lost, "; ") + ". Restore a backup, or remove " + filepath.Join(a.config.Data, lossesName) + " when you have seen to it"}
+		return router.SystemCheck{Name: "stored writes", Detail: strings.Join(lost, "; ") + ". Restore a backup, or remove " + filepath.Join(a.config.Data, lossesName) + " when you have seen to it"}
 	}
-	return httpapi.Check{Name: "stored writes", OK: true, Detail: "none is known to be gone"}
+	return router.SystemCheck{Name: "stored writes", OK: true, Detail: "none is known to be gone"}
 }
 
 // checkClock compares the wall clock with the newest event: order does not
 // depend on clocks, but expiry and presence do.
-func (a *App) checkClock(ctx context.Context, db *Database) httpapi.Check {
-	c := httpapi.Check{Name: db.Name + " clock"}
+func (a *App) checkClock(ctx context.Context, db *Database) router.SystemCheck {
+	c := router.SystemCheck{Name: db.Name + " clock"}
 	newest, err := db.newest(ctx)
 	if err != nil {
 		c.Detail = err.Error()
@@ -193,8 +193,8 @@ func (a *App) warnOfClock(ctx context.Context, db *Database) {
 }
 
 // checkFolder looks for files that other users may read.
-func (a *App) checkFolder() httpapi.Check {
-	c := httpapi.Check{Name: "files", OK: true, Detail: "private to this user"}
+func (a *App) checkFolder() router.SystemCheck {
+	c := router.SystemCheck{Name: "files", OK: true, Detail: "private to this user"}
 	if runtime.GOOS == "windows" {
 		c.Detail = "rights are the folder's own on Windows"
 		return c
@@ -202,16 +202,16 @@ func (a *App) checkFolder() httpapi.Check {
 	for _, name := range append(headNames(), "", "learning.db", "operational.db", locate.OwnerTokenName, locate.LockName, offline.CopyName, offline.KeyName, indexesFolder, proceduresFolder, highWaterName, lossesName) {
 		path := filepath.Join(a.config.Data, name)
 		if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o077 != 0 {
-			return httpapi.Check{Name: "files", Detail: fmt.Sprintf("%s may be read by others (%v): chmod go= it", path, info.Mode().Perm())}
+			return router.SystemCheck{Name: "files", Detail: fmt.Sprintf("%s may be read by others (%v): chmod go= it", path, info.Mode().Perm())}
 		}
 	}
 	return c
 }
 
-func (a *App) checkDisk() httpapi.Check {
+func (a *App) checkDisk() router.SystemCheck {
 	free, err := freeDisk(a.config.Data)
 	if err != nil {
-		return httpapi.Check{Name: "disk", Detail: err.Error()}
+		return router.SystemCheck{Name: "disk", Detail: err.Error()}
 	}
-	return httpapi.Check{Name: "disk", OK: free >= lowDisk, Detail: fmt.Sprintf("%.1f GiB free; %s", float64(free)/(1<<30), a.ballast.said())}
+	return router.SystemCheck{Name: "disk", OK: free >= lowDisk, Detail: fmt.Sprintf("%.1f GiB free; %s", float64(free)/(1<<30), a.ballast.said())}
 }

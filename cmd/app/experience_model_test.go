@@ -615,7 +615,7 @@ func (c chance) sequence(t testing.TB, old *oldServer, rounds int, take func(a a
 	ask("POST", "/api/tools/get_lessons", object{})
 }
 
-// TestExperienceAsTheOriginal sends random requests of seed 003's clients to the
+// TestExperienceAsTheOriginal sends random requests of the experience server's clients to the
 // router and holds each answer to the seed's rules, as a small model of them says (O3 to O6).
 func TestExperienceAsTheOriginal(t *testing.T) {
 	for _, seed := range []uint64{1, 2026} {

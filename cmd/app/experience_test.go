@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestExperienceClient goes through seed 003's table of endpoints as a client of
+// TestExperienceClient goes through the experience server's table of endpoints as a client of
 // the original does: with its paths, its fields and its integer ids.
 func TestExperienceClient(t *testing.T) {
 	s := serve(t)
@@ -144,7 +144,7 @@ func TestExperienceClient(t *testing.T) {
 	}
 }
 
-// TestExperienceRefusals holds bad input on seed 003's paths to 400 or 404 with {error}.
+// TestExperienceRefusals holds bad input on the experience server's paths to 400 or 404 with {error}.
 func TestExperienceRefusals(t *testing.T) {
 	s := serve(t)
 	for _, test := range []struct {

@@ -9,19 +9,20 @@ import (
 	"gorm.io/gorm"
 
 	"skillrouter"
+	"skillrouter/router"
 	"skillrouter/router/httpapi"
 )
 
 // DoctorCheck is a line of doctor.
-type DoctorCheck = httpapi.Check
+type DoctorCheck = router.SystemCheck
 
 // SilentGrace is for the test of a stop.
 const SilentGrace = silentGrace
 
 // DataOf, HealthOf and DoctorOf are for tests that look past authentication.
-func DataOf(a *App) string                                 { return a.config.Data }
-func HealthOf(ctx context.Context, a *App) httpapi.Health  { return a.health(ctx) }
-func DoctorOf(ctx context.Context, a *App) []httpapi.Check { return a.doctor(ctx) }
+func DataOf(a *App) string                                      { return a.config.Data }
+func HealthOf(ctx context.Context, a *App) httpapi.Health       { return a.health(ctx) }
+func DoctorOf(ctx context.Context, a *App) []router.SystemCheck { return a.doctor(ctx) }
 
 // Statements are what was sent to a database.
 type Statements struct {

@@ -17,7 +17,7 @@ import (
 	"skillrouter/cmd/config"
 )
 
-// memories is a router as a client of seed 002 sees it: each helper of the
+// memories is a router as a client of the persona's memory sees it: each helper of the
 // seed's list is one call of POST /api/tools/{name}.
 type memories struct {
 	t      *testing.T
@@ -153,7 +153,7 @@ func (m *memories) eventually(what string, holds func() bool) {
 	}
 }
 
-// TestSemanticMemory is seed 002's semantic memory, by its own examples.
+// TestSemanticMemory is the persona memory's semantic memory, by its own examples.
 func TestSemanticMemory(t *testing.T) {
 	m := openMemories(t)
 	if r := m.call("recall_fact", `{"key":"database.orders.schema"}`); r["found"] != false || r["value"] != nil {
@@ -222,7 +222,7 @@ func TestSemanticMemory(t *testing.T) {
 	}
 }
 
-// TestMemoryIntrospection is seed 002's introspection.
+// TestMemoryIntrospection is the persona memory's introspection.
 func TestMemoryIntrospection(t *testing.T) {
 	m := openMemories(t)
 	categories := func(arguments string) string {
@@ -281,7 +281,7 @@ func TestMemoryIntrospection(t *testing.T) {
 	m.refused("clear_memory", `{"confirm":"yes"}`)
 }
 
-// TestEpisodicMemory is seed 002's episodic memory, by its own examples.
+// TestEpisodicMemory is the persona memory's episodic memory, by its own examples.
 func TestEpisodicMemory(t *testing.T) {
 	m := openMemories(t)
 	m.call("remember_episode", `{"event":"mrr-drop-investigation","context":{"symptom":"MRR down 30%","root_cause":"payment processor outage",
@@ -403,7 +403,7 @@ func TestClearEveryMemory(t *testing.T) {
 	}
 }
 
-// TestProspectiveMemory is seed 002's prospective memory, by its own example.
+// TestProspectiveMemory is the persona memory's prospective memory, by its own example.
 func TestProspectiveMemory(t *testing.T) {
 	m := openMemories(t)
 	schedule := func(arguments string) float64 {
@@ -464,7 +464,7 @@ func TestProspectiveMemory(t *testing.T) {
 	m.refused("cancel_task", `{"task_id":"x"}`)
 }
 
-// TestProceduralMemory is seed 002's procedural memory, by its own example.
+// TestProceduralMemory is the persona memory's procedural memory, by its own example.
 func TestProceduralMemory(t *testing.T) {
 	m := openMemories(t)
 	m.call("remember_procedure", `{"name":"analyze-mrr-drop","category":"investigation","steps":[

@@ -9,7 +9,7 @@ import (
 	"skillrouter"
 	"skillrouter/cmd/hook/offline"
 	"skillrouter/learning/guard"
-	"skillrouter/router/httpapi"
+	"skillrouter/router"
 )
 
 // How often the copy of the guard's rules is written.
@@ -69,14 +69,14 @@ const (
 )
 
 // checkHooks tells of hooks that were expected and did not come, and how often hooks judged by the copy of the rules.
-func (a *App) checkHooks(ctx context.Context) []httpapi.Check {
-	return []httpapi.Check{a.checkAsking(ctx), a.checkCopy(ctx)}
+func (a *App) checkHooks(ctx context.Context) []router.SystemCheck {
+	return []router.SystemCheck{a.checkAsking(ctx), a.checkCopy(ctx)}
 }
 
 // checkAsking compares what hooks said that their agents used with who asked the guard: hooks tell of a tool before and after it, and
 // one that tells of it without having asked is half set up.
-func (a *App) checkAsking(ctx context.Context) httpapi.Check {
-	c := httpapi.Check{Name: "agents' hooks"}
+func (a *App) checkAsking(ctx context.Context) router.SystemCheck {
+	c := router.SystemCheck{Name: "agents' hooks"}
 	now := a.now()
 	type use struct {
 		Agent string
@@ -111,8 +111,8 @@ func (a *App) checkAsking(ctx context.Context) httpapi.Check {
 	return c
 }
 
-func (a *App) checkCopy(ctx context.Context) httpapi.Check {
-	c := httpapi.Check{Name: "copy of the guard's rules"}
+func (a *App) checkCopy(ctx context.Context) router.SystemCheck {
+	c := router.SystemCheck{Name: "copy of the guard's rules"}
 	written, err := offline.Read(a.config.Data)
 	if err != nil {
 		c.Detail = "hooks cannot use it while the router is away: " + err.Error()

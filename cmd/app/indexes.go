@@ -8,7 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"skillrouter/learning"
-	"skillrouter/router/httpapi"
+	"skillrouter/router"
 	"skillrouter/tfidf/keep"
 )
 
@@ -56,9 +56,9 @@ func stateOf(s keep.State) string {
 
 // checkSnapshot is doctor's look at how an index is kept. One that is being
 // rebuilt is no fault: searches say so, and it mends itself.
-func checkSnapshot(index namedIndex, now time.Time) httpapi.Check {
+func checkSnapshot(index namedIndex, now time.Time) router.SystemCheck {
 	s := index.state()
-	c := httpapi.Check{Name: index.name + " snapshot", OK: s.SaveFailed == "" && s.Failed == "", Detail: stateOf(s)}
+	c := router.SystemCheck{Name: index.name + " snapshot", OK: s.SaveFailed == "" && s.Failed == "", Detail: stateOf(s)}
 	if s.Saved.IsZero() {
 		c.Detail += ", not saved yet"
 	} else {

@@ -82,7 +82,7 @@ func ask(t *testing.T, method, address, body string, header http.Header) (int, m
 	return answer.StatusCode, out
 }
 
-// TestFurtherListeners: what the table of seed 003 offers at its own port is
+// TestFurtherListeners: what the table of the experience server offers at its own port is
 // there unchanged, and the port for WebSockets says what it is for.
 func TestFurtherListeners(t *testing.T) {
 	cfg := settings(t)
@@ -91,8 +91,8 @@ func TestFurtherListeners(t *testing.T) {
 	if len(doors) != 3 {
 		t.Fatalf("doors: %v", doors)
 	}
-	seed003, sockets := doors[1], doors[2]
-	status, recorded := ask(t, http.MethodPost, seed003+"/api/experience", `{"operation_type":"build","outcome":"success","problem":{"query":"compile"}}`, nil)
+	experiences, sockets := doors[1], doors[2]
+	status, recorded := ask(t, http.MethodPost, experiences+"/api/experience", `{"operation_type":"build","outcome":"success","problem":{"query":"compile"}}`, nil)
 	if status != http.StatusCreated || recorded["recorded"] != true {
 		t.Errorf("POST /api/experience: %d %v", status, recorded)
 	}

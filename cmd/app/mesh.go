@@ -8,7 +8,7 @@ import (
 
 	"skillrouter/cmd/config"
 	"skillrouter/comms"
-	"skillrouter/router/httpapi"
+	"skillrouter/router"
 	"skillrouter/router/interlock"
 )
 
@@ -44,8 +44,8 @@ func (a *App) wireMesh(ctx context.Context, p *parts) error {
 }
 
 // meshOutbound describes whom the mesh sends to: the peers that its file lists, and nobody else.
-func meshOutbound(address config.Address, peers []interlock.Peer) httpapi.Outbound {
-	place := httpapi.Outbound{Name: "mesh", Purpose: "tells peers what was learned", Setting: address.Setting, On: len(peers) > 0}
+func meshOutbound(address config.Address, peers []interlock.Peer) router.Outbound {
+	place := router.Outbound{Name: "mesh", Purpose: "tells peers what was learned", Setting: address.Setting, On: len(peers) > 0}
 	targets := make([]string, 0, len(peers))
 	for _, peer := range peers {
 		targets = append(targets, "udp://"+peer.Address.String())
@@ -56,7 +56,7 @@ func meshOutbound(address config.Address, peers []interlock.Peer) httpapi.Outbou
 }
 
 // plannedMesh is the meshOutbound that settings would make; a file that cannot be read would end the start.
-func plannedMesh(c config.Config) httpapi.Outbound {
+func plannedMesh(c config.Config) router.Outbound {
 	address, on := c.InterLockAddress()
 	if !on {
 		return meshOutbound(config.Address{Setting: "interlock.listen"}, nil)

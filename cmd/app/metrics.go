@@ -17,7 +17,7 @@ import (
 	"skillrouter/learning/lesson"
 	"skillrouter/learning/shelf"
 	"skillrouter/operational"
-	"skillrouter/router/httpapi"
+	"skillrouter/router"
 	"skillrouter/tfidf/keep"
 )
 
@@ -130,9 +130,9 @@ func (c census) Collect(ch chan<- prometheus.Metric) {
 }
 
 // checks are doctor's looks at the services.
-func (c census) checks(ctx context.Context) []httpapi.Check {
+func (c census) checks(ctx context.Context) []router.SystemCheck {
 	counts := c.presence.Count()
-	checks := []httpapi.Check{
+	checks := []router.SystemCheck{
 		checkIndex("knowledge index", c.knowledge.IndexState().Stage, func() (shelf.IndexCheck, error) { return c.knowledge.Check(ctx) }),
 		checkIndex("episode index", c.episodes.IndexState().Stage, func() (shelf.IndexCheck, error) { return c.episodes.Check(ctx) }),
 		checkIndex("lesson index", c.lessons.IndexState().Stage, func() (shelf.IndexCheck, error) { return c.lessons.Check(ctx) }),
@@ -141,8 +141,8 @@ func (c census) checks(ctx context.Context) []httpapi.Check {
 		checks = append(checks, checkSnapshot(index, c.now()))
 	}
 	ledger := c.guards.LedgerState()
-	return append(checks, checkVectors(c.vectors.Status()), httpapi.Check{Name: "guard ledger", OK: ledger.Well(), Detail: ledgerSaid(ledger)},
-		httpapi.Check{Name: "agents", OK: true, Detail: fmt.Sprintf("%d online, %d starting, %d stale, %d offline; %d streams open",
+	return append(checks, checkVectors(c.vectors.Status()), router.SystemCheck{Name: "guard ledger", OK: ledger.Well(), Detail: ledgerSaid(ledger)},
+		router.SystemCheck{Name: "agents", OK: true, Detail: fmt.Sprintf("%d online, %d starting, %d stale, %d offline; %d streams open",
 			counts[operational.AgentOnline], counts[operational.AgentStarting], counts[operational.AgentStale], counts[operational.AgentOffline], c.mailbox.Streams())})
 }
 
@@ -161,28 +161,28 @@ func ledgerSaid(s guard.LedgerState) string {
 	return said
 }
 
-func checkVectors(s shelf.EmbeddingStatus) httpapi.Check {
+func checkVectors(s shelf.EmbeddingStatus) router.SystemCheck {
 	if s.State == shelf.EmbeddingsOff {
-		return httpapi.Check{Name: "embeddings", OK: true, Detail: "off: no embedding model is configured, search goes by words"}
+		return router.SystemCheck{Name: "embeddings", OK: true, Detail: "off: no embedding model is configured, search goes by words"}
 	}
 	detail := fmt.Sprintf("%s: %d of %d vectors of %s, %d refused, %d left out", s.State, s.Done, s.Total, s.Model, s.Refused, s.LeftOut)
 	if s.FailingSince != nil {
 		detail += "; " + s.LastError
 	}
-	return httpapi.Check{Name: "embeddings", OK: s.FailingSince == nil, Detail: detail}
+	return router.SystemCheck{Name: "embeddings", OK: s.FailingSince == nil, Detail: detail}
 }
 
-func checkIndex(name string, stage keep.Stage, compare func() (shelf.IndexCheck, error)) httpapi.Check {
+func checkIndex(name string, stage keep.Stage, compare func() (shelf.IndexCheck, error)) router.SystemCheck {
 	if stage != keep.Complete {
-		return httpapi.Check{Name: name, OK: true, Detail: "not compared with the database: it is " + stage.String()}
+		return router.SystemCheck{Name: name, OK: true, Detail: "not compared with the database: it is " + stage.String()}
 	}
 	found, err := compare()
 	if err != nil {
-		return httpapi.Check{Name: name, Detail: err.Error()}
+		return router.SystemCheck{Name: name, Detail: err.Error()}
 	}
 	detail := fmt.Sprintf("%d indexed, %d stored", found.Indexed, found.Stored)
 	if !found.OK() {
 		detail += fmt.Sprintf("; not indexed: %v; not stored: %v; it is built anew by the next start if the folder index, in the data folder, is deleted while the router is down", found.Missing, found.Surplus)
 	}
-	return httpapi.Check{Name: name, OK: found.OK(), Detail: detail}
+	return router.SystemCheck{Name: name, OK: found.OK(), Detail: detail}
 }

@@ -11,7 +11,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/cmd/config"
-	"skillrouter/router/httpapi"
+	"skillrouter/router"
 )
 
 // modelCheckTime bounds doctor's question to the model's endpoint.
@@ -21,8 +21,8 @@ const modelCheckTime = 3 * time.Second
 // and whether the settings let it. There is none that is not listed, which a
 // test of the sources and one of the running program hold it to; all are off
 // unless somebody configures them.
-func Outbounds(c config.Config) []httpapi.Outbound {
-	return []httpapi.Outbound{
+func Outbounds(c config.Config) []router.Outbound {
+	return []router.Outbound{
 		outbound("model", "answers at /v1, learns from transcripts", "llm.base_url", c.LLM.BaseURL),
 		outbound("embeddings", "makes vectors for the search", "llm.embedding_model", c.LLM.EmbeddingBase()),
 		plannedMesh(c),
@@ -31,8 +31,8 @@ func Outbounds(c config.Config) []httpapi.Outbound {
 }
 
 // outbound describes a place that dials the host of an address, unless it is empty.
-func outbound(name, purpose, setting, address string) httpapi.Outbound {
-	return httpapi.Outbound{
+func outbound(name, purpose, setting, address string) router.Outbound {
+	return router.Outbound{
 		Name: name, Purpose: purpose, Setting: setting,
 		On: address != "", Target: address, Leaves: address != "" && !OnThisMachine(address),
 	}
@@ -53,7 +53,7 @@ func OnThisMachine(address string) bool {
 }
 
 // outbounds is Outbounds of this App, with the mesh's peers as they were read at its start.
-func (a *App) outbounds() []httpapi.Outbound {
+func (a *App) outbounds() []router.Outbound {
 	places := Outbounds(a.config)
 	for i := range places {
 		if places[i].Name == a.services.outbound.Name {
@@ -64,7 +64,7 @@ func (a *App) outbounds() []httpapi.Outbound {
 }
 
 // checkOutbound says what leaves this machine. That something does is no fault: somebody configured it.
-func (a *App) checkOutbound() httpapi.Check {
+func (a *App) checkOutbound() router.SystemCheck {
 	on := []string{}
 	for _, place := range a.outbounds() {
 		if place.On {
@@ -75,18 +75,18 @@ func (a *App) checkOutbound() httpapi.Check {
 	if len(on) > 0 {
 		detail = "dials " + strings.Join(on, ", ")
 	}
-	return httpapi.Check{Name: "outbound", OK: true, Detail: detail}
+	return router.SystemCheck{Name: "outbound", OK: true, Detail: detail}
 }
 
 // checkModel asks the model's endpoint which models it has.
-func (a *App) checkModel(ctx context.Context) []httpapi.Check {
+func (a *App) checkModel(ctx context.Context) []router.SystemCheck {
 	endpoint, name := a.services.endpoint, a.config.LLM.Model
 	if endpoint == nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, modelCheckTime)
 	defer cancel()
-	c := httpapi.Check{Name: "model"}
+	c := router.SystemCheck{Name: "model"}
 	models, err := endpoint.Models(ctx)
 	switch {
 	case err != nil:
@@ -96,5 +96,5 @@ func (a *App) checkModel(ctx context.Context) []httpapi.Check {
 	default:
 		c.OK, c.Detail = true, fmt.Sprintf("%s answers and has %d models", endpoint.Base(), len(models))
 	}
-	return []httpapi.Check{c}
+	return []router.SystemCheck{c}
 }

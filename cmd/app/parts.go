@@ -66,6 +66,7 @@ type parts struct {
 	gaps          *feedback.Gaps
 	answered      *knowledge.Answered
 	kinds         []kind.Memory
+	indexes       []namedIndex // of the kinds that join
 	routes        []httpapi.Routes
 	tools         []mcpserver.Tools
 	search        *search.Searcher

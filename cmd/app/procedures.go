@@ -11,12 +11,12 @@ import (
 	"skillrouter/learning/fact"
 	"skillrouter/learning/procedure"
 	"skillrouter/learning/runbooks"
-	"skillrouter/router/httpapi"
-	"skillrouter/router/mcpserver"
+	"skillrouter/router/kind"
 )
 
-func (a *App) wireProcedures(ctx context.Context, p *parts) error {
-	procedures := procedure.NewProcedures(p.memory, procedure.Options{
+// procedures makes the service of procedures.
+func (a *App) procedures(p *parts) (procedure.Service, kind.Memory) {
+	p.procedures = procedure.NewProcedures(p.memory, procedure.Options{
 		Options: a.learningOptions(), Lessons: p.lessons,
 		Facts: func(ctx context.Context, persona, key string) (json.RawMessage, bool, error) {
 			fact, err := p.facts.Recall(ctx, fact.Ref{Persona: persona, Key: key})
@@ -26,10 +26,11 @@ func (a *App) wireProcedures(ctx context.Context, p *parts) error {
 			return fact.Value, err == nil, err
 		},
 	})
-	if err := procedures.Load(ctx); err != nil {
-		return fmt.Errorf("open the index of procedures: %w", err)
-	}
-	a.life.run(ctx, "procedures", procedures.RunIndex)
+	return p.procedures, kind.Procedures(p.procedures, p.memory)
+}
+
+// wireRunbooks keeps the folder of procedures in step with them.
+func (a *App) wireRunbooks(ctx context.Context, p *parts) error {
 	if own := filepath.Join(a.config.Data, proceduresFolder); a.config.ProceduresFolder() == own {
 		// Made by an earlier version, it is open to others: they would read it where the data folder is not in the way.
 		if info, err := os.Stat(own); err == nil && info.Mode().Perm()&0o077 != 0 {
@@ -38,7 +39,7 @@ func (a *App) wireProcedures(ctx context.Context, p *parts) error {
 			}
 		}
 	}
-	folder, err := runbooks.Open(a.config.ProceduresFolder(), procedures, runbooks.Options{Now: a.now, Log: a.log})
+	folder, err := runbooks.Open(a.config.ProceduresFolder(), p.procedures, runbooks.Options{Now: a.now, Log: a.log})
 	if err != nil {
 		return err
 	}
@@ -49,8 +50,5 @@ func (a *App) wireProcedures(ctx context.Context, p *parts) error {
 	a.life.run(ctx, "runbooks", func(ctx context.Context) error {
 		return folder.Run(skillrouter.WithPrincipal(ctx, skillrouter.System()))
 	})
-	p.procedures = procedures
-	p.routes = append(p.routes, httpapi.Procedures(procedures))
-	p.tools = append(p.tools, mcpserver.Procedures(procedures))
 	return nil
 }

@@ -26,9 +26,5 @@ func (s system) Doctor(ctx context.Context) ([]router.SystemCheck, error) {
 	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeCaptain); err != nil {
 		return nil, err
 	}
-	var checks []router.SystemCheck
-	for _, c := range s.app.doctor(ctx) {
-		checks = append(checks, router.SystemCheck{Name: c.Name, OK: c.OK, Detail: c.Detail})
-	}
-	return checks, nil
+	return s.app.doctor(ctx), nil
 }

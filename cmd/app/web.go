@@ -28,7 +28,7 @@ func (a *App) wireWeb(ctx context.Context, p *parts) {
 		Sessions: p.sessions, Feed: p.feed, Timeline: p.timeline, Kinds: p.kinds, Router: p.queries, Introspection: p.introspection,
 		Knowledge: p.knowledge, Episodes: p.episodes, Experiences: p.experiences, Lessons: p.lessons, Patterns: p.patterns,
 		Guard: p.guards, Facts: p.facts, Procedures: p.procedures, Consolidation: p.consolidation,
-		Memory: p.crossing.memory, Unread: p.presence, Log: p.mailbox, Health: a.webHealth, Doctor: a.webDoctor, Hooks: a.webHooks,
+		Memory: p.crossing.memory, Unread: p.presence, Log: p.mailbox, Health: a.webHealth, Doctor: a.doctor, Hooks: a.checkHooks,
 		Search: p.search, Demo: a.options.demo,
 		Projects: func(ctx context.Context, limit int) ([]string, error) { return projectsOf(ctx, p, limit) },
 		Gaps:     p.gaps, Incidents: p.incidents, Tellings: p.tellings, Transfer: p.transfer, Value: p.value, Figures: p.figures, Decisions: p.decisions, Embeddings: p.vectors, Process: a.process,
@@ -54,24 +54,6 @@ func (a *App) webHealth(ctx context.Context) web.Health {
 		Status: health.Status, Version: health.Version, Uptime: time.Duration(health.UptimeMS) * time.Millisecond,
 		Stats: health.Stats, Interlock: health.Interlock,
 	}
-}
-
-// webDoctor is what the dashboard shows of GET /api/doctor.
-func (a *App) webDoctor(ctx context.Context) []web.Check {
-	var checks []web.Check
-	for _, check := range a.doctor(ctx) {
-		checks = append(checks, web.Check(check))
-	}
-	return checks
-}
-
-// webHooks is what the dashboard shows of agents' hooks.
-func (a *App) webHooks(ctx context.Context) []web.Check {
-	var checks []web.Check
-	for _, check := range a.checkHooks(ctx) {
-		checks = append(checks, web.Check(check))
-	}
-	return checks
 }
 
 // process is what the process takes, as the Go runtime counts it.

@@ -39,9 +39,9 @@ type services struct {
 	endStreams func(ctx context.Context) error
 	web        *web.Server
 	census     census
-	mesh       string           // the state of the UDP mesh, for GET /health
-	outbound   httpapi.Outbound // whom the mesh sends to
-	endpoint   *llm.Endpoint    // nil: none is configured
+	mesh       string          // the state of the UDP mesh, for GET /health
+	outbound   router.Outbound // whom the mesh sends to
+	endpoint   *llm.Endpoint   // nil: none is configured
 }
 
 // wire builds every service on the open databases, and the transports on the services.
@@ -136,7 +136,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	}
 	// Each of these may use what those before it have built.
 	for _, wire := range []func(context.Context, *parts) error{
-		a.wireLLM, a.wireEmbeddings, a.wireProcedures, a.wireFigures, a.wireTellings, a.wireIncidents, a.wireConsolidation, a.wireReminders, a.wireSessions, a.wireKinds, a.wireContext, a.wireChat,
+		a.wireLLM, a.wireEmbeddings, a.joinKinds, a.wireRunbooks, a.wireFigures, a.wireTellings, a.wireIncidents, a.wireConsolidation, a.wireReminders, a.wireSessions, a.wireKinds, a.wireContext, a.wireChat,
 		a.wireFeed, a.wireMesh, a.wireGaps, a.wireAnswered, a.wireSearch, a.wireTransfer,
 	} {
 		if err := wire(ctx, p); err != nil {
@@ -151,12 +151,11 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	a.services.census = census{
 		knowledge: knowledge, episodes: episodes, lessons: lessons, experiences: experiences, presence: presence, mailbox: mailbox, guards: guards, vectors: p.vectors, mesh: p.meshStatus, now: a.now,
 		learned: &recount[learned]{now: a.now},
-		indexes: []namedIndex{
+		indexes: append([]namedIndex{
 			{"knowledge", knowledge.IndexState},
 			{"episodes", episodes.IndexState},
 			{"lessons", lessons.IndexState},
-			{"procedures", p.procedures.IndexState},
-		},
+		}, p.indexes...),
 	}
 	registry.MustRegister(a.services.census)
 

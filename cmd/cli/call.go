@@ -100,7 +100,7 @@ func toolServices(c *client.Client) mcpserver.Services {
 	return mcpserver.Services{
 		Knowledge: c.Knowledge, Episodes: c.Episodes, Router: c.Router, Mailbox: c.Mailbox, Presence: c.Presence, Lessons: c.Lessons, Patterns: c.Patterns,
 		Experiences: c.Experience, Guard: c.Guard, Escalations: c.Escalations, Memory: c.Memory, Facts: c.Facts,
-		Kinds: []mcpserver.Tools{mcpserver.Procedures(c.Procedures)}, Reminders: c.Reminders, Sessions: c.Sessions, Consolidation: c.Consolidation,
+		Kinds: toolsOfKinds(c), Reminders: c.Reminders, Sessions: c.Sessions, Consolidation: c.Consolidation,
 		Context: c.Context, Introspection: c.Introspection, Search: c.Search,
 		Tasks: c.Tasks, Leases: c.Leases, Recon: c.Recon, Tokens: c.Tokens, System: remoteSystem{c.System}, Embeddings: c.System,
 	}

@@ -93,12 +93,17 @@ settings. Where none of these runs, one is started, except for --server.`,
 		s.queryCommand(), s.feedbackCommand(), s.searchCommand(), s.rememberCommand(), s.knowledgeCommand(), s.rulesCommand(), s.remindersAdd("remind"), s.usedCommand(), s.importCommand(), s.episodesCommand(), s.experienceCommand(),
 		s.lessonsCommand(), s.checkCommand(), s.tasksCommand(), s.reconCommand(), s.patternsCommand(), s.escalationsCommand(), s.memoryCommand(),
 		s.factsCommand(), s.cacheCommand(),
-		s.proceduresCommand(), s.remindersCommand(), s.sessionsCommand(), s.proposalsCommand(), s.learnCommand(), s.replayCommand(), s.valueCommand(), s.briefCommand(), s.contextCommand(),
+		s.remindersCommand(), s.sessionsCommand(), s.proposalsCommand(), s.learnCommand(), s.replayCommand(), s.valueCommand(), s.briefCommand(), s.contextCommand(),
 		s.eventsCommand(), s.gapsCommand(), s.judgeCommand(), s.interlockCommand(),
 		s.setupCommand(), s.hookCommand(), s.demoCommand(),
 		s.exportCommand(), s.backupCommand(), s.restoreCommand(), s.verifyCommand(), s.redactCommand(),
 		s.callCommand(), s.mcpCommand(), s.tokenCommand(), s.doctorCommand(), s.selftestCommand(), s.embeddingsCommand(), s.configCommand(), s.versionCommand(),
 	)
+	for _, k := range kinds {
+		cmd := k.commands(s)
+		cmd.GroupID = memoryGroup
+		root.AddCommand(cmd)
+	}
 	s.grouped(root)
 	return root
 }

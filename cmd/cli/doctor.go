@@ -26,14 +26,14 @@ const doctorTime = 2 * time.Minute
 
 // diagnosis is what doctor prints.
 type diagnosis struct {
-	OK     bool           `json:"ok"`
-	Server string         `json:"server"`
-	Up     bool           `json:"up"` // the router answered
-	Checks []client.Check `json:"checks"`
+	OK     bool                 `json:"ok"`
+	Server string               `json:"server"`
+	Up     bool                 `json:"up"` // the router answered
+	Checks []router.SystemCheck `json:"checks"`
 }
 
 func (d *diagnosis) add(name string, ok bool, format string, args ...any) {
-	d.Checks = append(d.Checks, client.Check{Name: name, OK: ok, Detail: fmt.Sprintf(format, args...)})
+	d.Checks = append(d.Checks, router.SystemCheck{Name: name, OK: ok, Detail: fmt.Sprintf(format, args...)})
 }
 
 func (s *shell) doctorCommand() *cobra.Command {
@@ -188,7 +188,7 @@ func readable(path string) error {
 type offlineProof struct {
 	Airgapped bool              `json:"airgapped"` // no connection leaves this machine
 	Router    bool              `json:"router"`    // the running router said so; else it is what the settings would make of one
-	Places    []client.Outbound `json:"places"`
+	Places    []router.Outbound `json:"places"`
 }
 
 // proveOffline lists what may open a connection: in the router, and in the commands that call it.
@@ -209,13 +209,11 @@ func (s *shell) proveOffline(ctx context.Context) error {
 	proof.Places, err = c.System.Outbounds(ctx)
 	if skillrouter.CodeOf(err) == skillrouter.Unavailable {
 		proof.Router = false
-		for _, place := range app.Outbounds(settings.Config) {
-			proof.Places = append(proof.Places, client.Outbound(place))
-		}
+		proof.Places = app.Outbounds(settings.Config)
 	} else if err != nil {
 		return err // a router that does not say is no proof
 	}
-	proof.Places = append(proof.Places, client.Outbound{
+	proof.Places = append(proof.Places, router.Outbound{
 		Name: "commands", Purpose: "call the router", Setting: "--server", On: true, Target: server, Leaves: !app.OnThisMachine(server),
 	})
 	for _, place := range proof.Places {
@@ -226,9 +224,9 @@ func (s *shell) proveOffline(ctx context.Context) error {
 
 func printProof(w io.Writer, proof offlineProof) {
 	leaving := 0
-	columns[client.Outbound]{
+	columns[router.Outbound]{
 		heads: []string{"PLACE", "STATE", "SWITCHED ON BY", "DIALS", "WHAT FOR"},
-		cells: func(place client.Outbound) cells {
+		cells: func(place router.Outbound) cells {
 			state := "off"
 			switch {
 			case place.Leaves:

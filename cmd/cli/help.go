@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -22,10 +23,13 @@ type family struct {
 	others  []string
 }
 
-// families name each command once, in the order of help.
+// memoryGroup is the family of what a kind of memory adds by itself.
+const memoryGroup = "memory"
+
+// families name each command once, in the order of help. Commands of kinds that are not named are rare ones, and the last of theirs.
 var families = []family{
 	{"start", []string{"serve", "setup", "status", "doctor"}, []string{"demo", "version"}},
-	{"memory", []string{"remember", "search", "context", "knowledge", "lessons", "facts"}, []string{"query", "remind", "episodes", "procedures", "reminders", "experience", "memory"}},
+	{memoryGroup, []string{"remember", "search", "context", "knowledge", "lessons", "facts"}, []string{"query", "remind", "episodes", "procedures", "reminders", "experience", "memory"}},
 	{"guard", []string{"check"}, []string{"rules", "escalations"}},
 	{"team", []string{"agents", "tasks", "messages", "signal", "stop"}, []string{"watch", "leases", "run", "sessions", "recon"}},
 	{"learning", []string{"learn"}, []string{"brief", "replay", "value", "proposals", "patterns", "used", "judge", "feedback", "gaps"}},
@@ -48,7 +52,9 @@ func (s *shell) grouped(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd("completion") // with an argument: what a shell asks for makes others
 	for _, cmd := range root.Commands() {
-		cmd.GroupID = admin // of a command that no family names; TestFamilies refuses one
+		if cmd.GroupID == "" {
+			cmd.GroupID = admin // of a command that no family names
+		}
 		rare := "yes"
 		for _, f := range families {
 			if seen := slices.Contains(f.inSight, cmd.Name()); seen || slices.Contains(f.others, cmd.Name()) {
@@ -129,7 +135,10 @@ func ofFamily(root *cobra.Command, id string) (list []*cobra.Command) {
 			list = append(list, cmd)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b *cobra.Command) int { return place[a.Name()] - place[b.Name()] })
+	last := len(root.Commands())
+	slices.SortStableFunc(list, func(a, b *cobra.Command) int {
+		return cmp.Or(place[a.Name()], last) - cmp.Or(place[b.Name()], last)
+	})
 	return list
 }
 
@@ -174,7 +183,11 @@ var exampleLines string
 // withExamples gives commands the examples that are of them, and one that only holds others the first of each.
 func withExamples(root *cobra.Command) {
 	examples := map[*cobra.Command][]string{}
-	for line := range strings.Lines(strings.ReplaceAll(exampleLines, "\\\n", "\v")) {
+	text := exampleLines
+	for _, k := range kinds {
+		text += "\n" + k.examples
+	}
+	for line := range strings.Lines(strings.ReplaceAll(text, "\\\n", "\v")) {
 		if of := exampleOf(root, line); of != nil {
 			examples[of] = append(examples[of], "  "+strings.ReplaceAll(strings.TrimSpace(line), "\v", "\\\n"))
 		}

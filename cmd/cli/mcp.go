@@ -68,16 +68,6 @@ func (s remoteSystem) Health(ctx context.Context) (router.SystemHealth, error) {
 	return router.SystemHealth{Status: h.Status, Version: h.Version, UptimeMS: h.UptimeMS, Timestamp: h.Timestamp, Stats: h.Stats}, err
 }
 
-// Doctor implements router.SystemService.
-func (s remoteSystem) Doctor(ctx context.Context) ([]router.SystemCheck, error) {
-	found, err := s.System.Doctor(ctx)
-	var checks []router.SystemCheck
-	for _, c := range found {
-		checks = append(checks, router.SystemCheck{Name: c.Name, OK: c.OK, Detail: c.Detail})
-	}
-	return checks, err
-}
-
 // toolsets are those that the flag or else the environment names, and those
 // that the settings have on for everyone.
 func (s *shell) toolsets(flag string) (mcpserver.Toolsets, error) {

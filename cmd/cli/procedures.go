@@ -14,7 +14,26 @@ import (
 	"skillrouter/learning/procedure"
 	"skillrouter/learning/runbooks"
 	"skillrouter/router/client"
+	"skillrouter/router/mcpserver"
 )
+
+func init() {
+	kinds = append(kinds, ofKind{
+		commands: (*shell).proceduresCommand,
+		tools:    func(c *client.Client) mcpserver.Tools { return mcpserver.Procedures(c.Procedures) },
+		examples: `skillrouter procedures list
+skillrouter procedures add deploy.yaml
+skillrouter procedures check deploy.yaml
+skillrouter procedures show deploy
+skillrouter procedures search roll out a release
+skillrouter procedures run deploy --param version=2.4.0
+skillrouter procedures run deploy --exec --param version=2.4.0
+skillrouter procedures run --resume 0198c0de-…
+skillrouter procedures runs --status failed
+skillrouter procedures delete deploy
+skillrouter procedures edit deploy --description "How we roll out a release"`,
+	})
+}
 
 func (s *shell) proceduresCommand() *cobra.Command {
 	return s.verbs(verbs{

@@ -75,7 +75,7 @@ func answered(a router.Answer) int {
 // printAnswer prints an answer; of several questions in one query, each with its own.
 func printAnswer(w io.Writer, a router.Answer) {
 	if len(a.Sections) == 0 {
-		printOneAnswer(w, a)
+		printSection(w, a.Section)
 		return
 	}
 	for i, section := range a.Sections {
@@ -83,14 +83,11 @@ func printAnswer(w io.Writer, a router.Answer) {
 			fmt.Fprintln(w)
 		}
 		fmt.Fprintf(w, "# %s\n", cell(section.Query))
-		printOneAnswer(w, router.Answer{
-			QueryType: section.QueryType, Confidence: section.Confidence, Reasons: section.Reasons, Summary: section.Summary,
-			Items: section.Items, Source: section.Source, Miss: section.Miss,
-		})
+		printSection(w, section)
 	}
 }
 
-func printOneAnswer(w io.Writer, a router.Answer) {
+func printSection(w io.Writer, a router.Section) {
 	fmt.Fprintf(w, "Asked: %s", a.QueryType)
 	printIf(w, "; %s", strings.Join(a.Reasons, "; "))
 	fmt.Fprintln(w)

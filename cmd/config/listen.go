@@ -15,10 +15,10 @@ const formerPorts = "seed_ports"
 
 // The ports that the papers name, which clients written for them call.
 const (
-	agentsPort    = "8025" // seed 004, and the default of listen
-	seedHTTP      = "8031" // seed 003, HTTP
-	seedWebSocket = "9031" // seed 003, WebSocket
-	seedInterLock = "3031" // seed 003, UDP
+	agentsPort          = "8025" // the sidecar, and the default of listen
+	experienceHTTP      = "8031" // the experience server, HTTP
+	experienceWebSocket = "9031" // the experience server, WebSocket
+	experienceInterLock = "3031" // the experience server, UDP
 )
 
 // MaxListeners bounds the further addresses of one kind: each costs a socket and a goroutine.
@@ -44,9 +44,9 @@ func (c Config) HTTPAddresses() []Address {
 	list := addresses("listeners.http", c.Listeners.HTTP...)
 	if c.CompatiblePorts {
 		host, port, _ := net.SplitHostPort(c.Listen) // Validate has looked at it
-		for _, seed := range []string{agentsPort, seedHTTP} {
-			if seed != port {
-				list = append(list, Address{net.JoinHostPort(host, seed), "compatible_ports"})
+		for _, known := range []string{agentsPort, experienceHTTP} {
+			if known != port {
+				list = append(list, Address{net.JoinHostPort(host, known), "compatible_ports"})
 			}
 		}
 	}
@@ -57,7 +57,7 @@ func (c Config) HTTPAddresses() []Address {
 func (c Config) WebSocketAddresses() []Address {
 	list := addresses("listeners.websocket", c.Listeners.WebSocket...)
 	if c.CompatiblePorts {
-		list = append(list, Address{c.beside(seedWebSocket), "compatible_ports"})
+		list = append(list, Address{c.beside(experienceWebSocket), "compatible_ports"})
 	}
 	return distinct(list)
 }
@@ -68,7 +68,7 @@ func (c Config) InterLockAddress() (address Address, ok bool) {
 	case c.InterLock.Listen != "":
 		return Address{c.InterLock.Listen, "interlock.listen"}, true
 	case c.CompatiblePorts:
-		return Address{c.beside(seedInterLock), "compatible_ports"}, true
+		return Address{c.beside(experienceInterLock), "compatible_ports"}, true
 	}
 	return Address{}, false
 }

@@ -37,8 +37,8 @@ func conditionEnv() condition.Env {
 
 func TestConditionHolds(t *testing.T) {
 	for text, want := range map[string]bool{
-		"drop_pct > 20":                                      true, // seed 002
-		"root_cause is None":                                 true, // seed 002, of a step that said null
+		"drop_pct > 20":                                      true, // the persona's memory
+		"root_cause is None":                                 true, // the persona's memory, of a step that said null
 		"found_by is None":                                   true, // of a name that nobody gave a value
 		"None is found_by":                                   true,
 		"root_cause is not None":                             false,

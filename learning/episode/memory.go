@@ -17,7 +17,7 @@ import (
 // EveryPersona stands, in a filter, for the episodes of all personas, as an empty persona does.
 const EveryPersona = "*"
 
-// Bounds of what seed 002's episodes hold besides seed 004's.
+// Bounds of what the persona memory's episodes hold besides the sidecar's.
 const (
 	// MaxContext bounds a context, in bytes of JSON without white space: what an
 	// investigation found, not the dump that it was found in.
@@ -26,7 +26,7 @@ const (
 	MaxLearned = 64 << 10
 )
 
-// SplitEventType reads seed 002's event_type, which may be one of the four
+// SplitEventType reads the persona memory's event_type, which may be one of the four
 // event types or the name of an event.
 func SplitEventType(text string) (eventType, event string) {
 	if slices.Contains(EventTypes(), text) {
@@ -37,7 +37,7 @@ func SplitEventType(text string) (eventType, event string) {
 
 // Prepare checks a draft, its author apart, cuts its secrets out, and
 // returns the episode that it is, without id, session and author. Of an event
-// (seed 002) the name is the title, and what was learned and the context are
+// (of the persona's memory) the name is the title, and what was learned and the context are
 // the content, unless the draft says otherwise; it is an outcome, unless it says so.
 func Prepare(draft Draft, at time.Time) (e Episode, err error) {
 	e = Episode{EventType: draft.EventType, Project: draft.Project, Importance: DefaultImportance, CreatedAt: at.UTC().Truncate(time.Millisecond)}

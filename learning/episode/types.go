@@ -78,7 +78,7 @@ type Service interface {
 	Delete(ctx context.Context, ref string) error
 }
 
-// The event types of seed 004's episodes. Others are refused.
+// The event types of the sidecar's episodes. Others are refused.
 const (
 	EventAction   = "action"
 	EventError    = "error"
@@ -92,9 +92,9 @@ type Episode struct {
 	Number     int64           `json:"number"` // grows with each episode, without gaps in meaning: order of recording
 	SessionID  string          `json:"session_id"`
 	AgentID    string          `json:"agent_id"`
-	Persona    string          `json:"persona"` // whose memory it is, in the words of seed 002
+	Persona    string          `json:"persona"` // whose memory it is, in the words of the persona's memory
 	EventType  string          `json:"event_type"`
-	Event      string          `json:"event,omitempty"` // seed 002's free name, such as mrr-drop-investigation
+	Event      string          `json:"event,omitempty"` // the persona memory's free name, such as mrr-drop-investigation
 	Title      string          `json:"title"`
 	Content    string          `json:"content"`
 	Context    json.RawMessage `json:"context,omitempty"` // an object
@@ -105,7 +105,7 @@ type Episode struct {
 }
 
 // Draft is what a client may say of a new episode. It needs an
-// EventType, a Title and a Content (seed 004), or an Event (seed 002), of
+// EventType, a Title and a Content (the sidecar), or an Event (the persona's memory), of
 // which the others then follow.
 type Draft struct {
 	SessionID  string          `json:"session_id,omitempty"` // empty: the agent's current session
@@ -186,4 +186,4 @@ type Results struct {
 }
 
 // DefaultImportance is what an episode weighs if nobody says.
-const DefaultImportance = 0.5 // seed 004
+const DefaultImportance = 0.5 // the sidecar

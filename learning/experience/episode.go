@@ -9,8 +9,8 @@ import (
 	"skillrouter/learning/episode"
 )
 
-// experienceEpisode renders an experience as the episode that it is to seed
-// 004's clients, so that they read and find it: a failure is an error, anything
+// experienceEpisode renders an experience as the episode that it is to the
+// sidecar's clients, so that they read and find it: a failure is an error, anything
 // else an outcome, and its importance is its utility.
 func experienceEpisode(e Experience, problem *Problem, solution *Solution, metadata *Metadata) episode.Episode {
 	var content strings.Builder

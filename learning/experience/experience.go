@@ -11,7 +11,7 @@ import (
 	"skillrouter/learning/lesson"
 )
 
-// Service is seed 003's view of the one pipeline: episodes with
+// Service is the experience server's view of the one pipeline: episodes with
 // problem, solution and outcome, the patterns and lessons that come of them.
 // Experiences implements it beside the database, router/client over HTTP.
 type Service interface {
@@ -121,9 +121,9 @@ type Filter struct {
 }
 
 const (
-	// DefaultRecall is seed 003's limit of recall_by_type.
+	// DefaultRecall is the experience server's limit of recall_by_type.
 	DefaultRecall = 50
-	// MaxShown bounds a listing of all patterns or all lessons on seed 003's paths, which
+	// MaxShown bounds a listing of all patterns or all lessons on the experience server's paths, which
 	// know no pages: so many are read in a moment, and their total tells of more.
 	MaxShown = 10_000
 )
@@ -139,7 +139,7 @@ type Recall struct {
 	AverageUtility float64   `json:"avg_utility"` // of these episodes
 }
 
-// Patterns are patterns as seed 003's clients see them.
+// Patterns are patterns as the experience server's clients see them.
 type Patterns struct {
 	Patterns []Pattern `json:"patterns"`
 	Count    int       `json:"count"`
@@ -147,7 +147,7 @@ type Patterns struct {
 	Next     int       `json:"next_offset,omitempty"` // the offset that the next of them are asked for with; 0: there are none
 }
 
-// Pattern is a pattern as seed 003's clients see it: a pattern of
+// Pattern is a pattern as the experience server's clients see it: a pattern of
 // episodes as it was made (see lesson.PatternAsMade), with what the model knows beside.
 type Pattern struct {
 	Number            int64                `json:"id"`
@@ -171,7 +171,7 @@ type Pattern struct {
 	DescriptionNow    string               `json:"description_now"` // that in words
 }
 
-// ApplicableQuery asks for the lessons that hold somewhere, by seed 003's rules;
+// ApplicableQuery asks for the lessons that hold somewhere, by the experience server's rules;
 // texts are compared without case. A lesson holds for an operation type if its
 // statement, one of its contexts or the text of its pattern has the type in it;
 // it holds in a context if one of its own has the name of a member in it (the
@@ -185,7 +185,7 @@ type ApplicableQuery struct {
 	Limit         int            `json:"limit,omitempty"`          // 1 to MaxShown; 0 means MaxShown
 }
 
-// ApplicableLesson is a lesson as seed 003's clients see it.
+// ApplicableLesson is a lesson as the experience server's clients see it.
 type ApplicableLesson struct {
 	Number            int64    `json:"id"`
 	LessonID          string   `json:"lesson_id"`
@@ -208,7 +208,7 @@ type Applicable struct {
 	Summary ConfidenceSummary  `json:"confidence_summary"` // of all that hold there, also those beyond the limit
 }
 
-// Lessons are lessons as seed 003's clients see them.
+// Lessons are lessons as the experience server's clients see them.
 type Lessons struct {
 	Lessons []ApplicableLesson `json:"lessons"`
 	Count   int                `json:"count"`
@@ -216,7 +216,7 @@ type Lessons struct {
 	Next    string             `json:"next,omitempty"`     // cursor of the next page; empty: there is none
 }
 
-// ConfidenceSummary counts lessons by confidence: high from 0.7, medium from 0.4, low below (seed 003).
+// ConfidenceSummary counts lessons by confidence: high from 0.7, medium from 0.4, low below (of the experience server).
 type ConfidenceSummary struct {
 	High   int `json:"high"`
 	Medium int `json:"medium"`

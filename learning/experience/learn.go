@@ -168,7 +168,7 @@ func (x *Experiences) Apply(ctx context.Context, number int64, draft lesson.Appl
 	return x.lessons.Apply(ctx, strconv.FormatInt(number, 10), draft)
 }
 
-// lessonViews shows lessons as seed 003's clients see them.
+// lessonViews shows lessons as the experience server's clients see them.
 func (x *Experiences) lessonViews(ctx context.Context, lessons []lesson.Lesson, at time.Time) ([]ApplicableLesson, error) {
 	var ids []string
 	for _, l := range lessons {

@@ -13,7 +13,7 @@ import (
 	"skillrouter/learning/lesson"
 )
 
-// GeneralDomain is the domain of what belongs to none in particular (seed 000's word for it).
+// GeneralDomain is the domain of what belongs to none in particular (MNEMOSYNE's word for it).
 const GeneralDomain = "general"
 
 // gather lets an experience form or join the one pattern of its operation type:
@@ -137,7 +137,7 @@ func newOperationPattern(e Experience, kind lesson.PatternType, rate float64, w 
 	}, err
 }
 
-// foundText is the text that seed 003's clients see of a pattern of episodes, with the figures that it was made by.
+// foundText is the text that the experience server's clients see of a pattern of episodes, with the figures that it was made by.
 func foundText(operationType string, rate float64, episodes int64) string {
 	return fmt.Sprintf("%s: %.0f%% success rate over %d episodes", operationType, math.Floor(rate*100+0.5), episodes)
 }

@@ -10,7 +10,7 @@ import (
 
 // Every formula and constant of an experience's scores, of the patterns of
 // episodes and of the lessons that are learned from them stands in this file;
-// those of a confidence that moves stand in confidence.go. All are seed 003's:
+// those of a confidence that moves stand in confidence.go. All are the experience server's:
 // its tables "Key Formulas" and "Constants" and, where they are silent, what
 // clients of the original see (CONTRACT.md, "Experience").
 const (
@@ -47,8 +47,8 @@ const (
 	// A new pattern starts at startPattern and its weight, up to maxStartPattern.
 	startPattern, maxStartPattern = 0.4, 0.8
 	// ConfirmEpisodes is how many episodes make a pattern that holds confirm itself:
-	// three times what made it a pattern, and one more. It is ours: seed 003 knows no
-	// statuses, and seed 000, which has them, leaves confirming to people.
+	// three times what made it a pattern, and one more. It is ours: the experience server knows no
+	// statuses, and MNEMOSYNE, which has them, leaves confirming to people.
 	ConfirmEpisodes = 3*MinEpisodes + 1
 
 	// The parts of a learned lesson's confidence.
@@ -58,7 +58,7 @@ const (
 	learnedUtility                = 0.2
 	minLearned, maxLearned        = 0.3, 0.9
 
-	// KeepUtility is from which utility on an experience is kept twice as long: seed 003
+	// KeepUtility is from which utility on an experience is kept twice as long: the experience server
 	// keeps by utility and names no figure, so it is its threshold for what is high.
 	KeepUtility = lesson.HighConfidence
 )

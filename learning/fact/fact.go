@@ -187,7 +187,7 @@ type CacheStats struct {
 // Defaults and bounds of facts.
 const (
 
-	// DefaultTTL is seed 002's, in seconds.
+	// DefaultTTL is the persona memory's, in seconds.
 	DefaultTTL = 3600
 	// MaxTTL is ten years, in seconds. What lives longer lives for ever: 0 says so.
 	MaxTTL = 10 * 365 * 86400

@@ -18,7 +18,7 @@ import (
 	"skillrouter/learning/lesson"
 )
 
-// Entry is a lesson as a file holds it: the keys of seed 001, those of Extra,
+// Entry is a lesson as a file holds it: the keys of the original lessons folder, those of Extra,
 // and the text below the front matter.
 type Entry struct {
 	ID              string        `json:"id"`
@@ -35,7 +35,7 @@ type Entry struct {
 	Body            string        `json:"body"` // byte for byte what stands below the front matter
 }
 
-// Extra is what a lesson has beyond seed 001's keys. A file keeps it under the
+// Extra is what a lesson has beyond the original lessons folder's keys. A file keeps it under the
 // one key "skillrouter", and leaves out what is the default.
 type Extra struct {
 	Type            learning.LessonType `json:"lesson_type"`
@@ -57,7 +57,7 @@ type Extra struct {
 	Project         string              `json:"project"`
 }
 
-// What a lesson needs, and a file that seed 001's own tools wrote does not say.
+// What a lesson needs, and a file that the original lessons folder's own tools wrote does not say.
 const (
 	DefaultDomain   = "general"
 	DefaultCategory = "lesson"
@@ -68,7 +68,7 @@ func plain(domain string) Extra {
 	return Extra{Type: learning.LessonDiscovery, Domain: domain, Category: DefaultCategory, Severity: learning.SeverityMedium}
 }
 
-// Stars is a confidence from 0 to 1 on seed 001's scale: round(5c), from 1 to 5.
+// Stars is a confidence from 0 to 1 on the original lessons folder's scale: round(5c), from 1 to 5.
 func Stars(confidence float64) int {
 	if math.IsNaN(confidence) {
 		return 1
@@ -76,7 +76,7 @@ func Stars(confidence float64) int {
 	return int(min(max(math.Round(5*confidence), 1), 5))
 }
 
-// Share is the confidence that stands for n of seed 001's scale: n/5.
+// Share is the confidence that stands for n of the original lessons folder's scale: n/5.
 func Share(stars int) float64 { return float64(stars) / 5 }
 
 // Of is a lesson as a file would hold it. Its confidence is the undecayed one,

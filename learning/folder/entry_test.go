@@ -124,7 +124,7 @@ func TestSeedFile(t *testing.T) {
 	if _, body, _ := strings.Cut(string(file), "\n---\n"); entry.Body != body {
 		t.Errorf("body %q, want %q", entry.Body, body)
 	}
-	// What only has seed 001's keys is written with these alone.
+	// What only has the original lessons folder's keys is written with these alone.
 	entry.Extra.Domain = folder.DefaultDomain
 	again, err := folder.Render(entry)
 	if err != nil || string(again) != string(file) {

@@ -1,4 +1,4 @@
-// Package folder is a lessons folder on disk, as seed 001 lays it out: cases/,
+// Package folder is a lessons folder on disk, as the original lessons folder lays it out: cases/,
 // patterns/ and principles/ with a Markdown file per lesson, and index.json. It
 // owns the files' format and names, how a folder and the router's lessons are
 // brought together, the shortlist before a task (preflight), the workflow guard,

@@ -180,7 +180,7 @@ func (x *extra) over(e *Extra) {
 	e.BlockAction, e.Proposed = x.BlockAction, x.Proposed
 }
 
-// whole reads a number of seed 001's scales. A library that decoded it into an
+// whole reads a number of the original lessons folder's scales. A library that decoded it into an
 // int would take 3.9 for 3.
 func wholeNumber(field string, value text, otherwise int) (int, error) {
 	if value == "" {

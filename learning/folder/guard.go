@@ -41,7 +41,7 @@ const (
 	CodeMissingPreflight = "missing-preflight-artifact"
 	CodeStalePreflight   = "stale-preflight-artifact"
 	CodeSemanticFailed   = "semantic-run-failed"
-	CodeGateFailed       = "quality-gate-failed" // ours, beside seed 001's
+	CodeGateFailed       = "quality-gate-failed" // ours, beside the original lessons folder's
 )
 
 // Finding is one finding of the deterministic lane.
@@ -51,7 +51,7 @@ type Finding struct {
 	Message  string `json:"message"`
 }
 
-// Guarded is what the guard found: seed 001's guard artifact, in the order of its keys.
+// Guarded is what the guard found: the original lessons folder's guard artifact, in the order of its keys.
 type Guarded struct {
 	Status        Verdict   `json:"status"`
 	Mode          Mode      `json:"mode"`

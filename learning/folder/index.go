@@ -15,7 +15,7 @@ import (
 	"skillrouter/learning/lesson"
 )
 
-// SchemaVersion is that of index.json, as seed 001's tools write it.
+// SchemaVersion is that of index.json, as the original lessons folder's tools write it.
 const SchemaVersion = "1.0.0"
 
 // Index is index.json: what a search needs of every lesson, without their texts.
@@ -43,7 +43,7 @@ type Stats struct {
 	} `json:"byStatus"`
 }
 
-// Listed is a lesson in an index: seed 001's front-matter keys, and the file's path.
+// Listed is a lesson in an index: the original lessons folder's front-matter keys, and the file's path.
 type Listed struct {
 	ID              string        `json:"id"`
 	Level           lesson.Level  `json:"level"`
@@ -130,11 +130,11 @@ func (d *Dir) WriteIndex(index Index) (written bool, err error) {
 }
 
 // readIndex reads an index that this or another program wrote: keys that it
-// has beyond seed 001's are passed over, a list that it lacks is empty.
+// has beyond the original lessons folder's are passed over, a list that it lacks is empty.
 func readIndex(text []byte) (Index, error) {
 	var index Index
 	if err := json.Unmarshal(bytes.TrimPrefix(text, []byte("\ufeff")), &index); err != nil {
-		return index, skillrouter.Wrap(skillrouter.Invalid, err, "the index is not what seed 001 describes")
+		return index, skillrouter.Wrap(skillrouter.Invalid, err, "index.json is not the index of a lessons folder")
 	}
 	if major, _, _ := strings.Cut(index.SchemaVersion, "."); major != "1" {
 		return index, skillrouter.Errorf(skillrouter.Invalid, "the index has schema version %q, and 1.x is what can be read", index.SchemaVersion)

@@ -40,7 +40,7 @@ const (
 // Modes lists every mode.
 func Modes() []Mode { return []Mode{ModeWarn, ModeBlock} }
 
-// Rating is how much a finding weighs, in the words of seed 001.
+// Rating is how much a finding weighs, in the words of the original lessons folder.
 type Rating string
 
 // The ratings.
@@ -115,7 +115,7 @@ type SemanticReview struct {
 	Enabled         bool     `json:"enabled"`
 	Engine          string   `json:"engine"` // EngineCommand, or another that the caller offers
 	Model           string   `json:"model"`
-	Command         Command  `json:"command"` // of EngineCommand; ours, beside the keys of seed 001
+	Command         Command  `json:"command"` // of EngineCommand; ours, beside the keys of the original lessons folder
 	TimeoutSec      float64  `json:"timeoutSec"`
 	MaxFindings     int      `json:"maxFindings"`
 	BlockOnSeverity Severity `json:"blockOnSeverity"`

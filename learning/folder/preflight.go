@@ -42,7 +42,7 @@ const askRouter = 50
 // MaxTask bounds a task's text, in bytes.
 const MaxTask = learning.MaxQuery
 
-// Preflight is the shortlist of lessons before a task: seed 001's preflight
+// Preflight is the shortlist of lessons before a task: the original lessons folder's preflight
 // artifact, in the order of its keys.
 type Preflight struct {
 	Task         string    `json:"task"`

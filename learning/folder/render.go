@@ -10,7 +10,7 @@ import (
 	"skillrouter"
 )
 
-// Render writes an entry as a file: seed 001's keys first, each on one line, so
+// Render writes an entry as a file: the original lessons folder's keys first, each on one line, so
 // that readers that know no YAML find them; then ours under "skillrouter"; then
 // the body as it is. The result is read back before it is returned: an entry
 // that a file cannot hold is Invalid or TooLarge.

@@ -52,7 +52,7 @@ type Service interface {
 	Ledger(ctx context.Context, filter lesson.LedgerFilter) (LedgerPage, error)
 }
 
-// Checked is the answer to a check, as seed 000 gives it and with what was
+// Checked is the answer to a check, as MNEMOSYNE gives it and with what was
 // judged. Warnings hold a line for each match, then what the guard could not do.
 type Checked struct {
 	Blocked      bool          `json:"blocked"`

@@ -120,7 +120,7 @@ type Service interface {
 	Search(ctx context.Context, query Query) (Results, error)
 }
 
-// Categories of knowledge that seed 004 names. Others are allowed: a category
+// Categories of knowledge that the sidecar names. Others are allowed: a category
 // is any name.
 const (
 	CategoryErrorSolution = "error_solution"

@@ -14,12 +14,12 @@ import (
 	"skillrouter/learning/episode"
 )
 
-// RunMemories runs the contract of EpisodeService as seed 002's episodic
+// RunMemories runs the contract of EpisodeService as the persona memory's episodic
 // memory: events with a context and what was learned, by persona and time.
 func RunMemories(t *testing.T, open func(t *testing.T) episode.Service) {
 	contract[episode.Service]{
 		{"an event is an episode", remembersEvent},
-		{"an event may say what seed 004 asks", remembersWholly},
+		{"an event may say what the sidecar asks", remembersWholly},
 		{"what was learned is found by its words", findsLearned},
 		{"personas are kept apart, and so are events and times", filtersMemories},
 		{"secrets are cut out of contexts", redactsContexts},

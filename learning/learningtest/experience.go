@@ -22,7 +22,7 @@ import (
 func RunExperience(t *testing.T, open func(t *testing.T) (experience.Service, episode.Service)) {
 	contract[experience.Service]{
 		{"an experience reads back", experienceReadsBack},
-		{"its scores are those of the seed", experienceScores},
+		{"its scores are those of the experience server", experienceScores},
 		{"experiences are recalled by type and outcome", recallsExperiences},
 		{"a pattern emerges of three episodes", patternEmerges},
 		{"nothing but failures is no pattern", failuresAreNoPattern},
@@ -103,7 +103,7 @@ func experienceReadsBack(t *testing.T, ctx context.Context, x experience.Service
 // same tells whether two figures agree as far as a client can see.
 func same(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
 
-// experienceScores goes by hand through what seed 003's formulas give, in the
+// experienceScores goes by hand through what the experience server's formulas give, in the
 // order of recording; ln and e to the power were computed elsewhere.
 func experienceScores(t *testing.T, ctx context.Context, x experience.Service) {
 	q := func(v float64) *float64 { return &v }
@@ -215,7 +215,7 @@ func failuresAreNoPattern(t *testing.T, ctx context.Context, x experience.Servic
 	}
 }
 
-// isEpisode records experiences and finds them among the episodes of seed 004.
+// isEpisode records experiences and finds them among the episodes of the sidecar.
 func isEpisode(t *testing.T, x experience.Service, e episode.Service) {
 	ctx := caller(t)
 	must[episode.Episode](t)(e.Record(ctx, happened("builder", "Compiled the kernel")))

@@ -50,7 +50,7 @@ func RunLessons(t *testing.T, open func(t *testing.T) lesson.Service) {
 	}
 }
 
-// Draft returns a lesson's draft with the fields that seed 000 requires.
+// Draft returns a lesson's draft with the fields that MNEMOSYNE requires.
 func Draft(title string) lesson.Draft {
 	return lesson.Draft{
 		Type: learning.LessonFailure, Domain: "infrastructure", Category: "docker", Title: title,

@@ -110,7 +110,7 @@ func deprecateLesson(t *testing.T, ctx context.Context, s lesson.Service) {
 		if now.Status != lesson.StatusRetired || now.RetiredAt == nil || !strings.HasPrefix(now.RetiredReason, "deprecated") {
 			t.Errorf("%+v", now)
 		}
-		// It may still be applied, as seed 003's may; that alone brings it back into no use.
+		// It may still be applied, as the experience server's may; that alone brings it back into no use.
 		again := must[lesson.Applied](t)(s.Apply(ctx, l.ID, lesson.ApplicationDraft{Outcome: learning.ResultSuccess, Agent: "HADES"}))
 		if again.TotalApplications != int64(i+2) || again.NewConfidence <= got.NewConfidence || !again.Deprecated {
 			t.Errorf("applied again: %+v", again)

@@ -50,7 +50,7 @@ func Procedures(t *testing.T, open func(t *testing.T) ProcedureWorld) {
 	}.run(t, open)
 }
 
-// mrrDrop is seed 002's example.
+// mrrDrop is the persona memory's example.
 func mrrDrop() procedure.Draft {
 	return procedure.Draft{
 		Persona: "data-analyst", Name: "analyze-mrr-drop", Description: "Standard procedure for investigating MRR drops", Category: "investigation",
@@ -113,7 +113,7 @@ func procedureReadsBack(t *testing.T, ctx context.Context, w ProcedureWorld) {
 	if diff := cmp.Diff(want, read); diff != "" {
 		t.Error(diff)
 	}
-	// Seed 002's debug-test-failure has steps of actions alone.
+	// The persona memory's debug-test-failure has steps of actions alone.
 	saved(t, ctx, w, "debug-test-failure", procedure.Step{Action: "run tests with -vv"}, procedure.Step{Action: "check logs in /tmp/"})
 	bare := must[procedure.Procedure](t)(w.Procedures.Procedure(ctx, procedure.Ref{Name: "debug-test-failure"}))
 	if bare.Persona != learning.DefaultPersona || bare.Category != learning.DefaultFactCategory || bare.Steps[1].Name != "step-2" {

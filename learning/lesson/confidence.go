@@ -10,19 +10,19 @@ import (
 
 // Every formula and constant of confidence, utility and weight stands in this file.
 const (
-	// DecayConstant is k of CF(t) = CF₀·e^(−kt), per day (seed 003, PATTERN_CONFIG).
+	// DecayConstant is k of CF(t) = CF₀·e^(−kt), per day (the experience server, PATTERN_CONFIG).
 	DecayConstant = 0.01
-	// HighConfidence and MediumConfidence are seed 003's CONFIDENCE_THRESHOLDS.
+	// HighConfidence and MediumConfidence are the experience server's CONFIDENCE_THRESHOLDS.
 	HighConfidence   = 0.7
 	MediumConfidence = 0.4
 	// DeprecationConfidence and DeprecationApplications: below the one after the other, a
-	// lesson is retired (seed 003's CONFIDENCE_THRESHOLDS and bayesianUpdate).
+	// lesson is retired (the experience server's CONFIDENCE_THRESHOLDS and bayesianUpdate).
 	DeprecationConfidence   = 0.1
 	DeprecationApplications = 5
 
-	// A confidence that evidence has moved lies between these (seed 003).
+	// A confidence that evidence has moved lies between these (of the experience server).
 	minMoved, maxMoved = 0.1, 0.95
-	// What a judgement does to a confidence (seed 003: CLAIM_VERIFIED, CLAIM_REFUTED).
+	// What a judgement does to a confidence (the experience server: CLAIM_VERIFIED, CLAIM_REFUTED).
 	verifiedFactor, refutedFactor = 1.1, 0.7
 	// sameJudgement is for how long the same judgement of a lesson by the same agent or
 	// person counts no second time. In ten days a confidence decays by more than a
@@ -42,7 +42,7 @@ const (
 	// a captain is among them: one that wants to do what is blocked must not rid itself of the rule.
 	DemotionAgents = 2
 	// precisionRight of precisionPrior settled checks are assumed of a rule before it has any:
-	// seed 000's confidence in a lesson, 0.8, with the weight of five checks.
+	// MNEMOSYNE's confidence in a lesson, 0.8, with the weight of five checks.
 	precisionRight, precisionPrior = 4, 5
 
 	Day = 24 * time.Hour
@@ -63,7 +63,7 @@ func (b Belief) Moved(confidence float64, t time.Time) Belief {
 	return Belief{InitialConfidence: confidence, DecayConstant: b.DecayConstant, ConfidenceAt: t}
 }
 
-// EvidenceOf is what an outcome says for a lesson (seed 003).
+// EvidenceOf is what an outcome says for a lesson (of the experience server).
 func EvidenceOf(outcome learning.Result) float64 {
 	switch outcome {
 	case learning.ResultSuccess:
@@ -75,7 +75,7 @@ func EvidenceOf(outcome learning.Result) float64 {
 }
 
 // successesWith returns the share of successes among a lesson's applications
-// with one more that went so, and the successes to store (seed 003): a partial
+// with one more that went so, and the successes to store (of the experience server): a partial
 // one counts half in the share, and the stored successes are whole, rounded half
 // up. So of two partial ones the shares are 0.5 and 0.75, and the successes 1 and 2.
 func successesWith(outcome learning.Result, applied, succeeded int64) (rate float64, successes int64) {
@@ -83,11 +83,11 @@ func successesWith(outcome learning.Result, applied, succeeded int64) (rate floa
 	return sum / float64(applied+1), int64(math.Floor(sum + 0.5))
 }
 
-// Applied is the Bayesian update of seed 003 on an application at t; applied
+// Applied is the Bayesian update of the experience server on an application at t; applied
 // counts it too, and rate is the share of successes with it, 0 to 1. The result
 // is kept between 0.1 and 0.95; deprecate tells whether, before that, it fell
 // below DeprecationConfidence with DeprecationApplications made: the kept value,
-// compared as the seed does, could never fall that low.
+// compared as the experience server does, could never fall that low.
 func (b Belief) Applied(outcome learning.Result, applied int64, rate float64, t time.Time) (next Belief, deprecate bool) {
 	prior := max(0.3, 1-math.Log(float64(applied)+1)/5)
 	posterior := prior*b.At(t) + (1-prior)*(0.7*rate+0.3*EvidenceOf(outcome))
@@ -112,7 +112,7 @@ func (b Belief) Judged(judgement ValidationType, t time.Time) Belief {
 
 // What makes a pattern of lessons certain; see gatheredConfidence.
 const (
-	patternDoubt     = 0.5  // seed 000: a new pattern has a confidence of 0.5
+	patternDoubt     = 0.5  // MNEMOSYNE: a new pattern has a confidence of 0.5
 	patternPer       = 0.15 // for each lesson beyond the two that make a pattern
 	patternPerAgent  = 0.35 // for each agent beyond the first: who learned it independently says more than who repeats it
 	patternPerRepeat = 0.05 // for each time that one of its lessons occurred again
@@ -132,7 +132,7 @@ const (
 //	1 − 0.5·e^−(0.15·(lessons−2) + 0.35·(agents−1) + 0.05·(seen−lessons))
 //
 // at most 0.95, where one agent counts for at most 4 further lessons and 5
-// repeats. It starts at seed 000's 0.5 and never falls with more evidence. Two
+// repeats. It starts at MNEMOSYNE's 0.5 and never falls with more evidence. Two
 // agents with a lesson each give 0.65; five lessons of three agents 0.84.
 func gatheredConfidence(lessons, agents, seen int64) float64 {
 	agents = max(agents, 1)

@@ -98,9 +98,9 @@ func (l *Lessons) Validate(ctx context.Context, ref string, draft ValidationDraf
 }
 
 // Apply implements Service. It needs ScopeAgent. A lesson that fails where
-// it is applied is retired (deprecated, in the words of seed 003); a rule that
+// it is applied is retired (deprecated, in the words of the experience server); a rule that
 // stops actions is not: its domain's supervisor is asked to. One that was retired
-// so may still be applied, as seed 003's may; its figures move, and it stays retired.
+// so may still be applied, as the experience server's may; its figures move, and it stays retired.
 func (l *Lessons) Apply(ctx context.Context, ref string, draft ApplicationDraft) (Applied, error) {
 	caller := skillrouter.PrincipalOf(ctx).Keeping()
 	agent, err := caller.SpeakingAs("agent", draft.Agent)
@@ -146,7 +146,7 @@ func (l *Lessons) Apply(ctx context.Context, ref string, draft ApplicationDraft)
 		if lesson.PatternID != "" {
 			succeeded := int64(0)
 			if draft.Outcome == learning.ResultSuccess {
-				succeeded = 1 // a partial one is none there: seed 003's patterns count whole ones
+				succeeded = 1 // a partial one is none there: the experience server's patterns count whole ones
 			}
 			if err := tx.CountApplication(lesson.PatternID, succeeded, at); err != nil {
 				return nil, err

@@ -50,7 +50,7 @@ type Service interface {
 	History(ctx context.Context, ref string) ([]Change, error)
 }
 
-// Level says how far a lesson generalises, in the words of seed 001.
+// Level says how far a lesson generalises, in the words of the original lessons folder.
 type Level string
 
 // The levels, the least general first.
@@ -63,7 +63,7 @@ const (
 // Levels lists every level, the least general first.
 func Levels() []Level { return []Level{LevelCase, LevelPattern, LevelPrinciple} }
 
-// Status says how far a lesson has been checked, in the words of seed 001.
+// Status says how far a lesson has been checked, in the words of the original lessons folder.
 type Status string
 
 // The statuses.
@@ -79,15 +79,15 @@ func Statuses() []Status {
 	return []Status{StatusCandidate, StatusValidated, StatusCanonical, StatusRetired}
 }
 
-// Lesson is something that was learned: the one kind of lesson of seeds 000, 001 and 003.
+// Lesson is something that was learned: the one kind of lesson that stands for those of MNEMOSYNE, the lessons folder and the experience server.
 type Lesson struct {
 	ID              string              `json:"id"`
-	Number          int64               `json:"number"` // order of reporting; the id on seed 003's paths
+	Number          int64               `json:"number"` // order of reporting; the id on the experience server's paths
 	Type            learning.LessonType `json:"lesson_type"`
 	Domain          string              `json:"domain"`
 	Category        string              `json:"category"`
-	Title           string              `json:"title"`        // a line; seed 003's statement
-	Context         string              `json:"context"`      // what was happening; seed 001's summary
+	Title           string              `json:"title"`        // a line; the experience server's statement
+	Context         string              `json:"context"`      // what was happening; the original lessons folder's summary
 	Action          string              `json:"action_taken"` // what was done
 	Outcome         string              `json:"outcome"`      // what came of it
 	RootCause       string              `json:"root_cause,omitempty"`
@@ -99,7 +99,7 @@ type Lesson struct {
 	SourceAgent     string              `json:"source_agent"` // who learned it
 	RelatedFiles    []string            `json:"related_files"`
 	RelatedCommands []string            `json:"related_commands"`
-	Contexts        []string            `json:"contexts"`                  // operation types or other contexts it holds in (seed 003)
+	Contexts        []string            `json:"contexts"`                  // operation types or other contexts it holds in (the experience server)
 	TriggerPattern  string              `json:"trigger_pattern,omitempty"` // of an anti_pattern: an RE2 expression over each command
 	BlockAction     bool                `json:"block_action,omitempty"`    // of an anti_pattern: blocks whatever the severity
 	Proposed        bool                `json:"proposed,omitempty"`        // an anti_pattern that is no rule until somebody confirms it
@@ -124,7 +124,7 @@ type Lesson struct {
 	ValidationNotes string     `json:"validation_notes,omitempty"`
 	LastValidatedAt *time.Time `json:"last_validated_at,omitempty"`
 	SupersededBy    string     `json:"superseded_by,omitempty"`
-	RetiredAt       *time.Time `json:"retired_at,omitempty"` // seed 003's deprecated_at
+	RetiredAt       *time.Time `json:"retired_at,omitempty"` // the experience server's deprecated_at
 	RetiredReason   string     `json:"retired_reason,omitempty"`
 	Deprecated      bool       `json:"deprecated,omitempty"` // its applications retired it: it may still be applied
 	CreatedAt       time.Time  `json:"created_at"`
@@ -133,14 +133,14 @@ type Lesson struct {
 
 // Belief is a confidence and when it was last moved by evidence. What is left of
 // it at a time t is CF(t) = CF₀·e^(−kt), with CF₀ the initial one, k the decay
-// constant and t in days since ConfidenceAt (seed 003, "Key Formulas").
+// constant and t in days since ConfidenceAt (the experience server, "Key Formulas").
 type Belief struct {
 	InitialConfidence float64   `json:"initial_confidence"` // 0 to 1, at ConfidenceAt
 	DecayConstant     float64   `json:"decay_constant"`     // per day
 	ConfidenceAt      time.Time `json:"confidence_at"`
 }
 
-// Draft is what a client may say of a new lesson. The required fields are those of seed 000.
+// Draft is what a client may say of a new lesson. The required fields are those of MNEMOSYNE.
 type Draft struct {
 	ID              string              `json:"id,omitempty"` // the client's own id, at most MaxID bytes and not a number; empty: one is given
 	Type            learning.LessonType `json:"lesson_type"`
@@ -244,7 +244,7 @@ type Patch struct {
 type Reported struct {
 	LessonID    string   `json:"lesson_id"`
 	Number      int64    `json:"number"`
-	Status      string   `json:"status"`    // "recorded", as seed 000 answers
+	Status      string   `json:"status"`    // "recorded", as MNEMOSYNE answers
 	Duplicate   bool     `json:"duplicate"` // it was there: another occurrence of it was counted
 	Occurrences int64    `json:"occurrence_count"`
 	Patterns    int      `json:"patterns_detected"`
@@ -306,7 +306,7 @@ type Page struct {
 }
 
 // Hit is a lesson that was found. Score = w·Similarity + (1−w)·Recency
-// with the configured weights, 0.7 and 0.3 in seed 000.
+// with the configured weights, 0.7 and 0.3 in MNEMOSYNE.
 type Hit struct {
 	Lesson
 	Similarity float64           `json:"similarity"`    // 0 to 1
@@ -329,10 +329,10 @@ type Results struct {
 	NoMatch   bool              `json:"-"`                // as knowledge.Results'
 }
 
-// ValidationType is a judgement on a lesson, in the words of seed 000.
+// ValidationType is a judgement on a lesson, in the words of MNEMOSYNE.
 type ValidationType string
 
-// The judgements. Seed 003's verified and refuted signals are confirmed and refuted.
+// The judgements. The experience server's verified and refuted signals are confirmed and refuted.
 const (
 	ValidationConfirmed ValidationType = "confirmed"
 	ValidationRefuted   ValidationType = "refuted"
@@ -361,7 +361,7 @@ type ApplicationDraft struct {
 	Context string          `json:"context,omitempty"` // where: what counts as a distinct context for a promotion; empty: the agent's project, or the agent
 }
 
-// Applied says what an application did to a lesson's confidence (seed 003's apply_lesson).
+// Applied says what an application did to a lesson's confidence (the experience server's apply_lesson).
 type Applied struct {
 	Applied            bool    `json:"applied"`
 	LessonID           string  `json:"-"`
@@ -442,9 +442,9 @@ type Snapshot struct {
 
 // Defaults and bounds of lessons.
 const (
-	DefaultConfidence      = 0.8 // seed 000
-	DefaultTransferability = 3   // the middle of seed 001's range
-	DefaultLimit           = 10  // seed 000
+	DefaultConfidence      = 0.8 // MNEMOSYNE
+	DefaultTransferability = 3   // the middle of the original lessons folder's range
+	DefaultLimit           = 10  // MNEMOSYNE
 	// DefaultStaleDays is after how many days without a validation a lesson is stale:
 	// a quarter, at the end of which the default decay has taken 60 % of its confidence.
 	DefaultStaleDays = 90

@@ -26,7 +26,7 @@ type PatternService interface {
 // PatternType says what recurs.
 type PatternType string
 
-// The types of seed 000, which gather lessons, and of seed 003, which gather episodes of one operation type.
+// The types of MNEMOSYNE, which gather lessons, and of the experience server, which gather episodes of one operation type.
 const (
 	PatternRecurringFailure PatternType = "recurring_failure"
 	PatternCommonSolution   PatternType = "common_solution"
@@ -49,7 +49,7 @@ func PatternTypes() []PatternType {
 // PatternStatus says how far a pattern is established.
 type PatternStatus string
 
-// The statuses of seed 000.
+// The statuses of MNEMOSYNE.
 const (
 	PatternEmerging   PatternStatus = "emerging"
 	PatternConfirmed  PatternStatus = "confirmed"
@@ -61,10 +61,10 @@ func PatternStatuses() []PatternStatus {
 	return []PatternStatus{PatternEmerging, PatternConfirmed, PatternDeprecated}
 }
 
-// Pattern is something that recurs: the one kind of pattern of seeds 000 and 003.
+// Pattern is something that recurs: the one kind of pattern that stands for those of MNEMOSYNE and the experience server.
 type Pattern struct {
 	ID            string        `json:"id"`
-	Number        int64         `json:"number"` // the id on seed 003's paths
+	Number        int64         `json:"number"` // the id on the experience server's paths
 	Name          string        `json:"pattern_name"`
 	Type          PatternType   `json:"pattern_type"`
 	Description   string        `json:"description"`
@@ -83,7 +83,7 @@ type Pattern struct {
 	ConfirmedAt   *time.Time    `json:"confirmed_at,omitempty"`
 	Action        string        `json:"recommended_action,omitempty"` // of the lesson with the highest confidence
 	Prevention    []string      `json:"prevention_steps"`
-	// Weight is the discrimination weight of seed 003; of a pattern of lessons the mean likeness of its evidence.
+	// Weight is the discrimination weight of the experience server; of a pattern of lessons the mean likeness of its evidence.
 	Weight     float64 `json:"discrimination_weight"`
 	Confidence float64 `json:"confidence"` // what is left now
 	Belief
@@ -100,12 +100,12 @@ type Pattern struct {
 	ActionConfidence float64 `json:"action_confidence,omitempty"`
 	// Why says what brought the evidence together: shared words, tags, root cause, or the figures of the weight.
 	Why []string `json:"why,omitempty"`
-	// Made is what seed 003's clients see of a pattern of episodes; nil of a pattern of lessons, and
+	// Made is what the experience server's clients see of a pattern of episodes; nil of a pattern of lessons, and
 	// of one that was made before an operation type had one pattern, and for which another stands.
 	Made *PatternAsMade `json:"as_made,omitempty"`
 }
 
-// PatternAsMade is a pattern of episodes by seed 003's rules. Its kind and text
+// PatternAsMade is a pattern of episodes by the experience server's rules. Its kind and text
 // stay as they were made, whatever its episodes show since: what they show now
 // are the pattern's own Type and Description.
 type PatternAsMade struct {

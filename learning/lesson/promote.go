@@ -11,7 +11,7 @@ import (
 	"skillrouter/learning"
 )
 
-// What a promotion needs (seed 001, "Promotion lifecycle").
+// What a promotion needs (the original lessons folder, "Promotion lifecycle").
 const (
 	// PromotionCases is how many independent cases make a pattern.
 	PromotionCases = 2

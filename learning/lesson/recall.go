@@ -43,7 +43,7 @@ type RecallFilter struct {
 	Limit         int
 }
 
-// Figures are the figures of seed 000's mnemosyne_dashboard.
+// Figures are the figures of MNEMOSYNE's mnemosyne_dashboard.
 type Figures struct {
 	Total             int `json:"total_lessons"`
 	Failures          int `json:"failures"`

@@ -8,7 +8,7 @@ import (
 
 func (q *Query) unfiltered() bool { return q.CrossDomain == nil || *q.CrossDomain || q.Domain == "" }
 
-// Query asks for the lessons that fit a situation (seed 000's ContextQuery).
+// Query asks for the lessons that fit a situation (MNEMOSYNE's ContextQuery).
 type Query struct {
 	Context string `json:"context"`
 	Domain  string `json:"domain,omitempty"`

@@ -19,7 +19,7 @@ type RelevanceWeights struct {
 	Recency    float64 // how lately it occurred
 }
 
-// DefaultRelevance is seed 000's order: similarity · 0.7 + recency · 0.3.
+// DefaultRelevance is MNEMOSYNE's order: similarity · 0.7 + recency · 0.3.
 func DefaultRelevance() RelevanceWeights { return RelevanceWeights{Similarity: 0.7, Recency: 0.3} }
 
 func (w RelevanceWeights) withDefaults() RelevanceWeights {
@@ -47,7 +47,7 @@ const (
 //
 // Similarity is the share of the best fit's score, and so 1 for the lesson whose
 // words fit best (with vectors, whose words and meaning together do); of a lesson of another domain or project a part of it. Recency
-// is e^(−0.01·days since it last occurred), the decay of seed 003.
+// is e^(−0.01·days since it last occurred), the decay of the experience server.
 func (l *Lessons) Relevant(ctx context.Context, query Query) (Results, error) {
 	results, err := l.relevant(ctx, query)
 	if err == nil && results.NoMatch && !results.Shown() && query.unfiltered() {

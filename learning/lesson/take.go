@@ -238,7 +238,7 @@ func carriedEvidence(tx PipelineTx, pattern Pattern, record PatternRecord) (evid
 	return evidence, nil
 }
 
-// takeMade checks what seed 003's clients see of a pattern, and makes it of a
+// takeMade checks what the experience server's clients see of a pattern, and makes it of a
 // pattern of episodes that comes from a router of before. The numbers of its
 // episodes are another router's: settleMade gives it those that they have here.
 func takeMade(p *Pattern) error {

@@ -8,7 +8,7 @@ import "skillrouter/learning"
 // known senders have said. These are the limits.
 const (
 	// untrustedConfidence is the most that an untrusted lesson begins with: medium, in
-	// seed 003's words, so that it is never among the lessons of high confidence by itself.
+	// the experience server's words, so that it is never among the lessons of high confidence by itself.
 	untrustedConfidence = 0.5
 	// untrustedSeverity is the worst that it may say of itself; what is worse is escalated.
 	untrustedSeverity = learning.SeverityMedium

@@ -95,7 +95,7 @@ func typeMask(types []learning.LessonType) (mask uint8) {
 	return mask
 }
 
-// idleTags are what the seed's lesson_reporter.py puts on every lesson of a type.
+// idleTags are what MNEMOSYNE's lesson_reporter.py puts on every lesson of a type.
 var idleTags = map[string]bool{
 	"anti-pattern": true, "blocked": true, "workaround": true, "discovery": true, "error": true, "automatic": true,
 }

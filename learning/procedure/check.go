@@ -186,7 +186,7 @@ func (p *prepared) steps(steps []Step) ([]Step, error) {
 
 func (p *prepared) step(field string, index int, step Step) (Step, error) {
 	if step.Name = strings.TrimSpace(step.Name); step.Name == "" {
-		step.Name = fmt.Sprintf("step-%d", index+1) // seed 002 has steps without names
+		step.Name = fmt.Sprintf("step-%d", index+1) // the persona's memory has steps without names
 	}
 	if err := skillrouter.CheckName(field+".name", step.Name); err != nil {
 		return step, err

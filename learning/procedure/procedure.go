@@ -53,7 +53,7 @@ type Service interface {
 	Stats(ctx context.Context) (Stats, error)
 }
 
-// Step is one step of a procedure. Its names are those of seed 002's files.
+// Step is one step of a procedure. Its names are those of the persona memory's files.
 type Step struct {
 	Name        string `json:"name,omitempty"` // empty in a draft: step-1, step-2, …
 	Description string `json:"description,omitempty"`
@@ -78,7 +78,7 @@ type Procedure struct {
 	Category    string          `json:"category"`
 	Params      []Param         `json:"params,omitempty"`
 	Steps       []Step          `json:"steps"`
-	LearnedFrom json.RawMessage `json:"learned_from,omitempty"` // seed 002: a list of {episode: …}
+	LearnedFrom json.RawMessage `json:"learned_from,omitempty"` // the persona's memory: a list of {episode: …}
 	Author      string          `json:"agent_id,omitempty"`
 	Trust       learning.Trust  `json:"trust"`
 	File        string          `json:"file,omitempty"` // within the folder of procedures

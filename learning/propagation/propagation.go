@@ -47,7 +47,7 @@ const (
 	// used for it to fit the agent's past work, and fitWords the least number of them.
 	FitThreshold = 0.5
 	fitWords     = 3
-	// GeneralTransferability is from which transferability on, of seed 001's 1 to 5, a
+	// GeneralTransferability is from which transferability on, of the original lessons folder's 1 to 5, a
 	// lesson is for agents of every domain.
 	GeneralTransferability = 4
 
@@ -186,7 +186,7 @@ func (p *Propagation) Why(notice Notice, agent string) string {
 }
 
 // DomainOf returns the domain that an agent works in: the one that it reports
-// most from, else the one that seed 000 gives its name, else "".
+// most from, else the one that MNEMOSYNE gives its name, else "".
 func (p *Propagation) DomainOf(agent string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

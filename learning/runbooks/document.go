@@ -34,7 +34,7 @@ const (
 	maxDepth = 64
 )
 
-// document is a file as it is written. Its keys are seed 002's, and params, run, timeout and on_failure.
+// document is a file as it is written. Its keys are the persona memory's, and params, run, timeout and on_failure.
 type document struct {
 	Name        string  `yaml:"name"`
 	Description string  `yaml:"description,omitempty"`

@@ -15,7 +15,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden file instead of comparing it")
 
-// seedFile is seed 002's example, to the letter.
+// seedFile is the persona memory's example, to the letter.
 func seedFile(t testing.TB) []byte {
 	t.Helper()
 	text, err := os.ReadFile("testdata/analyze-mrr-drop.yaml")

@@ -11,9 +11,7 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter/learning/episode"
 	"skillrouter/learning/fact"
-	"skillrouter/learning/knowledge"
 	"skillrouter/learning/lesson"
 	"skillrouter/learning/procedure"
 	"skillrouter/learning/shelf"
@@ -99,18 +97,25 @@ func (s *Store) Settled(ctx context.Context, then func(at shelf.LogPosition)) er
 	}, func() { then(at) })
 }
 
-// indexedTables says where the rows of each kind lie, how they are numbered and named, and which can be found.
-var indexedTables = map[shelf.IndexKind]struct{ table, number, id, where string }{
-	knowledge.IndexKind: {"knowledge", "num", "id", ""},
-	episode.IndexKind:   {"episodes", "num", "id", ""},
-	lesson.IndexKind:    {"lessons", "num", "id", " WHERE status <> 'retired'"},
-	procedure.IndexKind: {"procedures", "num", "persona || '/' || name", " WHERE deleted_at IS NULL"},
-	fact.IndexKind:      {"facts", "version", "persona || '/' || key", ""},
+// indexed says where the rows of a kind lie, how they are numbered and named, and which can be found.
+type indexed struct{ table, number, id, where string }
+
+// indexedOf is where the rows of a kind lie: in the table of its name, numbered num and named id, if it says nothing else.
+func indexedOf(kind shelf.IndexKind) indexed {
+	switch kind {
+	case lesson.IndexKind:
+		return indexed{"lessons", "num", "id", " WHERE status <> 'retired'"}
+	case procedure.IndexKind:
+		return indexed{"procedures", "num", "persona || '/' || name", " WHERE deleted_at IS NULL"}
+	case fact.IndexKind:
+		return indexed{"facts", "version", "persona || '/' || key", ""}
+	}
+	return indexed{string(kind), "num", "id", ""}
 }
 
 // Span implements shelf.IndexStore. It reads two ends of an index, however many rows there are.
 func (s *Store) Span(ctx context.Context, kind shelf.IndexKind) (int, error) {
-	of := indexedTables[kind]
+	of := indexedOf(kind)
 	db := s.read.WithContext(ctx)
 	var first, last int64
 	if found, err := one(db, []any{&first}, "SELECT "+of.number+" FROM "+of.table+" ORDER BY "+of.number+" LIMIT 1"); err != nil || !found {
@@ -122,7 +127,7 @@ func (s *Store) Span(ctx context.Context, kind shelf.IndexKind) (int, error) {
 
 // IDs implements shelf.IndexStore.
 func (s *Store) IDs(ctx context.Context, kind shelf.IndexKind, visit func(id string)) error {
-	of := indexedTables[kind]
+	of := indexedOf(kind)
 	return eachID(s.read.WithContext(ctx), "SELECT "+of.id+" FROM "+of.table+of.where, visit)
 }
 

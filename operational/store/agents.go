@@ -61,15 +61,7 @@ func (r agentRow) record() operational.AgentRecord {
 
 // AgentRecords returns every agent.
 func (s *Store) AgentRecords(ctx context.Context) ([]operational.AgentRecord, error) {
-	var rows []agentRow
-	if err := s.read.WithContext(ctx).Order("id").Find(&rows).Error; err != nil {
-		return nil, err
-	}
-	records := make([]operational.AgentRecord, len(rows))
-	for i, r := range rows {
-		records[i] = r.record()
-	}
-	return records, nil
+	return listOf(s.read.WithContext(ctx).Order("id"), agentRow.record)
 }
 
 // CreateAgent makes an agent known, unless it is known already. Broadcasts up

@@ -130,13 +130,10 @@ func (s *Store) Escalation(ctx context.Context, id string) (operational.Escalati
 		return operational.Escalation{}, notFound(err, "there is no such escalation")
 	}
 	e := row.escalation()
-	var changes []escalationChangeRow
-	err := s.read.WithContext(ctx).Where("escalation_id = ?", id).Order("seq").Find(&changes).Error
-	for _, c := range changes {
-		e.History = append(e.History, operational.EscalationChange{
-			From: operational.EscalationStatus(c.FromStatus), To: operational.EscalationStatus(c.ToStatus), By: c.By, Notes: c.Notes, At: fromMillis(c.At),
-		})
-	}
+	var err error
+	e.History, err = listOf(s.read.WithContext(ctx).Where("escalation_id = ?", id).Order("seq"), func(c escalationChangeRow) operational.EscalationChange {
+		return operational.EscalationChange{From: operational.EscalationStatus(c.FromStatus), To: operational.EscalationStatus(c.ToStatus), By: c.By, Notes: c.Notes, At: fromMillis(c.At)}
+	})
 	return e, err
 }
 
@@ -152,7 +149,7 @@ func (s *Store) ListEscalations(ctx context.Context, filter operational.Escalati
 	if filter.LessonID != "" {
 		q = q.Where("lesson_id = ?", filter.LessonID)
 	}
-	return findEscalations(q)
+	return listOf(q, escalationRow.escalation)
 }
 
 // CountEscalations implements operational.EscalationStore.
@@ -196,7 +193,7 @@ func (s *Store) ChangeEscalation(ctx context.Context, id, event string, change f
 
 // UnannouncedEscalations implements operational.EscalationStore.
 func (s *Store) UnannouncedEscalations(ctx context.Context, limit int) ([]operational.Escalation, error) {
-	return findEscalations(s.read.WithContext(ctx).Where("NOT announced").Order("num").Limit(limit))
+	return listOf(s.read.WithContext(ctx).Where("NOT announced").Order("num").Limit(limit), escalationRow.escalation)
 }
 
 // MarkAnnounced implements operational.EscalationStore.
@@ -207,16 +204,4 @@ func (s *Store) MarkAnnounced(ctx context.Context, numbers []int64) error {
 	return s.write(ctx, func(tx *gorm.DB) error {
 		return tx.Exec("UPDATE escalations SET announced = true WHERE num IN ?", numbers).Error
 	}, nil)
-}
-
-func findEscalations(q *gorm.DB) ([]operational.Escalation, error) {
-	var rows []escalationRow
-	if err := q.Find(&rows).Error; err != nil {
-		return nil, err
-	}
-	list := make([]operational.Escalation, len(rows))
-	for i, r := range rows {
-		list[i] = r.escalation()
-	}
-	return list, nil
 }

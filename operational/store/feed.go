@@ -118,14 +118,8 @@ func (s *Store) FeedEnds(ctx context.Context) (last operational.FeedRun, ends ma
 
 // FeedRuns returns up to limit runs in order, from the one that holds a number on.
 func (s *Store) FeedRuns(ctx context.Context, from int64, limit int) ([]operational.FeedRun, error) {
-	var rows []feedRunRow
-	err := s.read.WithContext(ctx).Raw(`SELECT first, source, start, count FROM feed_runs
-		WHERE first >= coalesce((SELECT max(first) FROM feed_runs WHERE first <= ?), 0) AND first + count > ? ORDER BY first LIMIT ?`, from, from, limit).Scan(&rows).Error
-	runs := make([]operational.FeedRun, len(rows))
-	for i, row := range rows {
-		runs[i] = row.run()
-	}
-	return runs, err
+	return listOf(s.read.WithContext(ctx).Raw(`SELECT first, source, start, count FROM feed_runs
+		WHERE first >= coalesce((SELECT max(first) FROM feed_runs WHERE first <= ?), 0) AND first + count > ? ORDER BY first LIMIT ?`, from, from, limit), feedRunRow.run)
 }
 
 // AppendFeed adds runs to the end of the journal. A run that is there already

@@ -216,17 +216,11 @@ type receiptRow struct {
 
 // ReceiptsBetween returns the marks on single messages of an agent in a range of seqs, both ends included.
 func (s *Store) ReceiptsBetween(ctx context.Context, agentID string, first, last int64) ([]operational.Receipt, error) {
-	var rows []receiptRow
-	err := s.read.WithContext(ctx).Raw("SELECT agent_id, seq, delivered_at, read_at, acked_at FROM receipts WHERE agent_id = ? AND seq BETWEEN ? AND ?", agentID, first, last).Scan(&rows).Error
-	return receipts(rows), err
+	return listOf(s.read.WithContext(ctx).Raw("SELECT agent_id, seq, delivered_at, read_at, acked_at FROM receipts WHERE agent_id = ? AND seq BETWEEN ? AND ?", agentID, first, last), receiptRow.receipt)
 }
 
-func receipts(rows []receiptRow) []operational.Receipt {
-	out := make([]operational.Receipt, len(rows))
-	for i, r := range rows {
-		out[i] = operational.Receipt{AgentID: r.AgentID, Seq: r.Seq, DeliveredAt: fromMillisPtr(r.DeliveredAt), ReadAt: fromMillisPtr(r.ReadAt), AckedAt: fromMillisPtr(r.AckedAt)}
-	}
-	return out
+func (r receiptRow) receipt() operational.Receipt {
+	return operational.Receipt{AgentID: r.AgentID, Seq: r.Seq, DeliveredAt: fromMillisPtr(r.DeliveredAt), ReadAt: fromMillisPtr(r.ReadAt), AckedAt: fromMillisPtr(r.AckedAt)}
 }
 
 // Receipts returns how far a message has come with each recipient, in the
@@ -248,7 +242,5 @@ func (s *Store) Receipts(ctx context.Context, m operational.Message, after strin
 	if m.To != "" {
 		who = "SELECT @to AS id WHERE @to > @after"
 	}
-	var rows []receiptRow
-	err := s.read.WithContext(ctx).Raw("SELECT a.id AS agent_id, CAST(@seq AS BIGINT) AS seq, "+columns+" FROM ("+who+") a ORDER BY a.id", named).Scan(&rows).Error
-	return receipts(rows), err
+	return listOf(s.read.WithContext(ctx).Raw("SELECT a.id AS agent_id, CAST(@seq AS BIGINT) AS seq, "+columns+" FROM ("+who+") a ORDER BY a.id", named), receiptRow.receipt)
 }

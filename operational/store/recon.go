@@ -89,13 +89,7 @@ func (s *Store) ListEnvironments(ctx context.Context, project string, limit int)
 	if project != "" {
 		q = q.Where("project = ?", project)
 	}
-	var rows []environmentRow
-	err := q.Find(&rows).Error
-	envs := make([]operational.Environment, len(rows))
-	for i, r := range rows {
-		envs[i] = r.environment()
-	}
-	return envs, err
+	return listOf(q, environmentRow.environment)
 }
 
 type scanRow struct {
@@ -190,11 +184,5 @@ func (s *Store) ListScans(ctx context.Context, f operational.ScanFilter) ([]oper
 	if !f.Since.IsZero() {
 		q = q.Where("scans.started_at >= ?", millis(f.Since))
 	}
-	var rows []scanRow
-	err := q.Order("scans.started_at DESC, scans.id DESC").Limit(f.Limit).Scan(&rows).Error
-	list := make([]operational.Scan, len(rows))
-	for i, r := range rows {
-		list[i] = r.scan()
-	}
-	return list, err
+	return listOf(q.Order("scans.started_at DESC, scans.id DESC").Limit(f.Limit), scanRow.scan)
 }

@@ -175,14 +175,7 @@ func (s *Store) ListFindings(ctx context.Context, f operational.FindingFilter) (
 	if f.CVE != "" || f.ScanID != "" { // few have one: to sort them is cheaper than to look through all in order
 		order = "{unindexed}" + order
 	}
-	var rows []findingRow
-	err := holdingAny(selectFindings(findings(s.read.WithContext(ctx)), f), f.AnyOf, order).
-		Limit(f.Limit).Scan(&rows).Error
-	list := make([]operational.Finding, len(rows))
-	for i, r := range rows {
-		list[i] = r.finding()
-	}
-	return list, err
+	return listOf(holdingAny(selectFindings(findings(s.read.WithContext(ctx)), f), f.AnyOf, order).Limit(f.Limit), findingRow.finding)
 }
 
 // ChangeFinding implements operational.ReconStore.
@@ -212,15 +205,9 @@ func (s *Store) ChangeFinding(ctx context.Context, id string, change func(*opera
 
 // ListFindingChanges implements operational.ReconStore.
 func (s *Store) ListFindingChanges(ctx context.Context, id string, limit int) ([]operational.FindingChange, error) {
-	var rows []findingChangeRow
-	err := s.read.WithContext(ctx).Where("finding_id = ?", id).Order("seq").Limit(limit).Find(&rows).Error
-	changes := make([]operational.FindingChange, len(rows))
-	for i, r := range rows {
-		changes[i] = operational.FindingChange{
-			At: fromMillis(r.At), AgentID: r.AgentID, From: operational.FindingStatus(r.FromStatus), To: operational.FindingStatus(r.ToStatus), Note: r.Note,
-		}
-	}
-	return changes, err
+	return listOf(s.read.WithContext(ctx).Where("finding_id = ?", id).Order("seq").Limit(limit), func(r findingChangeRow) operational.FindingChange {
+		return operational.FindingChange{At: fromMillis(r.At), AgentID: r.AgentID, From: operational.FindingStatus(r.FromStatus), To: operational.FindingStatus(r.ToStatus), Note: r.Note}
+	})
 }
 
 // SummarizeFindings implements operational.ReconStore.

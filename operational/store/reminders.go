@@ -171,19 +171,7 @@ func (s *Store) ListReminders(ctx context.Context, filter operational.ReminderFi
 	} else {
 		q = q.Order("status = 'due' DESC, number")
 	}
-	return findReminders(q.Limit(filter.Limit))
-}
-
-func findReminders(q *gorm.DB) ([]operational.Reminder, error) {
-	var rows []reminderRow
-	if err := q.Find(&rows).Error; err != nil {
-		return nil, err
-	}
-	list := make([]operational.Reminder, len(rows))
-	for i, row := range rows {
-		list[i] = row.reminder()
-	}
-	return list, nil
+	return listOf(q.Limit(filter.Limit), reminderRow.reminder)
 }
 
 // ChangeReminder implements operational.ReminderStore.
@@ -275,7 +263,7 @@ func (s *Store) nothingToPick(ctx context.Context, pick operational.ReminderPick
 }
 
 func pickReminders(tx *gorm.DB, pick operational.ReminderPick) ([]operational.Reminder, error) {
-	return findReminders(selected(tx, pick).Limit(pick.Limit))
+	return listOf(selected(tx, pick).Limit(pick.Limit), reminderRow.reminder)
 }
 
 // heardColumn is where a reminder's place in a log is.
@@ -423,7 +411,7 @@ func (s *Store) PendingConditions(ctx context.Context, persona string, after int
 	if persona != "" {
 		q = q.Where("persona = ?", persona)
 	}
-	return findReminders(q)
+	return listOf(q, reminderRow.reminder)
 }
 
 // CountReminders implements operational.ReminderStore.

@@ -19,34 +19,24 @@ func (s *Store) RemindersAfter(ctx context.Context, project string, after int64,
 	if project != "" {
 		q = q.Where("project = ?", project)
 	}
-	var rows []reminderRow
-	if err := q.Order("number").Limit(limit).Find(&rows).Error; err != nil {
-		return nil, err
-	}
-	found := make([]operational.Reminder, len(rows))
-	for i, row := range rows {
-		found[i] = row.reminder()
-	}
-	return found, nil
+	return listOf(q.Order("number").Limit(limit), reminderRow.reminder)
 }
 
 // RemindersMade implements operational.ReminderStore. It passes over the whole
 // table once for every timesOfQuery, which an import asks for together.
-func (s *Store) RemindersMade(ctx context.Context, times []time.Time) (found []operational.Reminder, err error) {
+func (s *Store) RemindersMade(ctx context.Context, times []time.Time) (all []operational.Reminder, err error) {
 	for some := range slices.Chunk(times, timesOfQuery) {
 		made := make([]int64, len(some))
 		for i, t := range some {
 			made[i] = millis(t)
 		}
-		var rows []reminderRow
-		if err := s.read.WithContext(ctx).Where("created_at IN ?", made).Find(&rows).Error; err != nil {
+		part, err := listOf(s.read.WithContext(ctx).Where("created_at IN ?", made), reminderRow.reminder)
+		if err != nil {
 			return nil, err
 		}
-		for _, row := range rows {
-			found = append(found, row.reminder())
-		}
+		all = append(all, part...)
 	}
-	return found, nil
+	return all, nil
 }
 
 // ReminderKeyed implements operational.ReminderStore.

@@ -154,6 +154,19 @@ func fromMillisPtr(ms *int64) *time.Time {
 	return &t
 }
 
+// listOf reads the rows that a query answers, each as of has it.
+func listOf[Row, T any](q *gorm.DB, of func(Row) T) ([]T, error) {
+	var rows []Row
+	if err := q.Find(&rows).Error; err != nil {
+		return nil, err
+	}
+	list := make([]T, len(rows))
+	for i, r := range rows {
+		list[i] = of(r)
+	}
+	return list, nil
+}
+
 // notFound gives gorm's "no such row" the code and words that the caller needs.
 func notFound(err error, format string, args ...any) error {
 	if errors.Is(err, gorm.ErrRecordNotFound) {

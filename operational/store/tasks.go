@@ -120,7 +120,6 @@ func (s *Store) listTasks(tx *gorm.DB, filter operational.TaskFilter) ([]operati
 			if left <= 0 {
 				break
 			}
-			var rows []taskRow
 			q := look.rows(tx, filter, part.order).Where(part.condition)
 			switch { // the first condition of each lets the index begin at the place, the second leaves out what is before it
 			case last.Number == 0:
@@ -131,12 +130,11 @@ func (s *Store) listTasks(tx *gorm.DB, filter operational.TaskFilter) ([]operati
 			case last.FinishedAt != nil:
 				q = q.Where("finished_at <= ? AND (finished_at < ? OR number < ?)", *last.FinishedAt, *last.FinishedAt, last.Number)
 			}
-			if err := q.Limit(left).Find(&rows).Error; err != nil {
+			more, err := listOf(q.Limit(left), taskRow.task)
+			if err != nil {
 				return nil, err
 			}
-			for _, r := range rows {
-				tasks = append(tasks, r.task())
-			}
+			tasks = append(tasks, more...)
 		}
 	}
 	return tasks, nil

@@ -13,51 +13,27 @@ const wordsAtOnce = 500
 
 // TasksOf returns the tasks with the ids, in any order; those that are not there are left out.
 func (s *Store) TasksOf(ctx context.Context, ids []string) ([]operational.Task, error) {
-	var rows []taskRow
-	err := s.read.WithContext(ctx).Where("id IN ?", ids).Find(&rows).Error
-	return tasksOf(rows), err
+	return listOf(s.read.WithContext(ctx).Where("id IN ?", ids), taskRow.task)
 }
 
 // TasksAfter returns the tasks that come after a number, in their order, as many as a page has.
 func (s *Store) TasksAfter(ctx context.Context, number int64) ([]operational.Task, error) {
-	var rows []taskRow
-	err := s.read.WithContext(ctx).Where("number > ?", number).Order("number").Limit(wordsAtOnce).Find(&rows).Error
-	return tasksOf(rows), err
-}
-
-func tasksOf(rows []taskRow) []operational.Task {
-	tasks := make([]operational.Task, len(rows))
-	for i, r := range rows {
-		tasks[i] = r.task()
-	}
-	return tasks
+	return listOf(s.read.WithContext(ctx).Where("number > ?", number).Order("number").Limit(wordsAtOnce), taskRow.task)
 }
 
 // FindingsOf returns the findings with the ids, in any order; those that are not there are left out.
 func (s *Store) FindingsOf(ctx context.Context, ids []string) ([]operational.Finding, error) {
-	var rows []findingRow
-	err := findings(s.read.WithContext(ctx)).Where("findings.id IN ?", ids).Scan(&rows).Error
-	return findingsOf(rows), err
+	return listOf(findings(s.read.WithContext(ctx)).Where("findings.id IN ?", ids), findingRow.finding)
 }
 
 // FindingsAfter returns the findings that come after an id, in their order, as
 // many as a page has; with an environment's id those of that one alone.
 func (s *Store) FindingsAfter(ctx context.Context, id, environment string) ([]operational.Finding, error) {
-	var rows []findingRow
 	q := findings(s.read.WithContext(ctx)).Where("findings.id > ?", id)
 	if environment != "" {
 		q = q.Where("findings.environment_id = ?", environment)
 	}
-	err := q.Order("findings.id").Limit(wordsAtOnce).Scan(&rows).Error
-	return findingsOf(rows), err
-}
-
-func findingsOf(rows []findingRow) []operational.Finding {
-	list := make([]operational.Finding, len(rows))
-	for i, r := range rows {
-		list[i] = r.finding()
-	}
-	return list
+	return listOf(q.Order("findings.id").Limit(wordsAtOnce), findingRow.finding)
 }
 
 // MessagesOf returns the messages with the ids, in any order; those that are not there are left out.

@@ -25,7 +25,7 @@ const (
 type RememberOptions struct {
 	Persona  string        // empty: learning.DefaultPersona
 	Category string        // empty: learning.DefaultFactCategory
-	TTL      time.Duration // whole seconds; zero: an hour, as seed 002 has it
+	TTL      time.Duration // whole seconds; zero: an hour, as the persona's memory has it
 	ForEver  bool          // instead of a TTL
 	StaleOK  bool          // rather an expired value at once than wait for the new one that another computes
 	AgentID  string

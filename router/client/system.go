@@ -7,6 +7,7 @@ import (
 
 	"skillrouter/learning/shelf"
 	"skillrouter/operational"
+	"skillrouter/router"
 	"skillrouter/router/client/plain"
 )
 
@@ -28,13 +29,6 @@ type Health struct {
 	Problems  []string          `json:"problems,omitempty"` // stored writes that turned out to be gone
 }
 
-// Check is one thing that the router checked about itself.
-type Check struct {
-	Name   string `json:"name"`
-	OK     bool   `json:"ok"`
-	Detail string `json:"detail"`
-}
-
 // Health asks how the router is. A router that wants a token and got none says
 // only that it answers, which is the error of any other call then.
 func (s System) Health(ctx context.Context) (Health, error) {
@@ -50,24 +44,14 @@ func (s System) Embeddings(ctx context.Context) (shelf.EmbeddingStatus, error) {
 	return call[shelf.EmbeddingStatus](ctx, s.c, http.MethodGet, at("/api/embeddings"), nil)
 }
 
-// Outbound is a place of the router that may open a connection.
-type Outbound struct {
-	Name    string `json:"name"`
-	Purpose string `json:"purpose"`
-	Setting string `json:"setting"` // what switches it on
-	On      bool   `json:"on"`
-	Target  string `json:"target,omitempty"`
-	Leaves  bool   `json:"leaves"` // it is on, and the target is not this machine
-}
-
 // Outbounds lists every place of the router that may open a connection.
-func (s System) Outbounds(ctx context.Context) ([]Outbound, error) {
-	return list[Outbound](ctx, s.c, at("/api/doctor/outbound"), "places")
+func (s System) Outbounds(ctx context.Context) ([]router.Outbound, error) {
+	return list[router.Outbound](ctx, s.c, at("/api/doctor/outbound"), "places")
 }
 
 // Doctor has the router check itself: settings, pragmas, indexes, disk, clock.
-func (s System) Doctor(ctx context.Context) ([]Check, error) {
-	return list[Check](ctx, s.c, at("/api/doctor"), "checks")
+func (s System) Doctor(ctx context.Context) ([]router.SystemCheck, error) {
+	return list[router.SystemCheck](ctx, s.c, at("/api/doctor"), "checks")
 }
 
 // Tokens is operational.TokenService over HTTP.

@@ -52,7 +52,7 @@ type engramPrompt struct {
 	CreatedAt string `json:"created_at"`
 }
 
-// engramCategories are seed 004's words for engram's types of observations; the others keep their own.
+// engramCategories are the sidecar's words for engram's types of observations; the others keep their own.
 var engramCategories = map[string]string{"bugfix": knowledge.CategoryErrorSolution, "pattern": knowledge.CategoryPattern, "discovery": knowledge.CategoryGotcha}
 
 // readEngram reads the document of `engram export`: observations become

@@ -7,7 +7,7 @@ import (
 	"skillrouter/learning/lesson"
 )
 
-// The events that seed 003 names. In the feed they bear these names, with
+// The events that the experience server names. In the feed they bear these names, with
 // exactly the data that the seed lists; the name that they have in their log
 // is their Kind.
 const (
@@ -18,7 +18,7 @@ const (
 	LessonDeprecated   = "lesson_deprecated"
 )
 
-// experienceName returns the name and the data that seed 003 gives an event,
+// experienceName returns the name and the data that the experience server gives an event,
 // or false if it gives it none.
 func experienceName(e skillrouter.Event) (name string, data json.RawMessage, ok bool) {
 	var told any

@@ -46,7 +46,7 @@ const (
 // Event is an event with its place in the feed.
 type Event struct {
 	skillrouter.Event        // Seq is the feed's own number
-	Kind              string `json:"kind,omitempty"` // the type in its log, if Type is the name that seed 003 gives it
+	Kind              string `json:"kind,omitempty"` // the type in its log, if Type is the name that the experience server gives it
 	Source            string `json:"source"`         // the log that it is from: learning, operational or messages
 }
 

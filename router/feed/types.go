@@ -16,7 +16,7 @@ import (
 // Type is a type of event that the feed may hold.
 type Type struct {
 	Type   string
-	Kinds  []string // the names in its log, if seed 003 names it
+	Kinds  []string // the names in its log, if the experience server names it
 	Source operational.FeedSource
 	Data   string // the members of its data
 	When   string

@@ -103,7 +103,7 @@ func (in *applicableInput) resolve(address *url.URL) *huma.ErrorDetail {
 	return nil
 }
 
-// experienceRoutes mounts seed 003's paths. Its ids are numbers.
+// experienceRoutes mounts the experience server's paths. Its ids are numbers.
 func (s *Server) experienceRoutes(x experience.Service) {
 	const number = "Its number"
 	at := s.at("experience", "/api")

@@ -25,7 +25,7 @@ type Validation struct {
 	Type      lesson.ValidationType `json:"validation_type,omitempty" doc:"confirmed, refuted, partial or outdated"`
 }
 
-// validationInput takes the judgement from the query, as seed 000's clients
+// validationInput takes the judgement from the query, as MNEMOSYNE's clients
 // send it, or from the body.
 type validationInput struct {
 	ID        string                `path:"id"`
@@ -140,7 +140,7 @@ func (in *validationInput) draft() (lesson.ValidationDraft, error) {
 	return lesson.ValidationDraft{Type: said.Type, By: said.By, Notes: said.Notes}, nil
 }
 
-// truth reads a truth value as the queries of seed 000's clients spell it.
+// truth reads a truth value as the queries of MNEMOSYNE's clients spell it.
 func truth(field, text string) (bool, error) {
 	switch strings.ToLower(text) {
 	case "true", "1", "yes", "on", "t", "y":

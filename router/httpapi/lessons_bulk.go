@@ -32,7 +32,7 @@ type lessonsProblem struct {
 	lesson.BulkReported
 }
 
-// lessonBulkRoutes mounts both calls of seed 000 that take a list of lessons.
+// lessonBulkRoutes mounts both calls of MNEMOSYNE that take a list of lessons.
 func (s *Server) lessonBulkRoutes(lessons lesson.Service) {
 	turn := make(chan struct{}, 1) // two lists would be held in memory to be written one after the other
 	for path, summary := range map[string]string{

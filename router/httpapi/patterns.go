@@ -27,7 +27,7 @@ type Confirmation struct {
 	Notes string `json:"notes,omitempty"`
 }
 
-// confirmationInput takes who confirms from the query, as seed 000's clients
+// confirmationInput takes who confirms from the query, as MNEMOSYNE's clients
 // send it, or from the body.
 type confirmationInput struct {
 	ID    string `path:"id"`

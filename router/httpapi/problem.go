@@ -35,7 +35,7 @@ func Status(code skillrouter.Code) int {
 }
 
 // Problem is the body of every error, as RFC 9457 has it, with the members
-// "error" (which clients of seed 003 read), "code" and "field".
+// "error" (which clients of the experience server read), "code" and "field".
 type Problem struct {
 	Title   string           `json:"title"`
 	Status  int              `json:"status"`

@@ -82,11 +82,11 @@ type Services struct {
 	Leases      lease.Service
 	Recon       operational.ReconService
 	Tokens      operational.TokenService
-	MCP         http.Handler                      // /mcp
-	Health      func(ctx context.Context) Health  // GET /health
-	Doctor      func(ctx context.Context) []Check // GET /api/doctor
-	Outbound    func() []Outbound                 // GET /api/doctor/outbound
-	Registry    *prometheus.Registry              // GET /metrics
+	MCP         http.Handler                                   // /mcp
+	Health      func(ctx context.Context) Health               // GET /health
+	Doctor      func(ctx context.Context) []router.SystemCheck // GET /api/doctor
+	Outbound    func() []router.Outbound                       // GET /api/doctor/outbound
+	Registry    *prometheus.Registry                           // GET /metrics
 
 	Facts         fact.Service
 	Reminders     operational.ReminderService

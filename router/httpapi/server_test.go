@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"skillrouter"
+	"skillrouter/router"
 	"skillrouter/router/httpapi"
 )
 
@@ -30,7 +31,7 @@ func serve(t *testing.T, auth secrets, options httpapi.Options) *httpapi.Server 
 	return httpapi.New(httpapi.Services{
 		Auth:   auth,
 		Health: func(context.Context) httpapi.Health { return httpapi.Health{Status: "healthy"} },
-		Doctor: func(context.Context) []httpapi.Check { panic("boom") },
+		Doctor: func(context.Context) []router.SystemCheck { panic("boom") },
 	}, options)
 }
 

@@ -8,7 +8,7 @@ import (
 	"skillrouter"
 )
 
-// SocketPort is the handler of a port that is for the event feed, as seed 003's
+// SocketPort is the handler of a port that is for the event feed, as the experience server's
 // 9031: a WebSocket opened at the root is the one at /ws. Every other path is
 // the Server's own, with the same checks; the root is nothing else there.
 func (s *Server) SocketPort() http.Handler {

@@ -16,6 +16,7 @@ import (
 	"skillrouter/comms"
 	"skillrouter/learning/shelf"
 	"skillrouter/operational"
+	"skillrouter/router"
 )
 
 const healthPath = "/health"
@@ -23,7 +24,7 @@ const healthPath = "/health"
 // SecondsMetric is the metric that has the times to answer, by route.
 const SecondsMetric = "skillrouter_http_request_seconds"
 
-// Health is the answer of GET /health. Without a token, where one is needed, its status alone is answered. Its first members are those of seed 003.
+// Health is the answer of GET /health. Without a token, where one is needed, its status alone is answered. Its first members are those of the experience server.
 type Health struct {
 	Status    string            `json:"status" enum:"healthy,degraded" doc:"degraded: it answers, and doctor has something to say"`
 	Server    string            `json:"server"`
@@ -37,33 +38,16 @@ type Health struct {
 	Problems  []string          `json:"problems,omitempty" doc:"Stored writes that turned out to be gone after a crash, until a person has seen to it"`
 }
 
-// Check is one line of what doctor found.
-type Check struct {
-	Name   string `json:"name"`
-	OK     bool   `json:"ok"`
-	Detail string `json:"detail"`
-}
-
 // Doctor is the answer of GET /api/doctor.
 type Doctor struct {
-	OK     bool    `json:"ok"`
-	Checks []Check `json:"checks"`
-}
-
-// Outbound is a place of the program that may open a connection.
-type Outbound struct {
-	Name    string `json:"name"`
-	Purpose string `json:"purpose" doc:"What it is for"`
-	Setting string `json:"setting" doc:"What switches it on"`
-	On      bool   `json:"on"`
-	Target  string `json:"target,omitempty" doc:"What is dialled, and nothing else"`
-	Leaves  bool   `json:"leaves" doc:"It is on, and the target is not this machine"`
+	OK     bool                 `json:"ok"`
+	Checks []router.SystemCheck `json:"checks"`
 }
 
 // OutboundList is the answer of GET /api/doctor/outbound.
 type OutboundList struct {
-	Airgapped bool       `json:"airgapped" doc:"No connection leaves this machine"`
-	Places    []Outbound `json:"places" doc:"Every place that may open a connection"`
+	Airgapped bool              `json:"airgapped" doc:"No connection leaves this machine"`
+	Places    []router.Outbound `json:"places" doc:"Every place that may open a connection"`
 }
 
 // systemRoutes mounts what looks at the process itself, and the handlers that are no typed resources.
@@ -100,7 +84,7 @@ func (s *Server) doctor(ctx context.Context) (d Doctor, err error) {
 		return d, err
 	}
 	d.Checks = s.services.Doctor(ctx)
-	d.OK = !slices.ContainsFunc(d.Checks, func(c Check) bool { return !c.OK })
+	d.OK = !slices.ContainsFunc(d.Checks, func(c router.SystemCheck) bool { return !c.OK })
 	return d, nil
 }
 
@@ -109,7 +93,7 @@ func (s *Server) outbound(ctx context.Context) (list OutboundList, err error) {
 		return list, err
 	}
 	list.Places = s.services.Outbound()
-	list.Airgapped = !slices.ContainsFunc(list.Places, func(o Outbound) bool { return o.Leaves })
+	list.Airgapped = !slices.ContainsFunc(list.Places, func(o router.Outbound) bool { return o.Leaves })
 	return list, nil
 }
 

@@ -190,13 +190,13 @@ func FuzzParse(f *testing.F) {
 }
 
 func TestParseFile(t *testing.T) {
-	text, err := os.ReadFile("testdata/interlock.json") // seed 003's
+	text, err := os.ReadFile("testdata/interlock.json") // the experience server's
 	if err != nil {
 		t.Fatal(err)
 	}
 	f, err := interlock.ParseFile(text)
 	if err != nil || len(f.Peers) != 5 || f.Peers[4].Name != "trinity" || f.Peers[0].Address.String() != "127.0.0.1:3028" || f.Hear != interlock.HearPeers || f.Name != "experience-layer" {
-		t.Errorf("seed 003's peers: %+v, %v", f, err)
+		t.Errorf("the experience server's peers: %+v, %v", f, err)
 	}
 	whole := `{"name":"me","hear":"open","replay_window_seconds":5,"peers":[{"name":"a","port":1,"host":"::1","key":"0123456789abcdef","emit":[]}],"tumbler":{"mode":"whitelist","signals":["heartbeat"]}}`
 	f, err = interlock.ParseFile([]byte(whole))

@@ -74,7 +74,7 @@ var makers = map[Signal]string{
 	VerificationResult: "verifier", ValidationApproved: "context-guardian-validation", ValidationRejected: "context-guardian-validation",
 }
 
-// problemOf takes what was to be solved: an object as seed 003 has it, a text, or members of their own.
+// problemOf takes what was to be solved: an object as the experience server has it, a text, or members of their own.
 func problemOf(m members) *experience.Problem {
 	p := &experience.Problem{}
 	if object := members(m.object("problem")); object != nil {

@@ -29,7 +29,7 @@ const (
 	MinWindow, MaxWindow = time.Second, 10 * time.Minute
 	// DefaultWindow is seconds that clocks may differ and datagrams be under way.
 	DefaultWindow = 30 * time.Second
-	// DefaultName is what seed 003's peers know this server as.
+	// DefaultName is what the experience server's peers know this server as.
 	DefaultName = "experience-layer"
 )
 
@@ -59,7 +59,7 @@ type Peer struct {
 	Address  netip.AddrPort
 	Key      []byte   // of its signatures and of ours to it; nil: none
 	Unsigned bool     // it is beyond this machine and has no key, and somebody wants that
-	Emit     []Signal // what it is told; nil: what seed 003 tells a peer of that name
+	Emit     []Signal // what it is told; nil: what the experience server tells a peer of that name
 }
 
 // wants tells whether the peer is told of a signal.

@@ -1,4 +1,4 @@
-// Package interlock is seed 003's mesh on UDP: the datagram's codec, the peers
+// Package interlock is the experience server's mesh on UDP: the datagram's codec, the peers
 // and what is heard of them, and the listener that turns datagrams into
 // experiences, lessons and judgements, and events into datagrams. It owns what
 // is the mesh's alone: who is heard, what a datagram must be, how often one

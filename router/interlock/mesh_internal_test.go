@@ -396,7 +396,7 @@ func garbage(random *rand.Rand, honest [][]byte, long []byte) []byte {
 	return data
 }
 
-// TestTelling: each event goes to whom seed 003 names, signed where there is a
+// TestTelling: each event goes to whom the experience server names, signed where there is a
 // key, and not to the peer that brought it about; an event from before the start
 // is no news, and a judgement that moved nothing is none.
 func TestTelling(t *testing.T) {

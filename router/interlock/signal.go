@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Signal is the type of a datagram (seed 003, "InterLock Mesh").
+// Signal is the type of a datagram (the experience server, "InterLock Mesh").
 type Signal uint16
 
 // The signals that are heard.
@@ -71,7 +71,7 @@ func ParseSignal(name string) (Signal, bool) {
 	return 0, false
 }
 
-// listeners says whom seed 003 tells of a signal, by the peer's name; nil is everybody.
+// listeners says whom the experience server tells of a signal, by the peer's name; nil is everybody.
 var listeners = map[Signal][]string{
 	ExperienceRecorded: {"consciousness"},
 	PatternEmerged:     {"consciousness", "trinity"},

@@ -46,7 +46,7 @@ func reasonOf(code skillrouter.Code) Reason {
 	return RefusedFailure
 }
 
-// act does what seed 003 says a signal does.
+// act does what the experience server says a signal does.
 func (m *Mesh) act(ctx context.Context, d admitted) error {
 	switch d.Signal {
 	case BuildCompleted, VerificationResult, ValidationApproved, ValidationRejected, OperationComplete:

@@ -16,6 +16,7 @@ import (
 	"skillrouter/learning/shelf"
 	"skillrouter/router"
 	"skillrouter/tfidf"
+	"skillrouter/tfidf/keep"
 )
 
 // Kind is what is known of a kind without its service: commands and files know it too.
@@ -171,6 +172,10 @@ type Words interface {
 
 // Shelf is what holds the rows of a kind that can be found; *shelf.Shelf does.
 type Shelf interface {
+	// Load opens the index of the rows, RunIndex keeps it, and IndexState tells how it is doing.
+	Load(ctx context.Context) error
+	RunIndex(ctx context.Context) error
+	IndexState() keep.State
 	// Len is how many rows can be found.
 	Len() int
 	// Within returns the index of what a caller sees that is bound to projects; nil: it sees all.

@@ -174,7 +174,7 @@ func cutError(err error) string {
 	return strings.ToValidUTF8(text[:min(len(text), 300)], "")
 }
 
-// extraction is a model's answer; its fields are those of seed 002's consolidation.
+// extraction is a model's answer; its fields are those of the persona memory's consolidation.
 type extraction struct {
 	Facts []struct {
 		Key      string          `json:"key"`

@@ -14,7 +14,7 @@ import (
 // anySession is the session_id by which get_recent_episodes asks for every session.
 const anySession = "*"
 
-// defaultRecall is how many episodes recall_episodes returns (seed 002).
+// defaultRecall is how many episodes recall_episodes returns (of the persona's memory).
 const defaultRecall = 5
 
 type recordedEpisode struct {
@@ -100,7 +100,7 @@ func (s *Server) addEpisodeTools() {
 	s.addEpisodeMemoryTools()
 }
 
-// addEpisodeMemoryTools offers seed 002's episodic memory, in the toolset of its
+// addEpisodeMemoryTools offers the persona's episodic memory, in the toolset of its
 // semantic one. They are the same episodes as those of the core.
 func (s *Server) addEpisodeMemoryTools() {
 	add(s, tool{

@@ -35,7 +35,7 @@ func (s shownEpisodes) events() string {
 	return strings.Join(events, " ")
 }
 
-// TestEpisodicMemory goes through seed 002's example.
+// TestEpisodicMemory goes through the persona memory's example.
 func TestEpisodicMemory(t *testing.T) {
 	db, _ := openDatabase(t, "learning")
 	now := noon

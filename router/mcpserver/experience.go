@@ -47,7 +47,7 @@ type experienceDraft struct {
 	problem, solution, metadata json.RawMessage
 }
 
-// addExperienceTools offers seed 003's tools, in a toolset of their own.
+// addExperienceTools offers the experience server's tools, in a toolset of their own.
 func (s *Server) addExperienceTools() {
 	experiences := s.services.Experiences
 	add(s, tool{

@@ -39,7 +39,7 @@ type oneFact struct {
 
 const aKey = "Such as database.orders.schema"
 
-// addFactTools offers seed 002's semantic memory, in a toolset of its own.
+// addFactTools offers the persona's semantic memory, in a toolset of its own.
 func (s *Server) addFactTools() {
 	add(s, tool{
 		name: "remember_fact", title: "Remember a fact", set: ToolsetFacts, effect: ensure, holds: "key version",

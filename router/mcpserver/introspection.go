@@ -11,7 +11,7 @@ import (
 // listedCategories bounds the categories whose counts are spelled out to a model.
 const listedCategories = 100
 
-// addIntrospectionTools offers seed 002's view of what is remembered.
+// addIntrospectionTools offers the persona memory's view of what is remembered.
 func (s *Server) addIntrospectionTools() {
 	add(s, tool{
 		name: "list_memory_categories", title: "List memory categories", set: ToolsetAdmin, former: formerContext, effect: reads, holds: "persona categories count held",

@@ -60,7 +60,7 @@ type stepView struct {
 	Error  string               `json:"error,omitempty"`
 }
 
-// procedureTools offers seed 002's procedural memory, in a toolset of its own.
+// procedureTools offers the persona's procedural memory, in a toolset of its own.
 func procedureTools(s *Server, procedures procedure.Service) {
 	add(s, tool{
 		name: "remember_procedure", title: "Remember a procedure", set: ToolsetProcedures, effect: ensure, holds: "persona name version changed",

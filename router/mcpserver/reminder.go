@@ -40,7 +40,7 @@ type happened struct {
 	Fired int `json:"fired"`
 }
 
-// addReminderTools offers seed 002's prospective memory, in a toolset of its own.
+// addReminderTools offers the persona's prospective memory, in a toolset of its own.
 func (s *Server) addReminderTools() {
 	reminders := s.services.Reminders
 	add(s, tool{

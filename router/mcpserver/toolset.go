@@ -22,13 +22,13 @@ const (
 	ToolsetCore = "core"
 	// ToolsetLessons holds what tends lessons, patterns, rules, escalations and knowledge.
 	ToolsetLessons = "lessons"
-	// ToolsetFacts holds seed 002's semantic and episodic memory, and what transcripts propose for them.
+	// ToolsetFacts holds the persona's semantic and episodic memory, and what transcripts propose for them.
 	ToolsetFacts = "facts"
-	// ToolsetProcedures holds seed 002's procedural memory.
+	// ToolsetProcedures holds the persona's procedural memory.
 	ToolsetProcedures = "procedures"
-	// ToolsetReminders holds seed 002's prospective memory.
+	// ToolsetReminders holds the persona's prospective memory.
 	ToolsetReminders = "reminders"
-	// ToolsetExperience holds seed 003's tools.
+	// ToolsetExperience holds the experience server's tools.
 	ToolsetExperience = "experience"
 	// ToolsetOperations holds the team's work: agents, tasks, sessions, receipts, scans,
 	// and the context of a task under a budget.

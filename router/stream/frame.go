@@ -14,7 +14,7 @@ import (
 const MaxFrame = 4 << 10
 
 // Frame is what a WebSocket of the feed bears, in both directions. Its first
-// three members are those of seed 003.
+// three members are those of the experience server.
 type Frame struct {
 	Type      string          `json:"type"`
 	Data      json.RawMessage `json:"data"`

@@ -144,7 +144,7 @@ func (s *Server) agent(v *visit) (any, error) {
 		d.May = true
 	}
 	if d.MayRead && s.services.Log != nil {
-		page, err := s.services.Log.Log(v.Context(), comms.LogQuery{Agent: id, Limit: 10})
+		page, err := s.services.Log.Log(v.Context(), operational.LogQuery{Agent: id, Limit: 10})
 		if err != nil {
 			return nil, err
 		}

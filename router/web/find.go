@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"skillrouter"
-	"skillrouter/comms"
 	"skillrouter/learning"
 	"skillrouter/learning/guard"
 	"skillrouter/learning/knowledge"
@@ -216,7 +215,7 @@ func (s *Server) answers(v *visit, lookedFor string) (places []place, err error)
 	if s.services.Log == nil {
 		return nil, nil
 	}
-	page, err := s.services.Log.Log(v.context(), comms.LogQuery{Limit: pageRows})
+	page, err := s.services.Log.Log(v.context(), operational.LogQuery{Limit: pageRows})
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"skillrouter/learning/guard"
 	"skillrouter/learning/guard/rule"
 	"skillrouter/learning/lesson"
+	"skillrouter/router"
 )
 
 func (s *Server) guardPages() {
@@ -79,7 +80,7 @@ func (s *Server) approvals(v *visit) (any, error) {
 
 // ruleList is what the list of the guard's rules shows.
 type ruleList struct {
-	Hooks                []Check // nothing for whoever is no captain
+	Hooks                []router.SystemCheck // nothing for whoever is no captain
 	Rules                []guard.Rule
 	Total                int
 	Domain               string
@@ -111,7 +112,7 @@ func (s *Server) guard(v *visit) (any, error) {
 		return nil, err
 	}
 	fields := []string{"source", "standing", "domain"}
-	var hooks []Check
+	var hooks []router.SystemCheck
 	if s.services.Hooks != nil && skillrouter.PrincipalOf(v.context()).Has(skillrouter.ScopeCaptain) {
 		hooks = s.services.Hooks(v.context())
 	}

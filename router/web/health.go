@@ -23,9 +23,9 @@ func (s *Server) healthPages() {
 // healthDetail is what the page of the process shows.
 type healthDetail struct {
 	Health
-	May     bool      // whoever looks may have it checked
-	Checks  []Check   // as they were last made; nil: never yet
-	Checked time.Time // when
+	May     bool                 // whoever looks may have it checked
+	Checks  []router.SystemCheck // as they were last made; nil: never yet
+	Checked time.Time            // when
 	Memory  *router.MemoryStats
 	Counts  []memoryCount
 }
@@ -77,12 +77,12 @@ type checkup struct {
 	running sync.Mutex
 
 	mu     sync.Mutex
-	checks []Check
+	checks []router.SystemCheck
 	at     time.Time
 }
 
 // last returns the checks of the last run, and when it ended.
-func (c *checkup) last() ([]Check, time.Time) {
+func (c *checkup) last() ([]router.SystemCheck, time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.checks, c.at
@@ -90,7 +90,7 @@ func (c *checkup) last() ([]Check, time.Time) {
 
 // run runs the checks. Whoever comes while they run waits, and finds what they
 // found: a button that is pressed again and again costs one run at a time.
-func (c *checkup) run(ctx context.Context, doctor func(context.Context) []Check, now skillrouter.Clock) {
+func (c *checkup) run(ctx context.Context, doctor func(context.Context) []router.SystemCheck, now skillrouter.Clock) {
 	_, before := c.last()
 	c.running.Lock()
 	defer c.running.Unlock()

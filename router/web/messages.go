@@ -79,7 +79,7 @@ func (s *Server) messages(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	query := comms.LogQuery{Before: int64(before), Agent: v.value("agent"), Thread: v.value("thread"), Signal: v.value("signal"), Limit: pageRows}
+	query := operational.LogQuery{Before: int64(before), Agent: v.value("agent"), Thread: v.value("thread"), Signal: v.value("signal"), Limit: pageRows}
 	page, err := s.services.Log.Log(v.Context(), query)
 	if err != nil {
 		return nil, err

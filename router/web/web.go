@@ -82,9 +82,9 @@ type Services struct {
 	Unread        Unread
 	Log           MessageLog
 	Health        func(ctx context.Context) Health
-	Doctor        func(ctx context.Context) []Check
-	Hooks         func(ctx context.Context) []Check // whether agents' hooks ask the guard
-	Demo          Demo                              // nil: there is none to be had
+	Doctor        func(ctx context.Context) []router.SystemCheck
+	Hooks         func(ctx context.Context) []router.SystemCheck // whether agents' hooks ask the guard
+	Demo          Demo                                           // nil: there is none to be had
 	// Projects returns up to limit projects that anything belongs to.
 	Projects func(ctx context.Context, limit int) ([]string, error)
 
@@ -109,20 +109,13 @@ type Unread interface {
 // MessageLog reads the log of all messages; comms.Mailbox does.
 type MessageLog interface {
 	// Log returns messages, the latest first, and marks none as delivered.
-	Log(ctx context.Context, query comms.LogQuery) (comms.LogPage, error)
+	Log(ctx context.Context, query operational.LogQuery) (comms.LogPage, error)
 }
 
 // Tellings are what agents were told, and what came of it; operational.Tellings has them.
 type Tellings interface {
 	Told(ctx context.Context, query operational.TellingQuery) ([]operational.Telling, error)
 	Came(ctx context.Context, items []operational.ToldRef) ([]operational.ToldDay, error)
-}
-
-// Check is one line of what doctor found.
-type Check struct {
-	Name   string
-	OK     bool
-	Detail string
 }
 
 // Health is how the process is.

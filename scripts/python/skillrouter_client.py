@@ -435,7 +435,7 @@ def _helper(method):
     return helper
 
 
-# Seed 002's helpers, to be called as they are: recall_fact("database.orders.schema").
+# The persona memory's helpers, to be called as they are: recall_fact("database.orders.schema").
 remember_fact, recall_fact, search_facts, update_fact = map(
     _helper, (SkillRouter.remember_fact, SkillRouter.recall_fact, SkillRouter.search_facts, SkillRouter.update_fact))
 remember_episode, recall_episodes, search_episodes = map(
@@ -491,7 +491,7 @@ def _same(a, b):
 
 
 def _episode(found):
-    """An episode as seed 002 shows it: its context's members stand beside its own fields."""
+    """An episode as the persona's memory shows it: its context's members stand beside its own fields."""
     return {**(found.get("context") or {}), **found, "timestamp": found["created_at"]}
 
 

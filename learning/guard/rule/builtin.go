@@ -11,7 +11,7 @@ import (
 	"skillrouter/tfidf/wordlist"
 )
 
-// Builtins are the five anti-patterns that seed 000 loads by itself.
+// Builtins are the five anti-patterns that MNEMOSYNE loads by itself.
 func Builtins() []*Rule {
 	made := func(d RuleDraft, judge func(a *act.Act, action *Action) guardFit) *Rule {
 		d.Confidence, d.Domain = 1, "production"

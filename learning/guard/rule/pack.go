@@ -81,7 +81,7 @@ type Pack struct {
 	lines []int // of the text, in which the rules stand
 }
 
-// Packs are the packs that the guard has by itself. The old seed's five rules are the pack mnemosyne.
+// Packs are the packs that the guard has by itself. MNEMOSYNE's five rules are the pack mnemosyne.
 var Packs = sync.OnceValue(func() []Pack {
 	packs, err := ReadPacks(packsText)
 	if err != nil {

@@ -31,7 +31,7 @@ type RuleDraft struct {
 	Commands     []string          // the commands, each a trigger of its own
 	Action       string            // what was done: a trigger too where it reads as a command
 	Pattern      string            // an optional regular expression (RE2) over each single command
-	Severity     learning.Severity // "" means medium, the default of seed 000
+	Severity     learning.Severity // "" means medium, the default of MNEMOSYNE
 	Block        bool              // blocks whatever the severity
 	WarnOnly     bool              // never blocks: a rule that was demoted
 	OnlyFor      string            // the agent that it blocks, and others of its kind; the rest are warned; empty: it blocks every agent
