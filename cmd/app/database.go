@@ -437,6 +437,7 @@ func writerPragmas() []pragma {
 		{"foreign_keys", "1", "1"},
 		{"trusted_schema", "0", "0"},
 		{"cache_size", fmt.Sprint(-writerCacheKiB), fmt.Sprint(-writerCacheKiB)},
+		{"temp_store", "MEMORY", "2"}, // what takes one statement back is kept there too: in a file, it was a sixth of the time of reports
 	}
 }
 

@@ -34,8 +34,11 @@ type census struct {
 	mesh        func() comms.Mesh // nil: it is off
 	indexes     []namedIndex
 	now         skillrouter.Clock
-	learned     *recount[experience.Stats]
+	learned     *recount[learned]
 }
+
+// learned is how many patterns and lessons may be applied.
+type learned struct{ patterns, lessons int64 }
 
 // search tells the state of each search index.
 func (c census) search() map[string]string {
@@ -48,8 +51,9 @@ func (c census) search() map[string]string {
 
 // stats are the counts of GET /health.
 func (c census) stats(ctx context.Context, log *slog.Logger) map[string]int64 {
-	learned, err := c.learned.get(func() (experience.Stats, error) {
-		return c.experiences.Stats(skillrouter.WithPrincipal(ctx, skillrouter.System()))
+	known, err := c.learned.get(func() (known learned, err error) {
+		known.patterns, known.lessons, err = c.experiences.CountLearned(skillrouter.WithPrincipal(ctx, skillrouter.System()))
+		return known, err
 	})
 	if err != nil { // whoever asks for health learns what else there is
 		log.WarnContext(ctx, "patterns and lessons could not be counted", "error", err)
@@ -59,7 +63,7 @@ func (c census) stats(ctx context.Context, log *slog.Logger) map[string]int64 {
 		agents += n
 	}
 	return map[string]int64{
-		"knowledge": int64(c.knowledge.Len()), "episodes": int64(c.episodes.Len()), "patterns": learned.Patterns, "lessons": learned.Lessons,
+		"knowledge": int64(c.knowledge.Len()), "episodes": int64(c.episodes.Len()), "patterns": known.patterns, "lessons": known.lessons,
 		"agents": int64(agents), "streams": int64(c.mailbox.Streams()),
 	}
 }

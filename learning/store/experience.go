@@ -165,11 +165,21 @@ func (s *Store) CountExperiences(ctx context.Context, at time.Time) (experience.
 	if stats.Episodes > 0 {
 		stats.AverageUtility = float64(utility) / experience.UtilityUnit / float64(stats.Episodes)
 	}
-	if _, err := one(db, []any{&stats.Patterns}, "SELECT count(*) FROM patterns WHERE status <> ?", string(lesson.PatternDeprecated)); err != nil {
+	var err error
+	if stats.Patterns, _, err = s.CountLearned(ctx); err != nil {
 		return stats, err
 	}
-	_, err := one(db, []any{&stats.Lessons, &stats.HighConfidenceLessons},
+	_, err = one(db, []any{&stats.Lessons, &stats.HighConfidenceLessons},
 		"SELECT count(*), count(*) FILTER (WHERE "+sureness+" >= ?) FROM lessons {indexed by lessons_applicable} WHERE "+applicable,
 		millis(at), msPerDay, lesson.HighConfidence)
 	return stats, err
+}
+
+// CountLearned implements experience.Reader. A table or an index is counted whole page by page, which takes a hundredth of what
+// a condition on each row takes; the few rows that do not count are taken off.
+func (s *Store) CountLearned(ctx context.Context) (patterns, lessons int64, err error) {
+	_, err = one(s.read.WithContext(ctx), []any{&patterns, &lessons}, `SELECT
+		(SELECT count(*) FROM patterns) - (SELECT count(*) FROM patterns WHERE status = ?),
+		(SELECT count(*) FROM lessons) - (SELECT count(*) FROM lessons WHERE status = 'retired' AND NOT deprecated)`, string(lesson.PatternDeprecated))
+	return patterns, lessons, err
 }

@@ -1,9 +1,11 @@
 package store_test
 
 import (
+	"database/sql"
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"reflect"
 	"slices"
 	"sync"
@@ -371,5 +373,81 @@ func TestPatternsAndEvidence(t *testing.T) {
 		if err != nil || got != " "+c.want {
 			t.Errorf("%s: %q, %v; want %q", name, got, err, c.want)
 		}
+	}
+}
+
+// TestLearnedCounts compares what /health says with a look at each row, after random changes, changes that were taken back, and
+// writes that went past the store, as those of another process do.
+func TestLearnedCounts(t *testing.T) {
+	s, db := database(t)
+	random := rand.New(rand.NewPCG(17, 1))
+	lessonStatuses := []lesson.Status{lesson.StatusCandidate, lesson.StatusValidated, lesson.StatusCanonical, lesson.StatusRetired}
+	counted := func(round int) {
+		t.Helper()
+		var wantPatterns, wantLessons int64
+		for query, into := range map[string]*int64{
+			"SELECT count(*) FROM patterns WHERE status <> 'deprecated'":             &wantPatterns,
+			"SELECT count(*) FROM lessons WHERE (status <> 'retired' OR deprecated)": &wantLessons,
+		} {
+			if err := db.Read.Raw(query).Scan(into).Error; err != nil {
+				t.Fatal(err)
+			}
+		}
+		patterns, lessons, err := s.CountLearned(t.Context())
+		if err != nil || patterns != wantPatterns || lessons != wantLessons {
+			t.Fatalf("round %d: %d patterns and %d lessons (%v), want %d and %d", round, patterns, lessons, err, wantPatterns, wantLessons)
+		}
+	}
+	counted(-1)
+	var lessons, patterns []string
+	errBack := errors.New("taken back")
+	for round := range 60 {
+		err := s.Change(t.Context(), func(tx lesson.PipelineTx) error {
+			l := fullLesson(fmt.Sprint("l", round))
+			l.Status, l.Deprecated = lessonStatuses[random.IntN(4)], random.IntN(2) == 0
+			if len(lessons) > 0 && random.IntN(2) == 0 {
+				l.ID = lessons[random.IntN(len(lessons))]
+				if err := tx.UpdateLesson(l, learning.Fingerprint{1}); err != nil {
+					return err
+				}
+			} else if err := tx.InsertLesson(&l, learning.Fingerprint{1}); err != nil {
+				return err
+			}
+			p := lesson.Pattern{ID: fmt.Sprint("p", round), Type: lesson.PatternSuccess, Status: lesson.PatternStatuses()[random.IntN(3)]}
+			if len(patterns) > 0 && random.IntN(2) == 0 {
+				p.ID = patterns[random.IntN(len(patterns))]
+				if err := tx.UpdatePattern(p); err != nil {
+					return err
+				}
+			} else if err := tx.InsertPattern(&p); err != nil {
+				return err
+			}
+			if random.IntN(4) == 0 {
+				return errBack
+			}
+			if l.ID == fmt.Sprint("l", round) {
+				lessons = append(lessons, l.ID)
+			}
+			if p.ID == fmt.Sprint("p", round) {
+				patterns = append(patterns, p.ID)
+			}
+			return nil
+		}, nil)()
+		if err != nil && !errors.Is(err, errBack) {
+			t.Fatal(err)
+		}
+		if random.IntN(8) == 0 {
+			other, err := sql.Open("sqlite", "file:"+db.Path+"?_pragma=busy_timeout(5000)")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := other.Exec("UPDATE lessons SET status = 'retired', deprecated = num % 2 WHERE num % 5 = ?; DELETE FROM patterns WHERE num % 7 = ?", random.IntN(5), random.IntN(7)); err != nil {
+				t.Fatal(err)
+			}
+			if err := other.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		counted(round)
 	}
 }

@@ -24,6 +24,7 @@ type Store struct {
 	events skillrouter.Bell
 	mailed skillrouter.Bell
 	swept  skillrouter.Bell // rings after each commit that deleted messages
+	words  taskWords
 }
 
 // New makes a Store on an open and migrated database.

@@ -83,14 +83,18 @@ func (s *Store) Task(ctx context.Context, ref operational.TaskRef) (operational.
 // looked up apart, because each have an index in the order that they are listed in.
 func (s *Store) ListTasks(ctx context.Context, filter operational.TaskFilter) (tasks []operational.Task, err error) {
 	err = s.snapshot(ctx, func(tx *gorm.DB) error { // what is finished meanwhile is listed once
-		tasks, err = listTasks(tx, filter)
+		tasks, err = s.listTasks(tx, filter)
 		return err
 	})
 	return tasks, err
 }
 
-func listTasks(tx *gorm.DB, filter operational.TaskFilter) ([]operational.Task, error) {
+func (s *Store) listTasks(tx *gorm.DB, filter operational.TaskFilter) ([]operational.Task, error) {
 	tasks := []operational.Task{}
+	looks, err := s.words.looks(tx, filter)
+	if err != nil {
+		return nil, err
+	}
 	var last taskRow // the one that the list goes on after
 	if filter.After > 0 {
 		if err := byRef(tx, operational.TaskRef{Number: filter.After}).Take(&last).Error; err != nil {
@@ -111,25 +115,27 @@ func listTasks(tx *gorm.DB, filter operational.TaskFilter) ([]operational.Task, 
 		if (len(filter.Status) > 0 && !slices.ContainsFunc(filter.Status, ofPart)) || (filter.Open != nil && *filter.Open != part.open) {
 			continue
 		}
-		order := part.order
-		if filter.AgentID != "" { // an agent has few tasks: to sort them is cheaper than to look through all in order
-			order = "{unindexed}" + order
+		for _, look := range looks {
+			left := filter.Limit - len(tasks)
+			if left <= 0 {
+				break
+			}
+			q := look.rows(tx, filter, part.order).Where(part.condition)
+			switch { // the first condition of each lets the index begin at the place, the second leaves out what is before it
+			case last.Number == 0:
+			case part.open && last.FinishedAt == nil:
+				q = q.Where("priority <= ? AND (priority < ? OR number > ?)", last.Priority, last.Priority, last.Number)
+			case part.open:
+				continue // the place lies among the finished ones
+			case last.FinishedAt != nil:
+				q = q.Where("finished_at <= ? AND (finished_at < ? OR number < ?)", *last.FinishedAt, *last.FinishedAt, last.Number)
+			}
+			more, err := listOf(q.Limit(left), taskRow.task)
+			if err != nil {
+				return nil, err
+			}
+			tasks = append(tasks, more...)
 		}
-		q := holdingAny(selectTasks(tx, filter), filter.AnyOf, order).Where(part.condition)
-		switch { // the first condition of each lets the index begin at the place, the second leaves out what is before it
-		case last.Number == 0:
-		case part.open && last.FinishedAt == nil:
-			q = q.Where("priority <= ? AND (priority < ? OR number > ?)", last.Priority, last.Priority, last.Number)
-		case part.open:
-			continue // the place lies among the finished ones
-		case last.FinishedAt != nil:
-			q = q.Where("finished_at <= ? AND (finished_at < ? OR number < ?)", *last.FinishedAt, *last.FinishedAt, last.Number)
-		}
-		more, err := listOf(q.Limit(filter.Limit-len(tasks)), taskRow.task)
-		if err != nil {
-			return nil, err
-		}
-		tasks = append(tasks, more...)
 	}
 	return tasks, nil
 }
@@ -140,7 +146,14 @@ func (s *Store) SummarizeTasks(ctx context.Context, filter operational.TaskFilte
 		Status operational.TaskStatus
 		Number int
 	}
-	err := selectTasks(s.read.WithContext(ctx).Model(&taskRow{}), filter).Select("status, count(*) AS number").Group("status").Scan(&counts).Error
+	filter.AnyOf = nil // it orders a listing; a summary counts what holds none of them too
+	err := s.snapshot(ctx, func(tx *gorm.DB) error {
+		looks, err := s.words.looks(tx, filter)
+		for _, look := range looks {
+			err = look.rows(tx.Model(&taskRow{}), filter, "status").Select("status, count(*) AS number").Group("status").Scan(&counts).Error
+		}
+		return err
+	})
 	summary := operational.TaskSummary{ByStatus: map[operational.TaskStatus]int{}}
 	for _, status := range operational.TaskStatuses() {
 		summary.ByStatus[status] = 0

@@ -20,11 +20,16 @@ func fold(parts ...string) string {
 
 // holding keeps the rows whose folded text holds every word.
 func holding(q *gorm.DB, text string) *gorm.DB {
-	words := strings.Fields(fold(text))
-	for _, word := range words[:min(len(words), maxFilterWords)] {
-		q = q.Where(`folded LIKE ? ESCAPE '\'`, "%"+likeLiteral(word)+"%")
+	for _, word := range filterWords(text) {
+		q = q.Where(holdsOne, "%"+likeLiteral(word)+"%")
 	}
 	return q
+}
+
+// filterWords are the folded words of a filter that are looked for.
+func filterWords(text string) []string {
+	words := strings.Fields(fold(text))
+	return words[:min(len(words), maxFilterWords)]
 }
 
 // likeLiteral takes the meaning from the characters that LIKE has plans with.
@@ -39,14 +44,25 @@ func holdingAny(q *gorm.DB, words []string, order string) *gorm.DB {
 	if len(words) == 0 {
 		return q.Order(order)
 	}
-	const one = `folded LIKE ? ESCAPE '\'`
-	patterns := make([]any, len(words))
-	for i, w := range words {
-		patterns[i] = "%" + likeLiteral(fold(w)) + "%"
-	}
-	either := strings.Repeat(one+" OR ", len(words)-1) + one
-	const counted = "CASE WHEN " + one + " THEN 1 ELSE 0 END"
-	sum := strings.Repeat(counted+" + ", len(words)-1) + counted
-	return q.Where("("+either+")", patterns...).
+	sum, patterns := heldOf(words)
+	return q.Where("("+strings.Repeat(holdsOne+" OR ", len(words)-1)+holdsOne+")", patterns...).
 		Clauses(clause.OrderBy{Expression: clause.Expr{SQL: sum + " DESC, " + order, Vars: patterns, WithoutParentheses: true}})
+}
+
+// holdingSome keeps the rows whose folded text holds so many of the words.
+func holdingSome(q *gorm.DB, words []string, held int) *gorm.DB {
+	sum, patterns := heldOf(words)
+	return q.Where("("+sum+") = ?", append(patterns, held)...)
+}
+
+// holdsOne tells whether the folded text holds a word.
+const holdsOne = `folded LIKE ? ESCAPE '\'`
+
+// heldOf counts the words that a folded text holds.
+func heldOf(words []string) (sum string, patterns []any) {
+	for _, w := range words {
+		patterns = append(patterns, "%"+likeLiteral(fold(w))+"%")
+	}
+	const counted = "CASE WHEN " + holdsOne + " THEN 1 ELSE 0 END"
+	return strings.Repeat(counted+" + ", len(words)-1) + counted, patterns
 }

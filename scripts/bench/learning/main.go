@@ -37,7 +37,16 @@ func measure(ctx context.Context) error {
 	binary := flag.String("binary", "", "measure this skillrouter, as it was built")
 	only := flag.Bool("guard", false, "measure the guard alone")
 	growth := flag.Bool("growth", false, "measure the growth alone")
+	before := flag.String("before", "", "measure a skillrouter that was built before in turns with -binary, beside copies of -folder")
+	folder := flag.String("folder", "", "a data folder for -before; it is filled with the first of -sizes if it is not there")
 	flag.Parse()
+	if *before != "" {
+		size, err := strconv.Atoi(strings.Split(*sizes, ",")[0])
+		if err != nil {
+			return fmt.Errorf("sizes: %w", err)
+		}
+		return benchPairs(ctx, *before, *binary, *folder, size, *reports, *questions, *connections)
+	}
 	if !*growth {
 		if err := benchGuard(ctx, *binary, *rules, *questions); err != nil || *only {
 			return err
