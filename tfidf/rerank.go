@@ -33,6 +33,7 @@ func (s *search) rerank(limit int, explain bool) []Hit {
 	s.lend()
 	s.compare()
 	s.sortByScore()
+	s.leadBegun(limit)
 	hits := make([]Hit, 0, min(limit, len(s.heap)))
 	for _, k := range r.order[:cap(hits)] {
 		h := Hit{ID: strings.Clone(s.view.id(s.heap[k])), Score: r.score[k]}

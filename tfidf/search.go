@@ -94,6 +94,7 @@ type search struct {
 	spread []int // per list, how many of its blocks the window meets
 	part   []narrowed
 	tfs    []uint16
+	begin  beginning
 	rank   ranking
 }
 
@@ -143,6 +144,7 @@ func (ix *Index) search(q Query, prune bool) Result {
 		}
 		s.scanTail()
 	}
+	s.begins(q.Text, limit)
 	slices.SortFunc(s.heap, func(a, b candidate) int {
 		if s.view.before(a, b) {
 			return -1
@@ -159,6 +161,7 @@ func (s *search) release() {
 	clear(s.part)
 	clear(s.segs)
 	clear(s.lists[:cap(s.lists)])
+	clear(s.begin.found)
 	s.heap, s.part, s.filter, s.q = s.heap[:0], s.part[:0], s.filter[:0], question{}
 	s.ix, s.view, s.corpus = nil, nil, nil
 	searches.Put(s)

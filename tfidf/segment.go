@@ -32,6 +32,7 @@ type segment struct {
 
 	words  []byte // appendWords of every document
 	starts []uint32
+	fronts atomic.Pointer[[]front] // of every document; nil until a query of common words is asked
 
 	terms  []uint32 // sorted
 	heads  []head   // per term

@@ -45,6 +45,8 @@ type Evidence struct {
 	Mass float64
 	// Best is the hit's share of the score of its result's best hit.
 	Best float64
+	// Title tells that the query's words are the hit's whole title, and Begins that its title or text begins with exactly these.
+	Title, Begins bool
 }
 
 // What a word counts for that is not there as it was written.
@@ -78,6 +80,8 @@ func (s *search) evidence(k int, best float64) Evidence {
 	s.read(k)
 	r, corpus := &s.rank.reader, s.corpus
 	e := Evidence{Best: best}
+	at := s.begin.of(s.view.words(s.heap[k]))
+	e.Title, e.Begins = at == wholeTitle, at > elsewhere && len(s.begin.words) >= tellingWords
 	total, words, whole, near := 0.0, 0.0, 0.0, 0.0
 	for i, t := range s.q.terms {
 		df, asked := corpus.Holding[string(s.ix.vocab.text(t.id))]
