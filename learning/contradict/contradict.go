@@ -45,7 +45,11 @@ const (
 // Compare says what the later text does to the earlier one. Both are of one project.
 func Compare(earlier, later Text) Finding {
 	before, after := read(earlier), read(later)
-	elsewhere := before[0].title && after[0].title && !samePlace(before[0].place, after[0].place)
+	titled := before[0].title && after[0].title
+	if titled && inSeries(&before[0], &after[0]) {
+		return Finding{}
+	}
+	elsewhere := titled && !samePlace(before[0].place, after[0].place)
 	alike := !before[0].title || !after[0].title || share(before[0].stems(), after[0].stems()) >= alikeTitles
 	var best Finding
 	for i := range after {
@@ -130,6 +134,18 @@ func contradicts(a, b *sentence) string {
 		return "one says " + quote(phrase(old)) + ", the other " + quote(phrase(now))
 	}
 	return ""
+}
+
+// inSeries tells whether two titles differ in the number behind a thing of which there are many, such as notes of a day or a
+// sprint: what stands there was another time, and both may be true.
+func inSeries(a, b *sentence) bool {
+	old, now, ok := oneChange(a.words, b.words)
+	numbered := func(words []word) bool { return len(words) == 1 && words[0].kind == number }
+	if !ok || !numbered(old) || !numbered(now) {
+		return false
+	}
+	place := slices.IndexFunc(a.words, func(w word) bool { return w.at == old[0].at })
+	return place > 0 && series()[a.words[place-1].raw]
 }
 
 // oneChange is the one place where two sentences differ, if there is one alone and each has words there.

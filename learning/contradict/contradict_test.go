@@ -60,3 +60,23 @@ func TestCollection(t *testing.T) {
 		t.Errorf("of %d pairs that are both true %d are marked, and %d replaced", len(both), marked, wrong)
 	}
 }
+
+// TestASeriesContradictsNothing compares notes that are numbered because there are many, and values that are not.
+func TestASeriesContradictsNothing(t *testing.T) {
+	for _, c := range []struct {
+		before, after contradict.Text
+		want          bool
+	}{
+		{contradict.Text{Title: "Notes of the day 7", Content: "The build 7 was green."}, contradict.Text{Title: "Notes of the day 8", Content: "The build 8 was green."}, false},
+		{contradict.Text{Title: "Sprint 12 retro", Content: "We shipped 5 tickets."}, contradict.Text{Title: "Sprint 13 retro", Content: "We shipped 7 tickets."}, false},
+		{contradict.Text{Title: "Standup 2026-11-03", Content: "Two of us are on call."}, contradict.Text{Title: "Standup 2026-11-04", Content: "Three of us are on call."}, false},
+		{contradict.Text{Title: "Incident 4: the cache", Content: "It took 30 minutes."}, contradict.Text{Title: "Incident 5: the cache", Content: "It took 40 minutes."}, false},
+		{contradict.Text{Title: "The gateway listens on 8080", Content: "It listens on 8080."}, contradict.Text{Title: "The gateway listens on 9090", Content: "It listens on 9090."}, true},
+		{contradict.Text{Title: "A sprint takes 14 days", Content: "A sprint takes 14 days."}, contradict.Text{Title: "A sprint takes 21 days", Content: "A sprint takes 21 days."}, true},
+		{contradict.Text{Title: "CI runs Node 18", Content: "CI runs Node 18."}, contradict.Text{Title: "CI runs Node 20", Content: "CI runs Node 20."}, true},
+	} {
+		if found := contradict.Compare(c.before, c.after); (found.Verdict != contradict.Unrelated) != c.want {
+			t.Errorf("%q, then %q: %+v", c.before, c.after, found)
+		}
+	}
+}

@@ -23,6 +23,7 @@ var (
 	intros  = wordlist.Set(list, "intro")
 	numbers = wordlist.Set(list, "number")
 	days    = wordlist.Set(list, "day")
+	series  = wordlist.Set(list, "series")
 	ends    = wordlist.Set(list, "end")
 	stops   = wordlist.Set(list, "stop")
 
