@@ -145,9 +145,9 @@ func (c candidate) same(o candidate) bool { return c.seg == o.seg && c.at == o.a
 
 // Where a document has the query's words.
 const (
-	elsewhere  = iota
-	inFront    // its title or its text begins with them
-	wholeTitle // they are its title
+	elsewhere     = iota
+	inFront       // its title or its text begins with them
+	completeTitle // they are its title
 )
 
 // of tells where a document has the query's words, by its appendWords.
@@ -157,7 +157,7 @@ func (b *beginning) of(words []byte) int {
 	case n == 0:
 		return elsewhere
 	case titled == n && in.begins(b.words):
-		return wholeTitle
+		return completeTitle
 	case titled > n && in.begins(b.words):
 		return inFront
 	case in.left-titled < n:

@@ -81,7 +81,7 @@ func (s *search) evidence(k int, best float64) Evidence {
 	r, corpus := &s.rank.reader, s.corpus
 	e := Evidence{Best: best}
 	at := s.begin.of(s.view.words(s.heap[k]))
-	e.Title, e.Begins = at == wholeTitle, at > elsewhere && len(s.begin.words) >= tellingWords
+	e.Title, e.Begins = at == completeTitle, at > elsewhere && len(s.begin.words) >= tellingWords
 	total, words, whole, near := 0.0, 0.0, 0.0, 0.0
 	for i, t := range s.q.terms {
 		df, asked := corpus.Holding[string(s.ix.vocab.text(t.id))]

@@ -89,32 +89,32 @@ func (l *Lessons) checkEdited(ctx context.Context, ref string, patch Patch) (*ti
 
 // checkPatch checks what a client changes of a lesson, redacts and cleans it.
 func checkPatch(p *Patch, at time.Time) error {
-	for _, part := range []struct {
-		value *string
-		check func(string) error
-	}{
-		{p.Category, func(s string) error { return checkRequiredName("category", s) }},
-		{p.Title, learning.CheckTitle},
-		{p.Context, textCheck("context", MaxText)},
-		{p.Action, textCheck("action_taken", MaxText)},
-		{p.Outcome, textCheck("outcome", MaxText)},
-		{p.RootCause, textCheck("root_cause", MaxText)},
-		{p.Solution, textCheck("solution", MaxText)},
-		{p.Body, textCheck("body", learning.MaxContent)},
-		{p.TriggerPattern, textCheck("trigger_pattern", MaxListItem)},
-		{p.TriggerPattern, checkTrigger},
-	} {
-		if part.value == nil {
-			continue
-		}
-		if err := part.check(*part.value); err != nil {
+	if p.Category != nil {
+		if err := checkRequiredName("category", *p.Category); err != nil {
 			return err
 		}
 	}
-	for _, text := range []**string{&p.Category, &p.Title, &p.Context, &p.Action, &p.Outcome, &p.RootCause, &p.Solution, &p.Body} {
-		if *text != nil {
-			own := **text // the caller's stays as it is
-			*text = &own
+	if p.Title != nil {
+		if err := learning.CheckTitle(*p.Title); err != nil {
+			return err
+		}
+	}
+	for _, w := range wordings {
+		text := w.in(p)
+		if *text == nil {
+			continue
+		}
+		if w.most > 0 {
+			if err := skillrouter.CheckText(w.field, **text, w.most); err != nil {
+				return err
+			}
+		}
+		own := **text // the caller's stays as it is
+		*text = &own
+	}
+	if p.TriggerPattern != nil {
+		if err := checkTrigger(*p.TriggerPattern); err != nil {
+			return err
 		}
 	}
 	if p.Category != nil {
@@ -123,25 +123,22 @@ func checkPatch(p *Patch, at time.Time) error {
 	if p.Title != nil {
 		*p.Title = skillrouter.OneLine(*p.Title)
 	}
-	for _, list := range []struct {
-		field string
-		items **[]string
-	}{{"alternatives", &p.Alternatives}, {"related_files", &p.RelatedFiles}, {"related_commands", &p.RelatedCommands}} {
-		if *list.items == nil {
+	for _, w := range wordingLists {
+		list := w.in(p)
+		if *list == nil {
 			continue
 		}
-		own := **list.items
-		if err := cleanList(list.field, &own); err != nil {
-			return err
+		own := **list
+		var err error
+		if w.field == "tags" {
+			own, err = learning.CleanTags(own)
+		} else {
+			err = cleanList(w.field, &own)
 		}
-		*list.items = &own
-	}
-	if p.Tags != nil {
-		tags, err := learning.CleanTags(*p.Tags)
 		if err != nil {
 			return err
 		}
-		p.Tags = &tags
+		*list = &own
 	}
 	redactPatch(p)
 	if p.Severity != nil {
@@ -164,16 +161,16 @@ func checkPatch(p *Patch, at time.Time) error {
 
 func redactPatch(p *Patch) {
 	var r skillrouter.Redaction
-	r.Text(p.Title, p.Context, p.Action, p.Outcome, p.RootCause, p.Solution, p.Body)
-	for _, list := range []*[]string{p.Alternatives, p.Tags, p.RelatedFiles, p.RelatedCommands} {
-		if list != nil {
+	for _, w := range wordings {
+		if w.free {
+			r.Text(*w.in(p))
+		}
+	}
+	for _, w := range wordingLists {
+		if list := *w.in(p); list != nil {
 			r.List(*list)
 		}
 	}
-}
-
-func textCheck(field string, most int) func(string) error {
-	return func(s string) error { return skillrouter.CheckText(field, s, most) }
 }
 
 // patchLesson makes the changes of a patch, and returns what they were and
@@ -181,26 +178,11 @@ func textCheck(field string, most int) func(string) error {
 func patchLesson(lesson *Lesson, patch Patch, at time.Time) (was, became *Patch) {
 	was, became = &Patch{}, &Patch{}
 	changed := false
-	for _, f := range []struct{ have, set, before, now **string }{
-		{ptr(&lesson.Category), &patch.Category, &was.Category, &became.Category},
-		{ptr(&lesson.Title), &patch.Title, &was.Title, &became.Title},
-		{ptr(&lesson.Context), &patch.Context, &was.Context, &became.Context},
-		{ptr(&lesson.Action), &patch.Action, &was.Action, &became.Action},
-		{ptr(&lesson.Outcome), &patch.Outcome, &was.Outcome, &became.Outcome},
-		{ptr(&lesson.RootCause), &patch.RootCause, &was.RootCause, &became.RootCause},
-		{ptr(&lesson.Solution), &patch.Solution, &was.Solution, &became.Solution},
-		{ptr(&lesson.Body), &patch.Body, &was.Body, &became.Body},
-		{ptr(&lesson.TriggerPattern), &patch.TriggerPattern, &was.TriggerPattern, &became.TriggerPattern},
-	} {
-		changed = replaced(*f.have, *f.set, f.before, f.now, func(a, b string) bool { return a == b }) || changed
+	for _, w := range wordings {
+		changed = replaced(w.of(lesson), *w.in(&patch), w.in(was), w.in(became), func(a, b string) bool { return a == b }) || changed
 	}
-	for _, f := range []struct{ have, set, before, now **[]string }{
-		{ptr(&lesson.Alternatives), &patch.Alternatives, &was.Alternatives, &became.Alternatives},
-		{ptr(&lesson.Tags), &patch.Tags, &was.Tags, &became.Tags},
-		{ptr(&lesson.RelatedFiles), &patch.RelatedFiles, &was.RelatedFiles, &became.RelatedFiles},
-		{ptr(&lesson.RelatedCommands), &patch.RelatedCommands, &was.RelatedCommands, &became.RelatedCommands},
-	} {
-		changed = replaced(*f.have, *f.set, f.before, f.now, slices.Equal) || changed
+	for _, w := range wordingLists {
+		changed = replaced(w.of(lesson), *w.in(&patch), w.in(was), w.in(became), slices.Equal) || changed
 	}
 	changed = replaced(&lesson.Severity, patch.Severity, &was.Severity, &became.Severity, func(a, b learning.Severity) bool { return a == b }) || changed
 	changed = replaced(&lesson.BlockAction, patch.BlockAction, &was.BlockAction, &became.BlockAction, func(a, b bool) bool { return a == b }) || changed
@@ -220,9 +202,6 @@ func patchLesson(lesson *Lesson, patch Patch, at time.Time) (was, became *Patch)
 	}
 	return was, became
 }
-
-// ptr returns a pointer to a pointer, so that a field and a patch's field look alike.
-func ptr[T any](field *T) **T { return &field }
 
 // replaced puts what is set in the place of what a field has, and keeps both.
 func replaced[T any](have, set *T, before, now **T, equal func(a, b T) bool) bool {

@@ -240,6 +240,44 @@ type Patch struct {
 	Expect *time.Time `json:"expect,omitempty"`
 }
 
+// wording is a text of a lesson that a patch may set, and that a second report may fill in.
+type wording struct {
+	field string
+	of    func(l *Lesson) *string
+	in    func(p *Patch) **string
+	most  int  // bytes; 0: it has a check of its own
+	free  bool // people write it as they like: it may hold a secret
+	fold  bool // texts that differ in case and white space alone say the same
+}
+
+// wordings are all of them.
+var wordings = []wording{
+	{"title", func(l *Lesson) *string { return &l.Title }, func(p *Patch) **string { return &p.Title }, 0, true, true},
+	{"category", func(l *Lesson) *string { return &l.Category }, func(p *Patch) **string { return &p.Category }, 0, false, true},
+	{"context", func(l *Lesson) *string { return &l.Context }, func(p *Patch) **string { return &p.Context }, MaxText, true, false},
+	{"action_taken", func(l *Lesson) *string { return &l.Action }, func(p *Patch) **string { return &p.Action }, MaxText, true, false},
+	{"outcome", func(l *Lesson) *string { return &l.Outcome }, func(p *Patch) **string { return &p.Outcome }, MaxText, true, false},
+	{"root_cause", func(l *Lesson) *string { return &l.RootCause }, func(p *Patch) **string { return &p.RootCause }, MaxText, true, false},
+	{"solution", func(l *Lesson) *string { return &l.Solution }, func(p *Patch) **string { return &p.Solution }, MaxText, true, false},
+	{"body", func(l *Lesson) *string { return &l.Body }, func(p *Patch) **string { return &p.Body }, learning.MaxContent, true, false},
+	{"trigger_pattern", func(l *Lesson) *string { return &l.TriggerPattern }, func(p *Patch) **string { return &p.TriggerPattern }, MaxListItem, false, false},
+}
+
+// wordingList is a list of a lesson that a patch may set, and that a second report may fill in.
+type wordingList struct {
+	field string
+	of    func(l *Lesson) *[]string
+	in    func(p *Patch) **[]string
+}
+
+// wordingLists are all of them.
+var wordingLists = []wordingList{
+	{"alternatives", func(l *Lesson) *[]string { return &l.Alternatives }, func(p *Patch) **[]string { return &p.Alternatives }},
+	{"tags", func(l *Lesson) *[]string { return &l.Tags }, func(p *Patch) **[]string { return &p.Tags }},
+	{"related_files", func(l *Lesson) *[]string { return &l.RelatedFiles }, func(p *Patch) **[]string { return &p.RelatedFiles }},
+	{"related_commands", func(l *Lesson) *[]string { return &l.RelatedCommands }, func(p *Patch) **[]string { return &p.RelatedCommands }},
+}
+
 // Reported says what became of a reported lesson.
 type Reported struct {
 	LessonID    string   `json:"lesson_id"`

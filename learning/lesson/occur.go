@@ -167,58 +167,32 @@ func successor(tx PipelineTx, by skillrouter.Principal, lesson Lesson) (Lesson, 
 func enrich(lesson, report *Lesson, added []string) (was, became *Patch, others []string) {
 	was, became = &Patch{}, &Patch{}
 	changed := false
-	for _, f := range []struct {
-		name           string
-		have           *string
-		says           string
-		before, now    **string
-		sameNormalised bool
-	}{
-		{"title", &lesson.Title, report.Title, &was.Title, &became.Title, true},
-		{"category", &lesson.Category, report.Category, &was.Category, &became.Category, true},
-		{"context", &lesson.Context, report.Context, &was.Context, &became.Context, false},
-		{"action_taken", &lesson.Action, report.Action, &was.Action, &became.Action, false},
-		{"outcome", &lesson.Outcome, report.Outcome, &was.Outcome, &became.Outcome, false},
-		{"root_cause", &lesson.RootCause, report.RootCause, &was.RootCause, &became.RootCause, false},
-		{"solution", &lesson.Solution, report.Solution, &was.Solution, &became.Solution, false},
-		{"body", &lesson.Body, report.Body, &was.Body, &became.Body, false},
-		{"trigger_pattern", &lesson.TriggerPattern, report.TriggerPattern, &was.TriggerPattern, &became.TriggerPattern, false},
-	} {
+	for _, w := range wordings {
+		have, says := w.of(lesson), *w.of(report)
 		switch {
-		case f.says == "" || f.says == *f.have || f.sameNormalised && learning.Fold(f.says) == learning.Fold(*f.have):
-		case *f.have == "":
-			empty, text := "", f.says
-			*f.have, *f.before, *f.now, changed = f.says, &empty, &text, true
+		case says == "" || says == *have || w.fold && learning.Fold(says) == learning.Fold(*have):
+		case *have == "":
+			changed = replaced(have, &says, w.in(was), w.in(became), func(a, b string) bool { return a == b })
 		default:
-			others = append(others, f.name)
+			others = append(others, w.field)
 		}
 	}
-	for _, f := range []struct {
-		name        string
-		have        *[]string
-		says        []string
-		before, now **[]string
-	}{
-		{"alternatives", &lesson.Alternatives, report.Alternatives, &was.Alternatives, &became.Alternatives},
-		{"tags", &lesson.Tags, report.Tags, &was.Tags, &became.Tags},
-		{"related_files", &lesson.RelatedFiles, report.RelatedFiles, &was.RelatedFiles, &became.RelatedFiles},
-		{"related_commands", &lesson.RelatedCommands, report.RelatedCommands, &was.RelatedCommands, &became.RelatedCommands},
-	} {
-		if f.name == "related_commands" && lesson.Type == learning.LessonAntiPattern && report.Type == learning.LessonAntiPattern && len(*f.have) > 0 {
-			if len(added) > 0 {
-				old, list := *f.have, slices.Concat(*f.have, added)
-				*f.have, *f.before, *f.now, changed = list, &old, &list, true
-			}
+	for _, w := range wordingLists {
+		have, says := w.of(lesson), *w.of(report)
+		joins := w.field == "related_commands" && lesson.Type == learning.LessonAntiPattern && report.Type == learning.LessonAntiPattern && len(*have) > 0
+		switch {
+		case joins && len(added) == 0:
+			continue
+		case joins:
+			says = slices.Concat(*have, added)
+		case len(says) == 0 || slices.Equal(says, *have):
+			continue
+		case len(*have) > 0:
+			others = append(others, w.field)
 			continue
 		}
-		switch {
-		case len(f.says) == 0 || slices.Equal(f.says, *f.have):
-		case len(*f.have) == 0:
-			empty, list := []string{}, f.says
-			*f.have, *f.before, *f.now, changed = f.says, &empty, &list, true
-		default:
-			others = append(others, f.name)
-		}
+		old := append([]string{}, *have...)
+		*have, *w.in(was), *w.in(became), changed = says, &old, &says, true
 	}
 	if len(lesson.Contexts) == 0 && len(report.Contexts) > 0 {
 		lesson.Contexts, changed = report.Contexts, true

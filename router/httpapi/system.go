@@ -128,8 +128,11 @@ func (m *httpMetrics) observe(method, route string, status int, took time.Durati
 
 // operationID makes an id from a method and a path: POST /api/tasks/{id}/claim is post-api-tasks-id-claim.
 func operationID(method, path string) string {
-	return strings.ToLower(method) + strings.NewReplacer("/", "-", "{", "", "}", "", "_", "-").Replace(path)
+	return strings.ToLower(method) + idText.Replace(path)
 }
+
+// idText is made once: to make it costs more than all else of a route, and there are hundreds.
+var idText = strings.NewReplacer("/", "-", "{", "", "}", "", "_", "-")
 
 func (s *Server) meshRoutes(mesh comms.MeshService) {
 	s.at("system", "/api/interlock").get("", "The UDP mesh: its peers, when they were heard, and what was heard, emitted and refused, by reason", bare(mesh.Mesh))

@@ -32,9 +32,12 @@ func (s *Server) mount(op huma.Operation, h handler) {
 		own := op
 		return newPlan(&own, h, newRegistry())
 	})
-	path := strings.NewReplacer("{", ":", "}", "").Replace(op.Path)
+	path := ginText.Replace(op.Path)
 	s.engine.Handle(op.Method, path, func(c *gin.Context) { s.serve(c, route(), h) })
 }
+
+// ginText writes the variables of a path as gin does.
+var ginText = strings.NewReplacer("{", ":", "}", "")
 
 // serve answers a request of a typed route.
 func (s *Server) serve(c *gin.Context, p *plan, h handler) {
