@@ -206,15 +206,15 @@ func (b *Mailbox) Receipts(ctx context.Context, messageID string) (MessageReceip
 		}
 		receipts = append(receipts, of...)
 	}
-	receipts = shownTo(principal, message.From, receipts)
+	receipts = receiptsFor(principal, message.From, receipts)
 	if len(receipts) == 0 && principal.ActAs(message.From) != nil { // as if there were none: others' messages are nobody's business
 		return MessageReceipts{}, skillrouter.Errorf(skillrouter.NotFound, "no message has this id")
 	}
 	return MessageReceipts{Message: message, Receipts: receipts}, nil
 }
 
-// shownTo are the receipts that somebody may see of a message: its sender and a captain all of them, a recipient its own.
-func shownTo(principal skillrouter.Principal, from string, receipts []operational.Receipt) []operational.Receipt {
+// receiptsFor are the receipts that somebody may see of a message: its sender and a captain all of them, a recipient its own.
+func receiptsFor(principal skillrouter.Principal, from string, receipts []operational.Receipt) []operational.Receipt {
 	if principal.ActAs(from) == nil {
 		return receipts
 	}
@@ -247,7 +247,7 @@ func (b *Mailbox) Reached(ctx context.Context, messages []operational.Message) (
 	found, err := b.store.ReceiptsOf(ctx, seqs, maxReceipts)
 	reached := make(map[int64][]operational.Receipt, len(found))
 	for seq, sent := range found {
-		if shown := shownTo(principal, sent.From, sent.Receipts); len(shown) > 0 {
+		if shown := receiptsFor(principal, sent.From, sent.Receipts); len(shown) > 0 {
 			reached[seq] = shown
 		}
 	}

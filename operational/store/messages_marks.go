@@ -264,7 +264,7 @@ func (s *Store) ReceiptsOf(ctx context.Context, seqs []int64, limit int) (map[in
 		return "coalesce((SELECT r." + column + " FROM receipts r WHERE r.agent_id = m.to_agent AND r.seq = m.seq), " + through + ") AS " + column
 	}
 	var rows []struct {
-		receiptRow
+		Row       receiptRow `gorm:"embedded"`
 		Origin    int64
 		FromAgent string
 	}
@@ -276,10 +276,10 @@ func (s *Store) ReceiptsOf(ctx context.Context, seqs []int64, limit int) (map[in
 	found := map[int64]operational.SentReceipts{}
 	for _, r := range rows {
 		one := found[r.Origin]
-		if r.Seq != r.Origin && len(one.Receipts) == 1 && one.Receipts[0].Seq == r.Origin {
+		if r.Row.Seq != r.Origin && len(one.Receipts) == 1 && one.Receipts[0].Seq == r.Origin {
 			one.Receipts = nil // members have it, and nobody of the group's name
 		}
-		one.From, one.Receipts = r.FromAgent, append(one.Receipts, receipts([]receiptRow{r.receiptRow})...)
+		one.From, one.Receipts = r.FromAgent, append(one.Receipts, receipts([]receiptRow{r.Row})...)
 		found[r.Origin] = one
 	}
 	return found, err
