@@ -103,8 +103,13 @@ func TestReached(t *testing.T) {
 		}
 	}
 	for _, d := range []operational.MessageDraft{
-		{From: "a", To: "b", Signal: "message"}, {From: "b", To: "a", Signal: "message", TTLSeconds: 60}, {From: "a", To: "b", Signal: "message", AckRequired: true},
-		{From: "a", To: "", Signal: "message"}, {From: "a", To: "team", Signal: "pause"}, {From: "b", To: "team", Signal: "message"}, {From: "b", To: "nobody-yet", Signal: "message"},
+		{From: "a", To: "b", Signal: "message"},
+		{From: "b", To: "a", Signal: "message", TTLSeconds: 60},
+		{From: "a", To: "b", Signal: "message", AckRequired: true},
+		{From: "a", To: "", Signal: "message"},
+		{From: "a", To: "team", Signal: "pause"},
+		{From: "b", To: "team", Signal: "message"},
+		{From: "b", To: "nobody-yet", Signal: "message"},
 	} {
 		if _, err := h.Mailbox.Send(ctx, d); err != nil {
 			t.Fatal(err)
