@@ -206,19 +206,52 @@ func (b *Mailbox) Receipts(ctx context.Context, messageID string) (MessageReceip
 		}
 		receipts = append(receipts, of...)
 	}
-	if principal.ActAs(message.From) != nil {
-		own := []operational.Receipt{}
-		for _, r := range receipts {
-			if principal.Is(r.AgentID) {
-				own = append(own, r)
-			}
-		}
-		if len(own) == 0 { // as if there were none: others' messages are nobody's business
-			return MessageReceipts{}, skillrouter.Errorf(skillrouter.NotFound, "no message has this id")
-		}
-		receipts = own
+	receipts = receiptsFor(principal, message.From, receipts)
+	if len(receipts) == 0 && principal.ActAs(message.From) != nil { // as if there were none: others' messages are nobody's business
+		return MessageReceipts{}, skillrouter.Errorf(skillrouter.NotFound, "no message has this id")
 	}
 	return MessageReceipts{Message: message, Receipts: receipts}, nil
+}
+
+// receiptsFor are the receipts that somebody may see of a message: its sender and a captain all of them, a recipient its own.
+func receiptsFor(principal skillrouter.Principal, from string, receipts []operational.Receipt) []operational.Receipt {
+	if principal.ActAs(from) == nil {
+		return receipts
+	}
+	own := []operational.Receipt{}
+	for _, r := range receipts {
+		if principal.Is(r.AgentID) {
+			own = append(own, r)
+		}
+	}
+	return own
+}
+
+// Reached is Receipts of a page of messages at once, by their seqs. One to everybody has none, nor has one that is nobody's
+// business of the caller's.
+func (b *Mailbox) Reached(ctx context.Context, messages []operational.Message) (map[int64][]operational.Receipt, error) {
+	principal := skillrouter.PrincipalOf(ctx)
+	if err := principal.Need(skillrouter.ScopeAgent); err != nil {
+		return nil, err
+	}
+	if len(messages) > MaxLimit {
+		return nil, skillrouter.InvalidField("messages", "may be %d at most", MaxLimit)
+	}
+	seqs := make([]int64, len(messages))
+	for i, m := range messages {
+		seqs[i] = m.Seq
+	}
+	if err := b.saveDeliveries(ctx); err != nil { // so that what was just delivered is told
+		return nil, err
+	}
+	found, err := b.store.ReceiptsOf(ctx, seqs, maxReceipts)
+	reached := make(map[int64][]operational.Receipt, len(found))
+	for seq, sent := range found {
+		if shown := receiptsFor(principal, sent.From, sent.Receipts); len(shown) > 0 {
+			reached[seq] = shown
+		}
+	}
+	return reached, err
 }
 
 // Overdue lists messages that want an acknowledgement and have waited for one

@@ -1,6 +1,7 @@
 package comms_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"testing"
@@ -89,5 +90,75 @@ func TestUnread(t *testing.T) {
 	}
 	if _, err := h.Presence.Unread(ctx, "nobody"); skillrouter.CodeOf(err) != skillrouter.NotFound {
 		t.Error(err)
+	}
+}
+
+// TestReached: how far a page of messages has come is what each one's receipts say, whoever asks, groups and what expires too.
+func TestReached(t *testing.T) {
+	h := open(t, t.TempDir(), time.Now, comms.PresenceOptions{}, comms.MailboxOptions{})
+	ctx := captain(t)
+	for _, id := range []string{"a", "b", "team:one", "team:two"} {
+		if _, err := h.Presence.Heartbeat(ctx, comms.Heartbeat{AgentID: id}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, d := range []operational.MessageDraft{
+		{From: "a", To: "b", Signal: "message"},
+		{From: "b", To: "a", Signal: "message", TTLSeconds: 60},
+		{From: "a", To: "b", Signal: "message", AckRequired: true},
+		{From: "a", To: "", Signal: "message"},
+		{From: "a", To: "team", Signal: "pause"},
+		{From: "b", To: "team", Signal: "message"},
+		{From: "b", To: "nobody-yet", Signal: "message"},
+	} {
+		if _, err := h.Mailbox.Send(ctx, d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, id := range []string{"b", "team:one"} {
+		if _, err := h.Mailbox.Inbox(ctx, comms.InboxQuery{AgentID: id}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := h.Mailbox.Ack(ctx, comms.Ack{AgentID: "b", Seq: 1}); err != nil {
+		t.Fatal(err)
+	}
+	page, err := h.Mailbox.Log(ctx, comms.LogQuery{})
+	if err != nil || len(page.Messages) < 7 {
+		t.Fatal(page, err)
+	}
+	shown := 0
+	for _, who := range []skillrouter.Principal{
+		skillrouter.Open(), {AgentID: "a", Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}}, {AgentID: "team:one", Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}}, {AgentID: "z", Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}},
+	} {
+		ctx := skillrouter.WithPrincipal(t.Context(), who)
+		reached, err := h.Mailbox.Reached(ctx, page.Messages)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range page.Messages {
+			if m.To == "" {
+				if reached[m.Seq] != nil {
+					t.Errorf("%d, to everybody, has %v", m.Seq, reached[m.Seq])
+				}
+				continue
+			}
+			one, err := h.Mailbox.Receipts(ctx, m.ID)
+			if err != nil && skillrouter.CodeOf(err) != skillrouter.NotFound {
+				t.Fatal(err)
+			}
+			if got, _ := json.Marshal(reached[m.Seq]); len(one.Receipts) > 0 || len(reached[m.Seq]) > 0 {
+				if want, _ := json.Marshal(one.Receipts); string(got) != string(want) {
+					t.Errorf("to %s message %d has come %s, and by itself %s", who.AgentID, m.Seq, got, want)
+				}
+			}
+			shown += len(reached[m.Seq])
+		}
+	}
+	if shown < 8 {
+		t.Errorf("only %d receipts were compared", shown)
+	}
+	if _, err := h.Mailbox.Reached(skillrouter.WithPrincipal(t.Context(), skillrouter.Principal{Scopes: []skillrouter.Scope{skillrouter.ScopeRead}}), page.Messages); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+		t.Errorf("who only reads is answered %v", err)
 	}
 }

@@ -53,6 +53,7 @@ type MessageStore interface {
 	AckedAfter(ctx context.Context, agentID string, after int64, limit int) ([]int64, error)
 	ReceiptsBetween(ctx context.Context, agentID string, first, last int64) ([]operational.Receipt, error)
 	Receipts(ctx context.Context, m operational.Message, after string, limit int) ([]operational.Receipt, error)
+	ReceiptsOf(ctx context.Context, seqs []int64, limit int) (map[int64]operational.SentReceipts, error)
 	Awaited(ctx context.Context, from string, before, now time.Time, limit, agents int) ([]operational.Awaited, error)
 	Sweep(ctx context.Context, after int64, cutoff time.Time, window int) (operational.Swept, error)
 }

@@ -49,6 +49,12 @@ type MessageDraft struct {
 	TTLSeconds     int64           `json:"ttl_seconds,omitempty"` // 0: for ever
 }
 
+// SentReceipts is how far a message has come with those whom it is for, and who sent it.
+type SentReceipts struct {
+	From     string
+	Receipts []Receipt
+}
+
 // Receipt says how far a message has come with one recipient. A step that has not happened
 // yet has a nil time. The message is always stored before its receipts.
 type Receipt struct {

@@ -322,10 +322,15 @@ func (s *serving) sample(call access) access {
 			return fmt.Sprint("f", s.made)
 		},
 		"{procedure}": procedure,
-		"{run}":       func() string { return make("/api/procedures/default/"+procedure()+"/runs", `{"agent_id":"a"}`) },
-		"{lease}":     func() string { return make("/api/facts/cache", fmt.Sprintf(`{"key":"l%d"}`, s.made)) },
-		"{form}":      s.formToken,
-		"{asset}":     func() string { return s.found(styles) },
+		"{removed procedure}": func() string {
+			name := procedure()
+			s.do(admin, http.MethodDelete, "/api/procedures/default/"+name, "", nil)
+			return name
+		},
+		"{run}":   func() string { return make("/api/procedures/default/"+procedure()+"/runs", `{"agent_id":"a"}`) },
+		"{lease}": func() string { return make("/api/facts/cache", fmt.Sprintf(`{"key":"l%d"}`, s.made)) },
+		"{form}":  s.formToken,
+		"{asset}": func() string { return s.found(styles) },
 	}
 	for brace, one := range made {
 		if strings.Contains(call.path+call.body, brace) {

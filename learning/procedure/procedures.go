@@ -234,6 +234,43 @@ func (p *Procedures) remove(ctx context.Context, ref Ref, agent string, check fu
 	})()
 }
 
+// Restore takes back that a procedure was deleted: it says what it said, and its figures begin anew. It needs what Delete needs.
+func (p *Procedures) Restore(ctx context.Context, ref Ref) error {
+	caller := skillrouter.PrincipalOf(ctx)
+	if err := cmp.Or(caller.Need(skillrouter.ScopeAgent), checkRef(&ref)); err != nil {
+		return err
+	}
+	var stored Stored
+	return p.store.ChangeProcedures(ctx, func(tx Tx) error {
+		old, there, err := tx.Procedure(ref.Persona, ref.Name)
+		switch {
+		case err != nil:
+			return err
+		case !there || old.Name != ref.Name:
+			return no(ref)
+		case old.DeletedAt == nil:
+			return skillrouter.Errorf(skillrouter.Conflict, "the procedure %s is there", ref.Name)
+		}
+		if err := learning.MayReplace(caller, ref.Persona, old.Author); err != nil {
+			return err
+		}
+		at := p.now.Stamp()
+		stored = old
+		stored.DeletedAt, stored.UpdatedAt = nil, at
+		stored.Version++
+		if err := tx.PutProcedure(&stored); err != nil {
+			return err
+		}
+		if err := tx.AddVersion(stored); err != nil {
+			return err
+		}
+		return addEvent(tx, EventSaved, stored, caller.AgentID, at)
+	}, func() {
+		p.Shelf.Put(stored)
+		p.bell.Ring()
+	})()
+}
+
 // Procedure implements Service.
 func (p *Procedures) Procedure(ctx context.Context, ref Ref) (Procedure, error) {
 	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), checkRef(&ref)); err != nil {

@@ -244,3 +244,35 @@ func (s *Store) Receipts(ctx context.Context, m operational.Message, after strin
 	}
 	return listOf(s.read.WithContext(ctx).Raw("SELECT a.id AS agent_id, CAST(@seq AS BIGINT) AS seq, "+columns+" FROM ("+who+") a ORDER BY a.id", named), receiptRow.receipt)
 }
+
+// ReceiptsOf returns how far messages to somebody have come, by their seqs, at most limit of them in all. A message to a group has the receipts
+// of its copies, each of its members', and its own where there is no copy.
+func (s *Store) ReceiptsOf(ctx context.Context, seqs []int64, limit int) (map[int64]operational.SentReceipts, error) {
+	at := func(column string, kind operational.MarkKind) string {
+		through := "(SELECT min(k.at) FROM marks k WHERE k.agent_id = m.to_agent AND k.kind = '" + string(kind) + "' AND k.seq >= m.seq)"
+		if kind == operational.MarkDelivered {
+			through = "CASE WHEN m.expires_at IS NULL THEN " + through + " END"
+		}
+		return "coalesce((SELECT r." + column + " FROM receipts r WHERE r.agent_id = m.to_agent AND r.seq = m.seq), " + through + ") AS " + column
+	}
+	var rows []struct {
+		Row       receiptRow `gorm:"embedded"`
+		Origin    int64
+		FromAgent string
+	}
+	err := s.read.WithContext(ctx).Raw("SELECT m.origin, m.from_agent, m.to_agent AS agent_id, m.seq, "+
+		at("delivered_at", operational.MarkDelivered)+", "+at("read_at", operational.MarkRead)+", "+at("acked_at", operational.MarkAcked)+
+		" FROM (SELECT seq AS origin, seq, from_agent, to_agent, expires_at FROM messages WHERE seq IN @seqs AND to_agent <> ''"+
+		" UNION ALL SELECT copy_of AS origin, seq, from_agent, to_agent, expires_at FROM messages WHERE copy_of IN @seqs) m ORDER BY m.origin, m.seq LIMIT @limit",
+		map[string]any{"seqs": seqs, "limit": limit}).Scan(&rows).Error
+	found := map[int64]operational.SentReceipts{}
+	for _, r := range rows {
+		one := found[r.Origin]
+		if r.Row.Seq != r.Origin && len(one.Receipts) == 1 && one.Receipts[0].Seq == r.Origin {
+			one.Receipts = nil // members have it, and nobody of the group's name
+		}
+		one.From, one.Receipts = r.FromAgent, append(one.Receipts, receipts([]receiptRow{r.Row})...)
+		found[r.Origin] = one
+	}
+	return found, err
+}

@@ -23,6 +23,8 @@ type Pages struct {
 	// Fields are the members that a person may change, and Change does it: patch is an object of them.
 	Fields []Field
 	Change func(ctx context.Context, ref string, patch []byte) error
+	// Restore takes back that a row was removed; nil: nothing of it is there any more.
+	Restore func(ctx context.Context, ref string) error
 	Merging
 }
 

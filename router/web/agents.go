@@ -148,8 +148,12 @@ func (s *Server) agent(v *visit) (any, error) {
 		if err != nil {
 			return nil, err
 		}
+		reached, err := s.services.Log.Reached(v.Context(), page.Messages)
+		if err != nil {
+			return nil, err
+		}
 		for _, m := range page.Messages {
-			d.Messages = append(d.Messages, s.said(v.Context(), m))
+			d.Messages = append(d.Messages, s.said(m, reached[m.Seq]))
 		}
 	}
 	if s.services.Sessions != nil {

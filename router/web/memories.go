@@ -82,6 +82,7 @@ type memoryList struct {
 	Corrected                                       map[string]string
 	Older, Newer                                    string
 	NewerName, OlderName                            string
+	Removed                                         string // what was just removed and can be taken back
 }
 
 // memoryHit is a row of a list, and its page.
@@ -101,6 +102,9 @@ func (s *Server) memories(v *visit, of kind.Memory) (*memoryList, error) {
 		Newer: v.first(memoryItemPath, memoryFields...),
 	}
 	v.title = plural(of.Name)
+	if of.Pages.Restore != nil {
+		page.Removed = v.value("removed")
+	}
 	if of.Categories != nil {
 		page.Categories = options("every type", page.Category, of.Categories)
 	}

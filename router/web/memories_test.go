@@ -238,6 +238,34 @@ func TestMemoriesAreMerged(t *testing.T) {
 	s.get(memoryPage("procedure", "default/b"), http.StatusNotFound)
 }
 
+// TestRemovedIsTakenBack: a procedure that was removed can be taken back, with what it said before; of other kinds the page says that it is final.
+func TestRemovedIsTakenBack(t *testing.T) {
+	s := openSite(t)
+	pages := s.remembered()
+	s.api(http.MethodPut, "/api/procedures/default/renew", map[string]any{"description": "Renew it on Fridays", "steps": []map[string]any{{"name": "renew", "run": "certbot renew"}}})
+	page := s.shows(pages["procedure"], "you can take this back", "Say this again")
+	if strings.Contains(page, "This is final") {
+		t.Error("a procedure's end is called final")
+	}
+	s.send(pages["procedure"], "/ui/memory/restore", http.StatusConflict, "kind", "procedure", "id", "default/renew")
+	s.send(pages["procedure"], "/ui/memory/remove", http.StatusBadRequest, "kind", "procedure", "id", "default/renew")
+	to := s.send(pages["procedure"], "/ui/memory/remove", http.StatusSeeOther, "kind", "procedure", "id", "default/renew", "sure", "1")
+	s.shows(to, "It is removed", "default/renew is removed", "Take it back")
+	s.get(pages["procedure"], http.StatusNotFound)
+	s.shows(s.send(to, "/ui/memory/restore", http.StatusSeeOther, "kind", "procedure", "id", "default/renew"), "It is there again.", "Renew it on Fridays", "Renew the gateway's certificate")
+	s.shows("/ui/memory?kind=procedure&q=fridays", "Renew it on Fridays")
+	s.send(pages["procedure"], "/ui/memory/restore", http.StatusNotFound, "kind", "procedure", "id", "default/none")
+	for _, kind := range []string{"knowledge", "fact", "episode"} {
+		s.shows(pages[kind], "This is final: nothing of it is kept")
+		id := s.query(pages[kind]).Get("id")
+		to := s.send(pages[kind], "/ui/memory/remove", http.StatusSeeOther, "kind", kind, "id", id, "sure", "1")
+		if list := s.shows(to, "It is removed"); strings.Contains(list, "Take it back") {
+			t.Errorf("of the kind %s something is offered that is gone", kind)
+		}
+		s.send("/ui/memory", "/ui/memory/restore", http.StatusBadRequest, "kind", kind, "id", id)
+	}
+}
+
 func TestLessonsAreSearchedChangedAndMerged(t *testing.T) {
 	s := openSite(t)
 	a := s.lesson("failure", "The gateway certificate expires on Sundays", map[string]any{"root_cause": hostile})

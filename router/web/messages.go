@@ -2,7 +2,6 @@ package web
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -95,7 +94,11 @@ func (s *Server) messages(v *visit) (any, error) {
 	if before > 0 {
 		list.Newer = v.with("before", "")
 	}
-	list.Talks = s.talks(v.Context(), page.Messages)
+	reached, err := s.services.Log.Reached(v.Context(), page.Messages)
+	if err != nil {
+		return nil, err
+	}
+	list.Talks = s.talks(page.Messages, reached)
 	if query.Thread != "" {
 		v.title = "Thread " + short(60, query.Thread)
 		list.People = peopleOf(page.Messages, list.Sender)
@@ -104,9 +107,9 @@ func (s *Server) messages(v *visit) (any, error) {
 }
 
 // talks gathers messages, the newest first, by their threads.
-func (s *Server) talks(ctx context.Context, messages []operational.Message) (talks []talk) {
+func (s *Server) talks(messages []operational.Message, reached map[int64][]operational.Receipt) (talks []talk) {
 	for _, m := range messages {
-		one := s.said(ctx, m)
+		one := s.said(m, reached[m.Seq])
 		i := slices.IndexFunc(talks, func(t talk) bool { return t.Thread == one.Thread })
 		if i < 0 {
 			i = len(talks)
@@ -128,8 +131,8 @@ func (s *Server) talks(ctx context.Context, messages []operational.Message) (tal
 	return talks
 }
 
-// said prepares a message for people.
-func (s *Server) said(ctx context.Context, m operational.Message) said {
+// said prepares a message for people, with how far it has come.
+func (s *Server) said(m operational.Message, receipts []operational.Receipt) said {
 	one := said{Message: m, Text: feed.MessageText(m.Context), Thread: m.ThreadID, Expired: m.ExpiresAt != nil && !s.now().Before(*m.ExpiresAt)}
 	if one.Thread == "" {
 		one.Thread = m.ID
@@ -139,14 +142,9 @@ func (s *Server) said(ctx context.Context, m operational.Message) said {
 		members, _ := membersOf(m.Context) // it is an object, or shows nothing
 		one.More = slices.DeleteFunc(members, func(member memoryMember) bool { return strings.Contains(one.Text, member.Value) })
 	}
-	if m.To == "" {
-		return one
+	if m.To != "" && len(receipts) > 0 { // there are none of what was swept away meanwhile, nor of another's
+		one.Reached = reachedBy(receipts)
 	}
-	found, err := s.services.Mailbox.Receipts(ctx, m.ID)
-	if err != nil { // it was swept away meanwhile, or is another's
-		return one
-	}
-	one.Reached = reachedBy(found.Receipts)
 	return one
 }
 
@@ -238,7 +236,7 @@ func (s *Server) message(v *visit) (any, error) {
 		return nil, err
 	}
 	v.title = "Message " + strconv.FormatInt(found.Message.Seq, 10)
-	d := messageDetail{said: s.said(v.Context(), found.Message), Receipts: found.Receipts}
+	d := messageDetail{said: s.said(found.Message, found.Receipts), Receipts: found.Receipts}
 	if n := len(d.Receipts) - shownReceipts; n > 0 {
 		d.Receipts, d.Further = d.Receipts[:shownReceipts], n
 	}

@@ -33,6 +33,7 @@ func (s *Server) rememberedPages() {
 	s.notice("memory-merged", "The two are one now.")
 	s.notice("memory-parted", "The two are apart again.")
 	s.notice("memory-removed", "It is removed: agents are no longer told of it.")
+	s.notice("memory-restored", "It is there again.")
 	s.action(memoryEditPath, memoryEditPath, s.edit)
 	for _, act := range []struct {
 		name, done string
@@ -51,6 +52,9 @@ func (s *Server) rememberedPages() {
 		{"part", "memory-parted", func(of kind.Memory) bool { return of.Pages.Part != nil }, func(v *visit, of kind.Memory, id string) error {
 			return of.Pages.Part(v.context(), id)
 		}},
+		{"restore", "memory-restored", func(of kind.Memory) bool { return of.Pages.Restore != nil }, func(v *visit, of kind.Memory, id string) error {
+			return of.Pages.Restore(v.context(), id)
+		}},
 	} {
 		s.action(memoryItemPath+"/"+act.name, memoryItemPath, func(v *visit) (string, error) {
 			of, err := s.kindOf(v.value("kind"))
@@ -66,12 +70,16 @@ func (s *Server) rememberedPages() {
 	s.action(memoryItemPath+"/remove", memoryItemPath, func(v *visit) (string, error) {
 		of, err := s.kindOf(v.value("kind"))
 		if err == nil && v.value("sure") == "" {
-			err = skillrouter.InvalidField("sure", "must be ticked: this cannot be undone here")
+			err = skillrouter.InvalidField("sure", "must be ticked: read what becomes of it")
 		}
 		if err == nil {
 			err = of.Undo.Remove(v.context(), v.value("id"))
 		}
-		return done(listPath(of), "memory-removed"), err
+		to := listPath(of)
+		if of.Pages.Restore != nil {
+			to = link(memoryItemPath, "kind", of.Name, "removed", v.value("id"))
+		}
+		return done(to, "memory-removed"), err
 	})
 }
 
@@ -125,6 +133,7 @@ type rememberedView struct {
 	Alike                       []memoryHit
 	Versions                    []memoryVersion
 	Versioned                   bool // what it said before is kept
+	Restores, Final             bool // that it was removed can be taken back, or never
 	toldView
 }
 
@@ -189,6 +198,7 @@ func (s *Server) remembered(v *visit, of kind.Memory) (*rememberedView, error) {
 	}
 	page := &rememberedView{
 		Kind: of.Name, Name: words(of.Name), ID: v.value("id"), List: listPath(of), Editable: of.Pages.Change != nil, Parts: of.Pages.Part != nil, Versioned: of.Pages.Versions != nil,
+		Restores: of.Pages.Restore != nil, Final: of.Pages.List != nil && of.Pages.Restore == nil, // kinds with pages of their own retire
 	}
 	for _, m := range members {
 		switch m.Name {

@@ -110,6 +110,8 @@ type Unread interface {
 type MessageLog interface {
 	// Log returns messages, the latest first, and marks none as delivered.
 	Log(ctx context.Context, query operational.LogQuery) (comms.LogPage, error)
+	// Reached tells how far messages have come, by their seqs.
+	Reached(ctx context.Context, messages []operational.Message) (map[int64][]operational.Receipt, error)
 }
 
 // Tellings are what agents were told, and what came of it; operational.Tellings has them.
