@@ -271,7 +271,7 @@ func (s *Store) ReceiptsOf(ctx context.Context, seqs []int64, limit int) (map[in
 		if r.Row.Seq != r.Origin && len(one.Receipts) == 1 && one.Receipts[0].Seq == r.Origin {
 			one.Receipts = nil // members have it, and nobody of the group's name
 		}
-		one.From, one.Receipts = r.FromAgent, append(one.Receipts, receipts([]receiptRow{r.Row})...)
+		one.From, one.Receipts = r.FromAgent, append(one.Receipts, r.Row.receipt())
 		found[r.Origin] = one
 	}
 	return found, err
