@@ -123,7 +123,7 @@ func TestReached(t *testing.T) {
 	if _, err := h.Mailbox.Ack(ctx, comms.Ack{AgentID: "b", Seq: 1}); err != nil {
 		t.Fatal(err)
 	}
-	page, err := h.Mailbox.Log(ctx, comms.LogQuery{})
+	page, err := h.Mailbox.Log(ctx, operational.LogQuery{})
 	if err != nil || len(page.Messages) < 7 {
 		t.Fatal(page, err)
 	}
