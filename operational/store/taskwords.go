@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 
 	"gorm.io/gorm"
 
@@ -142,16 +143,22 @@ func (w *taskWords) looks(tx *gorm.DB, filter operational.TaskFilter) ([]taskLoo
 	if len(text)+len(filter.AnyOf) == 0 {
 		return []taskLook{{all: true}}, nil
 	}
+	looks := make([]taskLook, len(filter.AnyOf)+1)
+	for i := range looks {
+		looks[i].held = len(filter.AnyOf) - i
+	}
+	if slices.ContainsFunc(filter.AnyOf, func(word string) bool { return strings.ContainsFunc(word, unicode.IsSpace) }) {
+		for i := range looks {
+			looks[i].all = true // several words: which tasks hold them one behind the other is in the table alone
+		}
+		return looks[:len(filter.AnyOf)], nil
+	}
 	if err := w.catchUp(tx); err != nil {
 		return nil, err
 	}
 	words := slices.Clone(text)
 	for _, word := range filter.AnyOf {
 		words = append(words, fold(word))
-	}
-	looks := make([]taskLook, len(filter.AnyOf)+1)
-	for i := range looks {
-		looks[i].held = len(filter.AnyOf) - i
 	}
 	must := uint32(1)<<len(text) - 1
 	held, numbers := w.held(words)

@@ -137,13 +137,13 @@ func TestTaskWords(t *testing.T) {
 			if random.IntN(2) == 0 {
 				f.Open = &yes[random.IntN(2)]
 			}
-			words := []string{"common", "never-there", word(), word(), word() + word(), "er", "o", strings.ToUpper(word())}
+			words := []string{"common", "never-there", word(), word(), word() + word(), "er", "o", strings.ToUpper(word()), word() + " " + word()}
 			random.Shuffle(len(words), func(i, j int) { words[i], words[j] = words[j], words[i] })
 			if random.IntN(2) == 0 {
 				f.Text = strings.Join(words[:1+random.IntN(3)], " ")
 			}
 			if random.IntN(2) == 0 {
-				f.AnyOf = words[3 : 4+random.IntN(5)]
+				f.AnyOf = words[3 : 4+random.IntN(6)]
 			}
 			want, total := expected(f)
 			list, err := tasks.List(ctx, f)
