@@ -52,17 +52,17 @@ func (s *search) begins(asked string, limit int) {
 			b.found = append(b.found, candidate{at: uint32(at)})
 		}
 	}
+	two := len(b.words) > 1
+	want := frontOf(b.words[0], 0)
+	if two {
+		want = frontOf(b.words[0], b.words[1])
+	}
 	for _, seg := range s.view.segs {
 		if least <= beginLooks {
 			for d := range seg.having(rarest) {
 				s.look(seg, d)
 			}
 			continue
-		}
-		two := len(b.words) > 1
-		want := frontOf(b.words[0], 0)
-		if two {
-			want = frontOf(b.words[0], b.words[1])
 		}
 		for d, f := range seg.allFronts() {
 			if two && (f.title == want || f.text == want) || !two && (f.titleWord == want || f.textWord == want) {

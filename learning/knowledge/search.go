@@ -122,18 +122,12 @@ func (k *Base) bySubject(ctx context.Context, query Query, asked shelf.ShelfQuer
 	if err != nil {
 		return nothing, err
 	}
-	results.Results = slices.DeleteFunc(results.Results, func(h Hit) bool { return !about.In(h.Title) })
-	if len(results.Results) == 0 {
+	named := subject.Among(about, results.Results, query.MinRelevance, func(h *Hit) (string, *float64) { return h.Title, &h.Relevance })
+	if len(named) == 0 {
 		return nothing, nil
 	}
-	results.Results = results.Results[:min(len(results.Results), limit)]
-	for i := range results.Results {
-		results.Results[i].Relevance = min(results.Results[i].Relevance, subject.MostRelevant)
-	}
-	results.Results = learning.Relevant(results.Results, query.MinRelevance, false, func(h Hit) float64 { return h.Relevance })
-	if results.Count = len(results.Results); results.Count == 0 {
-		return nothing, nil
-	}
+	results.Results = named[:min(len(named), limit)]
+	results.Count = len(results.Results)
 	results.NoMatch, results.Notice = false, about.Notice()
 	return results, nil
 }

@@ -214,8 +214,10 @@ func (s *Shelf[Row]) Fetch(ctx context.Context, f finding, take func(*Row, tfidf
 				continue
 			}
 			total += s.of.Size(row)
-			if again && (!Fits(s.of.Document(row), f.request) || hit.Evidence == (tfidf.Evidence{}) && s.vectorOfAnother(row)) {
-				continue
+			if again {
+				if doc := s.of.Document(row); !Fits(doc, f.request) || hit.Evidence == (tfidf.Evidence{}) && s.vectorOfAnother(doc) {
+					continue
+				}
 			}
 			take(row, hit)
 		}
@@ -225,8 +227,8 @@ func (s *Shelf[Row]) Fetch(ctx context.Context, f finding, take func(*Row, tfidf
 
 // vectorOfAnother tells whether the vector of a row is of what it said before: its new one is
 // still being made, and nothing but the old text speaks for it.
-func (s *Shelf[Row]) vectorOfAnother(row *Row) bool {
-	v, doc := s.vectors.Load(), s.of.Document(row)
+func (s *Shelf[Row]) vectorOfAnother(doc tfidf.Document) bool {
+	v := s.vectors.Load()
 	return v.matrix.another(EmbeddingKey{s.of.Embedded, doc.ID}, hashOf(v.textOf(doc)))
 }
 

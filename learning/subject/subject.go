@@ -91,6 +91,18 @@ func (a About) In(title string) bool {
 	return false
 }
 
+// Among returns those of what was found whose titles name a subject of the question, if they are relevant enough when none
+// counts more than MostRelevant.
+func Among[Hit any](a About, found []Hit, least float64, of func(*Hit) (title string, relevance *float64)) (named []Hit) {
+	for i := range found {
+		title, relevance := of(&found[i])
+		if *relevance = min(*relevance, MostRelevant); *relevance >= least && a.In(title) {
+			named = append(named, found[i])
+		}
+	}
+	return named
+}
+
 // Notice says of an answer that it was found by its subject.
 func (a About) Notice() string {
 	return "subject was searched for: " + strings.Join(slices.Sorted(maps.Keys(a)), ", ")

@@ -69,10 +69,7 @@ func (s *Searcher) bySubject(ctx context.Context, r *request, nothing Answer) (A
 	if err != nil {
 		return nothing, err
 	}
-	for i := range found.Results {
-		found.Results[i].Relevance = min(found.Results[i].Relevance, subject.MostRelevant)
-	}
-	found.Results = slices.DeleteFunc(found.Results, func(h Hit) bool { return h.Relevance < r.MinRelevance || !about.In(h.Title) })
+	found.Results = subject.Among(about, found.Results, r.MinRelevance, func(h *Hit) (string, *float64) { return h.Title, &h.Relevance })
 	if len(found.Results) == 0 {
 		return nothing, nil
 	}
