@@ -21,6 +21,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"skillrouter"
+	"skillrouter/cmd/app/postgres"
 	"skillrouter/cmd/config"
 	"skillrouter/cmd/locate"
 	"skillrouter/cmd/process"
@@ -102,9 +103,11 @@ func New(ctx context.Context, cfg config.Config, log *slog.Logger, options Optio
 		return nil, fmt.Errorf("write the lock file: %w", err)
 	}
 	a.classifier = early(classify.NewClassifier)
-	first, err := beginStart(ctx, cfg.Data, options.CreateMissing, log)
-	if err != nil {
-		return nil, err
+	var first firstStart
+	if cfg.Database == "" {
+		if first, err = beginStart(ctx, cfg.Data, options.CreateMissing, log); err != nil {
+			return nil, err
+		}
 	}
 	if err := a.openDatabases(ctx); err != nil {
 		return nil, err
@@ -131,22 +134,53 @@ func New(ctx context.Context, cfg config.Config, log *slog.Logger, options Optio
 // openDatabases opens both at the same time, as each waits for its disk, and starts their committers.
 func (a *App) openDatabases(ctx context.Context) error {
 	a.ballast = openBallast(a.config.Data, a.log)
+	server, err := a.server()
+	if err != nil {
+		return err
+	}
 	names := []string{"learning", "operational"}
 	opened, errs := make([]*Database, len(names)), make([]error, len(names))
 	var all sync.WaitGroup
 	for i, name := range names {
-		all.Go(func() { opened[i], errs[i] = OpenDatabase(ctx, a.config.Data, name, a.now, a.log) })
+		all.Go(func() {
+			if server != nil {
+				opened[i], errs[i] = OpenOnServer(ctx, server, a.config.Data, name, a.now, a.log)
+			} else {
+				opened[i], errs[i] = OpenDatabase(ctx, a.config.Data, name, a.now, a.log)
+			}
+		})
 	}
 	all.Wait()
 	for i, db := range opened {
 		if errs[i] == nil {
-			db.Commit.Reserve = reserve{a.ballast, db}
+			if server == nil {
+				db.Commit.Reserve = reserve{a.ballast, db}
+			}
 			a.life.defers(names[i]+".db", db.Close)
 			a.life.run(ctx, names[i]+" committer", db.Run)
 		}
 	}
 	a.learning, a.operational = opened[0], opened[1]
 	return errors.Join(errs...)
+}
+
+// server is the one that the databases are on; nil: they are files in the data folder. A folder that has them as files
+// is refused: what is in them would be missing.
+func (a *App) server() (*postgres.Server, error) {
+	if a.config.Database == "" {
+		return nil, nil
+	}
+	for _, name := range databaseNames() {
+		if path := filepath.Join(a.config.Data, name+".db"); fileThere(path) {
+			return nil, skillrouter.Errorf(skillrouter.Conflict, "%s is there, and the setting database names a server: what is in the file would be missing. Move it there (skillrouter migrate), or name another data folder", path)
+		}
+	}
+	return postgres.Parse(a.config.Database)
+}
+
+func fileThere(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }
 
 // early begins to make what is needed later, and returns what waits for it.

@@ -47,17 +47,18 @@ var sqliteMagic = []byte("SQLite format 3\x00")
 // else's, in the header field that SQLite has for it ("SKRL" and "SKRO").
 var applicationIDs = map[string]uint32{"learning": 0x534b524c, "operational": 0x534b524f}
 
-// Database is one open SQLite database: a pool that reads, and a committer
-// that alone writes.
+// Database is one open database, a file of SQLite's or a schema on a PostgreSQL
+// server: a pool that reads, and a committer that alone writes.
 type Database struct {
 	Name   string // learning or operational
-	Path   string
+	Path   string // of the file; on a server, what names the schema to people
 	Read   *gorm.DB
 	Commit *skillrouter.Committer[*gorm.DB]
 
 	writer *gorm.DB
 	ledger *ledger
 	torn   tornLog // what its write-ahead log had lost when it was opened
+	server *onServer // nil: it is a file
 }
 
 // OpenDatabase opens the database name ("learning" or "operational") in dir,
@@ -227,7 +228,7 @@ func (db *Database) CheckLate(ctx context.Context) error {
 	case <-ctx.Done():
 		return nil
 	}
-	if info, err := os.Stat(db.Path); err == nil && info.Size() > quickCheckBelow && info.Size() <= lateCheckBelow {
+	if info, err := os.Stat(db.Path); db.server == nil && err == nil && info.Size() > quickCheckBelow && info.Size() <= lateCheckBelow {
 		conn, err := sql.Open(sqlite.DriverName, "file:"+escape(db.Path)+"?mode=ro&_pragma=query_only(1)")
 		if err != nil {
 			return err
@@ -482,7 +483,12 @@ func dial(dsn string, conns int) (*gorm.DB, error) {
 	}
 	conn.SetMaxOpenConns(conns)
 	conn.SetMaxIdleConns(conns)
-	db, err := gorm.Open(&sqlite.Dialector{Conn: &pool{spoken{conn, sqliteDialect}, conn}}, &gorm.Config{
+	return overGorm(conn, &sqlite.Dialector{Conn: &pool{spoken{conn, sqliteDialect}, conn}})
+}
+
+// overGorm puts gorm over a pool of connections, which it closes if that fails.
+func overGorm(conn *sql.DB, dialector gorm.Dialector) (*gorm.DB, error) {
+	db, err := gorm.Open(dialector, &gorm.Config{
 		Logger:                 logger.Discard, // errors are returned; the default logger writes to stdout
 		SkipDefaultTransaction: true,           // the committer opens the transactions
 		TranslateError:         true,

@@ -32,6 +32,17 @@ var sqliteDialect = &dialect{words: map[string]string{
 	"last":       "(SELECT seq FROM sqlite_sequence WHERE name = '*')", // the greatest number that a table has given, NULL if none
 }}
 
+// postgresDialect is PostgreSQL's.
+var postgresDialect = &dialect{words: map[string]string{
+	"greatest":   "greatest",
+	"position":   "strpos",
+	"like":       "ILIKE",
+	"elements":   "json_array_elements_text(CAST(* AS json)) AS elements(value)",
+	"unindexed":  "",
+	"indexed by": "",
+	"last":       "(SELECT nullif(seq, 0) FROM heads WHERE log = '*')",
+}, numbered: true}
+
 // text is a statement in the dialect.
 func (d *dialect) text(statement string) string {
 	if strings.IndexByte(statement, '{') >= 0 {

@@ -57,6 +57,9 @@ func checkDatabase(ctx context.Context, db *Database) router.SystemCheck {
 	c := router.SystemCheck{Name: db.Name + ".db"}
 	ctx, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
+	if db.server != nil {
+		return db.server.check(ctx, db)
+	}
 	if err := db.checkPragmas(ctx); err != nil {
 		c.Detail = err.Error()
 		return c
@@ -80,11 +83,10 @@ func checkDatabase(ctx context.Context, db *Database) router.SystemCheck {
 		c.Detail = err.Error()
 		return c
 	}
-	var bytes int64
-	for _, suffix := range []string{"", "-wal"} {
-		if info, err := os.Stat(db.Path + suffix); err == nil {
-			bytes += info.Size()
-		}
+	bytes, err := db.size(ctx)
+	if err != nil {
+		c.Detail = err.Error()
+		return c
 	}
 	c.OK = true
 	c.Detail = fmt.Sprintf("integrity ok, schema %d, SQLite %s, WAL, synchronous FULL, foreign keys on, %.1f MiB", schema, version, float64(bytes)/(1<<20))
@@ -96,12 +98,7 @@ func (a *App) checkHashes(ctx context.Context) router.SystemCheck {
 	c := router.SystemCheck{Name: "knowledge hashes"}
 	bounded, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
-	db, err := a.learning.Read.DB()
-	if err != nil {
-		c.Detail = err.Error()
-		return c
-	}
-	found, err := compareHashes(bounded, db)
+	found, err := compareHashes(bounded, a.learning.Read.ConnPool)
 	switch said := found.String(); {
 	case said != "":
 		c.Detail = said

@@ -108,10 +108,10 @@ func reached(ctx context.Context, learning, operational querier) (h highWater, e
 		}
 	}
 	var issued int64
-	one(learning, "SELECT ifnull(max(seq), 0) FROM events", &h.Learning)
-	one(operational, "SELECT ifnull(max(seq), 0) FROM events", &h.Operational)
-	one(operational, "SELECT ifnull(max(seq), 0) FROM sqlite_sequence WHERE name = 'messages'", &h.Messages)
-	one(operational, "SELECT count(*) FROM (SELECT 1 FROM tokens LIMIT 1)", &issued)
+	one(learning, "SELECT coalesce(max(seq), 0) FROM events", &h.Learning)
+	one(operational, "SELECT coalesce(max(seq), 0) FROM events", &h.Operational)
+	one(operational, "SELECT coalesce({last messages}, 0)", &h.Messages)
+	one(operational, "SELECT count(*) FROM (SELECT 1 FROM tokens LIMIT 1) AS one", &issued)
 	h.Tokens = issued > 0
 	return h, err
 }
@@ -119,9 +119,9 @@ func reached(ctx context.Context, learning, operational querier) (h highWater, e
 // toldOfLearning is how far operational.db knows learning.db to have come: its
 // feed has numbered its events, and its followers have handled them.
 func toldOfLearning(ctx context.Context, operational querier) (seq int64, err error) {
-	err = number(ctx, operational, `SELECT max(
-		ifnull((SELECT start + count - 1 FROM feed_runs WHERE source = 'learning' ORDER BY first DESC LIMIT 1), 0),
-		ifnull((SELECT max(seq) FROM cursors WHERE name LIKE '%.learning'), 0))`, &seq)
+	err = number(ctx, operational, `SELECT {greatest}(
+		coalesce((SELECT start + count - 1 FROM feed_runs WHERE source = 'learning' ORDER BY first DESC LIMIT 1), 0),
+		coalesce((SELECT max(seq) FROM cursors WHERE name LIKE '%.learning'), 0))`, &seq)
 	return seq, err
 }
 
@@ -147,14 +147,7 @@ func (h highWater) behind(now highWater) (lost []string) {
 // health and doctor read until a person removes it. Where even the knowledge
 // that calls need a token is gone, it refuses the start.
 func (a *App) noteLosses(ctx context.Context) error {
-	learning, err := a.learning.Read.DB()
-	if err != nil {
-		return err
-	}
-	operations, err := a.operational.Read.DB()
-	if err != nil {
-		return err
-	}
+	learning, operations := a.learning.Read.ConnPool, a.operational.Read.ConnPool
 	now, err := reached(ctx, learning, operations)
 	if err != nil {
 		return err

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"os"
 
 	"skillrouter/router"
 	"skillrouter/router/kind"
@@ -24,14 +23,13 @@ func (a *App) introspection(p *parts) *router.Introspection {
 }
 
 // databaseSizes is how large the databases are on the disk.
-func (a *App) databaseSizes(context.Context) ([]router.DatabaseSize, error) {
+func (a *App) databaseSizes(ctx context.Context) ([]router.DatabaseSize, error) {
 	var sizes []router.DatabaseSize
 	for _, db := range []*Database{a.learning, a.operational} {
 		size := router.DatabaseSize{Name: db.Name + ".db"}
-		for _, suffix := range []string{"", "-wal"} {
-			if info, err := os.Stat(db.Path + suffix); err == nil { // a log that is not there takes no room
-				size.Bytes += info.Size()
-			}
+		var err error
+		if size.Bytes, err = db.size(ctx); err != nil {
+			return nil, err
 		}
 		sizes = append(sizes, size)
 	}

@@ -20,6 +20,7 @@ import (
 	"gorm.io/gorm"
 
 	"skillrouter"
+	"skillrouter/cmd/app/postgres"
 	"skillrouter/cmd/hook/offline"
 	learningstore "skillrouter/learning/store"
 	operationalstore "skillrouter/operational/store"
@@ -163,7 +164,12 @@ func openLedger(dir string, db *Database, now skillrouter.Clock, log *slog.Logge
 	}
 	db.ledger = l
 	db.writer = db.writer.WithContext(skillrouter.WithChains(context.Background(), &l.chains))
-	return db.writer.Transaction(l.load)
+	return db.writer.Transaction(func(tx *gorm.DB) error {
+		if err := l.load(tx); err != nil {
+			return err
+		}
+		return db.server.begin(tx)
+	})
 }
 
 // load reads where the chains end. A chain begins behind rows that have no link, of before the migration.
@@ -190,7 +196,7 @@ func (l *ledger) load(tx *gorm.DB) error {
 			newest = cut
 		}
 		var given int64 // no number is given twice, whatever became of its row
-		if err := tx.Raw("SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = ?", c.Table).Scan(&given).Error; err != nil {
+		if err := tx.Raw("SELECT coalesce({last " + c.Table + "}, 0)").Scan(&given).Error; err != nil {
 			return err
 		}
 		end := skillrouter.ChainEnd{Number: max(newest.Number, given)}
@@ -257,6 +263,7 @@ func (db *Database) transact(fn func(tx *gorm.DB) error) error {
 	l := db.ledger
 	var before map[string]skillrouter.ChainEnd
 	clear(l.chains.Cuts)
+	applied := false
 	err := db.writer.Transaction(func(tx *gorm.DB) error {
 		if err := l.refresh(tx); err != nil {
 			return err
@@ -265,9 +272,13 @@ func (db *Database) transact(fn func(tx *gorm.DB) error) error {
 		if err := fn(tx); err != nil {
 			return err
 		}
-		return l.seal(tx, before)
+		if err := l.seal(tx, before); err != nil {
+			return err
+		}
+		applied = true
+		return db.server.count(tx, l.chains.Ends)
 	})
-	if err != nil {
+	if err = db.server.settle(db.writer, err, applied); err != nil {
 		l.stale = true
 		return db.translate(err)
 	}
@@ -344,14 +355,25 @@ func (l *ledger) note(before map[string]skillrouter.ChainEnd) {
 
 // Run commits what is written until ctx ends, and signs the ends of the chains then.
 func (db *Database) Run(ctx context.Context) error {
+	ctx, fenced := context.WithCancelCause(ctx)
+	defer fenced(nil)
+	db.server.onFence(fenced)
 	if err := db.Commit.Run(ctx); err != nil {
 		return err // what is on disk is unknown: nothing is written after it
+	}
+	if cause := context.Cause(ctx); errors.Is(cause, postgres.ErrFenced) {
+		return cause
 	}
 	l := db.ledger
 	if l.key == nil {
 		return nil
 	}
-	err := db.writer.Transaction(l.signEnds)
+	err := db.writer.Transaction(func(tx *gorm.DB) error {
+		if err := l.signEnds(tx); err != nil {
+			return err
+		}
+		return db.server.count(tx, l.chains.Ends)
+	})
 	if err != nil { // on a full disk; the file of heads has them
 		l.log.Warn("the ends of the ledger's chains were not signed at the stop", "database", db.Name, "error", err)
 	}

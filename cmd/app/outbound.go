@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"skillrouter"
+	"skillrouter/cmd/app/postgres"
 	"skillrouter/cmd/config"
 	"skillrouter/router"
 	"skillrouter/router/webhook"
@@ -28,6 +29,7 @@ func Outbounds(c config.Config) []router.Outbound {
 		outbound("embeddings", "makes vectors for the search", "llm.embedding_model", c.LLM.EmbeddingBase()),
 		plannedMesh(c),
 		outbound("telemetry", "sends spans of what the router does", "telemetry.endpoint", c.Telemetry.Endpoint),
+		databaseServer(c),
 		outbound("webhook", "tells that something waits for a person", "webhook", webhook.Host(c.Webhook)),
 	}
 }
@@ -38,6 +40,15 @@ func outbound(name, purpose, setting, address string) router.Outbound {
 		Name: name, Purpose: purpose, Setting: setting,
 		On: address != "", Target: address, Leaves: address != "" && !OnThisMachine(address),
 	}
+}
+
+// databaseServer describes the server that has the databases, which may be reached by a socket of this machine.
+func databaseServer(c config.Config) router.Outbound {
+	o := router.Outbound{Name: "database", Purpose: "stores what is remembered", Setting: "database", On: c.Database != ""}
+	if server, err := postgres.Parse(c.Database); o.On && err == nil {
+		o.Target, o.Leaves = server.String(), !server.Local() && !OnThisMachine(server.String())
+	}
+	return o
 }
 
 // OnThisMachine tells whether an address is loopback's, by its form: no name but localhost is looked up.

@@ -8,6 +8,7 @@ import (
 	gosqlite "github.com/glebarez/go-sqlite"
 
 	"skillrouter"
+	"skillrouter/cmd/app/postgres"
 )
 
 // SQLite's primary result codes that callers can do something about
@@ -38,7 +39,7 @@ func translate(err error) error {
 	}
 	failure, ok := errors.AsType[*gosqlite.Error](err)
 	if !ok {
-		return err
+		return postgres.Translate(err)
 	}
 	switch failure.Code() & 0xff { // the low byte is the primary code
 	case sqliteFull:

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"io"
 	"maps"
@@ -145,7 +144,7 @@ func VerifyFolder(ctx context.Context, data string) (Verification, error) {
 // compareLogs looks for what a crash and a damage cost: the logs' own marks of
 // how far they had come, and write-ahead logs that go on behind a damage.
 func (v *Verification) compareLogs(ctx context.Context, data string, was highWater) error {
-	open := map[string]*sql.DB{}
+	open := map[string]querier{}
 	for _, name := range databaseNames() {
 		path := filepath.Join(data, name+".db")
 		db, err := openForReading(path)
@@ -153,7 +152,7 @@ func (v *Verification) compareLogs(ctx context.Context, data string, was highWat
 			return err
 		}
 		defer db.Close()
-		open[name] = db
+		open[name] = spoken{db, sqliteDialect}
 		torn, err := settledLog(path)
 		if err != nil {
 			return err

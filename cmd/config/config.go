@@ -23,6 +23,7 @@ type Config struct {
 	Listeners       Listeners     `yaml:"listeners"`
 	InterLock       InterLock     `yaml:"interlock"`
 	Data            string        `yaml:"data"`              // folder of the databases, the lock and the owner's token
+	Database        string        `yaml:"database"`          // postgres://… of the server that has the databases; empty: they are files in Data
 	AllowedHosts    []string      `yaml:"allowed_hosts"`     // names, besides loopback's and the listener's own, that Host and Origin may bear
 	AgentsMayStop   bool          `yaml:"agents_may_stop"`   // an agent's token may stop and pause others, and make rules that block them
 	TellVouched     bool          `yaml:"tell_vouched_only"` // agents are told by itself only what a person or a second voice vouched for

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -58,6 +59,7 @@ func Settings() []Setting {
 		text("interlock.listen", "address of the UDP mesh, HOST:PORT; empty: off", func(c *Config) *string { return &c.InterLock.Listen }),
 		text("interlock.config", "file of the mesh's peers and tumbler; empty: interlock.json, in the data folder", func(c *Config) *string { return &c.InterLock.Config }),
 		text("data", "folder that holds the databases", func(c *Config) *string { return &c.Data }),
+		server("database", "PostgreSQL server that has the databases, postgres://USER@HOST/NAME; empty: they are files in the data folder", func(c *Config) *string { return &c.Database }),
 		list("allowed_hosts", "further host names that requests may bear, separated by commas", func(c *Config) *[]string { return &c.AllowedHosts }),
 		toggle("agents_may_stop", "an agent's token may stop and pause other agents, and make rules that block them", func(c *Config) *bool { return &c.AgentsMayStop }),
 		toggle("tell_vouched_only", "agents are told by itself only what a person said or imported, or a second voice vouched for", func(c *Config) *bool { return &c.TellVouched }),
@@ -103,6 +105,18 @@ func secret(name, usage string, field func(*Config) *string) Setting {
 	s.show = func(c Config) string {
 		if *field(&c) == "" {
 			return ""
+		}
+		return "********"
+	}
+	return s
+}
+
+// server is a URL, which is shown without its password.
+func server(name, usage string, field func(*Config) *string) Setting {
+	s := text(name, usage, field)
+	s.show = func(c Config) string {
+		if u, err := url.Parse(*field(&c)); err == nil {
+			return u.Redacted()
 		}
 		return "********"
 	}

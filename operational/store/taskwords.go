@@ -125,7 +125,7 @@ func (l taskLook) rows(tx *gorm.DB, filter operational.TaskFilter, order string)
 	if !l.all {
 		filter.Text = ""
 		list, _ := json.Marshal(l.numbers) // plain numbers
-		return selectTasks(tx, filter).Where("number IN (SELECT value FROM {elements ?})", string(list)).Order("{unindexed}" + order)
+		return selectTasks(tx, filter).Where("number IN (SELECT CAST(value AS BIGINT) FROM {elements ?})", string(list)).Order("{unindexed}" + order)
 	}
 	if filter.AgentID != "" { // an agent has few tasks: to sort them is cheaper than to look through all in order
 		order = "{unindexed}" + order

@@ -1,0 +1,167 @@
+package app
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+
+	"gorm.io/gorm"
+
+	"skillrouter"
+	"skillrouter/cmd/app/postgres"
+	"skillrouter/migrations"
+	"skillrouter/router"
+)
+
+// onServer is what a database on a PostgreSQL server has besides one in a file. A nil one is a file's: it does nothing.
+// Its fields are the committer's own, but for server.
+type onServer struct {
+	server  *postgres.Server
+	commits int64       // the transactions that were committed so far
+	fence   func(error) // ends the router: another has written
+}
+
+// OpenOnServer opens the database name ("learning" or "operational") on a PostgreSQL server, and makes it if there is
+// none. dir is the data folder, which holds what stands beside a database. It refuses, and changes nothing, what
+// a newer version made, and a server that could lose what it acknowledged.
+// Commit.Run must be started for writes to happen.
+func OpenOnServer(ctx context.Context, server *postgres.Server, dir, name string, now skillrouter.Clock, log *slog.Logger) (*Database, error) {
+	schema := server.Schema(name)
+	conn := server.Writer(name)
+	fail := func(err error) (*Database, error) { return nil, errors.Join(server.Opening(err), conn.Close()) }
+	if err := server.Check(ctx, conn, name); err != nil {
+		return fail(err)
+	}
+	statements, err := migrations.Schema(name, "postgres")
+	if err != nil {
+		return fail(err)
+	}
+	made, err := server.Create(ctx, conn, name, statements)
+	if err != nil {
+		return fail(err)
+	}
+	if made {
+		log.Info("database created", "database", name, "schema", schema, "server", server)
+	}
+	if err := sameVersion(ctx, conn, name, schema); err != nil {
+		return fail(err)
+	}
+	db := &Database{Name: name, Path: schema + " of " + server.String(), server: &onServer{server: server}}
+	if db.writer, err = spokenPostgres(conn); err != nil {
+		return nil, err
+	}
+	db.Commit = skillrouter.NewCommitter(db.transact, db.savepoint)
+	if db.Read, err = spokenPostgres(server.Reader(name, readers)); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	if err := openLedger(dir, db, now, log); err != nil {
+		return nil, errors.Join(fmt.Errorf("read the chains of %s: %w", schema, err), db.Close())
+	}
+	return db, nil
+}
+
+// spokenPostgres puts gorm over connections to PostgreSQL.
+func spokenPostgres(conn *sql.DB) (*gorm.DB, error) {
+	return overGorm(conn, postgres.Gorm(&pool{spoken{conn, postgresDialect}, conn}))
+}
+
+// sameVersion refuses a schema of another version than this program's. A schema begins with the version that made it, so
+// there is no older one than the first that PostgreSQL was given.
+func sameVersion(ctx context.Context, conn *sql.DB, name, schema string) error {
+	newest, err := newestVersion(name)
+	if err != nil {
+		return err
+	}
+	var version int64
+	if err := conn.QueryRowContext(ctx, "SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied").Scan(&version); err != nil {
+		return err
+	}
+	if version != newest {
+		return refusal(schema, "has schema version %d, and this program wants %d: use the program that made it", version, newest)
+	}
+	return nil
+}
+
+// begin reads how many transactions were committed. Once that is known it must stay what this router has counted.
+func (s *onServer) begin(tx *gorm.DB) (err error) {
+	if s != nil {
+		s.commits, err = postgres.Commits(tx)
+	}
+	return err
+}
+
+// count counts a transaction at its end, and fails if another router has written since the last.
+func (s *onServer) count(tx *gorm.DB, ends map[string]skillrouter.ChainEnd) error {
+	if s == nil {
+		return nil
+	}
+	return postgres.Seal(tx, s.commits, ends)
+}
+
+// settle tells what became of a transaction: one whose commit was answered by nobody may be there all the same.
+func (s *onServer) settle(writer *gorm.DB, err error, applied bool) error {
+	if s == nil {
+		return err
+	}
+	if err != nil && applied && !errors.Is(err, postgres.ErrFenced) && postgres.Lost(err) {
+		lost := err
+		var committed bool
+		switch committed, err = postgres.Settle(writer, s.commits); {
+		case err != nil:
+			err = fmt.Errorf("the answer to a commit was lost (%w), and what became of it is not known: %w", lost, err)
+		case !committed:
+			err = lost
+		}
+	}
+	if errors.Is(err, postgres.ErrFenced) && s.fence != nil {
+		s.fence(postgres.ErrFenced)
+	}
+	if err == nil {
+		s.commits++
+	}
+	return err
+}
+
+// onFence says how the router is ended once another has written.
+func (s *onServer) onFence(end func(error)) {
+	if s != nil {
+		s.fence = end
+	}
+}
+
+// check looks a database on a server over.
+func (s *onServer) check(ctx context.Context, db *Database) router.SystemCheck {
+	c := router.SystemCheck{Name: db.Name + " database"}
+	var version string
+	conn, err := db.Read.DB()
+	if err == nil {
+		err = s.server.Durable(ctx, conn)
+	}
+	if err == nil {
+		err = db.Read.WithContext(ctx).Raw("SHOW server_version").Scan(&version).Error
+	}
+	bytes, sized := db.size(ctx)
+	if err = errors.Join(err, sized); err != nil {
+		c.Detail = err.Error()
+		return c
+	}
+	newest, _ := newestVersion(db.Name) // it was compared at the start
+	c.OK, c.Detail = true, fmt.Sprintf("%s, schema %d, PostgreSQL %s, %.1f MiB", db.Path, newest, version, float64(bytes)/(1<<20))
+	return c
+}
+
+// size is how much room a database takes, in bytes.
+func (db *Database) size(ctx context.Context) (bytes int64, err error) {
+	if db.server != nil {
+		return postgres.Size(ctx, db.Read)
+	}
+	for _, suffix := range []string{"", "-wal"} {
+		if info, err := os.Stat(db.Path + suffix); err == nil { // a log that is not there takes no room
+			bytes += info.Size()
+		}
+	}
+	return bytes, nil
+}

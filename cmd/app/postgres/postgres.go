@@ -1,0 +1,334 @@
+// Package postgres opens Skill Router's two databases on a PostgreSQL server, where
+// each is a schema of one database. It owns what is asked of a server, the lock by
+// which one router alone writes, and what the server's errors mean. It knows no table
+// but heads, which is PostgreSQL's alone.
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
+	"gorm.io/driver/postgres"
+	"gorm.io/gorm"
+
+	"skillrouter"
+)
+
+// Bounds of what is asked of a server.
+const (
+	// minVersion is the oldest version that all tests run on.
+	minVersion = 15
+	// lockWait is how long a start waits for the router that writes into the database: a killed
+	// one's connections are closed by then.
+	lockWait = 5 * time.Second
+	// connectWait bounds one try to connect.
+	connectWait = 5 * time.Second
+	// statementTime bounds a statement: the longest of a large import takes seconds.
+	statementTime = 2 * time.Minute
+	// settleTime is how long the outcome of a commit is asked for whose answer was lost: a server
+	// that was stopped at once has read its log again by then.
+	settleTime = 30 * time.Second
+	// settleEvery is how often it is asked.
+	settleEvery = 100 * time.Millisecond
+	// lockClass tells the router's locks from those of other programs in the database ("SKRL").
+	lockClass = 0x534b524c
+	// prefix begins the names of the schemas.
+	prefix = "skillrouter_"
+)
+
+// Server is a database of a PostgreSQL server.
+type Server struct {
+	config *pgx.ConnConfig
+	prefix string
+}
+
+// Parse reads an address, postgres://USER:PASSWORD@HOST:PORT/DATABASE, with libpq's parameters and
+// schema_prefix, which begins the names of the two schemas in place of skillrouter_: two teams may share a
+// database. A password may be left out of it: PGPASSWORD or a .pgpass file has it then.
+func Parse(address string) (*Server, error) {
+	parsed, err := url.Parse(address)
+	if err != nil || parsed.Scheme != "postgres" && parsed.Scheme != "postgresql" {
+		return nil, skillrouter.InvalidField("database", "must be an address that begins with postgres://")
+	}
+	s := &Server{prefix: prefix}
+	query := parsed.Query()
+	if own := query.Get("schema_prefix"); own != "" {
+		if strings.Trim(own, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" || len(own) > 40 {
+			return nil, skillrouter.InvalidField("database", "has a schema_prefix that is not of at most 40 small letters, digits and _")
+		}
+		s.prefix = own
+	}
+	query.Del("schema_prefix")
+	parsed.RawQuery = query.Encode()
+	if s.config, err = pgx.ParseConfig(parsed.String()); err != nil {
+		return nil, skillrouter.InvalidField("database", "is no address of a PostgreSQL database: %v", err) // pgx leaves the password out
+	}
+	if s.config.ConnectTimeout == 0 || s.config.ConnectTimeout > connectWait {
+		s.config.ConnectTimeout = connectWait
+	}
+	s.config.RuntimeParams["application_name"] = fmt.Sprintf("skillrouter %d", os.Getpid())
+	s.config.RuntimeParams["statement_timeout"] = strconv.FormatInt(statementTime.Milliseconds(), 10)
+	return s, nil
+}
+
+// String names the server without its secrets.
+func (s *Server) String() string {
+	return fmt.Sprintf("postgres://%s:%d/%s", s.config.Host, s.config.Port, s.config.Database)
+}
+
+// Local tells whether the server is reached by a socket of this machine's files.
+func (s *Server) Local() bool { return strings.HasPrefix(s.config.Host, "/") }
+
+// Schema is the name of a database's schema.
+func (s *Server) Schema(database string) string { return s.prefix + database }
+
+// Writer opens the one connection that writes into a schema. Each connection that it makes in the course of
+// time takes the lock of the writer first: two routers never write at once.
+func (s *Server) Writer(database string) *sql.DB {
+	db := stdlib.OpenDB(*s.forSchema(database), stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
+		if _, err := conn.Exec(ctx, fmt.Sprintf("SET lock_timeout = %d", lockWait.Milliseconds())); err != nil {
+			return err
+		}
+		if _, err := conn.Exec(ctx, "SELECT pg_advisory_lock($1, hashtext($2))", lockClass, s.Schema(database)); err != nil {
+			if codeOf(err) != lockNotAvailable {
+				return err
+			}
+			return skillrouter.Wrap(skillrouter.Unavailable, err, "another router writes into %s of %s (%s): stop it first, or take another schema_prefix", s.Schema(database), s, s.holder(ctx, conn, database))
+		}
+		_, err := conn.Exec(ctx, "SET lock_timeout = 0")
+		return err
+	}))
+	db.SetMaxOpenConns(1)
+	db.SetMaxIdleConns(1)
+	return db
+}
+
+// holder says which connection holds the lock of a schema's writer.
+func (s *Server) holder(ctx context.Context, conn *pgx.Conn, database string) string {
+	var who string
+	err := conn.QueryRow(ctx, `SELECT coalesce(a.application_name, '') || ', from ' || coalesce(host(a.client_addr), 'the server itself') || ', since ' || to_char(a.backend_start, 'YYYY-MM-DD HH24:MI:SS')
+		FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
+		WHERE l.locktype = 'advisory' AND l.granted AND l.classid = $1 AND l.objid = CAST(CAST(hashtext($2) AS bigint) & 4294967295 AS oid)`, uint32(lockClass), s.Schema(database)).Scan(&who)
+	if err != nil {
+		return "which one is not known"
+	}
+	return who
+}
+
+// Reader opens connections that only read.
+func (s *Server) Reader(database string, conns int) *sql.DB {
+	config := s.forSchema(database)
+	config.RuntimeParams["default_transaction_read_only"] = "on"
+	db := stdlib.OpenDB(*config)
+	db.SetMaxOpenConns(conns)
+	db.SetMaxIdleConns(conns)
+	return db
+}
+
+func (s *Server) forSchema(database string) *pgx.ConnConfig {
+	config := s.config.Copy()
+	config.RuntimeParams["search_path"] = s.Schema(database)
+	return config
+}
+
+// Gorm is gorm's dialect for a pool of connections.
+func Gorm(pool gorm.ConnPool) gorm.Dialector { return postgres.New(postgres.Config{Conn: pool}) }
+
+// must is what a server is refused without.
+type must struct {
+	query  string
+	fits   func(value string) bool
+	refuse string
+}
+
+// durable is what keeps what was acknowledged.
+var durable = []must{
+	{"SHOW fsync", isOn, "runs with fsync = off: what it acknowledges is not on its disk, and a power cut would lose it"},
+	{"SHOW full_page_writes", isOn, "runs with full_page_writes = off: a power cut could damage it"},
+	{"SHOW synchronous_commit", func(v string) bool { return v != "off" }, "runs with synchronous_commit = off: what it acknowledges may not be on its disk. Set it to on, for the server or for this user"},
+}
+
+// Check refuses a server that cannot be written to, and one that could lose what it acknowledged.
+func (s *Server) Check(ctx context.Context, writer *sql.DB, database string) error {
+	wanted := []must{
+		{"SHOW server_version_num", func(v string) bool { n, err := strconv.Atoi(v); return err == nil && n/10000 >= minVersion }, fmt.Sprintf("is older than version %d", minVersion)},
+		{"SELECT pg_is_in_recovery()", isFalse, "is a replica that only reads: name the server that is written to"},
+		{"SHOW transaction_read_only", isOff, "takes no writes from this user: default_transaction_read_only is on"},
+		{"SHOW server_encoding", func(v string) bool { return v == "UTF8" }, "has another encoding than UTF8"},
+		{"SHOW search_path", func(v string) bool { return v == s.Schema(database) }, "does not keep what a connection sets, as a pooler in transaction mode: name PostgreSQL itself, or a pooler in session mode"},
+	}
+	return s.refuse(ctx, writer, append(wanted, durable...))
+}
+
+// Durable refuses a server that could lose what it acknowledged.
+func (s *Server) Durable(ctx context.Context, conn *sql.DB) error { return s.refuse(ctx, conn, durable) }
+
+func (s *Server) refuse(ctx context.Context, conn *sql.DB, wanted []must) error {
+	for _, m := range wanted {
+		var value string
+		if err := conn.QueryRowContext(ctx, m.query).Scan(&value); err != nil {
+			return s.Opening(err)
+		}
+		if !m.fits(value) {
+			return skillrouter.Errorf(skillrouter.Unavailable, "%s %s. Nothing was changed.", s, m.refuse)
+		}
+	}
+	return nil
+}
+
+func isOn(v string) bool    { return v == "on" }
+func isOff(v string) bool   { return v == "off" }
+func isFalse(v string) bool { return v == "false" }
+
+// Opening says what an error means that kept a server from being used at the start.
+func (s *Server) Opening(err error) error {
+	if _, coded := errors.AsType[*skillrouter.Error](err); coded {
+		return err
+	}
+	if strings.Contains(err.Error(), "unsupported startup parameter") {
+		return skillrouter.Wrap(skillrouter.Unavailable, err, "%s is a pooler that does not keep what a connection sets: name PostgreSQL itself, or a pooler in session mode", s)
+	}
+	return skillrouter.Wrap(skillrouter.Unavailable, err, "the database server %s cannot be used", s)
+}
+
+// Create makes the schema of a database with all that is in it, in one transaction, if it is not there. It refuses
+// one of that name that holds something else.
+func (s *Server) Create(ctx context.Context, writer *sql.DB, database, statements string) (made bool, err error) {
+	var tables int
+	var ours bool
+	if err := writer.QueryRowContext(ctx, `SELECT count(*), count(*) FILTER (WHERE relname IN ('goose_db_version', 'heads')) = 2 FROM pg_class WHERE relkind IN ('r', 'p', 'v') AND relnamespace = to_regnamespace($1)`, s.Schema(database)).Scan(&tables, &ours); err != nil {
+		return false, err
+	}
+	if ours {
+		return false, nil
+	}
+	if tables > 0 {
+		return false, skillrouter.Errorf(skillrouter.Unavailable, "%s has a schema %s that is not Skill Router's. It was not changed: take another schema_prefix.", s, s.Schema(database))
+	}
+	conn, err := writer.Conn(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer conn.Close() //nolint:errcheck // it goes back to the pool
+	return true, conn.Raw(func(raw any) error {
+		_, err := raw.(*stdlib.Conn).Conn().PgConn().Exec(ctx, fmt.Sprintf("BEGIN; CREATE SCHEMA IF NOT EXISTS %s;\n%s\nCOMMIT", s.Schema(database), statements)).ReadAll() // the simple protocol takes many statements
+		return err
+	})
+}
+
+// Size is how much room a schema takes on the server, in bytes.
+func Size(ctx context.Context, db *gorm.DB) (bytes int64, err error) {
+	err = db.WithContext(ctx).Raw("SELECT CAST(coalesce(sum(pg_total_relation_size(oid)), 0) AS bigint) FROM pg_class WHERE relkind = 'r' AND relnamespace = CAST(current_schema() AS regnamespace)").Scan(&bytes).Error
+	return bytes, err
+}
+
+// Commits is how many transactions the writer of a database has committed.
+func Commits(tx *gorm.DB) (n int64, err error) {
+	err = tx.Raw("SELECT seq FROM heads WHERE log = 'commits'").Scan(&n).Error
+	return n, err
+}
+
+// ErrFenced is the error of a writer behind whose back another has written.
+var ErrFenced = errors.New("another router has written into the database since: this one knows of less, and ends")
+
+// Seal counts a transaction, and notes how far the chained tables have come. It fails with ErrFenced unless
+// commits transactions were committed before it.
+func Seal(tx *gorm.DB, commits int64, ends map[string]skillrouter.ChainEnd) error {
+	set, args, logs := "WHEN 'commits' THEN seq + 1", []any{}, "'commits'"
+	for table, end := range ends { // two names of our own
+		set, args, logs = set+" WHEN '"+table+"' THEN CAST(? AS bigint)", append(args, end.Number), logs+", '"+table+"'"
+	}
+	done := tx.Exec("UPDATE heads SET seq = CASE log "+set+" END WHERE log IN ("+logs+") AND (log <> 'commits' OR seq = ?)", append(args, commits)...)
+	if done.Error == nil && done.RowsAffected != int64(len(ends)+1) {
+		return ErrFenced
+	}
+	return done.Error
+}
+
+// Settle finds out what became of a commit whose answer was lost: it asks, on a new connection, until the server
+// answers or settleTime is over. The caller knows how many commits there were before it.
+func Settle(writer *gorm.DB, commits int64) (committed bool, err error) {
+	deadline := time.Now().Add(settleTime)
+	for {
+		now, err := Commits(writer)
+		switch {
+		case err == nil && now == commits:
+			return false, nil
+		case err == nil && now == commits+1:
+			return true, nil
+		case err == nil:
+			return false, ErrFenced
+		case time.Now().After(deadline):
+			return false, err
+		}
+		time.Sleep(settleEvery)
+	}
+}
+
+// The codes of PostgreSQL's errors that callers can do something about
+// (https://www.postgresql.org/docs/15/errcodes-appendix.html).
+const (
+	diskFull         = "53100"
+	outOfMemory      = "53200"
+	tooManyConns     = "53300"
+	readOnly         = "25006"
+	lockNotAvailable = "55P03"
+	queryCanceled    = "57014"
+	dataCorrupted    = "XX001"
+	indexCorrupted   = "XX002"
+	classConnection  = "08"
+	classOperator    = "57P" // a server that is stopped, or was
+	classSystem      = "58"  // what the server's machine did wrong
+)
+
+func codeOf(err error) string {
+	if failure, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return failure.Code
+	}
+	return ""
+}
+
+// Translate gives a server's error the code that fits; an error that is none of a server stays as it is.
+func Translate(err error) error {
+	code := codeOf(err)
+	switch {
+	case code == diskFull:
+		return skillrouter.Wrap(skillrouter.StorageFull, err, "the disk of the database server is full: nothing was stored, reading goes on")
+	case code == dataCorrupted || code == indexCorrupted:
+		return skillrouter.Wrap(skillrouter.Internal, err, "the database is damaged: stop the router and restore a backup")
+	case code == queryCanceled:
+		return skillrouter.Wrap(skillrouter.Unavailable, err, "the database server took too long, or the call was given up")
+	case code == readOnly, code == tooManyConns, code == outOfMemory, code == lockNotAvailable, Lost(err):
+		return skillrouter.Wrap(skillrouter.Unavailable, err, "the database server does not answer: nothing was stored, try again")
+	}
+	return err
+}
+
+// Lost tells whether an error is that of a connection which is gone.
+func Lost(err error) bool {
+	if code := codeOf(err); code != "" {
+		return strings.HasPrefix(code, classConnection) || strings.HasPrefix(code, classOperator) || strings.HasPrefix(code, classSystem)
+	}
+	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
+		return true
+	}
+	return errors.Is(err, sql.ErrConnDone) || errors.Is(err, driver.ErrBadConn) || pgconn.Timeout(err) || isNetwork(err)
+}
+
+func isNetwork(err error) bool {
+	_, network := errors.AsType[net.Error](err)
+	return network || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || strings.Contains(err.Error(), "conn closed")
+}
