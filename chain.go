@@ -66,7 +66,7 @@ type Chained struct {
 	Parts   *Parts // nil: there are none
 }
 
-// Text is an expression of SQLite that writes the columns as HashRow does, of a table that is called so. kinds are the types of
+// Text is an expression of SQL that writes the columns as HashRow does, of a table that is called so. kinds are the types of
 // the table's columns.
 func (c Chained) Text(as string, kinds map[string]string) string {
 	return chainedText(as, c.Columns, kinds)
@@ -85,7 +85,9 @@ func chainedText(as string, columns []string, kinds map[string]string) string {
 		case "INTEGER":
 			parts[i] = column + " || ';'"
 		case "REAL":
-			parts[i] = "CAST(round(" + column + " * 1e6) AS INTEGER) || ';'"
+			parts[i] = "CAST(round(" + column + " * 1e6) AS BIGINT) || ';'"
+		case "BOOLEAN":
+			parts[i] = "CASE WHEN " + column + " THEN '1;' ELSE '0;' END"
 		default:
 			parts[i] = "coalesce(octet_length(" + column + ") || ':' || " + column + ", 'n')"
 		}

@@ -10,7 +10,7 @@ import (
 	"go.uber.org/goleak"
 
 	"skillrouter"
-	"skillrouter/cmd/app"
+	"skillrouter/cmd/app/apptest"
 	"skillrouter/comms"
 	"skillrouter/comms/commstest"
 	"skillrouter/operational/store"
@@ -30,7 +30,7 @@ type house struct {
 func open(t *testing.T, dir string, now skillrouter.Clock, presence comms.PresenceOptions, mailbox comms.MailboxOptions) house {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	db, err := app.OpenDatabase(t.Context(), dir, "operational", now, log)
+	db, err := apptest.Open(t, dir, "operational", now, log)
 	if err != nil {
 		t.Fatal(err)
 	}

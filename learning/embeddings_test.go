@@ -14,6 +14,7 @@ import (
 	"gorm.io/gorm"
 
 	"skillrouter"
+	"skillrouter/cmd/app/apptest"
 	"skillrouter/learning"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/knowledge"
@@ -599,6 +600,7 @@ func TestContractWithVectors(t *testing.T) {
 
 // TestTheOldestGiveWay holds the vectors to their bound, and drops what stands for nothing.
 func TestTheOldestGiveWay(t *testing.T) {
+	apptest.FilesOnly(t)
 	dir, model := t.TempDir(), newModel()
 	const most = 40 // more than a batch
 	t.Run("one after the other", func(t *testing.T) {

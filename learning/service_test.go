@@ -8,6 +8,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/cmd/app"
+	"skillrouter/cmd/app/apptest"
 	"skillrouter/learning"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/knowledge"
@@ -26,7 +27,7 @@ type memory struct {
 // open opens dir's learning.db; everything is stopped at the end of the test.
 func open(t testing.TB, dir string, now skillrouter.Clock) memory {
 	t.Helper()
-	db, err := app.OpenDatabase(t.Context(), dir, "learning", now, slog.New(slog.DiscardHandler))
+	db, err := apptest.Open(t, dir, "learning", now, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -57,7 +57,7 @@ type Database struct {
 
 	writer *gorm.DB
 	ledger *ledger
-	torn   tornLog // what its write-ahead log had lost when it was opened
+	torn   tornLog   // what its write-ahead log had lost when it was opened
 	server *onServer // nil: it is a file
 }
 

@@ -30,6 +30,7 @@ var sqliteDialect = &dialect{words: map[string]string{
 	"unindexed":  "+",                                                  // before a column: no index is chosen for this condition or order
 	"indexed by": "INDEXED BY *",                                       // after a table: the index that must serve
 	"last":       "(SELECT seq FROM sqlite_sequence WHERE name = '*')", // the greatest number that a table has given, NULL if none
+	"columns":    "(SELECT name, type FROM pragma_table_info('*'))",    // the columns of a table, with their types as SQLite names them
 }}
 
 // postgresDialect is PostgreSQL's.
@@ -41,6 +42,8 @@ var postgresDialect = &dialect{words: map[string]string{
 	"unindexed":  "",
 	"indexed by": "",
 	"last":       "(SELECT nullif(seq, 0) FROM heads WHERE log = '*')",
+	"columns": `(SELECT column_name AS name, CASE data_type WHEN 'bigint' THEN 'INTEGER' WHEN 'double precision' THEN 'REAL' WHEN 'boolean' THEN 'BOOLEAN' ELSE 'TEXT' END AS type
+		FROM information_schema.columns WHERE table_schema = current_schema() AND table_name = '*')`,
 }, numbered: true}
 
 // text is a statement in the dialect.

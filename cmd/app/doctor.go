@@ -118,7 +118,7 @@ func (a *App) checkLedger(ctx context.Context) router.SystemCheck {
 	ctx, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
 	v := Verification{OK: true}
-	if err := v.verifyLedger(ctx, a.config.Data, readBeside(a.config.Data), doctorRows); err != nil {
+	if err := v.verifyLedger(ctx, a.opened, readBeside(a.config.Data), doctorRows); err != nil {
 		c.Detail = err.Error()
 		return c
 	}

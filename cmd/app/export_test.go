@@ -132,7 +132,7 @@ func RechainForTest(ctx context.Context, db *sql.DB, from int64) error {
 // VerifyLedgerForTest follows the chains of a learning.db alone.
 func VerifyLedgerForTest(ctx context.Context, data string) (Verification, error) {
 	v := Verification{OK: true}
-	walks, err := walkChains(ctx, data, "learning", readBeside(data), 0)
+	walks, err := walkChains(ctx, inFolder(data), "learning", readBeside(data), 0)
 	for _, w := range walks {
 		v.OK = v.OK && len(w.Faults) == 0
 		v.Ledger = append(v.Ledger, w.VerifiedChain)

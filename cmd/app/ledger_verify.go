@@ -86,15 +86,15 @@ func (v *VerifiedChain) String() string {
 	return text
 }
 
-// verifyLedger follows the chains of both databases in a folder, and says in Altered which rows are not as they were stored.
+// verifyLedger follows the chains of both databases, and says in Altered which rows are not as they were stored.
 // newest bounds how many rows of each chain are followed, from its end; 0: all.
-func (v *Verification) verifyLedger(ctx context.Context, dir string, beside signedBeside, newest int64) error {
+func (v *Verification) verifyLedger(ctx context.Context, open opening, beside signedBeside, newest int64) error {
 	if len(beside.wrong) > 0 {
 		v.Altered, v.OK = append(v.Altered, beside.wrong...), false
 	}
 	foreign := false
 	for _, name := range databaseNames() {
-		walks, err := walkChains(ctx, dir, name, beside, newest)
+		walks, err := walkChains(ctx, open, name, beside, newest)
 		if err != nil {
 			return err
 		}
@@ -121,28 +121,51 @@ func (v *Verification) verifyLedger(ctx context.Context, dir string, beside sign
 	return nil
 }
 
+// opening opens a database to read its chains, and says how it is closed; nil: it is of before there were any.
+type opening func(ctx context.Context, name string) (reader, func() error, error)
+
+// reader is what reads the rows of a chain.
+type reader interface {
+	querier
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// inFolder opens the databases of a data folder.
+func inFolder(dir string) opening {
+	return func(ctx context.Context, name string) (reader, func() error, error) {
+		db, err := openForReading(filepath.Join(dir, name+".db"))
+		if err != nil {
+			return nil, nil, err
+		}
+		there, err := texts(ctx, db, "SELECT name FROM sqlite_schema WHERE name = 'ledger_marks'")
+		if err != nil || len(there) == 0 {
+			return nil, nil, errors.Join(err, db.Close())
+		}
+		return spoken{db, sqliteDialect}, db.Close, nil
+	}
+}
+
+// opened hands out the databases of a running router.
+func (a *App) opened(_ context.Context, name string) (reader, func() error, error) {
+	db := a.learning
+	if name == a.operational.Name {
+		db = a.operational
+	}
+	return db.Read.ConnPool, func() error { return nil }, nil
+}
+
 // walkChains follows the chains of a database side by side, each on a connection of its own; nil: it is of before there were any.
-func walkChains(ctx context.Context, dir, name string, beside signedBeside, newest int64) ([]*chainWalk, error) {
-	path := filepath.Join(dir, name+".db")
-	db, err := openForReading(path)
-	if err != nil {
-		return nil, err
-	}
-	there, err := texts(ctx, db, "SELECT name FROM sqlite_schema WHERE name = 'ledger_marks'")
-	if err = errors.Join(err, db.Close()); err != nil || len(there) == 0 {
-		return nil, err
-	}
+func walkChains(ctx context.Context, open opening, name string, beside signedBeside, newest int64) ([]*chainWalk, error) {
 	walks := make([]*chainWalk, len(chained[name]))
 	group, of := errgroup.WithContext(ctx)
 	for i, c := range chained[name] {
-		w := &chainWalk{VerifiedChain: VerifiedChain{Database: name, Table: c.Table}, table: c, key: beside.key, noted: beside.heads[name], newest: newest}
+		db, shut, err := open(ctx, name)
+		if err != nil || db == nil {
+			return nil, errors.Join(err, group.Wait())
+		}
+		w := &chainWalk{VerifiedChain: VerifiedChain{Database: name, Table: c.Table}, table: c, key: beside.key, noted: beside.heads[name], newest: newest, db: db}
 		walks[i] = w
-		group.Go(func() (err error) {
-			if w.db, err = openForReading(path); err != nil {
-				return err
-			}
-			return errors.Join(w.walk(of), w.db.Close())
-		})
+		group.Go(func() error { return errors.Join(w.walk(of), shut()) })
 	}
 	return walks, group.Wait()
 }
@@ -160,7 +183,7 @@ type row struct {
 type chainWalk struct {
 	VerifiedChain
 	table   skillrouter.Chained
-	db      *sql.DB
+	db      reader
 	key     []byte
 	noted   []mark // heads beside the database
 	begin   int64  // the number of the row that the chain begins behind
@@ -343,7 +366,7 @@ func readChained(ctx context.Context, db querier, c skillrouter.Chained, after i
 
 // kindsOf are the types of a table's columns.
 func kindsOf(ctx context.Context, db querier, table string) (map[string]string, error) {
-	columns, err := texts(ctx, db, "SELECT name || ' ' || type FROM pragma_table_info('"+table+"')")
+	columns, err := texts(ctx, db, "SELECT name || ' ' || type FROM {columns "+table+"} AS columns")
 	kinds := make(map[string]string, len(columns))
 	for _, column := range columns {
 		name, kind, _ := strings.Cut(column, " ")

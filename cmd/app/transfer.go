@@ -17,6 +17,10 @@ func (a *App) wireTransfer(_ context.Context, p *parts) error {
 // backup prepares a backup of the running router. There is one at a time:
 // each needs the room of both databases.
 func (a *App) backup(ctx context.Context, ownerToken bool) (httpapi.Archive, error) {
+	if on := a.learning.server; on != nil {
+		return nil, skillrouter.Errorf(skillrouter.Conflict, "the databases are on %s, and not in files: copy them with pg_dump --schema=%s --schema=%s",
+			on.server, on.server.Schema(a.learning.Name), on.server.Schema(a.operational.Name))
+	}
 	if !a.copying.TryLock() {
 		return nil, skillrouter.Errorf(skillrouter.Conflict, "another backup is being made: try again when it is done")
 	}

@@ -228,7 +228,7 @@ func (v *Verification) look(ctx context.Context, dir string, beside signedBeside
 	if said := hashes.String(); said != "" {
 		v.Altered, v.OK = append(v.Altered, "learning.db: "+said), false
 	}
-	return v.verifyLedger(ctx, dir, beside, 0)
+	return v.verifyLedger(ctx, inFolder(dir), beside, 0)
 }
 
 // leading names the cursors that are ahead of the log that they follow: what

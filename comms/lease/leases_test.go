@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"skillrouter"
-	"skillrouter/cmd/app"
+	"skillrouter/cmd/app/apptest"
 	"skillrouter/comms"
 	"skillrouter/comms/lease"
 	"skillrouter/operational"
@@ -53,7 +53,7 @@ type team struct {
 func meet(t testing.TB, dir string, c *clock) *team {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	db, err := app.OpenDatabase(t.Context(), dir, "operational", c.now, log)
+	db, err := apptest.Open(t, dir, "operational", c.now, log)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"skillrouter"
-	"skillrouter/cmd/app"
+	"skillrouter/cmd/app/apptest"
 	"skillrouter/learning/procedure"
 	"skillrouter/learning/runbooks"
 	"skillrouter/learning/store"
@@ -317,7 +317,7 @@ func TestFolderIsWatched(t *testing.T) {
 // openProcedures opens procedures on a database in dir.
 func openProcedures(t *testing.T, dir string) *procedure.Procedures {
 	t.Helper()
-	db, err := app.OpenDatabase(t.Context(), dir, "learning", time.Now, slog.New(slog.DiscardHandler))
+	db, err := apptest.Open(t, dir, "learning", time.Now, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/cmd/app"
+	"skillrouter/cmd/app/apptest"
 	"skillrouter/operational"
 	"skillrouter/operational/operationaltest"
 	"skillrouter/operational/store"
@@ -24,7 +25,7 @@ func open(t *testing.T) *store.Store {
 // database is open with the database beside the store.
 func database(t *testing.T) (*store.Store, *app.Database) {
 	t.Helper()
-	db, err := app.OpenDatabase(t.Context(), t.TempDir(), "operational", time.Now, slog.New(slog.DiscardHandler))
+	db, err := apptest.Open(t, t.TempDir(), "operational", time.Now, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

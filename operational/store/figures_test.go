@@ -13,6 +13,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/cmd/app"
+	"skillrouter/cmd/app/apptest"
 	"skillrouter/operational"
 )
 
@@ -61,6 +62,7 @@ func bytesOf(t *testing.T, db *app.Database) int64 {
 // TestFiguresOfABusyTeam counts 95 days of a team that works day and night, in more projects, with more tools and under more rules than
 // have room: 90 days are kept, within 5 MB, and nothing is lost of the sums.
 func TestFiguresOfABusyTeam(t *testing.T) {
+	apptest.FilesOnly(t)
 	t.Parallel()
 	s, db := database(t)
 	f := count(t, s, noon)

@@ -10,12 +10,14 @@ import (
 	"testing"
 
 	"skillrouter"
+	"skillrouter/cmd/app/apptest"
 	"skillrouter/operational"
 )
 
 // TestTaskWords compares listings and summaries by words with a look at every task: of a few tasks and of many, of words that
 // nearly all have and that none has, of short words and of parts of words, and of tasks that another connection wrote.
 func TestTaskWords(t *testing.T) {
+	apptest.FilesOnly(t)
 	s, db := database(t)
 	tasks := operational.NewTasks(s, clock())
 	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.System())

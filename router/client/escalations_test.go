@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"skillrouter"
-	"skillrouter/cmd/app"
+	"skillrouter/cmd/app/apptest"
 	"skillrouter/operational"
 	"skillrouter/operational/operationaltest"
 	"skillrouter/operational/store"
@@ -21,7 +21,7 @@ import (
 // escalations alone: over the whole router only a lesson can raise one.
 func TestEscalationsContract(t *testing.T) {
 	operationaltest.Escalations(t, func(t *testing.T) operationaltest.EscalationWorld {
-		db, err := app.OpenDatabase(t.Context(), t.TempDir(), "operational", time.Now, slog.New(slog.DiscardHandler))
+		db, err := apptest.Open(t, t.TempDir(), "operational", time.Now, slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"skillrouter"
-	"skillrouter/cmd/app"
+	"skillrouter/cmd/app/apptest"
 	"skillrouter/comms"
 	"skillrouter/operational"
 	"skillrouter/operational/operationaltest"
@@ -31,7 +31,7 @@ func TestRemindersContract(t *testing.T) {
 			return at
 		}
 		log := slog.New(slog.DiscardHandler)
-		db, err := app.OpenDatabase(t.Context(), t.TempDir(), "operational", time.Now, log)
+		db, err := apptest.Open(t, t.TempDir(), "operational", time.Now, log)
 		if err != nil {
 			t.Fatal(err)
 		}

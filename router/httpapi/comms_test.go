@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"skillrouter"
-	"skillrouter/cmd/app"
+	"skillrouter/cmd/app/apptest"
 	"skillrouter/comms"
 	"skillrouter/comms/commstest"
 	"skillrouter/operational"
@@ -27,7 +27,7 @@ import (
 func commsServer(t *testing.T) (*httptest.Server, func(p skillrouter.Principal) string) {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	db, err := app.OpenDatabase(t.Context(), t.TempDir(), "operational", time.Now, log)
+	db, err := apptest.Open(t, t.TempDir(), "operational", time.Now, log)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"gorm.io/gorm"
 
 	"skillrouter"
+	"skillrouter/cmd/app/apptest"
 	"skillrouter/learning"
 	"skillrouter/learning/knowledge"
 	"skillrouter/router/httpapi"
@@ -119,6 +120,7 @@ func TestBulkBreaksOff(t *testing.T) {
 
 // TestBulkOnAFullDisk: 507, the counts of what was stored before, and reads go on.
 func TestBulkOnAFullDisk(t *testing.T) {
+	apptest.FilesOnly(t)
 	db := memoryDatabase(t)
 	server, knowledge := serveMemory(t, db, nil)
 	err := db.Commit.Write(t.Context(), func(tx *gorm.DB) error { return tx.Exec("PRAGMA max_page_count = 500").Error }, nil)

@@ -16,6 +16,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/cmd/app"
+	"skillrouter/cmd/app/apptest"
 	"skillrouter/learning"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/knowledge"
@@ -45,7 +46,7 @@ func memoryServer(t testing.TB, tokens tokenTable) (*httptest.Server, *knowledge
 
 func memoryDatabase(t testing.TB) *app.Database {
 	t.Helper()
-	db, err := app.OpenDatabase(t.Context(), t.TempDir(), "learning", time.Now, slog.New(slog.DiscardHandler))
+	db, err := apptest.Open(t, t.TempDir(), "learning", time.Now, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"skillrouter"
-	"skillrouter/cmd/app"
+	"skillrouter/cmd/app/apptest"
 	"skillrouter/operational"
 	"skillrouter/operational/operationaltest"
 	"skillrouter/operational/store"
@@ -22,7 +22,7 @@ import (
 // operationalServer serves the operational services on a fresh database.
 func operationalServer(t *testing.T) (*httpapi.Server, *operational.Tokens) {
 	t.Helper()
-	db, err := app.OpenDatabase(t.Context(), t.TempDir(), "operational", time.Now, slog.New(slog.DiscardHandler))
+	db, err := apptest.Open(t, t.TempDir(), "operational", time.Now, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

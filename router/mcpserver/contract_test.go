@@ -19,6 +19,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/cmd/app"
+	"skillrouter/cmd/app/apptest"
 	"skillrouter/comms"
 	"skillrouter/comms/commstest"
 	"skillrouter/learning"
@@ -343,7 +344,7 @@ func run(t *testing.T, running *sync.WaitGroup, blocks func(ctx context.Context)
 
 // openDatabase opens a database in a folder of its own until the test ends.
 func openDatabase(t *testing.T, name string) (*app.Database, *sync.WaitGroup) {
-	db, err := app.OpenDatabase(t.Context(), t.TempDir(), name, time.Now, slog.New(slog.DiscardHandler))
+	db, err := apptest.Open(t, t.TempDir(), name, time.Now, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

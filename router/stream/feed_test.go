@@ -19,7 +19,7 @@ import (
 	"github.com/coder/websocket"
 
 	"skillrouter"
-	"skillrouter/cmd/app"
+	"skillrouter/cmd/app/apptest"
 	"skillrouter/operational"
 	"skillrouter/operational/store"
 	"skillrouter/router/feed"
@@ -47,7 +47,7 @@ type ticker struct {
 func openTicker(t *testing.T) *ticker {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	db, err := app.OpenDatabase(t.Context(), t.TempDir(), "operational", time.Now, log)
+	db, err := apptest.Open(t, t.TempDir(), "operational", time.Now, log)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ import (
 	"go.uber.org/goleak"
 
 	"skillrouter"
-	"skillrouter/cmd/app"
+	"skillrouter/cmd/app/apptest"
 	"skillrouter/comms"
 	"skillrouter/operational"
 	"skillrouter/operational/store"
@@ -43,7 +43,7 @@ type house struct {
 func open(t *testing.T, dir string) house {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	db, err := app.OpenDatabase(t.Context(), dir, "operational", time.Now, log)
+	db, err := apptest.Open(t, dir, "operational", time.Now, log)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,3 +1,5 @@
+//go:build !nocluster
+
 // Package postgres opens Skill Router's two databases on a PostgreSQL server, where
 // each is a schema of one database. It owns what is asked of a server, the lock by
 // which one router alone writes, and what the server's errors mean. It knows no table
@@ -132,6 +134,7 @@ func (s *Server) holder(ctx context.Context, conn *pgx.Conn, database string) st
 func (s *Server) Reader(database string, conns int) *sql.DB {
 	config := s.forSchema(database)
 	config.RuntimeParams["default_transaction_read_only"] = "on"
+	config.RuntimeParams["default_transaction_isolation"] = "repeatable read" // what is read in one transaction is of one moment, as SQLite has it
 	db := stdlib.OpenDB(*config)
 	db.SetMaxOpenConns(conns)
 	db.SetMaxIdleConns(conns)
@@ -174,7 +177,9 @@ func (s *Server) Check(ctx context.Context, writer *sql.DB, database string) err
 }
 
 // Durable refuses a server that could lose what it acknowledged.
-func (s *Server) Durable(ctx context.Context, conn *sql.DB) error { return s.refuse(ctx, conn, durable) }
+func (s *Server) Durable(ctx context.Context, conn *sql.DB) error {
+	return s.refuse(ctx, conn, durable)
+}
 
 func (s *Server) refuse(ctx context.Context, conn *sql.DB, wanted []must) error {
 	for _, m := range wanted {

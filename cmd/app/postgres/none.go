@@ -1,0 +1,45 @@
+//go:build nocluster
+
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"gorm.io/gorm"
+
+	"skillrouter"
+)
+
+// A program that was built with the tag nocluster knows no server: Parse refuses each, and nothing else is called.
+
+// Server is no server.
+type Server struct{}
+
+// Parse refuses every address.
+func Parse(string) (*Server, error) {
+	return nil, skillrouter.InvalidField("database", "names a server, and this program was built without PostgreSQL (the tag nocluster)")
+}
+
+// ErrFenced is an error that nothing returns.
+var ErrFenced = errors.New("there is no other router")
+
+func (*Server) String() string                                                { return "" }
+func (*Server) Local() bool                                                   { return true }
+func (*Server) Schema(string) string                                          { return "" }
+func (*Server) Writer(string) *sql.DB                                         { return nil }
+func (*Server) Reader(string, int) *sql.DB                                    { return nil }
+func (*Server) Check(context.Context, *sql.DB, string) error                  { return nil }
+func (*Server) Durable(context.Context, *sql.DB) error                        { return nil }
+func (*Server) Opening(err error) error                                       { return err }
+func (*Server) Create(context.Context, *sql.DB, string, string) (bool, error) { return false, nil }
+
+// Gorm is never called, as are those after it.
+func Gorm(gorm.ConnPool) gorm.Dialector                           { return nil }
+func Size(context.Context, *gorm.DB) (int64, error)               { return 0, nil }
+func Commits(*gorm.DB) (int64, error)                             { return 0, nil }
+func Seal(*gorm.DB, int64, map[string]skillrouter.ChainEnd) error { return nil }
+func Settle(*gorm.DB, int64) (bool, error)                        { return false, nil }
+func Translate(err error) error                                   { return err }
+func Lost(error) bool                                             { return false }
