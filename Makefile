@@ -12,7 +12,7 @@ export CGO_ENABLED ?= 0
 export GOFLAGS += -trimpath
 
 .DEFAULT_GOAL := help
-.PHONY: help build size train-router train-router-check golden-search run test race lint fmt fuzz garbage bench leases soak soak-check bench-search-tidy bench-search-check bench-search bench-scale browser conformance agents stories hook-cost run-agents cross recording dist dist-check check clean
+.PHONY: help build size size-alone test-postgres test-postgres-short train-router train-router-check golden-search run test race lint fmt fuzz garbage bench leases soak soak-check bench-search-tidy bench-search-check bench-search bench-scale browser conformance agents stories hook-cost run-agents cross recording dist dist-check check clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,10 +24,11 @@ build: ## build bin/skillrouter and bin/skillrouter-hook
 	$(GO) build -tags $(TAGS) -trimpath $(LEAN) -o $(BIN) ./cmd/skillrouter
 	$(GO) build -tags $(TAGS) -trimpath $(LEAN) -o $(HOOK) ./cmd/skillrouter-hook
 
-# Bytes that the stripped program may have. 38.0 MB on 23 November 2026; the ledger, walls and proposals took it to 41.4, watch in a
-# terminal to 42.5 (docs/decisions/0081-watch-in-a-terminal.md), spans, packs and the pages of memory to 43.9. 45 MB, what people were promised, is what it comes to
-# when the linker must keep every exported method again: see docs/decisions/0068-methods-that-nobody-calls.md.
-MAXSIZE := 44300000
+# Bytes that the stripped program may have, and what it may have without PostgreSQL (the tag nocluster). 38.0 MB on 23 November 2026; the ledger, walls and proposals
+# took it to 41.4, watch in a terminal to 42.5 (docs/decisions/0081-watch-in-a-terminal.md), spans, packs and the pages of memory to 43.9. 45 MB without it, and 15 more
+# with it, is what people were promised. It comes to that when the linker must keep every exported method again: see docs/decisions/0068-methods-that-nobody-calls.md.
+MAXSIZE := 48500000
+MAXALONE := 44300000
 MAXHOOKSIZE := 6000000
 
 size: build ## fail if the programs are larger than they may be
@@ -35,11 +36,25 @@ size: build ## fail if the programs are larger than they may be
 	  bytes=$$(wc -c < $${limit%:*}); echo "$${limit%:*}: $$bytes bytes of $${limit#*:}"; [ $$bytes -le $${limit#*:} ] || \
 	  { echo "too large: go build -ldflags=-dumpdep ./cmd/skillrouter 2>&1 | grep -m3 '<ReflectMethod>' names what calls methods by name, if anything does"; exit 1; }; done
 
+size-alone: ## fail if the program without PostgreSQL is larger than it may be
+	@$(GO) build -tags $(TAGS),nocluster -trimpath $(LEAN) -o bin/skillrouter-alone ./cmd/skillrouter
+	@bytes=$$(wc -c < bin/skillrouter-alone); rm bin/skillrouter-alone; echo "without PostgreSQL: $$bytes bytes of $(MAXALONE)"; [ $$bytes -le $(MAXALONE) ]
+
 run: build ## build, then start the router in the foreground
 	$(BIN) serve
 
 test: ## run every test, without the race detector
 	$(GO) test -tags $(TAGS) -vet=off -timeout=20m ./...
+
+# The contracts of the stores and of the transports, with PostgreSQL in place of SQLite. The server is found, or started and removed, by the script.
+ONPOSTGRES := ./operational/store ./learning/store ./comms/... ./router/client
+test-postgres: ## run the contracts, the recorded answers and kills on a PostgreSQL server, found or started
+	scripts/postgres.sh $(GO) test -tags $(TAGS) -vet=off -timeout=20m ./cmd/app/postgres ./learning $(ONPOSTGRES) ./router/httpapi ./router/stream ./router/mcpserver
+	scripts/postgres.sh $(GO) test -tags $(TAGS) -vet=off -timeout=20m ./cmd/app -run 'TestServer|TestOneRouter|TestKill|TestRecorded|TestAccess|TestWalls'
+
+# A part of it that takes a minute or two.
+test-postgres-short: ## run the shorter contracts on a PostgreSQL server, where one is found or can be started
+	scripts/postgres.sh $(GO) test -tags $(TAGS) -vet=off -timeout=10m $(ONPOSTGRES)
 
 # SQLite is C that was translated: the detector would watch each byte that it moves, and twice the time.
 race: ## run the tests with the race detector (not those that run other programs)
@@ -148,7 +163,7 @@ dist-check: ## build this machine's package twice and compare the bytes; FRESH=1
 	$(GO) run -tags $(TAGS) ./scripts/dist -check $(if $(FRESH),-fresh) -platforms $$($(GO) env GOOS)/$$($(GO) env GOARCH)
 
 check: CROSS = darwin/arm64 windows/amd64
-check: lint size cross test ## run what CI runs: lint, build, cross, test
+check: lint size size-alone cross test test-postgres-short ## run what CI runs: lint, build, cross, test, some of it on PostgreSQL
 
 clean: ## remove what was built
 	rm -rf bin dist

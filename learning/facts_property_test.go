@@ -160,7 +160,7 @@ func TestFactHistories(t *testing.T) {
 type failing interface{ Fatal(args ...any) }
 
 func lastEvent(t failing, m memory) (seq int64) {
-	if err := m.db.Read.Raw("SELECT ifnull(max(seq), 0) FROM events").Scan(&seq).Error; err != nil {
+	if err := m.db.Read.Raw("SELECT coalesce(max(seq), 0) FROM events").Scan(&seq).Error; err != nil {
 		t.Fatal(err)
 	}
 	return seq

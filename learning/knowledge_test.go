@@ -15,6 +15,7 @@ import (
 	"gorm.io/gorm"
 
 	"skillrouter"
+	"skillrouter/cmd/app/apptest"
 	"skillrouter/learning"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/knowledge"
@@ -124,6 +125,7 @@ func room(t *testing.T, m memory, pages int) {
 // TestManyOnAFullDisk lets many agents write until the disk is full, and on:
 // what was acknowledged is stored and found, and nothing else is.
 func TestManyOnAFullDisk(t *testing.T) {
+	apptest.FilesOnly(t)
 	m := open(t, t.TempDir(), time.Now)
 	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
 	room(t, m, 150)
@@ -166,6 +168,7 @@ func TestManyOnAFullDisk(t *testing.T) {
 }
 
 func TestBulkOnAFullDisk(t *testing.T) {
+	apptest.FilesOnly(t)
 	m := open(t, t.TempDir(), time.Now)
 	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
 	room(t, m, 600)

@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"skillrouter"
+	"skillrouter/cmd/app/apptest"
 	"skillrouter/learning"
 	"skillrouter/learning/escalation"
 	"skillrouter/learning/learningtest"
@@ -281,6 +282,7 @@ func (s twice) Change(ctx context.Context, decide func(tx lesson.PipelineTx) err
 }
 
 func TestDecisionsMayRunTwice(t *testing.T) {
+	apptest.FilesOnly(t)
 	if testing.Short() {
 		t.Skip("the same contract again: TestLessonContract runs it under the race detector")
 	}
@@ -292,6 +294,7 @@ func TestDecisionsMayRunTwice(t *testing.T) {
 // TestNothingIsKeptOfWhatWasNotStored: a report whose commit fails leaves
 // nothing by which a later one could be taken for it.
 func TestNothingStaysOfWhatWasNotStored(t *testing.T) {
+	apptest.FilesOnly(t)
 	m := open(t, t.TempDir(), time.Now)
 	lessons := lesson.NewLessons(m.store, lesson.Options{})
 	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
@@ -512,6 +515,7 @@ func TestIndexFollowsHistories(t *testing.T) {
 
 // TestReportersOnAFullDisk: what was acknowledged is stored, once, and nothing else.
 func TestReportersOnAFullDisk(t *testing.T) {
+	apptest.FilesOnly(t)
 	m := open(t, t.TempDir(), time.Now)
 	lessons := lesson.NewLessons(m.store, lesson.Options{})
 	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"skillrouter"
+	"skillrouter/cmd/app/apptest"
 	"skillrouter/learning"
 	"skillrouter/learning/fact"
 	"skillrouter/learning/learningtest"
@@ -48,6 +49,7 @@ func TestProcedureContract(t *testing.T) {
 }
 
 func TestProceduresAreFoundAfterRebuild(t *testing.T) {
+	apptest.FilesOnly(t)
 	clock, dir := newHandClock(), t.TempDir()
 	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
 	procedures, _ := openProcedures(t, dir, clock, nil)

@@ -9,6 +9,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/cmd/app"
+	"skillrouter/cmd/app/apptest"
 	"skillrouter/cmd/config"
 )
 
@@ -16,6 +17,9 @@ func settings(t *testing.T) config.Config {
 	cfg := config.Default()
 	cfg.Listen = "127.0.0.1:0"
 	cfg.Data = t.TempDir()
+	if apptest.OnPostgres() {
+		cfg.Database = apptest.Address(t, cfg.Data)
+	}
 	return cfg
 }
 

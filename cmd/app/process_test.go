@@ -21,6 +21,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"skillrouter/cmd/app"
+	"skillrouter/cmd/app/apptest"
 	"skillrouter/cmd/locate"
 	"skillrouter/scripts/soak/early"
 )
@@ -119,6 +120,9 @@ func start(t *testing.T, program, data string) *process {
 	t.Helper()
 	p := &process{ended: make(chan error, 1), stderr: &output{}}
 	p.cmd = exec.Command(program, "serve", "--listen", "127.0.0.1:0", "--data", data)
+	if apptest.OnPostgres() {
+		p.cmd.Args = append(p.cmd.Args, "--database", apptest.Address(t, data))
+	}
 	p.cmd.Stderr = p.stderr
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)

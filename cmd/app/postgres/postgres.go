@@ -66,7 +66,10 @@ func Parse(address string) (*Server, error) {
 		return nil, skillrouter.InvalidField("database", "must be an address that begins with postgres://")
 	}
 	s := &Server{prefix: prefix}
-	query := parsed.Query()
+	query, err := url.ParseQuery(parsed.RawQuery)
+	if err != nil {
+		return nil, skillrouter.InvalidField("database", "has parameters that cannot be read: %v", err)
+	}
 	if own := query.Get("schema_prefix"); own != "" {
 		if strings.Trim(own, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" || len(own) > 40 {
 			return nil, skillrouter.InvalidField("database", "has a schema_prefix that is not of at most 40 small letters, digits and _")

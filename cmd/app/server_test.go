@@ -1,0 +1,148 @@
+package app_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"skillrouter"
+	"skillrouter/cmd/app"
+	"skillrouter/cmd/app/apptest"
+	"skillrouter/cmd/app/postgres"
+)
+
+// onServer skips a test where no server is.
+func onServer(t *testing.T) {
+	t.Helper()
+	if !apptest.OnPostgres() {
+		t.Skip("make test-postgres runs it")
+	}
+}
+
+// TestServerIsRefused: what could lose what is acknowledged, and what is somebody else's, is refused, and nothing is changed.
+func TestServerIsRefused(t *testing.T) {
+	onServer(t)
+	for name, test := range map[string]struct {
+		parameters string
+		before     func(t *testing.T, data string)
+		code       skillrouter.Code
+		says       string
+	}{
+		"commits that are not synced": {parameters: "&synchronous_commit=off", code: skillrouter.Unavailable, says: "synchronous_commit = off"},
+		"a user who may not write":    {parameters: "&default_transaction_read_only=on", code: skillrouter.Unavailable, says: "takes no writes"},
+		"no server":                   {parameters: "&port=1", code: skillrouter.Unavailable, says: "cannot be used"},
+		"files":                       {before: func(t *testing.T, data string) { unreadable(t, filepath.Join(data, "learning.db")) }, code: skillrouter.Conflict, says: "learning.db is there"},
+		"a schema of somebody else": {before: func(t *testing.T, data string) {
+			beside(t, data, "CREATE SCHEMA {}learning", "CREATE TABLE {}learning.events (n int)")
+		}, code: skillrouter.Unavailable, says: "is not Skill Router's"},
+		"another version": {before: func(t *testing.T, data string) {
+			first := settings(t)
+			first.Data, first.Database = data, apptest.Address(t, data)
+			a, err := app.New(t.Context(), first, slog.New(slog.DiscardHandler), app.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			stopped(t, a)
+			beside(t, data, "INSERT INTO {}operational.goose_db_version (version_id, is_applied) VALUES (9000, true)")
+		}, code: skillrouter.Unavailable, says: "schema version 9000"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := settings(t)
+			if test.before != nil {
+				test.before(t, cfg.Data)
+			}
+			cfg.Database = apptest.Address(t, cfg.Data) + test.parameters
+			_, err := app.New(t.Context(), cfg, slog.New(slog.DiscardHandler), app.Options{})
+			if skillrouter.CodeOf(err) != test.code || !strings.Contains(skillrouter.MessageOf(err), test.says) {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+}
+
+// beside runs statements beside the router; {} is the prefix of its schemas.
+func beside(t *testing.T, data string, statements ...string) {
+	t.Helper()
+	db := apptest.Look(t, data, "")
+	defer db.Close()
+	var prefix string
+	if err := db.QueryRowContext(t.Context(), "SHOW search_path").Scan(&prefix); err != nil {
+		t.Fatal(err)
+	}
+	for _, statement := range statements {
+		if _, err := db.ExecContext(t.Context(), strings.ReplaceAll(statement, "{}", prefix)); err != nil {
+			t.Fatal(statement, err)
+		}
+	}
+}
+
+func unreadable(t *testing.T, path string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// stopped runs a router and stops it at once.
+func stopped(t *testing.T, a *app.App) {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if err := a.Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestOneRouterWrites: a second router is refused as long as the first one runs, and one behind whose back somebody has
+// written commits nothing more, and ends.
+func TestOneRouterWrites(t *testing.T) {
+	onServer(t)
+	cfg := settings(t)
+	a, err := app.New(t.Context(), cfg, slog.New(slog.DiscardHandler), app.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	second := settings(t)
+	second.Database = cfg.Database
+	if _, err := app.New(t.Context(), second, slog.New(slog.DiscardHandler), app.Options{}); skillrouter.CodeOf(err) != skillrouter.Unavailable || !strings.Contains(err.Error(), "another router writes") {
+		t.Errorf("a second one: %v", err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- a.Run(t.Context()) }()
+	task := func() int {
+		response, err := http.Post(a.URL()+"/api/tasks", "application/json", bytes.NewBufferString(`{"title": "t", "project": "p"}`))
+		if err != nil {
+			return 0
+		}
+		defer response.Body.Close()
+		return response.StatusCode
+	}
+	if status := task(); status/100 != 2 {
+		t.Errorf("before: %d", status)
+	}
+	beside(t, cfg.Data, "UPDATE {}operational.heads SET seq = seq + 1 WHERE log = 'commits'")
+	if status := task(); status/100 == 2 {
+		t.Errorf("after another has written: %d", status)
+	}
+	select {
+	case err := <-ended:
+		if !errors.Is(err, postgres.ErrFenced) {
+			t.Errorf("it ended with %v", err)
+		}
+	case <-time.After(startTime):
+		t.Error("it goes on")
+	}
+	var tasks int
+	db := apptest.Look(t, cfg.Data, "operational")
+	defer db.Close()
+	if err := db.QueryRowContext(t.Context(), "SELECT count(*) FROM tasks").Scan(&tasks); err != nil || tasks != 1 {
+		t.Errorf("%d tasks, %v", tasks, err)
+	}
+}
