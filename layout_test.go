@@ -116,7 +116,9 @@ var rooms = []struct {
 var libraries = map[string][]string{
 	"text/template":                   {"router/markup"}, // its parser; it calls methods by name itself, see router/markup
 	"html/template":                   {"router/markup"}, // its tests compare
-	"gorm.io/gorm":                    {"operational/store", "learning/store", "cmd/app"},
+	"gorm.io/gorm":                    {"operational/store", "learning/store", "cmd/app", "cmd/app/postgres"},
+	"gorm.io/driver/postgres":         {"cmd/app/postgres"},
+	"github.com/jackc/pgx/v5":         {"cmd/app/postgres", "cmd/app/apptest"},
 	"github.com/glebarez/sqlite":      {"cmd/app"},
 	"github.com/glebarez/go-sqlite":   {"cmd/app"},
 	"modernc.org/sqlite":              {"cmd/app/sqlite"}, // which stands in for go-sqlite
@@ -178,6 +180,7 @@ func TestImportsRefuses(t *testing.T) {
 		{"router/httpapi", "skillrouter/router/mcpserver"},
 		{"router", "skillrouter/cmd/config"},
 		{"learning/store", "github.com/glebarez/sqlite"},
+		{"cmd/app", "github.com/jackc/pgx/v5"},
 		{"router/mcpserver", "github.com/gin-gonic/gin"},
 		{"router/web", "html/template"},
 		{"cmd/cli", "text/template"},

@@ -23,6 +23,8 @@ var dialers = map[string]string{
 	"router/llm/endpoint.go":       "place model, place embeddings: one transport, which dials the configured endpoint alone",
 	"router/otlp/otlp.go":          "place telemetry: sends spans to the configured collector alone",
 	"router/webhook/webhook.go":    "place webhook: sends messages to the configured address alone",
+	"cmd/app/postgres/postgres.go": "place database: the server that the setting names, alone",
+	"cmd/app/apptest/apptest.go":   "the tests' server: it is no part of the program",
 	"router/client/client.go":      "the commands' way to the router",
 	"router/client/plain/plain.go": "the hooks' way to the router on this machine",
 	"router/interlock/socket.go":   "place mesh: sends to the peers that its file lists, from the socket that it listens at; Send is for the command that is asked to",
