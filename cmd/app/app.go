@@ -172,7 +172,7 @@ func (a *App) server() (*postgres.Server, error) {
 	}
 	for _, name := range databaseNames() {
 		if path := filepath.Join(a.config.Data, name+".db"); fileThere(path) {
-			return nil, skillrouter.Errorf(skillrouter.Conflict, "%s is there, and the setting database names a server: what is in the file would be missing. Move it there (skillrouter migrate), or name another data folder", path)
+			return nil, skillrouter.Errorf(skillrouter.Conflict, "%s is there, and the setting database names a server: what is in the file would be missing. Move it there (skillrouter migrate --to …), or name another data folder", path)
 		}
 	}
 	return postgres.Parse(a.config.Database)

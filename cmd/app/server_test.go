@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"os"
@@ -12,10 +14,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"skillrouter"
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/app/apptest"
 	"skillrouter/cmd/app/postgres"
+	"skillrouter/cmd/config"
 )
 
 // onServer skips a test where no server is.
@@ -144,5 +149,87 @@ func TestOneRouterWrites(t *testing.T) {
 	defer db.Close()
 	if err := db.QueryRowContext(t.Context(), "SELECT count(*) FROM tasks").Scan(&tasks); err != nil || tasks != 1 {
 		t.Errorf("%d tasks, %v", tasks, err)
+	}
+}
+
+// TestMoveToServer fills a router on files, moves it, and asks for the same: each answer is equal, each number goes on where it was.
+func TestMoveToServer(t *testing.T) {
+	onServer(t)
+	files := settings(t)
+	address := files.Database
+	files.Database = ""
+	serve := func(cfg config.Config) (ask func(method, path, body string) string, stop func()) {
+		a, err := app.New(t.Context(), cfg, slog.New(slog.DiscardHandler), app.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- a.Run(ctx) }()
+		return func(method, path, body string) string {
+				request, err := http.NewRequestWithContext(t.Context(), method, a.URL()+path, strings.NewReader(body))
+				if err != nil {
+					t.Fatal(err)
+				}
+				request.Header.Set("Content-Type", "application/json")
+				response, err := http.DefaultClient.Do(request)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer response.Body.Close()
+				text, err := io.ReadAll(response.Body)
+				if err != nil || response.StatusCode/100 != 2 {
+					t.Fatalf("%s %s: %d %s %v", method, path, response.StatusCode, text, err)
+				}
+				return string(text)
+			}, func() {
+				cancel()
+				if err := <-ended; err != nil {
+					t.Fatal(err)
+				}
+			}
+	}
+	ask, stop := serve(files)
+	for i := range 20 {
+		ask("POST", "/api/tasks", fmt.Sprintf(`{"title": "Task %d", "project": "p"}`, i))
+		ask("POST", "/signal", fmt.Sprintf(`{"from_agent_id": "captain", "to_agent_id": "reader", "signal": "s%d", "context": {"n": %d}}`, i, i))
+		ask("POST", "/api/knowledge", fmt.Sprintf(`{"category": "gotcha", "title": "Entry %d", "content": "What was learned, number %d"}`, i, i))
+		ask("POST", "/api/episodes", fmt.Sprintf(`{"agent_id": "writer", "event_type": "action", "title": "Step %d", "content": "It was taken."}`, i))
+	}
+	paths := []string{"/api/events?limit=500", "/api/knowledge?limit=50", "/messages/reader?limit=100", "/api/tasks?limit=100"}
+	before := make([]string, len(paths))
+	for i, path := range paths {
+		before[i] = ask("GET", path, "")
+	}
+	if _, err := app.MoveToServer(t.Context(), files.Data, address); skillrouter.CodeOf(err) != skillrouter.Conflict {
+		t.Errorf("while the router runs: %v", err)
+	}
+	stop()
+	moved, err := app.MoveToServer(t.Context(), files.Data, address)
+	if err != nil || len(moved) != 2 || moved[0].Rows < 40 || moved[1].Rows < 40 {
+		t.Fatalf("%+v, %v", moved, err)
+	}
+	if _, err := app.MoveToServer(t.Context(), files.Data, address); err != nil {
+		t.Errorf("once more, with nothing left to do: %v", err)
+	}
+	server := files
+	server.Database = address
+	ask, stop = serve(server)
+	defer stop()
+	for i, path := range paths {
+		if diff := cmp.Diff(before[i], ask("GET", path, "")); diff != "" {
+			t.Errorf("%s: %s", path, diff)
+		}
+	}
+	if next := ask("POST", "/signal", `{"from_agent_id": "captain", "to_agent_id": "reader", "signal": "next"}`); !strings.Contains(next, `"seq":21`) {
+		t.Errorf("the next message: %s", next)
+	}
+	other := settings(t)
+	other.Database = ""
+	ask2, stop2 := serve(other)
+	ask2("POST", "/api/tasks", `{"title": "t", "project": "p"}`)
+	stop2()
+	if _, err := app.MoveToServer(t.Context(), other.Data, address); skillrouter.CodeOf(err) == "" {
+		t.Error("it moved into a memory that is there, or beside its router")
 	}
 }

@@ -96,7 +96,7 @@ settings. Where none of these runs, one is started, except for --server.`,
 		s.remindersCommand(), s.sessionsCommand(), s.proposalsCommand(), s.learnCommand(), s.replayCommand(), s.valueCommand(), s.briefCommand(), s.contextCommand(),
 		s.eventsCommand(), s.gapsCommand(), s.judgeCommand(), s.interlockCommand(),
 		s.setupCommand(), s.hookCommand(), s.demoCommand(),
-		s.exportCommand(), s.backupCommand(), s.restoreCommand(), s.verifyCommand(), s.redactCommand(),
+		s.exportCommand(), s.backupCommand(), s.restoreCommand(), s.verifyCommand(), s.redactCommand(), s.migrateCommand(),
 		s.callCommand(), s.mcpCommand(), s.tokenCommand(), s.doctorCommand(), s.selftestCommand(), s.embeddingsCommand(), s.configCommand(), s.versionCommand(),
 	)
 	for _, k := range kinds {

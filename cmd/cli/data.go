@@ -273,6 +273,37 @@ func (s *shell) folderOr(named string) (string, error) {
 	return settings.Data, err
 }
 
+func (s *shell) migrateCommand() *cobra.Command {
+	var data, to string
+	return s.local(command{
+		use: "migrate --to postgres://USER@HOST/NAME", short: "Move the databases of a data folder that no router holds to a PostgreSQL server",
+		long: `Looks the databases through as verify does, copies each in one transaction to a
+server in whose schemas no router has written yet, and names the files
+learning.db.moved and operational.db.moved. Numbers, ids and cursors stay as they
+are. If it is interrupted, run it again. The router is then started with
+--database and the same address.`,
+		flags: options{
+			option("to", &to, "the server, as the setting database names it"),
+			option("data", &data, "data folder to move, instead of that of the settings"),
+		},
+	}, func(ctx context.Context) error {
+		data, err := s.folderOr(data)
+		if err != nil {
+			return err
+		}
+		if to == "" {
+			return skillrouter.InvalidField("to", "is required: name the server, postgres://USER@HOST/NAME")
+		}
+		moved, err := app.MoveToServer(ctx, data, to)
+		return printed(s, moved, err, func(w io.Writer, moved []app.MovedDatabase) {
+			for _, m := range moved {
+				fmt.Fprintf(w, "%s: %s of %s moved\n", m.Database, plural(int(m.Rows), "row"), plural(len(m.Tables), "table"))
+			}
+			fmt.Fprintf(w, "the files are kept in %s under names that end in .moved\n", data)
+		})
+	})
+}
+
 func (s *shell) redactCommand() *cobra.Command {
 	var data string
 	var apply bool

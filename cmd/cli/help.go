@@ -33,7 +33,7 @@ var families = []family{
 	{"guard", []string{"check"}, []string{"rules", "escalations"}},
 	{"team", []string{"agents", "tasks", "messages", "signal", "stop"}, []string{"watch", "leases", "run", "sessions", "recon"}},
 	{"learning", []string{"learn"}, []string{"brief", "replay", "value", "proposals", "patterns", "used", "judge", "feedback", "gaps"}},
-	{"data", []string{"import", "backup"}, []string{"export", "restore", "verify", "redact"}},
+	{"data", []string{"import", "backup"}, []string{"export", "restore", "verify", "redact", "migrate"}},
 	{"admin", []string{"config"}, []string{"token", "events", "cache", "call", "mcp", "hook", "interlock", "embeddings", "selftest", "completion", "help"}},
 }
 

@@ -43,3 +43,11 @@ func Seal(*gorm.DB, int64, map[string]skillrouter.ChainEnd) error { return nil }
 func Settle(*gorm.DB, int64) (bool, error)                        { return false, nil }
 func Translate(err error) error                                   { return err }
 func Lost(error) bool                                             { return false }
+
+// Moved is what nothing returns.
+type Moved struct {
+	Table string `json:"table"`
+	Rows  int64  `json:"rows"`
+}
+
+func Move(context.Context, *sql.DB, *sql.DB) ([]Moved, error) { return nil, nil }

@@ -5,6 +5,8 @@
 // ratio, so that the machine and its load matter little.
 //
 //	go run ./scripts/bench/comms [-rounds 5] [-only heartbeat,signal,…] [-cpuprofile FILE]
+//
+// SKILLROUTER_DATABASE=postgres://…/team?sslmode=disable measures a router on PostgreSQL, and leaves its schemas there.
 package main
 
 import (
@@ -17,6 +19,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"runtime/pprof"
 	"slices"
 	"strings"
@@ -89,6 +92,9 @@ func start(dir string) (*sidecar, error) {
 	}
 	cfg := config.Default()
 	cfg.Listen, cfg.Data = "127.0.0.1:0", dir
+	if server := os.Getenv("SKILLROUTER_DATABASE"); server != "" { // it ends in its parameters; each folder has schemas of its own there
+		cfg.Database = server + "&schema_prefix=" + strings.ReplaceAll(filepath.Base(dir), "-", "_") + "_"
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	a, err := app.New(ctx, cfg, slog.New(slog.DiscardHandler), app.Options{})
 	if err != nil {
