@@ -196,7 +196,8 @@ func TestMoveToServer(t *testing.T) {
 		ask("POST", "/api/knowledge", fmt.Sprintf(`{"category": "gotcha", "title": "Entry %d", "content": "What was learned, number %d"}`, i, i))
 		ask("POST", "/api/episodes", fmt.Sprintf(`{"agent_id": "writer", "event_type": "action", "title": "Step %d", "content": "It was taken."}`, i))
 	}
-	paths := []string{"/api/events?limit=500", "/api/knowledge?limit=50", "/messages/reader?limit=100", "/api/tasks?limit=100"}
+	paths := []string{"/api/events?limit=500", "/api/knowledge?limit=50", "/messages/inbox?agent_id=reader&limit=100", "/api/tasks?limit=100"}
+	ask("GET", paths[2], "") // which marks them as delivered
 	before := make([]string, len(paths))
 	for i, path := range paths {
 		before[i] = ask("GET", path, "")
