@@ -218,7 +218,9 @@ func TestMoveToServer(t *testing.T) {
 	ask, stop = serve(server)
 	defer stop()
 	for i, path := range paths {
-		if diff := cmp.Diff(before[i], ask("GET", path, "")); diff != "" {
+		want, _, _ := strings.Cut(before[i], `],"seen"`) // more has happened since
+		after := ask("GET", path, "")
+		if diff := cmp.Diff(want, after[:min(len(want), len(after))]); diff != "" {
 			t.Errorf("%s: %s", path, diff)
 		}
 	}
