@@ -120,7 +120,7 @@ func (s *shell) learn(ctx context.Context, o *learnOptions) error {
 	}
 	for _, ids := range [][]string{o.undo, o.accept} {
 		if c == nil {
-			break // a dry run knows whole ids only
+			break // a dry run knows full ids only
 		}
 		if err := fullIDs(ctx, c, "incidents", ids); err != nil {
 			return err
