@@ -61,6 +61,26 @@ func TestReplay(t *testing.T) {
 	}
 }
 
+// TestReplayStaysInItsFolder replays two sessions that went to a folder which is not there, each with another command: the same mends both.
+func TestReplayStaysInItsFolder(t *testing.T) {
+	replay := incident.NewReplay(1)
+	for n, command := range []string{"python3 scripts/names.py", "git log -3 --stat"} {
+		steps := []incident.Step{
+			{Command: "cd web && " + command, Outcome: incident.Failed, Exit: 1, Output: "/bin/bash: line 1: cd: web: No such file or directory"},
+			{Command: "pwd", Outcome: incident.Worked}, {Command: command, Outcome: incident.Worked},
+		}
+		for i := range steps {
+			steps[i].ID = fmt.Sprintf("%d-%d", n, i)
+		}
+		if _, err := replay.Session(t.Context(), incident.Draft{Project: "shop", Session: fmt.Sprint(n), Begin: true, Steps: steps}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if total := replay.Total; total.Answered != 1 || total.Compared != 1 || total.Same != 1 || total.Saved != 1 {
+		t.Errorf("%+v", total)
+	}
+}
+
 // TestWarnings says of what a command is warned, and what keeps a warning away.
 func TestWarnings(t *testing.T) {
 	const refused = "ls: cannot access 'notes': No such file or directory"

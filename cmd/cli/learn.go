@@ -29,7 +29,7 @@ type learnOptions struct {
 	project    string
 	named      bool
 	agent      string
-	since      time.Duration
+	since      string
 	dry        bool
 	accept     []string
 	seen       int
@@ -65,7 +65,7 @@ func (s *shell) learnCommand() *cobra.Command {
 	var o learnOptions
 	project := option("project", &o.project, "project that all of it belongs to (default: by the folder that each session worked in)")
 	project.after = func(flags *pflag.FlagSet) { o.named = flags.Changed("project") }
-	return s.calls(command{
+	return s.remote(s.made(command{
 		use: "learn [PATH...]", short: "Learn from agents' records of their sessions: what failed again and again, and what worked",
 		long: `Reads the records that agents keep of their sessions, and learns from the commands in them:
 which failed, how often, in how many sessions, and what worked then. Without PATH it reads
@@ -76,7 +76,7 @@ once it is accepted. Nothing an assistant said counts; secrets are cut out.`,
 		flags: options{
 			project,
 			who("agent", &o.agent, s.agent, "who learns (SKILLROUTER_AGENT)"),
-			option("since", &o.since, "only records that were changed in this time, such as 720h"),
+			option("since", &o.since, "only records that were changed in this time, such as 30d or 720h"),
 			option("dry-run", &o.dry, "store nothing, and show what would be learned"),
 			option("accept", &o.accept, "let the incident of this id warn before a command; may be repeated"),
 			option("accept-seen", &o.seen, "let all that were seen in at least so many sessions warn"),
@@ -84,24 +84,34 @@ once it is accepted. Nothing an assistant said counts; secrets are cut out.`,
 			option("forget", &o.forget, "delete what was learned of the project, and read nothing"),
 			option("all", &o.everything, "show every failure, also those of one session"),
 		},
-	}, func(ctx context.Context, c *client.Client) error { return s.learn(ctx, c, &o) })
+	}, func(ctx context.Context) error { return s.learn(ctx, &o) }))
 }
 
-func (s *shell) learn(ctx context.Context, c *client.Client, o *learnOptions) error {
+func (s *shell) learn(ctx context.Context, o *learnOptions) error {
 	begin := time.Now()
-	var incidents incident.Service = c.Incidents
-	if o.forget {
-		if !o.named {
-			return usagef("--forget needs --project")
+	if o.forget && !o.named {
+		return usagef("--forget needs --project")
+	}
+	if o.seen < 0 {
+		return usagef("--accept-seen must be a number of sessions")
+	}
+	var c *client.Client
+	var incidents incident.Service
+	if o.dry { // needs no router, and starts none
+		incidents = incident.New(incident.NewMemory(), learning.Options{})
+		ctx = skillrouter.WithPrincipal(ctx, skillrouter.System())
+	} else {
+		var err error
+		if c, err = s.connect(ctx); err != nil {
+			return err
 		}
+		incidents = c.Incidents
+	}
+	if o.forget {
 		gone, err := incidents.Forget(ctx, o.project)
 		return printed(s, gone, err, func(w io.Writer, gone incident.Forgotten) {
 			fmt.Fprintf(w, "Forgot %d failures and %d steps.\n", gone.Incidents, gone.Steps)
 		})
-	}
-	if o.dry {
-		incidents = incident.New(incident.NewMemory(), learning.Options{})
-		ctx = skillrouter.WithPrincipal(ctx, skillrouter.System())
 	}
 	out := learnedHistory{Projects: []learnedProject{}}
 	reader, err := s.readHistory(ctx, incidents, o, &out)
@@ -109,6 +119,9 @@ func (s *shell) learn(ctx context.Context, c *client.Client, o *learnOptions) er
 		return err
 	}
 	for _, ids := range [][]string{o.undo, o.accept} {
+		if c == nil {
+			break // a dry run knows full ids only
+		}
 		if err := fullIDs(ctx, c, "incidents", ids); err != nil {
 			return err
 		}
@@ -182,8 +195,12 @@ func (s *shell) readRecords(ctx context.Context, l *history.Learner, o *learnOpt
 		paths = history.Places(home, s.env)
 	}
 	since := time.Time{}
-	if o.since > 0 {
-		since = s.now().Add(-o.since)
+	if o.since != "" {
+		back, err := lengthOf(o.since)
+		if err != nil {
+			return 0, err
+		}
+		since = s.now().Add(-back)
 	}
 	found, err := history.Find(paths, since, &l.Skipped)
 	if err != nil {
@@ -232,7 +249,7 @@ It exits with 1 where no mistake came back, or where warnings bother more often 
 		args: listed(cobra.ArbitraryArgs, &o.paths),
 		flags: options{
 			project,
-			option("since", &o.since, "only records that were changed in this time, such as 720h"),
+			option("since", &o.since, "only records that were changed in this time, such as 30d or 720h"),
 			option("accept-seen", &seen, "let all that was seen in at least so many sessions warn, 0: nothing"),
 			option("max-false", &most, "how many of 1,000 commands that went well a warning may come before"),
 			option("all", &each, "show every session in which a mistake came back"),

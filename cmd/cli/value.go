@@ -44,18 +44,28 @@ func daysOf(text string) (int, error) {
 	if text == "" {
 		return value.DefaultDays, nil
 	}
+	back, err := lengthOf(text)
+	return int((back + day - 1) / day), err
+}
+
+const day = 24 * time.Hour
+
+// lengthOf reads what --since is given: a length of time as Go writes it, or whole days, such as 7d.
+func lengthOf(text string) (time.Duration, error) {
 	if number, is := strings.CutSuffix(text, "d"); is {
-		if days, err := strconv.Atoi(number); err == nil && days > 0 {
-			return days, nil
+		if days, err := strconv.Atoi(number); err == nil && days > 0 && days <= maxDays {
+			return time.Duration(days) * day, nil
 		}
 	}
 	back, err := time.ParseDuration(text)
 	if err != nil || back <= 0 {
 		return 0, usagef("--since must be a length of time, such as 7d or 168h")
 	}
-	const day = 24 * time.Hour
-	return int((back + day - 1) / day), nil
+	return back, nil
 }
+
+// maxDays bounds what --since may say in days: more than any record is old, and less than a length of time can be.
+const maxDays = 36500
 
 func printValue(w io.Writer, r value.Report) {
 	fmt.Fprintf(w, "Told from %s to %s: %s in %s, %s.\n", r.Since.Format(time.DateOnly), r.Until.AddDate(0, 0, -1).Format(time.DateOnly),

@@ -40,12 +40,12 @@ const (
 	maxPart = 8 << 20
 )
 
-// File is a record of a session: a file, or opencode's folder of a session's messages.
+// File is a record of a session: a file, opencode's folder of a session's messages, or a session in opencode's database.
 type File struct {
-	Path     string
-	Size     int64 // in bytes; of a folder, its entries
-	Modified int64 // Unix milliseconds
-	folder   bool
+	Path     string                                                   // of a session in a database, its id below the database
+	Size     int64                                                    // in bytes; of a folder, its entries; of a session in a database, its parts
+	Modified int64                                                    // Unix milliseconds
+	parts    func(path string, each func(incident.Found) error) error // reads what is no file
 }
 
 // Skipped counts what was not read, by the reason.
@@ -66,17 +66,18 @@ func Places(home string, env func(name string) string) (places []string) {
 	under("CODEX_HOME", ".codex", "archived_sessions")
 	under("GEMINI_CLI_HOME", "", ".gemini", "tmp")
 	under("XDG_DATA_HOME", ".local/share", "opencode", "storage")
+	under("XDG_DATA_HOME", ".local/share", "opencode", openCodeFile)
 	return slices.DeleteFunc(places, func(place string) bool {
 		info, err := os.Stat(place)
-		return err != nil || !info.IsDir()
+		return err != nil || !info.IsDir() && filepath.Base(place) != openCodeFile
 	})
 }
 
 // Find lists the records at paths, the oldest first. since leaves out those that were changed before; the zero time leaves out none.
 func Find(paths []string, since time.Time, skipped *Skipped) (files []File, err error) {
-	add := func(path string, size, modified int64, folder bool) {
-		if modified >= since.UnixMilli() || since.IsZero() {
-			files = append(files, File{path, size, modified, folder})
+	add := func(f File) {
+		if f.Modified >= since.UnixMilli() || since.IsZero() {
+			files = append(files, f)
 		}
 	}
 	for _, root := range paths {
@@ -93,7 +94,7 @@ func Find(paths []string, since time.Time, skipped *Skipped) (files []File, err 
 			}
 			if d.IsDir() {
 				if session := openCodeSession(path); session != nil {
-					add(path, session.Size, session.Modified, true)
+					add(*session)
 					return filepath.SkipDir
 				}
 				if filepath.Base(path) == "part" && isFolder(filepath.Join(filepath.Dir(path), "message")) {
@@ -102,7 +103,7 @@ func Find(paths []string, since time.Time, skipped *Skipped) (files []File, err 
 				return nil
 			}
 			extension := filepath.Ext(path)
-			if extension != ".jsonl" && extension != ".json" && path != root || extension == ".json" && path != root && !strings.HasPrefix(d.Name(), "session-") {
+			if extension != ".jsonl" && extension != ".json" && d.Name() != openCodeFile && path != root || extension == ".json" && path != root && !strings.HasPrefix(d.Name(), "session-") {
 				return nil
 			}
 			info, err := d.Info()
@@ -115,8 +116,16 @@ func Find(paths []string, since time.Time, skipped *Skipped) (files []File, err 
 				skipped.Foreign++
 			case len(files) >= maxFiles:
 				return &skillrouter.Error{Code: skillrouter.TooLarge, Field: "PATH", Message: "holds more than " + strconv.Itoa(maxFiles) + " files: name a part of it"}
+			case d.Name() == openCodeFile:
+				sessions, err := openCodeSessions(path)
+				if err != nil {
+					skipped.Unread++
+				}
+				for _, session := range sessions {
+					add(session)
+				}
 			default:
-				add(path, info.Size(), info.ModTime().UnixMilli(), false)
+				add(File{Path: path, Size: info.Size(), Modified: info.ModTime().UnixMilli()})
 			}
 			return nil
 		})
@@ -145,7 +154,7 @@ func openCodeSession(path string) *File {
 	if err != nil || len(names) == 0 {
 		return nil
 	}
-	f := &File{Path: path, Size: int64(len(names)), folder: true}
+	f := &File{Path: path, Size: int64(len(names)), parts: openCode}
 	last := strings.TrimSuffix(names[len(names)-1].Name(), ".json")
 	for _, dir := range []string{path, filepath.Join(filepath.Dir(messages), "part", last)} {
 		if info, err := os.Lstat(dir); err == nil {
@@ -258,6 +267,7 @@ type part struct {
 	fresh   int  // steps of found that were not sent
 	project string
 	session string
+	dir     *string // that the agent noted beside its records; nil: it was not looked for
 }
 
 func (l *Learner) file(ctx context.Context, f File) error {
@@ -269,8 +279,8 @@ func (l *Learner) file(ctx context.Context, f File) error {
 	}
 	p := &part{Learner: l, file: f, source: incident.Source{ID: id}, begin: true}
 	add := func(found incident.Found) error { return p.add(ctx, found) }
-	if f.folder {
-		if err := openCode(f.Path, add); err != nil {
+	if f.parts != nil {
+		if err := f.parts(f.Path, add); err != nil {
 			l.Skipped.Unread++
 			return nil
 		}
@@ -353,6 +363,13 @@ func (p *part) add(ctx context.Context, found incident.Found) error {
 	}
 	project := p.Project
 	if !p.Named && p.ProjectOf != nil {
+		if found.Dir == "" {
+			if p.dir == nil {
+				dir := geminiFolder(p.file.Path)
+				p.dir = &dir
+			}
+			found.Dir = *p.dir
+		}
 		project = p.ProjectOf(found.Dir)
 	}
 	if len(p.found) > 0 && (found.Session != p.session || project != p.project) {
@@ -455,6 +472,16 @@ func openCode(folder string, each func(incident.Found) error) error {
 		}
 	}
 	return nil
+}
+
+// geminiFolder is the folder that Gemini CLI worked in: its records do not say it, a file beside their folder does.
+func geminiFolder(path string) string {
+	for dir := filepath.Dir(path); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if filepath.Base(dir) == "chats" {
+			return strings.TrimSpace(string(small(filepath.Join(filepath.Dir(dir), ".project_root"))))
+		}
+	}
+	return ""
 }
 
 // small reads a regular file of this user, if it is small enough.

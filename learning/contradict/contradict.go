@@ -50,6 +50,7 @@ func Compare(earlier, later Text) Finding {
 		return Finding{}
 	}
 	elsewhere := titled && !samePlace(before[0].place, after[0].place)
+	one := titled && before[0].says(&after[0]) // two entries under one title are about one thing
 	alike := !before[0].title || !after[0].title || share(before[0].stems(), after[0].stems()) >= alikeTitles
 	var best Finding
 	for i := range after {
@@ -61,6 +62,11 @@ func Compare(earlier, later Text) Finding {
 				continue
 			}
 			found := compare(&before[j], &after[i])
+			if found.Verdict == Unrelated && one && !after[i].title && !before[j].title && samePlace(before[j].place, after[i].place) {
+				if word := before[j].names(after[i].past); word != "" {
+					found = Finding{Contradicts, "the later says that " + quote(word) + " is not so any more"}
+				}
+			}
 			if elsewhere && found.Verdict == Contradicts {
 				continue
 			}
@@ -189,6 +195,16 @@ func family(a, b *sentence) (old, now string) {
 // says tells whether two sentences have the same words and say as much.
 func (s *sentence) says(o *sentence) bool {
 	return s.negated == o.negated && sameSet(s.stems(), o.stems())
+}
+
+// names returns what a sentence says of things that are not so any more; empty: nothing.
+func (s *sentence) names(past []word) string {
+	for _, w := range past {
+		if s.has(w.stem) && !s.negated {
+			return w.raw
+		}
+	}
+	return ""
 }
 
 // takes returns what an earlier sentence says of what a later one takes back; empty: nothing.

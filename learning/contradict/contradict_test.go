@@ -80,3 +80,23 @@ func TestASeriesContradictsNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestUnderOneTitle compares entries that somebody wrote under one title, as people do who note a thing again.
+func TestUnderOneTitle(t *testing.T) {
+	for _, c := range []struct {
+		title, before, after string
+		want                 bool
+	}{
+		{"Auth tokens", "Access tokens expire after 15 minutes.", "Access tokens expire after 60 minutes.", true},
+		{"Lock", "Locks expire within 15 minutes.", "Locks expire within 5 minutes.", true},
+		{"Package manager", "Dependencies are installed with yarn.", "We moved from yarn to pnpm.", true},
+		{"Queue", "Mails are sent through RabbitMQ.", "RabbitMQ was shut down.", true},
+		{"Tests", "Unit tests run after 15 builds.", "Browser tests run after 15 builds.", false},
+		{"Team", "Anna keeps the release notes.", "We moved from Berlin to Bonn.", false},
+	} {
+		found := contradict.Compare(contradict.Text{Title: c.title, Content: c.before}, contradict.Text{Title: c.title, Content: c.after})
+		if (found.Verdict != contradict.Unrelated) != c.want {
+			t.Errorf("%q, then %q: %+v", c.before, c.after, found)
+		}
+	}
+}

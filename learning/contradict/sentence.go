@@ -21,6 +21,7 @@ var (
 	negator = wordlist.Set(list, "not")
 	placing = wordlist.Set(list, "place")
 	intros  = wordlist.Set(list, "intro")
+	joins   = wordlist.Set(list, "join")
 	numbers = wordlist.Set(list, "number")
 	days    = wordlist.Set(list, "day")
 	series  = wordlist.Set(list, "series")
@@ -132,7 +133,7 @@ func sentenceOf(written string) sentence {
 			s.place = append(s.place, text.Stem(t.raw))
 		}
 		raw := t.raw
-		s.clause = s.clause || idle()[raw] || intros()[raw]
+		s.clause = s.clause || idle()[raw] || intros()[raw] || joins()[raw]
 		denied, denies := contrary()[raw]
 		if denies {
 			raw = denied

@@ -173,7 +173,7 @@ func missing(output string) string {
 	return ""
 }
 
-var absent = skillrouter.Lazily(`command not found: (\S+)|(\S+): (?:command )?not found|No module named '?([\w.]+)|Cannot find module '([^']+)'`)
+var absent = skillrouter.Lazily(`(?:\S+: )?command not found: (\S+)|(\S+): (?:command )?not found|No module named '?([\w.]+)|Cannot find module '([^']+)'`)
 
 // transient is how programs say that something stood in the way for a time: the same command goes through later.
 var transient = skillrouter.Lazily(`(?i)\.lock\b|lock file|is locked|could not get lock|could not resolve|connection (?:refused|reset|timed out|closed)|econnrefused|econnreset|network is unreachable|\benotfound\b|getaddrinfo|failed to connect|could not connect|timed? ?out|address already in use|eaddrinuse|port \d+ is (?:already )?in use|too many requests|rate limit|temporary failure|no space left|out of memory|resource temporarily`)

@@ -379,8 +379,14 @@ func (l *lesson) use(uses map[int64]*Use, i int, incident int64) {
 // leastSame is the share of words, with paths and numbers replaced, that two forms of one command have in common at least.
 const leastSame = 0.8
 
-// same tells whether two commands are one, whatever paths and numbers they name.
-func same(a, b string) bool { return a == b || alike(normal(a), normal(b)) >= leastSame }
+// same tells whether two commands are one, whatever paths and numbers they name and whatever message they leave.
+func same(a, b string) bool { return a == b || alike(form(a), form(b)) >= leastSame }
+
+// form is what of a command holds for the next session too.
+func form(command string) string { return normal(message.ReplaceAllString(command, "$1 …")) }
+
+// message is what a command says to people, such as a commit's.
+var message = skillrouter.Lazily(`(\s(?:-\w*m|--(?:message|title|body|subject|notes)))[ =](?:"(?:[^"\\]|\\.)*"?|'[^']*'?)`)
 
 // solvedBy keeps what made the incident's command go through.
 func (inc *Incident) solvedBy(found *solution, others []string, at time.Time) {

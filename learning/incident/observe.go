@@ -2,6 +2,7 @@ package incident
 
 import (
 	"hash/fnv"
+	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -50,7 +51,8 @@ func hashOf(parts ...string) int64 {
 
 // chains are the identities of the commands: a step and the two before it, as they were run and with what
 // they printed. The record of a session that was resumed begins with the one before, so that three
-// steps which are known are the same steps. The first two of a session are known by the session.
+// steps which are known are the same steps. The first two of a session are known by the ids of their calls, or by the
+// session where those tell nothing.
 // A step that is no command has no identity, and so have the first two of what begins in the middle.
 func (o *observed) chains(project, session string, begin bool) []int64 {
 	all := make([]int64, len(o.steps))
@@ -64,6 +66,8 @@ func (o *observed) chains(project, session string, begin bool) []int64 {
 		switch {
 		case commands >= len(last):
 			all[i] = hashOf(project, last[0], last[1], own)
+		case begin && unique.MatchString(s.ID):
+			all[i] = hashOf(project, "call", own)
 		case begin:
 			all[i] = hashOf(project, "session", session, strconv.Itoa(commands), own)
 		}
@@ -72,6 +76,9 @@ func (o *observed) chains(project, session string, begin bool) []int64 {
 	}
 	return all
 }
+
+// unique is what an id of a call holds that no other session gives: a number by chance, or a time.
+var unique = skillrouter.Lazily(`[0-9A-Za-z]{12}`)
 
 // counts tells whether the step is a command that ran.
 func (s Step) counts() bool { return s.Outcome == Worked || s.Outcome == Failed }
@@ -114,6 +121,8 @@ var (
 	changing = skillrouter.Lazily(`\b(?:pip|pip3|uv|npm|pnpm|yarn|bun|apt|apt-get|brew|conda|cargo|go|gem|pipx|bundle|composer|poetry)\s+(?:install|add|i|ci|get|sync|mod|build)\b|\b(?:mkdir|touch|mv|cp|ln|chmod|chown|export|source|kill|pkill|rm)\b|python3? -m (?:venv|pip|ensurepip)|uv venv|git (?:add|stash|init|config|checkout|switch|fetch|pull|reset|restore|submodule)|docker|systemctl|nvm use|sed -i|>\s*\S+|tee |\bmigrate\b`)
 	writing  = skillrouter.Lazily(`^\s*(?:cat\s+(?:<<|>)|ed\b)|sed -i|tee |apply_patch|python3? -c .*write|>\s*\S+\.(?:py|ts|tsx|js|go|rs|java|rb|c|h|cpp|md|txt|toml|cfg|ini|json|ya?ml)`)
 	looking  = skillrouter.Lazily(`^(?:cd \S+ && )?(?:which|type|command -v|pip3? (?:show|list|index|download)|grep|rg|find|ls|cat|sed -n|head|tail|nl|git (?:log|diff|show|status|grep)|wc|rm|mkdir|touch|tree)\b`)
+	// reading is what of changing changes nothing.
+	reading  = skillrouter.Lazily(`^\s*(?:cd \S+ && )?(?:docker\s+(?:--?v\w*|(?:compose\s+)?(?:version|info|ps|images|logs|inspect|config))|systemctl\s+(?:status|is-\w+|list-\w+)|git\s+(?:config\s+(?:--get|--list|-l)|stash\s+list|submodule\s+status))\b[^;&>]*$`)
 	installs = skillrouter.Lazily(`\b(?:install|add|sync|venv)\b`)
 	mending  = skillrouter.Lazily(`^(?:cd \S+ && )?(?:sed -i|perl -\w*i|ed|patch|apply_patch|git (?:apply|checkout|restore|stash))\b`) // it edits files
 	// masked ends with what always goes through: that the whole did proves nothing.
@@ -181,7 +190,7 @@ func (o *observed) solve(i int) (found *solution, others []string) {
 			found.edit = len(found.steps) == 0 && (same || edits > 0 || wrote)
 			return found, others
 		}
-		if changing.MatchString(s.Command) {
+		if changing.MatchString(s.Command) && !reading.MatchString(s.Command) {
 			between = append(between, s.Command)
 		}
 	}
@@ -213,7 +222,7 @@ func (o *observed) near(j int, share []string, how float64, name string, mention
 	}
 	looks := looking.MatchString(text)
 	if !near && name != "" && !looks && !mending.MatchString(text) {
-		near = mentions(text) || overlap(v.targets, of.targets) // another program on the same target
+		near = mentions(text) || overlap(v.targets, of.targets) || takesOver(v.list, of.list, name) // another program on the same target
 	}
 	if !near && len(share) > 0 && len(of.programs) == 1 && loners()[of.programs[0]] {
 		near = true
@@ -226,6 +235,24 @@ func (o *observed) near(j int, share []string, how float64, name string, mention
 	}
 	only := !slices.ContainsFunc(share, func(p string) bool { return !looksOnly()[p] })
 	return len(share) > 0 && !(only && how < 0.5)
+}
+
+// takesOver tells whether a program did what one that is missing was called for: it was called with the same words, of which
+// one at least is no flag.
+func takesOver(list, failed []simple, missing string) bool {
+	for _, c := range failed {
+		was := programWords(c.words)
+		if len(was) < 2 || path.Base(was[0]) != missing || !slices.ContainsFunc(was[1:], func(word string) bool { return !strings.HasPrefix(word, "-") }) {
+			continue
+		}
+		if slices.ContainsFunc(list, func(d simple) bool {
+			now := programWords(d.words)
+			return len(now) >= len(was) && slices.Equal(now[len(now)-len(was)+1:], was[1:])
+		}) {
+			return true
+		}
+	}
+	return false
 }
 
 func intersect(a, b []string) (both []string) {

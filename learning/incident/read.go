@@ -376,6 +376,9 @@ func exitOf(output string) (code int, told bool) {
 	return code, err == nil
 }
 
+// interrupted is what stands in the result of a call that a person stopped.
+var interrupted = []byte("true")
+
 // claude reads a line of Claude Code. A result counts only in what its program writes as the user.
 func (r *Reader) claude(l *record) error {
 	var parts []recordPart
@@ -396,7 +399,9 @@ func (r *Reader) claude(l *record) error {
 			var said struct {
 				Interrupted bool `json:"interrupted"`
 			}
-			_ = json.Unmarshal(l.Result, &said)
+			if bytes.Contains(l.Result, interrupted) { // of most the output stands in it once more, which costs as much to read as all else
+				_ = json.Unmarshal(l.Result, &said)
+			}
 			if p.Failed {
 				outcome = Failed
 			}

@@ -192,7 +192,7 @@ func (r *Replay) step(ctx context.Context, d *Draft, o *observed, i int, brief [
 	c.Answered++
 	if now, _ := o.solve(i); now != nil && !now.edit {
 		c.Compared++
-		if k.fix.like(now) {
+		if stay := k.of.staying(k.fix, s.Command); k.fix.like(now) || stay != "" && same(stay, stored(now.command)) {
 			c.Same++
 			for j := i + 1; j < now.at; j++ {
 				if o.steps[j].counts() {

@@ -36,6 +36,18 @@ func (inc *Incident) offered(gone gone) (best *Fix) {
 	return best
 }
 
+// staying is a command without the folder that it goes to first, if that folder was not there and what worked went to none. Empty: it is none such.
+func (inc *Incident) staying(fix *Fix, command string) string {
+	m := moving.FindStringSubmatch(command)
+	if m == nil || inc.Program != "cd" || len(fix.Steps) > 0 || strings.Contains(fix.Command, "cd ") || risky.MatchString(m[1]) {
+		return ""
+	}
+	return stored(m[1])
+}
+
+// moving is a command that goes to a folder first.
+var moving = skillrouter.Lazily(`^\s*cd\s+(?:"[^"]*"|'[^']*'|[^\s;&|]+)\s*(?:&&|;)\s*((?s:.+))$`)
+
 // gone is what fixes run that is no longer there in the working tree, by the fix's text.
 type gone map[string][]string
 
@@ -182,7 +194,11 @@ func (n *Incidents) Answer(ctx context.Context, f Failure) (Answer, error) {
 	if f.Session != "" && n.again(hashOf(caller.AgentID, f.Session, k.of.ID, k.fix.text(), f.Command)) {
 		return Answer{Incident: k.of.ID}, nil
 	}
-	said := fmt.Sprintf("Skill Router: this failed here in %s; worked: %s%s (from earlier sessions: information, no instruction)", sessions(k.of.Sessions), k.fix.told(maxShownFix), k.lost)
+	worked := k.fix.told(maxShownFix)
+	if stay := k.of.staying(k.fix, f.Command); stay != "" && stay != k.fix.Command {
+		worked += ", so without the cd: " + code(stay, maxShownFix)
+	}
+	said := fmt.Sprintf("Skill Router: this failed here in %s; worked: %s%s (from earlier sessions: information, no instruction)", sessions(k.of.Sessions), worked, k.lost)
 	return Answer{Text: told(said), Incident: k.of.ID}, nil
 }
 
@@ -239,6 +255,7 @@ type Warning struct {
 	Feature  string
 	Uses     int
 	Failures int
+	command  string
 }
 
 // Warn says what of a command failed here nearly whenever it was used, if somebody accepted that; nil: nothing. It asks
@@ -253,7 +270,7 @@ func (n *Incidents) Warn(project, command string) *Warning {
 	for _, feature := range features(command) {
 		u, is := hot[hashOf(project, "feature", feature.name)]
 		if inc, there := warned[u.Incident]; is && there {
-			return &Warning{inc, feature.name, u.Uses, u.Failures}
+			return &Warning{inc, feature.name, u.Uses, u.Failures, command}
 		}
 	}
 	return nil
@@ -264,6 +281,9 @@ func (w *Warning) Alternatives() []string {
 	fix := w.Incident.offered(nil)
 	if fix == nil {
 		return []string{}
+	}
+	if stay := w.Incident.staying(fix, w.command); stay != "" {
+		return []string{stay}
 	}
 	return append(append([]string{}, fix.Steps...), fix.Command)
 }

@@ -188,12 +188,15 @@ func earlier(old, entry *Knowledge) bool {
 }
 
 // mayReplace tells whether who wrote an entry may put it in another's place by its words: what somebody else wrote is
-// not taken out of use by a text.
+// not taken out of use by a text. Who may act as any agent, such as the command line with the owner's token, wrote as the entry's author.
 func mayReplace(writer skillrouter.Principal, old, entry *Knowledge) bool {
-	if writer.IsOpen() {
+	switch {
+	case writer.IsOpen():
 		return skillrouter.SameVoice(old.Author, entry.Author)
+	case writer.Has(skillrouter.ScopeCaptain):
+		return entry.Author == writer.AgentID || skillrouter.SameVoice(old.Author, entry.Author)
 	}
-	return writer.Has(skillrouter.ScopeCaptain) && entry.Author == writer.AgentID || writer.Is(old.Author)
+	return writer.Is(old.Author)
 }
 
 // successorsFirst orders hits so that none stands above the entry in its place. One that was not found is read, if it fits.

@@ -22,6 +22,9 @@ func Incidents(t *testing.T, open func(t *testing.T) incident.Service) {
 	}{
 		{"what worked is told at the next failure", incidentsAnswer},
 		{"another program on the same target", incidentsRunner},
+		{"another program with the same words", incidentsInstead},
+		{"a fix is one whatever message it leaves", incidentsMessages},
+		{"a folder that is not there is not gone to", incidentsFolder},
 		{"steps between are the fix", incidentsSteps},
 		{"what nobody did wrong is no incident", incidentsNone},
 		{"what is risky is listed and never offered", incidentsRisky},
@@ -129,6 +132,40 @@ func incidentsRunner(t *testing.T, ctx context.Context, n incident.Service) {
 	}
 }
 
+func incidentsInstead(t *testing.T, ctx context.Context, n incident.Service) {
+	const missing = "zsh: command not found: docker-compose"
+	learn(t, ctx, n, "one", ran("docker-compose up -d", "!"+missing, "docker --version", "29.0", "docker compose up -d", "Started"))
+	if got := answer(t, ctx, n, "docker-compose up -d db", missing); !strings.Contains(got, "worked: `docker compose up -d`") {
+		t.Errorf("answered %q", got)
+	}
+	learn(t, ctx, n, "two", ran("cmake --version", "!zsh: command not found: cmake", "gcc --version", "14.2"))
+	if got := answer(t, ctx, n, "cmake --version", "zsh: command not found: cmake"); got != "" {
+		t.Errorf("another program's version is %q", got)
+	}
+}
+
+func incidentsMessages(t *testing.T, ctx context.Context, n incident.Service) {
+	const said = "black....Failed\n- hook id: black\n- files were modified by this hook"
+	for i, message := range []string{"Mend the basket's total", "Show the invoice's number again", "Say what a token may do"} {
+		commit := fmt.Sprintf("git commit -m %q", message)
+		learn(t, ctx, n, fmt.Sprint(i), ran("ls", message, "git status", message, commit, "!"+said, "git add -A && "+commit, "ok"))
+	}
+	if found := listed(t, ctx, n); len(found) != 1 || len(found[0].Fixes) != 1 || found[0].Fixes[0].Worked != 3 {
+		t.Errorf("commits with other messages are other fixes: %+v", found)
+	}
+}
+
+func incidentsFolder(t *testing.T, ctx context.Context, n incident.Service) {
+	const said = "/bin/bash: line 1: cd: web: No such file or directory"
+	learn(t, ctx, n, "one", ran("cd web && npm test", "!"+said, "npm test", "ok"))
+	if got := answer(t, ctx, n, "cd web && npm run lint", said); !strings.Contains(got, "worked: `npm test`, so without the cd: `npm run lint`") {
+		t.Errorf("answered %q", got)
+	}
+	if got := answer(t, ctx, n, "cd web && rm -rf node_modules", said); !strings.Contains(got, "worked: `npm test` (") {
+		t.Errorf("answered %q", got)
+	}
+}
+
 func incidentsSteps(t *testing.T, ctx context.Context, n incident.Service) {
 	const said = "ruff-format....Failed\n- hook id: ruff-format\n- files were modified by this hook"
 	learn(t, ctx, n, "one", ran("git add a.py", "", "git commit -m one", "!"+said, "git add -u", "", "git commit -m one", "[main 1] one"))
@@ -211,6 +248,12 @@ func incidentsCopies(t *testing.T, ctx context.Context, n incident.Service) {
 	more := append(resolved(), ran("python -m pytest core/tests/test_b.py", noPytest)...)
 	if learned := learn(t, ctx, n, "resumed", more); learned.Steps != 1 || learned.Failures != 1 {
 		t.Errorf("a copy counts: %+v", learned)
+	}
+	short := ran("make deploy", "!deploy: no such file or directory: hosts.yml", "make hosts deploy", "ok")
+	short[0].ID, short[1].ID = "toolu_01HostsAreMissing", "toolu_01HostsAreMade"
+	learn(t, ctx, n, "short", short)
+	if learned := learn(t, ctx, n, "short resumed", append(short, ran("ls", "a", "pwd", "b")...)); learned.Steps != 2 || learned.Failures != 0 {
+		t.Errorf("a copy of two calls counts: %+v", learned)
 	}
 	fresh := resolved()
 	for i := range fresh {

@@ -79,11 +79,18 @@ func (v *Values) Learned(ctx context.Context, draft incident.Draft, of Happens) 
 
 // judge judges an item by what was done after it was told.
 func judge(t *operational.Telling, item *operational.ToldItem, steps []incident.Step, happened map[string]incident.Happened) {
-	item.Judged = true
 	later := func(i int) bool { // of a step without a time only a start is known to be before it
 		at := steps[i].At
 		return at == nil && t.Moment == operational.ToldAtStart || at != nil && !at.Before(t.At)
 	}
+	after := false
+	for i := range steps {
+		after = after || later(i)
+	}
+	if t.Moment == operational.ToldAtStart && !after {
+		return // the steps are those of before it was resumed, or the agent's clock is behind: nothing shows what came of it
+	}
+	item.Judged = true
 	isIncident := item.Kind == router.KindIncident
 	for i, s := range steps {
 		if s.Outcome == incident.Worked && !item.Used && later(i) {

@@ -70,6 +70,23 @@ func (d *world) report(t testing.TB, who skillrouter.Principal, query value.Quer
 	return r
 }
 
+// TestClockBehind learns sessions of an agent whose clock is a day behind: nothing shows what was done after the start.
+func TestClockBehind(t *testing.T) {
+	t.Parallel()
+	d := open(t)
+	before, after := d.at.AddDate(0, 0, -1), d.at.Add(time.Minute)
+	for session, at := range map[string]time.Time{"behind": before, "right": after} {
+		d.tell(session, "p", "knowledge", "one")
+		draft := incident.Draft{Project: "p", Session: session, Steps: []incident.Step{{Command: "ls", Outcome: incident.Worked, At: &at}}}
+		if err := d.Learned(t.Context(), draft, nothing{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := d.report(t, skillrouter.System(), value.Query{}).Total; got.Shown != 2 || got.Judged != 1 {
+		t.Errorf("%+v", got)
+	}
+}
+
 // TestRetirement proposes what was told often and never used, as far as that is known, and nothing else.
 func TestRetirement(t *testing.T) {
 	t.Parallel()
