@@ -192,7 +192,7 @@ func TestMemoryPagesOfNothing(t *testing.T) {
 	}
 	for path, status := range map[string]int{
 		"/ui/lesson?id=none": 404, "/ui/lesson?id=999": 404, "/ui/lesson": 400, "/ui/pattern?id=none": 404, "/ui/gap?id=none": 404, "/ui/gap": 400,
-		"/ui/guard/ledger?rule=none": 404, "/ui/lessons?status=x": 400, "/ui/lessons?cursor=x": 400, "/ui/patterns?cursor=x": 400,
+		"/ui/guard/ledger?rule=none": 200, "/ui/lessons?status=x": 400, "/ui/lessons?cursor=x": 400, "/ui/patterns?cursor=x": 400,
 		"/ui/patterns?cursor=-1": 400, "/ui/guard?cursor=x": 400, "/ui/gaps?status=x": 400, "/ui/gaps?cursor=1.x": 400, "/ui/search?q=x&kind=none": 400,
 		"/ui/escalations?status=none": 400, "/ui/proposals?kind=none": 400, "/ui/guard/ledger?decision=none": 400, "/ui/search?q=" + strings.Repeat("x", 5000): 413,
 	} {
