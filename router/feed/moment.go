@@ -176,7 +176,7 @@ func momentOf(log string, e skillrouter.Event) Moment {
 	m.Detail = cmp.Or(d.Note, d.Reason, d.Summary, d.Why, d.Notes)
 	switch {
 	case e.Type == "agent.state":
-		m.State, m.Detail = d.To, joined("its status was ", d.Status)
+		m.State, m.Detail = d.To, joined("status ", d.Status)
 	case e.Type == "agent.status":
 		if m.State, m.Title = d.Status, d.Current; m.Title == "" {
 			m.Verb = "is"

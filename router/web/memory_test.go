@@ -219,6 +219,28 @@ func TestSearchPageExplains(t *testing.T) {
 	}
 }
 
+// TestSearchPageFolds: what says nearly the same is named beneath the likeliest, with links; what differs in a number stands for itself.
+func TestSearchPageFolds(t *testing.T) {
+	s := openSite(t)
+	var ids []string
+	for _, content := range []string{"run certbot renew on the gateway of the shop", "run certbot renew on the gateway of the shop again", "run certbot renew on the gateway of shop 2"} {
+		made := s.api(http.MethodPost, "/api/knowledge", map[string]any{"category": "runbook", "title": "Renew the gateway certificate", "content": content})
+		ids = append(ids, made["knowledge_id"].(string))
+	}
+	page := s.shows("/ui/search?q=renew+the+gateway+certificate", "And 1 more like it:")
+	if n := strings.Count(page, `<li class="hit">`); n != 2 {
+		t.Errorf("%d hits are shown of two matters", n)
+	}
+	for _, id := range ids {
+		if !strings.Contains(page, "id="+id) {
+			t.Errorf("%s has no link", id)
+		}
+	}
+	if found := s.api(http.MethodPost, "/api/search", map[string]any{"query": "renew the gateway certificate"}); found["count"].(float64) != 3 {
+		t.Errorf("the API answers with %v", found["count"])
+	}
+}
+
 func TestLessonPageAndItsActions(t *testing.T) {
 	s := openSite(t)
 	id := s.lesson("anti_pattern", "Never drop the orders table", map[string]any{"severity": "critical", "related_commands": []string{"DROP TABLE orders"}, "solution": hostile, "tags": []string{"sql"}})
