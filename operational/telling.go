@@ -114,9 +114,9 @@ type TellingQuery struct {
 	Agent     string
 	Project   string
 	SessionID string
-	Check     string    // only what was told before the command of this check of the guard
-	Items     []ToldRef // only where one of these was told
-	Failed    *bool     // only failures, or all but these; what was told before a command and by a search is left out
+	Check     string       // only what was told before the command of this check of the guard
+	Items     []ToldRef    // only where one of these was told
+	Moments   []ToldMoment // only what was told then
 	Since     time.Time
 	Until     time.Time
 	Limit     int

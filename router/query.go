@@ -5,8 +5,10 @@ package router
 
 import (
 	"context"
+	"fmt"
 	"time"
 
+	"skillrouter/learning"
 	"skillrouter/router/classify"
 )
 
@@ -35,6 +37,11 @@ type Item struct {
 	AgentID   string         `json:"agent_id,omitempty"`
 	At        time.Time      `json:"at,omitzero"`
 	Fields    map[string]any `json:"fields,omitempty"` // what else the kind has: status, severity, progress, …
+}
+
+// Says is what the item says, to be compared with what others say.
+func (i *Item) Says() learning.Saying {
+	return learning.Saying{ID: i.ID, Kind: i.Kind, Where: i.Project, Trust: learning.Trust(fmt.Sprint(i.Fields["trust"])), Text: i.Title + "\n" + i.Content}
 }
 
 // Answer is what the router found.

@@ -330,7 +330,12 @@ func TestPermissions(t *testing.T) {
 	if status, raw := s.approve("ada", id, `{"always":true,"pattern":"git push --force origin topic/*","days":2}`); status != http.StatusOK {
 		t.Fatalf("%d %s", status, raw)
 	}
-	_ = ask("a:x", "git push --force origin topic/one", "/work/shop") // uses what was allowed once
+	_ = ask("a:x", "git push --force origin topic/one", "/work/shop")                         // uses what was allowed once
+	for dir, want := range map[string]string{"/work/shop": "allow", "/work/other": "block"} { // as hooks say it: with the folder beside the command
+		if v := s.asked(admin, map[string]any{"tool": "Bash", "args": map[string]any{"command": "git push --force origin topic/two", "cwd": dir}, "agent": "a:y", "folder": "/work/shop", "project": "shop"}); v.Decision != want {
+			t.Errorf("by a hook in %s: %s, want %s", dir, v.Decision, want)
+		}
+	}
 	for command, want := range map[string]string{
 		"git push --force origin topic/one": "allow", "git push --force origin topic/two": "allow", "git push --force origin 'topic/three'": "allow",
 		"git push --force origin topic/two; rm -rf ~": "block", "git push --force origin topic/x topic/y": "block", "git push --force origin topic/$(id)": "block",

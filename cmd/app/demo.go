@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"skillrouter"
 	"skillrouter/cmd/config"
@@ -71,10 +72,27 @@ func (d *demo) Begin(ctx context.Context) error {
 	for _, one := range a.doors {
 		err = errors.Join(err, one.listener.Close())
 	}
-	if err = errors.Join(err, tellStory(ctx, a)); err != nil {
+	if err = errors.Join(err, tellStory(ctx, a, "")); err != nil {
 		return errors.Join(skillrouter.Wrap(skillrouter.Internal, err, "the demo data cannot be put in"), d.stop())
 	}
+	a.life.run(d.base, "the demo's team", func(ctx context.Context) error { return atWork(ctx, a) })
 	return nil
+}
+
+// atWork has the team check in, as agents at work do, until the demo ends: a minute of silence looks as if all had gone.
+func atWork(ctx context.Context, a *App) error {
+	tick := time.NewTicker(a.config.Presence.HeartbeatInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+			if err := tellStory(ctx, a, checkIn); err != nil && ctx.Err() == nil {
+				return err
+			}
+		}
+	}
 }
 
 // End implements web.Demo.
@@ -113,8 +131,11 @@ func (d *demo) Dashboard() http.Handler {
 	return d.app.services.web
 }
 
-// tellStory makes the calls of the story, as the agents of a team make them.
-func tellStory(ctx context.Context, a *App) error {
+// checkIn is the path of the calls by which the team checks in.
+const checkIn = "/heartbeat"
+
+// tellStory makes the calls of the story, as the agents of a team make them; or those alone that go to one path.
+func tellStory(ctx context.Context, a *App, path string) error {
 	owner, err := locate.ReadOwnerToken(a.config.Data)
 	if err != nil {
 		return err
@@ -126,6 +147,9 @@ func tellStory(ctx context.Context, a *App) error {
 		}
 		if err := json.Unmarshal(line, &call); err != nil {
 			return err
+		}
+		if path != "" && path != call.To {
+			continue
 		}
 		request, err := http.NewRequestWithContext(ctx, http.MethodPost, a.URL()+call.To, bytes.NewReader(call.Say))
 		if err != nil {

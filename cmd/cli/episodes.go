@@ -117,10 +117,12 @@ func (s *shell) episodesSearch() *cobra.Command {
 		},
 	}, sends(client.Episodes.Search, &query), func(results episode.Results) int { return len(results.Results) }, func(w io.Writer, results episode.Results) {
 		searched(w, results.Corrected, results.Notice, len(results.Results), "Nothing was found.")
-		for i, hit := range results.Results {
+		for i, one := range learning.FoldAlike(len(results.Results), func(i int) learning.Saying { return results.Results[i].Says() }) {
+			hit := results.Results[one.At]
 			hitHead(w, i, hit.Title, "%s, %s", clean(hit.ID), share(hit.Relevance))
 			fmt.Fprintf(w, "    (%s by %s, %s)\n", clean(hit.EventType), clean(hit.AgentID), ago(s.now(), hit.CreatedAt))
 			indented(w, shortened(hit.Content))
+			printIf(w, "    %s\n", one.Like())
 			explained(w, hit.RelevanceScore, hit.Why)
 		}
 	})

@@ -58,7 +58,8 @@ func (s *shell) searchCommand() *cobra.Command {
 func printFoundKnowledge(w io.Writer, results knowledge.Results) {
 	searched(w, results.Corrected, results.Notice, len(results.Results), "Nothing was found.")
 	printRepairs(w, results.Repairs)
-	for i, hit := range results.Results {
+	for i, one := range learning.FoldAlike(len(results.Results), func(i int) learning.Saying { return results.Results[i].Says() }) {
+		hit := results.Results[one.At]
 		hitHead(w, i, hit.Title, "%s, %s", clean(hit.ID), share(hit.Relevance))
 		about := clean(hit.Category)
 		if len(hit.Tags) > 0 {
@@ -74,13 +75,15 @@ func printFoundKnowledge(w io.Writer, results knowledge.Results) {
 		printIf(w, "    superseded by %s\n", hit.SupersededBy)
 		printIf(w, "    may contradict %s\n", strings.Join(learning.Open(hit.Conflicts), ", "))
 		indented(w, shortened(hit.Content))
+		printIf(w, "    %s\n", one.Like())
 		explained(w, hit.RelevanceScore, hit.Why)
 	}
 }
 
 func printFoundAnywhere(w io.Writer, results search.Answer) {
 	searched(w, results.Corrected, results.Notice, results.Count, "Nothing was found.")
-	for i, hit := range results.Results {
+	for i, one := range learning.FoldAlike(len(results.Results), func(i int) learning.Saying { return results.Results[i].Says() }) {
+		hit := results.Results[one.At]
 		hitHead(w, i, hit.Title, "%s %s, %s", clean(hit.Kind), clean(hit.ID), share(hit.Relevance))
 		var about []string
 		for _, part := range []struct{ before, text string }{{"", hit.Category}, {"project ", hit.Project}, {"by ", hit.Author}} {
@@ -92,6 +95,7 @@ func printFoundAnywhere(w io.Writer, results search.Answer) {
 		printIf(w, "    superseded by %s\n", hit.SupersededBy)
 		printIf(w, "    may contradict %s\n", strings.Join(learning.Open(hit.Conflicts), ", "))
 		indented(w, shortened(hit.Snippet))
+		printIf(w, "    %s\n", one.Like())
 		for _, also := range hit.Also {
 			fmt.Fprintf(w, "    also the %s %s\n", clean(also.Kind), clean(also.Title))
 		}

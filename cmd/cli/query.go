@@ -98,7 +98,8 @@ func printSection(w io.Writer, a router.Section) {
 	if len(a.Items) == 0 && a.Summary == "" {
 		fmt.Fprintln(w, "\nNothing was found.")
 	}
-	for i, item := range a.Items {
+	for i, one := range learning.FoldAlike(len(a.Items), func(i int) learning.Saying { return a.Items[i].Says() }) {
+		item := a.Items[one.At]
 		how := ""
 		if item.Relevance > 0 {
 			how = ", " + share(item.Relevance)
@@ -114,6 +115,7 @@ func printSection(w io.Writer, a router.Section) {
 			}
 			indented(w, strings.Join(parts, ", "))
 		}
+		printIf(w, "    %s\n", one.Like())
 	}
 }
 

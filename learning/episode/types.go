@@ -174,6 +174,11 @@ type Hit struct {
 	Evidence       tfidf.Evidence    `json:"-"` // as knowledge.Hit's
 }
 
+// Says is what the hit says, to be compared with what others say.
+func (h *Hit) Says() learning.Saying {
+	return learning.Saying{ID: h.ID, Kind: "episode", Where: h.Project, Text: h.Title + "\n" + h.Content}
+}
+
 // Results is the answer to an Query.
 type Results struct {
 	Results   []Hit             `json:"results"`

@@ -209,9 +209,9 @@ func because(notes string) string {
 	return ": " + notes
 }
 
-// fullText is an action as a person is shown it.
+// fullText is an action as a person is shown it: a command in the folder that stands beside it, or all that a tool is given.
 func fullText(a rule.Action) string {
-	if text, ok := act.CommandOf(a.Command, a.Tool, a.Args); ok {
+	if text, ok := act.CommandOf(a.Command, a.Tool, a.Args, a.Folder); ok {
 		return text
 	}
 	args, err := json.Marshal(a.Args)

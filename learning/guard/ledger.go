@@ -12,6 +12,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/learning/guard/act"
 	"skillrouter/learning/guard/rule"
 	"skillrouter/learning/lesson"
 )
@@ -305,11 +306,9 @@ func (l *ledger) sweep(ctx context.Context) {
 
 // recorded is what the ledger keeps of a check: secrets are cut out of it, and it is short.
 func recorded(a rule.Action, v rule.Verdict) lesson.CheckRecord {
-	text := a.Command
-	if a.Tool != "" && len(a.Args) > 0 {
-		if args, err := json.Marshal(a.Args); err == nil {
-			text = strings.TrimSpace(text + " " + string(args))
-		}
+	text := fullText(a)
+	if about := act.About(a.Args); strings.HasPrefix(text, "{") && about != "" {
+		text = about + " " + text // which may be cut before it comes to that
 	}
 	r := lesson.CheckRecord{
 		Project: a.Project, Domain: a.Domain, Tool: a.Tool, Decision: v.Decision, Notes: v.Notes,

@@ -91,7 +91,7 @@ func (g *Guards) permitted(action rule.Action, verdict rule.Verdict) *lesson.Per
 			p.Folder != "" && p.Folder != action.Folder, p.Folder == "" && p.Project != action.Project:
 			continue
 		case p.Pattern != "":
-			text, ok := act.CommandOf(action.Command, action.Tool, action.Args)
+			text, ok := act.CommandOf(action.Command, action.Tool, action.Args, action.Folder)
 			want, plain := plainWords(p.Pattern)
 			if !ok || !plain || len(verdict.Recalled) > 0 || !fitsPattern(want, text) {
 				continue

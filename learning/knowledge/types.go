@@ -248,6 +248,11 @@ type Hit struct {
 	Evidence  tfidf.Evidence    `json:"-"`             // see Query.Corpus
 }
 
+// Says is what the hit says, to be compared with what others say.
+func (h *Hit) Says() learning.Saying {
+	return learning.Saying{ID: h.ID, Kind: "knowledge", Where: h.Project, Trust: h.Trust, Text: h.Title + "\n" + h.Content, Against: learning.Open(h.Conflicts)}
+}
+
 // Results is the answer to a Query.
 type Results struct {
 	Results   []Hit             `json:"results"`

@@ -1,6 +1,7 @@
 package lesson
 
 import (
+	"strings"
 	"time"
 
 	"skillrouter"
@@ -56,6 +57,14 @@ type CheckRecord struct {
 	Withheld bool `json:"withheld,omitempty"`
 
 	Asks *Approval `json:"-"` // what is stored with a check that was blocked, so that a person may allow it
+}
+
+// Brief is the action in short: of a tool what its arguments are about, which its record begins with.
+func (c CheckRecord) Brief() string {
+	if about, args, ok := strings.Cut(c.Action, ` {"`); ok && c.Tool != "" && (strings.HasSuffix(args, "}") || strings.HasSuffix(args, "…")) {
+		return about
+	}
+	return c.Action
 }
 
 // NoteOffline is the first note of a check that a hook made by its copy of the rules.

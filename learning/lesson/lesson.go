@@ -7,6 +7,7 @@ package lesson
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"skillrouter/learning"
@@ -354,6 +355,12 @@ type Hit struct {
 	Why        []learning.Reason `json:"why,omitempty"`
 
 	Evidence tfidf.Evidence `json:"-"` // as knowledge.Hit's
+}
+
+// Says is what the hit says, to be compared with what others say.
+func (h *Hit) Says() learning.Saying {
+	said := slices.Concat([]string{string(h.Type), h.Title, h.Context, h.Action, h.Outcome, h.RootCause, h.Solution, h.Body}, h.Alternatives, h.RelatedCommands)
+	return learning.Saying{ID: h.ID, Kind: "lesson", Where: h.Project + " " + h.Domain, Trust: h.Trust, Text: strings.Join(said, "\n")}
 }
 
 // Results is the answer to a Query.

@@ -135,8 +135,7 @@ func (s *Store) Tellings(ctx context.Context, q operational.TellingQuery) (telli
 		{q.Project != "", "project = ?", q.Project},
 		{q.SessionID != "", "session_id = ?", q.SessionID},
 		{q.Check != "", "moment = 'command' AND about = ?", q.Check},
-		{q.Failed != nil && *q.Failed, "moment = ?", operational.ToldAtFailure},
-		{q.Failed != nil && !*q.Failed, "moment IN ?", []operational.ToldMoment{operational.ToldAtStart, operational.ToldAtPrompt, operational.ToldAsked}},
+		{len(q.Moments) > 0, "moment IN ?", q.Moments},
 		{!q.Since.IsZero(), "at >= ?", millis(q.Since)},
 		{!q.Until.IsZero(), "at < ?", millis(q.Until)},
 	} {

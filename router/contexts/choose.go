@@ -119,7 +119,7 @@ func (c *choice) choose(candidates []candidate) Context {
 		others = slices.DeleteFunc(others, func(r *rated) bool { return r == best })
 		if c.take(best) {
 			for _, r := range others {
-				jaccard, _ := likeness(&best.words, &r.words)
+				jaccard, _ := learning.Likeness(best.words.terms, r.words.terms)
 				r.alike = max(r.alike, jaccard)
 			}
 		}
@@ -313,7 +313,7 @@ func sayTheSame(a, b *words) bool {
 	if min(len(a.terms), len(b.terms)) < duplicateTerms || !slices.Equal(a.sharp, b.sharp) {
 		return false
 	}
-	jaccard, contained := likeness(a, b)
+	jaccard, contained := learning.Likeness(a.terms, b.terms)
 	return jaccard >= duplicateJaccard || contained >= duplicateContained
 }
 

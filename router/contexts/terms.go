@@ -6,10 +6,9 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
-	"unicode"
 
 	"skillrouter"
+	"skillrouter/learning"
 	"skillrouter/router"
 	"skillrouter/tfidf"
 	"skillrouter/tfidf/text"
@@ -139,8 +138,6 @@ type words struct {
 	length int      // in terms
 }
 
-var negations = map[string]bool{"not": true, "never": true, "no": true, "without": true, "dont": true, "don't": true, "avoid": true, "cannot": true}
-
 // readWords reads a text's words.
 func readWords(title, body string) words {
 	w := words{title: distinct(hashes(text.Terms(title), nil))}
@@ -165,7 +162,7 @@ func readWords(title, body string) words {
 func hashes(stems []string, sharp *[]uint64) []uint64 {
 	list := make([]uint64, 0, len(stems))
 	for _, stem := range stems {
-		if sharp != nil && (negations[stem] || strings.ContainsFunc(stem, unicode.IsDigit)) {
+		if sharp != nil && learning.Sharp(stem) {
 			*sharp = append(*sharp, termHash(stem))
 		}
 		if !text.StopWord(stem) {
@@ -219,26 +216,4 @@ func sortedValues(m map[uint64]float64) []float64 {
 	}
 	slices.Sort(list)
 	return list
-}
-
-// likeness is the share of terms that two texts have in common (Jaccard), and
-// the share that the shorter one has in common with the other.
-func likeness(a, b *words) (jaccard, contained float64) {
-	common := 0
-	for i, j := 0, 0; i < len(a.terms) && j < len(b.terms); {
-		switch {
-		case a.terms[i] < b.terms[j]:
-			i++
-		case a.terms[i] > b.terms[j]:
-			j++
-		default:
-			common++
-			i++
-			j++
-		}
-	}
-	if common == 0 {
-		return 0, 0
-	}
-	return float64(common) / float64(len(a.terms)+len(b.terms)-common), float64(common) / float64(min(len(a.terms), len(b.terms)))
 }

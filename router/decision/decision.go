@@ -4,6 +4,7 @@ package decision
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"time"
 
@@ -163,7 +164,9 @@ func onceEach(found []operational.Escalation) (matters []Matter) {
 			i = len(matters)
 			place[id], matters = i, append(matters, Matter{Escalation: e})
 		}
-		matters[i].To, matters[i].IDs = append(matters[i].To, e.To), append(matters[i].IDs, e.ID)
+		if matters[i].IDs = append(matters[i].IDs, e.ID); !slices.Contains(matters[i].To, e.To) {
+			matters[i].To = append(matters[i].To, e.To)
+		}
 	}
 	return matters
 }

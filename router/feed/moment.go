@@ -176,9 +176,11 @@ func momentOf(log string, e skillrouter.Event) Moment {
 	m.Detail = cmp.Or(d.Note, d.Reason, d.Summary, d.Why, d.Notes)
 	switch {
 	case e.Type == "agent.state":
-		m.State, m.Detail = d.To, d.Status
+		m.State, m.Detail = d.To, joined("status ", d.Status)
 	case e.Type == "agent.status":
-		m.State, m.Title = d.Status, d.Current
+		if m.State, m.Title = d.Status, d.Current; m.Title == "" {
+			m.Verb = "is"
+		}
 	case m.Kind == KindApproval:
 		m.State, m.Detail = d.State, joined("by ", d.By)
 	case m.About == "check":
@@ -244,7 +246,7 @@ func MessageText(context json.RawMessage) string {
 func momentOfCheck(c lesson.CheckRecord) Moment {
 	m := Moment{
 		ID: "checks:" + strconv.FormatInt(c.Number, 10), At: c.At, Kind: KindCheck, Type: lesson.EventActionChecked, Agent: c.Agent, Project: c.Project,
-		Title: strings.TrimSpace(c.Tool + " " + c.Action), State: string(c.Decision), About: "check", Subject: c.ID, Withheld: c.Withheld,
+		Title: strings.TrimSpace(c.Tool + " " + c.Brief()), State: string(c.Decision), About: "check", Subject: c.ID, Withheld: c.Withheld,
 	}
 	switch c.Decision {
 	case rule.DecisionBlock:
@@ -269,6 +271,7 @@ func momentOfCheck(c lesson.CheckRecord) Moment {
 // momentsTold are the verbs of tellings.
 var momentsTold = map[operational.ToldMoment]string{
 	operational.ToldAtStart: "began, and was told", operational.ToldAtPrompt: "was told with a prompt", operational.ToldAsked: "asked, and was told",
+	operational.ToldBySearch: "searched, and was told",
 }
 
 func momentOfTelling(t operational.Telling) Moment {

@@ -394,8 +394,11 @@ func (t *Timeline) checks(query TimelineQuery, span learning.TimeRange, blocksOn
 func (t *Timeline) tellings(query TimelineQuery, span learning.TimeRange, told, failed bool) func(context.Context, int64, int) ([]numbered, int64, error) {
 	return func(ctx context.Context, before int64, limit int) (found []numbered, next int64, err error) {
 		q := operational.TellingQuery{Before: before, Agent: query.Agent, Project: query.Project, Since: span.From, Until: span.To, Limit: limit}
-		if told != failed {
-			q.Failed = &failed
+		if told { // what was told before a command is in the moment of the check
+			q.Moments = []operational.ToldMoment{operational.ToldAtStart, operational.ToldAtPrompt, operational.ToldAsked, operational.ToldBySearch}
+		}
+		if failed {
+			q.Moments = append(q.Moments, operational.ToldAtFailure)
 		}
 		tellings, err := t.ports.Tellings.Told(ctx, q)
 		for _, one := range tellings {

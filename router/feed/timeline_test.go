@@ -51,13 +51,17 @@ func atWork(t *testing.T) (*feed.Timeline, *operational.Tellings) {
 	tellings := operational.NewTellings(b.Operational, operational.TellingOptions{})
 	now := time.Now().UTC()
 	checks := ledger{
-		{Number: 1, ID: "c1", Agent: "a", Action: "make test", Decision: rule.DecisionAllow, At: now.Add(-time.Hour)},
-		{Number: 2, ID: "c2", Agent: "a", Action: "rm -rf /", Decision: rule.DecisionBlock, At: now, Matches: []rule.Match{{RuleID: "r", Title: "Never delete all"}}},
+		{Number: 1, ID: "c3", Agent: "e", Tool: "Bash", Action: `ls -la {"command":"ls -la","cwd":"/w"}`, Decision: rule.DecisionAllow, At: now.Add(-2 * time.Hour)},
+		{Number: 2, ID: "c4", Agent: "e", Tool: "Edit", Action: `/w/main.go {"content":"package m…`, Decision: rule.DecisionAllow, At: now.Add(-2 * time.Hour)},
+		{Number: 3, ID: "c1", Agent: "a", Action: "make test", Decision: rule.DecisionAllow, At: now.Add(-time.Hour)},
+		{Number: 4, ID: "c2", Agent: "a", Action: "rm -rf /", Decision: rule.DecisionBlock, At: now, Matches: []rule.Match{{RuleID: "r", Title: "Never delete all"}}},
 	}
 	for i := range 5 {
 		b.Task(t, fmt.Sprint("task ", i))
 		b.Episode(t)
 	}
+	tellings.Note(operational.Telling{Agent: "a", Moment: operational.ToldAtCommand, Items: []operational.ToldItem{{Kind: "guard", ID: "r"}}}) // the check says it
+	tellings.Note(operational.Telling{Agent: "a", Moment: operational.ToldBySearch, Items: []operational.ToldItem{{Kind: "knowledge", ID: "k"}}})
 	b.Signal(t, "a", "b", "message")
 	b.Signal(t, "c", "d", "message")
 	tellings.Note(operational.Telling{Agent: "a", Moment: operational.ToldAtFailure, About: "npm test"})
@@ -106,7 +110,7 @@ func TestTimelineIsOneLine(t *testing.T) {
 			t.Errorf("an episode has the title %q", m.Title)
 		}
 	}
-	if diff := cmp.Diff(map[string]int{feed.KindTask: 5, feed.KindMemory: 5, feed.KindMessage: 2, feed.KindCheck: 1, feed.KindBlock: 1, feed.KindTold: 1, feed.KindFailure: 1}, count); diff != "" {
+	if diff := cmp.Diff(map[string]int{feed.KindTask: 5, feed.KindMemory: 5, feed.KindMessage: 2, feed.KindCheck: 3, feed.KindBlock: 1, feed.KindTold: 2, feed.KindFailure: 1}, count); diff != "" {
 		t.Errorf("kinds (-want +got):\n%s", diff)
 	}
 	for _, limit := range []int{1, 2, 3, 7} {
@@ -125,8 +129,10 @@ func TestTimelineFilters(t *testing.T) {
 	}{
 		"blocks":                {feed.TimelineQuery{Kinds: []string{feed.KindBlock}}, []string{"a was stopped before rm -rf / block"}},
 		"failures, told once":   {feed.TimelineQuery{Kinds: []string{feed.KindFailure}}, []string{"a failed at npm test failed"}},
+		"a tool, in short":      {feed.TimelineQuery{Kinds: []string{feed.KindCheck}, Agent: "e"}, []string{"e ran Edit /w/main.go allow", "e ran Bash ls -la allow"}},
+		"told by a search":      {feed.TimelineQuery{Kinds: []string{feed.KindTold}, Agent: "a"}, []string{"a searched, and was told 1 memory"}},
 		"what one was told":     {feed.TimelineQuery{Kinds: []string{feed.KindTold}, Agent: "b"}, []string{"b began, and was told 1 memory"}},
-		"checks in a range":     {feed.TimelineQuery{Kinds: []string{feed.KindCheck}, Range: "7d"}, []string{"a was stopped before rm -rf / block", "a ran make test allow"}},
+		"checks in a range":     {feed.TimelineQuery{Kinds: []string{feed.KindCheck}, Range: "7d", Agent: "a"}, []string{"a was stopped before rm -rf / block", "a ran make test allow"}},
 		"nothing in a range":    {feed.TimelineQuery{Range: "2001-01-01..2001-01-02"}, nil},
 		"messages of one":       {feed.TimelineQuery{Kinds: []string{feed.KindMessage}, Agent: "d"}, []string{"c wrote"}},
 		"messages in a range":   {feed.TimelineQuery{Kinds: []string{feed.KindMessage}, Agent: "d", Range: "1h"}, []string{"c wrote"}},

@@ -38,7 +38,15 @@ func alone[T any](thing *T, of func(*T) entry, format string, args ...any) strin
 	return f.String()
 }
 
-// addEntries shortens the things to what an answer may hold and appends them.
+// saying is what a thing says that a search found; of others nothing, and none is folded.
+func saying(thing any) (s learning.Saying) {
+	if one, found := thing.(interface{ Says() learning.Saying }); found {
+		s = one.Says()
+	}
+	return s
+}
+
+// addEntries shortens the things to what an answer may hold and appends them. What says nearly what a higher one says is named beneath that one.
 func addEntries[T any](f *fence, list []T, of func(*T) entry) {
 	f.explain()
 	entries, texts := make([]entry, len(list)), make([][]*string, len(list))
@@ -46,9 +54,13 @@ func addEntries[T any](f *fence, list []T, of func(*T) entry) {
 		entries[i] = of(&list[i])
 		texts[i] = entries[i].texts
 	}
+	folds, place := learning.FoldAlike(len(list), func(i int) learning.Saying { return saying(&list[i]) }), 0 // by the texts as they were
 	for i, cut := range fitTexts(texts) {
-		label, lines := entries[i].said(cut)
-		f.add(strings.TrimSpace(fmt.Sprintf("%d. %s", i+1, label)), lines...)
+		label, lines := entries[i].said(cut) // which notes what was cut, for programs too
+		if place < len(folds) && folds[place].At == i {
+			f.add(strings.TrimSpace(fmt.Sprintf("%d. %s", place+1, label)), append(lines, folds[place].Like())...)
+			place++
+		}
 	}
 }
 

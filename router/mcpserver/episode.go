@@ -222,6 +222,14 @@ func shortenFields(list []episodeView) {
 	}
 }
 
+// Says is what an episode that was found says, to be compared with what others say.
+func (e *episodeView) Says() (s learning.Saying) {
+	if e.RelevanceScore != nil {
+		s = learning.Saying{ID: e.ID, Kind: "episode", Where: e.Project, Text: e.Title + "\n" + e.Content}
+	}
+	return s
+}
+
 func episodeEntry(e *episodeView) entry {
 	whole := len(e.Content)
 	return entry{[]*string{&e.Title, &e.Content}, func(int) (string, []string) {

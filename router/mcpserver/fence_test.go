@@ -173,3 +173,24 @@ func TestOneLargeMessageIsComplete(t *testing.T) {
 		t.Errorf("a message of %d bytes is not whole: %.200s", len(largest), text)
 	}
 }
+
+// TestNearlyTheSameIsToldOnce: a model reads each matter once, with the ids of what says nearly the same; programs are given all.
+func TestNearlyTheSameIsToldOnce(t *testing.T) {
+	h := &house{}
+	client := dial(t, mcpserver.New(h.services(), mcpserver.Options{Agent: "ada", Toolsets: toolsets(t, "all")}))
+	const content = "run certbot renew on the gateway of the shop"
+	for _, more := range []string{"", " again", " if it does not renew itself"} {
+		if text, _, failed := call(t, client, "store_knowledge", map[string]any{"category": "runbook", "title": "Renew the gateway certificate", "content": content + more}); failed {
+			t.Fatal(text)
+		}
+	}
+	for _, tool := range []string{"search_knowledge"} {
+		text, given, failed := call(t, client, tool, map[string]any{"query": "Renew the gateway certificate"})
+		if failed || strings.Count(text, "certbot") != 2 || strings.Count(text, "and 1 more like it: ") != 1 {
+			t.Errorf("%s: %s", tool, text)
+		}
+		if n := strings.Count(fmt.Sprint(given), "certbot"); n != 3 {
+			t.Errorf("%s gives a program %d of 3", tool, n)
+		}
+	}
+}

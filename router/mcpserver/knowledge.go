@@ -130,6 +130,11 @@ func fullKnowledge(e knowledge.Knowledge) (oneKnowledge, string) {
 	return oneKnowledge{hit, notice}, f.String()
 }
 
+// Says is what the entry says, to be compared with what others say.
+func (h *knowledgeHit) Says() learning.Saying {
+	return learning.Saying{ID: h.ID, Kind: "knowledge", Where: h.Project, Trust: h.Trust, Text: h.Title + "\n" + h.Content, Against: h.Conflicts}
+}
+
 func knowledgeEntry(hit *knowledgeHit) entry {
 	whole := len(hit.Content)
 	return entry{[]*string{&hit.Title, &hit.Content}, func(int) (string, []string) {

@@ -240,6 +240,15 @@ func shownLesson(l lesson.Lesson) lessonView {
 	}
 }
 
+// Says is what a lesson that was found says, to be compared with what others say.
+func (l *lessonView) Says() (s learning.Saying) {
+	if l.RelevanceScore != nil {
+		said := slices.Concat([]string{string(l.Type), l.Title, l.Context, l.Action, l.Outcome, l.RootCause, l.Solution, l.Body}, l.Alternatives, l.RelatedCommands)
+		s = learning.Saying{ID: l.ID, Kind: "lesson", Where: l.Project + " " + l.Domain, Trust: l.Trust, Text: strings.Join(said, "\n")}
+	}
+	return s
+}
+
 func lessonEntry(l *lessonView) entry {
 	texts := []*string{&l.Title, &l.Solution, &l.RootCause, &l.Outcome, &l.Context, &l.Action}
 	texts = append(append(append(texts, each(l.Alternatives)...), each(l.RelatedCommands)...), &l.Body)

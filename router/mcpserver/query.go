@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"skillrouter"
+	"skillrouter/learning"
 	"skillrouter/router"
 	"skillrouter/router/classify"
 )
@@ -35,6 +36,7 @@ func shownAnswer(found router.Answer) (answer, string) {
 	if len(found.Sections) > 0 {
 		return shownSections(out)
 	}
+	folds := foldItems(out.Items) // by the texts as they are
 	left := fitItems(out.Items)
 	f := newFence("Asked: %s (confidence %.2f, from %s).", found.QueryType, found.Confidence, found.Source)
 	for _, also := range found.Also {
@@ -52,7 +54,7 @@ func shownAnswer(found router.Answer) (answer, string) {
 	if found.Summary != "" { // it names tasks and agents in their owners' words
 		f.add("In short:", found.Summary)
 	}
-	addItems(f, out.Items, left)
+	addItems(f, out.Items, folds, left)
 	return out, f.String()
 }
 
@@ -65,6 +67,10 @@ func shownSections(out answer) (answer, string) {
 	for _, section := range out.Sections {
 		items = append(items, section.Items...)
 		ends = append(ends, len(items))
+	}
+	var folds [][]learning.Folded
+	for _, section := range out.Sections {
+		folds = append(folds, foldItems(section.Items))
 	}
 	left := fitItems(items)
 	out.Notice = notice
@@ -81,11 +87,16 @@ func shownSections(out answer) (answer, string) {
 			said += "\nNothing was found."
 		}
 		f.add(fmt.Sprintf("Question %d:", i+1), section.Query, said)
-		addItems(f, section.Items, left[begin:ends[i]])
+		addItems(f, section.Items, folds[i], left[begin:ends[i]])
 		begin = ends[i]
 	}
 	out.Items = out.Sections[0].Items
 	return out, f.String()
+}
+
+// foldItems puts items that say nearly the same beneath the first of them.
+func foldItems(items []router.Item) []learning.Folded {
+	return learning.FoldAlike(len(items), func(i int) learning.Saying { return items[i].Says() })
 }
 
 // fitItems shortens items to what an answer may hold, and returns how many bytes of each content were left out.
@@ -102,8 +113,9 @@ func fitItems(items []router.Item) []int {
 }
 
 // addItems puts items into the fence.
-func addItems(f *fence, items []router.Item, left []int) {
-	for i, item := range items {
+func addItems(f *fence, items []router.Item, folds []learning.Folded, left []int) {
+	for i, one := range folds {
+		item := items[one.At]
 		var fields string
 		if len(item.Fields) > 0 {
 			if raw, err := json.Marshal(item.Fields); err == nil {
@@ -115,6 +127,6 @@ func addItems(f *fence, items []router.Item, left []int) {
 			label += ", " + author(item.AgentID)
 		}
 		f.add(label,
-			attributes("id", item.ID, "project", item.Project), item.Title, item.Content, fields, cutNote(left[i]))
+			attributes("id", item.ID, "project", item.Project), item.Title, item.Content, fields, cutNote(left[one.At]), one.Like())
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"skillrouter"
+	"skillrouter/learning"
 	"skillrouter/tfidf/text"
 )
 
@@ -49,7 +50,8 @@ func foldAlike(hits []Hit, limit int) []Hit {
 			break
 		}
 		at := slices.IndexFunc(kept, func(other Hit) bool {
-			return other.Kind != hit.Kind && overlapOf(other.words, hit.words) >= alike
+			overlap, _ := learning.Likeness(other.words, hit.words)
+			return other.Kind != hit.Kind && overlap >= alike
 		})
 		if at < 0 {
 			kept = append(kept, hit)
@@ -63,23 +65,4 @@ func foldAlike(hits []Hit, limit int) []Hit {
 		first.Also = append(first.Also, Ref{hit.Kind, hit.ID, hit.Title})
 	}
 	return kept
-}
-
-// overlapOf is how many of the words of two bags, of those that either has, both have.
-func overlapOf(a, b []uint32) float64 {
-	if len(a) == 0 || len(b) == 0 {
-		return 0
-	}
-	both := 0
-	for i, j := 0, 0; i < len(a) && j < len(b); {
-		switch {
-		case a[i] < b[j]:
-			i++
-		case a[i] > b[j]:
-			j++
-		default:
-			both, i, j = both+1, i+1, j+1
-		}
-	}
-	return float64(both) / float64(len(a)+len(b)-both)
 }

@@ -90,6 +90,11 @@ type Hit struct {
 	place float64  // Relevance as the caller's project and the hit's trust have it: the order of the answer
 }
 
+// Says is what the hit says, to be compared with what others say.
+func (h *Hit) Says() learning.Saying {
+	return learning.Saying{ID: h.ID, Kind: h.Kind, Where: h.Project, Trust: learning.Trust(h.Trust), Text: h.Title + "\n" + h.Snippet, Against: learning.Open(h.Conflicts)}
+}
+
 // Ref names something that was found.
 type Ref struct {
 	Kind  string `json:"kind"`

@@ -146,3 +146,20 @@ func TestDecideForged(t *testing.T) {
 		t.Errorf("%d incidents wait after forged forms", len(got))
 	}
 }
+
+// TestNoLinkToNowhere follows what agents were told to its page, shows a tool's call as people read it, and each matter's address once.
+func TestNoLinkToNowhere(t *testing.T) {
+	s := openSite(t)
+	s.lesson("anti_pattern", "Never wipe the cache", map[string]any{"severity": "critical", "related_commands": []string{"cachectl wipe"}})
+	s.api(http.MethodPost, "/check/anti-pattern", map[string]any{"agent": "ann", "tool": "Bash", "folder": "/w", "args": map[string]any{"command": "cachectl wipe --all", "cwd": "/w"}})
+	s.api(http.MethodPost, "/check/anti-pattern", map[string]any{"agent": "ann", "tool": "Write", "args": map[string]any{"content": strings.Repeat("x", 5000), "file_path": "/w/main.go"}})
+	if page := s.shows("/ui/timeline", "Bash cachectl wipe --all", "Write /w/main.go"); strings.Contains(page, "file_path") || strings.Contains(page, "cwd") {
+		t.Error("a call is shown as JSON")
+	}
+	s.shows("/ui/guard/ledger?rule=editing", "which is no rule")
+	if page := s.get("/ui/decide", http.StatusOK); strings.Contains(page, "captain, captain") {
+		t.Error("one addressee is named twice")
+	}
+	made := s.api(http.MethodPost, "/api/knowledge", map[string]any{"category": "c", "title": "t", "content": "c", "tags": []string{"one", "two"}})
+	s.shows("/ui/memory?kind=knowledge&id="+fmt.Sprint(made["knowledge_id"]), "one, two")
+}

@@ -154,9 +154,10 @@ func (s *Server) ledger(v *visit) (any, error) {
 	}
 	if filter.RuleID != "" {
 		rule, err := s.services.Guard.Rule(v.context(), filter.RuleID)
-		if err != nil {
+		if err != nil && skillrouter.CodeOf(err) != skillrouter.NotFound { // its checks outlive a rule
 			return nil, err
 		}
+		rule.ID = filter.RuleID
 		page.Rule = &rule
 	}
 	return page, nil

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 
@@ -56,7 +57,7 @@ func (s *Server) incidents(v *visit) (any, error) {
 		page.Projects = append(page.Projects, option{Value: p.Project, Name: name + " (" + strconv.Itoa(p.Incidents) + ")", Chosen: p.Project == page.Project})
 	}
 	if !slices.ContainsFunc(page.Projects, func(o option) bool { return o.Chosen }) {
-		page.Projects = append(page.Projects, option{Value: page.Project, Name: page.Project, Chosen: true})
+		page.Projects = append(page.Projects, option{Value: page.Project, Name: cmp.Or(page.Project, "none yet"), Chosen: true})
 	}
 	filter := incident.Filter{Project: page.Project, Query: page.Query, Cursor: v.value("cursor"), Limit: pageRows}
 	if v.value("sessions") == "2" {

@@ -192,7 +192,7 @@ func TestMemoryPagesOfNothing(t *testing.T) {
 	}
 	for path, status := range map[string]int{
 		"/ui/lesson?id=none": 404, "/ui/lesson?id=999": 404, "/ui/lesson": 400, "/ui/pattern?id=none": 404, "/ui/gap?id=none": 404, "/ui/gap": 400,
-		"/ui/guard/ledger?rule=none": 404, "/ui/lessons?status=x": 400, "/ui/lessons?cursor=x": 400, "/ui/patterns?cursor=x": 400,
+		"/ui/guard/ledger?rule=none": 200, "/ui/lessons?status=x": 400, "/ui/lessons?cursor=x": 400, "/ui/patterns?cursor=x": 400,
 		"/ui/patterns?cursor=-1": 400, "/ui/guard?cursor=x": 400, "/ui/gaps?status=x": 400, "/ui/gaps?cursor=1.x": 400, "/ui/search?q=x&kind=none": 400,
 		"/ui/escalations?status=none": 400, "/ui/proposals?kind=none": 400, "/ui/guard/ledger?decision=none": 400, "/ui/search?q=" + strings.Repeat("x", 5000): 413,
 	} {
@@ -216,6 +216,28 @@ func TestSearchPageExplains(t *testing.T) {
 	}
 	if page = s.shows("/ui/search?q=gateway&project=billing", "certbot"); strings.Contains(page, "The gateway certificate expired") {
 		t.Error("an episode of another project is shown")
+	}
+}
+
+// TestSearchPageFolds: what says nearly the same is named beneath the likeliest, with links; what differs in a number stands for itself.
+func TestSearchPageFolds(t *testing.T) {
+	s := openSite(t)
+	var ids []string
+	for _, content := range []string{"run certbot renew on the gateway of the shop", "run certbot renew on the gateway of the shop again", "run certbot renew on the gateway of shop 2"} {
+		made := s.api(http.MethodPost, "/api/knowledge", map[string]any{"category": "runbook", "title": "Renew the gateway certificate", "content": content})
+		ids = append(ids, made["knowledge_id"].(string))
+	}
+	page := s.shows("/ui/search?q=renew+the+gateway+certificate", "And 1 more like it:")
+	if n := strings.Count(page, `<li class="hit">`); n != 2 {
+		t.Errorf("%d hits are shown of two matters", n)
+	}
+	for _, id := range ids {
+		if !strings.Contains(page, "id="+id) {
+			t.Errorf("%s has no link", id)
+		}
+	}
+	if found := s.api(http.MethodPost, "/api/search", map[string]any{"query": "renew the gateway certificate"}); found["count"].(float64) != 3 {
+		t.Errorf("the API answers with %v", found["count"])
 	}
 }
 

@@ -138,9 +138,9 @@ func (o *overTime) draw(report operational.FigureReport, days string) {
 	moments := func(kind string) string {
 		return link(timelinePath, "kind", kind, "range", days+"d", "project", report.Project)
 	}
-	byTool := []behind{}
+	byTool := []behind{{"what agents do", "/ui/timeline"}}
 	if len(o.Tools) > 0 {
-		byTool = append(byTool, behind{"by tool", "#tools"})
+		byTool = []behind{{"by tool", "#tools"}}
 	}
 	worth := link("/ui/value", "days", days, "project", report.Project)
 	type family struct {
@@ -180,8 +180,8 @@ func (o *overTime) draw(report operational.FigureReport, days string) {
 			{"Signals", number64(func(f operational.FigureSums) int64 { return f.Team.Signals })},
 		}},
 		{"Milliseconds to answer", true, []behind{{"health", "/ui/health"}}, []column{
-			{"Median", took(func(f operational.FigureSums) float64 { return f.Team.Median })},
-			{"95 of 100", took(func(f operational.FigureSums) float64 { return f.Team.Slow })},
+			{"Median, ms", took(func(f operational.FigureSums) float64 { return f.Team.Median })},
+			{"95 of 100, ms", took(func(f operational.FigureSums) float64 { return f.Team.Slow })},
 		}},
 	} {
 		if f.team && report.Total.Team == nil {

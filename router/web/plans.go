@@ -32,7 +32,7 @@ func (s *Server) sessionsOf(v *visit) (any, error) {
 }
 
 func (s *Server) session(v *visit) (any, error) {
-	session, err := s.services.Sessions.Session(v.Context(), v.value("id"))
+	session, err := s.sessionOrRun(v)
 	if err != nil {
 		return nil, err
 	}
@@ -40,6 +40,20 @@ func (s *Server) session(v *visit) (any, error) {
 	page := sessionDetail{Session: session, Range: s.rangeOf(session)}
 	page.Steps, page.More, err = s.replay(v, session)
 	return page, err
+}
+
+// sessionOrRun is the session that a page is about or, of an agent that began none by name, its latest run.
+func (s *Server) sessionOrRun(v *visit) (operational.Session, error) {
+	id := v.value("agent")
+	if id == "" || v.value("id") != "" || s.services.Presence == nil {
+		return s.services.Sessions.Session(v.Context(), v.value("id"))
+	}
+	agent, err := s.services.Presence.Agent(v.Context(), id)
+	run := operational.Session{AgentID: agent.ID, Status: operational.SessionOpen, Goal: agent.CurrentTask, StartedAt: agent.StartedAt}
+	if agent.State == operational.AgentOffline {
+		run.Status, run.EndedAt = operational.SessionEnded, &agent.LastSeen
+	}
+	return run, err
 }
 
 // sessionDetail is a session with what was done in it.

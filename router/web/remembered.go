@@ -140,6 +140,7 @@ type rememberedView struct {
 type memoryMember struct {
 	Name, Value string
 	At          *time.Time // if it is one
+	Path        string     // of what it names, if that has a page
 }
 
 // memoryVersion is what a memory said before, as far as it differs from what it said next.
@@ -207,6 +208,18 @@ func (s *Server) remembered(v *visit, of kind.Memory) (*rememberedView, error) {
 		case of.Page.Text:
 			page.Text = m.Value
 		default:
+			switch m.Name {
+			case "agent_id", "author":
+				m.Path = link(agentPath, "id", m.Value)
+			case "project":
+				m.Path = link(timelinePath, "project", m.Value)
+			case "session_id": // episodes may name one that nobody began
+				if s.services.Sessions != nil {
+					if _, err := s.services.Sessions.Session(ctx, m.Value); err == nil {
+						m.Path = link("/ui/session", "id", m.Value)
+					}
+				}
+			}
 			page.Members = append(page.Members, m)
 		}
 	}
@@ -363,7 +376,10 @@ func membersOf(row any) (members []memoryMember, err error) {
 			return nil, err
 		}
 		m := memoryMember{Name: asText(name)}
-		if json.Unmarshal(value, &m.Value) != nil {
+		var list []string
+		if json.Unmarshal(value, &list) == nil {
+			m.Value = strings.Join(list, ", ")
+		} else if json.Unmarshal(value, &m.Value) != nil {
 			m.Value = string(value)
 		}
 		if at, err := time.Parse(time.RFC3339, m.Value); err == nil {

@@ -6,6 +6,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/router/kind"
 	"skillrouter/router/search"
 )
 
@@ -26,6 +27,7 @@ type searchView struct {
 // searchHit is a hit, and why it was found.
 type searchHit struct {
 	search.Hit
+	Alike []memoryHit // that say nearly the same
 	Parts []scorePart
 }
 
@@ -58,8 +60,13 @@ func (s *Server) search(v *visit) (any, error) {
 		return nil, err
 	}
 	page.Asked, page.Found = true, found
-	for _, hit := range found.Results {
-		page.Hits = append(page.Hits, searchHit{hit, scoreParts(hit.Why, hit.RelevanceScore)})
+	for _, one := range learning.FoldAlike(len(found.Results), func(i int) learning.Saying { return found.Results[i].Says() }) {
+		row := found.Results[one.At]
+		hit := searchHit{Hit: row, Parts: scoreParts(row.Why, row.RelevanceScore)}
+		for _, id := range one.More {
+			hit.Alike = append(hit.Alike, memoryHit{kind.Hit{ID: id}, memoryPath(row.Kind, id)})
+		}
+		page.Hits = append(page.Hits, hit)
 	}
 	return page, nil
 }

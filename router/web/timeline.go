@@ -1,6 +1,7 @@
 package web
 
 import (
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -109,17 +110,19 @@ func momentPath(m feed.Moment) string {
 	case "knowledge", "episode", "fact", "procedure":
 		return memoryPath(m.About, m.Subject)
 	case "check":
-		return link("/ui/guard/ledger", "agent", m.Agent)
+		return link("/ui/guard/ledger", "agent", m.Agent) + "#check-" + url.QueryEscape(m.Subject)
 	case "approval", "permission":
-		return "/ui/guard/approvals"
+		return "/ui/guard/approvals#" + m.About + "-" + url.QueryEscape(m.Subject)
 	case "rule":
 		return link("/ui/guard/ledger", "rule", m.Subject)
 	case "escalation":
-		return "/ui/escalations"
-	case "proposal", "transcript":
+		return "/ui/escalations#escalation-" + url.QueryEscape(m.Subject)
+	case "proposal":
+		return "/ui/proposals#proposal-" + url.QueryEscape(m.Subject)
+	case "transcript":
 		return "/ui/proposals"
 	case "reminder":
-		return "/ui/reminders"
+		return "/ui/reminders#reminder-" + url.QueryEscape(m.Subject)
 	}
 	return ""
 }
@@ -127,14 +130,12 @@ func momentPath(m feed.Moment) string {
 // toldPath is where a memory leads that an agent was told.
 func toldPath(item operational.ToldItem) string {
 	switch item.Kind {
-	case "lesson", "principle", "guard":
+	case "lesson", "principle", "pattern", "task", "session":
 		if strings.Contains(item.ID, ":") { // a rule that came with the router, or of a pack: it has no lesson
 			return link("/ui/guard/ledger", "rule", item.ID)
 		}
-		return link("/ui/lesson", "id", item.ID)
-	case "pattern", "task", "session":
-		return link("/ui/"+item.Kind, "id", item.ID)
-	case "rule":
+		return link("/ui/"+strings.Replace(item.Kind, "principle", "lesson", 1), "id", item.ID)
+	case "rule", "guard": // of a lesson, of a pattern, or of neither
 		return link("/ui/guard/ledger", "rule", item.ID)
 	case "knowledge", "episode", "fact", "procedure", "incident":
 		return memoryPath(item.Kind, item.ID)

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"skillrouter/operational"
+	"skillrouter/router"
 	"skillrouter/router/value"
 )
 
@@ -40,7 +41,13 @@ func (s *Server) value(v *visit) (any, error) {
 	v.charts = true
 	page := valuePage{Report: report}
 	for _, item := range report.Items {
-		page.Rows = append(page.Rows, valueRow{item, toldPath(operational.ToldItem{Kind: item.Kind, ID: item.ID})})
+		row := valueRow{item, toldPath(operational.ToldItem{Kind: item.Kind, ID: item.ID})}
+		if item.Kind == router.KindGuard && s.services.Guard != nil {
+			if rule, err := s.services.Guard.Rule(v.context(), item.ID); err == nil && rule.LessonID != "" {
+				row.Path = link("/ui/lesson", "id", rule.LessonID)
+			}
+		}
+		page.Rows = append(page.Rows, row)
 	}
 	for _, n := range spans {
 		page.Spans = append(page.Spans, option{Value: strconv.Itoa(n), Name: strconv.Itoa(n) + " days", Chosen: n == days})

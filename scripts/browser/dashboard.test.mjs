@@ -57,7 +57,7 @@ async function paths(router, page) {
   const queue = await page.$$eval("nav[aria-label=Pages] a", (links) => links.map((a) => a.getAttribute("href")));
   while (queue.length) {
     const href = queue.shift();
-    const path = href.split("?")[0];
+    const path = href.split(/[?#]/)[0];
     if (!path.startsWith("/ui/") || found.has(path)) continue;
     found.set(path, href);
     const answer = await page.goto(router.url + href);

@@ -27,13 +27,13 @@ func Exact(command, tool string, args map[string]any) string {
 	return "call\x00" + tool + "\x00" + string(text) + "\x00" + command
 }
 
-// CommandOf is the command that an action runs in the working directory, if it is nothing but that.
-func CommandOf(command, tool string, args map[string]any) (text string, ok bool) {
+// CommandOf is the command that an action runs in the working directory, which is folder, if it is nothing but that.
+func CommandOf(command, tool string, args map[string]any, folder string) (text string, ok bool) {
 	if tool == "" {
 		return command, true
 	}
 	p, ok := commandCall(command, tool, args)
-	return p.Text, ok && p.Dir == ""
+	return p.Text, ok && (p.Dir == "" || p.Dir == folder)
 }
 
 // commandCall is the one command of a call of a tool that only runs commands in a shell.

@@ -186,10 +186,23 @@ func toolProposals(tool string, args map[string]any) (proposals []Proposal, rest
 	return proposals, ""
 }
 
+// pathArgs are the arguments that name files.
+var pathArgs = []string{"path", "file_path", "filepath", "file", "filename", "target_file", "paths", "source", "destination", "directory", "uri", "notebook_path", "old_path", "new_path"}
+
+// About is what a tool's arguments are about, in one of them: a command, a file, an address. Empty: none says.
+func About(args map[string]any) string {
+	for _, k := range slices.Concat(commandArgs, pathArgs, []string{"url", "query", "pattern", "prompt"}) {
+		if text, ok := arg(args, k).(string); ok && text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
 // fileTool reads a tool that changes files: write_file, delete_file, str_replace_editor, apply_patch …
 func fileTool(tool, dir string, args map[string]any, has func(...string) bool) (Proposal, bool) {
 	var paths []string
-	for _, k := range []string{"path", "file_path", "filepath", "file", "filename", "target_file", "paths", "source", "destination", "directory", "uri", "notebook_path", "old_path", "new_path"} {
+	for _, k := range pathArgs {
 		for _, p := range texts(arg(args, k)) {
 			if !slices.Contains(paths, p) {
 				paths = append(paths, p)

@@ -35,6 +35,7 @@
     }
     return box;
   };
+  // A box that is empty yet may not be shown, and has no width: it will have its parent's.
   const draw = (table, box, places) => {
     const series = read(table, places);
     if (series.length < 2 || series[0].values.length < 2) return;
@@ -48,7 +49,7 @@
     const old = drawn.get(box);
     if (old) old.destroy();
     drawn.set(box, new uPlot({
-      width: Math.max(240, box.clientWidth), height: 240, cursor: { drag: { x: false, y: false } }, scales: { x: { time: table.dataset.axis !== "count" }, y: scale },
+      width: Math.max(240, box.clientWidth || box.parentElement.clientWidth), height: 240, cursor: { drag: { x: false, y: false } }, scales: { x: { time: table.dataset.axis !== "count" }, y: scale },
       axes: [axis, { ...axis, size: 56 }],
       series: series.map((one, i) => (i === 0 ? { label: one.name } : {
         label: one.name, stroke: colour(tones[(i - 1) % 4]), dash: dashes[(i - 1) % 4], width: 2, spanGaps: true, points: { size: 5 },
