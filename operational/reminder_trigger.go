@@ -23,6 +23,16 @@ type Trigger struct {
 	At    time.Time // of TriggerTime
 }
 
+// IsTrigger tells whether a text is meant as a trigger, right or wrong: TYPE:VALUE with a type that there is.
+func IsTrigger(text string) bool {
+	kind, _, found := strings.Cut(text, ":")
+	switch TriggerType(strings.ToLower(strings.TrimSpace(kind))) {
+	case TriggerTime, TriggerEvent, TriggerCondition, TriggerCron:
+		return found
+	}
+	return false
+}
+
 // ParseTrigger reads TYPE:VALUE, the types being TriggerType's:
 //
 //	time:+1hour, time:+90min, time:+1 day 2 hours, time:2026-12-24T18:00:00+01:00
