@@ -23,14 +23,9 @@ type Trigger struct {
 	At    time.Time // of TriggerTime
 }
 
-// IsTrigger tells whether a text is meant as a trigger, right or wrong: TYPE:VALUE with a type that there is.
-func IsTrigger(text string) bool {
-	kind, _, found := strings.Cut(text, ":")
-	switch TriggerType(strings.ToLower(strings.TrimSpace(kind))) {
-	case TriggerTime, TriggerEvent, TriggerCondition, TriggerCron:
-		return found
-	}
-	return false
+// Known tells whether there is such a type.
+func (t TriggerType) Known() bool {
+	return t == TriggerTime || t == TriggerEvent || t == TriggerCondition || t == TriggerCron
 }
 
 // ParseTrigger reads TYPE:VALUE, the types being TriggerType's:

@@ -11,9 +11,6 @@ import (
 // morning is the hour of a day for which no time is named.
 const morning = 9
 
-// mostWhenWords is how many words of a reminder are looked at for its time: "next friday at 5 pm" has five.
-const mostWhenWords = 8
-
 // ParseWhen reads a time as people say it: "tomorrow at 9", "in 2 hours", "friday 17:30", "2026-12-24 18:00", "noon". It is
 // a time of now's zone. A day without a time is its morning, a time without a day the next that comes, and a day of the
 // week the next one after today. What lies behind now, or more than ten years ahead, is refused, as is what it cannot read.
@@ -28,6 +25,7 @@ func ParseWhen(text string, now time.Time) (time.Time, error) {
 // ParseReminder reads a reminder as people say it: "me tomorrow at 9 to look at the backups", "call Ann in 2 hours". Its time
 // stands at its end or at its beginning, in as many words as make one; a number alone is none.
 func ParseReminder(text string, now time.Time) (task string, at time.Time, err error) {
+	const mostWhenWords = 8 // "next friday at 5 pm" has five
 	words := strings.Fields(text)
 	if len(words) > 0 && strings.EqualFold(words[0], "me") {
 		words = words[1:]

@@ -60,7 +60,8 @@ trigger:
 		},
 		before: func() error {
 			last := words[len(words)-1]
-			triggered := len(words) > 1 && operational.IsTrigger(last)
+			kind, _, found := strings.Cut(last, ":")
+			triggered := found && len(words) > 1 && operational.TriggerType(strings.ToLower(kind)).Known()
 			switch {
 			case triggered && when != "":
 				return usagef("--at and a TRIGGER exclude each other")
