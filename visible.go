@@ -200,3 +200,14 @@ func flagTags(rest string) int {
 	}
 	return 0
 }
+
+// Said is what a person said of a prompt. Gemini CLI puts what hooks told at a session's start before the first one, with
+// the angle brackets of the text escaped, and hands both to hooks and to its record.
+func Said(prompt string) string {
+	if rest, told := strings.CutPrefix(prompt, "<hook_context>"); told {
+		if _, said, closed := strings.Cut(rest, "</hook_context>"); closed {
+			return strings.TrimLeft(said, "\n")
+		}
+	}
+	return prompt
+}

@@ -172,6 +172,9 @@ func (r *roster) stop(message operational.Message) {
 	put := func(m *member) {
 		m.mu.Lock()
 		defer m.mu.Unlock()
+		if message.To == "" && m.record.Gone {
+			return
+		}
 		m.record.StopSeq, m.record.StopPID = message.Seq, m.record.PID
 		if m.record.Gone {
 			m.record.StopPID = 0

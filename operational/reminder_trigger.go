@@ -23,6 +23,11 @@ type Trigger struct {
 	At    time.Time // of TriggerTime
 }
 
+// Known tells whether there is such a type.
+func (t TriggerType) Known() bool {
+	return t == TriggerTime || t == TriggerEvent || t == TriggerCondition || t == TriggerCron
+}
+
 // ParseTrigger reads TYPE:VALUE, the types being TriggerType's:
 //
 //	time:+1hour, time:+90min, time:+1 day 2 hours, time:2026-12-24T18:00:00+01:00

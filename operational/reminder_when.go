@@ -15,14 +15,52 @@ const morning = 9
 // a time of now's zone. A day without a time is its morning, a time without a day the next that comes, and a day of the
 // week the next one after today. What lies behind now, or more than ten years ahead, is refused, as is what it cannot read.
 func ParseWhen(text string, now time.Time) (time.Time, error) {
-	refused := func(why string) (time.Time, error) {
-		return time.Time{}, skillrouter.InvalidField("at", "%s; write for instance \"tomorrow at 9\", \"in 2 hours\", \"friday 17:30\" or \"2026-12-24 18:00\"", why)
+	at, err := readWhen(text, now)
+	if err != nil {
+		return time.Time{}, err
 	}
+	return at, ahead(at, now)
+}
+
+// ParseReminder reads a reminder as people say it: "me tomorrow at 9 to look at the backups", "call Ann in 2 hours". Its time
+// stands at its end or at its beginning, in as many words as make one; a number alone is none.
+func ParseReminder(text string, now time.Time) (task string, at time.Time, err error) {
+	const mostWhenWords = 8 // "next friday at 5 pm" has five
+	words := strings.Fields(text)
+	if len(words) > 0 && strings.EqualFold(words[0], "me") {
+		words = words[1:]
+	}
+	for size := min(len(words), mostWhenWords); size > 0; size-- {
+		end := len(words) - size
+		for _, part := range [...]struct{ when, task []string }{{words[end:], words[:end]}, {words[:size], words[size:]}} {
+			when := strings.TrimRight(strings.Join(part.when, " "), ".:;!")
+			if at, err = readWhen(when, now); err != nil || strings.Trim(when, "0123456789") == "" {
+				continue
+			}
+			if len(part.task) > 0 && (part.task[0] == "to" || part.task[0] == "that") {
+				part.task = part.task[1:]
+			}
+			if len(part.task) == 0 {
+				return "", time.Time{}, skillrouter.InvalidField("task", "has no task: %s is a time alone", strconv.Quote(few(when)))
+			}
+			return strings.Join(part.task, " "), at, ahead(at, now)
+		}
+	}
+	return "", time.Time{}, whenRefused("names no time")
+}
+
+func whenRefused(why string) error {
+	return skillrouter.InvalidField("at", "%s; write for instance \"tomorrow at 9\", \"in 2 hours\", \"friday 17:30\" or \"2026-12-24 18:00\"", why)
+}
+
+// readWhen is ParseWhen, also of what lies behind now or far ahead.
+func readWhen(text string, now time.Time) (time.Time, error) {
+	refused := func(why string) (time.Time, error) { return time.Time{}, whenRefused(why) }
 	if len(text) > maxSpan {
 		return refused("is too long")
 	}
 	if at, err := time.Parse(time.RFC3339, strings.TrimSpace(text)); err == nil {
-		return ahead(at, now, refused)
+		return at, nil
 	}
 	words := strings.Fields(strings.ToLower(strings.ReplaceAll(text, ",", " ")))
 	if len(words) > 0 && (words[0] == "in" || strings.HasPrefix(words[0], "+")) {
@@ -30,7 +68,7 @@ func ParseWhen(text string, now time.Time) (time.Time, error) {
 		if err != nil {
 			return time.Time{}, err
 		}
-		return ahead(now.Add(span), now, refused)
+		return now.Add(span), nil
 	}
 	day, dayNamed, hour, minute, timed := now, false, morning, 0, false
 	for i := 0; i < len(words); i++ {
@@ -62,18 +100,18 @@ func ParseWhen(text string, now time.Time) (time.Time, error) {
 	if !dayNamed && !at.After(now) {
 		at = at.AddDate(0, 0, 1)
 	}
-	return ahead(at, now, refused)
+	return at, nil
 }
 
 // ahead refuses a time that does not lie ahead.
-func ahead(at, now time.Time, refused func(why string) (time.Time, error)) (time.Time, error) {
+func ahead(at, now time.Time) error {
 	switch {
 	case !at.After(now):
-		return refused("lies in the past: " + at.Format(time.DateTime))
+		return whenRefused("lies in the past: " + at.Format(time.DateTime))
 	case at.After(now.Add(MaxReminderAhead)):
-		return refused("lies more than ten years ahead")
+		return whenRefused("lies more than ten years ahead")
 	}
-	return at, nil
+	return nil
 }
 
 // dayOf reads a day's name or date.

@@ -34,3 +34,22 @@ func TestParseWhen(t *testing.T) {
 		}
 	}
 }
+
+func TestParseReminder(t *testing.T) {
+	now := time.Date(2026, 11, 25, 14, 30, 0, 0, time.UTC) // a Wednesday
+	for text, want := range map[string]string{
+		"me tomorrow at 9 to verify that payments are stable": "verify that payments are stable|2026-11-26 09:00:00",
+		"verify payments tomorrow at 9":                       "verify payments|2026-11-26 09:00:00",
+		"me to call Ann in 2 hours":                           "call Ann|2026-11-25 16:30:00",
+		"me in 10 minutes that the deploy ends":               "the deploy ends|2026-11-25 14:40:00",
+		"meet at noon on friday":                              "meet|2026-11-27 12:00:00",
+		"next friday at 5 pm: go home":                        "go home|2026-11-27 17:00:00",
+		"call Ann today at 9":                                 "", // not tomorrow at 9
+		"buy 9":                                               "", "verify payments": "", "me": "", "": "", "tomorrow": "", "me tomorrow at 9": "",
+	} {
+		task, at, err := operational.ParseReminder(text, now)
+		if got := task + "|" + at.Format(time.DateTime); (err != nil) != (want == "") || err == nil && got != want {
+			t.Errorf("%q is %q, %v; want %q", text, got, err, want)
+		}
+	}
+}

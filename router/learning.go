@@ -19,7 +19,7 @@ func (s knowledgeSource) ask(ctx context.Context, q question) (found, error) {
 	if s.knowledge == nil {
 		return found{}, nil
 	}
-	results, err := s.knowledge.Search(ctx, knowledge.Query{Query: q.text, Project: q.project, PreferProject: q.prefer, Limit: q.limit})
+	results, err := s.knowledge.Search(ctx, knowledge.Query{Query: q.text, Project: q.project, PreferProject: q.prefer, Limit: q.limit, Shown: q.subjects})
 	if err != nil {
 		return found{}, err
 	}

@@ -246,8 +246,8 @@ func (a *Answer) merge(first, second found, limit int) {
 }
 
 // repair looks elsewhere for what the first source did not have: in other
-// projects, then in the other classes from the likeliest on. What was tried
-// stands in the answer's miss.
+// projects, then in the other classes from the likeliest on, then by what the
+// question is about. What was tried stands in the answer's miss.
 func (r *Router) repair(ctx context.Context, q question, forced bool, decided classify.Classification, first found, answer *Answer) error {
 	asked := []classify.Class{decided.Class}
 	asked = append(asked, answer.Also...)
@@ -270,10 +270,7 @@ func (r *Router) repair(ctx context.Context, q question, forced bool, decided cl
 			return err
 		}
 	}
-	if forced {
-		return nil
-	}
-	others := slices.DeleteFunc(classify.Classes(), func(c classify.Class) bool { return slices.Contains(asked, c) })
+	others := slices.DeleteFunc(classify.Classes(), func(c classify.Class) bool { return forced || slices.Contains(asked, c) })
 	skillrouter.SortStable(others, func(a, b classify.Class) int {
 		return compareDown(decided.Probabilities[a], decided.Probabilities[b])
 	})
@@ -290,12 +287,20 @@ func (r *Router) repair(ctx context.Context, q question, forced bool, decided cl
 			}
 		}
 	}
-	return nil
+	if forced && decided.Class != classify.ClassKnowledge {
+		return nil
+	}
+	about := q
+	about.project, about.subjects = "", true
+	_, err := r.try(ctx, classify.ClassKnowledge, about, answer, "nobody wrote the question's words, and it was found by its subject")
+	return err
 }
 
 // try asks one more place and says whether it had something.
 func (r *Router) try(ctx context.Context, class classify.Class, q question, answer *Answer, then string) (bool, error) {
-	answer.Miss.Asked = append(answer.Miss.Asked, place(class, q.project))
+	if at := place(class, q.project); !slices.Contains(answer.Miss.Asked, at) {
+		answer.Miss.Asked = append(answer.Miss.Asked, at)
+	}
 	f, err := r.ask(ctx, class, q)
 	if err != nil || len(f.items) == 0 {
 		return false, err

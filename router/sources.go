@@ -76,6 +76,8 @@ type question struct {
 	// fallback is set where the question is of another class, whose source had
 	// nothing. Then only what it names is of interest, and no list by state.
 	fallback bool
+	// subjects is set where no source has the question's words: knowledge is asked for what is about the same.
+	subjects bool
 }
 
 // found is what a source has for a question.

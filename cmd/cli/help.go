@@ -225,17 +225,21 @@ func exampleOf(root *cobra.Command, line string) *cobra.Command {
 
 // noCommand refuses a word where a command's name is needed, and says what was probably meant.
 func noCommand(of *cobra.Command, word string) error {
-	var names []string
-	for _, cmd := range of.Commands() {
-		if cmd.IsAvailableCommand() {
-			names = append(names, cmd.Name())
-		}
-	}
 	here := ""
 	if of.HasParent() {
 		here = " here"
 	}
-	return fmt.Errorf("there is no command %q%s%s", word, here, didYouMean(word, names))
+	var names []string
+	meant := ""
+	for _, cmd := range of.Commands() {
+		if cmd.IsAvailableCommand() {
+			names = append(names, cmd.Name())
+			if slices.Contains(cmd.SuggestFor, word) {
+				meant = "; did you mean " + cmd.Name() + "?"
+			}
+		}
+	}
+	return fmt.Errorf("there is no command %q%s%s", word, here, cmp.Or(meant, didYouMean(word, names)))
 }
 
 // didYouMean is a question for what a word was probably meant to be, or empty.

@@ -28,7 +28,7 @@ func (s *shell) lessonsReport() *cobra.Command {
 		use: "report TITLE --type TYPE --domain DOMAIN | report --file FILE", short: "Report a lesson, or a file of them", args: perhaps(&title),
 		long: `Reports what was learned. The same lesson again counts as another occurrence.
 
-  skillrouter lessons report "Never prune volumes on prod" --type anti_pattern --domain docker \
+  skillrouter lessons add "Never prune volumes on prod" --type anti_pattern --domain docker \
       --severity critical --command "docker volume prune" --instead "docker volume rm NAME"
 
 With --file, reports every lesson of a file: a JSON array, or one JSON object a

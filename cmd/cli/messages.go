@@ -28,7 +28,7 @@ func (s *shell) messagesCommand() *cobra.Command {
 --follow it goes on with each new one as it arrives, across restarts of the
 router, until it is interrupted.`,
 		flags: options{
-			who("agent", &query.AgentID, s.agent, "agent whose messages are meant (SKILLROUTER_AGENT)"),
+			who("agent", &query.AgentID, s.sender, "agent whose messages are meant (SKILLROUTER_AGENT, else captain)"),
 			option("follow,f", &follow, "go on with new messages as they arrive"),
 			option("ack", &ack, "acknowledge what was shown"),
 			option("all", &all, "also those that are acknowledged"),
@@ -37,9 +37,6 @@ router, until it is interrupted.`,
 			limit(&query.Limit),
 		},
 		before: func() error {
-			if query.AgentID == "" {
-				return usagef("name the agent with --agent or SKILLROUTER_AGENT")
-			}
 			query.Since, query.Unacked = max(since, 0), !all && since < 0
 			return nil
 		},
@@ -227,7 +224,14 @@ func sendsToKnown(draft *operational.MessageDraft, wait *bool) request[comms.Sen
 				return comms.Sent{}, err
 			}
 		}
-		return c.Mailbox.Send(ctx, *draft)
+		sent, err := c.Mailbox.Send(ctx, *draft)
+		if err != nil || !operational.Halts(draft.Signal) || draft.To == "" || len(sent.Recipients) > 0 {
+			return sent, err
+		}
+		if _, err := c.Presence.Agent(ctx, draft.To); skillrouter.CodeOf(err) == skillrouter.NotFound && !*wait {
+			return sent, skillrouter.Errorf(skillrouter.NotFound, "no agent of the group %q is there: nobody was told to %s", draft.To, draft.Signal)
+		}
+		return sent, nil
 	}
 }
 
@@ -271,6 +275,8 @@ func printSent(w io.Writer, sent comms.Sent) {
 		state = "sent to " + clean(strings.Join(sent.Recipients, ", "))
 	case sent.Delivered:
 		state = "delivered"
+	case sent.Target == comms.Broadcast && operational.Halts(sent.Signal):
+		state = "stored; each agent that is there now is told when it listens next"
 	case sent.Target == comms.Broadcast:
 		state = "stored; each agent is told when it listens next"
 	}

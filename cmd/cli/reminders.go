@@ -34,11 +34,13 @@ facts holds. What is due is in its agent's mailbox and in this list until it is 
 func (s *shell) remindersAdd(name string) *cobra.Command {
 	var draft operational.ReminderDraft
 	var content, when string
+	var words []string
 	return asks(s, command{
-		use: name + " TASK [TRIGGER] [--at WHEN]", short: "Add a reminder", args: between(1, &draft.Task, &draft.Trigger),
+		use: name + " TASK WHEN\n  skillrouter " + name + " TASK TRIGGER", short: "Add a reminder", args: listed(cobra.MinimumNArgs(1), &words),
 		long: `Adds a reminder for a time, in words such as "tomorrow at 9", "in 2 hours",
-"friday 17:30" or "2026-12-24 18:00", read on this machine's clock. Or it waits
-for its trigger:
+"friday 17:30" or "2026-12-24 18:00", read on this machine's clock. The time may
+stand after the task, before it, or behind --at. Or the reminder waits for its
+trigger:
 
   time:+1hour   time:+1 day 2 hours   time:2026-12-24T18:00:00+01:00
   event:deployment   event:task.*         (told by "reminders event", or in the event log)
@@ -57,15 +59,26 @@ for its trigger:
 			who("agent", &draft.CreatedBy, s.agent, "agent that adds it (SKILLROUTER_AGENT)"),
 		},
 		before: func() error {
+			last := words[len(words)-1]
+			kind, _, found := strings.Cut(last, ":")
+			triggered := found && len(words) > 1 && operational.TriggerType(strings.ToLower(kind)).Known()
 			switch {
-			case (when == "") == (draft.Trigger == ""):
-				return usagef("say when: --at WHEN or a TRIGGER, one of both")
+			case triggered && when != "":
+				return usagef("--at and a TRIGGER exclude each other")
 			case when != "":
 				at, err := operational.ParseWhen(when, s.now())
 				if err != nil {
 					return usagef("--at %s", skillrouter.MessageOf(err))
 				}
-				draft.Trigger = "time:" + at.Format(time.RFC3339)
+				draft.Task, draft.Trigger = strings.Join(words, " "), "time:"+at.Format(time.RFC3339)
+			case triggered:
+				draft.Task, draft.Trigger = strings.Join(words[:len(words)-1], " "), last
+			default:
+				task, at, err := operational.ParseReminder(strings.Join(words, " "), s.now())
+				if err != nil {
+					return usagef("the reminder %s", skillrouter.MessageOf(err))
+				}
+				draft.Task, draft.Trigger = task, "time:"+at.Format(time.RFC3339)
 			}
 			if content == "" {
 				return nil

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"skillrouter"
 )
 
 // Call is what an agent told its hook, whatever its dialect.
@@ -80,7 +82,7 @@ func Read(event Event, text []byte) (Call, error) {
 	if err := json.Unmarshal(text, &m); err != nil {
 		return Call{}, fmt.Errorf("the message is not understood: %w", err)
 	}
-	c := Call{Session: m.Session, Dir: m.Dir, Tool: m.Tool, ToolUse: m.ToolUse, Prompt: m.Prompt, Source: m.Source, Model: word(m.Model), Stopped: m.Interrupted, Continued: m.Continued, Subagent: m.Subagent, Kind: m.Kind}
+	c := Call{Session: m.Session, Dir: m.Dir, Tool: m.Tool, ToolUse: m.ToolUse, Prompt: skillrouter.Said(m.Prompt), Source: m.Source, Model: word(m.Model), Stopped: m.Interrupted, Continued: m.Continued, Subagent: m.Subagent, Kind: m.Kind}
 	if event == SessionEnd || event == PreCompact {
 		c.Messages, c.Partial = m.Messages, m.Partial
 	}

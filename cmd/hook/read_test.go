@@ -49,6 +49,11 @@ func TestRead(t *testing.T) {
 			hook.Call{Session: "s", Dir: "/w", Tool: "run_shell_command", Args: map[string]any{"command": "x", "cwd": "/w"}, Failed: true, Failure: "exit 127"},
 		},
 		{
+			"Gemini at the first prompt, before which it puts what the session's start was told", hook.UserPrompt,
+			`{"session_id":"s","hook_event_name":"BeforeAgent","prompt":"<hook_context># Memory\n&lt;memory-1 knowledge&gt;\nUse pnpm\n&lt;/memory-1&gt;</hook_context>\n\nWhich one belongs here?"}`,
+			hook.Call{Session: "s", Prompt: "Which one belongs here?"},
+		},
+		{
 			"Gemini after success", hook.PostToolUse,
 			`{"session_id":"s","tool_name":"read_file","tool_input":{"path":"a"},"tool_response":{"llmContent":"error: is a word","error":null}}`,
 			hook.Call{Session: "s", Tool: "read_file", Args: map[string]any{"path": "a"}},

@@ -237,10 +237,15 @@ func stopBroadcast(t *testing.T, as func(skillrouter.Principal) caller) {
 	for _, id := range []string{"captain", "a1", "a2"} {
 		c.beat(t, comms.Heartbeat{AgentID: id, PID: 3})
 	}
+	for range 2 { // "gone" is known, and has said goodbye
+		c.beat(t, comms.Heartbeat{AgentID: "gone", PID: 2, Status: "stopped"})
+	}
 	stop := c.send(t, draft("captain", "", operational.SignalStop))
-	c.beat(t, comms.Heartbeat{AgentID: "late", PID: 3})
+	for _, id := range []string{"late", "gone"} {
+		c.beat(t, comms.Heartbeat{AgentID: id, PID: 3})
+	}
 	must(c.Mailbox.Ack(c.ctx, comms.Ack{AgentID: "a2", Seq: stop.Seq}))(t)
-	for id, want := range map[string]bool{"captain": false, "a1": true, "a2": false, "late": false} {
+	for id, want := range map[string]bool{"captain": false, "a1": true, "a2": false, "late": false, "gone": false} {
 		if got := c.beat(t, comms.Heartbeat{AgentID: id, PID: 3}).ShouldStop; got != want {
 			t.Errorf("%s: should stop %v, want %v", id, got, want)
 		}

@@ -261,13 +261,16 @@ func (m message) turns(role string) []Turn {
 			own = nil
 		}
 	}
+	hear := func(text string) {
+		if said := skillrouter.Said(text); said != "" && !aside(said) || text == "" {
+			own = append(own, said)
+		}
+	}
 	var parts []messagePart
 	var text string
 	switch {
 	case json.Unmarshal(m.Content, &text) == nil:
-		if !aside(text) {
-			own = append(own, text)
-		}
+		hear(text)
 	case json.Unmarshal(m.Content, &parts) == nil:
 		for _, p := range parts {
 			switch p.Type {
@@ -284,9 +287,7 @@ func (m message) turns(role string) []Turn {
 				}
 				turns = append(turns, Turn{Role: roleTool, Content: result})
 			default:
-				if !aside(p.Text) {
-					own = append(own, p.Text)
-				}
+				hear(p.Text)
 			}
 		}
 	}

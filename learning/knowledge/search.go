@@ -16,7 +16,7 @@ import (
 
 // Search implements Service. It needs ScopeRead.
 func (k *Base) Search(ctx context.Context, query Query) (Results, error) {
-	results, err := k.Find(ctx, query)
+	results, err := k.look(ctx, query, query.Shown || learning.IsAsked(ctx))
 	if err == nil {
 		used := make([]string, len(results.Results))
 		for i := range results.Results {
@@ -30,8 +30,13 @@ func (k *Base) Search(ctx context.Context, query Query) (Results, error) {
 	return results, err
 }
 
-// Find is Search for who may yet drop what was found: it counts no use. It needs ScopeRead.
+// Find is Search for who may yet drop what was found: it counts no use, and goes by the question's words alone. It needs ScopeRead.
 func (k *Base) Find(ctx context.Context, query Query) (Results, error) {
+	return k.look(ctx, query, false)
+}
+
+// look searches, by what the question is about where nothing has its words and subjects is set.
+func (k *Base) look(ctx context.Context, query Query, subjects bool) (Results, error) {
 	caller := skillrouter.PrincipalOf(ctx).Keeping()
 	if err := cmp.Or(
 		caller.Need(skillrouter.ScopeRead),
@@ -77,7 +82,7 @@ func (k *Base) Find(ctx context.Context, query Query) (Results, error) {
 		},
 	}
 	results, partial, err := k.find(ctx, query, asked, limit)
-	if err != nil || len(results.Results) > 0 || partial || !query.Shown || !learning.IsAsked(ctx) {
+	if err != nil || len(results.Results) > 0 || partial || !subjects {
 		return results, err
 	}
 	return k.bySubject(ctx, query, asked, results)
@@ -108,7 +113,7 @@ func (k *Base) find(ctx context.Context, query Query, asked shelf.ShelfQuery, li
 	return results, found.Partial, nil
 }
 
-// bySubject shows people what is about the same where nothing has a question's words. It
+// bySubject finds what is about the same where nothing has a question's words. It
 // returns nothing, which was found before, if no title names a subject of the question.
 func (k *Base) bySubject(ctx context.Context, query Query, asked shelf.ShelfQuery, nothing Results) (Results, error) {
 	about := subject.Of(query.Query)

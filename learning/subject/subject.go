@@ -63,6 +63,19 @@ func (s *Subjects) Asked(stems []string) map[string]bool {
 	return found
 }
 
+// Phrases are the phrases by which questions ask for a subject, as they stand in a text: each with its subject.
+func (s *Subjects) Phrases(stems []string) map[string]bool {
+	found := map[string]bool{}
+	for i, stem := range stems {
+		for _, phrase := range s.asked[stem] {
+			if follow(stems[i+1:], phrase.stems) {
+				found[phrase.subject+"\n"+stem+" "+strings.Join(phrase.stems, " ")] = true
+			}
+		}
+	}
+	return found
+}
+
 // MostRelevant bounds the relevance of what has a question's subject, and none of its words: half.
 const MostRelevant = 0.5
 
@@ -139,7 +152,10 @@ func (p phrases) add(subject, line string) {
 	}
 }
 
-// in adds the subjects whose phrases stand in a text's stems, with at most one word between a phrase's own.
+// mostBetween is how many words may stand between those of a phrase: "roll the update back" rolls back.
+const mostBetween = 2
+
+// in adds the subjects whose phrases stand in a text's stems, with at most mostBetween words between a phrase's own.
 func (p phrases) in(stems []string, found map[string]bool) {
 	for i, stem := range stems {
 		for _, phrase := range p[stem] {
@@ -153,7 +169,7 @@ func (p phrases) in(stems []string, found map[string]bool) {
 // follow tells whether a text goes on with a phrase.
 func follow(text, phrase []string) bool {
 	for _, stem := range phrase {
-		next := slices.Index(text[:min(len(text), 2)], stem)
+		next := slices.Index(text[:min(len(text), mostBetween+1)], stem)
 		if next < 0 {
 			return false
 		}

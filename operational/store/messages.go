@@ -221,14 +221,15 @@ func insertBatch(tx *gorm.DB, batch []*operational.MessageAppend) error {
 	return nil
 }
 
-// putStop brings a stop signal into force for those it is addressed to.
+// putStop brings a stop signal into force for those it is addressed to. One to all is for those that have not said goodbye: the
+// session that comes tomorrow is not told of it.
 func putStop(tx *gorm.DB, m operational.Message) error {
 	put := "UPDATE agents SET stop_seq = ?, stop_pid = CASE WHEN gone THEN 0 ELSE pid END, stop_reason = ?, stop_expires = ? WHERE "
 	args := []any{m.Seq, operational.StopReason(m), millisPtr(m.ExpiresAt)}
 	if m.To != "" {
 		return tx.Exec(put+"id = ?", append(args, m.To)...).Error
 	}
-	return tx.Exec(put+"id <> ?", append(args, m.From)...).Error
+	return tx.Exec(put+"id <> ? AND NOT gone", append(args, m.From)...).Error
 }
 
 const messageColumns = "m.seq, m.id, m.from_agent, m.to_agent, m.signal, m.context, m.priority, m.thread_id, m.ack_required, m.idempotency_key, m.created_at, m.expires_at, m.to_group, m.copy_of, m.for_each"

@@ -21,8 +21,9 @@ const (
 	// leastPrompted is the least relevance that is told, and leastBeside the part of the
 	// best one's that others beside it have.
 	leastPrompted, leastBeside = 0.45, 0.55
-	// subjectInTitle and subjectInBody are the relevance of an item with the prompt's subject.
-	subjectInTitle, subjectInBody = 0.6, 0.3
+	// subjectInTitle and subjectInBody are the relevance of an item with the prompt's subject, and phraseInTitle that of one
+	// whose title has the very phrase by which the prompt asks for it: "format the code" and "Dart code is formatted by …".
+	subjectInTitle, phraseInTitle, subjectInBody = 0.6, 0.5, 0.3
 	// lexicalPart is what the words that prompt and item share add to that.
 	lexicalPart = 0.5
 	// rareWeight is the weight of a term that tells an item by itself: few entries have it.
@@ -33,7 +34,8 @@ const (
 type asking struct {
 	content  map[uint64]bool // hashes of the stems that say something
 	subjects map[string]bool
-	search   string // what the stores are asked
+	phrases  map[string]bool // by which it asks for them
+	search   string          // what the stores are asked
 }
 
 // askingOf reads a prompt. Its search is empty if it asks for nothing. It asks beside its own
@@ -53,7 +55,7 @@ func askingOf(prompt string, stores []router.Frequencies) asking {
 	if talk {
 		return a
 	}
-	a.subjects = s.Asked(stems)
+	a.subjects, a.phrases = s.Asked(stems), s.Phrases(stems)
 	a.search = prompt
 	for _, name := range slices.Sorted(maps.Keys(a.subjects)) {
 		for i, count := range frequencies(s.Search[name], stores) {
@@ -126,12 +128,20 @@ func (c *choice) choosePrompt(asked asking, candidates []candidate) Context {
 func (c *choice) promptRelevance(s *subject.Subjects, asked asking, r *rated) float64 {
 	about := 0.0
 	if len(asked.subjects) > 0 {
-		inTitle, inBody := s.Named(text.Terms(r.title)), s.Named(text.Terms(skillrouter.Head(r.body, readBytes)))
+		title := text.Terms(r.title)
+		inTitle, inBody := s.Named(title), s.Named(text.Terms(skillrouter.Head(r.body, readBytes)))
 		for name := range asked.subjects {
 			if inTitle[name] {
 				about = subjectInTitle
 			} else if inBody[name] {
 				about = max(about, subjectInBody)
+			}
+		}
+		if len(asked.phrases) > 0 && about < phraseInTitle {
+			for phrase := range s.Phrases(title) {
+				if asked.phrases[phrase] {
+					about = phraseInTitle
+				}
 			}
 		}
 	}

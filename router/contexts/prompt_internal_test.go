@@ -3,6 +3,8 @@ package contexts
 import (
 	"strings"
 	"testing"
+
+	"skillrouter/learning/subject"
 )
 
 func TestAskingOf(t *testing.T) {
@@ -22,6 +24,22 @@ func TestAskingOf(t *testing.T) {
 	for _, prompt := range []string{"write a haiku about the sea", "rename this variable to total", "explain this loop"} {
 		if a := askingOf(prompt, nil); len(a.subjects) > 0 {
 			t.Errorf("%q asks for %v", prompt, a.subjects)
+		}
+	}
+}
+
+// What has in its title the very phrase by which a prompt asks for a subject is about it.
+func TestPhraseInTitle(t *testing.T) {
+	for prompt, title := range map[string]string{
+		"format the code": "Dart code is formatted by its own tool", "run the tests": "Tests without hardware: just test",
+		"take back the update on the boards": "Roll an update back with gatectl",
+	} {
+		c := choice{terms: newTaskTerms(prompt, nil, nil)}
+		for text, told := range map[string]bool{title: true, "The header keeps its state": false} {
+			r := &rated{candidate: candidate{title: text, words: readWords(text, "")}}
+			if got := c.promptRelevance(subject.Known(), askingOf(prompt, nil), r); (got >= leastPrompted) != told {
+				t.Errorf("%q: the relevance of %q is %.2f", prompt, text, got)
+			}
 		}
 	}
 }
