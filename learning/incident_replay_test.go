@@ -67,7 +67,8 @@ func TestReplayStaysInItsFolder(t *testing.T) {
 	for n, command := range []string{"python3 scripts/names.py", "git log -3 --stat"} {
 		steps := []incident.Step{
 			{Command: "cd web && " + command, Outcome: incident.Failed, Exit: 1, Output: "/bin/bash: line 1: cd: web: No such file or directory"},
-			{Command: "pwd", Outcome: incident.Worked}, {Command: command, Outcome: incident.Worked},
+			{Command: "pwd", Outcome: incident.Worked},
+			{Command: command, Outcome: incident.Worked},
 		}
 		for i := range steps {
 			steps[i].ID = fmt.Sprintf("%d-%d", n, i)
