@@ -43,9 +43,14 @@ const (
 // sqliteMagic opens every SQLite file.
 var sqliteMagic = []byte("SQLite format 3\x00")
 
-// applicationIDs tell our two databases from each other and from everybody
+// applicationID tells our two databases from each other and from everybody
 // else's, in the header field that SQLite has for it ("SKRL" and "SKRO").
-var applicationIDs = map[string]uint32{"learning": 0x534b524c, "operational": 0x534b524f}
+func applicationID(database string) uint32 {
+	if database == "learning" {
+		return 0x534b524c
+	}
+	return 0x534b524f
+}
 
 // Database is one open database, a file of SQLite's or a schema on a PostgreSQL
 // server: a pool that reads, and a committer that alone writes.
@@ -143,7 +148,7 @@ func inspect(ctx context.Context, name, path string) error {
 	if _, err := io.ReadFull(file, header); err != nil || !bytes.Equal(header[:16], sqliteMagic) {
 		return refusal(path, "is damaged: it does not begin as a SQLite database does")
 	}
-	if id := binary.BigEndian.Uint32(header[68:]); id != applicationIDs[name] {
+	if id := binary.BigEndian.Uint32(header[68:]); id != applicationID(name) {
 		return refusal(path, "is not the %s database of Skill Router (application id %#x)", name, id)
 	}
 	db, err := openForReading(path)
@@ -298,7 +303,7 @@ func fill(ctx context.Context, name, path string) error {
 	}
 	db.SetMaxOpenConns(1)
 	var mode string
-	_, err = db.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id = %d; BEGIN;\n%s\nCOMMIT", applicationIDs[name], schema))
+	_, err = db.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id = %d; BEGIN;\n%s\nCOMMIT", applicationID(name), schema))
 	if err == nil {
 		err = db.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode)
 	}

@@ -33,18 +33,20 @@ var sqliteDialect = &dialect{words: map[string]string{
 	"columns":    "(SELECT name, type FROM pragma_table_info('*'))",    // the columns of a table, with their types as SQLite names them
 }}
 
-// postgresDialect is PostgreSQL's.
-var postgresDialect = &dialect{words: map[string]string{
-	"greatest":   "greatest",
-	"position":   "strpos",
-	"like":       "ILIKE",
-	"elements":   "json_array_elements_text(CAST(* AS json)) AS elements(value)",
-	"unindexed":  "",
-	"indexed by": "",
-	"last":       "(SELECT nullif(seq, 0) FROM heads WHERE log = '*')",
-	"columns": `(SELECT column_name AS name, CASE data_type WHEN 'bigint' THEN 'INTEGER' WHEN 'double precision' THEN 'REAL' WHEN 'boolean' THEN 'BOOLEAN' ELSE 'TEXT' END AS type
+// postgresDialect is PostgreSQL's. It is made where it is wanted: few routers want it.
+func postgresDialect() *dialect {
+	return &dialect{words: map[string]string{
+		"greatest":   "greatest",
+		"position":   "strpos",
+		"like":       "ILIKE",
+		"elements":   "json_array_elements_text(CAST(* AS json)) AS elements(value)",
+		"unindexed":  "",
+		"indexed by": "",
+		"last":       "(SELECT nullif(seq, 0) FROM heads WHERE log = '*')",
+		"columns": `(SELECT column_name AS name, CASE data_type WHEN 'bigint' THEN 'INTEGER' WHEN 'double precision' THEN 'REAL' WHEN 'boolean' THEN 'BOOLEAN' ELSE 'TEXT' END AS type
 		FROM information_schema.columns WHERE table_schema = current_schema() AND table_name = '*')`,
-}, numbered: true}
+	}, numbered: true}
+}
 
 // text is a statement in the dialect.
 func (d *dialect) text(statement string) string {

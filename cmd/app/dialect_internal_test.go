@@ -25,13 +25,13 @@ func TestDialect(t *testing.T) {
 			if got := sqliteDialect.text(c.text); got != c.sqlite {
 				t.Errorf("for SQLite it is %q", got)
 			}
-			if got := postgresDialect.text(c.text); got != c.postgres {
+			if got := postgresDialect().text(c.text); got != c.postgres {
 				t.Errorf("for PostgreSQL it is %q", got)
 			}
 		})
 	}
 	for word := range sqliteDialect.words {
-		if _, there := postgresDialect.words[word]; !there {
+		if _, there := postgresDialect().words[word]; !there {
 			t.Errorf("PostgreSQL has nothing for %q", word)
 		}
 	}

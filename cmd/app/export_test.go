@@ -118,7 +118,7 @@ func MakeByStepsForTest(ctx context.Context, name, path string) error {
 func RechainForTest(ctx context.Context, db *sql.DB, from int64) error {
 	var before skillrouter.Link
 	var rows []row
-	_, err := readChained(ctx, db, skillrouter.ChainedEvents, 0, chainBatch, func(r row) { rows = append(rows, r) })
+	_, err := readChained(ctx, spoken{db, sqliteDialect}, skillrouter.ChainedEvents, 0, chainBatch, func(r row) { rows = append(rows, r) })
 	for _, r := range rows {
 		link := before.Next(r.number, r.hash)
 		if r.number >= from && err == nil {

@@ -66,7 +66,7 @@ func (f *forgetting) begin(ctx context.Context, tx *sql.Tx, changes []sweptRow) 
 }
 
 func (f *forgetting) read(ctx context.Context, tx *sql.Tx, number int64) (r row, err error) {
-	_, err = readChained(ctx, tx, f.table, number-1, 1, func(found row) {
+	_, err = readChained(ctx, spoken{tx, sqliteDialect}, f.table, number-1, 1, func(found row) {
 		if found.number == number {
 			r = found
 		}

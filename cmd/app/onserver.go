@@ -65,7 +65,7 @@ func OpenOnServer(ctx context.Context, server *postgres.Server, dir, name string
 
 // spokenPostgres puts gorm over connections to PostgreSQL.
 func spokenPostgres(conn *sql.DB) (*gorm.DB, error) {
-	return overGorm(conn, postgres.Gorm(&pool{spoken{conn, postgresDialect}, conn}))
+	return overGorm(conn, postgres.Gorm(&pool{spoken{conn, postgresDialect()}, conn}))
 }
 
 // sameVersion refuses a schema of another version than this program's. A schema begins with the version that made it, so

@@ -24,6 +24,7 @@ var dialers = map[string]string{
 	"router/otlp/otlp.go":          "place telemetry: sends spans to the configured collector alone",
 	"router/webhook/webhook.go":    "place webhook: sends messages to the configured address alone",
 	"cmd/app/postgres/postgres.go": "place database: the server that the setting names, alone",
+	"cmd/app/postgres/move.go":     "reads the answers of that one",
 	"cmd/app/apptest/apptest.go":   "the tests' server: it is no part of the program",
 	"router/client/client.go":      "the commands' way to the router",
 	"router/client/plain/plain.go": "the hooks' way to the router on this machine",
