@@ -34,11 +34,7 @@ type census struct {
 	mesh        func() comms.Mesh // nil: it is off
 	indexes     []namedIndex
 	now         skillrouter.Clock
-	learned     *recount[learned]
 }
-
-// learned is how many patterns and lessons may be applied.
-type learned struct{ patterns, lessons int64 }
 
 // search tells the state of each search index.
 func (c census) search() map[string]string {
@@ -51,10 +47,7 @@ func (c census) search() map[string]string {
 
 // stats are the counts of GET /health.
 func (c census) stats(ctx context.Context, log *slog.Logger) map[string]int64 {
-	known, err := c.learned.get(func() (known learned, err error) {
-		known.patterns, known.lessons, err = c.experiences.CountLearned(skillrouter.WithPrincipal(ctx, skillrouter.System()))
-		return known, err
-	})
+	patterns, lessons, err := c.experiences.CountLearned(skillrouter.WithPrincipal(ctx, skillrouter.System()))
 	if err != nil { // whoever asks for health learns what else there is
 		log.WarnContext(ctx, "patterns and lessons could not be counted", "error", err)
 	}
@@ -63,7 +56,7 @@ func (c census) stats(ctx context.Context, log *slog.Logger) map[string]int64 {
 		agents += n
 	}
 	return map[string]int64{
-		"knowledge": int64(c.knowledge.Len()), "episodes": int64(c.episodes.Len()), "patterns": known.patterns, "lessons": known.lessons,
+		"knowledge": int64(c.knowledge.Len()), "episodes": int64(c.episodes.Len()), "patterns": patterns, "lessons": lessons,
 		"agents": int64(agents), "streams": int64(c.mailbox.Streams()),
 	}
 }

@@ -152,7 +152,6 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 
 	a.services.census = census{
 		knowledge: knowledge, episodes: episodes, lessons: lessons, experiences: experiences, presence: presence, mailbox: mailbox, guards: guards, vectors: p.vectors, mesh: p.meshStatus, now: a.now,
-		learned: &recount[learned]{now: a.now},
 		indexes: append([]namedIndex{
 			{"knowledge", knowledge.IndexState},
 			{"episodes", episodes.IndexState},
