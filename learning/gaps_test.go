@@ -259,11 +259,14 @@ func TestWhatTheSubjectFoundIsNoGap(t *testing.T) {
 		t.Errorf("gaps of what was answered: %+v", gaps)
 	}
 	for _, query := range []knowledge.Query{
-		{Query: question, Shown: true, MinRelevance: 0.9}, {Query: question, Shown: true, Project: "blog"}, {Query: question},
+		{Query: question, Shown: true, MinRelevance: 0.9}, {Query: question, Shown: true, Project: "blog"},
 	} {
 		if found := ask(query); len(found.Results) != 0 {
 			t.Errorf("%+v found %+v", query, found)
 		}
+	}
+	if found := ask(knowledge.Query{Query: question}); len(found.Results) != 1 { // a program's question, which is no person's
+		t.Errorf("a program finds %+v", found)
 	}
 	if gaps := w.open(t); len(gaps) != 2 { // one a project
 		t.Errorf("gaps %+v, want those of whom nothing was shown", gaps)

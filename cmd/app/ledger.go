@@ -20,7 +20,6 @@ import (
 	"gorm.io/gorm"
 
 	"skillrouter"
-	"skillrouter/cmd/app/postgres"
 	"skillrouter/cmd/hook/offline"
 	learningstore "skillrouter/learning/store"
 	operationalstore "skillrouter/operational/store"
@@ -355,14 +354,8 @@ func (l *ledger) note(before map[string]skillrouter.ChainEnd) {
 
 // Run commits what is written until ctx ends, and signs the ends of the chains then.
 func (db *Database) Run(ctx context.Context) error {
-	ctx, fenced := context.WithCancelCause(ctx)
-	defer fenced(nil)
-	db.server.onFence(fenced)
 	if err := db.Commit.Run(ctx); err != nil {
 		return err // what is on disk is unknown: nothing is written after it
-	}
-	if cause := context.Cause(ctx); errors.Is(cause, postgres.ErrFenced) {
-		return cause
 	}
 	l := db.ledger
 	if l.key == nil {

@@ -20,8 +20,7 @@ import (
 // Its fields are the committer's own, but for server.
 type onServer struct {
 	server  *postgres.Server
-	commits int64       // the transactions that were committed so far
-	fence   func(error) // ends the router: another has written
+	commits int64 // the transactions that were committed so far
 }
 
 // OpenOnServer opens the database name ("learning" or "operational") on a PostgreSQL server, and makes it if there is
@@ -106,30 +105,21 @@ func (s *onServer) settle(writer *gorm.DB, err error, applied bool) error {
 	if s == nil {
 		return err
 	}
-	if err != nil && applied && !errors.Is(err, postgres.ErrFenced) && postgres.Lost(err) {
+	if err != nil && applied && postgres.Lost(err) {
 		lost := err
 		var committed bool
 		switch committed, err = postgres.Settle(writer, s.commits); {
 		case err != nil:
-			err = fmt.Errorf("the answer to a commit was lost (%w), and what became of it is not known: %w", lost, err)
+			// It has a code, so that nobody takes it for the loss of a connection, after which nothing is stored.
+			err = skillrouter.Wrap(skillrouter.Internal, errors.Join(err, lost), "the answer to a commit was lost, and what became of it is not known")
 		case !committed:
 			err = lost
 		}
-	}
-	if errors.Is(err, postgres.ErrFenced) && s.fence != nil {
-		s.fence(postgres.ErrFenced)
 	}
 	if err == nil {
 		s.commits++
 	}
 	return err
-}
-
-// onFence says how the router is ended once another has written.
-func (s *onServer) onFence(end func(error)) {
-	if s != nil {
-		s.fence = end
-	}
 }
 
 // check looks a database on a server over.
