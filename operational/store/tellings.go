@@ -206,7 +206,7 @@ func (s *Store) ToldSums(ctx context.Context, q operational.ToldQuery) (sums ope
 	where := func(kinds string) *gorm.DB {
 		days := "day >= ? AND day < ?"
 		if q.Until-q.Since >= scannedDays && q.Items == nil {
-			days = "day + 0 >= ? AND day + 0 < ?"
+			days = "{unindexed}day >= ? AND {unindexed}day < ?"
 		}
 		read := s.read.WithContext(ctx).Table("told_days").Where(days, q.Since, q.Until).Where(kinds)
 		if q.Projects != nil {
