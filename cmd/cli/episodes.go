@@ -117,7 +117,7 @@ func (s *shell) episodesSearch() *cobra.Command {
 		},
 	}, sends(client.Episodes.Search, &query), func(results episode.Results) int { return len(results.Results) }, func(w io.Writer, results episode.Results) {
 		searched(w, results.Corrected, results.Notice, len(results.Results), "Nothing was found.")
-		for i, one := range learning.FoldAlike(len(results.Results), func(i int) learning.Saying { return results.Results[i].Says() }) {
+		for i, one := range learning.FoldFound(results.Results) {
 			hit := results.Results[one.At]
 			hitHead(w, i, hit.Title, "%s, %s", clean(hit.ID), share(hit.Relevance))
 			fmt.Fprintf(w, "    (%s by %s, %s)\n", clean(hit.EventType), clean(hit.AgentID), ago(s.now(), hit.CreatedAt))

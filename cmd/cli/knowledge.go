@@ -58,7 +58,7 @@ func (s *shell) searchCommand() *cobra.Command {
 func printFoundKnowledge(w io.Writer, results knowledge.Results) {
 	searched(w, results.Corrected, results.Notice, len(results.Results), "Nothing was found.")
 	printRepairs(w, results.Repairs)
-	for i, one := range learning.FoldAlike(len(results.Results), func(i int) learning.Saying { return results.Results[i].Says() }) {
+	for i, one := range learning.FoldFound(results.Results) {
 		hit := results.Results[one.At]
 		hitHead(w, i, hit.Title, "%s, %s", clean(hit.ID), share(hit.Relevance))
 		about := clean(hit.Category)
@@ -82,7 +82,7 @@ func printFoundKnowledge(w io.Writer, results knowledge.Results) {
 
 func printFoundAnywhere(w io.Writer, results search.Answer) {
 	searched(w, results.Corrected, results.Notice, results.Count, "Nothing was found.")
-	for i, one := range learning.FoldAlike(len(results.Results), func(i int) learning.Saying { return results.Results[i].Says() }) {
+	for i, one := range learning.FoldFound(results.Results) {
 		hit := results.Results[one.At]
 		hitHead(w, i, hit.Title, "%s %s, %s", clean(hit.Kind), clean(hit.ID), share(hit.Relevance))
 		var about []string

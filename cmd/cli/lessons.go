@@ -104,7 +104,7 @@ func (s *shell) lessonsSearch() *cobra.Command {
 		},
 	}, sends(client.Lessons.Relevant, &query), func(found lesson.Results) int { return len(found.Results) }, func(w io.Writer, found lesson.Results) {
 		searched(w, found.Corrected, found.Notice, len(found.Results), "No lesson fits.")
-		for i, one := range learning.FoldAlike(len(found.Results), func(i int) learning.Saying { return found.Results[i].Says() }) {
+		for i, one := range learning.FoldFound(found.Results) {
 			hit := found.Results[one.At]
 			hitHead(w, i, hit.Title, "lesson %d, %s, %s", hit.Number, hit.Type, share(hit.Relevance))
 			fmt.Fprintf(w, "    (%s; %s; seen %s, confidence %.2f)\n", place(hit.Lesson), hit.Severity, ago(s.now(), hit.LastOccurred), hit.Confidence)

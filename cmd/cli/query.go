@@ -98,7 +98,7 @@ func printSection(w io.Writer, a router.Section) {
 	if len(a.Items) == 0 && a.Summary == "" {
 		fmt.Fprintln(w, "\nNothing was found.")
 	}
-	for i, one := range learning.FoldAlike(len(a.Items), func(i int) learning.Saying { return a.Items[i].Says() }) {
+	for i, one := range learning.FoldFound(a.Items) {
 		item := a.Items[one.At]
 		how := ""
 		if item.Relevance > 0 {

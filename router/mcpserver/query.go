@@ -36,7 +36,7 @@ func shownAnswer(found router.Answer) (answer, string) {
 	if len(found.Sections) > 0 {
 		return shownSections(out)
 	}
-	folds := foldItems(out.Items) // by the texts as they are
+	folds := learning.FoldFound(out.Items) // by the texts as they are
 	left := fitItems(out.Items)
 	f := newFence("Asked: %s (confidence %.2f, from %s).", found.QueryType, found.Confidence, found.Source)
 	for _, also := range found.Also {
@@ -70,7 +70,7 @@ func shownSections(out answer) (answer, string) {
 	}
 	var folds [][]learning.Folded
 	for _, section := range out.Sections {
-		folds = append(folds, foldItems(section.Items))
+		folds = append(folds, learning.FoldFound(section.Items))
 	}
 	left := fitItems(items)
 	out.Notice = notice
@@ -92,11 +92,6 @@ func shownSections(out answer) (answer, string) {
 	}
 	out.Items = out.Sections[0].Items
 	return out, f.String()
-}
-
-// foldItems puts items that say nearly the same beneath the first of them.
-func foldItems(items []router.Item) []learning.Folded {
-	return learning.FoldAlike(len(items), func(i int) learning.Saying { return items[i].Says() })
 }
 
 // fitItems shortens items to what an answer may hold, and returns how many bytes of each content were left out.

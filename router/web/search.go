@@ -60,7 +60,7 @@ func (s *Server) search(v *visit) (any, error) {
 		return nil, err
 	}
 	page.Asked, page.Found = true, found
-	for _, one := range learning.FoldAlike(len(found.Results), func(i int) learning.Saying { return found.Results[i].Says() }) {
+	for _, one := range learning.FoldFound(found.Results) {
 		row := found.Results[one.At]
 		hit := searchHit{Hit: row, Parts: scoreParts(row.Why, row.RelevanceScore)}
 		for _, id := range one.More {
