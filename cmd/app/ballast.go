@@ -177,9 +177,6 @@ func (r reserve) Release() bool {
 	if !r.ballast.Release() {
 		return false
 	}
-	if r.db.server != nil {
-		return true
-	}
 	_ = r.db.writer.Exec("PRAGMA wal_checkpoint(PASSIVE)").Error // on a full disk it may well fail
 	return true
 }

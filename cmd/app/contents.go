@@ -58,6 +58,12 @@ func number(ctx context.Context, db querier, query string, into *int64) error {
 	return rows.Err()
 }
 
+// versionOf reads which version a database's schema has.
+func versionOf(ctx context.Context, db querier) (version int64, err error) {
+	err = number(ctx, db, "SELECT max(version_id) FROM goose_db_version WHERE is_applied", &version)
+	return version, err
+}
+
 // contentsOf counts what a database holds, in one state of it.
 func contentsOf(ctx context.Context, path string) (c Contents, err error) {
 	db, err := openForReading(path)
@@ -70,7 +76,7 @@ func contentsOf(ctx context.Context, path string) (c Contents, err error) {
 		return c, err
 	}
 	defer tx.Rollback() //nolint:errcheck // it only read
-	if err := tx.QueryRowContext(ctx, "SELECT max(version_id) FROM goose_db_version WHERE is_applied").Scan(&c.Schema); err != nil {
+	if c.Schema, err = versionOf(ctx, tx); err != nil {
 		return c, err
 	}
 	if err := tx.QueryRowContext(ctx, "SELECT ifnull(max(seq), 0) FROM events").Scan(&c.LastEvent); err != nil {

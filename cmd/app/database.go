@@ -156,8 +156,8 @@ func inspect(ctx context.Context, name, path string) error {
 		return err
 	}
 	defer db.Close()
-	var version int64
-	if err := db.QueryRowContext(ctx, "SELECT max(version_id) FROM goose_db_version WHERE is_applied").Scan(&version); err != nil {
+	version, err := versionOf(ctx, db)
+	if err != nil {
 		if reason := notReadable(path); reason != "" {
 			return refusal(path, "%s", reason)
 		}

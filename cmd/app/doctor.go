@@ -78,8 +78,8 @@ func checkDatabase(ctx context.Context, db *Database) router.SystemCheck {
 		c.Detail = err.Error()
 		return c
 	}
-	var schema int64
-	if err := db.Read.WithContext(ctx).Raw("SELECT max(version_id) FROM goose_db_version WHERE is_applied").Scan(&schema).Error; err != nil {
+	schema, err := versionOf(ctx, db.Read.ConnPool)
+	if err != nil {
 		c.Detail = err.Error()
 		return c
 	}

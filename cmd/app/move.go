@@ -11,7 +11,6 @@ import (
 	"skillrouter"
 	"skillrouter/cmd/app/postgres"
 	"skillrouter/cmd/locate"
-	"skillrouter/migrations"
 )
 
 // movedSuffix ends the names of database files whose rows are on a server now.
@@ -88,8 +87,8 @@ func moveDatabase(ctx context.Context, server *postgres.Server, name, path strin
 	if err != nil {
 		return nil, err
 	}
-	var version int64
-	if err := from.QueryRowContext(ctx, "SELECT max(version_id) FROM goose_db_version WHERE is_applied").Scan(&version); err != nil {
+	version, err := versionOf(ctx, from)
+	if err != nil {
 		return nil, err
 	}
 	if version != newest {
@@ -97,14 +96,7 @@ func moveDatabase(ctx context.Context, server *postgres.Server, name, path strin
 	}
 	writer := server.Writer(name)
 	defer func() { err = errors.Join(err, writer.Close()) }()
-	if err := server.Check(ctx, writer, name); err != nil {
-		return nil, err
-	}
-	schema, err := migrations.Schema(name, "postgres")
-	if err != nil {
-		return nil, err
-	}
-	if _, err := server.Create(ctx, writer, name, schema); err != nil {
+	if _, err := prepareSchema(ctx, server, writer, name); err != nil {
 		return nil, server.Opening(err)
 	}
 	if moved, err = postgres.Move(ctx, writer, from); err != nil {

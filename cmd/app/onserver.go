@@ -30,23 +30,12 @@ type onServer struct {
 func OpenOnServer(ctx context.Context, server *postgres.Server, dir, name string, now skillrouter.Clock, log *slog.Logger) (*Database, error) {
 	schema := server.Schema(name)
 	conn := server.Writer(name)
-	fail := func(err error) (*Database, error) { return nil, errors.Join(server.Opening(err), conn.Close()) }
-	if err := server.Check(ctx, conn, name); err != nil {
-		return fail(err)
-	}
-	statements, err := migrations.Schema(name, "postgres")
+	made, err := prepareSchema(ctx, server, conn, name)
 	if err != nil {
-		return fail(err)
-	}
-	made, err := server.Create(ctx, conn, name, statements)
-	if err != nil {
-		return fail(err)
+		return nil, errors.Join(server.Opening(err), conn.Close())
 	}
 	if made {
 		log.Info("database created", "database", name, "schema", schema, "server", server)
-	}
-	if err := sameVersion(ctx, conn, name, schema); err != nil {
-		return fail(err)
 	}
 	db := &Database{Name: name, Path: schema + " of " + server.String(), server: &onServer{server: server}}
 	if db.writer, err = spokenPostgres(conn); err != nil {
@@ -67,21 +56,28 @@ func spokenPostgres(conn *sql.DB) (*gorm.DB, error) {
 	return overGorm(conn, postgres.Gorm(&pool{spoken{conn, postgresDialect()}, conn}))
 }
 
-// sameVersion refuses a schema of another version than this program's. A schema begins with the version that made it, so
-// there is no older one than the first that PostgreSQL was given.
-func sameVersion(ctx context.Context, conn *sql.DB, name, schema string) error {
+// prepareSchema makes a database's schema on a server if there is none, and refuses the server, or the schema, that cannot be used. A schema begins
+// with the version that made it, so there is none older than the first that PostgreSQL was given.
+func prepareSchema(ctx context.Context, server *postgres.Server, conn *sql.DB, name string) (made bool, err error) {
+	if err := server.Check(ctx, conn, name); err != nil {
+		return false, err
+	}
+	statements, err := migrations.Schema(name, "postgres")
+	if err != nil {
+		return false, err
+	}
+	if made, err = server.Create(ctx, conn, name, statements); err != nil {
+		return false, err
+	}
 	newest, err := newestVersion(name)
 	if err != nil {
-		return err
+		return false, err
 	}
-	var version int64
-	if err := conn.QueryRowContext(ctx, "SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied").Scan(&version); err != nil {
-		return err
+	version, err := versionOf(ctx, conn)
+	if err == nil && version != newest {
+		err = refusal(server.Schema(name), "has schema version %d, and this program wants %d: use the program that made it", version, newest)
 	}
-	if version != newest {
-		return refusal(schema, "has schema version %d, and this program wants %d: use the program that made it", version, newest)
-	}
-	return nil
+	return made, err
 }
 
 // begin reads how many transactions were committed. Once that is known it must stay what this router has counted.

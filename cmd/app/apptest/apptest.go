@@ -59,16 +59,22 @@ func Address(t testing.TB, dir string) string {
 	}
 	sum := sha256.Sum256([]byte(dir))
 	prefix := fmt.Sprintf("t%d_%s_", os.Getpid(), hex.EncodeToString(sum[:8]))
-	address, err := url.Parse(base)
+	sweep(t, base)
+	given[dir] = with(t, base, func(query url.Values) { query.Set("schema_prefix", prefix) })
+	return given[dir]
+}
+
+// with changes the parameters of an address.
+func with(t testing.TB, address string, change func(query url.Values)) string {
+	t.Helper()
+	parsed, err := url.Parse(address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	query := address.Query()
-	query.Set("schema_prefix", prefix)
-	address.RawQuery = query.Encode()
-	sweep(t, base)
-	given[dir] = address.String()
-	return given[dir]
+	query := parsed.Query()
+	change(query)
+	parsed.RawQuery = query.Encode()
+	return parsed.String()
 }
 
 // sweep drops the schemas of folders, and of processes, that are gone.
@@ -119,15 +125,10 @@ func sweep(t testing.TB, base string) {
 // Look opens a database beside the router that has it.
 func Look(t testing.TB, dir, name string) *sql.DB {
 	t.Helper()
-	address, err := url.Parse(Address(t, dir))
-	if err != nil {
-		t.Fatal(err)
-	}
-	query := address.Query()
-	query.Set("search_path", query.Get("schema_prefix")+name)
-	query.Del("schema_prefix")
-	address.RawQuery = query.Encode()
-	db, err := sql.Open("pgx", address.String())
+	db, err := sql.Open("pgx", with(t, Address(t, dir), func(query url.Values) {
+		query.Set("search_path", query.Get("schema_prefix")+name)
+		query.Del("schema_prefix")
+	}))
 	if err != nil {
 		t.Fatal(err)
 	}
