@@ -105,7 +105,7 @@ var yesNoWords = classify.WordSet("is are was were did does do has have am")
 // readCues applies each cue once and returns the words that no cue used.
 func (q *inquiry) readCues(words []string, names map[string]bool) []string {
 	used := make([]bool, len(words))
-	for _, c := range cueTable {
+	for _, c := range cueTable() {
 		for _, p := range c.phrases {
 			want := strings.Fields(p)
 			i := classify.At(words, want...)

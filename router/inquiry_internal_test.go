@@ -56,7 +56,7 @@ func TestReadInquiry(t *testing.T) {
 
 // TestCueTableIsReachable holds that no cue is hidden by one before it.
 func TestCueTableIsReachable(t *testing.T) {
-	for _, c := range cueTable {
+	for _, c := range cueTable() {
 		for _, p := range c.phrases {
 			if strings.Join(classify.Phrase(p), " ") != p {
 				t.Errorf("the cue %q is never met: questions are read as %q", p, classify.Phrase(p))
