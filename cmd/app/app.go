@@ -242,7 +242,12 @@ func urlOf(bound net.Addr) string {
 }
 
 // Handler is what is served, for tests that need no connection; nil on a node that does not write.
-func (a *App) Handler() *httpapi.Server { return a.handler }
+func (a *App) Handler() *httpapi.Server {
+	if a.front != nil {
+		return a.front.own.Load()
+	}
+	return a.handler
+}
 
 // Run serves until ctx ends, and then stops everything: streams are told to
 // come back, calls under way get the grace period, what is in memory only is

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	mathrand "math/rand/v2"
 	"net"
 	"net/http"
@@ -22,11 +23,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/anishathalye/porcupine"
 	"gorm.io/gorm"
 
 	"skillrouter"
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/app/apptest"
+	"skillrouter/cmd/config"
 	"skillrouter/cmd/locate"
 	"skillrouter/router/cluster"
 )
@@ -257,6 +260,92 @@ func (c *team) load(ctx context.Context, stored *acknowledged, last *atomic.Int6
 	}
 }
 
+// step is one operation on the fact that several callers change by compare-and-set. Each writes values of its own, so that a version
+// and its value stand for each other.
+type step struct {
+	Write    bool
+	If, Then string // a write's: the value that it replaces, and the one that it puts there
+}
+
+// came is what an operation answered.
+type came struct {
+	Value   string // a read's
+	Done    bool   // a write's: it replaced the value
+	Unknown bool   // no answer came
+}
+
+// register is how a fact behaves that is one thing in one place (https://github.com/anishathalye/porcupine).
+var register = (&porcupine.NondeterministicModel{
+	Init: func() []any { return []any{""} },
+	Step: func(state, input, output any) []any {
+		in, out := input.(step), output.(came)
+		switch replaces := state == in.If; {
+		case !in.Write && state == out.Value, in.Write && !out.Done && !out.Unknown && !replaces:
+			return []any{state}
+		case in.Write && out.Done && replaces:
+			return []any{in.Then}
+		case in.Write && out.Unknown && replaces:
+			return []any{state, in.Then}
+		case in.Write && out.Unknown:
+			return []any{state}
+		}
+		return nil
+	},
+}).ToModel()
+
+const factPath = "/api/facts/default/register"
+
+// contend changes a fact by compare-and-set through any node until ctx ends. It adds what it did
+// to history; what is refused as not begun has not happened.
+func (c *team) contend(ctx context.Context, client int, history *[]porcupine.Operation, mu *sync.Mutex, said chan<- string) {
+	var fact struct {
+		Version int64           `json:"version"`
+		Value   json.RawMessage `json:"value"`
+	}
+	do := func(method, path string, body any) (status int, raw []byte, err error, from, to int64) {
+		from = time.Now().UnixNano()
+		asked, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+		defer cancel()
+		status, raw, err = c.node(mathrand.IntN(clusterNodes)).call(asked, method, path, body)
+		return status, raw, err, from, time.Now().UnixNano()
+	}
+	add := func(o porcupine.Operation) {
+		mu.Lock()
+		defer mu.Unlock()
+		o.ClientId = client
+		*history = append(*history, o)
+	}
+	for n := 0; ctx.Err() == nil; n++ {
+		<-time.After(mathrand.N(2 * lookAgain))
+		status, raw, err, from, to := do(http.MethodGet, factPath, nil)
+		var value string
+		switch {
+		case err == nil && status == http.StatusOK && json.Unmarshal(raw, &fact) == nil && json.Unmarshal(fact.Value, &value) == nil:
+		case err == nil && status == http.StatusNotFound:
+			fact.Version = 0
+		case err != nil || status == http.StatusServiceUnavailable:
+			continue
+		default:
+			said <- fmt.Sprintf("reading the fact answered %d %s", status, raw)
+			return
+		}
+		add(porcupine.Operation{Input: step{}, Output: came{Value: value}, Call: from, Return: to})
+		next := fmt.Sprintf("%d-%d", client, n)
+		status, raw, err, from, to = do(http.MethodPut, factPath, map[string]any{"value": next, "ttl": 0, "if_version": fact.Version})
+		out := came{Done: status/100 == 2 && err == nil, Unknown: err != nil || status == http.StatusBadGateway}
+		switch {
+		case out.Unknown:
+			to = math.MaxInt64 // it may happen whenever
+		case status == http.StatusServiceUnavailable:
+			continue
+		case !out.Done && status != http.StatusConflict:
+			said <- fmt.Sprintf("writing the fact answered %d %s", status, raw)
+			return
+		}
+		add(porcupine.Operation{Input: step{Write: true, If: value, Then: next}, Output: out, Call: from, Return: to})
+	}
+}
+
 // fault is what happens to the node that writes, and how it ends.
 type fault struct {
 	name       string
@@ -288,6 +377,11 @@ func disturb(t *testing.T, program string, rounds int, kinds []fault) (faults []
 	var load sync.WaitGroup
 	for range 8 {
 		load.Go(func() { c.load(ctx, stored, &last, said) })
+	}
+	var history []porcupine.Operation
+	var recording sync.Mutex
+	for client := range 4 {
+		load.Go(func() { c.contend(ctx, client, &history, &recording, said) })
 	}
 	pauses = map[string][]time.Duration{}
 	for round := range rounds * len(kinds) {
@@ -321,6 +415,12 @@ func disturb(t *testing.T, program string, rounds int, kinds []fault) (faults []
 	for one := range said {
 		faults = append(faults, one)
 	}
+	if result := porcupine.CheckOperationsTimeout(register, history, time.Minute); result == porcupine.Illegal {
+		faults = append(faults, "the fact did not change as one thing in one place does")
+	} else if result == porcupine.Unknown {
+		t.Error("the history of the fact is too long to be checked")
+	}
+	t.Logf("%d operations on the fact", len(history))
 	writer := c.awaitWriter(-1, takeover)
 	if writer < 0 {
 		t.Fatalf("nobody writes at the end\n%s", c.said())
@@ -363,7 +463,6 @@ func disturb(t *testing.T, program string, rounds int, kinds []fault) (faults []
 		t.Logf("acknowledged %s: %d", w.table, len(stored.ids[w.table]))
 	}
 	running.Wait()
-	t.Log(c.said())
 	return faults, pauses
 }
 
@@ -396,6 +495,64 @@ func TestClusterNoticesEarlyAcknowledgement(t *testing.T) {
 		faults, _ := disturb(t, wrong, 3, clusterFaults[:1])
 		return faults
 	})
+}
+
+// TestRegisterRefuses is the negative control of the model: an old value, and two that replaced the same one, are no history of one fact.
+func TestRegisterRefuses(t *testing.T) {
+	write := func(from, to int64, replaces, then string) porcupine.Operation {
+		return porcupine.Operation{Input: step{Write: true, If: replaces, Then: then}, Output: came{Done: true}, Call: from, Return: to}
+	}
+	read := func(from, to int64, value string) porcupine.Operation {
+		return porcupine.Operation{Input: step{}, Output: came{Value: value}, Call: from, Return: to}
+	}
+	for name, test := range map[string]struct {
+		history []porcupine.Operation
+		fits    bool
+	}{
+		"in order":            {[]porcupine.Operation{write(1, 2, "", "a"), read(3, 4, "a"), write(5, 6, "a", "b"), read(5, 7, "a")}, true},
+		"an old value":        {[]porcupine.Operation{write(1, 2, "", "a"), write(3, 4, "a", "b"), read(5, 6, "a")}, false},
+		"replaced two times":  {[]porcupine.Operation{write(1, 2, "", "a"), write(3, 6, "a", "b"), write(4, 7, "a", "c")}, false},
+		"a value out of none": {[]porcupine.Operation{write(1, 2, "", "a"), read(3, 4, "x")}, false},
+	} {
+		if porcupine.CheckOperations(register, test.history) != test.fits {
+			t.Errorf("%s: fits %t", name, !test.fits)
+		}
+	}
+}
+
+// runningThrough runs a router, and says where to ask it. With SKILLROUTER_TEST_THROUGH=node, on PostgreSQL, that is another node of its
+// cluster, which hands each call to it.
+func runningThrough(t *testing.T, cfg config.Config, options app.Options) (a *app.App, stop func(), address string) {
+	t.Helper()
+	if !apptest.OnPostgres() || os.Getenv("SKILLROUTER_TEST_THROUGH") != "node" {
+		a, stop = runningAs(t, cfg, options)
+		return a, stop, a.URL()
+	}
+	cfg.ClusterSecretFile = filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(cfg.ClusterSecretFile, []byte(strings.Repeat("s3cret-", 8)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cfg.Node = "writer"
+	a, stop = runningAs(t, cfg, options)
+	for deadline := time.Now().Add(startTime); a.Handler() == nil; <-time.After(lookAgain) {
+		if time.Now().After(deadline) {
+			t.Fatal("it does not write")
+		}
+	}
+	cfg.Node, cfg.Data, cfg.Listeners = "other", t.TempDir(), config.Listeners{}
+	other, _ := runningAs(t, cfg, options)
+	for deadline := time.Now().Add(startTime); ; <-time.After(lookAgain) {
+		answer, err := http.Get(other.URL() + "/health")
+		if err == nil {
+			_ = answer.Body.Close()
+		}
+		if err == nil && answer.StatusCode == http.StatusOK && answer.Header.Get("Skillrouter-Node") == "other" {
+			return a, stop, other.URL()
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("it is not reached through another node: %v", err)
+		}
+	}
 }
 
 // TestOpenedWriterIsFenced: who opens a database after another keeps that one from writing, at once and for good.

@@ -152,8 +152,8 @@ func (l *Lease) announce(ctx context.Context) error {
 	return nil
 }
 
-// Run renews the lease until ctx ends. It returns ErrLost once somebody else has it, or nobody could be asked until
-// it ended.
+// Run renews the lease until ctx ends. It returns ErrLost once somebody else has it; a node of a cluster also if nobody could be
+// asked until it ended, as another may have it then. A router that is alone waits for its database.
 func (l *Lease) Run(ctx context.Context) error {
 	tick := time.NewTicker(renewEvery)
 	defer tick.Stop()
@@ -165,7 +165,7 @@ func (l *Lease) Run(ctx context.Context) error {
 		}
 		held, err := l.renew(ctx)
 		l.say(ctx, err)
-		if ctx.Err() == nil && (err == nil && !held || !l.Holds()) {
+		if ctx.Err() == nil && (err == nil && !held || !l.alone && !l.Holds()) {
 			return ErrLost
 		}
 	}
