@@ -2,12 +2,15 @@ package app
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/glebarez/sqlite"
 
 	"skillrouter"
 	"skillrouter/cmd/app/postgres"
@@ -85,6 +88,108 @@ func MoveToServer(ctx context.Context, data, address string) (moved []MovedDatab
 		}
 	}
 	return moved, syncFolder(data)
+}
+
+// comingSuffix ends the names of database files that are being made of a server's rows.
+const comingSuffix = ".coming"
+
+// MoveToFiles copies the databases of a PostgreSQL server, which no router uses meanwhile, into files of a data folder that has none: all
+// rows with their numbers. What is on the server stays there. If it is cut off it is run again.
+func MoveToFiles(ctx context.Context, data, address string) (moved []MovedDatabase, err error) {
+	server, err := postgres.Parse(address)
+	if err != nil {
+		return nil, err
+	}
+	if err := prepareFolder(data); err != nil {
+		return nil, err
+	}
+	lock, err := Acquire(data, locate.Holder{PID: os.Getpid(), Started: time.Now()})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, lock.Release()) }()
+	paths := map[string]string{}
+	var there []string
+	for _, name := range databaseNames() {
+		if paths[name] = filepath.Join(data, name+".db"); fileThere(paths[name]) {
+			there = append(there, paths[name])
+		}
+	}
+	begun := len(there) == 1 // it was cut off between the two names
+	for _, path := range paths {
+		begun = begun && fileThere(path) != fileThere(path+comingSuffix)
+	}
+	if len(there) > 0 && !begun {
+		return nil, skillrouter.Errorf(skillrouter.Conflict, "%s is there: name a data folder that has no memory of its own", there[0])
+	}
+	held := newLife(slog.New(slog.DiscardHandler))
+	defer func() { err = errors.Join(err, held.stop()) }()
+	if !begun {
+		if err := thereOnServer(ctx, server); err != nil {
+			return nil, err
+		}
+		if err := moveUnderLease(ctx, server, data, held); err != nil {
+			return nil, err
+		}
+		for _, name := range databaseNames() {
+			one, err := moveDatabaseBack(ctx, server, name, paths[name]+comingSuffix)
+			if err != nil {
+				return nil, err
+			}
+			moved = append(moved, one)
+		}
+	}
+	for _, path := range paths {
+		if err := os.Rename(path+comingSuffix, path); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return nil, err
+		}
+	}
+	if err := syncFolder(data); err != nil {
+		return nil, err
+	}
+	found, err := VerifyFolder(ctx, data)
+	if err == nil && !found.OK {
+		err = skillrouter.Errorf(skillrouter.Conflict, "what came is not as it was stored: skillrouter verify --data %s says what is wrong", data)
+	}
+	return moved, err
+}
+
+// thereOnServer refuses a server that has no databases of this version.
+func thereOnServer(ctx context.Context, server *postgres.Server) error {
+	for _, name := range databaseNames() {
+		reader := server.Reader(name, 1)
+		version, err := versionOf(ctx, reader)
+		newest, other := newestVersion(name)
+		switch err = errors.Join(err, other, reader.Close()); {
+		case err != nil:
+			return skillrouter.Wrap(skillrouter.NotFound, err, "%s has no %s: %v", server, server.Schema(name), err)
+		case version != newest:
+			return refusal(server.Schema(name), "has schema version %d, and this program has %d: use the program that made it", version, newest)
+		}
+	}
+	return nil
+}
+
+// moveDatabaseBack copies one into a new file.
+func moveDatabaseBack(ctx context.Context, server *postgres.Server, name, path string) (moved MovedDatabase, err error) {
+	if err := create(ctx, name, path); err != nil {
+		return moved, err
+	}
+	to, err := sql.Open(sqlite.DriverName, writerDSN(path))
+	if err != nil {
+		return moved, err
+	}
+	to.SetMaxOpenConns(1)
+	reader := server.Reader(name, 1)
+	moved.Database = name
+	moved.Tables, err = postgres.MoveBack(ctx, reader, to)
+	if err = errors.Join(err, reader.Close(), to.Close()); err != nil {
+		return moved, translate(fmt.Errorf("move %s: %w", server.Schema(name), err))
+	}
+	for _, t := range moved.Tables {
+		moved.Rows += t.Rows
+	}
+	return moved, syncFile(path)
 }
 
 // moveUnderLease takes the lease of the server's databases, so that no router writes meanwhile.

@@ -215,7 +215,6 @@ func TestMoveToServer(t *testing.T) {
 	server := files
 	server.Database = address
 	ask, stop = serve(server)
-	defer stop()
 	for i, path := range paths {
 		want, _, _ := strings.Cut(before[i], `],"seen"`) // more has happened since
 		after := ask("GET", path, "")
@@ -226,6 +225,40 @@ func TestMoveToServer(t *testing.T) {
 	if next := ask("POST", "/signal", `{"from_agent_id": "captain", "to_agent_id": "reader", "signal": "next"}`); !strings.Contains(next, `"seq":21`) {
 		t.Errorf("the next message: %s", next)
 	}
+	ask("GET", paths[2], "")
+	for i, path := range paths {
+		before[i] = ask("GET", path, "")
+	}
+	if _, err := app.MoveToFiles(t.Context(), t.TempDir(), address); skillrouter.CodeOf(err) != skillrouter.Unavailable {
+		t.Errorf("back while its router runs: %v", err)
+	}
+	stop()
+	if _, err := app.MoveToFiles(t.Context(), t.TempDir(), address+"&port=1"); skillrouter.CodeOf(err) != skillrouter.NotFound {
+		t.Errorf("back from no server: %v", err)
+	}
+	back := files
+	back.Data = t.TempDir()
+	returned, err := app.MoveToFiles(t.Context(), back.Data, address)
+	if err != nil || returned[0].Rows < moved[0].Rows || returned[1].Rows < moved[1].Rows {
+		t.Fatalf("%+v, %v", returned, err)
+	}
+	if _, err := app.MoveToFiles(t.Context(), back.Data, address); skillrouter.CodeOf(err) != skillrouter.Conflict {
+		t.Errorf("back over what is there: %v", err)
+	}
+	askBack, stopBack := serve(back)
+	for i, path := range paths {
+		want, _, _ := strings.Cut(before[i], `],"seen"`)
+		after := askBack("GET", path, "")
+		if diff := cmp.Diff(want, after[:min(len(want), len(after))]); diff != "" {
+			t.Errorf("back, %s: %s", path, diff)
+		}
+	}
+	if next := askBack("POST", "/signal", `{"from_agent_id": "captain", "to_agent_id": "reader", "signal": "next"}`); !strings.Contains(next, `"seq":22`) {
+		t.Errorf("back, the next message: %s", next)
+	}
+	stopBack()
+	ask, stop = serve(server)
+	defer stop()
 	other := settings(t)
 	other.Database = ""
 	ask2, stop2 := serve(other)

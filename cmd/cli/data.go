@@ -274,32 +274,42 @@ func (s *shell) folderOr(named string) (string, error) {
 }
 
 func (s *shell) migrateCommand() *cobra.Command {
-	var data, to string
+	var data, to, from string
 	return s.local(command{
-		use: "migrate --to postgres://USER@HOST/NAME", short: "Move the databases of a data folder that no router holds to a PostgreSQL server",
+		use: "migrate --to postgres://USER@HOST/NAME", short: "Move the databases of a data folder that no router holds to a PostgreSQL server, or back",
 		long: `Looks the databases through as verify does, copies each in one transaction to a
 server in whose schemas no router has written yet, and names the files
 learning.db.moved and operational.db.moved. Numbers, ids and cursors stay as they
 are. If it is interrupted, run it again. The router is then started with
---database and the same address.`,
+--database and the same address.
+
+With --from the databases of a server come back into files of a data folder that
+has none. The rows on the server stay as they are.`,
 		flags: options{
 			option("to", &to, "the server, as the setting database names it"),
-			option("data", &data, "data folder to move, instead of that of the settings"),
+			option("from", &from, "the server whose databases come back into files"),
+			option("data", &data, "data folder, instead of that of the settings"),
 		},
 	}, func(ctx context.Context) error {
 		data, err := s.folderOr(data)
 		if err != nil {
 			return err
 		}
-		if to == "" {
-			return skillrouter.InvalidField("to", "is required: name the server, postgres://USER@HOST/NAME")
+		if (to == "") == (from == "") {
+			return skillrouter.InvalidField("to", "is required, or else from: name the server, postgres://USER@HOST/NAME")
 		}
-		moved, err := app.MoveToServer(ctx, data, to)
+		move, address := app.MoveToServer, to
+		if from != "" {
+			move, address = app.MoveToFiles, from
+		}
+		moved, err := move(ctx, data, address)
 		return printed(s, moved, err, func(w io.Writer, moved []app.MovedDatabase) {
 			for _, m := range moved {
 				fmt.Fprintf(w, "%s: %s of %s moved\n", m.Database, plural(int(m.Rows), "row"), plural(len(m.Tables), "table"))
 			}
-			fmt.Fprintf(w, "the files are kept in %s under names that end in .moved\n", data)
+			if to != "" {
+				fmt.Fprintf(w, "the files are kept in %s under names that end in .moved\n", data)
+			}
 		})
 	})
 }

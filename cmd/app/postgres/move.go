@@ -69,6 +69,95 @@ func Move(ctx context.Context, writer, from *sql.DB) (moved []Moved, err error) 
 	return moved, err
 }
 
+// MoveBack copies the rows of a database on a server, as they are at one moment, into an empty SQLite database of the same schema, in one
+// transaction. Numbers stay, and so do those that were given to rows that are gone.
+func MoveBack(ctx context.Context, reader, to *sql.DB) (moved []Moved, err error) {
+	conn, err := reader.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close() //nolint:errcheck // it goes back to the pool
+	into, err := to.BeginTx(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer into.Rollback() //nolint:errcheck // after the commit there is nothing to take back
+	if _, err := into.ExecContext(ctx, "PRAGMA defer_foreign_keys = ON"); err != nil {
+		return nil, err
+	}
+	err = conn.Raw(func(raw any) error {
+		return pgx.BeginTxFunc(ctx, raw.(*stdlib.Conn).Conn(), pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
+			tables, err := inOrder(ctx, tx)
+			if err != nil {
+				return err
+			}
+			for _, table := range tables {
+				rows, err := moveTableBack(ctx, tx, into, table)
+				if err != nil {
+					return fmt.Errorf("move %s: %w", table, err)
+				}
+				moved = append(moved, Moved{table, rows})
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return moved, into.Commit()
+}
+
+// moveTableBack copies a table's rows, and the greatest number that it has given.
+func moveTableBack(ctx context.Context, tx pgx.Tx, into *sql.Tx, table string) (n int64, err error) {
+	columns, names, err := columnsOf(ctx, tx, table)
+	if err != nil {
+		return 0, err
+	}
+	if _, err := into.ExecContext(ctx, "DELETE FROM "+table); err != nil { // what a new database has
+		return 0, err
+	}
+	list := `"` + strings.Join(names, `", "`) + `"`
+	insert, err := into.PrepareContext(ctx, "INSERT INTO "+table+" ("+list+") VALUES (?"+strings.Repeat(", ?", len(names)-1)+")")
+	if err != nil {
+		return 0, err
+	}
+	defer insert.Close() //nolint:errcheck // the transaction has its error
+	rows, err := tx.Query(ctx, "SELECT "+list+" FROM "+table)
+	if err != nil {
+		return 0, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		values, err := rows.Values()
+		if err != nil {
+			return n, err
+		}
+		if _, err := insert.ExecContext(ctx, values...); err != nil {
+			return n, err
+		}
+		n++
+	}
+	if err := rows.Err(); err != nil {
+		return n, err
+	}
+	given := "SELECT coalesce(max(seq), 0) FROM heads WHERE log = $1"
+	for _, c := range columns {
+		if c.Identity {
+			given = fmt.Sprintf("SELECT coalesce(pg_sequence_last_value(pg_get_serial_sequence($1, '%s')), 0)", c.Name)
+		}
+	}
+	var last int64
+	if err := tx.QueryRow(ctx, given, table).Scan(&last); err != nil || last == 0 {
+		return n, err
+	}
+	for _, statement := range []string{"DELETE FROM sqlite_sequence WHERE name = ?1", "INSERT INTO sqlite_sequence (name, seq) VALUES (?1, ?2)"} {
+		if _, err := into.ExecContext(ctx, statement, table, last); err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
 func each(ctx context.Context, db *sql.DB, query string, visit func(name string, n int64)) error {
 	rows, err := db.QueryContext(ctx, query)
 	if err != nil {
@@ -123,20 +212,27 @@ type column struct {
 	Identity   bool
 }
 
-// moveTable copies a table's rows; given is the greatest number that it has given.
-func moveTable(ctx context.Context, tx pgx.Tx, from *sql.DB, table string, given int64) (int64, error) {
+// columnsOf describes a table.
+func columnsOf(ctx context.Context, tx pgx.Tx, table string) (columns []column, names []string, err error) {
 	described, err := tx.Query(ctx, `SELECT column_name, data_type, is_identity = 'YES' FROM information_schema.columns
 		WHERE table_schema = current_schema() AND table_name = $1 ORDER BY ordinal_position`, table)
 	if err != nil {
-		return 0, err
+		return nil, nil, err
 	}
-	columns, err := pgx.CollectRows(described, pgx.RowToStructByPos[column])
+	if columns, err = pgx.CollectRows(described, pgx.RowToStructByPos[column]); err != nil {
+		return nil, nil, err
+	}
+	for _, c := range columns {
+		names = append(names, c.Name)
+	}
+	return columns, names, nil
+}
+
+// moveTable copies a table's rows; given is the greatest number that it has given.
+func moveTable(ctx context.Context, tx pgx.Tx, from *sql.DB, table string, given int64) (int64, error) {
+	columns, names, err := columnsOf(ctx, tx, table)
 	if err != nil {
 		return 0, err
-	}
-	names := make([]string, len(columns))
-	for i, c := range columns {
-		names[i] = c.Name
 	}
 	rows, err := from.QueryContext(ctx, `SELECT "`+strings.Join(names, `", "`)+`" FROM `+table)
 	if err != nil {

@@ -54,4 +54,5 @@ type Moved struct {
 	Rows  int64  `json:"rows"`
 }
 
-func Move(context.Context, *sql.DB, *sql.DB) ([]Moved, error) { return nil, nil }
+func Move(context.Context, *sql.DB, *sql.DB) ([]Moved, error)     { return nil, nil }
+func MoveBack(context.Context, *sql.DB, *sql.DB) ([]Moved, error) { return nil, nil }
