@@ -1,5 +1,5 @@
 #!/bin/sh
-# Starts a cluster of three nodes on this machine, for trying it out, and ends it with Ctrl-C:
+# Starts a cluster of three nodes on this machine, for trying it out, and ends it with Ctrl-C. A folder may be named:
 #
 #     make build && scripts/cluster.sh
 #
@@ -8,7 +8,7 @@
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 if [ -z "${SKILLROUTER_DATABASE:-}" ] && [ -z "${SKILLROUTER_TEST_POSTGRES:-}" ]; then
-    exec "$here/postgres.sh" "$here/cluster.sh"
+    exec "$here/postgres.sh" "$here/cluster.sh" "$@"
 fi
 SKILLROUTER_DATABASE=${SKILLROUTER_DATABASE:-$SKILLROUTER_TEST_POSTGRES}
 export SKILLROUTER_DATABASE

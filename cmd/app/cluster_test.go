@@ -354,6 +354,11 @@ type fault struct {
 
 var clusterFaults = []fault{
 	{"killed", func(c *team, i int) { c.node(i).kill() }, func(c *team, i int) { c.begin(i) }},
+	{"restarted", func(c *team, i int) {
+		_ = c.node(i).cmd.Process.Signal(syscall.SIGTERM)
+		err := <-c.node(i).ended
+		c.node(i).ended <- err
+	}, func(c *team, i int) { c.begin(i) }},
 	{
 		"stopped in its tracks", func(c *team, i int) { _ = c.node(i).cmd.Process.Signal(syscall.SIGSTOP) },
 		func(c *team, i int) { _ = c.node(i).cmd.Process.Signal(syscall.SIGCONT) },
@@ -394,10 +399,11 @@ func disturb(t *testing.T, program string, rounds int, kinds []fault) (faults []
 		begun := time.Now()
 		kind.begin(c, at)
 		next := c.awaitWriter(at, startTime)
+		taken := time.Now() // what was on its way may still come before
 		if next < 0 {
 			t.Fatalf("round %d: %s, and nobody took over\n%s", round, kind.name, c.said())
 		}
-		for look := time.NewTicker(5 * time.Millisecond); last.Load() < begun.Add(cluster.Term/2).UnixNano(); <-look.C { // what was on its way may still come
+		for look := time.NewTicker(5 * time.Millisecond); last.Load() < taken.UnixNano(); <-look.C {
 			if time.Since(begun) > startTime {
 				t.Fatalf("round %d: nothing is acknowledged\n%s", round, c.said())
 			}
