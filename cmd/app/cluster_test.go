@@ -31,7 +31,6 @@ import (
 	"skillrouter/cmd/app/apptest"
 	"skillrouter/cmd/config"
 	"skillrouter/cmd/locate"
-	"skillrouter/router/cluster"
 )
 
 const (
