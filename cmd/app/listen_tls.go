@@ -15,6 +15,7 @@ import (
 	"net/http"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -275,6 +276,11 @@ func validAt(leaf *x509.Certificate, now time.Time) bool {
 
 func date(t time.Time) string { return t.UTC().Format("2 January 2006 15:04 MST") }
 
+// names tells whether a name is one of the certificate's. A wildcard is no name: hosts beside this one bear it too.
+func (c *certificate) names(host string) bool {
+	return c != nil && slices.ContainsFunc(c.shown.Load().Leaf.DNSNames, func(name string) bool { return strings.EqualFold(name, host) })
+}
+
 // namesOf are the hosts that a certificate is for.
 func namesOf(leaf *x509.Certificate) string {
 	names := leaf.DNSNames
@@ -312,8 +318,6 @@ func (c *certificate) check() []router.SystemCheck {
 		fault("it is valid from " + date(leaf.NotBefore) + " only")
 	case left <= soon:
 		fault(fmt.Sprintf("it ends in %.1f days: renew it", left.Hours()/24))
-	default:
-		said = append(said, fmt.Sprintf("%d days from now", int(left.Hours()/24)))
 	}
 	if wrong := c.wrong.Load(); wrong != nil {
 		fault("what is in the files now is not taken: " + skillrouter.Explain(*wrong))
