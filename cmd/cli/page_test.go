@@ -31,7 +31,7 @@ var (
 	uuids     = regexp.MustCompile(fullUUID + `|` + endOfID)
 	// passing is what differs from one run to the next: moments, ages, marks, secrets, sizes, what
 	// identifiers and marks cost in tokens, and dots for what is left out.
-	passing = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?Z?|\d{4}-\d\d-\d\d|(\d+[hm])*\d+s ago|\bnow\b|memory-[0-9a-f]{8}|skr_\w+|\b\d{6,}\b|\d+ of \d+ tokens|\d+ +-$|https?://127\.0\.0\.1:\d+|…| +`)
+	passing = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?Z?|\d{4}-\d\d-\d\d|(\d+[hm])*\d+s ago|\bnow\b|memory-[0-9a-f]{8}|skr_\w+|\b\d{6,}\b|\d+ of \d+ tokens|\d+ +-$|//127\.0\.0\.1:\d+|…| +`)
 )
 
 // readPage returns the commands of a page, in order.

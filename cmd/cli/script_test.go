@@ -221,7 +221,7 @@ func until(ts *testscript.TestScript, what string, met func() bool, last ...*str
 
 func environ(ts *testscript.TestScript) []string {
 	env := []string{"HOME=" + ts.Getenv("HOME"), "PATH=" + ts.Getenv("PATH"), "TMPDIR=" + ts.Getenv("TMPDIR")}
-	for _, name := range []string{"SKILLROUTER_DATA", "SKILLROUTER_LISTEN", "SKILLROUTER_SERVER", "SKILLROUTER_TOKEN", "XDG_CONFIG_HOME"} {
+	for _, name := range []string{"SKILLROUTER_DATA", "SKILLROUTER_LISTEN", "SKILLROUTER_SERVER", "SKILLROUTER_TOKEN", "SKILLROUTER_TLS_CERT", "SKILLROUTER_TLS_KEY", "XDG_CONFIG_HOME"} {
 		env = append(env, name+"="+ts.Getenv(name))
 	}
 	return env

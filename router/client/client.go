@@ -129,7 +129,7 @@ func New(baseURL string, options Options) (*Client, error) {
 		transport := &http.Transport{
 			Proxy:                 http.ProxyFromEnvironment, // never for loopback
 			DialContext:           (&net.Dialer{Timeout: options.Dial, KeepAlive: 15 * time.Second}).DialContext,
-			TLSHandshakeTimeout:   options.Dial,
+			TLSHandshakeTimeout:   dialTimeout, // both sides compute, also on a machine that is busy
 			MaxIdleConnsPerHost:   idleConnections,
 			IdleConnTimeout:       90 * time.Second,
 			ForceAttemptHTTP2:     true,
