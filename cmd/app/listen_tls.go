@@ -76,10 +76,7 @@ func openCertificate(settings config.Config, now skillrouter.Clock, log *slog.Lo
 		return nil, err
 	}
 	c.found = sum(text, nil)
-	c.shown.Store(pair)
-	if open := c.openKey(); open != "" {
-		log.Warn("the certificate's key is not private", "because", open)
-	}
+	c.show(pair, "the certificate was read")
 	if leaf := pair.Leaf; now().After(leaf.NotAfter) || now().Before(leaf.NotBefore) {
 		log.Warn("the certificate is not valid today: callers refuse it", "tls_cert", settings.TLSCert, "from", leaf.NotBefore, "until", leaf.NotAfter)
 	}
@@ -191,9 +188,14 @@ func (c *certificate) look() {
 		return
 	}
 	c.announce([]string{client.Fingerprint(pair.Leaf.Raw), client.Fingerprint(former.Leaf.Raw)})
-	c.shown.Store(pair)
 	c.wrong.Store(nil)
-	c.log.Info("the certificate was read again", "tls_cert", c.settings.TLSCert, "names", namesOf(pair.Leaf), "until", pair.Leaf.NotAfter)
+	c.show(pair, "the certificate was read again")
+}
+
+// show shows a pair from the next handshake on.
+func (c *certificate) show(pair *tls.Certificate, message string) {
+	c.shown.Store(pair)
+	c.log.Info(message, "tls_cert", c.settings.TLSCert, "names", namesOf(pair.Leaf), "until", pair.Leaf.NotAfter)
 	if open := c.openKey(); open != "" {
 		c.log.Warn("the certificate's key is not private", "because", open)
 	}

@@ -696,6 +696,45 @@ func TestPlainHTTPAtTLS(t *testing.T) {
 	}
 }
 
+// TestStopOverTLS: a stop waits for no connection that asked nothing, however far it came, and for no client that asked once.
+func TestStopOverTLS(t *testing.T) {
+	a := newAuthority(t)
+	cfg := settings(t)
+	certificate, key := a.issue(t, time.Now().Add(aYear), "127.0.0.1")
+	pairIn(t, &cfg, certificate, key)
+	cfg.ShutdownGrace = config.MaxShutdownGrace
+	r, stop := running(t, cfg)
+	at := strings.TrimPrefix(r.URL(), "https://")
+	conn, err := net.Dial("tcp", at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	for _, protocol := range []string{"http/1.1", "h2"} {
+		conn, err := tls.Dial("tcp", at, &tls.Config{RootCAs: a.pool(), NextProtos: []string{protocol}})
+		if err != nil || conn.ConnectionState().NegotiatedProtocol != protocol {
+			t.Fatalf("%s: %v", protocol, err)
+		}
+		defer conn.Close()
+	}
+	for _, http2 := range []bool{false, true} {
+		caller := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: a.pool()}, ForceAttemptHTTP2: http2}}
+		answer, err := caller.Get(r.URL() + "/health")
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+	}
+	ended := make(chan struct{})
+	go func() { stop(); close(ended) }()
+	select {
+	case <-ended:
+	case <-time.After(4 * time.Second): // net/http's own patience is 5 s
+		t.Error("the stop waits for connections that ask nothing")
+		<-ended
+	}
+}
+
 // TestVersionsOfHTTP: streams, bulk calls and sockets work by HTTP/2 and by HTTP/1.1.
 func TestVersionsOfHTTP(t *testing.T) {
 	a := newAuthority(t)

@@ -31,10 +31,11 @@ type Trust struct {
 }
 
 // Config is the configuration of connections to a host, without a port, for whatever calls a router: the commands, and one router
-// that calls another. Only with Own it checks certificates itself, and then as crypto/tls does where the certificate is
-// none of those. It reads the file and, of a program's first, the system's authorities.
+// that calls another. It may be a Transport's TLSClientConfig as it is. Only with Own it checks certificates itself, and then as
+// crypto/tls does where the certificate is none of those; host is needed for that alone. It reads the file now, and with it the
+// system's authorities; without a file the first handshake reads those.
 func (t Trust) Config(host string) (*tls.Config, error) {
-	config := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: host}
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
 	if t.CA != "" {
 		text, err := os.ReadFile(t.CA)
 		if err != nil {
