@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/ecdsa"
@@ -35,6 +36,7 @@ import (
 	"skillrouter/operational"
 	"skillrouter/router"
 	"skillrouter/router/client"
+	"skillrouter/router/stream"
 )
 
 // authority issues certificates for tests.
@@ -733,6 +735,51 @@ func TestStopOverTLS(t *testing.T) {
 		t.Error("the stop waits for connections that ask nothing")
 		<-ended
 	}
+}
+
+// TestIdleStreams: a stream that bears nothing for longer than a write may take goes on. In HTTP/2 a deadline ends a stream also
+// when nothing is being written. A client that takes nothing is cut off all the same.
+func TestIdleStreams(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for longer than a write may take")
+	}
+	a := newAuthority(t)
+	cfg := settings(t)
+	certificate, key := a.issue(t, time.Now().Add(aYear), "127.0.0.1")
+	pairIn(t, &cfg, certificate, key)
+	s := serveTLS(t, cfg)
+	caller := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: a.pool()}, ForceAttemptHTTP2: true}}
+	bodies := map[string]*bufio.Reader{}
+	for _, path := range []string{"/messages?agent_id=idle", "/events", "/messages?agent_id=slow"} {
+		answer, err := caller.Get(s.URL() + path)
+		if err != nil || answer.ProtoMajor != 2 {
+			t.Fatalf("%s: %v", path, err)
+		}
+		defer answer.Body.Close()
+		bodies[path] = bufio.NewReader(answer.Body)
+	}
+	delete(bodies, "/messages?agent_id=slow") // nobody reads it
+	sender := s.client(t, client.Trust{Own: s.own})
+	large := fmt.Appendf(nil, `{"text":%q}`, strings.Repeat("more than fits ", 3000))
+	for range 150 { // the client's transport takes 4 MiB for whoever does not read yet
+		if _, err := sender.Mailbox.Send(t.Context(), operational.MessageDraft{From: "x", To: "slow", Signal: "tick", Context: large}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	<-time.After(stream.WriteTimeout + time.Second)
+	if _, err := sender.Mailbox.Send(t.Context(), operational.MessageDraft{From: "x", To: "idle", Signal: "after-the-silence"}); err != nil {
+		t.Fatal(err)
+	}
+	for path, body := range bodies {
+		for line := ""; !strings.Contains(line, "after-the-silence"); {
+			var err error
+			if line, err = body.ReadString('\n'); err != nil {
+				t.Errorf("%s: %v", path, err)
+				break
+			}
+		}
+	}
+	eventually(t, "the end of the stream that nobody reads", func() bool { return s.metric(t, "skillrouter_message_streams") == "1" })
 }
 
 // TestVersionsOfHTTP: streams, bulk calls and sockets work by HTTP/2 and by HTTP/1.1.
