@@ -15,7 +15,10 @@ import (
 // TestTrustIsAsked: who is believed is asked for https alone, so that no other start reads authorities; and what is wrong with it is told at once.
 func TestTrustIsAsked(t *testing.T) {
 	asked := 0
-	trust := func() (client.Trust, error) { asked++; return client.Trust{CA: filepath.Join(t.TempDir(), "none.crt")}, nil }
+	trust := func() (client.Trust, error) {
+		asked++
+		return client.Trust{CA: filepath.Join(t.TempDir(), "none.crt")}, nil
+	}
 	if _, err := client.New("http://127.0.0.1:1", client.Options{Trust: trust}); err != nil || asked != 0 {
 		t.Errorf("for http: %v, asked %d times", err, asked)
 	}
