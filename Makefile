@@ -50,7 +50,7 @@ test: ## run every test, without the race detector
 ONPOSTGRES := ./operational/store ./learning/store ./comms/... ./router/client
 test-postgres: ## run the contracts, the recorded answers and kills on a PostgreSQL server, found or started
 	scripts/postgres.sh $(GO) test -tags $(TAGS) -vet=off -timeout=20m ./cmd/app/postgres ./learning $(ONPOSTGRES) ./router/httpapi ./router/stream ./router/mcpserver
-	scripts/postgres.sh $(GO) test -tags $(TAGS) -vet=off -timeout=20m ./cmd/app -run 'TestServer|TestMoveToServer|TestOneRouter|TestKill|TestRecorded|TestAccess|TestWalls'
+	scripts/postgres.sh $(GO) test -tags $(TAGS) -vet=off -timeout=20m ./cmd/app -run 'TestServer|TestMoveToServer|TestOneRouter|TestKill$$|TestOpened|TestCluster|TestRecorded|TestAccess|TestWalls'
 
 # A part of it that takes a minute or two.
 test-postgres-short: ## run the shorter contracts on a PostgreSQL server, where one is found or can be started

@@ -53,6 +53,10 @@ func Essential(ctx context.Context) context.Context {
 	return context.WithValue(ctx, essentialKey{}, true)
 }
 
+// ErrFenced is the error of a transaction of a router behind whose back another has written: nothing of it is stored, and
+// it must write nothing more, as it knows of less.
+var ErrFenced = errors.New("another router has written into the database since: this one knows of less, and ends")
+
 // errUnknown is what a write is told whose commit failed on the way to the disk.
 const errUnknown = "the disk failed while this was being stored: it may be there or not once the router has been started again, so ask before you repeat it"
 
@@ -217,7 +221,9 @@ func (c *Committer[Tx]) refuse() {
 			if !open {
 				return
 			}
-			w.err = Errorf(Unavailable, "the disk failed and the router ends: nothing of this was stored")
+			if w.err = c.broken; !errors.Is(c.broken, ErrFenced) {
+				w.err = Errorf(Unavailable, "the disk failed and the router ends: nothing of this was stored")
+			}
 			close(w.done)
 			continue
 		case <-stopped:
@@ -280,8 +286,16 @@ func (c *Committer[Tx]) commit(batch []*write[Tx]) {
 // failed. What a full or a busy database refuses is not stored; of any other
 // failure that is not known.
 func (c *Committer[Tx]) doubt(err error, applied bool) error {
-	if code := CodeOf(err); err == nil || !applied || code == StorageFull || code == Unavailable {
+	code := CodeOf(err)
+	switch {
+	case err == nil || !applied || code == StorageFull || code == Unavailable:
 		return err
+	case code == OutcomeUnknown: // it says so itself
+		c.broken = err
+		return err
+	case errors.Is(err, ErrFenced):
+		c.broken = Wrap(Unavailable, err, "another router writes now: nothing of this was stored")
+		return c.broken
 	}
 	c.broken = fmt.Errorf("a commit failed and what is on disk is unknown: %w", err)
 	return Wrap(Internal, err, errUnknown)

@@ -29,6 +29,8 @@ const (
 	StorageFull Code = "storage_full"
 	// Unavailable means that the service is starting, stopping, busy or unreachable; asking again later may work.
 	Unavailable Code = "unavailable"
+	// OutcomeUnknown means that the answer was lost on its way: what was asked for may have been done, or not.
+	OutcomeUnknown Code = "outcome_unknown"
 	// Internal is every failure that is not the caller's.
 	Internal Code = "internal"
 )
@@ -37,7 +39,7 @@ const (
 func Codes() []Code {
 	return []Code{
 		Invalid, NotFound, Conflict, Unauthenticated, Forbidden,
-		TooLarge, RateLimited, StorageFull, Unavailable, Internal,
+		TooLarge, RateLimited, StorageFull, Unavailable, OutcomeUnknown, Internal,
 	}
 }
 

@@ -7,6 +7,7 @@ replace github.com/glebarez/go-sqlite => ./cmd/app/sqlite
 
 require (
 	charm.land/bubbletea/v2 v2.1.1
+	github.com/anishathalye/porcupine v1.3.1
 	github.com/aymanbagabas/go-udiff v0.4.1
 	github.com/bmatcuk/doublestar/v4 v4.10.4
 	github.com/charmbracelet/x/ansi v0.11.9

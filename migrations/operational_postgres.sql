@@ -36,6 +36,22 @@ CREATE TABLE heads (
 ) WITH (fillfactor = 50);
 INSERT INTO heads (log, seq) VALUES ('commits', 0), ('events', 0), ('checks', 0), ('messages', 0);
 CREATE FUNCTION next_in(numbered text) RETURNS bigint LANGUAGE sql AS 'UPDATE heads SET seq = seq + 1 WHERE log = numbered RETURNING seq';
+CREATE TABLE nodes (
+    id text COLLATE "C" PRIMARY KEY, -- of its data folder
+    name text COLLATE "C" NOT NULL,
+    url text COLLATE "C" NOT NULL,
+    version text COLLATE "C" NOT NULL,
+    seen timestamptz NOT NULL
+);
+CREATE TABLE writer (
+    one boolean PRIMARY KEY DEFAULT true CHECK (one),
+    epoch bigint NOT NULL, -- how often the lease was taken
+    id text COLLATE "C" NOT NULL,
+    name text COLLATE "C" NOT NULL,
+    url text COLLATE "C" NOT NULL,
+    until timestamptz NOT NULL -- when the lease ends that is not renewed
+);
+INSERT INTO writer (epoch, id, name, url, until) VALUES (0, '', '', '', '-infinity');
 CREATE TABLE messages (
     seq             bigint PRIMARY KEY DEFAULT next_in('messages'),
     id              text COLLATE "C" NOT NULL UNIQUE,

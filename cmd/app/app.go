@@ -26,6 +26,7 @@ import (
 	"skillrouter/cmd/locate"
 	"skillrouter/cmd/process"
 	"skillrouter/router/classify"
+	"skillrouter/router/cluster"
 	"skillrouter/router/httpapi"
 )
 
@@ -39,11 +40,16 @@ type App struct {
 	options Options
 	log     *slog.Logger
 	now     skillrouter.Clock
-	life    *life
+	base    *life  // what lives as long as the process
+	life    *life  // what a writer has: it ends before the rest, and on a node of a cluster it may begin again
 	doors   []door // the first is the one that the process is known by
 	started time.Time
 
 	certificate *certificate // that all doors show; nil: none
+
+	database *postgres.Server // nil: the databases are files
+	lease    *cluster.Lease   // nil: the databases are files
+	front    *front           // nil: this is no node of a cluster
 
 	classifier            func() (*classify.Classifier, error)
 	learning, operational *Database
@@ -78,11 +84,11 @@ func New(ctx context.Context, cfg config.Config, log *slog.Logger, options Optio
 	if options.Above == nil {
 		options.Above = func(address string) string { return locate.AgentAbove(process.Caller(address)) }
 	}
-	a := &App{config: cfg, options: options, log: log, now: options.Now, life: newLife(log)}
+	a := &App{config: cfg, options: options, log: log, now: options.Now, base: newLife(log), life: newLife(log)}
 	a.started = a.now()
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, a.life.stop())
+			err = errors.Join(err, a.life.stop(), a.base.stop())
 		}
 	}()
 	if err := prepareFolder(cfg.Data); err != nil {
@@ -93,7 +99,7 @@ func New(ctx context.Context, cfg config.Config, log *slog.Logger, options Optio
 	if err != nil {
 		return nil, err
 	}
-	a.life.defers("lock", lock.Release)
+	a.base.defers("lock", lock.Release)
 	if err := errors.Join(finishRestore(cfg.Data), sweepBackups(cfg.Data)); err != nil {
 		return nil, err
 	}
@@ -108,41 +114,68 @@ func New(ctx context.Context, cfg config.Config, log *slog.Logger, options Optio
 		return nil, fmt.Errorf("write the lock file: %w", err)
 	}
 	a.classifier = early(classify.NewClassifier)
-	var first firstStart
-	if cfg.Database == "" {
-		if first, err = beginStart(ctx, cfg.Data, options.CreateMissing, log); err != nil {
+	if err := a.openRegister(ctx); err != nil {
+		return nil, err
+	}
+	if cfg.Node != "" {
+		if err := a.joinCluster(); err != nil {
 			return nil, err
 		}
+		a.serveDoors(ctx, a.front)
+		return a, nil
 	}
-	if err := a.openDatabases(ctx); err != nil {
+	var first firstStart
+	if a.lease != nil {
+		err = takeLease(ctx, a.lease, a.database, a.life)
+	} else {
+		first, err = beginStart(ctx, cfg.Data, options.CreateMissing, log)
+	}
+	if err != nil {
 		return nil, err
 	}
-	if err := a.noteLosses(ctx); err != nil {
+	if err := a.open(ctx); err != nil {
 		return nil, err
 	}
-	registry := prometheus.NewRegistry()
-	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), a.certificate)
-	if err := a.wire(ctx, registry); err != nil {
-		return nil, err
-	}
-	for _, db := range []*Database{a.learning, a.operational} {
-		a.warnOfClock(ctx, db)
-		a.life.run(ctx, db.Name+" check", db.CheckLate)
-	}
-	a.serveDoors(ctx)
+	a.serveDoors(ctx, a.handler)
 	if err := first.end(); err != nil {
 		return nil, fmt.Errorf("end the first start: %w", err)
 	}
 	return a, nil
 }
 
+// open opens the databases, and wires the services to them.
+func (a *App) open(ctx context.Context) error {
+	if err := a.openDatabases(ctx); err != nil {
+		return err
+	}
+	if err := a.noteLosses(ctx); err != nil {
+		return err
+	}
+	registry := a.newRegistry()
+	if a.front != nil {
+		registry.MustRegister(a.nodeFigures())
+	}
+	if err := a.wire(ctx, registry); err != nil {
+		return err
+	}
+	for _, db := range []*Database{a.learning, a.operational} {
+		a.warnOfClock(ctx, db)
+		a.life.run(ctx, db.Name+" check", db.CheckLate)
+	}
+	return nil
+}
+
+// newRegistry makes a registry of metrics with those of the process.
+func (a *App) newRegistry() *prometheus.Registry {
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), a.certificate)
+	return registry
+}
+
 // openDatabases opens both at the same time, as each waits for its disk, and starts their committers.
 func (a *App) openDatabases(ctx context.Context) error {
 	a.ballast = openBallast(a.config.Data, a.log)
-	server, err := a.server()
-	if err != nil {
-		return err
-	}
+	server := a.database
 	names := []string{"learning", "operational"}
 	opened, errs := make([]*Database, len(names)), make([]error, len(names))
 	var all sync.WaitGroup
@@ -213,8 +246,13 @@ func (a *App) urlOf(bound net.Addr) string {
 	return a.config.Scheme() + "://" + address
 }
 
-// Handler is what is served, for tests that need no connection.
-func (a *App) Handler() *httpapi.Server { return a.handler }
+// Handler is what is served, for tests that need no connection; nil on a node that does not write.
+func (a *App) Handler() *httpapi.Server {
+	if a.front != nil {
+		return a.front.own.Load()
+	}
+	return a.handler
+}
 
 // Run serves until ctx ends, and then stops everything: streams are told to
 // come back, calls under way get the grace period, what is in memory only is
@@ -228,10 +266,14 @@ func (a *App) Run(ctx context.Context) error {
 	defer settling.Stop()
 	a.log.Info("listening", "url", strings.Join(a.Addresses(), " "), "data", a.config.Data, "version", a.options.Version)
 	var failure error
-	select {
-	case <-ctx.Done():
-	case failure = <-serve:
-	case failure = <-a.life.failed:
+	if a.front != nil {
+		failure = a.runNode(ctx, serve)
+	} else {
+		select {
+		case <-ctx.Done():
+		case failure = <-serve:
+		case failure = <-a.life.failed:
+		}
 	}
 	if failure != nil {
 		a.log.Error("the router ends: a part of it failed", "error", failure)
@@ -239,11 +281,13 @@ func (a *App) Run(ctx context.Context) error {
 	begin := time.Now()
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.config.ShutdownGrace)
 	defer cancel()
-	if err := a.services.endStreams(grace); err != nil {
-		a.log.Warn("streams did not end in time", "error", err)
+	if a.services.endStreams != nil {
+		if err := a.services.endStreams(grace); err != nil {
+			a.log.Warn("streams did not end in time", "error", err)
+		}
 	}
 	a.shutDoors(grace)
-	err := errors.Join(failure, a.life.stop())
+	err := errors.Join(failure, a.life.stop(), a.base.stop())
 	a.log.Info("stopped", "took_ms", time.Since(begin).Milliseconds(), "clean", err == nil)
 	return err
 }

@@ -118,7 +118,7 @@ func (d *demo) stop() error {
 	d.app = nil
 	grace, cancel := context.WithTimeout(d.base, a.config.ShutdownGrace)
 	defer cancel()
-	return errors.Join(a.services.endStreams(grace), a.life.stop(), os.RemoveAll(d.data))
+	return errors.Join(a.services.endStreams(grace), a.life.stop(), a.base.stop(), os.RemoveAll(d.data))
 }
 
 // Dashboard implements web.Demo.

@@ -34,6 +34,7 @@ func (a *App) doctor(ctx context.Context) []router.SystemCheck {
 	for _, db := range []*Database{a.learning, a.operational} {
 		checks = append(checks, checkDatabase(ctx, db), a.checkClock(ctx, db))
 	}
+	checks = append(checks, a.checkNodes(ctx)...)
 	checks = append(checks, a.checkHashes(ctx), a.checkLedger(ctx), a.checkLosses())
 	checks = append(checks, a.checkFolder(), a.checkDisk(), a.checkOutbound())
 	checks = append(checks, a.certificate.check()...)

@@ -85,7 +85,7 @@ func (a *App) openDoor(address config.Address, socket bool) error {
 	if err != nil {
 		return cannotListen(address, "", err)
 	}
-	a.life.defers("listener", func() error { return ignoreClosed(listener.Close()) })
+	a.base.defers("listener", func() error { return ignoreClosed(listener.Close()) })
 	a.doors = append(a.doors, door{listener: a.certificate.over(listener), socket: socket})
 	return nil
 }
@@ -108,11 +108,11 @@ func cannotListen(address config.Address, network string, err error) error {
 }
 
 // serveDoors gives each door its server.
-func (a *App) serveDoors(ctx context.Context) {
+func (a *App) serveDoors(ctx context.Context, handler http.Handler) {
 	for i := range a.doors {
-		handler := http.Handler(a.handler)
+		handler := handler
 		if a.doors[i].socket {
-			handler = a.handler.SocketPort()
+			handler = httpapi.SocketPort(handler, httpapi.HostCheck(a.config.AllowedHosts, a.needsToken(), a.certificate.names))
 		}
 		a.doors[i].silent = &silent{conns: map[net.Conn]struct{}{}}
 		a.doors[i].server = &http.Server{
@@ -161,6 +161,9 @@ func (a *App) Addresses() []string {
 // doors: then every call needs a token, at each of them, or the one that is
 // open to this machine alone would be a way around it.
 func (a *App) needsToken() bool {
+	if a.front != nil { // what another node hands on comes from anywhere
+		return true
+	}
 	for _, d := range a.doors {
 		if beyondLoopback(d.listener.Addr()) {
 			return true

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"skillrouter"
 	"skillrouter/cmd/app/postgres"
 	"skillrouter/cmd/locate"
+	"skillrouter/router/cluster"
 )
 
 // movedSuffix ends the names of database files whose rows are on a server now.
@@ -54,6 +56,15 @@ func MoveToServer(ctx context.Context, data, address string) (moved []MovedDatab
 			return nil, skillrouter.Errorf(skillrouter.Conflict, "%s is not as it was stored: skillrouter verify --data %s says what is wrong. Nothing was moved.", data, data)
 		}
 	}
+	log := slog.New(slog.DiscardHandler)
+	if err := PrepareOnServer(ctx, server, log); err != nil {
+		return nil, err
+	}
+	held := newLife(log)
+	defer func() { err = errors.Join(err, held.stop()) }()
+	if err := moveUnderLease(ctx, server, data, held); err != nil {
+		return nil, err
+	}
 	for _, name := range names {
 		tables, err := moveDatabase(ctx, server, name, filepath.Join(data, name+".db"))
 		if err != nil {
@@ -76,6 +87,17 @@ func MoveToServer(ctx context.Context, data, address string) (moved []MovedDatab
 	return moved, syncFolder(data)
 }
 
+// moveUnderLease takes the lease of the server's databases, so that no router writes meanwhile.
+func moveUnderLease(ctx context.Context, server *postgres.Server, data string, held *life) error {
+	id, err := nodeID(data)
+	if err != nil {
+		return err
+	}
+	register := server.Register()
+	held.defers("register", register.Close)
+	return takeLease(ctx, cluster.Open(ctx, register, cluster.Node{ID: id}, time.Now, held.log), server, held)
+}
+
 // moveDatabase moves one.
 func moveDatabase(ctx context.Context, server *postgres.Server, name, path string) (moved []postgres.Moved, err error) {
 	from, err := openForReading(path)
@@ -96,9 +118,6 @@ func moveDatabase(ctx context.Context, server *postgres.Server, name, path strin
 	}
 	writer := server.Writer(name)
 	defer func() { err = errors.Join(err, writer.Close()) }()
-	if _, err := prepareSchema(ctx, server, writer, name); err != nil {
-		return nil, server.Opening(err)
-	}
 	if moved, err = postgres.Move(ctx, writer, from); err != nil {
 		return nil, translate(fmt.Errorf("move %s.db: %w", name, err))
 	}

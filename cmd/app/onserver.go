@@ -20,24 +20,18 @@ import (
 // Its fields are the committer's own, but for server.
 type onServer struct {
 	server  *postgres.Server
-	commits int64 // the transactions that were committed so far
+	commits int64 // the count of the transactions that were committed so far
 }
 
-// OpenOnServer opens the database name ("learning" or "operational") on a PostgreSQL server, and makes it if there is
-// none. dir is the data folder, which holds what stands beside a database. It refuses, and changes nothing, what
-// a newer version made, and a server that could lose what it acknowledged.
+// OpenOnServer opens the database name ("learning" or "operational") on a PostgreSQL server, whose schema is there (see
+// PrepareOnServer). dir is the data folder, which holds what stands beside a database. From now on whoever opened it before writes
+// nothing more.
 // Commit.Run must be started for writes to happen.
 func OpenOnServer(ctx context.Context, server *postgres.Server, dir, name string, now skillrouter.Clock, log *slog.Logger) (*Database, error) {
 	schema := server.Schema(name)
 	conn := server.Writer(name)
-	made, err := prepareSchema(ctx, server, conn, name)
-	if err != nil {
-		return nil, errors.Join(server.Opening(err), conn.Close())
-	}
-	if made {
-		log.Info("database created", "database", name, "schema", schema, "server", server)
-	}
 	db := &Database{Name: name, Path: schema + " of " + server.String(), server: &onServer{server: server}}
+	var err error
 	if db.writer, err = spokenPostgres(conn); err != nil {
 		return nil, err
 	}
@@ -54,6 +48,22 @@ func OpenOnServer(ctx context.Context, server *postgres.Server, dir, name string
 // spokenPostgres puts gorm over connections to PostgreSQL.
 func spokenPostgres(conn *sql.DB) (*gorm.DB, error) {
 	return overGorm(conn, postgres.Gorm(&pool{spoken{conn, postgresDialect()}, conn}))
+}
+
+// PrepareOnServer makes the schemas of both databases that are not there. It refuses, and changes nothing, what
+// another version made, and a server that could lose what it acknowledged.
+func PrepareOnServer(ctx context.Context, server *postgres.Server, log *slog.Logger) error {
+	for _, name := range databaseNames() {
+		conn := server.Writer(name)
+		made, err := prepareSchema(ctx, server, conn, name)
+		if err = errors.Join(err, conn.Close()); err != nil {
+			return server.Opening(err)
+		}
+		if made {
+			log.Info("database created", "database", name, "schema", server.Schema(name), "server", server)
+		}
+	}
+	return nil
 }
 
 // prepareSchema makes a database's schema on a server if there is none, and refuses the server, or the schema, that cannot be used. A schema begins
@@ -80,10 +90,10 @@ func prepareSchema(ctx context.Context, server *postgres.Server, conn *sql.DB, n
 	return made, err
 }
 
-// begin reads how many transactions were committed. Once that is known it must stay what this router has counted.
+// begin begins to count the transactions that are committed. The count must stay what this router has counted.
 func (s *onServer) begin(tx *gorm.DB) (err error) {
 	if s != nil {
-		s.commits, err = postgres.Commits(tx)
+		s.commits, err = postgres.Open(tx)
 	}
 	return err
 }
@@ -107,7 +117,7 @@ func (s *onServer) settle(writer *gorm.DB, err error, applied bool) error {
 		switch committed, err = postgres.Settle(writer, s.commits); {
 		case err != nil:
 			// It has a code, so that nobody takes it for the loss of a connection, after which nothing is stored.
-			err = skillrouter.Wrap(skillrouter.Internal, errors.Join(err, lost), "the answer to a commit was lost, and what became of it is not known")
+			err = skillrouter.Wrap(skillrouter.OutcomeUnknown, errors.Join(err, lost), "the answer to a commit was lost, and what became of it is not known")
 		case !committed:
 			err = lost
 		}

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/netip"
@@ -30,6 +31,7 @@ func Outbounds(c config.Config) []router.Outbound {
 		plannedMesh(c),
 		outbound("telemetry", "sends spans of what the router does", "telemetry.endpoint", c.Telemetry.Endpoint),
 		databaseServer(c),
+		otherNodes(c),
 		outbound("webhook", "tells that something waits for a person", "webhook", webhook.Host(c.Webhook)),
 	}
 }
@@ -47,6 +49,15 @@ func databaseServer(c config.Config) router.Outbound {
 	o := router.Outbound{Name: "database", Purpose: "stores what is remembered", Setting: "database", On: c.Database != ""}
 	if server, err := postgres.Parse(c.Database); o.On && err == nil {
 		o.Target, o.Leaves = server.String(), !server.Local() && !OnThisMachine(server.String())
+	}
+	return o
+}
+
+// otherNodes describes the nodes of the cluster: they are where this one is, or elsewhere.
+func otherNodes(c config.Config) router.Outbound {
+	o := router.Outbound{Name: "cluster", Purpose: "hands requests to the node that writes", Setting: "node", On: c.Node != ""}
+	if o.On {
+		o.Target, o.Leaves = "the other nodes", !OnThisMachine(cmp.Or(c.NodeURL, "http://"+c.Listen))
 	}
 	return o
 }

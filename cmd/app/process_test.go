@@ -92,6 +92,7 @@ func program(t *testing.T, build func() (string, error)) string {
 // process is a router in a process of its own.
 type process struct {
 	url    string
+	token  string // shown if there is one
 	cmd    *exec.Cmd
 	ended  chan error
 	stderr *output
@@ -118,11 +119,18 @@ func (o *output) String() string {
 // start starts a router on the data folder and waits until it answers.
 func start(t *testing.T, program, data string) *process {
 	t.Helper()
-	p := &process{ended: make(chan error, 1), stderr: &output{}}
-	p.cmd = exec.Command(program, "serve", "--listen", "127.0.0.1:0", "--data", data)
+	var database []string
 	if apptest.OnPostgres() {
-		p.cmd.Args = append(p.cmd.Args, "--database", apptest.Address(t, data))
+		database = []string{"--database", apptest.Address(t, data)}
 	}
+	return startWith(t, &process{}, program, data, database...)
+}
+
+// startWith starts a router with further arguments.
+func startWith(t *testing.T, p *process, program, data string, arguments ...string) *process {
+	t.Helper()
+	p.ended, p.stderr = make(chan error, 1), &output{}
+	p.cmd = exec.Command(program, append([]string{"serve", "--listen", "127.0.0.1:0", "--data", data}, arguments...)...)
 	p.cmd.Stderr = p.stderr
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -183,6 +191,9 @@ func (p *process) call(ctx context.Context, method, path string, body any) (int,
 	}
 	if body != nil {
 		r.Header.Set("Content-Type", "application/json")
+	}
+	if p.token != "" {
+		r.Header.Set("Authorization", "Bearer "+p.token)
 	}
 	answer, err := http.DefaultClient.Do(r)
 	if err != nil {

@@ -21,6 +21,7 @@ type reader struct {
 
 	mu          sync.Mutex
 	url         string
+	token       string        // shown if there is one
 	moved       chan struct{} // closed when url changes
 	got         []received
 	signals     map[string]bool
@@ -73,6 +74,9 @@ func (r *reader) read(ctx context.Context, url, last string) string {
 		return last
 	}
 	request.Header.Set("Last-Event-ID", last)
+	if r.token != "" {
+		request.Header.Set("Authorization", "Bearer "+r.token)
+	}
 	answer, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return last

@@ -19,7 +19,6 @@ import (
 	"skillrouter"
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/app/apptest"
-	"skillrouter/cmd/app/postgres"
 	"skillrouter/cmd/config"
 )
 
@@ -138,7 +137,7 @@ func TestOneRouterWrites(t *testing.T) {
 	}
 	select {
 	case err := <-ended:
-		if !errors.Is(err, postgres.ErrFenced) {
+		if !errors.Is(err, skillrouter.ErrFenced) {
 			t.Errorf("it ended with %v", err)
 		}
 	case <-time.After(startTime):

@@ -18,32 +18,35 @@ import (
 
 // Config is every setting of the running sidecar.
 type Config struct {
-	Listen          string        `yaml:"listen"`           // host:port of the HTTP listener; port 0 takes a free one
-	CompatiblePorts bool          `yaml:"compatible_ports"` // also listen on the ports that the papers name, on the host of Listen
-	Listeners       Listeners     `yaml:"listeners"`
-	InterLock       InterLock     `yaml:"interlock"`
-	TLSCert         string        `yaml:"tls_cert"`          // file of the certificate, with those between it and its authority's, of all HTTP listeners; empty: they speak plain HTTP
-	TLSKey          string        `yaml:"tls_key"`           // file of its key
-	TLSCA           string        `yaml:"tls_ca"`            // file of authorities that are believed beside the system's when a router is called
-	Data            string        `yaml:"data"`              // folder of the databases, the lock and the owner's token
-	Database        string        `yaml:"database"`          // postgres://… of the server that has the databases; empty: they are files in Data
-	AllowedHosts    []string      `yaml:"allowed_hosts"`     // names, besides loopback's and the listener's own, that Host and Origin may bear
-	AgentsMayStop   bool          `yaml:"agents_may_stop"`   // an agent's token may stop and pause others, and make rules that block them
-	TellVouched     bool          `yaml:"tell_vouched_only"` // agents are told by itself only what a person or a second voice vouched for
-	ShutdownGrace   time.Duration `yaml:"shutdown_grace"`
-	Log             Log           `yaml:"log"`
-	Presence        Presence      `yaml:"presence"`
-	Retention       Retention     `yaml:"retention"`
-	Escalation      Escalation    `yaml:"escalation"`
-	Ranking         Ranking       `yaml:"ranking"`
-	MCP             MCP           `yaml:"mcp"`
-	Consolidation   Consolidation `yaml:"consolidation"`
-	LLM             LLM           `yaml:"llm"`
-	Telemetry       Telemetry     `yaml:"telemetry"`
-	Webhook         string        `yaml:"webhook"`             // address that is told what newly waits for a person; empty: none is
-	WebhookSecret   string        `yaml:"webhook_secret_file"` // what its messages are signed with; empty: webhook.secret, in the data folder
-	Airgapped       bool          `yaml:"airgapped"`           // the start is refused if a connection may leave this machine
-	Procedures      Procedures    `yaml:"procedures"`
+	Listen            string        `yaml:"listen"`           // host:port of the HTTP listener; port 0 takes a free one
+	CompatiblePorts   bool          `yaml:"compatible_ports"` // also listen on the ports that the papers name, on the host of Listen
+	Listeners         Listeners     `yaml:"listeners"`
+	InterLock         InterLock     `yaml:"interlock"`
+	TLSCert           string        `yaml:"tls_cert"`            // file of the certificate, with those between it and its authority's, of all HTTP listeners; empty: they speak plain HTTP
+	TLSKey            string        `yaml:"tls_key"`             // file of its key
+	TLSCA             string        `yaml:"tls_ca"`              // file of authorities that are believed beside the system's when a router is called
+	Data              string        `yaml:"data"`                // folder of the databases, the lock and the owner's token
+	Database          string        `yaml:"database"`            // postgres://… of the server that has the databases; empty: they are files in Data
+	Node              string        `yaml:"node"`                // name of this router in its cluster, which shares the database; empty: it is alone
+	NodeURL           string        `yaml:"node_url"`            // where the other nodes reach this one; empty: the address that it listens on
+	ClusterSecretFile string        `yaml:"cluster_secret_file"` // what the nodes of a cluster share
+	AllowedHosts      []string      `yaml:"allowed_hosts"`       // names, besides loopback's and the listener's own, that Host and Origin may bear
+	AgentsMayStop     bool          `yaml:"agents_may_stop"`     // an agent's token may stop and pause others, and make rules that block them
+	TellVouched       bool          `yaml:"tell_vouched_only"`   // agents are told by itself only what a person or a second voice vouched for
+	ShutdownGrace     time.Duration `yaml:"shutdown_grace"`
+	Log               Log           `yaml:"log"`
+	Presence          Presence      `yaml:"presence"`
+	Retention         Retention     `yaml:"retention"`
+	Escalation        Escalation    `yaml:"escalation"`
+	Ranking           Ranking       `yaml:"ranking"`
+	MCP               MCP           `yaml:"mcp"`
+	Consolidation     Consolidation `yaml:"consolidation"`
+	LLM               LLM           `yaml:"llm"`
+	Telemetry         Telemetry     `yaml:"telemetry"`
+	Webhook           string        `yaml:"webhook"`             // address that is told what newly waits for a person; empty: none is
+	WebhookSecret     string        `yaml:"webhook_secret_file"` // what its messages are signed with; empty: webhook.secret, in the data folder
+	Airgapped         bool          `yaml:"airgapped"`           // the start is refused if a connection may leave this machine
+	Procedures        Procedures    `yaml:"procedures"`
 }
 
 // Log says what is logged, and how.
@@ -189,6 +192,29 @@ func Default() Config {
 	}
 }
 
+// MaxNodeName bounds the name of a node, in bytes: it stands in a header of each answer.
+const MaxNodeName = 64
+
+// validateNode checks what makes a router a node of a cluster.
+func (c Config) validateNode() error {
+	switch {
+	case c.Node == "" && (c.NodeURL != "" || c.ClusterSecretFile != ""):
+		return skillrouter.InvalidField("node", "is required with node_url and cluster_secret_file: it names this router in its cluster")
+	case c.Node == "":
+		return nil
+	case len(c.Node) > MaxNodeName || strings.Trim(c.Node, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") != "":
+		return skillrouter.InvalidField("node", "must be at most %d letters, digits and the signs - _ .", MaxNodeName)
+	case c.Database == "":
+		return skillrouter.InvalidField("node", "needs database: the nodes of a cluster share a PostgreSQL server")
+	case c.ClusterSecretFile == "":
+		return skillrouter.InvalidField("cluster_secret_file", "is required with node: the nodes of a cluster know each other by it. `openssl rand -hex 32` makes one")
+	}
+	if u, err := url.Parse(c.NodeURL); c.NodeURL != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "") {
+		return skillrouter.InvalidField("node_url", "must be a URL such as http://10.0.0.5:8025, without a path")
+	}
+	return nil
+}
+
 // Validate returns an Invalid error, naming the setting, unless every setting
 // is in its range and they fit each other.
 func (c Config) Validate() error {
@@ -238,6 +264,9 @@ func (c Config) Validate() error {
 		return skillrouter.InvalidField("retention.checks", "must not be negative; 0 keeps checks for ever")
 	}
 	if err := between("shutdown_grace", c.ShutdownGrace, 0, MaxShutdownGrace); err != nil {
+		return err
+	}
+	if err := c.validateNode(); err != nil {
 		return err
 	}
 	if len(c.AllowedHosts) > MaxAllowedHosts {

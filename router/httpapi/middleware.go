@@ -131,6 +131,10 @@ func (s *Server) recover(c *gin.Context) {
 // checkHost refuses what a foreign web page, or a name that was rebound to
 // this machine, could make a browser send.
 func (s *Server) checkHost(c *gin.Context) {
+	if c.Request.Context().Value(forwardedKey{}) != nil { // the node that took it has looked
+		c.Next()
+		return
+	}
 	if p := s.hosts.check(c.Request); p != nil {
 		abort(c, p)
 		return
@@ -157,10 +161,13 @@ func (s *Server) authenticate(c *gin.Context) {
 		abort(c, s.fail(ctx, err))
 		return
 	}
-	if above, address := s.options.Above, c.Request.RemoteAddr; above != nil {
+	elsewhere := false
+	if from, forwarded := ctx.Value(forwardedKey{}).(forwarded); forwarded {
+		principal, elsewhere = principal.From(from.above), !from.here
+	} else if above, address := s.options.Above, c.Request.RemoteAddr; above != nil {
 		principal = principal.From(func() string { return above(address) })
 	}
-	if from, err := netip.ParseAddrPort(c.Request.RemoteAddr); err == nil && from.Addr().Unmap().IsLoopback() {
+	if from, err := netip.ParseAddrPort(c.Request.RemoteAddr); err == nil && !elsewhere && from.Addr().Unmap().IsLoopback() {
 		principal = principal.FromNear()
 	}
 	if c.GetHeader(skillrouter.PersonHeader) == skillrouter.PersonAtTerminal {
@@ -168,6 +175,31 @@ func (s *Server) authenticate(c *gin.Context) {
 	}
 	c.Request = c.Request.WithContext(skillrouter.WithPrincipal(ctx, principal))
 	c.Next()
+}
+
+type forwardedKey struct{}
+
+type forwarded struct {
+	here  bool
+	above func() string
+}
+
+// WithForwarded is the context of a request that another node of the cluster took and handed on. here: that node is on this machine.
+// above says which kind of agent runs the caller's program there, or "".
+func WithForwarded(ctx context.Context, here bool, above func() string) context.Context {
+	return context.WithValue(ctx, forwardedKey{}, forwarded{here, above})
+}
+
+// HostCheck is the check of what a request may be called by, for a node that hands requests on: allowed and anyAddress are a Server's own
+// AllowedHosts and RequireToken, certified its Certified.
+func HostCheck(allowed []string, anyAddress bool, certified func(name string) bool) func(r *http.Request) error {
+	hosts := newHostCheck(allowed, anyAddress, certified)
+	return func(r *http.Request) error {
+		if p := hosts.check(r); p != nil {
+			return skillrouter.Errorf(skillrouter.Forbidden, "%s", p.Detail)
+		}
+		return nil
+	}
 }
 
 // isProbe tells whether a request is that of a liveness probe, which has no token

@@ -23,6 +23,7 @@ var statuses = map[skillrouter.Code]int{
 	skillrouter.RateLimited:     http.StatusTooManyRequests,
 	skillrouter.StorageFull:     http.StatusInsufficientStorage,
 	skillrouter.Unavailable:     http.StatusServiceUnavailable,
+	skillrouter.OutcomeUnknown:  http.StatusBadGateway,
 	skillrouter.Internal:        http.StatusInternalServerError,
 }
 

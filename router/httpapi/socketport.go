@@ -10,16 +10,16 @@ import (
 
 // SocketPort is the handler of a port that is for the event feed, as the experience server's
 // 9031: a WebSocket opened at the root is the one at /ws. Every other path is
-// the Server's own, with the same checks; the root is nothing else there.
-func (s *Server) SocketPort() http.Handler {
+// the server's own, with the same checks; the root is nothing else there. hosts is the server's HostCheck.
+func SocketPort(server http.Handler, hosts func(r *http.Request) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/" {
-			s.ServeHTTP(w, r)
+			server.ServeHTTP(w, r)
 			return
 		}
 		if !upgrades(r.Header) {
-			if p := s.hosts.check(r); p != nil {
-				writeProblem(w, p, p)
+			if err := hosts(r); err != nil {
+				WriteProblem(w, err)
 				return
 			}
 			w.Header().Set("Connection", "Upgrade")
@@ -30,7 +30,7 @@ func (s *Server) SocketPort() http.Handler {
 		}
 		there := *r
 		there.URL = &url.URL{Path: "/ws", RawQuery: r.URL.RawQuery}
-		s.ServeHTTP(w, &there)
+		server.ServeHTTP(w, &there)
 	})
 }
 

@@ -23,6 +23,7 @@ var advice = map[skillrouter.Code]string{
 	skillrouter.RateLimited:     "Wait some seconds, then call once more.",
 	skillrouter.StorageFull:     "The router's disk is full and nothing was stored: tell your user. Searching still works.",
 	skillrouter.Unavailable:     "Wait some seconds and call again; if it fails still, go on without it and say so.",
+	skillrouter.OutcomeUnknown:  "It may have been done, or not: look at the present state before you call again.",
 	skillrouter.Internal:        "This is not your mistake: try once more at most, then go on without it and say so.",
 }
 

@@ -33,6 +33,9 @@ func Open(t testing.TB, dir, name string, now skillrouter.Clock, log *slog.Logge
 	if err != nil {
 		return nil, err
 	}
+	if err := app.PrepareOnServer(t.Context(), server, log); err != nil {
+		return nil, err
+	}
 	return app.OpenOnServer(t.Context(), server, dir, name, now, log)
 }
 

@@ -90,7 +90,7 @@ func each(ctx context.Context, db *sql.DB, query string, visit func(name string,
 func inOrder(ctx context.Context, tx pgx.Tx) (ordered []string, err error) {
 	rows, err := tx.Query(ctx, `SELECT c.relname, coalesce(string_agg(f.relname, ' '), '') FROM pg_class c
 		LEFT JOIN pg_constraint k ON k.conrelid = c.oid AND k.contype = 'f' AND k.confrelid <> c.oid LEFT JOIN pg_class f ON f.oid = k.confrelid
-		WHERE c.relkind = 'r' AND c.relnamespace = CAST(current_schema() AS regnamespace) AND c.relname NOT IN ('goose_db_version', 'heads') GROUP BY c.relname ORDER BY c.relname`)
+		WHERE c.relkind = 'r' AND c.relnamespace = CAST(current_schema() AS regnamespace) AND c.relname NOT IN ('goose_db_version', 'heads', 'nodes', 'writer') GROUP BY c.relname ORDER BY c.relname`)
 	if err != nil {
 		return nil, err
 	}

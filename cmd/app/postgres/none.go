@@ -5,11 +5,11 @@ package postgres
 import (
 	"context"
 	"database/sql"
-	"errors"
 
 	"gorm.io/gorm"
 
 	"skillrouter"
+	"skillrouter/router/cluster"
 )
 
 // A program that was built with the tag nocluster knows no server: Parse refuses each, and nothing else is called.
@@ -22,9 +22,6 @@ func Parse(string) (*Server, error) {
 	return nil, skillrouter.InvalidField("database", "names a server, and this program was built without PostgreSQL (the tag nocluster)")
 }
 
-// ErrFenced is an error that nothing returns.
-var ErrFenced = errors.New("there is no other router")
-
 func (*Server) String() string                                                { return "" }
 func (*Server) Local() bool                                                   { return true }
 func (*Server) Schema(string) string                                          { return "" }
@@ -35,9 +32,16 @@ func (*Server) Durable(context.Context, *sql.DB) error                        { 
 func (*Server) Opening(err error) error                                       { return err }
 func (*Server) Create(context.Context, *sql.DB, string, string) (bool, error) { return false, nil }
 
+// Register is no register.
+type Register struct{ cluster.Register }
+
+func (*Server) Register() *Register { return nil }
+func (*Register) Close() error      { return nil }
+
 // Gorm is never called, as are those after it.
 func Gorm(gorm.ConnPool) gorm.Dialector                           { return nil }
 func Size(context.Context, *gorm.DB) (int64, error)               { return 0, nil }
+func Open(*gorm.DB) (int64, error)                                { return 0, nil }
 func Commits(*gorm.DB) (int64, error)                             { return 0, nil }
 func Seal(*gorm.DB, int64, map[string]skillrouter.ChainEnd) error { return nil }
 func Settle(*gorm.DB, int64) (bool, error)                        { return false, nil }

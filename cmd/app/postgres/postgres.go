@@ -33,9 +33,6 @@ import (
 const (
 	// minVersion is the oldest version that all tests run on.
 	minVersion = 15
-	// lockWait is how long a start waits for the router that writes into the database: a killed
-	// one's connections are closed by then.
-	lockWait = 5 * time.Second
 	// connectWait bounds one try to connect.
 	connectWait = 5 * time.Second
 	// statementTime bounds a statement: the longest of a large import takes seconds.
@@ -45,8 +42,9 @@ const (
 	settleTime = 30 * time.Second
 	// settleEvery is how often it is asked.
 	settleEvery = 100 * time.Millisecond
-	// lockClass tells the router's locks from those of other programs in the database ("SKRL").
-	lockClass = 0x534b524c
+	// idleTime is how long a transaction that writes may wait for its next statement: a router that hangs in the
+	// middle of one would have others wait for what it has locked.
+	idleTime = 30 * time.Second
 	// prefix begins the names of the schemas.
 	prefix = "skillrouter_"
 )
@@ -100,38 +98,20 @@ func (s *Server) Local() bool { return strings.HasPrefix(s.config.Host, "/") }
 // Schema is the name of a database's schema.
 func (s *Server) Schema(database string) string { return s.prefix + database }
 
-// Writer opens the one connection that writes into a schema. Each connection that it makes in the course of
-// time takes the lock of the writer first: two routers never write at once.
+// Writer opens the one connection that writes into a schema. Who opens it has the lease (see Register), and what it commits is
+// counted (see Open), so that a router whose lease was taken commits nothing.
 func (s *Server) Writer(database string) *sql.DB {
-	db := stdlib.OpenDB(*s.forSchema(database), stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
-		if _, err := conn.Exec(ctx, fmt.Sprintf("SET lock_timeout = %d", lockWait.Milliseconds())); err != nil {
-			return err
-		}
-		if _, err := conn.Exec(ctx, "SELECT pg_advisory_lock($1, hashtext($2))", lockClass, s.Schema(database)); err != nil {
-			if codeOf(err) != lockNotAvailable {
-				return err
-			}
-			return skillrouter.Wrap(skillrouter.Unavailable, err, "another router writes into %s of %s (%s): stop it first, or take another schema_prefix", s.Schema(database), s, s.holder(ctx, conn, database))
-		}
-		_, err := conn.Exec(ctx, "SET lock_timeout = 0")
-		return err
-	}))
+	config := s.forSchema(database)
+	config.RuntimeParams["application_name"] = s.writerName(database)
+	config.RuntimeParams["idle_in_transaction_session_timeout"] = strconv.FormatInt(idleTime.Milliseconds(), 10)
+	db := stdlib.OpenDB(*config)
 	db.SetMaxOpenConns(1)
 	db.SetMaxIdleConns(1)
 	return db
 }
 
-// holder says which connection holds the lock of a schema's writer.
-func (s *Server) holder(ctx context.Context, conn *pgx.Conn, database string) string {
-	var who string
-	err := conn.QueryRow(ctx, `SELECT coalesce(a.application_name, '') || ', from ' || coalesce(host(a.client_addr), 'the server itself') || ', since ' || to_char(a.backend_start, 'YYYY-MM-DD HH24:MI:SS')
-		FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
-		WHERE l.locktype = 'advisory' AND l.granted AND l.classid = $1 AND l.objid = CAST(CAST(hashtext($2) AS bigint) & 4294967295 AS oid)`, uint32(lockClass), s.Schema(database)).Scan(&who)
-	if err != nil {
-		return "which one is not known"
-	}
-	return who
-}
+// writerName is what connections that write into a schema are called on the server.
+func (s *Server) writerName(database string) string { return s.Schema(database) + " writer" }
 
 // Reader opens connections that only read.
 func (s *Server) Reader(database string, conns int) *sql.DB {
@@ -209,12 +189,16 @@ func (s *Server) Opening(err error) error {
 	if strings.Contains(err.Error(), "unsupported startup parameter") {
 		return skillrouter.Wrap(skillrouter.Unavailable, err, "%s is a pooler that does not keep what a connection sets: name PostgreSQL itself, or a pooler in session mode", s)
 	}
-	return skillrouter.Wrap(skillrouter.Unavailable, err, "the database server %s cannot be used", s)
+	return skillrouter.Wrap(skillrouter.Unavailable, err, "the database server %s cannot be used: %v", s, err) // pgx leaves the password out
 }
 
 // Create makes the schema of a database with all that is in it, in one transaction, if it is not there. It refuses
 // one of that name that holds something else.
 func (s *Server) Create(ctx context.Context, writer *sql.DB, database, statements string) (made bool, err error) {
+	return s.create(ctx, writer, database, statements, false)
+}
+
+func (s *Server) create(ctx context.Context, writer *sql.DB, database, statements string, again bool) (made bool, err error) {
 	var tables int
 	var ours bool
 	if err := writer.QueryRowContext(ctx, `SELECT count(*), count(*) FILTER (WHERE relname IN ('goose_db_version', 'heads')) = 2 FROM pg_class WHERE relkind IN ('r', 'p', 'v') AND relnamespace = to_regnamespace($1)`, s.Schema(database)).Scan(&tables, &ours); err != nil {
@@ -230,11 +214,21 @@ func (s *Server) Create(ctx context.Context, writer *sql.DB, database, statement
 	if err != nil {
 		return false, err
 	}
-	defer conn.Close() //nolint:errcheck // it goes back to the pool
-	return true, conn.Raw(func(raw any) error {
-		_, err := raw.(*stdlib.Conn).Conn().PgConn().Exec(ctx, fmt.Sprintf("BEGIN; CREATE SCHEMA IF NOT EXISTS %s;\n%s\nCOMMIT", s.Schema(database), statements)).ReadAll() // the simple protocol takes many statements
+	err = conn.Raw(func(raw any) error {
+		server := raw.(*stdlib.Conn).Conn().PgConn()
+		_, err := server.Exec(ctx, fmt.Sprintf("BEGIN; CREATE SCHEMA IF NOT EXISTS %s;\n%s\nCOMMIT", s.Schema(database), statements)).ReadAll() // the simple protocol takes many statements
+		if err != nil {
+			_, _ = server.Exec(ctx, "ROLLBACK").ReadAll() // the error is what matters
+		}
 		return err
 	})
+	_ = conn.Close()          // it goes back to the pool
+	if err != nil && !again { // another router may have made it meanwhile
+		if made, other := s.create(ctx, writer, database, statements, true); other == nil {
+			return made, nil
+		}
+	}
+	return true, err
 }
 
 // Size is how much room a schema takes on the server, in bytes.
@@ -243,16 +237,23 @@ func Size(ctx context.Context, db *gorm.DB) (bytes int64, err error) {
 	return bytes, err
 }
 
-// Commits is how many transactions the writer of a database has committed.
+// opened is what the count of commits is raised by to the next multiple of at each opening of a writer. A writer would commit so many
+// times in a century.
+const opened = int64(1) << 32
+
+// Open begins the count of a writer's commits where no other has been: from now on, one that was opened before commits nothing.
+func Open(tx *gorm.DB) (commits int64, err error) {
+	err = tx.Raw("UPDATE heads SET seq = (seq / ? + 1) * ? WHERE log = 'commits' RETURNING seq", opened, opened).Scan(&commits).Error
+	return commits, err
+}
+
+// Commits is how far the writers of a database have counted.
 func Commits(tx *gorm.DB) (n int64, err error) {
 	err = tx.Raw("SELECT seq FROM heads WHERE log = 'commits'").Scan(&n).Error
 	return n, err
 }
 
-// ErrFenced is the error of a writer behind whose back another has written.
-var ErrFenced = errors.New("another router has written into the database since: this one knows of less, and ends")
-
-// Seal counts a transaction, and notes how far the chained tables have come. It fails with ErrFenced unless
+// Seal counts a transaction, and notes how far the chained tables have come. It fails with skillrouter.ErrFenced unless
 // commits transactions were committed before it.
 func Seal(tx *gorm.DB, commits int64, ends map[string]skillrouter.ChainEnd) error {
 	set, args, logs := "WHEN 'commits' THEN seq + 1", []any{}, "'commits'"
@@ -261,7 +262,7 @@ func Seal(tx *gorm.DB, commits int64, ends map[string]skillrouter.ChainEnd) erro
 	}
 	done := tx.Exec("UPDATE heads SET seq = CASE log "+set+" END WHERE log IN ("+logs+") AND (log <> 'commits' OR seq = ?)", append(args, commits)...)
 	if done.Error == nil && done.RowsAffected != int64(len(ends)+1) {
-		return ErrFenced
+		return skillrouter.ErrFenced
 	}
 	return done.Error
 }
@@ -278,7 +279,7 @@ func Settle(writer *gorm.DB, commits int64) (committed bool, err error) {
 		case err == nil && now == commits+1:
 			return true, nil
 		case err == nil:
-			return false, ErrFenced
+			return false, skillrouter.ErrFenced
 		case time.Now().After(deadline):
 			return false, err
 		}
@@ -311,6 +312,9 @@ func codeOf(err error) string {
 
 // Translate gives a server's error the code that fits; an error that is none of a server stays as it is.
 func Translate(err error) error {
+	if err == nil {
+		return nil
+	}
 	code := codeOf(err)
 	switch {
 	case code == diskFull:

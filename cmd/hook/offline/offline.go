@@ -4,6 +4,7 @@
 package offline
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -68,6 +69,16 @@ func Key(dir string) ([]byte, error) {
 		err = replace(filepath.Join(dir, KeyName), []byte(hex.EncodeToString(key)+"\n"))
 	}
 	return key, err
+}
+
+// SetKey gives a folder a key that it shares with others. It tells whether that is another than it had.
+func SetKey(dir string, key []byte) (changed bool, err error) {
+	making.Lock()
+	defer making.Unlock()
+	if had, err := ReadKey(dir); err == nil && bytes.Equal(had, key) {
+		return false, nil
+	}
+	return true, replace(filepath.Join(dir, KeyName), []byte(hex.EncodeToString(key)+"\n"))
 }
 
 // replace writes a file for this user alone in the place of the one of that name.

@@ -1,0 +1,595 @@
+package app_test
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	mathrand "math/rand/v2"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+	"gorm.io/gorm"
+
+	"skillrouter"
+	"skillrouter/cmd/app"
+	"skillrouter/cmd/app/apptest"
+	"skillrouter/cmd/config"
+	"skillrouter/cmd/locate"
+	"skillrouter/router/cluster"
+)
+
+const (
+	// clusterNodes is how many nodes the tests' cluster has.
+	clusterNodes = 3
+	// clusterRounds is how often each fault is made; SKILLROUTER_TEST_ROUNDS says otherwise.
+	clusterRounds = 2
+	// patience is how long a caller waits for an answer before it asks another node.
+	patience = 3 * time.Second
+	// lookAgain is how often a test asks again.
+	lookAgain = 20 * time.Millisecond
+	// takeover is how long a cluster may be without a writer at most.
+	takeover = 8 * time.Second
+)
+
+// wire is the way from one node to the database, which can be cut: what is sent then arrives nowhere, and nobody is told.
+type wire struct {
+	listener net.Listener
+	mu       sync.Mutex
+	cut      bool
+	mended   *sync.Cond
+}
+
+func newWire(t *testing.T, network, address string) *wire {
+	t.Helper()
+	w := &wire{}
+	w.mended = sync.NewCond(&w.mu)
+	var err error
+	if w.listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = w.listener.Close(); w.set(false) })
+	go func() {
+		for {
+			near, err := w.listener.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer near.Close()
+				w.pass()
+				far, err := net.Dial(network, address)
+				if err != nil {
+					return
+				}
+				go w.carry(near, far)
+				w.carry(far, near)
+			}()
+		}
+	}()
+	return w
+}
+
+// pass waits until the wire carries.
+func (w *wire) pass() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for w.cut {
+		w.mended.Wait()
+	}
+}
+
+func (w *wire) set(cut bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.cut = cut
+	w.mended.Broadcast()
+}
+
+func (w *wire) carry(to, from net.Conn) {
+	defer to.Close()
+	defer from.Close()
+	text := make([]byte, 32<<10)
+	for {
+		n, err := from.Read(text)
+		w.pass()
+		if n > 0 {
+			if _, err := to.Write(text[:n]); err != nil {
+				return
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// team is a cluster of routers in processes of their own.
+type team struct {
+	t       *testing.T
+	program string
+	secret  string
+	token   string
+	home    string // the folder that the database belongs to, for tests
+	data    []string
+	wires   []*wire
+	mu      sync.Mutex
+	nodes   []*process
+}
+
+// startTeam starts the nodes of a cluster, and waits until one writes.
+func startTeam(t *testing.T, program string) *team {
+	t.Helper()
+	c := &team{t: t, program: program, secret: filepath.Join(t.TempDir(), "secret"), home: t.TempDir(), nodes: make([]*process, clusterNodes)}
+	if err := os.WriteFile(c.secret, []byte(strings.Repeat("s3cret-", 8)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	address, err := url.Parse(apptest.Address(t, c.home))
+	if err != nil {
+		t.Fatal(err)
+	}
+	query := address.Query()
+	host, port := query.Get("host"), "5432"
+	if host == "" {
+		host = address.Hostname()
+	}
+	if p := query.Get("port") + address.Port(); p != "" {
+		port = p
+	}
+	for range clusterNodes {
+		c.data = append(c.data, t.TempDir())
+		if strings.HasPrefix(host, "/") {
+			c.wires = append(c.wires, newWire(t, "unix", filepath.Join(host, ".s.PGSQL."+port)))
+		} else {
+			c.wires = append(c.wires, newWire(t, "tcp", net.JoinHostPort(host, port)))
+		}
+	}
+	for i := range clusterNodes {
+		c.begin(i)
+	}
+	if c.token, err = locate.ReadOwnerToken(c.data[0]); err != nil {
+		t.Fatal(err)
+	}
+	for i := range c.nodes {
+		c.nodes[i].token = c.token
+	}
+	if c.awaitWriter(-1, startTime) < 0 {
+		t.Fatalf("no node writes\n%s", c.said())
+	}
+	return c
+}
+
+// begin starts a node.
+func (c *team) begin(i int) {
+	c.t.Helper()
+	address, _ := url.Parse(apptest.Address(c.t, c.home))
+	query := address.Query()
+	host, port, _ := net.SplitHostPort(c.wires[i].listener.Addr().String())
+	query.Set("host", host)
+	query.Set("port", port)
+	query.Set("sslmode", "disable")
+	address.RawQuery = query.Encode()
+	p := startWith(c.t, &process{token: c.token}, c.program, c.data[i], "--node", fmt.Sprint("n", i), "--cluster-secret-file", c.secret, "--database", address.String())
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.nodes[i] = p
+}
+
+func (c *team) node(i int) *process {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.nodes[i]
+}
+
+// said is what the nodes wrote to their logs.
+func (c *team) said() string {
+	var out strings.Builder
+	for i := range c.nodes {
+		fmt.Fprintf(&out, "-- n%d\n%s", i, c.node(i).stderr)
+	}
+	return out.String()
+}
+
+// awaitWriter waits until a node other than not writes, and returns its place; -1: none does.
+func (c *team) awaitWriter(not int, atMost time.Duration) int {
+	deadline := time.Now().Add(atMost)
+	for look := time.NewTicker(lookAgain); time.Now().Before(deadline); <-look.C {
+		for i := range c.nodes {
+			if i == not {
+				continue
+			}
+			ctx, cancel := context.WithTimeout(c.t.Context(), patience)
+			status, text, err := c.node(i).get(ctx, "/metrics")
+			cancel()
+			if err == nil && status == http.StatusOK && strings.Contains(string(text), "\nskillrouter_node_writes 1\n") {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// load writes through any node until ctx ends. What is refused or unanswered is asked for again, at another node; messages with the
+// same key.
+func (c *team) load(ctx context.Context, stored *acknowledged, last *atomic.Int64, faults chan<- string) {
+	for n := mathrand.Int64(); ctx.Err() == nil; n++ {
+		w := writers[mathrand.IntN(len(writers))]
+		body := w.body(n)
+		if w.table == "messages" {
+			body["idempotency_key"] = fmt.Sprint("key-", n)
+		}
+		for ctx.Err() == nil {
+			asked, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+			status, raw, err := c.node(mathrand.IntN(clusterNodes)).post(asked, w.path, body)
+			cancel()
+			if err != nil || status == http.StatusServiceUnavailable || status == http.StatusBadGateway {
+				if status == http.StatusBadGateway && !strings.Contains(string(raw), "outcome_unknown") {
+					faults <- fmt.Sprintf("%s answered %d %s", w.path, status, raw)
+				}
+				if w.table == "messages" {
+					continue
+				}
+				break
+			}
+			var answer map[string]any
+			if status/100 != 2 || json.Unmarshal(raw, &answer) != nil {
+				faults <- fmt.Sprintf("%s answered %d %s", w.path, status, raw)
+				return
+			}
+			id, _ := answer[w.id].(string)
+			seq, _ := answer["seq"].(float64)
+			stored.add(w.table, id, int64(seq))
+			last.Store(time.Now().UnixNano())
+			break
+		}
+	}
+}
+
+// step is one operation on the fact that several callers change by compare-and-set. Each writes values of its own, so that a version
+// and its value stand for each other.
+type step struct {
+	Write    bool
+	If, Then string // a write's: the value that it replaces, and the one that it puts there
+}
+
+// came is what an operation answered.
+type came struct {
+	Value   string // a read's
+	Done    bool   // a write's: it replaced the value
+	Unknown bool   // no answer came
+}
+
+// register is how a fact behaves that is one thing in one place (https://github.com/anishathalye/porcupine).
+var register = (&porcupine.NondeterministicModel{
+	Init: func() []any { return []any{""} },
+	Step: func(state, input, output any) []any {
+		in, out := input.(step), output.(came)
+		switch replaces := state == in.If; {
+		case !in.Write && state == out.Value, in.Write && !out.Done && !out.Unknown && !replaces:
+			return []any{state}
+		case in.Write && out.Done && replaces:
+			return []any{in.Then}
+		case in.Write && out.Unknown && replaces:
+			return []any{state, in.Then}
+		case in.Write && out.Unknown:
+			return []any{state}
+		}
+		return nil
+	},
+}).ToModel()
+
+const factPath = "/api/facts/default/register"
+
+// contend changes a fact by compare-and-set through any node until ctx ends. It adds what it did
+// to history; what is refused as not begun has not happened.
+func (c *team) contend(ctx context.Context, client int, history *[]porcupine.Operation, mu *sync.Mutex, said chan<- string) {
+	var fact struct {
+		Version int64           `json:"version"`
+		Value   json.RawMessage `json:"value"`
+	}
+	do := func(method, path string, body any) (status int, raw []byte, err error, from, to int64) {
+		from = time.Now().UnixNano()
+		asked, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+		defer cancel()
+		status, raw, err = c.node(mathrand.IntN(clusterNodes)).call(asked, method, path, body)
+		return status, raw, err, from, time.Now().UnixNano()
+	}
+	add := func(o porcupine.Operation) {
+		mu.Lock()
+		defer mu.Unlock()
+		o.ClientId = client
+		*history = append(*history, o)
+	}
+	for n := 0; ctx.Err() == nil; n++ {
+		<-time.After(mathrand.N(2 * lookAgain))
+		status, raw, err, from, to := do(http.MethodGet, factPath, nil)
+		var value string
+		switch {
+		case err == nil && status == http.StatusOK && json.Unmarshal(raw, &fact) == nil && json.Unmarshal(fact.Value, &value) == nil:
+		case err == nil && status == http.StatusNotFound:
+			fact.Version = 0
+		case err != nil || status == http.StatusServiceUnavailable:
+			continue
+		default:
+			said <- fmt.Sprintf("reading the fact answered %d %s", status, raw)
+			return
+		}
+		add(porcupine.Operation{Input: step{}, Output: came{Value: value}, Call: from, Return: to})
+		next := fmt.Sprintf("%d-%d", client, n)
+		status, raw, err, from, to = do(http.MethodPut, factPath, map[string]any{"value": next, "ttl": 0, "if_version": fact.Version})
+		out := came{Done: status/100 == 2 && err == nil, Unknown: err != nil || status == http.StatusBadGateway}
+		switch {
+		case out.Unknown:
+			to = math.MaxInt64 // it may happen whenever
+		case status == http.StatusServiceUnavailable:
+			continue
+		case !out.Done && status != http.StatusConflict:
+			said <- fmt.Sprintf("writing the fact answered %d %s", status, raw)
+			return
+		}
+		add(porcupine.Operation{Input: step{Write: true, If: value, Then: next}, Output: out, Call: from, Return: to})
+	}
+}
+
+// fault is what happens to the node that writes, and how it ends.
+type fault struct {
+	name       string
+	begin, end func(c *team, i int)
+}
+
+var clusterFaults = []fault{
+	{"killed", func(c *team, i int) { c.node(i).kill() }, func(c *team, i int) { c.begin(i) }},
+	{
+		"stopped in its tracks", func(c *team, i int) { _ = c.node(i).cmd.Process.Signal(syscall.SIGSTOP) },
+		func(c *team, i int) { _ = c.node(i).cmd.Process.Signal(syscall.SIGCONT) },
+	},
+	{"cut from the database", func(c *team, i int) { c.wires[i].set(true) }, func(c *team, i int) { c.wires[i].set(false) }},
+}
+
+// disturb makes rounds of faults under load, and returns what was wrong, and how long nothing was acknowledged in each round.
+func disturb(t *testing.T, program string, rounds int, kinds []fault) (faults []string, pauses map[string][]time.Duration) {
+	c := startTeam(t, program)
+	stored := &acknowledged{ids: map[string][]string{}, signals: map[string]int64{}}
+	reader := newReader("reader")
+	reader.token = c.token
+	reader.at(c.node(0).url)
+	following, stopFollowing := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { reader.follow(following) })
+	ctx, stop := context.WithCancel(t.Context())
+	var last atomic.Int64
+	said := make(chan string, 1000)
+	var load sync.WaitGroup
+	for range 8 {
+		load.Go(func() { c.load(ctx, stored, &last, said) })
+	}
+	var history []porcupine.Operation
+	var recording sync.Mutex
+	for client := range 4 {
+		load.Go(func() { c.contend(ctx, client, &history, &recording, said) })
+	}
+	pauses = map[string][]time.Duration{}
+	for round := range rounds * len(kinds) {
+		kind := kinds[round%len(kinds)]
+		<-time.After(shortestRound + mathrand.N(longestRound-shortestRound))
+		at := c.awaitWriter(-1, takeover)
+		if at < 0 {
+			t.Fatalf("round %d: nobody writes\n%s", round, c.said())
+		}
+		begun := time.Now()
+		kind.begin(c, at)
+		next := c.awaitWriter(at, startTime)
+		if next < 0 {
+			t.Fatalf("round %d: %s, and nobody took over\n%s", round, kind.name, c.said())
+		}
+		for look := time.NewTicker(5 * time.Millisecond); last.Load() < begun.Add(cluster.Term/2).UnixNano(); <-look.C { // what was on its way may still come
+			if time.Since(begun) > startTime {
+				t.Fatalf("round %d: nothing is acknowledged\n%s", round, c.said())
+			}
+		}
+		t.Logf("round %d at %v: n%d %s, n%d writes", round, begun.UTC().Format("05.000"), at, kind.name, next)
+		pauses[kind.name] = append(pauses[kind.name], time.Unix(0, last.Load()).Sub(begun))
+		reader.at(c.node(next).url)
+		<-time.After(mathrand.N(time.Second))
+		kind.end(c, at)
+		reader.at(c.node(mathrand.IntN(clusterNodes)).url)
+	}
+	stop()
+	load.Wait()
+	close(said)
+	for one := range said {
+		faults = append(faults, one)
+	}
+	if result := porcupine.CheckOperationsTimeout(register, history, time.Minute); result == porcupine.Illegal {
+		faults = append(faults, "the fact did not change as one thing in one place does")
+	} else if result == porcupine.Unknown {
+		t.Error("the history of the fact is too long to be checked")
+	}
+	t.Logf("%d operations on the fact", len(history))
+	writer := c.awaitWriter(-1, takeover)
+	if writer < 0 {
+		t.Fatalf("nobody writes at the end\n%s", c.said())
+	}
+	reader.at(c.node(writer).url)
+	var status int
+	var raw []byte
+	var err error
+	for deadline := time.Now().Add(startTime); time.Now().Before(deadline); <-time.After(lookAgain) { // the others may not know yet who writes
+		status, raw, err = c.node((writer+1)%clusterNodes).post(t.Context(), "/signal", map[string]any{"from_agent_id": "captain", "to_agent_id": "reader", "signal": "last", "idempotency_key": "last"})
+		if status != http.StatusServiceUnavailable {
+			break
+		}
+	}
+	if err != nil || status != http.StatusOK {
+		t.Fatalf("%d %s %v", status, raw, err)
+	}
+	if !reader.waitFor(t.Context(), "last", startTime) {
+		faults = append(faults, "the reader did not get the last message")
+	}
+	stopFollowing()
+	faults = append(faults, check(t, c.home, stored)...)
+	faults = append(faults, searchable(t, c.node(writer), stored)...)
+	faults = append(faults, reader.compare(messagesIn(t, c.home), stored)...)
+	for database, tables := range map[string][]string{"operational": {"messages", "events"}, "learning": {"events"}} {
+		db := openReadOnly(t, c.home, database)
+		defer db.Close()
+		for _, table := range tables {
+			if gaps := column[int64](t, db, "SELECT max(seq) - min(seq) + 1 - count(*) FROM "+table)[0]; gaps != 0 {
+				faults = append(faults, fmt.Sprintf("%s of %s have %d gaps", table, database, gaps))
+			}
+		}
+	}
+	// The chains of events would fork if two had written at once.
+	status, raw, err = c.node(writer).get(t.Context(), "/api/doctor")
+	if err != nil || status != http.StatusOK || !strings.Contains(string(raw), "are as they were stored") {
+		faults = append(faults, fmt.Sprintf("doctor says %d %s %v", status, raw, err))
+	}
+	for _, w := range writers {
+		t.Logf("acknowledged %s: %d", w.table, len(stored.ids[w.table]))
+	}
+	running.Wait()
+	return faults, pauses
+}
+
+// TestCluster has the node that writes killed, stopped in its tracks and cut from the database, under load through all nodes. Another
+// takes over in time, what was acknowledged is there once and in its order, and what comes back stands by.
+func TestCluster(t *testing.T) {
+	onServer(t)
+	rounds := clusterRounds
+	if n, err := strconv.Atoi(os.Getenv("SKILLROUTER_TEST_ROUNDS")); err == nil {
+		rounds = n
+	}
+	faults, pauses := disturb(t, program(t, buildProgram), rounds, clusterFaults)
+	for _, fault := range faults {
+		t.Error(fault)
+	}
+	for name, all := range pauses {
+		slices.Sort(all)
+		t.Logf("%s %d times: nothing acknowledged for %v (median), %v (99 %%), %v (longest)", name, len(all), all[len(all)/2], all[len(all)*99/100], all[len(all)-1])
+		if longest := all[len(all)-1]; longest > takeover {
+			t.Errorf("%s: nothing was acknowledged for %v", name, longest)
+		}
+	}
+}
+
+// TestClusterNoticesEarlyAcknowledgement is the negative control.
+func TestClusterNoticesEarlyAcknowledgement(t *testing.T) {
+	onServer(t)
+	wrong := program(t, buildAckEarly)
+	noticed(t, func() []string {
+		faults, _ := disturb(t, wrong, 3, clusterFaults[:1])
+		return faults
+	})
+}
+
+// TestRegisterRefuses is the negative control of the model: an old value, and two that replaced the same one, are no history of one fact.
+func TestRegisterRefuses(t *testing.T) {
+	write := func(from, to int64, replaces, then string) porcupine.Operation {
+		return porcupine.Operation{Input: step{Write: true, If: replaces, Then: then}, Output: came{Done: true}, Call: from, Return: to}
+	}
+	read := func(from, to int64, value string) porcupine.Operation {
+		return porcupine.Operation{Input: step{}, Output: came{Value: value}, Call: from, Return: to}
+	}
+	for name, test := range map[string]struct {
+		history []porcupine.Operation
+		fits    bool
+	}{
+		"in order":            {[]porcupine.Operation{write(1, 2, "", "a"), read(3, 4, "a"), write(5, 6, "a", "b"), read(5, 7, "a")}, true},
+		"an old value":        {[]porcupine.Operation{write(1, 2, "", "a"), write(3, 4, "a", "b"), read(5, 6, "a")}, false},
+		"replaced two times":  {[]porcupine.Operation{write(1, 2, "", "a"), write(3, 6, "a", "b"), write(4, 7, "a", "c")}, false},
+		"a value out of none": {[]porcupine.Operation{write(1, 2, "", "a"), read(3, 4, "x")}, false},
+	} {
+		if porcupine.CheckOperations(register, test.history) != test.fits {
+			t.Errorf("%s: fits %t", name, !test.fits)
+		}
+	}
+}
+
+// runningThrough runs a router, and says where to ask it. With SKILLROUTER_TEST_THROUGH=node, on PostgreSQL, that is another node of its
+// cluster, which hands each call to it.
+func runningThrough(t *testing.T, cfg config.Config, options app.Options) (a *app.App, stop func(), address string) {
+	t.Helper()
+	if !apptest.OnPostgres() || os.Getenv("SKILLROUTER_TEST_THROUGH") != "node" {
+		a, stop = runningAs(t, cfg, options)
+		return a, stop, a.URL()
+	}
+	cfg.ClusterSecretFile = filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(cfg.ClusterSecretFile, []byte(strings.Repeat("s3cret-", 8)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cfg.Node = "writer"
+	a, stop = runningAs(t, cfg, options)
+	for deadline := time.Now().Add(startTime); a.Handler() == nil; <-time.After(lookAgain) {
+		if time.Now().After(deadline) {
+			t.Fatal("it does not write")
+		}
+	}
+	cfg.Node, cfg.Data, cfg.Listeners = "other", t.TempDir(), config.Listeners{}
+	other, _ := runningAs(t, cfg, options)
+	for deadline := time.Now().Add(startTime); ; <-time.After(lookAgain) {
+		answer, err := http.Get(other.URL() + "/health")
+		if err == nil {
+			_ = answer.Body.Close()
+		}
+		if err == nil && answer.StatusCode == http.StatusOK && answer.Header.Get("Skillrouter-Node") == "other" {
+			return a, stop, other.URL()
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("it is not reached through another node: %v", err)
+		}
+	}
+}
+
+// TestOpenedWriterIsFenced: who opens a database after another keeps that one from writing, at once and for good.
+func TestOpenedWriterIsFenced(t *testing.T) {
+	onServer(t)
+	dir := t.TempDir()
+	write := func(db *app.Database) error {
+		return db.Commit.Write(t.Context(), func(tx *gorm.DB) error {
+			return tx.Exec("INSERT INTO marks (agent_id, kind, seq, at) VALUES (?, 'read', 1, 1)", rand.Text()).Error
+		}, nil)
+	}
+	open := func() *app.Database {
+		db, err := apptest.Open(t, dir, "operational", time.Now, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = db.Close() })
+		go func() { _ = db.Run(t.Context()) }()
+		return db
+	}
+	first := open()
+	if err := write(first); err != nil {
+		t.Fatal(err)
+	}
+	second := open()
+	if err := write(first); skillrouter.CodeOf(err) != skillrouter.Unavailable || !errors.Is(err, skillrouter.ErrFenced) {
+		t.Errorf("the first: %v", err)
+	}
+	if err := write(first); skillrouter.CodeOf(err) != skillrouter.Unavailable {
+		t.Errorf("the first, asked again: %v", err)
+	}
+	if err := write(second); err != nil {
+		t.Errorf("the second does not write: %v", err)
+	}
+	db := apptest.Look(t, dir, "operational")
+	defer db.Close()
+	if n := column[int64](t, db, "SELECT count(*) FROM marks"); n[0] != 2 {
+		t.Errorf("%d rows", n[0])
+	}
+}

@@ -1,0 +1,333 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"skillrouter"
+	"skillrouter/cmd/app/postgres"
+	"skillrouter/cmd/hook/offline"
+	"skillrouter/cmd/locate"
+	"skillrouter/operational"
+	"skillrouter/router"
+	"skillrouter/router/client"
+	"skillrouter/router/cluster"
+	"skillrouter/router/httpapi"
+)
+
+const (
+	// nodeIDName is the file in the data folder that has the id of the folder: a node that begins again is known by it.
+	nodeIDName = "node.id"
+	// takeWithin is how long a start waits for the lease of a router that was killed; one that lives renews it.
+	takeWithin = cluster.Term + 2*time.Second
+	// pause is how long a node that failed as the writer leaves the lease to others.
+	pause = 2 * cluster.Term
+	// drainEvery is how often a node that writes no longer looks whether its calls have ended.
+	drainEvery = 10 * time.Millisecond
+)
+
+// front is what a node's doors lead to: its own services while it writes, and else the node that does.
+type front struct {
+	name    string
+	secret  cluster.Secret
+	lease   *cluster.Lease
+	now     skillrouter.Clock
+	forward *cluster.Forward
+	hosts   func(r *http.Request) error // what a request may be called by that comes from outside
+	metrics http.Handler                // of a node that does not write
+
+	own   atomic.Pointer[httpapi.Server] // nil: it does not write
+	calls atomic.Int64                   // under way at own
+}
+
+// The headers by which an answer says which node took the call.
+const nodeHeader = "Skillrouter-Node"
+
+// ServeHTTP implements http.Handler.
+func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	from, forwarded, err := f.secret.Accept(r, f.now())
+	if err != nil {
+		httpapi.WriteProblem(w, err)
+		return
+	}
+	if !forwarded {
+		w.Header().Set(nodeHeader, f.name)
+	} else if f.forward.Answer(w, r) {
+		return
+	}
+	f.calls.Add(1)
+	own := f.own.Load()
+	if own == nil {
+		f.calls.Add(-1)
+		f.handOn(w, r, forwarded)
+		return
+	}
+	defer f.calls.Add(-1)
+	if !f.lease.Holds() { // it was stopped for a while: somebody else may write
+		w.Header().Set("Retry-After", "1")
+		httpapi.WriteProblem(w, skillrouter.Errorf(skillrouter.Unavailable, "this node's lease has ended, and nothing was done: ask again"))
+		return
+	}
+	if forwarded {
+		r.RemoteAddr = from.Address
+		r = r.WithContext(httpapi.WithForwarded(r.Context(), OnThisMachine(from.URL), func() string { return f.forward.Above(context.WithoutCancel(r.Context()), from) }))
+	}
+	own.ServeHTTP(w, r)
+}
+
+// handOn hands a call to the node that writes. What another node has handed on goes no further: the two do not agree on who writes.
+func (f *front) handOn(w http.ResponseWriter, r *http.Request, forwarded bool) {
+	if forwarded {
+		w.Header().Set("Retry-After", "1")
+		httpapi.WriteProblem(w, skillrouter.Errorf(skillrouter.Unavailable, "the node %s does not write, and nothing was done: ask again", f.name))
+		return
+	}
+	if err := f.hosts(r); err != nil {
+		httpapi.WriteProblem(w, err)
+		return
+	}
+	if r.Method == http.MethodGet && r.URL.Path == "/metrics" { // whether the caller may read them is the writer's to say
+		f.forward.Ask(w, r, f.metrics)
+		return
+	}
+	f.forward.ServeHTTP(w, r)
+}
+
+// drain waits until the calls under way have ended, or grace has.
+func (f *front) drain(grace context.Context) {
+	look := time.NewTicker(drainEvery)
+	defer look.Stop()
+	for f.calls.Load() > 0 {
+		select {
+		case <-look.C:
+		case <-grace.Done():
+			return
+		}
+	}
+}
+
+// openRegister looks the server of the setting over, makes the schemas that are not there, and opens its register.
+func (a *App) openRegister(ctx context.Context) error {
+	server, err := a.server()
+	if err != nil || server == nil {
+		return err
+	}
+	a.database = server
+	self := cluster.Node{Name: a.config.Node, URL: cmp.Or(a.config.NodeURL, a.URL()), Version: a.options.Version}
+	if self.ID, err = nodeID(a.config.Data); err != nil {
+		return err
+	}
+	if err := PrepareOnServer(ctx, server, a.log); err != nil {
+		return err
+	}
+	register := server.Register()
+	a.base.defers("register", register.Close)
+	a.lease = cluster.Open(ctx, register, self, a.now, a.log)
+	return nil
+}
+
+// takeLease takes the lease for a router that is no node of a cluster: it waits no longer than one that was killed had it.
+func takeLease(ctx context.Context, lease *cluster.Lease, server *postgres.Server, life *life) error {
+	waiting, cancel := context.WithTimeout(ctx, takeWithin)
+	defer cancel()
+	if err := lease.Acquire(waiting, time.Time{}); err != nil {
+		if writer, _ := lease.Writer(); writer.Epoch > 0 {
+			return skillrouter.Wrap(skillrouter.Unavailable, err, "another router writes into %s (%s): stop it first, make both nodes of a cluster (the setting node), or take another schema_prefix", server, strings.TrimSpace(writer.Name+" "+writer.URL))
+		}
+		return skillrouter.Wrap(skillrouter.Unavailable, err, "the database server %s does not say who writes", server)
+	}
+	life.defers("lease", func() error { return lease.Leave(context.WithoutCancel(ctx)) })
+	life.run(ctx, "lease", lease.Run)
+	return nil
+}
+
+// nodeID is the id of a data folder, which is made if there is none.
+func nodeID(dir string) (string, error) {
+	path := filepath.Join(dir, nodeIDName)
+	text, err := os.ReadFile(path)
+	if id := strings.TrimSpace(string(text)); err == nil && id != "" { // a power cut may leave it empty
+		return id, nil
+	}
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return "", err
+	}
+	id := rand.Text()
+	return id, putSynced(path, []byte(id+"\n"))
+}
+
+// joinCluster makes the router a node: it takes what all nodes share from their secret, and its doors lead to the front.
+func (a *App) joinCluster() error {
+	secret, err := cluster.ReadSecret(a.config.ClusterSecretFile)
+	if err != nil {
+		return err
+	}
+	owner := operational.TokenPrefix + base64.RawURLEncoding.EncodeToString(secret.Derive("owner's token"))
+	if had, err := locate.ReadOwnerToken(a.config.Data); err != nil || had != owner {
+		if err := putSynced(filepath.Join(a.config.Data, locate.OwnerTokenName), []byte(owner+"\n")); err != nil {
+			return fmt.Errorf("write the owner's token: %w", err)
+		}
+		a.log.Info("the owner's token of this folder is that of the cluster")
+	}
+	if changed, err := offline.SetKey(a.config.Data, secret.Derive("signing key")); err != nil {
+		return fmt.Errorf("write the signing key: %w", err)
+	} else if changed {
+		a.log.Info("the signing key of this folder is that of the cluster")
+	}
+	f := &front{name: a.config.Node, secret: secret, lease: a.lease, now: a.now}
+	f.hosts = httpapi.HostCheck(a.config.AllowedHosts, true, a.certificate.names)
+	believed, err := client.Trust{CA: a.config.TLSCA}.Config("")
+	if err != nil {
+		return err
+	}
+	f.forward = cluster.NewForward(a.lease, secret, cluster.ForwardOptions{
+		TLS: believed,
+		Above: a.options.Above, May: func(address string) bool { return !a.config.Airgapped || OnThisMachine(address) },
+		Refuse: httpapi.WriteProblem, Log: a.log, Now: a.now,
+	})
+	registry := a.newRegistry()
+	registry.MustRegister(a.nodeFigures())
+	f.metrics = promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
+	a.front = f
+	return nil
+}
+
+// nodeFigures tells /metrics which part a node has in its cluster.
+func (a *App) nodeFigures() prometheus.Collector { return nodeFigures{a} }
+
+type nodeFigures struct{ app *App }
+
+var (
+	nodeWrites    = prometheus.NewDesc("skillrouter_node_writes", "Whether this node is the one of its cluster that writes: 1 or 0.", nil, nil)
+	nodeEpoch     = prometheus.NewDesc("skillrouter_node_epoch", "How often the lease of the cluster was taken, as this node knows.", nil, nil)
+	nodeForwarded = prometheus.NewDesc("skillrouter_node_forwarded_total", "Requests that this node handed to the one that writes.", nil, nil)
+)
+
+// Describe implements prometheus.Collector.
+func (nodeFigures) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{nodeWrites, nodeEpoch, nodeForwarded} {
+		to <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (n nodeFigures) Collect(to chan<- prometheus.Metric) {
+	writes := 0.0
+	if n.app.lease.Holds() {
+		writes = 1
+	}
+	writer, _ := n.app.lease.Writer()
+	to <- prometheus.MustNewConstMetric(nodeWrites, prometheus.GaugeValue, writes)
+	to <- prometheus.MustNewConstMetric(nodeEpoch, prometheus.GaugeValue, float64(writer.Epoch))
+	to <- prometheus.MustNewConstMetric(nodeForwarded, prometheus.CounterValue, float64(n.app.front.forward.Count()))
+}
+
+// checkNodes tells of the nodes of the cluster.
+func (a *App) checkNodes(ctx context.Context) []router.SystemCheck {
+	if a.front == nil {
+		return nil
+	}
+	nodes, err := a.lease.Nodes(ctx)
+	if err != nil {
+		return []router.SystemCheck{{Name: "nodes", Detail: err.Error()}}
+	}
+	checks := make([]router.SystemCheck, 0, len(nodes))
+	for _, n := range nodes {
+		part := "stands by"
+		if n.Epoch > 0 {
+			part = fmt.Sprintf("writes, epoch %d", n.Epoch)
+		}
+		c := router.SystemCheck{Name: "node " + n.Name, OK: n.Seen < cluster.Silent}
+		c.Detail = fmt.Sprintf("%s at %s, version %s, heard of %v ago", part, n.URL, cmp.Or(n.Version, "unknown"), n.Seen.Round(100*time.Millisecond))
+		if !c.OK {
+			c.Detail = fmt.Sprintf("not heard of for %v (it was at %s)", n.Seen.Round(time.Second), n.URL)
+		}
+		checks = append(checks, c)
+	}
+	return checks
+}
+
+// runNode has a node write whenever the lease is its own, until ctx ends or it cannot go on.
+func (a *App) runNode(ctx context.Context, serve <-chan error) error {
+	served, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() {
+		select {
+		case err := <-serve:
+			cancel(err)
+		case <-served.Done():
+		}
+	}()
+	var notBefore time.Time
+	for {
+		err := a.standBy(served, notBefore)
+		if err == nil {
+			select {
+			case <-served.Done():
+			case failure := <-a.life.failed:
+				notBefore = a.standDown(ctx, failure)
+				continue
+			}
+		}
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case served.Err() != nil:
+			return context.Cause(served)
+		}
+		return err
+	}
+}
+
+// standBy waits for the lease, and opens what a writer has. What fails then is tried again after a pause, in which others may.
+func (a *App) standBy(ctx context.Context, notBefore time.Time) error {
+	for {
+		if err := a.lease.Acquire(ctx, notBefore); err != nil {
+			return err
+		}
+		begun := a.now()
+		a.life = newLife(a.log)
+		a.life.defers("lease", func() error { return a.lease.Leave(context.WithoutCancel(ctx)) })
+		a.life.run(ctx, "lease", a.lease.Run)
+		err := a.open(ctx)
+		if err == nil {
+			a.front.own.Store(a.handler)
+			a.log.Info("this node writes", "epoch", a.lease.Self().Epoch, "took_ms", a.now().Sub(begun).Milliseconds())
+			return nil
+		}
+		a.log.Error("this node cannot write, and leaves it to others for a while", "error", errors.Join(err, a.life.stop()))
+		notBefore = a.now().Add(pause)
+	}
+}
+
+// standDown ends what a writer has, because of a failure or of another writer.
+func (a *App) standDown(ctx context.Context, failure error) (notBefore time.Time) {
+	a.log.Warn("this node writes no more", "error", failure)
+	a.front.own.Store(nil)
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.config.ShutdownGrace)
+	defer cancel()
+	if err := a.services.endStreams(grace); err != nil {
+		a.log.Warn("streams did not end in time", "error", err)
+	}
+	a.services.endStreams = nil
+	a.front.drain(grace)
+	if err := a.life.stop(); err != nil {
+		a.log.Warn("not all of what was written late is stored", "error", err)
+	}
+	if errors.Is(failure, cluster.ErrLost) || errors.Is(failure, skillrouter.ErrFenced) {
+		return time.Time{}
+	}
+	return a.now().Add(pause)
+}

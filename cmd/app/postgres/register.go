@@ -1,0 +1,121 @@
+//go:build !nocluster
+
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5/stdlib"
+
+	"skillrouter"
+	"skillrouter/router/cluster"
+)
+
+// forgetAfter is how long a node that is gone is remembered, for who looks what became of it.
+const forgetAfter = 24 * time.Hour
+
+// Register is where the routers of a database are known, and which of them writes.
+type Register struct {
+	server *Server
+	db     *sql.DB
+}
+
+var _ cluster.Register = (*Register)(nil)
+
+// Register opens the register of a server. It is in the schema of operational, which must be there.
+func (s *Server) Register() *Register {
+	config := s.forSchema("operational")
+	config.RuntimeParams["application_name"] += ", register"
+	db := stdlib.OpenDB(*config)
+	db.SetMaxOpenConns(2)
+	db.SetMaxIdleConns(1)
+	return &Register{s, db}
+}
+
+// Close closes its connections.
+func (r *Register) Close() error { return r.db.Close() }
+
+// Announce implements cluster.Register.
+func (r *Register) Announce(ctx context.Context, node cluster.Node) error {
+	done, err := r.db.ExecContext(ctx, `INSERT INTO nodes (id, name, url, version, seen)
+		SELECT $1, $2, $3, $4, clock_timestamp() WHERE NOT EXISTS (SELECT FROM nodes WHERE name = $2 AND id <> $1 AND seen > clock_timestamp() - $5 * interval '1 second')
+		ON CONFLICT (id) DO UPDATE SET name = excluded.name, url = excluded.url, version = excluded.version, seen = excluded.seen`,
+		node.ID, node.Name, node.URL, node.Version, cluster.Silent.Seconds())
+	if err != nil {
+		return Translate(err)
+	}
+	if n, err := done.RowsAffected(); err != nil || n > 0 {
+		return err
+	}
+	return &skillrouter.Error{Code: skillrouter.Conflict, Field: "node", Message: fmt.Sprintf("a node of the name %s is there already, with another data folder: each node has a name of its own", node.Name)}
+}
+
+// Take implements cluster.Register. It closes the connections over which the last writer may be in the middle of a transaction: what one
+// that was stopped in its tracks has locked would be waited for.
+func (r *Register) Take(ctx context.Context, node cluster.Node, term time.Duration) (epoch int64, err error) {
+	err = r.db.QueryRowContext(ctx, `UPDATE writer SET epoch = epoch + 1, id = $1, name = $2, url = $3, until = clock_timestamp() + $4 * interval '1 second'
+		WHERE until < clock_timestamp() OR id = $1 RETURNING epoch`, node.ID, node.Name, node.URL, term.Seconds()).Scan(&epoch)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, Translate(err)
+	}
+	for _, database := range []string{"learning", "operational"} {
+		if _, err := r.db.ExecContext(ctx, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND usename = current_user AND application_name = $1`, r.server.writerName(database)); err != nil {
+			return 0, Translate(err)
+		}
+	}
+	_, err = r.db.ExecContext(ctx, `DELETE FROM nodes WHERE seen < clock_timestamp() - $1 * interval '1 second'`, forgetAfter.Seconds())
+	return epoch, Translate(err)
+}
+
+// Renew implements cluster.Register.
+func (r *Register) Renew(ctx context.Context, node cluster.Node, term time.Duration) (held bool, err error) {
+	done, err := r.db.ExecContext(ctx, `UPDATE writer SET until = clock_timestamp() + $3 * interval '1 second' WHERE id = $1 AND epoch = $2`, node.ID, node.Epoch, term.Seconds())
+	if err != nil {
+		return false, Translate(err)
+	}
+	n, err := done.RowsAffected()
+	return n > 0, err
+}
+
+// Writer implements cluster.Register.
+func (r *Register) Writer(ctx context.Context) (node cluster.Node, err error) {
+	err = r.db.QueryRowContext(ctx, `SELECT epoch, id, name, url FROM writer WHERE until >= clock_timestamp()`).Scan(&node.Epoch, &node.ID, &node.Name, &node.URL)
+	if errors.Is(err, sql.ErrNoRows) {
+		return cluster.Node{}, nil
+	}
+	return node, Translate(err)
+}
+
+// Nodes implements cluster.Register.
+func (r *Register) Nodes(ctx context.Context) (nodes []cluster.Node, err error) {
+	rows, err := r.db.QueryContext(ctx, `SELECT n.id, n.name, n.url, n.version, CAST(extract(epoch FROM clock_timestamp() - n.seen) * 1e9 AS bigint), coalesce(w.epoch, 0)
+		FROM nodes n LEFT JOIN writer w ON w.id = n.id AND w.until >= clock_timestamp() ORDER BY n.name, n.id`)
+	if err != nil {
+		return nil, Translate(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var n cluster.Node
+		if err := rows.Scan(&n.ID, &n.Name, &n.URL, &n.Version, &n.Seen, &n.Epoch); err != nil {
+			return nil, err
+		}
+		nodes = append(nodes, n)
+	}
+	return nodes, Translate(rows.Err())
+}
+
+// Leave implements cluster.Register.
+func (r *Register) Leave(ctx context.Context, node cluster.Node) error {
+	if _, err := r.db.ExecContext(ctx, `UPDATE writer SET until = '-infinity' WHERE id = $1 AND epoch = $2`, node.ID, node.Epoch); err != nil {
+		return Translate(err)
+	}
+	_, err := r.db.ExecContext(ctx, `DELETE FROM nodes WHERE id = $1`, node.ID)
+	return Translate(err)
+}

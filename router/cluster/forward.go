@@ -1,0 +1,227 @@
+package cluster
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"log/slog"
+	"maps"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/http/httputil"
+	"net/url"
+	"sync/atomic"
+	"time"
+
+	"skillrouter"
+)
+
+// Bounds of what a node hands on.
+const (
+	// dialWithin is how long a connection to the writer may take.
+	dialWithin = 2 * time.Second
+	// probeEvery and probes say when a connection counts as cut over which nothing comes: after some 10 s.
+	probeEvery = 3 * time.Second
+	probes     = 3
+	// idleConns is how many connections to the writer wait for their next request: the callers of one node at a time.
+	idleConns = 256
+	// writeWithin is how long a caller may take no byte of an answer.
+	writeWithin = time.Minute
+	// retryAfter is what callers are told to wait, in seconds, while nobody writes.
+	retryAfter = "1"
+)
+
+// errNobody is the answer while no node writes.
+func errNobody() error {
+	return skillrouter.Errorf(skillrouter.Unavailable, "no node of this cluster writes at present, and nothing was done: another takes over within %v, ask again", Term+lookEvery)
+}
+
+// errChanged ends the requests that were handed to a node which writes no longer.
+var errChanged = errors.New("another node writes now")
+
+// Forward hands requests to the node that writes.
+type Forward struct {
+	lease   *Lease
+	secret  Secret
+	options ForwardOptions
+	proxy   *httputil.ReverseProxy
+	count   atomic.Int64
+}
+
+// ForwardOptions is what a Forward is given.
+type ForwardOptions struct {
+	// Above says which kind of agent runs the program that calls this machine from an address, or "".
+	Above func(address string) string
+	// May tells whether an address may be dialled.
+	May func(address string) bool
+	// TLS is how other nodes' certificates are looked at; nil: as the system does.
+	TLS *tls.Config
+	// Refuse answers a request with an error.
+	Refuse func(w http.ResponseWriter, err error)
+	Log    *slog.Logger
+	Now    skillrouter.Clock
+}
+
+// NewForward makes what hands requests on.
+func NewForward(lease *Lease, secret Secret, options ForwardOptions) *Forward {
+	f := &Forward{lease: lease, secret: secret, options: options}
+	dialer := &net.Dialer{Timeout: dialWithin, KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: probeEvery, Interval: probeEvery, Count: probes}}
+	f.proxy = &httputil.ReverseProxy{
+		Rewrite:       f.rewrite,
+		FlushInterval: -1, // streams are written as they come
+		ErrorHandler:  f.failed,
+		ErrorLog:      slog.NewLogLogger(options.Log.Handler(), slog.LevelDebug),
+		Transport: &http.Transport{
+			DialContext: dialer.DialContext, TLSClientConfig: options.TLS, TLSHandshakeTimeout: dialWithin,
+			MaxIdleConnsPerHost: idleConns, IdleConnTimeout: time.Minute, DisableCompression: true,
+		},
+	}
+	return f
+}
+
+// Count is how many requests were handed on.
+func (f *Forward) Count() int64 { return f.count.Load() }
+
+// passage is what is known of one request on its way.
+type passage struct {
+	to      *url.URL
+	from    Origin
+	reached atomic.Bool // a connection to the writer was there: whether the request was done is its own to say
+}
+
+type passageKey struct{}
+
+// ServeHTTP implements http.Handler.
+func (f *Forward) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	writer, writes := f.lease.Writer()
+	self := f.lease.Self()
+	to, err := url.Parse(writer.URL)
+	if writer.Epoch == 0 || writer.ID == self.ID || err != nil || !f.options.May(writer.URL) {
+		f.refuse(w, errNobody())
+		return
+	}
+	p := &passage{to: to, from: Origin{Node: self.Name, URL: self.URL, Address: r.RemoteAddr}}
+	ctx, cancel := context.WithCancelCause(context.WithValue(r.Context(), passageKey{}, p))
+	defer cancel(nil)
+	defer context.AfterFunc(writes, func() { cancel(errChanged) })() // a writer that was stopped in its tracks would hold them for ever
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { p.reached.Store(true) }})
+	f.count.Add(1)
+	f.proxy.ServeHTTP(&patient{w, http.NewResponseController(w)}, r.WithContext(ctx))
+}
+
+// Ask has the writer say whether a caller may make a request. If so, then answers it, and else the writer's answer is the caller's.
+func (f *Forward) Ask(w http.ResponseWriter, r *http.Request, then http.Handler) {
+	asked := &asking{ResponseWriter: w, header: http.Header{}}
+	if f.ServeHTTP(asked, r); asked.allowed {
+		then.ServeHTTP(w, r)
+	}
+}
+
+// asking drops an answer that is a success, and passes any other on.
+type asking struct {
+	http.ResponseWriter
+	header  http.Header
+	allowed bool
+}
+
+func (a *asking) Header() http.Header { return a.header }
+
+func (a *asking) WriteHeader(status int) {
+	if a.allowed = status == http.StatusOK; !a.allowed {
+		maps.Copy(a.ResponseWriter.Header(), a.header)
+		a.ResponseWriter.WriteHeader(status)
+	}
+}
+
+func (a *asking) Write(text []byte) (int, error) {
+	if a.allowed {
+		return len(text), nil
+	}
+	return a.ResponseWriter.Write(text)
+}
+
+// Flush implements http.Flusher: there is no hurry.
+func (a *asking) Flush() {}
+
+// abovePath is where a node asks another which agent runs a caller of that one's machine.
+const abovePath = "/cluster/above"
+
+// unseen stands for the agent that may run a caller's program where the caller's node cannot be asked.
+const unseen = "a program that cannot be seen from here"
+
+// Above is the kind of agent that runs the program which made a request, as the node that handed it on sees it, or "". Where that node
+// cannot be asked, it is none of a person's.
+func (f *Forward) Above(ctx context.Context, from Origin) string {
+	ctx, cancel := context.WithTimeout(ctx, askWithin)
+	defer cancel()
+	if !f.options.May(from.URL) {
+		return unseen
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, from.URL+abovePath+"?"+url.Values{"address": {from.Address}}.Encode(), nil)
+	if err != nil {
+		return unseen
+	}
+	r.Host = r.URL.Host // it is signed
+	f.secret.sign(r, Origin{Node: f.lease.Self().Name}, f.options.Now())
+	answer, err := f.proxy.Transport.RoundTrip(r)
+	if err != nil {
+		return unseen
+	}
+	defer answer.Body.Close()
+	kind, err := io.ReadAll(io.LimitReader(answer.Body, skillrouter.MaxName))
+	if err != nil || answer.StatusCode != http.StatusOK {
+		return unseen
+	}
+	return string(kind)
+}
+
+// Answer answers what one node asks another, and tells whether a request that Accept took is such.
+func (f *Forward) Answer(w http.ResponseWriter, r *http.Request) bool {
+	if r.URL.Path != abovePath {
+		return false
+	}
+	_, _ = io.WriteString(w, f.options.Above(r.URL.Query().Get("address"))) // who asks takes no answer for an agent
+	return true
+}
+
+// rewrite addresses a request to the writer. It keeps the name that it was called by: a page's forms are compared with it.
+func (f *Forward) rewrite(r *httputil.ProxyRequest) {
+	p := r.In.Context().Value(passageKey{}).(*passage)
+	r.Out.URL.Scheme, r.Out.URL.Host = p.to.Scheme, p.to.Host
+	r.Out.URL.RawQuery = r.In.URL.RawQuery // as it came: what is malformed is refused by the writer
+	r.Out.Host = r.In.Host
+	f.secret.sign(r.Out, p.from, f.options.Now())
+}
+
+// failed answers a request whose answer did not come. What reached the writer may have been done.
+func (f *Forward) failed(w http.ResponseWriter, r *http.Request, err error) {
+	p, _ := r.Context().Value(passageKey{}).(*passage)
+	switch {
+	case p == nil || !p.reached.Load(), r.Method == http.MethodGet, r.Method == http.MethodHead:
+		f.refuse(w, errNobody())
+	default:
+		f.refuse(w, skillrouter.Wrap(skillrouter.OutcomeUnknown, err, "the node that writes did not answer: what was asked for may have been done, or not. Look before you ask again, unless it bears an idempotency key"))
+	}
+}
+
+func (f *Forward) refuse(w http.ResponseWriter, err error) {
+	w.Header().Set("Retry-After", retryAfter)
+	f.options.Refuse(w, err)
+}
+
+// patient is a caller's connection, which may live as long as bytes go over it: the writer bounds the rest.
+type patient struct {
+	http.ResponseWriter
+	control *http.ResponseController
+}
+
+// Unwrap lets a ResponseController reach the connection.
+func (p *patient) Unwrap() http.ResponseWriter { return p.ResponseWriter }
+
+// Write implements io.Writer.
+func (p *patient) Write(text []byte) (int, error) {
+	_ = p.control.SetWriteDeadline(time.Now().Add(writeWithin)) // of the connection, by its own clock
+	return p.ResponseWriter.Write(text)
+}
