@@ -45,6 +45,8 @@ type App struct {
 	doors   []door // the first is the one that the process is known by
 	started time.Time
 
+	certificate *certificate // that all doors show; nil: none
+
 	database *postgres.Server // nil: the databases are files
 	lease    *cluster.Lease   // nil: the databases are files
 	front    *front           // nil: this is no node of a cluster
@@ -105,7 +107,10 @@ func New(ctx context.Context, cfg config.Config, log *slog.Logger, options Optio
 		return nil, err
 	}
 	holder.Listen = a.URL()
-	if err := lock.SetHolder(holder); err != nil {
+	if err := a.certificate.tells(func(fingerprints []string) error {
+		holder.Certificates = fingerprints
+		return lock.SetHolder(holder)
+	}); err != nil {
 		return nil, fmt.Errorf("write the lock file: %w", err)
 	}
 	a.classifier = early(classify.NewClassifier)
@@ -146,7 +151,7 @@ func (a *App) open(ctx context.Context) error {
 	if err := a.noteLosses(ctx); err != nil {
 		return err
 	}
-	registry := newRegistry()
+	registry := a.newRegistry()
 	if a.front != nil {
 		registry.MustRegister(a.nodeFigures())
 	}
@@ -161,9 +166,9 @@ func (a *App) open(ctx context.Context) error {
 }
 
 // newRegistry makes a registry of metrics with those of the process.
-func newRegistry() *prometheus.Registry {
+func (a *App) newRegistry() *prometheus.Registry {
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), a.certificate)
 	return registry
 }
 
@@ -228,17 +233,17 @@ func (a *App) Routes() []httpapi.Route { return a.handler.Routes() }
 
 // URL is the address that the App is bound to.
 func (a *App) URL() string {
-	return urlOf(a.doors[0].listener.Addr())
+	return a.urlOf(a.doors[0].listener.Addr())
 }
 
-func urlOf(bound net.Addr) string {
+func (a *App) urlOf(bound net.Addr) string {
 	address := bound.String()
 	if host, port, err := net.SplitHostPort(address); err == nil {
 		if ip, err := netip.ParseAddr(host); err == nil && ip.IsUnspecified() {
 			address = net.JoinHostPort("127.0.0.1", port)
 		}
 	}
-	return "http://" + address
+	return a.config.Scheme() + "://" + address
 }
 
 // Handler is what is served, for tests that need no connection; nil on a node that does not write.

@@ -37,6 +37,7 @@ func (a *App) doctor(ctx context.Context) []router.SystemCheck {
 	checks = append(checks, a.checkNodes(ctx)...)
 	checks = append(checks, a.checkHashes(ctx), a.checkLedger(ctx), a.checkLosses())
 	checks = append(checks, a.checkFolder(), a.checkDisk(), a.checkOutbound())
+	checks = append(checks, a.certificate.check()...)
 	checks = append(checks, a.checkModel(ctx)...)
 	checks = append(checks, a.checkWebhook()...)
 	checks = append(checks, a.checkHooks(ctx)...)

@@ -139,3 +139,6 @@ func VerifyLedgerForTest(ctx context.Context, data string) (Verification, error)
 	}
 	return v, err
 }
+
+// LookEvery is how often the certificate's files are looked at.
+const LookEvery = lookEvery

@@ -58,9 +58,12 @@ func (s *silent) close() {
 }
 
 // openDoors binds the address of Listen and every further one, before anything
-// else is opened: a port that is taken ends the start at once. The first door
+// else is opened: a port that is taken, or a certificate that is none, ends the start at once. The first door
 // is the one that the process is known by.
-func (a *App) openDoors() error {
+func (a *App) openDoors() (err error) {
+	if a.certificate, err = openCertificate(a.config, a.now, a.log); err != nil {
+		return err
+	}
 	if err := a.openDoor(config.Address{Listen: a.config.Listen, Setting: "listen"}, false); err != nil {
 		return err
 	}
@@ -83,7 +86,7 @@ func (a *App) openDoor(address config.Address, socket bool) error {
 		return cannotListen(address, "", err)
 	}
 	a.base.defers("listener", func() error { return ignoreClosed(listener.Close()) })
-	a.doors = append(a.doors, door{listener: listener, socket: socket})
+	a.doors = append(a.doors, door{listener: a.certificate.over(listener), socket: socket})
 	return nil
 }
 
@@ -109,7 +112,7 @@ func (a *App) serveDoors(ctx context.Context, handler http.Handler) {
 	for i := range a.doors {
 		handler := handler
 		if a.doors[i].socket {
-			handler = httpapi.SocketPort(handler, httpapi.HostCheck(a.config.AllowedHosts, a.needsToken()))
+			handler = httpapi.SocketPort(handler, httpapi.HostCheck(a.config.AllowedHosts, a.needsToken(), a.certificate.names))
 		}
 		a.doors[i].silent = &silent{conns: map[net.Conn]struct{}{}}
 		a.doors[i].server = &http.Server{
@@ -149,7 +152,7 @@ func (a *App) shutDoors(grace context.Context) {
 func (a *App) Addresses() []string {
 	list := make([]string, 0, len(a.doors))
 	for _, d := range a.doors {
-		list = append(list, urlOf(d.listener.Addr()))
+		list = append(list, a.urlOf(d.listener.Addr()))
 	}
 	return list
 }

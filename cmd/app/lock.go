@@ -55,8 +55,8 @@ func (l *Lock) SetHolder(holder locate.Holder) error {
 }
 
 // holderWidth is the length, in bytes, to which the holder's line is filled up
-// with spaces: an address and a date fit several times.
-const holderWidth = 255
+// with spaces: the longest name of a host, a date and two fingerprints fit. A shorter line in the place of a longer one would leave the end of that.
+const holderWidth = 511
 
 // Release gives the folder up. The file stays: removing it would let two
 // processes lock two files of the same name.

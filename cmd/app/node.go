@@ -23,6 +23,7 @@ import (
 	"skillrouter/cmd/locate"
 	"skillrouter/operational"
 	"skillrouter/router"
+	"skillrouter/router/client"
 	"skillrouter/router/cluster"
 	"skillrouter/router/httpapi"
 )
@@ -186,12 +187,17 @@ func (a *App) joinCluster() error {
 		a.log.Info("the signing key of this folder is that of the cluster")
 	}
 	f := &front{name: a.config.Node, secret: secret, lease: a.lease, now: a.now}
-	f.hosts = httpapi.HostCheck(a.config.AllowedHosts, true)
+	f.hosts = httpapi.HostCheck(a.config.AllowedHosts, true, a.certificate.names)
+	believed, err := client.Trust{CA: a.config.TLSCA}.Config("")
+	if err != nil {
+		return err
+	}
 	f.forward = cluster.NewForward(a.lease, secret, cluster.ForwardOptions{
+		TLS: believed,
 		Above: a.options.Above, May: func(address string) bool { return !a.config.Airgapped || OnThisMachine(address) },
 		Refuse: httpapi.WriteProblem, Log: a.log, Now: a.now,
 	})
-	registry := newRegistry()
+	registry := a.newRegistry()
 	registry.MustRegister(a.nodeFigures())
 	f.metrics = promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
 	a.front = f

@@ -213,7 +213,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	}, httpapi.Options{
 		Tracer:  tracer,
 		Version: a.options.Version, RequireToken: a.needsToken(), Above: a.options.Above,
-		AllowedHosts: a.config.AllowedHosts, Log: a.log, Now: a.now,
+		AllowedHosts: a.config.AllowedHosts, Certified: a.certificate.names, Log: a.log, Now: a.now,
 	})
 	return nil
 }

@@ -94,7 +94,7 @@ func (s *shell) examine(ctx context.Context) (diagnosis, error) {
 	if d.Server, err = s.place().Address(); err != nil {
 		return d, nil // what is wrong with the configuration is said above
 	}
-	c, err := client.New(d.Server, client.Options{Token: s.place().Secret(d.Server), Timeout: doctorTime})
+	c, err := s.dial(d.Server, client.Options{Token: s.place().Secret(d.Server), Timeout: doctorTime})
 	if err != nil {
 		return d, usageError{errors.New(explain(err))}
 	}
@@ -202,7 +202,7 @@ func (s *shell) proveOffline(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c, err := client.New(server, client.Options{Token: s.place().Secret(server)})
+	c, err := s.dial(server, client.Options{Token: s.place().Secret(server)})
 	if err != nil {
 		return usageError{errors.New(explain(err))}
 	}

@@ -79,7 +79,7 @@ func (s *shell) hookProcess() respond.Process {
 			return history.Session(ctx, call, record, s.projectOf())
 		},
 		Connect: func(address, token string, dial time.Duration) (respond.Call, error) {
-			c, err := client.New(address, client.Options{Token: token, UserAgent: respond.UserAgent, Timeout: respond.EndTime, Dial: dial, Trace: s.env("TRACEPARENT")})
+			c, err := s.dial(address, client.Options{Token: token, UserAgent: respond.UserAgent, Timeout: respond.EndTime, Dial: dial, Trace: s.env("TRACEPARENT")})
 			if err != nil {
 				return nil, err
 			}

@@ -83,7 +83,7 @@ func TestURLOf(t *testing.T) {
 		"127.0.0.1:8025": "http://127.0.0.1:8025", ":8025": "http://127.0.0.1:8025", "0.0.0.0:8025": "http://127.0.0.1:8025",
 		"[::]:1": "http://127.0.0.1:1", "[::1]:1": "http://[::1]:1", "box.lan:2": "http://box.lan:2",
 	} {
-		if got := locate.URL(listen); got != want {
+		if got := locate.URL("http", listen); got != want {
 			t.Errorf("locate.URL(%q) = %q, want %q", listen, got, want)
 		}
 	}

@@ -127,6 +127,12 @@ func holder(ts *testscript.TestScript) locate.Holder {
 	return h
 }
 
+// hostOf is the host and port of a router.
+func hostOf(h locate.Holder) string {
+	_, host, _ := strings.Cut(h.URL(), "://")
+	return host
+}
+
 func startRouter(ts *testscript.TestScript, _ bool, args []string) {
 	before := holder(ts)
 	program, err := exec.LookPath("skillrouter")
@@ -135,7 +141,7 @@ func startRouter(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 	defer log.Close()
 	if len(args) > 0 && args[0] == "again" {
-		args = []string{"--listen", strings.TrimPrefix(before.URL(), "http://")}
+		args = []string{"--listen", hostOf(before)}
 	}
 	cmd := exec.Command(program, append([]string{"serve"}, args...)...)
 	cmd.Env = environ(ts)
@@ -215,7 +221,7 @@ func until(ts *testscript.TestScript, what string, met func() bool, last ...*str
 
 func environ(ts *testscript.TestScript) []string {
 	env := []string{"HOME=" + ts.Getenv("HOME"), "PATH=" + ts.Getenv("PATH"), "TMPDIR=" + ts.Getenv("TMPDIR")}
-	for _, name := range []string{"SKILLROUTER_DATA", "SKILLROUTER_LISTEN", "SKILLROUTER_SERVER", "SKILLROUTER_TOKEN", "XDG_CONFIG_HOME"} {
+	for _, name := range []string{"SKILLROUTER_DATA", "SKILLROUTER_LISTEN", "SKILLROUTER_SERVER", "SKILLROUTER_TOKEN", "SKILLROUTER_TLS_CERT", "SKILLROUTER_TLS_KEY", "XDG_CONFIG_HOME"} {
 		env = append(env, name+"="+ts.Getenv(name))
 	}
 	return env

@@ -96,7 +96,7 @@ func (u *settingUp) run(ctx context.Context) error {
 		}
 	}
 	u.content.Hook = hookProgram(u.content.Program)
-	for _, name := range []string{"SKILLROUTER_CONFIG", "SKILLROUTER_DATA"} { // some agents start servers without their environment
+	for _, name := range []string{"SKILLROUTER_CONFIG", "SKILLROUTER_DATA", "SKILLROUTER_TLS_CA"} { // some agents start servers without their environment
 		if value := u.shell.env(name); value != "" {
 			u.content.Vars = append(u.content.Vars, name+"="+value)
 		}

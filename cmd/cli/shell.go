@@ -61,7 +61,20 @@ func (s *shell) client() (*client.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return client.New(address, client.Options{Token: secret, UserAgent: "skillrouter/" + version().Version, Person: s.byPerson(), Trace: s.env("TRACEPARENT")})
+	return s.dial(address, client.Options{Token: secret, UserAgent: "skillrouter/" + version().Version, Person: s.byPerson(), Trace: s.env("TRACEPARENT")})
+}
+
+// dial makes a client of the router at an address, which believes whom the settings do.
+func (s *shell) dial(address string, options client.Options) (*client.Client, error) {
+	options.Trust = func() (client.Trust, error) {
+		settings, err := s.settings()
+		trust := client.Trust{CA: settings.TLSCA}
+		if own := func() []string { return s.place().Certificates(address) }; len(own()) > 0 {
+			trust.Own = own
+		}
+		return trust, err
+	}
+	return client.New(address, options)
 }
 
 // agent is who the command speaks as: the flag, else the agent whose wrapper

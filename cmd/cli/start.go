@@ -14,6 +14,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/cmd/app"
+	"skillrouter/cmd/config"
 	"skillrouter/cmd/locate"
 	"skillrouter/cmd/process"
 	"skillrouter/router/client"
@@ -74,14 +75,17 @@ func (s *shell) ensureRunning(ctx context.Context) (*client.Client, error) {
 		return c, err
 	}
 	address, err := url.Parse(c.BaseURL())
-	if err != nil || !locate.Loopback(address) || address.Scheme != "http" {
+	if err != nil || !locate.Loopback(address) {
 		return nil, skillrouter.Errorf(skillrouter.Unavailable, "no router answers at %s, and one can be started on this machine's loopback only", c.BaseURL())
 	}
 	settings, err := s.settings()
 	if err != nil {
 		return nil, err
 	}
-	exited, err := s.start(address.Host, settings.Data)
+	if address.Scheme != settings.Scheme() {
+		return nil, skillrouter.Errorf(skillrouter.Unavailable, "no router answers at %s, and one that is started would speak %s by your settings (tls_cert)", c.BaseURL(), settings.Scheme())
+	}
+	exited, err := s.start(address.Host, settings.Config)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +132,8 @@ func probe(ctx context.Context, c *client.Client) error {
 
 // start starts `serve` in a session of its own. The channel gives its end, if
 // this process lives to see it.
-func (s *shell) start(listen, data string) (<-chan error, error) {
+func (s *shell) start(listen string, settings config.Config) (<-chan error, error) {
+	data := settings.Data
 	program, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("this program cannot tell where it lies: %w", err)
@@ -147,6 +152,9 @@ func (s *shell) start(listen, data string) (<-chan error, error) {
 	}
 	defer log.Close()
 	cmd := exec.Command(program, "serve", "--listen", listen, "--data", data)
+	if settings.TLSCert != "" { // a relative path in the environment would start from another folder
+		cmd.Args = append(cmd.Args, "--tls-cert", settings.TLSCert, "--tls-key", settings.TLSKey)
+	}
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.Dir = data // so that it keeps no other folder from being removed
 	cmd.SysProcAttr = process.Detached()

@@ -22,6 +22,9 @@ type Config struct {
 	CompatiblePorts   bool          `yaml:"compatible_ports"` // also listen on the ports that the papers name, on the host of Listen
 	Listeners         Listeners     `yaml:"listeners"`
 	InterLock         InterLock     `yaml:"interlock"`
+	TLSCert           string        `yaml:"tls_cert"`            // file of the certificate, with those between it and its authority's, of all HTTP listeners; empty: they speak plain HTTP
+	TLSKey            string        `yaml:"tls_key"`             // file of its key
+	TLSCA             string        `yaml:"tls_ca"`              // file of authorities that are believed beside the system's when a router is called
 	Data              string        `yaml:"data"`                // folder of the databases, the lock and the owner's token
 	Database          string        `yaml:"database"`            // postgres://… of the server that has the databases; empty: they are files in Data
 	Node              string        `yaml:"node"`                // name of this router in its cluster, which shares the database; empty: it is alone

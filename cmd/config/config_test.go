@@ -145,6 +145,7 @@ func TestShowIsRead(t *testing.T) {
 		EmbeddingBaseURL: "https://vectors.lan", MemoryBudget: 800, Record: true,
 	}
 	want.Data = t.TempDir()
+	want.TLSCert, want.TLSKey, want.TLSCA = "/tls/router.crt", "/tls/router.key", "/tls/ca.crt"
 	flags := map[string]string{}
 	for _, s := range config.Settings() {
 		flags[s.Name] = s.Show(want)
@@ -209,6 +210,9 @@ func TestRefusals(t *testing.T) {
 		{name: "budget of ten million", flags: map[string]string{"llm.memory_budget": "10000000"}, message: []string{"llm.memory_budget"}},
 		{name: "time-out of nothing", flags: map[string]string{"llm.timeout": "0s"}, message: []string{"llm.timeout"}},
 		{name: "record perhaps", flags: map[string]string{"llm.record": "perhaps"}, message: []string{"llm.record", "true or false"}},
+		{name: "certificate without a key", flags: map[string]string{"tls_cert": "a.crt"}, message: []string{"tls_key", "a.crt"}},
+		{name: "key without a certificate", file: "tls_key: b.key\n", message: []string{"tls_cert", "b.key"}},
+		{name: "certificate with NUL", flags: map[string]string{"tls_cert": "a\x00", "tls_key": "b"}, message: []string{"tls_cert", "NUL"}},
 		{name: "grace too long", flags: map[string]string{"shutdown_grace": "1h"}, message: []string{"shutdown_grace"}},
 	}
 	for _, test := range tests {
@@ -224,6 +228,27 @@ func TestRefusals(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestCertificatesAreFound: what a file names starts from the file's folder, everything else from the working folder.
+func TestCertificatesAreFound(t *testing.T) {
+	file := write(t, "tls_cert: certs/a.crt\ntls_key: /keys/a.key\ntls_ca: ~/ca.crt\n")
+	t.Setenv("HOME", "/home/a")
+	got, err := config.Load(config.Sources{File: file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.TLSCert != filepath.Join(filepath.Dir(file), "certs", "a.crt") || got.TLSKey != "/keys/a.key" || got.TLSCA != "/home/a/ca.crt" || got.Scheme() != "https" {
+		t.Errorf("%q %q %q", got.TLSCert, got.TLSKey, got.TLSCA)
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err = config.Load(config.Sources{File: file, LookupEnv: environment(map[string]string{"SKILLROUTER_TLS_CERT": "b.crt"}), Flags: map[string]string{"tls_key": "b.key"}})
+	if err != nil || got.TLSCert != filepath.Join(here, "b.crt") || got.TLSKey != filepath.Join(here, "b.key") {
+		t.Errorf("%q %q %v", got.TLSCert, got.TLSKey, err)
 	}
 }
 

@@ -133,7 +133,31 @@ func (c Config) validateListeners() error {
 	if strings.IndexByte(c.InterLock.Config, 0) >= 0 {
 		return skillrouter.InvalidField("interlock.config", "may not hold the character NUL")
 	}
+	return c.validateTLS()
+}
+
+// validateTLS checks that a certificate and its key are named, or neither. What is in the files, whoever reads them checks.
+func (c Config) validateTLS() error {
+	for _, setting := range [][2]string{{"tls_cert", c.TLSCert}, {"tls_key", c.TLSKey}, {"tls_ca", c.TLSCA}} {
+		if strings.IndexByte(setting[1], 0) >= 0 {
+			return skillrouter.InvalidField(setting[0], "may not hold the character NUL")
+		}
+	}
+	switch {
+	case c.TLSCert != "" && c.TLSKey == "":
+		return skillrouter.InvalidField("tls_key", "is needed: it names the file of the key of tls_cert (%s)", c.TLSCert)
+	case c.TLSKey != "" && c.TLSCert == "":
+		return skillrouter.InvalidField("tls_cert", "is needed: it names the file of the certificate of tls_key (%s)", c.TLSKey)
+	}
 	return nil
+}
+
+// Scheme is the one of the router's own addresses.
+func (c Config) Scheme() string {
+	if c.TLSCert != "" {
+		return "https"
+	}
+	return "http"
 }
 
 func checkAddress(setting, address string) error {

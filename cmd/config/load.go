@@ -101,27 +101,47 @@ func (l *Loaded) readFile(name string) error {
 	return nil
 }
 
-// place turns Data into an absolute path; "~/" stands for the home folder,
-// and an empty Data for the platform's.
+// place makes the paths absolute that are used from more than one working folder. "~/" stands for the home folder, an empty Data for the
+// platform's, and what the file says of certificates starts from the file's own folder.
 func (l *Loaded) place() error {
 	if l.Data == "" {
 		l.Data = defaultData()
 	}
-	if rest, ok := strings.CutPrefix(l.Data, "~/"); ok {
+	for _, setting := range []struct {
+		name string
+		path *string
+	}{{"data", &l.Data}, {"tls_cert", &l.TLSCert}, {"tls_key", &l.TLSKey}, {"tls_ca", &l.TLSCA}} {
+		from := ""
+		if setting.name != "data" && l.Origins[setting.name] == Origin(l.File) {
+			from = filepath.Dir(l.File)
+		}
+		if err := absolute(setting.name, setting.path, from); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// absolute makes a setting's path absolute, which starts from a folder; empty: the working folder.
+func absolute(name string, path *string, from string) error {
+	if *path == "" {
+		return nil
+	}
+	if rest, ok := strings.CutPrefix(*path, "~/"); ok {
 		home, err := os.UserHomeDir()
 		if err != nil {
-			return skillrouter.InvalidField("data", "begins with ~, and this user has no home folder")
+			return skillrouter.InvalidField(name, "begins with ~, and this user has no home folder")
 		}
-		l.Data = filepath.Join(home, rest)
+		*path = filepath.Join(home, rest)
 	}
-	if l.Data == "" {
-		return nil // Validate says so
+	if !filepath.IsAbs(*path) {
+		*path = filepath.Join(from, *path)
 	}
-	abs, err := filepath.Abs(l.Data)
+	abs, err := filepath.Abs(*path)
 	if err != nil {
 		return skillrouter.Wrap(skillrouter.Internal, err, "the working folder cannot be told")
 	}
-	l.Data = abs
+	*path = abs
 	return nil
 }
 

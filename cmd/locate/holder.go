@@ -21,11 +21,13 @@ type Holder struct {
 	PID     int       `json:"pid"`
 	Listen  string    `json:"listen"`
 	Started time.Time `json:"started"`
+	// Certificates are the fingerprints of the certificates that it shows; none: it speaks plain HTTP.
+	Certificates []string `json:"certificates,omitempty"`
 }
 
 // URL is the address under which the holder is reached; empty while it is not bound.
 func (h Holder) URL() string {
-	if !strings.HasPrefix(h.Listen, "http://") {
+	if !strings.HasPrefix(h.Listen, "http://") && !strings.HasPrefix(h.Listen, "https://") {
 		return ""
 	}
 	return h.Listen

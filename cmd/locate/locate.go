@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"strings"
 	"sync"
 
 	"skillrouter/cmd/config"
@@ -73,7 +74,7 @@ func (p Place) address(read func() (config.Loaded, error)) (string, error) {
 	if holder, err := ReadHolder(settings.Data); err == nil && holder.URL() != "" {
 		return holder.URL(), nil
 	}
-	return URL(settings.Listen), nil
+	return URL(settings.Scheme(), settings.Listen), nil
 }
 
 func (p Place) secret(address string, read func() (config.Loaded, error)) string {
@@ -98,16 +99,30 @@ func (p Place) secret(address string, read func() (config.Loaded, error)) string
 	return secret
 }
 
+// Certificates are the fingerprints of the certificates that this user's own router shows, if it is the one at an address.
+// It says so in the data folder, where nobody else writes.
+func (p Place) Certificates(address string) []string {
+	settings, err := p.Settings()
+	if err != nil {
+		return nil
+	}
+	holder, err := ReadHolder(settings.Data)
+	if err != nil || strings.TrimRight(address, "/") != holder.URL() && !sameLoopback(holder.URL(), address) {
+		return nil
+	}
+	return holder.Certificates
+}
+
 // URL is the URL under which a listener's address is reached from this machine.
-func URL(listen string) string {
+func URL(scheme, listen string) string {
 	host, port, err := net.SplitHostPort(listen)
 	if err != nil {
-		return "http://" + listen
+		return scheme + "://" + listen
 	}
 	if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
 		host = "127.0.0.1"
 	}
-	return "http://" + net.JoinHostPort(host, port)
+	return scheme + "://" + net.JoinHostPort(host, port)
 }
 
 // sameLoopback tells whether both URLs name the same port of this machine's loopback.

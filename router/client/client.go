@@ -48,6 +48,8 @@ type Options struct {
 	Timeout time.Duration
 	// Dial bounds the connecting alone, unless HTTPClient is given; zero means 5 seconds.
 	Dial time.Duration
+	// Trust says which router is believed at an address by https; nil: whom the system's authorities vouch for. It is asked for no other.
+	Trust func() (Trust, error)
 	// UserAgent names the program; empty means "skillrouter".
 	UserAgent string
 	// Person says with every call that a person at a terminal makes it.
@@ -124,16 +126,22 @@ func New(baseURL string, options Options) (*Client, error) {
 	}
 	c := &Client{base: strings.TrimRight(baseURL, "/"), options: options, http: options.HTTPClient}
 	if c.http == nil {
+		transport := &http.Transport{
+			Proxy:                 http.ProxyFromEnvironment, // never for loopback
+			DialContext:           (&net.Dialer{Timeout: options.Dial, KeepAlive: 15 * time.Second}).DialContext,
+			TLSHandshakeTimeout:   dialTimeout, // both sides compute, also on a machine that is busy
+			MaxIdleConnsPerHost:   idleConnections,
+			IdleConnTimeout:       90 * time.Second,
+			ForceAttemptHTTP2:     true,
+			ExpectContinueTimeout: time.Second,
+		}
+		if u.Scheme == "https" {
+			if err := secure(transport, u.Hostname(), options.Trust); err != nil {
+				return nil, err
+			}
+		}
 		c.http = &http.Client{
-			Transport: &http.Transport{
-				Proxy:                 http.ProxyFromEnvironment, // never for loopback
-				DialContext:           (&net.Dialer{Timeout: options.Dial, KeepAlive: 15 * time.Second}).DialContext,
-				TLSHandshakeTimeout:   options.Dial,
-				MaxIdleConnsPerHost:   idleConnections,
-				IdleConnTimeout:       90 * time.Second,
-				ForceAttemptHTTP2:     true,
-				ExpectContinueTimeout: time.Second,
-			},
+			Transport: transport,
 			// The router redirects nowhere: a redirection comes from something else,
 			// and must not be handed the token.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -160,6 +168,23 @@ func New(baseURL string, options Options) (*Client, error) {
 	c.Transfer = Transfer{c}
 	c.Feed = Feed{c}
 	return c, nil
+}
+
+// secure has a transport believe whom trust does at a host.
+func secure(transport *http.Transport, host string, trust func() (Trust, error)) error {
+	transport.HTTP2 = &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingTime}
+	if trust == nil {
+		return nil
+	}
+	believed, err := trust()
+	if err != nil {
+		return err
+	}
+	if believed.Own != nil {
+		transport.Proxy = nil // it is on this machine, and its certificate would be held against a proxy's
+	}
+	transport.TLSClientConfig, err = believed.Config(host)
+	return err
 }
 
 // Service is a Client under the name of one service, with its methods.
@@ -278,6 +303,9 @@ func (c *Client) answer(r *http.Request, out any) error {
 
 // unreachable explains why a call got no answer.
 func (c *Client) unreachable(ctx context.Context, err error) error {
+	if err := distrusted(c.base, err); err != nil {
+		return err
+	}
 	return plain.Unreachable(ctx, c.base, err)
 }
 

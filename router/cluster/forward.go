@@ -108,7 +108,7 @@ func (f *Forward) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer context.AfterFunc(writes, func() { cancel(errChanged) })() // a writer that was stopped in its tracks would hold them for ever
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { p.reached.Store(true) }})
 	f.count.Add(1)
-	f.proxy.ServeHTTP(&patient{w, http.NewResponseController(w)}, r.WithContext(ctx))
+	f.proxy.ServeHTTP(newPatient(w), r.WithContext(ctx))
 }
 
 // Ask has the writer say whether a caller may make a request. If so, then answers it, and else the writer's answer is the caller's.
@@ -217,11 +217,29 @@ type patient struct {
 	control *http.ResponseController
 }
 
+func newPatient(w http.ResponseWriter) *patient {
+	p := &patient{w, http.NewResponseController(w)}
+	p.until(time.Time{})
+	return p
+}
+
+// until sets the time, by the connection's own clock, until which bytes must be taken; zero: there is none. One that passes ends a stream of HTTP/2, also
+// if nothing is written.
+func (p *patient) until(t time.Time) { _ = p.control.SetWriteDeadline(t) }
+
 // Unwrap lets a ResponseController reach the connection.
 func (p *patient) Unwrap() http.ResponseWriter { return p.ResponseWriter }
 
 // Write implements io.Writer.
 func (p *patient) Write(text []byte) (int, error) {
-	_ = p.control.SetWriteDeadline(time.Now().Add(writeWithin)) // of the connection, by its own clock
+	p.until(time.Now().Add(writeWithin))
+	defer p.until(time.Time{})
 	return p.ResponseWriter.Write(text)
+}
+
+// FlushError sends what was written.
+func (p *patient) FlushError() error {
+	p.until(time.Now().Add(writeWithin))
+	defer p.until(time.Time{})
+	return p.control.Flush()
 }

@@ -18,10 +18,12 @@ type hostCheck struct {
 	// anyAddress allows every IP address as a name: beyond loopback the machine's own
 	// addresses are not known here, and an address cannot be rebound as a name can.
 	anyAddress bool
+	// certified tells of the names of the certificate: a page of a name that was rebound to this machine has another one.
+	certified func(name string) bool
 }
 
-func newHostCheck(allowed []string, beyondLoopback bool) hostCheck {
-	h := hostCheck{allowed: map[string]bool{}, anyAddress: beyondLoopback}
+func newHostCheck(allowed []string, beyondLoopback bool, certified func(string) bool) hostCheck {
+	h := hostCheck{allowed: map[string]bool{}, anyAddress: beyondLoopback, certified: certified}
 	for _, name := range allowed {
 		h.allowed[strings.ToLower(name)] = true
 	}
@@ -30,7 +32,7 @@ func newHostCheck(allowed []string, beyondLoopback bool) hostCheck {
 
 // check returns what to answer a request whose Host or Origin is foreign, or nil.
 func (h hostCheck) check(r *http.Request) *Problem {
-	if !h.allows(hostname(r.Host)) {
+	if name := hostname(r.Host); !h.allows(name) && (r.TLS == nil || h.certified == nil || !h.certified(name)) {
 		return refusal(http.StatusForbidden, skillrouter.Forbidden,
 			"the Host header names another host; if it is a name of this machine, add it to allowed_hosts")
 	}
@@ -39,7 +41,8 @@ func (h hostCheck) check(r *http.Request) *Problem {
 		return checkSite(r)
 	}
 	origin, err := url.Parse(origins[0])
-	same := err == nil && len(origins) == 1 && (origin.Scheme == "http" || origin.Scheme == "https") &&
+	// Whoever is between a browser and this machine can make up a page of plain HTTP, under any name.
+	same := err == nil && len(origins) == 1 && (origin.Scheme == "https" || origin.Scheme == "http" && r.TLS == nil) &&
 		(strings.EqualFold(origin.Host, r.Host) || h.allowed[strings.ToLower(origin.Hostname())])
 	if !same {
 		return refusal(http.StatusForbidden, skillrouter.Forbidden,

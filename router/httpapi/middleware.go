@@ -191,9 +191,9 @@ func WithForwarded(ctx context.Context, here bool, above func() string) context.
 }
 
 // HostCheck is the check of what a request may be called by, for a node that hands requests on: allowed and anyAddress are a Server's own
-// AllowedHosts and RequireToken.
-func HostCheck(allowed []string, anyAddress bool) func(r *http.Request) error {
-	hosts := newHostCheck(allowed, anyAddress)
+// AllowedHosts and RequireToken, certified its Certified.
+func HostCheck(allowed []string, anyAddress bool, certified func(name string) bool) func(r *http.Request) error {
+	hosts := newHostCheck(allowed, anyAddress, certified)
 	return func(r *http.Request) error {
 		if p := hosts.check(r); p != nil {
 			return skillrouter.Errorf(skillrouter.Forbidden, "%s", p.Detail)

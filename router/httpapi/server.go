@@ -128,8 +128,10 @@ type Options struct {
 	Above func(address string) string
 	// AllowedHosts are further names that the Host and Origin headers may have.
 	AllowedHosts []string
-	Log          *slog.Logger
-	Now          skillrouter.Clock
+	// Certified tells whether a name is one of the certificate that is shown; over TLS the Host header may have it too. nil: none is.
+	Certified func(name string) bool
+	Log       *slog.Logger
+	Now       skillrouter.Clock
 	// Tracer takes a span of each call below which something was done; nil: nothing is traced.
 	Tracer skillrouter.Tracer
 }
@@ -163,7 +165,7 @@ func New(services Services, options Options) *Server {
 	}
 	s := &Server{
 		services: services, options: options, log: options.Log, now: options.Now,
-		engine: gin.New(), metrics: newHTTPMetrics(services.Registry), hosts: newHostCheck(options.AllowedHosts, options.RequireToken),
+		engine: gin.New(), metrics: newHTTPMetrics(services.Registry), hosts: newHostCheck(options.AllowedHosts, options.RequireToken, options.Certified),
 		hot: map[string]func(*gin.Context) bool{},
 	}
 	e := s.engine

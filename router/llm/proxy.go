@@ -163,9 +163,10 @@ func (p *Proxy) hand(ctx context.Context, w http.ResponseWriter, body io.Reader,
 	control := http.NewResponseController(w)
 	buffer := make([]byte, 32<<10)
 	for {
+		_ = control.SetWriteDeadline(time.Time{}) // in HTTP/2 one that passes ends the answer, also while the model thinks
 		n, err := body.Read(buffer)
+		_ = control.SetWriteDeadline(time.Now().Add(p.options.WriteTime)) // a recorder in a test has none
 		if n > 0 {
-			_ = control.SetWriteDeadline(time.Now().Add(p.options.WriteTime)) // a recorder in a test has none
 			if _, failed := w.Write(buffer[:n]); failed != nil {
 				return failed
 			}

@@ -520,6 +520,34 @@ func TestPiecesComeAtOnce(t *testing.T) {
 	}
 }
 
+// TestThinkingByHTTP2: a model that is silent for longer than a piece may take to be written is waited for.
+func TestThinkingByHTTP2(t *testing.T) {
+	const writeTime = 50 * time.Millisecond
+	next := make(chan struct{})
+	u := script(t, func(_ int, w http.ResponseWriter, _ *http.Request) {
+		for _, text := range []string{"a", "b"} {
+			streams(w, piece(text))
+			<-next
+		}
+	})
+	server := httptest.NewUnstartedServer(proxy(t, u.URL, skillrouter.Open(), llm.ProxyOptions{WriteTime: writeTime}, llm.Timeouts{}).Config.Handler)
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	defer server.Close()
+	response, err := server.Client().Post(server.URL+"/v1/chat/completions", "application/json", strings.NewReader(asking))
+	if err != nil || response.ProtoMajor != 2 {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	for range 2 {
+		<-time.After(3 * writeTime)
+		next <- struct{}{}
+	}
+	if text := read(t, response); !strings.Contains(text, `"content":"b"`) {
+		t.Errorf("%q", text)
+	}
+}
+
 // TestDisconnects: the end of one side is the end of the other.
 func TestDisconnects(t *testing.T) {
 	t.Run("the client's", func(t *testing.T) {

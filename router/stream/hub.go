@@ -110,6 +110,7 @@ func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	defer source.close()
 	c := newConnection(h, strconv.FormatUint(h.last.Add(1), 10), ctx, cancel, source, w)
+	c.out.shared = r.ProtoMajor > 1
 	if err := h.gate.enter(c, h.caller(r), h.most); err != nil {
 		h.fail(w, r, err)
 		return

@@ -18,6 +18,9 @@ type writer struct {
 	control    *http.ResponseController
 	flush      func() error
 
+	// shared means that the connection bears other calls too (HTTP/2). A deadline that passes ends the stream then, whether or not
+	// anything is being written.
+	shared  bool
 	opened  bool
 	broken  bool
 	buffer  []byte
@@ -93,6 +96,9 @@ func (w *writer) send() {
 		w.broken = true
 		w.connection.cancel()
 		return
+	}
+	if w.shared {
+		_ = w.control.SetWriteDeadline(time.Time{})
 	}
 	w.connection.source.delivered(entries)
 	if cap(buffer) > 2*flushBytes {

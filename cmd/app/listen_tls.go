@@ -1,0 +1,356 @@
+package app
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"skillrouter"
+	"skillrouter/cmd/config"
+	"skillrouter/router"
+	"skillrouter/router/client"
+	"skillrouter/router/httpapi"
+)
+
+// Times and bounds of the certificate.
+const (
+	// lookEvery is how often its files are looked at: no handshake finds them older, and many at once cost one look.
+	lookEvery = time.Second
+	// maxPEM bounds what is read of each file, in bytes: a chain of certificates has some thousands.
+	maxPEM = 1 << 20
+	// expiresSoon is how long before its end doctor speaks of it, or a third of the time that it is valid for, if that is shorter:
+	// what is renewed every few days is not late two weeks before.
+	expiresSoon = 14 * 24 * time.Hour
+	// plainTime and plainBytes bound what is heard of a caller that speaks plain HTTP: time to take the answer.
+	plainTime  = time.Second
+	plainBytes = 64 << 10
+)
+
+// certificate is what the doors show: the pair of files that the settings name, as they were last found to be well. Who
+// asks for it looks at the files first, if lookEvery is over, so that a renewed pair is shown from its first handshake on. A
+// nil certificate is none: the doors speak plain HTTP.
+type certificate struct {
+	settings config.Config
+	now      skillrouter.Clock
+	log      *slog.Logger
+	shown    atomic.Pointer[tls.Certificate]
+	wrong    atomic.Pointer[error] // why what is in the files is not shown; nil: it is
+
+	mu     sync.Mutex // one looks, the others go on
+	looked time.Time
+	found  [sha256.Size]byte                 // what the files had at that time
+	told   []string                          // the fingerprints that tell was told of
+	tell   func(fingerprints []string) error // those who wait to be told what is shown, before it is
+}
+
+// openCertificate reads the pair; nil if the settings name none.
+func openCertificate(settings config.Config, now skillrouter.Clock, log *slog.Logger) (*certificate, error) {
+	if settings.TLSCert == "" {
+		return nil, nil
+	}
+	c := &certificate{settings: settings, now: now, log: log, looked: now()}
+	text, err := c.read()
+	if err != nil {
+		return nil, err
+	}
+	pair, err := c.pair(text)
+	if err != nil {
+		return nil, err
+	}
+	c.found = sum(text, nil)
+	c.show(pair, "the certificate was read")
+	if leaf := pair.Leaf; now().After(leaf.NotAfter) || now().Before(leaf.NotBefore) {
+		log.Warn("the certificate is not valid today: callers refuse it", "tls_cert", settings.TLSCert, "from", leaf.NotBefore, "until", leaf.NotAfter)
+	}
+	return c, nil
+}
+
+// tells names who is told the fingerprints of what is shown, beginning with now.
+func (c *certificate) tells(tell func(fingerprints []string) error) error {
+	if c == nil {
+		return tell(nil)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.tell, c.told = tell, []string{client.Fingerprint(c.shown.Load().Leaf.Raw)}
+	return tell(c.told)
+}
+
+// files are the settings with the files that they name.
+func (c *certificate) files() [2][2]string {
+	return [2][2]string{{"tls_cert", c.settings.TLSCert}, {"tls_key", c.settings.TLSKey}}
+}
+
+// read returns what is in both files.
+func (c *certificate) read() (text [2][]byte, err error) {
+	for i, file := range c.files() {
+		if text[i], err = readPEM(file[1]); err != nil {
+			return text, &skillrouter.Error{Code: skillrouter.Invalid, Field: file[0], Err: err, Message: fmt.Sprintf("the file %s cannot be read: %v", file[1], reasonOf(err))}
+		}
+	}
+	return text, nil
+}
+
+func reasonOf(err error) error { return cmp.Or(errors.Unwrap(err), err) }
+
+// readPEM reads a small regular file: a pipe would have each look wait, and be empty at the second.
+func readPEM(path string) ([]byte, error) {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return nil, cmp.Or(err, errors.New("it is no file"))
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, maxPEM+1))
+	if err == nil && len(text) > maxPEM {
+		err = fmt.Errorf("it has more than %d bytes", maxPEM)
+	}
+	return text, err
+}
+
+// pair is the certificate and the key that are in the files, if they fit.
+func (c *certificate) pair(text [2][]byte) (*tls.Certificate, error) {
+	pair, err := tls.X509KeyPair(text[0], text[1])
+	if err == nil {
+		return &pair, nil
+	}
+	said := strings.TrimPrefix(err.Error(), "tls: ")
+	if bytes.Contains(text[1], []byte("ENCRYPTED")) {
+		said = "the key has a passphrase, and nobody is asked for it"
+	}
+	return nil, &skillrouter.Error{Code: skillrouter.Invalid, Field: "tls_cert", Err: err, Message: fmt.Sprintf("%s and tls_key %s are no pair of a certificate and its key: %s", c.settings.TLSCert, c.settings.TLSKey, said)}
+}
+
+// sum is what was found in the files, or that they cannot be read.
+func sum(text [2][]byte, err error) [sha256.Size]byte {
+	hash := sha256.New()
+	for _, part := range text {
+		_, _ = fmt.Fprintf(hash, "%d ", len(part)) // a hash takes all
+		_, _ = hash.Write(part)
+	}
+	if err != nil {
+		_, _ = io.WriteString(hash, err.Error())
+	}
+	return [sha256.Size]byte(hash.Sum(nil))
+}
+
+// look reads the files again. What is no pair, or is not valid while the former one is, changes nothing, and is said once.
+func (c *certificate) look() {
+	if !c.mu.TryLock() {
+		return
+	}
+	defer c.mu.Unlock()
+	now := c.now()
+	if since := now.Sub(c.looked); since >= 0 && since < lookEvery {
+		return
+	}
+	c.looked = now
+	text, err := c.read()
+	found := sum(text, err)
+	if found == c.found {
+		if len(c.told) > 1 { // the handshakes of before are over
+			c.announce(c.told[:1])
+		}
+		return
+	}
+	c.found = found
+	former := c.shown.Load()
+	var pair *tls.Certificate
+	if err == nil {
+		pair, err = c.pair(text)
+	}
+	if err == nil && !validAt(pair.Leaf, now) && validAt(former.Leaf, now) {
+		err = skillrouter.InvalidField("tls_cert", "%s is valid from %s until %s, which is not today", c.settings.TLSCert, date(pair.Leaf.NotBefore), date(pair.Leaf.NotAfter))
+	}
+	if err != nil {
+		c.wrong.Store(&err)
+		c.log.Warn("the certificate's files were changed and are not taken; the former pair goes on", "because", skillrouter.Explain(err), "until", former.Leaf.NotAfter)
+		return
+	}
+	c.announce([]string{client.Fingerprint(pair.Leaf.Raw), client.Fingerprint(former.Leaf.Raw)})
+	c.wrong.Store(nil)
+	c.show(pair, "the certificate was read again")
+}
+
+// show shows a pair from the next handshake on.
+func (c *certificate) show(pair *tls.Certificate, message string) {
+	c.shown.Store(pair)
+	c.log.Info(message, "tls_cert", c.settings.TLSCert, "names", namesOf(pair.Leaf), "until", pair.Leaf.NotAfter)
+	if open := c.openKey(); open != "" {
+		c.log.Warn("the certificate's key is not private", "because", open)
+	}
+}
+
+// announce tells of fingerprints. A caller that is believed by them may be refused where that fails, and is no worse off than any other.
+func (c *certificate) announce(fingerprints []string) {
+	c.told = fingerprints
+	if c.tell == nil {
+		return
+	}
+	if err := c.tell(fingerprints); err != nil {
+		c.log.Warn("the certificate's fingerprint cannot be written into the data folder", "error", err)
+	}
+}
+
+// over has a listener's connections speak TLS.
+func (c *certificate) over(listener net.Listener) net.Listener {
+	if c == nil {
+		return listener
+	}
+	return secured{listener, &tls.Config{
+		MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"},
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+			c.look()
+			return c.shown.Load(), nil
+		},
+	}}
+}
+
+// secured is a listener of connections that speak TLS.
+type secured struct {
+	net.Listener
+	config *tls.Config
+}
+
+func (s secured) Accept() (net.Conn, error) {
+	conn, err := s.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return tls.Server(&overheard{Conn: conn}, s.config), nil
+}
+
+// overheard is a connection that looks at its first byte: a caller that speaks plain HTTP is told so in words, and then sees its end.
+type overheard struct {
+	net.Conn
+	seen bool
+}
+
+// Read implements net.Conn.
+func (o *overheard) Read(b []byte) (int, error) {
+	n, err := o.Conn.Read(b)
+	if o.seen || n == 0 {
+		return n, err
+	}
+	o.seen = true
+	if b[0] < 'A' || b[0] > 'Z' { // a record of TLS begins with a number below those of letters, and a method of HTTP with a letter
+		return n, err
+	}
+	_ = o.SetDeadline(time.Now().Add(plainTime)) // of the system's clock, as all deadlines of connections
+	_, _ = o.Conn.Write(speakTLS())
+	if half, ok := o.Conn.(interface{ CloseWrite() error }); ok {
+		_ = half.CloseWrite()
+	}
+	_, _ = io.CopyN(io.Discard, o.Conn, plainBytes) // an end with something unread would take the answer away
+	return 0, io.EOF
+}
+
+// speakTLS is the answer to plain HTTP.
+func speakTLS() []byte {
+	const said = "this port speaks TLS: call it by https://"
+	text, _ := json.Marshal(httpapi.Problem{Title: http.StatusText(http.StatusBadRequest), Status: http.StatusBadRequest, Detail: said, Message: said, Code: skillrouter.Invalid}) // texts and a number
+	return fmt.Appendf(nil, "HTTP/1.1 400 Bad Request\r\nContent-Type: application/problem+json\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s\n", len(text)+1, text)
+}
+
+func validAt(leaf *x509.Certificate, now time.Time) bool {
+	return !now.Before(leaf.NotBefore) && !now.After(leaf.NotAfter)
+}
+
+func date(t time.Time) string { return t.UTC().Format("2 January 2006 15:04 MST") }
+
+// names tells whether a name is one of the certificate's. A wildcard is no name: hosts beside this one bear it too.
+func (c *certificate) names(host string) bool {
+	return c != nil && slices.ContainsFunc(c.shown.Load().Leaf.DNSNames, func(name string) bool { return strings.EqualFold(name, host) })
+}
+
+// namesOf are the hosts that a certificate is for.
+func namesOf(leaf *x509.Certificate) string {
+	names := leaf.DNSNames
+	for _, ip := range leaf.IPAddresses {
+		names = append(names[:len(names):len(names)], ip.String())
+	}
+	return strings.Join(names, ", ")
+}
+
+// openKey says who else may read the key; empty: nobody but its owner and its group, which is how some systems give keys to programs.
+func (c *certificate) openKey() string {
+	info, err := os.Stat(c.settings.TLSKey)
+	if err != nil || runtime.GOOS == "windows" || info.Mode().Perm()&0o027 == 0 {
+		return ""
+	}
+	return fmt.Sprintf("tls_key %s may be read or changed by others (%v): chmod 600 it", c.settings.TLSKey, info.Mode().Perm())
+}
+
+// check is doctor's look at it.
+func (c *certificate) check() []router.SystemCheck {
+	if c == nil {
+		return nil
+	}
+	c.look()
+	leaf, now := c.shown.Load().Leaf, c.now()
+	left := leaf.NotAfter.Sub(now)
+	soon := min(expiresSoon, leaf.NotAfter.Sub(leaf.NotBefore)/3)
+	said := []string{fmt.Sprintf("%s is for %s, until %s", c.settings.TLSCert, cmp.Or(namesOf(leaf), "no host: callers want a subjectAltName"), date(leaf.NotAfter))}
+	well := namesOf(leaf) != ""
+	fault := func(text string) { said, well = append(said, text), false }
+	switch {
+	case left < 0:
+		fault("it has EXPIRED: callers refuse it")
+	case now.Before(leaf.NotBefore):
+		fault("it is valid from " + date(leaf.NotBefore) + " only")
+	case left <= soon:
+		fault(fmt.Sprintf("it ends in %.1f days: renew it", left.Hours()/24))
+	}
+	if wrong := c.wrong.Load(); wrong != nil {
+		fault("what is in the files now is not taken: " + skillrouter.Explain(*wrong))
+	}
+	if open := c.openKey(); open != "" {
+		fault(open)
+	}
+	return []router.SystemCheck{{Name: "certificate", OK: well, Detail: strings.Join(said, "; ")}}
+}
+
+var (
+	expiryDesc  = prometheus.NewDesc("skillrouter_tls_certificate_expiry_timestamp_seconds", "When the certificate that is shown expires; none while TLS is off.", nil, nil)
+	refusedDesc = prometheus.NewDesc("skillrouter_tls_certificate_refused", "1 while what is in the certificate's files cannot be shown, and the former one is.", nil, nil)
+)
+
+// Describe implements prometheus.Collector.
+func (c *certificate) Describe(ch chan<- *prometheus.Desc) {
+	ch <- expiryDesc
+	ch <- refusedDesc
+}
+
+// Collect implements prometheus.Collector.
+func (c *certificate) Collect(ch chan<- prometheus.Metric) {
+	if c == nil {
+		return
+	}
+	c.look()
+	refused := 0.0
+	if c.wrong.Load() != nil {
+		refused = 1
+	}
+	ch <- prometheus.MustNewConstMetric(expiryDesc, prometheus.GaugeValue, float64(c.shown.Load().Leaf.NotAfter.Unix()))
+	ch <- prometheus.MustNewConstMetric(refusedDesc, prometheus.GaugeValue, refused)
+}

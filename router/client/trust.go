@@ -1,0 +1,97 @@
+package client
+
+import (
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"errors"
+	"net/http"
+	"os"
+	"slices"
+	"time"
+
+	"skillrouter"
+)
+
+// Times of connections by HTTP/2, of which one bears all calls: one whose other end is gone without a word would hold each up to its time limit.
+const (
+	pingAfter = 15 * time.Second // without a byte
+	pingTime  = 5 * time.Second
+)
+
+// Trust says which routers are believed to be who they are when they are called by https. The zero value believes the
+// system's authorities.
+type Trust struct {
+	// CA is a file of certificates (PEM) of authorities that are believed beside the system's; empty: none.
+	CA string
+	// Own returns the fingerprints of certificates that are believed at sight, whatever their names, dates and authorities: those
+	// of this user's own router, which says in the data folder what it shows. It is asked at each handshake. nil: there are none.
+	Own func() []string
+}
+
+// Config is the configuration of connections to a host, without a port, for whatever calls a router: the commands, and one router
+// that calls another. It may be a Transport's TLSClientConfig as it is. Only with Own it checks certificates itself, and then as
+// crypto/tls does where the certificate is none of those; host is needed for that alone. It reads the file now, and with it the
+// system's authorities; without a file the first handshake reads those.
+func (t Trust) Config(host string) (*tls.Config, error) {
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	if t.CA != "" {
+		text, err := os.ReadFile(t.CA)
+		if err != nil {
+			return nil, skillrouter.Wrap(skillrouter.Invalid, err, "tls_ca: the file %s cannot be read (%v)", t.CA, errors.Unwrap(err))
+		}
+		roots, err := x509.SystemCertPool()
+		if err != nil {
+			roots = x509.NewCertPool() // this system has none
+		}
+		if !roots.AppendCertsFromPEM(text) {
+			return nil, skillrouter.Errorf(skillrouter.Invalid, "tls_ca: there is no certificate (PEM) in %s", t.CA)
+		}
+		config.RootCAs = roots
+	}
+	if t.Own == nil {
+		return config, nil
+	}
+	config.InsecureSkipVerify = true // in favour of this:
+	config.VerifyConnection = func(state tls.ConnectionState) error {
+		if slices.Contains(t.Own(), Fingerprint(state.PeerCertificates[0].Raw)) {
+			return nil
+		}
+		between := x509.NewCertPool()
+		for _, certificate := range state.PeerCertificates[1:] {
+			between.AddCert(certificate)
+		}
+		_, err := state.PeerCertificates[0].Verify(x509.VerifyOptions{DNSName: host, Roots: config.RootCAs, Intermediates: between})
+		return err
+	}
+	return config, nil
+}
+
+// Fingerprint is the SHA-256 of a certificate (DER), as the data folder has it.
+func Fingerprint(certificate []byte) string {
+	sum := sha256.Sum256(certificate)
+	return base64.RawStdEncoding.EncodeToString(sum[:])
+}
+
+// distrusted explains why the router at base is not believed, or does not speak as it was called; nil: that is not what happened.
+// It is no Unavailable: another router is started in the place of none.
+func distrusted(base string, err error) error {
+	var (
+		unknown x509.UnknownAuthorityError
+		name    x509.HostnameError
+		invalid x509.CertificateInvalidError
+	)
+	const because = "the router at %s cannot be believed to be who it is: "
+	switch {
+	case errors.Is(err, http.ErrSchemeMismatch):
+		return skillrouter.Wrap(skillrouter.Conflict, err, "%s speaks plain HTTP: call it by http://", base)
+	case errors.As(err, &unknown):
+		return skillrouter.Wrap(skillrouter.Conflict, err, because+"no authority that is known here vouches for its certificate; a private one's file is named by tls_ca (SKILLROUTER_TLS_CA)", base)
+	case errors.As(err, &name):
+		return skillrouter.Wrap(skillrouter.Conflict, err, because+"%s", base, name.Error())
+	case errors.As(err, &invalid):
+		return skillrouter.Wrap(skillrouter.Conflict, err, because+"%s", base, invalid.Error())
+	}
+	return nil
+}
