@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+	"math/bits"
 	"math/rand/v2"
 	"os"
 	"runtime"
@@ -117,6 +118,22 @@ func TestFinds(t *testing.T) {
 		for _, filter := range []LikeFilter{{Domain: "security"}, {Types: []learning.LessonType{learning.LessonSuccess, learning.LessonWarning}}} {
 			if hits := l.near(l.Prepare(p.A.parts()), filter); len(hits) > 0 {
 				t.Errorf("%+v finds %+v", filter, hits)
+			}
+		}
+	}
+}
+
+// TestRarity holds the shifts of rarity to the division that they stand for.
+func TestRarity(t *testing.T) {
+	for _, all := range []int{0, 1, 2, 3, 7, 64, 100, 1000, 1023, 1024} {
+		l := New()
+		for i := range all {
+			l.byID[fmt.Sprint(i)] = uint32(i)
+		}
+		for held := range uint32(1200) {
+			l.count[counterOf(1<<20)] = held
+			if got, want := l.rarity(1<<20), float64(1+bits.Len32((uint32(all)+prior)/max(held, 1))); got != want {
+				t.Fatalf("%d of %d: %v, want %v", held, all, got, want)
 			}
 		}
 	}
