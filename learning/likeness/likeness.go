@@ -271,7 +271,7 @@ func (l *Likeness) rarities(to []float64, of Of) []float64 {
 
 // meet compares a lesson, whose terms are that rare, closely with one that is remembered, and adds that to hits if it is like it.
 func (l *Likeness) meet(hits []LikeHit, of Of, rare []float64, slot uint32) []LikeHit {
-	hit := l.compare(&of, rare, &l.slots[slot].Of)
+	hit := l.compare(&of, rare, &l.slots[slot].Of, floor)
 	if hit.Score < floor && hit.Text < Duplicate {
 		return hits
 	}
@@ -372,5 +372,5 @@ func (l *Likeness) Running(command string) (ids []string) {
 func (l *Likeness) Alike(a, b Of) LikeHit {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
-	return l.compare(&a, l.rarities(nil, a), &b)
+	return l.compare(&a, l.rarities(nil, a), &b, 0)
 }

@@ -139,6 +139,37 @@ func TestRarity(t *testing.T) {
 	}
 }
 
+// TestPassesOverSurely holds that comparing passes over nothing that it would have to tell of.
+func TestPassesOverSurely(t *testing.T) {
+	l := New()
+	var ofs []Of
+	for _, lesson := range manyLessons(300) {
+		ofs = append(ofs, l.Prepare(lesson.Parts))
+	}
+	for _, p := range pairs(t) {
+		ofs = append(ofs, l.Prepare(p.A.parts()), l.Prepare(p.B.parts()))
+	}
+	for i := range ofs {
+		l.Put(fmt.Sprint(i), ofs[i])
+	}
+	passed := 0
+	for i := range ofs {
+		rare := l.rarities(nil, ofs[i])
+		for j := range ofs {
+			all, got := l.compare(&ofs[i], rare, &ofs[j], 0), l.compare(&ofs[i], rare, &ofs[j], floor)
+			tells := all.Score >= floor || all.Text >= Duplicate
+			if got == (LikeHit{}) && !tells {
+				passed++
+			} else if got != all {
+				t.Fatalf("%d and %d: %+v, and all of it is %+v", i, j, got, all)
+			}
+		}
+	}
+	if passed < len(ofs)*len(ofs)/2 {
+		t.Errorf("only %d of %d pairs were passed over", passed, len(ofs)*len(ofs))
+	}
+}
+
 func TestForgets(t *testing.T) {
 	l := New()
 	pairs := pairs(t)

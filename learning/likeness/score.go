@@ -69,10 +69,14 @@ func (s *alone) share(term uint32, rarity, w, plain float64) {
 	}
 }
 
-// compare says how alike two prepared lessons are; rare are the rarities of a's terms. The caller holds the lock.
-func (l *Likeness) compare(a *Of, rare []float64, b *Of) LikeHit {
+// compare says how alike two prepared lessons are; rare are the rarities of a's terms. It says nothing of two whose Score is less than
+// that and which are no duplicates: most of those are told from what they share, without looking up how rare b's other terms are,
+// which are all over the memory. The caller holds the lock.
+func (l *Likeness) compare(a *Of, rare []float64, b *Of, least float64) LikeHit {
 	var both, causeBoth float64
 	var ofA, ofB alone
+	var room [terms]uint32
+	only := room[:0]
 	i, j := 0, 0
 	for i < len(a.terms) && j < len(b.terms) {
 		ta, tb := a.terms[i], b.terms[j]
@@ -81,7 +85,7 @@ func (l *Likeness) compare(a *Of, rare []float64, b *Of) LikeHit {
 			ofA.add(ta, rare[i])
 			i++
 		case ta>>flagBits > tb>>flagBits:
-			ofB.add(tb, l.rarity(tb))
+			only = append(only, tb)
 			j++
 		default:
 			w, plain := flagged(rare[i], ta|tb), flagged(rare[i], ta&^likenessTitle)
@@ -97,9 +101,24 @@ func (l *Likeness) compare(a *Of, rare []float64, b *Of) LikeHit {
 	for ; i < len(a.terms); i++ {
 		ofA.add(a.terms[i], rare[i])
 	}
-	for ; j < len(b.terms); j++ {
-		ofB.add(b.terms[j], l.rarity(b.terms[j]))
+	only = append(only, b.terms[j:]...)
+	if least > 0 {
+		atLeast := ofB
+		for _, t := range only {
+			atLeast.add(t, 1)
+		}
+		if hit := l.weighed(a, b, both, causeBoth, &ofA, &atLeast); hit.Score < least && hit.Words < Duplicate {
+			return LikeHit{}
+		}
 	}
+	for _, t := range only {
+		ofB.add(t, l.rarity(t))
+	}
+	return l.weighed(a, b, both, causeBoth, &ofA, &ofB)
+}
+
+// weighed says how alike two lessons are by what they share and what each has. The less b has alone, the more alike they are.
+func (l *Likeness) weighed(a, b *Of, both, causeBoth float64, ofA, ofB *alone) LikeHit {
 	hit := LikeHit{Words: share(both, ofA.all, ofB.all), Cause: share(causeBoth, ofA.cause, ofB.cause)}
 	hit.Text = hit.Words
 	if ofA.exact && ofB.exact || a.negated != b.negated {
