@@ -52,22 +52,18 @@ func (b *Mailbox) Announce(messages []operational.Message) {
 	b.announce(letters)
 }
 
-// Live lists the agents that are there: those that are online, and those that
-// were heard of lately and have not sent a heartbeat yet. The latest seen come
-// first. It is the router's own, and asks for no right.
-func (p *Presence) Live() []operational.Agent {
+// Live visits the agents that are there, in no order: those that are online, and those that
+// were heard of lately and have not sent a heartbeat yet. It is the router's own, and asks for no right.
+func (p *Presence) Live(visit func(a operational.Agent)) {
 	now := p.now()
-	agents := []operational.Agent{}
 	for _, m := range p.roster.all() {
 		m.mu.Lock()
 		a := m.agent(now)
 		m.mu.Unlock()
 		if a.State == operational.AgentOnline || a.State == operational.AgentStarting && now.Sub(a.LastSeen) < newcomerAge {
-			agents = append(agents, a)
+			visit(a)
 		}
 	}
-	byLastSeen(agents)
-	return agents
 }
 
 // newcomerAge is how long ago an agent that has not sent a heartbeat yet may have been heard of.

@@ -16,6 +16,10 @@ import (
 const (
 	// copyGather is how long a change of the rules is held back for others to join it, so that a bulk of reports is no bulk of copies.
 	copyGather = time.Second
+	// copyRest is how many times as long as a copy took the next change is held back, at most copyGatherMost: with thousands of rules,
+	// and new ones all the time, a copy a second were a fifteenth of all that the router does.
+	copyRest       = 50
+	copyGatherMost = 10 * time.Second
 	// copyEvery is how often it is written though nothing changed, so that its age says since when the router is away.
 	copyEvery = 5 * time.Minute
 )
@@ -24,7 +28,10 @@ const (
 // written is told and tried again; the guard goes on without it.
 func (a *App) keepGuardCopy(ctx context.Context, guards *guard.Guards) error {
 	failing := false
+	var took time.Duration
 	write := func() {
+		began := a.now()
+		defer func() { took = a.now().Sub(began) }()
 		c := guards.Copy()
 		c.Router, c.Version = a.URL(), a.options.Version
 		err := offline.Write(a.config.Data, c)
@@ -50,7 +57,7 @@ func (a *App) keepGuardCopy(ctx context.Context, guards *guard.Guards) error {
 			return nil
 		case <-again.C:
 		case <-guards.Changed():
-			_ = skillrouter.Pause(ctx, copyGather) // at the end what waits is written at once
+			_ = skillrouter.Pause(ctx, max(copyGather, min(copyRest*took, copyGatherMost))) // at the end what waits is written at once
 		}
 		write()
 	}

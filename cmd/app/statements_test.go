@@ -152,6 +152,17 @@ func TestStatementsOfWrites(t *testing.T) {
 			return err
 		}},
 		{"a lesson", 4, learned, report("The wandering albatross is lost at sea")},
+		{"eight lessons at once", 11, learned, func() error { // each is looked for by its title
+			drafts := make([]lesson.Draft, 8)
+			for i := range drafts {
+				word := strings.Repeat(string(rune('b'+i)), 8)
+				drafts[i] = lesson.Draft{
+					Type: learning.LessonSuccess, Domain: word, Category: word, Title: "A title of " + word, Context: word + "c", Action: word + "a", Outcome: word + "o", Severity: learning.SeverityLow,
+				}
+			}
+			_, err := lessons.ReportAll(ctx, drafts)
+			return err
+		}},
 		{"a lesson like it", 6, learned, report("A wandering albatross was lost at sea")},
 		{"the lesson again", 7, learned, report("The wandering albatross is lost at sea")},
 		{"a check that warns of nothing", 1, learned, check("ls")},

@@ -31,6 +31,7 @@ func RunLessons(t *testing.T, open func(t *testing.T) lesson.Service) {
 		"secrets":                  lessonSecrets,
 		"bulk":                     bulkLessons,
 		"bulk with sources":        bulkSources,
+		"bulk of itself":           bulkOfItself,
 		"sources":                  lessonSources,
 		"validate":                 validateLesson,
 		"apply":                    applyLesson,

@@ -123,6 +123,26 @@ func bulkSources(t *testing.T, ctx context.Context, s lesson.Service) {
 	}
 }
 
+// bulkOfItself reports in one call what names, and happens again of, what the call itself reports.
+func bulkOfItself(t *testing.T, ctx context.Context, s lesson.Service) {
+	drafts := []lesson.Draft{0: distinct(0), 1: distinct(1), 2: distinct(0), 3: distinct(2), 4: distinct(3), 5: distinct(1), 6: distinct(4)}
+	drafts[3].SourceCaseIDs = []string{"2"}
+	result := must[lesson.BulkReported](t)(s.ReportAll(ctx, drafts))
+	var numbers []int64
+	for _, r := range result.Results {
+		numbers = append(numbers, r.Number)
+	}
+	if want := []int64{1, 2, 1, 3, 4, 2, 5}; !slices.Equal(numbers, want) || result.Duplicates != 2 || result.RefusedCount != 0 {
+		t.Fatalf("numbers %v, want %v; %d duplicates, refused %+v", numbers, want, result.Duplicates, result.Refused)
+	}
+	for number, occurrences := range map[int]int64{1: 2, 2: 2, 3: 1, 4: 1, 5: 1} {
+		got := must[lesson.Lesson](t)(s.Lesson(ctx, fmt.Sprint(number)))
+		if got.Number != int64(number) || got.Occurrences != occurrences || number == 3 && !slices.Equal(got.SourceCaseIDs, []string{result.Results[1].LessonID}) {
+			t.Errorf("lesson %d: %+v", number, got)
+		}
+	}
+}
+
 func lessonSources(t *testing.T, ctx context.Context, s lesson.Service) {
 	draft := func(i int, id string, sources ...string) lesson.Draft {
 		d := distinct(i)

@@ -83,7 +83,7 @@ func (g *reporting) occur(tx PipelineTx, r *report, known Lesson, sources []stri
 	} else if sources, err = resolveSources(tx, r.writer, lesson.ID, sources); err != nil {
 		return err
 	}
-	s := storing{report: r}
+	s := &storing{report: r}
 	before := snapshotOf(&lesson, g.at)
 	if !lesson.active() && r.untrusted {
 		return retiredAlready()
@@ -134,11 +134,10 @@ func (g *reporting) occur(tx PipelineTx, r *report, known Lesson, sources []stri
 	}
 	s.lesson = lesson
 	g.changes = append(g.changes, change)
-	var escalate []Escalation
 	if !r.untrusted {
-		escalate = g.lessons.escalations.For(present(lesson, g.at))
+		s.escalate = g.lessons.escalations.For(present(lesson, g.at))
 	}
-	g.note(s, EventOccurred, escalate)
+	g.note(s)
 	return nil
 }
 

@@ -1,7 +1,6 @@
 package lesson
 
 import (
-	"cmp"
 	"slices"
 
 	"skillrouter"
@@ -67,7 +66,7 @@ func (o *observation) formCommand(command string, ids []string) error {
 	if failures < commandFailures {
 		return nil
 	}
-	skillrouter.Sort(members, func(a, b Lesson) int { return cmp.Compare(a.Number, b.Number) })
+	skillrouter.Sort(members, byNumber)
 	id, err := learning.NewID()
 	if err != nil {
 		return err

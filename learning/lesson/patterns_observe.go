@@ -256,7 +256,7 @@ func (o *observation) form(others []Lesson, scores []float64) error {
 
 // found stores a new pattern of lessons with what they say.
 func (o *observation) found(pattern Pattern, members []Lesson, evidence []Evidence) error {
-	skillrouter.Sort(members, func(a, b Lesson) int { return int(a.Number - b.Number) })
+	skillrouter.Sort(members, byNumber)
 	agents := []string{}
 	tell := func(agent string) {
 		if kind := skillrouter.KindOf(agent); kind != "" && !slices.Contains(agents, kind) {

@@ -139,7 +139,8 @@ type reporting struct {
 	aliases map[string]string // of a bulk call: ids that it gives to lessons that have another; decide alone uses it
 
 	remember []string // ids that the likeness was given in this run of decide
-	stored   []storing
+	stored   []*storing
+	waiting  []*storing // new ones that are not written yet
 	changes  []Change
 	events   []skillrouter.Event
 }
@@ -156,6 +157,8 @@ type storing struct {
 	first    bool
 	reworded bool              // an occurrence changed what the search sees of it
 	milder   learning.Severity // what its severity was, if an occurrence made it worse
+	escalate []Escalation
+	event    int // which of the events is its own
 }
 
 // queue puts the reports in the line of those that wait for a transaction.
@@ -185,20 +188,24 @@ func (g *reporting) decide(tx PipelineTx) error {
 		g.reports = g.take()
 	}
 	g.forget()
-	g.stored, g.changes, g.events = g.stored[:0], g.changes[:0], g.events[:0]
+	g.stored, g.waiting, g.changes, g.events = g.stored[:0], g.waiting[:0], g.changes[:0], g.events[:0]
+	behind := behindTx{tx, g}
 	for _, r := range g.reports {
 		before := len(g.stored)
-		if err := g.one(tx, r); err != nil {
+		if err := g.one(behind, r); err != nil {
 			if skillrouter.CodeOf(err) == skillrouter.Internal || skillrouter.CodeOf(err) == skillrouter.StorageFull {
 				return err
 			}
 			r.outcome.err = err // refused before anything of it was written
 		}
-		for j := range g.stored[before:] {
-			if err := g.observe(tx, &g.stored[before+j]); err != nil {
+		for _, s := range g.stored[before:] {
+			if err := g.observe(behind, s); err != nil {
 				return err
 			}
 		}
+	}
+	if err := g.write(tx); err != nil {
+		return err
 	}
 	if err := tx.AddChange(g.changes...); err != nil {
 		return err
@@ -247,13 +254,12 @@ func (g *reporting) one(tx PipelineTx, r *report) error {
 	}
 	lesson := r.lesson
 	lesson.SourceCaseIDs = sources
-	if err := tx.InsertLesson(&lesson, r.fingerprint); err != nil {
-		return err
-	}
 	g.lessons.known.add(r.fingerprint)
 	g.lessons.like.Put(lesson.ID, r.like)
 	g.remember = append(g.remember, lesson.ID)
-	g.note(storing{lesson: lesson, report: r, first: true}, EventReported, r.escalate)
+	s := &storing{lesson: lesson, report: r, first: true, escalate: r.escalate}
+	g.waiting = append(g.waiting, s)
+	g.note(s)
 	g.changes = append(g.changes, Change{LessonID: lesson.ID, Kind: ChangeReported, Agent: lesson.SourceAgent, After: snapshotOf(&lesson, g.at), At: g.at})
 	return nil
 }
@@ -329,18 +335,75 @@ func (g *reporting) byFingerprint(tx PipelineTx, r *report) (Lesson, bool, error
 	return Lesson{}, false, nil
 }
 
-// note tells of a report that was stored or counted.
-func (g *reporting) note(s storing, event string, escalate []Escalation) {
+// note tells of a report that was stored or counted, or will be stored.
+func (g *reporting) note(s *storing) {
 	o := &s.report.outcome
-	o.LessonID, o.Number, o.Occurrences, o.Duplicate = s.lesson.ID, s.lesson.Number, s.lesson.Occurrences, !s.first
-	o.EscalatedTo = EscalatedTo(escalate)
+	o.LessonID, o.Occurrences, o.Duplicate = s.lesson.ID, s.lesson.Occurrences, !s.first
+	o.EscalatedTo = EscalatedTo(s.escalate)
+	s.event, g.events, g.stored = len(g.events), append(g.events, skillrouter.Event{}), append(g.stored, s)
+	if !s.first {
+		g.number(s, EventOccurred)
+	}
+}
+
+// number tells of a report what its lesson's number is a part of.
+func (g *reporting) number(s *storing, event string) {
 	agent := s.report.writer.AgentID
 	if agent == "" {
 		agent = s.report.lesson.SourceAgent
 	}
-	g.events = append(g.events, lessonEvent(event, &s.lesson, agent, g.at, Event{Escalate: escalate, Milder: s.milder}))
-	g.stored = append(g.stored, s)
+	s.report.outcome.Number = s.lesson.Number
+	g.events[s.event] = lessonEvent(event, &s.lesson, agent, g.at, Event{Escalate: s.escalate, Milder: s.milder})
 }
+
+// write stores the new lessons that wait for it, together: each statement of its own would be a way to the database and back.
+func (g *reporting) write(tx PipelineTx) error {
+	if len(g.waiting) == 0 {
+		return nil
+	}
+	lessons, fingerprints := make([]*Lesson, len(g.waiting)), make([]learning.Fingerprint, len(g.waiting))
+	for i, s := range g.waiting {
+		lessons[i], fingerprints[i] = &s.lesson, s.report.fingerprint
+	}
+	if err := tx.InsertLessons(lessons, fingerprints); err != nil {
+		return err
+	}
+	for _, s := range g.waiting {
+		g.number(s, EventReported)
+	}
+	g.waiting = g.waiting[:0]
+	return nil
+}
+
+// behindTx is a transaction in which new lessons wait to be written until one of them may be asked for.
+type behindTx struct {
+	PipelineTx
+	g *reporting
+}
+
+// LessonOf implements PipelineTx.
+func (b behindTx) LessonOf(ref string) (Lesson, bool, error) {
+	numeral := strings.Trim(ref, "0123456789") == ""
+	if slices.ContainsFunc(b.g.waiting, func(s *storing) bool { return numeral || s.lesson.ID == ref }) {
+		if err := b.g.write(b.PipelineTx); err != nil {
+			return Lesson{}, false, err
+		}
+	}
+	return b.PipelineTx.LessonOf(ref)
+}
+
+// LessonsByFingerprint implements PipelineTx.
+func (b behindTx) LessonsByFingerprint(fingerprint learning.Fingerprint, limit int) ([]Lesson, error) {
+	if slices.ContainsFunc(b.g.waiting, func(s *storing) bool { return s.report.fingerprint == fingerprint }) {
+		if err := b.g.write(b.PipelineTx); err != nil {
+			return nil, err
+		}
+	}
+	return b.PipelineTx.LessonsByFingerprint(fingerprint, limit)
+}
+
+// byNumber compares lessons by when they were reported. One that is not written yet has no number, and is the newest.
+func byNumber(a, b Lesson) int { return cmp.Compare(uint64(a.Number-1), uint64(b.Number-1)) } //nolint:gosec // −1 becomes the greatest, as it should
 
 // announce keeps the index and the rules in step with what was committed.
 func (g *reporting) announce() {

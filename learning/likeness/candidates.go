@@ -37,22 +37,24 @@ func (l *Likeness) Since(s *Candidates, of Of, filter LikeFilter) []LikeHit {
 	defer l.mu.RUnlock()
 	// What decides is weighed anew: how much a word says depends on who else says it by now.
 	var hits []LikeHit
+	rare := l.rarities(make([]float64, 0, terms), of)
 	for _, h := range s.hits {
 		at, there := l.byID[h.ID]
 		switch {
 		case !there:
 		case h.Score >= candidateMargin*recurs || h.Text >= candidateMargin*Duplicate:
-			hits = l.meet(hits, of, at)
+			hits = l.meet(hits, of, rare, at)
 		default:
 			hits = append(hits, h)
 		}
 	}
-	passes := s.filter.passes()
+	passes := l.passes(s.filter)
 	for i := s.puts; i < l.puts; i++ {
 		at := l.last[i%recent]
-		if slot := &l.slots[at]; passes(slot) {
-			hits = slices.DeleteFunc(hits, func(h LikeHit) bool { return h.ID == slot.id })
-			hits = l.meet(hits, of, at)
+		if passes(at) {
+			id := l.slots[at].id
+			hits = slices.DeleteFunc(hits, func(h LikeHit) bool { return h.ID == id })
+			hits = l.meet(hits, of, rare, at)
 		}
 	}
 	return best(hits)

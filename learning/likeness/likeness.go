@@ -177,16 +177,31 @@ func (l *Likeness) post(key, at uint32) {
 // weight is how much a term says: one more than the logarithm to the base of 2
 // of how many lessons there are for each that holds it (an inverse document
 // frequency in whole steps), more for what is exact, and for what is in a title.
-func (l *Likeness) weight(term uint32) float64 {
-	held := max(l.count[counterOf(term)], 1)
-	w := float64(1 + bits.Len32((uint32(len(l.byID))+prior)/held))
+func (l *Likeness) weight(term uint32) float64 { return flagged(l.rarity(term), term) }
+
+// rarity is the part of a term's weight that does not depend on where a lesson has it. It divides by shifting: terms are weighed
+// by the thousand for each report.
+func (l *Likeness) rarity(term uint32) float64 {
+	all, held := uint32(len(l.byID))+prior, max(l.count[counterOf(term)], 1)
+	steps := bits.Len32(all) - bits.Len32(held)
+	if steps < 0 {
+		return 1
+	}
+	if all>>steps >= held {
+		steps++
+	}
+	return float64(1 + steps)
+}
+
+// flagged is a rarity as it weighs where a lesson has the term.
+func flagged(rarity float64, term uint32) float64 {
 	if term&likenessExact != 0 {
-		w *= exactWeight
+		rarity *= exactWeight
 	}
 	if term&likenessTitle != 0 {
-		w *= titleWeight
+		rarity *= titleWeight
 	}
-	return w
+	return rarity
 }
 
 // scratch is the memory of one search: an open table of the lessons seen.
@@ -194,6 +209,7 @@ type scratch struct {
 	table [2 * seen]uint16 // place in seen+1; 0 is free
 	seen  []seenSlot
 	keys  []likenessKey
+	rare  []float64 // the rarities of the terms that are compared with
 }
 
 type likenessKey struct{ key, held, at uint32 }
@@ -238,15 +254,24 @@ func (l *Likeness) near(of Of, filter LikeFilter) []LikeHit {
 		return cmp.Or(cmp.Compare(b.common, a.common), cmp.Compare(a.slot, b.slot))
 	})
 	var hits []LikeHit
+	scratch.rare = l.rarities(scratch.rare[:0], of)
 	for _, s := range seen[:min(len(seen), candidates)] {
-		hits = l.meet(hits, of, s.slot)
+		hits = l.meet(hits, of, scratch.rare, s.slot)
 	}
 	return best(hits)
 }
 
-// meet compares a lesson closely with one that is remembered, and adds that to hits if it is like it.
-func (l *Likeness) meet(hits []LikeHit, of Of, slot uint32) []LikeHit {
-	hit := l.compare(of, l.slots[slot].Of)
+// rarities appends those of a lesson's terms, in their order.
+func (l *Likeness) rarities(to []float64, of Of) []float64 {
+	for _, term := range of.terms {
+		to = append(to, l.rarity(term))
+	}
+	return to
+}
+
+// meet compares a lesson, whose terms are that rare, closely with one that is remembered, and adds that to hits if it is like it.
+func (l *Likeness) meet(hits []LikeHit, of Of, rare []float64, slot uint32) []LikeHit {
+	hit := l.compare(&of, rare, &l.slots[slot].Of, floor)
 	if hit.Score < floor && hit.Text < Duplicate {
 		return hits
 	}
@@ -262,11 +287,13 @@ func best(hits []LikeHit) []LikeHit {
 	return hits[:min(len(hits), likenessHits)]
 }
 
-// passes returns what tells whether the filter lets a slot through.
-func (f LikeFilter) passes() func(*slot) bool {
+// passes returns what tells whether the filter lets a slot through. The caller holds the lock.
+func (l *Likeness) passes(f LikeFilter) func(slot uint32) bool {
 	types, domain := typeMask(f.Types), likenessHash("", f.Domain)
-	return func(s *slot) bool {
-		return s.id != "" && s.id != f.Self && types&s.kind != 0 && (f.Domain == "" || s.Domain == domain)
+	self, there := l.byID[f.Self]
+	return func(slot uint32) bool {
+		s := &l.slots[slot] // a free one is of no kind
+		return types&s.kind != 0 && (f.Domain == "" || s.Domain == domain) && !(there && slot == self)
 	}
 }
 
@@ -288,10 +315,10 @@ func (l *Likeness) look(of Of, filter LikeFilter, scratch *scratch) {
 	}
 	slices.SortFunc(scratch.keys, func(a, b likenessKey) int { return cmp.Or(cmp.Compare(a.held, b.held), cmp.Compare(a.at, b.at)) })
 
-	passes := filter.passes()
+	passes := l.passes(filter)
 	see := func(at uint32, weight float64) {
 		if seen := scratch.see(at, weight); seen != nil {
-			seen.fits = passes(&l.slots[at])
+			seen.fits = passes(at)
 		}
 	}
 	for _, key := range scratch.keys[:min(len(scratch.keys), visits)] {
@@ -345,5 +372,5 @@ func (l *Likeness) Running(command string) (ids []string) {
 func (l *Likeness) Alike(a, b Of) LikeHit {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
-	return l.compare(a, b)
+	return l.compare(&a, l.rarities(nil, a), &b, 0)
 }

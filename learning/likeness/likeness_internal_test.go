@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+	"math/bits"
 	"math/rand/v2"
 	"os"
 	"runtime"
@@ -119,6 +120,53 @@ func TestFinds(t *testing.T) {
 				t.Errorf("%+v finds %+v", filter, hits)
 			}
 		}
+	}
+}
+
+// TestRarity holds the shifts of rarity to the division that they stand for.
+func TestRarity(t *testing.T) {
+	for _, all := range []int{0, 1, 2, 3, 7, 64, 100, 1000, 1023, 1024} {
+		l := New()
+		for i := range all {
+			l.byID[fmt.Sprint(i)] = uint32(i)
+		}
+		for held := range uint32(1200) {
+			l.count[counterOf(1<<20)] = held
+			if got, want := l.rarity(1<<20), float64(1+bits.Len32((uint32(all)+prior)/max(held, 1))); got != want {
+				t.Fatalf("%d of %d: %v, want %v", held, all, got, want)
+			}
+		}
+	}
+}
+
+// TestPassesOverSurely holds that comparing passes over nothing that it would have to tell of.
+func TestPassesOverSurely(t *testing.T) {
+	l := New()
+	var ofs []Of
+	for _, lesson := range manyLessons(300) {
+		ofs = append(ofs, l.Prepare(lesson.Parts))
+	}
+	for _, p := range pairs(t) {
+		ofs = append(ofs, l.Prepare(p.A.parts()), l.Prepare(p.B.parts()))
+	}
+	for i := range ofs {
+		l.Put(fmt.Sprint(i), ofs[i])
+	}
+	passed := 0
+	for i := range ofs {
+		rare := l.rarities(nil, ofs[i])
+		for j := range ofs {
+			all, got := l.compare(&ofs[i], rare, &ofs[j], 0), l.compare(&ofs[i], rare, &ofs[j], floor)
+			tells := all.Score >= floor || all.Text >= Duplicate
+			if got == (LikeHit{}) && !tells {
+				passed++
+			} else if got != all {
+				t.Fatalf("%d and %d: %+v, and all of it is %+v", i, j, got, all)
+			}
+		}
+	}
+	if passed < len(ofs)*len(ofs)/2 {
+		t.Errorf("only %d of %d pairs were passed over", passed, len(ofs)*len(ofs))
 	}
 }
 

@@ -38,71 +38,101 @@ func Recurs(hit LikeHit) bool {
 	return hit.Score >= recursCauseless || hit.Cause >= sharedCause && hit.Score >= recurs
 }
 
-// compare says how alike two prepared lessons are. The caller holds the lock.
-func (l *Likeness) compare(a, b Of) LikeHit {
-	var both, wa, wb float64                 // weights of the terms of both, of a, of b
-	var titleA, titleB, onlyA, onlyB float64 // of the titles, and of what only the one lesson has of them
-	var causeBoth, causeA, causeB float64
-	exactA, exactB := false, false // whether one has an exact term that the other has not
+// alone is what the terms weigh that one lesson has, and of its title and cause those that the other may have too.
+type alone struct {
+	all, title, only, cause float64 // only: of the title, what the other lesson has not
+	exact                   bool    // it has an exact term that the other has not
+}
 
-	one := func(term uint32, all, title, only, cause *float64, exact *bool) {
-		w := l.weight(term)
-		*all += w
-		if term&likenessTitle != 0 {
-			*title += w
-			*only += w
-		}
-		if term&likenessCause != 0 {
-			*cause += l.weight(term &^ likenessTitle)
-		}
-		*exact = *exact || term&likenessExact != 0
+// add counts a term that the other lesson has not.
+func (s *alone) add(term uint32, rarity float64) {
+	w := flagged(rarity, term)
+	s.all += w
+	if term&likenessTitle != 0 {
+		s.title += w
+		s.only += w
 	}
+	if term&likenessCause != 0 {
+		s.cause += flagged(rarity, term&^likenessTitle)
+	}
+	s.exact = s.exact || term&likenessExact != 0
+}
+
+// share counts a term that the other lesson has too, and that weighs w for both.
+func (s *alone) share(term uint32, rarity, w, plain float64) {
+	s.all += w
+	if term&likenessTitle != 0 {
+		s.title += flagged(rarity, term)
+	}
+	if term&likenessCause != 0 {
+		s.cause += plain
+	}
+}
+
+// compare says how alike two prepared lessons are; rare are the rarities of a's terms. It says nothing of two whose Score is less than
+// that and which are no duplicates: most of those are told from what they share, without looking up how rare b's other terms are,
+// which are all over the memory. The caller holds the lock.
+func (l *Likeness) compare(a *Of, rare []float64, b *Of, least float64) LikeHit {
+	var both, causeBoth float64
+	var ofA, ofB alone
+	var room [terms]uint32
+	only := room[:0]
 	i, j := 0, 0
-	for i < len(a.terms) || j < len(b.terms) {
+	for i < len(a.terms) && j < len(b.terms) {
+		ta, tb := a.terms[i], b.terms[j]
 		switch {
-		case j == len(b.terms) || i < len(a.terms) && a.terms[i]>>flagBits < b.terms[j]>>flagBits:
-			one(a.terms[i], &wa, &titleA, &onlyA, &causeA, &exactA)
+		case ta>>flagBits < tb>>flagBits:
+			ofA.add(ta, rare[i])
 			i++
-		case i == len(a.terms) || a.terms[i]>>flagBits > b.terms[j]>>flagBits:
-			one(b.terms[j], &wb, &titleB, &onlyB, &causeB, &exactB)
+		case ta>>flagBits > tb>>flagBits:
+			only = append(only, tb)
 			j++
 		default:
-			ta, tb := a.terms[i], b.terms[j]
-			w := l.weight(ta | tb)
-			both, wa, wb = both+w, wa+w, wb+w
-			if ta&likenessTitle != 0 {
-				titleA += l.weight(ta)
-			}
-			if tb&likenessTitle != 0 {
-				titleB += l.weight(tb)
-			}
-			plain := l.weight(ta &^ likenessTitle)
-			if ta&likenessCause != 0 {
-				causeA += plain
-			}
-			if tb&likenessCause != 0 {
-				causeB += plain
-			}
+			w, plain := flagged(rare[i], ta|tb), flagged(rare[i], ta&^likenessTitle)
+			both += w
+			ofA.share(ta, rare[i], w, plain)
+			ofB.share(tb, rare[i], w, plain)
 			if ta&tb&likenessCause != 0 {
 				causeBoth += plain
 			}
 			i, j = i+1, j+1
 		}
 	}
-	hit := LikeHit{Words: share(both, wa, wb), Cause: share(causeBoth, causeA, causeB)}
+	for ; i < len(a.terms); i++ {
+		ofA.add(a.terms[i], rare[i])
+	}
+	only = append(only, b.terms[j:]...)
+	if least > 0 {
+		atLeast := ofB
+		for _, t := range only {
+			atLeast.add(t, 1)
+		}
+		if hit := l.weighed(a, b, both, causeBoth, &ofA, &atLeast); hit.Score < least && hit.Words < Duplicate {
+			return LikeHit{}
+		}
+	}
+	for _, t := range only {
+		ofB.add(t, l.rarity(t))
+	}
+	return l.weighed(a, b, both, causeBoth, &ofA, &ofB)
+}
+
+// weighed says how alike two lessons are by what they share and what each has. The less b has alone, the more alike they are.
+func (l *Likeness) weighed(a, b *Of, both, causeBoth float64, ofA, ofB *alone) LikeHit {
+	hit := LikeHit{Words: share(both, ofA.all, ofB.all), Cause: share(causeBoth, ofA.cause, ofB.cause)}
 	hit.Text = hit.Words
-	if exactA && exactB || a.negated != b.negated {
+	if ofA.exact && ofB.exact || a.negated != b.negated {
 		hit.Text *= contradiction
 	}
-	if shorter := min(titleA, titleB); shorter > 0 {
-		hit.Text *= 1 - min(0.5, substitution*min(onlyA, onlyB)/shorter)
+	if shorter := min(ofA.title, ofB.title); shorter > 0 {
+		hit.Text *= 1 - min(0.5, substitution*min(ofA.only, ofB.only)/shorter)
 	}
 	tagged := l.tags(a, b, &hit)
 	score, parts := textPart*hit.Words, textPart
 	if tagged {
 		score, parts = score+tagsPart*hit.Tags, parts+tagsPart
 	}
-	if causeA > 0 && causeB > 0 {
+	if ofA.cause > 0 && ofB.cause > 0 {
 		score, parts = score+causePart*hit.Cause, parts+causePart
 	}
 	hit.Score = score / parts
@@ -119,7 +149,7 @@ func share(both, a, b float64) float64 {
 }
 
 // tags fills hit.Tags, and tells whether both have tags that say something.
-func (l *Likeness) tags(a, b Of, hit *LikeHit) bool {
+func (l *Likeness) tags(a, b *Of, hit *LikeHit) bool {
 	var both, wa, wb float64
 	for _, t := range a.tags {
 		w := l.weight(t)

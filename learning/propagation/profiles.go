@@ -31,8 +31,14 @@ const (
 
 // profiles is what is known of agents, and which of them use a word.
 type profiles struct {
-	agents map[string]*Profile
-	users  map[string]map[string]bool // word → agents
+	agents map[string]*known
+	users  map[string][]*known // word → agents, in no order
+}
+
+// known is a profile, and how many words of a text it was found to share while that is looked at.
+type known struct {
+	Profile
+	shared int
 }
 
 // fit is an agent whose past work a text fits.
@@ -43,7 +49,7 @@ type fit struct {
 }
 
 func newProfiles() profiles {
-	return profiles{agents: map[string]*Profile{}, users: map[string]map[string]bool{}}
+	return profiles{agents: map[string]*known{}, users: map[string][]*known{}}
 }
 
 // telling returns the words of texts that tell what they are about, as the
@@ -65,10 +71,10 @@ func telling(texts ...string) []string {
 
 // load puts a stored profile in.
 func (p *profiles) load(profile Profile) {
-	p.make(profile.AgentID)
-	*p.agents[profile.AgentID] = profile
+	of := p.make(profile.AgentID)
+	of.Profile = profile
 	for word := range profile.Words {
-		p.use(word, profile.AgentID)
+		p.use(word, of)
 	}
 }
 
@@ -84,40 +90,50 @@ func (p *profiles) learn(agent, domain string, terms []string, at time.Time) {
 	}
 	for _, term := range terms {
 		if profile.Words[term]++; profile.Words[term] == 1 {
-			p.use(strings.Clone(term), agent)
+			p.use(strings.Clone(term), profile)
 		}
 	}
 	if len(profile.Words) > MaxProfileWords {
-		forget(profile.Words, MaxProfileWords/2, func(word string) { p.unuse(word, agent) })
+		forget(profile.Words, MaxProfileWords/2, func(word string) { p.unuse(word, profile) })
 	}
 }
 
 // fitting returns the agents but the author whose past work the words fit, the best first.
 func (p *profiles) fitting(terms []string, author string) []fit {
-	told := 0
-	shared := map[string][]string{}
+	told := make([]string, 0, len(terms))
+	var sharing []*known
 	for _, term := range terms {
 		users := p.users[term]
 		if len(users) >= commonWord {
 			continue
 		}
-		told++
-		for agent := range users {
-			if agent != author {
-				shared[agent] = append(shared[agent], term)
+		told = append(told, term)
+		for _, of := range users {
+			if of.shared++; of.shared == 1 {
+				sharing = append(sharing, of)
 			}
 		}
 	}
 	var fits []fit
-	for agent, words := range shared {
-		if score := float64(len(words)) / float64(told); len(words) >= fitWords && score >= FitThreshold {
-			fits = append(fits, fit{agent, score, words[:min(len(words), whyWords)]})
+	for _, of := range sharing {
+		if score := float64(of.shared) / float64(len(told)); of.shared >= fitWords && score >= FitThreshold && of.AgentID != author {
+			fits = append(fits, fit{agent: of.AgentID, score: score})
 		}
+		of.shared = 0
 	}
 	skillrouter.Sort(fits, func(a, b fit) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), strings.Compare(a.agent, b.agent))
 	})
-	return fits[:min(len(fits), MaxRecipients)]
+	fits = fits[:min(len(fits), MaxRecipients)]
+	for i := range fits {
+		words := p.agents[fits[i].agent].Words
+		for _, term := range told {
+			if words[term] > 0 && len(fits[i].words) < whyWords {
+				fits[i].words = append(fits[i].words, term)
+			}
+		}
+	}
+	return fits
 }
 
 // domain returns the domain that an agent reported most from, or "".
@@ -145,55 +161,65 @@ func (p *profiles) profile(agent string) (Profile, bool) {
 }
 
 // make returns an agent's profile, and makes room for it if need be.
-func (p *profiles) make(agent string) *Profile {
-	if known := p.agents[agent]; known != nil {
-		return known
+func (p *profiles) make(agent string) *known {
+	if of := p.agents[agent]; of != nil {
+		return of
 	}
 	if len(p.agents) >= MaxProfiles {
-		var oldest *Profile
-		for _, profile := range p.agents {
-			if oldest == nil || profile.Updated.Before(oldest.Updated) {
-				oldest = profile
+		var oldest *known
+		for _, of := range p.agents {
+			if oldest == nil || of.Updated.Before(oldest.Updated) {
+				oldest = of
 			}
 		}
 		for word := range oldest.Words {
-			p.unuse(word, oldest.AgentID)
+			p.unuse(word, oldest)
 		}
 		delete(p.agents, oldest.AgentID)
 	}
-	profile := &Profile{AgentID: agent, Domains: map[string]int{}, Words: map[string]int{}}
-	p.agents[agent] = profile
-	return profile
+	of := &known{Profile: Profile{AgentID: agent, Domains: map[string]int{}, Words: map[string]int{}}}
+	p.agents[agent] = of
+	return of
 }
 
-func (p *profiles) use(word, agent string) {
+// use notes that an agent uses a word that it did not use.
+func (p *profiles) use(word string, agent *known) { p.users[word] = append(p.users[word], agent) }
+
+func (p *profiles) unuse(word string, agent *known) {
 	users := p.users[word]
-	if users == nil {
-		users = map[string]bool{}
-		p.users[word] = users
+	at := slices.Index(users, agent)
+	if at < 0 {
+		return
 	}
-	users[agent] = true
-}
-
-func (p *profiles) unuse(word, agent string) {
-	users := p.users[word]
-	if delete(users, agent); len(users) == 0 {
+	if len(users) == 1 {
 		delete(p.users, word)
+		return
 	}
+	last := len(users) - 1
+	users[at], users[last] = users[last], nil
+	p.users[word] = users[:last]
 }
 
 // forget keeps the most used of counts, halves these, and tells of the others:
 // so what was used long ago gives way.
 func forget(counts map[string]int, keep int, gone func(key string)) {
-	keys := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
-		return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(a, b))
+	type count struct {
+		key   string
+		times int
+	}
+	sorted := make([]count, 0, len(counts))
+	for key, times := range counts {
+		sorted = append(sorted, count{key, times})
+	}
+	slices.SortFunc(sorted, func(a, b count) int {
+		return cmp.Or(cmp.Compare(b.times, a.times), strings.Compare(a.key, b.key))
 	})
-	for i, key := range keys {
+	for i, c := range sorted {
 		if i < keep {
-			counts[key] = (counts[key] + 1) / 2
+			counts[c.key] = (c.times + 1) / 2
 			continue
 		}
-		delete(counts, key)
-		gone(key)
+		delete(counts, c.key)
+		gone(c.key)
 	}
 }

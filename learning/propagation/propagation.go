@@ -3,6 +3,7 @@
 package propagation
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -131,6 +132,10 @@ func (p *Propagation) Take(ctx context.Context, events []skillrouter.Event) ([]N
 	}
 	p.mu.Unlock()
 	if len(recipients) > 0 {
+		// As the table has them: those of one agent stand on one page, and each page that a statement touches is copied before.
+		skillrouter.Sort(recipients, func(a, b Recipient) int {
+			return cmp.Or(strings.Compare(a.AgentID, b.AgentID), cmp.Compare(a.LessonNumber, b.LessonNumber))
+		})
 		if err := p.store.AddRecipients(ctx, recipients); err != nil {
 			return nil, err
 		}

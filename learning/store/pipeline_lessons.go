@@ -24,9 +24,15 @@ var lessonColumns = []string{
 	"validation_notes", "last_validated_at", "superseded_by", "retired_at", "retired_reason", "created_at", "updated_at", "deprecated", "proposed",
 }
 
-// The statements on one lesson, made once: they are run for every report.
+// lessonMarks are the places of one lesson's values.
+var lessonMarks = "(" + marks(len(lessonColumns)) + ")"
+
+// lessonRows is how many lessons one INSERT holds: as many as report at once, of which there are 736 parameters.
+const lessonRows = 16
+
+// The statements on lessons, made once: they are run for every report.
 var (
-	insertLesson = "INSERT INTO lessons (" + strings.Join(lessonColumns, ", ") + ") VALUES (" + marks(len(lessonColumns)) + ") RETURNING num"
+	insertLesson = "INSERT INTO lessons (" + strings.Join(lessonColumns, ", ") + ") VALUES " + lessonMarks
 	updateLesson = "UPDATE lessons SET " + strings.Join(lessonColumns[1:], " = ?, ") + " = ? WHERE id = ?"
 	selectLesson = "SELECT num, " + strings.Join(slices.Concat(lessonColumns[:1], lessonColumns[2:]), ", ") + " FROM lessons "
 )
@@ -99,9 +105,35 @@ func (tx *transaction) PatternDrawnFrom(caseID string) (lesson.Lesson, bool, err
 }
 
 // InsertLesson implements lesson.PipelineTx.
-func (tx *transaction) InsertLesson(lesson *lesson.Lesson, fingerprint learning.Fingerprint) (err error) {
-	lesson.Number, err = insertOne(tx.db, insertLesson, lessonValues(lesson, fingerprint)...)
-	return err
+func (tx *transaction) InsertLesson(l *lesson.Lesson, fingerprint learning.Fingerprint) (err error) {
+	return tx.InsertLessons([]*lesson.Lesson{l}, []learning.Fingerprint{fingerprint})
+}
+
+// InsertLessons implements lesson.PipelineTx.
+func (tx *transaction) InsertLessons(all []*lesson.Lesson, fingerprints []learning.Fingerprint) error {
+	for from := 0; from < len(all); from += lessonRows {
+		part := all[from:min(from+lessonRows, len(all))]
+		values, byID := make([]any, 0, len(part)*len(lessonColumns)), make(map[string]*lesson.Lesson, len(part))
+		for i, l := range part {
+			values, byID[l.ID] = append(values, lessonValues(l, fingerprints[from+i])...), l
+		}
+		rows, err := query(tx.db, insertLesson+strings.Repeat(", "+lessonMarks, len(part)-1)+" RETURNING id, num", values...)
+		if err != nil {
+			return err
+		}
+		for rows.Next() { // in what order is not said
+			var id string
+			var number int64
+			if err := rows.Scan(&id, &number); err != nil {
+				return closing(rows, err)
+			}
+			byID[id].Number = number
+		}
+		if err := closing(rows, rows.Err()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // UpdateLesson implements lesson.PipelineTx.

@@ -2,7 +2,10 @@ package store_test
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -170,6 +173,60 @@ func TestEscalations(t *testing.T) {
 			},
 		}
 	})
+}
+
+// TestRaisesTogether holds that drafts which are raised together come to what they come to one by one.
+func TestRaisesTogether(t *testing.T) {
+	draft := func(lesson, to string, priority operational.EscalationPriority) operational.EscalationDraft {
+		return operational.EscalationDraft{LessonID: lesson, Title: lesson, To: to, Reason: "r", Priority: priority}
+	}
+	pattern := operational.EscalationDraft{PatternID: "p", Title: "p", To: "ARIA", Reason: "r", Priority: operational.PriorityLow}
+	drafts := []operational.EscalationDraft{
+		draft("a", "ARIA", operational.PriorityLow), draft("b", "ARIA", operational.PriorityHigh), draft("a", "HADES", operational.PriorityLow), pattern,
+		draft("a", "ARIA", operational.PriorityCritical), pattern, draft("old", "ARIA", operational.PriorityLow), draft("old", "ARIA", operational.PriorityHigh),
+	}
+	var told [2][]string
+	for i, together := range []bool{false, true} {
+		s := open(t)
+		svc := operational.NewEscalations(s, clock())
+		raise := func(drafts ...operational.EscalationDraft) {
+			raised, err := svc.Raise(t.Context(), drafts, operational.Cursor{Name: "log", Seq: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range raised {
+				told[i] = append(told[i], fmt.Sprintf("raised %d %s%s to %s", e.Number, e.LessonID, e.PatternID, e.To))
+			}
+		}
+		raise(draft("old", "ARIA", operational.PriorityLow), draft("old", "HADES", operational.PriorityLow))
+		if err := s.MarkAnnounced(t.Context(), []int64{1, 2}); err != nil {
+			t.Fatal(err)
+		}
+		if together {
+			raise(drafts...)
+		} else {
+			for _, d := range drafts {
+				raise(d)
+			}
+		}
+		waiting, err := s.UnannouncedEscalations(t.Context(), 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range waiting {
+			told[i] = append(told[i], fmt.Sprintf("waits %d %s%s to %s, %s, %d times", e.Number, e.LessonID, e.PatternID, e.To, e.Priority, e.Occurrences))
+		}
+		events, err := s.Events(t.Context(), 0, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range events {
+			told[i] = append(told[i], e.Type)
+		}
+	}
+	if len(told[0]) < 15 || !slices.Equal(told[0], told[1]) {
+		t.Errorf("one by one:\n%s\ntogether:\n%s", strings.Join(told[0], "\n"), strings.Join(told[1], "\n"))
+	}
 }
 
 // TestRaiseMovesTheCursor holds that what was raised and how far the log was

@@ -2,9 +2,12 @@ package store
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"gorm.io/gorm"
 
+	"skillrouter"
 	"skillrouter/operational"
 )
 
@@ -74,53 +77,89 @@ func (s *Store) RaiseEscalations(ctx context.Context, drafts []operational.Escal
 	raise func(latest *operational.Escalation, draft operational.EscalationDraft) operational.Escalation,
 ) ([]operational.Escalation, error) {
 	var raised []operational.Escalation
-	err := s.write(ctx, func(tx *gorm.DB) error {
-		raised = nil
-		for _, draft := range drafts {
-			e, err := raiseOne(tx, draft, raise)
-			if err != nil {
-				return err
-			}
-			if e != nil {
-				raised = append(raised, *e)
-			}
+	err := s.write(ctx, func(tx *gorm.DB) (err error) {
+		if raised, err = raiseAll(tx, drafts, raise); err != nil {
+			return err
 		}
 		return saveCursor(tx, cursor)
 	}, nil)
 	return raised, err
 }
 
-// raiseOne raises one draft and returns the escalation if it is a new one.
-func raiseOne(tx *gorm.DB, draft operational.EscalationDraft,
+// escalationBatch is how many escalations one INSERT holds: each has some twenty columns.
+const escalationBatch = 64
+
+// matter is what there is one open escalation of.
+type matter struct{ lesson, pattern, to, reason string }
+
+// raiseAll raises drafts in their order, and returns the escalations that are new. However many there are, they are looked up by one
+// statement and written by a few: they come by the hundred when much is learned at once.
+func raiseAll(tx *gorm.DB, drafts []operational.EscalationDraft,
 	raise func(latest *operational.Escalation, draft operational.EscalationDraft) operational.Escalation,
-) (*operational.Escalation, error) {
-	var before []escalationRow
-	err := tx.Where("lesson_id = ? AND pattern_id = ? AND escalated_to = ? AND reason = ?", draft.LessonID, draft.PatternID, draft.To, draft.Reason).
-		Order("num DESC").Limit(1).Find(&before).Error
+) (raised []operational.Escalation, err error) {
+	latest, err := latestEscalations(tx, drafts)
 	if err != nil {
 		return nil, err
 	}
-	var latest *operational.Escalation
-	if len(before) == 1 {
-		e := before[0].escalation()
-		latest = &e
+	var created, grown []*escalationRow
+	for _, draft := range drafts {
+		of := matter{draft.LessonID, draft.PatternID, draft.To, draft.Reason}
+		before := latest[of]
+		var known *operational.Escalation
+		if before != nil {
+			e := before.escalation()
+			known = &e
+		}
+		e := raise(known, draft)
+		row := rowOfEscalation(e)
+		if before == nil || e.ID != before.ID {
+			latest[of], created, raised = &row, append(created, &row), append(raised, e)
+			continue
+		}
+		row.Announced = before.Announced && row.PriorityRank >= before.PriorityRank // one that grew worse is announced anew
+		if *before = row; row.Num != 0 && !slices.Contains(grown, before) {
+			grown = append(grown, before)
+		}
 	}
-	e := raise(latest, draft)
-	row := rowOfEscalation(e)
-	if len(before) == 1 && e.ID == before[0].ID {
-		row.Announced = before[0].Announced && row.PriorityRank >= before[0].PriorityRank // one that grew worse is announced anew
-		return nil, tx.Model(&escalationRow{}).Where("num = ?", before[0].Num).
-			Select("priority", "priority_rank", "occurrences", "announced", "last_raised_at").Updates(&row).Error
+	for _, row := range grown {
+		if err := tx.Model(&escalationRow{}).Where("num = ?", row.Num).
+			Select("priority", "priority_rank", "occurrences", "announced", "last_raised_at").Updates(row).Error; err != nil {
+			return nil, err
+		}
 	}
-	if err := tx.Create(&row).Error; err != nil {
+	if len(created) == 0 {
+		return nil, nil
+	}
+	if err := tx.CreateInBatches(created, escalationBatch).Error; err != nil {
 		return nil, err
 	}
-	e.Number = row.Num
-	change := escalationChangeRow{EscalationID: e.ID, ToStatus: row.Status, Notes: e.Reason, At: row.CreatedAt}
-	if err := tx.Create(&change).Error; err != nil {
+	changes, events := make([]escalationChangeRow, len(raised)), make([]skillrouter.Event, len(raised))
+	for i := range raised {
+		e := &raised[i]
+		e.Number = created[i].Num
+		changes[i] = escalationChangeRow{EscalationID: e.ID, ToStatus: string(e.Status), Notes: e.Reason, At: millis(e.CreatedAt)}
+		events[i] = operational.EscalationEvent(operational.EventEscalationRaised, *e, e.SourceAgent, e.CreatedAt)
+	}
+	if err := tx.CreateInBatches(changes, escalationBatch).Error; err != nil {
 		return nil, err
 	}
-	return &e, appendEvent(tx, operational.EscalationEvent(operational.EventEscalationRaised, e, e.SourceAgent, e.CreatedAt))
+	return raised, appendEvents(tx, events)
+}
+
+// latestEscalations returns the latest escalation of each matter that drafts are of.
+func latestEscalations(tx *gorm.DB, drafts []operational.EscalationDraft) (map[matter]*escalationRow, error) {
+	lessons, patterns := map[string]bool{}, map[string]bool{}
+	for _, draft := range drafts {
+		lessons[draft.LessonID], patterns[draft.PatternID] = true, true
+	}
+	var rows []escalationRow
+	err := tx.Where("lesson_id IN ? AND pattern_id IN ?", slices.Sorted(maps.Keys(lessons)), slices.Sorted(maps.Keys(patterns))).Order("num").Find(&rows).Error
+	latest := make(map[matter]*escalationRow, len(rows))
+	for i := range rows {
+		r := &rows[i]
+		latest[matter{r.LessonID, r.PatternID, r.EscalatedTo, r.Reason}] = r
+	}
+	return latest, err
 }
 
 // Escalation implements operational.EscalationStore.

@@ -34,9 +34,7 @@ func (s *Server) stream(handler http.Handler) gin.HandlerFunc {
 			return err
 		}
 		ctx = skillrouter.WithStanding(ctx, standing)
-		var looks sync.WaitGroup
-		looks.Go(func() { recheck(ctx, standing) })
-		defer looks.Wait()
+		defer recheck(standing)()
 		defer end(nil)
 		handler.ServeHTTP(c.Writer, c.Request.WithContext(ctx))
 	}
@@ -51,18 +49,25 @@ func (s *Server) still(asked *gin.Context, was skillrouter.Principal) error {
 	return nil
 }
 
-// recheck looks at the caller of a request until ctx or its right ends.
-func recheck(ctx context.Context, standing func() error) {
-	tick := time.NewTicker(RecheckEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
+// recheck looks at the caller of a request until its right ends or stop is called, which waits for a look under way.
+// It needs no goroutine: an idle stream has enough of them.
+func recheck(standing func() error) (stop func()) {
+	var mu sync.Mutex
+	mu.Lock()
+	defer mu.Unlock()
+	ended := false
+	var tick *time.Timer
+	tick = time.AfterFunc(RecheckEvery, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if !ended && standing() == nil {
+			tick.Reset(RecheckEvery)
 		}
-		if standing() != nil {
-			return
-		}
+	})
+	return func() {
+		mu.Lock()
+		defer mu.Unlock()
+		ended = true
+		tick.Stop()
 	}
 }

@@ -13,9 +13,10 @@ import (
 // comes due. Whoever comes meanwhile is told at the next look.
 const rosterAge = time.Second
 
-// Present lists the agents that are there, the latest seen first; comms.Presence does.
+// Present knows the agents that are there; comms.Presence does.
 type Present interface {
-	Live() []operational.Agent
+	// Live visits them, in no order.
+	Live(visit func(a operational.Agent))
 }
 
 // Roster knows whom a reminder is for. One that names an agent is that
@@ -28,17 +29,33 @@ type Roster struct {
 	present Present
 	now     skillrouter.Clock
 
-	mu      sync.RWMutex
-	looked  time.Time
-	agents  map[string]bool
-	fitting map[string]string // persona → agent
+	looking sync.Mutex // one looks at a time
+	spare   there      // used again for the next look: with a thousand agents the garbage of a look each second was all that an idle router made
+
+	mu     sync.RWMutex
+	looked time.Time
+	there
 }
+
+// there is who is there.
+type there struct {
+	agents  map[string]bool
+	fitting map[string]seen // persona → the agent seen last
+}
+
+// seen is an agent, and when it was heard of.
+type seen struct {
+	id string
+	at time.Time
+}
+
+func nobody() there { return there{map[string]bool{}, map[string]seen{}} }
 
 var _ operational.ReminderRecipients = (*Roster)(nil)
 
 // NewRoster makes a Roster.
 func NewRoster(present Present, now skillrouter.Clock) *Roster {
-	return &Roster{present: present, now: now, agents: map[string]bool{}, fitting: map[string]string{}}
+	return &Roster{present: present, now: now, spare: nobody(), there: nobody()}
 }
 
 // Recipient implements operational.ReminderRecipients.
@@ -51,8 +68,8 @@ func (r *Roster) Recipient(reminder operational.Reminder) string {
 	if reminder.CreatedBy != "" && r.agents[reminder.CreatedBy] {
 		return reminder.CreatedBy
 	}
-	if agent := r.fitting[reminder.Persona]; agent != "" {
-		return agent
+	if agent := r.fitting[reminder.Persona]; agent.id != "" {
+		return agent.id
 	}
 	if reminder.Persona == skillrouter.DefaultPersona {
 		return reminder.CreatedBy
@@ -63,6 +80,8 @@ func (r *Roster) Recipient(reminder operational.Reminder) string {
 // Look implements operational.ReminderRecipients.
 func (r *Roster) Look(context.Context) (operational.ReminderWaiting, error) {
 	var came operational.ReminderWaiting
+	r.looking.Lock()
+	defer r.looking.Unlock()
 	now := r.now()
 	r.mu.RLock()
 	age := now.Sub(r.looked)
@@ -70,27 +89,30 @@ func (r *Roster) Look(context.Context) (operational.ReminderWaiting, error) {
 	if age >= 0 && age < rosterAge {
 		return came, nil
 	}
-	agents, fitting := map[string]bool{}, map[string]string{}
-	for _, a := range r.present.Live() {
-		agents[a.ID] = true
-		for _, persona := range []string{a.Role, a.ConfigName} {
-			if persona != "" && fitting[persona] == "" {
-				fitting[persona] = a.ID
+	live := r.spare
+	clear(live.agents)
+	clear(live.fitting)
+	r.present.Live(func(a operational.Agent) {
+		live.agents[a.ID] = true
+		for _, persona := range [...]string{a.Role, a.ConfigName} {
+			last, known := live.fitting[persona]
+			if later := a.LastSeen.Compare(last.at); persona != "" && (!known || later > 0 || later == 0 && a.ID < last.id) {
+				live.fitting[persona] = seen{a.ID, a.LastSeen}
 			}
 		}
-	}
+	})
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for id := range agents {
+	for id := range live.agents {
 		if !r.agents[id] {
 			came.Makers = append(came.Makers, id)
 		}
 	}
-	for persona := range fitting {
-		if r.fitting[persona] == "" {
+	for persona := range live.fitting {
+		if _, known := r.fitting[persona]; !known {
 			came.Personas = append(came.Personas, persona)
 		}
 	}
-	r.agents, r.fitting, r.looked = agents, fitting, now
+	r.there, r.spare, r.looked = live, r.there, now
 	return came, nil
 }

@@ -125,8 +125,11 @@ func (c *connection) admit(entries []entry) (n int) {
 func (c *connection) written() (e entry, more bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	e, c.pipeline = c.pipeline[0], c.pipeline[1:]
+	e, c.pipeline[0], c.pipeline = c.pipeline[0], entry{}, c.pipeline[1:]
 	c.bytes -= len(e.body)
+	if e.idle() && len(c.pipeline) == 0 {
+		c.pipeline = nil
+	}
 	select {
 	case c.room <- struct{}{}:
 	default:

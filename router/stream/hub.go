@@ -11,6 +11,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -127,9 +128,7 @@ func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.server.CreateStream(c.id)
 
 	// The library gets a request that says only which stream; the cursor is ours.
-	own := r.Clone(ctx)
-	own.Header.Del("Last-Event-ID")
-	own.URL.RawQuery = "stream=" + c.id
+	own := (&http.Request{Method: r.Method, URL: &url.URL{RawQuery: "stream=" + c.id}, Header: http.Header{}}).WithContext(ctx)
 	_ = c.out.control.SetReadDeadline(time.Time{}) // a read time limit is meant for requests, not for streams; without one there is nothing to lift
 	h.server.ServeHTTP(c.out, own)
 	cancel()

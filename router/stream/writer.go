@@ -75,6 +75,9 @@ func (w *writer) Flush() {
 	if !more || len(w.buffer) >= flushBytes {
 		w.send()
 	}
+	if e.idle() && !more {
+		w.buffer, w.entries = nil, nil
+	}
 }
 
 // WriteHeader implements http.ResponseWriter; the header is sent with the first flush.
