@@ -25,10 +25,10 @@ build: ## build bin/skillrouter and bin/skillrouter-hook
 	$(GO) build -tags $(TAGS) -trimpath $(LEAN) -o $(HOOK) ./cmd/skillrouter-hook
 
 # Bytes that the stripped program may have, and what it may have without PostgreSQL (the tag nocluster). 38.0 MB on 23 November 2026; the ledger, walls and proposals
-# took it to 41.4, watch in a terminal to 42.5 (docs/decisions/0081-watch-in-a-terminal.md), spans, packs and the pages of memory to 43.9. 45 MB without it, and 15 more
+# took it to 41.4, watch in a terminal to 42.5 (docs/decisions/0081-watch-in-a-terminal.md), spans, packs and the pages of memory to 43.9, the server's side of TLS to 44.7. 45 MB without it, and 15 more
 # with it, is what people were promised. It comes to that when the linker must keep every exported method again: see docs/decisions/0068-methods-that-nobody-calls.md.
 MAXSIZE := 48500000
-MAXALONE := 44600000
+MAXALONE := 44900000
 MAXHOOKSIZE := 6000000
 
 size: build ## fail if the programs are larger than they may be

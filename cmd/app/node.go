@@ -193,7 +193,7 @@ func (a *App) joinCluster() error {
 		return err
 	}
 	f.forward = cluster.NewForward(a.lease, secret, cluster.ForwardOptions{
-		TLS: believed,
+		TLS:   believed,
 		Above: a.options.Above, May: func(address string) bool { return !a.config.Airgapped || OnThisMachine(address) },
 		Refuse: httpapi.WriteProblem, Log: a.log, Now: a.now,
 	})

@@ -6,6 +6,7 @@ import (
 
 	"skillrouter/operational"
 	"skillrouter/router/reminder"
+	"skillrouter/router/session"
 )
 
 func (a *App) wireReminders(ctx context.Context, p *parts) error {
@@ -23,5 +24,18 @@ func (a *App) wireReminders(ctx context.Context, p *parts) error {
 	a.life.run(ctx, "reminders", reminders.Run)
 	a.life.run(ctx, "reminder watch", watch.Run)
 	p.reminders = reminders
+	return nil
+}
+
+// wireSessions builds the sessions, which hand over what the parts before them have open.
+func (a *App) wireSessions(ctx context.Context, p *parts) error {
+	sessions, err := session.NewSessions(ctx, session.Ports{
+		Store: p.operations, Episodes: p.episodes, Tasks: p.tasks, Mail: p.presence,
+		Procedures: p.procedures, Reminders: p.reminders, Consolidation: p.consolidation,
+	}, session.Options{Now: a.now, Log: a.log})
+	if err != nil {
+		return fmt.Errorf("load the open sessions: %w", err)
+	}
+	p.sessions = sessions
 	return nil
 }
