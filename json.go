@@ -2,6 +2,7 @@ package skillrouter
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -165,9 +166,7 @@ func makeShape(t reflect.Type, begun map[reflect.Type]*shape) *shape {
 		if name == "-" || !field.IsExported() || field.Anonymous && name == "" {
 			continue
 		}
-		if name == "" {
-			name = field.Name
-		}
+		name = cmp.Or(name, field.Name)
 		if _, hidden := s.members[name]; hidden {
 			continue
 		}

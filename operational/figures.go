@@ -125,9 +125,7 @@ func (f *Figures) remember(ctx context.Context) error {
 	rows, err := f.store.FigureRows(ctx, FigureRange{Since: day * dayHours, Until: (day + 1) * dayHours, Step: dayHours, Apart: slices.Concat(byName, byProject)})
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.day == 0 {
-		f.day = day
-	}
+	f.day = cmp.Or(f.day, day)
 	for _, r := range rows {
 		if f.day == day {
 			f.known(r.Figure, r.Name)

@@ -1,6 +1,7 @@
 package router
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -68,9 +69,7 @@ func (r *Router) Ask(ctx context.Context, query Query) (Answer, error) {
 		return Answer{}, err
 	}
 	q := question{text: query.Query, agentID: query.AgentID, project: query.Project, prefer: query.PreferProject, limit: limit, now: r.now(), caller: caller}
-	if q.agentID == "" {
-		q.agentID = caller.AgentID
-	}
+	q.agentID = cmp.Or(q.agentID, caller.AgentID)
 	if r.names != nil && !caller.Walled() { // they are of every project
 		if q.names, err = r.names.in(ctx, query.Query); err != nil {
 			return Answer{}, err
@@ -307,9 +306,7 @@ func (r *Router) try(ctx context.Context, class classify.Class, q question, answ
 	}
 	said := answer.Summary // that there is no such thing stays true
 	answer.take(f)
-	if answer.Summary == "" {
-		answer.Summary = said
-	}
+	answer.Summary = cmp.Or(answer.Summary, said)
 	answer.Source = sourceOf(class)
 	answer.Miss.Reason += "; " + then
 	return true, nil

@@ -2,6 +2,7 @@ package folder
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -124,9 +125,7 @@ func Parse(file []byte, place lesson.Level, domain string) (Entry, error) {
 	if err := decode(matter, &f); err != nil {
 		return Entry{}, err
 	}
-	if domain == "" {
-		domain = DefaultDomain
-	}
+	domain = cmp.Or(domain, DefaultDomain)
 	e := Entry{
 		ID: string(f.ID), Level: lesson.Level(first(string(f.Level), string(place))),
 		Status: lesson.Status(first(string(f.Status), string(lesson.StatusCandidate))),

@@ -2,6 +2,7 @@ package folder
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -221,9 +222,7 @@ func (p *Policy) complete() error {
 	if _, err := filepath.Match(p.Preflight.ArtifactGlob, "x"); err != nil || !filepath.IsLocal(filepath.FromSlash(p.Preflight.ArtifactGlob)) {
 		return skillrouter.InvalidField("preflight.artifactGlob", "must be a pattern of paths within the repository")
 	}
-	if p.Preflight.MaxAgeHours == 0 {
-		p.Preflight.MaxAgeHours = defaultMaxAgeHours
-	}
+	p.Preflight.MaxAgeHours = cmp.Or(p.Preflight.MaxAgeHours, defaultMaxAgeHours)
 	if err := skillrouter.CheckRange("preflight.maxAgeHours", p.Preflight.MaxAgeHours, 0, 24*3650); err != nil {
 		return err
 	}

@@ -43,9 +43,7 @@ func Sync(ctx context.Context, dir *Dir, service lesson.Service, settings Settin
 	if err != nil {
 		return Result{}, err
 	}
-	if settings.Domain == "" {
-		settings.Domain = state.Domain
-	}
+	settings.Domain = cmp.Or(settings.Domain, state.Domain)
 	scan, err := dir.Scan(settings.Domain)
 	if err != nil {
 		return Result{}, err

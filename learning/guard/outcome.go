@@ -91,10 +91,7 @@ func (s *settlement) decide(tx lesson.PipelineTx) error {
 	if !captain && (check.Agent == "" || !s.principal.Is(check.Agent)) {
 		return skillrouter.Errorf(skillrouter.Forbidden, "another agent made this check: only that agent or a captain may say what came of it")
 	}
-	by := s.by
-	if by == "" {
-		by = check.Agent
-	}
+	by := cmp.Or(s.by, check.Agent)
 	first := check.Outcome == ""
 	if !first {
 		switch {

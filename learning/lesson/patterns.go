@@ -123,9 +123,7 @@ func CheckPatternFilter(filter *PatternFilter) error {
 	if filter.Offset < 0 || filter.Offset > MaxOffset {
 		return skillrouter.InvalidField("offset", "must lie between 0 and %d", MaxOffset)
 	}
-	if filter.Limit == 0 {
-		filter.Limit = learning.DefaultListing
-	}
+	filter.Limit = cmp.Or(filter.Limit, learning.DefaultListing)
 	if filter.Limit < 1 || filter.Limit > learning.MaxLimit {
 		return skillrouter.InvalidField("limit", "must lie between 1 and %d", learning.MaxLimit)
 	}

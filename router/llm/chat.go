@@ -2,6 +2,7 @@ package llm
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -203,10 +204,7 @@ func (c *Chat) encode(request Request, stream bool) ([]byte, error) {
 		wire.StreamOptions = &streamOptions{IncludeUsage: true}
 	}
 	if len(request.Schema) > 0 {
-		name := request.SchemaName
-		if name == "" {
-			name = "answer"
-		}
+		name := cmp.Or(request.SchemaName, "answer")
 		wire.ResponseFormat = responseFormat{Type: "json_schema", JSONSchema: jsonSchema{Name: name, Strict: true, Schema: request.Schema}}
 	}
 	body, err := json.Marshal(wire)

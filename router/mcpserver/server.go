@@ -138,9 +138,7 @@ func New(services Services, options Options) *Server {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	if options.Version == "" {
-		options.Version = "unknown"
-	}
+	options.Version = cmp.Or(options.Version, "unknown")
 	s := &Server{services: services, agent: options.Agent, project: options.Project, toolsets: options.Toolsets, tools: map[string]offered{}, log: log, called: options.Called}
 	quiet := slog.New(atLeast{log.Handler(), slog.LevelWarn}) // the library logs each session's coming and going
 	s.sessions, s.enabled = newSessions(), newEnabled()

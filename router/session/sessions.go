@@ -318,9 +318,7 @@ func (s *Sessions) Handover(ctx context.Context, agentID string) (operational.Se
 	if err := p.Need(skillrouter.ScopeRead); err != nil {
 		return operational.Session{}, err
 	}
-	if agentID == "" {
-		agentID = p.AgentID
-	}
+	agentID = cmp.Or(agentID, p.AgentID)
 	if err := skillrouter.CheckAgentID("agent_id", agentID); err != nil {
 		return operational.Session{}, err
 	}

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"strings"
 
 	"skillrouter"
@@ -78,12 +79,8 @@ func (s *Server) gaps(v *visit) (any, error) {
 		Status: feedback.GapStatus(v.value("status")), Project: v.value("project"), AskedIn: learning.GapPlace(v.value("in")),
 		Order: feedback.GapOrder(v.value("order")), Cursor: v.value("cursor"),
 	}
-	if query.Status == "" {
-		query.Status = feedback.GapOpen
-	}
-	if query.Order == "" {
-		query.Order = feedback.GapsOften
-	}
+	query.Status = cmp.Or(query.Status, feedback.GapOpen)
+	query.Order = cmp.Or(query.Order, feedback.GapsOften)
 	found, err := s.services.Gaps.List(v.context(), query)
 	if err != nil {
 		return nil, err

@@ -50,10 +50,7 @@ func (s *Server) incidents(v *visit) (any, error) {
 		page.Project = slices.MaxFunc(projects, func(a, b incident.ProjectCount) int { return a.Recurring - b.Recurring }).Project
 	}
 	for _, p := range projects {
-		name := p.Project
-		if name == "" {
-			name = "no project"
-		}
+		name := cmp.Or(p.Project, "no project")
 		page.Projects = append(page.Projects, option{Value: p.Project, Name: name + " (" + strconv.Itoa(p.Incidents) + ")", Chosen: p.Project == page.Project})
 	}
 	if !slices.ContainsFunc(page.Projects, func(o option) bool { return o.Chosen }) {

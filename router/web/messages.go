@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -134,9 +135,7 @@ func (s *Server) talks(messages []operational.Message, reached map[int64][]opera
 // said prepares a message for people, with how far it has come.
 func (s *Server) said(m operational.Message, receipts []operational.Receipt) said {
 	one := said{Message: m, Text: feed.MessageText(m.Context), Thread: m.ThreadID, Expired: m.ExpiresAt != nil && !s.now().Before(*m.ExpiresAt)}
-	if one.Thread == "" {
-		one.Thread = m.ID
-	}
+	one.Thread = cmp.Or(one.Thread, m.ID)
 	if len(m.Context) > 0 {
 		one.Raw = indented(m.Context)
 		members, _ := membersOf(m.Context) // it is an object, or shows nothing

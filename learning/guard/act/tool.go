@@ -1,6 +1,7 @@
 package act
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"sort"
@@ -163,9 +164,7 @@ func toolProposals(tool string, args map[string]any) (proposals []Proposal, rest
 	if len(proposals) == 0 && has("http", "https", "request", "fetch", "curl", "api", "web", "rest", "webhook", "browser", "browse", "navigate", "download", "scrape", "crawl", "goto", "visit") {
 		url, _ := arg(args, "url").(string)
 		if method, _ := arg(args, "method").(string); url != "" {
-			if method == "" {
-				method = "GET"
-			}
+			method = cmp.Or(method, "GET")
 			return []Proposal{{Text: quoteAll([]string{"curl", "-X", strings.ToUpper(method), url}), told: true}}, ""
 		}
 	}
