@@ -47,14 +47,10 @@ type FigureOptions struct {
 
 // NewFigures makes Figures on a store. Run must be started for them to be kept.
 func NewFigures(store FigureStore, options FigureOptions) *Figures {
-	f := &Figures{
-		store: store, now: options.Now, log: cmp.Or(options.Log, slog.New(slog.DiscardHandler)), looks: options.Looks,
+	return &Figures{
+		store: store, now: options.Now.Given(), log: skillrouter.GivenLog(options.Log), looks: options.Looks,
 		names: map[Figure]map[string]bool{}, waiting: map[figureKey]*FigureCounts{},
 	}
-	if f.now == nil {
-		f.now = time.Now
-	}
-	return f
 }
 
 // Count adds to a figure, now. It never waits.

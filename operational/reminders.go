@@ -68,12 +68,8 @@ var _ ReminderService = (*Reminders)(nil)
 
 // NewReminders makes Reminders.
 func NewReminders(store ReminderStore, options ReminderOptions) *Reminders {
-	if options.Now == nil {
-		options.Now = time.Now
-	}
-	if options.Log == nil {
-		options.Log = slog.New(slog.DiscardHandler)
-	}
+	options.Now = options.Now.Given()
+	options.Log = skillrouter.GivenLog(options.Log)
 	return &Reminders{store: store, now: options.Now, log: options.Log, options: options, waiting: true}
 }
 

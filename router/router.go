@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"skillrouter"
 	"skillrouter/learning"
@@ -43,9 +42,7 @@ type Options struct {
 
 // New makes a Router that asks the sources.
 func New(classifier queryClassifier, sources Sources, options Options) *Router {
-	if options.Now == nil {
-		options.Now = time.Now
-	}
+	options.Now = options.Now.Given()
 	r := &Router{classifier: classifier, now: options.Now, misses: options.Misses, sources: map[classify.Class]source{
 		classify.ClassKnowledge:   knowledgeSource{sources.Knowledge},
 		classify.ClassEpisode:     episodeSource{sources.Episodes},
@@ -179,9 +176,7 @@ func (r *Router) answer(ctx context.Context, query Query, q question) (Answer, e
 		r.misses.Missed(asker, learning.Miss{Question: query.Query, Project: query.Project, AgentID: query.AgentID, In: learning.GapInQuery})
 	}
 	answer.Count = len(answer.Items)
-	if answer.Reasons == nil {
-		answer.Reasons = []string{}
-	}
+	answer.Reasons = skillrouter.GivenList(answer.Reasons)
 	return answer, nil
 }
 
@@ -223,7 +218,7 @@ func (r *Router) classify(query Query, mentions []classify.Mention) classify.Cla
 
 // take makes what one source has the answer.
 func (a *Answer) take(f found) {
-	a.Items, a.Summary = emptyIfNil(f.items), f.summary
+	a.Items, a.Summary = skillrouter.GivenList(f.items), f.summary
 	if f.note != "" {
 		a.Reasons = append(a.Reasons, f.note)
 	}
@@ -235,7 +230,7 @@ func (a *Answer) take(f found) {
 func (a *Answer) merge(first, second found, limit int) {
 	places := min(len(second.items), max(limit/3, limit-len(first.items)))
 	items := slices.Clone(first.items[:min(len(first.items), limit-places)])
-	a.Items = emptyIfNil(append(items, second.items[:places]...))
+	a.Items = skillrouter.GivenList(append(items, second.items[:places]...))
 	if second.summary != "" && len(second.items) > 0 {
 		a.Summary = strings.TrimSpace(a.Summary + " " + second.summary)
 	}
@@ -334,11 +329,4 @@ func compareDown(a, b float64) int {
 		return 1
 	}
 	return 0
-}
-
-func emptyIfNil(items []Item) []Item {
-	if items == nil {
-		return []Item{}
-	}
-	return items
 }

@@ -96,10 +96,7 @@ var (
 
 // NewTaught makes a Taught that uses the feedback in the store.
 func NewTaught(ctx context.Context, base *classify.Classifier, store feedback.QueryFeedbackStore, now skillrouter.Clock) (*Taught, error) {
-	if now == nil {
-		now = time.Now
-	}
-	t := &Taught{base: base, store: store, now: now}
+	t := &Taught{base: base, store: store, now: now.Given()}
 	return t, t.heed(ctx)
 }
 

@@ -226,9 +226,7 @@ func (g *Guards) fill(matches []rule.Match, at time.Time) {
 		if kept := g.rules[matches[i].RuleID]; kept != nil {
 			matches[i].Confidence = kept.belief.At(at)
 		}
-		if matches[i].Alternatives == nil {
-			matches[i].Alternatives = []string{}
-		}
+		matches[i].Alternatives = skillrouter.GivenList(matches[i].Alternatives)
 	}
 }
 

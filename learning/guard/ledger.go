@@ -103,10 +103,7 @@ func (l *ledger) enter(record lesson.CheckRecord) (entered bool, note string) {
 		l.oldest = time.Now()
 	}
 	l.pending = append(l.pending, record)
-	select {
-	case l.kick <- struct{}{}:
-	default: // somebody knows already
-	}
+	skillrouter.Nudge(l.kick)
 	switch {
 	case l.failing != "":
 		return true, "this check is not in the ledger yet: " + l.failing

@@ -500,7 +500,7 @@ func (g *Guards) Explain(ctx context.Context, action rule.Action) (Explained, er
 	verdict := g.guard.Judge(ctx, action)
 	g.fill(verdict.Matches, g.clock())
 	allowed := g.permitted(action, verdict)
-	explained := Explained{Decision: verdict.Decision, Allowed: allowed, Matches: g.explanations(action.Project, verdict.Matches), Acts: []ActRead{}, Notes: listed(verdict.Notes)}
+	explained := Explained{Decision: verdict.Decision, Allowed: allowed, Matches: g.explanations(action.Project, verdict.Matches), Acts: []ActRead{}, Notes: skillrouter.GivenList(verdict.Notes)}
 	for _, a := range rule.Acts(ctx, action) {
 		if len(explained.Acts) >= maxExplained {
 			break
@@ -551,9 +551,7 @@ func (g *Guards) explanations(project string, matches []rule.Match) []Explanatio
 				e.Pack, e.Because = p.Name, p.because(project)
 			}
 		}
-		if e.Alternatives == nil {
-			e.Alternatives = []string{}
-		}
+		e.Alternatives = skillrouter.GivenList(e.Alternatives)
 		out = append(out, e)
 	}
 	return out

@@ -122,7 +122,7 @@ func (l *Lessons) takeLesson(ctx context.Context, given Lesson, at time.Time) (r
 	r.lesson = draft.lesson()
 	e := &r.lesson
 	for _, list := range []*[]string{&e.Alternatives, &e.Tags, &e.RelatedFiles, &e.RelatedCommands, &e.Contexts, &e.SourceCaseIDs} {
-		*list = neverNil(*list)
+		*list = skillrouter.GivenList(*list)
 	}
 	e.SourceAgent, e.Trust, e.PatternID, e.Belief = given.SourceAgent, learning.TrustImported, given.PatternID, given.Belief
 	e.Occurrences, e.LastOccurred = max(given.Occurrences, 1), given.LastOccurred
@@ -145,13 +145,6 @@ func (l *Lessons) takeLesson(ctx context.Context, given Lesson, at time.Time) (r
 	}
 	r.fingerprint, r.like, r.document = e.fingerprint(), l.like.Prepare(e.likenessParts()), document(e)
 	return r, nil
-}
-
-func neverNil(items []string) []string {
-	if items == nil {
-		return []string{}
-	}
-	return items
 }
 
 // Take takes in patterns of another router, with what of their evidence is
@@ -314,7 +307,7 @@ func takePattern(p Pattern, at time.Time) (Pattern, error) {
 		field string
 		list  *[]string
 	}{{"categories", &p.Categories}, {"prevention_steps", &p.Prevention}, {"why", &p.Why}, {"lesson_ids", &p.LessonIDs}} {
-		*items.list = neverNil(slices.Clone(*items.list))
+		*items.list = skillrouter.GivenList(slices.Clone(*items.list))
 		if len(*items.list) > MaxEvidence {
 			return p, skillrouter.InvalidField(items.field, "holds more than %d", MaxEvidence)
 		}

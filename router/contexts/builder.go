@@ -56,13 +56,7 @@ type Options struct {
 
 // NewBuilder makes a Builder over the stores.
 func NewBuilder(sources Sources, options Options) *Builder {
-	b := &Builder{sources: sources, fencer: options.Fencer, now: options.Now, log: options.Log, told: newTold(), vouched: options.VouchedOnly, tell: options.Tell}
-	if b.now == nil {
-		b.now = time.Now
-	}
-	if b.log == nil {
-		b.log = slog.New(slog.DiscardHandler)
-	}
+	b := &Builder{sources: sources, fencer: options.Fencer, now: options.Now.Given(), log: skillrouter.GivenLog(options.Log), told: newTold(), vouched: options.VouchedOnly, tell: options.Tell}
 	if b.fencer == nil {
 		b.fencer = skillrouter.NewFencer()
 	}

@@ -111,9 +111,7 @@ type Timeline struct{ ports TimelinePorts }
 
 // NewTimeline makes a Timeline.
 func NewTimeline(ports TimelinePorts) *Timeline {
-	if ports.Now == nil {
-		ports.Now = time.Now
-	}
+	ports.Now = ports.Now.Given()
 	return &Timeline{ports}
 }
 

@@ -111,12 +111,8 @@ func NewEndpoint(base string, options Options) (*Endpoint, error) {
 	if options.Chance == nil {
 		options.Chance = rand.Float64
 	}
-	if options.Now == nil {
-		options.Now = time.Now
-	}
-	if options.Log == nil {
-		options.Log = slog.New(slog.DiscardHandler)
-	}
+	options.Now = options.Now.Given()
+	options.Log = skillrouter.GivenLog(options.Log)
 	e := &Endpoint{base: u.String(), target: target(u), options: options}
 	dialer := &net.Dialer{Timeout: t.Connect, KeepAlive: 15 * time.Second}
 	e.http = &http.Client{

@@ -141,9 +141,7 @@ type SearcherOptions struct {
 
 // NewSearcher makes a Searcher over those of the memories that can be searched.
 func NewSearcher(memories []kind.Memory, options SearcherOptions) *Searcher {
-	if options.Now == nil {
-		options.Now = time.Now
-	}
+	options.Now = options.Now.Given()
 	return &Searcher{kinds: kind.Placed(memories, func(m kind.Memory) int { return m.Searched }), now: options.Now, misses: options.Misses}
 }
 

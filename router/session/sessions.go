@@ -62,13 +62,7 @@ const startTries = 5
 
 // NewSessions makes the service, and tells the episodes which sessions are open.
 func NewSessions(ctx context.Context, ports Ports, options Options) (*Sessions, error) {
-	s := &Sessions{ports: ports, now: options.Now, log: options.Log}
-	if s.now == nil {
-		s.now = time.Now
-	}
-	if s.log == nil {
-		s.log = slog.New(slog.DiscardHandler)
-	}
+	s := &Sessions{ports: ports, now: options.Now.Given(), log: skillrouter.GivenLog(options.Log)}
 	// An agent that ended its session shortly before is in none: its last episode would say that it is.
 	ended, err := ports.Store.ListSessions(ctx, operational.SessionFilter{EndedSince: s.now().Add(-learning.SessionIdle), Limit: maxOpenSessions})
 	if err != nil {
