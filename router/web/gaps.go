@@ -70,8 +70,7 @@ type gapList struct {
 	Total                    int64
 	Project                  string
 	Statuses, Places, Orders []option
-	Older, Newer             string
-	NewerName, OlderName     string
+	pager
 }
 
 func (s *Server) gaps(v *visit) (any, error) {
@@ -94,7 +93,7 @@ func (s *Server) gaps(v *visit) (any, error) {
 			{Value: string(feedback.GapsOften), Name: "most often first", Chosen: query.Order == feedback.GapsOften},
 			{Value: string(feedback.GapsRecent), Name: "latest first", Chosen: query.Order == feedback.GapsRecent},
 		},
-		Older: v.older("/ui/gaps", found.Next, fields...), Newer: v.first("/ui/gaps", fields...), NewerName: "First", OlderName: "More",
+		pager: v.pages("/ui/gaps", found.Next, "First", "More", fields...),
 	}, nil
 }
 

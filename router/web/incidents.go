@@ -31,16 +31,15 @@ func (s *Server) incidentPages() {
 // incidentList is what the list of incidents shows.
 type incidentList struct {
 	incident.Page
-	Query, Project       string
-	Projects             []option
-	Often                []option
-	Older, Newer         string
-	NewerName, OlderName string
+	Query, Project string
+	Projects       []option
+	Often          []option
+	pager
 }
 
 func (s *Server) incidents(v *visit) (any, error) {
 	ctx := v.context()
-	page := incidentList{Query: v.value("q"), Project: v.value("project"), NewerName: "First", OlderName: "More"}
+	page := incidentList{Query: v.value("q"), Project: v.value("project")}
 	projects, err := s.services.Incidents.Projects(ctx)
 	if err != nil {
 		return nil, err
@@ -64,13 +63,7 @@ func (s *Server) incidents(v *visit) (any, error) {
 	if page.Page, err = s.services.Incidents.List(ctx, filter); err != nil {
 		return nil, err
 	}
-	page.Older, page.Newer = "", ""
-	if page.Next != "" {
-		page.Older = v.with("cursor", page.Next)
-	}
-	if filter.Cursor != "" {
-		page.Newer = v.with("cursor", "")
-	}
+	page.pager = v.turns("cursor", page.Next, filter.Cursor != "", "First", "More")
 	return page, nil
 }
 
