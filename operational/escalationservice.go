@@ -1,6 +1,7 @@
 package operational
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"time"
@@ -99,15 +100,8 @@ func (e *Escalations) List(ctx context.Context, filter EscalationFilter) ([]Esca
 	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
 		return nil, err
 	}
-	for _, status := range filter.Status {
-		if err := skillrouter.CheckOneOf("status", status, EscalationStatuses()); err != nil {
-			return nil, err
-		}
-	}
-	if filter.To != "" {
-		if err := skillrouter.CheckAgentID("to", filter.To); err != nil {
-			return nil, err
-		}
+	if err := cmp.Or(skillrouter.CheckEach("status", filter.Status, EscalationStatuses()), skillrouter.CheckOptionalAgent("to", filter.To)); err != nil {
+		return nil, err
 	}
 	var err error
 	if filter.Limit, err = skillrouter.Limit(filter.Limit, DefaultLimit, MaxLimit); err != nil {

@@ -2,6 +2,7 @@ package operational
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"strings"
 	"time"
@@ -27,20 +28,12 @@ func (d ReminderDraft) reminderOf(now time.Time, condition func(persona, express
 	if r.Persona, err = skillrouter.CheckPersona(d.Persona); err != nil {
 		return r, err
 	}
-	if err := skillrouter.CheckRequired("task", d.Task, MaxReminderTask); err != nil {
+	if err := cmp.Or(
+		skillrouter.CheckRequired("task", d.Task, MaxReminderTask),
+		skillrouter.CheckNames("conversation_id", d.ConversationID, "project", d.Project, "idempotency_key", d.IdempotencyKey),
+		skillrouter.CheckOptionalAgent("agent_id", d.AgentID),
+	); err != nil {
 		return r, err
-	}
-	for _, name := range []struct{ field, value string }{
-		{"conversation_id", d.ConversationID}, {"project", d.Project}, {"idempotency_key", d.IdempotencyKey},
-	} {
-		if err := skillrouter.CheckName(name.field, name.value); err != nil {
-			return r, err
-		}
-	}
-	if d.AgentID != "" {
-		if err := skillrouter.CheckAgentID("agent_id", d.AgentID); err != nil {
-			return r, err
-		}
 	}
 	var redaction skillrouter.Redaction
 	redaction.Text(&r.Task)

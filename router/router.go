@@ -192,15 +192,11 @@ func gap(query Query, class classify.Class, first found, answer *Answer) bool {
 
 // check refuses what cannot be asked, and returns how many items are wanted.
 func (q Query) check() (int, error) {
-	if err := skillrouter.CheckRequired("query", q.Query, MaxQuery); err != nil {
-		return 0, err
-	}
-	if q.AgentID != "" {
-		if err := skillrouter.CheckAgentID("agent_id", q.AgentID); err != nil {
-			return 0, err
-		}
-	}
-	if err := skillrouter.CheckName("project", q.Project); err != nil {
+	if err := cmp.Or(
+		skillrouter.CheckRequired("query", q.Query, MaxQuery),
+		skillrouter.CheckOptionalAgent("agent_id", q.AgentID),
+		skillrouter.CheckName("project", q.Project),
+	); err != nil {
 		return 0, err
 	}
 	if q.Type != "" && !slices.Contains(classify.Classes(), q.Type) {

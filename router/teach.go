@@ -211,13 +211,8 @@ func (t *Taught) Unteach(ctx context.Context, id string) error {
 
 // UnteachAll implements FeedbackService.
 func (t *Taught) UnteachAll(ctx context.Context, agentID string) (FeedbackGone, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeCaptain); err != nil {
+	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeCaptain), skillrouter.CheckOptionalAgent("agent_id", agentID)); err != nil {
 		return FeedbackGone{}, err
-	}
-	if agentID != "" {
-		if err := skillrouter.CheckAgentID("agent_id", agentID); err != nil {
-			return FeedbackGone{}, err
-		}
 	}
 	t.changing.Lock()
 	defer t.changing.Unlock()

@@ -47,10 +47,8 @@ func prepare(draft Draft, author string) (p prepared, err error) {
 	); err != nil {
 		return p, err
 	}
-	if draft.QualityScore != nil {
-		if err := skillrouter.CheckRange("quality_score", *draft.QualityScore, 0, 1); err != nil {
-			return p, err
-		}
+	if err := skillrouter.CheckOptionalRange("quality_score", draft.QualityScore, 0, 1); err != nil {
+		return p, err
 	}
 	if draft.DurationMS != nil {
 		if err := skillrouter.CheckRange("duration_ms", float64(*draft.DurationMS), 0, MaxDuration); err != nil {

@@ -251,10 +251,8 @@ func (r *SemanticReview) complete() error {
 	if err := skillrouter.CheckRange("semanticReview.timeoutSec", r.TimeoutSec, 0.001, longestReview.Seconds()); err != nil {
 		return err
 	}
-	for _, rating := range r.BlockOnSeverity {
-		if err := skillrouter.CheckOneOf("semanticReview.blockOnSeverity", rating, Ratings()); err != nil {
-			return err
-		}
+	if err := skillrouter.CheckEach("semanticReview.blockOnSeverity", r.BlockOnSeverity, Ratings()); err != nil {
+		return err
 	}
 	r.Engine = first(r.Engine, EngineCommand)
 	return nil

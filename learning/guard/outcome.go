@@ -42,15 +42,12 @@ func (g *Guards) Outcome(ctx context.Context, draft OutcomeDraft) (Settled, erro
 }
 
 func checkOutcome(d OutcomeDraft) error {
-	if err := cmp.Or(learning.CheckID("check_id", d.CheckID), skillrouter.CheckOneOf("outcome", d.Outcome, lesson.Outcomes())); err != nil {
-		return err
-	}
-	if d.Result != "" {
-		if err := skillrouter.CheckOneOf("result", d.Result, learning.Results()); err != nil {
-			return err
-		}
-	}
-	return skillrouter.CheckText("notes", d.Notes, lesson.MaxText)
+	return cmp.Or(
+		learning.CheckID("check_id", d.CheckID),
+		skillrouter.CheckOneOf("outcome", d.Outcome, lesson.Outcomes()),
+		skillrouter.CheckOptional("result", d.Result, learning.Results()),
+		skillrouter.CheckText("notes", d.Notes, lesson.MaxText),
+	)
 }
 
 // settlement is one outcome that is being told.

@@ -109,15 +109,11 @@ func (p *Patterns) List(ctx context.Context, filter PatternFilter) ([]Pattern, e
 
 // CheckPatternFilter refuses a type, status, domain or bound that a filter may not have, and fills in the default limit.
 func CheckPatternFilter(filter *PatternFilter) error {
-	if err := skillrouter.CheckOptional("pattern_type", filter.Type, PatternTypes()); err != nil {
-		return err
-	}
-	for _, status := range filter.Statuses {
-		if err := skillrouter.CheckOneOf("status", status, PatternStatuses()); err != nil {
-			return err
-		}
-	}
-	if err := skillrouter.CheckName("domain", filter.Domain); err != nil {
+	if err := cmp.Or(
+		skillrouter.CheckOptional("pattern_type", filter.Type, PatternTypes()),
+		skillrouter.CheckEach("status", filter.Statuses, PatternStatuses()),
+		skillrouter.CheckName("domain", filter.Domain),
+	); err != nil {
 		return err
 	}
 	if filter.Offset < 0 || filter.Offset > MaxOffset {

@@ -94,12 +94,10 @@ func (p *Procedures) Runs(ctx context.Context, filter RunFilter) ([]Run, error) 
 	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
 		return nil, err
 	}
-	for _, part := range []struct{ field, text string }{{"persona", filter.Persona}, {"procedure", filter.Procedure}, {"agent_id", filter.AgentID}} {
-		if err := skillrouter.CheckName(part.field, part.text); err != nil {
-			return nil, err
-		}
-	}
-	if err := skillrouter.CheckOptional("status", filter.Status, RunStatuses()); err != nil {
+	if err := cmp.Or(
+		skillrouter.CheckNames("persona", filter.Persona, "procedure", filter.Procedure, "agent_id", filter.AgentID),
+		skillrouter.CheckOptional("status", filter.Status, RunStatuses()),
+	); err != nil {
 		return nil, err
 	}
 	var err error

@@ -183,12 +183,7 @@ func checkRequest(r *Request) error {
 	if r.Persona, err = skillrouter.CheckPersona(r.Persona); err != nil {
 		return err
 	}
-	if r.AgentID != "" {
-		if err := skillrouter.CheckAgentID("agent_id", r.AgentID); err != nil {
-			return err
-		}
-	}
-	return cmp.Or(skillrouter.CheckName("project", r.Project), skillrouter.CheckText("folder", r.Folder, maxFolder))
+	return cmp.Or(skillrouter.CheckOptionalAgent("agent_id", r.AgentID), skillrouter.CheckName("project", r.Project), skillrouter.CheckText("folder", r.Folder, maxFolder))
 }
 
 // gather asks stores at once. One that fails, or does not answer in time,

@@ -130,10 +130,7 @@ func (s *Sessions) prepare(ctx context.Context, draft Draft) (session operationa
 	if session.Persona, err = skillrouter.CheckPersona(draft.Persona); err != nil {
 		return session, nil, err
 	}
-	if err = skillrouter.CheckName("project", draft.Project); err != nil {
-		return session, nil, err
-	}
-	if err = skillrouter.CheckText("goal", draft.Goal, operational.MaxSessionGoal); err != nil {
+	if err = cmp.Or(skillrouter.CheckName("project", draft.Project), skillrouter.CheckText("goal", draft.Goal, operational.MaxSessionGoal)); err != nil {
 		return session, nil, err
 	}
 	var redaction skillrouter.Redaction
@@ -209,10 +206,8 @@ func (s *Sessions) checkEnd(ctx context.Context, end *End) (kinds []string, err 
 		return nil, err
 	}
 	end.Summary, kinds = skillrouter.Redact(end.Summary)
-	if end.Successor != "" {
-		if err := skillrouter.CheckAgentID("successor", end.Successor); err != nil {
-			return nil, err
-		}
+	if err := skillrouter.CheckOptionalAgent("successor", end.Successor); err != nil {
+		return nil, err
 	}
 	if end.Reassign && end.Successor == "" {
 		return nil, skillrouter.InvalidField("successor", "is required to reassign tasks")
@@ -274,25 +269,16 @@ func (s *Sessions) List(ctx context.Context, filter operational.SessionFilter) (
 	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
 		return nil, err
 	}
-	for field, agent := range map[string]string{"agent_id": filter.AgentID, "successor": filter.Successor} {
-		if agent != "" {
-			if err := skillrouter.CheckAgentID(field, agent); err != nil {
-				return nil, err
-			}
-		}
+	if err := cmp.Or(skillrouter.CheckOptionalAgent("agent_id", filter.AgentID), skillrouter.CheckOptionalAgent("successor", filter.Successor)); err != nil {
+		return nil, err
 	}
 	if filter.Persona != "" {
 		if _, err := skillrouter.CheckPersona(filter.Persona); err != nil {
 			return nil, err
 		}
 	}
-	if err := skillrouter.CheckName("project", filter.Project); err != nil {
+	if err := cmp.Or(skillrouter.CheckName("project", filter.Project), skillrouter.CheckOptional("status", filter.Status, operational.SessionStatuses())); err != nil {
 		return nil, err
-	}
-	if filter.Status != "" {
-		if err := skillrouter.CheckOneOf("status", filter.Status, operational.SessionStatuses()); err != nil {
-			return nil, err
-		}
 	}
 	var err error
 	if filter.Limit, err = skillrouter.Limit(filter.Limit, operational.DefaultLimit, operational.MaxLimit); err != nil {
