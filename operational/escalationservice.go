@@ -97,10 +97,11 @@ func (e *Escalations) Escalation(ctx context.Context, id string) (Escalation, er
 
 // List implements EscalationService. It needs ScopeRead.
 func (e *Escalations) List(ctx context.Context, filter EscalationFilter) ([]Escalation, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
-		return nil, err
-	}
-	if err := cmp.Or(skillrouter.CheckEach("status", filter.Status, EscalationStatuses()), skillrouter.CheckOptionalAgent("to", filter.To)); err != nil {
+	if err := cmp.Or(
+		skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead),
+		skillrouter.CheckEach("status", filter.Status, EscalationStatuses()),
+		skillrouter.CheckOptionalAgent("to", filter.To),
+	); err != nil {
 		return nil, err
 	}
 	var err error

@@ -44,10 +44,8 @@ func prepare(draft Draft, author string) (p prepared, err error) {
 	if err := cmp.Or(
 		skillrouter.CheckName("server_name", draft.ServerName),
 		skillrouter.CheckOneOf("outcome", draft.Outcome, learning.Results()),
+		skillrouter.CheckOptionalRange("quality_score", draft.QualityScore, 0, 1),
 	); err != nil {
-		return p, err
-	}
-	if err := skillrouter.CheckOptionalRange("quality_score", draft.QualityScore, 0, 1); err != nil {
 		return p, err
 	}
 	if draft.DurationMS != nil {

@@ -266,10 +266,11 @@ func (s *Sessions) named(ctx context.Context, id, agent string) (operational.Ses
 
 // List implements Service.
 func (s *Sessions) List(ctx context.Context, filter operational.SessionFilter) ([]operational.Session, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
-		return nil, err
-	}
-	if err := cmp.Or(skillrouter.CheckOptionalAgent("agent_id", filter.AgentID), skillrouter.CheckOptionalAgent("successor", filter.Successor)); err != nil {
+	if err := cmp.Or(
+		skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead),
+		skillrouter.CheckOptionalAgent("agent_id", filter.AgentID),
+		skillrouter.CheckOptionalAgent("successor", filter.Successor),
+	); err != nil {
 		return nil, err
 	}
 	if filter.Persona != "" {
