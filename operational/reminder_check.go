@@ -125,7 +125,7 @@ func cleanContext(redaction *skillrouter.Redaction, raw json.RawMessage) (json.R
 	if err := decoder.Decode(&object); err != nil || decoder.More() {
 		return nil, skillrouter.InvalidField("context", "must be a JSON object")
 	}
-	text, err := marshal(object)
+	text, err := skillrouter.PlainJSON(object)
 	if err != nil {
 		return nil, skillrouter.InvalidField("context", "must be a JSON object")
 	}
@@ -134,16 +134,4 @@ func cleanContext(redaction *skillrouter.Redaction, raw json.RawMessage) (json.R
 		return nil, skillrouter.CheckText("context", string(text), MaxReminderContext)
 	}
 	return text, nil
-}
-
-// marshal writes JSON without the escapes that only HTML needs, which would
-// make a text six times as long.
-func marshal(v any) (json.RawMessage, error) {
-	var out bytes.Buffer
-	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimRight(out.Bytes(), "\n"), nil
 }
