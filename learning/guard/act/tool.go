@@ -3,8 +3,8 @@ package act
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"slices"
-	"sort"
 	"strings"
 )
 
@@ -264,12 +264,7 @@ func arg(args map[string]any, name string) any {
 		return strings.ToLower(joined.Replace(s))
 	}
 	want := fold(name)
-	keys := make([]string, 0, len(args))
-	for k := range args {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	for _, k := range keys {
+	for _, k := range slices.Sorted(maps.Keys(args)) {
 		if fold(k) == want {
 			return args[k]
 		}
@@ -309,12 +304,7 @@ func flatten(v any, depth int, out *[]string) {
 			flatten(one, depth+1, out)
 		}
 	case map[string]any:
-		keys := make([]string, 0, len(v))
-		for k := range v {
-			keys = append(keys, k)
-		}
-		sort.Strings(keys)
-		for _, k := range keys {
+		for _, k := range slices.Sorted(maps.Keys(v)) {
 			*out = append(*out, k)
 			flatten(v[k], depth+1, out)
 		}
