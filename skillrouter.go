@@ -41,6 +41,14 @@ func GivenList[T any](list []T) []T {
 	return list
 }
 
+// Texts are named values as texts.
+func Texts[Name ~string](names []Name) (texts []string) {
+	for _, name := range names {
+		texts = append(texts, string(name))
+	}
+	return texts
+}
+
 // Event is one thing that happened and was committed. Seq numbers the events of one database
 // in the order of their commits, and no number is used twice.
 type Event struct {

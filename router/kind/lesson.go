@@ -80,7 +80,7 @@ func Lessons(service *lesson.Lessons, rows interface {
 				{Member: "root_cause", Form: Text},
 				{Member: "solution", Form: Text},
 				{Member: "body", Form: Text},
-				{Member: "severity", Among: texts(learning.Severities())},
+				{Member: "severity", Among: skillrouter.Texts(learning.Severities())},
 				{Member: "alternatives", Form: List},
 				{Member: "tags", Form: List},
 				{Member: "related_files", Form: List},
