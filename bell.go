@@ -55,6 +55,15 @@ func (b *Bell) Follow(ctx context.Context, gather, retry time.Duration, step fun
 	}
 }
 
+// Nudge has whoever reads from a channel of one place look again, and never waits: what
+// stands in the channel already says the same.
+func Nudge(c chan<- struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
 // Pause waits for a while. When ctx ends it returns ctx's error, at once.
 func Pause(ctx context.Context, d time.Duration) error { return PauseUntil(ctx, d, nil) }
 

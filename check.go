@@ -134,6 +134,42 @@ func CheckOptional[T ~string](field string, s T, allowed []T) error {
 	return CheckOneOf(field, s, allowed)
 }
 
+// CheckEach is CheckOneOf for each of a list.
+func CheckEach[T ~string](field string, list, allowed []T) error {
+	for _, s := range list {
+		if err := CheckOneOf(field, s, allowed); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CheckOptionalAgent is CheckAgentID for an id that may be empty.
+func CheckOptionalAgent(field, id string) error {
+	if id == "" {
+		return nil
+	}
+	return CheckAgentID(field, id)
+}
+
+// CheckOptionalRange is CheckRange for a number that may be left out.
+func CheckOptionalRange(field string, n *float64, lo, hi float64) error {
+	if n == nil {
+		return nil
+	}
+	return CheckRange(field, *n, lo, hi)
+}
+
+// CheckTexts is CheckText for several fields. The pairs are as those of CheckNames.
+func CheckTexts(max int, pairs ...string) error {
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if err := CheckText(pairs[i], pairs[i+1], max); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // CheckNames is CheckName for several fields. The arguments are pairs of a field's name and
 // its value.
 func CheckNames(pairs ...string) error {

@@ -2,6 +2,7 @@ package skillrouter
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -165,9 +166,7 @@ func makeShape(t reflect.Type, begun map[reflect.Type]*shape) *shape {
 		if name == "-" || !field.IsExported() || field.Anonymous && name == "" {
 			continue
 		}
-		if name == "" {
-			name = field.Name
-		}
+		name = cmp.Or(name, field.Name)
 		if _, hidden := s.members[name]; hidden {
 			continue
 		}
@@ -340,4 +339,13 @@ func (w *walker) string() []byte {
 func (w *walker) unit(at int) rune {
 	unit, _ := strconv.ParseUint(string(w.text[at:at+4]), 16, 16) // the text is valid
 	return rune(unit)
+}
+
+// PlainJSON is v as JSON without the escapes that only HTML needs, which would make a text six times as long.
+func PlainJSON(v any) (json.RawMessage, error) {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(v)
+	return bytes.TrimRight(out.Bytes(), "\n"), err
 }

@@ -96,13 +96,11 @@ func (p *jsonPass) literal(from, to int, name string) string {
 	if clean == text {
 		return text
 	}
-	var encoded bytes.Buffer
-	encoder := json.NewEncoder(&encoded)
-	encoder.SetEscapeHTML(false) // only HTML needs these escapes
-	if encoder.Encode(clean) != nil {
+	encoded, err := PlainJSON(clean)
+	if err != nil {
 		return text // strings cannot fail
 	}
-	p.out = append(append(p.out, p.text[p.copied:from]...), bytes.TrimRight(encoded.Bytes(), "\n")...)
+	p.out = append(append(p.out, p.text[p.copied:from]...), encoded...)
 	p.copied = to
 	return text
 }

@@ -6,6 +6,7 @@ package skillrouter
 
 import (
 	"encoding/json"
+	"log/slog"
 	"time"
 )
 
@@ -15,6 +16,38 @@ type Clock func() time.Time
 
 // Stamp returns the time as it is stored: in UTC and whole milliseconds.
 func (c Clock) Stamp() time.Time { return c().UTC().Truncate(time.Millisecond) }
+
+// Given returns the clock, or the machine's own in place of nil.
+func (c Clock) Given() Clock {
+	if c == nil {
+		return time.Now
+	}
+	return c
+}
+
+// GivenLog returns a log, or one that discards in place of nil.
+func GivenLog(log *slog.Logger) *slog.Logger {
+	if log == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return log
+}
+
+// GivenList returns a list, or an empty one in place of nil: what is answered as JSON says [] and not null.
+func GivenList[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+// Texts are named values as texts.
+func Texts[Name ~string](names []Name) (texts []string) {
+	for _, name := range names {
+		texts = append(texts, string(name))
+	}
+	return texts
+}
 
 // Event is one thing that happened and was committed. Seq numbers the events of one database
 // in the order of their commits, and no number is used twice.

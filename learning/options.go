@@ -2,7 +2,6 @@ package learning
 
 import (
 	"log/slog"
-	"time"
 
 	"skillrouter"
 )
@@ -18,11 +17,7 @@ type Options struct {
 
 // WithDefaults fills in what is not set: the clock, and a log that is discarded.
 func (o Options) WithDefaults() Options {
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.Now = o.Now.Given()
+	o.Log = skillrouter.GivenLog(o.Log)
 	return o
 }

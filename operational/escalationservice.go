@@ -1,6 +1,7 @@
 package operational
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"time"
@@ -96,18 +97,12 @@ func (e *Escalations) Escalation(ctx context.Context, id string) (Escalation, er
 
 // List implements EscalationService. It needs ScopeRead.
 func (e *Escalations) List(ctx context.Context, filter EscalationFilter) ([]Escalation, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+	if err := cmp.Or(
+		skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead),
+		skillrouter.CheckEach("status", filter.Status, EscalationStatuses()),
+		skillrouter.CheckOptionalAgent("to", filter.To),
+	); err != nil {
 		return nil, err
-	}
-	for _, status := range filter.Status {
-		if err := skillrouter.CheckOneOf("status", status, EscalationStatuses()); err != nil {
-			return nil, err
-		}
-	}
-	if filter.To != "" {
-		if err := skillrouter.CheckAgentID("to", filter.To); err != nil {
-			return nil, err
-		}
 	}
 	var err error
 	if filter.Limit, err = skillrouter.Limit(filter.Limit, DefaultLimit, MaxLimit); err != nil {

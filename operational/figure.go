@@ -1,6 +1,7 @@
 package operational
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -235,10 +236,7 @@ func figureSums(project string) FigureSums {
 
 // figureRange is what a query asks the store for.
 func figureRange(query FigureQuery, now time.Time) (FigureRange, error) {
-	days := int64(query.Days)
-	if days == 0 {
-		days = DefaultFigureDays
-	}
+	days := cmp.Or(int64(query.Days), DefaultFigureDays)
 	if err := skillrouter.CheckName("project", query.Project); err != nil {
 		return FigureRange{}, err
 	}

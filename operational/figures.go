@@ -47,14 +47,10 @@ type FigureOptions struct {
 
 // NewFigures makes Figures on a store. Run must be started for them to be kept.
 func NewFigures(store FigureStore, options FigureOptions) *Figures {
-	f := &Figures{
-		store: store, now: options.Now, log: cmp.Or(options.Log, slog.New(slog.DiscardHandler)), looks: options.Looks,
+	return &Figures{
+		store: store, now: options.Now.Given(), log: skillrouter.GivenLog(options.Log), looks: options.Looks,
 		names: map[Figure]map[string]bool{}, waiting: map[figureKey]*FigureCounts{},
 	}
-	if f.now == nil {
-		f.now = time.Now
-	}
-	return f
 }
 
 // Count adds to a figure, now. It never waits.
@@ -125,9 +121,7 @@ func (f *Figures) remember(ctx context.Context) error {
 	rows, err := f.store.FigureRows(ctx, FigureRange{Since: day * dayHours, Until: (day + 1) * dayHours, Step: dayHours, Apart: slices.Concat(byName, byProject)})
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.day == 0 {
-		f.day = day
-	}
+	f.day = cmp.Or(f.day, day)
 	for _, r := range rows {
 		if f.day == day {
 			f.known(r.Figure, r.Name)

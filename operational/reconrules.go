@@ -193,10 +193,7 @@ func (d ScanDraft) check() error {
 }
 
 func (e ScanEnd) check() error {
-	if err := skillrouter.CheckOneOf("status", e.Status, []string{ScanCompleted, ScanFailed}); err != nil {
-		return err
-	}
-	return skillrouter.CheckText("summary", e.Summary, MaxFindingText)
+	return cmp.Or(skillrouter.CheckOneOf("status", e.Status, []string{ScanCompleted, ScanFailed}), skillrouter.CheckText("summary", e.Summary, MaxFindingText))
 }
 
 func (f *ScanFilter) check() error {
@@ -204,16 +201,8 @@ func (f *ScanFilter) check() error {
 	if f.Limit, err = skillrouter.Limit(f.Limit, DefaultLimit, MaxLimit); err != nil {
 		return err
 	}
-	if f.Status != "" {
-		if err := skillrouter.CheckOneOf("status", f.Status, ScanStatuses()); err != nil {
-			return err
-		}
-	}
 	f.Environment = cleanName(f.Environment)
-	if err := skillrouter.CheckName("environment", f.Environment); err != nil {
-		return err
-	}
-	return skillrouter.CheckName("project", f.Project)
+	return cmp.Or(skillrouter.CheckOptional("status", f.Status, ScanStatuses()), skillrouter.CheckNames("environment", f.Environment, "project", f.Project))
 }
 
 func (d FindingDraft) check() error {
@@ -223,23 +212,12 @@ func (d FindingDraft) check() error {
 	if d.CVE != "" && !cveID.MatchString(d.CVE) {
 		return skillrouter.InvalidField("cve", "is not of the form CVE-2024-12345")
 	}
-	if err := cmp.Or(
+	return cmp.Or(
 		skillrouter.CheckOneOf("severity", d.Severity, Severities()),
 		skillrouter.CheckText("scan_id", d.ScanID, skillrouter.MaxName),
 		skillrouter.CheckText("location", d.Location, MaxLocation),
-	); err != nil {
-		return err
-	}
-	for _, field := range []struct{ name, text string }{
-		{"description", d.Description},
-		{"evidence", d.Evidence},
-		{"remediation", d.Remediation},
-	} {
-		if err := skillrouter.CheckText(field.name, field.text, MaxFindingText); err != nil {
-			return err
-		}
-	}
-	return nil
+		skillrouter.CheckTexts(MaxFindingText, "description", d.Description, "evidence", d.Evidence, "remediation", d.Remediation),
+	)
 }
 
 func (f *FindingFilter) check() error {
@@ -247,41 +225,22 @@ func (f *FindingFilter) check() error {
 	if f.Limit, err = skillrouter.Limit(f.Limit, DefaultLimit, MaxLimit); err != nil {
 		return err
 	}
-	for _, s := range f.Severity {
-		if err := skillrouter.CheckOneOf("severity", s, Severities()); err != nil {
-			return err
-		}
-	}
-	for _, s := range f.Status {
-		if err := skillrouter.CheckOneOf("status", s, FindingStatuses()); err != nil {
-			return err
-		}
+	if err := cmp.Or(skillrouter.CheckEach("severity", f.Severity, Severities()), skillrouter.CheckEach("status", f.Status, FindingStatuses())); err != nil {
+		return err
 	}
 	f.Environment, f.CVE = cleanName(f.Environment), strings.ToUpper(strings.TrimSpace(f.CVE))
 	if f.CVE != "" && !cveID.MatchString(f.CVE) {
 		return skillrouter.InvalidField("cve", "is not of the form CVE-2024-12345")
 	}
-	for _, field := range []struct{ name, text string }{{"environment", f.Environment}, {"project", f.Project}, {"scan_id", f.ScanID}} {
-		if err := skillrouter.CheckName(field.name, field.text); err != nil {
-			return err
-		}
-	}
-	if err := checkAnyOf(f.AnyOf); err != nil {
-		return err
-	}
-	for _, field := range []struct{ name, text string }{{"text", f.Text}, {"location", f.Location}} {
-		if err := skillrouter.CheckText(field.name, field.text, MaxFilterText); err != nil {
-			return err
-		}
-	}
-	return nil
+	return cmp.Or(
+		skillrouter.CheckNames("environment", f.Environment, "project", f.Project, "scan_id", f.ScanID),
+		checkAnyOf(f.AnyOf),
+		skillrouter.CheckTexts(MaxFilterText, "text", f.Text, "location", f.Location),
+	)
 }
 
 func (d FindingDecision) check() error {
-	if err := skillrouter.CheckOneOf("status", d.Status, FindingStatuses()); err != nil {
-		return err
-	}
-	return skillrouter.CheckText("note", d.Note, MaxFindingText)
+	return cmp.Or(skillrouter.CheckOneOf("status", d.Status, FindingStatuses()), skillrouter.CheckText("note", d.Note, MaxFindingText))
 }
 
 func checkRequiredName(field, s string) error {

@@ -120,9 +120,7 @@ func (r *Recon) StartScan(ctx context.Context, draft ScanDraft) (Scan, error) {
 		return Scan{}, err
 	}
 	draft.Environment = cleanName(draft.Environment)
-	if draft.Status == "" {
-		draft.Status = ScanRunning
-	}
+	draft.Status = cmp.Or(draft.Status, ScanRunning)
 	if err := draft.check(); err != nil {
 		return Scan{}, err
 	}
@@ -148,9 +146,7 @@ func (r *Recon) FinishScan(ctx context.Context, id string, end ScanEnd) (Scan, e
 	if err := p.Need(skillrouter.ScopeAgent); err != nil {
 		return Scan{}, err
 	}
-	if end.Status == "" {
-		end.Status = ScanCompleted
-	}
+	end.Status = cmp.Or(end.Status, ScanCompleted)
 	if err := end.check(); err != nil {
 		return Scan{}, err
 	}
@@ -259,9 +255,7 @@ func (r *Recon) ReportAll(ctx context.Context, drafts []FindingDraft) (FindingRe
 func (r *Recon) report(p skillrouter.Principal, draft FindingDraft) (FindingRecord, error) {
 	draft.Environment, draft.CVE = cleanName(draft.Environment), strings.ToUpper(strings.TrimSpace(draft.CVE))
 	draft.Title, draft.Location = strings.TrimSpace(draft.Title), strings.TrimSpace(draft.Location)
-	if draft.Title == "" {
-		draft.Title = draft.CVE
-	}
+	draft.Title = cmp.Or(draft.Title, draft.CVE)
 	if err := draft.check(); err != nil {
 		return FindingRecord{}, err
 	}

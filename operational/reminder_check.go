@@ -2,6 +2,7 @@ package operational
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"strings"
 	"time"
@@ -27,20 +28,12 @@ func (d ReminderDraft) reminderOf(now time.Time, condition func(persona, express
 	if r.Persona, err = skillrouter.CheckPersona(d.Persona); err != nil {
 		return r, err
 	}
-	if err := skillrouter.CheckRequired("task", d.Task, MaxReminderTask); err != nil {
+	if err := cmp.Or(
+		skillrouter.CheckRequired("task", d.Task, MaxReminderTask),
+		skillrouter.CheckNames("conversation_id", d.ConversationID, "project", d.Project, "idempotency_key", d.IdempotencyKey),
+		skillrouter.CheckOptionalAgent("agent_id", d.AgentID),
+	); err != nil {
 		return r, err
-	}
-	for _, name := range []struct{ field, value string }{
-		{"conversation_id", d.ConversationID}, {"project", d.Project}, {"idempotency_key", d.IdempotencyKey},
-	} {
-		if err := skillrouter.CheckName(name.field, name.value); err != nil {
-			return r, err
-		}
-	}
-	if d.AgentID != "" {
-		if err := skillrouter.CheckAgentID("agent_id", d.AgentID); err != nil {
-			return r, err
-		}
 	}
 	var redaction skillrouter.Redaction
 	redaction.Text(&r.Task)
@@ -132,7 +125,7 @@ func cleanContext(redaction *skillrouter.Redaction, raw json.RawMessage) (json.R
 	if err := decoder.Decode(&object); err != nil || decoder.More() {
 		return nil, skillrouter.InvalidField("context", "must be a JSON object")
 	}
-	text, err := marshal(object)
+	text, err := skillrouter.PlainJSON(object)
 	if err != nil {
 		return nil, skillrouter.InvalidField("context", "must be a JSON object")
 	}
@@ -141,16 +134,4 @@ func cleanContext(redaction *skillrouter.Redaction, raw json.RawMessage) (json.R
 		return nil, skillrouter.CheckText("context", string(text), MaxReminderContext)
 	}
 	return text, nil
-}
-
-// marshal writes JSON without the escapes that only HTML needs, which would
-// make a text six times as long.
-func marshal(v any) (json.RawMessage, error) {
-	var out bytes.Buffer
-	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimRight(out.Bytes(), "\n"), nil
 }

@@ -68,12 +68,8 @@ var _ ReminderService = (*Reminders)(nil)
 
 // NewReminders makes Reminders.
 func NewReminders(store ReminderStore, options ReminderOptions) *Reminders {
-	if options.Now == nil {
-		options.Now = time.Now
-	}
-	if options.Log == nil {
-		options.Log = slog.New(slog.DiscardHandler)
-	}
+	options.Now = options.Now.Given()
+	options.Log = skillrouter.GivenLog(options.Log)
 	return &Reminders{store: store, now: options.Now, log: options.Log, options: options, waiting: true}
 }
 
@@ -224,15 +220,8 @@ func (f *ReminderFilter) check() error {
 			return err
 		}
 	}
-	if f.AgentID != "" {
-		if err := skillrouter.CheckAgentID("agent_id", f.AgentID); err != nil {
-			return err
-		}
-	}
-	for _, status := range f.Status {
-		if err := skillrouter.CheckOneOf("status", status, ReminderStatuses()); err != nil {
-			return err
-		}
+	if err := cmp.Or(skillrouter.CheckOptionalAgent("agent_id", f.AgentID), skillrouter.CheckEach("status", f.Status, ReminderStatuses())); err != nil {
+		return err
 	}
 	if f.After < 0 {
 		return skillrouter.InvalidField("after", "may not be negative")

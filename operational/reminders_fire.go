@@ -234,7 +234,7 @@ func reminderMessage(r Reminder, to string) MessageDraft {
 	if len(r.Context) > 0 {
 		said["context"] = json.RawMessage(r.Context)
 	}
-	content, err := marshal(said)
+	content, err := skillrouter.PlainJSON(said)
 	if err != nil {
 		content = json.RawMessage(fmt.Sprintf(`{"id":%d}`, r.Number)) // the reminder itself has the rest
 	}

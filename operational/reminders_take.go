@@ -1,6 +1,7 @@
 package operational
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -124,20 +125,12 @@ func keyOfTaken(r Reminder) string {
 
 // taken checks a reminder as Schedule checks a draft, and keeps where it stands.
 func (s *Reminders) taken(given Reminder, now time.Time) (Reminder, error) {
-	if err := skillrouter.CheckOneOf("status", given.Status, ReminderStatuses()); err != nil {
-		return given, err
-	}
-	if given.CreatedBy != "" {
-		if err := skillrouter.CheckAgentID("created_by", given.CreatedBy); err != nil {
-			return given, err
-		}
-	}
-	for _, name := range []struct{ field, value string }{{"delivered_to", given.DeliveredTo}, {"message_id", given.MessageID}} {
-		if err := skillrouter.CheckName(name.field, name.value); err != nil {
-			return given, err
-		}
-	}
-	if err := skillrouter.CheckText("note", given.Note, MaxReminderNote); err != nil {
+	if err := cmp.Or(
+		skillrouter.CheckOneOf("status", given.Status, ReminderStatuses()),
+		skillrouter.CheckOptionalAgent("created_by", given.CreatedBy),
+		skillrouter.CheckNames("delivered_to", given.DeliveredTo, "message_id", given.MessageID),
+		skillrouter.CheckText("note", given.Note, MaxReminderNote),
+	); err != nil {
 		return given, err
 	}
 	if given.Fired < 0 || given.Fired > maxFired {

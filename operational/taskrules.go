@@ -70,19 +70,13 @@ func OpenTaskStatuses() []TaskStatus {
 func (s TaskStatus) Open() bool { return slices.Contains(OpenTaskStatuses(), s) }
 
 func (d TaskDraft) check() error {
-	if err := cmp.Or(
+	return cmp.Or(
 		skillrouter.CheckRequired("title", d.Title, MaxTaskTitle),
 		skillrouter.CheckText("description", d.Description, MaxTaskText),
 		skillrouter.CheckName("project", d.Project),
-	); err != nil {
-		return err
-	}
-	if d.AgentID != "" {
-		if err := skillrouter.CheckAgentID("agent_id", d.AgentID); err != nil {
-			return err
-		}
-	}
-	return skillrouter.CheckRange("priority", float64(d.Priority), -MaxPriority, MaxPriority)
+		skillrouter.CheckOptionalAgent("agent_id", d.AgentID),
+		skillrouter.CheckRange("priority", float64(d.Priority), -MaxPriority, MaxPriority),
+	)
 }
 
 func (f *TaskFilter) check() error {
@@ -95,12 +89,7 @@ func (f *TaskFilter) check() error {
 			return skillrouter.InvalidField("status", "is not one of %v", TaskStatuses())
 		}
 	}
-	if f.AgentID != "" {
-		if err := skillrouter.CheckAgentID("agent_id", f.AgentID); err != nil {
-			return err
-		}
-	}
-	if err := cmp.Or(skillrouter.CheckName("project", f.Project), checkAnyOf(f.AnyOf)); err != nil {
+	if err := cmp.Or(skillrouter.CheckOptionalAgent("agent_id", f.AgentID), skillrouter.CheckName("project", f.Project), checkAnyOf(f.AnyOf)); err != nil {
 		return err
 	}
 	switch {
@@ -128,12 +117,7 @@ func (r TaskProgress) check() error {
 	if r.Progress == nil && r.Note == "" {
 		return skillrouter.InvalidField("progress", "is required, unless there is a note")
 	}
-	if r.Progress != nil {
-		if err := skillrouter.CheckRange("progress", *r.Progress, 0, 100); err != nil {
-			return err
-		}
-	}
-	return skillrouter.CheckText("note", r.Note, MaxTaskText)
+	return cmp.Or(skillrouter.CheckOptionalRange("progress", r.Progress, 0, 100), skillrouter.CheckText("note", r.Note, MaxTaskText))
 }
 
 func (n TaskNote) check() error { return skillrouter.CheckText("note", n.Note, MaxTaskText) }

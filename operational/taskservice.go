@@ -307,10 +307,7 @@ func (t *Tasks) move(rule func(*Task) error, event, acting, note string) TaskCha
 		if !task.Status.Open() {
 			task.FinishedAt = &now
 		}
-		by := acting
-		if by == "" {
-			by = before.AgentID
-		}
+		by := cmp.Or(acting, before.AgentID)
 		e := taskEvent(event, by, before.Status, note, *task, now)
 		return &e, nil
 	}

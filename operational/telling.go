@@ -232,10 +232,7 @@ type TellingOptions struct {
 
 // NewTellings makes Tellings on a store. Run must be started for them to be kept.
 func NewTellings(store TellingStore, options TellingOptions) *Tellings {
-	t := &Tellings{store: store, now: options.Now, log: cmp.Or(options.Log, slog.New(slog.DiscardHandler)), count: options.Count, over: options.Over, kick: make(chan struct{}, 1)}
-	if t.now == nil {
-		t.now = time.Now
-	}
+	t := &Tellings{store: store, now: options.Now.Given(), log: skillrouter.GivenLog(options.Log), count: options.Count, over: options.Over, kick: make(chan struct{}, 1)}
 	if t.count == nil {
 		t.count = func(text string) int { return (len(text) + 3) / 4 }
 	}
@@ -268,7 +265,7 @@ func (t *Tellings) Note(told Telling) {
 	}
 	if len(t.waiting) < maxTellingsWaiting {
 		t.waiting = append(t.waiting, told)
-		t.wake()
+		skillrouter.Nudge(t.kick)
 	}
 }
 
@@ -278,7 +275,7 @@ func (t *Tellings) SettleLater(q TellingQuery, judge func(tellings []Telling)) {
 	defer t.mu.Unlock()
 	if len(t.later) < maxTellingsWaiting {
 		t.later = append(t.later, settlement{q, judge})
-		t.wake()
+		skillrouter.Nudge(t.kick)
 	}
 }
 
@@ -288,13 +285,6 @@ func (t *Tellings) Settle(ctx context.Context, q TellingQuery, judge func(tellin
 	t.flushing.Lock()
 	defer t.flushing.Unlock()
 	return t.settle(ctx, settlement{q, judge})
-}
-
-func (t *Tellings) wake() {
-	select {
-	case t.kick <- struct{}{}:
-	default: // somebody knows already
-	}
 }
 
 // toldText makes a text fit to be kept: one short line without secrets.

@@ -265,16 +265,10 @@ func (d TokenDraft) check() error {
 	if len(d.Scopes) > len(skillrouter.Scopes()) {
 		return skillrouter.InvalidField("scopes", "holds more than there are")
 	}
-	for _, scope := range d.Scopes {
-		if err := skillrouter.CheckOneOf("scopes", scope, skillrouter.Scopes()); err != nil {
-			return err
-		}
+	if err := cmp.Or(skillrouter.CheckEach("scopes", d.Scopes, skillrouter.Scopes()), skillrouter.CheckOptionalAgent("agent_id", d.AgentID)); err != nil {
+		return err
 	}
-	if d.AgentID != "" {
-		if err := skillrouter.CheckAgentID("agent_id", d.AgentID); err != nil {
-			return err
-		}
-	} else if slices.Contains(d.Scopes, skillrouter.ScopeAgent) {
+	if d.AgentID == "" && slices.Contains(d.Scopes, skillrouter.ScopeAgent) {
 		return skillrouter.InvalidField("agent_id", "is required for the scope %q", skillrouter.ScopeAgent)
 	}
 	if err := d.checkProjects(); err != nil {

@@ -1,6 +1,7 @@
 package router
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -143,9 +144,7 @@ func (m *AgentMemory) Memory(ctx context.Context, agent string) (Memory, error) 
 
 // SessionContext implements MemoryService. It needs ScopeRead.
 func (m *AgentMemory) SessionContext(ctx context.Context, query SessionQuery) (SessionContext, error) {
-	if query.Agent == "" {
-		query.Agent = SessionAgent
-	}
+	query.Agent = cmp.Or(query.Agent, SessionAgent)
 	if err := skillrouter.CheckAgentID("agent", query.Agent); err != nil {
 		return SessionContext{}, err
 	}

@@ -1,6 +1,7 @@
 package router
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -56,10 +57,7 @@ func (s operationalSource) ask(ctx context.Context, q question) (found, error) {
 // read reads the question.
 func (s operationalSource) read(q question) *asking {
 	i := readInquiry(q.text, q.names, q.now)
-	project := i.Project
-	if project == "" {
-		project = q.project
-	}
+	project := cmp.Or(i.Project, q.project)
 	// "How do I …?" of another class asks nothing about the asker.
 	if i.Mine && len(i.Agents) == 0 && q.agentID != "" && !q.fallback {
 		i.Agents = []string{q.agentID}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"skillrouter"
 	"skillrouter/operational"
 	"skillrouter/router/classify"
 )
@@ -49,10 +50,7 @@ func (a *asking) agentList(ctx context.Context) (found, error) {
 	} else if slices.Equal(states, []operational.AgentState{operational.AgentOffline}) && !slices.Contains(classify.Phrase(a.text), "offline") {
 		states = []operational.AgentState{operational.AgentOffline, operational.AgentStale} // "down" is both to who asks
 	}
-	var what []string
-	for _, state := range states {
-		what = append(what, string(state))
-	}
+	what := skillrouter.Texts(states)
 	for _, cue := range []struct {
 		on   bool
 		word string

@@ -1,11 +1,11 @@
 package router
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"skillrouter"
 	"skillrouter/learning"
@@ -42,9 +42,7 @@ type Options struct {
 
 // New makes a Router that asks the sources.
 func New(classifier queryClassifier, sources Sources, options Options) *Router {
-	if options.Now == nil {
-		options.Now = time.Now
-	}
+	options.Now = options.Now.Given()
 	r := &Router{classifier: classifier, now: options.Now, misses: options.Misses, sources: map[classify.Class]source{
 		classify.ClassKnowledge:   knowledgeSource{sources.Knowledge},
 		classify.ClassEpisode:     episodeSource{sources.Episodes},
@@ -68,9 +66,7 @@ func (r *Router) Ask(ctx context.Context, query Query) (Answer, error) {
 		return Answer{}, err
 	}
 	q := question{text: query.Query, agentID: query.AgentID, project: query.Project, prefer: query.PreferProject, limit: limit, now: r.now(), caller: caller}
-	if q.agentID == "" {
-		q.agentID = caller.AgentID
-	}
+	q.agentID = cmp.Or(q.agentID, caller.AgentID)
 	if r.names != nil && !caller.Walled() { // they are of every project
 		if q.names, err = r.names.in(ctx, query.Query); err != nil {
 			return Answer{}, err
@@ -180,9 +176,7 @@ func (r *Router) answer(ctx context.Context, query Query, q question) (Answer, e
 		r.misses.Missed(asker, learning.Miss{Question: query.Query, Project: query.Project, AgentID: query.AgentID, In: learning.GapInQuery})
 	}
 	answer.Count = len(answer.Items)
-	if answer.Reasons == nil {
-		answer.Reasons = []string{}
-	}
+	answer.Reasons = skillrouter.GivenList(answer.Reasons)
 	return answer, nil
 }
 
@@ -198,15 +192,11 @@ func gap(query Query, class classify.Class, first found, answer *Answer) bool {
 
 // check refuses what cannot be asked, and returns how many items are wanted.
 func (q Query) check() (int, error) {
-	if err := skillrouter.CheckRequired("query", q.Query, MaxQuery); err != nil {
-		return 0, err
-	}
-	if q.AgentID != "" {
-		if err := skillrouter.CheckAgentID("agent_id", q.AgentID); err != nil {
-			return 0, err
-		}
-	}
-	if err := skillrouter.CheckName("project", q.Project); err != nil {
+	if err := cmp.Or(
+		skillrouter.CheckRequired("query", q.Query, MaxQuery),
+		skillrouter.CheckOptionalAgent("agent_id", q.AgentID),
+		skillrouter.CheckName("project", q.Project),
+	); err != nil {
 		return 0, err
 	}
 	if q.Type != "" && !slices.Contains(classify.Classes(), q.Type) {
@@ -224,7 +214,7 @@ func (r *Router) classify(query Query, mentions []classify.Mention) classify.Cla
 
 // take makes what one source has the answer.
 func (a *Answer) take(f found) {
-	a.Items, a.Summary = emptyIfNil(f.items), f.summary
+	a.Items, a.Summary = skillrouter.GivenList(f.items), f.summary
 	if f.note != "" {
 		a.Reasons = append(a.Reasons, f.note)
 	}
@@ -236,7 +226,7 @@ func (a *Answer) take(f found) {
 func (a *Answer) merge(first, second found, limit int) {
 	places := min(len(second.items), max(limit/3, limit-len(first.items)))
 	items := slices.Clone(first.items[:min(len(first.items), limit-places)])
-	a.Items = emptyIfNil(append(items, second.items[:places]...))
+	a.Items = skillrouter.GivenList(append(items, second.items[:places]...))
 	if second.summary != "" && len(second.items) > 0 {
 		a.Summary = strings.TrimSpace(a.Summary + " " + second.summary)
 	}
@@ -307,9 +297,7 @@ func (r *Router) try(ctx context.Context, class classify.Class, q question, answ
 	}
 	said := answer.Summary // that there is no such thing stays true
 	answer.take(f)
-	if answer.Summary == "" {
-		answer.Summary = said
-	}
+	answer.Summary = cmp.Or(answer.Summary, said)
 	answer.Source = sourceOf(class)
 	answer.Miss.Reason += "; " + then
 	return true, nil
@@ -337,11 +325,4 @@ func compareDown(a, b float64) int {
 		return 1
 	}
 	return 0
-}
-
-func emptyIfNil(items []Item) []Item {
-	if items == nil {
-		return []Item{}
-	}
-	return items
 }

@@ -96,10 +96,7 @@ var (
 
 // NewTaught makes a Taught that uses the feedback in the store.
 func NewTaught(ctx context.Context, base *classify.Classifier, store feedback.QueryFeedbackStore, now skillrouter.Clock) (*Taught, error) {
-	if now == nil {
-		now = time.Now
-	}
-	t := &Taught{base: base, store: store, now: now}
+	t := &Taught{base: base, store: store, now: now.Given()}
 	return t, t.heed(ctx)
 }
 
@@ -214,13 +211,8 @@ func (t *Taught) Unteach(ctx context.Context, id string) error {
 
 // UnteachAll implements FeedbackService.
 func (t *Taught) UnteachAll(ctx context.Context, agentID string) (FeedbackGone, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeCaptain); err != nil {
+	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeCaptain), skillrouter.CheckOptionalAgent("agent_id", agentID)); err != nil {
 		return FeedbackGone{}, err
-	}
-	if agentID != "" {
-		if err := skillrouter.CheckAgentID("agent_id", agentID); err != nil {
-			return FeedbackGone{}, err
-		}
 	}
 	t.changing.Lock()
 	defer t.changing.Unlock()

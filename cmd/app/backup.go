@@ -47,9 +47,7 @@ type Snapshot struct {
 // a folder beside them. Whatever was acknowledged before it began is in it. It
 // must be closed.
 func TakeSnapshot(ctx context.Context, data string, options BackupOptions) (_ *Snapshot, err error) {
-	if options.Now == nil {
-		options.Now = time.Now
-	}
+	options.Now = options.Now.Given()
 	s := &Snapshot{Manifest: Manifest{
 		Format: archiveFormat, FormatVersion: archiveVersion, Version: options.Version, CreatedAt: options.Now().UTC(),
 	}}

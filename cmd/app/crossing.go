@@ -3,8 +3,6 @@ package app
 import (
 	"context"
 	"fmt"
-	"io"
-	"os"
 
 	"skillrouter"
 	"skillrouter/comms"
@@ -34,12 +32,7 @@ func (a *App) escalationRules() (*escalation.Rules, error) {
 	if name == "" {
 		return escalation.DefaultRules(options)
 	}
-	file, err := os.Open(name)
-	if err != nil {
-		return nil, skillrouter.Wrap(skillrouter.Invalid, err, "the escalation rules %s cannot be read", name)
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, escalation.MaxFile+1))
+	text, err := skillrouter.ReadHead(name, escalation.MaxFile+1)
 	if err != nil {
 		return nil, skillrouter.Wrap(skillrouter.Invalid, err, "the escalation rules %s cannot be read", name)
 	}

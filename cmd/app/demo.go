@@ -2,6 +2,7 @@ package app
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -177,9 +178,7 @@ type callAnswer struct {
 func (a *callAnswer) Header() http.Header { return a.header }
 
 func (a *callAnswer) WriteHeader(status int) {
-	if a.status == 0 {
-		a.status = status
-	}
+	a.status = cmp.Or(a.status, status)
 }
 
 func (a *callAnswer) Write(text []byte) (int, error) {

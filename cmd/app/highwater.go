@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -51,12 +50,7 @@ type highWater struct {
 
 // readHighWater returns the zero value where there is none, or none that can be read.
 func readHighWater(data string) (h highWater) {
-	file, err := os.Open(filepath.Join(data, highWaterName))
-	if err != nil {
-		return h
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, highWaterWidth))
+	text, err := skillrouter.ReadHead(filepath.Join(data, highWaterName), highWaterWidth)
 	if err != nil || json.Unmarshal(text, &h) != nil {
 		return highWater{}
 	}
@@ -227,15 +221,10 @@ func recordLosses(data string, now time.Time, lost []string) error {
 
 // Losses are the lines of a data folder's file of losses, the oldest first.
 func Losses(data string) (lines []string, err error) {
-	file, err := os.Open(filepath.Join(data, lossesName))
+	text, err := skillrouter.ReadHead(filepath.Join(data, lossesName), maxLosses)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, maxLosses))
 	for line := range strings.Lines(string(text)) {
 		if line = strings.TrimSpace(line); line != "" {
 			lines = append(lines, line)

@@ -74,15 +74,10 @@ var (
 
 // Describe implements prometheus.Collector.
 func (c census) Describe(ch chan<- *prometheus.Desc) {
-	ch <- entriesDesc
-	ch <- agentsDesc
-	ch <- vectorsDesc
-	ch <- failingDesc
-	ch <- streamsDesc
-	ch <- checksDesc
-	ch <- lostDesc
-	ch <- droppedDesc
-	for _, desc := range []*prometheus.Desc{indexReadDesc, indexUnsavedDesc, indexSavedDesc, meshReceivedDesc, meshUnsentDesc, meshHeardDesc, meshEmittedDesc, meshRefusedDesc} {
+	for _, desc := range []*prometheus.Desc{
+		entriesDesc, agentsDesc, vectorsDesc, failingDesc, streamsDesc, checksDesc, lostDesc, droppedDesc,
+		indexReadDesc, indexUnsavedDesc, indexSavedDesc, meshReceivedDesc, meshUnsentDesc, meshHeardDesc, meshEmittedDesc, meshRefusedDesc,
+	} {
 		ch <- desc
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -335,7 +336,7 @@ const maxSameNames = 1000
 
 func (t textTable) update(row sweptRow) string {
 	var set, where []string
-	for _, column := range sortedKeys(row.set) {
+	for _, column := range slices.Sorted(maps.Keys(row.set)) {
 		set = append(set, quotedName(column)+" = ?")
 	}
 	for _, column := range t.key {
@@ -345,7 +346,7 @@ func (t textTable) update(row sweptRow) string {
 }
 
 func (t textTable) arguments(row sweptRow, try int) (list []any) {
-	for _, column := range sortedKeys(row.set) {
+	for _, column := range slices.Sorted(maps.Keys(row.set)) {
 		value := row.set[column]
 		if text, is := value.(string); is && try > 1 && nameColumn(column) {
 			value = fmt.Sprintf("%s-%d", text, try)
@@ -353,15 +354,6 @@ func (t textTable) arguments(row sweptRow, try int) (list []any) {
 		list = append(list, value)
 	}
 	return append(list, row.key...)
-}
-
-func sortedKeys(set map[string]any) []string {
-	keys := make([]string, 0, len(set))
-	for key := range set {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 func quotedName(name string) string {

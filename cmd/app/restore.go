@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"skillrouter"
 	"skillrouter/cmd/hook/offline"
@@ -45,9 +44,7 @@ type Restored struct {
 // Until the archive has been read and looked through from end to end, nothing
 // of the folder changes; then all of it does.
 func Restore(ctx context.Context, archive io.Reader, data string, options RestoreOptions) (r Restored, err error) {
-	if options.Now == nil {
-		options.Now = time.Now
-	}
+	options.Now = options.Now.Given()
 	_, existed := os.Stat(data)
 	if err := prepareFolder(data); err != nil {
 		return r, err

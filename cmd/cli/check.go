@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -520,10 +521,7 @@ func printPermission(w io.Writer, p lesson.Permission) {
 	if place == "" {
 		place = "every folder of " + p.Project
 	}
-	what := p.Pattern
-	if what == "" {
-		what = p.Action
-	}
+	what := cmp.Or(p.Pattern, p.Action)
 	if p.Withheld {
 		place, what = "", "(for another kind of agent)"
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"skillrouter"
 	"skillrouter/learning"
 	"skillrouter/learning/consolidate"
 	"skillrouter/learning/episode"
@@ -71,15 +72,8 @@ func (s *shell) completions(root *cobra.Command) {
 // secondWords are what the second word of a command can be.
 var secondWords = map[string][]string{
 	"check outcome":    {string(lesson.OutcomeHeeded), string(lesson.OutcomeOverridden)},
-	"lessons apply":    texts(learning.Results()),
-	"lessons validate": texts(lesson.ValidationTypes()),
-}
-
-func texts[Name ~string](all []Name) (list []string) {
-	for _, name := range all {
-		list = append(list, string(name))
-	}
-	return list
+	"lessons apply":    skillrouter.Texts(learning.Results()),
+	"lessons validate": skillrouter.Texts(lesson.ValidationTypes()),
 }
 
 // named completes what a command's first word names: by the whole command, or by the first

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"skillrouter"
 	"skillrouter/router/client"
 )
 
@@ -335,11 +336,7 @@ func choices[Name ~string](name string, p *[]Name, all []Name, help string) boun
 
 // among completes to one of several names.
 func among[Name ~string](all []Name) cobra.CompletionFunc {
-	var texts []cobra.Completion
-	for _, name := range all {
-		texts = append(texts, string(name))
-	}
-	return cobra.FixedCompletions(texts, cobra.ShellCompDirectiveNoFileComp)
+	return cobra.FixedCompletions(skillrouter.Texts(all), cobra.ShellCompDirectiveNoFileComp)
 }
 
 // lifetime binds a flag to a time, which may be given as seconds too.

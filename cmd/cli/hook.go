@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"skillrouter"
 	"skillrouter/cmd/history"
 	"skillrouter/cmd/hook"
 	"skillrouter/cmd/hook/offline"
@@ -45,10 +46,7 @@ written and the exit code is 0. --verbose says why on standard error.`
 func (s *shell) hookCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "hook EVENT [--for AGENT]", Short: "Answer an agent's hook; run by agents", Long: hookUsage,
-		Args: cobra.ExactArgs(1), ValidArgs: []string{},
-	}
-	for _, event := range hook.Events() {
-		cmd.ValidArgs = append(cmd.ValidArgs, string(event))
+		Args: cobra.ExactArgs(1), ValidArgs: skillrouter.Texts(hook.Events()),
 	}
 	h := respond.New(s.hookProcess())
 	h.Flags().VisitAll(func(f *flag.Flag) { cmd.Flags().AddGoFlag(f) })

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"skillrouter"
 	"skillrouter/learning"
 	"skillrouter/learning/lesson"
 	"skillrouter/router/client"
@@ -169,11 +170,7 @@ func lessonStanding(l lesson.Lesson) string {
 
 // names lists an enumeration for a flag's help.
 func names[Name ~string](all []Name) string {
-	texts := make([]string, len(all))
-	for i, name := range all {
-		texts[i] = string(name)
-	}
-	return strings.Join(texts, ", ")
+	return strings.Join(skillrouter.Texts(all), ", ")
 }
 
 func (s *shell) lessonsReview() *cobra.Command {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"skillrouter"
 	"skillrouter/learning/lesson"
 	"skillrouter/router"
 	"skillrouter/router/client"
@@ -98,12 +99,7 @@ func (s *shell) memoryStats() *cobra.Command {
 }
 
 // clearable are the names of what can be cleared.
-func clearable() (types []string) {
-	for _, t := range kind.Clearable() {
-		types = append(types, string(t))
-	}
-	return types
-}
+func clearable() []string { return skillrouter.Texts(kind.Clearable()) }
 
 func (s *shell) memoryClear() *cobra.Command {
 	var request router.ClearRequest

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -245,10 +246,7 @@ type shResult struct {
 
 // sh executes a step's command line and shows its output as it comes.
 func (r *procedureRun) sh(ctx context.Context, step procedure.RunStep) (*procedure.StepReport, error) {
-	limit := time.Duration(step.Timeout) * time.Second
-	if limit == 0 {
-		limit = procedure.DefaultStepTimeout * time.Second
-	}
+	limit := cmp.Or(time.Duration(step.Timeout)*time.Second, procedure.DefaultStepTimeout*time.Second)
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	var stdout, stderr tail

@@ -79,9 +79,7 @@ then 1 if there was something to do.`,
 	}, u.run)
 	cmd.AddCommand(s.setupGit())
 	cmd.Flags().Lookup("project").NoOptDefVal = here
-	for _, agent := range setup.Agents() {
-		cmd.ValidArgs = append(cmd.ValidArgs, string(agent))
-	}
+	cmd.ValidArgs = skillrouter.Texts(setup.Agents())
 	return cmd
 }
 

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -57,10 +58,7 @@ func (u *settingUp) codexTrust(ctx context.Context, target setup.Target) checkIt
 		item.Said = "codex is not in PATH, and only it can tell which hooks it trusts"
 		return item
 	}
-	dir := target.Dir
-	if dir == "" {
-		dir = target.Home
-	}
+	dir := cmp.Or(target.Dir, target.Home)
 	hooks, warnings, err := codexHooks(ctx, program, dir)
 	if err != nil {
 		item.Said = fmt.Sprintf("codex does not say which hooks it trusts: %s", respond.OneLine(err.Error(), respond.MaxVerdictText))

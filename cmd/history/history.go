@@ -405,9 +405,7 @@ func (p *part) send(ctx context.Context, end int64, file io.ReaderAt) error {
 	if file != nil {
 		p.source.Tail = tail(file, end)
 	}
-	if p.session == "" {
-		p.session = "none"
-	}
+	p.session = cmp.Or(p.session, "none")
 	return p.flush(ctx, &p.source)
 }
 

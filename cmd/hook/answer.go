@@ -1,9 +1,6 @@
 package hook
 
-import (
-	"bytes"
-	"encoding/json"
-)
+import "skillrouter"
 
 // Verdict is what the guard says of a tool's use.
 type Verdict int
@@ -162,11 +159,9 @@ func (d Dialect) Inject(event Event, text string) Answer {
 
 // written is an answer of one JSON object on one line.
 func written(object map[string]any) Answer {
-	var out bytes.Buffer
-	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false) // the marks of the fence stay readable
-	if err := encoder.Encode(object); err != nil {
+	text, err := skillrouter.PlainJSON(object) // the marks of the fence stay readable
+	if err != nil {
 		return Answer{}
 	}
-	return Answer{Out: out.String()}
+	return Answer{Out: string(text) + "\n"}
 }

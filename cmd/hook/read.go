@@ -2,6 +2,7 @@ package hook
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -86,9 +87,7 @@ func Read(event Event, text []byte) (Call, error) {
 	if event == SessionEnd || event == PreCompact {
 		c.Messages, c.Partial = m.Messages, m.Partial
 	}
-	if c.Session == "" {
-		c.Session = m.Conversation
-	}
+	c.Session = cmp.Or(c.Session, m.Conversation)
 	if c.Dir == "" && len(m.Roots) > 0 {
 		c.Dir = m.Roots[0]
 	}

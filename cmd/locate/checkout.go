@@ -1,10 +1,11 @@
 package locate
 
 import (
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"skillrouter"
 )
 
 // maxGitFile bounds each file of git's that is read, in bytes: one names a
@@ -127,12 +128,7 @@ func readSmall(name string) string {
 	if err != nil || !info.Mode().IsRegular() {
 		return ""
 	}
-	file, err := os.Open(name)
-	if err != nil {
-		return ""
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, maxGitFile))
+	text, err := skillrouter.ReadHead(name, maxGitFile)
 	if err != nil {
 		return ""
 	}

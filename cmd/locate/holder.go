@@ -3,11 +3,11 @@ package locate
 import (
 	"bytes"
 	"encoding/json"
-	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
+
+	"skillrouter"
 )
 
 // LockName is the file in the data folder that names the process that holds it.
@@ -37,13 +37,8 @@ func (h Holder) URL() string {
 // zero Holder if it names none. The file can outlive a process that was
 // killed: what it says is where to look, not that somebody is there.
 func ReadHolder(dir string) (Holder, error) {
-	file, err := os.Open(filepath.Join(dir, LockName))
-	if err != nil {
-		return Holder{}, err
-	}
-	defer file.Close()
 	var h Holder
-	text, err := io.ReadAll(io.LimitReader(file, MaxHolder))
+	text, err := skillrouter.ReadHead(filepath.Join(dir, LockName), MaxHolder)
 	if err != nil || len(bytes.TrimSpace(text)) == 0 {
 		return Holder{}, err
 	}

@@ -1,10 +1,11 @@
 package process
 
 import (
-	"io"
 	"os"
 	"strconv"
 	"strings"
+
+	"skillrouter"
 )
 
 func parent() int { return os.Getppid() }
@@ -32,12 +33,7 @@ func look(pid int) (one Ancestor, above int, ok bool) {
 }
 
 func readSome(name string) string {
-	file, err := os.Open(name)
-	if err != nil {
-		return ""
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, maxArgsText))
+	text, err := skillrouter.ReadHead(name, maxArgsText)
 	if err != nil {
 		return ""
 	}

@@ -149,11 +149,9 @@ func (c Content) vars() map[string]string {
 }
 
 func asJSON(value any) string {
-	var out strings.Builder
-	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil {
+	text, err := skillrouter.PlainJSON(value)
+	if err != nil {
 		panic("setup: " + err.Error()) // strings and numbers
 	}
-	return strings.TrimSpace(out.String())
+	return string(text)
 }

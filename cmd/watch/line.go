@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -168,9 +169,6 @@ func WriteLine(w io.Writer, e feed.Event) {
 	if where != "" {
 		where = " in " + where
 	}
-	who := shown(e.Agent)
-	if who == "" {
-		who = "-"
-	}
+	who := cmp.Or(shown(e.Agent), "-")
 	fmt.Fprintf(w, "%s  %s%s  %s\n", e.At.Local().Format(time.TimeOnly), who, where, Line(e))
 }

@@ -1,6 +1,7 @@
 package consolidate
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -200,10 +201,7 @@ func typo(a, b *ruleRun) bool {
 
 // fixEpisode tells of a failure and its fix.
 func fixEpisode(failed *ruleRun, end happening, steps []string, cause string, progress bool) *episode.Draft {
-	symptom := failed.symptom
-	if symptom == "" {
-		symptom = "it failed"
-	}
+	symptom := cmp.Or(failed.symptom, "it failed")
 	then := end.quote
 	if end.command != nil {
 		then = end.command.text

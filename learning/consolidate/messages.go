@@ -1,6 +1,7 @@
 package consolidate
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 	"time"
@@ -138,9 +139,7 @@ func turnsOf(list []message) ([]Turn, error) {
 				continue // nobody said it
 			}
 			inner := *m.Message
-			if inner.Role == "" {
-				inner.Role = m.Type
-			}
+			inner.Role = cmp.Or(inner.Role, m.Type)
 			m = inner
 		case m.Payload != nil && m.Type == "event_msg" && m.Payload.Type == "item_completed":
 			said = m.Payload.Item.turns()

@@ -1,6 +1,7 @@
 package consolidate
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -54,9 +55,7 @@ func readLabelled(text string) ([]Turn, error) {
 		if content == "" {
 			return nil
 		}
-		if role == "" {
-			role = roleAssistant
-		}
+		role = cmp.Or(role, roleAssistant)
 		if len(turns) == MaxTurns {
 			return tooManyTurns()
 		}

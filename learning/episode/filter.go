@@ -95,22 +95,11 @@ func check(draft Draft) error {
 	); err != nil {
 		return err
 	}
-	if draft.Importance == nil {
-		return nil
-	}
-	return skillrouter.CheckRange("importance", *draft.Importance, 0, 1)
+	return skillrouter.CheckOptionalRange("importance", draft.Importance, 0, 1)
 }
 
 func checkFilter(filter Filter) error {
-	if err := CheckSession(filter.SessionID); err != nil {
-		return err
-	}
-	if filter.AgentID != "" {
-		if err := skillrouter.CheckAgentID("agent_id", filter.AgentID); err != nil {
-			return err
-		}
-	}
-	if err := skillrouter.CheckName("project", filter.Project); err != nil {
+	if err := cmp.Or(CheckSession(filter.SessionID), skillrouter.CheckOptionalAgent("agent_id", filter.AgentID), skillrouter.CheckName("project", filter.Project)); err != nil {
 		return err
 	}
 	if filter.EventType != "" {
@@ -118,8 +107,5 @@ func checkFilter(filter Filter) error {
 			return err
 		}
 	}
-	if err := skillrouter.CheckName("event", filter.Event); err != nil {
-		return err
-	}
-	return learning.CheckSpan(filter.Since, filter.Until)
+	return cmp.Or(skillrouter.CheckName("event", filter.Event), learning.CheckSpan(filter.Since, filter.Until))
 }

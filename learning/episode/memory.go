@@ -56,12 +56,8 @@ func Prepare(draft Draft, at time.Time) (e Episode, err error) {
 	e.Context = redaction.JSON(e.Context)
 	draft.Title, draft.Content = e.Title, e.Content
 	if e.Event != "" {
-		if draft.EventType == "" {
-			draft.EventType = EventOutcome
-		}
-		if draft.Title == "" {
-			draft.Title = e.Event
-		}
+		draft.EventType = cmp.Or(draft.EventType, EventOutcome)
+		draft.Title = cmp.Or(draft.Title, e.Event)
 		if draft.Content == "" {
 			if draft.Content = e.rendered(); draft.Content == "" {
 				draft.Content = draft.Title

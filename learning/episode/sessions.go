@@ -1,6 +1,7 @@
 package episode
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -128,9 +129,7 @@ func (s *sessions) lookup(ctx context.Context, agent string, at time.Time) (sess
 
 // sessionName makes a new session's id, such as builder-20261121T064122.315Z.
 func sessionName(agent string, at time.Time) string {
-	if agent == "" {
-		agent = "session"
-	}
+	agent = cmp.Or(agent, "session")
 	return agent + "-" + at.UTC().Format("20060102T150405.000Z")
 }
 

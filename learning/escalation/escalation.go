@@ -69,9 +69,7 @@ func LoadRules(name string, text []byte, options Options) (*Rules, error) {
 	if err != nil {
 		return nil, err
 	}
-	if options.Log == nil {
-		options.Log = slog.New(slog.DiscardHandler)
-	}
+	options.Log = skillrouter.GivenLog(options.Log)
 	r := &Rules{supervisors: map[string]string{}, log: options.Log}
 	for domain, agent := range options.Supervisors {
 		if err := skillrouter.CheckAgentID("escalation.supervisors", agent); err != nil {

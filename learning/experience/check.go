@@ -1,7 +1,6 @@
 package experience
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
@@ -44,13 +43,9 @@ func prepare(draft Draft, author string) (p prepared, err error) {
 	if err := cmp.Or(
 		skillrouter.CheckName("server_name", draft.ServerName),
 		skillrouter.CheckOneOf("outcome", draft.Outcome, learning.Results()),
+		skillrouter.CheckOptionalRange("quality_score", draft.QualityScore, 0, 1),
 	); err != nil {
 		return p, err
-	}
-	if draft.QualityScore != nil {
-		if err := skillrouter.CheckRange("quality_score", *draft.QualityScore, 0, 1); err != nil {
-			return p, err
-		}
 	}
 	if draft.DurationMS != nil {
 		if err := skillrouter.CheckRange("duration_ms", float64(*draft.DurationMS), 0, MaxDuration); err != nil {
@@ -216,7 +211,7 @@ func part[T any](c *cleaner, field string, value *T) json.RawMessage {
 	if value == nil {
 		return nil
 	}
-	text, err := plainJSON(value)
+	text, err := skillrouter.PlainJSON(value)
 	switch {
 	case err != nil:
 		c.fail(skillrouter.InvalidField(field, "holds what JSON cannot hold"))
@@ -224,15 +219,6 @@ func part[T any](c *cleaner, field string, value *T) json.RawMessage {
 		c.fail(&skillrouter.Error{Code: skillrouter.TooLarge, Field: field, Message: "is longer than 65536 bytes of JSON"})
 	}
 	return text
-}
-
-// plainJSON is value as JSON, without the escapes that only HTML needs.
-func plainJSON(value any) ([]byte, error) {
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	err := encoder.Encode(value)
-	return bytes.TrimRight(b.Bytes(), "\n"), err
 }
 
 // checkFilter checks what a client asks for, and sets its limit.

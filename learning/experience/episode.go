@@ -21,7 +21,7 @@ func experienceEpisode(e Experience, problem *Problem, solution *Solution, metad
 	}
 	object := func(name string, members map[string]any) {
 		if len(members) > 0 {
-			text, _ := plainJSON(members) // it was marshalled before
+			text, _ := skillrouter.PlainJSON(members) // it was marshalled before
 			line(name, string(text))
 		}
 	}

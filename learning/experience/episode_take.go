@@ -121,15 +121,13 @@ func take(x Experience, author string, at time.Time) (t takenEpisode, err error)
 			}
 		}
 	}
-	for _, score := range []struct {
-		field string
-		value float64
-	}{
-		{"novelty_score", x.Novelty}, {"effectiveness_score", x.Effectiveness}, {"generalizability_score", x.Generalizability}, {"utility_score", x.Utility},
-	} {
-		if err := skillrouter.CheckRange("experience."+score.field, score.value, 0, 1); err != nil {
-			return t, err
-		}
+	if err := cmp.Or(
+		skillrouter.CheckRange("experience.novelty_score", x.Novelty, 0, 1),
+		skillrouter.CheckRange("experience.effectiveness_score", x.Effectiveness, 0, 1),
+		skillrouter.CheckRange("experience.generalizability_score", x.Generalizability, 0, 1),
+		skillrouter.CheckRange("experience.utility_score", x.Utility, 0, 1),
+	); err != nil {
+		return t, err
 	}
 	p, err := prepare(draft, author)
 	if err != nil {

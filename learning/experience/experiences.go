@@ -201,9 +201,7 @@ func (x *Experiences) Patterns(ctx context.Context, filter lesson.PatternFilter)
 
 // checkListing checks what patterns are asked for, and sets its limit.
 func checkListing(filter *lesson.PatternFilter) error {
-	if filter.Limit == 0 {
-		filter.Limit = MaxShown
-	}
+	filter.Limit = cmp.Or(filter.Limit, MaxShown)
 	if filter.Limit < 1 || filter.Limit > MaxShown {
 		return skillrouter.InvalidField("limit", "must lie between 1 and %d", MaxShown)
 	}

@@ -1,6 +1,7 @@
 package fact
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -59,10 +60,7 @@ func (f *Facts) clearOnce(ctx context.Context, clearing Clearing, limit int) (li
 			if fact.Live(at) {
 				live++
 			}
-			agent := by
-			if agent == "" {
-				agent = fact.Author
-			}
+			agent := cmp.Or(by, fact.Author)
 			if err := addEvent(tx, EventDeleted, fact, agent, at); err != nil {
 				return err
 			}

@@ -334,10 +334,7 @@ func (f *Facts) forget(ctx context.Context, ref Ref, check func(tx Tx, old Fact)
 			}
 			return nil // it fell away before, and what it was is deleted now
 		}
-		agent := writer.AgentID
-		if agent == "" {
-			agent = old.Author
-		}
+		agent := cmp.Or(writer.AgentID, old.Author)
 		return addEvent(tx, EventDeleted, old, agent, f.now.Stamp())
 	}, func() {
 		f.recent.drop(id)

@@ -103,12 +103,8 @@ func (g *Gaps) List(ctx context.Context, query GapQuery) (GapPage, error) {
 }
 
 func checkGapQuery(query *GapQuery) (err error) {
-	if query.Status == "" {
-		query.Status = GapOpen
-	}
-	if query.Order == "" {
-		query.Order = GapsRecent
-	}
+	query.Status = cmp.Or(query.Status, GapOpen)
+	query.Order = cmp.Or(query.Order, GapsRecent)
 	if err = cmp.Or(
 		skillrouter.CheckOneOf("status", query.Status, GapStatuses()),
 		skillrouter.CheckOneOf("order", query.Order, []GapOrder{GapsRecent, GapsOften}),

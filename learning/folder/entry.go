@@ -143,9 +143,7 @@ func (e Entry) Hash() string {
 	for _, list := range []*[]string{
 		&e.Tags, &e.SourceCaseIDs, &e.Extra.Alternatives, &e.Extra.RelatedFiles, &e.Extra.RelatedCommands, &e.Extra.Contexts,
 	} {
-		if *list == nil {
-			*list = []string{}
-		}
+		*list = skillrouter.GivenList(*list)
 	}
 	text, err := json.Marshal(e)
 	if err != nil {

@@ -2,6 +2,7 @@ package folder
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -124,12 +125,10 @@ func Parse(file []byte, place lesson.Level, domain string) (Entry, error) {
 	if err := decode(matter, &f); err != nil {
 		return Entry{}, err
 	}
-	if domain == "" {
-		domain = DefaultDomain
-	}
+	domain = cmp.Or(domain, DefaultDomain)
 	e := Entry{
-		ID: string(f.ID), Level: lesson.Level(first(string(f.Level), string(place))),
-		Status: lesson.Status(first(string(f.Status), string(lesson.StatusCandidate))),
+		ID: string(f.ID), Level: lesson.Level(cmp.Or(string(f.Level), string(place))),
+		Status: lesson.Status(cmp.Or(string(f.Status), string(lesson.StatusCandidate))),
 		Tags:   f.Tags, SourceCaseIDs: f.SourceCaseIDs, Title: string(f.Title), Summary: string(f.Summary),
 		Extra: plain(domain), Body: body,
 	}
@@ -145,7 +144,7 @@ func Parse(file []byte, place lesson.Level, domain string) (Entry, error) {
 		return Entry{}, err
 	}
 	if e.Title == "" {
-		e.Title = first(heading(body), e.ID)
+		e.Title = cmp.Or(heading(body), e.ID)
 	}
 	f.Own.over(&e.Extra)
 	return e, e.check()
@@ -290,16 +289,6 @@ func heading(body string) string {
 		}
 		if line != "" {
 			return ""
-		}
-	}
-	return ""
-}
-
-// first returns the first text that is not empty.
-func first(texts ...string) string {
-	for _, s := range texts {
-		if s != "" {
-			return s
 		}
 	}
 	return ""

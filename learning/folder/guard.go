@@ -1,6 +1,7 @@
 package folder
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -105,18 +106,14 @@ func Guard(ctx context.Context, root string, policy Policy, task string, options
 	if err := skillrouter.CheckRequired("task", task, MaxTask); err != nil {
 		return out, "", err
 	}
-	if options.Mode == "" {
-		options.Mode = policy.Mode
-	}
+	options.Mode = cmp.Or(options.Mode, policy.Mode)
 	if err := skillrouter.CheckOneOf("mode", options.Mode, Modes()); err != nil {
 		return out, "", err
 	}
 	if options.Now == nil {
 		options.Now = time.Now
 	}
-	if options.GateTime == 0 {
-		options.GateTime = DefaultGateTime
-	}
+	options.GateTime = cmp.Or(options.GateTime, DefaultGateTime)
 	absolute, err := filepath.Abs(root)
 	if err != nil {
 		return out, "", skillrouter.Wrap(skillrouter.Invalid, err, "the folder %s cannot be found", root)

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"skillrouter"
 )
 
 // maxArtifact bounds what is read of a preflight, in bytes.
@@ -41,9 +43,7 @@ func (g *guarding) preflight(root *os.Root, now time.Time) ([]Match, []Finding) 
 			name, latest, matches = candidate, made, p.Matches
 		}
 	}
-	if matches == nil {
-		matches = []Match{}
-	}
+	matches = skillrouter.GivenList(matches)
 	if !on(rule.Required) || !on(g.policy.DeterministicChecks.RequirePreflightArtifact) {
 		return matches, nil
 	}

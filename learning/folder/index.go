@@ -61,8 +61,8 @@ type Listed struct {
 // listed is what an index says of an entry.
 func listed(e Entry) Listed {
 	l := Listed{
-		ID: e.ID, Level: e.Level, Status: e.Status, Tags: present(slices.Sorted(slices.Values(e.Tags))), Confidence: e.Confidence, Transferability: e.Transferability,
-		SourceCaseIDs: present(e.SourceCaseIDs), Title: e.Title, Summary: e.Summary,
+		ID: e.ID, Level: e.Level, Status: e.Status, Tags: skillrouter.GivenList(slices.Sorted(slices.Values(e.Tags))), Confidence: e.Confidence, Transferability: e.Transferability,
+		SourceCaseIDs: skillrouter.GivenList(e.SourceCaseIDs), Title: e.Title, Summary: e.Summary,
 	}
 	if e.LastValidatedAt != "" {
 		l.LastValidatedAt = &e.LastValidatedAt
@@ -144,14 +144,6 @@ func readIndex(text []byte) (Index, error) {
 
 // rank is a level's place among the levels, the least general first.
 func rank(level lesson.Level) int { return slices.Index(lesson.Levels(), level) }
-
-// present is a list that JSON shows as one, also if it is empty.
-func present(items []string) []string {
-	if items == nil {
-		return []string{}
-	}
-	return items
-}
 
 // stamp is a time as the files have it.
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }

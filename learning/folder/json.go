@@ -2,6 +2,7 @@ package folder
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -80,7 +81,7 @@ func unknownNames(value any, t reflect.Type, path string) (unknown []string) {
 			field, known := t.FieldByNameFunc(func(f string) bool {
 				field, _ := t.FieldByName(f)
 				tag, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-				return strings.EqualFold(first(tag, f), name) && tag != "-"
+				return strings.EqualFold(cmp.Or(tag, f), name) && tag != "-"
 			})
 			if !known {
 				unknown = append(unknown, path+name)

@@ -125,7 +125,7 @@ func (n *note) draft(domain string, ids map[string]int) (lesson.Draft, error) {
 		title = bare
 	}
 	if title == "" {
-		title = opening(first(context, n.text(partSolution), n.text(partCause), n.text(partPrevention), n.text(partAction), n.text(partAlternative), n.text(partOutcome), strings.Join(n.commands, " ")))
+		title = opening(cmp.Or(context, n.text(partSolution), n.text(partCause), n.text(partPrevention), n.text(partAction), n.text(partAlternative), n.text(partOutcome), strings.Join(n.commands, " ")))
 	}
 	line := strings.Join(strings.Fields(strings.Map(printable, title)), " ")
 	if short := clip(line, maxNoteTitle); short != line {
@@ -134,7 +134,7 @@ func (n *note) draft(domain string, ids map[string]int) (lesson.Draft, error) {
 	}
 	confidence := lesson.DefaultConfidence
 	d := lesson.Draft{
-		Type: learning.LessonDiscovery, Domain: first(domain, n.domain(), DefaultDomain), Category: NotesCategory, Title: line, Severity: n.severity, Level: lesson.LevelCase,
+		Type: learning.LessonDiscovery, Domain: cmp.Or(domain, n.domain(), DefaultDomain), Category: NotesCategory, Title: line, Severity: n.severity, Level: lesson.LevelCase,
 		RootCause: n.text(partCause), Action: n.text(partAction), Outcome: n.text(partOutcome), Confidence: &confidence,
 	}
 	d.Solution = n.text(partSolution)

@@ -2,6 +2,7 @@ package folder
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -160,19 +161,19 @@ func (c *Command) UnmarshalJSON(text []byte) error {
 // may be another tool's: it is named in Unknown.
 func ReadPolicy(root, name string) (Policy, error) {
 	var policy Policy
-	text, err := readNamed(root, first(name, PolicyName), maxPolicy)
+	text, err := readNamed(root, cmp.Or(name, PolicyName), maxPolicy)
 	switch {
 	case name == "" && missing(err):
 	case err != nil:
-		return policy, skillrouter.Wrap(skillrouter.Invalid, err, "the policy %s cannot be read: %s", first(name, PolicyName), reason(err))
+		return policy, skillrouter.Wrap(skillrouter.Invalid, err, "the policy %s cannot be read: %s", cmp.Or(name, PolicyName), reason(err))
 	default:
 		if policy.Unknown, err = tolerant(text, &policy); err != nil {
-			return policy, skillrouter.Wrap(skillrouter.Invalid, err, "the policy %s is refused: %s", first(name, PolicyName), strings.TrimPrefix(err.Error(), "json: "))
+			return policy, skillrouter.Wrap(skillrouter.Invalid, err, "the policy %s is refused: %s", cmp.Or(name, PolicyName), strings.TrimPrefix(err.Error(), "json: "))
 		}
 	}
 	if err := policy.complete(); err != nil {
 		coded, _ := errors.AsType[*skillrouter.Error](err)
-		return policy, skillrouter.Errorf(skillrouter.Invalid, "the policy %s is refused: %s %s", first(name, PolicyName), coded.Field, coded.Message)
+		return policy, skillrouter.Errorf(skillrouter.Invalid, "the policy %s is refused: %s %s", cmp.Or(name, PolicyName), coded.Field, coded.Message)
 	}
 	return policy, nil
 }
@@ -188,9 +189,9 @@ func (p *Policy) complete() error {
 	if err := skillrouter.CheckOneOf("mode", p.Mode, Modes()); err != nil {
 		return err
 	}
-	p.Lessons.Root = first(p.Lessons.Root, "lessons")
-	p.Lessons.IndexPath = first(p.Lessons.IndexPath, filepath.ToSlash(filepath.Join(p.Lessons.Root, IndexName)))
-	p.Lessons.FallbackHeadingsPath = first(p.Lessons.FallbackHeadingsPath, "LESSONS.md")
+	p.Lessons.Root = cmp.Or(p.Lessons.Root, "lessons")
+	p.Lessons.IndexPath = cmp.Or(p.Lessons.IndexPath, filepath.ToSlash(filepath.Join(p.Lessons.Root, IndexName)))
+	p.Lessons.FallbackHeadingsPath = cmp.Or(p.Lessons.FallbackHeadingsPath, "LESSONS.md")
 	for _, bound := range []struct {
 		field     string
 		n         *int
@@ -217,13 +218,11 @@ func (p *Policy) complete() error {
 			return skillrouter.InvalidField("requiredDocs", "must hold paths within the repository")
 		}
 	}
-	p.Preflight.ArtifactGlob = first(p.Preflight.ArtifactGlob, preflightPlace+"/preflight_*.json")
+	p.Preflight.ArtifactGlob = cmp.Or(p.Preflight.ArtifactGlob, preflightPlace+"/preflight_*.json")
 	if _, err := filepath.Match(p.Preflight.ArtifactGlob, "x"); err != nil || !filepath.IsLocal(filepath.FromSlash(p.Preflight.ArtifactGlob)) {
 		return skillrouter.InvalidField("preflight.artifactGlob", "must be a pattern of paths within the repository")
 	}
-	if p.Preflight.MaxAgeHours == 0 {
-		p.Preflight.MaxAgeHours = defaultMaxAgeHours
-	}
+	p.Preflight.MaxAgeHours = cmp.Or(p.Preflight.MaxAgeHours, defaultMaxAgeHours)
 	if err := skillrouter.CheckRange("preflight.maxAgeHours", p.Preflight.MaxAgeHours, 0, 24*3650); err != nil {
 		return err
 	}
@@ -249,15 +248,13 @@ func (r *SemanticReview) complete() error {
 	if r.TimeoutSec == 0 {
 		r.TimeoutSec = defaultReviewTime.Seconds()
 	}
-	if err := skillrouter.CheckRange("semanticReview.timeoutSec", r.TimeoutSec, 0.001, longestReview.Seconds()); err != nil {
+	if err := cmp.Or(
+		skillrouter.CheckRange("semanticReview.timeoutSec", r.TimeoutSec, 0.001, longestReview.Seconds()),
+		skillrouter.CheckEach("semanticReview.blockOnSeverity", r.BlockOnSeverity, Ratings()),
+	); err != nil {
 		return err
 	}
-	for _, rating := range r.BlockOnSeverity {
-		if err := skillrouter.CheckOneOf("semanticReview.blockOnSeverity", rating, Ratings()); err != nil {
-			return err
-		}
-	}
-	r.Engine = first(r.Engine, EngineCommand)
+	r.Engine = cmp.Or(r.Engine, EngineCommand)
 	return nil
 }
 

@@ -278,7 +278,7 @@ func headingMatches(root, name string, words []taskWord, top int) (fits, latest 
 	}
 	for _, h := range headings(text) {
 		m := Match{
-			ID: fmt.Sprintf("%s-%d", first(slug(h.title), "heading"), h.line), Level: lesson.LevelCase, Status: lesson.StatusCandidate,
+			ID: fmt.Sprintf("%s-%d", cmp.Or(slug(h.title), "heading"), h.line), Level: lesson.LevelCase, Status: lesson.StatusCandidate,
 			Title: h.title, Path: fmt.Sprintf("%s#L%d", name, h.line), Reason: "latest heading; none fits the task",
 		}
 		latest = append(latest, m)

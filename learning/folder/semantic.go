@@ -167,9 +167,7 @@ func worst(findings []ReviewFinding, max int) []ReviewFinding {
 	skillrouter.SortStable(kept, func(a, b ReviewFinding) int {
 		return cmp.Compare(slices.Index(Ratings(), b.Severity), slices.Index(Ratings(), a.Severity))
 	})
-	if kept == nil {
-		kept = []ReviewFinding{}
-	}
+	kept = skillrouter.GivenList(kept)
 	return kept[:min(len(kept), max)]
 }
 

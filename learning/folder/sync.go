@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -43,9 +44,7 @@ func Sync(ctx context.Context, dir *Dir, service lesson.Service, settings Settin
 	if err != nil {
 		return Result{}, err
 	}
-	if settings.Domain == "" {
-		settings.Domain = state.Domain
-	}
+	settings.Domain = cmp.Or(settings.Domain, state.Domain)
 	scan, err := dir.Scan(settings.Domain)
 	if err != nil {
 		return Result{}, err
@@ -87,11 +86,7 @@ func Sync(ctx context.Context, dir *Dir, service lesson.Service, settings Settin
 		s.result.Notes = append(s.result.Notes, "what was agreed on could not be written to the folder: "+reason(saved))
 	}
 	if err == nil && settings.Direction != ToRouter {
-		var files []File
-		for _, f := range s.files {
-			files = append(files, f)
-		}
-		s.result.Index, err = dir.WriteIndex(dir.Index(files, now))
+		s.result.Index, err = dir.WriteIndex(dir.Index(slices.Collect(maps.Values(s.files)), now))
 	}
 	return s.result, err
 }

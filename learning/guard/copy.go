@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"skillrouter"
 	"skillrouter/learning/guard/rule"
 )
 
@@ -48,9 +49,4 @@ func (g *Guards) Copy() rule.Copy {
 func (g *Guards) Changed() <-chan struct{} { return g.changed }
 
 // tell says that the rules have changed; g.mu is held.
-func (g *Guards) tell() {
-	select {
-	case g.changed <- struct{}{}:
-	default: // it is known already
-	}
-}
+func (g *Guards) tell() { skillrouter.Nudge(g.changed) }

@@ -4,6 +4,7 @@
 package guard
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"slices"
@@ -202,13 +203,8 @@ func withoutNUL(a rule.Action) error {
 // checkProposal refuses what no check could be of. It is sparing: an action
 // that is refused here is an action that nobody judged.
 func checkProposal(a rule.Action) error {
-	if err := rule.CheckAction(a); err != nil {
+	if err := cmp.Or(rule.CheckAction(a), skillrouter.CheckNames("tool", a.Tool, "domain", a.Domain, "project", a.Project)); err != nil {
 		return err
-	}
-	for field, value := range map[string]string{"tool": a.Tool, "domain": a.Domain, "project": a.Project} {
-		if err := skillrouter.CheckName(field, value); err != nil {
-			return err
-		}
 	}
 	for field, value := range map[string]string{"proposed_action": a.Command, "context": a.Context} {
 		if len(value) > MaxProposal {
@@ -226,9 +222,7 @@ func (g *Guards) fill(matches []rule.Match, at time.Time) {
 		if kept := g.rules[matches[i].RuleID]; kept != nil {
 			matches[i].Confidence = kept.belief.At(at)
 		}
-		if matches[i].Alternatives == nil {
-			matches[i].Alternatives = []string{}
-		}
+		matches[i].Alternatives = skillrouter.GivenList(matches[i].Alternatives)
 	}
 }
 
@@ -284,15 +278,11 @@ func (g *Guards) Rules(ctx context.Context, filter RuleFilter) (RulePage, error)
 	if err != nil {
 		return RulePage{}, err
 	}
-	if filter.Severity != "" {
-		if err := skillrouter.CheckOneOf("severity", filter.Severity, learning.Severities()); err != nil {
-			return RulePage{}, err
-		}
-	}
-	if filter.Source != "" {
-		if err := skillrouter.CheckOneOf("source", filter.Source, []string{RuleOfLesson, RuleOfPattern, RuleBuiltin, RuleOfPack}); err != nil {
-			return RulePage{}, err
-		}
+	if err := cmp.Or(
+		skillrouter.CheckOptional("severity", filter.Severity, learning.Severities()),
+		skillrouter.CheckOptional("source", filter.Source, []string{RuleOfLesson, RuleOfPattern, RuleBuiltin, RuleOfPack}),
+	); err != nil {
+		return RulePage{}, err
 	}
 	fitting := g.fitting(filter)
 	page := RulePage{Rules: []Rule{}, Total: len(fitting)}

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"log/slog"
@@ -103,10 +104,7 @@ func (l *ledger) enter(record lesson.CheckRecord) (entered bool, note string) {
 		l.oldest = time.Now()
 	}
 	l.pending = append(l.pending, record)
-	select {
-	case l.kick <- struct{}{}:
-	default: // somebody knows already
-	}
+	skillrouter.Nudge(l.kick)
 	switch {
 	case l.failing != "":
 		return true, "this check is not in the ledger yet: " + l.failing
@@ -336,43 +334,42 @@ func keepable(text string, most int) string {
 	return text
 }
 
+// readCursor returns the number that a page goes on before; 0 if the cursor is empty, for the first one.
+func readCursor(cursor string) (int64, error) {
+	if cursor == "" {
+		return 0, nil
+	}
+	before, err := strconv.ParseInt(cursor, 10, 64)
+	if err != nil || before < 1 {
+		return 0, skillrouter.InvalidField("cursor", "is none that a page was answered with")
+	}
+	return before, nil
+}
+
 // Ledger implements Service. It needs ScopeRead, and shows each agent its own actions.
 func (g *Guards) Ledger(ctx context.Context, filter lesson.LedgerFilter) (LedgerPage, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), skillrouter.CheckNames("agent", filter.Agent, "project", filter.Project)); err != nil {
 		return LedgerPage{}, err
-	}
-	for field, value := range map[string]string{"agent": filter.Agent, "project": filter.Project} {
-		if err := skillrouter.CheckName(field, value); err != nil {
-			return LedgerPage{}, err
-		}
 	}
 	if filter.RuleID != "" {
 		if err := learning.CheckID("rule_id", filter.RuleID); err != nil {
 			return LedgerPage{}, err
 		}
 	}
-	if filter.Decision != "" {
-		if err := skillrouter.CheckOneOf("decision", filter.Decision, []rule.Decision{rule.DecisionAllow, rule.DecisionWarn, rule.DecisionBlock}); err != nil {
-			return LedgerPage{}, err
-		}
-	}
-	if filter.Outcome != "" {
-		if err := skillrouter.CheckOneOf("outcome", filter.Outcome, lesson.Outcomes()); err != nil {
-			return LedgerPage{}, err
-		}
-	}
-	if err := learning.CheckSpan(filter.Since, filter.Until); err != nil {
+	if err := cmp.Or(
+		skillrouter.CheckOptional("decision", filter.Decision, []rule.Decision{rule.DecisionAllow, rule.DecisionWarn, rule.DecisionBlock}),
+		skillrouter.CheckOptional("outcome", filter.Outcome, lesson.Outcomes()),
+		learning.CheckSpan(filter.Since, filter.Until),
+	); err != nil {
 		return LedgerPage{}, err
 	}
 	limit, err := skillrouter.Limit(filter.Limit, DefaultRuleLimit, learning.MaxLimit)
 	if err != nil {
 		return LedgerPage{}, err
 	}
-	var before int64
-	if filter.Cursor != "" {
-		if before, err = strconv.ParseInt(filter.Cursor, 10, 64); err != nil || before < 1 {
-			return LedgerPage{}, skillrouter.InvalidField("cursor", "is none that a page was answered with")
-		}
+	before, err := readCursor(filter.Cursor)
+	if err != nil {
+		return LedgerPage{}, err
 	}
 	g.ledger.settle(ctx)
 	filter.Limit = limit + 1

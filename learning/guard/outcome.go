@@ -42,15 +42,12 @@ func (g *Guards) Outcome(ctx context.Context, draft OutcomeDraft) (Settled, erro
 }
 
 func checkOutcome(d OutcomeDraft) error {
-	if err := cmp.Or(learning.CheckID("check_id", d.CheckID), skillrouter.CheckOneOf("outcome", d.Outcome, lesson.Outcomes())); err != nil {
-		return err
-	}
-	if d.Result != "" {
-		if err := skillrouter.CheckOneOf("result", d.Result, learning.Results()); err != nil {
-			return err
-		}
-	}
-	return skillrouter.CheckText("notes", d.Notes, lesson.MaxText)
+	return cmp.Or(
+		learning.CheckID("check_id", d.CheckID),
+		skillrouter.CheckOneOf("outcome", d.Outcome, lesson.Outcomes()),
+		skillrouter.CheckOptional("result", d.Result, learning.Results()),
+		skillrouter.CheckText("notes", d.Notes, lesson.MaxText),
+	)
 }
 
 // settlement is one outcome that is being told.
@@ -91,10 +88,7 @@ func (s *settlement) decide(tx lesson.PipelineTx) error {
 	if !captain && (check.Agent == "" || !s.principal.Is(check.Agent)) {
 		return skillrouter.Errorf(skillrouter.Forbidden, "another agent made this check: only that agent or a captain may say what came of it")
 	}
-	by := s.by
-	if by == "" {
-		by = check.Agent
-	}
+	by := cmp.Or(s.by, check.Agent)
 	first := check.Outcome == ""
 	if !first {
 		switch {

@@ -262,10 +262,7 @@ func (g *Guards) ofPack(pack string, r *rule.Rule) *heldRule {
 
 // Packs implements Service. It needs ScopeRead.
 func (g *Guards) Packs(ctx context.Context, filter PackFilter) (PackList, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
-		return PackList{}, err
-	}
-	if err := skillrouter.CheckName("project", filter.Project); err != nil {
+	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), skillrouter.CheckName("project", filter.Project)); err != nil {
 		return PackList{}, err
 	}
 	list := PackList{Packs: []Pack{}}
@@ -488,19 +485,13 @@ func packNames(draft PackDraft, packs []*heldPack) (names []string, err error) {
 // Explain implements Service. It needs ScopeRead.
 func (g *Guards) Explain(ctx context.Context, action rule.Action) (Explained, error) {
 	p := skillrouter.PrincipalOf(ctx)
-	if err := p.Need(skillrouter.ScopeRead); err != nil {
-		return Explained{}, err
-	}
-	if err := checkProposal(action); err != nil {
-		return Explained{}, err
-	}
-	if err := withoutNUL(action); err != nil {
+	if err := cmp.Or(p.Need(skillrouter.ScopeRead), checkProposal(action), withoutNUL(action)); err != nil {
 		return Explained{}, err
 	}
 	verdict := g.guard.Judge(ctx, action)
 	g.fill(verdict.Matches, g.clock())
 	allowed := g.permitted(action, verdict)
-	explained := Explained{Decision: verdict.Decision, Allowed: allowed, Matches: g.explanations(action.Project, verdict.Matches), Acts: []ActRead{}, Notes: listed(verdict.Notes)}
+	explained := Explained{Decision: verdict.Decision, Allowed: allowed, Matches: g.explanations(action.Project, verdict.Matches), Acts: []ActRead{}, Notes: skillrouter.GivenList(verdict.Notes)}
 	for _, a := range rule.Acts(ctx, action) {
 		if len(explained.Acts) >= maxExplained {
 			break
@@ -551,9 +542,7 @@ func (g *Guards) explanations(project string, matches []rule.Match) []Explanatio
 				e.Pack, e.Because = p.Name, p.because(project)
 			}
 		}
-		if e.Alternatives == nil {
-			e.Alternatives = []string{}
-		}
+		e.Alternatives = skillrouter.GivenList(e.Alternatives)
 		out = append(out, e)
 	}
 	return out

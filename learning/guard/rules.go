@@ -94,9 +94,9 @@ func (k *heldRule) shown(s lesson.GuardStanding, at time.Time) Rule {
 	d := k.draft
 	r := Rule{
 		ID: d.ID, Source: k.source, Number: k.number, Title: d.Title, WhyBad: d.Reason, Severity: d.Severity, Domain: d.Domain, Category: d.Category,
-		Tags: listed(d.Tags), Commands: listed(d.Commands), TriggerPattern: d.Pattern, Alternatives: listed(d.Alternatives),
+		Tags: skillrouter.GivenList(d.Tags), Commands: skillrouter.GivenList(d.Commands), TriggerPattern: d.Pattern, Alternatives: skillrouter.GivenList(d.Alternatives),
 		Active: k.active, Deterministic: k.rule != nil && k.rule.Deterministic(), Blocks: k.blocks(), Demoted: k.demoted,
-		DemotedAt: s.DemotedAt, DemotedReason: s.DemotedReason, Forced: s.Forced, UnusedCommands: []string{}, Notes: listed(k.notes),
+		DemotedAt: s.DemotedAt, DemotedReason: s.DemotedReason, Forced: s.Forced, UnusedCommands: []string{}, Notes: skillrouter.GivenList(k.notes),
 		Confidence: k.belief.At(at), Precision: s.Precision(), TimesTriggered: s.TimesTriggered, LastTriggered: s.LastTriggered,
 		Heeded: s.Heeded, Overridden: s.Overridden, OverriddenSuccess: s.OverriddenSuccess, OverriddenFailure: s.OverriddenFailure, OverriddenPartial: s.OverriddenPartial,
 	}
@@ -107,16 +107,9 @@ func (k *heldRule) shown(s lesson.GuardStanding, at time.Time) Rule {
 		r.PatternID = d.ID
 	}
 	if k.rule != nil {
-		r.UnusedCommands = listed(k.rule.Unused())
+		r.UnusedCommands = skillrouter.GivenList(k.rule.Unused())
 	}
 	return r
-}
-
-func listed(list []string) []string {
-	if list == nil {
-		return []string{}
-	}
-	return list
 }
 
 // Load reads the rules from the database. It is called before the first check.

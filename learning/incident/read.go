@@ -3,6 +3,7 @@ package incident
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -385,10 +386,7 @@ func (r *Reader) claude(l *record) error {
 	if json.Unmarshal(l.Message.Content, &parts) != nil {
 		return nil //nolint:nilerr // prose
 	}
-	role := l.Message.Role
-	if role == "" {
-		role = l.Type
-	}
+	role := cmp.Or(l.Message.Role, l.Type)
 	for _, p := range parts {
 		switch {
 		case p.Type == "tool_use" && role == "assistant":

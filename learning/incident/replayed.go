@@ -50,9 +50,7 @@ func (n *Incidents) LastReplay(ctx context.Context) (replay StoredReplay, err er
 		return replay, err
 	}
 	replay, err = n.store.LastReplay(ctx)
-	if replay.Each == nil {
-		replay.Each = []ReplayedSession{}
-	}
+	replay.Each = skillrouter.GivenList(replay.Each)
 	return replay, err
 }
 

@@ -98,9 +98,7 @@ var _ AnswerService = (*Answered)(nil)
 // NewAnswered makes an Answered that knows what the store holds. count is told
 // of each use; it may be nil.
 func NewAnswered(ctx context.Context, store AnswerStore, count func(ids ...string), now skillrouter.Clock) (*Answered, error) {
-	if now == nil {
-		now = time.Now
-	}
+	now = now.Given()
 	if count == nil {
 		count = func(...string) {}
 	}

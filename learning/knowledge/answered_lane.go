@@ -3,6 +3,7 @@ package knowledge
 import (
 	"cmp"
 	"context"
+	"maps"
 	"math"
 	"slices"
 	"sync"
@@ -194,10 +195,7 @@ func (a *Answered) gain(ctx context.Context, hits []tfidf.Hit, request tfidf.Que
 		}
 	}
 	if len(gains) > 0 {
-		ids := make([]string, 0, len(gains))
-		for id := range gains {
-			ids = append(ids, id)
-		}
+		ids := slices.Collect(maps.Keys(gains))
 		slices.SortFunc(ids, func(x, y string) int { return cmp.Or(cmp.Compare(gains[y], gains[x]), cmp.Compare(x, y)) })
 		documents, err := read(ctx, ids[:min(len(ids), limit)])
 		if err != nil {

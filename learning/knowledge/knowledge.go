@@ -183,10 +183,7 @@ func (k *Base) show(e *Knowledge) { k.uses.Show(e.ID, &e.UseCount, &e.LastUsed) 
 
 // event tells who did it, which may be another than the author.
 func event(kind string, entry Knowledge, by skillrouter.Principal, at time.Time) skillrouter.Event {
-	agent := by.AgentID
-	if agent == "" {
-		agent = entry.Author
-	}
+	agent := cmp.Or(by.AgentID, entry.Author)
 	return skillrouter.Event{Type: kind, Subject: entry.ID, Agent: agent, Project: entry.Project, At: at}
 }
 

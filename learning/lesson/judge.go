@@ -114,10 +114,7 @@ func (l *Lessons) Apply(ctx context.Context, ref string, draft ApplicationDraft)
 	); err != nil {
 		return Applied{}, err
 	}
-	draft.Context = skillrouter.OneLine(draft.Context)
-	if draft.Context == "" {
-		draft.Context = agent
-	}
+	draft.Context = cmp.Or(skillrouter.OneLine(draft.Context), agent)
 	new(skillrouter.Redaction).Text(&draft.Notes, &draft.Context)
 	var answer Applied
 	_, err = l.change(ctx, ref, func(tx PipelineTx, lesson *Lesson, at time.Time) ([]lessonMove, error) {

@@ -75,12 +75,7 @@ func checkFilter(f *Filter) error {
 	if len(f.Statuses) > len(Statuses()) {
 		return skillrouter.InvalidField("status", "names more than there are")
 	}
-	for _, status := range f.Statuses {
-		if err := skillrouter.CheckOneOf("status", status, Statuses()); err != nil {
-			return err
-		}
-	}
-	return skillrouter.CheckRange("min_confidence", f.MinConfidence, 0, 1)
+	return cmp.Or(skillrouter.CheckEach("status", f.Statuses, Statuses()), skillrouter.CheckRange("min_confidence", f.MinConfidence, 0, 1))
 }
 
 // History implements Service. It needs ScopeRead. It answers the latest MaxHistory changes.

@@ -109,23 +109,17 @@ func (p *Patterns) List(ctx context.Context, filter PatternFilter) ([]Pattern, e
 
 // CheckPatternFilter refuses a type, status, domain or bound that a filter may not have, and fills in the default limit.
 func CheckPatternFilter(filter *PatternFilter) error {
-	if err := skillrouter.CheckOptional("pattern_type", filter.Type, PatternTypes()); err != nil {
-		return err
-	}
-	for _, status := range filter.Statuses {
-		if err := skillrouter.CheckOneOf("status", status, PatternStatuses()); err != nil {
-			return err
-		}
-	}
-	if err := skillrouter.CheckName("domain", filter.Domain); err != nil {
+	if err := cmp.Or(
+		skillrouter.CheckOptional("pattern_type", filter.Type, PatternTypes()),
+		skillrouter.CheckEach("status", filter.Statuses, PatternStatuses()),
+		skillrouter.CheckName("domain", filter.Domain),
+	); err != nil {
 		return err
 	}
 	if filter.Offset < 0 || filter.Offset > MaxOffset {
 		return skillrouter.InvalidField("offset", "must lie between 0 and %d", MaxOffset)
 	}
-	if filter.Limit == 0 {
-		filter.Limit = learning.DefaultListing
-	}
+	filter.Limit = cmp.Or(filter.Limit, learning.DefaultListing)
 	if filter.Limit < 1 || filter.Limit > learning.MaxLimit {
 		return skillrouter.InvalidField("limit", "must lie between 1 and %d", learning.MaxLimit)
 	}

@@ -52,7 +52,7 @@ func checkSaid(p *Pattern) error {
 	var r skillrouter.Redaction
 	r.Text(&p.Name, &p.Description, &p.Action)
 	r.List(p.Prevention)
-	p.Prevention = neverNil(p.Prevention)
+	p.Prevention = skillrouter.GivenList(p.Prevention)
 	return nil
 }
 

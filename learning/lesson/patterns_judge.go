@@ -91,10 +91,7 @@ func (p *Patterns) judge(
 		if enforce, err = p.enforcing(tx, pattern, at); err != nil {
 			return err
 		}
-		agent := caller.AgentID
-		if agent == "" {
-			agent = by
-		}
+		agent := cmp.Or(caller.AgentID, by)
 		return tx.AddEvents(patternEvent(event, &pattern, agent, notes, at))
 	}, func() {
 		if enforce != nil {

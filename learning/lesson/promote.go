@@ -1,6 +1,7 @@
 package lesson
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -220,9 +221,7 @@ func casePromotion(tx PipelineTx, lesson *Lesson, sources []string) (promotion, 
 				return p, err
 			}
 		}
-		if p.pattern == "" {
-			p.pattern = pattern.ID
-		}
+		p.pattern = cmp.Or(p.pattern, pattern.ID)
 	}
 	for _, c := range cases[:min(len(cases), MaxListItems)] {
 		p.drawn = append(p.drawn, c.ID)

@@ -1,6 +1,7 @@
 package lesson
 
 import (
+	"cmp"
 	"time"
 
 	"skillrouter"
@@ -16,9 +17,7 @@ func RestoreRule(tx PipelineTx, id string, ofLesson bool, by, note string, at ti
 	if err := tx.PutGuardStanding(standing); err != nil {
 		return false, err
 	}
-	if note == "" {
-		note = "the rule blocks again"
-	}
+	note = cmp.Or(note, "the rule blocks again")
 	if ofLesson {
 		if err := tx.AddChange(Change{LessonID: id, Kind: "restored", Agent: by, Note: note, At: at}); err != nil {
 			return false, err

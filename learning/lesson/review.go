@@ -18,9 +18,7 @@ func (l *Lessons) Review(ctx context.Context, query ReviewQuery) (Review, error)
 	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), skillrouter.CheckName("domain", query.Domain)); err != nil {
 		return Review{}, err
 	}
-	if query.StaleDays == 0 {
-		query.StaleDays = DefaultStaleDays
-	}
+	query.StaleDays = cmp.Or(query.StaleDays, DefaultStaleDays)
 	if query.StaleDays < 1 || query.StaleDays > maxStaleDays {
 		return Review{}, skillrouter.InvalidField("stale_days", "must lie between 1 and %d", maxStaleDays)
 	}

@@ -108,13 +108,9 @@ func (l *Lessons) takeLesson(ctx context.Context, given Lesson, at time.Time) (r
 		checkBelief(given.Belief),
 		learning.CheckFigures("occurrence_count", given.Occurrences, "times_applied", given.TimesApplied, "times_succeeded", given.TimesSucceeded),
 		skillrouter.CheckNames("validated_by", given.ValidatedBy, "pattern_id", given.PatternID, "superseded_by", given.SupersededBy),
+		skillrouter.CheckTexts(MaxText, "validation_notes", given.ValidationNotes, "retired_reason", given.RetiredReason),
 	); err != nil {
 		return r, err
-	}
-	for _, text := range []struct{ field, value string }{{"validation_notes", given.ValidationNotes}, {"retired_reason", given.RetiredReason}} {
-		if err := skillrouter.CheckText(text.field, text.value, MaxText); err != nil {
-			return r, err
-		}
 	}
 	redact(&draft)
 	var c skillrouter.Redaction
@@ -122,7 +118,7 @@ func (l *Lessons) takeLesson(ctx context.Context, given Lesson, at time.Time) (r
 	r.lesson = draft.lesson()
 	e := &r.lesson
 	for _, list := range []*[]string{&e.Alternatives, &e.Tags, &e.RelatedFiles, &e.RelatedCommands, &e.Contexts, &e.SourceCaseIDs} {
-		*list = neverNil(*list)
+		*list = skillrouter.GivenList(*list)
 	}
 	e.SourceAgent, e.Trust, e.PatternID, e.Belief = given.SourceAgent, learning.TrustImported, given.PatternID, given.Belief
 	e.Occurrences, e.LastOccurred = max(given.Occurrences, 1), given.LastOccurred
@@ -145,13 +141,6 @@ func (l *Lessons) takeLesson(ctx context.Context, given Lesson, at time.Time) (r
 	}
 	r.fingerprint, r.like, r.document = e.fingerprint(), l.like.Prepare(e.likenessParts()), document(e)
 	return r, nil
-}
-
-func neverNil(items []string) []string {
-	if items == nil {
-		return []string{}
-	}
-	return items
 }
 
 // Take takes in patterns of another router, with what of their evidence is
@@ -297,24 +286,16 @@ func takePattern(p Pattern, at time.Time) (Pattern, error) {
 		checkID("id", p.ID),
 		skillrouter.CheckOneOf("pattern_type", p.Type, PatternTypes()),
 		skillrouter.CheckOneOf("status", p.Status, PatternStatuses()),
+		skillrouter.CheckTexts(MaxText, "pattern_name", p.Name, "description", p.Description, "recommended_action", p.Action, "command", p.Command),
+		skillrouter.CheckNames("domain", p.Domain, "operation_type", p.OperationType, "confirmed_by", p.ConfirmedBy, "representative", p.Representative),
 	); err != nil {
-		return p, err
-	}
-	for _, text := range []struct{ field, value string }{
-		{"pattern_name", p.Name}, {"description", p.Description}, {"recommended_action", p.Action}, {"command", p.Command},
-	} {
-		if err := skillrouter.CheckText(text.field, text.value, MaxText); err != nil {
-			return p, err
-		}
-	}
-	if err := skillrouter.CheckNames("domain", p.Domain, "operation_type", p.OperationType, "confirmed_by", p.ConfirmedBy, "representative", p.Representative); err != nil {
 		return p, err
 	}
 	for _, items := range []struct {
 		field string
 		list  *[]string
 	}{{"categories", &p.Categories}, {"prevention_steps", &p.Prevention}, {"why", &p.Why}, {"lesson_ids", &p.LessonIDs}} {
-		*items.list = neverNil(slices.Clone(*items.list))
+		*items.list = skillrouter.GivenList(slices.Clone(*items.list))
 		if len(*items.list) > MaxEvidence {
 			return p, skillrouter.InvalidField(items.field, "holds more than %d", MaxEvidence)
 		}
@@ -324,20 +305,13 @@ func takePattern(p Pattern, at time.Time) (Pattern, error) {
 			}
 		}
 	}
-	if err := checkBelief(p.Belief); err != nil {
-		return p, err
-	}
-	for _, figure := range []struct {
-		field string
-		value float64
-		most  float64
-	}{{"discrimination_weight", p.Weight, 1e6}, {"action_confidence", p.ActionConfidence, 1}} {
-		if err := skillrouter.CheckRange(figure.field, figure.value, 0, figure.most); err != nil {
-			return p, err
-		}
-	}
-	if err := learning.CheckFigures("occurrence_count", p.Frequency, "lesson_count", p.Lessons, "agent_count", p.Agents,
-		"times_applied", p.TimesApplied, "times_succeeded", p.TimesSucceeded); err != nil {
+	if err := cmp.Or(
+		checkBelief(p.Belief),
+		skillrouter.CheckRange("discrimination_weight", p.Weight, 0, 1e6),
+		skillrouter.CheckRange("action_confidence", p.ActionConfidence, 0, 1),
+		learning.CheckFigures("occurrence_count", p.Frequency, "lesson_count", p.Lessons, "agent_count", p.Agents,
+			"times_applied", p.TimesApplied, "times_succeeded", p.TimesSucceeded),
+	); err != nil {
 		return p, err
 	}
 	if p.Status == PatternConfirmed && p.Type == PatternAntiPattern {

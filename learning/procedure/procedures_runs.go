@@ -91,15 +91,11 @@ func (p *Procedures) storedRun(ctx context.Context, id string) (StoredRun, error
 
 // Runs implements Service. The runs are without the results of their steps.
 func (p *Procedures) Runs(ctx context.Context, filter RunFilter) ([]Run, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
-		return nil, err
-	}
-	for _, part := range []struct{ field, text string }{{"persona", filter.Persona}, {"procedure", filter.Procedure}, {"agent_id", filter.AgentID}} {
-		if err := skillrouter.CheckName(part.field, part.text); err != nil {
-			return nil, err
-		}
-	}
-	if err := skillrouter.CheckOptional("status", filter.Status, RunStatuses()); err != nil {
+	if err := cmp.Or(
+		skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead),
+		skillrouter.CheckNames("persona", filter.Persona, "procedure", filter.Procedure, "agent_id", filter.AgentID),
+		skillrouter.CheckOptional("status", filter.Status, RunStatuses()),
+	); err != nil {
 		return nil, err
 	}
 	var err error
@@ -170,13 +166,8 @@ func cleanReport(report *StepReport) (err error) {
 	if report.Attempt < 0 {
 		return skillrouter.InvalidField("attempt", "may not be negative")
 	}
-	if err := skillrouter.CheckText("error", report.Error, MaxText); err != nil {
+	if err := cmp.Or(skillrouter.CheckText("error", report.Error, MaxText), skillrouter.CheckOptionalRange("duration", report.Duration, 0, MaxStepDuration)); err != nil {
 		return err
-	}
-	if report.Duration != nil {
-		if err := skillrouter.CheckRange("duration", *report.Duration, 0, MaxStepDuration); err != nil {
-			return err
-		}
 	}
 	var redaction skillrouter.Redaction
 	redaction.Text(&report.Error)

@@ -45,12 +45,8 @@ type Folder struct {
 
 // Open makes the folder if need be, for this user alone. The rights of one that is there are its owner's to choose.
 func Open(name string, procedures procedure.Folder, options Options) (*Folder, error) {
-	if options.Now == nil {
-		options.Now = time.Now
-	}
-	if options.Log == nil {
-		options.Log = slog.New(slog.DiscardHandler)
-	}
+	options.Now = options.Now.Given()
+	options.Log = skillrouter.GivenLog(options.Log)
 	f := &Folder{name: name, procedures: procedures, now: options.Now, log: options.Log, parsed: map[string]found{}, told: map[string]procedure.FileProblem{}}
 	root, err := f.open()
 	if err != nil {

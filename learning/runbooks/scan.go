@@ -1,6 +1,7 @@
 package runbooks
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -119,10 +120,7 @@ func (s *scan) take(root *os.Root, id, name string, parsed map[string]found) {
 		file.Mark = mark
 		parsed[name+"\n"+mark] = file
 	}
-	persona := file.Draft.Persona
-	if persona == "" {
-		persona = learning.DefaultPersona
-	}
+	persona := cmp.Or(file.Draft.Persona, learning.DefaultPersona)
 	key := procedure.ID(persona, file.Draft.Name)
 	if other, twice := s.files[key]; twice {
 		s.refuse(name, &Problem{Text: fmt.Sprintf("is the procedure %s, and so is %s, which counts", key, other.Path)})

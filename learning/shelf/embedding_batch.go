@@ -1,6 +1,7 @@
 package shelf
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -229,9 +230,7 @@ func (f *filling) succeeded(ctx context.Context, n int, took time.Duration) {
 	v.since = time.Time{}
 	if took > 0 && n > 0 {
 		now := float64(n) / took.Seconds()
-		if v.perSecond == 0 {
-			v.perSecond = now
-		}
+		v.perSecond = cmp.Or(v.perSecond, now)
 		v.perSecond += 0.2 * (now - v.perSecond) // of about the last five batches
 	}
 	v.mu.Unlock()

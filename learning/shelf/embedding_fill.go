@@ -1,6 +1,7 @@
 package shelf
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -177,9 +178,7 @@ func (f *filling) sort(ctx context.Context) error {
 	var keys []EmbeddingKey
 	var kind EmbeddingKind
 	for key := range v.touched {
-		if kind == "" {
-			kind = key.Kind
-		}
+		kind = cmp.Or(kind, key.Kind)
 		if key.Kind == kind {
 			keys = append(keys, key)
 			delete(v.touched, key)

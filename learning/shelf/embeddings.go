@@ -108,14 +108,7 @@ func (v *Vectors) touch(kind EmbeddingKind, ids ...string) {
 		v.touched[EmbeddingKey{kind, id}] = true
 	}
 	v.mu.Unlock()
-	v.ring()
-}
-
-func (v *Vectors) ring() {
-	select {
-	case v.wake <- struct{}{}:
-	default:
-	}
+	skillrouter.Nudge(v.wake)
 }
 
 // embed asks the model for vectors and holds its answer to what it must be.
@@ -155,7 +148,7 @@ func (v *Vectors) agree(dimension int) error {
 		return nil
 	case !v.confirmed:
 		v.moved = dimension
-		v.ring()
+		skillrouter.Nudge(v.wake)
 		if known == 0 {
 			return nil
 		}

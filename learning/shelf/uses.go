@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"sync"
 	"time"
+
+	"skillrouter"
 )
 
 // Bounds of counting uses. The counts are an aid to ranking and tidying up:
@@ -48,10 +50,7 @@ func (u *Uses) Count(at time.Time, ids ...string) {
 		u.note(id, Use{Count: 1, Last: at})
 	}
 	if len(u.waiting) >= usesSoon {
-		select {
-		case u.full <- struct{}{}:
-		default:
-		}
+		skillrouter.Nudge(u.full)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"skillrouter"
 	"skillrouter/learning/feedback"
 )
 
@@ -43,9 +44,7 @@ func putGap(tx *gorm.DB, g *feedback.Gap, checked time.Time) error {
 	if err != nil {
 		return err
 	}
-	if g.Agents == nil {
-		g.Agents = []string{}
-	}
+	g.Agents = skillrouter.GivenList(g.Agents)
 	agents, err := json.Marshal(g.Agents)
 	if err != nil {
 		return err

@@ -65,11 +65,11 @@ func (s *Store) ChangeJudgement(
 		if err := decide(&j, there); err != nil {
 			return err
 		}
-		good, err := json.Marshal(emptied(j.Good))
+		good, err := json.Marshal(skillrouter.GivenList(j.Good))
 		if err != nil {
 			return err
 		}
-		bad, err := json.Marshal(emptied(j.Bad))
+		bad, err := json.Marshal(skillrouter.GivenList(j.Bad))
 		if err != nil {
 			return err
 		}
@@ -82,13 +82,6 @@ func (s *Store) ChangeJudgement(
 		return err
 	}, nil)
 	return changed, err
-}
-
-func emptied(list []string) []string {
-	if list == nil {
-		return []string{}
-	}
-	return list
 }
 
 // ListJudgements implements feedback.JudgementStore.

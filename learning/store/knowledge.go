@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"math"
 	"slices"
 	"time"
@@ -79,8 +78,8 @@ func findKnowledge(tx *gorm.DB, keys knowledge.Keys) (knowledge.Found, error) {
 func writeKnowledge(tx *gorm.DB, change knowledge.Change) error {
 	err := insert(tx, "knowledge", knowledgeColumns, len(change.Insert), func(i int, row []any) []any {
 		e := &change.Insert[i]
-		return append(row, e.ID, e.Category, e.Title, e.Content, tagsText(e.Tags), e.Source, e.Author, e.Project, string(e.Trust),
-			e.Fingerprint[:], e.UseCount, millisPtr(e.LastUsed), millis(e.CreatedAt), millis(e.UpdatedAt), e.SupersededBy, conflictsText(e.Conflicts))
+		return append(row, e.ID, e.Category, e.Title, e.Content, listText(e.Tags), e.Source, e.Author, e.Project, string(e.Trust),
+			e.Fingerprint[:], e.UseCount, millisPtr(e.LastUsed), millis(e.CreatedAt), millis(e.UpdatedAt), e.SupersededBy, listText(e.Conflicts))
 	})
 	if err != nil {
 		return err
@@ -99,8 +98,8 @@ func writeKnowledge(tx *gorm.DB, change knowledge.Change) error {
 		e := &change.Update[i]
 		err := tx.Exec(`UPDATE knowledge SET category = ?, title = ?, content = ?, tags = ?, source = ?, project = ?, trust = ?,
 			content_hash = ?, updated_at = ?, superseded_by = ?, conflicts = ? WHERE id = ?`,
-			e.Category, e.Title, e.Content, tagsText(e.Tags), e.Source, e.Project, string(e.Trust),
-			e.Fingerprint[:], millis(e.UpdatedAt), e.SupersededBy, conflictsText(e.Conflicts), e.ID).Error
+			e.Category, e.Title, e.Content, listText(e.Tags), e.Source, e.Project, string(e.Trust),
+			e.Fingerprint[:], millis(e.UpdatedAt), e.SupersededBy, listText(e.Conflicts), e.ID).Error
 		if err != nil {
 			return err
 		}
@@ -255,20 +254,4 @@ func (s *Store) AddUse(ctx context.Context, uses map[string]shelf.Use) error {
 		}
 		return nil
 	}, nil)
-}
-
-func conflictsText(conflicts []learning.Conflict) string {
-	if len(conflicts) == 0 {
-		return "[]"
-	}
-	text, _ := json.Marshal(conflicts) // strings cannot fail
-	return string(text)
-}
-
-func tagsText(tags []string) string {
-	if len(tags) == 0 {
-		return "[]"
-	}
-	text, _ := json.Marshal(tags) // strings cannot fail
-	return string(text)
 }

@@ -69,8 +69,14 @@ func among[T ~string](c *conditions, column string, values []T) {
 // unbounded is a size that no answer reaches.
 const unbounded = math.MaxInt
 
-// listText is a list as its column holds it.
-func listText(list []string) string { return tagsText(list) }
+// listText is a list of texts, whole numbers or conflicts as its column holds it.
+func listText[T any](list []T) string {
+	if len(list) == 0 {
+		return "[]"
+	}
+	text, _ := json.Marshal(list) // what such a list holds cannot fail
+	return string(text)
+}
 
 // jsonText is a value as a column of JSON holds it; nil stays nil.
 func jsonText[T any](value *T) (any, error) {

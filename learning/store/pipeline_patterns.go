@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -40,7 +39,7 @@ func patternValues(p *lesson.Pattern) []any {
 		millis(p.FirstSeen), millis(p.LastSeen), string(p.Status), p.ConfirmedBy, millisPtr(p.ConfirmedAt), p.Action, listText(p.Prevention),
 		p.Weight, p.InitialConfidence, p.DecayConstant, millis(p.ConfidenceAt), p.TimesApplied, p.TimesSucceeded,
 		millisPtr(p.LastValidated), millis(p.CreatedAt), millis(p.UpdatedAt), listText(p.Why), p.Lessons, p.Agents, p.Representative, p.Command, p.ActionConfidence,
-		string(made.Type), made.Description, made.InitialConfidence, made.Frequency, numbersText(made.EpisodeIDs),
+		string(made.Type), made.Description, made.InitialConfidence, made.Frequency, listText(made.EpisodeIDs),
 	}
 }
 
@@ -170,15 +169,6 @@ func (s *Store) ListPatterns(ctx context.Context, filter lesson.PatternFilter) (
 		}
 	}
 	return found, err
-}
-
-// numbersText is a list of numbers as a column holds it.
-func numbersText(numbers []int64) string {
-	if len(numbers) == 0 {
-		return "[]"
-	}
-	text, _ := json.Marshal(numbers) // whole numbers: it cannot fail
-	return string(text)
 }
 
 // addEvidence gives a pattern the latest MaxEvidence pieces of each kind of its evidence, the latest first.

@@ -8,6 +8,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"skillrouter"
 	"skillrouter/learning"
 	"skillrouter/learning/procedure"
 	"skillrouter/learning/shelf"
@@ -190,9 +191,7 @@ func (tx *transaction) StepRecords(procedure int64) ([]procedure.StepRecord, err
 // PutStepRecord implements procedure.Tx.
 func (tx *transaction) PutStepRecord(procedure int64, r procedure.StepRecord) error {
 	texts := r.Errors
-	if texts == nil {
-		texts = []string{}
-	}
+	texts = skillrouter.GivenList(texts)
 	list, err := json.Marshal(texts)
 	if err != nil {
 		return err

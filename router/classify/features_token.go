@@ -205,23 +205,14 @@ func (s *scratch) contraction(c *Classifier, i, k, j, limit int) int {
 		if len(s.tokens) > before && s.tokens[before].symbol == symFunction {
 			s.addPlain(c, "is", k, end, limit)
 		}
-	case equalFold(ending, "re"):
-		s.addWord(c, i, k, limit)
-		s.addPlain(c, "are", k, end, limit)
-	case equalFold(ending, "ve"):
-		s.addWord(c, i, k, limit)
-		s.addPlain(c, "have", k, end, limit)
-	case equalFold(ending, "m"):
-		s.addWord(c, i, k, limit)
-		s.addPlain(c, "am", k, end, limit)
-	case equalFold(ending, "ll"):
-		s.addWord(c, i, k, limit)
-		s.addPlain(c, "will", k, end, limit)
-	case equalFold(ending, "d"):
-		s.addWord(c, i, k, limit)
-		s.addPlain(c, "would", k, end, limit)
 	default:
 		s.addWord(c, i, k, limit)
+		for _, one := range &shortForms {
+			if equalFold(ending, one.ending) {
+				s.addPlain(c, one.word, k, end, limit)
+				return end
+			}
+		}
 		return k + 1
 	}
 	return end

@@ -39,16 +39,8 @@ func Phrase(query string) []string {
 			words = append(words, f)
 		case tail == "s" && beforeIs[head]:
 			words = append(words, head, "is")
-		case tail == "re":
-			words = append(words, head, "are")
-		case tail == "m":
-			words = append(words, head, "am")
-		case tail == "ve":
-			words = append(words, head, "have")
-		case tail == "ll":
-			words = append(words, head, "will")
-		case tail == "d":
-			words = append(words, head, "would")
+		case longForm(tail) != "":
+			words = append(words, head, longForm(tail))
 		case tail == "t" && strings.HasSuffix(head, "n"):
 			words = append(words, strings.TrimSuffix(head, "n"), "not")
 		case head != "":
@@ -56,6 +48,19 @@ func Phrase(query string) []string {
 		}
 	}
 	return words
+}
+
+// shortForms are the endings behind an apostrophe that stand for one word wherever they are.
+var shortForms = [...]struct{ ending, word string }{{"re", "are"}, {"ve", "have"}, {"m", "am"}, {"ll", "will"}, {"d", "would"}}
+
+// longForm is the word that an ending behind an apostrophe stands for; empty if it is none of shortForms.
+func longForm(ending string) string {
+	for _, one := range &shortForms {
+		if one.ending == ending {
+			return one.word
+		}
+	}
+	return ""
 }
 
 // beforeIs are the words after which 's is short for "is" and no possessive.

@@ -56,13 +56,7 @@ type Options struct {
 
 // NewBuilder makes a Builder over the stores.
 func NewBuilder(sources Sources, options Options) *Builder {
-	b := &Builder{sources: sources, fencer: options.Fencer, now: options.Now, log: options.Log, told: newTold(), vouched: options.VouchedOnly, tell: options.Tell}
-	if b.now == nil {
-		b.now = time.Now
-	}
-	if b.log == nil {
-		b.log = slog.New(slog.DiscardHandler)
-	}
+	b := &Builder{sources: sources, fencer: options.Fencer, now: options.Now.Given(), log: skillrouter.GivenLog(options.Log), told: newTold(), vouched: options.VouchedOnly, tell: options.Tell}
 	if b.fencer == nil {
 		b.fencer = skillrouter.NewFencer()
 	}
@@ -189,12 +183,7 @@ func checkRequest(r *Request) error {
 	if r.Persona, err = skillrouter.CheckPersona(r.Persona); err != nil {
 		return err
 	}
-	if r.AgentID != "" {
-		if err := skillrouter.CheckAgentID("agent_id", r.AgentID); err != nil {
-			return err
-		}
-	}
-	return cmp.Or(skillrouter.CheckName("project", r.Project), skillrouter.CheckText("folder", r.Folder, maxFolder))
+	return cmp.Or(skillrouter.CheckOptionalAgent("agent_id", r.AgentID), skillrouter.CheckName("project", r.Project), skillrouter.CheckText("folder", r.Folder, maxFolder))
 }
 
 // gather asks stores at once. One that fails, or does not answer in time,

@@ -97,12 +97,8 @@ const couriers = 64
 // one of a data folder begins with the first lesson, and with the next task:
 // tasks that were finished before are history.
 func New(ctx context.Context, ports Ports, options Options) (*Crossing, error) {
-	if options.Now == nil {
-		options.Now = time.Now
-	}
-	if options.Log == nil {
-		options.Log = slog.New(slog.DiscardHandler)
-	}
+	options.Now = options.Now.Given()
+	options.Log = skillrouter.GivenLog(options.Log)
 	c := &Crossing{ports: ports, rules: cmp.Or(options.Rules, &escalation.Rules{}), log: options.Log, now: options.Now}
 	c.notices.allowance = map[string]allowance{}
 	c.lessons = follow.Follower{Name: "crossing.learning", Log: ports.Learning, Cursors: ports.Escalations, Logger: options.Log, Handle: c.learned, Resume: c.announce}

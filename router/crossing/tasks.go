@@ -1,6 +1,7 @@
 package crossing
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -61,11 +62,7 @@ func taskEpisode(event skillrouter.Event, task operational.TaskEvent) episode.Dr
 		AgentID: task.AgentID, EventType: kind, Title: fmt.Sprintf("Task %d %s: %s", task.Number, verb, task.Title),
 		Content: task.Note, Project: event.Project, Importance: &importance,
 	}
-	if draft.AgentID == "" {
-		draft.AgentID = event.Agent
-	}
-	if draft.Content == "" {
-		draft.Content = task.Title
-	}
+	draft.AgentID = cmp.Or(draft.AgentID, event.Agent)
+	draft.Content = cmp.Or(draft.Content, task.Title)
 	return draft
 }

@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -45,12 +46,7 @@ func newFilter(caller skillrouter.Principal, query Query) (filter, error) {
 			f.types = append(f.types, name)
 		}
 	}
-	if query.Agent != "" {
-		if err := skillrouter.CheckAgentID("agent", query.Agent); err != nil {
-			return f, err
-		}
-	}
-	if err := skillrouter.CheckName("project", query.Project); err != nil {
+	if err := cmp.Or(skillrouter.CheckOptionalAgent("agent", query.Agent), skillrouter.CheckName("project", query.Project)); err != nil {
 		return f, err
 	}
 	f.all = f.admin && len(query.Types) == 0 && f.agent == "" && f.project == ""

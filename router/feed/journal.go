@@ -71,9 +71,7 @@ const (
 // New makes a Feed that goes on where the journal ends. Run must be
 // started for it to grow.
 func New(ctx context.Context, ports Ports, log *slog.Logger) (*Feed, error) {
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
-	}
+	log = skillrouter.GivenLog(log)
 	f := &Feed{
 		journal: ports.Journal, log: log, pages: make(chan struct{}, tableReads), logs: map[operational.FeedSource]source{},
 		sources: []source{

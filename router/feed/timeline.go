@@ -111,9 +111,7 @@ type Timeline struct{ ports TimelinePorts }
 
 // NewTimeline makes a Timeline.
 func NewTimeline(ports TimelinePorts) *Timeline {
-	if ports.Now == nil {
-		ports.Now = time.Now
-	}
+	ports.Now = ports.Now.Given()
 	return &Timeline{ports}
 }
 
@@ -261,10 +259,8 @@ func (t *Timeline) lines(query TimelineQuery, filter *filter, span learning.Time
 	wanted := func(kinds ...string) bool {
 		return len(query.Kinds) == 0 || slices.ContainsFunc(kinds, func(kind string) bool { return slices.Contains(query.Kinds, kind) })
 	}
-	for _, kind := range query.Kinds {
-		if err := skillrouter.CheckOneOf("kind", kind, MomentKinds()); err != nil {
-			return nil, err
-		}
+	if err := skillrouter.CheckEach("kind", query.Kinds, MomentKinds()); err != nil {
+		return nil, err
 	}
 	add := func(name string, page func(ctx context.Context, before int64, limit int) ([]numbered, int64, error)) {
 		lines = append(lines, &line{name: name, page: page})

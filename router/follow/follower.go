@@ -187,10 +187,7 @@ func (f *Follower) Settle(ctx context.Context, atMost time.Duration) error {
 		if f.position() >= last {
 			return nil
 		}
-		select {
-		case f.hurry <- struct{}{}:
-		default:
-		}
+		skillrouter.Nudge(f.hurry)
 		select {
 		case <-moved:
 		case <-limit.C:

@@ -154,12 +154,8 @@ type Server struct {
 // New mounts the services.
 func New(services Services, options Options) *Server {
 	gin.SetMode(gin.ReleaseMode)
-	if options.Log == nil {
-		options.Log = slog.New(slog.DiscardHandler)
-	}
-	if options.Now == nil {
-		options.Now = time.Now
-	}
+	options.Log = skillrouter.GivenLog(options.Log)
+	options.Now = options.Now.Given()
 	if services.Registry == nil {
 		services.Registry = prometheus.NewRegistry()
 	}

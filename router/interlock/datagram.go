@@ -1,9 +1,7 @@
 package interlock
 
 import (
-	"bytes"
 	"encoding/binary"
-	"encoding/json"
 	"math"
 	"time"
 
@@ -99,14 +97,11 @@ func Format(signal Signal, at time.Time, sender string, data map[string]any, key
 		object[name] = value
 	}
 	object[memberSender] = sender
-	var payload bytes.Buffer
-	payload.Write(make([]byte, headerSize))
-	encoder := json.NewEncoder(&payload)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(object); err != nil {
+	payload, err := skillrouter.PlainJSON(object)
+	if err != nil {
 		return nil, skillrouter.Wrap(skillrouter.Invalid, err, "the data cannot be written as JSON")
 	}
-	whole := bytes.TrimSuffix(payload.Bytes(), []byte("\n"))
+	whole := append(make([]byte, headerSize), payload...)
 	size := len(whole)
 	if len(key) > 0 {
 		size += signatureSize - 1 // it takes the place of the closing brace

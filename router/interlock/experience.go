@@ -20,9 +20,7 @@ func experienceOf(d admitted) experience.Draft {
 		Metadata:   metadataOf(m),
 		DurationMS: m.milliseconds("duration_ms", "elapsed_ms", "duration"),
 	}
-	if draft.ServerName == "" {
-		draft.ServerName = d.Sender
-	}
+	draft.ServerName = cmp.Or(draft.ServerName, d.Sender)
 	switch d.Signal {
 	case BuildCompleted:
 		draft.OperationType = "build"

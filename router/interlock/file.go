@@ -3,11 +3,9 @@ package interlock
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math"
 	"net/netip"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -78,15 +76,10 @@ func DefaultFile() File { return File{Name: DefaultName, Hear: HearOpen, Window:
 // ReadFile reads an interlock.json. A file that is not there is DefaultFile
 // unless it must be. Errors are Invalid and name the file and the field.
 func ReadFile(path string, mustExist bool) (File, error) {
-	file, err := os.Open(path)
+	text, err := skillrouter.ReadHead(path, MaxFile+1)
 	if errors.Is(err, fs.ErrNotExist) && !mustExist {
 		return DefaultFile(), nil
 	}
-	if err != nil {
-		return File{}, skillrouter.Wrap(skillrouter.Invalid, err, "the mesh's file %s cannot be read", path)
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, MaxFile+1))
 	if err != nil {
 		return File{}, skillrouter.Wrap(skillrouter.Invalid, err, "the mesh's file %s cannot be read", path)
 	}

@@ -94,12 +94,8 @@ var _ comms.MeshService = (*Mesh)(nil)
 
 // New makes a Mesh that speaks through a socket. What is learned from now on is told to the peers.
 func New(ctx context.Context, s socket, file File, services Services, options Options) (*Mesh, error) {
-	if options.Now == nil {
-		options.Now = time.Now
-	}
-	if options.Log == nil {
-		options.Log = slog.New(slog.DiscardHandler)
-	}
+	options.Now = options.Now.Given()
+	options.Log = skillrouter.GivenLog(options.Log)
 	m := &Mesh{
 		socket: s, file: file, services: services, now: options.Now, log: options.Log,
 		peers: map[string]*Peer{}, started: options.Now().Truncate(time.Second),

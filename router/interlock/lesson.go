@@ -1,6 +1,7 @@
 package interlock
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -33,12 +34,8 @@ func lessonOf(d admitted) (lesson.Draft, error) {
 	if !slices.Contains(learning.Severities(), draft.Severity) {
 		draft.Severity = ""
 	}
-	if draft.Domain == "" {
-		draft.Domain = experience.GeneralDomain
-	}
-	if draft.Category == "" {
-		draft.Category = "interlock"
-	}
+	draft.Domain = cmp.Or(draft.Domain, experience.GeneralDomain)
+	draft.Category = cmp.Or(draft.Category, "interlock")
 	draft.Title = strings.Join(strings.Fields(statement), " ")
 	if len(draft.Title) > learning.MaxTitle {
 		// Before it is cut: half of a secret is not known for what it is any more.

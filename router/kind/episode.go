@@ -56,13 +56,9 @@ func Episodes(service *episode.Episodes, experiences *experience.Experiences, ro
 		Import: taken(experiences.Take),
 		Undo:   Undo{func(ctx context.Context, id string) (any, error) { return service.Episode(ctx, id) }, service.Delete},
 		Pages: Pages{
-			List: func(ctx context.Context, l Listing) (f Found, err error) {
+			List: func(ctx context.Context, l Listing) (Found, error) {
 				found, next, err := service.List(ctx, episode.Filter{EventType: l.Category, Project: l.Project, Persona: l.Persona, AgentID: l.Author, Limit: l.Limit}, l.Cursor)
-				for _, e := range found {
-					f.Hits = append(f.Hits, episodeHit(e))
-				}
-				f.Next = next
-				return f, err
+				return Found{Next: next, Hits: hitsOf(found, episodeHit)}, err
 			},
 			Fields: []Field{
 				{Member: "title"},
@@ -72,10 +68,7 @@ func Episodes(service *episode.Episodes, experiences *experience.Experiences, ro
 				{Member: "project"},
 				{Member: "importance", Form: Number},
 			},
-			Change: changing(func(ctx context.Context, id string, patch episode.Patch) error {
-				_, err := service.Edit(ctx, id, patch)
-				return err
-			}),
+			Change:  changing(service.Edit),
 			Merging: Merging{Merge: service.Merge},
 		},
 	}

@@ -86,11 +86,7 @@ func Facts(service *fact.Facts, rows interface {
 		Pages: Pages{
 			List: func(ctx context.Context, l Listing) (Found, error) {
 				page, err := service.Search(ctx, fact.Query{Persona: l.Persona, Category: l.Category, Cursor: l.Cursor, Limit: l.Limit})
-				f := Found{Next: page.Next}
-				for _, one := range page.Facts {
-					f.Hits = append(f.Hits, factHit(one))
-				}
-				return f, err
+				return Found{Next: page.Next, Hits: hitsOf(page.Facts, factHit)}, err
 			},
 			Personas: service.Personas,
 			Versions: func(ctx context.Context, ref string) (versions []Version, err error) {
@@ -101,9 +97,8 @@ func Facts(service *fact.Facts, rows interface {
 				return versions, err
 			},
 			Fields: []Field{{Member: "value", Form: Raw}, {Member: "category"}, {Member: "ttl", Form: Number}, {Member: "probe"}, {Member: "source"}},
-			Change: changing(func(ctx context.Context, ref string, patch fact.Patch) error {
-				_, err := service.Update(ctx, factRef(ref), patch)
-				return err
+			Change: changing(func(ctx context.Context, ref string, patch fact.Patch) (fact.Fact, error) {
+				return service.Update(ctx, factRef(ref), patch)
 			}),
 			Merging: Merging{Merge: func(ctx context.Context, into, from string) error {
 				return service.Merge(ctx, factRef(into), factRef(from))

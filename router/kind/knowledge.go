@@ -67,11 +67,7 @@ func Entries(service *knowledge.Base, rows interface {
 		Pages: Pages{
 			List: func(ctx context.Context, l Listing) (Found, error) {
 				page, err := service.List(ctx, knowledge.Filter{Category: l.Category, Project: l.Project, AgentID: l.Author, Cursor: l.Cursor, Limit: l.Limit})
-				f := Found{Next: page.Next}
-				for _, e := range page.Results {
-					f.Hits = append(f.Hits, entryHit(e))
-				}
-				return f, err
+				return Found{Next: page.Next, Hits: hitsOf(page.Results, entryHit)}, err
 			},
 			Versions: func(ctx context.Context, id string) (versions []Version, err error) {
 				before, err := service.History(ctx, id)
@@ -83,10 +79,7 @@ func Entries(service *knowledge.Base, rows interface {
 			Fields: []Field{
 				{Member: "title"}, {Member: "content", Form: Text}, {Member: "category"}, {Member: "tags", Form: List}, {Member: "source"}, {Member: "project"},
 			},
-			Change: changing(func(ctx context.Context, id string, patch knowledge.Patch) error {
-				_, err := service.Update(ctx, id, patch)
-				return err
-			}),
+			Change: changing(service.Update),
 			Merging: Merging{
 				Merge: func(ctx context.Context, into, from string) error {
 					_, err := service.Update(ctx, from, knowledge.Patch{SupersededBy: &into})

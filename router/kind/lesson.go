@@ -80,16 +80,13 @@ func Lessons(service *lesson.Lessons, rows interface {
 				{Member: "root_cause", Form: Text},
 				{Member: "solution", Form: Text},
 				{Member: "body", Form: Text},
-				{Member: "severity", Among: texts(learning.Severities())},
+				{Member: "severity", Among: skillrouter.Texts(learning.Severities())},
 				{Member: "alternatives", Form: List},
 				{Member: "tags", Form: List},
 				{Member: "related_files", Form: List},
 				{Member: "related_commands", Form: List},
 			},
-			Change: changing(func(ctx context.Context, id string, patch lesson.Patch) error {
-				_, err := service.Edit(ctx, id, patch)
-				return err
-			}),
+			Change: changing(service.Edit),
 			Merging: Merging{
 				Merge: func(ctx context.Context, into, from string) error {
 					_, err := service.Retire(ctx, from, lesson.RetirementDraft{Reason: Merged, SupersededBy: into})

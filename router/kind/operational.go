@@ -14,10 +14,10 @@ import (
 // What is known of what is kept beside the memory. Tasks, findings and messages have no index in their domain: the search makes them a Memory.
 var (
 	Task = Kind{
-		Name: router.KindTask, Plural: "tasks", Searched: 5, OfProject: true, HasAuthor: true, Categories: texts(operational.TaskStatuses()),
+		Name: router.KindTask, Plural: "tasks", Searched: 5, OfProject: true, HasAuthor: true, Categories: skillrouter.Texts(operational.TaskStatuses()),
 	}
 	Finding = Kind{
-		Name: router.KindFinding, Plural: "findings", Searched: 6, OfProject: true, Categories: texts(operational.Severities()),
+		Name: router.KindFinding, Plural: "findings", Searched: 6, OfProject: true, Categories: skillrouter.Texts(operational.Severities()),
 	}
 	Message  = Kind{Name: router.KindMessage, Plural: "messages", Searched: 8, HasAuthor: true, Private: true}
 	Reminder = Kind{
@@ -80,12 +80,4 @@ func Sessions(rows interface {
 },
 ) Memory {
 	return Memory{Kind: Session.holding(rows.SessionHoldings, nil)}
-}
-
-// texts are the texts of named values.
-func texts[Name ~string](names []Name) (texts []string) {
-	for _, name := range names {
-		texts = append(texts, string(name))
-	}
-	return texts
 }

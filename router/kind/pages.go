@@ -35,6 +35,14 @@ type Listing struct {
 	Limit                              int
 }
 
+// hitsOf are rows as a page lists them.
+func hitsOf[Row any](rows []Row, hit func(Row) Hit) (hits []Hit) {
+	for _, row := range rows {
+		hits = append(hits, hit(row))
+	}
+	return hits
+}
+
 // Version is what a row said until it was changed.
 type Version struct {
 	ID     string // tells it from the others of its row
@@ -176,13 +184,14 @@ func (m Memory) Revert(ctx context.Context, ref, version string) error {
 	return skillrouter.Errorf(skillrouter.NotFound, "this version is not kept, or never was")
 }
 
-// changing is the Change of a service that takes patches of a type.
-func changing[Patch any](change func(ctx context.Context, ref string, patch Patch) error) func(context.Context, string, []byte) error {
+// changing is the Change of a service that takes patches of a type, and answers what the row says then.
+func changing[Patch, Row any](change func(ctx context.Context, ref string, patch Patch) (Row, error)) func(context.Context, string, []byte) error {
 	return func(ctx context.Context, ref string, text []byte) error {
 		var patch Patch
 		if err := skillrouter.DecodeJSON(text, &patch); err != nil {
 			return err
 		}
-		return change(ctx, ref, patch)
+		_, err := change(ctx, ref, patch)
+		return err
 	}
 }

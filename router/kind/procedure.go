@@ -103,11 +103,7 @@ func Procedures(service *procedure.Procedures, rows interface {
 		Pages: Pages{
 			List: func(ctx context.Context, l Listing) (Found, error) {
 				page, err := service.List(ctx, procedure.Filter{Persona: l.Persona, Category: l.Category, After: l.Cursor, Limit: l.Limit})
-				f := Found{Next: page.Next}
-				for _, p := range page.Procedures {
-					f.Hits = append(f.Hits, procedureHit(p))
-				}
-				return f, err
+				return Found{Next: page.Next, Hits: hitsOf(page.Procedures, procedureHit)}, err
 			},
 			Personas: func(ctx context.Context) ([]string, error) {
 				stats, err := service.Stats(ctx)

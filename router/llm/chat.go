@@ -1,16 +1,13 @@
 package llm
 
 import (
-	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
-	"iter"
 	"net/http"
 
 	"skillrouter"
-	"skillrouter/router/sse"
 )
 
 // ChatOptions are a Chat's settings. The zero value is usable.
@@ -47,17 +44,13 @@ func (c *Chat) Window() int { return c.options.Window }
 // The wire, https://platform.openai.com/docs/api-reference/chat: as much of it as is used here.
 type (
 	wireRequest struct {
-		Model          string         `json:"model"`
-		Messages       []Message      `json:"messages"`
-		MaxTokens      int            `json:"max_tokens,omitempty"`
-		Temperature    *float64       `json:"temperature,omitempty"`
-		Seed           *int64         `json:"seed,omitempty"`
-		Stream         bool           `json:"stream"`
-		StreamOptions  *streamOptions `json:"stream_options,omitempty"`
-		ResponseFormat any            `json:"response_format,omitempty"`
-	}
-	streamOptions struct {
-		IncludeUsage bool `json:"include_usage"`
+		Model          string    `json:"model"`
+		Messages       []Message `json:"messages"`
+		MaxTokens      int       `json:"max_tokens,omitempty"`
+		Temperature    *float64  `json:"temperature,omitempty"`
+		Seed           *int64    `json:"seed,omitempty"`
+		Stream         bool      `json:"stream"` // false, which some endpoints do not take for granted
+		ResponseFormat any       `json:"response_format,omitempty"`
 	}
 	responseFormat struct {
 		Type       string     `json:"type"`
@@ -75,17 +68,16 @@ type (
 		Model   string `json:"model"`
 		Choices []struct {
 			Message      wireContent `json:"message"`
-			Delta        wireContent `json:"delta"`
+			Delta        wireContent `json:"delta"` // of a piece of a stream
 			FinishReason string      `json:"finish_reason"`
 		} `json:"choices"`
-		Usage Usage           `json:"usage"`
-		Error json.RawMessage `json:"error"`
+		Usage Usage `json:"usage"`
 	}
 )
 
 // Chat implements Model.
 func (c *Chat) Chat(ctx context.Context, request Request) (Reply, error) {
-	body, err := c.encode(request, false)
+	body, err := c.encode(request)
 	if err != nil {
 		return Reply{}, err
 	}
@@ -113,76 +105,8 @@ func (c *Chat) Chat(ctx context.Context, request Request) (Reply, error) {
 	return answer, nil
 }
 
-// Stream implements Model.
-func (c *Chat) Stream(ctx context.Context, request Request) iter.Seq2[Delta, error] {
-	return func(yield func(Delta, error) bool) {
-		body, err := c.encode(request, true)
-		if err != nil {
-			yield(Delta{}, err)
-			return
-		}
-		response, err := c.endpoint.open(ctx, call{method: http.MethodPost, path: "/chat/completions", body: body})
-		if err != nil {
-			yield(Delta{}, err)
-			return
-		}
-		defer response.Body.Close()
-		c.pieces(ctx, response, yield)
-	}
-}
-
-// pieces hands the pieces of a stream on until it ends.
-func (c *Chat) pieces(ctx context.Context, response *http.Response, yield func(Delta, error) bool) {
-	stream, finished, total := sse.NewReader(response.Body, MaxPiece), false, 0
-	for {
-		event, err := stream.Next()
-		data := []byte(event.Data)
-		switch {
-		case errors.Is(err, io.EOF) && finished:
-			return // some servers leave the mark of the end out
-		case errors.Is(err, io.EOF):
-			yield(Delta{}, c.endpoint.unreachable(ctx, io.ErrUnexpectedEOF))
-			return
-		case errors.Is(err, bufio.ErrTooLong):
-			yield(Delta{}, c.endpoint.nonsense(err, "stream of a chat completion"))
-			return
-		case err != nil:
-			yield(Delta{}, c.endpoint.unreachable(ctx, err))
-			return
-		}
-		if string(data) == "[DONE]" {
-			return
-		}
-		var piece wireReply
-		if err := json.Unmarshal(data, &piece); err != nil {
-			yield(Delta{}, c.endpoint.nonsense(err, "stream of a chat completion"))
-			return
-		}
-		if len(piece.Error) > 0 && string(piece.Error) != "null" {
-			yield(Delta{}, skillrouter.Wrap(skillrouter.Unavailable, errors.New(c.endpoint.said(data)), "the model at %s failed in the middle of its answer", c.endpoint.base))
-			return
-		}
-		delta := Delta{Usage: piece.Usage}
-		if len(piece.Choices) > 0 {
-			first := piece.Choices[0]
-			delta.FinishReason = first.FinishReason
-			if first.Delta.Content != nil {
-				delta.Content = *first.Delta.Content
-			}
-		}
-		if total += len(delta.Content); total > MaxAnswer {
-			yield(Delta{}, skillrouter.Errorf(skillrouter.Unavailable, "the answer of %s is larger than %d bytes", c.endpoint.base, MaxAnswer))
-			return
-		}
-		finished = finished || delta.FinishReason != ""
-		if delta != (Delta{}) && !yield(delta, nil) {
-			return
-		}
-	}
-}
-
 // encode checks a request and writes it as the endpoint reads it.
-func (c *Chat) encode(request Request, stream bool) ([]byte, error) {
+func (c *Chat) encode(request Request) ([]byte, error) {
 	if len(request.Messages) == 0 {
 		return nil, skillrouter.InvalidField("messages", "must hold at least one message")
 	}
@@ -197,16 +121,10 @@ func (c *Chat) encode(request Request, stream bool) ([]byte, error) {
 	}
 	wire := wireRequest{
 		Model: c.model, Messages: request.Messages, MaxTokens: request.MaxTokens,
-		Temperature: request.Temperature, Seed: request.Seed, Stream: stream,
-	}
-	if stream {
-		wire.StreamOptions = &streamOptions{IncludeUsage: true}
+		Temperature: request.Temperature, Seed: request.Seed,
 	}
 	if len(request.Schema) > 0 {
-		name := request.SchemaName
-		if name == "" {
-			name = "answer"
-		}
+		name := cmp.Or(request.SchemaName, "answer")
 		wire.ResponseFormat = responseFormat{Type: "json_schema", JSONSchema: jsonSchema{Name: name, Strict: true, Schema: request.Schema}}
 	}
 	body, err := json.Marshal(wire)

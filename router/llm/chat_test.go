@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
 	"log/slog"
 	"math"
 	"net"
@@ -48,51 +47,7 @@ func TestChat(t *testing.T) {
 	}
 }
 
-func TestStream(t *testing.T) {
-	tests := map[string]string{
-		"as OpenAI":       piece("hel") + piece("lo") + lastPiece + done,
-		"no mark at end":  piece("hel") + piece("lo") + lastPiece,
-		"CR LF, comments": ": ping\r\n\r\n" + strings.ReplaceAll(piece("hel")+"event: x\nid: 3\n"+piece("lo")+lastPiece+done, "\n", "\r\n"),
-	}
-	for name, text := range tests {
-		t.Run(name, func(t *testing.T) {
-			u := script(t, func(_ int, w http.ResponseWriter, _ *http.Request) { streams(w, strings.SplitAfter(text, "l")...) })
-			e, _ := endpoint(t, u.URL, llm.Options{})
-			got, err := collect(llm.NewChat(e, "qwen3-coder", llm.ChatOptions{}).Stream(t.Context(), question("hi")))
-			if err != nil {
-				t.Fatal(err)
-			}
-			want := llm.Reply{Content: "hello", FinishReason: "stop", Usage: llm.Usage{PromptTokens: 9, CompletionTokens: 2, TotalTokens: 11}}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("(-want +got)\n%s", diff)
-			}
-		})
-	}
-}
-
-// TestBreakingOffAStream: who has heard enough ends the call at the endpoint.
-func TestBreakingOffAStream(t *testing.T) {
-	gone := make(chan struct{})
-	u := script(t, func(_ int, w http.ResponseWriter, r *http.Request) {
-		streams(w, piece("a"))
-		<-r.Context().Done()
-		close(gone)
-	})
-	e, _ := endpoint(t, u.URL, llm.Options{})
-	for delta, err := range llm.NewChat(e, "m", llm.ChatOptions{}).Stream(t.Context(), question("hi")) {
-		if err != nil || delta.Content != "a" {
-			t.Fatalf("%+v %v", delta, err)
-		}
-		break
-	}
-	select {
-	case <-gone:
-	case <-time.After(10 * time.Second):
-		t.Error("the endpoint was not told")
-	}
-}
-
-// TestFaults goes over what an endpoint can do wrong, whole and as a stream.
+// TestFaults goes over what an endpoint can do wrong.
 func TestFaults(t *testing.T) {
 	drop := func(w http.ResponseWriter) {
 		conn, _, err := w.(http.Hijacker).Hijack()
@@ -138,49 +93,17 @@ func TestFaults(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			for _, stream := range []bool{false, true} {
-				if stream && strings.Contains(test.holds, "no chat completion") {
-					continue
-				}
-				u := script(t, func(_ int, w http.ResponseWriter, r *http.Request) { test.answer(w, r) })
-				timeouts := llm.Timeouts{FirstByte: 300 * time.Millisecond, Idle: 300 * time.Millisecond, Total: time.Second}
-				e, _ := endpoint(t, u.URL, llm.Options{Timeouts: timeouts})
-				chat := llm.NewChat(e, "m", llm.ChatOptions{})
-				var err error
-				if stream {
-					_, err = collect(chat.Stream(t.Context(), question("hi")))
-				} else {
-					_, err = chat.Chat(t.Context(), question("hi"))
-				}
-				if got := skillrouter.CodeOf(err); got != test.code {
-					t.Errorf("stream %v: %v, want %s", stream, err, test.code)
-				}
-				hold(t, "message", skillrouter.MessageOf(err), test.holds)
-				if n := len(u.requests()); n != test.calls {
-					t.Errorf("stream %v: %d calls, want %d", stream, n, test.calls)
-				}
-			}
-		})
-	}
-}
-
-func TestStreamFaults(t *testing.T) {
-	tests := map[string]struct{ text, holds string }{
-		"prose":                   {"data: Sure!\n\n", "no stream"},
-		"an error in the stream":  {piece("a") + `data: {"error":{"message":"out of memory"}}` + "\n\n", "in the middle"},
-		"an end without a reason": {piece("a"), "broke"},
-		"a piece of 2 MB":         {piece(strings.Repeat("x", 2<<20)), "no stream"},
-		"an answer without end":   {strings.Repeat(piece(strings.Repeat("x", 1<<19)), 40), "larger"},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			u := script(t, func(_ int, w http.ResponseWriter, _ *http.Request) { streams(w, test.text) })
-			e, _ := endpoint(t, u.URL, llm.Options{})
-			_, err := collect(llm.NewChat(e, "m", llm.ChatOptions{}).Stream(t.Context(), question("hi")))
-			if skillrouter.CodeOf(err) != skillrouter.Unavailable {
-				t.Errorf("%v", err)
+			u := script(t, func(_ int, w http.ResponseWriter, r *http.Request) { test.answer(w, r) })
+			timeouts := llm.Timeouts{FirstByte: 300 * time.Millisecond, Idle: 300 * time.Millisecond, Total: time.Second}
+			e, _ := endpoint(t, u.URL, llm.Options{Timeouts: timeouts})
+			_, err := llm.NewChat(e, "m", llm.ChatOptions{}).Chat(t.Context(), question("hi"))
+			if got := skillrouter.CodeOf(err); got != test.code {
+				t.Errorf("%v, want %s", err, test.code)
 			}
 			hold(t, "message", skillrouter.MessageOf(err), test.holds)
+			if n := len(u.requests()); n != test.calls {
+				t.Errorf("%d calls, want %d", n, test.calls)
+			}
 		})
 	}
 }
@@ -340,24 +263,4 @@ func TestKeyIsNotPrinted(t *testing.T) {
 	if strings.Contains(log.String(), key) {
 		t.Errorf("the key is in %s", log.String())
 	}
-}
-
-// collect reads a stream to its end.
-func collect(stream iter.Seq2[llm.Delta, error]) (llm.Reply, error) {
-	var reply llm.Reply
-	var content strings.Builder
-	for delta, err := range stream {
-		if err != nil {
-			return llm.Reply{}, err
-		}
-		content.WriteString(delta.Content)
-		if delta.FinishReason != "" {
-			reply.FinishReason = delta.FinishReason
-		}
-		if delta.Usage != (llm.Usage{}) {
-			reply.Usage = delta.Usage
-		}
-	}
-	reply.Content = content.String()
-	return reply, nil
 }

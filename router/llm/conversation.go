@@ -221,11 +221,8 @@ func (c *conversation) put(at int, more []byte) []byte {
 
 // quote writes a value as JSON that reads as its text does.
 func quote(value any) []byte {
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(value) // texts cannot fail
-	return bytes.TrimRight(text.Bytes(), "\n")
+	text, _ := skillrouter.PlainJSON(value) // texts cannot fail
+	return text
 }
 
 // members visits the members of the one object that text is. Spans begin at offset.

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"log/slog"
@@ -71,10 +72,7 @@ func ParseBase(base string) (*url.URL, error) {
 	if u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
 		return nil, skillrouter.InvalidField(field, "may bear no user, query or fragment; a key is a setting of its own")
 	}
-	u.Path = strings.TrimRight(u.Path, "/")
-	if u.Path == "" {
-		u.Path = "/v1"
-	}
+	u.Path = cmp.Or(strings.TrimRight(u.Path, "/"), "/v1")
 	u.RawPath = ""
 	return u, nil
 }
@@ -113,12 +111,8 @@ func NewEndpoint(base string, options Options) (*Endpoint, error) {
 	if options.Chance == nil {
 		options.Chance = rand.Float64
 	}
-	if options.Now == nil {
-		options.Now = time.Now
-	}
-	if options.Log == nil {
-		options.Log = slog.New(slog.DiscardHandler)
-	}
+	options.Now = options.Now.Given()
+	options.Log = skillrouter.GivenLog(options.Log)
 	e := &Endpoint{base: u.String(), target: target(u), options: options}
 	dialer := &net.Dialer{Timeout: t.Connect, KeepAlive: 15 * time.Second}
 	e.http = &http.Client{

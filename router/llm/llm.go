@@ -8,13 +8,12 @@ package llm
 import (
 	"context"
 	"encoding/json"
-	"iter"
 )
 
-// Model answers conversations. Chat and Stream refuse with TooLarge what does
-// not fit the model's window, before anything is sent; Unavailable means that
-// the endpoint cannot be reached, or answered nonsense, and asking later may
-// work; Invalid that it refused the request; RateLimited that it wants fewer.
+// Model answers conversations. Chat refuses with TooLarge what does not fit
+// the model's window, before anything is sent; Unavailable means that the endpoint
+// cannot be reached, or answered nonsense, and asking later may work; Invalid that
+// it refused the request; RateLimited that it wants fewer.
 type Model interface {
 	// Name is the model's name at its endpoint.
 	Name() string
@@ -22,9 +21,6 @@ type Model interface {
 	Window() int
 	// Chat returns the whole answer.
 	Chat(ctx context.Context, request Request) (Reply, error)
-	// Stream returns the answer piece by piece. An error ends it; what came before is not the
-	// whole answer then. Breaking off the loop ends the call to the endpoint.
-	Stream(ctx context.Context, request Request) iter.Seq2[Delta, error]
 }
 
 // The roles of messages.
@@ -60,13 +56,6 @@ type Reply struct {
 	Model   string // that answered, as the endpoint calls it
 	Content string
 	// FinishReason is why the answer ended: stop, length (it was cut off), or the endpoint's own word.
-	FinishReason string
-	Usage        Usage
-}
-
-// Delta is a piece of an answer. Usage is in the last one, if the endpoint says it.
-type Delta struct {
-	Content      string
 	FinishReason string
 	Usage        Usage
 }

@@ -58,9 +58,7 @@ func NewProxy(endpoint *Endpoint, fail func(w http.ResponseWriter, err error), o
 	if options.WriteTime <= 0 {
 		options.WriteTime = 30 * time.Second
 	}
-	if options.Log == nil {
-		options.Log = slog.New(slog.DiscardHandler)
-	}
+	options.Log = skillrouter.GivenLog(options.Log)
 	p := &Proxy{endpoint: endpoint, fail: fail, options: options}
 	if options.Episodes != nil {
 		p.exchanges = make(chan exchange, maxWaiting)

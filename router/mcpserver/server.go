@@ -17,6 +17,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"skillrouter"
 	"skillrouter/comms"
 	"skillrouter/comms/lease"
 	"skillrouter/learning/consolidate"
@@ -134,13 +135,8 @@ type Server struct {
 
 // New makes a Server.
 func New(services Services, options Options) *Server {
-	log := options.Log
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
-	}
-	if options.Version == "" {
-		options.Version = "unknown"
-	}
+	log := skillrouter.GivenLog(options.Log)
+	options.Version = cmp.Or(options.Version, "unknown")
 	s := &Server{services: services, agent: options.Agent, project: options.Project, toolsets: options.Toolsets, tools: map[string]offered{}, log: log, called: options.Called}
 	quiet := slog.New(atLeast{log.Handler(), slog.LevelWarn}) // the library logs each session's coming and going
 	s.sessions, s.enabled = newSessions(), newEnabled()

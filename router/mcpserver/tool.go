@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"reflect"
@@ -65,9 +66,7 @@ func (s *Server) add(t tool, answer reflect.Type, bind func(*params) func(contex
 	bind(&declared)
 	t.input, t.output = declared.schema(), answerSchema(answer, strings.Fields(t.holds))
 	record := declared.record()
-	if t.set == "" {
-		t.set = ToolsetCore
-	}
+	t.set = cmp.Or(t.set, ToolsetCore)
 	s.tools[t.name] = offered{tool: t, span: "execute_tool " + t.name, call: s.counted(t.name, func(ctx context.Context, arguments json.RawMessage) (any, string, error) {
 		if err := walled(ctx, t.name); err != nil {
 			return nil, "", err

@@ -3,6 +3,8 @@ package reminder
 import (
 	"context"
 	"encoding/json"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -58,11 +60,7 @@ func (c *changedPersonas) take() []string {
 	if taken[everyPersona] {
 		return []string{everyPersona}
 	}
-	personas := make([]string, 0, len(taken))
-	for persona := range taken {
-		personas = append(personas, persona)
-	}
-	return personas
+	return slices.Collect(maps.Keys(taken))
 }
 
 // judge judges conditions whenever something changes, until ctx ends.

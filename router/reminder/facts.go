@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 
 	"skillrouter"
 	"skillrouter/learning/fact"
@@ -37,11 +39,7 @@ func (n factNews) settle(ctx context.Context, reminders Waiting) error {
 	if len(n) == 0 {
 		return nil
 	}
-	keys := make([]string, 0, len(n))
-	for key := range n {
-		keys = append(keys, key)
-	}
-	return reminders.Settle(ctx, keys, func(r operational.Reminder) (operational.ReminderStatus, string) {
+	return reminders.Settle(ctx, slices.Collect(maps.Keys(n)), func(r operational.Reminder) (operational.ReminderStatus, string) {
 		var of probeContext
 		if json.Unmarshal(r.Context, &of) != nil {
 			return "", "" // somebody else made it, under a key like ours

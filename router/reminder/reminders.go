@@ -68,9 +68,7 @@ type Ports struct {
 // NewWatch makes a Watch that stands where the last one ended.
 // The first one of a data folder begins with what happens next.
 func NewWatch(ctx context.Context, ports Ports, now skillrouter.Clock, log *slog.Logger) (*Watch, error) {
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
-	}
+	log = skillrouter.GivenLog(log)
 	w := &Watch{ports: ports, log: log, now: now}
 	w.changed.mark(everyPersona) // what changed while nobody looked
 	add := func(name string, events follow.EventLog, handle func(ctx context.Context, events []skillrouter.Event, cursor operational.Cursor) (bool, error)) {

@@ -141,9 +141,7 @@ type SearcherOptions struct {
 
 // NewSearcher makes a Searcher over those of the memories that can be searched.
 func NewSearcher(memories []kind.Memory, options SearcherOptions) *Searcher {
-	if options.Now == nil {
-		options.Now = time.Now
-	}
+	options.Now = options.Now.Given()
 	return &Searcher{kinds: kind.Placed(memories, func(m kind.Memory) int { return m.Searched }), now: options.Now, misses: options.Misses}
 }
 
@@ -203,18 +201,12 @@ func (r *request) unfiltered() bool {
 
 func (s *Searcher) check(ctx context.Context, query Query) (*request, error) {
 	r := &request{Query: query, now: s.now(), caller: skillrouter.PrincipalOf(ctx).Keeping()}
-	if err := cmp.Or(r.caller.Need(skillrouter.ScopeRead), skillrouter.CheckRequired("query", query.Query, learning.MaxQuery), learning.CheckRelevance(query.MinRelevance)); err != nil {
+	if err := cmp.Or(
+		r.caller.Need(skillrouter.ScopeRead), skillrouter.CheckRequired("query", query.Query, learning.MaxQuery), learning.CheckRelevance(query.MinRelevance),
+		skillrouter.CheckEach("kinds", query.Kinds, Kinds()),
+		skillrouter.CheckNames("project", query.Project, "prefer_project", query.PreferProject, "category", query.Category, "agent_id", query.AgentID),
+	); err != nil {
 		return nil, err
-	}
-	for _, kind := range query.Kinds {
-		if err := skillrouter.CheckOneOf("kinds", kind, Kinds()); err != nil {
-			return nil, err
-		}
-	}
-	for _, name := range []struct{ field, value string }{{"project", query.Project}, {"prefer_project", query.PreferProject}, {"category", query.Category}, {"agent_id", query.AgentID}} {
-		if err := skillrouter.CheckName(name.field, name.value); err != nil {
-			return nil, err
-		}
 	}
 	if len(query.Tags) > learning.MaxTags {
 		return nil, skillrouter.InvalidField("tags", "are more than %d", learning.MaxTags)

@@ -3,6 +3,8 @@ package search
 import (
 	"context"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -133,11 +135,7 @@ func (x *wordIndex) keep(ctx context.Context, stored func(ctx context.Context, v
 	if err := stored(ctx, func(id string) { delete(left, id) }); err != nil {
 		return err
 	}
-	gone := make([]string, 0, len(left))
-	for id := range left {
-		gone = append(gone, id)
-	}
-	x.index.Delete(gone...)
+	x.index.Delete(slices.Collect(maps.Keys(left))...)
 	return nil
 }
 

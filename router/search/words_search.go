@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -59,10 +60,7 @@ func (w *Words) searchMessages(ctx context.Context, q kind.Question) (kind.Found
 		}
 	}
 	f, err := shown(ctx, w.messages, found, w.store.MessagesOf, func(m *operational.Message) (kind.Hit, bool) {
-		to := m.To
-		if to == "" {
-			to = "all"
-		}
+		to := cmp.Or(m.To, "all")
 		return kind.Hit{
 			ID: m.ID, Title: fmt.Sprintf("%s from %s to %s", m.Signal, m.From, to), Text: plainJSON(m.Context), Category: m.Signal,
 			Author: m.From, Trust: router.TrustAgent, At: m.CreatedAt,

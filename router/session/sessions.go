@@ -62,13 +62,7 @@ const startTries = 5
 
 // NewSessions makes the service, and tells the episodes which sessions are open.
 func NewSessions(ctx context.Context, ports Ports, options Options) (*Sessions, error) {
-	s := &Sessions{ports: ports, now: options.Now, log: options.Log}
-	if s.now == nil {
-		s.now = time.Now
-	}
-	if s.log == nil {
-		s.log = slog.New(slog.DiscardHandler)
-	}
+	s := &Sessions{ports: ports, now: options.Now.Given(), log: skillrouter.GivenLog(options.Log)}
 	// An agent that ended its session shortly before is in none: its last episode would say that it is.
 	ended, err := ports.Store.ListSessions(ctx, operational.SessionFilter{EndedSince: s.now().Add(-learning.SessionIdle), Limit: maxOpenSessions})
 	if err != nil {
@@ -136,10 +130,7 @@ func (s *Sessions) prepare(ctx context.Context, draft Draft) (session operationa
 	if session.Persona, err = skillrouter.CheckPersona(draft.Persona); err != nil {
 		return session, nil, err
 	}
-	if err = skillrouter.CheckName("project", draft.Project); err != nil {
-		return session, nil, err
-	}
-	if err = skillrouter.CheckText("goal", draft.Goal, operational.MaxSessionGoal); err != nil {
+	if err = cmp.Or(skillrouter.CheckName("project", draft.Project), skillrouter.CheckText("goal", draft.Goal, operational.MaxSessionGoal)); err != nil {
 		return session, nil, err
 	}
 	var redaction skillrouter.Redaction
@@ -215,10 +206,8 @@ func (s *Sessions) checkEnd(ctx context.Context, end *End) (kinds []string, err 
 		return nil, err
 	}
 	end.Summary, kinds = skillrouter.Redact(end.Summary)
-	if end.Successor != "" {
-		if err := skillrouter.CheckAgentID("successor", end.Successor); err != nil {
-			return nil, err
-		}
+	if err := skillrouter.CheckOptionalAgent("successor", end.Successor); err != nil {
+		return nil, err
 	}
 	if end.Reassign && end.Successor == "" {
 		return nil, skillrouter.InvalidField("successor", "is required to reassign tasks")
@@ -277,28 +266,20 @@ func (s *Sessions) named(ctx context.Context, id, agent string) (operational.Ses
 
 // List implements Service.
 func (s *Sessions) List(ctx context.Context, filter operational.SessionFilter) ([]operational.Session, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+	if err := cmp.Or(
+		skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead),
+		skillrouter.CheckOptionalAgent("agent_id", filter.AgentID),
+		skillrouter.CheckOptionalAgent("successor", filter.Successor),
+	); err != nil {
 		return nil, err
-	}
-	for field, agent := range map[string]string{"agent_id": filter.AgentID, "successor": filter.Successor} {
-		if agent != "" {
-			if err := skillrouter.CheckAgentID(field, agent); err != nil {
-				return nil, err
-			}
-		}
 	}
 	if filter.Persona != "" {
 		if _, err := skillrouter.CheckPersona(filter.Persona); err != nil {
 			return nil, err
 		}
 	}
-	if err := skillrouter.CheckName("project", filter.Project); err != nil {
+	if err := cmp.Or(skillrouter.CheckName("project", filter.Project), skillrouter.CheckOptional("status", filter.Status, operational.SessionStatuses())); err != nil {
 		return nil, err
-	}
-	if filter.Status != "" {
-		if err := skillrouter.CheckOneOf("status", filter.Status, operational.SessionStatuses()); err != nil {
-			return nil, err
-		}
 	}
 	var err error
 	if filter.Limit, err = skillrouter.Limit(filter.Limit, operational.DefaultLimit, operational.MaxLimit); err != nil {
@@ -318,9 +299,7 @@ func (s *Sessions) Handover(ctx context.Context, agentID string) (operational.Se
 	if err := p.Need(skillrouter.ScopeRead); err != nil {
 		return operational.Session{}, err
 	}
-	if agentID == "" {
-		agentID = p.AgentID
-	}
+	agentID = cmp.Or(agentID, p.AgentID)
 	if err := skillrouter.CheckAgentID("agent_id", agentID); err != nil {
 		return operational.Session{}, err
 	}

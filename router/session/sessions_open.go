@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -140,9 +141,7 @@ func (s *Sessions) consolidate(ctx context.Context, transcript consolidate.Trans
 		return
 	}
 	transcript.SessionID, transcript.AgentID, transcript.Persona = ended.ID, ended.AgentID, ended.Persona
-	if transcript.Project == "" {
-		transcript.Project = ended.Project
-	}
+	transcript.Project = cmp.Or(transcript.Project, ended.Project)
 	done, err := s.ports.Consolidation.Consolidate(ctx, transcript)
 	if err != nil {
 		if skillrouter.CodeOf(err) == skillrouter.Internal {

@@ -1,7 +1,6 @@
 package transfer
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 
@@ -23,13 +22,10 @@ type Record struct {
 
 // MarshalJSON implements json.Marshaler.
 func (r Record) MarshalJSON() ([]byte, error) {
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(r.Memory); err != nil {
+	members, err := skillrouter.PlainJSON(r.Memory)
+	if err != nil {
 		return nil, err
 	}
-	members := bytes.TrimSpace(text.Bytes())
 	if len(members) < 2 || members[0] != '{' {
 		return nil, errors.New("a record without its memory")
 	}

@@ -2,7 +2,6 @@ package transfer
 
 import (
 	"context"
-	"time"
 
 	"skillrouter"
 	"skillrouter/learning"
@@ -90,9 +89,7 @@ var _ Service = (*Transfer)(nil)
 
 // New makes a Transfer of those of the memories that are exported. now is time.Now if nil.
 func New(memories []kind.Memory, log Log, now skillrouter.Clock) *Transfer {
-	if now == nil {
-		now = time.Now
-	}
+	now = now.Given()
 	t := &Transfer{kind.Placed(memories, func(m kind.Memory) int { return m.Exported }), map[string]kind.Undo{}, log, now}
 	for _, memory := range t.memories {
 		t.undos[memory.Name] = memory.Undo

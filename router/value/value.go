@@ -98,10 +98,7 @@ var _ Service = (*Values)(nil)
 
 // New makes Values.
 func New(tellings Tellings, now skillrouter.Clock) *Values {
-	if now == nil {
-		now = time.Now
-	}
-	return &Values{tellings, now}
+	return &Values{tellings, now.Given()}
 }
 
 // Value implements Service.

@@ -42,10 +42,7 @@ type agentList struct {
 	Agents []agentRow
 	Counts []agentCount
 	Unread bool // whoever looks may know how many messages wait
-	Older  string
-	Newer  string
-	// NewerName and OlderName say where they lead, where that is not what the words say.
-	NewerName, OlderName string
+	pager
 }
 
 type agentRow struct {

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -224,10 +225,7 @@ func (s *Server) answers(v *visit, lookedFor string) (places []place, err error)
 		if m.From == v.sender() || m.From == operational.RouterName || !fits(lookedFor, m.From, m.ThreadID, text) {
 			continue
 		}
-		thread := m.ThreadID
-		if thread == "" {
-			thread = m.ID
-		}
+		thread := cmp.Or(m.ThreadID, m.ID)
 		places = append(places, place{Kind: "answer", Name: "Answer " + m.From + " …", Detail: text, Path: link(messagesPath, "thread", thread) + "#answer"})
 	}
 	return places, nil

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"strings"
 
 	"skillrouter"
@@ -69,8 +70,7 @@ type gapList struct {
 	Total                    int64
 	Project                  string
 	Statuses, Places, Orders []option
-	Older, Newer             string
-	NewerName, OlderName     string
+	pager
 }
 
 func (s *Server) gaps(v *visit) (any, error) {
@@ -78,12 +78,8 @@ func (s *Server) gaps(v *visit) (any, error) {
 		Status: feedback.GapStatus(v.value("status")), Project: v.value("project"), AskedIn: learning.GapPlace(v.value("in")),
 		Order: feedback.GapOrder(v.value("order")), Cursor: v.value("cursor"),
 	}
-	if query.Status == "" {
-		query.Status = feedback.GapOpen
-	}
-	if query.Order == "" {
-		query.Order = feedback.GapsOften
-	}
+	query.Status = cmp.Or(query.Status, feedback.GapOpen)
+	query.Order = cmp.Or(query.Order, feedback.GapsOften)
 	found, err := s.services.Gaps.List(v.context(), query)
 	if err != nil {
 		return nil, err
@@ -97,7 +93,7 @@ func (s *Server) gaps(v *visit) (any, error) {
 			{Value: string(feedback.GapsOften), Name: "most often first", Chosen: query.Order == feedback.GapsOften},
 			{Value: string(feedback.GapsRecent), Name: "latest first", Chosen: query.Order == feedback.GapsRecent},
 		},
-		Older: v.older("/ui/gaps", found.Next, fields...), Newer: v.first("/ui/gaps", fields...), NewerName: "First", OlderName: "More",
+		pager: v.pages("/ui/gaps", found.Next, "First", "More", fields...),
 	}, nil
 }
 

@@ -48,13 +48,12 @@ func (s *Server) approvalActions() {
 
 // approvalsPage is what waits for a person, what became of it, and what is allowed until further notice.
 type approvalsPage struct {
-	Approvals            []lesson.Approval
-	Permissions          []lesson.Permission
-	May                  bool   // the visitor decides
-	Why                  string // why not
-	States               []option
-	Older, Newer         string
-	NewerName, OlderName string
+	Approvals   []lesson.Approval
+	Permissions []lesson.Permission
+	May         bool   // the visitor decides
+	Why         string // why not
+	States      []option
+	pager
 }
 
 func (s *Server) approvals(v *visit) (any, error) {
@@ -70,7 +69,7 @@ func (s *Server) approvals(v *visit) (any, error) {
 	_, refused := skillrouter.PrincipalOf(v.context()).AsPerson()
 	page := approvalsPage{
 		Approvals: found.Approvals, Permissions: standing.Permissions, May: refused == nil, States: options("all", string(filter.State), lesson.ApprovalStates()),
-		Older: v.older("/ui/guard/approvals", found.Next, "state"), Newer: v.first("/ui/guard/approvals", "state"), NewerName: "Newest", OlderName: "Older",
+		pager: v.pages("/ui/guard/approvals", found.Next, "Newest", "Older", "state"),
 	}
 	if refused != nil {
 		page.Why = skillrouter.MessageOf(refused)
@@ -80,13 +79,12 @@ func (s *Server) approvals(v *visit) (any, error) {
 
 // ruleList is what the list of the guard's rules shows.
 type ruleList struct {
-	Hooks                []router.SystemCheck // nothing for whoever is no captain
-	Rules                []guard.Rule
-	Total                int
-	Domain               string
-	Sources, Standings   []option
-	Older, Newer         string
-	NewerName, OlderName string
+	Hooks              []router.SystemCheck // nothing for whoever is no captain
+	Rules              []guard.Rule
+	Total              int
+	Domain             string
+	Sources, Standings []option
+	pager
 }
 
 // What a rule does, as the list's filter names it.
@@ -120,18 +118,17 @@ func (s *Server) guard(v *visit) (any, error) {
 		Hooks: hooks, Rules: found.Rules, Total: found.Total, Domain: filter.Domain,
 		Sources:   options("every source", filter.Source, []string{guard.RuleOfLesson, guard.RuleOfPattern, guard.RuleBuiltin}),
 		Standings: options("all", v.value("standing"), []string{ruleBlocks, ruleWarns, ruleDemoted}),
-		Older:     v.older("/ui/guard", found.Next, fields...), Newer: v.first("/ui/guard", fields...), NewerName: "First", OlderName: "More",
+		pager:     v.pages("/ui/guard", found.Next, "First", "More", fields...),
 	}, nil
 }
 
 // ledgerPage is what the ledger shows.
 type ledgerPage struct {
-	Checks               []lesson.CheckRecord
-	Rule                 *guard.Rule
-	Agent                string
-	Decisions, Outcomes  []option
-	Older, Newer         string
-	NewerName, OlderName string
+	Checks              []lesson.CheckRecord
+	Rule                *guard.Rule
+	Agent               string
+	Decisions, Outcomes []option
+	pager
 }
 
 // decisions are what a check can come to.
@@ -150,7 +147,7 @@ func (s *Server) ledger(v *visit) (any, error) {
 		Checks: found.Checks, Agent: filter.Agent,
 		Decisions: options("every decision", v.value("decision"), decisions),
 		Outcomes:  options("any", v.value("outcome"), lesson.Outcomes()),
-		Older:     v.older("/ui/guard/ledger", found.Next, fields...), Newer: v.first("/ui/guard/ledger", fields...), NewerName: "Newest",
+		pager:     v.pages("/ui/guard/ledger", found.Next, "Newest", "", fields...),
 	}
 	if filter.RuleID != "" {
 		rule, err := s.services.Guard.Rule(v.context(), filter.RuleID)

@@ -18,16 +18,13 @@ func (s *Server) importPages() {
 
 // importList is what the page of the imports shows.
 type importList struct {
-	Imports              []learning.Import
-	Older, Newer         string
-	NewerName, OlderName string
+	Imports []learning.Import
+	pager
 }
 
 func (s *Server) imports(v *visit) (any, error) {
 	found, err := s.services.Transfer.Imports(v.context(), transfer.ImportFilter{Cursor: v.value("cursor"), Limit: pageRows})
-	return importList{
-		Imports: found.Imports, Older: v.older(importsPath, found.Next), Newer: v.first(importsPath), NewerName: "Newest", OlderName: "Older",
-	}, err
+	return importList{found.Imports, v.pages(importsPath, found.Next, "Newest", "Older")}, err
 }
 
 // undoParts is how many parts of an import one form takes back, so that the browser gets an answer within seconds.

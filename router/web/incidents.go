@@ -31,16 +31,15 @@ func (s *Server) incidentPages() {
 // incidentList is what the list of incidents shows.
 type incidentList struct {
 	incident.Page
-	Query, Project       string
-	Projects             []option
-	Often                []option
-	Older, Newer         string
-	NewerName, OlderName string
+	Query, Project string
+	Projects       []option
+	Often          []option
+	pager
 }
 
 func (s *Server) incidents(v *visit) (any, error) {
 	ctx := v.context()
-	page := incidentList{Query: v.value("q"), Project: v.value("project"), NewerName: "First", OlderName: "More"}
+	page := incidentList{Query: v.value("q"), Project: v.value("project")}
 	projects, err := s.services.Incidents.Projects(ctx)
 	if err != nil {
 		return nil, err
@@ -50,10 +49,7 @@ func (s *Server) incidents(v *visit) (any, error) {
 		page.Project = slices.MaxFunc(projects, func(a, b incident.ProjectCount) int { return a.Recurring - b.Recurring }).Project
 	}
 	for _, p := range projects {
-		name := p.Project
-		if name == "" {
-			name = "no project"
-		}
+		name := cmp.Or(p.Project, "no project")
 		page.Projects = append(page.Projects, option{Value: p.Project, Name: name + " (" + strconv.Itoa(p.Incidents) + ")", Chosen: p.Project == page.Project})
 	}
 	if !slices.ContainsFunc(page.Projects, func(o option) bool { return o.Chosen }) {
@@ -67,13 +63,7 @@ func (s *Server) incidents(v *visit) (any, error) {
 	if page.Page, err = s.services.Incidents.List(ctx, filter); err != nil {
 		return nil, err
 	}
-	page.Older, page.Newer = "", ""
-	if page.Next != "" {
-		page.Older = v.with("cursor", page.Next)
-	}
-	if filter.Cursor != "" {
-		page.Newer = v.with("cursor", "")
-	}
+	page.pager = v.turns("cursor", page.Next, filter.Cursor != "", "First", "More")
 	return page, nil
 }
 

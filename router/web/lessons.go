@@ -36,10 +36,9 @@ type lessonList struct {
 	Lessons                 []lesson.Lesson
 	Domain, Tag             string
 	Types, Levels, Statuses []option
-	Older, Newer            string
-	NewerName, OlderName    string
-	Promotions              []lesson.Suggestion
-	Query                   string
+	pager
+	Promotions []lesson.Suggestion
+	Query      string
 }
 
 // lessonFields are the filters of the list.
@@ -62,7 +61,7 @@ func (s *Server) lessons(v *visit) (any, error) {
 		Types:    options("every type", v.value("type"), learning.LessonTypes()),
 		Levels:   options("every level", v.value("level"), lesson.Levels()),
 		Statuses: options("all in use", v.value("status"), lesson.Statuses()),
-		Older:    v.older("/ui/lessons", found.Next, lessonFields...), Newer: v.first("/ui/lessons", lessonFields...), NewerName: "Newest",
+		pager:    v.pages("/ui/lessons", found.Next, "Newest", "", lessonFields...),
 	}
 	return page, nil
 }

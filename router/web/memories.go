@@ -80,9 +80,8 @@ type memoryList struct {
 	Rows                                            []memoryHit
 	Notice                                          string
 	Corrected                                       map[string]string
-	Older, Newer                                    string
-	NewerName, OlderName                            string
-	Removed                                         string // what was just removed and can be taken back
+	pager
+	Removed string // what was just removed and can be taken back
 }
 
 // memoryHit is a row of a list, and its page.
@@ -98,8 +97,7 @@ var memoryFields = []string{"kind", "project", "persona", "category", "author"}
 func (s *Server) memories(v *visit, of kind.Memory) (*memoryList, error) {
 	ctx, page := v.context(), &memoryList{
 		Kind: of.Name, Query: v.value("q"), Project: v.value("project"), Persona: v.value("persona"), Category: v.value("category"), Author: v.value("author"),
-		OfProject: of.OfProject, NewerName: "First", OlderName: "More",
-		Newer: v.first(memoryItemPath, memoryFields...),
+		OfProject: of.OfProject,
 	}
 	v.title = plural(of.Name)
 	if of.Pages.Restore != nil {
@@ -119,14 +117,14 @@ func (s *Server) memories(v *visit, of kind.Memory) (*memoryList, error) {
 		found, err := of.Pages.List(ctx, kind.Listing{
 			Project: page.Project, Persona: page.Persona, Category: page.Category, Author: page.Author, Cursor: v.value("cursor"), Limit: pageRows,
 		})
-		page.Older = v.older(memoryItemPath, found.Next, memoryFields...)
+		page.pager = v.pages(memoryItemPath, found.Next, "First", "More", memoryFields...)
 		page.Rows = rowsOf(of, found.Hits)
 		return page, err
 	}
 	found, err := of.Search(learning.NotAsked(ctx), kind.Question{ // what is half typed is no question
 		Text: page.Query, Project: page.Project, Persona: page.Persona, Category: page.Category, AgentID: page.Author, Limit: pageRows, Caller: v.principal(), Now: s.now(),
 	})
-	page.Notice, page.Corrected, page.Rows, page.Newer = found.Notice, found.Corrected, rowsOf(of, found.Hits), ""
+	page.Notice, page.Corrected, page.Rows = found.Notice, found.Corrected, rowsOf(of, found.Hits)
 	return page, err
 }
 

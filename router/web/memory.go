@@ -37,26 +37,36 @@ func options[T ~string](all, chosen string, values []T) []option {
 	return list
 }
 
-// older is the path of the page's next part: what it was asked for, from another cursor on.
-func (v *visit) older(path, cursor string, fields ...string) string {
-	if cursor == "" {
-		return ""
-	}
-	pairs := []string{"cursor", cursor}
-	for _, field := range fields {
-		pairs = append(pairs, field, v.value(field))
-	}
-	return link(path, pairs...)
+// pager leads from a part of a list to those before and behind it. A path is empty where there is none.
+type pager struct {
+	Older, Newer         string
+	NewerName, OlderName string // where they lead, where that is not what the words say
 }
 
-// first is the path of the page's first part, if this is a later one.
-func (v *visit) first(path string, fields ...string) string {
-	if v.value("cursor") == "" {
-		return ""
-	}
+// pages is the pager of a list that a cursor pages: each path asks for what the page was asked for.
+func (v *visit) pages(path, next, newer, older string, fields ...string) pager {
+	p := pager{NewerName: newer, OlderName: older}
 	var pairs []string
 	for _, field := range fields {
 		pairs = append(pairs, field, v.value(field))
 	}
-	return link(path, pairs...)
+	if next != "" {
+		p.Older = link(path, append([]string{"cursor", next}, pairs...)...)
+	}
+	if v.value("cursor") != "" {
+		p.Newer = link(path, pairs...)
+	}
+	return p
+}
+
+// turns is the pager of a list whose place is a field of the page's own address; later tells that this is not its first part.
+func (v *visit) turns(field, next string, later bool, newer, older string) pager {
+	p := pager{NewerName: newer, OlderName: older}
+	if next != "" {
+		p.Older = v.with(field, next)
+	}
+	if later {
+		p.Newer = v.with(field, "")
+	}
+	return p
 }

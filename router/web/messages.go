@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -67,10 +68,7 @@ type messageList struct {
 	People  []string
 	MaySend bool
 	Sender  string
-	Older   string
-	Newer   string
-	// NewerName and OlderName say where they lead, where that is not what the words say.
-	NewerName, OlderName string
+	pager
 }
 
 func (s *Server) messages(v *visit) (any, error) {
@@ -83,17 +81,16 @@ func (s *Server) messages(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := messageList{Thread: query.Thread, NewerName: "The newest", MaySend: v.principal().Has(skillrouter.ScopeAgent), Sender: v.sender()}
+	list := messageList{Thread: query.Thread, MaySend: v.principal().Has(skillrouter.ScopeAgent), Sender: v.sender()}
+	next := ""
 	if page.Next > 0 {
-		list.Older = v.with("before", strconv.FormatInt(page.Next, 10))
+		next = strconv.FormatInt(page.Next, 10)
 	} else if query.Thread != "" { // a message without a thread begins one, which has the message's id
 		if first, err := s.services.Mailbox.Receipts(v.Context(), query.Thread); err == nil && first.Message.ThreadID == "" {
 			page.Messages = append(page.Messages, first.Message)
 		}
 	}
-	if before > 0 {
-		list.Newer = v.with("before", "")
-	}
+	list.pager = v.turns("before", next, before > 0, "The newest", "")
 	reached, err := s.services.Log.Reached(v.Context(), page.Messages)
 	if err != nil {
 		return nil, err
@@ -134,9 +131,7 @@ func (s *Server) talks(messages []operational.Message, reached map[int64][]opera
 // said prepares a message for people, with how far it has come.
 func (s *Server) said(m operational.Message, receipts []operational.Receipt) said {
 	one := said{Message: m, Text: feed.MessageText(m.Context), Thread: m.ThreadID, Expired: m.ExpiresAt != nil && !s.now().Before(*m.ExpiresAt)}
-	if one.Thread == "" {
-		one.Thread = m.ID
-	}
+	one.Thread = cmp.Or(one.Thread, m.ID)
 	if len(m.Context) > 0 {
 		one.Raw = indented(m.Context)
 		members, _ := membersOf(m.Context) // it is an object, or shows nothing

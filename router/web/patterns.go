@@ -29,11 +29,10 @@ func (s *Server) patternPages() {
 
 // patternList is what the list of patterns shows.
 type patternList struct {
-	Patterns             []lesson.Pattern
-	Domain               string
-	Types, Statuses      []option
-	Older, Newer         string
-	NewerName, OlderName string
+	Patterns        []lesson.Pattern
+	Domain          string
+	Types, Statuses []option
+	pager
 }
 
 func (s *Server) patterns(v *visit) (any, error) {
@@ -51,17 +50,16 @@ func (s *Server) patterns(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	page := patternList{
-		Patterns: found, Domain: filter.Domain, NewerName: "Latest",
+	next := ""
+	if further := filter.Offset + learning.DefaultListing; len(found) > learning.DefaultListing && further <= lesson.MaxOffset {
+		found, next = found[:learning.DefaultListing], strconv.Itoa(further)
+	}
+	return patternList{
+		Patterns: found, Domain: filter.Domain,
 		Types:    options("every type", v.value("type"), lesson.PatternTypes()),
 		Statuses: options("all in use", v.value("status"), lesson.PatternStatuses()),
-		Newer:    v.first("/ui/patterns", "type", "status", "domain"),
-	}
-	if next := filter.Offset + learning.DefaultListing; len(found) > learning.DefaultListing && next <= lesson.MaxOffset {
-		page.Patterns = found[:learning.DefaultListing]
-		page.Older = v.older("/ui/patterns", strconv.Itoa(next), "type", "status", "domain")
-	}
-	return page, nil
+		pager:    v.pages("/ui/patterns", next, "Latest", "", "type", "status", "domain"),
+	}, nil
 }
 
 // patternPage is what a pattern's page shows.

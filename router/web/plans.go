@@ -68,10 +68,7 @@ type sessionDetail struct {
 type reminderList struct {
 	Reminders []operational.Reminder
 	Statuses  []operational.ReminderStatus
-	Older     string
-	Newer     string
-	// NewerName and OlderName say where they lead.
-	NewerName, OlderName string
+	pager
 }
 
 func (s *Server) reminders(v *visit) (any, error) {
@@ -91,10 +88,11 @@ func (s *Server) reminders(v *visit) (any, error) {
 		}
 		filter.Status = []operational.ReminderStatus{one}
 	}
-	list := reminderList{Statuses: operational.ReminderStatuses(), NewerName: "From the beginning", OlderName: "More"}
+	list := reminderList{Statuses: operational.ReminderStatuses()}
 	if list.Reminders, err = s.services.Reminders.List(v.Context(), filter); err != nil {
 		return nil, err
 	}
+	next := ""
 	if len(list.Reminders) > pageRows {
 		list.Reminders = list.Reminders[:pageRows]
 		last := list.Reminders[pageRows-1].Number
@@ -106,10 +104,8 @@ func (s *Server) reminders(v *visit) (any, error) {
 				}
 			}
 		}
-		list.Older = v.with("after", strconv.FormatInt(last, 10))
+		next = strconv.FormatInt(last, 10)
 	}
-	if after > 0 {
-		list.Newer = v.with("after", "")
-	}
+	list.pager = v.turns("after", next, after > 0, "From the beginning", "More")
 	return list, nil
 }

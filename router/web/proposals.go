@@ -1,6 +1,10 @@
 package web
 
-import "skillrouter/learning/consolidate"
+import (
+	"cmp"
+
+	"skillrouter/learning/consolidate"
+)
 
 func (s *Server) proposalPages() {
 	s.page("/ui/proposals", "proposals.html", "Proposals", s.proposals)
@@ -29,9 +33,7 @@ const maxProposals = 50
 
 func (s *Server) proposals(v *visit) (any, error) {
 	filter := consolidate.ProposalFilter{Kind: consolidate.ProposalKind(v.value("kind")), Status: consolidate.ProposalStatus(v.value("status")), Limit: maxProposals}
-	if filter.Status == "" {
-		filter.Status = consolidate.ProposalPending
-	}
+	filter.Status = cmp.Or(filter.Status, consolidate.ProposalPending)
 	found, err := s.services.Consolidation.Proposals(v.context(), filter)
 	return proposalList{
 		Proposals: found, Full: len(found) == maxProposals,

@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -223,9 +224,7 @@ func (s *Server) remembered(v *visit, of kind.Memory) (*rememberedView, error) {
 			page.Members = append(page.Members, m)
 		}
 	}
-	if page.Title == "" {
-		page.Title = page.ID
-	}
+	page.Title = cmp.Or(page.Title, page.ID)
 	v.title = short(80, page.Title)
 	if of.Pages.Merge != nil {
 		if err := s.beside(ctx, of, page, row); err != nil {

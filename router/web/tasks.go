@@ -54,10 +54,7 @@ func (s *Server) taskPages() {
 type taskList struct {
 	Tasks []operational.Task
 	Tabs  []taskTab
-	Older string
-	Newer string
-	// NewerName says where Newer leads: a list with a cursor goes on, and back to its beginning.
-	NewerName, OlderName string
+	pager
 }
 
 type taskTab struct {
@@ -90,17 +87,16 @@ func (s *Server) tasks(v *visit) (any, error) {
 	default:
 		filter.Status = []operational.TaskStatus{operational.TaskStatus(status)}
 	}
-	list := taskList{NewerName: "From the beginning", OlderName: "More"}
+	var list taskList
 	if list.Tasks, err = s.services.Tasks.List(ctx, filter); err != nil {
 		return nil, err
 	}
+	next := ""
 	if len(list.Tasks) > pageRows {
 		list.Tasks = list.Tasks[:pageRows]
-		list.Older = v.with("after", strconv.FormatInt(list.Tasks[pageRows-1].Number, 10))
+		next = strconv.FormatInt(list.Tasks[pageRows-1].Number, 10)
 	}
-	if after > 0 {
-		list.Newer = v.with("after", "")
-	}
+	list.pager = v.turns("after", next, after > 0, "From the beginning", "More")
 	tab := func(name, is string, count int) {
 		list.Tabs = append(list.Tabs, taskTab{
 			name, count, link(tasksPath, "status", is, "agent", filter.AgentID, "project", filter.Project, "text", filter.Text), status == is,

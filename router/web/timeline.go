@@ -28,11 +28,10 @@ func (s *Server) timelinePages() {
 
 // timelineView is what the page of the timeline shows.
 type timelineView struct {
-	Moments              []feed.Moment
-	Agent, Project       string
-	Kinds, Ranges        []option
-	Older, Newer         string
-	NewerName, OlderName string
+	Moments        []feed.Moment
+	Agent, Project string
+	Kinds, Ranges  []option
+	pager
 }
 
 // ranges are the stretches of time that the page offers.
@@ -50,7 +49,8 @@ func (s *Server) timeline(v *visit) (any, error) {
 	}
 	page := timelineView{
 		Moments: found.Moments, Agent: query.Agent, Project: query.Project, Kinds: options("everything", kind, feed.MomentKinds()),
-		Ranges: []option{{Name: "any time", Chosen: query.Range == ""}}, NewerName: "Newest", OlderName: "Older",
+		Ranges: []option{{Name: "any time", Chosen: query.Range == ""}},
+		pager:  v.turns("before", found.Next, query.Before != "", "Newest", "Older"),
 	}
 	for _, one := range ranges {
 		one.Chosen = one.Value == query.Range
@@ -58,12 +58,6 @@ func (s *Server) timeline(v *visit) (any, error) {
 	}
 	if !slices.ContainsFunc(page.Ranges, func(o option) bool { return o.Chosen }) { // of a link
 		page.Ranges = append(page.Ranges, option{Value: query.Range, Name: query.Range, Chosen: true})
-	}
-	if found.Next != "" {
-		page.Older = v.with("before", found.Next)
-	}
-	if query.Before != "" {
-		page.Newer = v.with("before", "")
 	}
 	return page, nil
 }

@@ -161,12 +161,7 @@ type Server struct {
 // New makes the dashboard of the services. Templates and assets are prepared
 // when a browser first asks for them.
 func New(services Services, options Options) *Server {
-	if options.Log == nil {
-		options.Log = slog.New(slog.DiscardHandler)
-	}
-	if options.Now == nil {
-		options.Now = time.Now
-	}
+	options.Log, options.Now = skillrouter.GivenLog(options.Log), options.Now.Given()
 	if options.Status == nil {
 		options.Status = func(skillrouter.Code) int { return http.StatusBadRequest }
 	}

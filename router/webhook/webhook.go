@@ -120,9 +120,7 @@ func New(address string, waiting Waiting, options Options) *Hook {
 	if options.Pause == nil {
 		options.Pause = skillrouter.PauseUntil
 	}
-	if options.Timeout == 0 {
-		options.Timeout = sendTime
-	}
+	options.Timeout = cmp.Or(options.Timeout, sendTime)
 	h := &Hook{url: address, waiting: waiting, options: options, http: &http.Client{
 		// What is configured is dialled and nothing else: no proxy of the environment, no redirection.
 		Transport:     &http.Transport{DialContext: (&net.Dialer{Timeout: options.Timeout}).DialContext, MaxIdleConnsPerHost: 1, IdleConnTimeout: time.Minute, MaxResponseHeaderBytes: maxHeader},

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"skillrouter/scripts/bench/sidecar"
 )
 
 // inspectTime bounds one call of the Inspector, which takes about a second.
@@ -40,13 +42,13 @@ var inspections = []struct {
 
 // inspect calls the Inspector's command line over both transports and says
 // what it did, in Markdown.
-func (t toolbox) inspect(ctx context.Context, out io.Writer, r router, work string) (string, error) {
+func (t toolbox) inspect(ctx context.Context, out io.Writer, program string, side *sidecar.Sidecar, data, work string) (string, error) {
 	config := filepath.Join(work, "mcp.json")
 	raw, err := json.Marshal(map[string]any{"mcpServers": map[string]any{
-		"http": map[string]any{"type": "http", "url": r.url + "/mcp?agent_id=inspector"},
+		"http": map[string]any{"type": "http", "url": side.Base + "/mcp?agent_id=inspector"},
 		"stdio": map[string]any{
-			"type": "stdio", "command": r.program, "args": []string{"mcp", "--agent", "inspector", "--server", r.url},
-			"env": map[string]string{"SKILLROUTER_DATA": r.data},
+			"type": "stdio", "command": program, "args": []string{"mcp", "--agent", "inspector", "--server", side.Base},
+			"env": map[string]string{"SKILLROUTER_DATA": data},
 		},
 	}})
 	if err != nil {

@@ -20,6 +20,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"skillrouter/scripts/bench/sidecar"
 	"skillrouter/scripts/conformance/fixture"
 )
 
@@ -65,14 +66,18 @@ func run(ctx context.Context, out io.Writer, root, program, keep string, update 
 		return err
 	}
 	defer stop()
-	router, err := startRouter(ctx, program, work)
-	if err != nil {
+	if program, err = filepath.Abs(program); err != nil {
 		return err
 	}
-	defer router.stop()
+	data := filepath.Join(work, "data")
+	side, err := sidecar.StartBinary(ctx, program, data)
+	if err != nil {
+		return fmt.Errorf("%s: %w; make build makes the program", program, err)
+	}
+	defer side.Stop()
 
 	var runs []result
-	for _, at := range []struct{ name, url string }{{"fixture", fixtureURL}, {"router", router.url}} {
+	for _, at := range []struct{ name, url string }{{"fixture", fixtureURL}, {"router", side.Base}} {
 		for _, s := range suites {
 			found, err := tools.runSuite(ctx, s, at.name, at.url+"/mcp", keep)
 			if err != nil {
@@ -87,7 +92,7 @@ func run(ctx context.Context, out io.Writer, root, program, keep string, update 
 	for _, line := range unexpected {
 		fmt.Fprintln(out, line)
 	}
-	inspected, err := tools.inspect(ctx, out, router, work)
+	inspected, err := tools.inspect(ctx, out, program, side, data, work)
 	if err != nil {
 		return err
 	}

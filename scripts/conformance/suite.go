@@ -1,11 +1,11 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -117,10 +117,5 @@ func table(runs []result) string {
 
 // names are the scenarios of a run, in order.
 func (r result) names() []string {
-	var names []string
-	for name := range r.scenarios {
-		names = append(names, name)
-	}
-	slices.SortFunc(names, cmp.Compare[string])
-	return names
+	return slices.Sorted(maps.Keys(r.scenarios))
 }

@@ -270,13 +270,11 @@ func content(text json.RawMessage) string {
 	if said, ok := fields["text"].(string); ok && len(fields) == 1 {
 		return said
 	}
-	var out strings.Builder
-	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false)
-	if encoder.Encode(fields) != nil {
+	plain, err := skillrouter.PlainJSON(fields)
+	if err != nil {
 		return ""
 	}
-	return out.String()
+	return string(plain) + "\n"
 }
 
 // settle marks what was told as read, once it has been written: a message that

@@ -175,13 +175,7 @@ func (h *Hook) Flags() *flag.FlagSet {
 }
 
 // dialects lists the dialects for people.
-func dialects() string {
-	var names []string
-	for _, d := range hook.Dialects() {
-		names = append(names, string(d))
-	}
-	return strings.Join(names, ", ")
-}
+func dialects() string { return strings.Join(skillrouter.Texts(hook.Dialects()), ", ") }
 
 // Run runs the hook and returns the exit code.
 func (h *Hook) Run(ctx context.Context) int {

@@ -2,6 +2,7 @@ package act
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -181,10 +182,7 @@ func toolWords(args map[string]any) (words []string) {
 		}
 		return 2
 	}
-	keys := make([]string, 0, len(args))
-	for k := range args {
-		keys = append(keys, k)
-	}
+	keys := slices.Collect(maps.Keys(args))
 	skillrouter.Sort(keys, func(a, b string) int { return cmp.Or(rank(a)-rank(b), strings.Compare(a, b)) })
 	for _, k := range keys[:min(len(keys), maxToolWords)] {
 		switch v := args[k].(type) {

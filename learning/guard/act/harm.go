@@ -1,6 +1,7 @@
 package act
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"path"
@@ -355,9 +356,7 @@ func (a *Act) deleteHarm(e *Effect) Harm {
 	for strings.HasSuffix(trimmed, "/"+string(AnyText)) {
 		trimmed = strings.TrimSuffix(trimmed, "/"+string(AnyText))
 	}
-	if trimmed == "" {
-		trimmed = "/"
-	}
+	trimmed = cmp.Or(trimmed, "/")
 	switch {
 	case complete(trimmed):
 		return HarmRoot

@@ -1,9 +1,10 @@
 package act
 
 import (
+	"cmp"
 	"encoding/json"
+	"maps"
 	"slices"
-	"sort"
 	"strings"
 )
 
@@ -163,9 +164,7 @@ func toolProposals(tool string, args map[string]any) (proposals []Proposal, rest
 	if len(proposals) == 0 && has("http", "https", "request", "fetch", "curl", "api", "web", "rest", "webhook", "browser", "browse", "navigate", "download", "scrape", "crawl", "goto", "visit") {
 		url, _ := arg(args, "url").(string)
 		if method, _ := arg(args, "method").(string); url != "" {
-			if method == "" {
-				method = "GET"
-			}
+			method = cmp.Or(method, "GET")
 			return []Proposal{{Text: quoteAll([]string{"curl", "-X", strings.ToUpper(method), url}), told: true}}, ""
 		}
 	}
@@ -265,12 +264,7 @@ func arg(args map[string]any, name string) any {
 		return strings.ToLower(joined.Replace(s))
 	}
 	want := fold(name)
-	keys := make([]string, 0, len(args))
-	for k := range args {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	for _, k := range keys {
+	for _, k := range slices.Sorted(maps.Keys(args)) {
 		if fold(k) == want {
 			return args[k]
 		}
@@ -310,12 +304,7 @@ func flatten(v any, depth int, out *[]string) {
 			flatten(one, depth+1, out)
 		}
 	case map[string]any:
-		keys := make([]string, 0, len(v))
-		for k := range v {
-			keys = append(keys, k)
-		}
-		sort.Strings(keys)
-		for _, k := range keys {
+		for _, k := range slices.Sorted(maps.Keys(v)) {
 			*out = append(*out, k)
 			flatten(v[k], depth+1, out)
 		}

@@ -1,6 +1,7 @@
 package rule
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -338,10 +339,5 @@ func (g *Guard) RuleIDs() []string {
 	view := g.view.Load()
 	view.index.mu.RLock()
 	defer view.index.mu.RUnlock()
-	ids := make([]string, 0, len(view.index.byID))
-	for id := range view.index.byID {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
-	return ids
+	return slices.Sorted(maps.Keys(view.index.byID))
 }

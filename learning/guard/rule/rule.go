@@ -100,9 +100,7 @@ func (e *TooWide) Error() string {
 // to recognise and a pattern that is wrong or costs too much, and, unless
 // forced, a pattern that fits nearly every command; commands that do are TooWide.
 func NewRule(ctx context.Context, draft RuleDraft) (*Rule, error) {
-	if draft.Severity == "" {
-		draft.Severity = learning.SeverityMedium
-	}
+	draft.Severity = cmp.Or(draft.Severity, learning.SeverityMedium)
 	if err := cmp.Or(skillrouter.CheckOneOf("severity", draft.Severity, learning.Severities()), skillrouter.CheckText("title", draft.Title, act.MaxCommand)); err != nil {
 		return nil, err
 	}

@@ -153,10 +153,9 @@ func (b *bench) fill(ctx context.Context, base, secret string) error {
 }
 
 // ratio is a part of the one's runs over that of the other's: 0.5 compares the
-// middles, 0.99 the p99. Percentiles has sorted both.
+// middles, 0.99 the p99.
 func ratio(one, other []time.Duration, part float64) float64 {
-	at := min(int(part*float64(len(one))), len(one)-1)
-	return float64(one[at]) / float64(max(other[at], 1))
+	return float64(sidecar.Quantile(one, part)) / float64(max(sidecar.Quantile(other, part), 1))
 }
 
 // pairwise is the middle of the ratios of runs that followed each other.
@@ -165,8 +164,7 @@ func pairwise(one, other []time.Duration) float64 {
 	for i := range one {
 		ratios[i] = float64(one[i]) / float64(max(other[i], 1))
 	}
-	slices.Sort(ratios)
-	return ratios[len(ratios)/2]
+	return sidecar.Quantile(ratios, 0.5)
 }
 
 // load is the machine's load average of a minute.

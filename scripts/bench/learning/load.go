@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -76,9 +75,8 @@ func figureOf(took []time.Duration, all time.Duration) figure {
 	if len(took) == 0 {
 		return figure{}
 	}
-	slices.Sort(took)
-	at := func(p float64) time.Duration { return took[min(len(took)-1, int(p*float64(len(took))))] }
-	return figure{float64(len(took)) / all.Seconds(), at(.5), at(.99), took[len(took)-1]}
+	at := func(part float64) time.Duration { return sidecar.Quantile(took, part) }
+	return figure{float64(len(took)) / all.Seconds(), at(.5), at(.99), at(1)}
 }
 
 // encoded is each value as JSON.

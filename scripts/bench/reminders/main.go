@@ -21,6 +21,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"skillrouter"
 	"skillrouter/scripts/bench/sidecar"
 )
 
@@ -81,7 +82,7 @@ func (b *bench) measure(ctx context.Context) error {
 	if time.Now().After(first) {
 		return errors.New("scheduling took longer than -lead: the first were due before the last was scheduled")
 	}
-	if err := sleep(ctx, time.Until(first)); err != nil {
+	if err := skillrouter.Pause(ctx, time.Until(first)); err != nil {
 		return err
 	}
 	before := b.sidecar.CPU()
@@ -219,16 +220,5 @@ func (b *bench) take(id int64, late time.Duration) {
 	b.late = append(b.late, late)
 	if len(b.late) == b.count {
 		close(b.complete)
-	}
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }

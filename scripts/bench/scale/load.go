@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"slices"
 	"time"
 
 	"skillrouter/learning/knowledge"
@@ -47,9 +46,8 @@ func (s searches) String() string {
 	if len(s) == 0 {
 		return "none | none"
 	}
-	slices.Sort(s)
-	ms := func(at int) float64 { return float64(s[at].Microseconds()) / 1000 }
-	return fmt.Sprintf("%.1f / %.1f (%d) | %.1f", ms(len(s)/2), ms(len(s)*99/100), len(s), ms(len(s)-1))
+	ms := func(part float64) float64 { return float64(sidecar.Quantile(s, part).Microseconds()) / 1000 }
+	return fmt.Sprintf("%.1f / %.1f (%d) | %.1f", ms(.5), ms(.99), len(s), ms(1))
 }
 
 // searchBeside searches one after the other, with pauses, until what it

@@ -11,37 +11,17 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"runtime/pprof"
 	"strings"
 	"time"
 
 	"skillrouter/scripts/bench/sidecar"
 )
 
-// profileVariable names the file that the process being measured writes its profile to.
-const profileVariable = "SKILLROUTER_BENCH_PROFILE"
-
 // settling is how long the router may rest until its memory is read: longer
 // than it takes to merge what the import left, and to give memory back.
 const settling = 15 * time.Second
 
-func main() { sidecar.Main(measure, serve) }
-
-// serve is the measured process's own work.
-func serve(ctx context.Context, dir, address string) error {
-	if path := os.Getenv(profileVariable); path != "" {
-		file, err := os.Create(path)
-		if err != nil {
-			return err
-		}
-		defer file.Close()
-		if err := pprof.StartCPUProfile(file); err != nil {
-			return err
-		}
-		defer pprof.StopCPUProfile()
-	}
-	return sidecar.Serve(ctx, dir, address)
-}
+func main() { sidecar.Main(measure, sidecar.Serve) }
 
 func measure(ctx context.Context) (err error) {
 	entries := flag.Int("entries", 1_000_000, "how many entries")
@@ -60,7 +40,7 @@ func measure(ctx context.Context) (err error) {
 	if *binary != "" {
 		side, err = sidecar.StartBinary(ctx, *binary, dir)
 	} else {
-		if err := os.Setenv(profileVariable, *profile); err != nil {
+		if err := os.Setenv(sidecar.Profiled, *profile); err != nil {
 			return err
 		}
 		side, err = sidecar.Start(ctx, dir)
@@ -69,13 +49,18 @@ func measure(ctx context.Context) (err error) {
 		return err
 	}
 	defer side.Stop()
+	return side.Profile(func() error { return fill(ctx, side, *entries, *step, *every) })
+}
+
+// fill stores entries, a step at a time, searches beside it and after it, and prints the table.
+func fill(ctx context.Context, side *sidecar.Sidecar, entries, step int, every time.Duration) error {
 	fmt.Println("| entries | stored a second | processor an entry | search beside it, p50 / p99 ms | worst | resident MB | peak MB |\n|---|---|---|---|---|---|---|")
 	texts := newTexts()
-	for done := 0; done < *entries; done += *step {
-		body := texts.lines(done, min(*step, *entries-done))
-		beside := searchBeside(ctx, side, *every)
+	for done := 0; done < entries; done += step {
+		body := texts.lines(done, min(step, entries-done))
+		beside := searchBeside(ctx, side, every)
 		began, used := time.Now(), side.CPU()
-		if err := bulk(ctx, side, body, min(*step, *entries-done)); err != nil {
+		if err := bulk(ctx, side, body, min(step, entries-done)); err != nil {
 			return err
 		}
 		took := time.Since(began)
@@ -83,13 +68,13 @@ func measure(ctx context.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		n := min(*step, *entries-done)
+		n := min(step, entries-done)
 		fmt.Printf("| %d | %.0f | %.0f µs | %s | %.0f | %.0f |\n", done+n, float64(n)/took.Seconds(),
 			float64((side.CPU()-used).Microseconds())/float64(n), searched, side.Resident(), side.Peak())
 	}
 	time.Sleep(settling)
 	fmt.Printf("\nafter %v: %.0f MB resident, %.0f MB at its peak\n", settling, side.Resident(), side.Peak())
-	beside := searchBeside(ctx, side, *every)
+	beside := searchBeside(ctx, side, every)
 	time.Sleep(settling)
 	searched, err := beside()
 	if err != nil {

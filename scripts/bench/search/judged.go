@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -105,11 +106,7 @@ func score(ids []string, relevant map[string]int) (ndcg, recall float64) {
 			ndcg += float64(grade) / math.Log2(float64(i+2))
 		}
 	}
-	var ideal []int
-	for _, grade := range relevant {
-		ideal = append(ideal, grade)
-	}
-	slices.Sort(ideal)
+	ideal := slices.Sorted(maps.Values(relevant))
 	slices.Reverse(ideal)
 	best := 0.0
 	for i, grade := range ideal[:min(len(ideal), hits)] {

@@ -1,6 +1,7 @@
 package sidecar
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,11 +10,14 @@ import (
 
 // Percentiles says what durations come to: the middle, the 99th of a hundred, the worst.
 func Percentiles(took []time.Duration) string {
-	slices.Sort(took)
-	at := func(p float64) time.Duration {
-		return took[min(len(took)-1, int(p*float64(len(took))))].Round(time.Microsecond)
-	}
-	return fmt.Sprintf("p50 %v, p99 %v, worst %v", at(.5), at(.99), took[len(took)-1].Round(time.Microsecond))
+	at := func(part float64) time.Duration { return Quantile(took, part).Round(time.Microsecond) }
+	return fmt.Sprintf("p50 %v, p99 %v, worst %v", at(.5), at(.99), at(1))
+}
+
+// Quantile sorts figures, of which there must be one, and returns the one that a part of them lies below: 0.5 is the middle, 1 the greatest.
+func Quantile[T cmp.Ordered](figures []T, part float64) T {
+	slices.Sort(figures)
+	return figures[min(len(figures)-1, int(part*float64(len(figures))))]
 }
 
 // Report prints one figure.
