@@ -30,6 +30,7 @@ import (
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/app/apptest"
 	"skillrouter/cmd/config"
+	"skillrouter/cmd/hook/offline"
 	"skillrouter/cmd/locate"
 )
 
@@ -368,6 +369,17 @@ var clusterFaults = []fault{
 // disturb makes rounds of faults under load, and returns what was wrong, and how long nothing was acknowledged in each round.
 func disturb(t *testing.T, program string, rounds int, kinds []fault) (faults []string, pauses map[string][]time.Duration) {
 	c := startTeam(t, program)
+	for i := range c.nodes { // each machine's hooks have rules to judge by while nobody writes
+		for deadline := time.Now().Add(startTime); ; <-time.After(lookAgain) {
+			rules, err := offline.Read(c.data[i])
+			if err == nil && rules.Router == c.node(i).url {
+				break
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("n%d has no copy of the guard's rules: %v", i, err)
+			}
+		}
+	}
 	stored := &acknowledged{ids: map[string][]string{}, signals: map[string]int64{}}
 	reader := newReader("reader")
 	reader.token = c.token

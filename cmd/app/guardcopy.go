@@ -9,7 +9,9 @@ import (
 	"skillrouter"
 	"skillrouter/cmd/hook/offline"
 	"skillrouter/learning/guard"
+	"skillrouter/learning/guard/rule"
 	"skillrouter/router"
+	"skillrouter/router/cluster"
 )
 
 // How often the copy of the guard's rules is written.
@@ -61,6 +63,46 @@ func (a *App) keepGuardCopy(ctx context.Context, guards *guard.Guards) error {
 		}
 		write()
 	}
+}
+
+// copyLook is how often a node that does not write looks for a newer copy at the one that does.
+const copyLook = 2 * time.Second
+
+// followGuardCopy has this machine's hooks find the rules of the node that writes, until ctx ends: while nobody writes, they get no answer.
+func (a *App) followGuardCopy(ctx context.Context) {
+	look := time.NewTicker(copyLook)
+	defer look.Stop()
+	hash := ""
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-look.C:
+		}
+		sealed, err := a.front.forward.Copy(ctx, hash, rule.MaxCopy)
+		if err != nil || len(sealed) == 0 {
+			continue // as it is where the writer is gone, and when nothing changed
+		}
+		if err = a.takeGuardCopy(sealed); err != nil {
+			a.log.Warn("the copy of the guard's rules of the node that writes cannot be taken", "error", err)
+			continue
+		}
+		hash = cluster.HashOf(sealed)
+	}
+}
+
+// takeGuardCopy puts another node's copy into this one's folder, as this one's own: hooks name the router that they call.
+func (a *App) takeGuardCopy(sealed []byte) error {
+	key, err := offline.Key(a.config.Data)
+	if err != nil {
+		return err
+	}
+	c, err := rule.OpenCopy(key, sealed)
+	if err != nil {
+		return err
+	}
+	c.Router = a.URL()
+	return offline.Write(a.config.Data, c)
 }
 
 const (

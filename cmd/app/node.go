@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -194,7 +195,7 @@ func (a *App) joinCluster() error {
 	}
 	f.forward = cluster.NewForward(a.lease, secret, cluster.ForwardOptions{
 		TLS:   believed,
-		Above: a.options.Above, May: func(address string) bool { return !a.config.Airgapped || OnThisMachine(address) },
+		Above: a.options.Above, Copy: func() ([]byte, error) { return os.ReadFile(filepath.Join(a.config.Data, offline.CopyName)) }, May: func(address string) bool { return !a.config.Airgapped || OnThisMachine(address) },
 		Refuse: httpapi.WriteProblem, Log: a.log, Now: a.now,
 	})
 	registry := a.newRegistry()
@@ -294,7 +295,7 @@ func (a *App) runNode(ctx context.Context, serve <-chan error) error {
 // standBy waits for the lease, and opens what a writer has. What fails then is tried again after a pause, in which others may.
 func (a *App) standBy(ctx context.Context, notBefore time.Time) error {
 	for {
-		if err := a.lease.Acquire(ctx, notBefore); err != nil {
+		if err := a.acquire(ctx, notBefore); err != nil {
 			return err
 		}
 		begun := a.now()
@@ -310,6 +311,16 @@ func (a *App) standBy(ctx context.Context, notBefore time.Time) error {
 		a.log.Error("this node cannot write, and leaves it to others for a while", "error", errors.Join(err, a.life.stop()))
 		notBefore = a.now().Add(pause)
 	}
+}
+
+// acquire waits for the lease, and has the copy of the guard's rules follow the node that writes until then.
+func (a *App) acquire(ctx context.Context, notBefore time.Time) error {
+	waiting, stop := context.WithCancel(ctx)
+	var following sync.WaitGroup
+	following.Go(func() { a.followGuardCopy(waiting) })
+	defer following.Wait()
+	defer stop()
+	return a.lease.Acquire(ctx, notBefore)
 }
 
 // standDown ends what a writer has, because of a failure or of another writer.

@@ -7,6 +7,7 @@ package config
 
 import (
 	"net"
+	"net/netip"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -195,6 +196,11 @@ func Default() Config {
 // MaxNodeName bounds the name of a node, in bytes: it stands in a header of each answer.
 const MaxNodeName = 64
 
+func unspecified(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.IsUnspecified()
+}
+
 // validateNode checks what makes a router a node of a cluster.
 func (c Config) validateNode() error {
 	switch {
@@ -208,6 +214,9 @@ func (c Config) validateNode() error {
 		return skillrouter.InvalidField("node", "needs database: the nodes of a cluster share a PostgreSQL server")
 	case c.ClusterSecretFile == "":
 		return skillrouter.InvalidField("cluster_secret_file", "is required with node: the nodes of a cluster know each other by it. `openssl rand -hex 32` makes one")
+	}
+	if host, _, err := net.SplitHostPort(c.Listen); c.NodeURL == "" && (err == nil && host == "" || unspecified(host)) {
+		return skillrouter.InvalidField("node_url", "is required where listen (%s) is every address of the machine: the other nodes must be told one", c.Listen)
 	}
 	if u, err := url.Parse(c.NodeURL); c.NodeURL != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "") {
 		return skillrouter.InvalidField("node_url", "must be a URL such as http://10.0.0.5:8025, without a path")

@@ -213,6 +213,13 @@ func TestRefusals(t *testing.T) {
 		{name: "certificate without a key", flags: map[string]string{"tls_cert": "a.crt"}, message: []string{"tls_key", "a.crt"}},
 		{name: "key without a certificate", file: "tls_key: b.key\n", message: []string{"tls_cert", "b.key"}},
 		{name: "certificate with NUL", flags: map[string]string{"tls_cert": "a\x00", "tls_key": "b"}, message: []string{"tls_cert", "NUL"}},
+		{name: "secret without a node", flags: map[string]string{"cluster_secret_file": "s"}, message: []string{"node is required"}},
+		{name: "node without a database", flags: map[string]string{"node": "a", "cluster_secret_file": "s"}, message: []string{"node needs database"}},
+		{name: "node without a secret", flags: map[string]string{"node": "a", "database": "postgres://h/d"}, message: []string{"cluster_secret_file", "openssl"}},
+		{name: "node of two words", flags: map[string]string{"node": "a b", "database": "postgres://h/d", "cluster_secret_file": "s"}, message: []string{"node must be"}},
+		{name: "node with a path", flags: map[string]string{"node": "a", "database": "postgres://h/d", "cluster_secret_file": "s", "node_url": "http://h:1/x"}, message: []string{"node_url"}},
+		{name: "node at every address", flags: map[string]string{"node": "a", "database": "postgres://h/d", "cluster_secret_file": "s", "listen": "0.0.0.0:8025"}, message: []string{"node_url is required"}},
+		{name: "node at every address, by port alone", flags: map[string]string{"node": "a", "database": "postgres://h/d", "cluster_secret_file": "s", "listen": ":8025"}, message: []string{"node_url is required"}},
 		{name: "grace too long", flags: map[string]string{"shutdown_grace": "1h"}, message: []string{"shutdown_grace"}},
 	}
 	for _, test := range tests {

@@ -2,7 +2,9 @@ package cluster
 
 import (
 	"context"
+	"crypto/sha256"
 	"crypto/tls"
+	"encoding/hex"
 	"errors"
 	"io"
 	"log/slog"
@@ -54,6 +56,8 @@ type Forward struct {
 type ForwardOptions struct {
 	// Above says which kind of agent runs the program that calls this machine from an address, or "".
 	Above func(address string) string
+	// Copy is the sealed copy of the guard's rules in this node's folder.
+	Copy func() ([]byte, error)
 	// May tells whether an address may be dialled.
 	May func(address string) bool
 	// TLS is how other nodes' certificates are looked at; nil: as the system does.
@@ -145,8 +149,11 @@ func (a *asking) Write(text []byte) (int, error) {
 // Flush implements http.Flusher: there is no hurry.
 func (a *asking) Flush() {}
 
-// abovePath is where a node asks another which agent runs a caller of that one's machine.
-const abovePath = "/cluster/above"
+// What one node asks another for itself.
+const (
+	abovePath = "/cluster/above" // which agent runs a caller of that one's machine
+	copyPath  = "/cluster/copy"  // the copy of the guard's rules, for hooks that get no answer
+)
 
 // unseen stands for the agent that may run a caller's program where the caller's node cannot be asked.
 const unseen = "a program that cannot be seen from here"
@@ -154,36 +161,73 @@ const unseen = "a program that cannot be seen from here"
 // Above is the kind of agent that runs the program which made a request, as the node that handed it on sees it, or "". Where that node
 // cannot be asked, it is none of a person's.
 func (f *Forward) Above(ctx context.Context, from Origin) string {
-	ctx, cancel := context.WithTimeout(ctx, askWithin)
-	defer cancel()
-	if !f.options.May(from.URL) {
-		return unseen
-	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, from.URL+abovePath+"?"+url.Values{"address": {from.Address}}.Encode(), nil)
+	kind, err := f.askNode(ctx, from.URL, abovePath, url.Values{"address": {from.Address}}, skillrouter.MaxName)
 	if err != nil {
-		return unseen
-	}
-	r.Host = r.URL.Host // it is signed
-	f.secret.sign(r, Origin{Node: f.lease.Self().Name}, f.options.Now())
-	answer, err := f.proxy.Transport.RoundTrip(r)
-	if err != nil {
-		return unseen
-	}
-	defer answer.Body.Close()
-	kind, err := io.ReadAll(io.LimitReader(answer.Body, skillrouter.MaxName))
-	if err != nil || answer.StatusCode != http.StatusOK {
 		return unseen
 	}
 	return string(kind)
 }
 
+// Copy is the copy of the guard's rules that the node which writes has, sealed, of at most max bytes; nil: there is none, or it is the one with the hash
+// that is named.
+func (f *Forward) Copy(ctx context.Context, hash string, max int64) ([]byte, error) {
+	writer, _ := f.lease.Writer()
+	if writer.Epoch == 0 || writer.ID == f.lease.Self().ID {
+		return nil, nil
+	}
+	return f.askNode(ctx, writer.URL, copyPath, url.Values{"hash": {hash}}, max)
+}
+
+// askNode asks a node for what it answers nodes alone, of at most max bytes.
+func (f *Forward) askNode(ctx context.Context, address, path string, query url.Values, max int64) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, askWithin)
+	defer cancel()
+	if !f.options.May(address) {
+		return nil, skillrouter.Errorf(skillrouter.Forbidden, "%s may not be asked", address)
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address+path+"?"+query.Encode(), nil)
+	if err != nil {
+		return nil, err
+	}
+	r.Host = r.URL.Host // it is signed
+	f.secret.sign(r, Origin{Node: f.lease.Self().Name}, f.options.Now())
+	answer, err := f.proxy.Transport.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(answer.Body, max+1))
+	switch {
+	case err != nil:
+		return nil, err
+	case answer.StatusCode != http.StatusOK || int64(len(text)) > max:
+		return nil, skillrouter.Errorf(skillrouter.Unavailable, "%s answered %s, %d bytes", address, answer.Status, len(text))
+	}
+	return text, nil
+}
+
 // Answer answers what one node asks another, and tells whether a request that Accept took is such.
 func (f *Forward) Answer(w http.ResponseWriter, r *http.Request) bool {
-	if r.URL.Path != abovePath {
+	switch r.URL.Path {
+	case abovePath:
+		_, _ = io.WriteString(w, f.options.Above(r.URL.Query().Get("address"))) // who asks takes no answer for an agent
+	case copyPath:
+		text, err := f.options.Copy()
+		if err != nil {
+			f.options.Refuse(w, err)
+		} else if HashOf(text) != r.URL.Query().Get("hash") {
+			_, _ = w.Write(text) // who asks asks again
+		}
+	default:
 		return false
 	}
-	_, _ = io.WriteString(w, f.options.Above(r.URL.Query().Get("address"))) // who asks takes no answer for an agent
 	return true
+}
+
+// HashOf tells texts apart that nodes ask each other for.
+func HashOf(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
 }
 
 // rewrite addresses a request to the writer. It keeps the name that it was called by: a page's forms are compared with it.
