@@ -302,12 +302,12 @@ func (c *team) contend(ctx context.Context, client int, history *[]porcupine.Ope
 		Version int64           `json:"version"`
 		Value   json.RawMessage `json:"value"`
 	}
-	do := func(method, path string, body any) (status int, raw []byte, err error, from, to int64) {
+	do := func(method, path string, body any) (from, to int64, status int, raw []byte, err error) {
 		from = time.Now().UnixNano()
 		asked, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 		defer cancel()
 		status, raw, err = c.node(mathrand.IntN(clusterNodes)).call(asked, method, path, body)
-		return status, raw, err, from, time.Now().UnixNano()
+		return from, time.Now().UnixNano(), status, raw, err
 	}
 	add := func(o porcupine.Operation) {
 		mu.Lock()
@@ -317,7 +317,7 @@ func (c *team) contend(ctx context.Context, client int, history *[]porcupine.Ope
 	}
 	for n := 0; ctx.Err() == nil; n++ {
 		<-time.After(mathrand.N(2 * lookAgain))
-		status, raw, err, from, to := do(http.MethodGet, factPath, nil)
+		from, to, status, raw, err := do(http.MethodGet, factPath, nil)
 		var value string
 		switch {
 		case err == nil && status == http.StatusOK && json.Unmarshal(raw, &fact) == nil && json.Unmarshal(fact.Value, &value) == nil:
@@ -331,7 +331,7 @@ func (c *team) contend(ctx context.Context, client int, history *[]porcupine.Ope
 		}
 		add(porcupine.Operation{Input: step{}, Output: came{Value: value}, Call: from, Return: to})
 		next := fmt.Sprintf("%d-%d", client, n)
-		status, raw, err, from, to = do(http.MethodPut, factPath, map[string]any{"value": next, "ttl": 0, "if_version": fact.Version})
+		from, to, status, raw, err = do(http.MethodPut, factPath, map[string]any{"value": next, "ttl": 0, "if_version": fact.Version})
 		out := came{Done: status/100 == 2 && err == nil, Unknown: err != nil || status == http.StatusBadGateway}
 		switch {
 		case out.Unknown:

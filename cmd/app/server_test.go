@@ -257,7 +257,7 @@ func TestMoveToServer(t *testing.T) {
 		t.Errorf("back, the next message: %s", next)
 	}
 	stopBack()
-	ask, stop = serve(server)
+	_, stop = serve(server)
 	defer stop()
 	other := settings(t)
 	other.Database = ""
