@@ -12,7 +12,7 @@ export CGO_ENABLED ?= 0
 export GOFLAGS += -trimpath
 
 .DEFAULT_GOAL := help
-.PHONY: help build size size-alone test-postgres test-postgres-short train-router train-router-check golden-search run test race lint fmt fuzz garbage bench leases soak soak-check bench-search-tidy bench-search-check bench-search bench-scale browser conformance agents stories hook-cost run-agents cross recording dist dist-check check clean
+.PHONY: help build size size-alone test-postgres test-postgres-short test-cluster train-router train-router-check golden-search run test race lint fmt fuzz garbage bench leases soak soak-check bench-search-tidy bench-search-check bench-search bench-scale browser conformance agents stories hook-cost run-agents cross recording dist dist-check check clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -50,7 +50,13 @@ test: ## run every test, without the race detector
 ONPOSTGRES := ./operational/store ./learning/store ./comms/... ./router/client
 test-postgres: ## run the contracts, the recorded answers and kills on a PostgreSQL server, found or started
 	scripts/postgres.sh $(GO) test -tags $(TAGS) -vet=off -timeout=20m ./cmd/app/postgres ./learning $(ONPOSTGRES) ./router/httpapi ./router/stream ./router/mcpserver
-	scripts/postgres.sh $(GO) test -tags $(TAGS) -vet=off -timeout=20m ./cmd/app -run 'TestServer|TestMoveToServer|TestOneRouter|TestKill$$|TestOpened|TestCluster|TestRecorded|TestAccess|TestWalls'
+	scripts/postgres.sh $(GO) test -tags $(TAGS) -vet=off -timeout=20m ./cmd/app -run 'TestServer|TestMoveToServer|TestOneRouter|TestKill$$|TestRecorded|TestAccess|TestWalls'
+
+# ROUNDS is how often each fault is made.
+ROUNDS ?= 2
+test-cluster: ## kill, restart, stop and cut the node of a cluster that writes, under load (ROUNDS=2), and hold the walls through another node
+	SKILLROUTER_TEST_ROUNDS=$(ROUNDS) scripts/postgres.sh $(GO) test -tags $(TAGS) -vet=off -timeout=90m -v ./cmd/app -run 'TestCluster|TestOpened|TestRegister'
+	SKILLROUTER_TEST_THROUGH=node scripts/postgres.sh $(GO) test -tags $(TAGS) -vet=off -timeout=20m ./cmd/app -run 'TestAccess|TestWalls'
 
 # A part of it that takes a minute or two.
 test-postgres-short: ## run the shorter contracts on a PostgreSQL server, where one is found or can be started
