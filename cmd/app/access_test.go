@@ -23,7 +23,7 @@ import (
 type serving struct {
 	t       *testing.T
 	app     *app.App
-	url     string // where it is asked: itself, or another node of its cluster
+	through string // another node of its cluster, which is asked in its place; empty: it is asked itself
 	stop    func()
 	secrets map[string]string
 	made    int
@@ -44,12 +44,12 @@ func serveAs(t *testing.T, cfg config.Config, options app.Options) *serving {
 	if options.Above == nil { // whoever runs the tests is not what they are about
 		options.Above = func(string) string { return "" }
 	}
-	a, stop, url := runningThrough(t, cfg, options)
+	a, stop, through := runningThrough(t, cfg, options)
 	owner, err := locate.ReadOwnerToken(cfg.Data)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &serving{t: t, app: a, url: url, stop: stop, secrets: map[string]string{forger: "skr_" + strings.Repeat("x", 43), admin: owner}}
+	return &serving{t: t, app: a, through: through, stop: stop, secrets: map[string]string{forger: "skr_" + strings.Repeat("x", 43), admin: owner}}
 }
 
 // issue issues the tokens; from then on nobody is let in without one.
@@ -76,7 +76,7 @@ func (s *serving) do(who, method, path, body string, header map[string]string) (
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(s.t.Context(), 20*time.Second)
 	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, method, s.url+path, strings.NewReader(body))
+	r, err := http.NewRequestWithContext(ctx, method, cmp.Or(s.through, s.app.URL())+path, strings.NewReader(body))
 	if err != nil {
 		s.t.Fatal(err)
 	}
