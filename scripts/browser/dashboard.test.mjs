@@ -524,6 +524,7 @@ test("the browser tells of what newly waits for a decision, once, if it may", as
   const { tasks } = await router.api("GET", "/api/tasks?project=web");
   await router.api("POST", `/api/tasks/${tasks[0].number ?? tasks[0].id}/block`, { reason: "No colours" });
   await page.locator("main").getByText("Draw the banner").waitFor();
+  await page.waitForFunction(() => window.told.length > 0); // the list and the bell come by two ways
   assert.deepEqual(await page.evaluate(() => window.told), ["Skill Router: Something waits for you to decide."]);
   clean("a notification");
   await close();
