@@ -57,6 +57,11 @@ func Essential(ctx context.Context) context.Context {
 // it must write nothing more, as it knows of less.
 var ErrFenced = errors.New("another router has written into the database since: this one knows of less, and ends")
 
+// fencedOut is what a write is told that came too late.
+func fencedOut(err error) error {
+	return Wrap(Unavailable, err, "another router writes now: nothing of this was stored")
+}
+
 // errUnknown is what a write is told whose commit failed on the way to the disk.
 const errUnknown = "the disk failed while this was being stored: it may be there or not once the router has been started again, so ask before you repeat it"
 
@@ -221,8 +226,8 @@ func (c *Committer[Tx]) refuse() {
 			if !open {
 				return
 			}
-			if w.err = c.broken; !errors.Is(c.broken, ErrFenced) {
-				w.err = Errorf(Unavailable, "the disk failed and the router ends: nothing of this was stored")
+			if w.err = Errorf(Unavailable, "the disk failed and the router ends: nothing of this was stored"); errors.Is(c.broken, ErrFenced) {
+				w.err = fencedOut(c.broken) // also where it is not known of the last batch what became of it: this was not begun
 			}
 			close(w.done)
 			continue
@@ -294,7 +299,7 @@ func (c *Committer[Tx]) doubt(err error, applied bool) error {
 		c.broken = err
 		return err
 	case errors.Is(err, ErrFenced):
-		c.broken = Wrap(Unavailable, err, "another router writes now: nothing of this was stored")
+		c.broken = fencedOut(err)
 		return c.broken
 	}
 	c.broken = fmt.Errorf("a commit failed and what is on disk is unknown: %w", err)

@@ -151,11 +151,7 @@ func (a *App) open(ctx context.Context) error {
 	if err := a.noteLosses(ctx); err != nil {
 		return err
 	}
-	registry := a.newRegistry()
-	if a.front != nil {
-		registry.MustRegister(a.nodeFigures())
-	}
-	if err := a.wire(ctx, registry); err != nil {
+	if err := a.wire(ctx, a.newRegistry()); err != nil {
 		return err
 	}
 	for _, db := range []*Database{a.learning, a.operational} {
@@ -165,10 +161,13 @@ func (a *App) open(ctx context.Context) error {
 	return nil
 }
 
-// newRegistry makes a registry of metrics with those of the process.
+// newRegistry makes a registry of metrics with those of the process, and of the node that it is.
 func (a *App) newRegistry() *prometheus.Registry {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), a.certificate)
+	if a.front != nil {
+		registry.MustRegister(nodeFigures{a})
+	}
 	return registry
 }
 
@@ -281,15 +280,22 @@ func (a *App) Run(ctx context.Context) error {
 	begin := time.Now()
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.config.ShutdownGrace)
 	defer cancel()
-	if a.services.endStreams != nil {
-		if err := a.services.endStreams(grace); err != nil {
-			a.log.Warn("streams did not end in time", "error", err)
-		}
-	}
+	a.endStreams(grace)
 	a.shutDoors(grace)
 	err := errors.Join(failure, a.life.stop(), a.base.stop())
 	a.log.Info("stopped", "took_ms", time.Since(begin).Milliseconds(), "clean", err == nil)
 	return err
+}
+
+// endStreams tells the streams to come back, if the services are there that have them, and waits for them within the grace period.
+func (a *App) endStreams(grace context.Context) {
+	end := a.services.endStreams
+	if a.services.endStreams = nil; end == nil {
+		return
+	}
+	if err := end(grace); err != nil {
+		a.log.Warn("streams did not end in time", "error", err)
+	}
 }
 
 // prepareFolder makes the data folder, and takes other users' rights on it away.

@@ -15,7 +15,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -462,15 +461,7 @@ func disturb(t *testing.T, program string, rounds int, kinds []fault) (faults []
 	faults = append(faults, check(t, c.home, stored)...)
 	faults = append(faults, searchable(t, c.node(writer), stored)...)
 	faults = append(faults, reader.compare(messagesIn(t, c.home), stored)...)
-	for database, tables := range map[string][]string{"operational": {"messages", "events"}, "learning": {"events"}} {
-		db := openReadOnly(t, c.home, database)
-		defer db.Close()
-		for _, table := range tables {
-			if gaps := column[int64](t, db, "SELECT max(seq) - min(seq) + 1 - count(*) FROM "+table)[0]; gaps != 0 {
-				faults = append(faults, fmt.Sprintf("%s of %s have %d gaps", table, database, gaps))
-			}
-		}
-	}
+	faults = append(faults, gaps(t, c.home)...)
 	// The chains of events would fork if two had written at once.
 	status, raw, err = c.node(writer).get(t.Context(), "/api/doctor")
 	if err != nil || status != http.StatusOK || !strings.Contains(string(raw), "are as they were stored") {
@@ -487,11 +478,7 @@ func disturb(t *testing.T, program string, rounds int, kinds []fault) (faults []
 // takes over in time, what was acknowledged is there once and in its order, and what comes back stands by.
 func TestCluster(t *testing.T) {
 	onServer(t)
-	rounds := clusterRounds
-	if n, err := strconv.Atoi(os.Getenv("SKILLROUTER_TEST_ROUNDS")); err == nil {
-		rounds = n
-	}
-	faults, pauses := disturb(t, program(t, buildProgram), rounds, clusterFaults)
+	faults, pauses := disturb(t, program(t, buildProgram), roundsOr(clusterRounds), clusterFaults)
 	for _, fault := range faults {
 		t.Error(fault)
 	}

@@ -112,7 +112,7 @@ func (a *App) serveDoors(ctx context.Context, handler http.Handler) {
 	for i := range a.doors {
 		handler := handler
 		if a.doors[i].socket {
-			handler = httpapi.SocketPort(handler, httpapi.HostCheck(a.config.AllowedHosts, a.needsToken(), a.certificate.names))
+			handler = httpapi.SocketPort(handler, a.hostCheck())
 		}
 		a.doors[i].silent = &silent{conns: map[net.Conn]struct{}{}}
 		a.doors[i].server = &http.Server{
@@ -123,6 +123,11 @@ func (a *App) serveDoors(ctx context.Context, handler http.Handler) {
 			BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
 		}
 	}
+}
+
+// hostCheck is the check of what a request may be called by.
+func (a *App) hostCheck() func(r *http.Request) error {
+	return httpapi.HostCheck(a.config.AllowedHosts, a.needsToken(), a.certificate.names)
 }
 
 // shutDoors lets the calls under way at every door end within the grace

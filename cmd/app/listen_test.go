@@ -42,6 +42,12 @@ func runningAs(t *testing.T, cfg config.Config, options app.Options) (a *app.App
 	if err != nil {
 		t.Fatal(err)
 	}
+	return a, untilStopped(t, a)
+}
+
+// untilStopped runs a router until stop is called, or the test ends.
+func untilStopped(t *testing.T, a *app.App) (stop func()) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- a.Run(ctx) }()
@@ -52,7 +58,7 @@ func runningAs(t *testing.T, cfg config.Config, options app.Options) (a *app.App
 		}
 	})
 	t.Cleanup(stop)
-	return a, stop
+	return stop
 }
 
 // ask makes a call and returns its status and what its JSON says.

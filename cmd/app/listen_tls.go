@@ -116,12 +116,7 @@ func readPEM(path string) ([]byte, error) {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return nil, cmp.Or(err, errors.New("it is no file"))
 	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, maxPEM+1))
+	text, err := skillrouter.ReadHead(path, maxPEM+1)
 	if err == nil && len(text) > maxPEM {
 		err = fmt.Errorf("it has more than %d bytes", maxPEM)
 	}

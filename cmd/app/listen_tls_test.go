@@ -156,15 +156,7 @@ func serveTLS(t *testing.T, cfg config.Config) *secured {
 	if s.App, err = app.New(t.Context(), cfg, slog.New(slog.NewTextHandler(&s.log, nil)), app.Options{Version: "test", Now: s.clock.now}); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- s.Run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
+	untilStopped(t, s.App)
 	return s
 }
 

@@ -28,6 +28,14 @@ type MovedDatabase struct {
 	Rows     int64            `json:"rows"`
 }
 
+func movedDatabase(name string, tables []postgres.Moved) MovedDatabase {
+	one := MovedDatabase{Database: name, Tables: tables}
+	for _, t := range tables {
+		one.Rows += t.Rows
+	}
+	return one
+}
+
 // MoveToServer moves the databases of a data folder that no router holds to a PostgreSQL server: all rows with their numbers, so that what clients
 // remember of them stays right. The files are looked through first, and stay beside under another name. If it is cut off it is run again.
 func MoveToServer(ctx context.Context, data, address string) (moved []MovedDatabase, err error) {
@@ -73,11 +81,7 @@ func MoveToServer(ctx context.Context, data, address string) (moved []MovedDatab
 		if err != nil {
 			return nil, err
 		}
-		one := MovedDatabase{Database: name, Tables: tables}
-		for _, t := range tables {
-			one.Rows += t.Rows
-		}
-		moved = append(moved, one)
+		moved = append(moved, movedDatabase(name, tables))
 	}
 	for _, name := range names {
 		path := filepath.Join(data, name+".db")
@@ -132,11 +136,11 @@ func MoveToFiles(ctx context.Context, data, address string) (moved []MovedDataba
 			return nil, err
 		}
 		for _, name := range databaseNames() {
-			one, err := moveDatabaseBack(ctx, server, name, paths[name]+comingSuffix)
+			tables, err := moveDatabaseBack(ctx, server, name, paths[name]+comingSuffix)
 			if err != nil {
 				return nil, err
 			}
-			moved = append(moved, one)
+			moved = append(moved, movedDatabase(name, tables))
 		}
 	}
 	for _, path := range paths {
@@ -171,23 +175,19 @@ func thereOnServer(ctx context.Context, server *postgres.Server) error {
 }
 
 // moveDatabaseBack copies one into a new file.
-func moveDatabaseBack(ctx context.Context, server *postgres.Server, name, path string) (moved MovedDatabase, err error) {
+func moveDatabaseBack(ctx context.Context, server *postgres.Server, name, path string) (moved []postgres.Moved, err error) {
 	if err := create(ctx, name, path); err != nil {
-		return moved, err
+		return nil, err
 	}
 	to, err := sql.Open(sqlite.DriverName, writerDSN(path))
 	if err != nil {
-		return moved, err
+		return nil, err
 	}
 	to.SetMaxOpenConns(1)
 	reader := server.Reader(name, 1)
-	moved.Database = name
-	moved.Tables, err = postgres.MoveBack(ctx, reader, to)
+	moved, err = postgres.MoveBack(ctx, reader, to)
 	if err = errors.Join(err, reader.Close(), to.Close()); err != nil {
-		return moved, translate(fmt.Errorf("move %s: %w", server.Schema(name), err))
-	}
-	for _, t := range moved.Tables {
-		moved.Rows += t.Rows
+		return nil, translate(fmt.Errorf("move %s: %w", server.Schema(name), err))
 	}
 	return moved, syncFile(path)
 }
@@ -198,9 +198,7 @@ func moveUnderLease(ctx context.Context, server *postgres.Server, data string, h
 	if err != nil {
 		return err
 	}
-	register := server.Register()
-	held.defers("register", register.Close)
-	return takeLease(ctx, cluster.Open(ctx, register, cluster.Node{ID: id}, time.Now, held.log), server, held)
+	return takeLease(ctx, openLease(ctx, server, cluster.Node{ID: id}, time.Now, held), server, held)
 }
 
 // moveDatabase moves one.

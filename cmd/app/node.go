@@ -54,7 +54,7 @@ type front struct {
 	calls atomic.Int64                   // under way at own
 }
 
-// The headers by which an answer says which node took the call.
+// nodeHeader is the header by which an answer says which node took the call.
 const nodeHeader = "Skillrouter-Node"
 
 // ServeHTTP implements http.Handler.
@@ -78,8 +78,7 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	defer f.calls.Add(-1)
 	if !f.lease.Holds() { // it was stopped for a while: somebody else may write
-		w.Header().Set("Retry-After", "1")
-		httpapi.WriteProblem(w, skillrouter.Errorf(skillrouter.Unavailable, "this node's lease has ended, and nothing was done: ask again"))
+		f.forward.Refuse(w, skillrouter.Errorf(skillrouter.Unavailable, "this node's lease has ended, and nothing was done: ask again"))
 		return
 	}
 	if forwarded {
@@ -92,8 +91,7 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // handOn hands a call to the node that writes. What another node has handed on goes no further: the two do not agree on who writes.
 func (f *front) handOn(w http.ResponseWriter, r *http.Request, forwarded bool) {
 	if forwarded {
-		w.Header().Set("Retry-After", "1")
-		httpapi.WriteProblem(w, skillrouter.Errorf(skillrouter.Unavailable, "the node %s does not write, and nothing was done: ask again", f.name))
+		f.forward.Refuse(w, skillrouter.Errorf(skillrouter.Unavailable, "the node %s does not write, and nothing was done: ask again", f.name))
 		return
 	}
 	if err := f.hosts(r); err != nil {
@@ -134,10 +132,15 @@ func (a *App) openRegister(ctx context.Context) error {
 	if err := PrepareOnServer(ctx, server, a.log); err != nil {
 		return err
 	}
-	register := server.Register()
-	a.base.defers("register", register.Close)
-	a.lease = cluster.Open(ctx, register, self, a.now, a.log)
+	a.lease = openLease(ctx, server, self, a.now, a.base)
 	return nil
+}
+
+// openLease opens a router's part in the lease of a server's databases, for a life.
+func openLease(ctx context.Context, server *postgres.Server, self cluster.Node, now skillrouter.Clock, life *life) *cluster.Lease {
+	register := server.Register()
+	life.defers("register", register.Close)
+	return cluster.Open(ctx, register, self, now, life.log)
 }
 
 // takeLease takes the lease for a router that is no node of a cluster: it waits no longer than one that was killed had it.
@@ -150,9 +153,14 @@ func takeLease(ctx context.Context, lease *cluster.Lease, server *postgres.Serve
 		}
 		return skillrouter.Wrap(skillrouter.Unavailable, err, "the database server %s does not say who writes", server)
 	}
+	holdLease(ctx, lease, life)
+	return nil
+}
+
+// holdLease renews a lease as long as a life, and gives it back at its end.
+func holdLease(ctx context.Context, lease *cluster.Lease, life *life) {
 	life.defers("lease", func() error { return lease.Leave(context.WithoutCancel(ctx)) })
 	life.run(ctx, "lease", lease.Run)
-	return nil
 }
 
 // nodeID is the id of a data folder, which is made if there is none.
@@ -188,7 +196,8 @@ func (a *App) joinCluster() error {
 		a.log.Info("the signing key of this folder is that of the cluster")
 	}
 	f := &front{name: a.config.Node, secret: secret, lease: a.lease, now: a.now}
-	f.hosts = httpapi.HostCheck(a.config.AllowedHosts, true, a.certificate.names)
+	a.front = f
+	f.hosts = a.hostCheck()
 	believed, err := client.Trust{CA: a.config.TLSCA}.Config("")
 	if err != nil {
 		return err
@@ -198,16 +207,11 @@ func (a *App) joinCluster() error {
 		Above: a.options.Above, Copy: func() ([]byte, error) { return os.ReadFile(filepath.Join(a.config.Data, offline.CopyName)) }, May: func(address string) bool { return !a.config.Airgapped || OnThisMachine(address) },
 		Refuse: httpapi.WriteProblem, Log: a.log, Now: a.now,
 	})
-	registry := a.newRegistry()
-	registry.MustRegister(a.nodeFigures())
-	f.metrics = promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
-	a.front = f
+	f.metrics = promhttp.HandlerFor(a.newRegistry(), promhttp.HandlerOpts{})
 	return nil
 }
 
 // nodeFigures tells /metrics which part a node has in its cluster.
-func (a *App) nodeFigures() prometheus.Collector { return nodeFigures{a} }
-
 type nodeFigures struct{ app *App }
 
 var (
@@ -300,8 +304,7 @@ func (a *App) standBy(ctx context.Context, notBefore time.Time) error {
 		}
 		begun := a.now()
 		a.life = newLife(a.log)
-		a.life.defers("lease", func() error { return a.lease.Leave(context.WithoutCancel(ctx)) })
-		a.life.run(ctx, "lease", a.lease.Run)
+		holdLease(ctx, a.lease, a.life)
 		err := a.open(ctx)
 		if err == nil {
 			a.front.own.Store(a.handler)
@@ -329,10 +332,7 @@ func (a *App) standDown(ctx context.Context, failure error) (notBefore time.Time
 	a.front.own.Store(nil)
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.config.ShutdownGrace)
 	defer cancel()
-	if err := a.services.endStreams(grace); err != nil {
-		a.log.Warn("streams did not end in time", "error", err)
-	}
-	a.services.endStreams = nil
+	a.endStreams(grace)
 	a.front.drain(grace)
 	if err := a.life.stop(); err != nil {
 		a.log.Warn("not all of what was written late is stored", "error", err)

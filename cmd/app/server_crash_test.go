@@ -26,10 +26,7 @@ func TestServerStops(t *testing.T) {
 	if !apptest.OnPostgres() || restart == "" {
 		t.Skip("there is no PostgreSQL server that it may stop: make test-postgres has one")
 	}
-	rounds := serverRounds
-	if n, err := strconv.Atoi(os.Getenv("SKILLROUTER_TEST_ROUNDS")); err == nil {
-		rounds = n
-	}
+	rounds := roundsOr(serverRounds)
 	data := t.TempDir()
 	stored := &acknowledged{ids: map[string][]string{}, signals: map[string]int64{}}
 	p := start(t, program(t, buildProgram), data)
@@ -99,17 +96,36 @@ func TestServerStops(t *testing.T) {
 	for _, fault := range reader.compare(messagesIn(t, data), stored) {
 		t.Error(fault)
 	}
-	for database, tables := range map[string][]string{"operational": {"messages", "events"}, "learning": {"events"}} {
-		db := openReadOnly(t, data, database)
-		defer db.Close()
-		for _, table := range tables {
-			if gaps := column[int64](t, db, "SELECT max(seq) - min(seq) + 1 - count(*) FROM "+table)[0]; gaps != 0 {
-				t.Errorf("%s of %s have %d gaps", table, database, gaps)
-			}
-		}
+	for _, fault := range gaps(t, data) {
+		t.Error(fault)
 	}
 	t.Logf("%d stops; acknowledged: %d signals, %d tasks, %d entries, %d episodes; refused: %d", rounds,
 		len(stored.ids["messages"]), len(stored.ids["tasks"]), len(stored.ids["knowledge"]), len(stored.ids["episodes"]), refused.Load())
+}
+
+// roundsOr is how often a fault is made: as SKILLROUTER_TEST_ROUNDS says, or n.
+func roundsOr(n int) int {
+	if rounds, err := strconv.Atoi(os.Getenv("SKILLROUTER_TEST_ROUNDS")); err == nil {
+		return rounds
+	}
+	return n
+}
+
+// gaps says which numbers are missing in the logs of a data folder.
+func gaps(t *testing.T, data string) (faults []string) {
+	t.Helper()
+	for database, tables := range map[string][]string{"operational": {"messages", "events"}, "learning": {"events"}} {
+		db := openReadOnly(t, data, database)
+		for _, table := range tables {
+			if n := column[int64](t, db, "SELECT max(seq) - min(seq) + 1 - count(*) FROM "+table)[0]; n != 0 {
+				faults = append(faults, fmt.Sprintf("%s of %s have %d gaps", table, database, n))
+			}
+		}
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	return faults
 }
 
 // scan reads the status out of what write says of an answer that is no success.

@@ -103,7 +103,7 @@ func (f *Forward) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	self := f.lease.Self()
 	to, err := url.Parse(writer.URL)
 	if writer.Epoch == 0 || writer.ID == self.ID || err != nil || !f.options.May(writer.URL) {
-		f.refuse(w, errNobody())
+		f.Refuse(w, errNobody())
 		return
 	}
 	p := &passage{to: to, from: Origin{Node: self.Name, URL: self.URL, Address: r.RemoteAddr}}
@@ -244,13 +244,14 @@ func (f *Forward) failed(w http.ResponseWriter, r *http.Request, err error) {
 	p, _ := r.Context().Value(passageKey{}).(*passage)
 	switch {
 	case p == nil || !p.reached.Load(), r.Method == http.MethodGet, r.Method == http.MethodHead:
-		f.refuse(w, errNobody())
+		f.Refuse(w, errNobody())
 	default:
-		f.refuse(w, skillrouter.Wrap(skillrouter.OutcomeUnknown, err, "the node that writes did not answer: what was asked for may have been done, or not. Look before you ask again, unless it bears an idempotency key"))
+		f.Refuse(w, skillrouter.Wrap(skillrouter.OutcomeUnknown, err, "the node that writes did not answer: what was asked for may have been done, or not. Look before you ask again, unless it bears an idempotency key"))
 	}
 }
 
-func (f *Forward) refuse(w http.ResponseWriter, err error) {
+// Refuse answers a request with an error, and says when to ask again.
+func (f *Forward) Refuse(w http.ResponseWriter, err error) {
 	w.Header().Set("Retry-After", retryAfter)
 	f.options.Refuse(w, err)
 }

@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"net/http"
 	"net/url"
-	"os"
 	"strconv"
 	"time"
 
@@ -30,15 +29,12 @@ type Secret []byte
 
 // ReadSecret reads a secret's file: one line of at least 32 characters.
 func ReadSecret(path string) (Secret, error) {
-	file, err := os.Open(path)
+	text, err := skillrouter.ReadHead(path, maxSecret+1)
 	if err != nil {
 		return nil, skillrouter.InvalidField("cluster_secret_file", "cannot be read: %v", err)
 	}
-	defer file.Close()
-	text := make([]byte, maxSecret+1)
-	n, _ := file.Read(text) // an empty one is too short
-	secret := bytes.TrimSpace(text[:n])
-	if len(secret) < minSecret || n > maxSecret {
+	secret := bytes.TrimSpace(text)
+	if len(secret) < minSecret || len(text) > maxSecret {
 		return nil, skillrouter.InvalidField("cluster_secret_file", "%s must hold between %d and %d characters: `openssl rand -hex 32` makes them", path, minSecret, maxSecret)
 	}
 	return secret, nil

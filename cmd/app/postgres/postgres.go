@@ -195,17 +195,9 @@ func (s *Server) Opening(err error) error {
 // Create makes the schema of a database with all that is in it, in one transaction, if it is not there. It refuses
 // one of that name that holds something else.
 func (s *Server) Create(ctx context.Context, writer *sql.DB, database, statements string) (made bool, err error) {
-	return s.create(ctx, writer, database, statements, false)
-}
-
-func (s *Server) create(ctx context.Context, writer *sql.DB, database, statements string, again bool) (made bool, err error) {
-	var tables int
-	var ours bool
-	if err := writer.QueryRowContext(ctx, `SELECT count(*), count(*) FILTER (WHERE relname IN ('goose_db_version', 'heads')) = 2 FROM pg_class WHERE relkind IN ('r', 'p', 'v') AND relnamespace = to_regnamespace($1)`, s.Schema(database)).Scan(&tables, &ours); err != nil {
+	tables, ours, err := s.there(ctx, writer, database)
+	if err != nil || ours {
 		return false, err
-	}
-	if ours {
-		return false, nil
 	}
 	if tables > 0 {
 		return false, skillrouter.Errorf(skillrouter.Unavailable, "%s has a schema %s that is not Skill Router's. It was not changed: take another schema_prefix.", s, s.Schema(database))
@@ -222,13 +214,19 @@ func (s *Server) create(ctx context.Context, writer *sql.DB, database, statement
 		}
 		return err
 	})
-	_ = conn.Close()          // it goes back to the pool
-	if err != nil && !again { // another router may have made it meanwhile
-		if made, other := s.create(ctx, writer, database, statements, true); other == nil {
-			return made, nil
+	_ = conn.Close() // it goes back to the pool
+	if err != nil {  // another router may have made it meanwhile
+		if _, ours, other := s.there(ctx, writer, database); other == nil && ours {
+			return false, nil
 		}
 	}
 	return true, err
+}
+
+// there tells how many tables a database's schema has, and whether they are Skill Router's.
+func (s *Server) there(ctx context.Context, writer *sql.DB, database string) (tables int, ours bool, err error) {
+	err = writer.QueryRowContext(ctx, `SELECT count(*), count(*) FILTER (WHERE relname IN ('goose_db_version', 'heads')) = 2 FROM pg_class WHERE relkind IN ('r', 'p', 'v') AND relnamespace = to_regnamespace($1)`, s.Schema(database)).Scan(&tables, &ours)
+	return tables, ours, err
 }
 
 // Size is how much room a schema takes on the server, in bytes.

@@ -65,10 +65,9 @@ func (r *Register) Take(ctx context.Context, node cluster.Node, term time.Durati
 	if err != nil {
 		return 0, Translate(err)
 	}
-	for _, database := range []string{"learning", "operational"} {
-		if _, err := r.db.ExecContext(ctx, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND usename = current_user AND application_name = $1`, r.server.writerName(database)); err != nil {
-			return 0, Translate(err)
-		}
+	if _, err := r.db.ExecContext(ctx, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND usename = current_user AND application_name IN ($1, $2)`,
+		r.server.writerName("learning"), r.server.writerName("operational")); err != nil {
+		return 0, Translate(err)
 	}
 	_, err = r.db.ExecContext(ctx, `DELETE FROM nodes WHERE seen < clock_timestamp() - $1 * interval '1 second'`, forgetAfter.Seconds())
 	return epoch, Translate(err)
