@@ -102,7 +102,11 @@ func (r *notesReader) leave(i int, why string) (next int) {
 	s.used = true
 	r.unread(s.first, s.end, why)
 	next = i + 1
-	if s.head.level > 1 && instructions()[labelWords(s.head.title)] {
+	if s.head.level == 1 || !instructions()[labelWords(s.head.title)] {
+		for _, below := range r.labelsBelow(i) { // its own parts
+			r.unread(below.first, below.end, why)
+		}
+	} else {
 		for ; next < len(r.parts) && r.parts[next].head.level > s.head.level; next++ {
 			below := &r.parts[next]
 			below.used = true

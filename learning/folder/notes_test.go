@@ -78,6 +78,8 @@ func TestNotesShapes(t *testing.T) {
 		{"a column of lessons behind another", "## Web\n| Where | Problem | Lesson |\n|---|---|---|\n| n8n | 404 | hooks need an id |\n", []string{"hooks need an id|Where: n8n\n404||"}, nil},
 		{"a template", "## Format\n### [Title]\n**Problem:** [what happened]\n\n## T\n\ntext\n", []string{"T|text||"}, []int{1, 2, 3}},
 		{"a template by its places", "## New\n- Date: YYYY-MM-DD\n- What: <what happened>\n", nil, []int{1, 2, 3}},
+		{"labels below a template", "# Alpha\n[what happened]\n[when]\n## Fix\n[what helps]\n", nil, []int{1, 2, 3, 4, 5}},
+		{"labels below comments", "# Alpha\n<!-- one -->\n<!-- two -->\n## Fix\nrotate\n", []string{"Alpha|<!-- one -->\n<!-- two -->||rotate"}, nil},
 		{"a table of contents", "# N\n\n- [T](#t)\n- [U](#u)\n\n## T\n\ntext\n", []string{"T|text||"}, []int{1, 3, 4}},
 		{"prevention", "## T\nFix: a\nPrevention: b\n", []string{"T|||a\n\nPrevention: b"}, nil},
 	} {
@@ -188,7 +190,7 @@ func TestNotesLoseNothing(t *testing.T) {
 		"Severity: high", "Severity: odd", "Date: 2026-01-01", "Commands: mike", "Files: november.go", "- oscar", "  - papa", "    quebec", "1. romeo",
 		"> sierra", "> - Fix: tango", "```", "```sh", "$ uniform --victor", "~~~", "| Symptom | Fix |", "|---|---|", "| whiskey | xray |", "| yankee | zulu | extra |",
 		"|", "<!-- apple -->", "<div>", "banana: cherry", "[date]: http://elder", "\tfig", "Title: grape", "日本語の行", "Prevention — hazel", "**Prevention** — iris",
-		"- [ ] jade", "\\| kiwi", "Name", "| lemon | Cause |", "**bold** mango", "Alternatives:", "- nectar", "2026-02-03 olive",
+		"- [ ] jade", "\\| kiwi", "Name", "| lemon | Cause |", "**bold** mango", "Alternatives:", "- nectar", "2026-02-03 olive", "[what happened]", "- Date: YYYY-MM-DD", "## Format", "- [T](#t)",
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(line, 0, 30).Draw(t, "lines"), rapid.SampledFrom([]string{"\n", "\r\n", "\n\n"}).Draw(t, "end"))

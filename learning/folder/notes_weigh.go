@@ -79,8 +79,8 @@ var fileWords = lazyWords("learned,learnt,scratch,scratchpad,log,journal,session
 // instructions are headings over what tells how to write such notes.
 var instructions = lazyWords("format,template,templates,lesson template,lesson format,entry template,entry format,how to use this file,how to use this document,how to add a lesson,adding a lesson,adding lessons,example entry")
 
-// placeholder is what a template has in place of a text.
-var placeholder = skillrouter.Lazily(`^[\s>*_#|-]*(?:[\p{L} /]{1,40}:)?[\s*_]*(?:\[[^\]()]{2,60}\]|<[^<>/]{2,60}>|\{[^{}]{2,60}\}|YYYY-MM-DD|\.\.\.|…)[\s*_|]*$`)
+// placeholder is what a template has in place of a text; a comment is none.
+var placeholder = skillrouter.Lazily(`^[\s>*_#|-]*(?:[\p{L} /]{1,40}:)?[\s*_]*(?:\[[^\]()]{2,60}\]|<[^<>/!][^<>/]{1,59}>|\{[^{}]{2,60}\}|YYYY-MM-DD|\.\.\.|…)[\s*_|]*$`)
 
 // lazyWords is wordsOf, made when it is first asked for.
 func lazyWords(list string) func() map[string]bool {
