@@ -83,7 +83,11 @@ func (b *Mailbox) Subscribe(ctx context.Context, agentID string, cursor *Cursor)
 	if cursor, err = b.own(ctx, agentID, cursor); err != nil {
 		return nil, err
 	}
-	m, err := b.reach(ctx, agentID, cursor)
+	reach, collect := b.reach, b.collect
+	if b.options.Listens != nil {
+		reach, collect = b.reachAside, b.listens
+	}
+	m, err := reach(ctx, agentID, cursor)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +112,7 @@ func (b *Mailbox) Subscribe(ctx context.Context, agentID string, cursor *Cursor)
 	if err := b.live.add(s); err != nil {
 		return nil, err
 	}
-	if err := b.collect(ctx, m); err != nil {
+	if err := collect(ctx, m); err != nil {
 		s.Close()
 		return nil, err
 	}

@@ -187,7 +187,7 @@ func wordKey(a *act.Act, sub bool) string {
 // read, or takes longer than Options.Within, is answered by a note and by the
 // words of the rules that stand in it.
 func (g *Guard) Check(ctx context.Context, action Action) Verdict {
-	c, v := g.judge(ctx, action)
+	c, v := g.judge(ctx, action, g.memory(&action))
 	if c.memory == nil {
 		return v
 	}
@@ -206,15 +206,25 @@ func (g *Guard) Check(ctx context.Context, action Action) Verdict {
 
 // Judge is Check for an action that is only asked about: what it would write is not remembered.
 func (g *Guard) Judge(ctx context.Context, action Action) Verdict {
-	_, v := g.judge(ctx, action)
+	_, v := g.judge(ctx, action, g.memory(&action))
 	return v
 }
 
-func (g *Guard) judge(ctx context.Context, action Action) (*check, Verdict) {
+// Aside is Judge where nobody knows what agents wrote before: alone tells that the action reads no file, so that it would be judged alike where it is known.
+func (g *Guard) Aside(ctx context.Context, action Action) (v Verdict, alone bool) {
+	var read atomic.Bool
+	_, v = g.judge(ctx, action, &act.Memory{Read: func(string) (string, bool) {
+		read.Store(true)
+		return "", false
+	}})
+	return v, !read.Load()
+}
+
+func (g *Guard) judge(ctx context.Context, action Action, memory *act.Memory) (*check, Verdict) {
 	// What could not be read in time is still compared by its words.
 	ctx, cancel := context.WithTimeout(ctx, g.within*3/4)
 	defer cancel()
-	c := &check{ctx: ctx, view: *g.view.Load(), similar: g.similar, action: &action, memory: g.memory(&action), found: map[string]*Match{}}
+	c := &check{ctx: ctx, view: *g.view.Load(), similar: g.similar, action: &action, memory: memory, found: map[string]*Match{}}
 	c.run()
 	v := c.verdict()
 	for _, s := range c.read {
