@@ -118,7 +118,7 @@ func New(ctx context.Context, cfg config.Config, log *slog.Logger, options Optio
 		return nil, err
 	}
 	if cfg.Node != "" {
-		if err := a.joinCluster(); err != nil {
+		if err := a.joinCluster(ctx); err != nil {
 			return nil, err
 		}
 		a.serveDoors(ctx, a.front)
@@ -188,6 +188,9 @@ func (a *App) openDatabases(ctx context.Context) error {
 		})
 	}
 	all.Wait()
+	if a.front != nil && errors.Join(errs...) == nil {
+		ringAfter(a.front.bell, opened[0].server, opened[1].server)
+	}
 	for i, db := range opened {
 		if errs[i] == nil {
 			if server == nil {

@@ -19,6 +19,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"skillrouter"
+	"skillrouter/cmd/app/nats"
 	"skillrouter/cmd/app/postgres"
 	"skillrouter/cmd/hook/offline"
 	"skillrouter/cmd/locate"
@@ -49,6 +50,7 @@ type front struct {
 	forward *cluster.Forward
 	hosts   func(r *http.Request) error // what a request may be called by that comes from outside
 	metrics http.Handler                // of a node that does not write
+	bell    cluster.Bell
 
 	own   atomic.Pointer[httpapi.Server] // nil: it does not write
 	calls atomic.Int64                   // under way at own
@@ -178,7 +180,7 @@ func nodeID(dir string) (string, error) {
 }
 
 // joinCluster makes the router a node: it takes what all nodes share from their secret, and its doors lead to the front.
-func (a *App) joinCluster() error {
+func (a *App) joinCluster(ctx context.Context) error {
 	secret, err := cluster.ReadSecret(a.config.ClusterSecretFile)
 	if err != nil {
 		return err
@@ -207,6 +209,9 @@ func (a *App) joinCluster() error {
 		Above: a.options.Above, Copy: func() ([]byte, error) { return os.ReadFile(filepath.Join(a.config.Data, offline.CopyName)) }, May: func(address string) bool { return !a.config.Airgapped || OnThisMachine(address) },
 		Refuse: httpapi.WriteProblem, Log: a.log, Now: a.now,
 	})
+	if f.bell, err = a.openBell(ctx, secret, believed); err != nil {
+		return err
+	}
 	f.metrics = promhttp.HandlerFor(a.newRegistry(), promhttp.HandlerOpts{})
 	return nil
 }
@@ -218,11 +223,13 @@ var (
 	nodeWrites    = prometheus.NewDesc("skillrouter_node_writes", "Whether this node is the one of its cluster that writes: 1 or 0.", nil, nil)
 	nodeEpoch     = prometheus.NewDesc("skillrouter_node_epoch", "How often the lease of the cluster was taken, as this node knows.", nil, nil)
 	nodeForwarded = prometheus.NewDesc("skillrouter_node_forwarded_total", "Requests that this node handed to the one that writes.", nil, nil)
+	nodeRung      = prometheus.NewDesc("skillrouter_node_bell_rung_total", "Messages that this node sent to others over NATS: that it has committed.", nil, nil)
+	nodeHeard     = prometheus.NewDesc("skillrouter_node_bell_heard_total", "Messages of other nodes that told this one something new.", nil, nil)
 )
 
 // Describe implements prometheus.Collector.
 func (nodeFigures) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{nodeWrites, nodeEpoch, nodeForwarded} {
+	for _, d := range []*prometheus.Desc{nodeWrites, nodeEpoch, nodeForwarded, nodeRung, nodeHeard} {
 		to <- d
 	}
 }
@@ -237,6 +244,11 @@ func (n nodeFigures) Collect(to chan<- prometheus.Metric) {
 	to <- prometheus.MustNewConstMetric(nodeWrites, prometheus.GaugeValue, writes)
 	to <- prometheus.MustNewConstMetric(nodeEpoch, prometheus.GaugeValue, float64(writer.Epoch))
 	to <- prometheus.MustNewConstMetric(nodeForwarded, prometheus.CounterValue, float64(n.app.front.forward.Count()))
+	if b, ok := n.app.front.bell.(*nats.Bell); ok {
+		rung, heard := b.Counts()
+		to <- prometheus.MustNewConstMetric(nodeRung, prometheus.CounterValue, float64(rung))
+		to <- prometheus.MustNewConstMetric(nodeHeard, prometheus.CounterValue, float64(heard))
+	}
 }
 
 // checkNodes tells of the nodes of the cluster.
@@ -259,6 +271,11 @@ func (a *App) checkNodes(ctx context.Context) []router.SystemCheck {
 		if !c.OK {
 			c.Detail = fmt.Sprintf("not heard of for %v (it was at %s)", n.Seen.Round(time.Second), n.URL)
 		}
+		checks = append(checks, c)
+	}
+	if b, ok := a.front.bell.(*nats.Bell); ok {
+		c := router.SystemCheck{Name: "bell"}
+		c.OK, c.Detail = b.Status()
 		checks = append(checks, c)
 	}
 	return checks

@@ -2,25 +2,31 @@ package app
 
 import (
 	"context"
+	"crypto/tls"
 	"database/sql"
 	"errors"
 	"fmt"
 	"log/slog"
 	"os"
+	"sync"
 
 	"gorm.io/gorm"
 
 	"skillrouter"
+	"skillrouter/cmd/app/nats"
 	"skillrouter/cmd/app/postgres"
 	"skillrouter/migrations"
 	"skillrouter/router"
+	"skillrouter/router/cluster"
 )
 
 // onServer is what a database on a PostgreSQL server has besides one in a file. A nil one is a file's: it does nothing.
-// Its fields are the committer's own, but for server.
+// Its fields are the committer's own, but for server and committed.
 type onServer struct {
 	server  *postgres.Server
 	commits int64 // the count of the transactions that were committed so far
+	// committed is told of that count after each; nil: nobody is.
+	committed func(commits int64)
 }
 
 // OpenOnServer opens the database name ("learning" or "operational") on a PostgreSQL server, whose schema is there (see
@@ -124,8 +130,44 @@ func (s *onServer) settle(writer *gorm.DB, err error, applied bool) error {
 	}
 	if err == nil {
 		s.commits++
+		if s.committed != nil {
+			s.committed(s.commits)
+		}
 	}
 	return err
+}
+
+// openBell opens the bell of the cluster that this router is a node of: one that does nothing, without the setting.
+func (a *App) openBell(ctx context.Context, secret cluster.Secret, trust *tls.Config) (cluster.Bell, error) {
+	if a.config.NATS == "" {
+		return cluster.NoBell{}, nil
+	}
+	id, err := a.database.ID(ctx)
+	if err != nil {
+		return nil, err
+	}
+	bell, err := nats.Open(ctx, cluster.NewRinger(secret, id, a.now), a.now, nats.Options{Address: a.config.NATS, Node: a.config.Node, TLS: trust, Log: a.log})
+	if err == nil {
+		a.base.defers("bell", bell.Close)
+	}
+	return bell, err
+}
+
+// ringAfter has a bell tell how far both databases are: now, and after each commit.
+func ringAfter(bell cluster.Bell, learning, operational *onServer) {
+	var mu sync.Mutex
+	heads := cluster.Heads{Learning: learning.commits, Operational: operational.commits}
+	follow := func(s *onServer, head *int64) {
+		s.committed = func(commits int64) {
+			mu.Lock()
+			defer mu.Unlock()
+			*head = commits
+			bell.Ring(heads)
+		}
+	}
+	follow(learning, &heads.Learning)
+	follow(operational, &heads.Operational)
+	bell.Ring(heads)
 }
 
 // check looks a database on a server over.

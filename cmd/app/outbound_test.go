@@ -25,6 +25,7 @@ var dialers = map[string]string{
 	"router/webhook/webhook.go":    "place webhook: sends messages to the configured address alone",
 	"cmd/app/postgres/postgres.go": "place database: the server that the setting names, alone",
 	"cmd/app/postgres/register.go": "asks that one who writes",
+	"cmd/app/nats/nats.go":         "place nats: the server that the setting names, alone",
 	"router/cluster/forward.go":    "place cluster: hands requests to the node of the cluster that writes, and asks the node that handed one on, alone",
 	"cmd/app/postgres/move.go":     "reads the answers of that one",
 	"cmd/app/apptest/apptest.go":   "the tests' server: it is no part of the program",

@@ -29,6 +29,7 @@ func (*Server) Writer(string) *sql.DB                                         { 
 func (*Server) Reader(string, int) *sql.DB                                    { return nil }
 func (*Server) Check(context.Context, *sql.DB, string) error                  { return nil }
 func (*Server) Durable(context.Context, *sql.DB) error                        { return nil }
+func (*Server) ID(context.Context) (string, error)                            { return "", nil }
 func (*Server) Opening(err error) error                                       { return err }
 func (*Server) Create(context.Context, *sql.DB, string, string) (bool, error) { return false, nil }
 

@@ -36,6 +36,15 @@ func (s *Server) Register() *Register {
 	return &Register{s, db}
 }
 
+// ID tells the server's databases from others, also where they are reached by another name: when they were made, and what the server
+// counts them by. The schemas must be there.
+func (s *Server) ID(ctx context.Context) (id string, err error) {
+	db := s.Reader("operational", 1)
+	defer db.Close()
+	err = db.QueryRowContext(ctx, `SELECT concat_ws(' ', CAST(extract(epoch FROM min(tstamp)) AS text), (SELECT oid FROM pg_database WHERE datname = current_database()), CAST(CAST('heads' AS regclass) AS oid)) FROM goose_db_version`).Scan(&id)
+	return id, Translate(err)
+}
+
 // Close closes its connections.
 func (r *Register) Close() error { return r.db.Close() }
 
