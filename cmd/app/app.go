@@ -55,6 +55,8 @@ type App struct {
 	learning, operational *Database
 	ballast               *ballast
 	services              services
+	wired                 *parts
+	aside                 *aside // what takes the place of writes on a node that follows; nil: this router writes
 	handler               *httpapi.Server
 	copying               sync.Mutex // a backup is being made
 }
@@ -189,7 +191,7 @@ func (a *App) openDatabases(ctx context.Context) error {
 	}
 	all.Wait()
 	if a.front != nil && errors.Join(errs...) == nil {
-		ringAfter(a.front.bell, opened[0].server, opened[1].server)
+		ringAfter(a.front.rings, opened[0].server, opened[1].server)
 	}
 	for i, db := range opened {
 		if errs[i] == nil {

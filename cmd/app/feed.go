@@ -22,8 +22,8 @@ func (a *App) wireFeed(ctx context.Context, p *parts) error {
 	if err != nil {
 		return fmt.Errorf("read the feed's journal: %w", err)
 	}
-	a.life.run(ctx, "feed", numbered.Run)
-	a.life.run(ctx, "high water", func(ctx context.Context) error {
+	a.runs(ctx, "feed", numbered.Run)
+	a.runs(ctx, "high water", func(ctx context.Context) error {
 		return keepHighWater(ctx, a.config.Data, numbered, p.tokens, a.log)
 	})
 	fail := func(w http.ResponseWriter, _ *http.Request, err error) { httpapi.WriteProblem(w, err) }

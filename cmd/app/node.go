@@ -51,9 +51,26 @@ type front struct {
 	hosts   func(r *http.Request) error // what a request may be called by that comes from outside
 	metrics http.Handler                // of a node that does not write
 	bell    cluster.Bell
+	callers cluster.Callers
 
-	own   atomic.Pointer[httpapi.Server] // nil: it does not write
-	calls atomic.Int64                   // under way at own
+	own       atomic.Pointer[httpapi.Server] // nil: it does not write
+	calls     atomic.Int64                   // under way at own
+	writing   atomic.Pointer[parts]          // what own is made of
+	heads     atomic.Pointer[cluster.Heads]  // how far the databases are, while it writes
+	following atomic.Pointer[following]      // nil: it does not follow
+	answered  atomic.Int64                   // by what it knows, while another writes
+}
+
+// rings tells other nodes how far the databases are that this one writes.
+func (f *front) rings(h cluster.Heads) {
+	f.heads.Store(&h)
+	f.bell.Ring(h)
+}
+
+// alone tells whether nobody writes.
+func (f *front) alone() bool {
+	writer, _ := f.lease.Writer()
+	return writer.Epoch == 0
 }
 
 // nodeHeader is the header by which an answer says which node took the call.
@@ -68,7 +85,7 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if !forwarded {
 		w.Header().Set(nodeHeader, f.name)
-	} else if f.forward.Answer(w, r) {
+	} else if f.forward.Answer(w, r, from) {
 		return
 	}
 	f.calls.Add(1)
@@ -100,6 +117,10 @@ func (f *front) handOn(w http.ResponseWriter, r *http.Request, forwarded bool) {
 		httpapi.WriteProblem(w, err)
 		return
 	}
+	if on := f.following.Load(); on != nil && on.serve(w, r) {
+		f.answered.Add(1)
+		return
+	}
 	if r.Method == http.MethodGet && r.URL.Path == "/metrics" { // whether the caller may read them is the writer's to say
 		f.forward.Ask(w, r, f.metrics)
 		return
@@ -107,11 +128,11 @@ func (f *front) handOn(w http.ResponseWriter, r *http.Request, forwarded bool) {
 	f.forward.ServeHTTP(w, r)
 }
 
-// drain waits until the calls under way have ended, or grace has.
-func (f *front) drain(grace context.Context) {
+// drain waits until calls under way have ended, or grace has.
+func drain(grace context.Context, calls *atomic.Int64) {
 	look := time.NewTicker(drainEvery)
 	defer look.Stop()
-	for f.calls.Load() > 0 {
+	for calls.Load() > 0 {
 		select {
 		case <-look.C:
 		case <-grace.Done():
@@ -207,7 +228,7 @@ func (a *App) joinCluster(ctx context.Context) error {
 	f.forward = cluster.NewForward(a.lease, secret, cluster.ForwardOptions{
 		TLS:   believed,
 		Above: a.options.Above, Copy: func() ([]byte, error) { return os.ReadFile(filepath.Join(a.config.Data, offline.CopyName)) }, May: func(address string) bool { return !a.config.Airgapped || OnThisMachine(address) },
-		Refuse: httpapi.WriteProblem, Log: a.log, Now: a.now,
+		Refuse: httpapi.WriteProblem, Told: a.takeTold, Answered: f.callers.Note, Log: a.log, Now: a.now,
 	})
 	if f.bell, err = a.openBell(ctx, secret, believed); err != nil {
 		return err
@@ -223,13 +244,16 @@ var (
 	nodeWrites    = prometheus.NewDesc("skillrouter_node_writes", "Whether this node is the one of its cluster that writes: 1 or 0.", nil, nil)
 	nodeEpoch     = prometheus.NewDesc("skillrouter_node_epoch", "How often the lease of the cluster was taken, as this node knows.", nil, nil)
 	nodeForwarded = prometheus.NewDesc("skillrouter_node_forwarded_total", "Requests that this node handed to the one that writes.", nil, nil)
+	nodeAnswered  = prometheus.NewDesc("skillrouter_node_answered_total", "Requests that this node answered by what it knows, while another writes.", nil, nil)
+	nodeBehind    = prometheus.NewDesc("skillrouter_node_behind_seconds", "How long ago this node was sure to know all that was committed, while another writes.", nil, nil)
+	nodeLag       = prometheus.NewDesc("skillrouter_node_lag_seconds", "How long this node took, when it last found something new, to ask for it and to take it in.", nil, nil)
 	nodeRung      = prometheus.NewDesc("skillrouter_node_bell_rung_total", "Messages that this node sent to others over NATS: that it has committed.", nil, nil)
 	nodeHeard     = prometheus.NewDesc("skillrouter_node_bell_heard_total", "Messages of other nodes that told this one something new.", nil, nil)
 )
 
 // Describe implements prometheus.Collector.
 func (nodeFigures) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{nodeWrites, nodeEpoch, nodeForwarded, nodeRung, nodeHeard} {
+	for _, d := range []*prometheus.Desc{nodeWrites, nodeEpoch, nodeForwarded, nodeAnswered, nodeBehind, nodeLag, nodeRung, nodeHeard} {
 		to <- d
 	}
 }
@@ -244,6 +268,11 @@ func (n nodeFigures) Collect(to chan<- prometheus.Metric) {
 	to <- prometheus.MustNewConstMetric(nodeWrites, prometheus.GaugeValue, writes)
 	to <- prometheus.MustNewConstMetric(nodeEpoch, prometheus.GaugeValue, float64(writer.Epoch))
 	to <- prometheus.MustNewConstMetric(nodeForwarded, prometheus.CounterValue, float64(n.app.front.forward.Count()))
+	to <- prometheus.MustNewConstMetric(nodeAnswered, prometheus.CounterValue, float64(n.app.front.answered.Load()))
+	if on := n.app.front.following.Load(); on != nil {
+		to <- prometheus.MustNewConstMetric(nodeBehind, prometheus.GaugeValue, on.follower.Age().Seconds())
+		to <- prometheus.MustNewConstMetric(nodeLag, prometheus.GaugeValue, on.follower.Lag().Seconds())
+	}
 	if b, ok := n.app.front.bell.(*nats.Bell); ok {
 		rung, heard := b.Counts()
 		to <- prometheus.MustNewConstMetric(nodeRung, prometheus.CounterValue, float64(rung))
@@ -324,6 +353,7 @@ func (a *App) standBy(ctx context.Context, notBefore time.Time) error {
 		holdLease(ctx, a.lease, a.life)
 		err := a.open(ctx)
 		if err == nil {
+			a.front.writing.Store(a.wired)
 			a.front.own.Store(a.handler)
 			a.log.Info("this node writes", "epoch", a.lease.Self().Epoch, "took_ms", a.now().Sub(begun).Milliseconds())
 			return nil
@@ -333,11 +363,12 @@ func (a *App) standBy(ctx context.Context, notBefore time.Time) error {
 	}
 }
 
-// acquire waits for the lease, and has the copy of the guard's rules follow the node that writes until then.
+// acquire waits for the lease, and follows the node that writes until then.
 func (a *App) acquire(ctx context.Context, notBefore time.Time) error {
 	waiting, stop := context.WithCancel(ctx)
 	var following sync.WaitGroup
 	following.Go(func() { a.followGuardCopy(waiting) })
+	following.Go(func() { a.follow(waiting) })
 	defer following.Wait()
 	defer stop()
 	return a.lease.Acquire(ctx, notBefore)
@@ -347,10 +378,11 @@ func (a *App) acquire(ctx context.Context, notBefore time.Time) error {
 func (a *App) standDown(ctx context.Context, failure error) (notBefore time.Time) {
 	a.log.Warn("this node writes no more", "error", failure)
 	a.front.own.Store(nil)
+	a.front.writing.Store(nil)
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.config.ShutdownGrace)
 	defer cancel()
 	a.endStreams(grace)
-	a.front.drain(grace)
+	drain(grace, &a.front.calls)
 	if err := a.life.stop(); err != nil {
 		a.log.Warn("not all of what was written late is stored", "error", err)
 	}

@@ -51,6 +51,15 @@ func OpenOnServer(ctx context.Context, server *postgres.Server, dir, name string
 	return db, nil
 }
 
+// OpenFollowing opens a database on a server for reading, beside the router that writes into it.
+func OpenFollowing(server *postgres.Server, name string) (*Database, error) {
+	db := &Database{Name: name, Path: server.Schema(name) + " of " + server.String(), server: &onServer{server: server}}
+	db.Commit = skillrouter.Refusing[*gorm.DB](skillrouter.Errorf(skillrouter.Unavailable, "this node does not write"))
+	var err error
+	db.Read, err = spokenPostgres(server.Reader(name, readers))
+	return db, err
+}
+
 // spokenPostgres puts gorm over connections to PostgreSQL.
 func spokenPostgres(conn *sql.DB) (*gorm.DB, error) {
 	return overGorm(conn, postgres.Gorm(&pool{spoken{conn, postgresDialect()}, conn}))
@@ -153,8 +162,8 @@ func (a *App) openBell(ctx context.Context, secret cluster.Secret, trust *tls.Co
 	return bell, err
 }
 
-// ringAfter has a bell tell how far both databases are: now, and after each commit.
-func ringAfter(bell cluster.Bell, learning, operational *onServer) {
+// ringAfter tells how far both databases are: now, and after each commit.
+func ringAfter(ring func(cluster.Heads), learning, operational *onServer) {
 	var mu sync.Mutex
 	heads := cluster.Heads{Learning: learning.commits, Operational: operational.commits}
 	follow := func(s *onServer, head *int64) {
@@ -162,12 +171,12 @@ func ringAfter(bell cluster.Bell, learning, operational *onServer) {
 			mu.Lock()
 			defer mu.Unlock()
 			*head = commits
-			bell.Ring(heads)
+			ring(heads)
 		}
 	}
 	follow(learning, &heads.Learning)
 	follow(operational, &heads.Operational)
-	bell.Ring(heads)
+	ring(heads)
 }
 
 // check looks a database on a server over.

@@ -40,7 +40,7 @@ func (s *Server) webRoutes() {
 	serve := func(c *gin.Context) {
 		if c.Request.Method == http.MethodPost {
 			control := http.NewResponseController(c.Writer)
-			_ = control.SetReadDeadline(time.Now().Add(bodyTimeout)) // of the system's clock, as all deadlines of connections
+			_ = control.SetReadDeadline(time.Now().Add(BodyTimeout)) // of the system's clock, as all deadlines of connections
 			c.Request.Body = timely(c.Request.Body, control)
 		}
 		s.services.Web.ServeHTTP(c.Writer, c.Request)

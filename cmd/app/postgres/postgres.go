@@ -27,6 +27,7 @@ import (
 	"gorm.io/gorm"
 
 	"skillrouter"
+	"skillrouter/router/cluster"
 )
 
 // Bounds of what is asked of a server.
@@ -249,6 +250,13 @@ func Open(tx *gorm.DB) (commits int64, err error) {
 func Commits(tx *gorm.DB) (n int64, err error) {
 	err = tx.Raw("SELECT seq FROM heads WHERE log = 'commits'").Scan(&n).Error
 	return n, err
+}
+
+// Heads is how far the writers of both databases have counted, at one moment. conn reads either.
+func (s *Server) Heads(ctx context.Context, conn *sql.DB) (h cluster.Heads, err error) {
+	err = conn.QueryRowContext(ctx, fmt.Sprintf(`SELECT (SELECT seq FROM %s.heads WHERE log = 'commits'), (SELECT seq FROM %s.heads WHERE log = 'commits')`,
+		pgx.Identifier{s.Schema("learning")}.Sanitize(), pgx.Identifier{s.Schema("operational")}.Sanitize())).Scan(&h.Learning, &h.Operational)
+	return h, Translate(err)
 }
 
 // Seal counts a transaction, and notes how far the chained tables have come. It fails with skillrouter.ErrFenced unless
