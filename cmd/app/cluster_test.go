@@ -547,7 +547,7 @@ func runningThrough(t *testing.T, cfg config.Config, options app.Options) (a *ap
 		if err == nil {
 			_ = answer.Body.Close()
 		}
-		if err == nil && answer.StatusCode == http.StatusOK && answer.Header.Get("Skillrouter-Node") == "other" {
+		if err == nil && answer.StatusCode == http.StatusOK && answer.Header.Get("Skillrouter-Node") == "other" && other.Follows() {
 			return a, stop, other.URL()
 		}
 		if time.Now().After(deadline) {

@@ -11,6 +11,7 @@ import (
 	"skillrouter"
 	"skillrouter/cmd/config"
 	"skillrouter/router"
+	"skillrouter/router/cluster"
 	"skillrouter/router/httpapi"
 )
 
@@ -142,3 +143,20 @@ func VerifyLedgerForTest(ctx context.Context, data string) (Verification, error)
 
 // LookEvery is how often the certificate's files are looked at.
 const LookEvery = lookEvery
+
+// Streams is how many agents listen to a node.
+func (a *App) Streams() int {
+	if on := a.front.following.Load(); on != nil {
+		return on.mailbox.Streams()
+	}
+	return a.front.writing.Load().mailbox.Streams()
+}
+
+// BeDeaf has nodes that follow take in nothing until it is taken back.
+func BeDeaf() (hear func()) {
+	takes = func(*following, context.Context, cluster.Heads, cluster.Heads) error { return nil }
+	return func() { takes = (*following).take }
+}
+
+// Follows tells whether a node answers by what it knows.
+func (a *App) Follows() bool { return a.front.following.Load() != nil }

@@ -279,7 +279,7 @@ type following struct {
 var asideCalls = map[string]bool{
 	"GET /messages": true, checkCall: true,
 	"GET /api/search": true, "POST /api/search": true,
-	"GET /api/knowledge": true, "POST /api/knowledge/search": true, "GET /api/lessons": true, "POST /api/lessons/search": true, "POST /query/relevant": true,
+	"GET /api/knowledge": true, "POST /api/knowledge/search": true, "GET /lessons": true, "POST /lessons/search": true, "POST /query/relevant": true,
 	"POST /api/episodes/search": true, "POST /api/procedures/search": true,
 }
 
@@ -431,13 +431,16 @@ func (a *App) openFollowing(ctx context.Context) (*following, error) {
 	}
 	f.parts, f.handler = a.wired, a.handler
 	f.follower = cluster.NewFollower(cluster.FollowerOptions{
-		From: from, Heads: func(ctx context.Context) (cluster.Heads, error) { return a.database.Heads(ctx, conn) }, Take: f.take,
+		From: from, Heads: func(ctx context.Context) (cluster.Heads, error) { return a.database.Heads(ctx, conn) }, Take: func(ctx context.Context, from, to cluster.Heads) error { return takes(f, ctx, from, to) },
 		Rung: a.config.NATS != "", Now: a.now, Log: a.log,
 	})
 	a.life.run(ctx, "follower", f.follower.Run)
 	a.life.run(ctx, "listening", f.tellListening)
 	return f, nil
 }
+
+// takes is take, for the test that has nodes take in nothing.
+var takes = (*following).take
 
 // take takes in what the node that writes has committed.
 func (f *following) take(ctx context.Context, from, to cluster.Heads) error {
