@@ -140,7 +140,7 @@ func TestBell(t *testing.T) {
 	if elsewhere.hears(rung, 0) || hears.hears(theirs, 0) || own.hears(rung, 0) {
 		t.Error("another cluster hears the bell, or a node itself")
 	}
-	if n, _ := writer.Counts(); n != 1 {
+	if n, _ := writer.Counts(); n < 1 || n > 2 { // twice, if it was rung while the connection was looked over
 		t.Errorf("%d messages", n)
 	}
 	if ok, detail := follower.Status(); !ok || !strings.Contains(detail, "connected to "+server.Address+" since ") || strings.Contains(detail, "without") {
