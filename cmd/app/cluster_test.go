@@ -11,9 +11,11 @@ import (
 	mathrand "math/rand/v2"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -619,6 +621,13 @@ func TestClusterBell(t *testing.T) {
 	}
 	if now := agrees("after a write"); now.Learning <= begun.Learning || now.Learning>>32 != begun.Learning>>32 {
 		t.Errorf("%v after %v", now, begun)
+	}
+	registry := httptest.NewRecorder()
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, a.URL()+"/metrics", nil)
+	r.Header = as
+	a.Handler().ServeHTTP(registry, r)
+	if text := registry.Body.String(); !regexp.MustCompile(`\nskillrouter_node_bell_rung_total [1-9]`).MatchString(text) || !strings.Contains(text, "\nskillrouter_node_bell_heard_total 0\n") {
+		t.Errorf("%d %.300s", registry.Code, text)
 	}
 	_, system := ask(t, http.MethodGet, a.URL()+"/api/doctor", "", as)
 	if said := fmt.Sprint(system); !strings.Contains(said, "connected to "+server.Address) {

@@ -5,11 +5,16 @@ package nats_test
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,6 +29,7 @@ import (
 	"skillrouter"
 	"skillrouter/cmd/app/apptest"
 	"skillrouter/cmd/app/nats"
+	routerclient "skillrouter/router/client"
 	"skillrouter/router/cluster"
 )
 
@@ -52,8 +58,13 @@ func (l *log) count(what string) int {
 // open opens a bell of a cluster.
 func open(t testing.TB, address, database string, to *log) *nats.Bell {
 	t.Helper()
+	return openTrusting(t, nil, address, database, to)
+}
+
+func openTrusting(t testing.TB, trust *tls.Config, address, database string, to *log) *nats.Bell {
+	t.Helper()
 	b, err := nats.Open(t.Context(), nats.Options{
-		Address: address, Node: "test", Secret: cluster.Secret(strings.Repeat("s", 32)), Database: database,
+		Address: address, Node: "test", TLS: trust, Secret: cluster.Secret(strings.Repeat("s", 32)), Database: database,
 		Now: time.Now, Log: slog.New(slog.NewTextHandler(to, nil)),
 	})
 	if err != nil {
@@ -331,6 +342,41 @@ func TestBellPassword(t *testing.T) {
 		if _, err := nats.Open(t.Context(), nats.Options{Address: bad, Now: time.Now, Log: slog.New(slog.DiscardHandler)}); skillrouter.CodeOf(err) != skillrouter.Invalid {
 			t.Errorf("%q: %v", bad, err)
 		}
+	}
+}
+
+// TestBellTLS: a server by TLS is believed by the authorities that were named, and no other; nats+tls never speaks in the clear.
+func TestBellTLS(t *testing.T) {
+	made := httptest.NewUnstartedServer(nil) // for its certificate, which is of 127.0.0.1
+	made.StartTLS()
+	defer made.Close()
+	key, err := x509.MarshalPKCS8PrivateKey(made.TLS.Certificates[0].PrivateKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for name, block := range map[string]*pem.Block{"crt": {Type: "CERTIFICATE", Bytes: made.Certificate().Raw}, "key": {Type: "PRIVATE KEY", Bytes: key}} {
+		if err := os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	secured, plain := apptest.PrivateNATS(t, "--tls", "--tlscert", filepath.Join(dir, "crt"), "--tlskey", filepath.Join(dir, "key")), apptest.PrivateNATS(t)
+	trust, err := routerclient.Trust{CA: filepath.Join(dir, "crt")}.Config("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said log
+	byTLS := func(s *apptest.NATS) string { return strings.Replace(s.Address, "nats://", "nats+tls://", 1) }
+	writer, follower := openTrusting(t, trust, byTLS(secured), "here", &said), openTrusting(t, trust, secured.Address, "here", &said)
+	hears := listen(t, follower)
+	writer.Ring(cluster.Heads{Learning: 1})
+	if !hears.hears(cluster.Heads{Learning: 1}, wait) {
+		t.Error("the bell is not heard over TLS")
+	}
+	for what, refused := range map[string]*nats.Bell{
+		"unknown authority": open(t, byTLS(secured), "here", &said), "secure connection not available": openTrusting(t, trust, byTLS(plain), "here", &said),
+	} {
+		until(t, "refused: "+what, func() bool { _, detail := refused.Status(); return strings.Contains(detail, what) })
 	}
 }
 
