@@ -326,14 +326,28 @@ func TestBellWithoutJetStream(t *testing.T) {
 	}
 }
 
-// TestBellPassword: a server that wants a password gets it, and one that is refused is asked again; no line and no page shows it.
+// TestBellPassword: a server that wants a password gets it, and is asked for no more than docs/cluster.md says that the user needs; no line and no page
+// shows the password.
 func TestBellPassword(t *testing.T) {
-	server := apptest.PrivateNATS(t, "--user", "bell", "--pass", "s3cret")
+	dir := t.TempDir()
+	rights := filepath.Join(dir, "conf")
+	if err := os.WriteFile(rights, []byte(`jetstream { store_dir: "`+dir+`" }
+authorization { users = [ { user: bell, password: s3cret, permissions: {
+	publish: ["sr.*.head", "$JS.API.>"], subscribe: ["sr.*.head", "_INBOX.>"] } } ] }`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	server := apptest.PrivateNATS(t, "-c", rights)
 	var said log
 	as := func(user string) string { return strings.Replace(server.Address, "nats://", "nats://"+user+"@", 1) }
 	refused, writer := open(t, as("bell:wr0ng"), "here", &said), open(t, as("bell:s3cret"), "here", &said)
 	until(t, "connected", connected(writer))
 	until(t, "refused", func() bool { return said.count("is not connected") == 1 })
+	until(t, "it has its stream", func() bool { _, detail := writer.Status(); return !strings.Contains(detail, "without") })
+	writer.Ring(cluster.Heads{Learning: 1})
+	follower := open(t, as("bell:s3cret"), "here", &said)
+	if !listen(t, follower).hears(cluster.Heads{Learning: 1}, wait) {
+		t.Error("a user with few rights does not hear the bell")
+	}
 	_, detail := refused.Status()
 	if _, other := writer.Status(); strings.Contains(detail+other, "s3cret") || strings.Contains(detail, "wr0ng") || !strings.Contains(strings.ToLower(detail), "authorization") || said.count("wr0ng")+said.count("s3cret") > 0 {
 		t.Errorf("%s; %s", detail, other)
