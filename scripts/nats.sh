@@ -9,7 +9,10 @@
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 if [ -z "${SKILLROUTER_TEST_NATS:-}" ]; then
-    server=$(command -v nats-server || (cd "$here/nats" && "${GO:-go}" tool -n github.com/nats-io/nats-server/v2 2>/dev/null) || true)
+    server=$(command -v nats-server || { # compiled as the tests have it
+        echo "looking for the nats-server of scripts/nats, which is compiled the first time" >&2
+        cd "$here/nats" && CGO_ENABLED=0 GOFLAGS=-trimpath "${GO:-go}" tool -n github.com/nats-io/nats-server/v2 2>/dev/null
+    } || true)
     folder=$(mktemp -d)
     pid=
     trap 'cd /; [ -z "$pid" ] || kill "$pid" 2>/dev/null || true; wait; rm -rf "$folder"' EXIT

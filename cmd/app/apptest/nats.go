@@ -27,7 +27,7 @@ var natsServer = sync.OnceValue(func() string {
 	}
 	build := exec.Command("go", "tool", "-n", "github.com/nats-io/nats-server/v2") // it compiles the server, and says where it is
 	build.Dir = filepath.Join(filepath.Dir(strings.TrimSpace(string(root))), "scripts", "nats")
-	build.Env = append(os.Environ(), "GOPROXY=off")
+	build.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=-trimpath", "CGO_ENABLED=0")
 	path, err := build.Output()
 	if err != nil {
 		return ""
