@@ -34,6 +34,8 @@ import (
 const (
 	// lookEvery is how often its files are looked at: no handshake finds them older, and many at once cost one look.
 	lookEvery = time.Second
+	// formerFor is how long a certificate that was replaced is still told as this router's own: a handshake that was shown it may take so long on a busy machine.
+	formerFor = 10 * time.Second
 	// maxPEM bounds what is read of each file, in bytes: a chain of certificates has some thousands.
 	maxPEM = 1 << 20
 	// expiresSoon is how long before its end doctor speaks of it, or a third of the time that it is valid for, if that is shorter:
@@ -57,7 +59,8 @@ type certificate struct {
 	mu     sync.Mutex // one looks, the others go on
 	looked time.Time
 	found  [sha256.Size]byte                 // what the files had at that time
-	told   []string                          // the fingerprints that tell was told of
+	told   []string                          // the fingerprints that tell was told of: what is shown, and what was lately, the latest first
+	former []time.Time                       // when each of those but the first was replaced
 	tell   func(fingerprints []string) error // those who wait to be told what is shown, before it is
 }
 
@@ -163,8 +166,9 @@ func (c *certificate) look() {
 	text, err := c.read()
 	found := sum(text, err)
 	if found == c.found {
-		if len(c.told) > 1 { // the handshakes of before are over
-			c.announce(c.told[:1])
+		if n := c.lately(now); n < len(c.former) {
+			c.former = c.former[:n]
+			c.announce(c.told[:n+1])
 		}
 		return
 	}
@@ -182,9 +186,18 @@ func (c *certificate) look() {
 		c.log.Warn("the certificate's files were changed and are not taken; the former pair goes on", "because", skillrouter.Explain(err), "until", former.Leaf.NotAfter)
 		return
 	}
-	c.announce([]string{client.Fingerprint(pair.Leaf.Raw), client.Fingerprint(former.Leaf.Raw)})
+	c.former = append([]time.Time{now}, c.former[:c.lately(now)]...)
+	c.announce(append([]string{client.Fingerprint(pair.Leaf.Raw), client.Fingerprint(former.Leaf.Raw)}, c.told[1:len(c.former)]...))
 	c.wrong.Store(nil)
 	c.show(pair, "the certificate was read again")
+}
+
+// lately is how many of the former certificates handshakes may still be under way with.
+func (c *certificate) lately(now time.Time) (n int) {
+	for n < len(c.former) && now.Sub(c.former[n]) < formerFor {
+		n++
+	}
+	return n
 }
 
 // show shows a pair from the next handshake on.
