@@ -188,7 +188,7 @@ func (c *team) begin(i int) {
 	query.Set("port", port)
 	query.Set("sslmode", "disable")
 	address.RawQuery = query.Encode()
-	p := startWith(c.t, &process{token: c.token}, c.program, c.data[i], "--node", fmt.Sprint("n", i), "--cluster-secret-file", c.secret, "--database", address.String())
+	p := startWith(c.t, &process{token: c.token}, c.program, c.data[i], "--node", fmt.Sprint("n", i), "--cluster-secret-file", c.secret, "--database", address.String(), "--nats", os.Getenv("SKILLROUTER_TEST_NATS"))
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.nodes[i] = p
