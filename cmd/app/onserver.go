@@ -155,7 +155,7 @@ func (a *App) openBell(ctx context.Context, secret cluster.Secret, trust *tls.Co
 	if err != nil {
 		return nil, err
 	}
-	bell, err := nats.Open(ctx, cluster.NewRinger(secret, id, a.now), a.now, nats.Options{Address: a.config.NATS, Node: a.config.Node, TLS: trust, Log: a.log})
+	bell, err := nats.Open(ctx, nats.Options{Address: a.config.NATS, Node: a.config.Node, TLS: trust, Secret: secret, Database: id, Now: a.now, Log: a.log})
 	if err == nil {
 		a.base.defers("bell", bell.Close)
 	}

@@ -35,10 +35,13 @@ const (
 
 // Options are what a Bell takes.
 type Options struct {
-	Address string      // nats://USER:PASSWORD@HOST:PORT, or nats+tls://…
-	Node    string      // what the server is told that it is talking to
-	TLS     *tls.Config // of nats+tls, and of a server that wants TLS
-	Log     *slog.Logger
+	Address  string         // nats://USER:PASSWORD@HOST:PORT, or nats+tls://…
+	Node     string         // whose the connection is, for people who look at the server
+	TLS      *tls.Config    // of nats+tls, and of a server that wants TLS
+	Secret   cluster.Secret // of the cluster
+	Database string         // what tells its database from others
+	Now      skillrouter.Clock
+	Log      *slog.Logger
 }
 
 // Bell is the bell of a cluster on a NATS server.
@@ -61,15 +64,16 @@ type Bell struct {
 
 var _ cluster.Bell = (*Bell)(nil)
 
-// Open begins to connect the ringer to a server, and waits for nothing. The Bell must be closed.
-func Open(ctx context.Context, ringer *cluster.Ringer, now skillrouter.Clock, o Options) (*Bell, error) {
+// Open begins to connect the bell of a cluster to a server, and waits for nothing. The Bell must be closed.
+func Open(ctx context.Context, o Options) (*Bell, error) {
 	address, err := url.Parse(o.Address)
 	if err != nil || address.Scheme != "nats" && address.Scheme != "nats+tls" || address.Hostname() == "" {
 		return nil, skillrouter.InvalidField("nats", "must be an address such as nats://127.0.0.1:4222")
 	}
+	ringer := cluster.NewRinger(o.Secret, o.Database, o.Now)
 	b := &Bell{
 		Ringer: ringer, subject: "sr." + ringer.Name() + ".head", stream: "SR_" + ringer.Name(),
-		server: address.Scheme + "://" + address.Host, log: o.Log, now: now, since: now(),
+		server: address.Scheme + "://" + address.Host, log: o.Log, now: o.Now, since: o.Now(),
 	}
 	secure := address.Scheme == "nats+tls"
 	address.Scheme = "nats"
