@@ -277,18 +277,21 @@ type following struct {
 
 // The calls that a node answers by what it knows: those that there are most of.
 var asideCalls = map[string]bool{
-	"GET /messages": true, checkCall: true,
+	streamCall: true, checkCall: true,
 	"GET /api/search": true, "POST /api/search": true,
 	"GET /api/knowledge": true, "POST /api/knowledge/search": true, "GET /lessons": true, "POST /lessons/search": true, "POST /query/relevant": true,
 	"POST /api/episodes/search": true, "POST /api/procedures/search": true,
 }
 
-const checkCall = "POST /check/anti-pattern"
+const (
+	streamCall = "GET /messages"
+	checkCall  = "POST /check/anti-pattern"
+)
 
 // serve answers a call by what the node knows, and tells whether it did. What it cannot answer well, or would refuse, is the other node's to answer.
 func (f *following) serve(w http.ResponseWriter, r *http.Request) bool {
 	call := r.Method + " " + r.URL.Path
-	if !asideCalls[call] {
+	if !asideCalls[call] || f.embedder != nil && call != checkCall && call != streamCall { // vectors are the writer's
 		return false
 	}
 	f.calls.Add(1)
@@ -354,11 +357,13 @@ func isInstead(ctx context.Context) bool {
 
 // follow has the node answer by what it knows, as far as it can, until ctx ends. What goes wrong is begun anew.
 func (a *App) follow(ctx context.Context) {
-	for ctx.Err() == nil {
+	for first := true; ctx.Err() == nil; first = false {
 		err := a.followOnce(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return
+		case first && skillrouter.CodeOf(err) == skillrouter.Unavailable: // the first writer of a database has yet to begin
+			a.log.Info("this node hands everything on until it can follow the node that writes", "because", err)
 		case errors.Is(err, cluster.ErrBack):
 			a.log.Warn("the databases were put back to an earlier state: what this node knows of them is read anew")
 		default:

@@ -291,7 +291,7 @@ func (a *App) checkNodes(ctx context.Context) []router.SystemCheck {
 	}
 	checks := make([]router.SystemCheck, 0, len(nodes))
 	for _, n := range nodes {
-		part := "stands by"
+		part := "follows"
 		if n.Epoch > 0 {
 			part = fmt.Sprintf("writes, epoch %d", n.Epoch)
 		}

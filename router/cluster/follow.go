@@ -80,7 +80,7 @@ type FollowerOptions struct {
 	From Heads // what the node knows already
 	// Heads asks the database how far it is.
 	Heads func(ctx context.Context) (Heads, error)
-	// Take takes in what was committed up to some place, at least.
+	// Take takes in what was committed up to some place, at least. What it had taken in before it failed it may be given again.
 	Take func(ctx context.Context, from, to Heads) error
 	// Rung: somebody rings when there is something new, and it is looked for more seldom.
 	Rung bool
@@ -141,7 +141,7 @@ func (f *Follower) Wait(ctx context.Context, after Heads) bool {
 	}
 }
 
-// Run follows until ctx ends. It returns ErrBack where the node must begin anew, and what Take returned.
+// Run follows until ctx ends. It returns ErrBack where the node must begin anew. What fails is done again.
 func (f *Follower) Run(ctx context.Context) error {
 	every := followEvery
 	if f.options.Rung {
@@ -152,19 +152,21 @@ func (f *Follower) Run(ctx context.Context) error {
 	failing := false
 	for {
 		rung := f.look.Wait()
-		answered, err := f.once(ctx)
+		wait, err := every, f.once(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return nil
-		case answered && err != nil:
+		case errors.Is(err, ErrBack):
 			return err
-		case err != nil && !failing:
-			f.options.Log.WarnContext(ctx, "the database does not say what is new: reads are handed to the node that writes", "error", err)
-		case err == nil && failing:
-			f.options.Log.InfoContext(ctx, "the database says what is new again")
+		case err != nil:
+			if wait = FollowLate; !failing {
+				f.options.Log.WarnContext(ctx, "what is new cannot be read: calls are handed to the node that writes", "error", err)
+			}
+		case failing:
+			f.options.Log.InfoContext(ctx, "what is new is read again")
 		}
 		failing = err != nil
-		next.Reset(every)
+		next.Reset(wait)
 		select {
 		case <-rung:
 		case <-next.C:
@@ -174,22 +176,22 @@ func (f *Follower) Run(ctx context.Context) error {
 	}
 }
 
-// once looks for what is new, and takes it in. An error is the database's, unless it has answered.
-func (f *Follower) once(ctx context.Context) (answered bool, err error) {
+// once looks for what is new, and takes it in.
+func (f *Follower) once(ctx context.Context) error {
 	begun := f.options.Now()
 	asked, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
 	to, err := f.options.Heads(asked)
 	if err != nil {
-		return false, err
+		return err
 	}
 	from := f.Applied()
 	switch {
 	case to.before(from):
-		return true, ErrBack
+		return ErrBack
 	case to != from:
 		if err := f.options.Take(ctx, from, to); err != nil {
-			return skillrouter.CodeOf(err) != skillrouter.Unavailable, err
+			return err
 		}
 	}
 	f.mu.Lock()
@@ -199,7 +201,7 @@ func (f *Follower) once(ctx context.Context) (answered bool, err error) {
 	}
 	f.mu.Unlock()
 	f.step.Ring()
-	return true, nil
+	return nil
 }
 
 // Callers remembers how far the databases were when each of a node's callers was answered last: who reads at the node sees what it wrote
