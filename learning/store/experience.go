@@ -170,7 +170,7 @@ func (s *Store) CountExperiences(ctx context.Context, at time.Time) (experience.
 		return stats, err
 	}
 	_, err = one(db, []any{&stats.Lessons, &stats.HighConfidenceLessons},
-		"SELECT count(*), count(*) FILTER (WHERE "+sureness+" >= ?) FROM lessons {indexed by lessons_applicable} WHERE "+applicable,
+		"SELECT count(*), count(*) FILTER (WHERE "+sureness+" >= ?) FROM lessons {indexed by lessons_listed} WHERE "+applicable,
 		millis(at), msPerDay, lesson.HighConfidence)
 	return stats, err
 }

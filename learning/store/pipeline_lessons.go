@@ -37,6 +37,10 @@ var (
 	selectLesson = "SELECT num, " + strings.Join(slices.Concat(lessonColumns[:1], lessonColumns[2:]), ", ") + " FROM lessons "
 )
 
+// walked, after the table lessons, has its rows found by a walk in the order of their numbers over the index that has what few values tell
+// apart: type, severity, level and status, and whether it is one of a project. Of other conditions, rows are read.
+const walked = "{indexed by lessons_listed} "
+
 func lessonValues(l *lesson.Lesson, fingerprint learning.Fingerprint) []any {
 	return []any{
 		l.ID, fingerprint[:], string(l.Type), l.Domain, l.Category, l.Title, l.Context, l.Action, l.Outcome,
@@ -101,7 +105,7 @@ func (tx *transaction) LessonOf(ref string) (lesson.Lesson, bool, error) {
 
 // PatternDrawnFrom implements lesson.PipelineTx.
 func (tx *transaction) PatternDrawnFrom(caseID string) (lesson.Lesson, bool, error) {
-	return oneLesson(tx.db, "WHERE level = 'pattern' AND status <> 'retired' AND EXISTS (SELECT 1 FROM {elements source_case_ids} WHERE value = ?) ORDER BY num LIMIT 1", caseID)
+	return oneLesson(tx.db, walked+"WHERE level = 'pattern' AND status <> 'retired' AND EXISTS (SELECT 1 FROM {elements source_case_ids} WHERE value = ?) ORDER BY num LIMIT 1", caseID)
 }
 
 // InsertLesson implements lesson.PipelineTx.
@@ -173,12 +177,18 @@ const msPerDay = float64(24 * time.Hour / time.Millisecond)
 func (s *Store) ListLessons(ctx context.Context, filter lesson.Filter, before int64, at time.Time) ([]lesson.Lesson, error) {
 	var c conditions
 	c.equal("lesson_type", string(filter.Type))
-	c.equal("domain", filter.Domain)
-	c.equal("category", filter.Category)
 	c.equal("severity", string(filter.Severity))
 	c.equal("level", string(filter.Level))
+	by := walked
+	if filter.Domain+filter.Category+filter.SourceAgent+filter.Project != "" { // each has an index of its own
+		by = ""
+	}
+	c.equal("domain", filter.Domain)
+	c.equal("category", filter.Category)
 	c.equal("source_agent", filter.SourceAgent)
-	c.equal("project", filter.Project)
+	if filter.Project != "" {
+		c.add("project = ? AND project <> ''", filter.Project) // which the index is of
+	}
 	if filter.Within != nil {
 		among(&c, "project", filter.Within)
 	}
@@ -203,7 +213,7 @@ func (s *Store) ListLessons(ctx context.Context, filter lesson.Filter, before in
 	if before > 0 {
 		c.add("num < ?", before)
 	}
-	return lessons(s.read.WithContext(ctx), learning.MaxAnswer, c.text+" ORDER BY num DESC LIMIT ?", append(c.args, filter.Limit)...)
+	return lessons(s.read.WithContext(ctx), learning.MaxAnswer, by+c.text+" ORDER BY num DESC LIMIT ?", append(c.args, filter.Limit)...)
 }
 
 // ScanLessons implements lesson.PipelineStore. It reads one state of the
@@ -224,6 +234,6 @@ func (s *Store) FindLessons(ctx context.Context, search shelf.RowSearch, visit f
 
 // ScanRules implements lesson.PipelineStore.
 func (s *Store) ScanRules(ctx context.Context, visit func(chunk []lesson.Lesson) error) error {
-	return eachChunk(s.read.WithContext(ctx).Raw(selectLesson+"WHERE lesson_type = ? AND {unindexed}status <> ? AND NOT proposed ORDER BY num",
+	return eachChunk(s.read.WithContext(ctx).Raw(selectLesson+walked+"WHERE lesson_type = ? AND {unindexed}status <> ? AND NOT proposed ORDER BY num",
 		string(learning.LessonAntiPattern), string(lesson.StatusRetired)), scanLesson, visit)
 }

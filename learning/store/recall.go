@@ -69,21 +69,16 @@ func (s *Store) CountFor(ctx context.Context, scope lesson.RecallScope) (int, er
 	return countOf(s.read.WithContext(ctx), "SELECT count(*) FROM ("+strings.Join(parts, " UNION ")+" EXCEPT SELECT num FROM lessons WHERE status = 'retired') AS held", args...)
 }
 
-// Latest implements lesson.RecallStore. The first condition that is set has
-// an index in the order of the listing; the others are looked at row by row.
+// Latest implements lesson.RecallStore, from an index in the order of the listing.
 func (s *Store) Latest(ctx context.Context, filter lesson.RecallFilter) ([]lesson.Lesson, error) {
 	var c conditions
-	sign := ""
-	for _, f := range []struct{ column, value string }{
-		{"source_agent", filter.SourceAgent},
-		{"lesson_type", string(filter.Type)},
-		{"severity", string(filter.Severity)},
-	} {
-		if f.value != "" {
-			c.add(sign+f.column+" = ?", f.value)
-			sign = "{unindexed}"
-		}
+	by := walked
+	if filter.SourceAgent != "" { // which has an index of its own
+		by = ""
 	}
+	c.equal("source_agent", filter.SourceAgent)
+	c.equal("lesson_type", string(filter.Type))
+	c.equal("severity", string(filter.Severity))
 	c.add(inUse)
 	if !filter.OccurredSince.IsZero() {
 		c.add("last_occurred >= ?", millis(filter.OccurredSince))
@@ -95,7 +90,7 @@ func (s *Store) Latest(ctx context.Context, filter lesson.RecallFilter) ([]lesso
 		}
 		c.add("("+strings.Join(any, " OR ")+")", args...)
 	}
-	return lessons(s.read.WithContext(ctx), learning.MaxAnswer, c.text+" ORDER BY num DESC LIMIT ?", append(c.args, filter.Limit)...)
+	return lessons(s.read.WithContext(ctx), learning.MaxAnswer, by+c.text+" ORDER BY num DESC LIMIT ?", append(c.args, filter.Limit)...)
 }
 
 // ByTopic implements lesson.RecallStore.
@@ -166,25 +161,11 @@ func taggedWith(db *gorm.DB, topics []string, limit int) (map[string][]int64, er
 // LessonFigures implements lesson.RecallStore.
 func (s *Store) LessonFigures(ctx context.Context, today, week time.Time) (lesson.Figures, error) {
 	var f lesson.Figures
-	for _, q := range []struct {
-		into *int
-		text string
-		args []any
-	}{
-		{&f.Total, "SELECT count(*) FROM lessons", nil},
-		{&f.Failures, "SELECT count(*) FROM lessons WHERE lesson_type = 'failure'", nil},
-		{&f.Successes, "SELECT count(*) FROM lessons WHERE lesson_type = 'success'", nil},
-		{&f.AntiPatterns, "SELECT count(*) FROM lessons WHERE lesson_type = 'anti_pattern'", nil},
-		{&f.ConfirmedPatterns, "SELECT count(*) FROM patterns WHERE status = 'confirmed'", nil},
-		{&f.Today, "SELECT count(*) FROM lessons WHERE created_at > ?", []any{millis(today)}},
-		{&f.ThisWeek, "SELECT count(*) FROM lessons WHERE created_at > ?", []any{millis(week)}},
-	} {
-		var err error
-		if *q.into, err = countOf(s.read.WithContext(ctx), q.text, q.args...); err != nil {
-			return f, err
-		}
-	}
-	return f, nil
+	_, err := one(s.read.WithContext(ctx), []any{&f.Total, &f.Failures, &f.Successes, &f.AntiPatterns, &f.ConfirmedPatterns, &f.Today, &f.ThisWeek},
+		`SELECT count(*), count(*) FILTER (WHERE lesson_type = 'failure'), count(*) FILTER (WHERE lesson_type = 'success'), count(*) FILTER (WHERE lesson_type = 'anti_pattern'),
+		(SELECT count(*) FROM patterns WHERE status = 'confirmed'), (SELECT count(*) FROM lessons WHERE created_at > ?), (SELECT count(*) FROM lessons WHERE created_at > ?)
+		FROM lessons `+walked, millis(today), millis(week))
+	return f, err
 }
 
 func countOf(db *gorm.DB, text string, args ...any) (n int, err error) {
