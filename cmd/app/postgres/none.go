@@ -9,6 +9,7 @@ import (
 	"gorm.io/gorm"
 
 	"skillrouter"
+	"skillrouter/migrations"
 	"skillrouter/router/cluster"
 )
 
@@ -31,6 +32,13 @@ func (*Server) Check(context.Context, *sql.DB, string) error                  { 
 func (*Server) Durable(context.Context, *sql.DB) error                        { return nil }
 func (*Server) Opening(err error) error                                       { return err }
 func (*Server) Create(context.Context, *sql.DB, string, string) (bool, error) { return false, nil }
+func (*Server) Knows(string, int64)                                           {}
+func (*Server) Version(context.Context, *sql.DB, string) (int64, int64, error) {
+	return 0, 0, nil
+}
+func (*Server) Upgrade(context.Context, *sql.DB, string, []migrations.Step, int64) (int64, error) {
+	return 0, nil
+}
 
 // Register is no register.
 type Register struct{ cluster.Register }

@@ -55,10 +55,14 @@ func (r *Register) Announce(ctx context.Context, node cluster.Node) error {
 }
 
 // Take implements cluster.Register. It closes the connections over which the last writer may be in the middle of a transaction: what one
-// that was stopped in its tracks has locked would be waited for.
+// that was stopped in its tracks has locked would be waited for. A program takes nothing while a newer one has changed a schema so that it must not write.
 func (r *Register) Take(ctx context.Context, node cluster.Node, term time.Duration) (epoch int64, err error) {
+	fits := ""
+	for database, version := range r.server.knows {
+		fits += fmt.Sprintf(" AND (SELECT since FROM (%s) AS of (version, since)) <= %d", r.server.versions(database), version)
+	}
 	err = r.db.QueryRowContext(ctx, `UPDATE writer SET epoch = epoch + 1, id = $1, name = $2, url = $3, until = clock_timestamp() + $4 * interval '1 second'
-		WHERE until < clock_timestamp() OR id = $1 RETURNING epoch`, node.ID, node.Name, node.URL, term.Seconds()).Scan(&epoch)
+		WHERE (until < clock_timestamp() OR id = $1)`+fits+` RETURNING epoch`, node.ID, node.Name, node.URL, term.Seconds()).Scan(&epoch)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, nil
 	}
