@@ -104,6 +104,7 @@ CREATE TABLE lessons (
     updated_at         bigint NOT NULL
 , deprecated boolean NOT NULL DEFAULT false, proposed boolean NOT NULL DEFAULT false, conflicts text COLLATE "C" NOT NULL DEFAULT '[]');
 CREATE INDEX lessons_fingerprint ON lessons(fingerprint);
+CREATE INDEX lessons_type ON lessons(lesson_type);
 CREATE INDEX lessons_domain ON lessons(domain);
 CREATE INDEX lessons_category ON lessons(category);
 CREATE INDEX lessons_agent ON lessons(source_agent);
@@ -673,9 +674,10 @@ CREATE TABLE replays (
     name text COLLATE "C" PRIMARY KEY,
     body text COLLATE "C" NOT NULL
 );
-CREATE INDEX lessons_listed ON lessons(num, lesson_type, severity, level, status, deprecated, project, initial_confidence, decay_constant, confidence_at, pattern_id,
+CREATE INDEX lessons_listed ON lessons(num, severity, level, status, deprecated, project, initial_confidence, decay_constant, confidence_at, pattern_id,
     title, contexts);
-CREATE INDEX lessons_retired ON lessons(num, deprecated) WHERE status = 'retired';
+CREATE INDEX lessons_settled ON lessons(status, num, deprecated) WHERE status <> 'candidate';
+CREATE INDEX lessons_raised ON lessons(num) WHERE level <> 'case';
 CREATE INDEX lessons_project ON lessons(project) WHERE project <> '';
 INSERT INTO goose_db_version (version_id, is_applied) VALUES (0, true);
 INSERT INTO goose_db_version (version_id, is_applied) VALUES (1, true);

@@ -98,6 +98,7 @@ CREATE TABLE lessons (
     updated_at         INTEGER NOT NULL
 , deprecated INTEGER NOT NULL DEFAULT 0 CHECK (deprecated IN (0, 1)), proposed INTEGER NOT NULL DEFAULT 0 CHECK (proposed IN (0, 1)), conflicts TEXT NOT NULL DEFAULT '[]') STRICT;
 CREATE INDEX lessons_fingerprint ON lessons(fingerprint);
+CREATE INDEX lessons_type ON lessons(lesson_type);
 CREATE INDEX lessons_domain ON lessons(domain);
 CREATE INDEX lessons_category ON lessons(category);
 CREATE INDEX lessons_agent ON lessons(source_agent);
@@ -660,9 +661,10 @@ CREATE TABLE replays (
     name TEXT PRIMARY KEY,
     body TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX lessons_listed ON lessons(num, lesson_type, severity, level, status, deprecated, project, initial_confidence, decay_constant, confidence_at, pattern_id,
+CREATE INDEX lessons_listed ON lessons(num, severity, level, status, deprecated, project, initial_confidence, decay_constant, confidence_at, pattern_id,
     title, contexts);
-CREATE INDEX lessons_retired ON lessons(num, deprecated) WHERE status = 'retired';
+CREATE INDEX lessons_settled ON lessons(status, num, deprecated) WHERE status <> 'candidate';
+CREATE INDEX lessons_raised ON lessons(num) WHERE level <> 'case';
 CREATE INDEX lessons_project ON lessons(project) WHERE project <> '';
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (1, 0, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (2, 1, 1);

@@ -37,9 +37,25 @@ var (
 	selectLesson = "SELECT num, " + strings.Join(slices.Concat(lessonColumns[:1], lessonColumns[2:]), ", ") + " FROM lessons "
 )
 
-// walked, after the table lessons, has its rows found by a walk in the order of their numbers over the index that has what few values tell
-// apart: type, severity, level and status, and whether it is one of a project. Of other conditions, rows are read.
-const walked = "{indexed by lessons_listed} "
+// ofLevels are the lessons that were drawn from others.
+const ofLevels = "{indexed by lessons_raised} WHERE level <> 'case'"
+
+// byOrder has lessons found by a walk in the order of their numbers: over those alone that are critical, drawn from others or of a status that is
+// not the first if it is those, and else over the index that has all of what few values tell apart. An index for each of these was written for every report.
+func byOrder(c *conditions, severity learning.Severity, level lesson.Level, statuses []lesson.Status) string {
+	switch {
+	case severity == learning.SeverityCritical:
+		c.add("(" + general + ")")
+		return "{indexed by lessons_general} "
+	case level != "" && level != lesson.LevelCase:
+		c.add("level <> 'case'")
+		return "{indexed by lessons_raised} "
+	case len(statuses) == 1 && statuses[0] != lesson.StatusCandidate:
+		c.add("status <> 'candidate'")
+		return "{indexed by lessons_settled} "
+	}
+	return "{indexed by lessons_listed} "
+}
 
 func lessonValues(l *lesson.Lesson, fingerprint learning.Fingerprint) []any {
 	return []any{
@@ -105,7 +121,7 @@ func (tx *transaction) LessonOf(ref string) (lesson.Lesson, bool, error) {
 
 // PatternDrawnFrom implements lesson.PipelineTx.
 func (tx *transaction) PatternDrawnFrom(caseID string) (lesson.Lesson, bool, error) {
-	return oneLesson(tx.db, walked+"WHERE level = 'pattern' AND status <> 'retired' AND EXISTS (SELECT 1 FROM {elements source_case_ids} WHERE value = ?) ORDER BY num LIMIT 1", caseID)
+	return oneLesson(tx.db, ofLevels+" AND level = 'pattern' AND status <> 'retired' AND EXISTS (SELECT 1 FROM {elements source_case_ids} WHERE value = ?) ORDER BY num LIMIT 1", caseID)
 }
 
 // InsertLesson implements lesson.PipelineTx.
@@ -176,13 +192,14 @@ const msPerDay = float64(24 * time.Hour / time.Millisecond)
 // compares is Belief.At in SQL.
 func (s *Store) ListLessons(ctx context.Context, filter lesson.Filter, before int64, at time.Time) ([]lesson.Lesson, error) {
 	var c conditions
+	by := ""
+	// Each of the first has an index of its own, and so has a time; of tags no index knows.
+	if filter.Domain+filter.Category+filter.SourceAgent+filter.Project+string(filter.Type)+filter.Tag == "" && filter.Since.IsZero() {
+		by = byOrder(&c, filter.Severity, filter.Level, filter.Statuses)
+	}
 	c.equal("lesson_type", string(filter.Type))
 	c.equal("severity", string(filter.Severity))
 	c.equal("level", string(filter.Level))
-	by := walked
-	if filter.Domain+filter.Category+filter.SourceAgent+filter.Project != "" { // each has an index of its own
-		by = ""
-	}
 	c.equal("domain", filter.Domain)
 	c.equal("category", filter.Category)
 	c.equal("source_agent", filter.SourceAgent)
@@ -234,6 +251,6 @@ func (s *Store) FindLessons(ctx context.Context, search shelf.RowSearch, visit f
 
 // ScanRules implements lesson.PipelineStore.
 func (s *Store) ScanRules(ctx context.Context, visit func(chunk []lesson.Lesson) error) error {
-	return eachChunk(s.read.WithContext(ctx).Raw(selectLesson+walked+"WHERE lesson_type = ? AND {unindexed}status <> ? AND NOT proposed ORDER BY num",
+	return eachChunk(s.read.WithContext(ctx).Raw(selectLesson+"WHERE lesson_type = ? AND {unindexed}status <> ? AND NOT proposed ORDER BY num",
 		string(learning.LessonAntiPattern), string(lesson.StatusRetired)), scanLesson, visit)
 }

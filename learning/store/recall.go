@@ -66,18 +66,22 @@ func (s *Store) CountFor(ctx context.Context, scope lesson.RecallScope) (int, er
 		parts = append(parts, "SELECT num FROM lessons WHERE "+b.where)
 		args = append(args, b.arg...)
 	}
-	return countOf(s.read.WithContext(ctx), "SELECT count(*) FROM ("+strings.Join(parts, " UNION ")+" EXCEPT SELECT num FROM lessons WHERE status = 'retired') AS held", args...)
+	return countOf(s.read.WithContext(ctx), "SELECT count(*) FROM ("+strings.Join(parts, " UNION ")+" EXCEPT SELECT num FROM lessons WHERE status = 'retired' AND status <> 'candidate') AS held", args...)
 }
 
 // Latest implements lesson.RecallStore, from an index in the order of the listing.
 func (s *Store) Latest(ctx context.Context, filter lesson.RecallFilter) ([]lesson.Lesson, error) {
 	var c conditions
-	by := walked
-	if filter.SourceAgent != "" { // which has an index of its own
-		by = ""
+	by := ""
+	if filter.SourceAgent == "" && filter.Type == "" {
+		by = byOrder(&c, filter.Severity, "", nil)
 	}
 	c.equal("source_agent", filter.SourceAgent)
-	c.equal("lesson_type", string(filter.Type))
+	if filter.SourceAgent != "" && filter.Type != "" {
+		c.add("{unindexed}lesson_type = ?", string(filter.Type))
+	} else {
+		c.equal("lesson_type", string(filter.Type))
+	}
 	c.equal("severity", string(filter.Severity))
 	c.add(inUse)
 	if !filter.OccurredSince.IsZero() {
@@ -161,11 +165,25 @@ func taggedWith(db *gorm.DB, topics []string, limit int) (map[string][]int64, er
 // LessonFigures implements lesson.RecallStore.
 func (s *Store) LessonFigures(ctx context.Context, today, week time.Time) (lesson.Figures, error) {
 	var f lesson.Figures
-	_, err := one(s.read.WithContext(ctx), []any{&f.Total, &f.Failures, &f.Successes, &f.AntiPatterns, &f.ConfirmedPatterns, &f.Today, &f.ThisWeek},
-		`SELECT count(*), count(*) FILTER (WHERE lesson_type = 'failure'), count(*) FILTER (WHERE lesson_type = 'success'), count(*) FILTER (WHERE lesson_type = 'anti_pattern'),
-		(SELECT count(*) FROM patterns WHERE status = 'confirmed'), (SELECT count(*) FROM lessons WHERE created_at > ?), (SELECT count(*) FROM lessons WHERE created_at > ?)
-		FROM lessons `+walked, millis(today), millis(week))
-	return f, err
+	for _, q := range []struct {
+		into *int
+		text string
+		args []any
+	}{
+		{&f.Total, "SELECT count(*) FROM lessons", nil},
+		{&f.Failures, "SELECT count(*) FROM lessons WHERE lesson_type = 'failure'", nil},
+		{&f.Successes, "SELECT count(*) FROM lessons WHERE lesson_type = 'success'", nil},
+		{&f.AntiPatterns, "SELECT count(*) FROM lessons WHERE lesson_type = 'anti_pattern'", nil},
+		{&f.ConfirmedPatterns, "SELECT count(*) FROM patterns WHERE status = 'confirmed'", nil},
+		{&f.Today, "SELECT count(*) FROM lessons WHERE created_at > ?", []any{millis(today)}},
+		{&f.ThisWeek, "SELECT count(*) FROM lessons WHERE created_at > ?", []any{millis(week)}},
+	} {
+		var err error
+		if *q.into, err = countOf(s.read.WithContext(ctx), q.text, q.args...); err != nil {
+			return f, err
+		}
+	}
+	return f, nil
 }
 
 func countOf(db *gorm.DB, text string, args ...any) (n int, err error) {
