@@ -674,8 +674,7 @@ CREATE TABLE replays (
     name text COLLATE "C" PRIMARY KEY,
     body text COLLATE "C" NOT NULL
 );
-CREATE INDEX lessons_listed ON lessons(num, severity, level, status, deprecated, project, initial_confidence, decay_constant, confidence_at, pattern_id,
-    title, contexts);
+CREATE INDEX lessons_listed ON lessons(num, severity, level, status, deprecated, project, initial_confidence, decay_constant, confidence_at, pattern_id);
 CREATE INDEX lessons_settled ON lessons(status, num, deprecated) WHERE status <> 'candidate';
 CREATE INDEX lessons_raised ON lessons(num) WHERE level <> 'case';
 CREATE INDEX lessons_project ON lessons(project) WHERE project <> '';

@@ -6,8 +6,7 @@ DROP INDEX lessons_status;
 DROP INDEX lessons_applicable;
 DROP INDEX lessons_project;
 DROP INDEX lesson_recipients_lesson;
-CREATE INDEX lessons_listed ON lessons(num, severity, level, status, deprecated, project, initial_confidence, decay_constant, confidence_at, pattern_id,
-    title, contexts);
+CREATE INDEX lessons_listed ON lessons(num, severity, level, status, deprecated, project, initial_confidence, decay_constant, confidence_at, pattern_id);
 CREATE INDEX lessons_settled ON lessons(status, num, deprecated) WHERE status <> 'candidate';
 CREATE INDEX lessons_raised ON lessons(num) WHERE level <> 'case';
 CREATE INDEX lessons_project ON lessons(project) WHERE project <> '';
