@@ -58,7 +58,7 @@ func spokenPostgres(conn *sql.DB) (*gorm.DB, error) {
 func PrepareOnServer(ctx context.Context, server *postgres.Server, log *slog.Logger) error {
 	for _, name := range databaseNames() {
 		conn := server.Writer(name)
-		made, err := prepareSchema(ctx, server, conn, name)
+		made, err := prepareSchema(ctx, server, conn, name, log)
 		if err = errors.Join(err, conn.Close()); err != nil {
 			return server.Opening(err)
 		}
@@ -71,7 +71,7 @@ func PrepareOnServer(ctx context.Context, server *postgres.Server, log *slog.Log
 
 // prepareSchema makes a database's schema on a server if there is none, and refuses the server, or the schema, that cannot be used. An older schema stays
 // as it is: another router may write into it until this one has the lease.
-func prepareSchema(ctx context.Context, server *postgres.Server, conn *sql.DB, name string) (made bool, err error) {
+func prepareSchema(ctx context.Context, server *postgres.Server, conn *sql.DB, name string, log *slog.Logger) (made bool, err error) {
 	if err := server.Check(ctx, conn, name); err != nil {
 		return false, err
 	}
@@ -86,7 +86,7 @@ func prepareSchema(ctx context.Context, server *postgres.Server, conn *sql.DB, n
 	if err != nil {
 		return false, err
 	}
-	server.Knows(name, newest)
+	server.Knows(name, newest, log)
 	version, since, err := server.Version(ctx, conn, name)
 	switch given := migrations.Given(name, "postgres"); {
 	case err == nil && since > newest:

@@ -320,7 +320,10 @@ func TestServerOfNewerProgram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	prepare := func() error { return app.PrepareOnServer(t.Context(), server, slog.New(slog.DiscardHandler)) }
+	var said strings.Builder
+	prepare := func() error {
+		return app.PrepareOnServer(t.Context(), server, slog.New(slog.NewTextHandler(&said, nil)))
+	}
 	if err := prepare(); err != nil {
 		t.Fatal(err)
 	}
@@ -349,5 +352,9 @@ func TestServerOfNewerProgram(t *testing.T) {
 		if takes() != test.may {
 			t.Errorf("%s: it takes the lease: %t", test.what, !test.may)
 		}
+	}
+	inSchema(t, data, "operational", "UPDATE writer SET until = '-infinity'")
+	if takes() || takes() || strings.Count(said.String(), "Start that") != 1 {
+		t.Errorf("it takes the lease that nobody has, or does not say why not, once: %s", said.String())
 	}
 }

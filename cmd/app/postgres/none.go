@@ -5,6 +5,7 @@ package postgres
 import (
 	"context"
 	"database/sql"
+	"log/slog"
 
 	"gorm.io/gorm"
 
@@ -32,7 +33,7 @@ func (*Server) Check(context.Context, *sql.DB, string) error                  { 
 func (*Server) Durable(context.Context, *sql.DB) error                        { return nil }
 func (*Server) Opening(err error) error                                       { return err }
 func (*Server) Create(context.Context, *sql.DB, string, string) (bool, error) { return false, nil }
-func (*Server) Knows(string, int64)                                           {}
+func (*Server) Knows(string, int64, *slog.Logger)                             {}
 func (*Server) Version(context.Context, *sql.DB, string) (int64, int64, error) {
 	return 0, 0, nil
 }

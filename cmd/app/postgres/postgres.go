@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/url"
 	"os"
@@ -55,6 +56,7 @@ type Server struct {
 	config *pgx.ConnConfig
 	prefix string
 	knows  map[string]int64 // the versions of the schemas that the program knows
+	log    *slog.Logger
 }
 
 // Parse reads an address, postgres://USER:PASSWORD@HOST:PORT/DATABASE, with libpq's parameters and
@@ -65,7 +67,7 @@ func Parse(address string) (*Server, error) {
 	if err != nil || parsed.Scheme != "postgres" && parsed.Scheme != "postgresql" {
 		return nil, skillrouter.InvalidField("database", "must be an address that begins with postgres://")
 	}
-	s := &Server{prefix: prefix, knows: map[string]int64{}}
+	s := &Server{prefix: prefix, knows: map[string]int64{}, log: slog.New(slog.DiscardHandler)}
 	query, err := url.ParseQuery(parsed.RawQuery)
 	if err != nil {
 		return nil, skillrouter.InvalidField("database", "has parameters that cannot be read: %v", err)
@@ -239,8 +241,10 @@ func (s *Server) Version(ctx context.Context, conn *sql.DB, database string) (ve
 	return version, since, err
 }
 
-// Knows says up to which version the program knows a schema. It takes no lease while one of them is not for it (see Register).
-func (s *Server) Knows(database string, version int64) { s.knows[database] = version }
+// Knows says up to which version the program knows a schema. It takes no lease while one of them is not for it (see Register), and says so.
+func (s *Server) Knows(database string, version int64, log *slog.Logger) {
+	s.knows[database], s.log = version, log
+}
 
 // Upgrade makes the steps that a schema does not have, in one transaction, and tells the version that it had; 0: it has all. The row
 // that counts commits is its lock: who comes second waits for it and finds nothing to do, and who wrote before commits nothing more.

@@ -22,6 +22,7 @@ const forgetAfter = 24 * time.Hour
 type Register struct {
 	server *Server
 	db     *sql.DB
+	waits  bool // it was said that the lease waits for a newer program
 }
 
 var _ cluster.Register = (*Register)(nil)
@@ -33,7 +34,7 @@ func (s *Server) Register() *Register {
 	db := stdlib.OpenDB(*config)
 	db.SetMaxOpenConns(2)
 	db.SetMaxIdleConns(1)
-	return &Register{s, db}
+	return &Register{server: s, db: db}
 }
 
 // Close closes its connections.
@@ -64,6 +65,11 @@ func (r *Register) Take(ctx context.Context, node cluster.Node, term time.Durati
 	err = r.db.QueryRowContext(ctx, `UPDATE writer SET epoch = epoch + 1, id = $1, name = $2, url = $3, until = clock_timestamp() + $4 * interval '1 second'
 		WHERE (until < clock_timestamp() OR id = $1)`+fits+` RETURNING epoch`, node.ID, node.Name, node.URL, term.Seconds()).Scan(&epoch)
 	if errors.Is(err, sql.ErrNoRows) {
+		var waits bool
+		if err := r.db.QueryRowContext(ctx, "SELECT until < clock_timestamp() FROM writer").Scan(&waits); err == nil && waits && !r.waits {
+			r.waits = true
+			r.server.log.WarnContext(ctx, "nobody writes, and this program must not: a newer one has changed the databases. Start that")
+		}
 		return 0, nil
 	}
 	if err != nil {
