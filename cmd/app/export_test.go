@@ -102,14 +102,17 @@ type countingTx struct {
 	gorm.TxCommitter
 }
 
-// MakeByStepsForTest makes a database by applying every step, as an older one is brought up to date.
-func MakeByStepsForTest(ctx context.Context, name, path string) error {
+// MakeByStepsForTest makes a database by applying every step up to a version, or all (0), as an older one is brought up to date.
+func MakeByStepsForTest(ctx context.Context, name, path string, upTo int64) error {
 	db, err := sql.Open("sqlite", "file:"+path)
 	if err != nil {
 		return err
 	}
 	steps, err := provider(name, db)
-	if err == nil {
+	switch {
+	case err == nil && upTo > 0:
+		_, err = steps.UpTo(ctx, upTo)
+	case err == nil:
 		_, err = steps.Up(ctx)
 	}
 	return errors.Join(err, db.Close())

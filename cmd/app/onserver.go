@@ -30,12 +30,15 @@ type onServer struct {
 }
 
 // OpenOnServer opens the database name ("learning" or "operational") on a PostgreSQL server, whose schema is there (see
-// PrepareOnServer). dir is the data folder, which holds what stands beside a database. From now on whoever opened it before writes
-// nothing more.
+// PrepareOnServer), brought up to date if it is an older one. dir is the data folder, which holds what stands beside a database. Whoever opens
+// it has the lease, and from now on whoever opened it before writes nothing more.
 // Commit.Run must be started for writes to happen.
 func OpenOnServer(ctx context.Context, server *postgres.Server, dir, name string, now skillrouter.Clock, log *slog.Logger) (*Database, error) {
 	schema := server.Schema(name)
 	conn := server.Writer(name)
+	if err := upgradeSchema(ctx, server, conn, name, log); err != nil {
+		return nil, errors.Join(server.Opening(err), conn.Close())
+	}
 	db := &Database{Name: name, Path: schema + " of " + server.String(), server: &onServer{server: server}}
 	var err error
 	if db.writer, err = spokenPostgres(conn); err != nil {
@@ -65,12 +68,12 @@ func spokenPostgres(conn *sql.DB) (*gorm.DB, error) {
 	return overGorm(conn, postgres.Gorm(&pool{spoken{conn, postgresDialect()}, conn}))
 }
 
-// PrepareOnServer makes the schemas of both databases that are not there. It refuses, and changes nothing, what
-// another version made, and a server that could lose what it acknowledged.
+// PrepareOnServer makes the schemas of both databases that are not there. It refuses, and changes nothing, what a newer
+// version changed so that this one must not write into it, and a server that could lose what it acknowledged.
 func PrepareOnServer(ctx context.Context, server *postgres.Server, log *slog.Logger) error {
 	for _, name := range databaseNames() {
 		conn := server.Writer(name)
-		made, err := prepareSchema(ctx, server, conn, name)
+		made, err := prepareSchema(ctx, server, conn, name, log)
 		if err = errors.Join(err, conn.Close()); err != nil {
 			return server.Opening(err)
 		}
@@ -81,9 +84,9 @@ func PrepareOnServer(ctx context.Context, server *postgres.Server, log *slog.Log
 	return nil
 }
 
-// prepareSchema makes a database's schema on a server if there is none, and refuses the server, or the schema, that cannot be used. A schema begins
-// with the version that made it, so there is none older than the first that PostgreSQL was given.
-func prepareSchema(ctx context.Context, server *postgres.Server, conn *sql.DB, name string) (made bool, err error) {
+// prepareSchema makes a database's schema on a server if there is none, and refuses the server, or the schema, that cannot be used. An older schema stays
+// as it is: another router may write into it until this one has the lease.
+func prepareSchema(ctx context.Context, server *postgres.Server, conn *sql.DB, name string, log *slog.Logger) (made bool, err error) {
 	if err := server.Check(ctx, conn, name); err != nil {
 		return false, err
 	}
@@ -98,11 +101,28 @@ func prepareSchema(ctx context.Context, server *postgres.Server, conn *sql.DB, n
 	if err != nil {
 		return false, err
 	}
-	version, err := versionOf(ctx, conn)
-	if err == nil && version != newest {
-		err = refusal(server.Schema(name), "has schema version %d, and this program wants %d: use the program that made it", version, newest)
+	server.Knows(name, newest, log)
+	version, since, err := server.Version(ctx, conn, name)
+	switch given := migrations.Given(name, "postgres"); {
+	case err == nil && since > newest:
+		err = refusal(server.Schema(name), "has schema version %d, into which only a program may write that knows version %d, and this one knows up to %d: use the newer program", version, since, newest)
+	case err == nil && version < given:
+		err = refusal(server.Schema(name), "has schema version %d, and there are steps only from %d on", version, given)
 	}
 	return made, err
+}
+
+// upgradeSchema brings an older schema up to date.
+func upgradeSchema(ctx context.Context, server *postgres.Server, conn *sql.DB, name string, log *slog.Logger) error {
+	steps, err := migrations.Steps(name, "postgres")
+	if err != nil {
+		return err
+	}
+	from, err := server.Upgrade(ctx, conn, name, steps, migrations.Since(name, steps))
+	if err == nil && from > 0 {
+		log.Info("database migrated", "database", name, "schema", server.Schema(name), "from", from, "to", steps[len(steps)-1].Version)
+	}
+	return err
 }
 
 // begin begins to count the transactions that are committed. The count must stay what this router has counted.
@@ -190,13 +210,13 @@ func (s *onServer) check(ctx context.Context, db *Database) router.SystemCheck {
 	if err == nil {
 		err = db.Read.WithContext(ctx).Raw("SHOW server_version").Scan(&version).Error
 	}
+	schema, known := versionOf(ctx, db.Read.ConnPool)
 	bytes, sized := db.size(ctx)
-	if err = errors.Join(err, sized); err != nil {
+	if err = errors.Join(err, known, sized); err != nil {
 		c.Detail = err.Error()
 		return c
 	}
-	newest, _ := newestVersion(db.Name) // it was compared at the start
-	c.OK, c.Detail = true, fmt.Sprintf("%s, schema %d, PostgreSQL %s, %.1f MiB", db.Path, newest, version, float64(bytes)/(1<<20))
+	c.OK, c.Detail = true, fmt.Sprintf("%s, schema %d, PostgreSQL %s, %.1f MiB", db.Path, schema, version, float64(bytes)/(1<<20))
 	return c
 }
 

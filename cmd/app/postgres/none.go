@@ -5,10 +5,12 @@ package postgres
 import (
 	"context"
 	"database/sql"
+	"log/slog"
 
 	"gorm.io/gorm"
 
 	"skillrouter"
+	"skillrouter/migrations"
 	"skillrouter/router/cluster"
 )
 
@@ -32,6 +34,13 @@ func (*Server) Durable(context.Context, *sql.DB) error                        { 
 func (*Server) ID(context.Context) (string, error)                            { return "", nil }
 func (*Server) Opening(err error) error                                       { return err }
 func (*Server) Create(context.Context, *sql.DB, string, string) (bool, error) { return false, nil }
+func (*Server) Knows(string, int64, *slog.Logger)                             {}
+func (*Server) Version(context.Context, *sql.DB, string) (int64, int64, error) {
+	return 0, 0, nil
+}
+func (*Server) Upgrade(context.Context, *sql.DB, string, []migrations.Step, int64) (int64, error) {
+	return 0, nil
+}
 
 // Register is no register.
 type Register struct{ cluster.Register }
