@@ -164,7 +164,7 @@ type cameOf struct {
 
 // memory is the index, a list, or one item, as the query says.
 func (s *Server) memory(v *visit) (any, error) {
-	if err := v.principal().Need(skillrouter.ScopeRead); err != nil {
+	if err := v.principal().Keeping().Need(skillrouter.ScopeRead); err != nil {
 		return nil, err
 	}
 	var page memoryView
@@ -210,10 +210,16 @@ func (s *Server) remembered(v *visit, of kind.Memory) (*rememberedView, error) {
 			page.Text = m.Value
 		default:
 			switch m.Name {
+			case "number":
+				if v.principal().Walled() { // it runs through all projects
+					continue
+				}
 			case "agent_id", "author":
 				m.Path = link(agentPath, "id", m.Value)
 			case "project":
-				m.Path = link(timelinePath, "project", m.Value)
+				if s.services.Timeline != nil {
+					m.Path = link(timelinePath, "project", m.Value)
+				}
 			case "session_id": // episodes may name one that nobody began
 				if s.services.Sessions != nil {
 					if _, err := s.services.Sessions.Session(ctx, m.Value); err == nil {
