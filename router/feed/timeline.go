@@ -171,11 +171,49 @@ func (t *Timeline) Timeline(ctx context.Context, query TimelineQuery) (TimelineP
 		if next == nil {
 			break
 		}
-		page.Moments = append(page.Moments, next.held[0].moment)
+		one := next.held[0].moment
 		next.held = next.held[1:]
+		if one, err = t.met(ctx, lines, one); err != nil {
+			return page, err
+		}
+		page.Moments = append(page.Moments, one)
 	}
 	page.Next = cursorOf(lines)
 	return page, t.entitle(ctx, page.Moments)
+}
+
+const (
+	// failedTitle is how the episode begins that a hook records of a failure.
+	failedTitle = "Failed: "
+	// recordedWithin is how long a hook takes from the question of what is known of a failure to its record: two calls, one behind
+	// the other. A model that records something itself takes longer.
+	recordedWithin = 2 * time.Second
+)
+
+// met makes one of a hook's record of a failure and the failure that it asked about just before: the failure, which leads
+// to the record, or the record, where the failure may not be told. Any other moment stays as it is.
+func (t *Timeline) met(ctx context.Context, lines []*line, one Moment) (Moment, error) {
+	titles := t.ports.Titles[one.About]
+	if one.Type != learning.EventEpisodeRecorded || titles == nil {
+		return one, nil
+	}
+	for _, l := range lines {
+		if len(l.held) == 0 || l.held[0].moment.Kind != KindFailure || l.held[0].moment.Agent != one.Agent || one.At.Sub(l.held[0].moment.At) > recordedWithin {
+			continue
+		}
+		failure := l.held[0].moment
+		found, err := titles(ctx, []string{one.Subject})
+		did, recorded := strings.CutPrefix(found[one.Subject], failedTitle)
+		if err != nil || !recorded {
+			return one, err
+		}
+		if l.held = l.held[1:]; !failure.Withheld {
+			failure.At, failure.Title, failure.About, failure.Subject = one.At, did, one.About, one.Subject
+			one = failure
+		}
+		return one, nil
+	}
+	return one, nil
 }
 
 // newest returns the line whose next moment is the newest, or nil if there is none, or if a line has looked at enough
