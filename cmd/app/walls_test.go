@@ -356,6 +356,9 @@ func TestWallsDoNotCount(t *testing.T) {
 	}
 }
 
+// wallRows finds the id of a list's first row.
+var wallRows = regexp.MustCompile(`"(?:id|knowledge_id|lesson_id)":"([^"]+)"`)
+
 var (
 	pageLinks = regexp.MustCompile(`(?:href|hx-get)="(/[^"#]*)`)
 	pageTimes = regexp.MustCompile(`<time [^>]*>[^<]*</time>|data-x="\d+"|name="token_of_form" value="[^"]*"|name="mark" value="[^"]*"|name="version" value="[^"]*"|\d+ (s|min) ago|data-y="0\.\d+"`)
@@ -458,5 +461,68 @@ func TestWalledPagesByContent(t *testing.T) {
 				t.Errorf("%d pages are shown, %d leak: the test sees too little", shown, leaks)
 			}
 		})
+	}
+}
+
+// TestWalledPagesChangeNothingElse: no form that a bound token sends changes a row of another project, also where it names one of its own beside.
+func TestWalledPagesChangeNothingElse(t *testing.T) {
+	s := serve(t)
+	s.issue()
+	s.bind(`["shop"]`)
+	s.must(walled, http.MethodPost, "/heartbeat", `{"agent_id":"w","project":"shop"}`, &struct{}{})
+	s.beyond("web")
+	s.inside()
+	shown := func(path, project string) string {
+		if strings.Contains(path, "/search") { // scores are of the moment: the first hit is read
+			_, raw := s.do(admin, http.MethodPost, path, `{"query":"`+canaryWord+`","project":"`+project+`","limit":1}`, nil)
+			if found := wallRows.FindStringSubmatch(raw); found != nil {
+				_, raw = s.do(admin, http.MethodGet, "/episodes/"+found[1], "", nil)
+			}
+			return raw
+		}
+		_, raw := s.do(admin, http.MethodGet, path+"&project="+project, "", nil)
+		return regexp.MustCompile(`"confidence":[0-9.]+`).ReplaceAllString(raw, "") // it falls by itself
+	}
+	lists := map[string]string{"knowledge": "/api/knowledge?limit=200", "lesson": "/lessons?limit=200", "episode": "/api/episodes/search", "gap": "/api/gaps?limit=200"}
+	s.must(admin, http.MethodPost, "/api/knowledge/search", `{"query":"zyzzyva","project":"web"}`, &struct{}{})
+	s.await("/api/gaps?project=web", "gaps", "zyzzyva")
+	before := map[string]string{}
+	for kind, path := range lists {
+		before[kind] = shown(path, "web")
+	}
+	sent, done := 0, 0
+	for kind, path := range lists {
+		theirs := wallRows.FindStringSubmatch(before[kind])
+		ours := wallRows.FindStringSubmatch(shown(path, "shop"))
+		if theirs == nil || ours == nil && kind != "gap" {
+			t.Fatalf("there are no rows of %s: %s", kind, before[kind])
+		}
+		own := ""
+		if ours != nil {
+			own = ours[1]
+		}
+		for _, route := range s.app.Routes() {
+			if route.Method != http.MethodPost || !strings.HasPrefix(route.Path, "/ui/") {
+				continue
+			}
+			for _, pair := range [][2]string{{theirs[1], own}, {theirs[1], theirs[1]}, {own, theirs[1]}} {
+				body := url.Values{
+					"id": {pair[0]}, "from": {pair[1]}, "superseded_by": {pair[1]}, "kind": {kind}, "sure": {"1"}, "by": {"w"}, "reason": {"r"}, "notes": {"n"}, "title": {"changed"}, "content": {"changed"},
+					"category": {"c"}, "judgement": {"refuted"}, "outcome": {"failure"}, "version": {"1"}, "project": {"web"}, "signal": {"note"}, "to": {canaryMark + "beyond"}, "thread": {"t"}, "text": {"x"},
+				}
+				status, _ := s.do(walled, http.MethodPost, route.Path, body.Encode(), nil)
+				if sent++; status < 400 {
+					done++
+				}
+			}
+		}
+	}
+	for kind, path := range lists {
+		if after := shown(path, "web"); after != before[kind] {
+			t.Errorf("rows of %s are changed: %s", kind, unlike(before[kind], after))
+		}
+	}
+	if t.Logf("%d forms are sent, %d do something", sent, done); sent < 300 || done == 0 {
+		t.Errorf("%d forms are sent, %d do something: the test sees too little", sent, done)
 	}
 }

@@ -180,7 +180,8 @@ func New(services Services, options Options) *Server {
 func (s Services) keepingWalls() Services {
 	kinds := slices.DeleteFunc(slices.Clone(s.Kinds), func(m kind.Memory) bool { return !m.Walled })
 	return Services{
-		Auth: s.Auth, Presence: s.Presence, Kinds: kinds, Knowledge: s.Knowledge, Lessons: s.Lessons, Search: s.Search, Gaps: s.Gaps, Value: s.Value,
+		Auth: s.Auth, Presence: s.Presence, Mailbox: s.Mailbox, Log: s.Log, Unread: s.Unread,
+		Kinds: kinds, Knowledge: s.Knowledge, Lessons: s.Lessons, Search: s.Search, Gaps: s.Gaps, Value: s.Value,
 	}
 }
 
