@@ -232,6 +232,8 @@ var wallQuestions = []struct{ method, path, body string }{
 	{http.MethodGet, "/api/agents", ""},
 	{http.MethodGet, "/messages/inbox?agent_id=w", ""},
 	{http.MethodPost, "/heartbeat", `{"agent_id":"w"}`},
+	{http.MethodGet, "/api/timeline?limit=200", ""},
+	{http.MethodGet, "/api/timeline?project=web", ""},
 	{http.MethodGet, "/health", ""},
 	{http.MethodGet, "/api/whoami", ""},
 	{http.MethodGet, "/metrics", ""},
@@ -240,7 +242,7 @@ var wallQuestions = []struct{ method, path, body string }{
 }
 
 var (
-	wallIDs     = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{32}|memory-[0-9a-f]{8}`)
+	wallIDs     = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{32}|memory-[0-9a-f]{8}|(?:learning|operational):\d+`)
 	wallTimes   = regexp.MustCompile(`\d{4}-\d\d-\d\dT[0-9:.]+Z|[0-9]{8}T[0-9.]{6,}Z|[0-9]{4}-[0-9]{2}-[0-9]{2}`)
 	wallNumbers = regexp.MustCompile(`"(number|seq|last_seq|uptime_ms|use_count|tokens)":\d+`)
 	wallFigures = regexp.MustCompile(`\d+\.\d{5,}(e-\d+)?|\d+e-\d+`)

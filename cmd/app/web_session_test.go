@@ -174,7 +174,7 @@ func TestDashboardOfABoundToken(t *testing.T) {
 			t.Errorf("%s: %d %s", path, w.Code, alert(w))
 		}
 	}
-	for _, path := range []string{"/ui/tasks", "/ui/health", "/ui/timeline", "/ui/guard", "/ui/figures", "/ui/imports", "/ui/memory?kind=fact"} {
+	for _, path := range []string{"/ui/tasks", "/ui/health", "/ui/sessions", "/ui/guard", "/ui/figures", "/ui/imports", "/ui/memory?kind=fact"} {
 		if w := b.send(http.MethodGet, path, nil, nil); paths[path] || w.Code == http.StatusOK || !strings.Contains(w.Body.String(), "keep") && path != "/ui/memory?kind=fact" {
 			t.Errorf("%s: %d %s", path, w.Code, alert(w))
 		}
@@ -186,6 +186,14 @@ func TestDashboardOfABoundToken(t *testing.T) {
 		if w := b.submit("/ui/remember", url.Values{"title": {"in " + project}, "content": {"c " + project}, "category": {"note"}, "project": {project}}); w.Code != want {
 			t.Errorf("it remembers something in %q: %d %s", project, w.Code, alert(w))
 		}
+	}
+	var moved struct {
+		ID string `json:"knowledge_id"`
+	}
+	b.api(http.MethodPost, "/api/knowledge", `{"category":"c","title":"to be moved","content":"m","project":"shop"}`, &moved)
+	b.api(http.MethodPut, "/api/knowledge/"+moved.ID, `{"title":"quokkamoved","project":"web"}`, nil)
+	if w := b.send(http.MethodGet, "/ui/timeline", nil, nil); w.Code != http.StatusOK || strings.Contains(w.Body.String(), "quokkamoved") || !strings.Contains(w.Body.String(), "quokkashop") {
+		t.Errorf("what happened, with an entry that is another project's now: %d %s", w.Code, w.Body)
 	}
 	list := b.send(http.MethodGet, "/ui/memory?kind=knowledge", nil, nil).Body.String()
 	if !strings.Contains(list, "quokkashop") || strings.Contains(list, "quokkaweb") {

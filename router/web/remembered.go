@@ -217,9 +217,7 @@ func (s *Server) remembered(v *visit, of kind.Memory) (*rememberedView, error) {
 			case "agent_id", "author":
 				m.Path = link(agentPath, "id", m.Value)
 			case "project":
-				if s.services.Timeline != nil {
-					m.Path = link(timelinePath, "project", m.Value)
-				}
+				m.Path = link(timelinePath, "project", m.Value)
 			case "session_id": // episodes may name one that nobody began
 				if s.services.Sessions != nil {
 					if _, err := s.services.Sessions.Session(ctx, m.Value); err == nil {

@@ -180,7 +180,7 @@ func New(services Services, options Options) *Server {
 func (s Services) keepingWalls() Services {
 	kinds := slices.DeleteFunc(slices.Clone(s.Kinds), func(m kind.Memory) bool { return !m.Walled })
 	return Services{
-		Auth: s.Auth, Presence: s.Presence, Mailbox: s.Mailbox, Log: s.Log, Unread: s.Unread,
+		Auth: s.Auth, Presence: s.Presence, Mailbox: s.Mailbox, Log: s.Log, Unread: s.Unread, Timeline: s.Timeline,
 		Kinds: kinds, Knowledge: s.Knowledge, Lessons: s.Lessons, Search: s.Search, Gaps: s.Gaps, Value: s.Value,
 	}
 }
