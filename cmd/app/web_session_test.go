@@ -147,7 +147,7 @@ func TestDashboardChecks(t *testing.T) {
 	}
 }
 
-// TestDashboardOfABoundToken: a token that is bound to a project logs in, is led to pages that it is shown and to no others, hears of its
+// TestDashboardOfABoundToken: a token that is bound to a project logs in, is led to pages that it is shown and to no others, sees its
 // project alone, and writes into it.
 func TestDashboardOfABoundToken(t *testing.T) {
 	b := browse(t)

@@ -169,15 +169,15 @@ func New(services Services, options Options) *Server {
 	}
 	s := &Server{services: services, options: options, log: options.Log, now: options.Now, sessions: newSessions(services.Auth, options.Now)}
 	_, _ = rand.Read(s.key[:]) // never fails, see crypto/rand
-	s.bound = &Server{services: services.keepingWalls(), options: options, log: s.log, now: s.now, sessions: s.sessions, key: s.key}
+	s.bound = &Server{services: services.withinWalls(), options: options, log: s.log, now: s.now, sessions: s.sessions, key: s.key}
 	s.pages()
 	s.bound.pages()
 	return s
 }
 
-// keepingWalls are the services that keep to the projects of a token that is bound to some. The pages of all others
+// withinWalls are the services that keep to the projects of a token that is bound to some. The pages of all others
 // are not there for it, nor are the parts of pages that show what is theirs; so a service that joins shows it nothing.
-func (s Services) keepingWalls() Services {
+func (s Services) withinWalls() Services {
 	kinds := slices.DeleteFunc(slices.Clone(s.Kinds), func(m kind.Memory) bool { return !m.Walled })
 	return Services{
 		Auth: s.Auth, Presence: s.Presence, Mailbox: s.Mailbox, Log: s.Log, Unread: s.Unread, Timeline: s.Timeline,
