@@ -177,9 +177,9 @@ func TestTimelineShowsNoForeignTexts(t *testing.T) {
 			t.Errorf("b does not see %q in %s", own, text)
 		}
 	}
-	walled := skillrouter.WithPrincipal(t.Context(), skillrouter.Principal{Scopes: []skillrouter.Scope{skillrouter.ScopeCaptain}}.Bind([]string{"p"}))
-	if _, err := line.Timeline(walled, feed.TimelineQuery{}); skillrouter.CodeOf(err) != skillrouter.Forbidden {
-		t.Errorf("a token that is bound to projects: %v", err)
+	walled := skillrouter.WithPrincipal(t.Context(), skillrouter.Principal{Scopes: []skillrouter.Scope{skillrouter.ScopeCaptain}}.Bind([]string{"elsewhere"}))
+	for _, m := range moments(t, walled, line, feed.TimelineQuery{}) {
+		t.Errorf("a token that is bound to another project is told %s", m.ID)
 	}
 }
 
