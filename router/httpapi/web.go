@@ -77,7 +77,7 @@ func (s *Server) mayLogIn(c *gin.Context) bool {
 
 // notFound answers a browser with a page, and everybody else with a problem.
 func (s *Server) notFound(c *gin.Context) {
-	if walled := skillrouter.PrincipalOf(c.Request.Context()).Walled(); !walled && s.services.Web != nil && c.Request.Method == http.MethodGet && strings.Contains(c.GetHeader("Accept"), "text/html") {
+	if s.services.Web != nil && c.Request.Method == http.MethodGet && strings.Contains(c.GetHeader("Accept"), "text/html") {
 		c.Abort()
 		s.services.Web.NotFound(c.Writer, c.Request)
 		return
