@@ -302,8 +302,8 @@ func (f *following) serve(w http.ResponseWriter, r *http.Request) bool {
 		return false
 	}
 	if f.follower.Age() < cluster.FreshFor && f.follower.Wait(r.Context(), front.callers.After(r)) {
-		tried := cluster.Tentative(w, func(status int) bool { return status/100 == 2 })
-		if f.handler.ServeHTTP(tried, again()); tried.Passed() {
+		aside := cluster.Tentative(w, func(status int) bool { return status/100 == 2 })
+		if f.handler.ServeHTTP(aside, again()); aside.Passed() {
 			return true
 		}
 	}

@@ -142,24 +142,24 @@ func (f *Forward) Ask(w http.ResponseWriter, r *http.Request, then http.Handler)
 	}
 }
 
-// Tried is where an answer is written that may be dropped: it goes to the caller if its status passes.
-type Tried struct {
+// Provisional is where an answer is written that may be dropped: it goes to the caller if its status passes.
+type Provisional struct {
 	http.ResponseWriter
 	header         http.Header
 	passes         func(status int) bool
 	begun, through bool
 }
 
-// Tentative makes a Tried.
-func Tentative(w http.ResponseWriter, passes func(status int) bool) *Tried {
-	return &Tried{ResponseWriter: w, header: http.Header{}, passes: passes}
+// Tentative makes a Provisional.
+func Tentative(w http.ResponseWriter, passes func(status int) bool) *Provisional {
+	return &Provisional{ResponseWriter: w, header: http.Header{}, passes: passes}
 }
 
 // Passed tells whether the answer went to the caller.
-func (t *Tried) Passed() bool { return t.through }
+func (t *Provisional) Passed() bool { return t.through }
 
 // Header implements http.ResponseWriter.
-func (t *Tried) Header() http.Header {
+func (t *Provisional) Header() http.Header {
 	if t.through {
 		return t.ResponseWriter.Header()
 	}
@@ -167,7 +167,7 @@ func (t *Tried) Header() http.Header {
 }
 
 // WriteHeader implements http.ResponseWriter.
-func (t *Tried) WriteHeader(status int) {
+func (t *Provisional) WriteHeader(status int) {
 	if t.begun {
 		return
 	}
@@ -179,7 +179,7 @@ func (t *Tried) WriteHeader(status int) {
 }
 
 // Write implements io.Writer.
-func (t *Tried) Write(text []byte) (int, error) {
+func (t *Provisional) Write(text []byte) (int, error) {
 	if t.WriteHeader(http.StatusOK); t.through {
 		return t.ResponseWriter.Write(text)
 	}
@@ -187,14 +187,14 @@ func (t *Tried) Write(text []byte) (int, error) {
 }
 
 // Flush implements http.Flusher.
-func (t *Tried) Flush() {
+func (t *Provisional) Flush() {
 	if t.WriteHeader(http.StatusOK); t.through {
 		_ = http.NewResponseController(t.ResponseWriter).Flush() // a connection that cannot is found out by the next write
 	}
 }
 
 // Unwrap lets a ResponseController reach the connection.
-func (t *Tried) Unwrap() http.ResponseWriter { return t.ResponseWriter }
+func (t *Provisional) Unwrap() http.ResponseWriter { return t.ResponseWriter }
 
 // What one node asks another for itself.
 const (

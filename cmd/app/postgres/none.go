@@ -38,6 +38,7 @@ func (*Server) Knows(string, int64, *slog.Logger)                             {}
 func (*Server) Version(context.Context, *sql.DB, string) (int64, int64, error) {
 	return 0, 0, nil
 }
+
 func (*Server) Upgrade(context.Context, *sql.DB, string, []migrations.Step, int64) (int64, error) {
 	return 0, nil
 }
@@ -49,8 +50,8 @@ func (*Server) Register() *Register { return nil }
 func (*Register) Close() error      { return nil }
 
 // Gorm is never called, as are those after it.
-func Gorm(gorm.ConnPool) gorm.Dialector                           { return nil }
-func Size(context.Context, *gorm.DB) (int64, error)               { return 0, nil }
+func Gorm(gorm.ConnPool) gorm.Dialector                               { return nil }
+func Size(context.Context, *gorm.DB) (int64, error)                   { return 0, nil }
 func (*Server) Heads(context.Context, *sql.DB) (cluster.Heads, error) { return cluster.Heads{}, nil }
 
 func Open(*gorm.DB) (int64, error)                                { return 0, nil }
