@@ -63,7 +63,7 @@ type ForwardOptions struct {
 	Copy func() ([]byte, error)
 	// Told takes in, on the node that writes, what another one tells it.
 	Told func(ctx context.Context, node, what string, text []byte) error
-	// Answered is shown each answer of the node that writes, with the request that it answers.
+	// Answered is shown each answer of the node that writes, with the request that it answers; nil: nobody is.
 	Answered func(r *http.Request, header http.Header)
 	// May tells whether an address may be dialled.
 	May func(address string) bool
@@ -84,7 +84,9 @@ func NewForward(lease *Lease, secret Secret, options ForwardOptions) *Forward {
 		FlushInterval: -1, // streams are written as they come
 		ErrorHandler:  f.failed,
 		ModifyResponse: func(answer *http.Response) error {
-			f.options.Answered(answer.Request, answer.Header)
+			if f.options.Answered != nil {
+				f.options.Answered(answer.Request, answer.Header)
+			}
 			return nil
 		},
 		ErrorLog: slog.NewLogLogger(options.Log.Handler(), slog.LevelDebug),
