@@ -30,6 +30,8 @@ import (
 const (
 	// slowEvery is how often a node reads what leaves no event: what failed in projects, and which entries answered which questions.
 	slowEvery = 2 * time.Second
+	// sweptEvery is how often a node looks which messages are gone, of which no event tells. None of them is found before.
+	sweptEvery = 10 * time.Minute
 	// listeningEvery is how often a node says who listens to it.
 	listeningEvery = comms.BeyondFor / 3
 	// followGrace is how long calls under way may take to end when the node begins to write itself: every caller waits for that.
@@ -270,7 +272,7 @@ type following struct {
 
 	// The last events that were taken in, and when what leaves none was read: the Follower's own.
 	learned, operated int64
-	slow              time.Time
+	slow, swept       time.Time
 	stale             bool // something was stored since
 	at                shelf.LogPosition
 }
@@ -365,6 +367,7 @@ func (a *App) follow(ctx context.Context) {
 		case first && skillrouter.CodeOf(err) == skillrouter.Unavailable: // the first writer of a database has yet to begin
 			a.log.Info("this node hands everything on until it can follow the node that writes", "because", err)
 		case errors.Is(err, cluster.ErrBack):
+			a.front.callers.Forget()
 			a.log.Warn("the databases were put back to an earlier state: what this node knows of them is read anew")
 		default:
 			a.log.Warn("this node hands everything on until it can follow the node that writes", "error", err)
@@ -459,6 +462,10 @@ func (f *following) take(ctx context.Context, from, to cluster.Heads) error {
 		if err := f.operate(ctx); err != nil {
 			return err
 		}
+	}
+	if f.app.now().Sub(f.swept) >= sweptEvery {
+		f.swept = f.app.now()
+		f.operations.SweptBell().Ring()
 	}
 	if f.stale && f.app.now().Sub(f.slow) >= slowEvery {
 		f.slow, f.stale = f.app.now(), false

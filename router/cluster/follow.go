@@ -226,6 +226,13 @@ func (c *Callers) Note(r *http.Request, answer http.Header) {
 	c.now[key] = c.now[key].join(h)
 }
 
+// Forget forgets what every caller was told: the databases were put back, and will not be so far for long.
+func (c *Callers) Forget() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now, c.old = nil, nil
+}
+
 // After is the state that a request must not be answered before.
 func (c *Callers) After(r *http.Request) Heads {
 	key := callerOf(r)
