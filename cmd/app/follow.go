@@ -416,7 +416,7 @@ func (a *App) openFollowing(ctx context.Context) (*following, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &following{app: a}
+	f := &following{app: a, swept: a.now()}
 	for _, of := range []struct {
 		name string
 		db   **Database
