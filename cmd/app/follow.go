@@ -314,8 +314,8 @@ func (f *following) serve(w http.ResponseWriter, r *http.Request) bool {
 	if call != checkCall {
 		return false
 	}
-	front.forward.ServeOr(w, restored, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		r = again()
+	front.forward.ServeOr(w, restored, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		r := again()
 		f.handler.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), insteadKey{}, true)))
 	}))
 	return true

@@ -354,7 +354,8 @@ func TestServerOfNewerProgram(t *testing.T) {
 		}
 	}
 	inSchema(t, data, "operational", "UPDATE writer SET until = '-infinity'")
-	if takes() || takes() || strings.Count(said.String(), "Start that") != 1 {
+	first, second := takes(), takes()
+	if first || second || strings.Count(said.String(), "Start that") != 1 {
 		t.Errorf("it takes the lease that nobody has, or does not say why not, once: %s", said.String())
 	}
 }
