@@ -16,59 +16,98 @@ import (
 // listen to them, and tell it who that is and what was delivered.
 
 const (
-	// BeyondFor is how long an agent counts as listening to another router after that has said so.
-	BeyondFor = 15 * time.Second
-	// maxBeyond bounds how many agents that are in all: more than so many routers have streams.
-	maxBeyond = 16 * MaxStreams
+	// BeyondFor is how long agents count as listening to another router after that has said so.
+	BeyondFor = 6 * time.Second
+	// maxRouters bounds how many routers say who listens to them.
+	maxRouters = 64
 )
 
-// beyond is who listens to other routers, and until when that is believed.
+// beyond is who listens to other routers, and until when that is believed of each.
 type beyond struct {
-	mu     sync.Mutex
-	agents map[string]time.Time
+	mu      sync.Mutex
+	routers map[string]*listeners
 }
 
-func (y *beyond) add(id string, until time.Time) (added bool) {
+type listeners struct {
+	agents map[string]bool
+	until  time.Time
+}
+
+// Listening is who listens to a router.
+type Listening struct {
+	Agents []string
+	All    bool // nobody else does any more
+}
+
+func (y *beyond) note(router string, l Listening, now time.Time) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
-	if y.agents == nil {
-		y.agents = map[string]time.Time{}
+	maps.DeleteFunc(y.routers, func(_ string, l *listeners) bool { return !now.Before(l.until) })
+	if y.routers == nil {
+		y.routers = map[string]*listeners{}
 	}
-	if _, known := y.agents[id]; !known && len(y.agents) >= maxBeyond {
-		return false
+	of := y.routers[router]
+	if of == nil && len(y.routers) >= maxRouters {
+		return
 	}
-	y.agents[id] = until
-	return true
+	if of == nil || l.All {
+		of = &listeners{agents: make(map[string]bool, len(l.Agents))}
+		y.routers[router] = of
+	}
+	of.until = now.Add(BeyondFor)
+	for _, id := range l.Agents[:min(len(l.Agents), MaxStreams)] {
+		of.agents[id] = true
+	}
 }
 
 func (y *beyond) has(id string, now time.Time) bool {
 	y.mu.Lock()
 	defer y.mu.Unlock()
-	until, known := y.agents[id]
-	return known && now.Before(until)
+	for _, l := range y.routers {
+		if l.agents[id] && now.Before(l.until) {
+			return true
+		}
+	}
+	return false
 }
 
 // all are the agents that listen elsewhere.
-func (y *beyond) all(now time.Time) []string {
+func (y *beyond) all(now time.Time) (agents []string) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
-	maps.DeleteFunc(y.agents, func(_ string, until time.Time) bool { return !now.Before(until) })
-	return slices.Collect(maps.Keys(y.agents))
+	for _, l := range y.routers {
+		if now.Before(l.until) {
+			agents = slices.AppendSeq(agents, maps.Keys(l.agents))
+		}
+	}
+	return agents
 }
 
-// ListenBeyond notes that agents listen to another router, for BeyondFor, and gives each what waits for its groups. It is the routers' own, and asks for no right.
-func (b *Mailbox) ListenBeyond(ctx context.Context, agents []string) error {
-	now := b.now()
-	for _, id := range agents {
-		m := b.roster.member(id)
-		if m == nil || !b.beyond.add(id, now.Add(BeyondFor)) {
-			continue
-		}
-		if err := b.collect(ctx, m); err != nil {
-			return err
+// ListenBeyond notes who listens to another router, for BeyondFor, and gives each of them what waits for its groups. It is the routers' own, and asks for no right.
+func (b *Mailbox) ListenBeyond(ctx context.Context, router string, l Listening) error {
+	b.beyond.note(router, l, b.now())
+	for _, id := range l.Agents {
+		if m := b.roster.member(id); m != nil {
+			if err := b.collect(ctx, m); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
+}
+
+// Interrupt ends the subscriptions of a router that does not know any more what is new: their agents find another.
+func (b *Mailbox) Interrupt() {
+	b.live.mu.RLock()
+	defer b.live.mu.RUnlock()
+	for _, streams := range b.live.agents {
+		for _, s := range streams {
+			s.mu.Lock()
+			s.over = true
+			s.mu.Unlock()
+			s.ring()
+		}
+	}
 }
 
 // Listening are the agents that listen here, in no order.
@@ -91,10 +130,11 @@ func (b *Mailbox) DeliveredBeyond(deliveries []operational.Delivery) {
 	}
 }
 
-// Follow hands on what another router has stored since it was called last, or since the start.
-func (b *Mailbox) Follow(ctx context.Context) error {
-	for {
+// Follow hands on what another router has stored, up to a seq, since it was called last, or since the start.
+func (b *Mailbox) Follow(ctx context.Context, last int64) error {
+	for b.tail.newest() < last {
 		messages, err := b.store.MessagesAfter(ctx, b.tail.newest())
+		messages = slices.DeleteFunc(messages, func(m operational.Message) bool { return m.Seq > last })
 		if err != nil || len(messages) == 0 {
 			return err
 		}
@@ -109,6 +149,7 @@ func (b *Mailbox) Follow(ctx context.Context) error {
 		}
 		b.announce(letters)
 	}
+	return nil
 }
 
 // reachAside is reach on a router that does not write. What would have to be written for a subscriber is the writer's to do.

@@ -59,6 +59,7 @@ type Subscription struct {
 	mu     sync.Mutex
 	queue  []*Post
 	behind bool // something was not queued: the log must be read
+	over   bool // see Interrupt
 }
 
 // Subscribe begins to listen to an agent's messages: those after the cursor,
@@ -238,6 +239,12 @@ func (s *Subscription) wants(m operational.Message) bool {
 // there are no more until Ready is signalled. They are not yet delivered: see Delivered.
 func (s *Subscription) Take(ctx context.Context) ([]*Post, error) {
 	for {
+		s.mu.Lock()
+		over := s.over
+		s.mu.Unlock()
+		if over {
+			return nil, skillrouter.Errorf(skillrouter.Unavailable, "this router does not know what is new: ask another")
+		}
 		if s.reading {
 			posts, err := s.page(ctx)
 			if err != nil || len(posts) > 0 {

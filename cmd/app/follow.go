@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"skillrouter"
@@ -34,6 +34,10 @@ const (
 	sweptEvery = 10 * time.Minute
 	// listeningEvery is how often a node says who listens to it.
 	listeningEvery = comms.BeyondFor / 3
+	// maxLeft bounds the checks that wait until this node writes: as many as a ledger has wait.
+	maxLeft = 4096
+	// lostAfter is how long a node that does not know what is new goes on with its streams.
+	lostAfter = 2 * cluster.FreshFor
 	// followGrace is how long calls under way may take to end when the node begins to write itself: every caller waits for that.
 	followGrace = time.Second
 	// maxAside bounds the body of a call that a node answers by what it knows, in bytes: an action that is checked is the largest.
@@ -48,6 +52,10 @@ type aside struct {
 	tell func(ctx context.Context, what string, text []byte) error
 	// alone tells whether the node that writes cannot be asked.
 	alone func() bool
+
+	mu   sync.Mutex
+	ends bool                 // the node follows no longer, as it writes itself or stops
+	left []lesson.CheckRecord // that could not be told then
 }
 
 // What a node tells the one that writes.
@@ -82,7 +90,7 @@ func (s *aside) tells(ctx context.Context, what string, value any) error {
 }
 
 // takeTold stores what another node tells this one.
-func (a *App) takeTold(ctx context.Context, _ string, what string, text []byte) error {
+func (a *App) takeTold(ctx context.Context, node, what string, text []byte) error {
 	p := a.front.writing.Load()
 	if p == nil || !a.lease.Holds() {
 		return skillrouter.Errorf(skillrouter.Unavailable, "this node does not write")
@@ -105,7 +113,7 @@ func (a *App) takeTold(ctx context.Context, _ string, what string, text []byte) 
 			return nil
 		})
 	case toldListening:
-		return take(from, func(agents []string) error { return p.mailbox.ListenBeyond(ctx, agents) })
+		return take(from, func(l comms.Listening) error { return p.mailbox.ListenBeyond(ctx, node, l) })
 	}
 	return skillrouter.Errorf(skillrouter.Invalid, "a node of another version tells %q: this one does not know it", what)
 }
@@ -203,7 +211,7 @@ func (s *aside) mailOptions(o comms.MailboxOptions) comms.MailboxOptions {
 	if s != nil {
 		o.Retention = 0
 		o.Listens = func(ctx context.Context, agentID string) error {
-			return s.tells(ctx, toldListening, []string{agentID})
+			return s.tells(ctx, toldListening, comms.Listening{Agents: []string{agentID}})
 		}
 	}
 	return o
@@ -214,7 +222,16 @@ func (s *aside) enter() func(ctx context.Context, checks []lesson.CheckRecord) e
 	if s == nil {
 		return nil
 	}
-	return func(ctx context.Context, checks []lesson.CheckRecord) error { return s.tells(ctx, toldChecks, checks) }
+	return func(ctx context.Context, checks []lesson.CheckRecord) error {
+		err := s.tells(ctx, toldChecks, checks)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if err != nil && s.ends {
+			s.left = append(s.left, checks...)
+			return nil
+		}
+		return err
+	}
 }
 
 // guards judge by the rules alone, and leave to the node that writes what they are not sure of, while it answers.
@@ -266,9 +283,9 @@ func (a *App) stamp() func(http.Header) {
 type following struct {
 	*parts
 	app      *App
+	told     *aside
 	follower *cluster.Follower
 	handler  *httpapi.Server
-	calls    atomic.Int64 // under way
 
 	// The last events that were taken in, and when what leaves none was read: the Follower's own.
 	learned, operated int64
@@ -288,22 +305,29 @@ var asideCalls = map[string]bool{
 const (
 	streamCall = "GET /messages"
 	checkCall  = "POST /check/anti-pattern"
+
+	outcomeCall = "POST /check/outcome"
 )
 
 // serve answers a call by what the node knows, and tells whether it did. What it cannot answer well, or would refuse, is the other node's to answer.
 func (f *following) serve(w http.ResponseWriter, r *http.Request) bool {
 	call := r.Method + " " + r.URL.Path
+	if call == outcomeCall { // of a check that may not be told yet
+		f.guards.Settle(r.Context())
+	}
 	if !asideCalls[call] || f.embedder != nil && call != checkCall && call != streamCall { // vectors are the writer's
 		return false
 	}
-	f.calls.Add(1)
-	defer f.calls.Add(-1)
 	front := f.app.front
+	fresh := f.follower.Age() < cluster.FreshFor && f.follower.Wait(r.Context(), front.callers.After(r))
+	if !fresh && call != checkCall {
+		return false
+	}
 	again, ok := repeatable(w, r)
 	if !ok {
 		return false
 	}
-	if f.follower.Age() < cluster.FreshFor && f.follower.Wait(r.Context(), front.callers.After(r)) {
+	if fresh {
 		aside := cluster.Tentative(w, func(status int) bool { return status/100 == 2 })
 		if f.handler.ServeHTTP(aside, again()); aside.Passed() {
 			return true
@@ -377,22 +401,26 @@ func (a *App) follow(ctx context.Context) {
 }
 
 func (a *App) followOnce(ctx context.Context) (err error) {
-	var f *following
 	a.life = newLife(a.log)
 	a.services = services{}
-	a.aside = &aside{tell: a.front.forward.Tell, alone: a.front.alone}
+	told := &aside{tell: a.front.forward.Tell, alone: a.front.alone}
+	a.aside = told
 	defer func() {
+		told.mu.Lock()
+		told.ends = true
+		told.mu.Unlock()
 		a.front.following.Store(nil)
 		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), followGrace)
 		defer cancel()
 		a.endStreams(grace)
-		if f != nil {
-			drain(grace, &f.calls)
-		}
+		drain(grace, &a.front.asides)
 		err = errors.Join(err, a.life.stop())
+		a.front.left = append(a.front.left, told.left...)
+		a.front.left = a.front.left[max(0, len(a.front.left)-maxLeft):]
 		a.aside = nil
 	}()
-	if f, err = a.openFollowing(ctx); err != nil {
+	f, err := a.openFollowing(ctx)
+	if err != nil {
 		return err
 	}
 	heard, stop := context.WithCancel(ctx)
@@ -416,7 +444,7 @@ func (a *App) openFollowing(ctx context.Context) (*following, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &following{app: a, swept: a.now()}
+	f := &following{app: a, told: a.aside, swept: a.now()}
 	for _, of := range []struct {
 		name string
 		db   **Database
@@ -452,6 +480,14 @@ var takes = (*following).take
 
 // take takes in what the node that writes has committed.
 func (f *following) take(ctx context.Context, from, to cluster.Heads) error {
+	// A message is handed out once what was stored before it is known.
+	var last int64
+	var err error
+	if to.Operational != from.Operational {
+		if last, err = f.operations.LastSeq(ctx); err != nil {
+			return err
+		}
+	}
 	if to.Learning != from.Learning {
 		if err := f.learn(ctx); err != nil {
 			return err
@@ -459,7 +495,7 @@ func (f *following) take(ctx context.Context, from, to cluster.Heads) error {
 		f.stale = true
 	}
 	if to.Operational != from.Operational {
-		if err := f.operate(ctx); err != nil {
+		if err := f.operate(ctx, last); err != nil {
 			return err
 		}
 	}
@@ -510,8 +546,8 @@ func (f *following) learn(ctx context.Context) error {
 	return nil
 }
 
-// operate takes in the events and the messages of operational.
-func (f *following) operate(ctx context.Context) error {
+// operate takes in the events of operational, and its messages up to the last.
+func (f *following) operate(ctx context.Context, last int64) error {
 	tokens := false
 	for {
 		events, err := f.operations.Events(ctx, f.operated, operationalstore.MaxEvents)
@@ -529,18 +565,25 @@ func (f *following) operate(ctx context.Context) error {
 			return err
 		}
 	}
-	err := f.mailbox.Follow(ctx)
+	err := f.mailbox.Follow(ctx, last)
 	f.operations.EventBell().Ring()
 	f.operations.SignalLog().EventBell().Ring()
 	return err
 }
 
-// tellListening tells the node that writes who listens here, until ctx ends.
+// tellListening tells the node that writes who listens here, until ctx ends, and ends the streams while the node does not know what is new.
 func (f *following) tellListening(ctx context.Context) error {
+	some := false
 	for skillrouter.Pause(ctx, listeningEvery) == nil {
-		if agents := f.mailbox.Listening(); len(agents) > 0 {
-			_ = f.app.aside.tells(ctx, toldListening, agents) // it is told again
+		if f.follower.Age() > lostAfter {
+			f.mailbox.Interrupt()
+			continue
 		}
+		agents := f.mailbox.Listening()
+		if some = some || len(agents) > 0; some {
+			_ = f.told.tells(ctx, toldListening, comms.Listening{Agents: agents, All: true}) // it is told again
+		}
+		some = len(agents) > 0
 	}
 	return nil
 }

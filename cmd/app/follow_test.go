@@ -436,6 +436,13 @@ func TestFollowersApart(t *testing.T) {
 		_ = json.Unmarshal(text, &answer) // a refusal has none of them
 		return status, answer
 	}
+	c.call(0, http.MethodPost, "/heartbeat", map[string]any{"agent_id": "asker"})
+	stream := make(chan error, 1)
+	go func() {
+		_, _, _, err := c.try(1, c.token, http.MethodGet, "/messages?agent_id=asker", nil)
+		stream <- err
+	}()
+	until(t, "the stream is open", func() bool { return c.nodes[1].Streams() == 1 })
 	c.wires[1].set(true)
 	<-time.After(cluster.FreshFor + 500*time.Millisecond)
 	if status, a := check("tool wipe --all"); status != http.StatusOK || !a.Blocked || a.Stale {
@@ -444,6 +451,18 @@ func TestFollowersApart(t *testing.T) {
 	if status, _, text := c.call(1, http.MethodGet, "/api/search?q=wipe", nil); status != http.StatusOK {
 		t.Errorf("the writer is there: %d %s", status, text)
 	}
+	select {
+	case <-stream: // it finds another
+	case <-time.After(startTime):
+		t.Error("the stream of a node that does not know what is new goes on")
+	}
+	c.wires[0].set(true)
+	until(t, "the node that wrote knows that it does not", func() bool {
+		status, a := check("tool wipe --all")
+		return status == http.StatusOK && a.Blocked && a.Stale
+	})
+	c.wires[0].set(false)
+	until(t, "it writes again", func() bool { _, a := check("tool wipe --all"); return !a.Stale })
 	c.stops[0]()
 	if status, a := check("tool wipe --all"); status != http.StatusOK || !a.Blocked || !a.Stale {
 		t.Errorf("nobody is there: %d %+v", status, a)
@@ -462,10 +481,11 @@ func TestFollowersApart(t *testing.T) {
 	if status, a := check("tool wipe --all"); status != http.StatusOK || !a.Blocked || a.Stale {
 		t.Errorf("it writes itself: %d %+v", status, a)
 	}
-	until(t, "what was judged meanwhile is in the ledger", func() bool {
+	judged := func(action string) int {
 		_, _, text := c.call(1, http.MethodGet, "/check/ledger?agent=asker&limit=200", nil)
-		return strings.Count(string(text), "tool wipe") >= 3
-	})
+		return strings.Count(string(text), `"proposed_action":"`+action+`"`)
+	}
+	until(t, "what was judged meanwhile is in the ledger", func() bool { return judged("tool wipe --all") >= 5 && judged("ls") == 1 })
 }
 
 // TestFollowersStreams: messages to one, to a group and to all, sent through any node, reach those who listen at any, each once and in order, and count as delivered.

@@ -23,6 +23,7 @@ import (
 	"skillrouter/cmd/app/postgres"
 	"skillrouter/cmd/hook/offline"
 	"skillrouter/cmd/locate"
+	"skillrouter/learning/lesson"
 	"skillrouter/operational"
 	"skillrouter/router"
 	"skillrouter/router/client"
@@ -58,7 +59,9 @@ type front struct {
 	writing   atomic.Pointer[parts]          // what own is made of
 	heads     atomic.Pointer[cluster.Heads]  // how far the databases are, while it writes
 	following atomic.Pointer[following]      // nil: it does not follow
+	asides    atomic.Int64                   // calls under way at following
 	answered  atomic.Int64                   // by what it knows, while another writes
+	left      []lesson.CheckRecord           // that were judged while nobody wrote, for the ledger of this node when it does: of the one goroutine that follows and writes in turn
 }
 
 // rings tells other nodes how far the databases are that this one writes.
@@ -97,7 +100,7 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	defer f.calls.Add(-1)
 	if !f.lease.Holds() { // it was stopped for a while: somebody else may write
-		f.forward.Refuse(w, skillrouter.Errorf(skillrouter.Unavailable, "this node's lease has ended, and nothing was done: ask again"))
+		f.forward.RefuseIdle(w, "this node's lease has ended")
 		return
 	}
 	if forwarded {
@@ -110,14 +113,14 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // handOn hands a call to the node that writes. What another node has handed on goes no further: the two do not agree on who writes.
 func (f *front) handOn(w http.ResponseWriter, r *http.Request, forwarded bool) {
 	if forwarded {
-		f.forward.Refuse(w, skillrouter.Errorf(skillrouter.Unavailable, "the node %s does not write, and nothing was done: ask again", f.name))
+		f.forward.RefuseIdle(w, "the node "+f.name+" does not write")
 		return
 	}
 	if err := f.hosts(r); err != nil {
 		httpapi.WriteProblem(w, err)
 		return
 	}
-	if on := f.following.Load(); on != nil && on.serve(w, r) {
+	if f.serveAside(w, r) {
 		f.answered.Add(1)
 		return
 	}
@@ -126,6 +129,14 @@ func (f *front) handOn(w http.ResponseWriter, r *http.Request, forwarded bool) {
 		return
 	}
 	f.forward.ServeHTTP(w, r)
+}
+
+// serveAside answers a call by what the node knows, if it can.
+func (f *front) serveAside(w http.ResponseWriter, r *http.Request) bool {
+	f.asides.Add(1) // before it is looked: who ends the services waits for this
+	defer f.asides.Add(-1)
+	on := f.following.Load()
+	return on != nil && on.serve(w, r)
 }
 
 // drain waits until calls under way have ended, or grace has.
@@ -353,6 +364,7 @@ func (a *App) standBy(ctx context.Context, notBefore time.Time) error {
 		holdLease(ctx, a.lease, a.life)
 		err := a.open(ctx)
 		if err == nil {
+			a.enterLeft(ctx)
 			a.front.writing.Store(a.wired)
 			a.front.own.Store(a.handler)
 			a.log.Info("this node writes", "epoch", a.lease.Self().Epoch, "took_ms", a.now().Sub(begun).Milliseconds())
@@ -363,15 +375,35 @@ func (a *App) standBy(ctx context.Context, notBefore time.Time) error {
 	}
 }
 
+// enterLeft enters the checks into the ledger that this node judged while nobody wrote.
+func (a *App) enterLeft(ctx context.Context) {
+	left := a.front.left
+	a.front.left = nil
+	if len(left) == 0 {
+		return
+	}
+	if err := a.wired.guards.EnterChecks(ctx, left); err != nil {
+		a.log.Error("checks that were judged while nobody wrote are not in the ledger", "checks", len(left), "error", err)
+	}
+}
+
 // acquire waits for the lease, and follows the node that writes until then.
 func (a *App) acquire(ctx context.Context, notBefore time.Time) error {
 	waiting, stop := context.WithCancel(ctx)
 	var following sync.WaitGroup
 	following.Go(func() { a.followGuardCopy(waiting) })
 	following.Go(func() { a.follow(waiting) })
-	defer following.Wait()
-	defer stop()
-	return a.lease.Acquire(ctx, notBefore)
+	err := a.lease.Acquire(ctx, notBefore)
+	holding, held := context.WithCancel(ctx)
+	var renewing sync.WaitGroup
+	if err == nil { // the end of following may take as long as the lease
+		renewing.Go(func() { _ = a.lease.Run(holding) }) // that it is lost is found out again
+	}
+	stop()
+	following.Wait()
+	held()
+	renewing.Wait()
+	return err
 }
 
 // standDown ends what a writer has, because of a failure or of another writer.

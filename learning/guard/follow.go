@@ -23,7 +23,7 @@ func (g *Guards) CheckAside(ctx context.Context, action rule.Action, always bool
 	begin := time.Now()
 	verdict, alone := g.guard.Aside(ctx, action)
 	g.recall(action, &verdict)
-	sure = alone && verdict.Decision == rule.DecisionAllow && len(action.Place.Files(action.Project, verdict.Changes)) == 0
+	sure = alone && verdict.Decision == rule.DecisionAllow
 	if err := withoutNUL(action); err != nil && verdict.Decision != rule.DecisionBlock {
 		return Checked{}, false, err
 	}
@@ -32,6 +32,9 @@ func (g *Guards) CheckAside(ctx context.Context, action rule.Action, always bool
 	}
 	return g.entered(p, action, verdict, lesson.CheckRecord{ID: id, TookUS: time.Since(begin).Microseconds()}), sure, nil
 }
+
+// Settle has the checks entered that wait for it.
+func (g *Guards) Settle(ctx context.Context) { g.ledger.settle(ctx) }
 
 // EnterChecks writes checks into the ledger that another node made, each once however often it is handed over.
 func (g *Guards) EnterChecks(ctx context.Context, checks []lesson.CheckRecord) error {

@@ -80,7 +80,7 @@ type FollowerOptions struct {
 	From Heads // what the node knows already
 	// Heads asks the database how far it is.
 	Heads func(ctx context.Context) (Heads, error)
-	// Take takes in what was committed up to some place, at least. What it had taken in before it failed it may be given again.
+	// Take takes in what was committed up to some place, at least; it is called at each look, also where nothing was. What it had taken in before it failed it may be given again.
 	Take func(ctx context.Context, from, to Heads) error
 	// Rung: somebody rings when there is something new, and it is looked for more seldom.
 	Rung bool
@@ -186,13 +186,11 @@ func (f *Follower) once(ctx context.Context) error {
 		return err
 	}
 	from := f.Applied()
-	switch {
-	case to.before(from):
+	if to.before(from) {
 		return ErrBack
-	case to != from:
-		if err := f.options.Take(ctx, from, to); err != nil {
-			return err
-		}
+	}
+	if err := f.options.Take(ctx, from, to); err != nil {
+		return err
 	}
 	f.mu.Lock()
 	f.applied, f.at = to, begun
@@ -211,10 +209,11 @@ type Callers struct {
 	now, old map[string]Heads
 }
 
-// Note notes the answer to a caller's request.
-func (c *Callers) Note(r *http.Request, answer http.Header) {
-	h, ok := ParseHeads(answer.Get(SeqHeader))
-	if !ok || r.Method == http.MethodGet || r.Method == http.MethodHead {
+// Note notes the answer to a caller's request. What was refused was told to anybody.
+func (c *Callers) Note(answer *http.Response) {
+	r := answer.Request
+	h, ok := ParseHeads(answer.Header.Get(SeqHeader))
+	if !ok || answer.StatusCode/100 != 2 {
 		return
 	}
 	key := callerOf(r)

@@ -61,7 +61,7 @@ func TestFollower(t *testing.T) {
 		var steps [][2]Heads
 		var fail error
 		f, ended := followed(t, b, func(from, to Heads) error {
-			if fail == nil {
+			if fail == nil && from != to {
 				steps = append(steps, [2]Heads{from, to})
 			}
 			return fail
@@ -146,11 +146,13 @@ func TestCallers(t *testing.T) {
 		r.Header.Set("Authorization", "Bearer "+token)
 		return r
 	}
-	answer := func(h string) http.Header { return http.Header{SeqHeader: {h}} }
-	c.Note(request(http.MethodPost, "a"), answer("l=5,o=7"))
-	c.Note(request(http.MethodPost, "a"), answer("l=4,o=9"))
-	c.Note(request(http.MethodGet, "b"), answer("l=5,o=7"))
-	c.Note(request(http.MethodPost, "c"), answer("nonsense"))
+	note := func(token, heads string, status int) {
+		c.Note(&http.Response{Request: request(http.MethodPost, token), StatusCode: status, Header: http.Header{SeqHeader: {heads}}})
+	}
+	note("a", "l=5,o=7", http.StatusOK)
+	note("a", "l=4,o=9", http.StatusCreated)
+	note("b", "l=5,o=7", http.StatusUnauthorized)
+	note("c", "nonsense", http.StatusOK)
 	for token, want := range map[string]Heads{"a": {5, 9}, "b": {}, "c": {}} {
 		if got := c.After(request(http.MethodGet, token)); got != want {
 			t.Errorf("%s: %v, want %v", token, got, want)
@@ -162,7 +164,7 @@ func TestCallers(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 	for n := range maxCallers {
-		c.Note(request(http.MethodPost, fmt.Sprint("many", n)), answer("l=1,o=1"))
+		note(fmt.Sprint("many", n), "l=1,o=1", http.StatusOK)
 	}
 	if len(c.now)+len(c.old) > maxCallers || c.After(request(http.MethodGet, "a")) != (Heads{}) {
 		t.Errorf("%d and %d callers are remembered", len(c.now), len(c.old))

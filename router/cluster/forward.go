@@ -43,6 +43,18 @@ func errNobody() error {
 	return skillrouter.Errorf(skillrouter.Unavailable, "no node of this cluster writes at present, and nothing was done: another takes over within %v, ask again", Term+lookEvery)
 }
 
+// idleHeader is in the answer of a node that was taken for the one which writes, and did nothing.
+const idleHeader = "Skillrouter-Idle"
+
+// errIdle is the error of such an answer, where the node that asked has another.
+var errIdle = errors.New("the node that was asked does not write")
+
+// RefuseIdle answers a request that another node handed on: this one does not write, and did nothing.
+func (f *Forward) RefuseIdle(w http.ResponseWriter, why string) {
+	w.Header().Set(idleHeader, "1")
+	f.Refuse(w, skillrouter.Errorf(skillrouter.Unavailable, "%s, and nothing was done: ask again", why))
+}
+
 // errChanged ends the requests that were handed to a node which writes no longer.
 var errChanged = errors.New("another node writes now")
 
@@ -63,8 +75,8 @@ type ForwardOptions struct {
 	Copy func() ([]byte, error)
 	// Told takes in, on the node that writes, what another one tells it.
 	Told func(ctx context.Context, node, what string, text []byte) error
-	// Answered is shown each answer of the node that writes, with the request that it answers; nil: nobody is.
-	Answered func(r *http.Request, header http.Header)
+	// Answered is shown each answer of the node that writes; nil: nobody is.
+	Answered func(answer *http.Response)
 	// May tells whether an address may be dialled.
 	May func(address string) bool
 	// TLS is how other nodes' certificates are looked at; nil: as the system does.
@@ -84,8 +96,11 @@ func NewForward(lease *Lease, secret Secret, options ForwardOptions) *Forward {
 		FlushInterval: -1, // streams are written as they come
 		ErrorHandler:  f.failed,
 		ModifyResponse: func(answer *http.Response) error {
+			if p, ok := answer.Request.Context().Value(passageKey{}).(*passage); ok && p.instead != nil && answer.Header.Get(idleHeader) != "" {
+				return errIdle
+			}
 			if f.options.Answered != nil {
-				f.options.Answered(answer.Request, answer.Header)
+				f.options.Answered(answer)
 			}
 			return nil
 		},

@@ -77,6 +77,9 @@ type stamped struct {
 	stamp func(header http.Header)
 }
 
+// Unwrap lets a ResponseController reach the connection.
+func (s *stamped) Unwrap() http.ResponseWriter { return s.ResponseWriter }
+
 func (s *stamped) begin() {
 	if !s.Written() {
 		s.stamp(s.Header())

@@ -210,14 +210,24 @@ func (g *Guard) Judge(ctx context.Context, action Action) Verdict {
 	return v
 }
 
-// Aside is Judge where nobody knows what agents wrote before: alone tells that the action reads no file, so that it would be judged alike where it is known.
+// Aside is Judge where nobody knows what agents wrote before: alone tells that the action reads and leaves no file, so that it would be judged alike where that is
+// known, and so will what follows it. The name of a program that the guard knows, where a command begins, is taken for that program, and not for a file of that name.
 func (g *Guard) Aside(ctx context.Context, action Action) (v Verdict, alone bool) {
-	var read atomic.Bool
-	_, v = g.judge(ctx, action, &act.Memory{Read: func(string) (string, bool) {
-		read.Store(true)
+	var mu sync.Mutex
+	var read []string
+	c, v := g.judge(ctx, action, &act.Memory{Read: func(path string) (string, bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		read = append(read, path)
 		return "", false
 	}})
-	return v, !read.Load()
+	alone = len(v.Changes) == 0 && !slices.ContainsFunc(c.read, (*act.Shell).Leaves)
+	if len(read) > 0 {
+		text, _ := act.CommandOf(action.Command, action.Tool, action.Args, "")
+		programs := act.Programs(text)
+		alone = alone && !slices.ContainsFunc(read, func(path string) bool { return !slices.Contains(programs, path) })
+	}
+	return v, alone
 }
 
 func (g *Guard) judge(ctx context.Context, action Action, memory *act.Memory) (*check, Verdict) {
