@@ -63,7 +63,7 @@ test-cluster: ## kill, restart, stop and cut the node of a cluster that writes, 
 # A part of it that takes a minute or two.
 test-postgres-short: ## run the shorter contracts on a PostgreSQL server, where one is found or can be started
 	scripts/postgres.sh $(GO) test -tags $(TAGS) -vet=off -timeout=10m $(ONPOSTGRES)
-	SKILLROUTER_TEST_ROUNDS=1 scripts/postgres.sh $(GO) test -tags $(TAGS) -vet=off -timeout=10m ./cmd/app -run 'TestCluster$$|TestClusterBell|TestOpened'
+	SKILLROUTER_TEST_ROUNDS=1 scripts/postgres.sh $(GO) test -tags $(TAGS) -vet=off -timeout=10m ./cmd/app -run 'TestCluster$$|TestClusterBell|TestOpened|TestFollowers'
 
 # SQLite is C that was translated: the detector would watch each byte that it moves, and twice the time.
 race: ## run the tests with the race detector (not those that run other programs)
