@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"skillrouter"
+	"skillrouter/cmd/app/postgres"
 	"skillrouter/comms"
 	"skillrouter/learning/feedback"
 	"skillrouter/learning/guard"
@@ -149,14 +150,14 @@ func (entriesAside) OpenGaps(context.Context, time.Time, int) ([]feedback.Gap, e
 }
 
 func (s *aside) entries(store *learningstore.Store) knowledge.Store {
-	if s == nil {
+	if !postgres.There || s == nil {
 		return store
 	}
 	return entriesAside{store, s}
 }
 
 func (s *aside) gaps(store *learningstore.Store) feedback.GapStore {
-	if s == nil {
+	if !postgres.There || s == nil {
 		return store
 	}
 	return entriesAside{store, s}
@@ -186,21 +187,21 @@ func (s operationsAside) SaveDeliveries(ctx context.Context, deliveries []operat
 }
 
 func (s *aside) figures(store *operationalstore.Store) operational.FigureStore {
-	if s == nil {
+	if !postgres.There || s == nil {
 		return store
 	}
 	return operationsAside{store, s}
 }
 
 func (s *aside) tellings(store *operationalstore.Store) operational.TellingStore {
-	if s == nil {
+	if !postgres.There || s == nil {
 		return store
 	}
 	return operationsAside{store, s}
 }
 
 func (s *aside) mail(store *operationalstore.Store) comms.MessageStore {
-	if s == nil {
+	if !postgres.There || s == nil {
 		return store
 	}
 	return operationsAside{store, s}
@@ -208,7 +209,7 @@ func (s *aside) mail(store *operationalstore.Store) comms.MessageStore {
 
 // mailOptions are those of a mailbox whose messages another router stores and sweeps.
 func (s *aside) mailOptions(o comms.MailboxOptions) comms.MailboxOptions {
-	if s != nil {
+	if postgres.There && s != nil {
 		o.Retention = 0
 		o.Listens = func(ctx context.Context, agentID string) error {
 			return s.tells(ctx, toldListening, comms.Listening{Agents: []string{agentID}})
@@ -219,7 +220,7 @@ func (s *aside) mailOptions(o comms.MailboxOptions) comms.MailboxOptions {
 
 // enter has checks entered into the ledger.
 func (s *aside) enter() func(ctx context.Context, checks []lesson.CheckRecord) error {
-	if s == nil {
+	if !postgres.There || s == nil {
 		return nil
 	}
 	return func(ctx context.Context, checks []lesson.CheckRecord) error {
@@ -236,7 +237,7 @@ func (s *aside) enter() func(ctx context.Context, checks []lesson.CheckRecord) e
 
 // guards judge by the rules alone, and leave to the node that writes what they are not sure of, while it answers.
 func (s *aside) guards(guards *guard.Guards) guard.Service {
-	if s == nil {
+	if !postgres.There || s == nil {
 		return guards
 	}
 	return guardsAside{guards, s}
@@ -273,7 +274,7 @@ func (a *App) runs(ctx context.Context, name string, run func(ctx context.Contex
 
 // stamp says in answers how far the databases are, on a node of a cluster; nil: this is none.
 func (a *App) stamp() func(http.Header) {
-	if a.front == nil || a.aside != nil {
+	if !postgres.There || a.front == nil || a.aside != nil {
 		return nil
 	}
 	return func(header http.Header) { header.Set(cluster.SeqHeader, a.front.heads.Load().String()) }

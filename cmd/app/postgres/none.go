@@ -16,6 +16,9 @@ import (
 
 // A program that was built with the tag nocluster knows no server: Parse refuses each, and nothing else is called.
 
+// There tells whether this program knows servers. What asks for it is left out of the program where it is false.
+const There = false
+
 // Server is no server.
 type Server struct{}
 

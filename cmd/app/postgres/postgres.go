@@ -32,6 +32,9 @@ import (
 	"skillrouter/router/cluster"
 )
 
+// There tells whether this program knows servers; see the tag nocluster.
+const There = true
+
 // Bounds of what is asked of a server.
 const (
 	// minVersion is the oldest version that all tests run on.
