@@ -31,6 +31,8 @@ type Committer[Tx any] struct {
 	queue     chan *write[Tx]
 	announce  chan []*write[Tx]
 
+	refusal error // of a Committer that takes no writes
+
 	mu      sync.RWMutex // guards closed and stopped against Write's send
 	closed  bool         // queue is closed
 	stopped bool         // nobody reads queue any more
@@ -83,6 +85,9 @@ func NewCommitter[Tx any](transact func(fn func(tx Tx) error) error, savepoint f
 	}
 }
 
+// Refusing makes a Committer of a router that writes nothing: each write is answered with err. It is not run.
+func Refusing[Tx any](err error) *Committer[Tx] { return &Committer[Tx]{refusal: err} }
+
 // Write applies a write durably and returns when it is committed and after
 // has run, or with the error that kept it from being stored. apply runs in a
 // transaction that other writes share and may be run twice: it must set its
@@ -99,6 +104,9 @@ func (c *Committer[Tx]) Write(ctx context.Context, apply func(tx Tx) error, afte
 // and minds their order: it returns once the write has its place in the queue,
 // and wait then returns as Write does.
 func (c *Committer[Tx]) Queue(ctx context.Context, apply func(tx Tx) error, after func()) (wait func() error) {
+	if c.refusal != nil {
+		return func() error { return c.refusal }
+	}
 	_, span := StartSpan(ctx, "commit")
 	w := &write[Tx]{ctx: ctx, apply: apply, after: after, done: make(chan struct{})}
 	c.mu.RLock()

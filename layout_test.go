@@ -120,6 +120,7 @@ var libraries = map[string][]string{
 	"gorm.io/gorm":                    {"operational/store", "learning/store", "cmd/app", "cmd/app/postgres"},
 	"gorm.io/driver/postgres":         {"cmd/app/postgres"},
 	"github.com/jackc/pgx/v5":         {"cmd/app/postgres", "cmd/app/apptest"},
+	"github.com/nats-io/nats.go":      {"cmd/app/nats"},
 	"github.com/glebarez/sqlite":      {"cmd/app"},
 	"github.com/glebarez/go-sqlite":   {"cmd/app"},
 	"modernc.org/sqlite":              {"cmd/app/sqlite"}, // which stands in for go-sqlite

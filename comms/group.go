@@ -158,15 +158,22 @@ func (b *Mailbox) hand(message operational.Message) {
 
 // listening are the members of a group that have open streams.
 func (b *Mailbox) listening(group string) (members []*member) {
-	b.live.mu.RLock()
-	defer b.live.mu.RUnlock()
-	for _, streams := range b.live.agents {
-		m := streams[0].member
+	look := func(m *member) {
 		m.mu.Lock()
 		belongs := slices.Contains(groupsOf(m.record.Agent), group)
 		m.mu.Unlock()
-		if belongs {
+		if belongs && !slices.Contains(members, m) {
 			members = append(members, m)
+		}
+	}
+	b.live.mu.RLock()
+	for _, streams := range b.live.agents {
+		look(streams[0].member)
+	}
+	b.live.mu.RUnlock()
+	for _, id := range b.beyond.all(b.now()) {
+		if m := b.roster.member(id); m != nil {
+			look(m)
 		}
 	}
 	slices.SortFunc(members, func(a, b *member) int { return strings.Compare(a.id, b.id) })

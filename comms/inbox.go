@@ -177,7 +177,7 @@ func (b *Mailbox) checkAck(ctx context.Context, ack Ack) error {
 // Receipts tells how far a message has come with each recipient, at most
 // 10,000 of them. Its sender and a Captain see all of them, a recipient its own.
 func (b *Mailbox) Receipts(ctx context.Context, messageID string) (MessageReceipts, error) {
-	principal := skillrouter.PrincipalOf(ctx)
+	principal := skillrouter.PrincipalOf(ctx).Keeping()
 	if err := cmp.Or(principal.Need(skillrouter.ScopeAgent), skillrouter.CheckName("message_id", messageID)); err != nil {
 		return MessageReceipts{}, err
 	}
@@ -207,7 +207,7 @@ func (b *Mailbox) Receipts(ctx context.Context, messageID string) (MessageReceip
 		receipts = append(receipts, of...)
 	}
 	receipts = receiptsFor(principal, message.From, receipts)
-	if len(receipts) == 0 && principal.ActAs(message.From) != nil { // as if there were none: others' messages are nobody's business
+	if len(receipts) == 0 && principal.ActAs(message.From) != nil || principal.Walled() && !b.roster.shows(principal, message) { // as if there were none: others' messages are nobody's business
 		return MessageReceipts{}, skillrouter.Errorf(skillrouter.NotFound, "no message has this id")
 	}
 	return MessageReceipts{Message: message, Receipts: receipts}, nil
@@ -230,7 +230,7 @@ func receiptsFor(principal skillrouter.Principal, from string, receipts []operat
 // Reached is Receipts of a page of messages at once, by their seqs. One to everybody has none, nor has one that is nobody's
 // business of the caller's.
 func (b *Mailbox) Reached(ctx context.Context, messages []operational.Message) (map[int64][]operational.Receipt, error) {
-	principal := skillrouter.PrincipalOf(ctx)
+	principal := skillrouter.PrincipalOf(ctx).Keeping()
 	if err := principal.Need(skillrouter.ScopeAgent); err != nil {
 		return nil, err
 	}
@@ -265,7 +265,7 @@ func (b *Mailbox) Overdue(ctx context.Context, age time.Duration, limit int) ([]
 	if age < 0 {
 		return nil, skillrouter.InvalidField("age_seconds", "must not be negative")
 	}
-	principal := skillrouter.PrincipalOf(ctx)
+	principal := skillrouter.PrincipalOf(ctx).Keeping()
 	if err := principal.Need(skillrouter.ScopeAgent); err != nil {
 		return nil, err
 	}

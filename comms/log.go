@@ -12,6 +12,10 @@ import (
 // index is looked for among so many, and the next page goes on from there.
 const logReach = 100_000
 
+// boundLooks is how often a page for who is bound to projects is filled up behind what others told everybody: so that how much that
+// is does not show by short pages, and no page reads all of the log.
+const boundLooks = 20
+
 // LogPage is a page of the log.
 type LogPage struct {
 	Messages []operational.Message `json:"messages"`
@@ -22,7 +26,7 @@ type LogPage struct {
 // the log is not whom they are for. A Captain sees all of it, an agent what it
 // sent, what is for it and what is for everybody.
 func (b *Mailbox) Log(ctx context.Context, q operational.LogQuery) (LogPage, error) {
-	principal := skillrouter.PrincipalOf(ctx)
+	principal := skillrouter.PrincipalOf(ctx).Keeping()
 	if err := principal.Need(skillrouter.ScopeAgent); err != nil {
 		return LogPage{}, err
 	}
@@ -48,6 +52,12 @@ func (b *Mailbox) Log(ctx context.Context, q operational.LogQuery) (LogPage, err
 		q.Agent = principal.AgentID
 	}
 	q.Reach = logReach
-	messages, next, err := b.store.MessageLog(ctx, q)
-	return LogPage{Messages: messages, Next: next}, err
+	page, limit := LogPage{Messages: []operational.Message{}}, q.Limit
+	for looks := 1; ; looks++ {
+		messages, next, err := b.store.MessageLog(ctx, q)
+		page.Messages, page.Next = append(page.Messages, b.roster.shown(principal, messages)...), next
+		if q.Before, q.Limit = next, limit-len(page.Messages); err != nil || next == 0 || q.Limit == 0 || !principal.Walled() || looks == boundLooks {
+			return page, err
+		}
+	}
 }

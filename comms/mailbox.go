@@ -56,13 +56,18 @@ type MessageStore interface {
 	ReceiptsOf(ctx context.Context, seqs []int64, limit int) (map[int64]operational.SentReceipts, error)
 	Awaited(ctx context.Context, from string, before, now time.Time, limit, agents int) ([]operational.Awaited, error)
 	Sweep(ctx context.Context, after int64, cutoff time.Time, window int) (operational.Swept, error)
+	// MessagesAfter returns the next messages after a seq, in their order; none: there are no more.
+	MessagesAfter(ctx context.Context, seq int64) ([]operational.Message, error)
 }
 
 // MailboxOptions says how messages are kept. The zero value is usable.
 type MailboxOptions struct {
 	// OnlyCaptainsStop: an agent may not stop or pause others, unless a captain calls.
 	OnlyCaptainsStop bool
-	Retention        time.Duration // how long a message is kept after it expired or was acknowledged; 0: for ever
+	// Listens is told, on a router that follows another which writes, that an agent listens here: that one gives it what waits for
+	// its groups. nil: this router writes.
+	Listens   func(ctx context.Context, agentID string) error
+	Retention time.Duration // how long a message is kept after it expired or was acknowledged; 0: for ever
 }
 
 // Mailbox carries signals between agents. What it has accepted is on disk; it
@@ -82,6 +87,7 @@ type Mailbox struct {
 	live   live
 	handed handed
 	groups groups
+	beyond beyond
 }
 
 // NewMailbox makes a Mailbox on the agents that presence knows. Run must be
@@ -374,6 +380,7 @@ func (b *Mailbox) announce(letters []*letter) {
 		if l.Message.Signal == operational.SignalStop {
 			b.roster.stop(l.Message)
 		}
+		l.delivered = b.beyond.has(l.Message.To, b.now())
 	}
 	b.tail.append(posts)
 	b.live.mu.RLock()

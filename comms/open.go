@@ -17,7 +17,7 @@ func (p *Presence) Unread(ctx context.Context, agentID string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return p.roster.unacked(ctx, m)
+	return p.roster.waiting(ctx, m)
 }
 
 // Unacked returns the oldest messages that the agent has not acknowledged, at

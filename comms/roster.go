@@ -20,6 +20,7 @@ const MaxAgents = 100_000
 // order, so that what is in memory changes in the order of the database.
 type AgentStore interface {
 	AgentRecords(ctx context.Context) ([]operational.AgentRecord, error)
+	AgentRecord(ctx context.Context, id string) (record operational.AgentRecord, known bool, err error)
 	CreateAgent(ctx context.Context, a operational.Agent, joined *int64, event skillrouter.Event, created func(r operational.AgentRecord, made bool)) error
 	SaveAgents(ctx context.Context, changes []operational.AgentChange, saved func()) error
 	SaveSeen(ctx context.Context, seen []operational.Seen) error
@@ -147,6 +148,29 @@ func (r *roster) join(ctx context.Context, a operational.Agent, joined *int64) (
 // newcomer is an agent of which nothing is known but its id.
 func newcomer(id string, now time.Time) operational.Agent {
 	return operational.Agent{ID: id, State: operational.AgentStarting, StartedAt: now, LastSeen: now, CreatedAt: now}
+}
+
+// follow reads an agent as another router has stored it.
+func (r *roster) follow(ctx context.Context, id string) (*member, error) {
+	record, known, err := r.store.AgentRecord(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if !known {
+		return nil, unknown(id)
+	}
+	r.mu.Lock()
+	m := r.members[id]
+	if m == nil {
+		m = &member{id: id, record: record}
+		r.members[id] = m
+	}
+	r.mu.Unlock()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	record.DeliveredSeq = max(record.DeliveredSeq, m.record.DeliveredSeq) // what was delivered here is stored later
+	m.record = record
+	return m, nil
 }
 
 // visitor is an agent that could not be made known: it sees what it would see

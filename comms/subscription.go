@@ -59,6 +59,7 @@ type Subscription struct {
 	mu     sync.Mutex
 	queue  []*Post
 	behind bool // something was not queued: the log must be read
+	over   bool // see Interrupt
 }
 
 // Subscribe begins to listen to an agent's messages: those after the cursor,
@@ -83,7 +84,11 @@ func (b *Mailbox) Subscribe(ctx context.Context, agentID string, cursor *Cursor)
 	if cursor, err = b.own(ctx, agentID, cursor); err != nil {
 		return nil, err
 	}
-	m, err := b.reach(ctx, agentID, cursor)
+	reach, collect := b.reach, b.collect
+	if b.options.Listens != nil {
+		reach, collect = b.reachAside, b.listens
+	}
+	m, err := reach(ctx, agentID, cursor)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +113,7 @@ func (b *Mailbox) Subscribe(ctx context.Context, agentID string, cursor *Cursor)
 	if err := b.live.add(s); err != nil {
 		return nil, err
 	}
-	if err := b.collect(ctx, m); err != nil {
+	if err := collect(ctx, m); err != nil {
 		s.Close()
 		return nil, err
 	}
@@ -234,6 +239,12 @@ func (s *Subscription) wants(m operational.Message) bool {
 // there are no more until Ready is signalled. They are not yet delivered: see Delivered.
 func (s *Subscription) Take(ctx context.Context) ([]*Post, error) {
 	for {
+		s.mu.Lock()
+		over := s.over
+		s.mu.Unlock()
+		if over {
+			return nil, skillrouter.Errorf(skillrouter.Unavailable, "this router does not know what is new: ask another")
+		}
 		if s.reading {
 			posts, err := s.page(ctx)
 			if err != nil || len(posts) > 0 {

@@ -101,11 +101,7 @@ CREATE INDEX lessons_fingerprint ON lessons(fingerprint);
 CREATE INDEX lessons_type ON lessons(lesson_type);
 CREATE INDEX lessons_domain ON lessons(domain);
 CREATE INDEX lessons_category ON lessons(category);
-CREATE INDEX lessons_severity ON lessons(severity);
-CREATE INDEX lessons_level ON lessons(level);
-CREATE INDEX lessons_status ON lessons(status);
 CREATE INDEX lessons_agent ON lessons(source_agent);
-CREATE INDEX lessons_project ON lessons(project);
 CREATE INDEX lessons_created ON lessons(created_at);
 CREATE TABLE lesson_changes (
     seq       INTEGER PRIMARY KEY,
@@ -254,7 +250,6 @@ CREATE TABLE lesson_recipients (
     score      REAL NOT NULL CHECK (score BETWEEN 0 AND 1),
     PRIMARY KEY (agent_id, lesson_num)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX lesson_recipients_lesson ON lesson_recipients(lesson_num);
 CREATE INDEX lessons_general ON lessons(num) WHERE severity = 'critical' OR level = 'principle' OR transferability >= 4;
 CREATE INDEX patterns_command ON patterns(command) WHERE command <> '';
 CREATE TABLE pattern_agents (
@@ -475,8 +470,6 @@ CREATE TABLE "run_steps" (
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX run_steps_out ON run_steps(run) WHERE status = 'handed_out';
 CREATE INDEX lessons_judged ON lessons(coalesce(last_validated_at, created_at));
-CREATE INDEX lessons_applicable ON lessons(num, title, contexts, pattern_id, initial_confidence, decay_constant, confidence_at)
-    WHERE status <> 'retired' OR deprecated;
 CREATE INDEX facts_due ON facts(expires_at) WHERE NOT expired AND expires_at IS NOT NULL;
 CREATE INDEX facts_kept ON facts(expires_at) WHERE expired;
 CREATE UNIQUE INDEX procedures_files ON procedures(persona, lower(name));
@@ -668,6 +661,11 @@ CREATE TABLE replays (
     name TEXT PRIMARY KEY,
     body TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX lessons_listed ON lessons(num, severity, level, status, deprecated, project, initial_confidence, decay_constant, confidence_at, pattern_id,
+    title, contexts);
+CREATE INDEX lessons_settled ON lessons(status, num, deprecated) WHERE status <> 'candidate';
+CREATE INDEX lessons_raised ON lessons(num) WHERE level <> 'case';
+CREATE INDEX lessons_project ON lessons(project) WHERE project <> '';
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (1, 0, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (2, 1, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (3, 2, 1);
@@ -698,4 +696,5 @@ INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (27, 26, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (28, 27, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (29, 28, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (30, 29, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (31, 30, 1);
 INSERT INTO changes (what, key, seq) VALUES ('embeddings', '', 0);

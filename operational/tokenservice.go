@@ -111,26 +111,32 @@ var _ TokenService = (*Tokens)(nil)
 // OpenTokens makes the service with the tokens in the store. A secret whose digest is among
 // the owner digests is an admin's; these are not tokens that were issued.
 func OpenTokens(ctx context.Context, store TokenStore, now skillrouter.Clock, owner ...TokenDigest) (*Tokens, error) {
-	live, err := store.LiveTokens(ctx)
+	t := &Tokens{store: store, now: now, owner: owner, fails: rate.NewLimiter(failuresPerSecond, failureBurst)}
+	return t, t.Load(ctx)
+}
+
+// Load reads the tokens from the store: those that another router issued or revoked, too.
+func (t *Tokens) Load(ctx context.Context) error {
+	live, err := t.store.LiveTokens(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for digest, token := range live {
 		// The clock was set back since: a token of an hour must not hold for years. It holds an hour from now.
-		if at := now(); token.ExpiresAt != nil && token.CreatedAt.After(at.Add(clockSlack)) {
+		if at := t.now(); token.ExpiresAt != nil && token.CreatedAt.After(at.Add(clockSlack)) {
 			expires := at.Add(token.ExpiresAt.Sub(token.CreatedAt))
 			token.ExpiresAt = &expires
 			live[digest] = token
 		}
 	}
-	ever, err := store.ListTokens(ctx, 1)
+	ever, err := t.store.ListTokens(ctx, 1)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return &Tokens{
-		store: store, now: now, owner: owner, live: live, issued: len(ever) > 0,
-		fails: rate.NewLimiter(failuresPerSecond, failureBurst),
-	}, nil
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.live, t.issued = live, len(ever) > 0
+	return nil
 }
 
 // Issued tells whether a token was ever issued, even if all have expired or were revoked

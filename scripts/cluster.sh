@@ -4,12 +4,17 @@
 #     make build && scripts/cluster.sh
 #
 # Their folders are those of a temporary one, and the database is a private PostgreSQL server beside them, or the one that
-# SKILLROUTER_DATABASE names. What happens to each node is in its log there.
+# SKILLROUTER_DATABASE names. Beside them is a private NATS server (see nats.sh), or that of SKILLROUTER_NATS; it goes without. What happens to each node is in its log there.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 if [ -z "${SKILLROUTER_DATABASE:-}" ] && [ -z "${SKILLROUTER_TEST_POSTGRES:-}" ]; then
     exec "$here/postgres.sh" "$here/cluster.sh" "$@"
 fi
+if [ -z "${SKILLROUTER_NATS:-}" ] && [ -z "${SKILLROUTER_TEST_NATS+named}" ]; then
+    exec "$here/nats.sh" "$here/cluster.sh" "$@"
+fi
+SKILLROUTER_NATS=${SKILLROUTER_NATS:-${SKILLROUTER_TEST_NATS:-}}
+export SKILLROUTER_NATS
 SKILLROUTER_DATABASE=${SKILLROUTER_DATABASE:-$SKILLROUTER_TEST_POSTGRES}
 export SKILLROUTER_DATABASE
 folder=${1:-$(mktemp -d)}

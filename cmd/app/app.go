@@ -55,6 +55,8 @@ type App struct {
 	learning, operational *Database
 	ballast               *ballast
 	services              services
+	wired                 *parts
+	aside                 *aside // what takes the place of writes on a node that follows; nil: this router writes
 	handler               *httpapi.Server
 	copying               sync.Mutex // a backup is being made
 }
@@ -117,8 +119,8 @@ func New(ctx context.Context, cfg config.Config, log *slog.Logger, options Optio
 	if err := a.openRegister(ctx); err != nil {
 		return nil, err
 	}
-	if cfg.Node != "" {
-		if err := a.joinCluster(); err != nil {
+	if postgres.There && cfg.Node != "" {
+		if err := a.joinCluster(ctx); err != nil {
 			return nil, err
 		}
 		a.serveDoors(ctx, a.front)
@@ -165,7 +167,7 @@ func (a *App) open(ctx context.Context) error {
 func (a *App) newRegistry() *prometheus.Registry {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), a.certificate)
-	if a.front != nil {
+	if postgres.There && a.front != nil {
 		registry.MustRegister(nodeFigures{a})
 	}
 	return registry
@@ -188,6 +190,9 @@ func (a *App) openDatabases(ctx context.Context) error {
 		})
 	}
 	all.Wait()
+	if postgres.There && a.front != nil && errors.Join(errs...) == nil {
+		ringAfter(a.front.rings, opened[0].server, opened[1].server)
+	}
 	for i, db := range opened {
 		if errs[i] == nil {
 			if server == nil {
@@ -265,7 +270,7 @@ func (a *App) Run(ctx context.Context) error {
 	defer settling.Stop()
 	a.log.Info("listening", "url", strings.Join(a.Addresses(), " "), "data", a.config.Data, "version", a.options.Version)
 	var failure error
-	if a.front != nil {
+	if postgres.There && a.front != nil {
 		failure = a.runNode(ctx, serve)
 	} else {
 		select {

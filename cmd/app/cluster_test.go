@@ -11,9 +11,11 @@ import (
 	mathrand "math/rand/v2"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -28,9 +30,12 @@ import (
 	"skillrouter"
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/app/apptest"
+	"skillrouter/cmd/app/nats"
+	"skillrouter/cmd/app/postgres"
 	"skillrouter/cmd/config"
 	"skillrouter/cmd/hook/offline"
 	"skillrouter/cmd/locate"
+	"skillrouter/router/cluster"
 )
 
 const (
@@ -183,7 +188,7 @@ func (c *team) begin(i int) {
 	query.Set("port", port)
 	query.Set("sslmode", "disable")
 	address.RawQuery = query.Encode()
-	p := startWith(c.t, &process{token: c.token}, c.program, c.data[i], "--node", fmt.Sprint("n", i), "--cluster-secret-file", c.secret, "--database", address.String())
+	p := startWith(c.t, &process{token: c.token}, c.program, c.data[i], "--node", fmt.Sprint("n", i), "--cluster-secret-file", c.secret, "--database", address.String(), "--nats", os.Getenv("SKILLROUTER_TEST_NATS"))
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.nodes[i] = p
@@ -547,12 +552,86 @@ func runningThrough(t *testing.T, cfg config.Config, options app.Options) (a *ap
 		if err == nil {
 			_ = answer.Body.Close()
 		}
-		if err == nil && answer.StatusCode == http.StatusOK && answer.Header.Get("Skillrouter-Node") == "other" {
+		if err == nil && answer.StatusCode == http.StatusOK && answer.Header.Get("Skillrouter-Node") == "other" && other.Follows() {
 			return a, stop, other.URL()
 		}
 		if time.Now().After(deadline) {
 			t.Fatalf("it is not reached through another node: %v", err)
 		}
+	}
+}
+
+// TestClusterBell: a node that writes rings how far both databases are, once it may write and after each commit, and says how its bell is.
+func TestClusterBell(t *testing.T) {
+	onServer(t)
+	server := apptest.NewNATS(t)
+	cfg := settings(t)
+	cfg.ClusterSecretFile = filepath.Join(t.TempDir(), "secret")
+	secret := strings.Repeat("s3cret-", 8)
+	if err := os.WriteFile(cfg.ClusterSecretFile, []byte(secret), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cfg.Node, cfg.NATS = "writer", server.Address
+	database, err := postgres.Parse(cfg.Database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, _ := runningAs(t, cfg, app.Options{})
+	id, err := database.ID(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := nats.Open(t.Context(), nats.Options{Address: server.Address, Secret: cluster.Secret(secret), Database: id, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	var heard atomic.Pointer[cluster.Heads]
+	heard.Store(&cluster.Heads{})
+	go func() { _ = other.Run(t.Context(), func(h cluster.Heads) { heard.Store(&h) }) }()
+	learned, operated := apptest.Look(t, cfg.Data, "learning"), apptest.Look(t, cfg.Data, "operational")
+	defer learned.Close()
+	defer operated.Close()
+	agrees := func(what string) cluster.Heads {
+		t.Helper()
+		for deadline := time.Now().Add(startTime); ; <-time.After(lookAgain) {
+			const query = "SELECT seq FROM heads WHERE log = 'commits'"
+			want := cluster.Heads{Learning: column[int64](t, learned, query)[0], Operational: column[int64](t, operated, query)[0]}
+			if *heard.Load() == want {
+				return want
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("%s: %v was rung, and the databases are at %v", what, *heard.Load(), want)
+			}
+		}
+	}
+	for deadline := time.Now().Add(startTime); a.Handler() == nil; <-time.After(lookAgain) {
+		if time.Now().After(deadline) {
+			t.Fatal("it does not write")
+		}
+	}
+	begun := agrees("at the start")
+	token, err := locate.ReadOwnerToken(cfg.Data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	as := http.Header{"Authorization": {"Bearer " + token}}
+	if status, said := ask(t, http.MethodPost, a.URL()+"/api/knowledge", `{"title":"PATCH not PUT","content":"PUT replaces the whole resource","category":"gotcha"}`, as); status != http.StatusCreated {
+		t.Fatalf("%d %v", status, said)
+	}
+	if now := agrees("after a write"); now.Learning <= begun.Learning || now.Learning>>32 != begun.Learning>>32 {
+		t.Errorf("%v after %v", now, begun)
+	}
+	registry := httptest.NewRecorder()
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, a.URL()+"/metrics", nil)
+	r.Header = as
+	a.Handler().ServeHTTP(registry, r)
+	if text := registry.Body.String(); !regexp.MustCompile(`\nskillrouter_node_bell_rung_total [1-9]`).MatchString(text) || !strings.Contains(text, "\nskillrouter_node_bell_heard_total 0\n") {
+		t.Errorf("%d %.300s", registry.Code, text)
+	}
+	_, system := ask(t, http.MethodGet, a.URL()+"/api/doctor", "", as)
+	if said := fmt.Sprint(system); !strings.Contains(said, "connected to "+server.Address) {
+		t.Error(said)
 	}
 }
 

@@ -20,7 +20,7 @@ func (a *App) wireConsolidation(ctx context.Context, p *parts) error {
 	consolidation := consolidate.New(p.memory, consolidate.Ports{
 		Facts: p.facts, Episodes: p.episodes, Procedures: p.procedures,
 	}, options)
-	a.life.run(ctx, "consolidation", consolidation.Run)
+	a.runs(ctx, "consolidation", consolidation.Run)
 	p.consolidation = consolidation
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"skillrouter"
 	"skillrouter/cmd/config"
 	"skillrouter/router"
+	"skillrouter/router/cluster"
 	"skillrouter/router/httpapi"
 )
 
@@ -101,14 +102,17 @@ type countingTx struct {
 	gorm.TxCommitter
 }
 
-// MakeByStepsForTest makes a database by applying every step, as an older one is brought up to date.
-func MakeByStepsForTest(ctx context.Context, name, path string) error {
+// MakeByStepsForTest makes a database by applying every step up to a version, or all (0), as an older one is brought up to date.
+func MakeByStepsForTest(ctx context.Context, name, path string, upTo int64) error {
 	db, err := sql.Open("sqlite", "file:"+path)
 	if err != nil {
 		return err
 	}
 	steps, err := provider(name, db)
-	if err == nil {
+	switch {
+	case err == nil && upTo > 0:
+		_, err = steps.UpTo(ctx, upTo)
+	case err == nil:
 		_, err = steps.Up(ctx)
 	}
 	return errors.Join(err, db.Close())
@@ -142,3 +146,20 @@ func VerifyLedgerForTest(ctx context.Context, data string) (Verification, error)
 
 // LookEvery is how often the certificate's files are looked at.
 const LookEvery = lookEvery
+
+// Streams is how many agents listen to a node.
+func (a *App) Streams() int {
+	if on := a.front.following.Load(); on != nil {
+		return on.mailbox.Streams()
+	}
+	return a.front.writing.Load().mailbox.Streams()
+}
+
+// BeDeaf has nodes that follow take in nothing until it is taken back.
+func BeDeaf() (hear func()) {
+	takes = func(*following, context.Context, cluster.Heads, cluster.Heads) error { return nil }
+	return func() { takes = (*following).take }
+}
+
+// Follows tells whether a node answers by what it knows.
+func (a *App) Follows() bool { return a.front.following.Load() != nil }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"skillrouter"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/knowledge"
 	"skillrouter/router"
@@ -22,8 +23,8 @@ func (a *App) wireFeed(ctx context.Context, p *parts) error {
 	if err != nil {
 		return fmt.Errorf("read the feed's journal: %w", err)
 	}
-	a.life.run(ctx, "feed", numbered.Run)
-	a.life.run(ctx, "high water", func(ctx context.Context) error {
+	a.runs(ctx, "feed", numbered.Run)
+	a.runs(ctx, "high water", func(ctx context.Context) error {
 		return keepHighWater(ctx, a.config.Data, numbered, p.tokens, a.log)
 	})
 	fail := func(w http.ResponseWriter, _ *http.Request, err error) { httpapi.WriteProblem(w, err) }
@@ -51,20 +52,21 @@ func (a *App) timeline(p *parts) *feed.Timeline {
 	return feed.NewTimeline(feed.TimelinePorts{
 		Learning: p.memory, Operational: p.operations, Messages: p.operations, Checks: p.guards, Tellings: p.tellings, Now: a.now,
 		Titles: map[string]func(ctx context.Context, ids []string) (map[string]string, error){
-			router.KindKnowledge: titles(p.memory.Knowledge, func(e knowledge.Knowledge) (id, title string) { return e.ID, e.Title }),
-			router.KindEpisode:   titles(p.memory.Episodes, func(e episode.Episode) (id, title string) { return e.ID, e.Title }),
+			router.KindKnowledge: titles(p.memory.Knowledge, func(e knowledge.Knowledge) (id, title, project string) { return e.ID, e.Title, e.Project }),
+			router.KindEpisode:   titles(p.memory.Episodes, func(e episode.Episode) (id, title, project string) { return e.ID, e.Title, e.Project }),
 		},
 	})
 }
 
-// titles are the titles of memories, by id.
-func titles[T any](read func(ctx context.Context, ids []string) ([]T, error), of func(T) (id, title string)) func(ctx context.Context, ids []string) (map[string]string, error) {
+// titles are the titles of memories that the caller may know of, by id.
+func titles[T any](read func(ctx context.Context, ids []string) ([]T, error), of func(T) (id, title, project string)) func(ctx context.Context, ids []string) (map[string]string, error) {
 	return func(ctx context.Context, ids []string) (map[string]string, error) {
 		found, err := read(ctx, ids)
 		titles := map[string]string{}
 		for _, one := range found {
-			id, title := of(one)
-			titles[id] = title
+			if id, title, project := of(one); skillrouter.PrincipalOf(ctx).Sees(project) {
+				titles[id] = title
+			}
 		}
 		return titles, err
 	}

@@ -21,7 +21,7 @@ func (a *App) wireFigures(ctx context.Context, p *parts) error {
 	if err != nil {
 		return err
 	}
-	p.figures = operational.NewFigures(p.operations, operational.FigureOptions{Now: a.now, Log: a.log, Looks: []operational.FigureLook{
+	looks := []operational.FigureLook{
 		func(_ context.Context, count counting) {
 			if online := int64(p.presence.Count()[operational.AgentOnline]); online > 0 {
 				count(operational.FigureAgents, "", operational.FigureCounts{Count: 1, Part: online, Most: online})
@@ -35,7 +35,11 @@ func (a *App) wireFigures(ctx context.Context, p *parts) error {
 			}
 		},
 		latencyLook(p.registry),
-	}})
+	}
+	if a.aside != nil { // the writer counts what all nodes see
+		looks = looks[2:]
+	}
+	p.figures = operational.NewFigures(a.aside.figures(p.operations), operational.FigureOptions{Now: a.now, Log: a.log, Looks: looks})
 	p.routes = append(p.routes, httpapi.Figures(p.figures))
 	a.life.run(ctx, "figures", p.figures.Run)
 	return nil

@@ -18,7 +18,7 @@ const indexesFolder = "index"
 
 // learningOptions are the settings of the services of learning.db that keep an index.
 func (a *App) learningOptions() learning.Options {
-	return learning.Options{Now: a.now, Log: a.log, Indexes: filepath.Join(a.config.Data, indexesFolder)}
+	return learning.Options{Now: a.now, Log: a.log, Indexes: filepath.Join(a.config.Data, indexesFolder), Follows: a.aside != nil}
 }
 
 // namedIndex is a search index as health, doctor and the metrics see it.

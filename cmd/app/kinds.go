@@ -6,6 +6,9 @@ import (
 	"slices"
 
 	"skillrouter"
+	"skillrouter/operational"
+	"skillrouter/router"
+	"skillrouter/router/contexts"
 	"skillrouter/router/httpapi"
 	"skillrouter/router/kind"
 	"skillrouter/router/mcpserver"
@@ -76,5 +79,21 @@ func (a *App) wireSearch(_ context.Context, p *parts) error {
 			memory.Shelf.TellElsewhere(memory.Name, p.search)
 		}
 	}
+	return nil
+}
+
+// wireContext builds the context builder on whatever stores there are.
+func (a *App) wireContext(ctx context.Context, p *parts) error {
+	a.life.run(ctx, "facts index", p.facts.RunIndex)
+	sources := contexts.Sources{
+		Guards: p.guards, Lessons: p.lessons, Knowledge: p.knowledge, Facts: p.facts, Kinds: p.kinds,
+		Episodes: p.episodes, Tasks: p.tasks, Sessions: p.sessions, Incidents: p.incidents,
+		Words: []router.Frequencies{p.knowledge, p.lessons, p.episodes, p.facts},
+	}
+	tell := func(ctx context.Context, told operational.Telling) {
+		told.Agent = speaker(ctx, told.Agent)
+		p.tellings.Note(told)
+	}
+	p.context = contexts.NewBuilder(sources, contexts.Options{Now: a.now, Log: a.log, VouchedOnly: a.config.TellVouched, Tell: tell})
 	return nil
 }

@@ -331,11 +331,14 @@ func TestLedgerIsSigned(t *testing.T) {
 func TestLedgerOfBefore(t *testing.T) {
 	data := t.TempDir()
 	keepLedger(t, data, app.Options{})
-	for name, steps := range map[string]string{"learning": "27, 28, 29", "operational": "13, 14, 15, 16"} {
+	for name, steps := range map[string]string{"learning": "27, 28, 29, 30", "operational": "13, 14, 15, 16"} {
 		path := filepath.Join(data, name+".db")
 		statements := []string{"DROP TABLE ledger_marks", "ALTER TABLE events DROP COLUMN link", "DELETE FROM goose_db_version WHERE version_id IN (" + steps + ")"}
 		if name == "learning" {
-			statements = append(statements, "ALTER TABLE checks DROP COLUMN link", "DROP TABLE guard_team_packs", "DROP TABLE guard_project_packs", "DROP TABLE replays")
+			statements = append(statements, "ALTER TABLE checks DROP COLUMN link", "DROP TABLE guard_team_packs", "DROP TABLE guard_project_packs", "DROP TABLE replays",
+				"DROP INDEX lessons_project", "DROP INDEX lessons_raised", "DROP INDEX lessons_settled", "DROP INDEX lessons_listed", "CREATE INDEX lesson_recipients_lesson ON lesson_recipients(lesson_num)",
+				"CREATE INDEX lessons_project ON lessons(project)", "CREATE INDEX lessons_applicable ON lessons(num, title, contexts, pattern_id, initial_confidence, decay_constant, confidence_at)\n    WHERE status <> 'retired' OR deprecated", "CREATE INDEX lessons_status ON lessons(status)",
+				"CREATE INDEX lessons_level ON lessons(level)", "CREATE INDEX lessons_severity ON lessons(severity)")
 		} else { // of after it
 			statements = append(statements, "DROP TABLE tellings", "DROP TABLE told_days", "DROP TABLE figures")
 		}

@@ -42,7 +42,7 @@ func (a *App) wireChat(ctx context.Context, p *parts) error {
 	}
 	proxy := llm.NewProxy(p.endpoint, httpapi.WriteChatProblem, options)
 	if settings.Record {
-		a.life.run(ctx, "exchanges", proxy.Run)
+		a.runs(ctx, "exchanges", proxy.Run)
 	}
 	if p.endpoint != nil { // the first conversation would not wait for the vocabulary
 		a.life.run(ctx, "tokenizer", func(ctx context.Context) error {
@@ -82,6 +82,6 @@ func (a *App) wireEmbeddings(ctx context.Context, p *parts) error {
 	p.knowledge.UseVectors(p.vectors)
 	p.episodes.UseVectors(p.vectors)
 	p.lessons.UseVectors(p.vectors)
-	a.life.run(ctx, "vectors", p.vectors.Run)
+	a.runs(ctx, "vectors", p.vectors.Run)
 	return nil
 }

@@ -17,7 +17,7 @@ func (a *App) wireMesh(ctx context.Context, p *parts) error {
 	p.mesh, a.services.mesh = interlock.Off{}, comms.MeshOff
 	a.services.outbound = meshOutbound(config.Address{Setting: "interlock.listen"}, nil)
 	address, on := a.config.InterLockAddress()
-	if !on {
+	if !on || a.aside != nil {
 		return nil
 	}
 	file, err := interlock.ReadFile(a.config.InterLockFile())

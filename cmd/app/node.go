@@ -19,9 +19,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"skillrouter"
+	"skillrouter/cmd/app/nats"
 	"skillrouter/cmd/app/postgres"
 	"skillrouter/cmd/hook/offline"
 	"skillrouter/cmd/locate"
+	"skillrouter/learning/lesson"
 	"skillrouter/operational"
 	"skillrouter/router"
 	"skillrouter/router/client"
@@ -49,9 +51,29 @@ type front struct {
 	forward *cluster.Forward
 	hosts   func(r *http.Request) error // what a request may be called by that comes from outside
 	metrics http.Handler                // of a node that does not write
+	bell    cluster.Bell
+	callers cluster.Callers
 
-	own   atomic.Pointer[httpapi.Server] // nil: it does not write
-	calls atomic.Int64                   // under way at own
+	own       atomic.Pointer[httpapi.Server] // nil: it does not write
+	calls     atomic.Int64                   // under way at own
+	writing   atomic.Pointer[parts]          // what own is made of
+	heads     atomic.Pointer[cluster.Heads]  // how far the databases are, while it writes
+	following atomic.Pointer[following]      // nil: it does not follow
+	asides    atomic.Int64                   // calls under way at following
+	answered  atomic.Int64                   // by what it knows, while another writes
+	left      []lesson.CheckRecord           // that were judged while nobody wrote, for the ledger of this node when it does: of the one goroutine that follows and writes in turn
+}
+
+// rings tells other nodes how far the databases are that this one writes.
+func (f *front) rings(h cluster.Heads) {
+	f.heads.Store(&h)
+	f.bell.Ring(h)
+}
+
+// alone tells whether nobody writes.
+func (f *front) alone() bool {
+	writer, _ := f.lease.Writer()
+	return writer.Epoch == 0
 }
 
 // nodeHeader is the header by which an answer says which node took the call.
@@ -66,7 +88,7 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if !forwarded {
 		w.Header().Set(nodeHeader, f.name)
-	} else if f.forward.Answer(w, r) {
+	} else if f.forward.Answer(w, r, from) {
 		return
 	}
 	f.calls.Add(1)
@@ -78,7 +100,7 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	defer f.calls.Add(-1)
 	if !f.lease.Holds() { // it was stopped for a while: somebody else may write
-		f.forward.Refuse(w, skillrouter.Errorf(skillrouter.Unavailable, "this node's lease has ended, and nothing was done: ask again"))
+		f.forward.RefuseIdle(w, "this node's lease has ended")
 		return
 	}
 	if forwarded {
@@ -91,11 +113,15 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // handOn hands a call to the node that writes. What another node has handed on goes no further: the two do not agree on who writes.
 func (f *front) handOn(w http.ResponseWriter, r *http.Request, forwarded bool) {
 	if forwarded {
-		f.forward.Refuse(w, skillrouter.Errorf(skillrouter.Unavailable, "the node %s does not write, and nothing was done: ask again", f.name))
+		f.forward.RefuseIdle(w, "the node "+f.name+" does not write")
 		return
 	}
 	if err := f.hosts(r); err != nil {
 		httpapi.WriteProblem(w, err)
+		return
+	}
+	if f.serveAside(w, r) {
+		f.answered.Add(1)
 		return
 	}
 	if r.Method == http.MethodGet && r.URL.Path == "/metrics" { // whether the caller may read them is the writer's to say
@@ -105,11 +131,19 @@ func (f *front) handOn(w http.ResponseWriter, r *http.Request, forwarded bool) {
 	f.forward.ServeHTTP(w, r)
 }
 
-// drain waits until the calls under way have ended, or grace has.
-func (f *front) drain(grace context.Context) {
+// serveAside answers a call by what the node knows, if it can.
+func (f *front) serveAside(w http.ResponseWriter, r *http.Request) bool {
+	f.asides.Add(1) // before it is looked: who ends the services waits for this
+	defer f.asides.Add(-1)
+	on := f.following.Load()
+	return on != nil && on.serve(w, r)
+}
+
+// drain waits until calls under way have ended, or grace has.
+func drain(grace context.Context, calls *atomic.Int64) {
 	look := time.NewTicker(drainEvery)
 	defer look.Stop()
-	for f.calls.Load() > 0 {
+	for calls.Load() > 0 {
 		select {
 		case <-look.C:
 		case <-grace.Done():
@@ -178,7 +212,7 @@ func nodeID(dir string) (string, error) {
 }
 
 // joinCluster makes the router a node: it takes what all nodes share from their secret, and its doors lead to the front.
-func (a *App) joinCluster() error {
+func (a *App) joinCluster(ctx context.Context) error {
 	secret, err := cluster.ReadSecret(a.config.ClusterSecretFile)
 	if err != nil {
 		return err
@@ -205,8 +239,11 @@ func (a *App) joinCluster() error {
 	f.forward = cluster.NewForward(a.lease, secret, cluster.ForwardOptions{
 		TLS:   believed,
 		Above: a.options.Above, Copy: func() ([]byte, error) { return os.ReadFile(filepath.Join(a.config.Data, offline.CopyName)) }, May: func(address string) bool { return !a.config.Airgapped || OnThisMachine(address) },
-		Refuse: httpapi.WriteProblem, Log: a.log, Now: a.now,
+		Refuse: httpapi.WriteProblem, Told: a.takeTold, Answered: f.callers.Note, Log: a.log, Now: a.now,
 	})
+	if f.bell, err = a.openBell(ctx, secret, believed); err != nil {
+		return err
+	}
 	f.metrics = promhttp.HandlerFor(a.newRegistry(), promhttp.HandlerOpts{})
 	return nil
 }
@@ -218,11 +255,16 @@ var (
 	nodeWrites    = prometheus.NewDesc("skillrouter_node_writes", "Whether this node is the one of its cluster that writes: 1 or 0.", nil, nil)
 	nodeEpoch     = prometheus.NewDesc("skillrouter_node_epoch", "How often the lease of the cluster was taken, as this node knows.", nil, nil)
 	nodeForwarded = prometheus.NewDesc("skillrouter_node_forwarded_total", "Requests that this node handed to the one that writes.", nil, nil)
+	nodeAnswered  = prometheus.NewDesc("skillrouter_node_answered_total", "Requests that this node answered by what it knows, while another writes.", nil, nil)
+	nodeBehind    = prometheus.NewDesc("skillrouter_node_behind_seconds", "How long ago this node was sure to know all that was committed, while another writes.", nil, nil)
+	nodeLag       = prometheus.NewDesc("skillrouter_node_lag_seconds", "How long this node took, when it last found something new, to ask for it and to take it in.", nil, nil)
+	nodeRung      = prometheus.NewDesc("skillrouter_node_bell_rung_total", "Messages that this node sent to others over NATS: that it has committed.", nil, nil)
+	nodeHeard     = prometheus.NewDesc("skillrouter_node_bell_heard_total", "Messages of other nodes that told this one something new.", nil, nil)
 )
 
 // Describe implements prometheus.Collector.
 func (nodeFigures) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{nodeWrites, nodeEpoch, nodeForwarded} {
+	for _, d := range []*prometheus.Desc{nodeWrites, nodeEpoch, nodeForwarded, nodeAnswered, nodeBehind, nodeLag, nodeRung, nodeHeard} {
 		to <- d
 	}
 }
@@ -237,11 +279,21 @@ func (n nodeFigures) Collect(to chan<- prometheus.Metric) {
 	to <- prometheus.MustNewConstMetric(nodeWrites, prometheus.GaugeValue, writes)
 	to <- prometheus.MustNewConstMetric(nodeEpoch, prometheus.GaugeValue, float64(writer.Epoch))
 	to <- prometheus.MustNewConstMetric(nodeForwarded, prometheus.CounterValue, float64(n.app.front.forward.Count()))
+	to <- prometheus.MustNewConstMetric(nodeAnswered, prometheus.CounterValue, float64(n.app.front.answered.Load()))
+	if on := n.app.front.following.Load(); on != nil {
+		to <- prometheus.MustNewConstMetric(nodeBehind, prometheus.GaugeValue, on.follower.Age().Seconds())
+		to <- prometheus.MustNewConstMetric(nodeLag, prometheus.GaugeValue, on.follower.Lag().Seconds())
+	}
+	if b, ok := n.app.front.bell.(*nats.Bell); ok {
+		rung, heard := b.Counts()
+		to <- prometheus.MustNewConstMetric(nodeRung, prometheus.CounterValue, float64(rung))
+		to <- prometheus.MustNewConstMetric(nodeHeard, prometheus.CounterValue, float64(heard))
+	}
 }
 
 // checkNodes tells of the nodes of the cluster.
 func (a *App) checkNodes(ctx context.Context) []router.SystemCheck {
-	if a.front == nil {
+	if !postgres.There || a.front == nil {
 		return nil
 	}
 	nodes, err := a.lease.Nodes(ctx)
@@ -250,7 +302,7 @@ func (a *App) checkNodes(ctx context.Context) []router.SystemCheck {
 	}
 	checks := make([]router.SystemCheck, 0, len(nodes))
 	for _, n := range nodes {
-		part := "stands by"
+		part := "follows"
 		if n.Epoch > 0 {
 			part = fmt.Sprintf("writes, epoch %d", n.Epoch)
 		}
@@ -259,6 +311,11 @@ func (a *App) checkNodes(ctx context.Context) []router.SystemCheck {
 		if !c.OK {
 			c.Detail = fmt.Sprintf("not heard of for %v (it was at %s)", n.Seen.Round(time.Second), n.URL)
 		}
+		checks = append(checks, c)
+	}
+	if b, ok := a.front.bell.(*nats.Bell); ok {
+		c := router.SystemCheck{Name: "bell"}
+		c.OK, c.Detail = b.Status()
 		checks = append(checks, c)
 	}
 	return checks
@@ -307,6 +364,8 @@ func (a *App) standBy(ctx context.Context, notBefore time.Time) error {
 		holdLease(ctx, a.lease, a.life)
 		err := a.open(ctx)
 		if err == nil {
+			a.enterLeft(ctx)
+			a.front.writing.Store(a.wired)
 			a.front.own.Store(a.handler)
 			a.log.Info("this node writes", "epoch", a.lease.Self().Epoch, "took_ms", a.now().Sub(begun).Milliseconds())
 			return nil
@@ -316,24 +375,46 @@ func (a *App) standBy(ctx context.Context, notBefore time.Time) error {
 	}
 }
 
-// acquire waits for the lease, and has the copy of the guard's rules follow the node that writes until then.
+// enterLeft enters the checks into the ledger that this node judged while nobody wrote.
+func (a *App) enterLeft(ctx context.Context) {
+	left := a.front.left
+	a.front.left = nil
+	if len(left) == 0 {
+		return
+	}
+	if err := a.wired.guards.EnterChecks(ctx, left); err != nil {
+		a.log.Error("checks that were judged while nobody wrote are not in the ledger", "checks", len(left), "error", err)
+	}
+}
+
+// acquire waits for the lease, and follows the node that writes until then.
 func (a *App) acquire(ctx context.Context, notBefore time.Time) error {
 	waiting, stop := context.WithCancel(ctx)
 	var following sync.WaitGroup
 	following.Go(func() { a.followGuardCopy(waiting) })
-	defer following.Wait()
-	defer stop()
-	return a.lease.Acquire(ctx, notBefore)
+	following.Go(func() { a.follow(waiting) })
+	err := a.lease.Acquire(ctx, notBefore)
+	holding, held := context.WithCancel(ctx)
+	var renewing sync.WaitGroup
+	if err == nil { // the end of following may take as long as the lease
+		renewing.Go(func() { _ = a.lease.Run(holding) }) // that it is lost is found out again
+	}
+	stop()
+	following.Wait()
+	held()
+	renewing.Wait()
+	return err
 }
 
 // standDown ends what a writer has, because of a failure or of another writer.
 func (a *App) standDown(ctx context.Context, failure error) (notBefore time.Time) {
 	a.log.Warn("this node writes no more", "error", failure)
 	a.front.own.Store(nil)
+	a.front.writing.Store(nil)
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.config.ShutdownGrace)
 	defer cancel()
 	a.endStreams(grace)
-	a.front.drain(grace)
+	drain(grace, &a.front.calls)
 	if err := a.life.stop(); err != nil {
 		a.log.Warn("not all of what was written late is stored", "error", err)
 	}

@@ -2,34 +2,43 @@ package app
 
 import (
 	"context"
+	"crypto/tls"
 	"database/sql"
 	"errors"
 	"fmt"
 	"log/slog"
 	"os"
+	"sync"
 
 	"gorm.io/gorm"
 
 	"skillrouter"
+	"skillrouter/cmd/app/nats"
 	"skillrouter/cmd/app/postgres"
 	"skillrouter/migrations"
 	"skillrouter/router"
+	"skillrouter/router/cluster"
 )
 
 // onServer is what a database on a PostgreSQL server has besides one in a file. A nil one is a file's: it does nothing.
-// Its fields are the committer's own, but for server.
+// Its fields are the committer's own, but for server and committed.
 type onServer struct {
 	server  *postgres.Server
 	commits int64 // the count of the transactions that were committed so far
+	// committed is told of that count after each; nil: nobody is.
+	committed func(commits int64)
 }
 
 // OpenOnServer opens the database name ("learning" or "operational") on a PostgreSQL server, whose schema is there (see
-// PrepareOnServer). dir is the data folder, which holds what stands beside a database. From now on whoever opened it before writes
-// nothing more.
+// PrepareOnServer), brought up to date if it is an older one. dir is the data folder, which holds what stands beside a database. Whoever opens
+// it has the lease, and from now on whoever opened it before writes nothing more.
 // Commit.Run must be started for writes to happen.
 func OpenOnServer(ctx context.Context, server *postgres.Server, dir, name string, now skillrouter.Clock, log *slog.Logger) (*Database, error) {
 	schema := server.Schema(name)
 	conn := server.Writer(name)
+	if err := upgradeSchema(ctx, server, conn, name, log); err != nil {
+		return nil, errors.Join(server.Opening(err), conn.Close())
+	}
 	db := &Database{Name: name, Path: schema + " of " + server.String(), server: &onServer{server: server}}
 	var err error
 	if db.writer, err = spokenPostgres(conn); err != nil {
@@ -45,17 +54,26 @@ func OpenOnServer(ctx context.Context, server *postgres.Server, dir, name string
 	return db, nil
 }
 
+// OpenFollowing opens a database on a server for reading, beside the router that writes into it.
+func OpenFollowing(server *postgres.Server, name string) (*Database, error) {
+	db := &Database{Name: name, Path: server.Schema(name) + " of " + server.String(), server: &onServer{server: server}}
+	db.Commit = skillrouter.Refusing[*gorm.DB](skillrouter.Errorf(skillrouter.Unavailable, "this node does not write"))
+	var err error
+	db.Read, err = spokenPostgres(server.Reader(name, readers))
+	return db, err
+}
+
 // spokenPostgres puts gorm over connections to PostgreSQL.
 func spokenPostgres(conn *sql.DB) (*gorm.DB, error) {
 	return overGorm(conn, postgres.Gorm(&pool{spoken{conn, postgresDialect()}, conn}))
 }
 
-// PrepareOnServer makes the schemas of both databases that are not there. It refuses, and changes nothing, what
-// another version made, and a server that could lose what it acknowledged.
+// PrepareOnServer makes the schemas of both databases that are not there. It refuses, and changes nothing, what a newer
+// version changed so that this one must not write into it, and a server that could lose what it acknowledged.
 func PrepareOnServer(ctx context.Context, server *postgres.Server, log *slog.Logger) error {
 	for _, name := range databaseNames() {
 		conn := server.Writer(name)
-		made, err := prepareSchema(ctx, server, conn, name)
+		made, err := prepareSchema(ctx, server, conn, name, log)
 		if err = errors.Join(err, conn.Close()); err != nil {
 			return server.Opening(err)
 		}
@@ -66,9 +84,9 @@ func PrepareOnServer(ctx context.Context, server *postgres.Server, log *slog.Log
 	return nil
 }
 
-// prepareSchema makes a database's schema on a server if there is none, and refuses the server, or the schema, that cannot be used. A schema begins
-// with the version that made it, so there is none older than the first that PostgreSQL was given.
-func prepareSchema(ctx context.Context, server *postgres.Server, conn *sql.DB, name string) (made bool, err error) {
+// prepareSchema makes a database's schema on a server if there is none, and refuses the server, or the schema, that cannot be used. An older schema stays
+// as it is: another router may write into it until this one has the lease.
+func prepareSchema(ctx context.Context, server *postgres.Server, conn *sql.DB, name string, log *slog.Logger) (made bool, err error) {
 	if err := server.Check(ctx, conn, name); err != nil {
 		return false, err
 	}
@@ -83,11 +101,28 @@ func prepareSchema(ctx context.Context, server *postgres.Server, conn *sql.DB, n
 	if err != nil {
 		return false, err
 	}
-	version, err := versionOf(ctx, conn)
-	if err == nil && version != newest {
-		err = refusal(server.Schema(name), "has schema version %d, and this program wants %d: use the program that made it", version, newest)
+	server.Knows(name, newest, log)
+	version, since, err := server.Version(ctx, conn, name)
+	switch given := migrations.Given(name, "postgres"); {
+	case err == nil && since > newest:
+		err = refusal(server.Schema(name), "has schema version %d, into which only a program may write that knows version %d, and this one knows up to %d: use the newer program", version, since, newest)
+	case err == nil && version < given:
+		err = refusal(server.Schema(name), "has schema version %d, and there are steps only from %d on", version, given)
 	}
 	return made, err
+}
+
+// upgradeSchema brings an older schema up to date.
+func upgradeSchema(ctx context.Context, server *postgres.Server, conn *sql.DB, name string, log *slog.Logger) error {
+	steps, err := migrations.Steps(name, "postgres")
+	if err != nil {
+		return err
+	}
+	from, err := server.Upgrade(ctx, conn, name, steps, migrations.Since(name, steps))
+	if err == nil && from > 0 {
+		log.Info("database migrated", "database", name, "schema", server.Schema(name), "from", from, "to", steps[len(steps)-1].Version)
+	}
+	return err
 }
 
 // begin begins to count the transactions that are committed. The count must stay what this router has counted.
@@ -124,8 +159,44 @@ func (s *onServer) settle(writer *gorm.DB, err error, applied bool) error {
 	}
 	if err == nil {
 		s.commits++
+		if s.committed != nil {
+			s.committed(s.commits)
+		}
 	}
 	return err
+}
+
+// openBell opens the bell of the cluster that this router is a node of: one that does nothing, without the setting.
+func (a *App) openBell(ctx context.Context, secret cluster.Secret, trust *tls.Config) (cluster.Bell, error) {
+	if a.config.NATS == "" {
+		return cluster.NoBell{}, nil
+	}
+	id, err := a.database.ID(ctx)
+	if err != nil {
+		return nil, err
+	}
+	bell, err := nats.Open(ctx, nats.Options{Address: a.config.NATS, Node: a.config.Node, TLS: trust, Secret: secret, Database: id, Now: a.now, Log: a.log})
+	if err == nil {
+		a.base.defers("bell", bell.Close)
+	}
+	return bell, err
+}
+
+// ringAfter tells how far both databases are: now, and after each commit.
+func ringAfter(ring func(cluster.Heads), learning, operational *onServer) {
+	var mu sync.Mutex
+	heads := cluster.Heads{Learning: learning.commits, Operational: operational.commits}
+	follow := func(s *onServer, head *int64) {
+		s.committed = func(commits int64) {
+			mu.Lock()
+			defer mu.Unlock()
+			*head = commits
+			ring(heads)
+		}
+	}
+	follow(learning, &heads.Learning)
+	follow(operational, &heads.Operational)
+	ring(heads)
 }
 
 // check looks a database on a server over.
@@ -139,13 +210,13 @@ func (s *onServer) check(ctx context.Context, db *Database) router.SystemCheck {
 	if err == nil {
 		err = db.Read.WithContext(ctx).Raw("SHOW server_version").Scan(&version).Error
 	}
+	schema, known := versionOf(ctx, db.Read.ConnPool)
 	bytes, sized := db.size(ctx)
-	if err = errors.Join(err, sized); err != nil {
+	if err = errors.Join(err, known, sized); err != nil {
 		c.Detail = err.Error()
 		return c
 	}
-	newest, _ := newestVersion(db.Name) // it was compared at the start
-	c.OK, c.Detail = true, fmt.Sprintf("%s, schema %d, PostgreSQL %s, %.1f MiB", db.Path, newest, version, float64(bytes)/(1<<20))
+	c.OK, c.Detail = true, fmt.Sprintf("%s, schema %d, PostgreSQL %s, %.1f MiB", db.Path, schema, version, float64(bytes)/(1<<20))
 	return c
 }
 

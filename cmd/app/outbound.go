@@ -32,6 +32,7 @@ func Outbounds(c config.Config) []router.Outbound {
 		outbound("telemetry", "sends spans of what the router does", "telemetry.endpoint", c.Telemetry.Endpoint),
 		databaseServer(c),
 		otherNodes(c),
+		bellServer(c),
 		outbound("webhook", "tells that something waits for a person", "webhook", webhook.Host(c.Webhook)),
 	}
 }
@@ -58,6 +59,15 @@ func otherNodes(c config.Config) router.Outbound {
 	o := router.Outbound{Name: "cluster", Purpose: "hands requests to the node that writes", Setting: "node", On: c.Node != ""}
 	if o.On {
 		o.Target, o.Leaves = "the other nodes", !OnThisMachine(cmp.Or(c.NodeURL, "http://"+c.Listen))
+	}
+	return o
+}
+
+// bellServer describes the server that bears the bell of the cluster.
+func bellServer(c config.Config) router.Outbound {
+	o := outbound("nats", "tells the nodes that something was written", "nats", c.NATS)
+	if u, err := url.Parse(c.NATS); o.On && err == nil { // the address may hold a password
+		o.Target = u.Scheme + "://" + u.Host
 	}
 	return o
 }

@@ -15,6 +15,7 @@ import (
 
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/config"
+	"skillrouter/router"
 )
 
 // dialers are the files that may hold what opens connections or runs programs,
@@ -25,9 +26,11 @@ var dialers = map[string]string{
 	"router/webhook/webhook.go":    "place webhook: sends messages to the configured address alone",
 	"cmd/app/postgres/postgres.go": "place database: the server that the setting names, alone",
 	"cmd/app/postgres/register.go": "asks that one who writes",
+	"cmd/app/nats/nats.go":         "place nats: the server that the setting names, alone",
 	"router/cluster/forward.go":    "place cluster: hands requests to the node of the cluster that writes, and asks the node that handed one on, alone",
 	"cmd/app/postgres/move.go":     "reads the answers of that one",
 	"cmd/app/apptest/apptest.go":   "the tests' server: it is no part of the program",
+	"cmd/app/apptest/nats.go":      "the tests' NATS server: it is no part of the program",
 	"router/client/client.go":      "the commands' way to the router",
 	"router/client/plain/plain.go": "the hooks' way to the router on this machine",
 	"router/interlock/socket.go":   "place mesh: sends to the peers that its file lists, from the socket that it listens at; Send is for the command that is asked to",
@@ -211,6 +214,16 @@ func connecting(file string, text any) ([]string, error) {
 		return true
 	})
 	return uses, nil
+}
+
+// TestBellServerIsListed: the address of the bell's server is shown without its password, and leaves the machine unless it is on it.
+func TestBellServerIsListed(t *testing.T) {
+	for address, leaves := range map[string]bool{"nats://me:s3cret@127.0.0.1:4222": false, "nats+tls://me:s3cret@nats.example.com": true} {
+		place := slices.DeleteFunc(app.Outbounds(config.Config{NATS: address}), func(p router.Outbound) bool { return p.Name != "nats" })[0]
+		if !place.On || place.Leaves != leaves || place.Target != strings.Replace(address, "me:s3cret@", "", 1) {
+			t.Errorf("%+v", place)
+		}
+	}
 }
 
 // TestOnThisMachine: what leaves is told by the form of an address.

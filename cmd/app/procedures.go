@@ -31,6 +31,9 @@ func (a *App) procedures(p *parts) (procedure.Service, kind.Memory) {
 
 // wireRunbooks keeps the folder of procedures in step with them.
 func (a *App) wireRunbooks(ctx context.Context, p *parts) error {
+	if a.aside != nil {
+		return nil // the folder is that of the node that writes
+	}
 	if own := filepath.Join(a.config.Data, proceduresFolder); a.config.ProceduresFolder() == own {
 		// Made by an earlier version, it is open to others: they would read it where the data folder is not in the way.
 		if info, err := os.Stat(own); err == nil && info.Mode().Perm()&0o077 != 0 {

@@ -21,8 +21,8 @@ func (a *App) wireReminders(ctx context.Context, p *parts) error {
 	if err != nil {
 		return fmt.Errorf("read how far the logs were followed for reminders: %w", err)
 	}
-	a.life.run(ctx, "reminders", reminders.Run)
-	a.life.run(ctx, "reminder watch", watch.Run)
+	a.runs(ctx, "reminders", reminders.Run)
+	a.runs(ctx, "reminder watch", watch.Run)
 	p.reminders = reminders
 	return nil
 }

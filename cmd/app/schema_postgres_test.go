@@ -2,14 +2,24 @@ package app_test
 
 import (
 	"fmt"
+	"log/slog"
 	"os"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"skillrouter"
+	"skillrouter/cmd/app"
+	"skillrouter/cmd/app/apptest"
+	"skillrouter/cmd/app/postgres"
 	"skillrouter/migrations"
+	"skillrouter/router/cluster"
 )
 
 // flags are the columns that are numbers 0 and 1 in SQLite without a check that says so, and boolean in PostgreSQL.
@@ -32,6 +42,7 @@ var rewrites = []struct{ from, to string }{
 	{`json_type\((\w+)\)`, "json_typeof(CAST($1 AS json))"},
 	{`json_valid\((\w+)\)`, "CAST($1 AS json) IS NOT NULL"},
 	{`TIMESTAMP DEFAULT \(datetime\('now'\)\)`, "timestamp DEFAULT now()"},
+	{`pattern_id,\s+title, contexts\)`, "pattern_id)"}, // a row of an index holds 2,700 bytes there
 	{`boolean( NOT NULL)? DEFAULT 0`, "boolean${1} DEFAULT false"},
 	{`boolean( NOT NULL)? DEFAULT 1`, "boolean${1} DEFAULT true"},
 }
@@ -39,8 +50,13 @@ var rewrites = []struct{ from, to string }{
 // trigger is one of SQLite's, which is a function and a trigger in PostgreSQL.
 var trigger = regexp.MustCompile(`(?s)CREATE TRIGGER (\w+) (AFTER [^;]*?)\s*\b(WHEN [^;]*?)?\s*BEGIN\n(.*?)END;`)
 
-// postgresSchema is SQLite's schema as PostgreSQL has it. Texts compare byte by byte there as here.
-func postgresSchema(sqlite string) string {
+// postgresSchema is SQLite's schema as PostgreSQL has it, with the oldest version that a program must know which writes into it (0: none is
+// noted). Texts compare byte by byte there as here.
+func postgresSchema(sqlite string, since int64) string {
+	heads := heads
+	if since > 0 {
+		heads = strings.Replace(heads, "('messages', 0)", fmt.Sprintf("('messages', 0), ('since', %d)", since), 1)
+	}
 	_, sqlite, _ = strings.Cut(sqlite, "\n")
 	var out strings.Builder
 	for _, statement := range splitStatements(sqlite) {
@@ -134,7 +150,15 @@ func TestSchemaOfPostgres(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		wanted := fmt.Sprintf("-- The %s schema of PostgreSQL. Generated of SQLite's: go test ./cmd/app -run TestSchema -update\n%s", name, postgresSchema(sqlite))
+		var since int64
+		steps, err := migrations.Steps(name, "postgres")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(steps) > 0 {
+			since = migrations.Since(name, steps)
+		}
+		wanted := fmt.Sprintf("-- The %s schema of PostgreSQL. Generated of SQLite's: go test ./cmd/app -run TestSchema -update\n%s", name, postgresSchema(sqlite, since))
 		file := "../../migrations/" + name + "_postgres.sql"
 		if *update {
 			if err := os.WriteFile(file, []byte(wanted), 0o644); err != nil {
@@ -149,5 +173,189 @@ func TestSchemaOfPostgres(t *testing.T) {
 		if diff := cmp.Diff(wanted, text); diff != "" {
 			t.Errorf("%s is not SQLite's schema in PostgreSQL's words: run go test ./cmd/app -run TestSchema -update\n%s", file, diff)
 		}
+	}
+}
+
+// aLesson inserts one; its contexts follow.
+const aLesson = `INSERT INTO lessons (id, fingerprint, lesson_type, domain, category, title, context, action_taken, outcome, severity, trust, level, status,
+	transferability, initial_confidence, decay_constant, confidence_at, last_occurred, created_at, updated_at, contexts)
+	VALUES (md5(random()::text), '\x01', 'failure', 'd', 'c', 'title', 'context', 'action', 'outcome', 'high', 'agent', 'case', 'candidate', 3, 0.5, 0.1, 1, 1, 1, 1, `
+
+// long inserts a lesson whose contexts are too long for an index of PostgreSQL's, also compressed.
+const long = aLesson + "(SELECT json_agg(md5(n::text)) FROM generate_series(1, 300) n))"
+
+// older makes the schemas that PostgreSQL was given first, with a lesson and whom it reaches, for a data folder.
+func older(t *testing.T) (data string) {
+	t.Helper()
+	data = t.TempDir()
+	for _, name := range migrations.Databases() {
+		path := filepath.Join(t.TempDir(), name+".db")
+		if err := app.MakeByStepsForTest(t.Context(), name, path, migrations.Given(name, "postgres")); err != nil {
+			t.Fatal(err)
+		}
+		beside(t, data, "CREATE SCHEMA {}"+name)
+		inSchema(t, data, name, postgresSchema("\n"+script(t, path), 0))
+	}
+	inSchema(t, data, "learning", aLesson+"'[]'); INSERT INTO lesson_recipients (agent_id, lesson_num, score) VALUES ('a1', 1, 0.5)")
+	return data
+}
+
+// inSchema runs statements in the schema of a database, beside who has it open.
+func inSchema(t *testing.T, data, name, statements string) {
+	t.Helper()
+	db := apptest.Look(t, data, name)
+	defer db.Close()
+	if _, err := db.ExecContext(t.Context(), statements); err != nil {
+		t.Fatal(name, err)
+	}
+}
+
+// catalog is all that a schema of a server is, but for how far its logs have come.
+func catalog(t *testing.T, data, name string) (lines []string) {
+	t.Helper()
+	db := apptest.Look(t, data, name)
+	defer db.Close()
+	var schema string
+	if err := db.QueryRowContext(t.Context(), "SELECT current_schema()").Scan(&schema); err != nil {
+		t.Fatal(err)
+	}
+	const here = " = CAST(current_schema() AS regnamespace)"
+	for _, row := range rowsOf(t, db, `SELECT concat_ws(' ', 'column', table_name, column_name, data_type, collation_name, column_default, is_nullable, is_identity) FROM information_schema.columns WHERE table_schema = current_schema()
+		UNION ALL SELECT pg_get_indexdef(indexrelid) FROM pg_index JOIN pg_class c ON c.oid = indexrelid WHERE c.relnamespace`+here+`
+		UNION ALL SELECT concat_ws(' ', CAST(conrelid AS regclass), conname, pg_get_constraintdef(oid)) FROM pg_constraint WHERE connamespace`+here+`
+		UNION ALL SELECT pg_get_triggerdef(t.oid) FROM pg_trigger t JOIN pg_class c ON c.oid = tgrelid WHERE NOT tgisinternal AND c.relnamespace`+here+`
+		UNION ALL SELECT pg_get_functiondef(oid) FROM pg_proc WHERE pronamespace`+here+`
+		UNION ALL SELECT concat_ws(' ', 'step', version_id, is_applied) FROM goose_db_version
+		UNION ALL SELECT concat_ws(' ', 'head', log, CASE log WHEN 'since' THEN seq END) FROM heads`) {
+		lines = append(lines, strings.ReplaceAll(row[0], schema, "SCHEMA"))
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+// opens opens the databases of a folder, and closes them.
+func opens(t *testing.T, data string) error {
+	t.Helper()
+	for _, name := range migrations.Databases() {
+		db, err := apptest.Open(t, data, name, time.Now, slog.New(slog.DiscardHandler))
+		if err != nil {
+			return err
+		}
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	return nil
+}
+
+// TestServerUpgrade: schemas of the first version, which hold rows, are as new ones after a start, of which two may begin at once; a router that is
+// cut off in the middle of it leaves them as they were.
+func TestServerUpgrade(t *testing.T) {
+	onServer(t)
+	made, data := t.TempDir(), older(t)
+	if err := opens(t, made); err != nil {
+		t.Fatal(err)
+	}
+	before := catalog(t, data, "learning")
+	if cmp.Equal(catalog(t, made, "learning"), before) {
+		t.Fatal("the older schema is the newest")
+	}
+
+	holder := apptest.Look(t, data, "learning")
+	defer holder.Close()
+	held, err := holder.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Rollback() //nolint:errcheck // it ends before
+	if _, err := held.ExecContext(t.Context(), "LOCK TABLE lessons"); err != nil {
+		t.Fatal(err)
+	}
+	cut := make(chan error, 1)
+	go func() { cut <- opens(t, data) }()
+	for ended := false; !ended; {
+		if err := holder.QueryRowContext(t.Context(), `SELECT count(pg_terminate_backend(pid)) > 0 FROM pg_stat_activity
+			WHERE application_name = current_schema() || ' writer' AND wait_event_type = 'Lock'`).Scan(&ended); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := <-cut; skillrouter.CodeOf(err) != skillrouter.Unavailable {
+		t.Errorf("one that was cut off: %v", err)
+	}
+	if err := held.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(before, catalog(t, data, "learning")); diff != "" {
+		t.Errorf("after one that was cut off (-before +after):\n%s", diff)
+	}
+
+	var both sync.WaitGroup
+	for range 2 {
+		both.Go(func() {
+			if err := opens(t, data); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	both.Wait()
+	for _, name := range migrations.Databases() {
+		if diff := cmp.Diff(catalog(t, made, name), catalog(t, data, name)); diff != "" {
+			t.Errorf("%s (-made +upgraded):\n%s", name, diff)
+		}
+	}
+	for _, data := range []string{made, data} {
+		inSchema(t, data, "learning", long)
+	}
+	if reached := rowsOf(t, holder, "SELECT l.title, r.agent_id FROM lessons l JOIN lesson_recipients r ON r.lesson_num = l.num"); !cmp.Equal(reached, [][]string{{"title", "a1"}}) {
+		t.Errorf("rows: %v", reached)
+	}
+}
+
+// TestServerOfNewerProgram: a program writes into what a newer one has changed only if that says that it may; else it is refused at its start, and one
+// that stands by takes no lease.
+func TestServerOfNewerProgram(t *testing.T) {
+	onServer(t)
+	data := t.TempDir()
+	server, err := postgres.Parse(apptest.Address(t, data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said strings.Builder
+	prepare := func() error {
+		return app.PrepareOnServer(t.Context(), server, slog.New(slog.NewTextHandler(&said, nil)))
+	}
+	if err := prepare(); err != nil {
+		t.Fatal(err)
+	}
+	register := server.Register()
+	defer register.Close()
+	node := cluster.Node{ID: "n1", Name: "n1"}
+	takes := func() bool {
+		epoch, err := register.Take(t.Context(), node, time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return epoch > 0
+	}
+	for _, test := range []struct {
+		what, change string
+		may          bool
+	}{
+		{"its own", "", true},
+		{"a compatible step", "INSERT INTO goose_db_version (version_id, is_applied) VALUES (9000, true)", true},
+		{"a step that is not", "UPDATE heads SET seq = 9000 WHERE log = 'since'", false},
+	} {
+		inSchema(t, data, "learning", test.change)
+		if err := prepare(); (err == nil) != test.may || err != nil && !strings.Contains(skillrouter.MessageOf(err), "use the newer program") {
+			t.Errorf("%s: %v", test.what, err)
+		}
+		if takes() != test.may {
+			t.Errorf("%s: it takes the lease: %t", test.what, !test.may)
+		}
+	}
+	inSchema(t, data, "operational", "UPDATE writer SET until = '-infinity'")
+	first, second := takes(), takes()
+	if first || second || strings.Count(said.String(), "Start that") != 1 {
+		t.Errorf("it takes the lease that nobody has, or does not say why not, once: %s", said.String())
 	}
 }

@@ -20,7 +20,7 @@ import (
 func TestSchema(t *testing.T) {
 	for _, name := range migrations.Databases() {
 		stepped := filepath.Join(t.TempDir(), name+".db")
-		if err := app.MakeByStepsForTest(t.Context(), name, stepped); err != nil {
+		if err := app.MakeByStepsForTest(t.Context(), name, stepped, 0); err != nil {
 			t.Fatal(err)
 		}
 		file := "../../migrations/" + name + "_sqlite.sql"

@@ -5,7 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"html"
 	"net/http"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -182,6 +184,9 @@ func TestWallsByContent(t *testing.T) {
 						t.Errorf("%s shows %v: %.600s", name, found, body)
 					}
 				}
+				if status == http.StatusInternalServerError {
+					t.Errorf("%s: %s", name, body)
+				}
 				if status == http.StatusForbidden {
 					refused++
 				} else if status < 400 {
@@ -227,6 +232,8 @@ var wallQuestions = []struct{ method, path, body string }{
 	{http.MethodGet, "/api/agents", ""},
 	{http.MethodGet, "/messages/inbox?agent_id=w", ""},
 	{http.MethodPost, "/heartbeat", `{"agent_id":"w"}`},
+	{http.MethodGet, "/api/timeline?limit=200", ""},
+	{http.MethodGet, "/api/timeline?project=web", ""},
 	{http.MethodGet, "/health", ""},
 	{http.MethodGet, "/api/whoami", ""},
 	{http.MethodGet, "/metrics", ""},
@@ -235,7 +242,7 @@ var wallQuestions = []struct{ method, path, body string }{
 }
 
 var (
-	wallIDs     = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{32}|memory-[0-9a-f]{8}`)
+	wallIDs     = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{32}|memory-[0-9a-f]{8}|(?:learning|operational):\d+`)
 	wallTimes   = regexp.MustCompile(`\d{4}-\d\d-\d\dT[0-9:.]+Z|[0-9]{8}T[0-9.]{6,}Z|[0-9]{4}-[0-9]{2}-[0-9]{2}`)
 	wallNumbers = regexp.MustCompile(`"(number|seq|last_seq|uptime_ms|use_count|tokens)":\d+`)
 	wallFigures = regexp.MustCompile(`\d+\.\d{5,}(e-\d+)?|\d+e-\d+`)
@@ -251,12 +258,35 @@ func alike(body string) string {
 	})
 }
 
+// alikePage is a page without what differs from one look to the next.
+func alikePage(body string) string {
+	return alike(pageTokens.ReplaceAllString(pageTimes.ReplaceAllString(body, "TIME"), "TOKENS"))
+}
+
+// unlike are the lines in which two texts differ.
+func unlike(a, b string) string {
+	were, text := strings.Split(a, "\n"), ""
+	for line := range strings.Lines(b) {
+		if line = strings.TrimSuffix(line, "\n"); !slices.Contains(were, line) {
+			text += "+ " + line + "\n"
+		}
+	}
+	are := strings.Split(b, "\n")
+	for _, line := range were {
+		if !slices.Contains(are, line) {
+			text += "- " + line + "\n"
+		}
+	}
+	return text
+}
+
 // TestWallsDoNotCount: what a token that is bound to a project is answered is the same whether or not other projects have rows that share
 // its words. The control lifts the wall, and the answers differ.
 func TestWallsDoNotCount(t *testing.T) {
 	for name, projects := range map[string]string{"bound": `["shop"]`, "control": `[]`} {
 		t.Run(name, func(t *testing.T) {
 			var answers [2][]string
+			pages := [2]map[string][]string{{}, {}}
 			for i, others := range []bool{false, true} {
 				s := serve(t)
 				s.issue()
@@ -286,11 +316,31 @@ func TestWallsDoNotCount(t *testing.T) {
 				}
 				for _, q := range wallQuestions {
 					status, body := s.do(walled, q.method, q.path, q.body, nil)
+					if status >= http.StatusInternalServerError {
+						t.Errorf("%s %s %s: %d %s", q.method, q.path, q.body, status, body)
+					}
 					if q.path == "/metrics" && projects == `[]` {
 						body = ""
 					}
 					answers[i] = append(answers[i], alike(fmt.Sprint(status, " ", body)))
 				}
+				if projects == `[]` { // its pages show more of all kinds, which TestWalledPagesByContent looks at
+					continue
+				}
+				s.crawl(nil, func(path string, status int, body string) {
+					path = alike(path)
+					pages[i][path] = append(pages[i][path], alikePage(fmt.Sprint(status, " ", body)))
+				})
+			}
+			for path, beside := range pages[1] {
+				slices.Sort(beside)
+				slices.Sort(pages[0][path])
+				if alone := pages[0][path]; !slices.Equal(alone, beside) {
+					t.Errorf("the page %s: %s", path, unlike(strings.Join(alone, "\n"), strings.Join(beside, "\n")))
+				}
+			}
+			if len(pages[0]) != len(pages[1]) {
+				t.Errorf("%d pages alone, and %d beside others", len(pages[0]), len(pages[1]))
 			}
 			differ := 0
 			for i, q := range wallQuestions {
@@ -305,5 +355,176 @@ func TestWallsDoNotCount(t *testing.T) {
 				t.Errorf("without the wall only %d of %d answers differ", differ, len(wallQuestions))
 			}
 		})
+	}
+}
+
+// wallRows finds the id of a list's first row.
+var wallRows = regexp.MustCompile(`"(?:id|knowledge_id|lesson_id)":"([^"]+)"`)
+
+var (
+	pageLinks = regexp.MustCompile(`(?:href|hx-get)="(/[^"#]*)`)
+	pageTimes = regexp.MustCompile(`<time [^>]*>[^<]*</time>|data-x="\d+"|name="token_of_form" value="[^"]*"|name="mark" value="[^"]*"|name="version" value="[^"]*"|\d+ (s|min) ago|data-y="0\.\d+"`)
+	// pageTokens are how long random ids are in tokens.
+	pageTokens = regexp.MustCompile(`data-label="Tokens">\d+|<dt>Tokens</dt><dd>\d+|TIME</td><td data-y="\d+">\d+</td></tr>`)
+)
+
+// wallPages are queries of the dashboard's pages beyond those that its own links lead to.
+var wallPages = []string{
+	"/ui/search?q=deploy+redis+key", "/ui/search?q=deplyo+stagign", "/ui/search?q=frobnicate+quux", "/ui/search?q=" + canaryWord, "/ui/search?q=deploy&project=web",
+	"/ui/memory?kind=knowledge&q=" + canaryWord, "/ui/memory?kind=episode&q=" + canaryWord, "/ui/memory?kind=knowledge&project=web", "/ui/memory?kind=episode&project=web&author=webber",
+	"/ui/memory?kind=fact", "/ui/memory?kind=procedure", "/ui/memory?kind=reminder&id=1", "/ui/memory?kind=knowledge&author=" + canaryMark + "beyond",
+	"/ui/lessons?q=" + canaryWord, "/ui/lessons?domain=web", "/ui/lessons?domain=" + canaryMark + "beyond", "/ui/lessons?status=retired",
+	"/ui/gaps?project=web", "/ui/gaps?status=answered", "/ui/agents?project=web", "/ui/agent?id=webber", "/ui/agent?id=nobody", "/ui/agent?id=" + canaryMark + "beyond", "/ui/agent/stop?id=webber",
+	"/ui/messages?thread=t", "/ui/messages?agent=w", "/ui/messages/overdue?minutes=0", "/ui/timeline?project=web", "/ui/timeline?project=shop", "/ui/timeline?kind=lesson",
+	"/ui/value?days=90", "/ui/value?project=web", "/ui/figures?days=7", "/ui/find?q=1", "/ui/find?q=webber", "/ui/find?q=" + canaryWord, "/ui/find?q=" + canaryMark, "/ui/find?q=answer", "/ui/find?q=approve",
+	"/ui/find?q=stop", "/ui/find?q=send+web", "/ui/find?q=project", "/ui/find?q=task", "/ui/settings", "/ui/nothing",
+}
+
+// crawl looks at every page that is served, with the ids of rows, and at all that these lead to, as the bearer of the bound token.
+func (s *serving) crawl(ids []string, visit func(path string, status int, body string)) {
+	s.t.Helper()
+	paths := slices.Clone(wallPages)
+	for _, route := range s.app.Routes() {
+		if route.Method == http.MethodGet && (route.Path == "/" || strings.HasPrefix(route.Path, "/ui/")) {
+			paths = append(paths, route.Path)
+			for _, id := range ids {
+				if route.Path == "/ui/memory" || route.Path == "/ui/memory/edit" {
+					for _, kind := range []string{"knowledge", "episode", "fact", "procedure", "lesson"} {
+						paths = append(paths, route.Path+"?kind="+kind+"&id="+url.QueryEscape(id))
+					}
+				} else {
+					paths = append(paths, route.Path+"?id="+url.QueryEscape(id))
+				}
+			}
+		}
+	}
+	seen := map[string]bool{}
+	for i := 0; i < len(paths); i++ {
+		if seen[paths[i]] {
+			continue
+		}
+		if len(seen) > 2000 {
+			s.t.Fatalf("there are more than %d pages: %q", len(seen), paths[i:min(i+20, len(paths))])
+		}
+		seen[paths[i]] = true
+		status, body := s.do(walled, http.MethodGet, paths[i], "", map[string]string{"Accept": "text/html"})
+		visit(paths[i], status, body)
+		for _, match := range pageLinks.FindAllStringSubmatch(body, -1) {
+			if to := html.UnescapeString(match[1]); !strings.HasPrefix(to, "/assets/") && !strings.HasPrefix(to, "/docs") {
+				paths = append(paths, to)
+			}
+		}
+	}
+}
+
+// TestWalledPagesByContent: no page that a bound token is served, whatever is asked of it, shows a word of another project's rows; the
+// control lifts the wall, and they do.
+func TestWalledPagesByContent(t *testing.T) {
+	for name, projects := range map[string]string{"bound": `["shop"]`, "control": `[]`} {
+		t.Run(name, func(t *testing.T) {
+			s := serve(t)
+			s.issue()
+			s.bind(projects)
+			s.must(walled, http.MethodPost, "/heartbeat", `{"agent_id":"w","project":"shop"}`, &struct{}{})
+			s.world()
+			s.plant()
+			s.beyond("web")
+			s.beyond("")
+			s.inside()
+			var ids []string
+			for _, path := range []string{"/api/knowledge?limit=200", "/api/episodes/recent?limit=200&session_id=*", "/lessons?limit=200", "/api/gaps?limit=200", "/api/tasks?limit=200", "/api/sessions?limit=200"} {
+				_, raw := s.do(admin, http.MethodGet, path, "", nil)
+				found := regexp.MustCompile(`"(?:id|knowledge_id|lesson_id|number)":"?([^",}]+)`).FindAllStringSubmatch(raw, -1)
+				for _, match := range found[:min(len(found), 6)] {
+					ids = append(ids, match[1])
+				}
+			}
+			shown, leaks := 0, 0
+			s.crawl(ids, func(path string, status int, body string) {
+				switch {
+				case status >= http.StatusInternalServerError:
+					t.Errorf("%s: %d %.300s", path, status, body[max(0, strings.Index(body, `role="alert"`)):])
+				case status == http.StatusOK:
+					shown++
+				}
+				asked, _ := url.QueryUnescape(path) // what the bearer says itself comes back
+				if found := wallLeaks(strings.NewReplacer(canaryMark+"beyond", "", html.EscapeString(asked), "").Replace(body)); strings.Contains(asked, canaryMark+"beyond") && len(found) == 0 {
+					return
+				}
+				if found := wallLeaks(body); len(found) > 0 && !strings.Contains(asked, canaryMark+"beyond") {
+					leaks++
+					if projects != `[]` {
+						t.Errorf("%s shows %v: %.1000s", path, found, body)
+					}
+				}
+			})
+			t.Logf("%d pages are shown, %d leak", shown, leaks)
+			if shown < 40 || projects == `[]` && leaks < 40 {
+				t.Errorf("%d pages are shown, %d leak: the test sees too little", shown, leaks)
+			}
+		})
+	}
+}
+
+// TestWalledPagesChangeNothingElse: no form that a bound token sends changes a row of another project, also where it names one of its own beside.
+func TestWalledPagesChangeNothingElse(t *testing.T) {
+	s := serve(t)
+	s.issue()
+	s.bind(`["shop"]`)
+	s.must(walled, http.MethodPost, "/heartbeat", `{"agent_id":"w","project":"shop"}`, &struct{}{})
+	s.beyond("web")
+	s.inside()
+	shown := func(path, project string) string {
+		if strings.Contains(path, "/search") { // scores are of the moment: the first hit is read
+			_, raw := s.do(admin, http.MethodPost, path, `{"query":"`+canaryWord+`","project":"`+project+`","limit":1}`, nil)
+			if found := wallRows.FindStringSubmatch(raw); found != nil {
+				_, raw = s.do(admin, http.MethodGet, "/episodes/"+found[1], "", nil)
+			}
+			return raw
+		}
+		_, raw := s.do(admin, http.MethodGet, path+"&project="+project, "", nil)
+		return regexp.MustCompile(`"confidence":[0-9.]+`).ReplaceAllString(raw, "") // it falls by itself
+	}
+	lists := map[string]string{"knowledge": "/api/knowledge?limit=200", "lesson": "/lessons?limit=200", "episode": "/api/episodes/search", "gap": "/api/gaps?limit=200"}
+	s.must(admin, http.MethodPost, "/api/knowledge/search", `{"query":"zyzzyva","project":"web"}`, &struct{}{})
+	s.await("/api/gaps?project=web", "gaps", "zyzzyva")
+	before := map[string]string{}
+	for kind, path := range lists {
+		before[kind] = shown(path, "web")
+	}
+	sent, done := 0, 0
+	for kind, path := range lists {
+		theirs := wallRows.FindStringSubmatch(before[kind])
+		ours := wallRows.FindStringSubmatch(shown(path, "shop"))
+		if theirs == nil || ours == nil && kind != "gap" {
+			t.Fatalf("there are no rows of %s: %s", kind, before[kind])
+		}
+		own := ""
+		if ours != nil {
+			own = ours[1]
+		}
+		for _, route := range s.app.Routes() {
+			if route.Method != http.MethodPost || !strings.HasPrefix(route.Path, "/ui/") {
+				continue
+			}
+			for _, pair := range [][2]string{{theirs[1], own}, {theirs[1], theirs[1]}, {own, theirs[1]}} {
+				body := url.Values{
+					"id": {pair[0]}, "from": {pair[1]}, "superseded_by": {pair[1]}, "kind": {kind}, "sure": {"1"}, "by": {"w"}, "reason": {"r"}, "notes": {"n"}, "title": {"changed"}, "content": {"changed"},
+					"category": {"c"}, "judgement": {"refuted"}, "outcome": {"failure"}, "version": {"1"}, "project": {"web"}, "signal": {"note"}, "to": {canaryMark + "beyond"}, "thread": {"t"}, "text": {"x"},
+				}
+				status, _ := s.do(walled, http.MethodPost, route.Path, body.Encode(), nil)
+				if sent++; status < 400 {
+					done++
+				}
+			}
+		}
+	}
+	for kind, path := range lists {
+		if after := shown(path, "web"); after != before[kind] {
+			t.Errorf("rows of %s are changed: %s", kind, unlike(before[kind], after))
+		}
+	}
+	if t.Logf("%d forms are sent, %d do something", sent, done); sent < 300 || done == 0 {
+		t.Errorf("%d forms are sent, %d do something: the test sees too little", sent, done)
 	}
 }

@@ -146,3 +146,57 @@ func TestDashboardChecks(t *testing.T) {
 		t.Errorf("after the check: %s", page)
 	}
 }
+
+// TestDashboardOfABoundToken: a token that is bound to a project logs in, is led to pages that it is shown and to no others, sees its
+// project alone, and writes into it.
+func TestDashboardOfABoundToken(t *testing.T) {
+	b := browse(t)
+	for _, project := range []string{"shop", "web"} {
+		b.api(http.MethodPost, "/api/knowledge", `{"category":"c","title":"quokka`+project+`","content":"c","project":"`+project+`"}`, nil)
+	}
+	_, secret := b.issue(`{"agent_id":"w","scopes":["agent"],"projects":["shop"]}`)
+	b.cookies["skillrouter_project_8025"] = "web" // of somebody who used the browser before
+	b.logIn(secret)
+	overview := b.send(http.MethodGet, "/", nil, nil).Body.String()
+	if !strings.Contains(overview, "<strong>shop</strong>") || strings.Contains(overview, "web") {
+		t.Errorf("the overview: %s", overview)
+	}
+	paths := map[string]bool{}
+	nav, _, _ := strings.Cut(overview[strings.Index(overview, "<nav"):], "</nav>")
+	for _, match := range pageLinks.FindAllStringSubmatch(nav, -1) {
+		paths[match[1]] = true
+	}
+	if len(paths) < 6 {
+		t.Errorf("the navigation has %v", paths)
+	}
+	for path := range paths {
+		if w := b.send(http.MethodGet, path, nil, nil); w.Code != http.StatusOK {
+			t.Errorf("%s: %d %s", path, w.Code, alert(w))
+		}
+	}
+	for _, path := range []string{"/ui/tasks", "/ui/health", "/ui/sessions", "/ui/guard", "/ui/figures", "/ui/imports", "/ui/memory?kind=fact"} {
+		if w := b.send(http.MethodGet, path, nil, nil); paths[path] || w.Code == http.StatusOK || !strings.Contains(w.Body.String(), "keep") && path != "/ui/memory?kind=fact" {
+			t.Errorf("%s: %d %s", path, w.Code, alert(w))
+		}
+	}
+	if w := b.submit("/ui/tasks", url.Values{"title": {"t"}}); w.Code != http.StatusForbidden {
+		t.Errorf("it makes a task: %d", w.Code)
+	}
+	for project, want := range map[string]int{"": http.StatusSeeOther, "shop": http.StatusSeeOther, "web": http.StatusForbidden} {
+		if w := b.submit("/ui/remember", url.Values{"title": {"in " + project}, "content": {"c " + project}, "category": {"note"}, "project": {project}}); w.Code != want {
+			t.Errorf("it remembers something in %q: %d %s", project, w.Code, alert(w))
+		}
+	}
+	var moved struct {
+		ID string `json:"knowledge_id"`
+	}
+	b.api(http.MethodPost, "/api/knowledge", `{"category":"c","title":"to be moved","content":"m","project":"shop"}`, &moved)
+	b.api(http.MethodPut, "/api/knowledge/"+moved.ID, `{"title":"quokkamoved","project":"web"}`, nil)
+	if w := b.send(http.MethodGet, "/ui/timeline", nil, nil); w.Code != http.StatusOK || strings.Contains(w.Body.String(), "quokkamoved") || !strings.Contains(w.Body.String(), "quokkashop") {
+		t.Errorf("what happened, with an entry that is another project's now: %d %s", w.Code, w.Body)
+	}
+	list := b.send(http.MethodGet, "/ui/memory?kind=knowledge", nil, nil).Body.String()
+	if !strings.Contains(list, "quokkashop") || strings.Contains(list, "quokkaweb") {
+		t.Errorf("it is shown %s", list)
+	}
+}

@@ -73,8 +73,8 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	if err != nil {
 		return fmt.Errorf("load the agents: %w", err)
 	}
-	a.life.run(ctx, "presence", presence.Run)
-	mailbox, err := comms.NewMailbox(ctx, presence, operations, a.log, comms.MailboxOptions{Retention: a.config.Retention.Messages, OnlyCaptainsStop: !a.config.AgentsMayStop})
+	a.runs(ctx, "presence", presence.Run)
+	mailbox, err := comms.NewMailbox(ctx, presence, a.aside.mail(operations), a.log, a.aside.mailOptions(comms.MailboxOptions{Retention: a.config.Retention.Messages, OnlyCaptainsStop: !a.config.AgentsMayStop}))
 	if err != nil {
 		return fmt.Errorf("load the mailboxes: %w", err)
 	}
@@ -84,18 +84,20 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 		return fmt.Errorf("load the leases: %w", err)
 	}
 	presence.OnLeave(leases.Nudge)
-	if err := leases.Look(ctx); err != nil { // of those whose holders had left, before anybody asks
-		a.log.Warn("leases that have ended could not be settled", "error", err)
+	if a.aside == nil {
+		if err := leases.Look(ctx); err != nil { // of those whose holders had left, before anybody asks
+			a.log.Warn("leases that have ended could not be settled", "error", err)
+		}
 	}
-	a.life.run(ctx, "leases", leases.Run)
+	a.runs(ctx, "leases", leases.Run)
 	hub := stream.New(mailbox, func(w http.ResponseWriter, _ *http.Request, err error) { httpapi.WriteProblem(w, err) }, a.log)
 
 	memory := learningstore.New(a.learning.Read, a.learning.Commit)
-	knowledge := knowledge.NewBase(memory, a.learningOptions())
+	knowledge := knowledge.NewBase(a.aside.entries(memory), a.learningOptions())
 	episodes := episode.NewEpisodes(memory, a.learningOptions())
 	incidents := incident.New(memory, learning.Options{Now: a.now, Log: a.log})
 	guards := guard.NewGuards(ctx, memory, guard.GuardsOptions{
-		Options: learning.Options{Now: a.now, Log: a.log}, Retention: a.config.Retention.Checks, Confine: !a.config.AgentsMayStop, Failed: failedBefore(incidents), Claimed: claimed(leases),
+		Options: learning.Options{Now: a.now, Log: a.log}, Retention: a.config.Retention.Checks, Confine: !a.config.AgentsMayStop, Failed: failedBefore(incidents), Claimed: claimed(leases), Enter: a.aside.enter(),
 	})
 	crossing, err := a.cross(ctx, memory, operations, episodes, presence, mailbox)
 	if err != nil {
@@ -105,8 +107,8 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	lessons := lesson.NewLessons(memory, lesson.Options{
 		Options: a.learningOptions(), Patterns: patterns, Escalations: crossing.rules, DomainOf: crossing.domainOf, Relevance: a.relevance(), Rules: guards,
 	})
-	facts := fact.NewFacts(memory, learning.Options{Now: a.now, Log: a.log})
-	a.life.run(ctx, "facts", facts.Run)
+	facts := fact.NewFacts(memory, learning.Options{Now: a.now, Log: a.log, Follows: a.aside != nil})
+	a.runs(ctx, "facts", facts.Run)
 	a.services.endStreams = func(ctx context.Context) error {
 		facts.EndWaits() // who waits for another's computation is a stream of a kind
 		return hub.Shutdown(ctx)
@@ -123,14 +125,18 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	a.log.Debug("indexes opened", "took_ms", time.Since(begin).Milliseconds())
 	a.life.run(ctx, "knowledge", knowledge.Run)
 	a.life.run(ctx, "episodes", episodes.Run)
-	a.life.run(ctx, "lessons", lessons.Run)
-	a.life.run(ctx, "patterns", patterns.Run)
+	if a.aside == nil {
+		a.life.run(ctx, "lessons", lessons.Run)
+	} else { // it compares no reports
+		a.life.run(ctx, "lessons", lessons.RunIndex)
+	}
+	a.runs(ctx, "patterns", patterns.Run)
 	experiences := experience.NewExperiences(memory, episodes, lessons, experience.Options{
 		Options: learning.Options{Now: a.now, Log: a.log}, KeepEpisodes: a.config.Retention.Episodes, KeepPatterns: a.config.Retention.Patterns,
 	})
-	a.life.run(ctx, "experiences", experiences.Run)
+	a.runs(ctx, "experiences", experiences.Run)
 	a.life.run(ctx, "guard", guards.Run)
-	a.life.run(ctx, "copy of the guard's rules", func(ctx context.Context) error { return a.keepGuardCopy(ctx, guards) })
+	a.runs(ctx, "copy of the guard's rules", func(ctx context.Context) error { return a.keepGuardCopy(ctx, guards) })
 
 	p := &parts{
 		memory: memory, operations: operations, tasks: tasks, presence: presence, mailbox: mailbox, knowledge: knowledge, episodes: episodes,
@@ -148,7 +154,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 
 	p.introspection = a.introspection(p)
 
-	a.life.run(ctx, "crossing", crossing.service.Run)
+	a.runs(ctx, "crossing", crossing.service.Run)
 
 	a.services.census = census{
 		knowledge: knowledge, episodes: episodes, lessons: lessons, experiences: experiences, presence: presence, mailbox: mailbox, guards: guards, vectors: p.vectors, mesh: p.meshStatus, now: a.now,
@@ -177,7 +183,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	if err != nil {
 		return skillrouter.InvalidField("mcp.toolsets", "%s", skillrouter.MessageOf(err))
 	}
-	told := p.told(guards, lessons)
+	told := p.told(a.aside.guards(guards), lessons)
 	tools := mcpserver.New(mcpserver.Services{
 		Knowledge: told.knowledge, Episodes: told.episodes, Router: told.queries, Mailbox: mailbox, Presence: presence, Guard: told.guards, Experiences: experiences,
 		Lessons: told.lessons, Patterns: patterns, Escalations: crossing.escalations(),
@@ -194,8 +200,10 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	}
 
 	a.wireWeb(ctx, p)
-	if err := a.wireWebhook(ctx, p); err != nil {
-		return err
+	if a.aside == nil {
+		if err := a.wireWebhook(ctx, p); err != nil {
+			return err
+		}
 	}
 
 	a.handler = httpapi.New(httpapi.Services{
@@ -213,8 +221,9 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	}, httpapi.Options{
 		Tracer:  tracer,
 		Version: a.options.Version, RequireToken: a.needsToken(), Above: a.options.Above,
-		AllowedHosts: a.config.AllowedHosts, Certified: a.certificate.names, Log: a.log, Now: a.now,
+		AllowedHosts: a.config.AllowedHosts, Certified: a.certificate.names, Log: a.log, Now: a.now, Stamp: a.stamp(),
 	})
+	a.wired = p
 	return nil
 }
 

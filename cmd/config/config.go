@@ -31,6 +31,7 @@ type Config struct {
 	Node              string        `yaml:"node"`                // name of this router in its cluster, which shares the database; empty: it is alone
 	NodeURL           string        `yaml:"node_url"`            // where the other nodes reach this one; empty: the address that it listens on
 	ClusterSecretFile string        `yaml:"cluster_secret_file"` // what the nodes of a cluster share
+	NATS              string        `yaml:"nats"`                // the server by which the nodes tell each other what was written; empty: none
 	AllowedHosts      []string      `yaml:"allowed_hosts"`       // names, besides loopback's and the listener's own, that Host and Origin may bear
 	AgentsMayStop     bool          `yaml:"agents_may_stop"`     // an agent's token may stop and pause others, and make rules that block them
 	TellVouched       bool          `yaml:"tell_vouched_only"`   // agents are told by itself only what a person or a second voice vouched for
@@ -204,8 +205,8 @@ func unspecified(host string) bool {
 // validateNode checks what makes a router a node of a cluster.
 func (c Config) validateNode() error {
 	switch {
-	case c.Node == "" && (c.NodeURL != "" || c.ClusterSecretFile != ""):
-		return skillrouter.InvalidField("node", "is required with node_url and cluster_secret_file: it names this router in its cluster")
+	case c.Node == "" && (c.NodeURL != "" || c.ClusterSecretFile != "" || c.NATS != ""):
+		return skillrouter.InvalidField("node", "is required with node_url, cluster_secret_file and nats: it names this router in its cluster")
 	case c.Node == "":
 		return nil
 	case len(c.Node) > MaxNodeName || strings.Trim(c.Node, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") != "":
@@ -220,6 +221,9 @@ func (c Config) validateNode() error {
 	}
 	if u, err := url.Parse(c.NodeURL); c.NodeURL != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "") {
 		return skillrouter.InvalidField("node_url", "must be a URL such as http://10.0.0.5:8025, without a path")
+	}
+	if u, err := url.Parse(c.NATS); c.NATS != "" && (err != nil || u.Scheme != "nats" && u.Scheme != "nats+tls" || u.Hostname() == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "") {
+		return skillrouter.InvalidField("nats", "must be a URL such as nats://10.0.0.5:4222 or nats+tls://nats.example.com, without a path")
 	}
 	return nil
 }

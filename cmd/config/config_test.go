@@ -220,6 +220,9 @@ func TestRefusals(t *testing.T) {
 		{name: "node with a path", flags: map[string]string{"node": "a", "database": "postgres://h/d", "cluster_secret_file": "s", "node_url": "http://h:1/x"}, message: []string{"node_url"}},
 		{name: "node at every address", flags: map[string]string{"node": "a", "database": "postgres://h/d", "cluster_secret_file": "s", "listen": "0.0.0.0:8025"}, message: []string{"node_url is required"}},
 		{name: "node at every address, by port alone", flags: map[string]string{"node": "a", "database": "postgres://h/d", "cluster_secret_file": "s", "listen": ":8025"}, message: []string{"node_url is required"}},
+		{name: "bell without a node", env: map[string]string{"SKILLROUTER_NATS": "nats://127.0.0.1:4222"}, message: []string{"node is required", "nats"}},
+		{name: "bell of another kind", flags: map[string]string{"node": "a", "database": "postgres://h/d", "cluster_secret_file": "s", "nats": "http://h:4222"}, message: []string{"nats must be", "nats+tls://"}},
+		{name: "bell with a path", flags: map[string]string{"node": "a", "database": "postgres://h/d", "cluster_secret_file": "s", "nats": "nats://h:4222/x"}, message: []string{"nats must be"}},
 		{name: "grace too long", flags: map[string]string{"shutdown_grace": "1h"}, message: []string{"shutdown_grace"}},
 	}
 	for _, test := range tests {

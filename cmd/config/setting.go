@@ -66,6 +66,7 @@ func Settings() []Setting {
 		text("node", "name of this router in a cluster, whose nodes share the database and of which one writes; empty: it is alone", func(c *Config) *string { return &c.Node }),
 		text("node_url", "where the other nodes of the cluster reach this one; empty: the address that it listens on", func(c *Config) *string { return &c.NodeURL }),
 		text("cluster_secret_file", "file of the secret that the nodes of a cluster share", func(c *Config) *string { return &c.ClusterSecretFile }),
+		server("nats", "NATS server by which the nodes of the cluster tell each other that something was written, nats://HOST:4222 or nats+tls://HOST; empty: they look for themselves", func(c *Config) *string { return &c.NATS }),
 		list("allowed_hosts", "further host names that requests may bear, separated by commas", func(c *Config) *[]string { return &c.AllowedHosts }),
 		toggle("agents_may_stop", "an agent's token may stop and pause other agents, and make rules that block them", func(c *Config) *bool { return &c.AgentsMayStop }),
 		toggle("tell_vouched_only", "agents are told by itself only what a person said or imported, or a second voice vouched for", func(c *Config) *bool { return &c.TellVouched }),

@@ -38,6 +38,16 @@ func (f *Facts) RunIndex(ctx context.Context) error {
 	return f.Shelf.RunIndex(ctx)
 }
 
+// Follow takes in what another router wrote.
+func (f *Facts) Follow(ctx context.Context, events []skillrouter.Event, to shelf.LogPosition) error {
+	for _, e := range events {
+		if strings.HasPrefix(e.Type, eventPrefix) {
+			f.recent.drop(e.Subject)
+		}
+	}
+	return f.Shelf.Follow(ctx, events, to)
+}
+
 // rows returns the facts with these ids that there are.
 func (f *Facts) rows(ctx context.Context, ids []string) ([]Fact, error) {
 	keys := map[string][]string{}

@@ -87,6 +87,8 @@ func ID(persona, key string) string { return persona + "/" + key }
 
 // The types of the events of facts. Their Data is a Event.
 const (
+	eventPrefix = "fact."
+
 	EventStored  = "fact.stored"  // new, or in an expired one's place
 	EventUpdated = "fact.updated" // replaced or changed
 	EventDeleted = "fact.deleted"

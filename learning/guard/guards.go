@@ -55,6 +55,8 @@ type GuardsOptions struct {
 	// Confine keeps a rule that blocks, and that an agent's token made, to that agent: others
 	// are warned, until a captain restores it or another agent validates or promotes it.
 	Confine bool
+	// Enter has the router that writes enter checks into its ledger; nil: this one writes.
+	Enter func(ctx context.Context, checks []lesson.CheckRecord) error
 	// Failed returns matches of a command with what failed in the project before; nil: there are none.
 	Failed func(project, command string) []rule.Match
 	// Claimed returns matches of the files that an agent would change with what others work on, what blocks first;
@@ -71,6 +73,7 @@ func NewGuards(ctx context.Context, store lesson.PipelineStore, options GuardsOp
 		changed: make(chan struct{}, 1),
 	}
 	g.ledger = newLedger(store, g.clock, o.Log, options.Retention)
+	g.ledger.elsewhere = options.Enter
 	g.guard = rule.New(nil, rule.Options{Similar: g.similar})
 	g.usePacks(g.heldPacks(nil, nil))
 	return g
@@ -101,21 +104,9 @@ func (g *Guards) Check(ctx context.Context, action rule.Action) (checked Checked
 		span.Set("skillrouter.guard.matches", len(checked.Matches))
 		span.Finish(err)
 	}()
-	p := skillrouter.PrincipalOf(ctx).Keeping()
-	agent, err := p.SpeakingAs("agent", action.Agent)
+	p, id, err := proposed(ctx, &action)
 	if err != nil {
 		return Checked{}, err
-	}
-	if err := checkProposal(action); err != nil {
-		return Checked{}, err
-	}
-	id, err := learning.NewID()
-	if err != nil {
-		return Checked{}, err
-	}
-	action.Agent = agent
-	if p.Into("project", &action.Project) != nil {
-		action.Project = "" // it is judged all the same, and by what holds everywhere
 	}
 	begin := time.Now()
 	verdict := g.guard.Check(ctx, action)
@@ -126,25 +117,47 @@ func (g *Guards) Check(ctx context.Context, action rule.Action) (checked Checked
 	if err := withoutNUL(action); err != nil && verdict.Decision != rule.DecisionBlock {
 		return Checked{}, err // what a rule blocks is answered so, whatever else is wrong with it
 	}
+	checked = g.entered(p, action, verdict, lesson.CheckRecord{ID: id, TookUS: took.Microseconds(), Asks: ask})
+	if said != "" {
+		checked.Warnings = append(checked.Warnings, said)
+	}
+	return checked, nil
+}
+
+// proposed checks an action that is proposed and completes it, and makes the id of its check.
+func proposed(ctx context.Context, action *rule.Action) (p skillrouter.Principal, id string, err error) {
+	p = skillrouter.PrincipalOf(ctx).Keeping()
+	if action.Agent, err = p.SpeakingAs("agent", action.Agent); err != nil {
+		return p, "", err
+	}
+	if err := checkProposal(*action); err != nil {
+		return p, "", err
+	}
+	if p.Into("project", &action.Project) != nil {
+		action.Project = "" // it is judged all the same, and by what holds everywhere
+	}
+	id, err = learning.NewID()
+	return p, id, err
+}
+
+// entered enters a check into the ledger and answers it. Its record has what the verdict does not say.
+func (g *Guards) entered(p skillrouter.Principal, action rule.Action, verdict rule.Verdict, made lesson.CheckRecord) Checked {
 	at := g.clock()
 	g.fill(verdict.Matches, at)
-	checked = g.answered(p, verdict)
+	checked := g.answered(p, verdict)
 	record := recorded(action, verdict)
-	record.ID, record.Agent, record.At, record.TookUS, record.Asks = id, agent, at, took.Microseconds(), ask
+	record.ID, record.Agent, record.At, record.TookUS, record.Asks = made.ID, action.Agent, at, made.TookUS, made.Asks
 	kept, note := g.ledger.enter(record)
 	if note != "" {
 		checked.Warnings = append(checked.Warnings, note)
 	}
 	if kept {
-		checked.CheckID = id
+		checked.CheckID = made.ID
 	}
-	if kept && ask != nil {
-		checked.ApprovalID = ask.ID
+	if kept && made.Asks != nil {
+		checked.ApprovalID = made.Asks.ID
 	}
-	if said != "" {
-		checked.Warnings = append(checked.Warnings, said)
-	}
-	return checked, nil
+	return checked
 }
 
 // leased adds to a verdict what others work on of the files that the action would change.

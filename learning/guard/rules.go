@@ -114,14 +114,7 @@ func (k *heldRule) shown(s lesson.GuardStanding, at time.Time) Rule {
 
 // Load reads the rules from the database. It is called before the first check.
 func (g *Guards) Load(ctx context.Context) error {
-	packs, err := g.storedPacks(
-		func() ([]lesson.PackState, error) { return g.store.PackStates(ctx) },
-		func() ([]lesson.TeamPack, error) { return g.store.TeamPacks(ctx) })
-	if err != nil {
-		return err
-	}
-	g.usePacks(packs)
-	if err := g.loadDecisions(ctx); err != nil {
+	if err := cmp.Or(g.loadPacks(ctx), g.loadDecisions(ctx)); err != nil {
 		return err
 	}
 	standings, err := g.store.GuardStandings(ctx, nil)
@@ -172,6 +165,16 @@ func (g *Guards) Load(ctx context.Context) error {
 	g.mu.Unlock()
 	g.keep(demoted...)
 	return nil
+}
+
+func (g *Guards) loadPacks(ctx context.Context) error {
+	packs, err := g.storedPacks(
+		func() ([]lesson.PackState, error) { return g.store.PackStates(ctx) },
+		func() ([]lesson.TeamPack, error) { return g.store.TeamPacks(ctx) })
+	if err == nil {
+		g.usePacks(packs)
+	}
+	return err
 }
 
 // standing returns the rule with what is known to have become of it.

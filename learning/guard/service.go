@@ -63,6 +63,8 @@ type Checked struct {
 	ApprovalID   string        `json:"approval_id,omitempty"` // by which a person may allow what is blocked, once; empty: nobody may
 	Decision     rule.Decision `json:"decision"`
 	Lanes        []string      `json:"lanes"` // in which the matches were found
+	// Stale: a node that does not write judged it by its own rules, which may be some seconds old, as the one that writes did not answer.
+	Stale bool `json:"stale,omitempty"`
 }
 
 // OutcomeDraft says what was done after a check. The agent of the check, or a

@@ -103,18 +103,28 @@ func NewAnswered(ctx context.Context, store AnswerStore, count func(ids ...strin
 		count = func(...string) {}
 	}
 	a := &Answered{store: store, count: count, now: now, entries: map[string][]*askedQuestion{}, byStem: map[string]map[*askedQuestion]struct{}{}}
-	all, err := store.Answers(ctx, nil)
+	return a, a.Load(ctx)
+}
+
+// Load reads the voices from the store: those that another router took in, too.
+func (a *Answered) Load(ctx context.Context) error {
+	all, err := a.store.Answers(ctx, nil)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	of := map[string][]AnswerVoice{}
+	a.mu.RLock()
+	for id := range a.entries {
+		of[id] = nil // unless there are some still
+	}
+	a.mu.RUnlock()
 	for _, one := range all {
 		of[one.EntryID] = append(of[one.EntryID], one)
 	}
 	for id, voices := range of {
 		a.learn(id, voices)
 	}
-	return a, nil
+	return nil
 }
 
 // Answered implements AnswerService.

@@ -53,7 +53,7 @@ type Shelved[Row any] struct {
 // NewShelf makes a Shelf with an empty index. Load and RunIndex fill it.
 func NewShelf[Row any](log IndexStore, of Shelved[Row], options learning.Options) *Shelf[Row] {
 	s := &Shelf[Row]{log: log, of: of}
-	o := keep.Options{Form: fmt.Sprintf("%s %d", of.Kind, of.Form), Now: options.Now, Log: options.Log}
+	o := keep.Options{Follows: options.Follows, Form: fmt.Sprintf("%s %d", of.Kind, of.Form), Now: options.Now, Log: options.Log}
 	if options.Indexes != "" {
 		o.Path = filepath.Join(options.Indexes, string(of.Kind)+".index")
 	}

@@ -1,9 +1,14 @@
 package shelf
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
+	"skillrouter"
 	"skillrouter/tfidf"
 	"skillrouter/tfidf/keep"
 )
@@ -58,16 +63,39 @@ func (s shelfSource[Row]) Holds(ctx context.Context, at keep.Position) (bool, er
 
 // Changed implements keep.Source.
 func (s shelfSource[Row]) Changed(ctx context.Context, after keep.Position, visit func(ids []string) error) error {
-	return s.log.EventsOf(ctx, after.Seq, s.of.Events, func(kind, subject string, data []byte) error {
-		if s.of.Told != nil {
-			if ids, special, ok := s.of.Told(kind, data); !ok {
-				return fmt.Errorf("an event %s: %w", kind, keep.ErrGap)
-			} else if special {
-				return visit(ids)
-			}
+	return s.log.EventsOf(ctx, after.Seq, s.of.Events, func(kind, subject string, data []byte) error { return s.told(kind, subject, data, visit) })
+}
+
+// told visits the ids of the rows that an event of the shelf tells of.
+func (s *Shelf[Row]) told(kind, subject string, data []byte, visit func(ids []string) error) error {
+	if s.of.Told != nil {
+		if ids, special, ok := s.of.Told(kind, data); !ok {
+			return fmt.Errorf("an event %s: %w", kind, keep.ErrGap)
+		} else if special {
+			return visit(ids)
 		}
-		return visit([]string{subject})
-	})
+	}
+	return visit([]string{subject})
+}
+
+// Follow brings the index in step with events that another router wrote, all that there are up to a place of the log. An event that does not say what it is
+// about has the index built anew.
+func (s *Shelf[Row]) Follow(ctx context.Context, events []skillrouter.Event, to LogPosition) error {
+	var ids []string
+	for _, e := range events {
+		if !slices.ContainsFunc(s.of.Events, func(prefix string) bool { return strings.HasPrefix(e.Type, prefix) }) {
+			continue
+		}
+		err := s.told(e.Type, e.Subject, e.Data, func(told []string) error {
+			ids = append(ids, told...)
+			return nil
+		})
+		if errors.Is(err, keep.ErrGap) {
+			return cmp.Or(s.Keeper.Rebuild(ctx), s.Keeper.Follow(ctx, nil, to))
+		}
+	}
+	slices.Sort(ids)
+	return s.Keeper.Follow(ctx, slices.Compact(ids), to)
 }
 
 // Documents implements keep.Source.

@@ -58,6 +58,9 @@ func (s *Shelf[Row]) Within(ctx context.Context) (*tfidf.Index, error) {
 	if !p.Walled() {
 		return nil, nil
 	}
+	if len(s.of.Events) == 0 { // no event tells of its rows, which are of no project: facts
+		return tfidf.New(tfidf.Options{}), nil
+	}
 	w := s.walls.of(p.Projects())
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -2,9 +2,10 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
 	"time"
+
+	"gorm.io/gorm"
 
 	"skillrouter"
 )
@@ -41,9 +42,7 @@ func (s *Store) PastEvents(ctx context.Context, q skillrouter.EventQuery) (event
 	if either != "" {
 		c.add("("+either[len(" OR "):]+")", args...)
 	}
-	events, err = list(s.read.WithContext(ctx), func(e *skillrouter.Event) []any {
-		return []any{&e.Seq, &e.Type, &e.Subject, &e.Agent, &e.Project, at(&e.At), (*[]byte)(&e.Data)}
-	}, "SELECT seq, type, subject, agent_id, project, at, data FROM events "+c.text+" ORDER BY seq DESC LIMIT ?", append(c.args, q.Limit)...)
+	events, err = eventsOf(s.read.WithContext(ctx), c.text+" ORDER BY seq DESC LIMIT ?", append(c.args, q.Limit)...)
 	switch {
 	case err != nil:
 		return nil, 0, err
@@ -61,10 +60,9 @@ func (s *Store) EventTime(ctx context.Context, seq int64) (when time.Time, found
 	return when, found, err
 }
 
-func (r eventRow) event() skillrouter.Event {
-	e := skillrouter.Event{Seq: r.Seq, Type: r.Type, Subject: r.Subject, Agent: r.AgentID, Project: r.Project, At: fromMillis(r.At)}
-	if r.Data != nil {
-		e.Data = json.RawMessage(*r.Data)
-	}
-	return e
+// eventsOf reads events.
+func eventsOf(db *gorm.DB, where string, args ...any) ([]skillrouter.Event, error) {
+	return list(db, func(e *skillrouter.Event) []any {
+		return []any{&e.Seq, &e.Type, &e.Subject, &e.Agent, &e.Project, at(&e.At), (*[]byte)(&e.Data)}
+	}, "SELECT seq, type, subject, agent_id, project, at, data FROM events "+where, args...)
 }

@@ -170,7 +170,7 @@ func (s *Store) CountExperiences(ctx context.Context, at time.Time) (experience.
 		return stats, err
 	}
 	_, err = one(db, []any{&stats.Lessons, &stats.HighConfidenceLessons},
-		"SELECT count(*), count(*) FILTER (WHERE "+sureness+" >= ?) FROM lessons {indexed by lessons_applicable} WHERE "+applicable,
+		"SELECT count(*), count(*) FILTER (WHERE "+sureness+" >= ?) FROM lessons {indexed by lessons_listed} WHERE "+applicable,
 		millis(at), msPerDay, lesson.HighConfidence)
 	return stats, err
 }
@@ -180,6 +180,6 @@ func (s *Store) CountExperiences(ctx context.Context, at time.Time) (experience.
 func (s *Store) CountLearned(ctx context.Context) (patterns, lessons int64, err error) {
 	_, err = one(s.read.WithContext(ctx), []any{&patterns, &lessons}, `SELECT
 		(SELECT count(*) FROM patterns) - (SELECT count(*) FROM patterns WHERE status = ?),
-		(SELECT count(*) FROM lessons) - (SELECT count(*) FROM lessons WHERE status = 'retired' AND NOT deprecated)`, string(lesson.PatternDeprecated))
+		(SELECT count(*) FROM lessons) - (SELECT count(*) FROM lessons WHERE status = 'retired' AND status <> 'candidate' AND NOT deprecated)`, string(lesson.PatternDeprecated))
 	return patterns, lessons, err
 }

@@ -15,7 +15,7 @@ import (
 // sureness is Belief.At of a lesson in SQL. It takes the time and msPerDay.
 const sureness = "initial_confidence * exp(-decay_constant * {greatest}(0, ? - confidence_at) / ?)"
 
-// applicable is which lessons may be applied: the condition of the index lessons_applicable.
+// applicable is which lessons may be applied.
 const applicable = "(status <> 'retired' OR deprecated)"
 
 // ApplicableLessons implements experience.Reader. It reads an index of
@@ -33,7 +33,7 @@ func (s *Store) ApplicableLessons(ctx context.Context, where experience.Whereabo
 		held := strings.Repeat(" OR {position}(lower(value), ?) > 0", len(where.Names)) + strings.Repeat(" OR {position}(?, lower(value)) > 0", len(where.Texts))
 		fits.add("(contexts = '[]' OR EXISTS (SELECT 1 FROM {elements contexts} WHERE false"+held+"))", append(anys(where.Names), anys(where.Texts)...)...)
 	}
-	sure := "SELECT num, sure FROM (SELECT num, " + sureness + " AS sure FROM lessons {indexed by lessons_applicable} " + fits.text + ") AS held WHERE sure >= ?"
+	sure := "SELECT num, sure FROM (SELECT num, " + sureness + " AS sure FROM lessons {indexed by lessons_listed} " + fits.text + ") AS held WHERE sure >= ?"
 	args := append(append([]any{millis(at), msPerDay}, fits.args...), minConfidence)
 
 	_, err := one(db, []any{&summary.High, &summary.Medium, &summary.Low},

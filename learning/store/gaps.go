@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"encoding/json"
-	"slices"
 	"time"
 
 	"gorm.io/gorm"
@@ -78,18 +77,17 @@ func (s *Store) AddMisses(ctx context.Context, misses []feedback.GapMisses, most
 
 // ListGaps implements feedback.GapStore.
 func (s *Store) ListGaps(ctx context.Context, q feedback.GapQuery, after *feedback.GapMark) ([]feedback.Gap, int64, error) {
-	where, args := "WHERE status = ?", []any{string(q.Status)}
-	if q.Project != "" {
-		where, args = where+" AND project = ?", append(args, q.Project)
-	}
+	var c conditions
+	c.equal("status", string(q.Status))
+	c.equal("project", q.Project)
 	if q.Within != nil {
-		where, args = where+" AND project IN ?", append(args, q.Within)
+		among(&c, "project", q.Within)
 	}
 	if q.AskedIn != "" {
-		where, args = where+" AND EXISTS (SELECT 1 FROM {elements asked_in} WHERE value = ?)", append(args, string(q.AskedIn))
+		c.add("EXISTS (SELECT 1 FROM {elements asked_in} WHERE value = ?)", string(q.AskedIn))
 	}
 	var total int64
-	if err := s.read.WithContext(ctx).Raw("SELECT count(*) FROM gaps "+where, args...).Scan(&total).Error; err != nil {
+	if err := s.read.WithContext(ctx).Raw("SELECT count(*) FROM gaps "+c.text, c.args...).Scan(&total).Error; err != nil {
 		return nil, 0, err
 	}
 	column := "last_asked"
@@ -97,9 +95,9 @@ func (s *Store) ListGaps(ctx context.Context, q feedback.GapQuery, after *feedba
 		column = "count"
 	}
 	if after != nil {
-		where, args = where+" AND ("+column+", id) < (?, ?)", append(args, after.Value, after.ID)
+		c.add("("+column+", id) < (?, ?)", after.Value, after.ID)
 	}
-	list, err := gaps(s.read.WithContext(ctx), where+" ORDER BY "+column+" DESC, id DESC LIMIT ?", append(slices.Clip(args), q.Limit)...)
+	list, err := gaps(s.read.WithContext(ctx), c.text+" ORDER BY "+column+" DESC, id DESC LIMIT ?", append(c.args, q.Limit)...)
 	return list, total, err
 }
 

@@ -169,7 +169,7 @@ func containing[Row any](ctx context.Context, db *gorm.DB, of contained[Row], se
 		text += " AND " + of.where
 	}
 	if of.project && search.Project != "" {
-		text += " AND project = ?"
+		text += " AND project = ? AND project <> ''" // which the index of lessons is of
 		args = append(args, search.Project)
 	}
 	text = of.choose + text + " ORDER BY num DESC"

@@ -37,6 +37,26 @@ var (
 	selectLesson = "SELECT num, " + strings.Join(slices.Concat(lessonColumns[:1], lessonColumns[2:]), ", ") + " FROM lessons "
 )
 
+// ofLevels are the lessons that were drawn from others.
+const ofLevels = "{indexed by lessons_raised} WHERE level <> 'case'"
+
+// byOrder has lessons found by a walk in the order of their numbers: over those alone that are critical, drawn from others or of a status that is
+// not the first if it is those, and else over the index that has all of what few values tell apart. An index for each of these was written for every report.
+func byOrder(c *conditions, severity learning.Severity, level lesson.Level, statuses []lesson.Status) string {
+	switch {
+	case severity == learning.SeverityCritical:
+		c.add("(" + general + ")")
+		return "{indexed by lessons_general} "
+	case level != "" && level != lesson.LevelCase:
+		c.add("level <> 'case'")
+		return "{indexed by lessons_raised} "
+	case len(statuses) == 1 && statuses[0] != lesson.StatusCandidate:
+		c.add("status <> 'candidate'")
+		return "{indexed by lessons_settled} "
+	}
+	return "{indexed by lessons_listed} "
+}
+
 func lessonValues(l *lesson.Lesson, fingerprint learning.Fingerprint) []any {
 	return []any{
 		l.ID, fingerprint[:], string(l.Type), l.Domain, l.Category, l.Title, l.Context, l.Action, l.Outcome,
@@ -101,7 +121,7 @@ func (tx *transaction) LessonOf(ref string) (lesson.Lesson, bool, error) {
 
 // PatternDrawnFrom implements lesson.PipelineTx.
 func (tx *transaction) PatternDrawnFrom(caseID string) (lesson.Lesson, bool, error) {
-	return oneLesson(tx.db, "WHERE level = 'pattern' AND status <> 'retired' AND EXISTS (SELECT 1 FROM {elements source_case_ids} WHERE value = ?) ORDER BY num LIMIT 1", caseID)
+	return oneLesson(tx.db, ofLevels+" AND level = 'pattern' AND status <> 'retired' AND EXISTS (SELECT 1 FROM {elements source_case_ids} WHERE value = ?) ORDER BY num LIMIT 1", caseID)
 }
 
 // InsertLesson implements lesson.PipelineTx.
@@ -172,13 +192,20 @@ const msPerDay = float64(24 * time.Hour / time.Millisecond)
 // compares is Belief.At in SQL.
 func (s *Store) ListLessons(ctx context.Context, filter lesson.Filter, before int64, at time.Time) ([]lesson.Lesson, error) {
 	var c conditions
+	by := ""
+	// Each of the first has an index of its own, and so has a time; of tags no index knows.
+	if filter.Domain+filter.Category+filter.SourceAgent+filter.Project+string(filter.Type)+filter.Tag == "" && filter.Since.IsZero() {
+		by = byOrder(&c, filter.Severity, filter.Level, filter.Statuses)
+	}
 	c.equal("lesson_type", string(filter.Type))
-	c.equal("domain", filter.Domain)
-	c.equal("category", filter.Category)
 	c.equal("severity", string(filter.Severity))
 	c.equal("level", string(filter.Level))
+	c.equal("domain", filter.Domain)
+	c.equal("category", filter.Category)
 	c.equal("source_agent", filter.SourceAgent)
-	c.equal("project", filter.Project)
+	if filter.Project != "" {
+		c.add("project = ? AND project <> ''", filter.Project) // which the index is of
+	}
 	if filter.Within != nil {
 		among(&c, "project", filter.Within)
 	}
@@ -203,7 +230,7 @@ func (s *Store) ListLessons(ctx context.Context, filter lesson.Filter, before in
 	if before > 0 {
 		c.add("num < ?", before)
 	}
-	return lessons(s.read.WithContext(ctx), learning.MaxAnswer, c.text+" ORDER BY num DESC LIMIT ?", append(c.args, filter.Limit)...)
+	return lessons(s.read.WithContext(ctx), learning.MaxAnswer, by+c.text+" ORDER BY num DESC LIMIT ?", append(c.args, filter.Limit)...)
 }
 
 // ScanLessons implements lesson.PipelineStore. It reads one state of the

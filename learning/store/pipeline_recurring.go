@@ -97,7 +97,7 @@ func (s *Store) PromotableLessons(ctx context.Context, domain string, cases, app
 	}{
 		{"WHERE id IN (SELECT representative FROM patterns WHERE status IN ('emerging', 'confirmed') AND lessons >= ? ORDER BY lessons DESC, num LIMIT ?) AND level = 'case'", []any{cases, limit}},
 		{"WHERE level = 'case' AND source_case_ids <> '[]'", nil},
-		{"WHERE level = 'pattern' AND times_succeeded >= ?", []any{applications}},
+		{ofLevels + " AND level = 'pattern' AND times_succeeded >= ?", []any{applications}},
 	} {
 		where, args := source.where+" AND "+inUse, source.args
 		if domain != "" {

@@ -213,6 +213,31 @@ func TestListLessons(t *testing.T) {
 			t.Errorf("%s: %q, %v; want %q", name, got, err, c.want)
 		}
 	}
+	for _, severity := range append(learning.Severities(), "") { // whichever index serves
+		for _, level := range append(lesson.Levels(), "") {
+			for _, statuses := range [][]lesson.Status{nil, {lesson.StatusCandidate}, {lesson.StatusRetired}, {lesson.StatusValidated}, {lesson.StatusCanonical}, lesson.Statuses()} {
+				want := []string{}
+				for _, l := range slices.Backward(lessons) {
+					if (severity == "" || l.Severity == severity) && (level == "" || l.Level == level) && (slices.Contains(statuses, l.Status) || statuses == nil && l.Status != lesson.StatusRetired) {
+						want = append(want, l.ID)
+					}
+				}
+				found, err := s.ListLessons(t.Context(), filter{Severity: severity, Level: level, Statuses: statuses, Limit: 10}, 0, at)
+				got := []string{}
+				for _, l := range found {
+					got = append(got, l.ID)
+				}
+				if err != nil || !slices.Equal(got, want) {
+					t.Errorf("%s %s %v: %v, %v; want %v", severity, level, statuses, got, err, want)
+				}
+			}
+		}
+		for _, scope := range []*lesson.RecallScope{nil, {Agent: "HADES", Domain: "other"}} {
+			if _, err := s.Latest(t.Context(), lesson.RecallFilter{Severity: severity, Scope: scope, Limit: 10}); err != nil {
+				t.Errorf("latest, %s: %v", severity, err)
+			}
+		}
+	}
 }
 
 func TestHistoryAndApplications(t *testing.T) {

@@ -66,24 +66,23 @@ func (s *Store) CountFor(ctx context.Context, scope lesson.RecallScope) (int, er
 		parts = append(parts, "SELECT num FROM lessons WHERE "+b.where)
 		args = append(args, b.arg...)
 	}
-	return countOf(s.read.WithContext(ctx), "SELECT count(*) FROM ("+strings.Join(parts, " UNION ")+" EXCEPT SELECT num FROM lessons WHERE status = 'retired') AS held", args...)
+	return countOf(s.read.WithContext(ctx), "SELECT count(*) FROM ("+strings.Join(parts, " UNION ")+" EXCEPT SELECT num FROM lessons WHERE status = 'retired' AND status <> 'candidate') AS held", args...)
 }
 
-// Latest implements lesson.RecallStore. The first condition that is set has
-// an index in the order of the listing; the others are looked at row by row.
+// Latest implements lesson.RecallStore, from an index in the order of the listing.
 func (s *Store) Latest(ctx context.Context, filter lesson.RecallFilter) ([]lesson.Lesson, error) {
 	var c conditions
-	sign := ""
-	for _, f := range []struct{ column, value string }{
-		{"source_agent", filter.SourceAgent},
-		{"lesson_type", string(filter.Type)},
-		{"severity", string(filter.Severity)},
-	} {
-		if f.value != "" {
-			c.add(sign+f.column+" = ?", f.value)
-			sign = "{unindexed}"
-		}
+	by := ""
+	if filter.SourceAgent == "" && filter.Type == "" {
+		by = byOrder(&c, filter.Severity, "", nil)
 	}
+	c.equal("source_agent", filter.SourceAgent)
+	if filter.SourceAgent != "" && filter.Type != "" {
+		c.add("{unindexed}lesson_type = ?", string(filter.Type))
+	} else {
+		c.equal("lesson_type", string(filter.Type))
+	}
+	c.equal("severity", string(filter.Severity))
 	c.add(inUse)
 	if !filter.OccurredSince.IsZero() {
 		c.add("last_occurred >= ?", millis(filter.OccurredSince))
@@ -95,7 +94,7 @@ func (s *Store) Latest(ctx context.Context, filter lesson.RecallFilter) ([]lesso
 		}
 		c.add("("+strings.Join(any, " OR ")+")", args...)
 	}
-	return lessons(s.read.WithContext(ctx), learning.MaxAnswer, c.text+" ORDER BY num DESC LIMIT ?", append(c.args, filter.Limit)...)
+	return lessons(s.read.WithContext(ctx), learning.MaxAnswer, by+c.text+" ORDER BY num DESC LIMIT ?", append(c.args, filter.Limit)...)
 }
 
 // ByTopic implements lesson.RecallStore.

@@ -25,19 +25,6 @@ func New(read *gorm.DB, commit *skillrouter.Committer[*gorm.DB]) *Store {
 	return &Store{read: read, commit: commit}
 }
 
-// eventRow is a row of the event log.
-type eventRow struct {
-	Seq     int64 `gorm:"primaryKey;autoIncrement"`
-	Type    string
-	Subject string
-	AgentID string
-	Project string
-	At      int64
-	Data    *string
-}
-
-func (eventRow) TableName() string { return "events" }
-
 var eventColumns = skillrouter.ChainedEvents.Inserted()
 
 // appendEvents writes events into the transaction of the change that they tell of.
@@ -82,13 +69,7 @@ const MaxEvents = 1000
 
 // Events returns up to limit events after seq, in order.
 func (s *Store) Events(ctx context.Context, after int64, limit int) ([]skillrouter.Event, error) {
-	var rows []eventRow
-	err := s.read.WithContext(ctx).Where("seq > ?", after).Order("seq").Limit(min(limit, MaxEvents)).Find(&rows).Error
-	events := make([]skillrouter.Event, 0, len(rows))
-	for _, r := range rows {
-		events = append(events, r.event())
-	}
-	return events, err
+	return eventsOf(s.read.WithContext(ctx), "WHERE seq > ? ORDER BY seq LIMIT ?", after, min(limit, MaxEvents))
 }
 
 // EventBell rings after each commit that wrote an event.

@@ -64,6 +64,15 @@ func (s *Store) AgentRecords(ctx context.Context) ([]operational.AgentRecord, er
 	return listOf(s.read.WithContext(ctx).Order("id"), agentRow.record)
 }
 
+// AgentRecord returns one agent; false: it is not known.
+func (s *Store) AgentRecord(ctx context.Context, id string) (operational.AgentRecord, bool, error) {
+	found, err := listOf(s.read.WithContext(ctx).Where("id = ?", id), agentRow.record)
+	if err != nil || len(found) == 0 {
+		return operational.AgentRecord{}, false, err
+	}
+	return found[0], true, nil
+}
+
 // CreateAgent makes an agent known, unless it is known already. Broadcasts up
 // to the newest message are not for it; joined, if not nil, puts that border
 // elsewhere. A stop signal that waits for it comes into force. created gets

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"crypto/tls"
@@ -31,6 +32,8 @@ const (
 	idleConns = 256
 	// writeWithin is how long a caller may take no byte of an answer.
 	writeWithin = time.Minute
+	// maxTold bounds what one node tells the one that writes at once, in bytes: what it answered in a second, of thousands of calls.
+	maxTold = 16 << 20
 	// retryAfter is what callers are told to wait, in seconds, while nobody writes.
 	retryAfter = "1"
 )
@@ -38,6 +41,18 @@ const (
 // errNobody is the answer while no node writes.
 func errNobody() error {
 	return skillrouter.Errorf(skillrouter.Unavailable, "no node of this cluster writes at present, and nothing was done: another takes over within %v, ask again", Term+lookEvery)
+}
+
+// idleHeader is in the answer of a node that was taken for the one which writes, and did nothing.
+const idleHeader = "Skillrouter-Idle"
+
+// errIdle is the error of such an answer, where the node that asked has another.
+var errIdle = errors.New("the node that was asked does not write")
+
+// RefuseIdle answers a request that another node handed on: this one does not write, and did nothing.
+func (f *Forward) RefuseIdle(w http.ResponseWriter, why string) {
+	w.Header().Set(idleHeader, "1")
+	f.Refuse(w, skillrouter.Errorf(skillrouter.Unavailable, "%s, and nothing was done: ask again", why))
 }
 
 // errChanged ends the requests that were handed to a node which writes no longer.
@@ -58,6 +73,10 @@ type ForwardOptions struct {
 	Above func(address string) string
 	// Copy is the sealed copy of the guard's rules in this node's folder.
 	Copy func() ([]byte, error)
+	// Told takes in, on the node that writes, what another one tells it.
+	Told func(ctx context.Context, node, what string, text []byte) error
+	// Answered is shown each answer of the node that writes; nil: nobody is.
+	Answered func(answer *http.Response)
 	// May tells whether an address may be dialled.
 	May func(address string) bool
 	// TLS is how other nodes' certificates are looked at; nil: as the system does.
@@ -76,7 +95,16 @@ func NewForward(lease *Lease, secret Secret, options ForwardOptions) *Forward {
 		Rewrite:       f.rewrite,
 		FlushInterval: -1, // streams are written as they come
 		ErrorHandler:  f.failed,
-		ErrorLog:      slog.NewLogLogger(options.Log.Handler(), slog.LevelDebug),
+		ModifyResponse: func(answer *http.Response) error {
+			if p, ok := answer.Request.Context().Value(passageKey{}).(*passage); ok && p.instead != nil && answer.Header.Get(idleHeader) != "" {
+				return errIdle
+			}
+			if f.options.Answered != nil {
+				f.options.Answered(answer)
+			}
+			return nil
+		},
+		ErrorLog: slog.NewLogLogger(options.Log.Handler(), slog.LevelDebug),
 		Transport: &http.Transport{
 			DialContext: dialer.DialContext, TLSClientConfig: options.TLS, TLSHandshakeTimeout: dialWithin,
 			MaxIdleConnsPerHost: idleConns, IdleConnTimeout: time.Minute, DisableCompression: true,
@@ -92,21 +120,29 @@ func (f *Forward) Count() int64 { return f.count.Load() }
 type passage struct {
 	to      *url.URL
 	from    Origin
-	reached atomic.Bool // a connection to the writer was there: whether the request was done is its own to say
+	instead http.Handler // what answers if the writer does not; nil: nobody
+	reached atomic.Bool  // a connection to the writer was there: whether the request was done is its own to say
 }
 
 type passageKey struct{}
 
 // ServeHTTP implements http.Handler.
-func (f *Forward) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (f *Forward) ServeHTTP(w http.ResponseWriter, r *http.Request) { f.ServeOr(w, r, nil) }
+
+// ServeOr hands a request to the node that writes. If that does not answer, another handler does, which gets it without its body; nil: there is none.
+func (f *Forward) ServeOr(w http.ResponseWriter, r *http.Request, instead http.Handler) {
 	writer, writes := f.lease.Writer()
 	self := f.lease.Self()
 	to, err := url.Parse(writer.URL)
 	if writer.Epoch == 0 || writer.ID == self.ID || err != nil || !f.options.May(writer.URL) {
-		f.Refuse(w, errNobody())
+		if instead != nil {
+			instead.ServeHTTP(w, r)
+		} else {
+			f.Refuse(w, errNobody())
+		}
 		return
 	}
-	p := &passage{to: to, from: Origin{Node: self.Name, URL: self.URL, Address: r.RemoteAddr}}
+	p := &passage{to: to, instead: instead, from: Origin{Node: self.Name, URL: self.URL, Address: r.RemoteAddr}}
 	ctx, cancel := context.WithCancelCause(context.WithValue(r.Context(), passageKey{}, p))
 	defer cancel(nil)
 	defer context.AfterFunc(writes, func() { cancel(errChanged) })() // a writer that was stopped in its tracks would hold them for ever
@@ -117,42 +153,71 @@ func (f *Forward) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // Ask has the writer say whether a caller may make a request. If so, then answers it, and else the writer's answer is the caller's.
 func (f *Forward) Ask(w http.ResponseWriter, r *http.Request, then http.Handler) {
-	asked := &asking{ResponseWriter: w, header: http.Header{}}
-	if f.ServeHTTP(asked, r); asked.allowed {
+	asked := Tentative(w, func(status int) bool { return status != http.StatusOK })
+	if f.ServeHTTP(asked, r); !asked.Passed() {
 		then.ServeHTTP(w, r)
 	}
 }
 
-// asking drops an answer that is a success, and passes any other on.
-type asking struct {
+// Provisional is where an answer is written that may be dropped: it goes to the caller if its status passes.
+type Provisional struct {
 	http.ResponseWriter
-	header  http.Header
-	allowed bool
+	header         http.Header
+	passes         func(status int) bool
+	begun, through bool
 }
 
-func (a *asking) Header() http.Header { return a.header }
+// Tentative makes a Provisional.
+func Tentative(w http.ResponseWriter, passes func(status int) bool) *Provisional {
+	return &Provisional{ResponseWriter: w, header: http.Header{}, passes: passes}
+}
 
-func (a *asking) WriteHeader(status int) {
-	if a.allowed = status == http.StatusOK; !a.allowed {
-		maps.Copy(a.ResponseWriter.Header(), a.header)
-		a.ResponseWriter.WriteHeader(status)
+// Passed tells whether the answer went to the caller.
+func (t *Provisional) Passed() bool { return t.through }
+
+// Header implements http.ResponseWriter.
+func (t *Provisional) Header() http.Header {
+	if t.through {
+		return t.ResponseWriter.Header()
+	}
+	return t.header
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (t *Provisional) WriteHeader(status int) {
+	if t.begun {
+		return
+	}
+	t.begun = true
+	if t.through = t.passes(status); t.through {
+		maps.Copy(t.ResponseWriter.Header(), t.header)
+		t.ResponseWriter.WriteHeader(status)
 	}
 }
 
-func (a *asking) Write(text []byte) (int, error) {
-	if a.allowed {
-		return len(text), nil
+// Write implements io.Writer.
+func (t *Provisional) Write(text []byte) (int, error) {
+	if t.WriteHeader(http.StatusOK); t.through {
+		return t.ResponseWriter.Write(text)
 	}
-	return a.ResponseWriter.Write(text)
+	return len(text), nil
 }
 
-// Flush implements http.Flusher: there is no hurry.
-func (a *asking) Flush() {}
+// Flush implements http.Flusher.
+func (t *Provisional) Flush() {
+	if t.WriteHeader(http.StatusOK); t.through {
+		_ = http.NewResponseController(t.ResponseWriter).Flush() // a connection that cannot is found out by the next write
+	}
+}
+
+// Unwrap lets a ResponseController reach the connection.
+func (t *Provisional) Unwrap() http.ResponseWriter { return t.ResponseWriter }
 
 // What one node asks another for itself.
 const (
 	abovePath = "/cluster/above" // which agent runs a caller of that one's machine
 	copyPath  = "/cluster/copy"  // the copy of the guard's rules, for hooks that get no answer
+	tellPath  = "/cluster/tell"  // what a node has stored by the one that writes
 )
 
 // unseen stands for the agent that may run a caller's program where the caller's node cannot be asked.
@@ -161,7 +226,7 @@ const unseen = "a program that cannot be seen from here"
 // Above is the kind of agent that runs the program which made a request, as the node that handed it on sees it, or "". Where that node
 // cannot be asked, it is none of a person's.
 func (f *Forward) Above(ctx context.Context, from Origin) string {
-	kind, err := f.askNode(ctx, from.URL, abovePath, url.Values{"address": {from.Address}}, skillrouter.MaxName)
+	kind, err := f.askNode(ctx, from.URL, abovePath, url.Values{"address": {from.Address}}, nil, skillrouter.MaxName)
 	if err != nil {
 		return unseen
 	}
@@ -175,17 +240,31 @@ func (f *Forward) Copy(ctx context.Context, hash string, max int64) ([]byte, err
 	if writer.Epoch == 0 || writer.ID == f.lease.Self().ID {
 		return nil, nil
 	}
-	return f.askNode(ctx, writer.URL, copyPath, url.Values{"hash": {hash}}, max)
+	return f.askNode(ctx, writer.URL, copyPath, url.Values{"hash": {hash}}, nil, max)
 }
 
-// askNode asks a node for what it answers nodes alone, of at most max bytes.
-func (f *Forward) askNode(ctx context.Context, address, path string, query url.Values, max int64) ([]byte, error) {
+// Tell tells the node that writes something that it is to store, and returns once it has.
+func (f *Forward) Tell(ctx context.Context, what string, text []byte) error {
+	writer, _ := f.lease.Writer()
+	if writer.Epoch == 0 || writer.ID == f.lease.Self().ID {
+		return errNobody()
+	}
+	_, err := f.askNode(ctx, writer.URL, tellPath, url.Values{"what": {what}, "hash": {HashOf(text)}}, text, 0)
+	return err
+}
+
+// askNode asks a node for what it answers nodes alone, of at most max bytes, or tells it a text.
+func (f *Forward) askNode(ctx context.Context, address, path string, query url.Values, text []byte, max int64) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
 	if !f.options.May(address) {
 		return nil, skillrouter.Errorf(skillrouter.Forbidden, "%s may not be asked", address)
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address+path+"?"+query.Encode(), nil)
+	method := http.MethodGet
+	if text != nil {
+		method = http.MethodPost
+	}
+	r, err := http.NewRequestWithContext(ctx, method, address+path+"?"+query.Encode(), bytes.NewReader(text))
 	if err != nil {
 		return nil, err
 	}
@@ -193,21 +272,21 @@ func (f *Forward) askNode(ctx context.Context, address, path string, query url.V
 	f.secret.sign(r, Origin{Node: f.lease.Self().Name}, f.options.Now())
 	answer, err := f.proxy.Transport.RoundTrip(r)
 	if err != nil {
-		return nil, err
+		return nil, skillrouter.Wrap(skillrouter.Unavailable, err, "%s did not answer", address)
 	}
 	defer answer.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(answer.Body, max+1))
+	got, err := io.ReadAll(io.LimitReader(answer.Body, max+1))
 	switch {
 	case err != nil:
 		return nil, err
-	case answer.StatusCode != http.StatusOK || int64(len(text)) > max:
-		return nil, skillrouter.Errorf(skillrouter.Unavailable, "%s answered %s, %d bytes", address, answer.Status, len(text))
+	case answer.StatusCode != http.StatusOK || int64(len(got)) > max:
+		return nil, skillrouter.Errorf(skillrouter.Unavailable, "%s answered %s, %d bytes", address, answer.Status, len(got))
 	}
-	return text, nil
+	return got, nil
 }
 
 // Answer answers what one node asks another, and tells whether a request that Accept took is such.
-func (f *Forward) Answer(w http.ResponseWriter, r *http.Request) bool {
+func (f *Forward) Answer(w http.ResponseWriter, r *http.Request, from Origin) bool {
 	switch r.URL.Path {
 	case abovePath:
 		_, _ = io.WriteString(w, f.options.Above(r.URL.Query().Get("address"))) // who asks takes no answer for an agent
@@ -217,6 +296,18 @@ func (f *Forward) Answer(w http.ResponseWriter, r *http.Request) bool {
 			f.options.Refuse(w, err)
 		} else if HashOf(text) != r.URL.Query().Get("hash") {
 			_, _ = w.Write(text) // who asks asks again
+		}
+	case tellPath: // what is signed names the text by its hash
+		text, err := io.ReadAll(io.LimitReader(r.Body, maxTold+1))
+		switch query := r.URL.Query(); {
+		case err != nil:
+		case len(text) > maxTold || HashOf(text) != query.Get("hash"):
+			err = skillrouter.Errorf(skillrouter.Invalid, "what is told is not what was signed, or has more than %d bytes", maxTold)
+		default:
+			err = f.options.Told(r.Context(), from.Node, query.Get("what"), text)
+		}
+		if err != nil {
+			f.Refuse(w, err)
 		}
 	default:
 		return false
@@ -243,6 +334,8 @@ func (f *Forward) rewrite(r *httputil.ProxyRequest) {
 func (f *Forward) failed(w http.ResponseWriter, r *http.Request, err error) {
 	p, _ := r.Context().Value(passageKey{}).(*passage)
 	switch {
+	case p != nil && p.instead != nil:
+		p.instead.ServeHTTP(w, r)
 	case p == nil || !p.reached.Load(), r.Method == http.MethodGet, r.Method == http.MethodHead:
 		f.Refuse(w, errNobody())
 	default:

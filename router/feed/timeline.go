@@ -138,13 +138,10 @@ type numbered struct {
 var lineNames = []string{"learning", "operational", "messages", "checks", "told"}
 
 // Timeline implements TimelineService. It needs ScopeRead. Moments of one log come in the order of their numbers; those
-// of different logs are merged by their times. A page may have less than it was asked for though there is more: it has looked at enough.
+// of different logs are merged by their times. Who is bound to projects is told the events of these alone: no messages, checks or tellings. A page may have less than it was asked for though there is more: it has looked at enough.
 func (t *Timeline) Timeline(ctx context.Context, query TimelineQuery) (TimelinePage, error) {
 	page := TimelinePage{Moments: []Moment{}}
 	filter, err := newFilter(skillrouter.PrincipalOf(ctx), Query{Agent: query.Agent, Project: query.Project})
-	if err == nil && filter.caller.Walled() {
-		err = skillrouter.Unkept("the timeline")
-	}
 	if err != nil {
 		return page, err
 	}
@@ -171,11 +168,49 @@ func (t *Timeline) Timeline(ctx context.Context, query TimelineQuery) (TimelineP
 		if next == nil {
 			break
 		}
-		page.Moments = append(page.Moments, next.held[0].moment)
+		one := next.held[0].moment
 		next.held = next.held[1:]
+		if one, err = t.met(ctx, lines, one); err != nil {
+			return page, err
+		}
+		page.Moments = append(page.Moments, one)
 	}
 	page.Next = cursorOf(lines)
 	return page, t.entitle(ctx, page.Moments)
+}
+
+const (
+	// failedTitle is how the episode begins that a hook records of a failure.
+	failedTitle = "Failed: "
+	// recordedWithin is how long a hook takes from the question of what is known of a failure to its record: two calls, one behind
+	// the other. A model that records something itself takes longer.
+	recordedWithin = 2 * time.Second
+)
+
+// met makes one of a hook's record of a failure and the failure that it asked about just before: the failure, which leads
+// to the record, or the record, where the failure may not be told. Any other moment stays as it is.
+func (t *Timeline) met(ctx context.Context, lines []*line, one Moment) (Moment, error) {
+	titles := t.ports.Titles[one.About]
+	if one.Type != learning.EventEpisodeRecorded || titles == nil {
+		return one, nil
+	}
+	for _, l := range lines {
+		if len(l.held) == 0 || l.held[0].moment.Kind != KindFailure || l.held[0].moment.Agent != one.Agent || one.At.Sub(l.held[0].moment.At) > recordedWithin {
+			continue
+		}
+		failure := l.held[0].moment
+		found, err := titles(ctx, []string{one.Subject})
+		did, recorded := strings.CutPrefix(found[one.Subject], failedTitle)
+		if err != nil || !recorded {
+			return one, err
+		}
+		if l.held = l.held[1:]; !failure.Withheld {
+			failure.At, failure.Title, failure.About, failure.Subject = one.At, did, one.About, one.Subject
+			one = failure
+		}
+		return one, nil
+	}
+	return one, nil
 }
 
 // newest returns the line whose next moment is the newest, or nil if there is none, or if a line has looked at enough
@@ -275,6 +310,9 @@ func (t *Timeline) lines(query TimelineQuery, filter *filter, span learning.Time
 			continue
 		}
 		add(string(log.source), events(log.source, log.log, q, query.Kinds, filter, span))
+	}
+	if filter.caller.Walled() {
+		return lines, nil
 	}
 	if t.ports.Messages != nil && query.Project == "" && wanted(KindMessage) {
 		add("messages", t.messages(query, filter, span))

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"skillrouter"
+	"skillrouter/learning/episode"
 	"skillrouter/learning/guard"
 	"skillrouter/learning/guard/rule"
 	"skillrouter/learning/lesson"
@@ -176,9 +177,9 @@ func TestTimelineShowsNoForeignTexts(t *testing.T) {
 			t.Errorf("b does not see %q in %s", own, text)
 		}
 	}
-	walled := skillrouter.WithPrincipal(t.Context(), skillrouter.Principal{Scopes: []skillrouter.Scope{skillrouter.ScopeCaptain}}.Bind([]string{"p"}))
-	if _, err := line.Timeline(walled, feed.TimelineQuery{}); skillrouter.CodeOf(err) != skillrouter.Forbidden {
-		t.Errorf("a token that is bound to projects: %v", err)
+	walled := skillrouter.WithPrincipal(t.Context(), skillrouter.Principal{Scopes: []skillrouter.Scope{skillrouter.ScopeCaptain}}.Bind([]string{"elsewhere"}))
+	for _, m := range moments(t, walled, line, feed.TimelineQuery{}) {
+		t.Errorf("a token that is bound to another project is told %s", m.ID)
 	}
 }
 
@@ -209,5 +210,52 @@ func TestTimelineLooksAtEnough(t *testing.T) {
 	second, err := line.Timeline(ctx, feed.TimelineQuery{Agent: "a", Before: first.Next})
 	if err != nil || second.Next == "" || second.Next == first.Next {
 		t.Errorf("the next page does not go on from %s: %s, %v", first.Next, second.Next, err)
+	}
+}
+
+// TestTimelineTellsAFailureOnce: what a hook asks about a failure and what it records of it are one line, in pages of any size.
+func TestTimelineTellsAFailureOnce(t *testing.T) {
+	b := fixture.Open(t)
+	tellings := operational.NewTellings(b.Operational, operational.TellingOptions{})
+	record := func(title string) {
+		if _, err := b.Episodes.Record(fixture.As(t, skillrouter.ScopeCaptain, ""), episode.Draft{AgentID: "a", EventType: episode.EventError, Title: title, Content: title}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 3 { // one behind the other, with what somebody else did between them
+		tellings.Note(operational.Telling{Agent: "a", Moment: operational.ToldAtFailure, About: fmt.Sprint("npm test ", i)})
+		b.Task(t, fmt.Sprint("task ", i))
+		record(fmt.Sprint("Failed: npm test ", i))
+		record("What was decided")
+	}
+	line := feed.NewTimeline(feed.TimelinePorts{
+		Learning: b.Learning, Operational: b.Operational, Messages: b.Operational, Checks: ledger{}, Tellings: tellings,
+		Titles: map[string]func(context.Context, []string) (map[string]string, error){
+			"episode": func(ctx context.Context, ids []string) (map[string]string, error) {
+				found, err := b.Learning.Episodes(ctx, ids)
+				titles := map[string]string{}
+				for _, e := range found {
+					titles[e.ID] = e.Title
+				}
+				return titles, err
+			},
+		},
+	})
+	want := []string{"made the task", "recorded What was decided", "failed at npm test"}
+	for who, one := range map[string]string{"a": "failed at npm test", "b": "recorded Failed: npm test"} {
+		for _, limit := range []int{1, 2, 3, 50} {
+			var got []string
+			for _, m := range moments(t, fixture.As(t, skillrouter.ScopeAgent, who), line, feed.TimelineQuery{Limit: limit}) {
+				if m.Type == "failed" && (m.About != "episode" || m.Subject == "") {
+					t.Errorf("%s does not lead to its record", m.ID)
+				}
+				got = append(got, strings.TrimRight(m.Verb+" "+m.Title, " 012"))
+			}
+			want[2] = one
+			slices.Sort(got)
+			if wanted := slices.Sorted(slices.Values(slices.Repeat(want, 3))); !slices.EqualFunc(wanted, got, func(w, g string) bool { return strings.HasPrefix(g, w) }) {
+				t.Errorf("%s, in pages of %d: %q", who, limit, got)
+			}
+		}
 	}
 }

@@ -35,7 +35,7 @@ const (
 	followBatch = 256
 	// GatherFor is how long a follower that was woken waits for more, so that under load
 	// the events of many reports share a transaction. Whoever settles skips it.
-	GatherFor = 50 * time.Millisecond
+	GatherFor = 100 * time.Millisecond
 	// saveEvery is how long a cursor that moved past events of no consequence may stay in
 	// memory: after a kill these are passed over once more.
 	saveEvery = 2 * time.Second

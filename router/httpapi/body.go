@@ -47,7 +47,7 @@ func newBody(op *huma.Operation, h handler, field reflect.StructField, registry 
 
 // read sets the field of an input to what the body of a request says.
 func (b *body) read(c *gin.Context, p *plan, input reflect.Value, found *faults) *Problem {
-	_ = http.NewResponseController(c.Writer).SetReadDeadline(time.Now().Add(bodyTimeout)) // of the system's clock, as all deadlines of connections
+	_ = http.NewResponseController(c.Writer).SetReadDeadline(time.Now().Add(BodyTimeout)) // of the system's clock, as all deadlines of connections
 	buffer := bodies.Get().(*bytes.Buffer)
 	defer func() {
 		if buffer.Cap() <= maxPooledBody {

@@ -38,7 +38,7 @@ func registerHot[I, O any](s *Server, op huma.Operation, handle func(ctx context
 		buffer := bodies.Get().(*bytes.Buffer)
 		defer bodies.Put(buffer)
 		buffer.Reset()
-		_ = http.NewResponseController(c.Writer).SetReadDeadline(time.Now().Add(bodyTimeout)) // as the typed route does
+		_ = http.NewResponseController(c.Writer).SetReadDeadline(time.Now().Add(BodyTimeout)) // as the typed route does
 		_, err := buffer.ReadFrom(r.Body)
 		body := buffer.Bytes()
 		if err != nil { // the typed route would wait as long once more

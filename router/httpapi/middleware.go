@@ -56,6 +56,9 @@ func (s *Server) identify(c *gin.Context) {
 	header := c.Writer.Header()
 	header.Set("X-Request-Id", id)
 	header.Set("X-Content-Type-Options", "nosniff")
+	if s.options.Stamp != nil {
+		c.Writer = &stamped{ResponseWriter: c.Writer, stamp: s.options.Stamp}
+	}
 	span := s.trace(c)
 	if trace := cmp.Or(span.Traceparent(), answerTrace(c.GetHeader("traceparent"))); trace != "" {
 		header.Set("traceparent", trace)
@@ -66,6 +69,45 @@ func (s *Server) identify(c *gin.Context) {
 	endTrace(span, c.Request.Method, route, status)
 	s.metrics.observe(c.Request.Method, route, status, took)
 	s.access(c, id, route, status, took)
+}
+
+// stamped is a writer of answers whose header is completed when they begin: what was done for them is done by then.
+type stamped struct {
+	gin.ResponseWriter
+	stamp func(header http.Header)
+}
+
+// Unwrap lets a ResponseController reach the connection.
+func (s *stamped) Unwrap() http.ResponseWriter { return s.ResponseWriter }
+
+func (s *stamped) begin() {
+	if !s.Written() {
+		s.stamp(s.Header())
+	}
+}
+
+// WriteHeaderNow implements gin.ResponseWriter.
+func (s *stamped) WriteHeaderNow() {
+	s.begin()
+	s.ResponseWriter.WriteHeaderNow()
+}
+
+// Write implements io.Writer.
+func (s *stamped) Write(text []byte) (int, error) {
+	s.begin()
+	return s.ResponseWriter.Write(text)
+}
+
+// WriteString implements io.StringWriter.
+func (s *stamped) WriteString(text string) (int, error) {
+	s.begin()
+	return s.ResponseWriter.WriteString(text)
+}
+
+// Flush implements http.Flusher.
+func (s *stamped) Flush() {
+	s.begin()
+	s.ResponseWriter.Flush()
 }
 
 // trace begins the span of a request, below the caller's own if it names one. Probes are not traced, nor what is no
@@ -154,7 +196,7 @@ func (s *Server) authenticate(c *gin.Context) {
 		c.AbortWithStatusJSON(http.StatusOK, gin.H{"status": router.StatusHealthy})
 		return
 	}
-	if err == nil {
+	if err == nil && !s.isWeb(c) { // the dashboard has pages of its own for it
 		err = walled(c, principal)
 	}
 	if err != nil {

@@ -41,8 +41,8 @@ const (
 	// MaxBody bounds a typed request's body, in bytes: one entry of the largest
 	// content, with room for JSON's escapes.
 	MaxBody = 4 << 20
-	// bodyTimeout is how long a typed request's body may take to arrive.
-	bodyTimeout = 10 * time.Second
+	// BodyTimeout is how long a typed request's body may take to arrive.
+	BodyTimeout = 10 * time.Second
 	// WriteTimeout is how long a request may take as a whole, unless its handler
 	// extends it: the streams and bulk do.
 	WriteTimeout = 60 * time.Second
@@ -132,6 +132,8 @@ type Options struct {
 	Certified func(name string) bool
 	Log       *slog.Logger
 	Now       skillrouter.Clock
+	// Stamp puts into the header of each answer what is to be said when it begins; nil: nothing is.
+	Stamp func(header http.Header)
 	// Tracer takes a span of each call below which something was done; nil: nothing is traced.
 	Tracer skillrouter.Tracer
 }

@@ -12,7 +12,7 @@ import (
 var keepsWalls = setOf(
 	"GET /health", "GET /api/whoami", "GET /docs", "GET /docs/style.css", "GET /docs/operations/:id",
 	"POST /heartbeat", "POST /status", "GET /shutdown-check", "GET /messages", "GET /messages/inbox", "POST /messages/ack", "POST /messages/read", "POST /signal",
-	"GET /events", "GET /ws", "GET /api/events",
+	"GET /events", "GET /ws", "GET /api/events", "GET /api/timeline",
 	"GET /api/agents", "GET /api/agents/:id",
 	"POST /lessons/report", "POST /query/relevant", "POST /lessons/search", "GET /lessons", "GET /lessons/:id", "GET /lessons/:id/history",
 	"POST /lessons/:id/validate", "POST /lessons/:id/apply", "POST /lessons/:id/retire", "POST /lessons/:id/restore",

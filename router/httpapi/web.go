@@ -40,7 +40,7 @@ func (s *Server) webRoutes() {
 	serve := func(c *gin.Context) {
 		if c.Request.Method == http.MethodPost {
 			control := http.NewResponseController(c.Writer)
-			_ = control.SetReadDeadline(time.Now().Add(bodyTimeout)) // of the system's clock, as all deadlines of connections
+			_ = control.SetReadDeadline(time.Now().Add(BodyTimeout)) // of the system's clock, as all deadlines of connections
 			c.Request.Body = timely(c.Request.Body, control)
 		}
 		s.services.Web.ServeHTTP(c.Writer, c.Request)
@@ -77,7 +77,7 @@ func (s *Server) mayLogIn(c *gin.Context) bool {
 
 // notFound answers a browser with a page, and everybody else with a problem.
 func (s *Server) notFound(c *gin.Context) {
-	if walled := skillrouter.PrincipalOf(c.Request.Context()).Walled(); !walled && s.services.Web != nil && c.Request.Method == http.MethodGet && strings.Contains(c.GetHeader("Accept"), "text/html") {
+	if s.services.Web != nil && c.Request.Method == http.MethodGet && strings.Contains(c.GetHeader("Accept"), "text/html") {
 		c.Abort()
 		s.services.Web.NotFound(c.Writer, c.Request)
 		return

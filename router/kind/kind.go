@@ -181,6 +181,8 @@ type Shelf interface {
 	// Within returns the index of what a caller sees that is bound to projects; nil: it sees all.
 	Within(ctx context.Context) (*tfidf.Index, error)
 	TellElsewhere(kind string, other shelf.Elsewhere)
+	// Follow brings the index in step with what another router wrote.
+	Follow(ctx context.Context, events []skillrouter.Event, to keep.Position) error
 }
 
 // Question asks for the rows of a kind that fit some words.

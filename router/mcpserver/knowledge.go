@@ -54,8 +54,8 @@ func (s *Server) addKnowledgeTools() {
 		if stored.Duplicate {
 			said = "Nothing was stored: the same content is there already as %s."
 		}
-		return stored, fmt.Sprintf(said, visible(stored.ID)) + listed(" It supersedes %s: undo with update_knowledge if that is wrong.", stored.Supersedes) +
-			listed(" It may contradict %s: if one of them is not true any more, say so with update_knowledge.", stored.Conflicts) + redacted(stored.Redacted)
+		return stored, fmt.Sprintf(said, visible(stored.ID)) + listed(" It supersedes %s: undo by call_tool with update_knowledge if that is wrong.", stored.Supersedes) +
+			listed(" It may contradict %s: if one of them is not true any more, say so by call_tool with update_knowledge.", stored.Conflicts) + redacted(stored.Redacted)
 	}))
 	add(s, tool{
 		name: "search_knowledge", title: "Search knowledge", effect: reads, holds: "results",

@@ -65,7 +65,7 @@ func prompts() []prompt {
 				{heading: "The guard's verdict", tool: "check_before_action", arguments: map[string]string{"proposed_action": "action", "context": "why"}},
 				{heading: "Lessons that fit", tool: "get_relevant_lessons", arguments: map[string]string{"context": "action"}},
 			},
-			end: "Do not do what is blocked. If you act against a warning, say so and say how it went with check_outcome.",
+			end: "Do not do what is blocked. If you act against a warning, say so and say how it went by call_tool with check_outcome.",
 		},
 	}
 }

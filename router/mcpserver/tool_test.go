@@ -3,6 +3,8 @@ package mcpserver_test
 import (
 	"encoding/json"
 	"maps"
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -437,5 +439,27 @@ func TestCancellation(t *testing.T) {
 	}
 	if _, _, failed := call(t, client, "search_knowledge", map[string]any{"query": "x"}); failed {
 		t.Error("the session is no good after a cancellation")
+	}
+}
+
+// TestTextsNameToolsThatAreListed: what an agent reads that was given the core alone names a further tool only with the way to it. A model
+// calls what it is told to, and its program refuses a tool that it has not listed.
+func TestTextsNameToolsThatAreListed(t *testing.T) {
+	quoted, name := regexp.MustCompile("\"(?:[^\"\\\\]|\\\\.)*\"|`[^`]*`"), regexp.MustCompile(`[a-z]+(_[a-z]+)+`)
+	for _, file := range []string{"knowledge.go", "mailbox.go", "prompt.go", "query.go", "server.go", "lesson.go", "guard.go", "../reminder/reminders.go"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, said := range quoted.FindAllString(string(text), -1) {
+			if !strings.Contains(said, " ") || strings.Contains(said, "call_tool") || strings.Contains(said, "find_tools") {
+				continue
+			}
+			for _, tool := range name.FindAllString(said, -1) {
+				if slices.Contains(everyTool(), tool) && !slices.Contains(byToolset["core"], tool) {
+					t.Errorf("%s says %s without call_tool or find_tools: %s", file, tool, said)
+				}
+			}
+		}
 	}
 }

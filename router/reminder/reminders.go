@@ -214,7 +214,7 @@ func probe(fact fact.Event, e skillrouter.Event) operational.ReminderDraft {
 	draft := operational.ReminderDraft{
 		Persona: fact.Persona,
 		Task: "Verify the fact " + beginning(fact.Key, maxTaskKey) + ": it has expired. Run or open its probe (" + beginning(fact.Probe, maxTaskProbe) +
-			"), then store what it says with remember_fact, and complete this task.",
+			"), then store what it says, by call_tool with remember_fact, and complete this task.",
 		Trigger: "time:+0s", Context: content,
 		IdempotencyKey: probeKeys(e.Subject) + strconv.FormatInt(fact.Version, 10),
 	}

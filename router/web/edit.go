@@ -34,7 +34,7 @@ const maxEdited = 50_000
 var formNames = map[kind.Form]string{kind.Line: "line", kind.Text: "text", kind.List: "list", kind.Number: "number", kind.Raw: "raw"}
 
 func (s *Server) editing(v *visit) (any, error) {
-	if err := v.principal().Need(skillrouter.ScopeAgent); err != nil {
+	if err := v.principal().Keeping().Need(skillrouter.ScopeAgent); err != nil {
 		return nil, err
 	}
 	of, row, err := s.editable(v)

@@ -205,7 +205,7 @@ func (s *Server) orders(v *visit, verb, rest string) ([]place, error) {
 	if verb != "" && s.services.Demo != nil && v.principal().Has(skillrouter.ScopeCaptain) && begins("demo", "example") {
 		places = append(places, place{Kind: "demo", Name: "Demo data …", Path: demoPath})
 	}
-	if begins("decide", "approve", "allow", "accept", "refuse") {
+	if s.services.Decisions != nil && begins("decide", "approve", "allow", "accept", "refuse") {
 		places = append(places, place{Kind: "decide", Name: "Decide what waits for a person", Path: decidePath})
 	}
 	return places, nil
@@ -330,7 +330,7 @@ func (s *Server) rowsOf(v *visit, lookedFor string) (places []place, err error) 
 		}
 		return err
 	}
-	if aNumber.MatchString(lookedFor) {
+	if aNumber.MatchString(lookedFor) && !v.principal().Walled() { // numbers run through all projects
 		for _, kind := range []string{"task", "lesson", "pattern", "episode"} {
 			if err := take(kind, strings.TrimPrefix(lookedFor, "#")); err != nil {
 				return nil, err

@@ -49,7 +49,7 @@ func (s *Server) checkGap(v *visit, otherwise string) (string, error) {
 }
 
 func (s *Server) answerGap(v *visit) (string, error) {
-	if err := v.principal().Need(skillrouter.ScopeAgent); err != nil { // before it is told whether there is such a gap
+	if err := v.principal().Keeping().Need(skillrouter.ScopeAgent); err != nil { // before it is told whether there is such a gap
 		return "", err
 	}
 	gap, err := s.services.Gaps.Gap(v.context(), v.value("id"))

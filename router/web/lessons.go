@@ -144,7 +144,9 @@ func (s *Server) lesson(v *visit) (any, error) {
 			source, err = s.services.Lessons.Lesson(ctx, id)
 		}
 		if i >= lessonSources || err != nil {
-			page.MoreSources = append(page.MoreSources, id)
+			if !v.principal().Walled() { // it may be another project's
+				page.MoreSources = append(page.MoreSources, id)
+			}
 			continue
 		}
 		page.Sources = append(page.Sources, source)

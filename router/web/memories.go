@@ -27,8 +27,16 @@ func (s *Server) memoryKinds(ctx context.Context) ([]memoryKind, error) {
 		counts["pattern"] = s.services.Health(ctx).Stats["patterns"]
 	}
 	for _, m := range s.services.Kinds {
-		if m.Shelf != nil {
-			counts[m.Name] = int64(m.Shelf.Len())
+		if m.Shelf == nil {
+			continue
+		}
+		counts[m.Name] = int64(m.Shelf.Len())
+		own, err := m.Shelf.Within(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if own != nil {
+			counts[m.Name] = int64(own.Len())
 		}
 	}
 	if s.services.Incidents != nil {

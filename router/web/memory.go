@@ -7,6 +7,7 @@ func (s *Server) memoryPages() {
 	s.with(s.services.Lessons, s.lessonPages)
 	if s.services.Incidents != nil {
 		s.incidentPages()
+		s.replayPages()
 	}
 	s.with(s.services.Patterns, s.patternPages)
 	s.with(s.services.Guard, s.guardPages)
@@ -14,9 +15,10 @@ func (s *Server) memoryPages() {
 	s.with(s.services.Consolidation, s.proposalPages)
 	s.with(s.services.Gaps, s.gapPages)
 	s.with(s.services.Value, s.valuePages)
-	s.with(s.services.Incidents, s.replayPages)
 	s.with(s.services.Transfer, s.importPages)
-	s.figurePages()
+	if s.services.Process != nil {
+		s.figurePages()
+	}
 }
 
 // option is an entry of a list to choose from.

@@ -230,7 +230,9 @@ func (s *Server) message(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	v.title = "Message " + strconv.FormatInt(found.Message.Seq, 10)
+	if !v.principal().Walled() { // numbers run through all projects
+		v.title = "Message " + strconv.FormatInt(found.Message.Seq, 10)
+	}
 	d := messageDetail{said: s.said(found.Message, found.Receipts), Receipts: found.Receipts}
 	if n := len(d.Receipts) - shownReceipts; n > 0 {
 		d.Receipts, d.Further = d.Receipts[:shownReceipts], n

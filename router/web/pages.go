@@ -46,6 +46,7 @@ var groups = []string{operations, memory, system}
 
 // pages registers every page.
 func (s *Server) pages() {
+	s.loads, s.acts, s.notices = map[string]pageOf{}, map[string]action{}, map[string]string{}
 	s.loginPages()
 	s.findPages()
 	s.overviewPages()
@@ -153,6 +154,7 @@ type view struct {
 	InDemo   bool     // these are the demo's pages
 	Demo     bool     // whoever looks may put the demo's data in
 	Captain  bool     // may act as any agent
+	Bound    []string // the projects that whoever looks is bound to: numbers that run through all projects are left out
 	MayAct   bool     // may write at all
 	Now      time.Time
 	Data     any
@@ -188,7 +190,7 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request, page pageOf) {
 		s.fail(v, skillrouter.Errorf(skillrouter.Invalid, "the query of this page is malformed"))
 		return
 	}
-	if project := setting(r, projectSetting); project != "" && !r.Form.Has("project") {
+	if project := setting(r, projectSetting); project != "" && !r.Form.Has("project") && skillrouter.PrincipalOf(r.Context()).Sees(project) {
 		r.Form.Set("project", project) // what an address says goes before what the browser keeps
 	}
 	s.render(v, page, http.StatusOK)
@@ -261,7 +263,14 @@ func (s *Server) fail(v *visit, err error) {
 // NotFound answers a browser that asks for a page that there is not.
 func (s *Server) NotFound(w http.ResponseWriter, r *http.Request) {
 	protect(w.Header())
-	s.fail(&visit{Request: r, server: s, writer: w}, skillrouter.Errorf(skillrouter.NotFound, "there is no such page here"))
+	v := &visit{Request: r, server: s.shownTo(r), writer: w}
+	_, page := s.loads[r.URL.Path]
+	_, action := s.acts[r.URL.Path]
+	if v.server != s && (page || action) {
+		v.server.fail(v, skillrouter.Unkept("this page"))
+		return
+	}
+	v.server.fail(v, skillrouter.Errorf(skillrouter.NotFound, "there is no such page here"))
 }
 
 var errorPage = pageOf{file: "error.html", template: parsed("error.html")}
@@ -293,7 +302,7 @@ func (s *Server) view(v *visit, page pageOf, data any) view {
 	p := v.principal()
 	w := view{
 		Title: v.title, Path: page.path, Self: page.path, Form: v.Form, Token: s.formToken(v.Request), Events: s.options.Events,
-		Charts: v.charts, Who: who(p), Captain: p.Has(skillrouter.ScopeCaptain), MayAct: p.Has(skillrouter.ScopeAgent),
+		Charts: v.charts, Who: who(p), Captain: p.Has(skillrouter.ScopeCaptain), Bound: p.Projects(), MayAct: p.Has(skillrouter.ScopeAgent),
 		Now: s.now().UTC(), Data: data, Acted: v.Method == http.MethodPost,
 	}
 	if v.Form == nil {
@@ -327,6 +336,9 @@ func (s *Server) view(v *visit, page pageOf, data any) view {
 	w.Theme, w.InDemo, w.Demo = themeOf(v.Request), s.options.Demo, w.Captain && s.services.Demo != nil && !s.options.Demo
 	if identified(v.Request) {
 		chosen := setting(v.Request, projectSetting)
+		if !p.Sees(chosen) {
+			chosen = ""
+		}
 		if v.Method != http.MethodPost && w.Form.Has("project") {
 			chosen = w.Form.Get("project")
 		}

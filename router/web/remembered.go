@@ -164,7 +164,7 @@ type cameOf struct {
 
 // memory is the index, a list, or one item, as the query says.
 func (s *Server) memory(v *visit) (any, error) {
-	if err := v.principal().Need(skillrouter.ScopeRead); err != nil {
+	if err := v.principal().Keeping().Need(skillrouter.ScopeRead); err != nil {
 		return nil, err
 	}
 	var page memoryView
@@ -210,6 +210,10 @@ func (s *Server) remembered(v *visit, of kind.Memory) (*rememberedView, error) {
 			page.Text = m.Value
 		default:
 			switch m.Name {
+			case "number":
+				if v.principal().Walled() { // it runs through all projects
+					continue
+				}
 			case "agent_id", "author":
 				m.Path = link(agentPath, "id", m.Value)
 			case "project":

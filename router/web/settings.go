@@ -107,6 +107,9 @@ type projectList struct {
 
 // projects are those that whoever looks may choose from, sorted.
 func (s *Server) projects(ctx context.Context) []string {
+	if own := skillrouter.PrincipalOf(ctx).Projects(); own != nil {
+		return own
+	}
 	if s.services.Projects == nil || skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead) != nil {
 		return nil
 	}

@@ -20,6 +20,7 @@ import (
 	"iter"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -156,6 +157,7 @@ type Server struct {
 	known    projectList
 	checkup  checkup
 	notices  map[string]string // what is said after an action, by the code that a redirect bears
+	bound    *Server           // shows whoever is bound to projects what keeps to them; nil: this is it
 }
 
 // New makes the dashboard of the services. Templates and assets are prepared
@@ -165,14 +167,22 @@ func New(services Services, options Options) *Server {
 	if options.Status == nil {
 		options.Status = func(skillrouter.Code) int { return http.StatusBadRequest }
 	}
-	s := &Server{
-		services: services, options: options, log: options.Log, now: options.Now,
-		sessions: newSessions(services.Auth, options.Now),
-		loads:    map[string]pageOf{}, acts: map[string]action{}, notices: map[string]string{},
-	}
+	s := &Server{services: services, options: options, log: options.Log, now: options.Now, sessions: newSessions(services.Auth, options.Now)}
 	_, _ = rand.Read(s.key[:]) // never fails, see crypto/rand
+	s.bound = &Server{services: services.withinWalls(), options: options, log: s.log, now: s.now, sessions: s.sessions, key: s.key}
 	s.pages()
+	s.bound.pages()
 	return s
+}
+
+// withinWalls are the services that keep to the projects of a token that is bound to some. The pages of all others
+// are not there for it, nor are the parts of pages that show what is theirs; so a service that joins shows it nothing.
+func (s Services) withinWalls() Services {
+	kinds := slices.DeleteFunc(slices.Clone(s.Kinds), func(m kind.Memory) bool { return !m.Walled })
+	return Services{
+		Auth: s.Auth, Presence: s.Presence, Mailbox: s.Mailbox, Log: s.Log, Unread: s.Unread, Timeline: s.Timeline,
+		Kinds: kinds, Knowledge: s.Knowledge, Lessons: s.Lessons, Search: s.Search, Gaps: s.Gaps, Value: s.Value,
+	}
 }
 
 // Routes lists the methods and paths that the dashboard serves. A path that
@@ -210,19 +220,28 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		instead.ServeHTTP(w, r)
 		return
 	}
+	shown := s.shownTo(r)
 	switch r.Method {
 	case http.MethodGet, http.MethodHead:
-		if page, ok := s.loads[r.URL.Path]; ok {
-			s.show(w, r, page)
+		if page, ok := shown.loads[r.URL.Path]; ok {
+			shown.show(w, r, page)
 			return
 		}
 	case http.MethodPost:
-		if action, ok := s.acts[r.URL.Path]; ok {
-			s.act(w, r, action)
+		if action, ok := shown.acts[r.URL.Path]; ok {
+			shown.act(w, r, action)
 			return
 		}
 	}
 	s.NotFound(w, r)
+}
+
+// shownTo is what serves the pages of whoever asks.
+func (s *Server) shownTo(r *http.Request) *Server {
+	if s.bound != nil && skillrouter.PrincipalOf(r.Context()).Walled() {
+		return s.bound
+	}
+	return s
 }
 
 // protect sets what a browser may do with an answer: load from here alone, run

@@ -40,7 +40,7 @@ func (k *Keeper) advance(ctx context.Context) {
 		return
 	}
 	var to Position
-	err := k.source.Settled(ctx, func(at Position) {
+	err := k.settled(ctx, func(at Position) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if s.changes == 0 {

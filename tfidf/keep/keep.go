@@ -43,6 +43,9 @@ type Keeper struct {
 	read, total atomic.Int64 // documents, for the progress
 	highest     atomic.Int64 // the greatest Order that a rebuild has read
 
+	following sync.Mutex // guards followed, and is held while the index is brought to there
+	followed  Position   // up to where the log was followed
+
 	saver saver
 }
 
@@ -53,6 +56,8 @@ type Options struct {
 	// Form names how documents are made of what is stored. A snapshot of another form
 	// is not used: it must change whenever the same row makes another Document.
 	Form string
+	// Follows: another process writes. What it changes comes by Follow, and not by Put and Delete.
+	Follows bool
 	// Index are the settings of the index.
 	Index tfidf.Options
 	// Now is time.Now if nil, Log discards if nil.

@@ -36,6 +36,15 @@ type mark struct {
 // what takes longer it leaves to Run. It never fails for want of a snapshot: only if
 // the Source cannot be read at all.
 func (k *Keeper) Load(ctx context.Context) error {
+	if k.opts.Follows { // what comes behind this place is followed
+		at, err := k.source.Position(ctx)
+		if err != nil {
+			return err
+		}
+		k.following.Lock()
+		k.followed = at
+		k.following.Unlock()
+	}
 	ix, m, err := k.open(ctx)
 	if err != nil {
 		return err
@@ -252,7 +261,21 @@ func (k *Keeper) catchUp(ctx context.Context) error {
 	gap := k.gap
 	k.mu.Unlock()
 	k.read.Store(0)
-	for part := range slices.Chunk(gap, catchUpChunk) {
+	if err := k.look(ctx, gap, func(docs []tfidf.Document, gone []string) {
+		k.take(docs, gone)
+		k.read.Add(int64(len(docs) + len(gone)))
+	}); err != nil {
+		return err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.end()
+	return nil
+}
+
+// look reads documents by their ids, in parts, and tells which are not there.
+func (k *Keeper) look(ctx context.Context, ids []string, take func(docs []tfidf.Document, gone []string)) error {
+	for part := range slices.Chunk(ids, catchUpChunk) {
 		docs, err := k.source.Documents(ctx, part)
 		if err != nil {
 			return err
@@ -267,12 +290,34 @@ func (k *Keeper) catchUp(ctx context.Context) error {
 				gone = append(gone, id)
 			}
 		}
-		k.take(docs, gone)
-		k.read.Add(int64(len(part)))
+		take(docs, gone)
 	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.end()
+	return nil
+}
+
+// Follow brings the index in step with what another process wrote: changed are the ids of the documents that the log tells of up to a
+// place, deleted ones among them, each once. It is called with one place after the other, from that of Load on.
+func (k *Keeper) Follow(ctx context.Context, changed []string, to Position) error {
+	k.following.Lock()
+	defer k.following.Unlock()
+	err := k.look(ctx, changed, func(docs []tfidf.Document, gone []string) {
+		k.Put(docs...)
+		k.Delete(gone...)
+	})
+	if err == nil {
+		k.followed = to
+	}
+	return err
+}
+
+// settled is the source's Settled, for one that follows too.
+func (k *Keeper) settled(ctx context.Context, then func(at Position)) error {
+	if !k.opts.Follows {
+		return k.source.Settled(ctx, then)
+	}
+	k.following.Lock()
+	defer k.following.Unlock()
+	then(k.followed)
 	return nil
 }
 

@@ -190,7 +190,7 @@ func (k *Keeper) Save(ctx context.Context) error {
 func (k *Keeper) write(ctx context.Context) (at Position, changes int, err error) {
 	m := mark{Form: k.opts.Form, Time: k.opts.Now().UnixMilli()}
 	var capture *tfidf.Capture
-	err = k.source.Settled(ctx, func(at Position) {
+	err = k.settled(ctx, func(at Position) {
 		m.At, capture = at, k.Index().Capture()
 		k.saver.mu.Lock()
 		changes = k.saver.changes

@@ -5,14 +5,19 @@ package postgres
 import (
 	"context"
 	"database/sql"
+	"log/slog"
 
 	"gorm.io/gorm"
 
 	"skillrouter"
+	"skillrouter/migrations"
 	"skillrouter/router/cluster"
 )
 
 // A program that was built with the tag nocluster knows no server: Parse refuses each, and nothing else is called.
+
+// There tells whether this program knows servers. What asks for it is left out of the program where it is false.
+const There = false
 
 // Server is no server.
 type Server struct{}
@@ -29,8 +34,17 @@ func (*Server) Writer(string) *sql.DB                                         { 
 func (*Server) Reader(string, int) *sql.DB                                    { return nil }
 func (*Server) Check(context.Context, *sql.DB, string) error                  { return nil }
 func (*Server) Durable(context.Context, *sql.DB) error                        { return nil }
+func (*Server) ID(context.Context) (string, error)                            { return "", nil }
 func (*Server) Opening(err error) error                                       { return err }
 func (*Server) Create(context.Context, *sql.DB, string, string) (bool, error) { return false, nil }
+func (*Server) Knows(string, int64, *slog.Logger)                             {}
+func (*Server) Version(context.Context, *sql.DB, string) (int64, int64, error) {
+	return 0, 0, nil
+}
+
+func (*Server) Upgrade(context.Context, *sql.DB, string, []migrations.Step, int64) (int64, error) {
+	return 0, nil
+}
 
 // Register is no register.
 type Register struct{ cluster.Register }
@@ -39,8 +53,10 @@ func (*Server) Register() *Register { return nil }
 func (*Register) Close() error      { return nil }
 
 // Gorm is never called, as are those after it.
-func Gorm(gorm.ConnPool) gorm.Dialector                           { return nil }
-func Size(context.Context, *gorm.DB) (int64, error)               { return 0, nil }
+func Gorm(gorm.ConnPool) gorm.Dialector                               { return nil }
+func Size(context.Context, *gorm.DB) (int64, error)                   { return 0, nil }
+func (*Server) Heads(context.Context, *sql.DB) (cluster.Heads, error) { return cluster.Heads{}, nil }
+
 func Open(*gorm.DB) (int64, error)                                { return 0, nil }
 func Commits(*gorm.DB) (int64, error)                             { return 0, nil }
 func Seal(*gorm.DB, int64, map[string]skillrouter.ChainEnd) error { return nil }

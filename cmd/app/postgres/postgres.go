@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/url"
 	"os"
@@ -27,7 +28,12 @@ import (
 	"gorm.io/gorm"
 
 	"skillrouter"
+	"skillrouter/migrations"
+	"skillrouter/router/cluster"
 )
+
+// There tells whether this program knows servers; see the tag nocluster.
+const There = true
 
 // Bounds of what is asked of a server.
 const (
@@ -53,6 +59,8 @@ const (
 type Server struct {
 	config *pgx.ConnConfig
 	prefix string
+	knows  map[string]int64 // the versions of the schemas that the program knows
+	log    *slog.Logger
 }
 
 // Parse reads an address, postgres://USER:PASSWORD@HOST:PORT/DATABASE, with libpq's parameters and
@@ -63,7 +71,7 @@ func Parse(address string) (*Server, error) {
 	if err != nil || parsed.Scheme != "postgres" && parsed.Scheme != "postgresql" {
 		return nil, skillrouter.InvalidField("database", "must be an address that begins with postgres://")
 	}
-	s := &Server{prefix: prefix}
+	s := &Server{prefix: prefix, knows: map[string]int64{}, log: slog.New(slog.DiscardHandler)}
 	query, err := url.ParseQuery(parsed.RawQuery)
 	if err != nil {
 		return nil, skillrouter.InvalidField("database", "has parameters that cannot be read: %v", err)
@@ -223,6 +231,59 @@ func (s *Server) Create(ctx context.Context, writer *sql.DB, database, statement
 	return true, err
 }
 
+// since is the log in heads that tells the oldest version which a program must know that writes into the schema. One that no step changed has none.
+const since = "since"
+
+// versions asks for the version of a schema, and for the oldest that a program must know which writes into it.
+func (s *Server) versions(database string) string {
+	return fmt.Sprintf("SELECT max(version_id), coalesce((SELECT seq FROM %[1]s.heads WHERE log = '"+since+"'), max(version_id)) FROM %[1]s.goose_db_version WHERE is_applied", s.Schema(database))
+}
+
+// Version reads the version of a schema, and the oldest that a program must know which writes into it.
+func (s *Server) Version(ctx context.Context, conn *sql.DB, database string) (version, since int64, err error) {
+	err = conn.QueryRowContext(ctx, s.versions(database)).Scan(&version, &since)
+	return version, since, err
+}
+
+// Knows says up to which version the program knows a schema. It takes no lease while one of them is not for it (see Register), and says so.
+func (s *Server) Knows(database string, version int64, log *slog.Logger) {
+	s.knows[database], s.log = version, log
+}
+
+// Upgrade makes the steps that a schema does not have, in one transaction, and tells the version that it had; 0: it has all. The row
+// that counts commits is its lock: who comes second waits for it and finds nothing to do, and who wrote before commits nothing more.
+func (s *Server) Upgrade(ctx context.Context, writer *sql.DB, database string, steps []migrations.Step, oldest int64) (from int64, err error) {
+	if from, _, err = s.Version(ctx, writer, database); err != nil || len(steps) == 0 || from >= steps[len(steps)-1].Version {
+		return 0, err
+	}
+	tx, err := writer.BeginTx(ctx, nil)
+	if err != nil {
+		return 0, err
+	}
+	defer tx.Rollback() //nolint:errcheck // after the commit there is nothing to take back
+	if _, err := tx.ExecContext(ctx, fmt.Sprintf("SET LOCAL statement_timeout = 0; UPDATE heads SET seq = (seq / %[1]d + 1) * %[1]d WHERE log = 'commits'", opened)); err != nil {
+		return 0, err
+	}
+	if err := tx.QueryRowContext(ctx, s.versions(database)).Scan(&from, new(int64)); err != nil {
+		return 0, err
+	}
+	if from >= steps[len(steps)-1].Version { // another did it meanwhile
+		return 0, nil
+	}
+	for _, step := range steps {
+		if step.Version <= from {
+			continue
+		}
+		if _, err := tx.ExecContext(ctx, fmt.Sprintf("%s;\nINSERT INTO goose_db_version (version_id, is_applied) VALUES (%d, true)", step.Up, step.Version)); err != nil {
+			return 0, fmt.Errorf("step %d: %w", step.Version, err)
+		}
+	}
+	if _, err := tx.ExecContext(ctx, "INSERT INTO heads (log, seq) VALUES ('"+since+"', $1) ON CONFLICT (log) DO UPDATE SET seq = excluded.seq", oldest); err != nil {
+		return 0, err
+	}
+	return from, tx.Commit()
+}
+
 // there tells how many tables a database's schema has, and whether they are Skill Router's.
 func (s *Server) there(ctx context.Context, writer *sql.DB, database string) (tables int, ours bool, err error) {
 	err = writer.QueryRowContext(ctx, `SELECT count(*), count(*) FILTER (WHERE relname IN ('goose_db_version', 'heads')) = 2 FROM pg_class WHERE relkind IN ('r', 'p', 'v') AND relnamespace = to_regnamespace($1)`, s.Schema(database)).Scan(&tables, &ours)
@@ -249,6 +310,13 @@ func Open(tx *gorm.DB) (commits int64, err error) {
 func Commits(tx *gorm.DB) (n int64, err error) {
 	err = tx.Raw("SELECT seq FROM heads WHERE log = 'commits'").Scan(&n).Error
 	return n, err
+}
+
+// Heads is how far the writers of both databases have counted, at one moment. conn reads either.
+func (s *Server) Heads(ctx context.Context, conn *sql.DB) (h cluster.Heads, err error) {
+	err = conn.QueryRowContext(ctx, fmt.Sprintf(`SELECT (SELECT seq FROM %s.heads WHERE log = 'commits'), (SELECT seq FROM %s.heads WHERE log = 'commits')`,
+		pgx.Identifier{s.Schema("learning")}.Sanitize(), pgx.Identifier{s.Schema("operational")}.Sanitize())).Scan(&h.Learning, &h.Operational)
+	return h, Translate(err)
 }
 
 // Seal counts a transaction, and notes how far the chained tables have come. It fails with skillrouter.ErrFenced unless

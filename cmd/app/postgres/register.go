@@ -22,6 +22,7 @@ const forgetAfter = 24 * time.Hour
 type Register struct {
 	server *Server
 	db     *sql.DB
+	waits  bool // it was said that the lease waits for a newer program
 }
 
 var _ cluster.Register = (*Register)(nil)
@@ -33,7 +34,16 @@ func (s *Server) Register() *Register {
 	db := stdlib.OpenDB(*config)
 	db.SetMaxOpenConns(2)
 	db.SetMaxIdleConns(1)
-	return &Register{s, db}
+	return &Register{server: s, db: db}
+}
+
+// ID tells the server's databases from others, also where they are reached by another name: when they were made, and what the server
+// counts them by. The schemas must be there.
+func (s *Server) ID(ctx context.Context) (id string, err error) {
+	db := s.Reader("operational", 1)
+	defer db.Close()
+	err = db.QueryRowContext(ctx, `SELECT concat_ws(' ', CAST(extract(epoch FROM min(tstamp)) AS text), (SELECT oid FROM pg_database WHERE datname = current_database()), CAST(CAST('heads' AS regclass) AS oid)) FROM goose_db_version`).Scan(&id)
+	return id, Translate(err)
 }
 
 // Close closes its connections.
@@ -55,11 +65,20 @@ func (r *Register) Announce(ctx context.Context, node cluster.Node) error {
 }
 
 // Take implements cluster.Register. It closes the connections over which the last writer may be in the middle of a transaction: what one
-// that was stopped in its tracks has locked would be waited for.
+// that was stopped in its tracks has locked would be waited for. A program takes nothing while a newer one has changed a schema so that it must not write.
 func (r *Register) Take(ctx context.Context, node cluster.Node, term time.Duration) (epoch int64, err error) {
+	fits := ""
+	for database, version := range r.server.knows {
+		fits += fmt.Sprintf(" AND (SELECT since FROM (%s) AS of (version, since)) <= %d", r.server.versions(database), version)
+	}
 	err = r.db.QueryRowContext(ctx, `UPDATE writer SET epoch = epoch + 1, id = $1, name = $2, url = $3, until = clock_timestamp() + $4 * interval '1 second'
-		WHERE until < clock_timestamp() OR id = $1 RETURNING epoch`, node.ID, node.Name, node.URL, term.Seconds()).Scan(&epoch)
+		WHERE (until < clock_timestamp() OR id = $1)`+fits+` RETURNING epoch`, node.ID, node.Name, node.URL, term.Seconds()).Scan(&epoch)
 	if errors.Is(err, sql.ErrNoRows) {
+		var waits bool
+		if err := r.db.QueryRowContext(ctx, "SELECT until < clock_timestamp() FROM writer").Scan(&waits); err == nil && waits && !r.waits {
+			r.waits = true
+			r.server.log.WarnContext(ctx, "nobody writes, and this program must not: a newer one has changed the databases. Start that")
+		}
 		return 0, nil
 	}
 	if err != nil {

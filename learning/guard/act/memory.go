@@ -3,6 +3,8 @@ package act
 import (
 	"strings"
 	"sync"
+
+	"mvdan.cc/sh/v3/syntax"
 )
 
 // Bounds of a Memory. What an agent writes and runs at once is small; what falls out is read as
@@ -106,3 +108,24 @@ func (s *Shell) Remembering(m *Memory) *Shell {
 
 // Recalled are the files that the shell read which the agent wrote before: they are a part of what the action does.
 func (s *Shell) Recalled() []string { return s.recall }
+
+// Leaves reports whether the shell wrote files or made directories, which what is run next may find.
+func (s *Shell) Leaves() bool { return len(s.files) > 0 || len(s.made) > 0 }
+
+// Programs are the programs that this package knows and that a text's commands begin with, each named plainly and with no variable set before it.
+func Programs(text string) (names []string) {
+	file, err := syntax.NewParser().Parse(strings.NewReader(text), "")
+	if err != nil {
+		return nil
+	}
+	syntax.Walk(file, func(node syntax.Node) bool {
+		if call, is := node.(*syntax.CallExpr); is && len(call.Args) > 0 && len(call.Assigns) == 0 {
+			name := call.Args[0].Lit()
+			if _, known := programs().rows[name]; known {
+				names = append(names, name)
+			}
+		}
+		return true
+	})
+	return names
+}

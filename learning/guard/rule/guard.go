@@ -187,7 +187,7 @@ func wordKey(a *act.Act, sub bool) string {
 // read, or takes longer than Options.Within, is answered by a note and by the
 // words of the rules that stand in it.
 func (g *Guard) Check(ctx context.Context, action Action) Verdict {
-	c, v := g.judge(ctx, action)
+	c, v := g.judge(ctx, action, g.memory(&action))
 	if c.memory == nil {
 		return v
 	}
@@ -206,15 +206,35 @@ func (g *Guard) Check(ctx context.Context, action Action) Verdict {
 
 // Judge is Check for an action that is only asked about: what it would write is not remembered.
 func (g *Guard) Judge(ctx context.Context, action Action) Verdict {
-	_, v := g.judge(ctx, action)
+	_, v := g.judge(ctx, action, g.memory(&action))
 	return v
 }
 
-func (g *Guard) judge(ctx context.Context, action Action) (*check, Verdict) {
+// Aside is Judge where nobody knows what agents wrote before: alone tells that the action reads and leaves no file, so that it would be judged alike where that is
+// known, and so will what follows it. The name of a program that the guard knows, where a command begins, is taken for that program, and not for a file of that name.
+func (g *Guard) Aside(ctx context.Context, action Action) (v Verdict, alone bool) {
+	var mu sync.Mutex
+	var read []string
+	c, v := g.judge(ctx, action, &act.Memory{Read: func(path string) (string, bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		read = append(read, path)
+		return "", false
+	}})
+	alone = len(v.Changes) == 0 && !slices.ContainsFunc(c.read, (*act.Shell).Leaves)
+	if len(read) > 0 {
+		text, _ := act.CommandOf(action.Command, action.Tool, action.Args, "")
+		programs := act.Programs(text)
+		alone = alone && !slices.ContainsFunc(read, func(path string) bool { return !slices.Contains(programs, path) })
+	}
+	return v, alone
+}
+
+func (g *Guard) judge(ctx context.Context, action Action, memory *act.Memory) (*check, Verdict) {
 	// What could not be read in time is still compared by its words.
 	ctx, cancel := context.WithTimeout(ctx, g.within*3/4)
 	defer cancel()
-	c := &check{ctx: ctx, view: *g.view.Load(), similar: g.similar, action: &action, memory: g.memory(&action), found: map[string]*Match{}}
+	c := &check{ctx: ctx, view: *g.view.Load(), similar: g.similar, action: &action, memory: memory, found: map[string]*Match{}}
 	c.run()
 	v := c.verdict()
 	for _, s := range c.read {

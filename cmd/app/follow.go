@@ -1,0 +1,590 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"encoding/gob"
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"skillrouter"
+	"skillrouter/cmd/app/postgres"
+	"skillrouter/comms"
+	"skillrouter/learning/feedback"
+	"skillrouter/learning/guard"
+	"skillrouter/learning/guard/rule"
+	"skillrouter/learning/knowledge"
+	"skillrouter/learning/lesson"
+	"skillrouter/learning/shelf"
+	learningstore "skillrouter/learning/store"
+	"skillrouter/operational"
+	operationalstore "skillrouter/operational/store"
+	"skillrouter/router/cluster"
+	"skillrouter/router/httpapi"
+)
+
+const (
+	// slowEvery is how often a node reads what leaves no event: what failed in projects, and which entries answered which questions.
+	slowEvery = 2 * time.Second
+	// sweptEvery is how often a node looks which messages are gone, of which no event tells. None of them is found before.
+	sweptEvery = 10 * time.Minute
+	// listeningEvery is how often a node says who listens to it.
+	listeningEvery = comms.BeyondFor / 3
+	// maxLeft bounds the checks that wait until this node writes: as many as a ledger has wait.
+	maxLeft = 4096
+	// lostAfter is how long a node that does not know what is new goes on with its streams.
+	lostAfter = 2 * cluster.FreshFor
+	// followGrace is how long calls under way may take to end when the node begins to write itself: every caller waits for that.
+	followGrace = time.Second
+	// maxAside bounds the body of a call that a node answers by what it knows, in bytes: an action that is checked is the largest.
+	maxAside = guard.MaxProposal + 256<<10
+	// followAgain is how long a node waits that could not follow.
+	followAgain = time.Second
+)
+
+// aside is what a node has in the place of writes while another writes: what its services would write behind their answers, it tells
+// that one. A nil aside is that of a router which writes: its methods return what they are given.
+type aside struct {
+	tell func(ctx context.Context, what string, text []byte) error
+	// alone tells whether the node that writes cannot be asked.
+	alone func() bool
+
+	mu   sync.Mutex
+	ends bool                 // the node follows no longer, as it writes itself or stops
+	left []lesson.CheckRecord // that could not be told then
+}
+
+// What a node tells the one that writes.
+const (
+	toldUses       = "uses"
+	toldMisses     = "misses"
+	toldFigures    = "figures"
+	toldTellings   = "tellings"
+	toldChecks     = "checks"
+	toldDeliveries = "deliveries"
+	toldListening  = "listening"
+)
+
+type figuresTold struct {
+	Rows []operational.FigureRow
+	Keep operational.FigureKeep
+}
+
+type tellingsTold struct {
+	Tellings []operational.Telling
+	Days     []operational.ToldDay
+	Keep     operational.ToldKeep
+}
+
+// tells tells the node that writes something that it is to store.
+func (s *aside) tells(ctx context.Context, what string, value any) error {
+	var text bytes.Buffer
+	if err := gob.NewEncoder(&text).Encode(value); err != nil {
+		return err
+	}
+	return s.tell(ctx, what, text.Bytes())
+}
+
+// takeTold stores what another node tells this one.
+func (a *App) takeTold(ctx context.Context, node, what string, text []byte) error {
+	p := a.front.writing.Load()
+	if p == nil || !a.lease.Holds() {
+		return skillrouter.Errorf(skillrouter.Unavailable, "this node does not write")
+	}
+	from := gob.NewDecoder(bytes.NewReader(text))
+	switch what {
+	case toldUses:
+		return take(from, func(uses map[string]shelf.Use) error { return p.memory.AddUse(ctx, uses) })
+	case toldMisses:
+		return take(from, func(misses []feedback.GapMisses) error { return p.memory.AddMisses(ctx, misses, feedback.MaxGaps) })
+	case toldFigures:
+		return take(from, func(f figuresTold) error { return p.operations.AddFigures(ctx, f.Rows, f.Keep) })
+	case toldTellings:
+		return take(from, func(t tellingsTold) error { return p.operations.AddTellings(ctx, t.Tellings, t.Days, t.Keep) })
+	case toldChecks:
+		return take(from, func(checks []lesson.CheckRecord) error { return p.guards.EnterChecks(ctx, checks) })
+	case toldDeliveries:
+		return take(from, func(deliveries []operational.Delivery) error {
+			p.mailbox.DeliveredBeyond(deliveries)
+			return nil
+		})
+	case toldListening:
+		return take(from, func(l comms.Listening) error { return p.mailbox.ListenBeyond(ctx, node, l) })
+	}
+	return skillrouter.Errorf(skillrouter.Invalid, "a node of another version tells %q: this one does not know it", what)
+}
+
+func take[T any](from *gob.Decoder, store func(T) error) error {
+	var value T
+	if err := from.Decode(&value); err != nil {
+		return skillrouter.Wrap(skillrouter.Invalid, err, "what another node tells cannot be read")
+	}
+	return store(value)
+}
+
+// The stores of what is written behind answers.
+
+type entriesAside struct {
+	*learningstore.Store
+	aside *aside
+}
+
+// AddUse implements knowledge.Store.
+func (s entriesAside) AddUse(ctx context.Context, uses map[string]shelf.Use) error {
+	return s.aside.tells(ctx, toldUses, uses)
+}
+
+// AddMisses implements feedback.GapStore.
+func (s entriesAside) AddMisses(ctx context.Context, misses []feedback.GapMisses, _ int) error {
+	return s.aside.tells(ctx, toldMisses, misses)
+}
+
+// OpenGaps implements feedback.GapStore: the node that writes asks them again.
+func (entriesAside) OpenGaps(context.Context, time.Time, int) ([]feedback.Gap, error) {
+	return nil, nil
+}
+
+func (s *aside) entries(store *learningstore.Store) knowledge.Store {
+	if !postgres.There || s == nil {
+		return store
+	}
+	return entriesAside{store, s}
+}
+
+func (s *aside) gaps(store *learningstore.Store) feedback.GapStore {
+	if !postgres.There || s == nil {
+		return store
+	}
+	return entriesAside{store, s}
+}
+
+type operationsAside struct {
+	*operationalstore.Store
+	aside *aside
+}
+
+// AddFigures implements operational.FigureStore.
+func (s operationsAside) AddFigures(ctx context.Context, rows []operational.FigureRow, keep operational.FigureKeep) error {
+	return s.aside.tells(ctx, toldFigures, figuresTold{rows, keep})
+}
+
+// AddTellings implements operational.TellingStore.
+func (s operationsAside) AddTellings(ctx context.Context, tellings []operational.Telling, days []operational.ToldDay, keep operational.ToldKeep) error {
+	return s.aside.tells(ctx, toldTellings, tellingsTold{tellings, days, keep})
+}
+
+// SaveDeliveries implements comms.MessageStore.
+func (s operationsAside) SaveDeliveries(ctx context.Context, deliveries []operational.Delivery) error {
+	if len(deliveries) == 0 {
+		return nil
+	}
+	return s.aside.tells(ctx, toldDeliveries, deliveries)
+}
+
+func (s *aside) figures(store *operationalstore.Store) operational.FigureStore {
+	if !postgres.There || s == nil {
+		return store
+	}
+	return operationsAside{store, s}
+}
+
+func (s *aside) tellings(store *operationalstore.Store) operational.TellingStore {
+	if !postgres.There || s == nil {
+		return store
+	}
+	return operationsAside{store, s}
+}
+
+func (s *aside) mail(store *operationalstore.Store) comms.MessageStore {
+	if !postgres.There || s == nil {
+		return store
+	}
+	return operationsAside{store, s}
+}
+
+// mailOptions are those of a mailbox whose messages another router stores and sweeps.
+func (s *aside) mailOptions(o comms.MailboxOptions) comms.MailboxOptions {
+	if postgres.There && s != nil {
+		o.Retention = 0
+		o.Listens = func(ctx context.Context, agentID string) error {
+			return s.tells(ctx, toldListening, comms.Listening{Agents: []string{agentID}})
+		}
+	}
+	return o
+}
+
+// enter has checks entered into the ledger.
+func (s *aside) enter() func(ctx context.Context, checks []lesson.CheckRecord) error {
+	if !postgres.There || s == nil {
+		return nil
+	}
+	return func(ctx context.Context, checks []lesson.CheckRecord) error {
+		err := s.tells(ctx, toldChecks, checks)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if err != nil && s.ends {
+			s.left = append(s.left, checks...)
+			return nil
+		}
+		return err
+	}
+}
+
+// guards judge by the rules alone, and leave to the node that writes what they are not sure of, while it answers.
+func (s *aside) guards(guards *guard.Guards) guard.Service {
+	if !postgres.There || s == nil {
+		return guards
+	}
+	return guardsAside{guards, s}
+}
+
+type guardsAside struct {
+	*guard.Guards
+	aside *aside
+}
+
+// errElsewhere sends a call to the node that writes.
+var errElsewhere = skillrouter.Errorf(skillrouter.Unavailable, "the node that writes answers this")
+
+// Check implements guard.Service.
+func (g guardsAside) Check(ctx context.Context, action rule.Action) (guard.Checked, error) {
+	alone := g.aside.alone() || isInstead(ctx)
+	checked, sure, err := g.Guards.CheckAside(ctx, action, alone)
+	switch {
+	case err != nil:
+	case alone:
+		checked.Stale = true
+	case !sure:
+		err = errElsewhere
+	}
+	return checked, err
+}
+
+// runs runs a part that only the router which writes has.
+func (a *App) runs(ctx context.Context, name string, run func(ctx context.Context) error) {
+	if a.aside == nil {
+		a.life.run(ctx, name, run)
+	}
+}
+
+// stamp says in answers how far the databases are, on a node of a cluster; nil: this is none.
+func (a *App) stamp() func(http.Header) {
+	if !postgres.There || a.front == nil || a.aside != nil {
+		return nil
+	}
+	return func(header http.Header) { header.Set(cluster.SeqHeader, a.front.heads.Load().String()) }
+}
+
+// following is what a node has that follows the one which writes.
+type following struct {
+	*parts
+	app      *App
+	told     *aside
+	follower *cluster.Follower
+	handler  *httpapi.Server
+
+	// The last events that were taken in, and when what leaves none was read: the Follower's own.
+	learned, operated int64
+	slow, swept       time.Time
+	stale             bool // something was stored since
+	at                shelf.LogPosition
+}
+
+// The calls that a node answers by what it knows: those that there are most of.
+var asideCalls = map[string]bool{
+	streamCall: true, checkCall: true,
+	"GET /api/search": true, "POST /api/search": true,
+	"GET /api/knowledge": true, "POST /api/knowledge/search": true, "GET /lessons": true, "POST /lessons/search": true, "POST /query/relevant": true,
+	"POST /api/episodes/search": true, "POST /api/procedures/search": true,
+}
+
+const (
+	streamCall = "GET /messages"
+	checkCall  = "POST /check/anti-pattern"
+
+	outcomeCall = "POST /check/outcome"
+)
+
+// serve answers a call by what the node knows, and tells whether it did. What it cannot answer well, or would refuse, is the other node's to answer.
+func (f *following) serve(w http.ResponseWriter, r *http.Request) bool {
+	call := r.Method + " " + r.URL.Path
+	if call == outcomeCall { // of a check that may not be told yet
+		f.guards.Settle(r.Context())
+	}
+	if !asideCalls[call] || f.embedder != nil && call != checkCall && call != streamCall { // vectors are the writer's
+		return false
+	}
+	front := f.app.front
+	fresh := f.follower.Age() < cluster.FreshFor && f.follower.Wait(r.Context(), front.callers.After(r))
+	if !fresh && call != checkCall {
+		return false
+	}
+	again, ok := repeatable(w, r)
+	if !ok {
+		return false
+	}
+	if fresh {
+		aside := cluster.Tentative(w, func(status int) bool { return status/100 == 2 })
+		if f.handler.ServeHTTP(aside, again()); aside.Passed() {
+			return true
+		}
+	}
+	restored := again()
+	r.Body = restored.Body
+	if call != checkCall {
+		return false
+	}
+	front.forward.ServeOr(w, restored, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		r := again()
+		f.handler.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), insteadKey{}, true)))
+	}))
+	return true
+}
+
+// repeatable reads a request's body, and returns what makes the request anew; false: it is too long, and begun.
+func repeatable(w http.ResponseWriter, r *http.Request) (again func() *http.Request, ok bool) {
+	if r.Body == nil || r.Method == http.MethodGet {
+		return func() *http.Request { return r.Clone(r.Context()) }, true
+	}
+	if r.ContentLength > maxAside {
+		return nil, false
+	}
+	rest, control := r.Body, http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Now().Add(httpapi.BodyTimeout)) // by the connection's own clock
+	defer func() { _ = control.SetReadDeadline(time.Time{}) }()
+	body, err := io.ReadAll(io.LimitReader(rest, maxAside+1))
+	r.Body = readCloser{io.MultiReader(bytes.NewReader(body), rest), rest}
+	if err != nil || len(body) > maxAside {
+		return nil, false
+	}
+	return func() *http.Request {
+		one := r.Clone(r.Context())
+		one.Body = io.NopCloser(bytes.NewReader(body))
+		return one
+	}, true
+}
+
+type readCloser struct {
+	io.Reader
+	io.Closer
+}
+
+// insteadKey marks the check of a node that answers in the place of one which does not.
+type insteadKey struct{}
+
+func isInstead(ctx context.Context) bool {
+	is, _ := ctx.Value(insteadKey{}).(bool)
+	return is
+}
+
+// follow has the node answer by what it knows, as far as it can, until ctx ends. What goes wrong is begun anew.
+func (a *App) follow(ctx context.Context) {
+	for first := true; ctx.Err() == nil; first = false {
+		err := a.followOnce(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case first && skillrouter.CodeOf(err) == skillrouter.Unavailable: // the first writer of a database has yet to begin
+			a.log.Info("this node hands everything on until it can follow the node that writes", "because", err)
+		case errors.Is(err, cluster.ErrBack):
+			a.front.callers.Forget()
+			a.log.Warn("the databases were put back to an earlier state: what this node knows of them is read anew")
+		default:
+			a.log.Warn("this node hands everything on until it can follow the node that writes", "error", err)
+		}
+		_ = skillrouter.Pause(ctx, followAgain)
+	}
+}
+
+func (a *App) followOnce(ctx context.Context) (err error) {
+	a.life = newLife(a.log)
+	a.services = services{}
+	told := &aside{tell: a.front.forward.Tell, alone: a.front.alone}
+	a.aside = told
+	defer func() {
+		told.mu.Lock()
+		told.ends = true
+		told.mu.Unlock()
+		a.front.following.Store(nil)
+		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), followGrace)
+		defer cancel()
+		a.endStreams(grace)
+		drain(grace, &a.front.asides)
+		err = errors.Join(err, a.life.stop())
+		a.front.left = append(a.front.left, told.left...)
+		a.front.left = a.front.left[max(0, len(a.front.left)-maxLeft):]
+		a.aside = nil
+	}()
+	f, err := a.openFollowing(ctx)
+	if err != nil {
+		return err
+	}
+	heard, stop := context.WithCancel(ctx)
+	defer stop()
+	go func() { _ = a.front.bell.Run(heard, f.follower.Heard) }()
+	a.front.following.Store(f)
+	a.log.Info("this node follows the one that writes")
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-a.life.failed:
+		return err
+	}
+}
+
+// openFollowing opens the databases for reading, and wires the services that answer by them.
+func (a *App) openFollowing(ctx context.Context) (*following, error) {
+	conn := a.database.Reader("operational", 1)
+	a.life.defers("heads", conn.Close)
+	from, err := a.database.Heads(ctx, conn)
+	if err != nil {
+		return nil, err
+	}
+	f := &following{app: a, told: a.aside, swept: a.now()}
+	for _, of := range []struct {
+		name string
+		db   **Database
+	}{{"learning", &a.learning}, {"operational", &a.operational}} {
+		if *of.db, err = OpenFollowing(a.database, of.name); err != nil {
+			return nil, err
+		}
+		a.life.defers(of.name, (*of.db).Close)
+	}
+	// What is committed from here on is followed; what is read below may know it already.
+	if f.at, err = learningstore.New(a.learning.Read, a.learning.Commit).LogPosition(ctx); err != nil {
+		return nil, err
+	}
+	f.learned = f.at.Seq
+	if f.operated, err = operationalstore.New(a.operational.Read, a.operational.Commit).LastEvent(ctx); err != nil {
+		return nil, err
+	}
+	if err := a.wire(ctx, a.newRegistry()); err != nil {
+		return nil, err
+	}
+	f.parts, f.handler = a.wired, a.handler
+	f.follower = cluster.NewFollower(cluster.FollowerOptions{
+		From: from, Heads: func(ctx context.Context) (cluster.Heads, error) { return a.database.Heads(ctx, conn) }, Take: func(ctx context.Context, from, to cluster.Heads) error { return takes(f, ctx, from, to) },
+		Rung: a.config.NATS != "", Now: a.now, Log: a.log,
+	})
+	a.life.run(ctx, "follower", f.follower.Run)
+	a.life.run(ctx, "listening", f.tellListening)
+	return f, nil
+}
+
+// takes is take, for the test that has nodes take in nothing.
+var takes = (*following).take
+
+// take takes in what the node that writes has committed.
+func (f *following) take(ctx context.Context, from, to cluster.Heads) error {
+	// A message is handed out once what was stored before it is known.
+	var last int64
+	var err error
+	if to.Operational != from.Operational {
+		if last, err = f.operations.LastSeq(ctx); err != nil {
+			return err
+		}
+	}
+	if to.Learning != from.Learning {
+		if err := f.learn(ctx); err != nil {
+			return err
+		}
+		f.stale = true
+	}
+	if to.Operational != from.Operational {
+		if err := f.operate(ctx, last); err != nil {
+			return err
+		}
+	}
+	if f.app.now().Sub(f.swept) >= sweptEvery {
+		f.swept = f.app.now()
+		f.operations.SweptBell().Ring()
+	}
+	if f.stale && f.app.now().Sub(f.slow) >= slowEvery {
+		f.slow, f.stale = f.app.now(), false
+		return errors.Join(f.incidents.Load(ctx), f.answered.Load(ctx))
+	}
+	return nil
+}
+
+// learn takes in the events of learning.
+func (f *following) learn(ctx context.Context) error {
+	to, err := f.memory.LogPosition(ctx)
+	if err != nil {
+		return err
+	}
+	for f.learned < to.Seq {
+		events, err := f.memory.Events(ctx, f.learned, learningstore.MaxEvents)
+		if err != nil {
+			return err
+		}
+		if len(events) == 0 {
+			break
+		}
+		at := to
+		if events[len(events)-1].Seq < to.Seq { // there are more
+			at = f.at
+		}
+		for _, k := range f.kinds {
+			if k.Shelf == nil {
+				continue
+			}
+			if err := k.Shelf.Follow(ctx, events, at); err != nil {
+				return err
+			}
+		}
+		if err := f.guards.Follow(ctx, events); err != nil {
+			return err
+		}
+		f.learned = events[len(events)-1].Seq
+	}
+	f.at = to
+	f.memory.EventBell().Ring()
+	return nil
+}
+
+// operate takes in the events of operational, and its messages up to the last.
+func (f *following) operate(ctx context.Context, last int64) error {
+	tokens := false
+	for {
+		events, err := f.operations.Events(ctx, f.operated, operationalstore.MaxEvents)
+		if err != nil {
+			return err
+		}
+		if len(events) == 0 {
+			break
+		}
+		tokens = tokens || slices.ContainsFunc(events, func(e skillrouter.Event) bool { return strings.HasPrefix(e.Type, "token.") })
+		f.operated = events[len(events)-1].Seq
+	}
+	if tokens {
+		if err := f.tokens.Load(ctx); err != nil {
+			return err
+		}
+	}
+	err := f.mailbox.Follow(ctx, last)
+	f.operations.EventBell().Ring()
+	f.operations.SignalLog().EventBell().Ring()
+	return err
+}
+
+// tellListening tells the node that writes who listens here, until ctx ends, and ends the streams while the node does not know what is new.
+func (f *following) tellListening(ctx context.Context) error {
+	some := false
+	for skillrouter.Pause(ctx, listeningEvery) == nil {
+		if f.follower.Age() > lostAfter {
+			f.mailbox.Interrupt()
+			continue
+		}
+		agents := f.mailbox.Listening()
+		if some = some || len(agents) > 0; some {
+			_ = f.told.tells(ctx, toldListening, comms.Listening{Agents: agents, All: true}) // it is told again
+		}
+		some = len(agents) > 0
+	}
+	return nil
+}
