@@ -89,6 +89,34 @@ func newWire(t *testing.T, network, address string) *wire {
 	return w
 }
 
+// wireTo is a wire to a database, and the address by which it is reached over it.
+func wireTo(t *testing.T, database string) (*wire, string) {
+	t.Helper()
+	address, err := url.Parse(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	query := address.Query()
+	host, port := query.Get("host"), "5432"
+	if host == "" {
+		host = address.Hostname()
+	}
+	if p := query.Get("port") + address.Port(); p != "" {
+		port = p
+	}
+	network, at := "tcp", net.JoinHostPort(host, port)
+	if strings.HasPrefix(host, "/") {
+		network, at = "unix", filepath.Join(host, ".s.PGSQL."+port)
+	}
+	w := newWire(t, network, at)
+	host, port, _ = net.SplitHostPort(w.listener.Addr().String())
+	query.Set("host", host)
+	query.Set("port", port)
+	query.Set("sslmode", "disable")
+	address.RawQuery = query.Encode()
+	return w, address.String()
+}
+
 // pass waits until the wire carries.
 func (w *wire) pass() {
 	w.mu.Lock()
@@ -125,47 +153,40 @@ func (w *wire) carry(to, from net.Conn) {
 
 // team is a cluster of routers in processes of their own.
 type team struct {
-	t       *testing.T
-	program string
-	secret  string
-	token   string
-	home    string // the folder that the database belongs to, for tests
-	data    []string
-	wires   []*wire
-	mu      sync.Mutex
-	nodes   []*process
+	t         *testing.T
+	program   string
+	secret    string
+	token     string
+	home      string // the folder that the database belongs to, for tests
+	data      []string
+	wires     []*wire
+	databases []string // as each node reaches the database, over its wire
+	mu        sync.Mutex
+	nodes     []*process
+}
+
+// secretOf is the file of a cluster's secret.
+func secretOf(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(path, []byte(strings.Repeat("s3cret-", 8)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 // startTeam starts the nodes of a cluster, and waits until one writes.
 func startTeam(t *testing.T, program string) *team {
 	t.Helper()
-	c := &team{t: t, program: program, secret: filepath.Join(t.TempDir(), "secret"), home: t.TempDir(), nodes: make([]*process, clusterNodes)}
-	if err := os.WriteFile(c.secret, []byte(strings.Repeat("s3cret-", 8)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	address, err := url.Parse(apptest.Address(t, c.home))
-	if err != nil {
-		t.Fatal(err)
-	}
-	query := address.Query()
-	host, port := query.Get("host"), "5432"
-	if host == "" {
-		host = address.Hostname()
-	}
-	if p := query.Get("port") + address.Port(); p != "" {
-		port = p
-	}
+	c := &team{t: t, program: program, secret: secretOf(t), home: t.TempDir(), nodes: make([]*process, clusterNodes)}
 	for range clusterNodes {
-		c.data = append(c.data, t.TempDir())
-		if strings.HasPrefix(host, "/") {
-			c.wires = append(c.wires, newWire(t, "unix", filepath.Join(host, ".s.PGSQL."+port)))
-		} else {
-			c.wires = append(c.wires, newWire(t, "tcp", net.JoinHostPort(host, port)))
-		}
+		w, address := wireTo(t, apptest.Address(t, c.home))
+		c.data, c.wires, c.databases = append(c.data, t.TempDir()), append(c.wires, w), append(c.databases, address)
 	}
 	for i := range clusterNodes {
 		c.begin(i)
 	}
+	var err error
 	if c.token, err = locate.ReadOwnerToken(c.data[0]); err != nil {
 		t.Fatal(err)
 	}
@@ -181,14 +202,7 @@ func startTeam(t *testing.T, program string) *team {
 // begin starts a node.
 func (c *team) begin(i int) {
 	c.t.Helper()
-	address, _ := url.Parse(apptest.Address(c.t, c.home))
-	query := address.Query()
-	host, port, _ := net.SplitHostPort(c.wires[i].listener.Addr().String())
-	query.Set("host", host)
-	query.Set("port", port)
-	query.Set("sslmode", "disable")
-	address.RawQuery = query.Encode()
-	p := startWith(c.t, &process{token: c.token}, c.program, c.data[i], "--node", fmt.Sprint("n", i), "--cluster-secret-file", c.secret, "--database", address.String(), "--nats", os.Getenv("SKILLROUTER_TEST_NATS"))
+	p := startWith(c.t, &process{token: c.token}, c.program, c.data[i], "--node", fmt.Sprint("n", i), "--cluster-secret-file", c.secret, "--database", c.databases[i], "--nats", os.Getenv("SKILLROUTER_TEST_NATS"))
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.nodes[i] = p
@@ -534,10 +548,7 @@ func runningThrough(t *testing.T, cfg config.Config, options app.Options) (a *ap
 		a, stop = runningAs(t, cfg, options)
 		return a, stop, ""
 	}
-	cfg.ClusterSecretFile = filepath.Join(t.TempDir(), "secret")
-	if err := os.WriteFile(cfg.ClusterSecretFile, []byte(strings.Repeat("s3cret-", 8)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	cfg.ClusterSecretFile = secretOf(t)
 	cfg.Node = "writer"
 	a, stop = runningAs(t, cfg, options)
 	for deadline := time.Now().Add(startTime); a.Handler() == nil; <-time.After(lookAgain) {

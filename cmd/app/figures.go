@@ -39,7 +39,7 @@ func (a *App) wireFigures(ctx context.Context, p *parts) error {
 	if a.aside != nil { // the writer counts what all nodes see
 		looks = looks[2:]
 	}
-	p.figures = operational.NewFigures(a.aside.figures(p.operations), operational.FigureOptions{Now: a.now, Log: a.log, Looks: looks})
+	p.figures = operational.NewFigures(a.aside.operations(p.operations), operational.FigureOptions{Now: a.now, Log: a.log, Looks: looks})
 	p.routes = append(p.routes, httpapi.Figures(p.figures))
 	a.life.run(ctx, "figures", p.figures.Run)
 	return nil

@@ -129,38 +129,35 @@ func take[T any](from *gob.Decoder, store func(T) error) error {
 
 // The stores of what is written behind answers.
 
-type entriesAside struct {
+type memoryAside struct {
 	*learningstore.Store
 	aside *aside
 }
 
 // AddUse implements knowledge.Store.
-func (s entriesAside) AddUse(ctx context.Context, uses map[string]shelf.Use) error {
+func (s memoryAside) AddUse(ctx context.Context, uses map[string]shelf.Use) error {
 	return s.aside.tells(ctx, toldUses, uses)
 }
 
 // AddMisses implements feedback.GapStore.
-func (s entriesAside) AddMisses(ctx context.Context, misses []feedback.GapMisses, _ int) error {
+func (s memoryAside) AddMisses(ctx context.Context, misses []feedback.GapMisses, _ int) error {
 	return s.aside.tells(ctx, toldMisses, misses)
 }
 
 // OpenGaps implements feedback.GapStore: the node that writes asks them again.
-func (entriesAside) OpenGaps(context.Context, time.Time, int) ([]feedback.Gap, error) {
+func (memoryAside) OpenGaps(context.Context, time.Time, int) ([]feedback.Gap, error) {
 	return nil, nil
 }
 
-func (s *aside) entries(store *learningstore.Store) knowledge.Store {
+// memory is what is written behind answers into learning.
+func (s *aside) memory(store *learningstore.Store) interface {
+	knowledge.Store
+	feedback.GapStore
+} {
 	if !postgres.There || s == nil {
 		return store
 	}
-	return entriesAside{store, s}
-}
-
-func (s *aside) gaps(store *learningstore.Store) feedback.GapStore {
-	if !postgres.There || s == nil {
-		return store
-	}
-	return entriesAside{store, s}
+	return memoryAside{store, s}
 }
 
 type operationsAside struct {
@@ -186,21 +183,12 @@ func (s operationsAside) SaveDeliveries(ctx context.Context, deliveries []operat
 	return s.aside.tells(ctx, toldDeliveries, deliveries)
 }
 
-func (s *aside) figures(store *operationalstore.Store) operational.FigureStore {
-	if !postgres.There || s == nil {
-		return store
-	}
-	return operationsAside{store, s}
-}
-
-func (s *aside) tellings(store *operationalstore.Store) operational.TellingStore {
-	if !postgres.There || s == nil {
-		return store
-	}
-	return operationsAside{store, s}
-}
-
-func (s *aside) mail(store *operationalstore.Store) comms.MessageStore {
+// operations is what is written behind answers into operational.
+func (s *aside) operations(store *operationalstore.Store) interface {
+	operational.FigureStore
+	operational.TellingStore
+	comms.MessageStore
+} {
 	if !postgres.There || s == nil {
 		return store
 	}
@@ -329,8 +317,8 @@ func (f *following) serve(w http.ResponseWriter, r *http.Request) bool {
 		return false
 	}
 	if fresh {
-		aside := cluster.Tentative(w, func(status int) bool { return status/100 == 2 })
-		if f.handler.ServeHTTP(aside, again()); aside.Passed() {
+		answer := cluster.Tentative(w, func(status int) bool { return status/100 == 2 })
+		if f.handler.ServeHTTP(answer, again()); answer.Passed() {
 			return true
 		}
 	}
@@ -411,11 +399,7 @@ func (a *App) followOnce(ctx context.Context) (err error) {
 		told.ends = true
 		told.mu.Unlock()
 		a.front.following.Store(nil)
-		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), followGrace)
-		defer cancel()
-		a.endStreams(grace)
-		drain(grace, &a.front.asides)
-		err = errors.Join(err, a.life.stop())
+		err = errors.Join(err, a.endServices(ctx, followGrace, &a.front.asides))
 		a.front.left = append(a.front.left, told.left...)
 		a.front.left = a.front.left[max(0, len(a.front.left)-maxLeft):]
 		a.aside = nil

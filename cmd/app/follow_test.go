@@ -8,11 +8,8 @@ import (
 	"io"
 	"math"
 	mathrand "math/rand/v2"
-	"net"
 	"net/http"
 	"net/url"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,11 +41,7 @@ func startCrew(t *testing.T, n int) *crew {
 	t.Helper()
 	onServer(t)
 	c := &crew{t: t}
-	secret := filepath.Join(t.TempDir(), "secret")
-	if err := os.WriteFile(secret, []byte(strings.Repeat("s3cret-", 8)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	home := t.TempDir()
+	secret, home := secretOf(t), t.TempDir()
 	for i := range n {
 		cfg := config.Default()
 		cfg.Listen, cfg.Data, cfg.Node, cfg.ClusterSecretFile = "127.0.0.1:0", t.TempDir(), fmt.Sprint("n", i), secret
@@ -63,34 +56,6 @@ func startCrew(t *testing.T, n int) *crew {
 		}
 	}
 	return c
-}
-
-// wireTo is a wire to a database, and the address by which it is reached over it.
-func wireTo(t *testing.T, database string) (*wire, string) {
-	t.Helper()
-	address, err := url.Parse(database)
-	if err != nil {
-		t.Fatal(err)
-	}
-	query := address.Query()
-	host, port := query.Get("host"), "5432"
-	if host == "" {
-		host = address.Hostname()
-	}
-	if p := query.Get("port") + address.Port(); p != "" {
-		port = p
-	}
-	network, at := "tcp", net.JoinHostPort(host, port)
-	if strings.HasPrefix(host, "/") {
-		network, at = "unix", filepath.Join(host, ".s.PGSQL."+port)
-	}
-	w := newWire(t, network, at)
-	host, port, _ = net.SplitHostPort(w.listener.Addr().String())
-	query.Set("host", host)
-	query.Set("port", port)
-	query.Set("sslmode", "disable")
-	address.RawQuery = query.Encode()
-	return w, address.String()
 }
 
 // until waits for something that happens soon.

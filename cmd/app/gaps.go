@@ -11,7 +11,7 @@ import (
 
 // wireGaps has the searches tell of what was asked and not found.
 func (a *App) wireGaps(ctx context.Context, p *parts) error {
-	p.gaps = feedback.NewGaps(a.aside.gaps(p.memory), feedback.GapSources{Knowledge: p.knowledge, Episodes: p.episodes, Lessons: p.lessons}, feedback.GapsOptions{
+	p.gaps = feedback.NewGaps(a.aside.memory(p.memory), feedback.GapSources{Knowledge: p.knowledge, Episodes: p.episodes, Lessons: p.lessons}, feedback.GapsOptions{
 		Options: learning.Options{Now: a.now, Log: a.log}, Changed: p.memory.EventBell(),
 	})
 	p.knowledge.ReportMisses(p.gaps)

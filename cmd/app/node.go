@@ -406,16 +406,21 @@ func (a *App) acquire(ctx context.Context, notBefore time.Time) error {
 	return err
 }
 
+// endServices ends the services of this node's present part: its streams and calls under way within a time, and then what runs.
+func (a *App) endServices(ctx context.Context, within time.Duration, calls *atomic.Int64) error {
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), within)
+	defer cancel()
+	a.endStreams(grace)
+	drain(grace, calls)
+	return a.life.stop()
+}
+
 // standDown ends what a writer has, because of a failure or of another writer.
 func (a *App) standDown(ctx context.Context, failure error) (notBefore time.Time) {
 	a.log.Warn("this node writes no more", "error", failure)
 	a.front.own.Store(nil)
 	a.front.writing.Store(nil)
-	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.config.ShutdownGrace)
-	defer cancel()
-	a.endStreams(grace)
-	drain(grace, &a.front.calls)
-	if err := a.life.stop(); err != nil {
+	if err := a.endServices(ctx, a.config.ShutdownGrace, &a.front.calls); err != nil {
 		a.log.Warn("not all of what was written late is stored", "error", err)
 	}
 	if errors.Is(failure, cluster.ErrLost) || errors.Is(failure, skillrouter.ErrFenced) {

@@ -22,7 +22,7 @@ import (
 
 // wireTellings keeps what agents are told and what came of it, for the timeline and for what the memory is worth.
 func (a *App) wireTellings(ctx context.Context, p *parts) error {
-	p.tellings = operational.NewTellings(a.aside.tellings(p.operations), operational.TellingOptions{Now: a.now, Log: a.log, Count: contexts.CountTokens, Over: p.figures.CountAt})
+	p.tellings = operational.NewTellings(a.aside.operations(p.operations), operational.TellingOptions{Now: a.now, Log: a.log, Count: contexts.CountTokens, Over: p.figures.CountAt})
 	p.value = value.New(p.tellings, a.now)
 	a.life.run(ctx, "tellings", p.tellings.Run)
 	return nil

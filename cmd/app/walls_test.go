@@ -157,6 +157,20 @@ func (s *serving) wallCalls(t *testing.T, visit func(name string, status int, bo
 // asOwn has the bearer of the token act as itself.
 var asOwn = strings.NewReplacer(`"agent_id":"a"`, `"agent_id":"w"`, "agent_id=a", "agent_id=w", `"from_agent_id":"a"`, `"from_agent_id":"w"`, `"agent":"a"`, `"agent":"w"`)
 
+// serveProjects is a router with rows of several projects and of none, and a token that is bound to some of them.
+func serveProjects(t *testing.T, bound string) *serving {
+	s := serve(t)
+	s.issue()
+	s.bind(bound)
+	s.must(walled, http.MethodPost, "/heartbeat", `{"agent_id":"w","project":"shop"}`, &struct{}{})
+	s.world()
+	s.plant()
+	s.beyond("web")
+	s.beyond("")
+	s.inside()
+	return s
+}
+
 // TestWallsByContent: a token that is bound to a project is shown nothing of another's by any route, tool or stream; what does
 // not keep to projects is refused. The control lifts the wall, and the same calls show what they must not.
 func TestWallsByContent(t *testing.T) {
@@ -167,15 +181,7 @@ func TestWallsByContent(t *testing.T) {
 	for name, projects := range map[string]string{"bound": `["shop"]`, "control": `[]`} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := serve(t)
-			s.issue()
-			s.bind(projects)
-			s.must(walled, http.MethodPost, "/heartbeat", `{"agent_id":"w","project":"shop"}`, &struct{}{})
-			s.world()
-			s.plant()
-			s.beyond("web")
-			s.beyond("")
-			s.inside()
+			s := serveProjects(t, projects)
 			leaks, refused, kept := map[string][]string{}, 0, 0
 			s.wallCalls(t, func(name string, status int, body string) {
 				if found := wallLeaks(body); len(found) > 0 {
@@ -422,15 +428,7 @@ func (s *serving) crawl(ids []string, visit func(path string, status int, body s
 func TestWalledPagesByContent(t *testing.T) {
 	for name, projects := range map[string]string{"bound": `["shop"]`, "control": `[]`} {
 		t.Run(name, func(t *testing.T) {
-			s := serve(t)
-			s.issue()
-			s.bind(projects)
-			s.must(walled, http.MethodPost, "/heartbeat", `{"agent_id":"w","project":"shop"}`, &struct{}{})
-			s.world()
-			s.plant()
-			s.beyond("web")
-			s.beyond("")
-			s.inside()
+			s := serveProjects(t, projects)
 			var ids []string
 			for _, path := range []string{"/api/knowledge?limit=200", "/api/episodes/recent?limit=200&session_id=*", "/lessons?limit=200", "/api/gaps?limit=200", "/api/tasks?limit=200", "/api/sessions?limit=200"} {
 				_, raw := s.do(admin, http.MethodGet, path, "", nil)

@@ -74,7 +74,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 		return fmt.Errorf("load the agents: %w", err)
 	}
 	a.runs(ctx, "presence", presence.Run)
-	mailbox, err := comms.NewMailbox(ctx, presence, a.aside.mail(operations), a.log, a.aside.mailOptions(comms.MailboxOptions{Retention: a.config.Retention.Messages, OnlyCaptainsStop: !a.config.AgentsMayStop}))
+	mailbox, err := comms.NewMailbox(ctx, presence, a.aside.operations(operations), a.log, a.aside.mailOptions(comms.MailboxOptions{Retention: a.config.Retention.Messages, OnlyCaptainsStop: !a.config.AgentsMayStop}))
 	if err != nil {
 		return fmt.Errorf("load the mailboxes: %w", err)
 	}
@@ -93,7 +93,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	hub := stream.New(mailbox, func(w http.ResponseWriter, _ *http.Request, err error) { httpapi.WriteProblem(w, err) }, a.log)
 
 	memory := learningstore.New(a.learning.Read, a.learning.Commit)
-	knowledge := knowledge.NewBase(a.aside.entries(memory), a.learningOptions())
+	knowledge := knowledge.NewBase(a.aside.memory(memory), a.learningOptions())
 	episodes := episode.NewEpisodes(memory, a.learningOptions())
 	incidents := incident.New(memory, learning.Options{Now: a.now, Log: a.log})
 	guards := guard.NewGuards(ctx, memory, guard.GuardsOptions{

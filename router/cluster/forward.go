@@ -116,6 +116,12 @@ func NewForward(lease *Lease, secret Secret, options ForwardOptions) *Forward {
 // Count is how many requests were handed on.
 func (f *Forward) Count() int64 { return f.count.Load() }
 
+// writer is the node that writes, and a context that ends when another does; false: none does, or this one.
+func (f *Forward) writer() (writer Node, writes context.Context, there bool) {
+	writer, writes = f.lease.Writer()
+	return writer, writes, writer.Epoch > 0 && writer.ID != f.lease.Self().ID
+}
+
 // passage is what is known of one request on its way.
 type passage struct {
 	to      *url.URL
@@ -131,10 +137,9 @@ func (f *Forward) ServeHTTP(w http.ResponseWriter, r *http.Request) { f.ServeOr(
 
 // ServeOr hands a request to the node that writes. If that does not answer, another handler does, which gets it without its body; nil: there is none.
 func (f *Forward) ServeOr(w http.ResponseWriter, r *http.Request, instead http.Handler) {
-	writer, writes := f.lease.Writer()
-	self := f.lease.Self()
+	writer, writes, there := f.writer()
 	to, err := url.Parse(writer.URL)
-	if writer.Epoch == 0 || writer.ID == self.ID || err != nil || !f.options.May(writer.URL) {
+	if !there || err != nil || !f.options.May(writer.URL) {
 		if instead != nil {
 			instead.ServeHTTP(w, r)
 		} else {
@@ -142,6 +147,7 @@ func (f *Forward) ServeOr(w http.ResponseWriter, r *http.Request, instead http.H
 		}
 		return
 	}
+	self := f.lease.Self()
 	p := &passage{to: to, instead: instead, from: Origin{Node: self.Name, URL: self.URL, Address: r.RemoteAddr}}
 	ctx, cancel := context.WithCancelCause(context.WithValue(r.Context(), passageKey{}, p))
 	defer cancel(nil)
@@ -236,8 +242,8 @@ func (f *Forward) Above(ctx context.Context, from Origin) string {
 // Copy is the copy of the guard's rules that the node which writes has, sealed, of at most max bytes; nil: there is none, or it is the one with the hash
 // that is named.
 func (f *Forward) Copy(ctx context.Context, hash string, max int64) ([]byte, error) {
-	writer, _ := f.lease.Writer()
-	if writer.Epoch == 0 || writer.ID == f.lease.Self().ID {
+	writer, _, there := f.writer()
+	if !there {
 		return nil, nil
 	}
 	return f.askNode(ctx, writer.URL, copyPath, url.Values{"hash": {hash}}, nil, max)
@@ -245,8 +251,8 @@ func (f *Forward) Copy(ctx context.Context, hash string, max int64) ([]byte, err
 
 // Tell tells the node that writes something that it is to store, and returns once it has.
 func (f *Forward) Tell(ctx context.Context, what string, text []byte) error {
-	writer, _ := f.lease.Writer()
-	if writer.Epoch == 0 || writer.ID == f.lease.Self().ID {
+	writer, _, there := f.writer()
+	if !there {
 		return errNobody()
 	}
 	_, err := f.askNode(ctx, writer.URL, tellPath, url.Values{"what": {what}, "hash": {HashOf(text)}}, text, 0)
