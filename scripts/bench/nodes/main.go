@@ -3,6 +3,9 @@
 //
 //	make build && scripts/postgres.sh go run ./scripts/bench/nodes [-nodes 3] [-quota 0.5] [-seconds 15] [-rounds 3] [-entries 20000] [-streams 10000]
 //
+// With -events 5000 it measures instead how late nodes are while the logs grow by so many events a second, with a bell if -nats-server names
+// the program, and after that was killed: -quota 0 -events 5000 -nats-server "$(cd scripts/nats && go tool -n github.com/nats-io/nats-server/v2)"
+//
 // It needs Linux and the right to make control groups (cgroups, version 1 or 2), unless -quota is 0. Streams need `ulimit -n` to be above twice their number.
 package main
 
@@ -47,6 +50,9 @@ var (
 	entries = flag.Int("entries", 20_000, "knowledge entries")
 	streams = flag.Int("streams", 0, "streams over all nodes")
 	program = flag.String("program", "bin/skillrouter", "the router")
+
+	eventRate  = flag.Int("events", 0, "a second, while it is measured how late nodes are, and nothing else")
+	natsServer = flag.String("nats-server", "", "the program that rings for -events; without it nobody does")
 )
 
 func main() {
@@ -67,6 +73,8 @@ type team struct {
 	dir, token string
 	nodes      []*node
 	client     *http.Client
+	nats       *exec.Cmd // nil: none runs
+	bell       string    // its address
 }
 
 func run() (err error) {
@@ -75,11 +83,17 @@ func run() (err error) {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	t := &team{dir: dir, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 4 * callers}}}
+	t := &team{dir: dir, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8 * callers}}}
 	if err := os.WriteFile(filepath.Join(dir, "secret"), []byte(strings.Repeat("s3cret-", 8)), 0o600); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, t.stop()) }()
+	if *natsServer != "" {
+		if err := t.startNATS(*natsServer); err != nil {
+			return err
+		}
+		defer t.endNATS()
+	}
 	for i := range *nodes {
 		if err := t.start(i); err != nil {
 			return err
@@ -87,6 +101,9 @@ func run() (err error) {
 	}
 	if err := t.fill(); err != nil {
 		return err
+	}
+	if *eventRate > 0 {
+		return t.late()
 	}
 	fmt.Printf("%d entries; each node may use %.2f processors; the load, PostgreSQL and %d nodes share this machine\n\n", *entries, *quota, *nodes)
 	fmt.Printf("%-28s %10s %10s %8s %10s %10s\n", "", "one node", "all nodes", "ratio", "p99, one", "p99, all")
@@ -131,7 +148,7 @@ func (t *team) start(i int) error {
 	_ = listener.Close()
 	n := &node{url: "http://" + address, folder: filepath.Join(t.dir, fmt.Sprint("n", i))}
 	database := os.Getenv("SKILLROUTER_TEST_POSTGRES")
-	n.process = exec.Command(*program, "serve", "--node", fmt.Sprint("n", i), "--listen", address, "--data", n.folder, "--cluster-secret-file", filepath.Join(t.dir, "secret"), "--database", database)
+	n.process = exec.Command(*program, "serve", "--node", fmt.Sprint("n", i), "--listen", address, "--data", n.folder, "--cluster-secret-file", filepath.Join(t.dir, "secret"), "--database", database, "--nats", t.bell)
 	log, err := os.Create(n.folder + ".log")
 	if err != nil {
 		return err
@@ -232,20 +249,27 @@ func (t *team) fill() error {
 			line, _ := json.Marshal(map[string]string{"category": "notes", "title": fmt.Sprintf("%s%d", words(4), from+k), "content": words(60)})
 			lines.Write(append(line, '\n'))
 		}
-		r, err := t.request(t.nodes[0], http.MethodPost, "/api/knowledge/bulk", lines.Bytes())
-		if err != nil {
+		if err := t.bulk(t.nodes[0], lines.Bytes()); err != nil {
 			return err
 		}
-		r.Header.Set("Content-Type", "application/x-ndjson")
-		answer, err := t.client.Do(r)
-		if err != nil {
-			return err
-		}
-		text, _ := io.ReadAll(answer.Body)
-		_ = answer.Body.Close()
-		if answer.StatusCode/100 != 2 {
-			return fmt.Errorf("fill: %d %.200s", answer.StatusCode, text)
-		}
+	}
+	return nil
+}
+
+// bulk stores entries, one a line.
+func (t *team) bulk(n *node, lines []byte) error {
+	r, err := t.request(n, http.MethodPost, "/api/knowledge/bulk", lines)
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Content-Type", "application/x-ndjson")
+	answer, err := t.client.Do(r)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	if text, _ := io.ReadAll(answer.Body); answer.StatusCode/100 != 2 {
+		return fmt.Errorf("bulk: %d %.200s", answer.StatusCode, text)
 	}
 	return nil
 }
