@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"skillrouter"
+	"skillrouter/cmd/app/nats"
 	"skillrouter/cmd/app/postgres"
 	"skillrouter/comms"
 	"skillrouter/learning/feedback"
@@ -453,11 +454,19 @@ func (a *App) openFollowing(ctx context.Context) (*following, error) {
 	f.parts, f.handler = a.wired, a.handler
 	f.follower = cluster.NewFollower(cluster.FollowerOptions{
 		From: from, Heads: func(ctx context.Context) (cluster.Heads, error) { return a.database.Heads(ctx, conn) }, Take: func(ctx context.Context, from, to cluster.Heads) error { return takes(f, ctx, from, to) },
-		Rung: a.config.NATS != "", Now: a.now, Log: a.log,
+		Rung: a.front.rung, Now: a.now, Log: a.log,
 	})
 	a.life.run(ctx, "follower", f.follower.Run)
 	a.life.run(ctx, "listening", f.tellListening)
 	return f, nil
+}
+
+// rung tells whether this node would hear the bell.
+func (f *front) rung() (connected bool) {
+	if b, ok := f.bell.(*nats.Bell); ok {
+		connected, _ = b.Status()
+	}
+	return connected
 }
 
 // takes is take, for the test that has nodes take in nothing.
@@ -539,11 +548,13 @@ func (f *following) operate(ctx context.Context, last int64) error {
 		if err != nil {
 			return err
 		}
-		if len(events) == 0 {
+		tokens = tokens || slices.ContainsFunc(events, func(e skillrouter.Event) bool { return strings.HasPrefix(e.Type, "token.") })
+		if len(events) > 0 {
+			f.operated = events[len(events)-1].Seq
+		}
+		if len(events) < operationalstore.MaxEvents {
 			break
 		}
-		tokens = tokens || slices.ContainsFunc(events, func(e skillrouter.Event) bool { return strings.HasPrefix(e.Type, "token.") })
-		f.operated = events[len(events)-1].Seq
 	}
 	if tokens {
 		if err := f.tokens.Load(ctx); err != nil {

@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -136,19 +137,23 @@ func (t *team) late() error {
 	})
 	measure := func(name string) {
 		begun, before := time.Now(), events.Load()
+		used := t.processor()
 		select {
 		case <-time.After(time.Duration(*seconds) * time.Second):
 		case <-ctx.Done():
 		}
 		ended, made := time.Now(), events.Load()-before
+		for i, now := range t.processor() {
+			used[i] = (now - used[i]) / time.Duration(max(1, made/1000))
+		}
 		<-time.After(time.Second) // what is late comes yet
 		loads, _ := os.ReadFile("/proc/loadavg")
 		late, lost := l.between(begun, ended)
 		if len(late) == 0 {
 			return
 		}
-		fmt.Printf("%-24s %6.0f events/s  p50 %8v  p99 %8v  longest %8v  of %d messages, %d not there a second later; load %.4s\n", name, float64(made)/ended.Sub(begun).Seconds(),
-			late[len(late)/2].Round(100*time.Microsecond), late[len(late)*99/100].Round(100*time.Microsecond), late[len(late)-1].Round(100*time.Microsecond), len(late), lost, loads)
+		fmt.Printf("%-16s %6.0f events/s  p50 %8v  p99 %8v  longest %8v  of %d messages, %d not there a second later; processor of each node per 1,000 events %v; load %.4s\n", name, float64(made)/ended.Sub(begun).Seconds(),
+			late[len(late)/2].Round(100*time.Microsecond), late[len(late)*99/100].Round(100*time.Microsecond), late[len(late)-1].Round(100*time.Microsecond), len(late), lost, used, loads)
 	}
 	select {
 	case <-time.After(settleFor):
@@ -167,6 +172,20 @@ func (t *team) late() error {
 	}
 	stop()
 	return load.Wait()
+}
+
+// processor is the processor time that each node has used.
+func (t *team) processor() (used []time.Duration) {
+	for _, n := range t.nodes {
+		var user, system int64
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", n.process.Process.Pid))
+		if fields := strings.Fields(string(text)); err == nil && len(fields) > 14 { // the program's name has no blanks
+			user, _ = strconv.ParseInt(fields[13], 10, 64)
+			system, _ = strconv.ParseInt(fields[14], 10, 64)
+		}
+		used = append(used, time.Duration(user+system)*10*time.Millisecond) // Linux tells hundredths
+	}
+	return used
 }
 
 // between is how late messages were that were answered in a time, in order, and how many have not come.
