@@ -6,6 +6,8 @@
 // With -events 5000 it measures instead how late nodes are while the logs grow by so many events a second, with a bell if -nats-server names
 // the program, and after that was killed: -quota 0 -events 5000 -nats-server "$(cd scripts/nats && go tool -n github.com/nats-io/nats-server/v2)"
 //
+// With -cold it measures instead how soon a node answers searches that is started while there are -entries: on an empty folder, and again on that folder.
+//
 // It needs Linux and the right to make control groups (cgroups, version 1 or 2), unless -quota is 0. Streams need `ulimit -n` to be above twice their number.
 package main
 
@@ -52,6 +54,7 @@ var (
 	program = flag.String("program", "bin/skillrouter", "the router")
 
 	eventRate  = flag.Int("events", 0, "a second, while it is measured how late nodes are, and nothing else")
+	cold       = flag.Bool("cold", false, "measure starts, and nothing else")
 	natsServer = flag.String("nats-server", "", "the program that rings for -events; without it nobody does")
 )
 
@@ -94,7 +97,11 @@ func run() (err error) {
 		}
 		defer t.endNATS()
 	}
-	for i := range *nodes {
+	first := *nodes
+	if *cold {
+		first = 1
+	}
+	for i := range first {
 		if err := t.start(i); err != nil {
 			return err
 		}
@@ -102,7 +109,10 @@ func run() (err error) {
 	if err := t.fill(); err != nil {
 		return err
 	}
-	if *eventRate > 0 {
+	switch {
+	case *cold:
+		return t.starts()
+	case *eventRate > 0:
 		return t.late()
 	}
 	fmt.Printf("%d entries; each node may use %.2f processors; the load, PostgreSQL and %d nodes share this machine\n\n", *entries, *quota, *nodes)
@@ -140,27 +150,11 @@ func median(of []float64) float64 {
 }
 
 func (t *team) start(i int) error {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	n, err := t.begin(i)
 	if err != nil {
-		return err
-	}
-	address := listener.Addr().String()
-	_ = listener.Close()
-	n := &node{url: "http://" + address, folder: filepath.Join(t.dir, fmt.Sprint("n", i))}
-	database := os.Getenv("SKILLROUTER_TEST_POSTGRES")
-	n.process = exec.Command(*program, "serve", "--node", fmt.Sprint("n", i), "--listen", address, "--data", n.folder, "--cluster-secret-file", filepath.Join(t.dir, "secret"), "--database", database, "--nats", t.bell)
-	log, err := os.Create(n.folder + ".log")
-	if err != nil {
-		return err
-	}
-	n.process.Stderr = log
-	if err := n.process.Start(); err != nil {
 		return err
 	}
 	t.nodes = append(t.nodes, n)
-	if err := n.hold(i); err != nil {
-		return err
-	}
 	for deadline := time.Now().Add(startWithin); ; time.Sleep(50 * time.Millisecond) {
 		if token, err := os.ReadFile(filepath.Join(n.folder, "owner.token")); err == nil {
 			t.token = strings.TrimSpace(string(token))
@@ -173,6 +167,29 @@ func (t *team) start(i int) error {
 			return fmt.Errorf("n%d did not start: see %s.log: %w", i, n.folder, err)
 		}
 	}
+}
+
+// begin starts the process of a node, in the folder that it had before, if it had one.
+func (t *team) begin(i int) (*node, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	address := listener.Addr().String()
+	_ = listener.Close()
+	n := &node{url: "http://" + address, folder: filepath.Join(t.dir, fmt.Sprint("n", i))}
+	database := os.Getenv("SKILLROUTER_TEST_POSTGRES")
+	n.process = exec.Command(*program, "serve", "--node", fmt.Sprint("n", i), "--listen", address, "--data", n.folder, "--cluster-secret-file", filepath.Join(t.dir, "secret"), "--database", database, "--nats", t.bell)
+	log, err := os.Create(n.folder + ".log")
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	n.process.Stderr = log
+	if err := n.process.Start(); err != nil {
+		return nil, err
+	}
+	return n, n.hold(i)
 }
 
 // hold puts the node into a control group of its own.
