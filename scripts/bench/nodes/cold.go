@@ -19,33 +19,25 @@ const (
 	rest = 20 * time.Second
 )
 
-// starts measures how soon a node answers searches that is started beside one that writes, and what it holds then. First the one that writes is started anew
-// on the folder that it has, alone: the measure of the others.
+// starts measures how soon a node answers searches that is started while there are many entries, and what it holds then: one alone, and one that follows it.
 func (t *team) starts() error {
 	fmt.Printf("%d entries\n", *entries)
 	if err := t.end(t.nodes[0]); err != nil {
 		return err
 	}
-	for _, one := range []struct {
-		name  string
-		node  int
-		reads bool // all entries, into an index
-	}{{"the one that writes, alone", 0, false}, {"a node, on an empty folder", 1, true}, {"a node, on that folder", 1, false}} {
+	t.nodes = nil
+	for i, alone := range []bool{true, true, false, false} {
+		name, figure, empty := "one node", "skillrouter_node_writes", i%2 == 0
+		if !alone {
+			name, figure = "a node that follows it", "skillrouter_node_answered_total"
+		}
 		begun := time.Now()
-		n, err := t.begin(one.node)
+		n, err := t.begin(1 + i/2)
 		if err != nil {
 			return err
 		}
-		t.nodes = append(t.nodes[:one.node], n)
-		listens, err := t.until(begun, func() bool { _, err := t.call(n, http.MethodGet, "/health", nil); return err == nil })
-		if err != nil {
-			return err
-		}
-		figure := "skillrouter_node_answered_total"
-		if one.node == 0 {
-			figure = "skillrouter_node_writes"
-		}
-		var took time.Duration
+		t.nodes = append(t.nodes, n)
+		var took, whole time.Duration
 		answers, err := t.until(begun, func() bool {
 			from := time.Now()
 			err := t.search(n)
@@ -55,19 +47,21 @@ func (t *team) starts() error {
 		if err != nil {
 			return err
 		}
-		peak := int64(0)
-		whole, err := t.until(begun, func() bool {
-			peak = max(peak, n.resident())
+		most := int64(0)
+		if whole, err = t.until(begun, func() bool {
+			most = max(most, n.resident())
 			text, err := os.ReadFile(n.folder + ".log")
-			return err != nil || !one.reads || bytes.Contains(text, []byte("search index is whole"))
-		})
-		if err != nil {
+			return err != nil || !empty || bytes.Contains(text, []byte("search index is whole"))
+		}); err != nil {
 			return err
 		}
-		time.Sleep(rest)
-		fmt.Printf("%-28s listens after %v, answers a search itself after %v (in %v), knows all entries after %v; it holds %d MB, at most %d meanwhile\n", one.name,
-			listens.Round(time.Millisecond), answers.Round(time.Millisecond), took.Round(time.Millisecond), whole.Round(time.Millisecond), n.resident()>>20, peak>>20)
-		if one.node == 1 {
+		for deadline := time.Now().Add(rest); time.Now().Before(deadline); time.Sleep(time.Second) {
+			most = max(most, n.resident())
+		}
+		fmt.Printf("%-24s on an empty folder: %5t  answers a search itself after %v (in %v), knows all entries after %v; it holds %d MB, at most %d before\n", name, empty,
+			answers.Round(time.Millisecond), took.Round(time.Millisecond), whole.Round(time.Millisecond), n.resident()>>20, most>>20)
+		if empty {
+			t.nodes = t.nodes[:len(t.nodes)-1]
 			if err := t.end(n); err != nil {
 				return err
 			}
