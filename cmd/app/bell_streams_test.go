@@ -273,16 +273,16 @@ func TestClusterNoticesBell(t *testing.T) {
 	onServer(t)
 	for name, test := range map[string]struct {
 		file, finds string
-		mistake     early.Mistake
+		mistake     early.Change
 	}{
-		"silent": {"cmd/app/node.go", "no node hears the bell", early.Mistake{Right: "\tf.bell.Ring(h)\n"}},
+		"silent": {"cmd/app/node.go", "no node hears the bell", early.Change{Right: "\tf.bell.Ring(h)\n"}},
 		"unheeded": {
 			"router/cluster/follow.go", "half of the messages come later",
-			early.Mistake{Right: "\tif f.Applied().before(h) {\n\t\tf.look.Ring()", Wrong: "\tif h.before(f.Applied()) {\n\t\tf.look.Ring()"},
+			early.Change{Right: "\tif f.Applied().before(h) {\n\t\tf.look.Ring()", Wrong: "\tif h.before(f.Applied()) {\n\t\tf.look.Ring()"},
 		},
 		"skipping": {
 			"comms/follow.go", " never ",
-			early.Mistake{Right: "messages, err := b.store.MessagesAfter(ctx, b.tail.newest())", Wrong: "messages, err := b.store.MessagesAfter(ctx, last-1)"},
+			early.Change{Right: "messages, err := b.store.MessagesAfter(ctx, b.tail.newest())", Wrong: "messages, err := b.store.MessagesAfter(ctx, last-1)"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

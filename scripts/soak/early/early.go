@@ -15,12 +15,12 @@ import (
 	"strings"
 )
 
-// Mistake says what stands in a copy in the place of something that the original holds once.
-type Mistake struct{ Right, Wrong string }
+// Change is what stands in a wrong copy of a source in the place of what is right.
+type Change struct{ Right, Wrong string }
 
-// early acknowledges before the commit. An acknowledged batch then waits ten milliseconds
+// mistake says what stands where in the copy. An acknowledged batch then waits ten milliseconds
 // for its commit, so that a crash in between need not be lucky.
-var early = []Mistake{
+var mistake = []Change{
 	{"\t\"sync\"\n", "\t\"sync\"\n\t\"time\"\n"},
 	{"\tbroken  error ", "\tacknowledged bool\n\tbroken  error "},
 	{"\t\tc.announce <- batch\n\t\tif c.broken", "\t\tif !c.acknowledged {\n\t\t\tc.announce <- batch\n\t\t}\n\t\tc.acknowledged = false\n\t\tif c.broken"},
@@ -32,18 +32,21 @@ var early = []Mistake{
 
 // Build builds the router that acknowledges early into dir, and returns the program's path.
 func Build(ctx context.Context, dir string) (program string, err error) {
-	return BuildWrong(ctx, dir, "early", "committer.go", early...)
+	return BuildWrong(ctx, dir, "early", "committer.go", mistake...)
 }
 
-// BuildWrong builds the router with mistakes in one of its files into dir, from the module that the working directory
+// BuildWrong builds the router with changes of one of its files into dir, from the module that the working directory
 // is in, and returns the program's path. The name tells it from others in dir.
-func BuildWrong(ctx context.Context, dir, name, file string, mistakes ...Mistake) (program string, err error) {
+func BuildWrong(ctx context.Context, dir, name, file string, changes ...Change) (program string, err error) {
 	module, err := exec.CommandContext(ctx, "go", "env", "GOMOD").Output()
 	if err != nil {
 		return "", fmt.Errorf("find the module: %w", err)
 	}
-	original := filepath.Join(filepath.Dir(strings.TrimSpace(string(module))), file)
-	overlay, err := writeOverlay(original, filepath.Join(dir, name), mistakes)
+	copies := filepath.Join(dir, name)
+	if err := os.MkdirAll(copies, 0o700); err != nil {
+		return "", err
+	}
+	overlay, err := WriteOverlay(copies, filepath.Join(filepath.Dir(strings.TrimSpace(string(module))), file), changes...)
 	if err != nil {
 		return "", err
 	}
@@ -56,25 +59,26 @@ func BuildWrong(ctx context.Context, dir, name, file string, mistakes ...Mistake
 	return program, nil
 }
 
-// writeOverlay writes the wrong copy of a source beside the file that tells the compiler of it, whose path it returns. Both begin with path.
-func writeOverlay(original, path string, mistakes []Mistake) (overlay string, err error) {
+// WriteOverlay writes a copy of the source original with changes into dir, and the file that tells the compiler of it (its flag
+// -overlay), whose path it returns. What a change replaces must stand in the source once.
+func WriteOverlay(dir, original string, changes ...Change) (overlay string, err error) {
 	text, err := os.ReadFile(original)
 	if err != nil {
 		return "", err
 	}
 	wrong := string(text)
-	for _, m := range mistakes {
-		if n := strings.Count(wrong, m.Right); n != 1 {
-			return "", fmt.Errorf("%s holds %d times what the mistake replaces: %q", original, n, m.Right)
+	for _, c := range changes {
+		if n := strings.Count(wrong, c.Right); n != 1 {
+			return "", fmt.Errorf("%s holds %d times what the mistake replaces: %q", original, n, c.Right)
 		}
-		wrong = strings.Replace(wrong, m.Right, m.Wrong, 1)
+		wrong = strings.Replace(wrong, c.Right, c.Wrong, 1)
 	}
-	changed := path + "-wrong.go"
+	changed := filepath.Join(dir, filepath.Base(original))
 	list, err := json.Marshal(map[string]map[string]string{"Replace": {original: changed}})
 	if err != nil {
 		return "", err
 	}
-	overlay = path + ".json"
+	overlay = filepath.Join(dir, "overlay.json")
 	if err := os.WriteFile(changed, []byte(wrong), 0o600); err != nil {
 		return "", err
 	}
