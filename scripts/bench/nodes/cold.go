@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// wholeWithin bounds the reading of a memory into a node's index.
-	wholeWithin = 15 * time.Minute
+	// readWithin bounds the reading of a memory into a node's index.
+	readWithin = 15 * time.Minute
 	// rest is how long a node is left alone before its memory is looked at: what its start leaves is collected by then.
 	rest = 20 * time.Second
 )
@@ -37,7 +37,7 @@ func (t *team) starts() error {
 			return err
 		}
 		t.nodes = append(t.nodes, n)
-		var took, whole time.Duration
+		var took, complete time.Duration
 		answers, err := t.until(begun, func() bool {
 			from := time.Now()
 			err := t.search(n)
@@ -48,7 +48,7 @@ func (t *team) starts() error {
 			return err
 		}
 		most := int64(0)
-		if whole, err = t.until(begun, func() bool {
+		if complete, err = t.until(begun, func() bool {
 			most = max(most, n.resident())
 			text, err := os.ReadFile(n.folder + ".log")
 			return err != nil || !empty || bytes.Contains(text, []byte("search index is whole"))
@@ -59,7 +59,7 @@ func (t *team) starts() error {
 			most = max(most, n.resident())
 		}
 		fmt.Printf("%-24s on an empty folder: %5t  answers a search itself after %v (in %v), knows all entries after %v; it holds %d MB, at most %d before\n", name, empty,
-			answers.Round(time.Millisecond), took.Round(time.Millisecond), whole.Round(time.Millisecond), n.resident()>>20, most>>20)
+			answers.Round(time.Millisecond), took.Round(time.Millisecond), complete.Round(time.Millisecond), n.resident()>>20, most>>20)
 		if empty {
 			t.nodes = t.nodes[:len(t.nodes)-1]
 			if err := t.end(n); err != nil {
@@ -78,7 +78,7 @@ func (t *team) end(n *node) error {
 // until waits for something to be so, and returns how long after begun it was.
 func (t *team) until(begun time.Time, so func() bool) (time.Duration, error) {
 	for !so() {
-		if time.Since(begun) > wholeWithin {
+		if time.Since(begun) > readWithin {
 			return 0, errors.New("a node does not come up")
 		}
 		time.Sleep(5 * time.Millisecond)
