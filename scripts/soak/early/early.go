@@ -1,7 +1,7 @@
-// Package early builds the router with one mistake: it acknowledges writes that are applied and
-// not committed yet. Tests of crashes run it to show that they would notice.
+// Package early builds the router with a mistake, such as that it acknowledges writes which are applied and
+// not committed yet. Tests run it to show that they would notice.
 //
-// The mistake is in no source of the product. It is put into a copy of committer.go, which the
+// The mistake is in no source of the product. It is put into a copy of one, which the
 // compiler reads in the place of the original.
 package early
 
@@ -30,23 +30,31 @@ var mistake = []Change{
 	},
 }
 
-// Build builds the router with the mistake into dir, from the module that the working directory
-// is in, and returns the program's path.
+// Build builds the router that acknowledges early into dir, and returns the program's path.
 func Build(ctx context.Context, dir string) (program string, err error) {
+	return BuildWrong(ctx, dir, "early", "committer.go", mistake...)
+}
+
+// BuildWrong builds the router with changes of one of its files into dir, from the module that the working directory
+// is in, and returns the program's path. The name tells it from others in dir.
+func BuildWrong(ctx context.Context, dir, name, file string, changes ...Change) (program string, err error) {
 	module, err := exec.CommandContext(ctx, "go", "env", "GOMOD").Output()
 	if err != nil {
 		return "", fmt.Errorf("find the module: %w", err)
 	}
-	original := filepath.Join(filepath.Dir(strings.TrimSpace(string(module))), "committer.go")
-	overlay, err := WriteOverlay(dir, original, mistake...)
+	copies := filepath.Join(dir, name)
+	if err := os.MkdirAll(copies, 0o700); err != nil {
+		return "", err
+	}
+	overlay, err := WriteOverlay(copies, filepath.Join(filepath.Dir(strings.TrimSpace(string(module))), file), changes...)
 	if err != nil {
 		return "", err
 	}
-	program = filepath.Join(dir, "skillrouter-early")
+	program = filepath.Join(dir, "skillrouter-"+name)
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-tags", "nomsgpack", "-overlay", overlay, "-o", program, "skillrouter/cmd/skillrouter")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if said, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build the router that acknowledges early: %w: %s", err, said)
+		return "", fmt.Errorf("build the router with the mistake %q: %w: %s", name, err, said)
 	}
 	return program, nil
 }
