@@ -2,6 +2,8 @@ package stream
 
 import (
 	"context"
+	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"runtime/debug"
@@ -42,7 +44,7 @@ const (
 // gate knows who is connected, and lets nobody in once it is shut.
 type gate[C interface {
 	comparable
-	end() // makes it say farewell and end, also if a write hangs
+	cut() // makes it say farewell and end, also if a write hangs
 }] struct {
 	mu      sync.Mutex
 	inside  map[C]caller
@@ -114,7 +116,7 @@ func (g *gate[C]) shut(ctx context.Context) error {
 		}
 	}
 	for c := range g.inside {
-		c.end()
+		c.cut()
 	}
 	idle := g.idle
 	g.mu.Unlock()
@@ -131,4 +133,16 @@ func (g *gate[C]) count() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return len(g.inside)
+}
+
+// survives does what a stream's goroutine is for, as net/http has a handler do it: a panic costs that stream alone.
+func survives(log *slog.Logger, do func()) (survived bool) {
+	defer func() {
+		if p := recover(); p != nil {
+			log.Error("panic in a stream", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			survived = false
+		}
+	}()
+	do()
+	return true
 }
