@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"runtime/debug"
 	"sync"
-	"time"
 
 	"skillrouter"
 )
@@ -33,14 +32,6 @@ func callerOf(r *http.Request) caller {
 	return caller{name: "address " + host, most: MaxFollowersPerSource}
 }
 
-const (
-	// burstConnections is from how many new connections on memory is given back: each left some 40 KB of garbage, and looking
-	// for it takes the processor as long as opening a hundred.
-	burstConnections = 256
-	// burstSettles is how long no further one must have come: the first keep-alive takes memory too.
-	burstSettles = KeepAlive + 5*time.Second
-)
-
 // gate knows who is connected, and lets nobody in once it is shut.
 type gate[C interface {
 	comparable
@@ -49,8 +40,6 @@ type gate[C interface {
 	mu      sync.Mutex
 	inside  map[C]caller
 	taken   map[string]int // how many places each caller has
-	burst   int            // connections since memory was given back
-	settle  *time.Timer    // gives memory back; nil before the first burst
 	closing bool
 	idle    chan struct{} // closed when the last one has left while closing
 }
@@ -73,23 +62,7 @@ func (g *gate[C]) enter(c C, who caller, most int) error {
 	}
 	g.inside[c] = who
 	g.taken[who.name]++
-	if g.burst++; g.burst >= burstConnections {
-		if g.settle == nil {
-			g.settle = time.AfterFunc(burstSettles, g.settled)
-		} else {
-			g.settle.Reset(burstSettles)
-		}
-	}
 	return nil
-}
-
-// settled gives the memory back that a burst of connections took: who connects and then waits leaves no reason for the next
-// collection of garbage, and what opening took would stay.
-func (g *gate[C]) settled() {
-	g.mu.Lock()
-	g.burst = 0
-	g.mu.Unlock()
-	debug.FreeOSMemory()
 }
 
 func (g *gate[C]) leave(c C) {
