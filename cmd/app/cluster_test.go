@@ -161,6 +161,7 @@ type team struct {
 	data      []string
 	wires     []*wire
 	databases []string // as each node reaches the database, over its wire
+	fact      atomic.Int64
 	mu        sync.Mutex
 	nodes     []*process
 }
@@ -194,7 +195,7 @@ func startTeam(t *testing.T, program string) *team {
 		c.nodes[i].token = c.token
 	}
 	if c.awaitWriter(-1, startTime) < 0 {
-		t.Fatalf("no node writes\n%s", c.said())
+		t.Fatalf("no node writes\n%s", c)
 	}
 	return c
 }
@@ -214,8 +215,8 @@ func (c *team) node(i int) *process {
 	return c.nodes[i]
 }
 
-// said is what the nodes wrote to their logs.
-func (c *team) said() string {
+// String is what the nodes wrote to their logs.
+func (c *team) String() string {
 	var out strings.Builder
 	for i := range c.nodes {
 		fmt.Fprintf(&out, "-- n%d\n%s", i, c.node(i).stderr)
@@ -281,6 +282,7 @@ func (c *team) load(ctx context.Context, stored *acknowledged, last *atomic.Int6
 // step is one operation on the fact that several callers change by compare-and-set. Each writes values of its own, so that a version
 // and its value stand for each other.
 type step struct {
+	Fact     int64
 	Write    bool
 	If, Then string // a write's: the value that it replaces, and the one that it puts there
 }
@@ -294,6 +296,18 @@ type came struct {
 
 // register is how a fact behaves that is one thing in one place (https://github.com/anishathalye/porcupine).
 var register = (&porcupine.NondeterministicModel{
+	Partition: func(history []porcupine.Operation) (facts [][]porcupine.Operation) {
+		place := map[int64]int{}
+		for _, o := range history {
+			fact := o.Input.(step).Fact
+			if _, ok := place[fact]; !ok {
+				place[fact] = len(facts)
+				facts = append(facts, nil)
+			}
+			facts[place[fact]] = append(facts[place[fact]], o)
+		}
+		return facts
+	},
 	Init: func() []any { return []any{""} },
 	Step: func(state, input, output any) []any {
 		in, out := input.(step), output.(came)
@@ -311,9 +325,10 @@ var register = (&porcupine.NondeterministicModel{
 	},
 }).ToModel()
 
-const factPath = "/api/facts/default/register"
+// roundsOfFact is after how many faults another fact is changed: what got no answer may happen whenever, and a history with many of these cannot be checked.
+const roundsOfFact = 8
 
-// contend changes a fact by compare-and-set through any node until ctx ends. It adds what it did
+// contend changes a fact by compare-and-set through any node until ctx ends: the one that c.fact names. It adds what it did
 // to history; what is refused as not begun has not happened.
 func (c *team) contend(ctx context.Context, client int, history *[]porcupine.Operation, mu *sync.Mutex, said chan<- string) {
 	var fact struct {
@@ -335,7 +350,9 @@ func (c *team) contend(ctx context.Context, client int, history *[]porcupine.Ope
 	}
 	for n := 0; ctx.Err() == nil; n++ {
 		<-time.After(mathrand.N(2 * lookAgain))
-		from, to, status, raw, err := do(http.MethodGet, factPath, nil)
+		number := c.fact.Load()
+		path := fmt.Sprint("/api/facts/default/register-", number)
+		from, to, status, raw, err := do(http.MethodGet, path, nil)
 		var value string
 		switch {
 		case err == nil && status == http.StatusOK && json.Unmarshal(raw, &fact) == nil && json.Unmarshal(fact.Value, &value) == nil:
@@ -347,9 +364,9 @@ func (c *team) contend(ctx context.Context, client int, history *[]porcupine.Ope
 			said <- fmt.Sprintf("reading the fact answered %d %s", status, raw)
 			return
 		}
-		add(porcupine.Operation{Input: step{}, Output: came{Value: value}, Call: from, Return: to})
+		add(porcupine.Operation{Input: step{Fact: number}, Output: came{Value: value}, Call: from, Return: to})
 		next := fmt.Sprintf("%d-%d", client, n)
-		from, to, status, raw, err = do(http.MethodPut, factPath, map[string]any{"value": next, "ttl": 0, "if_version": fact.Version})
+		from, to, status, raw, err = do(http.MethodPut, path, map[string]any{"value": next, "ttl": 0, "if_version": fact.Version})
 		out := came{Done: status/100 == 2 && err == nil, Unknown: err != nil || status == http.StatusBadGateway}
 		switch {
 		case out.Unknown:
@@ -360,7 +377,7 @@ func (c *team) contend(ctx context.Context, client int, history *[]porcupine.Ope
 			said <- fmt.Sprintf("writing the fact answered %d %s", status, raw)
 			return
 		}
-		add(porcupine.Operation{Input: step{Write: true, If: value, Then: next}, Output: out, Call: from, Return: to})
+		add(porcupine.Operation{Input: step{Fact: number, Write: true, If: value, Then: next}, Output: out, Call: from, Return: to})
 	}
 }
 
@@ -417,24 +434,27 @@ func disturb(t *testing.T, program string, rounds int, kinds []fault) (faults []
 	for client := range 4 {
 		load.Go(func() { c.contend(ctx, client, &history, &recording, said) })
 	}
+	happens := &once{reminders: &scheduled{signal: map[string]int64{}, sent: map[string]bool{}}, claimed: map[string]string{}}
+	happens.run(ctx, t, c, &load)
 	pauses = map[string][]time.Duration{}
 	for round := range rounds * len(kinds) {
 		kind := kinds[round%len(kinds)]
+		c.fact.Store(int64(round / roundsOfFact))
 		<-time.After(shortestRound + mathrand.N(longestRound-shortestRound))
 		at := c.awaitWriter(-1, takeover)
 		if at < 0 {
-			t.Fatalf("round %d: nobody writes\n%s", round, c.said())
+			t.Fatalf("round %d: nobody writes\n%s", round, c)
 		}
 		begun := time.Now()
 		kind.begin(c, at)
 		next := c.awaitWriter(at, startTime)
 		taken := time.Now() // what was on its way may still come before
 		if next < 0 {
-			t.Fatalf("round %d: %s, and nobody took over\n%s", round, kind.name, c.said())
+			t.Fatalf("round %d: %s, and nobody took over\n%s", round, kind.name, c)
 		}
 		for look := time.NewTicker(5 * time.Millisecond); last.Load() < taken.UnixNano(); <-look.C {
 			if time.Since(begun) > startTime {
-				t.Fatalf("round %d: nothing is acknowledged\n%s", round, c.said())
+				t.Fatalf("round %d: nothing is acknowledged\n%s", round, c)
 			}
 		}
 		t.Logf("round %d at %v: n%d %s, n%d writes", round, begun.UTC().Format("05.000"), at, kind.name, next)
@@ -458,7 +478,7 @@ func disturb(t *testing.T, program string, rounds int, kinds []fault) (faults []
 	t.Logf("%d operations on the fact", len(history))
 	writer := c.awaitWriter(-1, takeover)
 	if writer < 0 {
-		t.Fatalf("nobody writes at the end\n%s", c.said())
+		t.Fatalf("nobody writes at the end\n%s", c)
 	}
 	reader.at(c.node(writer).url)
 	var status int
@@ -481,6 +501,7 @@ func disturb(t *testing.T, program string, rounds int, kinds []fault) (faults []
 	faults = append(faults, searchable(t, c.node(writer), stored)...)
 	faults = append(faults, reader.compare(messagesIn(t, c.home), stored)...)
 	faults = append(faults, gaps(t, c.home)...)
+	faults = append(faults, happens.missed(t, c, writer)...)
 	// The chains of events would fork if two had written at once.
 	status, raw, err = c.node(writer).get(t.Context(), "/api/doctor")
 	if err != nil || status != http.StatusOK || !strings.Contains(string(raw), "are as they were stored") {

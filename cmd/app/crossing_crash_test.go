@@ -1,7 +1,6 @@
 package app_test
 
 import (
-	"context"
 	"database/sql"
 	"encoding/json"
 	"fmt"
@@ -43,57 +42,72 @@ func TestKillCrossing(t *testing.T) {
 
 // crossUnderFire returns the ids of the lessons that were acknowledged.
 func crossUnderFire(t *testing.T, path, data string) []string {
-	var mu sync.Mutex
-	var stored []string
-	for round := range crossingRounds {
+	lessons := &raised{}
+	for range crossingRounds {
 		p := start(t, path, data)
 		var load sync.WaitGroup
 		for range 4 {
-			load.Go(func() {
-				for {
-					status, raw, err := p.post(t.Context(), "/lessons/report", map[string]any{
-						"lesson_type": "discovery", "domain": "docker", "category": "containers", "severity": "critical", "source_agent": "writer",
-						"title": words(8), "context": words(12), "action_taken": words(6), "outcome": words(6),
-					})
-					if err != nil {
-						return // it was killed
-					}
-					var answer struct {
-						ID        string `json:"lesson_id"`
-						Duplicate bool   `json:"duplicate"`
-					}
-					if status != http.StatusOK || json.Unmarshal(raw, &answer) != nil || answer.Duplicate {
-						t.Errorf("round %d: %d %s", round, status, raw)
-						return
-					}
-					mu.Lock()
-					stored = append(stored, answer.ID)
-					mu.Unlock()
-				}
-			})
+			load.Go(func() { lessons.report(t, p.poster(t)) })
 		}
-		load.Go(func() { finishTasks(t.Context(), p) })
+		load.Go(func() { finishTasks(p.poster(t)) })
 		<-time.After(shortestRound + rand.N(longestRound-shortestRound))
 		p.kill()
 		load.Wait()
 		http.DefaultClient.CloseIdleConnections()
 	}
-	if len(stored) < 10*crossingRounds {
-		t.Errorf("only %d lessons were reported: this is no load", len(stored))
+	if len(lessons.ids) < 10*crossingRounds {
+		t.Errorf("only %d lessons were reported: this is no load", len(lessons.ids))
 	}
-	return stored
+	return lessons.ids
 }
 
-func finishTasks(ctx context.Context, p *process) {
+// raised is which lessons were acknowledged.
+type raised struct {
+	mu  sync.Mutex
+	ids []string
+}
+
+// report reports critical lessons until the router is gone.
+func (r *raised) report(t *testing.T, post poster) {
 	for {
-		status, raw, err := p.post(ctx, "/api/tasks", map[string]any{"title": words(4), "agent_id": "worker"})
+		status, raw, ok := post("/lessons/report", map[string]any{
+			"lesson_type": "discovery", "domain": "docker", "category": "containers", "severity": "critical", "source_agent": "writer",
+			"title": words(8), "context": words(12), "action_taken": words(6), "outcome": words(6),
+		})
+		if !ok {
+			return // it was killed
+		}
+		if status == 0 {
+			continue
+		}
+		var answer struct {
+			ID        string `json:"lesson_id"`
+			Duplicate bool   `json:"duplicate"`
+		}
+		if status != http.StatusOK || json.Unmarshal(raw, &answer) != nil || answer.Duplicate {
+			t.Errorf("%d %s", status, raw)
+			return
+		}
+		r.mu.Lock()
+		r.ids = append(r.ids, answer.ID)
+		r.mu.Unlock()
+	}
+}
+
+// finishTasks makes tasks and completes them until the router is gone.
+func finishTasks(post poster) {
+	for {
+		status, raw, ok := post("/api/tasks", map[string]any{"title": words(4), "agent_id": "worker"})
+		if ok && status == 0 {
+			continue
+		}
 		var task struct {
 			ID string `json:"id"`
 		}
-		if err != nil || status/100 != 2 || json.Unmarshal(raw, &task) != nil {
+		if !ok || status/100 != 2 || json.Unmarshal(raw, &task) != nil {
 			return
 		}
-		if _, _, err := p.post(ctx, "/api/tasks/"+task.ID+"/complete", map[string]any{"agent_id": "worker"}); err != nil {
+		if _, _, ok := post("/api/tasks/"+task.ID+"/complete", map[string]any{"agent_id": "worker"}); !ok {
 			return
 		}
 	}
@@ -157,8 +171,15 @@ func crossingFaults(t *testing.T, data string, acknowledged []string) (faults []
 		raised[key]++
 	}
 	messages := map[string]int{}
-	for _, key := range column[string](t, operations, "SELECT json_extract(context, '$.lesson_id') || ' ' || to_agent FROM messages WHERE signal = 'escalation'") {
-		messages[key]++
+	for _, text := range column[string](t, operations, "SELECT to_agent || ' ' || CAST(context AS text) FROM messages WHERE signal = 'escalation'") {
+		agent, about, _ := strings.Cut(text, " ")
+		var lesson struct {
+			ID string `json:"lesson_id"`
+		}
+		if err := json.Unmarshal([]byte(about), &lesson); err != nil {
+			t.Fatalf("%v: %s", err, text)
+		}
+		messages[lesson.ID+" "+agent]++
 	}
 	for id := range there {
 		for _, agent := range []string{"captain", "supervisor:docker"} {

@@ -41,10 +41,10 @@ func TestKillReminders(t *testing.T) {
 		reader.at(p.url)
 		var load sync.WaitGroup
 		for range 4 {
-			load.Go(func() { kept.byTime(t, p) })
+			load.Go(func() { kept.byTime(t, p.poster(t)) })
 		}
 		for range 2 {
-			load.Go(func() { kept.bySignal(t, p) })
+			load.Go(func() { kept.bySignal(t, p.poster(t)) })
 		}
 		<-time.After(shortestRound + rand.N(longestRound-shortestRound))
 		p.kill()
@@ -53,7 +53,7 @@ func TestKillReminders(t *testing.T) {
 	}
 	p := start(t, path, data)
 	reader.at(p.url)
-	settled(t, p, data, kept)
+	settled(t, p.stderr, data, kept)
 	if status, raw, err := p.post(t.Context(), "/signal", map[string]any{"from_agent_id": "captain", "to_agent_id": "reader", "signal": "last"}); err != nil || status != http.StatusOK {
 		t.Fatalf("%d %s %v", status, raw, err)
 	}
@@ -72,7 +72,7 @@ func TestKillReminders(t *testing.T) {
 	// kill between the two would leave this. The check must notice.
 	undo(t, data, "operational", "UPDATE reminders SET status = 'pending', next_at = scheduled_for, fired = 0 WHERE number % 7 = 0 AND trigger_type = 'time'")
 	p = start(t, path, data)
-	settled(t, p, data, kept)
+	settled(t, p.stderr, data, kept)
 	faults := kept.faults(t, data)
 	if len(faults) == 0 {
 		t.Error("reminders that are delivered twice pass the check")
@@ -81,10 +81,20 @@ func TestKillReminders(t *testing.T) {
 	}
 }
 
+// poster sends a call to a router, or to one of several. No status: it is not known what became of it. Not ok: there is nobody to ask any more.
+type poster func(path string, body map[string]any) (status int, raw []byte, ok bool)
+
+func (p *process) poster(t *testing.T) poster {
+	return func(path string, body map[string]any) (int, []byte, bool) {
+		status, raw, err := p.post(t.Context(), path, body)
+		return status, raw, err == nil
+	}
+}
+
 // byTime schedules reminders that come due within the round or after it, until the router is gone.
-func (k *scheduled) byTime(t *testing.T, p *process) {
+func (k *scheduled) byTime(t *testing.T, post poster) {
 	for {
-		number, ok := schedule(t, p, fmt.Sprintf("time:+0.%03ds", rand.IntN(600)))
+		number, ok := schedule(t, post, fmt.Sprintf("time:+0.%03ds", rand.IntN(600)))
 		if !ok {
 			return
 		}
@@ -95,18 +105,18 @@ func (k *scheduled) byTime(t *testing.T, p *process) {
 }
 
 // bySignal schedules reminders that wait for a signal, and then sends it.
-func (k *scheduled) bySignal(t *testing.T, p *process) {
+func (k *scheduled) bySignal(t *testing.T, post poster) {
 	for {
 		name := fmt.Sprintf("crash-%x", rand.Uint64())
-		number, ok := schedule(t, p, "event:"+name)
+		number, ok := schedule(t, post, "event:"+name)
 		if !ok {
 			return
 		}
 		k.mu.Lock()
 		k.signal[name] = number
 		k.mu.Unlock()
-		status, _, err := p.post(t.Context(), "/signal", map[string]any{"from_agent_id": "captain", "to_agent_id": "somebody", "signal": name})
-		if err != nil {
+		status, _, ok := post("/signal", map[string]any{"from_agent_id": "captain", "to_agent_id": "somebody", "signal": name})
+		if !ok {
 			return
 		}
 		if status == http.StatusOK {
@@ -117,9 +127,9 @@ func (k *scheduled) bySignal(t *testing.T, p *process) {
 	}
 }
 
-func schedule(t *testing.T, p *process, trigger string) (number int64, ok bool) {
-	status, raw, err := p.post(t.Context(), "/api/reminders", map[string]any{"task": words(4), "trigger": trigger, "agent_id": "reader"})
-	if err != nil {
+func schedule(t *testing.T, post poster, trigger string) (number int64, ok bool) {
+	status, raw, ok := post("/api/reminders", map[string]any{"task": words(4), "trigger": trigger, "agent_id": "reader"})
+	if !ok {
 		return 0, false // it was killed
 	}
 	var answer struct {
@@ -133,7 +143,7 @@ func schedule(t *testing.T, p *process, trigger string) (number int64, ok bool) 
 }
 
 // settled waits until everything that should be due is.
-func settled(t *testing.T, p *process, data string, kept *scheduled) {
+func settled(t *testing.T, said fmt.Stringer, data string, kept *scheduled) {
 	t.Helper()
 	limit := time.NewTimer(20 * time.Second)
 	defer limit.Stop()
@@ -158,7 +168,7 @@ func settled(t *testing.T, p *process, data string, kept *scheduled) {
 		select {
 		case <-look.C:
 		case <-limit.C:
-			t.Fatalf("%d reminders do not come due\n%s", waits, p.stderr)
+			t.Fatalf("%d reminders do not come due\n%s", waits, said)
 		}
 	}
 }

@@ -15,9 +15,12 @@ import (
 	"strings"
 )
 
+// Change is what stands in a wrong copy of a source in the place of what is right.
+type Change struct{ Right, Wrong string }
+
 // mistake says what stands where in the copy. An acknowledged batch then waits ten milliseconds
 // for its commit, so that a crash in between need not be lucky.
-var mistake = []struct{ right, wrong string }{
+var mistake = []Change{
 	{"\t\"sync\"\n", "\t\"sync\"\n\t\"time\"\n"},
 	{"\tbroken  error ", "\tacknowledged bool\n\tbroken  error "},
 	{"\t\tc.announce <- batch\n\t\tif c.broken", "\t\tif !c.acknowledged {\n\t\t\tc.announce <- batch\n\t\t}\n\t\tc.acknowledged = false\n\t\tif c.broken"},
@@ -35,7 +38,7 @@ func Build(ctx context.Context, dir string) (program string, err error) {
 		return "", fmt.Errorf("find the module: %w", err)
 	}
 	original := filepath.Join(filepath.Dir(strings.TrimSpace(string(module))), "committer.go")
-	overlay, err := writeOverlay(original, dir)
+	overlay, err := WriteOverlay(dir, original, mistake...)
 	if err != nil {
 		return "", err
 	}
@@ -48,26 +51,26 @@ func Build(ctx context.Context, dir string) (program string, err error) {
 	return program, nil
 }
 
-// writeOverlay writes the wrong copy of committer.go into dir, and the file that tells the
-// compiler of it, whose path it returns.
-func writeOverlay(original, dir string) (overlay string, err error) {
+// WriteOverlay writes a copy of the source original with changes into dir, and the file that tells the compiler of it (its flag
+// -overlay), whose path it returns. What a change replaces must stand in the source once.
+func WriteOverlay(dir, original string, changes ...Change) (overlay string, err error) {
 	text, err := os.ReadFile(original)
 	if err != nil {
 		return "", err
 	}
 	wrong := string(text)
-	for _, m := range mistake {
-		if n := strings.Count(wrong, m.right); n != 1 {
-			return "", fmt.Errorf("%s holds %d times what the mistake replaces: %q", original, n, m.right)
+	for _, c := range changes {
+		if n := strings.Count(wrong, c.Right); n != 1 {
+			return "", fmt.Errorf("%s holds %d times what the mistake replaces: %q", original, n, c.Right)
 		}
-		wrong = strings.Replace(wrong, m.right, m.wrong, 1)
+		wrong = strings.Replace(wrong, c.Right, c.Wrong, 1)
 	}
-	changed := filepath.Join(dir, "committer-early.go")
+	changed := filepath.Join(dir, filepath.Base(original))
 	list, err := json.Marshal(map[string]map[string]string{"Replace": {original: changed}})
 	if err != nil {
 		return "", err
 	}
-	overlay = filepath.Join(dir, "early.json")
+	overlay = filepath.Join(dir, "overlay.json")
 	if err := os.WriteFile(changed, []byte(wrong), 0o600); err != nil {
 		return "", err
 	}
