@@ -18,6 +18,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -88,10 +89,9 @@ func Parse(address string) (*Server, error) {
 	if s.config, err = pgx.ParseConfig(parsed.String()); err != nil {
 		return nil, skillrouter.InvalidField("database", "is no address of a PostgreSQL database: %v", err) // pgx leaves the password out
 	}
-	for _, other := range s.config.Fallbacks { // of several servers it is the one that is written to, also for what only reads
-		if s.config.ValidateConnect != nil || other.Host != s.config.Host || other.Port != s.config.Port {
-			s.config.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsPrimary
-		}
+	several := slices.ContainsFunc(s.config.Fallbacks, func(f *pgconn.FallbackConfig) bool { return f.Host != s.config.Host || f.Port != s.config.Port })
+	if several || s.config.ValidateConnect != nil { // it is the server that is written to, also for connections that only read
+		s.config.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsPrimary
 	}
 	if s.config.ConnectTimeout == 0 || s.config.ConnectTimeout > connectWait {
 		s.config.ConnectTimeout = connectWait
