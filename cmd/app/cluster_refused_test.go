@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -95,6 +96,41 @@ func TestServersOfAnAddress(t *testing.T) {
 	cfg.Database += "&target_session_attrs=read-write"
 	a, _ := runningAs(t, cfg, app.Options{})
 	until(t, "it writes", func() bool { return a.Handler() != nil })
+}
+
+// TestStartBesideTakeover: a node that starts is not cut off by another that takes the lease meanwhile, and ends the connections of who had it.
+func TestStartBesideTakeover(t *testing.T) {
+	onServer(t)
+	data := t.TempDir()
+	server, err := postgres.Parse(apptest.Address(t, data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	prepare := func(ctx context.Context) error {
+		return app.PrepareOnServer(ctx, server, slog.New(slog.DiscardHandler))
+	}
+	if err := prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	register := server.Register()
+	defer register.Close()
+	ctx, stop := context.WithCancel(t.Context())
+	var taking sync.WaitGroup
+	taking.Go(func() {
+		for ctx.Err() == nil {
+			if _, err := register.Take(t.Context(), cluster.Node{ID: "n1", Name: "n1"}, time.Minute); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	})
+	for range 10 {
+		if err := errors.Join(prepare(t.Context()), server.Belongs(t.Context(), cluster.Secret("s3cret"))); err != nil {
+			t.Error(err)
+		}
+	}
+	stop()
+	taking.Wait()
 }
 
 // TestClusterSchemaIsDropped: a cluster whose schemas are gone answers that it stores nothing, and goes on once they are there again.

@@ -81,7 +81,7 @@ func PrepareOnServer(ctx context.Context, server *postgres.Server, log *slog.Log
 		}
 	}()
 	for _, name := range names {
-		conns[name] = server.Writer(name)
+		conns[name] = server.Starter(name)
 		if err := server.Check(ctx, conns[name], name); err != nil {
 			return server.Opening(err)
 		}

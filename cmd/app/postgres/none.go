@@ -31,6 +31,7 @@ func (*Server) String() string                                { return "" }
 func (*Server) Local() bool                                   { return true }
 func (*Server) Schema(string) string                          { return "" }
 func (*Server) Writer(string) *sql.DB                         { return nil }
+func (*Server) Starter(string) *sql.DB                        { return nil }
 func (*Server) Reader(string, int) *sql.DB                    { return nil }
 func (*Server) Check(context.Context, *sql.DB, string) error  { return nil }
 func (*Server) Durable(context.Context, *sql.DB) error        { return nil }

@@ -124,6 +124,13 @@ func (s *Server) Writer(database string) *sql.DB {
 	return db
 }
 
+// Starter opens a connection for what a router asks and makes before it has the lease. Who takes that ends it for no other (see Register.Take).
+func (s *Server) Starter(database string) *sql.DB {
+	db := stdlib.OpenDB(*s.forSchema(database))
+	db.SetMaxOpenConns(1)
+	return db
+}
+
 // writerName is what connections that write into a schema are called on the server.
 func (s *Server) writerName(database string) string { return s.Schema(database) + " writer" }
 

@@ -52,7 +52,7 @@ func (r *Register) Close() error { return r.db.Close() }
 
 // Belongs refuses a node whose cluster has another secret than the one that the databases belong to; those of none belong to the first that asks.
 func (s *Server) Belongs(ctx context.Context, secret cluster.Secret) error {
-	db := s.Writer("operational")
+	db := s.Starter("operational")
 	defer db.Close()
 	mine, theirs := int64(binary.BigEndian.Uint64(secret.Derive("print"))>>1), int64(0)
 	if _, err := db.ExecContext(ctx, "INSERT INTO heads (log, seq) VALUES ('secret', $1) ON CONFLICT DO NOTHING", mine); err != nil {
