@@ -56,7 +56,7 @@ func TestClusterNodeIsRefused(t *testing.T) {
 	}{
 		"another secret": {func(t *testing.T, cfg *config.Config, _ *app.Options) {
 			cfg.ClusterSecretFile = secret(t, strings.Repeat("other-", 8), 0o600)
-		}, skillrouter.Conflict, "give this node the file that the others have"},
+		}, skillrouter.Conflict, "give this node the cluster_secret_file that the others have"},
 		"a secret that all may read": {func(t *testing.T, cfg *config.Config, _ *app.Options) {
 			cfg.ClusterSecretFile = secret(t, strings.Repeat("s3cret-", 8), 0o644)
 		}, skillrouter.Invalid, "chmod 600 it"},

@@ -258,7 +258,7 @@ func (s *Server) Create(ctx context.Context, writer *sql.DB, databases []string,
 // older schema has fewer tables: none are asked for then.
 func (s *Server) Usable(ctx context.Context, conn *sql.DB, database string, tables []string) error {
 	var missing, refused string
-	if err := conn.QueryRowContext(ctx, `SELECT coalesce(string_agg(n, ', ') FILTER (WHERE c.oid IS NULL), ''), coalesce(string_agg(relname, ', ') FILTER (WHERE NOT (has_schema_privilege(relnamespace, 'USAGE')
+	if err := conn.QueryRowContext(ctx, `SELECT coalesce(string_agg(n, ', ') FILTER (WHERE c.oid IS NULL), ''), coalesce(min(relname) FILTER (WHERE NOT (has_schema_privilege(relnamespace, 'USAGE')
 		AND has_table_privilege(c.oid, 'SELECT') AND has_table_privilege(c.oid, 'INSERT') AND has_table_privilege(c.oid, 'UPDATE') AND has_table_privilege(c.oid, 'DELETE'))), '')
 		FROM unnest(CAST($1 AS text[])) n FULL JOIN (SELECT * FROM pg_class WHERE relkind = 'r' AND relnamespace = to_regnamespace($2)) c ON relname = n`, tables, s.Schema(database)).Scan(&missing, &refused); err != nil {
 		return err
@@ -267,7 +267,7 @@ func (s *Server) Usable(ctx context.Context, conn *sql.DB, database string, tabl
 	case missing != "":
 		return skillrouter.Errorf(skillrouter.Unavailable, "%s has a schema %s in which tables are missing (%s): restore it from a backup. Nothing was changed.", s, s.Schema(database), missing)
 	case refused != "":
-		return skillrouter.Errorf(skillrouter.Unavailable, "%s lets the role %s not write into tables of %s (%s): name the role that owns the schemas. Nothing was changed.", s, s.config.User, s.Schema(database), refused)
+		return skillrouter.Errorf(skillrouter.Unavailable, "%s lets the role %s not write into tables of %s, such as %s: name the role that owns the schemas. Nothing was changed.", s, s.config.User, s.Schema(database), refused)
 	}
 	return nil
 }

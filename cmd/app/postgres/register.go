@@ -62,7 +62,7 @@ func (s *Server) Belongs(ctx context.Context, secret cluster.Secret) error {
 		return Translate(err)
 	}
 	return &skillrouter.Error{Code: skillrouter.Conflict, Field: "cluster_secret_file", Message: fmt.Sprintf(
-		"is not that of the cluster which the databases of %s belong to: give this node the file that the others have. To replace it everywhere, or for a copy of the databases, stop all nodes and run DELETE FROM %s.heads WHERE log = 'secret'", s, s.Schema("operational"))}
+		"the databases of %s belong to a cluster with another secret: give this node the cluster_secret_file that the others have. To replace the secret everywhere, or for a copy of the databases, stop all nodes and run DELETE FROM %s.heads WHERE log = 'secret'", s, s.Schema("operational"))}
 }
 
 // Announce implements cluster.Register.
