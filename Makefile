@@ -53,11 +53,13 @@ test-postgres: ## run the contracts, the recorded answers and kills on a Postgre
 	scripts/postgres.sh $(GO) test -tags $(TAGS) -vet=off -timeout=20m ./cmd/app/postgres ./learning $(ONPOSTGRES) ./router/httpapi ./router/stream ./router/mcpserver
 	scripts/postgres.sh $(GO) test -tags $(TAGS) -vet=off -timeout=20m ./cmd/app -run 'TestServer|TestMoveToServer|TestOneRouter|TestKill$$|TestRecorded|TestAccess|TestWalls'
 
-# ROUNDS is how often each fault is made.
+# ROUNDS is how often each fault is made, STREAMS how many streams are open while the NATS server is killed.
 ROUNDS ?= 2
-test-cluster: ## kill, restart, stop and cut the node of a cluster that writes, and its NATS server, under load (ROUNDS=2), and hold the walls through another node
+STREAMS ?= 1000
+test-cluster: ## kill, restart, stop and cut the node of a cluster that writes, and its NATS server, under load (ROUNDS=2), with mistakes that must be noticed, and hold the walls through another node
 	SKILLROUTER_TEST_ROUNDS=$(ROUNDS) scripts/nats.sh $(GO) test -tags $(TAGS) -vet=off -timeout=20m -v ./cmd/app/nats
-	SKILLROUTER_TEST_ROUNDS=$(ROUNDS) scripts/postgres.sh scripts/nats.sh $(GO) test -tags $(TAGS) -vet=off -timeout=90m -v ./cmd/app -run 'TestCluster|TestOpened|TestRegister|TestFollowers'
+	SKILLROUTER_TEST_ROUNDS=$(ROUNDS) SKILLROUTER_TEST_STREAMS=$(STREAMS) scripts/postgres.sh scripts/nats.sh $(GO) test -tags $(TAGS) -vet=off -timeout=90m -v ./cmd/app -run 'TestCluster|TestOpened|TestRegister|TestFollowers'
+	SKILLROUTER_TEST_MISTAKES=1 scripts/postgres.sh $(GO) test -tags $(TAGS) -vet=off -timeout=40m -v ./cmd/app -run 'TestMistakes'
 	SKILLROUTER_TEST_THROUGH=node scripts/postgres.sh $(GO) test -tags $(TAGS) -vet=off -timeout=20m ./cmd/app -run 'TestAccess|TestWalls'
 
 # A part of it that takes a minute or two.

@@ -266,8 +266,7 @@ func (a *App) Run(ctx context.Context) error {
 	for _, d := range a.doors {
 		go func() { serve <- d.server.Serve(d.listener) }()
 	}
-	settling := time.AfterFunc(settleAfter, settle)
-	defer settling.Stop()
+	a.life.run(ctx, "rest", rest)
 	a.log.Info("listening", "url", strings.Join(a.Addresses(), " "), "data", a.config.Data, "version", a.options.Version)
 	var failure error
 	if postgres.There && a.front != nil {

@@ -102,7 +102,8 @@ func crash(t *testing.T, program string) (faults []string) {
 		<-followed
 	}()
 	var p *process
-	for round := range crashRounds {
+	rounds := roundsOr(crashRounds)
+	for round := range rounds {
 		p = start(t, program, data)
 		reader.at(p.url)
 		if faults = check(t, data, stored); len(faults) > 0 {
@@ -153,7 +154,7 @@ func crash(t *testing.T, program string) (faults []string) {
 	t.Logf("acknowledged: %d signals, %d tasks, %d entries, %d episodes; the reader got %d messages over %d connections",
 		len(stored.ids["messages"]), len(stored.ids["tasks"]), len(stored.ids["knowledge"]), len(stored.ids["episodes"]), len(reader.got), reader.connections)
 	for _, w := range writers {
-		if len(stored.ids[w.table]) < 3*crashRounds {
+		if len(stored.ids[w.table]) < 3*rounds {
 			t.Errorf("only %d writes to %s were acknowledged: this is no load", len(stored.ids[w.table]), w.path)
 		}
 	}

@@ -10,9 +10,11 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"skillrouter"
+	"skillrouter/cmd/app/nats"
 	"skillrouter/cmd/app/postgres"
 	"skillrouter/comms"
 	"skillrouter/learning/feedback"
@@ -276,11 +278,11 @@ type following struct {
 	follower *cluster.Follower
 	handler  *httpapi.Server
 
-	// The last events that were taken in, and when what leaves none was read: the Follower's own.
+	// The last events that were taken in: the Follower's own.
 	learned, operated int64
-	slow, swept       time.Time
-	stale             bool // something was stored since
+	swept             time.Time
 	at                shelf.LogPosition
+	stale             atomic.Bool // something was stored since what leaves no event was read
 }
 
 // The calls that a node answers by what it knows: those that there are most of.
@@ -454,11 +456,20 @@ func (a *App) openFollowing(ctx context.Context) (*following, error) {
 	f.parts, f.handler = a.wired, a.handler
 	f.follower = cluster.NewFollower(cluster.FollowerOptions{
 		From: from, Heads: heads, Take: func(ctx context.Context, from, to cluster.Heads) error { return takes(f, ctx, from, to) },
-		Rung: a.config.NATS != "", Now: a.now, Log: a.log,
+		Rung: a.front.rung, Now: a.now, Log: a.log,
 	})
 	a.life.run(ctx, "follower", f.follower.Run)
+	a.life.run(ctx, "what leaves no event", f.readSlow)
 	a.life.run(ctx, "listening", f.tellListening)
 	return f, nil
+}
+
+// rung tells whether this node would hear the bell.
+func (f *front) rung() (connected bool) {
+	if b, ok := f.bell.(*nats.Bell); ok {
+		connected, _ = b.Status()
+	}
+	return connected
 }
 
 // takes is take, for the test that has nodes take in nothing.
@@ -478,7 +489,7 @@ func (f *following) take(ctx context.Context, from, to cluster.Heads) error {
 		if err := f.learn(ctx); err != nil {
 			return err
 		}
-		f.stale = true
+		f.stale.Store(true)
 	}
 	if to.Operational != from.Operational {
 		if err := f.operate(ctx, last); err != nil {
@@ -489,11 +500,21 @@ func (f *following) take(ctx context.Context, from, to cluster.Heads) error {
 		f.swept = f.app.now()
 		f.operations.SweptBell().Ring()
 	}
-	if f.stale && f.app.now().Sub(f.slow) >= slowEvery {
-		f.slow, f.stale = f.app.now(), false
-		return errors.Join(f.incidents.Load(ctx), f.answered.Load(ctx))
+	return nil
+}
+
+// readSlow reads what leaves no event, until ctx ends. It may be tens of thousands of rows, and what leaves events does not wait for it.
+func (f *following) readSlow(ctx context.Context) error {
+	for skillrouter.Pause(ctx, slowEvery) == nil {
+		if f.stale.Swap(false) && f.loadSlow(ctx) != nil {
+			f.stale.Store(true) // it is read again
+		}
 	}
 	return nil
+}
+
+func (f *following) loadSlow(ctx context.Context) error {
+	return errors.Join(f.incidents.Load(ctx), f.answered.Load(ctx))
 }
 
 // learn takes in the events of learning.
@@ -540,11 +561,13 @@ func (f *following) operate(ctx context.Context, last int64) error {
 		if err != nil {
 			return err
 		}
-		if len(events) == 0 {
+		tokens = tokens || slices.ContainsFunc(events, func(e skillrouter.Event) bool { return strings.HasPrefix(e.Type, "token.") })
+		if len(events) > 0 {
+			f.operated = events[len(events)-1].Seq
+		}
+		if len(events) < operationalstore.MaxEvents {
 			break
 		}
-		tokens = tokens || slices.ContainsFunc(events, func(e skillrouter.Event) bool { return strings.HasPrefix(e.Type, "token.") })
-		f.operated = events[len(events)-1].Seq
 	}
 	if tokens {
 		if err := f.tokens.Load(ctx); err != nil {

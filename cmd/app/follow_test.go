@@ -376,6 +376,10 @@ func TestFollowersHear(t *testing.T) {
 		if !valid() {
 			t.Error("a new token is refused at another node")
 		}
+		until(t, "the node knows the token itself", func() bool {
+			before := c.answered(2)
+			return valid() && c.answered(2) > before
+		})
 		if status, _, text := c.call(1, http.MethodDelete, "/api/tokens/"+issued.ID, nil); status/100 != 2 {
 			t.Fatalf("%d %s", status, text)
 		}
@@ -390,6 +394,46 @@ func TestFollowersHear(t *testing.T) {
 			t.Errorf("%s after %v", name, all[len(all)-1])
 		}
 	}
+}
+
+// TestFollowersHearWithoutEvents: what leaves no event is known at another node soon, too: which entry answered a question, and what fails in a project.
+func TestFollowersHearWithoutEvents(t *testing.T) {
+	c := startCrew(t, 2)
+	store := func(method, path string, body any) (stored struct {
+		ID string `json:"knowledge_id"`
+	},
+	) {
+		status, _, text := c.call(0, method, path, body)
+		if status/100 != 2 {
+			t.Fatalf("%s: %d %s", path, status, text)
+		}
+		_ = json.Unmarshal(text, &stored) // others have no id
+		return stored
+	}
+	entry := store(http.MethodPost, "/api/knowledge", map[string]any{"category": "tools", "title": "Rotate certificates", "content": "certbot renew"})
+	for range 2 {
+		store(http.MethodPost, "/api/knowledge/"+entry.ID+"/used", map[string]any{"query": "red padlock", "agent_id": "asker"})
+	}
+	answered := c.answered(1)
+	until(t, "the entry is found by the question that it answered", func() bool {
+		_, _, text := c.call(1, http.MethodGet, "/api/search?q=red+padlock", nil)
+		return strings.Contains(string(text), entry.ID)
+	})
+	if c.answered(1) == answered {
+		t.Error("the other node answered no search itself")
+	}
+	const command = "npx tool build src --watch"
+	for session := range 3 {
+		store(http.MethodPost, "/api/incidents/learn", map[string]any{"project": "shop", "session_id": fmt.Sprint("s", session), "begin": true, "steps": []map[string]any{
+			{"id": fmt.Sprint(session, "-0"), "command": command, "outcome": "failed", "exit": 1, "output": "error: unknown option '--watch'"},
+			{"id": fmt.Sprint(session, "-1"), "command": "npx tool build src -w", "outcome": "worked", "digest": "ok"},
+		}})
+	}
+	store(http.MethodPost, "/api/incidents/accept", map[string]any{"project": "shop", "seen": 1})
+	until(t, "it warns of what fails", func() bool {
+		_, _, text := c.call(1, http.MethodPost, "/check/anti-pattern", map[string]any{"proposed_action": command, "agent": "asker", "project": "shop"})
+		return strings.Contains(string(text), "failed in")
+	})
 }
 
 // TestFollowersApart: a node that is cut from the database hands on what it cannot be sure of; where nobody answers it judges actions by what it knows, and says so.

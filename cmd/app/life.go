@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime/metrics"
 	"sync"
+	"time"
 )
 
 // life starts components in order and stops them in reverse order, each only
@@ -69,4 +71,55 @@ func (l *life) stop() error {
 	}
 	l.parts = nil
 	return errors.Join(errs...)
+}
+
+// What an idle router gives back.
+const (
+	// idleEvery is how often is looked whether the router is idle.
+	idleEvery = 5 * time.Second
+	// idleMakes is how many bytes an idle router makes at most in that time: a thousand
+	// streams take 3 MB for their keep-alives, which come at once if they were opened at once.
+	idleMakes = 8 << 20
+	// idleGain is for how many bytes a collection of garbage is worth its while, and idleShare for which part
+	// of what is in use: to look through that costs the more processor, the more it is.
+	idleGain  = 8 << 20
+	idleShare = 8
+)
+
+// heap is how much memory was made since the start, how much of it was in use
+// when garbage was last collected, and what is garbage or free by now.
+type heap struct{ made, used, idle uint64 }
+
+func readHeap() heap {
+	samples := []metrics.Sample{
+		{Name: "/gc/heap/allocs:bytes"}, {Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/free:bytes"},
+	}
+	metrics.Read(samples)
+	made, used, objects, free := samples[0].Value.Uint64(), samples[1].Value.Uint64(), samples[2].Value.Uint64(), samples[3].Value.Uint64()
+	return heap{made, used, max(objects, used) - used + free}
+}
+
+// rests tells whether nothing much was made since before, and whether there is enough to give back.
+func (h heap) rests(before heap) bool {
+	return h.made-before.made <= idleMakes && h.idle >= max(idleGain, h.used/idleShare)
+}
+
+// rest gives memory back: what only the start needed, and later what something
+// that is over took, such as an import or a thousand streams that were opened.
+// Garbage is otherwise collected when as much again was made, for which an idle router gives no reason.
+func rest(ctx context.Context) error {
+	look := time.NewTimer(settleAfter)
+	defer look.Stop()
+	for before := (heap{}); ; look.Reset(idleEvery) {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-look.C:
+		}
+		now := readHeap()
+		if before.made == 0 || now.rests(before) {
+			settle()
+		}
+		before = now
+	}
 }

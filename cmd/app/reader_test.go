@@ -33,6 +33,7 @@ type reader struct {
 type received struct {
 	seq int64
 	id  string
+	at  time.Time
 }
 
 func newReader(agent string) *reader {
@@ -113,7 +114,7 @@ func (r *reader) take(id, name, data string) {
 	seq, _ := strconv.ParseInt(id, 10, 64)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.got = append(r.got, received{seq, message.ID})
+	r.got = append(r.got, received{seq, message.ID, time.Now()})
 	r.signals[name] = true
 	close(r.came)
 	r.came = make(chan struct{})

@@ -18,6 +18,7 @@ const remindersRounds = 10
 
 // scheduled is what the router said it keeps, and what each reminder waits for.
 type scheduled struct {
+	agents []string // who is reminded; none: the reader
 	mu     sync.Mutex
 	number []int64          // by time
 	signal map[string]int64 // by a signal's name
@@ -94,7 +95,7 @@ func (p *process) poster(t *testing.T) poster {
 // byTime schedules reminders that come due within the round or after it, until the router is gone.
 func (k *scheduled) byTime(t *testing.T, post poster) {
 	for {
-		number, ok := schedule(t, post, fmt.Sprintf("time:+0.%03ds", rand.IntN(600)))
+		number, ok := k.schedule(t, post, fmt.Sprintf("time:+0.%03ds", rand.IntN(600)))
 		if !ok {
 			return
 		}
@@ -108,7 +109,7 @@ func (k *scheduled) byTime(t *testing.T, post poster) {
 func (k *scheduled) bySignal(t *testing.T, post poster) {
 	for {
 		name := fmt.Sprintf("crash-%x", rand.Uint64())
-		number, ok := schedule(t, post, "event:"+name)
+		number, ok := k.schedule(t, post, "event:"+name)
 		if !ok {
 			return
 		}
@@ -127,8 +128,12 @@ func (k *scheduled) bySignal(t *testing.T, post poster) {
 	}
 }
 
-func schedule(t *testing.T, post poster, trigger string) (number int64, ok bool) {
-	status, raw, ok := post("/api/reminders", map[string]any{"task": words(4), "trigger": trigger, "agent_id": "reader"})
+func (k *scheduled) schedule(t *testing.T, post poster, trigger string) (number int64, ok bool) {
+	agent := "reader"
+	if len(k.agents) > 0 {
+		agent = k.agents[rand.IntN(len(k.agents))]
+	}
+	status, raw, ok := post("/api/reminders", map[string]any{"task": words(4), "trigger": trigger, "agent_id": agent})
 	if !ok {
 		return 0, false // it was killed
 	}

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// settle gives back what only the start needed: freed memory, and the pages of
+// settle gives back what is not needed by now: freed memory, and the pages of
 // the program itself, of which the start touched nearly all. They are clean
 // copies of a file that the system has in its cache: one that is needed again
 // is back in a microsecond.

@@ -8,7 +8,7 @@ import (
 	"runtime/debug"
 )
 
-// settle gives back memory that only the start needed.
+// settle gives back memory that is not needed by now.
 func settle() { debug.FreeOSMemory() }
 
 // allocate says errors.ErrUnsupported: a file's room is taken by writing it.

@@ -43,8 +43,8 @@ const (
 )
 
 // Compare says what the later text does to the earlier one. Both are of one project.
-func Compare(earlier, later Text) Finding {
-	before, after := read(earlier), read(later)
+func Compare(earlier, later Reading) Finding {
+	before, after := earlier.sentences, later.sentences
 	titled := before[0].title && after[0].title
 	if titled && inSeries(&before[0], &after[0]) {
 		return Finding{}

@@ -28,6 +28,10 @@ func pairs(t *testing.T, name, between string) (list []pair) {
 	return list
 }
 
+func compare(earlier, later contradict.Text) contradict.Finding {
+	return contradict.Compare(contradict.Read(earlier), contradict.Read(later))
+}
+
 // TestCollection holds what the rule finds in the two collections. The pairs were written before the rule; see docs/staleness.md for
 // what its first run gave.
 func TestCollection(t *testing.T) {
@@ -36,7 +40,7 @@ func TestCollection(t *testing.T) {
 			if p.before[0] == '[' { // of two projects, which are never compared
 				continue
 			}
-			found := contradict.Compare(contradict.Text{Title: p.before, Content: p.before}, contradict.Text{Title: p.after, Content: p.after})
+			found := compare(contradict.Text{Title: p.before, Content: p.before}, contradict.Text{Title: p.after, Content: p.after})
 			t.Logf("%d %s => %s (%s)", found.Verdict, p.before, p.after, found.Reason)
 			switch found.Verdict {
 			case contradict.Replaces:
@@ -75,7 +79,7 @@ func TestASeriesContradictsNothing(t *testing.T) {
 		{contradict.Text{Title: "A sprint takes 14 days", Content: "A sprint takes 14 days."}, contradict.Text{Title: "A sprint takes 21 days", Content: "A sprint takes 21 days."}, true},
 		{contradict.Text{Title: "CI runs Node 18", Content: "CI runs Node 18."}, contradict.Text{Title: "CI runs Node 20", Content: "CI runs Node 20."}, true},
 	} {
-		if found := contradict.Compare(c.before, c.after); (found.Verdict != contradict.Unrelated) != c.want {
+		if found := compare(c.before, c.after); (found.Verdict != contradict.Unrelated) != c.want {
 			t.Errorf("%q, then %q: %+v", c.before, c.after, found)
 		}
 	}
@@ -94,7 +98,7 @@ func TestUnderOneTitle(t *testing.T) {
 		{"Tests", "Unit tests run after 15 builds.", "Browser tests run after 15 builds.", false},
 		{"Team", "Anna keeps the release notes.", "We moved from Berlin to Bonn.", false},
 	} {
-		found := contradict.Compare(contradict.Text{Title: c.title, Content: c.before}, contradict.Text{Title: c.title, Content: c.after})
+		found := compare(contradict.Text{Title: c.title, Content: c.before}, contradict.Text{Title: c.title, Content: c.after})
 		if (found.Verdict != contradict.Unrelated) != c.want {
 			t.Errorf("%q, then %q: %+v", c.before, c.after, found)
 		}

@@ -1,6 +1,7 @@
 package contradict
 
 import (
+	"cmp"
 	_ "embed"
 	"regexp"
 	"slices"
@@ -101,6 +102,12 @@ type token struct {
 
 var sentenceEnd = regexp.MustCompile(`[.!?](?:\s+|$)|\n+`)
 
+// Reading is what a text says, for comparisons with several others.
+type Reading struct{ sentences []sentence }
+
+// Read reads a text.
+func Read(t Text) Reading { return Reading{read(t)} }
+
 // read cuts a text into sentences, the title first. There is one at least.
 func read(of Text) (list []sentence) {
 	if title := strings.TrimSpace(of.Title); title != "" {
@@ -126,7 +133,7 @@ func read(of Text) (list []sentence) {
 func sentenceOf(written string) sentence {
 	tokens := tokensOf(written)
 	var s sentence
-	at := map[int]word{}
+	at := make([]int, len(tokens)) // the place of each token's word, from 1
 	denying := false
 	for i, t := range tokens {
 		if placing()[t.raw] {
@@ -149,13 +156,12 @@ func sentenceOf(written string) sentence {
 		case negator()[raw], raw == "longer" && i > 0 && tokens[i-1].raw == "no", raw == "more" && i > 0 && tokens[i-1].raw == "any":
 		case raw == "may" && i+1 < len(tokens) && kindOf(tokens[i+1].raw) != number, raw != "may" && idle()[raw], changed()[raw], raw == "":
 		default:
-			stem := text.Stem(raw)
-			if k := kindOf(raw); k != plain || stem == "" || strings.ContainsAny(raw, "-_@~#+=") {
-				stem = raw
+			w := word{raw: raw, stem: raw, kind: kindOf(raw), at: i, intro: introduced(tokens, i)}
+			if w.kind == plain && !strings.ContainsAny(raw, "-_@~#+=") {
+				w.stem = cmp.Or(text.Stem(raw), raw)
 			}
-			w := word{raw: raw, stem: stem, kind: kindOf(raw), at: i, intro: introduced(tokens, i)}
-			at[i] = w
 			s.words = append(s.words, w)
+			at[i] = len(s.words)
 			if denying {
 				s.denied = append(s.denied, w)
 			}
@@ -165,7 +171,12 @@ func sentenceOf(written string) sentence {
 		}
 		denying = denying && !t.ends
 	}
-	s.past = past(tokens, at)
+	s.past = past(tokens, func(i int) (list []word) {
+		if at[i] > 0 {
+			list = s.words[at[i]-1 : at[i]]
+		}
+		return list
+	})
 	return s
 }
 
@@ -204,16 +215,14 @@ func introduced(tokens []token, i int) bool {
 }
 
 // past are the words of things that a sentence says are not so any more.
-func past(tokens []token, words map[int]word) (list []word) {
+func past(tokens []token, words func(i int) []word) (list []word) {
 	for i := range tokens {
 		for _, phrase := range before() {
 			if !stands(tokens, i, phrase) {
 				continue
 			}
 			for j := i + len(phrase); j < len(tokens) && !stops()[tokens[j].raw]; j++ {
-				if w, ok := words[j]; ok {
-					list = append(list, w)
-				}
+				list = append(list, words(j)...)
 				if tokens[j].ends {
 					break
 				}
@@ -225,9 +234,7 @@ func past(tokens []token, words map[int]word) (list []word) {
 				continue
 			}
 			for j := i - 1; j >= 0 && !tokens[j].ends; j-- {
-				if w, ok := words[j]; ok {
-					list = append(list, w)
-				}
+				list = append(list, words(j)...)
 			}
 			break
 		}
@@ -237,18 +244,14 @@ func past(tokens []token, words map[int]word) (list []word) {
 					continue
 				}
 				for j++; j < len(tokens) && !stops()[tokens[j].raw]; j++ {
-					if w, ok := words[j]; ok {
-						list = append(list, w)
-					}
+					list = append(list, words(j)...)
 				}
 				break
 			}
 		}
 		if tokens[i].raw == "any" && i+1 < len(tokens) && tokens[i+1].raw == "more" || tokens[i].raw == "anymore" {
 			for j := i - 1; j >= 0 && !negator()[tokens[j].raw] && !tokens[j].ends; j-- {
-				if w, ok := words[j]; ok {
-					list = append(list, w)
-				}
+				list = append(list, words(j)...)
 			}
 		}
 	}

@@ -114,7 +114,7 @@ func settle(by skillrouter.Principal, entry *Knowledge, patch Patch, entries map
 // marks them. It never fails: what was written stays, and is only not compared. An entry is replaced where its writer may
 // change it and says in so many words that it is not so any more; all else is for somebody to decide.
 func (k *Base) compare(ctx context.Context, writer skillrouter.Principal, entry Knowledge, stored *Stored) {
-	text := contradict.Text{Title: entry.Title, Content: entry.Content}
+	text := contradict.Read(contradict.Text{Title: entry.Title, Content: entry.Content})
 	found, err := k.Alike(ctx, tfidf.Query{Text: entry.Title + "\n" + skillrouter.Head(entry.Content, comparedBytes), Project: entry.Project, Limit: compared + 1})
 	if err != nil {
 		return
@@ -135,7 +135,7 @@ func (k *Base) compare(ctx context.Context, writer skillrouter.Principal, entry 
 	findings, keys := map[string]contradict.Finding{}, Keys{IDs: []string{entry.ID}}
 	for i := range rows {
 		if earlier(&rows[i], &entry) {
-			if f := contradict.Compare(contradict.Text{Title: rows[i].Title, Content: rows[i].Content}, text); f.Verdict != contradict.Unrelated {
+			if f := contradict.Compare(contradict.Read(contradict.Text{Title: rows[i].Title, Content: rows[i].Content}), text); f.Verdict != contradict.Unrelated {
 				findings[rows[i].ID] = f
 				keys.IDs = append(keys.IDs, rows[i].ID)
 			}

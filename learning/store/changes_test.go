@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"gorm.io/gorm"
+
 	"skillrouter"
 	"skillrouter/learning"
 	"skillrouter/learning/feedback"
@@ -112,5 +114,40 @@ func TestSilentWritesAreNumbered(t *testing.T) {
 	}
 	if last := numbers()["embeddings/"]; len(vectors) != 1 || vectors[0].ID != "e2" || vectors[0].Num != last {
 		t.Errorf("the vectors are %+v, and the last number is %d", vectors, last)
+	}
+}
+
+// TestScanEndsItsStatements: a scan of many rows is no one statement, which a server would end that takes too long: what was deleted meanwhile is not seen,
+// and every other row is, once and in order.
+func TestScanEndsItsStatements(t *testing.T) {
+	s, db := database(t)
+	const rows, gone = 20_000, 100
+	var all knowledge.Change
+	for n := range rows {
+		id := fmt.Sprintf("e%05d", n)
+		all.Insert = append(all.Insert, knowledge.Record{
+			Knowledge:   knowledge.Knowledge{ID: id, Category: "c", Title: id, Content: id, Trust: learning.TrustAgent, CreatedAt: noon, UpdatedAt: noon},
+			Fingerprint: learning.Fingerprint{byte(n >> 8), byte(n)},
+		})
+	}
+	if err := s.ChangeKnowledge(t.Context(), knowledge.Keys{}, func(knowledge.Found) (knowledge.Change, error) { return all, nil }, nil)(); err != nil {
+		t.Fatal(err)
+	}
+	var seen []string
+	if err := s.ScanKnowledge(t.Context(), func(chunk []knowledge.Knowledge) error {
+		for _, e := range chunk {
+			seen = append(seen, e.ID)
+		}
+		if len(seen) > len(chunk) {
+			return nil
+		}
+		return db.Commit.Write(t.Context(), func(tx *gorm.DB) error {
+			return tx.Exec("DELETE FROM knowledge WHERE id >= ?", fmt.Sprintf("e%05d", rows-gone)).Error
+		}, nil)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if len(seen) != rows-gone || !slices.IsSorted(seen) || len(slices.Compact(slices.Clone(seen))) != len(seen) {
+		t.Errorf("%d rows of %d, in order: %t", len(seen), rows-gone, slices.IsSorted(seen))
 	}
 }

@@ -148,10 +148,9 @@ func selectEpisodes(db *gorm.DB, most int, where string, args ...any) ([]episode
 	return episodes, closing(rows, rows.Err())
 }
 
-// ScanEpisodes implements episode.Store. It reads one state of the
-// database from end to end.
+// ScanEpisodes implements episode.Store.
 func (s *Store) ScanEpisodes(ctx context.Context, visit func(chunk []episode.Episode) error) error {
-	return eachChunk(s.read.WithContext(ctx).Raw(selectSearchedEpisode+" ORDER BY num"), scanSearchedEpisode, visit)
+	return eachPage(s.read.WithContext(ctx), selectSearchedEpisode, "num", func(e episode.Episode) int64 { return e.Number }, scanSearchedEpisode, visit)
 }
 
 // selectSearchedEpisode and scanSearchedEpisode read what is searched of an episode.

@@ -125,7 +125,7 @@ func (s *Store) FactKeys(ctx context.Context, span fact.Span, at time.Time, visi
 
 // ScanFacts implements fact.Store.
 func (s *Store) ScanFacts(ctx context.Context, visit func(chunk []fact.Fact) error) error {
-	return eachChunk(s.read.WithContext(ctx).Raw("SELECT "+factColumns+", value FROM facts ORDER BY version"), func(rows *sql.Rows) (f fact.Fact, size int, err error) {
+	return eachPage(s.read.WithContext(ctx), "SELECT "+factColumns+", value FROM facts", "version", func(f fact.Fact) int64 { return f.Version }, func(rows *sql.Rows) (f fact.Fact, size int, err error) {
 		err = rows.Scan(factWithValue(&f)...)
 		return f, len(f.Value), err
 	}, visit)

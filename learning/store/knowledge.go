@@ -217,10 +217,9 @@ func knowledgeFrom(db *gorm.DB, most int, table, where string, args ...any) ([]k
 	return entries, closing(rows, rows.Err())
 }
 
-// ScanKnowledge implements knowledge.Store. It reads one state of the
-// database from end to end.
+// ScanKnowledge implements knowledge.Store.
 func (s *Store) ScanKnowledge(ctx context.Context, visit func(chunk []knowledge.Knowledge) error) error {
-	return eachChunk(s.read.WithContext(ctx).Raw(selectSearched+" ORDER BY num"), scanSearched, visit)
+	return eachPage(s.read.WithContext(ctx), selectSearched, "num", func(e knowledge.Knowledge) int64 { return e.Number }, scanSearched, visit)
 }
 
 // selectSearched and scanSearched read what is searched of an entry.

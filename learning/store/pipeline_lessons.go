@@ -233,10 +233,9 @@ func (s *Store) ListLessons(ctx context.Context, filter lesson.Filter, before in
 	return lessons(s.read.WithContext(ctx), learning.MaxAnswer, by+c.text+" ORDER BY num DESC LIMIT ?", append(c.args, filter.Limit)...)
 }
 
-// ScanLessons implements lesson.PipelineStore. It reads one state of the
-// database from end to end.
+// ScanLessons implements lesson.PipelineStore.
 func (s *Store) ScanLessons(ctx context.Context, visit func(chunk []lesson.Lesson) error) error {
-	return eachChunk(s.read.WithContext(ctx).Raw(selectLesson+"ORDER BY num"), scanLesson, visit)
+	return eachPage(s.read.WithContext(ctx), selectLesson, "num", func(l lesson.Lesson) int64 { return l.Number }, scanLesson, visit)
 }
 
 // FindLessons implements lesson.PipelineStore.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"math"
 
 	"gorm.io/gorm"
 )
@@ -27,10 +28,13 @@ func eachID(db *gorm.DB, query string, visit func(id string), args ...any) error
 	return closing(rows, rows.Err())
 }
 
-// Bounds of a chunk of a scan: enough to occupy every core, and not much of the memory.
 const (
+	// Bounds of a chunk of a scan: enough to occupy every core, and not much of the memory.
 	scanRows  = 4096
 	scanBytes = 8 << 20
+	// scanPage is how many rows one statement of a scan reads. Whoever visits a million may take minutes, and a server ends a statement
+	// that does.
+	scanPage = 4 * scanRows
 )
 
 // eachChunk scans what a query answers and visits it in chunks, in order. scan
@@ -59,6 +63,23 @@ func eachChunk[T any](db *gorm.DB, scan func(rows *sql.Rows) (row T, size int, e
 		return err
 	}
 	return visit(chunk)
+}
+
+// eachPage scans all rows that a query without conditions chooses, in the order of by, a number of each, and visits them in chunks. Each page is as
+// the database is by then: what is written meanwhile is seen, or not, as if it were written before or after.
+func eachPage[T any](db *gorm.DB, choose, by string, number func(row T) int64, scan func(rows *sql.Rows) (row T, size int, err error), visit func(chunk []T) error) error {
+	after := int64(math.MinInt64)
+	for page := scanPage; page == scanPage; {
+		page = 0
+		if err := eachChunk(db.Raw(choose+" WHERE "+by+" > ? ORDER BY "+by+" LIMIT ?", after, scanPage), func(rows *sql.Rows) (T, int, error) {
+			row, size, err := scan(rows)
+			page, after = page+1, number(row)
+			return row, size, err
+		}, visit); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // deleteRows runs a statement that deletes what and key tell of as one change, and counts what it deleted.

@@ -16,7 +16,7 @@ import (
 
 // Bounds of a node that follows.
 const (
-	// followEvery is how often it looks for what is new where nobody rings; FollowLate is how often, where somebody does.
+	// followEvery is how often it looks for what is new while nobody can ring; FollowLate is how often, while somebody may.
 	followEvery = 10 * time.Millisecond
 	FollowLate  = 250 * time.Millisecond
 	// FreshFor is how long a node may answer by what it knows since it last saw that nothing is new. Beyond it asks the one that writes.
@@ -82,8 +82,8 @@ type FollowerOptions struct {
 	Heads func(ctx context.Context) (Heads, error)
 	// Take takes in what was committed up to some place, at least; it is called at each look, also where nothing was. What it had taken in before it failed it may be given again.
 	Take func(ctx context.Context, from, to Heads) error
-	// Rung: somebody rings when there is something new, and it is looked for more seldom.
-	Rung bool
+	// Rung tells whether somebody may ring when there is something new: then it is looked for more seldom.
+	Rung func() bool
 	Now  skillrouter.Clock
 	Log  *slog.Logger
 }
@@ -143,16 +143,15 @@ func (f *Follower) Wait(ctx context.Context, after Heads) bool {
 
 // Run follows until ctx ends. It returns ErrBack where the node must begin anew. What fails is done again.
 func (f *Follower) Run(ctx context.Context) error {
-	every := followEvery
-	if f.options.Rung {
-		every = FollowLate
-	}
-	next := time.NewTimer(every)
+	next := time.NewTimer(followEvery)
 	defer next.Stop()
 	failing := false
 	for {
 		rung := f.look.Wait()
-		wait, err := every, f.once(ctx)
+		wait, err := followEvery, f.once(ctx)
+		if f.options.Rung() {
+			wait = FollowLate
+		}
 		switch {
 		case ctx.Err() != nil:
 			return nil

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -41,10 +42,10 @@ func (b *books) looks() int {
 }
 
 // followed is a Follower of books, which runs until the test ends, and its end.
-func followed(t *testing.T, b *books, take func(from, to Heads) error, rung bool) (f *Follower, ended chan error) {
+func followed(t *testing.T, b *books, take func(from, to Heads) error, rung *atomic.Bool) (f *Follower, ended chan error) {
 	t.Helper()
 	f = NewFollower(FollowerOptions{
-		From: b.heads, Heads: b.look, Take: func(_ context.Context, from, to Heads) error { return take(from, to) }, Rung: rung, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		From: b.heads, Heads: b.look, Take: func(_ context.Context, from, to Heads) error { return take(from, to) }, Rung: rung.Load, Now: time.Now, Log: slog.New(slog.DiscardHandler),
 	})
 	ended = make(chan error, 1)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -65,7 +66,7 @@ func TestFollower(t *testing.T) {
 				steps = append(steps, [2]Heads{from, to})
 			}
 			return fail
-		}, false)
+		}, &atomic.Bool{})
 		<-time.After(followEvery)
 		synctest.Wait()
 		if f.Age() > followEvery || len(steps) > 0 {
@@ -105,11 +106,14 @@ func TestFollower(t *testing.T) {
 	})
 }
 
-// TestFollowerLooks: where somebody rings it looks seldom, but at once when it is told of more; callers who ask for what never comes cost one look each.
+// TestFollowerLooks: while somebody may ring it looks seldom, but at once when it is told of more, and as often as without a bell once nobody can ring; callers
+// who ask for what never comes cost one look each.
 func TestFollowerLooks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &books{}
-		f, _ := followed(t, b, func(_, _ Heads) error { return nil }, true)
+		var rung atomic.Bool
+		rung.Store(true)
+		f, _ := followed(t, b, func(_, _ Heads) error { return nil }, &rung)
 		<-time.After(10 * FollowLate)
 		synctest.Wait()
 		if n := b.looks(); n > 11 {
@@ -134,6 +138,13 @@ func TestFollowerLooks(t *testing.T) {
 		waiting.Wait()
 		if n := b.looks() - before; n > 50+10 {
 			t.Errorf("%d looks for 50 callers", n)
+		}
+		rung.Store(false)
+		<-time.After(FollowLate)
+		before = b.looks()
+		<-time.After(FollowLate)
+		if n := b.looks() - before; n < int(FollowLate/followEvery)-1 {
+			t.Errorf("%d looks in %v, and nobody can ring", n, FollowLate)
 		}
 	})
 }

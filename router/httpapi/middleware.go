@@ -22,13 +22,27 @@ import (
 	"skillrouter/router"
 )
 
-type requestIDKey struct{}
+type callKey struct{}
+
+// call is what is said of a request when it has ended.
+type call struct {
+	id, route string
+	start     time.Time
+	span      *skillrouter.Span
+	status    int
+	goesOn    bool // as a stream, which says so itself at its end
+}
+
+// callOf returns what is known of the request that ctx belongs to.
+func callOf(ctx context.Context) *call {
+	if known, ok := ctx.Value(callKey{}).(*call); ok {
+		return known
+	}
+	return &call{}
+}
 
 // requestID returns the id of the request that ctx belongs to, or "".
-func requestID(ctx context.Context) string {
-	id, _ := ctx.Value(requestIDKey{}).(string)
-	return id
-}
+func requestID(ctx context.Context) string { return callOf(ctx).id }
 
 var (
 	// processID and requestCount make request ids that are unique without asking
@@ -47,28 +61,36 @@ var (
 
 // identify gives the request its id, answers its trace, and logs and counts it at its end.
 func (s *Server) identify(c *gin.Context) {
-	start := s.now()
+	start, route := s.now(), c.FullPath()
 	id := c.GetHeader("X-Request-Id")
 	if id == "" || !givenRequestID.MatchString(id) {
 		id = processID + "-" + strconv.FormatUint(requestCount.Add(1), 36)
 	}
-	c.Request = c.Request.WithContext(context.WithValue(c.Request.Context(), requestIDKey{}, id))
+	call := &call{id: id, route: route, start: start}
+	c.Request = c.Request.WithContext(context.WithValue(c.Request.Context(), callKey{}, call))
 	header := c.Writer.Header()
 	header.Set("X-Request-Id", id)
 	header.Set("X-Content-Type-Options", "nosniff")
 	if s.options.Stamp != nil {
 		c.Writer = &stamped{ResponseWriter: c.Writer, stamp: s.options.Stamp}
 	}
-	span := s.trace(c)
-	if trace := cmp.Or(span.Traceparent(), answerTrace(c.GetHeader("traceparent"))); trace != "" {
+	call.span = s.trace(c)
+	if trace := cmp.Or(call.span.Traceparent(), answerTrace(c.GetHeader("traceparent"))); trace != "" {
 		header.Set("traceparent", trace)
 	}
 	c.Next()
-	status, took := c.Writer.Status(), s.now().Sub(start)
-	route := c.FullPath()
-	endTrace(span, c.Request.Method, route, status)
-	s.metrics.observe(c.Request.Method, route, status, took)
-	s.access(c, id, route, status, took)
+	if !call.goesOn {
+		call.status = c.Writer.Status()
+		s.ended(c.Request, call, int64(c.Writer.Size()))
+	}
+}
+
+// ended logs and counts a request that was answered with so many bytes.
+func (s *Server) ended(r *http.Request, call *call, size int64) {
+	took := s.now().Sub(call.start)
+	endTrace(call.span, r.Method, call.route, call.status)
+	s.metrics.observe(r.Method, call.route, call.status, took)
+	s.access(r, call, took, size)
 }
 
 // stamped is a writer of answers whose header is completed when they begin: what was done for them is done by then.
@@ -351,16 +373,16 @@ func (s *Server) checkContentType(c *gin.Context) {
 
 // access logs a request: failures of ours as warnings, refusals as
 // information, and what went well only when asked for debugging.
-func (s *Server) access(c *gin.Context, id, route string, status int, took time.Duration) {
-	level := levelFor(status)
-	ctx := c.Request.Context()
+func (s *Server) access(r *http.Request, call *call, took time.Duration, size int64) {
+	level := levelFor(call.status)
+	ctx := r.Context()
 	if !s.log.Enabled(ctx, level) {
 		return
 	}
 	s.log.Log(ctx, level, "request",
-		"request_id", id, "method", c.Request.Method, "route", route, "status", status,
-		"duration_ms", float64(took.Microseconds())/1000, "bytes", c.Writer.Size(),
-		"agent_id", skillrouter.PrincipalOf(ctx).AgentID, "remote", c.Request.RemoteAddr)
+		"request_id", call.id, "method", r.Method, "route", call.route, "status", call.status,
+		"duration_ms", float64(took.Microseconds())/1000, "bytes", size,
+		"agent_id", skillrouter.PrincipalOf(ctx).AgentID, "remote", r.RemoteAddr)
 }
 
 func levelFor(status int) slog.Level {

@@ -2,11 +2,12 @@ package stream
 
 import (
 	"context"
+	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"runtime/debug"
 	"sync"
-	"time"
 
 	"skillrouter"
 )
@@ -31,24 +32,14 @@ func callerOf(r *http.Request) caller {
 	return caller{name: "address " + host, most: MaxFollowersPerSource}
 }
 
-const (
-	// burstConnections is from how many new connections on memory is given back: each left some 40 KB of garbage, and looking
-	// for it takes the processor as long as opening a hundred.
-	burstConnections = 256
-	// burstSettles is how long no further one must have come: the first keep-alive takes memory too.
-	burstSettles = KeepAlive + 5*time.Second
-)
-
 // gate knows who is connected, and lets nobody in once it is shut.
 type gate[C interface {
 	comparable
-	end() // makes it say farewell and end, also if a write hangs
+	cut() // makes it say farewell and end, also if a write hangs
 }] struct {
 	mu      sync.Mutex
 	inside  map[C]caller
 	taken   map[string]int // how many places each caller has
-	burst   int            // connections since memory was given back
-	settle  *time.Timer    // gives memory back; nil before the first burst
 	closing bool
 	idle    chan struct{} // closed when the last one has left while closing
 }
@@ -71,23 +62,7 @@ func (g *gate[C]) enter(c C, who caller, most int) error {
 	}
 	g.inside[c] = who
 	g.taken[who.name]++
-	if g.burst++; g.burst >= burstConnections {
-		if g.settle == nil {
-			g.settle = time.AfterFunc(burstSettles, g.settled)
-		} else {
-			g.settle.Reset(burstSettles)
-		}
-	}
 	return nil
-}
-
-// settled gives the memory back that a burst of connections took: who connects and then waits leaves no reason for the next
-// collection of garbage, and what opening took would stay.
-func (g *gate[C]) settled() {
-	g.mu.Lock()
-	g.burst = 0
-	g.mu.Unlock()
-	debug.FreeOSMemory()
 }
 
 func (g *gate[C]) leave(c C) {
@@ -114,7 +89,7 @@ func (g *gate[C]) shut(ctx context.Context) error {
 		}
 	}
 	for c := range g.inside {
-		c.end()
+		c.cut()
 	}
 	idle := g.idle
 	g.mu.Unlock()
@@ -131,4 +106,16 @@ func (g *gate[C]) count() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return len(g.inside)
+}
+
+// survives does what a stream's goroutine is for, as net/http has a handler do it: a panic costs that stream alone.
+func survives(log *slog.Logger, do func()) (survived bool) {
+	defer func() {
+		if p := recover(); p != nil {
+			log.Error("panic in a stream", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			survived = false
+		}
+	}()
+	do()
+	return true
 }

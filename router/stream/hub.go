@@ -11,7 +11,6 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -81,10 +80,9 @@ func newHub(open func(r *http.Request) (source, error), most int, fail func(w ht
 	h := &Hub{open: open, caller: func(*http.Request) caller { return caller{} }, most: most, fail: fail, log: log, connections: map[string]*connection{}}
 	h.server = sse.New()
 	h.server.AutoReplay, h.server.AutoStream, h.server.SplitData, h.server.BufferSize = false, false, true, streamBuffer
-	// The library runs its hooks in goroutines of their own; ServeHTTP waits for both.
+	// The library runs its hooks in goroutines of their own; awake waits for both.
 	h.server.OnSubscribe = func(id string, _ *sse.Subscriber) {
 		if c := h.connection(id); c != nil {
-			defer close(c.pumped)
 			c.pump()
 		}
 	}
@@ -94,49 +92,60 @@ func newHub(open func(r *http.Request) (source, error), most int, fail func(w ht
 			close(c.removed)
 		}
 	}
-	h.server.Headers["X-Accel-Buffering"] = "no" // nginx would hold events back
 	return h
 }
 
 // ServeHTTP streams until the client goes away, takes nothing for
 // WriteTimeout, or the hub shuts down.
 func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if live := h.Begin(w, r); live != nil {
+		live()
+	}
+}
+
+// Begin answers a request. Where it could take over the connection (HTTP/1),
+// the stream goes on in live, which is to be called once, needs the request no
+// more, and returns how many bytes were sent; nil: the answer is complete.
+func (h *Hub) Begin(w http.ResponseWriter, r *http.Request) (live func() int64) {
 	ctx, cancel := context.WithCancel(r.Context())
-	defer cancel()
-	r = r.WithContext(ctx)
 	source, err := h.open(r)
 	if err != nil {
+		cancel()
 		h.fail(w, r, err)
-		return
+		return nil
 	}
-	defer source.close()
 	c := newConnection(h, strconv.FormatUint(h.last.Add(1), 10), ctx, cancel, source, w)
 	c.out.shared = r.ProtoMajor > 1
 	if err := h.gate.enter(c, h.caller(r), h.most); err != nil {
+		source.close()
+		cancel()
 		h.fail(w, r, err)
-		return
+		return nil
 	}
-	defer h.gate.leave(c)
 	h.mu.Lock()
 	h.connections[c.id] = c
 	h.mu.Unlock()
-	defer func() {
-		h.mu.Lock()
-		delete(h.connections, c.id)
-		h.mu.Unlock()
-	}()
-	h.server.CreateStream(c.id)
-
-	// The library gets a request that says only which stream; the cursor is ours.
-	own := (&http.Request{Method: r.Method, URL: &url.URL{RawQuery: "stream=" + c.id}, Header: http.Header{}}).WithContext(ctx)
 	_ = c.out.control.SetReadDeadline(time.Time{}) // a read time limit is meant for requests, not for streams; without one there is nothing to lift
-	h.server.ServeHTTP(c.out, own)
-	cancel()
-	<-c.pumped
-	<-c.removed
-	if c.ending.Load() {
-		c.out.farewell()
+	c.out.begin()
+	if c.conn = takeOver(w, r); c.conn != nil {
+		c.out.over(c.conn)
 	}
+	c.out.greet()
+	if c.conn == nil {
+		c.live()
+		return nil
+	}
+	return c.live
+}
+
+// forget lets go of a connection that has ended.
+func (h *Hub) forget(c *connection) {
+	h.mu.Lock()
+	delete(h.connections, c.id)
+	h.mu.Unlock()
+	h.gate.leave(c)
+	c.source.close()
+	c.cancel()
 }
 
 // Shutdown ends all streams and refuses further ones. Clients are told when to

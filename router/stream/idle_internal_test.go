@@ -1,15 +1,23 @@
 package stream
 
 import (
+	"net/http"
 	"net/http/httptest"
 	"testing"
 )
 
-// TestIdleGivesBack holds that a keep-alive gives back what was gathered in, and never what is still to be sent.
-func TestIdleGivesBack(t *testing.T) {
+// TestGathersUntilNothingMoreComes holds that what is on its way goes out in one write, that nothing which is still to be sent is
+// given back, and that the beginning of a further stream of the library says nothing.
+func TestGathersUntilNothingMoreComes(t *testing.T) {
 	answer := httptest.NewRecorder()
 	c := &connection{room: make(chan struct{}, 1), source: silentSource{}}
 	c.out = newWriter(answer, c)
+	c.out.begin()
+	c.out.greet()
+	if answer.Header().Get("Content-Type") != "text/event-stream" || answer.Body.String() != "retry: 1000\n: connected\n\n" {
+		t.Errorf("the stream begins with %v, %q", answer.Header(), answer.Body)
+	}
+	answer.Body.Reset()
 	write := func(texts ...string) {
 		entries := make([]entry, len(texts))
 		for i, text := range texts {
@@ -18,25 +26,30 @@ func TestIdleGivesBack(t *testing.T) {
 			}
 		}
 		c.admit(entries)
-		for _, text := range texts {
+		c.out.starting = true
+		c.out.Header().Set("Content-Type", "text/plain")
+		c.out.WriteHeader(http.StatusTeapot)
+		c.out.Flush()
+		for i, text := range texts {
 			if _, err := c.out.Write([]byte("(" + text + ")")); err != nil {
 				t.Fatal(err)
 			}
+			if !c.pending() {
+				t.Errorf("nothing is pending before %q is flushed", text)
+			}
 			c.out.Flush()
+			if last := i == len(texts)-1; last == c.pending() {
+				t.Errorf("after %q of %d pending is %v", text, len(texts), c.pending())
+			}
 		}
 	}
-	c.out.Flush() // the stream opens
-	answer.Body.Reset()
 	write("a", "", "b")
-	if got := answer.Body.String(); got != "(a)()(b)" {
+	write("c")
+	if got := answer.Body.String(); got != "(a)()(b)(c)" {
 		t.Errorf("sent %q", got)
 	}
-	if c.out.buffer == nil {
-		t.Error("a stream that is not idle gave its buffer back")
-	}
-	write("")
-	if c.out.buffer != nil || c.pipeline != nil || answer.Body.String() != "(a)()(b)()" {
-		t.Errorf("buffer %d, pipeline %d, sent %q", cap(c.out.buffer), cap(c.pipeline), answer.Body.String())
+	if c.out.giveBack(); c.out.buffer != nil || c.out.unsent != nil {
+		t.Error("an idle stream has a buffer")
 	}
 }
 

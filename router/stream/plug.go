@@ -2,6 +2,7 @@ package stream
 
 import (
 	"bufio"
+	"bytes"
 	"net"
 	"net/http"
 	"sync"
@@ -18,9 +19,10 @@ type plug struct {
 	deadline sync.Mutex // orders the deadlines of frames and hurry
 	ending   bool       // the hub is shutting down
 
-	mu     sync.Mutex
-	broken error
-	list   net.Buffers
+	mu      sync.Mutex
+	broken  error
+	list    net.Buffers
+	written int64
 }
 
 // Write implements net.Conn for the library.
@@ -42,7 +44,9 @@ func (p *plug) frames(frames ...[]byte) error {
 	p.limit(false)
 	p.list = append(p.list[:0], frames...)
 	rest := p.list // writing moves it on, and p.list is used again
-	if _, p.broken = rest.WriteTo(p.Conn); p.broken != nil {
+	n, err := rest.WriteTo(p.Conn)
+	p.written += n
+	if p.broken = err; err != nil {
 		_ = p.Close()
 	}
 	clear(p.list[:cap(p.list)]) // the frames are the tail's to keep
@@ -69,8 +73,12 @@ type upgrade struct {
 	plug *plug
 }
 
-// controlBuffer holds the longest control frame.
-const controlBuffer = 256
+const (
+	// controlBuffer holds the longest control frame.
+	controlBuffer = 256
+	// hearingBuffer is for what clients send, which is little: net/http's own would stay with its 4 KB.
+	hearingBuffer = 512
+)
 
 // Hijack implements http.Hijacker.
 func (u *upgrade) Hijack() (net.Conn, *bufio.ReadWriter, error) {
@@ -79,7 +87,10 @@ func (u *upgrade) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 		return nil, nil, err
 	}
 	u.plug = &plug{Conn: conn}
-	return u.plug, bufio.NewReadWriter(buffered.Reader, bufio.NewWriterSize(u.plug, controlBuffer)), nil
+	early, _ := buffered.Reader.Peek(buffered.Reader.Buffered())
+	hearing := bufio.NewReaderSize(bytes.NewReader(early), max(hearingBuffer, len(early)))
+	_, _ = hearing.Peek(len(early)) // the library has it read on from the connection, behind what is in the buffer
+	return u.plug, bufio.NewReadWriter(hearing, bufio.NewWriterSize(u.plug, controlBuffer)), nil
 }
 
 // WriteHeaderNow sends the header, where the writer below keeps it back until the body: the library asks for it by this name.

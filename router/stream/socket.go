@@ -40,30 +40,41 @@ const maxUnanswered = 2
 // the request's context ends, or the router shuts down. A context that ends
 // because of a skillrouter.Unauthenticated error is told to the client as such.
 func (s *Sockets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if live := s.Begin(w, r); live != nil {
+		live()
+	}
+}
+
+// Begin shakes hands. The WebSocket goes on in live, as a Hub's stream does.
+func (s *Sockets) Begin(w http.ResponseWriter, r *http.Request) (live func() int64) {
 	if !strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
 		s.fail(w, r, skillrouter.Errorf(skillrouter.Invalid, "this is a WebSocket: connect to it with a WebSocket client; GET /events is the same feed for others"))
-		return
+		return nil
 	}
 	query, err := feedQueryOf(r)
 	if err != nil {
 		s.fail(w, r, err)
-		return
+		return nil
 	}
 	reader, err := s.feed.Follow(r.Context(), query)
 	if err != nil {
 		s.fail(w, r, err)
-		return
+		return nil
 	}
-	defer reader.Close()
-	// Once its connection is taken over, the request's own context ends only where the caller's right to it does.
-	ctx, cancel := context.WithCancel(r.Context())
-	defer cancel()
+	right := r.Context() // once the connection is taken over, it ends only where the caller's right to it does
+	ctx, cancel := context.WithCancel(right)
 	c := &socket{cancel: cancel}
 	if err := s.gate.enter(c, callerOf(r), MaxFollowers); err != nil {
+		reader.Close()
+		cancel()
 		s.fail(w, r, err)
-		return
+		return nil
 	}
-	defer s.gate.leave(c)
+	leave := func() {
+		s.gate.leave(c)
+		cancel()
+		reader.Close()
+	}
 	out := &upgrade{ResponseWriter: w}
 	hear := func() { c.unanswered.Store(0) }
 	conn, err := websocket.Accept(out, r, &websocket.AcceptOptions{
@@ -73,31 +84,41 @@ func (s *Sockets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		OnPongReceived:     func(context.Context, []byte) { hear() },
 	})
 	if err != nil {
-		return // the library has answered
+		leave()
+		return nil // the library has answered
 	}
-	defer func() { _ = conn.CloseNow() }()
 	conn.SetReadLimit(MaxFrame)
-	c.plug.Store(out.plug)
+	plug := out.plug
+	c.plug.Store(plug)
 	if c.ending.Load() {
-		c.end() // it was told to before there was a plug
+		c.cut() // it was told to before there was a plug
 	}
+	return func() int64 {
+		defer leave()
+		s.live(ctx, right, c, conn, plug, reader, hear)
+		return plug.written
+	}
+}
+
+// live serves a WebSocket to its end.
+func (s *Sockets) live(ctx, right context.Context, c *socket, conn *websocket.Conn, plug *plug, reader *feed.Reader, hear func()) {
 	reading, stop := context.WithCancel(context.WithoutCancel(ctx)) // it goes on until the farewell was answered
 	defer stop()
 	gone := make(chan struct{})
 	go func() {
 		defer close(gone)
-		defer cancel()
-		s.listen(reading, conn, out.plug, hear)
+		defer c.cancel()
+		s.listen(reading, conn, plug, hear)
 	}()
-	s.pump(ctx, c, out.plug, reader)
+	s.pump(ctx, c, plug, reader)
 	var last []byte
 	switch {
 	case c.ending.Load():
 		last = farewellFrame
-	case skillrouter.CodeOf(context.Cause(r.Context())) == skillrouter.Unauthenticated:
+	case skillrouter.CodeOf(context.Cause(right)) == skillrouter.Unauthenticated:
 		last = strangerFrame
 	}
-	if last != nil && out.plug.frames(last) == nil {
+	if last != nil && plug.frames(last) == nil {
 		select {
 		case <-gone:
 		case <-time.After(farewellTimeout):
@@ -136,34 +157,48 @@ func (s *Sockets) listen(ctx context.Context, conn *websocket.Conn, out *plug, h
 	}
 }
 
-// pump writes what the reader finds until ctx ends or the client is cut.
+// pump writes what the reader finds until ctx ends or the client is cut. It
+// waits with an empty stack: see connection.live.
 func (s *Sockets) pump(ctx context.Context, c *socket, out *plug, reader *feed.Reader) {
 	tick := time.NewTicker(KeepAlive)
 	defer tick.Stop()
-	for {
-		items, err := reader.Take(ctx)
-		switch {
-		case ctx.Err() != nil:
+	stands := make(chan bool, 1)
+	for due := false; ; {
+		go func() {
+			stood := false
+			survives(s.log, func() { stood = s.turn(ctx, c, out, reader, due) })
+			stands <- stood
+		}()
+		if !<-stands {
 			return
-		case err != nil: // the client comes back and goes on where it was
-			s.log.Error("the feed could not be read", "error", err)
-			return
-		}
-		if len(items) > 0 {
-			if skillrouter.Standing(ctx) != nil || !write(ctx, out, items) {
-				return
-			}
-			continue // there may be more behind them
 		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-reader.Ready():
+			due = false
 		case <-tick.C:
-			if c.unanswered.Add(1) > maxUnanswered || out.frames(pingFrame) != nil {
-				return
-			}
+			due = true
 		}
+	}
+}
+
+// turn writes all that the reader finds, and otherwise a ping if one is due. It tells whether the connection stands.
+func (s *Sockets) turn(ctx context.Context, c *socket, out *plug, reader *feed.Reader, due bool) bool {
+	for {
+		items, err := reader.Take(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return false
+		case err != nil: // the client comes back and goes on where it was
+			s.log.Error("the feed could not be read", "error", err)
+			return false
+		case len(items) == 0:
+			return !due || c.unanswered.Add(1) <= maxUnanswered && out.frames(pingFrame) == nil
+		case skillrouter.Standing(ctx) != nil || !write(ctx, out, items):
+			return false
+		}
+		due = false // there may be more behind them
 	}
 }
 
@@ -201,8 +236,8 @@ type socket struct {
 	unanswered atomic.Int32 // pings since the client was last heard of
 }
 
-// end implements gate's.
-func (c *socket) end() {
+// cut implements gate's.
+func (c *socket) cut() {
 	c.ending.Store(true)
 	c.cancel()
 	if p := c.plug.Load(); p != nil {

@@ -27,9 +27,6 @@ type entry struct {
 	post *comms.Post // the message, of a stream of messages
 }
 
-// idle tells whether the entry is a keep-alive: nothing was written for as long as that takes, and what was gathered in is given back.
-func (e entry) idle() bool { return e.name == "" && e.body == nil }
-
 // letters is an agent's messages as a source.
 type letters struct{ *comms.Subscription }
 

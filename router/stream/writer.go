@@ -20,11 +20,12 @@ type writer struct {
 
 	// shared means that the connection bears other calls too (HTTP/2). A deadline that passes ends the stream then, whether or not
 	// anything is being written.
-	shared  bool
-	opened  bool
-	broken  bool
-	buffer  []byte
-	entries []entry // those in the buffer
+	shared   bool
+	starting bool // a stream of the library begins: it says again what was said
+	broken   bool
+	unsent   http.Header // what it says then
+	buffer   []byte
+	entries  []entry // those in the buffer
 
 	mu sync.Mutex // orders the deadlines of send and hurry
 }
@@ -35,17 +36,62 @@ func newWriter(w http.ResponseWriter, c *connection) *writer {
 
 // flusher finds the flush that tells its error, below wrappers that drop it.
 func flusher(w http.ResponseWriter) func() error {
-	plain := http.NewResponseController(w).Flush
-	for {
-		switch t := w.(type) {
-		case interface{ FlushError() error }:
-			return t.FlushError
-		case interface{ Unwrap() http.ResponseWriter }:
-			w = t.Unwrap()
-		default:
-			return plain
-		}
+	if t, tells := bottom(w).(interface{ FlushError() error }); tells {
+		return t.FlushError
 	}
+	return http.NewResponseController(w).Flush
+}
+
+// bottom is the writer below all wrappers.
+func bottom(w http.ResponseWriter) http.ResponseWriter {
+	for {
+		wrapper, ok := w.(interface{ Unwrap() http.ResponseWriter })
+		if !ok {
+			return w
+		}
+		w = wrapper.Unwrap()
+	}
+}
+
+// begin sends the header, through every wrapper, so that each knows that the answer has begun.
+func (w *writer) begin() {
+	header := w.ResponseWriter.Header()
+	header.Set("Content-Type", "text/event-stream")
+	header.Set("Cache-Control", "no-cache")
+	header.Set("Connection", "keep-alive")
+	header.Set("X-Accel-Buffering", "no") // nginx would hold events back
+	w.ResponseWriter.WriteHeader(http.StatusOK)
+	_ = w.control.Flush() // send sees the error
+}
+
+// over has everything further written to the connection itself.
+func (w *writer) over(conn *held) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ResponseWriter, w.control, w.flush = conn, http.NewResponseController(conn), conn.FlushError
+}
+
+// greet tells the client that it is connected.
+func (w *writer) greet() {
+	w.buffer = fmt.Appendf(w.buffer, "retry: %d\n: connected\n\n", retryFirst.Milliseconds())
+	w.send()
+	w.giveBack()
+}
+
+// giveBack lets go of what was gathered in.
+func (w *writer) giveBack() {
+	w.buffer, w.entries, w.unsent = nil, nil, nil
+	if conn, ok := w.ResponseWriter.(*held); ok {
+		conn.chunk = nil
+	}
+}
+
+// Header implements http.ResponseWriter; the header was sent by begin.
+func (w *writer) Header() http.Header {
+	if w.unsent == nil {
+		w.unsent = http.Header{}
+	}
+	return w.unsent
 }
 
 // Write implements io.Writer. It gathers; send writes.
@@ -57,15 +103,11 @@ func (w *writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Flush implements http.Flusher. The library calls it once when the stream
+// Flush implements http.Flusher. The library calls it once when its stream
 // opens and then after each event.
 func (w *writer) Flush() {
-	if !w.opened {
-		w.opened = true
-		w.buffer = fmt.Appendf(w.buffer, "retry: %d\n: connected\n\n", retryFirst.Milliseconds())
-		w.ResponseWriter.WriteHeader(http.StatusOK)
-		_ = w.control.Flush() // through every wrapper, so that each knows that the answer has begun; send sees the error
-		w.send()
+	if w.starting {
+		w.starting = false
 		return
 	}
 	e, more := w.connection.written()
@@ -75,12 +117,9 @@ func (w *writer) Flush() {
 	if !more || len(w.buffer) >= flushBytes {
 		w.send()
 	}
-	if e.idle() && !more {
-		w.buffer, w.entries = nil, nil
-	}
 }
 
-// WriteHeader implements http.ResponseWriter; the header is sent with the first flush.
+// WriteHeader implements http.ResponseWriter; the header was sent by begin.
 func (w *writer) WriteHeader(int) {}
 
 // send writes what is gathered.

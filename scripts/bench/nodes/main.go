@@ -3,6 +3,11 @@
 //
 //	make build && scripts/postgres.sh go run ./scripts/bench/nodes [-nodes 3] [-quota 0.5] [-seconds 15] [-rounds 3] [-entries 20000] [-streams 10000]
 //
+// With -events 5000 it measures instead how late nodes are while the logs grow by so many events a second, with a bell if -nats-server names
+// the program, and after that was killed: -quota 0 -events 5000 -nats-server "$(cd scripts/nats && go tool -n github.com/nats-io/nats-server/v2)"
+//
+// With -cold it measures instead how soon a node answers searches that is started while there are -entries: on an empty folder, and again on that folder.
+//
 // It needs Linux and the right to make control groups (cgroups, version 1 or 2), unless -quota is 0. Streams need `ulimit -n` to be above twice their number.
 package main
 
@@ -47,6 +52,10 @@ var (
 	entries = flag.Int("entries", 20_000, "knowledge entries")
 	streams = flag.Int("streams", 0, "streams over all nodes")
 	program = flag.String("program", "bin/skillrouter", "the router")
+
+	eventRate  = flag.Int("events", 0, "a second, while it is measured how late nodes are, and nothing else")
+	cold       = flag.Bool("cold", false, "measure starts, and nothing else")
+	natsServer = flag.String("nats-server", "", "the program that rings for -events; without it nobody does")
 )
 
 func main() {
@@ -67,6 +76,8 @@ type team struct {
 	dir, token string
 	nodes      []*node
 	client     *http.Client
+	nats       *exec.Cmd // nil: none runs
+	bell       string    // its address
 }
 
 func run() (err error) {
@@ -75,18 +86,34 @@ func run() (err error) {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	t := &team{dir: dir, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 4 * callers}}}
+	t := &team{dir: dir, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8 * callers}}}
 	if err := os.WriteFile(filepath.Join(dir, "secret"), []byte(strings.Repeat("s3cret-", 8)), 0o600); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, t.stop()) }()
-	for i := range *nodes {
+	if *natsServer != "" {
+		if err := t.startNATS(*natsServer); err != nil {
+			return err
+		}
+		defer t.endNATS()
+	}
+	first := *nodes
+	if *cold {
+		first = 1
+	}
+	for i := range first {
 		if err := t.start(i); err != nil {
 			return err
 		}
 	}
 	if err := t.fill(); err != nil {
 		return err
+	}
+	switch {
+	case *cold:
+		return t.starts()
+	case *eventRate > 0:
+		return t.late()
 	}
 	fmt.Printf("%d entries; each node may use %.2f processors; the load, PostgreSQL and %d nodes share this machine\n\n", *entries, *quota, *nodes)
 	fmt.Printf("%-28s %10s %10s %8s %10s %10s\n", "", "one node", "all nodes", "ratio", "p99, one", "p99, all")
@@ -123,27 +150,11 @@ func median(of []float64) float64 {
 }
 
 func (t *team) start(i int) error {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	n, err := t.begin(i)
 	if err != nil {
-		return err
-	}
-	address := listener.Addr().String()
-	_ = listener.Close()
-	n := &node{url: "http://" + address, folder: filepath.Join(t.dir, fmt.Sprint("n", i))}
-	database := os.Getenv("SKILLROUTER_TEST_POSTGRES")
-	n.process = exec.Command(*program, "serve", "--node", fmt.Sprint("n", i), "--listen", address, "--data", n.folder, "--cluster-secret-file", filepath.Join(t.dir, "secret"), "--database", database)
-	log, err := os.Create(n.folder + ".log")
-	if err != nil {
-		return err
-	}
-	n.process.Stderr = log
-	if err := n.process.Start(); err != nil {
 		return err
 	}
 	t.nodes = append(t.nodes, n)
-	if err := n.hold(i); err != nil {
-		return err
-	}
 	for deadline := time.Now().Add(startWithin); ; time.Sleep(50 * time.Millisecond) {
 		if token, err := os.ReadFile(filepath.Join(n.folder, "owner.token")); err == nil {
 			t.token = strings.TrimSpace(string(token))
@@ -156,6 +167,29 @@ func (t *team) start(i int) error {
 			return fmt.Errorf("n%d did not start: see %s.log: %w", i, n.folder, err)
 		}
 	}
+}
+
+// begin starts the process of a node, in the folder that it had before, if it had one.
+func (t *team) begin(i int) (*node, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	address := listener.Addr().String()
+	_ = listener.Close()
+	n := &node{url: "http://" + address, folder: filepath.Join(t.dir, fmt.Sprint("n", i))}
+	database := os.Getenv("SKILLROUTER_TEST_POSTGRES")
+	n.process = exec.Command(*program, "serve", "--node", fmt.Sprint("n", i), "--listen", address, "--data", n.folder, "--cluster-secret-file", filepath.Join(t.dir, "secret"), "--database", database, "--nats", t.bell)
+	log, err := os.Create(n.folder + ".log")
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	n.process.Stderr = log
+	if err := n.process.Start(); err != nil {
+		return nil, err
+	}
+	return n, n.hold(i)
 }
 
 // hold puts the node into a control group of its own.
@@ -232,20 +266,27 @@ func (t *team) fill() error {
 			line, _ := json.Marshal(map[string]string{"category": "notes", "title": fmt.Sprintf("%s%d", words(4), from+k), "content": words(60)})
 			lines.Write(append(line, '\n'))
 		}
-		r, err := t.request(t.nodes[0], http.MethodPost, "/api/knowledge/bulk", lines.Bytes())
-		if err != nil {
+		if err := t.bulk(t.nodes[0], lines.Bytes()); err != nil {
 			return err
 		}
-		r.Header.Set("Content-Type", "application/x-ndjson")
-		answer, err := t.client.Do(r)
-		if err != nil {
-			return err
-		}
-		text, _ := io.ReadAll(answer.Body)
-		_ = answer.Body.Close()
-		if answer.StatusCode/100 != 2 {
-			return fmt.Errorf("fill: %d %.200s", answer.StatusCode, text)
-		}
+	}
+	return nil
+}
+
+// bulk stores entries, one a line.
+func (t *team) bulk(n *node, lines []byte) error {
+	r, err := t.request(n, http.MethodPost, "/api/knowledge/bulk", lines)
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Content-Type", "application/x-ndjson")
+	answer, err := t.client.Do(r)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	if text, _ := io.ReadAll(answer.Body); answer.StatusCode/100 != 2 {
+		return fmt.Errorf("bulk: %d %.200s", answer.StatusCode, text)
 	}
 	return nil
 }

@@ -1,7 +1,7 @@
-// Package early builds the router with one mistake: it acknowledges writes that are applied and
-// not committed yet. Tests of crashes run it to show that they would notice.
+// Package early builds the router with a mistake, such as that it acknowledges writes which are applied and
+// not committed yet. Tests run it to show that they would notice.
 //
-// The mistake is in no source of the product. It is put into a copy of committer.go, which the
+// The mistake is in no source of the product. It is put into a copy of one, which the
 // compiler reads in the place of the original.
 package early
 
@@ -15,9 +15,12 @@ import (
 	"strings"
 )
 
+// Change is what stands in a wrong copy of a source in the place of what is right.
+type Change struct{ Right, Wrong string }
+
 // mistake says what stands where in the copy. An acknowledged batch then waits ten milliseconds
 // for its commit, so that a crash in between need not be lucky.
-var mistake = []struct{ right, wrong string }{
+var mistake = []Change{
 	{"\t\"sync\"\n", "\t\"sync\"\n\t\"time\"\n"},
 	{"\tbroken  error ", "\tacknowledged bool\n\tbroken  error "},
 	{"\t\tc.announce <- batch\n\t\tif c.broken", "\t\tif !c.acknowledged {\n\t\t\tc.announce <- batch\n\t\t}\n\t\tc.acknowledged = false\n\t\tif c.broken"},
@@ -27,47 +30,55 @@ var mistake = []struct{ right, wrong string }{
 	},
 }
 
-// Build builds the router with the mistake into dir, from the module that the working directory
-// is in, and returns the program's path.
+// Build builds the router that acknowledges early into dir, and returns the program's path.
 func Build(ctx context.Context, dir string) (program string, err error) {
+	return BuildWrong(ctx, dir, "early", "committer.go", mistake...)
+}
+
+// BuildWrong builds the router with changes of one of its files into dir, from the module that the working directory
+// is in, and returns the program's path. The name tells it from others in dir.
+func BuildWrong(ctx context.Context, dir, name, file string, changes ...Change) (program string, err error) {
 	module, err := exec.CommandContext(ctx, "go", "env", "GOMOD").Output()
 	if err != nil {
 		return "", fmt.Errorf("find the module: %w", err)
 	}
-	original := filepath.Join(filepath.Dir(strings.TrimSpace(string(module))), "committer.go")
-	overlay, err := writeOverlay(original, dir)
+	copies := filepath.Join(dir, name)
+	if err := os.MkdirAll(copies, 0o700); err != nil {
+		return "", err
+	}
+	overlay, err := WriteOverlay(copies, filepath.Join(filepath.Dir(strings.TrimSpace(string(module))), file), changes...)
 	if err != nil {
 		return "", err
 	}
-	program = filepath.Join(dir, "skillrouter-early")
+	program = filepath.Join(dir, "skillrouter-"+name)
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-tags", "nomsgpack", "-overlay", overlay, "-o", program, "skillrouter/cmd/skillrouter")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if said, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build the router that acknowledges early: %w: %s", err, said)
+		return "", fmt.Errorf("build the router with the mistake %q: %w: %s", name, err, said)
 	}
 	return program, nil
 }
 
-// writeOverlay writes the wrong copy of committer.go into dir, and the file that tells the
-// compiler of it, whose path it returns.
-func writeOverlay(original, dir string) (overlay string, err error) {
+// WriteOverlay writes a copy of the source original with changes into dir, and the file that tells the compiler of it (its flag
+// -overlay), whose path it returns. What a change replaces must stand in the source once.
+func WriteOverlay(dir, original string, changes ...Change) (overlay string, err error) {
 	text, err := os.ReadFile(original)
 	if err != nil {
 		return "", err
 	}
 	wrong := string(text)
-	for _, m := range mistake {
-		if n := strings.Count(wrong, m.right); n != 1 {
-			return "", fmt.Errorf("%s holds %d times what the mistake replaces: %q", original, n, m.right)
+	for _, c := range changes {
+		if n := strings.Count(wrong, c.Right); n != 1 {
+			return "", fmt.Errorf("%s holds %d times what the mistake replaces: %q", original, n, c.Right)
 		}
-		wrong = strings.Replace(wrong, m.right, m.wrong, 1)
+		wrong = strings.Replace(wrong, c.Right, c.Wrong, 1)
 	}
-	changed := filepath.Join(dir, "committer-early.go")
+	changed := filepath.Join(dir, filepath.Base(original))
 	list, err := json.Marshal(map[string]map[string]string{"Replace": {original: changed}})
 	if err != nil {
 		return "", err
 	}
-	overlay = filepath.Join(dir, "early.json")
+	overlay = filepath.Join(dir, "overlay.json")
 	if err := os.WriteFile(changed, []byte(wrong), 0o600); err != nil {
 		return "", err
 	}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const (
+	// readWithin bounds the reading of a memory into a node's index.
+	readWithin = 15 * time.Minute
+	// rest is how long a node is left alone before its memory is looked at: what its start leaves is collected by then.
+	rest = 20 * time.Second
+)
+
+// starts measures how soon a node answers searches that is started while there are many entries, and what it holds then: one alone, and one that follows it.
+func (t *team) starts() error {
+	fmt.Printf("%d entries\n", *entries)
+	if err := t.end(t.nodes[0]); err != nil {
+		return err
+	}
+	t.nodes = nil
+	for i, alone := range []bool{true, true, false, false} {
+		name, figure, empty := "one node", "skillrouter_node_writes", i%2 == 0
+		if !alone {
+			name, figure = "a node that follows it", "skillrouter_node_answered_total"
+		}
+		begun := time.Now()
+		n, err := t.begin(1 + i/2)
+		if err != nil {
+			return err
+		}
+		t.nodes = append(t.nodes, n)
+		var took, complete time.Duration
+		answers, err := t.until(begun, func() bool {
+			from := time.Now()
+			err := t.search(n)
+			took = time.Since(from)
+			return err == nil && t.figure(n, figure) > 0
+		})
+		if err != nil {
+			return err
+		}
+		most := int64(0)
+		if complete, err = t.until(begun, func() bool {
+			most = max(most, n.resident())
+			text, err := os.ReadFile(n.folder + ".log")
+			return err != nil || !empty || bytes.Contains(text, []byte("search index is whole"))
+		}); err != nil {
+			return err
+		}
+		for deadline := time.Now().Add(rest); time.Now().Before(deadline); time.Sleep(time.Second) {
+			most = max(most, n.resident())
+		}
+		fmt.Printf("%-24s on an empty folder: %5t  answers a search itself after %v (in %v), knows all entries after %v; it holds %d MB, at most %d before\n", name, empty,
+			answers.Round(time.Millisecond), took.Round(time.Millisecond), complete.Round(time.Millisecond), n.resident()>>20, most>>20)
+		if empty {
+			t.nodes = t.nodes[:len(t.nodes)-1]
+			if err := t.end(n); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// end stops a node as a person does.
+func (t *team) end(n *node) error {
+	return errors.Join(n.process.Process.Signal(syscall.SIGTERM), n.process.Wait())
+}
+
+// until waits for something to be so, and returns how long after begun it was.
+func (t *team) until(begun time.Time, so func() bool) (time.Duration, error) {
+	for !so() {
+		if time.Since(begun) > readWithin {
+			return 0, errors.New("a node does not come up")
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	return time.Since(begun), nil
+}
+
+// figure is one of a node's metrics; 0: it has none of the name.
+func (t *team) figure(n *node, name string) float64 {
+	text, err := t.call(n, http.MethodGet, "/metrics", nil)
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(text), "\n"+name+" ")
+	digits, _, _ := strings.Cut(rest, "\n")
+	value, _ := strconv.ParseFloat(digits, 64) // 0 where there is none
+	return value
+}
