@@ -427,7 +427,8 @@ func (a *App) followOnce(ctx context.Context) (err error) {
 func (a *App) openFollowing(ctx context.Context) (*following, error) {
 	conn := a.database.Reader("operational", 1)
 	a.life.defers("heads", conn.Close)
-	from, err := a.database.Heads(ctx, conn)
+	heads := a.database.Heads(conn)
+	from, err := heads(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -454,7 +455,7 @@ func (a *App) openFollowing(ctx context.Context) (*following, error) {
 	}
 	f.parts, f.handler = a.wired, a.handler
 	f.follower = cluster.NewFollower(cluster.FollowerOptions{
-		From: from, Heads: func(ctx context.Context) (cluster.Heads, error) { return a.database.Heads(ctx, conn) }, Take: func(ctx context.Context, from, to cluster.Heads) error { return takes(f, ctx, from, to) },
+		From: from, Heads: heads, Take: func(ctx context.Context, from, to cluster.Heads) error { return takes(f, ctx, from, to) },
 		Rung: a.front.rung, Now: a.now, Log: a.log,
 	})
 	a.life.run(ctx, "follower", f.follower.Run)

@@ -82,6 +82,10 @@ const nodeHeader = "Skillrouter-Node"
 // ServeHTTP implements http.Handler.
 func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	from, forwarded, err := f.secret.Accept(r, f.now())
+	if skillrouter.CodeOf(err) == skillrouter.Unavailable {
+		f.forward.RefuseIdle(w, skillrouter.MessageOf(err))
+		return
+	}
 	if err != nil {
 		httpapi.WriteProblem(w, err)
 		return
@@ -217,6 +221,12 @@ func (a *App) joinCluster(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := a.database.Belongs(ctx, secret); err != nil {
+		return err
+	}
+	if err := a.lease.Join(ctx); err != nil {
+		return err
+	}
 	owner := operational.TokenPrefix + base64.RawURLEncoding.EncodeToString(secret.Derive("owner's token"))
 	if had, err := locate.ReadOwnerToken(a.config.Data); err != nil || had != owner {
 		if err := putSynced(filepath.Join(a.config.Data, locate.OwnerTokenName), []byte(owner+"\n")); err != nil {
@@ -330,6 +340,13 @@ func (a *App) runNode(ctx context.Context, serve <-chan error) error {
 		case err := <-serve:
 			cancel(err)
 		case <-served.Done():
+		}
+	}()
+	go func() {
+		if err := a.front.forward.LeadsHere(served); skillrouter.CodeOf(err) == skillrouter.Conflict {
+			cancel(err)
+		} else if err != nil && served.Err() == nil {
+			a.log.Warn("this node is not reached by its own address, by which the others reach it: see node_url, tls_cert and tls_ca", "node_url", a.lease.Self().URL, "error", err)
 		}
 	}()
 	var notBefore time.Time

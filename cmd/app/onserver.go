@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"regexp"
 	"sync"
 
 	"gorm.io/gorm"
@@ -68,13 +69,29 @@ func spokenPostgres(conn *sql.DB) (*gorm.DB, error) {
 	return overGorm(conn, postgres.Gorm(&pool{spoken{conn, postgresDialect()}, conn}))
 }
 
-// PrepareOnServer makes the schemas of both databases that are not there. It refuses, and changes nothing, what a newer
-// version changed so that this one must not write into it, and a server that could lose what it acknowledged.
-func PrepareOnServer(ctx context.Context, server *postgres.Server, log *slog.Logger) error {
-	for _, name := range databaseNames() {
-		conn := server.Writer(name)
-		made, err := prepareSchema(ctx, server, conn, name, log)
-		if err = errors.Join(err, conn.Close()); err != nil {
+// PrepareOnServer makes the schemas of both databases if they are not there. It refuses, and changes nothing, what a newer
+// version changed so that this one must not write into it, what is not as it was made, and a server that could lose what it acknowledged.
+// Older schemas stay as they are: another router may write into them until this one has the lease.
+func PrepareOnServer(ctx context.Context, server *postgres.Server, log *slog.Logger) (err error) {
+	names := databaseNames()
+	conns := map[string]*sql.DB{}
+	defer func() {
+		for _, conn := range conns {
+			err = errors.Join(err, conn.Close())
+		}
+	}()
+	for _, name := range names {
+		conns[name] = server.Starter(name)
+		if err := server.Check(ctx, conns[name], name); err != nil {
+			return server.Opening(err)
+		}
+	}
+	made, err := server.Create(ctx, conns[names[0]], names, func(name string) (string, error) { return migrations.Schema(name, "postgres") })
+	if err != nil {
+		return server.Opening(err)
+	}
+	for _, name := range names {
+		if err := checkSchema(ctx, server, conns[name], name, log); err != nil {
 			return server.Opening(err)
 		}
 		if made {
@@ -84,32 +101,39 @@ func PrepareOnServer(ctx context.Context, server *postgres.Server, log *slog.Log
 	return nil
 }
 
-// prepareSchema makes a database's schema on a server if there is none, and refuses the server, or the schema, that cannot be used. An older schema stays
-// as it is: another router may write into it until this one has the lease.
-func prepareSchema(ctx context.Context, server *postgres.Server, conn *sql.DB, name string, log *slog.Logger) (made bool, err error) {
-	if err := server.Check(ctx, conn, name); err != nil {
-		return false, err
-	}
-	statements, err := migrations.Schema(name, "postgres")
-	if err != nil {
-		return false, err
-	}
-	if made, err = server.Create(ctx, conn, name, statements); err != nil {
-		return false, err
+// tableMade is a table in the statements that make a schema.
+var tableMade = regexp.MustCompile(`(?m)^CREATE TABLE (\w+)`)
+
+// checkSchema refuses the schema of a database that cannot be used.
+func checkSchema(ctx context.Context, server *postgres.Server, conn *sql.DB, name string, log *slog.Logger) error {
+	if err := server.Usable(ctx, conn, name, nil); err != nil {
+		return err
 	}
 	newest, err := newestVersion(name)
 	if err != nil {
-		return false, err
+		return err
 	}
 	server.Knows(name, newest, log)
 	version, since, err := server.Version(ctx, conn, name)
 	switch given := migrations.Given(name, "postgres"); {
-	case err == nil && since > newest:
-		err = refusal(server.Schema(name), "has schema version %d, into which only a program may write that knows version %d, and this one knows up to %d: use the newer program", version, since, newest)
-	case err == nil && version < given:
-		err = refusal(server.Schema(name), "has schema version %d, and there are steps only from %d on", version, given)
+	case err != nil:
+		return err
+	case since > newest:
+		return refusal(server.Schema(name), "has schema version %d, into which only a program may write that knows version %d, and this one knows up to %d: use the newer program", version, since, newest)
+	case version < given:
+		return refusal(server.Schema(name), "has schema version %d, and there are steps only from %d on", version, given)
+	case version < newest:
+		return nil
 	}
-	return made, err
+	statements, err := migrations.Schema(name, "postgres")
+	if err != nil {
+		return err
+	}
+	var tables []string
+	for _, found := range tableMade.FindAllStringSubmatch(statements, -1) {
+		tables = append(tables, found[1])
+	}
+	return server.Usable(ctx, conn, name, tables)
 }
 
 // upgradeSchema brings an older schema up to date.

@@ -19,6 +19,7 @@ import (
 	"skillrouter"
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/app/apptest"
+	"skillrouter/cmd/app/postgres"
 	"skillrouter/cmd/config"
 )
 
@@ -46,6 +47,14 @@ func TestServerIsRefused(t *testing.T) {
 		"a schema of somebody else": {before: func(t *testing.T, data string) {
 			beside(t, data, "CREATE SCHEMA {}learning", "CREATE TABLE {}learning.events (n int)")
 		}, code: skillrouter.Unavailable, says: "is not Skill Router's"},
+		"a table that is missing": {before: func(t *testing.T, data string) {
+			prepared(t, data)
+			beside(t, data, "DROP TABLE {}operational.tasks CASCADE")
+		}, code: skillrouter.Unavailable, says: "tables are missing (tasks)"},
+		"half of a memory": {before: func(t *testing.T, data string) {
+			prepared(t, data)
+			beside(t, data, "DROP SCHEMA {}operational CASCADE")
+		}, code: skillrouter.Unavailable, says: "a half of the memory"},
 		"another version": {before: func(t *testing.T, data string) {
 			first := settings(t)
 			first.Data, first.Database = data, apptest.Address(t, data)
@@ -68,6 +77,18 @@ func TestServerIsRefused(t *testing.T) {
 				t.Errorf("%v", err)
 			}
 		})
+	}
+}
+
+// prepared makes the schemas of a folder.
+func prepared(t *testing.T, data string) {
+	t.Helper()
+	server, err := postgres.Parse(apptest.Address(t, data))
+	if err == nil {
+		err = app.PrepareOnServer(t.Context(), server, slog.New(slog.DiscardHandler))
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

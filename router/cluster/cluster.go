@@ -22,6 +22,8 @@ const (
 	askWithin = 2 * time.Second
 	// Silent is how long a node may be unheard of and still count as there.
 	Silent = 3 * Term
+	// ClocksApart is how much the clocks of two nodes may differ: as old may be what one says to another. From that of the database each may be off by half of it.
+	ClocksApart = time.Minute
 )
 
 // Node is a router of a cluster.
@@ -32,6 +34,8 @@ type Node struct {
 	Version string
 	// Epoch counts the leases that were ever taken, this node's included; 0: it stands by.
 	Epoch int64
+	// Clock is what its own clock said when it announced itself.
+	Clock time.Time
 	// Seen is how long ago it was heard of, when a Register tells it.
 	Seen time.Duration
 }
@@ -39,7 +43,7 @@ type Node struct {
 // Register is where nodes are known, and where the lease is. What it tells is of one moment, by one clock that all
 // nodes share. Each call ends with its context.
 type Register interface {
-	// Announce notes that a node is there. It is refused as a conflict while another of its name is.
+	// Announce notes that a node is there. It is refused as a conflict while another of its name is, and as unavailable while its clock is off.
 	Announce(ctx context.Context, node Node) error
 	// Take gives the lease to a node if nobody has it, or if the node itself had it, and returns its
 	// epoch, which nobody had before; 0: somebody else has it.

@@ -50,9 +50,9 @@ func TestAccept(t *testing.T) {
 		"another secret": {change: func(r *http.Request) {
 			Secret(strings.Repeat("t", minSecret)).sign(r, Origin{}, time.Unix(1_800_000_000, 0))
 		}, refused: "not signed"},
-		"old":               {at: now.Add(-2 * forwardedFor), refused: "clocks"},
-		"of the future":     {at: now.Add(2 * forwardedFor), refused: "clocks"},
-		"a little too late": {at: now.Add(-forwardedFor / 2), accepted: true},
+		"old":               {at: now.Add(-2 * ClocksApart), refused: "clocks"},
+		"of the future":     {at: now.Add(2 * ClocksApart), refused: "clocks"},
+		"a little too late": {at: now.Add(-ClocksApart / 2), accepted: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			at := test.at

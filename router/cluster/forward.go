@@ -224,6 +224,7 @@ const (
 	abovePath = "/cluster/above" // which agent runs a caller of that one's machine
 	copyPath  = "/cluster/copy"  // the copy of the guard's rules, for hooks that get no answer
 	tellPath  = "/cluster/tell"  // what a node has stored by the one that writes
+	selfPath  = "/cluster/self"  // which one it is
 )
 
 // unseen stands for the agent that may run a caller's program where the caller's node cannot be asked.
@@ -237,6 +238,16 @@ func (f *Forward) Above(ctx context.Context, from Origin) string {
 		return unseen
 	}
 	return string(kind)
+}
+
+// LeadsHere asks by the node's own address, as others do, whether it leads to the node: another error than Conflict says that nobody answered.
+func (f *Forward) LeadsHere(ctx context.Context) error {
+	self := f.lease.Self()
+	id, err := f.askNode(ctx, self.URL, selfPath, nil, nil, skillrouter.MaxName)
+	if err == nil && string(id) != self.ID {
+		err = &skillrouter.Error{Code: skillrouter.Conflict, Field: "node_url", Message: self.URL + " leads to another node of the cluster: it must be where the others reach this one"}
+	}
+	return err
 }
 
 // Copy is the copy of the guard's rules that the node which writes has, sealed, of at most max bytes; nil: there is none, or it is the one with the hash
@@ -286,7 +297,7 @@ func (f *Forward) askNode(ctx context.Context, address, path string, query url.V
 	case err != nil:
 		return nil, err
 	case answer.StatusCode != http.StatusOK || int64(len(got)) > max:
-		return nil, skillrouter.Errorf(skillrouter.Unavailable, "%s answered %s, %d bytes", address, answer.Status, len(got))
+		return nil, skillrouter.Errorf(skillrouter.Unavailable, "%s answered %s, %d bytes, where a node of this cluster was expected", address, answer.Status, len(got))
 	}
 	return got, nil
 }
@@ -296,6 +307,8 @@ func (f *Forward) Answer(w http.ResponseWriter, r *http.Request, from Origin) bo
 	switch r.URL.Path {
 	case abovePath:
 		_, _ = io.WriteString(w, f.options.Above(r.URL.Query().Get("address"))) // who asks takes no answer for an agent
+	case selfPath:
+		_, _ = io.WriteString(w, f.lease.Self().ID) // likewise
 	case copyPath:
 		text, err := f.options.Copy()
 		if err != nil {

@@ -140,12 +140,21 @@ func (l *Lease) say(ctx context.Context, err error) {
 	}
 }
 
+// Join says for the first time that the node is there, and tells why it may not be.
+func (l *Lease) Join(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, askWithin)
+	defer cancel()
+	return l.announce(ctx)
+}
+
 // announce says that the node is there, as often as others want to hear of it.
 func (l *Lease) announce(ctx context.Context) error {
 	if l.alone || l.now().Sub(l.spoke) < renewEvery {
 		return nil
 	}
-	if err := l.register.Announce(ctx, l.Self()); err != nil {
+	self := l.Self()
+	self.Clock = l.now()
+	if err := l.register.Announce(ctx, self); err != nil {
 		return err
 	}
 	l.spoke = l.now()

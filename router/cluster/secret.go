@@ -7,6 +7,8 @@ import (
 	"encoding/hex"
 	"net/http"
 	"net/url"
+	"os"
+	"runtime"
 	"strconv"
 	"time"
 
@@ -20,15 +22,17 @@ const (
 	maxSecret = 4 << 10
 	// forwardedHeader bears what a node says of a request that it hands on.
 	forwardedHeader = "Skillrouter-Forwarded"
-	// forwardedFor is how old that may be. The nodes' clocks may differ by no more.
-	forwardedFor = time.Minute
 )
 
 // Secret is what the nodes of a cluster share. Whoever has it is one of them, and is their owner.
 type Secret []byte
 
-// ReadSecret reads a secret's file: one line of at least 32 characters.
+// ReadSecret reads a secret's file: one line of at least 32 characters, which nobody may read but its owner and its group: so some systems give
+// secrets to programs.
 func ReadSecret(path string) (Secret, error) {
+	if info, err := os.Stat(path); err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o027 != 0 {
+		return nil, skillrouter.InvalidField("cluster_secret_file", "%s may be read or changed by others (%v): chmod 600 it", path, info.Mode().Perm())
+	}
 	text, err := skillrouter.ReadHead(path, maxSecret+1)
 	if err != nil {
 		return nil, skillrouter.InvalidField("cluster_secret_file", "cannot be read: %v", err)
@@ -83,8 +87,8 @@ func (s Secret) Accept(r *http.Request, now time.Time) (Origin, bool, error) {
 		return Origin{}, false, skillrouter.Errorf(skillrouter.Forbidden, "the header %s is not signed with this cluster's secret", forwardedHeader)
 	}
 	at, _ := strconv.ParseInt(values.Get("at"), 10, 64) // it is signed
-	if apart := now.Sub(time.Unix(at, 0)).Abs(); apart > forwardedFor {
-		return Origin{}, false, skillrouter.Errorf(skillrouter.Forbidden, "the clocks of this node and of %s are %v apart, and may be %v: set them", values.Get("node"), apart.Round(time.Second), forwardedFor)
+	if apart := now.Sub(time.Unix(at, 0)).Abs(); apart > ClocksApart {
+		return Origin{}, false, skillrouter.Errorf(skillrouter.Unavailable, "the clocks of this node and of %s are %v apart, and may be %v: set them", values.Get("node"), apart.Round(time.Second), ClocksApart)
 	}
 	return Origin{Node: values.Get("node"), URL: values.Get("url"), Address: values.Get("address")}, true, nil
 }

@@ -27,17 +27,22 @@ func Parse(string) (*Server, error) {
 	return nil, skillrouter.InvalidField("database", "names a server, and this program was built without PostgreSQL (the tag nocluster)")
 }
 
-func (*Server) String() string                                                { return "" }
-func (*Server) Local() bool                                                   { return true }
-func (*Server) Schema(string) string                                          { return "" }
-func (*Server) Writer(string) *sql.DB                                         { return nil }
-func (*Server) Reader(string, int) *sql.DB                                    { return nil }
-func (*Server) Check(context.Context, *sql.DB, string) error                  { return nil }
-func (*Server) Durable(context.Context, *sql.DB) error                        { return nil }
-func (*Server) ID(context.Context) (string, error)                            { return "", nil }
-func (*Server) Opening(err error) error                                       { return err }
-func (*Server) Create(context.Context, *sql.DB, string, string) (bool, error) { return false, nil }
-func (*Server) Knows(string, int64, *slog.Logger)                             {}
+func (*Server) String() string                                { return "" }
+func (*Server) Local() bool                                   { return true }
+func (*Server) Schema(string) string                          { return "" }
+func (*Server) Writer(string) *sql.DB                         { return nil }
+func (*Server) Starter(string) *sql.DB                        { return nil }
+func (*Server) Reader(string, int) *sql.DB                    { return nil }
+func (*Server) Check(context.Context, *sql.DB, string) error  { return nil }
+func (*Server) Durable(context.Context, *sql.DB) error        { return nil }
+func (*Server) ID(context.Context) (string, error)            { return "", nil }
+func (*Server) Belongs(context.Context, cluster.Secret) error { return nil }
+func (*Server) Opening(err error) error                       { return err }
+func (*Server) Create(context.Context, *sql.DB, []string, func(string) (string, error)) (bool, error) {
+	return false, nil
+}
+func (*Server) Usable(context.Context, *sql.DB, string, []string) error { return nil }
+func (*Server) Knows(string, int64, *slog.Logger)                       {}
 func (*Server) Version(context.Context, *sql.DB, string) (int64, int64, error) {
 	return 0, 0, nil
 }
@@ -53,9 +58,9 @@ func (*Server) Register() *Register { return nil }
 func (*Register) Close() error      { return nil }
 
 // Gorm is never called, as are those after it.
-func Gorm(gorm.ConnPool) gorm.Dialector                               { return nil }
-func Size(context.Context, *gorm.DB) (int64, error)                   { return 0, nil }
-func (*Server) Heads(context.Context, *sql.DB) (cluster.Heads, error) { return cluster.Heads{}, nil }
+func Gorm(gorm.ConnPool) gorm.Dialector                                    { return nil }
+func Size(context.Context, *gorm.DB) (int64, error)                        { return 0, nil }
+func (*Server) Heads(*sql.DB) func(context.Context) (cluster.Heads, error) { return nil }
 
 func Open(*gorm.DB) (int64, error)                                { return 0, nil }
 func Commits(*gorm.DB) (int64, error)                             { return 0, nil }

@@ -14,9 +14,11 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"net/url"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -87,6 +89,10 @@ func Parse(address string) (*Server, error) {
 	if s.config, err = pgx.ParseConfig(parsed.String()); err != nil {
 		return nil, skillrouter.InvalidField("database", "is no address of a PostgreSQL database: %v", err) // pgx leaves the password out
 	}
+	several := slices.ContainsFunc(s.config.Fallbacks, func(f *pgconn.FallbackConfig) bool { return f.Host != s.config.Host || f.Port != s.config.Port })
+	if several || s.config.ValidateConnect != nil { // it is the server that is written to, also for connections that only read
+		s.config.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsPrimary
+	}
 	if s.config.ConnectTimeout == 0 || s.config.ConnectTimeout > connectWait {
 		s.config.ConnectTimeout = connectWait
 	}
@@ -115,6 +121,13 @@ func (s *Server) Writer(database string) *sql.DB {
 	db := stdlib.OpenDB(*config)
 	db.SetMaxOpenConns(1)
 	db.SetMaxIdleConns(1)
+	return db
+}
+
+// Starter opens a connection for what a router asks and makes before it has the lease. Who takes that ends it for no other (see Register.Take).
+func (s *Server) Starter(database string) *sql.DB {
+	db := stdlib.OpenDB(*s.forSchema(database))
+	db.SetMaxOpenConns(1)
 	return db
 }
 
@@ -155,6 +168,9 @@ var durable = []must{
 	{"SHOW synchronous_commit", func(v string) bool { return v != "off" }, "runs with synchronous_commit = off: what it acknowledges may not be on its disk. Set it to on, for the server or for this user"},
 }
 
+// pooled is why a pooler is refused. PgBouncer takes none of the parameters that connections begin with, in session mode neither.
+const pooled = "is a pooler that does not keep what a connection sets, as PgBouncer: name PostgreSQL itself"
+
 // Check refuses a server that cannot be written to, and one that could lose what it acknowledged.
 func (s *Server) Check(ctx context.Context, writer *sql.DB, database string) error {
 	wanted := []must{
@@ -162,7 +178,7 @@ func (s *Server) Check(ctx context.Context, writer *sql.DB, database string) err
 		{"SELECT pg_is_in_recovery()", isFalse, "is a replica that only reads: name the server that is written to"},
 		{"SHOW transaction_read_only", isOff, "takes no writes from this user: default_transaction_read_only is on"},
 		{"SHOW server_encoding", func(v string) bool { return v == "UTF8" }, "has another encoding than UTF8"},
-		{"SHOW search_path", func(v string) bool { return v == s.Schema(database) }, "does not keep what a connection sets, as a pooler in transaction mode: name PostgreSQL itself, or a pooler in session mode"},
+		{"SHOW search_path", func(v string) bool { return v == s.Schema(database) }, pooled},
 	}
 	return s.refuse(ctx, writer, append(wanted, durable...))
 }
@@ -194,21 +210,28 @@ func (s *Server) Opening(err error) error {
 	if _, coded := errors.AsType[*skillrouter.Error](err); coded {
 		return err
 	}
-	if strings.Contains(err.Error(), "unsupported startup parameter") {
-		return skillrouter.Wrap(skillrouter.Unavailable, err, "%s is a pooler that does not keep what a connection sets: name PostgreSQL itself, or a pooler in session mode", s)
+	switch code := codeOf(err); {
+	case code == preparedTwice, strings.Contains(err.Error(), "unsupported startup parameter"):
+		return skillrouter.Wrap(skillrouter.Unavailable, err, "%s %s", s, pooled)
+	case code == noRight:
+		return skillrouter.Wrap(skillrouter.Unavailable, err, "the database server %s cannot be used: %v. Grant it (GRANT CREATE ON DATABASE %s TO %s, if the schemas are to be made), or name the role that owns the schemas", s, err, s.config.Database, s.config.User)
 	}
 	return skillrouter.Wrap(skillrouter.Unavailable, err, "the database server %s cannot be used: %v", s, err) // pgx leaves the password out
 }
 
-// Create makes the schema of a database with all that is in it, in one transaction, if it is not there. It refuses
-// one of that name that holds something else.
-func (s *Server) Create(ctx context.Context, writer *sql.DB, database, statements string) (made bool, err error) {
-	tables, ours, err := s.there(ctx, writer, database)
-	if err != nil || ours {
+// Create makes the schemas of databases with all that is in them, in one transaction, if they are not there. It refuses
+// one of their names that holds something else, and one without the others.
+func (s *Server) Create(ctx context.Context, writer *sql.DB, databases []string, statements func(database string) (string, error)) (made bool, err error) {
+	if there, err := s.there(ctx, writer, databases); err != nil || there {
 		return false, err
 	}
-	if tables > 0 {
-		return false, skillrouter.Errorf(skillrouter.Unavailable, "%s has a schema %s that is not Skill Router's. It was not changed: take another schema_prefix.", s, s.Schema(database))
+	var all strings.Builder
+	for _, name := range databases {
+		text, err := statements(name)
+		if err != nil {
+			return false, err
+		}
+		fmt.Fprintf(&all, "CREATE SCHEMA IF NOT EXISTS %[1]s; SET LOCAL search_path = %[1]s;\n%[2]s\n", s.Schema(name), text)
 	}
 	conn, err := writer.Conn(ctx)
 	if err != nil {
@@ -216,7 +239,7 @@ func (s *Server) Create(ctx context.Context, writer *sql.DB, database, statement
 	}
 	err = conn.Raw(func(raw any) error {
 		server := raw.(*stdlib.Conn).Conn().PgConn()
-		_, err := server.Exec(ctx, fmt.Sprintf("BEGIN; CREATE SCHEMA IF NOT EXISTS %s;\n%s\nCOMMIT", s.Schema(database), statements)).ReadAll() // the simple protocol takes many statements
+		_, err := server.Exec(ctx, "BEGIN;"+all.String()+"COMMIT").ReadAll() // the simple protocol takes many statements
 		if err != nil {
 			_, _ = server.Exec(ctx, "ROLLBACK").ReadAll() // the error is what matters
 		}
@@ -224,11 +247,29 @@ func (s *Server) Create(ctx context.Context, writer *sql.DB, database, statement
 	})
 	_ = conn.Close() // it goes back to the pool
 	if err != nil {  // another router may have made it meanwhile
-		if _, ours, other := s.there(ctx, writer, database); other == nil && ours {
+		if there, other := s.there(ctx, writer, databases); other == nil && there {
 			return false, nil
 		}
 	}
 	return true, err
+}
+
+// Usable refuses a schema that has not all of the tables which a program knows, and one whose tables its role may not write into. An
+// older schema has fewer tables: none are asked for then.
+func (s *Server) Usable(ctx context.Context, conn *sql.DB, database string, tables []string) error {
+	var missing, refused string
+	if err := conn.QueryRowContext(ctx, `SELECT coalesce(string_agg(n, ', ') FILTER (WHERE c.oid IS NULL), ''), coalesce(min(relname) FILTER (WHERE NOT (has_schema_privilege(relnamespace, 'USAGE')
+		AND has_table_privilege(c.oid, 'SELECT') AND has_table_privilege(c.oid, 'INSERT') AND has_table_privilege(c.oid, 'UPDATE') AND has_table_privilege(c.oid, 'DELETE'))), '')
+		FROM unnest(CAST($1 AS text[])) n FULL JOIN (SELECT * FROM pg_class WHERE relkind = 'r' AND relnamespace = to_regnamespace($2)) c ON relname = n`, tables, s.Schema(database)).Scan(&missing, &refused); err != nil {
+		return err
+	}
+	switch {
+	case missing != "":
+		return skillrouter.Errorf(skillrouter.Unavailable, "%s has a schema %s in which tables are missing (%s): restore it from a backup. Nothing was changed.", s, s.Schema(database), missing)
+	case refused != "":
+		return skillrouter.Errorf(skillrouter.Unavailable, "%s lets the role %s not write into tables of %s, such as %s: name the role that owns the schemas. Nothing was changed.", s, s.config.User, s.Schema(database), refused)
+	}
+	return nil
 }
 
 // since is the log in heads that tells the oldest version which a program must know that writes into the schema. One that no step changed has none.
@@ -236,7 +277,7 @@ const since = "since"
 
 // versions asks for the version of a schema, and for the oldest that a program must know which writes into it.
 func (s *Server) versions(database string) string {
-	return fmt.Sprintf("SELECT max(version_id), coalesce((SELECT seq FROM %[1]s.heads WHERE log = '"+since+"'), max(version_id)) FROM %[1]s.goose_db_version WHERE is_applied", s.Schema(database))
+	return fmt.Sprintf("SELECT coalesce(max(version_id), 0), coalesce((SELECT seq FROM %[1]s.heads WHERE log = '"+since+"'), max(version_id), 0) FROM %[1]s.goose_db_version WHERE is_applied", s.Schema(database))
 }
 
 // Version reads the version of a schema, and the oldest that a program must know which writes into it.
@@ -284,10 +325,28 @@ func (s *Server) Upgrade(ctx context.Context, writer *sql.DB, database string, s
 	return from, tx.Commit()
 }
 
-// there tells how many tables a database's schema has, and whether they are Skill Router's.
-func (s *Server) there(ctx context.Context, writer *sql.DB, database string) (tables int, ours bool, err error) {
-	err = writer.QueryRowContext(ctx, `SELECT count(*), count(*) FILTER (WHERE relname IN ('goose_db_version', 'heads')) = 2 FROM pg_class WHERE relkind IN ('r', 'p', 'v') AND relnamespace = to_regnamespace($1)`, s.Schema(database)).Scan(&tables, &ours)
-	return tables, ours, err
+// there tells whether the schemas of databases are there. It refuses them if they are not Skill Router's, or not all there.
+func (s *Server) there(ctx context.Context, writer *sql.DB, databases []string) (there bool, err error) {
+	var with, without string
+	for _, name := range databases {
+		var tables int
+		var ours bool
+		if err := writer.QueryRowContext(ctx, `SELECT count(*), count(*) FILTER (WHERE relname IN ('goose_db_version', 'heads')) = 2 FROM pg_class WHERE relkind IN ('r', 'p', 'v') AND relnamespace = to_regnamespace($1)`, s.Schema(name)).Scan(&tables, &ours); err != nil {
+			return false, err
+		}
+		switch {
+		case ours:
+			with = s.Schema(name)
+		case tables > 0:
+			return false, skillrouter.Errorf(skillrouter.Unavailable, "%s has a schema %s that is not Skill Router's. It was not changed: take another schema_prefix.", s, s.Schema(name))
+		default:
+			without = s.Schema(name)
+		}
+	}
+	if with != "" && without != "" {
+		return false, skillrouter.Errorf(skillrouter.Unavailable, "%s has %s and not %s, which is a half of the memory: restore both from a backup, or drop what is there. Nothing was changed.", s, with, without)
+	}
+	return with != "", nil
 }
 
 // Size is how much room a schema takes on the server, in bytes.
@@ -300,8 +359,16 @@ func Size(ctx context.Context, db *gorm.DB) (bytes int64, err error) {
 // times in a century.
 const opened = int64(1) << 32
 
-// Open begins the count of a writer's commits where no other has been: from now on, one that was opened before commits nothing.
+// Open begins the count of a writer's commits where no other has been: from now on, one that was opened before commits nothing. It
+// notes at which count it was opened, and after which opening: see past.
 func Open(tx *gorm.DB) (commits int64, err error) {
+	if err := tx.Raw("SELECT seq FROM heads WHERE log = 'commits' FOR UPDATE").Scan(&commits).Error; err != nil {
+		return 0, err
+	}
+	if err := tx.Exec("INSERT INTO heads (log, seq) SELECT 'prior', coalesce((SELECT seq FROM heads WHERE log = 'opening'), 0) UNION ALL VALUES ('opening', CAST(? AS bigint)), ('since opening', CAST(? AS bigint)) ON CONFLICT (log) DO UPDATE SET seq = excluded.seq",
+		rand.Int64(), commits).Error; err != nil {
+		return 0, err
+	}
 	err = tx.Raw("UPDATE heads SET seq = (seq / ? + 1) * ? WHERE log = 'commits' RETURNING seq", opened, opened).Scan(&commits).Error
 	return commits, err
 }
@@ -312,11 +379,38 @@ func Commits(tx *gorm.DB) (n int64, err error) {
 	return n, err
 }
 
-// Heads is how far the writers of both databases have counted, at one moment. conn reads either.
-func (s *Server) Heads(ctx context.Context, conn *sql.DB) (h cluster.Heads, err error) {
-	err = conn.QueryRowContext(ctx, fmt.Sprintf(`SELECT (SELECT seq FROM %s.heads WHERE log = 'commits'), (SELECT seq FROM %s.heads WHERE log = 'commits')`,
-		pgx.Identifier{s.Schema("learning")}.Sanitize(), pgx.Identifier{s.Schema("operational")}.Sanitize())).Scan(&h.Learning, &h.Operational)
-	return h, Translate(err)
+// past is how far a database is, and what tells its past from another: that it was put back and is written to again. An opening has a
+// number by chance, and follows a prior one that had come to some count.
+type past struct{ commits, opening, prior, from int64 }
+
+// goesOn tells whether a database has all that it had before.
+func (p past) goesOn(before past) bool {
+	if p.opening != before.opening && before.opening != 0 {
+		return p.prior == before.opening && p.from >= before.commits
+	}
+	return p.commits >= before.commits
+}
+
+// Heads returns what asks how far the writers of both databases have counted, at one moment. That fails with cluster.ErrBack if they have not all
+// that they had when it was asked before. conn reads either.
+func (s *Server) Heads(conn *sql.DB) func(ctx context.Context) (cluster.Heads, error) {
+	var known [2]past
+	var query strings.Builder
+	for i, name := range []string{"learning", "operational"} {
+		fmt.Fprintf(&query, "%s(SELECT max(seq) FILTER (WHERE log = 'commits'), coalesce(max(seq) FILTER (WHERE log = 'opening'), 0), coalesce(max(seq) FILTER (WHERE log = 'prior'), 0), coalesce(max(seq) FILTER (WHERE log = 'since opening'), 0) FROM %s.heads) %s",
+			[]string{"SELECT * FROM ", ", "}[i], s.Schema(name), name)
+	}
+	return func(ctx context.Context) (cluster.Heads, error) {
+		var l, o past
+		if err := conn.QueryRowContext(ctx, query.String()).Scan(&l.commits, &l.opening, &l.prior, &l.from, &o.commits, &o.opening, &o.prior, &o.from); err != nil {
+			return cluster.Heads{}, Translate(err)
+		}
+		if !l.goesOn(known[0]) || !o.goesOn(known[1]) {
+			return cluster.Heads{}, cluster.ErrBack
+		}
+		known = [2]past{l, o}
+		return cluster.Heads{Learning: l.commits, Operational: o.commits}, nil
+	}
 }
 
 // Seal counts a transaction, and notes how far the chained tables have come. It fails with skillrouter.ErrFenced unless
@@ -361,6 +455,10 @@ const (
 	tooManyConns     = "53300"
 	readOnly         = "25006"
 	lockNotAvailable = "55P03"
+	noTable          = "42P01" // a schema that was dropped, or is being restored
+	noSchema         = "3F000"
+	noRight          = "42501"
+	preparedTwice    = "42P05" // by a pooler that gives one connection to several
 	queryCanceled    = "57014"
 	dataCorrupted    = "XX001"
 	indexCorrupted   = "XX002"
@@ -389,6 +487,8 @@ func Translate(err error) error {
 		return skillrouter.Wrap(skillrouter.Internal, err, "the database is damaged: stop the router and restore a backup")
 	case code == queryCanceled:
 		return skillrouter.Wrap(skillrouter.Unavailable, err, "the database server took too long, or the call was given up")
+	case code == noTable, code == noSchema, code == noRight:
+		return skillrouter.Wrap(skillrouter.Unavailable, err, "the database has not what this router stores in, or refuses it (the router's log has the cause): nothing was stored")
 	case code == readOnly, code == tooManyConns, code == outOfMemory, code == lockNotAvailable, Lost(err):
 		return skillrouter.Wrap(skillrouter.Unavailable, err, "the database server does not answer: nothing was stored, try again")
 	}

@@ -5,6 +5,7 @@ package postgres
 import (
 	"context"
 	"database/sql"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"time"
@@ -49,17 +50,40 @@ func (s *Server) ID(ctx context.Context) (id string, err error) {
 // Close closes its connections.
 func (r *Register) Close() error { return r.db.Close() }
 
+// Belongs refuses a node whose cluster has another secret than the one that the databases belong to; those of none belong to the first that asks.
+func (s *Server) Belongs(ctx context.Context, secret cluster.Secret) error {
+	db := s.Starter("operational")
+	defer db.Close()
+	mine, theirs := int64(binary.BigEndian.Uint64(secret.Derive("print"))>>1), int64(0)
+	if _, err := db.ExecContext(ctx, "INSERT INTO heads (log, seq) VALUES ('secret', $1) ON CONFLICT DO NOTHING", mine); err != nil {
+		return Translate(err)
+	}
+	if err := db.QueryRowContext(ctx, "SELECT seq FROM heads WHERE log = 'secret'").Scan(&theirs); err != nil || theirs == mine {
+		return Translate(err)
+	}
+	return &skillrouter.Error{Code: skillrouter.Conflict, Field: "cluster_secret_file", Message: fmt.Sprintf(
+		"the databases of %s belong to a cluster with another secret: give this node the cluster_secret_file that the others have. To replace the secret everywhere, or for a copy of the databases, stop all nodes and run DELETE FROM %s.heads WHERE log = 'secret'", s, s.Schema("operational"))}
+}
+
 // Announce implements cluster.Register.
 func (r *Register) Announce(ctx context.Context, node cluster.Node) error {
 	done, err := r.db.ExecContext(ctx, `INSERT INTO nodes (id, name, url, version, seen)
 		SELECT $1, $2, $3, $4, clock_timestamp() WHERE NOT EXISTS (SELECT FROM nodes WHERE name = $2 AND id <> $1 AND seen > clock_timestamp() - $5 * interval '1 second')
+		AND abs(extract(epoch FROM clock_timestamp()) - $6) <= $7
 		ON CONFLICT (id) DO UPDATE SET name = excluded.name, url = excluded.url, version = excluded.version, seen = excluded.seen`,
-		node.ID, node.Name, node.URL, node.Version, cluster.Silent.Seconds())
+		node.ID, node.Name, node.URL, node.Version, cluster.Silent.Seconds(), float64(node.Clock.UnixMilli())/1e3, cluster.ClocksApart.Seconds()/2)
 	if err != nil {
 		return Translate(err)
 	}
 	if n, err := done.RowsAffected(); err != nil || n > 0 {
 		return err
+	}
+	var now time.Time
+	if err := r.db.QueryRowContext(ctx, "SELECT clock_timestamp()").Scan(&now); err != nil {
+		return Translate(err)
+	}
+	if apart := now.Sub(node.Clock).Abs(); apart > cluster.ClocksApart/2 {
+		return skillrouter.Errorf(skillrouter.Unavailable, "the clock of this machine is %v off that of the database server, and may be %v: set it. Until then this node does not take the lease", apart.Round(time.Second), cluster.ClocksApart/2)
 	}
 	return &skillrouter.Error{Code: skillrouter.Conflict, Field: "node", Message: fmt.Sprintf("a node of the name %s is there already, with another data folder: each node has a name of its own", node.Name)}
 }

@@ -1,0 +1,271 @@
+package app_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"gorm.io/gorm"
+
+	"skillrouter"
+	"skillrouter/cmd/app"
+	"skillrouter/cmd/app/apptest"
+	"skillrouter/cmd/app/postgres"
+	"skillrouter/cmd/config"
+	"skillrouter/cmd/locate"
+	"skillrouter/router/cluster"
+)
+
+// aNode are the settings of a node beside another, on the same database; with nil, of the first.
+func aNode(t *testing.T, name string, beside *config.Config) config.Config {
+	t.Helper()
+	cfg := settings(t)
+	if cfg.Node = name; beside == nil {
+		cfg.ClusterSecretFile = secretOf(t)
+	} else {
+		cfg.ClusterSecretFile, cfg.Database = beside.ClusterSecretFile, beside.Database
+	}
+	return cfg
+}
+
+// TestClusterNodeIsRefused: a node that would be no part of its cluster, or would break it, is refused at its start, beside one that writes.
+func TestClusterNodeIsRefused(t *testing.T) {
+	onServer(t)
+	first := aNode(t, "first", nil)
+	a, _ := runningAs(t, first, app.Options{})
+	until(t, "it writes", func() bool { return a.Handler() != nil })
+	secret := func(t *testing.T, text string, mode os.FileMode) string {
+		path := filepath.Join(t.TempDir(), "secret")
+		if err := errors.Join(os.WriteFile(path, []byte(text), 0o600), os.Chmod(path, mode)); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for name, test := range map[string]struct {
+		change func(t *testing.T, cfg *config.Config, options *app.Options)
+		code   skillrouter.Code
+		says   string
+	}{
+		"another secret": {func(t *testing.T, cfg *config.Config, _ *app.Options) {
+			cfg.ClusterSecretFile = secret(t, strings.Repeat("other-", 8), 0o600)
+		}, skillrouter.Conflict, "give this node the cluster_secret_file that the others have"},
+		"a secret that all may read": {func(t *testing.T, cfg *config.Config, _ *app.Options) {
+			cfg.ClusterSecretFile = secret(t, strings.Repeat("s3cret-", 8), 0o644)
+		}, skillrouter.Invalid, "chmod 600 it"},
+		"an empty secret":     {func(t *testing.T, cfg *config.Config, _ *app.Options) { cfg.ClusterSecretFile = secret(t, "", 0o600) }, skillrouter.Invalid, "openssl rand"},
+		"the name of another": {func(_ *testing.T, cfg *config.Config, _ *app.Options) { cfg.Node = "first" }, skillrouter.Conflict, "a name of its own"},
+		"a clock that is two minutes late": {func(_ *testing.T, _ *config.Config, options *app.Options) {
+			options.Now = func() time.Time { return time.Now().Add(-2 * time.Minute) }
+		}, skillrouter.Unavailable, "the clock of this machine is 2m0s off"},
+		"a clock that is two minutes early": {func(_ *testing.T, _ *config.Config, options *app.Options) {
+			options.Now = func() time.Time { return time.Now().Add(2 * time.Minute) }
+		}, skillrouter.Unavailable, "the clock of this machine is 2m0s off"},
+		"the address of another": {func(_ *testing.T, cfg *config.Config, _ *app.Options) { cfg.NodeURL = a.URL() }, skillrouter.Conflict, "leads to another node"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg, options := aNode(t, "second", &first), app.Options{}
+			test.change(t, &cfg, &options)
+			other, err := app.New(t.Context(), cfg, slog.New(slog.DiscardHandler), options)
+			if err == nil {
+				ctx, stop := context.WithTimeout(t.Context(), startTime)
+				defer stop()
+				err = other.Run(ctx)
+			}
+			if skillrouter.CodeOf(err) != test.code || !strings.Contains(skillrouter.MessageOf(err), test.says) {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+	if a.Handler() == nil {
+		t.Error("the first writes no more")
+	}
+}
+
+// TestServersOfAnAddress: of several servers the one is taken that is written to, also for what only reads.
+func TestServersOfAnAddress(t *testing.T) {
+	onServer(t)
+	cfg := aNode(t, "n", nil)
+	cfg.Database += "&target_session_attrs=read-write"
+	a, _ := runningAs(t, cfg, app.Options{})
+	until(t, "it writes", func() bool { return a.Handler() != nil })
+}
+
+// TestStartBesideTakeover: a node that starts is not cut off by another that takes the lease meanwhile, and ends the connections of who had it.
+func TestStartBesideTakeover(t *testing.T) {
+	onServer(t)
+	data := t.TempDir()
+	server, err := postgres.Parse(apptest.Address(t, data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	prepare := func(ctx context.Context) error {
+		return app.PrepareOnServer(ctx, server, slog.New(slog.DiscardHandler))
+	}
+	if err := prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	register := server.Register()
+	defer register.Close()
+	ctx, stop := context.WithCancel(t.Context())
+	var taking sync.WaitGroup
+	taking.Go(func() {
+		for ctx.Err() == nil {
+			if _, err := register.Take(t.Context(), cluster.Node{ID: "n1", Name: "n1"}, time.Minute); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	})
+	for range 10 {
+		if err := errors.Join(prepare(t.Context()), server.Belongs(t.Context(), cluster.Secret("s3cret"))); err != nil {
+			t.Error(err)
+		}
+	}
+	stop()
+	taking.Wait()
+}
+
+// TestClusterSchemaIsDropped: a cluster whose schemas are gone answers that it stores nothing, and goes on once they are there again.
+func TestClusterSchemaIsDropped(t *testing.T) {
+	onServer(t)
+	cfg := aNode(t, "n", nil)
+	a, _ := runningAs(t, cfg, app.Options{})
+	until(t, "it writes", func() bool { return a.Handler() != nil })
+	token, err := locate.ReadOwnerToken(cfg.Data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func() int {
+		status, _ := ask(t, http.MethodPost, a.URL()+"/api/tasks", `{"title":"t","project":"p"}`, http.Header{"Authorization": {"Bearer " + token}})
+		return status
+	}
+	if status := write(); status != http.StatusCreated && status != http.StatusOK {
+		t.Fatal(status)
+	}
+	beside(t, cfg.Data, "ALTER SCHEMA {}operational RENAME TO {}gone")
+	for range 3 {
+		if status := write(); status != http.StatusServiceUnavailable {
+			t.Errorf("without its schema: %d", status)
+		}
+	}
+	until(t, "it writes no more", func() bool { return a.Handler() == nil })
+	beside(t, cfg.Data, "ALTER SCHEMA {}gone RENAME TO {}operational")
+	until(t, "it writes again", func() bool { return write()/100 == 2 })
+}
+
+// TestHeadsNoticeAnotherPast: a database that was put back to an earlier state and is written to again has not what it had, also where it counts more by
+// now. One that another writer has opened has.
+func TestHeadsNoticeAnotherPast(t *testing.T) {
+	onServer(t)
+	dir := t.TempDir()
+	mark := func(db *app.Database) {
+		t.Helper()
+		if err := db.Commit.Write(t.Context(), func(tx *gorm.DB) error {
+			return tx.Exec("INSERT INTO events (type, subject, at) SELECT 'x', 'y', 1 WHERE false").Error
+		}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	open := func(name string) *app.Database {
+		db, err := apptest.Open(t, dir, name, time.Now, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() { _ = db.Run(t.Context()) }()
+		t.Cleanup(func() { _ = db.Close() })
+		mark(db)
+		return db
+	}
+	open("learning")
+	db := open("operational")
+	server, err := postgres.Parse(apptest.Address(t, dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn := server.Reader("operational", 1)
+	defer conn.Close()
+	heads := server.Heads(conn)
+	goesOn := func(what string) cluster.Heads {
+		t.Helper()
+		h, err := heads(t.Context())
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		return h
+	}
+	was := goesOn("at first")
+	inSchema(t, dir, "operational", "CREATE TABLE backup AS SELECT * FROM heads")
+	mark(db)
+	if now := goesOn("after a write"); now.Operational <= was.Operational {
+		t.Errorf("%v after %v", now, was)
+	}
+	goesOn("as it was")
+	db = open("operational")
+	goesOn("after another has opened it")
+	mark(db)
+	goesOn("after that has written")
+	inSchema(t, dir, "operational", "DELETE FROM heads; INSERT INTO heads SELECT * FROM backup")
+	open("operational")
+	open("operational")
+	if h, err := heads(t.Context()); !errors.Is(err, cluster.ErrBack) {
+		t.Errorf("after it was put back, and counts more: %v, %v", h, err)
+	}
+	heads = server.Heads(conn)
+	goesOn("read anew")
+}
+
+// TestClusterAnotherPast is the same of nodes: what they know of is gone, and is found no more.
+func TestClusterAnotherPast(t *testing.T) {
+	onServer(t)
+	first := aNode(t, "first", nil)
+	wire, through := wireTo(t, first.Database)
+	a, stop := runningAs(t, first, app.Options{})
+	until(t, "it writes", func() bool { return a.Handler() != nil })
+	second := aNode(t, "second", &first)
+	second.Database = through
+	b, _ := runningAs(t, second, app.Options{})
+	until(t, "it follows", b.Follows)
+	token, err := locate.ReadOwnerToken(first.Data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	as := http.Header{"Authorization": {"Bearer " + token}}
+	add := func(title string) {
+		t.Helper()
+		if status, said := ask(t, http.MethodPost, a.URL()+"/api/knowledge", `{"category":"gotcha","title":"`+title+`","content":"of the zebra"}`, as); status != http.StatusCreated {
+			t.Fatal(status, said)
+		}
+	}
+	finds := func(title string) func() bool {
+		return func() bool {
+			status, said := ask(t, http.MethodGet, b.URL()+"/api/search?q="+url.QueryEscape("zebra "+title), "", as)
+			text, _ := said["results"].([]any)
+			for _, one := range text {
+				if hit, _ := one.(map[string]any); hit["title"] == title {
+					return status == http.StatusOK
+				}
+			}
+			return false
+		}
+	}
+	add("ancient")
+	inSchema(t, first.Data, "learning", "CREATE TABLE heads_then AS SELECT * FROM heads; CREATE TABLE knowledge_then AS SELECT * FROM knowledge; CREATE TABLE events_then AS SELECT * FROM events")
+	add("phantom")
+	until(t, "it finds it", finds("phantom"))
+	wire.set(true) // so that it cannot look
+	stop()
+	inSchema(t, first.Data, "learning", "DELETE FROM heads; INSERT INTO heads SELECT * FROM heads_then; DELETE FROM knowledge WHERE id NOT IN (SELECT id FROM knowledge_then); DELETE FROM events WHERE seq NOT IN (SELECT seq FROM events_then)")
+	a, _ = runningAs(t, first, app.Options{})
+	until(t, "it writes again", func() bool { return a.Handler() != nil })
+	add("another")
+	wire.set(false)
+	until(t, "it is forgotten", func() bool { return !finds("phantom")() && finds("another")() && b.Follows() })
+}
