@@ -22,6 +22,7 @@ import (
 	"gorm.io/gorm/logger"
 
 	"skillrouter"
+	"skillrouter/cmd/app/wal"
 	"skillrouter/migrations"
 )
 
@@ -62,7 +63,7 @@ type Database struct {
 
 	writer *gorm.DB
 	ledger *ledger
-	torn   tornLog   // what its write-ahead log had lost when it was opened
+	torn   wal.Torn  // what its write-ahead log had lost when it was opened
 	server *onServer // nil: it is a file
 }
 
@@ -73,7 +74,7 @@ type Database struct {
 // Commit.Run must be started for writes to happen.
 func OpenDatabase(ctx context.Context, dir, name string, now skillrouter.Clock, log *slog.Logger) (*Database, error) {
 	path := filepath.Join(dir, name+".db")
-	torn, err := scanLog(path) // before anybody opens it: SQLite writes over what it takes to be behind its end
+	torn, err := wal.Scan(path) // before anybody opens it: SQLite writes over what it takes to be behind its end
 	if err != nil {
 		return nil, fmt.Errorf("read the write-ahead log of %s: %w", path, err)
 	}

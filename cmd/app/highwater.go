@@ -173,11 +173,11 @@ func (a *App) noteLosses(ctx context.Context) error {
 			lost = append(lost, strayed...)
 		}
 		switch torn := db.torn; {
-		case torn.sure:
+		case torn.Sure:
 			lost = append(lost, fmt.Sprintf("%s.db-wal was damaged: %s", db.Name, torn))
-		case torn.frame != 0:
+		case torn.Frame != 0:
 			a.log.Warn("the last transaction of a write-ahead log was not whole, and is not there: if the power failed, nobody had been told that it was stored; else it is damaged",
-				"database", db.Name, "frame", torn.frame, "frames", torn.behind+1)
+				"database", db.Name, "frame", torn.Frame, "frames", torn.Behind+1)
 		}
 	}
 	for _, line := range lost {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"skillrouter/cmd/app/wal"
 	"skillrouter/cmd/locate"
 )
 
@@ -153,11 +154,11 @@ func (v *Verification) compareLogs(ctx context.Context, data string, was highWat
 		}
 		defer db.Close()
 		open[name] = spoken{db, sqliteDialect}
-		torn, err := settledLog(path)
+		torn, err := wal.Settled(path)
 		if err != nil {
 			return err
 		}
-		if torn.sure {
+		if torn.Sure {
 			v.Problems = append(v.Problems, fmt.Sprintf("%s.db-wal is damaged: %s", name, torn))
 		}
 	}
@@ -168,20 +169,6 @@ func (v *Verification) compareLogs(ctx context.Context, data string, was highWat
 	v.Problems = append(v.Problems, was.behind(now)...)
 	v.OK = v.OK && len(v.Problems) == 0
 	return nil
-}
-
-// settledLog is scanLog where a router may be writing: a frame that is being
-// written looks damaged for a moment, so what is found must be found again.
-func settledLog(path string) (t tornLog, err error) {
-	const looks = 3
-	for n := range looks {
-		again, err := scanLog(path)
-		if err != nil || again.frame == 0 || n > 0 && again.frame != t.frame {
-			return tornLog{}, err
-		}
-		t = again
-	}
-	return t, nil
 }
 
 // look examines both databases, the one with the cursors first, and whether they fit each other.
