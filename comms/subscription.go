@@ -13,9 +13,9 @@ import (
 
 // Bounds of subscriptions.
 const (
-	// MaxStreams bounds the open subscriptions: each costs about 60 KB with its
+	// MaxStreams bounds the open subscriptions: each costs about 28 KB with its
 	// connection, so that all of them fit beside everything else in 512 MB.
-	MaxStreams = 4096
+	MaxStreams = 8192
 	// MaxStreamsPerAgent leaves room for reconnects whose predecessors are not
 	// noticed yet, and keeps one agent from taking all the streams.
 	MaxStreamsPerAgent = 16
