@@ -154,9 +154,10 @@ func TestBell(t *testing.T) {
 	if n, _ := writer.Counts(); n < 1 || n > 2 { // twice, if it was rung while the connection was looked over
 		t.Errorf("%d messages", n)
 	}
-	if ok, detail := follower.Status(); !ok || !strings.Contains(detail, "connected to "+server.Address+" since ") || strings.Contains(detail, "without") {
-		t.Error(detail)
-	}
+	until(t, "connected, with JetStream", func() bool { // which is asked for once there is a connection
+		ok, detail := follower.Status()
+		return ok && strings.Contains(detail, "connected to "+server.Address+" since ") && !strings.Contains(detail, "without")
+	})
 }
 
 // TestBellIgnores: whoever else may speak on the server tells nobody anything.
