@@ -59,13 +59,11 @@ func (a *audience) read(ctx context.Context, k int) {
 func (a *audience) send(ctx context.Context, k int, signal string) error {
 	body := map[string]any{"from_agent_id": "captain", "to_agent_id": a.readers[k].agent, "signal": signal, "idempotency_key": fmt.Sprint("key-", mathrand.Uint64())}
 	for {
-		asked, cancel := context.WithTimeout(ctx, patience)
-		status, raw, err := a.team.node(mathrand.IntN(clusterNodes)).post(asked, "/signal", body)
-		cancel()
+		status, raw, refused, _ := a.team.ask(ctx, http.MethodPost, "/signal", body)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err != nil || status == http.StatusServiceUnavailable || status == http.StatusBadGateway {
+		if refused {
 			<-time.After(lookAgain)
 			continue
 		}

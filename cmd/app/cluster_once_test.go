@@ -35,10 +35,7 @@ func (c *team) poster(ctx context.Context, keyed bool) poster {
 			body["idempotency_key"] = fmt.Sprintf("key-%x", mathrand.Uint64())
 		}
 		for ctx.Err() == nil {
-			asked, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
-			status, raw, err := c.node(mathrand.IntN(clusterNodes)).post(asked, path, body)
-			cancel()
-			switch refused := err != nil || status == http.StatusServiceUnavailable || status == http.StatusBadGateway; {
+			switch status, raw, refused, _ := c.ask(context.WithoutCancel(ctx), http.MethodPost, path, body); {
 			case !refused:
 				return status, raw, true
 			case !keyed:

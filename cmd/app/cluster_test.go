@@ -243,6 +243,14 @@ func (c *team) awaitWriter(not int, atMost time.Duration) int {
 	return -1
 }
 
+// ask makes a call at any node. A refused one was not begun, or got no answer that says what became of it.
+func (c *team) ask(ctx context.Context, method, path string, body any) (status int, raw []byte, refused bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	status, raw, err = c.node(mathrand.IntN(clusterNodes)).call(ctx, method, path, body)
+	return status, raw, err != nil || status == http.StatusServiceUnavailable || status == http.StatusBadGateway, err
+}
+
 // load writes through any node until ctx ends. What is refused or unanswered is asked for again, at another node; messages with the
 // same key.
 func (c *team) load(ctx context.Context, stored *acknowledged, last *atomic.Int64, faults chan<- string) {
@@ -253,10 +261,8 @@ func (c *team) load(ctx context.Context, stored *acknowledged, last *atomic.Int6
 			body["idempotency_key"] = fmt.Sprint("key-", n)
 		}
 		for ctx.Err() == nil {
-			asked, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
-			status, raw, err := c.node(mathrand.IntN(clusterNodes)).post(asked, w.path, body)
-			cancel()
-			if err != nil || status == http.StatusServiceUnavailable || status == http.StatusBadGateway {
+			status, raw, refused, _ := c.ask(context.WithoutCancel(ctx), http.MethodPost, w.path, body)
+			if refused {
 				if status == http.StatusBadGateway && !strings.Contains(string(raw), "outcome_unknown") {
 					faults <- fmt.Sprintf("%s answered %d %s", w.path, status, raw)
 				}
@@ -338,9 +344,7 @@ func (c *team) contend(ctx context.Context, client int, history *[]porcupine.Ope
 	}
 	do := func(method, path string, body any) (from, to int64, status int, raw []byte, err error) {
 		from = time.Now().UnixNano()
-		asked, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
-		defer cancel()
-		status, raw, err = c.node(mathrand.IntN(clusterNodes)).call(asked, method, path, body)
+		status, raw, _, err = c.ask(context.WithoutCancel(ctx), method, path, body)
 		return from, time.Now().UnixNano(), status, raw, err
 	}
 	add := func(o porcupine.Operation) {

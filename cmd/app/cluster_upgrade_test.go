@@ -84,10 +84,9 @@ type idempotent struct {
 // do makes a call that may be made twice, at any node, until one answers; which may say why a refusal is none.
 func (d *idempotent) do(method, path string, body any, also ...int) (status int, raw []byte) {
 	for begun := time.Now(); ; d.again.Add(1) {
-		asked, cancel := context.WithTimeout(context.Background(), patience)
+		var refused bool
 		var err error
-		status, raw, err = d.team.node(mathrand.IntN(clusterNodes)).call(asked, method, path, body)
-		cancel()
+		status, raw, refused, err = d.team.ask(context.Background(), method, path, body)
 		expected := status/100 == 2
 		for _, one := range also {
 			expected = expected || status == one
@@ -99,7 +98,7 @@ func (d *idempotent) do(method, path string, body any, also ...int) (status int,
 			d.longest, d.last = max(d.longest, now.Sub(d.last)), now
 			d.mu.Unlock()
 			return status, raw
-		case err == nil && status != http.StatusServiceUnavailable && status != http.StatusBadGateway, now.Sub(begun) > startTime:
+		case !refused, now.Sub(begun) > startTime:
 			d.faults = append(d.faults, fmt.Sprintf("%s %s answered %d %s %v", method, path, status, raw, err))
 			d.mu.Unlock()
 			return 0, nil

@@ -8,6 +8,8 @@ import (
 	"runtime/metrics"
 	"sync"
 	"time"
+
+	"skillrouter"
 )
 
 // life starts components in order and stops them in reverse order, each only
@@ -108,18 +110,13 @@ func (h heap) rests(before heap) bool {
 // that is over took, such as an import or a thousand streams that were opened.
 // Garbage is otherwise collected when as much again was made, for which an idle router gives no reason.
 func rest(ctx context.Context) error {
-	look := time.NewTimer(settleAfter)
-	defer look.Stop()
-	for before := (heap{}); ; look.Reset(idleEvery) {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-look.C:
-		}
+	before := heap{}
+	for wait := settleAfter; skillrouter.Pause(ctx, wait) == nil; wait = idleEvery {
 		now := readHeap()
 		if before.made == 0 || now.rests(before) {
 			settle()
 		}
 		before = now
 	}
+	return nil
 }

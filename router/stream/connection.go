@@ -26,9 +26,9 @@ type connection struct {
 	cancel context.CancelFunc
 	source source
 	out    *writer
-	conn   *held         // taken over from net/http; nil: it belongs to the request
-	rested chan struct{} // signalled when awake has ended
-	ending atomic.Bool   // the hub is shutting down
+	conn   *held       // taken over from net/http; nil: it belongs to the request
+	rested chan bool   // see apart
+	ending atomic.Bool // the hub is shutting down
 
 	// Of the library's stream, while there is one.
 	taken   []entry            // what it begins with; none: with a keep-alive
@@ -43,7 +43,7 @@ type connection struct {
 }
 
 func newConnection(h *Hub, id string, ctx context.Context, cancel context.CancelFunc, s source, w http.ResponseWriter) *connection {
-	c := &connection{hub: h, id: id, ctx: ctx, cancel: cancel, source: s, rested: make(chan struct{}, 1), room: make(chan struct{}, 1)}
+	c := &connection{hub: h, id: id, ctx: ctx, cancel: cancel, source: s, rested: make(chan bool, 1), room: make(chan struct{}, 1)}
 	c.out = newWriter(w, c)
 	return c
 }
@@ -94,14 +94,10 @@ func (c *connection) live() int64 {
 
 // wake runs awake and waits for its end.
 func (c *connection) wake(quiet bool) {
-	go func() {
-		defer func() { c.rested <- struct{}{} }()
-		if !survives(c.hub.log, func() { c.awake(quiet) }) {
-			c.out.broken = true
-			c.cancel()
-		}
-	}()
-	<-c.rested
+	if !apart(c.hub.log, c.rested, func() { c.awake(quiet) }) {
+		c.out.broken = true
+		c.cancel()
+	}
 }
 
 // awake says what there is to say, if that is anything, or that the stream is

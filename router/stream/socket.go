@@ -162,14 +162,10 @@ func (s *Sockets) listen(ctx context.Context, conn *websocket.Conn, out *plug, h
 func (s *Sockets) pump(ctx context.Context, c *socket, out *plug, reader *feed.Reader) {
 	tick := time.NewTicker(KeepAlive)
 	defer tick.Stop()
-	stands := make(chan bool, 1)
+	rested := make(chan bool, 1)
 	for due := false; ; {
-		go func() {
-			stood := false
-			survives(s.log, func() { stood = s.turn(ctx, c, out, reader, due) })
-			stands <- stood
-		}()
-		if !<-stands {
+		stands := false
+		if !apart(s.log, rested, func() { stands = s.turn(ctx, c, out, reader, due) }) || !stands {
 			return
 		}
 		select {
