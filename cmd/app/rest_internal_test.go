@@ -21,6 +21,9 @@ func TestRests(t *testing.T) {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
+	if quiet, busy := (heap{made: 300 << 20}).percent(heap{}), (heap{made: 400 << 20}).percent(heap{}); quiet >= busy {
+		t.Errorf("of a router that makes little garbage is collected after %d %%, and of a busy one after %d", quiet, busy)
+	}
 	settle()
 	before := readHeap()
 	garbage := make([]byte, 64<<20)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"runtime"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
@@ -19,6 +20,11 @@ import (
 // startGC lets the heap grow to 16 MiB before it is first collected while the
 // router starts: nearly all that a start makes stays.
 const startGC = 400
+
+// moreProcs is how many goroutines run at once beyond one for each core. While each core computes, Go looks for what came over the network every
+// 10 ms only, and a goroutine in a system call of SQLite's holds its place: with one more, the operating system divides the cores instead, and lets
+// what has just come go first.
+const moreProcs = 1
 
 func (s *shell) serveCommand() *cobra.Command {
 	var file string
@@ -47,6 +53,9 @@ flags; "skillrouter config example" prints such a file.`,
 				return usageError{errors.New(explain(err))}
 			}
 			return &skillrouter.Error{Code: skillrouter.CodeOf(err), Message: explain(err), Err: err}
+		}
+		if s.env("GOMAXPROCS") == "" {
+			runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + moreProcs)
 		}
 		usual := debug.SetGCPercent(startGC)
 		a, err := app.New(ctx, loaded.Config, s.logger(loaded.Log), app.Options{Version: version().Version, CreateMissing: createMissing})

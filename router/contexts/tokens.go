@@ -23,13 +23,13 @@ const (
 // encoding says, looks each up in the vocabulary, and merges the bytes of those
 // that are not in it. What a merged piece counts is remembered.
 type tokenCounter struct {
-	vocabulary func() map[string]uint32
+	vocabulary func() *vocabulary
 
 	mu    sync.RWMutex
 	known map[string]uint16 // counts of pieces that are more than one token
 }
 
-func newTokenCounter(vocabulary func() map[string]uint32) *tokenCounter {
+func newTokenCounter(vocabulary func() *vocabulary) *tokenCounter {
 	return &tokenCounter{vocabulary: vocabulary, known: map[string]uint16{}}
 }
 
@@ -50,7 +50,7 @@ func (c *tokenCounter) count(text string) int {
 	var odd []string
 	for len(text) > 0 {
 		n := nextPiece(text)
-		if _, one := vocabulary[text[:n]]; one {
+		if vocabulary.rank(text[:n]) != unmergeable {
 			total++
 		} else {
 			odd = append(odd, text[:n])

@@ -3,6 +3,7 @@ package contexts
 import (
 	"compress/flate"
 	_ "embed"
+	"hash/maphash"
 	"io"
 	"strings"
 )
@@ -17,26 +18,58 @@ const vocabularySize = 199_998
 //go:embed vocabulary.flate
 var packedVocabulary string
 
-// readVocabulary returns the rank of each token: the lower it is, the earlier a
-// pair of bytes is merged into it. The table is all that is taken from the
+// vocabulary is the rank of each token: the lower it is, the earlier a pair of bytes is merged into it. It is a table of ranks by
+// the hash of a token's bytes, in which the next slot is looked at until one is free (linear probing). A map has the place and the length of
+// each token besides, which its rank tells here: it takes twice the memory, and is slower.
+type vocabulary struct {
+	text   string                  // all tokens, by rank
+	starts []uint32                // where each begins in text, and where the last ends
+	slots  [vocabularySlots]uint32 // a rank and one; 0: free
+	seed   maphash.Seed
+}
+
+// vocabularySlots keeps three slots of five free: what is no token is asked for as often as what is.
+const vocabularySlots = 1 << 19
+
+// readVocabulary returns the encoding's vocabulary. The table is all that is taken from the
 // library: its splitting (v0.10.0, by an expression that was compiled into code)
 // loses the character DEL and splits runs of white space with several line
 // breaks otherwise than tiktoken does.
-func readVocabulary() map[string]uint32 {
+func readVocabulary() *vocabulary {
 	var all strings.Builder
 	if _, err := io.Copy(&all, flate.NewReader(strings.NewReader(packedVocabulary))); err != nil || all.Len() <= vocabularySize {
 		panic("router: the embedded vocabulary cannot be read") // a broken build: every test of a budget fails
 	}
-	lengths, text := all.String()[:vocabularySize], all.String()[vocabularySize:]
-	ranks := make(map[string]uint32, vocabularySize)
-	for id := range vocabularySize {
-		n := int(lengths[id])
-		if n > 0 { // an id without a token
-			ranks[text[:n]] = uint32(id)
+	v := &vocabulary{text: all.String()[vocabularySize:], starts: make([]uint32, vocabularySize+1), seed: maphash.MakeSeed()}
+	for id, length := range []byte(all.String()[:vocabularySize]) {
+		v.starts[id+1] = v.starts[id] + uint32(length)
+		if length == 0 { // an id without a token
+			continue
 		}
-		text = text[n:]
+		slot := v.slot(v.token(uint32(id))) //nolint:gosec // below 199,998
+		for ; v.slots[slot] != 0; slot = (slot + 1) % vocabularySlots {
+		}
+		v.slots[slot] = uint32(id) + 1 //nolint:gosec // likewise
 	}
-	return ranks
+	return v
+}
+
+// token returns the token of a rank.
+func (v *vocabulary) token(rank uint32) string { return v.text[v.starts[rank]:v.starts[rank+1]] }
+
+// slot is where looking for a token begins.
+func (v *vocabulary) slot(token string) uint64 {
+	return maphash.String(v.seed, token) % vocabularySlots
+}
+
+// rank returns the rank of a token, or unmergeable of what is none.
+func (v *vocabulary) rank(token string) uint32 {
+	for slot := v.slot(token); v.slots[slot] != 0; slot = (slot + 1) % vocabularySlots {
+		if rank := v.slots[slot] - 1; v.token(rank) == token {
+			return rank
+		}
+	}
+	return unmergeable
 }
 
 // shortPiece is up to how many bytes a piece is merged by looking at all pairs
@@ -47,7 +80,7 @@ const shortPiece = 64
 // all neighbours, the two that make the token of the lowest rank, the leftmost
 // of equals, are merged, until none make a token (Sennrich, Haddow and Birch,
 // "Neural Machine Translation of Rare Words with Subword Units", 2016).
-func mergedCount(ranks map[string]uint32, piece string) int {
+func mergedCount(ranks *vocabulary, piece string) int {
 	if len(piece) > shortPiece {
 		return longMergedCount(ranks, piece)
 	}
@@ -59,7 +92,7 @@ func mergedCount(ranks map[string]uint32, piece string) int {
 	for {
 		best, at := unmergeable, 0
 		for i := 0; i+2 < n; i++ {
-			if rank, ok := ranks[piece[ends[i]:ends[i+2]]]; ok && rank < best {
+			if rank := ranks.rank(piece[ends[i]:ends[i+2]]); rank < best {
 				best, at = rank, i
 			}
 		}
@@ -81,7 +114,7 @@ type part struct {
 }
 
 // longMergedCount is mergedCount with a heap of the pairs that can be merged.
-func longMergedCount(ranks map[string]uint32, piece string) int {
+func longMergedCount(ranks *vocabulary, piece string) int {
 	parts := make([]part, len(piece)+1) // the last one is the end
 	for i := range parts {
 		parts[i] = part{before: i - 1, after: i + 1}
@@ -91,10 +124,7 @@ func longMergedCount(ranks map[string]uint32, piece string) int {
 		if next >= len(piece) {
 			return unmergeable
 		}
-		if rank, ok := ranks[piece[i:parts[next].after]]; ok {
-			return rank
-		}
-		return unmergeable
+		return ranks.rank(piece[i:parts[next].after])
 	}
 	pairs := make(pairHeap, 0, len(piece))
 	rate := func(i int) (pair, bool) {

@@ -70,7 +70,7 @@ func Serve(ctx context.Context, dir, address string) error {
 }
 
 // Profile has the measured process write a CPU profile of what f makes it do,
-// into the file that Profiled names. It does nothing for a program built elsewhere.
+// into the file that Profiled names, and what was and is in its heap into one that ends with ".heap". It does nothing for a program built elsewhere.
 func (s *Sidecar) Profile(f func() error) error {
 	if os.Getenv(Profiled) == "" {
 		return f()
@@ -107,6 +107,9 @@ func profiled(ctx context.Context) {
 				case s == syscall.SIGUSR2 && file != nil:
 					pprof.StopCPUProfile()
 					_ = file.Close()
+					if heap, err := os.Create(path + ".heap"); err == nil {
+						_ = errors.Join(pprof.Lookup("allocs").WriteTo(heap, 0), heap.Close())
+					}
 					file = nil
 				}
 			}
