@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"maps"
+	"runtime"
 	"slices"
 	"time"
 
@@ -39,7 +40,12 @@ type Builder struct {
 	told    *told
 	vouched bool
 	tell    func(ctx context.Context, told operational.Telling)
+	// lanes are taken by who asks a store, of all contexts together: one on every core but one, so that whoever comes meanwhile, such as with a
+	// heartbeat, need not wait until contexts have computed. Beside a store that hangs, others go on without one after laneWait.
+	lanes chan struct{}
 }
+
+const laneWait = 50 * time.Millisecond
 
 var _ Service = (*Builder)(nil)
 
@@ -56,7 +62,10 @@ type Options struct {
 
 // NewBuilder makes a Builder over the stores.
 func NewBuilder(sources Sources, options Options) *Builder {
-	b := &Builder{sources: sources, fencer: options.Fencer, now: options.Now.Given(), log: skillrouter.GivenLog(options.Log), told: newTold(), vouched: options.VouchedOnly, tell: options.Tell}
+	b := &Builder{
+		sources: sources, fencer: options.Fencer, now: options.Now.Given(), log: skillrouter.GivenLog(options.Log), told: newTold(), vouched: options.VouchedOnly, tell: options.Tell,
+		lanes: make(chan struct{}, max(1, runtime.NumCPU()-1)),
+	}
 	if b.fencer == nil {
 		b.fencer = skillrouter.NewFencer()
 	}
@@ -199,6 +208,11 @@ func (b *Builder) gather(ctx context.Context, sources []source, request Request)
 	for i, s := range sources {
 		asked[i] = make(chan answer, 1) // who is not waited for any more can still answer and end
 		go func() {
+			select {
+			case b.lanes <- struct{}{}:
+				defer func() { <-b.lanes }()
+			case <-time.After(laneWait):
+			}
 			f, err := s.ask(ctx, request)
 			for j := range f.candidates { // here, since here all cores do it
 				c := &f.candidates[j]
