@@ -108,14 +108,19 @@ func (a *said) nearly(b *said) bool {
 	return jaccard >= foldAlike || contained == 1 && jaccard >= foldPart
 }
 
-var negations = map[string]bool{"not": true, "never": true, "no": true, "nor": true, "none": true, "nobody": true, "nothing": true, "neither": true, "without": true, "avoid": true, "cannot": true, "except": true, "unless": true, "don't": true}
-
-// contractions end what negates a verb, as the search reads it: "doesnt", "cant".
-var contractions = []string{"dont", "doesnt", "didnt", "isnt", "arent", "wasnt", "werent", "wont", "cant", "couldnt", "shouldnt", "wouldnt", "mustnt", "hasnt", "havent", "hadnt", "neednt"}
+// negations are the words that negate, and the contractions that do as the search reads them: "doesnt", "cant".
+var negations = func() map[string]bool {
+	words := map[string]bool{}
+	for word := range strings.FieldsSeq("not never no nor none nobody nothing neither without avoid cannot except unless don't " +
+		"dont doesnt didnt isnt arent wasnt werent wont cant couldnt shouldnt wouldnt mustnt hasnt havent hadnt neednt") {
+		words[word] = true
+	}
+	return words
+}()
 
 // Sharp tells whether a term is a number or a negation: texts that differ in one do not say the same, however alike they are.
 func Sharp(term string) bool {
-	return negations[term] || slices.Contains(contractions, term) || strings.ContainsFunc(term, unicode.IsDigit)
+	return negations[term] || strings.ContainsFunc(term, unicode.IsDigit)
 }
 
 // Likeness is the share of terms, each once and in order, that two texts have in common (Jaccard), and the share that the shorter

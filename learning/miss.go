@@ -44,3 +44,14 @@ func NotAsked(ctx context.Context) context.Context {
 
 // IsAsked tells whether somebody asked for the searches of a context. See NotAsked.
 func IsAsked(ctx context.Context) bool { return ctx.Value(notAskedKey{}) == nil }
+
+type hitsAloneKey struct{}
+
+// HitsAlone returns a context for searches of which nothing but the hits is read: where there are none, words like
+// those of the query are tried, and nothing is counted that would only be told.
+func HitsAlone(ctx context.Context) context.Context {
+	return context.WithValue(ctx, hitsAloneKey{}, true)
+}
+
+// IsHitsAlone tells whether nothing but the hits is read. See HitsAlone.
+func IsHitsAlone(ctx context.Context) bool { return ctx.Value(hitsAloneKey{}) != nil }

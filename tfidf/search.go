@@ -13,6 +13,9 @@ const (
 	// narrow is the most documents of a filter that are gathered and scored one by
 	// one; with more, the search goes over the index and leaves out what does not fit.
 	narrow = 8192
+	// narrowPart is the part of all documents, one in so many, up to which a filter without tags is narrow: to go over the
+	// index costs less from there on, since it tells a project by a number. Tags stand among a document's words.
+	narrowPart = 64
 )
 
 // candidate is a document that the first pass found.
@@ -132,7 +135,7 @@ func (ix *Index) search(q Query, prune bool) Result {
 	if !ok || len(s.q.terms) == 0 || s.view.docs == 0 {
 		return res
 	}
-	if len(s.filter) > 0 && few <= narrow {
+	if len(s.filter) > 0 && few <= narrow && (len(s.tags) > 0 || few*narrowPart <= s.view.docs) {
 		s.scanPart()
 	} else {
 		s.statistics()

@@ -2,6 +2,7 @@ package tfidf
 
 import (
 	"bytes"
+	"math/bits"
 	"slices"
 	"unicode/utf8"
 
@@ -77,7 +78,7 @@ func (x *typoIndex) correct(v *vocabulary, word string) (id uint32, distance int
 	// commonest groups need not be read.
 	groups = groups[:min(len(groups), 4*most+1)]
 	best, held := most+1, uint32(0)
-	tries := 0
+	tries, letters := 0, lettersOf([]byte(word))
 	seen := map[uint32]bool{}
 	var other []rune
 	var words []uint32
@@ -96,6 +97,9 @@ func (x *typoIndex) correct(v *vocabulary, word string) (id uint32, distance int
 			if tries++; tries > typoTries {
 				break
 			}
+			if l := lettersOf(text); bits.OnesCount32(l&^letters) > best || bits.OnesCount32(letters&^l) > best {
+				continue // an edit brings one letter and takes one away
+			}
 			other = appendRunes(other[:0], text)
 			d := EditDistance(runes, other, best)
 			if d > most || d > best || d == best && (h < held || h == held && id != 0 && bytes.Compare(text, v.text(id)) >= 0) {
@@ -108,6 +112,16 @@ func (x *typoIndex) correct(v *vocabulary, word string) (id uint32, distance int
 		return 0, 0
 	}
 	return id, best
+}
+
+// lettersOf has a bit for each of the letters a to z that a word has.
+func lettersOf(word []byte) (set uint32) {
+	for _, c := range word {
+		if c -= 'a'; c < 26 {
+			set |= 1 << c
+		}
+	}
+	return set
 }
 
 func appendRunes(out []rune, text []byte) []rune {

@@ -172,11 +172,15 @@ func (r *repairs) try(ctx context.Context, index *tfidf.Index, request tfidf.Que
 	if !learning.IsAsked(ctx) { // whoever searches as a part of its work puts its own answer together
 		return nil, notice
 	}
+	untold := learning.IsHitsAlone(ctx)
+	if untold {
+		filters = nil
+	}
 	done, relaxed := repair(index, request, found, filters)
 	if relaxed != "" {
 		return done, strings.TrimPrefix(notice+"; "+relaxed, "; ")
 	}
-	if other := r.elsewhere.Load(); other != nil {
+	if other := r.elsewhere.Load(); other != nil && !untold {
 		done = append(done, (*other).Elsewhere(ctx, r.kind, request.Text)...)
 	}
 	return done, notice

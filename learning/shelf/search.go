@@ -74,7 +74,7 @@ func (s *Shelf[Row]) Ask(ctx context.Context, q ShelfQuery) (f finding, err erro
 	}
 	f.request, f.ByMeaning = q.Query, meaning != nil
 	f.request.Limit = meaning.depth(q.Limit)
-	if f.request.Corpus == nil {
+	if f.request.Corpus == nil && (meaning != nil || !learning.IsHitsAlone(ctx)) { // who reads the hits alone weighs them himself
 		f.request.Corpus = corpus(index, q.Text)
 	}
 	var rebuilding, lexical string

@@ -202,7 +202,7 @@ func (b *Builder) gather(ctx context.Context, sources []source, request Request)
 		gathered
 		err error
 	}
-	ctx, cancel := context.WithTimeout(ctx, sourceTime)
+	ctx, cancel := context.WithTimeout(learning.HitsAlone(ctx), sourceTime)
 	defer cancel()
 	asked := make([]chan answer, len(sources))
 	for i, s := range sources {

@@ -140,11 +140,11 @@ type words struct {
 
 // readWords reads a text's words.
 func readWords(title, body string) words {
-	w := words{title: distinct(hashes(text.Terms(title), nil))}
-	all := text.Terms(title + "\n" + skillrouter.Head(body, readBytes))
-	w.length = len(all)
 	var sharp []uint64
-	said := hashes(all, &sharp)
+	named, read := text.Terms(title), text.Terms(skillrouter.Head(body, readBytes))
+	said := hashes(named, make([]uint64, 0, len(named)+len(read)), &sharp)
+	w := words{title: distinct(slices.Clone(said)), length: len(named) + len(read)}
+	said = hashes(read, said, &sharp)
 	slices.Sort(said)
 	for i := 0; i < len(said); {
 		n := i
@@ -158,11 +158,10 @@ func readWords(title, body string) words {
 	return w
 }
 
-// hashes returns the hashes of the stems that say something; those of numbers and negations are added to sharp.
-func hashes(stems []string, sharp *[]uint64) []uint64 {
-	list := make([]uint64, 0, len(stems))
+// hashes appends the hashes of the stems that say something; those of numbers and negations are added to sharp.
+func hashes(stems []string, list []uint64, sharp *[]uint64) []uint64 {
 	for _, stem := range stems {
-		if sharp != nil && learning.Sharp(stem) {
+		if learning.Sharp(stem) {
 			*sharp = append(*sharp, termHash(stem))
 		}
 		if !text.StopWord(stem) {
