@@ -159,6 +159,7 @@ func (a *App) open(ctx context.Context) error {
 	for _, db := range []*Database{a.learning, a.operational} {
 		a.warnOfClock(ctx, db)
 		a.life.run(ctx, db.Name+" check", db.CheckLate)
+		a.life.run(ctx, db.Name+" log", db.CopyLog)
 	}
 	return nil
 }

@@ -131,6 +131,31 @@ func (db *Database) Close() error {
 	return errors.Join(errs...)
 }
 
+// logEvery is how often the write-ahead log is copied into the database beside the writer: what is written meanwhile is a few hundred pages of
+// a busy team, many of them the same.
+const logEvery = time.Second
+
+// CopyLog copies what is in the write-ahead log into the database, over a connection of its own, until ctx ends. The writer copies what is left of it at
+// checkpointPages, and whoever commits just then waits for that: for all of it, if nobody did it before.
+func (db *Database) CopyLog(ctx context.Context) error {
+	if db.server != nil {
+		<-ctx.Done()
+		return nil
+	}
+	conn, err := sql.Open(sqlite.DriverName, writerDSN(db.Path, pragma{name: "cache_size", set: "16"}, pragma{name: "busy_timeout", set: "0"}))
+	if err != nil {
+		return err
+	}
+	var copied time.Time
+	for skillrouter.Pause(ctx, logEvery) == nil {
+		if log, err := os.Stat(db.Path + "-wal"); err == nil && log.ModTime().After(copied) {
+			copied = log.ModTime()
+			_, _ = conn.ExecContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)") // what fails is done again, by the writer at the latest
+		}
+	}
+	return conn.Close()
+}
+
 // inspect refuses a file that must not be opened for writing. A file that is
 // not there is fine, unless its write-ahead log is: then it was lost.
 func inspect(ctx context.Context, name, path string) error {

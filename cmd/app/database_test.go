@@ -129,6 +129,53 @@ func TestSQLiteVersion(t *testing.T) {
 	}
 }
 
+// TestTheLogIsCopied: what is committed comes into the database file itself while the router runs, and not only when the writer's log is long.
+func TestTheLogIsCopied(t *testing.T) {
+	db, err := open(t, t.TempDir(), "operational")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 2)
+	go func() { ended <- db.Commit.Run(ctx) }()
+	defer func() {
+		cancel()
+		for range 2 {
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		}
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	inFile := func() (rows int) { // immutable: SQLite looks at the file alone
+		file, err := sql.Open("sqlite", "file:"+db.Path+"?immutable=1&mode=ro")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		if err := file.QueryRow("SELECT count(*) FROM events WHERE type = 'copied'").Scan(&rows); err != nil {
+			rows = 0 // the file is being written
+		}
+		return rows
+	}
+	if err := db.Commit.Write(ctx, func(tx *gorm.DB) error {
+		return tx.Exec("INSERT INTO events (type, subject, at, data) VALUES ('copied', 'x', 0, '')").Error
+	}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if inFile() != 0 {
+		t.Fatal("the row is in the file before the log was copied: this test shows nothing")
+	}
+	go func() { ended <- db.CopyLog(ctx) }()
+	for until := time.Now().Add(20 * time.Second); inFile() == 0; <-time.After(50 * time.Millisecond) {
+		if time.Now().After(until) {
+			t.Fatal("the log was not copied in 20 s")
+		}
+	}
+}
+
 func TestReadersCannotWrite(t *testing.T) {
 	db, err := open(t, t.TempDir(), "operational")
 	if err != nil {
