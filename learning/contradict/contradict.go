@@ -267,6 +267,11 @@ func share(a, b []string) float64 {
 	return 0
 }
 
-func sameSet(a, b []string) bool { return common(a, b) == common(a, a) && common(a, a) == common(b, b) }
+// sameSet tells whether each word of one list is in the other. Most lists differ in their first word.
+func sameSet(a, b []string) bool { return within(a, b) && within(b, a) }
+
+func within(a, b []string) bool {
+	return !slices.ContainsFunc(a, func(s string) bool { return !slices.Contains(b, s) })
+}
 
 func samePlace(a, b []string) bool { return sameSet(a, b) }

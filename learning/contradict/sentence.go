@@ -85,6 +85,7 @@ type word struct {
 type sentence struct {
 	title   bool
 	words   []word
+	stemmed []string // the stem of each
 	place   []string // where it holds
 	past    []word   // what it says is not so any more
 	denied  []word   // what a later clause of it says not of
@@ -132,7 +133,7 @@ func read(of Text) (list []sentence) {
 
 func sentenceOf(written string) sentence {
 	tokens := tokensOf(written)
-	var s sentence
+	s := sentence{words: make([]word, 0, len(tokens))}
 	at := make([]int, len(tokens)) // the place of each token's word, from 1
 	denying := false
 	for i, t := range tokens {
@@ -171,6 +172,7 @@ func sentenceOf(written string) sentence {
 		}
 		denying = denying && !t.ends
 	}
+	s.stemmed = stems(s.words)
 	s.past = past(tokens, func(i int) (list []word) {
 		if at[i] > 0 {
 			list = s.words[at[i]-1 : at[i]]
@@ -182,10 +184,10 @@ func sentenceOf(written string) sentence {
 
 // tokensOf splits a text at blanks, and takes off what stands around a word.
 func tokensOf(written string) (tokens []token) {
-	for _, field := range strings.Fields(strings.ToLower(strings.ReplaceAll(written, "’", "'"))) {
-		if len(tokens) == sentenceWords {
-			break
-		}
+	fields := strings.Fields(strings.ToLower(strings.ReplaceAll(written, "’", "'")))
+	fields = fields[:min(len(fields), sentenceWords)]
+	tokens = make([]token, 0, len(fields))
+	for _, field := range fields {
 		if strings.HasPrefix(field, "(") && len(tokens) > 0 {
 			tokens[len(tokens)-1].ends = true
 		}
@@ -306,7 +308,7 @@ func (s *sentence) head() *sentence {
 		return nil
 	}
 	head := *s
-	head.words, head.past, head.denied, head.ends = s.words[:s.ends], nil, nil, 0
+	head.words, head.stemmed, head.past, head.denied, head.ends = s.words[:s.ends], s.stemmed[:s.ends], nil, nil, 0
 	return &head
 }
 
@@ -314,7 +316,7 @@ func (s *sentence) has(stem string) bool {
 	return slices.ContainsFunc(s.words, func(w word) bool { return w.stem == stem })
 }
 
-func (s *sentence) stems() []string { return stems(s.words) }
+func (s *sentence) stems() []string { return s.stemmed }
 
 func stems(words []word) []string {
 	list := make([]string, len(words))
