@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"maps"
+	"runtime"
 	"slices"
 	"time"
 
@@ -186,6 +187,12 @@ func checkRequest(r *Request) error {
 	return cmp.Or(skillrouter.CheckOptionalAgent("agent_id", r.AgentID), skillrouter.CheckName("project", r.Project), skillrouter.CheckText("folder", r.Folder, maxFolder))
 }
 
+// lanes are taken by who asks a store, of all contexts together: one on every core but one, so that whoever comes meanwhile, such as with a
+// heartbeat, need not wait until contexts have computed. Beside a store that hangs, others go on without one after laneWait.
+var lanes = make(chan struct{}, max(1, runtime.NumCPU()-1))
+
+const laneWait = 50 * time.Millisecond
+
 // gather asks stores at once. One that fails, or does not answer in time,
 // is told of and does without: a context with a gap is better than none.
 func (b *Builder) gather(ctx context.Context, sources []source, request Request) (answers []gathered, failed []LeftOut) {
@@ -199,6 +206,11 @@ func (b *Builder) gather(ctx context.Context, sources []source, request Request)
 	for i, s := range sources {
 		asked[i] = make(chan answer, 1) // who is not waited for any more can still answer and end
 		go func() {
+			select {
+			case lanes <- struct{}{}:
+				defer func() { <-lanes }()
+			case <-time.After(laneWait):
+			}
 			f, err := s.ask(ctx, request)
 			for j := range f.candidates { // here, since here all cores do it
 				c := &f.candidates[j]
