@@ -7,6 +7,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"skillrouter/scripts/bench/sidecar"
 )
 
 // beat is a heartbeat as a wrapper sends it.
@@ -25,18 +27,20 @@ func heartbeats(rounds int) error {
 		return err
 	}
 	var slowest []float64
-	rate := func(s *sidecar, note bool) func() (float64, error) {
+	rate := func(s *side, note bool) func() (float64, error) {
 		return func() (float64, error) {
 			n, took, each, err := hammer(s.address, "/heartbeat", time.Second, 0, beat)
-			if note {
-				slowest = append(slowest, quantile(milliseconds(each), 0.99))
+			if note && err == nil {
+				slowest = append(slowest, sidecar.Quantile(milliseconds(each), 0.99))
 			}
 			return float64(n) / took.Seconds(), err
 		}
 	}
 	us, them, ratio, err := versus(rounds, rate(ours, true), rate(theirs, false))
 	line("heartbeats/s, 64 connections", us, them, ratio, "≥ 0.80")
-	figure("  p99", quantile(slowest, 0.5), "ms", "≤ 10")
+	if err == nil {
+		figure("  p99", sidecar.Quantile(slowest, 0.5), "ms", "≤ 10")
+	}
 	return errors.Join(err, ours.end(), theirs.stop())
 }
 
@@ -45,7 +49,7 @@ func signalTo(agent string) []byte {
 }
 
 // both starts the router and the hub in memory, with a crowd on each.
-func both(crowdOf int) (ours, theirs *sidecar, here, there *crowd, err error) {
+func both(crowdOf int) (ours, theirs *side, here, there *crowd, err error) {
 	if ours, err = start(""); err != nil {
 		return
 	}
@@ -66,7 +70,7 @@ func signals(rounds int) error {
 	if err != nil {
 		return err
 	}
-	rate := func(s *sidecar, c *crowd) func() (float64, error) {
+	rate := func(s *side, c *crowd) func() (float64, error) {
 		return func() (float64, error) {
 			before, begin := c.received.Load(), time.Now()
 			n, _, _, err := hammer(s.address, "/signal", 0, 15000, func(sender, call int) []byte {
@@ -149,7 +153,7 @@ func paced(int) error {
 		return err
 	}
 	var tails [2][]float64
-	for i, s := range []*sidecar{ours, theirs} {
+	for i, s := range []*side{ours, theirs} {
 		if err := steadily(s.address, subscribers, 5*time.Second); err != nil {
 			return err
 		}
@@ -159,14 +163,14 @@ func paced(int) error {
 		}
 		tails[i] = milliseconds(c.lateness())
 	}
-	fmt.Printf("%-34s %12.2f %12.2f %8s %8s\n", "p99 in ms at 200 signals/s", quantile(tails[0], 0.99), quantile(tails[1], 0.99), "", "≤ 5")
-	fmt.Printf("%-34s %12.2f %12.2f\n", "  p50", quantile(tails[0], 0.5), quantile(tails[1], 0.5))
+	fmt.Printf("%-34s %12.2f %12.2f %8s %8s\n", "p99 in ms at 200 signals/s", sidecar.Quantile(tails[0], 0.99), sidecar.Quantile(tails[1], 0.99), "", "≤ 5")
+	fmt.Printf("%-34s %12.2f %12.2f\n", "  p50", sidecar.Quantile(tails[0], 0.5), sidecar.Quantile(tails[1], 0.5))
 	disk, err := syncs(ours.dir)
 	if err != nil {
 		return err
 	}
-	figure("  the bare disk's p99", quantile(milliseconds(disk), 0.99), "ms", "")
-	figure("  the bare disk's p50", quantile(milliseconds(disk), 0.5), "ms", "")
+	figure("  the bare disk's p99", sidecar.Quantile(milliseconds(disk), 0.99), "ms", "")
+	figure("  the bare disk's p50", sidecar.Quantile(milliseconds(disk), 0.5), "ms", "")
 	return errors.Join(ours.end(), theirs.stop())
 }
 
@@ -177,7 +181,7 @@ func broadcasts(rounds int) error {
 		return err
 	}
 	const count = 300
-	rate := func(s *sidecar, c *crowd) func() (float64, error) {
+	rate := func(s *side, c *crowd) func() (float64, error) {
 		return func() (float64, error) {
 			before, begin := c.received.Load(), time.Now()
 			n, _, _, err := hammer(s.address, "/signal", 0, count, func(int, int) []byte { return signalTo("") })
@@ -223,7 +227,7 @@ func replay(rounds int) error {
 		rates = append(rates, replayed/time.Since(begin).Seconds())
 		c.close()
 	}
-	figure("replay of 6,000 after a restart", quantile(rates, 0.5), "messages/s", "≥ 100000")
+	figure("replay of 6,000 after a restart", sidecar.Quantile(rates, 0.5), "messages/s", "≥ 100000")
 	return ours.end()
 }
 
@@ -272,7 +276,7 @@ func slowReader(rounds int) error {
 			}
 			close(stop)
 			flood.Wait()
-			tail := quantile(milliseconds(c.lateness()), 0.99)
+			tail := sidecar.Quantile(milliseconds(c.lateness()), 0.99)
 			if slow {
 				with = append(with, tail)
 			} else {
@@ -284,7 +288,7 @@ func slowReader(rounds int) error {
 			}
 		}
 	}
-	a, b := quantile(with, 0.5), quantile(without, 0.5)
+	a, b := sidecar.Quantile(with, 0.5), sidecar.Quantile(without, 0.5)
 	fmt.Printf("%-34s %12.2f %12.2f %8.2f %8s\n", "others' p99 beside a stuck client", a, b, a/b, "≤ 1.20")
 	return nil
 }
