@@ -84,19 +84,10 @@ func optional[T any](value any) (*T, error) {
 
 // list reads all rows that a query answers. columns are where a row's columns go.
 func list[T any](db *gorm.DB, columns func(row *T) []any, text string, args ...any) ([]T, error) {
-	rows, err := query(db, text, args...)
-	if err != nil {
-		return nil, err
-	}
-	found := []T{}
-	for rows.Next() {
-		var row T
-		if err := rows.Scan(columns(&row)...); err != nil {
-			return nil, closing(rows, err)
-		}
-		found = append(found, row)
-	}
-	return found, closing(rows, rows.Err())
+	return upTo(unbounded, func(rows *sql.Rows) (row T, size int, err error) {
+		err = rows.Scan(columns(&row)...)
+		return row, 0, err
+	})(query(db, text, args...))
 }
 
 // value is the column of a query of one.

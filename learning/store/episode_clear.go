@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"time"
 
 	"gorm.io/gorm"
@@ -65,16 +66,12 @@ func episodesOf(db *gorm.DB, clearing episode.Clearing) (numbers []int64, ids []
 		args = append(args, clearing.Category)
 	}
 	rows, err := query(db, "SELECT num, id FROM episodes WHERE "+where+" LIMIT ?", append(args, clearing.Limit)...)
-	if err != nil {
-		return nil, nil, err
-	}
-	for rows.Next() {
+	err = each(rows, err)(func(rows *sql.Rows) (bool, error) {
 		var number int64
 		var id string
-		if err := rows.Scan(&number, &id); err != nil {
-			return nil, nil, closing(rows, err)
-		}
+		err := rows.Scan(&number, &id)
 		numbers, ids = append(numbers, number), append(ids, id)
-	}
-	return numbers, ids, closing(rows, rows.Err())
+		return true, err
+	})
+	return numbers, ids, err
 }

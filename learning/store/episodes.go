@@ -129,23 +129,11 @@ func (s *Store) LastEpisode(ctx context.Context, agentID string) (episode.Episod
 
 // selectEpisodes reads episodes until they hold most bytes.
 func selectEpisodes(db *gorm.DB, most int, where string, args ...any) ([]episode.Episode, error) {
-	rows, err := db.Raw(`SELECT num, id, session_id, agent_id, persona, event_type, event, title, content, context, learned, project, importance, created_at
-		FROM episodes `+where, args...).Rows()
-	if err != nil {
-		return nil, err
-	}
-	episodes := []episode.Episode{}
-	size := 0
-	for size < most && rows.Next() {
-		var e episode.Episode
-		if err := rows.Scan(&e.Number, &e.ID, &e.SessionID, &e.AgentID, &e.Persona, &e.EventType, &e.Event, &e.Title, &e.Content, fromJSON(&e.Context), &e.Learned,
-			&e.Project, &e.Importance, at(&e.CreatedAt)); err != nil {
-			return nil, closing(rows, err)
-		}
-		episodes = append(episodes, e)
-		size += len(e.Content) + len(e.Context) + len(e.Learned)
-	}
-	return episodes, closing(rows, rows.Err())
+	return upTo(most, func(rows *sql.Rows) (e episode.Episode, size int, err error) {
+		err = rows.Scan(append(searchedEpisode(&e), &e.Importance)...)
+		return e, len(e.Content) + len(e.Context) + len(e.Learned), err
+	})(db.Raw(`SELECT num, id, session_id, agent_id, persona, event_type, event, title, content, context, learned, project, created_at, importance
+		FROM episodes `+where, args...).Rows())
 }
 
 // ScanEpisodes implements episode.Store.
@@ -156,9 +144,12 @@ func (s *Store) ScanEpisodes(ctx context.Context, visit func(chunk []episode.Epi
 // selectSearchedEpisode and scanSearchedEpisode read what is searched of an episode.
 const selectSearchedEpisode = "SELECT num, id, session_id, agent_id, persona, event_type, event, title, content, context, learned, project, created_at FROM episodes"
 
+func searchedEpisode(e *episode.Episode) []any {
+	return []any{&e.Number, &e.ID, &e.SessionID, &e.AgentID, &e.Persona, &e.EventType, &e.Event, &e.Title, &e.Content, fromJSON(&e.Context), &e.Learned, &e.Project, at(&e.CreatedAt)}
+}
+
 func scanSearchedEpisode(rows *sql.Rows) (e episode.Episode, size int, err error) {
-	err = rows.Scan(&e.Number, &e.ID, &e.SessionID, &e.AgentID, &e.Persona, &e.EventType, &e.Event, &e.Title, &e.Content, fromJSON(&e.Context), &e.Learned,
-		&e.Project, at(&e.CreatedAt))
+	err = rows.Scan(searchedEpisode(&e)...)
 	return e, len(e.Content) + len(e.Context) + len(e.Learned), err
 }
 

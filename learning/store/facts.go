@@ -76,23 +76,20 @@ func factInto(f *fact.Fact) []any {
 
 func factWithValue(f *fact.Fact) []any { return append(factInto(f), fromJSON(&f.Value)) }
 
+func scanFact(rows *sql.Rows) (f fact.Fact, size int, err error) {
+	err = rows.Scan(factWithValue(&f)...)
+	return f, len(f.Value), err
+}
+
 // FactsUnder implements fact.Store.
 func (s *Store) FactsUnder(ctx context.Context, persona string, keys []string) (facts []fact.Fact, all bool, err error) {
-	rows, err := query(s.read.WithContext(ctx), "SELECT "+factColumns+", value FROM facts WHERE persona = ? AND key IN ("+marks(len(keys))+") ORDER BY key",
-		append([]any{persona}, anys(keys)...)...)
-	if err != nil {
-		return nil, false, err
-	}
+	facts, err = upTo(learning.MaxAnswer+1, scanFact)(query(s.read.WithContext(ctx), "SELECT "+factColumns+", value FROM facts WHERE persona = ? AND key IN ("+marks(len(keys))+") ORDER BY key",
+		append([]any{persona}, anys(keys)...)...))
 	size := 0
-	for size <= learning.MaxAnswer && rows.Next() {
-		var fact fact.Fact
-		if err := rows.Scan(factWithValue(&fact)...); err != nil {
-			return nil, false, closing(rows, err)
-		}
-		size += len(fact.Value)
-		facts = append(facts, fact)
+	for i := range facts {
+		size += len(facts[i].Value)
 	}
-	return facts, size <= learning.MaxAnswer, closing(rows, rows.Err())
+	return facts, size <= learning.MaxAnswer, err
 }
 
 // FactKeys implements fact.Store. It reads an index alone.
@@ -106,29 +103,17 @@ func (s *Store) FactKeys(ctx context.Context, span fact.Span, at time.Time, visi
 		where += " AND key >= ? AND key < ?"
 		args = append(args, span.Prefix, behind(span.Prefix))
 	}
-	rows, err := query(s.read.WithContext(ctx), "SELECT key FROM facts WHERE "+where+
-		" AND (expires_at IS NULL OR expires_at > ?) ORDER BY key", append(args, millis(at))...)
-	if err != nil {
-		return err
-	}
-	for rows.Next() {
+	return each(query(s.read.WithContext(ctx), "SELECT key FROM facts WHERE "+where+
+		" AND (expires_at IS NULL OR expires_at > ?) ORDER BY key", append(args, millis(at))...))(func(rows *sql.Rows) (bool, error) {
 		var key string
-		if err := rows.Scan(&key); err != nil {
-			return closing(rows, err)
-		}
-		if !visit(key) {
-			return closing(rows, nil)
-		}
-	}
-	return closing(rows, rows.Err())
+		err := rows.Scan(&key)
+		return err == nil && visit(key), err
+	})
 }
 
 // ScanFacts implements fact.Store.
 func (s *Store) ScanFacts(ctx context.Context, visit func(chunk []fact.Fact) error) error {
-	return eachPage(s.read.WithContext(ctx), "SELECT "+factColumns+", value FROM facts", "version", func(f fact.Fact) int64 { return f.Version }, func(rows *sql.Rows) (f fact.Fact, size int, err error) {
-		err = rows.Scan(factWithValue(&f)...)
-		return f, len(f.Value), err
-	}, visit)
+	return eachPage(s.read.WithContext(ctx), "SELECT "+factColumns+", value FROM facts", "version", func(f fact.Fact) int64 { return f.Version }, scanFact, visit)
 }
 
 // FactCategories implements fact.Store.

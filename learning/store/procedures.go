@@ -42,21 +42,8 @@ func oneProcedure(db *gorm.DB, where string, args ...any) (procedure.Stored, boo
 }
 
 // procedures reads the procedures that fit; up to MaxAnswer bytes of them.
-func procedures(db *gorm.DB, rest string, args ...any) (list []procedure.Stored, err error) {
-	rows, err := query(db, "SELECT "+procedureColumns+" FROM procedures "+rest, args...)
-	if err != nil {
-		return nil, err
-	}
-	size := 0
-	for size <= learning.MaxAnswer && rows.Next() {
-		p, bytes, err := scanProcedure(rows)
-		if err != nil {
-			return nil, closing(rows, err)
-		}
-		size += bytes
-		list = append(list, p)
-	}
-	return list, closing(rows, rows.Err())
+func procedures(db *gorm.DB, rest string, args ...any) ([]procedure.Stored, error) {
+	return upTo(learning.MaxAnswer+1, scanProcedure)(query(db, "SELECT "+procedureColumns+" FROM procedures "+rest, args...))
 }
 
 func scanProcedure(rows *sql.Rows) (p procedure.Stored, size int, err error) {
