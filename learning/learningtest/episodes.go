@@ -126,9 +126,7 @@ func changesEpisodes(t *testing.T, ctx context.Context, e episode.Service) {
 			t.Errorf("%s: %v", field, err)
 		}
 	}
-	if err := e.Delete(ctx, old.ID); err != nil {
-		t.Fatal(err)
-	}
+	need(t, e.Delete(ctx, old.ID))
 	if found := search("windmill"); len(found) != 0 {
 		t.Errorf("a deleted episode is found: %v", found)
 	}
