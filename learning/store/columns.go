@@ -2,6 +2,7 @@ package store
 
 import (
 	"database/sql"
+	"database/sql/driver"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -69,6 +70,21 @@ func (c jsonColumn) Scan(value any) error {
 	}
 	return json.Unmarshal([]byte(*text), c.into)
 }
+
+// written is JSON for a column, or why it cannot be written.
+type written struct {
+	text string
+	err  error
+}
+
+// toJSON writes a value for a column, at once: what is changed afterwards is not in it.
+func toJSON(of any) driver.Valuer {
+	text, err := json.Marshal(of)
+	return written{string(text), err}
+}
+
+// Value implements driver.Valuer.
+func (w written) Value() (driver.Value, error) { return w.text, w.err }
 
 // optional is what a driver hands out for a column, nil for NULL.
 func optional[T any](value any) (*T, error) {

@@ -78,11 +78,10 @@ func listText[T any](list []T) string {
 	return string(text)
 }
 
-// jsonText is a value as a column of JSON holds it; nil stays nil.
-func jsonText[T any](value *T) (any, error) {
+// orNull is toJSON of what there may be.
+func orNull[T any](value *T) any {
 	if value == nil {
-		return nil, nil
+		return nil
 	}
-	text, err := json.Marshal(value)
-	return string(text), err
+	return toJSON(value)
 }
