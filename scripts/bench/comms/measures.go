@@ -97,17 +97,17 @@ func steadily(address string, agents int, during time.Duration) error {
 	var failure error
 	var all sync.WaitGroup
 	for sender := range few {
-		p, err := dial(address)
+		p, err := sidecar.Dial(address)
 		if err != nil {
 			return err
 		}
 		all.Go(func() {
-			defer p.conn.Close()
+			defer p.Close()
 			tick := time.NewTicker(time.Second * few / pace)
 			defer tick.Stop()
 			for call := range int(during.Seconds() * pace / few) {
 				<-tick.C
-				if err := p.post("/signal", signalTo(fmt.Sprint("a", (sender*7919+call*104729)%agents))); err != nil {
+				if err := p.Post("/signal", signalTo(fmt.Sprint("a", (sender*7919+call*104729)%agents))); err != nil {
 					mu.Lock()
 					failure = err
 					mu.Unlock()
@@ -256,7 +256,7 @@ func slowReader(rounds int) error {
 				_ = conn.(*net.TCPConn).SetReadBuffer(4096)
 				fmt.Fprintf(conn, "GET /messages?agent_id=stuck HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
 			}
-			p, err := dial(ours.address)
+			p, err := sidecar.Dial(ours.address)
 			if err != nil {
 				return err
 			}
@@ -267,7 +267,7 @@ func slowReader(rounds int) error {
 					case <-stop:
 						return
 					case <-time.After(2 * time.Millisecond):
-						_ = p.post("/signal", pad)
+						_ = p.Post("/signal", pad)
 					}
 				}
 			})

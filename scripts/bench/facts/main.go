@@ -6,17 +6,11 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"flag"
-	"fmt"
-	"io"
-	"net"
 	"net/http"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -100,13 +94,12 @@ func measure(ctx context.Context) error {
 // often a second, and the process's microseconds of processor time a call.
 func hammer(s *sidecar.Sidecar, turn time.Duration) (rate, cost float64, err error) {
 	address := strings.TrimPrefix(s.Base, "http://")
-	request := []byte("GET " + path + " HTTP/1.1\r\nHost: " + address + "\r\n\r\n")
 	var all sync.WaitGroup
 	var mu sync.Mutex
 	calls, before, begin := 0, s.CPU(), time.Now()
 	for range connections {
 		all.Go(func() {
-			n, fault := ask(address, request, begin.Add(turn))
+			n, fault := ask(address, begin.Add(turn))
 			mu.Lock()
 			defer mu.Unlock()
 			calls += n
@@ -118,38 +111,15 @@ func hammer(s *sidecar.Sidecar, turn time.Duration) (rate, cost float64, err err
 	return float64(calls) / took.Seconds(), float64((s.CPU() - before).Microseconds()) / float64(calls), err
 }
 
-// ask sends the request over one connection until then, with as little work as
-// can be: the measured process shares the machine with this one.
-func ask(address string, request []byte, until time.Time) (calls int, err error) {
-	conn, err := net.Dial("tcp", address)
+// ask asks over one connection until then.
+func ask(address string, until time.Time) (calls int, err error) {
+	conn, err := sidecar.Dial(address)
 	if err != nil {
 		return 0, err
 	}
 	defer conn.Close()
-	answer := bufio.NewReader(conn)
 	for time.Now().Before(until) {
-		if _, err := conn.Write(request); err != nil {
-			return calls, err
-		}
-		length := 0
-		for first := true; ; first = false {
-			line, err := answer.ReadSlice('\n')
-			if err != nil {
-				return calls, err
-			}
-			if first && !bytes.Contains(line, []byte(" 200 ")) {
-				return calls, fmt.Errorf("answer %s", line)
-			}
-			if value, ok := bytes.CutPrefix(line, []byte("Content-Length: ")); ok {
-				if length, err = strconv.Atoi(strings.TrimSpace(string(value))); err != nil {
-					return calls, err
-				}
-			}
-			if len(line) == 2 {
-				break
-			}
-		}
-		if _, err := io.CopyN(io.Discard, answer, int64(length)); err != nil {
+		if err := conn.Get(path); err != nil {
 			return calls, err
 		}
 		calls++
