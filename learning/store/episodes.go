@@ -89,37 +89,26 @@ func (s *Store) ChangeEpisodes(ctx context.Context, refs []string, decide func(o
 // RecentEpisodes implements episode.Store. A span of time is also one of
 // numbers, which its index alone gives: so the rows of another time are not read.
 func (s *Store) RecentEpisodes(ctx context.Context, filter episode.Filter) ([]episode.Episode, error) {
-	where, args := "WHERE true", []any{}
-	for _, f := range []struct{ column, value string }{
-		{"session_id", filter.SessionID},
-		{"agent_id", filter.AgentID},
-		{"persona", filter.Persona},
-		{"project", filter.Project},
-		{"event", filter.Event},
-		{"event_type", filter.EventType},
-	} {
-		if f.value != "" {
-			where += " AND " + f.column + " = ?"
-			args = append(args, f.value)
-		}
-	}
+	var c conditions
+	c.equal("session_id", filter.SessionID)
+	c.equal("agent_id", filter.AgentID)
+	c.equal("persona", filter.Persona)
+	c.equal("project", filter.Project)
+	c.equal("event", filter.Event)
+	c.equal("event_type", filter.EventType)
 	if filter.Within != nil {
-		where += " AND project IN ?"
-		args = append(args, filter.Within)
+		c.add("project IN ?", filter.Within)
 	}
 	if filter.Before > 0 {
-		where += " AND num < ?"
-		args = append(args, filter.Before)
+		c.add("num < ?", filter.Before)
 	}
 	if !filter.Since.IsZero() {
-		where += " AND created_at >= ? AND num >= (SELECT min(num) FROM episodes {indexed by episodes_time} WHERE created_at >= ?)"
-		args = append(args, millis(filter.Since), millis(filter.Since))
+		c.add("created_at >= ? AND num >= (SELECT min(num) FROM episodes {indexed by episodes_time} WHERE created_at >= ?)", millis(filter.Since), millis(filter.Since))
 	}
 	if !filter.Until.IsZero() {
-		where += " AND created_at < ? AND num <= (SELECT max(num) FROM episodes {indexed by episodes_time} WHERE created_at < ?)"
-		args = append(args, millis(filter.Until), millis(filter.Until))
+		c.add("created_at < ? AND num <= (SELECT max(num) FROM episodes {indexed by episodes_time} WHERE created_at < ?)", millis(filter.Until), millis(filter.Until))
 	}
-	return selectEpisodes(s.read.WithContext(ctx), learning.MaxAnswer, where+" ORDER BY num DESC LIMIT ?", append(args, filter.Limit)...)
+	return selectEpisodes(s.read.WithContext(ctx), learning.MaxAnswer, c.text+" ORDER BY num DESC LIMIT ?", append(c.args, filter.Limit)...)
 }
 
 // LastEpisode implements episode.Store.

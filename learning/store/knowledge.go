@@ -157,30 +157,23 @@ func (s *Store) ListKnowledge(ctx context.Context, filter knowledge.Filter, befo
 		at := millis(filter.AsOf)
 		from, then = knownThen, []any{at, at, at}
 	}
-	where, args := "WHERE true", []any{}
-	for _, f := range []struct{ column, value string }{
-		{"category", filter.Category}, {"project", filter.Project}, {"agent_id", filter.AgentID},
-	} {
-		if f.value != "" {
-			where += " AND " + f.column + " = ?"
-			args = append(args, f.value)
-		}
-	}
+	var c conditions
+	c.equal("category", filter.Category)
+	c.equal("project", filter.Project)
+	c.equal("agent_id", filter.AgentID)
 	if filter.Conflicts {
-		where += ` AND conflicts <> '[]' AND conflicts {like} '%"settled":false%'`
+		c.add(`conflicts <> '[]' AND conflicts {like} '%"settled":false%'`)
 	}
 	if filter.Within != nil {
-		where += " AND project IN ?"
-		args = append(args, filter.Within)
+		c.add("project IN ?", filter.Within)
 	}
 	if filter.General {
-		where += " AND project = ''"
+		c.add("project = ''")
 	}
 	if before > 0 {
-		where += " AND num < ?"
-		args = append(args, before)
+		c.add("num < ?", before)
 	}
-	return knowledgeFrom(s.read.WithContext(ctx), learning.MaxAnswer, from, where+" ORDER BY num DESC LIMIT ?", append(append(then, args...), filter.Limit)...)
+	return knowledgeFrom(s.read.WithContext(ctx), learning.MaxAnswer, from, c.text+" ORDER BY num DESC LIMIT ?", append(append(then, c.args...), filter.Limit)...)
 }
 
 // selectKnowledge reads entries until they hold most bytes, and one more, so
