@@ -43,26 +43,33 @@ func immutable(path string) string {
 	return ""
 }
 
-// each visits the rows that a query answers, and closes them.
-func each(rows *sql.Rows, err error) func(visit func() error) error {
-	return func(visit func() error) error {
-		if err != nil {
+// answered are the rows that a query answers, or why it answers none.
+type answered struct {
+	rows *sql.Rows
+	err  error
+}
+
+// each is what a query answers, for visit.
+func each(rows *sql.Rows, err error) answered { return answered{rows, err} }
+
+// visit goes over the rows, and closes them.
+func (a answered) visit(visit func() error) error {
+	if a.err != nil {
+		return a.err
+	}
+	defer a.rows.Close()
+	for a.rows.Next() {
+		if err := visit(); err != nil {
 			return err
 		}
-		defer rows.Close()
-		for rows.Next() {
-			if err := visit(); err != nil {
-				return err
-			}
-		}
-		return rows.Err()
 	}
+	return a.rows.Err()
 }
 
 // number reads one number.
 func number(ctx context.Context, db querier, query string, into *int64) error {
 	rows, err := db.QueryContext(ctx, query)
-	return each(rows, err)(func() error { return rows.Scan(into) })
+	return each(rows, err).visit(func() error { return rows.Scan(into) })
 }
 
 // versionOf reads which version a database's schema has.
@@ -106,7 +113,7 @@ func contentsOf(ctx context.Context, path string) (c Contents, err error) {
 	}
 	rows, err := tx.QueryContext(ctx, "SELECT name, seq FROM cursors")
 	c.Cursors = map[string]int64{}
-	return c, each(rows, err)(func() error {
+	return c, each(rows, err).visit(func() error {
 		var name string
 		var seq int64
 		err := rows.Scan(&name, &seq)
@@ -135,7 +142,7 @@ func compareHashes(ctx context.Context, db querier) (c hashesCompared, err error
 	for last := int64(-1 << 62); ; {
 		rows, err := db.QueryContext(ctx, "SELECT num, id, project, title, content, content_hash FROM knowledge WHERE num > ? ORDER BY num LIMIT ?", last, hashBatch)
 		n := 0
-		if err := each(rows, err)(func() error {
+		if err := each(rows, err).visit(func() error {
 			var id, project, title, content string
 			var hash []byte
 			if err := rows.Scan(&last, &id, &project, &title, &content, &hash); err != nil {
@@ -272,7 +279,7 @@ type querier interface {
 // texts reads the first column of what a query answers.
 func texts(ctx context.Context, db querier, query string) (found []string, err error) {
 	rows, err := db.QueryContext(ctx, query)
-	err = each(rows, err)(func() error {
+	err = each(rows, err).visit(func() error {
 		columns, err := rows.Columns()
 		if err != nil {
 			return err

@@ -229,7 +229,7 @@ func (w *chainWalk) readMarks(ctx context.Context) error {
 	rows, err := w.db.QueryContext(ctx, "SELECT kind, number, hash, since, at, key, signature FROM ledger_marks WHERE chain = ? ORDER BY number, kind", w.Table)
 	w.forgotten = map[int64]mark{}
 	begin := "" // the kind of the mark that the chain begins with
-	if err := each(rows, err)(func() error {
+	if err := each(rows, err).visit(func() error {
 		m := mark{Chain: w.Table}
 		if err := rows.Scan(&m.Kind, &m.Number, &m.Hash, &m.Since, &m.At, &m.Key, &m.Signature); err != nil {
 			return err
@@ -330,7 +330,7 @@ func readChained(ctx context.Context, db querier, c skillrouter.Chained, after i
 			visit(now)
 		}
 	}
-	if err := each(rows, err)(func() error {
+	if err := each(rows, err).visit(func() error {
 		var number, link, own, part any
 		if err := rows.Scan(&number, &link, &own, &part); err != nil {
 			return err
@@ -497,7 +497,7 @@ func (w *chainWalk) compareOutcomes(ctx context.Context) error {
 	type outcome struct{ said, result, by string }
 	events := map[string]outcome{}
 	rows, err := w.db.QueryContext(ctx, "SELECT subject, agent_id, at, coalesce(data, '') FROM events WHERE type = ? ORDER BY seq", lesson.EventCheckSettled)
-	if err := each(rows, err)(func() error {
+	if err := each(rows, err).visit(func() error {
 		var id, by, data string
 		var at int64
 		var said lesson.GuardEvent
@@ -510,7 +510,7 @@ func (w *chainWalk) compareOutcomes(ctx context.Context) error {
 		return err
 	}
 	checks, err := w.db.QueryContext(ctx, "SELECT num, id, outcome, result, outcome_by, coalesce(outcome_at, 0) FROM checks WHERE num > ? AND (outcome <> '' OR result <> '' OR outcome_by <> '' OR outcome_at IS NOT NULL)", w.begin)
-	if err := each(checks, err)(func() error {
+	if err := each(checks, err).visit(func() error {
 		var number, at int64
 		var id, said, result, by string
 		if err := checks.Scan(&number, &id, &said, &result, &by, &at); err != nil {

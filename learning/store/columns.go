@@ -100,10 +100,14 @@ func optional[T any](value any) (*T, error) {
 
 // list reads all rows that a query answers. columns are where a row's columns go.
 func list[T any](db *gorm.DB, columns func(row *T) []any, text string, args ...any) ([]T, error) {
-	return upTo(unbounded, func(rows *sql.Rows) (row T, size int, err error) {
-		err = rows.Scan(columns(&row)...)
-		return row, 0, err
-	})(query(db, text, args...))
+	found := []T{}
+	if err := each(query(db, text, args...)).into(func() []any {
+		found = append(found, *new(T))
+		return columns(&found[len(found)-1])
+	}); err != nil {
+		return nil, err
+	}
+	return found, nil
 }
 
 // value is the column of a query of one.

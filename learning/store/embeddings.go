@@ -19,7 +19,7 @@ func (s *Store) ScanEmbeddings(ctx context.Context, model string, visit func(she
 	if others, err = s.otherEmbeddings(ctx, model); err != nil {
 		return 0, err
 	}
-	return others, each(query(s.read.WithContext(ctx), "SELECT kind, id, hash, scale, code FROM embeddings WHERE model = ? ORDER BY num", model))(func(rows *sql.Rows) (bool, error) {
+	return others, each(query(s.read.WithContext(ctx), "SELECT kind, id, hash, scale, code FROM embeddings WHERE model = ? ORDER BY num", model)).visit(func(rows *sql.Rows) (bool, error) {
 		var e shelf.Embedding
 		var code []byte
 		if err := rows.Scan(&e.Kind, &e.ID, &e.Hash, &e.Scale, &code); err != nil {

@@ -64,7 +64,7 @@ func episodesOf(db *gorm.DB, clearing episode.Clearing) (numbers []int64, ids []
 	c.add("persona = ? AND num <= ?", clearing.Persona, clearing.UpTo)
 	c.equal(episodeCategory, clearing.Category)
 	rows, err := query(db, "SELECT num, id FROM episodes "+c.text+" LIMIT ?", append(c.args, clearing.Limit)...)
-	err = each(rows, err)(func(rows *sql.Rows) (bool, error) {
+	err = each(rows, err).visit(func(rows *sql.Rows) (bool, error) {
 		var number int64
 		var id string
 		err := rows.Scan(&number, &id)

@@ -121,7 +121,7 @@ func selectEpisodes(db *gorm.DB, most int, where string, args ...any) ([]episode
 	return upTo(most, func(rows *sql.Rows) (e episode.Episode, size int, err error) {
 		err = rows.Scan(append(searchedEpisode(&e), &e.Importance)...)
 		return e, len(e.Content) + len(e.Context) + len(e.Learned), err
-	})(db.Raw(`SELECT num, id, session_id, agent_id, persona, event_type, event, title, content, context, learned, project, created_at, importance
+	}).of(db.Raw(`SELECT num, id, session_id, agent_id, persona, event_type, event, title, content, context, learned, project, created_at, importance
 		FROM episodes `+where, args...).Rows())
 }
 

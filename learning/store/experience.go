@@ -120,7 +120,7 @@ func experiences(db *gorm.DB, most int, where string, args ...any) ([]experience
 			&x.QualityScore, &x.DurationMS, &x.Notes, &x.Novelty, &x.Effectiveness, &x.Generalizability, &x.Utility, &x.AgentID, &x.Project)
 		x.At = fromMillis(x.Timestamp)
 		return x, len(x.Problem) + len(x.Solution) + len(x.Metadata) + len(x.Notes), err
-	})(query(db, selectExperience+where, args...))
+	}).of(query(db, selectExperience+where, args...))
 }
 
 // ExperiencesOf implements experience.Tx.

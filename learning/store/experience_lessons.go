@@ -88,7 +88,7 @@ func (s *Store) ExperiencePatterns(ctx context.Context, operationType string, fi
 	rows, err := query(db, selectPattern+c.text+" ORDER BY weight DESC, num DESC LIMIT ? OFFSET ?", append(slices.Clone(c.args), filter.Limit, filter.Offset)...)
 	found := []lesson.Pattern{}
 	size, more := 0, false
-	if err := each(rows, err)(func(rows *sql.Rows) (bool, error) {
+	if err := each(rows, err).visit(func(rows *sql.Rows) (bool, error) {
 		p, bytes, err := scanPattern(rows)
 		size += bytes
 		if more = size > learning.MaxAnswer && len(found) > 0; !more {

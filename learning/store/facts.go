@@ -90,7 +90,7 @@ func scanFact(rows *sql.Rows) (f fact.Fact, size int, err error) {
 
 // FactsUnder implements fact.Store.
 func (s *Store) FactsUnder(ctx context.Context, persona string, keys []string) (facts []fact.Fact, all bool, err error) {
-	facts, err = upTo(learning.MaxAnswer+1, scanFact)(query(s.read.WithContext(ctx), "SELECT "+factColumns+", value FROM facts WHERE persona = ? AND key IN ("+marks(len(keys))+") ORDER BY key",
+	facts, err = upTo(learning.MaxAnswer+1, scanFact).of(query(s.read.WithContext(ctx), "SELECT "+factColumns+", value FROM facts WHERE persona = ? AND key IN ("+marks(len(keys))+") ORDER BY key",
 		append([]any{persona}, anys(keys)...)...))
 	size := 0
 	for i := range facts {
@@ -103,7 +103,7 @@ func (s *Store) FactsUnder(ctx context.Context, persona string, keys []string) (
 func (s *Store) FactKeys(ctx context.Context, span fact.Span, at time.Time, visit func(key string) bool) error {
 	c := keysIn(span)
 	c.add("(expires_at IS NULL OR expires_at > ?)", millis(at))
-	return each(query(s.read.WithContext(ctx), "SELECT key FROM facts "+c.text+" ORDER BY key", c.args...))(func(rows *sql.Rows) (bool, error) {
+	return each(query(s.read.WithContext(ctx), "SELECT key FROM facts "+c.text+" ORDER BY key", c.args...)).visit(func(rows *sql.Rows) (bool, error) {
 		var key string
 		err := rows.Scan(&key)
 		return err == nil && visit(key), err

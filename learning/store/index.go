@@ -70,7 +70,7 @@ func (s *Store) EventsOf(ctx context.Context, after int64, prefixes []string, vi
 		args = append(args, prefix, behind(prefix))
 	}
 	text := "SELECT type, subject, data FROM events WHERE seq > ? AND (" + where[len(" OR "):] + ") ORDER BY seq"
-	return each(query(s.read.WithContext(ctx), text, args...))(func(rows *sql.Rows) (bool, error) {
+	return each(query(s.read.WithContext(ctx), text, args...)).visit(func(rows *sql.Rows) (bool, error) {
 		var kind, subject string
 		var data sql.RawBytes
 		if err := rows.Scan(&kind, &subject, &data); err != nil {
@@ -168,7 +168,7 @@ func containing[Row any](ctx context.Context, db *gorm.DB, of contained[Row], se
 	}
 	text = of.choose + text + " ORDER BY num DESC"
 	for high := last; high > search.After && ctx.Err() == nil; high -= containingRows {
-		found, err := upTo(unbounded, of.scan)(query(db, text, append([]any{max(search.After, high-containingRows), high}, args...)...))
+		found, err := upTo(unbounded, of.scan).of(query(db, text, append([]any{max(search.After, high-containingRows), high}, args...)...))
 		more := len(found) == 0 || visit(found)
 		if err != nil {
 			return unlessEnded(ctx, err)

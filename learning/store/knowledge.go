@@ -56,7 +56,7 @@ func findKnowledge(tx *gorm.DB, keys knowledge.Keys) (knowledge.Found, error) {
 		for i := range part {
 			hashes[i] = part[i][:]
 		}
-		if err := each(tx.Raw("SELECT content_hash, id FROM knowledge WHERE content_hash IN ? ORDER BY num DESC", hashes).Rows())(func(rows *sql.Rows) (bool, error) {
+		if err := each(tx.Raw("SELECT content_hash, id FROM knowledge WHERE content_hash IN ? ORDER BY num DESC", hashes).Rows()).visit(func(rows *sql.Rows) (bool, error) {
 			var hash []byte
 			var id string
 			if err := rows.Scan(&hash, &id); err != nil {
@@ -189,7 +189,7 @@ func knowledgeFrom(db *gorm.DB, most int, table, where string, args ...any) ([]k
 		err = rows.Scan(&e.Number, &e.ID, &e.Category, &e.Title, &e.Content, fromJSON(&e.Tags), &e.Source, &e.Author, &e.Project, &e.Trust,
 			&e.UseCount, atOrNil(&e.LastUsed), at(&e.CreatedAt), at(&e.UpdatedAt), fromJSON(&e.Conflicts), &e.SupersededBy)
 		return e, len(e.Content), err
-	}))(db.Raw(`SELECT num, id, category, title, content, tags, source, agent_id, project, trust,
+	})).of(db.Raw(`SELECT num, id, category, title, content, tags, source, agent_id, project, trust,
 		use_count, last_used, created_at, updated_at, conflicts,
 		CASE WHEN superseded_by = '' THEN '' ELSE coalesce((SELECT s.id FROM knowledge s WHERE s.id = entry.superseded_by), '') END FROM `+table+" AS entry "+where, args...).Rows())
 }

@@ -87,7 +87,7 @@ func lessonSize(l *lesson.Lesson) int {
 // lessons reads lessons until they hold most bytes, and one more, so that the
 // domain sees whether there are more.
 func lessons(db *gorm.DB, most int, where string, args ...any) ([]lesson.Lesson, error) {
-	return upTo(most, oneMore(scanLesson))(query(db, selectLesson+where, args...))
+	return upTo(most, oneMore(scanLesson)).of(query(db, selectLesson+where, args...))
 }
 
 func oneLesson(db *gorm.DB, where string, args ...any) (lesson.Lesson, bool, error) {

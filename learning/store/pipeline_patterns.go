@@ -44,7 +44,7 @@ func patternValues(p *lesson.Pattern) []any {
 }
 
 func patterns(db *gorm.DB, where string, args ...any) ([]lesson.Pattern, error) {
-	return upTo(unbounded, scanPattern)(query(db, selectPattern+where, args...))
+	return upTo(unbounded, scanPattern).of(query(db, selectPattern+where, args...))
 }
 
 func scanPattern(rows *sql.Rows) (p lesson.Pattern, size int, err error) {

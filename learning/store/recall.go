@@ -133,7 +133,7 @@ func (s *Store) ByTopic(ctx context.Context, topics []string, limit int) (map[st
 // taggedWith returns the numbers of the latest lessons that have a topic as a tag, newest first.
 func taggedWith(db *gorm.DB, topics []string, limit int) (map[string][]int64, error) {
 	found := map[string][]int64{}
-	err := each(query(db, "SELECT num, tags FROM (SELECT num, tags, status FROM lessons ORDER BY num DESC LIMIT ?) AS latest WHERE tags <> '[]' AND status <> 'retired'", lesson.RecallTagged))(func(rows *sql.Rows) (bool, error) {
+	err := each(query(db, "SELECT num, tags FROM (SELECT num, tags, status FROM lessons ORDER BY num DESC LIMIT ?) AS latest WHERE tags <> '[]' AND status <> 'retired'", lesson.RecallTagged)).visit(func(rows *sql.Rows) (bool, error) {
 		var num int64
 		var text sql.RawBytes
 		if err := rows.Scan(&num, &text); err != nil {

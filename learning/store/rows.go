@@ -12,40 +12,60 @@ import (
 // closing closes rows and returns the first error.
 func closing(rows *sql.Rows, err error) error { return errors.Join(err, rows.Close()) }
 
-// each visits the rows that a query answers, until visit has enough, and closes them.
-func each(rows *sql.Rows, err error) func(visit func(rows *sql.Rows) (more bool, err error)) error {
-	return func(visit func(rows *sql.Rows) (bool, error)) error {
-		if err != nil {
-			return err
-		}
-		var err error
-		for more := true; more && err == nil && rows.Next(); {
-			more, err = visit(rows)
-		}
-		if err == nil {
-			err = rows.Err()
-		}
-		return closing(rows, err)
+// answered are the rows that a query answers, or why it answers none.
+type answered struct {
+	rows *sql.Rows
+	err  error
+}
+
+// each is what a query answers, for visit.
+func each(rows *sql.Rows, err error) answered { return answered{rows, err} }
+
+// visit goes over the rows until visit has enough, and closes them.
+func (a answered) visit(visit func(rows *sql.Rows) (more bool, err error)) error {
+	if a.err != nil {
+		return a.err
 	}
+	var err error
+	for more := true; more && err == nil && a.rows.Next(); {
+		more, err = visit(a.rows)
+	}
+	if err == nil {
+		err = a.rows.Err()
+	}
+	return closing(a.rows, err)
+}
+
+// into reads each row into the columns that next gives. It stands in the program once, and not for each type of row.
+//
+//go:noinline
+func (a answered) into(next func() []any) error {
+	return a.visit(func(rows *sql.Rows) (bool, error) { return true, rows.Scan(next()...) })
 }
 
 // scanner reads one row and says how many bytes it counts for.
 type scanner[T any] func(rows *sql.Rows) (row T, size int, err error)
 
-// upTo reads the rows that a query answers until they hold most bytes.
-func upTo[T any](most int, scan scanner[T]) func(rows *sql.Rows, err error) ([]T, error) {
-	return func(rows *sql.Rows, err error) ([]T, error) {
-		found, held := []T{}, 0
-		err = each(rows, err)(func(rows *sql.Rows) (bool, error) {
-			row, size, err := scan(rows)
-			if err == nil {
-				found = append(found, row)
-			}
-			held += size
-			return held < most, err
-		})
-		return found, err
-	}
+// reading reads rows until they hold most bytes.
+type reading[T any] struct {
+	most int
+	scan scanner[T]
+}
+
+func upTo[T any](most int, scan scanner[T]) reading[T] { return reading[T]{most, scan} }
+
+// of reads what a query answers.
+func (r reading[T]) of(rows *sql.Rows, err error) ([]T, error) {
+	found, held := []T{}, 0
+	err = each(rows, err).visit(func(rows *sql.Rows) (bool, error) {
+		row, size, err := r.scan(rows)
+		if err == nil {
+			found = append(found, row)
+		}
+		held += size
+		return held < r.most, err
+	})
+	return found, err
 }
 
 // oneMore has upTo read one row more, so that the domain sees whether there are more: each counts when the next is read.
@@ -60,7 +80,7 @@ func oneMore[T any](scan scanner[T]) scanner[T] {
 
 // eachID visits the ids that a query answers.
 func eachID(db *gorm.DB, query string, visit func(id string), args ...any) error {
-	return each(db.Raw(query, args...).Rows())(func(rows *sql.Rows) (bool, error) {
+	return each(db.Raw(query, args...).Rows()).visit(func(rows *sql.Rows) (bool, error) {
 		var id string
 		if err := rows.Scan(&id); err != nil {
 			return false, err
@@ -83,7 +103,7 @@ const (
 func eachChunk[T any](db *gorm.DB, scan scanner[T], visit func(chunk []T) error) error {
 	var chunk []T
 	held := 0
-	err := each(db.Rows())(func(rows *sql.Rows) (bool, error) {
+	err := each(db.Rows()).visit(func(rows *sql.Rows) (bool, error) {
 		row, size, err := scan(rows)
 		if err != nil {
 			return false, err

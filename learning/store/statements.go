@@ -35,7 +35,7 @@ func insertOne(db *gorm.DB, statement string, values ...any) (number int64, err 
 // one reads the one row that a query answers; false if there is none.
 func one(db *gorm.DB, into []any, text string, args ...any) (bool, error) {
 	found := false
-	err := each(query(db, text, args...))(func(rows *sql.Rows) (bool, error) {
+	err := each(query(db, text, args...)).visit(func(rows *sql.Rows) (bool, error) {
 		found = true
 		return false, rows.Scan(into...)
 	})

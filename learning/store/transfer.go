@@ -85,7 +85,7 @@ func (s *Store) PatternsAfter(ctx context.Context, number int64, limit int) ([]l
 
 // FactsAfter is a page of an export.
 func (s *Store) FactsAfter(ctx context.Context, persona, key string, at time.Time, limit int) (found []fact.Fact, err error) {
-	return upTo(learning.MaxAnswer+1, scanFact)(query(s.read.WithContext(ctx), "SELECT "+factColumns+", value FROM facts WHERE (persona, key) > (?, ?) AND (expires_at IS NULL OR expires_at > ?)"+
+	return upTo(learning.MaxAnswer+1, scanFact).of(query(s.read.WithContext(ctx), "SELECT "+factColumns+", value FROM facts WHERE (persona, key) > (?, ?) AND (expires_at IS NULL OR expires_at > ?)"+
 		" ORDER BY persona, key LIMIT ?", persona, key, millis(at), limit))
 }
 
