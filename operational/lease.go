@@ -100,7 +100,7 @@ type LeaseEvent struct {
 
 // EventOf tells that the lease was taken, or that it has ended.
 func (l Lease) EventOf(at time.Time) skillrouter.Event {
-	data := LeaseEvent{ID: l.ID, Patterns: l.Patterns, Shared: l.Shared, Why: cut(l.Why, maxEventText), Ended: l.Ended, EndedBy: l.EndedBy}
+	data := LeaseEvent{ID: l.ID, Patterns: l.Patterns, Shared: l.Shared, Why: skillrouter.Head(l.Why, maxEventText), Ended: l.Ended, EndedBy: l.EndedBy}
 	kind := EventLeaseTaken
 	if l.Ended != "" {
 		kind = EventLeaseEnded

@@ -82,5 +82,5 @@ func leading(text string, class func(rune) bool) string {
 // few is the beginning of a text, for a message about it.
 func few(text string) string {
 	const most = 24
-	return cut(strings.ToValidUTF8(text, "?"), most)
+	return skillrouter.Head(strings.ToValidUTF8(text, "?"), most)
 }

@@ -121,7 +121,7 @@ const maxEventTask = 200
 func reminderEvent(kind string, r Reminder, by string, at time.Time) skillrouter.Event {
 	// Marshalling a struct of strings, whole numbers and times of this era cannot fail.
 	data, _ := json.Marshal(ReminderEvent{
-		Number: r.Number, Persona: r.Persona, Task: cut(r.Task, maxEventTask), TriggerType: r.TriggerType, Status: r.Status, Fired: r.Fired,
+		Number: r.Number, Persona: r.Persona, Task: skillrouter.Head(r.Task, maxEventTask), TriggerType: r.TriggerType, Status: r.Status, Fired: r.Fired,
 		Missed: r.Missed, DeliveredTo: r.DeliveredTo, AgentID: r.AgentID, CreatedBy: r.CreatedBy, ScheduledFor: r.ScheduledFor,
 	})
 	return skillrouter.Event{Type: kind, Subject: reminderSubject(r.Number), Agent: by, Project: r.Project, At: at, Data: data}

@@ -304,7 +304,7 @@ func (s *Reminders) Judge(ctx context.Context, holds []int64, failed map[int64]s
 		holds = holds[n:]
 	}
 	for number, why := range failed {
-		why = cut(why, MaxReminderNote)
+		why = skillrouter.Head(why, MaxReminderNote)
 		redact(&why)
 		_, err := s.store.ChangeReminder(ctx, number, func(r *Reminder) (*skillrouter.Event, error) {
 			if r.Status != ReminderPending || r.Note == why {

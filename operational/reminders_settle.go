@@ -1,6 +1,10 @@
 package operational
 
-import "context"
+import (
+	"context"
+
+	"skillrouter"
+)
 
 // settleBatch is how many reminders one transaction of Settle ends, and
 // settleKeys how many beginnings of keys one query looks for.
@@ -43,7 +47,7 @@ func (s *Reminders) settled(r *Reminder, ended func(Reminder) (ReminderStatus, s
 	case status == ReminderCancelled:
 		kind = EventReminderCancelled
 	}
-	r.Status, r.Next, r.Note, r.UpdatedAt = status, nil, cut(note, MaxReminderNote), s.now.Stamp()
+	r.Status, r.Next, r.Note, r.UpdatedAt = status, nil, skillrouter.Head(note, MaxReminderNote), s.now.Stamp()
 	redact(&r.Note)
 	return &ReminderChange{Event: reminderEvent(kind, *r, "", r.UpdatedAt)}
 }

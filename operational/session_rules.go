@@ -86,7 +86,7 @@ func (h *Handover) Count() int {
 
 // NewOpenItem makes an item of a hand-over. Its title becomes one short line.
 func NewOpenItem(kind, id, title, status string, since time.Time) OpenItem {
-	return OpenItem{Kind: kind, ID: id, Title: cut(strings.Join(strings.Fields(title), " "), maxOpenTitle), Status: status, Since: since}
+	return OpenItem{Kind: kind, ID: id, Title: skillrouter.Head(strings.Join(strings.Fields(title), " "), maxOpenTitle), Status: status, Since: since}
 }
 
 // SessionEvent is the data of a session's event. It holds all that the
@@ -105,7 +105,7 @@ type SessionEvent struct {
 
 // SessionEventOf is the event that tells of a session that began or, if it has, ended.
 func SessionEventOf(s Session) skillrouter.Event {
-	told := SessionEvent{AgentID: s.AgentID, Persona: s.Persona, Goal: cut(s.Goal, maxEventText), Summary: cut(s.Summary, maxEventText), Successor: s.Successor}
+	told := SessionEvent{AgentID: s.AgentID, Persona: s.Persona, Goal: skillrouter.Head(s.Goal, maxEventText), Summary: skillrouter.Head(s.Summary, maxEventText), Successor: s.Successor}
 	event := skillrouter.Event{Type: EventSessionStarted, Subject: s.ID, Agent: s.AgentID, Project: s.Project, At: s.StartedAt}
 	if s.EndedAt != nil {
 		event.Type, event.At = EventSessionEnded, *s.EndedAt

@@ -346,15 +346,7 @@ func taskEvent(kind, acting string, from TaskStatus, note string, task Task, at 
 	// Marshalling a struct of strings and finite numbers cannot fail.
 	data, _ := json.Marshal(TaskEvent{
 		Number: task.Number, Title: task.Title, From: from, Status: task.Status, AgentID: task.AgentID,
-		Progress: task.Progress, Note: cut(note, maxEventText),
+		Progress: task.Progress, Note: skillrouter.Head(note, maxEventText),
 	})
 	return skillrouter.Event{Type: kind, Subject: task.ID, Agent: acting, Project: task.Project, At: at, Data: data}
-}
-
-// cut shortens s to at most max bytes, at a character's border.
-func cut(s string, max int) string {
-	if len(s) <= max {
-		return s
-	}
-	return strings.ToValidUTF8(s[:max], "")
 }

@@ -3,6 +3,8 @@ package router
 import (
 	"context"
 	"time"
+
+	"skillrouter"
 )
 
 // SystemService looks at the process that serves, rather than at what it holds.
@@ -40,4 +42,12 @@ type Outbound struct {
 	On      bool   `json:"on"`
 	Target  string `json:"target,omitempty" doc:"What is dialled, and nothing else"`
 	Leaves  bool   `json:"leaves" doc:"It is on, and the target is not this machine"`
+}
+
+// Authenticator says who a secret belongs to.
+type Authenticator interface {
+	// Authenticate returns the principal of a token's secret, or an Unauthenticated error.
+	Authenticate(ctx context.Context, secret string) (skillrouter.Principal, error)
+	// Issued tells whether any token is in force; from then on every call needs one.
+	Issued(ctx context.Context) (bool, error)
 }

@@ -43,19 +43,33 @@ func immutable(path string) string {
 	return ""
 }
 
-// number reads one number.
-func number(ctx context.Context, db querier, query string, into *int64) error {
-	rows, err := db.QueryContext(ctx, query)
-	if err != nil {
-		return err
+// answered are the rows that a query answers, or why it answers none.
+type answered struct {
+	rows *sql.Rows
+	err  error
+}
+
+// each is what a query answers, for visit.
+func each(rows *sql.Rows, err error) answered { return answered{rows, err} }
+
+// visit goes over the rows, and closes them.
+func (a answered) visit(visit func() error) error {
+	if a.err != nil {
+		return a.err
 	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := rows.Scan(into); err != nil {
+	defer a.rows.Close()
+	for a.rows.Next() {
+		if err := visit(); err != nil {
 			return err
 		}
 	}
-	return rows.Err()
+	return a.rows.Err()
+}
+
+// number reads one number.
+func number(ctx context.Context, db querier, query string, into *int64) error {
+	rows, err := db.QueryContext(ctx, query)
+	return each(rows, err).visit(func() error { return rows.Scan(into) })
 }
 
 // versionOf reads which version a database's schema has.
@@ -98,20 +112,14 @@ func contentsOf(ctx context.Context, path string) (c Contents, err error) {
 		return c, nil
 	}
 	rows, err := tx.QueryContext(ctx, "SELECT name, seq FROM cursors")
-	if err != nil {
-		return c, err
-	}
-	defer rows.Close()
 	c.Cursors = map[string]int64{}
-	for rows.Next() {
+	return c, each(rows, err).visit(func() error {
 		var name string
 		var seq int64
-		if err := rows.Scan(&name, &seq); err != nil {
-			return c, err
-		}
+		err := rows.Scan(&name, &seq)
 		c.Cursors[name] = seq
-	}
-	return c, rows.Err()
+		return err
+	})
 }
 
 // hashBatch is how many rows are compared with their hashes in one read, so that
@@ -133,25 +141,23 @@ type hashesCompared struct {
 func compareHashes(ctx context.Context, db querier) (c hashesCompared, err error) {
 	for last := int64(-1 << 62); ; {
 		rows, err := db.QueryContext(ctx, "SELECT num, id, project, title, content, content_hash FROM knowledge WHERE num > ? ORDER BY num LIMIT ?", last, hashBatch)
-		if err != nil {
-			return c, err
-		}
 		n := 0
-		for ; rows.Next(); n++ {
+		if err := each(rows, err).visit(func() error {
 			var id, project, title, content string
 			var hash []byte
 			if err := rows.Scan(&last, &id, &project, &title, &content, &hash); err != nil {
-				return c, errors.Join(err, rows.Close())
+				return err
 			}
+			n++
 			want := learning.FingerprintOf(project, title, content)
 			if c.rows++; bytes.Equal(hash, want[:]) {
-				continue
+				return nil
 			}
 			if c.wrong++; len(c.altered) < maxAltered {
 				c.altered = append(c.altered, id)
 			}
-		}
-		if err := errors.Join(rows.Err(), rows.Close()); err != nil || n < hashBatch {
+			return nil
+		}); err != nil || n < hashBatch {
 			return c, err
 		}
 	}
@@ -271,18 +277,13 @@ type querier interface {
 }
 
 // texts reads the first column of what a query answers.
-func texts(ctx context.Context, db querier, query string) ([]string, error) {
+func texts(ctx context.Context, db querier, query string) (found []string, err error) {
 	rows, err := db.QueryContext(ctx, query)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	columns, err := rows.Columns()
-	if err != nil {
-		return nil, err
-	}
-	var found []string
-	for rows.Next() {
+	err = each(rows, err).visit(func() error {
+		columns, err := rows.Columns()
+		if err != nil {
+			return err
+		}
 		var text sql.NullString
 		row := make([]any, len(columns))
 		row[0] = &text
@@ -290,11 +291,12 @@ func texts(ctx context.Context, db querier, query string) ([]string, error) {
 			row[i] = new(any)
 		}
 		if err := rows.Scan(row...); err != nil {
-			return found, err
+			return err
 		}
 		found = append(found, text.String)
-	}
-	return found, rows.Err()
+		return nil
+	})
+	return found, err
 }
 
 func quoteName(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }

@@ -227,32 +227,25 @@ func (w *chainWalk) walk(ctx context.Context) error {
 // readMarks reads what was signed of the chain, and begins where it begins.
 func (w *chainWalk) readMarks(ctx context.Context) error {
 	rows, err := w.db.QueryContext(ctx, "SELECT kind, number, hash, since, at, key, signature FROM ledger_marks WHERE chain = ? ORDER BY number, kind", w.Table)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
 	w.forgotten = map[int64]mark{}
 	begin := "" // the kind of the mark that the chain begins with
-	for rows.Next() {
+	if err := each(rows, err).visit(func() error {
 		m := mark{Chain: w.Table}
 		if err := rows.Scan(&m.Kind, &m.Number, &m.Hash, &m.Since, &m.At, &m.Key, &m.Signature); err != nil {
 			return err
 		}
-		switch m.Kind {
-		case markHead:
+		switch {
+		case m.Kind == markHead:
 			w.heads = append(w.heads, m)
-			continue
-		case markForgotten:
+		case m.Kind == markForgotten:
 			w.forgotten[m.Number] = m
-			continue
-		}
-		if w.signed(m) && m.Number >= w.end.Number {
+		case w.signed(m) && m.Number >= w.end.Number:
 			begin = m.Kind
 			w.end = skillrouter.ChainEnd{Number: m.Number}
 			copy(w.end.Link[:], m.Hash)
 		}
-	}
-	if err := rows.Err(); err != nil {
+		return nil
+	}); err != nil {
 		return err
 	}
 	for _, m := range w.noted {
@@ -329,10 +322,6 @@ func readChained(ctx context.Context, db querier, c skillrouter.Chained, after i
 		columns += ", NULL"
 	}
 	rows, err := db.QueryContext(ctx, fmt.Sprintf("SELECT %s FROM %s ORDER BY %s", columns, from, order), after, limit)
-	if err != nil {
-		return 0, err
-	}
-	defer rows.Close()
 	var now row
 	var content []byte
 	finish := func() {
@@ -341,10 +330,10 @@ func readChained(ctx context.Context, db querier, c skillrouter.Chained, after i
 			visit(now)
 		}
 	}
-	for rows.Next() {
+	if err := each(rows, err).visit(func() error {
 		var number, link, own, part any
 		if err := rows.Scan(&number, &link, &own, &part); err != nil {
-			return n, err
+			return err
 		}
 		if at, _ := number.(int64); n == 0 || at != now.number {
 			finish()
@@ -356,8 +345,8 @@ func readChained(ctx context.Context, db querier, c skillrouter.Chained, after i
 		}
 		text, _ := part.(string)
 		content = append(content, text...)
-	}
-	if err := rows.Err(); err != nil {
+		return nil
+	}); err != nil {
 		return n, err
 	}
 	finish()
@@ -508,30 +497,20 @@ func (w *chainWalk) compareOutcomes(ctx context.Context) error {
 	type outcome struct{ said, result, by string }
 	events := map[string]outcome{}
 	rows, err := w.db.QueryContext(ctx, "SELECT subject, agent_id, at, coalesce(data, '') FROM events WHERE type = ? ORDER BY seq", lesson.EventCheckSettled)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
+	if err := each(rows, err).visit(func() error {
 		var id, by, data string
 		var at int64
 		var said lesson.GuardEvent
-		if err := rows.Scan(&id, &by, &at, &data); err != nil {
-			return err
-		}
-		if json.Unmarshal([]byte(data), &said) == nil {
+		err := rows.Scan(&id, &by, &at, &data)
+		if err == nil && json.Unmarshal([]byte(data), &said) == nil {
 			events[id] = outcome{fmt.Sprint(said.Outcome, " at ", at), string(said.Result), by}
 		}
-	}
-	if err := rows.Err(); err != nil {
+		return err
+	}); err != nil {
 		return err
 	}
 	checks, err := w.db.QueryContext(ctx, "SELECT num, id, outcome, result, outcome_by, coalesce(outcome_at, 0) FROM checks WHERE num > ? AND (outcome <> '' OR result <> '' OR outcome_by <> '' OR outcome_at IS NOT NULL)", w.begin)
-	if err != nil {
-		return err
-	}
-	defer checks.Close()
-	for checks.Next() {
+	if err := each(checks, err).visit(func() error {
 		var number, at int64
 		var id, said, result, by string
 		if err := checks.Scan(&number, &id, &said, &result, &by, &at); err != nil {
@@ -542,8 +521,8 @@ func (w *chainWalk) compareOutcomes(ctx context.Context) error {
 		if !told || event.said != fmt.Sprint(said, " at ", at) || event.result != result || event.by != "" && event.by != by {
 			w.fault(ChainFault{Number: number, What: "outcome", Detail: "has another outcome than its event says"})
 		}
-	}
-	if err := checks.Err(); err != nil {
+		return nil
+	}); err != nil {
 		return err
 	}
 	for _, id := range slices.Sorted(maps.Keys(events)) {

@@ -131,16 +131,12 @@ type textTable struct {
 func textTables(ctx context.Context, db *sql.DB) ([]textTable, error) {
 	rows, err := db.QueryContext(ctx, `SELECT t.name, t.sql, c.name, c.type, c.pk FROM sqlite_schema t, pragma_table_info(t.name) c
 		WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%' AND t.name <> 'goose_db_version' ORDER BY t.name, c.cid`)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
 	var tables []textTable
-	for rows.Next() {
+	err = each(rows, err).visit(func() error {
 		var table, made, column, kind string
 		var primary int
 		if err := rows.Scan(&table, &made, &column, &kind, &primary); err != nil {
-			return nil, err
+			return err
 		}
 		if len(tables) == 0 || tables[len(tables)-1].name != table {
 			tables = append(tables, textTable{name: table})
@@ -154,8 +150,9 @@ func textTables(ctx context.Context, db *sql.DB) ([]textTable, error) {
 		if kind == "TEXT" {
 			t.columns = append(t.columns, column)
 		}
-	}
-	return slices.DeleteFunc(tables, func(t textTable) bool { return len(t.columns) == 0 }), rows.Err()
+		return nil
+	})
+	return slices.DeleteFunc(tables, func(t textTable) bool { return len(t.columns) == 0 }), err
 }
 
 // sweptRow is a row as it is to be.
@@ -194,12 +191,8 @@ func (t textTable) read(ctx context.Context, db *sql.DB, after int64, found *Swe
 		query += fmt.Sprintf(" WHERE rowid > %d ORDER BY rowid LIMIT %d", after, redactBatch)
 	}
 	rows, err := db.QueryContext(ctx, query)
-	if err != nil {
-		return nil, 0, false, err
-	}
-	defer rows.Close()
 	count := 0
-	for ; rows.Next(); count++ {
+	err = each(rows, err).visit(func() error {
 		key, texts := make([]any, len(t.key)), make([]sql.NullString, len(t.columns))
 		into := make([]any, 0, len(key)+len(texts))
 		for i := range key {
@@ -209,16 +202,18 @@ func (t textTable) read(ctx context.Context, db *sql.DB, after int64, found *Swe
 			into = append(into, &texts[i])
 		}
 		if err := rows.Scan(into...); err != nil {
-			return nil, 0, false, err
+			return err
 		}
+		count++
 		if numbered {
 			last, _ = key[0].(int64)
 		}
 		if row := t.clean(key, texts, found); row.set != nil {
 			changes = append(changes, row)
 		}
-	}
-	return changes, last, numbered && count == redactBatch, rows.Err()
+		return nil
+	})
+	return changes, last, numbered && count == redactBatch, err
 }
 
 // clean cuts the secrets out of a row; set stays nil if there are none.

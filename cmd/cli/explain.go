@@ -14,35 +14,19 @@ import (
 	"skillrouter/tfidf"
 )
 
-// laneName is a lane of a score in words that need no knowledge of the engine.
-// A lane that is not known here is called by its own name.
-func laneName(lane string) string {
-	switch lane {
-	case tfidf.LaneWord:
-		return "words"
-	case tfidf.LaneCompound:
-		return "identifiers and compounds"
-	case tfidf.LaneTypo:
-		return "corrected words"
-	case tfidf.LaneRelated:
-		return "related words"
-	case tfidf.LaneNear:
-		return "words near one another"
-	case tfidf.LaneTime:
-		return "tells when"
-	case tfidf.LaneLetters:
-		return "letters in common"
-	case tfidf.LaneNeighbour:
-		return "written next to a good hit"
-	case tfidf.LaneAlike:
-		return "like the best hits"
-	case shelf.LaneVector:
-		return "meaning (vectors)"
-	case lesson.LaneRecency:
-		return "how lately"
-	default:
-		return lane
-	}
+// laneNames are the lanes of a score in words that need no knowledge of the engine. A lane that is not known here is called by its own name.
+var laneNames = map[string]string{
+	tfidf.LaneWord:      "words",
+	tfidf.LaneCompound:  "identifiers and compounds",
+	tfidf.LaneTypo:      "corrected words",
+	tfidf.LaneRelated:   "related words",
+	tfidf.LaneNear:      "words near one another",
+	tfidf.LaneTime:      "tells when",
+	tfidf.LaneLetters:   "letters in common",
+	tfidf.LaneNeighbour: "written next to a good hit",
+	tfidf.LaneAlike:     "like the best hits",
+	shelf.LaneVector:    "meaning (vectors)",
+	lesson.LaneRecency:  "how lately",
 }
 
 // shownTerms is how many terms of a lane are named: a pasted error has dozens.
@@ -92,7 +76,7 @@ func percent(part, whole float64) string {
 func lanes(why []learning.Reason) (parts []lanePart, sum float64) {
 	for _, r := range why {
 		sum += r.Weight
-		name := laneName(r.Lane)
+		name := cmp.Or(laneNames[r.Lane], r.Lane)
 		i := slices.IndexFunc(parts, func(p lanePart) bool { return p.name == name })
 		if i < 0 {
 			i = len(parts)

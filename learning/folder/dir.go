@@ -186,13 +186,18 @@ func (d *Dir) walk(name string, depth int, names *[]string, scan *Scan) error {
 // read reads a regular file of at most max bytes.
 func (d *Dir) read(name string, max int) ([]byte, error) {
 	info, err := d.root.Lstat(name)
+	return readRegular(info, err, d.root.Open, name, max)
+}
+
+// readRegular reads a file of at most max bytes, if what was learned of it says that it is one.
+func readRegular(info fs.FileInfo, err error, open func(name string) (*os.File, error), name string, max int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
 		return nil, skillrouter.Errorf(skillrouter.Invalid, "is no regular file")
 	}
-	file, err := d.root.Open(name)
+	file, err := open(name)
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -271,23 +270,6 @@ func readNamed(root, name string, max int) ([]byte, error) {
 		name = filepath.Join(root, name)
 	}
 	info, err := os.Stat(name)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, skillrouter.Errorf(skillrouter.Invalid, "is no regular file")
-	}
-	file, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, int64(max)+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(text) > max {
-		return nil, skillrouter.Errorf(skillrouter.TooLarge, "is larger than %d bytes", max)
-	}
-	return bytes.TrimPrefix(text, []byte("\ufeff")), nil
+	text, err := readRegular(info, err, os.Open, name, max)
+	return bytes.TrimPrefix(text, []byte("\ufeff")), err
 }

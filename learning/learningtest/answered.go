@@ -49,9 +49,7 @@ func searchFor(t *testing.T, ctx context.Context, w AnsweredWorld, q knowledge.Q
 
 func use(t *testing.T, ctx context.Context, w AnsweredWorld, id, agent, question string, helpful bool) {
 	t.Helper()
-	if _, err := w.Answered.Answered(ctx, id, knowledge.AnswerDraft{Query: question, AgentID: agent, Helpful: &helpful}); err != nil {
-		t.Fatal(err)
-	}
+	must[knowledge.AnswerLearned](t)(w.Answered.Answered(ctx, id, knowledge.AnswerDraft{Query: question, AgentID: agent, Helpful: &helpful}))
 }
 
 func answeredFinds(t *testing.T, ctx context.Context, w AnsweredWorld) {

@@ -126,9 +126,7 @@ func changesEpisodes(t *testing.T, ctx context.Context, e episode.Service) {
 			t.Errorf("%s: %v", field, err)
 		}
 	}
-	if err := e.Delete(ctx, old.ID); err != nil {
-		t.Fatal(err)
-	}
+	need(t, e.Delete(ctx, old.ID))
 	if found := search("windmill"); len(found) != 0 {
 		t.Errorf("a deleted episode is found: %v", found)
 	}
@@ -240,11 +238,7 @@ func redactsEpisodes(t *testing.T, ctx context.Context, e episode.Service) {
 
 func refusesEpisodes(t *testing.T, ctx context.Context, e episode.Service) {
 	long := strings.Repeat("x", learning.MaxContent+1)
-	for _, test := range []struct {
-		name, field string
-		code        skillrouter.Code
-		change      func(d *episode.Draft)
-	}{
+	spoilt[episode.Draft]{
 		{"no type", "event_type", skillrouter.Invalid, func(d *episode.Draft) { d.EventType = "" }},
 		{"unknown type", "event_type", skillrouter.Invalid, func(d *episode.Draft) { d.EventType = "Action" }},
 		{"no title", "title", skillrouter.Invalid, func(d *episode.Draft) { d.Title = " " }},
@@ -256,13 +250,7 @@ func refusesEpisodes(t *testing.T, ctx context.Context, e episode.Service) {
 		{"long session", "session_id", skillrouter.Invalid, func(d *episode.Draft) { d.SessionID = long[:skillrouter.MaxName+1] }},
 		{"long project", "project", skillrouter.Invalid, func(d *episode.Draft) { d.Project = long[:skillrouter.MaxName+1] }},
 		{"agent that is none", "agent_id", skillrouter.Invalid, func(d *episode.Draft) { d.AgentID = "a/b" }},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			d := happened("a", "Fine")
-			test.change(&d)
-			refuses(t, test.code, test.field)(e.Record(ctx, d))
-		})
-	}
+	}.refused(t, func() episode.Draft { return happened("a", "Fine") }, func(d episode.Draft) error { _, err := e.Record(ctx, d); return err })
 	for _, test := range []struct {
 		name, field string
 		filter      episode.Filter

@@ -159,11 +159,7 @@ func redactsContexts(t *testing.T, ctx context.Context, e episode.Service) {
 
 func refusesMemories(t *testing.T, ctx context.Context, e episode.Service) {
 	long := strings.Repeat("x", episode.MaxContext)
-	for _, test := range []struct {
-		name, field string
-		code        skillrouter.Code
-		change      func(d *episode.Draft)
-	}{
+	spoilt[episode.Draft]{
 		{"a persona that is a path", "persona", skillrouter.Invalid, func(d *episode.Draft) { d.Persona = "../x" }},
 		{"every persona", "persona", skillrouter.Invalid, func(d *episode.Draft) { d.Persona = episode.EveryPersona }},
 		{"an event of two lines", "event", skillrouter.Invalid, func(d *episode.Draft) { d.Event = "a\nb" }},
@@ -178,13 +174,7 @@ func refusesMemories(t *testing.T, ctx context.Context, e episode.Service) {
 		}},
 		{"much that was learned", "learned", skillrouter.TooLarge, func(d *episode.Draft) { d.Learned = long }},
 		{"a NUL", "learned", skillrouter.Invalid, func(d *episode.Draft) { d.Learned = "a\x00b" }},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			d := investigation()
-			test.change(&d)
-			refuses(t, test.code, test.field)(e.Record(ctx, d))
-		})
-	}
+	}.refused(t, func() episode.Draft { return investigation() }, func(d episode.Draft) error { _, err := e.Record(ctx, d); return err })
 	for _, test := range []struct {
 		field  string
 		filter episode.Filter

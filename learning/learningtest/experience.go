@@ -387,11 +387,7 @@ func redactsExperiences(t *testing.T, ctx context.Context, x experience.Service)
 func refusesExperiences(t *testing.T, ctx context.Context, x experience.Service) {
 	v := func(f float64) *float64 { return &f }
 	long := strings.Repeat("x", 70_000)
-	for _, test := range []struct {
-		name, field string
-		code        skillrouter.Code
-		change      func(d *experience.Draft)
-	}{
+	spoilt[experience.Draft]{
 		{"no type", "operation_type", skillrouter.Invalid, func(d *experience.Draft) { d.OperationType = " " }},
 		{"long type", "operation_type", skillrouter.Invalid, func(d *experience.Draft) { d.OperationType = long }},
 		{"type of two lines", "operation_type", skillrouter.Invalid, func(d *experience.Draft) { d.OperationType = "a\nb" }},
@@ -412,13 +408,7 @@ func refusesExperiences(t *testing.T, ctx context.Context, x experience.Service)
 			d.Metadata = &experience.Metadata{Dependencies: make([]string, lesson.MaxListItems+1)}
 		}},
 		{"agent that is none", "agent_id", skillrouter.Invalid, func(d *experience.Draft) { d.AgentID = "a/b" }},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			d := did("a", learning.ResultSuccess)
-			test.change(&d)
-			refuses(t, test.code, test.field)(x.Record(ctx, d))
-		})
-	}
+	}.refused(t, func() experience.Draft { return did("a", learning.ResultSuccess) }, func(d experience.Draft) error { _, err := x.Record(ctx, d); return err })
 	n := recorded(t, x, did("a", "success"), did("a", "success"))
 	for _, test := range []struct {
 		name, field string

@@ -359,11 +359,7 @@ func refusesKnowledge(t *testing.T, ctx context.Context, k knowledge.Service) {
 	for i := range many {
 		many[i] = strings.Repeat("t", i+1)
 	}
-	for _, test := range []struct {
-		name, field string
-		code        skillrouter.Code
-		change      func(d *knowledge.Draft)
-	}{
+	spoilt[knowledge.Draft]{
 		{"no category", "category", skillrouter.Invalid, func(d *knowledge.Draft) { d.Category = " " }},
 		{"long category", "category", skillrouter.Invalid, func(d *knowledge.Draft) { d.Category = long[:skillrouter.MaxName+1] }},
 		{"no title", "title", skillrouter.Invalid, func(d *knowledge.Draft) { d.Title = "" }},
@@ -380,13 +376,7 @@ func refusesKnowledge(t *testing.T, ctx context.Context, k knowledge.Service) {
 		{"long id", "id", skillrouter.Invalid, func(d *knowledge.Draft) { d.ID = long[:learning.MaxID+1] }},
 		{"id on two lines", "id", skillrouter.Invalid, func(d *knowledge.Draft) { d.ID = "a\nb" }},
 		{"id that is a step up", "id", skillrouter.Invalid, func(d *knowledge.Draft) { d.ID = ".." }},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			d := draft("Fine", "fine")
-			test.change(&d)
-			refuses(t, test.code, test.field)(k.Store(ctx, d))
-		})
-	}
+	}.refused(t, func() knowledge.Draft { return draft("Fine", "fine") }, func(d knowledge.Draft) error { _, err := k.Store(ctx, d); return err })
 	for _, test := range []struct {
 		name, field string
 		code        skillrouter.Code

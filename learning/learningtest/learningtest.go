@@ -68,6 +68,23 @@ func refuses(t *testing.T, code skillrouter.Code, field string) func(_ any, err 
 	}
 }
 
+// spoilt are changes of a good draft that have it refused, each with the field that is named.
+type spoilt[Draft any] []struct {
+	name, field string
+	code        skillrouter.Code
+	change      func(d *Draft)
+}
+
+func (s spoilt[Draft]) refused(t *testing.T, good func() Draft, take func(d Draft) error) {
+	for _, one := range s {
+		t.Run(one.name, func(t *testing.T) {
+			d := good()
+			one.change(&d)
+			refused(t, take(d), one.code, one.field)
+		})
+	}
+}
+
 // need fails the test, and ends it, if err is one.
 func need(t *testing.T, err error) {
 	t.Helper()

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
 	"time"
 
@@ -48,21 +47,18 @@ func (tx *transaction) ApprovalOf(id string) (lesson.Approval, bool, error) {
 
 // PutApproval implements lesson.GuardTx.
 func (tx *transaction) PutApproval(a *lesson.Approval) error {
-	matches, err := json.Marshal(a.Matches)
-	if err != nil {
-		return err
-	}
 	if a.Number != 0 {
-		_, err = exec(tx.db, `UPDATE approvals SET matches = ?, state = ?, check_id = ?, asked = ?, ends_at = ?, decided_by = ?, decided_at = ?, notes = ?,
+		_, err := exec(tx.db, `UPDATE approvals SET matches = ?, state = ?, check_id = ?, asked = ?, ends_at = ?, decided_by = ?, decided_at = ?, notes = ?,
 			used_at = ?, used_check = ? WHERE num = ?`,
-			string(matches), string(a.State), a.CheckID, a.Asked, millis(a.EndsAt), a.DecidedBy, millisPtr(a.DecidedAt), a.Notes, millisPtr(a.UsedAt), a.UsedCheck, a.Number)
+			toJSON(a.Matches), string(a.State), a.CheckID, a.Asked, millis(a.EndsAt), a.DecidedBy, millisPtr(a.DecidedAt), a.Notes, millisPtr(a.UsedAt), a.UsedCheck, a.Number)
 		return err
 	}
 	if _, err := exec(tx.db, "DELETE FROM approvals WHERE id = ?", a.ID); err != nil {
 		return err
 	}
-	a.Number, err = insertOne(tx.db, insertApproval, a.ID, a.Exact, a.Agent, a.Folder, a.Project, a.Tool, a.Action, string(matches), string(a.State), a.CheckID,
+	number, err := insertOne(tx.db, insertApproval, a.ID, a.Exact, a.Agent, a.Folder, a.Project, a.Tool, a.Action, toJSON(a.Matches), string(a.State), a.CheckID,
 		a.Asked, millis(a.AskedAt), millis(a.EndsAt), a.DecidedBy, millisPtr(a.DecidedAt), a.Notes, millisPtr(a.UsedAt), a.UsedCheck)
+	a.Number = number
 	return err
 }
 

@@ -2,6 +2,7 @@ package store
 
 import (
 	"database/sql"
+	"database/sql/driver"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -70,6 +71,21 @@ func (c jsonColumn) Scan(value any) error {
 	return json.Unmarshal([]byte(*text), c.into)
 }
 
+// written is JSON for a column, or why it cannot be written.
+type written struct {
+	text string
+	err  error
+}
+
+// toJSON writes a value for a column, at once: what is changed afterwards is not in it.
+func toJSON(of any) driver.Valuer {
+	text, err := json.Marshal(of)
+	return written{string(text), err}
+}
+
+// Value implements driver.Valuer.
+func (w written) Value() (driver.Value, error) { return w.text, w.err }
+
 // optional is what a driver hands out for a column, nil for NULL.
 func optional[T any](value any) (*T, error) {
 	if value == nil {
@@ -84,19 +100,14 @@ func optional[T any](value any) (*T, error) {
 
 // list reads all rows that a query answers. columns are where a row's columns go.
 func list[T any](db *gorm.DB, columns func(row *T) []any, text string, args ...any) ([]T, error) {
-	rows, err := query(db, text, args...)
-	if err != nil {
+	found := []T{}
+	if err := each(query(db, text, args...)).into(func() []any {
+		found = append(found, *new(T))
+		return columns(&found[len(found)-1])
+	}); err != nil {
 		return nil, err
 	}
-	found := []T{}
-	for rows.Next() {
-		var row T
-		if err := rows.Scan(columns(&row)...); err != nil {
-			return nil, closing(rows, err)
-		}
-		found = append(found, row)
-	}
-	return found, closing(rows, rows.Err())
+	return found, nil
 }
 
 // value is the column of a query of one.

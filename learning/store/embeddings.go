@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"slices"
 
 	"gorm.io/gorm"
@@ -18,23 +19,15 @@ func (s *Store) ScanEmbeddings(ctx context.Context, model string, visit func(she
 	if others, err = s.otherEmbeddings(ctx, model); err != nil {
 		return 0, err
 	}
-	rows, err := query(s.read.WithContext(ctx), "SELECT kind, id, hash, scale, code FROM embeddings WHERE model = ? ORDER BY num", model)
-	if err != nil {
-		return 0, err
-	}
-	for rows.Next() {
+	return others, each(query(s.read.WithContext(ctx), "SELECT kind, id, hash, scale, code FROM embeddings WHERE model = ? ORDER BY num", model)).visit(func(rows *sql.Rows) (bool, error) {
 		var e shelf.Embedding
-		var kind string
 		var code []byte
-		if err := rows.Scan(&kind, &e.ID, &e.Hash, &e.Scale, &code); err != nil {
-			return 0, closing(rows, err)
+		if err := rows.Scan(&e.Kind, &e.ID, &e.Hash, &e.Scale, &code); err != nil {
+			return false, err
 		}
-		e.Kind, e.Code = shelf.EmbeddingKind(kind), int8s(code)
-		if err := visit(e); err != nil {
-			return 0, closing(rows, err)
-		}
-	}
-	return others, closing(rows, rows.Err())
+		e.Code = int8s(code)
+		return true, visit(e)
+	})
 }
 
 func (s *Store) otherEmbeddings(ctx context.Context, model string) (n int, err error) {

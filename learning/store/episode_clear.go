@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"time"
 
 	"gorm.io/gorm"
@@ -59,22 +60,16 @@ func (tx *transaction) dropEpisodes(numbers []int64) error {
 
 // episodesOf returns the numbers and ids of the episodes to clear.
 func episodesOf(db *gorm.DB, clearing episode.Clearing) (numbers []int64, ids []string, err error) {
-	where, args := "persona = ? AND num <= ?", []any{clearing.Persona, clearing.UpTo}
-	if clearing.Category != "" {
-		where += " AND " + episodeCategory + " = ?"
-		args = append(args, clearing.Category)
-	}
-	rows, err := query(db, "SELECT num, id FROM episodes WHERE "+where+" LIMIT ?", append(args, clearing.Limit)...)
-	if err != nil {
-		return nil, nil, err
-	}
-	for rows.Next() {
+	var c conditions
+	c.add("persona = ? AND num <= ?", clearing.Persona, clearing.UpTo)
+	c.equal(episodeCategory, clearing.Category)
+	rows, err := query(db, "SELECT num, id FROM episodes "+c.text+" LIMIT ?", append(c.args, clearing.Limit)...)
+	err = each(rows, err).visit(func(rows *sql.Rows) (bool, error) {
 		var number int64
 		var id string
-		if err := rows.Scan(&number, &id); err != nil {
-			return nil, nil, closing(rows, err)
-		}
+		err := rows.Scan(&number, &id)
 		numbers, ids = append(numbers, number), append(ids, id)
-	}
-	return numbers, ids, closing(rows, rows.Err())
+		return true, err
+	})
+	return numbers, ids, err
 }

@@ -89,37 +89,26 @@ func (s *Store) ChangeEpisodes(ctx context.Context, refs []string, decide func(o
 // RecentEpisodes implements episode.Store. A span of time is also one of
 // numbers, which its index alone gives: so the rows of another time are not read.
 func (s *Store) RecentEpisodes(ctx context.Context, filter episode.Filter) ([]episode.Episode, error) {
-	where, args := "WHERE true", []any{}
-	for _, f := range []struct{ column, value string }{
-		{"session_id", filter.SessionID},
-		{"agent_id", filter.AgentID},
-		{"persona", filter.Persona},
-		{"project", filter.Project},
-		{"event", filter.Event},
-		{"event_type", filter.EventType},
-	} {
-		if f.value != "" {
-			where += " AND " + f.column + " = ?"
-			args = append(args, f.value)
-		}
-	}
+	var c conditions
+	c.equal("session_id", filter.SessionID)
+	c.equal("agent_id", filter.AgentID)
+	c.equal("persona", filter.Persona)
+	c.equal("project", filter.Project)
+	c.equal("event", filter.Event)
+	c.equal("event_type", filter.EventType)
 	if filter.Within != nil {
-		where += " AND project IN ?"
-		args = append(args, filter.Within)
+		c.add("project IN ?", filter.Within)
 	}
 	if filter.Before > 0 {
-		where += " AND num < ?"
-		args = append(args, filter.Before)
+		c.add("num < ?", filter.Before)
 	}
 	if !filter.Since.IsZero() {
-		where += " AND created_at >= ? AND num >= (SELECT min(num) FROM episodes {indexed by episodes_time} WHERE created_at >= ?)"
-		args = append(args, millis(filter.Since), millis(filter.Since))
+		c.add("created_at >= ? AND num >= (SELECT min(num) FROM episodes {indexed by episodes_time} WHERE created_at >= ?)", millis(filter.Since), millis(filter.Since))
 	}
 	if !filter.Until.IsZero() {
-		where += " AND created_at < ? AND num <= (SELECT max(num) FROM episodes {indexed by episodes_time} WHERE created_at < ?)"
-		args = append(args, millis(filter.Until), millis(filter.Until))
+		c.add("created_at < ? AND num <= (SELECT max(num) FROM episodes {indexed by episodes_time} WHERE created_at < ?)", millis(filter.Until), millis(filter.Until))
 	}
-	return selectEpisodes(s.read.WithContext(ctx), learning.MaxAnswer, where+" ORDER BY num DESC LIMIT ?", append(args, filter.Limit)...)
+	return selectEpisodes(s.read.WithContext(ctx), learning.MaxAnswer, c.text+" ORDER BY num DESC LIMIT ?", append(c.args, filter.Limit)...)
 }
 
 // LastEpisode implements episode.Store.
@@ -129,23 +118,11 @@ func (s *Store) LastEpisode(ctx context.Context, agentID string) (episode.Episod
 
 // selectEpisodes reads episodes until they hold most bytes.
 func selectEpisodes(db *gorm.DB, most int, where string, args ...any) ([]episode.Episode, error) {
-	rows, err := db.Raw(`SELECT num, id, session_id, agent_id, persona, event_type, event, title, content, context, learned, project, importance, created_at
-		FROM episodes `+where, args...).Rows()
-	if err != nil {
-		return nil, err
-	}
-	episodes := []episode.Episode{}
-	size := 0
-	for size < most && rows.Next() {
-		var e episode.Episode
-		if err := rows.Scan(&e.Number, &e.ID, &e.SessionID, &e.AgentID, &e.Persona, &e.EventType, &e.Event, &e.Title, &e.Content, fromJSON(&e.Context), &e.Learned,
-			&e.Project, &e.Importance, at(&e.CreatedAt)); err != nil {
-			return nil, closing(rows, err)
-		}
-		episodes = append(episodes, e)
-		size += len(e.Content) + len(e.Context) + len(e.Learned)
-	}
-	return episodes, closing(rows, rows.Err())
+	return upTo(most, func(rows *sql.Rows) (e episode.Episode, size int, err error) {
+		err = rows.Scan(append(searchedEpisode(&e), &e.Importance)...)
+		return e, len(e.Content) + len(e.Context) + len(e.Learned), err
+	}).of(db.Raw(`SELECT num, id, session_id, agent_id, persona, event_type, event, title, content, context, learned, project, created_at, importance
+		FROM episodes `+where, args...).Rows())
 }
 
 // ScanEpisodes implements episode.Store.
@@ -156,9 +133,12 @@ func (s *Store) ScanEpisodes(ctx context.Context, visit func(chunk []episode.Epi
 // selectSearchedEpisode and scanSearchedEpisode read what is searched of an episode.
 const selectSearchedEpisode = "SELECT num, id, session_id, agent_id, persona, event_type, event, title, content, context, learned, project, created_at FROM episodes"
 
+func searchedEpisode(e *episode.Episode) []any {
+	return []any{&e.Number, &e.ID, &e.SessionID, &e.AgentID, &e.Persona, &e.EventType, &e.Event, &e.Title, &e.Content, fromJSON(&e.Context), &e.Learned, &e.Project, at(&e.CreatedAt)}
+}
+
 func scanSearchedEpisode(rows *sql.Rows) (e episode.Episode, size int, err error) {
-	err = rows.Scan(&e.Number, &e.ID, &e.SessionID, &e.AgentID, &e.Persona, &e.EventType, &e.Event, &e.Title, &e.Content, fromJSON(&e.Context), &e.Learned,
-		&e.Project, at(&e.CreatedAt))
+	err = rows.Scan(searchedEpisode(&e)...)
 	return e, len(e.Content) + len(e.Context) + len(e.Learned), err
 }
 

@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"encoding/json"
 	"slices"
 	"time"
@@ -114,23 +115,12 @@ const selectExperience = `SELECT num, id, created_at, operation_type, server_nam
 
 // experiences reads experiences until they hold most bytes.
 func experiences(db *gorm.DB, most int, where string, args ...any) ([]experience.Experience, error) {
-	rows, err := query(db, selectExperience+where, args...)
-	if err != nil {
-		return nil, err
-	}
-	found := []experience.Experience{}
-	for size := 0; size < most && rows.Next(); {
-		var x experience.Experience
-		err := rows.Scan(&x.Number, &x.EpisodeID, &x.Timestamp, &x.OperationType, &x.ServerName, fromJSON(&x.Problem), fromJSON(&x.Solution), &x.Outcome, fromJSON(&x.Metadata),
+	return upTo(most, func(rows *sql.Rows) (x experience.Experience, size int, err error) {
+		err = rows.Scan(&x.Number, &x.EpisodeID, &x.Timestamp, &x.OperationType, &x.ServerName, fromJSON(&x.Problem), fromJSON(&x.Solution), &x.Outcome, fromJSON(&x.Metadata),
 			&x.QualityScore, &x.DurationMS, &x.Notes, &x.Novelty, &x.Effectiveness, &x.Generalizability, &x.Utility, &x.AgentID, &x.Project)
-		if err != nil {
-			return nil, closing(rows, err)
-		}
 		x.At = fromMillis(x.Timestamp)
-		size += len(x.Problem) + len(x.Solution) + len(x.Metadata) + len(x.Notes)
-		found = append(found, x)
-	}
-	return found, closing(rows, rows.Err())
+		return x, len(x.Problem) + len(x.Solution) + len(x.Metadata) + len(x.Notes), err
+	}).of(query(db, selectExperience+where, args...))
 }
 
 // ExperiencesOf implements experience.Tx.

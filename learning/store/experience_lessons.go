@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"slices"
 	"strings"
 	"time"
@@ -85,23 +86,16 @@ func (s *Store) ExperiencePatterns(ctx context.Context, operationType string, fi
 		c.add("status <> ?", string(lesson.PatternDeprecated))
 	}
 	rows, err := query(db, selectPattern+c.text+" ORDER BY weight DESC, num DESC LIMIT ? OFFSET ?", append(slices.Clone(c.args), filter.Limit, filter.Offset)...)
-	if err != nil {
-		return nil, 0, err
-	}
 	found := []lesson.Pattern{}
-	more := false
-	for size := 0; rows.Next(); {
-		p, err := scanPattern(rows)
-		if err != nil {
-			return nil, 0, closing(rows, err)
+	size, more := 0, false
+	if err := each(rows, err).visit(func(rows *sql.Rows) (bool, error) {
+		p, bytes, err := scanPattern(rows)
+		size += bytes
+		if more = size > learning.MaxAnswer && len(found) > 0; !more {
+			found = append(found, p)
 		}
-		size += patternSize(&p)
-		if more = size > learning.MaxAnswer && len(found) > 0; more {
-			break
-		}
-		found = append(found, p)
-	}
-	if err := closing(rows, rows.Err()); err != nil {
+		return !more, err
+	}); err != nil {
 		return nil, 0, err
 	}
 	for i := range found {

@@ -50,15 +50,22 @@ func (s *Store) FactVersions(ctx context.Context, persona, key string) ([]fact.F
 		0, NULL, cached_at, created_at, updated_at, value FROM fact_versions WHERE persona = ? AND key = ? ORDER BY version DESC`, persona, key)
 }
 
+// keysIn are the conditions of a span.
+func keysIn(span fact.Span) (c conditions) {
+	c.add("persona = ? AND key > ?", span.Persona, span.After)
+	c.equal("category", span.Category)
+	if span.Prefix != "" {
+		c.add("key >= ? AND key < ?", span.Prefix, behind(span.Prefix))
+	}
+	return c
+}
+
 // FactKeysThen implements fact.Store.
 func (s *Store) FactKeysThen(ctx context.Context, span fact.Span, then time.Time, visit func(key string) bool) error {
-	where, args := "persona = ? AND key > ? AND updated_at <= ?", []any{span.Persona, span.After, millis(then)}
-	if span.Prefix != "" {
-		where += " AND key >= ? AND key < ?"
-		args = append(args, span.Prefix, behind(span.Prefix))
-	}
-	keys, err := list(s.read.WithContext(ctx), func(key *string) []any { return []any{key} },
-		"SELECT key FROM facts WHERE "+where+" UNION SELECT key FROM fact_versions WHERE "+where+" ORDER BY key", append(args, args...)...)
+	c := keysIn(fact.Span{Persona: span.Persona, After: span.After, Prefix: span.Prefix})
+	c.add("updated_at <= ?", millis(then))
+	keys, err := list(s.read.WithContext(ctx), value[string],
+		"SELECT key FROM facts "+c.text+" UNION SELECT key FROM fact_versions "+c.text+" ORDER BY key", append(c.args, c.args...)...)
 	for _, key := range keys {
 		if !visit(key) {
 			break
@@ -76,59 +83,36 @@ func factInto(f *fact.Fact) []any {
 
 func factWithValue(f *fact.Fact) []any { return append(factInto(f), fromJSON(&f.Value)) }
 
+func scanFact(rows *sql.Rows) (f fact.Fact, size int, err error) {
+	err = rows.Scan(factWithValue(&f)...)
+	return f, len(f.Value), err
+}
+
 // FactsUnder implements fact.Store.
 func (s *Store) FactsUnder(ctx context.Context, persona string, keys []string) (facts []fact.Fact, all bool, err error) {
-	rows, err := query(s.read.WithContext(ctx), "SELECT "+factColumns+", value FROM facts WHERE persona = ? AND key IN ("+marks(len(keys))+") ORDER BY key",
-		append([]any{persona}, anys(keys)...)...)
-	if err != nil {
-		return nil, false, err
-	}
+	facts, err = upTo(learning.MaxAnswer+1, scanFact).of(query(s.read.WithContext(ctx), "SELECT "+factColumns+", value FROM facts WHERE persona = ? AND key IN ("+marks(len(keys))+") ORDER BY key",
+		append([]any{persona}, anys(keys)...)...))
 	size := 0
-	for size <= learning.MaxAnswer && rows.Next() {
-		var fact fact.Fact
-		if err := rows.Scan(factWithValue(&fact)...); err != nil {
-			return nil, false, closing(rows, err)
-		}
-		size += len(fact.Value)
-		facts = append(facts, fact)
+	for i := range facts {
+		size += len(facts[i].Value)
 	}
-	return facts, size <= learning.MaxAnswer, closing(rows, rows.Err())
+	return facts, size <= learning.MaxAnswer, err
 }
 
 // FactKeys implements fact.Store. It reads an index alone.
 func (s *Store) FactKeys(ctx context.Context, span fact.Span, at time.Time, visit func(key string) bool) error {
-	where, args := "persona = ? AND key > ?", []any{span.Persona, span.After}
-	if span.Category != "" {
-		where += " AND category = ?"
-		args = append(args, span.Category)
-	}
-	if span.Prefix != "" {
-		where += " AND key >= ? AND key < ?"
-		args = append(args, span.Prefix, behind(span.Prefix))
-	}
-	rows, err := query(s.read.WithContext(ctx), "SELECT key FROM facts WHERE "+where+
-		" AND (expires_at IS NULL OR expires_at > ?) ORDER BY key", append(args, millis(at))...)
-	if err != nil {
-		return err
-	}
-	for rows.Next() {
+	c := keysIn(span)
+	c.add("(expires_at IS NULL OR expires_at > ?)", millis(at))
+	return each(query(s.read.WithContext(ctx), "SELECT key FROM facts "+c.text+" ORDER BY key", c.args...)).visit(func(rows *sql.Rows) (bool, error) {
 		var key string
-		if err := rows.Scan(&key); err != nil {
-			return closing(rows, err)
-		}
-		if !visit(key) {
-			return closing(rows, nil)
-		}
-	}
-	return closing(rows, rows.Err())
+		err := rows.Scan(&key)
+		return err == nil && visit(key), err
+	})
 }
 
 // ScanFacts implements fact.Store.
 func (s *Store) ScanFacts(ctx context.Context, visit func(chunk []fact.Fact) error) error {
-	return eachPage(s.read.WithContext(ctx), "SELECT "+factColumns+", value FROM facts", "version", func(f fact.Fact) int64 { return f.Version }, func(rows *sql.Rows) (f fact.Fact, size int, err error) {
-		err = rows.Scan(factWithValue(&f)...)
-		return f, len(f.Value), err
-	}, visit)
+	return eachPage(s.read.WithContext(ctx), "SELECT "+factColumns+", value FROM facts", "version", func(f fact.Fact) int64 { return f.Version }, scanFact, visit)
 }
 
 // FactCategories implements fact.Store.
@@ -238,12 +222,10 @@ func (tx *transaction) DropFacts(by time.Time, limit int) ([]fact.Fact, error) {
 // ClearFacts implements fact.Tx. It goes along the index of the persona's
 // facts, in no order of their versions: a sort would read all of them for each step.
 func (tx *transaction) ClearFacts(clearing fact.Clearing, limit int) ([]fact.Fact, error) {
-	where, args := "persona = ? AND {unindexed}version <= ?", []any{clearing.Persona, clearing.UpTo}
-	if clearing.Category != "" {
-		where += " AND category = ?"
-		args = append(args, clearing.Category)
-	}
-	facts, err := tx.plain("WHERE "+where+" LIMIT ?", append(args, limit)...)
+	var c conditions
+	c.add("persona = ? AND {unindexed}version <= ?", clearing.Persona, clearing.UpTo)
+	c.equal("category", clearing.Category)
+	facts, err := tx.plain(c.text+" LIMIT ?", append(c.args, limit)...)
 	if err != nil {
 		return nil, err
 	}
@@ -256,7 +238,7 @@ func (tx *transaction) ClearFacts(clearing fact.Clearing, limit int) ([]fact.Fac
 		}
 	}
 	// and those of facts that fell away before
-	_, err = exec(tx.db, "DELETE FROM fact_versions WHERE "+where, args...)
+	_, err = exec(tx.db, "DELETE FROM fact_versions "+c.text, c.args...)
 	return facts, err
 }
 

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"gorm.io/gorm"
@@ -39,17 +38,9 @@ func oneGap(db *gorm.DB, id string) (feedback.Gap, bool, error) {
 
 // putGap writes a gap over what is there.
 func putGap(tx *gorm.DB, g *feedback.Gap, checked time.Time) error {
-	places, err := json.Marshal(g.AskedIn)
-	if err != nil {
-		return err
-	}
 	g.Agents = skillrouter.GivenList(g.Agents)
-	agents, err := json.Marshal(g.Agents)
-	if err != nil {
-		return err
-	}
 	return insertOr(tx, orReplace(gapColumns, "id"), "gaps", gapColumns, 1, func(_ int, row []any) []any {
-		return append(row, g.ID, g.Question, g.Project, string(places), string(agents), g.Count, millis(g.FirstAsked), millis(g.LastAsked),
+		return append(row, g.ID, g.Question, g.Project, toJSON(g.AskedIn), toJSON(g.Agents), g.Count, millis(g.FirstAsked), millis(g.LastAsked),
 			string(g.Status), g.AnsweredBy, g.SettledBy, g.Reason, millisPtr(g.SettledAt), millis(checked))
 	})
 }

@@ -161,21 +161,17 @@ var incidentColumns = []string{"id", "project", "sessions", "count", "last_seen"
 
 // PutIncidents implements incident.Tx.
 func (tx *incidentTx) PutIncidents(all []incident.Incident) error {
-	bodies, ids := make([]string, len(all)), make([]int64, len(all))
+	ids := make([]int64, len(all))
 	for i, inc := range all {
-		body, err := json.Marshal(inc)
-		if err != nil {
-			return err
-		}
 		id, err := strconv.ParseUint(inc.ID, 16, 64)
 		if err != nil {
 			return fmt.Errorf("an incident's id: %w", err)
 		}
-		bodies[i], ids[i] = string(body), int64(id) //nolint:gosec // the same bits
+		ids[i] = int64(id) //nolint:gosec // the same bits
 	}
 	return insertOr(tx.db, orReplace(incidentColumns, "id"), "incidents", incidentColumns, len(all), func(i int, row []any) []any {
 		inc := all[i]
-		return append(row, ids[i], inc.Project, inc.Sessions, inc.Count, millis(inc.Last), inc.Accepted, bodies[i])
+		return append(row, ids[i], inc.Project, inc.Sessions, inc.Count, millis(inc.Last), inc.Accepted, toJSON(inc))
 	})
 }
 
@@ -225,9 +221,5 @@ func (s *Store) LastReplay(ctx context.Context) (replay incident.StoredReplay, e
 
 // PutReplay implements incident.Tx.
 func (tx *incidentTx) PutReplay(replay incident.StoredReplay) error {
-	body, err := json.Marshal(replay)
-	if err != nil {
-		return err
-	}
-	return tx.db.Exec("INSERT INTO replays (name, body) VALUES ('last', ?) ON CONFLICT (name) DO UPDATE SET body = excluded.body", string(body)).Error
+	return tx.db.Exec("INSERT INTO replays (name, body) VALUES ('last', ?) ON CONFLICT (name) DO UPDATE SET body = excluded.body", toJSON(replay)).Error
 }

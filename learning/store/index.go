@@ -69,21 +69,15 @@ func (s *Store) EventsOf(ctx context.Context, after int64, prefixes []string, vi
 		where += " OR type >= ? AND type < ?"
 		args = append(args, prefix, behind(prefix))
 	}
-	rows, err := query(s.read.WithContext(ctx), "SELECT type, subject, data FROM events WHERE seq > ? AND ("+where[len(" OR "):]+") ORDER BY seq", args...)
-	if err != nil {
-		return err
-	}
-	for rows.Next() {
+	text := "SELECT type, subject, data FROM events WHERE seq > ? AND (" + where[len(" OR "):] + ") ORDER BY seq"
+	return each(query(s.read.WithContext(ctx), text, args...)).visit(func(rows *sql.Rows) (bool, error) {
 		var kind, subject string
 		var data sql.RawBytes
 		if err := rows.Scan(&kind, &subject, &data); err != nil {
-			return closing(rows, err)
+			return false, err
 		}
-		if err := visit(kind, subject, data); err != nil {
-			return closing(rows, err)
-		}
-	}
-	return closing(rows, rows.Err())
+		return true, visit(kind, subject, data)
+	})
 }
 
 // Settled implements shelf.IndexStore. It stands in the line of the writes as
@@ -143,7 +137,7 @@ type contained[Row any] struct {
 	texts   []string
 	where   string // a condition besides; may be empty
 	project bool   // it has a column of projects
-	scan    func(rows *sql.Rows) (row Row, size int, err error)
+	scan    scanner[Row]
 }
 
 // likeText makes a text stand for itself in a pattern of LIKE with the escape \.
@@ -174,23 +168,12 @@ func containing[Row any](ctx context.Context, db *gorm.DB, of contained[Row], se
 	}
 	text = of.choose + text + " ORDER BY num DESC"
 	for high := last; high > search.After && ctx.Err() == nil; high -= containingRows {
-		rows, err := query(db, text, append([]any{max(search.After, high-containingRows), high}, args...)...)
+		found, err := upTo(unbounded, of.scan).of(query(db, text, append([]any{max(search.After, high-containingRows), high}, args...)...))
+		more := len(found) == 0 || visit(found)
 		if err != nil {
 			return unlessEnded(ctx, err)
 		}
-		var found []Row
-		for rows.Next() {
-			row, _, err := of.scan(rows)
-			if err != nil {
-				return unlessEnded(ctx, closing(rows, err))
-			}
-			found = append(found, row)
-		}
-		if err := closing(rows, rows.Err()); err != nil {
-			visit(found)
-			return unlessEnded(ctx, err)
-		}
-		if len(found) > 0 && !visit(found) {
+		if !more {
 			return nil
 		}
 	}

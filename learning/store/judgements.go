@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"gorm.io/gorm"
@@ -65,17 +64,9 @@ func (s *Store) ChangeJudgement(
 		if err := decide(&j, there); err != nil {
 			return err
 		}
-		good, err := json.Marshal(skillrouter.GivenList(j.Good))
-		if err != nil {
-			return err
-		}
-		bad, err := json.Marshal(skillrouter.GivenList(j.Bad))
-		if err != nil {
-			return err
-		}
 		if _, err := exec(tx, `INSERT INTO judgements (id, question, project, good, bad, author, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT (id) DO UPDATE SET good = excluded.good, bad = excluded.bad, updated_at = {greatest}(excluded.updated_at, judgements.created_at)`,
-			j.ID, j.Question, j.Project, string(good), string(bad), j.Author, millis(j.CreatedAt), millis(j.UpdatedAt)); err != nil {
+			j.ID, j.Question, j.Project, toJSON(skillrouter.GivenList(j.Good)), toJSON(skillrouter.GivenList(j.Bad)), j.Author, millis(j.CreatedAt), millis(j.UpdatedAt)); err != nil {
 			return err
 		}
 		changed, _, err = oneJudgement(tx, id)
@@ -123,11 +114,7 @@ func (s *Store) SaveJudgementRuns(ctx context.Context, at time.Time, ranks map[s
 	}
 	return s.commit.Write(ctx, func(tx *gorm.DB) error {
 		for id, found := range ranks {
-			text, err := json.Marshal(found)
-			if err != nil {
-				return err
-			}
-			if _, err := exec(tx, "UPDATE judgements SET ran_at = ?, ranks = ? WHERE id = ?", millis(at), string(text), id); err != nil {
+			if _, err := exec(tx, "UPDATE judgements SET ran_at = ?, ranks = ? WHERE id = ?", millis(at), toJSON(found), id); err != nil {
 				return err
 			}
 		}

@@ -56,19 +56,15 @@ func findKnowledge(tx *gorm.DB, keys knowledge.Keys) (knowledge.Found, error) {
 		for i := range part {
 			hashes[i] = part[i][:]
 		}
-		rows, err := tx.Raw("SELECT content_hash, id FROM knowledge WHERE content_hash IN ? ORDER BY num DESC", hashes).Rows()
-		if err != nil {
-			return found, err
-		}
-		for rows.Next() {
+		if err := each(tx.Raw("SELECT content_hash, id FROM knowledge WHERE content_hash IN ? ORDER BY num DESC", hashes).Rows()).visit(func(rows *sql.Rows) (bool, error) {
 			var hash []byte
 			var id string
 			if err := rows.Scan(&hash, &id); err != nil {
-				return found, closing(rows, err)
+				return false, err
 			}
 			found.Same[learning.Fingerprint(hash)] = id // the first stored comes last, and stays
-		}
-		if err := closing(rows, rows.Err()); err != nil {
+			return true, nil
+		}); err != nil {
 			return found, err
 		}
 	}
@@ -161,30 +157,23 @@ func (s *Store) ListKnowledge(ctx context.Context, filter knowledge.Filter, befo
 		at := millis(filter.AsOf)
 		from, then = knownThen, []any{at, at, at}
 	}
-	where, args := "WHERE true", []any{}
-	for _, f := range []struct{ column, value string }{
-		{"category", filter.Category}, {"project", filter.Project}, {"agent_id", filter.AgentID},
-	} {
-		if f.value != "" {
-			where += " AND " + f.column + " = ?"
-			args = append(args, f.value)
-		}
-	}
+	var c conditions
+	c.equal("category", filter.Category)
+	c.equal("project", filter.Project)
+	c.equal("agent_id", filter.AgentID)
 	if filter.Conflicts {
-		where += ` AND conflicts <> '[]' AND conflicts {like} '%"settled":false%'`
+		c.add(`conflicts <> '[]' AND conflicts {like} '%"settled":false%'`)
 	}
 	if filter.Within != nil {
-		where += " AND project IN ?"
-		args = append(args, filter.Within)
+		c.add("project IN ?", filter.Within)
 	}
 	if filter.General {
-		where += " AND project = ''"
+		c.add("project = ''")
 	}
 	if before > 0 {
-		where += " AND num < ?"
-		args = append(args, before)
+		c.add("num < ?", before)
 	}
-	return knowledgeFrom(s.read.WithContext(ctx), learning.MaxAnswer, from, where+" ORDER BY num DESC LIMIT ?", append(append(then, args...), filter.Limit)...)
+	return knowledgeFrom(s.read.WithContext(ctx), learning.MaxAnswer, from, c.text+" ORDER BY num DESC LIMIT ?", append(append(then, c.args...), filter.Limit)...)
 }
 
 // selectKnowledge reads entries until they hold most bytes, and one more, so
@@ -196,25 +185,13 @@ func selectKnowledge(db *gorm.DB, most int, where string, args ...any) ([]knowle
 // knowledgeFrom is selectKnowledge of another table than that of the entries. One that stands in
 // another's place does so while it is there.
 func knowledgeFrom(db *gorm.DB, most int, table, where string, args ...any) ([]knowledge.Knowledge, error) {
-	rows, err := db.Raw(`SELECT num, id, category, title, content, tags, source, agent_id, project, trust,
+	return upTo(most, oneMore(func(rows *sql.Rows) (e knowledge.Knowledge, size int, err error) {
+		err = rows.Scan(&e.Number, &e.ID, &e.Category, &e.Title, &e.Content, fromJSON(&e.Tags), &e.Source, &e.Author, &e.Project, &e.Trust,
+			&e.UseCount, atOrNil(&e.LastUsed), at(&e.CreatedAt), at(&e.UpdatedAt), fromJSON(&e.Conflicts), &e.SupersededBy)
+		return e, len(e.Content), err
+	})).of(db.Raw(`SELECT num, id, category, title, content, tags, source, agent_id, project, trust,
 		use_count, last_used, created_at, updated_at, conflicts,
-		CASE WHEN superseded_by = '' THEN '' ELSE coalesce((SELECT s.id FROM knowledge s WHERE s.id = entry.superseded_by), '') END FROM `+table+" AS entry "+where, args...).Rows()
-	if err != nil {
-		return nil, err
-	}
-	entries := []knowledge.Knowledge{}
-	size, last := 0, 0
-	for size-last < most && rows.Next() {
-		var e knowledge.Knowledge
-		if err := rows.Scan(&e.Number, &e.ID, &e.Category, &e.Title, &e.Content, fromJSON(&e.Tags), &e.Source, &e.Author, &e.Project, &e.Trust,
-			&e.UseCount, atOrNil(&e.LastUsed), at(&e.CreatedAt), at(&e.UpdatedAt), fromJSON(&e.Conflicts), &e.SupersededBy); err != nil {
-			return nil, closing(rows, err)
-		}
-		entries = append(entries, e)
-		last = len(e.Content)
-		size += last
-	}
-	return entries, closing(rows, rows.Err())
+		CASE WHEN superseded_by = '' THEN '' ELSE coalesce((SELECT s.id FROM knowledge s WHERE s.id = entry.superseded_by), '') END FROM `+table+" AS entry "+where, args...).Rows())
 }
 
 // ScanKnowledge implements knowledge.Store.

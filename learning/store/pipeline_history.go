@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"skillrouter/learning/lesson"
@@ -12,15 +11,10 @@ var changeColumns = []string{"lesson_id", "kind", "agent_id", "note", "was", "be
 
 // AddChange implements lesson.PipelineTx.
 func (tx *transaction) AddChange(changes ...lesson.Change) error {
-	var failed error
-	err := insert(tx.db, "lesson_changes", changeColumns, len(changes), func(i int, row []any) []any {
+	return insert(tx.db, "lesson_changes", changeColumns, len(changes), func(i int, row []any) []any {
 		c := &changes[i]
-		was, err1 := jsonText(c.Before)
-		became, err2 := jsonText(c.After)
-		failed = errors.Join(failed, err1, err2)
-		return append(row, c.LessonID, c.Kind, c.Agent, c.Note, was, became, millis(c.At))
+		return append(row, c.LessonID, c.Kind, c.Agent, c.Note, orNull(c.Before), orNull(c.After), millis(c.At))
 	})
-	return errors.Join(failed, err)
 }
 
 // LessonChanges implements lesson.PipelineStore.

@@ -87,21 +87,7 @@ func lessonSize(l *lesson.Lesson) int {
 // lessons reads lessons until they hold most bytes, and one more, so that the
 // domain sees whether there are more.
 func lessons(db *gorm.DB, most int, where string, args ...any) ([]lesson.Lesson, error) {
-	rows, err := query(db, selectLesson+where, args...)
-	if err != nil {
-		return nil, err
-	}
-	found := []lesson.Lesson{}
-	size, last := 0, 0
-	for size-last < most && rows.Next() {
-		var l lesson.Lesson
-		if l, last, err = scanLesson(rows); err != nil {
-			return nil, closing(rows, err)
-		}
-		found = append(found, l)
-		size += last
-	}
-	return found, closing(rows, rows.Err())
+	return upTo(most, oneMore(scanLesson)).of(query(db, selectLesson+where, args...))
 }
 
 func oneLesson(db *gorm.DB, where string, args ...any) (lesson.Lesson, bool, error) {
@@ -137,20 +123,12 @@ func (tx *transaction) InsertLessons(all []*lesson.Lesson, fingerprints []learni
 		for i, l := range part {
 			values, byID[l.ID] = append(values, lessonValues(l, fingerprints[from+i])...), l
 		}
-		rows, err := query(tx.db, insertLesson+strings.Repeat(", "+lessonMarks, len(part)-1)+" RETURNING id, num", values...)
+		numbers, err := tally[string](tx.db, insertLesson+strings.Repeat(", "+lessonMarks, len(part)-1)+" RETURNING id, num", values...)
 		if err != nil {
 			return err
 		}
-		for rows.Next() { // in what order is not said
-			var id string
-			var number int64
-			if err := rows.Scan(&id, &number); err != nil {
-				return closing(rows, err)
-			}
+		for id, number := range numbers {
 			byID[id].Number = number
-		}
-		if err := closing(rows, rows.Err()); err != nil {
-			return err
 		}
 	}
 	return nil

@@ -44,22 +44,10 @@ func patternValues(p *lesson.Pattern) []any {
 }
 
 func patterns(db *gorm.DB, where string, args ...any) ([]lesson.Pattern, error) {
-	rows, err := query(db, selectPattern+where, args...)
-	if err != nil {
-		return nil, err
-	}
-	found := []lesson.Pattern{}
-	for rows.Next() {
-		p, err := scanPattern(rows)
-		if err != nil {
-			return nil, closing(rows, err)
-		}
-		found = append(found, p)
-	}
-	return found, closing(rows, rows.Err())
+	return upTo(unbounded, scanPattern).of(query(db, selectPattern+where, args...))
 }
 
-func scanPattern(rows *sql.Rows) (p lesson.Pattern, err error) {
+func scanPattern(rows *sql.Rows) (p lesson.Pattern, size int, err error) {
 	p.LessonIDs, p.EpisodeIDs = []string{}, []int64{}
 	made := new(lesson.PatternAsMade)
 	err = rows.Scan(&p.Number, &p.ID, &p.Name, &p.Type, &p.Description, &p.Domain, fromJSON(&p.Categories), &p.OperationType, &p.Frequency,
@@ -70,7 +58,7 @@ func scanPattern(rows *sql.Rows) (p lesson.Pattern, err error) {
 	if made.Type != "" {
 		p.Made = made
 	}
-	return p, err
+	return p, patternSize(&p), err
 }
 
 func onePattern(db *gorm.DB, where string, args ...any) (lesson.Pattern, bool, error) {

@@ -62,10 +62,7 @@ func (s *Store) View(ctx context.Context, read func(tx lesson.PipelineTx) error)
 // ScanPatterns implements lesson.PatternStore. It reads one state of the database from end to end.
 func (s *Store) ScanPatterns(ctx context.Context, visit func(chunk []lesson.Pattern) error) error {
 	db := s.read.WithContext(ctx).Raw(selectPattern + "WHERE representative <> '' ORDER BY num")
-	return eachChunk(db, func(rows *sql.Rows) (lesson.Pattern, int, error) {
-		p, err := scanPattern(rows)
-		return p, len(p.Description), err
-	}, visit)
+	return eachChunk(db, scanPattern, visit)
 }
 
 // FadedPatterns implements lesson.PatternStore.

@@ -42,21 +42,8 @@ func oneProcedure(db *gorm.DB, where string, args ...any) (procedure.Stored, boo
 }
 
 // procedures reads the procedures that fit; up to MaxAnswer bytes of them.
-func procedures(db *gorm.DB, rest string, args ...any) (list []procedure.Stored, err error) {
-	rows, err := query(db, "SELECT "+procedureColumns+" FROM procedures "+rest, args...)
-	if err != nil {
-		return nil, err
-	}
-	size := 0
-	for size <= learning.MaxAnswer && rows.Next() {
-		p, bytes, err := scanProcedure(rows)
-		if err != nil {
-			return nil, closing(rows, err)
-		}
-		size += bytes
-		list = append(list, p)
-	}
-	return list, closing(rows, rows.Err())
+func procedures(db *gorm.DB, rest string, args ...any) ([]procedure.Stored, error) {
+	return upTo(learning.MaxAnswer+1, scanProcedure).of(query(db, "SELECT "+procedureColumns+" FROM procedures "+rest, args...))
 }
 
 func scanProcedure(rows *sql.Rows) (p procedure.Stored, size int, err error) {
@@ -155,31 +142,24 @@ func (tx *transaction) ProcedureOf(number int64) (procedure.Stored, bool, error)
 
 // PutProcedure implements procedure.Tx.
 func (tx *transaction) PutProcedure(p *procedure.Stored) error {
-	body, err := json.Marshal(p.Body)
-	if err != nil {
-		return err
-	}
 	values := []any{
-		p.Version, string(body), p.Author, string(p.Trust), p.SaidRate, p.SaidTime, p.Runs, p.Succeeded, p.Took,
+		p.Version, toJSON(p.Body), p.Author, string(p.Trust), p.SaidRate, p.SaidTime, p.Runs, p.Succeeded, p.Took,
 		p.File.Path, p.File.Mark, p.File.Version, millis(p.CreatedAt), millis(p.UpdatedAt), millisPtr(p.DeletedAt), p.Body.Category,
 	}
 	if p.Number > 0 {
-		_, err = exec(tx.db, "UPDATE procedures SET "+strings.Join(procedureChanging, " = ?, ")+" = ? WHERE num = ?", append(values, p.Number)...)
+		_, err := exec(tx.db, "UPDATE procedures SET "+strings.Join(procedureChanging, " = ?, ")+" = ? WHERE num = ?", append(values, p.Number)...)
 		return err
 	}
-	p.Number, err = insertOne(tx.db, "INSERT INTO procedures ("+strings.Join(procedureChanging, ", ")+", persona, name) VALUES ("+marks(len(values)+2)+") RETURNING num",
+	number, err := insertOne(tx.db, "INSERT INTO procedures ("+strings.Join(procedureChanging, ", ")+", persona, name) VALUES ("+marks(len(values)+2)+") RETURNING num",
 		append(values, p.Persona, p.Name)...)
+	p.Number = number
 	return err
 }
 
 // AddVersion implements procedure.Tx.
 func (tx *transaction) AddVersion(p procedure.Stored) error {
-	body, err := json.Marshal(p.Body)
-	if err != nil {
-		return err
-	}
-	_, err = exec(tx.db, "INSERT INTO procedure_versions (procedure, version, body, agent_id, created_at) VALUES (?, ?, ?, ?, ?)",
-		p.Number, p.Version, string(body), p.Author, millis(p.UpdatedAt))
+	_, err := exec(tx.db, "INSERT INTO procedure_versions (procedure, version, body, agent_id, created_at) VALUES (?, ?, ?, ?, ?)",
+		p.Number, p.Version, toJSON(p.Body), p.Author, millis(p.UpdatedAt))
 	return err
 }
 
@@ -190,14 +170,8 @@ func (tx *transaction) StepRecords(procedure int64) ([]procedure.StepRecord, err
 
 // PutStepRecord implements procedure.Tx.
 func (tx *transaction) PutStepRecord(procedure int64, r procedure.StepRecord) error {
-	texts := r.Errors
-	texts = skillrouter.GivenList(texts)
-	list, err := json.Marshal(texts)
-	if err != nil {
-		return err
-	}
 	return insertOr(tx.db, orReplace(stepColumns, "procedure", "name"), "procedure_steps", stepColumns, 1, func(_ int, row []any) []any {
-		return append(row, procedure, r.Name, r.Succeeded, r.Failed, r.Skipped, r.Unknown, r.Took, r.Recent, string(list))
+		return append(row, procedure, r.Name, r.Succeeded, r.Failed, r.Skipped, r.Unknown, r.Took, r.Recent, toJSON(skillrouter.GivenList(r.Errors)))
 	})
 }
 

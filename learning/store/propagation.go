@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 
 	"gorm.io/gorm"
 
@@ -56,15 +55,7 @@ func (s *Store) SaveProfiles(ctx context.Context, list []propagation.Profile) er
 	}
 	values := make([][]any, len(list)) // written down before the transaction
 	for i, p := range list {
-		domains, err := json.Marshal(p.Domains)
-		if err != nil {
-			return err
-		}
-		words, err := json.Marshal(p.Words)
-		if err != nil {
-			return err
-		}
-		values[i] = []any{p.AgentID, string(domains), string(words), millis(p.Updated)}
+		values[i] = []any{p.AgentID, toJSON(p.Domains), toJSON(p.Words), millis(p.Updated)}
 	}
 	return s.commit.Write(ctx, func(tx *gorm.DB) error {
 		for _, v := range values {

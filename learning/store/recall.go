@@ -132,16 +132,12 @@ func (s *Store) ByTopic(ctx context.Context, topics []string, limit int) (map[st
 
 // taggedWith returns the numbers of the latest lessons that have a topic as a tag, newest first.
 func taggedWith(db *gorm.DB, topics []string, limit int) (map[string][]int64, error) {
-	rows, err := query(db, "SELECT num, tags FROM (SELECT num, tags, status FROM lessons ORDER BY num DESC LIMIT ?) AS latest WHERE tags <> '[]' AND status <> 'retired'", lesson.RecallTagged)
-	if err != nil {
-		return nil, err
-	}
 	found := map[string][]int64{}
-	for rows.Next() {
+	err := each(query(db, "SELECT num, tags FROM (SELECT num, tags, status FROM lessons ORDER BY num DESC LIMIT ?) AS latest WHERE tags <> '[]' AND status <> 'retired'", lesson.RecallTagged)).visit(func(rows *sql.Rows) (bool, error) {
 		var num int64
 		var text sql.RawBytes
 		if err := rows.Scan(&num, &text); err != nil {
-			return nil, closing(rows, err)
+			return false, err
 		}
 		lower := strings.ToLower(string(text))
 		var tags []string
@@ -151,15 +147,16 @@ func taggedWith(db *gorm.DB, topics []string, limit int) (map[string][]int64, er
 			}
 			if tags == nil {
 				if err := json.Unmarshal([]byte(lower), &tags); err != nil {
-					return nil, closing(rows, err)
+					return false, err
 				}
 			}
 			if slices.Contains(tags, topic) {
 				found[topic] = append(found[topic], num)
 			}
 		}
-	}
-	return found, closing(rows, rows.Err())
+		return true, nil
+	})
+	return found, err
 }
 
 // LessonFigures implements lesson.RecallStore.

@@ -12,20 +12,82 @@ import (
 // closing closes rows and returns the first error.
 func closing(rows *sql.Rows, err error) error { return errors.Join(err, rows.Close()) }
 
+// answered are the rows that a query answers, or why it answers none.
+type answered struct {
+	rows *sql.Rows
+	err  error
+}
+
+// each is what a query answers, for visit.
+func each(rows *sql.Rows, err error) answered { return answered{rows, err} }
+
+// visit goes over the rows until visit has enough, and closes them.
+func (a answered) visit(visit func(rows *sql.Rows) (more bool, err error)) error {
+	if a.err != nil {
+		return a.err
+	}
+	var err error
+	for more := true; more && err == nil && a.rows.Next(); {
+		more, err = visit(a.rows)
+	}
+	if err == nil {
+		err = a.rows.Err()
+	}
+	return closing(a.rows, err)
+}
+
+// into reads each row into the columns that next gives. It stands in the program once, and not for each type of row.
+//
+//go:noinline
+func (a answered) into(next func() []any) error {
+	return a.visit(func(rows *sql.Rows) (bool, error) { return true, rows.Scan(next()...) })
+}
+
+// scanner reads one row and says how many bytes it counts for.
+type scanner[T any] func(rows *sql.Rows) (row T, size int, err error)
+
+// reading reads rows until they hold most bytes.
+type reading[T any] struct {
+	most int
+	scan scanner[T]
+}
+
+func upTo[T any](most int, scan scanner[T]) reading[T] { return reading[T]{most, scan} }
+
+// of reads what a query answers.
+func (r reading[T]) of(rows *sql.Rows, err error) ([]T, error) {
+	found, held := []T{}, 0
+	err = each(rows, err).visit(func(rows *sql.Rows) (bool, error) {
+		row, size, err := r.scan(rows)
+		if err == nil {
+			found = append(found, row)
+		}
+		held += size
+		return held < r.most, err
+	})
+	return found, err
+}
+
+// oneMore has upTo read one row more, so that the domain sees whether there are more: each counts when the next is read.
+func oneMore[T any](scan scanner[T]) scanner[T] {
+	last := 0
+	return func(rows *sql.Rows) (T, int, error) {
+		row, size, err := scan(rows)
+		size, last = last, size
+		return row, size, err
+	}
+}
+
 // eachID visits the ids that a query answers.
 func eachID(db *gorm.DB, query string, visit func(id string), args ...any) error {
-	rows, err := db.Raw(query, args...).Rows()
-	if err != nil {
-		return err
-	}
-	for rows.Next() {
+	return each(db.Raw(query, args...).Rows()).visit(func(rows *sql.Rows) (bool, error) {
 		var id string
 		if err := rows.Scan(&id); err != nil {
-			return closing(rows, err)
+			return false, err
 		}
 		visit(id)
-	}
-	return closing(rows, rows.Err())
+		return true, nil
+	})
 }
 
 const (
@@ -37,29 +99,23 @@ const (
 	scanPage = 4 * scanRows
 )
 
-// eachChunk scans what a query answers and visits it in chunks, in order. scan
-// reads one row and says how many bytes it counts for.
-func eachChunk[T any](db *gorm.DB, scan func(rows *sql.Rows) (row T, size int, err error), visit func(chunk []T) error) error {
-	rows, err := db.Rows()
-	if err != nil {
-		return err
-	}
+// eachChunk scans what a query answers and visits it in chunks, in order.
+func eachChunk[T any](db *gorm.DB, scan scanner[T], visit func(chunk []T) error) error {
 	var chunk []T
 	held := 0
-	for rows.Next() {
+	err := each(db.Rows()).visit(func(rows *sql.Rows) (bool, error) {
 		row, size, err := scan(rows)
 		if err != nil {
-			return closing(rows, err)
+			return false, err
 		}
 		chunk = append(chunk, row)
 		if held += size; len(chunk) == scanRows || held >= scanBytes {
-			if err := visit(chunk); err != nil {
-				return closing(rows, err)
-			}
+			err = visit(chunk)
 			chunk, held = nil, 0
 		}
-	}
-	if err := closing(rows, rows.Err()); err != nil || len(chunk) == 0 {
+		return true, err
+	})
+	if err != nil || len(chunk) == 0 {
 		return err
 	}
 	return visit(chunk)
@@ -67,7 +123,7 @@ func eachChunk[T any](db *gorm.DB, scan func(rows *sql.Rows) (row T, size int, e
 
 // eachPage scans all rows that a query without conditions chooses, in the order of by, a number of each, and visits them in chunks. Each page is as
 // the database is by then: what is written meanwhile is seen, or not, as if it were written before or after.
-func eachPage[T any](db *gorm.DB, choose, by string, number func(row T) int64, scan func(rows *sql.Rows) (row T, size int, err error), visit func(chunk []T) error) error {
+func eachPage[T any](db *gorm.DB, choose, by string, number func(row T) int64, scan scanner[T], visit func(chunk []T) error) error {
 	after := int64(math.MinInt64)
 	for page := scanPage; page == scanPage; {
 		page = 0

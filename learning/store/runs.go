@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 
 	"gorm.io/gorm"
 
@@ -92,13 +91,9 @@ func runSteps(db *gorm.DB, found []procedure.StoredRun, result string) error {
 }
 
 // AddRun implements procedure.Tx.
-func (tx *transaction) AddRun(run *procedure.StoredRun) error {
-	params, err := json.Marshal(run.Params)
-	if err != nil {
-		return err
-	}
+func (tx *transaction) AddRun(run *procedure.StoredRun) (err error) {
 	run.Number, err = insertOne(tx.db, `INSERT INTO runs (id, procedure, persona, name, version, agent_id, project, params, status, reason, started_at, ended_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING num`, run.ID, run.Of, run.Persona, run.Procedure, run.Version, run.AgentID, run.Project, string(params),
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING num`, run.ID, run.Of, run.Persona, run.Procedure, run.Version, run.AgentID, run.Project, toJSON(run.Params),
 		string(run.Status), run.Reason, millis(run.StartedAt), millisPtr(run.EndedAt))
 	if err != nil {
 		return err
@@ -127,10 +122,6 @@ func (tx *transaction) PutRun(run *procedure.StoredRun, steps []int) (ok bool, e
 func (tx *transaction) putSteps(run *procedure.StoredRun, steps []int) error {
 	for _, i := range steps {
 		step := run.Steps[i]
-		text, err := json.Marshal(step.Step)
-		if err != nil {
-			return err
-		}
 		var given any
 		if len(step.Result) > 0 {
 			given = string(step.Result)
@@ -138,7 +129,7 @@ func (tx *transaction) putSteps(run *procedure.StoredRun, steps []int) error {
 		if _, err := exec(tx.db, `INSERT INTO run_steps (run, idx, step, status, attempt, handed_out_at, result, error, reason, ended_at, duration, lesson_id)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run, idx) DO UPDATE SET status = excluded.status, attempt = excluded.attempt,
 			handed_out_at = excluded.handed_out_at, result = excluded.result, error = excluded.error, reason = excluded.reason, ended_at = excluded.ended_at,
-			duration = excluded.duration`, run.Number, i, string(text), string(step.Status), step.Attempt, millisPtr(step.HandedOutAt), given,
+			duration = excluded.duration`, run.Number, i, toJSON(step.Step), string(step.Status), step.Attempt, millisPtr(step.HandedOutAt), given,
 			step.Error, step.Reason, millisPtr(step.EndedAt), step.Duration, step.LessonID); err != nil {
 			return err
 		}

@@ -34,18 +34,12 @@ func insertOne(db *gorm.DB, statement string, values ...any) (number int64, err 
 
 // one reads the one row that a query answers; false if there is none.
 func one(db *gorm.DB, into []any, text string, args ...any) (bool, error) {
-	rows, err := query(db, text, args...)
-	if err != nil {
-		return false, err
-	}
-	found := rows.Next()
-	if found {
-		err = rows.Scan(into...)
-	}
-	if err == nil {
-		err = rows.Err()
-	}
-	return found, closing(rows, err)
+	found := false
+	err := each(query(db, text, args...)).visit(func(rows *sql.Rows) (bool, error) {
+		found = true
+		return false, rows.Scan(into...)
+	})
+	return found, err
 }
 
 // marks are n places for parameters.

@@ -85,20 +85,8 @@ func (s *Store) PatternsAfter(ctx context.Context, number int64, limit int) ([]l
 
 // FactsAfter is a page of an export.
 func (s *Store) FactsAfter(ctx context.Context, persona, key string, at time.Time, limit int) (found []fact.Fact, err error) {
-	rows, err := query(s.read.WithContext(ctx), "SELECT "+factColumns+", value FROM facts WHERE (persona, key) > (?, ?) AND (expires_at IS NULL OR expires_at > ?)"+
-		" ORDER BY persona, key LIMIT ?", persona, key, millis(at), limit)
-	if err != nil {
-		return nil, err
-	}
-	for size := 0; size <= learning.MaxAnswer && rows.Next(); {
-		var fact fact.Fact
-		if err := rows.Scan(factWithValue(&fact)...); err != nil {
-			return nil, closing(rows, err)
-		}
-		size += len(fact.Value)
-		found = append(found, fact)
-	}
-	return found, closing(rows, rows.Err())
+	return upTo(learning.MaxAnswer+1, scanFact).of(query(s.read.WithContext(ctx), "SELECT "+factColumns+", value FROM facts WHERE (persona, key) > (?, ?) AND (expires_at IS NULL OR expires_at > ?)"+
+		" ORDER BY persona, key LIMIT ?", persona, key, millis(at), limit))
 }
 
 // ProceduresAfter is a page of an export.

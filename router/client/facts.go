@@ -44,8 +44,7 @@ func (f Facts) Update(ctx context.Context, ref fact.Ref, patch fact.Patch) (fact
 
 // Forget implements fact.Service.
 func (f Facts) Forget(ctx context.Context, ref fact.Ref) error {
-	_, err := call[struct{}](ctx, f.c, http.MethodDelete, factAt(ref), nil)
-	return err
+	return done(ctx, f.c, http.MethodDelete, factAt(ref), nil)
 }
 
 // Search implements fact.Service.
@@ -75,12 +74,10 @@ func (f Facts) Complete(ctx context.Context, result fact.CacheResult) (fact.Cach
 
 // Renew implements fact.Cache.
 func (f Facts) Renew(ctx context.Context, lease fact.LeaseRef) error {
-	_, err := call[struct{}](ctx, f.c, http.MethodPost, at("/api/facts/cache/renew"), lease)
-	return err
+	return done(ctx, f.c, http.MethodPost, at("/api/facts/cache/renew"), lease)
 }
 
 // Release implements fact.Cache.
 func (f Facts) Release(ctx context.Context, lease fact.LeaseRef) error {
-	_, err := call[struct{}](ctx, f.c, http.MethodPost, at("/api/facts/cache/release"), lease)
-	return err
+	return done(ctx, f.c, http.MethodPost, at("/api/facts/cache/release"), lease)
 }

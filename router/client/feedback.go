@@ -64,8 +64,7 @@ func (j Judgements) Judgement(ctx context.Context, id string) (feedback.Judgemen
 
 // Remove implements feedback.JudgementService.
 func (j Judgements) Remove(ctx context.Context, id string) error {
-	_, err := call[struct{}](ctx, j.c, http.MethodDelete, at("/api/judgements/{id}", id), nil)
-	return err
+	return done(ctx, j.c, http.MethodDelete, at("/api/judgements/{id}", id), nil)
 }
 
 // Measure implements feedback.JudgementService.

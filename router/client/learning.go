@@ -38,8 +38,7 @@ func (k Knowledge) Update(ctx context.Context, id string, patch knowledge.Patch)
 
 // Delete implements knowledge.Service.
 func (k Knowledge) Delete(ctx context.Context, id string) error {
-	_, err := call[struct{}](ctx, k.c, http.MethodDelete, at("/api/knowledge/{id}", id), nil)
-	return err
+	return done(ctx, k.c, http.MethodDelete, at("/api/knowledge/{id}", id), nil)
 }
 
 // List returns a page of entries, the newest first.
@@ -88,6 +87,5 @@ func (e Episodes) Edit(ctx context.Context, ref string, patch episode.Patch) (ep
 
 // Delete implements episode.Service.
 func (e Episodes) Delete(ctx context.Context, ref string) error {
-	_, err := call[struct{}](ctx, e.c, http.MethodDelete, at("/episodes/{id}", ref), nil)
-	return err
+	return done(ctx, e.c, http.MethodDelete, at("/episodes/{id}", ref), nil)
 }

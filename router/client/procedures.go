@@ -50,8 +50,7 @@ func (p Procedures) Search(ctx context.Context, query procedure.Query) (procedur
 
 // Delete implements procedure.Service.
 func (p Procedures) Delete(ctx context.Context, ref procedure.Ref) error {
-	_, err := call[struct{}](ctx, p.c, http.MethodDelete, procedureAt(ref.Persona, ref.Name, ""), nil)
-	return err
+	return done(ctx, p.c, http.MethodDelete, procedureAt(ref.Persona, ref.Name, ""), nil)
 }
 
 // Problems implements procedure.Service.

@@ -33,8 +33,7 @@ func (r Router) Feedback(ctx context.Context) (router.FeedbackList, error) {
 
 // Unteach implements router.FeedbackService.
 func (r Router) Unteach(ctx context.Context, id string) error {
-	_, err := call[struct{}](ctx, r.c, http.MethodDelete, at("/query/feedback/{id}", id), nil)
-	return err
+	return done(ctx, r.c, http.MethodDelete, at("/query/feedback/{id}", id), nil)
 }
 
 // UnteachAll implements router.FeedbackService.

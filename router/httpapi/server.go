@@ -53,17 +53,9 @@ const (
 	IdleTimeout       = 2 * time.Minute
 )
 
-// Authenticator says who a secret belongs to.
-type Authenticator interface {
-	// Authenticate returns the principal of a token's secret, or an Unauthenticated error.
-	Authenticate(ctx context.Context, secret string) (skillrouter.Principal, error)
-	// Issued tells whether any token is in force; from then on every call needs one.
-	Issued(ctx context.Context) (bool, error)
-}
-
 // Services is what is served. A nil service's routes are not mounted.
 type Services struct {
-	Auth        Authenticator
+	Auth        router.Authenticator
 	Presence    comms.PresenceService
 	Mailbox     comms.MailboxService
 	Messages    http.Handler // GET /messages

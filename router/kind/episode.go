@@ -40,19 +40,13 @@ func Episodes(service *episode.Episodes, experiences *experience.Experiences, ro
 				Query: q.Text, EventType: q.Category, Project: q.Project, PreferProject: q.Prefer, AgentID: q.AgentID, Since: q.Span.From, Until: q.Span.To,
 				Limit: q.Limit, Explain: q.Explain, Corpus: q.Corpus,
 			})
-			f := Found{Notice: results.Notice, Corrected: results.Corrected}
-			for _, h := range results.Results {
-				hit := episodeHit(h.Episode)
-				hit.Score, hit.Evidence, hit.Why = h.RelevanceScore, h.Evidence, h.Why
-				f.Hits = append(f.Hits, hit)
-			}
-			return f, err
+			return Found{Notice: results.Notice, Corrected: results.Corrected, Hits: hitsOf(results.Results, func(h episode.Hit) Hit {
+				return episodeHit(h.Episode).scored(h.RelevanceScore, h.Evidence, h.Why)
+			})}, err
 		},
-		Export: func(ctx context.Context, project string, _ time.Time, visit func(any) error) error {
-			return paged(ctx, func(ctx context.Context, last experience.EpisodeRecord, limit int) ([]experience.EpisodeRecord, error) {
-				return rows.EpisodesAfter(ctx, project, last.Number, limit)
-			}, visit)
-		},
+		Export: paged(func(ctx context.Context, project string, _ time.Time, last experience.EpisodeRecord, limit int) ([]experience.EpisodeRecord, error) {
+			return rows.EpisodesAfter(ctx, project, last.Number, limit)
+		}),
 		Import: taken(experiences.Take),
 		Undo:   Undo{func(ctx context.Context, id string) (any, error) { return service.Episode(ctx, id) }, service.Delete},
 		Pages: Pages{

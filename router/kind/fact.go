@@ -58,8 +58,7 @@ func Facts(service *fact.Facts, rows interface {
 			}
 			for i, h := range results.Facts {
 				score := results.Scores[i]
-				hit := factHit(h)
-				hit.Score, hit.Evidence, hit.Why = score.Score, score.Evidence, score.Why
+				hit := factHit(h).scored(score.Score, score.Evidence, score.Why)
 				if q.Persona == "" {
 					hit.ID = h.Key
 				}
@@ -67,11 +66,9 @@ func Facts(service *fact.Facts, rows interface {
 			}
 			return f, err
 		},
-		Export: func(ctx context.Context, _ string, now time.Time, visit func(any) error) error {
-			return paged(ctx, func(ctx context.Context, last fact.Fact, limit int) ([]fact.Fact, error) {
-				return rows.FactsAfter(ctx, last.Persona, last.Key, now, limit)
-			}, visit)
-		},
+		Export: paged(func(ctx context.Context, _ string, now time.Time, last fact.Fact, limit int) ([]fact.Fact, error) {
+			return rows.FactsAfter(ctx, last.Persona, last.Key, now, limit)
+		}),
 		Import: taken(service.Take),
 		Undo: Undo{func(ctx context.Context, ref string) (any, error) {
 			persona, key, _ := strings.Cut(ref, "/")

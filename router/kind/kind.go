@@ -246,6 +246,12 @@ type Hit struct {
 	Conflicts    []learning.Conflict
 }
 
+// scored is a hit with how well it fits, and why.
+func (h Hit) scored(score float64, evidence tfidf.Evidence, why []learning.Reason) Hit {
+	h.Score, h.Evidence, h.Why = score, evidence, why
+	return h
+}
+
 // Paragraphs joins the texts that are not empty.
 func Paragraphs(texts ...string) string {
 	return strings.Join(slices.DeleteFunc(texts, func(text string) bool { return text == "" }), "\n")

@@ -45,19 +45,13 @@ func Entries(service *knowledge.Base, rows interface {
 				Query: q.Text, Category: q.Category, Project: q.Project, PreferProject: q.Prefer, Tags: q.Tags, AgentID: q.AgentID, Since: q.Span.From, Until: q.Span.To,
 				Limit: q.Limit, Explain: q.Explain, Corpus: q.Corpus,
 			})
-			f := Found{Notice: results.Notice, Corrected: results.Corrected}
-			for _, h := range results.Results {
-				hit := entryHit(h.Knowledge)
-				hit.Score, hit.Evidence, hit.Why = h.RelevanceScore, h.Evidence, h.Why
-				f.Hits = append(f.Hits, hit)
-			}
-			return f, err
+			return Found{Notice: results.Notice, Corrected: results.Corrected, Hits: hitsOf(results.Results, func(h knowledge.Hit) Hit {
+				return entryHit(h.Knowledge).scored(h.RelevanceScore, h.Evidence, h.Why)
+			})}, err
 		},
-		Export: func(ctx context.Context, project string, _ time.Time, visit func(any) error) error {
-			return paged(ctx, func(ctx context.Context, last knowledge.Knowledge, limit int) ([]knowledge.Knowledge, error) {
-				return rows.KnowledgeAfter(ctx, project, last.Number, limit)
-			}, visit)
-		},
+		Export: paged(func(ctx context.Context, project string, _ time.Time, last knowledge.Knowledge, limit int) ([]knowledge.Knowledge, error) {
+			return rows.KnowledgeAfter(ctx, project, last.Number, limit)
+		}),
 		Import: taken(service.Take),
 		Undo: Undo{func(ctx context.Context, id string) (any, error) {
 			entry, err := service.Entry(ctx, id)

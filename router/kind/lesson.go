@@ -43,24 +43,20 @@ func Lessons(service *lesson.Lessons, rows interface {
 				Context: q.Text, Domain: q.Category, Project: q.Project, PreferProject: q.Prefer, Tags: q.Tags, Agent: q.AgentID, Since: q.Span.From, Until: q.Span.To, Narrow: true,
 				Limit: q.Limit, Explain: q.Explain, Corpus: q.Corpus,
 			})
-			f := Found{Notice: results.Notice, Corrected: results.Corrected}
-			for _, h := range results.Results {
-				f.Hits = append(f.Hits, Hit{
+			return Found{Notice: results.Notice, Corrected: results.Corrected, Hits: hitsOf(results.Results, func(h lesson.Hit) Hit {
+				return Hit{
 					ID: h.ID, Title: h.Title, Text: Paragraphs(h.Context, h.Action, h.Outcome, h.Solution), Category: h.Domain, Project: h.Project, Author: h.SourceAgent,
 					Trust: string(h.Trust), At: h.LastOccurred, Score: h.Score, Evidence: h.Evidence, Why: h.Why,
-				})
-			}
-			return f, err
-		},
-		Export: func(ctx context.Context, project string, now time.Time, visit func(any) error) error {
-			return paged(ctx, func(ctx context.Context, last lesson.Lesson, limit int) ([]lesson.Lesson, error) {
-				page, err := rows.LessonsAfter(ctx, project, last.Number, limit)
-				for i := range page {
-					page[i].Confidence = page[i].At(now)
 				}
-				return page, err
-			}, visit)
+			})}, err
 		},
+		Export: paged(func(ctx context.Context, project string, now time.Time, last lesson.Lesson, limit int) ([]lesson.Lesson, error) {
+			page, err := rows.LessonsAfter(ctx, project, last.Number, limit)
+			for i := range page {
+				page[i].Confidence = page[i].At(now)
+			}
+			return page, err
+		}),
 		Import: taken(service.Take),
 		Undo: Undo{func(ctx context.Context, id string) (any, error) {
 			l, err := service.Lesson(ctx, id)

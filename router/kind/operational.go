@@ -45,11 +45,9 @@ func Reminders(service *operational.Reminders, rows interface {
 ) Memory {
 	return Memory{
 		Kind: Reminder.holding(rows.ReminderHoldings, service.Clear),
-		Export: func(ctx context.Context, project string, _ time.Time, visit func(any) error) error {
-			return paged(ctx, func(ctx context.Context, last operational.Reminder, limit int) ([]operational.Reminder, error) {
-				return rows.RemindersAfter(ctx, project, last.Number, limit)
-			}, visit)
-		},
+		Export: paged(func(ctx context.Context, project string, _ time.Time, last operational.Reminder, limit int) ([]operational.Reminder, error) {
+			return rows.RemindersAfter(ctx, project, last.Number, limit)
+		}),
 		Import: taken(func(ctx context.Context, records []operational.Reminder, taking learning.Taking) ([]learning.Taken, error) {
 			reminders, err := service.Take(ctx, records, taking.DryRun)
 			taken := make([]learning.Taken, len(reminders))

@@ -33,15 +33,13 @@ func Patterns(service *lesson.Patterns, rows interface {
 ) Memory {
 	return Memory{
 		Kind: Pattern,
-		Export: func(ctx context.Context, _ string, now time.Time, visit func(any) error) error {
-			return paged(ctx, func(ctx context.Context, last lesson.PatternRecord, limit int) ([]lesson.PatternRecord, error) {
-				page, err := rows.PatternsAfter(ctx, last.Number, limit)
-				for i := range page {
-					page[i].Confidence = page[i].At(now)
-				}
-				return page, err
-			}, visit)
-		},
+		Export: paged(func(ctx context.Context, _ string, now time.Time, last lesson.PatternRecord, limit int) ([]lesson.PatternRecord, error) {
+			page, err := rows.PatternsAfter(ctx, last.Number, limit)
+			for i := range page {
+				page[i].Confidence = page[i].At(now)
+			}
+			return page, err
+		}),
 		Import: taken(service.Take),
 		Undo: Undo{func(ctx context.Context, id string) (any, error) {
 			p, err := service.Pattern(ctx, id)

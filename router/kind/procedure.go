@@ -61,8 +61,7 @@ func Procedures(service *procedure.Procedures, rows interface {
 			})
 			f := Found{Corrected: results.Corrected}
 			for _, h := range results.Results {
-				hit := procedureHit(h.Procedure)
-				hit.Score, hit.Evidence, hit.Why = h.RelevanceScore, h.Evidence, h.Why
+				hit := procedureHit(h.Procedure).scored(h.RelevanceScore, h.Evidence, h.Why)
 				if q.Persona == "" {
 					hit.ID = h.Name
 				}
@@ -87,12 +86,12 @@ func Procedures(service *procedure.Procedures, rows interface {
 			}
 			return f, err
 		},
-		Export: func(ctx context.Context, _ string, _ time.Time, visit func(any) error) error {
+		Export: func(ctx context.Context, project string, now time.Time, visit func(any) error) error {
 			var number int64
-			return paged(ctx, func(ctx context.Context, _ procedure.Procedure, limit int) (page []procedure.Procedure, err error) {
+			return paged(func(ctx context.Context, _ string, _ time.Time, _ procedure.Procedure, limit int) (page []procedure.Procedure, err error) {
 				page, number, err = rows.ProceduresAfter(ctx, number, limit)
 				return page, err
-			}, visit)
+			})(ctx, project, now, visit)
 		},
 		Import: taken(service.Take),
 		Undo: Undo{func(ctx context.Context, ref string) (any, error) {

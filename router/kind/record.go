@@ -2,6 +2,7 @@ package kind
 
 import (
 	"context"
+	"time"
 
 	"skillrouter"
 	"skillrouter/learning"
@@ -40,17 +41,19 @@ func decoded[In, T any](of func(in *In) *T) func(text []byte) (any, error) {
 }
 
 // paged is an export that reads page by page, each behind the last record of the one before it.
-func paged[T any](ctx context.Context, read func(ctx context.Context, last T, limit int) ([]T, error), visit func(record any) error) error {
-	var last T
-	for {
-		page, err := read(ctx, last, exportPage)
-		if err != nil || len(page) == 0 {
-			return err
-		}
-		last = page[len(page)-1]
-		for i := range page {
-			if err := visit(&page[i]); err != nil {
+func paged[T any](read func(ctx context.Context, project string, now time.Time, last T, limit int) ([]T, error)) func(context.Context, string, time.Time, func(any) error) error {
+	return func(ctx context.Context, project string, now time.Time, visit func(record any) error) error {
+		var last T
+		for {
+			page, err := read(ctx, project, now, last, exportPage)
+			if err != nil || len(page) == 0 {
 				return err
+			}
+			last = page[len(page)-1]
+			for i := range page {
+				if err := visit(&page[i]); err != nil {
+					return err
+				}
 			}
 		}
 	}

@@ -40,11 +40,7 @@ func by(t *testing.T, p skillrouter.Principal) context.Context {
 
 func teach(t *testing.T, as func(p skillrouter.Principal) FeedbackWorld, who skillrouter.Principal, draft router.FeedbackDraft) router.FeedbackTaught {
 	t.Helper()
-	taught, err := as(who).Feedback.Teach(by(t, who), draft)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return taught
+	return must(as(who).Feedback.Teach(by(t, who), draft))(t)
 }
 
 // unclear is a question whose class nothing tells.
@@ -52,11 +48,18 @@ const unclear = "frobnicator baseline"
 
 func ask(t *testing.T, as func(p skillrouter.Principal) FeedbackWorld, query string) router.Answer {
 	t.Helper()
-	answer, err := as(reader).Router.Ask(by(t, reader), router.Query{Query: query})
-	if err != nil {
-		t.Fatal(err)
+	return must(as(reader).Router.Ask(by(t, reader), router.Query{Query: query}))(t)
+}
+
+// must fails the test, and ends it, if there is an error.
+func must[T any](value T, err error) func(t *testing.T) T {
+	return func(t *testing.T) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return value
 	}
-	return answer
 }
 
 func heedsFeedback(t *testing.T, as func(p skillrouter.Principal) FeedbackWorld) {

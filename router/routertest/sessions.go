@@ -44,43 +44,27 @@ func (p place) call(who skillrouter.Principal) (context.Context, World) {
 func (p place) start(who skillrouter.Principal, draft session.Draft) session.Started {
 	p.t.Helper()
 	ctx, w := p.call(who)
-	started, err := w.Sessions.Start(ctx, draft)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	return started
+	return must(w.Sessions.Start(ctx, draft))(p.t)
 }
 
 func (p place) end(who skillrouter.Principal, id string, end session.End) session.Ended {
 	p.t.Helper()
 	ctx, w := p.call(who)
-	ended, err := w.Sessions.End(ctx, id, end)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	return ended
+	return must(w.Sessions.End(ctx, id, end))(p.t)
 }
 
 // task makes a task that the agent holds.
 func (p place) task(who skillrouter.Principal, title string) operational.Task {
 	p.t.Helper()
 	ctx, w := p.call(who)
-	task, err := w.Tasks.Create(ctx, operational.TaskDraft{Title: title, AgentID: who.AgentID})
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	return task
+	return must(w.Tasks.Create(ctx, operational.TaskDraft{Title: title, AgentID: who.AgentID}))(p.t)
 }
 
 // record records an episode and returns the session that it is in.
 func (p place) record(who skillrouter.Principal) string {
 	p.t.Helper()
 	ctx, w := p.call(who)
-	e, err := w.Episodes.Record(ctx, episode.Draft{EventType: episode.EventAction, Title: "t", Content: "c"})
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	return e.SessionID
+	return must(w.Episodes.Record(ctx, episode.Draft{EventType: episode.EventAction, Title: "t", Content: "c"}))(p.t).SessionID
 }
 
 // RunSessions runs the contract of session.Service. open gives an empty router.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"skillrouter"
+	"skillrouter/router"
 )
 
 const (
@@ -30,7 +31,7 @@ const (
 // again. The browser holds a random id, never the token; the token is asked
 // anew at each request, so that a session ends when its token is revoked or expires.
 type sessions struct {
-	auth Authenticator
+	auth router.Authenticator
 	now  skillrouter.Clock
 
 	mu   sync.Mutex
@@ -42,7 +43,7 @@ type login struct {
 	expires time.Time
 }
 
-func newSessions(auth Authenticator, now skillrouter.Clock) *sessions {
+func newSessions(auth router.Authenticator, now skillrouter.Clock) *sessions {
 	return &sessions{auth: auth, now: now, held: map[[sha256.Size]byte]login{}}
 }
 

@@ -48,17 +48,9 @@ import (
 	"skillrouter/router/value"
 )
 
-// Authenticator says who a secret belongs to.
-type Authenticator interface {
-	// Authenticate returns the principal of a token's secret, or an Unauthenticated error.
-	Authenticate(ctx context.Context, secret string) (skillrouter.Principal, error)
-	// Issued tells whether any token is in force; from then on every call needs one.
-	Issued(ctx context.Context) (bool, error)
-}
-
 // Services is what is shown. The pages of a nil service are not served.
 type Services struct {
-	Auth          Authenticator
+	Auth          router.Authenticator
 	Presence      comms.PresenceService
 	Mailbox       comms.MailboxService
 	Tasks         operational.TaskService

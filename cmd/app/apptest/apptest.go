@@ -67,13 +67,19 @@ func Address(t testing.TB, dir string) string {
 	return given[dir]
 }
 
+// need fails the test, and ends it, if err is one.
+func need(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // with changes the parameters of an address.
 func with(t testing.TB, address string, change func(query url.Values)) string {
 	t.Helper()
 	parsed, err := url.Parse(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need(t, err)
 	query := parsed.Query()
 	change(query)
 	parsed.RawQuery = query.Encode()
@@ -83,26 +89,18 @@ func with(t testing.TB, address string, change func(query url.Values)) string {
 // sweep drops the schemas of folders, and of processes, that are gone.
 func sweep(t testing.TB, base string) {
 	db, err := sql.Open("pgx", base)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need(t, err)
 	defer db.Close()
 	drop := func(schemas string, args ...any) {
 		rows, err := db.QueryContext(t.Context(), "SELECT nspname FROM pg_namespace WHERE "+schemas, args...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		need(t, err)
 		var names []string
 		for rows.Next() {
 			var name string
-			if err := rows.Scan(&name); err != nil {
-				t.Fatal(err)
-			}
+			need(t, rows.Scan(&name))
 			names = append(names, name)
 		}
-		if err := rows.Err(); err != nil {
-			t.Fatal(err)
-		}
+		need(t, rows.Err())
 		for _, name := range names {
 			var process int
 			if _, err := fmt.Sscanf(name, "t%d_", &process); err != nil || process != os.Getpid() && syscall.Kill(process, 0) == nil {
@@ -132,9 +130,7 @@ func Look(t testing.TB, dir, name string) *sql.DB {
 		query.Set("search_path", query.Get("schema_prefix")+name)
 		query.Del("schema_prefix")
 	}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	need(t, err)
 	return db
 }
 

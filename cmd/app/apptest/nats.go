@@ -68,9 +68,7 @@ func PrivateNATS(t testing.TB, args ...string) *NATS {
 		t.Skip(none)
 	}
 	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	need(t, err)
 	n := &NATS{Address: "nats://" + free.Addr().String(), t: t, store: t.TempDir()}
 	_ = free.Close()
 	n.Start(args...)
@@ -86,9 +84,7 @@ func (n *NATS) Start(args ...string) {
 		args = []string{"-js", "-sd", n.store}
 	}
 	n.started = exec.Command(natsServer(), append([]string{"-a", host, "-p", port}, args...)...)
-	if err := n.started.Start(); err != nil {
-		n.t.Fatal(err)
-	}
+	need(n.t, n.started.Start())
 	for deadline := time.Now().Add(20 * time.Second); ; <-time.After(5 * time.Millisecond) {
 		conn, err := net.DialTimeout("tcp", net.JoinHostPort(host, port), time.Second)
 		if err == nil {

@@ -212,7 +212,7 @@ func feeds(rounds int) error {
 		if err != nil {
 			return err
 		}
-		rate := func(s *sidecar, c *crowd) func() (float64, error) {
+		rate := func(s *side, c *crowd) func() (float64, error) {
 			return func() (float64, error) {
 				before, begin := c.received.Load(), time.Now()
 				n, _, _, err := hammer(s.address, "/signal", 0, published, func(sender, _ int) []byte { return signalTo("b" + strconv.Itoa(sender)) })

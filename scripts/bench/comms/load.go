@@ -4,66 +4,15 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"skillrouter/scripts/bench/sidecar"
 )
-
-// poster is a bare keep-alive HTTP/1.1 client, so that the load costs little
-// of the two cores that it shares with what is measured.
-type poster struct {
-	conn   net.Conn
-	reader *bufio.Reader
-	buffer []byte
-}
-
-func dial(address string) (*poster, error) {
-	conn, err := net.Dial("tcp", address)
-	if err != nil {
-		return nil, err
-	}
-	return &poster{conn: conn, reader: bufio.NewReaderSize(conn, 4096)}, nil
-}
-
-// post makes one call and reads its answer to the end.
-func (p *poster) post(path string, body []byte) error {
-	p.buffer = fmt.Appendf(p.buffer[:0], "POST %s HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", path, len(body))
-	p.buffer = append(p.buffer, body...)
-	if _, err := p.conn.Write(p.buffer); err != nil {
-		return err
-	}
-	status, err := p.reader.ReadSlice('\n')
-	if err != nil {
-		return err
-	}
-	if len(status) < 12 || status[9] != '2' {
-		return fmt.Errorf("POST %s: %s", path, status)
-	}
-	length := -1
-	for {
-		header, err := p.reader.ReadSlice('\n')
-		if err != nil {
-			return err
-		}
-		if len(header) <= 2 {
-			break
-		}
-		if name, value, ok := bytes.Cut(header, []byte(":")); ok && bytes.EqualFold(name, []byte("Content-Length")) {
-			if length, err = strconv.Atoi(string(bytes.TrimSpace(value))); err != nil {
-				return err
-			}
-		}
-	}
-	if length < 0 {
-		return fmt.Errorf("POST %s: an answer without a length", path)
-	}
-	_, err = io.CopyN(io.Discard, p.reader, int64(length))
-	return err
-}
 
 // hammer calls from every sender as fast as it can until the time is up or
 // the calls are used up, and returns how many calls were made, in which time,
@@ -74,13 +23,13 @@ func hammer(address, path string, limit time.Duration, calls int64, body func(se
 	var took []time.Duration
 	var failure error
 	var all sync.WaitGroup
-	posters := make([]*poster, senders)
+	posters := make([]*sidecar.Conn, senders)
 	for i := range posters {
 		var err error
-		if posters[i], err = dial(address); err != nil {
+		if posters[i], err = sidecar.Dial(address); err != nil {
 			return 0, 0, nil, err
 		}
-		defer posters[i].conn.Close()
+		defer posters[i].Close()
 	}
 	begin := time.Now()
 	for i, p := range posters {
@@ -91,7 +40,7 @@ func hammer(address, path string, limit time.Duration, calls int64, body func(se
 					break
 				}
 				at := time.Now()
-				if err := p.post(path, body(i, call)); err != nil {
+				if err := p.Post(path, body(i, call)); err != nil {
 					mu.Lock()
 					failure = err
 					mu.Unlock()

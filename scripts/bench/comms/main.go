@@ -15,7 +15,6 @@ import (
 	"flag"
 	"fmt"
 	"log/slog"
-	"math"
 	"net"
 	"net/http"
 	"os"
@@ -27,6 +26,7 @@ import (
 
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/config"
+	"skillrouter/scripts/bench/sidecar"
 )
 
 // The shape of the load, as the targets name it.
@@ -76,14 +76,14 @@ func run(rounds int, only []string, profile string) error {
 	return nil
 }
 
-// sidecar is the real router on a fresh data folder.
-type sidecar struct {
+// side is the real router on a fresh data folder.
+type side struct {
 	address string
 	dir     string
 	stop    func() error
 }
 
-func start(dir string) (*sidecar, error) {
+func start(dir string) (*side, error) {
 	var err error
 	if dir == "" {
 		if dir, err = os.MkdirTemp("", "skillrouter-bench-"); err != nil {
@@ -103,24 +103,24 @@ func start(dir string) (*sidecar, error) {
 	}
 	done := make(chan error, 1)
 	go func() { done <- a.Run(ctx) }()
-	return &sidecar{
+	return &side{
 		address: strings.TrimPrefix(a.URL(), "http://"), dir: dir,
 		stop: func() error { cancel(); return <-done },
 	}, nil
 }
 
 // end stops the sidecar and removes its data.
-func (s *sidecar) end() error { return errors.Join(s.stop(), os.RemoveAll(s.dir)) }
+func (s *side) end() error { return errors.Join(s.stop(), os.RemoveAll(s.dir)) }
 
 // floor serves a handler as the sidecar is served.
-func floor(handler http.Handler) (*sidecar, error) {
+func floor(handler http.Handler) (*side, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
 	server := &http.Server{Handler: handler}
 	go func() { _ = server.Serve(listener) }()
-	return &sidecar{address: listener.Addr().String(), stop: server.Close}, nil
+	return &side{address: listener.Addr().String(), stop: server.Close}, nil
 }
 
 // versus measures both sides in turns and returns their medians and the median ratio.
@@ -137,15 +137,7 @@ func versus(rounds int, ours, theirs func() (float64, error)) (us, them, ratio f
 		}
 		a, b, r = append(a, x), append(b, y), append(r, x/y)
 	}
-	return quantile(a, 0.5), quantile(b, 0.5), quantile(r, 0.5), nil
-}
-
-func quantile(list []float64, q float64) float64 {
-	if len(list) == 0 {
-		return math.NaN()
-	}
-	sorted := slices.Sorted(slices.Values(list))
-	return sorted[min(len(sorted)-1, int(q*float64(len(sorted))))]
+	return sidecar.Quantile(a, 0.5), sidecar.Quantile(b, 0.5), sidecar.Quantile(r, 0.5), nil
 }
 
 func milliseconds(list []time.Duration) []float64 {

@@ -7,6 +7,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"skillrouter/scripts/bench/sidecar"
 )
 
 // beat is a heartbeat as a wrapper sends it.
@@ -25,18 +27,20 @@ func heartbeats(rounds int) error {
 		return err
 	}
 	var slowest []float64
-	rate := func(s *sidecar, note bool) func() (float64, error) {
+	rate := func(s *side, note bool) func() (float64, error) {
 		return func() (float64, error) {
 			n, took, each, err := hammer(s.address, "/heartbeat", time.Second, 0, beat)
-			if note {
-				slowest = append(slowest, quantile(milliseconds(each), 0.99))
+			if note && err == nil {
+				slowest = append(slowest, sidecar.Quantile(milliseconds(each), 0.99))
 			}
 			return float64(n) / took.Seconds(), err
 		}
 	}
 	us, them, ratio, err := versus(rounds, rate(ours, true), rate(theirs, false))
 	line("heartbeats/s, 64 connections", us, them, ratio, "≥ 0.80")
-	figure("  p99", quantile(slowest, 0.5), "ms", "≤ 10")
+	if err == nil {
+		figure("  p99", sidecar.Quantile(slowest, 0.5), "ms", "≤ 10")
+	}
 	return errors.Join(err, ours.end(), theirs.stop())
 }
 
@@ -45,7 +49,7 @@ func signalTo(agent string) []byte {
 }
 
 // both starts the router and the hub in memory, with a crowd on each.
-func both(crowdOf int) (ours, theirs *sidecar, here, there *crowd, err error) {
+func both(crowdOf int) (ours, theirs *side, here, there *crowd, err error) {
 	if ours, err = start(""); err != nil {
 		return
 	}
@@ -66,7 +70,7 @@ func signals(rounds int) error {
 	if err != nil {
 		return err
 	}
-	rate := func(s *sidecar, c *crowd) func() (float64, error) {
+	rate := func(s *side, c *crowd) func() (float64, error) {
 		return func() (float64, error) {
 			before, begin := c.received.Load(), time.Now()
 			n, _, _, err := hammer(s.address, "/signal", 0, 15000, func(sender, call int) []byte {
@@ -93,17 +97,17 @@ func steadily(address string, agents int, during time.Duration) error {
 	var failure error
 	var all sync.WaitGroup
 	for sender := range few {
-		p, err := dial(address)
+		p, err := sidecar.Dial(address)
 		if err != nil {
 			return err
 		}
 		all.Go(func() {
-			defer p.conn.Close()
+			defer p.Close()
 			tick := time.NewTicker(time.Second * few / pace)
 			defer tick.Stop()
 			for call := range int(during.Seconds() * pace / few) {
 				<-tick.C
-				if err := p.post("/signal", signalTo(fmt.Sprint("a", (sender*7919+call*104729)%agents))); err != nil {
+				if err := p.Post("/signal", signalTo(fmt.Sprint("a", (sender*7919+call*104729)%agents))); err != nil {
 					mu.Lock()
 					failure = err
 					mu.Unlock()
@@ -149,7 +153,7 @@ func paced(int) error {
 		return err
 	}
 	var tails [2][]float64
-	for i, s := range []*sidecar{ours, theirs} {
+	for i, s := range []*side{ours, theirs} {
 		if err := steadily(s.address, subscribers, 5*time.Second); err != nil {
 			return err
 		}
@@ -159,14 +163,14 @@ func paced(int) error {
 		}
 		tails[i] = milliseconds(c.lateness())
 	}
-	fmt.Printf("%-34s %12.2f %12.2f %8s %8s\n", "p99 in ms at 200 signals/s", quantile(tails[0], 0.99), quantile(tails[1], 0.99), "", "≤ 5")
-	fmt.Printf("%-34s %12.2f %12.2f\n", "  p50", quantile(tails[0], 0.5), quantile(tails[1], 0.5))
+	fmt.Printf("%-34s %12.2f %12.2f %8s %8s\n", "p99 in ms at 200 signals/s", sidecar.Quantile(tails[0], 0.99), sidecar.Quantile(tails[1], 0.99), "", "≤ 5")
+	fmt.Printf("%-34s %12.2f %12.2f\n", "  p50", sidecar.Quantile(tails[0], 0.5), sidecar.Quantile(tails[1], 0.5))
 	disk, err := syncs(ours.dir)
 	if err != nil {
 		return err
 	}
-	figure("  the bare disk's p99", quantile(milliseconds(disk), 0.99), "ms", "")
-	figure("  the bare disk's p50", quantile(milliseconds(disk), 0.5), "ms", "")
+	figure("  the bare disk's p99", sidecar.Quantile(milliseconds(disk), 0.99), "ms", "")
+	figure("  the bare disk's p50", sidecar.Quantile(milliseconds(disk), 0.5), "ms", "")
 	return errors.Join(ours.end(), theirs.stop())
 }
 
@@ -177,7 +181,7 @@ func broadcasts(rounds int) error {
 		return err
 	}
 	const count = 300
-	rate := func(s *sidecar, c *crowd) func() (float64, error) {
+	rate := func(s *side, c *crowd) func() (float64, error) {
 		return func() (float64, error) {
 			before, begin := c.received.Load(), time.Now()
 			n, _, _, err := hammer(s.address, "/signal", 0, count, func(int, int) []byte { return signalTo("") })
@@ -223,7 +227,7 @@ func replay(rounds int) error {
 		rates = append(rates, replayed/time.Since(begin).Seconds())
 		c.close()
 	}
-	figure("replay of 6,000 after a restart", quantile(rates, 0.5), "messages/s", "≥ 100000")
+	figure("replay of 6,000 after a restart", sidecar.Quantile(rates, 0.5), "messages/s", "≥ 100000")
 	return ours.end()
 }
 
@@ -252,7 +256,7 @@ func slowReader(rounds int) error {
 				_ = conn.(*net.TCPConn).SetReadBuffer(4096)
 				fmt.Fprintf(conn, "GET /messages?agent_id=stuck HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
 			}
-			p, err := dial(ours.address)
+			p, err := sidecar.Dial(ours.address)
 			if err != nil {
 				return err
 			}
@@ -263,7 +267,7 @@ func slowReader(rounds int) error {
 					case <-stop:
 						return
 					case <-time.After(2 * time.Millisecond):
-						_ = p.post("/signal", pad)
+						_ = p.Post("/signal", pad)
 					}
 				}
 			})
@@ -272,7 +276,7 @@ func slowReader(rounds int) error {
 			}
 			close(stop)
 			flood.Wait()
-			tail := quantile(milliseconds(c.lateness()), 0.99)
+			tail := sidecar.Quantile(milliseconds(c.lateness()), 0.99)
 			if slow {
 				with = append(with, tail)
 			} else {
@@ -284,7 +288,7 @@ func slowReader(rounds int) error {
 			}
 		}
 	}
-	a, b := quantile(with, 0.5), quantile(without, 0.5)
+	a, b := sidecar.Quantile(with, 0.5), sidecar.Quantile(without, 0.5)
 	fmt.Printf("%-34s %12.2f %12.2f %8.2f %8s\n", "others' p99 beside a stuck client", a, b, a/b, "≤ 1.20")
 	return nil
 }

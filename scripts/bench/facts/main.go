@@ -6,18 +6,11 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"flag"
-	"fmt"
-	"io"
-	"net"
 	"net/http"
-	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -93,9 +86,7 @@ func measure(ctx context.Context) error {
 		rates, costs = append(rates, us/them), append(costs, ourCost/theirCost)
 		sidecar.Report("facts get, bare handler", "%.0f/s and %.0f/s, ratio %.2f; processor time a call %.1f µs and %.1f µs", us, them, us/them, ourCost, theirCost)
 	}
-	slices.Sort(rates)
-	slices.Sort(costs)
-	sidecar.Report("median", "ratio of the rates %.2f (target ≥ 0.70), of the processor time %.2f", rates[*rounds/2], costs[*rounds/2])
+	sidecar.Report("median", "ratio of the rates %.2f (target ≥ 0.70), of the processor time %.2f", sidecar.Quantile(rates, .5), sidecar.Quantile(costs, .5))
 	return nil
 }
 
@@ -103,13 +94,12 @@ func measure(ctx context.Context) error {
 // often a second, and the process's microseconds of processor time a call.
 func hammer(s *sidecar.Sidecar, turn time.Duration) (rate, cost float64, err error) {
 	address := strings.TrimPrefix(s.Base, "http://")
-	request := []byte("GET " + path + " HTTP/1.1\r\nHost: " + address + "\r\n\r\n")
 	var all sync.WaitGroup
 	var mu sync.Mutex
 	calls, before, begin := 0, s.CPU(), time.Now()
 	for range connections {
 		all.Go(func() {
-			n, fault := ask(address, request, begin.Add(turn))
+			n, fault := ask(address, begin.Add(turn))
 			mu.Lock()
 			defer mu.Unlock()
 			calls += n
@@ -121,38 +111,15 @@ func hammer(s *sidecar.Sidecar, turn time.Duration) (rate, cost float64, err err
 	return float64(calls) / took.Seconds(), float64((s.CPU() - before).Microseconds()) / float64(calls), err
 }
 
-// ask sends the request over one connection until then, with as little work as
-// can be: the measured process shares the machine with this one.
-func ask(address string, request []byte, until time.Time) (calls int, err error) {
-	conn, err := net.Dial("tcp", address)
+// ask asks over one connection until then.
+func ask(address string, until time.Time) (calls int, err error) {
+	conn, err := sidecar.Dial(address)
 	if err != nil {
 		return 0, err
 	}
 	defer conn.Close()
-	answer := bufio.NewReader(conn)
 	for time.Now().Before(until) {
-		if _, err := conn.Write(request); err != nil {
-			return calls, err
-		}
-		length := 0
-		for first := true; ; first = false {
-			line, err := answer.ReadSlice('\n')
-			if err != nil {
-				return calls, err
-			}
-			if first && !bytes.Contains(line, []byte(" 200 ")) {
-				return calls, fmt.Errorf("answer %s", line)
-			}
-			if value, ok := bytes.CutPrefix(line, []byte("Content-Length: ")); ok {
-				if length, err = strconv.Atoi(strings.TrimSpace(string(value))); err != nil {
-					return calls, err
-				}
-			}
-			if len(line) == 2 {
-				break
-			}
-		}
-		if _, err := io.CopyN(io.Discard, answer, int64(length)); err != nil {
+		if err := conn.Get(path); err != nil {
 			return calls, err
 		}
 		calls++

@@ -96,7 +96,7 @@ func (b *bench) measure(ctx context.Context) error {
 		{"/bin/true", []string{"/bin/true"}},
 	}
 	wall, cpu := make([][]time.Duration, len(kinds)), make([][]time.Duration, len(kinds))
-	before := load()
+	before := sidecar.Load()
 	for range b.runs {
 		for i, kind := range kinds {
 			cmd := exec.CommandContext(ctx, kind.args[0], kind.args[1:]...)
@@ -121,7 +121,7 @@ func (b *bench) measure(ctx context.Context) error {
 		sidecar.Report(kinds[i].name, "%.2f × the floor's p50, %.2f × its p99, %.2f × its processor time; %.2f × pairwise",
 			ratio(wall[i], wall[2], 0.5), ratio(wall[i], wall[2], 0.99), ratio(cpu[i], cpu[2], 0.5), pairs[i])
 	}
-	sidecar.Report("target", "p99 of the hook at most %s; load %s before, %s after", target, before, load())
+	sidecar.Report("target", "p99 of the hook at most %s; load %s before, %s after", target, before, sidecar.Load())
 	return nil
 }
 
@@ -165,14 +165,4 @@ func pairwise(one, other []time.Duration) float64 {
 		ratios[i] = float64(one[i]) / float64(max(other[i], 1))
 	}
 	return sidecar.Quantile(ratios, 0.5)
-}
-
-// load is the machine's load average of a minute.
-func load() string {
-	text, err := os.ReadFile("/proc/loadavg")
-	if err != nil {
-		return "unknown" // not Linux
-	}
-	first, _, _ := strings.Cut(string(text), " ")
-	return first
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"sync/atomic"
 	"time"
@@ -17,10 +16,6 @@ import (
 type figure struct {
 	perSecond     float64
 	p50, p99, max time.Duration
-}
-
-func (f figure) String() string {
-	return fmt.Sprintf("%.0f/s, p50 %v, p99 %v, worst %v", f.perSecond, round(f.p50), round(f.p99), round(f.max))
 }
 
 func round(d time.Duration) time.Duration { return d.Round(10 * time.Microsecond) }

@@ -117,9 +117,7 @@ func benchGuard(ctx context.Context, binary string, rules, checks int) error {
 			sidecar.Report(fmt.Sprintf("%s, %d at a time", k.name, connections), "p50 %v, p99 %v, worst %v; p99 is %.1f of the floor's", round(f.p50), round(f.p99), round(f.max), float64(f.p99)/float64(floor.p99))
 		}
 	}
-	if text, err := os.ReadFile("/proc/loadavg"); err == nil {
-		sidecar.Report("load average", "%s", strings.Join(strings.Fields(string(text))[:3], " "))
-	}
+	sidecar.Report("load average", "%s", sidecar.Load())
 	return nil
 }
 

@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"skillrouter/learning/lesson"
@@ -92,12 +91,9 @@ func benchPairs(ctx context.Context, before, after, folder string, size, reports
 	}
 	for _, what := range slices.Sorted(maps.Keys(ratios)) {
 		all := ratios[what]
-		slices.Sort(all)
-		sidecar.Report(what, "median ratio %.2f of %.2f", all[len(all)/2], all)
+		sidecar.Report(what, "median ratio %.2f of %.2f", sidecar.Quantile(all, .5), all)
 	}
-	if text, err := os.ReadFile("/proc/loadavg"); err == nil {
-		sidecar.Report("load average", "%s", strings.Join(strings.Fields(string(text))[:3], " "))
-	}
+	sidecar.Report("load average", "%s", sidecar.Load())
 	return nil
 }
 

@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -22,9 +20,7 @@ const (
 // starts measures how soon a node answers searches that is started while there are many entries, and what it holds then: one alone, and one that follows it.
 func (t *team) starts() error {
 	fmt.Printf("%d entries\n", *entries)
-	if err := t.end(t.nodes[0]); err != nil {
-		return err
-	}
+	t.nodes[0].Stop()
 	t.nodes = nil
 	for i, alone := range []bool{true, true, false, false} {
 		name, figure, empty := "one node", "skillrouter_node_writes", i%2 == 0
@@ -62,17 +58,10 @@ func (t *team) starts() error {
 			answers.Round(time.Millisecond), took.Round(time.Millisecond), complete.Round(time.Millisecond), n.resident()>>20, most>>20)
 		if empty {
 			t.nodes = t.nodes[:len(t.nodes)-1]
-			if err := t.end(n); err != nil {
-				return err
-			}
+			n.Stop()
 		}
 	}
 	return nil
-}
-
-// end stops a node as a person does.
-func (t *team) end(n *node) error {
-	return errors.Join(n.process.Process.Signal(syscall.SIGTERM), n.process.Wait())
 }
 
 // until waits for something to be so, and returns how long after begun it was.
@@ -88,7 +77,7 @@ func (t *team) until(begun time.Time, so func() bool) (time.Duration, error) {
 
 // figure is one of a node's metrics; 0: it has none of the name.
 func (t *team) figure(n *node, name string) float64 {
-	text, err := t.call(n, http.MethodGet, "/metrics", nil)
+	text, err := n.get("/metrics")
 	if err != nil {
 		return 0
 	}

@@ -1,25 +1,21 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
-	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"skillrouter/scripts/bench/sidecar"
 )
 
 // What makes the events of a steady rate: of each 25, a message, nine changes of what an agent says it does, and fifteen entries.
@@ -43,14 +39,13 @@ type lateness struct {
 
 // startNATS starts a server for the bell of the nodes.
 func (t *team) startNATS(server string) error {
-	free, err := net.Listen("tcp", "127.0.0.1:0")
+	address, err := sidecar.FreeAddress()
 	if err != nil {
 		return err
 	}
-	host, port, _ := net.SplitHostPort(free.Addr().String())
-	_ = free.Close()
+	host, port, _ := net.SplitHostPort(address)
 	t.nats = exec.Command(server, "-a", host, "-p", port, "-js", "-sd", filepath.Join(t.dir, "nats"))
-	t.bell = "nats://" + net.JoinHostPort(host, port)
+	t.bell = "nats://" + address
 	return t.nats.Start()
 }
 
@@ -73,7 +68,7 @@ func (t *team) late() error {
 		for k := range listenersOf {
 			name := fmt.Sprintf("listener-%d-%d", i, k)
 			names = append(names, name)
-			if err := t.listener(ctx, n, name, l); err != nil {
+			if err := n.listen(ctx, name, l.arrived); err != nil {
 				return err
 			}
 		}
@@ -112,7 +107,7 @@ func (t *team) late() error {
 	}
 	rate := float64(*eventRate)
 	steady(rate*shareMessages/shares, func(k int) (int, error) {
-		text, err := t.call(t.nodes[0], http.MethodPost, "/signal", fmt.Appendf(nil, `{"from_agent_id":"captain","to_agent_id":"%s","signal":"note"}`, names[k%len(names)]))
+		text, err := t.nodes[0].post("/signal", `{"from_agent_id":"captain","to_agent_id":"%s","signal":"note"}`, names[k%len(names)])
 		var answer struct {
 			ID string `json:"message_id"`
 		}
@@ -125,7 +120,7 @@ func (t *team) late() error {
 		return 1, nil
 	})
 	steady(rate*shareChanges/shares, func(k int) (int, error) {
-		_, err := t.call(t.nodes[0], http.MethodPost, "/heartbeat", fmt.Appendf(nil, `{"agent_id":"worker-%d","status":"step %d"}`, k%1000, k))
+		_, err := t.nodes[0].post("/heartbeat", `{"agent_id":"worker-%d","status":"step %d"}`, k%1000, k)
 		return 1, err
 	})
 	steady(rate*(shares-shareMessages-shareChanges)/shares/entriesAtOnce, func(k int) (int, error) {
@@ -133,7 +128,8 @@ func (t *team) late() error {
 		for i := range entriesAtOnce {
 			fmt.Fprintf(&lines, "{\"category\":\"notes\",\"title\":\"%s%dx%d\",\"content\":\"%s\"}\n", words(3), k, i, words(12))
 		}
-		return entriesAtOnce, t.bulk(t.nodes[0], lines.Bytes())
+		_, err := t.nodes[0].Bulk(context.Background(), lines.Bytes())
+		return entriesAtOnce, err
 	})
 	measure := func(name string) {
 		begun, before := time.Now(), events.Load()
@@ -147,13 +143,12 @@ func (t *team) late() error {
 			used[i] = (now - used[i]) / time.Duration(max(1, made/1000))
 		}
 		<-time.After(time.Second) // what is late comes yet
-		loads, _ := os.ReadFile("/proc/loadavg")
 		late, lost := l.between(begun, ended)
 		if len(late) == 0 {
 			return
 		}
 		fmt.Printf("%-16s %6.0f events/s  p50 %8v  p99 %8v  longest %8v  of %d messages, %d not there a second later; processor of each node per 1,000 events %v; load %.4s\n", name, float64(made)/ended.Sub(begun).Seconds(),
-			late[len(late)/2].Round(100*time.Microsecond), late[len(late)*99/100].Round(100*time.Microsecond), late[len(late)-1].Round(100*time.Microsecond), len(late), lost, used, loads)
+			sidecar.Quantile(late, .5).Round(100*time.Microsecond), sidecar.Quantile(late, .99).Round(100*time.Microsecond), sidecar.Quantile(late, 1).Round(100*time.Microsecond), len(late), lost, used, sidecar.Load())
 	}
 	select {
 	case <-time.After(settleFor):
@@ -177,18 +172,12 @@ func (t *team) late() error {
 // processor is the processor time that each node has used.
 func (t *team) processor() (used []time.Duration) {
 	for _, n := range t.nodes {
-		var user, system int64
-		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", n.process.Process.Pid))
-		if fields := strings.Fields(string(text)); err == nil && len(fields) > 14 { // the program's name has no blanks
-			user, _ = strconv.ParseInt(fields[13], 10, 64)
-			system, _ = strconv.ParseInt(fields[14], 10, 64)
-		}
-		used = append(used, time.Duration(user+system)*10*time.Millisecond) // Linux tells hundredths
+		used = append(used, n.CPU())
 	}
 	return used
 }
 
-// between is how late messages were that were answered in a time, in order, and how many have not come.
+// between is how late messages were that were answered in a time, and how many have not come.
 func (l *lateness) between(from, to time.Time) (late []time.Duration, lost int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -202,41 +191,19 @@ func (l *lateness) between(from, to time.Time) (late []time.Duration, lost int) 
 			lost++
 		}
 	}
-	slices.Sort(late)
 	return late, lost
 }
 
-// listener has an agent listen to a node.
-func (t *team) listener(ctx context.Context, n *node, name string, l *lateness) error {
-	if _, err := t.call(n, http.MethodPost, "/heartbeat", fmt.Appendf(nil, `{"agent_id":"%s"}`, name)); err != nil {
-		return err
+// arrived notes a message of a stream.
+func (l *lateness) arrived(data []byte) {
+	var message struct {
+		ID string `json:"message_id"`
 	}
-	r, err := t.request(n, http.MethodGet, "/messages?agent_id="+name, nil)
-	if err != nil {
-		return err
+	at := time.Now()
+	if json.Unmarshal(data, &message) != nil {
+		return
 	}
-	answer, err := http.DefaultClient.Do(r.WithContext(ctx))
-	if err != nil {
-		return err
-	}
-	if answer.StatusCode != http.StatusOK {
-		return fmt.Errorf("the stream of %s: %d", name, answer.StatusCode)
-	}
-	go func() {
-		defer answer.Body.Close()
-		for lines := bufio.NewScanner(answer.Body); lines.Scan(); {
-			text, ok := strings.CutPrefix(lines.Text(), "data: ")
-			var message struct {
-				ID string `json:"message_id"`
-			}
-			at := time.Now()
-			if !ok || json.Unmarshal([]byte(text), &message) != nil {
-				continue
-			}
-			l.mu.Lock()
-			l.came[message.ID] = at
-			l.mu.Unlock()
-		}
-	}()
-	return nil
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.came[message.ID] = at
 }

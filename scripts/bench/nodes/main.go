@@ -12,28 +12,26 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"skillrouter/scripts/bench/sidecar"
 )
 
 const (
@@ -68,14 +66,13 @@ func main() {
 
 // node is a running router.
 type node struct {
-	url, folder, group string
-	process            *exec.Cmd
+	*sidecar.Sidecar
+	folder, group string
 }
 
 type team struct {
 	dir, token string
 	nodes      []*node
-	client     *http.Client
 	nats       *exec.Cmd // nil: none runs
 	bell       string    // its address
 }
@@ -86,7 +83,7 @@ func run() (err error) {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	t := &team{dir: dir, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8 * callers}}}
+	t := &team{dir: dir}
 	if err := os.WriteFile(filepath.Join(dir, "secret"), []byte(strings.Repeat("s3cret-", 8)), 0o600); err != nil {
 		return err
 	}
@@ -136,17 +133,12 @@ func run() (err error) {
 			slowAll = max(slowAll, slow)
 			one, all, ratios = append(one, a), append(all, b), append(ratios, b/a)
 		}
-		fmt.Printf("%-28s %10.0f %10.0f %8.2f %10v %10v\n", what.name, median(one), median(all), median(ratios), slowOne.Round(100*time.Microsecond), slowAll.Round(100*time.Microsecond))
+		fmt.Printf("%-28s %10.0f %10.0f %8.2f %10v %10v\n", what.name, sidecar.Quantile(one, .5), sidecar.Quantile(all, .5), sidecar.Quantile(ratios, .5), slowOne.Round(100*time.Microsecond), slowAll.Round(100*time.Microsecond))
 	}
 	if err := t.lag(); err != nil {
 		return err
 	}
 	return t.listen()
-}
-
-func median(of []float64) float64 {
-	slices.Sort(of)
-	return of[len(of)/2]
 }
 
 func (t *team) start(i int) error {
@@ -158,8 +150,9 @@ func (t *team) start(i int) error {
 	for deadline := time.Now().Add(startWithin); ; time.Sleep(50 * time.Millisecond) {
 		if token, err := os.ReadFile(filepath.Join(n.folder, "owner.token")); err == nil {
 			t.token = strings.TrimSpace(string(token))
+			n.Token = t.token
 		}
-		text, err := t.call(n, http.MethodGet, "/metrics", nil)
+		text, err := n.get("/metrics")
 		if err == nil && (bytes.Contains(text, []byte("\nskillrouter_node_writes 1\n")) || bytes.Contains(text, []byte("\nskillrouter_node_behind_seconds "))) {
 			return nil
 		}
@@ -171,24 +164,19 @@ func (t *team) start(i int) error {
 
 // begin starts the process of a node, in the folder that it had before, if it had one.
 func (t *team) begin(i int) (*node, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, err
-	}
-	address := listener.Addr().String()
-	_ = listener.Close()
-	n := &node{url: "http://" + address, folder: filepath.Join(t.dir, fmt.Sprint("n", i))}
-	database := os.Getenv("SKILLROUTER_TEST_POSTGRES")
-	n.process = exec.Command(*program, "serve", "--node", fmt.Sprint("n", i), "--listen", address, "--data", n.folder, "--cluster-secret-file", filepath.Join(t.dir, "secret"), "--database", database, "--nats", t.bell)
+	n := &node{folder: filepath.Join(t.dir, fmt.Sprint("n", i))}
 	log, err := os.Create(n.folder + ".log")
 	if err != nil {
 		return nil, err
 	}
 	defer log.Close()
-	n.process.Stderr = log
-	if err := n.process.Start(); err != nil {
+	if n.Sidecar, err = sidecar.Begin(context.Background(), *program, log, func(address string) []string {
+		return []string{"serve", "--node", fmt.Sprint("n", i), "--listen", address, "--data", n.folder, "--cluster-secret-file", filepath.Join(t.dir, "secret"),
+			"--database", os.Getenv("SKILLROUTER_TEST_POSTGRES"), "--nats", t.bell}
+	}); err != nil {
 		return nil, err
 	}
+	n.Token = t.token
 	return n, n.hold(i)
 }
 
@@ -204,17 +192,16 @@ func (n *node) hold(i int) error {
 	most := int(*quota * period)
 	if _, err := os.Stat("/sys/fs/cgroup/cgroup.controllers"); err == nil {
 		n.group = filepath.Join("/sys/fs/cgroup", name)
-		return errors.Join(os.Mkdir(n.group, 0o755), put("cpu.max", fmt.Sprintf("%d %d", most, period)), put("cgroup.procs", fmt.Sprint(n.process.Process.Pid)))
+		return errors.Join(os.Mkdir(n.group, 0o755), put("cpu.max", fmt.Sprintf("%d %d", most, period)), put("cgroup.procs", fmt.Sprint(n.PID())))
 	}
 	n.group = filepath.Join("/sys/fs/cgroup/cpu", name)
-	return errors.Join(os.Mkdir(n.group, 0o755), put("cpu.cfs_period_us", fmt.Sprint(period)), put("cpu.cfs_quota_us", fmt.Sprint(most)), put("cgroup.procs", fmt.Sprint(n.process.Process.Pid)))
+	return errors.Join(os.Mkdir(n.group, 0o755), put("cpu.cfs_period_us", fmt.Sprint(period)), put("cpu.cfs_quota_us", fmt.Sprint(most)), put("cgroup.procs", fmt.Sprint(n.PID())))
 }
 
 func (t *team) stop() error {
 	var errs []error
 	for _, n := range t.nodes {
-		_ = n.process.Process.Kill()
-		_ = n.process.Wait()
+		n.Kill()
 		if n.group != "" {
 			errs = append(errs, os.Remove(n.group))
 		}
@@ -222,30 +209,13 @@ func (t *team) stop() error {
 	return errors.Join(errs...)
 }
 
-func (t *team) request(n *node, method, path string, body []byte) (*http.Request, error) {
-	r, err := http.NewRequest(method, n.url+path, bytes.NewReader(body))
-	if err == nil {
-		r.Header.Set("Authorization", "Bearer "+t.token)
-		r.Header.Set("Content-Type", "application/json")
-	}
-	return r, err
+func (n *node) get(path string) ([]byte, error) {
+	return n.Call(context.Background(), http.MethodGet, path, nil)
 }
 
-func (t *team) call(n *node, method, path string, body []byte) ([]byte, error) {
-	r, err := t.request(n, method, path, body)
-	if err != nil {
-		return nil, err
-	}
-	answer, err := t.client.Do(r)
-	if err != nil {
-		return nil, err
-	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	if err == nil && answer.StatusCode/100 != 2 {
-		err = fmt.Errorf("%s %s: %d %.200s", method, path, answer.StatusCode, text)
-	}
-	return text, err
+// post sends JSON by a format.
+func (n *node) post(path, format string, args ...any) ([]byte, error) {
+	return n.Call(context.Background(), http.MethodPost, path, fmt.Appendf(nil, format, args...))
 }
 
 // words are as rare as words are: each the more so the longer it is.
@@ -266,39 +236,20 @@ func (t *team) fill() error {
 			line, _ := json.Marshal(map[string]string{"category": "notes", "title": fmt.Sprintf("%s%d", words(4), from+k), "content": words(60)})
 			lines.Write(append(line, '\n'))
 		}
-		if err := t.bulk(t.nodes[0], lines.Bytes()); err != nil {
+		if _, err := t.nodes[0].Bulk(context.Background(), lines.Bytes()); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// bulk stores entries, one a line.
-func (t *team) bulk(n *node, lines []byte) error {
-	r, err := t.request(n, http.MethodPost, "/api/knowledge/bulk", lines)
-	if err != nil {
-		return err
-	}
-	r.Header.Set("Content-Type", "application/x-ndjson")
-	answer, err := t.client.Do(r)
-	if err != nil {
-		return err
-	}
-	defer answer.Body.Close()
-	if text, _ := io.ReadAll(answer.Body); answer.StatusCode/100 != 2 {
-		return fmt.Errorf("bulk: %d %.200s", answer.StatusCode, text)
-	}
-	return nil
-}
-
 func (t *team) search(n *node) error {
-	_, err := t.call(n, http.MethodGet, "/api/search?q="+url.QueryEscape(words(3)), nil)
+	_, err := n.get("/api/search?q=" + url.QueryEscape(words(3)))
 	return err
 }
 
 func (t *team) check(n *node) error {
-	body, _ := json.Marshal(map[string]string{"agent": "bench", "proposed_action": "git log --oneline -n 5 --grep " + strings.TrimSpace(words(1))})
-	_, err := t.call(n, http.MethodPost, "/check/anti-pattern", body)
+	_, err := n.post("/check/anti-pattern", `{"agent":"bench","proposed_action":"git log --oneline -n 5 --grep %s"}`, strings.TrimSpace(words(1)))
 	return err
 }
 
@@ -328,8 +279,7 @@ func (t *team) ask(of []*node, ask func(n *node) error) (rate float64, slow time
 		return 0, 0, err
 	}
 	took := time.Since(begun)
-	slices.Sort(times)
-	return float64(len(times)) / took.Seconds(), times[len(times)*99/100], nil
+	return float64(len(times)) / took.Seconds(), sidecar.Quantile(times, .99), nil
 }
 
 // lag measures from the answer to a write at one node until another finds it, while others write.
@@ -340,7 +290,7 @@ func (t *team) lag() error {
 	for range callers {
 		writing.Go(func() error {
 			for k := 0; ctx.Err() == nil; k++ {
-				if _, err := t.call(t.nodes[0], http.MethodPost, "/signal", fmt.Appendf(nil, `{"from_agent_id":"captain","to_agent_id":"sink%d","signal":"note"}`, k%1000)); err != nil {
+				if _, err := t.nodes[0].post("/signal", `{"from_agent_id":"captain","to_agent_id":"sink%d","signal":"note"}`, k%1000); err != nil {
 					return err
 				}
 				written.Add(1)
@@ -352,13 +302,13 @@ func (t *team) lag() error {
 	var lags []time.Duration
 	for k := 0; time.Since(begun) < time.Duration(*seconds)*time.Second; k++ {
 		word := fmt.Sprintf("marker%dx%d", k, rand.IntN(1_000_000))
-		if _, err := t.call(t.nodes[0], http.MethodPost, "/api/knowledge", fmt.Appendf(nil, `{"category":"notes","title":"%s","content":"It is %s."}`, word, word)); err != nil {
+		if _, err := t.nodes[0].post("/api/knowledge", `{"category":"notes","title":"%s","content":"It is %s."}`, word, word); err != nil {
 			stop()
 			return errors.Join(err, writing.Wait())
 		}
 		from := time.Now()
 		for {
-			text, err := t.call(t.nodes[len(t.nodes)-1], http.MethodGet, "/api/search?q="+word, nil)
+			text, err := t.nodes[len(t.nodes)-1].get("/api/search?q=" + word)
 			if err != nil {
 				stop()
 				return errors.Join(err, writing.Wait())
@@ -371,9 +321,8 @@ func (t *team) lag() error {
 	}
 	stop()
 	err := writing.Wait()
-	slices.Sort(lags)
 	fmt.Printf("\na write is found at another node after %v (median), %v (p99 of %d), the question included, beside %.0f signals a second\n",
-		lags[len(lags)/2].Round(100*time.Microsecond), lags[len(lags)*99/100].Round(100*time.Microsecond), len(lags), float64(written.Load())/time.Since(begun).Seconds())
+		sidecar.Quantile(lags, .5).Round(100*time.Microsecond), sidecar.Quantile(lags, .99).Round(100*time.Microsecond), len(lags), float64(written.Load())/time.Since(begun).Seconds())
 	return err
 }
 
@@ -384,56 +333,27 @@ func (t *team) listen() error {
 	}
 	var group errgroup.Group
 	group.SetLimit(64)
-	opened := make(chan *http.Response, *streams)
-	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1, DisableKeepAlives: true}}
+	arrived := make(chan time.Duration, *streams)
+	var sent atomic.Int64
 	begun := time.Now()
 	for k := range *streams {
 		group.Go(func() error {
 			n := t.nodes[k%len(t.nodes)]
-			if _, err := t.call(n, http.MethodPost, "/heartbeat", fmt.Appendf(nil, `{"agent_id":"listener%d"}`, k)); err != nil {
-				return err
-			}
-			r, err := t.request(n, http.MethodGet, fmt.Sprint("/messages?agent_id=listener", k), nil)
-			if err != nil {
-				return err
-			}
-			answer, err := client.Do(r)
-			if err != nil {
-				return err
-			}
-			if answer.StatusCode != http.StatusOK {
-				text, _ := io.ReadAll(answer.Body)
-				return fmt.Errorf("stream %d: %d %.200s", k, answer.StatusCode, text)
-			}
-			opened <- answer
-			return nil
+			return n.listen(context.Background(), fmt.Sprint("listener", k), func([]byte) {
+				arrived <- time.Duration(time.Now().UnixNano() - sent.Load())
+			})
 		})
 	}
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	close(opened)
 	fmt.Printf("%d streams over %d nodes opened in %v\n", *streams, len(t.nodes), time.Since(begun).Round(time.Second))
-	var got atomic.Int64
-	arrived := make(chan time.Duration, *streams)
-	var sent atomic.Int64
-	for answer := range opened {
-		go func() {
-			defer answer.Body.Close()
-			for lines := bufio.NewScanner(answer.Body); lines.Scan(); {
-				if strings.HasPrefix(lines.Text(), "data: ") {
-					got.Add(1)
-					arrived <- time.Duration(time.Now().UnixNano() - sent.Load())
-				}
-			}
-		}()
-	}
 	for _, n := range t.nodes {
 		fmt.Printf("%s holds %d MB\n", filepath.Base(n.folder), n.resident()>>20)
 	}
 	for round := range *rounds {
 		sent.Store(time.Now().UnixNano())
-		if _, err := t.call(t.nodes[round%len(t.nodes)], http.MethodPost, "/signal", []byte(`{"from_agent_id":"captain","signal":"all"}`)); err != nil {
+		if _, err := t.nodes[round%len(t.nodes)].post("/signal", `{"from_agent_id":"captain","signal":"all"}`); err != nil {
 			return err
 		}
 		var times []time.Duration
@@ -445,15 +365,23 @@ func (t *team) listen() error {
 				return fmt.Errorf("a message to all reached %d of %d", len(times), *streams)
 			}
 		}
-		slices.Sort(times)
-		fmt.Printf("a message to all of %d: median %v, last after %v\n", *streams, times[len(times)/2].Round(time.Millisecond), times[len(times)-1].Round(time.Millisecond))
+		fmt.Printf("a message to all of %d: median %v, last after %v\n", *streams, sidecar.Quantile(times, .5).Round(time.Millisecond), sidecar.Quantile(times, 1).Round(time.Millisecond))
 	}
 	return nil
 }
 
+// listen has an agent listen to the node.
+func (n *node) listen(ctx context.Context, agent string, each func(data []byte)) error {
+	if _, err := n.post("/heartbeat", `{"agent_id":"%s"}`, agent); err != nil {
+		return err
+	}
+	_, err := n.Follow(ctx, agent, each)
+	return err
+}
+
 // resident is the memory of a node, in bytes.
 func (n *node) resident() int64 {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", n.process.Process.Pid))
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", n.PID()))
 	var size, resident int64
 	if err == nil {
 		_, _ = fmt.Sscan(string(text), &size, &resident)

@@ -7,14 +7,12 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"net/http"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -63,12 +61,14 @@ func (b *bench) measure(ctx context.Context) error {
 	defer b.sidecar.Stop()
 	b.seen, b.arrived, b.complete = map[int64]bool{}, make(chan time.Time, signals), make(chan struct{})
 	listening, stop := context.WithCancel(ctx)
-	var listeners sync.WaitGroup
-	for i := range b.agents {
-		listeners.Go(func() { b.listen(listening, agent(i)) })
-	}
-	defer listeners.Wait()
 	defer stop()
+	for i := range b.agents {
+		ended, err := b.sidecar.Follow(listening, agent(i), b.message)
+		if err != nil {
+			return err
+		}
+		defer func() { stop(); <-ended }()
+	}
 	if err := b.floor(ctx); err != nil {
 		return err
 	}
@@ -172,39 +172,21 @@ func (b *bench) beside(ctx context.Context) {
 	}
 }
 
-// listen reads an agent's messages as they come.
-func (b *bench) listen(ctx context.Context, agent string) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, b.sidecar.Base+"/messages?agent_id="+agent, nil)
-	if err != nil {
-		return
+// message reads a message that came.
+func (b *bench) message(data []byte) {
+	now := time.Now()
+	var message struct {
+		Signal  string `json:"signal"`
+		Context struct {
+			ID           int64     `json:"id"`
+			ScheduledFor time.Time `json:"scheduled_for"`
+		} `json:"context"`
 	}
-	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return
-	}
-	defer answer.Body.Close()
-	lines := bufio.NewScanner(answer.Body)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		data, ok := strings.CutPrefix(lines.Text(), "data: ")
-		if !ok {
-			continue
-		}
-		now := time.Now()
-		var message struct {
-			Signal  string `json:"signal"`
-			Context struct {
-				ID           int64     `json:"id"`
-				ScheduledFor time.Time `json:"scheduled_for"`
-			} `json:"context"`
-		}
-		if json.Unmarshal([]byte(data), &message) != nil {
-			continue
-		}
-		if message.Signal == "plain" {
-			b.arrived <- now
-			continue
-		}
+	switch {
+	case json.Unmarshal(data, &message) != nil:
+	case message.Signal == "plain":
+		b.arrived <- now
+	default:
 		b.take(message.Context.ID, now.Sub(message.Context.ScheduledFor))
 	}
 }

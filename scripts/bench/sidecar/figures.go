@@ -3,6 +3,7 @@ package sidecar
 import (
 	"cmp"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -18,6 +19,13 @@ func Percentiles(took []time.Duration) string {
 func Quantile[T cmp.Ordered](figures []T, part float64) T {
 	slices.Sort(figures)
 	return figures[min(len(figures)-1, int(part*float64(len(figures))))]
+}
+
+// Load is the machine's load averages; empty: this is not Linux.
+func Load() string {
+	text, _ := os.ReadFile("/proc/loadavg")
+	fields := strings.Fields(string(text))
+	return strings.Join(fields[:min(3, len(fields))], " ")
 }
 
 // Report prints one figure.

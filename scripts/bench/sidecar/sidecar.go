@@ -35,6 +35,9 @@ type Sidecar struct {
 	Dir  string        // its data folder, if Fresh made it
 	Took time.Duration // from its start to its first answer
 
+	// Token is sent with each call; empty: none is.
+	Token string
+
 	cmd     *exec.Cmd
 	stopped bool
 }
@@ -156,20 +159,31 @@ func StartBinary(ctx context.Context, binary, dir string) (*Sidecar, error) {
 	})
 }
 
-func start(ctx context.Context, program string, args func(address string) []string) (*Sidecar, error) {
+// FreeAddress is one that nobody listens on.
+func FreeAddress() (string, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return listener.Addr().String(), listener.Close()
+}
+
+// Begin starts a program as the sidecar, with what args says for its address, and waits for nothing. It writes what it says to log.
+func Begin(ctx context.Context, program string, log *os.File, args func(address string) []string) (*Sidecar, error) {
+	address, err := FreeAddress()
 	if err != nil {
 		return nil, err
 	}
-	address := listener.Addr().String()
-	if err := listener.Close(); err != nil {
-		return nil, err
-	}
 	s := &Sidecar{cmd: exec.CommandContext(ctx, program, args(address)...), Base: "http://" + address}
-	s.cmd.Stderr = os.Stderr
+	s.cmd.Stderr = log
 	s.cmd.Cancel = func() error { return s.cmd.Process.Signal(os.Interrupt) }
+	return s, s.cmd.Start()
+}
+
+func start(ctx context.Context, program string, args func(address string) []string) (*Sidecar, error) {
 	began := time.Now()
-	if err := s.cmd.Start(); err != nil {
+	s, err := Begin(ctx, program, os.Stderr, args)
+	if err != nil {
 		return nil, err
 	}
 	for time.Since(began) < 30*time.Second {
@@ -184,13 +198,21 @@ func start(ctx context.Context, program string, args func(address string) []stri
 	return nil, errors.New("the sidecar did not answer within 30 s")
 }
 
-// Stop ends the process, once, and waits until it is gone.
-func (s *Sidecar) Stop() {
+// PID is the number of the process.
+func (s *Sidecar) PID() int { return s.cmd.Process.Pid }
+
+// Kill ends the process at once, and waits until it is gone.
+func (s *Sidecar) Kill() { s.end(os.Kill) }
+
+// Stop ends the process as a person does, once, and waits until it is gone.
+func (s *Sidecar) Stop() { s.end(os.Interrupt) }
+
+func (s *Sidecar) end(by os.Signal) {
 	if s.stopped {
 		return
 	}
 	s.stopped = true
-	_ = s.cmd.Process.Signal(os.Interrupt)
+	_ = s.cmd.Process.Signal(by)
 	_ = s.cmd.Wait()
 	if s.Dir != "" {
 		_ = os.RemoveAll(s.Dir)
@@ -210,37 +232,79 @@ func (s *Sidecar) Send(ctx context.Context, method, path string, body, into any)
 			return err
 		}
 	}
-	return s.send(ctx, method, path, "application/json", text, into)
+	answer, err := s.Call(ctx, method, path, text)
+	if err != nil || into == nil {
+		return err
+	}
+	return json.Unmarshal(answer, into)
+}
+
+// Call makes a call with a body that is JSON, and returns the answer's. What is no success is an error.
+func (s *Sidecar) Call(ctx context.Context, method, path string, body []byte) ([]byte, error) {
+	return s.send(ctx, method, path, "application/json", body)
 }
 
 // Bulk stores entries of knowledge, one JSON object a line, in one call.
 func (s *Sidecar) Bulk(ctx context.Context, lines []byte) (result learning.BulkResult, err error) {
-	err = s.send(ctx, http.MethodPost, "/api/knowledge/bulk", "application/x-ndjson", lines, &result)
+	answer, err := s.send(ctx, http.MethodPost, "/api/knowledge/bulk", "application/x-ndjson", lines)
+	if err == nil {
+		err = json.Unmarshal(answer, &result)
+	}
 	return result, err
 }
 
-func (s *Sidecar) send(ctx context.Context, method, path, contentType string, body []byte, into any) error {
-	r, err := http.NewRequestWithContext(ctx, method, s.Base+path, bytes.NewReader(body))
+func (s *Sidecar) send(ctx context.Context, method, path, contentType string, body []byte) ([]byte, error) {
+	response, err := s.do(ctx, callers, method, path, contentType, body)
 	if err != nil {
-		return err
-	}
-	r.Header.Set("Content-Type", contentType)
-	response, err := callers.Do(r)
-	if err != nil {
-		return err
+		return nil, err
 	}
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
+	if err == nil && response.StatusCode/100 != 2 {
+		err = fmt.Errorf("%s answers %s: %.400s", path, response.Status, text)
+	}
+	return text, err
+}
+
+func (s *Sidecar) do(ctx context.Context, client *http.Client, method, path, contentType string, body []byte) (*http.Response, error) {
+	r, err := http.NewRequestWithContext(ctx, method, s.Base+path, bytes.NewReader(body))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if response.StatusCode/100 != 2 {
-		return fmt.Errorf("%s answers %s: %.400s", path, response.Status, text)
+	r.Header.Set("Content-Type", contentType)
+	if s.Token != "" {
+		r.Header.Set("Authorization", "Bearer "+s.Token)
 	}
-	if into == nil {
-		return nil
+	return client.Do(r)
+}
+
+// followers keeps no connection: a stream's is its own.
+var followers = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+
+// Follow opens an agent's stream of messages. It hands out the data of each as it comes, and closes done when the stream ends.
+func (s *Sidecar) Follow(ctx context.Context, agent string, each func(data []byte)) (done <-chan struct{}, err error) {
+	response, err := s.do(ctx, followers, http.MethodGet, "/messages?agent_id="+agent, "application/json", nil)
+	if err != nil {
+		return nil, err
 	}
-	return json.Unmarshal(text, into)
+	if response.StatusCode != http.StatusOK {
+		defer response.Body.Close()
+		text, _ := io.ReadAll(response.Body)
+		return nil, fmt.Errorf("the stream of %s: %s: %.200s", agent, response.Status, text)
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		defer response.Body.Close()
+		lines := bufio.NewScanner(response.Body)
+		lines.Buffer(nil, 1<<20)
+		for lines.Scan() {
+			if data, ok := bytes.CutPrefix(lines.Bytes(), []byte("data: ")); ok {
+				each(data)
+			}
+		}
+	}()
+	return ended, nil
 }
 
 // tick is the unit of times in /proc, fixed at 100 a second on Linux.
