@@ -1,5 +1,5 @@
 // Command team measures a router beside a team at work: fifty agents make calls of twelve kinds, at a steady rate and each when its time
-// has come, thirty of them hold a stream of messages, and what is remembered grows all the while. It prints resident memory and how long each kind
+// has come, thirty of them hold a stream of messages and acknowledge each, and what is remembered grows all the while. It prints resident memory and how long each kind
 // took, part by part of the time, beside a call that reads nothing and judges nothing: what a part is slower than the one before it, the router or the
 // machine became, and the floor says which.
 //
@@ -13,7 +13,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -174,36 +173,21 @@ func (t *team) settle(ctx context.Context) error {
 	return nil
 }
 
-// follow opens an agent's stream of messages and counts what it hears.
+// follow opens an agent's stream of messages, counts what it hears, and acknowledges it.
 func (t *team) follow(ctx context.Context, agent string) error {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, t.side.Base+"/messages?agent_id="+agent, http.NoBody)
-	if err != nil {
-		return err
-	}
-	r.Header.Set("Accept", "text/event-stream")
-	response, err := http.DefaultClient.Do(r)
-	if err != nil {
-		return err
-	}
-	if response.StatusCode != http.StatusOK {
-		_ = response.Body.Close()
-		return fmt.Errorf("a stream answers %s", response.Status)
-	}
-	go func() {
-		defer response.Body.Close()
-		buffer := make([]byte, 4096)
-		for {
-			n, err := response.Body.Read(buffer)
-			t.heard.Add(int64(strings.Count(string(buffer[:n]), "\ndata:")))
-			if err != nil {
-				if ctx.Err() == nil && !errors.Is(err, io.EOF) {
-					t.fail(err)
-				}
-				return
-			}
+	_, err := t.side.Follow(ctx, agent, func(data []byte) {
+		var message struct {
+			ID string `json:"message_id"`
 		}
-	}()
-	return nil
+		if json.Unmarshal(data, &message) != nil || message.ID == "" {
+			return
+		}
+		t.heard.Add(1)
+		if err := t.side.Send(ctx, http.MethodPost, "/messages/ack", map[string]any{"agent_id": agent, "message_ids": []string{message.ID}}, nil); err != nil && ctx.Err() == nil {
+			t.fail(err)
+		}
+	})
+	return err
 }
 
 func (t *team) fail(err error) { t.failed.CompareAndSwap(nil, &err) }
@@ -273,10 +257,8 @@ func (t *team) work(ctx context.Context, long time.Duration, parts int, rate flo
 			return err
 		}
 	}
-	sidecar.Report("in all", "%d calls, no error, %d not made in their time; streams heard %d; resident %.0f MB, at its peak %.0f", made, t.missed.Load(), t.heard.Load(), t.side.Resident(), t.side.Peak())
-	if text, err := os.ReadFile("/proc/loadavg"); err == nil {
-		sidecar.Report("load average", "%s", strings.Join(strings.Fields(string(text))[:3], " "))
-	}
+	sidecar.Report("in all", "%d calls, no error, %d not made in their time; streams heard and acknowledged %d; resident %.0f MB, at its peak %.0f", made, t.missed.Load(), t.heard.Load(), t.side.Resident(), t.side.Peak())
+	sidecar.Report("load average", "%s", sidecar.Load())
 	return nil
 }
 
