@@ -171,8 +171,10 @@ func (t *team) begin(i int) (*node, error) {
 	}
 	defer log.Close()
 	if n.Sidecar, err = sidecar.Begin(context.Background(), *program, log, func(address string) []string {
-		return []string{"serve", "--node", fmt.Sprint("n", i), "--listen", address, "--data", n.folder, "--cluster-secret-file", filepath.Join(t.dir, "secret"),
-			"--database", os.Getenv("SKILLROUTER_TEST_POSTGRES"), "--nats", t.bell}
+		return []string{
+			"serve", "--node", fmt.Sprint("n", i), "--listen", address, "--data", n.folder, "--cluster-secret-file", filepath.Join(t.dir, "secret"),
+			"--database", os.Getenv("SKILLROUTER_TEST_POSTGRES"), "--nats", t.bell,
+		}
 	}); err != nil {
 		return nil, err
 	}
