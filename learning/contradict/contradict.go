@@ -51,14 +51,14 @@ func Compare(earlier, later Reading) Finding {
 	}
 	elsewhere := titled && !samePlace(before[0].place, after[0].place)
 	one := titled && before[0].says(&after[0]) // two entries under one title are about one thing
-	alike := !before[0].title || !after[0].title || share(before[0].stems(), after[0].stems()) >= alikeTitles
+	alike := !before[0].title || !after[0].title || share(before[0].stems, after[0].stems) >= alikeTitles
 	var best Finding
 	for i := range after {
 		for j := range before {
 			if after[i].title != before[j].title && alike && len(before) > 1 && len(after) > 1 {
 				continue // a title is compared with a title
 			}
-			if !alike && (after[i].title || before[j].title || common(before[j].stems(), after[i].stems()) < strangers) && after[i].title != before[j].title {
+			if !alike && (after[i].title || before[j].title || common(before[j].stems, after[i].stems) < strangers) && after[i].title != before[j].title {
 				continue
 			}
 			found := compare(&before[j], &after[i])
@@ -116,7 +116,7 @@ func compare(a, b *sentence) Finding {
 // contradicts says why a later sentence may contradict an earlier one; empty: it does not.
 func contradicts(a, b *sentence) string {
 	if a.negated != b.negated {
-		if len(a.words) > 0 && sameSet(a.stems(), b.stems()) {
+		if len(a.words) > 0 && sameSet(a.stems, b.stems) {
 			return "one says that it is so, the other that it is not"
 		}
 		return ""
@@ -183,7 +183,7 @@ func family(a, b *sentence) (old, now string) {
 			if a.has(y.stem) || !slices.ContainsFunc(kin()[y.raw], func(f string) bool { return slices.Contains(families, f) }) {
 				continue
 			}
-			restA, restB := without(a.stems(), x.stem), without(b.stems(), y.stem)
+			restA, restB := without(a.stems, x.stem), without(b.stems, y.stem)
 			if len(restA)+len(restB) == 0 || share(restA, restB) >= alikeRest {
 				return x.raw, y.raw
 			}
@@ -194,7 +194,7 @@ func family(a, b *sentence) (old, now string) {
 
 // says tells whether two sentences have the same words and say as much.
 func (s *sentence) says(o *sentence) bool {
-	return s.negated == o.negated && sameSet(s.stems(), o.stems())
+	return s.negated == o.negated && sameSet(s.stems, o.stems)
 }
 
 // names returns what a sentence says of things that are not so any more; empty: nothing.
@@ -214,8 +214,8 @@ func (s *sentence) takes(back []word, later *sentence) string {
 		if !s.has(w.stem) || s.negated || slices.ContainsFunc(s.past, is) || slices.ContainsFunc(s.denied, is) {
 			continue
 		}
-		rest := without(s.stems(), w.stem)
-		if len(rest) < 2 || w.kind == path || common(rest, later.stems()) > 0 {
+		rest := without(s.stems, w.stem)
+		if len(rest) < 2 || w.kind == path || common(rest, later.stems) > 0 {
 			return w.raw
 		}
 	}

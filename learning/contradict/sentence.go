@@ -85,7 +85,7 @@ type word struct {
 type sentence struct {
 	title   bool
 	words   []word
-	stemmed []string // the stem of each
+	stems   []string // of each word
 	place   []string // where it holds
 	past    []word   // what it says is not so any more
 	denied  []word   // what a later clause of it says not of
@@ -172,7 +172,7 @@ func sentenceOf(written string) sentence {
 		}
 		denying = denying && !t.ends
 	}
-	s.stemmed = stems(s.words)
+	s.stems = stems(s.words)
 	s.past = past(tokens, func(i int) (list []word) {
 		if at[i] > 0 {
 			list = s.words[at[i]-1 : at[i]]
@@ -308,15 +308,13 @@ func (s *sentence) head() *sentence {
 		return nil
 	}
 	head := *s
-	head.words, head.stemmed, head.past, head.denied, head.ends = s.words[:s.ends], s.stemmed[:s.ends], nil, nil, 0
+	head.words, head.stems, head.past, head.denied, head.ends = s.words[:s.ends], s.stems[:s.ends], nil, nil, 0
 	return &head
 }
 
 func (s *sentence) has(stem string) bool {
 	return slices.ContainsFunc(s.words, func(w word) bool { return w.stem == stem })
 }
-
-func (s *sentence) stems() []string { return s.stemmed }
 
 func stems(words []word) []string {
 	list := make([]string, len(words))
