@@ -41,11 +41,15 @@ type Builder struct {
 	vouched bool
 	tell    func(ctx context.Context, told operational.Telling)
 	// lanes are taken by who asks a store, of all contexts together: one on every core but one, so that whoever comes meanwhile, such as with a
-	// heartbeat, need not wait until contexts have computed. Beside a store that hangs, others go on without one after laneWait.
+	// heartbeat, need not wait until contexts have computed. Who has waited laneWait goes on without one, as beside a store that hangs.
 	lanes chan struct{}
 }
 
-const laneWait = 50 * time.Millisecond
+const (
+	laneWait = 50 * time.Millisecond
+	// notLanes is how many of the goroutines that run at once ask no store: that of a core, and the one that a router has beyond its cores.
+	notLanes = 2
+)
 
 var _ Service = (*Builder)(nil)
 
@@ -64,7 +68,7 @@ type Options struct {
 func NewBuilder(sources Sources, options Options) *Builder {
 	b := &Builder{
 		sources: sources, fencer: options.Fencer, now: options.Now.Given(), log: skillrouter.GivenLog(options.Log), told: newTold(), vouched: options.VouchedOnly, tell: options.Tell,
-		lanes: make(chan struct{}, max(1, runtime.NumCPU()-1)),
+		lanes: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)-notLanes)),
 	}
 	if b.fencer == nil {
 		b.fencer = skillrouter.NewFencer()
@@ -212,9 +216,10 @@ func (b *Builder) gather(ctx context.Context, sources []source, request Request)
 			case b.lanes <- struct{}{}:
 				defer func() { <-b.lanes }()
 			case <-time.After(laneWait):
+			case <-ctx.Done(): // the store says so
 			}
 			f, err := s.ask(ctx, request)
-			for j := range f.candidates { // here, since here all cores do it
+			for j := range f.candidates { // here, since here several do it
 				c := &f.candidates[j]
 				c.words = readWords(c.title, c.body)
 			}
