@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"skillrouter"
@@ -304,7 +305,7 @@ func (s *Reminders) Judge(ctx context.Context, holds []int64, failed map[int64]s
 		holds = holds[n:]
 	}
 	for number, why := range failed {
-		why = skillrouter.Head(why, MaxReminderNote)
+		why = skillrouter.Head(strings.ToValidUTF8(why, ""), MaxReminderNote)
 		redact(&why)
 		_, err := s.store.ChangeReminder(ctx, number, func(r *Reminder) (*skillrouter.Event, error) {
 			if r.Status != ReminderPending || r.Note == why {

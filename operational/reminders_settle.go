@@ -2,6 +2,7 @@ package operational
 
 import (
 	"context"
+	"strings"
 
 	"skillrouter"
 )
@@ -47,7 +48,7 @@ func (s *Reminders) settled(r *Reminder, ended func(Reminder) (ReminderStatus, s
 	case status == ReminderCancelled:
 		kind = EventReminderCancelled
 	}
-	r.Status, r.Next, r.Note, r.UpdatedAt = status, nil, skillrouter.Head(note, MaxReminderNote), s.now.Stamp()
+	r.Status, r.Next, r.Note, r.UpdatedAt = status, nil, skillrouter.Head(strings.ToValidUTF8(note, ""), MaxReminderNote), s.now.Stamp()
 	redact(&r.Note)
 	return &ReminderChange{Event: reminderEvent(kind, *r, "", r.UpdatedAt)}
 }
