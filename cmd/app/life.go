@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"runtime/debug"
 	"runtime/metrics"
 	"sync"
@@ -124,9 +125,8 @@ func (h heap) percent(before heap) int {
 // that is over took, such as an import or a thousand streams that were opened.
 // Garbage is otherwise collected when as much again was made, for which an idle router gives no reason.
 func rest(ctx context.Context) error {
-	before, percent := heap{}, debug.SetGCPercent(usualGC)
-	given := percent != usualGC // by GOGC, and so by somebody
-	debug.SetGCPercent(percent)
+	before, percent := heap{}, usualGC
+	_, given := os.LookupEnv("GOGC")
 	for wait := settleAfter; skillrouter.Pause(ctx, wait) == nil; wait = idleEvery {
 		now := readHeap()
 		if before.made == 0 || now.rests(before) {
