@@ -68,18 +68,18 @@ func benchPairs(ctx context.Context, before, after, folder string, size, reports
 				return err
 			}
 			f := figureOf(asked, 0)
-			came[i]["health p50"], came[i]["health p99"] = ms(f.p50), ms(f.p99)
+			came[i]["health p50"], came[i]["health p99"] = sidecar.Milliseconds(f.p50), sidecar.Milliseconds(f.p99)
 			if f, err = posts(ctx, sides[i], "/query/relevant", encoded(situations), 1); err != nil {
 				return err
 			}
-			came[i]["relevant p50"], came[i]["relevant p99"] = ms(f.p50), ms(f.p99)
+			came[i]["relevant p50"], came[i]["relevant p99"] = sidecar.Milliseconds(f.p50), sidecar.Milliseconds(f.p99)
 			used := sides[i].CPU()
 			if f, err = posts(ctx, sides[i], "/lessons/report", drafts, connections); err != nil {
 				return err
 			}
 			if reports > 0 {
 				used = (sides[i].CPU() - used) / time.Duration(reports)
-				came[i]["reports/s"], came[i]["report p50"], came[i]["report p99"], came[i]["report processor"] = f.perSecond, ms(f.p50), ms(f.p99), ms(used)
+				came[i]["reports/s"], came[i]["report p50"], came[i]["report p99"], came[i]["report processor"] = f.perSecond, sidecar.Milliseconds(f.p50), sidecar.Milliseconds(f.p99), sidecar.Milliseconds(used)
 			}
 			came[i]["resident"] = sides[i].Resident()
 		}
@@ -96,5 +96,3 @@ func benchPairs(ctx context.Context, before, after, folder string, size, reports
 	sidecar.Report("load average", "%s", sidecar.Load())
 	return nil
 }
-
-func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -18,7 +19,7 @@ const (
 )
 
 // starts measures how soon a node answers searches that is started while there are many entries, and what it holds then: one alone, and one that follows it.
-func (t *team) starts() error {
+func (t *team) starts(ctx context.Context) error {
 	fmt.Printf("%d entries\n", *entries)
 	t.nodes[0].Stop()
 	t.nodes = nil
@@ -28,23 +29,23 @@ func (t *team) starts() error {
 			name, figure = "a node that follows it", "skillrouter_node_answered_total"
 		}
 		begun := time.Now()
-		n, err := t.begin(1 + i/2)
+		n, err := t.begin(ctx, 1+i/2)
 		if err != nil {
 			return err
 		}
 		t.nodes = append(t.nodes, n)
 		var took, complete time.Duration
-		answers, err := t.until(begun, func() bool {
+		answers, err := t.until(ctx, begun, func() bool {
 			from := time.Now()
-			err := t.search(n)
+			err := t.search(ctx, n)
 			took = time.Since(from)
-			return err == nil && t.figure(n, figure) > 0
+			return err == nil && t.figure(ctx, n, figure) > 0
 		})
 		if err != nil {
 			return err
 		}
 		most := int64(0)
-		if complete, err = t.until(begun, func() bool {
+		if complete, err = t.until(ctx, begun, func() bool {
 			most = max(most, n.resident())
 			text, err := os.ReadFile(n.folder + ".log")
 			return err != nil || !empty || bytes.Contains(text, []byte("search index is whole"))
@@ -65,9 +66,9 @@ func (t *team) starts() error {
 }
 
 // until waits for something to be so, and returns how long after begun it was.
-func (t *team) until(begun time.Time, so func() bool) (time.Duration, error) {
+func (t *team) until(ctx context.Context, begun time.Time, so func() bool) (time.Duration, error) {
 	for !so() {
-		if time.Since(begun) > readWithin {
+		if ctx.Err() != nil || time.Since(begun) > readWithin {
 			return 0, errors.New("a node does not come up")
 		}
 		time.Sleep(5 * time.Millisecond)
@@ -76,8 +77,8 @@ func (t *team) until(begun time.Time, so func() bool) (time.Duration, error) {
 }
 
 // figure is one of a node's metrics; 0: it has none of the name.
-func (t *team) figure(n *node, name string) float64 {
-	text, err := n.get("/metrics")
+func (t *team) figure(ctx context.Context, n *node, name string) float64 {
+	text, err := n.get(ctx, "/metrics")
 	if err != nil {
 		return 0
 	}

@@ -59,8 +59,8 @@ func (t *team) endNATS() {
 
 // late measures how late nodes are that follow, while the logs grow by a steady number of events a second: from a sender's answer until the stream
 // of a node has the message. A node hands a message out after all that was committed before it.
-func (t *team) late() error {
-	ctx, stop := context.WithCancel(context.Background())
+func (t *team) late(ctx context.Context) error {
+	going, stop := context.WithCancel(ctx)
 	defer stop()
 	l := &lateness{sent: map[string]time.Time{}, came: map[string]time.Time{}}
 	var names []string
@@ -68,7 +68,7 @@ func (t *team) late() error {
 		for k := range listenersOf {
 			name := fmt.Sprintf("listener-%d-%d", i, k)
 			names = append(names, name)
-			if err := n.listen(ctx, name, l.arrived); err != nil {
+			if err := n.listen(going, name, l.arrived); err != nil {
 				return err
 			}
 		}
@@ -82,7 +82,7 @@ func (t *team) late() error {
 			begun := time.Now()
 			every := time.NewTicker(time.Millisecond)
 			defer every.Stop()
-			for k := 0; ctx.Err() == nil; <-every.C {
+			for k := 0; going.Err() == nil; <-every.C {
 				for due := int(calls * time.Since(begun).Seconds()); k < due; k++ {
 					select {
 					case work <- k:
@@ -107,7 +107,7 @@ func (t *team) late() error {
 	}
 	rate := float64(*eventRate)
 	steady(rate*shareMessages/shares, func(k int) (int, error) {
-		text, err := t.nodes[0].post("/signal", `{"from_agent_id":"captain","to_agent_id":"%s","signal":"note"}`, names[k%len(names)])
+		text, err := t.nodes[0].post(ctx, "/signal", `{"from_agent_id":"captain","to_agent_id":"%s","signal":"note"}`, names[k%len(names)])
 		var answer struct {
 			ID string `json:"message_id"`
 		}
@@ -120,7 +120,7 @@ func (t *team) late() error {
 		return 1, nil
 	})
 	steady(rate*shareChanges/shares, func(k int) (int, error) {
-		_, err := t.nodes[0].post("/heartbeat", `{"agent_id":"worker-%d","status":"step %d"}`, k%1000, k)
+		_, err := t.nodes[0].post(ctx, "/heartbeat", `{"agent_id":"worker-%d","status":"step %d"}`, k%1000, k)
 		return 1, err
 	})
 	steady(rate*(shares-shareMessages-shareChanges)/shares/entriesAtOnce, func(k int) (int, error) {
@@ -128,7 +128,7 @@ func (t *team) late() error {
 		for i := range entriesAtOnce {
 			fmt.Fprintf(&lines, "{\"category\":\"notes\",\"title\":\"%s%dx%d\",\"content\":\"%s\"}\n", words(3), k, i, words(12))
 		}
-		_, err := t.nodes[0].Bulk(context.Background(), lines.Bytes())
+		_, err := t.nodes[0].Bulk(ctx, lines.Bytes())
 		return entriesAtOnce, err
 	})
 	measure := func(name string) {
@@ -136,7 +136,7 @@ func (t *team) late() error {
 		used := t.processor()
 		select {
 		case <-time.After(time.Duration(*seconds) * time.Second):
-		case <-ctx.Done():
+		case <-going.Done():
 		}
 		ended, made := time.Now(), events.Load()-before
 		for i, now := range t.processor() {
@@ -152,7 +152,7 @@ func (t *team) late() error {
 	}
 	select {
 	case <-time.After(settleFor):
-	case <-ctx.Done():
+	case <-going.Done():
 	}
 	for range *rounds {
 		if t.nats == nil {

@@ -56,13 +56,7 @@ var (
 	natsServer = flag.String("nats-server", "", "the program that rings for -events; without it nobody does")
 )
 
-func main() {
-	flag.Parse()
-	if err := run(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-}
+func main() { sidecar.Main(run, sidecar.Serve) }
 
 // node is a running router.
 type node struct {
@@ -77,7 +71,8 @@ type team struct {
 	bell       string    // its address
 }
 
-func run() (err error) {
+func run(ctx context.Context) (err error) {
+	flag.Parse()
 	dir, err := os.MkdirTemp("", "skillrouter-nodes-")
 	if err != nil {
 		return err
@@ -99,34 +94,34 @@ func run() (err error) {
 		first = 1
 	}
 	for i := range first {
-		if err := t.start(i); err != nil {
+		if err := t.start(ctx, i); err != nil {
 			return err
 		}
 	}
-	if err := t.fill(); err != nil {
+	if err := t.fill(ctx); err != nil {
 		return err
 	}
 	switch {
 	case *cold:
-		return t.starts()
+		return t.starts(ctx)
 	case *eventRate > 0:
-		return t.late()
+		return t.late(ctx)
 	}
 	fmt.Printf("%d entries; each node may use %.2f processors; the load, PostgreSQL and %d nodes share this machine\n\n", *entries, *quota, *nodes)
 	fmt.Printf("%-28s %10s %10s %8s %10s %10s\n", "", "one node", "all nodes", "ratio", "p99, one", "p99, all")
 	for _, what := range []struct {
 		name string
-		ask  func(n *node) error
+		ask  func(ctx context.Context, n *node) error
 	}{{"searches a second", t.search}, {"checks a second", t.check}} {
 		var one, all, ratios []float64
 		var slowOne, slowAll time.Duration
 		for range *rounds {
-			a, slow, err := t.ask(t.nodes[:1], what.ask) // the one that writes, as a cluster of one
+			a, slow, err := t.ask(ctx, t.nodes[:1], what.ask) // the one that writes, as a cluster of one
 			if err != nil {
 				return err
 			}
 			slowOne = max(slowOne, slow)
-			b, slow, err := t.ask(t.nodes, what.ask)
+			b, slow, err := t.ask(ctx, t.nodes, what.ask)
 			if err != nil {
 				return err
 			}
@@ -135,14 +130,14 @@ func run() (err error) {
 		}
 		fmt.Printf("%-28s %10.0f %10.0f %8.2f %10v %10v\n", what.name, sidecar.Quantile(one, .5), sidecar.Quantile(all, .5), sidecar.Quantile(ratios, .5), slowOne.Round(100*time.Microsecond), slowAll.Round(100*time.Microsecond))
 	}
-	if err := t.lag(); err != nil {
+	if err := t.lag(ctx); err != nil {
 		return err
 	}
-	return t.listen()
+	return t.listen(ctx)
 }
 
-func (t *team) start(i int) error {
-	n, err := t.begin(i)
+func (t *team) start(ctx context.Context, i int) error {
+	n, err := t.begin(ctx, i)
 	if err != nil {
 		return err
 	}
@@ -152,25 +147,25 @@ func (t *team) start(i int) error {
 			t.token = strings.TrimSpace(string(token))
 			n.Token = t.token
 		}
-		text, err := n.get("/metrics")
+		text, err := n.get(ctx, "/metrics")
 		if err == nil && (bytes.Contains(text, []byte("\nskillrouter_node_writes 1\n")) || bytes.Contains(text, []byte("\nskillrouter_node_behind_seconds "))) {
 			return nil
 		}
-		if time.Now().After(deadline) {
+		if ctx.Err() != nil || time.Now().After(deadline) {
 			return fmt.Errorf("n%d did not start: see %s.log: %w", i, n.folder, err)
 		}
 	}
 }
 
 // begin starts the process of a node, in the folder that it had before, if it had one.
-func (t *team) begin(i int) (*node, error) {
+func (t *team) begin(ctx context.Context, i int) (*node, error) {
 	n := &node{folder: filepath.Join(t.dir, fmt.Sprint("n", i))}
 	log, err := os.Create(n.folder + ".log")
 	if err != nil {
 		return nil, err
 	}
 	defer log.Close()
-	if n.Sidecar, err = sidecar.Begin(context.Background(), *program, log, func(address string) []string {
+	if n.Sidecar, err = sidecar.Begin(ctx, *program, log, func(address string) []string {
 		return []string{
 			"serve", "--node", fmt.Sprint("n", i), "--listen", address, "--data", n.folder, "--cluster-secret-file", filepath.Join(t.dir, "secret"),
 			"--database", os.Getenv("SKILLROUTER_TEST_POSTGRES"), "--nats", t.bell,
@@ -211,13 +206,13 @@ func (t *team) stop() error {
 	return errors.Join(errs...)
 }
 
-func (n *node) get(path string) ([]byte, error) {
-	return n.Call(context.Background(), http.MethodGet, path, nil)
+func (n *node) get(ctx context.Context, path string) ([]byte, error) {
+	return n.Call(ctx, http.MethodGet, path, nil)
 }
 
 // post sends JSON by a format.
-func (n *node) post(path, format string, args ...any) ([]byte, error) {
-	return n.Call(context.Background(), http.MethodPost, path, fmt.Appendf(nil, format, args...))
+func (n *node) post(ctx context.Context, path, format string, args ...any) ([]byte, error) {
+	return n.Call(ctx, http.MethodPost, path, fmt.Appendf(nil, format, args...))
 }
 
 // words are as rare as words are: each the more so the longer it is.
@@ -230,7 +225,7 @@ func words(n int) string {
 	return text.String()
 }
 
-func (t *team) fill() error {
+func (t *team) fill(ctx context.Context) error {
 	const batch = 1000
 	for from := 0; from < *entries; from += batch {
 		var lines bytes.Buffer
@@ -238,25 +233,25 @@ func (t *team) fill() error {
 			line, _ := json.Marshal(map[string]string{"category": "notes", "title": fmt.Sprintf("%s%d", words(4), from+k), "content": words(60)})
 			lines.Write(append(line, '\n'))
 		}
-		if _, err := t.nodes[0].Bulk(context.Background(), lines.Bytes()); err != nil {
+		if _, err := t.nodes[0].Bulk(ctx, lines.Bytes()); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (t *team) search(n *node) error {
-	_, err := n.get("/api/search?q=" + url.QueryEscape(words(3)))
+func (t *team) search(ctx context.Context, n *node) error {
+	_, err := n.get(ctx, "/api/search?q="+url.QueryEscape(words(3)))
 	return err
 }
 
-func (t *team) check(n *node) error {
-	_, err := n.post("/check/anti-pattern", `{"agent":"bench","proposed_action":"git log --oneline -n 5 --grep %s"}`, strings.TrimSpace(words(1)))
+func (t *team) check(ctx context.Context, n *node) error {
+	_, err := n.post(ctx, "/check/anti-pattern", `{"agent":"bench","proposed_action":"git log --oneline -n 5 --grep %s"}`, strings.TrimSpace(words(1)))
 	return err
 }
 
 // ask has callers ask nodes for some seconds, and returns how many answers a second there were, and the 99th percentile of their times.
-func (t *team) ask(of []*node, ask func(n *node) error) (rate float64, slow time.Duration, err error) {
+func (t *team) ask(ctx context.Context, of []*node, ask func(ctx context.Context, n *node) error) (rate float64, slow time.Duration, err error) {
 	var mu sync.Mutex
 	var times []time.Duration
 	var group errgroup.Group
@@ -266,7 +261,7 @@ func (t *team) ask(of []*node, ask func(n *node) error) (rate float64, slow time
 			group.Go(func() error {
 				for time.Since(begun) < time.Duration(*seconds)*time.Second {
 					from := time.Now()
-					if err := ask(n); err != nil {
+					if err := ask(ctx, n); err != nil {
 						return err
 					}
 					mu.Lock()
@@ -285,14 +280,14 @@ func (t *team) ask(of []*node, ask func(n *node) error) (rate float64, slow time
 }
 
 // lag measures from the answer to a write at one node until another finds it, while others write.
-func (t *team) lag() error {
-	ctx, stop := context.WithCancel(context.Background())
+func (t *team) lag(ctx context.Context) error {
+	going, stop := context.WithCancel(ctx)
 	var writing errgroup.Group
 	var written atomic.Int64
 	for range callers {
 		writing.Go(func() error {
-			for k := 0; ctx.Err() == nil; k++ {
-				if _, err := t.nodes[0].post("/signal", `{"from_agent_id":"captain","to_agent_id":"sink%d","signal":"note"}`, k%1000); err != nil {
+			for k := 0; going.Err() == nil; k++ {
+				if _, err := t.nodes[0].post(ctx, "/signal", `{"from_agent_id":"captain","to_agent_id":"sink%d","signal":"note"}`, k%1000); err != nil {
 					return err
 				}
 				written.Add(1)
@@ -304,13 +299,13 @@ func (t *team) lag() error {
 	var lags []time.Duration
 	for k := 0; time.Since(begun) < time.Duration(*seconds)*time.Second; k++ {
 		word := fmt.Sprintf("marker%dx%d", k, rand.IntN(1_000_000))
-		if _, err := t.nodes[0].post("/api/knowledge", `{"category":"notes","title":"%s","content":"It is %s."}`, word, word); err != nil {
+		if _, err := t.nodes[0].post(ctx, "/api/knowledge", `{"category":"notes","title":"%s","content":"It is %s."}`, word, word); err != nil {
 			stop()
 			return errors.Join(err, writing.Wait())
 		}
 		from := time.Now()
 		for {
-			text, err := t.nodes[len(t.nodes)-1].get("/api/search?q=" + word)
+			text, err := t.nodes[len(t.nodes)-1].get(ctx, "/api/search?q="+word)
 			if err != nil {
 				stop()
 				return errors.Join(err, writing.Wait())
@@ -329,7 +324,7 @@ func (t *team) lag() error {
 }
 
 // listen opens streams at all nodes, and sends one message to all of them.
-func (t *team) listen() error {
+func (t *team) listen(ctx context.Context) error {
 	if *streams == 0 {
 		return nil
 	}
@@ -341,7 +336,7 @@ func (t *team) listen() error {
 	for k := range *streams {
 		group.Go(func() error {
 			n := t.nodes[k%len(t.nodes)]
-			return n.listen(context.Background(), fmt.Sprint("listener", k), func([]byte) {
+			return n.listen(ctx, fmt.Sprint("listener", k), func([]byte) {
 				arrived <- time.Duration(time.Now().UnixNano() - sent.Load())
 			})
 		})
@@ -355,7 +350,7 @@ func (t *team) listen() error {
 	}
 	for round := range *rounds {
 		sent.Store(time.Now().UnixNano())
-		if _, err := t.nodes[round%len(t.nodes)].post("/signal", `{"from_agent_id":"captain","signal":"all"}`); err != nil {
+		if _, err := t.nodes[round%len(t.nodes)].post(ctx, "/signal", `{"from_agent_id":"captain","signal":"all"}`); err != nil {
 			return err
 		}
 		var times []time.Duration
@@ -374,7 +369,7 @@ func (t *team) listen() error {
 
 // listen has an agent listen to the node.
 func (n *node) listen(ctx context.Context, agent string, each func(data []byte)) error {
-	if _, err := n.post("/heartbeat", `{"agent_id":"%s"}`, agent); err != nil {
+	if _, err := n.post(ctx, "/heartbeat", `{"agent_id":"%s"}`, agent); err != nil {
 		return err
 	}
 	_, err := n.Follow(ctx, agent, each)

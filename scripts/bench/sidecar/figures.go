@@ -21,6 +21,9 @@ func Quantile[T cmp.Ordered](figures []T, part float64) T {
 	return figures[min(len(figures)-1, int(part*float64(len(figures))))]
 }
 
+// Milliseconds is a duration in them.
+func Milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
 // Load is the machine's load averages; empty: this is not Linux.
 func Load() string {
 	text, _ := os.ReadFile("/proc/loadavg")

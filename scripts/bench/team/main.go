@@ -205,6 +205,7 @@ func (t *team) work(ctx context.Context, long time.Duration, parts int, rate flo
 		}
 	}
 	t.took = make([][]time.Duration, len(kinds))
+	entry := slices.IndexFunc(kinds, func(k kind) bool { return k.name == "entry stored" })
 	free := make(chan struct{}, waiting)
 	began, made := time.Now(), int64(0)
 	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
@@ -241,14 +242,14 @@ func (t *team) work(ctx context.Context, long time.Duration, parts int, rate flo
 			return err
 		}
 		t.mu.Lock()
-		row := fmt.Sprintf("%d\t%d\t%.0f\t%.0f %%\t%.0f MB", part+1, made*int64(kinds[6].share)/int64(all), float64(made-first)/time.Since(from).Seconds(),
+		row := fmt.Sprintf("%d\t%d\t%.0f\t%.0f %%\t%.0f MB", part+1, made*int64(kinds[entry].share)/int64(all), float64(made-first)/time.Since(from).Seconds(),
 			100*(t.side.CPU()-used).Seconds()/time.Since(from).Seconds(), t.side.Resident())
 		for i := range kinds {
 			if len(t.took[i]) == 0 {
 				row += "\t"
 				continue
 			}
-			row += fmt.Sprintf("\t%.1f / %.1f", ms(sidecar.Quantile(t.took[i], .5)), ms(sidecar.Quantile(t.took[i], .99)))
+			row += fmt.Sprintf("\t%.1f / %.1f", sidecar.Milliseconds(sidecar.Quantile(t.took[i], .5)), sidecar.Milliseconds(sidecar.Quantile(t.took[i], .99)))
 			t.took[i] = t.took[i][:0]
 		}
 		t.mu.Unlock()
@@ -278,5 +279,3 @@ func (t *team) call(ctx context.Context, which int, n int64) {
 	t.took[which] = append(t.took[which], took)
 	t.mu.Unlock()
 }
-
-func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
