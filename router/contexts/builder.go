@@ -219,9 +219,10 @@ func (b *Builder) gather(ctx context.Context, sources []source, request Request)
 			case <-ctx.Done(): // the store says so
 			}
 			f, err := s.ask(ctx, request)
-			for j := range f.candidates { // here, since here several do it
-				c := &f.candidates[j]
-				c.words = readWords(c.title, c.body)
+			for j := range f.candidates {
+				if !request.Start { // what a session begins with is chosen by other things: most of it is never compared
+					f.candidates[j].said() // here, since here several do it
+				}
 			}
 			asked[i] <- answer{f, err}
 		}()

@@ -88,6 +88,7 @@ type choice struct {
 	intro   string
 	tokens  int // of all that is chosen, with introduction and headings
 	leftOut int
+	crowded int // of those left out, the ones without room
 }
 
 // rated is a candidate with what it is worth.
@@ -106,7 +107,7 @@ func (c *choice) choose(candidates []candidate) Context {
 	guards, others := c.rate(candidates)
 	for i, g := range guards {
 		if i >= mostGuards {
-			c.leave(&g.candidate, "budget")
+			c.leave(&g.candidate, reasonBudget)
 			continue
 		}
 		c.take(g)
@@ -119,15 +120,13 @@ func (c *choice) choose(candidates []candidate) Context {
 		others = slices.DeleteFunc(others, func(r *rated) bool { return r == best })
 		if c.take(best) {
 			for _, r := range others {
-				jaccard, _ := learning.Likeness(best.words.terms, r.words.terms)
+				jaccard, _ := learning.Likeness(best.said().terms, r.said().terms)
 				r.alike = max(r.alike, jaccard)
 			}
 		}
 	}
 	for _, r := range others {
-		if !c.repeats(r) {
-			c.leave(&r.candidate, "budget")
-		}
+		c.crowdOut(r)
 	}
 	return c.write()
 }
@@ -144,7 +143,7 @@ func (c *choice) begin() {
 func (c *choice) rate(candidates []candidate) (guards, others []*rated) {
 	var irrelevant []*rated
 	for _, r := range once(candidates) {
-		relevance := c.terms.relevance(&r.words)
+		relevance := c.terms.relevance(r.said())
 		if c.project != "" && r.project != "" && r.project != c.project {
 			relevance *= foreignPart
 		}
@@ -239,7 +238,7 @@ func (c *choice) toldBefore(r *rated) bool {
 // place takes an item in if anything has room yet.
 func (c *choice) place(r *rated) {
 	if c.budget-c.tokens < leastItem {
-		c.leave(&r.candidate, "budget")
+		c.leave(&r.candidate, reasonBudget)
 		return
 	}
 	c.take(r)
@@ -267,21 +266,18 @@ func (c *choice) worth(r *rated) float64 {
 
 // take takes an item in, cut if need be; false if it repeats another or finds no room.
 func (c *choice) take(r *rated) bool {
-	if c.repeats(r) {
-		return false
-	}
 	room, heading := c.budget-c.tokens, ""
 	if !c.kinds[r.kind] {
 		heading = c.heading(r.kind)
 	}
 	headed := CountTokens(heading)
-	if !c.fit(r, room-headed) {
-		c.leave(&r.candidate, "budget")
+	fits := c.fit(r, room-headed)
+	length := utf8.RuneCountInString(heading) + utf8.RuneCountInString(r.block)
+	if !fits || c.characters > 0 && c.length+length > c.characters {
+		c.crowdOut(r)
 		return false
 	}
-	length := utf8.RuneCountInString(heading) + utf8.RuneCountInString(r.block)
-	if c.characters > 0 && c.length+length > c.characters {
-		c.leave(&r.candidate, "budget")
+	if c.repeats(r) {
 		return false
 	}
 	c.kinds[r.kind] = true
@@ -291,10 +287,17 @@ func (c *choice) take(r *rated) bool {
 	return true
 }
 
+// crowdOut leaves an item out for which there is no room. What repeats another is told as that, as long as somebody is told.
+func (c *choice) crowdOut(r *rated) {
+	if c.crowded >= MaxLeftOut || !c.repeats(r) {
+		c.leave(&r.candidate, reasonBudget)
+	}
+}
+
 // repeats tells whether an item says what a chosen one says, and leaves it out then.
 func (c *choice) repeats(r *rated) bool {
 	for _, other := range c.chosen {
-		if r.id == other.id && isLesson(r.kind) && other.kind == router.KindGuard || sayTheSame(&r.words, &other.words) {
+		if r.id == other.id && isLesson(r.kind) && other.kind == router.KindGuard || sayTheSame(r.said(), other.said()) {
 			c.leave(&r.candidate, "duplicate of "+other.id)
 			return true
 		}
@@ -317,15 +320,25 @@ func sayTheSame(a, b *words) bool {
 	return jaccard >= duplicateJaccard || contained >= duplicateContained
 }
 
+// leave leaves an item out. Those without room stand first in the answer, so that nobody reads of others behind MaxLeftOut of them.
 func (c *choice) leave(r *candidate, reason string) {
 	c.leftOut++
+	if c.crowded >= MaxLeftOut {
+		return
+	}
+	if reason == reasonBudget {
+		c.crowded++
+	}
 	c.left = append(c.left, LeftOut{Kind: r.kind, ID: r.id, Reason: reason})
 }
+
+// reasonBudget is why an item is left out for which there is no room.
+const reasonBudget = "budget"
 
 // reasonRank orders what was left out: what a caller may want to change comes first.
 func reasonRank(reason string) int {
 	switch {
-	case reason == "budget":
+	case reason == reasonBudget:
 		return 0
 	case reason == "untrusted", reason == "not vouched for":
 		return 1

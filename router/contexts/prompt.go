@@ -7,7 +7,6 @@ import (
 	"strings"
 	"unicode"
 
-	"skillrouter"
 	"skillrouter/learning/subject"
 	"skillrouter/router"
 	"skillrouter/tfidf/text"
@@ -115,7 +114,7 @@ func (c *choice) choosePrompt(asked asking, candidates []candidate) Context {
 	c.markGone(fitting)
 	for i, r := range fitting {
 		if i >= mostPrompted {
-			c.leave(&r.candidate, "budget")
+			c.leave(&r.candidate, reasonBudget)
 		} else {
 			c.place(r)
 		}
@@ -126,10 +125,9 @@ func (c *choice) choosePrompt(asked asking, candidates []candidate) Context {
 // promptRelevance is how much an item belongs to a prompt, from 0 to 1: by the subject
 // that both have, and by the words that they share.
 func (c *choice) promptRelevance(s *subject.Subjects, asked asking, r *rated) float64 {
-	about := 0.0
+	about, said := 0.0, r.said()
 	if len(asked.subjects) > 0 {
-		title := text.Terms(r.title)
-		inTitle, inBody := s.Named(title), s.Named(text.Terms(skillrouter.Head(r.body, readBytes)))
+		inTitle, inBody := s.Named(said.named), s.Named(said.read)
 		for name := range asked.subjects {
 			if inTitle[name] {
 				about = subjectInTitle
@@ -138,14 +136,14 @@ func (c *choice) promptRelevance(s *subject.Subjects, asked asking, r *rated) fl
 			}
 		}
 		if len(asked.phrases) > 0 && about < phraseInTitle {
-			for phrase := range s.Phrases(title) {
+			for phrase := range s.Phrases(said.named) {
 				if asked.phrases[phrase] {
 					about = phraseInTitle
 				}
 			}
 		}
 	}
-	shared := asked.shared(c.terms, &r.words)
+	shared := asked.shared(c.terms, said)
 	return min(1, max(shared, about+lexicalPart*shared))
 }
 

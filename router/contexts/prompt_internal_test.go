@@ -36,7 +36,7 @@ func TestPhraseInTitle(t *testing.T) {
 	} {
 		c := choice{terms: newTaskTerms(prompt, nil, nil)}
 		for text, told := range map[string]bool{title: true, "The header keeps its state": false} {
-			r := &rated{candidate: candidate{title: text, words: readWords(text, "")}}
+			r := &rated{candidate: candidate{title: text}}
 			if got := c.promptRelevance(subject.Known(), askingOf(prompt, nil), r); (got >= leastPrompted) != told {
 				t.Errorf("%q: the relevance of %q is %.2f", prompt, text, got)
 			}

@@ -93,7 +93,15 @@ type candidate struct {
 	vouched                              bool     // another voice than its author's stands by it
 	briefed                              []string // of a brief: its incidents, one a line
 	gone                                 []string // what it names of the working tree that is no longer there
-	words                                words    // of title and body
+	words                                *words   // of title and body, once they were read: see said
+}
+
+// said are the words of a candidate's title and body, which are read when they are first asked for.
+func (c *candidate) said() *words {
+	if c.words == nil {
+		c.words = readWords(c.title, c.body)
+	}
+	return c.words
 }
 
 // gathered is what a store answered.

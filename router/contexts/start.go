@@ -275,7 +275,7 @@ func (c *choice) chooseStart(candidates []candidate) Context {
 		switch {
 		case r.kind == router.KindGuard:
 			if guards++; guards > mostGuards {
-				c.leave(&r.candidate, "budget")
+				c.leave(&r.candidate, reasonBudget)
 				continue
 			}
 		case isMemory(r.kind) && float64(c.tokens) > memoryShare*float64(c.budget):

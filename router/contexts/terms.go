@@ -136,14 +136,16 @@ type words struct {
 	title  []uint64 // distinct, sorted; those of the title
 	sharp  []uint64 // distinct, sorted: numbers and negations, in which alike texts may not differ
 	length int      // in terms
+
+	named, read []string // the terms of the title and of the body's head, as they stand
 }
 
 // readWords reads a text's words.
-func readWords(title, body string) words {
+func readWords(title, body string) *words {
 	var sharp []uint64
 	named, read := text.Terms(title), text.Terms(skillrouter.Head(body, readBytes))
 	said := hashes(named, make([]uint64, 0, len(named)+len(read)), &sharp)
-	w := words{title: distinct(slices.Clone(said)), length: len(named) + len(read)}
+	w := words{title: distinct(slices.Clone(said)), length: len(named) + len(read), named: named, read: read}
 	said = hashes(read, said, &sharp)
 	slices.Sort(said)
 	for i := 0; i < len(said); {
@@ -155,7 +157,7 @@ func readWords(title, body string) words {
 		i = n
 	}
 	w.sharp = distinct(sharp)
-	return w
+	return &w
 }
 
 // hashes appends the hashes of the stems that say something; those of numbers and negations are added to sharp.

@@ -109,23 +109,26 @@ func (c *choice) fit(r *rated, room int) bool {
 	if room < leastItem {
 		return false
 	}
-	title, body := tidied(r.title), tidied(skillrouter.Head(r.body, room*mostBytesPerToken+utf8Slack))
-	whole := len(r.body) <= room*mostBytesPerToken+utf8Slack
+	title := tidied(r.title)
 	if r.kind == router.KindFact {
 		title = r.title // a key is as it is
+	}
+	if len(title) > room*mostBytesPerToken {
+		return false
 	}
 	mark := c.fencer.Mark(r.kind + "\n" + r.id + "\n" + r.author + "\n" + r.title + "\n" + r.body)
 	try := func(part string, cut bool) bool {
 		block := frame(r, mark, c.idOf(r), title, part, cut)
-		if n := CountTokens(block); n <= room {
+		if n := tokens.count(block, room); n <= room {
 			r.block, r.tokens, r.cut = block, n, cut
 			return true
 		}
 		return false
 	}
-	if len(title) > room*mostBytesPerToken {
+	if tokens.count(frame(r, mark, c.idOf(r), title, "", false), room) > room {
 		return false
 	}
+	body, whole := tidied(skillrouter.Head(r.body, room*mostBytesPerToken+utf8Slack)), len(r.body) <= room*mostBytesPerToken+utf8Slack
 	if whole && try(body, false) {
 		return true
 	}

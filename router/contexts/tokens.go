@@ -1,6 +1,7 @@
 package contexts
 
 import (
+	"math"
 	"strings"
 	"sync"
 )
@@ -41,14 +42,16 @@ var tokens = newTokenCounter(sync.OnceValue(readVocabulary))
 // vocabulary, which takes it some tenths of a second. The cost grows with the
 // text, and within a piece (a word, a run of white space or signs) of n bytes
 // with n·log n.
-func CountTokens(text string) int { return tokens.count(text) }
+func CountTokens(text string) int { return tokens.count(text, math.MaxInt) }
 
-func (c *tokenCounter) count(text string) int {
+// count counts the tokens of a text, and no further than to what is more than most: a text of which somebody asks whether
+// it fits is mostly much too long.
+func (c *tokenCounter) count(text string, most int) int {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	vocabulary := c.vocabulary()
 	total := 0
 	var odd []string
-	for len(text) > 0 {
+	for len(text) > 0 && total+len(odd) <= most { // a piece is at least one token
 		n := nextPiece(text)
 		if vocabulary.rank(text[:n]) != unmergeable {
 			total++

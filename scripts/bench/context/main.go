@@ -2,7 +2,7 @@
 // how long a context takes, and how much of the processor, beside a call that
 // goes the same way and is refused before anything is built.
 //
-//	go run ./scripts/bench/context [-entries 100000] [-others 10000] [-calls 1000] [-budget 2000]
+//	go run ./scripts/bench/context [-entries 100000] [-others 10000] [-calls 1000] [-budget 2000] [-only start]
 package main
 
 import (
@@ -35,6 +35,7 @@ func measure(ctx context.Context) error {
 	flag.IntVar(&n.others, "others", 10_000, "lessons, episodes and facts, of each")
 	flag.IntVar(&n.calls, "calls", 1000, "contexts that are built")
 	flag.IntVar(&n.budget, "budget", 2000, "tokens of each")
+	only := flag.String("only", "", "one kind of context: task, start or prompt; with BENCH_CPUPROFILE its profile is written")
 	flag.Parse()
 	side, err := sidecar.Fresh(ctx)
 	if err != nil {
@@ -60,18 +61,21 @@ func measure(ctx context.Context) error {
 		}
 	}
 	for _, kind := range []struct {
-		name string
-		make func() contexts.Request
+		key, name string
+		make      func() contexts.Request
 	}{
-		{"a context", func() contexts.Request { return task(words, n.budget) }},
-		{"a session's start", func() contexts.Request {
+		{"task", "a context", func() contexts.Request { return task(words, n.budget) }},
+		{"start", "a session's start", func() contexts.Request {
 			return contexts.Request{Start: true, Budget: n.budget, IncludeUntrusted: true, Project: "project-1"}
 		}},
-		{"a prompt", func() contexts.Request {
+		{"prompt", "a prompt", func() contexts.Request {
 			return contexts.Request{Prompt: true, Task: "run the tests of " + words.Phrase(8), Budget: n.budget, IncludeUntrusted: true, Project: "project-1"}
 		}},
 	} {
-		if err := compare(ctx, side, kind.name, n.calls, kind.make); err != nil {
+		if *only != "" && *only != kind.key {
+			continue
+		}
+		if err := side.Profile(func() error { return compare(ctx, side, kind.name, n.calls, kind.make) }); err != nil {
 			return err
 		}
 	}
