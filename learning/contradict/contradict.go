@@ -151,7 +151,7 @@ func inSeries(a, b *sentence) bool {
 		return false
 	}
 	place := slices.IndexFunc(a.words, func(w word) bool { return w.at == old[0].at })
-	return place > 0 && series()[a.words[place-1].raw]
+	return place > 0 && classes()[a.words[place-1].raw]&series != 0
 }
 
 // oneChange is the one place where two sentences differ, if there is one alone and each has words there.

@@ -3,7 +3,7 @@ package contradict
 import (
 	"cmp"
 	_ "embed"
-	"regexp"
+	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -16,18 +16,44 @@ import (
 //go:embed words.txt
 var list string
 
+// class is what a word is to a sentence, besides what it says.
+type class uint16
+
+const (
+	idle    class = 1 << iota // it says nothing of what is told
+	changed                   // a verb that says that something changed
+	negator
+	placing // it says where something holds
+	intro   // values follow it
+	join    // it joins a value to what it is of
+	numeral
+	weekday
+	series // of what it names there are many
+	ending // a clause ends before it
+	stop   // the name of a thing that is gone ends before it
+	ahead  // phrases of before begin with it
+	astern // phrases of behind begin with it
+)
+
 var (
-	idle    = wordlist.Set(list, "idle")
-	changed = wordlist.Set(list, "changed")
-	negator = wordlist.Set(list, "not")
-	placing = wordlist.Set(list, "place")
-	intros  = wordlist.Set(list, "intro")
-	joins   = wordlist.Set(list, "join")
-	numbers = wordlist.Set(list, "number")
-	days    = wordlist.Set(list, "day")
-	series  = wordlist.Set(list, "series")
-	ends    = wordlist.Set(list, "end")
-	stops   = wordlist.Set(list, "stop")
+	// classes are what each word of the lists is, so that a word of a text is looked up once.
+	classes = sync.OnceValue(func() map[string]class {
+		all := map[string]class{}
+		for heading, is := range map[string]class{
+			"idle": idle, "changed": changed, "not": negator, "place": placing, "intro": intro, "join": join, "number": numeral, "day": weekday,
+			"series": series, "end": ending, "stop": stop,
+		} {
+			for word := range wordlist.Set(list, heading)() {
+				all[word] |= is
+			}
+		}
+		for is, phrases := range map[class][][]string{ahead: before(), astern: behind()} {
+			for _, phrase := range phrases {
+				all[phrase[0]] |= is
+			}
+		}
+		return all
+	})
 
 	before = sync.OnceValue(func() [][]string { return longestFirst("before") })
 	behind = sync.OnceValue(func() [][]string { return longestFirst("behind") })
@@ -97,11 +123,10 @@ type sentence struct {
 // token is a word as it was written.
 type token struct {
 	raw   string
+	is    class
 	ends  bool // a clause ends behind it
 	colon bool // what it names follows
 }
-
-var sentenceEnd = regexp.MustCompile(`[.!?](?:\s+|$)|\n+`)
 
 // Reading is what a text says, for comparisons with several others.
 type Reading struct{ sentences []sentence }
@@ -116,7 +141,7 @@ func read(of Text) (list []sentence) {
 		s.title = true
 		list = append(list, s)
 	}
-	for _, part := range sentenceEnd.Split(text.Cut(of.Content, textBytes), -1) {
+	for part := range parts(text.Cut(of.Content, textBytes)) {
 		if len(list) > sentences {
 			break
 		}
@@ -131,22 +156,56 @@ func read(of Text) (list []sentence) {
 	return list
 }
 
+// parts cuts a text behind a sign that ends a sentence, where blanks or the text's end follow it, and where lines end.
+func parts(of string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		from := 0
+		for i := 0; i < len(of); {
+			end := i + 1
+			switch of[i] {
+			case '.', '!', '?':
+				for end < len(of) && blank(of[end]) {
+					end++
+				}
+				if end == i+1 && end < len(of) {
+					i++
+					continue
+				}
+			case '\n':
+				for end < len(of) && of[end] == '\n' {
+					end++
+				}
+			default:
+				i++
+				continue
+			}
+			if !yield(of[from:i]) {
+				return
+			}
+			from, i = end, end
+		}
+		yield(of[from:])
+	}
+}
+
+func blank(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f' }
+
 func sentenceOf(written string) sentence {
 	tokens := tokensOf(written)
 	s := sentence{words: make([]word, 0, len(tokens))}
 	at := make([]int, len(tokens)) // the place of each token's word, from 1
 	denying := false
 	for i, t := range tokens {
-		if placing()[t.raw] {
+		if t.is&placing != 0 {
 			s.place = append(s.place, text.Stem(t.raw))
 		}
-		raw := t.raw
-		s.clause = s.clause || idle()[raw] || intros()[raw] || joins()[raw]
+		raw, is := t.raw, t.is
+		s.clause = s.clause || is&(idle|intro|join) != 0
 		denied, denies := contrary()[raw]
 		if denies {
-			raw = denied
+			raw, is = denied, classes()[denied]
 		}
-		if denies || negator()[raw] {
+		if denies || is&negator != 0 {
 			if s.ends == 0 {
 				s.negated = !s.negated
 			} else {
@@ -154,10 +213,10 @@ func sentenceOf(written string) sentence {
 			}
 		}
 		switch {
-		case negator()[raw], raw == "longer" && i > 0 && tokens[i-1].raw == "no", raw == "more" && i > 0 && tokens[i-1].raw == "any":
-		case raw == "may" && i+1 < len(tokens) && kindOf(tokens[i+1].raw) != number, raw != "may" && idle()[raw], changed()[raw], raw == "":
+		case is&negator != 0, raw == "longer" && i > 0 && tokens[i-1].raw == "no", raw == "more" && i > 0 && tokens[i-1].raw == "any":
+		case raw == "may" && i+1 < len(tokens) && kindOf(tokens[i+1].raw, tokens[i+1].is) != number, raw != "may" && is&idle != 0, is&changed != 0, raw == "":
 		default:
-			w := word{raw: raw, stem: raw, kind: kindOf(raw), at: i, intro: introduced(tokens, i)}
+			w := word{raw: raw, stem: raw, kind: kindOf(raw, is), at: i, intro: introduced(tokens, i)}
 			if w.kind == plain && !strings.ContainsAny(raw, "-_@~#+=") {
 				w.stem = cmp.Or(text.Stem(raw), raw)
 			}
@@ -167,7 +226,7 @@ func sentenceOf(written string) sentence {
 				s.denied = append(s.denied, w)
 			}
 		}
-		if (t.ends || i+1 < len(tokens) && ends()[tokens[i+1].raw]) && s.ends == 0 {
+		if (t.ends || i+1 < len(tokens) && tokens[i+1].is&ending != 0) && s.ends == 0 {
 			s.ends = len(s.words)
 		}
 		denying = denying && !t.ends
@@ -198,7 +257,7 @@ func tokensOf(written string) (tokens []token) {
 		if bare == "" && field != "—" && field != "-" {
 			bare = strings.Trim(field, "`\"',;")
 		}
-		tokens = append(tokens, token{bare, strings.ContainsAny(tail, ",;)") || field == "—" || field == "-", strings.Contains(tail, ":")})
+		tokens = append(tokens, token{bare, classes()[bare], strings.ContainsAny(tail, ",;)") || field == "—" || field == "-", strings.Contains(tail, ":")})
 	}
 	return tokens
 }
@@ -210,7 +269,7 @@ func introduced(tokens []token, i int) bool {
 		case raw == "the" || raw == "a" || raw == "an" || raw == "our" || raw == "be":
 			continue
 		default:
-			return intros()[raw] || tokens[i].colon
+			return tokens[i].is&intro != 0 || tokens[i].colon
 		}
 	}
 	return false
@@ -219,45 +278,49 @@ func introduced(tokens []token, i int) bool {
 // past are the words of things that a sentence says are not so any more.
 func past(tokens []token, words func(i int) []word) (list []word) {
 	for i := range tokens {
-		for _, phrase := range before() {
-			if !stands(tokens, i, phrase) {
-				continue
-			}
-			for j := i + len(phrase); j < len(tokens) && !stops()[tokens[j].raw]; j++ {
+		if n := phraseAt(tokens, i, ahead, before()); n > 0 {
+			for j := i + n; j < len(tokens) && tokens[j].is&stop == 0; j++ {
 				list = append(list, words(j)...)
 				if tokens[j].ends {
 					break
 				}
 			}
-			break
 		}
-		for _, phrase := range behind() {
-			if !stands(tokens, i, phrase) {
-				continue
-			}
+		if phraseAt(tokens, i, astern, behind()) > 0 {
 			for j := i - 1; j >= 0 && !tokens[j].ends; j-- {
 				list = append(list, words(j)...)
 			}
-			break
 		}
-		if changed()[tokens[i].raw] {
+		if tokens[i].is&changed != 0 {
 			for j := i + 1; j < len(tokens) && !tokens[j].ends; j++ {
 				if tokens[j].raw != "from" {
 					continue
 				}
-				for j++; j < len(tokens) && !stops()[tokens[j].raw]; j++ {
+				for j++; j < len(tokens) && tokens[j].is&stop == 0; j++ {
 					list = append(list, words(j)...)
 				}
 				break
 			}
 		}
 		if tokens[i].raw == "any" && i+1 < len(tokens) && tokens[i+1].raw == "more" || tokens[i].raw == "anymore" {
-			for j := i - 1; j >= 0 && !negator()[tokens[j].raw] && !tokens[j].ends; j-- {
+			for j := i - 1; j >= 0 && tokens[j].is&negator == 0 && !tokens[j].ends; j-- {
 				list = append(list, words(j)...)
 			}
 		}
 	}
 	return list
+}
+
+// phraseAt is how many tokens the first of some phrases that stands at a place has; 0: none does.
+func phraseAt(tokens []token, at int, begins class, phrases [][]string) int {
+	if tokens[at].is&begins != 0 {
+		for _, phrase := range phrases {
+			if stands(tokens, at, phrase) {
+				return len(phrase)
+			}
+		}
+	}
+	return 0
 }
 
 func stands(tokens []token, at int, phrase []string) bool {
@@ -273,11 +336,11 @@ func stands(tokens []token, at int, phrase []string) bool {
 }
 
 // kindOf tells how a word is written.
-func kindOf(raw string) kind {
+func kindOf(raw string, is class) kind {
 	switch {
-	case numbers()[raw]:
+	case is&numeral != 0:
 		return number
-	case days()[raw]:
+	case is&weekday != 0:
 		return day
 	case len(raw) > 1 && raw[0] == '-':
 		return option

@@ -1,6 +1,9 @@
 package text
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Version must be raised with every change to how a text becomes words and stems: then indexes that
 // were saved with another are built anew. TestVersion holds it.
@@ -68,6 +71,9 @@ func RelatedTerms(stem string) []string {
 
 // Stem returns the stem of a word, folded as a text's words are; of several words, of the first.
 func Stem(word string) string {
+	if len(word) > 2 && len(word) <= MaxWord && strings.IndexFunc(word, func(r rune) bool { return r < 'a' || r > 'z' }) < 0 {
+		return StemFolded(word) // it is one word, folded
+	}
 	if terms := Terms(word); len(terms) > 0 {
 		return terms[0]
 	}

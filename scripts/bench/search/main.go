@@ -69,7 +69,7 @@ func measure(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		return os.WriteFile(*svg, plot(runs), 0o644)
+		return os.WriteFile(*svg, drawing(runs), 0o644)
 	}
 	chosen := kinds
 	if *only != "" {

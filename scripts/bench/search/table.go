@@ -3,19 +3,21 @@ package main
 import (
 	"fmt"
 	"strings"
+
+	"skillrouter/scripts/bench/plot"
 )
 
 // table is the figures of one size as Markdown, each with its ratio to the first engine's.
 func table(r run) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n%s entries of %d words, questions of 3 to 8 words, %d hits, ids only\n\n", thousands(r.Size), titleWords+bodyWords, hits)
+	fmt.Fprintf(&b, "\n%s entries of %d words, questions of 3 to 8 words, %d hits, ids only\n\n", plot.Thousands(r.Size), titleWords+bodyWords, hits)
 	b.WriteString("| engine | p50 | × | p99 | × | processor | × | memory | start to first answer | durable ingest | processor an entry | disk | same hits |\n")
 	b.WriteString("|---|---|---|---|---|---|---|---|---|---|---|---|---|\n")
 	ours := r.Engines[0]
 	for _, f := range r.Engines {
 		ingest, cpu, disk := "", "", ""
 		if f.Write.Rate > 0 {
-			ingest, cpu, disk = thousands(int(f.Write.Rate))+"/s", fmt.Sprintf("%.0f µs", f.Write.CPU), fmt.Sprintf("%.0f MB", f.Write.Disk)
+			ingest, cpu, disk = plot.Thousands(int(f.Write.Rate))+"/s", fmt.Sprintf("%.0f µs", f.Write.CPU), fmt.Sprintf("%.0f MB", f.Write.Disk)
 		}
 		fmt.Fprintf(&b, "| %s | %s ms | %s | %s ms | %s | %s ms | %s | %.0f MB | %s ms | %s | %s | %s | %.2f |\n", f.Says,
 			three(f.P50), three(f.P50/ours.P50), three(f.P99), three(f.P99/ours.P99), three(f.CPU), three(f.CPU/ours.CPU),
@@ -29,7 +31,7 @@ func growth(runs []run) string {
 	var b strings.Builder
 	b.WriteString("\n| p50 / p99 ms, memory, start |")
 	for _, r := range runs {
-		fmt.Fprintf(&b, " %s |", thousands(r.Size))
+		fmt.Fprintf(&b, " %s |", plot.Thousands(r.Size))
 	}
 	b.WriteString("\n|---|" + strings.Repeat("---|", len(runs)) + "\n")
 	for at, f := range runs[0].Engines {
@@ -75,11 +77,4 @@ func three(x float64) string {
 	default:
 		return fmt.Sprintf("%.2f", x)
 	}
-}
-
-func thousands(n int) string {
-	if n < 1000 {
-		return fmt.Sprint(n)
-	}
-	return fmt.Sprintf("%s,%03d", thousands(n/1000), n%1000)
 }
