@@ -34,8 +34,18 @@ type Line struct {
 
 // inks tell lines apart, also for who does not see all colours: those of one colour have dashes of their own.
 var inks = []struct{ colour, dash string }{
-	{"#0b57d0", ""}, {"#b3261e", ""}, {"#b3261e", "5 3"}, {"#2e7d32", ""}, {"#2e7d32", "5 3"}, {"#0b57d0", "5 3"},
-	{"#8e24aa", ""}, {"#8e24aa", "5 3"}, {"#b26a00", ""}, {"#b26a00", "5 3"}, {"#455a64", ""}, {"#455a64", "5 3"},
+	{"#0b57d0", ""},
+	{"#b3261e", ""},
+	{"#b3261e", "5 3"},
+	{"#2e7d32", ""},
+	{"#2e7d32", "5 3"},
+	{"#0b57d0", "5 3"},
+	{"#8e24aa", ""},
+	{"#8e24aa", "5 3"},
+	{"#b26a00", ""},
+	{"#b26a00", "5 3"},
+	{"#455a64", ""},
+	{"#455a64", "5 3"},
 }
 
 // Draw draws the panels, two in a row, above what the lines are called. A line has the same ink in each.
