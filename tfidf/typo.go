@@ -14,7 +14,7 @@ const (
 	typoWord = 4
 	// typoTwo is the shortest word that is corrected by two edits.
 	typoTwo = 8
-	// typoTries bounds how many words of the vocabulary are compared with one word of a query.
+	// typoTries bounds how many words of the vocabulary are looked at for one word of a query, one with several of its groups several times.
 	typoTries = 8192
 	// typoBits is the width of a hashed group of three bytes.
 	typoBits = 14
@@ -79,26 +79,24 @@ func (x *typoIndex) correct(v *vocabulary, word string) (id uint32, distance int
 	groups = groups[:min(len(groups), 4*most+1)]
 	best, held := most+1, uint32(0)
 	tries, letters := 0, lettersOf([]byte(word))
-	seen := map[uint32]bool{}
 	var other []rune
 	var words []uint32
 	for _, g := range groups {
 		words = x.group(g, words[:0])
 		for _, c := range words {
-			h := v.entry(c).held.Load()
-			if h == 0 {
-				continue
-			}
 			text := v.text(c)
-			if len(text) > len(word)+4*most || len(text)+4*most < len(word) || seen[c] {
+			if len(text) > len(word)+4*most || len(text)+4*most < len(word) {
 				continue
 			}
-			seen[c] = true
 			if tries++; tries > typoTries {
 				break
 			}
 			if l := lettersOf(text); bits.OnesCount32(l&^letters) > best || bits.OnesCount32(letters&^l) > best {
 				continue // an edit brings one letter and takes one away
+			}
+			h := v.entry(c).held.Load()
+			if h == 0 {
+				continue
 			}
 			other = appendRunes(other[:0], text)
 			d := EditDistance(runes, other, best)
