@@ -181,3 +181,49 @@ func TestDriverWaits(t *testing.T) {
 		}
 	}
 }
+
+// A number of rows is written into a statement, and every other parameter stays in its place.
+func TestLimitedStatements(t *testing.T) {
+	db, ctx := openCached(t), t.Context()
+	for n := range 9 {
+		if _, err := db.ExecContext(ctx, "INSERT INTO t VALUES (?, ?)", n, fmt.Sprint("LIMIT ? no. ", n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		query  string
+		args   []any
+		rows   int
+		cached string
+	}{
+		{"SELECT n FROM t WHERE n > ? ORDER BY n LIMIT ?", []any{2, 3}, 3, "SELECT n FROM t WHERE n > ? ORDER BY n LIMIT 3"},
+		{"SELECT n FROM t WHERE n > ? ORDER BY n LIMIT ?", []any{2, 4}, 4, "SELECT n FROM t WHERE n > ? ORDER BY n LIMIT 4"},
+		{"SELECT n FROM t LIMIT ? OFFSET ?", []any{5, 7}, 2, "SELECT n FROM t LIMIT 5 OFFSET ?"},
+		{"SELECT n FROM (SELECT n FROM t ORDER BY n LIMIT ?) AS x WHERE n > ?", []any{6, 3}, 2, "SELECT n FROM (SELECT n FROM t ORDER BY n LIMIT 6) AS x WHERE n > ?"},
+		{"SELECT n FROM t WHERE text <> 'LIMIT ? it''s' AND n < ? LIMIT ?", []any{4, -1}, 4, "SELECT n FROM t WHERE text <> 'LIMIT ? it''s' AND n < ? LIMIT -1"},
+		{"SELECT n FROM t WHERE text = ? LIMIT ?", []any{"LIMIT ? no. 7", 9}, 1, "SELECT n FROM t WHERE text = ? LIMIT 9"},
+		{"SELECT n FROM t WHERE n < ?1 AND n < ?1 LIMIT ?", []any{5, 3}, 3, "SELECT n FROM t WHERE n < ?1 AND n < ?1 LIMIT ?"},
+		{"SELECT n FROM t WHERE n < :most LIMIT ?", []any{sql.Named("most", 5), 3}, 3, "SELECT n FROM t WHERE n < :most LIMIT ?"},
+	} {
+		rows, err := db.QueryContext(ctx, c.query, c.args...)
+		if err != nil {
+			t.Fatalf("%s: %v", c.query, err)
+		}
+		n := 0
+		for rows.Next() {
+			n++
+		}
+		if err := rows.Err(); err != nil || n != c.rows {
+			t.Errorf("%s has %d rows, %v; wanted %d", c.query, n, err, c.rows)
+		}
+		if texts, _ := cachedOf(t, db); !texts[c.cached] {
+			t.Errorf("%s is not kept as %s, but %v", c.query, c.cached, texts)
+		}
+	}
+	for _, query := range []string{"SELECT n FROM t WHERE text = 'open LIMIT ?", "SELECT n FROM t LIMIT ?", "SELECT n FROM t WHERE n = ? LIMIT ?"} {
+		if rows, err := db.QueryContext(ctx, query); err == nil {
+			t.Errorf("%s ran without a value", query)
+			_ = rows.Close()
+		}
+	}
+}
