@@ -15,6 +15,7 @@ const (
 	panelWidth, panelHeight = 250, 170
 	panelLeft, panelTop     = 52, 34
 	panelGap                = 40
+	panelRight              = 30 // for half of the last size
 	panelBottom             = 28
 	legendTop, legendRow    = 10, 18
 	legendColumn            = 205
@@ -46,6 +47,8 @@ var inks = []struct{ colour, dash string }{
 	{"#b26a00", "5 3"},
 	{"#455a64", ""},
 	{"#455a64", "5 3"},
+	{"#00838f", ""},
+	{"#00838f", "5 3"},
 }
 
 // Draw draws the panels, two in a row, above what the lines are called. A line has the same ink in each.
@@ -59,7 +62,7 @@ func Draw(label string, sizes []int, panels []Panel) []byte {
 		}
 	}
 	rows := (len(panels) + 1) / 2
-	width := 2*(panelLeft+panelWidth) + panelGap + 10
+	width := 2*(panelLeft+panelWidth) + panelGap - 10 + panelRight
 	below := rows * (panelTop + panelHeight + panelBottom)
 	height := below + (len(names)+2)/3*legendRow + legendTop
 	var b strings.Builder

@@ -185,7 +185,8 @@ const warmUp = 50
 func ask(servers []*server, into []figures, asked []question) error {
 	took, used, answers := make([][]time.Duration, len(servers)), make([]time.Duration, len(servers)), make([]int, len(servers))
 	agree := make([]float64, len(servers))
-	for n, q := range append(slices.Clone(asked[:min(warmUp, len(asked))]), asked...) {
+	warm := min(warmUp, len(asked))
+	for n, q := range append(slices.Clone(asked[:warm]), asked...) {
 		ids := make([][]string, len(servers))
 		for turn := range servers {
 			at := (n + turn) % len(servers)
@@ -194,12 +195,12 @@ func ask(servers []*server, into []figures, asked []question) error {
 				return err
 			}
 			ids[at] = r.IDs
-			if n < warmUp {
+			if n < warm {
 				continue
 			}
 			took[at], used[at], answers[at] = append(took[at], r.Took), used[at]+r.CPU, answers[at]+len(r.IDs)
 		}
-		if n < warmUp {
+		if n < warm {
 			continue
 		}
 		for at := range servers {
