@@ -28,11 +28,11 @@ const (
 	join    // it joins a value to what it is of
 	numeral
 	weekday
-	series // of what it names there are many
-	ending // a clause ends before it
-	stop   // the name of a thing that is gone ends before it
-	ahead  // phrases of before begin with it
-	astern // phrases of behind begin with it
+	series       // of what it names there are many
+	ending       // a clause ends before it
+	stop         // the name of a thing that is gone ends before it
+	startsBefore // a phrase of before starts with it
+	startsBehind // a phrase of behind starts with it
 )
 
 var (
@@ -47,7 +47,7 @@ var (
 				all[word] |= is
 			}
 		}
-		for is, phrases := range map[class][][]string{ahead: before(), astern: behind()} {
+		for is, phrases := range map[class][][]string{startsBefore: before(), startsBehind: behind()} {
 			for _, phrase := range phrases {
 				all[phrase[0]] |= is
 			}
@@ -278,7 +278,7 @@ func introduced(tokens []token, i int) bool {
 // past are the words of things that a sentence says are not so any more.
 func past(tokens []token, words func(i int) []word) (list []word) {
 	for i := range tokens {
-		if n := phraseAt(tokens, i, ahead, before()); n > 0 {
+		if n := phraseAt(tokens, i, startsBefore, before()); n > 0 {
 			for j := i + n; j < len(tokens) && tokens[j].is&stop == 0; j++ {
 				list = append(list, words(j)...)
 				if tokens[j].ends {
@@ -286,7 +286,7 @@ func past(tokens []token, words func(i int) []word) (list []word) {
 				}
 			}
 		}
-		if phraseAt(tokens, i, astern, behind()) > 0 {
+		if phraseAt(tokens, i, startsBehind, behind()) > 0 {
 			for j := i - 1; j >= 0 && !tokens[j].ends; j-- {
 				list = append(list, words(j)...)
 			}
@@ -312,8 +312,8 @@ func past(tokens []token, words func(i int) []word) (list []word) {
 }
 
 // phraseAt is how many tokens the first of some phrases that stands at a place has; 0: none does.
-func phraseAt(tokens []token, at int, begins class, phrases [][]string) int {
-	if tokens[at].is&begins != 0 {
+func phraseAt(tokens []token, at int, starts class, phrases [][]string) int {
+	if tokens[at].is&starts != 0 {
 		for _, phrase := range phrases {
 			if stands(tokens, at, phrase) {
 				return len(phrase)

@@ -219,8 +219,8 @@ func (b *Builder) gather(ctx context.Context, sources []source, request Request)
 			case <-ctx.Done(): // the store says so
 			}
 			f, err := s.ask(ctx, request)
-			for j := range f.candidates {
-				if !request.Start { // what a session begins with is chosen by other things: most of it is never compared
+			if !request.Start { // what a session begins with is chosen by other things: most of it is never compared
+				for j := range f.candidates {
 					f.candidates[j].said() // here, since here several do it
 				}
 			}

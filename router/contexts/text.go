@@ -126,7 +126,7 @@ func (c *choice) fit(r *rated, room int) bool {
 		return false
 	}
 	if tokens.count(frame(r, mark, c.idOf(r), title, "", false), room) > room {
-		return false
+		return false // nor does more fit; most of a large memory ends here, before its body is read
 	}
 	body, whole := tidied(skillrouter.Head(r.body, room*mostBytesPerToken+utf8Slack)), len(r.body) <= room*mostBytesPerToken+utf8Slack
 	if whole && try(body, false) {
