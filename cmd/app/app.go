@@ -199,6 +199,7 @@ func (a *App) openDatabases(ctx context.Context) error {
 			if server == nil {
 				db.Commit.Reserve = reserve{a.ballast, db}
 			}
+			db.drain(a.life.stopping)
 			a.life.defers(names[i]+".db", db.Close)
 			a.life.run(ctx, names[i]+" committer", db.Run)
 		}

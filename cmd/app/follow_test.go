@@ -55,7 +55,7 @@ func startCrew(t *testing.T, n int) *crew {
 			t.Fatal(err)
 		}
 	}
-	t.Cleanup(func() { // before the nodes stop: over a wire that is cut they would wait for ever
+	t.Cleanup(func() { // before the nodes stop: over a wire that is cut they wait for what they write until it is given up
 		for _, w := range c.wires {
 			w.set(false)
 		}

@@ -23,6 +23,9 @@ type life struct {
 	// failed gets the error of the first component that ends by itself.
 	failed chan error
 	once   sync.Once
+	// stopping ends when stop begins.
+	stopping context.Context
+	begin    context.CancelFunc
 }
 
 type part struct {
@@ -30,7 +33,11 @@ type part struct {
 	stop func() error
 }
 
-func newLife(log *slog.Logger) *life { return &life{log: log, failed: make(chan error, 1)} }
+func newLife(log *slog.Logger) *life {
+	l := &life{log: log, failed: make(chan error, 1)}
+	l.stopping, l.begin = context.WithCancel(context.Background())
+	return l
+}
 
 // defers adds a clean-up.
 func (l *life) defers(name string, stop func() error) { l.parts = append(l.parts, part{name, stop}) }
@@ -65,6 +72,7 @@ func (l *life) fail(name string, err error) {
 
 // stop ends everything, the last started first, and returns what went wrong.
 func (l *life) stop() error {
+	l.begin()
 	var errs []error
 	for i := len(l.parts) - 1; i >= 0; i-- {
 		p := l.parts[i]

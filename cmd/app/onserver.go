@@ -10,6 +10,7 @@ import (
 	"os"
 	"regexp"
 	"sync"
+	"time"
 
 	"gorm.io/gorm"
 
@@ -25,7 +26,8 @@ import (
 // Its fields are the committer's own, but for server and committed.
 type onServer struct {
 	server  *postgres.Server
-	commits int64 // the count of the transactions that were committed so far
+	ends    context.Context // ends what is written; see drain
+	commits int64           // the count of the transactions that were committed so far
 	// committed is told of that count after each; nil: nobody is.
 	committed func(commits int64)
 }
@@ -40,7 +42,7 @@ func OpenOnServer(ctx context.Context, server *postgres.Server, dir, name string
 	if err := upgradeSchema(ctx, server, conn, name, log); err != nil {
 		return nil, errors.Join(server.Opening(err), conn.Close())
 	}
-	db := &Database{Name: name, Path: schema + " of " + server.String(), server: &onServer{server: server}}
+	db := &Database{Name: name, Path: schema + " of " + server.String(), server: &onServer{server: server, ends: context.Background()}}
 	var err error
 	if db.writer, err = spokenPostgres(conn); err != nil {
 		return nil, err
@@ -165,12 +167,27 @@ func (s *onServer) count(tx *gorm.DB, ends map[string]skillrouter.ChainEnd) erro
 	return postgres.Seal(tx, s.commits, ends)
 }
 
+// drainTime is how long what waits to be written may take once the router begins to end, or to write no more: longer than the second that a server takes
+// for the largest batch, and short enough for the patience of a service manager.
+const drainTime = 5 * time.Second
+
+// drain has what the committer writes end drainTime after stopping: a server that falls silent would hold it up without end, and with it whatever waits
+// for what it wrote. It must be called before the committer runs.
+func (db *Database) drain(stopping context.Context) {
+	if db.server == nil {
+		return
+	}
+	ends, end := context.WithCancel(db.writer.Statement.Context)
+	db.writer, db.server.ends = db.writer.WithContext(ends), ends
+	context.AfterFunc(stopping, func() { time.AfterFunc(drainTime, end) })
+}
+
 // settle tells what became of a transaction: one whose commit was answered by nobody may be there all the same.
 func (s *onServer) settle(writer *gorm.DB, err error, applied bool) error {
 	if s == nil {
 		return err
 	}
-	if err != nil && applied && postgres.Lost(err) {
+	if err != nil && applied && (postgres.Lost(err) || s.ends.Err() != nil) {
 		lost := err
 		var committed bool
 		switch committed, err = postgres.Settle(writer, s.commits); {
@@ -180,6 +197,9 @@ func (s *onServer) settle(writer *gorm.DB, err error, applied bool) error {
 		case !committed:
 			err = lost
 		}
+	}
+	if errors.Is(err, context.Canceled) && skillrouter.CodeOf(err) != skillrouter.OutcomeUnknown {
+		err = skillrouter.Wrap(skillrouter.Unavailable, err, "the router ends, and the database server does not answer: nothing was stored")
 	}
 	if err == nil {
 		s.commits++

@@ -125,6 +125,51 @@ func stopped(t *testing.T, a *app.App) {
 	}
 }
 
+// TestStopsOverCutWire: a router whose server has fallen silent, while it writes, ends all the same, and says that it is not clean.
+func TestStopsOverCutWire(t *testing.T) {
+	onServer(t)
+	cfg := settings(t)
+	wire, address := wireTo(t, apptest.Address(t, cfg.Data))
+	cfg.Database = address
+	a, err := app.New(t.Context(), cfg, slog.New(slog.DiscardHandler), app.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- a.Run(ctx) }()
+	if status, answer := ask(t, http.MethodPost, a.URL()+"/heartbeat", `{"agent_id":"one"}`, nil); status != http.StatusOK {
+		t.Fatalf("%d %v", status, answer)
+	}
+	wire.set(true)
+	<-time.After(1200 * time.Millisecond) // so that the connection is asked whether it is there
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, a.URL()+"/heartbeat", strings.NewReader(`{"agent_id":"two"}`))
+		r.Header.Set("Content-Type", "application/json")
+		if answer, err := http.DefaultClient.Do(r); err == nil {
+			defer answer.Body.Close()
+			if answer.StatusCode == http.StatusOK {
+				t.Error("what is not stored was acknowledged")
+			}
+		}
+	}()
+	<-time.After(500 * time.Millisecond)
+	stop()
+	select {
+	case err := <-ended:
+		if err == nil {
+			t.Error("it says that all is written")
+		}
+	case <-time.After(3 * startTime): // it has five seconds for calls, five for what is written, and thirty to ask about a commit
+		wire.set(false)
+		<-ended
+		t.Error("it waits for a server that says nothing")
+	}
+	<-written
+}
+
 // TestOneRouterWrites: a second router is refused as long as the first one runs, and one behind whose back somebody has
 // written commits nothing more, and ends.
 func TestOneRouterWrites(t *testing.T) {

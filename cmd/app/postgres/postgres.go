@@ -430,7 +430,9 @@ func Seal(tx *gorm.DB, commits int64, ends map[string]skillrouter.ChainEnd) erro
 // Settle finds out what became of a commit whose answer was lost: it asks, on a new connection, until the server
 // answers or settleTime is over. The caller knows how many commits there were before it.
 func Settle(writer *gorm.DB, commits int64) (committed bool, err error) {
-	deadline := time.Now().Add(settleTime)
+	ctx, cancel := context.WithTimeout(context.Background(), settleTime)
+	defer cancel()
+	writer = writer.WithContext(ctx)
 	for {
 		now, err := Commits(writer)
 		switch {
@@ -440,10 +442,9 @@ func Settle(writer *gorm.DB, commits int64) (committed bool, err error) {
 			return true, nil
 		case err == nil:
 			return false, skillrouter.ErrFenced
-		case time.Now().After(deadline):
+		case skillrouter.Pause(ctx, settleEvery) != nil:
 			return false, err
 		}
-		time.Sleep(settleEvery)
 	}
 }
 
