@@ -155,3 +155,29 @@ func TestRoutersOwnMessages(t *testing.T) {
 		t.Errorf("%d messages were dropped in a mailbox that is half full", n)
 	}
 }
+
+// TestTailAges: what is half a minute older than the newest message is read from the log, and a clock that went back takes nothing away.
+func TestTailAges(t *testing.T) {
+	begin := time.Date(2026, 11, 27, 10, 0, 0, 0, time.UTC)
+	var sent []operational.Message
+	for i, after := range []time.Duration{0, 10 * time.Second, 5 * time.Second, 30 * time.Second, 31 * time.Second, 41 * time.Second} {
+		sent = append(sent, operational.Message{Seq: int64(i + 1), CreatedAt: begin.Add(after)})
+	}
+	for _, c := range []struct {
+		sent    int
+		after   int64
+		reaches bool
+		held    int
+	}{
+		{4, 0, true, 4},
+		{5, 0, false, 0},
+		{5, 1, true, 4},
+		{6, 2, false, 0},
+		{6, 3, true, 3},
+	} {
+		held, reaches := comms.Tail(sent[:c.sent], c.after)
+		if reaches != c.reaches || len(held) != c.held {
+			t.Errorf("of %d messages, those after %d: %d, %v; want %d, %v", c.sent, c.after, len(held), reaches, c.held, c.reaches)
+		}
+	}
+}

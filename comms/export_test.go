@@ -23,3 +23,12 @@ func Frame(draft operational.MessageDraft, seq int64, now time.Time) (operationa
 	p := l.post()
 	return p.Message, p.Body, nil
 }
+
+// Tail is what is held of the log once messages were announced in their order: those after seq, or false if it does not reach back so far.
+func Tail(messages []operational.Message, seq int64) (held []*Post, reaches bool) {
+	var t tail
+	for _, m := range messages {
+		t.append([]*Post{{Message: m}})
+	}
+	return t.after(seq)
+}

@@ -3,6 +3,7 @@ package comms
 import (
 	"slices"
 	"sync"
+	"time"
 
 	"skillrouter/operational"
 )
@@ -12,6 +13,9 @@ import (
 const (
 	tailMessages = 8192
 	tailBytes    = 8 << 20
+	// tailAge is how much older than the newest a message of the tail may be: who fell farther behind reads the log. A team that sends little
+	// would have hours of messages in memory, each for a subscriber that may never ask.
+	tailAge = 30 * time.Second
 )
 
 // Post is a stored message with its JSON, which all its readers share and none may change.
@@ -42,11 +46,16 @@ func (t *tail) append(posts []*Post) {
 		t.last = p.Message.Seq
 	}
 	drop := 0
-	for ; drop < len(t.posts) && (len(t.posts)-drop > tailMessages || t.bytes > tailBytes); drop++ {
+	for ; drop < len(t.posts) && (len(t.posts)-drop > tailMessages || t.bytes > tailBytes || t.aged(t.posts[drop])); drop++ {
 		t.bytes -= len(t.posts[drop].Body)
 		t.floor = t.posts[drop].Message.Seq
 	}
 	t.posts = t.posts[drop:] // append moves the rest to a new array once this one is used up
+}
+
+// aged tells whether a post is too old to be held.
+func (t *tail) aged(p *Post) bool {
+	return t.posts[len(t.posts)-1].Message.CreatedAt.Sub(p.Message.CreatedAt) > tailAge
 }
 
 // after returns every post after a seq, or false if the tail does not reach
