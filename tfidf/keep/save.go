@@ -23,8 +23,9 @@ const (
 	saveFew  = 200
 	savePart = 100
 	// saveMany is how many changes make it due while more are coming, and saveShare the
-	// part of the index besides: a long import writes it a few times in all.
-	saveMany  = 20_000
+	// part of the index besides: a long import writes it a few times in all, and a team that
+	// never rests has a few megabytes of it in memory of its own, where it had all of it. The rest is mapped.
+	saveMany  = 4000
 	saveShare = 4
 	// advanceEvery is how often it is looked whether an unchanged snapshot has fallen behind the log.
 	advanceEvery = time.Minute
