@@ -1,8 +1,10 @@
 package comms_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"slices"
 	"sync"
 	"testing"
@@ -147,5 +149,61 @@ func TestLaggingSubscriberReadsTheLog(t *testing.T) {
 			last = p.Message.Seq
 			got++
 		}
+	}
+}
+
+// TestFollowerHandsOnWhatItKnows: a router that follows another reads no further in the log than it was told of, and misses nothing then.
+func TestFollowerHandsOnWhatItKnows(t *testing.T) {
+	writer := open(t, t.TempDir(), time.Now, comms.PresenceOptions{}, comms.MailboxOptions{})
+	ctx, log := captain(t), slog.New(slog.DiscardHandler)
+	send := func() int64 {
+		t.Helper()
+		sent, err := writer.Mailbox.Send(ctx, operational.MessageDraft{From: "s", To: "a1", Signal: "x"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sent.Seq
+	}
+	if _, err := writer.Presence.Heartbeat(ctx, comms.Heartbeat{AgentID: "a1"}); err != nil {
+		t.Fatal(err)
+	}
+	first := send()
+	presence, err := comms.NewPresence(t.Context(), writer.Store, nil, time.Now, log, comms.PresenceOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	follower, err := comms.NewMailbox(t.Context(), presence, writer.Store, log, comms.MailboxOptions{Listens: func(context.Context, string) error { return nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := follower.Subscribe(ctx, "a1", &comms.Cursor{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	second := send()
+	taken := func() (seqs []int64) {
+		t.Helper()
+		for {
+			posts, err := s.Take(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(posts) == 0 {
+				return seqs
+			}
+			for _, p := range posts {
+				seqs = append(seqs, p.Message.Seq)
+			}
+		}
+	}
+	if got := taken(); !slices.Equal(got, []int64{first}) {
+		t.Errorf("it handed on %v, and was told of %d", got, first)
+	}
+	if err := follower.Follow(ctx, second); err != nil {
+		t.Fatal(err)
+	}
+	if got := taken(); !slices.Equal(got, []int64{second}) {
+		t.Errorf("told of %d it handed on %v", second, got)
 	}
 }

@@ -290,11 +290,17 @@ func (s *Subscription) page(ctx context.Context) ([]*Post, error) {
 		}
 		return s.pass(mine), nil
 	}
+	newest := b.tail.newest()
 	messages, more, err := b.store.Mail(ctx, operational.MailQuery{
 		AgentID: s.member.id, JoinedSeq: s.joined, After: s.cursor, Now: b.now(), Limit: pageMessages, MaxBytes: pageBytes,
 	})
 	if err != nil {
 		return nil, err
+	}
+	if b.options.Listens != nil { // what another router has stored since is handed on once this one knows what was stored before it; see Follow
+		if at := slices.IndexFunc(messages, func(m operational.Message) bool { return m.Seq > newest }); at >= 0 {
+			messages, more = messages[:at], false
+		}
 	}
 	s.reading = more
 	if len(messages) > 0 && s.caller.Walled() {

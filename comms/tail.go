@@ -29,6 +29,7 @@ type Post struct {
 type tail struct {
 	mu    sync.RWMutex
 	posts []*Post
+	gone  int // dropped ones that the array of posts has before them, at most
 	bytes int
 	floor int64
 	last  int64
@@ -50,7 +51,10 @@ func (t *tail) append(posts []*Post) {
 		t.bytes -= len(t.posts[drop].Body)
 		t.floor = t.posts[drop].Message.Seq
 	}
-	t.posts = t.posts[drop:] // append moves the rest to a new array once this one is used up
+	t.posts, t.gone = t.posts[drop:], t.gone+drop
+	if t.gone > len(t.posts) { // readers share the array, so that what was dropped stays in it
+		t.posts, t.gone = slices.Clone(t.posts), 0
+	}
 }
 
 // aged tells whether a post is too old to be held.

@@ -104,7 +104,7 @@ func (f *Figures) add(key figureKey, c FigureCounts) {
 
 // Run writes what is counted until ctx ends, and then what still waits.
 func (f *Figures) Run(ctx context.Context) error {
-	if err := f.remember(context.WithoutCancel(ctx)); err != nil {
+	if err := f.remember(ctx); err != nil {
 		f.log.WarnContext(ctx, "the names of today's figures could not be read", "error", err)
 	}
 	const every = time.Minute // a kill loses no more
@@ -117,6 +117,8 @@ func (f *Figures) Run(ctx context.Context) error {
 
 // remember takes in the names of this day from before a restart: its rows are added to, and stay bounded.
 func (f *Figures) remember(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readTime)
+	defer cancel()
 	day := DayOf(f.now())
 	rows, err := f.store.FigureRows(ctx, FigureRange{Since: day * dayHours, Until: (day + 1) * dayHours, Step: dayHours, Apart: slices.Concat(byName, byProject)})
 	f.mu.Lock()
@@ -130,13 +132,18 @@ func (f *Figures) remember(ctx context.Context) error {
 	return err
 }
 
+// readTime bounds what is read at a stop too, which does not end with it: a server that falls silent would hold the stop up.
+const readTime = 5 * time.Second
+
 // flush writes what waits. What cannot be written waits on.
 func (f *Figures) flush(ctx context.Context) {
 	f.flushing.Lock()
 	defer f.flushing.Unlock()
 	ctx = context.WithoutCancel(ctx)
+	reading, cancel := context.WithTimeout(ctx, readTime)
+	defer cancel()
 	for _, look := range f.looks {
-		look(ctx, f.Count)
+		look(reading, f.Count)
 	}
 	f.mu.Lock()
 	counted := f.waiting

@@ -374,7 +374,9 @@ func (t *Tellings) add(ctx context.Context, told []Telling) error {
 
 // settle has what came of tellings judged, and writes what that changes.
 func (t *Tellings) settle(ctx context.Context, s settlement) error {
-	told, err := t.store.Tellings(ctx, s.query)
+	reading, cancel := context.WithTimeout(ctx, readTime)
+	defer cancel()
+	told, err := t.store.Tellings(reading, s.query)
 	if err != nil || len(told) == 0 {
 		return err
 	}

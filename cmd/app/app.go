@@ -147,6 +147,7 @@ func New(ctx context.Context, cfg config.Config, log *slog.Logger, options Optio
 
 // open opens the databases, and wires the services to them.
 func (a *App) open(ctx context.Context) error {
+	defer a.life.beginWith(ctx)()
 	if err := a.openDatabases(ctx); err != nil {
 		return err
 	}
@@ -199,7 +200,9 @@ func (a *App) openDatabases(ctx context.Context) error {
 			if server == nil {
 				db.Commit.Reserve = reserve{a.ballast, db}
 			}
-			db.drain(a.life.stopping)
+			if db.server != nil {
+				db.server.stopping = a.life.stopping
+			}
 			a.life.defers(names[i]+".db", db.Close)
 			a.life.run(ctx, names[i]+" committer", db.Run)
 		}
@@ -268,7 +271,7 @@ func (a *App) Run(ctx context.Context) error {
 	for _, d := range a.doors {
 		go func() { serve <- d.server.Serve(d.listener) }()
 	}
-	a.life.run(ctx, "rest", rest)
+	a.life.run(ctx, "rest", func(ctx context.Context) error { return process.Rest(ctx, settleAfter) })
 	a.log.Info("listening", "url", strings.Join(a.Addresses(), " "), "data", a.config.Data, "version", a.options.Version)
 	var failure error
 	if postgres.There && a.front != nil {

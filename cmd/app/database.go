@@ -104,7 +104,7 @@ func OpenDatabase(ctx context.Context, dir, name string, now skillrouter.Clock, 
 	if err := db.checkPragmas(ctx); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	if err := openLedger(dir, db, now, log); err != nil {
+	if err := openLedger(ctx, dir, db, now, log); err != nil {
 		return nil, errors.Join(fmt.Errorf("read the chains of %s: %w", path, err), db.Close())
 	}
 	return db, os.Chmod(path, 0o600)

@@ -152,7 +152,7 @@ type ledger struct {
 }
 
 // openLedger reads the ends of a database's chains, and has the transactions of its writer know them.
-func openLedger(dir string, db *Database, now skillrouter.Clock, log *slog.Logger) error {
+func openLedger(ctx context.Context, dir string, db *Database, now skillrouter.Clock, log *slog.Logger) error {
 	l := &ledger{database: db.Name, tables: chained[db.Name], now: now, log: log}
 	l.chains = skillrouter.Chains{Ends: map[string]skillrouter.ChainEnd{}, Cuts: map[string]skillrouter.ChainEnd{}}
 	var err error
@@ -163,7 +163,7 @@ func openLedger(dir string, db *Database, now skillrouter.Clock, log *slog.Logge
 	}
 	db.ledger = l
 	db.writer = db.writer.WithContext(skillrouter.WithChains(context.Background(), &l.chains))
-	return db.writer.Transaction(func(tx *gorm.DB) error {
+	return db.writer.WithContext(skillrouter.WithChains(ctx, &l.chains)).Transaction(func(tx *gorm.DB) error {
 		if err := l.load(tx); err != nil {
 			return err
 		}
@@ -263,7 +263,9 @@ func (db *Database) transact(fn func(tx *gorm.DB) error) error {
 	var before map[string]skillrouter.ChainEnd
 	clear(l.chains.Cuts)
 	applied := false
-	err := db.writer.Transaction(func(tx *gorm.DB) error {
+	writer, end := db.server.transaction(db.writer)
+	defer end()
+	err := writer.Transaction(func(tx *gorm.DB) error {
 		if err := l.refresh(tx); err != nil {
 			return err
 		}
@@ -274,8 +276,9 @@ func (db *Database) transact(fn func(tx *gorm.DB) error) error {
 		if err := l.seal(tx, before); err != nil {
 			return err
 		}
-		applied = true
-		return db.server.count(tx, l.chains.Ends)
+		err := db.server.count(tx, l.chains.Ends)
+		applied = err == nil
+		return err
 	})
 	if err = db.server.settle(db.writer, err, applied); err != nil {
 		l.stale = true
@@ -361,7 +364,9 @@ func (db *Database) Run(ctx context.Context) error {
 	if l.key == nil {
 		return nil
 	}
-	err := db.writer.Transaction(func(tx *gorm.DB) error {
+	writer, end := db.server.transaction(db.writer)
+	defer end()
+	err := writer.Transaction(func(tx *gorm.DB) error {
 		if err := l.signEnds(tx); err != nil {
 			return err
 		}

@@ -399,6 +399,7 @@ func (a *App) enterLeft(ctx context.Context) {
 	if len(left) == 0 {
 		return
 	}
+	defer a.life.beginWith(ctx)()
 	if err := a.wired.guards.EnterChecks(ctx, left); err != nil {
 		a.log.Error("checks that were judged while nobody wrote are not in the ledger", "checks", len(left), "error", err)
 	}

@@ -26,8 +26,10 @@ import (
 // Its fields are the committer's own, but for server and committed.
 type onServer struct {
 	server  *postgres.Server
-	ends    context.Context // ends what is written; see drain
-	commits int64           // the count of the transactions that were committed so far
+	commits int64 // the count of the transactions that were committed so far
+	// stopping ends when the router begins to end, or to write no more; gaveUp tells that the server did not answer in drainTime after it.
+	stopping context.Context
+	gaveUp   bool
 	// committed is told of that count after each; nil: nobody is.
 	committed func(commits int64)
 }
@@ -42,7 +44,7 @@ func OpenOnServer(ctx context.Context, server *postgres.Server, dir, name string
 	if err := upgradeSchema(ctx, server, conn, name, log); err != nil {
 		return nil, errors.Join(server.Opening(err), conn.Close())
 	}
-	db := &Database{Name: name, Path: schema + " of " + server.String(), server: &onServer{server: server, ends: context.Background()}}
+	db := &Database{Name: name, Path: schema + " of " + server.String(), server: &onServer{server: server, stopping: context.Background()}}
 	var err error
 	if db.writer, err = spokenPostgres(conn); err != nil {
 		return nil, err
@@ -51,7 +53,7 @@ func OpenOnServer(ctx context.Context, server *postgres.Server, dir, name string
 	if db.Read, err = spokenPostgres(server.Reader(name, readers)); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	if err := openLedger(dir, db, now, log); err != nil {
+	if err := openLedger(ctx, dir, db, now, log); err != nil {
 		return nil, errors.Join(fmt.Errorf("read the chains of %s: %w", schema, err), db.Close())
 	}
 	return db, nil
@@ -167,19 +169,26 @@ func (s *onServer) count(tx *gorm.DB, ends map[string]skillrouter.ChainEnd) erro
 	return postgres.Seal(tx, s.commits, ends)
 }
 
-// drainTime is how long what waits to be written may take once the router begins to end, or to write no more: longer than the second that a server takes
-// for the largest batch, and short enough for the patience of a service manager.
+// drainTime is how long a transaction may take once the router begins to end, or to write no more: longer than the second that a server takes for the
+// largest batch, and short enough for the patience of a service manager.
 const drainTime = 5 * time.Second
 
-// drain has what the committer writes end drainTime after stopping: a server that falls silent would hold it up without end, and with it whatever waits
-// for what it wrote. It must be called before the committer runs.
-func (db *Database) drain(stopping context.Context) {
-	if db.server == nil {
-		return
+// transaction is what one transaction is written through, and what must be called at its end. While the router ends it may take drainTime: a server that
+// falls silent would hold it up without end, and with it whatever waits for what it writes. After one that took longer there is none.
+func (s *onServer) transaction(writer *gorm.DB) (bounded *gorm.DB, end func()) {
+	if s == nil {
+		return writer, func() {}
 	}
-	ends, end := context.WithCancel(db.writer.Statement.Context)
-	db.writer, db.server.ends = db.writer.WithContext(ends), ends
-	context.AfterFunc(stopping, func() { time.AfterFunc(drainTime, end) })
+	ctx, cancel := context.WithCancel(writer.Statement.Context)
+	if s.gaveUp {
+		cancel()
+	}
+	stop := context.AfterFunc(s.stopping, func() { time.AfterFunc(drainTime, cancel) })
+	return writer.WithContext(ctx), func() {
+		s.gaveUp = ctx.Err() != nil
+		stop()
+		cancel()
+	}
 }
 
 // settle tells what became of a transaction: one whose commit was answered by nobody may be there all the same.
@@ -187,7 +196,11 @@ func (s *onServer) settle(writer *gorm.DB, err error, applied bool) error {
 	if s == nil {
 		return err
 	}
-	if err != nil && applied && (postgres.Lost(err) || s.ends.Err() != nil) {
+	canceled := errors.Is(err, context.Canceled)
+	if canceled || errors.Is(err, sql.ErrTxDone) { // which would be taken for a clean end
+		err = skillrouter.Errorf(skillrouter.Unavailable, "the router ends, and the database server does not answer: nothing was stored (%v)", err)
+	}
+	if err != nil && applied && (canceled || postgres.Lost(err)) {
 		lost := err
 		var committed bool
 		switch committed, err = postgres.Settle(writer, s.commits); {
@@ -197,9 +210,6 @@ func (s *onServer) settle(writer *gorm.DB, err error, applied bool) error {
 		case !committed:
 			err = lost
 		}
-	}
-	if errors.Is(err, context.Canceled) && skillrouter.CodeOf(err) != skillrouter.OutcomeUnknown {
-		err = skillrouter.Wrap(skillrouter.Unavailable, err, "the router ends, and the database server does not answer: nothing was stored")
 	}
 	if err == nil {
 		s.commits++

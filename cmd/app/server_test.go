@@ -125,49 +125,59 @@ func stopped(t *testing.T, a *app.App) {
 	}
 }
 
-// TestStopsOverCutWire: a router whose server has fallen silent, while it writes, ends all the same, and says that it is not clean.
+// TestStopsOverCutWire: a router whose server has fallen silent ends all the same, and says that it is not clean.
 func TestStopsOverCutWire(t *testing.T) {
 	onServer(t)
-	cfg := settings(t)
-	wire, address := wireTo(t, apptest.Address(t, cfg.Data))
-	cfg.Database = address
-	a, err := app.New(t.Context(), cfg, slog.New(slog.DiscardHandler), app.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- a.Run(ctx) }()
-	if status, answer := ask(t, http.MethodPost, a.URL()+"/heartbeat", `{"agent_id":"one"}`, nil); status != http.StatusOK {
-		t.Fatalf("%d %v", status, answer)
-	}
-	wire.set(true)
-	<-time.After(1200 * time.Millisecond) // so that the connection is asked whether it is there
-	written := make(chan struct{})
-	go func() {
-		defer close(written)
-		r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, a.URL()+"/heartbeat", strings.NewReader(`{"agent_id":"two"}`))
-		r.Header.Set("Content-Type", "application/json")
-		if answer, err := http.DefaultClient.Do(r); err == nil {
-			defer answer.Body.Close()
-			if answer.StatusCode == http.StatusOK {
+	for name, writing := range map[string]bool{"while it writes": true, "at rest": false} {
+		t.Run(name, func(t *testing.T) {
+			cfg := settings(t)
+			wire, address := wireTo(t, apptest.Address(t, cfg.Data))
+			cfg.Database = address
+			a, err := app.New(t.Context(), cfg, slog.New(slog.DiscardHandler), app.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, stop := context.WithCancel(t.Context())
+			ended := make(chan error, 1)
+			go func() { ended <- a.Run(ctx) }()
+			heartbeat := func() (status int) {
+				r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, a.URL()+"/heartbeat", strings.NewReader(`{"agent_id":"one","status":"working","current_task":"`+time.Now().String()+`"}`))
+				r.Header.Set("Content-Type", "application/json")
+				answer, err := http.DefaultClient.Do(r)
+				if err != nil {
+					return 0
+				}
+				defer answer.Body.Close()
+				return answer.StatusCode
+			}
+			if status := heartbeat(); status != http.StatusOK {
+				t.Fatal(status)
+			}
+			wire.set(true)
+			<-time.After(1200 * time.Millisecond) // so that connections are asked whether they are there
+			written := make(chan int, 1)
+			if writing {
+				go func() { written <- heartbeat() }()
+				<-time.After(500 * time.Millisecond)
+			} else {
+				written <- 0
+			}
+			stop()
+			select {
+			case err := <-ended:
+				if err == nil {
+					t.Error("it says that all is written")
+				}
+			case <-time.After(3 * startTime): // it has five seconds for calls, five for what is written, and thirty to ask about a commit
+				wire.set(false)
+				<-ended
+				t.Error("it waits for a server that says nothing")
+			}
+			if status := <-written; status == http.StatusOK {
 				t.Error("what is not stored was acknowledged")
 			}
-		}
-	}()
-	<-time.After(500 * time.Millisecond)
-	stop()
-	select {
-	case err := <-ended:
-		if err == nil {
-			t.Error("it says that all is written")
-		}
-	case <-time.After(3 * startTime): // it has five seconds for calls, five for what is written, and thirty to ask about a commit
-		wire.set(false)
-		<-ended
-		t.Error("it waits for a server that says nothing")
+		})
 	}
-	<-written
 }
 
 // TestOneRouterWrites: a second router is refused as long as the first one runs, and one behind whose back somebody has

@@ -63,7 +63,6 @@ func Size(context.Context, *gorm.DB) (int64, error)                        { ret
 func (*Server) Heads(*sql.DB) func(context.Context) (cluster.Heads, error) { return nil }
 
 func Open(*gorm.DB) (int64, error)                                { return 0, nil }
-func Commits(*gorm.DB) (int64, error)                             { return 0, nil }
 func Seal(*gorm.DB, int64, map[string]skillrouter.ChainEnd) error { return nil }
 func Settle(*gorm.DB, int64) (bool, error)                        { return false, nil }
 func Translate(err error) error                                   { return err }

@@ -373,12 +373,6 @@ func Open(tx *gorm.DB) (commits int64, err error) {
 	return commits, err
 }
 
-// Commits is how far the writers of a database have counted.
-func Commits(tx *gorm.DB) (n int64, err error) {
-	err = tx.Raw("SELECT seq FROM heads WHERE log = 'commits'").Scan(&n).Error
-	return n, err
-}
-
 // past is how far a database is, and what tells its past from another: that it was put back and is written to again. An opening has a
 // number by chance, and follows a prior one that had come to some count.
 type past struct{ commits, opening, prior, from int64 }
@@ -428,13 +422,15 @@ func Seal(tx *gorm.DB, commits int64, ends map[string]skillrouter.ChainEnd) erro
 }
 
 // Settle finds out what became of a commit whose answer was lost: it asks, on a new connection, until the server
-// answers or settleTime is over. The caller knows how many commits there were before it.
+// answers or settleTime is over. The caller knows how many commits there were before it. A transaction that has been counted holds its count
+// until it is over, so that one which is still under way is waited for.
 func Settle(writer *gorm.DB, commits int64) (committed bool, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), settleTime)
 	defer cancel()
 	writer = writer.WithContext(ctx)
 	for {
-		now, err := Commits(writer)
+		var now int64
+		err := writer.Raw("SELECT seq FROM heads WHERE log = 'commits' FOR UPDATE").Scan(&now).Error
 		switch {
 		case err == nil && now == commits:
 			return false, nil

@@ -1,8 +1,7 @@
-package app
+package process
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"os"
 	"runtime/debug"
@@ -36,13 +35,4 @@ func settle() {
 			_, _, _ = unix.Syscall(unix.SYS_MADVISE, from, to-from, unix.MADV_DONTNEED)
 		}
 	}
-}
-
-// allocate takes room on the disk for a file without writing it, or says errors.ErrUnsupported.
-func allocate(file *os.File, size int64) error {
-	err := unix.Fallocate(int(file.Fd()), 0, 0, size)
-	if errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.ENOSYS) {
-		return errors.ErrUnsupported
-	}
-	return err
 }
