@@ -199,8 +199,7 @@ func (a *App) openDatabases(ctx context.Context) error {
 		if errs[i] == nil {
 			if server == nil {
 				db.Commit.Reserve = reserve{a.ballast, db}
-			}
-			if db.server != nil {
+			} else {
 				db.server.stopping = a.life.stopping
 			}
 			a.life.defers(names[i]+".db", db.Close)

@@ -4,7 +4,6 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
-	"context"
 	"crypto/sha256"
 	"database/sql"
 	"encoding/hex"
@@ -36,9 +35,7 @@ func folderWith(t *testing.T, data string, titles ...string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- a.Run(ctx) }()
+	stop, ended := begun(t, a)
 	for _, title := range titles {
 		body, _ := json.Marshal(map[string]string{"category": "gotcha", "title": title, "content": "about " + title})
 		answer, err := http.Post(a.URL()+"/api/knowledge", "application/json", bytes.NewReader(body))

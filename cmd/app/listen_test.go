@@ -48,9 +48,7 @@ func runningAs(t *testing.T, cfg config.Config, options app.Options) (a *app.App
 // untilStopped runs a router until stop is called, or the test ends.
 func untilStopped(t *testing.T, a *app.App) (stop func()) {
 	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- a.Run(ctx) }()
+	cancel, ended := begun(t, a)
 	stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-ended; err != nil {
@@ -59,6 +57,15 @@ func untilStopped(t *testing.T, a *app.App) (stop func()) {
 	})
 	t.Cleanup(stop)
 	return stop
+}
+
+// begun runs a router until cancel is called; ended gets what Run returns.
+func begun(t *testing.T, a *app.App) (cancel func(), ended <-chan error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	returned := make(chan error, 1)
+	go func() { returned <- a.Run(ctx) }()
+	return cancel, returned
 }
 
 // ask makes a call and returns its status and what its JSON says.

@@ -137,9 +137,7 @@ func TestStopsOverCutWire(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			ctx, stop := context.WithCancel(t.Context())
-			ended := make(chan error, 1)
-			go func() { ended <- a.Run(ctx) }()
+			stop, ended := begun(t, a)
 			heartbeat := func() (status int) {
 				r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, a.URL()+"/heartbeat", strings.NewReader(`{"agent_id":"one","status":"working","current_task":"`+time.Now().String()+`"}`))
 				r.Header.Set("Content-Type", "application/json")
@@ -238,9 +236,7 @@ func TestMoveToServer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan error, 1)
-		go func() { ended <- a.Run(ctx) }()
+		cancel, ended := begun(t, a)
 		return func(method, path, body string) string {
 				request, err := http.NewRequestWithContext(t.Context(), method, a.URL()+path, strings.NewReader(body))
 				if err != nil {
