@@ -120,6 +120,48 @@ func TestApprovals(t *testing.T) {
 	}
 }
 
+// TestApprovalsPage: what has expired hides nothing that waits behind it.
+func TestApprovalsPage(t *testing.T) {
+	t.Parallel()
+	s, clock, _ := people(t)
+	branches := []string{"one", "two", "three", "four"}
+	for _, branch := range branches {
+		s.asked(agentA, push(branch))
+	}
+	clock.Add(int64(40 * time.Minute))
+	waiting := map[string]bool{}
+	for _, branch := range branches {
+		if branch != "three" { // nobody asks for this one again: it expires between the others
+			waiting[s.asked(agentA, push(branch)).ApprovalID] = true
+		}
+	}
+	clock.Add(int64(30 * time.Minute))
+	seen, cursor := map[string]bool{}, ""
+	for range 10 {
+		var page struct {
+			Approvals []struct {
+				ID string `json:"approval_id"`
+			} `json:"approvals"`
+			Next string `json:"next"`
+		}
+		_, raw := s.do(agentA, http.MethodGet, "/check/approvals?state=pending&limit=1&cursor="+cursor, "", nil)
+		if err := json.Unmarshal([]byte(raw), &page); err != nil {
+			t.Fatalf("%s: %v", raw, err)
+		}
+		for _, a := range page.Approvals {
+			seen[a.ID] = true
+		}
+		if cursor = page.Next; cursor == "" {
+			break
+		}
+	}
+	for id := range waiting {
+		if !seen[id] {
+			t.Errorf("%s waits and is on no page", id)
+		}
+	}
+}
+
 func (s *serving) eventually(is func() bool) {
 	s.t.Helper()
 	for until := time.Now().Add(20 * time.Second); time.Now().Before(until); <-time.After(20 * time.Millisecond) {

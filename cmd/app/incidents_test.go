@@ -57,8 +57,20 @@ func TestAcceptedIncidentIsALesson(t *testing.T) {
 	if got := lessons(); len(got) != 0 {
 		t.Errorf("it is still in use: %v", got)
 	}
+	const serve, gone = "npx tool start --port 80", "!error: unknown option '--port'"
+	for range 2 {
+		learn(serve, gone, "npx tool start -p 80", "ok")
+	}
+	m.send(http.MethodPost, "/api/incidents/accept", `{"project":"shop","seen":1}`, http.StatusOK)
+	if got := lessons(); len(got) == 0 {
+		t.Fatal("it is no lesson")
+	}
+	m.send(http.MethodPost, "/api/incidents/forget", `{"project":"shop"}`, http.StatusOK)
+	if got := lessons(); len(got) != 0 {
+		t.Errorf("what was learned of a project that was forgotten is still in use: %v", got)
+	}
 	retired, _ := m.send(http.MethodGet, "/lessons?project=shop&status=retired", "", http.StatusOK)["lessons"].([]any)
-	if len(retired) != 1 {
+	if len(retired) != 2 { // with that of what was forgotten
 		t.Errorf("retired: %v", retired)
 	}
 }

@@ -235,3 +235,61 @@ func TestContradictionsAreForPeople(t *testing.T) {
 		t.Errorf("it is superseded by what is not there: %v", err)
 	}
 }
+
+// TestGoingBack: a team that goes back to what it decided first is told that again, and neither both nor none.
+func TestGoingBack(t *testing.T) {
+	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	k := knowing(t)
+	npm := k.store(t, ctx, knowledge.Draft{Content: "We use npm in this repository", Project: "shop"})
+	pnpm := k.store(t, ctx, knowledge.Draft{Content: "We use pnpm in this repository", Project: "shop", Supersedes: []string{npm.ID}})
+	again := knowledge.Draft{Content: "We use npm in this repository", Project: "shop", Supersedes: []string{pnpm.ID}}
+	for range 2 { // and once more, as a client does whose answer was lost
+		if back := k.store(t, ctx, again); back.ID != npm.ID {
+			t.Fatalf("stored as %+v", back)
+		}
+	}
+	told, err := k.context.Build(ctx, contexts.Request{Start: true, Budget: 2000, Project: "shop"})
+	if err != nil || len(told.Items) != 1 || told.Items[0].ID != npm.ID {
+		t.Errorf("an agent is told %+v, %v", told.Items, err)
+	}
+	third := k.store(t, ctx, knowledge.Draft{Content: "We use bun in this repository", Project: "shop", Supersedes: []string{npm.ID}})
+	_ = k.store(t, ctx, knowledge.Draft{ID: pnpm.ID, Content: "We use pnpm in this repository", Project: "shop"})
+	if _, err := k.base.Store(ctx, knowledge.Draft{ID: pnpm.ID, Category: "c", Title: "t", Content: "We use pnpm after all", Project: "shop", Supersedes: []string{third.ID}}); skillrouter.CodeOf(err) != skillrouter.Invalid {
+		t.Errorf("a line of entries that stand in each other's places closes: %v", err)
+	}
+}
+
+// TestSupersededIsTakenIn: what an import brings is as outdated as it was, and what was settled is settled.
+func TestSupersededIsTakenIn(t *testing.T) {
+	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	from, to := knowing(t), knowing(t)
+	old := from.store(t, ctx, knowledge.Draft{Content: "The API listens on port 3000", Project: "shop"})
+	next := from.store(t, ctx, knowledge.Draft{Content: "The API listens on port 4000", Project: "shop", Supersedes: []string{old.ID}})
+	var entries []knowledge.Knowledge
+	for _, id := range []string{old.ID, next.ID} {
+		e, err := from.base.Entry(ctx, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		entries = append(entries, e)
+	}
+	entries[1].Conflicts = []learning.Conflict{{ID: "other", Reason: "both hold", Settled: true}}
+	taken, err := to.base.Take(ctx, entries, learning.Taking{})
+	if err != nil || taken[0].Err != nil || taken[1].Err != nil {
+		t.Fatalf("%+v, %v", taken, err)
+	}
+	if e, err := to.base.Entry(ctx, old.ID); err != nil || e.SupersededBy != next.ID {
+		t.Errorf("the old one is %+v, %v", e, err)
+	}
+	if e, err := to.base.Entry(ctx, next.ID); err != nil || !slices.Equal(e.Conflicts, entries[1].Conflicts) {
+		t.Errorf("the new one is %+v, %v", e, err)
+	}
+	told, err := to.context.Build(ctx, contexts.Request{Task: "On which port does the API listen?", Budget: 2000, Project: "shop"})
+	if err != nil || len(told.Items) != 1 || told.Items[0].ID != next.ID {
+		t.Errorf("an agent is told %+v, %v", told.Items, err)
+	}
+	entries[0].ID, entries[0].SupersededBy = "wrong", strings.Repeat("x", 1000)
+	if taken, err = to.base.Take(ctx, entries[:1], learning.Taking{}); err != nil || skillrouter.CodeOf(taken[0].Err) != skillrouter.Invalid {
+		t.Errorf("%+v, %v", taken, err)
+	}
+}

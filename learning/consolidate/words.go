@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"skillrouter"
-	"skillrouter/learning/lesson"
 	"skillrouter/tfidf/wordlist"
 )
 
@@ -129,7 +128,7 @@ func joinKey(whole, part string) (string, bool) {
 	if p[len(p)-1] == "command" {
 		return "project." + keyOf(slices.Concat(w, p)), true
 	}
-	return keyOf(w) + "." + lesson.Joined(p), slots()[p[len(p)-1]]
+	return keyOf(w) + "." + keyOf(p), slots()[p[len(p)-1]]
 }
 
 // singularTests calls what is run by one name: "the tests" and "the test suite" are "test".

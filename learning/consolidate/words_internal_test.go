@@ -15,3 +15,12 @@ func TestRulesWordsList(t *testing.T) {
 		t.Errorf("programs, %s", fault)
 	}
 }
+
+// A part of several words is one word of a key, whichever way the whole is named.
+func TestPartsOfKeys(t *testing.T) {
+	for _, subject := range []string{"the API's retry limit", "the retry limit of the API"} {
+		if key, slot := factKey(subject, ""); key != "api.retry_limit" || !slot {
+			t.Errorf("%q is %q, slot %v", subject, key, slot)
+		}
+	}
+}

@@ -72,6 +72,9 @@ func (f *Facts) put(ctx context.Context, p prepared, lease string) (Stored, erro
 			return err
 		}
 		live := there && old.Live(at)
+		if live && lease != "" { // while it is in force there is nothing under its key
+			return skillrouter.Errorf(skillrouter.Conflict, "this lease is not in force: its key was written meanwhile")
+		}
 		if live {
 			if err := learning.MayReplace(skillrouter.PrincipalOf(ctx), p.Persona, old.Author); err != nil {
 				return err

@@ -2,6 +2,7 @@ package fact
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -57,11 +58,18 @@ func (f *Facts) rows(ctx context.Context, ids []string) ([]Fact, error) {
 	}
 	var facts []Fact
 	for persona, of := range keys {
-		found, _, err := f.store.FactsUnder(ctx, persona, of)
-		if err != nil {
-			return nil, err
+		for len(of) > 0 { // a store answers what learning.MaxAnswer has room for, in the order of keys
+			found, all, err := f.store.FactsUnder(ctx, persona, of)
+			if err != nil {
+				return nil, err
+			}
+			facts = append(facts, found...)
+			if all || len(found) == 0 {
+				break
+			}
+			last := found[len(found)-1].Key
+			of = slices.DeleteFunc(of, func(key string) bool { return key <= last })
 		}
-		facts = append(facts, found...)
 	}
 	return facts, nil
 }

@@ -285,7 +285,11 @@ func heading(body string) string {
 	for line := range strings.Lines(body) {
 		line = strings.TrimSpace(line)
 		if strings.HasPrefix(line, "#") {
-			return strings.TrimSpace(strings.Trim(line, "#"))
+			title := strings.TrimSpace(strings.TrimLeft(line, "#"))
+			if bare := strings.TrimRight(title, "#"); bare == "" || strings.TrimSpace(bare) != bare { // C# is no closing sign
+				title = strings.TrimSpace(bare)
+			}
+			return title
 		}
 		if line != "" {
 			return ""

@@ -345,7 +345,7 @@ func (g *Guards) Approvals(ctx context.Context, filter ApprovalFilter) (Approval
 				page.Approvals = append(page.Approvals, shown)
 			}
 			if len(page.Approvals) == limit {
-				if i < len(list)-1 {
+				if i < len(list)-1 || len(list) > limit {
 					page.Next = strconv.FormatInt(a.Number, 10)
 				}
 				break

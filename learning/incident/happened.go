@@ -16,7 +16,7 @@ type Happened struct {
 func (n *Incidents) Happened(ctx context.Context, draft Draft, ids []string) (map[string]Happened, error) {
 	var numbers []int64
 	for _, id := range ids {
-		if number, err := numberOf(id); err == nil {
+		if number, err := NumberOf(id); err == nil {
 			numbers = append(numbers, number)
 		}
 	}

@@ -54,7 +54,8 @@ func key(project, program, err string) int64 { return hashOf(project, program, e
 // IDOf is the id of an incident that the database has under a number.
 func IDOf(number int64) string { return fmt.Sprintf("%016x", uint64(number)) } //nolint:gosec // the same bits
 
-func numberOf(id string) (int64, error) {
+// NumberOf is the number that IDOf makes an id of.
+func NumberOf(id string) (int64, error) {
 	n, err := strconv.ParseUint(id, 16, 64)
 	if err != nil || len(id) != 16 {
 		return 0, skillrouter.InvalidField("id", "is none of an incident: 16 digits of 0 to f")
@@ -301,9 +302,7 @@ func (l *lesson) count(tx Tx, inc *Incident, i int, number int64, there bool, he
 		here[number] = true
 	}
 	inc.Count++
-	if at := l.at(i); at.After(inc.Last) {
-		inc.Last = at
-	}
+	inc.Last = learning.Later(inc.Last, l.at(i))
 	inc.Example, inc.Command = skillrouter.Head(f.line, 2*maxError), stored(l.steps[i].Command)
 	if f.class == undone {
 		inc.Undone, inc.Command = inc.Command, stored(f.command)
@@ -400,7 +399,7 @@ func (inc *Incident) solvedBy(found *solution, others []string, at time.Time) {
 	for _, s := range found.steps {
 		fix.Steps = append(fix.Steps, stored(s))
 	}
-	fix.Risky = risky.MatchString(strings.Join(append(slices.Clone(fix.Steps), fix.Command), "\n"))
+	fix.Risky = fix.risky()
 	known := slices.IndexFunc(inc.Fixes, func(f Fix) bool { return same(f.text(), fix.text()) })
 	if known < 0 {
 		inc.Fixes = append(inc.Fixes, fix)
@@ -409,6 +408,11 @@ func (inc *Incident) solvedBy(found *solution, others []string, at time.Time) {
 		inc.Fixes[known] = fix
 	}
 	inc.rank()
+}
+
+// risky tells whether no agent should be told the fix. What Risky says of one that was stored is what was known of such commands then.
+func (f *Fix) risky() bool {
+	return risky.MatchString(strings.Join(append(slices.Clone(f.Steps), f.Command), "\n"))
 }
 
 // text is what two fixes are compared by.
@@ -481,9 +485,6 @@ func (n *Incidents) find(ctx context.Context, filter Filter, page *Page) error {
 	page.Incidents = []Incident{}
 	part := filter
 	part.Limit++ // one more tells whether there is a next page
-	if filter.Waiting {
-		part.Sessions = max(part.Sessions, warnSessions)
-	}
 	for looked := 0; ; {
 		found, err := n.store.ListIncidents(ctx, part, after, words)
 		if err != nil {
@@ -543,7 +544,7 @@ func readCursor(cursor string) (*Incident, error) {
 	if len(parts) == 3 {
 		sessions, err := strconv.Atoi(parts[0])
 		last, wrong := strconv.ParseInt(parts[1], 10, 64)
-		_, none := numberOf(parts[2])
+		_, none := NumberOf(parts[2])
 		if err == nil && wrong == nil && none == nil {
 			return &Incident{ID: parts[2], Sessions: sessions, Last: time.UnixMilli(last)}, nil
 		}
@@ -561,7 +562,7 @@ func (n *Incidents) Projects(ctx context.Context) ([]ProjectCount, error) {
 
 // Incident returns one. It needs ScopeRead.
 func (n *Incidents) Incident(ctx context.Context, id string) (Incident, error) {
-	number, err := numberOf(id)
+	number, err := NumberOf(id)
 	if err = cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), err); err != nil {
 		return Incident{}, err
 	}
@@ -593,7 +594,7 @@ func (n *Incidents) Accept(ctx context.Context, d Decision) (decided Decided, er
 	}
 	var named, all []int64
 	for _, id := range d.IDs {
-		number, err := numberOf(id)
+		number, err := NumberOf(id)
 		if err != nil {
 			return decided, err
 		}
@@ -620,6 +621,9 @@ func (n *Incidents) Accept(ctx context.Context, d Decision) (decided Decided, er
 		var put []Incident
 		for _, number := range slices.Sorted(maps.Keys(found)) {
 			inc := found[number]
+			if inc.Declined && !slices.Contains(named, number) {
+				continue // somebody decided on this one by itself
+			}
 			was := inc
 			inc.Accepted, inc.Declined = !d.Undo && !d.Decline, d.Decline
 			if inc.Accepted == was.Accepted && inc.Declined == was.Declined {
@@ -658,12 +662,35 @@ func (n *Incidents) Forget(ctx context.Context, project string) (gone Forgotten,
 	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeCaptain), skillrouter.CheckName("project", project)); err != nil {
 		return gone, err
 	}
+	n.teaching.Lock() // no lesson is taught of what goes
+	defer n.teaching.Unlock()
+	var lessons []string
 	err = n.store.ChangeIncidents(ctx, func(tx Tx) error {
+		numbers, err := tx.IncidentsOf(project, 0)
+		if err != nil {
+			return err
+		}
+		found, err := tx.Incidents(numbers)
+		if err != nil {
+			return err
+		}
+		lessons = nil
+		for _, inc := range found {
+			if inc.Lesson != "" {
+				lessons = append(lessons, inc.Lesson)
+			}
+		}
 		gone.Incidents, gone.Steps, err = tx.Forget(project)
 		return err
 	})
 	if err != nil {
 		return Forgotten{}, err
 	}
-	return gone, n.Load(ctx)
+	system := skillrouter.WithPrincipal(ctx, skillrouter.System())
+	for _, id := range lessons {
+		if n.team != nil {
+			err = cmp.Or(err, n.team.Withdraw(system, id))
+		}
+	}
+	return gone, cmp.Or(err, n.Load(ctx))
 }

@@ -157,7 +157,7 @@ func (m *memoryTx) IncidentsOf(project string, sessions int) (ids []int64, err e
 
 func (m *memoryTx) PutIncidents(list []Incident) error {
 	for _, inc := range list {
-		id, err := numberOf(inc.ID)
+		id, err := NumberOf(inc.ID)
 		if err != nil {
 			return err
 		}

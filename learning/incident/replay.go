@@ -58,19 +58,10 @@ type ReplayedCounts struct {
 
 // Add adds what was measured elsewhere.
 func (c *ReplayedCounts) Add(d ReplayedCounts) {
-	c.Commands += d.Commands
-	c.Mistakes += d.Mistakes
-	c.Repeats += d.Repeats
-	c.Warned += d.Warned
-	c.Known += d.Known
-	c.Named += d.Named
-	c.Fixable += d.Fixable
-	c.Answered += d.Answered
-	c.Compared += d.Compared
-	c.Same += d.Same
-	c.Saved += d.Saved
-	c.Fine += d.Fine
-	c.False += d.False
+	more := d.parts()
+	for i, one := range c.parts() {
+		*one.part += *more[i].part
+	}
 }
 
 // ReplayedShare is a part of what could have been told.

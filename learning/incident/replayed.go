@@ -68,7 +68,7 @@ func (d *ReplayDraft) check() error {
 			return err
 		}
 		for _, p := range s.parts() {
-			if p.part < 0 || p.part > p.of {
+			if *p.part < 0 || *p.part > p.of {
 				return skillrouter.InvalidField(at+"."+p.name, "must be 0 to %d", p.of)
 			}
 		}
@@ -78,25 +78,26 @@ func (d *ReplayDraft) check() error {
 
 // counted is a figure, and what it is a part of.
 type counted struct {
-	name     string
-	part, of int
+	name string
+	part *int
+	of   int
 }
 
 // parts are the figures, each with what it is a part of.
 func (c *ReplayedCounts) parts() []counted {
 	return []counted{
-		{"commands", c.Commands, maxReplayedCount},
-		{"mistakes", c.Mistakes, c.Commands},
-		{"repeats", c.Repeats, c.Mistakes},
-		{"warned", c.Warned, c.Repeats},
-		{"known", c.Known, c.Repeats},
-		{"named", c.Named, c.Known},
-		{"fixable", c.Fixable, c.Known},
-		{"answered", c.Answered, c.Fixable},
-		{"compared", c.Compared, c.Answered},
-		{"same", c.Same, c.Compared},
-		{"saved", c.Saved, maxReplayedCount},
-		{"fine", c.Fine, c.Commands},
-		{"false", c.False, c.Fine},
+		{"commands", &c.Commands, maxReplayedCount},
+		{"mistakes", &c.Mistakes, c.Commands},
+		{"repeats", &c.Repeats, c.Mistakes},
+		{"warned", &c.Warned, c.Repeats},
+		{"known", &c.Known, c.Repeats},
+		{"named", &c.Named, c.Known},
+		{"fixable", &c.Fixable, c.Known},
+		{"answered", &c.Answered, c.Fixable},
+		{"compared", &c.Compared, c.Answered},
+		{"same", &c.Same, c.Compared},
+		{"saved", &c.Saved, maxReplayedCount},
+		{"fine", &c.Fine, c.Commands},
+		{"false", &c.False, c.Fine},
 	}
 }

@@ -31,3 +31,27 @@ func TestLessonsOfIncidents(t *testing.T) {
 		}
 	}
 }
+
+// TestNoAgentIsToldToDestroy: what deletes, forces or skips a check is a risk in each of its common forms, also where it was stored before it was known for one.
+func TestNoAgentIsToldToDestroy(t *testing.T) {
+	for _, command := range []string{
+		"git checkout -f main", "git switch --discard-changes x", "git branch -D x", "git commit -n -m x", "git commit -an -m x", "git reset HEAD~1 --hard", "git push --delete origin x",
+		"git push origin -d x", "git worktree remove ../x", "docker compose down -v", "docker compose down --volumes", "dropdb shop && createdb shop", "find . -name x -delete",
+		"kubectl delete pod x", "npx prisma migrate reset", "php artisan migrate:fresh", "python manage.py flush --no-input", "rails db:drop db:create", "redis-cli FLUSHALL",
+		"Remove-Item -Recurse build", "terraform destroy", "helm uninstall shop", "aws s3api delete-bucket --bucket x",
+	} {
+		inc := Incident{Fixes: []Fix{{Command: command, Worked: 3}}}
+		if fix := inc.offered(nil); fix != nil {
+			t.Errorf("an agent is told %q", fix.Command)
+		}
+	}
+	for _, command := range []string{
+		"git checkout main", "git switch -c x", "git branch -d x", "git commit -m 'drop n'", "git reset HEAD~1", "git push origin main", "git worktree add ../x", "docker compose up -d",
+		"docker compose down", "createdb shop", "find . -name x", "kubectl get pods", "npx prisma migrate dev", "rails db:migrate", "redis-cli ping", "npm run deleted-items",
+	} {
+		inc := Incident{Fixes: []Fix{{Command: command, Worked: 3}}}
+		if inc.offered(nil) == nil {
+			t.Errorf("no agent is told %q", command)
+		}
+	}
+}

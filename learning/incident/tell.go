@@ -29,7 +29,7 @@ const (
 func (inc *Incident) offered(gone gone) (best *Fix) {
 	for i := range inc.Fixes {
 		f := &inc.Fixes[i]
-		if !f.Risky && f.worth() > 0 && (best == nil || gone.note(best) != "" && gone.note(f) == "") {
+		if !f.Risky && f.worth() > 0 && (best == nil || gone.note(best) != "" && gone.note(f) == "") && !f.risky() {
 			best = f
 		}
 	}

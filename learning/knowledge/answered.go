@@ -90,9 +90,6 @@ type AnswerStore interface {
 	DeleteAnswers(ctx context.Context, id, agentID string, everybody bool) (int64, error)
 }
 
-// NoEntry is the error of a knowledge entry that is not there.
-func NoEntry() error { return noEntry() }
-
 var _ AnswerService = (*Answered)(nil)
 
 // NewAnswered makes an Answered that knows what the store holds. count is told
@@ -159,7 +156,7 @@ func (a *Answered) Answered(ctx context.Context, id string, use AnswerDraft) (An
 	} else if there, err := a.store.Knowledge(ctx, []string{id}); err != nil {
 		return AnswerLearned{}, err
 	} else if len(there) == 0 {
-		return AnswerLearned{}, noEntry()
+		return AnswerLearned{}, NoEntry()
 	}
 	if one.Helpful {
 		a.count(id)

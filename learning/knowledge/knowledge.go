@@ -69,13 +69,14 @@ func (k *Base) Entry(ctx context.Context, id string) (Knowledge, error) {
 		return Knowledge{}, err
 	}
 	if len(entries) == 0 || !skillrouter.PrincipalOf(ctx).Sees(entries[0].Project) {
-		return Knowledge{}, noEntry()
+		return Knowledge{}, NoEntry()
 	}
 	k.show(&entries[0])
 	return entries[0], nil
 }
 
-func noEntry() error {
+// NoEntry is the error of a knowledge entry that is not there.
+func NoEntry() error {
 	return skillrouter.Errorf(skillrouter.NotFound, "no knowledge entry has this id")
 }
 
@@ -108,7 +109,7 @@ func (k *Base) Update(ctx context.Context, id string, patch Patch) (_ Knowledge,
 		found.within(writer)
 		old, exists := found.Entries[id]
 		if !exists {
-			return Change{}, noEntry()
+			return Change{}, NoEntry()
 		}
 		if err := cmp.Or(mayChange(writer, old), learning.Still(ctx, old)); err != nil {
 			return Change{}, err
@@ -151,7 +152,7 @@ func (k *Base) Delete(ctx context.Context, id string) (err error) {
 		found.within(writer)
 		old, exists := found.Entries[id]
 		if !exists {
-			return Change{}, noEntry()
+			return Change{}, NoEntry()
 		}
 		if err := mayChange(writer, old); err != nil {
 			return Change{}, err

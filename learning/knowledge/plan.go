@@ -79,6 +79,7 @@ func (k *Base) write(ctx context.Context, writer skillrouter.Principal, drafts [
 			keys.IDs = append(keys.IDs, d.record.ID)
 		} else {
 			keys.Fingerprints = append(keys.Fingerprints, d.record.Fingerprint)
+			keys.Twins = keys.Twins || len(d.supersedes) > 0
 		}
 		keys.IDs = append(keys.IDs, d.supersedes...)
 	}
@@ -123,7 +124,9 @@ func decide(drafts []prepared, found Found, writer skillrouter.Principal) plan {
 			}
 		} else if id, there := p.twin(d.record.Fingerprint); there {
 			f.ID, f.Duplicate = id, true
-			p.supersede(&d, f)
+			if f.err = p.again(id, &d); f.err == nil {
+				p.supersede(&d, f)
+			}
 			continue
 		}
 		p.insert(d.record)

@@ -43,6 +43,7 @@ type Store interface {
 type Keys struct {
 	IDs          []string
 	Fingerprints []learning.Fingerprint
+	Twins        bool // the entries with these fingerprints are asked for too, not their ids alone
 }
 
 // Found is what is stored under the keys. An entry is under its ID;

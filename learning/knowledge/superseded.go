@@ -33,13 +33,35 @@ func (p *plan) maySupersede(d *prepared) error {
 		case old.Project != d.record.Project:
 			return skillrouter.InvalidField("supersedes", "names an entry of another project")
 		}
-		if mine, there := p.entry(d.record.ID); there && mine.SupersededBy == id {
+		mine, there := p.entry(d.record.ID)
+		switch {
+		case there && mine.SupersededBy == id:
 			return skillrouter.InvalidField("supersedes", "names an entry that stands in this one's place")
+		case there && mine.SupersededBy != "" && old.SupersededBy != mine.ID: // it may stand there by way of others
+			return skillrouter.InvalidField("supersedes", "cannot be said of an entry that is superseded itself, as %s is", mine.ID)
 		}
 		if err := mayChange(p.writer, old); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// again has the entry that says what a draft says hold once more, if the draft puts it in the place of another: a team that goes back to
+// what it decided first says that again.
+func (p *plan) again(id string, d *prepared) error {
+	twin, there := p.entry(id)
+	if !there || twin.SupersededBy == "" || !slices.ContainsFunc(d.supersedes, func(other string) bool {
+		old, _ := p.entry(other)
+		return other != id && old.SupersededBy != id
+	}) {
+		return nil
+	}
+	if err := mayChange(p.writer, twin); err != nil {
+		return err
+	}
+	twin.SupersededBy, twin.UpdatedAt = "", d.record.UpdatedAt
+	p.replace(recordOf(twin))
 	return nil
 }
 

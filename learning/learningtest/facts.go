@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -47,6 +48,7 @@ func Facts(t *testing.T, open func(t *testing.T) FactWorld) {
 		{"an expired fact is computed anew", factStale},
 		{"a cache keeps no secrets", factCacheSecrets},
 		{"a write or a deletion ends a lease", factDissolves},
+		{"a write beside a lease stays", factLeaseAndWrite},
 		{"the cache refuses bad input", factCacheRefuses},
 		{"there are figures", factStats},
 	}.run(t, open)
@@ -506,6 +508,29 @@ func factReleases(t *testing.T, ctx context.Context, w FactWorld) {
 		t.Fatalf("the third gets %+v", third)
 	}
 	refuses(t, skillrouter.Conflict, "")(w.Facts.Complete(ctx, fact.CacheResult{Lease: second.Lease, Value: json.RawMessage(`2`)}))
+}
+
+// factLeaseAndWrite: what somebody writes while a lease is in force stays, also if both arrive in one commit.
+func factLeaseAndWrite(t *testing.T, ctx context.Context, w FactWorld) {
+	for i := range 100 {
+		key := fmt.Sprint("k", i)
+		leased := must[fact.CacheAnswer](t)(w.Facts.Lease(ctx, fact.CacheRequest{Key: key}))
+		var both sync.WaitGroup
+		both.Go(func() {
+			if _, err := w.Facts.Remember(ctx, factWorld(key, `"written"`)); err != nil {
+				t.Error(err)
+			}
+		})
+		both.Go(func() {
+			if _, err := w.Facts.Complete(ctx, fact.CacheResult{Lease: leased.Lease, Value: json.RawMessage(`"computed"`)}); err != nil && skillrouter.CodeOf(err) != skillrouter.Conflict {
+				t.Error(err)
+			}
+		})
+		both.Wait()
+		if got := must[fact.Fact](t)(w.Facts.Recall(ctx, fact.Ref{Key: key})); string(got.Value) != `"written"` {
+			t.Fatalf("round %d: what was written is %s", i, got.Value)
+		}
+	}
 }
 
 func factStale(t *testing.T, ctx context.Context, w FactWorld) {

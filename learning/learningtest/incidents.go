@@ -32,6 +32,7 @@ func Incidents(t *testing.T, open func(t *testing.T) incident.Service) {
 		{"the brief is short and names the most frequent", incidentsBrief},
 		{"accepted and taken back", incidentsAccept},
 		{"what waits is accepted or declined", incidentsWait},
+		{"what was declined stays so", incidentsDeclined},
 		{"a tool of an MCP server fails as a command does", incidentsTools},
 		{"what was undone in two sessions is one", incidentsUndone},
 		{"the same with more to it is what worked", incidentsMended},
@@ -381,6 +382,23 @@ func incidentsSources(t *testing.T, ctx context.Context, n incident.Service) {
 	page, err := n.Sources(ctx, incident.SourceFilter{})
 	if diff := cmp.Diff(incident.SourcePage{Sources: []incident.Source{want}, Count: 1}, page); err != nil || diff != "" {
 		t.Errorf("%v %s", err, diff)
+	}
+}
+
+// incidentsDeclined: an acceptance of all that were seen leaves what somebody declined by itself.
+func incidentsDeclined(t *testing.T, ctx context.Context, n incident.Service) {
+	for _, session := range []string{"one", "two"} {
+		learn(t, ctx, n, session, resolved())
+	}
+	id := listed(t, ctx, n)[0].ID
+	must[incident.Decided](t)(n.Accept(ctx, incident.Decision{IDs: []string{id}, Decline: true, Project: "shop"}))
+	must[incident.Decided](t)(n.Accept(ctx, incident.Decision{Seen: 2, Project: "shop"}))
+	if got := listed(t, ctx, n)[0]; got.Accepted || !got.Declined {
+		t.Errorf("it was declined, and is %+v", got)
+	}
+	must[incident.Decided](t)(n.Accept(ctx, incident.Decision{IDs: []string{id}, Project: "shop"}))
+	if got := listed(t, ctx, n)[0]; !got.Accepted {
+		t.Errorf("it was named, and is %+v", got)
 	}
 }
 

@@ -33,6 +33,7 @@ func Procedures(t *testing.T, open func(t *testing.T) ProcedureWorld) {
 		{"a procedure reads back", procedureReadsBack},
 		{"versions follow each other", procedureVersions},
 		{"procedures are listed and found", procedureFinds},
+		{"pages list each procedure once", procedurePages},
 		{"bad procedures are refused by name", procedureRefuses},
 		{"a run goes step by step", runGoes},
 		{"conditions see parameters, results and facts", runConditions},
@@ -138,6 +139,31 @@ func procedureVersions(t *testing.T, ctx context.Context, w ProcedureWorld) {
 	}
 	refuses(t, skillrouter.NotFound, "")(w.Procedures.Procedure(ctx, procedure.Ref{Name: "p", Version: 3}))
 	refuses(t, skillrouter.Conflict, "")(w.Procedures.Save(ctx, procedure.Draft{Name: "P", Steps: steps("a")}))
+}
+
+// procedurePages fills more than an answer holds with bodies whose text grows in JSON.
+func procedurePages(t *testing.T, ctx context.Context, w ProcedureWorld) {
+	const many = 24
+	for i := range many {
+		d := mrrDrop()
+		d.Name, d.Persona = fmt.Sprintf("p%02d", i), "default"
+		d.Steps = nil
+		for step := range 36 {
+			d.Steps = append(d.Steps, procedure.Step{Name: fmt.Sprint("s", step), Description: strings.Repeat("&", 1150)})
+		}
+		must[procedure.Saved](t)(w.Procedures.Save(ctx, d))
+	}
+	seen, after := 0, ""
+	for range many {
+		page := must[procedure.Page](t)(w.Procedures.List(ctx, procedure.Filter{Persona: "default", After: after, Limit: 100}))
+		if seen += len(page.Procedures); page.Next == "" {
+			break
+		}
+		after = page.Next
+	}
+	if seen != many {
+		t.Errorf("%d of %d procedures are on the pages", seen, many)
+	}
 }
 
 func procedureFinds(t *testing.T, ctx context.Context, w ProcedureWorld) {

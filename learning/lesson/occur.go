@@ -3,6 +3,7 @@ package lesson
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"skillrouter"
 	"skillrouter/learning"
@@ -102,12 +103,7 @@ func (g *reporting) occur(tx PipelineTx, r *report, known Lesson, sources []stri
 		g.events = append(g.events, lessonEvent(EventRestored, &lesson, r.lesson.SourceAgent, g.at, Event{Reason: "it happened again"}))
 	}
 	lesson.Occurrences++
-	if g.at.After(lesson.LastOccurred) {
-		lesson.LastOccurred = g.at
-	}
-	if g.at.After(lesson.UpdatedAt) {
-		lesson.UpdatedAt = g.at
-	}
+	lesson.LastOccurred, lesson.UpdatedAt = learning.Later(lesson.LastOccurred, g.at), learning.Later(lesson.UpdatedAt, g.at)
 	change := Change{LessonID: lesson.ID, Kind: ChangeOccurred, Agent: r.lesson.SourceAgent, At: g.at}
 	severity := lesson.Severity
 	var was, became *Patch
@@ -127,7 +123,7 @@ func (g *reporting) occur(tx PipelineTx, r *report, known Lesson, sources []stri
 		change.Before.Patch, change.After.Patch = was, became
 	}
 	if len(others) > 0 {
-		o.Notes = append(o.Notes, "the stored lesson says something else, and was left as it is, in: "+Joined(others))
+		o.Notes = append(o.Notes, "the stored lesson says something else, and was left as it is, in: "+strings.Join(others, ", "))
 	}
 	if err := tx.UpdateLesson(lesson, lesson.fingerprint()); err != nil {
 		return err

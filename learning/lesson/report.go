@@ -436,6 +436,3 @@ func lessonEvent(kind string, lesson *Lesson, agent string, at time.Time, data E
 	text, _ := json.Marshal(data) // its figures are finite and its texts valid: it cannot fail
 	return skillrouter.Event{Type: kind, Subject: lesson.ID, Agent: agent, Project: lesson.Project, At: at, Data: text}
 }
-
-// Joined writes a list of fields for a note.
-func Joined(fields []string) string { return strings.Join(fields, ", ") }

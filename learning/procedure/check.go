@@ -108,7 +108,7 @@ func prepare(draft Draft) (p prepared, err error) {
 	if b.Description, err = p.clean("description", draft.Description, MaxText); err != nil {
 		return p, err
 	}
-	if b.LearnedFrom, err = p.value("learned_from", draft.LearnedFrom, MaxStepResult); err != nil {
+	if b.LearnedFrom, err = cleanJSON(&p.redaction, "learned_from", draft.LearnedFrom, MaxStepResult); err != nil {
 		return p, err
 	}
 	if b.Params, err = p.params(draft.Params); err != nil {
@@ -143,7 +143,7 @@ func (p *prepared) params(params []Param) ([]Param, error) {
 		if param.Description, err = p.clean(field+".description", param.Description, MaxText); err != nil {
 			return nil, err
 		}
-		if param.Default, err = p.value(field+".default", param.Default, MaxParamValue); err != nil {
+		if param.Default, err = cleanJSON(&p.redaction, field+".default", param.Default, MaxParamValue); err != nil {
 			return nil, err
 		}
 		clean = append(clean, param)
@@ -238,10 +238,6 @@ func (p *prepared) clean(field, text string, most int) (string, error) {
 		return "", err
 	}
 	return p.redaction.Cut(strings.TrimRight(text, " \t\n")), nil
-}
-
-func (p *prepared) value(field string, raw json.RawMessage, most int) (json.RawMessage, error) {
-	return cleanJSON(&p.redaction, field, raw, most)
 }
 
 // cleanJSON checks a value, takes its white space out, and cuts secrets out of

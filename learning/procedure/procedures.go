@@ -90,7 +90,7 @@ func (p *Procedures) put(ctx context.Context, prepared prepared, author string, 
 		}
 		var row any
 		if there && old.DeletedAt == nil {
-			row = old.shown()
+			row = old.Shown()
 		}
 		if err := learning.Still(ctx, row); err != nil {
 			return err
@@ -196,7 +196,7 @@ func (p *Procedures) History(ctx context.Context, ref Ref) ([]Procedure, error) 
 			break // of one that was deleted
 		}
 		v.Persona, v.Name, v.CreatedAt = now.Persona, now.Name, now.CreatedAt
-		versions = append(versions, v.shown())
+		versions = append(versions, v.Shown())
 	}
 	return versions, err
 }
@@ -284,7 +284,7 @@ func (p *Procedures) Procedure(ctx context.Context, ref Ref) (Procedure, error) 
 	if err != nil {
 		return Procedure{}, err
 	}
-	shown := stored.shown()
+	shown := stored.Shown()
 	shown.StepStats = stepStats(stored.Body.Steps, records)
 	return shown, nil
 }
@@ -343,8 +343,8 @@ func (p *Procedures) List(ctx context.Context, filter Filter) (Page, error) {
 			page.Next = ID(list[i-1].Persona, list[i-1].Name)
 			break
 		}
-		size += stored.Body.size()
-		page.Procedures = append(page.Procedures, stored.shown())
+		size += stored.Size
+		page.Procedures = append(page.Procedures, stored.Shown())
 	}
 	page.Count = len(page.Procedures)
 	return page, err
@@ -397,7 +397,7 @@ func (p *Procedures) Search(ctx context.Context, query Query) (Results, error) {
 	}
 	results := Results{Results: []Hit{}, Corrected: found.Corrected, Notice: found.Notice, Repairs: found.Repairs}
 	_, err = p.Fetch(ctx, found, func(s *Stored, hit tfidf.Hit) {
-		results.Results = append(results.Results, Hit{s.shown(), hit.Score, shelf.Relevance(hit.Evidence), shelf.Reasons(hit.Why), hit.Evidence})
+		results.Results = append(results.Results, Hit{s.Shown(), hit.Score, shelf.Relevance(hit.Evidence), shelf.Reasons(hit.Why), hit.Evidence})
 	})
 	results.Count = len(results.Results)
 	return results, err
@@ -433,8 +433,8 @@ func (b *Body) size() int {
 	return size
 }
 
-// shown is a procedure as callers see it, without the figures of its steps.
-func (s *Stored) shown() Procedure {
+// Shown is a procedure as callers see it, without the figures of its steps.
+func (s *Stored) Shown() Procedure {
 	shown := Procedure{
 		Persona: s.Persona, Name: s.Name, Version: s.Version, Description: s.Body.Description, Category: s.Body.Category,
 		Params: s.Body.Params, Steps: s.Body.Steps, LearnedFrom: s.Body.LearnedFrom, Author: s.Author, Trust: s.Trust, File: s.File.Path,

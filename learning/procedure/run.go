@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"skillrouter"
@@ -71,12 +72,7 @@ func runParams(declared []Param, given map[string]json.RawMessage) (map[string]j
 
 // out returns the step that is in somebody's hands, -1 if none is.
 func (r *Run) out() int {
-	for i := range r.Steps {
-		if r.Steps[i].Status == StepHandedOut {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(r.Steps, func(s RunStep) bool { return s.Status == StepHandedOut })
 }
 
 // point lets Next point to the step that was handed out or, if none was, to

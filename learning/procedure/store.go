@@ -88,6 +88,7 @@ type Stored struct {
 	Persona, Name      string
 	Version            int64
 	Body               Body
+	Size               int // bytes of the body as it is stored
 	Author             string
 	Trust              learning.Trust
 	SaidRate, SaidTime float64 // what the file says

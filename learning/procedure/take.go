@@ -104,6 +104,3 @@ func take(given Procedure, at time.Time) (s Stored, err error) {
 	learning.Moments(at, s.CreatedAt, &s.UpdatedAt)
 	return s, nil
 }
-
-// Shown is a procedure as callers see it, without the figures of its steps.
-func (s *Stored) Shown() Procedure { return s.shown() }

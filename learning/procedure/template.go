@@ -3,6 +3,7 @@ package procedure
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -45,12 +46,7 @@ func paramText(raw json.RawMessage) string {
 }
 
 func hasParam(params []Param, name string) bool {
-	for _, p := range params {
-		if p.Name == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(params, func(p Param) bool { return p.Name == name })
 }
 
 // checkRun refuses a command line that names a parameter which the procedure

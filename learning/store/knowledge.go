@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -68,7 +69,14 @@ func findKnowledge(tx *gorm.DB, keys knowledge.Keys) (knowledge.Found, error) {
 			return found, err
 		}
 	}
-	return found, nil
+	if !keys.Twins {
+		return found, nil
+	}
+	twins, err := knowledgeByID(tx, slices.Collect(maps.Values(found.Same)))
+	for _, e := range twins {
+		found.Entries[e.ID] = e
+	}
+	return found, err
 }
 
 func writeKnowledge(tx *gorm.DB, change knowledge.Change) error {
@@ -82,8 +90,8 @@ func writeKnowledge(tx *gorm.DB, change knowledge.Change) error {
 	}
 	if n := len(change.Insert); n > 0 {
 		// The rows of one transaction are numbered without a gap.
-		var last int64
-		if err := tx.Raw("SELECT max(num) FROM knowledge").Scan(&last).Error; err != nil {
+		last, err := scalar[int64](tx, "SELECT max(num) FROM knowledge")
+		if err != nil {
 			return err
 		}
 		for i := range change.Insert {
@@ -217,17 +225,12 @@ func (s *Store) FindKnowledge(ctx context.Context, search shelf.RowSearch, visit
 // AddUse implements knowledge.Store.
 func (s *Store) AddUse(ctx context.Context, uses map[string]shelf.Use) error {
 	return s.commit.Write(ctx, func(tx *gorm.DB) error {
-		update, err := tx.Statement.ConnPool.PrepareContext(ctx,
-			"UPDATE knowledge SET use_count = use_count + ?, last_used = {greatest}(coalesce(last_used, 0), ?) WHERE id = ?")
-		if err != nil {
-			return err
-		}
-		defer update.Close()
-		for id, use := range uses {
-			if _, err := update.ExecContext(ctx, use.Count, millis(use.Last), id); err != nil {
-				return err
+		return execEach(tx, "UPDATE knowledge SET use_count = use_count + ?, last_used = {greatest}(coalesce(last_used, 0), ?) WHERE id = ?", func(yield func([]any) bool) {
+			for id, use := range uses {
+				if !yield([]any{use.Count, millis(use.Last), id}) {
+					return
+				}
 			}
-		}
-		return nil
+		})
 	}, nil)
 }

@@ -43,7 +43,7 @@ func oneProcedure(db *gorm.DB, where string, args ...any) (procedure.Stored, boo
 
 // procedures reads the procedures that fit; up to MaxAnswer bytes of them.
 func procedures(db *gorm.DB, rest string, args ...any) ([]procedure.Stored, error) {
-	return upTo(learning.MaxAnswer+1, scanProcedure).of(query(db, "SELECT "+procedureColumns+" FROM procedures "+rest, args...))
+	return upTo(learning.MaxAnswer+1, oneMore(scanProcedure)).of(query(db, "SELECT "+procedureColumns+" FROM procedures "+rest, args...))
 }
 
 func scanProcedure(rows *sql.Rows) (p procedure.Stored, size int, err error) {
@@ -53,7 +53,8 @@ func scanProcedure(rows *sql.Rows) (p procedure.Stored, size int, err error) {
 	if err == nil {
 		err = json.Unmarshal(body, &p.Body)
 	}
-	return p, len(body), err
+	p.Size = len(body)
+	return p, p.Size, err
 }
 
 // ProcedureBody implements procedure.Store.

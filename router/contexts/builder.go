@@ -156,7 +156,7 @@ func (r *Request) session() string {
 	}
 	session := r.AgentID + "\n" + r.SessionID
 	if r.Failure { // what was told before it was needed is told again, once
-		session += "\nfailures"
+		session += toldAtFailures
 	}
 	return session
 }

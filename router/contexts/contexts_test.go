@@ -1,6 +1,7 @@
 package contexts_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -70,11 +71,16 @@ func ofProject(project, asked string, general bool) bool {
 	return general && project == "" || !general && (asked == "" || asked == project)
 }
 
+// ofPersona is what filters select by persona; what the stock leaves out is the default one's.
+func ofPersona(persona, asked string) bool {
+	return asked == "" || cmp.Or(persona, learning.DefaultPersona) == asked
+}
+
 type stockSessions struct{ *stock }
 
 func (s stockSessions) List(_ context.Context, f operational.SessionFilter) (list []operational.Session, err error) {
 	for _, one := range s.sessions {
-		if (f.AgentID == "" || one.AgentID == f.AgentID) && (f.Project == "" || one.Project == f.Project) && (f.Status == "" || one.Status == f.Status) {
+		if (f.AgentID == "" || one.AgentID == f.AgentID) && ofPersona(one.Persona, f.Persona) && (f.Project == "" || one.Project == f.Project) && (f.Status == "" || one.Status == f.Status) {
 			list = append(list, one)
 		}
 	}
@@ -137,7 +143,7 @@ func (s stockEpisodes) Search(context.Context, episode.Query) (r episode.Results
 
 func (s stockEpisodes) Recent(_ context.Context, f episode.Filter) (list []episode.Episode, err error) {
 	for _, e := range s.episodes {
-		if (f.EventType == "" || e.EventType == f.EventType) && (f.Project == "" || e.Project == f.Project) {
+		if (f.EventType == "" || e.EventType == f.EventType) && ofPersona(e.Persona, f.Persona) && (f.Project == "" || e.Project == f.Project) {
 			list = append(list, e)
 		}
 	}

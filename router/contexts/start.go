@@ -140,7 +140,7 @@ func lessonCandidate(l *lesson.Lesson) candidate {
 }
 
 func (s Sources) decisions(ctx context.Context, r Request) (f gathered, err error) {
-	found, err := s.Episodes.Recent(ctx, episode.Filter{Project: r.Project, EventType: episode.EventDecision, Limit: startPage})
+	found, err := s.Episodes.Recent(ctx, episode.Filter{Persona: r.Persona, Project: r.Project, EventType: episode.EventDecision, Limit: startPage})
 	for _, e := range found {
 		f.candidates = append(f.candidates, candidate{
 			kind: router.KindEpisode, id: e.ID, title: e.Title, body: e.Content, author: e.AgentID, trust: router.TrustAgent, project: e.Project,
@@ -184,7 +184,7 @@ func (s Sources) lastSession(ctx context.Context, r Request) (f gathered, err er
 		agent = r.AgentID
 	}
 	if s.Sessions != nil {
-		sessions, err := s.Sessions.List(ctx, operational.SessionFilter{AgentID: agent, Project: r.Project, Status: operational.SessionEnded, Limit: mostSessions})
+		sessions, err := s.Sessions.List(ctx, operational.SessionFilter{AgentID: agent, Persona: r.Persona, Project: r.Project, Status: operational.SessionEnded, Limit: mostSessions})
 		if err != nil {
 			return f, err
 		}
@@ -197,7 +197,7 @@ func (s Sources) lastSession(ctx context.Context, r Request) (f gathered, err er
 		}
 	}
 	if s.Episodes != nil {
-		summaries, err := s.Episodes.Recent(ctx, episode.Filter{AgentID: agent, Project: r.Project, Event: consolidate.SummaryEvent, Limit: mostSessions})
+		summaries, err := s.Episodes.Recent(ctx, episode.Filter{AgentID: agent, Persona: r.Persona, Project: r.Project, Event: consolidate.SummaryEvent, Limit: mostSessions})
 		if err != nil {
 			return f, err
 		}

@@ -201,6 +201,16 @@ func TestToldOnce(t *testing.T) {
 	if got := build(start); !slices.Equal(got, first) {
 		t.Errorf("its window was emptied, and it is told %q", got)
 	}
+	failure := task
+	failure.Failure = true
+	for round, want := range []bool{true, false, true} { // at a failure it is told once, and again after the window was emptied
+		if round == 2 {
+			build(start)
+		}
+		if got := build(failure); slices.Contains(got, "pnpm") != want {
+			t.Errorf("at the failure %d it is told %q", round+1, got)
+		}
+	}
 	task.SessionID = ""
 	if got := build(task); !slices.Contains(got, "pnpm") {
 		t.Errorf("outside of a session it is told %q", got)
@@ -298,5 +308,24 @@ func TestGone(t *testing.T) {
 		if c, err = s.builder().Build(skillrouter.WithPrincipal(t.Context(), skillrouter.System()), request); err != nil || strings.Contains(c.Text, "no longer there") {
 			t.Errorf("%s: from another machine: %v\n%s", name, err, c.Text)
 		}
+	}
+}
+
+// TestStartOfAPersona: a start tells a persona's own decisions and sessions.
+func TestStartOfAPersona(t *testing.T) {
+	s := teamMemory()
+	for i := range s.episodes {
+		s.episodes[i].Persona = "analyst"
+	}
+	for i := range s.sessions {
+		s.sessions[i].Persona = "analyst"
+	}
+	request := aStart
+	if got := ids(s.build(t, request)); slices.Contains(got, "decided") || slices.Contains(got, "s1") {
+		t.Errorf("another persona is told %q", got)
+	}
+	request.Persona = "analyst"
+	if got := ids(s.build(t, request)); !slices.Contains(got, "decided") || !slices.Contains(got, "s1") {
+		t.Errorf("its own persona is told %q", got)
 	}
 }

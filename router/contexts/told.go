@@ -22,6 +22,9 @@ const reasonTold = "told before"
 
 // told keeps what each session has been told, so that nothing is told twice. It is
 // in memory: after a restart of the router a session may be told again.
+// toldAtFailures ends the name of what a session was told at its failures.
+const toldAtFailures = "\nfailures"
+
 type told struct {
 	mu       sync.Mutex
 	seed     maphash.Seed
@@ -51,6 +54,7 @@ func (t *told) session(id string, forget bool) toldTo {
 	defer t.mu.Unlock()
 	if forget {
 		delete(t.sessions, id)
+		delete(t.sessions, id+toldAtFailures)
 	}
 	known := toldTo{seed: t.seed}
 	if s := t.sessions[id]; s != nil {

@@ -188,6 +188,9 @@ func idOf(parts ...string) string {
 func knowledgeLine(place string, k knowledge.Knowledge, o Options) Item {
 	k.Category = fitting(first(k.Category, o.Category, knowledge.CategoryPattern), skillrouter.MaxName)
 	k.Project, k.Author = fitting(first(k.Project, o.Project), skillrouter.MaxName), first(k.Author, o.Agent)
+	if k.ID != "" && o.Project != "" { // another project has the same words for itself
+		k.ID = idOf(k.ID, "project", o.Project)
+	}
 	k.Source = fitting(first(k.Source, o.Source), learning.MaxSource)
 	k.Title = fitting(line(k.Title), learning.MaxTitle)
 	k.Tags = tags(k.Tags, o.Tags)

@@ -227,3 +227,38 @@ func FuzzGraph(f *testing.F) {
 func FuzzNote(f *testing.F) {
 	fuzz(f, "basic-memory", "---\ntitle: x\n---\n- [a] b #c (d)\n- e [[f]] g\n", "- [[a]]")
 }
+
+// TestProjectsApart: the same words of two projects are an entry each, and the same again is the same.
+func TestProjectsApart(t *testing.T) {
+	of := func(format, text, project string) (ids []string) {
+		items, err := read(t, format, text, exchange.Options{Project: project})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, i := range items {
+			ids = append(ids, i.Record.Memory.(*knowledge.Knowledge).ID)
+		}
+		return ids
+	}
+	for format, text := range map[string]string{
+		"claude-md": "# Testing\n- Run `make test`\n", "markdown": "# Testing\nRun it.\n", "mcp-memory": `{"type":"entity","name":"default_user","observations":["likes Go"]}`,
+	} {
+		shop, infra, none := of(format, text, "shop"), of(format, text, "infra"), of(format, text, "")
+		if len(shop) != 1 || shop[0] == infra[0] || shop[0] == none[0] || !slices.Equal(shop, of(format, text, "shop")) {
+			t.Errorf("%s: %q, %q, %q", format, shop, infra, none)
+		}
+	}
+}
+
+// TestHeadingsThatEndInASign: a sign closes a heading only behind a space.
+func TestHeadingsThatEndInASign(t *testing.T) {
+	items, err := read(t, "markdown", "## Using C#\nAs here.\n\n## Closed ##\nAs there.\n", exchange.Options{})
+	if err != nil || len(items) != 2 {
+		t.Fatalf("%+v, %v", items, err)
+	}
+	for i, want := range []string{"Using C#", "Closed"} {
+		if title := items[i].Record.Memory.(*knowledge.Knowledge).Title; title != want {
+			t.Errorf("%q, want %q", title, want)
+		}
+	}
+}

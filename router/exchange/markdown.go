@@ -10,7 +10,7 @@ import (
 )
 
 var (
-	heading     = skillrouter.Lazily(`^(#{1,6})\s+(.*?)\s*#*\s*$`)
+	heading     = skillrouter.Lazily(`^(#{1,6})\s+(.*?)(?:\s+#+)?\s*$`)
 	fence       = skillrouter.Lazily("^\\s*(```|~~~)")
 	bullet      = skillrouter.Lazily(`^(?:[-*+]|\d{1,9}[.)])\s+(.*)$`)
 	reference   = skillrouter.Lazily(`^@\S+$`)
