@@ -57,7 +57,7 @@ var rooms = []struct {
 	{"operational/operationaltest", []string{".", "operational"}, "a contract knows the interface and no implementation"},
 	{"learning/store", slices.Concat([]string{".", "learning"}, learned), "a store serves its own domain"},
 	{"learning/runbooks", []string{".", "learning", "learning/procedure"}, "files and rows are two forms of the same procedures, and the service has the rules"},
-	{"learning/folder", []string{".", "learning", "learning/lesson"}, "a folder gives to and takes from the service's interface, whoever implements it"},
+	{"learning/folder", []string{".", "learning", "learning/lesson", "tfidf/wordlist"}, "a folder gives to and takes from the service's interface, whoever implements it"},
 	{"learning/learningtest", slices.Concat([]string{".", "learning"}, learned), "a contract knows the interface and no implementation"},
 	{"operational", []string{"."}, "a domain knows no other domain"},
 	{"learning/guard/act", []string{".", "tfidf/wordlist"}, "what a command does is known without any rule of ours"},

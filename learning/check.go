@@ -26,10 +26,13 @@ func CheckIDs(field string, ids []string, most int) error {
 }
 
 // CheckID holds a client's own id to what can be put into a path and a log line.
-func CheckID(field, id string) error {
+func CheckID(field, id string) error { return CheckKey(field, id, MaxID) }
+
+// CheckKey is CheckID for what may have most bytes.
+func CheckKey(field, id string, most int) error {
 	switch {
-	case len(id) > MaxID:
-		return skillrouter.InvalidField(field, "is longer than %d bytes", MaxID)
+	case len(id) > most:
+		return skillrouter.InvalidField(field, "is longer than %d bytes", most)
 	case id == "":
 		return skillrouter.InvalidField(field, "is required")
 	case id == "." || id == "..":
@@ -41,18 +44,20 @@ func CheckID(field, id string) error {
 	case strings.ContainsFunc(id, skillrouter.BreaksLine):
 		return skillrouter.InvalidField(field, "may not hold control characters or line breaks")
 	}
-	if err := skillrouter.HoldsSecret(field, id); err != nil {
-		return err
-	}
-	return nil
+	return skillrouter.HoldsSecret(field, id)
 }
 
 // CheckCategory refuses a category that is missing, too long or no name.
 func CheckCategory(category string) error {
-	if strings.TrimSpace(category) == "" {
-		return skillrouter.InvalidField("category", "is required")
+	return CheckRequiredName("category", category)
+}
+
+// CheckRequiredName refuses a name that is missing, too long or none.
+func CheckRequiredName(field, name string) error {
+	if strings.TrimSpace(name) == "" {
+		return skillrouter.InvalidField(field, "is required")
 	}
-	return skillrouter.CheckName("category", category)
+	return skillrouter.CheckName(field, name)
 }
 
 // CheckTitle refuses a title that is missing or longer than MaxTitle bytes.

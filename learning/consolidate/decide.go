@@ -113,10 +113,7 @@ func (c *Consolidation) decidable(ctx context.Context, caller skillrouter.Princi
 
 // decider names who decides; a token that is nobody's own is a captain's.
 func decider(caller skillrouter.Principal) string {
-	if caller.AgentID == "" {
-		return "captain"
-	}
-	return caller.AgentID
+	return cmp.Or(caller.AgentID, "captain")
 }
 
 // takes tells whether there is a place for proposals of a kind.

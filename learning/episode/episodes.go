@@ -63,10 +63,15 @@ func (l *Episodes) Record(ctx context.Context, draft Draft) (_ Episode, err erro
 	if episode.ID, err = learning.NewID(); err != nil {
 		return Episode{}, err
 	}
-	if episode.SessionID, err = l.Sessions.Enter(ctx, author, draft.SessionID, episode.CreatedAt); err != nil {
+	return l.add(ctx, episode, draft)
+}
+
+// add stores an episode that has its id and its author, in the session that its draft names.
+func (l *Episodes) add(ctx context.Context, episode Episode, draft Draft) (_ Episode, err error) {
+	if episode.SessionID, err = l.Sessions.Enter(ctx, episode.AgentID, draft.SessionID, episode.CreatedAt); err != nil {
 		return Episode{}, err
 	}
-	event := skillrouter.Event{Type: learning.EventEpisodeRecorded, Subject: episode.ID, Agent: author, Project: draft.Project, At: episode.CreatedAt}
+	event := skillrouter.Event{Type: learning.EventEpisodeRecorded, Subject: episode.ID, Agent: episode.AgentID, Project: draft.Project, At: episode.CreatedAt}
 	return l.store.AddEpisode(ctx, episode, event, func(e Episode) { l.Put(e) })
 }
 

@@ -7,7 +7,6 @@ import (
 	"github.com/google/uuid"
 
 	"skillrouter"
-	"skillrouter/learning"
 )
 
 // originSpace is the name space of the ids of episodes that stand for an event elsewhere.
@@ -31,20 +30,12 @@ func (l *Episodes) RecordOnce(ctx context.Context, origin string, at time.Time, 
 	}
 	id := uuid.NewSHA1(originSpace, []byte(origin)).String()
 	there, err := l.store.Episodes(ctx, []string{id})
-	if err != nil || len(there) > 0 {
-		return first(there), err
-	}
-	episode.ID, episode.AgentID = id, author
-	if episode.SessionID, err = l.Sessions.Enter(ctx, author, draft.SessionID, episode.CreatedAt); err != nil {
+	if err != nil {
 		return Episode{}, err
 	}
-	event := skillrouter.Event{Type: learning.EventEpisodeRecorded, Subject: id, Agent: author, Project: draft.Project, At: episode.CreatedAt}
-	return l.store.AddEpisode(ctx, episode, event, func(e Episode) { l.Put(e) })
-}
-
-func first(episodes []Episode) Episode {
-	if len(episodes) == 0 {
-		return Episode{}
+	if len(there) > 0 {
+		return there[0], nil
 	}
-	return episodes[0]
+	episode.ID, episode.AgentID = id, author
+	return l.add(ctx, episode, draft)
 }

@@ -79,10 +79,7 @@ func prepare(draft Draft, author string) (p prepared, err error) {
 
 // checkOperation checks an operation type and cleans it.
 func checkOperation(operationType string) (string, error) {
-	if strings.TrimSpace(operationType) == "" {
-		return "", skillrouter.InvalidField("operation_type", "is required")
-	}
-	return strings.TrimSpace(operationType), skillrouter.CheckName("operation_type", operationType)
+	return strings.TrimSpace(operationType), learning.CheckRequiredName("operation_type", operationType)
 }
 
 // queryFingerprint tells problems apart by their query; 0 stands for none.

@@ -87,35 +87,19 @@ func gather(tx Tx, w Window, e Experience) (triggered string, events []skillrout
 	if err := tx.UpdatePattern(pattern); err != nil || silent {
 		return "", nil, err
 	}
-	events, err = patternEvents(pattern, e, event, confirmed)
-	return pattern.Made.Description, events, err
+	return pattern.Made.Description, patternEvents(&pattern, e, event, confirmed), nil
 }
 
 // patternEvents tells of a pattern that an experience formed or joined.
-func patternEvents(pattern lesson.Pattern, e Experience, kind string, confirmed bool) ([]skillrouter.Event, error) {
-	kinds := []string{kind}
+func patternEvents(pattern *lesson.Pattern, e Experience, kind string, confirmed bool) []skillrouter.Event {
+	events := []skillrouter.Event{lesson.PatternTold(kind, pattern, e.AgentID, "", e.At)}
 	if confirmed {
-		kinds = append(kinds, lesson.EventPatternConfirmed)
+		events = append(events, lesson.PatternTold(lesson.EventPatternConfirmed, pattern, e.AgentID, "", e.At))
 	}
-	var events []skillrouter.Event
-	for _, kind := range kinds {
-		event, err := operationPatternEvent(kind, pattern, "", e.At)
-		if err != nil {
-			return nil, err
-		}
-		event.Agent, event.Project = e.AgentID, e.Project
-		events = append(events, event)
+	for i := range events {
+		events[i].Project = e.Project
 	}
-	return events, nil
-}
-
-// operationPatternEvent is an event of a pattern of episodes.
-func operationPatternEvent(kind string, p lesson.Pattern, reason string, at time.Time) (skillrouter.Event, error) {
-	told, err := json.Marshal(lesson.PatternEvent{
-		Number: p.Number, Type: p.Type, Name: p.Name, Description: p.Description, Domain: p.Domain,
-		Frequency: p.Frequency, Confidence: p.Belief.At(at), Reason: reason,
-	})
-	return skillrouter.Event{Type: kind, Subject: p.ID, At: at, Data: told}, err
+	return events
 }
 
 // newOperationPattern is a pattern that a window's episodes form for the first time.
@@ -200,11 +184,7 @@ func learnedPattern(tx Tx, draft LearnDraft, episodes []Experience, at time.Time
 	if _, err := tx.AddEvidence(pattern.ID, s.evidence...); err != nil {
 		return lesson.Pattern{}, err
 	}
-	event, err := operationPatternEvent(lesson.EventPatternEmerged, pattern, "", at)
-	if err != nil {
-		return lesson.Pattern{}, err
-	}
-	return pattern, tx.AddEvents(event)
+	return pattern, tx.AddEvents(lesson.PatternTold(lesson.EventPatternEmerged, &pattern, "", "", at))
 }
 
 // learnedFrom sums up the episodes that a lesson is learned from.
@@ -273,9 +253,5 @@ func addToPattern(tx Tx, pattern *lesson.Pattern, evidence []lesson.Evidence, at
 	if err := tx.UpdatePattern(*pattern); err != nil || added == 0 {
 		return err
 	}
-	event, err := operationPatternEvent(lesson.EventPatternSeen, *pattern, "", at)
-	if err != nil {
-		return err
-	}
-	return tx.AddEvents(event)
+	return tx.AddEvents(lesson.PatternTold(lesson.EventPatternSeen, pattern, "", "", at))
 }

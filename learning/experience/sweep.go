@@ -100,11 +100,7 @@ func (x *Experiences) lapse(ctx context.Context, before, now time.Time) (int, er
 			if err := tx.UpdatePattern(pattern); err != nil {
 				return err
 			}
-			event, err := operationPatternEvent(lesson.EventPatternDeprecated, pattern, "its weight was too low for 30 days", now)
-			if err != nil {
-				return err
-			}
-			if err := tx.AddEvents(event); err != nil {
+			if err := tx.AddEvents(lesson.PatternTold(lesson.EventPatternDeprecated, &pattern, "", "its weight was too low for 30 days", now)); err != nil {
 				return err
 			}
 			deprecated++
@@ -142,16 +138,14 @@ func (x *Experiences) forgetPatterns(ctx context.Context, before, now time.Time)
 	err = x.store.ChangeExperiences(ctx, func(tx Tx) error {
 		patterns, err := tx.DropPatterns(ids, before)
 		dropped = len(patterns)
-		for _, p := range patterns {
-			if err != nil {
-				return err
-			}
-			var event skillrouter.Event
-			if event, err = operationPatternEvent(EventPatternSwept, p, "it was not seen for as long as patterns are kept", now); err == nil {
-				err = tx.AddEvents(event)
-			}
+		if err != nil {
+			return err
 		}
-		return err
+		events := make([]skillrouter.Event, len(patterns))
+		for i := range patterns {
+			events[i] = lesson.PatternTold(EventPatternSwept, &patterns[i], "", "it was not seen for as long as patterns are kept", now)
+		}
+		return tx.AddEvents(events...)
 	}, nil)()
 	return dropped, err
 }

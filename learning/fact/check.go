@@ -1,31 +1,12 @@
 package fact
 
 import (
-	"strings"
-	"unicode/utf8"
-
 	"skillrouter"
 	"skillrouter/learning"
 )
 
 // checkKey holds a key to what can be put into a path and on one line.
-func checkKey(key string) error {
-	if len(key) > MaxKey {
-		return skillrouter.InvalidField("key", "is longer than %d bytes", MaxKey)
-	}
-	if len(key) <= learning.MaxID {
-		return learning.CheckID("key", key)
-	}
-	switch {
-	case !utf8.ValidString(key):
-		return skillrouter.InvalidField("key", "is not valid UTF-8")
-	case strings.TrimSpace(key) != key:
-		return skillrouter.InvalidField("key", "may not begin or end with white space")
-	case strings.ContainsFunc(key, skillrouter.BreaksLine):
-		return skillrouter.InvalidField("key", "may not hold control characters or line breaks")
-	}
-	return skillrouter.HoldsSecret("key", key)
-}
+func checkKey(key string) error { return learning.CheckKey("key", key, MaxKey) }
 
 func checkRef(ref *Ref) (err error) {
 	if ref.Persona, err = skillrouter.CheckPersona(ref.Persona); err != nil {

@@ -143,9 +143,7 @@ func (m *gathered) take(before time.Time) []GapMisses {
 // answered it is gone, or is not found where it was asked now.
 func (gap *Gap) Add(misses GapMisses) {
 	gap.Question, gap.Count = misses.Question, gap.Count+misses.Count
-	if misses.Last.After(gap.LastAsked) {
-		gap.LastAsked = misses.Last
-	}
+	gap.LastAsked = learning.Later(gap.LastAsked, misses.Last)
 	if gap.Status == GapAnswered {
 		gap.open()
 		gap.AskedIn = nil

@@ -1,6 +1,7 @@
 package folder
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -99,10 +100,7 @@ func (s *syncing) edit(ctx context.Context, step *Step) error {
 
 // validator is who a validation in a file is laid to: files do not say.
 func (s *syncing) validator(lesson lesson.Lesson) string {
-	if lesson.ValidatedBy != "" {
-		return lesson.ValidatedBy
-	}
-	return "lessons-folder"
+	return cmp.Or(lesson.ValidatedBy, "lessons-folder")
 }
 
 // routerIDs are files' ids as the router knows them.

@@ -8,10 +8,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"skillrouter"
 	"skillrouter/learning"
@@ -98,20 +95,9 @@ func Of(lesson lesson.Lesson) Entry {
 		entry.LastValidatedAt = lesson.LastValidatedAt.UTC().Format(time.DateOnly)
 	}
 	// What a lesson leaves empty reads as what a file leaves out.
-	def := plain(DefaultDomain)
-	for _, part := range []struct {
-		to        *string
-		otherwise string
-	}{
-		{(*string)(&entry.Extra.Type), string(def.Type)},
-		{&entry.Extra.Domain, def.Domain},
-		{&entry.Extra.Category, def.Category},
-		{(*string)(&entry.Extra.Severity), string(def.Severity)},
-	} {
-		if *part.to == "" {
-			*part.to = part.otherwise
-		}
-	}
+	x, def := &entry.Extra, plain(DefaultDomain)
+	x.Type, x.Domain = cmp.Or(x.Type, def.Type), cmp.Or(x.Domain, def.Domain)
+	x.Category, x.Severity = cmp.Or(x.Category, def.Category), cmp.Or(x.Severity, def.Severity)
 	return entry
 }
 
@@ -195,19 +181,8 @@ func (e Entry) check() error {
 
 // checkID holds a client's own id to what the service takes for one.
 func checkID(field, id string) error {
-	switch {
-	case id == "":
-		return skillrouter.InvalidField(field, "is required")
-	case len(id) > learning.MaxID:
-		return skillrouter.InvalidField(field, "is longer than %d bytes", learning.MaxID)
-	case !utf8.ValidString(id):
-		return skillrouter.InvalidField(field, "is not valid UTF-8")
-	case id == "." || id == "..":
-		return skillrouter.InvalidField(field, "may not be . or .., which no path can hold")
-	case strings.TrimSpace(id) != id:
-		return skillrouter.InvalidField(field, "may not begin or end with white space")
-	case strings.ContainsFunc(id, func(r rune) bool { return unicode.IsControl(r) || r == 0x2028 || r == 0x2029 }):
-		return skillrouter.InvalidField(field, "may not hold control characters or line breaks")
+	if err := learning.CheckID(field, id); err != nil {
+		return err
 	}
 	if _, err := strconv.ParseInt(id, 10, 64); err == nil {
 		return skillrouter.InvalidField(field, "is a number, which names a lesson by its order: give it a prefix, such as case-%s", id)

@@ -2,6 +2,7 @@ package folder
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
@@ -85,15 +86,8 @@ func lineStarts(source []byte) []int {
 
 // lineAt is the number, from 1, of the line that holds an offset.
 func lineAt(starts []int, offset int) int {
-	low, high := 0, len(starts)
-	for low+1 < high {
-		if middle := (low + high) / 2; starts[middle] <= offset {
-			low = middle
-		} else {
-			high = middle
-		}
-	}
-	return low + 1
+	line, _ := slices.BinarySearch(starts, offset+1)
+	return line
 }
 
 // lineText is a line without its end.

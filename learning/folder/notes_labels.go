@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"skillrouter"
+	"skillrouter/tfidf/wordlist"
 )
 
 // part is a part of a lesson that a label can name.
@@ -28,33 +29,25 @@ const (
 	partName
 )
 
+// partNames are the parts as words.txt names them.
+var partNames = map[part]string{
+	partContext: "context", partCause: "cause", partSolution: "solution", partAlternative: "alternative", partPrevention: "prevention", partAction: "action",
+	partOutcome: "outcome", partDate: "date", partTags: "tags", partSeverity: "severity", partFiles: "files", partCommands: "commands", partName: "title",
+}
+
 // labels are the words that name a part of a lesson, in lower case.
 var labels = sync.OnceValue(func() map[string]part {
 	all := map[string]part{}
-	for p, words := range map[part]string{
-		partContext:     "symptom,symptoms,problem,the problem,issue,the issue,error,error message,what happened,observed,observation,context,background,situation,description,summary,details,trigger,when it happens",
-		partCause:       "cause,causes,root cause,root causes,the cause,reason,reasons,why,why it happened,diagnosis,explanation,analysis",
-		partSolution:    "fix,fixes,the fix,solution,solutions,the solution,resolution,resolved by,remedy,answer,what worked,how to fix,how it was fixed,correct approach,do this instead",
-		partAlternative: "workaround,workarounds,alternative,alternatives,other options,temporary fix",
-		partPrevention:  "prevention,prevent,how to prevent,how to avoid,avoid,lesson,lessons,lesson learned,lessons learned,learning,takeaway,takeaways,key takeaway,rule,next time,best practice,recommendation,recommendations,guideline,action items",
-		partAction:      "action,actions,action taken,actions taken,what we did,what was done,what was tried,tried,attempted,attempts,steps,steps taken",
-		partOutcome:     "outcome,outcomes,result,results,impact,effect,consequence,consequences,verification,verified",
-		partDate:        "date,when,discovered,date discovered,occurred",
-		partTags:        "tags,tag,keywords,labels,area,areas,component,components,technology",
-		partSeverity:    "severity,priority",
-		partFiles:       "files,file,related files,affected files",
-		partCommands:    "command,commands,related commands",
-		partName:        "title,name",
-	} {
-		for word := range strings.SplitSeq(words, ",") {
-			all[word] = p
+	for p, name := range partNames {
+		for _, words := range wordlist.Lines(wordsText, "labels of "+name) {
+			all[words] = p
 		}
 	}
 	return all
 })
 
 // lessonColumns are the heads of columns that hold the lesson itself: its row's title.
-var lessonColumns = lazyWords("lesson,lessons,lesson learned,lessons learned,learning,learnings,takeaway,takeaways,key takeaway,rule,rules")
+var lessonColumns = wordlist.Phrases(wordsText, "columns of lessons")
 
 // ordinal is the number of a heading, such as "2. Cause".
 var ordinal = skillrouter.Lazily(`^\d{1,3}[.)]\s+`)

@@ -7,6 +7,7 @@ import (
 	"github.com/yuin/goldmark/ast"
 
 	"skillrouter"
+	"skillrouter/tfidf/wordlist"
 )
 
 // topicWords is the most words of a heading over a plain list whose items are
@@ -14,15 +15,7 @@ import (
 const topicWords = 3
 
 // generic are headings that name a file and no subject.
-var generic = lazyWords("lessons,lessons learned,lesson learned,learnings,notes,gotchas,troubleshooting,faq,table of contents,contents,toc,index,overview,introduction,intro,about,readme,changelog,known issues,tips,tips and tricks,postmortems,incidents,issues,bugs,pitfalls,common pitfalls,common issues,common mistakes")
-
-func wordsOf(list string) map[string]bool {
-	set := map[string]bool{}
-	for word := range strings.SplitSeq(list, ",") {
-		set[word] = true
-	}
-	return set
-}
+var generic = wordlist.Phrases(wordsText, "no subjects")
 
 // read makes lessons of the sections.
 func (r *notesReader) read() {
@@ -359,7 +352,7 @@ func (p *partReader) section(s section) {
 }
 
 // shellLanguages are the languages of code blocks that hold commands.
-var shellLanguages = lazyWords("sh,bash,shell,zsh,fish,console,terminal,shell-session,shellsession,powershell,pwsh,ps1,cmd,bat")
+var shellLanguages = wordlist.Phrases(wordsText, "shells")
 
 // lines reads lines of text: a label begins a part, and all else goes to the part that it is in.
 func (p *partReader) lines(from, end int) {

@@ -3,11 +3,11 @@ package folder
 import (
 	"slices"
 	"strings"
-	"sync"
 
 	"skillrouter"
 	"skillrouter/learning"
 	"skillrouter/learning/lesson"
+	"skillrouter/tfidf/wordlist"
 )
 
 // What people write to say how grave a lesson is. Words in capitals are marks
@@ -74,18 +74,13 @@ func (n *note) domain() string {
 }
 
 // fileWords are words of headings that name a file of notes or a part of it, and no subject.
-var fileWords = lazyWords("learned,learnt,scratch,scratchpad,log,journal,session,misc,miscellaneous,other,general,summary,new,old,recent,todo,principles,rules,patterns,entries,active,archive,archived,critical,forbidden,non-negotiable")
+var fileWords = wordlist.Phrases(wordsText, "names of files")
 
 // instructions are headings over what tells how to write such notes.
-var instructions = lazyWords("format,template,templates,lesson template,lesson format,entry template,entry format,how to use this file,how to use this document,how to add a lesson,adding a lesson,adding lessons,example entry")
+var instructions = wordlist.Phrases(wordsText, "instructions")
 
 // placeholder is what a template has in place of a text; a comment is none.
 var placeholder = skillrouter.Lazily(`^[\s>*_#|-]*(?:[\p{L} /]{1,40}:)?[\s*_]*(?:\[[^\]()]{2,60}\]|<[^<>/!][^<>/]{1,59}>|\{[^{}]{2,60}\}|YYYY-MM-DD|\.\.\.|…)[\s*_|]*$`)
-
-// lazyWords is wordsOf, made when it is first asked for.
-func lazyWords(list string) func() map[string]bool {
-	return sync.OnceValue(func() map[string]bool { return wordsOf(list) })
-}
 
 // link is an item of a table of contents: a link within the file, and nothing else.
 var link = skillrouter.Lazily(`^\s*(?:[-*+]|\d+[.)])\s+\[[^\]]+\]\(#[^)]*\)\s*$`)

@@ -2,6 +2,7 @@ package folder
 
 import (
 	"cmp"
+	_ "embed"
 	"math"
 	"strings"
 	"unicode"
@@ -9,6 +10,7 @@ import (
 	"github.com/kljensen/snowball/english"
 
 	"skillrouter"
+	"skillrouter/tfidf/wordlist"
 )
 
 // Weights of a task's words.
@@ -21,22 +23,13 @@ const (
 // maxTokens bounds how many words of a task count.
 const maxTokens = 64
 
-// stopWords say nothing about a task.
-var stopWords = wordSet(`a an the and or but if then else of to in on at by for from with without as is are was were be been being it its this
-that these those i we you they he she our your their my me us them do does did not no nor so than too very can could should would will shall may
-might must have has had having there here when where which who whom what why how all any both each more most other some such only own same just into
-about after before again once over under up down out off while during between against also we're don't let lets please`)
+//go:embed words.txt
+var wordsText string
 
-// genericWords stand in most tasks.
-var genericWords = wordSet(`add fix change update make use create remove implement write new code work task file bug issue problem error`)
-
-func wordSet(words string) map[string]bool {
-	set := map[string]bool{}
-	for word := range strings.FieldsSeq(words) {
-		set[word] = true
-	}
-	return set
-}
+var (
+	noTerms    = wordlist.Set(wordsText, "no terms")
+	usualWords = wordlist.Set(wordsText, "usual in tasks")
+)
 
 // taskWord is a word of a task that counts.
 type taskWord struct {
@@ -52,10 +45,10 @@ func tokens(task string) []taskWord {
 	at := map[string]int{}
 	add := func(text string, weight float64) {
 		text = strings.ToLower(text)
-		if len(text) < 2 || stopWords[text] {
+		if len(text) < 2 || noTerms()[text] {
 			return
 		}
-		if genericWords[text] {
+		if usualWords()[text] {
 			weight = min(weight, weightGeneric)
 		}
 		s := stem(text)

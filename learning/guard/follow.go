@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -40,24 +41,21 @@ func (g *Guards) Settle(ctx context.Context) { g.ledger.settle(ctx) }
 func (g *Guards) EnterChecks(ctx context.Context, checks []lesson.CheckRecord) error {
 	return g.store.Change(ctx, func(tx lesson.PipelineTx) error {
 		for _, c := range checks {
-			if _, known, err := tx.CheckOf(c.ID); err != nil {
-				return err
-			} else if known {
-				continue
-			}
-			events, err := checkEvents(c)
-			if err != nil {
-				return err
-			}
-			if err := tx.AddChecks(c); err != nil {
-				return err
-			}
-			if err := tx.AddEvents(events...); err != nil {
+			if _, err := enter(tx, c); err != nil {
 				return err
 			}
 		}
 		return nil
 	}, nil)()
+}
+
+// enter writes a check into the ledger, unless it is there.
+func enter(tx lesson.PipelineTx, c lesson.CheckRecord) (known bool, err error) {
+	if _, known, err = tx.CheckOf(c.ID); err != nil || known {
+		return known, err
+	}
+	events, err := checkEvents(c)
+	return false, cmp.Or(err, tx.AddChecks(c), tx.AddEvents(events...))
 }
 
 // Follow brings the rules in step with events that another router wrote.

@@ -331,15 +331,7 @@ func (g *Guards) fitting(filter RuleFilter) []*heldRule {
 		fitting = append(fitting, k)
 	}
 	slices.SortFunc(fitting, func(a, b *heldRule) int {
-		switch {
-		case shipped(a) != shipped(b):
-			return shipped(a) - shipped(b)
-		case a.number == b.number:
-			return strings.Compare(a.draft.ID, b.draft.ID)
-		case a.number > b.number:
-			return -1
-		}
-		return 1
+		return cmp.Or(shipped(a)-shipped(b), cmp.Compare(b.number, a.number), strings.Compare(a.draft.ID, b.draft.ID))
 	})
 	return fitting
 }

@@ -62,17 +62,15 @@ func (g *Guards) Offline(ctx context.Context, draft OfflineDraft) (stored Offlin
 	err = g.store.Change(ctx, func(tx lesson.PipelineTx) error {
 		stored = OfflineStored{Refused: refused}
 		for _, r := range records {
-			if _, known, err := tx.CheckOf(r.ID); err != nil {
+			known, err := enter(tx, r)
+			switch {
+			case err != nil:
 				return err
-			} else if known {
+			case known:
 				stored.Known++
-				continue
+			default:
+				stored.Stored++
 			}
-			events, err := checkEvents(r)
-			if err := cmp.Or(err, tx.AddChecks(r), tx.AddEvents(events...)); err != nil {
-				return err
-			}
-			stored.Stored++
 		}
 		return nil
 	}, nil)()

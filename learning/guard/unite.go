@@ -27,17 +27,11 @@ func (g *Guards) Unites(merged, l, report *lesson.Lesson) bool {
 	}
 	demoted := kept != nil && kept.demoted
 	g.mu.RUnlock()
-	var added []string
 	if demoted { // whoever reports what is known already does not restore it
 		has := g.Triggers(l)
-		for _, c := range g.Triggers(report) {
-			if !slices.Contains(has, c) {
-				added = append(added, c)
-			}
+		if slices.ContainsFunc(g.Triggers(report), func(c string) bool { return !slices.Contains(has, c) }) || report.TriggerPattern != "" && report.TriggerPattern != l.TriggerPattern {
+			return false
 		}
-	}
-	if demoted && (len(added) > 0 || report.TriggerPattern != "" && report.TriggerPattern != l.TriggerPattern) {
-		return false
 	}
 	one, ok := g.judgeOf(draft(merged))
 	if !ok {

@@ -27,15 +27,18 @@ func checkDraft(draft *Draft, at time.Time) error {
 		return err
 	}
 	for _, name := range []struct{ field, value string }{{"domain", draft.Domain}, {"category", draft.Category}} {
-		if err := checkRequiredName(name.field, name.value); err != nil {
+		if err := learning.CheckRequiredName(name.field, name.value); err != nil {
 			return err
 		}
 	}
 	if err := learning.CheckTitle(draft.Title); err != nil {
 		return err
 	}
-	for _, text := range append(draft.texts(), draftText{"trigger_pattern", &draft.TriggerPattern, MaxListItem}) {
-		if err := skillrouter.CheckText(text.field, *text.value, text.most); err != nil {
+	for _, w := range wordings {
+		if w.most == 0 {
+			continue
+		}
+		if err := skillrouter.CheckText(w.field, *w.said(draft), w.most); err != nil {
 			return err
 		}
 	}
@@ -59,18 +62,8 @@ func checkDraft(draft *Draft, at time.Time) error {
 
 // checkGrades checks a draft's enumerations and figures, and fills in their defaults.
 func checkGrades(draft *Draft, at time.Time) error {
-	if draft.Severity == "" {
-		draft.Severity = learning.SeverityMedium
-	}
-	if draft.Level == "" {
-		draft.Level = LevelCase
-	}
-	if draft.Status == "" {
-		draft.Status = StatusCandidate
-	}
-	if draft.Transferability == 0 {
-		draft.Transferability = DefaultTransferability
-	}
+	draft.Severity, draft.Level = cmp.Or(draft.Severity, learning.SeverityMedium), cmp.Or(draft.Level, LevelCase)
+	draft.Status, draft.Transferability = cmp.Or(draft.Status, StatusCandidate), cmp.Or(draft.Transferability, DefaultTransferability)
 	if draft.Confidence == nil {
 		confidence := DefaultConfidence
 		draft.Confidence = &confidence
@@ -129,13 +122,6 @@ func checkID(field, id string) error {
 	return nil
 }
 
-func checkRequiredName(field, name string) error {
-	if strings.TrimSpace(name) == "" {
-		return skillrouter.InvalidField(field, "is required")
-	}
-	return skillrouter.CheckName(field, name)
-}
-
 func checkTransferability(t int) error {
 	if t < 1 || t > 5 {
 		return skillrouter.InvalidField("transferability", "must lie between 1 and 5")
@@ -190,9 +176,10 @@ func cleanList(field string, list *[]string) error {
 // redact cuts the secrets out of everything that a writer says in a lesson.
 func redact(d *Draft) (kinds []string) {
 	var r skillrouter.Redaction
-	r.Text(&d.Title)
-	for _, text := range d.texts() {
-		r.Text(text.value)
+	for _, w := range wordings {
+		if w.free {
+			r.Text(w.said(d))
+		}
 	}
 	r.List(d.Alternatives, d.RelatedFiles, d.RelatedCommands, d.Contexts, d.Tags)
 	return r.Kinds()

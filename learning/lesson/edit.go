@@ -90,7 +90,7 @@ func (l *Lessons) checkEdited(ctx context.Context, ref string, patch Patch) (*ti
 // checkPatch checks what a client changes of a lesson, redacts and cleans it.
 func checkPatch(p *Patch, at time.Time) error {
 	if p.Category != nil {
-		if err := checkRequiredName("category", *p.Category); err != nil {
+		if err := learning.CheckRequiredName("category", *p.Category); err != nil {
 			return err
 		}
 	}

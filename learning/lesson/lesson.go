@@ -198,25 +198,6 @@ func (l *Lesson) draft() Draft {
 	}
 }
 
-// texts are the texts of a draft that are bounded and that may hold a secret.
-func (d *Draft) texts() []draftText {
-	return []draftText{
-		{"context", &d.Context, MaxText},
-		{"action_taken", &d.Action, MaxText},
-		{"outcome", &d.Outcome, MaxText},
-		{"root_cause", &d.RootCause, MaxText},
-		{"solution", &d.Solution, MaxText},
-		{"body", &d.Body, learning.MaxContent},
-	}
-}
-
-// draftText is one text of a draft. most bounds it, in bytes.
-type draftText struct {
-	field string
-	value *string
-	most  int
-}
-
 // Patch is what may be changed of a lesson's text; nil leaves a field as it is.
 type Patch struct {
 	Category        *string            `json:"category,omitempty"`
@@ -245,6 +226,7 @@ type Patch struct {
 type wording struct {
 	field string
 	of    func(l *Lesson) *string
+	said  func(d *Draft) *string
 	in    func(p *Patch) **string
 	most  int  // bytes; 0: it has a check of its own
 	free  bool // people write it as they like: it may hold a secret
@@ -253,15 +235,15 @@ type wording struct {
 
 // wordings are all of them.
 var wordings = []wording{
-	{"title", func(l *Lesson) *string { return &l.Title }, func(p *Patch) **string { return &p.Title }, 0, true, true},
-	{"category", func(l *Lesson) *string { return &l.Category }, func(p *Patch) **string { return &p.Category }, 0, false, true},
-	{"context", func(l *Lesson) *string { return &l.Context }, func(p *Patch) **string { return &p.Context }, MaxText, true, false},
-	{"action_taken", func(l *Lesson) *string { return &l.Action }, func(p *Patch) **string { return &p.Action }, MaxText, true, false},
-	{"outcome", func(l *Lesson) *string { return &l.Outcome }, func(p *Patch) **string { return &p.Outcome }, MaxText, true, false},
-	{"root_cause", func(l *Lesson) *string { return &l.RootCause }, func(p *Patch) **string { return &p.RootCause }, MaxText, true, false},
-	{"solution", func(l *Lesson) *string { return &l.Solution }, func(p *Patch) **string { return &p.Solution }, MaxText, true, false},
-	{"body", func(l *Lesson) *string { return &l.Body }, func(p *Patch) **string { return &p.Body }, learning.MaxContent, true, false},
-	{"trigger_pattern", func(l *Lesson) *string { return &l.TriggerPattern }, func(p *Patch) **string { return &p.TriggerPattern }, MaxListItem, false, false},
+	{"title", func(l *Lesson) *string { return &l.Title }, func(d *Draft) *string { return &d.Title }, func(p *Patch) **string { return &p.Title }, 0, true, true},
+	{"category", func(l *Lesson) *string { return &l.Category }, func(d *Draft) *string { return &d.Category }, func(p *Patch) **string { return &p.Category }, 0, false, true},
+	{"context", func(l *Lesson) *string { return &l.Context }, func(d *Draft) *string { return &d.Context }, func(p *Patch) **string { return &p.Context }, MaxText, true, false},
+	{"action_taken", func(l *Lesson) *string { return &l.Action }, func(d *Draft) *string { return &d.Action }, func(p *Patch) **string { return &p.Action }, MaxText, true, false},
+	{"outcome", func(l *Lesson) *string { return &l.Outcome }, func(d *Draft) *string { return &d.Outcome }, func(p *Patch) **string { return &p.Outcome }, MaxText, true, false},
+	{"root_cause", func(l *Lesson) *string { return &l.RootCause }, func(d *Draft) *string { return &d.RootCause }, func(p *Patch) **string { return &p.RootCause }, MaxText, true, false},
+	{"solution", func(l *Lesson) *string { return &l.Solution }, func(d *Draft) *string { return &d.Solution }, func(p *Patch) **string { return &p.Solution }, MaxText, true, false},
+	{"body", func(l *Lesson) *string { return &l.Body }, func(d *Draft) *string { return &d.Body }, func(p *Patch) **string { return &p.Body }, learning.MaxContent, true, false},
+	{"trigger_pattern", func(l *Lesson) *string { return &l.TriggerPattern }, func(d *Draft) *string { return &d.TriggerPattern }, func(p *Patch) **string { return &p.TriggerPattern }, MaxListItem, false, false},
 }
 
 // wordingList is a list of a lesson that a patch may set, and that a second report may fill in.

@@ -19,7 +19,7 @@ type Lessons struct {
 	*shelf.Shelf[Lesson]                    // those that are not retired
 	like                 *likeness.Likeness // every lesson
 	known                fingerprints
-	patterns             detector
+	patterns             *Patterns
 	rules                ruleKeeper
 	escalations          Escalates
 	weights              RelevanceWeights
@@ -34,7 +34,7 @@ type Lessons struct {
 // Options are the settings of Lessons. The zero value is usable.
 type Options struct {
 	learning.Options
-	Patterns    detector         // what finds patterns in the lessons: a *Patterns; nil: none are found
+	Patterns    *Patterns        // what finds patterns in the lessons; nil: none are found
 	Rules       ruleKeeper       // what guards against anti-patterns: a *Guards; nil: none are kept
 	Escalations Escalates        // nil: nothing is escalated
 	Relevance   RelevanceWeights // the zero value: DefaultRelevance
@@ -55,23 +55,6 @@ type escalatesNothing struct{}
 
 func (escalatesNothing) For(Lesson) []Escalation         { return nil }
 func (escalatesNothing) Supervisor(domain string) string { return SupervisorOf(domain) }
-
-// detector finds patterns in the lessons that are reported.
-type detector interface {
-	// observe is told of a lesson that was reported (first) or occurred again, and by whom,
-	// in the transaction that stores it and before the next report is. It writes the
-	// patterns that the lesson forms or joins, with their evidence, and returns them and
-	// their events, which are to be appended behind the lesson's.
-	// looks is what look found for the lesson, nil if nobody looked.
-	observe(tx PipelineTx, lesson Lesson, by string, first bool, looks *looks, at time.Time) ([]Pattern, []skillrouter.Event, error)
-	// look looks for what a new lesson is like before its transaction, which is spared that.
-	look(lesson *Lesson, of likeness.Of) *looks
-	// recall reads in what it remembers of the patterns there are, after the lessons' texts.
-	recall(ctx context.Context) error
-	// resemblance is the memory of lessons' texts that patterns and lessons share.
-	// Lessons fills it.
-	resemblance() *likeness.Likeness
-}
 
 // ruleKeeper turns anti_pattern lessons into guard rules.
 type ruleKeeper interface {
@@ -110,7 +93,7 @@ func NewLessons(store PipelineStore, options Options) *Lessons {
 		l.escalations = escalatesNothing{}
 	}
 	if l.patterns != nil {
-		l.like = l.patterns.resemblance()
+		l.like = l.patterns.like
 	} else {
 		l.like = likeness.New()
 	}

@@ -79,9 +79,6 @@ func NewPatterns(store PipelineStore, options PatternOptions) *Patterns {
 	return &Patterns{store: store, like: likeness.New(), reps: likeness.New(), rules: options.Rules, now: o.Now, log: o.Log}
 }
 
-// resemblance implements detector.
-func (p *Patterns) resemblance() *likeness.Likeness { return p.like }
-
 // Pattern implements PatternService. It needs ScopeRead.
 func (p *Patterns) Pattern(ctx context.Context, ref string) (Pattern, error) {
 	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), learning.CheckID("pattern_id", ref)); err != nil {
@@ -134,8 +131,8 @@ func presentPattern(pattern Pattern, at time.Time) Pattern {
 	return pattern
 }
 
-// patternEvent makes the event of a change to a pattern as it is after it.
-func patternEvent(kind string, pattern *Pattern, agent, reason string, at time.Time) skillrouter.Event {
+// PatternTold makes the event of a change to a pattern as it is after it.
+func PatternTold(kind string, pattern *Pattern, agent, reason string, at time.Time) skillrouter.Event {
 	text, _ := json.Marshal(PatternEvent{ // its figures are finite and its texts valid: it cannot fail
 		Number: pattern.Number, Type: pattern.Type, Name: pattern.Name, Description: pattern.Description, Domain: pattern.Domain,
 		Frequency: pattern.Frequency, Confidence: pattern.At(at), Reason: reason,

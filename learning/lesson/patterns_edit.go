@@ -40,7 +40,7 @@ func checkSaid(p *Pattern) error {
 	if err := cmp.Or(
 		skillrouter.CheckRequired("pattern_name", p.Name, learning.MaxTitle),
 		skillrouter.CheckRequired("description", p.Description, MaxText),
-		checkRequiredName("domain", p.Domain),
+		learning.CheckRequiredName("domain", p.Domain),
 		skillrouter.CheckText("recommended_action", p.Action, MaxText),
 		cleanList("prevention_steps", &p.Prevention),
 	); err != nil {
@@ -90,7 +90,7 @@ func (p *Patterns) Add(ctx context.Context, draft PatternDraft) (Pattern, error)
 				return err
 			}
 		}
-		return tx.AddEvents(patternEvent(EventPatternEmerged, &pattern, by, "", at))
+		return tx.AddEvents(PatternTold(EventPatternEmerged, &pattern, by, "", at))
 	}, func() {})()
 	if err != nil {
 		return Pattern{}, err

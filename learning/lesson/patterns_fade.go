@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// recall implements detector: it reads in the representatives of the patterns,
+// recall reads in the representatives of the patterns,
 // whose words it has from the lessons.
 func (p *Patterns) recall(ctx context.Context) error {
 	return p.store.ScanPatterns(ctx, func(chunk []Pattern) error {
@@ -102,5 +102,5 @@ func (p *Patterns) fade(tx PipelineTx, id string, at time.Time) (Pattern, bool, 
 	if err := tx.UpdatePattern(pattern); err != nil {
 		return pattern, false, err
 	}
-	return pattern, true, tx.AddEvents(patternEvent(EventPatternDeprecated, &pattern, "", reason, at))
+	return pattern, true, tx.AddEvents(PatternTold(EventPatternDeprecated, &pattern, "", reason, at))
 }

@@ -92,7 +92,7 @@ func (p *Patterns) judge(
 			return err
 		}
 		agent := cmp.Or(caller.AgentID, by)
-		return tx.AddEvents(patternEvent(event, &pattern, agent, notes, at))
+		return tx.AddEvents(PatternTold(event, &pattern, agent, notes, at))
 	}, func() {
 		if enforce != nil {
 			enforce()

@@ -9,7 +9,11 @@ import (
 	"skillrouter/learning/likeness"
 )
 
-// observe implements detector.
+// observe is told of a lesson that was reported (first) or occurred again, and by whom,
+// in the transaction that stores it and before the next report is. It writes the
+// patterns that the lesson forms or joins, with their evidence, and returns them and
+// their events, which are to be appended behind the lesson's.
+// found is what look found for the lesson, nil if nobody looked.
 func (p *Patterns) observe(tx PipelineTx, lesson Lesson, by string, first bool, found *looks, at time.Time) ([]Pattern, []skillrouter.Event, error) {
 	o := observation{Patterns: p, tx: tx, lesson: lesson, by: by, at: at, kind: patternKindOf(&lesson)}
 	if first && found != nil {
@@ -53,7 +57,7 @@ type looks struct {
 	solutions *likeness.Candidates // representatives of solutions, of a failure that says how it was solved
 }
 
-// look implements detector.
+// look looks for what a new lesson is like before its transaction, which is spared that.
 func (p *Patterns) look(lesson *Lesson, of likeness.Of) *looks {
 	kind := patternKindOf(lesson)
 	found := &looks{
@@ -367,8 +371,8 @@ func (o *observation) proven(pattern *Pattern) bool {
 
 func (o *observation) tell(pattern *Pattern, kind string, confirmed bool) {
 	o.patterns = append(o.patterns, presentPattern(*pattern, o.at))
-	o.events = append(o.events, patternEvent(kind, pattern, o.by, "", o.at))
+	o.events = append(o.events, PatternTold(kind, pattern, o.by, "", o.at))
 	if confirmed {
-		o.events = append(o.events, patternEvent(EventPatternConfirmed, pattern, o.by, "its evidence", o.at))
+		o.events = append(o.events, PatternTold(EventPatternConfirmed, pattern, o.by, "its evidence", o.at))
 	}
 }

@@ -226,9 +226,7 @@ func casePromotion(tx PipelineTx, lesson *Lesson, sources []string) (promotion, 
 	for _, c := range cases[:min(len(cases), MaxListItems)] {
 		p.drawn = append(p.drawn, c.ID)
 		p.occurrences += c.Occurrences
-		if c.LastOccurred.After(p.lastOccurred) {
-			p.lastOccurred = c.LastOccurred
-		}
+		p.lastOccurred = learning.Later(p.lastOccurred, c.LastOccurred)
 	}
 	independent := independentCases(cases)
 	for _, c := range independent {

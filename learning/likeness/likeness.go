@@ -87,13 +87,6 @@ func New() *Likeness {
 	return l
 }
 
-// len returns how many lessons are remembered.
-func (l *Likeness) len() int {
-	l.mu.RLock()
-	defer l.mu.RUnlock()
-	return len(l.byID)
-}
-
 // Put remembers a lesson, or anew if it is there.
 func (l *Likeness) Put(id string, of Of) {
 	l.mu.Lock()

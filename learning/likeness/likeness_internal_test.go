@@ -177,8 +177,8 @@ func TestForgets(t *testing.T) {
 	l.Put("a", one)
 	l.Put("a", one)
 	l.Put("b", one)
-	if hits := l.near(one, LikeFilter{Self: "a"}); len(hits) != 1 || hits[0].ID != "b" || l.len() != 2 {
-		t.Fatalf("found %+v of %d", hits, l.len())
+	if hits := l.near(one, LikeFilter{Self: "a"}); len(hits) != 1 || hits[0].ID != "b" || len(l.byID) != 2 {
+		t.Fatalf("found %+v of %d", hits, len(l.byID))
 	}
 	l.Put("b", two) // edited
 	if hits := l.near(one, LikeFilter{Self: "a"}); len(hits) != 0 {
@@ -187,8 +187,8 @@ func TestForgets(t *testing.T) {
 	l.Remove("a")
 	l.Remove("a")
 	l.Put("c", two)
-	if hits := l.near(two, LikeFilter{}); len(hits) != 2 || l.len() != 2 || len(l.slots) != 2 {
-		t.Errorf("found %+v of %d in %d places", hits, l.len(), len(l.slots))
+	if hits := l.near(two, LikeFilter{}); len(hits) != 2 || len(l.byID) != 2 || len(l.slots) != 2 {
+		t.Errorf("found %+v of %d in %d places", hits, len(l.byID), len(l.slots))
 	}
 	l.Remove("b")
 	l.Remove("c")

@@ -1,6 +1,7 @@
 package runbooks
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -101,7 +102,7 @@ func (f *Folder) Sync(ctx context.Context) error {
 		names[key] = true
 		file, has := seen.files[key]
 		if err := r.settle(ctx, stored, file, has); err != nil && ctx.Err() == nil {
-			r.failed(ctx, cmpPath(file.Path, stored.File.Path, key), err)
+			r.failed(ctx, cmp.Or(file.Path, stored.File.Path, key), err)
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(seen.files)) {
@@ -114,15 +115,6 @@ func (f *Folder) Sync(ctx context.Context) error {
 	f.keep(seen)
 	f.tell(ctx, seen)
 	return ctx.Err()
-}
-
-func cmpPath(paths ...string) string {
-	for _, one := range paths {
-		if one != "" {
-			return one
-		}
-	}
-	return ""
 }
 
 // round is one Sync.

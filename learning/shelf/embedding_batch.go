@@ -162,9 +162,7 @@ func (f *filling) keep(ctx context.Context, batch []piece, made map[EmbeddingKey
 	if len(made) == 0 {
 		return nil
 	}
-	v.matrix.mu.RLock()
-	dimension := v.matrix.dimension
-	v.matrix.mu.RUnlock()
+	dimension := v.matrix.width()
 	put := make([]Embedding, 0, len(made))
 	docs := make([]tfidf.Document, 0, len(made))
 	for _, p := range batch {

@@ -120,12 +120,24 @@ func (m *matrix) remove(keys ...EmbeddingKey) {
 	defer m.mu.Unlock()
 	for _, key := range keys {
 		if at, there := m.at[key]; there {
-			delete(m.at, key)
-			m.slots[at] = slot{}
-			m.free = append(m.free, at)
-			m.kinds[key.Kind]--
+			m.drop(key, at)
 		}
 	}
+}
+
+// drop drops the vector at a place; mu is held.
+func (m *matrix) drop(key EmbeddingKey, at uint32) {
+	delete(m.at, key)
+	m.slots[at] = slot{}
+	m.free = append(m.free, at)
+	m.kinds[key.Kind]--
+}
+
+// width is the dimension that vectors have now.
+func (m *matrix) width() int {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.dimension
 }
 
 // fresh tells whether an item has the vector of a text, and notes how the item
@@ -143,10 +155,7 @@ func (m *matrix) fresh(key EmbeddingKey, doc tfidf.Document, hash int64, sweep u
 		s.seen = sweep
 		return true
 	}
-	delete(m.at, key)
-	m.slots[at] = slot{}
-	m.free = append(m.free, at)
-	m.kinds[key.Kind]--
+	m.drop(key, at)
 	return false
 }
 

@@ -23,9 +23,7 @@ func (v *Vectors) Status() EmbeddingStatus {
 		return s
 	}
 	s.Model, s.Bytes = v.embedder.Model(), v.matrix.bytes()
-	v.matrix.mu.RLock()
-	s.Dimension = v.matrix.dimension
-	v.matrix.mu.RUnlock()
+	s.Dimension = v.matrix.width()
 	for _, kind := range EmbeddingKinds() {
 		if source, ok := v.sources[kind]; ok {
 			count := EmbeddingCount{Kind: kind, Done: v.matrix.count(kind), Total: source.Len()}

@@ -139,9 +139,7 @@ func (v *Vectors) agree(dimension int) error {
 	if !v.loaded {
 		return skillrouter.Errorf(skillrouter.Unavailable, "the stored vectors are still being read")
 	}
-	v.matrix.mu.RLock()
-	known := v.matrix.dimension
-	v.matrix.mu.RUnlock()
+	known := v.matrix.width()
 	switch {
 	case known == dimension:
 		v.confirmed = true

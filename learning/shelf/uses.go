@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"skillrouter"
+	"skillrouter/learning"
 )
 
 // Bounds of counting uses. The counts are an aid to ranking and tidying up:
@@ -60,9 +61,7 @@ func (u *Uses) note(id string, use Use) {
 		return
 	}
 	old.Count += use.Count
-	if use.Last.After(old.Last) {
-		old.Last = use.Last
-	}
+	old.Last = learning.Later(old.Last, use.Last)
 	u.waiting[id] = old
 }
 

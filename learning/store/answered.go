@@ -15,8 +15,8 @@ var _ knowledge.AnswerStore = (*Store)(nil)
 func (s *Store) AddAnswer(ctx context.Context, a knowledge.AnswerVoice, most knowledge.AnswerBounds) (entries []string, err error) {
 	err = s.commit.Write(ctx, func(tx *gorm.DB) error {
 		entries = []string{a.EntryID}
-		var there int64
-		if err := tx.Raw("SELECT count(*) FROM knowledge WHERE id = ?", a.EntryID).Scan(&there).Error; err != nil {
+		there, err := scalar[int](tx, "SELECT count(*) FROM knowledge WHERE id = ?", a.EntryID)
+		if err != nil {
 			return err
 		}
 		if there == 0 {

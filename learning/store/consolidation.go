@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 
 	"gorm.io/gorm"
 
@@ -92,22 +91,12 @@ func (tx *transaction) AddTranscript(r consolidate.TranscriptRecord, list []cons
 	if n, err := result.RowsAffected(); err != nil || n == 0 {
 		return 0, false, err
 	}
-	turns := make([]string, len(list))
-	for i, p := range list {
-		text, err := json.Marshal(p.Turns)
-		if err != nil {
-			return 0, false, err
-		}
-		if turns[i] = string(text); p.Turns == nil {
-			turns[i] = "[]"
-		}
-	}
 	err = insertOr(tx.db, orKeep, "proposals", []string{
 		"id", "transcript_id", "kind", "content", "confidence", "evidence", "turns", "status", "base_version",
 		"decided_by", "reason", "stored_as", "created_at", "decided_at", "mark",
 	}, len(list), func(i int, row []any) []any {
 		p := list[i]
-		return append(row, p.ID, r.ID, string(p.Kind), string(p.Content), p.Confidence, listText(p.Evidence), turns[i], statusText(p), p.BaseVersion,
+		return append(row, p.ID, r.ID, string(p.Kind), string(p.Content), p.Confidence, listText(p.Evidence), listText(p.Turns), statusText(p), p.BaseVersion,
 			p.DecidedBy, p.Reason, p.StoredAs, millis(p.CreatedAt), millisPtr(p.DecidedAt), mark(p))
 	})
 	if err != nil {

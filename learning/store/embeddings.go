@@ -16,7 +16,7 @@ var embeddingColumns = []string{"num", "kind", "id", "model", "dimension", "hash
 
 // ScanEmbeddings implements shelf.EmbeddingStore.
 func (s *Store) ScanEmbeddings(ctx context.Context, model string, visit func(shelf.Embedding) error) (others int, err error) {
-	if others, err = s.otherEmbeddings(ctx, model); err != nil {
+	if others, err = scalar[int](s.read.WithContext(ctx), "SELECT count(*) FROM embeddings WHERE model <> ?", model); err != nil {
 		return 0, err
 	}
 	return others, each(query(s.read.WithContext(ctx), "SELECT kind, id, hash, scale, code FROM embeddings WHERE model = ? ORDER BY num", model)).visit(func(rows *sql.Rows) (bool, error) {
@@ -28,11 +28,6 @@ func (s *Store) ScanEmbeddings(ctx context.Context, model string, visit func(she
 		e.Code = int8s(code)
 		return true, visit(e)
 	})
-}
-
-func (s *Store) otherEmbeddings(ctx context.Context, model string) (n int, err error) {
-	err = s.read.WithContext(ctx).Raw("SELECT count(*) FROM embeddings WHERE model <> ?", model).Scan(&n).Error
-	return n, err
 }
 
 // PutEmbeddings implements shelf.EmbeddingStore.

@@ -15,9 +15,8 @@ import (
 var endOfTime = time.UnixMilli(1 << 62)
 
 // LastEpisodeNumber implements episode.Store.
-func (s *Store) LastEpisodeNumber(ctx context.Context) (number int64, err error) {
-	err = s.read.WithContext(ctx).Raw("SELECT coalesce(max(num), 0) FROM episodes").Scan(&number).Error
-	return number, err
+func (s *Store) LastEpisodeNumber(ctx context.Context) (int64, error) {
+	return scalar[int64](s.read.WithContext(ctx), "SELECT coalesce(max(num), 0) FROM episodes")
 }
 
 // ClearEpisodes implements episode.Store.
@@ -50,11 +49,15 @@ func (tx *transaction) dropEpisodes(numbers []int64) error {
 	if _, err := tx.DropExperiences(numbers, endOfTime); err != nil {
 		return err
 	}
-	rest := anys(numbers)
-	if _, err := exec(tx.db, "DELETE FROM embeddings WHERE kind = 'episode' AND id IN (SELECT id FROM episodes WHERE num IN ("+marks(len(rest))+"))", rest...); err != nil {
+	return deleteEpisodes(tx.db, anys(numbers))
+}
+
+// deleteEpisodes deletes the rows of episodes, and their vectors.
+func deleteEpisodes(db *gorm.DB, numbers []any) error {
+	if _, err := exec(db, "DELETE FROM embeddings WHERE kind = 'episode' AND id IN (SELECT id FROM episodes WHERE num IN ("+marks(len(numbers))+"))", numbers...); err != nil {
 		return err
 	}
-	_, err := exec(tx.db, "DELETE FROM episodes WHERE num IN ("+marks(len(rest))+")", rest...)
+	_, err := exec(db, "DELETE FROM episodes WHERE num IN ("+marks(len(numbers))+")", numbers...)
 	return err
 }
 

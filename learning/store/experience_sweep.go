@@ -44,10 +44,7 @@ func (tx *transaction) DropExperiences(numbers []int64, before time.Time) ([]str
 		if err != nil {
 			return nil, err
 		}
-		if _, err := exec(tx.db, "DELETE FROM embeddings WHERE kind = 'episode' AND id IN (SELECT id FROM episodes WHERE num IN ("+marks(len(dropped))+"))", dropped...); err != nil {
-			return nil, err
-		}
-		if _, err := exec(tx.db, "DELETE FROM episodes WHERE num IN ("+marks(len(dropped))+")", dropped...); err != nil {
+		if err := deleteEpisodes(tx.db, dropped); err != nil {
 			return nil, err
 		}
 	}
@@ -75,17 +72,14 @@ func (tx *transaction) subtract(operationType string, gone []experience.Experien
 const patternGoes = "last_seen < ? AND confirmed_by = '' AND id NOT IN (SELECT pattern_id FROM lessons WHERE pattern_id <> '')"
 
 // ExpiredPatterns implements experience.Reader.
-func (s *Store) ExpiredPatterns(ctx context.Context, before time.Time, limit int) (ids []string, err error) {
-	err = eachID(s.read.WithContext(ctx), "SELECT id FROM patterns WHERE "+patternGoes+" ORDER BY last_seen LIMIT ?",
-		func(id string) { ids = append(ids, id) }, millis(before), limit)
-	return ids, err
+func (s *Store) ExpiredPatterns(ctx context.Context, before time.Time, limit int) ([]string, error) {
+	return list(s.read.WithContext(ctx), value[string], "SELECT id FROM patterns WHERE "+patternGoes+" ORDER BY last_seen LIMIT ?", millis(before), limit)
 }
 
 // LapsedPatterns implements experience.Reader.
-func (s *Store) LapsedPatterns(ctx context.Context, before time.Time, limit int) (ids []string, err error) {
-	err = eachID(s.read.WithContext(ctx), "SELECT id FROM patterns WHERE operation_type <> '' AND status <> 'deprecated' AND last_seen < ? ORDER BY last_seen LIMIT ?",
-		func(id string) { ids = append(ids, id) }, millis(before), limit)
-	return ids, err
+func (s *Store) LapsedPatterns(ctx context.Context, before time.Time, limit int) ([]string, error) {
+	return list(s.read.WithContext(ctx), value[string], "SELECT id FROM patterns WHERE operation_type <> '' AND status <> 'deprecated' AND last_seen < ? ORDER BY last_seen LIMIT ?",
+		millis(before), limit)
 }
 
 // DropPatterns implements experience.Tx.

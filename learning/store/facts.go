@@ -137,34 +137,28 @@ func (s *Store) CountFacts(ctx context.Context, at time.Time) ([]fact.PersonaFac
 }
 
 // FactsDue implements fact.Store.
-func (s *Store) FactsDue(ctx context.Context, expire, drop time.Time) (due bool, err error) {
-	err = s.read.WithContext(ctx).Raw(`SELECT EXISTS (SELECT 1 FROM facts WHERE NOT expired AND expires_at <= ?)
-		OR EXISTS (SELECT 1 FROM facts WHERE expired AND expires_at <= ?)`, millis(expire), millis(drop)).Scan(&due).Error
-	return due, err
+func (s *Store) FactsDue(ctx context.Context, expire, drop time.Time) (bool, error) {
+	return scalar[bool](s.read.WithContext(ctx), `SELECT EXISTS (SELECT 1 FROM facts WHERE NOT expired AND expires_at <= ?)
+		OR EXISTS (SELECT 1 FROM facts WHERE expired AND expires_at <= ?)`, millis(expire), millis(drop))
 }
 
 // LastFactVersion implements fact.Store.
-func (s *Store) LastFactVersion(ctx context.Context) (version int64, err error) {
-	err = s.read.WithContext(ctx).Raw("SELECT coalesce(max(version), 0) FROM facts").Scan(&version).Error
-	return version, err
+func (s *Store) LastFactVersion(ctx context.Context) (int64, error) {
+	return scalar[int64](s.read.WithContext(ctx), "SELECT coalesce(max(version), 0) FROM facts")
 }
 
 // AddFactUse implements fact.Store.
 func (s *Store) AddFactUse(ctx context.Context, uses map[string]shelf.Use, after func()) error {
 	return s.commit.Write(ctx, func(tx *gorm.DB) error {
-		update, err := tx.Statement.ConnPool.PrepareContext(ctx, `UPDATE facts SET access_count = access_count + ?,
-			last_accessed = {greatest}(coalesce(last_accessed, 0), ?) WHERE persona = ? AND key = ?`)
-		if err != nil {
-			return err
-		}
-		defer update.Close()
-		for id, use := range uses {
-			persona, key, _ := strings.Cut(id, "/")
-			if _, err := update.ExecContext(ctx, use.Count, millis(use.Last), persona, key); err != nil {
-				return err
+		return execEach(tx, `UPDATE facts SET access_count = access_count + ?,
+			last_accessed = {greatest}(coalesce(last_accessed, 0), ?) WHERE persona = ? AND key = ?`, func(yield func([]any) bool) {
+			for id, use := range uses {
+				persona, key, _ := strings.Cut(id, "/")
+				if !yield([]any{use.Count, millis(use.Last), persona, key}) {
+					return
+				}
 			}
-		}
-		return nil
+		})
 	}, after)
 }
 
@@ -257,16 +251,11 @@ func (tx *transaction) each(statement string, facts []fact.Fact) error {
 	if len(facts) == 0 {
 		return nil
 	}
-	ctx := tx.db.Statement.Context
-	prepared, err := tx.db.Statement.ConnPool.PrepareContext(ctx, statement)
-	if err != nil {
-		return err
-	}
-	defer prepared.Close()
-	for _, fact := range facts {
-		if _, err := prepared.ExecContext(ctx, fact.Version); err != nil {
-			return err
+	return execEach(tx.db, statement, func(yield func([]any) bool) {
+		for _, fact := range facts {
+			if !yield([]any{fact.Version}) {
+				return
+			}
 		}
-	}
-	return nil
+	})
 }

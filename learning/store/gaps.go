@@ -77,8 +77,8 @@ func (s *Store) ListGaps(ctx context.Context, q feedback.GapQuery, after *feedba
 	if q.AskedIn != "" {
 		c.add("EXISTS (SELECT 1 FROM {elements asked_in} WHERE value = ?)", string(q.AskedIn))
 	}
-	var total int64
-	if err := s.read.WithContext(ctx).Raw("SELECT count(*) FROM gaps "+c.text, c.args...).Scan(&total).Error; err != nil {
+	total, err := scalar[int64](s.read.WithContext(ctx), "SELECT count(*) FROM gaps "+c.text, c.args...)
+	if err != nil {
 		return nil, 0, err
 	}
 	column := "last_asked"

@@ -3,8 +3,6 @@ package store
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"strconv"
 
 	"gorm.io/gorm"
 
@@ -60,12 +58,12 @@ func (s *Store) ListIncidents(ctx context.Context, filter incident.Filter, after
 		where.add("NOT accepted")
 	}
 	if after != nil {
-		number, err := strconv.ParseUint(after.ID, 16, 64)
+		number, err := incident.NumberOf(after.ID)
 		if err != nil {
 			return nil, err
 		}
 		last := millis(after.Last)
-		where.add("(sessions < ? OR sessions = ? AND (last_seen < ? OR last_seen = ? AND id > ?))", after.Sessions, after.Sessions, last, last, int64(number)) //nolint:gosec // the same bits
+		where.add("(sessions < ? OR sessions = ? AND (last_seen < ? OR last_seen = ? AND id > ?))", after.Sessions, after.Sessions, last, last, number)
 	}
 	for _, word := range words {
 		text, err := json.Marshal(word) // as it stands in the body
@@ -163,11 +161,10 @@ var incidentColumns = []string{"id", "project", "sessions", "count", "last_seen"
 func (tx *incidentTx) PutIncidents(all []incident.Incident) error {
 	ids := make([]int64, len(all))
 	for i, inc := range all {
-		id, err := strconv.ParseUint(inc.ID, 16, 64)
-		if err != nil {
-			return fmt.Errorf("an incident's id: %w", err)
+		var err error
+		if ids[i], err = incident.NumberOf(inc.ID); err != nil {
+			return err
 		}
-		ids[i] = int64(id) //nolint:gosec // the same bits
 	}
 	return insertOr(tx.db, orReplace(incidentColumns, "id"), "incidents", incidentColumns, len(all), func(i int, row []any) []any {
 		inc := all[i]

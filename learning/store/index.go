@@ -122,7 +122,14 @@ func (s *Store) Span(ctx context.Context, kind shelf.IndexKind) (int, error) {
 // IDs implements shelf.IndexStore.
 func (s *Store) IDs(ctx context.Context, kind shelf.IndexKind, visit func(id string)) error {
 	of := indexedOf(kind)
-	return eachID(s.read.WithContext(ctx), "SELECT "+of.id+" FROM "+of.table+of.where, visit)
+	return each(query(s.read.WithContext(ctx), "SELECT "+of.id+" FROM "+of.table+of.where)).visit(func(rows *sql.Rows) (bool, error) {
+		var id string
+		err := rows.Scan(&id)
+		if err == nil {
+			visit(id)
+		}
+		return true, err
+	})
 }
 
 // containingRows is how many numbers one query of containing goes over: it

@@ -53,8 +53,8 @@ func (s *Store) ChangeJudgement(
 		}
 		if !there {
 			j = feedback.Judgement{ID: id}
-			var n int
-			if err := tx.Raw("SELECT count(*) FROM judgements").Scan(&n).Error; err != nil {
+			n, err := scalar[int](tx, "SELECT count(*) FROM judgements")
+			if err != nil {
 				return err
 			}
 			if n >= most {
@@ -78,8 +78,8 @@ func (s *Store) ChangeJudgement(
 // ListJudgements implements feedback.JudgementStore.
 func (s *Store) ListJudgements(ctx context.Context, project string, before int64, limit int) ([]feedback.Judgement, int64, error) {
 	where, args := "WHERE (? = '' OR project = ?)", []any{project, project}
-	var total int64
-	if err := s.read.WithContext(ctx).Raw("SELECT count(*) FROM judgements "+where, args...).Scan(&total).Error; err != nil {
+	total, err := scalar[int64](s.read.WithContext(ctx), "SELECT count(*) FROM judgements "+where, args...)
+	if err != nil {
 		return nil, 0, err
 	}
 	if before > 0 {

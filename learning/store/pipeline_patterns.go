@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -161,25 +160,10 @@ func (s *Store) ListPatterns(ctx context.Context, filter lesson.PatternFilter) (
 
 // addEvidence gives a pattern the latest MaxEvidence pieces of each kind of its evidence, the latest first.
 func addEvidence(db *gorm.DB, p *lesson.Pattern) error {
-	for _, kind := range []string{lesson.EvidenceLesson, lesson.EvidenceEpisode} {
-		var parsed error
-		err := eachID(db, "SELECT ref FROM pattern_evidence WHERE pattern_id = ? AND kind = ? ORDER BY num DESC LIMIT ?", func(ref string) {
-			if kind == lesson.EvidenceLesson {
-				p.LessonIDs = append(p.LessonIDs, ref)
-				return
-			}
-			number, err := strconv.ParseInt(ref, 10, 64)
-			if err != nil {
-				parsed = err
-			}
-			p.EpisodeIDs = append(p.EpisodeIDs, number)
-		}, p.ID, kind, lesson.MaxEvidence)
-		if err == nil {
-			err = parsed
-		}
-		if err != nil {
-			return err
-		}
+	const latest = "SELECT ref FROM pattern_evidence WHERE pattern_id = ? AND kind = ? ORDER BY num DESC LIMIT ?"
+	var err error
+	if p.LessonIDs, err = list(db, value[string], latest, p.ID, lesson.EvidenceLesson, lesson.MaxEvidence); err == nil {
+		p.EpisodeIDs, err = list(db, value[int64], latest, p.ID, lesson.EvidenceEpisode, lesson.MaxEvidence)
 	}
-	return nil
+	return err
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"slices"
 	"strings"
 	"time"
 
@@ -49,9 +50,8 @@ const activeEvidence = `EXISTS (SELECT 1 FROM pattern_evidence e JOIN lessons l 
 	WHERE e.pattern_id = patterns.id AND e.kind = 'lesson' AND l.status <> 'retired')`
 
 // ActiveEvidence implements lesson.PatternTx.
-func (tx *transaction) ActiveEvidence(patternID string) (active bool, err error) {
-	err = eachID(tx.db, "SELECT id FROM patterns WHERE id = ? AND "+activeEvidence, func(string) { active = true }, patternID)
-	return active, err
+func (tx *transaction) ActiveEvidence(patternID string) (bool, error) {
+	return one(tx.db, []any{new(string)}, "SELECT id FROM patterns WHERE id = ? AND "+activeEvidence, patternID)
 }
 
 // View implements lesson.PatternStore.
@@ -66,11 +66,9 @@ func (s *Store) ScanPatterns(ctx context.Context, visit func(chunk []lesson.Patt
 }
 
 // FadedPatterns implements lesson.PatternStore.
-func (s *Store) FadedPatterns(ctx context.Context, least float64, at time.Time, limit int) (ids []string, err error) {
-	err = eachID(s.read.WithContext(ctx), `SELECT id FROM patterns WHERE status IN ('emerging', 'confirmed') AND representative <> ''
-		AND (`+sureness+` < ? OR NOT `+activeEvidence+`) ORDER BY num LIMIT ?`,
-		func(id string) { ids = append(ids, id) }, millis(at), msPerDay, least, limit)
-	return ids, err
+func (s *Store) FadedPatterns(ctx context.Context, least float64, at time.Time, limit int) ([]string, error) {
+	return list(s.read.WithContext(ctx), value[string], `SELECT id FROM patterns WHERE status IN ('emerging', 'confirmed') AND representative <> ''
+		AND (`+sureness+` < ? OR NOT `+activeEvidence+`) ORDER BY num LIMIT ?`, millis(at), msPerDay, least, limit)
 }
 
 // StaleLessons implements lesson.PatternStore.
@@ -105,11 +103,7 @@ func (s *Store) PromotableLessons(ctx context.Context, domain string, cases, app
 			return nil, err
 		}
 		for _, l := range some {
-			known := false
-			for _, f := range found {
-				known = known || f.ID == l.ID
-			}
-			if !known {
+			if !slices.ContainsFunc(found, func(f lesson.Lesson) bool { return f.ID == l.ID }) {
 				found = append(found, l)
 			}
 		}

@@ -66,7 +66,7 @@ func (s *Store) CountFor(ctx context.Context, scope lesson.RecallScope) (int, er
 		parts = append(parts, "SELECT num FROM lessons WHERE "+b.where)
 		args = append(args, b.arg...)
 	}
-	return countOf(s.read.WithContext(ctx), "SELECT count(*) FROM ("+strings.Join(parts, " UNION ")+" EXCEPT SELECT num FROM lessons WHERE status = 'retired' AND status <> 'candidate') AS held", args...)
+	return scalar[int](s.read.WithContext(ctx), "SELECT count(*) FROM ("+strings.Join(parts, " UNION ")+" EXCEPT SELECT num FROM lessons WHERE status = 'retired' AND status <> 'candidate') AS held", args...)
 }
 
 // Latest implements lesson.RecallStore, from an index in the order of the listing.
@@ -176,14 +176,9 @@ func (s *Store) LessonFigures(ctx context.Context, today, week time.Time) (lesso
 		{&f.ThisWeek, "SELECT count(*) FROM lessons WHERE created_at > ?", []any{millis(week)}},
 	} {
 		var err error
-		if *q.into, err = countOf(s.read.WithContext(ctx), q.text, q.args...); err != nil {
+		if *q.into, err = scalar[int](s.read.WithContext(ctx), q.text, q.args...); err != nil {
 			return f, err
 		}
 	}
 	return f, nil
-}
-
-func countOf(db *gorm.DB, text string, args ...any) (n int, err error) {
-	err = db.Statement.ConnPool.QueryRowContext(db.Statement.Context, text, args...).Scan(&n)
-	return n, err
 }

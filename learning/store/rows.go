@@ -78,18 +78,6 @@ func oneMore[T any](scan scanner[T]) scanner[T] {
 	}
 }
 
-// eachID visits the ids that a query answers.
-func eachID(db *gorm.DB, query string, visit func(id string), args ...any) error {
-	return each(db.Raw(query, args...).Rows()).visit(func(rows *sql.Rows) (bool, error) {
-		var id string
-		if err := rows.Scan(&id); err != nil {
-			return false, err
-		}
-		visit(id)
-		return true, nil
-	})
-}
-
 const (
 	// Bounds of a chunk of a scan: enough to occupy every core, and not much of the memory.
 	scanRows  = 4096

@@ -2,6 +2,7 @@ package store
 
 import (
 	"database/sql"
+	"iter"
 	"runtime"
 	"slices"
 	"strings"
@@ -40,6 +41,28 @@ func one(db *gorm.DB, into []any, text string, args ...any) (bool, error) {
 		return false, rows.Scan(into...)
 	})
 	return found, err
+}
+
+// scalar reads the one value that a query answers.
+func scalar[T any](db *gorm.DB, text string, args ...any) (of T, err error) {
+	_, err = one(db, []any{&of}, text, args...)
+	return of, err
+}
+
+// execEach runs one statement for each row of values; it is prepared once.
+func execEach(db *gorm.DB, text string, rows iter.Seq[[]any]) error {
+	ctx := db.Statement.Context
+	prepared, err := db.Statement.ConnPool.PrepareContext(ctx, text)
+	if err != nil {
+		return err
+	}
+	defer prepared.Close()
+	for row := range rows {
+		if _, err := prepared.ExecContext(ctx, row...); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // marks are n places for parameters.

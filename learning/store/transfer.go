@@ -73,10 +73,8 @@ func (s *Store) PatternsAfter(ctx context.Context, number int64, limit int) ([]l
 			return nil, err
 		}
 		records[i].Pattern = found[i]
-		if err := eachID(db, `SELECT episodes.id FROM pattern_evidence JOIN episodes ON episodes.num = CASE kind WHEN 'episode' THEN CAST(ref AS BIGINT) END
-			WHERE pattern_id = ? AND kind = ? ORDER BY pattern_evidence.num DESC LIMIT ?`, func(id string) {
-			records[i].Episodes = append(records[i].Episodes, id)
-		}, found[i].ID, lesson.EvidenceEpisode, lesson.MaxEvidence); err != nil {
+		if records[i].Episodes, err = list(db, value[string], `SELECT episodes.id FROM pattern_evidence JOIN episodes ON episodes.num = CASE kind WHEN 'episode' THEN CAST(ref AS BIGINT) END
+			WHERE pattern_id = ? AND kind = ? ORDER BY pattern_evidence.num DESC LIMIT ?`, found[i].ID, lesson.EvidenceEpisode, lesson.MaxEvidence); err != nil {
 			return nil, err
 		}
 	}

@@ -109,10 +109,7 @@ func (c Copy) Guard(ctx context.Context, options Options) (g *Guard, unread int)
 		}
 	}
 	for _, d := range c.Rules {
-		r, err := NewRule(ctx, d)
-		if err != nil && !d.Force {
-			r, err = NewRule(ctx, d.Forced()) // it was accepted once
-		}
+		r, err := storedRule(ctx, d)
 		if err != nil {
 			unread++
 			continue

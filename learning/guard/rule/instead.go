@@ -2,6 +2,7 @@ package rule
 
 import (
 	"context"
+	"maps"
 	"path"
 	"regexp/syntax"
 	"slices"
@@ -57,14 +58,8 @@ func (in instead) is(a *act.Act) bool {
 		if alt.Name == a.Name && len(alt.Words) == 0 && len(alt.Options) == 0 {
 			return true // any use of that program
 		}
-		if alt.Name == a.Name && slices.Equal(alt.Words, a.Words) && len(alt.Options) == len(a.Options) {
-			same := true
-			for o := range alt.Options {
-				same = same && slices.Equal(alt.Options[o], a.Options[o])
-			}
-			if same {
-				return true
-			}
+		if alt.Name == a.Name && slices.Equal(alt.Words, a.Words) && maps.EqualFunc(alt.Options, a.Options, slices.Equal) {
+			return true
 		}
 	}
 	return false

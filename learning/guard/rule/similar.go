@@ -1,6 +1,7 @@
 package rule
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -124,14 +125,6 @@ func (s *SimilarByWords) Similar(ctx context.Context, text string) (similar []Si
 			similar = append(similar, SimilarRule{RuleID: hit.ID, Score: have / all, Words: words})
 		}
 	}
-	skillrouter.SortStable(similar, func(a, b SimilarRule) int {
-		switch {
-		case a.Score > b.Score:
-			return -1
-		case a.Score < b.Score:
-			return 1
-		}
-		return 0
-	})
+	skillrouter.SortStable(similar, func(a, b SimilarRule) int { return cmp.Compare(b.Score, a.Score) })
 	return similar[:min(len(similar), similarAnswers)]
 }

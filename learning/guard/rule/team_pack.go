@@ -69,13 +69,16 @@ func NewTeamPack(ctx context.Context, text string, others []Pack) (Pack, error) 
 
 // StoredTeamPack reads a pack that was accepted once: what makes its commands too wide may have changed since.
 func StoredTeamPack(ctx context.Context, text string) (Pack, error) {
-	return readTeamPack(ctx, text, func(ctx context.Context, d RuleDraft) (*Rule, error) {
-		r, err := NewRule(ctx, d)
-		if err != nil {
-			r, err = NewRule(ctx, d.Forced())
-		}
-		return r, err
-	})
+	return readTeamPack(ctx, text, storedRule)
+}
+
+// storedRule is a rule of a draft that was accepted once.
+func storedRule(ctx context.Context, d RuleDraft) (*Rule, error) {
+	r, err := NewRule(ctx, d)
+	if err != nil && !d.Force {
+		r, err = NewRule(ctx, d.Forced())
+	}
+	return r, err
 }
 
 func readTeamPack(ctx context.Context, text string, compile func(context.Context, RuleDraft) (*Rule, error)) (Pack, error) {
