@@ -284,9 +284,9 @@ func TestSupersededIsTakenIn(t *testing.T) {
 	if e, err := to.base.Entry(ctx, next.ID); err != nil || !slices.Equal(e.Conflicts, entries[1].Conflicts) {
 		t.Errorf("the new one is %+v, %v", e, err)
 	}
-	told, err := to.context.Build(ctx, contexts.Request{Task: "On which port does the API listen?", Budget: 2000, Project: "shop"})
-	if err != nil || len(told.Items) != 1 || told.Items[0].ID != next.ID {
-		t.Errorf("an agent is told %+v, %v", told.Items, err)
+	found, err := to.base.Find(ctx, knowledge.Query{Query: "The API listens on port 3000", Project: "shop"})
+	if err != nil || len(found.Results) != 2 || found.Results[0].ID != next.ID {
+		t.Errorf("found is %+v, %v", found.Results, err)
 	}
 	entries[0].ID, entries[0].SupersededBy = "wrong", strings.Repeat("x", 1000)
 	if taken, err = to.base.Take(ctx, entries[:1], learning.Taking{}); err != nil || skillrouter.CodeOf(taken[0].Err) != skillrouter.Invalid {
