@@ -30,9 +30,7 @@ func (s *Store) FindingsOf(ctx context.Context, ids []string) ([]operational.Fin
 // many as a page has; with an environment's id those of that one alone.
 func (s *Store) FindingsAfter(ctx context.Context, id, environment string) ([]operational.Finding, error) {
 	q := findings(s.read.WithContext(ctx)).Where("findings.id > ?", id)
-	if environment != "" {
-		q = q.Where("findings.environment_id = ?", environment)
-	}
+	q = given(q, "findings.environment_id = ?", environment)
 	return listOf(q.Order("findings.id").Limit(wordsAtOnce), findingRow.finding)
 }
 
