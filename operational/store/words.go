@@ -45,20 +45,7 @@ func (s *Store) MessagesAfter(ctx context.Context, seq int64) ([]operational.Mes
 }
 
 func (s *Store) messages(ctx context.Context, condition string, args ...any) ([]operational.Message, error) {
-	rows, err := s.read.WithContext(ctx).Raw("SELECT "+messageColumns+" FROM messages m WHERE "+condition, args...).Rows()
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var messages []operational.Message
-	for rows.Next() {
-		m, err := scanMessage(rows)
-		if err != nil {
-			return nil, err
-		}
-		messages = append(messages, m)
-	}
-	return messages, rows.Err()
+	return scanMessages(s.read.WithContext(ctx).Raw("SELECT "+messageColumns+" FROM messages m WHERE "+condition, args...))
 }
 
 // MessageIDs visits the id of every message.
