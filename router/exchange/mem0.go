@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"bufio"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -67,12 +68,19 @@ func readMem0(r io.Reader, o Options, yield func(Item) bool) error {
 	return err
 }
 
-// peek returns the first byte of the document that is no white space.
+// peek returns the first byte of the document that is no white space, and leaves it there.
 func (d *document) peek() (byte, error) {
-	in := newPeeker(d.in.from)
-	c, err := in.first()
+	in := bufio.NewReader(d.in.from)
 	d.in.from = in
-	return c, d.fault(err)
+	for {
+		c, err := in.ReadByte()
+		if err != nil {
+			return 0, d.fault(err)
+		}
+		if c != ' ' && c != '\t' && c != '\r' && c != '\n' {
+			return c, d.fault(in.UnreadByte())
+		}
+	}
 }
 
 func (m mem0Memory) item(place, content string, o Options) Item {
