@@ -70,7 +70,7 @@ func (a *asking) taskList(ctx context.Context) (found, error) {
 			missing = fmt.Sprintf(" None of them names %s.", strings.Join(a.Said, ", "))
 		}
 	}
-	f := found{settled: true, note: "looked for tasks that are " + statusWords(statuses) + a.inProject()}
+	f := found{settled: true, note: "looked for tasks that are " + joined(statuses) + a.inProject()}
 	var names []string
 	for _, t := range tasks {
 		f.items = append(f.items, taskItem(t))
@@ -83,7 +83,7 @@ func (a *asking) taskList(ctx context.Context) (found, error) {
 			verdict = "No: "
 		}
 	}
-	f.summary = verdict + sentence(fmt.Sprintf("%s%s %s %s%s%s", capital(Amount(total, "task", "tasks")), ofWhom(filter.AgentID)+a.inProject(), verbOf(total, plural(total)), a.statusAsked(statuses), a.when(finished), enumerate(names, total))) + missing
+	f.summary = verdict + sentence(fmt.Sprintf("%s%s %s %s%s%s", capital(Amount(total, "task", "tasks")), ofWhom(filter.AgentID)+a.inProject(), verb(total), a.statusAsked(statuses), a.when(finished), enumerate(names, total))) + missing
 	return f, nil
 }
 
@@ -92,8 +92,9 @@ func byLife(x, y operational.TaskStatus) int {
 	return slices.Index(operational.TaskStatuses(), x) - slices.Index(operational.TaskStatuses(), y)
 }
 
-func plural(n int) string {
-	if n == 1 {
+// verb is that of an Amount: "no task is", "1 task is", "2 tasks are".
+func verb(n int) string {
+	if n <= 1 {
 		return "is"
 	}
 	return "are"
@@ -118,7 +119,7 @@ func (a *asking) statusAsked(statuses []operational.TaskStatus) string {
 	if a.Unheld {
 		return "unassigned"
 	}
-	word := statusWords(statuses)
+	word := joined(statuses)
 	switch {
 	case slices.Equal(statuses, operational.OpenTaskStatuses()):
 		word = "open"
@@ -132,14 +133,6 @@ func (a *asking) statusAsked(statuses []operational.TaskStatus) string {
 		return word + " and of low priority"
 	}
 	return word
-}
-
-func statusWords(statuses []operational.TaskStatus) string {
-	words := make([]string, len(statuses))
-	for i, s := range statuses {
-		words[i] = strings.ReplaceAll(string(s), "_", " ")
-	}
-	return strings.Join(words, " or ")
 }
 
 // numberedTasks answers on the tasks whose numbers the question gives.
