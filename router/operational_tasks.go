@@ -232,18 +232,17 @@ func (a *asking) load(ctx context.Context) (found, error) {
 
 func taskItem(t operational.Task) Item {
 	fields := map[string]any{"number": t.Number, "status": t.Status, "priority": t.Priority, "progress": t.Progress}
-	content := t.Description
-	for _, field := range []struct{ name, text string }{
-		{"note", t.Note},
-		{"blocked_reason", t.BlockedReason},
-		{"result", t.Result},
-		{"error", t.Error},
-	} {
-		if field.text != "" {
-			fields[field.name] = field.text
+	addTexts(fields, "note", t.Note, "blocked_reason", t.BlockedReason, "result", t.Result, "error", t.Error)
+	return Item{Kind: "task", ID: t.ID, Title: t.Title, Content: t.Description, Project: t.Project, AgentID: t.AgentID, At: t.UpdatedAt, Fields: fields}
+}
+
+// addTexts adds texts to the fields of an item, each behind its name. An empty one is left out.
+func addTexts(fields map[string]any, namesAndTexts ...string) {
+	for pair := range slices.Chunk(namesAndTexts, 2) {
+		if pair[1] != "" {
+			fields[pair[0]] = pair[1]
 		}
 	}
-	return Item{Kind: "task", ID: t.ID, Title: t.Title, Content: content, Project: t.Project, AgentID: t.AgentID, At: t.UpdatedAt, Fields: fields}
 }
 
 func agentItem(a operational.Agent, held []operational.Task) Item {
@@ -252,11 +251,7 @@ func agentItem(a operational.Agent, held []operational.Task) Item {
 		numbers[i] = t.Number
 	}
 	fields := map[string]any{"state": a.State, "tasks": numbers}
-	for name, text := range map[string]string{"status": a.Status, "role": a.Role, "model": a.Model} {
-		if text != "" {
-			fields[name] = text
-		}
-	}
+	addTexts(fields, "status", a.Status, "role", a.Role, "model", a.Model)
 	if a.ShouldStop {
 		fields["should_stop"] = true
 		if a.StopReason != "" { // it is the agent's own to know
