@@ -211,15 +211,15 @@ func (m *model) unit(n int) float64 {
 	return m.scale / m.temperature / math.Sqrt(float64(n))
 }
 
-// softmax gives the probabilities of log-odds.
-func softmax(z [numClasses]float64) [numClasses]float64 {
+// softmax gives the probabilities of log-odds, with an exponential function.
+func softmax(z [numClasses]float64, exp func(float64) float64) [numClasses]float64 {
 	top := z[0]
 	for _, v := range z[1:] {
 		top = max(top, v)
 	}
 	sum := 0.0
 	for k, v := range z {
-		z[k] = math.Exp(v - top)
+		z[k] = exp(v - top)
 		sum += z[k]
 	}
 	for k := range z {
