@@ -54,6 +54,20 @@ type memoryRow struct {
 	Share float64 // of the largest
 }
 
+// memoryRows are how much there is of each type of memory, by its name.
+func memoryRows(stats router.MemoryStats) (rows []memoryRow) {
+	var most int64 = 1
+	for kind, held := range stats.Types {
+		rows = append(rows, memoryRow{Type: kind, MemoryCount: held})
+		most = max(most, held.Count)
+	}
+	skillrouter.Sort(rows, func(a, b memoryRow) int { return cmp.Compare(a.Type, b.Type) })
+	for i := range rows {
+		rows[i].Share = float64(rows[i].Count) / float64(most)
+	}
+	return rows
+}
+
 // figuresFor is how long the sizes of the memories are shown as they were: they
 // are counted by reading all of it, which takes a second for 100,000 entries.
 const figuresFor = 30 * time.Second
@@ -106,16 +120,7 @@ func (s *Server) figures(v *visit) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		page.Memories = &stats
-		var most int64 = 1
-		for kind, held := range stats.Types {
-			page.Types = append(page.Types, memoryRow{Type: kind, MemoryCount: held})
-			most = max(most, held.Count)
-		}
-		skillrouter.Sort(page.Types, func(a, b memoryRow) int { return cmp.Compare(a.Type, b.Type) })
-		for i := range page.Types {
-			page.Types[i].Share = float64(page.Types[i].Count) / float64(most)
-		}
+		page.Memories, page.Types = &stats, memoryRows(stats)
 	}
 	if s.services.Memory != nil {
 		lessons, err := s.services.Memory.Figures(ctx)
