@@ -2,6 +2,7 @@ package classify
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"encoding/binary"
 	"errors"
@@ -123,21 +124,7 @@ func (m *model) learnVocabulary(words []string) {
 			m.slips = append(m.slips, slip{hashBytes(buf), h})
 		}
 	}
-	slices.SortFunc(m.slips, func(a, b slip) int {
-		if a.hash != b.hash {
-			if a.hash < b.hash {
-				return -1
-			}
-			return 1
-		}
-		switch {
-		case a.word < b.word:
-			return -1
-		case a.word > b.word:
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(m.slips, func(a, b slip) int { return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.word, b.word)) })
 }
 
 // correct finds a known word that is one slip from w: a letter too many, one
@@ -171,15 +158,7 @@ func (m *model) correct(w []byte) (uint32, bool) {
 }
 
 func (m *model) slipOf(h uint32) (uint32, bool) {
-	i, ok := slices.BinarySearchFunc(m.slips, h, func(s slip, h uint32) int {
-		switch {
-		case s.hash < h:
-			return -1
-		case s.hash > h:
-			return 1
-		}
-		return 0
-	})
+	i, ok := slices.BinarySearchFunc(m.slips, h, func(s slip, h uint32) int { return cmp.Compare(s.hash, h) })
 	if !ok {
 		return 0, false
 	}
