@@ -29,7 +29,7 @@ func (l Link) Next(number int64, row RowHash) Link {
 // RowHash is the hash of what a row holds.
 type RowHash [sha256.Size]byte
 
-// HashRow hashes the values of a row. Chained.Text has a database write them alike.
+// HashRow hashes the values of a row. ChainedText has a database write them alike.
 func HashRow(values ...any) RowHash {
 	text := make([]byte, 0, 512)
 	for _, value := range values {
@@ -66,18 +66,9 @@ type Chained struct {
 	Parts   *Parts // nil: there are none
 }
 
-// Text is an expression of SQL that writes the columns as HashRow does, of a table that is called so. kinds are the types of
+// ChainedText is an expression of SQL that writes the columns as HashRow does, of a table that is called so. kinds are the types of
 // the table's columns.
-func (c Chained) Text(as string, kinds map[string]string) string {
-	return chainedText(as, c.Columns, kinds)
-}
-
-// Text is the same of the parts.
-func (p Parts) Text(as string, kinds map[string]string) string {
-	return chainedText(as, p.Columns, kinds)
-}
-
-func chainedText(as string, columns []string, kinds map[string]string) string {
+func ChainedText(as string, columns []string, kinds map[string]string) string {
 	parts := make([]string, len(columns))
 	for i, name := range columns {
 		column := as + "." + name

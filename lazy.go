@@ -28,24 +28,11 @@ func (r *Regexp) Compiled() *regexp.Regexp {
 // MatchString is [regexp.Regexp.MatchString].
 func (r *Regexp) MatchString(s string) bool { return r.Compiled().MatchString(s) }
 
-// FindString is [regexp.Regexp.FindString].
-func (r *Regexp) FindString(s string) string { return r.Compiled().FindString(s) }
-
 // FindStringSubmatch is [regexp.Regexp.FindStringSubmatch].
 func (r *Regexp) FindStringSubmatch(s string) []string { return r.Compiled().FindStringSubmatch(s) }
 
-// FindStringSubmatchIndex is [regexp.Regexp.FindStringSubmatchIndex].
-func (r *Regexp) FindStringSubmatchIndex(s string) []int {
-	return r.Compiled().FindStringSubmatchIndex(s)
-}
-
 // FindAllString is [regexp.Regexp.FindAllString].
 func (r *Regexp) FindAllString(s string, n int) []string { return r.Compiled().FindAllString(s, n) }
-
-// FindAllStringIndex is [regexp.Regexp.FindAllStringIndex].
-func (r *Regexp) FindAllStringIndex(s string, n int) [][]int {
-	return r.Compiled().FindAllStringIndex(s, n)
-}
 
 // FindAllStringSubmatch is [regexp.Regexp.FindAllStringSubmatch].
 func (r *Regexp) FindAllStringSubmatch(s string, n int) [][]string {
@@ -54,8 +41,3 @@ func (r *Regexp) FindAllStringSubmatch(s string, n int) [][]string {
 
 // ReplaceAllString is [regexp.Regexp.ReplaceAllString].
 func (r *Regexp) ReplaceAllString(s, by string) string { return r.Compiled().ReplaceAllString(s, by) }
-
-// ReplaceAllStringFunc is [regexp.Regexp.ReplaceAllStringFunc].
-func (r *Regexp) ReplaceAllStringFunc(s string, by func(string) string) string {
-	return r.Compiled().ReplaceAllStringFunc(s, by)
-}

@@ -7,6 +7,7 @@ package skillrouter
 import (
 	"encoding/json"
 	"log/slog"
+	"strconv"
 	"time"
 )
 
@@ -39,6 +40,14 @@ func GivenList[T any](list []T) []T {
 		return []T{}
 	}
 	return list
+}
+
+// Counted says how many there are, in words that fit the number: "1 task" and "3 tasks".
+func Counted(n int, one, many string) string {
+	if n == 1 {
+		many = one
+	}
+	return strconv.Itoa(n) + " " + many
 }
 
 // Texts are named values as texts.

@@ -1,6 +1,7 @@
 package comms
 
 import (
+	"cmp"
 	"math"
 	"strings"
 	"time"
@@ -70,17 +71,13 @@ func (c checkIn) apply(old operational.AgentRecord) operational.AgentRecord {
 		}
 	}
 	next.LastSeen = c.at
-	set(&next.ConfigName, c.ConfigName)
-	set(&next.Model, c.Model)
-	set(&next.Role, c.Role)
-	set(&next.Status, c.Status)
-	if c.PID != 0 {
-		next.PID = c.PID
-	}
+	next.ConfigName, next.Model = cmp.Or(c.ConfigName, next.ConfigName), cmp.Or(c.Model, next.Model)
+	next.Role, next.Status = cmp.Or(c.Role, next.Role), cmp.Or(c.Status, next.Status)
+	next.PID = cmp.Or(c.PID, next.PID)
 	if c.ProjectPath != "" {
 		next.ProjectPath, next.Project = c.ProjectPath, projectOf(c.ProjectPath)
 	}
-	set(&next.Project, c.Project)
+	next.Project = cmp.Or(c.Project, next.Project)
 	if c.dropTask || c.CurrentTask != "" && c.CurrentTask != next.CurrentTask {
 		next.CurrentTask, next.Progress = c.CurrentTask, 0
 	}
@@ -108,12 +105,6 @@ func goodbye(status string) bool {
 		return true
 	}
 	return false
-}
-
-func set(target *string, value string) {
-	if value != "" {
-		*target = value
-	}
 }
 
 // projectOf is the last element of a path of any operating system.

@@ -120,9 +120,7 @@ func NewMailbox(ctx context.Context, presence *Presence, store MessageStore, log
 // for those members that live now, each of which gets its own.
 func (b *Mailbox) Send(ctx context.Context, draft operational.MessageDraft) (Sent, error) {
 	principal := skillrouter.PrincipalOf(ctx)
-	if draft.From == "" {
-		draft.From = principal.AgentID
-	}
+	draft.From = cmp.Or(draft.From, principal.AgentID)
 	now := b.now()
 	message, redacted, err := compose(draft, now)
 	if err != nil {
@@ -183,11 +181,8 @@ func (b *Mailbox) sendTo(ctx context.Context, principal skillrouter.Principal, m
 		return Sent{}, letter.Err
 	}
 	sent := Sent{
-		Delivered: letter.delivered, Target: message.To, Signal: message.Signal,
+		Delivered: letter.delivered, Target: cmp.Or(message.To, Broadcast), Signal: message.Signal,
 		MessageID: letter.Message.ID, Seq: letter.Message.Seq, Duplicate: letter.Duplicate, Redacted: redacted,
-	}
-	if sent.Target == "" {
-		sent.Target = Broadcast
 	}
 	if letter.Duplicate && message.To != "" {
 		if m := b.roster.member(message.To); m != nil {

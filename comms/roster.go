@@ -1,9 +1,12 @@
 package comms
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
 	"math"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -113,11 +116,7 @@ func unknown(id string) error {
 func (r *roster) all() []*member {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	members := make([]*member, 0, len(r.members))
-	for _, m := range r.members {
-		members = append(members, m)
-	}
-	return members
+	return slices.AppendSeq(make([]*member, 0, len(r.members)), maps.Values(r.members))
 }
 
 // join makes an agent known as it is given, unless it is known already, and
@@ -281,12 +280,6 @@ func statusEvent(a operational.Agent) skillrouter.Event {
 // byLastSeen sorts agents, the latest seen first.
 func byLastSeen(agents []operational.Agent) {
 	skillrouter.Sort(agents, func(a, b operational.Agent) int {
-		if c := b.LastSeen.Compare(a.LastSeen); c != 0 {
-			return c
-		}
-		if a.ID < b.ID {
-			return -1
-		}
-		return 1
+		return cmp.Or(b.LastSeen.Compare(a.LastSeen), cmp.Compare(a.ID, b.ID))
 	})
 }

@@ -200,12 +200,7 @@ func (b *Mailbox) Streams() int {
 // Ready is signalled when Take may have something.
 func (s *Subscription) Ready() <-chan struct{} { return s.ready }
 
-func (s *Subscription) ring() {
-	select {
-	case s.ready <- struct{}{}:
-	default:
-	}
-}
+func (s *Subscription) ring() { skillrouter.Nudge(s.ready) }
 
 // offer queues those of the posts that are for the agent, as far as there is
 // room, and notes on their letters that they were handed over. It never waits.

@@ -39,6 +39,11 @@ type EscalationStore interface {
 	// ChangeEscalation applies change, which runs inside the transaction and may run twice,
 	// and stores the escalation, the step and an event of that type; no step stores nothing.
 	ChangeEscalation(ctx context.Context, id, event string, change func(*Escalation) (*EscalationChange, error)) (Escalation, error)
+	EscalationFollowing
+}
+
+// EscalationFollowing is what those need who raise escalations and tell of them. It is for the router itself and checks no right.
+type EscalationFollowing interface {
 	// UnannouncedEscalations returns those whose message is not in the mailbox, oldest first.
 	UnannouncedEscalations(ctx context.Context, limit int) ([]Escalation, error)
 	// MarkAnnounced says that their messages are.
@@ -57,15 +62,16 @@ type Cursor struct {
 
 // Escalations is the EscalationService over a store.
 type Escalations struct {
-	store EscalationStore
-	now   skillrouter.Clock
+	EscalationFollowing // of the store
+	store               EscalationStore
+	now                 skillrouter.Clock
 }
 
 var _ EscalationService = (*Escalations)(nil)
 
 // NewEscalations makes the service.
 func NewEscalations(store EscalationStore, now skillrouter.Clock) *Escalations {
-	return &Escalations{store: store, now: now}
+	return &Escalations{EscalationFollowing: store, store: store, now: now}
 }
 
 // Raise raises escalations and moves the cursor of the caller, in one transaction, so that
@@ -111,28 +117,7 @@ func (e *Escalations) List(ctx context.Context, filter EscalationFilter) ([]Esca
 	return e.store.ListEscalations(ctx, filter)
 }
 
-// Unannounced returns the escalations whose message is not in the mailbox yet, the oldest
-// first. It and the methods below are for the router itself and check no right.
-func (e *Escalations) Unannounced(ctx context.Context, limit int) ([]Escalation, error) {
-	return e.store.UnannouncedEscalations(ctx, limit)
-}
-
-// Announced says that the messages of these escalations are in the mailbox.
-func (e *Escalations) Announced(ctx context.Context, numbers []int64) error {
-	return e.store.MarkAnnounced(ctx, numbers)
-}
-
-// Cursor returns how far a follower of an event log has come; ok tells whether it was ever stored.
-func (e *Escalations) Cursor(ctx context.Context, name string) (seq int64, ok bool, err error) {
-	return e.store.Cursor(ctx, name)
-}
-
-// SaveCursor stores how far a follower of an event log has come.
-func (e *Escalations) SaveCursor(ctx context.Context, cursor Cursor) error {
-	return e.store.SaveCursor(ctx, cursor)
-}
-
-// Pending counts the escalations that nobody has looked at. It is the router's own, and asks for no right.
+// Pending counts the escalations that nobody has looked at. It is for the router itself and checks no right.
 func (e *Escalations) Pending(ctx context.Context) (int, error) {
 	return e.store.CountEscalations(ctx, EscalationPending)
 }

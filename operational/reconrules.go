@@ -123,20 +123,8 @@ func (s FindingRecord) SeeAgain(f *Finding) *FindingChange {
 	d := s.Draft
 	f.Occurrences++
 	f.LastSeen, f.UpdatedAt = s.At, s.At
-	for _, field := range []struct {
-		have *string
-		said string
-	}{
-		{&f.ScanID, d.ScanID},
-		{&f.CVE, d.CVE},
-		{&f.Description, d.Description},
-		{&f.Evidence, d.Evidence},
-		{&f.Remediation, d.Remediation},
-	} {
-		if field.said != "" {
-			*field.have = field.said
-		}
-	}
+	f.ScanID, f.CVE = cmp.Or(d.ScanID, f.ScanID), cmp.Or(d.CVE, f.CVE)
+	f.Description, f.Evidence, f.Remediation = cmp.Or(d.Description, f.Description), cmp.Or(d.Evidence, f.Evidence), cmp.Or(d.Remediation, f.Remediation)
 	change := FindingChange{At: s.At, AgentID: d.AgentID, From: f.Status, To: f.Status}
 	var notes []string
 	if f.Status == FindingFixed {

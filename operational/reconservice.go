@@ -88,14 +88,7 @@ func (r *Recon) StoreEnvironment(ctx context.Context, draft EnvironmentDraft) (E
 	fresh := r.environment(draft.Name)
 	return r.store.ChangeEnvironment(ctx, fresh, func(env *Environment, known bool) *skillrouter.Event {
 		before := *env
-		for _, field := range []struct {
-			have *string
-			said string
-		}{{&env.Kind, draft.Kind}, {&env.Description, draft.Description}, {&env.Project, draft.Project}} {
-			if field.said != "" {
-				*field.have = field.said
-			}
-		}
+		env.Kind, env.Description, env.Project = cmp.Or(draft.Kind, env.Kind), cmp.Or(draft.Description, env.Description), cmp.Or(draft.Project, env.Project)
 		if known && *env == before {
 			return nil
 		}
@@ -163,10 +156,7 @@ func (r *Recon) FinishScan(ctx context.Context, id string, end ScanEnd) (Scan, e
 		if scan.AgentID != "" && scan.AgentID != by && !p.Has(skillrouter.ScopeCaptain) {
 			return nil, skillrouter.Errorf(skillrouter.Forbidden, "another agent runs this scan")
 		}
-		scan.Status, scan.FinishedAt = end.Status, &now
-		if end.Summary != "" {
-			scan.Summary = end.Summary
-		}
+		scan.Status, scan.FinishedAt, scan.Summary = end.Status, &now, cmp.Or(end.Summary, scan.Summary)
 		e := scanEvent(EventScanFinished, *scan, by, now)
 		return &e, nil
 	})

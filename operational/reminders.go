@@ -94,34 +94,39 @@ func (s *Reminders) Schedule(ctx context.Context, draft ReminderDraft) (Reminder
 	if err := s.roomFor(ctx, r); err != nil {
 		return Reminder{}, err
 	}
+	stored, existed, err := s.create(ctx, r, draft.IdempotencyKey, func(r Reminder) skillrouter.Event {
+		return reminderEvent(EventReminderScheduled, r, maker, now)
+	})
+	if err != nil {
+		return Reminder{}, err
+	}
+	if existed && !stored.same(r) {
+		return Reminder{}, &skillrouter.Error{Code: skillrouter.Conflict, Field: "idempotency_key", Message: "was used for another reminder"}
+	}
+	stored.Redacted = r.Redacted
+	return stored, nil
+}
+
+// create stores a reminder, with the event that made makes of it; existed: its maker has one of the key already.
+func (s *Reminders) create(ctx context.Context, r Reminder, key string, made func(Reminder) skillrouter.Event) (stored Reminder, existed bool, err error) {
 	var elsewhere int64
 	if r.TriggerType == TriggerEvent {
 		defer s.awaited.begin()()
 		if s.options.Elsewhere != nil {
 			if elsewhere, err = s.options.Elsewhere(ctx); err != nil {
-				return Reminder{}, err
+				return stored, false, err
 			}
 		}
 	}
-	stored, existed, err := s.store.CreateReminder(ctx, r, draft.IdempotencyKey, elsewhere, func(r Reminder) skillrouter.Event {
-		return reminderEvent(EventReminderScheduled, r, maker, now)
-	})
-	switch {
-	case err != nil:
-		return Reminder{}, err
-	case existed:
-		if !stored.same(r) {
-			return Reminder{}, &skillrouter.Error{Code: skillrouter.Conflict, Field: "idempotency_key", Message: "was used for another reminder"}
-		}
-		stored.Redacted = r.Redacted
-		return stored, nil
+	stored, existed, err = s.store.CreateReminder(ctx, r, key, elsewhere, made)
+	if err != nil || existed {
+		return stored, existed, err
 	}
 	if r.TriggerType == TriggerCondition {
 		s.judged.Ring()
 	}
 	s.comesSooner(stored)
-	stored.Redacted = r.Redacted
-	return stored, nil
+	return stored, false, nil
 }
 
 // same tells whether another draft of the same key asks for the same.

@@ -69,36 +69,15 @@ func (s *Reminders) Take(ctx context.Context, reminders []Reminder, dryRun bool)
 			seen[taken[i].Key] = true
 			continue
 		}
-		stored, existed, err := s.take(ctx, r, taken[i].Key)
+		stored, existed, err := s.create(ctx, r, taken[i].Key, func(r Reminder) skillrouter.Event {
+			return reminderEvent(EventReminderScheduled, r, skillrouter.PrincipalOf(ctx).AgentID, s.now.Stamp())
+		})
 		if err != nil {
 			return taken, err
 		}
 		taken[i].Number, taken[i].Duplicate = stored.Number, existed
 	}
 	return taken, nil
-}
-
-func (s *Reminders) take(ctx context.Context, r Reminder, key string) (stored Reminder, existed bool, err error) {
-	var elsewhere int64
-	if r.TriggerType == TriggerEvent {
-		defer s.awaited.begin()()
-		if s.options.Elsewhere != nil {
-			if elsewhere, err = s.options.Elsewhere(ctx); err != nil {
-				return stored, false, err
-			}
-		}
-	}
-	stored, existed, err = s.store.CreateReminder(ctx, r, key, elsewhere, func(r Reminder) skillrouter.Event {
-		return reminderEvent(EventReminderScheduled, r, skillrouter.PrincipalOf(ctx).AgentID, s.now.Stamp())
-	})
-	if err != nil || existed {
-		return stored, existed, err
-	}
-	if r.TriggerType == TriggerCondition {
-		s.judged.Ring()
-	}
-	s.comesSooner(stored)
-	return stored, false, nil
 }
 
 // madeAlready returns the keys of what this router has of the times at which

@@ -167,9 +167,7 @@ func (t *Task) progress(r TaskProgress) error {
 	if r.Progress != nil {
 		t.Progress = int(math.Round(*r.Progress))
 	}
-	if r.Note != "" {
-		t.Note = r.Note
-	}
+	t.Note = cmp.Or(r.Note, t.Note)
 	return nil
 }
 
@@ -189,9 +187,7 @@ func (t *Task) unblock(note string) error {
 	if t.AgentID == "" {
 		t.Status = TaskPending
 	}
-	if note != "" {
-		t.Note = note
-	}
+	t.Note = cmp.Or(note, t.Note)
 	return nil
 }
 
@@ -216,9 +212,7 @@ func (t *Task) release(note string) error {
 		return t.refuse("only one that an agent holds can be released")
 	}
 	t.Status, t.AgentID, t.BlockedReason = TaskPending, "", ""
-	if note != "" {
-		t.Note = note
-	}
+	t.Note = cmp.Or(note, t.Note)
 	return nil
 }
 
@@ -227,9 +221,7 @@ func (t *Task) cancel(note string) error {
 		return t.refuse("it is finished already")
 	}
 	t.Status = TaskCancelled
-	if note != "" {
-		t.Note = note
-	}
+	t.Note = cmp.Or(note, t.Note)
 	return nil
 }
 
@@ -241,8 +233,6 @@ func (t *Task) reassign(to TaskAssignment) error {
 		return nil
 	}
 	t.Status, t.AgentID, t.BlockedReason = TaskClaimed, to.AgentID, ""
-	if to.Note != "" {
-		t.Note = to.Note
-	}
+	t.Note = cmp.Or(to.Note, t.Note)
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"crypto/subtle"
 	"encoding/base64"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -256,11 +257,7 @@ func (t *Tokens) Revoke(ctx context.Context, id string) (Token, error) {
 	}, func(token Token) {
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		for digest, live := range t.live {
-			if live.ID == token.ID {
-				delete(t.live, digest)
-			}
-		}
+		maps.DeleteFunc(t.live, func(_ TokenDigest, live Token) bool { return live.ID == token.ID })
 	})
 }
 

@@ -1,6 +1,7 @@
 package router
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
 	"hash/fnv"
@@ -170,12 +171,7 @@ func (c *Collection) shuffle() {
 		h.Write([]byte(d.ID))
 		return h.Sum64()
 	}
-	skillrouter.Sort(c.Documents, func(a, b tfidf.Document) int {
-		if place(a) < place(b) {
-			return -1
-		}
-		return 1
-	})
+	skillrouter.Sort(c.Documents, func(a, b tfidf.Document) int { return cmp.Compare(place(a), place(b)) })
 	for i := range c.Documents {
 		c.Documents[i].Order = int64(i + 1)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"skillrouter"
 	"skillrouter/learning"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/knowledge"
@@ -217,13 +218,10 @@ func episodeItem(e episode.Episode, score float64) Item {
 	}
 }
 
-// Amount says "1 task" and "3 tasks".
+// Amount says "no task", "1 task" and "3 tasks".
 func Amount(n int, one, many string) string {
-	switch n {
-	case 0:
+	if n == 0 {
 		return "no " + one
-	case 1:
-		return "1 " + one
 	}
-	return fmt.Sprintf("%d %s", n, many)
+	return skillrouter.Counted(n, one, many)
 }

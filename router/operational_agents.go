@@ -103,19 +103,8 @@ func (a *asking) agentList(ctx context.Context) (found, error) {
 		}
 		names = append(names, name)
 	}
-	verb := "are"
-	if len(fitting) == 1 {
-		verb = "is"
-	}
-	f.summary = fmt.Sprintf("%s%s %s %s%s.", capital(Amount(len(fitting), "agent", "agents")), a.inProject(), verbOf(len(fitting), verb), strings.Join(what, " or "), enumerate(names, len(names)))
+	f.summary = fmt.Sprintf("%s%s %s %s%s.", capital(Amount(len(fitting), "agent", "agents")), a.inProject(), verb(len(fitting)), strings.Join(what, " or "), enumerate(names, len(names)))
 	return f, nil
-}
-
-func verbOf(n int, verb string) string {
-	if n == 0 {
-		return "is"
-	}
-	return verb
 }
 
 func (a *asking) inProject() string {

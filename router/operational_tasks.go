@@ -70,7 +70,7 @@ func (a *asking) taskList(ctx context.Context) (found, error) {
 			missing = fmt.Sprintf(" None of them names %s.", strings.Join(a.Said, ", "))
 		}
 	}
-	f := found{settled: true, note: "looked for tasks that are " + statusWords(statuses) + a.inProject()}
+	f := found{settled: true, note: "looked for tasks that are " + joined(statuses) + a.inProject()}
 	var names []string
 	for _, t := range tasks {
 		f.items = append(f.items, taskItem(t))
@@ -83,7 +83,7 @@ func (a *asking) taskList(ctx context.Context) (found, error) {
 			verdict = "No: "
 		}
 	}
-	f.summary = verdict + sentence(fmt.Sprintf("%s%s %s %s%s%s", capital(Amount(total, "task", "tasks")), ofWhom(filter.AgentID)+a.inProject(), verbOf(total, plural(total)), a.statusAsked(statuses), a.when(finished), enumerate(names, total))) + missing
+	f.summary = verdict + sentence(fmt.Sprintf("%s%s %s %s%s%s", capital(Amount(total, "task", "tasks")), ofWhom(filter.AgentID)+a.inProject(), verb(total), a.statusAsked(statuses), a.when(finished), enumerate(names, total))) + missing
 	return f, nil
 }
 
@@ -92,8 +92,9 @@ func byLife(x, y operational.TaskStatus) int {
 	return slices.Index(operational.TaskStatuses(), x) - slices.Index(operational.TaskStatuses(), y)
 }
 
-func plural(n int) string {
-	if n == 1 {
+// verb is that of an Amount: "no task is", "1 task is", "2 tasks are".
+func verb(n int) string {
+	if n <= 1 {
 		return "is"
 	}
 	return "are"
@@ -118,7 +119,7 @@ func (a *asking) statusAsked(statuses []operational.TaskStatus) string {
 	if a.Unheld {
 		return "unassigned"
 	}
-	word := statusWords(statuses)
+	word := joined(statuses)
 	switch {
 	case slices.Equal(statuses, operational.OpenTaskStatuses()):
 		word = "open"
@@ -132,14 +133,6 @@ func (a *asking) statusAsked(statuses []operational.TaskStatus) string {
 		return word + " and of low priority"
 	}
 	return word
-}
-
-func statusWords(statuses []operational.TaskStatus) string {
-	words := make([]string, len(statuses))
-	for i, s := range statuses {
-		words[i] = strings.ReplaceAll(string(s), "_", " ")
-	}
-	return strings.Join(words, " or ")
 }
 
 // numberedTasks answers on the tasks whose numbers the question gives.
@@ -239,18 +232,17 @@ func (a *asking) load(ctx context.Context) (found, error) {
 
 func taskItem(t operational.Task) Item {
 	fields := map[string]any{"number": t.Number, "status": t.Status, "priority": t.Priority, "progress": t.Progress}
-	content := t.Description
-	for _, field := range []struct{ name, text string }{
-		{"note", t.Note},
-		{"blocked_reason", t.BlockedReason},
-		{"result", t.Result},
-		{"error", t.Error},
-	} {
-		if field.text != "" {
-			fields[field.name] = field.text
+	addTexts(fields, "note", t.Note, "blocked_reason", t.BlockedReason, "result", t.Result, "error", t.Error)
+	return Item{Kind: "task", ID: t.ID, Title: t.Title, Content: t.Description, Project: t.Project, AgentID: t.AgentID, At: t.UpdatedAt, Fields: fields}
+}
+
+// addTexts adds texts to the fields of an item, each behind its name. An empty one is left out.
+func addTexts(fields map[string]any, namesAndTexts ...string) {
+	for pair := range slices.Chunk(namesAndTexts, 2) {
+		if pair[1] != "" {
+			fields[pair[0]] = pair[1]
 		}
 	}
-	return Item{Kind: "task", ID: t.ID, Title: t.Title, Content: content, Project: t.Project, AgentID: t.AgentID, At: t.UpdatedAt, Fields: fields}
 }
 
 func agentItem(a operational.Agent, held []operational.Task) Item {
@@ -259,11 +251,7 @@ func agentItem(a operational.Agent, held []operational.Task) Item {
 		numbers[i] = t.Number
 	}
 	fields := map[string]any{"state": a.State, "tasks": numbers}
-	for name, text := range map[string]string{"status": a.Status, "role": a.Role, "model": a.Model} {
-		if text != "" {
-			fields[name] = text
-		}
-	}
+	addTexts(fields, "status", a.Status, "role", a.Role, "model", a.Model)
 	if a.ShouldStop {
 		fields["should_stop"] = true
 		if a.StopReason != "" { // it is the agent's own to know

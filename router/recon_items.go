@@ -11,11 +11,7 @@ func findingItem(f operational.Finding, score float64) Item {
 		"environment": f.Environment, "severity": f.Severity, "status": f.Status, "occurrences": f.Occurrences,
 		"first_seen": f.FirstSeen, "last_seen": f.LastSeen,
 	}
-	for name, text := range map[string]string{"cve": f.CVE, "location": f.Location, "evidence": f.Evidence, "remediation": f.Remediation, "scan_id": f.ScanID} {
-		if text != "" {
-			fields[name] = text
-		}
-	}
+	addTexts(fields, "cve", f.CVE, "location", f.Location, "evidence", f.Evidence, "remediation", f.Remediation, "scan_id", f.ScanID)
 	return Item{Kind: "finding", ID: f.ID, Title: f.Title, Content: f.Description, Score: score, Project: f.Project, At: f.LastSeen, Fields: fields}
 }
 

@@ -89,7 +89,7 @@ func readSighted(q question) sighted {
 			skip[w] = true
 		}
 	}
-	s.filter.CVE = strings.ToUpper(cveInText.FindString(q.text))
+	s.filter.CVE = strings.ToUpper(cveInText.Compiled().FindString(q.text))
 	if span, rest, found := findTimespan(words, q.now); found {
 		s.span, words = span, rest
 		s.filter.Since, s.filter.Until = span.From, span.To

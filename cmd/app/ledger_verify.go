@@ -309,13 +309,13 @@ func readChained(ctx context.Context, db querier, c skillrouter.Chained, after i
 	if err != nil {
 		return 0, err
 	}
-	columns := fmt.Sprintf("c.%s, c.link, %s", c.Number, c.Text("c", kinds))
+	columns := fmt.Sprintf("c.%s, c.link, %s", c.Number, skillrouter.ChainedText("c", c.Columns, kinds))
 	from, order := fmt.Sprintf("(SELECT * FROM %s WHERE %s > ? ORDER BY %[2]s LIMIT ?) AS c", c.Table, c.Number), "c."+c.Number
 	if p := c.Parts; p != nil {
 		if kinds, err = kindsOf(ctx, db, p.Table); err != nil {
 			return 0, err
 		}
-		columns += ", " + p.Text("p", kinds)
+		columns += ", " + skillrouter.ChainedText("p", p.Columns, kinds)
 		from += fmt.Sprintf(" LEFT JOIN %s AS p ON p.%s = c.%s", p.Table, p.Of, c.Number)
 		order += ", p." + p.Order
 	} else {

@@ -410,12 +410,7 @@ func (l *Leases) Ask(ctx context.Context, question operational.LeaseQuestion) (c
 }
 
 // Nudge has Run look at once, and does not wait for it.
-func (l *Leases) Nudge() {
-	select {
-	case l.kick <- struct{}{}:
-	default: // it will
-	}
-}
+func (l *Leases) Nudge() { skillrouter.Nudge(l.kick) }
 
 // lookEvery is how often leases are looked at that may have lapsed. A check need not wait for it.
 const lookEvery = time.Second

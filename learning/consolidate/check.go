@@ -83,8 +83,8 @@ var saidSecret = skillrouter.Lazily("(?i)\\b(pass(?:word|phrase|code)|secret(?: 
 
 // redactSaid cuts out secrets that are said in a sentence: "the password is hunter2".
 func redactSaid(text string) string {
-	return saidSecret.ReplaceAllStringFunc(text, func(found string) string {
-		parts := saidSecret.FindStringSubmatchIndex(found)
+	return saidSecret.Compiled().ReplaceAllStringFunc(text, func(found string) string {
+		parts := saidSecret.Compiled().FindStringSubmatchIndex(found)
 		value := strings.TrimRight(found[parts[10]:], ".,;!?)")
 		if bare := strings.Trim(value, "\"'`"); bare == value && !strings.ContainsAny(bare, "0123456789!@#$%^&*_+=") || len(bare) < 4 || strings.HasPrefix(bare, "[redacted") || strings.HasPrefix(bare, "$") {
 			return found // "the token is expired"

@@ -135,7 +135,7 @@ var (
 
 // symptomKind is a symptom without what differs from one time to the next.
 func symptomKind(symptom string) string {
-	return strings.ToLower(strings.Join(strings.Fields(symptomDetail.ReplaceAllStringFunc(symptom, func(s string) string {
+	return strings.ToLower(strings.Join(strings.Fields(symptomDetail.Compiled().ReplaceAllStringFunc(symptom, func(s string) string {
 		if s[0] == '"' || s[0] == '\'' || s[0] == '`' {
 			return s // names what is missing, which makes it another symptom
 		}

@@ -90,7 +90,7 @@ func spokenBy(line string) (role, rest string) {
 	if m := headed.FindStringSubmatch(line); m != nil {
 		return speakers[strings.ToLower(m[1])], ""
 	}
-	m := labelled.FindStringSubmatchIndex(line)
+	m := labelled.Compiled().FindStringSubmatchIndex(line)
 	if m == nil {
 		return "", ""
 	}

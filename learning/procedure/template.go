@@ -28,7 +28,7 @@ func checkAction(field, text string, params []Param) error {
 
 // fillAction puts the parameters' values into an action.
 func fillAction(text string, params map[string]json.RawMessage) string {
-	return templateName.ReplaceAllStringFunc(text, func(found string) string {
+	return templateName.Compiled().ReplaceAllStringFunc(text, func(found string) string {
 		if strings.HasPrefix(found, "$$") {
 			return found[1:]
 		}
@@ -99,7 +99,7 @@ func runPlaces(field, line string) (places []runPlace, err error) {
 			places, err = nil, skillrouter.InvalidField(field, "is no command line")
 		}
 	}()
-	named := templateName.FindAllStringIndex(line, -1)
+	named := templateName.Compiled().FindAllStringIndex(line, -1)
 	if len(named) == 0 {
 		return nil, nil
 	}
@@ -124,7 +124,7 @@ func runPlaces(field, line string) (places []runPlace, err error) {
 		}
 		if param, ok := node.(*syntax.ParamExp); ok && inside == 0 && !param.Short {
 			from, to := int(param.Pos().Offset()), int(param.End().Offset())
-			if found := templateName.FindStringSubmatchIndex(line[from:to]); found != nil && found[0] == 0 && found[1] == to-from {
+			if found := templateName.Compiled().FindStringSubmatchIndex(line[from:to]); found != nil && found[0] == 0 && found[1] == to-from {
 				places = append(places, runPlace{from, to, line[from+found[2] : from+found[3]]})
 			}
 		}

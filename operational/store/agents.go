@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"math"
+	"slices"
 	"strings"
 
 	"gorm.io/gorm"
@@ -163,17 +164,14 @@ func (s *Store) SaveAgents(ctx context.Context, changes []operational.AgentChang
 
 // SaveSeen writes when agents were last seen. An older time than the stored one is ignored.
 func (s *Store) SaveSeen(ctx context.Context, seen []operational.Seen) error {
-	for len(seen) > 0 {
-		n := min(len(seen), seenBatch)
-		chunk := seen[:n]
-		seen = seen[n:]
-		args := make([]any, 0, 2*n)
+	for chunk := range slices.Chunk(seen, seenBatch) {
+		args := make([]any, 0, 2*len(chunk))
 		for _, one := range chunk {
 			args = append(args, one.AgentID, millis(one.At))
 		}
 		// Each chunk is a write of its own, so that signals are not held up by all of them.
 		err := s.commit.Write(ctx, func(tx *gorm.DB) error {
-			return tx.Exec("WITH seen(id, at) AS (VALUES (?,CAST(? AS BIGINT))"+strings.Repeat(",(?,?)", n-1)+
+			return tx.Exec("WITH seen(id, at) AS (VALUES (?,CAST(? AS BIGINT))"+strings.Repeat(",(?,?)", len(chunk)-1)+
 				") UPDATE agents SET last_seen = seen.at FROM seen WHERE agents.id = seen.id AND agents.last_seen < seen.at", args...).Error
 		}, nil)
 		if err != nil {

@@ -179,15 +179,9 @@ func (s *Store) Escalation(ctx context.Context, id string) (operational.Escalati
 // ListEscalations implements operational.EscalationStore.
 func (s *Store) ListEscalations(ctx context.Context, filter operational.EscalationFilter) ([]operational.Escalation, error) {
 	q := s.read.WithContext(ctx).Order("priority_rank, num DESC").Limit(filter.Limit)
-	if len(filter.Status) > 0 {
-		q = q.Where("status IN ?", filter.Status)
-	}
-	if filter.To != "" {
-		q = q.Where("escalated_to = ?", filter.To)
-	}
-	if filter.LessonID != "" {
-		q = q.Where("lesson_id = ?", filter.LessonID)
-	}
+	q = givenAny(q, "status IN ?", filter.Status)
+	q = given(q, "escalated_to = ?", filter.To)
+	q = given(q, "lesson_id = ?", filter.LessonID)
 	return listOf(q, escalationRow.escalation)
 }
 

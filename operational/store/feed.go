@@ -23,12 +23,8 @@ func (s *Store) PastEvents(ctx context.Context, q skillrouter.EventQuery) (event
 	}
 	floor := max(q.Before-int64(q.Reach), q.After+1, 1)
 	read := s.read.WithContext(ctx).Where("seq >= ? AND seq < ?", floor, q.Before)
-	if q.Agent != "" {
-		read = read.Where("agent_id = ?", q.Agent)
-	}
-	if q.Project != "" {
-		read = read.Where("project = ?", q.Project)
-	}
+	read = given(read, "agent_id = ?", q.Agent)
+	read = given(read, "project = ?", q.Project)
 	if len(q.Types) > 0 {
 		either := s.read
 		for _, one := range q.Types {

@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 
 	"gorm.io/gorm"
@@ -18,9 +19,7 @@ const addFigures = ` ON CONFLICT (hour, figure, name) DO UPDATE SET n = figures.
 // AddFigures implements operational.FigureStore.
 func (s *Store) AddFigures(ctx context.Context, rows []operational.FigureRow, keep operational.FigureKeep) error {
 	return s.commit.Write(ctx, func(tx *gorm.DB) error {
-		for rest := rows; len(rest) > 0; {
-			batch := rest[:min(len(rest), figureBatch)]
-			rest = rest[len(batch):]
+		for batch := range slices.Chunk(rows, figureBatch) {
 			args := make([]any, 0, 6*len(batch))
 			for _, r := range batch {
 				args = append(args, r.Hour, r.Figure, r.Name, r.Count, r.Part, r.Most)

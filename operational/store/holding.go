@@ -35,9 +35,7 @@ func (s *Store) ClearReminders(ctx context.Context, clearing operational.Reminde
 		}
 		open = 0
 		q := tx.Model(&reminderRow{}).Select("number, "+isOpen+" AS open").Where("persona = ? AND number <= ?", clearing.Persona, clearing.Through)
-		if clearing.TriggerType != "" {
-			q = q.Where("trigger_type = ?", clearing.TriggerType)
-		}
+		q = given(q, "trigger_type = ?", clearing.TriggerType)
 		if err := q.Limit(clearing.Limit).Find(&rows).Error; err != nil {
 			return err
 		}

@@ -378,20 +378,8 @@ func (s *Store) CountUnacked(ctx context.Context, q operational.MailQuery) (int,
 
 // MailWaiting returns what waits in an agent's mailbox, by sender: the messages to
 // it alone that it has not acknowledged.
-func (s *Store) MailWaiting(ctx context.Context, q operational.MailQuery) ([]operational.Waiting, error) {
-	rows, err := s.read.WithContext(ctx).Raw("SELECT m.from_agent, count(*), coalesce(sum(length(m.context)), 0) FROM messages m WHERE m.to_agent = ? AND m.seq > ?"+
-		" AND (m.expires_at IS NULL OR m.expires_at > ?) AND "+notAcked+" GROUP BY m.from_agent", q.AgentID, q.AckedSeq, millis(q.Now), q.AgentID).Rows()
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var waiting []operational.Waiting
-	for rows.Next() {
-		var w operational.Waiting
-		if err := rows.Scan(&w.From, &w.Count, &w.Bytes); err != nil {
-			return nil, err
-		}
-		waiting = append(waiting, w)
-	}
-	return waiting, rows.Err()
+func (s *Store) MailWaiting(ctx context.Context, q operational.MailQuery) (waiting []operational.Waiting, err error) {
+	err = s.read.WithContext(ctx).Raw(`SELECT m.from_agent AS "from", count(*) AS count, coalesce(sum(length(m.context)), 0) AS bytes FROM messages m WHERE m.to_agent = ? AND m.seq > ?`+
+		" AND (m.expires_at IS NULL OR m.expires_at > ?) AND "+notAcked+" GROUP BY m.from_agent", q.AgentID, q.AckedSeq, millis(q.Now), q.AgentID).Scan(&waiting).Error
+	return waiting, err
 }

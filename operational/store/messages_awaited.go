@@ -23,11 +23,13 @@ func (s *Store) Awaited(ctx context.Context, from string, before, now time.Time,
 		text += " AND m.from_agent = ?"
 		args = append(args, from)
 	}
-	found, err := s.awaited(ctx, text+" ORDER BY m.seq LIMIT ?", append(args, limit)...)
+	messages, err := scanMessages(s.read.WithContext(ctx).Raw(text+" ORDER BY m.seq LIMIT ?", append(args, limit)...))
 	if err != nil {
 		return nil, err
 	}
-	for i, one := range found {
+	found := make([]operational.Awaited, len(messages))
+	for i, one := range messages {
+		found[i].Message = one
 		if one.To != "" {
 			found[i].Waiting = []string{one.To}
 			continue
@@ -38,15 +40,6 @@ func (s *Store) Awaited(ctx context.Context, from string, before, now time.Time,
 		}
 	}
 	return found, nil
-}
-
-func (s *Store) awaited(ctx context.Context, text string, args ...any) ([]operational.Awaited, error) {
-	messages, err := scanMessages(s.read.WithContext(ctx).Raw(text, args...))
-	found := make([]operational.Awaited, len(messages))
-	for i, m := range messages {
-		found[i].Message = m
-	}
-	return found, err
 }
 
 // Sweep examines up to window messages after a seq that were sent before

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 
+	"skillrouter"
 	"skillrouter/operational"
 )
 
@@ -30,24 +31,13 @@ func (s *Store) MessageLog(ctx context.Context, q operational.LogQuery) ([]opera
 	if q.Signal != "" {
 		text, args = text+" AND {unindexed}m.signal = ?", append(args, q.Signal)
 	}
-	rows, err := s.read.WithContext(ctx).Raw(text+" ORDER BY m.seq DESC LIMIT ?", append(args, q.Limit+1)...).Rows()
-	if err != nil {
-		return nil, 0, err
-	}
-	defer rows.Close()
-	messages := []operational.Message{}
-	for rows.Next() {
-		if len(messages) == q.Limit {
-			return messages, messages[q.Limit-1].Seq, nil
-		}
-		m, err := scanMessage(rows)
-		if err != nil {
-			return nil, 0, err
-		}
-		messages = append(messages, m)
+	messages, err := scanMessages(s.read.WithContext(ctx).Raw(text+" ORDER BY m.seq DESC LIMIT ?", append(args, q.Limit+1)...))
+	if len(messages) > q.Limit {
+		messages = messages[:q.Limit]
+		return messages, messages[q.Limit-1].Seq, err
 	}
 	if floor <= 1 { // seqs begin with 1
 		floor = 0
 	}
-	return messages, floor, rows.Err()
+	return skillrouter.GivenList(messages), floor, err
 }

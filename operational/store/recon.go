@@ -86,9 +86,7 @@ func (s *Store) ChangeEnvironment(ctx context.Context, fresh operational.Environ
 // ListEnvironments implements operational.ReconStore.
 func (s *Store) ListEnvironments(ctx context.Context, project string, limit int) ([]operational.Environment, error) {
 	q := s.read.WithContext(ctx).Order("lower(name)").Limit(limit)
-	if project != "" {
-		q = q.Where("project = ?", project)
-	}
+	q = given(q, "project = ?", project)
 	return listOf(q, environmentRow.environment)
 }
 
@@ -172,17 +170,9 @@ func (s *Store) ChangeScan(ctx context.Context, id string, change func(*operatio
 // ListScans implements operational.ReconStore.
 func (s *Store) ListScans(ctx context.Context, f operational.ScanFilter) ([]operational.Scan, error) {
 	q := scans(s.read.WithContext(ctx))
-	if f.Environment != "" {
-		q = q.Where("lower(environments.name) = lower(?)", f.Environment)
-	}
-	if f.Project != "" {
-		q = q.Where("environments.project = ?", f.Project)
-	}
-	if f.Status != "" {
-		q = q.Where("scans.status = ?", f.Status)
-	}
-	if !f.Since.IsZero() {
-		q = q.Where("scans.started_at >= ?", millis(f.Since))
-	}
+	q = given(q, "lower(environments.name) = lower(?)", f.Environment)
+	q = given(q, "environments.project = ?", f.Project)
+	q = given(q, "scans.status = ?", f.Status)
+	q = givenTime(q, "scans.started_at >= ?", f.Since)
 	return listOf(q.Order("scans.started_at DESC, scans.id DESC").Limit(f.Limit), scanRow.scan)
 }

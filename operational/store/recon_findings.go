@@ -253,32 +253,16 @@ func (s *Store) SummarizeFindings(ctx context.Context, f operational.FindingFilt
 }
 
 func selectFindings(q *gorm.DB, f operational.FindingFilter) *gorm.DB {
-	if f.Environment != "" {
-		q = q.Where("findings.environment_id IN (SELECT id FROM environments WHERE lower(name) = lower(?))", f.Environment)
-	}
-	if f.Project != "" {
-		q = q.Where("findings.environment_id IN (SELECT id FROM environments WHERE project = ?)", f.Project)
-	}
-	if len(f.Severity) > 0 {
-		q = q.Where("severity IN ?", f.Severity)
-	}
-	if len(f.Status) > 0 {
-		q = q.Where("status IN ?", f.Status)
-	}
-	if f.CVE != "" {
-		q = q.Where("cve = ? AND cve <> ''", f.CVE) // the second part lets the partial index serve
-	}
-	if f.ScanID != "" {
-		q = q.Where("scan_id = ?", f.ScanID)
-	}
+	q = given(q, "findings.environment_id IN (SELECT id FROM environments WHERE lower(name) = lower(?))", f.Environment)
+	q = given(q, "findings.environment_id IN (SELECT id FROM environments WHERE project = ?)", f.Project)
+	q = givenAny(q, "severity IN ?", f.Severity)
+	q = givenAny(q, "status IN ?", f.Status)
+	q = given(q, "cve = ? AND cve <> ''", f.CVE) // the second part lets the partial index serve
+	q = given(q, "scan_id = ?", f.ScanID)
 	if f.Location != "" {
 		q = q.Where(`location {like} ? ESCAPE '\'`, "%"+likeLiteral(f.Location)+"%")
 	}
-	if !f.Since.IsZero() {
-		q = q.Where("last_seen >= ?", millis(f.Since))
-	}
-	if !f.Until.IsZero() {
-		q = q.Where("last_seen < ?", millis(f.Until))
-	}
+	q = givenTime(q, "last_seen >= ?", f.Since)
+	q = givenTime(q, "last_seen < ?", f.Until)
 	return holding(q, f.Text)
 }

@@ -157,15 +157,11 @@ func (s *Store) ListReminders(ctx context.Context, filter operational.ReminderFi
 	if filter.Seen != nil {
 		q = q.Where("agent_id = '' OR agent_id = ? OR created_by = ?", *filter.Seen, *filter.Seen)
 	}
-	if len(filter.Status) > 0 {
-		q = q.Where("status IN ?", filter.Status)
-	}
+	q = givenAny(q, "status IN ?", filter.Status)
 	if filter.Open {
 		q = q.Where("status IN ('pending', 'due')")
 	}
-	if filter.Project != "" {
-		q = q.Where("project = ?", filter.Project)
-	}
+	q = given(q, "project = ?", filter.Project)
 	if filter.After > 0 {
 		q = q.Where("number > ?", filter.After).Order("number")
 	} else {
@@ -408,9 +404,7 @@ func (s *Store) CountConditions(ctx context.Context) (int, error) {
 // PendingConditions implements operational.ReminderStore.
 func (s *Store) PendingConditions(ctx context.Context, persona string, after int64, limit int) ([]operational.Reminder, error) {
 	q := s.read.WithContext(ctx).Where(pendingConditions+" AND number > ?", after).Order("number").Limit(limit)
-	if persona != "" {
-		q = q.Where("persona = ?", persona)
-	}
+	q = given(q, "persona = ?", persona)
 	return listOf(q, reminderRow.reminder)
 }
 

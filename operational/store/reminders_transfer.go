@@ -16,9 +16,7 @@ var _ operational.ReminderTransfer = (*Store)(nil)
 // RemindersAfter implements operational.ReminderTransfer.
 func (s *Store) RemindersAfter(ctx context.Context, project string, after int64, limit int) ([]operational.Reminder, error) {
 	q := s.read.WithContext(ctx).Where("number > ?", after)
-	if project != "" {
-		q = q.Where("project = ?", project)
-	}
+	q = given(q, "project = ?", project)
 	return listOf(q.Order("number").Limit(limit), reminderRow.reminder)
 }
 

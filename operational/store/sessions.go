@@ -222,18 +222,14 @@ func (s *Store) OpenSession(ctx context.Context, agentID string) (operational.Se
 // ListSessions implements operational.SessionStore.
 func (s *Store) ListSessions(ctx context.Context, filter operational.SessionFilter) ([]operational.Session, error) {
 	query := s.read.WithContext(ctx).Order("num DESC").Limit(filter.Limit)
-	for _, f := range []struct{ column, value string }{
-		{"agent_id", filter.AgentID}, {"persona", filter.Persona}, {"project", filter.Project}, {"status", string(filter.Status)}, {"successor", filter.Successor},
-	} {
-		if f.value != "" {
-			query = query.Where(f.column+" = ?", f.value)
-		}
-	}
+	query = given(query, "agent_id = ?", filter.AgentID)
+	query = given(query, "persona = ?", filter.Persona)
+	query = given(query, "project = ?", filter.Project)
+	query = given(query, "status = ?", filter.Status)
+	query = given(query, "successor = ?", filter.Successor)
 	if filter.Waiting {
 		query = query.Where("status = 'ended' AND inherited_by = ''")
 	}
-	if !filter.EndedSince.IsZero() {
-		query = query.Where("ended_at >= ?", millis(filter.EndedSince))
-	}
+	query = givenTime(query, "ended_at >= ?", filter.EndedSince)
 	return findSessions(query)
 }

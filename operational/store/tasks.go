@@ -177,9 +177,7 @@ func (s *Store) ChangeTask(ctx context.Context, ref operational.TaskRef, change 
 func (s *Store) ChangeNextTask(ctx context.Context, project string, change operational.TaskChange) (operational.Task, error) {
 	return s.changeTask(ctx, change, func(tx *gorm.DB) *gorm.DB {
 		q := tx.Where("status = ?", operational.TaskPending)
-		if project != "" {
-			q = q.Where("project = ?", project)
-		}
+		q = given(q, "project = ?", project)
 		return q.Order("priority DESC, number").Limit(1)
 	}, "no task is waiting")
 }
@@ -217,9 +215,7 @@ func byRef(q *gorm.DB, ref operational.TaskRef) *gorm.DB {
 }
 
 func selectTasks(q *gorm.DB, f operational.TaskFilter) *gorm.DB {
-	if len(f.Status) > 0 {
-		q = q.Where("status IN ?", f.Status)
-	}
+	q = givenAny(q, "status IN ?", f.Status)
 	if f.Open != nil {
 		statuses := clause.Expr{SQL: "status IN ?", Vars: []any{operational.OpenTaskStatuses()}}
 		if !*f.Open {
@@ -227,20 +223,12 @@ func selectTasks(q *gorm.DB, f operational.TaskFilter) *gorm.DB {
 		}
 		q = q.Where(statuses)
 	}
-	if f.AgentID != "" {
-		q = q.Where("agent_id = ?", f.AgentID)
-	}
+	q = given(q, "agent_id = ?", f.AgentID)
 	if f.Unheld {
 		q = q.Where("agent_id = ''")
 	}
-	if f.Project != "" {
-		q = q.Where("project = ?", f.Project)
-	}
-	if !f.Since.IsZero() {
-		q = q.Where("updated_at >= ?", millis(f.Since))
-	}
-	if !f.Until.IsZero() {
-		q = q.Where("updated_at < ?", millis(f.Until))
-	}
+	q = given(q, "project = ?", f.Project)
+	q = givenTime(q, "updated_at >= ?", f.Since)
+	q = givenTime(q, "updated_at < ?", f.Until)
 	return holding(q, f.Text)
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"strings"
+	"time"
 
 	"golang.org/x/text/unicode/norm"
 	"gorm.io/gorm"
@@ -16,6 +17,30 @@ const maxFilterWords = 16
 // SQLite's own functions know the case of ASCII letters only.
 func fold(parts ...string) string {
 	return strings.ToLower(norm.NFC.String(strings.Join(parts, "\n")))
+}
+
+// given adds a condition on a value. A filter that leaves the value empty does not select by it.
+func given[T comparable](q *gorm.DB, condition string, value T) *gorm.DB {
+	if value == *new(T) {
+		return q
+	}
+	return q.Where(condition, value)
+}
+
+// givenAny is given for the values one of which a column may have.
+func givenAny[T any](q *gorm.DB, condition string, values []T) *gorm.DB {
+	if len(values) == 0 {
+		return q
+	}
+	return q.Where(condition, values)
+}
+
+// givenTime is given for a time.
+func givenTime(q *gorm.DB, condition string, t time.Time) *gorm.DB {
+	if t.IsZero() {
+		return q
+	}
+	return q.Where(condition, millis(t))
 }
 
 // holding keeps the rows whose folded text holds every word.

@@ -30,9 +30,7 @@ func (s *Store) FindingsOf(ctx context.Context, ids []string) ([]operational.Fin
 // many as a page has; with an environment's id those of that one alone.
 func (s *Store) FindingsAfter(ctx context.Context, id, environment string) ([]operational.Finding, error) {
 	q := findings(s.read.WithContext(ctx)).Where("findings.id > ?", id)
-	if environment != "" {
-		q = q.Where("findings.environment_id = ?", environment)
-	}
+	q = given(q, "findings.environment_id = ?", environment)
 	return listOf(q.Order("findings.id").Limit(wordsAtOnce), findingRow.finding)
 }
 
@@ -47,20 +45,7 @@ func (s *Store) MessagesAfter(ctx context.Context, seq int64) ([]operational.Mes
 }
 
 func (s *Store) messages(ctx context.Context, condition string, args ...any) ([]operational.Message, error) {
-	rows, err := s.read.WithContext(ctx).Raw("SELECT "+messageColumns+" FROM messages m WHERE "+condition, args...).Rows()
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var messages []operational.Message
-	for rows.Next() {
-		m, err := scanMessage(rows)
-		if err != nil {
-			return nil, err
-		}
-		messages = append(messages, m)
-	}
-	return messages, rows.Err()
+	return scanMessages(s.read.WithContext(ctx).Raw("SELECT "+messageColumns+" FROM messages m WHERE "+condition, args...))
 }
 
 // MessageIDs visits the id of every message.

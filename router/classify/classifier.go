@@ -1,6 +1,9 @@
 package classify
 
-import "sync"
+import (
+	"math"
+	"sync"
+)
 
 // nearTie is the gap between the two likeliest classes' probabilities under
 // which both sources are asked. Of the validation questions (see
@@ -67,7 +70,7 @@ func (c *Classifier) Classify(query string, mentions []Mention) Classification {
 	for k := range z {
 		z[k] += taught.shift[k]
 	}
-	p := softmax(z)
+	p := softmax(z, math.Exp)
 	first, second := 0, 1
 	if p[second] > p[first] {
 		first, second = second, first

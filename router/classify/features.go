@@ -175,27 +175,34 @@ func (s *scratch) letterFeatures(t *token, i int) {
 // are their word class, runs of words without one are one, and articles are
 // left out: "is the login page broken" is "is · past-verb".
 func (s *scratch) orderFeatures() {
-	s.order = s.order[:0]
+	s.order = s.wordOrder(s.order, func(t *token) uint32 {
+		switch t.symbol {
+		case symFunction:
+			return t.hash
+		case symNone, symTech:
+			return hashUnknown
+		}
+		return shapeHash(t.symbol)
+	})
+	s.runs(featureOrder, s.order)
+}
+
+// wordOrder puts what name calls the words into a list. Articles are left out, and a run of what is unknown is one.
+func (s *scratch) wordOrder(into []orderSymbol, name func(*token) uint32) []orderSymbol {
+	into = into[:0]
 	for i := range s.tokens {
 		t := &s.tokens[i]
-		var h uint32
-		switch {
-		case t.role == roleArticle || t.role == rolePolite:
+		if t.role == roleArticle || t.role == rolePolite {
 			continue
-		case t.symbol == symFunction:
-			h = t.hash
-		case t.symbol == symNone || t.symbol == symTech:
-			if k := len(s.order); k > 0 && s.order[k-1].hash == hashUnknown {
-				s.order[k-1].to = uint8(i + 1)
-				continue
-			}
-			h = hashUnknown
-		default:
-			h = shapeHash(t.symbol)
 		}
-		s.order = append(s.order, orderSymbol{h, uint8(i), uint8(i + 1)})
+		h := name(t)
+		if k := len(into); h == hashUnknown && k > 0 && into[k-1].hash == hashUnknown {
+			into[k-1].to = uint8(i + 1)
+			continue
+		}
+		into = append(into, orderSymbol{h, uint8(i), uint8(i + 1)})
 	}
-	s.runs(featureOrder, s.order)
+	return into
 }
 
 // runs adds the pairs, triples and quadruples of a word order.
@@ -230,30 +237,19 @@ func (s *scratch) runs(kind uint8, order []orderSymbol) {
 // roleFeatures are runs in a coarser word order: function words are their
 // roles, verbs their tense, and all else is one.
 func (s *scratch) roleFeatures() {
-	s.roles = s.roles[:0]
-	for i := range s.tokens {
-		t := &s.tokens[i]
-		var h uint32
+	s.roles = s.wordOrder(s.roles, func(t *token) uint32 {
 		switch {
-		case t.role == roleArticle || t.role == rolePolite:
-			continue
 		case t.role != roleNone:
-			h = mix(0x401e, uint32(t.role))
+			return mix(0x401e, uint32(t.role))
 		case t.past:
-			h = shapeHash(symPastVerb)
+			return shapeHash(symPastVerb)
 		case t.gerund:
-			h = shapeHash(symGerund)
+			return shapeHash(symGerund)
 		case t.classes&(1<<symBaseVerb) != 0:
-			h = shapeHash(symBaseVerb)
-		default:
-			if k := len(s.roles); k > 0 && s.roles[k-1].hash == hashUnknown {
-				s.roles[k-1].to = uint8(i + 1)
-				continue
-			}
-			h = hashUnknown
+			return shapeHash(symBaseVerb)
 		}
-		s.roles = append(s.roles, orderSymbol{h, uint8(i), uint8(i + 1)})
-	}
+		return hashUnknown
+	})
 	s.runs(featureRoles, s.roles)
 }
 

@@ -2,6 +2,7 @@ package classify
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"encoding/binary"
 	"errors"
@@ -123,21 +124,7 @@ func (m *model) learnVocabulary(words []string) {
 			m.slips = append(m.slips, slip{hashBytes(buf), h})
 		}
 	}
-	slices.SortFunc(m.slips, func(a, b slip) int {
-		if a.hash != b.hash {
-			if a.hash < b.hash {
-				return -1
-			}
-			return 1
-		}
-		switch {
-		case a.word < b.word:
-			return -1
-		case a.word > b.word:
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(m.slips, func(a, b slip) int { return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.word, b.word)) })
 }
 
 // correct finds a known word that is one slip from w: a letter too many, one
@@ -171,15 +158,7 @@ func (m *model) correct(w []byte) (uint32, bool) {
 }
 
 func (m *model) slipOf(h uint32) (uint32, bool) {
-	i, ok := slices.BinarySearchFunc(m.slips, h, func(s slip, h uint32) int {
-		switch {
-		case s.hash < h:
-			return -1
-		case s.hash > h:
-			return 1
-		}
-		return 0
-	})
+	i, ok := slices.BinarySearchFunc(m.slips, h, func(s slip, h uint32) int { return cmp.Compare(s.hash, h) })
 	if !ok {
 		return 0, false
 	}
@@ -211,15 +190,15 @@ func (m *model) unit(n int) float64 {
 	return m.scale / m.temperature / math.Sqrt(float64(n))
 }
 
-// softmax gives the probabilities of log-odds.
-func softmax(z [numClasses]float64) [numClasses]float64 {
+// softmax gives the probabilities of log-odds, with an exponential function.
+func softmax(z [numClasses]float64, exp func(float64) float64) [numClasses]float64 {
 	top := z[0]
 	for _, v := range z[1:] {
 		top = max(top, v)
 	}
 	sum := 0.0
 	for k, v := range z {
-		z[k] = math.Exp(v - top)
+		z[k] = exp(v - top)
 		sum += z[k]
 	}
 	for k := range z {

@@ -182,7 +182,7 @@ func crossValidate(lines []TrainingLine, examples []trainingExample, report *Tra
 			for k := range z {
 				z[k] /= temperature
 			}
-			p := portableSoftmax(z)
+			p := softmax(z, portableExp)
 			loss -= math.Log(max(p[o.class], 1e-9))
 		}
 		if loss < bestLoss {
@@ -236,7 +236,7 @@ func fit(examples []trainingExample, in func(trainingExample) bool) []float64 {
 				}
 				kept = append(kept, f)
 			}
-			p := portableSoftmax(logitsOf(weights, kept))
+			p := softmax(logitsOf(weights, kept), portableExp)
 			norm := math.Sqrt(float64(len(kept)))
 			var g [numClasses]float64
 			for k := range g {
@@ -273,25 +273,9 @@ func (m *model) quantize(weights []float64) {
 	}
 }
 
-// portableSoftmax is softmax with an exponential that gives the same bits on
-// every platform, as math.Exp does not: e^x = 2^n·e^r with |r| ≤ ln 2 / 2, and
+// portableExp is an exponential function that gives the same bits on every
+// platform, as math.Exp does not: e^x = 2^n·e^r with |r| ≤ ln 2 / 2, and
 // e^r by its Taylor series to the 11th power.
-func portableSoftmax(z [numClasses]float64) [numClasses]float64 {
-	top := z[0]
-	for _, v := range z[1:] {
-		top = max(top, v)
-	}
-	sum := 0.0
-	for k, v := range z {
-		z[k] = portableExp(v - top)
-		sum += z[k]
-	}
-	for k := range z {
-		z[k] /= sum
-	}
-	return z
-}
-
 func portableExp(x float64) float64 {
 	if x < -700 {
 		return 0

@@ -9,6 +9,7 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -112,15 +113,8 @@ func New(baseURL string, options Options) (*Client, error) {
 	if strings.ContainsAny(options.Token, "\r\n\x00") {
 		return nil, skillrouter.InvalidField("token", "may not hold line breaks")
 	}
-	if options.Timeout == 0 {
-		options.Timeout = DefaultTimeout
-	}
-	if options.Dial == 0 {
-		options.Dial = dialTimeout
-	}
-	if options.UserAgent == "" {
-		options.UserAgent = "skillrouter"
-	}
+	options.Timeout, options.Dial = cmp.Or(options.Timeout, DefaultTimeout), cmp.Or(options.Dial, dialTimeout)
+	options.UserAgent = cmp.Or(options.UserAgent, "skillrouter")
 	if _, _, _, ok := skillrouter.ParseTraceparent(options.Trace); !ok {
 		options.Trace = ""
 	}

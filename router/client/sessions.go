@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 
@@ -20,10 +21,7 @@ func (s Sessions) Start(ctx context.Context, draft session.Draft) (session.Start
 
 // End implements session.Service.
 func (s Sessions) End(ctx context.Context, id string, end session.End) (session.Ended, error) {
-	if id == "" {
-		id = session.Current
-	}
-	return call[session.Ended](ctx, s.c, http.MethodPost, at("/api/sessions/{id}/end", id), end)
+	return call[session.Ended](ctx, s.c, http.MethodPost, at("/api/sessions/{id}/end", cmp.Or(id, session.Current)), end)
 }
 
 // Session implements session.Service.

@@ -203,18 +203,8 @@ func (t *taskTerms) relevance(w *words) float64 {
 		held[of] = max(held[of], weight*impact)
 	}
 	sum := 0.0
-	for _, weight := range sortedValues(held) {
+	for _, weight := range slices.Sorted(maps.Values(held)) { // in order, so that the sum is the same each time
 		sum += weight
 	}
 	return min(1, sum/t.need)
-}
-
-// sortedValues are a map's values in order, so that their sum is the same each time.
-func sortedValues(m map[uint64]float64) []float64 {
-	list := make([]float64, 0, len(m))
-	for _, v := range m {
-		list = append(list, v)
-	}
-	slices.Sort(list)
-	return list
 }

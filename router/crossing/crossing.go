@@ -41,10 +41,8 @@ type Sender func(ctx context.Context, draft operational.MessageDraft) error
 
 // Escalations takes in escalations; operational.Escalations does.
 type Escalations interface {
-	follow.Cursors
+	operational.EscalationFollowing
 	Raise(ctx context.Context, drafts []operational.EscalationDraft, cursor operational.Cursor) ([]operational.Escalation, error)
-	Unannounced(ctx context.Context, limit int) ([]operational.Escalation, error)
-	Announced(ctx context.Context, numbers []int64) error
 }
 
 // Recorder records what happened elsewhere; episode.Episodes does.

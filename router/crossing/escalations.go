@@ -80,7 +80,7 @@ func (c *Crossing) draftsOf(event skillrouter.Event) []operational.EscalationDra
 // is not stored again.
 func (c *Crossing) announce(ctx context.Context) error {
 	for {
-		waiting, err := c.ports.Escalations.Unannounced(ctx, announceBatch)
+		waiting, err := c.ports.Escalations.UnannouncedEscalations(ctx, announceBatch)
 		if err != nil || len(waiting) == 0 {
 			return err
 		}
@@ -94,7 +94,7 @@ func (c *Crossing) announce(ctx context.Context) error {
 		if err := sending.Wait(); err != nil {
 			return err
 		}
-		if err := c.ports.Escalations.Announced(ctx, numbers); err != nil {
+		if err := c.ports.Escalations.MarkAnnounced(ctx, numbers); err != nil {
 			return err
 		}
 		if len(waiting) < announceBatch {

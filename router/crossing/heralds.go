@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -88,11 +89,7 @@ func (c *Crossing) lookAround(ctx context.Context) error {
 			h.live = append(h.live, a.ID)
 		}
 	}
-	for agent, a := range h.allowance {
-		if now.Sub(a.began) > time.Minute || now.Before(a.began) {
-			delete(h.allowance, agent)
-		}
-	}
+	maps.DeleteFunc(h.allowance, func(_ string, a allowance) bool { return now.Sub(a.began) > time.Minute || now.Before(a.began) })
 	return nil
 }
 

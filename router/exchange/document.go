@@ -103,30 +103,41 @@ func (d *document) list(name string, visit func(place string, text json.RawMessa
 	return err == nil, err
 }
 
-// members visits the members of the object that has just begun. Those that
-// lists does not know are passed over.
-func (d *document) members(lists map[string]func(place string, text json.RawMessage) bool) (found bool, err error) {
+// object visits the lists of a document that is an object. Members that lists does not know are
+// passed over. other is said of a document that is no object, and empty of one that has none of the lists.
+func (d *document) object(other, empty string, lists map[string]func(place string, text json.RawMessage) bool) error {
+	token, err := d.token()
+	if err != nil {
+		return err
+	}
+	if token != json.Delim('{') {
+		return errors.New(other)
+	}
+	found := false
 	for d.decoder.More() {
 		token, err := d.token()
 		if err != nil {
-			return found, err
+			return err
 		}
 		name, _ := token.(string)
 		if visit, ours := lists[name]; ours {
 			found = true
 			if more, err := d.list(name, visit); err != nil || !more {
-				return found, err
+				return err
 			}
 			continue
 		}
 		if err := d.skip(); err != nil {
-			return found, err
+			return err
 		}
 	}
 	if _, err := d.token(); err != nil { // }
-		return found, err
+		return err
 	}
-	return found, d.end()
+	if err := d.end(); err != nil || found {
+		return err
+	}
+	return errors.New(empty)
 }
 
 // skip passes over the next value, whatever its size is.

@@ -58,53 +58,30 @@ var engramCategories = map[string]string{"bugfix": knowledge.CategoryErrorSoluti
 // readEngram reads the document of `engram export`: observations become
 // knowledge, prompts and sessions that have a summary become episodes.
 func readEngram(r io.Reader, o Options, yield func(Item) bool) error {
-	d := newDocument(r)
-	if token, err := d.token(); err != nil || token != json.Delim('{') {
-		if err == nil {
-			err = fmt.Errorf("this is no export of engram: it is no JSON object")
-		}
-		return err
-	}
-	found, err := d.members(map[string]func(place string, text json.RawMessage) bool{
-		"observations": func(place string, text json.RawMessage) bool {
-			var e engramObservation
-			if err := json.Unmarshal(text, &e); err != nil {
-				return yield(refusal(place, explained(err)))
-			}
+	return newDocument(r).object("this is no export of engram: it is no JSON object", "this is no export of engram: it has neither observations nor sessions nor prompts", map[string]func(place string, text json.RawMessage) bool{
+		"observations": each(yield, func(place string, e engramObservation) Item {
 			if said(e.DeletedAt) != "" {
-				return yield(Item{Place: place, Skipped: true, Refused: "was deleted in engram"})
+				return Item{Place: place, Skipped: true, Refused: "was deleted in engram"}
 			}
-			return yield(e.item(place, o))
-		},
-		"prompts": func(place string, text json.RawMessage) bool {
-			var p engramPrompt
-			if err := json.Unmarshal(text, &p); err != nil {
-				return yield(refusal(place, explained(err)))
-			}
-			return yield(episodeLine(place, episode.Episode{
+			return e.item(place, o)
+		}),
+		"prompts": each(yield, func(place string, p engramPrompt) Item {
+			return episodeLine(place, episode.Episode{
 				ID: idOf("engram", "prompt", first(p.SyncID, fmt.Sprint(p.ID)), p.CreatedAt), SessionID: p.SessionID, EventType: episode.EventAction,
 				Title: "Asked: " + line(fitting(p.Content, 200)), Content: p.Content, Project: p.Project, CreatedAt: moment(p.CreatedAt),
-			}, o))
-		},
-		"sessions": func(place string, text json.RawMessage) bool {
-			var s engramSession
-			if err := json.Unmarshal(text, &s); err != nil {
-				return yield(refusal(place, explained(err)))
-			}
+			}, o)
+		}),
+		"sessions": each(yield, func(place string, s engramSession) Item {
 			summary := said(s.Summary)
 			if summary == "" {
-				return yield(Item{Place: place, Skipped: true, Refused: "is a session without a summary"})
+				return Item{Place: place, Skipped: true, Refused: "is a session without a summary"}
 			}
-			return yield(episodeLine(place, episode.Episode{
+			return episodeLine(place, episode.Episode{
 				ID: idOf("engram", "session", s.ID), SessionID: s.ID, EventType: episode.EventOutcome, Title: "Session: " + line(fitting(summary, 200)),
 				Content: summary, Project: s.Project, CreatedAt: moment(first(said(s.EndedAt), s.StartedAt)),
-			}, o))
-		},
+			}, o)
+		}),
 	})
-	if err == nil && !found {
-		err = fmt.Errorf("this is no export of engram: it has neither observations nor sessions nor prompts")
-	}
-	return err
 }
 
 func (e engramObservation) item(place string, o Options) Item {

@@ -1,7 +1,6 @@
 package exchange
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -23,36 +22,32 @@ type graphLine struct {
 // readGraph reads a knowledge graph: an entity becomes an entry with its
 // observations, a relation an entry of one sentence.
 func readGraph(r io.Reader, o Options, yield func(Item) bool) error {
-	return ndjson(r, yield, func(place string, text []byte) bool {
-		var g graphLine
-		if err := json.Unmarshal(text, &g); err != nil {
-			return yield(refusal(place, explained(err)))
-		}
+	return ndjson(r, yield, each(yield, func(place string, g graphLine) Item {
 		switch g.Type {
 		case "entity":
 			if strings.TrimSpace(g.Name) == "" {
-				return yield(Item{Place: place, Field: "name", Refused: "is required"})
+				return Item{Place: place, Field: "name", Refused: "is required"}
 			}
 			content := g.Name
 			if len(g.Observations) > 0 {
 				content = "- " + strings.Join(g.Observations, "\n- ")
 			}
-			return yield(knowledgeLine(place, knowledge.Knowledge{
+			return knowledgeLine(place, knowledge.Knowledge{
 				ID: idOf("mcp-memory", "entity", g.Name), Category: first(g.EntityType, "entity"), Title: g.Name, Content: content,
 				Tags: []string{"mcp-memory", g.EntityType}, Source: "mcp-memory entity " + g.Name,
-			}, o))
+			}, o)
 		case "relation":
 			for _, part := range []struct{ field, value string }{{"from", g.From}, {"to", g.To}, {"relationType", g.RelationType}} {
 				if strings.TrimSpace(part.value) == "" {
-					return yield(Item{Place: place, Field: part.field, Refused: "is required"})
+					return Item{Place: place, Field: part.field, Refused: "is required"}
 				}
 			}
 			sentence := fmt.Sprintf("%s %s %s", g.From, strings.ReplaceAll(g.RelationType, "_", " "), g.To)
-			return yield(knowledgeLine(place, knowledge.Knowledge{
+			return knowledgeLine(place, knowledge.Knowledge{
 				ID: idOf("mcp-memory", "relation", g.From, g.RelationType, g.To), Category: "relation", Title: sentence, Content: sentence,
 				Tags: []string{"mcp-memory", g.RelationType}, Source: "mcp-memory relation",
-			}, o))
+			}, o)
 		}
-		return yield(Item{Place: place, Field: "type", Refused: "must be entity or relation"})
-	})
+		return Item{Place: place, Field: "type", Refused: "must be entity or relation"}
+	}))
 }

@@ -72,7 +72,7 @@ func unreadable(text string) string {
 }
 
 // ndjson visits the lines of a stream that are objects, and refuses the others.
-func ndjson(r io.Reader, yield func(Item) bool, visit func(place string, text []byte) bool) error {
+func ndjson(r io.Reader, yield func(Item) bool, visit func(place string, text json.RawMessage) bool) error {
 	return eachLine(r, MaxLine, func(number int, text []byte) bool {
 		place := fmt.Sprintf("line %d", number)
 		switch {
@@ -113,7 +113,7 @@ type entry struct {
 
 // readLines reads what a router exports, and lines of knowledge without a kind.
 func readLines(r io.Reader, o Options, yield func(Item) bool) error {
-	return ndjson(r, yield, func(place string, text []byte) bool {
+	return ndjson(r, yield, func(place string, text json.RawMessage) bool {
 		var head struct {
 			Kind string `json:"kind"`
 		}
@@ -141,6 +141,17 @@ func readLines(r io.Reader, o Options, yield func(Item) bool) error {
 		}
 		return yield(knowledgeLine(place, e.Knowledge, o))
 	})
+}
+
+// each decodes what is visited into a T and yields what item makes of it. What cannot be read is refused.
+func each[T any](yield func(Item) bool, item func(place string, thing T) Item) func(place string, text json.RawMessage) bool {
+	return func(place string, text json.RawMessage) bool {
+		var thing T
+		if err := json.Unmarshal(text, &thing); err != nil {
+			return yield(refusal(place, explained(err)))
+		}
+		return yield(item(place, thing))
+	}
 }
 
 func refusal(place string, err error) Item {

@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"bufio"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -32,17 +33,13 @@ type mem0Memory struct {
 // (get_all) or memories (a memory export).
 func readMem0(r io.Reader, o Options, yield func(Item) bool) error {
 	d := newDocument(r)
-	visit := func(place string, text json.RawMessage) bool {
-		var m mem0Memory
-		if err := json.Unmarshal(text, &m); err != nil {
-			return yield(refusal(place, explained(err)))
-		}
+	visit := each(yield, func(place string, m mem0Memory) Item {
 		content := first(m.Memory, m.Text, m.Data)
 		if content == "" {
-			return yield(Item{Place: place, Field: "memory", Refused: "is required"})
+			return Item{Place: place, Field: "memory", Refused: "is required"}
 		}
-		return yield(m.item(place, content, o))
-	}
+		return m.item(place, content, o)
+	})
 	next, err := d.peek()
 	if err != nil {
 		return err
@@ -54,25 +51,23 @@ func readMem0(r io.Reader, o Options, yield func(Item) bool) error {
 		}
 		return d.end()
 	}
-	if token, err := d.token(); err != nil || token != json.Delim('{') {
-		if err == nil {
-			err = fmt.Errorf("this is no export of mem0: it is neither a list nor an object")
-		}
-		return err
-	}
-	found, err := d.members(map[string]func(place string, text json.RawMessage) bool{"results": visit, "memories": visit})
-	if err == nil && !found {
-		err = fmt.Errorf("this is no export of mem0: it has neither results nor memories")
-	}
-	return err
+	return d.object("this is no export of mem0: it is neither a list nor an object", "this is no export of mem0: it has neither results nor memories",
+		map[string]func(place string, text json.RawMessage) bool{"results": visit, "memories": visit})
 }
 
-// peek returns the first byte of the document that is no white space.
+// peek returns the first byte of the document that is no white space, and leaves it there.
 func (d *document) peek() (byte, error) {
-	in := newPeeker(d.in.from)
-	c, err := in.first()
+	in := bufio.NewReader(d.in.from)
 	d.in.from = in
-	return c, d.fault(err)
+	for {
+		c, err := in.ReadByte()
+		if err != nil {
+			return 0, d.fault(err)
+		}
+		if c != ' ' && c != '\t' && c != '\r' && c != '\n' {
+			return c, d.fault(in.UnreadByte())
+		}
+	}
 }
 
 func (m mem0Memory) item(place, content string, o Options) Item {

@@ -277,10 +277,10 @@ var momentsTold = map[operational.ToldMoment]string{
 func momentOfTelling(t operational.Telling) Moment {
 	m := Moment{
 		ID: "told:" + strconv.FormatInt(t.Number, 10), At: t.At, Kind: KindTold, Type: "told", Agent: t.Agent, Project: t.Project, Verb: momentsTold[t.Moment],
-		Items: t.Items, Withheld: t.Withheld, Start: t.Moment == operational.ToldAtStart, Title: counted(len(t.Items), "memory", "memories"),
+		Items: t.Items, Withheld: t.Withheld, Start: t.Moment == operational.ToldAtStart, Title: skillrouter.Counted(len(t.Items), "memory", "memories"),
 	}
 	if t.Tokens > 0 {
-		m.Detail = counted(t.Tokens, "token", "tokens")
+		m.Detail = skillrouter.Counted(t.Tokens, "token", "tokens")
 	}
 	if t.Withheld {
 		m.Title = ""
@@ -294,14 +294,7 @@ func momentOfTelling(t operational.Telling) Moment {
 	case len(t.Items) == 0:
 		m.Detail = "nothing was known of it"
 	default:
-		m.Detail = "was told " + counted(len(t.Items), "memory", "memories")
+		m.Detail = "was told " + skillrouter.Counted(len(t.Items), "memory", "memories")
 	}
 	return m
-}
-
-func counted(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return strconv.Itoa(n) + " " + many
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"skillrouter"
+	"skillrouter/learning"
 )
 
 // Bounds of a file.
@@ -85,11 +86,7 @@ func ReadFile(path string, mustExist bool) (File, error) {
 	}
 	parsed, err := ParseFile(text)
 	if err != nil {
-		message := skillrouter.MessageOf(err)
-		if field := skillrouter.FieldOf(err); field != "" {
-			message = field + " " + message
-		}
-		return File{}, skillrouter.Errorf(skillrouter.Invalid, "%s: %s", path, message)
+		return File{}, skillrouter.Errorf(skillrouter.Invalid, "%s: %s", path, learning.Sentence(err))
 	}
 	return parsed, nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"hash/fnv"
+	"maps"
 	"time"
 
 	"skillrouter"
@@ -167,11 +168,7 @@ func (m Memory) Revert(ctx context.Context, ref, version string) error {
 		if err != nil {
 			return err
 		}
-		for member, value := range then {
-			if string(value) == string(now[member]) {
-				delete(then, member)
-			}
-		}
+		maps.DeleteFunc(then, func(member string, value json.RawMessage) bool { return string(value) == string(now[member]) })
 		if len(then) == 0 {
 			return nil
 		}

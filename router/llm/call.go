@@ -3,6 +3,7 @@ package llm
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -141,6 +142,22 @@ func (b *timedBody) Close() error {
 		b.cancel(nil)
 	})
 	return b.body.Close()
+}
+
+// ask makes a call and decodes its answer, which should be what, into a value. text is the answer as it came.
+func (e *Endpoint) ask(ctx context.Context, c call, what string, into any) (text []byte, err error) {
+	response, err := e.open(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	if text, err = e.readAll(ctx, response.Body); err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(text, into); err != nil {
+		return nil, e.nonsense(err, what)
+	}
+	return text, nil
 }
 
 // readAll reads an answer to its end, up to MaxAnswer.

@@ -81,18 +81,10 @@ func (c *Chat) Chat(ctx context.Context, request Request) (Reply, error) {
 	if err != nil {
 		return Reply{}, err
 	}
-	response, err := c.endpoint.open(ctx, call{method: http.MethodPost, path: "/chat/completions", body: body})
-	if err != nil {
-		return Reply{}, err
-	}
-	defer response.Body.Close()
-	text, err := c.endpoint.readAll(ctx, response.Body)
-	if err != nil {
-		return Reply{}, err
-	}
 	var reply wireReply
-	if err := json.Unmarshal(text, &reply); err != nil {
-		return Reply{}, c.endpoint.nonsense(err, "chat completion")
+	text, err := c.endpoint.ask(ctx, call{method: http.MethodPost, path: "/chat/completions", body: body}, "chat completion", &reply)
+	if err != nil {
+		return Reply{}, err
 	}
 	if len(reply.Choices) == 0 {
 		return Reply{}, c.endpoint.nonsense(errors.New("no choices: "+c.endpoint.said(text)), "chat completion")

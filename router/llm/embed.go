@@ -76,33 +76,27 @@ func (e *Embeddings) batch(ctx context.Context, texts []string) ([][]float32, er
 	if err != nil {
 		return nil, skillrouter.Wrap(skillrouter.Invalid, err, "the request cannot be written as JSON")
 	}
-	response, err := e.endpoint.open(ctx, call{method: http.MethodPost, path: "/embeddings", body: body})
-	if err != nil {
+	const what = "list of embeddings"
+	var answer wireEmbeddings
+	if _, err := e.endpoint.ask(ctx, call{method: http.MethodPost, path: "/embeddings", body: body}, what, &answer); err != nil {
 		return nil, err
 	}
-	defer response.Body.Close()
-	text, err := e.endpoint.readAll(ctx, response.Body)
+	vectors, err := answer.vectors(len(texts))
 	if err != nil {
-		return nil, err
-	}
-	vectors, err := vectorsOf(text, len(texts))
-	if err != nil {
-		return nil, e.endpoint.nonsense(err, "list of embeddings")
+		return nil, e.endpoint.nonsense(err, what)
 	}
 	return vectors, nil
 }
 
-// vectorsOf reads n vectors, all of the same length and none of them nought, in the order of their index.
-func vectorsOf(text []byte, n int) ([][]float32, error) {
-	var answer struct {
-		Data []struct {
-			Index     int       `json:"index"`
-			Embedding []float32 `json:"embedding"`
-		} `json:"data"`
-	}
-	if err := json.Unmarshal(text, &answer); err != nil {
-		return nil, err
-	}
+type wireEmbeddings struct {
+	Data []struct {
+		Index     int       `json:"index"`
+		Embedding []float32 `json:"embedding"`
+	} `json:"data"`
+}
+
+// vectors returns n vectors, all of the same length and none of them nought, in the order of their index.
+func (answer wireEmbeddings) vectors(n int) ([][]float32, error) {
 	if len(answer.Data) != n {
 		return nil, fmt.Errorf("%d vectors for %d texts", len(answer.Data), n)
 	}

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"maps"
 	"net/http"
 	"net/textproto"
 	"strconv"
@@ -112,10 +113,8 @@ func forwarded(header http.Header, besides []string) http.Header {
 	for _, name := range besides {
 		onward.Del(name)
 	}
-	for name := range onward {
-		if strings.HasPrefix(name, headerPrefix) || strings.HasPrefix(name, "Access-Control-") {
-			delete(onward, name)
-		}
-	}
+	maps.DeleteFunc(onward, func(name string, _ []string) bool {
+		return strings.HasPrefix(name, headerPrefix) || strings.HasPrefix(name, "Access-Control-")
+	})
 	return onward
 }

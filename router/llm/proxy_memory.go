@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"skillrouter"
 	"skillrouter/router/contexts"
 )
 
@@ -49,11 +50,7 @@ func (p *Proxy) remembered(ctx context.Context, c *conversation, w wishes) ([]by
 	case built.Text == "":
 		return c.body, "none: nothing fits"
 	}
-	items := fmt.Sprintf("%d items", len(built.Items))
-	if len(built.Items) == 1 {
-		items = "1 item"
-	}
-	return c.with(built.Text), fmt.Sprintf("%s, %d tokens", items, built.Tokens)
+	return c.with(built.Text), fmt.Sprintf("%s, %d tokens", skillrouter.Counted(len(built.Items), "item", "items"), built.Tokens)
 }
 
 // build gathers memory within memoryTime, also from a builder that does not look at its context.

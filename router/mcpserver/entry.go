@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"skillrouter"
 	"skillrouter/learning"
 )
 
@@ -96,12 +97,7 @@ func views[T, V any](list []T, view func(T) V) []V {
 func owned[T any](list []T) []T { return append([]T{}, list...) }
 
 // count says how many, in words that fit the number.
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
+func count(n int, one, many string) string { return skillrouter.Counted(n, one, many) }
 
 // author names who wrote something: an agent's id holds no character that
 // could pass for anything else.

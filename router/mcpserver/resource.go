@@ -12,6 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"skillrouter"
+	"skillrouter/learning"
 )
 
 const (
@@ -113,11 +114,7 @@ func (s *Server) fault(ctx context.Context, method string, err error) error {
 		code = jsonrpc.CodeInternalError
 		s.log.ErrorContext(ctx, "call failed", "method", method, "error", err)
 	}
-	message := skillrouter.MessageOf(err)
-	if field := skillrouter.FieldOf(err); field != "" {
-		message = field + " " + message
-	}
-	return &jsonrpc.Error{Code: code, Message: string(skillrouter.CodeOf(err)) + ": " + message}
+	return &jsonrpc.Error{Code: code, Message: string(skillrouter.CodeOf(err)) + ": " + learning.Sentence(err)}
 }
 
 // listResources answers resources/list in the library's place: what there is to

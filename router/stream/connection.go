@@ -226,10 +226,7 @@ func (c *connection) written() (e entry, more bool) {
 	defer c.mu.Unlock()
 	e, c.pipeline[0], c.pipeline = c.pipeline[0], entry{}, c.pipeline[1:]
 	c.bytes -= len(e.body)
-	select {
-	case c.room <- struct{}{}:
-	default:
-	}
+	skillrouter.Nudge(c.room)
 	return e, len(c.pipeline) > 0
 }
 

@@ -158,10 +158,10 @@ func (s *Server) agent(v *visit) (any, error) {
 			return nil, err
 		}
 	}
-	if d.Moments, err = s.latest(v, id); err != nil {
+	if d.Moments, err = s.latest(v, feed.TimelineQuery{Agent: id}); err != nil {
 		return nil, err
 	}
-	told, err := s.latest(v, id, feed.KindTold)
+	told, err := s.latest(v, feed.TimelineQuery{Agent: id, Kinds: []string{feed.KindTold}})
 	if i := slices.IndexFunc(told, func(m feed.Moment) bool { return m.Start }); i >= 0 {
 		d.Begin = &told[i]
 	}
@@ -237,11 +237,7 @@ func (v *visit) sender() string {
 
 // number is a field that is 0 or more, and 0 if it is not there.
 func (v *visit) number(name string, most int) (int, error) {
-	text := v.value(name)
-	if text == "" {
-		return 0, nil
-	}
-	n, err := strconv.Atoi(text)
+	n, err := v.signed(name)
 	if err != nil || n < 0 || n > most {
 		return 0, skillrouter.InvalidField(name, "must be a whole number between 0 and %d", most)
 	}

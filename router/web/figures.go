@@ -54,32 +54,51 @@ type memoryRow struct {
 	Share float64 // of the largest
 }
 
+// memoryRows are how much there is of each type of memory, by its name.
+func memoryRows(stats router.MemoryStats) (rows []memoryRow) {
+	var most int64 = 1
+	for kind, held := range stats.Types {
+		rows = append(rows, memoryRow{Type: kind, MemoryCount: held})
+		most = max(most, held.Count)
+	}
+	skillrouter.Sort(rows, func(a, b memoryRow) int { return cmp.Compare(a.Type, b.Type) })
+	for i := range rows {
+		rows[i].Share = float64(rows[i].Count) / float64(most)
+	}
+	return rows
+}
+
 // figuresFor is how long the sizes of the memories are shown as they were: they
 // are counted by reading all of it, which takes a second for 100,000 entries.
 const figuresFor = 30 * time.Second
 
-// sizes keeps the sizes of the memories for a while. Who asks meanwhile waits
-// for the one who counts, instead of counting too.
-type sizes struct {
+// recent is what takes long to read and is shown for a while as it was. Who asks
+// meanwhile waits for the one who reads, instead of reading too.
+type recent[T any] struct {
 	mu    sync.Mutex
 	at    time.Time
-	stats router.MemoryStats
+	value T
+}
+
+// of returns the value, which is read if it was never, or longer ago than it may be shown. Beside an error it is the old one.
+func (r *recent[T]) of(now skillrouter.Clock, most time.Duration, read func() (T, error)) (T, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if at := now(); r.at.IsZero() || at.Sub(r.at) >= most || at.Before(r.at) {
+		value, err := read()
+		if err != nil {
+			return r.value, err
+		}
+		r.at, r.value = now(), value
+	}
+	return r.value, nil
 }
 
 func (s *Server) memorySizes(ctx context.Context) (router.MemoryStats, error) {
 	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil { // as Stats asks of whoever counts
 		return router.MemoryStats{}, err
 	}
-	s.sizes.mu.Lock()
-	defer s.sizes.mu.Unlock()
-	if now := s.now(); s.sizes.at.IsZero() || now.Sub(s.sizes.at) >= figuresFor || now.Before(s.sizes.at) {
-		stats, err := s.services.Introspection.Stats(ctx, "")
-		if err != nil {
-			return router.MemoryStats{}, err
-		}
-		s.sizes.at, s.sizes.stats = s.now(), stats
-	}
-	return s.sizes.stats, nil
+	return s.sizes.of(s.now, figuresFor, func() (router.MemoryStats, error) { return s.services.Introspection.Stats(ctx, "") })
 }
 
 func (s *Server) figures(v *visit) (any, error) {
@@ -106,16 +125,7 @@ func (s *Server) figures(v *visit) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		page.Memories = &stats
-		var most int64 = 1
-		for kind, held := range stats.Types {
-			page.Types = append(page.Types, memoryRow{Type: kind, MemoryCount: held})
-			most = max(most, held.Count)
-		}
-		skillrouter.Sort(page.Types, func(a, b memoryRow) int { return cmp.Compare(a.Type, b.Type) })
-		for i := range page.Types {
-			page.Types[i].Share = float64(page.Types[i].Count) / float64(most)
-		}
+		page.Memories, page.Types = &stats, memoryRows(stats)
 	}
 	if s.services.Memory != nil {
 		lessons, err := s.services.Memory.Figures(ctx)

@@ -27,13 +27,7 @@ type healthDetail struct {
 	Checks  []router.SystemCheck // as they were last made; nil: never yet
 	Checked time.Time            // when
 	Memory  *router.MemoryStats
-	Counts  []memoryCount
-}
-
-// memoryCount is how much of one kind is remembered.
-type memoryCount struct {
-	Type router.MemoryType
-	router.MemoryCount
+	Counts  []memoryRow
 }
 
 func (s *Server) health(v *visit) (any, error) {
@@ -48,16 +42,7 @@ func (s *Server) health(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.Memory = &stats
-	for kind, n := range stats.Types {
-		d.Counts = append(d.Counts, memoryCount{kind, n})
-	}
-	skillrouter.Sort(d.Counts, func(a, b memoryCount) int {
-		if a.Type < b.Type {
-			return -1
-		}
-		return 1
-	})
+	d.Memory, d.Counts = &stats, memoryRows(stats)
 	return d, nil
 }
 

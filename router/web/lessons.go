@@ -182,14 +182,7 @@ func (s *Server) lessonPlace(v *visit, page *lessonPage) error {
 			return err
 		}
 		for _, pattern := range among {
-			if has := func() bool {
-				for _, id := range pattern.LessonIDs {
-					if id == l.ID {
-						return true
-					}
-				}
-				return false
-			}; has() && pattern.ID != l.PatternID {
+			if slices.Contains(pattern.LessonIDs, l.ID) && pattern.ID != l.PatternID {
 				page.In = append(page.In, pattern)
 			}
 		}

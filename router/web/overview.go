@@ -78,7 +78,7 @@ func (s *Server) overview(v *visit) (any, error) {
 	if o.Health != nil {
 		o.Fresh = o.Health.Stats["agents"] == 0 && o.Health.Stats["knowledge"] == 0 && o.Health.Stats["lessons"] == 0
 	}
-	if o.Moments, err = s.latestOf(v, feed.TimelineQuery{Project: project}); err != nil {
+	if o.Moments, err = s.latest(v, feed.TimelineQuery{Project: project}); err != nil {
 		return nil, err
 	}
 	return o, nil

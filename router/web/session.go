@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
+	"maps"
 	"net"
 	"net/http"
 	"sync"
@@ -61,11 +62,7 @@ func (s *sessions) open(ctx context.Context, r *http.Request, secret string) (*h
 	now := s.now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for digest, one := range s.held {
-		if !now.Before(one.expires) {
-			delete(s.held, digest)
-		}
-	}
+	maps.DeleteFunc(s.held, func(_ [sha256.Size]byte, one login) bool { return !now.Before(one.expires) })
 	for len(s.held) >= maxSessions {
 		var oldest [sha256.Size]byte
 		first := true

@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"skillrouter"
@@ -98,13 +97,6 @@ func themeOf(r *http.Request) string {
 	return theme
 }
 
-// projectList keeps the projects for a while: each page offers them.
-type projectList struct {
-	mu    sync.Mutex
-	at    time.Time
-	names []string
-}
-
 // projects are those that whoever looks may choose from, sorted.
 func (s *Server) projects(ctx context.Context) []string {
 	if own := skillrouter.PrincipalOf(ctx).Projects(); own != nil {
@@ -113,17 +105,11 @@ func (s *Server) projects(ctx context.Context) []string {
 	if s.services.Projects == nil || skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead) != nil {
 		return nil
 	}
-	s.known.mu.Lock()
-	defer s.known.mu.Unlock()
-	if now := s.now(); s.known.at.IsZero() || now.Sub(s.known.at) >= projectsFor || now.Before(s.known.at) {
-		names, err := s.services.Projects(ctx, maxProjects)
-		if err != nil { // a page is shown without them
-			s.log.WarnContext(ctx, "the projects could not be read", "error", err)
-			return s.known.names
-		}
-		s.known.at, s.known.names = now, names
+	names, err := s.known.of(s.now, projectsFor, func() ([]string, error) { return s.services.Projects(ctx, maxProjects) })
+	if err != nil { // a page is shown with those of before
+		s.log.WarnContext(ctx, "the projects could not be read", "error", err)
 	}
-	return s.known.names
+	return names
 }
 
 // projectOptions are the entries of the choice in a page's head. What was chosen is among them, even if nothing belongs to it now.

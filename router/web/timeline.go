@@ -62,13 +62,8 @@ func (s *Server) timeline(v *visit) (any, error) {
 	return page, nil
 }
 
-// latest are the newest moments, of one agent or of all.
-func (s *Server) latest(v *visit, agent string, kinds ...string) ([]feed.Moment, error) {
-	return s.latestOf(v, feed.TimelineQuery{Agent: agent, Kinds: kinds})
-}
-
-// latestOf are the newest moments that a query selects.
-func (s *Server) latestOf(v *visit, query feed.TimelineQuery) ([]feed.Moment, error) {
+// latest are the newest moments that a query selects.
+func (s *Server) latest(v *visit, query feed.TimelineQuery) ([]feed.Moment, error) {
 	if s.services.Timeline == nil {
 		return nil, nil
 	}

@@ -145,8 +145,8 @@ type Server struct {
 	loads    map[string]pageOf // by path
 	acts     map[string]action // by path
 	sections []section
-	sizes    sizes
-	known    projectList
+	sizes    recent[router.MemoryStats]
+	known    recent[[]string] // projects: each page offers them
 	checkup  checkup
 	notices  map[string]string // what is said after an action, by the code that a redirect bears
 	bound    *Server           // shows whoever is bound to projects what keeps to them; nil: this is it

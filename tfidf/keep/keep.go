@@ -87,34 +87,28 @@ func (k *Keeper) Len() int { return k.Index().Len() }
 
 // Put puts documents that a commit wrote.
 func (k *Keeper) Put(docs ...tfidf.Document) {
-	if len(docs) == 0 {
-		return
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.changed != nil {
-		for i := range docs {
-			k.changed[docs[i].ID] = true
-		}
-	}
-	k.Index().Put(docs...)
-	k.saver.count(len(docs), k.opts.Now())
+	k.change(len(docs), func(i int) string { return docs[i].ID }, func(index *tfidf.Index) { index.Put(docs...) })
 }
 
 // Delete removes documents that a commit deleted; ids that nothing has are ignored.
 func (k *Keeper) Delete(ids ...string) {
-	if len(ids) == 0 {
+	k.change(len(ids), func(i int) string { return ids[i] }, func(index *tfidf.Index) { index.Delete(ids...) })
+}
+
+// change has n documents changed, whose ids id tells, and notes which.
+func (k *Keeper) change(n int, id func(i int) string, do func(*tfidf.Index)) {
+	if n == 0 {
 		return
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.changed != nil {
-		for _, id := range ids {
-			k.changed[id] = true
+		for i := range n {
+			k.changed[id(i)] = true
 		}
 	}
-	k.Index().Delete(ids...)
-	k.saver.count(len(ids), k.opts.Now())
+	do(k.Index())
+	k.saver.count(n, k.opts.Now())
 }
 
 // Run brings the index to a whole if Load left that to it, tidies it and saves

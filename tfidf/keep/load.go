@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"time"
 
@@ -78,10 +79,7 @@ func (k *Keeper) Load(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ids := make([]string, 0, len(gap))
-	for id := range gap {
-		ids = append(ids, id)
-	}
+	ids := slices.AppendSeq(make([]string, 0, len(gap)), maps.Keys(gap))
 	k.saver.count(len(ids), k.opts.Now())
 	k.total.Store(int64(len(ids)))
 	k.mu.Lock()

@@ -213,7 +213,7 @@ var makeVariable = skillrouter.Lazily(`\$\$|\$@|\$\((?:[^()]|\([^()]*\))*\)|\$\{
 func (m *makefile) expand(text, target string) string {
 	for range 4 { // a variable may name another
 		changed := false
-		text = makeVariable.ReplaceAllStringFunc(text, func(v string) string {
+		text = makeVariable.Compiled().ReplaceAllStringFunc(text, func(v string) string {
 			switch name := strings.Trim(v, "$(){}"); {
 			case v == "$$":
 				return v

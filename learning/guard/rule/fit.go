@@ -258,7 +258,7 @@ func generalized(command string) string {
 	command = placeholderSigns.ReplaceAllString(command, "${1}"+anything)
 	var b strings.Builder
 	at := 0
-	for _, m := range capitals.FindAllStringIndex(command, -1) {
+	for _, m := range capitals.Compiled().FindAllStringIndex(command, -1) {
 		w := command[m[0]:m[1]]
 		any := placeholderWords()[w] || strings.HasPrefix(w, "YOUR_") || strings.HasPrefix(w, "MY_") || strings.HasSuffix(w, "_NAME") || strings.HasSuffix(w, "_ID")
 		alone := (m[0] == 0 || strings.IndexByte(" \t\n'\"/=:@(", command[m[0]-1]) >= 0) && (m[1] == len(command) || strings.IndexByte(" \t\n'\"/:@.;,)", command[m[1]]) >= 0)

@@ -1,6 +1,7 @@
 package plain
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -30,10 +31,7 @@ func Problem(base string, status int, said string, text []byte) error {
 	if err := json.Unmarshal(text[:min(len(text), MaxProblem)], &p); err != nil || p.Code == "" {
 		return skillrouter.Errorf(codeOf(status), "%s answered %s, and not as a router does", base, said)
 	}
-	message := p.Detail
-	if message == "" {
-		message = p.Error
-	}
+	message := cmp.Or(p.Detail, p.Error)
 	if p.Field != "" {
 		message = strings.TrimPrefix(message, p.Field+" ")
 	}
