@@ -314,7 +314,8 @@ func (t *Timeline) lines(query TimelineQuery, filter *filter, span learning.Time
 	if filter.caller.Walled() {
 		return lines, nil
 	}
-	if t.ports.Messages != nil && query.Project == "" && wanted(KindMessage) {
+	mail := filter.captain || filter.caller.Has(skillrouter.ScopeAgent) && filter.caller.AgentID != "" // whoever only reads has no mailbox
+	if t.ports.Messages != nil && mail && query.Project == "" && wanted(KindMessage) {
 		add("messages", t.messages(query, filter, span))
 	}
 	if t.ports.Checks != nil && wanted(KindCheck, KindBlock) {

@@ -259,3 +259,17 @@ func TestTimelineTellsAFailureOnce(t *testing.T) {
 		}
 	}
 }
+
+// TestTimelineOfAReader: messages that a token may not see hide nothing else from it.
+func TestTimelineOfAReader(t *testing.T) {
+	b := fixture.Open(t)
+	b.Task(t, "a task")
+	for range 5 {
+		b.Signal(t, "a", "b", "message")
+	}
+	line := feed.NewTimeline(feed.TimelinePorts{Learning: b.Learning, Operational: b.Operational, Messages: b.Operational})
+	page, err := line.Timeline(fixture.As(t, skillrouter.ScopeRead, ""), feed.TimelineQuery{Limit: 1})
+	if err != nil || len(page.Moments) != 1 || page.Moments[0].Kind != feed.KindTask {
+		t.Errorf("%+v, %v", page, err)
+	}
+}
