@@ -162,3 +162,38 @@ func TestReached(t *testing.T) {
 		t.Errorf("who only reads is answered %v", err)
 	}
 }
+
+// TestMailBehindWhatIsHidden: what others told everybody, which who is bound to projects is not shown and so never
+// acknowledges, keeps no message from it.
+func TestMailBehindWhatIsHidden(t *testing.T) {
+	h := open(t, t.TempDir(), time.Now, comms.PresenceOptions{}, comms.MailboxOptions{})
+	ctx := captain(t)
+	for id, project := range map[string]string{"w": "shop", "far": "elsewhere"} {
+		if _, err := h.Presence.Heartbeat(ctx, comms.Heartbeat{AgentID: id, Project: project}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	send := func(count int, d operational.MessageDraft) {
+		for range count {
+			if _, err := h.Mailbox.Send(ctx, d); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	send(comms.HandoverLimit+1, operational.MessageDraft{From: "far", Signal: "message"})
+	send(3, operational.MessageDraft{From: "far", To: "w", Signal: "message"})
+	send(2, operational.MessageDraft{From: "far", Signal: "message"})
+	bound := skillrouter.WithPrincipal(t.Context(), skillrouter.Principal{AgentID: "w", Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}}.Bind([]string{"shop"}))
+	query := comms.InboxQuery{AgentID: "w", Unacked: true, Limit: 2}
+	for _, want := range []comms.Inbox{{Count: 2, LastSeq: comms.HandoverLimit + 3, More: true}, {Count: 1, LastSeq: comms.HandoverLimit + 6}} {
+		inbox, err := h.Mailbox.Inbox(bound, query)
+		if err != nil || len(inbox.Messages) != want.Count || inbox.Count != want.Count || inbox.LastSeq != want.LastSeq || inbox.More != want.More {
+			t.Fatalf("the inbox is %+v, %v; want %+v", inbox, err, want)
+		}
+		query.Since = inbox.LastSeq
+	}
+	check, err := h.Presence.ShutdownCheck(bound, "w")
+	if err != nil || len(check.Unacknowledged) != 3 {
+		t.Errorf("at the end it is handed %d messages, %v", len(check.Unacknowledged), err)
+	}
+}
