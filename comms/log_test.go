@@ -197,3 +197,34 @@ func TestMailBehindWhatIsHidden(t *testing.T) {
 		t.Errorf("at the end it is handed %d messages, %v", len(check.Unacknowledged), err)
 	}
 }
+
+// TestMessagesOfAKind: a token of a kind reads in the log and among what is overdue what its sessions sent and got, and nothing of another kind's.
+func TestMessagesOfAKind(t *testing.T) {
+	h := open(t, t.TempDir(), time.Now, comms.PresenceOptions{}, comms.MailboxOptions{})
+	ctx := captain(t)
+	for _, d := range []operational.MessageDraft{
+		{From: "claude-code:amber-fox", To: "b", Signal: "message", AckRequired: true},
+		{From: "b", To: "claude-code:amber-fox", Signal: "message", AckRequired: true},
+		{From: "claude-codex", To: "b", Signal: "message", AckRequired: true},
+		{From: "claude-code", To: "b", Signal: "message"},
+		{From: "b", To: "", Signal: "message"},
+	} {
+		if _, err := h.Mailbox.Send(ctx, d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kind := skillrouter.WithPrincipal(t.Context(), skillrouter.Principal{AgentID: "claude-code", Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}})
+	for agent, want := range map[string][]int64{"": {5, 4, 2, 1}, "claude-code": {5, 4}, "claude-code:amber-fox": {5, 2, 1}} {
+		page, err := h.Mailbox.Log(kind, operational.LogQuery{Agent: agent})
+		var got []int64
+		for _, m := range page.Messages {
+			got = append(got, m.Seq)
+		}
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("of %q the log shows %v, %v; want %v", agent, got, err, want)
+		}
+	}
+	if overdue, err := h.Mailbox.Overdue(kind, 0, 0); err != nil || len(overdue) != 1 || overdue[0].Seq != 1 {
+		t.Errorf("overdue are %+v, %v", overdue, err)
+	}
+}

@@ -380,9 +380,9 @@ func events(source operational.FeedSource, log PastLog, q skillrouter.EventQuery
 
 func (t *Timeline) messages(query TimelineQuery, filter *filter, span learning.TimeRange) func(context.Context, int64, int) ([]numbered, int64, error) {
 	from, to := int64(-1), int64(0)
-	agent := query.Agent
+	agent, kind := query.Agent, false
 	if agent == "" && !filter.captain {
-		agent = filter.caller.AgentID // it sees no others
+		agent, kind = filter.caller.AgentID, true // it sees no others
 	}
 	return func(ctx context.Context, before int64, limit int) (found []numbered, next int64, err error) {
 		if from < 0 && span != (learning.TimeRange{}) {
@@ -393,7 +393,7 @@ func (t *Timeline) messages(query TimelineQuery, filter *filter, span learning.T
 		if to > 0 && (before == 0 || before > to) {
 			before = to
 		}
-		messages, next, err := t.ports.Messages.MessageLog(ctx, operational.LogQuery{Before: before, Agent: agent, Limit: limit, Reach: timelineReach})
+		messages, next, err := t.ports.Messages.MessageLog(ctx, operational.LogQuery{Before: before, Agent: agent, Kind: kind, Limit: limit, Reach: timelineReach})
 		if next <= from { // what is older lies outside of the range
 			next = 0
 		}

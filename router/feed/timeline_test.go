@@ -337,3 +337,15 @@ func TestTimelineLosesNoLog(t *testing.T) {
 		}
 	}
 }
+
+// TestTimelineOfAKind: a token of a kind is told of the messages of the kind's sessions, and of no other kind's.
+func TestTimelineOfAKind(t *testing.T) {
+	b := fixture.Open(t)
+	b.Signal(t, "claude-code:amber-fox", "b", "message")
+	b.Signal(t, "b", "claude-code:amber-fox", "message")
+	b.Signal(t, "claude-codex:calm-owl", "b", "message")
+	line := feed.NewTimeline(feed.TimelinePorts{Learning: b.Learning, Operational: b.Operational, Messages: b.Operational})
+	if all := moments(t, fixture.As(t, skillrouter.ScopeAgent, "claude-code"), line, feed.TimelineQuery{Kinds: []string{feed.KindMessage}}); len(all) != 2 {
+		t.Errorf("it is told %+v", all)
+	}
+}
