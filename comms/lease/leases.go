@@ -395,11 +395,13 @@ func (l *Leases) Ask(ctx context.Context, question operational.LeaseQuestion) (c
 	l.mu.RLock()
 	h := l.held[question.ID]
 	var lease operational.Lease
-	if h != nil {
-		lease = h.Lease
+	ended := h == nil
+	if !ended { // what has ended is remembered for a day
+		end, _, _ := l.state(h, l.now())
+		lease, ended = h.Lease, end != ""
 	}
 	l.mu.RUnlock()
-	if h == nil {
+	if ended {
 		return comms.Sent{}, skillrouter.Errorf(skillrouter.NotFound, "no lease %d is held: the files are free", question.ID)
 	}
 	said, err := json.Marshal(map[string]any{"text": question.Text, "lease_id": lease.ID, "patterns": lease.Patterns})

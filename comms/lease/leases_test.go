@@ -414,3 +414,26 @@ func TestChecksAreFast(t *testing.T) {
 		x.close()
 	}
 }
+
+// TestNobodyIsAskedForWhatHasEnded: the files are free, and the former holder is not written to.
+func TestNobodyIsAskedForWhatHasEnded(t *testing.T) {
+	x := newTeam(t)
+	ask := func(id int64) error {
+		_, err := x.leases.Ask(as(t, "eve"), operational.LeaseQuestion{AgentID: "eve", ID: id, Text: "are you done?"})
+		return err
+	}
+	given := x.take("ann", operational.LeaseDraft{Patterns: []string{"src"}})
+	if err := ask(given.ID); err != nil {
+		t.Errorf("while it is held: %v", err)
+	}
+	if _, err := x.leases.Release(as(t, "ann"), operational.LeaseRelease{IDs: []int64{given.ID}}); err != nil {
+		t.Fatal(err)
+	}
+	silent := x.take("bob", operational.LeaseDraft{Patterns: []string{"docs"}, TTLSeconds: 60})
+	x.pass(2 * time.Minute) // nobody has looked yet
+	for _, id := range []int64{given.ID, silent.ID} {
+		if err := ask(id); skillrouter.CodeOf(err) != skillrouter.NotFound || !strings.Contains(err.Error(), "are free") {
+			t.Errorf("lease %d has ended, and who asks for it is answered %v", id, err)
+		}
+	}
+}
