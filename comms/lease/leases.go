@@ -327,9 +327,8 @@ func (l *Leases) Release(ctx context.Context, release operational.LeaseRelease) 
 				release.IDs = append(release.IDs, id)
 			}
 		}
-		slices.Sort(release.IDs)
 	}
-	for _, id := range slices.Compact(release.IDs) {
+	for _, id := range slices.Compact(slices.Sorted(slices.Values(release.IDs))) {
 		h := l.held[id]
 		switch {
 		case h == nil:

@@ -437,3 +437,28 @@ func TestNobodyIsAskedForWhatHasEnded(t *testing.T) {
 		}
 	}
 }
+
+// TestALeaseIsGivenBackOnce: also where a release names it twice.
+func TestALeaseIsGivenBackOnce(t *testing.T) {
+	x := newTeam(t)
+	one := x.take("ann", operational.LeaseDraft{Patterns: []string{"src"}})
+	two := x.take("ann", operational.LeaseDraft{Patterns: []string{"docs"}})
+	ids := []int64{two.ID, one.ID, two.ID}
+	given, err := x.leases.Release(as(t, "ann"), operational.LeaseRelease{IDs: ids})
+	if err != nil || len(given) != 2 || given[0].ID != one.ID || given[1].ID != two.ID {
+		t.Errorf("given back: %+v, %v", given, err)
+	}
+	events, err := x.store.Events(t.Context(), 0, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := 0
+	for _, e := range events {
+		if e.Type == "lease.ended" {
+			ended++
+		}
+	}
+	if ended != 2 || ids[0] != two.ID {
+		t.Errorf("%d ends are told, and the ids are %v", ended, ids)
+	}
+}
