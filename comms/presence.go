@@ -306,10 +306,12 @@ func (p *Presence) ShutdownCheck(ctx context.Context, agentID string) (ShutdownA
 		answer.Unacknowledged = append(answer.Unacknowledged, messages...)
 	}
 	if m == nil { // a stop may wait for an agent that has never checked in
-		for _, message := range answer.Unacknowledged {
-			if message.Signal == operational.SignalStop {
-				answer.ShouldStop, answer.Reason = true, operational.StopReason(message)
-			}
+		stop, waits, err := p.roster.store.WaitingStop(ctx, agentID, now)
+		if err != nil {
+			return ShutdownAnswer{}, err
+		}
+		if waits {
+			answer.ShouldStop, answer.Reason = true, operational.StopReason(stop)
 		}
 	} else {
 		p.handedOver(m, answer.Unacknowledged)
