@@ -490,7 +490,13 @@ func (l *Leases) tell(ctx context.Context) error {
 	var told []int64
 	var wrong error
 	for _, lease := range untold {
-		if err := l.mail.Tell(ctx, farewell(lease)); err != nil {
+		err := l.mail.Tell(ctx, farewell(lease))
+		switch skillrouter.CodeOf(err) {
+		case skillrouter.Invalid, skillrouter.TooLarge, skillrouter.Conflict: // it can never be sent, or was sent with another text
+			l.log.Warn("the holder of a lease that has ended was not told", "lease_id", lease.ID, "error", err)
+			err = nil
+		}
+		if err != nil {
 			wrong = errors.Join(wrong, fmt.Errorf("lease %d: %w", lease.ID, err))
 			continue
 		}
@@ -511,9 +517,12 @@ func (l *Leases) tell(ctx context.Context) error {
 // SignalLease is the signal of what the router says of leases.
 const SignalLease = "lease"
 
+// maxToldFiles bounds what the text of a farewell names of a lease's patterns, in bytes: all of them stand beside it.
+const maxToldFiles = 500
+
 // farewell tells a holder that its lease has ended.
 func farewell(lease operational.Lease) operational.MessageDraft {
-	files := strings.Join(lease.Patterns, " ")
+	files := skillrouter.Head(strings.Join(lease.Patterns, " "), maxToldFiles)
 	var text string
 	switch lease.Ended {
 	case operational.LeaseReleased:

@@ -462,3 +462,23 @@ func TestALeaseIsGivenBackOnce(t *testing.T) {
 		t.Errorf("%d ends are told, and the ids are %v", ended, ids)
 	}
 }
+
+// TestALongFarewell: it is told where it fits into a message, and given up where it never will. Else it was tried each second.
+func TestALongFarewell(t *testing.T) {
+	x := newTeam(t)
+	patterns := func(sign string) (list []string) {
+		for i := range lease.MaxPatterns {
+			list = append(list, fmt.Sprintf("%02d", i)+strings.Repeat(sign, lease.MaxPattern-2))
+		}
+		return list
+	}
+	x.take("ann", operational.LeaseDraft{Patterns: patterns(`"`), TTLSeconds: 60}) // JSON writes two bytes for the sign
+	x.take("bob", operational.LeaseDraft{Patterns: patterns("<"), TTLSeconds: 60}) // and six for this one
+	x.pass(2 * time.Minute)
+	for range 2 {
+		x.look()
+	}
+	if ann, bob := x.mail("ann"), x.mail("bob"); len(ann) != 1 || !strings.Contains(ann[0], "lapsed at") || len(bob) != 0 {
+		t.Errorf("ann was told %d times, bob %d", len(ann), len(bob))
+	}
+}
