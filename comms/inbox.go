@@ -53,18 +53,13 @@ func (b *Mailbox) Inbox(ctx context.Context, q InboxQuery) (Inbox, error) {
 	m.mu.Lock()
 	record := m.record
 	m.mu.Unlock()
-	messages, more, err := b.store.Mail(ctx, operational.MailQuery{
+	messages, last, more, err := b.roster.mail(ctx, operational.MailQuery{
 		AgentID: m.id, JoinedSeq: record.JoinedSeq, After: q.Since, Unacked: q.Unacked, AckedSeq: record.AckedSeq,
 		Thread: q.Thread, Now: b.now(), Limit: limit, MaxBytes: MaxInboxBytes,
 	})
 	if err != nil {
 		return Inbox{}, err
 	}
-	last := q.Since
-	if len(messages) > 0 {
-		last = messages[len(messages)-1].Seq
-	}
-	messages = b.roster.shown(skillrouter.PrincipalOf(ctx), messages)
 	page := Inbox{Messages: make([]InboxMessage, len(messages)), Count: len(messages), LastSeq: last, More: more}
 	if len(messages) == 0 {
 		return page, nil

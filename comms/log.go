@@ -49,7 +49,9 @@ func (b *Mailbox) Log(ctx context.Context, q operational.LogQuery) (LogPage, err
 		if q.Agent != "" && !principal.Is(q.Agent) {
 			return LogPage{}, principal.ActAs(q.Agent)
 		}
-		q.Agent = principal.AgentID
+		if q.Agent == "" {
+			q.Agent, q.Kind = principal.AgentID, true
+		}
 	}
 	q.Reach = logReach
 	page, limit := LogPage{Messages: []operational.Message{}}, q.Limit

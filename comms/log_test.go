@@ -162,3 +162,69 @@ func TestReached(t *testing.T) {
 		t.Errorf("who only reads is answered %v", err)
 	}
 }
+
+// TestMailBehindWhatIsHidden: what others told everybody, which who is bound to projects is not shown and so never
+// acknowledges, keeps no message from it.
+func TestMailBehindWhatIsHidden(t *testing.T) {
+	h := open(t, t.TempDir(), time.Now, comms.PresenceOptions{}, comms.MailboxOptions{})
+	ctx := captain(t)
+	for id, project := range map[string]string{"w": "shop", "far": "elsewhere"} {
+		if _, err := h.Presence.Heartbeat(ctx, comms.Heartbeat{AgentID: id, Project: project}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	send := func(count int, d operational.MessageDraft) {
+		for range count {
+			if _, err := h.Mailbox.Send(ctx, d); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	send(comms.HandoverLimit+1, operational.MessageDraft{From: "far", Signal: "message"})
+	send(3, operational.MessageDraft{From: "far", To: "w", Signal: "message"})
+	send(2, operational.MessageDraft{From: "far", Signal: "message"})
+	bound := skillrouter.WithPrincipal(t.Context(), skillrouter.Principal{AgentID: "w", Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}}.Bind([]string{"shop"}))
+	query := comms.InboxQuery{AgentID: "w", Unacked: true, Limit: 2}
+	for _, want := range []comms.Inbox{{Count: 2, LastSeq: comms.HandoverLimit + 3, More: true}, {Count: 1, LastSeq: comms.HandoverLimit + 6}} {
+		inbox, err := h.Mailbox.Inbox(bound, query)
+		if err != nil || len(inbox.Messages) != want.Count || inbox.Count != want.Count || inbox.LastSeq != want.LastSeq || inbox.More != want.More {
+			t.Fatalf("the inbox is %+v, %v; want %+v", inbox, err, want)
+		}
+		query.Since = inbox.LastSeq
+	}
+	check, err := h.Presence.ShutdownCheck(bound, "w")
+	if err != nil || len(check.Unacknowledged) != 3 {
+		t.Errorf("at the end it is handed %d messages, %v", len(check.Unacknowledged), err)
+	}
+}
+
+// TestMessagesOfAKind: a token of a kind reads in the log and among what is overdue what its sessions sent and got, and nothing of another kind's.
+func TestMessagesOfAKind(t *testing.T) {
+	h := open(t, t.TempDir(), time.Now, comms.PresenceOptions{}, comms.MailboxOptions{})
+	ctx := captain(t)
+	for _, d := range []operational.MessageDraft{
+		{From: "claude-code:amber-fox", To: "b", Signal: "message", AckRequired: true},
+		{From: "b", To: "claude-code:amber-fox", Signal: "message", AckRequired: true},
+		{From: "claude-codex", To: "b", Signal: "message", AckRequired: true},
+		{From: "claude-code", To: "b", Signal: "message"},
+		{From: "b", To: "", Signal: "message"},
+	} {
+		if _, err := h.Mailbox.Send(ctx, d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kind := skillrouter.WithPrincipal(t.Context(), skillrouter.Principal{AgentID: "claude-code", Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}})
+	for agent, want := range map[string][]int64{"": {5, 4, 2, 1}, "claude-code": {5, 4}, "claude-code:amber-fox": {5, 2, 1}} {
+		page, err := h.Mailbox.Log(kind, operational.LogQuery{Agent: agent})
+		var got []int64
+		for _, m := range page.Messages {
+			got = append(got, m.Seq)
+		}
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("of %q the log shows %v, %v; want %v", agent, got, err, want)
+		}
+	}
+	if overdue, err := h.Mailbox.Overdue(kind, 0, 0); err != nil || len(overdue) != 1 || overdue[0].Seq != 1 {
+		t.Errorf("overdue are %+v, %v", overdue, err)
+	}
+}

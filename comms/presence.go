@@ -299,17 +299,19 @@ func (p *Presence) ShutdownCheck(ctx context.Context, agentID string) (ShutdownA
 	}
 	if waiting > 0 {
 		query.Limit = HandoverLimit
-		messages, _, err := p.roster.store.Mail(ctx, query)
+		messages, _, _, err := p.roster.mail(ctx, query)
 		if err != nil {
 			return ShutdownAnswer{}, err
 		}
-		answer.Unacknowledged = append(answer.Unacknowledged, p.roster.shown(skillrouter.PrincipalOf(ctx), messages)...)
+		answer.Unacknowledged = append(answer.Unacknowledged, messages...)
 	}
 	if m == nil { // a stop may wait for an agent that has never checked in
-		for _, message := range answer.Unacknowledged {
-			if message.Signal == operational.SignalStop {
-				answer.ShouldStop, answer.Reason = true, operational.StopReason(message)
-			}
+		stop, waits, err := p.roster.store.WaitingStop(ctx, agentID, now)
+		if err != nil {
+			return ShutdownAnswer{}, err
+		}
+		if waits {
+			answer.ShouldStop, answer.Reason = true, operational.StopReason(stop)
 		}
 	} else {
 		p.handedOver(m, answer.Unacknowledged)

@@ -427,3 +427,26 @@ func TestSeenInTheFuture(t *testing.T) {
 		}
 	})
 }
+
+// TestStopWaitsBehindMail: an agent that never checked in is told of the latest stop, however much waits before it.
+func TestStopWaitsBehindMail(t *testing.T) {
+	h := open(t, t.TempDir(), time.Now, comms.PresenceOptions{}, comms.MailboxOptions{})
+	ctx := captain(t)
+	send := func(d operational.MessageDraft) {
+		if _, err := h.Mailbox.Send(ctx, d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range comms.HandoverLimit + 1 {
+		send(operational.MessageDraft{From: "b", To: "new", Signal: "message"})
+	}
+	if check, err := h.Presence.ShutdownCheck(ctx, "new"); err != nil || check.ShouldStop {
+		t.Errorf("without a stop: %v, %v", check.ShouldStop, err)
+	}
+	for _, reason := range []string{"first", "enough"} {
+		send(operational.MessageDraft{From: "captain", To: "new", Signal: "stop", Context: json.RawMessage(`{"reason":"` + reason + `"}`)})
+	}
+	if check, err := h.Presence.ShutdownCheck(ctx, "new"); err != nil || !check.ShouldStop || check.Reason != "enough" {
+		t.Errorf("it should stop: %v for %q, %v", check.ShouldStop, check.Reason, err)
+	}
+}

@@ -30,6 +30,8 @@ type AgentStore interface {
 	LowerJoined(ctx context.Context, agentID string, seq int64, lowered func()) error
 	CountUnacked(ctx context.Context, q operational.MailQuery) (int, time.Time, error)
 	Mail(ctx context.Context, q operational.MailQuery) ([]operational.Message, bool, error)
+	// WaitingStop returns the latest stop to an agent that never checked in, if one waits for it.
+	WaitingStop(ctx context.Context, agentID string, now time.Time) (stop operational.Message, waits bool, err error)
 }
 
 // roster is every known agent, in memory. Presence and Mailbox share it: what

@@ -74,8 +74,37 @@ func (r *roster) waiting(ctx context.Context, m *member) (int, error) {
 	query := m.mailQuery(r.now())
 	m.mu.Unlock()
 	query.Limit = MaxLimit
-	messages, _, err := r.store.Mail(ctx, query)
-	return len(r.shown(p, messages)), err
+	messages, _, _, err := r.mail(ctx, query)
+	return len(messages), err
+}
+
+// mail is what a query selects of an agent's messages and the caller may read, the seq that it looked through to, and whether
+// there is more. What a caller that is bound to projects may not read is never acknowledged, and stays in front: the
+// page is filled up behind it, as those of the log are.
+func (r *roster) mail(ctx context.Context, q operational.MailQuery) (messages []operational.Message, last int64, more bool, err error) {
+	p, limit, most, size := skillrouter.PrincipalOf(ctx), q.Limit, q.MaxBytes, 0
+	if p.Walled() {
+		q.Limit, q.MaxBytes = MaxLimit, MaxInboxBytes
+	}
+	for looks := 1; ; looks++ {
+		page, more, err := r.store.Mail(ctx, q)
+		if err != nil {
+			return nil, 0, false, err
+		}
+		if len(page) > 0 {
+			q.After = page[len(page)-1].Seq
+		}
+		for _, m := range r.shown(p, page) {
+			if len(messages) == limit || most > 0 && size > most {
+				return messages, messages[len(messages)-1].Seq, true, nil
+			}
+			size += len(m.Context)
+			messages = append(messages, m)
+		}
+		if !more || !p.Walled() || len(messages) == limit || looks == boundLooks {
+			return messages, q.After, more, nil
+		}
+	}
 }
 
 // maySend returns a Forbidden error where p is bound to projects and the recipient is none of theirs, whether there is

@@ -4,6 +4,7 @@ package operational
 type LogQuery struct {
 	Before int64  // only smaller seqs; 0: from the newest
 	Agent  string // sent by or to this agent, or to every agent
+	Kind   bool   // by or to its sessions too: what a token of the agent may read
 	Thread string
 	Signal string
 	Limit  int // most messages; in a caller's, 1 to comms.MaxLimit, 0 means comms.DefaultLimit

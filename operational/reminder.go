@@ -122,7 +122,7 @@ type ReminderFilter struct {
 	Project string           `query:"project"`
 	After   int64            `query:"after" minimum:"0" doc:"Only greater numbers, by number"` // only greater numbers; the list is then by number alone
 	Limit   int              `query:"limit" minimum:"0" maximum:"1000" doc:"0: 100"`           // 1 to MaxLimit; 0 means DefaultLimit
-	// Seen is set by the service, whatever the client says: only those that concern this agent, see Concerns; nil: all.
+	// Seen is set by the service, whatever the client says: only those that concern this agent or its sessions, see Concerns; nil: all.
 	Seen *string `json:"-"`
 }
 

@@ -70,17 +70,18 @@ func readWhen(text string, now time.Time) (time.Time, error) {
 		}
 		return now.Add(span), nil
 	}
-	day, dayNamed, hour, minute, timed := now, false, morning, 0, false
+	const (
+		evening = 20 // the hour of a night for which no time is named
+		dawn    = 5  // where a night ends: "tonight at 1" lies behind midnight, "tonight at 9" before it
+	)
+	day, dayNamed, tonight, hour, minute, timed, am := now, false, false, morning, 0, false, false
 	for i := 0; i < len(words); i++ {
 		word := words[i]
 		if word == "at" || word == "on" || word == "next" {
 			continue
 		}
 		if to, ok := dayOf(word, now); ok && !dayNamed {
-			day, dayNamed = to, true
-			if word == "tonight" {
-				hour, timed = 20, true
-			}
+			day, dayNamed, tonight = to, true, word == "tonight"
 			continue
 		}
 		if i+1 < len(words) && (words[i+1] == "am" || words[i+1] == "pm") {
@@ -88,16 +89,22 @@ func readWhen(text string, now time.Time) (time.Time, error) {
 			i++
 		}
 		h, m, ok := clockOf(word)
-		if !ok || timed && !(dayNamed && words[0] == "tonight") {
+		if !ok || timed {
 			return refused("has " + strconv.Quote(few(words[i])) + ", which is no day and no time")
 		}
-		hour, minute, timed = h, m, true
+		hour, minute, timed, am = h, m, true, strings.HasSuffix(word, "am")
 	}
 	if !dayNamed && !timed {
 		return refused("names no time")
 	}
+	switch {
+	case tonight && !timed:
+		hour = evening
+	case tonight && !am && hour >= dawn && hour < 12:
+		hour += 12
+	}
 	at := time.Date(day.Year(), day.Month(), day.Day(), hour, minute, 0, 0, now.Location())
-	if !dayNamed && !at.After(now) {
+	if (!dayNamed || tonight && hour < dawn) && !at.After(now) {
 		at = at.AddDate(0, 0, 1)
 	}
 	return at, nil

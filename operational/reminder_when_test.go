@@ -15,7 +15,8 @@ func TestParseWhen(t *testing.T) {
 		"tomorrow at 9": "2026-11-26T09:00:00+02:00", "tomorrow": "2026-11-26T09:00:00+02:00", "Tomorrow, 9am": "2026-11-26T09:00:00+02:00",
 		"tomorrow at 9 pm": "2026-11-26T21:00:00+02:00", "9": "2026-11-26T09:00:00+02:00", "at 17:30": "2026-11-25T17:30:00+02:00",
 		"friday 17:30": "2026-11-27T17:30:00+02:00", "next wed": "2026-12-02T09:00:00+02:00", "tonight": "2026-11-25T20:00:00+02:00",
-		"tonight at 22": "2026-11-25T22:00:00+02:00", "today at 3pm": "2026-11-25T15:00:00+02:00", "noon": "2026-11-26T12:00:00+02:00",
+		"tonight at 22": "2026-11-25T22:00:00+02:00", "tonight at 9": "2026-11-25T21:00:00+02:00", "tonight 9:30": "2026-11-25T21:30:00+02:00", "at 9 tonight": "2026-11-25T21:00:00+02:00",
+		"tonight at midnight": "2026-11-26T00:00:00+02:00", "tonight at 1": "2026-11-26T01:00:00+02:00", "tonight at 11pm": "2026-11-25T23:00:00+02:00", "today at 3pm": "2026-11-25T15:00:00+02:00", "noon": "2026-11-26T12:00:00+02:00",
 		"midnight": "2026-11-26T00:00:00+02:00", "in 2 hours": "2026-11-25T16:30:00+02:00", "+90min": "2026-11-25T16:00:00+02:00",
 		"2026-12-24 18:00": "2026-12-24T18:00:00+02:00", "2026-12-24T18:00:00Z": "2026-12-24T18:00:00Z",
 	} {
@@ -25,7 +26,7 @@ func TestParseWhen(t *testing.T) {
 		}
 	}
 	for text, why := range map[string]string{
-		"": "names no time", "soon": `has "soon"`, "today at 9": "lies in the past", "2026-11-24 9:00": "lies in the past", "2050-01-01": "ten years",
+		"": "names no time", "soon": `has "soon"`, "today at 9": "lies in the past", "tonight at 9 am": "lies in the past", "tonight at 9 10": `has "10"`, "2026-11-24 9:00": "lies in the past", "2050-01-01": "ten years",
 		"tomorrow at 25": `has "25"`, "9 10": `has "10"`, "tomorrow friday": `has "friday"`, "in two hours": "a number is expected", "at": "names no time",
 	} {
 		at, err := operational.ParseWhen(text, now)

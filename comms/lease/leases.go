@@ -327,9 +327,8 @@ func (l *Leases) Release(ctx context.Context, release operational.LeaseRelease) 
 				release.IDs = append(release.IDs, id)
 			}
 		}
-		slices.Sort(release.IDs)
 	}
-	for _, id := range slices.Compact(release.IDs) {
+	for _, id := range slices.Compact(slices.Sorted(slices.Values(release.IDs))) {
 		h := l.held[id]
 		switch {
 		case h == nil:
@@ -395,11 +394,13 @@ func (l *Leases) Ask(ctx context.Context, question operational.LeaseQuestion) (c
 	l.mu.RLock()
 	h := l.held[question.ID]
 	var lease operational.Lease
-	if h != nil {
-		lease = h.Lease
+	ended := h == nil
+	if !ended { // what has ended is remembered for a day
+		end, _, _ := l.state(h, l.now())
+		lease, ended = h.Lease, end != ""
 	}
 	l.mu.RUnlock()
-	if h == nil {
+	if ended {
 		return comms.Sent{}, skillrouter.Errorf(skillrouter.NotFound, "no lease %d is held: the files are free", question.ID)
 	}
 	said, err := json.Marshal(map[string]any{"text": question.Text, "lease_id": lease.ID, "patterns": lease.Patterns})
@@ -489,7 +490,13 @@ func (l *Leases) tell(ctx context.Context) error {
 	var told []int64
 	var wrong error
 	for _, lease := range untold {
-		if err := l.mail.Tell(ctx, farewell(lease)); err != nil {
+		err := l.mail.Tell(ctx, farewell(lease))
+		switch skillrouter.CodeOf(err) {
+		case skillrouter.Invalid, skillrouter.TooLarge, skillrouter.Conflict: // it can never be sent, or was sent with another text
+			l.log.Warn("the holder of a lease that has ended was not told", "lease_id", lease.ID, "error", err)
+			err = nil
+		}
+		if err != nil {
 			wrong = errors.Join(wrong, fmt.Errorf("lease %d: %w", lease.ID, err))
 			continue
 		}
@@ -510,9 +517,12 @@ func (l *Leases) tell(ctx context.Context) error {
 // SignalLease is the signal of what the router says of leases.
 const SignalLease = "lease"
 
+// maxToldFiles bounds what the text of a farewell names of a lease's patterns, in bytes: all of them stand beside it.
+const maxToldFiles = 500
+
 // farewell tells a holder that its lease has ended.
 func farewell(lease operational.Lease) operational.MessageDraft {
-	files := strings.Join(lease.Patterns, " ")
+	files := skillrouter.Head(strings.Join(lease.Patterns, " "), maxToldFiles)
 	var text string
 	switch lease.Ended {
 	case operational.LeaseReleased:

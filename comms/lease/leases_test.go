@@ -414,3 +414,71 @@ func TestChecksAreFast(t *testing.T) {
 		x.close()
 	}
 }
+
+// TestNobodyIsAskedForWhatHasEnded: the files are free, and the former holder is not written to.
+func TestNobodyIsAskedForWhatHasEnded(t *testing.T) {
+	x := newTeam(t)
+	ask := func(id int64) error {
+		_, err := x.leases.Ask(as(t, "eve"), operational.LeaseQuestion{AgentID: "eve", ID: id, Text: "are you done?"})
+		return err
+	}
+	given := x.take("ann", operational.LeaseDraft{Patterns: []string{"src"}})
+	if err := ask(given.ID); err != nil {
+		t.Errorf("while it is held: %v", err)
+	}
+	if _, err := x.leases.Release(as(t, "ann"), operational.LeaseRelease{IDs: []int64{given.ID}}); err != nil {
+		t.Fatal(err)
+	}
+	silent := x.take("bob", operational.LeaseDraft{Patterns: []string{"docs"}, TTLSeconds: 60})
+	x.pass(2 * time.Minute) // nobody has looked yet
+	for _, id := range []int64{given.ID, silent.ID} {
+		if err := ask(id); skillrouter.CodeOf(err) != skillrouter.NotFound || !strings.Contains(err.Error(), "are free") {
+			t.Errorf("lease %d has ended, and who asks for it is answered %v", id, err)
+		}
+	}
+}
+
+// TestALeaseIsGivenBackOnce: also where a release names it twice.
+func TestALeaseIsGivenBackOnce(t *testing.T) {
+	x := newTeam(t)
+	one := x.take("ann", operational.LeaseDraft{Patterns: []string{"src"}})
+	two := x.take("ann", operational.LeaseDraft{Patterns: []string{"docs"}})
+	ids := []int64{two.ID, one.ID, two.ID}
+	given, err := x.leases.Release(as(t, "ann"), operational.LeaseRelease{IDs: ids})
+	if err != nil || len(given) != 2 || given[0].ID != one.ID || given[1].ID != two.ID {
+		t.Errorf("given back: %+v, %v", given, err)
+	}
+	events, err := x.store.Events(t.Context(), 0, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := 0
+	for _, e := range events {
+		if e.Type == "lease.ended" {
+			ended++
+		}
+	}
+	if ended != 2 || ids[0] != two.ID {
+		t.Errorf("%d ends are told, and the ids are %v", ended, ids)
+	}
+}
+
+// TestALongFarewell: it is told where it fits into a message, and given up where it never will. Else it was tried each second.
+func TestALongFarewell(t *testing.T) {
+	x := newTeam(t)
+	patterns := func(sign string) (list []string) {
+		for i := range lease.MaxPatterns {
+			list = append(list, fmt.Sprintf("%02d", i)+strings.Repeat(sign, lease.MaxPattern-2))
+		}
+		return list
+	}
+	x.take("ann", operational.LeaseDraft{Patterns: patterns(`"`), TTLSeconds: 60}) // JSON writes two bytes for the sign
+	x.take("bob", operational.LeaseDraft{Patterns: patterns("<"), TTLSeconds: 60}) // and six for this one
+	x.pass(2 * time.Minute)
+	for range 2 {
+		x.look()
+	}
+	if ann, bob := x.mail("ann"), x.mail("bob"); len(ann) != 1 || !strings.Contains(ann[0], "lapsed at") || len(bob) != 0 {
+		t.Errorf("ann was told %d times, bob %d", len(ann), len(bob))
+	}
+}

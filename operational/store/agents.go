@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
@@ -97,13 +98,11 @@ func (s *Store) CreateAgent(ctx context.Context, a operational.Agent, joined *in
 		if joined != nil {
 			row.JoinedSeq = min(last, *joined)
 		}
-		var stop messageRow
-		found := tx.Where("to_agent = ? AND signal = ? AND (expires_at IS NULL OR expires_at > ?)", a.ID, operational.SignalStop, millis(a.LastSeen)).
-			Order("seq DESC").Limit(1).Find(&stop)
-		if found.Error != nil {
-			return found.Error
+		stop, waits, err := waitingStop(tx, a.ID, a.LastSeen)
+		if err != nil {
+			return err
 		}
-		if found.RowsAffected > 0 {
+		if waits {
 			row.StopSeq, row.StopPID, row.StopExpires = stop.Seq, a.PID, stop.ExpiresAt
 			row.StopReason = operational.StopReason(stop.message())
 		}
@@ -160,6 +159,18 @@ func (s *Store) SaveAgents(ctx context.Context, changes []operational.AgentChang
 			}
 		}
 	})
+}
+
+// WaitingStop returns the latest stop to an agent that never checked in, if one waits for it.
+func (s *Store) WaitingStop(ctx context.Context, agentID string, now time.Time) (stop operational.Message, waits bool, err error) {
+	row, waits, err := waitingStop(s.read.WithContext(ctx), agentID, now)
+	return row.message(), waits, err
+}
+
+func waitingStop(tx *gorm.DB, agentID string, now time.Time) (stop messageRow, waits bool, err error) {
+	found := tx.Where("to_agent = ? AND signal = ? AND (expires_at IS NULL OR expires_at > ?)", agentID, operational.SignalStop, millis(now)).
+		Order("seq DESC").Limit(1).Find(&stop)
+	return stop, found.RowsAffected > 0, found.Error
 }
 
 // SaveSeen writes when agents were last seen. An older time than the stored one is ignored.

@@ -279,3 +279,17 @@ func TestRaiseMovesTheCursor(t *testing.T) {
 		t.Errorf("%d pending, %v", n, err)
 	}
 }
+
+// TestMailWaitingCountsBytes: as the bound of a mailbox does, and not characters.
+func TestMailWaitingCountsBytes(t *testing.T) {
+	s := open(t)
+	content := []byte(`{"text":"é—日本"}`)
+	a := &operational.MessageAppend{Message: operational.Message{ID: "m", From: "a", To: "b", Signal: "message", Context: content, CreatedAt: time.Now()}}
+	if err := s.AppendMessages(t.Context(), func() []*operational.MessageAppend { return []*operational.MessageAppend{a} }, nil); err != nil {
+		t.Fatal(err)
+	}
+	waiting, err := s.MailWaiting(t.Context(), operational.MailQuery{AgentID: "b", Now: time.Now()})
+	if want := []operational.Waiting{{From: "a", Count: 1, Bytes: int64(len(content))}}; err != nil || !slices.Equal(waiting, want) {
+		t.Errorf("%+v wait, %v; want %+v", waiting, err, want)
+	}
+}

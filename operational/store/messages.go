@@ -379,7 +379,7 @@ func (s *Store) CountUnacked(ctx context.Context, q operational.MailQuery) (int,
 // MailWaiting returns what waits in an agent's mailbox, by sender: the messages to
 // it alone that it has not acknowledged.
 func (s *Store) MailWaiting(ctx context.Context, q operational.MailQuery) (waiting []operational.Waiting, err error) {
-	err = s.read.WithContext(ctx).Raw(`SELECT m.from_agent AS "from", count(*) AS count, coalesce(sum(length(m.context)), 0) AS bytes FROM messages m WHERE m.to_agent = ? AND m.seq > ?`+
+	err = s.read.WithContext(ctx).Raw(`SELECT m.from_agent AS "from", count(*) AS count, coalesce(sum(octet_length(m.context)), 0) AS bytes FROM messages m WHERE m.to_agent = ? AND m.seq > ?`+
 		" AND (m.expires_at IS NULL OR m.expires_at > ?) AND "+notAcked+" GROUP BY m.from_agent", q.AgentID, q.AckedSeq, millis(q.Now), q.AgentID).Scan(&waiting).Error
 	return waiting, err
 }

@@ -14,14 +14,14 @@ const waitingFor = "a.joined_seq < m.seq AND a.id <> m.from_agent AND a.acked_se
 
 // Awaited returns messages that want an acknowledgement, were sent before a
 // time and are still waiting for one, the oldest first. from, if not empty,
-// is their sender; agents is the most that are named for each.
+// is their sender, or its sessions are; agents is the most that are named for each.
 func (s *Store) Awaited(ctx context.Context, from string, before, now time.Time, limit, agents int) ([]operational.Awaited, error) {
 	text := "SELECT " + messageColumns + " FROM messages m WHERE m.ack_required AND NOT m.settled AND NOT m.for_each AND m.created_at <= ? AND (m.expires_at IS NULL OR m.expires_at > ?)" +
 		" AND (m.to_agent <> '' OR EXISTS (SELECT 1 FROM agents a WHERE " + waitingFor + "))"
 	args := []any{millis(before), millis(now)}
 	if from != "" {
-		text += " AND m.from_agent = ?"
-		args = append(args, from)
+		own, more := ofAgent("m.from_agent", from)
+		text, args = text+" AND "+own, append(args, more...)
 	}
 	messages, err := scanMessages(s.read.WithContext(ctx).Raw(text+" ORDER BY m.seq LIMIT ?", append(args, limit)...))
 	if err != nil {

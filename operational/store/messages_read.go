@@ -25,7 +25,12 @@ func (s *Store) MessageLog(ctx context.Context, q operational.LogQuery) ([]opera
 		floor = max(before-int64(q.Reach), 0)
 		text, args = text+" AND m.seq >= ?", append(args, floor)
 	}
-	if q.Agent != "" {
+	switch {
+	case q.Agent != "" && q.Kind:
+		from, more := ofAgent("m.from_agent", q.Agent)
+		to, _ := ofAgent("{unindexed}m.to_agent", q.Agent)
+		text, args = text+" AND ("+from+" OR "+to+" OR {unindexed}m.to_agent = '')", append(append(args, more...), more...)
+	case q.Agent != "":
 		text, args = text+" AND (m.from_agent = ? OR {unindexed}m.to_agent = ? OR {unindexed}m.to_agent = '')", append(args, q.Agent, q.Agent)
 	}
 	if q.Signal != "" {

@@ -155,7 +155,9 @@ func (s *Store) ListReminders(ctx context.Context, filter operational.ReminderFi
 		q = q.Where("persona = ?", filter.Persona)
 	}
 	if filter.Seen != nil {
-		q = q.Where("agent_id = '' OR agent_id = ? OR created_by = ?", *filter.Seen, *filter.Seen)
+		own, args := ofAgent("agent_id", *filter.Seen)
+		made, more := ofAgent("created_by", *filter.Seen)
+		q = q.Where("agent_id = '' OR "+own+" OR "+made, append(args, more...)...)
 	}
 	q = givenAny(q, "status IN ?", filter.Status)
 	if filter.Open {

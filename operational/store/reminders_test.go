@@ -101,3 +101,36 @@ func TestReminders(t *testing.T) {
 func as(ctx context.Context, id string) context.Context {
 	return skillrouter.WithPrincipal(ctx, skillrouter.Principal{AgentID: id, Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}})
 }
+
+// TestRemindersOfAKind: a token of a kind sees what is for a session of the kind and what one made, and nothing of another kind's.
+func TestRemindersOfAKind(t *testing.T) {
+	b := newBench(t)
+	as := func(agent string) context.Context {
+		return skillrouter.WithPrincipal(t.Context(), skillrouter.Principal{AgentID: agent, Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}})
+	}
+	for _, draft := range []operational.ReminderDraft{
+		{Task: "look", AgentID: "claude-code:amber-fox", CreatedBy: "claude-code:amber-fox"},
+		{Task: "made by it", AgentID: "b", CreatedBy: "claude-code:amber-fox"},
+		{Task: "another kind's", AgentID: "claude-codex", CreatedBy: "claude-codex"},
+	} {
+		draft.Trigger = "time:+1hour"
+		if _, err := b.reminders.Schedule(skillrouter.WithPrincipal(t.Context(), skillrouter.Open()), draft); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for agent, want := range map[string]int{"claude-code": 2, "claude-code:amber-fox": 2, "claude": 0, "claude-codex": 1, "b": 1} {
+		list, err := b.reminders.List(as(agent), operational.ReminderFilter{})
+		if err != nil || len(list) != want {
+			t.Errorf("%s sees %d reminders, want %d: %v", agent, len(list), want, err)
+		}
+		for _, r := range list {
+			if !r.Concerns(skillrouter.PrincipalOf(as(agent))) {
+				t.Errorf("%s sees %+v, which does not concern it", agent, r)
+			}
+		}
+	}
+	own := operational.PendingQuery{AgentID: "claude-code:amber-fox", IncludeScheduled: true}
+	if list, err := b.reminders.Pending(as("claude-code"), own); err != nil || len(list) != 1 {
+		t.Errorf("pending are %+v, %v", list, err)
+	}
+}

@@ -43,6 +43,11 @@ func givenTime(q *gorm.DB, condition string, t time.Time) *gorm.DB {
 	return q.Where(condition, millis(t))
 }
 
+// ofAgent is a condition that a column names an agent or a session of it, as Principal.Is has it, and its arguments.
+func ofAgent(column, agent string) (condition string, args []any) {
+	return "(" + column + " = ? OR substr(" + column + ", 1, ?) = ?)", []any{agent, len(agent) + 1, agent + ":"}
+}
+
 // holding keeps the rows whose folded text holds every word.
 func holding(q *gorm.DB, text string) *gorm.DB {
 	for _, word := range filterWords(text) {

@@ -96,6 +96,6 @@ func (f *filter) sees(item *Item) bool {
 	case !item.mail:
 		return true
 	}
-	own := f.caller.AgentID
-	return own != "" && f.caller.Has(skillrouter.ScopeAgent) && (item.to == "" || item.to == own || item.Agent == own)
+	p := f.caller
+	return p.AgentID != "" && p.Has(skillrouter.ScopeAgent) && (item.to == "" || p.Is(item.to) || p.Is(item.Agent))
 }

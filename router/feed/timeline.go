@@ -38,11 +38,9 @@ type TimelineQuery struct {
 const (
 	DefaultMoments = 50
 	MaxMoments     = 200
-	// timelineReach is how many rows of one log one page looks through: no index has every field, and
-	// a page must come at once. The next page goes on from there.
+	// timelineReach is how many rows of one log one query looks through, and how many behind that without a
+	// moment a page does: no index has every field, and a page must come at once. The next page goes on from there.
 	timelineReach = 50_000
-	// lastLooks is how many such stretches of one log a page looks through.
-	lastLooks = 2
 )
 
 // Moment is one thing that happened, told for people: who (Agent), did what (Verb), to what (Title), and how (Detail).
@@ -125,7 +123,7 @@ type line struct {
 	held   []numbered
 	ahead  int64 // before which number the page after held begins; 0: from the newest, or there is none once it has looked
 	looked bool
-	looks  int // without a moment
+	empty  int64 // before which number it has looked on without a moment; 0: it has not
 	done   bool
 }
 
@@ -215,22 +213,25 @@ func (t *Timeline) met(ctx context.Context, lines []*line, one Moment) (Moment, 
 
 // newest returns the line whose next moment is the newest, or nil if there is none, or if a line has looked at enough
 // and may hold a newer one.
-func newest(ctx context.Context, lines []*line, most int) (found *line, err error) {
+func newest(ctx context.Context, lines []*line, limit int) (found *line, err error) {
 	for _, l := range lines {
+		most := limit
 		if len(l.held) == 0 && l.ahead == 0 && l.looked {
 			l.done = true
 		}
 		for len(l.held) == 0 && !l.done {
-			if l.looks == lastLooks {
+			if l.empty-l.ahead >= timelineReach {
 				return nil, nil
+			}
+			if l.empty > 0 { // rows that are not told are passed over in great steps
+				most = MaxMoments
 			}
 			if l.held, l.ahead, err = l.page(ctx, l.ahead, most); err != nil {
 				return nil, err
 			}
 			l.looked = true
-			l.looks++
-			if len(l.held) > 0 {
-				l.looks = 0
+			if l.empty = cmp.Or(l.empty, l.ahead); len(l.held) > 0 {
+				l.empty = 0
 			}
 			l.done = len(l.held) == 0 && l.ahead == 0
 		}
@@ -249,7 +250,7 @@ func cursorOf(lines []*line) string {
 	for i, name := range lineNames {
 		parts[i] = ended
 		for _, l := range lines {
-			if l.name != name || l.done || len(l.held) == 0 && l.ahead == 0 {
+			if l.name != name || l.done || l.looked && len(l.held) == 0 && l.ahead == 0 {
 				continue
 			}
 			from := l.ahead
@@ -314,7 +315,8 @@ func (t *Timeline) lines(query TimelineQuery, filter *filter, span learning.Time
 	if filter.caller.Walled() {
 		return lines, nil
 	}
-	if t.ports.Messages != nil && query.Project == "" && wanted(KindMessage) {
+	mail := filter.captain || filter.caller.Has(skillrouter.ScopeAgent) && filter.caller.AgentID != "" // whoever only reads has no mailbox
+	if t.ports.Messages != nil && mail && query.Project == "" && wanted(KindMessage) {
 		add("messages", t.messages(query, filter, span))
 	}
 	if t.ports.Checks != nil && wanted(KindCheck, KindBlock) {
@@ -378,9 +380,9 @@ func events(source operational.FeedSource, log PastLog, q skillrouter.EventQuery
 
 func (t *Timeline) messages(query TimelineQuery, filter *filter, span learning.TimeRange) func(context.Context, int64, int) ([]numbered, int64, error) {
 	from, to := int64(-1), int64(0)
-	agent := query.Agent
+	agent, kind := query.Agent, false
 	if agent == "" && !filter.captain {
-		agent = filter.caller.AgentID // it sees no others
+		agent, kind = filter.caller.AgentID, true // it sees no others
 	}
 	return func(ctx context.Context, before int64, limit int) (found []numbered, next int64, err error) {
 		if from < 0 && span != (learning.TimeRange{}) {
@@ -391,7 +393,7 @@ func (t *Timeline) messages(query TimelineQuery, filter *filter, span learning.T
 		if to > 0 && (before == 0 || before > to) {
 			before = to
 		}
-		messages, next, err := t.ports.Messages.MessageLog(ctx, operational.LogQuery{Before: before, Agent: agent, Limit: limit, Reach: timelineReach})
+		messages, next, err := t.ports.Messages.MessageLog(ctx, operational.LogQuery{Before: before, Agent: agent, Kind: kind, Limit: limit, Reach: timelineReach})
 		if next <= from { // what is older lies outside of the range
 			next = 0
 		}

@@ -259,3 +259,93 @@ func TestTimelineTellsAFailureOnce(t *testing.T) {
 		}
 	}
 }
+
+// TestTimelineOfAReader: messages that a token may not see hide nothing else from it.
+func TestTimelineOfAReader(t *testing.T) {
+	b := fixture.Open(t)
+	b.Task(t, "a task")
+	for range 5 {
+		b.Signal(t, "a", "b", "message")
+	}
+	line := feed.NewTimeline(feed.TimelinePorts{Learning: b.Learning, Operational: b.Operational, Messages: b.Operational})
+	page, err := line.Timeline(fixture.As(t, skillrouter.ScopeRead, ""), feed.TimelineQuery{Limit: 1})
+	if err != nil || len(page.Moments) != 1 || page.Moments[0].Kind != feed.KindTask {
+		t.Errorf("%+v, %v", page, err)
+	}
+}
+
+// past is a log in memory: the types of its events, the first first.
+type past []string
+
+func (p past) PastEvents(_ context.Context, q skillrouter.EventQuery) (events []skillrouter.Event, next int64, err error) {
+	last := int64(len(p))
+	if q.Before > 0 {
+		last = min(last, q.Before-1)
+	}
+	floor := max(last+1-int64(q.Reach), q.After+1, 1)
+	for seq := last; seq >= floor; seq-- {
+		asked := func(one string) bool {
+			return one == p[seq-1] || strings.HasSuffix(one, ".") && strings.HasPrefix(p[seq-1], one)
+		}
+		if len(q.Types) > 0 && !slices.ContainsFunc(q.Types, asked) {
+			continue
+		}
+		events = append(events, skillrouter.Event{Seq: seq, Type: p[seq-1], At: time.Unix(seq, 0)})
+		if len(events) == q.Limit {
+			return events, seq, nil
+		}
+	}
+	if floor <= q.After+1 {
+		return events, 0, nil
+	}
+	return events, floor, nil
+}
+
+func (p past) EventTime(context.Context, int64) (time.Time, bool, error) {
+	return time.Time{}, false, nil
+}
+func (p past) LastEvent(context.Context) (int64, error) { return int64(len(p)), nil }
+
+// TestTimelineLosesNoLog: while a page looks at enough of one log, the logs behind it are not over.
+func TestTimelineLosesNoLog(t *testing.T) {
+	many := func(count int, kind string) past { return slices.Repeat(past{kind}, count) }
+	for name, c := range map[string]struct {
+		query                 feed.TimelineQuery
+		learning, operational past
+		want                  []string
+		first                 int // moments of the first page
+	}{
+		"two that are not told":      {feed.TimelineQuery{Limit: 1}, append(past{"fact.stored"}, many(2, lesson.EventActionChecked)...), past{"task.created"}, []string{"fact.stored", "task.created"}, 1},
+		"hundreds that are not told": {feed.TimelineQuery{Limit: 1}, append(past{"fact.stored"}, many(900, lesson.EventActionChecked)...), past{"task.created"}, []string{"fact.stored", "task.created"}, 1},
+		"of another kind":            {feed.TimelineQuery{Kinds: []string{"admin"}}, many(100, lesson.EventActionChecked), past{operational.EventTokenIssued}, []string{operational.EventTokenIssued}, 1},
+		"behind a long log":          {feed.TimelineQuery{Kinds: []string{feed.KindTask}}, many(160_000, "fact.stored"), past{"task.created"}, []string{"task.created"}, 0},
+		"a long log that is told":    {feed.TimelineQuery{Limit: 200}, many(450, "fact.stored"), nil, many(450, "fact.stored"), 200},
+	} {
+		line := feed.NewTimeline(feed.TimelinePorts{Learning: c.learning, Operational: c.operational})
+		ctx := fixture.As(t, skillrouter.ScopeAdmin, "")
+		page, err := line.Timeline(ctx, c.query)
+		if err != nil || len(page.Moments) != c.first {
+			t.Errorf("%s: the first page has %d moments, want %d (%v)", name, len(page.Moments), c.first, err)
+		}
+		var got []string
+		for _, m := range moments(t, ctx, line, c.query) {
+			got = append(got, m.Type)
+		}
+		slices.Sort(got)
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// TestTimelineOfAKind: a token of a kind is told of the messages of the kind's sessions, and of no other kind's.
+func TestTimelineOfAKind(t *testing.T) {
+	b := fixture.Open(t)
+	b.Signal(t, "claude-code:amber-fox", "b", "message")
+	b.Signal(t, "b", "claude-code:amber-fox", "message")
+	b.Signal(t, "claude-codex:calm-owl", "b", "message")
+	line := feed.NewTimeline(feed.TimelinePorts{Learning: b.Learning, Operational: b.Operational, Messages: b.Operational})
+	if all := moments(t, fixture.As(t, skillrouter.ScopeAgent, "claude-code"), line, feed.TimelineQuery{Kinds: []string{feed.KindMessage}}); len(all) != 2 {
+		t.Errorf("it is told %+v", all)
+	}
+}
