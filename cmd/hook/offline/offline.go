@@ -15,6 +15,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -22,6 +23,7 @@ import (
 	"skillrouter"
 	"skillrouter/cmd/hook/respond"
 	"skillrouter/cmd/locate"
+	"skillrouter/cmd/process"
 	"skillrouter/learning"
 	"skillrouter/learning/guard"
 	"skillrouter/learning/guard/act"
@@ -145,6 +147,17 @@ func private(path string, most int64) ([]byte, error) {
 		return nil, fmt.Errorf("%s is longer than %d bytes", filepath.Base(path), most)
 	}
 	return io.ReadAll(io.LimitReader(file, most))
+}
+
+// ours refuses a file of another user, and one that others may read or write. On Windows rights are the folder's own.
+func ours(info os.FileInfo) error {
+	if !process.Own(info) {
+		return errors.New("belongs to another user")
+	}
+	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+		return fmt.Errorf("may be read or written by others (%v)", info.Mode().Perm())
+	}
+	return nil
 }
 
 // request is what a hook asks for: an action, and the folder that it would be done in.
