@@ -74,15 +74,8 @@ func Restore(ctx context.Context, archive io.Reader, data string, options Restor
 		return r, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(staging)) }() // it is not there any more if all went well
-	m, err := unpackInto(ctx, archive, staging)
-	if err != nil {
+	if r.Verification, err = UnpackArchive(ctx, archive, staging); err != nil {
 		return r, err
-	}
-	if r.Verification, err = verifyUnpacked(ctx, m, staging); err != nil {
-		return r, err
-	}
-	if len(r.Problems) > 0 { // rows that were altered are told of, and no reason to be left without the others
-		return r, archiveFault("is not sound: %s", strings.Join(r.Problems, "; "))
 	}
 	r.Data = data
 	keep := freshName(data, asidePrefix+options.Now().UTC().Format("20060102T150405Z"), "")
