@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -241,17 +240,7 @@ func (a *App) Routes() []httpapi.Route { return a.handler.Routes() }
 
 // URL is the address that the App is bound to.
 func (a *App) URL() string {
-	return a.urlOf(a.doors[0].listener.Addr())
-}
-
-func (a *App) urlOf(bound net.Addr) string {
-	address := bound.String()
-	if host, port, err := net.SplitHostPort(address); err == nil {
-		if ip, err := netip.ParseAddr(host); err == nil && ip.IsUnspecified() {
-			address = net.JoinHostPort("127.0.0.1", port)
-		}
-	}
-	return a.config.Scheme() + "://" + address
+	return locate.URL(a.config.Scheme(), a.doors[0].listener.Addr().String())
 }
 
 // Handler is what is served, for tests that need no connection; nil on a node that does not write.
