@@ -114,7 +114,8 @@ func New(ctx context.Context, cfg config.Config, log *slog.Logger, options Optio
 	}); err != nil {
 		return nil, fmt.Errorf("write the lock file: %w", err)
 	}
-	a.classifier = early(classify.NewClassifier)
+	a.classifier = sync.OnceValues(classify.NewClassifier)
+	go func() { _, _ = a.classifier() }() // whoever needs it later is told its error
 	if err := a.openRegister(ctx); err != nil {
 		return nil, err
 	}
@@ -228,13 +229,6 @@ func fileThere(path string) bool {
 	return err == nil
 }
 
-// early begins to make what is needed later, and returns what waits for it.
-func early[T any](make func() (T, error)) func() (T, error) {
-	wait := sync.OnceValues(make)
-	go func() { _, _ = wait() }() // whoever needs it is told its error
-	return wait
-}
-
 // Routes lists what the App serves over HTTP, for the tests that go over all of it.
 func (a *App) Routes() []httpapi.Route { return a.handler.Routes() }
 
@@ -330,7 +324,7 @@ func MakeFolder(dir string) error {
 		return err
 	}
 	for _, one := range made {
-		if err := syncFolder(filepath.Dir(one)); err != nil {
+		if err := SyncFolder(filepath.Dir(one)); err != nil {
 			return err
 		}
 	}
