@@ -346,7 +346,7 @@ func (t *team) listen(ctx context.Context) error {
 	}
 	fmt.Printf("%d streams over %d nodes opened in %v\n", *streams, len(t.nodes), time.Since(begun).Round(time.Second))
 	for _, n := range t.nodes {
-		fmt.Printf("%s holds %d MB\n", filepath.Base(n.folder), n.resident()>>20)
+		fmt.Printf("%s holds %.0f MB\n", filepath.Base(n.folder), n.Resident())
 	}
 	for round := range *rounds {
 		sent.Store(time.Now().UnixNano())
@@ -374,14 +374,4 @@ func (n *node) listen(ctx context.Context, agent string, each func(data []byte))
 	}
 	_, err := n.Follow(ctx, agent, each)
 	return err
-}
-
-// resident is the memory of a node, in bytes.
-func (n *node) resident() int64 {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", n.PID()))
-	var size, resident int64
-	if err == nil {
-		_, _ = fmt.Sscan(string(text), &size, &resident)
-	}
-	return resident * int64(os.Getpagesize())
 }
