@@ -14,7 +14,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -228,12 +227,10 @@ func words(n int) string {
 func (t *team) fill(ctx context.Context) error {
 	const batch = 1000
 	for from := 0; from < *entries; from += batch {
-		var lines bytes.Buffer
-		for k := range batch {
-			line, _ := json.Marshal(map[string]string{"category": "notes", "title": fmt.Sprintf("%s%d", words(4), from+k), "content": words(60)})
-			lines.Write(append(line, '\n'))
-		}
-		if _, err := t.nodes[0].Bulk(ctx, lines.Bytes()); err != nil {
+		lines := sidecar.Lines(batch, func(i int) any {
+			return map[string]string{"category": "notes", "title": fmt.Sprintf("%s%d", words(4), from+i), "content": words(60)}
+		})
+		if _, err := t.nodes[0].Bulk(ctx, lines); err != nil {
 			return err
 		}
 	}
