@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -115,7 +114,8 @@ func New(ctx context.Context, cfg config.Config, log *slog.Logger, options Optio
 	}); err != nil {
 		return nil, fmt.Errorf("write the lock file: %w", err)
 	}
-	a.classifier = early(classify.NewClassifier)
+	a.classifier = sync.OnceValues(classify.NewClassifier)
+	go func() { _, _ = a.classifier() }() // whoever needs it later is told its error
 	if err := a.openRegister(ctx); err != nil {
 		return nil, err
 	}
@@ -229,29 +229,12 @@ func fileThere(path string) bool {
 	return err == nil
 }
 
-// early begins to make what is needed later, and returns what waits for it.
-func early[T any](make func() (T, error)) func() (T, error) {
-	wait := sync.OnceValues(make)
-	go func() { _, _ = wait() }() // whoever needs it is told its error
-	return wait
-}
-
 // Routes lists what the App serves over HTTP, for the tests that go over all of it.
 func (a *App) Routes() []httpapi.Route { return a.handler.Routes() }
 
 // URL is the address that the App is bound to.
 func (a *App) URL() string {
-	return a.urlOf(a.doors[0].listener.Addr())
-}
-
-func (a *App) urlOf(bound net.Addr) string {
-	address := bound.String()
-	if host, port, err := net.SplitHostPort(address); err == nil {
-		if ip, err := netip.ParseAddr(host); err == nil && ip.IsUnspecified() {
-			address = net.JoinHostPort("127.0.0.1", port)
-		}
-	}
-	return a.config.Scheme() + "://" + address
+	return locate.URL(a.config.Scheme(), a.doors[0].listener.Addr().String())
 }
 
 // Handler is what is served, for tests that need no connection; nil on a node that does not write.
@@ -341,7 +324,7 @@ func MakeFolder(dir string) error {
 		return err
 	}
 	for _, one := range made {
-		if err := syncFolder(filepath.Dir(one)); err != nil {
+		if err := SyncFolder(filepath.Dir(one)); err != nil {
 			return err
 		}
 	}

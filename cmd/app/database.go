@@ -314,7 +314,7 @@ func create(ctx context.Context, name, path string) error {
 	if err := os.Rename(temp, path); err != nil {
 		return err
 	}
-	return syncFolder(filepath.Dir(path))
+	return SyncFolder(filepath.Dir(path))
 }
 
 // fill makes an empty file a database with the newest schema, in one transaction, and one with a
@@ -436,7 +436,7 @@ func (db *Database) copyAside(ctx context.Context, title string) (string, error)
 		return "", err
 	}
 	name := filepath.Join(dir, freshName(dir, title, copySuffix))
-	return name, errors.Join(os.Rename(temp, name), syncFolder(dir))
+	return name, errors.Join(os.Rename(temp, name), SyncFolder(dir))
 }
 
 // Backup writes a consistent copy of the database at path to the new file

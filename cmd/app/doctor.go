@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -76,17 +77,10 @@ func checkDatabase(ctx context.Context, db *Database) router.SystemCheck {
 		c.Detail = "damaged: " + cmpErr(err, verdict)
 		return c
 	}
-	if err := db.Read.WithContext(ctx).Raw("SELECT sqlite_version()").Scan(&version).Error; err != nil {
-		c.Detail = err.Error()
-		return c
-	}
-	schema, err := versionOf(ctx, db.Read.ConnPool)
-	if err != nil {
-		c.Detail = err.Error()
-		return c
-	}
-	bytes, err := db.size(ctx)
-	if err != nil {
+	err = db.Read.WithContext(ctx).Raw("SELECT sqlite_version()").Scan(&version).Error
+	schema, known := versionOf(ctx, db.Read.ConnPool)
+	bytes, sized := db.size(ctx)
+	if err = errors.Join(err, known, sized); err != nil {
 		c.Detail = err.Error()
 		return c
 	}

@@ -61,7 +61,7 @@ func beginStart(ctx context.Context, data string, createMissing bool, log *slog.
 		return start, nil
 	case len(traces) == 0:
 		start.marked = true
-		return start, errors.Join(writeSynced(filepath.Join(data, firstStartName), []byte("The first start of this folder has not ended.\n")), syncFolder(data))
+		return start, errors.Join(writeSynced(filepath.Join(data, firstStartName), []byte("The first start of this folder has not ended.\n")), SyncFolder(data))
 	case createMissing:
 		log.Warn("missing databases are made anew, as was asked for: what they held is given up", "missing", missing)
 		return start, nil
@@ -83,7 +83,7 @@ func unmark(data string) error {
 	if err := os.Remove(filepath.Join(data, firstStartName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return syncFolder(data)
+	return SyncFolder(data)
 }
 
 // lostDatabase says what is missing, how that is known, and the two ways out.
@@ -99,12 +99,8 @@ func lostDatabase(data string, missing, traces []string) error {
 // Missing names the databases that a data folder lacks, and the traces in it of
 // there having been one; a folder without traces is a new one.
 func Missing(data string) (missing, traces []string) {
-	there := func(name string) bool {
-		_, err := os.Lstat(filepath.Join(data, name))
-		return err == nil
-	}
 	for _, name := range databaseNames() {
-		if file := name + ".db"; there(file) {
+		if file := name + ".db"; fileThere(filepath.Join(data, file)) {
 			traces = append(traces, file)
 		} else {
 			missing = append(missing, file)
@@ -119,11 +115,11 @@ func Missing(data string) (missing, traces []string) {
 		}
 	}
 	for _, name := range []string{locate.OwnerTokenName, indexesFolder, highWaterName, lossesName} {
-		if there(name) {
+		if fileThere(filepath.Join(data, name)) {
 			traces = append(traces, name)
 		}
 	}
-	if len(missing) > 0 && there(firstStartName) {
+	if len(missing) > 0 && fileThere(filepath.Join(data, firstStartName)) {
 		return missing, nil // what is there is what a first start has made so far
 	}
 	return missing, traces
@@ -191,5 +187,5 @@ func setUnfinishedAside(ctx context.Context, data string, log *slog.Logger) erro
 			}
 		}
 	}
-	return syncFolder(data)
+	return SyncFolder(data)
 }

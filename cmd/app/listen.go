@@ -14,6 +14,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/cmd/config"
+	"skillrouter/cmd/locate"
 	"skillrouter/cmd/process"
 	"skillrouter/router/httpapi"
 )
@@ -157,7 +158,7 @@ func (a *App) shutDoors(grace context.Context) {
 func (a *App) Addresses() []string {
 	list := make([]string, 0, len(a.doors))
 	for _, d := range a.doors {
-		list = append(list, a.urlOf(d.listener.Addr()))
+		list = append(list, locate.URL(a.config.Scheme(), d.listener.Addr().String()))
 	}
 	return list
 }

@@ -91,7 +91,7 @@ func MoveToServer(ctx context.Context, data, address string) (moved []MovedDatab
 			}
 		}
 	}
-	return moved, syncFolder(data)
+	return moved, SyncFolder(data)
 }
 
 // comingSuffix ends the names of database files that are being made of a server's rows.
@@ -148,7 +148,7 @@ func MoveToFiles(ctx context.Context, data, address string) (moved []MovedDataba
 			return nil, err
 		}
 	}
-	if err := syncFolder(data); err != nil {
+	if err := SyncFolder(data); err != nil {
 		return nil, err
 	}
 	found, err := VerifyFolder(ctx, data)

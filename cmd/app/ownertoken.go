@@ -40,5 +40,5 @@ func putSynced(path string, text []byte) error {
 	if err := writeSynced(temp, text); err != nil {
 		return err
 	}
-	return errors.Join(os.Rename(temp, path), syncFolder(filepath.Dir(path)))
+	return errors.Join(os.Rename(temp, path), SyncFolder(filepath.Dir(path)))
 }

@@ -74,15 +74,8 @@ func Restore(ctx context.Context, archive io.Reader, data string, options Restor
 		return r, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(staging)) }() // it is not there any more if all went well
-	m, err := unpackInto(ctx, archive, staging)
-	if err != nil {
+	if r.Verification, err = UnpackArchive(ctx, archive, staging); err != nil {
 		return r, err
-	}
-	if r.Verification, err = verifyUnpacked(ctx, m, staging); err != nil {
-		return r, err
-	}
-	if len(r.Problems) > 0 { // rows that were altered are told of, and no reason to be left without the others
-		return r, archiveFault("is not sound: %s", strings.Join(r.Problems, "; "))
 	}
 	r.Data = data
 	keep := freshName(data, asidePrefix+options.Now().UTC().Format("20060102T150405Z"), "")
@@ -104,13 +97,13 @@ func Restore(ctx context.Context, archive io.Reader, data string, options Restor
 	if err := writeSynced(filepath.Join(staging, asideFile), []byte(keep)); err != nil {
 		return r, err
 	}
-	if err := errors.Join(syncFolder(staging), ctx.Err()); err != nil {
+	if err := errors.Join(SyncFolder(staging), ctx.Err()); err != nil {
 		return r, err
 	}
 	if err := os.Rename(staging, filepath.Join(data, readyName)); err != nil {
 		return r, err
 	}
-	if err := errors.Join(syncFolder(data), finishRestore(data)); err != nil {
+	if err := errors.Join(SyncFolder(data), finishRestore(data)); err != nil {
 		return r, err
 	}
 	if _, err := os.Stat(filepath.Join(data, keep)); err == nil {
@@ -184,7 +177,7 @@ func finishRestore(data string) error {
 			}
 		}
 	}
-	if err := errors.Join(syncIfThere(keep), syncFolder(data)); err != nil {
+	if err := errors.Join(syncIfThere(keep), SyncFolder(data)); err != nil {
 		return err
 	}
 	for _, name := range restored {
@@ -193,21 +186,21 @@ func finishRestore(data string) error {
 		}
 	}
 	// Each step is on disk before what tells that it is to do goes.
-	if err := errors.Join(syncFolder(data), syncFolder(ready), unmark(data)); err != nil {
+	if err := errors.Join(SyncFolder(data), SyncFolder(ready), unmark(data)); err != nil {
 		return err
 	}
 	if err := os.Remove(filepath.Join(ready, asideFile)); err != nil {
 		return err
 	}
-	if err := errors.Join(syncFolder(ready), os.Remove(ready)); err != nil {
+	if err := errors.Join(SyncFolder(ready), os.Remove(ready)); err != nil {
 		return err
 	}
-	return syncFolder(data)
+	return SyncFolder(data)
 }
 
-// syncIfThere is syncFolder for one that may not be there.
+// syncIfThere is SyncFolder for one that may not be there.
 func syncIfThere(dir string) error {
-	if err := syncFolder(dir); !errors.Is(err, fs.ErrNotExist) {
+	if err := SyncFolder(dir); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
@@ -269,10 +262,7 @@ func writeSynced(path string, text []byte) error {
 }
 
 // SyncFolder makes renames within a folder last through a power cut, where the system can.
-func SyncFolder(dir string) error { return syncFolder(dir) }
-
-// syncFolder makes renames within a folder last through a power cut, where the system can.
-func syncFolder(dir string) error {
+func SyncFolder(dir string) error {
 	folder, err := os.Open(dir)
 	if errors.Is(err, fs.ErrPermission) {
 		return nil // a parent that this user may pass through and not read

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -52,32 +53,25 @@ func VerifyArchive(ctx context.Context, archive io.Reader, scratch string) (v Ve
 		return v, err
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // copies in a scratch folder
-	m, err := unpackInto(ctx, archive, dir)
-	if err != nil {
-		return v, err
-	}
-	return verifyUnpacked(ctx, m, dir)
+	return verifyInto(ctx, archive, dir)
 }
 
 // UnpackArchive reads a backup from end to end into an empty folder, and looks
 // its databases through there. If it fails, what was unpacked so far is left to the caller.
-func UnpackArchive(ctx context.Context, archive io.Reader, dir string) (v Verification, err error) {
-	m, err := unpackInto(ctx, archive, dir)
+func UnpackArchive(ctx context.Context, archive io.Reader, dir string) (Verification, error) {
+	v, err := verifyInto(ctx, archive, dir)
 	if err != nil {
 		return v, err
 	}
-	if v, err = verifyUnpacked(ctx, m, dir); err != nil {
-		return v, err
-	}
-	if len(v.Problems) > 0 {
+	if len(v.Problems) > 0 { // rows that were altered are told of, and no reason to be left without the others
 		return v, archiveFault("is not sound: %s", strings.Join(v.Problems, "; "))
 	}
 	return v, clean(dir)
 }
 
-// unpackInto unpacks an archive into an empty folder.
-func unpackInto(ctx context.Context, archive io.Reader, dir string) (Manifest, error) {
-	return unpack(archive, func(m Manifest) error {
+// verifyInto unpacks an archive into an empty folder, and looks its databases through there.
+func verifyInto(ctx context.Context, archive io.Reader, dir string) (v Verification, err error) {
+	m, err := unpack(archive, func(m Manifest) error {
 		// The sizes are the archive's own word: a small one could claim to be a huge one.
 		return roomFor(dir, uint64(m.bytes())+spareDisk)
 	}, func(f ArchivedFile, content io.Reader) error {
@@ -89,11 +83,23 @@ func unpackInto(ctx context.Context, archive io.Reader, dir string) (Manifest, e
 		if err == nil {
 			err = file.Sync()
 		}
-		if closed := file.Close(); err == nil {
-			err = closed
-		}
-		return err
+		return errors.Join(err, file.Close())
 	})
+	if err != nil {
+		return v, err
+	}
+	v = Verification{Archive: true, Version: m.Version, CreatedAt: &m.CreatedAt, Databases: []VerifiedFile{}, Problems: []string{}}
+	for _, f := range m.Files {
+		v.OwnerToken = v.OwnerToken || f.Name == locate.OwnerTokenName
+	}
+	err = v.look(ctx, dir, signedBeside{}, func(name string, found Contents) string {
+		said, _ := m.database(name)
+		if same, how := said.same(found); !same {
+			return "holds " + how + ", as its manifest says"
+		}
+		return ""
+	})
+	return v, err
 }
 
 // cancelled is a reader that ends with its context.
@@ -108,21 +114,6 @@ func (c *cancelled) Read(p []byte) (int, error) {
 		return 0, err
 	}
 	return c.from.Read(p)
-}
-
-func verifyUnpacked(ctx context.Context, m Manifest, dir string) (Verification, error) {
-	v := Verification{Archive: true, Version: m.Version, CreatedAt: &m.CreatedAt, Databases: []VerifiedFile{}, Problems: []string{}}
-	for _, f := range m.Files {
-		v.OwnerToken = v.OwnerToken || f.Name == locate.OwnerTokenName
-	}
-	err := v.look(ctx, dir, signedBeside{}, func(name string, found Contents) string {
-		said, _ := m.database(name)
-		if same, how := said.same(found); !same {
-			return "holds " + how + ", as its manifest says"
-		}
-		return ""
-	})
-	return v, err
 }
 
 // VerifyFolder looks a data folder through, which may be in use, and changes nothing of it.

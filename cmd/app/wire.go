@@ -238,15 +238,13 @@ func (a *App) health(ctx context.Context) httpapi.Health {
 	if len(lost) > 0 {
 		status = "degraded"
 	}
-	if skillrouter.PrincipalOf(ctx).Walled() { // the figures are of every project
-		return httpapi.Health{
-			Status: status, Server: "skillrouter", Version: a.options.Version, UptimeMS: now.Sub(a.started).Milliseconds(), Timestamp: now.UTC(),
-			Stats: map[string]int64{}, Search: map[string]string{},
-		}
+	h := httpapi.Health{
+		Status: status, Server: "skillrouter", Version: a.options.Version, UptimeMS: now.Sub(a.started).Milliseconds(), Timestamp: now.UTC(),
+		Stats: map[string]int64{}, Search: map[string]string{},
 	}
-	return httpapi.Health{
-		Status: status, Problems: lost, Server: "skillrouter", Version: a.options.Version,
-		UptimeMS: now.Sub(a.started).Milliseconds(), Timestamp: now.UTC(),
-		Stats: a.services.census.stats(ctx, a.log), Search: a.services.census.search(), Guard: ledgerSaid(a.services.census.guards.LedgerState()), Interlock: a.services.mesh,
+	if !skillrouter.PrincipalOf(ctx).Walled() { // the figures are of every project
+		h.Problems, h.Stats, h.Search = lost, a.services.census.stats(ctx, a.log), a.services.census.search()
+		h.Guard, h.Interlock = ledgerSaid(a.services.census.guards.LedgerState()), a.services.mesh
 	}
+	return h
 }

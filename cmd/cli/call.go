@@ -130,15 +130,10 @@ func toolNamed(tools []router.Tool, name string) (router.Tool, error) {
 
 // nearNames are those that a person may have meant, if any.
 func nearNames(names []string, meant string) string {
-	all := &cobra.Command{SuggestionsMinimumDistance: 2} // its letters that may differ, as with commands
-	for _, name := range names {
-		all.AddCommand(&cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}})
-	}
-	near := all.SuggestionsFor(meant)
+	near := nearest(meant, names)
 	if len(near) == 0 {
 		return ""
 	}
-	slices.Sort(near)
 	return " (do you mean " + strings.Join(near, " or ") + "?)"
 }
 

@@ -434,14 +434,7 @@ func printApproval(w io.Writer, a lesson.Approval) {
 		fmt.Fprintf(w, ", %d times", a.Asked)
 	}
 	fmt.Fprintln(w)
-	action := a.Action
-	if a.Tool != "" && action != "" {
-		action = a.Tool + ": " + action
-	}
-	if a.Withheld {
-		action = "(another agent's)"
-	}
-	fmt.Fprintf(w, "    %s\n", clean(skillrouter.OneLine(action)))
+	fmt.Fprintf(w, "    %s\n", clean(skillrouter.OneLine(a.Says())))
 	for _, m := range a.Matches {
 		fmt.Fprintf(w, "    %s rule %s: %s\n", m.Severity, clean(m.RuleID), clean(m.Title))
 	}

@@ -69,15 +69,7 @@ func (s *shell) episodesEdit() *cobra.Command {
 			optional("project", &patch.Project, "", "project that it belongs to; \"\" is none"),
 			optional("importance", &patch.Importance, 0, "importance, 0 to 1"),
 		},
-		before: func() error {
-			if patch == (episode.Patch{}) {
-				return usagef("say what to change")
-			}
-			if patch.Content != nil {
-				return s.text(patch.Content, learning.MaxContent)
-			}
-			return nil
-		},
+		before: changes(s, &patch, &patch.Content),
 	}, withIDTo("episodes", client.Episodes.Edit, &ref, &patch), s.printEpisode)
 }
 

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/term"
+
+	"skillrouter/learning"
 )
 
 // open opens a file that was named on the command line; "-" is stdin. The size
@@ -53,6 +55,19 @@ func (s *shell) text(given *string, most int64) error {
 	read, err := s.read("-", most)
 	*given = string(read)
 	return err
+}
+
+// changes sees that a patch says something, and reads the long text that it may have, by text; long nil: there is none.
+func changes[P comparable](s *shell, patch *P, long **string) func() error {
+	return func() error {
+		if *patch == *new(P) {
+			return usagef("say what to change")
+		}
+		if long == nil || *long == nil {
+			return nil
+		}
+		return s.text(*long, learning.MaxContent)
+	}
 }
 
 // asJSON is a text as JSON: itself, if it is that already.

@@ -210,15 +210,7 @@ func (s *shell) knowledgeEdit() *cobra.Command {
 			optional("superseded-by", &patch.SupersededBy, "", "id of the entry that stands in its place; \"\" undoes it"),
 			optional("compatible-with", &patch.CompatibleWith, "", "id of an entry that it does not contradict"),
 		},
-		before: func() error {
-			if patch == (knowledge.Patch{}) {
-				return usagef("say what to change")
-			}
-			if patch.Content != nil {
-				return s.text(patch.Content, learning.MaxContent)
-			}
-			return nil
-		},
+		before: changes(s, &patch, &patch.Content),
 	}, withIDTo("knowledge", client.Knowledge.Update, &id, &patch), s.printKnowledge)
 }
 

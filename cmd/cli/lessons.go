@@ -350,11 +350,6 @@ func (s *shell) lessonsEdit() *cobra.Command {
 			optional("trigger", &patch.TriggerPattern, "", "of an anti_pattern: an RE2 expression over each command"),
 			optional("transferability", &patch.Transferability, 0, "1, only where it was learned, to 5, everywhere"),
 		},
-		before: func() error {
-			if patch == (lesson.Patch{}) {
-				return usagef("say what to change")
-			}
-			return nil
-		},
+		before: changes(s, &patch, nil),
 	}, withIDTo("lessons", client.Lessons.Edit, &ref, &patch), lessonTable.one)
 }

@@ -6,6 +6,7 @@
 package config
 
 import (
+	"cmp"
 	"net"
 	"net/netip"
 	"net/url"
@@ -231,17 +232,19 @@ func (c Config) validateNode() error {
 // Validate returns an Invalid error, naming the setting, unless every setting
 // is in its range and they fit each other.
 func (c Config) Validate() error {
+	for _, path := range [][2]string{
+		{"data", c.Data}, {"tls_cert", c.TLSCert}, {"tls_key", c.TLSKey}, {"tls_ca", c.TLSCA}, {"interlock.config", c.InterLock.Config},
+		{"procedures.folder", c.Procedures.Folder}, {"escalation.rules", c.Escalation.Rules}, {"webhook_secret_file", c.WebhookSecret},
+	} {
+		if strings.IndexByte(path[1], 0) >= 0 {
+			return skillrouter.InvalidField(path[0], "may not hold the character NUL")
+		}
+	}
 	if err := c.validateListeners(); err != nil {
 		return err
 	}
 	if c.Data == "" {
 		return skillrouter.InvalidField("data", "is required: there is no home folder; name the folder with --data or SKILLROUTER_DATA")
-	}
-	if strings.IndexByte(c.Data, 0) >= 0 {
-		return skillrouter.InvalidField("data", "may not hold the character NUL")
-	}
-	if strings.IndexByte(c.Procedures.Folder, 0) >= 0 {
-		return skillrouter.InvalidField("procedures.folder", "may not hold the character NUL")
 	}
 	if !slices.Contains(levels, c.Log.Level) {
 		return skillrouter.InvalidField("log.level", "must be one of %s", strings.Join(levels, ", "))
@@ -249,13 +252,11 @@ func (c Config) Validate() error {
 	if !slices.Contains(formats, c.Log.Format) {
 		return skillrouter.InvalidField("log.format", "must be one of %s", strings.Join(formats, ", "))
 	}
-	if err := between("presence.heartbeat_interval", c.Presence.HeartbeatInterval, MinInterval, MaxInterval); err != nil {
-		return err
-	}
-	if err := between("presence.stale_after", c.Presence.StaleAfter, MinInterval, MaxInterval); err != nil {
-		return err
-	}
-	if err := between("presence.offline_after", c.Presence.OfflineAfter, MinInterval, MaxInterval); err != nil {
+	if err := cmp.Or(
+		between("presence.heartbeat_interval", c.Presence.HeartbeatInterval, MinInterval, MaxInterval),
+		between("presence.stale_after", c.Presence.StaleAfter, MinInterval, MaxInterval),
+		between("presence.offline_after", c.Presence.OfflineAfter, MinInterval, MaxInterval),
+	); err != nil {
 		return err
 	}
 	if c.Presence.StaleAfter <= c.Presence.HeartbeatInterval {
@@ -264,17 +265,13 @@ func (c Config) Validate() error {
 	if c.Presence.OfflineAfter <= c.Presence.StaleAfter {
 		return skillrouter.InvalidField("presence.offline_after", "must be longer than presence.stale_after (%s)", c.Presence.StaleAfter)
 	}
-	if c.Retention.Messages < 0 {
-		return skillrouter.InvalidField("retention.messages", "must not be negative; 0 keeps messages for ever")
-	}
-	if c.Retention.Episodes < 0 {
-		return skillrouter.InvalidField("retention.episodes", "must not be negative; 0 keeps episodes for ever")
-	}
-	if c.Retention.Patterns < 0 {
-		return skillrouter.InvalidField("retention.patterns", "must not be negative; 0 keeps patterns for ever")
-	}
-	if c.Retention.Checks < 0 {
-		return skillrouter.InvalidField("retention.checks", "must not be negative; 0 keeps checks for ever")
+	for _, of := range []struct {
+		what string
+		long time.Duration
+	}{{"messages", c.Retention.Messages}, {"episodes", c.Retention.Episodes}, {"patterns", c.Retention.Patterns}, {"checks", c.Retention.Checks}} {
+		if of.long < 0 {
+			return skillrouter.InvalidField("retention."+of.what, "must not be negative; 0 keeps %s for ever", of.what)
+		}
 	}
 	if err := between("shutdown_grace", c.ShutdownGrace, 0, MaxShutdownGrace); err != nil {
 		return err
@@ -290,9 +287,6 @@ func (c Config) Validate() error {
 			return skillrouter.InvalidField("allowed_hosts", "must hold bare host names or addresses, without scheme, port, path or wildcard")
 		}
 	}
-	if strings.IndexByte(c.Escalation.Rules, 0) >= 0 {
-		return skillrouter.InvalidField("escalation.rules", "may not hold the character NUL")
-	}
 	if _, err := c.Escalation.SupervisorOf(); err != nil {
 		return err
 	}
@@ -307,9 +301,6 @@ func (c Config) Validate() error {
 	}
 	if _, ok := address(c.Webhook); !ok {
 		return skillrouter.InvalidField("webhook", "must be a URL such as https://chat.example/hooks/router, without user and fragment")
-	}
-	if strings.IndexByte(c.WebhookSecret, 0) >= 0 {
-		return skillrouter.InvalidField("webhook_secret_file", "may not hold the character NUL")
 	}
 	return c.LLM.validate()
 }

@@ -3,8 +3,6 @@ package config
 import (
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"reflect"
 	"regexp"
 	"strings"
@@ -18,23 +16,6 @@ import (
 
 	"skillrouter"
 )
-
-// readBounded reads a configuration file of at most MaxFile bytes.
-func readBounded(name string) ([]byte, error) {
-	file, err := os.Open(name)
-	if err != nil {
-		return nil, skillrouter.Wrap(skillrouter.Invalid, err, "the configuration file %s cannot be read", name)
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, MaxFile+1))
-	if err != nil {
-		return nil, skillrouter.Wrap(skillrouter.Invalid, err, "the configuration file %s cannot be read", name)
-	}
-	if len(text) > MaxFile {
-		return nil, skillrouter.Errorf(skillrouter.Invalid, "the configuration file %s is larger than %d bytes", name, MaxFile)
-	}
-	return text, nil
-}
 
 // formerKey is a key by the name that it had.
 var formerKey = regexp.MustCompile(`(?m)^` + formerPorts + `(\s*:)`)

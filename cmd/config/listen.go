@@ -130,19 +130,11 @@ func (c Config) validateListeners() error {
 			return err
 		}
 	}
-	if strings.IndexByte(c.InterLock.Config, 0) >= 0 {
-		return skillrouter.InvalidField("interlock.config", "may not hold the character NUL")
-	}
 	return c.validateTLS()
 }
 
 // validateTLS checks that a certificate and its key are named, or neither. What is in the files, whoever reads them checks.
 func (c Config) validateTLS() error {
-	for _, setting := range [][2]string{{"tls_cert", c.TLSCert}, {"tls_key", c.TLSKey}, {"tls_ca", c.TLSCA}} {
-		if strings.IndexByte(setting[1], 0) >= 0 {
-			return skillrouter.InvalidField(setting[0], "may not hold the character NUL")
-		}
-	}
 	switch {
 	case c.TLSCert != "" && c.TLSKey == "":
 		return skillrouter.InvalidField("tls_key", "is needed: it names the file of the key of tls_cert (%s)", c.TLSCert)

@@ -83,12 +83,15 @@ func (l *Loaded) readFile(name string) error {
 			return nil
 		}
 	}
-	text, err := readBounded(name)
+	text, err := skillrouter.ReadHead(name, MaxFile+1)
 	if errors.Is(err, fs.ErrNotExist) && !named {
 		return nil
 	}
 	if err != nil {
-		return err
+		return skillrouter.Wrap(skillrouter.Invalid, err, "the configuration file %s cannot be read", name)
+	}
+	if len(text) > MaxFile {
+		return skillrouter.Errorf(skillrouter.Invalid, "the configuration file %s is larger than %d bytes", name, MaxFile)
 	}
 	keys, err := decode(name, text, &l.Config)
 	if err != nil {

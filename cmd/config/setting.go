@@ -157,28 +157,19 @@ func toggle(name, usage string, field func(*Config) *bool) Setting {
 }
 
 func list(name, usage string, field func(*Config) *[]string) Setting {
-	return Setting{
-		Name: name, Usage: usage,
-		set: func(c *Config, value string) error {
-			texts := []string{}
-			for text := range strings.SplitSeq(value, ",") {
-				if text = strings.TrimSpace(text); text != "" {
-					texts = append(texts, text)
-				}
+	return read(name, usage, "", field, func(value string) ([]string, error) { // any text is one
+		texts := []string{}
+		for text := range strings.SplitSeq(value, ",") {
+			if text = strings.TrimSpace(text); text != "" {
+				texts = append(texts, text)
 			}
-			*field(c) = texts
-			return nil
-		},
-		show: func(c Config) string { return strings.Join(*field(&c), ",") },
-	}
+		}
+		return texts, nil
+	}, func(texts []string) string { return strings.Join(texts, ",") })
 }
 
 func text(name, usage string, field func(*Config) *string) Setting {
-	return Setting{
-		Name: name, Usage: usage,
-		set:  func(c *Config, value string) error { *field(c) = value; return nil },
-		show: func(c Config) string { return *field(&c) },
-	}
+	return read(name, usage, "", field, func(value string) (string, error) { return value, nil }, func(value string) string { return value })
 }
 
 func duration(name, usage string, field func(*Config) *time.Duration) Setting {

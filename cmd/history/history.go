@@ -21,6 +21,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/cmd/hook/respond"
+	"skillrouter/cmd/process"
 	"skillrouter/learning/incident"
 )
 
@@ -112,7 +113,7 @@ func Find(paths []string, since time.Time, skipped *Skipped) (files []File, err 
 				skipped.Unread++
 			case !info.Mode().IsRegular():
 				skipped.Links++
-			case !own(info):
+			case !process.Own(info):
 				skipped.Foreign++
 			case len(files) >= maxFiles:
 				return &skillrouter.Error{Code: skillrouter.TooLarge, Field: "PATH", Message: "holds more than " + strconv.Itoa(maxFiles) + " files: name a part of it"}
@@ -485,7 +486,7 @@ func geminiFolder(path string) string {
 // small reads a regular file of this user, if it is small enough.
 func small(path string) []byte {
 	info, err := os.Lstat(path)
-	if err != nil || !info.Mode().IsRegular() || !own(info) || info.Size() > maxPart {
+	if err != nil || !info.Mode().IsRegular() || !process.Own(info) || info.Size() > maxPart {
 		return nil
 	}
 	text, err := os.ReadFile(path)

@@ -48,7 +48,7 @@ func (p Plan) Apply(now time.Time) error {
 		if c.after == nil {
 			err = os.Remove(c.real)
 		} else {
-			err = write(c.real, c.after, c.mode)
+			err = skillrouter.ReplaceFile(c.real, c.after, c.mode)
 		}
 		if err != nil {
 			return back(skillrouter.Wrap(skillrouter.Unavailable, err, "%s cannot be written: %v; nothing was changed", c.Path, err))
@@ -145,7 +145,7 @@ func restore(c Change) error {
 		}
 		return nil
 	}
-	return write(c.real, c.before, c.mode)
+	return skillrouter.ReplaceFile(c.real, c.before, c.mode)
 }
 
 // makeFolders makes a folder and those above it, and lists what it made, the outermost first.
@@ -178,24 +178,4 @@ func exclusive(path string, text []byte) error {
 	}
 	_, err = file.Write(text)
 	return errors.Join(err, file.Close())
-}
-
-// write replaces a file at once: whoever reads it sees the old text or the new one.
-func write(path string, text []byte, mode fs.FileMode) error {
-	temp, err := os.CreateTemp(filepath.Dir(path), ".skillrouter-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(temp.Name()) // fails once it is in its place
-	_, err = temp.Write(text)
-	if err == nil {
-		err = temp.Chmod(mode)
-	}
-	if err == nil {
-		err = temp.Sync()
-	}
-	if err := errors.Join(err, temp.Close()); err != nil {
-		return err
-	}
-	return os.Rename(temp.Name(), path)
 }

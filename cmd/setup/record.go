@@ -196,7 +196,7 @@ func (s Store) save(t Target, r *record) error {
 	if err != nil {
 		return err
 	}
-	return write(path, text, 0o600)
+	return skillrouter.ReplaceFile(path, text, 0o600)
 }
 
 func digest(text []byte) string {

@@ -205,20 +205,9 @@ func (m *Model) waiting(most int) []string {
 		if a.ID == m.chosen {
 			mark, style = "> ", reverse
 		}
-		lines = append(lines, m.in(style, mark+cell(a.Agent, 14)+" "+cell(action(a), m.width-17)))
+		lines = append(lines, m.in(style, mark+cell(a.Agent, 14)+" "+cell(a.Says(), m.width-17)))
 	}
 	return lines
-}
-
-// action is what an agent asked for.
-func action(a lesson.Approval) string {
-	switch {
-	case a.Withheld:
-		return "(another agent's)"
-	case a.Tool != "" && a.Action != "":
-		return a.Tool + ": " + a.Action
-	}
-	return cmp.Or(a.Action, a.Tool)
 }
 
 // textHeight is how many lines an open approval has.
@@ -258,7 +247,7 @@ func (m *Model) text(a lesson.Approval) []string {
 		asked += fmt.Sprintf(", %d times", a.Asked)
 	}
 	add("", skillrouter.OneLine(asked)+":")
-	add("  ", action(a))
+	add("  ", a.Says())
 	for _, match := range a.Matches {
 		add("", skillrouter.OneLine(fmt.Sprintf("%s rule %s: %s", match.Severity, match.RuleID, match.Title)))
 		if match.WhyBad != "" {

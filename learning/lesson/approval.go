@@ -1,6 +1,7 @@
 package lesson
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -65,6 +66,17 @@ func (a *Approval) Live(at time.Time) bool {
 		from = *a.DecidedAt
 	}
 	return at.Before(a.EndsAt) && !from.After(at.Add(clockSlack))
+}
+
+// Says is what the agent asked for, as a person reads it.
+func (a *Approval) Says() string {
+	switch {
+	case a.Withheld:
+		return "(another agent's)"
+	case a.Tool != "" && a.Action != "":
+		return a.Tool + ": " + a.Action
+	}
+	return cmp.Or(a.Action, a.Tool)
 }
 
 // Shown returns the approval as it is at a time, without what is another's than p's.

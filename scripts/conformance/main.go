@@ -22,6 +22,13 @@ import (
 
 	"skillrouter/scripts/bench/sidecar"
 	"skillrouter/scripts/conformance/fixture"
+	"skillrouter/scripts/page"
+)
+
+// The marks between which docs/mcp.md has the results.
+const (
+	resultsBegin = "<!-- results of make conformance; written by go run ./scripts/conformance -update -->\n"
+	resultsEnd   = "<!-- /results -->"
 )
 
 func main() {
@@ -100,7 +107,7 @@ func run(ctx context.Context, out io.Writer, root, program, keep string, update 
 		return fmt.Errorf("%d results are not what expected-failures.txt says", len(unexpected))
 	}
 	if update {
-		return updatePage(filepath.Join(root, "docs", "mcp.md"), report+"\n"+inspected)
+		return page.Update(filepath.Join(root, "docs", "mcp.md"), resultsBegin, resultsEnd, "\n"+report+"\n"+inspected+"\n")
 	}
 	return nil
 }

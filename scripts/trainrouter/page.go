@@ -1,11 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
-	"os"
+	"strings"
 
 	"skillrouter/router/classify"
+	"skillrouter/scripts/page"
 )
 
 // The generated part of the page lies between these marks; the rest is written by hand.
@@ -16,16 +16,7 @@ const (
 
 // updatePage writes the figures into the page. Times are left out: they differ from run to run.
 func updatePage(path string, report classify.TrainingReport, m, slipped Measured, others map[string]Measured, size int) error {
-	page, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	begin, end := bytes.Index(page, []byte(pageBegin)), bytes.Index(page, []byte(pageEnd))
-	if begin < 0 || end < begin {
-		return fmt.Errorf("%s has lost the marks of its generated part", path)
-	}
-	var b bytes.Buffer
-	b.Write(page[:begin+len(pageBegin)])
+	var b strings.Builder
 	fmt.Fprintf(&b, "\nTrained on %d lines, %d of them written by hand and the others made by the grammar; the model file has %d bytes.\n",
 		report.Lines, report.HandMade, size)
 	fmt.Fprintf(&b, "\n| measured on | accuracy |\n|---|---|\n")
@@ -41,9 +32,5 @@ func updatePage(path string, report classify.TrainingReport, m, slipped Measured
 		m.confusionTable(), m.Calibration, report.Temperature, m.reliabilityTable())
 	sealed := others[heldOut[len(heldOut)-1].file]
 	fmt.Fprintf(&b, "Reliability on the sealed ones (expected calibration error %.3f):\n%s\n", sealed.Calibration, sealed.reliabilityTable())
-	b.Write(page[end:])
-	if bytes.Equal(page, b.Bytes()) {
-		return nil
-	}
-	return os.WriteFile(path, b.Bytes(), 0o644)
+	return page.Update(path, pageBegin, pageEnd, b.String())
 }

@@ -15,6 +15,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -22,6 +23,7 @@ import (
 	"skillrouter"
 	"skillrouter/cmd/hook/respond"
 	"skillrouter/cmd/locate"
+	"skillrouter/cmd/process"
 	"skillrouter/learning"
 	"skillrouter/learning/guard"
 	"skillrouter/learning/guard/act"
@@ -52,7 +54,7 @@ func Write(dir string, c rule.Copy) error {
 	if err != nil {
 		return err
 	}
-	return replace(filepath.Join(dir, CopyName), sealed)
+	return skillrouter.ReplaceFile(filepath.Join(dir, CopyName), sealed, 0o600)
 }
 
 // making is held by whoever makes a key: two that are made at once are one.
@@ -66,7 +68,7 @@ func Key(dir string) ([]byte, error) {
 	if errors.Is(err, os.ErrNotExist) {
 		key = make([]byte, keySize)
 		_, _ = rand.Read(key) // it never fails
-		err = replace(filepath.Join(dir, KeyName), []byte(hex.EncodeToString(key)+"\n"))
+		err = skillrouter.ReplaceFile(filepath.Join(dir, KeyName), []byte(hex.EncodeToString(key)+"\n"), 0o600)
 	}
 	return key, err
 }
@@ -78,24 +80,7 @@ func SetKey(dir string, key []byte) (changed bool, err error) {
 	if had, err := ReadKey(dir); err == nil && bytes.Equal(had, key) {
 		return false, nil
 	}
-	return true, replace(filepath.Join(dir, KeyName), []byte(hex.EncodeToString(key)+"\n"))
-}
-
-// replace writes a file for this user alone in the place of the one of that name.
-func replace(path string, text []byte) error {
-	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.new") // 0600
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(text)
-	err = errors.Join(err, file.Sync(), file.Close())
-	if err == nil {
-		err = os.Rename(file.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(file.Name()))
-	}
-	return nil
+	return true, skillrouter.ReplaceFile(filepath.Join(dir, KeyName), []byte(hex.EncodeToString(key)+"\n"), 0o600)
 }
 
 // Read returns the copy in a folder. os.ErrNotExist: there is none. Any other error says why it is not believed.
@@ -145,6 +130,17 @@ func private(path string, most int64) ([]byte, error) {
 		return nil, fmt.Errorf("%s is longer than %d bytes", filepath.Base(path), most)
 	}
 	return io.ReadAll(io.LimitReader(file, most))
+}
+
+// ours refuses a file of another user, and one that others may read or write. On Windows rights are the folder's own.
+func ours(info os.FileInfo) error {
+	if !process.Own(info) {
+		return errors.New("belongs to another user")
+	}
+	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+		return fmt.Errorf("may be read or written by others (%v)", info.Mode().Perm())
+	}
+	return nil
 }
 
 // request is what a hook asks for: an action, and the folder that it would be done in.

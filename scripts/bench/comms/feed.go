@@ -212,27 +212,15 @@ func feeds(rounds int) error {
 		if err != nil {
 			return err
 		}
-		rate := func(s *side, c *crowd) func() (float64, error) {
-			return func() (float64, error) {
-				before, begin := c.received.Load(), time.Now()
-				n, _, _, err := hammer(s.address, "/signal", 0, published, func(sender, _ int) []byte { return signalTo("b" + strconv.Itoa(sender)) })
-				if err != nil {
-					return 0, err
-				}
-				err = c.wait(before+n*subscribers, 120*time.Second)
-				return float64(n*subscribers) / time.Since(begin).Seconds(), err
-			}
-		}
-		us, them, ratio, err := versus(rounds, rate(ours, here), rate(theirs, there))
-		line(one.name, us, them, ratio, one.target)
-		here.close()
-		there.close()
-		if err := errors.Join(err, ours.end(), theirs.stop()); err != nil {
+		if err := deliveries(rounds, one.name, one.target, ours, theirs, here, there, published, subscribers, 120*time.Second, signalFrom); err != nil {
 			return err
 		}
 	}
 	return feedCost(rounds)
 }
+
+// signalFrom is a sender's signal, to an agent of its own that nobody listens for.
+func signalFrom(sender, _ int) []byte { return signalTo("b" + strconv.Itoa(sender)) }
 
 // feedCost compares the signals that are taken while a few follow the feed
 // with those that are taken while nobody does.
@@ -248,7 +236,7 @@ func feedCost(rounds int) error {
 				return 0, err
 			}
 			defer c.close()
-			n, took, _, err := hammer(s.address, "/signal", 0, 15000, func(sender, _ int) []byte { return signalTo("b" + strconv.Itoa(sender)) })
+			n, took, _, err := hammer(s.address, "/signal", 0, 15000, signalFrom)
 			if err != nil {
 				return 0, err
 			}

@@ -70,21 +70,27 @@ func signals(rounds int) error {
 	if err != nil {
 		return err
 	}
+	return deliveries(rounds, "signals/s to 1,000 streams", "≥ 0.45", ours, theirs, here, there, 15000, 1, 30*time.Second, func(sender, call int) []byte {
+		return signalTo(fmt.Sprint("a", (sender*7919+call*104729)%subscribers))
+	})
+}
+
+// deliveries measures both sides in turns until all that was sent has arrived in their crowds: calls of what body makes, of
+// which each reaches so many streams. It waits that long for the last, and ends both sides.
+func deliveries(rounds int, name, target string, ours, theirs *side, here, there *crowd, calls, each int64, patience time.Duration, body func(sender, call int) []byte) error {
 	rate := func(s *side, c *crowd) func() (float64, error) {
 		return func() (float64, error) {
 			before, begin := c.received.Load(), time.Now()
-			n, _, _, err := hammer(s.address, "/signal", 0, 15000, func(sender, call int) []byte {
-				return signalTo(fmt.Sprint("a", (sender*7919+call*104729)%subscribers))
-			})
+			n, _, _, err := hammer(s.address, "/signal", 0, calls, body)
 			if err != nil {
 				return 0, err
 			}
-			err = c.wait(before+n, 30*time.Second)
-			return float64(n) / time.Since(begin).Seconds(), err
+			err = c.wait(before+n*each, patience)
+			return float64(n*each) / time.Since(begin).Seconds(), err
 		}
 	}
 	us, them, ratio, err := versus(rounds, rate(ours, here), rate(theirs, there))
-	line("signals/s to 1,000 streams", us, them, ratio, "≥ 0.45")
+	line(name, us, them, ratio, target)
 	here.close()
 	there.close()
 	return errors.Join(err, ours.end(), theirs.stop())
@@ -180,23 +186,8 @@ func broadcasts(rounds int) error {
 	if err != nil {
 		return err
 	}
-	const count = 300
-	rate := func(s *side, c *crowd) func() (float64, error) {
-		return func() (float64, error) {
-			before, begin := c.received.Load(), time.Now()
-			n, _, _, err := hammer(s.address, "/signal", 0, count, func(int, int) []byte { return signalTo("") })
-			if err != nil {
-				return 0, err
-			}
-			err = c.wait(before+n*subscribers, 60*time.Second)
-			return float64(n*subscribers) / time.Since(begin).Seconds(), err
-		}
-	}
-	us, them, ratio, err := versus(rounds, rate(ours, here), rate(theirs, there))
-	line("broadcast deliveries/s, 1,000 streams", us, them, ratio, "≥ 0.90")
-	here.close()
-	there.close()
-	return errors.Join(err, ours.end(), theirs.stop())
+	return deliveries(rounds, "broadcast deliveries/s, 1,000 streams", "≥ 0.90", ours, theirs, here, there, 300, subscribers, 60*time.Second,
+		func(int, int) []byte { return signalTo("") })
 }
 
 // replay reads 6,000 stored messages after a restart.
@@ -283,6 +274,7 @@ func slowReader(rounds int) error {
 				without = append(without, tail)
 			}
 			_ = conn.Close()
+			_ = p.Close()
 			if err := ours.end(); err != nil {
 				return err
 			}

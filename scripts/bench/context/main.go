@@ -6,9 +6,7 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"net/http"
@@ -120,14 +118,12 @@ func build(ctx context.Context, side *sidecar.Sidecar, request contexts.Request)
 
 // fill stores what contexts are built from.
 func fill(ctx context.Context, side *sidecar.Sidecar, words *sidecar.Words, n sizes) error {
-	var entries bytes.Buffer
-	lines := json.NewEncoder(&entries)
-	for i := range n.entries {
-		_ = lines.Encode(knowledge.Draft{ // a buffer and plain strings cannot fail
+	entries := sidecar.Lines(n.entries, func(i int) any {
+		return knowledge.Draft{
 			Category: knowledge.CategoryGotcha, Title: words.Phrase(6), Content: words.Phrase(60) + ". " + words.Phrase(20) + ".", Project: fmt.Sprintf("project-%d", i%20),
-		})
-	}
-	if _, err := side.Bulk(ctx, entries.Bytes()); err != nil {
+		}
+	})
+	if _, err := side.Bulk(ctx, entries); err != nil {
 		return err
 	}
 	const part = 500

@@ -21,17 +21,17 @@ func search(ctx context.Context, s *sidecar.Sidecar, query string) error {
 	return nil
 }
 
-// overHTTP measures searches through the transport, one after the other.
-func overHTTP(ctx context.Context, s *sidecar.Sidecar, texts *texts, searches int) error {
+// timed measures searches, one after the other.
+func timed(what string, searches int, texts *texts, search func(query string) error) error {
 	took := make([]time.Duration, 0, searches)
 	for range searches {
 		query := texts.Query()
 		began := time.Now()
-		if err := search(ctx, s, query); err != nil {
+		if err := search(query); err != nil {
 			return err
 		}
 		took = append(took, time.Since(began))
 	}
-	sidecar.Report("search over HTTP", "%s", sidecar.Percentiles(took))
+	sidecar.Report(what, "%s", sidecar.Percentiles(took))
 	return nil
 }

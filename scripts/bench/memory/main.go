@@ -60,7 +60,7 @@ func measure(ctx context.Context) error {
 			sidecar.Report("resident, after the import", "%.1f MB, at its peak %.1f MB", side.Resident(), side.Peak())
 		}
 	}
-	if err := overHTTP(ctx, side, texts, *searches); err != nil {
+	if err := timed("search over HTTP", *searches, texts, func(query string) error { return search(ctx, side, query) }); err != nil {
 		return err
 	}
 	side.Stop()
@@ -101,16 +101,12 @@ func inProcess(ctx context.Context, dir string, texts *texts, searches int) (err
 	}
 	sidecar.Report("index rebuilt from the database", "%v", time.Since(began).Round(time.Millisecond))
 	ctx = skillrouter.WithPrincipal(ctx, skillrouter.Open())
-	took := make([]time.Duration, 0, searches)
-	for range searches {
-		query := texts.Query()
-		began := time.Now()
-		if _, err := base.Search(ctx, knowledge.Query{Query: query}); err != nil {
-			return err
-		}
-		took = append(took, time.Since(began))
+	if err := timed("search in the process, rows included", searches, texts, func(query string) error {
+		_, err := base.Search(ctx, knowledge.Query{Query: query})
+		return err
+	}); err != nil {
+		return err
 	}
-	sidecar.Report("search in the process, rows included", "%s", sidecar.Percentiles(took))
 	check, err := base.Check(ctx)
 	if err != nil || !check.OK() {
 		return errors.Join(err, fmt.Errorf("index and database differ: %+v", check))

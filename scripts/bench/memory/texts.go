@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 
 	"skillrouter/learning/knowledge"
@@ -22,9 +20,7 @@ func newTexts(seed uint64, words int, named bool) *texts {
 
 // lines is n entries, one JSON object a line.
 func (t *texts) lines(n int) []byte {
-	var out bytes.Buffer
-	encoder := json.NewEncoder(&out)
-	for i := range n {
+	return sidecar.Lines(n, func(i int) any {
 		draft := knowledge.Draft{
 			Category: []string{"error_solution", "pattern", "best_practice", "gotcha"}[i%4],
 			Title:    t.Phrase(6), Content: t.Phrase(t.words), Tags: []string{t.Phrase(1)}, Project: fmt.Sprintf("project-%d", i%20),
@@ -32,7 +28,6 @@ func (t *texts) lines(n int) []byte {
 		if t.named {
 			draft.ID = fmt.Sprintf("entry-%06d", i)
 		}
-		_ = encoder.Encode(draft) // a buffer and plain strings cannot fail
-	}
-	return out.Bytes()
+		return draft
+	})
 }

@@ -44,19 +44,19 @@ func (t *team) starts(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		most := int64(0)
+		most := 0.0
 		if complete, err = t.until(ctx, begun, func() bool {
-			most = max(most, n.resident())
+			most = max(most, n.Resident())
 			text, err := os.ReadFile(n.folder + ".log")
 			return err != nil || !empty || bytes.Contains(text, []byte("search index is whole"))
 		}); err != nil {
 			return err
 		}
 		for deadline := time.Now().Add(rest); time.Now().Before(deadline); time.Sleep(time.Second) {
-			most = max(most, n.resident())
+			most = max(most, n.Resident())
 		}
-		fmt.Printf("%-24s on an empty folder: %5t  answers a search itself after %v (in %v), knows all entries after %v; it holds %d MB, at most %d before\n", name, empty,
-			answers.Round(time.Millisecond), took.Round(time.Millisecond), complete.Round(time.Millisecond), n.resident()>>20, most>>20)
+		fmt.Printf("%-24s on an empty folder: %5t  answers a search itself after %v (in %v), knows all entries after %v; it holds %.0f MB, at most %.0f before\n", name, empty,
+			answers.Round(time.Millisecond), took.Round(time.Millisecond), complete.Round(time.Millisecond), n.Resident(), most)
 		if empty {
 			t.nodes = t.nodes[:len(t.nodes)-1]
 			n.Stop()

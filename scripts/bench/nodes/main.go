@@ -14,7 +14,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -228,12 +227,10 @@ func words(n int) string {
 func (t *team) fill(ctx context.Context) error {
 	const batch = 1000
 	for from := 0; from < *entries; from += batch {
-		var lines bytes.Buffer
-		for k := range batch {
-			line, _ := json.Marshal(map[string]string{"category": "notes", "title": fmt.Sprintf("%s%d", words(4), from+k), "content": words(60)})
-			lines.Write(append(line, '\n'))
-		}
-		if _, err := t.nodes[0].Bulk(ctx, lines.Bytes()); err != nil {
+		lines := sidecar.Lines(batch, func(i int) any {
+			return map[string]string{"category": "notes", "title": fmt.Sprintf("%s%d", words(4), from+i), "content": words(60)}
+		})
+		if _, err := t.nodes[0].Bulk(ctx, lines); err != nil {
 			return err
 		}
 	}
@@ -346,7 +343,7 @@ func (t *team) listen(ctx context.Context) error {
 	}
 	fmt.Printf("%d streams over %d nodes opened in %v\n", *streams, len(t.nodes), time.Since(begun).Round(time.Second))
 	for _, n := range t.nodes {
-		fmt.Printf("%s holds %d MB\n", filepath.Base(n.folder), n.resident()>>20)
+		fmt.Printf("%s holds %.0f MB\n", filepath.Base(n.folder), n.Resident())
 	}
 	for round := range *rounds {
 		sent.Store(time.Now().UnixNano())
@@ -374,14 +371,4 @@ func (n *node) listen(ctx context.Context, agent string, each func(data []byte))
 	}
 	_, err := n.Follow(ctx, agent, each)
 	return err
-}
-
-// resident is the memory of a node, in bytes.
-func (n *node) resident() int64 {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", n.PID()))
-	var size, resident int64
-	if err == nil {
-		_, _ = fmt.Sscan(string(text), &size, &resident)
-	}
-	return resident * int64(os.Getpagesize())
 }

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"time"
@@ -12,22 +10,15 @@ import (
 	"skillrouter/scripts/bench/sidecar"
 )
 
-// texts makes entries of 60 words, the title's included.
-type texts struct{ *sidecar.Words }
-
-func newTexts() *texts { return &texts{sidecar.NewWords(42)} }
-
-// lines is n entries from the number from on, one JSON object a line.
-func (t *texts) lines(from, n int) []byte {
-	var out bytes.Buffer
-	encoder := json.NewEncoder(&out)
-	for i := from; i < from+n; i++ {
-		_ = encoder.Encode(knowledge.Draft{ // a buffer and plain strings cannot fail
+// lines is n entries of 60 words, the title's included, from the number from on, one JSON object a line.
+func lines(words *sidecar.Words, from, n int) []byte {
+	return sidecar.Lines(n, func(i int) any {
+		i += from
+		return knowledge.Draft{
 			ID: fmt.Sprintf("entry-%07d", i), Category: []string{"error_solution", "pattern", "best_practice", "gotcha"}[i%4],
-			Title: t.Phrase(5), Content: t.Phrase(55), Project: fmt.Sprintf("project-%d", i%20),
-		})
-	}
-	return out.Bytes()
+			Title: words.Phrase(5), Content: words.Phrase(55), Project: fmt.Sprintf("project-%d", i%20),
+		}
+	})
 }
 
 func bulk(ctx context.Context, s *sidecar.Sidecar, lines []byte, n int) error {

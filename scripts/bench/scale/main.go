@@ -55,9 +55,9 @@ func measure(ctx context.Context) (err error) {
 // fill stores entries, a step at a time, searches beside it and after it, and prints the table.
 func fill(ctx context.Context, side *sidecar.Sidecar, entries, step int, every time.Duration) error {
 	fmt.Println("| entries | stored a second | processor an entry | search beside it, p50 / p99 ms | worst | resident MB | peak MB |\n|---|---|---|---|---|---|---|")
-	texts := newTexts()
+	words := sidecar.NewWords(42)
 	for done := 0; done < entries; done += step {
-		body := texts.lines(done, min(step, entries-done))
+		body := lines(words, done, min(step, entries-done))
 		beside := searchBeside(ctx, side, every)
 		began, used := time.Now(), side.CPU()
 		if err := bulk(ctx, side, body, min(step, entries-done)); err != nil {

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"skillrouter/scripts/bench/sidecar"
 )
 
 // Each engine runs in a process of its own, this program again: what it costs
@@ -92,7 +94,7 @@ func fill(ctx context.Context, k kind, dir string, size int) (filled, error) {
 		}
 		took, used = took+time.Since(began), used+processorTime()-cpu
 	}
-	peak := resident(os.Getpid(), "VmHWM:")
+	peak := sidecar.Memory(os.Getpid(), "VmHWM:")
 	if size >= largeSize {
 		time.Sleep(rest)
 	}
@@ -170,21 +172,6 @@ func processorTime() time.Duration {
 		return 0
 	}
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
-}
-
-// resident reads a field of a process's memory, in MB (10⁶ bytes).
-func resident(pid int, field string) float64 {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return 0 // not Linux
-	}
-	for line := range strings.Lines(string(text)) {
-		if rest, ok := strings.CutPrefix(line, field); ok {
-			kb, _ := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 64)
-			return kb * 1024 / 1e6
-		}
-	}
-	return 0
 }
 
 // server is a child that answers.

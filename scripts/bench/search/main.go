@@ -19,6 +19,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"skillrouter/scripts/bench/sidecar"
 )
 
 // hits is how many answers every question asks for.
@@ -143,13 +145,13 @@ func measureSize(ctx context.Context, chosen []kind, temp string, size, count in
 		if len(first.IDs) == 0 || first.IDs[0] != plantedID(size) {
 			return run{}, fmt.Errorf("%s does not find the entry that was planted: %v", k.name, first.IDs)
 		}
-		r.Engines[i] = figures{Name: k.name, Says: k.says, Start: milliseconds(first.Start), Write: written[k.name]}
+		r.Engines[i] = figures{Name: k.name, Says: k.says, Start: sidecar.Milliseconds(first.Start), Write: written[k.name]}
 	}
 	if err := ask(servers, r.Engines, asked); err != nil {
 		return run{}, err
 	}
 	for i, s := range servers {
-		r.Engines[i].Resident = resident(s.cmd.Process.Pid, "VmRSS:")
+		r.Engines[i].Resident = sidecar.Memory(s.cmd.Process.Pid, "VmRSS:")
 	}
 	return r, nil
 }
@@ -209,9 +211,8 @@ func ask(servers []*server, into []figures, asked []question) error {
 	}
 	for at := range servers {
 		f := &into[at]
-		slices.Sort(took[at])
-		f.P50, f.P99 = milliseconds(took[at][len(took[at])/2]), milliseconds(took[at][len(took[at])*99/100])
-		f.CPU = milliseconds(used[at]) / float64(len(took[at]))
+		f.P50, f.P99 = sidecar.Milliseconds(sidecar.Quantile(took[at], .5)), sidecar.Milliseconds(sidecar.Quantile(took[at], .99))
+		f.CPU = sidecar.Milliseconds(used[at]) / float64(len(took[at]))
 		f.Agree = agree[at] / float64(len(asked))
 		// Every question has words of an entry: who finds much less than ten does not search for all of them.
 		if answers[at] < len(asked)*hits*9/10 || f.Agree < 0.1 {
@@ -232,8 +233,6 @@ func shared(a, b []string) float64 {
 	}
 	return float64(n) / float64(max(1, len(a)))
 }
-
-func milliseconds(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e6 }
 
 // judgeAll measures quality on each collection, an engine at a time in a process of its own.
 func judgeAll(ctx context.Context, chosen []kind, temp string, folders []string) error {

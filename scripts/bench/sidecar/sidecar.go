@@ -324,12 +324,13 @@ func (s *Sidecar) CPU() time.Duration {
 }
 
 // Resident and Peak return the resident memory of the process, in MB (10⁶ bytes).
-func (s *Sidecar) Resident() float64 { return s.status("VmRSS:") }
+func (s *Sidecar) Resident() float64 { return Memory(s.PID(), "VmRSS:") }
 
-func (s *Sidecar) Peak() float64 { return s.status("VmHWM:") }
+func (s *Sidecar) Peak() float64 { return Memory(s.PID(), "VmHWM:") }
 
-func (s *Sidecar) status(field string) float64 {
-	file, err := os.Open(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
+// Memory returns what a process's status says in a field of its memory, in MB (10⁶ bytes); -1 if it does not say.
+func Memory(pid int, field string) float64 {
+	file, err := os.Open(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return -1 // not Linux
 	}

@@ -1,6 +1,8 @@
 package sidecar
 
 import (
+	"bytes"
+	"encoding/json"
 	"math/rand/v2"
 	"strings"
 )
@@ -42,3 +44,13 @@ func (t *Words) Phrase(n int) string {
 
 // Query is a question of 3 to 8 words.
 func (t *Words) Query() string { return t.Phrase(3 + t.Random.IntN(6)) }
+
+// Lines is n values as JSON, one a line. They must be plain: what cannot become JSON is left out.
+func Lines(n int, each func(i int) any) []byte {
+	var out bytes.Buffer
+	lines := json.NewEncoder(&out)
+	for i := range n {
+		_ = lines.Encode(each(i))
+	}
+	return out.Bytes()
+}

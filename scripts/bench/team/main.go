@@ -212,12 +212,10 @@ func drawing(sizes []int, all []figures) []byte {
 // fill stores what is there before the team begins.
 func (t *team) fill(ctx context.Context, entries int) error {
 	for from := 0; from < entries; from += bulkSize {
-		var lines strings.Builder
-		for i := range min(bulkSize, entries-from) {
-			line, _ := json.Marshal(map[string]any{"category": "gotcha", "title": t.phrase(6), "content": t.phrase(50) + ".", "project": fmt.Sprint("project-", i%5)}) // plain values
-			lines.Write(append(line, '\n'))
-		}
-		if _, err := t.side.Bulk(ctx, []byte(lines.String())); err != nil {
+		lines := sidecar.Lines(min(bulkSize, entries-from), func(i int) any {
+			return map[string]any{"category": "gotcha", "title": t.phrase(6), "content": t.phrase(50) + ".", "project": fmt.Sprint("project-", i%5)}
+		})
+		if _, err := t.side.Bulk(ctx, lines); err != nil {
 			return err
 		}
 	}
