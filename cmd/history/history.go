@@ -274,7 +274,10 @@ type part struct {
 func (l *Learner) file(ctx context.Context, f File) error {
 	id := l.SourceID(f.Path)
 	known, there := l.Known[id]
-	if l.Projects[known.Project] = l.Projects[known.Project] || there; there && known.Size == f.Size && known.Modified == f.Modified {
+	if there {
+		l.Projects[known.Project] = true
+	}
+	if there && known.Size == f.Size && known.Modified == f.Modified {
 		l.progress(f.Size)
 		return nil
 	}
