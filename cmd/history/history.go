@@ -282,9 +282,15 @@ func (l *Learner) file(ctx context.Context, f File) error {
 		return nil
 	}
 	p := &part{Learner: l, file: f, source: incident.Source{ID: id}, begin: true}
-	add := func(found incident.Found) error { return p.add(ctx, found) }
+	var refused error
+	add := func(found incident.Found) error {
+		refused = p.add(ctx, found)
+		return refused
+	}
 	if f.parts != nil {
-		if err := f.parts(f.Path, add); err != nil {
+		if err := f.parts(f.Path, add); refused != nil {
+			return refused
+		} else if err != nil {
 			l.Skipped.Unread++
 			return nil
 		}
