@@ -187,7 +187,7 @@ func (s *shell) importLines(ctx context.Context, c *client.Client, path string, 
 	}
 	out := imported{
 		Stored: result.Stored, Updated: result.Updated, Duplicates: result.Duplicates,
-		Refused: lines.refused, Seconds: time.Since(begin).Seconds(),
+		Refused: append([]refusedLine{}, lines.refused...), Seconds: time.Since(begin).Seconds(),
 	}
 	for _, r := range result.Refused {
 		out.Refused = append(out.Refused, refusedLine{lines.line(r.Index), r.Error})
