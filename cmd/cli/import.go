@@ -183,7 +183,7 @@ func (s *shell) importLines(ctx context.Context, c *client.Client, path string, 
 		err = lines.err
 	}
 	if err != nil {
-		return fmt.Errorf("the import broke off; what was stored remains, and it can be repeated: %w", err)
+		return saying(err, "the import broke off; what was stored remains, and it can be repeated")
 	}
 	out := imported{
 		Stored: result.Stored, Updated: result.Updated, Duplicates: result.Duplicates,
