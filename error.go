@@ -114,8 +114,11 @@ func FieldOf(err error) string {
 
 // Explain returns what a person is told of an error: its message, and before it the field if
 // the error is Invalid. An error without a code, such as that of a missing file, is returned
-// as it is.
+// as it is; of nil nothing is told.
 func Explain(err error) string {
+	if err == nil {
+		return ""
+	}
 	coded, ok := errors.AsType[*Error](err)
 	if !ok {
 		return err.Error()

@@ -182,6 +182,11 @@ func flagOf(cmd *cobra.Command, field string) string {
 
 func explain(err error) string { return skillrouter.Explain(err) }
 
+// saying puts before an error what it broke off: exit prints no more than an error's own message. Its code stays.
+func saying(err error, format string, args ...any) error {
+	return skillrouter.Wrap(skillrouter.CodeOf(err), err, "%s: %s", fmt.Sprintf(format, args...), explain(err))
+}
+
 // exitCode is the one table from codes to exit codes.
 func exitCode(code skillrouter.Code) int {
 	switch code {

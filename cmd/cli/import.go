@@ -183,11 +183,11 @@ func (s *shell) importLines(ctx context.Context, c *client.Client, path string, 
 		err = lines.err
 	}
 	if err != nil {
-		return fmt.Errorf("the import broke off; what was stored remains, and it can be repeated: %w", err)
+		return saying(err, "the import broke off; what was stored remains, and it can be repeated")
 	}
 	out := imported{
 		Stored: result.Stored, Updated: result.Updated, Duplicates: result.Duplicates,
-		Refused: lines.refused, Seconds: time.Since(begin).Seconds(),
+		Refused: append([]refusedLine{}, lines.refused...), Seconds: time.Since(begin).Seconds(),
 	}
 	for _, r := range result.Refused {
 		out.Refused = append(out.Refused, refusedLine{lines.line(r.Index), r.Error})

@@ -110,13 +110,13 @@ func (s *shell) importForeign(ctx context.Context, to transfer.Service, path str
 	}
 	_ = bar.Exit()
 	if i.err != nil {
-		return fmt.Errorf("the import broke off; what was stored remains, and it can be repeated: %w", i.err)
+		return saying(i.err, "the import broke off; what was stored remains, and it can be repeated")
 	}
 	if err := s.print(i.out, func(w io.Writer) { printImportedForeign(w, i.out) }); err != nil {
 		return err
 	}
 	if broken != nil {
-		return fmt.Errorf("%s could not be read to its end; what is before it was taken in: %w", path, broken)
+		return saying(broken, "%s could not be read to its end; what is before it was taken in", path)
 	}
 	if i.out.Refused > 0 {
 		return exitError(exitFailed)

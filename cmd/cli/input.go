@@ -82,7 +82,7 @@ func asJSON(text string) json.RawMessage {
 // seconds is a time to live in the router's unit.
 func seconds(ttl time.Duration) (int64, error) {
 	if ttl < 0 || ttl%time.Second != 0 {
-		return 0, usagef("--ttl must be whole seconds, and not negative; 0 keeps it for ever")
+		return 0, usagef("--ttl must be whole seconds, and not negative; 0 sets no end")
 	}
 	return int64(ttl / time.Second), nil
 }

@@ -215,7 +215,7 @@ func (s *shell) readRecords(ctx context.Context, l *history.Learner, o *learnOpt
 	err = l.All(ctx, found)
 	_ = bar.Exit() // a bar that cannot be drawn changes nothing
 	if err != nil {
-		return 0, fmt.Errorf("the reading broke off; what was learned remains, and it can be run again: %w", err)
+		return 0, saying(err, "the reading broke off; what was learned remains, and it can be run again")
 	}
 	return len(found), nil
 }

@@ -71,7 +71,7 @@ func (s *shell) syncFolder(ctx context.Context, c *client.Client, name string, s
 	}
 	printed := s.printOr(err == nil && result.Open(), result, func(w io.Writer) { printSynced(w, result) })
 	if err != nil {
-		return fmt.Errorf("it broke off; what was done remains, and it can be repeated: %s", explain(err))
+		return saying(err, "it broke off; what was done remains, and it can be repeated")
 	}
 	return printed
 }
@@ -122,7 +122,7 @@ func (s *shell) importNotes(ctx context.Context, c *client.Client, name string, 
 	}
 	result, err := folder.ImportNotes(ctx, c.Lessons, notes, update, settings.DryRun)
 	if err != nil {
-		return fmt.Errorf("it broke off; what was stored remains, and it can be repeated: %s", explain(err))
+		return saying(err, "it broke off; what was stored remains, and it can be repeated")
 	}
 	bad := result.Counts[folder.ActionRefused]+result.Counts[folder.ActionConflict] > 0
 	return s.printOr(bad, result, func(w io.Writer) { printNotes(w, result) })

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -33,6 +34,9 @@ func (s *shell) lessonsReport() *cobra.Command {
 
 With --file, reports every lesson of a file: a JSON array, or one JSON object a
 line, with the names that POST /lessons/report has; "-" reads standard input.
+What a lesson there leaves open the flags say: --type, --domain, --category,
+--severity, --tag, --project, --confidence and --agent. --proposed, --block and
+--force are for each anti_pattern of it.
 Lessons that are refused are listed by their place and stop nothing; the exit
 code is then 1.`,
 		flags: options{
@@ -65,6 +69,9 @@ code is then 1.`,
 				return usagef("give a TITLE or --file, not both")
 			case file == "" && title == nil:
 				return usagef("a TITLE is needed, or --file")
+			case file != "" && (first(draft.Context, draft.Action, draft.Outcome, draft.RootCause, draft.Solution, draft.TriggerPattern, draft.ID) != "" ||
+				len(draft.Alternatives)+len(draft.RelatedCommands)+len(draft.RelatedFiles) > 0):
+				return usagef("what one lesson alone can say (--context, --action, --outcome, --root-cause, --solution, --instead, --command, --related-file, --trigger, --id) stands in the file")
 			}
 			return nil
 		},
@@ -94,7 +101,7 @@ func printReported(w io.Writer, r lesson.Reported) {
 	}
 }
 
-// reportFile reports the lessons of a file. What says no agent gets the one that speaks.
+// reportFile reports the lessons of a file. What one leaves open is as defaults has it.
 func (s *shell) reportFile(ctx context.Context, c *client.Client, name string, defaults lesson.Draft) error {
 	text, err := s.read(name, maxLessonFile)
 	if err != nil {
@@ -112,6 +119,13 @@ func (s *shell) reportFile(ctx context.Context, c *client.Client, name string, d
 		d.SourceAgent = first(d.SourceAgent, defaults.SourceAgent)
 		d.Domain, d.Project = first(d.Domain, defaults.Domain), first(d.Project, defaults.Project)
 		d.Category = first(d.Category, defaults.Category, d.Domain)
+		d.Type, d.Severity, d.Confidence = cmp.Or(d.Type, defaults.Type), cmp.Or(d.Severity, defaults.Severity), cmp.Or(d.Confidence, defaults.Confidence)
+		if len(d.Tags) == 0 {
+			d.Tags = defaults.Tags
+		}
+		if d.Type == learning.LessonAntiPattern {
+			d.Proposed, d.BlockAction, d.Force = d.Proposed || defaults.Proposed, d.BlockAction || defaults.BlockAction, d.Force || defaults.Force
+		}
 	}
 	result, err := c.Lessons.ReportAll(ctx, drafts)
 	if err != nil {

@@ -22,7 +22,7 @@ func (s *shell) messagesCommand() *cobra.Command {
 	var query comms.InboxQuery
 	var follow, ack, all bool
 	since := client.FromCursor
-	return s.calls(command{
+	cmd := s.calls(command{
 		use: "messages [--agent ID] [--follow] [--ack]", short: "Show an agent's messages, or follow them as they come",
 		long: `Shows the messages that the agent has not acknowledged, the oldest first. With
 --follow it goes on with each new one as it arrives, across restarts of the
@@ -37,12 +37,12 @@ router, until it is interrupted.`,
 			limit(&query.Limit),
 		},
 		before: func() error {
-			query.Since, query.Unacked = max(since, 0), !all && since < 0
+			query.Since, query.Unacked = max(since, 0), !all && since != 0
 			return nil
 		},
 	}, func(ctx context.Context, c *client.Client) error {
 		if follow {
-			return s.follow(ctx, c, query.AgentID, since, ack)
+			return s.follow(ctx, c, query, since, ack)
 		}
 		inbox, err := c.Mailbox.Inbox(ctx, query)
 		if err := printed(s, inbox, err, printInbox); err != nil || !ack || len(inbox.Messages) == 0 {
@@ -55,16 +55,18 @@ router, until it is interrupted.`,
 		_, err = c.Mailbox.Ack(ctx, comms.Ack{AgentID: query.AgentID, MessageIDs: ids})
 		return err
 	})
+	cmd.MarkFlagsMutuallyExclusive("follow", "limit")
+	return cmd
 }
 
-// follow prints each message on a line of its own as it arrives.
-func (s *shell) follow(ctx context.Context, c *client.Client, agentID string, since int64, ack bool) error {
+// follow prints each message, of the thread if one is asked for, on a line of its own as it arrives.
+func (s *shell) follow(ctx context.Context, c *client.Client, query comms.InboxQuery, since int64, ack bool) error {
 	var shown []string // and not acknowledged yet
 	acknowledge := func() {
 		if len(shown) == 0 {
 			return
 		}
-		if _, err := c.Mailbox.Ack(ctx, comms.Ack{AgentID: agentID, MessageIDs: shown}); err == nil {
+		if _, err := c.Mailbox.Ack(ctx, comms.Ack{AgentID: query.AgentID, MessageIDs: shown}); err == nil {
 			shown = nil
 		} else if skillrouter.CodeOf(err) != skillrouter.Unavailable {
 			// Not to be able to say that it was shown is no reason to stop showing.
@@ -74,13 +76,16 @@ func (s *shell) follow(ctx context.Context, c *client.Client, agentID string, si
 	}
 	up, down := s.awayOnce()
 	follower := client.Follower{
-		AgentID: agentID, After: since, Down: down,
+		AgentID: query.AgentID, After: since, Down: down,
 		Up: func() {
 			up()
 			acknowledge() // what the router went away over
 		},
 	}
 	return c.Mailbox.Follow(ctx, follower, func(m operational.Message) error {
+		if query.Thread != "" && m.ThreadID != query.Thread {
+			return nil
+		}
 		if err := s.line(m); err != nil {
 			return err
 		}

@@ -183,7 +183,7 @@ func (r *procedureRun) do(ctx context.Context, run procedure.Run, step procedure
 	}
 	checked, err := r.client.Guard.Check(ctx, rule.Action{Command: step.Run, Agent: run.AgentID, Project: run.Project, Context: "procedure " + run.Procedure, Folder: workingFolder()})
 	if err != nil {
-		return nil, fmt.Errorf("the guard could not be asked, and step %d (%s) was not run: %w", step.Index+1, step.Name, err)
+		return nil, saying(err, "the guard could not be asked, and step %d (%s) was not run", step.Index+1, step.Name)
 	}
 	if checked.Decision == rule.DecisionBlock {
 		r.blocked = true

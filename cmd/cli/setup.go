@@ -123,17 +123,28 @@ func (u *settingUp) everyAgent(store setup.Store) error {
 	if len(agents) == 0 {
 		return usagef("no agent is found on this machine: name one of %s", names(setup.Agents()))
 	}
-	content, failed := u.content, []error{}
+	content, failed := u.content, false
 	for _, agent := range agents {
 		if !u.shell.json {
 			fmt.Fprintf(u.shell.out, "== %s\n", agent)
 		}
 		u.content = content
-		if err := u.one(agent, store); err != nil {
-			failed = append(failed, fmt.Errorf("%s: %w", agent, err))
+		err := u.one(agent, store)
+		if err == nil {
+			continue
 		}
+		if _, wrong := errors.AsType[usageError](err); wrong { // the others are called in the same way
+			return err
+		}
+		if _, said := errors.AsType[exitError](err); !said {
+			fmt.Fprintf(u.shell.err, "skillrouter: %s: %s\n", agent, clean(explain(err)))
+		}
+		failed = true
 	}
-	return errors.Join(failed...)
+	if failed {
+		return exitError(exitFailed)
+	}
+	return nil
 }
 
 // one sets an agent up, or takes that back.

@@ -48,11 +48,12 @@ What does not keep to projects is refused to it.`,
 			lifetime("ttl", &ttl, "how long it lives, such as 720h; until revoked if nothing is said"),
 		},
 		before: func() error {
-			draft.TTLSeconds = int64(ttl / time.Second)
 			if len(draft.Scopes) == 0 {
 				return usagef("--scope is required: read, agent, captain or admin")
 			}
-			return nil
+			var err error
+			draft.TTLSeconds, err = seconds(ttl)
+			return err
 		},
 	}, sends(client.Tokens.Issue, &draft), func(w io.Writer, issued operational.IssuedToken) {
 		fmt.Fprintf(s.err, "Token %s. Keep the secret: it is not shown again.\n", clean(issued.ID))

@@ -274,14 +274,23 @@ type part struct {
 func (l *Learner) file(ctx context.Context, f File) error {
 	id := l.SourceID(f.Path)
 	known, there := l.Known[id]
-	if l.Projects[known.Project] = l.Projects[known.Project] || there; there && known.Size == f.Size && known.Modified == f.Modified {
+	if there {
+		l.Projects[known.Project] = true
+	}
+	if there && known.Size == f.Size && known.Modified == f.Modified {
 		l.progress(f.Size)
 		return nil
 	}
 	p := &part{Learner: l, file: f, source: incident.Source{ID: id}, begin: true}
-	add := func(found incident.Found) error { return p.add(ctx, found) }
+	var refused error
+	add := func(found incident.Found) error {
+		refused = p.add(ctx, found)
+		return refused
+	}
 	if f.parts != nil {
-		if err := f.parts(f.Path, add); err != nil {
+		if err := f.parts(f.Path, add); refused != nil {
+			return refused
+		} else if err != nil {
 			l.Skipped.Unread++
 			return nil
 		}

@@ -80,6 +80,9 @@ func TestHostileRecords(t *testing.T) {
 			if l.Read != 2 || l.Total.Failures != 1 || page.Count != 1 || page.Incidents[0].Solved != 1 {
 				t.Errorf("read %d, learned %+v: %+v", l.Read, l.Total, page.Incidents)
 			}
+			if len(l.Projects) != 1 || !l.Projects["shop"] { // what is accepted of those that were read is this project's
+				t.Errorf("read of the projects %v", l.Projects)
+			}
 		})
 	}
 }

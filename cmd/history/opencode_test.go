@@ -1,6 +1,7 @@
 package history_test
 
 import (
+	"context"
 	"database/sql"
 	"fmt"
 	"os"
@@ -104,6 +105,39 @@ func TestOpenCodeDatabase(t *testing.T) {
 	}
 	if l := read(); l.Read != 0 || l.Skipped.Unread != 1 {
 		t.Errorf("what is no database: read %d, %+v", l.Read, l.Skipped)
+	}
+}
+
+// TestRefusalIsNoUnreadRecord has the router refuse steps of opencode's in the midst of a session: that ends the reading, and no record counts as unread.
+func TestRefusalIsNoUnreadRecord(t *testing.T) {
+	t.Parallel()
+	storage := t.TempDir()
+	for _, folder := range []string{"a", "b"} { // what was run in another project is sent apart
+		for path, text := range map[string]string{
+			filepath.Join("message", "ses_1", "msg_"+folder+".json"):    fmt.Sprintf(`{"path":{"cwd":"/src/%s"}}`, folder),
+			filepath.Join("part", "msg_"+folder, "prt_"+folder+".json"): fmt.Sprintf(`{"type":"tool","tool":"bash","sessionID":"ses_1","callID":%q,"state":{"status":"completed","input":{"command":"make"},"output":"done","metadata":{"exit":0}}}`, folder),
+		} {
+			path = filepath.Join(storage, path)
+			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	l := &history.Learner{
+		Learn: func(context.Context, incident.Draft) (incident.Learned, error) {
+			return incident.Learned{}, skillrouter.Errorf(skillrouter.Forbidden, "the token may not write")
+		},
+		Known: map[string]incident.Source{}, ProjectOf: filepath.Base,
+	}
+	files, err := history.Find([]string{storage}, time.Time{}, &l.Skipped)
+	if err != nil || len(files) != 1 {
+		t.Fatal(files, err)
+	}
+	if err := l.All(t.Context(), files); skillrouter.CodeOf(err) != skillrouter.Forbidden || l.Skipped.Unread != 0 {
+		t.Errorf("%v, passed over %+v", err, l.Skipped)
 	}
 }
 

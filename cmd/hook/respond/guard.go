@@ -21,7 +21,9 @@ const (
 // meanwhile. What became of the one is no obstacle to the other.
 func (h *Hook) judge(ctx context.Context) (hook.Answer, error) {
 	if h.call.Tool == "" || h.Dialect.Own(h.call.Tool) {
-		h.unasked = h.call.Tool == "" && h.strict
+		if h.unasked = h.call.Tool == "" && h.strict; h.unasked {
+			return hook.Answer{}, errors.New("the message names no tool")
+		}
 		return hook.Answer{}, nil
 	}
 	if task, kind := h.call.Delegates(h.Dialect); task != "" {

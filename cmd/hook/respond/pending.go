@@ -1,6 +1,7 @@
 package respond
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"skillrouter"
 	"skillrouter/cmd/hook"
 )
 
@@ -85,7 +87,7 @@ func recall(path string) string {
 }
 
 // heed tells the guard that what it spoke against in this session, and was not
-// seen to be done, was not done.
+// seen to be done, was not done. A check that it does not take does not keep the others back.
 func (h *Hook) heed(ctx context.Context) error {
 	path := h.pendingPath()
 	if path == "" {
@@ -97,6 +99,7 @@ func (h *Hook) heed(ctx context.Context) error {
 		return nil // nothing was kept
 	}
 	told := 0
+	var wrong error
 	for _, entry := range entries {
 		name := filepath.Join(dir, entry.Name())
 		if !strings.HasPrefix(entry.Name(), digest(h.call.Session)+"-") {
@@ -104,6 +107,12 @@ func (h *Hook) heed(ctx context.Context) error {
 				_ = os.Remove(name)
 			}
 			continue
+		}
+		if told == 0 {
+			wrong = h.handOver(ctx) // it may be of those
+		}
+		if skillrouter.CodeOf(wrong) == skillrouter.Unavailable {
+			return wrong
 		}
 		check, err := os.ReadFile(name)
 		if err != nil || os.Remove(name) != nil || told == maxPending {
@@ -115,11 +124,9 @@ func (h *Hook) heed(ctx context.Context) error {
 			return err
 		}
 		draft := outcome{CheckID: string(check), Outcome: outcomeHeeded, Agent: h.agent, Notes: "not seen to be done by the end of the session"}
-		if err := c.outcome(ctx, draft); err != nil {
-			return err
-		}
+		wrong = cmp.Or(c.outcome(ctx, draft), wrong)
 	}
-	return nil
+	return wrong
 }
 
 // settle does for the uses of tools that went well since it was called last what a hook after each of them would do, of which

@@ -187,14 +187,18 @@ func (a *attendance) look(ctx context.Context, since int64) error {
 
 // wait waits a little for the check-in; what was heard is to be told then (note, spoken).
 func (a *attendance) wait(ctx context.Context, wait time.Duration) error {
-	limit := time.NewTimer(wait - time.Since(a.begun))
-	defer limit.Stop()
 	select {
-	case <-a.done:
-	case <-limit.C:
-		return nil // the guard's answer does not wait for it
-	case <-ctx.Done():
-		return nil
+	case <-a.done: // it is told, though the time be up too
+	default:
+		limit := time.NewTimer(wait - time.Since(a.begun))
+		defer limit.Stop()
+		select {
+		case <-a.done:
+		case <-limit.C:
+			return nil // the guard's answer does not wait for it
+		case <-ctx.Done():
+			return nil
+		}
 	}
 	a.heard = a.err == nil
 	return a.err

@@ -175,12 +175,12 @@ func (h *Hook) leave(text []byte) error {
 }
 
 // end records what failed, tells the guard what was heeded, learns from the agent's record, and has
-// the transcript consolidated.
+// the transcript consolidated. What became of the one is no obstacle to the other.
 func (h *Hook) end(ctx context.Context) error {
-	if err := errors.Join(h.recordRollout(ctx), h.settle(ctx), h.heed(ctx)); err != nil {
-		return err
+	for _, name := range h.tasks() { // nobody else begins them
+		_ = os.Remove(name)
 	}
-	return errors.Join(h.study(ctx), h.hand(ctx, transcript{Ended: true}))
+	return errors.Join(h.recordRollout(ctx), h.settle(ctx), h.heed(ctx), h.study(ctx), h.hand(ctx, transcript{Ended: true}))
 }
 
 // study learns from the session's record as `skillrouter learn` does, which reads no more than what came later.

@@ -8,15 +8,18 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"skillrouter/cmd/hook"
 )
 
-// ruleBudget and ruleCharacters bound the rules that a subagent begins with, in tokens and
-// characters.
 const (
+	// ruleBudget and ruleCharacters bound the rules that a subagent begins with, in tokens and
+	// characters.
 	ruleBudget     = 600
 	ruleCharacters = 2400
+	// taskAge is how long a subagent may take to begin. What did not begin by then was refused, or came to nothing.
+	taskAge = time.Minute
 )
 
 // brief answers with what a subagent should know: what must never be done, and what belongs
@@ -63,26 +66,38 @@ func (h *Hook) delegate(given, kind string) {
 
 func (h *Hook) taskPrefix() string { return "task-" + digest(h.call.Session) + "-" }
 
-// delegated takes the oldest task that was given to a subagent of this kind and has not
-// begun. Whoever removes its file has it.
-func (h *Hook) delegated() string {
+// tasks are the files of what was given to subagents of this session that have not begun.
+func (h *Hook) tasks() (names []string) {
 	folder := filepath.Dir(cached(h.taskPrefix()))
 	entries, err := os.ReadDir(folder)
 	if h.call.Session == "" || err != nil {
-		return ""
+		return nil
 	}
-	age := func(entry os.DirEntry) int64 {
-		info, err := entry.Info()
-		if err != nil {
-			return 0
-		}
-		return info.ModTime().UnixNano()
-	}
-	entries = slices.DeleteFunc(entries, func(entry os.DirEntry) bool { return !strings.HasPrefix(entry.Name(), h.taskPrefix()) })
-	slices.SortFunc(entries, func(a, b os.DirEntry) int { return cmp.Compare(age(a), age(b)) })
 	for _, entry := range entries {
+		if strings.HasPrefix(entry.Name(), h.taskPrefix()) {
+			names = append(names, filepath.Join(folder, entry.Name()))
+		}
+	}
+	return names
+}
+
+// delegated takes the oldest task that was given to a subagent of this kind and has not
+// begun. Whoever removes its file has it.
+func (h *Hook) delegated() string {
+	since := func(name string) (at time.Time) {
+		if info, err := os.Stat(name); err == nil {
+			at = info.ModTime()
+		}
+		return at
+	}
+	names := h.tasks()
+	slices.SortFunc(names, func(a, b string) int { return since(a).Compare(since(b)) })
+	for _, name := range names {
+		if h.process.now().Sub(since(name)) > taskAge {
+			_ = os.Remove(name)
+			continue
+		}
 		var given task
-		name := filepath.Join(folder, entry.Name())
 		text, err := os.ReadFile(name)
 		if err != nil || json.Unmarshal(text, &given) != nil || given.Kind != h.call.Kind && given.Kind != "" || os.Remove(name) != nil {
 			continue

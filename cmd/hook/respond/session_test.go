@@ -1,0 +1,55 @@
+package respond
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"skillrouter"
+	"skillrouter/cmd/hook"
+)
+
+// ofSession is a hook of the session s with a cache of its own. Its router is call.
+func ofSession(t *testing.T, call Call) *Hook {
+	t.Helper()
+	for _, name := range []string{"XDG_CACHE_HOME", "HOME", "LocalAppData"} { // each system's
+		t.Setenv(name, t.TempDir())
+	}
+	none := func(string) (string, bool) { return "", false }
+	return &Hook{Event: hook.SessionEnd, Dialect: hook.ClaudeCode, router: call, process: Process{LookupEnv: none}, call: hook.Call{Session: "s"}}
+}
+
+// TestEndGoesOn has the router refuse how checks ended: the rest of the session's end is done all the same.
+func TestEndGoesOn(t *testing.T) {
+	for code, want := range map[skillrouter.Code][]string{
+		skillrouter.NotFound:    {"/check/offline", "/check/outcome", "/check/outcome", "learn", "/api/consolidations"},
+		skillrouter.Conflict:    {"/check/offline", "/check/outcome", "/check/outcome", "learn", "/api/consolidations"},
+		skillrouter.Forbidden:   {"/check/offline", "/check/outcome", "/check/outcome", "learn", "/api/consolidations"},
+		skillrouter.Unavailable: {"/check/offline", "/check/outcome", "learn", "/api/consolidations"},
+	} {
+		t.Run(string(code), func(t *testing.T) {
+			var done []string
+			h := ofSession(t, func(_ context.Context, _, path string, _, _ any) error {
+				done = append(done, path)
+				if path == "/check/outcome" {
+					return skillrouter.Errorf(code, "no")
+				}
+				return nil
+			})
+			h.process.Learn = func(context.Context, Call, Record) error {
+				done = append(done, "learn")
+				return nil
+			}
+			h.call.Messages = []byte(`[{"role":"user"}]`)
+			for _, use := range []string{"1", "2"} {
+				h.call.ToolUse = use
+				h.remember("c" + use)
+			}
+			keep(filepath.Join(h.spoolPath(), "c1"), `{"check_id":"c1"}`)
+			if err := h.end(t.Context()); skillrouter.CodeOf(err) != code || !slices.Equal(done, want) {
+				t.Errorf("did %q, want %q: %v", done, want, err)
+			}
+		})
+	}
+}
