@@ -3,6 +3,7 @@ package store
 import (
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 	"gorm.io/gorm"
@@ -45,7 +46,7 @@ func givenTime(q *gorm.DB, condition string, t time.Time) *gorm.DB {
 
 // ofAgent is a condition that a column names an agent or a session of it, as Principal.Is has it, and its arguments.
 func ofAgent(column, agent string) (condition string, args []any) {
-	return "(" + column + " = ? OR substr(" + column + ", 1, ?) = ?)", []any{agent, len(agent) + 1, agent + ":"}
+	return "(" + column + " = ? OR substr(" + column + ", 1, ?) = ?)", []any{agent, utf8.RuneCountInString(agent) + 1, agent + ":"}
 }
 
 // holding keeps the rows whose folded text holds every word.

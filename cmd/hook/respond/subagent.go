@@ -19,7 +19,7 @@ const (
 	ruleBudget     = 600
 	ruleCharacters = 2400
 	// taskAge is how long a subagent may take to begin. What did not begin by then was refused, or came to nothing.
-	taskAge = time.Minute
+	taskAge = 5 * time.Minute
 )
 
 // brief answers with what a subagent should know: what must never be done, and what belongs
