@@ -184,13 +184,18 @@ func idOf(parts ...string) string {
 	return uuid.NewSHA1(space, []byte(strings.Join(parts, "\x00"))).String()
 }
 
+// idOf is idOf for what is known by its words alone, which each project has for itself.
+func (o Options) idOf(parts ...string) string {
+	if o.Project != "" {
+		parts = append(parts, "project", o.Project)
+	}
+	return idOf(parts...)
+}
+
 // knowledgeLine makes an entry's item, with the options for what it does not say.
 func knowledgeLine(place string, k knowledge.Knowledge, o Options) Item {
 	k.Category = fitting(first(k.Category, o.Category, knowledge.CategoryPattern), skillrouter.MaxName)
 	k.Project, k.Author = fitting(first(k.Project, o.Project), skillrouter.MaxName), first(k.Author, o.Agent)
-	if k.ID != "" && o.Project != "" { // another project has the same words for itself
-		k.ID = idOf(k.ID, "project", o.Project)
-	}
 	k.Source = fitting(first(k.Source, o.Source), learning.MaxSource)
 	k.Title = fitting(line(k.Title), learning.MaxTitle)
 	k.Tags = tags(k.Tags, o.Tags)

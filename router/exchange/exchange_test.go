@@ -242,8 +242,15 @@ func TestProjectsApart(t *testing.T) {
 	}
 	for format, text := range map[string]string{
 		"claude-md": "# Testing\n- Run `make test`\n", "markdown": "# Testing\nRun it.\n", "mcp-memory": `{"type":"entity","name":"default_user","observations":["likes Go"]}`,
+		"jsonl": `{"id":"mine","title":"t","text":"c"}`,
 	} {
 		shop, infra, none := of(format, text, "shop"), of(format, text, "infra"), of(format, text, "")
+		if format == "jsonl" { // which says its own
+			if !slices.Equal(shop, []string{"mine"}) || !slices.Equal(infra, shop) {
+				t.Errorf("%s: %q, %q", format, shop, infra)
+			}
+			continue
+		}
 		if len(shop) != 1 || shop[0] == infra[0] || shop[0] == none[0] || !slices.Equal(shop, of(format, text, "shop")) {
 			t.Errorf("%s: %q, %q, %q", format, shop, infra, none)
 		}

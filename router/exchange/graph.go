@@ -33,7 +33,7 @@ func readGraph(r io.Reader, o Options, yield func(Item) bool) error {
 				content = "- " + strings.Join(g.Observations, "\n- ")
 			}
 			return knowledgeLine(place, knowledge.Knowledge{
-				ID: idOf("mcp-memory", "entity", g.Name), Category: first(g.EntityType, "entity"), Title: g.Name, Content: content,
+				ID: o.idOf("mcp-memory", "entity", g.Name), Category: first(g.EntityType, "entity"), Title: g.Name, Content: content,
 				Tags: []string{"mcp-memory", g.EntityType}, Source: "mcp-memory entity " + g.Name,
 			}, o)
 		case "relation":
@@ -44,7 +44,7 @@ func readGraph(r io.Reader, o Options, yield func(Item) bool) error {
 			}
 			sentence := fmt.Sprintf("%s %s %s", g.From, strings.ReplaceAll(g.RelationType, "_", " "), g.To)
 			return knowledgeLine(place, knowledge.Knowledge{
-				ID: idOf("mcp-memory", "relation", g.From, g.RelationType, g.To), Category: "relation", Title: sentence, Content: sentence,
+				ID: o.idOf("mcp-memory", "relation", g.From, g.RelationType, g.To), Category: "relation", Title: sentence, Content: sentence,
 				Tags: []string{"mcp-memory", g.RelationType}, Source: "mcp-memory relation",
 			}, o)
 		}

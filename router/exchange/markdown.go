@@ -121,7 +121,7 @@ func readMarkdown(name, text string, o Options, yield func(Item) bool) bool {
 		where := strings.Join(s.path, " > ")
 		seen[where]++
 		if !yield(knowledgeLine(fmt.Sprintf("%s:%d", name, s.from), knowledge.Knowledge{
-			ID: idOf("markdown", name, where, fmt.Sprint(seen[where]), content), Category: field(fields, "category"), Title: first(s.title(), field(fields, "title"), stem(name)),
+			ID: o.idOf("markdown", name, where, fmt.Sprint(seen[where]), content), Category: field(fields, "category"), Title: first(s.title(), field(fields, "title"), stem(name)),
 			Content: content, Tags: fields["tags"], Source: strings.TrimSuffix(name+" "+where, " "), Project: field(fields, "project"),
 			CreatedAt: moment(first(field(fields, "created"), field(fields, "date"))),
 		}, o)) {
@@ -160,7 +160,7 @@ func readInstructions(name, text string, o Options, yield func(Item) bool) bool 
 				title = s.title() + ": " + title
 			}
 			if !yield(knowledgeLine(place, knowledge.Knowledge{
-				ID: idOf("claude-md", path.Base(name), strings.Join(s.path, " > "), content), Category: knowledge.CategoryBestPractice, Title: title,
+				ID: o.idOf("claude-md", path.Base(name), strings.Join(s.path, " > "), content), Category: knowledge.CategoryBestPractice, Title: title,
 				Content: content, Tags: []string{"instructions"}, Source: strings.TrimSpace(name + " " + strings.Join(s.path, " > ")),
 			}, o)) {
 				return false
@@ -249,13 +249,13 @@ func readNote(name, text string, o Options, yield func(Item) bool) bool {
 			if note != "" {
 				entry.Content += "\n\nContext: " + note
 			}
-			entry.ID = idOf("basic-memory", link, "observation", found[1], found[2])
+			entry.ID = o.idOf("basic-memory", link, "observation", found[1], found[2])
 		case !fenced && related != nil && !strings.HasPrefix(related[1], "["):
 			kind := strings.Trim(first(related[1], "relates_to"), `"`)
 			entry.Category, entry.Tags = "relation", append([]string{kind}, labels...)
 			entry.Content = strings.TrimSpace(fmt.Sprintf("%s %s %s %s", title, strings.ReplaceAll(kind, "_", " "), related[2], related[3]))
 			entry.Title = entry.Content
-			entry.ID = idOf("basic-memory", link, "relation", kind, related[2])
+			entry.ID = o.idOf("basic-memory", link, "relation", kind, related[2])
 		default:
 			rest = append(rest, l)
 			continue
@@ -268,7 +268,7 @@ func readNote(name, text string, o Options, yield func(Item) bool) bool {
 	if entry.Content = prose(rest); entry.Content == "" {
 		return true
 	}
-	entry.ID, entry.Title, entry.Tags = idOf("basic-memory", link, "note", entry.Content), title, labels
+	entry.ID, entry.Title, entry.Tags = o.idOf("basic-memory", link, "note", entry.Content), title, labels
 	entry.Category = first(field(fields, "category"), "note")
 	return yield(knowledgeLine(fmt.Sprintf("%s:%d", name, skipped+1), entry, o))
 }
