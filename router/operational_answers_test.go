@@ -80,6 +80,7 @@ func TestOperationalAnswers(t *testing.T) {
 		{"what's left for today", open, "6 tasks are open"},
 		{"open items older than a week", "#4 #1 #2 #3 #9", "5 tasks are open"},
 		{"which tasks were created yesterday", "#5", "1 task is open"},
+		{"which tasks created last month are done", "#6 #10", "2 tasks are completed"}, // and were ended later
 		{"what did we finish", "#6 #10", "2 tasks are completed"},
 		{"what was completed yesterday", "#6", "1 task is completed (yesterday): #6"},
 		{"what did we finish last week", "#10", "1 task is completed (last week)"},

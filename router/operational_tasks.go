@@ -33,10 +33,10 @@ func (a *asking) taskList(ctx context.Context) (found, error) {
 		filter.Limit = max(a.limit, namedInSummary) // nothing is picked out of what is read
 	}
 	finished := !slices.ContainsFunc(statuses, operational.TaskStatus.Open)
-	if finished && !a.Span.From.IsZero() { // a finished task changes no more: it was changed last when it ended
+	if finished && !a.Created && !a.Span.From.IsZero() { // a finished task changes no more: it was changed last when it ended
 		filter.Since = a.Span.From
 	}
-	if finished && !a.Span.To.IsZero() {
+	if finished && !a.Created && !a.Span.To.IsZero() {
 		filter.Until = a.Span.To
 	}
 	tasks, err := a.tasks.List(ctx, filter)
@@ -83,7 +83,7 @@ func (a *asking) taskList(ctx context.Context) (found, error) {
 			verdict = "No: "
 		}
 	}
-	f.summary = verdict + sentence(fmt.Sprintf("%s%s %s %s%s%s", capital(Amount(total, "task", "tasks")), ofWhom(filter.AgentID)+a.inProject(), verb(total), a.statusAsked(statuses), a.when(finished), enumerate(names, total))) + missing
+	f.summary = verdict + sentence(fmt.Sprintf("%s%s %s %s%s%s", capital(Amount(total, "task", "tasks")), ofWhom(filter.AgentID)+a.inProject(), verb(total), a.statusAsked(statuses), a.when(finished || a.Created), enumerate(names, total))) + missing
 	return f, nil
 }
 

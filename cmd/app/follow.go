@@ -283,6 +283,7 @@ type following struct {
 	swept             time.Time
 	at                shelf.LogPosition
 	stale             atomic.Bool // something was stored since what leaves no event was read
+	tokensStale       bool        // a token was issued or revoked since the tokens were read
 }
 
 // The calls that a node answers by what it knows: those that there are most of.
@@ -555,13 +556,12 @@ func (f *following) learn(ctx context.Context) error {
 
 // operate takes in the events of operational, and its messages up to the last.
 func (f *following) operate(ctx context.Context, last int64) error {
-	tokens := false
 	for {
 		events, err := f.operations.Events(ctx, f.operated, operationalstore.MaxEvents)
 		if err != nil {
 			return err
 		}
-		tokens = tokens || slices.ContainsFunc(events, func(e skillrouter.Event) bool { return strings.HasPrefix(e.Type, "token.") })
+		f.tokensStale = f.tokensStale || slices.ContainsFunc(events, func(e skillrouter.Event) bool { return strings.HasPrefix(e.Type, "token.") })
 		if len(events) > 0 {
 			f.operated = events[len(events)-1].Seq
 		}
@@ -569,10 +569,11 @@ func (f *following) operate(ctx context.Context, last int64) error {
 			break
 		}
 	}
-	if tokens {
+	if f.tokensStale { // and stays so until they are read: the events are behind it
 		if err := f.tokens.Load(ctx); err != nil {
 			return err
 		}
+		f.tokensStale = false
 	}
 	err := f.mailbox.Follow(ctx, last)
 	f.operations.EventBell().Ring()

@@ -36,14 +36,8 @@ func movedDatabase(name string, tables []postgres.Moved) MovedDatabase {
 	return one
 }
 
-// MoveToServer moves the databases of a data folder that no router holds to a PostgreSQL server: all rows with their numbers, so that what clients
-// remember of them stays right. The files are looked through first, and stay beside under another name. If it is cut off it is run again.
-func MoveToServer(ctx context.Context, data, address string) (moved []MovedDatabase, err error) {
-	server, err := postgres.Parse(address)
-	if err != nil {
-		return nil, err
-	}
-	var names []string // what is to be moved: one that was renamed already is on the server
+// toMove names the databases of a folder that are to be moved: one that was renamed already is on the server.
+func toMove(data string) (names []string, err error) {
 	for _, name := range databaseNames() {
 		path := filepath.Join(data, name+".db")
 		switch {
@@ -53,11 +47,31 @@ func MoveToServer(ctx context.Context, data, address string) (moved []MovedDatab
 			return nil, skillrouter.Errorf(skillrouter.NotFound, "there is no %s.db in %s", name, data)
 		}
 	}
+	return names, nil
+}
+
+// MoveToServer moves the databases of a data folder that no router holds to a PostgreSQL server: all rows with their numbers, so that what clients
+// remember of them stays right. The files are looked through first, and stay beside under another name. If it is cut off it is run again.
+func MoveToServer(ctx context.Context, data, address string) (moved []MovedDatabase, err error) {
+	server, err := postgres.Parse(address)
+	if err != nil {
+		return nil, err
+	}
+	names, err := toMove(data)
+	if err != nil {
+		return nil, err
+	}
 	lock, err := Acquire(data, locate.Holder{PID: os.Getpid(), Started: time.Now()})
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, lock.Release()) }()
+	if err := finishRestore(data); err != nil { // what a restore replaced is nobody's any more
+		return nil, err
+	}
+	if names, err = toMove(data); err != nil {
+		return nil, err
+	}
 	if len(names) == len(databaseNames()) {
 		found, err := VerifyFolder(ctx, data)
 		if err != nil {

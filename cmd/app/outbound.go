@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -49,7 +50,10 @@ func outbound(name, purpose, setting, address string) router.Outbound {
 func databaseServer(c config.Config) router.Outbound {
 	o := router.Outbound{Name: "database", Purpose: "stores what is remembered", Setting: "database", On: c.Database != ""}
 	if server, err := postgres.Parse(c.Database); o.On && err == nil {
-		o.Target, o.Leaves = server.String(), !server.Local() && !OnThisMachine(server.String())
+		o.Target = server.String()
+		o.Leaves = slices.ContainsFunc(server.Hosts(), func(host string) bool {
+			return !strings.HasPrefix(host, "/") && !OnThisMachine("postgres://"+net.JoinHostPort(host, "5432"))
+		})
 	}
 	return o
 }

@@ -94,6 +94,7 @@ func TestAirgappedRefuses(t *testing.T) {
 		"llm.base_url":        func(c *config.Config) { c.LLM.BaseURL = "https://model.example/v1" },
 		"llm.embedding_model": func(c *config.Config) { c.LLM.EmbeddingModel, c.LLM.EmbeddingBaseURL = "m", "http://192.0.2.1/v1" },
 		"telemetry.endpoint":  func(c *config.Config) { c.Telemetry.Endpoint = "http://192.0.2.1:4318" },
+		"database":            func(c *config.Config) { c.Database = "postgres://me@localhost,db.example.com/team" },
 		"webhook":             func(c *config.Config) { c.Webhook = "https://chat.example/hook" },
 		"interlock.listen":    func(c *config.Config) { c.InterLock = config.InterLock{Listen: "127.0.0.1:0", Config: peers} },
 	} {

@@ -2,6 +2,7 @@ package process
 
 import (
 	"bufio"
+	"encoding/binary"
 	"fmt"
 	"net/netip"
 	"os"
@@ -16,7 +17,7 @@ const maxTable = 100_000
 // PortHolder names the process that listens on a TCP port of this machine, such as "mailpit (process 4711)". It is empty
 // if nobody does, or if the process is another user's, whose sockets nobody else may see.
 func PortHolder(port int) string {
-	dir := holder(port, true)
+	dir := holder(fmt.Sprintf(":%04X", port), true)
 	if dir == "" {
 		return ""
 	}
@@ -31,18 +32,30 @@ func Caller(address string) []Ancestor {
 	if err != nil || !from.Addr().Unmap().IsLoopback() {
 		return nil
 	}
-	pid, err := strconv.Atoi(filepath.Base(holder(int(from.Port()), false)))
+	// Connections to other places may have the same port at this end: the address tells them apart.
+	end := fmt.Sprintf("%s:%04X", inTable(from.Addr().Unmap()), from.Port())
+	pid, err := strconv.Atoi(filepath.Base(holder(end, false)))
 	if err != nil {
 		return nil
 	}
 	return chain(pid)
 }
 
-// holder is the folder in /proc of the process that has the socket of a port, one that listens or one that is connected.
-func holder(port int, listens bool) string {
-	socket := socketOf("/proc/net/tcp", port, listens)
+// inTable writes an address as the kernel's tables do: four bytes are one number.
+func inTable(address netip.Addr) string {
+	var b strings.Builder
+	for raw := address.AsSlice(); len(raw) >= 4; raw = raw[4:] {
+		fmt.Fprintf(&b, "%08X", binary.NativeEndian.Uint32(raw))
+	}
+	return b.String()
+}
+
+// holder is the folder in /proc of the process that has the socket whose own address and port end so, one that listens or one
+// that is connected. In the table of IPv6 an address of IPv4 is the end of one.
+func holder(end string, listens bool) string {
+	socket := socketOf("/proc/net/tcp", end, listens)
 	if socket == "" {
-		socket = socketOf("/proc/net/tcp6", port, listens)
+		socket = socketOf("/proc/net/tcp6", end, listens)
 	}
 	if socket == "" {
 		return ""
@@ -56,8 +69,8 @@ func holder(port int, listens bool) string {
 	return ""
 }
 
-// socketOf is the inode of the socket that listens on a port, or that is connected from it, by one of the kernel's tables.
-func socketOf(table string, port int, listens bool) string {
+// socketOf is the inode of the socket of an address and port that listens, or is connected, by one of the kernel's tables.
+func socketOf(table, end string, listens bool) string {
 	file, err := os.Open(table)
 	if err != nil {
 		return ""
@@ -77,8 +90,7 @@ func socketOf(table string, port int, listens bool) string {
 		if len(fields) <= inode || fields[state] != want {
 			continue
 		}
-		_, hex, _ := strings.Cut(fields[local], ":")
-		if got, err := strconv.ParseUint(hex, 16, 16); err == nil && int(got) == port {
+		if strings.HasSuffix(fields[local], end) {
 			return fields[inode]
 		}
 	}

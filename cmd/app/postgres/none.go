@@ -28,7 +28,7 @@ func Parse(string) (*Server, error) {
 }
 
 func (*Server) String() string                                { return "" }
-func (*Server) Local() bool                                   { return true }
+func (*Server) Hosts() []string                               { return nil }
 func (*Server) Schema(string) string                          { return "" }
 func (*Server) Writer(string) *sql.DB                         { return nil }
 func (*Server) Starter(string) *sql.DB                        { return nil }

@@ -101,13 +101,25 @@ func Parse(address string) (*Server, error) {
 	return s, nil
 }
 
-// String names the server without its secrets.
+// String names the server, or each of several, without its secrets.
 func (s *Server) String() string {
-	return fmt.Sprintf("postgres://%s:%d/%s", s.config.Host, s.config.Port, s.config.Database)
+	places := []string{fmt.Sprintf("%s:%d", s.config.Host, s.config.Port)}
+	for _, other := range s.config.Fallbacks {
+		if place := fmt.Sprintf("%s:%d", other.Host, other.Port); !slices.Contains(places, place) {
+			places = append(places, place)
+		}
+	}
+	return "postgres://" + strings.Join(places, ",") + "/" + s.config.Database
 }
 
-// Local tells whether the server is reached by a socket of this machine's files.
-func (s *Server) Local() bool { return strings.HasPrefix(s.config.Host, "/") }
+// Hosts are the names of all servers of the address; one that begins with / is a folder with a socket of this machine.
+func (s *Server) Hosts() []string {
+	hosts := []string{s.config.Host}
+	for _, other := range s.config.Fallbacks {
+		hosts = append(hosts, other.Host)
+	}
+	return hosts
+}
 
 // Schema is the name of a database's schema.
 func (s *Server) Schema(database string) string { return s.prefix + database }

@@ -96,8 +96,39 @@ func findRoots(args []string) (roots []string) {
 	return roots
 }
 
+// findTests are find's arguments without the tests that take something out of what it reaches: what stands behind a "!" or "-not",
+// and what is pruned before all else.
+func findTests(args []string) (tests []string) {
+	acts := func(w string) bool {
+		return w == "-delete" || strings.HasPrefix(w, "-exec") || strings.HasPrefix(w, "-ok")
+	}
+	for i := len(args) - 2; i > 0; i-- {
+		if args[i] == "-prune" && (args[i+1] == "-o" || args[i+1] == "-or") && !slices.ContainsFunc(args[:i], acts) {
+			args = args[i+2:]
+			break
+		}
+	}
+	for i := 0; i < len(args); i++ {
+		if args[i] != "!" && args[i] != "-not" {
+			tests = append(tests, args[i])
+			continue
+		}
+		i++ // the test that does not hold
+		switch {
+		case i < len(args) && args[i] == "(":
+			for i < len(args) && args[i] != ")" {
+				i++
+			}
+		case i+1 < len(args) && !strings.HasPrefix(args[i+1], "-") && args[i+1] != ")": // with what it asks for
+			i++
+		}
+	}
+	return tests
+}
+
 // findFilter is the first -name, -path or -regex; it narrows what find reaches.
 func findFilter(args []string) (pattern string, whole bool) {
+	args = findTests(args)
 	for i, w := range args {
 		if i+1 < len(args) {
 			switch w {
@@ -116,6 +147,7 @@ func findFilter(args []string) (pattern string, whole bool) {
 // findNarrows reports whether find chooses by anything but the kind of a file and how deep it lies. A
 // name that everything has chooses nothing.
 func findNarrows(args []string) bool {
+	args = findTests(args)
 	for i, w := range args {
 		switch w {
 		case "-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex":

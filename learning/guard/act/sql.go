@@ -148,7 +148,15 @@ func dollarTag(text string) string {
 
 // statements reads SQL as statements. Those within functions, CTEs and
 // anonymous blocks count as statements of their own.
-func Statements(text string) []Statement { return sqlDepth(text, 0) }
+func Statements(text string) []Statement {
+	statements := sqlDepth(text, 0)
+	// A backslash before a quote stands for the quote in MySQL, and for itself in the standard's strings, where the text ends there: so it
+	// is read both ways, if its quotes come out even without it.
+	if plain := strings.ReplaceAll(text, `\`, ""); strings.Contains(text, `\'`) && strings.Count(plain, "'")%2 == 0 {
+		statements = append(statements, sqlDepth(plain, 0)...)
+	}
+	return statements
+}
 
 func sqlDepth(text string, depth int) (out []Statement) {
 	if depth > 4 {

@@ -39,7 +39,7 @@ func (a stream) followedBy(b stream) stream {
 
 func plainText(text string) stream { return stream{text: text, known: true, given: true} }
 
-// items are the lines or listed paths, at most maxTurns.
+// items are the lines or listed paths.
 func (in stream) items() (items []string) {
 	items = append(items, in.paths...)
 	if in.known {
@@ -50,7 +50,7 @@ func (in stream) items() (items []string) {
 	if len(items) == 0 {
 		items = []string{string(Unknown)}
 	}
-	return items[:min(len(items), maxTurns)]
+	return items
 }
 
 // path is where a word points from the working directory.

@@ -205,14 +205,17 @@ func (s *Shell) while(c *syntax.WhileClause, in stream) stream {
 		s.stmts(c.Cond, in)
 		return s.stmts(c.Do, in)
 	}
+	s.stmts(c.Cond, in)
 	var out stream
-	for _, item := range in.items() {
+	items := in.items()
+	for _, item := range items[:min(len(items), maxTurns)] {
 		s.set(name, shellValue{item})
 		out = out.followedBy(s.stmts(c.Do, stream{given: true}))
 		if !s.step() {
 			break
 		}
 	}
+	s.cut(len(items), maxTurns)
 	return out
 }
 
@@ -253,11 +256,15 @@ func (s *Shell) loop(c *syntax.ForClause, in stream) stream {
 			break
 		}
 	}
-	// Turns that are not followed one by one must not be a way round the guard.
-	if len(items) > maxTurns {
+	s.cut(len(items), maxTurns)
+	return out
+}
+
+// cut notes that no more than so many of some items were followed. What is behind them must not be a way round the guard.
+func (s *Shell) cut(items, most int) {
+	if items > most {
 		s.Over = "a loop has too many turns"
 	}
-	return out
 }
 
 // call follows a simple command.

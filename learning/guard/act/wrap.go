@@ -208,7 +208,6 @@ func (s *Shell) spread(name string, args []string, env map[string]string, in str
 	if in.known && len(r.options["null"]) == 0 && name == "xargs" && len(r.options["delimiter"]) == 0 {
 		items = append(strings.Fields(unquoted.Replace(in.text)), in.paths...)
 	}
-	items = items[:min(len(items), maxTurns)]
 	rest := r.operands
 	for i, w := range rest {
 		if w == ":::" && name == "parallel" {
@@ -218,9 +217,10 @@ func (s *Shell) spread(name string, args []string, env map[string]string, in str
 	}
 	if len(rest) == 0 {
 		if name == "parallel" {
-			for _, item := range items {
+			for _, item := range items[:min(len(items), maxTurns)] {
 				s.script(item, stream{})
 			}
+			s.cut(len(items), maxTurns)
 		}
 		return stream{}
 	}
@@ -230,14 +230,16 @@ func (s *Shell) spread(name string, args []string, env map[string]string, in str
 	}
 	marked := strings.Contains(strings.Join(rest, " "), mark) && (len(r.options["replace"])+len(r.options["i"]) > 0 || name == "parallel")
 	if !marked {
-		whole := append(append([]string{}, rest...), items...)
+		most := max(0, maxFields-len(rest))
+		defer s.cut(len(items), most)
+		whole := append(append([]string{}, rest...), items[:min(len(items), most)]...)
 		if name == "parallel" && len(rest) == 1 {
 			return s.script(strings.Join(whole, " "), stream{given: true})
 		}
 		return s.command(whole, env, stream{given: true, narrow: in.narrow})
 	}
 	var out stream
-	for _, item := range items {
+	for _, item := range items[:min(len(items), maxTurns)] {
 		one := make([]string, len(rest))
 		for i, w := range rest {
 			one[i] = strings.ReplaceAll(w, mark, item)
@@ -248,6 +250,7 @@ func (s *Shell) spread(name string, args []string, env map[string]string, in str
 			out = out.followedBy(s.command(one, env, stream{given: true, narrow: in.narrow}))
 		}
 	}
+	s.cut(len(items), maxTurns)
 	return out
 }
 

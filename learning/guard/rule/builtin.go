@@ -116,7 +116,7 @@ func backupName(p string) bool {
 	return strings.Contains(base, "bak") || strings.Contains(base, "backup") || strings.HasSuffix(base, ".orig") || strings.HasSuffix(base, "~") || strings.Contains(strings.ToLower(path.Dir(p)), "backup")
 }
 
-// backedUp reports whether the action makes a copy, or its context says that there is one.
+// backedUp reports whether the action makes a copy of a file, or its context says that there is one. Of what is no file, which is ".", there is none.
 func backedUp(action *Action, file string) bool {
 	said := strings.ToLower(action.Context)
 	if !strings.Contains(said, "no backup") && !strings.Contains(said, "without backup") && !strings.Contains(said, "without a backup") &&
@@ -125,8 +125,14 @@ func backedUp(action *Action, file string) bool {
 	}
 	for line := range strings.FieldsFuncSeq(action.Command, func(r rune) bool { return r == ';' || r == '&' || r == '\n' }) {
 		words := strings.Fields(line)
-		if len(words) > 2 && (words[0] == "cp" || words[0] == "rsync" || words[0] == "tar") && strings.Contains(line, file) {
-			return true
+		if file != "." && len(words) > 2 && (words[0] == "cp" || words[0] == "rsync" || words[0] == "tar") {
+			sources := words[1 : len(words)-1]
+			if words[0] == "tar" { // the archive is named before what it holds
+				sources = words[2:]
+			}
+			if slices.ContainsFunc(sources, func(w string) bool { return strings.Contains(w, file) }) {
+				return true
+			}
 		}
 		if len(words) > 1 && strings.HasSuffix(words[0], "backup.sh") {
 			return true

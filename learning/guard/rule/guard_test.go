@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
+	"strings"
 	"testing"
 
 	"skillrouter/learning"
@@ -69,6 +70,24 @@ func guardRule(t testing.TB, d rule.RuleDraft) *rule.Rule {
 		t.Fatalf("rule %s: %v", d.ID, err)
 	}
 	return r
+}
+
+// TestLoopsAreReadToTheirEnd: what stands behind the turns that are followed, and in a loop's condition, is no way round a rule.
+func TestLoopsAreReadToTheirEnd(t *testing.T) {
+	guard := rule.New([]*rule.Rule{guardRule(t, rule.RuleDraft{
+		ID: "uploads", Title: "Never delete the uploads", Commands: []string{"rm -rf /srv/shop/uploads"}, Severity: learning.SeverityCritical,
+	})}, rule.Options{Within: patient})
+	lines := strings.Repeat("x\n", 40)
+	for _, command := range []string{
+		"while read d; do rm -rf \"$d\"; done <<E\n" + lines + "/srv/shop/uploads\nE",
+		"xargs -I{} rm -rf {} <<E\n" + lines + "/srv/shop/uploads\nE",
+		"xargs rm -rf <<E\n" + lines + "/srv/shop/uploads\nE",
+		"echo x | while rm -rf /srv/shop/uploads; read l; do :; done",
+	} {
+		if v := guard.Check(t.Context(), rule.Action{Command: command, Agent: "test"}); v.Decision == rule.DecisionAllow {
+			t.Errorf("%.40q is allowed: %q", command, v.Notes)
+		}
+	}
 }
 
 // TestGuardCases holds the share of labelled proposals that are judged right, for
