@@ -87,7 +87,7 @@ func readInquiry(query string, names []named, now time.Time) inquiry {
 	q.Who = q.Who || classify.HasAny(words, "which agent", "what agent") || (q.OfAgents && classify.Has(words, "working", "on"))
 	q.Created = classify.HasAny(words, "created", "added", "opened", "filed", "new")
 	pronoun := classify.HasAny(words, "anyone", "anybody", "someone", "somebody")
-	words = q.readCues(words, skip)
+	words = q.readCues(denied(words), skip)
 	q.Mine = classify.HasAny(words, "my", "i", "mine", "me")
 	for _, set := range []map[string]bool{agentNouns, taskNouns, mailNouns, holdVerbs, askVerbs} {
 		words = slices.DeleteFunc(slices.Clone(words), func(w string) bool { return set[w] })

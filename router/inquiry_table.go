@@ -41,6 +41,19 @@ func weakly(s ...operational.TaskStatus) func(*inquiry) {
 	}
 }
 
+// betweenNot stands between a "not" and what it denies, and says nothing.
+var betweenNot = classify.WordSet("yet been being fully all completely entirely actually currently really")
+
+// denied has each "not" stand right before what it denies: "not yet been fixed" is "not fixed".
+func denied(words []string) (plain []string) {
+	for _, w := range words {
+		if !betweenNot[w] || len(plain) == 0 || plain[len(plain)-1] != "not" {
+			plain = append(plain, w)
+		}
+	}
+	return plain
+}
+
 // cueTable is how questions name states, in the order in which they are looked
 // for: what has more words comes before the words it is made of. Words that
 // can be said of agents and of tasks stand under both; what else the question
@@ -50,6 +63,7 @@ var cueTable = sync.OnceValue(func() []cue {
 		// Of agents.
 		cues("not checked in|not been seen|not seen|unseen|not heard from|not responding|not reporting|not reported|not reported in|missed heartbeats|missed heartbeat|missing heartbeats|gone quiet|went quiet|stale|silent|quiet|unresponsive|hanging|hung", agentState(operational.AgentStale)),
 		cues("stop requests|stop request|asked to stop|told to stop|should stop|have to stop|being stopped|shutting down", func(q *inquiry) { q.Stopping = true }),
+		cues("not idle|not free|not available", func(q *inquiry) { q.Busy = true }),
 		cues("nothing to do|without work|without a task|without tasks|has no task|have no task|have no tasks|not working|not busy|can take|could take|take on|spare|free|idle|available|unoccupied", func(q *inquiry) { q.Idle = true }),
 		cues("shut down|not running|not online|not up|not alive|offline|down|dead|disconnected|unreachable|gone|away|missing", agentState(operational.AgentOffline)),
 		cues("starting up|starting|booting|launching|coming up", agentState(operational.AgentStarting)),
@@ -60,6 +74,7 @@ var cueTable = sync.OnceValue(func() []cue {
 		// Of tasks.
 		cues("questions for the human|question for the human|questions for me|needs a decision|need a decision|needs a human|need a human|needs input|need input|needs attention|need attention|needs help|need help|needs me|need me|for the human", taskStatus(operational.TaskBlocked)),
 		cues("waiting for me|waiting on me|waiting for|waiting on|waits for|waits on", weakly(operational.TaskBlocked)),
+		cues("not blocked|not stuck", taskStatus(operational.TaskPending, operational.TaskClaimed, operational.TaskInProgress)),
 		cues("on hold|held up|cannot continue|blocked|blocking|blockers|blocker|stuck|impediments|impediment", taskStatus(operational.TaskBlocked)),
 		cues("not started|not claimed|unstarted|up for grabs|pending|queued", taskStatus(operational.TaskPending)),
 		cues("in the queue|waiting|ready|planned|queue|backlog|to do|todo", weakly(operational.TaskPending)),

@@ -34,6 +34,7 @@ func TestOperationalAnswers(t *testing.T) {
 		{"stop requests awaiting an answer", "halted", "told to stop: halted"},
 		{"who was told to stop", "halted", "halted"},
 		{"are any agents starting up?", "starter", "1 agent is starting"},
+		{"which agents are not idle", "builder-1 red halted", "3 agents are busy"},
 		{"which agents are busy", "builder-1 red halted", "3 agents are busy"},
 		{"what is everyone working on", "builder-1 red halted blue", "builder-1 (importer rewrite)"},
 		{"who is doing what", "builder-1 red halted", "3 agents"},
@@ -78,6 +79,9 @@ func TestOperationalAnswers(t *testing.T) {
 		{"the board, please", open, "6 tasks are open"},
 		{"open tasks", open, "6 tasks are open"},
 		{"what's left for today", open, "6 tasks are open"},
+		{"which tasks are not yet done?", open, "6 tasks are open"},
+		{"which tasks have not been finished", open, "6 tasks are open"},
+		{"which tasks are not blocked", "#4 #1 #3 #5 #9", "5 tasks are"},
 		{"open items older than a week", "#4 #1 #2 #3 #9", "5 tasks are open"},
 		{"which tasks were created yesterday", "#5", "1 task is open"},
 		{"which tasks created last month are done", "#6 #10", "2 tasks are completed"}, // and were ended later

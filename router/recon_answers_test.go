@@ -19,6 +19,8 @@ func TestReconAnswers(t *testing.T) {
 	for _, c := range []struct{ query, want, says string }{
 		{"What vulnerabilities in MSS?", "f7", "1 finding with status open or confirmed in MSS (1 medium)"},
 		{"vulnerabilities in prod", "f1 f2 f3", "3 findings with status open or confirmed in prod (1 critical, 1 high, 1 low)"},
+		{"which findings have not been resolved yet", "f1 f2 f4 f7 f3", "5 findings with status open or confirmed"},
+		{"critical vulnerabilities that have not yet been patched", "f1", "1 finding of severity critical with status open or confirmed"},
 		{"critical findings not yet fixed", "f1", "1 finding of severity critical with status open or confirmed"},
 		{"how many lows and mediums in prod", "f3", "1 finding of severity low or medium"},
 		{"severity breakdown for prod", "f1 f2 f3", "(1 critical, 1 high, 1 low)"},

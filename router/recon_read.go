@@ -52,10 +52,11 @@ var (
 	}{
 		{"false positive", []operational.FindingStatus{operational.FindingFalsePositive}},
 		{"false positives", []operational.FindingStatus{operational.FindingFalsePositive}},
-		{"not yet fixed", operational.ActiveFindingStatuses()},
-		{"not been fixed", operational.ActiveFindingStatuses()},
 		{"not fixed", operational.ActiveFindingStatuses()},
 		{"not patched", operational.ActiveFindingStatuses()},
+		{"not resolved", operational.ActiveFindingStatuses()},
+		{"not remediated", operational.ActiveFindingStatuses()},
+		{"not confirmed", []operational.FindingStatus{operational.FindingOpen}},
 		{"still open", operational.ActiveFindingStatuses()},
 		{"unfixed", operational.ActiveFindingStatuses()},
 		{"unpatched", operational.ActiveFindingStatuses()},
@@ -73,7 +74,7 @@ var (
 
 // readSighted reads a question on findings.
 func readSighted(q question) sighted {
-	words := classify.Phrase(q.text)
+	words := denied(classify.Phrase(q.text))
 	s := sighted{filter: operational.FindingFilter{Project: q.project, Limit: readFindings}}
 	skip := map[string]bool{}
 	for _, n := range q.names {
