@@ -128,6 +128,8 @@ type MailQuery struct {
 	Now       time.Time // what has expired by then is left out
 	Limit     int       // most messages
 	MaxBytes  int       // the answer ends after the message that exceeds this; 0: no bound
+	// Speakers, if not nil, are those whose messages to everybody are selected.
+	Speakers []string
 }
 
 // GroupQuery selects the messages to groups that one of their members may take copies of.

@@ -102,6 +102,8 @@ func readWhen(text string, now time.Time) (time.Time, error) {
 		hour = evening
 	case tonight && !am && hour >= dawn && hour < 12:
 		hour += 12
+	case tonight && !am && hour == 12: // midnight, which is the coming day's
+		hour = 0
 	}
 	at := time.Date(day.Year(), day.Month(), day.Day(), hour, minute, 0, 0, now.Location())
 	if (!dayNamed || tonight && hour < dawn) && !at.After(now) {

@@ -1,8 +1,8 @@
 package app
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -80,7 +80,7 @@ func checkDatabase(ctx context.Context, db *Database) router.SystemCheck {
 	err = db.Read.WithContext(ctx).Raw("SELECT sqlite_version()").Scan(&version).Error
 	schema, known := versionOf(ctx, db.Read.ConnPool)
 	bytes, sized := db.size(ctx)
-	if err = errors.Join(err, known, sized); err != nil {
+	if err = cmp.Or(err, known, sized); err != nil {
 		c.Detail = err.Error()
 		return c
 	}

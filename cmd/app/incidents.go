@@ -50,7 +50,7 @@ func (t team) Teach(ctx context.Context, l incident.Lesson) (id string, err erro
 
 // Withdraw implements incident.Team.
 func (t team) Withdraw(ctx context.Context, id string) error {
-	_, err := t.lessons.Retire(ctx, id, lesson.RetirementDraft{Reason: "the incident that it was made of is accepted no more, or nothing works for it now"})
+	_, err := t.lessons.Retire(ctx, id, lesson.RetirementDraft{Reason: "the incident that it was made of is accepted no more or was forgotten, or nothing works for it now"})
 	if code := skillrouter.CodeOf(err); code == skillrouter.NotFound || code == skillrouter.Conflict {
 		return nil // somebody else took it out of use
 	}

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"skillrouter"
 	"skillrouter/learning"
 	"skillrouter/learning/knowledge"
@@ -254,6 +256,11 @@ func TestGoingBack(t *testing.T) {
 	}
 	third := k.store(t, ctx, knowledge.Draft{Content: "We use bun in this repository", Project: "shop", Supersedes: []string{npm.ID}})
 	_ = k.store(t, ctx, knowledge.Draft{ID: pnpm.ID, Content: "We use pnpm in this repository", Project: "shop"})
+	again.Category, again.Title = "pattern", again.Content
+	again.Supersedes = []string{k.store(t, ctx, knowledge.Draft{Content: "The port is 3000", Project: "shop"}).ID}
+	if _, err := k.base.Store(ctx, again); skillrouter.FieldOf(err) != "supersedes" {
+		t.Errorf("bun stands in the place of npm, and is not named: %v", err)
+	}
 	if _, err := k.base.Store(ctx, knowledge.Draft{ID: pnpm.ID, Category: "c", Title: "t", Content: "We use pnpm after all", Project: "shop", Supersedes: []string{third.ID}}); skillrouter.CodeOf(err) != skillrouter.Invalid {
 		t.Errorf("a line of entries that stand in each other's places closes: %v", err)
 	}
@@ -287,6 +294,10 @@ func TestSupersededIsTakenIn(t *testing.T) {
 	found, err := to.base.Find(ctx, knowledge.Query{Query: "The API listens on port 3000", Project: "shop"})
 	if err != nil || len(found.Results) != 2 || found.Results[0].ID != next.ID {
 		t.Errorf("found is %+v, %v", found.Results, err)
+	}
+	entries[1].ID = uuid.NewSHA1(uuid.Nil, []byte("made of its words by another rule")).String()
+	if taken, err = to.base.Take(ctx, entries[1:], learning.Taking{}); err != nil || !taken[0].Duplicate || taken[0].ID != next.ID {
+		t.Errorf("the same text under another id that was made of it: %+v, %v", taken, err)
 	}
 	entries[0].ID, entries[0].SupersededBy = "wrong", strings.Repeat("x", 1000)
 	if taken, err = to.base.Take(ctx, entries[:1], learning.Taking{}); err != nil || skillrouter.CodeOf(taken[0].Err) != skillrouter.Invalid {

@@ -522,7 +522,10 @@ const maxToldFiles = 500
 
 // farewell tells a holder that its lease has ended.
 func farewell(lease operational.Lease) operational.MessageDraft {
-	files := skillrouter.Head(strings.Join(lease.Patterns, " "), maxToldFiles)
+	files := strings.Join(lease.Patterns, " ")
+	if head := skillrouter.Head(files, maxToldFiles); len(head) < len(files) {
+		files = head + " …"
+	}
 	var text string
 	switch lease.Ended {
 	case operational.LeaseReleased:

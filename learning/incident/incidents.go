@@ -665,32 +665,35 @@ func (n *Incidents) Forget(ctx context.Context, project string) (gone Forgotten,
 	n.teaching.Lock() // no lesson is taught of what goes
 	defer n.teaching.Unlock()
 	var lessons []string
-	err = n.store.ChangeIncidents(ctx, func(tx Tx) error {
+	if err = n.store.ChangeIncidents(ctx, func(tx Tx) error {
+		lessons = nil
 		numbers, err := tx.IncidentsOf(project, 0)
 		if err != nil {
 			return err
 		}
 		found, err := tx.Incidents(numbers)
-		if err != nil {
-			return err
-		}
-		lessons = nil
 		for _, inc := range found {
 			if inc.Lesson != "" {
 				lessons = append(lessons, inc.Lesson)
 			}
 		}
-		gone.Incidents, gone.Steps, err = tx.Forget(project)
 		return err
-	})
-	if err != nil {
-		return Forgotten{}, err
+	}); err != nil {
+		return gone, err
 	}
-	system := skillrouter.WithPrincipal(ctx, skillrouter.System())
-	for _, id := range lessons {
+	system := skillrouter.WithPrincipal(context.WithoutCancel(ctx), skillrouter.System())
+	for _, id := range lessons { // first: as long as the incidents are there, it can be tried again
 		if n.team != nil {
-			err = cmp.Or(err, n.team.Withdraw(system, id))
+			if err := n.team.Withdraw(system, id); err != nil {
+				return gone, err
+			}
 		}
 	}
-	return gone, cmp.Or(err, n.Load(ctx))
+	if err = n.store.ChangeIncidents(ctx, func(tx Tx) error {
+		gone.Incidents, gone.Steps, err = tx.Forget(project)
+		return err
+	}); err != nil {
+		return Forgotten{}, err
+	}
+	return gone, n.Load(ctx)
 }

@@ -152,7 +152,7 @@ func (inc *Incident) briefLine(gone gone) string {
 		line += told(": worked: "+fix.told(room)) + lost
 	case inc.Edits > 0 && room > 0:
 		line += ": went through after edits"
-	case len(inc.Fixes) > 0 && inc.Fixes[0].Risky && room > leastFix:
+	case len(inc.Fixes) > 0 && (inc.Fixes[0].Risky || inc.Fixes[0].risky()) && room > leastFix:
 		line += ": what worked deletes or forces"
 	}
 	return line

@@ -57,6 +57,10 @@ func (p *plan) again(id string, d *prepared) error {
 	}) {
 		return nil
 	}
+	now, _ := p.entry(twin.SupersededBy)
+	if !slices.Contains(d.supersedes, twin.SupersededBy) || now.SupersededBy != "" && now.SupersededBy != id {
+		return skillrouter.InvalidField("supersedes", "must name what stands in the place of %s, which says this already", id)
+	}
 	if err := mayChange(p.writer, twin); err != nil {
 		return err
 	}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/google/uuid"
+
 	"skillrouter"
 	"skillrouter/learning"
 )
@@ -43,9 +45,10 @@ func (k *Base) Take(ctx context.Context, entries []Knowledge, t learning.Taking)
 			if mine, again := says[r.Fingerprint]; again && !alike {
 				twin, alike = mine, true
 			}
-			taken[i].Duplicate = stored || there[r.ID] || !named[i] && alike
+			stored = stored || there[r.ID]
+			taken[i].Duplicate = stored || alike && (!named[i] || derived(r.ID))
 			if taken[i].Duplicate {
-				if !named[i] {
+				if !stored {
 					taken[i].ID = twin
 				}
 				continue
@@ -63,6 +66,13 @@ func (k *Base) Take(ctx context.Context, entries []Knowledge, t learning.Taking)
 		k.Put(stored...)
 	}))
 	return taken, err
+}
+
+// derived tells whether an id was made of what the entry says and where it comes from, and not given: another rule of making it may have
+// been in force when the same was taken in before.
+func derived(id string) bool {
+	u, err := uuid.Parse(id)
+	return err == nil && u.Version() == 5
 }
 
 // takenKnowledge checks an entry, cuts its secrets out and makes it one of ours.

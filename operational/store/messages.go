@@ -256,7 +256,15 @@ func mailPage(tx *gorm.DB, q operational.MailQuery) (messages []operational.Mess
 	if cut {
 		border, more = direct[len(direct)-1].Seq, true
 	}
-	general, cut, err := mailSide(tx, q, "m.to_agent = '' AND m.from_agent <> ?", max(q.After, q.JoinedSeq), border, q.AgentID)
+	condition, args := "m.to_agent = '' AND m.from_agent <> ?", []any{q.AgentID}
+	if q.Speakers != nil {
+		list, err := json.Marshal(q.Speakers)
+		if err != nil {
+			return nil, false, err
+		}
+		condition, args = condition+" AND m.from_agent IN (SELECT value FROM {elements ?})", append(args, string(list))
+	}
+	general, cut, err := mailSide(tx, q, condition, max(q.After, q.JoinedSeq), border, args...)
 	if err != nil {
 		return nil, false, err
 	}
@@ -282,12 +290,12 @@ func mailPage(tx *gorm.DB, q operational.MailQuery) (messages []operational.Mess
 
 // mailSide reads one side of Mail: what matches the condition, after and, if until
 // is not 0, up to until. cut tells that there may be more.
-func mailSide(tx *gorm.DB, q operational.MailQuery, condition string, after, until int64, agent string) (messages []operational.Message, cut bool, err error) {
+func mailSide(tx *gorm.DB, q operational.MailQuery, condition string, after, until int64, args ...any) (messages []operational.Message, cut bool, err error) {
 	text := "SELECT " + messageColumns + " FROM messages m WHERE " + condition + " AND m.seq > ? AND (m.expires_at IS NULL OR m.expires_at > ?)"
 	if q.Unacked {
 		after = max(after, q.AckedSeq)
 	}
-	args := []any{agent, after, millis(q.Now)}
+	args = append(args, after, millis(q.Now))
 	if until > 0 {
 		text += " AND m.seq <= ?"
 		args = append(args, until)

@@ -20,11 +20,11 @@ const (
 // reasonTold is why an item is left out that the session has been told.
 const reasonTold = "told before"
 
-// told keeps what each session has been told, so that nothing is told twice. It is
-// in memory: after a restart of the router a session may be told again.
 // toldAtFailures ends the name of what a session was told at its failures.
 const toldAtFailures = "\nfailures"
 
+// told keeps what each session has been told, so that nothing is told twice. It is
+// in memory: after a restart of the router a session may be told again.
 type told struct {
 	mu       sync.Mutex
 	seed     maphash.Seed

@@ -123,7 +123,7 @@ type line struct {
 	held   []numbered
 	ahead  int64 // before which number the page after held begins; 0: from the newest, or there is none once it has looked
 	looked bool
-	empty  int64 // before which number it has looked on without a moment; 0: it has not
+	passed int64 // rows that it has passed over without a moment
 	done   bool
 }
 
@@ -220,18 +220,19 @@ func newest(ctx context.Context, lines []*line, limit int) (found *line, err err
 			l.done = true
 		}
 		for len(l.held) == 0 && !l.done {
-			if l.empty-l.ahead >= timelineReach {
+			if l.passed >= timelineReach {
 				return nil, nil
 			}
-			if l.empty > 0 { // rows that are not told are passed over in great steps
+			if l.passed > 0 { // rows that are not told are passed over in great steps
 				most = MaxMoments
 			}
-			if l.held, l.ahead, err = l.page(ctx, l.ahead, most); err != nil {
+			before := l.ahead
+			if l.held, l.ahead, err = l.page(ctx, before, most); err != nil {
 				return nil, err
 			}
 			l.looked = true
-			if l.empty = cmp.Or(l.empty, l.ahead); len(l.held) > 0 {
-				l.empty = 0
+			if len(l.held) == 0 && before > 0 && l.ahead > 0 {
+				l.passed += before - l.ahead
 			}
 			l.done = len(l.held) == 0 && l.ahead == 0
 		}

@@ -94,7 +94,7 @@ func fill(ctx context.Context, k kind, dir string, size int) (filled, error) {
 		}
 		took, used = took+time.Since(began), used+processorTime()-cpu
 	}
-	peak := sidecar.Memory(os.Getpid(), "VmHWM:")
+	peak := max(0, sidecar.Memory(os.Getpid(), "VmHWM:"))
 	if size >= largeSize {
 		time.Sleep(rest)
 	}

@@ -151,7 +151,7 @@ func measureSize(ctx context.Context, chosen []kind, temp string, size, count in
 		return run{}, err
 	}
 	for i, s := range servers {
-		r.Engines[i].Resident = sidecar.Memory(s.cmd.Process.Pid, "VmRSS:")
+		r.Engines[i].Resident = max(0, sidecar.Memory(s.cmd.Process.Pid, "VmRSS:"))
 	}
 	return r, nil
 }
