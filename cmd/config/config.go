@@ -233,8 +233,14 @@ func (c Config) validateNode() error {
 // is in its range and they fit each other.
 func (c Config) Validate() error {
 	for _, path := range [][2]string{
-		{"data", c.Data}, {"tls_cert", c.TLSCert}, {"tls_key", c.TLSKey}, {"tls_ca", c.TLSCA}, {"interlock.config", c.InterLock.Config},
-		{"procedures.folder", c.Procedures.Folder}, {"escalation.rules", c.Escalation.Rules}, {"webhook_secret_file", c.WebhookSecret},
+		{"data", c.Data},
+		{"tls_cert", c.TLSCert},
+		{"tls_key", c.TLSKey},
+		{"tls_ca", c.TLSCA},
+		{"interlock.config", c.InterLock.Config},
+		{"procedures.folder", c.Procedures.Folder},
+		{"escalation.rules", c.Escalation.Rules},
+		{"webhook_secret_file", c.WebhookSecret},
 	} {
 		if strings.IndexByte(path[1], 0) >= 0 {
 			return skillrouter.InvalidField(path[0], "may not hold the character NUL")
