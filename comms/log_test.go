@@ -185,7 +185,7 @@ func TestMailBehindWhatIsHidden(t *testing.T) {
 	send(2, operational.MessageDraft{From: "far", Signal: "message"})
 	bound := skillrouter.WithPrincipal(t.Context(), skillrouter.Principal{AgentID: "w", Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}}.Bind([]string{"shop"}))
 	query := comms.InboxQuery{AgentID: "w", Unacked: true, Limit: 2}
-	for _, want := range []comms.Inbox{{Count: 2, LastSeq: comms.HandoverLimit + 3, More: true}, {Count: 1, LastSeq: comms.HandoverLimit + 6}} {
+	for _, want := range []comms.Inbox{{Count: 2, LastSeq: comms.HandoverLimit + 3, More: true}, {Count: 1, LastSeq: comms.HandoverLimit + 4}} {
 		inbox, err := h.Mailbox.Inbox(bound, query)
 		if err != nil || len(inbox.Messages) != want.Count || inbox.Count != want.Count || inbox.LastSeq != want.LastSeq || inbox.More != want.More {
 			t.Fatalf("the inbox is %+v, %v; want %+v", inbox, err, want)
