@@ -57,8 +57,7 @@ func MoveToServer(ctx context.Context, data, address string) (moved []MovedDatab
 	if err != nil {
 		return nil, err
 	}
-	names, err := toMove(data)
-	if err != nil {
+	if _, err := toMove(data); err != nil {
 		return nil, err
 	}
 	lock, err := Acquire(data, locate.Holder{PID: os.Getpid(), Started: time.Now()})
@@ -69,7 +68,8 @@ func MoveToServer(ctx context.Context, data, address string) (moved []MovedDatab
 	if err := finishRestore(data); err != nil { // what a restore replaced is nobody's any more
 		return nil, err
 	}
-	if names, err = toMove(data); err != nil {
+	names, err := toMove(data)
+	if err != nil {
 		return nil, err
 	}
 	if len(names) == len(databaseNames()) {
