@@ -86,7 +86,7 @@ var cueTable = sync.OnceValue(func() []cue {
 		cues("started|start", weakly(operational.TaskClaimed, operational.TaskInProgress)),
 		cues("assignments|assignment|assigned|taken|held", taskStatus(operational.TaskClaimed, operational.TaskInProgress, operational.TaskBlocked)),
 		cues("claimed", taskStatus(operational.TaskClaimed)),
-		cues("not done|not finished|not completed|not complete|still to do|unfinished|outstanding|remaining|incomplete|unresolved|open|left", weakly(operational.OpenTaskStatuses()...)),
+		cues("not done|not finished|not completed|not complete|not closed|not shipped|not delivered|still to do|unfinished|outstanding|remaining|incomplete|unresolved|open|left", weakly(operational.OpenTaskStatuses()...)),
 		cues("accomplished|completed|complete|finished|finish|closed|done|shipped|delivered", taskStatus(operational.TaskCompleted)),
 		cues("went wrong|failed|failing|failures|failure|fail|errored|broken|unsuccessful|crashed", taskStatus(operational.TaskFailed)),
 		cues("cancelled|canceled|dropped|abandoned|aborted", taskStatus(operational.TaskCancelled)),

@@ -56,6 +56,8 @@ var (
 		{"not patched", operational.ActiveFindingStatuses()},
 		{"not resolved", operational.ActiveFindingStatuses()},
 		{"not remediated", operational.ActiveFindingStatuses()},
+		{"not accepted", operational.ActiveFindingStatuses()},
+		{"not waived", operational.ActiveFindingStatuses()},
 		{"not confirmed", []operational.FindingStatus{operational.FindingOpen}},
 		{"still open", operational.ActiveFindingStatuses()},
 		{"unfixed", operational.ActiveFindingStatuses()},

@@ -57,7 +57,7 @@ func MoveToServer(ctx context.Context, data, address string) (moved []MovedDatab
 	if err != nil {
 		return nil, err
 	}
-	if _, err := toMove(data); err != nil {
+	if _, err := toMove(data); err != nil && !restoring(data) {
 		return nil, err
 	}
 	lock, err := Acquire(data, locate.Holder{PID: os.Getpid(), Started: time.Now()})

@@ -49,7 +49,7 @@ type SweptTable struct {
 // procedures are left as they are.
 func RedactFolder(ctx context.Context, data string, apply bool) (s Swept, err error) {
 	s = Swept{Data: data, Applied: apply, Tables: []SweptTable{}}
-	if there := present(data); len(there) == 0 {
+	if there := present(data); len(there) == 0 && !restoring(data) {
 		return s, skillrouter.Errorf(skillrouter.NotFound, "%s holds no databases", data)
 	}
 	lock, err := Acquire(data, locate.Holder{PID: os.Getpid(), Started: time.Now()})

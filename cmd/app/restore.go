@@ -134,6 +134,9 @@ func clean(dir string) error {
 	return nil
 }
 
+// restoring tells whether a restore of a folder was cut off where it has happened: see finishRestore.
+func restoring(data string) bool { return fileThere(filepath.Join(data, readyName, asideFile)) }
+
 // finishRestore does what is left of a restore that was decided. It may be
 // killed at any step and begun again. The folder must be held, and no database open.
 func finishRestore(data string) error {

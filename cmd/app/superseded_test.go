@@ -257,9 +257,15 @@ func TestGoingBack(t *testing.T) {
 	third := k.store(t, ctx, knowledge.Draft{Content: "We use bun in this repository", Project: "shop", Supersedes: []string{npm.ID}})
 	_ = k.store(t, ctx, knowledge.Draft{ID: pnpm.ID, Content: "We use pnpm in this repository", Project: "shop"})
 	again.Category, again.Title = "pattern", again.Content
+	fourth := k.store(t, ctx, knowledge.Draft{Content: "We use deno in this repository", Project: "shop", Supersedes: []string{third.ID}})
+	again.Supersedes = []string{third.ID, fourth.ID}
+	if back := k.store(t, ctx, again); back.ID != npm.ID || !slices.Equal(back.Supersedes, again.Supersedes) {
+		t.Errorf("back over two steps: %+v", back)
+	}
+	third = k.store(t, ctx, knowledge.Draft{Content: "We use yarn in this repository", Project: "shop", Supersedes: []string{npm.ID}})
 	again.Supersedes = []string{k.store(t, ctx, knowledge.Draft{Content: "The port is 3000", Project: "shop"}).ID}
 	if _, err := k.base.Store(ctx, again); skillrouter.FieldOf(err) != "supersedes" {
-		t.Errorf("bun stands in the place of npm, and is not named: %v", err)
+		t.Errorf("yarn stands in the place of npm, and is not named: %v", err)
 	}
 	if _, err := k.base.Store(ctx, knowledge.Draft{ID: pnpm.ID, Category: "c", Title: "t", Content: "We use pnpm after all", Project: "shop", Supersedes: []string{third.ID}}); skillrouter.CodeOf(err) != skillrouter.Invalid {
 		t.Errorf("a line of entries that stand in each other's places closes: %v", err)

@@ -57,9 +57,12 @@ func (p *plan) again(id string, d *prepared) error {
 	}) {
 		return nil
 	}
-	now, _ := p.entry(twin.SupersededBy)
-	if !slices.Contains(d.supersedes, twin.SupersededBy) || now.SupersededBy != "" && now.SupersededBy != id {
-		return skillrouter.InvalidField("supersedes", "must name what stands in the place of %s, which says this already", id)
+	for at, steps := twin.SupersededBy, 0; at != "" && at != id; steps++ {
+		if steps > len(d.supersedes) || !slices.Contains(d.supersedes, at) {
+			return skillrouter.InvalidField("supersedes", "must name %s too, which stands in the place of %s, which says this already", at, id)
+		}
+		now, _ := p.entry(at) // it is named, and so was read
+		at = now.SupersededBy
 	}
 	if err := mayChange(p.writer, twin); err != nil {
 		return err

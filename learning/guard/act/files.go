@@ -97,17 +97,28 @@ func findRoots(args []string) (roots []string) {
 }
 
 // findTests are find's arguments without the tests that take something out of what it reaches: what stands behind a "!" or "-not",
-// and what is pruned before all else.
+// and what is pruned or chosen before an "or".
 func findTests(args []string) (tests []string) {
 	acts := func(w string) bool {
 		return w == "-delete" || strings.HasPrefix(w, "-exec") || strings.HasPrefix(w, "-ok")
 	}
-	for i := len(args) - 2; i > 0; i-- {
-		if args[i] == "-prune" && (args[i+1] == "-o" || args[i+1] == "-or") && !slices.ContainsFunc(args[:i], acts) {
-			args = args[i+2:]
+	depth, from := 0, 0
+	for i, w := range args { // what acts is chosen by the tests behind the last "or" before it
+		if acts(w) {
 			break
 		}
+		switch w {
+		case "(":
+			depth++
+		case ")":
+			depth--
+		case "-o", "-or":
+			if depth == 0 {
+				from = i + 1
+			}
+		}
 	}
+	args = args[from:]
 	for i := 0; i < len(args); i++ {
 		if args[i] != "!" && args[i] != "-not" {
 			tests = append(tests, args[i])
@@ -116,15 +127,26 @@ func findTests(args []string) (tests []string) {
 		i++ // the test that does not hold
 		switch {
 		case i < len(args) && args[i] == "(":
-			for i < len(args) && args[i] != ")" {
+			for depth := 1; depth > 0 && i+1 < len(args); {
 				i++
+				switch args[i] {
+				case "(":
+					depth++
+				case ")":
+					depth--
+				}
 			}
+		case i < len(args) && slices.Contains(ages, args[i]):
+			tests = append(tests, args[i]) // the other half of an age chooses as well
 		case i+1 < len(args) && !strings.HasPrefix(args[i+1], "-") && args[i+1] != ")": // with what it asks for
 			i++
 		}
 	}
 	return tests
 }
+
+// ages are find's tests of when a file was changed.
+var ages = []string{"-mtime", "-mmin", "-atime", "-amin", "-ctime", "-cmin", "-newer", "-anewer", "-newermt"}
 
 // findFilter is the first -name, -path or -regex; it narrows what find reaches.
 func findFilter(args []string) (pattern string, whole bool) {

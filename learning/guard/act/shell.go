@@ -44,7 +44,8 @@ type Shell struct {
 	grown   int    // bytes that expansions have produced
 	Broken  bool   // part of it could not be read
 	Refused bool   // a shell refuses it from some place on: what stands there was read as if it ran
-	Over    string // which bound was passed
+	Over    string // which bound was passed: the reading ended there
+	Cut     string // what was not followed to its end, though what stands behind it was read
 	// Interactive is the name of a shell, or of another program that takes commands, which is started to be typed into; empty: none is.
 	Interactive string
 }

@@ -152,10 +152,25 @@ func Statements(text string) []Statement {
 	statements := sqlDepth(text, 0)
 	// A backslash before a quote stands for the quote in MySQL, and for itself in the standard's strings, where the text ends there: so it
 	// is read both ways, if its quotes come out even without it.
-	if plain := strings.ReplaceAll(text, `\`, ""); strings.Contains(text, `\'`) && strings.Count(plain, "'")%2 == 0 {
+	if plain := strings.ReplaceAll(text, `\`, ""); strings.Contains(text, `\'`) && closed(plain) {
 		statements = append(statements, sqlDepth(plain, 0)...)
 	}
 	return statements
+}
+
+// closed tells whether every string of a text ends in it.
+func closed(text string) bool {
+	in := false
+	for i := 0; i < len(text); i++ {
+		if !in {
+			if n := sqlGap(text, i); n > 0 {
+				i += n - 1
+				continue
+			}
+		}
+		in = in != (text[i] == '\'')
+	}
+	return !in
 }
 
 func sqlDepth(text string, depth int) (out []Statement) {

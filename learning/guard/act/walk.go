@@ -263,7 +263,7 @@ func (s *Shell) loop(c *syntax.ForClause, in stream) stream {
 // cut notes that no more than so many of some items were followed. What is behind them must not be a way round the guard.
 func (s *Shell) cut(items, most int) {
 	if items > most {
-		s.Over = "a loop has too many turns"
+		s.Cut = "a loop has too many turns"
 	}
 }
 

@@ -104,7 +104,7 @@ func promptChange(a *act.Act, action *Action) guardFit {
 		case act.EffectSQL:
 			touched = slices.ContainsFunc(e.SQL.Names, subject)
 		}
-		if touched && !backedUp(action, path.Base(e.Path)) {
+		if touched && !backedUp(action, e.Path) {
 			return full
 		}
 	}
@@ -117,7 +117,8 @@ func backupName(p string) bool {
 }
 
 // backedUp reports whether the action makes a copy of a file, or its context says that there is one. Of what is no file, which is ".", there is none.
-func backedUp(action *Action, file string) bool {
+func backedUp(action *Action, full string) bool {
+	file := path.Base(full)
 	said := strings.ToLower(action.Context)
 	if !strings.Contains(said, "no backup") && !strings.Contains(said, "without backup") && !strings.Contains(said, "without a backup") &&
 		(strings.Contains(said, "backed up") || strings.Contains(said, "backup taken") || strings.Contains(said, "backup made") || strings.Contains(said, "after backup") || strings.Contains(said, "with backup") || strings.Contains(said, "backup exists")) {
@@ -125,12 +126,16 @@ func backedUp(action *Action, file string) bool {
 	}
 	for line := range strings.FieldsFuncSeq(action.Command, func(r rune) bool { return r == ';' || r == '&' || r == '\n' }) {
 		words := strings.Fields(line)
+		if i := slices.IndexFunc(words, func(w string) bool { return strings.ContainsAny(w, "<>|#") }); i >= 0 {
+			words = words[:i]
+		}
 		if file != "." && len(words) > 2 && (words[0] == "cp" || words[0] == "rsync" || words[0] == "tar") {
-			sources := words[1 : len(words)-1]
+			to := path.Clean(words[len(words)-1])
+			sources, onto := words[1:len(words)-1], to == full || to == path.Dir(full) || strings.HasSuffix(full, "/"+to)
 			if words[0] == "tar" { // the archive is named before what it holds
-				sources = words[2:]
+				sources, onto = words[2:], false
 			}
-			if slices.ContainsFunc(sources, func(w string) bool { return strings.Contains(w, file) }) {
+			if !onto && slices.ContainsFunc(sources, func(w string) bool { return strings.Contains(w, file) }) {
 				return true
 			}
 		}

@@ -1,6 +1,7 @@
 package rule
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -62,8 +63,8 @@ func (c *check) propose(p act.Proposal) {
 		return
 	case !readable:
 		c.unread(text, "it could not be followed")
-	case s.Over != "":
-		c.unread(text, s.Over)
+	case s.Over != "" || s.Cut != "":
+		c.unread(text, cmp.Or(s.Over, s.Cut))
 	case c.ctx.Err() != nil:
 		c.unread(text, "it took too long")
 	case s.Broken:
