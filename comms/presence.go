@@ -305,7 +305,10 @@ func (p *Presence) ShutdownCheck(ctx context.Context, agentID string) (ShutdownA
 		}
 		answer.Unacknowledged = append(answer.Unacknowledged, messages...)
 	}
-	if m == nil { // a stop may wait for an agent that has never checked in
+	switch {
+	case m != nil:
+		p.handedOver(m, answer.Unacknowledged)
+	case len(answer.Unacknowledged) > 0: // a stop may wait among it for an agent that has never checked in
 		stop, waits, err := p.roster.store.WaitingStop(ctx, agentID, now)
 		if err != nil {
 			return ShutdownAnswer{}, err
@@ -313,8 +316,6 @@ func (p *Presence) ShutdownCheck(ctx context.Context, agentID string) (ShutdownA
 		if waits {
 			answer.ShouldStop, answer.Reason = true, operational.StopReason(stop)
 		}
-	} else {
-		p.handedOver(m, answer.Unacknowledged)
 	}
 	if p.tasks != nil {
 		tasks, err := p.tasks.OpenTasks(ctx, agentID, HandoverLimit)

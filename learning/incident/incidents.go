@@ -399,7 +399,7 @@ func (inc *Incident) solvedBy(found *solution, others []string, at time.Time) {
 	for _, s := range found.steps {
 		fix.Steps = append(fix.Steps, stored(s))
 	}
-	fix.Risky = fix.risky()
+	fix.Risky = fix.withheld()
 	known := slices.IndexFunc(inc.Fixes, func(f Fix) bool { return same(f.text(), fix.text()) })
 	if known < 0 {
 		inc.Fixes = append(inc.Fixes, fix)
@@ -410,9 +410,9 @@ func (inc *Incident) solvedBy(found *solution, others []string, at time.Time) {
 	inc.rank()
 }
 
-// risky tells whether no agent should be told the fix. What Risky says of one that was stored is what was known of such commands then.
-func (f *Fix) risky() bool {
-	return risky.MatchString(strings.Join(append(slices.Clone(f.Steps), f.Command), "\n"))
+// withheld tells whether no agent should be told the fix. Of one that was stored, Risky says what was known of such commands then.
+func (f *Fix) withheld() bool {
+	return f.Risky || risky.MatchString(strings.Join(append(slices.Clone(f.Steps), f.Command), "\n"))
 }
 
 // text is what two fixes are compared by.

@@ -29,7 +29,7 @@ const (
 func (inc *Incident) offered(gone gone) (best *Fix) {
 	for i := range inc.Fixes {
 		f := &inc.Fixes[i]
-		if !f.Risky && f.worth() > 0 && (best == nil || gone.note(best) != "" && gone.note(f) == "") && !f.risky() {
+		if f.worth() > 0 && (best == nil || gone.note(best) != "" && gone.note(f) == "") && !f.withheld() {
 			best = f
 		}
 	}
@@ -60,7 +60,7 @@ func lookFor(ctx context.Context, folder string, incidents []*Incident) gone {
 	var texts []worktree.Text
 	for _, inc := range incidents {
 		for i := range inc.Fixes {
-			if f := &inc.Fixes[i]; !f.Risky && len(texts) < worktree.MaxTexts {
+			if f := &inc.Fixes[i]; len(texts) < worktree.MaxTexts && !f.withheld() {
 				names = append(names, f.text())
 				texts = append(texts, worktree.Text{Text: strings.Join(append(slices.Clone(f.Steps), f.Command), "\n"), Command: true})
 			}
@@ -152,7 +152,7 @@ func (inc *Incident) briefLine(gone gone) string {
 		line += told(": worked: "+fix.told(room)) + lost
 	case inc.Edits > 0 && room > 0:
 		line += ": went through after edits"
-	case len(inc.Fixes) > 0 && (inc.Fixes[0].Risky || inc.Fixes[0].risky()) && room > leastFix:
+	case len(inc.Fixes) > 0 && inc.Fixes[0].withheld() && room > leastFix:
 		line += ": what worked deletes or forces"
 	}
 	return line

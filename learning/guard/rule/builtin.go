@@ -116,9 +116,8 @@ func backupName(p string) bool {
 	return strings.Contains(base, "bak") || strings.Contains(base, "backup") || strings.HasSuffix(base, ".orig") || strings.HasSuffix(base, "~") || strings.Contains(strings.ToLower(path.Dir(p)), "backup")
 }
 
-// backedUp reports whether the action makes a copy of a file, or its context says that there is one. Of what is no file, which is ".", there is none.
-func backedUp(action *Action, full string) bool {
-	file := path.Base(full)
+// backedUp reports whether the action makes a copy of a file, or its context says that there is one.
+func backedUp(action *Action, file string) bool {
 	said := strings.ToLower(action.Context)
 	if !strings.Contains(said, "no backup") && !strings.Contains(said, "without backup") && !strings.Contains(said, "without a backup") &&
 		(strings.Contains(said, "backed up") || strings.Contains(said, "backup taken") || strings.Contains(said, "backup made") || strings.Contains(said, "after backup") || strings.Contains(said, "with backup") || strings.Contains(said, "backup exists")) {
@@ -129,21 +128,33 @@ func backedUp(action *Action, full string) bool {
 		if i := slices.IndexFunc(words, func(w string) bool { return strings.ContainsAny(w, "<>|#") }); i >= 0 {
 			words = words[:i]
 		}
-		if file != "." && len(words) > 2 && (words[0] == "cp" || words[0] == "rsync" || words[0] == "tar") {
-			to := path.Clean(words[len(words)-1])
-			sources, onto := words[1:len(words)-1], to == full || to == path.Dir(full) || strings.HasSuffix(full, "/"+to)
-			if words[0] == "tar" { // the archive is named before what it holds
-				sources, onto = words[2:], false
-			}
-			if !onto && slices.ContainsFunc(sources, func(w string) bool { return strings.Contains(w, file) }) {
-				return true
-			}
+		if copies(words, file) {
+			return true
 		}
 		if len(words) > 1 && strings.HasSuffix(words[0], "backup.sh") {
 			return true
 		}
 	}
 	return strings.Contains(action.Command, "sed -i.bak") || strings.Contains(action.Command, "--in-place=.bak")
+}
+
+// copies reports whether a command copies a file somewhere else. An empty one is no file.
+func copies(words []string, file string) bool {
+	if file == "" || len(words) < 3 {
+		return false
+	}
+	sources, to := words[1:len(words)-1], path.Clean(words[len(words)-1])
+	switch words[0] {
+	case "cp", "rsync":
+		if to == file || to == path.Dir(file) || strings.HasSuffix(file, "/"+to) {
+			return false // onto itself
+		}
+	case "tar": // the archive is named before what it holds
+		sources = words[2:]
+	default:
+		return false
+	}
+	return slices.ContainsFunc(sources, func(w string) bool { return strings.Contains(w, path.Base(file)) })
 }
 
 //go:embed words.txt
