@@ -91,8 +91,8 @@ if [ -n "$source" ]; then
 	"$target.new" version >/dev/null || { rm -f "$target.new" "$target-hook.new"; fail "the program does not run here: is the package for this platform ($(uname -sm))?"; }
 else
 	command -v go >/dev/null || fail "Go is needed to build: https://go.dev/dl/ (or install a package by --archive)"
-	(cd "$here/.." && CGO_ENABLED=0 go build -tags nomsgpack -trimpath -ldflags='-s -w -funcalign=4' -o "$target.new" ./cmd/skillrouter &&
-		CGO_ENABLED=0 go build -tags nomsgpack -trimpath -ldflags='-s -w -funcalign=4' -o "$target-hook.new" ./cmd/skillrouter-hook)
+	(cd "$here/.." && CGO_ENABLED=0 go build -tags nomsgpack -trimpath -ldflags='-s -w' -o "$target.new" ./cmd/skillrouter &&
+		CGO_ENABLED=0 go build -tags nomsgpack -trimpath -ldflags='-s -w' -o "$target-hook.new" ./cmd/skillrouter-hook)
 fi
 mv "$target.new" "$target"
 if [ -f "$target-hook.new" ]; then # what hooks run; packages of before had none

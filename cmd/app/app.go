@@ -119,7 +119,7 @@ func New(ctx context.Context, cfg config.Config, log *slog.Logger, options Optio
 	if err := a.openRegister(ctx); err != nil {
 		return nil, err
 	}
-	if postgres.There && cfg.Node != "" {
+	if cfg.Node != "" {
 		if err := a.joinCluster(ctx); err != nil {
 			return nil, err
 		}
@@ -169,7 +169,7 @@ func (a *App) open(ctx context.Context) error {
 func (a *App) newRegistry() *prometheus.Registry {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), a.certificate)
-	if postgres.There && a.front != nil {
+	if a.front != nil {
 		registry.MustRegister(nodeFigures{a})
 	}
 	return registry
@@ -192,7 +192,7 @@ func (a *App) openDatabases(ctx context.Context) error {
 		})
 	}
 	all.Wait()
-	if postgres.There && a.front != nil && errors.Join(errs...) == nil {
+	if a.front != nil && errors.Join(errs...) == nil {
 		ringAfter(a.front.rings, opened[0].server, opened[1].server)
 	}
 	for i, db := range opened {
@@ -256,7 +256,7 @@ func (a *App) Run(ctx context.Context) error {
 	a.life.run(ctx, "rest", func(ctx context.Context) error { return process.Rest(ctx, settleAfter) })
 	a.log.Info("listening", "url", strings.Join(a.Addresses(), " "), "data", a.config.Data, "version", a.options.Version)
 	var failure error
-	if postgres.There && a.front != nil {
+	if a.front != nil {
 		failure = a.runNode(ctx, serve)
 	} else {
 		select {

@@ -15,7 +15,6 @@ import (
 
 	"skillrouter"
 	"skillrouter/cmd/app/nats"
-	"skillrouter/cmd/app/postgres"
 	"skillrouter/comms"
 	"skillrouter/learning/feedback"
 	"skillrouter/learning/guard"
@@ -156,7 +155,7 @@ func (s *aside) memory(store *learningstore.Store) interface {
 	knowledge.Store
 	feedback.GapStore
 } {
-	if !postgres.There || s == nil {
+	if s == nil {
 		return store
 	}
 	return memoryAside{store, s}
@@ -191,7 +190,7 @@ func (s *aside) operations(store *operationalstore.Store) interface {
 	operational.TellingStore
 	comms.MessageStore
 } {
-	if !postgres.There || s == nil {
+	if s == nil {
 		return store
 	}
 	return operationsAside{store, s}
@@ -199,7 +198,7 @@ func (s *aside) operations(store *operationalstore.Store) interface {
 
 // mailOptions are those of a mailbox whose messages another router stores and sweeps.
 func (s *aside) mailOptions(o comms.MailboxOptions) comms.MailboxOptions {
-	if postgres.There && s != nil {
+	if s != nil {
 		o.Retention = 0
 		o.Listens = func(ctx context.Context, agentID string) error {
 			return s.tells(ctx, toldListening, comms.Listening{Agents: []string{agentID}})
@@ -210,7 +209,7 @@ func (s *aside) mailOptions(o comms.MailboxOptions) comms.MailboxOptions {
 
 // enter has checks entered into the ledger.
 func (s *aside) enter() func(ctx context.Context, checks []lesson.CheckRecord) error {
-	if !postgres.There || s == nil {
+	if s == nil {
 		return nil
 	}
 	return func(ctx context.Context, checks []lesson.CheckRecord) error {
@@ -227,7 +226,7 @@ func (s *aside) enter() func(ctx context.Context, checks []lesson.CheckRecord) e
 
 // guards judge by the rules alone, and leave to the node that writes what they are not sure of, while it answers.
 func (s *aside) guards(guards *guard.Guards) guard.Service {
-	if !postgres.There || s == nil {
+	if s == nil {
 		return guards
 	}
 	return guardsAside{guards, s}
@@ -264,7 +263,7 @@ func (a *App) runs(ctx context.Context, name string, run func(ctx context.Contex
 
 // stamp says in answers how far the databases are, on a node of a cluster; nil: this is none.
 func (a *App) stamp() func(http.Header) {
-	if !postgres.There || a.front == nil || a.aside != nil {
+	if a.front == nil || a.aside != nil {
 		return nil
 	}
 	return func(header http.Header) { header.Set(cluster.SeqHeader, a.front.heads.Load().String()) }

@@ -303,7 +303,7 @@ func (n nodeFigures) Collect(to chan<- prometheus.Metric) {
 
 // checkNodes tells of the nodes of the cluster.
 func (a *App) checkNodes(ctx context.Context) []router.SystemCheck {
-	if !postgres.There || a.front == nil {
+	if a.front == nil {
 		return nil
 	}
 	nodes, err := a.lease.Nodes(ctx)

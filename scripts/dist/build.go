@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	_ "embed"
 	"errors"
 	"fmt"
 	"os"
@@ -14,8 +13,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"skillrouter/tfidf/wordlist"
 )
 
 // checksums is the file that names each package and its SHA-256, as sha256sum reads it.
@@ -133,9 +130,6 @@ func (p platform) file(program string) string {
 	return program
 }
 
-//go:embed cold.txt
-var cold string
-
 // compile builds a program without cgo, without paths of this machine, and with the commit in it.
 func (b *builder) compile(ctx context.Context, p platform, program string) ([]byte, error) {
 	dir, err := os.MkdirTemp("", "skillrouter-dist-")
@@ -143,7 +137,7 @@ func (b *builder) compile(ctx context.Context, p platform, program string) ([]by
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	flags := "-s -w -funcalign=4 -buildid="
+	flags := "-s -w -buildid="
 	if b.release != "" {
 		flags += " -X skillrouter/cmd/cli.release=" + b.release
 	}
@@ -154,9 +148,6 @@ func (b *builder) compile(ctx context.Context, p platform, program string) ([]by
 		env = append(env, "GOCACHE="+b.cache)
 	}
 	args := []string{"build", "-tags", "nomsgpack", "-trimpath", "-buildvcs=true", "-mod=readonly", "-ldflags", flags, "-o", file}
-	for _, library := range wordlist.Lines(cold, "") {
-		args = append(args, "-gcflags="+library+"/...=-l")
-	}
 	_, err = output(ctx, b.root, env, "go", append(args, "./cmd/"+program)...)
 	if err != nil {
 		return nil, err

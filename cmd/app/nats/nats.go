@@ -1,5 +1,3 @@
-//go:build !nocluster
-
 // Package nats carries the bell of a cluster over a NATS server. It owns how that is connected to, and what is asked of it: it may be
 // away, come back empty, or be of an old version, and nobody waits for it.
 package nats

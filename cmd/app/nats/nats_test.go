@@ -1,4 +1,4 @@
-//go:build !nocluster && unix
+//go:build unix
 
 package nats_test
 

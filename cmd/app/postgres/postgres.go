@@ -1,5 +1,3 @@
-//go:build !nocluster
-
 // Package postgres opens Skill Router's two databases on a PostgreSQL server, where
 // each is a schema of one database. It owns what is asked of a server, the lock by
 // which one router alone writes, and what the server's errors mean. It knows no table
@@ -33,9 +31,6 @@ import (
 	"skillrouter/migrations"
 	"skillrouter/router/cluster"
 )
-
-// There tells whether this program knows servers; see the tag nocluster.
-const There = true
 
 // Bounds of what is asked of a server.
 const (
