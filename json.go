@@ -349,3 +349,24 @@ func PlainJSON(v any) (json.RawMessage, error) {
 	err := encoder.Encode(v)
 	return bytes.TrimRight(out.Bytes(), "\n"), err
 }
+
+// JSONDepth is how deep the brackets of a JSON text are nested.
+func JSONDepth(text []byte) int {
+	depth, most := 0, 0
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '{', '[':
+			depth++
+			most = max(most, depth)
+		case '}', ']':
+			depth--
+		case '"':
+			for i++; i < len(text) && text[i] != '"'; i++ {
+				if text[i] == '\\' {
+					i++
+				}
+			}
+		}
+	}
+	return most
+}

@@ -1,7 +1,8 @@
-package skillrouter
+package redact
 
 import (
 	_ "embed"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -47,7 +48,7 @@ var tables = sync.OnceValue(func() *lookup {
 		}
 	}
 	for _, names := range t.namesBy {
-		SortStable(names, func(a, b secretName) int { return len(b.suffix) - len(a.suffix) })
+		slices.SortStableFunc(names, func(a, b secretName) int { return len(b.suffix) - len(a.suffix) })
 	}
 	for stage := range strings.FieldsSeq(wordlist.Lines(redactText, "stages")[0]) {
 		last := stage[len(stage)-1]

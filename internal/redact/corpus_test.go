@@ -1,4 +1,4 @@
-package skillrouter_test
+package redact_test
 
 import (
 	"encoding/base64"
@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter"
+	"skillrouter/internal/redact"
 )
 
 // This file measures the redaction: how many of the secrets that people and
@@ -310,7 +310,7 @@ func recall(draws int) (cut, all int, missed map[string][]string) {
 		for _, w := range wrappings {
 			for range draws {
 				text, secret := k.draw(d)
-				out, _ := skillrouter.Redact(w.wrap(text))
+				out, _ := redact.Text(w.wrap(text))
 				all++
 				if leaks(out, secret) {
 					missed[k.name] = append(missed[k.name], w.name)
@@ -334,7 +334,7 @@ func disguised() (cut, all int, missed map[string][]string) {
 		for _, h := range disguises {
 			_, secret := k.draw(d)
 			text := h.hide(secret)
-			out, _ := skillrouter.Redact("Use this:\n" + text + "\nand go on.")
+			out, _ := redact.Text("Use this:\n" + text + "\nand go on.")
 			all++
 			if strings.Contains(out, text) || strings.Contains(out, text[len(text)/2:]) {
 				missed[h.name] = append(missed[h.name], k.name)
@@ -354,7 +354,7 @@ func sources(t *testing.T, f func(file, line string, code bool)) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	roots := []string{"."}
+	roots := []string{filepath.Join("..", "..")}
 	for _, dir := range []string{"net", "crypto", "encoding", "os", "go", "text", "database", "archive", "cmd/go/internal"} {
 		roots = append(roots, filepath.Join(strings.TrimSpace(string(goroot)), "src", dir))
 	}
@@ -435,7 +435,7 @@ func TestRedactFalsePositives(t *testing.T) {
 			i = 1
 		}
 		lines[i]++
-		if out, kinds := skillrouter.Redact(line); kinds != nil {
+		if out, kinds := redact.Text(line); kinds != nil {
 			cut[i]++
 			if testing.Verbose() {
 				t.Logf("%s: %s", filepath.Base(file), strings.TrimSpace(out))

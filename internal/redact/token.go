@@ -1,4 +1,4 @@
-package skillrouter
+package redact
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package skillrouter
+package redact
 
 import (
 	"bytes"
@@ -96,11 +96,13 @@ func (p *jsonPass) literal(from, to int, name string) string {
 	if clean == text {
 		return text
 	}
-	encoded, err := PlainJSON(clean)
-	if err != nil {
+	var encoded bytes.Buffer
+	encoder := json.NewEncoder(&encoded)
+	encoder.SetEscapeHTML(false)
+	if encoder.Encode(clean) != nil {
 		return text // strings cannot fail
 	}
-	p.out = append(append(p.out, p.text[p.copied:from]...), encoded...)
+	p.out = append(append(p.out, p.text[p.copied:from]...), bytes.TrimRight(encoded.Bytes(), "\n")...)
 	p.copied = to
 	return text
 }
@@ -124,25 +126,4 @@ func (p *jsonPass) kindOf(from, to int, name, text string) string {
 		return p.spans[0].kind
 	}
 	return ""
-}
-
-// JSONDepth is how deep the brackets of a JSON text are nested.
-func JSONDepth(text []byte) int {
-	depth, most := 0, 0
-	for i := 0; i < len(text); i++ {
-		switch text[i] {
-		case '{', '[':
-			depth++
-			most = max(most, depth)
-		case '}', ']':
-			depth--
-		case '"':
-			for i++; i < len(text) && text[i] != '"'; i++ {
-				if text[i] == '\\' {
-					i++
-				}
-			}
-		}
-	}
-	return most
 }
