@@ -9,13 +9,13 @@ import (
 	"skillrouter/learning/guard/rule"
 )
 
-// packCommand is a command of testdata/packs.txt.
+// packCommand is a command of a collection.
 type packCommand struct{ kind, pack, command string }
 
-// packCommands reads testdata/packs.txt; how it is written is told in it.
-func packCommands(t testing.TB) (all []packCommand) {
+// packCommands reads a collection of testdata; how one is written is told in it.
+func packCommands(t testing.TB, file string) (all []packCommand) {
 	t.Helper()
-	text, err := os.ReadFile("testdata/packs.txt")
+	text, err := os.ReadFile("testdata/" + file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestPackCommands(t *testing.T) {
 		}
 		t.Logf("%s: %s: %q %+v", group, v.Decision, command, v.Matches)
 	}
-	for _, c := range packCommands(t) {
+	for _, c := range packCommands(t, "packs.txt") {
 		switch c.kind {
 		case "allow":
 			judge("allow", all, c.command, rule.DecisionAllow)
@@ -140,7 +140,7 @@ func TestReadPacks(t *testing.T) {
 
 // FuzzPacks: whatever is read and judged, nothing fails, and the verdict comes in time.
 func FuzzPacks(f *testing.F) {
-	for i, c := range packCommands(f) {
+	for i, c := range packCommands(f, "packs.txt") {
 		if i%9 == 0 {
 			f.Add(c.command)
 		}
