@@ -203,7 +203,7 @@ func (a *App) openDatabases(ctx context.Context) error {
 				db.server.stopping = a.life.stopping
 			}
 			a.life.defers(names[i]+".db", db.Close)
-			a.life.run(ctx, names[i]+" committer", db.Run)
+			a.life.run(ctx, names[i]+" committer", db.Commit.Run)
 		}
 	}
 	a.learning, a.operational = opened[0], opened[1]

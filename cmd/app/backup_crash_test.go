@@ -160,7 +160,6 @@ func TestKillDuringRestore(t *testing.T) {
 		if left, _ := filepath.Glob(filepath.Join(data, "*.tmp-*")); len(left) > 0 {
 			t.Errorf("round %d left %q behind", round, left)
 		}
-		// The marks were stored past the router, which the ledger tells.
 		if found, err := app.VerifyFolder(t.Context(), data); err != nil || len(found.Problems) > 0 {
 			t.Errorf("round %d: %+v, %v", round, found.Problems, err)
 		}

@@ -179,7 +179,7 @@ func TestHeadsNoticeAnotherPast(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		go func() { _ = db.Run(t.Context()) }()
+		go func() { _ = db.Commit.Run(t.Context()) }()
 		t.Cleanup(func() { _ = db.Close() })
 		mark(db)
 		return db

@@ -692,7 +692,7 @@ func TestOpenedWriterIsFenced(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = db.Close() })
-		go func() { _ = db.Run(t.Context()) }()
+		go func() { _ = db.Commit.Run(t.Context()) }()
 		return db
 	}
 	first := open()

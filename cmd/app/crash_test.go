@@ -132,7 +132,7 @@ func crash(t *testing.T, program string) (faults []string) {
 		p.kill()
 		load.Wait()
 		http.DefaultClient.CloseIdleConnections()
-		if faults = unchained(t, data); len(faults) > 0 {
+		if faults = unsound(t, data); len(faults) > 0 {
 			return faults
 		}
 	}
@@ -161,17 +161,17 @@ func crash(t *testing.T, program string) (faults []string) {
 	return faults
 }
 
-// unchained says what verify finds wrong with the ledger of a router that was killed.
-func unchained(t *testing.T, data string) []string {
+// unsound says what verify finds wrong with the folder of a router that was killed.
+func unsound(t *testing.T, data string) []string {
 	t.Helper()
 	if apptest.OnPostgres() {
-		return nil // doctor follows the chains there
+		return nil // its databases are not in the folder
 	}
 	found, err := app.VerifyFolder(t.Context(), copied(t, data)) // the logs stay as they are for the next start
 	if err != nil {
 		t.Fatal(err)
 	}
-	return append(faultsOf(found), found.Altered...)
+	return append(found.Problems, found.Altered...)
 }
 
 // check looks into the databases of a router that has started again.
@@ -285,7 +285,7 @@ func TestKillNoticesAlteredLedger(t *testing.T) {
 		}
 	}
 	p.kill()
-	if faults := unchained(t, data); len(faults) > 0 {
+	if faults := unsound(t, data); len(faults) > 0 {
 		t.Fatalf("as it was written: %q", faults)
 	}
 	for statement, want := range map[string]string{
@@ -298,7 +298,7 @@ func TestKillNoticesAlteredLedger(t *testing.T) {
 	} {
 		altered := copied(t, data)
 		edit(t, filepath.Join(altered, "operational.db"), statement)
-		if faults := unchained(t, altered); !slices.ContainsFunc(faults, func(f string) bool { return strings.HasPrefix(f, want) }) {
+		if faults := unsound(t, altered); !slices.ContainsFunc(faults, func(f string) bool { return strings.HasPrefix(f, want) }) {
 			t.Errorf("%s: %q, want %q", statement, faults, want)
 		}
 	}

@@ -58,9 +58,11 @@ type Database struct {
 	Commit *skillrouter.Committer[*gorm.DB]
 
 	writer *gorm.DB
-	ledger *ledger
-	torn   wal.Torn  // what its write-ahead log had lost when it was opened
-	server *onServer // nil: it is a file
+	// numbers are the last numbers of its tables, of the writer; stale: a transaction failed, and they must be read anew.
+	numbers skillrouter.Numbers
+	stale   bool
+	torn    wal.Torn  // what its write-ahead log had lost when it was opened
+	server  *onServer // nil: it is a file
 }
 
 // OpenDatabase opens the database name ("learning" or "operational") in dir,
@@ -84,9 +86,6 @@ func OpenDatabase(ctx context.Context, dir, name string, now skillrouter.Clock, 
 		if err := create(ctx, name, path); err != nil {
 			return nil, fmt.Errorf("create %s: %w", path, err)
 		}
-		if err := os.Remove(filepath.Join(dir, name+headSuffix)); err != nil && !errors.Is(err, os.ErrNotExist) { // of one that was lost
-			return nil, err
-		}
 		log.Info("database created", "database", name, "path", path)
 	}
 	writer, err := dial(writerDSN(path), 1)
@@ -104,15 +103,15 @@ func OpenDatabase(ctx context.Context, dir, name string, now skillrouter.Clock, 
 	if err := db.checkPragmas(ctx); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	if err := openLedger(ctx, dir, db, now, log); err != nil {
-		return nil, errors.Join(fmt.Errorf("read the chains of %s: %w", path, err), db.Close())
+	if err := openNumbers(ctx, db); err != nil {
+		return nil, errors.Join(fmt.Errorf("read the numbers of %s: %w", path, err), db.Close())
 	}
 	return db, os.Chmod(path, 0o600)
 }
 
 // Close closes both pools. The last close folds the write-ahead log into the file.
 func (db *Database) Close() error {
-	errs := []error{db.ledger.close()}
+	var errs []error
 	for _, pool := range []*gorm.DB{db.Read, db.writer} {
 		if pool == nil {
 			continue

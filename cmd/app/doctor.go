@@ -36,7 +36,7 @@ func (a *App) doctor(ctx context.Context) []router.SystemCheck {
 		checks = append(checks, checkDatabase(ctx, db), a.checkClock(ctx, db))
 	}
 	checks = append(checks, a.checkNodes(ctx)...)
-	checks = append(checks, a.checkHashes(ctx), a.checkLedger(ctx), a.checkLosses())
+	checks = append(checks, a.checkHashes(ctx), a.checkLosses())
 	checks = append(checks, a.checkFolder(), a.checkDisk(), a.checkOutbound())
 	checks = append(checks, a.certificate.check()...)
 	checks = append(checks, a.checkModel(ctx)...)
@@ -108,28 +108,6 @@ func (a *App) checkHashes(ctx context.Context) router.SystemCheck {
 	return c
 }
 
-// checkLedger follows the newest rows of each chain.
-func (a *App) checkLedger(ctx context.Context) router.SystemCheck {
-	c := router.SystemCheck{Name: "ledger"}
-	ctx, cancel := context.WithTimeout(ctx, checkTime)
-	defer cancel()
-	v := Verification{OK: true}
-	if err := v.verifyLedger(ctx, a.opened, readBeside(a.config.Data), doctorRows); err != nil {
-		c.Detail = err.Error()
-		return c
-	}
-	var rows int64
-	for _, chain := range v.Ledger {
-		rows += chain.Rows
-	}
-	c.OK = v.OK
-	c.Detail = fmt.Sprintf("the newest %d checks and events are as they were stored (skillrouter verify looks at all)", rows)
-	if !v.OK {
-		c.Detail = strings.Join(v.Altered, "; ")
-	}
-	return c
-}
-
 // checkLosses tells of stored writes that turned out to be gone.
 func (a *App) checkLosses() router.SystemCheck {
 	lost, err := Losses(a.config.Data)
@@ -193,7 +171,7 @@ func (a *App) checkFolder() router.SystemCheck {
 		c.Detail = "rights are the folder's own on Windows"
 		return c
 	}
-	for _, name := range append(headNames(), "", "learning.db", "operational.db", locate.OwnerTokenName, locate.LockName, offline.CopyName, offline.KeyName, indexesFolder, proceduresFolder, highWaterName, lossesName, webhookSecretName, webhookStateName) {
+	for _, name := range []string{"", "learning.db", "operational.db", locate.OwnerTokenName, locate.LockName, offline.CopyName, offline.KeyName, indexesFolder, proceduresFolder, highWaterName, lossesName, webhookSecretName, webhookStateName} {
 		path := filepath.Join(a.config.Data, name)
 		if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o077 != 0 {
 			return router.SystemCheck{Name: "files", Detail: fmt.Sprintf("%s may be read by others (%v): chmod go= it", path, info.Mode().Perm())}

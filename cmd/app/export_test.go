@@ -8,7 +8,6 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter"
 	"skillrouter/cmd/config"
 	"skillrouter/router"
 	"skillrouter/router/cluster"
@@ -116,32 +115,6 @@ func MakeByStepsForTest(ctx context.Context, name, path string, upTo int64) erro
 		_, err = steps.Up(ctx)
 	}
 	return errors.Join(err, db.Close())
-}
-
-// RechainForTest computes the links of events anew, from one on, as somebody can who knows how and has no key.
-func RechainForTest(ctx context.Context, db *sql.DB, from int64) error {
-	var before skillrouter.Link
-	var rows []row
-	_, err := readChained(ctx, spoken{db, sqliteDialect}, skillrouter.ChainedEvents, 0, chainBatch, func(r row) { rows = append(rows, r) })
-	for _, r := range rows {
-		link := before.Next(r.number, r.hash)
-		if r.number >= from && err == nil {
-			_, err = db.ExecContext(ctx, "UPDATE events SET link = ? WHERE seq = ?", link[:], r.number)
-		}
-		before = link
-	}
-	return err
-}
-
-// VerifyLedgerForTest follows the chains of a learning.db alone.
-func VerifyLedgerForTest(ctx context.Context, data string) (Verification, error) {
-	v := Verification{OK: true}
-	walks, err := walkChains(ctx, inFolder(data), "learning", readBeside(data), 0)
-	for _, w := range walks {
-		v.OK = v.OK && len(w.Faults) == 0
-		v.Ledger = append(v.Ledger, w.VerifiedChain)
-	}
-	return v, err
 }
 
 // LookEvery is how often the certificate's files are looked at.

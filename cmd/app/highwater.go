@@ -165,13 +165,6 @@ func (a *App) noteLosses(ctx context.Context) error {
 		}
 	}
 	for _, db := range []*Database{a.learning, a.operational} {
-		strayed, err := db.strayed(ctx, a.config.Data)
-		if err != nil {
-			return err
-		}
-		if !a.options.CreateMissing {
-			lost = append(lost, strayed...)
-		}
 		switch torn := db.torn; {
 		case torn.Sure:
 			lost = append(lost, fmt.Sprintf("%s.db-wal was damaged: %s", db.Name, torn))

@@ -29,7 +29,7 @@ func TestMistakesAreNoticed(t *testing.T) {
 			"cmd/app/postgres/postgres.go", early.Change{Right: "(log <> 'commits' OR seq = ?)", Wrong: "(log <> 'commits' OR seq = ? OR seq > 0)"}, "TestOpenedWriterIsFenced", "",
 		},
 		"numbers of what was rolled back are not given again": {
-			"cmd/app/ledger.go", early.Change{Right: "\t\tl.stale = true\n\t\treturn db.translate(err)", Wrong: "\t\treturn db.translate(err)"}, "TestServerStops", "5",
+			"cmd/app/transact.go", early.Change{Right: "\t\tdb.stale = true\n\t\treturn db.translate(err)", Wrong: "\t\treturn db.translate(err)"}, "TestServerStops", "5",
 		},
 		"the lease has no end by the node's own clock": {
 			"router/cluster/lease.go", early.Change{Right: "return l.self.Epoch > 0 && l.now().Before(l.until)", Wrong: "return l.self.Epoch > 0"}, "TestCluster$", "5",

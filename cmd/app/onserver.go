@@ -53,8 +53,8 @@ func OpenOnServer(ctx context.Context, server *postgres.Server, dir, name string
 	if db.Read, err = spokenPostgres(server.Reader(name, readers)); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	if err := openLedger(ctx, dir, db, now, log); err != nil {
-		return nil, errors.Join(fmt.Errorf("read the chains of %s: %w", schema, err), db.Close())
+	if err := openNumbers(ctx, db); err != nil {
+		return nil, errors.Join(fmt.Errorf("read the numbers of %s: %w", schema, err), db.Close())
 	}
 	return db, nil
 }
@@ -162,11 +162,11 @@ func (s *onServer) begin(tx *gorm.DB) (err error) {
 }
 
 // count counts a transaction at its end, and fails if another router has written since the last.
-func (s *onServer) count(tx *gorm.DB, ends map[string]skillrouter.ChainEnd) error {
+func (s *onServer) count(tx *gorm.DB, numbers skillrouter.Numbers) error {
 	if s == nil {
 		return nil
 	}
-	return postgres.Seal(tx, s.commits, ends)
+	return postgres.Seal(tx, s.commits, numbers)
 }
 
 // drainTime is how long a transaction may take once the router begins to end, or to write no more: longer than the second that a server takes for the

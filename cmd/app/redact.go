@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"skillrouter"
-	"skillrouter/cmd/hook/offline"
 	"skillrouter/cmd/locate"
 	"skillrouter/learning"
 	"skillrouter/learning/lesson"
@@ -60,16 +59,12 @@ func RedactFolder(ctx context.Context, data string, apply bool) (s Swept, err er
 	if err := finishRestore(data); err != nil { // what a restore replaced is nobody's any more
 		return s, err
 	}
-	key, err := offline.ReadKey(data)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return s, fmt.Errorf("what is cut out of the ledger is signed, and the key cannot be used: %w", err)
-	}
 	for _, name := range databaseNames() {
 		path := filepath.Join(data, name+".db")
 		if err := inspect(ctx, name, path); err != nil {
 			return s, err
 		}
-		if err := s.database(ctx, name, path, key); err != nil {
+		if err := s.database(ctx, name, path); err != nil {
 			return s, fmt.Errorf("%s: %w", name, err)
 		}
 	}
@@ -79,7 +74,7 @@ func RedactFolder(ctx context.Context, data string, apply bool) (s Swept, err er
 	return s, nil
 }
 
-func (s *Swept) database(ctx context.Context, name, path string, key []byte) (err error) {
+func (s *Swept) database(ctx context.Context, name, path string) (err error) {
 	dsn := readerDSN(path)
 	if s.Applied {
 		// Names are replaced in one table after the other, and fit again at the end.
@@ -100,7 +95,6 @@ func (s *Swept) database(ctx context.Context, name, path string, key []byte) (er
 	}
 	for _, table := range tables {
 		found := SweptTable{Database: name, Table: table.name, Columns: []string{}, Kinds: []string{}}
-		table.forget = forgetting{database: name, key: key}.of(table.name)
 		if err := table.sweep(ctx, db, s.Applied, &found); err != nil {
 			return fmt.Errorf("table %s: %w", table.name, err)
 		}
@@ -128,7 +122,6 @@ type textTable struct {
 	name    string
 	key     []string // what names a row: rowid, or the primary key
 	columns []string
-	forget  *forgetting // nil: no chain holds its rows
 }
 
 func textTables(ctx context.Context, db *sql.DB) ([]textTable, error) {
@@ -307,10 +300,6 @@ func (t textTable) write(ctx context.Context, db *sql.DB, changes []sweptRow) er
 		return err
 	}
 	defer tx.Rollback() //nolint:errcheck // after a commit there is nothing to take back
-	note, err := t.forget.begin(ctx, tx, changes)
-	if err != nil {
-		return err
-	}
 	for _, row := range changes {
 		// Two names may become the same one: the second then gets a number.
 		for try := 1; ; try++ {
@@ -331,9 +320,6 @@ func (t textTable) write(ctx context.Context, db *sql.DB, changes []sweptRow) er
 				return errors.New("a row could not be written: " + strings.ReplaceAll(err.Error(), "\n", " "))
 			}
 		}
-	}
-	if err := note(); err != nil {
-		return err
 	}
 	return tx.Commit()
 }

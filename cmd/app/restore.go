@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"skillrouter"
-	"skillrouter/cmd/hook/offline"
 	"skillrouter/cmd/locate"
 )
 
@@ -79,14 +78,7 @@ func Restore(ctx context.Context, archive io.Reader, data string, options Restor
 	}
 	r.Data = data
 	keep := freshName(data, asidePrefix+options.Now().UTC().Format("20060102T150405Z"), "")
-	key, err := offline.Key(data)
-	if err != nil {
-		return r, err
-	}
 	for _, name := range databaseNames() {
-		if err := signRestored(ctx, filepath.Join(staging, name+".db"), name, key, options.Now); err != nil {
-			return r, err
-		}
 		if err := turnToWAL(ctx, filepath.Join(staging, name+".db")); err != nil {
 			return r, err
 		}
@@ -174,7 +166,7 @@ func finishRestore(data string) error {
 	// A database that has not been moved in yet stands before a file of that name that is
 	// the old one; one that has, does not, and what is there is not touched again.
 	if len(restored) > 0 { // else all that is of before went aside before the last file came in
-		for _, name := range slices.Concat(restored, []string{proceduresFolder, highWaterName, lossesName}, headNames()) {
+		for _, name := range slices.Concat(restored, []string{proceduresFolder, highWaterName, lossesName}) {
 			if err := moveAside(data, keep, name); err != nil {
 				return err
 			}

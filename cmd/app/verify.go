@@ -29,8 +29,6 @@ type Verification struct {
 	Notes      []string `json:"notes,omitempty"` // what may be missing though all is sound
 	// Altered says which rows are not as they were stored, where all else is sound.
 	Altered []string `json:"altered,omitempty"`
-	// Ledger says of each table whose rows are chained how far that holds.
-	Ledger []VerifiedChain `json:"ledger,omitempty"`
 }
 
 // unledgered is what a log that was not folded into its database may mean: no
@@ -92,7 +90,7 @@ func verifyInto(ctx context.Context, archive io.Reader, dir string) (v Verificat
 	for _, f := range m.Files {
 		v.OwnerToken = v.OwnerToken || f.Name == locate.OwnerTokenName
 	}
-	err = v.look(ctx, dir, signedBeside{}, func(name string, found Contents) string {
+	err = v.look(ctx, dir, func(name string, found Contents) string {
 		said, _ := m.database(name)
 		if same, how := said.same(found); !same {
 			return "holds " + how + ", as its manifest says"
@@ -126,10 +124,9 @@ func VerifyFolder(ctx context.Context, data string) (Verification, error) {
 		v.Notes = append(v.Notes, unledgered)
 	}
 	was := readHighWater(data) // before the databases are read, which may go on meanwhile
-	if err := v.look(ctx, data, readBeside(data), nil); err != nil || len(v.Problems) > 0 {
+	if err := v.look(ctx, data, nil); err != nil || len(v.Problems) > 0 {
 		return v, err
 	}
-	v.tellRestored(data)
 	return v, v.compareLogs(ctx, data, was)
 }
 
@@ -163,7 +160,7 @@ func (v *Verification) compareLogs(ctx context.Context, data string, was highWat
 }
 
 // look examines both databases, the one with the cursors first, and whether they fit each other.
-func (v *Verification) look(ctx context.Context, dir string, beside signedBeside, compare func(name string, found Contents) string) error {
+func (v *Verification) look(ctx context.Context, dir string, compare func(name string, found Contents) string) error {
 	found := map[string]Contents{}
 	for _, name := range databaseNames() {
 		path := filepath.Join(dir, name+".db")
@@ -206,7 +203,7 @@ func (v *Verification) look(ctx context.Context, dir string, beside signedBeside
 	if said := hashes.String(); said != "" {
 		v.Altered, v.OK = append(v.Altered, "learning.db: "+said), false
 	}
-	return v.verifyLedger(ctx, inFolder(dir), beside, 0)
+	return nil
 }
 
 // leading names the cursors that are ahead of the log that they follow: what

@@ -209,15 +209,6 @@ func printVerification(w io.Writer, path string, v app.Verification) {
 	for _, d := range v.Databases {
 		fmt.Fprintf(w, "  %-16s %s, schema %d, %s up to event %d\n", d.Name, size(d.Bytes), d.Schema, plural(int(rows(d.Contents)), "row"), d.LastEvent)
 	}
-	for _, c := range v.Ledger {
-		if c.Last == 0 {
-			continue // it has no row yet
-		}
-		fmt.Fprintf(w, "  %-16s %s %d to %d chained, signed to %d\n", c.Database+".db", c.Table, c.First, c.Last, c.Signed)
-		if c.Forgotten > 0 {
-			fmt.Fprintf(w, "  %-16s secrets were cut out of %s\n", "", plural(int(c.Forgotten), "row"))
-		}
-	}
 	if v.OwnerToken {
 		fmt.Fprintln(w, "  It holds the owner's token: whoever has it has every right.")
 	}

@@ -13,19 +13,9 @@ import (
 	"skillrouter/learning/lesson"
 )
 
-// chainedChecks is what the chain holds of a check: what was asked and answered. What came of it later is an event.
-var chainedChecks = skillrouter.Chained{
-	Table: "checks", Number: "num",
-	Columns: []string{"id", "agent_id", "project", "domain", "tool", "action", "context", "decision", "notes", "took_us", "at"},
-	Parts: &skillrouter.Parts{
-		Table: "check_matches", Of: "check_num", Order: "rule_id",
-		Columns: []string{"rule_id", "title", "severity", "lane", "reason", "confidence", "blocks"},
-	},
-}
-
 var (
-	checkColumns = chainedChecks.Inserted()
-	matchColumns = append([]string{chainedChecks.Parts.Of}, chainedChecks.Parts.Columns...)
+	checkColumns = []string{"num", "id", "agent_id", "project", "domain", "tool", "action", "context", "decision", "notes", "took_us", "at"}
+	matchColumns = []string{"check_num", "rule_id", "title", "severity", "lane", "reason", "confidence", "blocks"}
 )
 
 const selectCheck = `SELECT num, id, agent_id, project, domain, tool, action, context, decision, notes, took_us, at,
@@ -33,26 +23,19 @@ const selectCheck = `SELECT num, id, agent_id, project, domain, tool, action, co
 
 // AddChecks implements lesson.GuardTx.
 func (tx *transaction) AddChecks(checks ...lesson.CheckRecord) error {
-	chains := skillrouter.ChainsOf(tx.db.Statement.Context)
+	numbers := skillrouter.NumbersOf(tx.db.Statement.Context)
 	var matches [][]any
 	err := insert(tx.db, "checks", checkColumns, len(checks), func(i int, row []any) []any {
 		c := checks[i]
-		at := len(row)
-		shown := make([]any, 0, len(c.Matches)*(len(matchColumns)-1))
+		number := numbers.Next("checks")
 		for _, m := range slices.SortedFunc(slices.Values(c.Matches), func(a, b rule.Match) int { return strings.Compare(a.RuleID, b.RuleID) }) {
 			lane := m.Lane
 			if lane == rule.LaneIncident {
 				lane = rule.LaneSimilarity // the table knows no more lanes; both only warn
 			}
-			shown = append(shown, m.RuleID, m.Title, string(m.Severity), string(lane), m.Reason, m.Confidence, m.Blocks)
+			matches = append(matches, []any{number, m.RuleID, m.Title, string(m.Severity), string(lane), m.Reason, m.Confidence, m.Blocks})
 		}
-		row = chains.Append("checks", row, []any{
-			c.ID, c.Agent, c.Project, c.Domain, c.Tool, c.Action, c.Context, string(c.Decision), listText(c.Notes), c.TookUS, millis(c.At),
-		}, shown)
-		for m := range slices.Chunk(shown, len(matchColumns)-1) {
-			matches = append(matches, append([]any{row[at]}, m...))
-		}
-		return row
+		return append(row, number, c.ID, c.Agent, c.Project, c.Domain, c.Tool, c.Action, c.Context, string(c.Decision), listText(c.Notes), c.TookUS, millis(c.At))
 	})
 	if err != nil {
 		return err
@@ -85,15 +68,14 @@ func (tx *transaction) SettleCheck(c lesson.CheckRecord) error {
 	return err
 }
 
-// RemoveChecks implements lesson.GuardTx. It removes from the beginning on alone, so that the chain stays whole: a check
+// RemoveChecks implements lesson.GuardTx. It removes from the beginning on: a check
 // that has a later time than those after it keeps these until it is old itself.
 func (tx *transaction) RemoveChecks(before time.Time, limit int) (int, error) {
 	type row struct {
-		num  int64
-		at   time.Time
-		link []byte
+		num int64
+		at  time.Time
 	}
-	oldest, err := list(tx.db, func(r *row) []any { return []any{&r.num, at(&r.at), &r.link} }, "SELECT num, at, link FROM checks ORDER BY num LIMIT ?", limit)
+	oldest, err := list(tx.db, func(r *row) []any { return []any{&r.num, at(&r.at)} }, "SELECT num, at FROM checks ORDER BY num LIMIT ?", limit)
 	if err != nil {
 		return 0, err
 	}
@@ -104,17 +86,12 @@ func (tx *transaction) RemoveChecks(before time.Time, limit int) (int, error) {
 	if n == 0 {
 		return 0, nil
 	}
-	last := oldest[n-1]
-	if _, err := exec(tx.db, "DELETE FROM check_matches WHERE check_num <= ?", last.num); err != nil {
+	last := oldest[n-1].num
+	if _, err := exec(tx.db, "DELETE FROM check_matches WHERE check_num <= ?", last); err != nil {
 		return 0, err
 	}
-	if _, err := exec(tx.db, "DELETE FROM checks WHERE num <= ?", last.num); err != nil {
-		return 0, err
-	}
-	var link skillrouter.Link // of a row of before the chain, none
-	copy(link[:], last.link)
-	skillrouter.ChainsOf(tx.db.Statement.Context).Cut("checks", skillrouter.ChainEnd{Number: last.num, Link: link})
-	return n, nil
+	_, err = exec(tx.db, "DELETE FROM checks WHERE num <= ?", last)
+	return n, err
 }
 
 // ListChecks implements lesson.GuardStore.

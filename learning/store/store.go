@@ -25,24 +25,19 @@ func New(read *gorm.DB, commit *skillrouter.Committer[*gorm.DB]) *Store {
 	return &Store{read: read, commit: commit}
 }
 
-var eventColumns = skillrouter.ChainedEvents.Inserted()
+var eventColumns = []string{"seq", "type", "subject", "agent_id", "project", "at", "data"}
 
 // appendEvents writes events into the transaction of the change that they tell of.
 func appendEvents(tx *gorm.DB, events []skillrouter.Event) error {
-	chains := skillrouter.ChainsOf(tx.Statement.Context)
+	numbers := skillrouter.NumbersOf(tx.Statement.Context)
 	return insert(tx, "events", eventColumns, len(events), func(i int, row []any) []any {
 		e := events[i]
 		var data any
 		if len(e.Data) > 0 {
 			data = string(e.Data)
 		}
-		return chains.Append("events", row, []any{e.Type, e.Subject, e.Agent, e.Project, millis(e.At), data}, nil)
+		return append(row, numbers.Next("events"), e.Type, e.Subject, e.Agent, e.Project, millis(e.At), data)
 	})
-}
-
-// Chained are the tables of this database whose rows are chained.
-func Chained() []skillrouter.Chained {
-	return []skillrouter.Chained{skillrouter.ChainedEvents, chainedChecks}
 }
 
 // transaction is one that changes share, for all that the domain decides in one.

@@ -55,28 +55,25 @@ func appendEvent(tx *gorm.DB, e skillrouter.Event) error {
 	return appendEvents(tx, []skillrouter.Event{e})
 }
 
-// Chained are the tables of this database whose rows are chained.
-func Chained() []skillrouter.Chained { return []skillrouter.Chained{skillrouter.ChainedEvents} }
-
-var insertEvents = "INSERT INTO events (" + strings.Join(skillrouter.ChainedEvents.Inserted(), ", ") + ") VALUES (?,?,?,?,?,?,?,?)"
+const insertEvents = "INSERT INTO events (seq, type, subject, agent_id, project, at, data) VALUES (?,?,?,?,?,?,?)"
 
 // eventBatch is how many events one INSERT holds.
 const eventBatch = 64
 
 // appendEvents writes many events, in their order.
 func appendEvents(tx *gorm.DB, events []skillrouter.Event) error {
-	chains := skillrouter.ChainsOf(tx.Statement.Context)
+	numbers := skillrouter.NumbersOf(tx.Statement.Context)
 	for len(events) > 0 {
 		n := min(len(events), eventBatch)
-		args := make([]any, 0, 8*n)
+		args := make([]any, 0, 7*n)
 		for _, e := range events[:n] {
 			var data any
 			if len(e.Data) > 0 {
 				data = string(e.Data)
 			}
-			args = chains.Append("events", args, []any{e.Type, e.Subject, e.Agent, e.Project, millis(e.At), data}, nil)
+			args = append(args, numbers.Next("events"), e.Type, e.Subject, e.Agent, e.Project, millis(e.At), data)
 		}
-		err := tx.Exec(insertEvents+strings.Repeat(",(?,?,?,?,?,?,?,?)", n-1), args...).Error
+		err := tx.Exec(insertEvents+strings.Repeat(",(?,?,?,?,?,?,?)", n-1), args...).Error
 		if err != nil {
 			return err
 		}

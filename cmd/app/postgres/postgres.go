@@ -414,15 +414,15 @@ func (s *Server) Heads(conn *sql.DB) func(ctx context.Context) (cluster.Heads, e
 	}
 }
 
-// Seal counts a transaction, and notes how far the chained tables have come. It fails with skillrouter.ErrFenced unless
+// Seal counts a transaction, and notes the last numbers of the tables that the writer numbers. It fails with skillrouter.ErrFenced unless
 // commits transactions were committed before it.
-func Seal(tx *gorm.DB, commits int64, ends map[string]skillrouter.ChainEnd) error {
+func Seal(tx *gorm.DB, commits int64, numbers skillrouter.Numbers) error {
 	set, args, logs := "WHEN 'commits' THEN seq + 1", []any{}, "'commits'"
-	for table, end := range ends { // two names of our own
-		set, args, logs = set+" WHEN '"+table+"' THEN CAST(? AS bigint)", append(args, end.Number), logs+", '"+table+"'"
+	for table, last := range numbers { // two names of our own
+		set, args, logs = set+" WHEN '"+table+"' THEN CAST(? AS bigint)", append(args, last), logs+", '"+table+"'"
 	}
 	done := tx.Exec("UPDATE heads SET seq = CASE log "+set+" END WHERE log IN ("+logs+") AND (log <> 'commits' OR seq = ?)", append(args, commits)...)
-	if done.Error == nil && done.RowsAffected != int64(len(ends)+1) {
+	if done.Error == nil && done.RowsAffected != int64(len(numbers)+1) {
 		return skillrouter.ErrFenced
 	}
 	return done.Error

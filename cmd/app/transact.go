@@ -1,0 +1,73 @@
+package app
+
+import (
+	"context"
+	"maps"
+
+	"gorm.io/gorm"
+
+	"skillrouter"
+)
+
+// numberedTables are the tables whose rows the writer numbers, by database: no number is given twice, whatever became of its row.
+var numberedTables = map[string][]string{"learning": {"events", "checks"}, "operational": {"events"}}
+
+// openNumbers reads the last numbers that a database gave, and has the transactions of its writer know them.
+func openNumbers(ctx context.Context, db *Database) error {
+	db.numbers = skillrouter.Numbers{}
+	db.writer = db.writer.WithContext(skillrouter.WithNumbers(context.Background(), db.numbers))
+	return db.writer.WithContext(skillrouter.WithNumbers(ctx, db.numbers)).Transaction(func(tx *gorm.DB) error {
+		if err := db.loadNumbers(tx); err != nil {
+			return err
+		}
+		return db.server.begin(tx)
+	})
+}
+
+// loadNumbers reads the numbers anew.
+func (db *Database) loadNumbers(tx *gorm.DB) error {
+	for _, table := range numberedTables[db.Name] {
+		var last int64
+		if err := tx.Raw("SELECT coalesce({last " + table + "}, 0)").Scan(&last).Error; err != nil {
+			return err
+		}
+		db.numbers[table] = last
+	}
+	db.stale = false
+	return nil
+}
+
+// transact runs one transaction of the writer.
+func (db *Database) transact(fn func(tx *gorm.DB) error) error {
+	applied := false
+	writer, end := db.server.transaction(db.writer)
+	defer end()
+	err := writer.Transaction(func(tx *gorm.DB) error {
+		if db.stale {
+			if err := db.loadNumbers(tx); err != nil {
+				return err
+			}
+		}
+		if err := fn(tx); err != nil {
+			return err
+		}
+		err := db.server.count(tx, db.numbers)
+		applied = err == nil
+		return err
+	})
+	if err = db.server.settle(db.writer, err, applied); err != nil {
+		db.stale = true
+		return db.translate(err)
+	}
+	return nil
+}
+
+// savepoint runs a part of a transaction, which may fail by itself.
+func (db *Database) savepoint(tx *gorm.DB, fn func(tx *gorm.DB) error) error {
+	before := maps.Clone(db.numbers)
+	err := tx.Transaction(fn)
+	if err != nil {
+		maps.Copy(db.numbers, before)
+	}
+	return db.translate(err)
+}
