@@ -341,6 +341,49 @@ func (w *walker) unit(at int) rune {
 	return rune(unit)
 }
 
+// Bounds of what one JSON text may hold: what it is decoded into takes much more memory than the text does, twenty times
+// as much for a list of empty objects.
+const (
+	MaxJSONElements = 20_000  // of all lists together
+	MaxJSONValues   = 250_000 // with the members of objects
+)
+
+// CheckCrowd returns a TooLarge error for a JSON text that holds more than these bounds. It decodes nothing, and the text need not be valid.
+func CheckCrowd(text []byte) error {
+	if len(text) < MaxJSONElements {
+		return nil
+	}
+	elements, values := 0, 0
+	var lists []bool // of what is open: whether it is a list
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; c {
+		case '"':
+			for i++; i < len(text) && text[i] != '"'; i++ {
+				if text[i] == '\\' {
+					i++
+				}
+			}
+		case '[', '{':
+			lists = append(lists, c == '[')
+			values++
+			if c == '[' {
+				elements++
+			}
+		case ']', '}':
+			lists = lists[:max(0, len(lists)-1)]
+		case ',':
+			values++
+			if len(lists) > 0 && lists[len(lists)-1] {
+				elements++
+			}
+		}
+		if elements > MaxJSONElements || values > MaxJSONValues {
+			return Errorf(TooLarge, "the lists of one request may have %d elements together, and all of it %d values: send it in parts", MaxJSONElements, MaxJSONValues)
+		}
+	}
+	return nil
+}
+
 // PlainJSON is v as JSON without the escapes that only HTML needs, which would make a text six times as long.
 func PlainJSON(v any) (json.RawMessage, error) {
 	var out bytes.Buffer

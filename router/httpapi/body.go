@@ -68,6 +68,9 @@ func (b *body) read(c *gin.Context, p *plan, input reflect.Value, found *faults)
 		found.add("body", "unknown content type: "+kind)
 		return nil
 	}
+	if err := skillrouter.CheckCrowd(buffer.Bytes()); err != nil {
+		return problemOf(err)
+	}
 	b.decode(buffer.Bytes(), p, input, found)
 	return nil
 }

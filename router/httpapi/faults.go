@@ -2,6 +2,8 @@ package httpapi
 
 import (
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -30,8 +32,60 @@ func (f *faults) validate(p *plan, schema *huma.Schema, value any, path ...strin
 	for _, name := range path {
 		f.at.Push(name)
 	}
-	huma.Validate(p.registry, schema, f.at, huma.ModeWriteToServer, value, f.list)
+	f.within(p.registry, schema, value)
 	return len(f.list.Errors) == before
+}
+
+// anything is a schema that every value fits.
+var anything = &huma.Schema{}
+
+// within holds a value to a schema. It looks at the elements of a long list one after the other and ends at maxFaults: huma
+// would write a fault for each of thousands of wrong rows.
+func (f *faults) within(registry huma.Registry, schema *huma.Schema, value any) {
+	for schema.Ref != "" {
+		schema = registry.SchemaFromRef(schema.Ref)
+	}
+	if long(value) {
+		own := *schema // without what is looked at here
+		switch v := value.(type) {
+		case []any:
+			own.Items = anything
+			for i := 0; schema.Items != nil && i < len(v) && len(f.list.Errors) < maxFaults; i++ {
+				f.at.PushIndex(i)
+				f.within(registry, schema.Items, v[i])
+				f.at.Pop()
+			}
+		case map[string]any:
+			own.Properties = maps.Clone(schema.Properties)
+			for name, member := range schema.Properties {
+				if long(v[name]) && len(f.list.Errors) < maxFaults {
+					own.Properties[name] = anything
+					f.at.Push(name)
+					f.within(registry, member, v[name])
+					f.at.Pop()
+				}
+			}
+		}
+		schema = &own
+	}
+	if len(f.list.Errors) < maxFaults {
+		huma.Validate(registry, schema, f.at, huma.ModeWriteToServer, value, f.list)
+	}
+}
+
+// long tells whether a value is a list of more than maxFaults elements, or holds one.
+func long(value any) bool {
+	switch v := value.(type) {
+	case []any:
+		return len(v) > maxFaults || slices.ContainsFunc(v, long)
+	case map[string]any:
+		for _, member := range v {
+			if long(member) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // problem is what the client is told of the faults, never with a value that was sent; nil: there is none.

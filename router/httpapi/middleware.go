@@ -13,6 +13,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -376,6 +377,9 @@ func (s *Server) checkContentType(c *gin.Context) {
 func (s *Server) access(r *http.Request, call *call, took time.Duration, size int64) {
 	level := levelFor(call.status)
 	ctx := r.Context()
+	if level == slog.LevelInfo {
+		level = s.refused.level(call.start)
+	}
 	if !s.log.Enabled(ctx, level) {
 		return
 	}
@@ -393,4 +397,28 @@ func levelFor(status int) slog.Level {
 		return slog.LevelInfo
 	}
 	return slog.LevelDebug
+}
+
+// maxRefusalsLogged bounds how many refusals of one minute are logged as information. The rest is for debugging: whoever
+// may call could fill the disk with them.
+const maxRefusalsLogged = 60
+
+// refusals counts the calls that were refused in a minute.
+type refusals struct {
+	mu     sync.Mutex
+	minute time.Time
+	count  int
+}
+
+// level is the level at which a refusal is logged.
+func (r *refusals) level(at time.Time) slog.Level {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if minute := at.Truncate(time.Minute); !minute.Equal(r.minute) {
+		r.minute, r.count = minute, 0
+	}
+	if r.count++; r.count > maxRefusalsLogged {
+		return slog.LevelDebug
+	}
+	return slog.LevelInfo
 }

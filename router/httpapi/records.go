@@ -14,10 +14,6 @@ import (
 // records reads drafts from a stream, see texts.
 type records[Draft any] struct{ *texts }
 
-// maxValues bounds the values of a record, in elements and members: a list of
-// many empty ones takes twenty times as much memory as it has bytes.
-const maxValues = 100_000
-
 // texts reads the texts of records from a stream, which is a JSON array or one
 // JSON object a line; its first byte tells which. It holds one record at a time.
 type texts struct {
@@ -67,31 +63,12 @@ func (r *texts) text() ([]byte, error) {
 		}
 	}
 	text, err := r.read()
-	if err == nil && crowded(text) {
-		return nil, &knowledge.BadRecord{Err: skillrouter.Errorf(skillrouter.TooLarge, "the record has more than %d values", maxValues)}
-	}
-	return text, err
-}
-
-// crowded tells whether a text has more than maxValues values.
-func crowded(text []byte) bool {
-	if bytes.Count(text, []byte(",")) < maxValues {
-		return false
-	}
-	count, inString, escaped := 0, false, false
-	for _, c := range text {
-		switch {
-		case escaped:
-			escaped = false
-		case inString:
-			escaped, inString = c == '\\', c != '"'
-		case c == '"':
-			inString = true
-		case c == ',':
-			count++
+	if err == nil {
+		if crowd := skillrouter.CheckCrowd(text); crowd != nil {
+			return nil, &knowledge.BadRecord{Err: crowd}
 		}
 	}
-	return count >= maxValues
+	return text, err
 }
 
 // lost ends the reading of an array one record of which is no JSON: where the

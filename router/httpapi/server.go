@@ -139,6 +139,7 @@ type Server struct {
 	log        *slog.Logger
 	now        skillrouter.Clock
 	metrics    *httpMetrics
+	refused    refusals
 	hosts      hostCheck
 	hot        map[string]func(*gin.Context) bool // short cuts by path; see registerHot
 	describing []func(*huma.OpenAPI)              // what the document is made of
@@ -164,7 +165,7 @@ func New(services Services, options Options) *Server {
 	e.RedirectTrailingSlash = false
 	e.UseRawPath = true // ids may hold an escaped slash
 	e.UnescapePathValues = true
-	e.Use(s.identify, s.recover, s.checkHost, s.authenticate, s.checkContentType, s.checkQuery, s.takeShortCut)
+	e.Use(s.identify, s.recover, s.checkHost, s.authenticate, s.checkRight, s.checkContentType, s.checkQuery, s.takeShortCut)
 	e.NoRoute(s.notFound)
 	e.NoMethod(func(c *gin.Context) {
 		abort(c, refusal(http.StatusMethodNotAllowed, skillrouter.Invalid, c.Request.Method+" is not allowed on this path"))

@@ -66,7 +66,7 @@ func (s *Server) addFindTools() {
 		p.may("limit", &in.limit, "")
 	}, s.findTools)
 	add(s, tool{
-		name: callTool, title: "Call a found tool", effect: steers,
+		name: callTool, title: "Call a found tool", effect: steers, readable: true,
 		description: "Call a tool of find_tools.",
 	}, func(p *params, c *change[string, json.RawMessage]) {
 		p.must("name", &c.id, "")

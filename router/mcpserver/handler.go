@@ -13,6 +13,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"skillrouter"
 )
 
 // Bounds of what one client may send at once.
@@ -220,6 +222,9 @@ const tooLong = "the message is longer than 8 MiB; shorten what it carries, or s
 func checkMessage(raw []byte) *jsonrpc.Error {
 	if !json.Valid(raw) {
 		return &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "this is not valid JSON"}
+	}
+	if err := skillrouter.CheckCrowd(raw); err != nil {
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: skillrouter.MessageOf(err)}
 	}
 	batch, isBatch := elements(raw)
 	if !isBatch {

@@ -22,7 +22,7 @@ func (s *Server) addIntrospectionTools() {
 		description: "Count and size of each type of memory, and of the databases.",
 	}, func(p *params, persona *string) { p.may("persona", persona, "Only this one's; default everybody's") }, then(s.services.Introspection.Stats, shownStats))
 	add(s, tool{
-		name: "clear_memory", title: "Clear a memory", set: ToolsetAdmin, former: formerContext, effect: steers, holds: "persona confirmed count types remaining",
+		name: "clear_memory", title: "Clear a memory", set: ToolsetAdmin, former: formerContext, effect: steers, readable: true, holds: "persona confirmed count types remaining",
 		description: "Delete what a persona remembers for good. Without confirm nothing is deleted, and you are told what would be.",
 	}, func(p *params, r *router.ClearRequest) {
 		p.may("category", &r.Category, "Only this category; default all")

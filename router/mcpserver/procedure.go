@@ -135,7 +135,7 @@ func procedureTools(s *Server, procedures procedure.Service) {
 		p.may("error", &r.Error, "What went wrong")
 	}, then(procedures.Report, shownRun))
 	add(s, tool{
-		name: "get_run", title: "How a run stands", set: ToolsetProcedures, effect: adds, holds: "run_id status steps",
+		name: "get_run", title: "How a run stands", set: ToolsetProcedures, effect: adds, readable: true, holds: "run_id status steps",
 		description: "How a run stands and what is due. Go on here after a break: with again, a step that was handed out and not reported is handed out once more.",
 	}, func(p *params, r *procedure.StepRequest) {
 		p.must("run_id", &r.RunID, "")

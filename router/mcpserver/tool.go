@@ -23,6 +23,7 @@ type tool struct {
 	holds                    string // the fields of its answer that are always there, by spaces
 	input, output            *jsonschema.Schema
 	effect                   effect
+	readable                 bool      // who may only read may call it, whatever its effect: what it does then is less, or another tool's
 	resource                 *resource // what it reads has a URI; nil: it has none
 }
 
@@ -43,6 +44,16 @@ func (e effect) annotations() *mcp.ToolAnnotations {
 		a.DestructiveHint = &destructive
 	}
 	return a
+}
+
+// right returns a Forbidden error to who may only read, if the tool changes something. Where the arguments are good the service says so
+// itself, and of what.
+func (t tool) right(ctx context.Context) error {
+	p := skillrouter.PrincipalOf(ctx).Keeping()
+	if t.effect == reads || t.readable || !p.Has(skillrouter.ScopeRead) {
+		return nil
+	}
+	return p.Need(skillrouter.ScopeAgent)
 }
 
 // add offers a tool. takes declares its parameters and binds them to the fields
@@ -71,11 +82,14 @@ func (s *Server) add(t tool, answer reflect.Type, bind func(*params) func(contex
 		if err := walled(ctx, t.name); err != nil {
 			return nil, "", err
 		}
+		if err := skillrouter.CheckCrowd(arguments); err != nil {
+			return nil, "", cmp.Or(t.right(ctx), err)
+		}
 		var p params
 		call := bind(&p)
 		p.stand(ctx, s)
 		if err := p.read(arguments, t.input, record); err != nil {
-			return nil, "", err
+			return nil, "", cmp.Or(t.right(ctx), err)
 		}
 		p.act(ctx, s)
 		return call(ctx)
