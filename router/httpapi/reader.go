@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"embed"
 	"encoding/json"
+	"html/template"
 	"maps"
 	"net/http"
 	"slices"
@@ -15,7 +16,6 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"skillrouter"
-	"skillrouter/router/markup"
 )
 
 // The reader shows the OpenAPI document to people. It is made on this side
@@ -32,8 +32,8 @@ const (
 //go:embed reader/*.html reader/style.css
 var readerFiles embed.FS
 
-var readerPages = sync.OnceValue(func() *markup.Templates {
-	return markup.Must(markup.Read(nil, readerFiles, "reader/parts.html", "reader/index.html", "reader/operation.html"))
+var readerPages = sync.OnceValue(func() *template.Template {
+	return template.Must(template.ParseFS(readerFiles, "reader/*.html"))
 })
 
 // reader is the document as its pages need it.
@@ -97,7 +97,7 @@ func (s *Server) readerRoutes() {
 // show answers with a page.
 func (s *Server) show(c *gin.Context, page string, value any) {
 	var b bytes.Buffer
-	if err := readerPages().Execute(&b, page, value); err != nil {
+	if err := readerPages().ExecuteTemplate(&b, page, value); err != nil {
 		abort(c, s.fail(c.Request.Context(), err))
 		return
 	}

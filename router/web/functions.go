@@ -3,6 +3,7 @@ package web
 import (
 	"encoding/json"
 	"fmt"
+	"html/template"
 	"net/url"
 	"reflect"
 	"slices"
@@ -14,11 +15,10 @@ import (
 	"skillrouter"
 	"skillrouter/learning/consolidate"
 	"skillrouter/operational"
-	"skillrouter/router/markup"
 )
 
 // functions are what templates may call. All that they make is escaped like any text.
-var functions = markup.Functions{
+var functions = template.FuncMap{
 	"asset":        func(name string) (string, error) { return embedded().url(name) },
 	"moment":       moment,
 	"field":        func(form url.Values, name string) string { return form.Get(name) },

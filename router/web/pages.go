@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"embed"
+	"html/template"
 	"net/http"
 	"net/url"
 	"slices"
@@ -12,7 +13,6 @@ import (
 	"time"
 
 	"skillrouter"
-	"skillrouter/router/markup"
 )
 
 // How a page joins: a file of Go has a method that pages calls, and in it
@@ -73,8 +73,8 @@ func (s *Server) with(service any, pages func()) {
 type pageOf struct {
 	path, file, title string
 	load              func(v *visit) (any, error)
-	template          func() *markup.Templates // parsed once, when the page is first shown
-	public            bool                     // also for those who have not logged in
+	template          func() *template.Template // parsed once, when the page is first shown
+	public            bool                      // also for those who have not logged in
 }
 
 // action is a form's POST as it was registered.
@@ -277,8 +277,8 @@ var errorPage = pageOf{file: "error.html", template: parsed("error.html")}
 
 // parsed parses a template when it is first asked for. The templates are the
 // program's own, and a test shows every page: it cannot fail.
-func parsed(file string) func() *markup.Templates {
-	return sync.OnceValue(func() *markup.Templates { return markup.Must(parse(file)) })
+func parsed(file string) func() *template.Template {
+	return sync.OnceValue(func() *template.Template { return template.Must(parse(file)) })
 }
 
 // write executes the page's template and sends what it made.
@@ -286,7 +286,7 @@ func (s *Server) write(v *visit, page pageOf, status int, data any) {
 	buffer := buffers.Get().(*bytes.Buffer)
 	defer buffers.Put(buffer)
 	buffer.Reset()
-	if err := page.template().Execute(buffer, "layout", s.view(v, page, data)); err != nil {
+	if err := page.template().ExecuteTemplate(buffer, "layout", s.view(v, page, data)); err != nil {
 		s.log.ErrorContext(v.Context(), "a template of the dashboard failed", "file", page.file, "error", err)
 		http.Error(v.writer, "this page could not be made; the router's log has the cause", http.StatusInternalServerError)
 		return
@@ -372,8 +372,8 @@ func who(p skillrouter.Principal) string {
 }
 
 // parse reads a page's template with the layout and the parts that all share.
-func parse(file string) (*markup.Templates, error) {
-	return markup.Read(functions, templateFiles, "templates/layout.html", "templates/parts.html", "templates/operations.html", "templates/"+file)
+func parse(file string) (*template.Template, error) {
+	return template.New(file).Funcs(functions).ParseFS(templateFiles, "templates/layout.html", "templates/parts.html", "templates/operations.html", "templates/"+file)
 }
 
 // link makes a path with a query. Pairs whose value is empty are left out.
