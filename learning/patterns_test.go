@@ -235,7 +235,7 @@ func TestPatternOfCommandFailures(t *testing.T) {
 	if diff := cmp.Diff([]string{"docker compose down -v"}, r.Commands); diff != "" || r.Severity != learning.SeverityHigh || r.ID != found[0].ID || r.Block {
 		t.Errorf("%+v: %s", r, diff)
 	}
-	if _, err := rule.NewRule(t.Context(), r); err != nil {
+	if _, err := rule.NewRule(r); err != nil {
 		t.Errorf("the guard refuses the rule: %v", err)
 	}
 }

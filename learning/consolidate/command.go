@@ -30,7 +30,7 @@ func readCommand(ctx context.Context, text string) (c ruleCommand, ok bool) {
 	if c.text == "" || len(c.text) > 4<<10 {
 		return c, false
 	}
-	stmts, err := act.Parse(ctx, c.text)
+	stmts, err := act.Parse(c.text)
 	writes := false
 	if err == nil {
 		for _, st := range stmts {

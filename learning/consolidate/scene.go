@@ -346,7 +346,7 @@ func (r *sceneReader) block(lang string, lines []string) {
 			return
 		}
 		text := strings.Join(lines, "\n")
-		stmts, err := act.Parse(r.ctx, text)
+		stmts, err := act.Parse(text)
 		if err != nil || len(stmts) == 0 || len(stmts) > 12 {
 			return
 		}

@@ -255,7 +255,7 @@ func (g *Guards) answered(p skillrouter.Principal, v rule.Verdict) Checked {
 
 // sees tells whether p may read the rule of a match. What failed before was looked for in p's project.
 func (g *Guards) sees(p skillrouter.Principal, m rule.Match) bool {
-	if m.Lane == rule.LaneIncident {
+	if m.Lane == rule.LaneIncident || m.RuleID == rule.RuleUnread {
 		return true
 	}
 	g.mu.RLock()

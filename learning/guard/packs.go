@@ -191,7 +191,7 @@ func (g *Guards) heldPacks(states []lesson.PackState, team []lesson.TeamPack, re
 			all = append(all, &heldPack{Pack: read[at], team: true})
 			continue
 		}
-		p, err := rule.StoredTeamPack(g.base, t.Text)
+		p, err := rule.StoredTeamPack(t.Text)
 		next := &heldPack{Pack: p, team: true}
 		if err != nil {
 			next.Pack, next.note = rule.Pack{Name: t.Name, Version: t.Version, Text: t.Text, Default: rule.ModeOff}, "it is NOT in use, because this version of the program cannot read it: "+err.Error()
@@ -492,7 +492,7 @@ func (g *Guards) Explain(ctx context.Context, action rule.Action) (Explained, er
 	g.fill(verdict.Matches, g.clock())
 	allowed := g.permitted(action, verdict)
 	explained := Explained{Decision: verdict.Decision, Allowed: allowed, Matches: g.explanations(action.Project, verdict.Matches), Acts: []ActRead{}, Notes: skillrouter.GivenList(verdict.Notes)}
-	for _, a := range rule.Acts(ctx, action) {
+	for _, a := range rule.Acts(action) {
 		if len(explained.Acts) >= maxExplained {
 			break
 		}

@@ -252,8 +252,8 @@ func draft(l *lesson.Lesson) rule.RuleDraft {
 }
 
 // compile makes a rule of a draft. What a rule cannot be recognised by is told in notes.
-func compile(ctx context.Context, draft rule.RuleDraft) (r *rule.Rule, notes []string, err error) {
-	r, err = rule.NewRule(ctx, draft)
+func compile(draft rule.RuleDraft) (r *rule.Rule, notes []string, err error) {
+	r, err = rule.NewRule(draft)
 	if errors.Is(err, rule.ErrNothingToRecognise) {
 		return nil, []string{"there is nothing to recognise it by: name commands in related_commands, or say more in the title"}, nil
 	}
@@ -276,13 +276,13 @@ func compile(ctx context.Context, draft rule.RuleDraft) (r *rule.Rule, notes []s
 // its lesson is stored: after the commit nothing may be written.
 func (g *Guards) CheckRule(ctx context.Context, l lesson.Lesson, force bool) (notes []string, err error) {
 	draft := draft(&l)
-	rule, notes, err := compile(ctx, draft)
+	rule, notes, err := compile(draft)
 	if force && err != nil {
 		draft.Force = true
-		rule, notes, err = compile(ctx, draft)
+		rule, notes, err = compile(draft)
 	} else if force {
 		// Forced and unforced differ in what they take for a trigger, too.
-		if forced, more, failed := compile(ctx, draft.Forced()); failed == nil && !slices.Equal(notes, more) {
+		if forced, more, failed := compile(draft.Forced()); failed == nil && !slices.Equal(notes, more) {
 			draft, rule, notes = draft.Forced(), forced, more
 		}
 	}
@@ -388,17 +388,17 @@ func (g *Guards) ofLesson(ctx context.Context, l *lesson.Lesson, s lesson.GuardS
 
 func (g *Guards) compileHeld(ctx context.Context, k *heldRule) {
 	var err error
-	k.rule, k.notes, err = compile(ctx, k.draft)
+	k.rule, k.notes, err = compile(k.draft)
 	if err != nil && !k.draft.Force {
 		forced := k.draft.Forced()
-		if rule, notes, failed := compile(ctx, forced); failed == nil {
+		if rule, notes, failed := compile(forced); failed == nil {
 			k.draft, k.rule, k.notes, err = forced, rule, notes, nil
 		}
 	}
 	if err != nil && k.draft.Pattern != "" {
 		plain := k.draft.Forced()
 		plain.Pattern = ""
-		if rule, notes, failed := compile(ctx, plain); failed == nil {
+		if rule, notes, failed := compile(plain); failed == nil {
 			k.rule, k.notes = rule, append(notes, "its trigger_pattern is not used: "+err.Error())
 			err = nil
 		}
@@ -446,7 +446,7 @@ func (g *Guards) commandsOf(lessons []lesson.Lesson) []string {
 			continue
 		}
 		commands := l.RelatedCommands
-		if act.LooksCommand(g.base, l.Action, commands) {
+		if act.LooksCommand(l.Action, commands) {
 			commands = append(slices.Clone(commands), l.Action)
 		}
 		for _, c := range commands {

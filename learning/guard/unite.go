@@ -11,7 +11,7 @@ import (
 // Triggers implements lesson.ruleKeeper.
 func (g *Guards) Triggers(lesson *lesson.Lesson) []string {
 	commands := lesson.RelatedCommands
-	if lesson.Action != "" && len(lesson.Action) <= act.MaxCommand && !slices.Contains(commands, lesson.Action) && act.LooksCommand(g.base, lesson.Action, commands) {
+	if lesson.Action != "" && len(lesson.Action) <= act.MaxCommand && !slices.Contains(commands, lesson.Action) && act.LooksCommand(lesson.Action, commands) {
 		commands = append(slices.Clone(commands), lesson.Action)
 	}
 	return commands
@@ -57,7 +57,7 @@ func (g *Guards) Unites(merged, l, report *lesson.Lesson) bool {
 
 // judgeOf is a guard with one rule alone.
 func (g *Guards) judgeOf(draft rule.RuleDraft) (*rule.Guard, bool) {
-	r, _, err := compile(g.base, draft)
+	r, _, err := compile(draft)
 	if err != nil || r == nil {
 		return nil, false
 	}

@@ -39,8 +39,6 @@ const (
 const (
 	// keySize is the length of a key, in bytes: that of the hash which it keys.
 	keySize = 32
-	// within bounds how long an action is read, where the router would take 0.1 s: there is nobody else to ask, and the machine may be busy.
-	within = 2 * time.Second
 )
 
 // Write puts a copy into a folder, signed with the key there, which is made if there is none. The old copy is there until the
@@ -177,7 +175,7 @@ func Judge(ctx context.Context, place locate.Place, asked []byte, now time.Time)
 	if r.Agent == "" {
 		r.Agent = "-" // whose files are remembered; nobody is told
 	}
-	g, unread := c.Guard(ctx, rule.Options{Within: within, File: filesIn(r.Dir)})
+	g, unread := c.Guard(rule.Options{File: filesIn(r.Dir)})
 	verdict := g.Judge(ctx, r.Action)
 	if unread > 0 {
 		basis += fmt.Sprintf("; %d of its rules cannot be read by this program, which is of another version", unread)

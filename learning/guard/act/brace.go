@@ -7,8 +7,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// braces expands {a,b} and {1..3}, unless there would be too many.
-func braces(w *syntax.Word) []*syntax.Word {
+// braces expands {a,b} and {1..3}; few: there are not too many.
+func braces(w *syntax.Word) (words []*syntax.Word, few bool) {
 	braced := false
 	for _, p := range w.Parts {
 		if lit, ok := p.(*syntax.Lit); ok && strings.Contains(lit.Value, "{") {
@@ -16,16 +16,16 @@ func braces(w *syntax.Word) []*syntax.Word {
 		}
 	}
 	if !braced {
-		return []*syntax.Word{w}
+		return []*syntax.Word{w}, true
 	}
 	copied := &syntax.Word{Parts: append([]syntax.WordPart(nil), w.Parts...)}
 	if !syntax.SplitBraces(copied) {
-		return []*syntax.Word{w}
+		return []*syntax.Word{w}, true
 	}
 	if n := braceCount(copied); n < 1 || n > maxBrace {
-		return []*syntax.Word{w}
+		return []*syntax.Word{w}, n <= maxBrace
 	}
-	return braceWords(copied)
+	return braceWords(copied), true
 }
 
 // braceCount says how many words the braces make; over the bound it says just that.
@@ -38,15 +38,7 @@ func braceCount(w *syntax.Word) int {
 		}
 		m := 0
 		if b.Sequence {
-			first, err1 := strconv.Atoi(b.Elems[0].Lit())
-			last, err2 := strconv.Atoi(b.Elems[1].Lit())
-			if err1 == nil && err2 == nil && max(first, last)-min(first, last) > maxBrace {
-				return maxBrace + 1
-			}
-			m = maxBrace / 2
-			if err1 == nil && err2 == nil {
-				m = max(first, last) - min(first, last) + 1
-			}
+			m = len(sequence(b))
 		} else {
 			for _, e := range b.Elems {
 				m += braceCount(e)
@@ -79,14 +71,14 @@ func braceWords(w *syntax.Word) []*syntax.Word {
 		for _, m := range middles {
 			parts := append(append(append([]syntax.WordPart(nil), w.Parts[:i]...), m...), w.Parts[i+1:]...)
 			out = append(out, braceWords(&syntax.Word{Parts: parts})...)
-			if len(out) > maxBrace {
-				return out[:maxBrace]
-			}
 		}
 		return out
 	}
 	return []*syntax.Word{w}
 }
+
+// maxSequence bounds the values of one {1..9}; more of them are any text.
+const maxSequence = 64
 
 func sequence(b *syntax.BraceExp) (values []string) {
 	from, to := b.Elems[0].Lit(), b.Elems[1].Lit()
@@ -103,7 +95,10 @@ func sequence(b *syntax.BraceExp) (values []string) {
 	if last < first {
 		step = -1
 	}
-	for v := first; len(values) < maxBrace; v += step {
+	if max(first, last)-min(first, last) > maxSequence {
+		return []string{string(AnyText)}
+	}
+	for v := first; ; v += step {
 		if letters {
 			values = append(values, string(rune(v)))
 		} else {

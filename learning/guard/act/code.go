@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"skillrouter"
 )
 
 // interpreter follows what a program in another language does, as far as its
@@ -62,14 +64,14 @@ func (s *Shell) interpreter(name string, words []string, in stream) stream {
 		if f := s.read(s.path(operands[0])); f.known {
 			s.code(language, f.text)
 			return stream{given: true}
-		} else if f.download {
+		} else if f.download || f.cut {
 			return s.feed(f)
 		}
 		return s.act(name, words, nil, in)
 	}
 	if in.known {
 		s.code(language, in.text)
-	} else if in.download {
+	} else if in.download || in.cut {
 		return s.feed(in)
 	}
 	if language != "awk" { // without a script it shows its usage
@@ -228,18 +230,22 @@ type code struct {
 	t        []codeToken
 	vars     map[string]string
 	targets  Targets
+	recurses bool // it says "recursive" somewhere
 }
 
 // code follows a program's calls.
 func (s *Shell) code(language, text string) {
 	text = patterns.Replace(text)
-	if !s.step() || s.depth >= maxDepth {
+	if !s.step() || !s.spend(len(text)) || s.deep() {
 		return
 	}
 	s.depth++
 	defer func() { s.depth-- }()
 	c := &code{shell: s, language: language, t: codeTokens(language, text), vars: map[string]string{}}
-	c.follow()
+	c.recurses = slices.ContainsFunc(c.t, func(t codeToken) bool { return t.text == "recursive" })
+	if c.follow(); s.Over != "" {
+		s.Unread += "\n" + text
+	}
 }
 
 func (c *code) kind(i int) byte {
@@ -303,7 +309,7 @@ func (c *code) before(i int) (string, bool) {
 func (c *code) arguments(i int) (args [][]string, end int) {
 	var list []string
 	inList := false
-	for n := 0; i < len(c.t) && n < 256; n++ {
+	for n := 0; i < len(c.t) && n < 256 && c.shell.step(); n++ {
 		switch c.kind(i) {
 		case ')', ';':
 			return args, i
@@ -342,7 +348,7 @@ func (c *code) value(i, depth int) (v string, end int, ok bool) {
 	if depth > 8 {
 		return "", i, false
 	}
-	for i < len(c.t) && len(v) < maxValue {
+	for i < len(c.t) && len(v) < maxCarried {
 		switch t := c.t[i]; t.kind {
 		case 's':
 			v, ok = v+t.text, true
@@ -402,16 +408,23 @@ func (c *code) value(i, depth int) (v string, end int, ok bool) {
 
 // interpolate puts known names into a text that names them.
 func (c *code) interpolate(text string) string {
-	for name, v := range c.vars {
-		bare := strings.TrimLeft(name, "$")
-		for _, form := range []string{"#{" + bare + "}", "${" + bare + "}", "{" + bare + "}", "{$" + bare + "}", "$" + bare} {
-			if len(text)+len(v) < maxValue {
-				text = strings.ReplaceAll(text, form, v)
+	if !strings.ContainsAny(text, "{$") || len(c.vars) == 0 {
+		return text
+	}
+	text = interpolated.Compiled().ReplaceAllStringFunc(text, func(form string) string {
+		bare := strings.Trim(form, "#{$}")
+		for _, name := range []string{bare, "$" + bare} {
+			if v, known := c.vars[name]; known && c.shell.spend(len(v)) {
+				return v
 			}
 		}
-	}
-	return text
+		return form
+	})
+	return text[:min(len(text), maxCarried)]
 }
+
+// interpolated is a name in a text of Python, JavaScript, Ruby, Perl or PHP.
+var interpolated = skillrouter.Lazily(`[#$]?\{\$?\w+\}|\$\w+`)
 
 func lastName(name string) string {
 	if i := strings.LastIndexAny(name, ".:"); i >= 0 {
@@ -444,8 +457,7 @@ func (c *code) invoke(name string, args [][]string, at int) {
 			c.effect("curl", Effect{Kind: EffectHTTP, Verb: "DELETE", Path: URL(first)})
 			return
 		}
-		whole := slices.ContainsFunc(c.t, func(t codeToken) bool { return t.text == "recursive" })
-		c.effect("rm", Effect{Kind: EffectDelete, Path: s.path(first), Recursive: whole})
+		c.effect("rm", Effect{Kind: EffectDelete, Path: s.path(first), Recursive: c.recurses})
 	case "send request":
 		if strings.HasPrefix(first, "http") {
 			c.effect("curl", Effect{Kind: EffectHTTP, Verb: strings.ToUpper(last), Path: URL(first)})

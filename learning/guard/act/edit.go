@@ -51,7 +51,7 @@ func editsOf(path string, args map[string]any) (edits []edit) {
 // edit takes a change into what is known of a file, and follows what runs by itself from then on. Of a
 // file that is not known, the new text alone is: a command in it is still read when the file is run.
 func (s *Shell) edit(e edit) {
-	if len(e.text) > MaxInput || !s.step() {
+	if len(e.text) > maxCarried || !s.step() {
 		return
 	}
 	text := Tidy(e.text)
@@ -63,7 +63,7 @@ func (s *Shell) edit(e edit) {
 			text = known.text + "\n" + text
 		}
 	}
-	if len(text) > MaxInput {
+	if len(text) > maxCarried {
 		return
 	}
 	s.files[e.path] = plainText(text)

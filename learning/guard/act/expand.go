@@ -9,10 +9,9 @@ import (
 
 // Bounds of expansion. They keep what a few bytes of script can grow to small.
 const (
-	maxValue  = 8 << 10   // bytes of one variable or word; no path or statement worth guarding is longer
-	maxBrace  = 64        // words that one {a,b} or {1..9} may become
-	maxFields = 512       // words of one command
-	maxText   = 512 << 10 // bytes that all expansions of one check may produce
+	maxBrace  = 4096    // words that one {a,b} may become; a longer {1..9} is any text
+	maxFields = 40_000  // words of one command
+	maxText   = 2 << 20 // bytes that all expansions of one check may produce, and all scripts in it hold
 )
 
 // shellValue is what a variable holds. Values with several elements are arrays.
@@ -23,18 +22,19 @@ type fields struct {
 	done []string
 	cur  strings.Builder
 	open bool
+	over bool   // a word is too long, or there are too many
 	ifs  string // what separates the words of an expansion
 }
 
 func (f *fields) put(s string) {
 	f.open = true
-	if f.cur.Len()+len(s) <= maxValue {
+	if f.over = f.over || f.cur.Len()+len(s) > maxCarried; !f.over {
 		f.cur.WriteString(s)
 	}
 }
 
 func (f *fields) end() {
-	if f.open && len(f.done) < maxFields {
+	if f.over = f.over || len(f.done) >= maxFields; f.open && !f.over {
 		f.done = append(f.done, f.cur.String())
 	}
 	f.cur.Reset()
@@ -77,13 +77,24 @@ func (s *Shell) fields(words []*syntax.Word) []string {
 		f.ifs = ifs[0]
 	}
 	for _, w := range words {
-		for _, one := range braces(w) {
+		words, few := braces(w)
+		f.over = f.over || !few
+		for _, one := range words {
 			s.parts(&f, one.Parts, false)
 			f.end()
 		}
 		if !s.spend(0) {
 			break
 		}
+	}
+	return s.words(&f)
+}
+
+// words ends the expansion of words.
+func (s *Shell) words(f *fields) []string {
+	f.end()
+	if f.over && s.Over == "" {
+		s.Over = "it grows too large when expanded"
 	}
 	return f.done
 }
@@ -95,8 +106,7 @@ func (s *Shell) text(w *syntax.Word) string {
 	}
 	var f fields
 	s.parts(&f, w.Parts, true)
-	f.end()
-	return strings.Join(f.done, " ")
+	return strings.Join(s.words(&f), " ")
 }
 
 func (s *Shell) parts(f *fields, parts []syntax.WordPart, quoted bool) {

@@ -55,7 +55,7 @@ func (s *Shell) gitRuns(a *Act, words []string, in stream) (stream, bool) {
 		if command, shell := strings.CutPrefix(text, "!"); shell {
 			return s.script(command+" "+quoteAll(rest), in), true
 		}
-		if s.depth < maxDepth {
+		if !s.deep() {
 			return s.command(append(append([]string{"git"}, strings.Fields(unquoted.Replace(text))...), rest...), nil, in), true
 		}
 	}
@@ -231,7 +231,7 @@ func (m *makefile) expand(text, target string) string {
 				return value
 			}
 		})
-		if !changed || len(text) > maxValue {
+		if !changed || len(text) > maxCarried {
 			break
 		}
 	}

@@ -76,7 +76,7 @@ func (m *Memory) Keep(s *Shell) {
 		m.files, m.dirs = map[string]string{}, map[string]bool{}
 	}
 	for path, f := range s.files {
-		if !f.known || strings.HasPrefix(path, "/dev/") || len(f.text) > MaxInput {
+		if !f.known || strings.HasPrefix(path, "/dev/") || len(f.text) > maxCarried {
 			continue
 		}
 		if old, ok := m.files[path]; ok {

@@ -193,7 +193,7 @@ func printf(args []string) string {
 				args, used = args[1:], true
 			}
 		}
-		if len(args) == 0 || !used || b.Len() > MaxInput {
+		if len(args) == 0 || !used || b.Len() > maxCarried {
 			break
 		}
 	}

@@ -176,7 +176,7 @@ func (s *Shell) replace(value []string, r *syntax.Replace) []string {
 	out := make([]string, len(value))
 	for i, v := range value {
 		out[i] = strings.Replace(v, from, to, n)
-		if len(out[i]) > maxValue {
+		if len(out[i]) > maxCarried {
 			out[i] = string(Unknown)
 		}
 	}

@@ -1,13 +1,10 @@
 package act
 
-import (
-	"context"
-	"strings"
-)
+import "strings"
 
 // LooksCommand reports whether a lesson's action reads as a command and
 // not as prose: it names a known program or one of its related commands' programs, or has options.
-func LooksCommand(ctx context.Context, text string, commands []string) bool {
+func LooksCommand(text string, commands []string) bool {
 	text = strings.TrimSpace(text)
 	if text == "" {
 		return false
@@ -18,7 +15,7 @@ func LooksCommand(ctx context.Context, text string, commands []string) bool {
 	if Prose(text) {
 		return false
 	}
-	stmts, err := Parse(ctx, Tidy(text))
+	stmts, err := Parse(Tidy(text))
 	if err != nil || len(stmts) == 0 {
 		return false
 	}

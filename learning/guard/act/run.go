@@ -47,8 +47,7 @@ func (s *Shell) command(words []string, env map[string]string, in stream) stream
 	if len(words) == 0 || !s.step() {
 		return stream{}
 	}
-	if s.depth >= maxDepth {
-		s.Over = "it nests too many commands"
+	if s.deep() {
 		return stream{}
 	}
 	s.depth++
@@ -214,6 +213,7 @@ func (s *Shell) around(env map[string]string) map[string]string {
 	if len(s.env) == 0 {
 		return env
 	}
+	s.steps += len(s.env) / 16 // each command has a copy
 	all := maps.Clone(s.env)
 	maps.Copy(all, env)
 	return all
@@ -522,11 +522,8 @@ func (s *Shell) typed(words []string, in stream) {
 
 // run follows a file that is executed.
 func (s *Shell) run(f stream, args []string, in stream) stream {
-	if f.download {
+	if f.download || !f.known {
 		return s.feed(f)
-	}
-	if !f.known {
-		return stream{}
 	}
 	defer s.positional(args)()
 	if first, rest, ok := strings.Cut(f.text, "\n"); ok && strings.HasPrefix(first, "#!") {
@@ -544,6 +541,9 @@ func (s *Shell) run(f stream, args []string, in stream) stream {
 func (s *Shell) feed(in stream) stream {
 	if in.download {
 		s.note(&Act{Name: runsDownload, Words: []string{runsDownload}, Effects: []Effect{{Kind: EffectDownload}}})
+	}
+	if in.cut && s.Over == "" {
+		s.Over, s.Blind = "it runs a script that is too long", true
 	}
 	if in.known && in.text != "" {
 		return s.script(in.text, stream{})

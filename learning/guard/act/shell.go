@@ -1,8 +1,8 @@
 package act
 
 import (
-	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,21 +11,21 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Bounds of one check. A script beyond them is answered by its words alone.
+// Bounds of one check. They count steps and bytes, never time: the same text is read alike however busy the machine is. Every text of up
+// to 64 KiB without loops and copies of itself stays below them.
 const (
-	MaxInput   = 64 << 10 // bytes of a proposed action
-	MaxCommand = 8 << 10  // bytes of one command
-	maxDepth   = 24       // scripts within scripts: sh -c in ssh in eval …
-	maxNodes   = 20000    // statements and commands that are followed, loops counted by turn
-	maxNest    = 150      // brackets or blocks open at once; the parser recurses into each
-	maxTurns   = 32       // turns of a loop that are followed
-	maxEnds    = 8        // here-documents that the text leaves open; each is one more reading
-	maxActs    = 2000     // commands of one action that are compared with the rules
+	MaxInput   = 1 << 20   // bytes of a proposed action
+	MaxCommand = 8 << 10   // bytes of one command
+	maxCarried = 128 << 10 // bytes of a text that a pipe, a file or a variable carries
+	maxDepth   = 120       // scripts within scripts: sh -c in ssh in eval …
+	maxSteps   = 100_000   // statements and commands that are followed, loops counted by turn
+	maxNest    = 1000      // brackets or blocks open at once; the parser recurses into each
+	maxEnds    = 8         // here-documents that the text leaves open; each is one more reading
+	maxActs    = 40_000    // commands of one action that are compared with the rules
 )
 
 // Shell follows a script without running it, and notes what it would do.
 type Shell struct {
-	ctx     context.Context
 	Acts    []*Act
 	vars    map[string]shellValue
 	funcs   map[string]*syntax.Stmt
@@ -40,19 +40,20 @@ type Shell struct {
 	dir     string                    // the working directory, "" if not known
 	where   []string                  // hosts and containers around, outermost first
 	depth   int
-	nodes   int
+	steps   int
 	grown   int    // bytes that expansions have produced
 	Broken  bool   // part of it could not be read
 	Refused bool   // a shell refuses it from some place on: what stands there was read as if it ran
 	Over    string // which bound was passed: the reading ended there
-	Cut     string // what was not followed to its end, though what stands behind it was read
+	Blind   bool   // the words of the text say nothing of what stands beyond the bound, because it is encoded or nested
+	Unread  string // the scripts that were not followed to their end, the outermost apart
 	// Interactive is the name of a shell, or of another program that takes commands, which is started to be typed into; empty: none is.
 	Interactive string
 }
 
-func NewShell(ctx context.Context, dir string) *Shell {
+func NewShell(dir string) *Shell {
 	return &Shell{
-		ctx: ctx, dir: dir,
+		dir:  dir,
 		vars: map[string]shellValue{}, funcs: map[string]*syntax.Stmt{}, called: map[string]bool{},
 		alias: map[string]string{}, files: map[string]stream{}, sinks: map[string][]*syntax.Stmt{}, env: map[string]string{}, made: map[string]bool{},
 	}
@@ -65,52 +66,45 @@ func (s *Shell) spend(n int) bool {
 	case s.Over != "":
 	case s.grown > maxText:
 		s.Over = "it grows too large when expanded"
-	case s.nodes > maxNodes || len(s.Acts) > maxActs:
+	case s.steps > maxSteps || len(s.Acts) > maxActs:
 		s.Over = "it holds too many commands"
-	case s.ctx.Err() != nil:
-		s.Over = "reading it took too long"
 	}
 	return s.Over == ""
 }
 
 // step counts one statement, and reports whether to go on.
 func (s *Shell) step() bool {
-	s.nodes++
+	s.steps++
 	return s.spend(0)
 }
 
-// reader ends the parser's input when the time is up.
-type reader struct {
-	ctx context.Context
-	r   *strings.Reader
-}
-
-func (r reader) Read(p []byte) (int, error) {
-	if err := r.ctx.Err(); err != nil {
-		return 0, err
+// deep reports whether scripts nest too deep to be followed.
+func (s *Shell) deep() bool {
+	if s.depth >= maxDepth {
+		s.Over, s.Blind = "it nests too many scripts", true
 	}
-	return r.r.Read(p[:min(len(p), 512)])
+	return s.depth >= maxDepth
 }
 
-var errNest = errors.New("nested too deep")
+var errNest = errors.New("it nests too many brackets")
 
 // Parse reads a script as bash, else as POSIX, else as mksh. An
 // unfinished one yields the statements before the fault, and the error.
-func Parse(ctx context.Context, script string) ([]*syntax.Stmt, error) {
+func Parse(script string) ([]*syntax.Stmt, error) {
 	if nesting(script) > maxNest {
 		return nil, errNest
 	}
 	var kept []*syntax.Stmt
 	var first error
 	for _, variant := range []syntax.LangVariant{syntax.LangBash, syntax.LangPOSIX, syntax.LangMirBSDKorn} {
-		stmts, err := parseAs(ctx, script, variant)
+		stmts, err := parseAs(script, variant)
 		for ends := 0; ends < maxEnds; ends++ {
 			end := missingEnd(err)
 			if end == "" {
 				break
 			}
 			script += "\n" + end + "\n"
-			stmts, err = parseAs(ctx, script, variant)
+			stmts, err = parseAs(script, variant)
 		}
 		if err == nil {
 			return stmts, nil
@@ -118,17 +112,14 @@ func Parse(ctx context.Context, script string) ([]*syntax.Stmt, error) {
 		if first == nil {
 			kept, first = stmts, err
 		}
-		if ctx.Err() != nil {
-			break
-		}
 	}
 	return kept, first
 }
 
 // parseAs reads a script as one kind of shell does: the statements before its first fault, and the fault.
-func parseAs(ctx context.Context, script string, variant syntax.LangVariant) (stmts []*syntax.Stmt, err error) {
+func parseAs(script string, variant syntax.LangVariant) (stmts []*syntax.Stmt, err error) {
 	// The parser goes on after a fault in a here-document; leaving its loop early would make it panic.
-	for st, fault := range syntax.NewParser(syntax.Variant(variant)).StmtsSeq(reader{ctx, strings.NewReader(script)}) {
+	for st, fault := range syntax.NewParser(syntax.Variant(variant)).StmtsSeq(strings.NewReader(script)) {
 		if st != nil {
 			stmts = append(stmts, st)
 		}
@@ -184,27 +175,26 @@ func nesting(script string) int {
 // script follows a text that a shell would read.
 func (s *Shell) script(text string, in stream) stream {
 	text = patterns.Replace(text)
-	if strings.TrimSpace(text) == "" || !s.step() {
+	if strings.TrimSpace(text) == "" || !s.step() || !s.spend(len(text)) || s.deep() {
 		return stream{}
 	}
 	if strings.Contains(text, downloaded) {
 		s.note(&Act{Name: runsDownload, Words: []string{runsDownload}, Effects: []Effect{{Kind: EffectDownload}}})
 	}
-	if s.depth >= maxDepth {
-		s.Over = "it nests too many scripts"
-		return stream{}
-	}
 	s.depth++
 	defer func() { s.depth-- }()
-	stmts, err := Parse(s.ctx, text)
+	stmts, err := Parse(text)
 	if err != nil {
 		s.Refused = s.depth == 1 && refused(err)
 		s.Broken = s.Broken || !s.Refused
 		if errors.Is(err, errNest) {
-			s.Over = err.Error()
+			s.Over, s.Blind = err.Error(), true
 		}
 	}
 	out := s.stmts(stmts, in)
+	if s.Over != "" && s.depth > 1 && len(s.Unread) < maxText {
+		s.Unread += "\n" + text
+	}
 	if err != nil && s.depth <= 2 {
 		s.lenient(text)
 	}
@@ -215,16 +205,15 @@ var unquoted = strings.NewReplacer(`"`, "", `'`, "", `\`, "")
 
 // lenient reads a text that is no proper shell as the commands it seems to hold.
 func (s *Shell) lenient(text string) {
-	commands := 0
 	for line := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(";&|\n(){}`", r) }) {
 		words := strings.Fields(unquoted.Replace(line))
 		for len(words) > 0 && keywords()[words[0]] {
 			words = words[1:]
 		}
-		if commands++; commands > maxFields || !s.step() {
+		if !s.step() {
 			return
 		}
-		if len(words) > 0 && len(words) <= maxFields {
+		if len(words) > 0 {
 			s.command(words, nil, stream{})
 		}
 	}
@@ -235,8 +224,9 @@ func (s *Shell) set(name string, value shellValue) {
 	for _, v := range value {
 		size += len(v)
 	}
-	if size > maxValue {
-		value = shellValue{string(Unknown)}
+	if size > maxCarried {
+		s.Over = "it grows too large when expanded"
+		return
 	}
 	s.vars[name] = value
 }
@@ -265,10 +255,10 @@ func (s *Shell) lookup(name string) (shellValue, bool) {
 // finish follows the functions that the script defines and never calls: what
 // is prepared under a name is not merely mentioned.
 func (s *Shell) finish() {
-	for name, body := range s.funcs {
+	for _, name := range slices.Sorted(maps.Keys(s.funcs)) {
 		if !s.called[name] && s.Over == "" {
 			s.called[name] = true
-			s.stmt(body, stream{})
+			s.stmt(s.funcs[name], stream{})
 		}
 	}
 }

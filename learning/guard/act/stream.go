@@ -1,6 +1,7 @@
 package act
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -14,6 +15,7 @@ type stream struct {
 	consents bool     // an endless yes
 	secrets  bool     // the variables of the environment are in it
 	narrow   bool     // the paths are a part of what lies there, by name, age, size …
+	cut      bool     // its text is longer than what is carried
 }
 
 // downloaded stands for the text of a download in a word.
@@ -21,20 +23,42 @@ const downloaded = "\uE003download"
 
 // followedBy is what one reads who reads both, one after the other.
 func (a stream) followedBy(b stream) stream {
+	var both streams
+	both.add(a)
+	both.add(b)
+	return both.all()
+}
+
+// streams puts together what one reads who reads many streams, one after the other.
+type streams struct {
+	both stream
+	text strings.Builder
+}
+
+func (a *streams) add(b stream) {
 	switch {
 	case !b.given:
-		return a
-	case !a.given:
-		return b
+		return
+	case !a.both.given:
+		a.both = b
+		a.both.paths = slices.Clone(b.paths)
+	default:
+		c := &a.both
+		c.known, c.narrow = c.known && b.known, c.narrow && b.narrow
+		c.download, c.secrets, c.cut = c.download || b.download, c.secrets || b.secrets, c.cut || b.cut
+		c.consents = false
+		c.paths = append(c.paths, b.paths...)
 	}
-	c := stream{known: a.known && b.known, download: a.download || b.download, secrets: a.secrets || b.secrets, narrow: a.narrow && b.narrow, given: true}
-	if len(a.text)+len(b.text) <= MaxInput {
-		c.text = a.text + b.text
-	} else {
-		c.known = false
+	if a.text.Len()+len(b.text) > maxCarried {
+		a.both.known, a.both.cut = false, true
+		return
 	}
-	c.paths = append(append(c.paths, a.paths...), b.paths...)
-	return c
+	a.text.WriteString(b.text)
+}
+
+func (a *streams) all() stream {
+	a.both.text = a.text.String()
+	return a.both
 }
 
 func plainText(text string) stream { return stream{text: text, known: true, given: true} }

@@ -7,14 +7,15 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-func (s *Shell) stmts(stmts []*syntax.Stmt, in stream) (out stream) {
+func (s *Shell) stmts(stmts []*syntax.Stmt, in stream) stream {
+	var out streams
 	for _, st := range stmts {
-		out = out.followedBy(s.stmt(st, in))
+		out.add(s.stmt(st, in))
 		if s.Over != "" {
 			break
 		}
 	}
-	return out
+	return out.all()
 }
 
 // stmt follows one statement and returns what it would print.
@@ -85,8 +86,7 @@ func (s *Shell) heredoc(r *syntax.Redirect) string {
 		}
 		s.expansion(&f, p, true)
 	}
-	f.end()
-	return strings.Join(f.done, " ")
+	return strings.Join(s.words(&f), " ")
 }
 
 func quotedWord(w *syntax.Word) bool {
@@ -206,17 +206,20 @@ func (s *Shell) while(c *syntax.WhileClause, in stream) stream {
 		return s.stmts(c.Do, in)
 	}
 	s.stmts(c.Cond, in)
-	var out stream
-	items := in.items()
-	for _, item := range items[:min(len(items), maxTurns)] {
+	return s.turns(name, in.items(), c.Do, stream{given: true})
+}
+
+// turns follows a loop whose variable has each of the items in turn.
+func (s *Shell) turns(name string, items []string, do []*syntax.Stmt, in stream) stream {
+	var out streams
+	for _, item := range items {
 		s.set(name, shellValue{item})
-		out = out.followedBy(s.stmts(c.Do, stream{given: true}))
+		out.add(s.stmts(do, in))
 		if !s.step() {
 			break
 		}
 	}
-	s.cut(len(items), maxTurns)
-	return out
+	return out.all()
 }
 
 // readVariable finds NAME in "while … read -r NAME".
@@ -248,23 +251,7 @@ func (s *Shell) loop(c *syntax.ForClause, in stream) stream {
 	if len(items) == 0 {
 		items = []string{string(Unknown)}
 	}
-	var out stream
-	for _, item := range items[:min(len(items), maxTurns)] {
-		s.set(iter.Name.Value, shellValue{item})
-		out = out.followedBy(s.stmts(c.Do, in))
-		if !s.step() {
-			break
-		}
-	}
-	s.cut(len(items), maxTurns)
-	return out
-}
-
-// cut notes that no more than so many of some items were followed. What is behind them must not be a way round the guard.
-func (s *Shell) cut(items, most int) {
-	if items > most {
-		s.Cut = "a loop has too many turns"
-	}
+	return s.turns(iter.Name.Value, items, c.Do, in)
 }
 
 // call follows a simple command.
@@ -329,8 +316,7 @@ func (s *Shell) noteVariable(name, value string) {
 
 // capture follows a command substitution in a shell of its own and returns what it prints.
 func (s *Shell) capture(stmts []*syntax.Stmt) stream {
-	if s.depth >= maxDepth {
-		s.Over = "it nests too many substitutions"
+	if s.deep() {
 		return stream{}
 	}
 	s.depth++

@@ -205,6 +205,9 @@ func (s *Shell) mounted(volumes, mounts, entry, rest []string, env map[string]st
 func (s *Shell) spread(name string, args []string, env map[string]string, in stream) stream {
 	r := readOptions(name, parseOptions(programOf(name)["before"]), args, true)
 	items := in.items()
+	if in.cut && s.Over == "" {
+		s.Over = "it reads a list that is too long"
+	}
 	if in.known && len(r.options["null"]) == 0 && name == "xargs" && len(r.options["delimiter"]) == 0 {
 		items = append(strings.Fields(unquoted.Replace(in.text)), in.paths...)
 	}
@@ -217,10 +220,9 @@ func (s *Shell) spread(name string, args []string, env map[string]string, in str
 	}
 	if len(rest) == 0 {
 		if name == "parallel" {
-			for _, item := range items[:min(len(items), maxTurns)] {
+			for _, item := range items {
 				s.script(item, stream{})
 			}
-			s.cut(len(items), maxTurns)
 		}
 		return stream{}
 	}
@@ -230,28 +232,28 @@ func (s *Shell) spread(name string, args []string, env map[string]string, in str
 	}
 	marked := strings.Contains(strings.Join(rest, " "), mark) && (len(r.options["replace"])+len(r.options["i"]) > 0 || name == "parallel")
 	if !marked {
-		most := max(0, maxFields-len(rest))
-		defer s.cut(len(items), most)
-		whole := append(append([]string{}, rest...), items[:min(len(items), most)]...)
+		whole := slices.Concat(rest, items)
 		if name == "parallel" && len(rest) == 1 {
 			return s.script(strings.Join(whole, " "), stream{given: true})
 		}
 		return s.command(whole, env, stream{given: true, narrow: in.narrow})
 	}
-	var out stream
-	for _, item := range items[:min(len(items), maxTurns)] {
+	var out streams
+	for _, item := range items {
+		if !s.step() {
+			break
+		}
 		one := make([]string, len(rest))
 		for i, w := range rest {
 			one[i] = strings.ReplaceAll(w, mark, item)
 		}
 		if name == "parallel" && len(one) == 1 {
-			out = out.followedBy(s.script(one[0], stream{given: true}))
+			out.add(s.script(one[0], stream{given: true}))
 		} else {
-			out = out.followedBy(s.command(one, env, stream{given: true, narrow: in.narrow}))
+			out.add(s.command(one, env, stream{given: true, narrow: in.narrow}))
 		}
 	}
-	s.cut(len(items), maxTurns)
-	return out
+	return out.all()
 }
 
 // longestKey finds the longest "name sub sub" that is known, skipping the

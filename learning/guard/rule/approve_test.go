@@ -2,7 +2,6 @@ package rule_test
 
 import (
 	"testing"
-	"time"
 
 	"skillrouter/learning/guard/rule"
 )
@@ -19,7 +18,7 @@ func TestGuardsItself(t *testing.T) {
 			rules = append(rules, r.In(rule.ModeBlock))
 		}
 	}
-	g := rule.New(rules, rule.Options{Within: time.Minute})
+	g := rule.New(rules, rule.Options{})
 	const id = "5b0cf7e0-0000-8000-8000-000000000000"
 	const rulesID = "pack:core:guard.approve"
 	stops := func(a rule.Action) bool {

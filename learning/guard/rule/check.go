@@ -1,7 +1,6 @@
 package rule
 
 import (
-	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -40,12 +39,11 @@ func (c *check) run() {
 func (c *check) propose(p act.Proposal) {
 	text := act.Tidy(p.Text)
 	if len(text) > act.MaxInput {
-		c.unread(text, "it is longer than 64 KB")
-		c.pieces(p, text)
+		c.bound(text, "it is longer than 1 MB", false)
 		return
 	}
 	prose := p.Plain() && !act.LooksSQL(text) && act.Prose(text)
-	s := act.NewShell(c.ctx, p.Dir).Remembering(c.memory)
+	s := act.NewShell(p.Dir).Remembering(c.memory)
 	c.read = append(c.read, s)
 	readable := c.follow(s, p, text)
 	c.compare(s.Acts)
@@ -57,16 +55,14 @@ func (c *check) propose(p act.Proposal) {
 		}
 	}
 	switch {
-	case prose && c.ctx.Err() == nil:
+	case prose && !s.Blind:
 		c.quoted(text)
 		c.similarity(text)
 		return
 	case !readable:
-		c.unread(text, "it could not be followed")
-	case s.Over != "" || s.Cut != "":
-		c.unread(text, cmp.Or(s.Over, s.Cut))
-	case c.ctx.Err() != nil:
-		c.unread(text, "it took too long")
+		c.bound(text, "it could not be followed", false)
+	case s.Over != "":
+		c.bound(act.WithoutData(text)+s.Unread, s.Over, s.Blind)
 	case s.Broken:
 		c.unread(text, "it is no complete command")
 	case s.Refused:
@@ -81,28 +77,6 @@ func (c *check) propose(p act.Proposal) {
 func (c *check) note(note string) {
 	if !slices.Contains(c.notes, note) {
 		c.notes = append(c.notes, note)
-	}
-}
-
-// pieces judges what is too long to be read as a whole in parts of whole lines, as far as the time goes: its beginning and
-// its end first, where what matters most often stands.
-func (c *check) pieces(p act.Proposal, text string) {
-	var parts []string
-	for len(text) > 0 {
-		end := min(len(text), act.MaxInput)
-		if at := strings.LastIndexByte(text[:end], '\n'); end < len(text) && at > 0 {
-			end = at + 1
-		}
-		parts, text = append(parts, text[:end]), text[end:]
-	}
-	last := len(parts) - 1
-	parts = slices.Insert(parts[:last:last], 1, parts[last])
-	for _, part := range parts {
-		s := act.NewShell(c.ctx, p.Dir)
-		c.follow(s, p, part)
-		if c.compare(s.Acts); c.ctx.Err() != nil {
-			return
-		}
 	}
 }
 
@@ -121,7 +95,7 @@ func (c *check) follow(s *act.Shell, p act.Proposal, text string) (readable bool
 // quoted follows the commands that a sentence puts between backticks.
 func (c *check) quoted(text string) {
 	for _, code := range act.QuotedCode(text) {
-		s := act.NewShell(c.ctx, "")
+		s := act.NewShell("")
 		if c.follow(s, act.Proposal{}, code) {
 			// A sentence that names the act may as well forbid it: it warns.
 			known := maps.Clone(c.found)
@@ -138,7 +112,7 @@ func (c *check) quoted(text string) {
 // sentence follows the command that a sentence says will be run. One that does
 // not say so plainly may as well forbid it: it warns.
 func (c *check) sentence(command string, intended bool) {
-	s := act.NewShell(c.ctx, "")
+	s := act.NewShell("")
 	if !c.follow(s, act.Proposal{}, command) {
 		return
 	}
@@ -178,9 +152,6 @@ func (c *check) compare(acts []*act.Act) {
 		}
 	}
 	for _, a := range acts {
-		if c.ctx.Err() != nil {
-			break
-		}
 		type looked struct {
 			kind act.EffectKind
 			path string
@@ -265,13 +236,66 @@ func (c *check) patterns(a *act.Act) {
 		if !c.view.sees(p) || r.literal != "" && !strings.Contains(text, r.literal) || r.instead.is(a) {
 			continue
 		}
-		if c.ctx.Err() != nil {
-			return
-		}
 		if r.pattern.MatchString(text) {
 			c.match(r, LanePattern, c.stops(r), patterned+Short(text))
 		}
 	}
+}
+
+// RuleUnread is the id of what blocks an action that could not be read to its end. It is no rule that anybody wrote.
+const RuleUnread = "guard:unread"
+
+// bound judges a text that was read to a bound: it is blocked where a program stands in it that a rule blocks. blind: its words say nothing.
+func (c *check) bound(text, why string, blind bool) {
+	c.unread(text, why)
+	found := c.program(text)
+	if found == "" && !blind {
+		return
+	}
+	reason := why
+	if found != "" {
+		reason += ", and a rule blocks what " + found + " can do"
+	}
+	c.found[RuleUnread] = &Match{
+		RuleID: RuleUnread, Title: "The guard could not read this to its end", Severity: learning.SeverityHigh, Lane: LaneUnread, Reason: reason,
+		WhyBad: "What stands beyond the bound was not judged.", Alternatives: []string{"Run it in parts, each short and plain enough to be read"}, Confidence: 1, Blocks: true,
+	}
+}
+
+// program is a word of the text that names a program which a rule in use blocks something of; empty: there is none.
+func (c *check) program(text string) string {
+	var rules []*Rule
+	for _, r := range c.view.all() {
+		if c.stops(r) {
+			rules = append(rules, r)
+		}
+	}
+	known := map[string]bool{}
+	for name := range act.ProgramsIn(text) {
+		if known[name] {
+			continue
+		}
+		known[name] = true
+		if slices.ContainsFunc(rules, func(r *Rule) bool { return r.of(name) }) {
+			return name
+		}
+	}
+	return ""
+}
+
+// of reports whether the rule is about something that a program can do.
+func (r *Rule) of(program string) bool {
+	if r.harm.Does(program) {
+		return true
+	}
+	if r.judge != nil && (act.HarmTree.Does(program) || act.HarmSQLAll.Does(program)) {
+		return true
+	}
+	return slices.ContainsFunc(r.triggers, func(acts []*act.Act) bool {
+		return slices.ContainsFunc(acts, func(a *act.Act) bool {
+			return a.Name == program || slices.ContainsFunc(a.Effects, func(e act.Effect) bool { return e.Kind == act.EffectDelete && act.HarmTree.Does(program) })
+		})
+	})
 }
 
 // unread judges a text that could not be read to its end by the words alone.
@@ -335,7 +359,7 @@ func (c *check) similarity(text string) { c.similarTo(text, 0) }
 const similarCommand = 0.9
 
 func (c *check) similarTo(text string, least float64) {
-	if len(c.found) > 0 || c.ctx.Err() != nil {
+	if len(c.found) > 0 {
 		return
 	}
 	for _, s := range c.similar.Similar(c.ctx, text[:min(len(text), maxPatternInput)]) {

@@ -85,11 +85,11 @@ func OpenCopy(key, sealed []byte) (c Copy, err error) {
 
 // Guard makes a guard of the copy, and tells how many of its rules this program cannot read. A pack that the copy does
 // not know is as the program gives it. Nothing is found similar.
-func (c Copy) Guard(ctx context.Context, options Options) (g *Guard, unread int) {
+func (c Copy) Guard(options Options) (g *Guard, unread int) {
 	var rules []*Rule
 	packs := slices.Clone(Packs())
 	for _, text := range c.Team {
-		p, err := StoredTeamPack(ctx, text)
+		p, err := StoredTeamPack(text)
 		if err != nil {
 			unread++
 			continue
@@ -109,7 +109,7 @@ func (c Copy) Guard(ctx context.Context, options Options) (g *Guard, unread int)
 		}
 	}
 	for _, d := range c.Rules {
-		r, err := storedRule(ctx, d)
+		r, err := storedRule(d)
 		if err != nil {
 			unread++
 			continue

@@ -14,11 +14,11 @@ func TestShortSubcommands(t *testing.T) {
 		"aws --endpoint-url http://127.0.0.1:9000 s3": "aws s3 ls",
 		"docker --host=tcp://10.0.0.5 system":         "docker system df",
 	} {
-		r, err := rule.NewRule(t.Context(), rule.RuleDraft{ID: "short", Title: "Never use the system of others", Commands: []string{command}, Severity: learning.SeverityCritical})
+		r, err := rule.NewRule(rule.RuleDraft{ID: "short", Title: "Never use the system of others", Commands: []string{command}, Severity: learning.SeverityCritical})
 		if err != nil {
 			t.Fatal(err)
 		}
-		guard := rule.New([]*rule.Rule{r}, rule.Options{Within: patient})
+		guard := rule.New([]*rule.Rule{r}, rule.Options{})
 		if got := guard.Check(t.Context(), rule.Action{Command: action}).Matches; len(got) > 0 && got[0].Blocks {
 			t.Errorf("%q is blocked by a rule of %q: %+v", action, command, got)
 		}

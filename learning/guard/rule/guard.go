@@ -1,22 +1,16 @@
 package rule
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"skillrouter"
 	"skillrouter/learning"
 	"skillrouter/learning/guard/act"
 )
-
-// Time is how long a check may take before it is answered by the words
-// alone: an agent asks before each step and must not wait.
-const Time = 100 * time.Millisecond
 
 // Decision is what a check comes to.
 type Decision string
@@ -123,7 +117,6 @@ type Guard struct {
 	mu      sync.Mutex // held by the one change that is under way
 	view    atomic.Pointer[view]
 	similar Similar
-	within  time.Duration
 	file    func(path string) (text string, ok bool)
 
 	memoryMu sync.Mutex // held while an agent's memory is found
@@ -157,16 +150,13 @@ func (g *Guard) memory(a *Action) *act.Memory {
 type Options struct {
 	// Similar is an empty similarity lane. Nil means one by NewSimilarByWords.
 	Similar Similar
-	// Within is how long a check may take before it is answered by the words alone. Zero means Time; a
-	// test of verdicts sets more, so that a busy machine changes none.
-	Within time.Duration
 	// File returns the text of a file that an agent runs and has not written through this guard. Nil: such a file is not known.
 	File func(path string) (text string, ok bool)
 }
 
 // New makes a guard that holds the rules.
 func New(rules []*Rule, options Options) *Guard {
-	g := &Guard{similar: options.Similar, within: cmp.Or(options.Within, Time), file: options.File}
+	g := &Guard{similar: options.Similar, file: options.File}
 	if g.similar == nil {
 		g.similar = NewSimilarByWords()
 	}
@@ -183,9 +173,8 @@ func wordKey(a *act.Act, sub bool) string {
 	return a.Name
 }
 
-// Check compares an action with the rules. It never fails: what cannot be
-// read, or takes longer than Options.Within, is answered by a note and by the
-// words of the rules that stand in it.
+// Check compares an action with the rules. It never fails: what cannot be read to its end is answered by a note, by the
+// words of the rules that stand in it, and by RuleUnread. It counts steps, so that a verdict does not depend on how busy the machine is.
 func (g *Guard) Check(ctx context.Context, action Action) Verdict {
 	c, v := g.judge(ctx, action, g.memory(&action))
 	if c.memory == nil {
@@ -231,9 +220,6 @@ func (g *Guard) Aside(ctx context.Context, action Action) (v Verdict, alone bool
 }
 
 func (g *Guard) judge(ctx context.Context, action Action, memory *act.Memory) (*check, Verdict) {
-	// What could not be read in time is still compared by its words.
-	ctx, cancel := context.WithTimeout(ctx, g.within*3/4)
-	defer cancel()
 	c := &check{ctx: ctx, view: *g.view.Load(), similar: g.similar, action: &action, memory: memory, found: map[string]*Match{}}
 	c.run()
 	v := c.verdict()

@@ -217,6 +217,18 @@ func (v view) standing(text string) map[*place]bool {
 	return found
 }
 
+// all are the rules that the view sees.
+func (v view) all() (rules []*Rule) {
+	v.index.mu.RLock()
+	defer v.index.mu.RUnlock()
+	for _, p := range v.index.byID {
+		if v.sees(p) {
+			rules = append(rules, p.rule)
+		}
+	}
+	return rules
+}
+
 // rule returns the rule of an id, or nil.
 func (v view) rule(id string) *Rule {
 	v.index.mu.RLock()

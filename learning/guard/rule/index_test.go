@@ -29,7 +29,7 @@ func TestGuardChangesAreAsMadeAnew(t *testing.T) {
 	}
 	actions := []string{"rm -rf /srv/app1/v0", "rm -rf /srv", "cachectl wipe zebra3-1", "other zebra3-1 --now", "rm -rf \"/srv/app2/v1", "We should wipe the zebra4 cache now", "ls"}
 	rapid.Check(t, func(rt *rapid.T) {
-		guard, held := rule.New(nil, rule.Options{Within: patient}), map[string]*rule.Rule{}
+		guard, held := rule.New(nil, rule.Options{}), map[string]*rule.Rule{}
 		for range rapid.IntRange(1, 150).Draw(rt, "changes") {
 			r := all[rapid.IntRange(0, len(all)-1).Draw(rt, "rule")]
 			if rapid.IntRange(0, 2).Draw(rt, "kind") == 0 {
@@ -44,7 +44,7 @@ func TestGuardChangesAreAsMadeAnew(t *testing.T) {
 		for _, r := range held {
 			left = append(left, r)
 		}
-		anew := rule.New(left, rule.Options{Within: patient})
+		anew := rule.New(left, rule.Options{})
 		if guard.Rules() != len(left) || !slices.Equal(guard.RuleIDs(), anew.RuleIDs()) {
 			rt.Fatalf("%q are left, not %q", guard.RuleIDs(), anew.RuleIDs())
 		}
@@ -63,7 +63,7 @@ func TestGuardChangesWhileChecking(t *testing.T) {
 	r := func(v int) *rule.Rule {
 		return guardRule(t, rule.RuleDraft{ID: "r", Title: fmt.Sprint("Never wipe it ", v), Commands: []string{"cachectl wipe && cachectl drop"}, Severity: learning.SeverityCritical})
 	}
-	guard := rule.New([]*rule.Rule{r(0)}, rule.Options{Within: patient})
+	guard := rule.New([]*rule.Rule{r(0)}, rule.Options{})
 	var wait sync.WaitGroup
 	done := make(chan struct{})
 	for range 3 {
@@ -102,7 +102,7 @@ func TestGuardPutIsCheap(t *testing.T) {
 	if testing.Short() {
 		t.Skip("measures")
 	}
-	guard, many := rule.New(nil, rule.Options{Within: patient}), guardNumbered(t, 10_200)
+	guard, many := rule.New(nil, rule.Options{}), guardNumbered(t, 10_200)
 	took := func(rules []*rule.Rule) time.Duration {
 		start := time.Now()
 		for _, r := range rules {

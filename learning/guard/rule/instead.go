@@ -1,7 +1,6 @@
 package rule
 
 import (
-	"context"
 	"maps"
 	"path"
 	"regexp/syntax"
@@ -19,7 +18,7 @@ type instead struct {
 }
 
 // insteadOf reads the alternatives for commands, options and programs.
-func insteadOf(ctx context.Context, alternatives, commands []string) (in instead) {
+func insteadOf(alternatives, commands []string) (in instead) {
 	own := strings.Join(commands, "\n")
 	for _, text := range alternatives {
 		if len(text) > act.MaxCommand {
@@ -36,8 +35,8 @@ func insteadOf(ctx context.Context, alternatives, commands []string) (in instead
 		}
 		candidates := append(act.QuotedCode(text), strings.TrimPrefix(strings.TrimPrefix(text, "Use "), "use "), strings.TrimPrefix(text, "Run "))
 		for _, c := range candidates {
-			if act.LooksCommand(ctx, c, nil) {
-				in.acts = append(in.acts, actsOf(ctx, c, "")...)
+			if act.LooksCommand(c, nil) {
+				in.acts = append(in.acts, actsOf(c, "")...)
 			}
 		}
 	}

@@ -1,7 +1,6 @@
 package rule
 
 import (
-	"context"
 	_ "embed"
 	"fmt"
 	"io/fs"
@@ -241,17 +240,15 @@ func (r *Rule) Under(modes Modes) *Rule {
 }
 
 // Acts are the commands that an action comes to, those that are a part of another apart.
-func Acts(ctx context.Context, action Action) (acts []*act.Act) {
-	ctx, cancel := context.WithTimeout(ctx, Time)
-	defer cancel()
+func Acts(action Action) (acts []*act.Act) {
 	proposals, _ := act.Proposals(action.Command, action.Tool, action.Args)
 	for _, p := range proposals {
 		text := act.Tidy(p.Text)
 		if len(text) > act.MaxInput {
 			continue
 		}
-		s := act.NewShell(ctx, p.Dir)
-		(&check{ctx: ctx}).follow(s, p, text)
+		s := act.NewShell(p.Dir)
+		(&check{}).follow(s, p, text)
 		for _, a := range s.Acts {
 			if !a.Within && a.Name != act.SetsVariable {
 				acts = append(acts, a)

@@ -46,7 +46,7 @@ func packGuard(names ...string) *rule.Guard {
 			}
 		}
 	}
-	return rule.New(rules, rule.Options{Within: patient})
+	return rule.New(rules, rule.Options{})
 }
 
 // TestPackCommands holds how many of the collected commands the packs judge right.
@@ -148,8 +148,8 @@ func FuzzPacks(f *testing.F) {
 	guard := packGuard()
 	f.Fuzz(func(t *testing.T, command string) {
 		guard.Check(t.Context(), rule.Action{Command: command})
-		_ = rule.Acts(t.Context(), rule.Action{Command: "pwsh -c '" + command + "'"})
-		_ = rule.Acts(t.Context(), rule.Action{Command: "make -f - <<'E'\n" + command + "\nE"})
+		_ = rule.Acts(rule.Action{Command: "pwsh -c '" + command + "'"})
+		_ = rule.Acts(rule.Action{Command: "make -f - <<'E'\n" + command + "\nE"})
 		if packs, err := rule.ReadPacks(command); err != nil && packs != nil {
 			t.Errorf("half of the packs: %v", err)
 		}

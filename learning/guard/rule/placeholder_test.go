@@ -39,7 +39,7 @@ func TestPlaceholders(t *testing.T) {
 		if none := len(c.fits) == 0; none == r.Deterministic() || none != slices.Contains(r.Unused(), command) {
 			t.Errorf("%s: a trigger is %v, %q are none", command, r.Deterministic(), r.Unused())
 		}
-		guard := rule.New([]*rule.Rule{r}, rule.Options{Within: patient})
+		guard := rule.New([]*rule.Rule{r}, rule.Options{})
 		for _, a := range c.fits {
 			if v := guard.Check(t.Context(), rule.Action{Command: a}); v.Decision != rule.DecisionBlock {
 				t.Errorf("%s: %s %s", command, v.Decision, a)
@@ -56,11 +56,11 @@ func TestPlaceholders(t *testing.T) {
 // TestTooWide: what fits every third everyday command is no rule unless it is forced.
 func TestTooWide(t *testing.T) {
 	draft := rule.RuleDraft{ID: "r", Title: "Never do that", Commands: []string{"ls -la", "cat README.md", "git status", "git diff", "git log --oneline -5", "grep -rn main .", "docker ps", "kubectl get pods"}}
-	_, err := rule.NewRule(t.Context(), draft)
+	_, err := rule.NewRule(draft)
 	if wide, ok := errors.AsType[*rule.TooWide](err); !ok || wide.Example == "" {
 		t.Fatalf("%v", err)
 	}
-	if _, err := rule.NewRule(t.Context(), draft.Forced()); err != nil {
+	if _, err := rule.NewRule(draft.Forced()); err != nil {
 		t.Error(err)
 	}
 }

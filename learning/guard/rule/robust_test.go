@@ -1,7 +1,6 @@
 package rule_test
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -13,13 +12,6 @@ import (
 	"skillrouter/learning"
 	"skillrouter/learning/guard/rule"
 )
-
-// guardPatience is how long a check may take in a test: what has no bound takes
-// minutes, and a busy machine or -race some hundred milliseconds.
-const guardPatience = 20 * rule.Time
-
-// patient is for tests of verdicts, which must not depend on how busy the machine is.
-const patient = time.Minute
 
 // act.Prefixes run the simple command behind them; guardWraps take any command at %s,
 // or at %q as one quoted word. Both leave it the same act.
@@ -39,7 +31,7 @@ func guardWrapped(wrap, command string, n int) string {
 
 // TestGuardWrappersNeverLower wraps what is blocked in up to three harmless ways.
 func TestGuardWrappersNeverLower(t *testing.T) {
-	guard := rule.New(guardTestRules(t), rule.Options{Within: patient})
+	guard := rule.New(guardTestRules(t), rule.Options{})
 	random := rand.New(rand.NewPCG(1, 2))
 	tried := 0
 	for _, command := range []string{
@@ -74,7 +66,7 @@ func TestGuardWrappersNeverLower(t *testing.T) {
 
 // TestGuardMentionsNeverRaise puts what is blocked where it is only text.
 func TestGuardMentionsNeverRaise(t *testing.T) {
-	guard := rule.New(guardTestRules(t), rule.Options{Within: patient})
+	guard := rule.New(guardTestRules(t), rule.Options{})
 	for _, c := range guardLines[guardCase](t, "spellings-cases.jsonl") {
 		if c.Expect != "block" || strings.HasPrefix(c.Action, "{") || len(c.Action) > 200 {
 			continue
@@ -135,8 +127,10 @@ func TestGuardHostileInput(t *testing.T) {
 			if took := time.Since(start); took > guardPatience {
 				t.Errorf("took %s", took)
 			}
-			if v.Decision == rule.DecisionBlock {
-				t.Errorf("blocked: %+v", v.Matches)
+			// What nests beyond the bound is blocked whatever its words say, and nothing else is.
+			nested := slices.ContainsFunc(v.Notes, func(note string) bool { return strings.Contains(note, "nests") })
+			if v.Decision == rule.DecisionBlock != nested {
+				t.Errorf("%s: %q %+v", v.Decision, v.Notes, v.Matches)
 			}
 		})
 	}
@@ -145,7 +139,7 @@ func TestGuardHostileInput(t *testing.T) {
 // TestGuardUnread: what cannot be read warns and says so; a critical rule's words in it block. What every shell refuses to run is read as
 // far as it goes, and needs no note.
 func TestGuardUnread(t *testing.T) {
-	guard := rule.New(guardTestRules(t), rule.Options{Within: patient})
+	guard := rule.New(guardTestRules(t), rule.Options{})
 	for name, c := range map[string]struct {
 		command string
 		want    rule.Decision
@@ -163,10 +157,13 @@ func TestGuardUnread(t *testing.T) {
 		"Python in an open one":      {"python3 - <<EOF\nimport shutil\nshutil.rmtree('/srv/shop/uploads')", rule.DecisionBlock, false},
 		"a bracket too many":         {"git push) timeout: 1m 0s", rule.DecisionAllow, false},
 		"a loop without its body":    {"for x in a b; echo $x; done", rule.DecisionWarn, true},
-		"too long":                   {strings.Repeat("ls\n", 30000), rule.DecisionWarn, true},
-		"too long, critical words":   {strings.Repeat("ls\n", 30000) + "rm -rf /srv/shop/uploads", rule.DecisionBlock, true},
-		"too deep, critical words":   {strings.Repeat("(", 500) + "rm -rf /srv/shop/uploads" + strings.Repeat(")", 500), rule.DecisionBlock, true},
-		"too many turns":             {"for i in {1..60}; do rm -rf /srv/shop/$i; done; for i in $(seq 9) {1..60}; do ls; done", rule.DecisionWarn, true},
+		"long":                       {strings.Repeat("ls\n", 30000), rule.DecisionAllow, false},
+		"long, critical":             {strings.Repeat("ls\n", 30000) + "rm -rf /srv/shop/uploads", rule.DecisionBlock, false},
+		"too long":                   {strings.Repeat("ls\n", 120000), rule.DecisionWarn, true},
+		"too long, critical words":   {strings.Repeat("ls\n", 120000) + "rm -rf /srv/shop/uploads", rule.DecisionBlock, true},
+		"too deep, critical words":   {strings.Repeat("( ", 1500) + "rm -rf /srv/shop/uploads" + strings.Repeat(" )", 1500), rule.DecisionBlock, true},
+		"many turns":                 {"for i in {1..60}; do rm -rf /srv/shop/$i; done; for i in $(seq 9) {1..60}; do ls; done", rule.DecisionAllow, false},
+		"many turns, critical":       {"for i in {1..60} uploads; do rm -rf /srv/shop/$i; done", rule.DecisionBlock, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := guard.Check(t.Context(), rule.Action{Command: c.command})
@@ -175,19 +172,11 @@ func TestGuardUnread(t *testing.T) {
 			}
 		})
 	}
-	cancelled, cancel := context.WithCancel(t.Context())
-	cancel()
-	if v := guard.Check(cancelled, rule.Action{Command: "rm -rf /srv/shop/uploads"}); v.Decision != rule.DecisionBlock || len(v.Notes) == 0 {
-		t.Errorf("without time: %+v", v)
-	}
-	if v := guard.Check(cancelled, rule.Action{Command: "ls"}); v.Decision != rule.DecisionWarn || len(v.Notes) == 0 {
-		t.Errorf("without time: %+v", v)
-	}
 }
 
 func TestGuardReplaceWhileChecking(t *testing.T) {
 	rules := guardTestRules(t)
-	guard := rule.New(nil, rule.Options{Within: patient})
+	guard := rule.New(nil, rule.Options{})
 	var wait sync.WaitGroup
 	for range 4 {
 		wait.Go(func() {
@@ -224,7 +213,7 @@ func FuzzGuardCheck(f *testing.F) {
 	f.Fuzz(func(t *testing.T, command string) {
 		start := time.Now()
 		v := guard.Check(t.Context(), rule.Action{Command: command})
-		if took := time.Since(start); took > 10*rule.Time {
+		if took := time.Since(start); took > guardPatience {
 			t.Errorf("took %s", took)
 		}
 		for _, m := range v.Matches {

@@ -5,7 +5,6 @@ package rule
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"regexp"
 	"slices"
@@ -99,7 +98,7 @@ func (e *TooWide) Error() string {
 // NewRule compiles a draft. It refuses, as Invalid, a draft with nothing
 // to recognise and a pattern that is wrong or costs too much, and, unless
 // forced, a pattern that fits nearly every command; commands that do are TooWide.
-func NewRule(ctx context.Context, draft RuleDraft) (*Rule, error) {
+func NewRule(draft RuleDraft) (*Rule, error) {
 	draft.Severity = cmp.Or(draft.Severity, learning.SeverityMedium)
 	if err := cmp.Or(skillrouter.CheckOneOf("severity", draft.Severity, learning.Severities()), skillrouter.CheckText("title", draft.Title, act.MaxCommand)); err != nil {
 		return nil, err
@@ -115,11 +114,11 @@ func NewRule(ctx context.Context, draft RuleDraft) (*Rule, error) {
 		}
 		commands = append(commands, c)
 	}
-	if len(draft.Action) <= act.MaxCommand && act.LooksCommand(ctx, draft.Action, draft.Commands) {
+	if len(draft.Action) <= act.MaxCommand && act.LooksCommand(draft.Action, draft.Commands) {
 		commands = append(commands, draft.Action)
 	}
 	commands = append(commands, act.QuotedCode(draft.Title)...)
-	r.addTriggers(ctx, commands, draft.Alternatives)
+	r.addTriggers(commands, draft.Alternatives)
 	if draft.Pattern != "" {
 		re, err := compilePattern(draft.Pattern, draft.Force)
 		if err != nil {
@@ -128,12 +127,12 @@ func NewRule(ctx context.Context, draft RuleDraft) (*Rule, error) {
 		r.pattern, r.literal = re, literal(draft.Pattern)
 	}
 	r.scope()
-	r.instead = insteadOf(ctx, draft.Alternatives, commands)
+	r.instead = insteadOf(draft.Alternatives, commands)
 	if !r.Deterministic() && len(r.title) == 0 {
 		return nil, ErrNothingToRecognise
 	}
 	if !draft.Force {
-		if example, all := r.everything(ctx); all {
+		if example, all := r.everything(); all {
 			return nil, &TooWide{example}
 		}
 	}
@@ -141,7 +140,7 @@ func NewRule(ctx context.Context, draft RuleDraft) (*Rule, error) {
 }
 
 // addTriggers reads each command as acts and keeps those that matter.
-func (r *Rule) addTriggers(ctx context.Context, commands, alternatives []string) {
+func (r *Rule) addTriggers(commands, alternatives []string) {
 	var shows [][]*act.Act
 	var looked []string
 	seen := map[string]bool{}
@@ -157,7 +156,7 @@ func (r *Rule) addTriggers(ctx context.Context, commands, alternatives []string)
 		}
 		var kept, shown []*act.Act
 		var wrapper *act.Act
-		for _, a := range widened(actsOf(ctx, generalized(c), "")) {
+		for _, a := range widened(actsOf(generalized(c), "")) {
 			switch {
 			case a.Prepared, a.Within, !r.Draft.Force && !says(a):
 			case a.Wraps:
@@ -277,9 +276,9 @@ func (r *Rule) scope() {
 
 // everything reports whether the rule fits so many everyday commands that it
 // says nothing, and one of them.
-func (r *Rule) everything(ctx context.Context) (example string, all bool) {
+func (r *Rule) everything() (example string, all bool) {
 	fits := 0
-	for i, acts := range everydayActs(ctx) {
+	for i, acts := range everydayActs() {
 		c := everyday()[i]
 		for _, a := range acts {
 			if slices.ContainsFunc(r.triggers, func(t []*act.Act) bool { return len(t) == 1 && r.fits(t[0], a, &Action{}) == full }) {
@@ -299,18 +298,18 @@ var everydayRead struct {
 }
 
 // everydayActs are everyday as acts.
-func everydayActs(ctx context.Context) [][]*act.Act {
+func everydayActs() [][]*act.Act {
 	everydayRead.Do(func() {
 		for _, c := range everyday() {
-			everydayRead.acts = append(everydayRead.acts, actsOf(context.WithoutCancel(ctx), c, ""))
+			everydayRead.acts = append(everydayRead.acts, actsOf(c, ""))
 		}
 	})
 	return everydayRead.acts
 }
 
 // actsOf reads a text as commands, or as SQL.
-func actsOf(ctx context.Context, text, dir string) []*act.Act {
-	s := act.NewShell(ctx, dir)
+func actsOf(text, dir string) []*act.Act {
+	s := act.NewShell(dir)
 	s.Follow(act.Proposal{}, act.Tidy(text))
 	return s.Acts
 }

@@ -34,7 +34,7 @@ func TestNewGuardRuleRefuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			start := time.Now()
-			_, err := rule.NewRule(t.Context(), c.draft)
+			_, err := rule.NewRule(c.draft)
 			if skillrouter.CodeOf(err) != c.code && !(err == nil && c.code == "") {
 				t.Fatalf("%v", err)
 			}
@@ -52,7 +52,7 @@ func TestNewGuardRuleRefuses(t *testing.T) {
 func TestGuardPatternCost(t *testing.T) {
 	var rules []*rule.Rule
 	for i, p := range []string{"(a?){300}b", "([a-z]+ ?){60}9", "(.{1,9}){30}q", "(x+x+)+y", "(a|b|c|d|e){200}z", `(\w{1,5}\s?){40};`} {
-		r, err := rule.NewRule(t.Context(), rule.RuleDraft{ID: fmt.Sprint(i), Title: "slow", Pattern: p})
+		r, err := rule.NewRule(rule.RuleDraft{ID: fmt.Sprint(i), Title: "slow", Pattern: p})
 		if err != nil {
 			continue // refused: no cost at all
 		}
@@ -83,7 +83,7 @@ func TestGuardRuleBlocksOnlyWhenItMay(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.draft.ID, c.draft.Title, c.draft.Commands = "r", "Never wipe the cache", []string{"cachectl wipe --all"}
-			guard := rule.New([]*rule.Rule{guardRule(t, c.draft)}, rule.Options{Within: patient})
+			guard := rule.New([]*rule.Rule{guardRule(t, c.draft)}, rule.Options{})
 			v := guard.Check(t.Context(), rule.Action{Command: "sudo cachectl --all wipe"})
 			if v.Decision != c.want || len(v.Matches) != 1 || v.Matches[0].RuleID != "r" || v.Matches[0].Lane != rule.LaneDeterministic || v.Matches[0].Reason == "" {
 				t.Errorf("%+v", v)
@@ -123,7 +123,7 @@ func TestGuardVerdictOrder(t *testing.T) {
 		guardRule(t, rule.RuleDraft{ID: "high", Title: "a thing", Commands: []string{"tool wipe"}, Severity: learning.SeverityHigh}),
 		guardRule(t, rule.RuleDraft{ID: "block", Title: "a thing", Commands: []string{"tool wipe"}, Severity: learning.SeverityLow, Block: true}),
 	}
-	v := rule.New(rules, rule.Options{Within: patient}).Check(t.Context(), rule.Action{Command: "tool wipe; tool wipe"})
+	v := rule.New(rules, rule.Options{}).Check(t.Context(), rule.Action{Command: "tool wipe; tool wipe"})
 	var ids []string
 	for _, m := range v.Matches {
 		ids = append(ids, m.RuleID)
@@ -134,7 +134,7 @@ func TestGuardVerdictOrder(t *testing.T) {
 }
 
 func TestGuardToolCalls(t *testing.T) {
-	guard := rule.New(guardTestRules(t), rule.Options{Within: patient})
+	guard := rule.New(guardTestRules(t), rule.Options{})
 	for name, c := range map[string]struct {
 		action rule.Action
 		want   rule.Decision
@@ -170,7 +170,7 @@ func TestGuardToolCalls(t *testing.T) {
 // TestGuardContextTellsTheConnection: a statement without a connection is the act where the context names it.
 func TestGuardContextTellsTheConnection(t *testing.T) {
 	r := guardRule(t, rule.RuleDraft{ID: "r", Title: "Never modify the billing database on PROD", Severity: learning.SeverityCritical, Commands: []string{`psql $BILLING_PROD -c "UPDATE invoices SET paid=true"`}})
-	guard := rule.New([]*rule.Rule{r}, rule.Options{Within: patient})
+	guard := rule.New([]*rule.Rule{r}, rule.Options{})
 	for said, want := range map[string]rule.Decision{"": rule.DecisionWarn, "on billing prod": rule.DecisionBlock} {
 		if v := guard.Check(t.Context(), rule.Action{Command: "UPDATE invoices SET paid = false", Context: said}); v.Decision != want {
 			t.Errorf("context %q: %+v", said, v)

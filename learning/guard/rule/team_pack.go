@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 	"unicode"
 
 	"skillrouter"
@@ -22,9 +21,7 @@ const (
 	MaxPackFile = 256 << 10
 	// MaxTeamPacks bounds the packs of a team: their names are shown in one list, and each check can meet all of their rules.
 	MaxTeamPacks = 16
-	// judgeAlternative is how long an alternative may take to be judged. A check that agents wait for has a tenth of it.
-	judgeAlternative = time.Second
-	maxRuleName      = 40 // bytes of a command in the id of its rule
+	maxRuleName  = 40 // bytes of a command in the id of its rule
 )
 
 var packName = skillrouter.Lazily(`^[a-z][a-z0-9-]{0,31}$`)
@@ -36,7 +33,7 @@ func NewTeamPack(ctx context.Context, text string, others []Pack) (Pack, error) 
 	if err := skillrouter.CheckRequired("text", text, MaxPackFile); err != nil {
 		return Pack{}, err
 	}
-	pack, err := readTeamPack(ctx, text, NewRule)
+	pack, err := readTeamPack(text, NewRule)
 	if err != nil {
 		return Pack{}, skillrouter.InvalidField("text", "is no pack: %v. Nothing was changed", err)
 	}
@@ -50,7 +47,7 @@ func NewTeamPack(ctx context.Context, text string, others []Pack) (Pack, error) 
 			rules = append(rules, r.In(ModeBlock))
 		}
 	}
-	guard := New(rules, Options{Similar: unlike{}, Within: judgeAlternative})
+	guard := New(rules, Options{Similar: unlike{}})
 	for i, r := range pack.Rules {
 		if err := ctx.Err(); err != nil {
 			return Pack{}, err
@@ -68,26 +65,26 @@ func NewTeamPack(ctx context.Context, text string, others []Pack) (Pack, error) 
 }
 
 // StoredTeamPack reads a pack that was accepted once: what makes its commands too wide may have changed since.
-func StoredTeamPack(ctx context.Context, text string) (Pack, error) {
-	return readTeamPack(ctx, text, storedRule)
+func StoredTeamPack(text string) (Pack, error) {
+	return readTeamPack(text, storedRule)
 }
 
 // storedRule is a rule of a draft that was accepted once.
-func storedRule(ctx context.Context, d RuleDraft) (*Rule, error) {
-	r, err := NewRule(ctx, d)
+func storedRule(d RuleDraft) (*Rule, error) {
+	r, err := NewRule(d)
 	if err != nil && !d.Force {
-		r, err = NewRule(ctx, d.Forced())
+		r, err = NewRule(d.Forced())
 	}
 	return r, err
 }
 
-func readTeamPack(ctx context.Context, text string, compile func(context.Context, RuleDraft) (*Rule, error)) (Pack, error) {
+func readTeamPack(text string, compile func(RuleDraft) (*Rule, error)) (Pack, error) {
 	if strings.ContainsFunc(text, func(r rune) bool {
 		return r != '\n' && r != '\r' && r != '\t' && (unicode.IsControl(r) || skillrouter.BreaksLine(r))
 	}) {
 		return Pack{}, fmt.Errorf("it holds control characters: it is no text file")
 	}
-	packs, err := readPacks(strings.TrimPrefix(text, "\ufeff"), func(pack, line string) (*Rule, error) { return readTeamRule(ctx, pack, line, compile) })
+	packs, err := readPacks(strings.TrimPrefix(text, "\ufeff"), func(pack, line string) (*Rule, error) { return readTeamRule(pack, line, compile) })
 	switch {
 	case err != nil:
 		return Pack{}, err
@@ -107,7 +104,7 @@ func readTeamPack(ctx context.Context, text string, compile func(context.Context
 }
 
 // readTeamRule reads a row whose first part is a harm, or a command. A command may hold " | ", so that the parts are counted from the end.
-func readTeamRule(ctx context.Context, pack, line string, compile func(context.Context, RuleDraft) (*Rule, error)) (*Rule, error) {
+func readTeamRule(pack, line string, compile func(RuleDraft) (*Rule, error)) (*Rule, error) {
 	fields := strings.Split(line, " | ")
 	if len(fields) < len(packColumns) {
 		return nil, fmt.Errorf("a rule has five parts, a harm or a command, severity, title, reason and alternative, not %d", len(fields))
@@ -133,21 +130,23 @@ func readTeamRule(ctx context.Context, pack, line string, compile func(context.C
 	}
 	title := d.Title
 	d.Commands, d.Title = []string{command}, strings.ReplaceAll(title, "`", "") // code in a title would be a command as well
-	r, err := compile(ctx, d)
+	r, err := compile(d)
 	if err != nil {
 		return nil, fmt.Errorf("command: %q makes no rule: %s", Short(command), message(err))
 	}
 	r.Draft.Title, r.packed = title, true
-	if act.Prose(command) && !act.LooksSQL(command) || !r.Deterministic() || len(r.Unused()) > 0 || !r.fitsItself(ctx, command) {
+	if act.Prose(command) && !act.LooksSQL(command) || !r.Deterministic() || len(r.Unused()) > 0 || !r.fitsItself(command) {
 		return nil, fmt.Errorf("command: %q can fit nothing: it only names a program, stands for any command or any file, is no command that can be read, or is what the rule recommends", Short(command))
 	}
 	return r, nil
 }
 
 // fitsItself tells whether the rule stops its own command, with any name where a placeholder stands.
-func (r *Rule) fitsItself(ctx context.Context, command string) bool {
-	own := New([]*Rule{r}, Options{Similar: unlike{}, Within: judgeAlternative})
-	return own.Judge(ctx, Action{Command: strings.ReplaceAll(generalized(command), anything, "any1")}).Decision == DecisionBlock
+func (r *Rule) fitsItself(command string) bool {
+	own := Action{Command: strings.ReplaceAll(generalized(command), anything, "any1")}
+	c := &check{view: *viewOf([]*Rule{r}, 0), similar: unlike{}, action: &own, found: map[string]*Match{}}
+	c.run()
+	return c.verdict().Decision == DecisionBlock
 }
 
 // ruleName is the end of the id of a command's rule: its words, for people, and a part of its hash, so that it is no other's.

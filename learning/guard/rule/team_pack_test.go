@@ -25,7 +25,7 @@ func TestTeamPack(t *testing.T) {
 	if err != nil || pack.Name != "shop" || pack.Version != 1 || len(pack.Rules) != 4 || pack.Text != shopPack {
 		t.Fatalf("%+v %v", pack, err)
 	}
-	stored, err := rule.StoredTeamPack(t.Context(), "\ufeff"+strings.ReplaceAll(shopPack, "\n", "\r\n"))
+	stored, err := rule.StoredTeamPack("\ufeff" + strings.ReplaceAll(shopPack, "\n", "\r\n"))
 	if err != nil || len(stored.Rules) != 4 || stored.Rules[0].Draft.ID != pack.Rules[0].Draft.ID {
 		t.Fatalf("of Windows: %+v %v", stored, err)
 	}
@@ -33,7 +33,7 @@ func TestTeamPack(t *testing.T) {
 	for _, r := range pack.Rules {
 		rules = append(rules, r.In(rule.ModeBlock))
 	}
-	guard := rule.New(rules, rule.Options{Within: patient})
+	guard := rule.New(rules, rule.Options{})
 	for command, want := range map[string]string{
 		"shop-admin wipe berlin":                       "pack:shop:shop-admin-wipe-name.",
 		"cd x && sudo shop-admin wipe 'berlin'":        "pack:shop:shop-admin-wipe-name.",
@@ -140,7 +140,7 @@ func TestPackInProjects(t *testing.T) {
 			}
 		}
 	}
-	guard := rule.New(rules, rule.Options{Within: patient})
+	guard := rule.New(rules, rule.Options{})
 	const prune, drop, reset = "docker system prune -af", "psql -c 'DROP TABLE users'", "git reset --hard"
 	for _, c := range []struct {
 		project, command string
@@ -171,7 +171,7 @@ func TestPackInProjects(t *testing.T) {
 		t.Fatal(err)
 	}
 	copied.Demoted = []string{"pack:core:git.discard"}
-	away, unread := copied.Guard(t.Context(), rule.Options{Within: patient})
+	away, unread := copied.Guard(rule.Options{})
 	for command, want := range map[string]rule.Decision{prune: rule.DecisionBlock, drop: rule.DecisionAllow, reset: rule.DecisionWarn, "shop-admin wipe berlin": rule.DecisionBlock} {
 		if v := away.Judge(t.Context(), rule.Action{Command: command, Project: "infra"}); v.Decision != want || unread != 1 {
 			t.Errorf("of the copy: %s: %s %+v, %d", command, v.Decision, v.Matches, unread)

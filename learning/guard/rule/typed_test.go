@@ -3,14 +3,13 @@ package rule_test
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"skillrouter/learning/guard/rule"
 )
 
 // A shell that is started to be typed into takes commands past the hooks, and is warned of; one that is given its commands is not.
 func TestTypedIntoIsWarned(t *testing.T) {
-	g := rule.New(nil, rule.Options{Within: time.Minute})
+	g := rule.New(nil, rule.Options{})
 	for command, want := range map[string]bool{
 		"bash": true, "bash -i": true, "zsh -l": true, "cd /srv && exec bash": true, "sudo bash": true, "python3": true, "python3 -i": true, "script -qc bash /dev/null": true,
 		"node": true, "env -i sh": true, "/bin/bash": true,
@@ -30,7 +29,7 @@ func TestTypedIntoIsWarned(t *testing.T) {
 
 // What is longer than the guard reads is warned of, and blocked where all words of a rule that blocks stand in it.
 func TestTooLongIsNeverSilent(t *testing.T) {
-	r, err := rule.NewRule(t.Context(), rule.RuleDraft{ID: "r", Title: "Never scale the shop", Severity: "critical", Commands: []string{"kubectl scale deploy shop --replicas=0"}})
+	r, err := rule.NewRule(rule.RuleDraft{ID: "r", Title: "Never scale the shop", Severity: "critical", Commands: []string{"kubectl scale deploy shop --replicas=0"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,8 +37,8 @@ func TestTooLongIsNeverSilent(t *testing.T) {
 	for _, p := range rule.Packs() {
 		rules = append(rules, p.Rules...)
 	}
-	g := rule.New(rules, rule.Options{Within: time.Minute})
-	filler := strings.Repeat("echo some words that do nothing\n", 20_000) // 0.6 MB
+	g := rule.New(rules, rule.Options{})
+	filler := strings.Repeat("echo some words that do nothing\n", 40_000) // 1.2 MB
 	for name, c := range map[string]struct {
 		command string
 		want    rule.Decision
