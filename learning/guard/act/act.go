@@ -13,6 +13,7 @@ type Act struct {
 	Env      map[string]string   // set for this command alone
 	Where    []string            // the hosts and containers around it
 	Dir      string              // the working directory, "" if not known
+	Roots    []string            // the folders of the agent's project
 	Source   []string            // the words as they were given
 	Effects  []Effect
 	Prepared bool // it is stored under a name, not run
@@ -48,10 +49,11 @@ type Effect struct {
 	Verb      string
 	Path      string
 	Word      string
-	Recursive bool // with everything below the path
-	Made      bool // the same agent made it a moment ago
-	Narrow    bool // of what lies there only a part, by its name, age, size …
-	Soft      bool // it may come to nothing, or cannot be seen: it warns
+	Recursive bool  // with everything below the path
+	Made      bool  // the same agent made it a moment ago
+	Narrow    bool  // of what lies there only a part, by its name, age, size …
+	Soft      bool  // it may come to nothing, or cannot be seen: it warns
+	Change    *edit // of a file that is written, as far as it is seen
 	SQL       *Statement
 	Targets   Targets // the connection of a statement
 }
@@ -64,18 +66,24 @@ func (a *Act) Mention() bool {
 		len(a.Words) > 1 && p.says("showing", a.Words[0]+"+"+a.Words[1])
 }
 
+// rehearsals are options by which most programs say that they change nothing.
+var rehearsals = strings.Fields("dry-run dryrun dry_run what-if whatif WhatIf simulate noop validate-only list-only")
+
 // Harmless reports whether the act asks for help or only says what it would do.
 func (a *Act) Harmless() bool {
 	if len(a.Options["help"]) > 0 || len(a.Options["version"]) > 0 && len(a.Words) == 0 {
 		return true
 	}
-	if len(a.Words) > 0 && a.Words[0] == "help" && Prefixes()[a.Name] {
+	if n := len(a.Words); n > 0 && (a.Words[0] == "help" && !programOf(a.Name).has("does") || a.Words[0] == "help" && Prefixes()[a.Name] || a.Words[n-1] == "help" && a.Name == "aws") {
+		return true
+	}
+	if h := a.Options["h"]; len(h) > 0 && h[0] == "" && a.Source[len(a.Source)-1] == "-h" {
 		return true
 	}
 	if len(a.Options["undo"]) > 0 {
 		return true // it takes the act back
 	}
-	for _, dry := range programOf(a.Name)["dry"] {
+	for _, dry := range slices.Concat(rehearsals, programOf(a.Name)["dry"]) {
 		if v := a.Options[dry]; len(v) > 0 && v[len(v)-1] != "none" && v[len(v)-1] != "false" {
 			return true
 		}

@@ -1,6 +1,7 @@
 package act
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode"
@@ -29,7 +30,7 @@ func (s *Shell) interpreter(name string, words []string, in stream) stream {
 	if m := r.options["m"]; language == "python" && len(m) > 0 {
 		return s.command(append([]string{m[0]}, r.operands...), nil, in)
 	}
-	if len(r.options["check"]) > 0 {
+	if len(r.options["check"]) > 0 || language == "php" && len(r.options["i"]) > 0 {
 		return stream{}
 	}
 	var code []string
@@ -230,7 +231,9 @@ type code struct {
 	t        []codeToken
 	vars     map[string]string
 	targets  Targets
-	recurses bool // it says "recursive" somewhere
+	recurses bool     // it says "recursive" somewhere
+	listed   []string // folders whose files it lists: what it deletes without a name is of them
+	lists    bool     // the first reading, for these alone
 }
 
 // code follows a program's calls.
@@ -243,6 +246,11 @@ func (s *Shell) code(language, text string) {
 	defer func() { s.depth-- }()
 	c := &code{shell: s, language: language, t: codeTokens(language, text), vars: map[string]string{}}
 	c.recurses = slices.ContainsFunc(c.t, func(t codeToken) bool { return t.text == "recursive" })
+	if slices.ContainsFunc(c.t, func(t codeToken) bool { return calls()[lastName(t.text)] == "list folder" }) {
+		c.lists = true
+		c.follow()
+		c.lists = false
+	}
 	if c.follow(); s.Over != "" {
 		s.Unread += "\n" + text
 	}
@@ -261,6 +269,8 @@ func (c *code) follow() {
 			return
 		}
 		switch t := c.t[i]; t.kind {
+		case 's', 'f':
+			c.names(t.text, i)
 		case '`':
 			c.shell.script(c.interpolate(t.text), stream{})
 		case 'n':
@@ -271,16 +281,24 @@ func (c *code) follow() {
 				}
 			case c.kind(i+1) == '(':
 				args, _ := c.arguments(i + 2)
+				if object, _, ok := strings.Cut(t.text, "."); ok && len(args) == 0 { // path.unlink()
+					args = [][]string{{cmp.Or(c.vars[object], string(Unknown))}}
+				}
 				c.invoke(t.text, args, i)
 			case (c.kind(i+1) == 's' || c.kind(i+1) == 'f') && (c.language == "perl" || c.language == "ruby" || c.language == "php" || c.language == "lua"):
 				args, _ := c.arguments(i + 1)
 				c.invoke(t.text, args, i)
+			default:
+				c.names(t.text, i)
 			}
 		case '.':
 			// Path("…").unlink(): the method of what a call returned.
 			if c.kind(i+1) == 'n' && c.kind(i+2) == '(' && c.kind(i-1) == ')' {
-				if v, ok := c.before(i - 1); ok {
-					rest, _ := c.arguments(i + 3)
+				rest, _ := c.arguments(i + 3)
+				switch v, ok, module := c.before(i - 1); {
+				case module:
+					c.invoke(c.t[i+1].text, rest, i+1)
+				case ok:
 					c.invoke(c.t[i+1].text, append([][]string{{v}}, rest...), i+1)
 				}
 			}
@@ -288,8 +306,8 @@ func (c *code) follow() {
 	}
 }
 
-// before is the value of the call that ends at the bracket i.
-func (c *code) before(i int) (string, bool) {
+// before is the value of the call that ends at the bracket i, which may load a module.
+func (c *code) before(i int) (v string, ok, module bool) {
 	depth := 0
 	for k := i; k >= 0 && i-k < 200; k-- {
 		switch c.kind(k) {
@@ -297,12 +315,12 @@ func (c *code) before(i int) (string, bool) {
 			depth++
 		case '(':
 			if depth--; depth == 0 {
-				v, _, ok := c.value(k+1, 0)
-				return v, ok
+				v, _, ok = c.value(k+1, 0)
+				return v, ok, c.kind(k-1) == 'n' && (c.t[k-1].text == "require" || c.t[k-1].text == "__import__")
 			}
 		}
 	}
-	return "", false
+	return "", false, false
 }
 
 // arguments reads the values between brackets; a list is one argument of several values.
@@ -381,6 +399,9 @@ func (c *code) value(i, depth int) (v string, end int, ok bool) {
 				known, found = "${"+env+"}", true
 			}
 			if !found {
+				if strings.HasSuffix(v, "/") {
+					v += string(AnyText)
+				}
 				return v, i + 1, ok
 			}
 			v, ok = v+known, true
@@ -433,6 +454,43 @@ func lastName(name string) string {
 	return name
 }
 
+// names follows the name of a function that deletes, which another function is given beside a list of files.
+func (c *code) names(name string, at int) {
+	does := calls()[lastName(name)]
+	if (does == "remove file" || does == "remove tree") && (strings.ContainsAny(name, ".:") || strings.HasPrefix(name, "unlink")) && c.kind(at-1) != '.' {
+		c.remove([]string{string(Unknown)}, false)
+	}
+}
+
+// remove notes what is deleted: the paths, or what the program has listed, if they are not known.
+func (c *code) remove(paths []string, whole bool) {
+	for _, w := range paths {
+		p := c.shell.path(w)
+		if below, ok := strings.CutSuffix(p, "/"+string(Unknown)); ok {
+			p = below + "/" + string(AnyText)
+		}
+		all := []string{p}
+		if p == string(Unknown) && len(c.listed) > 0 {
+			all = c.listed
+		}
+		for _, p := range all {
+			c.effect("rm", Effect{Kind: EffectDelete, Path: p, Recursive: whole, Soft: strings.HasPrefix(p, string(Unknown))})
+		}
+	}
+}
+
+// list notes the folder whose files a call lists.
+func (c *code) list(args [][]string) {
+	if c.language == "js" || c.language == "php" { // options stand behind it
+		args = args[:1]
+	}
+	at := activate(strings.Join(slices.Concat(args...), "/"))
+	if !Patterned(at) {
+		at += "/" + string(AnyText)
+	}
+	c.listed = append(c.listed, c.shell.path(at))
+}
+
 // invoke follows one call.
 func (c *code) invoke(name string, args [][]string, at int) {
 	if len(args) == 0 || len(args[0]) == 0 {
@@ -441,23 +499,30 @@ func (c *code) invoke(name string, args [][]string, at int) {
 	first := args[0][0]
 	s := c.shell
 	last := lastName(name)
-	switch calls()[last] {
+	does := calls()[last]
+	if does == "list folder" {
+		c.list(args)
+	}
+	if c.lists {
+		return
+	}
+	switch does {
 	case "run command":
 		c.run(last, args)
 	case "remove tree":
 		if last == "rm" && c.language != "js" {
 			return
 		}
-		for _, w := range slices.Concat(args...) {
-			p := s.path(w)
-			c.effect("rm", Effect{Kind: EffectDelete, Path: p, Recursive: true, Soft: strings.HasPrefix(p, string(Unknown))})
+		if c.language != "perl" { // what stands behind the path, or a list of them, are options
+			args = args[:1]
 		}
+		c.remove(slices.Concat(args...), true)
 	case "remove file":
 		if last == "delete" && strings.HasPrefix(first, "http") {
 			c.effect("curl", Effect{Kind: EffectHTTP, Verb: "DELETE", Path: URL(first)})
 			return
 		}
-		c.effect("rm", Effect{Kind: EffectDelete, Path: s.path(first), Recursive: c.recurses})
+		c.remove(args[0], c.recurses)
 	case "send request":
 		if strings.HasPrefix(first, "http") {
 			c.effect("curl", Effect{Kind: EffectHTTP, Verb: strings.ToUpper(last), Path: URL(first)})

@@ -25,10 +25,10 @@ type edit struct {
 }
 
 // editsOf are the changes that the arguments of a tool spell out: content, old and new text, or a list of those.
-func editsOf(path string, args map[string]any) (edits []edit) {
+func editsOf(path string, args map[string]any) (edits []*edit) {
 	for _, k := range []string{"content", "contents", "file_text", "new_source", "file_content"} {
 		if text, ok := arg(args, k).(string); ok {
-			return []edit{{path: path, text: text, complete: true}}
+			return []*edit{{path: path, text: text, complete: true}}
 		}
 	}
 	all := []map[string]any{args}
@@ -42,7 +42,7 @@ func editsOf(path string, args map[string]any) (edits []edit) {
 	for _, e := range all {
 		old, _ := cmp.Or(arg(e, "old_string"), arg(e, "old_str"), arg(e, "old_text")).(string)
 		if text, ok := cmp.Or(arg(e, "new_string"), arg(e, "new_str"), arg(e, "new_text"), arg(e, "insert_text")).(string); ok {
-			edits = append(edits, edit{path: path, old: old, text: text})
+			edits = append(edits, &edit{path: path, old: old, text: text})
 		}
 	}
 	return edits
@@ -50,7 +50,7 @@ func editsOf(path string, args map[string]any) (edits []edit) {
 
 // edit takes a change into what is known of a file, and follows what runs by itself from then on. Of a
 // file that is not known, the new text alone is: a command in it is still read when the file is run.
-func (s *Shell) edit(e edit) {
+func (s *Shell) edit(e *edit) {
 	if len(e.text) > maxCarried || !s.step() {
 		return
 	}
@@ -89,21 +89,23 @@ func patchTool(tool, dir string, args map[string]any) (Proposal, bool) {
 }
 
 // patchOf reads which files a patch changes or deletes, and the lines that it adds to each.
-func patchOf(dir, text string) (edits []edit, effects []Effect) {
+func patchOf(dir, text string) (edits []*edit, effects []Effect) {
 	if !strings.Contains(text, "*** Begin Patch") && !strings.Contains(text, "\n+++ ") && !strings.HasPrefix(text, "+++ ") {
 		return nil, nil
 	}
-	open, old := -1, ""
+	var open *edit
+	old := ""
 	begin := func(path string, kind EffectKind, full bool) {
-		open = -1
+		open = nil
 		if path = strings.TrimSpace(path); path == "" || path == "/dev/null" || len(effects) >= maxEdits {
 			return
 		}
 		path = Clean(dir, Tidy(path))
-		effects = append(effects, Effect{Kind: kind, Path: path})
 		if kind == EffectWrite {
-			open, edits = len(edits), append(edits, edit{path: path, complete: full})
+			open = &edit{path: path, complete: full}
+			edits = append(edits, open)
 		}
+		effects = append(effects, Effect{Kind: kind, Path: path, Change: open})
 	}
 	for line := range strings.Lines(text) {
 		head, path, _ := strings.Cut(strings.TrimRight(line, "\r\n"), ": ")
@@ -123,8 +125,10 @@ func patchOf(dir, text string) (edits []edit, effects []Effect) {
 			default:
 				begin(path, EffectWrite, old == "/dev/null")
 			}
-		case open >= 0 && strings.HasPrefix(line, "+"):
-			edits[open].text += line[1:]
+		case open != nil && strings.HasPrefix(line, "+"):
+			open.text += line[1:]
+		case open != nil && strings.HasPrefix(line, "-"):
+			open.old += line[1:]
 		}
 	}
 	return edits, effects
@@ -197,4 +201,14 @@ func toolWords(args map[string]any) (words []string) {
 		}
 	}
 	return words
+}
+
+// united is what several changes of a file come to.
+func united(edits []*edit) *edit {
+	all := *edits[0]
+	for _, e := range edits[1:] {
+		all.old += "\n" + e.old
+		all.text += "\n" + e.text
+	}
+	return &all
 }

@@ -66,8 +66,12 @@ func (s *Shell) effects(a *Act, in stream) []Effect {
 
 // modeEffects is what chmod sets.
 func (s *Shell) modeEffects(a *Act) (out []Effect) {
-	for _, w := range a.Words[min(1, len(a.Words)):] {
-		out = append(out, Effect{Kind: EffectMode, Verb: a.Words[0], Path: s.path(w), Recursive: len(a.Options["recursive"]) > 0})
+	words := a.Words
+	if w := a.Source[min(1, len(a.Source)-1)]; len(w) > 1 && w[0] == '-' && strings.Trim(w[1:], "rwxXst") == "" {
+		words = append([]string{w}, words...) // it looks like options
+	}
+	for _, w := range words[min(1, len(words)):] {
+		out = append(out, Effect{Kind: EffectMode, Verb: words[0], Path: s.path(w), Recursive: len(a.Options["recursive"]) > 0})
 	}
 	return out
 }

@@ -6,6 +6,34 @@ import (
 	"strings"
 )
 
+// makes notes the directories that a program makes. All but those of a plain mkdir may have been there before.
+func (s *Shell) makes(a *Act) {
+	fact, words := programOf(a.Name)["makes"], a.Words
+	switch n := len(words); {
+	case len(fact) == 0 || n == 0:
+		return
+	case fact[0] == "last":
+		words = words[n-1:]
+	case slices.Contains(fact, words[0]):
+		words = words[1:]
+	case n > 1 && slices.Contains(fact, words[0]+"+"+words[1]):
+		words = words[2:]
+	case fact[0] != "all":
+		return
+	}
+	surely := fact[0] == "all" && len(a.Options["p"])+len(a.Options["parents"]) == 0
+	for _, w := range words {
+		if strings.Contains(w, "://") { // a clone has the name of its source
+			w = strings.TrimSuffix(path.Base(w), ".git")
+		}
+		for at := s.path(w); len(at) > 1 && at != ".." && !s.made[at]; at = path.Dir(at) {
+			if s.made[at] = surely; surely || fact[0] != "all" { // mkdir -p makes what it lies in as well
+				break
+			}
+		}
+	}
+}
+
 // syncEffects is what rsync deletes of its target, or of its source.
 func (s *Shell) syncEffects(a *Act, p program) []Effect {
 	switch {
@@ -332,7 +360,14 @@ func (s *Shell) editEffects(a *Act, p program) (out []Effect) {
 	}
 	for _, w := range words {
 		if !strings.HasPrefix(w, "+") {
-			out = append(out, device(EffectWrite, s.path(w), false))
+			e := device(EffectWrite, s.path(w), false)
+			if size := a.Options["size"]; a.Name == "truncate" && slices.Contains(size, "0") {
+				e.Verb = VerbEmpty
+			}
+			if p.has("script") { // of what it writes a part is in the script
+				e.Change = &edit{old: string(Unknown), text: strings.Join(a.Source[1:], " ")}
+			}
+			out = append(out, e)
 		}
 	}
 	return out
@@ -355,12 +390,16 @@ func (s *Shell) copyEffects(a *Act) (out []Effect) {
 		}
 		return out
 	}
-	out = append(out, device(EffectWrite, clean, false))
+	target := device(EffectWrite, clean, false)
+	if len(sources) == 1 && sources[0] == "/dev/null" && a.Name == "cp" {
+		target.Verb = VerbEmpty
+	}
+	out = append(out, target)
 	for _, w := range sources {
 		// The target may be a directory, which takes the source's name.
 		out = append(out, Effect{Kind: EffectWrite, Path: clean + "/" + path.Base(s.path(w))})
 		if a.Name == "mv" {
-			out = append(out, Effect{Kind: EffectWrite, Path: s.path(w), Verb: "move"})
+			out = append(out, Effect{Kind: EffectWrite, Path: s.path(w), Verb: verbMove})
 		}
 	}
 	return out

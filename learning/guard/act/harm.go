@@ -24,6 +24,8 @@ type Harm string
 const (
 	HarmRoot       Harm = "files.root"        // deletes the system, a home, or the working directory whole
 	HarmTree       Harm = "files.tree"        // deletes a directory that nothing says is scratch
+	HarmData       Harm = "files.data"        // deletes where data lies by its place alone
+	HarmMirror     Harm = "files.mirror"      // deletes elsewhere what a mirrored folder lacks
 	HarmSystemFile Harm = "files.system"      // deletes, moves or overwrites a file of the system
 	HarmDisk       Harm = "disk.destroy"      // overwrites a disk
 	HarmOpen       Harm = "permissions.open"  // lets everybody write
@@ -33,20 +35,10 @@ const (
 	HarmSQLDrop    Harm = "sql.drop"          // drops a table, a schema, a database …
 	HarmSQLAll     Harm = "sql.all"           // changes or deletes every row
 	HarmSQLGrant   Harm = "sql.grant"         // gives every right
-	HarmIndex      Harm = "db.drop"           // deletes an index of a search engine, and the like
-	HarmObjects    Harm = "cloud.delete"      // deletes a bucket, or much of it
-	HarmState      Harm = "infra.destroy"     // loses what terraform knows
-	HarmHooks      Harm = "ci.hooks"          // passes over the checks of a repository
 	HarmSecret     Harm = "secret.read"       // shows or copies a secret
 	HarmSend       Harm = "secret.send"       // sends one
 	HarmCommit     Harm = "secret.commit"     // puts one into a repository
-	HarmService    Harm = "system.service"    // stops a service
-	HarmPower      Harm = "system.power"      // stops the machine
 	HarmUser       Harm = "system.user"
-	HarmSchedule   Harm = "system.schedule"
-	HarmKernel     Harm = "system.kernel"
-	HarmLog        Harm = "system.log"
-	HarmForce      Harm = "git.publish"   // overwrites what others have
 	HarmApprove    Harm = "guard.approve" // allows what the guard blocks, or takes the token that can
 )
 
@@ -63,10 +55,11 @@ type harmRow struct {
 // harmOption is an option of a row: any of the names, with a value that fits.
 type harmOption struct{ names, values []string }
 
-// harmTable are the rows by the program, and the harms that are known.
+// harmTable are the rows by the program, those of places, and the harms that are known.
 type harmTable struct {
-	rows  map[string][]harmRow
-	known map[Harm]bool
+	rows   map[string][]harmRow
+	places map[string][]placeRow // by the deeds
+	known  map[Harm]bool
 }
 
 var harms = sync.OnceValue(func() *harmTable {
@@ -81,13 +74,7 @@ var harms = sync.OnceValue(func() *harmTable {
 func KnownHarm(h Harm) bool { return harms().known[h] }
 
 func readHarms(text string) (*harmTable, error) {
-	t := &harmTable{rows: map[string][]harmRow{}, known: map[Harm]bool{}}
-	for _, h := range []Harm{
-		HarmRoot, HarmTree, HarmSystemFile, HarmDisk, HarmOpen, HarmOwner, HarmProcesses, HarmDownload, HarmSQLDrop, HarmSQLAll, HarmSQLGrant, HarmIndex,
-		HarmObjects, HarmState, HarmHooks, HarmSecret, HarmSend, HarmCommit, HarmService, HarmPower, HarmUser, HarmSchedule, HarmKernel, HarmLog, HarmForce, HarmApprove,
-	} {
-		t.known[h] = true
-	}
+	t := &harmTable{rows: map[string][]harmRow{}, places: map[string][]placeRow{}, known: map[Harm]bool{}}
 	heading := Harm("")
 	seen := map[string]bool{}
 	for line := range strings.Lines(text) {
@@ -104,6 +91,16 @@ func readHarms(text string) (*harmTable, error) {
 		}
 		seen[string(heading)+line] = true
 		fields := strings.Fields(line)
+		if fields[0] == "@set" {
+			fields[0] = SetsVariable
+		}
+		if fields[0][0] == '@' {
+			row := readPlace(heading, fields)
+			for deed := range strings.SplitSeq(fields[0][1:], "|") {
+				t.places[deed] = append(t.places[deed], row)
+			}
+			continue
+		}
 		row := harmRow{harm: heading}
 		for _, f := range fields[1:] {
 			switch option, isOption := strings.CutPrefix(f, "--"); {
@@ -138,7 +135,7 @@ func readHarmOption(text string) harmOption {
 // Harms are the ways in which an act may do harm, each once. An act that only shows, asks for
 // help or says what it would do does none.
 func (a *Act) Harms() (found []Harm) {
-	if a.Prepared || a.Name == SetsVariable || a.Harmless() || a.rehearses() {
+	if a.Prepared || a.Harmless() {
 		return nil
 	}
 	add := func(h Harm) {
@@ -153,21 +150,12 @@ func (a *Act) Harms() (found []Harm) {
 	}
 	for i := range a.Effects {
 		add(a.effectHarm(&a.Effects[i]))
+		a.placeHarms(&a.Effects[i], add)
 	}
 	add(a.ownHarm())
 	add(a.secretHarm())
 	add(a.ownerHarm())
 	return found
-}
-
-// rehearses reports whether the act says by an option that most programs share that it changes nothing.
-func (a *Act) rehearses() bool {
-	for _, o := range []string{"dry-run", "dryrun", "dry_run", "what-if", "whatif", "WhatIf", "simulate", "noop", "validate-only", "list-only"} {
-		if v := a.Options[o]; len(v) > 0 && v[len(v)-1] != "none" && v[len(v)-1] != "false" {
-			return true
-		}
-	}
-	return false
 }
 
 func (o harmOption) fits(a *Act) bool {
@@ -203,7 +191,7 @@ func (r harmRow) fits(a *Act) bool {
 		}
 	}
 	for _, w := range r.not {
-		if slices.Contains(a.Words, w) {
+		if slices.ContainsFunc(a.Words, func(given string) bool { return anyGlob([]string{w}, given) }) {
 			return false
 		}
 	}
@@ -256,8 +244,8 @@ func wordsStand(want, got []string) bool {
 // anyGlob reports whether a text fits one of the patterns, in which * stands for any text.
 func anyGlob(patterns []string, text string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool {
-		if !strings.Contains(p, "*") {
-			return p == text
+		if !strings.Contains(p, "*") || p == `\*` {
+			return strings.TrimPrefix(p, `\`) == text
 		}
 		head, rest, _ := strings.Cut(p, "*")
 		after, ok := strings.CutPrefix(text, head)
@@ -278,13 +266,12 @@ func anyGlob(patterns []string, text string) bool {
 
 var (
 	systemFolders  = wordlist.Set(wordsText, "folders of the system")
-	systemFiles    = wordlist.Set(wordsText, "files of the system")
+	emptyWords     = wordlist.Set(wordsText, "words of empty folders")
 	sourceFolders  = wordlist.Set(wordsText, "folders of a project")
 	scratchFolders = wordlist.Set(wordsText, "scratch folders")
+	scratchPlaces  = wordlist.Set(wordsText, "scratch places")
 	scratchWords   = wordlist.Set(wordsText, "scratch words")
-	secretFiles    = wordlist.Set(wordsText, "secret files")
 	secretWords    = wordlist.Set(wordsText, "secret words")
-	servicePorts   = wordlist.Set(wordsText, "ports of databases")
 )
 
 // effectHarm is the harm of one effect.
@@ -293,80 +280,77 @@ func (a *Act) effectHarm(e *Effect) Harm {
 	case EffectDelete:
 		return a.deleteHarm(e)
 	case EffectWrite:
-		return writeHarm(e)
-	case EffectDevice:
-		return HarmDisk
-	case EffectService:
-		if (e.Verb == "stop" || e.Verb == "disable") && (e.Path == "system" || e.Path == "launchctl" || e.Path == "sv") {
-			return HarmService
+		if e.Verb == VerbEmpty {
+			return a.deleteHarm(e)
 		}
-	case EffectPower:
-		return HarmPower
 	case EffectSQL:
-		return sqlHarm(e.SQL)
-	case EffectObjects:
-		if e.Recursive && !e.Soft {
-			return HarmObjects
+		if !e.Targets.inMemory() {
+			return sqlHarm(e.SQL)
 		}
-	case EffectHooks:
-		return HarmHooks
-	case EffectForce:
-		return HarmForce
-	case EffectDownload:
-		return HarmDownload
 	case EffectMode:
 		return modeHarm(e)
-	case EffectHTTP:
-		return requestHarm(e)
 	}
 	return ""
 }
 
+// deleteHarm judges what is deleted or emptied by its place and its extent, whatever program does it.
 func (a *Act) deleteHarm(e *Effect) Harm {
-	p := e.Path
+	p := a.local(e.Path)
+	folder := fullFolder(p)
+	everything := e.Recursive || folder != p
 	switch {
-	case a.Name == "git" || e.Soft:
-		return "" // the table says which of its deletions lose something
-	case strings.HasSuffix(p, ".tfstate"):
-		return HarmState
-	case strings.HasPrefix(p, "/boot/"):
-		return HarmKernel
-	case within(p, "/var/log") && (e.Recursive || Patterned(p)) && e.Word == "":
-		return HarmLog
-	case within(p, "/etc/cron.d") || within(p, "/var/spool/cron"):
-		return HarmSchedule
-	}
-	if e.Narrow || e.Word != "" { // find … -name X -delete
-		if e.Recursive && (p == "/" || p == "/"+string(AnyText) || p == "/etc" || p == "/usr" || p == "/home" || p == "~" || p == "/bin" || p == "/lib" || p == "/boot") {
+	case a.Name == "git" || e.Soft: // the table says which of its deletions lose something
+	case e.Narrow || e.Word != "": // find … -name X -delete
+		if e.Recursive && slices.Contains([]string{"/", "/" + string(AnyText), "/etc", "/usr", "/home", "~", "/bin", "/lib", "/boot"}, p) {
 			return HarmRoot
 		}
-		return ""
-	}
-	if !e.Recursive {
-		parts := Parts(p)
-		if len(parts) > 0 && Patterned(parts[len(parts)-1]) && onlyStar(parts[len(parts)-1]) && complete(path.Dir(p)) && (rooted(p) || a.Consenting()) {
+	case !everything:
+		// A pattern that everything in the working folder fits.
+		if onlyStar(path.Base(p)) && complete(path.Dir(p)) && (rooted(p) || a.Consenting()) {
 			return HarmRoot
 		}
-		if systemFile(p) {
-			return HarmSystemFile
-		}
-		return ""
-	}
-	trimmed := p
-	for strings.HasSuffix(trimmed, "/"+string(AnyText)) {
-		trimmed = strings.TrimSuffix(trimmed, "/"+string(AnyText))
-	}
-	trimmed = cmp.Or(trimmed, "/")
-	switch {
-	case complete(trimmed):
+	case complete(folder) && (e.Recursive || rooted(p) || a.Consenting()):
 		return HarmRoot
-	case a.Name == "rsync" && !strings.HasPrefix(p, "~/"):
-		return "" // a mirror is what --delete is for
-	case scratch(trimmed), e.Made && !sourceFolders()[strings.ToLower(path.Base(p))], strings.HasPrefix(a.Name, "trash"), a.Name == "gio":
-		return ""
+	case scratch(folder), e.Made, strings.HasPrefix(a.Name, "trash"), a.Name == "gio":
+	case a.Name == "rsync" && !a.emptySource(): // a mirror is what --delete is for
+		if to := a.Words[len(a.Words)-1]; outside(folder) || remotePath(to) != to {
+			return HarmMirror
+		}
+	case e.Recursive || outside(folder) || sourceFolders()[strings.ToLower(path.Base(folder))]:
+		return HarmTree
 	}
-	return HarmTree
+	return ""
 }
+
+// fullFolder is the folder whose whole content a path stands for by a * at its end, or the path.
+func fullFolder(p string) string {
+	for strings.HasSuffix(p, "/"+string(AnyText)) {
+		p = strings.TrimSuffix(p, "/"+string(AnyText))
+	}
+	return cmp.Or(p, "/")
+}
+
+// emptySource reports whether what rsync copies is named as if nothing were in it: then its target is emptied.
+func (a *Act) emptySource() bool {
+	source := strings.TrimRight(a.Words[0], "/")
+	return slices.ContainsFunc(SplitName(path.Base(source)), func(w string) bool { return emptyWords()[w] }) || strings.HasPrefix(source, "/tmp/"+string(Unknown))
+}
+
+// local is a path as the agent's project has it: relative, where it lies in one of the project's folders.
+func (a *Act) local(p string) string {
+	for _, root := range a.Roots {
+		if _, root = homes("~", root); complete(root) || root == "/tmp" {
+			continue
+		}
+		if _, full := homes("~", p); within(full, root) {
+			return cmp.Or(strings.TrimPrefix(full[len(root):], "/"), ".")
+		}
+	}
+	return p
+}
+
+// outside reports whether a path lies outside the project, as far as it says.
+func outside(p string) bool { return rooted(p) || p == ".." || strings.HasPrefix(p, "../") }
 
 // Consenting reports whether the act is told not to ask.
 func (a *Act) Consenting() bool { return len(a.Options["force"]) > 0 || a.Consents }
@@ -402,8 +386,9 @@ func complete(p string) bool {
 // scratch reports whether a directory is one that is made to be removed: what builds and tests
 // leave, and temporary folders.
 func scratch(p string) bool {
-	for _, tmp := range []string{"/tmp", "/var/tmp", "/private/tmp", "/dev/shm", "${TMPDIR}", "${TMP}", "${TEMP}", "${RUNNER_TEMP}", "~/.cache", "/root/.cache", "~/tmp", "/private/var/folders", "/var/cache", "/run/user"} {
-		if strings.HasPrefix(p, tmp+"/") || p == tmp && tmp[0] == '$' {
+	_, at := homes("~", p)
+	for place := range scratchPlaces() {
+		if strings.HasPrefix(at, place+"/") || at == place && place[0] != '/' {
 			return true
 		}
 	}
@@ -461,41 +446,6 @@ func namedScratch(name string) bool {
 		}
 		return false
 	})
-}
-
-// systemFile reports whether the machine or an account depends on the file.
-func systemFile(p string) bool {
-	if systemFiles()[p] {
-		return true
-	}
-	for _, folder := range []string{"/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/lib", "/lib", "/lib64", "/boot", "/etc/sudoers.d", "/etc/pam.d", "/etc/ssh", "/etc/ssl"} {
-		if strings.HasPrefix(p, folder+"/") {
-			return true
-		}
-	}
-	return false
-}
-
-func writeHarm(e *Effect) Harm {
-	p := e.Path
-	switch {
-	case p == "/proc/sysrq-trigger" || strings.HasPrefix(p, "/proc/sys/") || strings.HasPrefix(p, "/sys/"):
-		return HarmKernel
-	case p == "/etc/crontab" || strings.HasPrefix(p, "/etc/cron.") || within(p, "/var/spool/cron"):
-		return HarmSchedule
-	case p == "/etc/sudoers" || strings.HasPrefix(p, "/etc/sudoers.d/"):
-		return HarmUser
-	case e.Verb == "append":
-		if p == "/etc/passwd" || p == "/etc/shadow" || strings.HasSuffix(p, "/.ssh/authorized_keys") {
-			return HarmUser
-		}
-		return ""
-	case strings.HasPrefix(p, "/boot/"):
-		return HarmKernel
-	case systemFiles()[p], strings.HasPrefix(p, "/etc/pam.d/"), strings.HasPrefix(p, "/etc/ssh/"):
-		return HarmSystemFile // a program that is put into /usr/bin is installed, and harms nothing
-	}
-	return ""
 }
 
 // core reports whether a path is of the system itself, and not of what it serves.
@@ -556,26 +506,6 @@ func sqlHarm(st *Statement) Harm {
 	return ""
 }
 
-// requestHarm: requests that delete what a database or a search engine holds.
-func requestHarm(e *Effect) Harm {
-	hostname, rest, _ := strings.Cut(e.Path, "/")
-	_, port, _ := strings.Cut(hostname, ":")
-	_, asked, _ := strings.Cut(e.Word, "?")
-	switch {
-	case approving(rest), switching(e.Verb, rest):
-		return HarmApprove
-	case strings.HasSuffix(rest, "_delete_by_query"), strings.Contains(asked, "DROP") || strings.Contains(asked, "drop+"):
-		return HarmIndex
-	case e.Verb == "DELETE" && (servicePorts()[port] || rest == "_all" || rest == "*") && !strings.Contains(rest, "/_doc/") && !strings.Contains(rest, "/documents/"):
-		return HarmIndex
-	case e.Verb == "DELETE" && strings.HasPrefix(hostname, "api.github.com"):
-		return "ci.change"
-	case e.Verb == "POST" && rest == "flushall":
-		return HarmIndex
-	}
-	return ""
-}
-
 // ownHarm are the harms of a few programs whose words are no subcommands.
 func (a *Act) ownHarm() Harm {
 	switch a.Name {
@@ -599,38 +529,10 @@ func (a *Act) ownHarm() Harm {
 		}
 	case "mv":
 		for _, w := range a.Words[:max(0, len(a.Words)-1)] {
-			if p := Clean(a.Dir, w); complete(p) && rooted(p) || systemFile(p) {
+			if p := a.local(Clean(a.Dir, w)); complete(p) && rooted(p) {
 				return HarmSystemFile
 			}
 		}
-	case "tar":
-		if len(a.Options["remove-files"]) > 0 {
-			return HarmTree
-		}
-	case "zip":
-		if len(a.Options["m"])+len(a.Options["move"]) > 0 {
-			return HarmTree
-		}
 	}
 	return ""
-}
-
-// switching reports whether a request switches, adds or removes packs of rules.
-func switching(verb, p string) bool {
-	p, _, _ = strings.Cut("/"+p, "?")
-	return verb != "GET" && verb != "HEAD" && strings.Contains(path.Clean(p)+"/", "/check/packs/")
-}
-
-// approving reports whether the path of a request is one by which a person allows what the guard blocks, or a token is issued.
-func approving(p string) bool {
-	p, _, _ = strings.Cut("/"+p, "?")
-	p = path.Clean(p)
-	parts := Parts(p)
-	switch n := len(parts); {
-	case strings.Contains(p, "/check/approvals/"):
-		return n > 0 && (parts[n-1] == "approve" || parts[n-1] == "deny" || Patterned(parts[n-1]))
-	case strings.Contains(p, "/ui/guard/"):
-		return n > 0 && (parts[n-1] == "approve" || parts[n-1] == "deny")
-	}
-	return false
 }

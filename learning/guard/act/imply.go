@@ -118,6 +118,13 @@ func listing(a *Act) (paths []string) {
 			paths = append(paths, pidOf+w)
 		}
 		return paths
+	case a.Name == "lsof":
+		for _, w := range a.Source[1:] {
+			if _, port, ok := strings.Cut(w, ":"); ok {
+				paths = append(paths, pidOf+port)
+			}
+		}
+		return paths
 	case len(a.Options["filter"])+len(a.Options["f"])+len(a.Options["selector"])+len(a.Options["field-selector"]) > 0:
 		return nil
 	case key == "docker volume ls", key == "docker network ls", strings.HasPrefix(key, "docker ps"), key == "docker container ls":

@@ -58,14 +58,15 @@ func (m *Memory) written(path string) (text string, ok bool) {
 	return "", false
 }
 
-// made reports whether the agent made the directory.
-func (m *Memory) made(path string) bool {
+// made reports whether the agent made the directory, and whether it surely was not there before.
+func (m *Memory) made(path string) (surely, made bool) {
 	if m == nil {
-		return false
+		return false, false
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.dirs[path]
+	surely, made = m.dirs[path]
+	return surely, made
 }
 
 // Keep takes in what a script that was let through would write and make.
@@ -92,11 +93,11 @@ func (m *Memory) Keep(s *Shell) {
 			m.order = m.order[1:]
 		}
 	}
-	for path := range s.made {
+	for path, surely := range s.made {
 		if len(m.dirs) >= maxMemoryMade {
 			clear(m.dirs)
 		}
-		m.dirs[path] = true
+		m.dirs[path] = m.dirs[path] || surely
 	}
 }
 

@@ -54,12 +54,14 @@ func (s *Shell) output(name string, words []string, a *Act, in stream) stream {
 		return plainText(strings.Join(args, " "))
 	case "name":
 		if len(a.Words) == 1 {
-			return plainText(a.Words[0])
+			return plainText("/usr/local/bin/" + a.Words[0])
 		}
 	case "number":
 		return plainText("1")
 	case "temporary":
 		return plainText("/tmp/" + string(Unknown))
+	case "nothing":
+		return plainText("")
 	case "environment":
 		return stream{given: true, secrets: len(a.Words) == 0}
 	}

@@ -174,12 +174,14 @@ func homes(rule, action string) (string, string) {
 		if rest, ok := strings.CutPrefix(p, "/root"); ok && (rest == "" || rest[0] == '/') {
 			return "~" + rest
 		}
-		if rest, ok := strings.CutPrefix(p, "/home/"); ok {
-			_, below, found := strings.Cut(rest, "/")
-			if found {
-				return "~/" + below
+		for _, homes := range []string{"/home/", "/Users/"} {
+			if rest, ok := strings.CutPrefix(p, homes); ok {
+				_, below, found := strings.Cut(rest, "/")
+				if found {
+					return "~/" + below
+				}
+				return "~"
 			}
-			return "~"
 		}
 		return p
 	}

@@ -197,11 +197,7 @@ func (s *Shell) act(name string, words []string, env map[string]string, in strea
 		a.Effects[i].Narrow = a.Effects[i].Narrow || in.narrow && a.Effects[i].Kind == EffectDelete
 	}
 	s.note(a)
-	if name == "mkdir" {
-		for _, w := range a.Words {
-			s.made[s.path(w)] = true
-		}
-	}
+	s.makes(a)
 	for _, part := range a.implied() {
 		s.note(part)
 	}
@@ -341,7 +337,7 @@ func (s *Shell) builtinCommand(name string, words []string, env map[string]strin
 		for _, to := range r.operands {
 			how := ""
 			if len(r.options["append"]) > 0 {
-				how = "append"
+				how = verbAppend
 			}
 			s.write(to, in, how)
 		}

@@ -4,46 +4,16 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"skillrouter/tfidf/wordlist"
 )
 
-// secretFile reports whether a path is of a file that holds secrets.
+// secretFile reports whether a path is of a file that holds secrets. Of a pattern only that of a whole folder may be one.
 func secretFile(p string) bool {
-	p = strings.TrimPrefix(p, "file://")
-	base := path.Base(p)
-	switch {
-	case secretFiles()[base]:
-		return base != "shadow" && base != "gshadow" || strings.HasPrefix(p, "/etc/")
-	case strings.HasPrefix(base, ".env.") || strings.HasSuffix(base, ".env") && len(base) > 4:
-		return !slices.ContainsFunc(SplitName(base), func(w string) bool {
-			return w == "example" || w == "sample" || w == "template" || w == "dist" || w == "defaults" || w == "schema" || w == "test" || w == "tmpl"
-		})
-	case strings.HasPrefix(p, "/proc/") && base == "environ":
-		return true
+	if base := path.Base(p); Patterned(base) && base != string(AnyText) {
+		p = path.Dir(p)
 	}
-	for _, folder := range []string{"/.ssh", "/.gnupg", "/.aws", "/.azure", "/.config/gcloud", "/.password-store", "/.docker", "/.kube", "/.config/gh"} {
-		at := strings.LastIndex("/"+p, folder)
-		if at < 0 {
-			continue
-		}
-		switch rest := ("/" + p)[at+len(folder):]; {
-		case rest == "" || rest == "/"+string(AnyText):
-			return folder != "/.docker" && folder != "/.kube"
-		case rest[0] != '/':
-		case folder == "/.ssh":
-			return !strings.HasSuffix(rest, ".pub") && rest != "/config" && !strings.HasPrefix(rest, "/known_hosts") && rest != "/authorized_keys"
-		case folder == "/.aws":
-			return rest == "/credentials" || strings.HasPrefix(rest, "/sso") || strings.HasPrefix(rest, "/cli")
-		case folder == "/.docker":
-			return rest == "/config.json"
-		case folder == "/.kube":
-			return strings.HasPrefix(rest, "/config")
-		case folder == "/.config/gh":
-			return rest == "/hosts.yml"
-		default:
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(harms().places["read"], func(row placeRow) bool { return row.fits(&Effect{Path: p}, "read", p) })
 }
 
 // keeps are programs that name a file without showing what is in it.
@@ -148,13 +118,13 @@ func holdsSecretVariable(text string) bool {
 	return false
 }
 
-// ownersToken is the file whose content lets its reader act as the owner of a router.
-const ownersToken = "owner.token"
+// guardFiles are the files whose content lets its reader act as the owner of a router, or sign what the guard believes.
+var guardFiles = wordlist.Set(wordsText, "files of the guard")
 
 // namesOnly are programs that show nothing of a file which they name.
-var namesOnly = strings.Fields("ls stat file test [ [[ chmod chown du find fd readlink realpath basename dirname echo printf touch rm shred unlink git gh skillrouter which locate log true")
+var namesOnly = strings.Fields("ls stat file test [ [[ chmod chown du find fd readlink realpath basename dirname echo printf touch mkdir rm shred unlink git gh skillrouter which locate log true")
 
-// ownerHarm is the harm of an act that shows, copies or sends the owner's token.
+// ownerHarm is the harm of an act that shows, copies or sends such a file.
 func (a *Act) ownerHarm() Harm {
 	if slices.Contains(namesOnly, a.Name) || strings.HasPrefix(a.Name, "(") && a.Name != ReadsFile {
 		return ""
@@ -175,9 +145,9 @@ func (a *Act) ownerHarm() Harm {
 }
 
 // guarded reports whether a path is of a file that shows what nobody should be told.
-func guarded(p string) bool { return secretFile(p) || path.Base(p) == ownersToken }
+func guarded(p string) bool { return secretFile(p) || guardFiles()[path.Base(p)] }
 
-// ownerFile reports whether a word names the owner's token, or may by a pattern in the folder of a router's data.
+// ownerFile reports whether a word names a file of the guard, the folder of a router's data, or by a pattern what may be one in it.
 func (a *Act) ownerFile(word string) bool {
 	for _, cut := range []string{"@", "=", ":"} {
 		if _, rest, ok := strings.Cut(word, cut); ok && a.ownerFile(rest) {
@@ -185,14 +155,21 @@ func (a *Act) ownerFile(word string) bool {
 		}
 	}
 	p := Clean(a.Dir, strings.TrimPrefix(word, "file://"))
-	base := path.Base(p)
-	switch {
-	case strings.EqualFold(base, ownersToken):
-		return true
-	case !Patterned(base) || !anyGlob([]string{strings.ReplaceAll(strings.ReplaceAll(base, string(AnyText), "*"), string(Unknown), "*")}, ownersToken):
-		return false
-	case strings.HasPrefix(base, "owner") || strings.HasSuffix(base, ".token"):
+	base, folder := path.Base(p), path.Dir(p)
+	if NameFits(base, "skillrouter") && slices.Contains([]string{"share", "Application Support", "Local"}, path.Base(folder)) {
 		return true
 	}
-	return slices.ContainsFunc(Parts(path.Dir(p)), func(part string) bool { return strings.Contains(part, "skillrouter") })
+	for name := range guardFiles() {
+		switch {
+		case strings.EqualFold(base, name):
+			return true
+		case !Patterned(base) || !anyGlob([]string{strings.ReplaceAll(strings.ReplaceAll(base, string(AnyText), "*"), string(Unknown), "*")}, name):
+		case name == "owner.token" && (strings.HasPrefix(base, "owner") || strings.HasSuffix(base, ".token")),
+			slices.ContainsFunc(Parts(folder), func(part string) bool {
+				return strings.Contains(part, "skillrouter") || part != string(AnyText) && NameFits(part, "skillrouter")
+			}):
+			return true
+		}
+	}
+	return false
 }

@@ -3,6 +3,7 @@ package act
 import (
 	"errors"
 	"maps"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,7 +34,8 @@ type Shell struct {
 	alias   map[string]string
 	files   map[string]stream         // written by the script itself
 	sinks   map[string][]*syntax.Stmt // >(…)
-	made    map[string]bool           // directories that the script itself makes
+	made    map[string]bool           // directories that the script itself makes; false: that may have been there
+	roots   []string                  // the folders of the agent's project
 	memory  *Memory                   // what the same agent wrote and made before
 	recall  []string                  // files of the memory that were read
 	env     map[string]string         // exported, or set for one command
@@ -57,6 +59,16 @@ func NewShell(dir string) *Shell {
 		vars: map[string]shellValue{}, funcs: map[string]*syntax.Stmt{}, called: map[string]bool{},
 		alias: map[string]string{}, files: map[string]stream{}, sinks: map[string][]*syntax.Stmt{}, env: map[string]string{}, made: map[string]bool{},
 	}
+}
+
+// In says in which folders the agent's project lies.
+func (s *Shell) In(roots ...string) *Shell {
+	for _, r := range roots {
+		if r != "" {
+			s.roots = append(s.roots, Clean("", r))
+		}
+	}
+	return s
 }
 
 // spend counts n bytes of expansion, and reports whether to go on.
@@ -271,11 +283,11 @@ func (s *Shell) note(a *Act) {
 	}
 	for i := range a.Effects {
 		if e := &a.Effects[i]; e.Kind == EffectDelete {
-			e.Made = s.made[e.Path] || s.memory.made(e.Path)
+			e.Made = s.wasMade(e.Path)
 		}
 	}
 	a.Where = s.where[:len(s.where):len(s.where)]
-	a.Dir = s.dir
+	a.Dir, a.Roots = s.dir, s.roots
 	s.Acts = append(s.Acts, a)
 }
 
@@ -313,4 +325,19 @@ func (s *Shell) Follow(p Proposal, text string) {
 // runSQL notes that SQL runs on a connection that targets name.
 func (s *Shell) runSQL(text string, targets Targets, source string) {
 	s.note(&Act{Name: runsSQL, Effects: s.statements(text, &targets), Source: []string{source}})
+}
+
+// wasMade reports whether the agent made the directory, or one that it lies in. One that may have been there before is not
+// among them if it has the name of a project's own.
+func (s *Shell) wasMade(p string) bool {
+	for ; len(p) > 1; p = path.Dir(p) {
+		surely, here := s.made[p]
+		if !here {
+			surely, here = s.memory.made(p)
+		}
+		if here && (surely || !sourceFolders()[strings.ToLower(path.Base(p))]) {
+			return true
+		}
+	}
+	return false
 }

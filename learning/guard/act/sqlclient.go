@@ -107,10 +107,21 @@ func (s *Shell) connection(a *Act, client sqlClient, r read, operands []string) 
 		}
 		targets = append(targets, targetsOf([]string{w})...)
 	}
+	if client.file && len(operands) == 0 {
+		targets = Targets{memoryDatabase}
+	}
 	for _, h := range s.where {
 		targets = append(targets, target(h))
 	}
 	return targets
+}
+
+// memoryDatabase is the name of a database that lies in memory alone.
+const memoryDatabase = ":memory:"
+
+// inMemory reports whether nothing but databases in memory is named.
+func (t Targets) inMemory() bool {
+	return len(t) > 0 && !slices.ContainsFunc(t, func(name string) bool { return !strings.Contains(name, memoryDatabase) })
 }
 
 // clientScripts is the SQL that a client is told to run; hidden tells that some of it is not seen.

@@ -85,6 +85,9 @@ func (s *Shell) read(path string) stream {
 	if f, ok := s.files[path]; ok {
 		return f
 	}
+	if path == "/dev/null" {
+		return plainText("")
+	}
 	if text, ok := s.memory.file(path); ok {
 		s.recall = append(s.recall, text)
 		return plainText(text)
@@ -101,8 +104,17 @@ func (s *Shell) write(to string, content stream, how string) {
 	}
 	content.given = true
 	s.files[path] = s.files[path].followedBy(content)
+	if how == "" && content.known && strings.TrimSpace(content.text) == "" {
+		how = VerbEmpty
+	}
 	if !strings.HasPrefix(path, "/dev/fd/") {
-		s.note(&Act{Name: WritesFile, Words: []string{path}, Effects: writeEffects(path, how)})
+		effects := writeEffects(path, how)
+		for i := range effects {
+			if content.known {
+				effects[i].Change = &edit{text: content.text, complete: how != verbAppend}
+			}
+		}
+		s.note(&Act{Name: WritesFile, Words: []string{path}, Effects: effects})
 	}
 	if strings.HasPrefix(path, "/etc/cron") || strings.HasPrefix(path, "/var/spool/cron") {
 		s.schedule(content.text)

@@ -20,7 +20,7 @@ var programsText string
 // factKeys are the facts that a row may hold.
 var factKeys = strings.Fields(`same versioned word skips as means shell language runs each packages package image
 	shows showing dry does inplace script file whole needs deletes moves methods objects service power database signals prints
-	sql query queries target options before client own dash`)
+	sql query queries target options before client own dash makes verbs`)
 
 // program is what the table knows of a program or a subcommand: the words of each fact by its key.
 type program map[string][]string
@@ -159,6 +159,21 @@ func KnownProgram(name string) bool {
 	name, _, _ = strings.Cut(name, " ")
 	row, listed := programs().rows[name]
 	return listed && !row.has("word") || programs().prefixes[name]
+}
+
+// Subcommands is how many words of an act say what its program does.
+func Subcommands(a *Act) int {
+	p := programOf(a.Name)
+	if n := p.number("verbs", "first"); n > 0 {
+		return n
+	}
+	if len(a.Words) > 0 && p.says("verbs", a.Words[0]) {
+		return 2
+	}
+	if p.has("verbs") || Prefixes()[a.Name] {
+		return 1
+	}
+	return 0
 }
 
 // Prefixes are the programs whose first operands are subcommands the guard tells apart.

@@ -59,7 +59,7 @@ func programFaults(table *programTable) (faults []string) {
 	fault := func(name string, said ...string) { faults = append(faults, name+": "+strings.Join(said, " ")) }
 	may := map[string][]string{
 		"does":   strings.Fields("remove find fd sync dd format partition edit copy systemctl docker kubectl nginx apache git mode request aws gcloud rclone"),
-		"prints": strings.Fields("echo printf input matching changed decoded download found tracked paths base dir yes name number temporary environment"),
+		"prints": strings.Fields("nothing echo printf input matching changed decoded download found tracked paths base dir yes name number temporary environment"),
 	}
 	for name, row := range table.rows {
 		for fact, words := range may {

@@ -25,7 +25,7 @@ type Proposal struct {
 	tool    string
 	words   []string // of the tool's act
 	effects func(s *Shell) []Effect
-	edits   []edit
+	edits   []*edit
 }
 
 // Plain tells that nothing says what the text is: a command, SQL or a sentence.
@@ -224,7 +224,7 @@ func fileTool(tool, dir string, args map[string]any, has func(...string) bool) (
 	if b, ok := arg(args, "recursive").(bool); ok {
 		recursive = b
 	}
-	var edits []edit
+	var edits []*edit
 	if !deletes {
 		edits = editsOf(Clean(dir, Tidy(paths[0])), args)
 	}
@@ -233,8 +233,11 @@ func fileTool(tool, dir string, args map[string]any, has func(...string) bool) (
 		effects: func(s *Shell) (out []Effect) {
 			for _, p := range paths {
 				e := Effect{Kind: EffectWrite, Path: Clean(dir, Tidy(p))}
-				if deletes {
+				switch {
+				case deletes:
 					e.Kind, e.Recursive = EffectDelete, recursive
+				case len(edits) > 0:
+					e.Change = united(edits)
 				}
 				out = append(out, e)
 			}

@@ -69,10 +69,10 @@ func ProgramsIn(text string) func(yield func(program string) bool) {
 
 // harmful are the facts of programs that do a harm which follows from what an act does: "does=…" is one of its words, "=…" is a name.
 var harmful = map[Harm]string{
-	HarmRoot: "does=remove does=find does=fd does=sync does=copy", HarmTree: "does=remove does=find does=fd does=sync", HarmSystemFile: "does=remove does=copy does=edit",
+	HarmRoot: "does=remove does=find does=fd does=sync does=copy", HarmTree: "does=remove does=find does=fd does=sync", HarmMirror: "does=sync", HarmSystemFile: "does=remove does=copy does=edit",
 	HarmDisk: "does=dd does=format does=partition", HarmOpen: "does=mode =setfacl", HarmOwner: "does=mode =chown =chgrp =chattr =setfacl", HarmProcesses: "=kill =pkill =killall",
-	HarmDownload: "=curl =wget", HarmSQLDrop: "sql", HarmSQLAll: "sql", HarmSQLGrant: "sql", HarmIndex: "=curl =wget", HarmObjects: "objects does=aws does=gcloud does=rclone",
-	HarmHooks: "=git", HarmForce: "=git", HarmCommit: "=git", HarmSend: "=curl =wget =nc =http =socat =telnet", HarmService: "service does=systemctl", HarmPower: "power", HarmApprove: "=skillrouter =curl =wget",
+	HarmDownload: "=curl =wget", HarmSQLDrop: "sql", HarmSQLAll: "sql", HarmSQLGrant: "sql", "db.drop": "=curl =wget", "cloud.delete": "objects does=aws does=gcloud does=rclone",
+	"ci.hooks": "=git", "git.publish": "=git", HarmCommit: "=git", HarmSend: "=curl =wget =nc =http =socat =telnet", "system.service": "service does=systemctl", "system.power": "power", HarmApprove: "=skillrouter =curl =wget",
 }
 
 // Does reports whether a program can do the harm, by the tables.

@@ -53,11 +53,14 @@ func (s *Shell) stmt(st *syntax.Stmt, in stream) stream {
 		}
 	}
 	out := s.cmd(st.Cmd, in)
+	if st.Cmd == nil {
+		out = plainText("")
+	}
 	for _, to := range outputs {
 		s.write(to, out, "")
 	}
 	for _, to := range appended {
-		s.write(to, out, "append")
+		s.write(to, out, verbAppend)
 	}
 	if len(outputs)+len(appended) > 0 {
 		return stream{}

@@ -8,7 +8,6 @@ import (
 
 	"skillrouter/learning"
 	"skillrouter/learning/guard/act"
-	"skillrouter/tfidf/wordlist"
 )
 
 // Builtins are the five anti-patterns that MNEMOSYNE loads by itself.
@@ -17,7 +16,7 @@ func Builtins() []*Rule {
 		d.Confidence, d.Domain = 1, "production"
 		return &Rule{Draft: d, title: act.TitleOf(d.Title), judge: judge}
 	}
-	return []*Rule{
+	builtins := []*Rule{
 		made(RuleDraft{
 			ID: "builtin:production-database", Title: "Direct production database modifications", Severity: learning.SeverityCritical, Category: "database",
 			Reason:       "A change made by hand in production is in no migration, and cannot be tested or taken back.",
@@ -37,13 +36,15 @@ func Builtins() []*Rule {
 			ID: "builtin:data-directories", Title: "Running rm -rf on data directories", Severity: learning.SeverityCritical, Category: "files",
 			Reason:       "It deletes what no backup may hold yet.",
 			Alternatives: []string{"Move it aside, check that nothing needs it, then delete it"},
-		}, dataRemoval),
+		}, nil),
 		made(RuleDraft{
 			ID: "builtin:untested-deploy", Title: "Deploying to prod without dev testing", Severity: learning.SeverityHigh, Category: "deployment",
 			Reason:       "What was not tried in development fails in production.",
 			Alternatives: []string{"Deploy to the development environment and test there first"},
 		}, deployment),
 	}
+	builtins[3].harm = act.HarmData
+	return builtins
 }
 
 // guardProduction reports whether a name says that something is production.
@@ -159,62 +160,6 @@ func copies(words []string, file string) bool {
 
 //go:embed words.txt
 var words string
-
-// dataDirs are where services keep their data.
-var dataDirs = wordlist.Set(words, "data folders")
-
-// scratch are folders below /data that are made to be removed.
-var scratch = wordlist.Set(words, "scratch folders")
-
-// belowData reports whether a path lies right below a folder of data and is
-// data by itself: whatever stands in /data but what is made to be removed, and
-// a service's folder, or one folder in it, wherever data lies.
-func belowData(parts []string) bool {
-	switch {
-	case parts[0] == "data":
-		parts = parts[1:]
-		if len(parts) == 1 && !scratch()[parts[0]] && !act.Patterned(parts[0]) {
-			return true
-		}
-	case len(parts) > 1 && parts[1] == "data" && (parts[0] == "srv" || parts[0] == "var" || parts[0] == "opt" || parts[0] == "mnt"):
-		parts = parts[2:]
-	default:
-		return false
-	}
-	return (len(parts) == 1 || len(parts) == 2 && !scratch()[parts[1]]) && dataDirs()[parts[0]]
-}
-
-// dataRemoval fits a recursive removal of the places where data lies:
-// /data and what is right below it, /srv/data, /opt/NAME/data, /var/lib/SERVICE and the like.
-func dataRemoval(a *act.Act, _ *Action) guardFit {
-	for _, e := range a.Effects {
-		if e.Kind != act.EffectDelete || e.Soft || e.Word != "" || !e.Recursive && !act.Patterned(e.Path) {
-			continue
-		}
-		parts := act.Parts(e.Path)
-		if !strings.HasPrefix(e.Path, "/") {
-			continue
-		}
-		if len(parts) == 0 {
-			return full
-		}
-		if last := parts[len(parts)-1]; last == string(act.AnyText) && len(parts) > 1 {
-			parts = parts[:len(parts)-1]
-		}
-		switch {
-		case parts[0] == "data" && len(parts) == 1,
-			len(parts) == 2 && (parts[0] == "srv" || parts[0] == "var" || parts[0] == "opt" || parts[0] == "mnt") && parts[1] == "data",
-			len(parts) == 3 && (parts[0] == "opt" || parts[0] == "srv") && parts[2] == "data",
-			len(parts) == 2 && parts[0] == "var" && parts[1] == "lib",
-			len(parts) >= 3 && len(parts) <= 4 && parts[0] == "var" && parts[1] == "lib" && dataDirs()[parts[2]],
-			e.Recursive && belowData(parts),
-			len(parts) >= 5 && strings.HasPrefix(e.Path, "/var/lib/docker/volumes/"),
-			parts[len(parts)-1] == "pgdata" || parts[len(parts)-1] == "pg_data":
-			return full
-		}
-	}
-	return none
-}
 
 // deployment fits commands that put something into production.
 func deployment(a *act.Act, action *Action) guardFit {

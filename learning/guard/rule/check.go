@@ -1,6 +1,7 @@
 package rule
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -43,7 +44,7 @@ func (c *check) propose(p act.Proposal) {
 		return
 	}
 	prose := p.Plain() && !act.LooksSQL(text) && act.Prose(text)
-	s := act.NewShell(p.Dir).Remembering(c.memory)
+	s := act.NewShell(p.Dir).Remembering(c.memory).In(c.roots(p)...)
 	c.read = append(c.read, s)
 	readable := c.follow(s, p, text)
 	c.compare(s.Acts)
@@ -78,6 +79,15 @@ func (c *check) note(note string) {
 	if !slices.Contains(c.notes, note) {
 		c.notes = append(c.notes, note)
 	}
+}
+
+// roots are the folders of the agent's project: its working folder, and the repository around it.
+func (c *check) roots(p act.Proposal) []string {
+	dir := cmp.Or(c.action.Folder, c.action.Place.Dir, p.Dir)
+	if root := c.action.Place.rootOf(dir); root != nil {
+		return []string{dir, root.Path}
+	}
+	return []string{dir}
 }
 
 // follow reads the text. A fault in the reader must not let an action pass

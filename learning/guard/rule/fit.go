@@ -201,27 +201,7 @@ func subcommandAt(want, got *act.Act, fixed int) int {
 
 // fixedWords is how many words of a rule's act are subcommands, which
 // stand at their place.
-func fixedWords(a *act.Act) int {
-	switch {
-	case len(a.Words) == 0:
-		return 0
-	case a.Name == "docker" || a.Name == "podman":
-		switch a.Words[0] {
-		case "compose", "system", "volume", "network", "image", "container", "builder", "swarm", "stack", "service", "node", "secret", "context", "buildx":
-			return min(2, len(a.Words))
-		}
-		return 1
-	case a.Name == "aws" || a.Name == "gh" || a.Name == "az":
-		return min(2, len(a.Words))
-	case a.Name == "gcloud" || act.Prefixes()[a.Name]:
-		return 1
-	}
-	switch a.Name {
-	case "terraform", "helm", "npm", "apt", "yum", "cargo", "pip", "ufw", "systemctl", "go", "gem", "brew", "poetry", "redis-cli", "pulumi", "cdk", "vagrant", "nomad", "vault", "consul", "heroku", "fly", "flyctl", "serverless", "rabbitmqctl", "ip", "nft", "snap":
-		return 1
-	}
-	return 0
-}
+func fixedWords(a *act.Act) int { return min(act.Subcommands(a), len(a.Words)) }
 
 func fitIf(ok bool) guardFit {
 	if ok {

@@ -189,6 +189,7 @@ func readPackRule(pack, line string) (*Rule, error) {
 	if err != nil {
 		return nil, err
 	}
+	d.WarnOnly = d.Severity == learning.SeverityLow
 	return harmRule(d, harm), nil
 }
 
@@ -215,7 +216,7 @@ func harmRule(d RuleDraft, harm act.Harm) *Rule {
 
 // lasting are the harms that nobody allows again and again: a secret that was shown once is out, what was
 // downloaded today is not what will run tomorrow, and of a disk or a home nothing is left to go wrong twice.
-var lasting = []act.Harm{act.HarmSecret, act.HarmSend, act.HarmCommit, "secret.change", act.HarmDownload, act.HarmRoot, act.HarmDisk, "backup.delete"}
+var lasting = []act.Harm{act.HarmSecret, act.HarmSend, act.HarmCommit, "secret.change", "guard.self", act.HarmDownload, act.HarmRoot, act.HarmDisk, "backup.delete"}
 
 // Lasting tells whether a rule of that id is of a pack and names a harm that nobody allows again and again.
 func Lasting(ruleID string) bool {
