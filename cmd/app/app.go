@@ -35,14 +35,17 @@ const settleAfter = 2 * time.Second
 
 // App is a sidecar that is open, wired and bound to its address.
 type App struct {
-	config  config.Config
-	options Options
-	log     *slog.Logger
-	now     skillrouter.Clock
-	base    *life  // what lives as long as the process
-	life    *life  // what a writer has: it ends before the rest, and on a node of a cluster it may begin again
-	doors   []door // the first is the one that the process is known by
-	started time.Time
+	config    config.Config
+	options   Options
+	log       *slog.Logger
+	now       skillrouter.Clock
+	base      *life  // what lives as long as the process
+	life      *life  // what a writer has: it ends before the rest, and on a node of a cluster it may begin again
+	doors     []door // the first is the one that the process is known by
+	socket    string // where it answers its own user, as the lock file has it; empty: nowhere
+	noSocket  error  // why it has none
+	seesPeers bool   // this system tells whose calls over loopback are
+	started   time.Time
 
 	certificate *certificate // that all doors show; nil: none
 
@@ -107,11 +110,9 @@ func New(ctx context.Context, cfg config.Config, log *slog.Logger, options Optio
 	if err := a.openDoors(); err != nil {
 		return nil, err
 	}
-	holder.Listen = a.URL()
-	if err := a.certificate.tells(func(fingerprints []string) error {
-		holder.Certificates = fingerprints
-		return lock.SetHolder(holder)
-	}); err != nil {
+	a.openSocket(lock.former)
+	holder.Listen, holder.Socket = a.URL(), a.socket
+	if err := lock.SetHolder(holder); err != nil {
 		return nil, fmt.Errorf("write the lock file: %w", err)
 	}
 	a.classifier = sync.OnceValues(classify.NewClassifier)
@@ -304,7 +305,7 @@ func prepareFolder(dir string) error {
 	if info.Mode().Perm()&0o077 == 0 {
 		return nil
 	}
-	if err := os.Chmod(dir, 0o700); err != nil {
+	if err := process.Close(dir); err != nil {
 		return skillrouter.Wrap(skillrouter.Unavailable, err, "the data folder %s is open to other users and cannot be closed to them", filepath.Clean(dir))
 	}
 	return nil
@@ -341,5 +342,5 @@ func ignoreClosed(err error) error {
 // beyondLoopback tells whether others than this machine can reach the listener.
 func beyondLoopback(address net.Addr) bool {
 	tcp, ok := address.(*net.TCPAddr)
-	return !ok || !tcp.IP.IsLoopback()
+	return ok && !tcp.IP.IsLoopback()
 }

@@ -37,7 +37,7 @@ func (a *App) doctor(ctx context.Context) []router.SystemCheck {
 	}
 	checks = append(checks, a.checkNodes(ctx)...)
 	checks = append(checks, a.checkHashes(ctx), a.checkLosses())
-	checks = append(checks, a.checkFolder(), a.checkDisk(), a.checkOutbound())
+	checks = append(checks, a.checkSocket(), a.checkFolder(), a.checkDisk(), a.checkOutbound())
 	checks = append(checks, a.certificate.check()...)
 	checks = append(checks, a.checkModel(ctx)...)
 	checks = append(checks, a.checkWebhook()...)
@@ -46,13 +46,24 @@ func (a *App) doctor(ctx context.Context) []router.SystemCheck {
 }
 
 func (a *App) checkSettings() router.SystemCheck {
-	access := "open to every program on this machine until a token is issued"
-	if a.needsToken() {
+	access := "open to this user's programs until a token is issued; other users of this machine are refused"
+	switch {
+	case a.needsToken():
 		access = "reachable from other machines, a token is needed"
+	case !a.seesPeers:
+		access = "open to every program and every user of this machine until a token is issued, because this system does not tell whose a call is: skillrouter token create"
 	}
 	return router.SystemCheck{Name: "settings", OK: true, Detail: fmt.Sprintf("listening on %s (%s), data in %s, heartbeat every %s, stale after %s, offline after %s, %s %s/%s",
 		strings.Join(a.Addresses(), ", "), access, a.config.Data, a.config.Presence.HeartbeatInterval, a.config.Presence.StaleAfter, a.config.Presence.OfflineAfter,
 		runtime.Version(), runtime.GOOS, runtime.GOARCH)}
+}
+
+// checkSocket tells where this user's hooks and commands reach the router.
+func (a *App) checkSocket() router.SystemCheck {
+	if a.socket == "" {
+		return router.SystemCheck{Name: "socket", Detail: fmt.Sprintf("none (%v): hooks and commands reach the router by SKILLROUTER_SERVER and a token of SKILLROUTER_TOKEN alone", a.noSocket)}
+	}
+	return router.SystemCheck{Name: "socket", OK: true, Detail: "hooks and commands of this user call over " + a.socket}
 }
 
 // checkDatabase reads the pragmas back and checks every page and index.
@@ -171,7 +182,7 @@ func (a *App) checkFolder() router.SystemCheck {
 		c.Detail = "rights are the folder's own on Windows"
 		return c
 	}
-	for _, name := range []string{"", "learning.db", "operational.db", locate.OwnerTokenName, locate.LockName, offline.CopyName, offline.KeyName, indexesFolder, proceduresFolder, highWaterName, lossesName, webhookSecretName, webhookStateName} {
+	for _, name := range []string{"", "learning.db", "operational.db", locate.OwnerTokenName, locate.LockName, locate.SocketName, offline.CopyName, offline.KeyName, indexesFolder, proceduresFolder, highWaterName, lossesName, webhookSecretName, webhookStateName} {
 		path := filepath.Join(a.config.Data, name)
 		if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o077 != 0 {
 			return router.SystemCheck{Name: "files", Detail: fmt.Sprintf("%s may be read by others (%v): chmod go= it", path, info.Mode().Perm())}

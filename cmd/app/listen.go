@@ -25,6 +25,7 @@ type door struct {
 	server   *http.Server
 	silent   *silent
 	socket   bool // the event feed is at its root
+	own      bool // only this user's programs reach it
 }
 
 // silentGrace is how long a connection that asked nothing yet may still ask at
@@ -78,6 +79,9 @@ func (a *App) openDoors() (err error) {
 			return err
 		}
 	}
+	if tcp, ok := a.doors[0].listener.Addr().(*net.TCPAddr); ok && !a.needsToken() {
+		a.seesPeers = process.KnowsPeers(tcp.AddrPort())
+	}
 	return nil
 }
 
@@ -111,14 +115,20 @@ func cannotListen(address config.Address, network string, err error) error {
 // serveDoors gives each door its server.
 func (a *App) serveDoors(ctx context.Context, handler http.Handler) {
 	for i := range a.doors {
-		handler := handler
-		if a.doors[i].socket {
+		handler, accepted := handler, func(ctx context.Context, _ net.Conn) context.Context { return ctx }
+		switch {
+		case a.doors[i].own:
+			handler = fromHere(handler)
+		case a.doors[i].socket:
 			handler = httpapi.SocketPort(handler, a.hostCheck())
+		}
+		if a.seesPeers {
+			accepted = withPeer
 		}
 		a.doors[i].silent = &silent{conns: map[net.Conn]struct{}{}}
 		a.doors[i].server = &http.Server{
-			ConnState: a.doors[i].silent.follow,
-			Handler:   handler, ReadHeaderTimeout: httpapi.ReadHeaderTimeout, IdleTimeout: httpapi.IdleTimeout,
+			ConnState: a.doors[i].silent.follow, ConnContext: accepted,
+			Handler: handler, ReadHeaderTimeout: httpapi.ReadHeaderTimeout, IdleTimeout: httpapi.IdleTimeout,
 			WriteTimeout: httpapi.WriteTimeout, MaxHeaderBytes: httpapi.MaxHeader,
 			ErrorLog:    slog.NewLogLogger(a.log.Handler(), slog.LevelDebug), // what clients do to connections is no error of ours
 			BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
@@ -158,6 +168,9 @@ func (a *App) shutDoors(grace context.Context) {
 func (a *App) Addresses() []string {
 	list := make([]string, 0, len(a.doors))
 	for _, d := range a.doors {
+		if d.own {
+			continue
+		}
 		list = append(list, locate.URL(a.config.Scheme(), d.listener.Addr().String()))
 	}
 	return list

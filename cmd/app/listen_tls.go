@@ -26,7 +26,6 @@ import (
 	"skillrouter"
 	"skillrouter/cmd/config"
 	"skillrouter/router"
-	"skillrouter/router/client"
 	"skillrouter/router/httpapi"
 )
 
@@ -34,8 +33,6 @@ import (
 const (
 	// lookEvery is how often its files are looked at: no handshake finds them older, and many at once cost one look.
 	lookEvery = time.Second
-	// formerFor is how long a certificate that was replaced is still told as this router's own: a handshake that was shown it may take so long on a busy machine.
-	formerFor = 10 * time.Second
 	// maxPEM bounds what is read of each file, in bytes: a chain of certificates has some thousands.
 	maxPEM = 1 << 20
 	// expiresSoon is how long before its end doctor speaks of it, or a third of the time that it is valid for, if that is shorter:
@@ -58,10 +55,7 @@ type certificate struct {
 
 	mu     sync.Mutex // one looks, the others go on
 	looked time.Time
-	found  [sha256.Size]byte                 // what the files had at that time
-	told   []string                          // the fingerprints that tell was told of: what is shown, and what was lately, the latest first
-	former []time.Time                       // when each of those but the first was replaced
-	tell   func(fingerprints []string) error // those who wait to be told what is shown, before it is
+	found  [sha256.Size]byte // what the files had at that time
 }
 
 // openCertificate reads the pair; nil if the settings name none.
@@ -84,17 +78,6 @@ func openCertificate(settings config.Config, now skillrouter.Clock, log *slog.Lo
 		log.Warn("the certificate is not valid today: callers refuse it", "tls_cert", settings.TLSCert, "from", leaf.NotBefore, "until", leaf.NotAfter)
 	}
 	return c, nil
-}
-
-// tells names who is told the fingerprints of what is shown, beginning with now.
-func (c *certificate) tells(tell func(fingerprints []string) error) error {
-	if c == nil {
-		return tell(nil)
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.tell, c.told = tell, []string{client.Fingerprint(c.shown.Load().Leaf.Raw)}
-	return tell(c.told)
 }
 
 // files are the settings with the files that they name.
@@ -166,10 +149,6 @@ func (c *certificate) look() {
 	text, err := c.read()
 	found := sum(text, err)
 	if found == c.found {
-		if n := c.lately(now); n < len(c.former) {
-			c.former = c.former[:n]
-			c.announce(c.told[:n+1])
-		}
 		return
 	}
 	c.found = found
@@ -186,18 +165,8 @@ func (c *certificate) look() {
 		c.log.Warn("the certificate's files were changed and are not taken; the former pair goes on", "because", skillrouter.Explain(err), "until", former.Leaf.NotAfter)
 		return
 	}
-	c.former = append([]time.Time{now}, c.former[:c.lately(now)]...)
-	c.announce(append([]string{client.Fingerprint(pair.Leaf.Raw), client.Fingerprint(former.Leaf.Raw)}, c.told[1:len(c.former)]...))
 	c.wrong.Store(nil)
 	c.show(pair, "the certificate was read again")
-}
-
-// lately is how many of the former certificates handshakes may still be under way with.
-func (c *certificate) lately(now time.Time) (n int) {
-	for n < len(c.former) && now.Sub(c.former[n]) < formerFor {
-		n++
-	}
-	return n
 }
 
 // show shows a pair from the next handshake on.
@@ -206,17 +175,6 @@ func (c *certificate) show(pair *tls.Certificate, message string) {
 	c.log.Info(message, "tls_cert", c.settings.TLSCert, "names", namesOf(pair.Leaf), "until", pair.Leaf.NotAfter)
 	if open := c.openKey(); open != "" {
 		c.log.Warn("the certificate's key is not private", "because", open)
-	}
-}
-
-// announce tells of fingerprints. A caller that is believed by them may be refused where that fails, and is no worse off than any other.
-func (c *certificate) announce(fingerprints []string) {
-	c.told = fingerprints
-	if c.tell == nil {
-		return
-	}
-	if err := c.tell(fingerprints); err != nil {
-		c.log.Warn("the certificate's fingerprint cannot be written into the data folder", "error", err)
 	}
 }
 

@@ -31,7 +31,6 @@ import (
 	"skillrouter"
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/config"
-	"skillrouter/cmd/locate"
 	"skillrouter/comms"
 	"skillrouter/operational"
 	"skillrouter/router"
@@ -174,7 +173,7 @@ func (s *secured) shows(t *testing.T) int64 {
 // certificateCheck is what doctor says of the certificate.
 func (s *secured) certificateCheck(t *testing.T) router.SystemCheck {
 	t.Helper()
-	checks, err := s.client(t, client.Trust{Own: s.own}).System.Doctor(t.Context())
+	checks, err := overSocket(t, s.cfg.Data).System.Doctor(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,15 +184,6 @@ func (s *secured) certificateCheck(t *testing.T) router.SystemCheck {
 	}
 	t.Fatal("doctor does not look at the certificate")
 	return router.SystemCheck{}
-}
-
-// own are the fingerprints that the data folder has.
-func (s *secured) own() []string {
-	holder, err := locate.ReadHolder(s.cfg.Data)
-	if err != nil {
-		return nil
-	}
-	return holder.Certificates
 }
 
 func (s *secured) client(t *testing.T, trust client.Trust) *client.Client {
@@ -515,44 +505,45 @@ func TestTrust(t *testing.T) {
 		trust client.Trust
 		says  string // empty: it is believed
 	}{
-		"the authority":                  {well, client.Trust{CA: a.file(t)}, ""},
-		"the system's alone":             {well, client.Trust{}, "no authority"},
-		"another authority":              {well, client.Trust{CA: foreign.file(t)}, "no authority"},
-		"another name":                   {named, client.Trust{CA: a.file(t)}, "doesn't contain any IP SANs"},
-		"an expired one":                 {over, client.Trust{CA: a.file(t)}, "expired"},
-		"the folder":                     {well, client.Trust{Own: well.own}, ""},
-		"the folder, of another name":    {named, client.Trust{Own: named.own}, ""},
-		"the folder, expired":            {over, client.Trust{Own: over.own}, ""},
-		"another folder":                 {well, client.Trust{Own: named.own}, "no authority"},
-		"another folder, and authority":  {well, client.Trust{Own: named.own, CA: a.file(t)}, ""},
-		"another folder, a wrong name":   {named, client.Trust{Own: well.own, CA: a.file(t)}, "IP SANs"},
-		"another folder, an expired one": {over, client.Trust{Own: well.own, CA: a.file(t)}, "expired"},
+		"the authority":      {well, client.Trust{CA: a.file(t)}, ""},
+		"the system's alone": {well, client.Trust{}, "no authority"},
+		"another authority":  {well, client.Trust{CA: foreign.file(t)}, "no authority"},
+		"another name":       {named, client.Trust{CA: a.file(t)}, "doesn't contain any IP SANs"},
+		"an expired one":     {over, client.Trust{CA: a.file(t)}, "expired"},
 	} {
 		err := ask(test.at, test.trust)
 		if test.says == "" && err != nil || test.says != "" && (skillrouter.CodeOf(err) != skillrouter.Conflict || !strings.Contains(skillrouter.Explain(err), test.says)) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	for _, s := range []*secured{well, named, over} { // the folder's own user needs no certificate
+		if _, err := overSocket(t, s.cfg.Data).System.Health(t.Context()); err != nil {
+			t.Errorf("over the socket: %v", err)
+		}
+	}
 }
 
 // TestCallsOverRenewals: a thousand calls, each on a connection of its own, and streams by both versions of HTTP go on while the pair is
-// exchanged. Half of the callers believe the authority, half the data folder.
+// exchanged. Half of the callers believe the authority, half call over the socket.
 func TestCallsOverRenewals(t *testing.T) {
-	const calls, callers, renewals = 1000, 4, 40
+	const calls, workers, renewals = 1000, 4, 40
 	a := newAuthority(t)
 	cfg := settings(t)
 	certificate, key := a.issue(t, time.Now().Add(aYear), "127.0.0.1")
 	pairIn(t, &cfg, certificate, key)
 	s := serveTLS(t, cfg)
-	trusts := []client.Trust{{CA: a.file(t)}, {Own: s.own}}
+	callers := []func() *client.Client{
+		func() *client.Client { return s.client(t, client.Trust{CA: a.file(t)}) },
+		func() *client.Client { return overSocket(t, cfg.Data) },
+	}
 	first := s.shows(t)
 
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var streams errgroup.Group
 	var up, got, lost atomic.Int64
-	for i, trust := range trusts {
-		c := s.client(t, trust)
+	for i, caller := range callers {
+		c := caller()
 		agent := fmt.Sprintf("agent-%d", i)
 		if _, err := c.Presence.Heartbeat(ctx, comms.Heartbeat{AgentID: agent}); err != nil {
 			t.Fatal(err)
@@ -563,7 +554,7 @@ func TestCallsOverRenewals(t *testing.T) {
 			}, func(operational.Message) error { got.Add(1); return nil })
 		})
 	}
-	eventually(t, "the streams", func() bool { return up.Load() == int64(len(trusts)) })
+	eventually(t, "the streams", func() bool { return up.Load() == int64(len(callers)) })
 
 	done := make(chan struct{})
 	var renewing sync.WaitGroup
@@ -580,21 +571,18 @@ func TestCallsOverRenewals(t *testing.T) {
 		close(done)
 	})
 	var work errgroup.Group
-	for i := range callers {
+	for i := range workers {
 		work.Go(func() error {
 			for n := 0; ; n++ {
 				select {
 				case <-done:
-					if n >= calls/callers {
+					if n >= calls/workers {
 						return nil
 					}
 				default:
 				}
-				c, err := client.New(s.URL(), client.Options{Trust: func() (client.Trust, error) { return trusts[i%len(trusts)], nil }})
-				if err != nil {
-					return err
-				}
-				_, err = c.System.Health(ctx)
+				c := callers[i%len(callers)]()
+				_, err := c.System.Health(ctx)
 				c.Close()
 				if err != nil {
 					return fmt.Errorf("call %d: %w", n, err)
@@ -609,14 +597,14 @@ func TestCallsOverRenewals(t *testing.T) {
 	if s.shows(t) == first {
 		t.Error("the pair was not exchanged")
 	}
-	sender := s.client(t, trusts[0])
-	for i := range trusts {
+	sender := callers[0]()
+	for i := range callers {
 		if _, err := sender.Mailbox.Send(ctx, operational.MessageDraft{From: "x", To: fmt.Sprintf("agent-%d", i), Signal: "tick"}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	eventually(t, "the messages", func() bool { return got.Load() == int64(len(trusts)) })
-	if lost.Load() > 0 || up.Load() != int64(len(trusts)) {
+	eventually(t, "the messages", func() bool { return got.Load() == int64(len(callers)) })
+	if lost.Load() > 0 || up.Load() != int64(len(callers)) {
 		t.Errorf("%d streams broke", lost.Load())
 	}
 	cancel()
@@ -751,7 +739,7 @@ func TestIdleStreams(t *testing.T) {
 		bodies[path] = bufio.NewReader(answer.Body)
 	}
 	delete(bodies, "/messages?agent_id=slow") // nobody reads it
-	sender := s.client(t, client.Trust{Own: s.own})
+	sender := overSocket(t, cfg.Data)
 	large := fmt.Appendf(nil, `{"text":%q}`, strings.Repeat("more than fits ", 3000))
 	for range 150 { // the client's transport takes 4 MiB for whoever does not read yet
 		if _, err := sender.Mailbox.Send(t.Context(), operational.MessageDraft{From: "x", To: "slow", Signal: "tick", Context: large}); err != nil {

@@ -242,7 +242,7 @@ func (a *App) joinCluster(ctx context.Context) error {
 	f := &front{name: a.config.Node, secret: secret, lease: a.lease, now: a.now}
 	a.front = f
 	f.hosts = a.hostCheck()
-	believed, err := client.Trust{CA: a.config.TLSCA}.Config("")
+	believed, err := client.Trust{CA: a.config.TLSCA}.Config()
 	if err != nil {
 		return err
 	}

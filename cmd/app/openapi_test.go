@@ -20,7 +20,7 @@ import (
 
 // undocumented are the routes that the OpenAPI document may lack, by the beginning of their paths, and why.
 var undocumented = map[string]string{
-	"/ui/":     "the dashboard's pages and forms are for people with browsers",
+	"/ui":      "the dashboard's pages and forms are for people with browsers",
 	"/assets/": "what those pages load",
 }
 

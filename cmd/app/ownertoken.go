@@ -1,11 +1,13 @@
 package app
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 
+	"skillrouter"
 	"skillrouter/cmd/locate"
 	"skillrouter/operational"
 )
@@ -29,6 +31,24 @@ func OwnerToken(dir string) (string, error) {
 		return "", fmt.Errorf("write the owner's token: %w", err)
 	}
 	return secret, nil
+}
+
+// issueFirst issues a token for all agents, if the settings want one and none was ever issued, before anybody is
+// answered: from then on each call needs a token. Its secret is in the file alone.
+func (a *App) issueFirst(ctx context.Context, tokens *operational.Tokens) error {
+	issued, err := tokens.Issued(ctx)
+	if a.config.FirstToken == "" || a.aside != nil || issued || err != nil {
+		return err
+	}
+	made, err := tokens.Issue(skillrouter.WithPrincipal(ctx, skillrouter.Owner(false)), operational.TokenDraft{Scopes: []skillrouter.Scope{skillrouter.ScopeCaptain}, Note: "issued by the first start"})
+	if err != nil {
+		return fmt.Errorf("issue the first token: %w", err)
+	}
+	if err := putSynced(a.config.FirstToken, []byte(made.Secret+"\n")); err != nil {
+		return skillrouter.Wrap(skillrouter.Unavailable, err, "the first token was issued and cannot be written to %s (first_token_file): issue another with skillrouter token create", a.config.FirstToken)
+	}
+	a.log.Info("the first token was issued: every call needs one", "first_token_file", a.config.FirstToken)
+	return nil
 }
 
 // putSynced writes a file for this user alone in the place of the one of that name, which is there until the new one is whole.

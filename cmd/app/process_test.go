@@ -56,6 +56,9 @@ func TestMain(m *testing.M) {
 	if os.Getenv(naiveEnv) != "" {
 		serveNaively()
 	}
+	if address := os.Getenv("SKILLROUTER_TEST_FAKE_ROUTER"); address != "" {
+		serveFake(address)
+	}
 	var err error
 	if buildDir, err = os.MkdirTemp("", "skillrouter-test"); err != nil {
 		panic(err)

@@ -18,6 +18,7 @@ import (
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/history"
 	"skillrouter/cmd/hook/respond"
+	"skillrouter/cmd/locate"
 	"skillrouter/operational"
 	"skillrouter/router/client"
 	"skillrouter/router/contexts"
@@ -75,8 +76,8 @@ func (s *sitting) hook(event string, payload fields) string {
 		Learn: func(ctx context.Context, call respond.Call, record respond.Record) error {
 			return history.Session(ctx, call, record, func(string) string { return s.project })
 		},
-		Connect: func(address, token string, dial time.Duration) (respond.Call, error) {
-			c, err := client.New(address, client.Options{Token: token, UserAgent: respond.UserAgent, Dial: dial})
+		Connect: func(to locate.Router, dial time.Duration) (respond.Call, error) {
+			c, err := client.New(to.URL, client.Options{Token: to.Token, UserAgent: respond.UserAgent, Dial: dial})
 			if err != nil {
 				return nil, err
 			}

@@ -64,6 +64,9 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	if err != nil {
 		return fmt.Errorf("load the tokens: %w", err)
 	}
+	if err := a.issueFirst(ctx, tokens); err != nil {
+		return err
+	}
 	tasks := operational.NewTasks(operations, a.now)
 	presence, err := comms.NewPresence(ctx, operations, tasks, a.now, a.log, comms.PresenceOptions{
 		HeartbeatEvery: a.config.Presence.HeartbeatInterval,

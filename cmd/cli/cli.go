@@ -74,8 +74,8 @@ they learn, answers questions from the right store, and carries their
 heartbeats and signals.
 
 Commands talk to the running router: the one that --server or SKILLROUTER_SERVER
-names, else the one that holds your data folder, else the address in your
-settings. Where none of these runs, one is started, except for --server.`,
+names, else the one that holds your data folder, over its socket there. Where
+none runs on that folder, one is started.`,
 		Version:       version().Version,
 		SilenceErrors: true,
 		SilenceUsage:  true,

@@ -94,7 +94,7 @@ func (s *shell) backupSource(ctx context.Context, data string, ownerToken bool) 
 			return nil, err
 		}
 		if !named {
-			s.server = holder.URL()
+			s.data = data
 		}
 	}
 	c, err := s.client()

@@ -63,8 +63,8 @@ waits for nobody.`,
 		if fast || !cmd.Flags().Changed("pace") && !isTerminal(s.out) {
 			how.pace = 0
 		}
-		// A terminal that is closed must not leave a router behind either.
-		ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP)
+		// A terminal that is closed, or a reader that ends (demo | head), must not leave a router behind either.
+		ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP, syscall.SIGPIPE)
 		defer stop()
 		return s.demo(ctx, how)
 	})

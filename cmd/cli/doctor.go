@@ -91,10 +91,12 @@ func (s *shell) examine(ctx context.Context) (diagnosis, error) {
 		}
 		d.add("configuration", true, "valid, %s", from)
 	}
-	if d.Server, err = s.place().Address(); err != nil {
+	to, err := s.place().Router()
+	if err != nil {
 		return d, nil // what is wrong with the configuration is said above
 	}
-	c, err := s.dial(d.Server, client.Options{Token: s.place().Secret(d.Server), Timeout: doctorTime})
+	d.Server = to.URL
+	c, err := s.dial(to, client.Options{Timeout: doctorTime})
 	if err != nil {
 		return d, usageError{errors.New(explain(err))}
 	}
@@ -198,11 +200,11 @@ func (s *shell) proveOffline(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	server, err := s.place().Address()
+	to, err := s.place().Router()
 	if err != nil {
 		return err
 	}
-	c, err := s.dial(server, client.Options{Token: s.place().Secret(server)})
+	c, err := s.dial(to, client.Options{})
 	if err != nil {
 		return usageError{errors.New(explain(err))}
 	}
@@ -216,7 +218,7 @@ func (s *shell) proveOffline(ctx context.Context) error {
 		return err // a router that does not say is no proof
 	}
 	proof.Places = append(proof.Places, router.Outbound{
-		Name: "commands", Purpose: "call the router", Setting: "--server", On: true, Target: server, Leaves: !app.OnThisMachine(server),
+		Name: "commands", Purpose: "call the router", Setting: "--server", On: true, Target: to.URL, Leaves: !to.Local() && !app.OnThisMachine(to.URL),
 	})
 	for _, place := range proof.Places {
 		proof.Airgapped = proof.Airgapped && !place.Leaves

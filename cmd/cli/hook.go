@@ -76,8 +76,8 @@ func (s *shell) hookProcess() respond.Process {
 		Learn: func(ctx context.Context, call respond.Call, record respond.Record) error {
 			return history.Session(ctx, call, record, s.projectOf())
 		},
-		Connect: func(address, token string, dial time.Duration) (respond.Call, error) {
-			c, err := s.dial(address, client.Options{Token: token, UserAgent: respond.UserAgent, Timeout: respond.EndTime, Dial: dial, Trace: s.env("TRACEPARENT")})
+		Connect: func(to locate.Router, dial time.Duration) (respond.Call, error) {
+			c, err := s.dial(to, client.Options{UserAgent: respond.UserAgent, Timeout: respond.EndTime, Dial: dial, Trace: s.env("TRACEPARENT")})
 			if err != nil {
 				return nil, err
 			}

@@ -87,7 +87,7 @@ Their output is not read: it is their terminal's.`,
 
 // wrap runs the command to its end and returns the exit code to pass on.
 func (s *shell) wrap(ctx context.Context, w *wrapper, m *memoryFor, args []string) (int, error) {
-	address, err := s.place().Address()
+	to, err := s.place().Router()
 	if err != nil {
 		return 0, err
 	}
@@ -105,7 +105,7 @@ func (s *shell) wrap(ctx context.Context, w *wrapper, m *memoryFor, args []strin
 		}
 	}
 	env := withEnv(os.Environ(), "SKILLROUTER_AGENT", w.beat.AgentID)
-	env = withEnv(env, "SKILLROUTER_SERVER", address)
+	env = withEnv(env, "SKILLROUTER_SERVER", to.URL)
 	env = withEnv(env, respond.Wrapped, "1")
 	if token := first(s.token, s.env("SKILLROUTER_TOKEN")); token != "" {
 		env = withEnv(env, "SKILLROUTER_TOKEN", token)
@@ -116,7 +116,7 @@ func (s *shell) wrap(ctx context.Context, w *wrapper, m *memoryFor, args []strin
 	}
 	if m.proxy {
 		for _, name := range []string{"OPENAI_API_BASE", "OPENAI_BASE_URL"} { // the older name and the newer
-			env = withEnv(env, name, strings.TrimRight(address, "/")+"/v1")
+			env = withEnv(env, name, strings.TrimRight(to.URL, "/")+"/v1")
 		}
 	}
 	if err := m.begin(ctx, args); err != nil {

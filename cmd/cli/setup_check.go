@@ -120,7 +120,11 @@ func (u *settingUp) checkRouter(ctx context.Context) checkItem {
 	if err := probe(ctx, c); err != nil {
 		return checkItem{Name: "router", Said: explain(err), Mend: "skillrouter serve"}
 	}
-	return checkItem{Name: "router", OK: true, Said: "answers at " + c.BaseURL()}
+	item := checkItem{Name: "router", OK: true, Said: "answers at " + c.BaseURL()}
+	if to, err := u.shell.place().Router(); err == nil && to.Local() {
+		item.Said += ", over its socket"
+	}
+	return item
 }
 
 func (u *settingUp) checkAgent(ctx context.Context, target setup.Target, content setup.Content, store setup.Store, router bool) (items []checkItem) {

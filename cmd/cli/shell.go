@@ -24,6 +24,7 @@ type shell struct {
 	began     bool // a command's own work has begun
 
 	server, token string
+	data          string // the folder of the router that is meant; empty: the settings say it
 	json          bool
 }
 
@@ -44,7 +45,7 @@ func (s *shell) env(name string) string {
 
 // place is what this command was told of its router.
 func (s *shell) place() locate.Place {
-	return locate.Place{Server: s.server, Token: s.token, LookupEnv: s.lookupEnv}
+	return locate.Place{Server: s.server, Token: s.token, Data: s.data, LookupEnv: s.lookupEnv}
 }
 
 // settings reads the router's settings as `serve` would without flags.
@@ -57,24 +58,24 @@ func (s *shell) byPerson() bool {
 
 // client makes a client of the router.
 func (s *shell) client() (*client.Client, error) {
-	address, secret, err := s.place().Router()
+	to, err := s.place().Router()
 	if err != nil {
 		return nil, err
 	}
-	return s.dial(address, client.Options{Token: secret, UserAgent: "skillrouter/" + version().Version, Person: s.byPerson(), Trace: s.env("TRACEPARENT")})
+	return s.dial(to, client.Options{UserAgent: "skillrouter/" + version().Version, Person: s.byPerson(), Trace: s.env("TRACEPARENT")})
 }
 
-// dial makes a client of the router at an address, which believes whom the settings do.
-func (s *shell) dial(address string, options client.Options) (*client.Client, error) {
+// dial makes a client of a router, which believes whom the settings do.
+func (s *shell) dial(to locate.Router, options client.Options) (*client.Client, error) {
+	if to.Local() {
+		options.Connect = to.Connect
+	}
+	options.Token = to.Token
 	options.Trust = func() (client.Trust, error) {
 		settings, err := s.settings()
-		trust := client.Trust{CA: settings.TLSCA}
-		if own := func() []string { return s.place().Certificates(address) }; len(own()) > 0 {
-			trust.Own = own
-		}
-		return trust, err
+		return client.Trust{CA: settings.TLSCA}, err
 	}
-	return client.New(address, options)
+	return client.New(to.URL, options)
 }
 
 // agent is who the command speaks as: the flag, else the agent whose wrapper

@@ -2,9 +2,9 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/url"
 	"os"
 	"os/exec"
@@ -44,16 +44,21 @@ const (
 // router was named: another machine's, or one that somebody else starts.
 func (s *shell) connect(ctx context.Context) (*client.Client, error) {
 	c, err := s.client()
-	if err != nil || s.server != "" || s.env("SKILLROUTER_SERVER") != "" {
+	if err != nil || s.place().Named() != "" {
 		return c, err
 	}
-	address, err := url.Parse(c.BaseURL())
+	to, err := s.place().Router()
 	if err != nil {
-		return c, nil
+		return nil, err
 	}
-	dialer := net.Dialer{Timeout: probeTime}
-	if knock, err := dialer.DialContext(ctx, "tcp", address.Host); err == nil {
+	knocking, cancel := context.WithTimeout(ctx, probeTime)
+	defer cancel()
+	knock, err := to.Connect(knocking)
+	switch {
+	case err == nil:
 		return c, knock.Close()
+	case skillrouter.CodeOf(err) == skillrouter.Conflict:
+		return nil, err
 	}
 	if c, err = s.ensureRunning(ctx); err == nil {
 		fmt.Fprintf(s.err, "skillrouter: started a router at %s\n", c.BaseURL())
@@ -105,8 +110,8 @@ func (s *shell) ensureRunning(ctx context.Context) (*client.Client, error) {
 			}
 			exited, settled = nil, time.After(settleTime)
 		case <-settled:
-			if !s.held(settings.Data) {
-				return nil, s.failedStart(settings.Data)
+			if release, err := app.Hold(settings.Data); err == nil { // nobody has it
+				return nil, errors.Join(s.failedStart(settings.Data), release())
 			}
 		case <-limit.C:
 			return nil, s.failedStart(settings.Data)
@@ -164,12 +169,6 @@ func (s *shell) start(listen string, settings config.Config) (<-chan error, erro
 	exited := make(chan error, 1)
 	go func() { exited <- cmd.Wait() }() // ends with the router, or with this process
 	return exited, nil
-}
-
-// held tells whether somebody's router has the data folder.
-func (s *shell) held(data string) bool {
-	holder, err := locate.ReadHolder(data)
-	return err == nil && holder.PID != 0
 }
 
 // failedStart says that no router came up, and what the last one logged.

@@ -194,7 +194,7 @@ func (w *wrapper) follow(ctx context.Context, c *client.Client, after int64) (in
 		AgentID: w.beat.AgentID, After: after,
 		Down: func(err error, _ time.Duration) {
 			w.log("not listening: %s", explain(err))
-			if address, err := w.shell.place().Address(); err == nil && strings.TrimRight(address, "/") != c.BaseURL() {
+			if to, err := w.shell.place().Router(); err == nil && strings.TrimRight(to.URL, "/") != c.BaseURL() {
 				leave()
 			}
 		},

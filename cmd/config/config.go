@@ -28,6 +28,7 @@ type Config struct {
 	TLSKey            string        `yaml:"tls_key"`             // file of its key
 	TLSCA             string        `yaml:"tls_ca"`              // file of authorities that are believed beside the system's when a router is called
 	Data              string        `yaml:"data"`                // folder of the databases, the lock and the owner's token
+	FirstToken        string        `yaml:"first_token_file"`    // where a first start puts a token for all agents, so that no call is open; empty: it issues none
 	Database          string        `yaml:"database"`            // postgres://… of the server that has the databases; empty: they are files in Data
 	Node              string        `yaml:"node"`                // name of this router in its cluster, which shares the database; empty: it is alone
 	NodeURL           string        `yaml:"node_url"`            // where the other nodes reach this one; empty: the address that it listens on
@@ -241,6 +242,7 @@ func (c Config) Validate() error {
 		{"procedures.folder", c.Procedures.Folder},
 		{"escalation.rules", c.Escalation.Rules},
 		{"webhook_secret_file", c.WebhookSecret},
+		{"first_token_file", c.FirstToken},
 	} {
 		if strings.IndexByte(path[1], 0) >= 0 {
 			return skillrouter.InvalidField(path[0], "may not hold the character NUL")

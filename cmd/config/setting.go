@@ -62,6 +62,7 @@ func Settings() []Setting {
 		text("tls_key", "file of the key (PEM) of tls_cert", func(c *Config) *string { return &c.TLSKey }),
 		text("tls_ca", "file of certificates (PEM) of authorities that are believed, beside the system's, when a router is called", func(c *Config) *string { return &c.TLSCA }),
 		text("data", "folder that holds the databases", func(c *Config) *string { return &c.Data }),
+		text("first_token_file", "file that a start puts a token for all agents into (scope captain) if none was ever issued, so that every call needs one; empty: it issues none", func(c *Config) *string { return &c.FirstToken }),
 		server("database", "PostgreSQL server that has the databases, postgres://USER@HOST/NAME; empty: they are files in the data folder", func(c *Config) *string { return &c.Database }),
 		text("node", "name of this router in a cluster, whose nodes share the database and of which one writes; empty: it is alone", func(c *Config) *string { return &c.Node }),
 		text("node_url", "where the other nodes of the cluster reach this one; empty: the address that it listens on", func(c *Config) *string { return &c.NodeURL }),

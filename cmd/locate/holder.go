@@ -18,11 +18,12 @@ const MaxHolder = 4 << 10
 
 // Holder is the process that holds a data folder.
 type Holder struct {
-	PID     int       `json:"pid"`
+	PID     int       `json:"pid,omitempty"` // 0: nobody holds it, and Listen is where its router was
 	Listen  string    `json:"listen"`
-	Started time.Time `json:"started"`
-	// Certificates are the fingerprints of the certificates that it shows; none: it speaks plain HTTP.
-	Certificates []string `json:"certificates,omitempty"`
+	Started time.Time `json:"started,omitzero"`
+	// Socket is where it answers the user whom the folder belongs to: SocketName in the folder, or a path elsewhere;
+	// empty: it has none.
+	Socket string `json:"socket,omitempty"`
 }
 
 // URL is the address under which the holder is reached; empty while it is not bound.

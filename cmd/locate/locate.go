@@ -1,15 +1,16 @@
-// Package locate finds the router that a command talks to: its address and the
-// token to send there. It owns the rules of who is asked and who is told the
-// owner's secret, and how the files in the data folder are read that say so. It
-// must know no service, and neither start nor ask a router.
+// Package locate finds the router that a command talks to: the socket in the data
+// folder, or the address that a person named, and the token to send there. It owns
+// the rules of who is asked and who is told the owner's secret, and how the files in
+// the data folder are read that say so. It must know no service, and neither start
+// nor ask a router.
 package locate
 
 import (
+	"cmp"
 	"net"
 	"net/netip"
 	"net/url"
 	"strings"
-	"sync"
 
 	"skillrouter/cmd/config"
 )
@@ -19,6 +20,8 @@ import (
 type Place struct {
 	// Server and Token are what the command line named; they may be empty.
 	Server, Token string
+	// Data is the folder of the router that is meant; empty: the settings say it.
+	Data string
 	// LookupEnv reads the environment, as os.LookupEnv does.
 	LookupEnv func(name string) (string, bool)
 }
@@ -37,81 +40,50 @@ func (p Place) Settings() (config.Loaded, error) {
 	return config.Load(config.Sources{File: p.Env("SKILLROUTER_CONFIG"), LookupEnv: p.LookupEnv})
 }
 
-// Router is Address, and Secret of it, reading the settings once at most.
-func (p Place) Router() (address, secret string, err error) {
-	settings := sync.OnceValues(p.Settings)
-	if address, err = p.address(settings); err != nil {
-		return "", "", err
-	}
-	return address, p.secret(address, settings), nil
-}
-
-// Address is the router's URL: the one that was named, else that of whoever
-// holds the data folder, else the one in the settings.
-func (p Place) Address() (string, error) { return p.address(p.Settings) }
-
-// Secret is the token to send to the router at address: the one that was
-// given, else the owner's if the router that holds this user's data folder is
-// the one at that address. It goes to nobody else.
-func (p Place) Secret(address string) string { return p.secret(address, p.Settings) }
-
 // Named is the router's URL that was named; empty: this user's own is meant.
-func (p Place) Named() string {
-	if p.Server != "" {
-		return p.Server
-	}
-	return p.Env("SKILLROUTER_SERVER")
+func (p Place) Named() string { return cmp.Or(p.Server, p.Env("SKILLROUTER_SERVER")) }
+
+// Router is where a command's calls go.
+type Router struct {
+	URL   string // by which people know it
+	Token string // to send with every call; empty: none
+	data  string // the folder whose router is called over its socket; empty: the URL is dialled
+	named bool   // a person named the URL
 }
 
-func (p Place) address(read func() (config.Loaded, error)) (string, error) {
-	if named := p.Named(); named != "" {
-		return named, nil
-	}
-	settings, err := read()
-	if err != nil {
-		return "", err
-	}
-	if holder, err := ReadHolder(settings.Data); err == nil && holder.URL() != "" {
-		return holder.URL(), nil
-	}
-	return URL(settings.Scheme(), settings.Listen), nil
-}
-
-func (p Place) secret(address string, read func() (config.Loaded, error)) string {
-	if p.Token != "" {
-		return p.Token
-	}
-	if named := p.Env("SKILLROUTER_TOKEN"); named != "" {
-		return named
-	}
-	settings, err := read()
-	if err != nil {
-		return ""
-	}
-	holder, err := ReadHolder(settings.Data)
-	if err != nil || !sameLoopback(holder.URL(), address) {
-		return ""
-	}
-	secret, err := ReadOwnerToken(settings.Data)
-	if err != nil {
-		return ""
-	}
-	return secret
-}
-
-// Certificates are the fingerprints of the certificates that this user's own router shows, if it is the one at an address.
-// It says so in the data folder, where nobody else writes.
-func (p Place) Certificates(address string) []string {
+// Router finds the router: the one that was named, else the one that holds the data folder. That one is called over
+// its socket, also where its address was named. The owner's token goes there and nowhere else: somebody else's
+// program may listen at an address that a router had.
+func (p Place) Router() (Router, error) {
+	r := Router{URL: p.Named(), Token: cmp.Or(p.Token, p.Env("SKILLROUTER_TOKEN"))}
+	r.named = r.URL != ""
 	settings, err := p.Settings()
+	if err != nil && r.named {
+		return r, nil // a named router needs no settings
+	}
 	if err != nil {
-		return nil
+		return Router{}, err
 	}
-	holder, err := ReadHolder(settings.Data)
-	if err != nil || strings.TrimRight(address, "/") != holder.URL() && !sameLoopback(holder.URL(), address) {
-		return nil
+	local := r
+	local.data = cmp.Or(p.Data, settings.Data)
+	holder, err := ReadHolder(local.data)
+	switch {
+	case r.named && (err != nil || !same(holder.URL(), r.URL)):
+		return r, nil
+	case r.named && r.Token != "" && (holder.PID == 0 || local.blocked()):
+		return r, nil // a person named both, and none runs on the folder, or none can be reached
+	case !r.named && holder.PID != 0:
+		local.URL = holder.URL()
 	}
-	return holder.Certificates
+	local.URL = cmp.Or(local.URL, URL(settings.Scheme(), settings.Listen))
+	if local.Token == "" && local.Local() {
+		local.Token, _ = ReadOwnerToken(local.data) // without one, the router says whether it wants one
+	}
+	return local, nil
 }
+
+// Local tells whether the router is called over its socket.
+func (r Router) Local() bool { return r.data != "" }
 
 // URL is the URL under which a listener's address is reached from this machine.
 func URL(scheme, listen string) string {
@@ -125,11 +97,15 @@ func URL(scheme, listen string) string {
 	return scheme + "://" + net.JoinHostPort(host, port)
 }
 
-// sameLoopback tells whether both URLs name the same port of this machine's loopback.
-func sameLoopback(a, b string) bool {
+// same tells whether both URLs name one router: they are equal, or the same port of this machine's loopback.
+func same(a, b string) bool {
 	u, errA := url.Parse(a)
 	v, errB := url.Parse(b)
-	return errA == nil && errB == nil && u.Scheme == v.Scheme && u.Port() != "" && u.Port() == v.Port() && Loopback(u) && Loopback(v)
+	if a == "" || errA != nil || errB != nil {
+		return false
+	}
+	return strings.TrimRight(a, "/") == strings.TrimRight(b, "/") ||
+		u.Scheme == v.Scheme && u.Port() != "" && u.Port() == v.Port() && Loopback(u) && Loopback(v)
 }
 
 // Loopback tells whether a URL names this machine's loopback.

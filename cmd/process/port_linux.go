@@ -14,15 +14,45 @@ import (
 // maxTable bounds what is read of the kernel's table of sockets, in lines: a machine has some hundreds that listen.
 const maxTable = 100_000
 
+// peerLooks is how often the tables are read for one peer: a row can be missed while others come and go.
+const peerLooks = 3
+
+// The states of a socket in the kernel's tables.
+const (
+	connected = "01"
+	listening = "0A"
+)
+
 // PortHolder names the process that listens on a TCP port of this machine, such as "mailpit (process 4711)". It is empty
 // if nobody does, or if the process is another user's, whose sockets nobody else may see.
 func PortHolder(port int) string {
-	dir := holder(fmt.Sprintf(":%04X", port), true)
+	end := fmt.Sprintf(":%04X", port)
+	dir := holder(func(_ string, s socket) bool { return s.state == listening && strings.HasSuffix(s.local, end) })
 	if dir == "" {
 		return ""
 	}
 	command, _ := os.ReadFile(filepath.Join(dir, "comm")) // it may have just ended
 	return fmt.Sprintf("%s (process %s)", strings.TrimSpace(string(command)), filepath.Base(dir))
+}
+
+// PeerUID is the user whose socket is at the other end of a connection over this machine's loopback, by the
+// addresses of this end and of the other. A socket that is closed already, or that nobody has open, is not found.
+func PeerUID(here, there netip.AddrPort) (uid int, found bool) {
+	for range peerLooks {
+		s, ok := find(func(table string, s socket) bool {
+			return s.state == connected && s.inode != "0" && s.local == inTable(table, there) && s.remote == inTable(table, here)
+		})
+		if uid, err := strconv.Atoi(s.uid); ok && err == nil {
+			return uid, true
+		}
+	}
+	return 0, false
+}
+
+// KnowsPeers tells whether this system shows whose sockets there are: it must show this process's own, which listens at an address.
+func KnowsPeers(listener netip.AddrPort) bool {
+	s, ok := find(func(table string, s socket) bool { return s.state == listening && s.local == inTable(table, listener) })
+	return ok && s.uid == strconv.Itoa(os.Geteuid())
 }
 
 // Caller is the process of this machine at the other end of a connection, and those above it, by the address that it
@@ -33,66 +63,80 @@ func Caller(address string) []Ancestor {
 		return nil
 	}
 	// Connections to other places may have the same port at this end: the address tells them apart.
-	end := fmt.Sprintf("%s:%04X", inTable(from.Addr().Unmap()), from.Port())
-	pid, err := strconv.Atoi(filepath.Base(holder(end, false)))
+	pid, err := strconv.Atoi(filepath.Base(holder(func(table string, s socket) bool { return s.state == connected && s.local == inTable(table, from) })))
 	if err != nil {
 		return nil
 	}
 	return chain(pid)
 }
 
-// inTable writes an address as the kernel's tables do: four bytes are one number.
-func inTable(address netip.Addr) string {
+// The kernel's tables of TCP sockets.
+const (
+	tableIPv4 = "/proc/self/net/tcp"
+	tableIPv6 = "/proc/self/net/tcp6"
+)
+
+// inTable writes an address and its port as a table does: four bytes are one number, and the table of IPv6 has an
+// address of IPv4 as one of IPv6.
+func inTable(table string, address netip.AddrPort) string {
+	raw := address.Addr().Unmap().AsSlice()
+	if table != tableIPv4 {
+		all := address.Addr().As16()
+		raw = all[:]
+	}
 	var b strings.Builder
-	for raw := address.AsSlice(); len(raw) >= 4; raw = raw[4:] {
+	for ; len(raw) >= 4; raw = raw[4:] {
 		fmt.Fprintf(&b, "%08X", binary.NativeEndian.Uint32(raw))
 	}
-	return b.String()
+	return fmt.Sprintf("%s:%04X", b.String(), address.Port())
 }
 
-// holder is the folder in /proc of the process that has the socket whose own address and port end so, one that listens or one
-// that is connected. In the table of IPv6 an address of IPv4 is the end of one.
-func holder(end string, listens bool) string {
-	socket := socketOf("/proc/net/tcp", end, listens)
-	if socket == "" {
-		socket = socketOf("/proc/net/tcp6", end, listens)
-	}
-	if socket == "" {
+// holder is the folder in /proc of the process that has the socket that fits.
+func holder(fits func(table string, s socket) bool) string {
+	s, ok := find(fits)
+	if !ok || s.inode == "0" {
 		return ""
 	}
 	open, _ := filepath.Glob("/proc/[0-9]*/fd/*") // the pattern is well formed
 	for _, name := range open {
-		if to, err := os.Readlink(name); err == nil && to == "socket:["+socket+"]" {
+		if to, err := os.Readlink(name); err == nil && to == "socket:["+s.inode+"]" {
 			return filepath.Dir(filepath.Dir(name))
 		}
 	}
 	return ""
 }
 
-// socketOf is the inode of the socket of an address and port that listens, or is connected, by one of the kernel's tables.
-func socketOf(table, end string, listens bool) string {
+// socket is a row of a table.
+type socket struct{ local, remote, state, uid, inode string }
+
+// find is the first socket of the kernel's tables that fits.
+func find(fits func(table string, s socket) bool) (socket, bool) {
+	for _, table := range []string{tableIPv4, tableIPv6} {
+		if s, ok := findIn(table, fits); ok {
+			return s, true
+		}
+	}
+	return socket{}, false
+}
+
+func findIn(table string, fits func(table string, s socket) bool) (socket, bool) {
 	file, err := os.Open(table)
 	if err != nil {
-		return ""
+		return socket{}, false
 	}
 	defer file.Close()
-	const local, state, inode, inListen, connected = 1, 3, 9, "0A", "01"
-	want := connected
-	if listens {
-		want = inListen
-	}
 	lines := bufio.NewScanner(file)
 	for range maxTable {
 		if !lines.Scan() {
 			break
 		}
 		fields := strings.Fields(lines.Text())
-		if len(fields) <= inode || fields[state] != want {
+		if len(fields) < 10 {
 			continue
 		}
-		if strings.HasSuffix(fields[local], end) {
-			return fields[inode]
+		if s := (socket{fields[1], fields[2], fields[3], fields[7], fields[9]}); fits(table, s) {
+			return s, true
 		}
 	}
-	return ""
+	return socket{}, false
 }

@@ -56,3 +56,37 @@ func TestCaller(t *testing.T) {
 		}
 	}
 }
+
+// TestPeerUID: whose the other end of a connection is, by both families of addresses, until that end is closed.
+func TestPeerUID(t *testing.T) {
+	for _, address := range []string{"127.0.0.1:0", "[::1]:0"} {
+		listener, err := net.Listen("tcp", address)
+		if err != nil {
+			t.Skip(err)
+		}
+		defer listener.Close() //nolint:errcheck // nothing was written
+		if !process.KnowsPeers(listener.Addr().(*net.TCPAddr).AddrPort()) {
+			t.Errorf("%s: this process's own listener is not seen", address)
+		}
+		mine, err := net.Dial("tcp", listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		here, there := listener.Addr().(*net.TCPAddr).AddrPort(), mine.LocalAddr().(*net.TCPAddr).AddrPort()
+		if uid, found := process.PeerUID(here, there); !found || uid != os.Geteuid() {
+			t.Errorf("%s: the peer is %d, %v", address, uid, found)
+		}
+		if uid, found := process.PeerUID(there, here); found { // nobody has accepted it: no process has this end
+			t.Errorf("%s: the end that nobody has open is %d's", address, uid)
+		}
+		if err := mine.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if uid, found := process.PeerUID(here, there); found {
+			t.Errorf("%s: the end that was closed is %d's", address, uid)
+		}
+		if process.KnowsPeers(there) {
+			t.Errorf("%s: an address at which nobody listens is seen", address)
+		}
+	}
+}

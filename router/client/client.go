@@ -49,6 +49,8 @@ type Options struct {
 	Timeout time.Duration
 	// Dial bounds the connecting alone, unless HTTPClient is given; zero means 5 seconds.
 	Dial time.Duration
+	// Connect opens a connection that bears plain HTTP to the router, unless HTTPClient is given; nil: its URL is dialled.
+	Connect func(ctx context.Context) (net.Conn, error)
 	// Trust says which router is believed at an address by https; nil: whom the system's authorities vouch for. It is asked for no other.
 	Trust func() (Trust, error)
 	// UserAgent names the program; empty means "skillrouter".
@@ -98,6 +100,7 @@ type Client struct {
 	Feed          Feed // everything that happens
 
 	base    string // without a slash at its end
+	called  string // as requests name it: base, or the same by plain HTTP over a connection of Options.Connect
 	options Options
 	http    *http.Client
 }
@@ -119,6 +122,7 @@ func New(baseURL string, options Options) (*Client, error) {
 		options.Trace = ""
 	}
 	c := &Client{base: strings.TrimRight(baseURL, "/"), options: options, http: options.HTTPClient}
+	c.called = c.base
 	if c.http == nil {
 		transport := &http.Transport{
 			Proxy:                 http.ProxyFromEnvironment, // never for loopback
@@ -129,8 +133,17 @@ func New(baseURL string, options Options) (*Client, error) {
 			ForceAttemptHTTP2:     true,
 			ExpectContinueTimeout: time.Second,
 		}
-		if u.Scheme == "https" {
-			if err := secure(transport, u.Hostname(), options.Trust); err != nil {
+		switch {
+		case options.Connect != nil:
+			c.called = "http://" + u.Host + strings.TrimRight(u.EscapedPath(), "/")
+			transport.Proxy = nil
+			transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+				ctx, cancel := context.WithTimeout(ctx, options.Dial)
+				defer cancel()
+				return options.Connect(ctx)
+			}
+		case u.Scheme == "https":
+			if err := secure(transport, options.Trust); err != nil {
 				return nil, err
 			}
 		}
@@ -164,8 +177,8 @@ func New(baseURL string, options Options) (*Client, error) {
 	return c, nil
 }
 
-// secure has a transport believe whom trust does at a host.
-func secure(transport *http.Transport, host string, trust func() (Trust, error)) error {
+// secure has a transport believe whom trust does.
+func secure(transport *http.Transport, trust func() (Trust, error)) error {
 	transport.HTTP2 = &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingTime}
 	if trust == nil {
 		return nil
@@ -174,10 +187,7 @@ func secure(transport *http.Transport, host string, trust func() (Trust, error))
 	if err != nil {
 		return err
 	}
-	if believed.Own != nil {
-		transport.Proxy = nil // it is on this machine, and its certificate would be held against a proxy's
-	}
-	transport.TLSClientConfig, err = believed.Config(host)
+	transport.TLSClientConfig, err = believed.Config()
 	return err
 }
 
@@ -198,7 +208,7 @@ func (c *Client) request(ctx context.Context, method string, to address, body io
 	if to.err != nil {
 		return nil, to.err
 	}
-	url := c.base + to.path
+	url := c.called + to.path
 	if len(to.query) > 0 {
 		url += "?" + to.query.Encode()
 	}

@@ -1,14 +1,11 @@
 package client
 
 import (
-	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/base64"
 	"errors"
 	"net/http"
 	"os"
-	"slices"
 	"time"
 
 	"skillrouter"
@@ -25,16 +22,12 @@ const (
 type Trust struct {
 	// CA is a file of certificates (PEM) of authorities that are believed beside the system's; empty: none.
 	CA string
-	// Own returns the fingerprints of certificates that are believed at sight, whatever their names, dates and authorities: those
-	// of this user's own router, which says in the data folder what it shows. It is asked at each handshake. nil: there are none.
-	Own func() []string
 }
 
-// Config is the configuration of connections to a host, without a port, for whatever calls a router: the commands, and one router
-// that calls another. It may be a Transport's TLSClientConfig as it is. Only with Own it checks certificates itself, and then as
-// crypto/tls does where the certificate is none of those; host is needed for that alone. It reads the file now, and with it the
-// system's authorities; without a file the first handshake reads those.
-func (t Trust) Config(host string) (*tls.Config, error) {
+// Config is the configuration of connections to a router, for whatever calls one: the commands, and one router that
+// calls another. It may be a Transport's TLSClientConfig as it is. It reads the file now, and with it the system's
+// authorities; without a file the first handshake reads those.
+func (t Trust) Config() (*tls.Config, error) {
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
 	if t.CA != "" {
 		text, err := os.ReadFile(t.CA)
@@ -50,28 +43,7 @@ func (t Trust) Config(host string) (*tls.Config, error) {
 		}
 		config.RootCAs = roots
 	}
-	if t.Own == nil {
-		return config, nil
-	}
-	config.InsecureSkipVerify = true // in favour of this:
-	config.VerifyConnection = func(state tls.ConnectionState) error {
-		if slices.Contains(t.Own(), Fingerprint(state.PeerCertificates[0].Raw)) {
-			return nil
-		}
-		between := x509.NewCertPool()
-		for _, certificate := range state.PeerCertificates[1:] {
-			between.AddCert(certificate)
-		}
-		_, err := state.PeerCertificates[0].Verify(x509.VerifyOptions{DNSName: host, Roots: config.RootCAs, Intermediates: between})
-		return err
-	}
 	return config, nil
-}
-
-// Fingerprint is the SHA-256 of a certificate (DER), as the data folder has it.
-func Fingerprint(certificate []byte) string {
-	sum := sha256.Sum256(certificate)
-	return base64.RawStdEncoding.EncodeToString(sum[:])
 }
 
 // distrusted explains why the router at base is not believed, or does not speak as it was called; nil: that is not what happened.

@@ -1,8 +1,6 @@
 package client_test
 
 import (
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -29,28 +27,7 @@ func TestTrustIsAsked(t *testing.T) {
 	if err := os.WriteFile(empty, []byte("-----BEGIN CERTIFICATE-----\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := (client.Trust{CA: empty}).Config(""); skillrouter.CodeOf(err) != skillrouter.Invalid || !strings.Contains(skillrouter.MessageOf(err), "no certificate") {
+	if _, err := (client.Trust{CA: empty}).Config(); skillrouter.CodeOf(err) != skillrouter.Invalid || !strings.Contains(skillrouter.MessageOf(err), "no certificate") {
 		t.Errorf("a file without a certificate: %v", err)
-	}
-}
-
-// TestTrustOfOwn: a certificate that is believed at sight is believed as long as it is named, which is asked at each handshake.
-func TestTrustOfOwn(t *testing.T) {
-	router := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
-	defer router.Close()
-	own := []string{}
-	c, err := client.New(router.URL, client.Options{Trust: func() (client.Trust, error) { return client.Trust{Own: func() []string { return own }}, nil }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, believed := range []bool{false, true, false} {
-		own = []string{}
-		if believed {
-			own = []string{client.Fingerprint(router.Certificate().Raw)}
-		}
-		c.Close() // the next call begins with a handshake
-		if err := c.Call(t.Context(), http.MethodGet, "/", nil, nil); (err == nil) != believed || err != nil && skillrouter.CodeOf(err) != skillrouter.Conflict {
-			t.Errorf("named %v: %v", believed, err)
-		}
 	}
 }

@@ -215,7 +215,7 @@ func (s *Server) authenticate(c *gin.Context) {
 	if skillrouter.CodeOf(err) == skillrouter.Unauthenticated && s.mayLogIn(c) {
 		principal, err = skillrouter.Principal{}, nil
 	}
-	if skillrouter.CodeOf(err) == skillrouter.Unauthenticated && isProbe(c) {
+	if code := skillrouter.CodeOf(err); (code == skillrouter.Unauthenticated || code == skillrouter.Forbidden) && isProbe(c) {
 		c.AbortWithStatusJSON(http.StatusOK, gin.H{"status": router.StatusHealthy})
 		return
 	}
@@ -305,7 +305,20 @@ func (s *Server) principal(ctx context.Context, r *http.Request) (skillrouter.Pr
 		return skillrouter.Principal{}, skillrouter.Errorf(skillrouter.Unauthenticated,
 			"this router needs a token: send it as \"Authorization: Bearer …\"; `skillrouter token create` issues one")
 	}
+	if peer, known := ctx.Value(peerKey{}).(func() error); known {
+		if err := peer(); err != nil {
+			return skillrouter.Principal{}, err
+		}
+	}
 	return skillrouter.Open(), nil
+}
+
+type peerKey struct{}
+
+// WithPeer is the context of the calls of a connection. While no token is issued, stranger says why its caller is refused;
+// nil: it is the router's own user, or the superuser.
+func WithPeer(ctx context.Context, stranger func() error) context.Context {
+	return context.WithValue(ctx, peerKey{}, stranger)
 }
 
 // bearer returns the request's token. A header that is there and is no bearer

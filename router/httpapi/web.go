@@ -52,6 +52,10 @@ func (s *Server) webRoutes() {
 		s.engine.Handle(method, path, serve)
 		s.web[method+" "+path] = true
 	}
+	for _, folder := range []string{"/ui", "/ui/"} { // what people type who saw the address of a page
+		s.engine.GET(folder, func(c *gin.Context) { c.Redirect(http.StatusFound, "/") })
+		s.web["GET "+folder] = true
+	}
 }
 
 // isWeb tells whether the request is for the dashboard.

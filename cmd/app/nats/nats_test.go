@@ -376,7 +376,7 @@ func TestBellTLS(t *testing.T) {
 		}
 	}
 	secured, plain := apptest.PrivateNATS(t, "--tls", "--tlscert", filepath.Join(dir, "crt"), "--tlskey", filepath.Join(dir, "key")), apptest.PrivateNATS(t)
-	trust, err := routerclient.Trust{CA: filepath.Join(dir, "crt")}.Config("")
+	trust, err := routerclient.Trust{CA: filepath.Join(dir, "crt")}.Config()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -77,9 +77,8 @@ type Process struct {
 	In        io.Reader
 	Out, Err  io.Writer
 	LookupEnv func(name string) (string, bool) // as os.LookupEnv
-	// Connect makes the calls of the router at an address, with a token. It connects
-	// to nothing yet; dial bounds the connecting.
-	Connect func(address, token string, dial time.Duration) (Call, error)
+	// Connect makes the calls of a router. It connects to nothing yet; dial bounds the connecting.
+	Connect func(to locate.Router, dial time.Duration) (Call, error)
 	// Start starts a router and waits until it answers. server is the address that
 	// the hook was told, or empty.
 	Start func(ctx context.Context, server string) error
@@ -326,15 +325,15 @@ func (h *Hook) connect() (Call, error) {
 		return h.router, nil
 	}
 	place := locate.Place{Server: h.server, LookupEnv: h.process.LookupEnv}
-	address, secret, err := place.Router()
+	to, err := place.Router()
 	if err != nil {
 		return nil, err
 	}
 	dial := dialFar
-	if u, err := url.Parse(address); err == nil && locate.Loopback(u) {
+	if u, err := url.Parse(to.URL); to.Local() || err == nil && locate.Loopback(u) {
 		dial = dialTime
 	}
-	h.router, err = h.process.Connect(address, secret, dial)
+	h.router, err = h.process.Connect(to, dial)
 	return h.router, err
 }
 

@@ -56,13 +56,16 @@ func (h *Hook) reaches(ctx context.Context) bool {
 	return true
 }
 
-// ConnectPlain makes calls of a router on this machine by plain HTTP. Any other
-// may be behind TLS or a proxy.
-func ConnectPlain(address, token string, dial time.Duration) (Call, error) {
-	if u, err := url.Parse(address); err != nil || !locate.Loopback(u) {
+// ConnectPlain makes calls of a router on this machine, over its socket or by plain
+// HTTP. Any other may be behind TLS or a proxy.
+func ConnectPlain(to locate.Router, dial time.Duration) (Call, error) {
+	options := plain.Options{Token: to.Token, UserAgent: UserAgent, Dial: dial, Trace: os.Getenv("TRACEPARENT")}
+	if to.Local() {
+		options.Connect = to.Connect
+	} else if u, err := url.Parse(to.URL); err != nil || !locate.Loopback(u) {
 		return nil, errors.New("the router is on another machine")
 	}
-	c, err := plain.New(address, plain.Options{Token: token, UserAgent: UserAgent, Dial: dial, Trace: os.Getenv("TRACEPARENT")})
+	c, err := plain.New(to.URL, options)
 	if err != nil {
 		return nil, err
 	}

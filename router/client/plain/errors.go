@@ -75,7 +75,10 @@ func NotJSON(base string, err error) error {
 
 // Unreachable explains why a call of the router at base got no answer.
 func Unreachable(ctx context.Context, base string, err error) error {
+	said, explained := errors.AsType[*skillrouter.Error](err)
 	switch {
+	case explained:
+		return said // whoever connected knows why
 	case errors.Is(ctx.Err(), context.Canceled):
 		return skillrouter.Wrap(skillrouter.Unavailable, err, "the call was given up")
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):

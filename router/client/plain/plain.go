@@ -33,7 +33,9 @@ type Options struct {
 	Token     string // sent with every call; empty sends none
 	UserAgent string
 	Dial      time.Duration // bounds the connecting alone
-	Trace     string        // the traceparent that calls belong to; one that is malformed is not sent
+	// Connect opens a connection that bears plain HTTP to the router; nil: its URL is dialled.
+	Connect func(ctx context.Context) (net.Conn, error)
+	Trace   string // the traceparent that calls belong to; one that is malformed is not sent
 }
 
 // Client calls the router at one address. It is safe for use by several goroutines.
@@ -49,11 +51,11 @@ func Speaks(u *url.URL) bool {
 }
 
 // New makes a Client for the router at baseURL, such as http://127.0.0.1:8025. It
-// connects to nothing. A URL that it does not speak to is Invalid, as is a token
-// of several lines.
+// connects to nothing. A URL that it does not speak to is Invalid, unless the options
+// say how to connect, as is a token of several lines.
 func New(baseURL string, options Options) (*Client, error) {
 	u, err := url.Parse(baseURL)
-	if err != nil || !Speaks(u) {
+	if err != nil || options.Connect == nil && !Speaks(u) {
 		return nil, skillrouter.InvalidField("server", "must be a URL such as http://127.0.0.1:8025")
 	}
 	if strings.ContainsAny(options.Token, "\r\n\x00") {
@@ -109,7 +111,7 @@ type response struct {
 // exchange makes a request as HTTP/1.0: its answer is whole when the connection
 // ends, and comes in one piece.
 func (c *Client) exchange(ctx context.Context, method, path string, body []byte) (response, error) {
-	conn, err := (&net.Dialer{Timeout: c.options.Dial}).DialContext(ctx, "tcp", c.host)
+	conn, err := c.connect(ctx)
 	if err != nil {
 		return response{}, err
 	}
@@ -125,6 +127,18 @@ func (c *Client) exchange(ctx context.Context, method, path string, body []byte)
 		return response{}, err
 	}
 	return read(conn)
+}
+
+func (c *Client) connect(ctx context.Context) (net.Conn, error) {
+	if c.options.Connect == nil {
+		return (&net.Dialer{Timeout: c.options.Dial}).DialContext(ctx, "tcp", c.host)
+	}
+	if c.options.Dial > 0 {
+		bounded, cancel := context.WithTimeout(ctx, c.options.Dial)
+		defer cancel()
+		ctx = bounded
+	}
+	return c.options.Connect(ctx)
 }
 
 func (c *Client) request(method, path string, body []byte) []byte {
