@@ -63,6 +63,7 @@ trap '[ -z "$temporary" ] || rm -rf "$temporary"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 if [ -n "$archive" ]; then
+	echo "checking and unpacking $archive"
 	[ -f "$archive" ] || fail "there is no $archive"
 	if [ -z "$want" ]; then
 		sums=$(dirname "$archive")/SHA256SUMS
@@ -91,8 +92,12 @@ if [ -n "$source" ]; then
 	"$target.new" version >/dev/null || { rm -f "$target.new" "$target-hook.new"; fail "the program does not run here: is the package for this platform ($(uname -sm))?"; }
 else
 	command -v go >/dev/null || fail "Go is needed to build: https://go.dev/dl/ (or install a package by --archive)"
-	(cd "$here/.." && CGO_ENABLED=0 go build -tags nomsgpack -trimpath -ldflags='-s -w' -o "$target.new" ./cmd/skillrouter &&
+	release=$("$here/version.sh")
+	echo "building skillrouter ${release:-without a version (there is no git checkout)} with $(go env GOVERSION): a first build takes two to five minutes, a further one some seconds"
+	begun=$(date +%s)
+	(cd "$here/.." && CGO_ENABLED=0 go build -tags nomsgpack -trimpath -ldflags="-s -w -X skillrouter/cmd/cli.release=$release" -o "$target.new" ./cmd/skillrouter &&
 		CGO_ENABLED=0 go build -tags nomsgpack -trimpath -ldflags='-s -w' -o "$target-hook.new" ./cmd/skillrouter-hook)
+	echo "built in $(($(date +%s) - begun)) s"
 fi
 mv "$target.new" "$target"
 if [ -f "$target-hook.new" ]; then # what hooks run; packages of before had none
@@ -107,6 +112,7 @@ put() {
 	mkdir -p "$(dirname "$prefix/share/$2")"
 	"$target" completion "$1" >"$prefix/share/$2"
 }
+echo "writing the completions for bash, zsh and fish below $prefix/share"
 put bash bash-completion/completions/skillrouter
 put zsh zsh/site-functions/_skillrouter
 put fish fish/vendor_completions.d/skillrouter.fish

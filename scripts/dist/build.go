@@ -22,7 +22,7 @@ const checksums = "SHA256SUMS"
 type builder struct {
 	root    string // a clone of the commit
 	cache   string // GOCACHE, if not the user's own
-	release string // what -X sets; empty: Go's version of the module holds
+	release string // what -X sets
 	name    string // the version as files are named by it
 	at      time.Time
 }
@@ -39,15 +39,12 @@ func newBuilder(ctx context.Context, root, release, cache string) (*builder, err
 		return nil, err
 	}
 	b.at = time.Unix(seconds, 0).UTC()
-	if tag, err := b.git(ctx, "describe", "--tags", "--exact-match"); err == nil {
-		release = cmp.Or(release, tag)
-	}
-	commit, err := b.git(ctx, "rev-parse", "--short=12", "HEAD")
+	described, err := output(ctx, root, nil, "sh", "scripts/version.sh")
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("the version is not known: %w", err)
 	}
-	b.release = release
-	b.name = cmp.Or(strings.TrimPrefix(release, "v"), "0.0.0-"+b.at.Format("20060102150405")+"-"+commit)
+	b.release = cmp.Or(release, strings.TrimSpace(string(described)))
+	b.name = strings.TrimPrefix(b.release, "v")
 	return b, nil
 }
 

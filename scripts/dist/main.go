@@ -38,7 +38,7 @@ func main() {
 func run(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("dist", flag.ContinueOnError)
 	out := flags.String("out", "dist", "folder of the packages")
-	release := flags.String("version", "", "version of the release; default: the commit's tag, or what Go makes of the commit")
+	release := flags.String("version", "", "version of the release; default: what scripts/version.sh says of the commit")
 	only := flags.String("platforms", "", "make these alone, as linux/amd64,darwin/arm64")
 	check := flags.Bool("check", false, "build one platform twice, from two clones in different folders, and compare")
 	fresh := flags.Bool("fresh", false, "with -check: the second time with an empty build cache (takes minutes)")
