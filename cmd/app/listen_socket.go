@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
-	"net/netip"
 	"os"
 	"path/filepath"
 	"sync"
@@ -98,12 +97,13 @@ func fromHere(handler http.Handler) http.Handler {
 // withPeer has the calls of a connection over loopback know whether another user makes them. It is asked for while the
 // connection is made: later the same port may be somebody else's.
 func withPeer(ctx context.Context, conn net.Conn) context.Context {
-	here, there, ok := ends(conn)
-	if !ok || !there.Addr().Unmap().IsLoopback() {
+	here, isHere := conn.LocalAddr().(*net.TCPAddr)
+	there, isThere := conn.RemoteAddr().(*net.TCPAddr)
+	if !isHere || !isThere || !there.IP.IsLoopback() {
 		return ctx
 	}
 	look := sync.OnceValue(func() error {
-		uid, found := process.PeerUID(here, there)
+		uid, found := process.PeerUID(here.AddrPort(), there.AddrPort())
 		switch {
 		case !found:
 			return skillrouter.Errorf(skillrouter.Forbidden, "this router serves its own user (uid %d) while no token is issued, and the system does not show who calls; `skillrouter token create`, run by that user, issues one", os.Geteuid())
@@ -114,14 +114,4 @@ func withPeer(ctx context.Context, conn net.Conn) context.Context {
 	})
 	go look() // it ends by itself, and does not hold up who connects next
 	return httpapi.WithPeer(ctx, look)
-}
-
-// ends are the addresses of both ends of a TCP connection.
-func ends(conn net.Conn) (here, there netip.AddrPort, ok bool) {
-	local, isLocal := conn.LocalAddr().(*net.TCPAddr)
-	remote, isRemote := conn.RemoteAddr().(*net.TCPAddr)
-	if !isLocal || !isRemote {
-		return here, there, false
-	}
-	return local.AddrPort(), remote.AddrPort(), true
 }

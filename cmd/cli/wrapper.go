@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"math/rand/v2"
-	"strings"
 	"sync"
 	"time"
 
@@ -185,21 +184,14 @@ func (w *wrapper) listen(ctx context.Context, here <-chan struct{}) {
 	}
 }
 
-// follow follows the agent's messages until the router refuses them or is
-// found elsewhere, and returns the seq that it has come to.
+// follow follows the agent's messages until the router refuses them, and
+// returns the seq that it has come to. A router that begins anew is found by its socket.
 func (w *wrapper) follow(ctx context.Context, c *client.Client, after int64) (int64, error) {
-	here, leave := context.WithCancel(ctx)
-	defer leave()
 	follower := client.Follower{
 		AgentID: w.beat.AgentID, After: after,
-		Down: func(err error, _ time.Duration) {
-			w.log("not listening: %s", explain(err))
-			if to, err := w.shell.place().Router(); err == nil && strings.TrimRight(to.URL, "/") != c.BaseURL() {
-				leave()
-			}
-		},
+		Down: func(err error, _ time.Duration) { w.log("not listening: %s", explain(err)) },
 	}
-	err := c.Mailbox.Follow(here, follower, func(m operational.Message) error {
+	err := c.Mailbox.Follow(ctx, follower, func(m operational.Message) error {
 		after = m.Seq
 		w.act(ctx, c, m)
 		return nil

@@ -68,7 +68,7 @@ func (p Place) Router() (Router, error) {
 	local.data = cmp.Or(p.Data, settings.Data)
 	holder, err := ReadHolder(local.data)
 	switch {
-	case r.named && (err != nil || !same(holder.URL(), r.URL)):
+	case r.named && (err != nil || !Same(holder.URL(), r.URL)):
 		return r, nil
 	case r.named && r.Token != "" && (holder.PID == 0 || local.blocked()):
 		return r, nil // a person named both, and none runs on the folder, or none can be reached
@@ -97,8 +97,8 @@ func URL(scheme, listen string) string {
 	return scheme + "://" + net.JoinHostPort(host, port)
 }
 
-// same tells whether both URLs name one router: they are equal, or the same port of this machine's loopback.
-func same(a, b string) bool {
+// Same tells whether both URLs name one router: they are equal, or the same port of this machine's loopback.
+func Same(a, b string) bool {
 	u, errA := url.Parse(a)
 	v, errB := url.Parse(b)
 	if a == "" || errA != nil || errB != nil {

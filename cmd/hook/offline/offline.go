@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -199,20 +198,10 @@ func find(place locate.Place) (rule.Copy, error) {
 		return rule.Copy{}, os.ErrNotExist // whose folder would it be in?
 	}
 	c, err := Read(settings.Data)
-	if named := place.Named(); err == nil && named != "" && !same(named, c.Router) {
+	if named := place.Named(); err == nil && named != "" && !locate.Same(named, c.Router) {
 		return rule.Copy{}, os.ErrNotExist // it is of another router
 	}
 	return c, err
-}
-
-// same tells whether two URLs name one router.
-func same(a, b string) bool {
-	u, errA := url.Parse(a)
-	v, errB := url.Parse(b)
-	if errA != nil || errB != nil || u.Port() != v.Port() {
-		return false
-	}
-	return u.Hostname() == v.Hostname() || locate.Loopback(u) && locate.Loopback(v)
 }
 
 // age is a duration as people say it.
