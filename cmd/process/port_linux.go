@@ -38,6 +38,9 @@ func PortHolder(port int) string {
 // PeerUID is the user whose socket is at the other end of a connection over this machine's loopback, by the
 // addresses of this end and of the other. A socket that is closed already, or that nobody has open, is not found.
 func PeerUID(here, there netip.AddrPort) (uid int, found bool) {
+	if uid, found := ask(there, here); found {
+		return uid, true
+	}
 	for range peerLooks {
 		s, ok := find(func(table string, s socket) bool {
 			return s.state == connected && s.inode != "0" && s.local == inTable(table, there) && s.remote == inTable(table, here)

@@ -1,9 +1,11 @@
 package process
 
 import (
+	"net"
 	"net/netip"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 )
 
@@ -29,5 +31,35 @@ func TestSocketOfItsAddress(t *testing.T) {
 	}
 	if got, found := findIn(table, func(_ string, s socket) bool { return s.state == listening }); found {
 		t.Errorf("a connection listens: %+v", got)
+	}
+}
+
+// TestAsk: the kernel is asked for one socket alone, by both families of addresses, and where one end speaks the other family's.
+func TestAsk(t *testing.T) {
+	for listen, dial := range map[string]string{"127.0.0.1:0": "127.0.0.1", "[::1]:0": "::1", "[::]:0": "127.0.0.1"} {
+		listener, err := net.Listen("tcp", listen)
+		if err != nil {
+			t.Skip(err)
+		}
+		port := listener.Addr().(*net.TCPAddr).AddrPort().Port()
+		conn, err := net.Dial("tcp", net.JoinHostPort(dial, strconv.Itoa(int(port))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		mine, theirs := conn.LocalAddr().(*net.TCPAddr).AddrPort(), conn.RemoteAddr().(*net.TCPAddr).AddrPort()
+		if uid, found := ask(mine, theirs); !found || uid != os.Geteuid() {
+			t.Errorf("%s: %d, %v", listen, uid, found)
+		}
+		if uid, found := ask(theirs, mine); found { // nobody has accepted it
+			t.Errorf("%s: the end that nobody has open is %d's", listen, uid)
+		}
+		if uid, found := ask(theirs, netip.AddrPortFrom(theirs.Addr(), 1)); found { // it listens
+			t.Errorf("%s: a listener is connected: %d", listen, uid)
+		}
+		_ = conn.Close() // nothing was written
+		if _, found := ask(mine, theirs); found {
+			t.Errorf("%s: what was closed is connected", listen)
+		}
+		_ = listener.Close() // nothing was written
 	}
 }

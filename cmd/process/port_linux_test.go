@@ -90,3 +90,23 @@ func TestPeerUID(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkPeerUID is what one look costs.
+func BenchmarkPeerUID(b *testing.B) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer listener.Close() //nolint:errcheck // nothing was written
+	mine, err := net.Dial("tcp", listener.Addr().String())
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer mine.Close() //nolint:errcheck // nothing was written
+	here, there := listener.Addr().(*net.TCPAddr).AddrPort(), mine.LocalAddr().(*net.TCPAddr).AddrPort()
+	for b.Loop() {
+		if _, found := process.PeerUID(here, there); !found {
+			b.Fatal("the peer is not found")
+		}
+	}
+}
