@@ -46,14 +46,14 @@ ROUNDS ?= 2
 STREAMS ?= 1000
 test-cluster: ## kill, restart, stop and cut the node of a cluster that writes, and its NATS server, under load (ROUNDS=2), with mistakes that must be noticed, and hold the walls through another node
 	SKILLROUTER_TEST_ROUNDS=$(ROUNDS) scripts/nats.sh $(GO) test -tags $(TAGS) -vet=off -timeout=20m -v ./cmd/app/nats
-	SKILLROUTER_TEST_ROUNDS=$(ROUNDS) SKILLROUTER_TEST_STREAMS=$(STREAMS) scripts/postgres.sh scripts/nats.sh $(GO) test -tags $(TAGS) -vet=off -timeout=90m -v ./cmd/app -run 'TestCluster|TestOpened|TestRegister|TestFollowers'
+	SKILLROUTER_TEST_ROUNDS=$(ROUNDS) SKILLROUTER_TEST_STREAMS=$(STREAMS) scripts/postgres.sh scripts/nats.sh $(GO) test -tags $(TAGS) -vet=off -timeout=90m -v ./cmd/app -run 'TestCluster|TestOpened|TestRegister|TestFollower|TestStart|TestReadsWithout'
 	SKILLROUTER_TEST_MISTAKES=1 scripts/postgres.sh $(GO) test -tags $(TAGS) -vet=off -timeout=40m -v ./cmd/app -run 'TestMistakes'
 	SKILLROUTER_TEST_THROUGH=node scripts/postgres.sh $(GO) test -tags $(TAGS) -vet=off -timeout=20m ./cmd/app -run 'TestAccess|TestWalls'
 
 # A part of it that takes a minute or two.
 test-postgres-short: ## run the shorter contracts on a PostgreSQL server, where one is found or can be started
 	scripts/postgres.sh $(GO) test -tags $(TAGS) -vet=off -timeout=10m $(ONPOSTGRES)
-	SKILLROUTER_TEST_ROUNDS=1 scripts/postgres.sh $(GO) test -tags $(TAGS) -vet=off -timeout=10m ./cmd/app -run 'TestCluster$$|TestClusterBell|TestOpened|TestFollowers'
+	SKILLROUTER_TEST_ROUNDS=1 scripts/postgres.sh $(GO) test -tags $(TAGS) -vet=off -timeout=10m ./cmd/app -run 'TestCluster$$|TestClusterBell|TestClusterSchema|TestOpened|TestFollower|TestRegisterOf|TestStartWaits|TestReadsWithout'
 
 # SQLite is C that was translated: the detector would watch each byte that it moves, and twice the time.
 race: ## run the tests with the race detector (not those that run other programs)

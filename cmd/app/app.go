@@ -10,10 +10,12 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -39,12 +41,14 @@ type App struct {
 	options   Options
 	log       *slog.Logger
 	now       skillrouter.Clock
-	base      *life  // what lives as long as the process
-	life      *life  // what a writer has: it ends before the rest, and on a node of a cluster it may begin again
-	doors     []door // the first is the one that the process is known by
-	socket    string // where it answers its own user, as the lock file has it; empty: nowhere
-	noSocket  error  // why it has none
-	seesPeers bool   // this system tells whose calls over loopback are
+	base      *life                        // what lives as long as the process
+	life      *life                        // what a writer has: it ends before the rest, and on a node of a cluster it may begin again
+	doors     []door                       // the first is the one that the process is known by
+	leads     atomic.Pointer[http.Handler] // what the doors lead to
+	served    chan error                   // what ends the doors' servers; nil: they do not serve yet
+	socket    string                       // where it answers its own user, as the lock file has it; empty: nowhere
+	noSocket  error                        // why it has none
+	seesPeers bool                         // this system tells whose calls over loopback are
 	started   time.Time
 
 	certificate *certificate // that all doors show; nil: none
@@ -69,6 +73,8 @@ type Options struct {
 	Version string
 	// CreateMissing makes a database anew that was lost, and gives up what it held.
 	CreateMissing bool
+	// Waits has New wait for a database server that is away. Until it is there, calls are refused.
+	Waits bool
 	// Above says which kind of agent runs the program that calls from an address, or ""; nil: as the processes of this machine show it.
 	Above func(address string) string
 
@@ -250,19 +256,16 @@ func (a *App) Handler() *httpapi.Server {
 // come back, calls under way get the grace period, what is in memory only is
 // written, and the databases are closed. It returns nil after a clean stop.
 func (a *App) Run(ctx context.Context) error {
-	serve := make(chan error, len(a.doors))
-	for _, d := range a.doors {
-		go func() { serve <- d.server.Serve(d.listener) }()
-	}
+	a.serve()
 	a.life.run(ctx, "rest", func(ctx context.Context) error { return process.Rest(ctx, settleAfter) })
 	a.log.Info("listening", "url", strings.Join(a.Addresses(), " "), "data", a.config.Data, "version", a.options.Version)
 	var failure error
 	if a.front != nil {
-		failure = a.runNode(ctx, serve)
+		failure = a.runNode(ctx, a.served)
 	} else {
 		select {
 		case <-ctx.Done():
-		case failure = <-serve:
+		case failure = <-a.served:
 		case failure = <-a.life.failed:
 		}
 	}

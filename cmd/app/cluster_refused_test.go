@@ -3,6 +3,7 @@ package app_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -131,6 +132,138 @@ func TestStartBesideTakeover(t *testing.T) {
 	}
 	stop()
 	taking.Wait()
+}
+
+// TestRegisterOfNodes: a node that begins again with another data folder takes the place of what was known of it, by its name and by its address, once that is
+// heard of no more; and each tells which writer it does not reach.
+func TestRegisterOfNodes(t *testing.T) {
+	onServer(t)
+	data := t.TempDir()
+	prepared(t, data)
+	server, err := postgres.Parse(apptest.Address(t, data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	register := server.Register()
+	defer register.Close()
+	announce := func(id, name, at string, misses int64) {
+		t.Helper()
+		if err := register.Announce(t.Context(), cluster.Node{ID: id, Name: name, URL: at, Clock: time.Now(), Misses: misses}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	announce("1", "a", "http://a", 0)
+	announce("2", "b", "http://b", 0)
+	announce("3", "c", "http://c", 7)
+	is := func(want string) {
+		t.Helper()
+		nodes, err := register.Nodes(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, n := range nodes {
+			got = append(got, fmt.Sprint(n.Name, n.ID, " ", n.Misses))
+		}
+		if strings.Join(got, ", ") != want {
+			t.Errorf("%v, want %s", got, want)
+		}
+	}
+	is("a1 0, b2 0, c3 7")
+	if err := register.Announce(t.Context(), cluster.Node{ID: "4", Name: "a", URL: "http://d", Clock: time.Now()}); skillrouter.CodeOf(err) != skillrouter.Conflict {
+		t.Errorf("a second node of a name: %v", err)
+	}
+	inSchema(t, data, "operational", "UPDATE nodes SET seen = seen - interval '16 seconds'")
+	announce("3", "c", "http://c", -7)
+	announce("4", "a", "http://d", 0)
+	announce("5", "e", "http://b", 8)
+	is("a4 0, c3 -7, e5 8")
+	if _, err := register.Take(t.Context(), cluster.Node{ID: "4", Name: "a"}, time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	db := apptest.Look(t, data, "operational")
+	defer db.Close()
+	if n := column[int64](t, db, "SELECT count(*) FROM heads WHERE log LIKE 'missing by %'")[0]; n != 3 {
+		t.Errorf("%d rows of what nodes miss, of three nodes", n)
+	}
+}
+
+// TestStartWaits: a router whose database server is away at its start waits for it, refuses calls meanwhile and says so, once; what asks whether it could
+// start is told at once.
+func TestStartWaits(t *testing.T) {
+	onServer(t)
+	cfg := settings(t)
+	wire, address := wireTo(t, apptest.Address(t, cfg.Data))
+	network, place := wire.leads()
+	wire.lead("tcp", "127.0.0.1:1")
+	cfg.Database = address
+	if _, err := app.New(t.Context(), cfg, slog.New(slog.DiscardHandler), app.Options{}); skillrouter.CodeOf(err) != skillrouter.Unavailable || !strings.Contains(err.Error(), "cannot be used") {
+		t.Errorf("not to wait: %v", err)
+	}
+	said := &output{}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		a, err := app.New(ctx, cfg, slog.New(slog.NewTextHandler(said, nil)), app.Options{Waits: true})
+		if err == nil {
+			err = a.Run(ctx)
+		}
+		ended <- err
+	}()
+	var at string
+	until(t, "it says that it waits", func() bool {
+		holder, err := locate.ReadHolder(cfg.Data)
+		at = holder.Listen
+		return err == nil && strings.Contains(said.String(), "waiting for it")
+	})
+	status, problem := ask(t, http.MethodPost, at+"/heartbeat", `{"agent_id":"one"}`, nil)
+	if status != http.StatusServiceUnavailable || !strings.Contains(fmt.Sprint(problem), "waits for its database server") {
+		t.Errorf("%d %v", status, problem)
+	}
+	<-time.After(time.Second)
+	wire.lead(network, place)
+	until(t, "it answers", func() bool {
+		status, _ := ask(t, http.MethodPost, at+"/heartbeat", `{"agent_id":"one"}`, nil)
+		return status == http.StatusOK
+	})
+	if n := strings.Count(said.String(), "waiting for it"); n != 1 {
+		t.Errorf("it says %d times that it waits", n)
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestReadsWithoutSchema: what is read of a database whose schema is gone, or whose connections are ended, is refused as unavailable, and never as a fault of
+// the router's own.
+func TestReadsWithoutSchema(t *testing.T) {
+	onServer(t)
+	cfg := settings(t)
+	a, _ := runningAs(t, cfg, app.Options{})
+	for n := range 20 {
+		if status, said := ask(t, http.MethodPost, a.URL()+"/api/knowledge", fmt.Sprintf(`{"title":"PATCH not PUT %d","content":"PUT replaces the whole resource %d","category":"gotcha"}`, n, n), nil); status != http.StatusCreated {
+			t.Fatalf("%d %v", status, said)
+		}
+	}
+	reads := []string{"/api/search?q=resource", "/api/knowledge", "/lessons", "/api/knowledge/search?q=whole", "/api/tasks", "/agents", "/api/episodes", "/api/facts/default", "/events", "/api/timeline", "/api/reminders", "/api/doctor"}
+	all := func(what string, may func(status int) bool) {
+		t.Helper()
+		for _, path := range reads {
+			if status, said := ask(t, http.MethodGet, a.URL()+path, "", nil); !may(status) {
+				t.Errorf("%s: %s is %d %v", what, path, status, said)
+			}
+		}
+	}
+	known := map[int]bool{}
+	all("at first", func(status int) bool { known[status] = true; return status < 500 })
+	for range 5 {
+		beside(t, cfg.Data, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()")
+		all("ended", func(status int) bool { return status < 500 || status == http.StatusServiceUnavailable })
+	}
+	beside(t, cfg.Data, "ALTER SCHEMA {}learning RENAME TO {}gone", "ALTER SCHEMA {}operational RENAME TO {}away")
+	all("without schemas", func(status int) bool { return status < 500 || status == http.StatusServiceUnavailable })
+	beside(t, cfg.Data, "ALTER SCHEMA {}gone RENAME TO {}learning", "ALTER SCHEMA {}away RENAME TO {}operational")
 }
 
 // TestClusterSchemaIsDropped: a cluster whose schemas are gone answers that it stores nothing, and goes on once they are there again.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/gob"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -300,6 +301,12 @@ const (
 	outcomeCall = "POST /check/outcome"
 )
 
+// reads tells whether a call changes nothing.
+func reads(r *http.Request) bool {
+	call := r.Method + " " + r.URL.Path
+	return r.Method == http.MethodGet || r.Method == http.MethodHead || asideCalls[call] && call != checkCall
+}
+
 // serve answers a call by what the node knows, and tells whether it did. What it cannot answer well, or would refuse, is the other node's to answer.
 func (f *following) serve(w http.ResponseWriter, r *http.Request) bool {
 	call := r.Method + " " + r.URL.Path
@@ -310,7 +317,13 @@ func (f *following) serve(w http.ResponseWriter, r *http.Request) bool {
 		return false
 	}
 	front := f.app.front
-	fresh := f.follower.Age() < cluster.FreshFor && f.follower.Wait(r.Context(), front.callers.After(r))
+	ctx := r.Context()
+	if call != streamCall { // a stream ends later: see tellListening
+		var stop func()
+		ctx, stop = f.follower.WhileFresh(ctx)
+		defer stop()
+	}
+	fresh := f.follower.Age() < cluster.FreshFor && f.follower.Wait(ctx, front.callers.After(r))
 	if !fresh && call != checkCall {
 		return false
 	}
@@ -320,7 +333,7 @@ func (f *following) serve(w http.ResponseWriter, r *http.Request) bool {
 	}
 	if fresh {
 		answer := cluster.Tentative(w, func(status int) bool { return status/100 == 2 })
-		if f.handler.ServeHTTP(answer, again()); answer.Passed() {
+		if f.handler.ServeHTTP(answer, again().WithContext(ctx)); answer.Passed() {
 			return true
 		}
 	}
@@ -517,6 +530,9 @@ func (f *following) loadSlow(ctx context.Context) error {
 	return errors.Join(f.incidents.Load(ctx), f.answered.Load(ctx))
 }
 
+// errSwept has a node begin anew that has missed events which were removed meanwhile.
+var errSwept = fmt.Errorf("events that this node did not know were removed for their age: %w", cluster.ErrBack)
+
 // learn takes in the events of learning.
 func (f *following) learn(ctx context.Context) error {
 	to, err := f.memory.LogPosition(ctx)
@@ -530,6 +546,9 @@ func (f *following) learn(ctx context.Context) error {
 		}
 		if len(events) == 0 {
 			break
+		}
+		if events[0].Seq > f.learned+1 { // it was stopped for so long that what came next was removed for its age
+			return errSwept
 		}
 		at := to
 		if events[len(events)-1].Seq < to.Seq { // there are more
@@ -559,6 +578,9 @@ func (f *following) operate(ctx context.Context, last int64) error {
 		events, err := f.operations.Events(ctx, f.operated, operationalstore.MaxEvents)
 		if err != nil {
 			return err
+		}
+		if len(events) > 0 && events[0].Seq > f.operated+1 {
+			return errSwept
 		}
 		f.tokensStale = f.tokensStale || slices.ContainsFunc(events, func(e skillrouter.Event) bool { return strings.HasPrefix(e.Type, "token.") })
 		if len(events) > 0 {

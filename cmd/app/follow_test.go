@@ -33,6 +33,7 @@ type crew struct {
 	nodes []*app.App
 	stops []func()
 	wires []*wire // of each node to its database
+	ways  []*wire // by which the others reach each node
 	token string
 }
 
@@ -47,8 +48,11 @@ func startCrew(t *testing.T, n int) *crew {
 		cfg.Listen, cfg.Data, cfg.Node, cfg.ClusterSecretFile = "127.0.0.1:0", t.TempDir(), fmt.Sprint("n", i), secret
 		w, address := wireTo(t, apptest.Address(t, home))
 		cfg.Database = address
+		way := newWire(t, "tcp", "")
+		cfg.NodeURL = "http://" + way.listener.Addr().String()
 		a, stop := runningAs(t, cfg, app.Options{})
-		c.nodes, c.stops, c.wires = append(c.nodes, a), append(c.stops, stop), append(c.wires, w)
+		way.lead("tcp", strings.TrimPrefix(a.URL(), "http://"))
+		c.nodes, c.stops, c.wires, c.ways = append(c.nodes, a), append(c.stops, stop), append(c.wires, w), append(c.ways, way)
 		until(t, "a node is ready", func() bool { return i == 0 && a.Handler() != nil || a.Follows() })
 		var err error
 		if c.token, err = locate.ReadOwnerToken(cfg.Data); err != nil {
@@ -56,7 +60,7 @@ func startCrew(t *testing.T, n int) *crew {
 		}
 	}
 	t.Cleanup(func() { // before the nodes stop: over a wire that is cut they wait for what they write until it is given up
-		for _, w := range c.wires {
+		for _, w := range slices.Concat(c.wires, c.ways) {
 			w.set(false)
 		}
 	})
@@ -504,6 +508,36 @@ func TestFollowersApart(t *testing.T) {
 		return strings.Count(string(text), `"proposed_action":"`+action+`"`)
 	}
 	until(t, "what was judged meanwhile is in the ledger", func() bool { return judged("tool wipe --all") >= 5 && judged("ls") == 1 })
+}
+
+// TestFollowerCutOff: a node that follows and is cut off from the database and from the other node answers searches within two seconds, from the first on, that
+// it cannot; it says which node it does not reach, and goes on once it is joined.
+func TestFollowerCutOff(t *testing.T) {
+	c := startCrew(t, 2)
+	_, head, _ := c.call(0, http.MethodPost, "/api/knowledge", map[string]any{"title": "wipe is gone", "content": "use clear instead of wipe", "category": "gotcha"})
+	search := func() (status int, text []byte) {
+		status, _, text = c.call(1, http.MethodGet, "/api/search?q=wipe", nil, cluster.AfterHeader, head.Get(cluster.SeqHeader))
+		return status, text
+	}
+	until(t, "it finds it", func() bool {
+		status, text := search()
+		return status == http.StatusOK && strings.Contains(string(text), "wipe is gone")
+	})
+	c.wires[1].set(true)
+	c.ways[0].set(true)
+	for n := range 4 {
+		begun := time.Now()
+		status, text := search()
+		if took := time.Since(begun); status != http.StatusServiceUnavailable || took > cluster.FreshFor+500*time.Millisecond {
+			t.Errorf("search %d: %d after %v: %s", n, status, took, text)
+		}
+		if n == 3 && !strings.Contains(string(text), "n1 does not reach it") {
+			t.Errorf("%s", text)
+		}
+	}
+	c.wires[1].set(false)
+	c.ways[0].set(false)
+	until(t, "it finds it again", func() bool { status, _ := search(); return status == http.StatusOK })
 }
 
 // TestFollowersStreams: messages to one, to a group and to all, sent through any node, reach those who listen at any, each once and in order, and count as delivered.

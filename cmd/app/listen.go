@@ -112,10 +112,13 @@ func cannotListen(address config.Address, network string, err error) error {
 	return skillrouter.Wrap(skillrouter.Unavailable, err, "cannot listen on %s%s (%s): %v", network, address.Listen, address.Setting, cause)
 }
 
-// serveDoors gives each door its server.
+// serveDoors gives each door its server, or has those that are there lead to another handler.
 func (a *App) serveDoors(ctx context.Context, handler http.Handler) {
+	if a.leads.Swap(&handler) != nil {
+		return
+	}
 	for i := range a.doors {
-		handler, accepted := handler, func(ctx context.Context, _ net.Conn) context.Context { return ctx }
+		handler, accepted := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*a.leads.Load()).ServeHTTP(w, r) })), func(ctx context.Context, _ net.Conn) context.Context { return ctx }
 		switch {
 		case a.doors[i].own:
 			handler = fromHere(handler)
@@ -133,6 +136,17 @@ func (a *App) serveDoors(ctx context.Context, handler http.Handler) {
 			ErrorLog:    slog.NewLogLogger(a.log.Handler(), slog.LevelDebug), // what clients do to connections is no error of ours
 			BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
 		}
+	}
+}
+
+// serve has the doors' servers begin, if they have not.
+func (a *App) serve() {
+	if a.served != nil {
+		return
+	}
+	a.served = make(chan error, len(a.doors))
+	for _, d := range a.doors {
+		go func() { a.served <- d.server.Serve(d.listener) }()
 	}
 }
 

@@ -34,6 +34,9 @@ func TestMistakesAreNoticed(t *testing.T) {
 		"the lease has no end by the node's own clock": {
 			"router/cluster/lease.go", early.Change{Right: "return l.self.Epoch > 0 && l.now().Before(l.until)", Wrong: "return l.self.Epoch > 0"}, "TestCluster$", "5",
 		},
+		"a writer that nobody reaches keeps the lease": {
+			"router/cluster/lease.go", early.Change{Right: "if err == nil && l.deserted(ctx) {", Wrong: "if false {"}, "TestCluster$", "1",
+		},
 		"a node does not look for what leaves no event": {
 			"cmd/app/follow.go", early.Change{Right: "return errors.Join(f.incidents.Load(ctx), f.answered.Load(ctx))", Wrong: "return nil"}, "TestFollowersHearWithoutEvents", "",
 		},

@@ -38,6 +38,9 @@ const (
 	takeWithin = cluster.Term + 2*time.Second
 	// pause is how long a node that failed as the writer leaves the lease to others.
 	pause = 2 * cluster.Term
+	// firstWait and longestWait are how long a start waits until it looks again for a database server that is away.
+	firstWait   = 250 * time.Millisecond
+	longestWait = 4 * time.Second
 	// drainEvery is how often a node that writes no longer looks whether its calls have ended.
 	drainEvery = 10 * time.Millisecond
 )
@@ -92,8 +95,13 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if !forwarded {
 		w.Header().Set(nodeHeader, f.name)
-	} else if f.forward.Answer(w, r, from) {
-		return
+	} else {
+		if from.Node != f.name {
+			f.lease.Heard()
+		}
+		if f.forward.Answer(w, r, from) {
+			return
+		}
 	}
 	f.calls.Add(1)
 	own := f.own.Load()
@@ -167,11 +175,38 @@ func (a *App) openRegister(ctx context.Context) error {
 	if self.ID, err = nodeID(a.config.Data); err != nil {
 		return err
 	}
-	if err := PrepareOnServer(ctx, server, a.log); err != nil {
+	if err := a.awaitServer(ctx, server); err != nil {
 		return err
 	}
 	a.lease = openLease(ctx, server, self, a.now, a.base)
 	return nil
+}
+
+// awaitServer looks a server over, as soon as it is there if the router is to wait for it. Meanwhile calls are refused.
+func (a *App) awaitServer(ctx context.Context, server *postgres.Server) error {
+	for wait, begun, said := firstWait, a.now(), ""; ; wait = min(2*wait, longestWait) {
+		err := PrepareOnServer(ctx, server, a.log)
+		if ctx.Err() != nil || !a.options.Waits || !postgres.Away(err) {
+			if err == nil && said != "" {
+				a.log.Info("the database server is there", "server", server, "waited_s", int(a.now().Sub(begun).Seconds()))
+			}
+			return err
+		}
+		if said == "" {
+			a.serveDoors(ctx, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Retry-After", "1")
+				httpapi.WriteProblem(w, skillrouter.Errorf(skillrouter.Unavailable, "this router waits for its database server, which does not answer (its log has the cause): nothing was done, ask again"))
+			}))
+			a.serve()
+		}
+		if now := err.Error(); now != said {
+			said = now
+			a.log.Warn("the database server is not there: waiting for it", "server", server, "error", err)
+		}
+		if err := skillrouter.Pause(ctx, wait); err != nil {
+			return err
+		}
+	}
 }
 
 // openLease opens a router's part in the lease of a server's databases, for a life.
@@ -248,7 +283,7 @@ func (a *App) joinCluster(ctx context.Context) error {
 	}
 	f.forward = cluster.NewForward(a.lease, secret, cluster.ForwardOptions{
 		TLS:   believed,
-		Above: a.options.Above, Copy: func() ([]byte, error) { return os.ReadFile(filepath.Join(a.config.Data, offline.CopyName)) }, May: func(address string) bool { return !a.config.Airgapped || OnThisMachine(address) },
+		Above: a.options.Above, Copy: func() ([]byte, error) { return os.ReadFile(filepath.Join(a.config.Data, offline.CopyName)) }, Reads: reads, May: func(address string) bool { return !a.config.Airgapped || OnThisMachine(address) },
 		Refuse: httpapi.WriteProblem, Told: a.takeTold, Answered: f.callers.Note, Log: a.log, Now: a.now,
 	})
 	if f.bell, err = a.openBell(ctx, secret, believed); err != nil {
@@ -313,12 +348,15 @@ func (a *App) checkNodes(ctx context.Context) []router.SystemCheck {
 	checks := make([]router.SystemCheck, 0, len(nodes))
 	for _, n := range nodes {
 		part := "follows"
+		if n.Misses != 0 {
+			part = "follows, and does not reach the node that writes"
+		}
 		if n.Epoch > 0 {
 			part = fmt.Sprintf("writes, epoch %d", n.Epoch)
 		}
-		c := router.SystemCheck{Name: "node " + n.Name, OK: n.Seen < cluster.Silent}
+		c := router.SystemCheck{Name: "node " + n.Name, OK: n.Seen < cluster.Silent && n.Misses == 0}
 		c.Detail = fmt.Sprintf("%s at %s, version %s, heard of %v ago", part, n.URL, cmp.Or(n.Version, "unknown"), n.Seen.Round(100*time.Millisecond))
-		if !c.OK {
+		if n.Seen >= cluster.Silent {
 			c.Detail = fmt.Sprintf("not heard of for %v (it was at %s)", n.Seen.Round(time.Second), n.URL)
 		}
 		checks = append(checks, c)
@@ -349,6 +387,7 @@ func (a *App) runNode(ctx context.Context, serve <-chan error) error {
 			a.log.Warn("this node is not reached by its own address, by which the others reach it: see node_url, tls_cert and tls_ca", "node_url", a.lease.Self().URL, "error", err)
 		}
 	}()
+	go a.front.forward.Try(served)
 	var notBefore time.Time
 	for {
 		err := a.standBy(served, notBefore)
@@ -438,7 +477,12 @@ func (a *App) standDown(ctx context.Context, failure error) (notBefore time.Time
 	a.log.Warn("this node writes no more", "error", failure)
 	a.front.own.Store(nil)
 	a.front.writing.Store(nil)
-	if err := a.endServices(ctx, a.config.ShutdownGrace, &a.front.calls); err != nil {
+	grace := a.config.ShutdownGrace
+	deserted := errors.Is(failure, cluster.ErrDeserted)
+	if deserted { // every caller elsewhere waits for the lease
+		grace = followGrace
+	}
+	if err := a.endServices(ctx, grace, &a.front.calls); err != nil {
 		a.log.Warn("not all of what was written late is stored", "error", err)
 	}
 	if errors.Is(failure, cluster.ErrLost) || errors.Is(failure, skillrouter.ErrFenced) {

@@ -58,8 +58,11 @@ flags; "skillrouter config example" prints such a file.`,
 			runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + moreProcs)
 		}
 		usual := debug.SetGCPercent(startGC)
-		a, err := app.New(ctx, loaded.Config, s.logger(loaded.Log), app.Options{Version: version().Version, CreateMissing: createMissing})
+		a, err := app.New(ctx, loaded.Config, s.logger(loaded.Log), app.Options{Version: version().Version, CreateMissing: createMissing, Waits: true})
 		debug.SetGCPercent(usual)
+		if err != nil && ctx.Err() != nil { // it was told to end while it waited
+			return nil
+		}
 		if err != nil {
 			return err
 		}

@@ -124,9 +124,18 @@ type paper struct {
 	until  time.Time
 	writer Node
 	fails  bool
+	nodes  map[string]Node // by name, with when each was announced in Clock
 }
 
-func (p *paper) Announce(context.Context, Node) error { return p.err() }
+func (p *paper) Announce(_ context.Context, node Node) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.nodes == nil {
+		p.nodes = map[string]Node{}
+	}
+	p.nodes[node.Name] = node
+	return p.err()
+}
 
 func (p *paper) err() error {
 	if p.fails {
@@ -165,7 +174,15 @@ func (p *paper) Writer(context.Context) (Node, error) {
 	return p.writer, nil
 }
 
-func (p *paper) Nodes(context.Context) ([]Node, error) { return nil, nil }
+func (p *paper) Nodes(context.Context) (nodes []Node, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, n := range p.nodes {
+		n.Seen = p.now.Sub(n.Clock)
+		nodes = append(nodes, n)
+	}
+	return nodes, p.err()
+}
 
 func (p *paper) Leave(_ context.Context, node Node) error {
 	p.mu.Lock()
@@ -243,6 +260,152 @@ func TestLease(t *testing.T) {
 	look(a, true, "a", 4) // nobody else took it
 }
 
+// TestDeserted: a writer gives the lease up when no other node reaches it and one says so, by the register; not while one asks it something, nor because of
+// nodes that are gone, that began later or that gave the lease up themselves a moment ago. Nobody else is no reason.
+func TestDeserted(t *testing.T) {
+	p := &paper{now: time.Unix(1_800_000_000, 0)}
+	log := slog.New(slog.DiscardHandler)
+	open := func(name string) *Lease {
+		return Open(t.Context(), p, Node{Name: name, ID: name, URL: "http://" + name}, p.clock, log)
+	}
+	a, b, c := open("a"), open("b"), open("c")
+	all := []*Lease{a, b, c}
+	// beat has a second pass, in which those who follow try to reach the writer.
+	beat := func(writer *Lease, reaches func(l *Lease) bool, there ...*Lease) {
+		t.Helper()
+		for range renewEvery / tryEvery {
+			p.pass(tryEvery)
+			for _, l := range there {
+				if w, _ := l.Writer(); l != writer {
+					l.Tried(w.Epoch, reaches(l))
+					if reaches(l) {
+						writer.Heard()
+					}
+				}
+			}
+		}
+		for _, l := range there {
+			if held, err := writer.renew(t.Context()); !held || err != nil {
+				t.Fatal(held, err)
+			}
+			if l != writer {
+				if err := l.look(t.Context(), false); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	begin := func(writer *Lease) {
+		t.Helper()
+		for _, l := range append([]*Lease{writer}, all...) {
+			if err := l.look(t.Context(), l == writer); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	is := func(what string, writer *Lease, want bool) {
+		t.Helper()
+		if got := writer.deserted(t.Context()); got != want {
+			t.Errorf("%s: gives up %t", what, got)
+		}
+	}
+	all3 := func(yes bool) func(*Lease) bool { return func(*Lease) bool { return yes } }
+	begin(a)
+	for range 10 {
+		beat(a, all3(true), all...)
+	}
+	is("all is well", a, false)
+	beat(a, all3(false), all...)
+	is("one beat is none", a, false)
+	beat(a, func(l *Lease) bool { return l == c }, all...)
+	beat(a, func(l *Lease) bool { return l == c }, all...)
+	is("one of two reaches it", a, false)
+	if b.Reached().Err() == nil || c.Reached().Err() != nil {
+		t.Error("b hands on what a is not reached for, or c does not")
+	}
+	for range 4 {
+		beat(a, all3(false), a)
+	}
+	is("the others are gone", a, false)
+	for range 4 {
+		beat(a, all3(false), all...)
+	}
+	is("nobody reaches it, and both try", a, true)
+	a.patient = p.clock().Add(patientFor) // as Run does
+	if err := a.Leave(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	begin(b)
+	if b.Reached().Err() != nil || c.Reached().Err() != nil {
+		t.Error("the next writer is not asked")
+	}
+	is("it has just begun", b, false)
+	for range 4 {
+		beat(b, func(l *Lease) bool { return l == c }, all...)
+	}
+	is("the next one, which the first does not reach", b, false)
+	for range 4 {
+		beat(b, all3(false), a, b)
+	}
+	is("nobody but who gave up misses it", b, false)
+	nodes, _ := p.Nodes(t.Context())
+	for _, n := range nodes {
+		if n.Name == "a" && n.Misses >= 0 {
+			t.Errorf("that a does not reach it is told as %d", n.Misses)
+		}
+	}
+	p.pass(patientFor)
+	for range 4 {
+		beat(b, all3(false), a, b)
+	}
+	is("nor the one that gave up, a minute ago", b, true)
+}
+
+// TestForwardMissed: while the writer does not answer, calls are refused at once and say which node that is; one that reads is given up, and one that
+// writes waits for its outcome.
+func TestForwardMissed(t *testing.T) {
+	hang, in := make(chan struct{}), make(chan struct{}, 2)
+	writer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		in <- struct{}{}
+		<-hang
+		_, _ = io.WriteString(w, "done")
+	}))
+	defer writer.Close()
+	p := &paper{now: time.Unix(1_800_000_000, 0)}
+	lease := Open(t.Context(), p, Node{Name: "b", ID: "2"}, p.clock, slog.New(slog.DiscardHandler))
+	f := NewForward(lease, testSecret, ForwardOptions{
+		Reads: func(r *http.Request) bool { return r.Method == http.MethodGet }, May: func(string) bool { return true }, Log: slog.New(slog.DiscardHandler), Now: p.clock,
+		Refuse: func(w http.ResponseWriter, err error) { _, _ = io.WriteString(w, skillrouter.MessageOf(err)) },
+	})
+	lease.sees(Node{Name: "a", ID: "1", Epoch: 1, URL: writer.URL})
+	ask := func(method string) string {
+		w := httptest.NewRecorder()
+		f.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), method, "/x", nil))
+		return w.Body.String()
+	}
+	var read, write string
+	var both sync.WaitGroup
+	both.Go(func() { read = ask(http.MethodGet) })
+	<-in
+	both.Go(func() { write = ask(http.MethodPost) })
+	<-in
+	lease.Tried(1, false)
+	p.pass(reachFor)
+	const said = "the node a writes (http"
+	if now := ask(http.MethodPost); !strings.HasPrefix(now, said) {
+		t.Errorf("a call meanwhile: %q", now)
+	}
+	lease.Tried(1, true)
+	close(hang)
+	both.Wait()
+	if !strings.HasPrefix(read, said) || write != "done" {
+		t.Errorf("the read: %q, the write: %q", read, write)
+	}
+	if again := ask(http.MethodPost); again != "done" {
+		t.Errorf("it is reached again: %q", again)
+	}
+}
+
 // TestForward: what reaches nobody was not done; what reached the writer and was not answered may have been, unless it only reads.
 func TestForward(t *testing.T) {
 	hang := make(chan struct{})
@@ -264,7 +427,7 @@ func TestForward(t *testing.T) {
 	lease := Open(t.Context(), p, Node{Name: "b", ID: "2"}, p.clock, log)
 	may := true
 	f := NewForward(lease, testSecret, ForwardOptions{
-		Above: func(string) string { return "claude-code" }, May: func(string) bool { return may }, Log: log, Now: p.clock,
+		Above: func(string) string { return "claude-code" }, Reads: func(r *http.Request) bool { return r.Method == http.MethodGet }, May: func(string) bool { return may }, Log: log, Now: p.clock,
 		Refuse: func(w http.ResponseWriter, err error) {
 			w.WriteHeader(http.StatusTeapot)
 			_, _ = io.WriteString(w, string(skillrouter.CodeOf(err)))

@@ -21,6 +21,8 @@ const (
 	FollowLate  = 250 * time.Millisecond
 	// FreshFor is how long a node may answer by what it knows since it last saw that nothing is new. Beyond it asks the one that writes.
 	FreshFor = 2 * time.Second
+	// staleAfter is how long after its last look a node still waits for what it asked the database: a caller waits no longer than FreshFor.
+	staleAfter = FreshFor * 3 / 4
 	// waitAtMost is how long a read waits for what its caller wrote before.
 	waitAtMost = 2 * time.Second
 	// maxCallers bounds the callers of whom it is remembered what they wrote last, in two halves of which the older is forgotten.
@@ -71,8 +73,11 @@ type Follower struct {
 
 	mu      sync.Mutex
 	applied Heads
-	at      time.Time     // when the databases were asked last, of what was taken in since; zero: never
-	lag     time.Duration // how long it took then
+	at      time.Time       // when the databases were asked last, of what was taken in since; zero: never
+	lag     time.Duration   // how long it took then
+	fresh   context.Context // ends staleAfter after at
+	stale   context.CancelFunc
+	ages    *time.Timer // calls stale
 }
 
 // FollowerOptions are what a Follower is given.
@@ -90,7 +95,10 @@ type FollowerOptions struct {
 
 // NewFollower makes a Follower of a node that knows what was committed up to From.
 func NewFollower(options FollowerOptions) *Follower {
-	return &Follower{options: options, applied: options.From}
+	f := &Follower{options: options, applied: options.From}
+	f.fresh, f.stale = context.WithCancel(context.Background())
+	f.stale() // until it has looked
+	return f
 }
 
 // Heard says that the databases may have grown.
@@ -119,6 +127,19 @@ func (f *Follower) Lag() time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.lag
+}
+
+// WhileFresh is a context that ends, too, when the database has not answered for so long that what is asked of it may wait in vain.
+func (f *Follower) WhileFresh(ctx context.Context) (context.Context, context.CancelFunc) {
+	f.mu.Lock()
+	fresh := f.fresh
+	f.mu.Unlock()
+	ctx, cancel := context.WithCancel(ctx)
+	if fresh.Err() != nil {
+		cancel()
+	}
+	stop := context.AfterFunc(fresh, cancel)
+	return ctx, func() { stop(); cancel() }
 }
 
 // Wait waits until the node knows what was committed up to after; false: that took too long.
@@ -193,6 +214,10 @@ func (f *Follower) once(ctx context.Context) error {
 	}
 	f.mu.Lock()
 	f.applied, f.at = to, begun
+	if f.ages == nil || !f.ages.Stop() {
+		f.fresh, f.stale = context.WithCancel(context.Background())
+	}
+	f.ages = time.AfterFunc(staleAfter-f.options.Now().Sub(begun), f.stale)
 	if to != from {
 		f.lag = f.options.Now().Sub(begun)
 	}

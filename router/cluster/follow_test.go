@@ -60,12 +60,15 @@ func TestFollower(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &books{heads: Heads{5, 7}}
 		var steps [][2]Heads
-		var fail error
+		var fail atomic.Pointer[error]
 		f, ended := followed(t, b, func(from, to Heads) error {
-			if fail == nil && from != to {
+			if failure := fail.Load(); failure != nil {
+				return *failure
+			}
+			if from != to {
 				steps = append(steps, [2]Heads{from, to})
 			}
-			return fail
+			return nil
 		}, &atomic.Bool{})
 		<-time.After(followEvery)
 		synctest.Wait()
@@ -80,22 +83,39 @@ func TestFollower(t *testing.T) {
 		if f.Wait(t.Context(), Heads{1 << 60, 0}) || time.Since(begun) != waitAtMost {
 			t.Errorf("what nobody committed was waited for %v", time.Since(begun))
 		}
-		b.set(Heads{6, 9}, errors.New("away"))
+		fresh, stop := f.WhileFresh(t.Context())
+		defer stop()
 		<-time.After(FreshFor)
 		synctest.Wait()
+		if fresh.Err() != nil {
+			t.Error("it looks all the time, and is not fresh")
+		}
+		b.set(Heads{6, 9}, errors.New("away"))
+		<-time.After(FreshFor + followEvery)
+		synctest.Wait()
+		again, stop := f.WhileFresh(t.Context())
+		defer stop()
+		if fresh.Err() == nil || again.Err() == nil {
+			t.Error("what a database that is away is asked for is waited for")
+		}
 		if f.Age() < FreshFor-followEvery || f.Applied() != (Heads{6, 7}) {
 			t.Errorf("the database is away: %v old, at %v", f.Age(), f.Applied())
 		}
-		fail = errors.New("not yet")
+		notYet := errors.New("not yet")
+		fail.Store(&notYet)
 		b.set(Heads{6, 9}, nil)
 		<-time.After(FollowLate)
 		synctest.Wait()
 		if f.Applied() != (Heads{6, 7}) {
 			t.Error("what was not taken in counts as known")
 		}
-		fail = nil
+		fail.Store(nil)
 		<-time.After(FollowLate)
 		synctest.Wait()
+		if again, stop = f.WhileFresh(t.Context()); again.Err() != nil {
+			t.Error("the database is back, and the node is not fresh")
+		}
+		defer stop()
 		if want := [][2]Heads{{{5, 7}, {6, 7}}, {{6, 7}, {6, 9}}}; fmt.Sprint(steps) != fmt.Sprint(want) {
 			t.Errorf("steps %v, want %v", steps, want)
 		}

@@ -34,12 +34,18 @@ const (
 	writeWithin = time.Minute
 	// maxTold bounds what one node tells the one that writes at once, in bytes: what it answered in a second, of thousands of calls.
 	maxTold = 16 << 20
+	// holdFor is how long a refusal waits for another node to write: callers who ask again without a pause would hold the processors that it needs.
+	holdFor = 250 * time.Millisecond
 	// retryAfter is what callers are told to wait, in seconds, while nobody writes.
 	retryAfter = "1"
 )
 
-// errNobody is the answer while no node writes.
-func errNobody() error {
+// errNobody is the answer where the node that writes cannot be asked.
+func (f *Forward) errNobody() error {
+	writer, _, there := f.writer()
+	if there {
+		return skillrouter.Errorf(skillrouter.Unavailable, "the node %s writes (%s), and %s does not reach it: nothing was done. It gives way if no other node reaches it either. Ask again, or ask another node", writer.Name, writer.URL, f.lease.Self().Name)
+	}
 	return skillrouter.Errorf(skillrouter.Unavailable, "no node of this cluster writes at present, and nothing was done: another takes over within %v, ask again", Term+lookEvery)
 }
 
@@ -55,8 +61,11 @@ func (f *Forward) RefuseIdle(w http.ResponseWriter, why string) {
 	f.Refuse(w, skillrouter.Errorf(skillrouter.Unavailable, "%s, and nothing was done: ask again", why))
 }
 
-// errChanged ends the requests that were handed to a node which writes no longer.
-var errChanged = errors.New("another node writes now")
+// Why a request is given up that was handed on: another node writes now, or the one that writes does not answer.
+var (
+	errChanged = errors.New("another node writes now")
+	errMissed  = errors.New("the node that writes does not answer")
+)
 
 // Forward hands requests to the node that writes.
 type Forward struct {
@@ -77,6 +86,8 @@ type ForwardOptions struct {
 	Told func(ctx context.Context, node, what string, text []byte) error
 	// Answered is shown each answer of the node that writes; nil: nobody is.
 	Answered func(answer *http.Response)
+	// Reads tells whether a request changes nothing, so that it is given up once the node that writes is not reached.
+	Reads func(r *http.Request) bool
 	// May tells whether an address may be dialled.
 	May func(address string) bool
 	// TLS is how other nodes' certificates are looked at; nil: as the system does.
@@ -98,6 +109,8 @@ func NewForward(lease *Lease, secret Secret, options ForwardOptions) *Forward {
 		ModifyResponse: func(answer *http.Response) error {
 			if p, ok := answer.Request.Context().Value(passageKey{}).(*passage); ok && p.instead != nil && answer.Header.Get(idleHeader) != "" {
 				return errIdle
+			} else if ok {
+				p.answered()
 			}
 			if f.options.Answered != nil {
 				f.options.Answered(answer)
@@ -126,8 +139,11 @@ func (f *Forward) writer() (writer Node, writes context.Context, there bool) {
 type passage struct {
 	to      *url.URL
 	from    Origin
-	instead http.Handler // what answers if the writer does not; nil: nobody
-	reached atomic.Bool  // a connection to the writer was there: whether the request was done is its own to say
+	writes  context.Context // ends when another node writes
+	instead http.Handler    // what answers if the writer does not; nil: nobody
+	reached atomic.Bool     // a connection to the writer was there: whether the request was done is its own to say
+
+	answered func() bool // the answer begins: from now on it is not given up
 }
 
 type passageKey struct{}
@@ -138,23 +154,45 @@ func (f *Forward) ServeHTTP(w http.ResponseWriter, r *http.Request) { f.ServeOr(
 // ServeOr hands a request to the node that writes. If that does not answer, another handler does, which gets it without its body; nil: there is none.
 func (f *Forward) ServeOr(w http.ResponseWriter, r *http.Request, instead http.Handler) {
 	writer, writes, there := f.writer()
+	reaches := f.lease.Reached()
+	if instead == nil && (!there || reaches.Err() != nil) {
+		f.hold(r.Context(), writes)
+		writer, writes, there = f.writer()
+		reaches = f.lease.Reached()
+	}
 	to, err := url.Parse(writer.URL)
-	if !there || err != nil || !f.options.May(writer.URL) {
+	if !there || err != nil || !f.options.May(writer.URL) || reaches.Err() != nil {
 		if instead != nil {
 			instead.ServeHTTP(w, r)
 		} else {
-			f.Refuse(w, errNobody())
+			f.Refuse(w, f.errNobody())
 		}
 		return
 	}
 	self := f.lease.Self()
-	p := &passage{to: to, instead: instead, from: Origin{Node: self.Name, URL: self.URL, Address: r.RemoteAddr}}
+	p := &passage{to: to, writes: writes, instead: instead, from: Origin{Node: self.Name, URL: self.URL, Address: r.RemoteAddr}}
 	ctx, cancel := context.WithCancelCause(context.WithValue(r.Context(), passageKey{}, p))
 	defer cancel(nil)
 	defer context.AfterFunc(writes, func() { cancel(errChanged) })() // a writer that was stopped in its tracks would hold them for ever
+	p.answered = func() bool { return false }
+	if f.options.Reads(r) {
+		p.answered = context.AfterFunc(reaches, func() { cancel(errMissed) })
+		defer p.answered()
+	}
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { p.reached.Store(true) }})
 	f.count.Add(1)
 	f.proxy.ServeHTTP(newPatient(w), r.WithContext(ctx))
+}
+
+// hold waits a moment for another node to write.
+func (f *Forward) hold(ctx, writes context.Context) {
+	moment := time.NewTimer(holdFor)
+	defer moment.Stop()
+	select {
+	case <-writes.Done():
+	case <-moment.C:
+	case <-ctx.Done():
+	}
 }
 
 // Ask has the writer say whether a caller may make a request. If so, then answers it, and else the writer's answer is the caller's.
@@ -250,6 +288,18 @@ func (f *Forward) LeadsHere(ctx context.Context) error {
 	return err
 }
 
+// Try asks the node that writes again and again whether it is there, until ctx ends.
+func (f *Forward) Try(ctx context.Context) {
+	for skillrouter.Pause(ctx, tryEvery) == nil {
+		if writer, _, there := f.writer(); there {
+			trying, cancel := context.WithTimeout(ctx, tryWithin)
+			id, err := f.askNode(trying, writer.URL, selfPath, nil, nil, skillrouter.MaxName)
+			cancel()
+			f.lease.Tried(writer.Epoch, err == nil && string(id) == writer.ID)
+		}
+	}
+}
+
 // Copy is the copy of the guard's rules that the node which writes has, sealed, of at most max bytes; nil: there is none, or it is the one with the hash
 // that is named.
 func (f *Forward) Copy(ctx context.Context, hash string, max int64) ([]byte, error) {
@@ -264,7 +314,7 @@ func (f *Forward) Copy(ctx context.Context, hash string, max int64) ([]byte, err
 func (f *Forward) Tell(ctx context.Context, what string, text []byte) error {
 	writer, _, there := f.writer()
 	if !there {
-		return errNobody()
+		return f.errNobody()
 	}
 	_, err := f.askNode(ctx, writer.URL, tellPath, url.Values{"what": {what}, "hash": {HashOf(text)}}, text, 0)
 	return err
@@ -355,8 +405,11 @@ func (f *Forward) failed(w http.ResponseWriter, r *http.Request, err error) {
 	switch {
 	case p != nil && p.instead != nil:
 		p.instead.ServeHTTP(w, r)
-	case p == nil || !p.reached.Load(), r.Method == http.MethodGet, r.Method == http.MethodHead:
-		f.Refuse(w, errNobody())
+	case p == nil || !p.reached.Load(), f.options.Reads(r):
+		if p != nil {
+			f.hold(r.Context(), p.writes)
+		}
+		f.Refuse(w, f.errNobody())
 	default:
 		f.Refuse(w, skillrouter.Wrap(skillrouter.OutcomeUnknown, err, "the node that writes did not answer: what was asked for may have been done, or not. Look before you ask again, unless it bears an idempotency key"))
 	}

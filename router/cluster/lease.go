@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -11,6 +12,9 @@ import (
 
 // ErrLost is the error of a writer whose lease holds no longer.
 var ErrLost = skillrouter.Errorf(skillrouter.Unavailable, "this node's lease has ended: another one writes now, or will")
+
+// ErrDeserted is the error of a writer that gives the lease up because no other node reaches it.
+var ErrDeserted = skillrouter.Errorf(skillrouter.Unavailable, "no other node reaches this one, and one at least has tried: it leaves the lease to them")
 
 // Lease is a node's part in the lease of its cluster.
 type Lease struct {
@@ -26,8 +30,20 @@ type Lease struct {
 	writer  Node            // the last one that was seen
 	writes  context.Context // ends when another one does
 	ends    context.CancelFunc
-	spoke   time.Time // when the node was announced last
-	failing bool      // the register did not answer: it is said once
+	spoke   time.Time       // when the node was announced last
+	failing bool            // the register did not answer: it is said once
+	heard   time.Time       // when another node asked this one something last, or this one began to write
+	reach   reach           // the way to the writer
+	patient time.Time       // until then this node asks no writer to give up
+	reached context.Context // ends when the writer is not reached any more
+	missed  context.CancelFunc
+	ages    *time.Timer // looks at that
+}
+
+// reach is what a node knows of its way to the writer.
+type reach struct {
+	at    time.Time // when the writer answered last, or was seen first
+	fails int       // tries since that it did not answer
 }
 
 // Open makes a node's part in the lease. A router that is alone has no name: it is no node of a cluster, and has a
@@ -35,6 +51,7 @@ type Lease struct {
 func Open(ctx context.Context, register Register, self Node, now skillrouter.Clock, log *slog.Logger) *Lease {
 	l := &Lease{base: context.WithoutCancel(ctx), register: register, self: self, now: now, log: log, alone: self.Name == ""}
 	l.writes, l.ends = context.WithCancel(l.base)
+	l.reached, l.missed = context.WithCancel(l.base)
 	return l
 }
 
@@ -70,8 +87,79 @@ func (l *Lease) sees(writer Node) {
 	if writer.ID != l.writer.ID || writer.Epoch != l.writer.Epoch || writer.URL != l.writer.URL {
 		l.ends()
 		l.writes, l.ends = context.WithCancel(l.base)
+		l.met()
 	}
 	l.writer = writer
+}
+
+// met notes that the writer answered, or that there is another; l.mu is held.
+func (l *Lease) met() {
+	l.reach = reach{at: l.now()}
+	if l.reached.Err() != nil {
+		l.reached, l.missed = context.WithCancel(l.base)
+	}
+	if l.ages == nil {
+		l.ages = time.AfterFunc(reachFor, func() { _ = l.Reached() })
+	} else {
+		l.ages.Reset(reachFor)
+	}
+}
+
+// Tried notes whether the writer of an epoch answered.
+func (l *Lease) Tried(epoch int64, answered bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if epoch != l.writer.Epoch {
+		return
+	}
+	if answered {
+		l.met()
+	} else {
+		l.reach.fails++
+	}
+}
+
+// Reached is a context that ends when the writer does not answer any more; it has ended while that does not.
+func (l *Lease) Reached() context.Context {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.now().Sub(l.reach.at) >= reachFor {
+		l.missed()
+	}
+	return l.reached
+}
+
+// Heard notes that another node asked this one something.
+func (l *Lease) Heard() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.heard = l.now()
+}
+
+// misses is what the node announces of the writer; l.mu is held.
+func (l *Lease) misses() int64 {
+	now := l.now()
+	switch {
+	case l.self.Epoch > 0 || l.writer.Epoch == 0 || l.reach.fails < 2 || now.Sub(l.reach.at) < beats:
+		return 0
+	case now.Before(l.patient):
+		return -l.writer.Epoch
+	}
+	return l.writer.Epoch
+}
+
+// deserted tells whether another node misses this one, and none has asked it anything.
+func (l *Lease) deserted(ctx context.Context) bool {
+	l.mu.Lock()
+	self, unheard := l.self, l.now().Sub(l.heard) >= beats
+	l.mu.Unlock()
+	if l.alone || !unheard {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, askWithin)
+	defer cancel()
+	nodes, err := l.register.Nodes(ctx)
+	return err == nil && slices.ContainsFunc(nodes, func(n Node) bool { return n.Misses == self.Epoch && n.Seen < beats+renewEvery })
 }
 
 // Acquire waits until the node has the lease. It takes none before notBefore: what failed as a writer lets others try first.
@@ -109,7 +197,7 @@ func (l *Lease) look(ctx context.Context, take bool) error {
 	}
 	if err == nil && epoch > 0 {
 		l.mu.Lock()
-		l.self.Epoch, l.until = epoch, begun.Add(Term)
+		l.self.Epoch, l.until, l.heard = epoch, begun.Add(Term), l.now()
 		l.mu.Unlock()
 		l.sees(l.Self())
 		return nil
@@ -152,8 +240,10 @@ func (l *Lease) announce(ctx context.Context) error {
 	if l.alone || l.now().Sub(l.spoke) < renewEvery {
 		return nil
 	}
-	self := l.Self()
-	self.Clock = l.now()
+	l.mu.Lock()
+	self := l.self
+	self.Clock, self.Misses = l.now(), l.misses()
+	l.mu.Unlock()
 	if err := l.register.Announce(ctx, self); err != nil {
 		return err
 	}
@@ -162,7 +252,7 @@ func (l *Lease) announce(ctx context.Context) error {
 }
 
 // Run renews the lease until ctx ends. It returns ErrLost once somebody else has it; a node of a cluster also if nobody could be
-// asked until it ended, as another may have it then. A router that is alone waits for its database.
+// asked until it ended, as another may have it then, and ErrDeserted if no other reaches it. A router that is alone waits for its database.
 func (l *Lease) Run(ctx context.Context) error {
 	tick := time.NewTicker(renewEvery)
 	defer tick.Stop()
@@ -176,6 +266,12 @@ func (l *Lease) Run(ctx context.Context) error {
 		l.say(ctx, err)
 		if ctx.Err() == nil && (err == nil && !held || !l.alone && !l.Holds()) {
 			return ErrLost
+		}
+		if err == nil && l.deserted(ctx) {
+			l.mu.Lock()
+			l.patient = l.now().Add(patientFor)
+			l.mu.Unlock()
+			return ErrDeserted
 		}
 	}
 }

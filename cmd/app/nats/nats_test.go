@@ -383,6 +383,7 @@ func TestBellTLS(t *testing.T) {
 	var said log
 	byTLS := func(s *apptest.NATS) string { return strings.Replace(s.Address, "nats://", "nats+tls://", 1) }
 	writer, follower := openTrusting(t, trust, byTLS(secured), "here", &said), openTrusting(t, trust, secured.Address, "here", &said)
+	until(t, "connected", connected(writer)) // what is rung before is rung to nobody
 	hears := listen(t, follower)
 	writer.Ring(cluster.Heads{Learning: 1})
 	if !hears.hears(cluster.Heads{Learning: 1}, wait) {

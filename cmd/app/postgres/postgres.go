@@ -146,7 +146,7 @@ func (s *Server) Reader(database string, conns int) *sql.DB {
 	config := s.forSchema(database)
 	config.RuntimeParams["default_transaction_read_only"] = "on"
 	config.RuntimeParams["default_transaction_isolation"] = "repeatable read" // what is read in one transaction is of one moment, as SQLite has it
-	db := stdlib.OpenDB(*config)
+	db := sql.OpenDB(reading{stdlib.GetConnector(*config)})
 	db.SetMaxOpenConns(conns)
 	db.SetMaxIdleConns(conns)
 	return db
@@ -508,6 +508,14 @@ func Lost(err error) bool {
 		return true
 	}
 	return errors.Is(err, sql.ErrConnDone) || errors.Is(err, driver.ErrBadConn) || pgconn.Timeout(err) || isNetwork(err)
+}
+
+// Away tells whether an error at the start is that of a server which is not there, or not yet: it may be waited for.
+func Away(err error) bool {
+	if code := codeOf(err); code != "" {
+		return code == tooManyConns || Lost(err)
+	}
+	return err != nil && (pgconn.Timeout(err) || isNetwork(err))
 }
 
 func isNetwork(err error) bool {

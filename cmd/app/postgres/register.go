@@ -21,8 +21,12 @@ const forgetAfter = 24 * time.Hour
 type Register struct {
 	server *Server
 	db     *sql.DB
-	waits  bool // it was said that the lease waits for a newer program
+	waits  bool   // it was said that the lease waits for a newer program
+	misses *int64 // what is stored of the writer that the node misses; nil: it is not known
 }
+
+// missing begins the name of a node's row in heads that holds the epoch of the writer which it does not reach.
+const missing = "missing by "
 
 var _ cluster.Register = (*Register)(nil)
 
@@ -73,8 +77,11 @@ func (r *Register) Announce(ctx context.Context, node cluster.Node) error {
 	if err != nil {
 		return Translate(err)
 	}
-	if n, err := done.RowsAffected(); err != nil || n > 0 {
+	switch n, err := done.RowsAffected(); {
+	case err != nil:
 		return err
+	case n > 0:
+		return r.note(ctx, node)
 	}
 	var now time.Time
 	if err := r.db.QueryRowContext(ctx, "SELECT clock_timestamp()").Scan(&now); err != nil {
@@ -84,6 +91,23 @@ func (r *Register) Announce(ctx context.Context, node cluster.Node) error {
 		return skillrouter.Errorf(skillrouter.Unavailable, "the clock of this machine is %v off that of the database server, and may be %v: set it. Until then this node does not take the lease", apart.Round(time.Second), cluster.ClocksApart/2)
 	}
 	return &skillrouter.Error{Code: skillrouter.Conflict, Field: "node", Message: fmt.Sprintf("a node of the name %s is there already, with another data folder: each node has a name of its own", node.Name)}
+}
+
+// note stores what a node misses, and forgets the nodes of before in whose place it is: of its name or at its address.
+func (r *Register) note(ctx context.Context, node cluster.Node) error {
+	if _, err := r.db.ExecContext(ctx, `DELETE FROM nodes WHERE (name = $1 OR url = $2) AND id <> $3 AND seen <= clock_timestamp() - $4 * interval '1 second'`,
+		node.Name, node.URL, node.ID, cluster.Silent.Seconds()); err != nil {
+		return Translate(err)
+	}
+	if r.misses != nil && *r.misses == node.Misses {
+		return nil
+	}
+	r.misses = nil
+	_, err := r.db.ExecContext(ctx, `INSERT INTO heads (log, seq) VALUES ($1, $2) ON CONFLICT (log) DO UPDATE SET seq = excluded.seq`, missing+node.ID, node.Misses)
+	if err == nil {
+		r.misses = &node.Misses
+	}
+	return Translate(err)
 }
 
 // Take implements cluster.Register. It closes the connections over which the last writer may be in the middle of a transaction: what one
@@ -110,7 +134,9 @@ func (r *Register) Take(ctx context.Context, node cluster.Node, term time.Durati
 		r.server.writerName("learning"), r.server.writerName("operational")); err != nil {
 		return 0, Translate(err)
 	}
-	_, err = r.db.ExecContext(ctx, `DELETE FROM nodes WHERE seen < clock_timestamp() - $1 * interval '1 second'`, forgetAfter.Seconds())
+	if _, err = r.db.ExecContext(ctx, `DELETE FROM nodes WHERE seen < clock_timestamp() - $1 * interval '1 second'`, forgetAfter.Seconds()); err == nil {
+		_, err = r.db.ExecContext(ctx, `DELETE FROM heads WHERE log LIKE $1 || '%' AND NOT EXISTS (SELECT FROM nodes WHERE log = $1 || id)`, missing)
+	}
 	return epoch, Translate(err)
 }
 
@@ -135,15 +161,15 @@ func (r *Register) Writer(ctx context.Context) (node cluster.Node, err error) {
 
 // Nodes implements cluster.Register.
 func (r *Register) Nodes(ctx context.Context) (nodes []cluster.Node, err error) {
-	rows, err := r.db.QueryContext(ctx, `SELECT n.id, n.name, n.url, n.version, CAST(extract(epoch FROM clock_timestamp() - n.seen) * 1e9 AS bigint), coalesce(w.epoch, 0)
-		FROM nodes n LEFT JOIN writer w ON w.id = n.id AND w.until >= clock_timestamp() ORDER BY n.name, n.id`)
+	rows, err := r.db.QueryContext(ctx, `SELECT n.id, n.name, n.url, n.version, CAST(extract(epoch FROM clock_timestamp() - n.seen) * 1e9 AS bigint), coalesce(w.epoch, 0), coalesce(h.seq, 0)
+		FROM nodes n LEFT JOIN writer w ON w.id = n.id AND w.until >= clock_timestamp() LEFT JOIN heads h ON h.log = $1 || n.id ORDER BY n.name, n.id`, missing)
 	if err != nil {
 		return nil, Translate(err)
 	}
 	defer rows.Close()
 	for rows.Next() {
 		var n cluster.Node
-		if err := rows.Scan(&n.ID, &n.Name, &n.URL, &n.Version, &n.Seen, &n.Epoch); err != nil {
+		if err := rows.Scan(&n.ID, &n.Name, &n.URL, &n.Version, &n.Seen, &n.Epoch, &n.Misses); err != nil {
 			return nil, err
 		}
 		nodes = append(nodes, n)
