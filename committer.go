@@ -50,7 +50,7 @@ type Reserve interface {
 type essentialKey struct{}
 
 // Essential marks the writes of a context as essential: they must be stored even if the disk
-// is full. They stop agents or keep them in touch.
+// is full. They stop agents, keep them in touch, or delete what takes room.
 func Essential(ctx context.Context) context.Context {
 	return context.WithValue(ctx, essentialKey{}, true)
 }

@@ -156,6 +156,23 @@ func TestRoutersOwnMessages(t *testing.T) {
 	}
 }
 
+// TestTailAgesByTheClock: of a log that grows no more, what is old is read from the log too, which may have removed it.
+func TestTailAgesByTheClock(t *testing.T) {
+	begin := time.Date(2026, 11, 27, 10, 0, 0, 0, time.UTC)
+	sent := []operational.Message{{Seq: 1, CreatedAt: begin}, {Seq: 2, CreatedAt: begin.Add(20 * time.Second)}}
+	for _, c := range []struct {
+		now     time.Duration
+		after   int64
+		reaches bool
+		held    int
+	}{{25 * time.Second, 0, true, 2}, {40 * time.Second, 0, false, 0}, {40 * time.Second, 1, true, 1}, {time.Hour, 1, false, 0}, {time.Hour, 2, true, 0}, {-time.Hour, 0, true, 2}} {
+		held, reaches := comms.Aged(sent, begin.Add(c.now), c.after)
+		if reaches != c.reaches || len(held) != c.held {
+			t.Errorf("%v later, after %d: %d, %v", c.now, c.after, len(held), reaches)
+		}
+	}
+}
+
 // TestTailAges: what is half a minute older than the newest message is read from the log, and a clock that went back takes nothing away.
 func TestTailAges(t *testing.T) {
 	begin := time.Date(2026, 11, 27, 10, 0, 0, 0, time.UTC)

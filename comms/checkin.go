@@ -25,6 +25,7 @@ type checkIn struct {
 type change struct {
 	operational.AgentChange
 	details bool // something that is stored differs
+	says    bool // what it says that it does differs
 }
 
 func (c change) any() bool { return c.details || c.ClearStop || c.BindStop }
@@ -39,9 +40,7 @@ func (c checkIn) change(old operational.AgentRecord) change {
 	if out.details && old.State != next.State {
 		out.Events = append(out.Events, stateEvent(next.Agent, old.State))
 	}
-	if old.Status != next.Status || old.CurrentTask != next.CurrentTask {
-		out.Events = append(out.Events, statusEvent(next.Agent))
-	}
+	out.says = old.Status != next.Status || old.CurrentTask != next.CurrentTask
 	if old.StopSeq != 0 {
 		told := old.StopPID
 		out.ClearStop = next.Gone && !old.Gone || told != 0 && c.PID != 0 && c.PID != told
@@ -49,6 +48,21 @@ func (c checkIn) change(old operational.AgentRecord) change {
 	}
 	return out
 }
+
+// saysEvery is how often it is told of an agent what it says that it does: the first time at once, and what it says meanwhile at the end, unless
+// it does something else. A task of a moment is stored, and is no event that is kept.
+const saysEvery = time.Minute
+
+// tells adds the event of what an agent says to a change, if it is to be told now. m.mu is held.
+func (m *member) tells(c *change, at time.Time) {
+	doing := func(status string) string { return status[:len(status)-len(strings.TrimLeft(status, letters))] }
+	if c.says && (doing(m.record.Status) != doing(c.Agent.Status) || at.Sub(m.told) >= saysEvery || at.Before(m.told)) {
+		c.Events = append(c.Events, statusEvent(c.Agent))
+	}
+}
+
+// letters are those of the first word of a status.
+const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-"
 
 // apply returns the agent as it is after a check-in.
 //

@@ -32,3 +32,13 @@ func Tail(messages []operational.Message, seq int64) (held []*Post, reaches bool
 	}
 	return t.after(seq)
 }
+
+// Aged is what is still held then.
+func Aged(messages []operational.Message, now time.Time, seq int64) (held []*Post, reaches bool) {
+	var t tail
+	for _, m := range messages {
+		t.append([]*Post{{Message: m}})
+	}
+	t.age(now)
+	return t.after(seq)
+}

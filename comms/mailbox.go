@@ -55,6 +55,8 @@ type MessageStore interface {
 	Receipts(ctx context.Context, m operational.Message, after string, limit int) ([]operational.Receipt, error)
 	ReceiptsOf(ctx context.Context, seqs []int64, limit int) (map[int64]operational.SentReceipts, error)
 	Awaited(ctx context.Context, from string, before, now time.Time, limit, agents int) ([]operational.Awaited, error)
+	// Unacknowledged returns those of the messages that Sweep would delete which somebody should have acknowledged and nobody did.
+	Unacknowledged(ctx context.Context, after int64, cutoff time.Time, window int) ([]operational.Message, error)
 	Sweep(ctx context.Context, after int64, cutoff time.Time, window int) (operational.Swept, error)
 	// MessagesAfter returns the next messages after a seq, in their order; none: there are no more.
 	MessagesAfter(ctx context.Context, seq int64) ([]operational.Message, error)
@@ -67,7 +69,7 @@ type MailboxOptions struct {
 	// Listens is told, on a router that follows another which writes, that an agent listens here: that one gives it what waits for
 	// its groups. nil: this router writes.
 	Listens   func(ctx context.Context, agentID string) error
-	Retention time.Duration // how long a message is kept after it expired or was acknowledged; 0: for ever
+	Retention time.Duration // how long a message is kept after it was sent, or has expired; 0: for ever
 }
 
 // Mailbox carries signals between agents. What it has accepted is on disk; it

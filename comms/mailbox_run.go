@@ -1,8 +1,16 @@
 package comms
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
 	"time"
+
+	"skillrouter"
+	"skillrouter/operational"
 )
 
 const (
@@ -28,12 +36,13 @@ func (b *Mailbox) Run(ctx context.Context) error {
 	for {
 		select {
 		case <-save.C:
+			b.tail.age(b.now())
 			if err := b.saveDeliveries(ctx); err != nil && ctx.Err() == nil {
 				b.log.Error("delivery marks could not be written", "error", err)
 			}
 		case <-sweep.C:
 			var err error
-			if at, err = b.sweep(ctx, at); err != nil && ctx.Err() == nil {
+			if at, err = b.Sweep(ctx, at); err != nil && ctx.Err() == nil {
 				b.log.Error("old messages could not be swept away", "error", err)
 			}
 		case <-ctx.Done():
@@ -44,14 +53,22 @@ func (b *Mailbox) Run(ctx context.Context) error {
 	}
 }
 
-// sweep examines the oldest messages after a seq, and returns where to go on.
-func (b *Mailbox) sweep(ctx context.Context, at int64) (int64, error) {
+// Sweep examines the oldest messages after a seq, deletes those that were kept long enough, and returns where to go on: 0, from the beginning.
+func (b *Mailbox) Sweep(ctx context.Context, at int64) (int64, error) {
 	if b.options.Retention <= 0 {
 		return 0, nil
 	}
 	deleted := 0
 	for range sweepWindows {
-		swept, err := b.store.Sweep(ctx, at, b.now().Add(-b.options.Retention), sweepWindow)
+		cutoff := b.now().Add(-b.options.Retention)
+		lost, err := b.store.Unacknowledged(ctx, at, cutoff, sweepWindow)
+		if err == nil {
+			err = b.sendDeadLetters(ctx, lost)
+		}
+		if err != nil {
+			return at, err
+		}
+		swept, err := b.store.Sweep(ctx, at, cutoff, sweepWindow)
 		if err != nil {
 			return at, err
 		}
@@ -64,4 +81,51 @@ func (b *Mailbox) sweep(ctx context.Context, at int64) (int64, error) {
 		b.log.Info("old messages swept away", "deleted", deleted)
 	}
 	return at, nil
+}
+
+// deadLetter is what a dead letter says: what was deleted that somebody should have acknowledged.
+type deadLetter struct {
+	Reason   string       `json:"reason"`
+	Count    int          `json:"count"`
+	Messages []lostLetter `json:"messages"` // the first maxLost
+}
+
+type lostLetter struct {
+	ID     string    `json:"message_id"`
+	From   string    `json:"from_agent_id"`
+	Signal string    `json:"signal"`
+	Thread string    `json:"thread_id,omitempty"`
+	SentAt time.Time `json:"sent_at"`
+}
+
+// maxLost bounds what a dead letter lists.
+const maxLost = 50
+
+// sendDeadLetters tells whom messages were for, or who sent them to all, that they are deleted without an acknowledgement. They have keys, so that a
+// kill before the deletion has nobody told twice.
+func (b *Mailbox) sendDeadLetters(ctx context.Context, lost []operational.Message) error {
+	letters := map[string]*deadLetter{}
+	last := map[string]string{} // the id of each one's last message
+	for _, m := range lost {
+		to := cmp.Or(m.To, m.From)
+		if letters[to] == nil {
+			letters[to] = &deadLetter{Reason: fmt.Sprintf("not acknowledged within %v of being sent", b.options.Retention)}
+		}
+		l := letters[to]
+		if l.Count++; l.Count <= maxLost {
+			l.Messages = append(l.Messages, lostLetter{m.ID, m.From, m.Signal, m.ThreadID, m.CreatedAt})
+		}
+		last[to] = m.ID
+	}
+	ctx = skillrouter.Essential(skillrouter.WithPrincipal(ctx, skillrouter.System()))
+	for _, to := range slices.Sorted(maps.Keys(letters)) {
+		text, err := json.Marshal(letters[to])
+		if err != nil {
+			return err
+		}
+		if _, err := b.Send(ctx, operational.MessageDraft{From: operational.RouterName, To: to, Signal: operational.SignalDeadLetter, Context: text, IdempotencyKey: "dead-" + last[to]}); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -232,6 +232,7 @@ func (p *Presence) checkIn(ctx context.Context, c checkIn) (*member, error) {
 	defer m.change.Unlock()
 	m.mu.Lock()
 	change := c.change(m.record)
+	m.tells(&change, c.at)
 	m.mu.Unlock()
 	return m, p.roster.store.SaveAgents(skillrouter.Essential(ctx), []operational.AgentChange{change.AgentChange}, func() {
 		if m.changed(change.AgentChange) {
@@ -245,6 +246,11 @@ func (m *member) changed(c operational.AgentChange) (left bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := &m.record
+	if slices.ContainsFunc(c.Events, func(e skillrouter.Event) bool { return e.Type == eventStatus }) {
+		m.told, m.untold = c.Agent.LastSeen, false
+	} else if r.Status != c.Agent.Status || r.CurrentTask != c.Agent.CurrentTask {
+		m.untold = true
+	}
 	joined, seen := r.JoinedSeq, r.LastSeen
 	reason := r.StopReason
 	if left = c.Gone && !r.Gone; left {

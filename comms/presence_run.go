@@ -43,7 +43,7 @@ func (p *Presence) Run(ctx context.Context) error {
 	}
 }
 
-// markSilent stores the change of state of each agent that has been silent for too long.
+// markSilent stores the change of state of each agent that has been silent for too long, and tells what agents said that was not told yet.
 func (p *Presence) markSilent(ctx context.Context) error {
 	now := p.now()
 	// Who looks four times a heartbeat and comes late by half of what makes an agent stale
@@ -79,22 +79,29 @@ func (p *Presence) markSilent(ctx context.Context) error {
 		}
 		m.mu.Lock()
 		r := m.record
+		late := m.untold && now.Sub(m.told) >= saysEvery
 		m.mu.Unlock()
 		since := r.LastSeen
 		if since.Before(p.started) {
 			since = p.started
 		}
 		state := p.options.silent(r.State, now.Sub(since))
-		if state == r.State {
+		if state == r.State && !late {
 			m.change.Unlock()
 			continue
 		}
-		from := r.State
-		r.State = state
-		event := stateEvent(r.Agent, from)
-		event.At = now
+		var events []skillrouter.Event
+		if late {
+			events = append(events, statusEvent(r.Agent))
+		}
+		if from := r.State; state != from {
+			r.State = state
+			event := stateEvent(r.Agent, from)
+			event.At = now
+			events = append(events, event)
+		}
 		members = append(members, m)
-		changes = append(changes, operational.AgentChange{Agent: r.Agent, Gone: r.Gone, Events: []skillrouter.Event{event}})
+		changes = append(changes, operational.AgentChange{Agent: r.Agent, Gone: r.Gone, Events: events})
 		if len(members) == stateBatch {
 			if err := flush(); err != nil {
 				return err

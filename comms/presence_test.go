@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -309,6 +310,7 @@ func TestRetention(t *testing.T) {
 			"expired":          send(operational.MessageDraft{To: "a1", TTLSeconds: 10}),
 			"half of them did": send(operational.MessageDraft{}),
 			"all of them did":  send(operational.MessageDraft{}),
+			"wanted of all":    send(operational.MessageDraft{AckRequired: true}),
 		}
 		ack("a1", ids["acknowledged"])
 		ack("a1", ids["half of them did"])
@@ -340,19 +342,86 @@ func TestRetention(t *testing.T) {
 			}
 		}
 		live(30 * time.Minute)
-		want := map[string]bool{"waiting": true, "for a stranger": true, "half of them did": true}
 		for name, is := range there() {
-			if is != want[name] {
-				t.Errorf("%q is there: %v, want %v", name, is, want[name])
+			if is {
+				t.Errorf("%q is still there", name)
 			}
 		}
-		// An agent that was not seen for the whole retention holds no broadcast any more.
-		for range 20 {
-			pass(10 * time.Minute)
-			beat("a1")
+		// What nobody had acknowledged is told of, once, to whom it was for, or to who sent it to all and waited for it.
+		for agent, want := range map[string][]string{"a1": {"waiting"}, "stranger": {"for a stranger"}, "captain": {"wanted of all"}, "a2": nil} {
+			letters, _, err := h.Store.Mail(ctx, operational.MailQuery{AgentID: agent, JoinedSeq: math.MaxInt64, Now: time.Now(), Limit: 10})
+			if err != nil || len(letters) != min(len(want), 1) {
+				t.Fatalf("%s has %d letters (%v)", agent, len(letters), err)
+			}
+			for _, l := range letters {
+				if l.Signal != operational.SignalDeadLetter || !strings.Contains(string(l.Context), ids[want[0]]) || !strings.Contains(string(l.Context), `"count":1`) {
+					t.Errorf("%s: %s %s", agent, l.Signal, l.Context)
+				}
+			}
 		}
-		if there()["half of them did"] {
-			t.Error("a broadcast is kept for an agent that is gone")
+		live(3 * time.Hour)
+		if last, err := h.Store.LastSeq(ctx); err != nil || last != int64(len(ids)+3) {
+			t.Errorf("a dead letter that was not acknowledged was told of: %d messages (%v)", last, err)
+		}
+	})
+}
+
+// TestSaysSeldom: what an agent says that it does is stored at once, and told of at most once a minute, the last of it always; that it does something else is
+// told at once.
+func TestSaysSeldom(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		h := open(t, dir, time.Now, comms.PresenceOptions{}, comms.MailboxOptions{})
+		defer h.Close()
+		says := func(status, task string) {
+			t.Helper()
+			if _, err := h.Presence.Heartbeat(captain(t), comms.Heartbeat{AgentID: "a1", Status: status, CurrentTask: task}); err != nil {
+				t.Fatal(err)
+			}
+			if a := h.stored(t, "a1"); a.Status != status || a.CurrentTask != task {
+				t.Errorf("stored is %s %s, said was %s %s", a.Status, a.CurrentTask, status, task)
+			}
+		}
+		told := func(want ...string) {
+			t.Helper()
+			events, err := h.Store.Events(t.Context(), 0, 1000)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, e := range events {
+				var data struct {
+					Status string
+					Task   string `json:"current_task"`
+				}
+				if e.Type == "agent.status" && json.Unmarshal(e.Data, &data) == nil {
+					got = append(got, data.Status+" "+data.Task)
+				}
+			}
+			if fmt.Sprint(got) != fmt.Sprint(want) {
+				t.Errorf("told is %q, want %q", got, want)
+			}
+		}
+		says("working", "t")
+		for n := range 50 {
+			pass(time.Second)
+			says("working", fmt.Sprint("t", n))
+		}
+		told("working t0")
+		says("blocked: disk", "t49")
+		told("working t0", "blocked: disk t49")
+		pass(time.Second)
+		says("blocked: disk", "t50")
+		pass(2 * time.Minute)
+		synctest.Wait()
+		told("working t0", "blocked: disk t49", "blocked: disk t50")
+		for n := range 3600 {
+			pass(time.Second)
+			says("blocked: disk", fmt.Sprint("u", n))
+		}
+		events, err := h.Store.Events(t.Context(), 0, 1000)
+		if err != nil || len(events) > 80 {
+			t.Errorf("an hour of tasks left %d events (%v)", len(events), err)
 		}
 	})
 }

@@ -60,6 +60,8 @@ type member struct {
 	record   operational.AgentRecord // as stored, but for what is newer in memory
 	left     time.Time               // when it said goodbye last; zero: it did not since the start
 	unsaved  bool                    // LastSeen is newer than stored
+	told     time.Time               // when an event told last what it says that it does
+	untold   bool                    // it says something else since
 	handed   bool                    // DeliveredSeq is newer than stored
 	handedAt time.Time
 	count    unacked
@@ -273,10 +275,13 @@ func stateEvent(a operational.Agent, from operational.AgentState) skillrouter.Ev
 	return skillrouter.Event{Type: "agent.state", Subject: a.ID, Agent: a.ID, Project: a.Project, At: a.LastSeen, Data: data}
 }
 
+// eventStatus is the type of statusEvent.
+const eventStatus = "agent.status"
+
 // statusEvent tells of a change of what an agent says it does.
 func statusEvent(a operational.Agent) skillrouter.Event {
 	data, _ := json.Marshal(map[string]any{"status": a.Status, "current_task": a.CurrentTask, "progress": a.Progress})
-	return skillrouter.Event{Type: "agent.status", Subject: a.ID, Agent: a.ID, Project: a.Project, At: a.LastSeen, Data: data}
+	return skillrouter.Event{Type: eventStatus, Subject: a.ID, Agent: a.ID, Project: a.Project, At: a.LastSeen, Data: data}
 }
 
 // byLastSeen sorts agents, the latest seen first.

@@ -57,6 +57,18 @@ func (t *tail) append(posts []*Post) {
 	}
 }
 
+// age drops what is too old by the clock: of a log that grows no more, too, a message is served as long as the log has it.
+func (t *tail) age(now time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	drop := 0
+	for ; drop < len(t.posts) && now.Sub(t.posts[drop].Message.CreatedAt) > tailAge; drop++ {
+		t.bytes -= len(t.posts[drop].Body)
+		t.floor = t.posts[drop].Message.Seq
+	}
+	t.posts, t.gone = t.posts[drop:], t.gone+drop
+}
+
 // aged tells whether a post is too old to be held.
 func (t *tail) aged(p *Post) bool {
 	return t.posts[len(t.posts)-1].Message.CreatedAt.Sub(p.Message.CreatedAt) > tailAge

@@ -112,7 +112,7 @@ func (b *ballast) Admit() error {
 			return nil
 		}
 	}
-	return skillrouter.Errorf(skillrouter.StorageFull, "the disk is full: nothing was stored, reading goes on; what is left is kept for stops, acknowledgements and heartbeats")
+	return skillrouter.Errorf(skillrouter.StorageFull, "the disk is full: nothing was stored, reading goes on; what is left is kept for stops, acknowledgements, heartbeats and deletions")
 }
 
 // Release implements skillrouter.Reserve.
@@ -127,7 +127,7 @@ func (b *ballast) Release() bool {
 		return false
 	}
 	b.used, b.attempted = true, time.Now()
-	b.log.Warn("the disk is full: only stops, acknowledgements and heartbeats are stored", "kept", b.size)
+	b.log.Warn("the disk is full: only stops, acknowledgements, heartbeats and deletions are stored", "kept", b.size)
 	return true
 }
 

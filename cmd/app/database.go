@@ -131,7 +131,7 @@ func (db *Database) Close() error {
 const logEvery = time.Second
 
 // CopyLog copies what is in the write-ahead log into the database, over a connection of its own, until ctx ends. The writer copies what is left of it at
-// checkpointPages, and whoever commits just then waits for that: for all of it, if nobody did it before.
+// checkpointPages, and whoever commits just then waits for that: for all of it, if nobody did it before. A log that has grown far is cut down.
 func (db *Database) CopyLog(ctx context.Context) error {
 	if db.server != nil {
 		<-ctx.Done()
@@ -149,9 +149,15 @@ func (db *Database) CopyLog(ctx context.Context) error {
 		}
 		var busy, pages, done int64
 		err = conn.QueryRowContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)").Scan(&busy, &pages, &done)
-		if err == nil && busy == 0 && done == pages { // else it is tried again, and the writer does it at the latest
-			copied = log.ModTime()
+		if err != nil || busy != 0 || done != pages { // it is tried again, and the writer does it at the latest
+			continue
 		}
+		if log.Size() > 2*logBytes { // of a reader that has left; while another reads, it is tried again
+			if conn.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &done) != nil || busy != 0 {
+				continue
+			}
+		}
+		copied = log.ModTime()
 	}
 	return conn.Close()
 }

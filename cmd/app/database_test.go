@@ -176,6 +176,67 @@ func TestTheLogIsCopied(t *testing.T) {
 	}
 }
 
+// TestLogIsCutDown: a write-ahead log that a reader of another program had grow is cut down once that has left, while the router runs.
+func TestLogIsCutDown(t *testing.T) {
+	db, err := open(t, t.TempDir(), "operational")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 2)
+	go func() { ended <- db.Commit.Run(ctx) }()
+	go func() { ended <- db.CopyLog(ctx) }()
+	defer func() {
+		cancel()
+		for range 2 {
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		}
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	reader, err := sql.Open("sqlite", "file:"+db.Path+"?mode=ro")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	reading, err := reader.BeginTx(ctx, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var n int
+	if err := reading.QueryRow("SELECT count(*) FROM events").Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	for range 50 {
+		if err := db.Commit.Write(ctx, func(tx *gorm.DB) error {
+			return tx.Exec("INSERT INTO events (type, subject, at, data) VALUES ('large', 'x', 0, hex(randomblob(500000)))").Error
+		}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	size := func() int64 {
+		info, err := os.Stat(db.Path + "-wal")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Size()
+	}
+	if size() < 40<<20 {
+		t.Fatalf("the log has %d bytes while it is read: this test shows nothing", size())
+	}
+	if err := reading.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	for until := time.Now().Add(20 * time.Second); size() > 17<<20; <-time.After(50 * time.Millisecond) {
+		if time.Now().After(until) {
+			t.Fatalf("the log still has %d bytes", size())
+		}
+	}
+}
+
 func TestReadersCannotWrite(t *testing.T) {
 	db, err := open(t, t.TempDir(), "operational")
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 // wireFeed builds the feed of events and its transports.
 func (a *App) wireFeed(ctx context.Context, p *parts) error {
 	numbered, err := feed.New(ctx, feed.Ports{
-		Journal: p.operations, Learning: p.memory, Operational: p.operations, Messages: p.operations.PostLog(),
+		Journal: p.operations, Learning: p.memory, Operational: p.operations, Messages: p.operations.PostLog(), Now: a.now, Keep: a.config.Retention.Events,
 	}, a.log)
 	if err != nil {
 		return fmt.Errorf("read the feed's journal: %w", err)

@@ -129,6 +129,15 @@ func TestFullDisk(t *testing.T) {
 		if status, _, err := p.post(t.Context(), "/heartbeat", map[string]any{"agent_id": "b"}); err != nil || status != http.StatusOK {
 			t.Errorf("while the disk is full, the heartbeat of a known agent: %d %v", status, err)
 		}
+		// What is deleted goes.
+		gone := first(t, p)
+		if status, raw, err := p.call(t.Context(), http.MethodDelete, "/api/knowledge/"+gone, nil); err != nil || status/100 != 2 {
+			t.Errorf("while the disk is full, DELETE: %d %s %v", status, raw, err)
+		} else if status, _, err := p.get(t.Context(), "/api/knowledge/"+gone); err != nil || status != http.StatusNotFound {
+			t.Errorf("what was deleted while the disk is full: %d %v", status, err)
+		} else {
+			stored--
+		}
 		free()
 		if status, code := store(1000 * (round + 5)); status/100 != 2 {
 			t.Fatalf("after room was made: %d %s\n%s", status, code, p.stderr)

@@ -72,6 +72,7 @@ type Retention struct {
 	Episodes time.Duration `yaml:"episodes"` // of those with an outcome, twice as long if they are of high utility; 0: for ever
 	Patterns time.Duration `yaml:"patterns"` // since they were last seen; 0: for ever
 	Checks   time.Duration `yaml:"checks"`   // the guard's ledger; 0: for ever
+	Events   time.Duration `yaml:"events"`   // what happened, in both databases and in the feed; 0: for ever
 }
 
 // MCP says what the tools' clients are offered.
@@ -188,7 +189,7 @@ func Default() Config {
 			StaleAfter:        45 * time.Second,
 			OfflineAfter:      2 * time.Minute,
 		},
-		Retention:  Retention{Messages: 30 * 24 * time.Hour, Episodes: 90 * 24 * time.Hour, Patterns: 180 * 24 * time.Hour, Checks: 90 * 24 * time.Hour},
+		Retention:  Retention{Messages: 30 * 24 * time.Hour, Episodes: 90 * 24 * time.Hour, Patterns: 180 * 24 * time.Hour, Checks: 90 * 24 * time.Hour, Events: 30 * 24 * time.Hour},
 		Escalation: Escalation{Supervisors: []string{}},
 		Ranking:    Ranking{SimilarityWeight: 0.7},
 		MCP:        MCP{Toolsets: []string{}},
@@ -276,7 +277,7 @@ func (c Config) Validate() error {
 	for _, of := range []struct {
 		what string
 		long time.Duration
-	}{{"messages", c.Retention.Messages}, {"episodes", c.Retention.Episodes}, {"patterns", c.Retention.Patterns}, {"checks", c.Retention.Checks}} {
+	}{{"messages", c.Retention.Messages}, {"episodes", c.Retention.Episodes}, {"patterns", c.Retention.Patterns}, {"checks", c.Retention.Checks}, {"events", c.Retention.Events}} {
 		if of.long < 0 {
 			return skillrouter.InvalidField("retention."+of.what, "must not be negative; 0 keeps %s for ever", of.what)
 		}

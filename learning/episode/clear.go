@@ -39,6 +39,7 @@ type Clearing struct {
 // stay. Each step is a transaction of its own; what a crash leaves, the next
 // call deletes. It needs ScopeCaptain.
 func (l *Episodes) Clear(ctx context.Context, persona, category string, most int) (deleted int64, err error) {
+	ctx = skillrouter.Essential(ctx) // it makes room
 	caller := skillrouter.PrincipalOf(ctx)
 	if err := caller.Need(skillrouter.ScopeCaptain); err != nil {
 		return 0, err

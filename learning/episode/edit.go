@@ -112,6 +112,7 @@ func (l *Episodes) edited(ctx context.Context, old Episode, patch Patch) (Change
 // Delete implements Service. It needs ScopeAgent, and the agent that it happened to or
 // ScopeCaptain. Lessons that were learned from it, and their patterns, stay.
 func (l *Episodes) Delete(ctx context.Context, ref string) error {
+	ctx = skillrouter.Essential(ctx) // it makes room
 	caller := skillrouter.PrincipalOf(ctx).Keeping()
 	if err := cmp.Or(caller.Need(skillrouter.ScopeAgent), learning.CheckID("id", ref)); err != nil {
 		return err

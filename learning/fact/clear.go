@@ -19,6 +19,7 @@ const clearStep = 200
 // also ends the persona's leases: what is being computed now was asked for
 // before. It needs ScopeCaptain.
 func (f *Facts) Clear(ctx context.Context, persona, category string, most int) (deleted int64, err error) {
+	ctx = skillrouter.Essential(ctx) // it makes room
 	caller := skillrouter.PrincipalOf(ctx)
 	if err := caller.Need(skillrouter.ScopeCaptain); err != nil {
 		return 0, err

@@ -165,6 +165,7 @@ func NoJudgement() error {
 
 // Remove implements JudgementService.
 func (s *Judgements) Remove(ctx context.Context, id string) error {
+	ctx = skillrouter.Essential(ctx) // it makes room
 	caller := skillrouter.PrincipalOf(ctx)
 	if err := cmp.Or(caller.Need(skillrouter.ScopeAgent), learning.CheckID("id", id)); err != nil {
 		return err

@@ -659,6 +659,7 @@ func (n *Incidents) Sources(ctx context.Context, filter SourceFilter) (page Sour
 
 // Forget implements Service.
 func (n *Incidents) Forget(ctx context.Context, project string) (gone Forgotten, err error) {
+	ctx = skillrouter.Essential(ctx) // it makes room
 	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeCaptain), skillrouter.CheckName("project", project)); err != nil {
 		return gone, err
 	}

@@ -142,6 +142,7 @@ func (k *Base) Update(ctx context.Context, id string, patch Patch) (_ Knowledge,
 // Delete implements Service. It needs ScopeAgent, and the entry's
 // author or ScopeCaptain.
 func (k *Base) Delete(ctx context.Context, id string) (err error) {
+	ctx = skillrouter.Essential(ctx) // it makes room
 	ctx, span := skillrouter.StartMemory(ctx, "delete_memory", "knowledge")
 	defer func() { span.Finish(err) }()
 	writer := skillrouter.PrincipalOf(ctx).Keeping()

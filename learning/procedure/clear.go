@@ -14,6 +14,7 @@ const clearStep = 50
 // many. Runs under way go on, as they do after Delete. Each is deleted by
 // itself; what a crash leaves, the next call deletes. It needs ScopeCaptain.
 func (p *Procedures) Clear(ctx context.Context, persona, category string, most int) (deleted int64, err error) {
+	ctx = skillrouter.Essential(ctx) // it makes room
 	caller := skillrouter.PrincipalOf(ctx)
 	if err := caller.Need(skillrouter.ScopeCaptain); err != nil {
 		return 0, err

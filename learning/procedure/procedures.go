@@ -141,6 +141,7 @@ func sameBody(body Body, prepared prepared) bool {
 
 // Delete implements Service.
 func (p *Procedures) Delete(ctx context.Context, ref Ref) error {
+	ctx = skillrouter.Essential(ctx) // it makes room
 	caller := skillrouter.PrincipalOf(ctx)
 	if err := cmp.Or(caller.Need(skillrouter.ScopeAgent), checkRef(&ref)); err != nil {
 		return err

@@ -15,6 +15,23 @@ func (s *Store) LastEvent(ctx context.Context) (int64, error) {
 	return scalar[int64](s.read.WithContext(ctx), "SELECT coalesce(max(seq), 0) FROM events")
 }
 
+// SweepEvents removes up to limit of the oldest events, which are from before a time and not behind a seq. The newest stays: the next is numbered by it.
+func (s *Store) SweepEvents(ctx context.Context, through int64, before time.Time, limit int) (removed int, err error) {
+	err = s.commit.Write(skillrouter.Essential(ctx), func(tx *gorm.DB) error {
+		n, last, err := oldest(tx, "SELECT seq, at FROM events WHERE seq <= ? AND seq < (SELECT max(seq) FROM events) ORDER BY seq LIMIT ?", before, through, limit)
+		if removed = n; err == nil && n > 0 {
+			_, err = exec(tx, "DELETE FROM events WHERE seq <= ?", last)
+		}
+		return err
+	}, nil)
+	return removed, err
+}
+
+// FirstEvent returns the seq of the oldest event, 0 if there is none.
+func (s *Store) FirstEvent(ctx context.Context) (int64, error) {
+	return scalar[int64](s.read.WithContext(ctx), "SELECT coalesce(min(seq), 0) FROM events")
+}
+
 // PastEvents returns what the query selects, the newest first, and the seq before which the next page begins;
 // 0: there is nothing before it.
 func (s *Store) PastEvents(ctx context.Context, q skillrouter.EventQuery) (events []skillrouter.Event, next int64, err error) {
@@ -24,6 +41,11 @@ func (s *Store) PastEvents(ctx context.Context, q skillrouter.EventQuery) (event
 		}
 		q.Before++
 	}
+	first, err := s.FirstEvent(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	q.After = max(q.After, first-1)
 	floor := max(q.Before-int64(q.Reach), q.After+1, 1)
 	var c conditions
 	c.add("seq >= ? AND seq < ?", floor, q.Before)

@@ -71,27 +71,30 @@ func (tx *transaction) SettleCheck(c lesson.CheckRecord) error {
 // RemoveChecks implements lesson.GuardTx. It removes from the beginning on: a check
 // that has a later time than those after it keeps these until it is old itself.
 func (tx *transaction) RemoveChecks(before time.Time, limit int) (int, error) {
-	type row struct {
-		num int64
-		at  time.Time
-	}
-	oldest, err := list(tx.db, func(r *row) []any { return []any{&r.num, at(&r.at)} }, "SELECT num, at FROM checks ORDER BY num LIMIT ?", limit)
-	if err != nil {
+	n, last, err := oldest(tx.db, "SELECT num, at FROM checks ORDER BY num LIMIT ?", before, limit)
+	if err != nil || n == 0 {
 		return 0, err
 	}
-	n := slices.IndexFunc(oldest, func(r row) bool { return !r.at.Before(before) })
-	if n < 0 {
-		n = len(oldest)
-	}
-	if n == 0 {
-		return 0, nil
-	}
-	last := oldest[n-1].num
 	if _, err := exec(tx.db, "DELETE FROM check_matches WHERE check_num <= ?", last); err != nil {
 		return 0, err
 	}
 	_, err = exec(tx.db, "DELETE FROM checks WHERE num <= ?", last)
 	return n, err
+}
+
+// oldest counts the rows at the beginning of those that a query chooses, with their numbers and times, which are from before a time, and returns the
+// last number of them.
+func oldest(tx *gorm.DB, choose string, before time.Time, args ...any) (n int, last int64, err error) {
+	type row struct {
+		num int64
+		at  time.Time
+	}
+	rows, err := list(tx, func(r *row) []any { return []any{&r.num, at(&r.at)} }, choose, args...)
+	for n < len(rows) && rows[n].at.Before(before) {
+		last = rows[n].num
+		n++
+	}
+	return n, last, err
 }
 
 // ListChecks implements lesson.GuardStore.

@@ -2,9 +2,12 @@ package store
 
 import (
 	"context"
+	"math"
+	"time"
 
 	"gorm.io/gorm"
 
+	"skillrouter"
 	"skillrouter/operational"
 )
 
@@ -26,6 +29,35 @@ func (s *Store) SaveCursor(ctx context.Context, cursor operational.Cursor) error
 // saveCursor moves a cursor forward; it never goes back.
 func saveCursor(tx *gorm.DB, cursor operational.Cursor) error {
 	return tx.Exec("INSERT INTO cursors (name, seq) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET seq = {greatest}(cursors.seq, excluded.seq)", cursor.Name, cursor.Seq).Error
+}
+
+// Followed returns the seq up to which all who follow a log have come, of those whose cursors have names that end with a suffix.
+func (s *Store) Followed(ctx context.Context, suffix string) (seq int64, err error) {
+	err = s.read.WithContext(ctx).Raw("SELECT coalesce(min(seq), ?) FROM cursors WHERE name LIKE ?", int64(math.MaxInt64), "%."+suffix).Scan(&seq).Error
+	return seq, err
+}
+
+// FirstEvent returns the seq of the oldest event, 0 if there is none.
+func (s *Store) FirstEvent(ctx context.Context) (seq int64, err error) {
+	err = s.read.WithContext(ctx).Raw("SELECT coalesce(min(seq), 0) FROM events").Scan(&seq).Error
+	return seq, err
+}
+
+// SweepEvents removes up to limit of the oldest events, which are from before a time and not behind a seq. The newest stays: the next is numbered by it.
+func (s *Store) SweepEvents(ctx context.Context, through int64, before time.Time, limit int) (removed int, err error) {
+	err = s.commit.Write(skillrouter.Essential(ctx), func(tx *gorm.DB) error {
+		var oldest []struct{ Seq, At int64 }
+		if err := tx.Raw("SELECT seq, at FROM events WHERE seq <= ? AND seq < (SELECT max(seq) FROM events) ORDER BY seq LIMIT ?", through, limit).Scan(&oldest).Error; err != nil {
+			return err
+		}
+		for removed = 0; removed < len(oldest) && oldest[removed].At < millis(before); removed++ {
+		}
+		if removed == 0 {
+			return nil
+		}
+		return tx.Exec("DELETE FROM events WHERE seq <= ?", oldest[removed-1].Seq).Error
+	}, nil)
+	return removed, err
 }
 
 // LastEvent returns the seq of the newest event, 0 if there is none.

@@ -21,6 +21,11 @@ func (s *Store) PastEvents(ctx context.Context, q skillrouter.EventQuery) (event
 		}
 		q.Before++
 	}
+	first, err := s.FirstEvent(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	q.After = max(q.After, first-1)
 	floor := max(q.Before-int64(q.Reach), q.After+1, 1)
 	read := s.read.WithContext(ctx).Where("seq >= ? AND seq < ?", floor, q.Before)
 	read = given(read, "agent_id = ?", q.Agent)
@@ -123,6 +128,25 @@ func (s *Store) FeedRuns(ctx context.Context, from int64, limit int) ([]operatio
 // journal is no event.
 func (s *Store) AppendFeed(ctx context.Context, runs []operational.FeedRun) error {
 	return s.commit.Write(ctx, func(tx *gorm.DB) error { return putFeedRuns(tx, runs) }, nil)
+}
+
+// SweepFeed removes the runs that end with a seq of their log that is not behind through. The last of each log stays: the next is numbered by it.
+func (s *Store) SweepFeed(ctx context.Context, through map[operational.FeedSource]int64) error {
+	return s.commit.Write(skillrouter.Essential(ctx), func(tx *gorm.DB) error {
+		for source, seq := range through {
+			if err := tx.Exec("DELETE FROM feed_runs WHERE source IN (?, ?) AND start + count - 1 <= ? AND first < (SELECT max(first) FROM feed_runs WHERE source = ?)",
+				source, operational.FeedLost, seq, source).Error; err != nil {
+				return err
+			}
+		}
+		return nil
+	}, nil)
+}
+
+// MessageBefore returns the seq of the last message before the first that was sent at a time or later.
+func (s *Store) MessageBefore(ctx context.Context, at time.Time) (seq int64, err error) {
+	err = s.read.WithContext(ctx).Raw("SELECT coalesce((SELECT seq - 1 FROM messages WHERE created_at >= ? ORDER BY seq LIMIT 1), {last messages}, 0)", millis(at)).Scan(&seq).Error
+	return seq, err
 }
 
 func putFeedRuns(tx *gorm.DB, runs []operational.FeedRun) error {

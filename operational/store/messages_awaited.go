@@ -6,6 +6,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"skillrouter"
 	"skillrouter/operational"
 )
 
@@ -42,14 +43,20 @@ func (s *Store) Awaited(ctx context.Context, from string, before, now time.Time,
 	return found, nil
 }
 
-// Sweep examines up to window messages after a seq that were sent before
-// cutoff, and deletes those that expired before it and those that all their
-// recipients had acknowledged before it. A broadcast is not kept for agents
-// that were last seen before cutoff. At the end of the log it deletes as many
-// marks that no stored message needs.
+// Unacknowledged returns those of the messages that Sweep would delete which somebody should have acknowledged and nobody did.
+func (s *Store) Unacknowledged(ctx context.Context, after int64, cutoff time.Time, window int) ([]operational.Message, error) {
+	return scanMessages(s.read.WithContext(ctx).Raw("SELECT "+messageColumns+` FROM messages m WHERE m.seq IN (SELECT seq FROM messages WHERE seq > @after ORDER BY seq LIMIT @window)
+		AND m.created_at < @cutoff AND m.expires_at IS NULL AND m.signal <> @letter AND (m.to_agent = '' AND m.ack_required AND NOT m.settled
+			OR m.to_agent <> '' AND NOT EXISTS (SELECT 1 FROM agents a WHERE a.id = m.to_agent AND a.acked_seq >= m.seq)
+			AND NOT EXISTS (SELECT 1 FROM receipts r WHERE r.agent_id = m.to_agent AND r.seq = m.seq AND r.acked_at IS NOT NULL)) ORDER BY m.seq`,
+		map[string]any{"after": after, "cutoff": millis(cutoff), "window": window, "letter": operational.SignalDeadLetter}))
+}
+
+// Sweep examines up to window messages after a seq that were sent before cutoff, and deletes them; one that was to expire, once it did so before
+// cutoff. At the end of the log it deletes as many marks that no stored message needs.
 func (s *Store) Sweep(ctx context.Context, after int64, cutoff time.Time, window int) (operational.Swept, error) {
 	var out operational.Swept
-	err := s.commit.Write(ctx, func(tx *gorm.DB) error {
+	err := s.commit.Write(skillrouter.Essential(ctx), func(tx *gorm.DB) error {
 		out = operational.Swept{}
 		var span struct {
 			N    int
@@ -82,15 +89,7 @@ func (s *Store) Sweep(ctx context.Context, after int64, cutoff time.Time, window
 	return out, err
 }
 
-// ackedBefore is true of the agent whose id and cumulative marks a holds, and message m.
-const ackedBefore = `(EXISTS (SELECT 1 FROM receipts r WHERE r.agent_id = a.id AND r.seq = m.seq AND r.acked_at < @cutoff)
-	OR EXISTS (SELECT 1 FROM marks k WHERE k.agent_id = a.id AND k.kind = 'acked' AND k.seq >= m.seq AND k.at < @cutoff))`
-
-const sweepMessages = `DELETE FROM messages AS m WHERE m.seq > @after AND m.seq <= @last AND m.created_at < @cutoff AND (
-	m.expires_at < @cutoff
-	OR m.to_agent <> '' AND EXISTS (SELECT 1 FROM agents a WHERE a.id = m.to_agent AND ` + ackedBefore + `)
-	OR m.to_agent <> '' AND EXISTS (SELECT 1 FROM receipts r WHERE r.agent_id = m.to_agent AND r.seq = m.seq AND r.acked_at < @cutoff)
-	OR m.to_agent = '' AND NOT EXISTS (SELECT 1 FROM agents a WHERE a.joined_seq < m.seq AND a.id <> m.from_agent AND a.last_seen >= @cutoff AND NOT ` + ackedBefore + `))`
+const sweepMessages = `DELETE FROM messages WHERE seq > @after AND seq <= @last AND created_at < @cutoff AND (expires_at IS NULL OR expires_at < @cutoff)`
 
 const sweepMarks = `DELETE FROM marks WHERE (agent_id, kind, seq) IN (SELECT k.agent_id, k.kind, k.seq FROM marks k WHERE k.at < @cutoff
 	AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.to_agent = k.agent_id AND m.seq <= k.seq)

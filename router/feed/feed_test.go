@@ -22,7 +22,6 @@ import (
 	"skillrouter/operational"
 	operationalstore "skillrouter/operational/store"
 	"skillrouter/router/feed"
-	"skillrouter/router/follow"
 	"skillrouter/router/routertest/fixture"
 )
 
@@ -222,11 +221,77 @@ func TestGoesOnAfterFailure(t *testing.T) {
 
 // shortLog is a log of which the newest rows were lost.
 type shortLog struct {
-	follow.EventLog
+	feed.Log
 	end int64
 }
 
 func (l shortLog) LastEvent(context.Context) (int64, error) { return l.end, nil }
+
+// TestSweep removes what is older than it is kept, as far as all who follow the logs have come: what is younger keeps its number, also after a restart, and
+// what comes next has the next one. Whoever reads from before the beginning gets what there is.
+func TestSweep(t *testing.T) {
+	b := fixture.Open(t)
+	ctx := fixture.As(t, skillrouter.ScopeCaptain, "")
+	ports := b.FeedPorts()
+	later := time.Now()
+	ports.Now, ports.Keep = func() time.Time { return later }, 30*24*time.Hour
+	f, stop := start(t, ports)
+	for n := range 20 {
+		b.Task(t, fmt.Sprint("task ", n))
+		b.Signal(t, "x", "y", fmt.Sprint("signal-", n))
+		b.Episode(t)
+	}
+	query := feed.Query{Types: told}
+	before := everything(t, ctx, f, query, 60)
+	count := func() (n int) {
+		for _, log := range []feed.Log{ports.Learning, ports.Operational} {
+			events, err := log.Events(ctx, 0, 1000)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n += len(events)
+		}
+		return n
+	}
+	all := count()
+	if err := f.Sweep(ctx); err != nil || count() != all {
+		t.Fatalf("%d of %d events are there (%v)", count(), all, err)
+	}
+	later = later.Add(31 * 24 * time.Hour)
+	for _, name := range []string{"slow.learning", "slow.operational"} {
+		if err := b.Operational.SaveCursor(ctx, operational.Cursor{Name: name, Seq: 1}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.Sweep(ctx); err != nil || count() != all-2 {
+		t.Fatalf("one who follows is behind: %d of %d events are there (%v)", count(), all, err)
+	}
+	for _, name := range []string{"slow.learning", "slow.operational"} {
+		if err := b.Operational.SaveCursor(ctx, operational.Cursor{Name: name, Seq: 1 << 40}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.Sweep(ctx); err != nil || count() != 2 {
+		t.Fatalf("%d events are there, and the newest of each log should be (%v)", count(), err)
+	}
+	runs, err := ports.Journal.FeedRuns(ctx, 1, 1000)
+	if err != nil || len(runs) > 3 {
+		t.Errorf("the journal has %d runs (%v)", len(runs), err)
+	}
+	b.Task(t, "new")
+	b.Episode(t)
+	rest := everything(t, ctx, f, feed.Query{Types: told, After: before[len(before)-1].Seq}, 2)
+	inOrder(t, append(before[len(before)-1:], rest...))
+	stop()
+	again, _ := start(t, ports)
+	if diff := cmp.Diff(rest, everything(t, ctx, again, feed.Query{Types: told, After: before[len(before)-1].Seq}, 2)); diff != "" {
+		t.Errorf("after a restart:\n%s", diff)
+	}
+	page, err := again.Feed(ctx, feed.Query{Types: told})
+	if err != nil || len(page.Events) < 2 || page.Events[len(page.Events)-1].Seq != rest[1].Seq {
+		t.Errorf("from the beginning: %+v (%v)", page, err)
+	}
+}
 
 // TestOfAnOlderLog has learning.db replaced by a copy from before: the
 // numbers of what is lost stand for nothing, and none is given twice.

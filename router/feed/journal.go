@@ -19,6 +19,7 @@ import (
 // stay where they are, and are read from there.
 type Feed struct {
 	journal Journal
+	ports   Ports
 	sources []source
 	log     *slog.Logger
 	bell    skillrouter.Bell
@@ -49,14 +50,22 @@ type Journal interface {
 	AppendFeed(ctx context.Context, runs []operational.FeedRun) error
 	// CutFeed gives up the numbers of rows beyond the end of a log.
 	CutFeed(ctx context.Context, source operational.FeedSource, end int64) error
+	// SweepFeed removes the runs that end with a seq of their log that is not behind through, but never the last of a log.
+	SweepFeed(ctx context.Context, through map[operational.FeedSource]int64) error
+	// Followed returns the seq up to which all who follow a log have come, of those whose cursors have names that end with a suffix.
+	Followed(ctx context.Context, suffix string) (seq int64, err error)
+	// MessageBefore returns the seq of the last message before the first that was sent at a time or later.
+	MessageBefore(ctx context.Context, at time.Time) (seq int64, err error)
 }
 
 // Ports are what a Feed reads and writes.
 type Ports struct {
 	Journal     Journal
-	Learning    follow.EventLog // learning.db
-	Operational follow.EventLog // operational.db
+	Learning    Log             // learning.db
+	Operational Log             // operational.db
 	Messages    follow.EventLog // of type operational.EventMessageSent
+	Now         skillrouter.Clock
+	Keep        time.Duration // how long events are kept; 0: for ever
 }
 
 const (
@@ -71,9 +80,9 @@ const (
 // New makes a Feed that goes on where the journal ends. Run must be
 // started for it to grow.
 func New(ctx context.Context, ports Ports, log *slog.Logger) (*Feed, error) {
-	log = skillrouter.GivenLog(log)
+	log, ports.Now = skillrouter.GivenLog(log), ports.Now.Given()
 	f := &Feed{
-		journal: ports.Journal, log: log, pages: make(chan struct{}, tableReads), logs: map[operational.FeedSource]source{},
+		journal: ports.Journal, ports: ports, log: log, pages: make(chan struct{}, tableReads), logs: map[operational.FeedSource]source{},
 		sources: []source{
 			{operational.FeedLearning, ports.Learning}, {operational.FeedOperational, ports.Operational}, {operational.FeedMessages, ports.Messages},
 		},
@@ -146,6 +155,9 @@ func (f *Feed) FeedBell() *skillrouter.Bell { return &f.bell }
 
 // Run gives numbers to what happens until ctx ends, and returns nil.
 func (f *Feed) Run(ctx context.Context) error {
+	var sweeping sync.WaitGroup
+	sweeping.Go(func() { f.sweeping(ctx) })
+	defer sweeping.Wait()
 	for {
 		rung := make([]<-chan struct{}, len(f.sources))
 		for i, s := range f.sources {

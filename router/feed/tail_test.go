@@ -7,14 +7,13 @@ import (
 
 	"skillrouter"
 	"skillrouter/router/feed"
-	"skillrouter/router/follow"
 	"skillrouter/router/routertest/fixture"
 )
 
 // readLog is a log that counts how often its table is read, and lets a test
 // look around while it is.
 type readLog struct {
-	follow.EventLog
+	feed.Log
 	reads  int
 	during func()
 }
@@ -24,7 +23,7 @@ func (l *readLog) Events(ctx context.Context, after int64, limit int) ([]skillro
 	if l.during != nil {
 		l.during()
 	}
-	return l.EventLog.Events(ctx, after, limit)
+	return l.Log.Events(ctx, after, limit)
 }
 
 // TestTellsFollowersFromMemory has many who follow: nobody learns of an
@@ -33,7 +32,7 @@ func (l *readLog) Events(ctx context.Context, after int64, limit int) ([]skillro
 func TestTellsFollowersFromMemory(t *testing.T) {
 	b := fixture.Open(t)
 	ports := b.FeedPorts()
-	table := &readLog{EventLog: ports.Operational}
+	table := &readLog{Log: ports.Operational}
 	ports.Operational = table
 	f, err := feed.New(t.Context(), ports, nil)
 	if err != nil {
@@ -98,7 +97,7 @@ func TestTellsFollowersFromMemory(t *testing.T) {
 func TestReadsNothingForNobody(t *testing.T) {
 	b := fixture.Open(t)
 	ports := b.FeedPorts()
-	table := &readLog{EventLog: ports.Operational}
+	table := &readLog{Log: ports.Operational}
 	ports.Operational = table
 	f, err := feed.New(t.Context(), ports, nil)
 	if err != nil {
