@@ -12,7 +12,7 @@ export CGO_ENABLED ?= 0
 export GOFLAGS += -trimpath
 
 .DEFAULT_GOAL := help
-.PHONY: help build size test-postgres test-postgres-short test-cluster train-router train-router-check golden-search run test race lint fmt fuzz garbage bench leases soak soak-check bench-search-tidy bench-search-check bench-search bench-scale browser conformance agents stories hook-cost run-agents cross recording dist dist-check check clean
+.PHONY: help build size year test-postgres test-postgres-short test-cluster train-router train-router-check golden-search run test race lint fmt fuzz garbage bench leases soak soak-check bench-search-tidy bench-search-check bench-search bench-scale browser conformance agents stories hook-cost run-agents cross recording dist dist-check check clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -49,6 +49,9 @@ test-cluster: ## kill, restart, stop and cut the node of a cluster that writes, 
 	SKILLROUTER_TEST_ROUNDS=$(ROUNDS) SKILLROUTER_TEST_STREAMS=$(STREAMS) scripts/postgres.sh scripts/nats.sh $(GO) test -tags $(TAGS) -vet=off -timeout=90m -v ./cmd/app -run 'TestCluster|TestOpened|TestRegister|TestFollower|TestStart|TestReadsWithout'
 	SKILLROUTER_TEST_MISTAKES=1 scripts/postgres.sh $(GO) test -tags $(TAGS) -vet=off -timeout=40m -v ./cmd/app -run 'TestMistakes'
 	SKILLROUTER_TEST_THROUGH=node scripts/postgres.sh $(GO) test -tags $(TAGS) -vet=off -timeout=20m ./cmd/app -run 'TestAccess|TestWalls'
+
+year: ## let a team of 50 work for a year by a clock of its own: what is kept for a time ends, and all takes at most 1 GB
+	SKILLROUTER_TEST_DAYS=365 SKILLROUTER_TEST_AGENTS=50 SKILLROUTER_TEST_CALLS=24 $(GO) test -tags $(TAGS) -vet=off -timeout=120m -v ./cmd/app -run 'TestGrowthEnds'
 
 # A part of it that takes a minute or two.
 test-postgres-short: ## run the shorter contracts on a PostgreSQL server, where one is found or can be started

@@ -246,7 +246,7 @@ func TestReadsWithoutSchema(t *testing.T) {
 			t.Fatalf("%d %v", status, said)
 		}
 	}
-	reads := []string{"/api/search?q=resource", "/api/knowledge", "/lessons", "/api/knowledge/search?q=whole", "/api/tasks", "/agents", "/api/episodes", "/api/facts/default", "/events", "/api/timeline", "/api/reminders", "/api/doctor"}
+	reads := []string{"/api/search?q=resource", "/api/knowledge", "/lessons", "/api/knowledge/search?q=whole", "/api/tasks", "/agents", "/api/episodes", "/api/facts/default", "/api/events", "/api/timeline", "/api/reminders", "/api/doctor"}
 	all := func(what string, may func(status int) bool) {
 		t.Helper()
 		for _, path := range reads {

@@ -11,6 +11,7 @@ import (
 	"skillrouter/cmd/config"
 	"skillrouter/router"
 	"skillrouter/router/cluster"
+	"skillrouter/router/feed"
 	"skillrouter/router/httpapi"
 )
 
@@ -25,6 +26,24 @@ func CheckAirgapped(c config.Config) error                      { return checkAi
 func DataOf(a *App) string                                      { return a.config.Data }
 func HealthOf(ctx context.Context, a *App) httpapi.Health       { return a.health(ctx) }
 func DoctorOf(ctx context.Context, a *App) []router.SystemCheck { return a.doctor(ctx) }
+
+// SweepAll removes what was kept long enough and what running parts remove in time.
+func SweepAll(ctx context.Context, a *App) error {
+	for first := int64(-1); ; {
+		err := a.wired.feed.(*feed.Feed).Sweep(ctx)
+		if err == nil {
+			_, err = a.wired.experiences.Sweep(ctx)
+		}
+		for at, more := int64(0), true; more && err == nil; more = at > 0 {
+			at, err = a.wired.mailbox.Sweep(ctx, at)
+		}
+		now, failed := a.wired.operations.FirstEvent(ctx)
+		if err = errors.Join(err, failed); err != nil || now == first {
+			return err
+		}
+		first = now
+	}
+}
 
 // Statements are what was sent to a database.
 type Statements struct {

@@ -184,22 +184,23 @@ func (a *App) openRegister(ctx context.Context) error {
 
 // awaitServer looks a server over, as soon as it is there if the router is to wait for it. Meanwhile calls are refused.
 func (a *App) awaitServer(ctx context.Context, server *postgres.Server) error {
-	for wait, begun, said := firstWait, a.now(), ""; ; wait = min(2*wait, longestWait) {
+	var said time.Time
+	for wait, begun := firstWait, a.now(); ; wait = min(2*wait, longestWait) {
 		err := PrepareOnServer(ctx, server, a.log)
 		if ctx.Err() != nil || !a.options.Waits || !postgres.Away(err) {
-			if err == nil && said != "" {
+			if err == nil && !said.IsZero() {
 				a.log.Info("the database server is there", "server", server, "waited_s", int(a.now().Sub(begun).Seconds()))
 			}
 			return err
 		}
-		if said == "" {
+		if said.IsZero() {
 			a.serveDoors(ctx, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Retry-After", "1")
 				httpapi.WriteProblem(w, skillrouter.Errorf(skillrouter.Unavailable, "this router waits for its database server, which does not answer (its log has the cause): nothing was done, ask again"))
 			}))
 			a.serve()
 		}
-		if now := err.Error(); now != said {
+		if now := a.now(); now.Sub(said) >= time.Minute {
 			said = now
 			a.log.Warn("the database server is not there: waiting for it", "server", server, "error", err)
 		}

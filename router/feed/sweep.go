@@ -18,8 +18,9 @@ type Log interface {
 	SweepEvents(ctx context.Context, through int64, before time.Time, limit int) (removed int, err error)
 }
 
-// Pace of the sweep: up to 50,000 events of each log each time, in steps between which other writes have their turn.
+// Pace of the sweep: soon after the start, and up to 50,000 events of each log each time, in steps between which other writes have their turn.
 const (
+	sweepFirst = time.Minute
 	sweepEvery = 10 * time.Minute
 	sweepStep  = 500
 	sweepSteps = 100
@@ -27,7 +28,7 @@ const (
 
 // sweeping sweeps until ctx ends.
 func (f *Feed) sweeping(ctx context.Context) {
-	for f.ports.Keep > 0 && skillrouter.Pause(ctx, sweepEvery) == nil {
+	for wait := sweepFirst; f.ports.Keep > 0 && skillrouter.Pause(ctx, wait) == nil; wait = sweepEvery {
 		if err := f.Sweep(ctx); err != nil && ctx.Err() == nil {
 			f.log.WarnContext(ctx, "old events cannot be removed", "error", err)
 		}
