@@ -246,7 +246,7 @@ func (m *member) changed(c operational.AgentChange) (left bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := &m.record
-	if slices.ContainsFunc(c.Events, func(e skillrouter.Event) bool { return e.Type == eventStatus }) {
+	if slices.ContainsFunc(c.Events, func(e skillrouter.Event) bool { return e.Type == "agent.status" }) {
 		m.told, m.untold = c.Agent.LastSeen, false
 	} else if r.Status != c.Agent.Status || r.CurrentTask != c.Agent.CurrentTask {
 		m.untold = true

@@ -275,13 +275,10 @@ func stateEvent(a operational.Agent, from operational.AgentState) skillrouter.Ev
 	return skillrouter.Event{Type: "agent.state", Subject: a.ID, Agent: a.ID, Project: a.Project, At: a.LastSeen, Data: data}
 }
 
-// eventStatus is the type of statusEvent.
-const eventStatus = "agent.status"
-
 // statusEvent tells of a change of what an agent says it does.
 func statusEvent(a operational.Agent) skillrouter.Event {
 	data, _ := json.Marshal(map[string]any{"status": a.Status, "current_task": a.CurrentTask, "progress": a.Progress})
-	return skillrouter.Event{Type: eventStatus, Subject: a.ID, Agent: a.ID, Project: a.Project, At: a.LastSeen, Data: data}
+	return skillrouter.Event{Type: "agent.status", Subject: a.ID, Agent: a.ID, Project: a.Project, At: a.LastSeen, Data: data}
 }
 
 // byLastSeen sorts agents, the latest seen first.
