@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -8,6 +9,8 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
+	"runtime/pprof"
 	"strconv"
 	"strings"
 	"sync"
@@ -37,7 +40,8 @@ func given(name string, otherwise int) int {
 }
 
 // TestGrowthEnds: a team works day after day, by a clock of its own, and acknowledges little. What is kept for a time grows no more once that time has passed, and
-// the router starts on it again. With a year, all takes at most 1 GB.
+// the router starts on it again; what it has in memory grows no more either. With a year, all takes at most 1 GB. SKILLROUTER_TEST_HEAP names a file for a profile of
+// the memory at the end.
 func TestGrowthEnds(t *testing.T) {
 	if apptest.OnPostgres() {
 		t.Skip("it measures files")
@@ -64,7 +68,14 @@ func TestGrowthEnds(t *testing.T) {
 		}
 		return bytes
 	}
-	var settled int64
+	live := func() int64 {
+		var stats runtime.MemStats
+		runtime.GC()
+		runtime.GC() // what finalizers let go
+		runtime.ReadMemStats(&stats)
+		return int64(stats.HeapAlloc)
+	}
+	var settled, held, heldSettled int64
 	for day := 0; day < days; {
 		a, err := app.New(t.Context(), cfg, slog.New(slog.DiscardHandler), app.Options{Now: clock})
 		if err != nil {
@@ -110,17 +121,31 @@ func TestGrowthEnds(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		if held = live(); day >= days {
+			if path := os.Getenv("SKILLROUTER_TEST_HEAP"); path != "" {
+				file, err := os.Create(path)
+				if err == nil {
+					err = errors.Join(pprof.WriteHeapProfile(file), file.Close())
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
 		stop()
 		if err := <-ended; err != nil {
 			t.Fatal(err)
 		}
 		if settled == 0 && time.Duration(day)*24*time.Hour >= 2*keep {
-			settled = size()
+			settled, heldSettled = size(), held
 		}
-		t.Logf("day %d: %.1f MiB", day, float64(size())/(1<<20))
+		t.Logf("day %d: %.1f MiB of files, %.1f MiB of memory", day, float64(size())/(1<<20), float64(held)/(1<<20))
 	}
 	if end := size(); end > settled*5/4 || end > 1<<30 {
 		t.Errorf("%d bytes after %v, %d at the end", settled, 2*keep, end)
+	}
+	if held > heldSettled*5/4+(4<<20) {
+		t.Errorf("%d bytes are in memory after %v, %d at the end", heldSettled, 2*keep, held)
 	}
 	db := openReadOnly(t, cfg.Data, "operational")
 	defer db.Close()

@@ -48,8 +48,8 @@ func (l *life) run(ctx context.Context, name string, run func(ctx context.Contex
 	done := make(chan error, 1)
 	go func() {
 		err := run(ctx)
-		if ctx.Err() == nil { // nobody asked it to end
-			l.fail(name, err)
+		if ctx.Err() == nil && l.fail(name, err) { // nobody asked it to end
+			err = nil // it is told of already
 		}
 		done <- err
 	}()
@@ -63,11 +63,16 @@ func (l *life) run(ctx context.Context, name string, run func(ctx context.Contex
 	})
 }
 
-func (l *life) fail(name string, err error) {
+// fail tells of a failure, and whether it was the first.
+func (l *life) fail(name string, err error) (first bool) {
 	if err == nil {
 		err = errors.New("ended by itself")
 	}
-	l.once.Do(func() { l.failed <- fmt.Errorf("%s: %w", name, err) })
+	l.once.Do(func() {
+		first = true
+		l.failed <- fmt.Errorf("%s: %w", name, err)
+	})
+	return first
 }
 
 // stop ends everything, the last started first, and returns what went wrong.
