@@ -291,7 +291,7 @@ func (f *Forward) LeadsHere(ctx context.Context) error {
 // Try asks the node that writes again and again whether it is there, until ctx ends.
 func (f *Forward) Try(ctx context.Context) {
 	for skillrouter.Pause(ctx, tryEvery) == nil {
-		if writer, _, there := f.writer(); there {
+		if writer, _, there := f.writer(); there && f.options.May(writer.URL) {
 			trying, cancel := context.WithTimeout(ctx, tryWithin)
 			id, err := f.askNode(trying, writer.URL, selfPath, nil, nil, skillrouter.MaxName)
 			cancel()
