@@ -79,7 +79,7 @@ func newWire(t *testing.T, network, address string) *wire {
 			go func() {
 				defer near.Close()
 				w.pass()
-				far, err := net.Dial(w.leads())
+				far, err := w.dial()
 				if err != nil {
 					return
 				}
@@ -126,6 +126,12 @@ func (w *wire) pass() {
 	for w.cut {
 		w.mended.Wait()
 	}
+}
+
+// dial connects to where the wire leads.
+func (w *wire) dial() (net.Conn, error) {
+	network, address := w.leads()
+	return net.Dial(network, address)
 }
 
 // leads is where the wire leads.
