@@ -83,6 +83,9 @@ func (b *Mailbox) Sweep(ctx context.Context, at int64) (int64, error) {
 	return at, nil
 }
 
+// SignalDeadLetter is the signal of a dead letter.
+const SignalDeadLetter = "dead_letter"
+
 // deadLetter is what a dead letter says: what was deleted that somebody should have acknowledged.
 type deadLetter struct {
 	Reason   string       `json:"reason"`
@@ -107,6 +110,9 @@ func (b *Mailbox) sendDeadLetters(ctx context.Context, lost []operational.Messag
 	letters := map[string]*deadLetter{}
 	last := map[string]string{} // the id of each one's last message
 	for _, m := range lost {
+		if m.Signal == SignalDeadLetter {
+			continue
+		}
 		to := cmp.Or(m.To, m.From)
 		if letters[to] == nil {
 			letters[to] = &deadLetter{Reason: fmt.Sprintf("not acknowledged within %v of being sent", b.options.Retention)}
@@ -123,7 +129,7 @@ func (b *Mailbox) sendDeadLetters(ctx context.Context, lost []operational.Messag
 		if err != nil {
 			return err
 		}
-		if _, err := b.Send(ctx, operational.MessageDraft{From: operational.RouterName, To: to, Signal: operational.SignalDeadLetter, Context: text, IdempotencyKey: "dead-" + last[to]}); err != nil {
+		if _, err := b.Send(ctx, operational.MessageDraft{From: operational.RouterName, To: to, Signal: SignalDeadLetter, Context: text, IdempotencyKey: "dead-" + last[to]}); err != nil {
 			return err
 		}
 	}

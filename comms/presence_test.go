@@ -354,7 +354,7 @@ func TestRetention(t *testing.T) {
 				t.Fatalf("%s has %d letters (%v)", agent, len(letters), err)
 			}
 			for _, l := range letters {
-				if l.Signal != operational.SignalDeadLetter || !strings.Contains(string(l.Context), ids[want[0]]) || !strings.Contains(string(l.Context), `"count":1`) {
+				if l.Signal != comms.SignalDeadLetter || !strings.Contains(string(l.Context), ids[want[0]]) || !strings.Contains(string(l.Context), `"count":1`) {
 					t.Errorf("%s: %s %s", agent, l.Signal, l.Context)
 				}
 			}

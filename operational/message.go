@@ -13,8 +13,6 @@ const (
 	SignalPause   = "pause"
 	SignalResume  = "resume"
 	SignalMessage = "message"
-	// SignalDeadLetter says what was deleted that nobody had acknowledged.
-	SignalDeadLetter = "dead_letter"
 )
 
 // Message is one signal in the stored log. Seq is its place in the log. It grows with each

@@ -46,10 +46,10 @@ func (s *Store) Awaited(ctx context.Context, from string, before, now time.Time,
 // Unacknowledged returns those of the messages that Sweep would delete which somebody should have acknowledged and nobody did.
 func (s *Store) Unacknowledged(ctx context.Context, after int64, cutoff time.Time, window int) ([]operational.Message, error) {
 	return scanMessages(s.read.WithContext(ctx).Raw("SELECT "+messageColumns+` FROM messages m WHERE m.seq IN (SELECT seq FROM messages WHERE seq > @after ORDER BY seq LIMIT @window)
-		AND m.created_at < @cutoff AND m.expires_at IS NULL AND m.signal <> @letter AND (m.to_agent = '' AND m.ack_required AND NOT m.settled
+		AND m.created_at < @cutoff AND m.expires_at IS NULL AND (m.to_agent = '' AND m.ack_required AND NOT m.settled
 			OR m.to_agent <> '' AND NOT EXISTS (SELECT 1 FROM agents a WHERE a.id = m.to_agent AND a.acked_seq >= m.seq)
 			AND NOT EXISTS (SELECT 1 FROM receipts r WHERE r.agent_id = m.to_agent AND r.seq = m.seq AND r.acked_at IS NOT NULL)) ORDER BY m.seq`,
-		map[string]any{"after": after, "cutoff": millis(cutoff), "window": window, "letter": operational.SignalDeadLetter}))
+		map[string]any{"after": after, "cutoff": millis(cutoff), "window": window}))
 }
 
 // Sweep examines up to window messages after a seq that were sent before cutoff, and deletes them; one that was to expire, once it did so before

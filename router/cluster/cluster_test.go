@@ -277,7 +277,7 @@ func TestDeserted(t *testing.T) {
 			p.pass(tryEvery)
 			for _, l := range there {
 				if w, _ := l.Writer(); l != writer {
-					l.Tried(w.Epoch, reaches(l))
+					l.Asked(w.Epoch, reaches(l))
 					if reaches(l) {
 						writer.Heard()
 					}
@@ -389,13 +389,13 @@ func TestForwardMissed(t *testing.T) {
 	<-in
 	both.Go(func() { write = ask(http.MethodPost) })
 	<-in
-	lease.Tried(1, false)
+	lease.Asked(1, false)
 	p.pass(reachFor)
 	const said = "the node a writes (http"
 	if now := ask(http.MethodPost); !strings.HasPrefix(now, said) {
 		t.Errorf("a call meanwhile: %q", now)
 	}
-	lease.Tried(1, true)
+	lease.Asked(1, true)
 	close(hang)
 	both.Wait()
 	if !strings.HasPrefix(read, said) || write != "done" {

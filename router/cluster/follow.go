@@ -95,10 +95,7 @@ type FollowerOptions struct {
 
 // NewFollower makes a Follower of a node that knows what was committed up to From.
 func NewFollower(options FollowerOptions) *Follower {
-	f := &Follower{options: options, applied: options.From}
-	f.fresh, f.stale = context.WithCancel(context.Background())
-	f.stale() // until it has looked
-	return f
+	return &Follower{options: options, applied: options.From}
 }
 
 // Heard says that the databases may have grown.
@@ -135,8 +132,9 @@ func (f *Follower) WhileFresh(ctx context.Context) (context.Context, context.Can
 	fresh := f.fresh
 	f.mu.Unlock()
 	ctx, cancel := context.WithCancel(ctx)
-	if fresh.Err() != nil {
+	if fresh == nil || fresh.Err() != nil {
 		cancel()
+		return ctx, cancel
 	}
 	stop := context.AfterFunc(fresh, cancel)
 	return ctx, func() { stop(); cancel() }
@@ -215,7 +213,7 @@ func (f *Follower) once(ctx context.Context) error {
 	f.mu.Lock()
 	f.applied, f.at = to, begun
 	if f.ages == nil || !f.ages.Stop() {
-		f.fresh, f.stale = context.WithCancel(context.Background())
+		f.fresh, f.stale = context.WithCancel(ctx)
 	}
 	f.ages = time.AfterFunc(staleAfter-f.options.Now().Sub(begun), f.stale)
 	if to != from {

@@ -295,7 +295,7 @@ func (f *Forward) Try(ctx context.Context) {
 			trying, cancel := context.WithTimeout(ctx, tryWithin)
 			id, err := f.askNode(trying, writer.URL, selfPath, nil, nil, skillrouter.MaxName)
 			cancel()
-			f.lease.Tried(writer.Epoch, err == nil && string(id) == writer.ID)
+			f.lease.Asked(writer.Epoch, err == nil && string(id) == writer.ID)
 		}
 	}
 }

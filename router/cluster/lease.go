@@ -105,8 +105,8 @@ func (l *Lease) met() {
 	}
 }
 
-// Tried notes whether the writer of an epoch answered.
-func (l *Lease) Tried(epoch int64, answered bool) {
+// Asked notes whether the writer of an epoch answered.
+func (l *Lease) Asked(epoch int64, answered bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if epoch != l.writer.Epoch {

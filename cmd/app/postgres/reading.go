@@ -26,43 +26,19 @@ type readingConn struct{ *stdlib.Conn }
 // BeginTx implements driver.ConnBeginTx.
 func (c readingConn) BeginTx(ctx context.Context, options driver.TxOptions) (driver.Tx, error) {
 	tx, err := c.Conn.BeginTx(ctx, options)
-	return readingTx{tx}, Translate(err)
-}
-
-// PrepareContext implements driver.ConnPrepareContext.
-func (c readingConn) PrepareContext(ctx context.Context, text string) (driver.Stmt, error) {
-	s, err := c.Conn.PrepareContext(ctx, text)
-	if err != nil {
-		return nil, Translate(err)
-	}
-	return readingStmt{s.(*stdlib.Stmt)}, nil
+	return tx, Translate(err)
 }
 
 // QueryContext implements driver.QueryerContext.
 func (c readingConn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
-	return readingRowsOf(c.Conn.QueryContext(ctx, text, args))
-}
-
-type readingTx struct{ driver.Tx }
-
-// Commit implements driver.Tx.
-func (t readingTx) Commit() error { return Translate(t.Tx.Commit()) }
-
-type readingStmt struct{ *stdlib.Stmt }
-
-// QueryContext implements driver.StmtQueryContext.
-func (s readingStmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
-	return readingRowsOf(s.Stmt.QueryContext(ctx, args))
-}
-
-type readingRows struct{ *stdlib.Rows }
-
-func readingRowsOf(rows driver.Rows, err error) (driver.Rows, error) {
+	rows, err := c.Conn.QueryContext(ctx, text, args)
 	if err != nil {
 		return nil, Translate(err)
 	}
 	return readingRows{rows.(*stdlib.Rows)}, nil
 }
+
+type readingRows struct{ *stdlib.Rows }
 
 // Next implements driver.Rows.
 func (r readingRows) Next(row []driver.Value) error {
