@@ -260,6 +260,10 @@ func checkLearn(draft *LearnDraft) error {
 // that their outcomes give, that holds where they happened.
 func learnedLesson(draft LearnDraft, from []Experience, pattern lesson.Pattern) lesson.Draft {
 	s := summed(from)
+	outcome := fmt.Sprintf("%d of %d succeeded, with a mean utility of %.2f", s.successes, len(from), s.utility)
+	if s.successes == 0 { // the figures are of the failures that it was learned from, and not of what it advises
+		outcome = fmt.Sprintf("Learned from %d operations that went wrong", len(from))
+	}
 	var numbers []string
 	for _, e := range from[:min(len(from), lesson.MaxEvidence)] {
 		numbers = append(numbers, strconv.FormatInt(e.Number, 10))
@@ -268,7 +272,7 @@ func learnedLesson(draft LearnDraft, from []Experience, pattern lesson.Pattern) 
 		Type: learnedType(s.rate), Domain: GeneralDomain, Category: s.types[0], Title: draft.Statement,
 		Context: draft.Description,
 		Action:  fmt.Sprintf("Learned from %d episodes of %s: %s", len(from), strings.Join(s.types, ", "), strings.Join(numbers, ", ")),
-		Outcome: fmt.Sprintf("%d of %d succeeded, with a mean utility of %.2f", s.successes, len(from), s.utility),
+		Outcome: outcome,
 		Level:   lesson.LevelPattern, Contexts: s.contexts, Confidence: &s.confidence, PatternID: pattern.ID,
 	}
 }

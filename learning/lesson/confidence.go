@@ -95,7 +95,8 @@ func (b Belief) Applied(outcome learning.Result, applied int64, rate float64, t 
 	return b.Moved(min(max(posterior, minMoved), maxMoved), t), deprecate
 }
 
-// Judged moves the belief by a judgement at t: confirmed ×1.1 up to 0.95,
+// Judged moves the belief by a judgement at t: confirmed to 1.1 times what it was before it decayed, up to 0.95,
+// so that a lesson that holds after a year is as sure as it was (the experience server);
 // refuted and outdated ×0.7 down to 0.1, from what is left at t. A judgement
 // never moves it against its own sense: what stands above 0.95 stays. One that
 // is partial confirms what is left and no more.
@@ -103,7 +104,7 @@ func (b Belief) Judged(judgement ValidationType, t time.Time) Belief {
 	left := b.At(t)
 	switch judgement {
 	case ValidationConfirmed:
-		return b.Moved(max(left, min(left*verifiedFactor, maxMoved)), t)
+		return b.Moved(max(left, min(b.InitialConfidence*verifiedFactor, maxMoved)), t)
 	case ValidationRefuted, ValidationOutdated:
 		return b.Moved(min(left, max(left*refutedFactor, minMoved)), t)
 	}

@@ -55,6 +55,7 @@ func TestFiguresOfTheContract(t *testing.T) {
 		{"the 100th, all failures", after(belief(0.2), learning.ResultFailure, 100, 0, 0), 0.1},
 		{"confirmed", belief(0.8).Judged(lesson.ValidationConfirmed, days(0)).InitialConfidence, 0.88},
 		{"confirmed up to 0.95", belief(0.9).Judged(lesson.ValidationConfirmed, days(0)).InitialConfidence, 0.95},
+		{"confirmed after 300 days, when 0.0398 is left", belief(0.8).Judged(lesson.ValidationConfirmed, days(300)).InitialConfidence, 0.88},
 		{"refuted", belief(0.8).Judged(lesson.ValidationRefuted, days(0)).InitialConfidence, 0.56},
 		{"refuted down to 0.1", belief(0.11).Judged(lesson.ValidationRefuted, days(0)).InitialConfidence, 0.1},
 		{"outdated", belief(0.5).Judged(lesson.ValidationOutdated, days(0)).InitialConfidence, 0.35},

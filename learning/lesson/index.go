@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"skillrouter/learning"
+	"skillrouter/learning/guard/rule"
 	"skillrouter/learning/likeness"
 	"skillrouter/learning/shelf"
 	"skillrouter/tfidf"
@@ -53,10 +54,20 @@ func (l *Lessons) keep(before, lesson *Lesson, reworded bool) {
 	}
 }
 
+// ran are the commands of a lesson. Reporters of failures give none: of a grave one it is what was done, where that reads as a
+// command. A build or a test that fails is everyday work, and no grave failure.
+func (l *Lesson) ran() []string {
+	grave := l.Severity == learning.SeverityCritical || l.Severity == learning.SeverityHigh
+	if len(l.RelatedCommands) == 0 && l.Type == learning.LessonFailure && grave && rule.LooksCommand(l.Action) {
+		return []string{l.Action}
+	}
+	return l.RelatedCommands
+}
+
 // likeness.Parts is what a lesson is compared by.
 func (l *Lesson) likenessParts() likeness.Parts {
 	return likeness.Parts{
 		Type: l.Type, Title: l.Title, Domain: l.Domain, Cause: l.RootCause, Action: l.Action, Outcome: l.Outcome, Context: l.Context,
-		Solution: l.Solution, Body: l.Body, Tags: l.Tags, Commands: l.RelatedCommands,
+		Solution: l.Solution, Body: l.Body, Tags: l.Tags, Commands: l.RelatedCommands, Ran: l.ran(),
 	}
 }

@@ -64,11 +64,8 @@ const (
 	maxPatternAgents     = 8  // agents that Why names
 	maxRuleLessons       = 32 // lessons that a guard rule is drawn from, the latest
 	// acrossDomains and acrossCause are the least Score and Cause with which lessons of two domains are about one problem.
-	acrossDomains = 0.6
-	acrossCause   = 0.5
-	// fringe is the share of the least Score that is enough towards a representative if two lessons of the pattern fit in full.
-	fringe          = 0.75
-	fringeSupport   = 2
+	acrossDomains   = 0.6
+	acrossCause     = 0.5
 	patternSweep    = time.Hour // between looks for patterns that have faded: their decay is a matter of days
 	patternSweepMax = 500       // patterns that one transaction deprecates
 )

@@ -14,7 +14,8 @@ func (o *observation) failed() error {
 	if o.lesson.Type != learning.LessonFailure {
 		return nil
 	}
-	for _, command := range o.lesson.RelatedCommands[:min(len(o.lesson.RelatedCommands), likeness.MaxPatternCommands)] {
+	ran := o.lesson.ran()
+	for _, command := range ran[:min(len(ran), likeness.MaxPatternCommands)] {
 		command = likeness.PlainCommand(command)
 		if command == "" || slices.ContainsFunc(o.patterns, func(p Pattern) bool { return p.Command == command }) {
 			continue // it names a program alone, or this occurrence was counted

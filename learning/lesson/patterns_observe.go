@@ -13,12 +13,8 @@ import (
 // in the transaction that stores it and before the next report is. It writes the
 // patterns that the lesson forms or joins, with their evidence, and returns them and
 // their events, which are to be appended behind the lesson's.
-// found is what look found for the lesson, nil if nobody looked.
-func (p *Patterns) observe(tx PipelineTx, lesson Lesson, by string, first bool, found *looks, at time.Time) ([]Pattern, []skillrouter.Event, error) {
+func (p *Patterns) observe(tx PipelineTx, lesson Lesson, by string, first bool, at time.Time) ([]Pattern, []skillrouter.Event, error) {
 	o := observation{Patterns: p, tx: tx, lesson: lesson, by: by, at: at, kind: patternKindOf(&lesson)}
-	if first && found != nil {
-		o.looks = *found
-	}
 	if o.by == "" {
 		o.by = lesson.SourceAgent
 	}
@@ -50,26 +46,6 @@ func (p *Patterns) observe(tx PipelineTx, lesson Lesson, by string, first bool, 
 	return o.patterns, o.events, o.failed()
 }
 
-// looks is what a new lesson was found to be like before its transaction.
-type looks struct {
-	lessons   *likeness.Candidates // lessons that patterns of its kind gather
-	patterns  *likeness.Candidates // representatives of its kind
-	solutions *likeness.Candidates // representatives of solutions, of a failure that says how it was solved
-}
-
-// look looks for what a new lesson is like before its transaction, which is spared that.
-func (p *Patterns) look(lesson *Lesson, of likeness.Of) *looks {
-	kind := patternKindOf(lesson)
-	found := &looks{
-		lessons:  p.like.Candidates(of, likeness.LikeFilter{Types: typesOf(kind), Self: lesson.ID}),
-		patterns: p.reps.Candidates(of, likeness.LikeFilter{Types: typesOf(kind)}),
-	}
-	if solves(kind, lesson) {
-		found.solutions = p.reps.Candidates(of, likeness.LikeFilter{Types: typesOf(PatternCommonSolution)})
-	}
-	return found
-}
-
 // solves tells whether a failure says how it was solved: it is evidence for the solution too.
 func solves(kind PatternType, lesson *Lesson) bool {
 	return kind == PatternRecurringFailure && lesson.Solution != ""
@@ -83,7 +59,6 @@ type observation struct {
 	by     string // who reported it this time
 	at     time.Time
 	of     likeness.Of
-	looks  looks
 	kind   PatternType
 
 	patterns []Pattern
@@ -128,7 +103,7 @@ func typesOf(kind PatternType) []learning.LessonType {
 // is most like, or form one with lessons that are in none. again tells that
 // it occurred before: it may then form one by itself.
 func (o *observation) gather(again bool) error {
-	joined, err := o.joinRepresentative(o.kind, o.looks.patterns, 1)
+	joined, err := o.joinRepresentative(o.kind)
 	if err != nil {
 		return err
 	}
@@ -141,18 +116,17 @@ func (o *observation) gather(again bool) error {
 		return o.form(nil, nil)
 	}
 	if solves(o.kind, &o.lesson) {
-		_, err = o.joinRepresentative(PatternCommonSolution, o.looks.solutions, 1)
+		_, err = o.joinRepresentative(PatternCommonSolution)
 	}
 	return err
 }
 
 // joinRepresentative joins the pattern of a kind whose representative the
-// lesson is most like, if it is like one: with at least that share of the
-// Score that lessons on one problem have.
-func (o *observation) joinRepresentative(kind PatternType, looked *likeness.Candidates, share float64) (bool, error) {
-	for _, hit := range o.reps.Since(looked, o.of, likeness.LikeFilter{Types: typesOf(kind)}) {
+// lesson is most like, if it is like one.
+func (o *observation) joinRepresentative(kind PatternType) (bool, error) {
+	for _, hit := range o.reps.Like(o.of, likeness.LikeFilter{Types: typesOf(kind)}) {
 		rep, there := o.reps.WordsOf(hit.ID)
-		if !there || !together(hit, o.of.Domain == rep.Domain, share) {
+		if !there || !together(hit, o.of.Domain == rep.Domain) {
 			continue
 		}
 		pattern, found, err := o.tx.PatternOf(hit.ID)
@@ -172,65 +146,64 @@ func (o *observation) joinRepresentative(kind PatternType, looked *likeness.Cand
 
 // together tells whether two lessons, or a lesson and a representative, are
 // about one problem. Across domains their texts and causes must be closer.
-func together(hit likeness.LikeHit, sameDomain bool, share float64) bool {
-	if !sameDomain && (hit.Score < acrossDomains || hit.Cause < acrossCause) {
-		return false
-	}
-	scaled := hit
-	scaled.Score /= share
-	return likeness.Recurs(scaled)
+func together(hit likeness.LikeHit, sameDomain bool) bool {
+	return likeness.Recurs(hit) && (sameDomain || hit.Score >= acrossDomains && hit.Cause >= acrossCause)
 }
 
-// gatherLike looks at the lessons that are like this one. Those in no pattern
-// of the kind form one with it; two in one pattern take it there if it is
-// nearly enough like their representative.
+// gatherLike looks at the lessons that are like this one. It joins the pattern that they are in, if the lesson is like
+// the whole of it, or forms one with those that are in none.
 func (o *observation) gatherLike() (bool, error) {
-	var free []Lesson
-	var scores []float64
-	support := map[string]int{}
-	seen := 0
-	for _, hit := range o.like.Since(o.looks.lessons, o.of, likeness.LikeFilter{Types: typesOf(o.kind), Self: o.lesson.ID}) {
-		words, there := o.like.WordsOf(hit.ID)
-		if !there || !together(hit, o.of.Domain == words.Domain, 1) {
-			continue
-		}
-		if seen++; seen > maxFormingLessons {
-			break
-		}
-		other, found, err := o.tx.LessonOf(hit.ID)
+	hits := o.like.Like(o.of, likeness.LikeFilter{Types: typesOf(o.kind), Self: o.lesson.ID})
+	near := likeness.Near(hits)         // the others are the background that these must stand out against
+	groups := make([]string, len(hits)) // the pattern that each is in; empty: none
+	found := map[string]Pattern{}
+	others := make([]Lesson, len(near))
+	for i, hit := range near {
+		other, there, err := o.tx.LessonOf(hit.ID)
 		if err != nil {
 			return false, err
 		}
-		if !found || other.Status == StatusRetired || patternKindOf(&other) != o.kind {
+		if !there || other.Status == StatusRetired || patternKindOf(&other) != o.kind {
+			groups[i] = "-"
 			continue
 		}
+		others[i] = other
 		patterns, err := o.tx.PatternsOf(Evidence{Kind: EvidenceLesson, Ref: other.ID})
 		if err != nil {
 			return false, err
 		}
-		taken := false
 		for _, pattern := range patterns {
-			if pattern.Type != o.kind || pattern.Command != "" {
-				continue
-			}
-			taken = true
-			rep, there := o.reps.WordsOf(pattern.ID)
-			if !there {
-				continue
-			}
-			hit := o.reps.Alike(o.of, rep)
-			if support[pattern.ID]++; support[pattern.ID] >= fringeSupport && together(hit, o.of.Domain == rep.Domain, fringe) {
-				return true, o.join(pattern, hit.Score)
+			if pattern.Type == o.kind && pattern.Command == "" {
+				groups[i], found[pattern.ID] = pattern.ID, pattern
+				break
 			}
 		}
-		if !taken {
-			free, scores = append(free, other), append(scores, hit.Score)
+	}
+	var free []Lesson
+	var scores []float64
+	for i := range near {
+		switch {
+		case groups[i] == "-" || others[i].ID == "":
+		case groups[i] != "":
+			pattern := found[groups[i]]
+			rep, there := o.reps.WordsOf(pattern.ID)
+			if len(free) == 0 && there && likeness.Related(o.reps.Alike(o.of, rep)) && likeness.OfGroup(hits, func(j int) bool { return groups[j] == groups[i] }, i, int(pattern.Lessons)) {
+				return true, o.join(pattern, hits[i].Score)
+			}
+		case len(free) < maxFormingLessons && (o.together(hits[i]) || likeness.OfGroup(hits, func(j int) bool { return j <= i && groups[j] == "" }, i, 1)):
+			free, scores = append(free, others[i]), append(scores, hits[i].Score)
 		}
 	}
 	if len(free) == 0 {
 		return false, nil
 	}
 	return true, o.form(free, scores)
+}
+
+// together tells whether a hit is about one problem with the lesson by itself, whatever else there is.
+func (o *observation) together(hit likeness.LikeHit) bool {
+	words, there := o.like.WordsOf(hit.ID)
+	return there && together(hit, o.of.Domain == words.Domain)
 }
 
 // form makes a pattern of the lesson, as its representative, and others that are like it.

@@ -43,9 +43,6 @@ func (l *Lessons) Report(ctx context.Context, draft Draft) (_ Reported, err erro
 	if err := l.reading.Wait(ctx); err != nil {
 		return Reported{}, err
 	}
-	if l.patterns != nil && l.known.without(r.fingerprint) { // one that is there already is known by its title
-		r.looks = l.patterns.look(&r.lesson, r.like)
-	}
 	of, err := l.single.Store(r, singleGroup, func(take func() []*report) error {
 		return (&reporting{lessons: l, at: l.now.Stamp(), take: take}).queue(context.WithoutCancel(ctx))()
 	})
@@ -67,7 +64,6 @@ type report struct {
 	lesson      Lesson // as it is stored if it is new
 	fingerprint learning.Fingerprint
 	like        likeness.Of
-	looks       *looks // what it is like, if somebody looked before its turn
 	document    tfidf.Document
 	escalate    []Escalation // if it is new
 	named       bool         // the client gave the id
@@ -219,7 +215,7 @@ func (g *reporting) observe(tx PipelineTx, s *storing) error {
 	if g.lessons.patterns == nil || !s.lesson.active() || s.report.lesson.PatternID != "" {
 		return nil // what was learned from a pattern forms no further one: it would count the same episodes twice
 	}
-	patterns, events, err := g.lessons.patterns.observe(tx, s.lesson, s.report.lesson.SourceAgent, s.first, s.report.looks, g.at)
+	patterns, events, err := g.lessons.patterns.observe(tx, s.lesson, s.report.lesson.SourceAgent, s.first, g.at)
 	if err != nil {
 		return err
 	}
@@ -297,11 +293,7 @@ func (g *reporting) known(tx PipelineTx, r *report) (Lesson, bool, error) {
 	if err != nil || found || r.named {
 		return known, found, err
 	}
-	var looked *likeness.Candidates
-	if r.looks != nil {
-		looked = r.looks.lessons
-	}
-	for _, hit := range g.lessons.like.Since(looked, r.like, likeness.LikeFilter{Domain: r.lesson.Domain, Types: []learning.LessonType{r.lesson.Type}, Self: r.lesson.ID}) {
+	for _, hit := range g.lessons.like.Like(r.like, likeness.LikeFilter{Domain: r.lesson.Domain, Types: []learning.LessonType{r.lesson.Type}, Self: r.lesson.ID}) {
 		if hit.Text < likeness.Duplicate {
 			continue
 		}

@@ -18,13 +18,12 @@ const (
 	seen         = 128     // lessons that are looked up for one lesson
 	candidates   = 24      // those of them that are compared closely: the ones with most in common under their keys
 	likenessHits = 24      // the best that an answer holds
-	floor        = 0.2     // a hit scores at least this, or its words fit as well as those of a duplicate
+	floor        = 0.1     // a hit scores at least this, or its words fit as well as those of a duplicate
 	counters     = 1 << 17 // counters of how many lessons hold a term; those that share one look more common than they are
 	bands        = 4       // MinHash bands: a pair whose terms overlap by 85 % shares one in 95 of 100 cases
 	rows         = 4       // hashes in a band
 	prior        = 64      // lessons that are taken to be there besides: in a small collection every word that two share is a common one
 	visits       = 32      // keys of one lesson under which candidates are looked for, the rarest first
-	recent       = 64      // lessons put since an earlier look that are compared one by one; for more, looking again is cheaper
 )
 
 // Likeness remembers lessons by their words, tags and root causes, and finds
@@ -43,8 +42,6 @@ type Likeness struct {
 	keys  map[uint32]uint32 // key → a slot, or many and a place in lists
 	lists []list
 	count [counters]uint32
-	puts  uint64         // how many lessons were ever put
-	last  [recent]uint32 // the slots of the latest of them
 	pool  sync.Pool
 	words words
 }
@@ -63,7 +60,7 @@ type list struct {
 	slots []uint32
 }
 
-// LikeFilter narrows what near finds; its zero value narrows nothing.
+// LikeFilter narrows what Like finds; its zero value narrows nothing.
 type LikeFilter struct {
 	Domain string                // of this domain only
 	Types  []learning.LessonType // of these types only
@@ -104,8 +101,6 @@ func (l *Likeness) Put(id string, of Of) {
 	}
 	l.byID[id] = at
 	l.slots[at] = slot{id, of}
-	l.last[l.puts%recent] = at
-	l.puts++
 	l.tally(of, 1)
 	for _, key := range of.keys() {
 		l.post(key, at)
@@ -232,8 +227,8 @@ func (s *scratch) see(slot uint32, weight float64) *seenSlot {
 	}
 }
 
-// near returns the remembered lessons that are most like of, best first.
-func (l *Likeness) near(of Of, filter LikeFilter) []LikeHit {
+// Like returns the remembered lessons that are most like of, best first.
+func (l *Likeness) Like(of Of, filter LikeFilter) []LikeHit {
 	scratch := l.pool.Get().(*scratch)
 	defer l.pool.Put(scratch)
 	clear(scratch.table[:])

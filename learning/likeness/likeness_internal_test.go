@@ -57,7 +57,7 @@ type drafted struct {
 func (d drafted) parts() Parts {
 	return Parts{
 		Type: learning.LessonFailure, Domain: "infrastructure", Title: d.Title, Context: d.Context, Action: d.Action, Outcome: d.Outcome,
-		Cause: d.RootCause, Solution: d.Solution, Tags: d.Tags, Commands: d.Commands,
+		Cause: d.RootCause, Solution: d.Solution, Tags: d.Tags, Commands: d.Commands, Ran: d.Commands,
 	}
 }
 
@@ -111,12 +111,12 @@ func TestFinds(t *testing.T) {
 			continue
 		}
 		self, other := fmt.Sprint(i, "a"), fmt.Sprint(i, "b")
-		hits := l.near(l.Prepare(p.A.parts()), LikeFilter{Domain: "infrastructure", Types: []learning.LessonType{learning.LessonFailure}, Self: self})
+		hits := l.Like(l.Prepare(p.A.parts()), LikeFilter{Domain: "infrastructure", Types: []learning.LessonType{learning.LessonFailure}, Self: self})
 		if !slices.ContainsFunc(hits[:min(len(hits), 3)], func(h LikeHit) bool { return h.ID == other }) {
 			t.Errorf("%s does not find %s: %+v", p.A.Title, p.B.Title, hits)
 		}
 		for _, filter := range []LikeFilter{{Domain: "security"}, {Types: []learning.LessonType{learning.LessonSuccess, learning.LessonWarning}}} {
-			if hits := l.near(l.Prepare(p.A.parts()), filter); len(hits) > 0 {
+			if hits := l.Like(l.Prepare(p.A.parts()), filter); len(hits) > 0 {
 				t.Errorf("%+v finds %+v", filter, hits)
 			}
 		}
@@ -177,17 +177,17 @@ func TestForgets(t *testing.T) {
 	l.Put("a", one)
 	l.Put("a", one)
 	l.Put("b", one)
-	if hits := l.near(one, LikeFilter{Self: "a"}); len(hits) != 1 || hits[0].ID != "b" || len(l.byID) != 2 {
+	if hits := l.Like(one, LikeFilter{Self: "a"}); len(hits) != 1 || hits[0].ID != "b" || len(l.byID) != 2 {
 		t.Fatalf("found %+v of %d", hits, len(l.byID))
 	}
 	l.Put("b", two) // edited
-	if hits := l.near(one, LikeFilter{Self: "a"}); len(hits) != 0 {
+	if hits := l.Like(one, LikeFilter{Self: "a"}); len(hits) != 0 {
 		t.Errorf("found what b said before: %+v", hits)
 	}
 	l.Remove("a")
 	l.Remove("a")
 	l.Put("c", two)
-	if hits := l.near(two, LikeFilter{}); len(hits) != 2 || len(l.byID) != 2 || len(l.slots) != 2 {
+	if hits := l.Like(two, LikeFilter{}); len(hits) != 2 || len(l.byID) != 2 || len(l.slots) != 2 {
 		t.Errorf("found %+v of %d in %d places", hits, len(l.byID), len(l.slots))
 	}
 	l.Remove("b")
@@ -211,7 +211,7 @@ func TestStaysBounded(t *testing.T) {
 			t.Fatalf("%d lessons stand under one key", len(list.slots))
 		}
 	}
-	if hits := l.near(of, LikeFilter{}); len(hits) != likenessHits {
+	if hits := l.Like(of, LikeFilter{}); len(hits) != likenessHits {
 		t.Errorf("%d hits", len(hits))
 	}
 }
@@ -232,7 +232,7 @@ func TestReadsAnything(t *testing.T) {
 			t.Errorf("%.20q has %d terms", lesson.Title, len(of.terms))
 		}
 		l.Put(lesson.Title, of)
-		for _, hit := range l.near(of, LikeFilter{}) {
+		for _, hit := range l.Like(of, LikeFilter{}) {
 			for _, part := range []float64{hit.Text, hit.Words, hit.Tags, hit.Cause, hit.Score} {
 				if !(part >= 0 && part <= 1) {
 					t.Errorf("%.20q: %+v", lesson.Title, hit)
@@ -258,7 +258,7 @@ func TestConcurrently(t *testing.T) {
 		all.Go(func() {
 			for i := range 500 {
 				of := l.Prepare(pairs[i%len(pairs)].B.parts())
-				l.near(of, LikeFilter{})
+				l.Like(of, LikeFilter{})
 				l.Alike(of, of)
 			}
 		})
@@ -311,7 +311,7 @@ func Benchmark(b *testing.B) {
 			}
 			put, held := time.Since(start), heapInUse()-before
 			for i := 0; b.Loop(); i++ {
-				l.near(ofs[i%n], LikeFilter{Self: lessons[i%n].ID})
+				l.Like(ofs[i%n], LikeFilter{Self: lessons[i%n].ID})
 			}
 			b.ReportMetric(float64(put.Microseconds())/float64(n), "put-µs")
 			b.ReportMetric(float64(held)/float64(n), "heap-B/lesson")

@@ -1,6 +1,9 @@
 package likeness
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // How the parts of a likeness count. They were set on the pairs of
 // testdata/likeness and must hold on them; see TestLikenessTellsPairsApart.
@@ -36,6 +39,46 @@ const (
 // Recurs tells whether two lessons are about one problem.
 func Recurs(hit LikeHit) bool {
 	return hit.Score >= recursCauseless || hit.Cause >= sharedCause && hit.Score >= recurs
+}
+
+// What a hit must be like to be about a lesson's problem although people put it in other words. Each figure was chosen on
+// learning/testdata/clusters/first.txt, and tried on second.txt afterwards; see docs/decisions/0103-patterns-that-form.md.
+const (
+	near       = 0.275 // the least Score
+	contrast   = 2.8   // its Score over that of the background
+	background = 3     // the background is the hit of that rank among those outside the group
+	groupShare = 0.6   // the mean Score over the group, as a share of near
+	groupMost  = 8     // members of a group over which the mean is taken: more need not be among the hits
+)
+
+// Near returns the hits, best first, that may be about a lesson's problem.
+func Near(hits []LikeHit) []LikeHit {
+	n := slices.IndexFunc(hits, func(h LikeHit) bool { return h.Score < near })
+	if n < 0 {
+		return hits
+	}
+	return hits[:n]
+}
+
+// Related tells whether a lesson is like the representative of a group enough to be in it, if it is like the others too.
+// Lessons of which each is like the next are not one group.
+func Related(hit LikeHit) bool { return hit.Score >= groupShare*near }
+
+// OfGroup tells whether a lesson with these hits, best first, belongs to a group: its best member among the hits, which is at
+// best, stands out against what is outside the group, and the lesson is like the whole of it. size is how many members the group has.
+func OfGroup(hits []LikeHit, member func(i int) bool, best, size int) bool {
+	outside, sum := 0, 0.0
+	behind := 0.0
+	for i, h := range hits {
+		if member(i) {
+			sum += h.Score
+			continue
+		}
+		if outside++; outside == background {
+			behind = h.Score
+		}
+	}
+	return hits[best].Score >= max(near, contrast*behind) && sum >= groupShare*near*float64(min(size, groupMost))
 }
 
 // alone is what the terms weigh that one lesson has, and of its title and cause those that the other may have too.

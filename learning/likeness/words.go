@@ -46,6 +46,7 @@ type Parts struct {
 	Title, Domain                                   string
 	Cause, Action, Outcome, Context, Solution, Body string
 	Tags, Commands                                  []string
+	Ran                                             []string // what it ran: its commands, or what was done where that reads as one
 }
 
 // Prepare reads a lesson's words. It is to be done before the
@@ -71,7 +72,7 @@ func (l *Likeness) Prepare(lesson Parts) Of {
 	of := Of{
 		terms: slices.Clip(r.terms), Domain: likenessHash("", lesson.Domain), kind: typeMask([]learning.LessonType{lesson.Type}), negated: negated(title),
 	}
-	for _, command := range lesson.Commands[:min(len(lesson.Commands), MaxPatternCommands)] {
+	for _, command := range lesson.Ran[:min(len(lesson.Ran), MaxPatternCommands)] {
 		if plain := PlainCommand(command); plain != "" && !slices.Contains(of.commands, commandKey(plain)) {
 			of.commands = append(of.commands, commandKey(plain))
 		}

@@ -1,6 +1,7 @@
 package rule
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -59,3 +60,6 @@ func removesAround(want, got *act.Act) bool {
 	in := want.Options["namespace"]
 	return len(in) > 0 && slices.Contains(got.Words[2:], in[len(in)-1])
 }
+
+// LooksCommand reports whether a text reads as a command and not as prose.
+func LooksCommand(text string) bool { return act.LooksCommand(context.Background(), text, nil) }
