@@ -1,7 +1,6 @@
 package rule
 
 import (
-	"context"
 	"slices"
 	"strings"
 
@@ -62,4 +61,4 @@ func removesAround(want, got *act.Act) bool {
 }
 
 // LooksCommand reports whether a text reads as a command and not as prose.
-func LooksCommand(text string) bool { return act.LooksCommand(context.Background(), text, nil) }
+func LooksCommand(text string) bool { return act.LooksCommand(text, nil) }
