@@ -152,6 +152,18 @@ func KindOf(agentID string) string {
 	return kind
 }
 
+// Voice is whom a call counts as where voices are counted: the token's agent, a person, or "" for the owner. Whatever names a caller
+// gives, and without a token, all calls of one user are one voice.
+func (p Principal) Voice() string {
+	switch {
+	case !p.Has(ScopeCaptain):
+		return cmp.Or(p.AgentID, "?")
+	case p.Person != "":
+		return "@" + p.Person // no agent's id begins so
+	}
+	return p.AgentID
+}
+
 // SameVoice tells whether two agents are one voice: both are of one kind.
 func SameVoice(a, b string) bool { return KindOf(a) == KindOf(b) }
 

@@ -109,7 +109,7 @@ func TestWarnings(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			n := incident.New(open(t, t.TempDir(), time.Now).store, learning.Options{})
-			ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.System())
+			ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Owner(true))
 			for i, steps := range test.sessions {
 				for k := range steps {
 					steps[k].ID = fmt.Sprintf("%d-%d", i, k)

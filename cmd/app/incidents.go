@@ -15,6 +15,7 @@ import (
 // wireIncidents serves what fails in projects.
 func (a *App) wireIncidents(_ context.Context, p *parts) error {
 	p.incidents.TeachTo(team{p.lessons})
+	p.incidents.VouchedOnly(a.config.TellVouched)
 	p.routes = append(p.routes, httpapi.Incidents(toldIncidents{p.incidents, p.tellings, p.value, a.log}), httpapi.Value(p.value))
 	return nil
 }
@@ -64,9 +65,13 @@ func failedBefore(incidents *incident.Incidents) func(project, command string) [
 		if w == nil {
 			return nil
 		}
+		reason := fmt.Sprintf("%s failed in %d of %d uses", w.Feature, w.Failures, w.Uses)
+		if by := w.By(); by != "" {
+			reason += "; what worked was " + by
+		}
 		return []rule.Match{{
 			RuleID: w.Incident.ID, Title: "This fails here: " + w.Incident.Example, Severity: learning.SeverityLow, Lane: rule.LaneIncident,
-			Reason:       fmt.Sprintf("%s failed in %d of %d uses", w.Feature, w.Failures, w.Uses),
+			Reason:       reason,
 			Alternatives: w.Alternatives(), Confidence: float64(w.Failures) / float64(w.Uses),
 		}}
 	}

@@ -356,7 +356,12 @@ func printIncident(w io.Writer, i *incident.Incident) {
 			worked += fmt.Sprintf(", failed %d", f.Failed)
 		}
 		if f.Risky {
-			worked += ", never offered: it deletes, forces or skips checks"
+			worked += ", never offered: it deletes or forces"
+		} else if f.Foreign != "" && !f.Person {
+			worked += ", offered after a person accepts this id: it " + f.Foreign
+		}
+		if len(f.By) > 0 {
+			worked += ", learned of " + clean(strings.Join(f.By, ", "))
 		}
 		for _, step := range f.Steps {
 			fmt.Fprintf(w, "    before: %s\n", clean(step))

@@ -245,6 +245,9 @@ func draft(l *lesson.Lesson) rule.RuleDraft {
 	if l.Solution != "" && !slices.Contains(alternatives, l.Solution) {
 		alternatives = append(alternatives, l.Solution)
 	}
+	if l.Trust != learning.TrustPerson && !l.Vouched() {
+		alternatives = slices.DeleteFunc(alternatives, func(a string) bool { return learning.Foreign(a) != "" })
+	}
 	return rule.RuleDraft{
 		ID: l.ID, Title: l.Title, Reason: cmp.Or(l.Context, l.RootCause, l.Outcome), Commands: l.RelatedCommands, Action: l.Action, Pattern: l.TriggerPattern, Severity: l.Severity,
 		Block: l.BlockAction, Confidence: l.InitialConfidence, Domain: l.Domain, Category: l.Category, Tags: l.Tags, Alternatives: alternatives,

@@ -21,7 +21,8 @@ type Service interface {
 	// Answer says what is known of a failure. Its text is empty where nothing worked before, and where the
 	// session was told the same of the same command. It needs ScopeRead.
 	Answer(ctx context.Context, failure Failure) (Answer, error)
-	// Accept lets incidents warn before a command, takes that back, or declines it. It needs ScopeAgent.
+	// Accept lets incidents warn before a command, takes that back, or declines it. It needs ScopeAgent, and nobody accepts
+	// what their own token taught alone.
 	Accept(ctx context.Context, decision Decision) (Decided, error)
 	// Sources lists the files that were read, and how far. It needs ScopeRead.
 	Sources(ctx context.Context, filter SourceFilter) (SourcePage, error)
@@ -118,6 +119,7 @@ type Incident struct {
 	Accepted bool      `json:"accepted"`         // it may warn before a command
 	By       string    `json:"accepted_by,omitempty"`
 	Declined bool      `json:"declined,omitempty"` // somebody decided that it shall not warn: it waits for nobody
+	Voices   []string  `json:"voices,omitempty"`   // the tokens in whose sessions it was seen, as of a fix
 }
 
 // Fix is what made a command go through.
@@ -125,9 +127,15 @@ type Fix struct {
 	Steps   []string  `json:"steps,omitempty"` // what was run before
 	Command string    `json:"command"`         // what went through then
 	Worked  int       `json:"worked"`
-	Failed  int       `json:"failed"`          // how often it failed in its turn
-	Risky   bool      `json:"risky,omitempty"` // it deletes, forces or skips checks: shown to people and never offered
+	Failed  int       `json:"failed"`            // how often it failed in its turn
+	Risky   bool      `json:"risky,omitempty"`   // it deletes or forces: shown to people and never offered
+	Foreign string    `json:"foreign,omitempty"` // why it is offered only after a person accepted it, see learning.Foreign
 	Last    time.Time `json:"last_worked"`
+
+	Voices   []string `json:"voices,omitempty"`      // the tokens that taught it, "" for the owner's; none: the owner's, of before voices were kept
+	By       []string `json:"learned_by,omitempty"`  // the agents that it was learned of, the first ones
+	Accepted string   `json:"accepted_by,omitempty"` // who stands by it: a person, or another token than its teacher's
+	Person   bool     `json:"person,omitempty"`      // it was a person who named it
 }
 
 // Attempt is a command that failed where another failed before.
@@ -246,6 +254,9 @@ const (
 	// maxTold is how many answers are known to have been given, 1 MB; of more, all are forgotten, and a
 	// session may be told something twice.
 	maxTold = 1 << 15
+	// maxVoices bounds the tokens that are kept of what they taught, and maxTeachers the names.
+	maxVoices   = 8
+	maxTeachers = 3
 	// maxFixSteps bounds the steps of a fix.
 	maxFixSteps = 3
 	// warnUses is how often a command must have failed, warnShare in what part of its uses, and warnSessions

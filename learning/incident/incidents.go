@@ -30,6 +30,8 @@ type Incidents struct {
 	hot    map[int64]Use      // features that failed often enough to be warned of
 	warned map[int64]Incident // their incidents that may warn: a check waits for no read of the disk
 
+	vouched bool // see VouchedOnly
+
 	told map[int64]bool // answers that sessions were given; after a restart one may be given again
 }
 
@@ -93,9 +95,11 @@ const maxSession = 512
 
 // Learn implements Service.
 func (n *Incidents) Learn(ctx context.Context, draft Draft) (learned Learned, err error) {
-	if _, err := skillrouter.PrincipalOf(ctx).ActingAs("agent_id", draft.AgentID); err != nil {
+	by, err := skillrouter.PrincipalOf(ctx).ActingAs("agent_id", draft.AgentID)
+	if err != nil {
 		return learned, err
 	}
+	draft.AgentID = by
 	if err := checkDraft(&draft); err != nil {
 		return learned, err
 	}
@@ -107,7 +111,7 @@ func (n *Incidents) learn(ctx context.Context, draft Draft) (learned Learned, er
 	o := observe(draft.Steps)
 	l := &lesson{
 		observed: o, draft: draft, chains: o.chains(draft.Project, draft.Session, draft.Begin),
-		session: hashOf(draft.Project, draft.Session), now: n.now.Stamp(), failures: map[int]failure{}, features: map[int][]feature{},
+		voice: skillrouter.PrincipalOf(ctx).Voice(), session: hashOf(draft.Project, draft.Session), now: n.now.Stamp(), failures: map[int]failure{}, features: map[int][]feature{},
 	}
 	// What the texts say is read before the transaction: everybody's writes wait for that.
 	for i, s := range draft.Steps {
@@ -182,6 +186,7 @@ func (n *Incidents) reheat(ctx context.Context, features []int64) error {
 type lesson struct {
 	*observed
 	draft    Draft
+	voice    string // whom it is learned of
 	chains   []int64
 	session  int64
 	now      time.Time
@@ -248,7 +253,7 @@ func (l *lesson) apply(tx Tx) (learned Learned, touched []int64, err error) {
 			if f.solved != nil {
 				step.Fixed = true
 				learned.Fixes++
-				inc.solvedBy(f.solved, f.others, l.at(f.solved.at))
+				inc.solvedBy(f.solved, f.others, l.at(f.solved.at), l.voice, l.draft.AgentID)
 			} else if !old {
 				inc.attempted(f.others)
 			}
@@ -302,6 +307,7 @@ func (l *lesson) count(tx Tx, inc *Incident, i int, number int64, there bool, he
 		here[number] = true
 	}
 	inc.Count++
+	inc.Voices = heard(inc.Voices, l.voice)
 	inc.Last = learning.Later(inc.Last, l.at(i))
 	inc.Example, inc.Command = skillrouter.Head(f.line, 2*maxError), stored(l.steps[i].Command)
 	if f.class == undone {
@@ -387,8 +393,8 @@ func form(command string) string { return normal(message.ReplaceAllString(comman
 // message is what a command says to people, such as a commit's.
 var message = skillrouter.Lazily(`(\s(?:-\w*m|--(?:message|title|body|subject|notes)))[ =](?:"(?:[^"\\]|\\.)*"?|'[^']*'?)`)
 
-// solvedBy keeps what made the incident's command go through.
-func (inc *Incident) solvedBy(found *solution, others []string, at time.Time) {
+// solvedBy keeps what made the incident's command go through, as a voice taught it that spoke in an agent's name.
+func (inc *Incident) solvedBy(found *solution, others []string, at time.Time, voice, by string) {
 	inc.Solved++
 	inc.attempted(others)
 	if found.edit {
@@ -399,21 +405,35 @@ func (inc *Incident) solvedBy(found *solution, others []string, at time.Time) {
 	for _, s := range found.steps {
 		fix.Steps = append(fix.Steps, stored(s))
 	}
-	fix.Risky = fix.withheld()
-	known := slices.IndexFunc(inc.Fixes, func(f Fix) bool { return same(f.text(), fix.text()) })
+	fix.Risky, fix.Foreign = risky.MatchString(fix.commands()), learning.Foreign(fix.commands())
+	// Another token's words are confirmed by the same words alone: nobody puts others, however alike, in their place.
+	known := slices.IndexFunc(inc.Fixes, func(f Fix) bool { return f.commands() == fix.commands() })
 	if known < 0 {
-		inc.Fixes = append(inc.Fixes, fix)
+		known = slices.IndexFunc(inc.Fixes, func(f Fix) bool { return f.aloneOf(voice) && same(f.text(), fix.text()) })
+	}
+	if known < 0 {
+		inc.Fixes, known = append(inc.Fixes, fix), len(inc.Fixes)
+		inc.Fixes[known].Voices = []string{}
 	} else {
-		fix.Worked, fix.Failed = inc.Fixes[known].Worked+1, inc.Fixes[known].Failed
+		was := inc.Fixes[known]
+		fix.Worked, fix.Failed, fix.Voices, fix.By, fix.Accepted, fix.Person = was.Worked+1, was.Failed, was.Voices, was.By, was.Accepted, was.Person
 		inc.Fixes[known] = fix
+	}
+	f := &inc.Fixes[known]
+	f.Voices = heard(f.Voices, voice)
+	if by != "" && len(f.By) < maxTeachers && !slices.Contains(f.By, by) {
+		f.By = append(slices.Clone(f.By), by)
 	}
 	inc.rank()
 }
 
 // withheld tells whether no agent should be told the fix. Of one that was stored, Risky says what was known of such commands then.
 func (f *Fix) withheld() bool {
-	return f.Risky || risky.MatchString(strings.Join(append(slices.Clone(f.Steps), f.Command), "\n"))
+	return f.Risky || risky.MatchString(f.commands()) || !f.Person && learning.Foreign(f.commands()) != ""
 }
+
+// commands is all that the fix runs.
+func (f *Fix) commands() string { return strings.Join(append(slices.Clone(f.Steps), f.Command), "\n") }
 
 // text is what two fixes are compared by.
 func (f Fix) text() string {
@@ -426,10 +446,27 @@ func (f Fix) text() string {
 // worth orders fixes: how much oftener one worked than it failed.
 func (f Fix) worth() int { return f.Worked - f.Failed }
 
-// rank puts the best fixes first and drops what there is no room for.
+// rank puts the best fixes first, those that more than one token stands by before all others, and drops what there is no
+// room for: first of the token that taught most of the others.
 func (inc *Incident) rank() {
-	slices.SortStableFunc(inc.Fixes, func(a, b Fix) int { return cmp.Or(b.worth()-a.worth(), b.Last.Compare(a.Last)) })
-	inc.Fixes = inc.Fixes[:min(len(inc.Fixes), maxFixes)]
+	slices.SortStableFunc(inc.Fixes, func(a, b Fix) int {
+		return cmp.Or(b.standing()-a.standing(), b.worth()-a.worth(), b.Last.Compare(a.Last))
+	})
+	for len(inc.Fixes) > maxFixes {
+		taught := map[string]int{}
+		for _, f := range inc.Fixes {
+			if f.standing() == 0 {
+				taught[f.Voices[0]]++
+			}
+		}
+		most, worst := 0, len(inc.Fixes)-1
+		for i, f := range inc.Fixes {
+			if f.standing() == 0 && taught[f.Voices[0]] >= most {
+				most, worst = taught[f.Voices[0]], i
+			}
+		}
+		inc.Fixes = slices.Delete(inc.Fixes, worst, worst+1)
+	}
 }
 
 // attempted keeps what failed in the command's place, and lowers a fix that did.
@@ -513,7 +550,11 @@ func (inc Incident) waits() bool {
 		return false
 	}
 	inc.Accepted = true
-	_, teaches := inc.lesson()
+	inc.Fixes = slices.Clone(inc.Fixes)
+	for i := range inc.Fixes {
+		inc.Fixes[i].Accepted, inc.Fixes[i].Person = "a person", true // whom it waits for
+	}
+	_, teaches := inc.lesson(asker{})
 	return teaches
 }
 
@@ -600,8 +641,10 @@ func (n *Incidents) Accept(ctx context.Context, d Decision) (decided Decided, er
 		}
 		named = append(named, number)
 	}
+	a := accepterOf(skillrouter.PrincipalOf(ctx), by)
 	err = n.store.ChangeIncidents(ctx, func(tx Tx) error {
 		decided = Decided{}
+		own := 0 // incidents that only the caller's own token taught
 		ids := slices.Clone(named)
 		defer func() { all = ids }()
 		if d.Seen > 0 {
@@ -626,7 +669,17 @@ func (n *Incidents) Accept(ctx context.Context, d Decision) (decided Decided, er
 			}
 			was := inc
 			inc.Accepted, inc.Declined = !d.Undo && !d.Decline, d.Decline
-			if inc.Accepted == was.Accepted && inc.Declined == was.Declined {
+			vouched := false
+			if !inc.Accepted {
+				inc.doubt()
+			} else {
+				may := false
+				if vouched, may = inc.vouch(a, slices.Contains(named, number)); !may {
+					own++
+					continue
+				}
+			}
+			if inc.Accepted == was.Accepted && inc.Declined == was.Declined && !vouched {
 				continue
 			}
 			inc.By = ""
@@ -634,6 +687,9 @@ func (n *Incidents) Accept(ctx context.Context, d Decision) (decided Decided, er
 				inc.By = by
 			}
 			put = append(put, inc)
+		}
+		if own > 0 && len(put) == 0 {
+			return a.refused
 		}
 		decided.Changed = len(put)
 		return tx.PutIncidents(put)

@@ -38,20 +38,28 @@ func (n *Incidents) TeachTo(team Team) { n.team = team }
 
 // lesson is what the incident teaches, if it is accepted, was seen in several sessions, and there is something to tell: what
 // worked, or that it was undone each time.
-func (inc *Incident) lesson() (l Lesson, ok bool) {
+func (inc *Incident) lesson(asker asker) (l Lesson, ok bool) {
 	if !inc.Accepted || inc.Sessions < warnSessions {
 		return l, false
 	}
 	l = Lesson{ID: inc.Lesson, By: inc.By, Project: inc.Project, Action: told(inc.Command), Outcome: told(inc.said())}
-	switch fix := inc.offered(nil); {
+	switch fix := inc.offered(asker, nil); {
 	case inc.Undone != "":
 		l.Title, l.Context = told("Look twice before "+inc.Program+": it was undone before"), told("It went through and was undone: "+inc.Undone)
 	case fix != nil && inc.proven(fix) && fix.lasts() != "":
-		l.Title, l.Context, l.Solution = told(fmt.Sprintf("%s fails here: %s", inc.Program, inc.said())), "Learned from the commands of earlier sessions.", told(fix.lasts())
+		l.Title, l.Context, l.Solution = told(fmt.Sprintf("%s fails here: %s", inc.Program, inc.said())), told(learnedOf(fix)), told(fix.lasts())
 	default:
 		return l, false
 	}
 	return l, true
+}
+
+// learnedOf says where a lesson comes from.
+func learnedOf(fix *Fix) string {
+	if len(fix.By) == 0 {
+		return "Learned from the commands of earlier sessions."
+	}
+	return "Learned from the commands of earlier sessions of " + fix.teachers() + "."
 }
 
 // proven tells whether a fix is more than chance: it worked twice, or the failure was seen in more sessions than one needs to accept it and
@@ -114,7 +122,7 @@ func (n *Incidents) teach(ctx context.Context, ids []int64) error {
 	for _, number := range slices.Compact(slices.Sorted(slices.Values(ids))) {
 		inc := found[number]
 		id := ""
-		switch l, ok := inc.lesson(); {
+		switch l, ok := inc.lesson(n.everybody()); {
 		case ok:
 			id, err = n.team.Teach(ctx, l)
 		case inc.Lesson != "":

@@ -25,7 +25,7 @@ func TestLessonsOfIncidents(t *testing.T) {
 		"a script behind what matters": {Incident{Sessions: 2, Fixes: []Fix{{Command: "source venv/bin/activate && python << 'EOF' …", Worked: 2}}}, "`source venv/bin/activate && python << 'EOF' …`"},
 	} {
 		c.incident.Accepted = c.incident.Lesson == ""
-		l, ok := c.incident.lesson()
+		l, ok := c.incident.lesson(asker{})
 		if ok != (c.want != "") || l.Solution != c.want {
 			t.Errorf("%s: %v %q, want %q", name, ok, l.Solution, c.want)
 		}
@@ -41,7 +41,7 @@ func TestNoAgentIsToldToDestroy(t *testing.T) {
 		"Remove-Item -Recurse build", "terraform destroy", "helm uninstall shop", "aws s3api delete-bucket --bucket x",
 	} {
 		inc := Incident{Fixes: []Fix{{Command: command, Worked: 3}}}
-		if fix := inc.offered(nil); fix != nil {
+		if fix := inc.offered(asker{}, nil); fix != nil {
 			t.Errorf("an agent is told %q", fix.Command)
 		}
 	}
@@ -50,7 +50,7 @@ func TestNoAgentIsToldToDestroy(t *testing.T) {
 		"docker compose down", "createdb shop", "find . -name x", "kubectl get pods", "npx prisma migrate dev", "rails db:migrate", "redis-cli ping", "npm run deleted-items",
 	} {
 		inc := Incident{Fixes: []Fix{{Command: command, Worked: 3}}}
-		if inc.offered(nil) == nil {
+		if inc.offered(asker{}, nil) == nil {
 			t.Errorf("no agent is told %q", command)
 		}
 	}

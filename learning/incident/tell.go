@@ -24,12 +24,12 @@ const (
 	briefPage = 100
 )
 
-// offered is the fix that an agent may be told: the best that is no risk and worked oftener than it failed, and of these
+// offered is the fix that somebody may be told: the best that is no risk and worked oftener than it failed, and of these
 // rather one of which everything is still there.
-func (inc *Incident) offered(gone gone) (best *Fix) {
+func (inc *Incident) offered(asker asker, gone gone) (best *Fix) {
 	for i := range inc.Fixes {
 		f := &inc.Fixes[i]
-		if f.worth() > 0 && (best == nil || gone.note(best) != "" && gone.note(f) == "") && !f.withheld() {
+		if (best == nil || gone.note(best) != "" && gone.note(f) == "") && asker.offers(f) {
 			best = f
 		}
 	}
@@ -123,18 +123,19 @@ func (n *Incidents) Brief(ctx context.Context, query BriefQuery) (Brief, error) 
 		return Brief{}, err
 	}
 	brief := Brief{Shown: []string{}}
+	asker := n.asker(skillrouter.PrincipalOf(ctx))
 	var solved []*Incident
 	for i := range list {
-		if list[i].Solved > 0 {
+		if list[i].Solved > 0 && (list[i].Accepted || asker.told(list[i].Voices)) {
 			solved = append(solved, &list[i])
 		}
 	}
 	gone := lookFor(ctx, query.Folder, solved)
-	dangles := func(inc *Incident) int { return min(len(gone.note(inc.offered(gone))), 1) }
+	dangles := func(inc *Incident) int { return min(len(gone.note(inc.offered(asker, gone))), 1) }
 	slices.SortStableFunc(solved, func(a, b *Incident) int { return dangles(a) - dangles(b) })
 	var lines []string
 	for _, inc := range solved[:min(len(solved), MaxBriefLines)] {
-		lines = append(lines, inc.briefLine(gone))
+		lines = append(lines, inc.briefLine(asker, gone))
 		brief.Shown = append(brief.Shown, inc.ID)
 	}
 	brief.Text = strings.Join(lines, "\n")
@@ -142,9 +143,13 @@ func (n *Incidents) Brief(ctx context.Context, query BriefQuery) (Brief, error) 
 }
 
 // briefLine is an incident in one line: the error first, because it is what an agent meets.
-func (inc *Incident) briefLine(gone gone) string {
-	line := told(fmt.Sprintf("%s (%s, %s)", inc.said(), inc.Program, sessions(inc.Sessions)))
-	fix := inc.offered(gone)
+func (inc *Incident) briefLine(asker asker, gone gone) string {
+	fix := inc.offered(asker, gone)
+	from := sessions(inc.Sessions)
+	if fix != nil && len(fix.By) > 0 {
+		from += " of " + fix.By[0]
+	}
+	line := told(fmt.Sprintf("%s (%s, %s)", inc.said(), inc.Program, from))
 	lost := told(gone.note(fix))
 	room := maxLine - utf8.RuneCountInString(line) - len(": worked: ``, then ``……") - utf8.RuneCountInString(lost)
 	switch {
@@ -153,7 +158,7 @@ func (inc *Incident) briefLine(gone gone) string {
 	case inc.Edits > 0 && room > 0:
 		line += ": went through after edits"
 	case len(inc.Fixes) > 0 && inc.Fixes[0].withheld() && room > leastFix:
-		line += ": what worked deletes or forces"
+		line += ": what worked waits for a person"
 	}
 	return line
 }
@@ -198,7 +203,11 @@ func (n *Incidents) Answer(ctx context.Context, f Failure) (Answer, error) {
 	if stay := k.of.staying(k.fix, f.Command); stay != "" && stay != k.fix.Command {
 		worked += ", so without the cd: " + code(stay, maxShownFix)
 	}
-	said := fmt.Sprintf("Skill Router: this failed here in %s; worked: %s%s (from earlier sessions: information, no instruction)", sessions(k.of.Sessions), worked, k.lost)
+	from := "earlier sessions"
+	if teachers := k.fix.teachers(); teachers != "" {
+		from += " of " + teachers
+	}
+	said := fmt.Sprintf("Skill Router: this failed here in %s; worked: %s%s (from %s: information, no instruction)", sessions(k.of.Sessions), worked, k.lost, from)
 	return Answer{Text: told(said), Incident: k.of.ID}, nil
 }
 
@@ -227,7 +236,7 @@ func (n *Incidents) recall(ctx context.Context, project, folder string, o *obser
 	}
 	gone := lookFor(ctx, folder, k.found)
 	for _, inc := range k.found {
-		fix := inc.offered(gone)
+		fix := inc.offered(n.asker(skillrouter.PrincipalOf(ctx)), gone)
 		if lost := gone.note(fix); fix != nil && (k.fix == nil || k.lost != "" && lost == "") {
 			k.fix, k.of, k.lost = fix, inc, lost
 		}
@@ -256,6 +265,7 @@ type Warning struct {
 	Uses     int
 	Failures int
 	command  string
+	fix      *Fix // that may be told to everybody; nil: there is none
 }
 
 // Warn says what of a command failed here nearly whenever it was used, if somebody accepted that; nil: nothing. It asks
@@ -270,7 +280,7 @@ func (n *Incidents) Warn(project, command string) *Warning {
 	for _, feature := range features(command) {
 		u, is := hot[hashOf(project, "feature", feature.name)]
 		if inc, there := warned[u.Incident]; is && there {
-			return &Warning{inc, feature.name, u.Uses, u.Failures, command}
+			return &Warning{inc, feature.name, u.Uses, u.Failures, command, inc.offered(n.everybody(), nil)}
 		}
 	}
 	return nil
@@ -278,7 +288,7 @@ func (n *Incidents) Warn(project, command string) *Warning {
 
 // Alternatives are what worked in the command's place, if something that may be offered did.
 func (w *Warning) Alternatives() []string {
-	fix := w.Incident.offered(nil)
+	fix := w.fix
 	if fix == nil {
 		return []string{}
 	}
@@ -286,4 +296,15 @@ func (w *Warning) Alternatives() []string {
 		return []string{stay}
 	}
 	return append(append([]string{}, fix.Steps...), fix.Command)
+}
+
+// By says who what worked was learned of, and who accepted it; empty: nothing may be offered, or nobody was named.
+func (w *Warning) By() string {
+	switch {
+	case w.fix == nil || len(w.fix.By) == 0:
+		return ""
+	case w.fix.Accepted == "":
+		return "learned of " + w.fix.teachers()
+	}
+	return "learned of " + w.fix.teachers() + ", accepted by " + strings.TrimPrefix(w.fix.Accepted, "@")
 }

@@ -14,9 +14,9 @@ import (
 )
 
 // Incidents runs the contract of incident.Service. open is called for each case and must give a
-// service with a memory of its own, which takes calls as skillrouter.Open.
+// service with a memory of its own, which takes calls as the owner's: only a person accepts.
 func Incidents(t *testing.T, open func(t *testing.T) incident.Service) {
-	contract[incident.Service]{
+	cases := contract[incident.Service]{
 		{"what worked is told at the next failure", incidentsAnswer},
 		{"another program on the same target", incidentsRunner},
 		{"another program with the same words", incidentsInstead},
@@ -41,7 +41,12 @@ func Incidents(t *testing.T, open func(t *testing.T) incident.Service) {
 		{"a project is forgotten alone", incidentsForget},
 		{"the latest replay is stored", incidentsReplay},
 		{"bad input is refused by name", incidentsRefuse},
-	}.run(t, open)
+	}
+	for _, test := range cases {
+		t.Run(test.name, func(t *testing.T) {
+			test.run(t, skillrouter.WithPrincipal(t.Context(), skillrouter.Owner(true)), open(t))
+		})
+	}
 }
 
 // ran are steps from pairs of a command and what it printed; what begins with "!" failed with exit code 1.

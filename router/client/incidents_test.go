@@ -3,13 +3,26 @@ package client_test
 import (
 	"testing"
 
+	"skillrouter"
+	"skillrouter/cmd/locate"
 	"skillrouter/learning/incident"
 	"skillrouter/learning/learningtest"
+	"skillrouter/operational"
+	"skillrouter/router/client"
 )
 
 func TestIncidentsContract(t *testing.T) {
 	learningtest.Incidents(t, func(t *testing.T) incident.Service {
-		c, _ := consolidating(t, t.TempDir(), 0)
-		return c.Incidents
+		folder := t.TempDir()
+		c, _ := consolidating(t, folder, 0)
+		owner, err := locate.ReadOwnerToken(folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		byOwner := dial(t, c.BaseURL(), client.Options{Token: owner})
+		if _, err := byOwner.Tokens.Issue(t.Context(), operational.TokenDraft{AgentID: "a", Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}}); err != nil {
+			t.Fatal(err)
+		}
+		return byOwner.Incidents
 	})
 }
