@@ -33,14 +33,33 @@ func (f *Fencer) Mark(text string) string {
 	}
 }
 
-// imitation is what begins like a mark, in whatever spelling.
-var imitation = Lazily(`(?i)<(\s*/?\s*memory)`)
+// What a reader takes for structure, in whatever spelling. Each names what stands before the character that is replaced.
+var (
+	// imitation begins like a mark of ours, or like a special token of a model's template: <|im_start|>, <<SYS>>, </s>.
+	imitation = Lazily(`(?i)<(\s*(?:/?\s*memory|[|｜]|<?\s*/?\s*(?:sys|s)\s*>))`)
+	// structure is a tag by which agents and models tell apart who speaks, what a tool said, and what is thought.
+	structure = Lazily(`(?i)<(\s*/?\s*(?:` +
+		`antml|sys|system|user|assistant|human|developer|model|tools?|functions?|invoke|parameters?|think(?:ing)?|reasoning|reflection|scratchpad|instructions?|important|prompt|` +
+		`role|turn|start|begin|end|bos|eos|pad|unk|mask|sep|cls|context|env|environment|command|local|bash|session|task|notification|hook|result|results|output|error|override|admin|reminder|policy` +
+		`)(?:[_:-][\w:.-]*)?\s*[/>\s=])`)
+	// bracketed is the same in the brackets of Llama's and Mistral's templates.
+	bracketed = Lazily(`\[(\s*/?\s*(?:INST|SYS|SYSTEM|SYSTEM_PROMPT|TOOL_CALLS?|TOOL_RESULTS?|TOOL_CONTENT|AVAILABLE_TOOLS|BOS|EOS|UNUSED_?\d+|(?i:inst))\s*\])`)
+	// speaker begins a line as a transcript does.
+	speaker = Lazily(`(?m)^([ \t>*#_-]*(?:Human|HUMAN|Assistant|ASSISTANT|System|SYSTEM|User|USER|Developer|DEVELOPER|AI|### ?(?:Instruction|Response|Input))[ \t*_]*):`)
+)
 
-// Unfenced returns a text in which nothing looks like a mark: it replaces the opening
-// bracket of each such place by another character.
+// Unfenced returns a text in which nothing looks like a mark, or like what a model takes for structure: it replaces the
+// opening bracket of each such place, or the colon after a speaker's name, by another character.
 func Unfenced(text string) string {
-	if !strings.Contains(text, "<") {
-		return text
+	if strings.Contains(text, "<") {
+		text = imitation.ReplaceAllString(text, "‹$1")
+		text = structure.ReplaceAllString(text, "‹$1")
 	}
-	return imitation.ReplaceAllString(text, "‹$1")
+	if strings.Contains(text, "[") {
+		text = bracketed.ReplaceAllString(text, "［$1")
+	}
+	if strings.Contains(text, ":") {
+		text = speaker.ReplaceAllString(text, "$1：")
+	}
+	return text
 }

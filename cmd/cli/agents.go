@@ -319,7 +319,7 @@ away is said and is no obstacle: "setup git" has git do so before each commit.`,
 		judged, err := s.judged(ctx, edits, staged)
 		if err != nil {
 			if staged && skillrouter.CodeOf(err) != skillrouter.Invalid {
-				fmt.Fprintf(s.err, "skillrouter: the leases of these files were not checked: %s\n", clean(explain(err)))
+				fmt.Fprintf(s.err, "skillrouter: the leases of these files were not checked: %s\n", harmless(explain(err)))
 				return nil
 			}
 			return err

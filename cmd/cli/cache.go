@@ -193,7 +193,7 @@ func (s *shell) warnNotStored(why string) {
 func (s *shell) passOn(ctx context.Context, args []string, output io.Writer) (code int, whole bool, err error) {
 	program, code, err := find(args[0])
 	if err != nil {
-		fmt.Fprintf(s.err, "skillrouter: %s\n", clean(err.Error()))
+		fmt.Fprintf(s.err, "skillrouter: %s\n", harmless(err.Error()))
 		return code, false, nil
 	}
 	cmd := exec.CommandContext(ctx, program)

@@ -121,7 +121,7 @@ func (s *shell) unchecked(policy string, err error) error {
 	case "closed":
 		verdict, code = "blocked (--fail closed)", exitRefused
 	}
-	fmt.Fprintf(s.err, "skillrouter: this was not checked, and is %s: %s\n", verdict, clean(explain(err)))
+	fmt.Fprintf(s.err, "skillrouter: this was not checked, and is %s: %s\n", verdict, harmless(explain(err)))
 	if code == exitDone {
 		return nil
 	}

@@ -154,13 +154,13 @@ func (s *shell) exit(cmd *cobra.Command, err error) int {
 		if ok {
 			err = wrong.error
 		}
-		fmt.Fprintf(s.err, "skillrouter: %s\nRun \"%s --help\" to see how it is used.\n", clean(err.Error()), cmd.CommandPath())
+		fmt.Fprintf(s.err, "skillrouter: %s\nRun \"%s --help\" to see how it is used.\n", harmless(err.Error()), cmd.CommandPath())
 		return exitUsage
 	}
 	if flag := flagOf(cmd, skillrouter.FieldOf(err)); flag != "" && skillrouter.CodeOf(err) == skillrouter.Invalid {
 		err = skillrouter.Errorf(skillrouter.Invalid, "--%s %s", flag, skillrouter.MessageOf(err))
 	}
-	fmt.Fprintf(s.err, "skillrouter: %s\n", clean(explain(err)))
+	fmt.Fprintf(s.err, "skillrouter: %s\n", harmless(explain(err)))
 	return exitCode(skillrouter.CodeOf(err))
 }
 

@@ -70,7 +70,7 @@ func printDiagnosis(w io.Writer, d diagnosis) {
 		if !check.OK {
 			mark, failed = "FAIL", failed+1
 		}
-		fmt.Fprintf(w, "%s  %s: %s\n", mark, cell(check.Name), clean(check.Detail))
+		fmt.Fprintf(w, "%s  %s: %s\n", mark, cell(check.Name), harmless(check.Detail))
 	}
 	if failed == 0 {
 		fmt.Fprintf(w, "\n%s, all well.\n", plural(len(d.Checks), "check"))

@@ -70,7 +70,7 @@ func (s *shell) follow(ctx context.Context, c *client.Client, query comms.InboxQ
 			shown = nil
 		} else if skillrouter.CodeOf(err) != skillrouter.Unavailable {
 			// Not to be able to say that it was shown is no reason to stop showing.
-			fmt.Fprintf(s.err, "skillrouter: not acknowledged: %s\n", clean(explain(err)))
+			fmt.Fprintf(s.err, "skillrouter: not acknowledged: %s\n", harmless(explain(err)))
 			shown = nil
 		}
 	}
@@ -113,7 +113,7 @@ func (s *shell) awayOnce() (up func(), down func(err error, _ time.Duration)) {
 	}
 	down = func(err error, _ time.Duration) {
 		if !away {
-			fmt.Fprintf(s.err, "skillrouter: %s; trying again\n", clean(explain(err)))
+			fmt.Fprintf(s.err, "skillrouter: %s; trying again\n", harmless(explain(err)))
 		}
 		away = true
 	}

@@ -26,7 +26,7 @@ func (s *shell) print(v any, people func(w io.Writer)) error {
 	}
 	var page strings.Builder
 	people(&page)
-	text := clean(page.String()) // whatever a page forgot to clean
+	text := skillrouter.Visible(page.String()) // whatever a page forgot to clean
 	if s.colours() {
 		text = painted(text)
 	}
@@ -188,13 +188,23 @@ func cell(text string) string {
 	return text
 }
 
-// clean shows what in a text would command a terminal, or could not be seen on
-// it: what agents wrote is not trusted to be harmless.
-func clean(text string) string { return skillrouter.Visible(text) }
+// clean is a text on one line, in which nothing commands a terminal, cannot be seen on it, or passes for a model's or the
+// program's own words: what agents wrote is not trusted to be harmless.
+func clean(text string) string {
+	return strings.Map(func(r rune) rune {
+		if skillrouter.BreaksLine(r) {
+			return ' '
+		}
+		return r
+	}, harmless(text))
+}
+
+// harmless is the same with the text's own lines.
+func harmless(text string) string { return skillrouter.Unfenced(skillrouter.Visible(text)) }
 
 // indented is a longer text under a heading.
 func indented(w io.Writer, text string) {
-	for line := range strings.Lines(strings.TrimSpace(clean(text))) {
+	for line := range strings.Lines(strings.TrimSpace(harmless(text))) {
 		fmt.Fprintf(w, "    %s\n", strings.TrimRight(line, "\n"))
 	}
 }

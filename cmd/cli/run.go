@@ -96,7 +96,7 @@ func (s *shell) wrap(ctx context.Context, w *wrapper, m *memoryFor, args []strin
 	}
 	program, code, err := find(args[0])
 	if err != nil {
-		fmt.Fprintf(s.err, "skillrouter: %s\n", clean(err.Error()))
+		fmt.Fprintf(s.err, "skillrouter: %s\n", harmless(err.Error()))
 		return code, nil
 	}
 	if w.beat.ProjectPath == "" {

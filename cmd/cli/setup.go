@@ -137,7 +137,7 @@ func (u *settingUp) everyAgent(store setup.Store) error {
 			return err
 		}
 		if _, said := errors.AsType[exitError](err); !said {
-			fmt.Fprintf(u.shell.err, "skillrouter: %s: %s\n", agent, clean(explain(err)))
+			fmt.Fprintf(u.shell.err, "skillrouter: %s: %s\n", agent, harmless(explain(err)))
 		}
 		failed = true
 	}

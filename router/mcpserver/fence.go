@@ -64,8 +64,8 @@ func (f *fence) say(format string, args ...any) {
 	fmt.Fprintf(f, format, args...)
 }
 
-// visible makes seen what a model or a terminal would see and a reader would not.
-func visible(s string) string { return skillrouter.Visible(s) }
+// visible makes seen what a model or a terminal would see and a reader would not, and leaves nothing that a model takes for structure.
+func visible(s string) string { return skillrouter.Unfenced(skillrouter.Visible(s)) }
 
 // shares divides the bytes of an answer among texts of these lengths: the
 // short ones stay whole, and what they leave over goes to the long ones evenly.
