@@ -1,6 +1,7 @@
 package comms
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"sync/atomic"
@@ -17,7 +18,7 @@ const (
 	MaxUnacked = 10_000
 	// MaxUnackedBytes is how long their contexts may be together, in bytes.
 	MaxUnackedBytes = 64 << 20
-	// senderShare is the part of both that one sender may take, so that no sender keeps the others out.
+	// senderShare is the part of both that one sender may take, so that no sender keeps the others out. All agents of one token are one.
 	senderShare = 4
 	// recountEvery is how often a full mailbox is counted again though nothing was
 	// acknowledged: messages expire, and are swept away.
@@ -44,12 +45,21 @@ func (t tally) within(share int) bool {
 // bound. So sending costs no query, but one for each bound that is reached.
 type box struct {
 	mu      sync.Mutex
-	counted time.Time        // when the database was asked last; zero: never
-	acked   bool             // something was acknowledged since
-	twice   bool             // something was on its way then, and may have been counted twice
-	all     tally            // with what is on its way
-	from    map[string]tally // the same by sender
-	flying  map[string]tally // of that, what is on its way to the database
+	counted time.Time         // when the database was asked last; zero: never
+	acked   bool              // something was acknowledged since
+	twice   bool              // something was on its way then, and may have been counted twice
+	all     tally             // with what is on its way
+	from    map[string]tally  // the same by holder
+	flying  map[string]tally  // of that, what is on its way to the database
+	holder  map[string]string // by the name of a sender: the agent of the token that it sent with; the name, if that is nobody's
+}
+
+// holderOf is whom a sender's messages count for. After a start all sessions of one kind are one, until they send again.
+func (x *box) holderOf(sender string) string {
+	if holder, known := x.holder[sender]; known {
+		return holder
+	}
+	return skillrouter.KindOf(sender)
 }
 
 // boxes are the mailboxes that something was sent to since the start.
@@ -68,7 +78,7 @@ func (b *boxes) of(agent string) *box {
 	if b.byAgent == nil || len(b.byAgent) >= MaxAgents { // anybody may name anybody: what is forgotten is counted again
 		b.byAgent = map[string]*box{}
 	}
-	made := &box{from: map[string]tally{}, flying: map[string]tally{}}
+	made := &box{from: map[string]tally{}, flying: map[string]tally{}, holder: map[string]string{}}
 	b.byAgent[agent] = made
 	return made
 }
@@ -96,13 +106,14 @@ func (b *Mailbox) reserve(ctx context.Context, m operational.Message, share int)
 	x := b.boxes.of(m.To)
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	one := tally{1, int64(len(m.Context))}
+	one, holder := tally{1, int64(len(m.Context))}, cmp.Or(skillrouter.PrincipalOf(ctx).Bound(), m.From)
+	x.holder[m.From] = holder
 	fits := func() error {
 		switch {
 		case !x.all.plus(one).within(1):
 			return errBoxFull("has a full mailbox: 10,000 messages or 64 MiB wait for its acknowledgement")
-		case !x.from[m.From].plus(one).within(share):
-			return errBoxFull("has not acknowledged 2,500 messages or 16 MiB of this sender: wait until it does")
+		case !x.from[holder].plus(one).within(share):
+			return errBoxFull("has not acknowledged 2,500 messages or 16 MiB of this sender, with all agents of its token: wait until it does")
 		}
 		return nil
 	}
@@ -117,17 +128,17 @@ func (b *Mailbox) reserve(ctx context.Context, m operational.Message, share int)
 	if err != nil {
 		return nil, err
 	}
-	x.all, x.from[m.From], x.flying[m.From] = x.all.plus(one), x.from[m.From].plus(one), x.flying[m.From].plus(one)
+	x.all, x.from[holder], x.flying[holder] = x.all.plus(one), x.from[holder].plus(one), x.flying[holder].plus(one)
 	return func(stored bool) {
 		x.mu.Lock()
 		defer x.mu.Unlock()
-		if left := x.flying[m.From].minus(one); left.n > 0 {
-			x.flying[m.From] = left
+		if left := x.flying[holder].minus(one); left.n > 0 {
+			x.flying[holder] = left
 		} else {
-			delete(x.flying, m.From)
+			delete(x.flying, holder)
 		}
 		if !stored {
-			x.all, x.from[m.From] = x.all.minus(one), x.from[m.From].minus(one)
+			x.all, x.from[holder] = x.all.minus(one), x.from[holder].minus(one)
 		}
 	}, nil
 }
@@ -149,12 +160,11 @@ func (b *Mailbox) recount(ctx context.Context, agent string, x *box) error {
 	x.counted, x.all = b.now(), tally{}
 	clear(x.from)
 	for _, w := range waiting {
-		x.from[w.From] = tally{w.Count, w.Bytes}.plus(x.flying[w.From])
+		holder := x.holderOf(w.From)
+		x.from[holder] = x.from[holder].plus(tally{w.Count, w.Bytes})
 	}
-	for from, t := range x.flying {
-		if _, there := x.from[from]; !there {
-			x.from[from] = t
-		}
+	for holder, t := range x.flying {
+		x.from[holder] = x.from[holder].plus(t)
 	}
 	for _, t := range x.from {
 		x.all = x.all.plus(t)
@@ -172,7 +182,8 @@ func (b *Mailbox) took(m operational.Message) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	one := tally{1, int64(len(m.Context))}
-	x.all, x.from[m.From] = x.all.plus(one), x.from[m.From].plus(one)
+	holder := x.holderOf(m.From)
+	x.all, x.from[holder] = x.all.plus(one), x.from[holder].plus(one)
 }
 
 // Dropped returns how many of the router's own messages found no room since the start.

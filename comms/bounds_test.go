@@ -198,3 +198,45 @@ func TestTailAges(t *testing.T) {
 		}
 	}
 }
+
+// TestATokenIsOneSender: the sessions of one token have a quarter of a mailbox together, so that another's message comes through; also
+// after a start, when only their names are known.
+func TestATokenIsOneSender(t *testing.T) {
+	dir := t.TempDir()
+	h := open(t, dir, time.Now, comms.PresenceOptions{}, comms.MailboxOptions{})
+	flood := func(h house) (taken int) {
+		ctx := skillrouter.WithPrincipal(t.Context(), commstest.Agent("a"))
+		context := json.RawMessage(`{"text":"` + strings.Repeat("x", 60<<10) + `"}`)
+		for i := range 6 {
+			for {
+				_, err := h.Mailbox.Send(ctx, operational.MessageDraft{From: fmt.Sprintf("a:%d", i), To: "b", Signal: "message", Context: context})
+				if skillrouter.CodeOf(err) == skillrouter.RateLimited {
+					break
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				taken++
+			}
+		}
+		return taken
+	}
+	other := func(h house) {
+		t.Helper()
+		for _, name := range []string{"c", "ab"} {
+			if _, err := h.Mailbox.Send(skillrouter.WithPrincipal(t.Context(), commstest.Agent(name)), operational.MessageDraft{To: "b", Signal: "message"}); err != nil {
+				t.Errorf("a message of %s: %v", name, err)
+			}
+		}
+	}
+	if n, most := flood(h), comms.MaxUnackedBytes/4/(60<<10); n > most || n < most-2 {
+		t.Errorf("six sessions of one token put %d messages there, want at most %d", n, most)
+	}
+	other(h)
+	h.Close()
+	h = open(t, dir, time.Now, comms.PresenceOptions{}, comms.MailboxOptions{})
+	if n := flood(h); n != 0 {
+		t.Errorf("after a start they put %d more there", n)
+	}
+	other(h)
+}

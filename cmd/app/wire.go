@@ -82,7 +82,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 		return fmt.Errorf("load the mailboxes: %w", err)
 	}
 	a.life.run(ctx, "mailbox", mailbox.Run)
-	leases, err := lease.Open(ctx, operations, presence, mailbox, a.log, lease.Options{Now: a.now})
+	leases, err := lease.Open(ctx, operations, presence, mailbox, a.log, lease.Options{Now: a.now, Files: projectFiles})
 	if err != nil {
 		return fmt.Errorf("load the leases: %w", err)
 	}

@@ -154,4 +154,6 @@ const (
 // Options are the settings of Leases.
 type Options struct {
 	Now skillrouter.Clock // time.Now if nil
+	// Files lists the files of a project's working folder on this machine, relative to it; nil: nobody knows them.
+	Files func(folder string) []string
 }

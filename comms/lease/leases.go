@@ -24,6 +24,7 @@ type Leases struct {
 	mail    Mail
 	now     skillrouter.Clock
 	log     *slog.Logger
+	files   func(folder string) []string
 	kick    chan struct{} // somebody left
 	swept   time.Time     // when old ones were deleted last; Run's own
 
@@ -51,7 +52,7 @@ var _ Service = (*Leases)(nil)
 // Open makes Leases of what is held. Run must be started for leases to lapse.
 func Open(ctx context.Context, store Store, holders Holders, mail Mail, log *slog.Logger, options Options) (*Leases, error) {
 	l := &Leases{
-		store: store, holders: holders, mail: mail, now: options.Now, log: log, kick: make(chan struct{}, 1),
+		store: store, holders: holders, mail: mail, now: options.Now, files: options.Files, log: log, kick: make(chan struct{}, 1),
 		held: map[int64]*held{}, ofAgent: map[string]map[int64]*held{}, projects: map[string]*index{},
 	}
 	if l.now == nil {
@@ -192,8 +193,10 @@ func (l *Leases) Take(ctx context.Context, draft operational.LeaseDraft) (operat
 	if err != nil {
 		return operational.Lease{}, err
 	}
-	if !draft.Shared && !p.Has(skillrouter.ScopeCaptain) && slices.ContainsFunc(globs, Glob.Everything) {
-		return operational.Lease{}, skillrouter.Errorf(skillrouter.Forbidden, "an exclusive lease on every file is a captain's: name the files, or take it shared")
+	if !draft.Shared && !p.Has(skillrouter.ScopeCaptain) {
+		if err := l.checkExtent(globs, draft.Folder, p.IsNear()); err != nil {
+			return operational.Lease{}, err
+		}
 	}
 	var redaction skillrouter.Redaction
 	redaction.Text(&draft.Why, &draft.Folder)
@@ -205,7 +208,7 @@ func (l *Leases) Take(ctx context.Context, draft operational.LeaseDraft) (operat
 		AgentID: agent, Project: draft.Project, Patterns: draft.Patterns, Shared: draft.Shared, Why: draft.Why, Folder: draft.Folder,
 		TTLSeconds: int64(ttl / time.Second), TakenAt: now, RenewedAt: now, ExpiresAt: now.Add(ttl),
 	}
-	former, err := l.mayTake(lease, globs, now)
+	former, err := l.mayTake(p, lease, globs, now)
 	if err != nil {
 		return operational.Lease{}, err
 	}
@@ -226,7 +229,7 @@ func (l *Leases) Take(ctx context.Context, draft operational.LeaseDraft) (operat
 }
 
 // mayTake says what stands against a lease, and which one it takes again; change is held.
-func (l *Leases) mayTake(lease operational.Lease, globs []Glob, now time.Time) (former *held, err error) {
+func (l *Leases) mayTake(p skillrouter.Principal, lease operational.Lease, globs []Glob, now time.Time) (former *held, err error) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	for _, h := range l.ofAgent[lease.AgentID] {
@@ -238,8 +241,8 @@ func (l *Leases) mayTake(lease operational.Lease, globs []Glob, now time.Time) (
 	case former != nil:
 	case l.active >= MaxLeases:
 		return nil, skillrouter.Errorf(skillrouter.Unavailable, "%d leases are held: the router takes no more", MaxLeases)
-	case len(l.ofAgent[lease.AgentID]) >= MaxOfAgent:
-		return nil, skillrouter.Errorf(skillrouter.RateLimited, "this agent holds %d leases: give some back", MaxOfAgent)
+	case l.heldBy(p, lease.AgentID) >= MaxOfAgent:
+		return nil, skillrouter.Errorf(skillrouter.RateLimited, "this agent holds %d leases, with all agents of its token: give some back", MaxOfAgent)
 	}
 	x := l.projects[lease.Project]
 	if x == nil {
@@ -257,6 +260,19 @@ func (l *Leases) mayTake(lease operational.Lease, globs []Glob, now time.Time) (
 		})
 	}
 	return former, err
+}
+
+// heldBy counts the leases of an agent, and of all whom its token may act as.
+func (l *Leases) heldBy(p skillrouter.Principal, agent string) (n int) {
+	if p.Bound() == "" {
+		return len(l.ofAgent[agent])
+	}
+	for name, leases := range l.ofAgent {
+		if p.Is(name) {
+			n += len(leases)
+		}
+	}
+	return n
 }
 
 // clock is a time as people and models read it.

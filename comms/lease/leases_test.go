@@ -180,7 +180,7 @@ func TestWhoIsBlockedAndWhoIsWarned(t *testing.T) {
 			t.Errorf("%s changes %+v: %q, want %q", c.agent, c.file, got, c.want)
 		}
 	}
-	if _, err := x.try("eve", operational.LeaseDraft{Patterns: []string{"s*/*.go"}}); skillrouter.CodeOf(err) != skillrouter.Conflict || !strings.Contains(err.Error(), "ann") || !strings.Contains(err.Error(), "the cart") {
+	if _, err := x.try("eve", operational.LeaseDraft{Patterns: []string{"src/*.go"}}); skillrouter.CodeOf(err) != skillrouter.Conflict || !strings.Contains(err.Error(), "ann") || !strings.Contains(err.Error(), "the cart") {
 		t.Errorf("a lease that overlaps: %v", err)
 	}
 	if _, err := x.try("eve", operational.LeaseDraft{Patterns: []string{"docs/a.md"}, Shared: true}); err != nil {

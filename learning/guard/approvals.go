@@ -31,7 +31,7 @@ const (
 	PendingFor = time.Hour
 	// MaxApproved bounds an action that may be allowed, in bytes: nobody allows what is not shown whole.
 	MaxApproved = maxShown
-	// maxPendingOf and maxPendingAll bound what waits, of one agent and of all; the oldest give way.
+	// maxPendingOf and maxPendingAll bound what waits, of one token and of all; whoever has most gives way first.
 	maxPendingOf  = 100
 	maxPendingAll = 2000
 	// approvalWait is how long a check waits until it is on disk that its approval was used. A hook gives up after two seconds.
@@ -198,7 +198,7 @@ func (g *Guards) ask(ctx context.Context, action rule.Action, verdict *rule.Verd
 		said = fmt.Sprintf("a person may allow exactly this, once: approval %s", id)
 	}
 	return &lesson.Approval{
-		ID: id, Exact: exact, Agent: action.Agent, Folder: keepable(action.Folder, MaxRecorded), Project: action.Project, Tool: action.Tool, Action: text,
+		ID: id, Exact: exact, Agent: action.Agent, Holder: skillrouter.PrincipalOf(ctx).Bound(), Folder: keepable(action.Folder, MaxRecorded), Project: action.Project, Tool: action.Tool, Action: text,
 		Matches: blocking, State: lesson.ApprovalPending, CheckID: check, Asked: 1, AskedAt: at, EndsAt: at.Add(PendingFor),
 	}, said
 }
@@ -274,7 +274,7 @@ func (g *Guards) use(ctx context.Context, a lesson.Approval, check string, at ti
 
 // storeAsks stores what checks ask for. What a person said of it already, and still holds, stays.
 func storeAsks(tx lesson.PipelineTx, records []lesson.CheckRecord) error {
-	agents := map[string]bool{}
+	holders := map[string]bool{}
 	for _, r := range records {
 		if r.Asks == nil {
 			continue
@@ -297,13 +297,13 @@ func storeAsks(tx lesson.PipelineTx, records []lesson.CheckRecord) error {
 		if err := tx.PutApproval(&ask); err != nil {
 			return err
 		}
-		agents[ask.Agent] = true
+		holders[cmp.Or(r.Asks.Holder, ask.Agent)] = true
 	}
-	if len(agents) == 0 {
+	if len(holders) == 0 {
 		return nil
 	}
-	for _, agent := range slices.Sorted(maps.Keys(agents)) {
-		if err := tx.BoundApprovals(agent, maxPendingOf); err != nil {
+	for _, holder := range slices.Sorted(maps.Keys(holders)) {
+		if err := tx.BoundApprovals(holder, maxPendingOf); err != nil {
 			return err
 		}
 	}

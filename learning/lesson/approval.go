@@ -2,6 +2,7 @@ package lesson
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -55,7 +56,29 @@ type Approval struct {
 	// Withheld: another agent asked, and so the action, and all that quotes it, is empty here.
 	Withheld bool `json:"withheld,omitempty"`
 
+	Holder string `json:"-"` // of what is asked: the token's agent that Agent is a session of, if it is one's
+
 	Exact string `json:"-"` // SHA-256 of the action, in hexadecimal
+}
+
+// GiveWay chooses of pending approvals, which stand in the order of their numbers, those that go so that so many stay: of whoever has
+// most, the oldest. So nobody's flood takes away what another waits for. Whoever has them is an agent with all its sessions,
+// or among those of one holder each name.
+func GiveWay(asks []Approval, keep int, holder string) (gone []int64) {
+	of := map[string][]int64{}
+	for _, a := range asks {
+		name := skillrouter.KindOf(a.Agent)
+		if holder != "" {
+			name = a.Agent
+		}
+		of[name] = append(of[name], a.Number)
+	}
+	names := slices.Sorted(maps.Keys(of))
+	for left := len(asks); left > keep; left-- {
+		most := slices.MaxFunc(names, func(a, b string) int { return len(of[a]) - len(of[b]) })
+		gone, of[most] = append(gone, of[most][0]), of[most][1:]
+	}
+	return gone
 }
 
 // Live tells whether what was asked or said still holds at a time. After the clock was set back by more than a

@@ -59,8 +59,8 @@ type GuardTx interface {
 	ApprovalOf(id string) (approval Approval, ok bool, err error)
 	// PutApproval stores an approval in the place of the one of its id, under a new number if it has none.
 	PutApproval(approval *Approval) error
-	// BoundApprovals removes the oldest pending approvals of an agent (empty: of all) but so many.
-	BoundApprovals(agent string, keep int) error
+	// BoundApprovals removes pending approvals of an agent and its sessions (empty: of all) but so many, those that GiveWay names.
+	BoundApprovals(holder string, keep int) error
 	// RemoveApprovals removes approvals that were asked for before a time, and permissions that ended before it.
 	RemoveApprovals(before time.Time) error
 	// PermissionOf returns the permission of an id.

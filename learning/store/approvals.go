@@ -63,11 +63,22 @@ func (tx *transaction) PutApproval(a *lesson.Approval) error {
 }
 
 // BoundApprovals implements lesson.GuardTx.
-func (tx *transaction) BoundApprovals(agent string, keep int) error {
+func (tx *transaction) BoundApprovals(holder string, keep int) error {
 	var c conditions
 	c.equal("state", string(lesson.ApprovalPending))
-	c.equal("agent_id", agent)
-	_, err := exec(tx.db, "DELETE FROM approvals WHERE num IN (SELECT num FROM approvals "+c.text+" ORDER BY num DESC LIMIT 1000 OFFSET ?)", append(c.args, keep)...)
+	if holder != "" {
+		c.add("(agent_id = ? OR agent_id >= ? AND agent_id < ?)", holder, holder+":", holder+";") // ; comes after :
+	}
+	var waiting int
+	if _, err := one(tx.db, []any{&waiting}, "SELECT count(*) FROM approvals "+c.text, c.args...); err != nil || waiting <= keep {
+		return err
+	}
+	asks, err := list(tx.db, func(a *lesson.Approval) []any { return []any{&a.Number, &a.Agent} }, "SELECT num, agent_id FROM approvals "+c.text+" ORDER BY num", c.args...)
+	if err != nil {
+		return err
+	}
+	gone := lesson.GiveWay(asks, keep, holder)
+	_, err = exec(tx.db, "DELETE FROM approvals WHERE num IN ("+marks(len(gone))+")", anys(gone)...)
 	return err
 }
 
