@@ -173,7 +173,7 @@ func TestAFloodTakesAwayNoApproval(t *testing.T) {
 		var page struct {
 			Approvals []struct{ Agent string }
 		}
-		s.must(admin, http.MethodGet, "/check/approvals?state=pending&limit=1000", "", &page)
+		s.must(admin, http.MethodGet, "/check/approvals?state=pending&limit=200", "", &page)
 		for _, a := range page.Approvals {
 			if a.Agent == name || strings.HasPrefix(a.Agent, name+":") {
 				n++
