@@ -8,6 +8,8 @@ import (
 // webAccess has the routes of this part. A POST bears what its form holds: {form} is the token of each.
 var webAccess = join(memoryPagesAccess, map[string][]access{
 	"GET /":           {{may: anyone, path: "/"}},
+	"GET /ui":         {{may: anyone, path: "/ui", public: true, answers: http.StatusFound}}, // to the window
+	"GET /ui/":        {{may: anyone, path: "/ui/", public: true, answers: http.StatusFound}},
 	"GET /ui/login":   {{may: anyone, path: "/ui/login", public: true}},
 	"POST /ui/login":  {{may: anyone, path: "/ui/login", body: "token_of_form={form}", public: true, answers: http.StatusBadRequest}},
 	"POST /ui/logout": {{may: anyone, path: "/ui/logout", body: "token_of_form={form}", public: true, answers: http.StatusSeeOther}},
