@@ -18,8 +18,8 @@ import (
 
 // What must hold of the collections.
 const (
-	mostAltered = 0.19 // of the texts without a secret
-	leastFound  = 0.88 // of the secrets
+	mostAltered = 0.001 // of the texts without a secret
+	leastFound  = 0.95  // of the secrets
 )
 
 var drawn = regexp.MustCompile(`\{(alnum|hex|lower|upper|digit|web|b64|strong|human|uuid|basic) ?(\d*)\}`)

@@ -364,7 +364,7 @@ func sources(t *testing.T, f func(file, line string, code bool)) {
 				return err
 			}
 			if e.IsDir() {
-				if name := e.Name(); name == "testdata" || len(name) > 1 && name[0] == '.' {
+				if name := e.Name(); name == "testdata" || len(name) > 1 && name[0] == '.' && name != ".." {
 					return fs.SkipDir
 				}
 				return nil

@@ -1,0 +1,321 @@
+package redact
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// secretName is the end of names that hold secrets, without separators and in lower case.
+type secretName struct {
+	suffix, kind string
+	// weak names also name what is no secret: their values must look random.
+	weak bool
+}
+
+// short tells whether a name is one that also says that something went well, or through.
+func (n secretName) short() bool { return n.suffix == "pass" || n.suffix == "pw" }
+
+const (
+	maxSecretName = 64
+	// shortName is the length up to which the end of a name must be a word of its own: bypass, minipass.
+	shortName = 4
+	// leastValue is the least length of a password that is recognised.
+	leastValue = 6
+)
+
+var camel = compiled(`([a-z0-9])([A-Z])`)
+
+// nameOf returns what secret a name stands for: by its end, or by what stands in front of a stage or a number (password_prod, password2).
+func nameOf(text string) (n secretName, is bool) {
+	parts := strings.FieldsFunc(strings.ToLower(camel().ReplaceAllString(text, "${1}_${2}")), func(r rune) bool { return strings.ContainsRune("_-.", r) })
+	for try := 0; len(parts) > 0 && try < 2; try++ {
+		last := len(parts) - 1
+		clean := strings.Join(parts, "")
+		if at := slices.IndexFunc(tables().names, func(n secretName) bool { return strings.HasSuffix(clean, n.suffix) }); at >= 0 {
+			n = tables().names[at]
+			whole := len(n.suffix) > shortName || parts[last] == n.suffix || tables().joined[strings.TrimSuffix(clean, n.suffix)]
+			return n, whole && n.kind != "none" && (try == 0 || !n.weak)
+		}
+		if before := strings.TrimRight(parts[last], "0123456789"); before != "" && len(parts[last]) <= len(before)+2 && before != parts[last] {
+			parts[last] = before
+		} else if parts = parts[:last]; !tables().stages[before] {
+			return n, false
+		}
+	}
+	return n, false
+}
+
+const (
+	// valueForm is a value that is given: in quotes, or up to what ends it without them.
+	valueForm = `(?:"((?:[^"\\\n]|\\.)+)"|'((?:[^'\\\n]|\\.)+)'|` + "`([^`\n]+)`" + `|\\?["']?([^\s"'` + "`" + `,;&<>|」»”。]+))`
+	// member is a member that holds the value of what another member names.
+	member = `["'<]?(?i:value|val|default|current|new|old|data|content|plaintext|plain|text|default_?value|secretstring)["'>]?\s*`
+	// namer is a member that names what another holds.
+	namer = `(?i:name|key|field|variable|property|id)["']?\s*[:=>]\s*["']?$`
+)
+
+// giving are the forms in which a value follows a name, which may have to stand behind something.
+var giving = []struct {
+	behind string
+	form   func() *regexp.Regexp
+	lines  bool
+	strict bool // few of the values are secrets
+}{
+	// password = "x", "password": "x", **Password:** x, password: |-\n  x, and a list of them
+	{form: compiled(`^["'` + "`" + `*?\])]{0,3}[ \t]{0,8}(?::=|=>|={1,3}|:|→|->)[ \t*]{0,4}(?:[|>][-+]?\n\s*|\[\s*)?` + valueForm), lines: true},
+	// <password>x</password>
+	{form: compiled(`^>()()()([^<\s]+)</`)},
+	// | password | x |
+	{behind: "\\|[ `*]*$", form: compiled(`^[` + "`" + `*]{0,2} ?\|\s*\**` + valueForm), strict: true},
+	// setPassword("x")
+	{form: compiled(`^\(\s*(?:"([^"\n]+)"|'([^'\n]+)'()())`), strict: true},
+	// {"password": {"value": "x"}}, password:\n  value: x
+	{form: compiled(`^["']?\s*[:=]\s*\{?\s*` + member + `[:=]\s*` + valueForm), lines: true},
+	// {"name": "DB_PASSWORD", "value": "x"}, <add key="ApiSecret" value="x"/>
+	{behind: namer, form: compiled(`^(?:["'][^{}]{0,60}?[\s,]|</\w+>\s*|["']?[\s+>|#]*)` + member + `[:=]?\s*` + valueForm), lines: true},
+	// --password x
+	{behind: "-$", form: compiled(`^ ` + valueForm)},
+}
+
+var (
+	// valued is a value that stands before its name: {"value": "x", "name": "DB_PASSWORD"}.
+	valued = compiled(member + `[:=]\s*["']([^"'\n]+)["']\s*,\s*["']?` + namer)
+	// another is a further item of a list.
+	another = compiled(`^["']\s*,\s*` + valueForm)
+)
+
+// name looks for a value that is given to the name around i.
+func (f *finder) name(r *rule, i int) {
+	end := i + len(r.trigger)
+	if i < f.looked || end < len(f.text) && isLower(f.text[end]) && isLower(f.text[end-1]) {
+		return
+	}
+	from := i
+	for from > 0 && i-from <= shortName+1 && isLower(f.text[from-1]) {
+		from--
+	}
+	if from < i && len(r.trigger) <= shortName && isLower(f.text[i]) && !tables().joined[f.text[from:i]] {
+		return // monkey, design
+	}
+	for from > 0 && i-from < maxSecretName && isDotted(f.text[from-1]) {
+		from--
+	}
+	f.looked = run(f.text[:min(len(f.text), i+maxSecretName)], i, isDotted)
+	if escaped(f.text, from+1) && from < i {
+		from++ // "line\npassword" in a literal: the n is of the escape
+	}
+	whole := strings.TrimLeft(f.text[from:f.looked], "-.")
+	from, whole = f.looked-len(whole), strings.TrimRight(whole, "-.")
+	to := from + len(whole)
+	// Most names stand in sentences, and are given nothing.
+	behind := f.text[to:min(len(f.text), to+16)]
+	next := strings.TrimLeft(behind, "`*?)] \t")
+	if option := from > 0 && f.text[from-1] == '-'; next == "" || !option && strings.IndexByte("\"':=>|(-<\n\xe2", next[0]) < 0 {
+		return
+	}
+	n, is := nameOf(whole)
+	if !is || n.weak && f.inner {
+		return
+	}
+	for _, giving := range giving {
+		m := f.match(giving.form, to, maxSecretName+maxSecretValue, giving.lines)
+		if m == nil || giving.strict && (n.short() || n.weak) || giving.behind != "" && !matches(giving.behind, f.text[max(0, from-24):from]) {
+			continue
+		}
+		for at := to; m != nil; {
+			begin, end, quoted := group(f.text[at:], m)
+			begin, end = begin+at, end+at
+			file := giving.behind == "-$" && !quoted && strings.Contains(f.text[begin:end], "/") // that holds the secret
+			if begin < f.end || file || !f.given(n, from, f.text[begin:end], quoted) || giving.strict && !quoted && !matches(memorable, f.text[begin:end]) && !random(f.text[begin:end]) {
+				break
+			}
+			f.cut(begin, end, n.kind)
+			if !quoted || !strings.ContainsAny(f.text[at:begin], "[,") {
+				break
+			}
+			at = end
+			m = f.match(another, at, maxSecretValue, true)
+		}
+		if f.end > from {
+			return
+		}
+	}
+	if begin := max(f.end, from-maxSecretValue); from > 0 && strings.IndexByte("\"'", f.text[from-1]) >= 0 && matches(namer, f.text[max(begin, from-24):from]) {
+		if m := valued().FindStringSubmatchIndex(f.text[begin:from]); m != nil && f.given(n, from, f.text[begin+m[2]:begin+m[3]], true) {
+			f.cut(begin+m[2], begin+m[3], n.kind)
+		}
+	}
+}
+
+// group returns what of a match is the value, without what the sentence around it put behind it, and whether it stands in quotes.
+func group(text string, m []int) (from, to int, quoted bool) {
+	for g := 2; g < len(m); g += 2 {
+		if m[g] >= 0 && m[g+1] > m[g] {
+			from, to, quoted = m[g], m[g+1], g < 8
+		}
+	}
+	for !quoted && to > from {
+		c := text[to-1]
+		opens, closes := strings.Count(text[from:to], string("([{"[max(0, strings.IndexByte(")]}", c))])), strings.Count(text[from:to], string(c))
+		if strings.IndexByte(".:*_", c) < 0 && (strings.IndexByte(")]}", c) < 0 || opens >= closes) {
+			break
+		}
+		to--
+	}
+	return from, to, quoted
+}
+
+// given tells whether a value that is given to the name at from is a secret, and neither a stand-in for one nor the
+// code that passes one on.
+func (f *finder) given(n secretName, from int, value string, quoted bool) bool {
+	if len(value) < leastValue || len(value) > maxSecretValue || strings.ContainsAny(value, " \t\n") || placeholder(value) || strings.Contains(value, "://") || begins(value, true) {
+		return false
+	}
+	if n.short() { // "first pass: lexer12" is none
+		prose := from > 1 && f.text[from-1] == ' ' && isAlnum(f.text[from-2])
+		strong := random(value) && has(value, isDigit) && (matches(odd, value) || strings.ToLower(value) != value)
+		return !technical(value) && (strong || matches(memorable, value) && (!prose || matches(odd, value)))
+	}
+	password := n.kind == "password"
+	switch {
+	case n.weak:
+		return n.acceptsRandom(value)
+	case quoted && password:
+		return !matches(aWord, value) && !coded(value) || random(value)
+	case quoted:
+		return len(value) >= 12 && (mixed(value) || random(value)) && !named(value)
+	case coded(value) || !mixed(value) && !random(value) && (!password || strings.Trim(value, "0123456789") != ""):
+		return false
+	}
+	return password || len(value) >= 16 && !named(value) && (random(value) || !matches(aName, value))
+}
+
+// acceptsRandom tells it of a name that also names what is no secret.
+func (n secretName) acceptsRandom(value string) bool {
+	if n.kind == "basic_credentials" && basic(value) {
+		return true
+	}
+	if len(value) < 16 || !mixed(value) || !random(value) || coded(value) {
+		return false
+	}
+	switch n.kind {
+	case "signature":
+		return len(value) >= 32
+	case "session":
+		return strings.IndexByte(value, '_') < 0 && !matches(anId, value)
+	case "token", "secret":
+		return n.suffix != "key" && n.suffix != "primarykey" || len(value) >= 20 && run(value, 0, isAlnum) == len(value) && has(value, isUpper) && has(value, isLower)
+	}
+	return !matches(anId, value)
+}
+
+// phrases are the forms of secrets that a word or a sign leads to. The secret is the last group.
+var phrases = []rule{
+	{trigger: marker, find: (*finder).mark},
+	{trigger: blockBegin, find: (*finder).block},
+	{trigger: "bearer ", folded: true, find: (*finder).phrase, kind: "bearer_token", accepts: header, form: compiled(`(?i)^bearer ([\w.~+/-]{16,}=*)`)},
+	{trigger: "basic ", folded: true, find: (*finder).phrase, kind: "basic_credentials", accepts: basic, form: compiled(`(?i)^basic ([\w+/]{8,}=*)`)},
+	{trigger: "authorization", folded: true, find: (*finder).phrase, kind: "token", accepts: header, form: compiled(`(?i)^authorization["']?\s*[:=]+\s*["']?(?:[\w-]{1,24} )?([\w.~+/-]{12,}=*)`)},
+	{trigger: "cookie", folded: true, find: (*finder).phrase, kind: "cookie", accepts: header, form: compiled(`(?i)^cookie["']?\s*[:=]\s*["']?(?:[\w.-]+=[\w.~+/%:=-]*; ?)*?[\w.-]+=([\w.~+/%:-]{16,}=*)`)},
+	{trigger: "; ", find: (*finder).phrase, kind: "cookie", accepts: header, form: compiled(`^; [\w.-]*(?i:session|sess|sid|auth|token|csrf)[\w.-]*=([\w.~+/%:-]{16,}=*)`)},
+	{trigger: "mnemonic", folded: true, find: (*finder).phrase, kind: "mnemonic", form: compiled(`(?i)^mnemonic\W{1,6}((?:[a-z]{3,8} ){11,23}[a-z]{3,8})`)},
+	{trigger: "phrase", folded: true, find: (*finder).phrase, kind: "mnemonic", form: compiled(`(?i)^phrase\W{1,6}((?:[a-z]{3,8} ){11,23}[a-z]{3,8})`)},
+	// RFC 3986, section 3.2.1; of several @ the last one before the host counts.
+	{trigger: "://", find: (*finder).phrase, kind: "password", accepts: inAddress, form: compiled(`^://[^\s/:@"'<>` + "`" + `]*:([^\s/"'<>` + "`" + `\\]+)@[\w.\[$-]`)},
+	{trigger: "://", find: (*finder).phrase, kind: "token", accepts: generated, form: compiled(`^://([\w-]{20,})@`)},
+}
+
+// phrase looks for what the rule's form says.
+func (f *finder) phrase(r *rule, i int) {
+	if i > 0 && isAlnum(r.trigger[0]) && isAlnum(f.text[i-1]) && !escaped(f.text, i) {
+		return
+	}
+	most := 4 * maxSecretValue
+	if r.kind == "password" {
+		most = maxSecretValue
+		if r.trigger != "://" && !strings.Contains(f.window(i, most, true), " -") {
+			return
+		}
+	}
+	m := f.match(r.form, i, most, r.kind == "password" || r.kind == "mnemonic")
+	if m == nil {
+		return
+	}
+	from, kind := i+m[len(m)-2], r.kind
+	value := strings.TrimRight(f.text[from:i+m[len(m)-1]], ".:")
+	if from < f.end || placeholder(value) || begins(value, true) || r.accepts != nil && !r.accepts(value) {
+		return
+	}
+	switch scheme := strings.ToLower(f.text[i:from]); {
+	case kind == "token" && strings.HasSuffix(scheme, "bearer "):
+		kind = "bearer_token"
+	case kind == "token" && basic(value):
+		kind = "basic_credentials"
+	}
+	f.cut(from, from+len(value), kind)
+}
+
+// header tells whether a value of a header is a secret: one that no person would write.
+func header(value string) bool {
+	return (mixed(value) || random(value)) && !named(value) && !technical(value)
+}
+
+// optional tells whether an option's value is a secret, and no option or file.
+func optional(value string) bool { return value[0] != '-' && value[0] != '/' }
+
+// generated tells whether what stands in a user's place is a token.
+func generated(value string) bool { return mixed(value) && random(value) && !matches(anId, value) }
+
+// inAddress tells whether a password in an address is one, and not the word itself: pass1, PASS2, pass%40.
+func inAddress(value string) bool {
+	return len(value) >= 3 && !placeholder(strings.Trim(value, "[](){}")) && !matches(`^\pL{1,5}$|^(?i:password|pass|pwd|pw)(?:.?$|[%:@])`, value) &&
+		(strings.IndexByte(value, ':') < 0 || mixed(value))
+}
+
+var (
+	// isSaid are the forms in which people say a secret behind a word for it: "the password is x", "Passwort für prod: x".
+	isSaid = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile("(?i)^[`*\"')]{0,3}" + `(?: ?\([^)\n]{1,24}\))?(?: (?:` + alternatives("relations") + `)(?: [^\s:;,.=]+){1,4}?)? ?(?:(?:` +
+			alternatives("connectors") + `) +|[:：→是は]\**[ \t]*)+[*(«“「 ]*` + valueForm)
+	})
+	// alone is a secret that nothing connects with the word for it: "password x" of a netrc file.
+	alone = compiled("^[`*]{0,3} ()()(?:[\"'`]([^\\s\"'`]+)[\"'`]|" + `([^\s"'` + "`" + `,;<>|/]+))`)
+	// account is a name and a secret: "login: admin / x".
+	account = compiled(`^(?:[^\n:]{0,24}:| with| as| is| are)\s*["'` + "`" + `]?[\w.@-]+["'` + "`" + `]?()()() ?[:/] ?["'` + "`" + `]?([^\s"'` + "`" + `,;<>|)]+)`)
+)
+
+// maxSaid is how far behind a word for a secret the secret may be said.
+const maxSaid = 64
+
+// said looks for a secret as people say it, behind the word for it at i.
+func (f *finder) said(r *rule, i int) {
+	to := i + len(r.trigger)
+	if i > 0 && (isAlnum(f.text[i-1]) || strings.IndexByte("_-/.", f.text[i-1]) >= 0) && !escaped(f.text, i) || to >= len(f.text) || isToken(f.text[to]) {
+		return // it is of tokens and secrets in general, of an id, or of a path
+	}
+	window := f.window(to, 4*maxSaid, false)
+	if !has(window, isDigit) {
+		return // nearly all secrets have one, and few sentences
+	}
+	forms := []func() *regexp.Regexp{isSaid, alone}
+	if r.kind == "account" {
+		forms = []func() *regexp.Regexp{account}
+	}
+	for n, form := range forms {
+		m := f.match(form, to, 4*maxSaid, false)
+		if m == nil {
+			continue
+		}
+		from, end, quoted := group(window, m)
+		value, password := window[from:end], r.kind == "password" || r.kind == "account"
+		if from > maxSaid || to+from < f.end || len(value) < leastValue || strings.ContainsAny(value, " \t") || placeholder(value) || coded(value) || named(value) || technical(value) || begins(value, true) ||
+			!mixed(value) && !random(value) || !password && (len(value) < 16 || !random(value)) || r.trigger == "pw" && !matches(memorable, value) && !random(value) ||
+			n == 1 && !quoted && (len(value) < 8 || !random(value) && (!password || !matches(odd, value))) {
+			continue
+		}
+		f.cut(to+from, to+end, strings.Replace(r.kind, "account", "password", 1))
+		return
+	}
+}
