@@ -86,6 +86,10 @@ func (p *Presence) markSilent(ctx context.Context) error {
 			since = p.started
 		}
 		state := p.options.silent(r.State, now.Sub(since))
+		reader := r.State == operational.AgentStarting && r.Status == "" // it never checked in, as a person who reads mail
+		if reader && state == operational.AgentStale {
+			state = r.State
+		}
 		if state == r.State && !late {
 			m.change.Unlock()
 			continue

@@ -103,6 +103,29 @@ func TestSilenceChangesState(t *testing.T) {
 	})
 }
 
+// TestReadersDoNotGoStale has somebody read mail who never checks in, as a person at the command line.
+func TestReadersDoNotGoStale(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		h := open(t, dir, time.Now, comms.PresenceOptions{}, comms.MailboxOptions{})
+		defer h.Close()
+		ctx := captain(t)
+		if _, err := h.Mailbox.Inbox(ctx, comms.InboxQuery{AgentID: "captain"}); err != nil {
+			t.Fatal(err)
+		}
+		pass(60 * time.Second)
+		synctest.Wait()
+		if got := h.states(t, "captain"); got != "[]" {
+			t.Errorf("the events tell %s", got)
+		}
+		pass(10 * time.Minute)
+		synctest.Wait()
+		if a := h.stored(t, "captain"); a.State != operational.AgentOffline {
+			t.Errorf("it is %s", a.State)
+		}
+	})
+}
+
 // countingStore counts what is written.
 type countingStore struct {
 	comms.AgentStore

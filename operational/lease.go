@@ -12,8 +12,9 @@ type Lease struct {
 	ID       int64    `json:"lease_id"` // grows with each lease
 	AgentID  string   `json:"agent_id"`
 	Project  string   `json:"project"`
-	Patterns []string `json:"patterns"` // relative to the repository's root
-	Shared   bool     `json:"shared"`   // others may take shared ones of the same files; false: it is exclusive
+	Patterns []string `json:"patterns"`       // relative to the repository's root
+	Glob     bool     `json:"glob,omitempty"` // a [ in a pattern begins a class; false: it is a character of a name
+	Shared   bool     `json:"shared"`         // others may take shared ones of the same files; false: it is exclusive
 	Why      string   `json:"why,omitempty"`
 	// Folder is the working folder of the repository that the holder works in; empty: nobody said.
 	Folder     string     `json:"folder,omitempty"`
@@ -52,6 +53,7 @@ type LeaseDraft struct {
 	AgentID    string   `json:"agent_id,omitempty"` // empty: the caller's own
 	Project    string   `json:"project"`
 	Patterns   []string `json:"patterns"`
+	Glob       bool     `json:"glob,omitempty"` // [a-c] in a pattern is a class; false: brackets are characters of names
 	Shared     bool     `json:"shared,omitempty"`
 	Why        string   `json:"why,omitempty"`
 	Folder     string   `json:"folder,omitempty"`

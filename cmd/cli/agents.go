@@ -135,8 +135,10 @@ func (s *shell) leasesTake() *cobra.Command {
 	return asks(s, command{
 		use: "take PATTERN...", short: "Take a lease of files, or take one again", args: listed(cobra.MinimumNArgs(1), &draft.Patterns),
 		long: `Takes a lease of the files that the patterns stand for. * and ? stand for characters within a name, ** for any
-folders, {a,b} for either. A folder stands for all that lies below it. Patterns are seen from the working folder.`,
+folders, {a,b} for either. Brackets are characters of a name, as in src/[id]/page.tsx; with --glob [a-c] stands for
+one of these characters. A folder stands for all that lies below it. Patterns are seen from the working folder.`,
 		flags: options{
+			option("glob", &draft.Glob, "[a-c] in a pattern is one of these characters"),
 			option("for", &ttl, "it lapses after so long without a word from its holder, 1m to 8h"),
 			option("shared", &draft.Shared, "others may take shared ones of the same files"),
 			option("why", &draft.Why, "what others are told"),

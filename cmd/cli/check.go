@@ -74,9 +74,30 @@ does not answer is no answer: the exit code then is 1, or what --fail says.`,
 		}
 		return nil
 	}))
-	cmd.AddCommand(s.checkOutcome(), s.checkRules(), s.checkPacks(), s.checkExplain())
+	cmd.AddCommand(s.checkList(), s.checkOutcome(), s.checkRules(), s.checkPacks(), s.checkExplain())
 	cmd.AddCommand(s.checkApprovals(), s.checkDecides("approve"), s.checkDecides("deny"), s.checkPermissions())
 	return cmd
+}
+
+var checkTable = columns[lesson.CheckRecord]{
+	"Nothing was checked.",
+	[]string{"CHECKED", "AGENT", "DECISION", "ACTION", "OUTCOME"},
+	func(c lesson.CheckRecord) cells {
+		return cells{c.At, c.Agent, string(c.Decision), strings.TrimSpace(c.Tool + " " + c.Brief()), string(c.Outcome)}
+	},
+}
+
+func (s *shell) checkList() *cobra.Command {
+	var filter lesson.LedgerFilter
+	return asks(s, command{
+		use: "list", short: "List what was checked, the latest first",
+		flags: options{
+			option("agent", &filter.Agent, "only what this agent asked of"),
+			option("project", &filter.Project, "only of this project"),
+			option("rule", &filter.RuleID, "only what this rule matched"),
+			limit(&filter.Limit),
+		},
+	}, sends(client.Guard.Ledger, &filter), func(w io.Writer, page guard.LedgerPage) { checkTable.list(w, page.Checks) })
 }
 
 // proposal is the command that the words after -- are.

@@ -214,7 +214,7 @@ func TestTimeline(t *testing.T) {
 	all := []feed.Moment{
 		moment("a", 1, feed.KindBlock, "was stopped before", "rm -rf /data "+hostile), moment("b", 2, feed.KindMessage, "sent", "on it "+hostile),
 		{ID: "c", At: noon.Add(3 * time.Second), Kind: feed.KindTold, Agent: "codex", Verb: "began, and was told", Title: "2 memories", Detail: "90 tokens", Items: []operational.ToldItem{{Title: "Use pnpm"}, {Title: "Other"}}},
-		{ID: "d", At: noon.Add(4 * time.Second), Kind: feed.KindCheck, Agent: "gemini", Verb: "ran", Withheld: true},
+		{ID: "d", At: noon.Add(4 * time.Second), Kind: feed.KindCheck, Agent: "gemini", Verb: "checked", Withheld: true},
 	}
 	c.moments = func(after string) (newest []feed.Moment, err error) {
 		for i := len(all) - 1; i >= 0; i-- {

@@ -73,7 +73,7 @@ func (l *Leases) Judge(agent string, files []ChangedFile) Judged {
 // glob is the file as a pattern; ok is false where it lies in no repository.
 func (f ChangedFile) glob() (Glob, bool) {
 	if f.Pattern {
-		g, err := Compile(f.Path)
+		g, err := either(f.Path)
 		return g, err == nil
 	}
 	return Path(f.Path, f.Recursive)

@@ -25,8 +25,10 @@ const (
 )
 
 // Glob is a pattern of paths as doublestar has them: * and ? within one element, ** for any number of
-// elements, [a-z] and [!a-z], {a,b}, and \ before a character that means itself. A pattern that ends in an
-// element without wildcards, or in a slash, stands for that and for all that lies below it.
+// elements, {a,b}, and \ before a character that means itself. Brackets are characters of names, as routes of
+// web frameworks have them (src/[id]/page.tsx), unless classes are asked for: [a-z] and [!a-z]. So are braces
+// without a comma. A pattern that ends in an element without wildcards, or in a slash, stands for that and for
+// all that lies below it.
 //
 // Letters are compared without their case and in their composed form, on every system: a repository that is
 // checked out on a Mac or on Windows holds one file of the name, whoever writes it.
@@ -64,8 +66,18 @@ type token struct {
 	set  []rune // folded and sorted
 }
 
+// either reads a pattern of which nobody says whether its brackets are classes: a shell takes them for one, and
+// for themselves where no file has a name of the class.
+func either(pattern string) (Glob, error) {
+	g, err := Compile(pattern, false)
+	if classes, wrong := Compile(pattern, true); err == nil && wrong == nil && strings.ContainsRune(pattern, '[') {
+		g.alts = append(g.alts, classes.alts...)
+	}
+	return g, err
+}
+
 // Compile reads a pattern, which is relative to the root of a repository.
-func Compile(pattern string) (Glob, error) {
+func Compile(pattern string, classes bool) (Glob, error) {
 	wrong := func(format string, args ...any) (Glob, error) {
 		return Glob{}, skillrouter.InvalidField("patterns", "%q "+format, append([]any{skillrouter.Visible(skillrouter.Head(pattern, 80))}, args...)...)
 	}
@@ -79,7 +91,11 @@ func Compile(pattern string) (Glob, error) {
 	case strings.HasPrefix(pattern, "/"), len(pattern) > 1 && pattern[1] == ':' && asciiLetter(pattern[0]), strings.HasPrefix(pattern, "~"):
 		return wrong("is no path in the repository: it must be relative to the repository's root")
 	}
-	texts, ok := expand(norm.NFC.String(strings.ToValidUTF8(pattern, "\ufffd")))
+	whole := norm.NFC.String(strings.ToValidUTF8(pattern, "\ufffd"))
+	if !classes {
+		whole = bracketEscaper.Replace(whole)
+	}
+	texts, ok := expand(whole)
 	if !ok {
 		return wrong("has braces that do not match, or stands for too many patterns: %d at most, with %d characters", maxAlternatives, maxExpanded)
 	}
@@ -93,6 +109,9 @@ func Compile(pattern string) (Glob, error) {
 	}
 	return g, nil
 }
+
+// bracketEscaper has brackets mean themselves, also those that do so already.
+var bracketEscaper = strings.NewReplacer(`\\`, `\\`, `\[`, `\[`, `\]`, `\]`, `[`, `\[`, `]`, `\]`)
 
 // Path is the Glob of one path, relative to the root of a repository; with whole, of all that lies below it too.
 // ok is false for a path that lies outside or is longer than any file's.
@@ -418,6 +437,9 @@ func expand(pattern string) (texts []string, ok bool) {
 				continue
 			}
 			length, from := 0, open+1
+			if len(commas) == 0 { // {-$locale}: a name
+				return expand(pattern[:open] + `\{` + pattern[open+1:i] + `\}` + pattern[i+1:])
+			}
 			for _, to := range append(commas, i) {
 				more, ok := expand(pattern[:open] + pattern[from:to] + pattern[i+1:])
 				if !ok {

@@ -13,7 +13,7 @@ import (
 
 func compile(t rapid.TB, pattern string) lease.Glob {
 	t.Helper()
-	g, err := lease.Compile(pattern)
+	g, err := lease.Compile(pattern, true)
 	if err != nil {
 		t.Fatalf("%q: %v", pattern, err)
 	}
@@ -68,12 +68,47 @@ func TestOverlaps(t *testing.T) {
 	}
 }
 
+// TestBracketsAreNames takes routes of web frameworks, whose folders have brackets and braces in their names.
+func TestBracketsAreNames(t *testing.T) {
+	for _, c := range []struct {
+		pattern, path string
+		want          bool
+	}{
+		{"src/[id]/page.tsx", "src/[id]/page.tsx", true},
+		{"src/[id]/page.tsx", "src/i/page.tsx", false},
+		{"src/[id]/**", "src/[ID]/deep/page.tsx", true}, // one file on a Mac
+		{"src/[id]", "src/[id]/page.tsx", true},
+		{"src/[...slug]/page.tsx", "src/[...slug]/page.tsx", true},
+		{"src/[[...slug]]/page.tsx", "src/[[...slug]]/page.tsx", true},
+		{"src/[[lang=lang]]/*.svelte", "src/[[lang=lang]]/+page.svelte", true},
+		{"src/[", "src/[", true},
+		{"src/]", "src/]", true},
+		{"src/[b-a].ts", "src/[b-a].ts", true},
+		{`src/\[id\]/a`, "src/[id]/a", true}, // who escaped them before
+		{`src/\\[id]/a`, `src/\[id]/a`, true},
+		{"{app,src}/[id]/a", "app/[id]/a", true},
+		{"routes/{-$lang}/a.ts", "routes/{-$lang}/a.ts", true},
+		{"routes/{-$lang}/a.ts", "routes/-$lang/a.ts", false},
+		{"routes/{a,{b}}.ts", "routes/{b}.ts", true},
+	} {
+		g, err := lease.Compile(c.pattern, false)
+		if err != nil {
+			t.Errorf("%q: %v", c.pattern, err)
+			continue
+		}
+		p, ok := lease.Path(c.path, false)
+		if !ok || g.Overlaps(p) != c.want || p.Overlaps(g) != c.want {
+			t.Errorf("%q and the path %q: overlap %v, want %v", c.pattern, c.path, !c.want, c.want)
+		}
+	}
+}
+
 func TestPatternsThatAreRefused(t *testing.T) {
 	for _, pattern := range []string{
 		"", " ", "/etc/passwd", "../x", "a/../../x", "~/x", `C:\x`, "a[", "a[]", "a[b-a]", "{a,b", "a}", "a\\", "a\x00b", strings.Repeat("a", lease.MaxPattern+1),
 		strings.Repeat("{a,b}", 7), strings.Repeat("{a,b,c,d}", 40), "[a/b]",
 	} {
-		if _, err := lease.Compile(pattern); err == nil {
+		if _, err := lease.Compile(pattern, true); err == nil {
 			t.Errorf("%q is taken", pattern)
 		}
 	}
@@ -199,7 +234,7 @@ func TestHostilePatternsAreCheap(t *testing.T) {
 }
 
 func BenchmarkOverlap(b *testing.B) {
-	x, _ := lease.Compile("src/**/*_test.go")
+	x, _ := lease.Compile("src/**/*_test.go", true)
 	p, _ := lease.Path("src/router/http/server_test.go", false)
 	for b.Loop() {
 		if !x.Overlaps(p) {

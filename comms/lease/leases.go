@@ -66,7 +66,7 @@ func Open(ctx context.Context, store Store, holders Holders, mail Mail, log *slo
 		if lease.Ended != "" && !lease.Told {
 			l.untold = append(l.untold, lease)
 		}
-		globs, err := compileAll(lease.Patterns)
+		globs, err := compileAll(lease.Patterns, lease.Glob)
 		if err != nil { // an earlier version took it
 			log.Warn("a lease has a pattern that cannot be read, and is ended", "lease_id", lease.ID, "error", err)
 			globs = nil
@@ -79,9 +79,9 @@ func Open(ctx context.Context, store Store, holders Holders, mail Mail, log *slo
 	return l, nil
 }
 
-func compileAll(patterns []string) (globs []Glob, err error) {
+func compileAll(patterns []string, classes bool) (globs []Glob, err error) {
 	for _, p := range patterns {
-		g, err := Compile(p)
+		g, err := Compile(p, classes)
 		if err != nil {
 			return nil, err
 		}
@@ -189,7 +189,7 @@ func (l *Leases) Take(ctx context.Context, draft operational.LeaseDraft) (operat
 			return operational.Lease{}, err
 		}
 	}
-	globs, err := compileAll(draft.Patterns)
+	globs, err := compileAll(draft.Patterns, draft.Glob)
 	if err != nil {
 		return operational.Lease{}, err
 	}
@@ -205,7 +205,7 @@ func (l *Leases) Take(ctx context.Context, draft operational.LeaseDraft) (operat
 	defer l.change.Unlock()
 	now := l.now().UTC().Truncate(time.Millisecond)
 	lease := operational.Lease{
-		AgentID: agent, Project: draft.Project, Patterns: draft.Patterns, Shared: draft.Shared, Why: draft.Why, Folder: draft.Folder,
+		AgentID: agent, Project: draft.Project, Patterns: draft.Patterns, Glob: draft.Glob, Shared: draft.Shared, Why: draft.Why, Folder: draft.Folder,
 		TTLSeconds: int64(ttl / time.Second), TakenAt: now, RenewedAt: now, ExpiresAt: now.Add(ttl),
 	}
 	former, err := l.mayTake(p, lease, globs, now)
@@ -233,7 +233,7 @@ func (l *Leases) mayTake(p skillrouter.Principal, lease operational.Lease, globs
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	for _, h := range l.ofAgent[lease.AgentID] {
-		if end, _, _ := l.state(h, now); end == "" && h.Project == lease.Project && h.Shared == lease.Shared && h.Folder == lease.Folder && slices.Equal(h.Patterns, lease.Patterns) {
+		if end, _, _ := l.state(h, now); end == "" && h.Project == lease.Project && h.Shared == lease.Shared && h.Glob == lease.Glob && h.Folder == lease.Folder && slices.Equal(h.Patterns, lease.Patterns) {
 			former = h
 		}
 	}
@@ -299,7 +299,7 @@ func (l *Leases) Leases(ctx context.Context, filter operational.LeaseFilter) ([]
 	}
 	var near Glob
 	if filter.Path != "" {
-		if near, err = Compile(filter.Path); err != nil {
+		if near, err = either(filter.Path); err != nil {
 			return nil, skillrouter.InvalidField("path", "%s", skillrouter.MessageOf(err))
 		}
 	}

@@ -482,3 +482,29 @@ func TestALongFarewell(t *testing.T) {
 		t.Errorf("ann was told %d times, bob %d", len(ann), len(bob))
 	}
 }
+
+// TestBracketsInPaths takes routes whose folders have brackets in their names, as agents give them.
+func TestBracketsInPaths(t *testing.T) {
+	x := newTeam(t)
+	x.beat("ann", "")
+	x.beat("bob", "")
+	x.take("ann", operational.LeaseDraft{Patterns: []string{"src/[id]/page.tsx", "app/[...slug]/**"}})
+	for path, want := range map[string]lease.Case{
+		"src/[id]/page.tsx": lease.CaseExclusive, "app/[...slug]/a/b.ts": lease.CaseExclusive, "src/i/page.tsx": "", "app/s/b.ts": "",
+	} {
+		if got := x.check("bob", lease.ChangedFile{Path: path}); got != want {
+			t.Errorf("%s: %q, want %q", path, got, want)
+		}
+	}
+	// A shell's pattern may mean either.
+	if got := x.check("bob", lease.ChangedFile{Path: "src/[id]/*", Pattern: true}); got != lease.CaseExclusive {
+		t.Errorf("a pattern with the same brackets: %q", got)
+	}
+	l := x.take("ann", operational.LeaseDraft{Patterns: []string{"lib/[ab].ts"}, Glob: true})
+	if !l.Glob || l.Patterns[0] != "lib/[ab].ts" {
+		t.Errorf("%+v", l)
+	}
+	if got := x.check("bob", lease.ChangedFile{Path: "lib/b.ts"}); got != lease.CaseExclusive {
+		t.Errorf("a class that was asked for: %q", got)
+	}
+}

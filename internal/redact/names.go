@@ -86,18 +86,18 @@ var (
 	another = compiled(`^["']\s*,\s*` + valueForm)
 )
 
-// name looks for a value that is given to the name around i.
-func (f *finder) name(r *rule, i int) {
+// around returns where the name around i begins and ends. ok is false where it is no name of a secret's or is given nothing.
+func (f *finder) around(r *rule, i int) (from, to int, ok bool) {
 	end := i + len(r.trigger)
 	if i < f.looked || end < len(f.text) && isLower(f.text[end]) && isLower(f.text[end-1]) {
-		return
+		return 0, 0, false
 	}
-	from := i
+	from = i
 	for from > 0 && i-from <= shortName+1 && isLower(f.text[from-1]) {
 		from--
 	}
 	if from < i && len(r.trigger) <= shortName && isLower(f.text[i]) && !tables().joined[f.text[from:i]] {
-		return // monkey, design
+		return 0, 0, false // monkey, design
 	}
 	for from > 0 && i-from < maxSecretName && isDotted(f.text[from-1]) {
 		from--
@@ -108,14 +108,20 @@ func (f *finder) name(r *rule, i int) {
 	}
 	whole := strings.TrimLeft(f.text[from:f.looked], "-.")
 	from, whole = f.looked-len(whole), strings.TrimRight(whole, "-.")
-	to := from + len(whole)
+	to = from + len(whole)
 	// Most names stand in sentences, and are given nothing.
-	behind := f.text[to:min(len(f.text), to+16)]
-	next := strings.TrimLeft(behind, "`*?)] \t")
-	if option := from > 0 && f.text[from-1] == '-'; next == "" || !option && strings.IndexByte("\"':=>|(-<\n\xe2", next[0]) < 0 {
+	next := strings.TrimLeft(f.text[to:min(len(f.text), to+16)], "`*?)] \t")
+	option := from > 0 && f.text[from-1] == '-'
+	return from, to, next != "" && (option || strings.IndexByte("\"':=>|(-<\n\xe2", next[0]) >= 0)
+}
+
+// name looks for a value that is given to the name around i.
+func (f *finder) name(r *rule, i int) {
+	from, to, ok := f.around(r, i)
+	if !ok {
 		return
 	}
-	n, is := nameOf(whole)
+	n, is := nameOf(f.text[from:to])
 	if !is || n.weak && f.inner {
 		return
 	}
@@ -126,16 +132,16 @@ func (f *finder) name(r *rule, i int) {
 		}
 		for at := to; m != nil; {
 			begin, end, quoted := group(f.text[at:], m)
-			begin, end = begin+at, end+at
-			file := giving.behind == "-$" && !quoted && strings.Contains(f.text[begin:end], "/") // that holds the secret
-			if begin < f.end || file || !f.given(n, from, f.text[begin:end], quoted) || giving.strict && !quoted && !matches(memorable, f.text[begin:end]) && !random(f.text[begin:end]) {
+			value := f.text[at+begin : at+end]
+			file := giving.behind == "-$" && !quoted && strings.Contains(value, "/") // that holds the secret
+			if at+begin < f.end || file || !f.given(n, from, value, quoted) || giving.strict && !quoted && !matches(memorable, value) && !random(value) {
 				break
 			}
-			f.cut(begin, end, n.kind)
-			if !quoted || !strings.ContainsAny(f.text[at:begin], "[,") {
+			f.cut(at+begin, at+end, n.kind)
+			if !quoted || !strings.ContainsAny(f.text[at:at+begin], "[,") {
 				break
 			}
-			at = end
+			at += end
 			m = f.match(another, at, maxSecretValue, true)
 		}
 		if f.end > from {

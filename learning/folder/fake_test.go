@@ -24,6 +24,7 @@ type router struct {
 	refuse         func(title string) error // what it refuses
 	refuseLevel    lesson.Level             // and which level, as for one who is no captain
 	failing        error                    // what every call answers
+	refuseID       string                   // which id it refuses to look for
 	occurred       map[string]int           // reports of what was there
 	relevant       func() []lesson.Hit      // what Relevant answers
 }
@@ -105,6 +106,9 @@ func (r *router) ReportAll(ctx context.Context, drafts []lesson.Draft) (lesson.B
 }
 
 func (r *router) Lesson(_ context.Context, ref string) (lesson.Lesson, error) {
+	if ref == r.refuseID {
+		return lesson.Lesson{}, skillrouter.InvalidField("lesson_id", "is not wanted")
+	}
 	lesson, ok := r.lessons[ref]
 	if !ok {
 		return lesson, skillrouter.Errorf(skillrouter.NotFound, "there is no lesson %s", ref)

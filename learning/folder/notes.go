@@ -51,12 +51,6 @@ func ReadNotes(source []byte, domain string) (Notes, error) {
 		return Notes{}, skillrouter.Errorf(skillrouter.TooLarge, "the notes are larger than %d bytes", MaxNotes)
 	}
 	source = bytes.TrimPrefix(source, []byte("\ufeff"))
-	if !utf8.Valid(source) {
-		return Notes{}, skillrouter.Errorf(skillrouter.Invalid, "the notes are not valid UTF-8")
-	}
-	if bytes.IndexByte(source, 0) >= 0 {
-		return Notes{}, skillrouter.Errorf(skillrouter.Invalid, "the notes hold the character NUL")
-	}
 	r := &notesReader{source: source, starts: lineStarts(source), domain: domain, ids: map[string]int{}}
 	r.out = Notes{Lessons: []Note{}, Unread: []Unread{}}
 	r.flatten()
@@ -69,11 +63,28 @@ func ReadNotes(source []byte, domain string) (Notes, error) {
 // person nests that deep, and the parser takes a minute for 100 KB of "> > > ".
 const maxMarks = 16
 
-// flatten lists lines that are nested too deep as unread, and blanks them for the parser.
+// flatten lists lines that are no text, or nested too deep, as unread, and blanks them for the parser.
 func (r *notesReader) flatten() {
 	copied := false
+	blank := func(n int, text []byte, why string) {
+		r.out.Unread = append(r.out.Unread, Unread{n + 1, clip(strings.TrimSpace(strings.ToValidUTF8(strings.ReplaceAll(string(text), "\x00", "\ufffd"), "\ufffd")), 200), why})
+		if !copied {
+			r.source, copied = bytes.Clone(r.source), true
+		}
+		for i := r.starts[n]; i < r.starts[n]+len(text); i++ {
+			r.source[i] = ' '
+		}
+	}
 	for n := range r.starts {
 		text := lineText(r.source, r.starts, n+1)
+		switch {
+		case !utf8.Valid(text):
+			blank(n, text, "is not valid UTF-8")
+			continue
+		case bytes.IndexByte(text, 0) >= 0:
+			blank(n, text, "holds the character NUL")
+			continue
+		}
 		marks, digits := 0, false
 		for _, c := range text {
 			switch {
@@ -93,13 +104,7 @@ func (r *notesReader) flatten() {
 		if marks <= maxMarks || !bytes.ContainsAny(text, ">.)") && len(bytes.Trim(text, "-*+ \t")) == 0 && !nested(text) {
 			continue
 		}
-		r.unread(n+1, n+2, "is nested too deep")
-		if !copied {
-			r.source, copied = bytes.Clone(r.source), true
-		}
-		for i := r.starts[n]; i < r.starts[n]+len(text); i++ {
-			r.source[i] = ' '
-		}
+		blank(n, text, "is nested too deep")
 	}
 }
 

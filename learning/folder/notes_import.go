@@ -1,6 +1,7 @@
 package folder
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -49,7 +50,10 @@ func ImportNotes(ctx context.Context, service lesson.Service, notes Notes, updat
 			continue
 		case "":
 		default:
-			return result, err
+			if err := step.failed(err); err != nil {
+				return result, err
+			}
+			continue
 		}
 		p, differ := notePatch(n.Draft, lesson)
 		switch {
@@ -112,8 +116,13 @@ func reportNotes(ctx context.Context, service lesson.Service, notes Notes, steps
 		drafts[k] = notes.Lessons[i].Draft
 	}
 	answer, err := service.ReportAll(ctx, drafts)
-	if err != nil {
-		return err
+	switch code := skillrouter.CodeOf(err); {
+	case err == nil:
+	case len(batch) > 1 && (code == skillrouter.Invalid || code == skillrouter.TooLarge): // one of them is at fault
+		half := len(batch) / 2
+		return cmp.Or(reportNotes(ctx, service, notes, steps, batch[:half]), reportNotes(ctx, service, notes, steps, batch[half:]))
+	default:
+		return steps[batch[0]].failed(err)
 	}
 	var lower []int
 	for _, refusal := range answer.Refused {

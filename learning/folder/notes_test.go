@@ -209,7 +209,7 @@ func TestNotesLoseNothing(t *testing.T) {
 }
 
 func TestNotesRefuses(t *testing.T) {
-	for name, text := range map[string]string{"UTF-8": "\xff", "NUL": "a\x00", "larger": strings.Repeat("x", folder.MaxNotes+1)} {
+	for name, text := range map[string]string{"larger": strings.Repeat("x", folder.MaxNotes+1)} {
 		if _, err := folder.ReadNotes([]byte(text), ""); !strings.Contains(explain(err), name) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -394,5 +394,20 @@ func TestImportNotesSpreadsSecrets(t *testing.T) {
 		if len(step.Notes) == 0 {
 			t.Errorf("the step of %q says nothing of secrets", step.Title)
 		}
+	}
+}
+
+// TestImportNotesRefusesALine gives notes of which one line is no text, and a router that refuses one lesson by its id,
+// and one whole call: the others are taken.
+func TestImportNotesRefusesALine(t *testing.T) {
+	n, err := folder.ReadNotes([]byte("## One\n\nKeep.\n\n## Bad\n\nA \xff byte.\nStays.\n\n## Nul\n\na\x00b\nStays too.\n"), "")
+	if err != nil || len(n.Lessons) != 3 || len(n.Unread) != 2 || n.Unread[0].Line != 7 || n.Unread[1].Line != 12 {
+		t.Fatalf("%v %+v", err, n)
+	}
+	r := newRouter()
+	r.refuseID = n.Lessons[1].Draft.ID
+	result, err := folder.ImportNotes(t.Context(), r, n, false, false)
+	if err != nil || result.Counts[folder.ActionReport] != 2 || result.Steps[1].Action != folder.ActionRefused || result.Steps[1].Why == "" || result.Steps[1].Line != 5 {
+		t.Errorf("%v %+v", err, result)
 	}
 }

@@ -31,8 +31,15 @@ type leaseRow struct {
 
 func (leaseRow) TableName() string { return "leases" }
 
+// globMark stands before the patterns of a lease in which brackets are classes. No pattern begins so.
+const globMark = "/glob/"
+
 func rowOfLease(l operational.Lease) (leaseRow, error) {
-	patterns, err := json.Marshal(l.Patterns)
+	kept := l.Patterns
+	if l.Glob {
+		kept = append([]string{globMark}, kept...)
+	}
+	patterns, err := json.Marshal(kept)
 	return leaseRow{
 		ID: l.ID, AgentID: l.AgentID, Project: l.Project, Patterns: string(patterns), Shared: l.Shared, Why: l.Why, Folder: l.Folder, TTLSeconds: l.TTLSeconds,
 		TakenAt: millis(l.TakenAt), RenewedAt: millis(l.RenewedAt), EndedAt: millisPtr(l.EndedAt), Ended: string(l.Ended), EndedBy: l.EndedBy, Told: l.Told,
@@ -46,6 +53,9 @@ func (r leaseRow) lease() (operational.Lease, error) {
 	}
 	if err := json.Unmarshal([]byte(r.Patterns), &l.Patterns); err != nil {
 		return l, fmt.Errorf("patterns of lease %d: %w", r.ID, err)
+	}
+	if l.Glob = len(l.Patterns) > 0 && l.Patterns[0] == globMark; l.Glob {
+		l.Patterns = l.Patterns[1:]
 	}
 	return l, nil
 }

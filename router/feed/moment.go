@@ -254,7 +254,7 @@ func momentOfCheck(c lesson.CheckRecord) Moment {
 	case rule.DecisionWarn:
 		m.Verb = "was warned before"
 	default:
-		m.Verb = "ran"
+		m.Verb = "checked"
 	}
 	for _, match := range c.Matches {
 		m.Items = append(m.Items, operational.ToldItem{Kind: "rule", ID: match.RuleID, Title: match.Title})

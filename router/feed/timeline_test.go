@@ -130,10 +130,10 @@ func TestTimelineFilters(t *testing.T) {
 	}{
 		"blocks":                {feed.TimelineQuery{Kinds: []string{feed.KindBlock}}, []string{"a was stopped before rm -rf / block"}},
 		"failures, told once":   {feed.TimelineQuery{Kinds: []string{feed.KindFailure}}, []string{"a failed at npm test failed"}},
-		"a tool, in short":      {feed.TimelineQuery{Kinds: []string{feed.KindCheck}, Agent: "e"}, []string{"e ran Edit /w/main.go allow", "e ran Bash ls -la allow"}},
+		"a tool, in short":      {feed.TimelineQuery{Kinds: []string{feed.KindCheck}, Agent: "e"}, []string{"e checked Edit /w/main.go allow", "e checked Bash ls -la allow"}},
 		"told by a search":      {feed.TimelineQuery{Kinds: []string{feed.KindTold}, Agent: "a"}, []string{"a searched, and was told 1 memory"}},
 		"what one was told":     {feed.TimelineQuery{Kinds: []string{feed.KindTold}, Agent: "b"}, []string{"b began, and was told 1 memory"}},
-		"checks in a range":     {feed.TimelineQuery{Kinds: []string{feed.KindCheck}, Range: "7d", Agent: "a"}, []string{"a was stopped before rm -rf / block", "a ran make test allow"}},
+		"checks in a range":     {feed.TimelineQuery{Kinds: []string{feed.KindCheck}, Range: "7d", Agent: "a"}, []string{"a was stopped before rm -rf / block", "a checked make test allow"}},
 		"nothing in a range":    {feed.TimelineQuery{Range: "2001-01-01..2001-01-02"}, nil},
 		"messages of one":       {feed.TimelineQuery{Kinds: []string{feed.KindMessage}, Agent: "d"}, []string{"c wrote"}},
 		"messages in a range":   {feed.TimelineQuery{Kinds: []string{feed.KindMessage}, Agent: "d", Range: "1h"}, []string{"c wrote"}},

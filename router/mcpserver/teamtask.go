@@ -193,7 +193,8 @@ func (s *Server) addLeaseTools() {
 		name: "take_lease", title: "Take a lease of files", set: ToolsetOperations, effect: ensure, holds: "lease",
 		description: "Say that you work on files, so that others are told before they change them. It holds while you check in, and ends with your session.",
 	}, func(p *params, d *operational.LeaseDraft) {
-		p.must("patterns", &d.Patterns, "Globs from the repository's root: src/cart, docs/**/*.md")
+		p.must("patterns", &d.Patterns, "Paths or patterns from the repository's root: src/cart, src/[id]/page.tsx, docs/**/*.md")
+		p.may("glob", &d.Glob, "[a-c] in a pattern is one of these characters; default: brackets are part of a name")
 		p.may("why", &d.Why, "What others are told")
 		p.may("shared", &d.Shared, "Others may take shared ones too")
 		p.may("ttl_seconds", &d.TTLSeconds, "Silence after which it lapses; default 1800", within(lease.MinTTL.Seconds(), lease.MaxTTL.Seconds()))

@@ -251,7 +251,7 @@ func sharesFile(a, b lease.Glob) bool {
 
 func (h *harness) take(ctx context.Context, agent string, random *rand.Rand) *claim {
 	pattern := patternOf(random)
-	glob, err := lease.Compile(pattern)
+	glob, err := lease.Compile(pattern, false)
 	if err != nil {
 		panic(err)
 	}
