@@ -49,7 +49,7 @@ func nameOf(text string) (n secretName, is bool) {
 
 const (
 	// valueForm is a value that is given: in quotes, or up to what ends it without them.
-	valueForm = `(?:"((?:[^"\\\n]|\\.)+)"|'((?:[^'\\\n]|\\.)+)'|` + "`([^`\n]+)`" + `|\\?["']?([^\s"'` + "`" + `,;&<>|」»”。]+))`
+	valueForm = `(?:""|'')?(?:"((?:[^"\\\n]|\\.)+)"|'((?:[^'\\\n]|\\.)+)'|` + "`([^`\n]+)`" + `|\\?["']?([^\s"'` + "`" + `,;&<>|」»”。]+))`
 	// member is a member that holds the value of what another member names.
 	member = `["'<]?(?i:value|val|default|current|new|old|data|content|plaintext|plain|text|default_?value|secretstring)["'>]?\s*`
 	// namer is a member that names what another holds.
@@ -75,8 +75,8 @@ var giving = []struct {
 	{form: compiled(`^["']?\s*[:=]\s*\{?\s*` + member + `[:=]\s*` + valueForm), lines: true},
 	// {"name": "DB_PASSWORD", "value": "x"}, <add key="ApiSecret" value="x"/>
 	{behind: namer, form: compiled(`^(?:["'][^{}]{0,60}?[\s,]|</\w+>\s*|["']?[\s+>|#]*)` + member + `[:=]?\s*` + valueForm), lines: true},
-	// --password x
-	{behind: "-$", form: compiled(`^ ` + valueForm)},
+	// --password x, ["--password", "x"]
+	{behind: "-$", form: compiled(`^(?: |["'],\s*)` + valueForm)},
 }
 
 var (
@@ -203,7 +203,7 @@ func (n secretName) acceptsRandom(value string) bool {
 	if n.kind == "basic_credentials" && basic(value) {
 		return true
 	}
-	if len(value) < 16 || !mixed(value) || !random(value) || coded(value) {
+	if len(value) < 16 || !mixed(value) || !random(value) || coded(value) || strings.Contains(strings.TrimRight(value, "="), "=") {
 		return false
 	}
 	switch n.kind {
@@ -255,6 +255,8 @@ func (f *finder) phrase(r *rule, i int) {
 		return
 	}
 	switch scheme := strings.ToLower(f.text[i:from]); {
+	case scheme == "://"+strings.ToLower(value)+":":
+		return // postgres:postgres, guest:guest
 	case kind == "token" && strings.HasSuffix(scheme, "bearer "):
 		kind = "bearer_token"
 	case kind == "token" && basic(value):
