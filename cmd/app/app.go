@@ -31,8 +31,7 @@ import (
 	"skillrouter/router/httpapi"
 )
 
-// settleAfter is when memory that only the start needed is given back: building
-// the index leaves about its size behind, and the first answers come first.
+// settleAfter is when work that the start can do without begins.
 const settleAfter = 2 * time.Second
 
 // App is a sidecar that is open, wired and bound to its address.
@@ -257,7 +256,6 @@ func (a *App) Handler() *httpapi.Server {
 // written, and the databases are closed. It returns nil after a clean stop.
 func (a *App) Run(ctx context.Context) error {
 	a.serve()
-	a.life.run(ctx, "rest", func(ctx context.Context) error { return process.Rest(ctx, settleAfter) })
 	a.log.Info("listening", "url", strings.Join(a.Addresses(), " "), "data", a.config.Data, "version", a.options.Version)
 	var failure error
 	if a.front != nil {

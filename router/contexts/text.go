@@ -34,7 +34,7 @@ func introOf(budget int) string {
 
 // headings are what the sections begin with. They, the introduction and every
 // item end with the end of a line and begin with neither white space nor a "/":
-// so their tokens add up to those of the whole (see nextPiece).
+// so their tokens add up to those of the whole (see FuzzTokensAddUp).
 var headings = map[string]string{
 	router.KindGuard:     "## Do not\n",
 	router.KindPrinciple: "## Principles\n",
@@ -119,13 +119,13 @@ func (c *choice) fit(r *rated, room int) bool {
 	mark := c.fencer.Mark(r.kind + "\n" + r.id + "\n" + r.author + "\n" + r.title + "\n" + r.body)
 	try := func(part string, cut bool) bool {
 		block := frame(r, mark, c.idOf(r), title, part, cut)
-		if n := tokens.count(block, room); n <= room {
+		if n := countUpTo(block, room); n <= room {
 			r.block, r.tokens, r.cut = block, n, cut
 			return true
 		}
 		return false
 	}
-	if tokens.count(frame(r, mark, c.idOf(r), title, "", false), room) > room {
+	if countUpTo(frame(r, mark, c.idOf(r), title, "", false), room) > room {
 		return false // nor does more fit; most of a large memory ends here, before its body is read
 	}
 	body, whole := tidied(skillrouter.Head(r.body, room*mostBytesPerToken+utf8Slack)), len(r.body) <= room*mostBytesPerToken+utf8Slack

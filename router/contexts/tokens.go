@@ -1,9 +1,13 @@
 package contexts
 
 import (
-	"math"
 	"strings"
 	"sync"
+	"unicode"
+
+	"github.com/tiktoken-go/tokenizer/codec"
+
+	"skillrouter"
 )
 
 // Tokenizer is the encoding that token budgets are counted in: that of the
@@ -12,82 +16,55 @@ import (
 // mostly a few tokens more; a budget for one of them should leave room.
 const Tokenizer = "o200k_base"
 
-const (
-	// memoPiece bounds the pieces whose counts are remembered, in bytes: words are shorter.
-	memoPiece = 48
-	// memoMost bounds how many are remembered: a few megabytes, and more odd words than a
-	// team's memory has. Then remembering begins anew.
-	memoMost = 1 << 15
-)
+// encoding loads the vocabulary once, which takes it up to a tenth of a second.
+var encoding = sync.OnceValue(codec.NewO200kBase)
 
-// tokenCounter counts tokens exactly: it splits a text into pieces, as the
-// encoding says, looks each up in the vocabulary, and merges the bytes of those
-// that are not in it. What a merged piece counts is remembered.
-type tokenCounter struct {
-	vocabulary func() *vocabulary
-
-	mu    sync.RWMutex
-	known map[string]uint16 // counts of pieces that are more than one token
+// countable makes a text what the library counts right: valid UTF-8, and without DEL, which it counts as nothing.
+func countable(text string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x7f", "\x01")
 }
 
-func newTokenCounter(vocabulary func() *vocabulary) *tokenCounter {
-	return &tokenCounter{vocabulary: vocabulary, known: map[string]uint16{}}
-}
-
-// tokens is the one counter of the process: what it remembers are constants of the encoding.
-var tokens = newTokenCounter(sync.OnceValue(readVocabulary))
-
-// CountTokens returns how many tokens a text is, the names of special tokens
-// in it counted as what they are written with. The first call unpacks the
-// vocabulary, which takes it some tenths of a second. The cost grows with the
-// text, and within a piece (a word, a run of white space or signs) of n bytes
-// with n·log n.
-func CountTokens(text string) int { return tokens.count(text, math.MaxInt) }
-
-// count counts the tokens of a text, and no further than to what is more than most: a text of which somebody asks whether
-// it fits is mostly much too long.
-func (c *tokenCounter) count(text string, most int) int {
-	text = strings.ToValidUTF8(text, "\uFFFD")
-	vocabulary := c.vocabulary()
-	total := 0
-	var odd []string
-	for len(text) > 0 && total+len(odd) <= most { // a piece is at least one token
-		n := nextPiece(text)
-		if vocabulary.rank(text[:n]) != unmergeable {
-			total++
-		} else {
-			odd = append(odd, text[:n])
+// CountTokens returns how many tokens a text is, the names of special tokens in it counted as what they are written with.
+// A long run of white space may count a little more than it is.
+func CountTokens(text string) (total int) {
+	text = countable(text)
+	count := func(part string) {
+		n, err := encoding().Count(part)
+		if err != nil {
+			n = len(part) // it fails for text that is not UTF-8 alone; a token is a byte at least
 		}
-		text = text[n:]
-	}
-	if len(odd) == 0 {
-		return total
-	}
-	fresh := odd[:0]
-	c.mu.RLock()
-	for _, piece := range odd {
-		if known, ok := c.known[piece]; ok {
-			total += int(known)
-		} else {
-			fresh = append(fresh, piece)
-		}
-	}
-	c.mu.RUnlock()
-	for _, piece := range fresh {
-		n := mergedCount(vocabulary, piece)
 		total += n
-		if len(piece) <= memoPiece {
-			c.remember(piece, n)
+	}
+	from, run := 0, 0
+	for at, r := range text {
+		if run++; !unicode.IsSpace(r) {
+			run = 0
+		}
+		if run == longSpace {
+			count(text[from:at])
+			from, run = at, 0
 		}
 	}
+	count(text[from:])
 	return total
 }
 
-func (c *tokenCounter) remember(piece string, n int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.known) >= memoMost {
-		clear(c.known)
+// longSpace is how many blanks are counted together: the library takes the square of the time for a run of them.
+const longSpace = 256
+
+// The beginning of a text says that the text is too long without a look at the rest: beginning bytes for each token
+// that it may have, where half as many are usual, and spare tokens for what the cut divides.
+const (
+	beginning = 8
+	spare     = 16
+)
+
+// countUpTo is CountTokens of a text that fits into most tokens, and more than most of another: mostly it is much too long.
+func countUpTo(text string, most int) int {
+	if head := skillrouter.Head(text, beginning*(most+spare)); len(head) < len(text) {
+		if n := CountTokens(head); n > most+spare {
+			return n
+		}
 	}
-	c.known[strings.Clone(piece)] = uint16(n)
+	return CountTokens(text)
 }
