@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"skillrouter"
+	"skillrouter/cmd/config"
 	"skillrouter/cmd/locate"
 	"skillrouter/router/client"
 )
@@ -215,5 +216,24 @@ func TestFirstToken(t *testing.T) {
 	running(t, cfg)
 	if _, err := os.Stat(cfg.FirstToken); !os.IsNotExist(err) {
 		t.Errorf("the second start issued another: %v", err)
+	}
+}
+
+// TestFolderOfThePages: who types the beginning of a page's address comes to the dashboard, also where a token is needed.
+func TestFolderOfThePages(t *testing.T) {
+	cfg := settings(t)
+	cfg.FirstToken = filepath.Join(cfg.Data, "first.token")
+	for _, cfg := range []config.Config{settings(t), cfg} {
+		a, _ := running(t, cfg)
+		for _, path := range []string{"/ui", "/ui/"} {
+			answer, err := stay.Get(a.URL() + path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = answer.Body.Close() // it has none
+			if answer.StatusCode != http.StatusFound || answer.Header.Get("Location") != "/" {
+				t.Errorf("%s: %d to %q", path, answer.StatusCode, answer.Header.Get("Location"))
+			}
+		}
 	}
 }
