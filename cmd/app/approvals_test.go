@@ -1,6 +1,8 @@
 package app_test
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -433,25 +435,46 @@ func TestPermissions(t *testing.T) {
 	}
 }
 
-// TestApprovalOfScript: a person allows a script as it was judged. What its agent makes of it afterwards is another action.
+// TestApprovalOfScript: a person allows a script as it was judged. Whatever somebody makes of it afterwards is another action, and so is one of the
+// same name in another folder.
 func TestApprovalOfScript(t *testing.T) {
 	t.Parallel()
 	s, _, _ := people(t)
-	write := func(content string) {
-		s.asked(agentA, map[string]any{"tool": "Write", "args": map[string]any{"file_path": "/work/shop/x.sh", "content": content}, "agent": "a", "folder": "/work/shop"})
+	var needs []string
+	run := func(folder, content string) verdict {
+		action := map[string]any{"proposed_action": "sh x.sh", "agent": "a", "folder": folder, "offers_files": true}
+		var asked struct {
+			Needs   []string `json:"needs"`
+			CheckID string   `json:"check_id"`
+		}
+		body, err := json.Marshal(action)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.must(agentA, http.MethodPost, "/check/anti-pattern", string(body), &asked)
+		needs = asked.Needs
+		if len(needs) != 1 || needs[0] != folder+"/x.sh" || asked.CheckID != "" {
+			t.Fatalf("it needs %q, check %q", needs, asked.CheckID)
+		}
+		delete(action, "offers_files") // the hooks of git that it would need as well are not there
+		sum := sha256.Sum256([]byte(content))
+		action["files"] = []map[string]any{{"path": needs[0], "text": content, "sha256": hex.EncodeToString(sum[:])}}
+		return s.asked(agentA, action)
 	}
-	run := map[string]any{"proposed_action": "sh /work/shop/x.sh", "agent": "a", "folder": "/work/shop"}
-	write("git push --force origin main\n")
-	first := s.asked(agentA, run)
+	first := run("/work/shop", "git push --force origin main\n")
 	if status, raw := s.approve("ada", first.ApprovalID, "{}"); first.Decision != "block" || status != http.StatusOK {
 		t.Fatalf("%+v %d %s", first, status, raw)
 	}
-	write("git push --force origin main\ngit push --force origin release\n")
-	if v := s.asked(agentA, run); v.Decision != "block" || v.ApprovalID == first.ApprovalID {
+	if v := run("/work/shop", "git push --force origin main\ngit push --force origin release\n"); v.Decision != "block" || v.ApprovalID == first.ApprovalID {
 		t.Errorf("changed, it answers %+v", v)
 	}
-	write("git push --force origin main\n")
-	if v := s.asked(agentA, run); v.Decision != "allow" {
+	if v := run("/work/other", "git push --force origin main\n"); v.Decision != "block" {
+		t.Errorf("in another folder it answers %+v", v)
+	}
+	if v := run("/work/other", "ls\n"); v.Decision != "allow" {
+		t.Errorf("another file of that name answers %+v", v)
+	}
+	if v := run("/work/shop", "git push --force origin main\n"); v.Decision != "allow" {
 		t.Errorf("as it was, it answers %+v", v)
 	}
 }

@@ -14,10 +14,12 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"skillrouter"
+	"skillrouter/cmd/hook/respond"
 	"skillrouter/cmd/locate"
 	"skillrouter/cmd/process"
 	"skillrouter/learning"
 	"skillrouter/learning/guard"
+	"skillrouter/learning/guard/act"
 	"skillrouter/learning/guard/rule"
 	"skillrouter/learning/lesson"
 	"skillrouter/router/client"
@@ -125,7 +127,24 @@ func (s *shell) check(ctx context.Context, action rule.Action) (guard.Checked, e
 	}
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
-	return c.Guard.Check(ctx, action)
+	files := respond.Files{}
+	for round := 1; ; round++ {
+		action.Offers = action.Folder != "" && round < respond.MaxRounds
+		checked, err := c.Guard.Check(ctx, action)
+		if err != nil || len(checked.Needs) == 0 {
+			return checked, err
+		}
+		action.Files = nil
+		for _, file := range files.Read(action.Folder, checked.Needs, redacted) {
+			action.Files = append(action.Files, act.Content(file))
+		}
+	}
+}
+
+// redacted is a text without its secrets, for a router that may be on another machine.
+func redacted(text string) string {
+	text, _ = skillrouter.Redact(text)
+	return text
 }
 
 // unchecked is the end of a check that got no answer. What the router refused

@@ -69,7 +69,7 @@ func (s *shell) hookCommand() *cobra.Command {
 // the hook starts a router.
 func (s *shell) hookProcess() respond.Process {
 	return respond.Process{
-		In: s.in, Out: s.out, Err: s.err, LookupEnv: s.lookupEnv, Program: os.Executable,
+		In: s.in, Out: s.out, Err: s.err, LookupEnv: s.lookupEnv, Program: os.Executable, Redact: redacted,
 		Offline: func(ctx context.Context, server string, asked []byte) ([]byte, error) {
 			return offline.Judge(ctx, locate.Place{Server: server, LookupEnv: s.lookupEnv}, asked, time.Now())
 		},

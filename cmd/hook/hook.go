@@ -9,10 +9,6 @@ import (
 	"strings"
 )
 
-// MaxInput bounds what is read of an agent's message, in bytes. The longest are
-// the contents of files that are to be written; whatever is longer is let pass.
-const MaxInput = 1 << 20
-
 // Event is what happens in the agent, under the name that the command line has for it.
 type Event string
 

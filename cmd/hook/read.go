@@ -1,15 +1,12 @@
 package hook
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"skillrouter"
 )
@@ -22,6 +19,7 @@ type Call struct {
 	Tool       string         // the tool's name
 	ToolUse    string         // the agent's own id of this use; empty in most dialects
 	Args       map[string]any // what the tool is called with
+	Unread     string         // the words of what was left out of the arguments, because they are too long
 	Prompt     string         // what a person asked
 	Source     string         // how a session began: startup, resume, clear or compact; empty in most messages
 	Model      string         // the model that the agent uses; empty in most messages
@@ -69,16 +67,9 @@ type message struct {
 // shellTool is the name that a command has as a tool where the dialect gives it none.
 const shellTool = "Shell"
 
-// Read reads an agent's message on an event. What it cannot understand is an
-// error, which a hook lets pass.
+// Read reads an agent's message on an event, as Message gives it. What it cannot understand is an
+// error, which a hook lets pass; before the use of a tool, the words of the message are still judged.
 func Read(event Event, text []byte) (Call, error) {
-	if len(text) > MaxInput {
-		return Call{}, fmt.Errorf("the message is longer than %d bytes", MaxInput)
-	}
-	if !utf8.Valid(text) {
-		return Call{}, errors.New("the message is no UTF-8")
-	}
-	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	var m message
 	if err := json.Unmarshal(text, &m); err != nil {
 		return Call{}, fmt.Errorf("the message is not understood: %w", err)
@@ -95,6 +86,7 @@ func Read(event Event, text []byte) (Call, error) {
 		c.Transcript = *m.Transcript
 	}
 	c.Args = object(m.Input)
+	c.Unread = shorten(c.Args)
 	if c.Tool == "" && m.Command != "" {
 		c.Tool, c.Args = shellTool, map[string]any{"command": m.Command}
 	}

@@ -2,7 +2,6 @@ package hook_test
 
 import (
 	"encoding/json"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -111,8 +110,7 @@ func TestRead(t *testing.T) {
 func TestReadRefuses(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
-		"nothing": "", "no JSON": "hello", "a list": "[]", "a number": "1", "no UTF-8": "{\"cwd\":\"\xff\"}",
-		"too long": `{"prompt":"` + strings.Repeat("a", hook.MaxInput) + `"}`, "a wrong type": `{"session_id":5}`,
+		"nothing": "", "no JSON": "hello", "a list": "[]", "a number": "1", "a wrong type": `{"session_id":5}`,
 	} {
 		if _, err := hook.Read(hook.PreToolUse, []byte(text)); err == nil {
 			t.Errorf("%s was read", name)

@@ -22,8 +22,8 @@ const aiderFile = ".aider.skillrouter.md"
 // no lookahead.
 const (
 	claudeAsked = claudeTools + "|Agent|Task" // before: what a subagent is given to do is told at its start
-	claudeTools = "Bash|Write|Edit|NotebookEdit|mcp__(?!skillrouter__).*"
-	codexTools  = "Bash|apply_patch|mcp__.*"
+	claudeTools = "Bash|PowerShell|Write|Edit|NotebookEdit|mcp__(?!skillrouter__).*"
+	codexTools  = "Bash|local_shell|apply_patch|mcp__.*"
 	geminiTools = "run_shell_command|write_file|replace|mcp_(?!skillrouter_).*"
 )
 

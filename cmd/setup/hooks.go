@@ -96,7 +96,9 @@ func (c Content) flat(agent Agent, events []wired) []element {
 		elements = append(elements, element{path: []string{"hooks", e.theirs}, ours: oursAlone, value: asJSON(struct {
 			Command string `json:"command"`
 			Timeout int    `json:"timeout"`
-		}{c.commandLine(agent, e.ours), e.seconds})})
+			// What Cursor does if the hook fails: a program that is gone must not open the guard.
+			FailClosed bool `json:"failClosed,omitempty"`
+		}{c.commandLine(agent, e.ours), e.seconds, c.Strict && e.ours == "pre-tool-use"})})
 	}
 	return elements
 }

@@ -137,14 +137,14 @@ func (g *Guards) permit(p lesson.Permission) {
 	}
 }
 
-// exactly is the SHA-256 of an action with what it runs of its agent's files, in hexadecimal, or "" if it has no exact form.
-func exactly(action rule.Action, recalled []string) string {
+// exactly is the SHA-256 of an action with the files that it runs and their hashes, in hexadecimal, or "" if it has no exact form.
+func exactly(action rule.Action, shown []string) string {
 	form := act.Exact(action.Command, action.Tool, action.Args)
 	if form == "" {
 		return ""
 	}
 	sum := sha256.New()
-	for _, part := range append([]string{form}, recalled...) {
+	for _, part := range append([]string{form}, shown...) {
 		fmt.Fprintf(sum, "%d\x00%s", len(part), part)
 	}
 	return hex.EncodeToString(sum.Sum(nil))
@@ -176,7 +176,7 @@ func (g *Guards) ask(ctx context.Context, action rule.Action, verdict *rule.Verd
 		}
 	}
 	text := fullText(action)
-	exact := exactly(action, verdict.Recalled)
+	exact := exactly(action, verdict.Shown)
 	switch {
 	case exact == "" || slices.ContainsFunc(blocking, func(m rule.Match) bool { return m.RuleID == ruleOfApprovals }):
 		return nil, ""

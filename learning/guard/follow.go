@@ -23,6 +23,9 @@ func (g *Guards) CheckAside(ctx context.Context, action rule.Action, always bool
 	}
 	begin := time.Now()
 	verdict, alone := g.guard.Aside(ctx, action)
+	if needs := needed(action, verdict); len(needs) > 0 {
+		return Checked{Needs: needs, Matches: []rule.Match{}, Alternatives: []string{}, Warnings: []string{}, Lanes: []string{}, Decision: rule.DecisionWarn}, true, nil
+	}
 	g.recall(action, &verdict)
 	sure = alone && verdict.Decision == rule.DecisionAllow
 	if err := withoutNUL(action); err != nil && verdict.Decision != rule.DecisionBlock {

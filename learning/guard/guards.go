@@ -110,6 +110,9 @@ func (g *Guards) Check(ctx context.Context, action rule.Action) (checked Checked
 	}
 	begin := time.Now()
 	verdict := g.guard.Check(ctx, action)
+	if needs := needed(action, verdict); len(needs) > 0 {
+		return Checked{Needs: needs, Matches: []rule.Match{}, Alternatives: []string{}, Warnings: []string{}, Lanes: []string{}, Decision: rule.DecisionWarn}, nil
+	}
 	g.recall(action, &verdict)
 	g.leased(action, &verdict)
 	ask, said := g.ask(ctx, action, &verdict, id)
@@ -158,6 +161,14 @@ func (g *Guards) entered(p skillrouter.Principal, action rule.Action, verdict ru
 		checked.ApprovalID = made.Asks.ID
 	}
 	return checked
+}
+
+// needed are the files that whoever asks is to send before the action is judged.
+func needed(action rule.Action, verdict rule.Verdict) []string {
+	if !action.Offers {
+		return nil
+	}
+	return verdict.Needs[:min(len(verdict.Needs), MaxNeeds)]
 }
 
 // leased adds to a verdict what others work on of the files that the action would change.
@@ -223,6 +234,9 @@ func checkProposal(a rule.Action) error {
 		if len(value) > MaxProposal {
 			return &skillrouter.Error{Code: skillrouter.TooLarge, Field: field, Message: "is longer than 1 MB"}
 		}
+	}
+	if len(a.Files) > maxSent {
+		return skillrouter.InvalidField("files", "holds more than %d files", maxSent)
 	}
 	return nil
 }

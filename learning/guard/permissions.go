@@ -93,12 +93,12 @@ func (g *Guards) permitted(action rule.Action, verdict rule.Verdict) *lesson.Per
 		case p.Pattern != "":
 			text, ok := act.CommandOf(action.Command, action.Tool, action.Args, action.Folder)
 			want, plain := plainWords(p.Pattern)
-			if !ok || !plain || len(verdict.Recalled) > 0 || !fitsPattern(want, text) {
+			if !ok || !plain || len(verdict.Shown) > 0 || !fitsPattern(want, text) {
 				continue
 			}
 		default:
 			if exact == "" {
-				exact = exactly(action, verdict.Recalled)
+				exact = exactly(action, verdict.Shown)
 			}
 			if exact != p.Exact {
 				continue

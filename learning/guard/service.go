@@ -63,6 +63,8 @@ type Checked struct {
 	ApprovalID   string        `json:"approval_id,omitempty"` // by which a person may allow what is blocked, once; empty: nobody may
 	Decision     rule.Decision `json:"decision"`
 	Lanes        []string      `json:"lanes"` // in which the matches were found
+	// Needs are files that the action runs and that whoever asks offered to send: it was not judged, and is to be asked again with them.
+	Needs []string `json:"needs,omitempty"`
 	// Stale: a node that does not write judged it by its own rules, which may be some seconds old, as the one that writes did not answer.
 	Stale bool `json:"stale,omitempty"`
 }
@@ -180,6 +182,10 @@ const (
 	// MaxProposal bounds a proposed action, in bytes. What is longer than 64 KB is judged by
 	// its words alone; what is longer than this is a file and no action.
 	MaxProposal = 1 << 20
+	// MaxNeeds bounds the files that one check is asked for.
+	MaxNeeds = 16
+	// maxSent bounds what is said of files that were asked for, in several turns.
+	maxSent = 128
 	// MaxRecorded bounds what the ledger keeps of an action, in bytes: a long command fits.
 	MaxRecorded = 2000
 	// DefaultCheckRetention is how long a check is kept.

@@ -32,6 +32,7 @@ func (s *Server) addGuardTools() {
 		p.may("domain", &a.Domain, "")
 		p.may("tool", &a.Tool, "Instead of a command")
 		p.may("args", &a.Args, "")
+		p.may("folder", &a.Folder, "The working folder")
 		p.here(&a.Project)
 		p.actor(&a.Agent)
 	}, then(s.check, shownCheckedAction))

@@ -275,7 +275,7 @@ var every = map[string]string{
 	"recall_by_outcome":   `{"outcome":"success","operation_type":"build","limit":5}`,
 	"get_lessons":         `{"context":{"where":"build"},"operation_type":"build","min_confidence":0.5}`,
 	"apply_lesson":        `{"lesson_id":1,"outcome":"partial","notes":"n"}`,
-	"check_before_action": `{"proposed_action":"rm -rf /data","context":"c","domain":"docker","tool":"bash","args":{"command":"rm -rf /data"}}`,
+	"check_before_action": `{"proposed_action":"rm -rf /data","context":"c","domain":"docker","folder":"/w","tool":"bash","args":{"command":"rm -rf /data"}}`,
 	"check_outcome":       `{"check_id":"c1","outcome":"overridden","result":"success","notes":"n"}`,
 	"get_agent_memory":    `{"agent_id":"builder"}`,
 	"learn_from_pattern":  `{"pattern_description":"d","episode_ids":[1,2,3],"lesson_statement":"s"}`,

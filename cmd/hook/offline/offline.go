@@ -174,8 +174,15 @@ func Judge(ctx context.Context, place locate.Place, asked []byte, now time.Time)
 	if r.Agent == "" {
 		r.Agent = "-" // whose files are remembered; nobody is told
 	}
-	g, unread := c.Guard(rule.Options{File: filesIn(r.Dir)})
+	g, unread := c.Guard(rule.Options{})
 	verdict := g.Judge(ctx, r.Action)
+	for files, round := (respond.Files{}), 1; round < respond.MaxRounds && len(verdict.Needs) > 0; round++ {
+		r.Files = nil
+		for _, file := range files.Read(r.Dir, verdict.Needs, func(text string) string { return text }) {
+			r.Files = append(r.Files, act.Content(file))
+		}
+		verdict = g.Judge(ctx, r.Action)
+	}
 	if unread > 0 {
 		basis += fmt.Sprintf("; %d of its rules cannot be read by this program, which is of another version", unread)
 	}
@@ -215,29 +222,4 @@ func age(d time.Duration) string {
 		return fmt.Sprintf("%d hours", int(d.Hours()))
 	}
 	return fmt.Sprintf("%d days", int(d.Hours()/24))
-}
-
-// filesIn reads what an agent runs from the disk: what it wrote a moment ago is known to the router alone, and is there too.
-func filesIn(dir string) func(path string) (string, bool) {
-	return func(path string) (string, bool) {
-		if home, err := os.UserHomeDir(); err == nil && strings.HasPrefix(path, "~/") {
-			path = filepath.Join(home, path[2:])
-		}
-		if !filepath.IsAbs(path) {
-			if dir == "" {
-				return "", false
-			}
-			path = filepath.Join(dir, path)
-		}
-		file, size, err := respond.OpenRegular(path)
-		if err != nil {
-			return "", false
-		}
-		defer file.Close()
-		if size > act.MaxInput {
-			return "", false
-		}
-		text, err := io.ReadAll(io.LimitReader(file, act.MaxInput))
-		return string(text), err == nil
-	}
 }

@@ -29,8 +29,12 @@ type (
 		Project string         `json:"project,omitempty"`
 		Folder  string         `json:"folder,omitempty"`
 		Place   locate.Around  `json:"place,omitzero"`
+		Files   []Content      `json:"files,omitempty"`
+		Offers  bool           `json:"offers_files,omitempty"`
+		Unread  string         `json:"unread,omitempty"`
 	}
 	checked struct {
+		Needs        []string `json:"needs,omitempty"`
 		Decision     string   `json:"decision"`
 		CheckID      string   `json:"check_id"`
 		ApprovalID   string   `json:"approval_id,omitempty"`

@@ -1,6 +1,7 @@
 package respond
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -31,7 +32,7 @@ func (h *Hook) judge(ctx context.Context) (hook.Answer, error) {
 		h.delegate(task, kind) // what the subagent does with it is asked about when it does it
 		return hook.Answer{}, nil
 	}
-	asked := action{Tool: h.call.Tool, Args: h.call.Args, Agent: h.agent, Project: h.project, Folder: h.call.Dir, Place: h.around()}
+	asked := action{Tool: h.call.Tool, Args: h.call.Args, Agent: h.agent, Project: h.project, Folder: h.call.Dir, Place: h.around(), Unread: h.call.Unread}
 	here := h.attend(ctx)
 	verdict, reason := hook.Pass, ""
 	checked, err := h.check(ctx, asked)
@@ -60,6 +61,17 @@ func (h *Hook) judge(ctx context.Context) (hook.Answer, error) {
 	}
 	wrong := h.hear(ctx, here, wait)
 	return h.Dialect.Judge(verdict, reason, here.note()), errors.Join(err, wrong)
+}
+
+// judgeWords asks about a message that is not understood: its words may name what a rule blocks.
+func (h *Hook) judgeWords(ctx context.Context, text []byte, unread error) (hook.Answer, error) {
+	h.identify(ctx)
+	checked, err := h.check(ctx, action{Tool: "unreadable_message", Agent: h.agent, Project: h.project, Unread: hook.Words(bytes.NewReader(text))})
+	if err != nil || verdictOf(checked.Decision) != hook.Block {
+		return hook.Answer{}, errors.Join(unread, err)
+	}
+	h.unasked = false
+	return h.Dialect.Judge(hook.Block, reasonOf(checked, "the agent's message is not understood ("+OneLine(unread.Error(), MaxVerdictText)+")"), hook.Note{}), unread
 }
 
 func verdictOf(decision string) hook.Verdict {

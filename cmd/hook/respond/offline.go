@@ -30,7 +30,15 @@ func (h *Hook) check(ctx context.Context, asked action) (checked, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	answer, err := c.check(ctx, asked)
+	var files Files
+	var answer checked
+	for round := range MaxRounds {
+		asked.Offers = round < MaxRounds-1
+		if answer, err = c.check(ctx, asked); err != nil || len(answer.Needs) == 0 {
+			break
+		}
+		asked.Files = files.Read(asked.Folder, answer.Needs, h.hides)
+	}
 	switch {
 	case err != nil && ctx.Err() != nil:
 		keep(slow, h.process.now().Format(time.RFC3339))

@@ -7,9 +7,7 @@
 package respond
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -67,7 +65,7 @@ const Ping hook.Event = "ping"
 const Offline hook.Event = "offline"
 
 // unasked tells the model why a tool is refused that nothing is known against.
-const unasked = "Skill Router's guard cannot be asked, and this project is set up to use no tool then (setup --strict). Tell the person: start the router (skillrouter serve), or set the agent up again without --strict. The reason: "
+const unasked = "Skill Router's guard cannot be asked, and this project is set up to use no tool then (setup --strict). Tell the person: "
 
 // exitFailed is the exit code of a Ping that found no router.
 const exitFailed = 1
@@ -88,6 +86,8 @@ type Process struct {
 	// Offline answers a check (JSON in, JSON out) in the place of the router that does not answer; nil: Program does. server is the
 	// address that the hook was told, or empty.
 	Offline func(ctx context.Context, server string, action []byte) ([]byte, error)
+	// Redact takes the secrets out of a text that goes to a router on another machine; nil: no such text goes there.
+	Redact func(text string) string
 	// Learn learns from the agent's record of a session what failed in it and what worked; nil:
 	// the program does not, and starts Program at a session's end.
 	Learn func(ctx context.Context, call Call, record Record) error
@@ -130,6 +130,8 @@ type Hook struct {
 	strict  bool // a tool that the guard cannot be asked about is refused
 
 	unasked    bool // the guard was not asked before a tool's use
+	unread     bool // nor was the agent's message understood
+	far        bool // the router is on another machine
 	call       hook.Call
 	router     Call        // nil: not connected yet
 	attendance *attendance // what was told, and is to be marked as read; nil: nothing
@@ -200,7 +202,7 @@ func (h *Hook) Run(ctx context.Context) int {
 		return exitFailed
 	}
 	if h.strict && h.unasked {
-		answer = h.Dialect.Judge(hook.Block, unasked+OneLine(skillrouter.Explain(err), MaxVerdictText), hook.Note{})
+		answer = h.Dialect.Judge(hook.Block, unasked+h.advice(err)+" The reason: "+OneLine(skillrouter.Explain(err), MaxVerdictText), hook.Note{})
 	}
 	if answer.Err != "" {
 		_, _ = io.WriteString(h.process.Err, answer.Err)
@@ -221,16 +223,33 @@ func (h *Hook) Run(ctx context.Context) int {
 	return answer.Code
 }
 
+// advice is what a person can do so that the guard can be asked again.
+func (h *Hook) advice(err error) string {
+	agent := string(h.Dialect)
+	switch code := skillrouter.CodeOf(err); {
+	case h.unread:
+		return "the router has no part in this: the agent gave its hook a message that is not understood. Look at it with `skillrouter setup " + agent + " --check`."
+	case code == skillrouter.Unauthenticated || code == skillrouter.Forbidden:
+		return "the router refuses this agent's token. Give it a valid one (`skillrouter token issue`), and set the agent up again."
+	case code == skillrouter.Unavailable:
+		return "start the router (`skillrouter serve`), or set the agent up again without --strict."
+	}
+	return "the router answered with an error. `skillrouter doctor` says what is wrong with it."
+}
+
 func (h *Hook) answer(ctx context.Context) (hook.Answer, error) {
 	h.unasked = h.Event == hook.PreToolUse // until it was
 	text, err := h.read(ctx)
-	if err != nil {
-		return hook.Answer{}, err
-	}
-	if h.Event == Offline {
+	if err == nil && h.Event == Offline {
 		return h.answerOffline(ctx, text)
 	}
-	if h.call, err = hook.Read(h.Event, text); err != nil {
+	if err == nil {
+		h.call, err = hook.Read(h.Event, text)
+	}
+	if h.unread = err != nil; h.unread && h.Event == hook.PreToolUse && len(text) > 0 {
+		return h.judgeWords(ctx, text, err)
+	}
+	if err != nil {
 		return hook.Answer{}, err
 	}
 	h.identify(ctx)
@@ -260,8 +279,7 @@ func (h *Hook) answer(ctx context.Context) (hook.Answer, error) {
 	return hook.Answer{}, c.probe(ctx)
 }
 
-// read reads the agent's message: one JSON value, after which nothing is waited
-// for, so that an agent that keeps the pipe open is no obstacle.
+// read reads the agent's message, as far as it comes in time.
 func (h *Hook) read(ctx context.Context) ([]byte, error) {
 	type result struct {
 		text []byte
@@ -269,18 +287,13 @@ func (h *Hook) read(ctx context.Context) ([]byte, error) {
 	}
 	done := make(chan result, 1) // the reader may outlive this call, as the process soon does not
 	go func() {
-		bounded := &io.LimitedReader{R: h.process.In, N: hook.MaxInput + 1}
-		var text json.RawMessage
-		err := json.NewDecoder(bounded).Decode(&text)
-		if bounded.N <= 0 {
-			err = fmt.Errorf("the message is longer than %d bytes", hook.MaxInput)
-		}
-		done <- result{bytes.Clone(text), err}
+		text, err := hook.Message(h.process.In)
+		done <- result{text, err}
 	}()
 	select {
 	case r := <-done:
 		if r.err != nil {
-			return nil, fmt.Errorf("the message cannot be read: %w", r.err)
+			return r.text, fmt.Errorf("the message cannot be read: %w", r.err)
 		}
 		return r.text, nil
 	case <-ctx.Done():
@@ -330,8 +343,9 @@ func (h *Hook) connect() (Call, error) {
 		return nil, err
 	}
 	dial := dialFar
+	h.far = true
 	if u, err := url.Parse(to.URL); to.Local() || err == nil && locate.Loopback(u) {
-		dial = dialTime
+		dial, h.far = dialTime, false
 	}
 	h.router, err = h.process.Connect(to, dial)
 	return h.router, err

@@ -19,7 +19,7 @@ var kindNames = map[act.EffectKind]string{
 
 // follow reads an action as the guard does.
 func follow(ctx context.Context, command, tool string, args map[string]any) *act.Shell {
-	proposals, _ := act.Proposals(command, tool, args)
+	proposals, _ := act.Proposals(command, tool, args, "")
 	shell := act.NewShell("")
 	for _, p := range proposals {
 		shell.Follow(p, act.Tidy(p.Text))

@@ -28,6 +28,7 @@ func (s *Shell) interpreter(name string, words []string, in stream) stream {
 	}
 	r := readOptions(language, ownOptions(language), args, true)
 	if m := r.options["m"]; language == "python" && len(m) > 0 {
+		s.program(language, s.dir, strings.ReplaceAll(m[0], ".", "/")+".py", strings.ReplaceAll(m[0], ".", "/")+"/__main__.py")
 		return s.command(append([]string{m[0]}, r.operands...), nil, in)
 	}
 	if len(r.options["check"]) > 0 || language == "php" && len(r.options["i"]) > 0 {
@@ -62,16 +63,17 @@ func (s *Shell) interpreter(name string, words []string, in stream) stream {
 		return stream{given: true}
 	}
 	if len(operands) > 0 && operands[0] != "-" {
-		if f := s.read(s.path(operands[0])); f.known {
-			s.code(language, f.text)
+		if f := s.needs(s.path(operands[0])); f.known {
+			s.source(language, s.path(operands[0]), f)
 			return stream{given: true}
 		} else if f.download || f.cut {
 			return s.feed(f)
 		}
 		return s.act(name, words, nil, in)
 	}
-	if in.known {
+	if s.need(in); in.known {
 		s.code(language, in.text)
+		s.beyond(in, language)
 	} else if in.download || in.cut {
 		return s.feed(in)
 	}
@@ -132,8 +134,8 @@ func (s *codeScanner) take(n int, text string, kind byte) {
 func (s *codeScanner) comment() bool {
 	end, width := "\n", 0
 	switch {
-	case s.rest[0] == '#' && !s.is("js"), strings.HasPrefix(s.rest, "//") && s.is("js", "php"), strings.HasPrefix(s.rest, "--") && s.is("lua"):
-	case strings.HasPrefix(s.rest, "/*") && s.is("js", "php"):
+	case s.rest[0] == '#' && !s.is("js", "go", "rust"), strings.HasPrefix(s.rest, "//") && s.is("js", "php", "go", "rust"), strings.HasPrefix(s.rest, "--") && s.is("lua"):
+	case strings.HasPrefix(s.rest, "/*") && s.is("js", "php", "go", "rust"):
 		end, width = "*/", 2
 	default:
 		return false
@@ -187,6 +189,7 @@ func (s *codeScanner) quote(c byte) {
 	}
 	kind := byte('s')
 	switch {
+	case c == '`' && s.is("go"):
 	case c == '`' && !s.is("js"):
 		kind = '`'
 	case c == '`' || c == '"' && s.is("perl", "php", "ruby"):
@@ -234,6 +237,7 @@ type code struct {
 	recurses bool     // it says "recursive" somewhere
 	listed   []string // folders whose files it lists: what it deletes without a name is of them
 	lists    bool     // the first reading, for these alone
+	opened   string   // the file that was opened last
 }
 
 // code follows a program's calls.
@@ -280,9 +284,12 @@ func (c *code) follow() {
 					c.vars[t.text] = v
 				}
 			case c.kind(i+1) == '(':
-				args, _ := c.arguments(i + 2)
+				args, end := c.arguments(i + 2)
 				if object, _, ok := strings.Cut(t.text, "."); ok && len(args) == 0 { // path.unlink()
 					args = [][]string{{cmp.Or(c.vars[object], string(Unknown))}}
+				}
+				if strings.HasSuffix(t.text, "Command::new") && len(args) > 0 && !c.lists {
+					c.shell.command(c.chained(args[0], end), nil, stream{})
 				}
 				c.invoke(t.text, args, i)
 			case (c.kind(i+1) == 's' || c.kind(i+1) == 'f') && (c.language == "perl" || c.language == "ruby" || c.language == "php" || c.language == "lua"):
@@ -304,6 +311,25 @@ func (c *code) follow() {
 			}
 		}
 	}
+}
+
+// chained are the words of a command of Rust: Command::new("rm").arg("-r").args(["a", "b"]).
+func (c *code) chained(words []string, end int) []string {
+	words = slices.Clone(words)
+	for i := end; i+3 < len(c.t) && c.shell.step(); {
+		for c.kind(i) == ')' || c.kind(i) == '\n' {
+			i++
+		}
+		if c.kind(i) != '.' || c.kind(i+1) != 'n' || c.kind(i+2) != '(' {
+			break
+		}
+		args, after := c.arguments(i + 3)
+		if name := c.t[i+1].text; name == "arg" || name == "args" {
+			words = append(words, slices.Concat(args...)...)
+		}
+		i = after
+	}
+	return words
 }
 
 // before is the value of the call that ends at the bracket i, which may load a module.
@@ -540,6 +566,7 @@ func (c *code) invoke(name string, args [][]string, at int) {
 			s.reads(s.path(first))
 		}
 		if len(args) > 1 && len(args[1]) > 0 && strings.ContainsAny(args[1][0], "wax+>") && len(args[1][0]) < 5 {
+			c.opened = s.path(first)
 			c.effect("tee", writeEffects(s.path(first), "")...)
 		}
 	case "read file":
@@ -547,11 +574,10 @@ func (c *code) invoke(name string, args [][]string, at int) {
 			s.reads(s.path(first))
 		}
 	case "write file":
+		c.holds(s.path(first), args[1:])
 		c.effect("tee", writeEffects(s.path(first), "")...)
 	case "write there":
-		if name == "File.write" || name == "IO.write" {
-			c.effect("tee", writeEffects(s.path(first), "")...)
-		}
+		c.writesThere(name, args)
 	case "connect to":
 		for _, w := range slices.Concat(args...) {
 			c.targets = append(c.targets, targetsOf([]string{w})...)
@@ -563,10 +589,31 @@ func (c *code) invoke(name string, args [][]string, at int) {
 	}
 }
 
+// writesThere follows a call that writes into a file which is open, or which it names.
+func (c *code) writesThere(name string, args [][]string) {
+	s, first := c.shell, args[0][0]
+	switch {
+	case len(args) > 1:
+		c.holds(s.path(first), args[1:])
+	case c.opened != "":
+		c.holds(c.opened, args)
+	}
+	if name == "File.write" || name == "IO.write" {
+		c.effect("tee", writeEffects(s.path(first), "")...)
+	}
+}
+
+// holds notes what a program writes into a file, which may be run next.
+func (c *code) holds(file string, args [][]string) {
+	if len(args) > 0 && len(args[0]) > 0 {
+		c.shell.files[file] = c.shell.files[file].followedBy(plainText(args[0][0] + "\n"))
+	}
+}
+
 // run follows a call that runs a command: a line for a shell, or its words.
 func (c *code) run(call string, args [][]string) {
 	s, first := c.shell, args[0][0]
-	wordwise := c.language == "perl" || c.language == "ruby"
+	wordwise := c.language == "perl" || c.language == "ruby" || c.language == "go"
 	begins := func(beginnings ...string) bool {
 		return slices.ContainsFunc(beginnings, func(b string) bool { return strings.HasPrefix(call, b) })
 	}

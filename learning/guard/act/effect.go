@@ -29,7 +29,7 @@ func (s *Shell) effects(a *Act, in stream) []Effect {
 	case "sync":
 		return s.syncEffects(a, p)
 	case "dd":
-		return s.ddEffects(a)
+		return s.ddEffects(a, in)
 	case "format":
 		return s.deviceEffects(a)
 	case "partition":

@@ -46,7 +46,7 @@ func commandCall(command, tool string, args map[string]any) (Proposal, bool) {
 			return Proposal{}, false
 		}
 	}
-	proposals, rest := Proposals("", tool, args)
+	proposals, rest := Proposals("", tool, args, "")
 	if command != "" || rest != "" || len(proposals) != 1 || !proposals[0].told || proposals[0].effects != nil {
 		return Proposal{}, false
 	}

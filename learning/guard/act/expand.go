@@ -215,7 +215,7 @@ func (s *Shell) expansion(f *fields, p syntax.WordPart, quoted bool) {
 	case *syntax.CmdSubst:
 		out := s.capture(p.Stmts)
 		v := strings.TrimRight(out.text, "\n")
-		if !out.known {
+		if s.need(out); !out.known {
 			v = string(Unknown)
 			if out.download {
 				v = downloaded

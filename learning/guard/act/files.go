@@ -317,9 +317,15 @@ func (s *Shell) fdRuns(a *Act) {
 	}
 }
 
-func (s *Shell) ddEffects(a *Act) (out []Effect) {
+func (s *Shell) ddEffects(a *Act, in stream) (out []Effect) {
+	for _, w := range a.Words {
+		if from, ok := strings.CutPrefix(w, "if="); ok {
+			in = s.read(s.path(from))
+		}
+	}
 	for _, w := range a.Words {
 		if to, ok := strings.CutPrefix(w, "of="); ok {
+			s.files[s.path(to)] = in
 			out = append(out, device(EffectWrite, s.path(to), true))
 		}
 	}
@@ -360,6 +366,7 @@ func (s *Shell) editEffects(a *Act, p program) (out []Effect) {
 	}
 	for _, w := range words {
 		if !strings.HasPrefix(w, "+") {
+			s.files[s.path(w)] = s.edited(a, s.read(s.path(w)))
 			e := device(EffectWrite, s.path(w), false)
 			if size := a.Options["size"]; a.Name == "truncate" && slices.Contains(size, "0") {
 				e.Verb = VerbEmpty
@@ -371,6 +378,22 @@ func (s *Shell) editEffects(a *Act, p program) (out []Effect) {
 		}
 	}
 	return out
+}
+
+// edited is a file that sed changed in place: its text, and what is put into it. Of any other change nothing is known.
+func (s *Shell) edited(a *Act, f stream) stream {
+	if a.Name != "sed" || len(a.Words) == 0 {
+		return stream{given: true}
+	}
+	for _, script := range append(a.Options["expression"], a.Words[0]) {
+		if len(script) < 4 || script[0] != 's' {
+			continue
+		}
+		if parts := strings.Split(script, script[1:2]); len(parts) > 2 {
+			f.text = strings.ReplaceAll(f.text, parts[1], parts[2]) + "\n" + parts[2]
+		}
+	}
+	return f
 }
 
 func (s *Shell) copyEffects(a *Act) (out []Effect) {
@@ -396,6 +419,11 @@ func (s *Shell) copyEffects(a *Act) (out []Effect) {
 	}
 	out = append(out, target)
 	for _, w := range sources {
+		from := s.read(s.path(w))
+		s.files[clean+"/"+path.Base(s.path(w))] = from
+		if len(sources) == 1 {
+			s.files[clean] = from
+		}
 		// The target may be a directory, which takes the source's name.
 		out = append(out, Effect{Kind: EffectWrite, Path: clean + "/" + path.Base(s.path(w))})
 		if a.Name == "mv" {

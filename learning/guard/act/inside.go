@@ -13,15 +13,18 @@ import (
 // runsInside follows what a program of many uses is told to run: git by an alias, make by its file,
 // an editor by a command of its own. It reports false where the act itself is still to be judged.
 func (s *Shell) runsInside(a *Act, words []string, in stream) (stream, bool) {
+	s.runsOptions(a, in)
 	switch a.Name {
 	case "git":
 		return s.gitRuns(a, words, in)
 	case "make":
 		s.make(a, in)
 	case "vi":
-		for _, w := range a.Words {
+		for _, w := range slices.Concat(a.Words, a.Options["c"], a.Options["cmd"]) {
 			if command, ok := strings.CutPrefix(strings.TrimPrefix(strings.TrimPrefix(w, "+"), ":"), "!"); ok {
 				s.script(command, stream{})
+			} else if strings.Contains(w, "system(") {
+				s.loose(w)
 			}
 		}
 	case "sed":
@@ -34,12 +37,115 @@ func (s *Shell) runsInside(a *Act, words []string, in stream) (stream, bool) {
 	return stream{}, false
 }
 
+// runsOptions follows the options of a program that hold commands, or a program in a language of its own.
+func (s *Shell) runsOptions(a *Act, in stream) {
+	p := programOf(a.Name)
+	for _, o := range p["commands"] {
+		for _, v := range a.Options[o] {
+			s.script(strings.TrimPrefix(v, "exec="), stream{})
+		}
+	}
+	for _, v := range slices.Concat(a.Options["o"], a.Words) {
+		s.sshOption(a.Name, v)
+	}
+	if !p.has("loose") {
+		return
+	}
+	for _, o := range p["loose"] {
+		for _, v := range a.Options[o] {
+			s.loose(v)
+		}
+	}
+	if len(a.Words) > 0 && len(p["loose"]) == 0 {
+		in = s.needs(s.path(a.Words[0]))
+	}
+	s.need(in)
+	s.loose(in.text)
+}
+
+// sshOption follows an option of ssh that holds a command.
+func (s *Shell) sshOption(program, option string) {
+	if !slices.Contains([]string{"ssh", "scp", "sftp", "autossh", "mosh"}, program) {
+		return
+	}
+	name, command, ok := strings.Cut(strings.TrimPrefix(option, "-o"), "=")
+	if !ok {
+		name, command, ok = strings.Cut(option, " ")
+	}
+	if name = strings.ToLower(strings.TrimSpace(name)); ok && (name == "proxycommand" || name == "localcommand" || name == "knownhostscommand") {
+		s.script(command, stream{})
+	}
+}
+
+// looseText is a text in quotes, in any language; looseCall begins what runs a command, up to the end of the line.
+var (
+	looseText = skillrouter.Lazily("\"((?:[^\"\\\\]|\\\\.)*)\"|'((?:[^'\\\\]|\\\\.)*)'|`([^`]*)`")
+	looseCall = skillrouter.Lazily(`(?m)(?:^|[;\[{(\s])(?:(?:exec|spawn|shell|system)\s+|!\s*)([^\]})"'\n]+)`)
+)
+
+// loose follows a program in a language that is not read: each text in it may be a command, all of them together may be one, and so may be
+// what stands behind exec, spawn, shell or an exclamation mark.
+func (s *Shell) loose(text string) {
+	text = patterns.Replace(text)
+	if text == "" || !s.spend(len(text)) {
+		return
+	}
+	var all []string
+	for _, found := range looseText.Compiled().FindAllStringSubmatch(text, 1000) {
+		if one := unescape(found[1] + found[2] + found[3]); strings.TrimSpace(one) != "" {
+			all = append(all, one)
+			s.script(one, stream{})
+		}
+	}
+	if len(all) > 1 && len(all) < 100 {
+		s.script(quoteAll(all), stream{})
+	}
+	for _, found := range looseCall.Compiled().FindAllStringSubmatch(text, 1000) {
+		s.script(found[1], stream{})
+	}
+}
+
+// gitKeys are settings of git that hold a command; a star stands for any name.
+var gitKeys = strings.Fields("core.pager core.editor core.sshcommand core.fsmonitor core.askpass core.gitproxy sequence.editor diff.external credential.helper gpg.program " +
+	"gpg.*.program pager.* difftool.*.cmd mergetool.*.cmd diff.*.textconv diff.*.command filter.*.clean filter.*.smudge filter.*.process merge.*.driver " +
+	"browser.*.cmd web.browser uploadpack.packobjectshook interactive.difffilter trailer.*.command sendemail.sendmailcmd credential.*.helper alias.*")
+
+// gitSetting follows the command that a setting of git holds.
+func (s *Shell) gitSetting(key, value string) {
+	key = strings.ToLower(key)
+	if key == "core.hookspath" || !anyGlob(gitKeys, key) {
+		return
+	}
+	if command, shell := strings.CutPrefix(value, "!"); shell || !strings.HasPrefix(key, "alias.") {
+		s.script(command, stream{})
+	}
+}
+
 // gitRuns follows git's aliases and what some of its commands run.
 func (s *Shell) gitRuns(a *Act, words []string, in stream) (stream, bool) {
 	if len(a.Words) == 0 {
 		return stream{}, false
 	}
 	sub := a.Words[0]
+	s.gitHooked(a, sub)
+	for _, c := range a.Options["c"] {
+		key, value, _ := strings.Cut(c, "=")
+		s.gitSetting(key, value)
+	}
+	for _, w := range append(slices.Concat(a.Options["upload-pack"], a.Options["receive-pack"], a.Options["exec"]), a.Words...) {
+		if command, ok := strings.CutPrefix(w, "ext::"); ok {
+			s.script(command, stream{})
+		}
+	}
+	for i, w := range words {
+		for _, o := range []string{"--upload-pack", "--receive-pack"} {
+			if command, joined := strings.CutPrefix(w, o+"="); joined {
+				s.script(command, stream{})
+			} else if w == o && i+1 < len(words) {
+				s.script(words[i+1], stream{})
+			}
+		}
+	}
 	var text string
 	for _, c := range a.Options["c"] {
 		if v, ok := strings.CutPrefix(c, "alias."+sub+"="); ok {
@@ -60,6 +166,12 @@ func (s *Shell) gitRuns(a *Act, words []string, in stream) (stream, bool) {
 		}
 	}
 	switch {
+	case sub == "config" && len(a.Words) > 2 && !strings.HasPrefix(a.Words[1], "alias."):
+		before := len(s.Acts)
+		s.gitSetting(a.Words[1], a.Words[2])
+		for _, prepared := range s.Acts[min(before, len(s.Acts)):] {
+			prepared.Prepared = true
+		}
 	case sub == "config" && len(a.Words) > 2 && strings.HasPrefix(a.Words[1], "alias."):
 		s.alias["git "+strings.TrimPrefix(a.Words[1], "alias.")] = a.Words[2]
 		command, shell := strings.CutPrefix(a.Words[2], "!")
@@ -95,6 +207,7 @@ type makefile struct {
 	rules map[string]*makeRule
 	vars  map[string]string
 	shell *Shell
+	dir   string
 }
 
 type makeRule struct {
@@ -106,6 +219,9 @@ type makeRule struct {
 // make follows the recipes of the goals, where the makefile is known: it is fed in, written by the
 // script itself or told by --eval.
 func (s *Shell) make(a *Act, in stream) {
+	if a.Harmless() {
+		return
+	}
 	texts := slices.Clone(a.Options["eval"])
 	files := a.Options["makefile"]
 	if len(files) == 0 {
@@ -118,11 +234,12 @@ func (s *Shell) make(a *Act, in stream) {
 	for _, f := range files {
 		if f == "-" || f == "/dev/stdin" {
 			texts = append(texts, in.text)
-		} else if text := s.read(Clean(dir, f)); text.known {
+		} else if text := s.needs(Clean(dir, f)); text.known {
+			s.beyond(text, "")
 			texts = append(texts, text.text)
 		}
 	}
-	m := makefile{rules: map[string]*makeRule{}, vars: map[string]string{}, shell: s}
+	m := makefile{rules: map[string]*makeRule{}, vars: map[string]string{}, shell: s, dir: dir}
 	var goals []string
 	for _, w := range a.Words {
 		if Assignment(w) {
@@ -157,6 +274,15 @@ func (m *makefile) read(text string) {
 		}
 		head, _, _ := strings.Cut(line, "#")
 		if strings.TrimSpace(head) == "" {
+			continue
+		}
+		if fields := strings.Fields(m.expand(head, "")); len(fields) > 1 && strings.TrimLeft(fields[0], "-s") == "include" {
+			for _, name := range fields[1:] {
+				if f := m.shell.needs(Clean(m.dir, name)); f.known && !m.shell.loaded[name] {
+					m.shell.loaded[name] = true
+					m.read(f.text)
+				}
+			}
 			continue
 		}
 		colon, equals := strings.IndexByte(head, ':'), strings.IndexByte(head, '=')
@@ -260,7 +386,7 @@ func (s *Shell) powershell(args []string, in stream) stream {
 	}
 	switch files := r.options["file"]; {
 	case len(files) > 0:
-		f := s.read(s.path(files[0]))
+		f := s.needs(s.path(files[0]))
 		if f.download {
 			return s.feed(f)
 		}

@@ -111,7 +111,7 @@ func (s *Shell) filter(words []string, a *Act, in stream) stream {
 		files++
 		f := s.read(s.path(w))
 		if !f.known && !f.download {
-			f = stream{given: true}
+			f = stream{given: true, wants: f.wants}
 		}
 		out = out.followedBy(f)
 	}

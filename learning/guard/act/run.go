@@ -33,6 +33,9 @@ func Program(word string) string {
 	if same, ok := programs().same[name]; ok {
 		return same
 	}
+	if lower := strings.ToLower(name); lower != name && !sqlWrites[name] && programs().rows[name] == nil && programs().rows[lower] != nil {
+		return lower // a file system may not tell GIT from git
+	}
 	for _, versioned := range programs().versioned {
 		if rest, ok := strings.CutPrefix(name, versioned); ok && rest != "" && strings.Trim(rest, "0123456789.") == "" {
 			return versioned
@@ -62,18 +65,8 @@ func (s *Shell) command(words []string, env map[string]string, in stream) stream
 		s.alias[words[0]] = text
 		return out
 	}
+	words = withoutUnset(words)
 	given := words[0]
-	if strings.Contains(given, "${") && !strings.HasPrefix(given, "${") && !strings.Contains(given, "/") {
-		// A variable that the script never set is empty: r${x}m is rm.
-		words = append([]string{unsetVariable.ReplaceAllString(given, "")}, words[1:]...)
-		given = words[0]
-	}
-	for i, w := range words[1:] {
-		if strings.HasPrefix(w, "-") && !strings.HasPrefix(w, "--") && strings.Contains(w, "${") && unsetVariable.ReplaceAllString(w, "") != "-" {
-			words = slices.Clone(words)
-			words[i+1] = unsetVariable.ReplaceAllString(w, "")
-		}
-	}
 	if Patterned(given) {
 		return s.guessed(words, env, in)
 	}
@@ -115,10 +108,39 @@ func (s *Shell) command(words []string, env map[string]string, in stream) stream
 	case p.has("language"):
 		return s.interpreter(name, words, in)
 	}
-	if f := s.read(s.path(given)); (f.known || f.download) && strings.Contains(given, "/") {
-		return s.run(f, words[1:], stream{})
+	if s.runsPath(given, words[1:]) {
+		return stream{given: true}
 	}
 	return s.act(name, words, env, in)
+}
+
+// runsPath follows a command that is named by its path, and reports whether what it runs is known.
+func (s *Shell) runsPath(given string, args []string) bool {
+	if !strings.Contains(given, "/") {
+		return false
+	}
+	f := s.read(s.path(given))
+	if !f.known && !f.download && !f.cut && len(f.wants) == 0 {
+		return false
+	}
+	s.run(f, args, stream{})
+	return f.known || f.download
+}
+
+// withoutUnset takes variables that nothing set out of the name of a program and out of its options.
+func withoutUnset(words []string) []string {
+	given := words[0]
+	if strings.Contains(given, "${") && !strings.HasPrefix(given, "${") && !strings.Contains(given, "/") {
+		// A variable that the script never set is empty: r${x}m is rm.
+		words = append([]string{unsetVariable.ReplaceAllString(given, "")}, words[1:]...)
+	}
+	for i, w := range words[1:] {
+		if strings.HasPrefix(w, "-") && !strings.HasPrefix(w, "--") && strings.Contains(w, "${") && unsetVariable.ReplaceAllString(w, "") != "-" {
+			words = slices.Clone(words)
+			words[i+1] = unsetVariable.ReplaceAllString(w, "")
+		}
+	}
+	return words
 }
 
 // assignments takes NAME=value off the beginning of words, into the environment of what follows them.
@@ -192,6 +214,7 @@ func (s *Shell) act(name string, words []string, env map[string]string, in strea
 			return true
 		})
 	}
+	s.runsFiles(a)
 	a.Effects = s.effects(a, in)
 	for i := range a.Effects {
 		a.Effects[i].Narrow = a.Effects[i].Narrow || in.narrow && a.Effects[i].Kind == EffectDelete
@@ -526,10 +549,12 @@ func (s *Shell) run(f stream, args []string, in stream) stream {
 		for name, language := range programs().languages {
 			if strings.Contains(first, name) {
 				s.code(language, rest)
+				s.beyond(f, language)
 				return stream{}
 			}
 		}
 	}
+	defer s.beyond(f, "")
 	return s.script(f.text, in)
 }
 
@@ -538,9 +563,8 @@ func (s *Shell) feed(in stream) stream {
 	if in.download {
 		s.note(&Act{Name: runsDownload, Words: []string{runsDownload}, Effects: []Effect{{Kind: EffectDownload}}})
 	}
-	if in.cut && s.Over == "" {
-		s.Over, s.Blind = "it runs a script that is too long", true
-	}
+	s.need(in)
+	defer s.beyond(in, "")
 	if in.known && in.text != "" {
 		return s.script(in.text, stream{})
 	}

@@ -36,8 +36,9 @@ type Shell struct {
 	sinks   map[string][]*syntax.Stmt // >(…)
 	made    map[string]bool           // directories that the script itself makes; false: that may have been there
 	roots   []string                  // the folders of the agent's project
-	memory  *Memory                   // what the same agent wrote and made before
-	recall  []string                  // files of the memory that were read
+	memory  *Memory                   // what the same agent made before
+	disk    *Disk                     // what is known of the files that it runs; nil: nothing
+	loaded  map[string]bool           // files and scripts that were followed
 	env     map[string]string         // exported, or set for one command
 	dir     string                    // the working directory, "" if not known
 	where   []string                  // hosts and containers around, outermost first
@@ -48,6 +49,7 @@ type Shell struct {
 	Refused bool   // a shell refuses it from some place on: what stands there was read as if it ran
 	Over    string // which bound was passed: the reading ended there
 	Blind   bool   // the words of the text say nothing of what stands beyond the bound, because it is encoded or nested
+	Beyond  string // why a file that it runs was not read to its end: the words of the rest are in Unread
 	Unread  string // the scripts that were not followed to their end, the outermost apart
 	// Interactive is the name of a shell, or of another program that takes commands, which is started to be typed into; empty: none is.
 	Interactive string
@@ -57,7 +59,7 @@ func NewShell(dir string) *Shell {
 	return &Shell{
 		dir:  dir,
 		vars: map[string]shellValue{}, funcs: map[string]*syntax.Stmt{}, called: map[string]bool{},
-		alias: map[string]string{}, files: map[string]stream{}, sinks: map[string][]*syntax.Stmt{}, env: map[string]string{}, made: map[string]bool{},
+		alias: map[string]string{}, files: map[string]stream{}, sinks: map[string][]*syntax.Stmt{}, env: map[string]string{}, made: map[string]bool{}, loaded: map[string]bool{},
 	}
 }
 
@@ -333,7 +335,7 @@ func (s *Shell) wasMade(p string) bool {
 	for ; len(p) > 1; p = path.Dir(p) {
 		surely, here := s.made[p]
 		if !here {
-			surely, here = s.memory.made(p)
+			surely, here = s.memory.has(p)
 		}
 		if here && (surely || !sourceFolders()[strings.ToLower(path.Base(p))]) {
 			return true

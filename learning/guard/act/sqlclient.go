@@ -142,7 +142,7 @@ func (s *Shell) clientScripts(a *Act, client sqlClient, r read, operands []strin
 			if v == "-" || v == "/dev/stdin" {
 				f = in
 			}
-			if f.known {
+			if s.need(f); f.known {
 				scripts = append(scripts, f.text)
 			} else {
 				hidden = true
@@ -150,7 +150,7 @@ func (s *Shell) clientScripts(a *Act, client sqlClient, r read, operands []strin
 		}
 	}
 	if (!told || a.Name == "mysql" || a.Name == "clickhouse-client") && in.given {
-		if in.known {
+		if s.need(in); in.known {
 			scripts = append(scripts, in.text)
 		} else if !told {
 			hidden = true
@@ -174,7 +174,7 @@ func (s *Shell) statements(text string, targets *Targets) (out []Effect) {
 			s.script(command, stream{})
 		case strings.HasPrefix(trimmed, `\i `), strings.HasPrefix(trimmed, `\ir `), strings.HasPrefix(trimmed, ".read "), strings.HasPrefix(trimmed, "source "), strings.HasPrefix(trimmed, `\. `):
 			_, file, _ := strings.Cut(trimmed, " ")
-			if f := s.read(s.path(strings.Trim(file, `'" ;`))); f.known {
+			if f := s.needs(s.path(strings.Trim(file, `'" ;`))); f.known {
 				sql.WriteString(f.text)
 			} else {
 				out = append(out, Effect{Kind: EffectSQL, SQL: &Statement{Hidden: true, text: trimmed}, Targets: *targets})

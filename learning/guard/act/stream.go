@@ -16,6 +16,8 @@ type stream struct {
 	secrets  bool     // the variables of the environment are in it
 	narrow   bool     // the paths are a part of what lies there, by name, age, size …
 	cut      bool     // its text is longer than what is carried
+	rest     string   // the words of what is cut off
+	wants    []string // files that it is made of, and of which nothing is known yet
 }
 
 // downloaded stands for the text of a download in a word.
@@ -47,6 +49,7 @@ func (a *streams) add(b stream) {
 		c.known, c.narrow = c.known && b.known, c.narrow && b.narrow
 		c.download, c.secrets, c.cut = c.download || b.download, c.secrets || b.secrets, c.cut || b.cut
 		c.consents = false
+		c.wants, c.rest = slices.Concat(c.wants, b.wants), c.rest+" "+b.rest
 		c.paths = append(c.paths, b.paths...)
 	}
 	if a.text.Len()+len(b.text) > maxCarried {
@@ -80,21 +83,6 @@ func (in stream) items() (items []string) {
 // path is where a word points from the working directory.
 func (s *Shell) path(word string) string { return Clean(s.dir, word) }
 
-// read is what is known of a file's content.
-func (s *Shell) read(path string) stream {
-	if f, ok := s.files[path]; ok {
-		return f
-	}
-	if path == "/dev/null" {
-		return plainText("")
-	}
-	if text, ok := s.memory.file(path); ok {
-		s.recall = append(s.recall, text)
-		return plainText(text)
-	}
-	return stream{given: true}
-}
-
 // write notes that a file is written, and what it then holds.
 func (s *Shell) write(to string, content stream, how string) {
 	path := s.path(to)
@@ -103,7 +91,11 @@ func (s *Shell) write(to string, content stream, how string) {
 		return
 	}
 	content.given = true
-	s.files[path] = s.files[path].followedBy(content)
+	old := s.files[path]
+	if how == "append" {
+		old = s.read(path)
+	}
+	s.files[path] = old.followedBy(content)
 	if how == "" && content.known && strings.TrimSpace(content.text) == "" {
 		how = VerbEmpty
 	}

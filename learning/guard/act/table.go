@@ -18,7 +18,7 @@ import (
 var programsText string
 
 // factKeys are the facts that a row may hold.
-var factKeys = strings.Fields(`same versioned word skips as means shell language runs each packages package image
+var factKeys = strings.Fields(`same versioned word skips as means shell language runs commands loose each packages package image
 	shows showing dry does inplace script file whole needs deletes moves methods objects service power database signals prints
 	sql query queries target options before client own dash makes verbs`)
 

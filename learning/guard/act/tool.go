@@ -35,18 +35,19 @@ func (p Proposal) Plain() bool { return !p.told && !p.sql && p.effects == nil }
 func (p Proposal) Command() bool { return !p.sql && !p.named && p.effects == nil }
 
 // Proposals takes an action apart, which is a command, a call of a tool or both: the commands,
-// statements and paths in it, and in rest the words of a tool that the guard does not know.
-func Proposals(command, tool string, args map[string]any) (proposals []Proposal, rest string) {
+// statements and paths in it, and in rest the words of a tool that the guard does not know. folder is the working folder, "" if not known.
+func Proposals(command, tool string, args map[string]any, folder string) (proposals []Proposal, rest string) {
+	folder = Clean("", folder)
 	if tool == "" {
 		t, a, ok := toolCall(command)
 		if !ok {
-			return []Proposal{{Text: command}}, ""
+			return []Proposal{{Text: command, Dir: folder}}, ""
 		}
-		return toolProposals(t, a)
+		return toolProposals(t, a, folder)
 	}
-	p, rest := toolProposals(tool, args)
+	p, rest := toolProposals(tool, args, folder)
 	if command != "" {
-		p = append(p, Proposal{Text: command})
+		p = append(p, Proposal{Text: command, Dir: folder})
 	}
 	return p, rest
 }
@@ -99,15 +100,20 @@ var dirArgs = []string{"cwd", "workdir", "working_directory", "workingdirectory"
 var sqlArgs = []string{"sql", "query", "statement", "statements", "sql_query"}
 
 // toolProposals reads a tool call. What it does is told from the names of the tool and its arguments.
-func toolProposals(tool string, args map[string]any) (proposals []Proposal, rest string) {
+func toolProposals(tool string, args map[string]any, dir string) (proposals []Proposal, rest string) {
+	if action, ok := arg(args, "action").(map[string]any); ok && arg(args, "command") == nil {
+		args = action // Codex' local_shell
+	}
+	if cmp.Or(arg(args, "shell_id"), arg(args, "bash_id"), arg(args, "task_id")) != nil && arg(args, "command") == nil {
+		return nil, "" // it ends or reads a shell of the agent's own
+	}
 	words := SplitName(camel(tool))
 	has := func(names ...string) bool {
 		return slices.ContainsFunc(names, func(n string) bool { return slices.Contains(words, n) })
 	}
-	dir := ""
 	for _, k := range dirArgs {
 		if v, ok := arg(args, k).(string); ok && v != "" {
-			dir = Clean("", v)
+			dir = Clean(dir, v)
 		}
 	}
 	shell := has("bash", "shell", "sh", "exec", "execute", "terminal", "command", "cmd", "zsh", "powershell", "console", "process", "subprocess", "ssh") || has("run") && !has("test", "tests", "query")
@@ -120,39 +126,7 @@ func toolProposals(tool string, args map[string]any) (proposals []Proposal, rest
 		}
 	}
 	if shell && len(proposals) == 0 {
-		for _, k := range commandArgs {
-			v := arg(args, k)
-			if list, ok := v.([]any); ok && k != "commands" {
-				texts := texts(list)
-				proposals = append(proposals, Proposal{Text: quoteAll(texts), Dir: dir, told: true})
-				continue
-			}
-			if text, ok := v.(string); ok {
-				if more := texts(arg(args, "args")); len(more) > 0 && k != "code" {
-					text += " " + quoteAll(more)
-				}
-				if has("ssh") {
-					if host, ok := arg(args, "host").(string); ok && host != "" && !strings.HasPrefix(host, "-") {
-						text = "ssh " + quoteAll([]string{host, text})
-					}
-				}
-				if has("python", "python3") || k == "code" && has("python", "node", "javascript") {
-					language := "python"
-					if has("node", "javascript") {
-						language = "node"
-					}
-					text = language + " <<'GUARD_END_OF_CODE'\n" + text + "\nGUARD_END_OF_CODE"
-					if language == "node" {
-						text = strings.Replace(text, "node <<", "node - <<", 1)
-					}
-				}
-				proposals = append(proposals, Proposal{Text: text, Dir: dir, told: true})
-				continue
-			}
-			for _, text := range texts(v) {
-				proposals = append(proposals, Proposal{Text: text, Dir: dir, told: true})
-			}
-		}
+		proposals = commandProposals(dir, args, has)
 	}
 	if len(proposals) == 0 {
 		for _, k := range sqlArgs {
@@ -183,6 +157,47 @@ func toolProposals(tool string, args map[string]any) (proposals []Proposal, rest
 		return programTool(tool, words, args), strings.Join(append(words, all...), " ")
 	}
 	return proposals, ""
+}
+
+// commandProposals are the commands among the arguments of a tool that runs them.
+func commandProposals(dir string, args map[string]any, has func(...string) bool) (proposals []Proposal) {
+	for _, k := range commandArgs {
+		v := arg(args, k)
+		if list, ok := v.([]any); ok && k != "commands" {
+			texts := texts(list)
+			proposals = append(proposals, Proposal{Text: quoteAll(texts), Dir: dir, told: true})
+			continue
+		}
+		if text, ok := v.(string); ok {
+			if more := texts(arg(args, "args")); len(more) > 0 && k != "code" {
+				text += " " + quoteAll(more)
+			}
+			if has("ssh") {
+				if host, ok := arg(args, "host").(string); ok && host != "" && !strings.HasPrefix(host, "-") {
+					text = "ssh " + quoteAll([]string{host, text})
+				}
+			}
+			if has("python", "python3") || k == "code" && has("python", "node", "javascript") {
+				language := "python"
+				if has("node", "javascript") {
+					language = "node"
+				}
+				text = language + " <<'GUARD_END_OF_CODE'\n" + text + "\nGUARD_END_OF_CODE"
+				if language == "node" {
+					text = strings.Replace(text, "node <<", "node - <<", 1)
+				}
+			}
+			if has("powershell", "pwsh") || has("power") && has("shell") {
+				text = shellOf(text)
+			}
+			proposals = append(proposals, Proposal{Text: text, Dir: dir, told: true})
+			continue
+		}
+		for _, text := range texts(v) {
+			proposals = append(proposals, Proposal{Text: text, Dir: dir, told: true})
+		}
+	}
+	return proposals
 }
 
 // pathArgs are the arguments that name files.

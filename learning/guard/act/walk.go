@@ -209,6 +209,7 @@ func (s *Shell) while(c *syntax.WhileClause, in stream) stream {
 		return s.stmts(c.Do, in)
 	}
 	s.stmts(c.Cond, in)
+	s.need(in)
 	return s.turns(name, in.items(), c.Do, stream{given: true})
 }
 
@@ -315,6 +316,12 @@ func (s *Shell) assign(assigns []*syntax.Assign, exported bool) {
 // noteVariable adds the setting of a variable, which a rule may be about.
 func (s *Shell) noteVariable(name, value string) {
 	s.note(&Act{Name: SetsVariable, Words: []string{name, value}, Source: []string{name + "=" + value}})
+	switch {
+	case commandVars()[name] && strings.Contains(value, " "):
+		s.script(strings.TrimPrefix(value, "|"), stream{})
+	case (name == "BASH_ENV" || name == "ENV") && value != "":
+		s.run(s.needs(s.path(value)), nil, stream{})
+	}
 }
 
 // capture follows a command substitution in a shell of its own and returns what it prints.

@@ -27,6 +27,7 @@ var (
 	negations     = wordlist.Set(wordsText, "negations")
 	intents       = wordlist.Phrases(wordsText, "intents")
 	sentenceWords = wordlist.Set(wordsText, "words of sentences")
+	commandVars   = wordlist.Set(wordsText, "variables that hold a command")
 	ports         = wordlist.Map(wordsText, "ports")
 	disks         = wordlist.Set(wordsText, "disks")
 

@@ -58,6 +58,9 @@ func (s *Shell) unwrap(words []string, env map[string]string, in stream) (stream
 	if _, help := r.options["help"]; help && name != "docker" {
 		return stream{}, true
 	}
+	for _, v := range r.options["o"] {
+		s.sshOption(name, v)
+	}
 	text, scripted := r.options[w.text]
 	rest := r.operands
 	if w.env {
@@ -204,6 +207,7 @@ func (s *Shell) mounted(volumes, mounts, entry, rest []string, env map[string]st
 // spread follows a command that xargs or parallel runs for each item.
 func (s *Shell) spread(name string, args []string, env map[string]string, in stream) stream {
 	r := readOptions(name, parseOptions(programOf(name)["before"]), args, true)
+	s.need(in)
 	items := in.items()
 	if in.cut && s.Over == "" {
 		s.Over = "it reads a list that is too long"

@@ -19,17 +19,19 @@ type check struct {
 	similar Similar
 	action  *Action
 	memory  *act.Memory  // of the agent; nil: nobody's
+	disk    *act.Disk    // the files that it runs
 	read    []*act.Shell // what was followed, to be remembered
 	found   map[string]*Match
 	notes   []string
 }
 
 func (c *check) run() {
-	proposals, rest := act.Proposals(c.action.Command, c.action.Tool, c.action.Args)
-	var text strings.Builder
+	proposals, rest := act.Proposals(c.action.Command, c.action.Tool, c.action.Args, c.action.Folder)
 	for _, p := range proposals {
-		text.WriteString(p.Text + "\n")
 		c.propose(p)
+	}
+	if c.action.Unread != "" {
+		c.bound(c.action.Unread, "its message is too long, or was not understood", strings.HasSuffix(c.action.Unread, "*"))
 	}
 	if rest != "" {
 		c.similarity(rest)
@@ -44,7 +46,7 @@ func (c *check) propose(p act.Proposal) {
 		return
 	}
 	prose := p.Plain() && !act.LooksSQL(text) && act.Prose(text)
-	s := act.NewShell(p.Dir).Remembering(c.memory).In(c.roots(p)...)
+	s := act.NewShell(p.Dir).Remembering(c.memory).In(c.roots(p)...).On(c.disk)
 	c.read = append(c.read, s)
 	readable := c.follow(s, p, text)
 	c.compare(s.Acts)
@@ -64,6 +66,8 @@ func (c *check) propose(p act.Proposal) {
 		c.bound(text, "it could not be followed", false)
 	case s.Over != "":
 		c.bound(act.WithoutData(text)+s.Unread, s.Over, s.Blind)
+	case s.Beyond != "":
+		c.bound(s.Unread, s.Beyond, s.Blind)
 	case s.Broken:
 		c.unread(text, "it is no complete command")
 	case s.Refused:

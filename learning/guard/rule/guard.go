@@ -48,8 +48,11 @@ type Action struct {
 	Domain  string         `json:"domain,omitempty"`
 	Agent   string         `json:"agent,omitempty"`
 	Project string         `json:"project,omitempty"`
-	Folder  string         `json:"folder,omitempty"` // the working folder
-	Place   Place          `json:"place,omitzero"`   // where it is done, as far as a hook knows
+	Folder  string         `json:"folder,omitempty"`       // the working folder
+	Place   Place          `json:"place,omitzero"`         // where it is done, as far as a hook knows
+	Files   []act.Content  `json:"files,omitempty"`        // that it runs, as they are on the disk
+	Offers  bool           `json:"offers_files,omitempty"` // whoever asks sends the files that the answer needs, and asks again
+	Unread  string         `json:"unread,omitempty"`       // the words of what is left out of it
 }
 
 // Match is a rule that an action fits.
@@ -73,8 +76,10 @@ type Verdict struct {
 	Matches  []Match  `json:"matches"`
 	Notes    []string `json:"notes,omitempty"`
 	Changes  []Change `json:"-"` // the files that the action would change, as far as could be read
-	// Recalled are the files that the action runs or reads which its agent wrote a moment ago.
-	Recalled []string `json:"-"`
+	// Needs are files without which it cannot be told what the action does.
+	Needs []string `json:"-"`
+	// Shown are the files that the action runs, each with its hash.
+	Shown []string `json:"-"`
 
 	keep func() // what the action writes is remembered; nil: it was already, or shall not be
 }
@@ -117,14 +122,12 @@ type Guard struct {
 	mu      sync.Mutex // held by the one change that is under way
 	view    atomic.Pointer[view]
 	similar Similar
-	file    func(path string) (text string, ok bool)
 
 	memoryMu sync.Mutex // held while an agent's memory is found
 	memories map[string]*act.Memory
 }
 
-// maxMemories bounds the agents whose files are remembered; with one more all are forgotten. At
-// 256 KB each they are 16 MB at most.
+// maxMemories bounds the agents of which is remembered what they made; with one more all are forgotten.
 const maxMemories = 64
 
 // memory is what is remembered of the agent of an action; nil for an action of nobody.
@@ -140,7 +143,7 @@ func (g *Guard) memory(a *Action) *act.Memory {
 		if g.memories == nil || len(g.memories) >= maxMemories {
 			g.memories = map[string]*act.Memory{}
 		}
-		m = &act.Memory{Read: g.file}
+		m = &act.Memory{}
 		g.memories[key] = m
 	}
 	return m
@@ -150,13 +153,11 @@ func (g *Guard) memory(a *Action) *act.Memory {
 type Options struct {
 	// Similar is an empty similarity lane. Nil means one by NewSimilarByWords.
 	Similar Similar
-	// File returns the text of a file that an agent runs and has not written through this guard. Nil: such a file is not known.
-	File func(path string) (text string, ok bool)
 }
 
 // New makes a guard that holds the rules.
 func New(rules []*Rule, options Options) *Guard {
-	g := &Guard{similar: options.Similar, file: options.File}
+	g := &Guard{similar: options.Similar}
 	if g.similar == nil {
 		g.similar = NewSimilarByWords()
 	}
@@ -199,33 +200,18 @@ func (g *Guard) Judge(ctx context.Context, action Action) Verdict {
 	return v
 }
 
-// Aside is Judge where nobody knows what agents wrote before: alone tells that the action reads and leaves no file, so that it would be judged alike where that is
-// known, and so will what follows it. The name of a program that the guard knows, where a command begins, is taken for that program, and not for a file of that name.
+// Aside is Judge where nobody knows what agents made before: alone tells that the action changes no file, so that it would be judged alike where that is
+// known, and so will what follows it.
 func (g *Guard) Aside(ctx context.Context, action Action) (v Verdict, alone bool) {
-	var mu sync.Mutex
-	var read []string
-	c, v := g.judge(ctx, action, &act.Memory{Read: func(path string) (string, bool) {
-		mu.Lock()
-		defer mu.Unlock()
-		read = append(read, path)
-		return "", false
-	}})
-	alone = len(v.Changes) == 0 && !slices.ContainsFunc(c.read, (*act.Shell).Leaves)
-	if len(read) > 0 {
-		text, _ := act.CommandOf(action.Command, action.Tool, action.Args, "")
-		programs := act.Programs(text)
-		alone = alone && !slices.ContainsFunc(read, func(path string) bool { return !slices.Contains(programs, path) })
-	}
-	return v, alone
+	c, v := g.judge(ctx, action, nil)
+	return v, len(v.Changes) == 0 && !slices.ContainsFunc(c.read, (*act.Shell).Leaves)
 }
 
 func (g *Guard) judge(ctx context.Context, action Action, memory *act.Memory) (*check, Verdict) {
-	c := &check{ctx: ctx, view: *g.view.Load(), similar: g.similar, action: &action, memory: memory, found: map[string]*Match{}}
+	c := &check{ctx: ctx, view: *g.view.Load(), similar: g.similar, action: &action, memory: memory, disk: act.NewDisk(action.Files), found: map[string]*Match{}}
 	c.run()
 	v := c.verdict()
-	for _, s := range c.read {
-		v.Recalled = append(v.Recalled, s.Recalled()...)
-	}
+	v.Needs, v.Shown = c.disk.Needs(), c.disk.Shown()
 	v.Changes = changesOf(c.read)
 	return c, v
 }

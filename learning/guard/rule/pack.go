@@ -242,7 +242,7 @@ func (r *Rule) Under(modes Modes) *Rule {
 
 // Acts are the commands that an action comes to, those that are a part of another apart.
 func Acts(action Action) (acts []*act.Act) {
-	proposals, _ := act.Proposals(action.Command, action.Tool, action.Args)
+	proposals, _ := act.Proposals(action.Command, action.Tool, action.Args, action.Folder)
 	for _, p := range proposals {
 		text := act.Tidy(p.Text)
 		if len(text) > act.MaxInput {

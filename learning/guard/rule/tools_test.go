@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"skillrouter/learning"
+	"skillrouter/learning/guard/act"
 	"skillrouter/learning/guard/rule"
 )
 
@@ -17,20 +18,18 @@ func TestToolsByPathContentAndName(t *testing.T) {
 	}
 	const bad = "#!/bin/sh\nset -e\ngit reset --hard origin/main\n"
 	run := func(command string) call { return call{"Bash", args{"command": command, "cwd": "/w"}} }
+	files := []act.Content{
+		{Path: "/w/x.sh", Text: bad}, {Path: "/w/good.sh", Text: "git status\n"}, {Path: "/w/none.sh", Unread: "missing"}, {Path: "/w/x.py", Text: "import shutil\nshutil.rmtree('/home/me')\n"},
+	}
 	for name, c := range map[string]struct {
 		calls []call
 		want  rule.Decision // of the last; those before pass
 	}{
-		"a script that is written and run":      {[]call{{"Write", args{"file_path": "/w/x.sh", "content": bad}}, run("bash x.sh")}, rule.DecisionBlock},
-		"a good one":                            {[]call{{"Write", args{"file_path": "/w/x.sh", "content": "git status\n"}}, run("bash x.sh")}, rule.DecisionAllow},
-		"written over by a good one":            {[]call{{"Write", args{"file_path": "/w/x.sh", "content": bad}}, {"Write", args{"file_path": "/w/x.sh", "content": "ls\n"}}, run("./x.sh")}, rule.DecisionAllow},
-		"an edit of what was written":           {[]call{{"Write", args{"file_path": "/w/x.sh", "content": "git status\n"}}, {"Edit", args{"file_path": "/w/x.sh", "old_string": "status", "new_string": "reset --hard"}}, run("sh x.sh")}, rule.DecisionBlock},
-		"an edit of what is not known":          {[]call{{"Edit", args{"file_path": "/w/x.sh", "old_string": "a", "new_string": "git reset --hard"}}, run("sh x.sh")}, rule.DecisionBlock},
-		"many edits":                            {[]call{{"MultiEdit", args{"file_path": "/w/x.py", "edits": []any{args{"old_string": "a", "new_string": "import shutil"}, args{"old_string": "b", "new_string": "shutil.rmtree('/home/me')"}}}}, run("python3 x.py")}, rule.DecisionBlock},
-		"text replaced by an editor":            {[]call{{"str_replace_editor", args{"command": "str_replace", "path": "/w/x.sh", "old_str": "a", "new_str": "git reset --hard"}}, run("bash /w/x.sh")}, rule.DecisionBlock},
-		"a file that a patch adds":              {[]call{{"apply_patch", args{"command": "*** Begin Patch\n*** Add File: x.sh\n+git reset --hard\n*** End Patch\n", "cwd": "/w"}}, run("bash x.sh")}, rule.DecisionBlock},
-		"one that a unified patch changes":      {[]call{{"patch_file", args{"patch": "--- a/x.sh\n+++ b/x.sh\n@@ -1 +1 @@\n-ls\n+git reset --hard\n", "cwd": "/w"}}, run("bash x.sh")}, rule.DecisionBlock},
-		"a patch for the shell":                 {[]call{run("apply_patch <<'P'\n*** Begin Patch\n*** Add File: x.sh\n+git reset --hard\n*** End Patch\nP"), run("bash x.sh")}, rule.DecisionBlock},
+		"a script that is run":                  {[]call{run("bash x.sh")}, rule.DecisionBlock},
+		"a good one":                            {[]call{run("bash good.sh")}, rule.DecisionAllow},
+		"one that is not there":                 {[]call{run("bash none.sh")}, rule.DecisionAllow},
+		"a program in another language":         {[]call{run("python3 x.py")}, rule.DecisionBlock},
+		"a patch for the shell, and its file":   {[]call{run("apply_patch <<'P'\n*** Begin Patch\n*** Add File: y.sh\n+git reset --hard\n*** End Patch\nP\nbash y.sh")}, rule.DecisionBlock},
 		"a patch of a page":                     {[]call{{"apply_patch", args{"input": "*** Begin Patch\n*** Update File: docs/x.md\n@@\n-a\n+git reset --hard\n*** End Patch\n"}}}, rule.DecisionAllow},
 		"a file of the scheduler":               {[]call{{"Write", args{"file_path": "/etc/cron.d/x", "content": "0 * * * * root git -C /srv reset --hard\n"}}}, rule.DecisionBlock},
 		"a page about commands":                 {[]call{{"Write", args{"file_path": "/w/notes.md", "content": bad}}}, rule.DecisionAllow},
@@ -53,7 +52,7 @@ func TestToolsByPathContentAndName(t *testing.T) {
 			if i == len(c.calls)-1 {
 				want = c.want
 			}
-			if v := guard.Check(t.Context(), rule.Action{Tool: call.tool, Args: call.args, Agent: "a", Project: "p"}); v.Decision != want {
+			if v := guard.Check(t.Context(), rule.Action{Tool: call.tool, Args: call.args, Agent: "a", Project: "p", Files: files}); v.Decision != want {
 				t.Errorf("%s: %s of %s: %+v %q", name, v.Decision, call.tool, v.Matches, v.Notes)
 			}
 		}
