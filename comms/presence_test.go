@@ -115,7 +115,7 @@ func TestReadersDoNotGoStale(t *testing.T) {
 		}
 		pass(60 * time.Second)
 		synctest.Wait()
-		if got := h.states(t, "captain"); got != "[]" {
+		if got := h.states(t, "captain"); got != "[>starting]" {
 			t.Errorf("the events tell %s", got)
 		}
 		pass(10 * time.Minute)

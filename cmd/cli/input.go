@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"golang.org/x/term"
@@ -47,13 +48,14 @@ func (s *shell) read(name string, most int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, most+1))
 }
 
-// text puts what standard input holds in the place of "-". It is bounded as by read.
+// text puts what standard input holds in the place of "-", without the line break that ends it, as a shell's $(…) does.
+// It is bounded as by read.
 func (s *shell) text(given *string, most int64) error {
 	if *given != "-" {
 		return nil
 	}
 	read, err := s.read("-", most)
-	*given = string(read)
+	*given = strings.TrimSuffix(strings.TrimSuffix(string(read), "\n"), "\r")
 	return err
 }
 

@@ -423,7 +423,7 @@ func shellQuoted(word string) string {
 }
 
 func (s *shell) setupGit() *cobra.Command {
-	var remove bool
+	var remove, yes bool
 	var program string
 	return s.local(command{
 		use: "git", short: "Have git ask before each commit who works on the staged files",
@@ -432,6 +432,7 @@ there is kept beside it and called first. A commit of files that another agent h
 router that is away is said, and stops nothing. --remove takes it out and puts back what was there.`,
 		flags: options{
 			option("remove", &remove, "take it out"),
+			option("yes", &yes, "ask nothing, as for other programs; it never does"),
 			option("program", &program, "path of this program in the hook (default: its name if it is in PATH, else its path)"),
 		},
 	}, func(ctx context.Context) error {
