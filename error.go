@@ -21,6 +21,8 @@ const (
 	Unauthenticated Code = "unauthenticated"
 	// Forbidden means that the caller is known and may not do this.
 	Forbidden Code = "forbidden"
+	// PassphraseNeeded means that the caller may do this once a person has proved to know the passphrase.
+	PassphraseNeeded Code = "passphrase_needed"
 	// TooLarge means that a body, a text or a list is over its bound.
 	TooLarge Code = "too_large"
 	// RateLimited means that the caller must wait before it asks again.
@@ -38,7 +40,7 @@ const (
 // Codes lists every code, in the order above, for the tests that hold the tables complete.
 func Codes() []Code {
 	return []Code{
-		Invalid, NotFound, Conflict, Unauthenticated, Forbidden,
+		Invalid, NotFound, Conflict, Unauthenticated, Forbidden, PassphraseNeeded,
 		TooLarge, RateLimited, StorageFull, Unavailable, OutcomeUnknown, Internal,
 	}
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // domains are the packages that the router's families and the transports may know.
-var domains = append([]string{".", "learning", "operational", "comms", "comms/lease"}, learned...)
+var domains = append([]string{".", "learning", "operational", "operational/person", "comms", "comms/lease"}, learned...)
 
 // learned are the rooms of the memory that the router knows: the kinds, and what is made of them.
 // Each package below learning is one, but for these, which serve them.
@@ -54,12 +54,13 @@ var rooms = []struct {
 	{"tfidf", []string{"tfidf/text"}, "the engine knows no database and no domain"},
 	{"tfidf/keep", []string{"tfidf", "tfidf/text"}, "an index is kept in step with any source"},
 	{"migrations", nil, "SQL only"},
-	{"operational/store", []string{".", "operational"}, "a store serves its own domain"},
+	{"operational/store", []string{".", "operational", "operational/person"}, "a store serves its own domain"},
 	{"operational/operationaltest", []string{".", "operational"}, "a contract knows the interface and no implementation"},
 	{"learning/store", slices.Concat([]string{".", "learning"}, learned), "a store serves its own domain"},
 	{"learning/runbooks", []string{".", "learning", "learning/procedure"}, "files and rows are two forms of the same procedures, and the service has the rules"},
 	{"learning/folder", []string{".", "learning", "learning/lesson", "tfidf/wordlist"}, "a folder gives to and takes from the service's interface, whoever implements it"},
 	{"learning/learningtest", slices.Concat([]string{".", "learning"}, learned), "a contract knows the interface and no implementation"},
+	{"operational/person", []string{"."}, "who a person is hangs on no other rule"},
 	{"operational", []string{"."}, "a domain knows no other domain"},
 	{"learning/guard/act", []string{".", "tfidf/wordlist"}, "what a command does is known without any rule of ours"},
 	{"learning/shelf", []string{".", "learning", "tfidf", "tfidf/keep", "tfidf/text"}, "rows are found alike, whatever they are"},
@@ -91,7 +92,7 @@ var rooms = []struct {
 	{"router/follow", []string{".", "operational"}, "it reads event logs, whatever is in them"},
 	{"router/session", slices.Concat(learned, []string{".", "learning", "operational"}), "a session begins and ends in both domains"},
 	{"router/crossing", slices.Concat(learned, []string{".", "learning", "operational", "router", "router/follow"}), "it carries what crosses between the domains"},
-	{"router/feed", slices.Concat(learned, []string{".", "learning", "operational", "router", "router/follow", "router/kind"}), "it orders what the event logs tell"},
+	{"router/feed", slices.Concat(learned, []string{".", "learning", "operational", "operational/person", "router", "router/follow", "router/kind"}), "it orders what the event logs tell"},
 	{"router/reminder", slices.Concat(learned, []string{".", "learning/condition", "learning", "operational", "router", "router/follow"}), "what reminders wait for happens in both domains"},
 	{"router/decision", slices.Concat(learned, []string{".", "learning", "operational"}), "what waits for a person is gathered from both domains"},
 	{"router/value", slices.Concat(learned, []string{".", "learning", "operational", "router"}), "what agents were told is compared with what they did"},

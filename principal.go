@@ -32,14 +32,14 @@ type Principal struct {
 	Person  string // the person that the token was issued to; empty for an agent's, and for one that names nobody
 	Scopes  []Scope
 
-	open     bool          // it stands for whoever calls
-	signs    string        // how what a person decides with it is signed; empty: no person bears it
-	unissued bool          // no token was ever issued, so nothing tells people from agents
-	above    func() string // the agent that runs the program which calls, if that can be seen
-	person   bool          // a person makes the call at a terminal
-	keeping  bool          // see Keeping
-	wall     *wall         // nil: it sees every project
-	near     bool          // the call comes from this machine
+	open     bool   // it stands for whoever calls
+	signs    string // how what a person decides with it is signed; empty: no person bears it
+	unissued bool   // no token was ever issued, so nothing tells people from agents
+	guarded  bool   // a passphrase is set, which alone tells people from agents
+	person   bool   // whoever calls has proved to know the passphrase
+	keeping  bool   // see Keeping
+	wall     *wall  // nil: it sees every project
+	near     bool   // the call comes from this machine
 }
 
 // FromNear returns p as a caller on this machine.
@@ -51,22 +51,50 @@ func (p Principal) FromNear() Principal {
 // IsNear tells whether the call comes from this machine, so that the folders that it names are folders here.
 func (p Principal) IsNear() bool { return p.near }
 
-// PersonHeader is the HTTP header by which the command line says, with the value PersonAtTerminal,
-// that a person at a terminal gave the command and no agent.
-const (
-	PersonHeader     = "Skill-Router-Caller"
-	PersonAtTerminal = "person"
-)
+// PersonHeader is the HTTP header that bears the secret of a person's session: see person.Persons.
+const PersonHeader = "Skill-Router-Person"
 
-// ByPerson is p where a caller says that a person makes the call. Only a captain who showed a
-// token is believed: to a router that is open anybody could say so.
-func (p Principal) ByPerson() Principal {
-	p.person = !p.open && p.Has(ScopeCaptain)
+// UnderPassphrase returns p where a passphrase is set. A person who proved to know it and shows no token is the owner.
+func (p Principal) UnderPassphrase(proved bool) Principal {
+	if proved && p.open {
+		near := p.near
+		p = Owner(!p.unissued)
+		p.near = near
+	}
+	p.guarded, p.person = true, proved
 	return p
 }
 
-// IsPerson tells whether a person makes the call, as far as that is known (see ByPerson).
-func (p Principal) IsPerson() bool { return p.person }
+// IsPerson tells whether a person is known to make the call: by the passphrase, or where none is set by a token that names the person.
+func (p Principal) IsPerson() bool {
+	return p.person || !p.guarded && p.Person != "" && p.signs != "" && p.Has(ScopeCaptain)
+}
+
+// Guarded tells whether a passphrase is set, as far as the caller's door knows.
+func (p Principal) Guarded() bool { return p.guarded }
+
+// Proved tells whether whoever calls has proved to know the passphrase.
+func (p Principal) Proved() bool { return p.person }
+
+// NeedPerson returns a PassphraseNeeded error if a passphrase is set, and the caller did not prove to know it. No token stands in for it.
+func (p Principal) NeedPerson() error {
+	if p.guarded && !p.person {
+		return Errorf(PassphraseNeeded, "only a person decides this, and no token stands in for the passphrase: give the command in your own terminal, or sign in to the dashboard with the passphrase")
+	}
+	return nil
+}
+
+// Decides returns an error unless p may weaken what guards everybody: see NeedPerson. While neither a passphrase nor a token exists, nobody may,
+// because nothing tells a person from an agent.
+func (p Principal) Decides() error {
+	if err := p.NeedPerson(); err != nil {
+		return err
+	}
+	if p.unissued && !p.person {
+		return Errorf(Forbidden, "nobody decides this yet, because nothing tells a person from an agent. Set a passphrase in your own terminal, and then give the command again: skillrouter passphrase set")
+	}
+	return nil
+}
 
 // Open returns the principal of every call while the router listens on loopback and no token
 // has been issued. It may act as every agent, and may not issue tokens.
@@ -90,45 +118,18 @@ func (p Principal) Signing(name string) Principal {
 	return p
 }
 
-// From returns p as a caller whose program may be run by an agent. above returns that agent's kind, or "".
-func (p Principal) From(above func() string) Principal {
-	p.above = above
-	return p
-}
-
 // Unissued tells whether no token was ever issued: whoever calls may then be anybody.
 func (p Principal) Unissued() bool { return p.unissued }
 
-// AsPerson returns the name that signs what only a person may decide. An agent's token never does (see Signing); nor anybody while no token was issued, nor a program that an agent runs, as far as
-// that can be seen. It needs ScopeCaptain.
+// AsPerson returns the name that signs what only a person may decide: see Decides. An agent's token never does (see Signing). It needs ScopeCaptain.
 func (p Principal) AsPerson() (string, error) {
-	switch {
-	case p.Unissued():
-		return "", Errorf(Forbidden, "no token was issued yet, so nobody knows a person from an agent: `skillrouter token create --person NAME --scope captain` issues one")
-	case p.signs == "":
+	if p.signs == "" && !p.open {
 		return "", Errorf(Forbidden, "only a person decides this, and the token is an agent's")
 	}
-	if err := p.Need(ScopeCaptain); err != nil {
+	if err := cmp.Or(p.Need(ScopeCaptain), p.Decides()); err != nil {
 		return "", err
 	}
-	return p.signs, p.NotBelowAgent()
-}
-
-// Above is the kind of agent that is seen to run the program which calls; empty if none is. It is advice: a
-// program of the same user can hide whose it is.
-func (p Principal) Above() string {
-	if p.above == nil {
-		return ""
-	}
-	return p.above()
-}
-
-// NotBelowAgent returns a Forbidden error if an agent is seen to run the program which calls.
-func (p Principal) NotBelowAgent() error {
-	if agent := p.Above(); agent != "" {
-		return Errorf(Forbidden, "only a person decides this, and %s runs the program that asks for it: use a terminal of your own or the dashboard", agent)
-	}
-	return nil
+	return p.signs, nil
 }
 
 // System is the principal of the router's own work: timers, sweeps, start-up.

@@ -353,6 +353,13 @@ CREATE TABLE figures (
     most   INTEGER NOT NULL,
     PRIMARY KEY (hour, figure, name)
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE passphrase (
+    id       INTEGER PRIMARY KEY CHECK (id = 1),
+    hash     TEXT NOT NULL, -- argon2id; empty: none is set
+    set_at   INTEGER,
+    reset_at INTEGER,       -- when one was given up that was lost
+    may_stop INTEGER NOT NULL CHECK (may_stop IN (0, 1)) -- a person agreed that agents_may_stop has effect
+) STRICT;
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (1, 0, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (2, 1, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (3, 2, 1);
@@ -370,3 +377,4 @@ INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (14, 13, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (15, 14, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (16, 15, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (17, 16, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (18, 17, 1);

@@ -18,7 +18,8 @@ type Token struct {
 	CreatedAt time.Time           `json:"created_at"`
 	ExpiresAt *time.Time          `json:"expires_at,omitempty"`
 	RevokedAt *time.Time          `json:"revoked_at,omitempty"`
-	// IssuedBelow is the kind of agent that ran the program which asked for the token, if one did. Nobody decides with it what only a person may.
+	// IssuedBelow is the kind of agent that ran the program which asked for the token, in what earlier versions issued. Nobody decides with it
+	// what only a person may.
 	IssuedBelow string `json:"issued_below,omitempty"`
 }
 

@@ -38,7 +38,8 @@ const (
 )
 
 // TokenService is what can be done with tokens. Tokens implements it beside
-// the database, router/client over HTTP. All of it but Self needs ScopeAdmin.
+// the database, router/client over HTTP. All of it but Self needs ScopeAdmin, and what changes something
+// a person where a passphrase is set.
 type TokenService interface {
 	// Self says who is calling, which a client cannot read from its secret. Whoever may call may ask.
 	Self(ctx context.Context) (Identity, error)
@@ -194,15 +195,8 @@ func (t *Tokens) Self(ctx context.Context) (Identity, error) {
 // Issue implements TokenService.
 func (t *Tokens) Issue(ctx context.Context, draft TokenDraft) (IssuedToken, error) {
 	p := skillrouter.PrincipalOf(ctx)
-	if err := cmp.Or(p.Need(skillrouter.ScopeAdmin), draft.check()); err != nil {
+	if err := cmp.Or(p.Need(skillrouter.ScopeAdmin), p.NeedPerson(), draft.check()); err != nil {
 		return IssuedToken{}, err
-	}
-	below := ""
-	if (skillrouter.Principal{Scopes: draft.Scopes}).Has(skillrouter.ScopeCaptain) {
-		below = p.Above()
-	}
-	if draft.Person != "" && below != "" {
-		return IssuedToken{}, p.NotBelowAgent()
 	}
 	t.mu.RLock()
 	full := len(t.live) >= MaxTokens
@@ -212,7 +206,7 @@ func (t *Tokens) Issue(ctx context.Context, draft TokenDraft) (IssuedToken, erro
 	}
 	now := t.now.Stamp()
 	issued := IssuedToken{
-		Token:  Token{ID: newID(), AgentID: draft.AgentID, Person: skillrouter.OneLine(draft.Person), Scopes: slices.Clone(draft.Scopes), Projects: slices.Clone(draft.Projects), Note: draft.Note, CreatedAt: now, IssuedBelow: below},
+		Token:  Token{ID: newID(), AgentID: draft.AgentID, Person: skillrouter.OneLine(draft.Person), Scopes: slices.Clone(draft.Scopes), Projects: slices.Clone(draft.Projects), Note: draft.Note, CreatedAt: now},
 		Secret: NewSecret(),
 	}
 	if draft.TTLSeconds > 0 {
@@ -243,7 +237,7 @@ func (t *Tokens) List(ctx context.Context) ([]Token, error) {
 // Revoke implements TokenService.
 func (t *Tokens) Revoke(ctx context.Context, id string) (Token, error) {
 	p := skillrouter.PrincipalOf(ctx)
-	if err := p.Need(skillrouter.ScopeAdmin); err != nil {
+	if err := cmp.Or(p.Need(skillrouter.ScopeAdmin), p.NeedPerson()); err != nil {
 		return Token{}, err
 	}
 	now := t.now.Stamp()

@@ -34,8 +34,10 @@ type access struct {
 	hidden bool
 	// public: those without a token may call it too.
 	public bool
-	// personal: it takes a person, and so nobody may while no token was issued.
+	// personal: nobody may while neither a token was issued nor a passphrase is set.
 	personal bool
+	// proved: where a passphrase is set it takes a person, and no token stands in for it.
+	proved bool
 	// answers is the status of a call that may be made, if it is none of success.
 	answers int
 }
@@ -132,8 +134,8 @@ var matrix = join(feedAccess, gapsAccess, queryAccess, judgementAccess, searchAc
 	"GET /claude-code/context":            {{may: anyone, path: "/claude-code/context"}},
 	"GET /lessons/stats":                  {{may: anyone, path: "/lessons/stats"}},
 	"GET /api/tokens":                     {{may: adminsOnly, path: "/api/tokens"}},
-	"POST /api/tokens":                    {{may: adminsOnly, path: "/api/tokens", body: `{"scopes":["read"]}`}},
-	"DELETE /api/tokens/:id":              {{may: adminsOnly, path: "/api/tokens/{token}"}},
+	"POST /api/tokens":                    {{may: adminsOnly, path: "/api/tokens", body: `{"scopes":["read"]}`, proved: true}},
+	"DELETE /api/tokens/:id":              {{may: adminsOnly, path: "/api/tokens/{token}", proved: true}},
 	"GET /api/doctor":                     {{may: captains, path: "/api/doctor"}},
 	"GET /health":                         {{may: anyone, path: "/health", public: true}}, // a probe without a token learns that somebody answers: TestTokens of httpapi
 	"GET /metrics":                        {{may: anyone, path: "/metrics"}},
@@ -150,15 +152,19 @@ var matrix = join(feedAccess, gapsAccess, queryAccess, judgementAccess, searchAc
 	"GET /check/rules/:id":                {{may: anyone, path: "/check/rules/builtin:n8n-sql"}},
 	"POST /check/rules/:id/restore":       {{may: captains, path: "/check/rules/builtin:n8n-sql/restore", body: `{}`}},
 	"GET /check/packs":                    {{may: anyone, path: "/check/packs"}},
-	"POST /check/packs":                   {{may: captains, path: "/check/packs", body: `{"names":["docker"],"mode":"off"}`}},
-	"POST /check/packs/add":               {{may: captains, path: "/check/packs/add", body: `{"text":"[added 1 off]\nabout: x\nshop-admin wipe NAME | low | t | r | shop-admin list\n"}`}},
-	"DELETE /check/packs/:id":             {{may: captains, path: "/check/packs/{pack}"}},
+	"POST /check/packs":                   {{may: captains, path: "/check/packs", body: `{"names":["docker"],"mode":"off"}`, proved: true, personal: true}},
+	"POST /check/packs/add":               {{may: captains, path: "/check/packs/add", body: `{"text":"[added 1 off]\nabout: x\nshop-admin wipe NAME | low | t | r | shop-admin list\n"}`, proved: true}},
+	"DELETE /check/packs/:id":             {{may: captains, path: "/check/packs/{pack}", proved: true, personal: true}},
 	"GET /check/approvals":                {{may: anyone, path: "/check/approvals"}},
-	"POST /check/approvals/:id/approve":   {{may: captains, path: "/check/approvals/{blocked action}/approve", body: `{}`, personal: true}},
-	"POST /check/approvals/:id/deny":      {{may: captains, path: "/check/approvals/{blocked action}/deny", body: `{}`, personal: true}},
+	"POST /check/approvals/:id/approve":   {{may: captains, path: "/check/approvals/{blocked action}/approve", body: `{}`, personal: true, proved: true}},
+	"POST /check/approvals/:id/deny":      {{may: captains, path: "/check/approvals/{blocked action}/deny", body: `{}`, personal: true, proved: true}},
 	"GET /check/permissions":              {{may: anyone, path: "/check/permissions"}},
-	"POST /check/permissions/:id/revoke":  {{may: captains, path: "/check/permissions/{permission}/revoke", personal: true}},
+	"POST /check/permissions/:id/revoke":  {{may: captains, path: "/check/permissions/{permission}/revoke", personal: true, proved: true}},
 	"POST /check/explain":                 {{may: anyone, path: "/check/explain", body: `{"proposed_action":"ls"}`}},
+	"GET /api/passphrase":                 {{may: anyone, path: "/api/passphrase"}},
+	"PUT /api/passphrase":                 {{may: adminsOnly, path: "/api/passphrase", body: `{"passphrase":"short"}`, answers: http.StatusBadRequest, personal: true}},
+	"POST /api/passphrase/person":         {{may: anyone, path: "/api/passphrase/person", body: `{"passphrase":""}`, answers: http.StatusBadRequest}},
+	"PUT /api/passphrase/agents-may-stop": {{may: adminsOnly, path: "/api/passphrase/agents-may-stop", body: `{"on":false}`, proved: true, personal: true}},
 	"GET /api/whoami":                     {{may: anyone, path: "/api/whoami"}},
 	"GET /api/memory/ids":                 {{may: anyone, path: "/api/memory/ids?type=knowledge&part=0123"}},
 	"GET /api/incidents":                  {{may: anyone, path: "/api/incidents"}},

@@ -26,6 +26,7 @@ type serving struct {
 	through string // another node of its cluster, which is asked in its place; empty: it is asked itself
 	stop    func()
 	secrets map[string]string
+	person  string // the secret of a person's session, with which things are made; empty: none is needed
 	made    int
 }
 
@@ -41,9 +42,6 @@ func serveWith(t *testing.T, cfg config.Config) *serving {
 
 func serveAs(t *testing.T, cfg config.Config, options app.Options) *serving {
 	t.Helper()
-	if options.Above == nil { // whoever runs the tests is not what they are about
-		options.Above = func(string) string { return "" }
-	}
 	a, stop, through := runningThrough(t, cfg, options)
 	owner, err := locate.ReadOwnerToken(cfg.Data)
 	if err != nil {
@@ -125,9 +123,17 @@ func (s *serving) tool(who, name, arguments string) (int, string) {
 	return s.do(who, http.MethodPost, "/mcp", message, map[string]string{"Mcp-Method": "tools/call", "Mcp-Name": name})
 }
 
+// asPerson is the header by which a person is known, if one is needed.
+func (s *serving) asPerson() map[string]string {
+	if s.person == "" {
+		return nil
+	}
+	return map[string]string{"Skill-Router-Person": s.person}
+}
+
 func (s *serving) must(who, method, path, body string, out any) {
 	s.t.Helper()
-	status, raw := s.do(who, method, path, body, nil)
+	status, raw := s.do(who, method, path, body, s.asPerson())
 	if status/100 != 2 {
 		s.t.Fatalf("%s %s: %d %s", method, path, status, raw)
 	}
@@ -242,7 +248,7 @@ func (s *serving) sample(call access) access {
 		"{blocked action}": func() string { return s.blocked("a", fmt.Sprintf("git push --force # %d %s", s.made, canary("check"))) },
 		"{permission}": func() string {
 			id := s.blocked("a", fmt.Sprintf("git push --force origin x%d", s.made))
-			if status, _ := s.do(admin, http.MethodPost, "/check/approvals/"+id+"/approve", `{"always":true}`, nil); status != http.StatusOK {
+			if status, _ := s.do(admin, http.MethodPost, "/check/approvals/"+id+"/approve", `{"always":true}`, s.asPerson()); status != http.StatusOK {
 				return id // while no token was issued nobody may
 			}
 			var list struct {

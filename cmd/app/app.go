@@ -74,8 +74,6 @@ type Options struct {
 	CreateMissing bool
 	// Waits has New wait for a database server that is away. Until it is there, calls are refused.
 	Waits bool
-	// Above says which kind of agent runs the program that calls from an address, or ""; nil: as the processes of this machine show it.
-	Above func(address string) string
 
 	demo *demo // the switch of the demo that this router is; nil: it is none
 }
@@ -89,9 +87,6 @@ func New(ctx context.Context, cfg config.Config, log *slog.Logger, options Optio
 	}
 	if options.Now == nil {
 		options.Now = time.Now
-	}
-	if options.Above == nil {
-		options.Above = func(address string) string { return locate.AgentAbove(process.Caller(address)) }
 	}
 	a := &App{config: cfg, options: options, log: log, now: options.Now, base: newLife(log), life: newLife(log)}
 	a.started = a.now()

@@ -43,14 +43,13 @@ func (s *serving) asked(who string, action map[string]any) (v verdict) {
 	return v
 }
 
-// people is a router with tokens, whose clock a test moves, and in which the program that calls is run by whom the test says.
-func people(t *testing.T) (s *serving, clock *atomic.Int64, above *atomic.Value) {
+// people is a router with tokens, whose clock a test moves.
+func people(t *testing.T) (s *serving, clock *atomic.Int64) {
 	t.Helper()
-	clock, above = new(atomic.Int64), new(atomic.Value)
-	above.Store("")
+	clock = new(atomic.Int64)
 	begin := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 	s = serveAs(t, settings(t), app.Options{
-		Version: "test", Now: func() time.Time { return begin.Add(time.Duration(clock.Load())) }, Above: func(string) string { return above.Load().(string) },
+		Version: "test", Now: func() time.Time { return begin.Add(time.Duration(clock.Load())) },
 	})
 	s.issue()
 	for _, name := range []string{"ada", "bob"} {
@@ -60,7 +59,7 @@ func people(t *testing.T) (s *serving, clock *atomic.Int64, above *atomic.Value)
 		s.must(admin, http.MethodPost, "/api/tokens", fmt.Sprintf(`{"person":%q,"scopes":["captain"]}`, name), &issued)
 		s.secrets[name] = issued.Secret
 	}
-	return s, clock, above
+	return s, clock
 }
 
 func push(branch string) map[string]any {
@@ -74,7 +73,7 @@ func (s *serving) approve(who, id, body string) (int, string) {
 // TestApprovals is the way of one approval: blocked, listed, allowed by a person whom the ledger names, told to the agent, used once.
 func TestApprovals(t *testing.T) {
 	t.Parallel()
-	s, _, _ := people(t)
+	s, _ := people(t)
 	first := s.asked(agentA, push("main"))
 	if first.Decision != "block" || first.ApprovalID == "" {
 		t.Fatalf("the check answers %+v", first)
@@ -125,7 +124,7 @@ func TestApprovals(t *testing.T) {
 // TestApprovalsPage: what has expired hides nothing that waits behind it.
 func TestApprovalsPage(t *testing.T) {
 	t.Parallel()
-	s, clock, _ := people(t)
+	s, clock := people(t)
 	branches := []string{"one", "two", "three", "four"}
 	for _, branch := range branches {
 		s.asked(agentA, push(branch))
@@ -183,7 +182,7 @@ func TestApprovalAttacks(t *testing.T) {
 		t.Skip("makes thousands of calls")
 	}
 	t.Parallel()
-	s, clock, above := people(t)
+	s, clock := people(t)
 	var both struct {
 		Secret string `json:"token"`
 	}
@@ -263,24 +262,6 @@ func TestApprovalAttacks(t *testing.T) {
 			}
 		}
 	}
-	// The owner's token and a captain's, sent by a program that an agent runs.
-	above.Store("claude-code")
-	for _, by := range []string{admin, captain, "ada"} {
-		for _, verb := range []string{"approve", "deny"} {
-			if status, raw := s.do(by, http.MethodPost, "/check/approvals/"+waits+"/"+verb, "{}", nil); status != http.StatusForbidden {
-				t.Errorf("%s as %s below an agent: %d %s", verb, by, status, raw)
-			}
-		}
-	}
-	if status, raw := s.do(admin, http.MethodPost, "/api/tokens", `{"person":"mallory","scopes":["captain"]}`, nil); status != http.StatusForbidden {
-		t.Errorf("below an agent a person's token is issued: %d %s", status, raw)
-	}
-	s.must(admin, http.MethodPost, "/api/tokens", `{"scopes":["captain"]}`, &both)
-	s.secrets["made below"] = both.Secret
-	above.Store("")
-	if status, raw := s.approve("made below", waits, "{}"); status != http.StatusForbidden {
-		t.Errorf("with a token that an agent's program asked for: %d %s", status, raw)
-	}
 	if len(let) > 0 {
 		t.Errorf("of %d attempts these were let through: %v", tried, let)
 	}
@@ -315,7 +296,7 @@ func TestApprovalAttacks(t *testing.T) {
 // TestApprovalRaces: of two captains one decides, and the other is told; of many checks one is allowed.
 func TestApprovalRaces(t *testing.T) {
 	t.Parallel()
-	s, _, _ := people(t)
+	s, _ := people(t)
 	for i := range 40 {
 		branch := fmt.Sprint("race", i)
 		id := s.asked(agentA, push(branch)).ApprovalID
@@ -358,7 +339,7 @@ func TestApprovalRaces(t *testing.T) {
 // TestPermissions: what a person allows again and again holds for one kind of agent in one place, for the rules that he saw, until it ends.
 func TestPermissions(t *testing.T) {
 	t.Parallel()
-	s, clock, _ := people(t)
+	s, clock := people(t)
 	ask := func(agent, command, folder string) verdict {
 		return s.asked(admin, map[string]any{"proposed_action": command, "agent": agent, "folder": folder, "project": "shop"})
 	}
@@ -439,7 +420,7 @@ func TestPermissions(t *testing.T) {
 // same name in another folder.
 func TestApprovalOfScript(t *testing.T) {
 	t.Parallel()
-	s, _, _ := people(t)
+	s, _ := people(t)
 	var needs []string
 	run := func(folder, content string) verdict {
 		action := map[string]any{"proposed_action": "sh x.sh", "agent": "a", "folder": folder, "offers_files": true}

@@ -36,7 +36,7 @@ func (a *App) doctor(ctx context.Context) []router.SystemCheck {
 		checks = append(checks, checkDatabase(ctx, db), a.checkClock(ctx, db))
 	}
 	checks = append(checks, a.checkNodes(ctx)...)
-	checks = append(checks, a.checkHashes(ctx), a.checkLosses())
+	checks = append(checks, a.checkHashes(ctx), a.checkLosses(), a.checkPassphrase())
 	checks = append(checks, a.checkSocket(), a.checkFolder(), a.checkDisk(), a.checkOutbound())
 	checks = append(checks, a.certificate.check()...)
 	checks = append(checks, a.checkModel(ctx)...)

@@ -2,6 +2,7 @@ package app
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/gob"
 	"errors"
@@ -283,7 +284,7 @@ type following struct {
 	swept             time.Time
 	at                shelf.LogPosition
 	stale             atomic.Bool // something was stored since what leaves no event was read
-	tokensStale       bool        // a token was issued or revoked since the tokens were read
+	callersStale      bool        // a token was issued or revoked, or the passphrase changed, since they were read
 }
 
 // The calls that a node answers by what it knows: those that there are most of.
@@ -582,7 +583,9 @@ func (f *following) operate(ctx context.Context, last int64) error {
 		if len(events) > 0 && events[0].Seq > f.operated+1 {
 			return errSwept
 		}
-		f.tokensStale = f.tokensStale || slices.ContainsFunc(events, func(e skillrouter.Event) bool { return strings.HasPrefix(e.Type, "token.") })
+		f.callersStale = f.callersStale || slices.ContainsFunc(events, func(e skillrouter.Event) bool {
+			return strings.HasPrefix(e.Type, "token.") || strings.HasPrefix(e.Type, "passphrase.")
+		})
 		if len(events) > 0 {
 			f.operated = events[len(events)-1].Seq
 		}
@@ -590,11 +593,11 @@ func (f *following) operate(ctx context.Context, last int64) error {
 			break
 		}
 	}
-	if f.tokensStale { // and stays so until they are read: the events are behind it
-		if err := f.tokens.Load(ctx); err != nil {
+	if f.callersStale { // and stays so until they are read: the events are behind it
+		if err := cmp.Or(f.tokens.Load(ctx), f.persons.Load(ctx)); err != nil {
 			return err
 		}
-		f.tokensStale = false
+		f.callersStale = false
 	}
 	err := f.mailbox.Follow(ctx, last)
 	f.operations.EventBell().Ring()

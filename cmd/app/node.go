@@ -117,7 +117,7 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if forwarded {
 		r.RemoteAddr = from.Address
-		r = r.WithContext(httpapi.WithForwarded(r.Context(), OnThisMachine(from.URL), func() string { return f.forward.Above(context.WithoutCancel(r.Context()), from) }))
+		r = r.WithContext(httpapi.WithForwarded(r.Context(), OnThisMachine(from.URL), from.Private))
 	}
 	own.ServeHTTP(w, r)
 }
@@ -283,8 +283,11 @@ func (a *App) joinCluster(ctx context.Context) error {
 		return err
 	}
 	f.forward = cluster.NewForward(a.lease, secret, cluster.ForwardOptions{
-		TLS:   believed,
-		Above: a.options.Above, Copy: func() ([]byte, error) { return os.ReadFile(filepath.Join(a.config.Data, offline.CopyName)) }, Reads: reads, May: func(address string) bool { return !a.config.Airgapped || OnThisMachine(address) },
+		TLS: believed,
+		Private: func(r *http.Request, writer string) bool {
+			return httpapi.Private(r) && (strings.HasPrefix(writer, "https:") || OnThisMachine(writer))
+		},
+		Copy: func() ([]byte, error) { return os.ReadFile(filepath.Join(a.config.Data, offline.CopyName)) }, Reads: reads, May: func(address string) bool { return !a.config.Airgapped || OnThisMachine(address) },
 		Refuse: httpapi.WriteProblem, Told: a.takeTold, Answered: f.callers.Note, Log: a.log, Now: a.now,
 	})
 	if f.bell, err = a.openBell(ctx, secret, believed); err != nil {

@@ -19,6 +19,7 @@ import (
 	"skillrouter/learning/shelf"
 	learningstore "skillrouter/learning/store"
 	"skillrouter/operational"
+	"skillrouter/operational/person"
 	operationalstore "skillrouter/operational/store"
 	"skillrouter/router"
 	"skillrouter/router/contexts"
@@ -84,6 +85,7 @@ type parts struct {
 
 	// What the dashboard shows beside the above; set when all parts are wired.
 	tokens        *operational.Tokens
+	persons       *person.Persons
 	queries       router.Service
 	introspection router.IntrospectionService
 	web           *web.Server // the dashboard

@@ -17,7 +17,7 @@ import (
 // speaker calls a router over plain HTTP.
 type speaker struct {
 	t                  *testing.T
-	url, token, caller string
+	url, token, person string
 }
 
 func (s speaker) says(method, path, body string) string {
@@ -30,8 +30,8 @@ func (s speaker) says(method, path, body string) string {
 	if s.token != "" {
 		r.Header.Set("Authorization", "Bearer "+s.token)
 	}
-	if s.caller != "" {
-		r.Header.Set("Skill-Router-Caller", s.caller)
+	if s.person != "" {
+		r.Header.Set("Skill-Router-Person", s.person)
 	}
 	answer, err := http.DefaultClient.Do(r)
 	if err != nil {
@@ -84,10 +84,17 @@ func TestWhoImported(t *testing.T) {
 			}
 		}
 		imports(anybody, "apricot")
-		imports(speaker{t, a.URL(), "", "person"}, "banana")   // to an open router anybody can say so
-		imports(speaker{t, a.URL(), owner, ""}, "cherry")      // as an agent's command line does
-		imports(speaker{t, a.URL(), owner, "robot"}, "damson") // some other word
-		person := speaker{t, a.URL(), owner, "person"}
+		imports(speaker{t, a.URL(), "", "skp_made-up"}, "banana") // none is set yet
+		if said := (speaker{t, a.URL(), owner, ""}).says("PUT", "/api/passphrase", `{"passphrase":"correct horse battery"}`); !strings.Contains(said, `"set":true`) {
+			t.Fatal(said)
+		}
+		imports(speaker{t, a.URL(), owner, ""}, "cherry") // as an agent's command line does
+		imports(speaker{t, a.URL(), owner, "skp_made-up"}, "damson")
+		var session struct{ Person string }
+		if said := anybody.says("POST", "/api/passphrase/person", `{"passphrase":"correct horse battery"}`); json.Unmarshal([]byte(said), &session) != nil || session.Person == "" {
+			t.Fatal(said)
+		}
+		person := speaker{t, a.URL(), "", session.Person} // the passphrase is enough
 		imports(person, "elder")
 		start := func(s speaker) string {
 			var built struct {
@@ -119,7 +126,7 @@ func TestWhoImported(t *testing.T) {
 		if err := json.Unmarshal([]byte(person.says("POST", "/api/tokens", `{"agent_id":"mallory","scopes":["agent"]}`)), &issued); err != nil || issued.Secret == "" {
 			t.Fatal("no token", err)
 		}
-		mallory := speaker{t, a.URL(), issued.Secret, "person"}
+		mallory := speaker{t, a.URL(), issued.Secret, "skp_made-up"}
 		if said := mallory.says("POST", "/api/import", `{"records":[{"kind":"fact","key":"x.y","value":1}]}`); !strings.HasPrefix(said, "refused") {
 			t.Errorf("an agent imports: %s", said)
 		}
@@ -127,6 +134,7 @@ func TestWhoImported(t *testing.T) {
 			t.Error(said)
 		}
 		mallory.says("POST", "/api/knowledge/bulk", `{"category":"gotcha","title":"The grape entry","content":"grape","project":"shop"}`)
+		person.token = owner // from the first token on, one is needed beside the passphrase
 		told = start(person)
 		if strings.Contains(told, "The grape entry") {
 			t.Error("an agent's import is told by itself")

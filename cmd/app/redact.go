@@ -44,9 +44,9 @@ type SweptTable struct {
 // folder that no router holds, and cuts them out if apply is true: as they would
 // be if the texts were stored today. A name that holds one is replaced, everywhere by
 // the same. It may be ended at any moment and run again. Afterwards no page of the
-// databases and of their logs holds what was cut out. Backups and files of
+// databases and of their logs holds what was cut out. Applying it takes the passphrase, if one is set. Backups and files of
 // procedures are left as they are.
-func RedactFolder(ctx context.Context, data string, apply bool) (s Swept, err error) {
+func RedactFolder(ctx context.Context, data string, apply bool, passphrase func(ctx context.Context) (string, error)) (s Swept, err error) {
 	s = Swept{Data: data, Applied: apply, Tables: []SweptTable{}}
 	if there := present(data); len(there) == 0 && !restoring(data) {
 		return s, skillrouter.Errorf(skillrouter.NotFound, "%s holds no databases", data)
@@ -58,6 +58,11 @@ func RedactFolder(ctx context.Context, data string, apply bool) (s Swept, err er
 	defer func() { err = errors.Join(err, lock.Release()) }()
 	if err := finishRestore(data); err != nil { // what a restore replaced is nobody's any more
 		return s, err
+	}
+	if apply {
+		if err := provePerson(ctx, data, passphrase); err != nil {
+			return s, err
+		}
 	}
 	for _, name := range databaseNames() {
 		path := filepath.Join(data, name+".db")

@@ -141,7 +141,7 @@ func TestRedactFolder(t *testing.T) {
 	if columns < 150 {
 		t.Fatalf("only %d columns hold a secret: the test is broken", columns)
 	}
-	look, err := app.RedactFolder(t.Context(), dir, false)
+	look, err := app.RedactFolder(t.Context(), dir, false, nil)
 	if err != nil || look.Applied || len(look.Tables) < 30 || len(filesWith(t, dir, leftover)) != 2 {
 		t.Fatalf("a look found %+v, %v; files %v", look, err, filesWith(t, dir, leftover))
 	}
@@ -154,14 +154,14 @@ func TestRedactFolder(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "index", "knowledge.snapshot"), []byte(leftover), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	swept, err := app.RedactFolder(t.Context(), dir, true)
+	swept, err := app.RedactFolder(t.Context(), dir, true, nil)
 	if err != nil || swept.Rows != look.Rows {
 		t.Fatalf("the sweep did %+v, %v; the look found %d rows", swept, err, look.Rows)
 	}
 	if files := filesWith(t, dir, leftover); len(files) > 0 {
 		t.Errorf("secrets are left in %v", files)
 	}
-	again, err := app.RedactFolder(t.Context(), dir, true)
+	again, err := app.RedactFolder(t.Context(), dir, true, nil)
 	if err != nil || again.Rows != 0 {
 		t.Errorf("the second sweep found %+v, %v", again, err)
 	}
@@ -180,10 +180,10 @@ func TestRedactFolderCutOff(t *testing.T) {
 	edit(t, path, statements...)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := app.RedactFolder(ctx, dir, true); err == nil {
+	if _, err := app.RedactFolder(ctx, dir, true, nil); err == nil {
 		t.Fatal("a sweep that was ended says that it is done")
 	}
-	swept, err := app.RedactFolder(t.Context(), dir, true)
+	swept, err := app.RedactFolder(t.Context(), dir, true, nil)
 	if err != nil || swept.Rows != 1200 || !slices.Equal(swept.Tables[0].Kinds, []string{"github_token"}) {
 		t.Fatalf("the sweep did %+v, %v", swept, err)
 	}
@@ -201,7 +201,7 @@ func TestRedactFolderIsRefusedWhileARouterHoldsIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer lock.Release() //nolint:errcheck // the folder goes with the test
-	if _, err := app.RedactFolder(t.Context(), dir, false); skillrouter.CodeOf(err) != skillrouter.Conflict {
+	if _, err := app.RedactFolder(t.Context(), dir, false, nil); skillrouter.CodeOf(err) != skillrouter.Conflict {
 		t.Errorf("got %v", err)
 	}
 }
@@ -214,7 +214,7 @@ func TestRedactMakesTwoOne(t *testing.T) {
 	for n, id := range []string{"first", "second", "third"} {
 		edit(t, path, fmt.Sprintf("INSERT INTO query_feedback (id, query, query_type, created_at) VALUES ('%s', 'deploy with %s', 'knowledge', 0)", id, oldSecret(n)))
 	}
-	if _, err := app.RedactFolder(t.Context(), dir, true); err != nil {
+	if _, err := app.RedactFolder(t.Context(), dir, true, nil); err != nil {
 		t.Fatal(err)
 	}
 	if files := filesWith(t, dir, leftover); len(files) > 0 {
@@ -223,7 +223,7 @@ func TestRedactMakesTwoOne(t *testing.T) {
 	if files := filesWith(t, dir, "third"); len(files) == 0 {
 		t.Error("the newest word on it is gone")
 	}
-	if again, err := app.RedactFolder(t.Context(), dir, true); err != nil || again.Rows != 0 {
+	if again, err := app.RedactFolder(t.Context(), dir, true, nil); err != nil || again.Rows != 0 {
 		t.Errorf("once more: %+v, %v", again, err)
 	}
 }

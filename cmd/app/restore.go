@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,6 +31,8 @@ const (
 type RestoreOptions struct {
 	Force bool              // also over databases that are there; these are kept aside
 	Now   skillrouter.Clock // time.Now if nil
+	// Passphrase asks a person for the passphrase of the folder, if one is set; nil: nobody can be asked.
+	Passphrase func(ctx context.Context) (string, error)
 }
 
 // Restored says what became of a restore.
@@ -59,7 +62,7 @@ func Restore(ctx context.Context, archive io.Reader, data string, options Restor
 			_ = os.Remove(data)
 		}
 	}()
-	if err := finishRestore(data); err != nil {
+	if err := cmp.Or(finishRestore(data), provePerson(ctx, data, options.Passphrase)); err != nil {
 		return r, err
 	}
 	if err := sweepBackups(data); err != nil {

@@ -16,7 +16,7 @@ func (a *App) wireWeb(ctx context.Context, p *parts) {
 	p.decisions = decision.New(decision.Sources{
 		Guard: p.guards, Escalations: p.crossing.escalations(), Incidents: p.incidents, Knowledge: p.knowledge, Consolidation: p.consolidation, Agents: p.presence, Tasks: p.tasks,
 	})
-	options := web.Options{Status: httpapi.Status, Log: a.log, Now: a.now, Demo: a.options.demo != nil}
+	options := web.Options{Status: httpapi.Status, Private: httpapi.Private, Log: a.log, Now: a.now, Demo: a.options.demo != nil}
 	if a.options.demo == nil {
 		a.options.demo = a.openDemo(ctx)
 	}
@@ -24,7 +24,7 @@ func (a *App) wireWeb(ctx context.Context, p *parts) {
 		options.Events = "/events"
 	}
 	p.web = web.New(web.Services{
-		Auth: p.tokens, Presence: p.presence, Mailbox: p.mailbox, Tasks: p.tasks, Reminders: p.reminders, Escalations: p.crossing.escalations(),
+		Auth: p.tokens, Persons: p.persons, Presence: p.presence, Mailbox: p.mailbox, Tasks: p.tasks, Reminders: p.reminders, Escalations: p.crossing.escalations(),
 		Sessions: p.sessions, Feed: p.feed, Timeline: p.timeline, Kinds: p.kinds, Router: p.queries, Introspection: p.introspection,
 		Knowledge: p.knowledge, Episodes: p.episodes, Experiences: p.experiences, Lessons: p.lessons, Patterns: p.patterns,
 		Guard: p.guards, Facts: p.facts, Procedures: p.procedures, Consolidation: p.consolidation,

@@ -25,6 +25,7 @@ import (
 	"skillrouter/learning/lesson"
 	learningstore "skillrouter/learning/store"
 	"skillrouter/operational"
+	"skillrouter/operational/person"
 	operationalstore "skillrouter/operational/store"
 	"skillrouter/router"
 	"skillrouter/router/httpapi"
@@ -67,6 +68,11 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	if err := a.issueFirst(ctx, tokens); err != nil {
 		return err
 	}
+	persons, err := person.OpenPersons(ctx, operations, a.now)
+	if err != nil {
+		return fmt.Errorf("load the passphrase: %w", err)
+	}
+	mayStop := a.config.AgentsMayStop && persons.MayStop()
 	tasks := operational.NewTasks(operations, a.now)
 	presence, err := comms.NewPresence(ctx, operations, tasks, a.now, a.log, comms.PresenceOptions{
 		HeartbeatEvery: a.config.Presence.HeartbeatInterval,
@@ -77,7 +83,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 		return fmt.Errorf("load the agents: %w", err)
 	}
 	a.runs(ctx, "presence", presence.Run)
-	mailbox, err := comms.NewMailbox(ctx, presence, a.aside.operations(operations), a.log, a.aside.mailOptions(comms.MailboxOptions{Retention: a.config.Retention.Messages, OnlyCaptainsStop: !a.config.AgentsMayStop}))
+	mailbox, err := comms.NewMailbox(ctx, presence, a.aside.operations(operations), a.log, a.aside.mailOptions(comms.MailboxOptions{Retention: a.config.Retention.Messages, OnlyCaptainsStop: !mayStop}))
 	if err != nil {
 		return fmt.Errorf("load the mailboxes: %w", err)
 	}
@@ -100,7 +106,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	episodes := episode.NewEpisodes(memory, a.learningOptions())
 	incidents := incident.New(memory, learning.Options{Now: a.now, Log: a.log})
 	guards := guard.NewGuards(ctx, memory, guard.GuardsOptions{
-		Options: learning.Options{Now: a.now, Log: a.log}, Retention: a.config.Retention.Checks, Confine: !a.config.AgentsMayStop, Failed: failedBefore(incidents), Claimed: claimed(leases), Enter: a.aside.enter(),
+		Options: learning.Options{Now: a.now, Log: a.log}, Retention: a.config.Retention.Checks, Confine: !mayStop, Packs: a.config.Guard.Packs, Notice: persons.Reset, Failed: failedBefore(incidents), Claimed: claimed(leases), Enter: a.aside.enter(),
 	})
 	crossing, err := a.cross(ctx, memory, operations, episodes, presence, mailbox)
 	if err != nil {
@@ -125,6 +131,11 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	if err := loading.Wait(); err != nil {
 		return fmt.Errorf("open the search indexes of learning.db: %w", err)
 	}
+	if reset := persons.Stored().ResetAt; reset != nil && a.aside == nil { // before anybody is answered
+		if err := guards.EndPermissions(ctx, *reset); err != nil {
+			return fmt.Errorf("end the permissions of before the passphrase was reset: %w", err)
+		}
+	}
 	a.log.Debug("indexes opened", "took_ms", time.Since(begin).Milliseconds())
 	a.life.run(ctx, "knowledge", knowledge.Run)
 	a.life.run(ctx, "episodes", episodes.Run)
@@ -143,7 +154,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 
 	p := &parts{
 		memory: memory, operations: operations, tasks: tasks, presence: presence, mailbox: mailbox, knowledge: knowledge, episodes: episodes,
-		lessons: lessons, patterns: patterns, guards: guards, facts: facts, crossing: crossing, experiences: experiences, incidents: incidents, tokens: tokens, registry: registry,
+		lessons: lessons, patterns: patterns, guards: guards, facts: facts, crossing: crossing, experiences: experiences, incidents: incidents, tokens: tokens, persons: persons, registry: registry,
 	}
 	// Each of these may use what those before it have built.
 	for _, wire := range []func(context.Context, *parts) error{
@@ -210,7 +221,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	}
 
 	a.handler = httpapi.New(httpapi.Services{
-		Auth: tokens, Tokens: tokens, Presence: presence, Mailbox: mailbox, Messages: hub,
+		Auth: tokens, Tokens: tokens, Persons: persons, Presence: presence, Mailbox: mailbox, Messages: hub,
 		Knowledge: told.knowledge, Episodes: told.episodes, Router: told.queries, Feedback: taught, Tasks: tasks, Leases: leases, Recon: recon, Guard: told.guards, Experiences: experiences, Tools: tools,
 		Escalations: crossing.escalations(), Memory: crossing.memory,
 		Lessons: told.lessons, Patterns: patterns,
@@ -223,7 +234,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 		MCP: tools.Handler(), Health: a.health, Doctor: a.doctor, Outbound: a.outbounds, Enforced: a.config.Airgapped, Registry: registry,
 	}, httpapi.Options{
 		Tracer:  tracer,
-		Version: a.options.Version, RequireToken: a.needsToken(), Above: a.options.Above,
+		Version: a.options.Version, RequireToken: a.needsToken(),
 		AllowedHosts: a.config.AllowedHosts, Certified: a.certificate.names, Log: a.log, Now: a.now, Stamp: a.stamp(),
 	})
 	a.wired = p

@@ -15,8 +15,6 @@ import (
 
 	"skillrouter"
 	"skillrouter/cmd/hook/respond"
-	"skillrouter/cmd/locate"
-	"skillrouter/cmd/process"
 	"skillrouter/learning"
 	"skillrouter/learning/guard"
 	"skillrouter/learning/guard/act"
@@ -180,6 +178,9 @@ func printChecked(w io.Writer, c guard.Checked) {
 	for _, warning := range c.Warnings {
 		fmt.Fprintf(w, "  %s\n", clean(warning))
 	}
+	for _, command := range c.ToAllow {
+		fmt.Fprintf(w, "      %s\n", clean(command))
+	}
 	for _, m := range c.Matches {
 		fmt.Fprintf(w, "  %s rule %s: %s\n", m.Severity, clean(m.RuleID), clean(m.Reason))
 	}
@@ -342,6 +343,7 @@ func (s *shell) checkPacksRemove() *cobra.Command {
 }
 
 func printPacks(w io.Writer, list guard.PackList) {
+	printIf(w, "NOTE: %s.\n", list.Notice)
 	for _, p := range list.Packs {
 		changed := ""
 		if p.Because != "" {
@@ -491,29 +493,21 @@ func printApproval(w io.Writer, a lesson.Approval) {
 	printIf(w, "    note: %s\n", a.Notes)
 }
 
-// noAgentAbove refuses what only a person decides to a command that an agent runs.
-func noAgentAbove() error {
-	if agent := locate.AgentAbove(process.Ancestors()); agent != "" {
-		return skillrouter.Errorf(skillrouter.Forbidden, "only a person decides this, and %s runs this command: use a terminal of your own or the dashboard", agent)
-	}
-	return nil
-}
-
 // checkDecides is the command by which a person allows or refuses what the guard blocked.
 func (s *shell) checkDecides(verb string) *cobra.Command {
 	var id string
 	var draft guard.ApprovalDraft
 	of := command{
 		use: "deny APPROVAL", short: "Refuse what the guard blocked; for a person", args: exactly(&id),
-		flags:  options{option("notes", &draft.Notes, "why"), option("number", &draft.Number, "the asking that you saw; nothing is decided if it was asked again since")},
-		before: noAgentAbove,
+		flags: options{option("notes", &draft.Notes, "why"), option("number", &draft.Number, "the asking that you saw; nothing is decided if it was asked again since")},
 	}
 	if verb == "approve" {
 		of.use, of.short = "approve APPROVAL", "Allow what the guard blocked, exactly that and once; for a person"
 		of.long = `Allows what the guard blocked: the next check of exactly this action, by this
-agent in this folder, within ten minutes, once. It takes a person: a captain's token without the scope
-agent (token create --person NAME --scope captain), or the owner's; and a router
-that has issued a token. A program that an agent runs is refused.
+agent in this folder, within ten minutes, once. It takes a person, and asks for the passphrase that
+"passphrase set" has set. Where none is set, it takes a captain's token without the scope
+agent (token create --person NAME --scope captain), or the owner's, and a router
+that has issued a token.
 
 With --always it makes a standing permission, for this kind of agent in this
 folder, which "check permissions" lists and revokes.`

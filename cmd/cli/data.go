@@ -244,6 +244,7 @@ is in force again, and what was issued since is not known.`,
 			return err
 		}
 		defer file.Close()
+		how.Passphrase = s.passphrase
 		restored, err := app.Restore(ctx, file, data, how)
 		return printed(s, restored, err, func(w io.Writer, restored app.Restored) {
 			printVerification(w, path, restored.Verification)
@@ -327,7 +328,7 @@ was ever stored may have been read: change the secrets themselves as well.`,
 		if err != nil {
 			return err
 		}
-		swept, err := app.RedactFolder(ctx, data, apply)
+		swept, err := app.RedactFolder(ctx, data, apply, s.passphrase)
 		return printed(s, swept, err, printSwept)
 	})
 }

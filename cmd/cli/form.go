@@ -118,6 +118,9 @@ func (s *shell) calls(of command, run func(ctx context.Context, c *client.Client
 			connect = func(context.Context) (*client.Client, error) { return s.client() }
 		}
 		c, err := connect(ctx)
+		if err == nil && (s.asPerson || s.passphraseFile != "") {
+			err = c.SignIn(ctx)
+		}
 		if err != nil {
 			return err
 		}

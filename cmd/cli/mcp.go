@@ -38,6 +38,7 @@ What is stored without a project belongs to that of the working folder.
 			option("token", &s.token, "token to send (SKILLROUTER_TOKEN)"),
 		},
 	}, func(ctx context.Context) error {
+		s.screen = true // no agent is asked for a passphrase
 		if agent != "" && skillrouter.CheckAgentID("--agent", agent) != nil || kind != "" && skillrouter.CheckAgentID("--for", kind) != nil {
 			return usagef("--agent and --for may hold only letters, digits, and . _ : -")
 		}

@@ -105,7 +105,34 @@ func (u *settingUp) run(ctx context.Context) error {
 	if u.all {
 		return u.everyAgent(store)
 	}
-	return u.one(setup.Agent(u.agent), store)
+	if err := u.one(setup.Agent(u.agent), store); err != nil || u.remove || u.dry || u.yes || u.shell.json || !isTerminal(u.shell.in) {
+		return err
+	}
+	return u.offerPassphrase(ctx, store)
+}
+
+// offerPassphrase asks once whether a passphrase is to be set, where a router runs that has none.
+func (u *settingUp) offerPassphrase(ctx context.Context, store setup.Store) error {
+	c, err := u.shell.client()
+	if err != nil {
+		return nil //nolint:nilerr // what was asked for is done: this was only an offer
+	}
+	asking, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	state, err := c.Persons.State(asking)
+	if err != nil || state.Set {
+		return nil //nolint:nilerr // likewise
+	}
+	offered := filepath.Join(store.Dir, "passphrase-offered")
+	if _, err := os.Stat(offered); err == nil || os.WriteFile(offered, nil, 0o600) != nil {
+		return nil
+	}
+	yes, err := u.ask("Set a passphrase now? With one, you alone allow what the guard blocks, and no program that reads your files does.")
+	if err != nil || !yes {
+		fmt.Fprintln(u.shell.out, "Later: skillrouter passphrase set")
+		return err
+	}
+	return u.shell.setPassphrase(ctx, c, state, "")
 }
 
 // everyAgent sets up, or takes back, the agents that are found here.

@@ -26,6 +26,11 @@ type shell struct {
 	server, token string
 	data          string // the folder of the router that is meant; empty: the settings say it
 	json          bool
+
+	passphraseFile string // that has a person's passphrase; empty: it is asked for
+	asPerson       bool   // the passphrase is asked for before anything is done
+	asked          string // what is said to whoever is asked for it; empty: the usual
+	screen         bool   // nobody can be asked here: the terminal is taken, or an agent's
 }
 
 // remote gives cmd the flags of a command that talks to the router.
@@ -51,18 +56,13 @@ func (s *shell) place() locate.Place {
 // settings reads the router's settings as `serve` would without flags.
 func (s *shell) settings() (config.Loaded, error) { return s.place().Settings() }
 
-// byPerson tells whether a person types the command: at a terminal, and through no agent.
-func (s *shell) byPerson() bool {
-	return isTerminal(s.in) && s.place().NoAgentAbove()
-}
-
 // client makes a client of the router.
 func (s *shell) client() (*client.Client, error) {
 	to, err := s.place().Router()
 	if err != nil {
 		return nil, err
 	}
-	return s.dial(to, client.Options{UserAgent: "skillrouter/" + version().Version, Person: s.byPerson(), Trace: s.env("TRACEPARENT")})
+	return s.dial(to, client.Options{UserAgent: "skillrouter/" + version().Version, Passphrase: s.passphrase, Trace: s.env("TRACEPARENT")})
 }
 
 // dial makes a client of a router, which believes whom the settings do.

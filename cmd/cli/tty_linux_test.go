@@ -1,10 +1,9 @@
 package cli_test
 
 import (
+	"bufio"
 	"fmt"
 	"io"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,10 +14,6 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"skillrouter"
-	"skillrouter/cmd/locate"
-	"skillrouter/cmd/process"
 )
 
 // terminal is a pseudo-terminal with a session on it.
@@ -184,51 +179,103 @@ func TestJobControl(t *testing.T) {
 	term.expect("code=0")
 }
 
-// TestPersonAtTheTerminal types an import at a terminal, and has an agent's program run one there: by its
-// name above the command, by the variable that it sets, and by one that has outlived it.
-func TestPersonAtTheTerminal(t *testing.T) {
-	none := func(string) (string, bool) { return "", false }
-	if locate.AgentAmong(process.Ancestors()) || (locate.Place{LookupEnv: none}).SessionHere() != "" {
-		t.Skip("an agent runs this test")
+// TestPassphraseAtTheTerminal: a solo user whose agent is blocked follows the two lines of the refusal, on a terminal. Nobody without one can.
+func TestPassphraseAtTheTerminal(t *testing.T) {
+	const phrase = "correct horse battery staple"
+	data := t.TempDir()
+	router := exec.Command("skillrouter", "serve", "--listen", "127.0.0.1:0", "--data", data)
+	router.Env = append(os.Environ(), "SKILLROUTER_DATA="+data)
+	said, err := router.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
 	}
-	folder := t.TempDir()
-	for name, text := range map[string]string{
-		"claude":    "#!/bin/sh\n\"$@\"\n:\n", // a program of that name, which does not become the command
-		"CLAUDE.md": "# Rules\n\n- Use pnpm, not npm.\n",
-	} {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o755); err != nil {
+	if err := router.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = router.Process.Kill(); _ = router.Wait() })
+	lines, url := bufio.NewScanner(said), ""
+	for url == "" && lines.Scan() {
+		if at := strings.Index(lines.Text(), "url=http"); at >= 0 {
+			url, _, _ = strings.Cut(lines.Text()[at+len("url="):], " ")
+		}
+	}
+	go func() { _, _ = io.Copy(io.Discard, said) }()
+	run := func(line string) *terminal {
+		return openTerminal(t, "sh", "-c", "export SKILLROUTER_DATA="+data+" SKILLROUTER_SERVER="+url+"; "+line+"; echo ended=$?")
+	}
+	alone := func(stdin string, args ...string) (string, int) {
+		cmd := exec.Command("skillrouter", args...)
+		cmd.Env, cmd.Stdin = append(os.Environ(), "SKILLROUTER_DATA="+data, "SKILLROUTER_SERVER="+url), strings.NewReader(stdin)
+		text, err := cmd.CombinedOutput()
+		if err != nil && cmd.ProcessState == nil {
 			t.Fatal(err)
 		}
+		return string(text), cmd.ProcessState.ExitCode()
 	}
-	// The router is a small one of this test's own: what counts is what it is told.
-	said := make(chan string, 8)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/api/import" {
-			said <- r.Header.Get(skillrouter.PersonHeader)
+	token, err := os.ReadFile(filepath.Join(data, "owner.token"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("SKILLROUTER_TOKEN", strings.TrimSpace(string(token)))
+
+	blocked, code := alone("", "check", "--agent", "claude-code", "--folder", "/w", "--", "git push --force origin main")
+	at := strings.Index(blocked, "      skillrouter check approve ")
+	if code != 2 || !strings.Contains(blocked, "\n      skillrouter passphrase set\n") || at < 0 {
+		t.Fatalf("%d: the refusal does not say how to go on:\n%s", code, blocked)
+	}
+	approve, _, _ := strings.Cut(strings.TrimSpace(blocked[at:]), "\n")
+	if text, code := alone(phrase+"\n"+phrase+"\n", "passphrase", "set"); code != 2 || !strings.Contains(text, "terminal") {
+		t.Errorf("without a terminal the first is set: %d %s", code, text)
+	}
+	if text, code := alone("", strings.Fields(approve)[1:]...); code != 2 {
+		t.Errorf("before one is set, somebody approves: %d %s", code, text)
+	}
+
+	term := run("skillrouter passphrase set")
+	for _, prompt := range []string{"The new passphrase: ", "Once more: "} {
+		term.expect(prompt)
+		term.enter(phrase + "\n")
+	}
+	term.expect("The passphrase is set")
+	term.expect("ended=0")
+	if term.count(phrase) > 0 {
+		t.Error("the terminal shows the passphrase")
+	}
+	term = run("skillrouter passphrase set") // an interrupt leaves the terminal as it was
+	term.expect("The passphrase that is set: ")
+	term.enter("\x03")
+	term.expect("ended=")
+
+	if text, code := alone(phrase+"\n", strings.Fields(approve)[1:]...); code != 2 || !strings.Contains(text, "--passphrase-file") {
+		t.Errorf("without a terminal: %d %s", code, text)
+	}
+	term = run(approve)
+	term.expect("Passphrase: ")
+	term.enter("not the passphrase\n")
+	term.expect("not the one that is set")
+	term.expect("ended=2")
+	term = run(approve)
+	term.expect("Passphrase: ")
+	term.enter(phrase + "\n")
+	term.expect("allowed once by owner")
+	term.expect("ended=0")
+	if text, code := alone("", "check", "--agent", "claude-code", "--folder", "/w", "--", "git push --force origin main"); code != 0 {
+		t.Errorf("what was allowed: %d %s", code, text)
+	}
+
+	for _, end := range []string{"", "\n", "\r\n"} { // scripts
+		file := filepath.Join(t.TempDir(), "phrase")
+		if err := os.WriteFile(file, []byte(phrase+end), 0o600); err != nil {
+			t.Fatal(err)
 		}
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, `{"status":"healthy","server":"skillrouter","results":[{"index":0,"kind":"knowledge","status":"stored"}],"stored":1}`)
-	}))
-	defer server.Close()
-	const imports = "skillrouter import --from claude-md CLAUDE.md"
-	for _, tc := range []struct{ line, want string }{
-		{imports, skillrouter.PersonAtTerminal},
-		{"echo | " + imports, ""}, // nobody types there
-		{"./claude " + imports, ""},
-		{"./claude sh -c '" + imports + "; :'", ""},
-		{"CLAUDECODE=1 " + imports, ""},
-		{"SKILLROUTER_AGENT=bob " + imports, ""},
-		{"setsid -w " + imports, ""}, // it has another session than the terminal's
-	} {
-		term := openTerminal(t, "sh", "-c", "cd "+folder+"; export SKILLROUTER_SERVER="+server.URL+"; "+tc.line+"; echo ended=$?")
-		term.expect("ended=")
-		select {
-		case got := <-said:
-			if got != tc.want {
-				t.Errorf("%s is by %q, not by %q", tc.line, got, tc.want)
-			}
-		default:
-			t.Errorf("%s imports nothing: %s", tc.line, term.seen.String())
+		if text, code := alone("", "check", "packs", "warn", "docker", "--passphrase-file", file); code != 0 {
+			t.Errorf("with a file that ends in %q: %d %s", end, code, text)
 		}
+	}
+	if text, code := alone("", "check", "packs", "off", "core"); code != 2 {
+		t.Errorf("the owner's token switches core off: %d %s", code, text)
+	}
+	if text, code := alone("", "passphrase", "reset"); code == 0 || !strings.Contains(text, "hold") {
+		t.Errorf("reset while the router runs: %d %s", code, text)
 	}
 }

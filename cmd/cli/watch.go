@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -26,8 +27,15 @@ with --json, it prints each event on a line of its own from now on.`,
 		if s.json || !isTerminal(s.in) || !isTerminal(s.out) || s.env("TERM") == "" || s.env("TERM") == "dumb" {
 			return s.followEvents(ctx, c, feed.Query{After: feed.Now, Project: project}, watch.WriteLine)
 		}
+		if state, err := c.Persons.State(ctx); err == nil && state.Set {
+			s.asked = "Passphrase, to allow and deny what waits (empty: only watch): "
+			if err := c.SignIn(ctx); err != nil && !errors.Is(err, errNothingTyped) {
+				return err
+			}
+		}
+		s.screen = true
 		return watch.Screen(ctx, c, watch.Options{
-			Project: project, In: s.in, Out: s.out, Env: os.Environ(), Colours: s.colours(), MayDecide: noAgentAbove,
+			Project: project, In: s.in, Out: s.out, Env: os.Environ(), Colours: s.colours(),
 		})
 	})
 }

@@ -44,6 +44,7 @@ type Config struct {
 	Escalation        Escalation    `yaml:"escalation"`
 	Ranking           Ranking       `yaml:"ranking"`
 	MCP               MCP           `yaml:"mcp"`
+	Guard             Guard         `yaml:"guard"`
 	Consolidation     Consolidation `yaml:"consolidation"`
 	LLM               LLM           `yaml:"llm"`
 	Telemetry         Telemetry     `yaml:"telemetry"`
@@ -73,6 +74,11 @@ type Retention struct {
 	Patterns time.Duration `yaml:"patterns"` // since they were last seen; 0: for ever
 	Checks   time.Duration `yaml:"checks"`   // the guard's ledger; 0: for ever
 	Events   time.Duration `yaml:"events"`   // what happened, in both databases and in the feed; 0: for ever
+}
+
+// Guard says how the guard begins.
+type Guard struct {
+	Packs []string `yaml:"packs"` // those that block where nobody has said otherwise, the others being off: names, all or none; empty: each is as it is by itself
 }
 
 // MCP says what the tools' clients are offered.

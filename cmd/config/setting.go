@@ -86,6 +86,7 @@ func Settings() []Setting {
 		list("escalation.supervisors", "who supervises a domain, as DOMAIN=AGENT, separated by commas", func(c *Config) *[]string { return &c.Escalation.Supervisors }),
 		fraction("ranking.similarity_weight", "how much likeness counts in the order of lessons, 0 to 1; recency has the rest", func(c *Config) *float64 { return &c.Ranking.SimilarityWeight }),
 		fraction("consolidation.threshold", "confidence from which what a transcript proposes is stored at once, to 1; 0: never", func(c *Config) *float64 { return &c.Consolidation.Threshold }),
+		list("guard.packs", "packs of the guard's rules that block where nobody has said otherwise, while all others are off: names separated by commas, all or none; empty: each is as it is by itself", func(c *Config) *[]string { return &c.Guard.Packs }),
 		list("mcp.toolsets", "toolsets that are on for every MCP client, separated by commas", func(c *Config) *[]string { return &c.MCP.Toolsets }),
 		text("procedures.folder", "folder of the procedures' files; empty: procedures, in the data folder", func(c *Config) *string { return &c.Procedures.Folder }),
 		text("llm.base_url", "OpenAI-compatible endpoint that may be asked, such as http://127.0.0.1:11434/v1; empty: none", func(c *Config) *string { return &c.LLM.BaseURL }),

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"hash/fnv"
 	"io/fs"
-	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -184,30 +183,6 @@ func AgentPID(agent string) int {
 	return own.PID
 }
 
-// AgentAbove is the kind of agent whose program is among processes, the nearest first; empty if none is. An
-// argument that is no program counts for nothing: a session of tmux may be called after an agent.
-func AgentAbove(above []process.Ancestor) string {
-	for _, one := range above {
-		if len(one.Args) == 0 {
-			continue
-		}
-		program := one.Args[:1]
-		if interpreters[strings.TrimRight(path.Base(filepath.ToSlash(one.Args[0])), "0123456789.")] {
-			program = slices.DeleteFunc(slices.Clone(one.Args[1:]), func(arg string) bool { return strings.HasPrefix(arg, "-") })
-			program = program[:min(1, len(program))]
-		}
-		for _, kind := range slices.Sorted(maps.Keys(programs)) {
-			if runs(kind, program) {
-				return kind
-			}
-		}
-	}
-	return ""
-}
-
-// interpreters run a program that their first argument names.
-var interpreters = map[string]bool{"node": true, "bun": true, "deno": true, "python": true, "sh": true, "bash": true, "dash": true}
-
 // SessionHere is the name of the session whose process this one descends from:
 // that of the agent that runs this command. It is empty if none does.
 func (p Place) SessionHere() string {
@@ -231,45 +206,6 @@ func (p Place) SessionHere() string {
 	}
 	return ""
 }
-
-// NoAgentAbove tells whether nothing shows an agent above this process: none of its ancestors and
-// variables, and it has outlived nobody. It is what a process can see of itself, and no proof: a program of the
-// same user can hide where it comes from.
-func (p Place) NoAgentAbove() bool {
-	for _, name := range agentVariables {
-		if p.Env(name) != "" {
-			return false
-		}
-	}
-	above := process.Ancestors()
-	if len(above) == 0 || !process.Led(above) || p.SessionHere() != "" {
-		return false
-	}
-	return !AgentAmong(above)
-}
-
-// AgentAmong tells whether one of the processes is a known program of an agent.
-func AgentAmong(above []process.Ancestor) bool {
-	return slices.ContainsFunc(above, func(one process.Ancestor) bool {
-		for kind := range programs {
-			if runs(kind, one.Args) {
-				return true
-			}
-		}
-		return slices.ContainsFunc(one.Args, func(arg string) bool {
-			return slices.Contains(furtherAgents, strings.TrimSuffix(strings.ToLower(path.Base(filepath.ToSlash(arg))), ".exe"))
-		})
-	})
-}
-
-// agentVariables are set in what agents and `skillrouter run` start.
-var agentVariables = []string{
-	"SKILLROUTER_AGENT", "SKILLROUTER_WRAPPED", "CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED", "CODEX_THREAD_ID",
-	"GEMINI_CLI", "OPENCODE", "CURSOR_AGENT", "AI_AGENT",
-}
-
-// furtherAgents are programs of agents whose sessions have no names of their own.
-var furtherAgents = []string{"aider", "amp", "goose", "crush", "kiro", "kiro-cli", "agy", "antigravity", "copilot", "cline", "openhands", "qwen", "droid", "auggie", "windsurf"}
 
 // nameOf is the name that a process has in the register, of a kind or of any: in the
 // folder alone, or wherever it got one. Empty: none.

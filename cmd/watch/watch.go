@@ -37,8 +37,6 @@ type Options struct {
 	Out     io.Writer
 	Env     []string // of the terminal: TERM, NO_COLOR
 	Colours bool
-	// MayDecide refuses what only a person may do, before the router is asked. Nil: nobody is refused.
-	MayDecide func() error
 }
 
 // Screen shows the team on a terminal until its reader quits, ctx ends, or the router refuses for good.
@@ -70,12 +68,6 @@ func Screen(ctx context.Context, c *client.Client, o Options) error {
 
 // team is what the screen asks of a router.
 func team(c *client.Client, o Options) Team {
-	may := func() error {
-		if o.MayDecide == nil {
-			return nil
-		}
-		return o.MayDecide()
-	}
 	return Team{
 		Agents: func(ctx context.Context) ([]operational.Agent, error) {
 			return c.Presence.Agents(ctx, operational.AgentFilter{Project: o.Project, Limit: maxAgents})
@@ -88,15 +80,9 @@ func team(c *client.Client, o Options) Team {
 			return momentsAfter(ctx, c, o.Project, after)
 		},
 		Allow: func(ctx context.Context, a lesson.Approval) (lesson.Approval, error) {
-			if err := may(); err != nil {
-				return a, err
-			}
 			return c.Guard.Approve(ctx, a.ID, guard.ApprovalDraft{Number: a.Number})
 		},
 		Deny: func(ctx context.Context, a lesson.Approval) (lesson.Approval, error) {
-			if err := may(); err != nil {
-				return a, err
-			}
 			return c.Guard.Deny(ctx, a.ID, guard.DenialDraft{Number: a.Number})
 		},
 	}

@@ -182,7 +182,7 @@ func (step *Step) failed(err error) error {
 		return nil
 	case skillrouter.Conflict:
 		step.Action, step.Why = ActionConflict, reason(err)
-	case skillrouter.Invalid, skillrouter.NotFound, skillrouter.TooLarge, skillrouter.Forbidden:
+	case skillrouter.Invalid, skillrouter.NotFound, skillrouter.TooLarge, skillrouter.Forbidden, skillrouter.PassphraseNeeded:
 		step.Action, step.Why = ActionRefused, reason(err)
 	default:
 		return err

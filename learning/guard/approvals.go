@@ -162,7 +162,11 @@ func approvalID(exact, folder, agent string) string {
 // is to be stored so that a person may, and what to say of it. Nothing is waited for but, where a person did
 // allow it, that it is on disk that this was used.
 func (g *Guards) ask(ctx context.Context, action rule.Action, verdict *rule.Verdict, check string) (ask *lesson.Approval, said string) {
-	if verdict.Decision != rule.DecisionBlock || action.Agent == "" || skillrouter.PrincipalOf(ctx).Unissued() {
+	caller := skillrouter.PrincipalOf(ctx)
+	if action.Agent == "" && caller.Unissued() {
+		action.Agent = nameless // nobody need say who he is yet
+	}
+	if verdict.Decision != rule.DecisionBlock || action.Agent == "" {
 		return nil, ""
 	}
 	if p := g.permitted(action, *verdict); p != nil {
@@ -196,11 +200,29 @@ func (g *Guards) ask(ctx context.Context, action rule.Action, verdict *rule.Verd
 	}
 	if said == "" {
 		said = fmt.Sprintf("a person may allow exactly this, once: approval %s", id)
+		if how := howToAllow(caller, id); len(how) > 0 {
+			said = "a person may allow exactly this, once, in a terminal of their own: " + strings.Join(how, ", then ")
+		}
 	}
 	return &lesson.Approval{
 		ID: id, Exact: exact, Agent: action.Agent, Holder: skillrouter.PrincipalOf(ctx).Bound(), Folder: keepable(action.Folder, MaxRecorded), Project: action.Project, Tool: action.Tool, Action: text,
 		Matches: blocking, State: lesson.ApprovalPending, CheckID: check, Asked: 1, AskedAt: at, EndsAt: at.Add(PendingFor),
 	}, said
+}
+
+// nameless is the agent of an approval that was asked for by nobody who said a name.
+const nameless = "anybody"
+
+// howToAllow are the commands by which a person allows what is blocked while no token was issued: whoever is alone has nobody to ask how.
+func howToAllow(caller skillrouter.Principal, approval string) []string {
+	approve := "skillrouter check approve " + approval
+	switch {
+	case !caller.Unissued():
+		return nil
+	case caller.Guarded():
+		return []string{approve}
+	}
+	return []string{"skillrouter passphrase set", approve}
 }
 
 func because(notes string) string {

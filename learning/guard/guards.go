@@ -32,6 +32,8 @@ type Guards struct {
 	now     skillrouter.Clock
 	log     *slog.Logger
 	confine bool
+	chosen  []string
+	notice  func() string
 	packing sync.Mutex // held while packs are switched
 	changed chan struct{}
 	said    decisions
@@ -55,6 +57,10 @@ type GuardsOptions struct {
 	// Confine keeps a rule that blocks, and that an agent's token made, to that agent: others
 	// are warned, until a captain restores it or another agent validates or promotes it.
 	Confine bool
+	// Packs are those that the settings choose: their names, all or none; empty: each is as it is by itself.
+	Packs []string
+	// Notice is said beside the packs; empty, or a nil function: nothing is.
+	Notice func() string
 	// Enter has the router that writes enter checks into its ledger; nil: this one writes.
 	Enter func(ctx context.Context, checks []lesson.CheckRecord) error
 	// Failed returns matches of a command with what failed in the project before; nil: there are none.
@@ -68,7 +74,7 @@ type GuardsOptions struct {
 func NewGuards(ctx context.Context, store lesson.PipelineStore, options GuardsOptions) *Guards {
 	o := options.Options.WithDefaults()
 	g := &Guards{
-		store: store, similar: rule.NewSimilarByWords(), base: context.WithoutCancel(ctx), now: o.Now, log: o.Log, confine: options.Confine, failed: options.Failed, claimed: options.Claimed,
+		store: store, similar: rule.NewSimilarByWords(), base: context.WithoutCancel(ctx), now: o.Now, log: o.Log, confine: options.Confine, chosen: options.Packs, notice: options.Notice, failed: options.Failed, claimed: options.Claimed,
 		rules: map[string]*heldRule{}, prepared: map[string]preparedRule{}, gone: map[string]*heldRule{},
 		changed: make(chan struct{}, 1),
 	}
@@ -158,7 +164,7 @@ func (g *Guards) entered(p skillrouter.Principal, action rule.Action, verdict ru
 		checked.CheckID = made.ID
 	}
 	if kept && made.Asks != nil {
-		checked.ApprovalID = made.Asks.ID
+		checked.ApprovalID, checked.ToAllow = made.Asks.ID, howToAllow(p, made.Asks.ID)
 	}
 	return checked
 }

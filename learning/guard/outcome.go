@@ -112,7 +112,7 @@ func (s *settlement) decide(tx lesson.PipelineTx) error {
 			continue
 		}
 		ids = append(ids, m.RuleID)
-		if err := s.settle(tx, m.RuleID, first, by, captain && by != check.Agent); err != nil {
+		if err := s.settle(tx, m.RuleID, first, by, captain && by != check.Agent && s.principal.Decides() == nil); err != nil {
 			return err
 		}
 	}

@@ -45,8 +45,9 @@ type PackFilter struct {
 
 // PackList is the answer to a question for the packs.
 type PackList struct {
-	Packs []Pack `json:"packs"`
-	Count int    `json:"count"`
+	Packs  []Pack `json:"packs"`
+	Count  int    `json:"count"`
+	Notice string `json:"notice,omitempty"` // that the passphrase was reset lately
 }
 
 // PackDraft switches packs.
@@ -95,6 +96,12 @@ type ActRead struct {
 	Harms   []string `json:"harms"` // what packs may say of it
 }
 
+// allPacks and noPacks stand for all packs and none in the settings.
+const (
+	allPacks = "all"
+	noPacks  = "none"
+)
+
 // maxExplained bounds the commands that an explanation shows.
 const maxExplained = 50
 
@@ -105,6 +112,7 @@ const maxPackStates = 1200
 type heldPack struct {
 	rule.Pack
 	team     bool
+	chosen   bool   // the settings say how it is by default
 	note     string // why a team's pack cannot be used
 	said     *lesson.PackState
 	projects []lesson.PackState
@@ -147,6 +155,9 @@ func (p *heldPack) because(project string) string {
 	}
 	if p.said != nil {
 		return said("everywhere", p.said)
+	}
+	if p.chosen {
+		return "by the setting guard.packs"
 	}
 	return "by default"
 }
@@ -198,6 +209,14 @@ func (g *Guards) heldPacks(states []lesson.PackState, team []lesson.TeamPack, re
 			g.log.Warn("a team's pack of guard rules cannot be read", "pack", t.Name, "error", err)
 		}
 		all = append(all, next)
+	}
+	if len(g.chosen) > 0 {
+		for _, p := range all {
+			p.chosen, p.Default = true, rule.ModeOff
+			if slices.Contains(g.chosen, p.Name) || slices.Contains(g.chosen, allPacks) {
+				p.Default = rule.ModeBlock
+			}
+		}
 	}
 	for i, s := range states {
 		at := slices.IndexFunc(all, func(p *heldPack) bool { return p.Name == s.Name })
@@ -270,11 +289,14 @@ func (g *Guards) Packs(ctx context.Context, filter PackFilter) (PackList, error)
 		list.Packs = append(list.Packs, p.shown(filter.Project))
 	}
 	list.Count = len(list.Packs)
+	if g.notice != nil {
+		list.Notice = g.notice()
+	}
 	return list, nil
 }
 
 // SetPacks implements Service. It needs ScopeCaptain: a pack that is weakened protects nobody, and one
-// that is switched on may stop every agent. None is weakened by a program that an agent is seen to run.
+// that is switched on may stop every agent. Only a person weakens one: see skillrouter.Principal.Decides.
 func (g *Guards) SetPacks(ctx context.Context, draft PackDraft) (PackList, error) {
 	p := skillrouter.PrincipalOf(ctx)
 	if err := p.Need(skillrouter.ScopeCaptain); err != nil {
@@ -288,7 +310,7 @@ func (g *Guards) SetPacks(ctx context.Context, draft PackDraft) (PackList, error
 		return PackList{}, err
 	}
 	if draft.Mode != rule.ModeBlock {
-		if err := p.NotBelowAgent(); err != nil {
+		if err := p.Decides(); err != nil {
 			return PackList{}, err
 		}
 	}
@@ -361,7 +383,7 @@ func (g *Guards) AddPack(ctx context.Context, file PackFile) (PackList, error) {
 		return PackList{}, err
 	}
 	by, err := p.SpeakingAs("added_by", file.By)
-	if err := cmp.Or(err, p.NotBelowAgent()); err != nil {
+	if err := cmp.Or(err, p.NeedPerson()); err != nil {
 		return PackList{}, err
 	}
 	var team []rule.Pack
@@ -389,6 +411,9 @@ func (g *Guards) AddPack(ctx context.Context, file PackFile) (PackList, error) {
 			case pack.Version <= old.Version:
 				return &skillrouter.Error{Code: skillrouter.Conflict, Field: "text", Message: fmt.Sprintf("is another pack %s of version %d, and version %d is in use: a changed pack has a higher version. Nothing was changed", pack.Name, pack.Version, old.Version)}
 			}
+			if err := p.Decides(); err != nil { // the new one may leave rules out
+				return err
+			}
 			event = fmt.Sprintf("the pack %s was version %d, and is version %d: %d rules", pack.Name, old.Version, pack.Version, len(pack.Rules))
 		}
 		if team >= rule.MaxTeamPacks {
@@ -406,7 +431,7 @@ func (g *Guards) RemovePack(ctx context.Context, name string) (PackList, error) 
 		return PackList{}, err
 	}
 	by, err := p.SpeakingAs("removed_by", "")
-	if err := cmp.Or(err, p.NotBelowAgent()); err != nil {
+	if err := cmp.Or(err, p.Decides()); err != nil {
 		return PackList{}, err
 	}
 	return g.changePacks(ctx, "", func(tx lesson.PipelineTx, packs []*heldPack, at time.Time) error {

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
@@ -195,15 +196,42 @@ func (g *Guards) Permissions(ctx context.Context) (PermissionList, error) {
 // RevokePermission implements Service. It needs a person: see skillrouter.Principal.AsPerson.
 func (g *Guards) RevokePermission(ctx context.Context, id string) (lesson.Permission, error) {
 	by, err := skillrouter.PrincipalOf(ctx).AsPerson()
+	if err := cmp.Or(err, learning.CheckID("permission_id", id)); err != nil {
+		return lesson.Permission{}, err
+	}
+	return g.revoke(ctx, id, by)
+}
+
+// EndPermissions ends what persons allowed before a time, because the passphrase was reset then.
+func (g *Guards) EndPermissions(ctx context.Context, before time.Time) error {
+	standing, err := g.store.ListPermissions(ctx, 2*maxPermissions)
+	for _, p := range standing {
+		if err == nil && p.CreatedAt.Before(before) && p.Live(g.clock()) {
+			_, err = g.revoke(ctx, p.ID, "the reset of the passphrase")
+		}
+	}
 	if err != nil {
-		return lesson.Permission{}, err
+		return err
 	}
-	if err := learning.CheckID("permission_id", id); err != nil {
-		return lesson.Permission{}, err
+	once, err := g.store.ListApprovals(ctx, "", lesson.ApprovalApproved, 0, maxPendingAll)
+	for _, a := range once {
+		if err != nil || !a.Live(g.clock()) || !a.DecidedAt.Before(before) {
+			continue
+		}
+		a.EndsAt = g.clock()
+		err = g.store.Change(ctx, func(tx lesson.PipelineTx) error { return tx.PutApproval(&a) }, func() {
+			g.said.mu.Lock()
+			defer g.said.mu.Unlock()
+			delete(g.said.approvals, a.ID)
+		})()
 	}
+	return err
+}
+
+func (g *Guards) revoke(ctx context.Context, id, by string) (lesson.Permission, error) {
 	at := g.clock()
 	var revoked lesson.Permission
-	err = g.store.Change(ctx, func(tx lesson.PipelineTx) error {
+	err := g.store.Change(ctx, func(tx lesson.PipelineTx) error {
 		p, ok, err := tx.PermissionOf(id)
 		if err != nil {
 			return err

@@ -171,10 +171,20 @@ func (g *Guards) loadPacks(ctx context.Context) error {
 	packs, err := g.storedPacks(
 		func() ([]lesson.PackState, error) { return g.store.PackStates(ctx) },
 		func() ([]lesson.TeamPack, error) { return g.store.TeamPacks(ctx) })
-	if err == nil {
-		g.usePacks(packs)
+	if err != nil {
+		return err
 	}
-	return err
+	known := []string{allPacks, noPacks}
+	for _, p := range packs {
+		known = append(known, p.Name)
+	}
+	for _, name := range g.chosen {
+		if !slices.Contains(known, name) || len(g.chosen) > 1 && (name == allPacks || name == noPacks) {
+			return skillrouter.InvalidField("guard.packs", "takes all, none, or names of packs, of which there are %s: not %q", strings.Join(known[2:], ", "), strings.Join(g.chosen, ","))
+		}
+	}
+	g.usePacks(packs)
+	return nil
 }
 
 // standing returns the rule with what is known to have become of it.

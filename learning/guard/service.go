@@ -61,6 +61,7 @@ type Checked struct {
 	Warnings     []string      `json:"warnings"`
 	CheckID      string        `json:"check_id"`              // names the check when its outcome is told, at once; empty: it is not in the ledger
 	ApprovalID   string        `json:"approval_id,omitempty"` // by which a person may allow what is blocked, once; empty: nobody may
+	ToAllow      []string      `json:"to_allow,omitempty"`    // while no token was issued: the commands by which a person allows it, in a terminal of their own
 	Decision     rule.Decision `json:"decision"`
 	Lanes        []string      `json:"lanes"` // in which the matches were found
 	// Needs are files that the action runs and that whoever asks offered to send: it was not judged, and is to be asked again with them.

@@ -121,11 +121,16 @@ func retiredAlready() error {
 	return skillrouter.Errorf(skillrouter.Conflict, "this lesson is retired: restore it first")
 }
 
-// captainsRule returns a Forbidden error if the lesson is a rule that stops
-// actions and p is no captain: nobody takes the guard away that stands before him.
+// captainsRule returns an error if the lesson is a rule that stops actions and p is no captain, or may not decide what
+// guards everybody and did not learn the lesson: nobody takes the guard away that stands before him.
 func captainsRule(p skillrouter.Principal, lesson *Lesson) error {
-	if !lesson.blocks() || p.Has(skillrouter.ScopeCaptain) {
+	switch {
+	case !lesson.blocks():
 		return nil
+	case p.Has(skillrouter.ScopeCaptain) && p.Is(lesson.SourceAgent):
+		return nil
+	case p.Has(skillrouter.ScopeCaptain):
+		return p.Decides()
 	}
 	return skillrouter.Errorf(skillrouter.Forbidden, "this lesson is a rule that blocks: only a captain may change what it stops, or retire it")
 }

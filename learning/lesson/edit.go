@@ -13,7 +13,7 @@ import (
 
 // Edit implements Service. It needs ScopeAgent, and the agent that
 // learned the lesson or ScopeCaptain. A rule that stops actions may be changed
-// in what it stops only by a captain, and so may the confidence of a lesson and
+// in what it stops only by a captain (see captainsRule), and so may the confidence of a lesson and
 // the date of its validation.
 func (l *Lessons) Edit(ctx context.Context, ref string, patch Patch) (Lesson, error) {
 	caller := skillrouter.PrincipalOf(ctx)
@@ -47,7 +47,8 @@ func (l *Lessons) Edit(ctx context.Context, ref string, patch Patch) (Lesson, er
 		if lesson.Trust == learning.TrustPerson { // of what an agent changes, it is the agent's word
 			lesson.Trust = learning.TrustOf(caller)
 		}
-		if widens || weakens(&old, lesson) {
+		doubts := patch.Confidence != nil && *patch.Confidence < old.At(at)
+		if widens || doubts || weakens(&old, lesson) {
 			if err := captainsRule(caller, &old); err != nil {
 				return nil, err
 			}

@@ -81,6 +81,9 @@ func (l *Lessons) Validate(ctx context.Context, ref string, draft ValidationDraf
 		case ValidationOutdated:
 			lesson.Validated = false
 			if captain {
+				if err := captainsRule(caller, lesson); err != nil {
+					return nil, err
+				}
 				retire(lesson, remark(string(draft.Type), draft.Notes), at)
 				return []lessonMove{move, {kind: ChangeRetired, event: EventRetired, by: by, note: lesson.RetiredReason}}, nil
 			}

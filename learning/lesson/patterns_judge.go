@@ -74,8 +74,12 @@ func (p *Patterns) judge(
 				return err
 			}
 		}
-		if event == EventPatternDeprecated && !caller.Has(skillrouter.ScopeCaptain) {
-			if err := p.captainsPattern(tx, was, at); err != nil {
+		if event == EventPatternDeprecated || event == EventPatternEdited {
+			err := p.captainsPattern(tx, was, at)
+			if err != nil && caller.Has(skillrouter.ScopeCaptain) {
+				err = caller.Decides()
+			}
+			if err != nil {
 				return err
 			}
 		}

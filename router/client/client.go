@@ -17,9 +17,11 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"skillrouter"
+	"skillrouter/operational/person"
 	"skillrouter/router/client/plain"
 )
 
@@ -55,8 +57,8 @@ type Options struct {
 	Trust func() (Trust, error)
 	// UserAgent names the program; empty means "skillrouter".
 	UserAgent string
-	// Person says with every call that a person at a terminal makes it.
-	Person bool
+	// Passphrase asks a person for the passphrase, once a call is refused without it; nil: nobody can be asked.
+	Passphrase func(ctx context.Context) (string, error)
 	// Trace is the traceparent that calls belong to; one that is malformed is not sent.
 	Trace string
 }
@@ -78,6 +80,7 @@ type Client struct {
 	Leases      Leases
 	Recon       Recon
 	Tokens      Tokens
+	Persons     Persons
 	Router      Router
 	System      System
 	Mesh        Mesh
@@ -103,6 +106,7 @@ type Client struct {
 	called  string // as requests name it: base, or the same by plain HTTP over a connection of Options.Connect
 	options Options
 	http    *http.Client
+	person  atomic.Pointer[string] // the secret of a person's session
 }
 
 // New makes a Client for the router at baseURL, such as http://127.0.0.1:8025.
@@ -160,6 +164,7 @@ func New(baseURL string, options Options) (*Client, error) {
 	c.Experience = Experience{c}
 	c.Guard = Guard{c}
 	c.Tasks, c.Recon, c.Tokens = Tasks{c}, Recon{c}, Tokens{c}
+	c.Persons = Persons{c}
 	c.Leases = Leases{c}
 	c.Escalations, c.Memory = Escalations{c}, Memory{c}
 	c.Router, c.System = Router{c}, System{c}
@@ -217,8 +222,8 @@ func (c *Client) request(ctx context.Context, method string, to address, body io
 		return nil, skillrouter.Wrap(skillrouter.Invalid, err, "the request cannot be made")
 	}
 	r.Header.Set("User-Agent", c.options.UserAgent)
-	if c.options.Person {
-		r.Header.Set(skillrouter.PersonHeader, skillrouter.PersonAtTerminal)
+	if person := c.person.Load(); person != nil {
+		r.Header.Set(skillrouter.PersonHeader, *person)
 	}
 	if c.options.Trace != "" {
 		r.Header.Set("traceparent", c.options.Trace)
@@ -265,7 +270,32 @@ func (c *Client) Call(ctx context.Context, method, path string, in, out any) err
 	return c.call(ctx, method, address{path: path}, in, out)
 }
 
+// call makes a call. Where it takes a person, it asks for the passphrase, and makes the call again.
 func (c *Client) call(ctx context.Context, method string, to address, in, out any) error {
+	err := c.once(ctx, method, to, in, out)
+	if skillrouter.CodeOf(err) != skillrouter.PassphraseNeeded || c.options.Passphrase == nil || to.path == "/api/passphrase" {
+		return err
+	}
+	if err := c.SignIn(ctx); err != nil {
+		return err
+	}
+	return c.once(ctx, method, to, in, out)
+}
+
+// SignIn asks for the passphrase, and makes what follows a person's calls.
+func (c *Client) SignIn(ctx context.Context) error {
+	passphrase, err := c.options.Passphrase(ctx)
+	if err != nil {
+		return err
+	}
+	session, err := c.Persons.SignIn(ctx, person.PersonDraft{Passphrase: passphrase})
+	if err == nil {
+		c.person.Store(&session.Secret)
+	}
+	return err
+}
+
+func (c *Client) once(ctx context.Context, method string, to address, in, out any) error {
 	ctx, cancel := context.WithTimeout(ctx, c.options.Timeout)
 	defer cancel()
 	var body io.Reader

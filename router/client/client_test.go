@@ -225,7 +225,7 @@ func TestOf(t *testing.T) {
 	if client.Of[client.Facts](c) != c.Facts {
 		t.Error("a service that is asked for by its type is another")
 	}
-	for field, value := range reflect.ValueOf(*c).Fields() {
+	for field, value := range reflect.ValueOf(c).Elem().Fields() {
 		if field.IsExported() && value.IsZero() {
 			t.Errorf("New leaves out %s", field.Name)
 		}

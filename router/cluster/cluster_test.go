@@ -427,7 +427,7 @@ func TestForward(t *testing.T) {
 	lease := Open(t.Context(), p, Node{Name: "b", ID: "2"}, p.clock, log)
 	may := true
 	f := NewForward(lease, testSecret, ForwardOptions{
-		Above: func(string) string { return "claude-code" }, Reads: func(r *http.Request) bool { return r.Method == http.MethodGet }, May: func(string) bool { return may }, Log: log, Now: p.clock,
+		Private: func(*http.Request, string) bool { return true }, Reads: func(r *http.Request) bool { return r.Method == http.MethodGet }, May: func(string) bool { return may }, Log: log, Now: p.clock,
 		Refuse: func(w http.ResponseWriter, err error) {
 			w.WriteHeader(http.StatusTeapot)
 			_, _ = io.WriteString(w, string(skillrouter.CodeOf(err)))
@@ -449,7 +449,7 @@ func TestForward(t *testing.T) {
 	if got.Host != "b.example" || got.URL.RawQuery != "a=%zz" {
 		t.Errorf("%s %s", got.Host, got.URL)
 	}
-	if from, accepted, err := testSecret.Accept(got, p.clock()); !accepted || from.Node != "b" || from.Address == "" {
+	if from, accepted, err := testSecret.Accept(got, p.clock()); !accepted || from.Node != "b" || from.Address == "" || !from.Private {
 		t.Errorf("%+v %t %v", from, accepted, err)
 	}
 	ask(http.MethodPost, "/cut", "outcome_unknown")

@@ -78,8 +78,8 @@ type Forward struct {
 
 // ForwardOptions is what a Forward is given.
 type ForwardOptions struct {
-	// Above says which kind of agent runs the program that calls this machine from an address, or "".
-	Above func(address string) string
+	// Private tells whether nobody between a request's caller and the writer's address can read the request.
+	Private func(r *http.Request, writer string) bool
 	// Copy is the sealed copy of the guard's rules in this node's folder.
 	Copy func() ([]byte, error)
 	// Told takes in, on the node that writes, what another one tells it.
@@ -170,7 +170,7 @@ func (f *Forward) ServeOr(w http.ResponseWriter, r *http.Request, instead http.H
 		return
 	}
 	self := f.lease.Self()
-	p := &passage{to: to, writes: writes, instead: instead, from: Origin{Node: self.Name, URL: self.URL, Address: r.RemoteAddr}}
+	p := &passage{to: to, writes: writes, instead: instead, from: Origin{Node: self.Name, URL: self.URL, Address: r.RemoteAddr, Private: f.options.Private(r, writer.URL)}}
 	ctx, cancel := context.WithCancelCause(context.WithValue(r.Context(), passageKey{}, p))
 	defer cancel(nil)
 	defer context.AfterFunc(writes, func() { cancel(errChanged) })() // a writer that was stopped in its tracks would hold them for ever
@@ -259,24 +259,10 @@ func (t *Provisional) Unwrap() http.ResponseWriter { return t.ResponseWriter }
 
 // What one node asks another for itself.
 const (
-	abovePath = "/cluster/above" // which agent runs a caller of that one's machine
-	copyPath  = "/cluster/copy"  // the copy of the guard's rules, for hooks that get no answer
-	tellPath  = "/cluster/tell"  // what a node has stored by the one that writes
-	selfPath  = "/cluster/self"  // which one it is
+	copyPath = "/cluster/copy" // the copy of the guard's rules, for hooks that get no answer
+	tellPath = "/cluster/tell" // what a node has stored by the one that writes
+	selfPath = "/cluster/self" // which one it is
 )
-
-// unseen stands for the agent that may run a caller's program where the caller's node cannot be asked.
-const unseen = "a program that cannot be seen from here"
-
-// Above is the kind of agent that runs the program which made a request, as the node that handed it on sees it, or "". Where that node
-// cannot be asked, it is none of a person's.
-func (f *Forward) Above(ctx context.Context, from Origin) string {
-	kind, err := f.askNode(ctx, from.URL, abovePath, url.Values{"address": {from.Address}}, nil, skillrouter.MaxName)
-	if err != nil {
-		return unseen
-	}
-	return string(kind)
-}
 
 // LeadsHere asks by the node's own address, as others do, whether it leads to the node: another error than Conflict says that nobody answered.
 func (f *Forward) LeadsHere(ctx context.Context) error {
@@ -355,10 +341,8 @@ func (f *Forward) askNode(ctx context.Context, address, path string, query url.V
 // Answer answers what one node asks another, and tells whether a request that Accept took is such.
 func (f *Forward) Answer(w http.ResponseWriter, r *http.Request, from Origin) bool {
 	switch r.URL.Path {
-	case abovePath:
-		_, _ = io.WriteString(w, f.options.Above(r.URL.Query().Get("address"))) // who asks takes no answer for an agent
 	case selfPath:
-		_, _ = io.WriteString(w, f.lease.Self().ID) // likewise
+		_, _ = io.WriteString(w, f.lease.Self().ID) // who asks takes no answer for another node
 	case copyPath:
 		text, err := f.options.Copy()
 		if err != nil {

@@ -56,11 +56,12 @@ type Origin struct {
 	Node    string // the one that handed it on
 	URL     string // where that is reached
 	Address string // the caller's, as that node saw it
+	Private bool   // nobody between the caller and the writer could read the request
 }
 
 // sign puts into a request's header where it came from. What is signed holds for this request and this caller alone.
 func (s Secret) sign(r *http.Request, from Origin, now time.Time) {
-	said := url.Values{"node": {from.Node}, "url": {from.URL}, "address": {from.Address}, "at": {strconv.FormatInt(now.Unix(), 10)}}.Encode()
+	said := url.Values{"node": {from.Node}, "url": {from.URL}, "address": {from.Address}, "private": {strconv.FormatBool(from.Private)}, "at": {strconv.FormatInt(now.Unix(), 10)}}.Encode()
 	r.Header.Set(forwardedHeader, hex.EncodeToString(s.mac(r, said))+" "+said)
 }
 
@@ -90,5 +91,5 @@ func (s Secret) Accept(r *http.Request, now time.Time) (Origin, bool, error) {
 	if apart := now.Sub(time.Unix(at, 0)).Abs(); apart > ClocksApart {
 		return Origin{}, false, skillrouter.Errorf(skillrouter.Unavailable, "the clocks of this node and of %s are %v apart, and may be %v: set them", values.Get("node"), apart.Round(time.Second), ClocksApart)
 	}
-	return Origin{Node: values.Get("node"), URL: values.Get("url"), Address: values.Get("address")}, true, nil
+	return Origin{Node: values.Get("node"), URL: values.Get("url"), Address: values.Get("address"), Private: values.Get("private") == "true"}, true, nil
 }

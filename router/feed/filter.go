@@ -87,6 +87,8 @@ func (f *filter) sees(item *Item) bool {
 		return false
 	case f.captain:
 		return true
+	case strings.HasPrefix(item.Type, "passphrase."):
+		return false
 	case item.reminder != nil:
 		told := operational.Reminder{AgentID: item.reminder.AgentID, CreatedBy: item.reminder.CreatedBy}
 		if told.AgentID == "" && told.CreatedBy == "" { // as in events of former versions, which did not say whom they concern

@@ -100,6 +100,8 @@ var phrases = []struct{ types, kind, about, verb string }{
 	{"scan.", "finding", "scan", ""},
 	{"environment.", "finding", "environment", ""},
 	{"token.", kindOthers, "", ""},
+	{"passphrase.set", kindOthers, "", "set the passphrase"},
+	{"passphrase.", kindOthers, "", ""},
 	{"import.", kindOthers, "import", ""},
 }
 

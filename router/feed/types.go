@@ -10,6 +10,7 @@ import (
 	"skillrouter/learning/experience"
 	"skillrouter/learning/lesson"
 	"skillrouter/operational"
+	"skillrouter/operational/person"
 	"skillrouter/router/kind"
 )
 
@@ -112,6 +113,9 @@ var types = append([]Type{
 	{operational.EventFindingDecided, nil, operational.FeedOperational, findingMembers, "a finding's status was decided"},
 	{operational.EventTokenIssued, nil, operational.FeedOperational, tokenMembers, "a token was issued; for admins only"},
 	{operational.EventTokenRevoked, nil, operational.FeedOperational, tokenMembers, "a token was revoked; for admins only"},
+	{person.EventPassphraseSet, nil, operational.FeedOperational, "", "the passphrase was set or changed; for captains only"},
+	{person.EventPassphraseReset, nil, operational.FeedOperational, "", "the passphrase was reset, because it was lost; for captains only"},
+	{person.EventPassphraseStops, nil, operational.FeedOperational, "", "a person said whether agents_may_stop has effect; for captains only"},
 }, typesOfKinds()...)
 
 // typesOfKinds are the events that the kinds of memory tell of.

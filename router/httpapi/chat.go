@@ -89,7 +89,7 @@ func WriteChatProblem(w http.ResponseWriter, err error) {
 	switch {
 	case p.Code == skillrouter.Unauthenticated:
 		body.Error.Type = "authentication_error"
-	case p.Code == skillrouter.Forbidden:
+	case p.Code == skillrouter.Forbidden, p.Code == skillrouter.PassphraseNeeded:
 		body.Error.Type = "permission_error"
 	case p.Code == skillrouter.RateLimited:
 		body.Error.Type = "rate_limit_error"

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"mime"
+	"net"
 	"net/http"
 	"net/netip"
 	"runtime/debug"
@@ -219,6 +220,9 @@ func (s *Server) authenticate(c *gin.Context) {
 		c.AbortWithStatusJSON(http.StatusOK, gin.H{"status": router.StatusHealthy})
 		return
 	}
+	if err == nil && c.Request.Method != http.MethodGet && strings.HasPrefix(c.FullPath(), personPath) && !Private(c.Request) {
+		err = skillrouter.Errorf(skillrouter.Forbidden, "a passphrase is sent over TLS or from this machine only, and this came over plain HTTP: see docs/tls.md")
+	}
 	if err == nil && !s.isWeb(c) { // the dashboard has pages of its own for it
 		err = walled(c, principal)
 	}
@@ -226,17 +230,13 @@ func (s *Server) authenticate(c *gin.Context) {
 		abort(c, s.fail(ctx, err))
 		return
 	}
-	elsewhere := false
-	if from, forwarded := ctx.Value(forwardedKey{}).(forwarded); forwarded {
-		principal, elsewhere = principal.From(from.above), !from.here
-	} else if above, address := s.options.Above, c.Request.RemoteAddr; above != nil {
-		principal = principal.From(func() string { return above(address) })
-	}
+	from, forwarded := ctx.Value(forwardedKey{}).(forwarded)
+	elsewhere := forwarded && !from.here
 	if from, err := netip.ParseAddrPort(c.Request.RemoteAddr); err == nil && !elsewhere && from.Addr().Unmap().IsLoopback() {
 		principal = principal.FromNear()
 	}
-	if c.GetHeader(skillrouter.PersonHeader) == skillrouter.PersonAtTerminal {
-		principal = principal.ByPerson()
+	if s.services.Persons != nil && !principal.Proved() { // the dashboard's visitor may have
+		principal = s.services.Persons.Mark(principal, s.personOf(c))
 	}
 	c.Request = c.Request.WithContext(skillrouter.WithPrincipal(ctx, principal))
 	c.Next()
@@ -244,15 +244,33 @@ func (s *Server) authenticate(c *gin.Context) {
 
 type forwardedKey struct{}
 
-type forwarded struct {
-	here  bool
-	above func() string
-}
+type forwarded struct{ here, private bool }
 
 // WithForwarded is the context of a request that another node of the cluster took and handed on. here: that node is on this machine.
-// above says which kind of agent runs the caller's program there, or "".
-func WithForwarded(ctx context.Context, here bool, above func() string) context.Context {
-	return context.WithValue(ctx, forwardedKey{}, forwarded{here, above})
+// private: nobody on the way could read it.
+func WithForwarded(ctx context.Context, here, private bool) context.Context {
+	return context.WithValue(ctx, forwardedKey{}, forwarded{here, private})
+}
+
+// personOf is the secret of a person's session that a request bears. No agent decides what a person does, and agents call tools: /mcp takes none.
+func (s *Server) personOf(c *gin.Context) string {
+	if c.FullPath() == "/mcp" || !Private(c.Request) {
+		return ""
+	}
+	return c.GetHeader(skillrouter.PersonHeader)
+}
+
+// Private tells whether nobody between a request's caller and this router can read the request: it came over TLS, from this machine, or by
+// another node of the cluster that says so.
+func Private(r *http.Request) bool {
+	if from, ok := r.Context().Value(forwardedKey{}).(forwarded); ok {
+		return from.private
+	}
+	if local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr); ok && local.Network() == "unix" {
+		return true
+	}
+	from, err := netip.ParseAddrPort(r.RemoteAddr)
+	return r.TLS != nil || err == nil && from.Addr().Unmap().IsLoopback()
 }
 
 // HostCheck is the check of what a request may be called by, for a node that hands requests on: allowed and anyAddress are a Server's own

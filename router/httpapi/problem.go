@@ -14,17 +14,18 @@ import (
 // statuses is the one table from codes to HTTP. 507 and 429 and 503 are what
 // clients may try again after; the others need a change first.
 var statuses = map[skillrouter.Code]int{
-	skillrouter.Invalid:         http.StatusBadRequest,
-	skillrouter.NotFound:        http.StatusNotFound,
-	skillrouter.Conflict:        http.StatusConflict,
-	skillrouter.Unauthenticated: http.StatusUnauthorized,
-	skillrouter.Forbidden:       http.StatusForbidden,
-	skillrouter.TooLarge:        http.StatusRequestEntityTooLarge,
-	skillrouter.RateLimited:     http.StatusTooManyRequests,
-	skillrouter.StorageFull:     http.StatusInsufficientStorage,
-	skillrouter.Unavailable:     http.StatusServiceUnavailable,
-	skillrouter.OutcomeUnknown:  http.StatusBadGateway,
-	skillrouter.Internal:        http.StatusInternalServerError,
+	skillrouter.Invalid:          http.StatusBadRequest,
+	skillrouter.NotFound:         http.StatusNotFound,
+	skillrouter.Conflict:         http.StatusConflict,
+	skillrouter.Unauthenticated:  http.StatusUnauthorized,
+	skillrouter.Forbidden:        http.StatusForbidden,
+	skillrouter.PassphraseNeeded: http.StatusForbidden,
+	skillrouter.TooLarge:         http.StatusRequestEntityTooLarge,
+	skillrouter.RateLimited:      http.StatusTooManyRequests,
+	skillrouter.StorageFull:      http.StatusInsufficientStorage,
+	skillrouter.Unavailable:      http.StatusServiceUnavailable,
+	skillrouter.OutcomeUnknown:   http.StatusBadGateway,
+	skillrouter.Internal:         http.StatusInternalServerError,
 }
 
 // Status returns the HTTP status of a code.

@@ -28,6 +28,7 @@ import (
 	"skillrouter/learning/lesson"
 	"skillrouter/learning/shelf"
 	"skillrouter/operational"
+	"skillrouter/operational/person"
 	"skillrouter/router"
 	"skillrouter/router/contexts"
 	"skillrouter/router/feed"
@@ -74,6 +75,7 @@ type Services struct {
 	Leases      lease.Service
 	Recon       operational.ReconService
 	Tokens      operational.TokenService
+	Persons     *person.Persons                                // nil: there is no passphrase
 	MCP         http.Handler                                   // /mcp
 	Health      func(ctx context.Context) Health               // GET /health
 	Doctor      func(ctx context.Context) []router.SystemCheck // GET /api/doctor
@@ -116,8 +118,6 @@ type Options struct {
 	Version string
 	// RequireToken makes every call need a token even while none is issued: the bind is beyond loopback.
 	RequireToken bool
-	// Above says which kind of agent runs the program that calls from an address, or ""; nil: nobody knows.
-	Above func(address string) string
 	// AllowedHosts are further names that the Host and Origin headers may have.
 	AllowedHosts []string
 	// Certified tells whether a name is one of the certificate that is shown; over TLS the Host header may have it too. nil: none is.
@@ -184,6 +184,7 @@ func (s *Server) routes() {
 	with(s.services.Leases, s.leaseRoutes)
 	with(s.services.Recon, s.reconRoutes)
 	with(s.services.Tokens, s.tokenRoutes)
+	with(s.services.Persons, s.personRoutes)
 	s.queryRoutes()
 	with(s.services.Knowledge, s.knowledgeRoutes)
 	with(s.services.Episodes, s.episodeRoutes)

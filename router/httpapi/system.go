@@ -16,6 +16,7 @@ import (
 	"skillrouter/comms"
 	"skillrouter/learning/shelf"
 	"skillrouter/operational"
+	"skillrouter/operational/person"
 	"skillrouter/router"
 )
 
@@ -155,4 +156,16 @@ func (s *Server) tokenRoutes(tokens operational.TokenService) {
 	at.get("", "List tokens, without their secrets, the latest first",
 		bare(of(tokens.List, func(list []operational.Token) TokenList { return TokenList{list, len(list)} })))
 	at.delete("/{id}", "Revoke a token, at once and for good", named(tokens.Revoke))
+}
+
+// personPath is where passphrases are sent to. What others could read on its way is refused before its body is read.
+const personPath = "/api/passphrase"
+
+// personRoutes mount the passphrase, by which a person is known.
+func (s *Server) personRoutes(persons *person.Persons) {
+	at := s.at("tokens", personPath)
+	at.get("", "Whether a passphrase is set, by which a person is known", bare(persons.State))
+	at.put("", "Set the passphrase, or change it with the former one; for the owner", sent(persons.SetPassphrase))
+	at.post("/person", "Begin a person's session of 15 minutes: its secret is sent in the header Skill-Router-Person with what only a person decides", sent(persons.SignIn))
+	at.put("/agents-may-stop", "Say whether the setting agents_may_stop has effect, from the next start on; for a person", sent(persons.AllowStops))
 }

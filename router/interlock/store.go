@@ -40,7 +40,7 @@ func reasonOf(code skillrouter.Code) Reason {
 	switch code {
 	case skillrouter.Invalid, skillrouter.TooLarge:
 		return RefusedData
-	case skillrouter.NotFound, skillrouter.Conflict, skillrouter.Forbidden, skillrouter.Unauthenticated, skillrouter.RateLimited:
+	case skillrouter.NotFound, skillrouter.Conflict, skillrouter.Forbidden, skillrouter.PassphraseNeeded, skillrouter.Unauthenticated, skillrouter.RateLimited:
 		return RefusedByRule
 	}
 	return RefusedFailure

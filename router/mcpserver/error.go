@@ -14,17 +14,18 @@ const errorMeta = "skillrouter/error"
 
 // advice is the one table from codes to MCP: what a model should do next.
 var advice = map[skillrouter.Code]string{
-	skillrouter.Invalid:         "Correct it and call the tool again.",
-	skillrouter.NotFound:        "Do not guess ids: search for what you need and use the id that is returned.",
-	skillrouter.Conflict:        "Things changed meanwhile: look at the present state before you decide whether to try again.",
-	skillrouter.Unauthenticated: "Do not retry: tell your user that the router needs a valid token (SKILLROUTER_TOKEN, or the Authorization header of the MCP connection).",
-	skillrouter.Forbidden:       "Do not retry: act as your own agent, or ask your captain to do this.",
-	skillrouter.TooLarge:        "Shorten it to what matters, or store the text in a file and store its path; then call again.",
-	skillrouter.RateLimited:     "Wait some seconds, then call once more.",
-	skillrouter.StorageFull:     "The router's disk is full and nothing was stored: tell your user. Searching still works.",
-	skillrouter.Unavailable:     "Wait some seconds and call again; if it fails still, go on without it and say so.",
-	skillrouter.OutcomeUnknown:  "It may have been done, or not: look at the present state before you call again.",
-	skillrouter.Internal:        "This is not your mistake: try once more at most, then go on without it and say so.",
+	skillrouter.Invalid:          "Correct it and call the tool again.",
+	skillrouter.NotFound:         "Do not guess ids: search for what you need and use the id that is returned.",
+	skillrouter.Conflict:         "Things changed meanwhile: look at the present state before you decide whether to try again.",
+	skillrouter.Unauthenticated:  "Do not retry: tell your user that the router needs a valid token (SKILLROUTER_TOKEN, or the Authorization header of the MCP connection).",
+	skillrouter.Forbidden:        "Do not retry: act as your own agent, or ask your captain to do this.",
+	skillrouter.PassphraseNeeded: "Do not retry, and do not look for the passphrase: tell your user what you need, who decides it in a terminal of their own.",
+	skillrouter.TooLarge:         "Shorten it to what matters, or store the text in a file and store its path; then call again.",
+	skillrouter.RateLimited:      "Wait some seconds, then call once more.",
+	skillrouter.StorageFull:      "The router's disk is full and nothing was stored: tell your user. Searching still works.",
+	skillrouter.Unavailable:      "Wait some seconds and call again; if it fails still, go on without it and say so.",
+	skillrouter.OutcomeUnknown:   "It may have been done, or not: look at the present state before you call again.",
+	skillrouter.Internal:         "This is not your mistake: try once more at most, then go on without it and say so.",
 }
 
 // Advice returns what a model is told to do after a failure with the code.

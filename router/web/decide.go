@@ -36,6 +36,7 @@ func (s *Server) decidePages() {
 type decisionsPage struct {
 	decision.Waiting
 	May      bool // the visitor decides on approvals
+	LogIn    bool // the passphrase would let him
 	None     bool
 	Outcomes []decided
 	Keys     string // of all that waits, for the script that tells of what is new
@@ -59,7 +60,7 @@ func (s *Server) decide(v *visit) (any, error) {
 	}
 	page.None, page.Keys = len(items) == 0, strings.Join(keys, " ")
 	_, refused := v.principal().AsPerson()
-	page.May = refused == nil
+	page.May, page.LogIn = refused == nil, skillrouter.CodeOf(refused) == skillrouter.PassphraseNeeded
 	return page, nil
 }
 

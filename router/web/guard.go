@@ -52,6 +52,7 @@ type approvalsPage struct {
 	Permissions []lesson.Permission
 	May         bool   // the visitor decides
 	Why         string // why not
+	LogIn       bool   // the passphrase would help
 	States      []option
 	pager
 }
@@ -72,7 +73,7 @@ func (s *Server) approvals(v *visit) (any, error) {
 		pager: v.pages("/ui/guard/approvals", found.Next, "Newest", "Older", "state"),
 	}
 	if refused != nil {
-		page.Why = skillrouter.MessageOf(refused)
+		page.Why, page.LogIn = skillrouter.MessageOf(refused), skillrouter.CodeOf(refused) == skillrouter.PassphraseNeeded
 	}
 	return page, nil
 }

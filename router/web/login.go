@@ -17,20 +17,31 @@ func (s *Server) loginPages() {
 
 // loginForm is what the login page shows.
 type loginForm struct {
-	Next string // where to go on to
+	Next       string // where to go on to
+	Passphrase bool   // one is set
 }
 
 func (s *Server) login(v *visit) (any, error) {
-	return loginForm{Next: s.ownPath(v.value("next"))}, nil
+	return s.loginForm(v.value("next")), nil
+}
+
+func (s *Server) loginForm(next string) loginForm {
+	form := loginForm{Next: s.ownPath(next)}
+	if s.services.Persons != nil {
+		form.Passphrase = s.services.Persons.Stored().Hash != ""
+	}
+	return form
 }
 
 // logIn opens a session. Whoever may use no token cannot log in with one.
 func (s *Server) logIn(v *visit) (string, error) {
-	secret := v.value("secret")
-	if secret == "" {
-		return "", skillrouter.InvalidField("token", "is required")
+	secret, passphrase := v.value("secret"), v.Form.Get("passphrase")
+	v.Form.Del("secret") // no page shows them again
+	v.Form.Del("passphrase")
+	if secret == "" && passphrase == "" {
+		return "", skillrouter.InvalidField("token", "or the passphrase is required")
 	}
-	cookie, err := s.sessions.open(v.Context(), v.Request, secret)
+	cookie, err := s.sessions.open(v.Context(), v.Request, secret, passphrase)
 	if err != nil {
 		return "", err
 	}
@@ -52,7 +63,7 @@ func (s *Server) askLogin(w http.ResponseWriter, r *http.Request) {
 	}
 	v := &visit{Request: r, server: s, writer: w, title: "Log in"}
 	v.Form = url.Values{}
-	s.write(v, s.loads[loginPath], http.StatusUnauthorized, loginForm{Next: s.ownPath(next)})
+	s.write(v, s.loads[loginPath], http.StatusUnauthorized, s.loginForm(next))
 }
 
 // ownPath returns where a login leads.

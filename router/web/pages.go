@@ -216,6 +216,11 @@ func (s *Server) act(w http.ResponseWriter, r *http.Request, action action) {
 	to, err := action.do(v)
 	if err != nil {
 		v.fault = err
+		if skillrouter.CodeOf(err) == skillrouter.PassphraseNeeded {
+			v.title = "Log in"
+			s.write(v, s.loads[loginPath], http.StatusForbidden, s.loginForm(action.back))
+			return
+		}
 		page, ok := s.loads[action.back]
 		if !ok {
 			s.fail(v, err)

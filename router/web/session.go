@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"skillrouter"
+	"skillrouter/operational/person"
 	"skillrouter/router"
 )
 
@@ -32,29 +33,53 @@ const (
 // again. The browser holds a random id, never the token; the token is asked
 // anew at each request, so that a session ends when its token is revoked or expires.
 type sessions struct {
-	auth router.Authenticator
-	now  skillrouter.Clock
+	auth    router.Authenticator
+	persons *person.Persons // nil: there is no passphrase
+	private func(r *http.Request) bool
+	now     skillrouter.Clock
 
 	mu   sync.Mutex
 	held map[[sha256.Size]byte]login // by the digest of the id
 }
 
 type login struct {
-	secret  string // the token
+	secret  string // the token; empty: the passphrase alone is known
+	person  string // the secret of a person's session; empty: none is
 	expires time.Time
 }
 
-func newSessions(auth router.Authenticator, now skillrouter.Clock) *sessions {
-	return &sessions{auth: auth, now: now, held: map[[sha256.Size]byte]login{}}
+func newSessions(auth router.Authenticator, persons *person.Persons, options Options) *sessions {
+	return &sessions{auth: auth, persons: persons, private: options.Private, now: options.Now, held: map[[sha256.Size]byte]login{}}
 }
 
-// open makes a session for a token and returns its cookie.
-func (s *sessions) open(ctx context.Context, r *http.Request, secret string) (*http.Cookie, error) {
+// prove begins a person's session for whoever knows the passphrase, and returns its secret. A browser's place has an allowance of attempts of its own.
+func (s *sessions) prove(ctx context.Context, r *http.Request, passphrase string) (string, error) {
+	if s.persons == nil {
+		return "", skillrouter.Errorf(skillrouter.Unavailable, "this router knows no passphrase")
+	}
+	if !s.private(r) {
+		return "", skillrouter.Errorf(skillrouter.Forbidden, "a passphrase is sent over TLS or from this machine only, and this came over plain HTTP: see docs/tls.md")
+	}
+	host, _, _ := net.SplitHostPort(r.RemoteAddr) // empty over a socket
+	begun, err := s.persons.Begin(ctx, "dashboard "+host, passphrase, sessionFor)
+	return begun.Secret, err
+}
+
+// open makes a session for a token, the passphrase or both, and returns its cookie.
+func (s *sessions) open(ctx context.Context, r *http.Request, secret, passphrase string) (_ *http.Cookie, err error) {
 	if s.auth == nil {
 		return nil, skillrouter.Errorf(skillrouter.Unavailable, "this router knows no tokens")
 	}
-	if _, err := s.auth.Authenticate(ctx, secret); err != nil {
-		return nil, err
+	if secret != "" {
+		if _, err := s.auth.Authenticate(ctx, secret); err != nil {
+			return nil, err
+		}
+	}
+	person := ""
+	if passphrase != "" {
+		if person, err = s.prove(ctx, r, passphrase); err != nil {
+			return nil, err
+		}
 	}
 	random := make([]byte, sessionBytes)
 	_, _ = rand.Read(random) // never fails, see crypto/rand
@@ -73,7 +98,7 @@ func (s *sessions) open(ctx context.Context, r *http.Request, secret string) (*h
 		}
 		delete(s.held, oldest)
 	}
-	s.held[sha256.Sum256([]byte(id))] = login{secret: secret, expires: now.Add(sessionFor)}
+	s.held[sha256.Sum256([]byte(id))] = login{secret: secret, person: person, expires: now.Add(sessionFor)}
 	return &http.Cookie{
 		Name: cookieFor(r), Value: id, Path: "/", MaxAge: int(sessionFor / time.Second),
 		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil,
@@ -93,7 +118,7 @@ func (s *sessions) principal(r *http.Request) (skillrouter.Principal, bool) {
 		return skillrouter.Principal{}, false
 	}
 	if s.now().Before(one.expires) {
-		if p, err := s.auth.Authenticate(r.Context(), one.secret); err == nil {
+		if p, err := s.whose(r, one); err == nil {
 			return p, true
 		}
 	}
@@ -101,6 +126,21 @@ func (s *sessions) principal(r *http.Request) (skillrouter.Principal, bool) {
 	delete(s.held, digest)
 	s.mu.Unlock()
 	return skillrouter.Principal{}, false
+}
+
+// whose is the principal of a login. Whoever knows the passphrase and shows no token is the owner.
+func (s *sessions) whose(r *http.Request, one login) (p skillrouter.Principal, err error) {
+	p = skillrouter.Open()
+	if one.secret != "" {
+		p, err = s.auth.Authenticate(r.Context(), one.secret)
+	}
+	if one.person != "" && s.private(r) {
+		p = s.persons.Mark(p, one.person)
+	}
+	if err == nil && one.secret == "" && !p.Proved() {
+		err = skillrouter.Errorf(skillrouter.Unauthenticated, "the person's session has ended")
+	}
+	return p, err
 }
 
 // end ends a request's session and returns the cookie that says so.

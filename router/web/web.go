@@ -38,6 +38,7 @@ import (
 	"skillrouter/learning/procedure"
 	"skillrouter/learning/shelf"
 	"skillrouter/operational"
+	"skillrouter/operational/person"
 	"skillrouter/router"
 	"skillrouter/router/decision"
 	"skillrouter/router/feed"
@@ -51,6 +52,7 @@ import (
 // Services is what is shown. The pages of a nil service are not served.
 type Services struct {
 	Auth          router.Authenticator
+	Persons       *person.Persons // nil: there is no passphrase
 	Presence      comms.PresenceService
 	Mailbox       comms.MailboxService
 	Tasks         operational.TaskService
@@ -130,6 +132,8 @@ type Options struct {
 	Status func(code skillrouter.Code) int
 	Log    *slog.Logger
 	Now    skillrouter.Clock
+	// Private tells whether nobody on the way can read a request; nil: nobody ever can.
+	Private func(r *http.Request) bool
 	// Demo says that this is the demo's own dashboard.
 	Demo bool
 }
@@ -156,10 +160,13 @@ type Server struct {
 // when a browser first asks for them.
 func New(services Services, options Options) *Server {
 	options.Log, options.Now = skillrouter.GivenLog(options.Log), options.Now.Given()
+	if options.Private == nil {
+		options.Private = func(*http.Request) bool { return true }
+	}
 	if options.Status == nil {
 		options.Status = func(skillrouter.Code) int { return http.StatusBadRequest }
 	}
-	s := &Server{services: services, options: options, log: options.Log, now: options.Now, sessions: newSessions(services.Auth, options.Now)}
+	s := &Server{services: services, options: options, log: options.Log, now: options.Now, sessions: newSessions(services.Auth, services.Persons, options)}
 	_, _ = rand.Read(s.key[:]) // never fails, see crypto/rand
 	s.bound = &Server{services: services.withinWalls(), options: options, log: s.log, now: s.now, sessions: s.sessions, key: s.key}
 	s.pages()
@@ -172,7 +179,7 @@ func New(services Services, options Options) *Server {
 func (s Services) withinWalls() Services {
 	kinds := slices.DeleteFunc(slices.Clone(s.Kinds), func(m kind.Memory) bool { return !m.Walled })
 	return Services{
-		Auth: s.Auth, Presence: s.Presence, Mailbox: s.Mailbox, Log: s.Log, Unread: s.Unread, Timeline: s.Timeline,
+		Auth: s.Auth, Persons: s.Persons, Presence: s.Presence, Mailbox: s.Mailbox, Log: s.Log, Unread: s.Unread, Timeline: s.Timeline,
 		Kinds: kinds, Knowledge: s.Knowledge, Lessons: s.Lessons, Search: s.Search, Gaps: s.Gaps, Value: s.Value,
 	}
 }

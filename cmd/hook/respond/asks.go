@@ -38,6 +38,7 @@ type (
 		Decision     string   `json:"decision"`
 		CheckID      string   `json:"check_id"`
 		ApprovalID   string   `json:"approval_id,omitempty"`
+		ToAllow      []string `json:"to_allow,omitempty"`
 		Matches      []match  `json:"matching_patterns"`
 		Alternatives []string `json:"alternatives"`
 		Warnings     []string `json:"warnings"`

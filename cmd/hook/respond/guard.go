@@ -148,7 +148,14 @@ func reasonOf(checked checked, basis string) string {
 		}
 		fmt.Fprintf(&b, "\n- %q", OneLine(warning, MaxVerdictText))
 	}
-	if checked.ApprovalID != "" {
+	switch {
+	case checked.ApprovalID == "":
+	case len(checked.ToAllow) > 0:
+		b.WriteString("\nThe user may allow exactly this, once, in a terminal of their own. You cannot: tell the user, and wait for the answer.")
+		for _, command := range checked.ToAllow {
+			fmt.Fprintf(&b, "\n  %s", OneLine(command, MaxVerdictText))
+		}
+	default:
 		fmt.Fprintf(&b, "\nThe user may allow exactly this, once: approval %s. Ask, and wait for the answer; you cannot allow it yourself.", OneLine(checked.ApprovalID, maxToolStatus))
 	}
 	if checked.CheckID != "" {
