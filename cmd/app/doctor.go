@@ -182,7 +182,7 @@ func (a *App) checkFolder() router.SystemCheck {
 		c.Detail = "rights are the folder's own on Windows"
 		return c
 	}
-	for _, name := range []string{"", "learning.db", "operational.db", locate.OwnerTokenName, locate.LockName, locate.SocketName, offline.CopyName, offline.KeyName, indexesFolder, proceduresFolder, highWaterName, lossesName, webhookSecretName, webhookStateName} {
+	for _, name := range []string{"", "learning.db", "operational.db", locate.OwnerTokenName, locate.LockName, locate.SocketName, offline.CopyName, offline.KeyName, offline.SeenName, indexesFolder, proceduresFolder, highWaterName, lossesName, webhookSecretName, webhookStateName} {
 		path := filepath.Join(a.config.Data, name)
 		if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o077 != 0 {
 			return router.SystemCheck{Name: "files", Detail: fmt.Sprintf("%s may be read by others (%v): chmod go= it", path, info.Mode().Perm())}

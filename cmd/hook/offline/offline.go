@@ -33,6 +33,8 @@ import (
 const (
 	CopyName = "guard.copy"
 	KeyName  = "guard.key"
+	// SeenName says when the newest copy was made that was written here: it tells a copy that is gone, or an older one that was put back.
+	SeenName = "guard.seen"
 )
 
 const (
@@ -51,7 +53,10 @@ func Write(dir string, c rule.Copy) error {
 	if err != nil {
 		return err
 	}
-	return skillrouter.ReplaceFile(filepath.Join(dir, CopyName), sealed, 0o600)
+	if err := skillrouter.ReplaceFile(filepath.Join(dir, CopyName), sealed, 0o600); err != nil {
+		return err
+	}
+	return skillrouter.ReplaceFile(filepath.Join(dir, SeenName), []byte(c.At.UTC().Format(time.RFC3339Nano)+"\n"), 0o600)
 }
 
 // making is held by whoever makes a key: two that are made at once are one.
@@ -82,7 +87,11 @@ func SetKey(dir string, key []byte) (changed bool, err error) {
 
 // Read returns the copy in a folder. os.ErrNotExist: there is none. Any other error says why it is not believed.
 func Read(dir string) (rule.Copy, error) {
+	seen := seenAt(dir)
 	sealed, err := private(filepath.Join(dir, CopyName), rule.MaxCopy)
+	if errors.Is(err, os.ErrNotExist) && !seen.IsZero() {
+		err = fmt.Errorf("it is gone: the router wrote one at %s", seen.Local().Format(time.DateTime))
+	}
 	if err != nil {
 		return rule.Copy{}, err
 	}
@@ -93,7 +102,21 @@ func Read(dir string) (rule.Copy, error) {
 	if err != nil {
 		return rule.Copy{}, err
 	}
-	return rule.OpenCopy(key, sealed)
+	c, err := rule.OpenCopy(key, sealed)
+	if err == nil && c.At.Before(seen) {
+		err = fmt.Errorf("it is an older one that was put back: it is of %s, and the router wrote one at %s", c.At.Local().Format(time.DateTime), seen.Local().Format(time.DateTime))
+	}
+	return c, err
+}
+
+// seenAt is when the newest copy was made that was written into a folder; zero: nobody wrote one, or it is not known.
+func seenAt(dir string) time.Time {
+	text, err := private(filepath.Join(dir, SeenName), 1<<10)
+	if err != nil {
+		return time.Time{}
+	}
+	at, _ := time.Parse(time.RFC3339Nano, strings.TrimSpace(string(text)))
+	return at
 }
 
 // ReadKey returns the key of a folder. os.ErrNotExist: there is none. Any other error says why it is not believed.

@@ -285,8 +285,8 @@ func (c *code) follow() {
 				}
 			case c.kind(i+1) == '(':
 				args, end := c.arguments(i + 2)
-				if object, _, ok := strings.Cut(t.text, "."); ok && len(args) == 0 { // path.unlink()
-					args = [][]string{{cmp.Or(c.vars[object], string(Unknown))}}
+				if object, _, ok := strings.Cut(t.text, "."); ok && (len(args) == 0 || c.vars[object] != "") { // path.unlink()
+					args = append([][]string{{cmp.Or(c.vars[object], string(Unknown))}}, args...)
 				}
 				if strings.HasSuffix(t.text, "Command::new") && len(args) > 0 && !c.lists {
 					c.shell.command(c.chained(args[0], end), nil, stream{})
@@ -408,7 +408,9 @@ func (c *code) value(i, depth int) (v string, end int, ok bool) {
 					parts = append(parts, a...)
 				}
 				name := lastName(t.text)
-				if name == "join" || name == "resolve" || name == "Path" || name == "PosixPath" || name == "str" || name == "String" || name == "expanduser" {
+				if name == "home" || name == "homedir" {
+					v, ok = v+"~", true
+				} else if name == "join" || name == "resolve" || name == "Path" || name == "PosixPath" || name == "str" || name == "String" || name == "expanduser" {
 					v, ok = v+strings.Join(parts, "/"), true
 				} else {
 					return v, after + 1, ok
@@ -491,6 +493,9 @@ func (c *code) names(name string, at int) {
 // remove notes what is deleted: the paths, or what the program has listed, if they are not known.
 func (c *code) remove(paths []string, whole bool) {
 	for _, w := range paths {
+		if c.language == "ruby" { // Dir["x/*"]
+			w = activate(w)
+		}
 		p := c.shell.path(w)
 		if below, ok := strings.CutSuffix(p, "/"+string(Unknown)); ok {
 			p = below + "/" + string(AnyText)
@@ -505,8 +510,11 @@ func (c *code) remove(paths []string, whole bool) {
 	}
 }
 
-// list notes the folder whose files a call lists.
-func (c *code) list(args [][]string) {
+// list notes the folder whose files a call lists, if it does.
+func (c *code) list(does string, args [][]string) {
+	if does != "list folder" {
+		return
+	}
 	if c.language == "js" || c.language == "php" { // options stand behind it
 		args = args[:1]
 	}
@@ -526,10 +534,8 @@ func (c *code) invoke(name string, args [][]string, at int) {
 	s := c.shell
 	last := lastName(name)
 	does := calls()[last]
-	if does == "list folder" {
-		c.list(args)
-	}
 	if c.lists {
+		c.list(does, args)
 		return
 	}
 	switch does {
@@ -539,7 +545,7 @@ func (c *code) invoke(name string, args [][]string, at int) {
 		if last == "rm" && c.language != "js" {
 			return
 		}
-		if c.language != "perl" { // what stands behind the path, or a list of them, are options
+		if c.language != "perl" && c.language != "ruby" { // what stands behind the path, or a list of them, are options
 			args = args[:1]
 		}
 		c.remove(slices.Concat(args...), true)

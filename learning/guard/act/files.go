@@ -42,6 +42,8 @@ func (s *Shell) syncEffects(a *Act, p program) []Effect {
 		return paths(EffectDelete, true, s.path(remotePath(a.Words[len(a.Words)-1])))
 	case p.given("moves", a):
 		return paths(EffectDelete, true, s.path(remotePath(a.Words[0])))
+	case remotePath(a.Words[len(a.Words)-1]) == a.Words[len(a.Words)-1]:
+		return paths(EffectWrite, false, s.path(a.Words[len(a.Words)-1]))
 	}
 	return nil
 }

@@ -177,7 +177,7 @@ func (o harmOption) fits(a *Act) bool {
 }
 
 func (r harmRow) fits(a *Act) bool {
-	if r.dash && !slices.Contains(a.Source, "--") {
+	if at := slices.Index(a.Source, "--"); r.dash && (at < 0 || at == len(a.Source)-1) {
 		return false
 	}
 	for _, o := range r.needs {
@@ -316,7 +316,7 @@ func (a *Act) deleteHarm(e *Effect) Harm {
 		if to := a.Words[len(a.Words)-1]; outside(folder) || remotePath(to) != to {
 			return HarmMirror
 		}
-	case e.Recursive || outside(folder) || sourceFolders()[strings.ToLower(path.Base(folder))]:
+	case outside(folder), e.Recursive && Patterned(path.Base(folder)), sourceFolders()[strings.ToLower(path.Base(folder))]:
 		return HarmTree
 	}
 	return ""
@@ -350,7 +350,9 @@ func (a *Act) local(p string) string {
 }
 
 // outside reports whether a path lies outside the project, as far as it says.
-func outside(p string) bool { return rooted(p) || p == ".." || strings.HasPrefix(p, "../") }
+func outside(p string) bool {
+	return rooted(p) || p == ".." || strings.HasPrefix(p, "../") || len(p) > 1 && p[1] == ':' // a drive of Windows
+}
 
 // Consenting reports whether the act is told not to ask.
 func (a *Act) Consenting() bool { return len(a.Options["force"]) > 0 || a.Consents }

@@ -69,6 +69,7 @@ const (
 	VerbEmpty  = "empty"
 	verbAppend = "append"
 	verbMove   = "move"
+	deedEdit   = "edit"
 )
 
 // deeds are the names of effects in a row of places.
@@ -81,6 +82,9 @@ var deeds = [EffectKinds]string{
 func (e *Effect) deed() string {
 	switch e.Kind {
 	case EffectWrite:
+		if e.Verb == "" && e.Change != nil && !e.Change.complete {
+			return deedEdit
+		}
 		return cmp.Or(e.Verb, deeds[e.Kind])
 	case EffectHTTP, EffectService:
 		return e.Verb
@@ -132,7 +136,7 @@ func (r placeRow) fits(e *Effect, deed, at string) bool {
 	case e.Made && deed == "delete", len(r.paths) > 0 && e.Path == "", len(r.paths) > 0 && !slices.ContainsFunc(r.paths, func(p place) bool { return p.holds(at) }), slices.ContainsFunc(r.but, func(p place) bool { return p.holds(at) }),
 		r.has != nil && (e.Change == nil || !slices.ContainsFunc(r.has, holds(e.Change.text))),
 		r.unless != nil && slices.ContainsFunc(r.unless, holds(e.Verb)),
-		r.keeps != nil && (deed == "write" || deed == verbAppend) && e.Change.keeps(r.keeps):
+		r.keeps != nil && (deed == "write" || deed == deedEdit || deed == verbAppend) && e.Change.keeps(r.keeps):
 		return false
 	}
 	return true

@@ -342,7 +342,7 @@ func (s *Shell) builtinCommand(name string, words []string, env map[string]strin
 		case len(r.operands) == 0, asks && len(r.operands) > 1:
 			return stream{given: true}, true
 		case asks:
-			return plainText(r.operands[0]), true
+			return plainText("/usr/local/bin/" + r.operands[0]), true
 		}
 		return s.command(r.operands, env, in), true
 	case "su", "runuser":

@@ -66,7 +66,9 @@ func collected(t *testing.T, file string) (right, total map[string]int) {
 // TestCollections holds how many commands of the collections are judged right. Each was written before anybody saw how it is judged.
 func TestCollections(t *testing.T) {
 	for file, least := range map[string]map[string]float64{
-		"harms-first.txt": {"harm, shipped": 0.93, "harm, all": 0.95, "deny self, shipped": 0.9, "allow, shipped": 0.995, "allow, all": 0.995},
+		"harms-third.txt":  {"allow, shipped": 0},
+		"harms-second.txt": {"harm, shipped": 0.95, "harm, all": 0.95, "deny self, shipped": 0.95, "allow, shipped": 0.995, "allow, all": 0.995},
+		"harms-first.txt":  {"harm, shipped": 0.93, "harm, all": 0.95, "deny self, shipped": 0.9, "allow, shipped": 0.995, "allow, all": 0.995},
 	} {
 		right, total := collected(t, file)
 		for _, group := range slices.Sorted(maps.Keys(total)) {
