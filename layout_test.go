@@ -36,7 +36,7 @@ func roomsBelow(folder string, but ...string) (rooms []string) {
 
 // families are the rooms of the router: each does one thing with what the domains know.
 var families = []string{
-	"router", "router/classify", "router/contexts", "router/crossing", "router/decision", "router/feed", "router/kind", "router/reminder", "router/search", "router/session", "router/transfer", "router/value",
+	"router", "router/classify", "router/contexts", "router/crossing", "router/decision", "router/feed", "router/kind", "router/question", "router/reminder", "router/search", "router/session", "router/transfer", "router/value",
 }
 
 // rooms says which packages of this module a package may import, besides the
@@ -96,7 +96,8 @@ var rooms = []struct {
 	{"router/reminder", slices.Concat(learned, []string{".", "learning/condition", "learning", "operational", "router", "router/follow"}), "what reminders wait for happens in both domains"},
 	{"router/decision", slices.Concat(learned, []string{".", "learning", "operational"}), "what waits for a person is gathered from both domains"},
 	{"router/value", slices.Concat(learned, []string{".", "learning", "operational", "router"}), "what agents were told is compared with what they did"},
-	{"router/search", slices.Concat(learned, []string{".", "learning", "operational", "router", "router/follow", "router/kind", "learning/subject", "tfidf", "tfidf/text"}), "one search over what the domains keep"},
+	{"router/search", slices.Concat(learned, []string{".", "learning", "operational", "router", "router/follow", "router/kind", "learning/subject", "tfidf", "tfidf/text", "tfidf/wordlist"}), "one search over what the domains keep"},
+	{"router/question", slices.Concat(learned, []string{".", "learning", "operational", "router", "router/classify", "router/decision", "router/kind", "router/search", "tfidf/wordlist"}), "a question is put to the search and to the state of both domains"},
 	{"router/contexts", slices.Concat(learned, []string{".", "learning", "learning/worktree", "operational", "router", "router/kind", "learning/subject", "tfidf", "tfidf/text", "tfidf/wordlist"}), "it chooses from what the domains keep"},
 	{"router", slices.Concat(learned, []string{".", "learning", "operational", "router/classify", "tfidf"}), "it asks the domains, and knows no family"},
 	{"router/httpapi", slices.Concat(domains, families), "handlers translate between HTTP and the services"},

@@ -3,8 +3,6 @@ package router
 import (
 	"bytes"
 	"encoding/json"
-
-	"skillrouter/router/classify"
 )
 
 // goldenHead is the first line of a golden file, for who reads it.
@@ -40,15 +38,4 @@ func (g *Golden) Encode(documents int) ([]byte, error) {
 		}
 	}
 	return out.Bytes(), nil
-}
-
-// Questions takes a query apart as Ask does, and returns the questions in it in
-// their order: the query itself if it holds one.
-func Questions(c *classify.Classifier, query string) []string {
-	r := &Router{classifier: c}
-	var texts []string
-	for _, part := range r.split(query, func(string) []classify.Mention { return nil }) {
-		texts = append(texts, part.text)
-	}
-	return texts
 }

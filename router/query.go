@@ -1,14 +1,18 @@
-// Package router answers questions in plain words. It decides which store can answer a question, asks
-// that store, and returns one answer that says where it asked and why. It also owns what needs both
+// Package router holds what its rooms share: questions and answers, what the classifier is taught, and what needs both
 // databases at once. It knows neither SQL nor any transport.
 package router
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
+	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/operational"
 	"skillrouter/router/classify"
 )
 
@@ -26,13 +30,13 @@ type Query struct {
 
 // Item is one thing in an answer, from any store.
 type Item struct {
-	Kind    string  `json:"kind"` // knowledge, episode, agent, task, finding, scan, environment, message
-	ID      string  `json:"id"`
-	Title   string  `json:"title"`
-	Content string  `json:"content,omitempty"`
-	Score   float64 `json:"score"`
-	// Relevance is how probably it is what was meant, from 0 to 1, where the question's words found it.
-	Relevance float64        `json:"relevance,omitempty"`
+	Kind  string  `json:"kind"` // of a memory, or agent, task, lease, approval, check, rule, escalation, …
+	ID    string  `json:"id"`
+	Title string  `json:"title"`
+	Text  string  `json:"text"`
+	Score float64 `json:"score"` // orders the items; only within one answer
+	// Relevance is how probably it is what was meant, from 0 to 1. It is 1 of what was asked for by its state.
+	Relevance float64        `json:"relevance"`
 	Project   string         `json:"project,omitempty"`
 	AgentID   string         `json:"agent_id,omitempty"`
 	At        time.Time      `json:"at,omitzero"`
@@ -41,7 +45,7 @@ type Item struct {
 
 // Says is what the item says, to be compared with what others say.
 func (i *Item) Says() learning.Saying {
-	return learning.Saying{ID: i.ID, Kind: i.Kind, Where: i.Project, Trust: learning.Trust(fmt.Sprint(i.Fields["trust"])), Text: i.Title + "\n" + i.Content}
+	return learning.Saying{ID: i.ID, Kind: i.Kind, Where: i.Project, Trust: learning.Trust(fmt.Sprint(i.Fields["trust"])), Text: i.Title + "\n" + i.Text}
 }
 
 // Answer is what the router found.
@@ -54,29 +58,27 @@ type Answer struct {
 
 // Section is the answer to one question: the whole query, or its part of one with several.
 type Section struct {
-	QueryType  classify.Class   `json:"query_type"` // the class that was chosen, also if another source answered
-	Confidence float64          `json:"confidence"`
-	Reasons    []string         `json:"reasons"`
-	Query      string           `json:"query"`
-	Summary    string           `json:"summary,omitempty"` // one sentence that answers a question about state
-	Items      []Item           `json:"items"`
-	Count      int              `json:"count"`
-	Source     string           `json:"source"`         // learning.db or operational.db
-	Also       []classify.Class `json:"also,omitempty"` // further classes whose sources were asked, after a near tie
-	Miss       *Miss            `json:"miss,omitempty"`
+	QueryType  classify.Class `json:"query_type"` // the class that was chosen; it orders the items and hides none
+	Confidence float64        `json:"confidence"`
+	Reasons    []string       `json:"reasons"`
+	Query      string         `json:"query"`
+	Summary    string         `json:"summary,omitempty"` // one sentence that answers a question about state
+	Items      []Item         `json:"items"`
+	Count      int            `json:"count"`
+	Source     string         `json:"source"` // where the first item is kept: learning.db or operational.db
+	Miss       *Miss          `json:"miss,omitempty"`
 }
 
-// Miss says that the store that was asked first had nothing, and which stores were asked
-// then.
+// Miss says that what fits best is not of the chosen class, or that nothing fits, and what was asked.
 type Miss struct {
 	Reason string   `json:"reason"`
 	Asked  []string `json:"tried"`
 }
 
-// Service answers questions. Router implements it beside the stores,
+// Service answers questions. question.Asker implements it beside the stores,
 // router/client over HTTP.
 type Service interface {
-	// Ask routes the question and answers it.
+	// Ask answers the question from every memory, and from the state of the team.
 	Ask(ctx context.Context, query Query) (Answer, error)
 }
 
@@ -93,3 +95,48 @@ const (
 	// MaxQuery bounds a question's text, in bytes; more than this is a document.
 	MaxQuery = 16 << 10
 )
+
+// Check refuses what cannot be asked, and returns how many items are wanted.
+func (q Query) Check() (int, error) {
+	if err := cmp.Or(
+		skillrouter.CheckRequired("query", q.Query, MaxQuery),
+		skillrouter.CheckOptionalAgent("agent_id", q.AgentID),
+		skillrouter.CheckName("project", q.Project),
+	); err != nil {
+		return 0, err
+	}
+	if q.Type != "" && !slices.Contains(classify.Classes(), q.Type) {
+		return 0, skillrouter.InvalidField("type", "is not one of %v", classify.Classes())
+	}
+	return skillrouter.Limit(q.Limit, DefaultLimit, MaxLimit)
+}
+
+// Agents lists agents, as the presence does.
+type Agents interface {
+	Agents(ctx context.Context, filter operational.AgentFilter) ([]operational.Agent, error)
+}
+
+// Amount says "no task", "1 task" and "3 tasks".
+func Amount(n int, one, many string) string {
+	if n == 0 {
+		return "no " + one
+	}
+	return skillrouter.Counted(n, one, many)
+}
+
+// FindingPhrase names a finding with its severity and where it is.
+func FindingPhrase(f operational.Finding) string {
+	s := f.Title
+	if f.CVE != "" && !strings.Contains(f.Title, f.CVE) {
+		s = f.CVE + " " + s
+	}
+	s += " [" + string(f.Severity)
+	if f.Status != operational.FindingOpen {
+		s += ", " + strings.ReplaceAll(string(f.Status), "_", " ")
+	}
+	s += "]"
+	if f.Location != "" {
+		s += " at " + f.Location
+	}
+	return s
+}

@@ -89,10 +89,7 @@ type Taught struct {
 	heeds    atomic.Pointer[classify.Classifier]
 }
 
-var (
-	_ queryClassifier = (*Taught)(nil)
-	_ FeedbackService = (*Taught)(nil)
-)
+var _ FeedbackService = (*Taught)(nil)
 
 // NewTaught makes a Taught that uses the feedback in the store.
 func NewTaught(ctx context.Context, base *classify.Classifier, store feedback.QueryFeedbackStore, now skillrouter.Clock) (*Taught, error) {

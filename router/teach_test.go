@@ -7,18 +7,19 @@ import (
 	"time"
 
 	"skillrouter"
-	"skillrouter/learning/knowledge"
 	"skillrouter/router"
 	"skillrouter/router/classify"
+	"skillrouter/router/question"
 	"skillrouter/router/routertest"
 	"skillrouter/router/routertest/fixture"
+	"skillrouter/router/search"
 )
 
 // none has nothing to find.
 type none struct{}
 
-func (none) Search(context.Context, knowledge.Query) (knowledge.Results, error) {
-	return knowledge.Results{}, nil
+func (none) Search(context.Context, search.Query) (search.Answer, error) {
+	return search.Answer{}, nil
 }
 
 func taught(t *testing.T) (*router.Taught, *fixture.World) {
@@ -38,7 +39,7 @@ func taught(t *testing.T) (*router.Taught, *fixture.World) {
 func TestFeedbackContract(t *testing.T) {
 	routertest.RunFeedback(t, func(t *testing.T) func(skillrouter.Principal) routertest.FeedbackWorld {
 		tt, b := taught(t)
-		r := router.New(tt, router.Sources{Knowledge: none{}, Episodes: b.Episodes, Tasks: b.Tasks}, router.Options{})
+		r := question.New(tt, none{}, question.Sources{Tasks: b.Tasks}, question.Options{})
 		return func(skillrouter.Principal) routertest.FeedbackWorld {
 			return routertest.FeedbackWorld{Feedback: tt, Router: r}
 		}

@@ -67,6 +67,30 @@ var agreed = map[string]string{
 	`["context","-"]`:                             flagNamed,
 	`["query","which","agents","are","stale"]`:    summaryAlone,
 
+	`POST /api/context {"task":"zeppelin","budget":100000,"agent_id":"a"}`:                                           notUsed,
+	`POST /api/context {"task":"zeppelin","budget":100000}`:                                                          notUsed,
+	`POST /api/knowledge/search {"query":"zeppelin"}`:                                                                notUsed,
+	`POST /query {"query":"quokkagap"}`:                                                                              oneQuestion,
+	`POST /query {"query":"what did agent a do last?"}`:                                                              oneQuestion,
+	`POST /query {"query":"what happened?"}`:                                                                         oneQuestion,
+	`POST /query {"query":"what is agent a doing?"}`:                                                                 oneQuestion,
+	`POST /query {"query":"which messages wait for agent a?","agent_id":"a"}`:                                        oneQuestion,
+	`POST /query {"query":"zeppelin","limit":50}`:                                                                    oneQuestion,
+	`POST /query {"query":"zeppelin","type":"operational","limit":50}`:                                               oneQuestion,
+	`["episodes","search","processor","--persona","coder"]`:                                                          oneQuestion,
+	`["query","--type","episode","--json","what","happened","to","the","build"]`:                                     oneQuestion,
+	`["query","which port does the API use?","--json"]`:                                                              oneQuestion,
+	`["remember","--id","mine","--category","error_solution","DECIMAL columns do not scan into int","Use float64."]`: oneQuestion,
+	`["remember","--id","mine","--category","error_solution","DECIMAL columns do not scan into int"]`:                oneQuestion,
+	`["search","API","port","--json"]`:                                                                               oneQuestion,
+	`["search","API","port","--kind","knowledge"]`:                                                                   oneQuestion,
+	`["search","API","port","--limit","0"]`:                                                                          oneQuestion,
+	`["search","API","port"]`:                                                                                        oneQuestion,
+	`["search","DECIMAL","--json"]`:                                                                                  oneQuestion,
+	`["search","borrow","checker","--project","rust"]`:                                                               oneQuestion,
+	`["search","writes Go"]`:                                                                                         oneQuestion,
+	`["search","zebra"]`:                                                                                             oneQuestion,
+
 	`POST /api/import {"records":[{"kind":"knowledge","category":"c","content":"text 119"}]}`: importID,
 	`["memory","a"]`:       shownOnce,
 	`["memory","captain"]`: shownOnce,
@@ -85,6 +109,8 @@ var toCaptain = strings.NewReplacer(`"escalated_to":["captain"`, `"escalated_to"
 
 // The reasons.
 const (
+	oneQuestion    = "a question and a search are put to every memory and to the state, items have text, and one sentence is enough to remember"
+	notUsed        = "a question that the search answers is no use of the entries that it finds"
 	wordsMissing   = "wrong usage is told by the word of help that is missing or too much"
 	flagNamed      = "a refusal on the command line names the flag that was given"
 	newVerb        = "every kind of memory has a list"

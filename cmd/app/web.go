@@ -6,16 +6,12 @@ import (
 	"slices"
 	"time"
 
-	"skillrouter/router/decision"
 	"skillrouter/router/httpapi"
 	"skillrouter/router/web"
 )
 
 // wireWeb builds the dashboard, on all that there is to show: it comes last.
 func (a *App) wireWeb(ctx context.Context, p *parts) {
-	p.decisions = decision.New(decision.Sources{
-		Guard: p.guards, Escalations: p.crossing.escalations(), Incidents: p.incidents, Knowledge: p.knowledge, Consolidation: p.consolidation, Agents: p.presence, Tasks: p.tasks,
-	})
 	options := web.Options{Status: httpapi.Status, Private: httpapi.Private, Log: a.log, Now: a.now, Demo: a.options.demo != nil}
 	if a.options.demo == nil {
 		a.options.demo = a.openDemo(ctx)

@@ -28,9 +28,11 @@ import (
 	"skillrouter/operational/person"
 	operationalstore "skillrouter/operational/store"
 	"skillrouter/router"
+	"skillrouter/router/decision"
 	"skillrouter/router/httpapi"
 	"skillrouter/router/llm"
 	"skillrouter/router/mcpserver"
+	"skillrouter/router/question"
 	"skillrouter/router/stream"
 	"skillrouter/router/web"
 	"skillrouter/router/webhook"
@@ -189,9 +191,13 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	if err != nil {
 		return fmt.Errorf("read what the router was taught: %w", err)
 	}
-	p.queries = router.New(taught, router.Sources{
-		Knowledge: knowledge, Episodes: episodes, Agents: presence, Tasks: tasks, Recon: recon, Mail: operations, Names: operations,
-	}, router.Options{Now: a.now, Changed: operations.EventBell(), Misses: p.gaps})
+	p.decisions = decision.New(decision.Sources{
+		Guard: guards, Escalations: crossing.escalations(), Incidents: incidents, Knowledge: knowledge, Consolidation: p.consolidation, Agents: presence, Tasks: tasks,
+	})
+	p.queries = question.New(taught, p.search, question.Sources{
+		Agents: presence, Tasks: tasks, Recon: recon, Mail: operations, Leases: leases, Reminders: p.reminders, Escalations: crossing.escalations(), Guard: guards,
+		Incidents: incidents, Lessons: lessons, Patterns: patterns, Knowledge: knowledge, Episodes: episodes, Facts: facts, Procedures: p.procedures, Decisions: p.decisions,
+	}, question.Options{Now: a.now, Names: operations, Changed: operations.EventBell(), Kinds: p.kinds, Misses: p.gaps})
 
 	toolsets, err := mcpserver.ParseToolsets(a.config.MCP.Toolsets...)
 	if err != nil {

@@ -89,6 +89,11 @@ type agentStatus struct {
 }
 
 func agentStatusOf(ctx context.Context, c *client.Client, id string) (status agentStatus, err error) {
+	if named, _, err := agentNamed(ctx, c, id); err != nil {
+		return status, err
+	} else if named != "" {
+		id = named
+	}
 	if status.Agent, err = c.Presence.Agent(ctx, id); err != nil {
 		return status, err
 	}

@@ -108,7 +108,8 @@ func (s *shell) episodesSearch() *cobra.Command {
 			return nil
 		},
 	}, sends(client.Episodes.Search, &query), func(results episode.Results) int { return len(results.Results) }, func(w io.Writer, results episode.Results) {
-		searched(w, results.Corrected, results.Notice, len(results.Results), "Nothing was found.")
+		searched(w, results.Corrected, results.Notice)
+		nothing(w, len(results.Results), nil)
 		for i, one := range learning.FoldFound(results.Results) {
 			hit := results.Results[one.At]
 			hitHead(w, i, hit.Title, "%s, %s", clean(hit.ID), share(hit.Relevance))

@@ -5,97 +5,76 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"skillrouter"
 	"skillrouter/learning"
 	"skillrouter/learning/knowledge"
-	"skillrouter/learning/shelf"
+	"skillrouter/router"
 	"skillrouter/router/client"
 	"skillrouter/router/search"
 )
 
 func (s *shell) searchCommand() *cobra.Command {
-	query := knowledge.Query{Shown: true}
+	query := search.Query{Shown: true}
+	var past knowledge.Query
 	var all bool
-	var kinds []string
 	return s.calls(command{
-		use: "search TEXT... [--all] [--explain]", short: "Search knowledge, or every memory", args: joined(1, &query.Query),
+		use: "search TEXT... [--explain]", short: "Search every memory", args: joined(1, &query.Query),
 		flags: options{
-			option("all", &all, "search every memory: lessons, procedures, facts, tasks, findings, episodes and your messages too"),
-			choices("kind", &kinds, search.Kinds(), "search this kind of memory"),
+			option("all", &all, "every memory, which is searched without it too"),
+			choices("kind", &query.Kinds, search.Kinds(), "search this kind of memory"),
 			option("agent", &query.AgentID, "only what this agent wrote"),
 			option("time-range", &query.TimeRange, "only what was written or changed then, such as 7d, yesterday or 2026-01"),
 			option("category", &query.Category, "only this category"),
 			option("project", &query.Project, "only this project"),
 			option("tag", &query.Tags, "only entries with this tag; may be repeated"),
 			option("limit", &query.Limit, "how many results at most"),
-			asOf(&query.AsOf),
+			asOf(&past.AsOf),
 			scores(&query.Explain),
 			s.minRelevance(&query.MinRelevance, &query.Shown),
 		},
 		before: func() error {
-			if !query.AsOf.IsZero() && (all || len(kinds) > 0) {
+			if !past.AsOf.IsZero() && len(query.Kinds) > 0 {
 				return usagef("--as-of searches knowledge alone")
 			}
 			return nil
 		},
 	}, func(ctx context.Context, c *client.Client) error {
 		query.PreferProject = s.project()
-		if all || len(kinds) > 0 {
-			results, err := c.Search.Search(ctx, search.Query{
-				Query: query.Query, Kinds: kinds, Category: query.Category, Project: query.Project, Tags: query.Tags, AgentID: query.AgentID,
-				TimeRange: query.TimeRange, Limit: query.Limit, Explain: query.Explain, PreferProject: query.PreferProject, MinRelevance: query.MinRelevance, Shown: query.Shown,
-			})
+		if past.AsOf.IsZero() {
+			results, err := c.Search.Search(ctx, query)
 			return found(s, results, err, results.Count, printFoundAnywhere)
 		}
-		results, err := c.Knowledge.Search(ctx, query)
+		past = knowledge.Query{
+			Query: query.Query, Category: query.Category, Project: query.Project, Tags: query.Tags, AgentID: query.AgentID, TimeRange: query.TimeRange,
+			Limit: query.Limit, Explain: query.Explain, PreferProject: query.PreferProject, MinRelevance: query.MinRelevance, Shown: query.Shown, AsOf: past.AsOf,
+		}
+		results, err := c.Knowledge.Search(ctx, past)
 		return found(s, results, err, len(results.Results), printFoundKnowledge)
 	})
 }
 
 func printFoundKnowledge(w io.Writer, results knowledge.Results) {
-	searched(w, results.Corrected, results.Notice, len(results.Results), "Nothing was found.")
-	printRepairs(w, results.Repairs)
+	searched(w, results.Corrected, results.Notice)
 	for i, one := range learning.FoldFound(results.Results) {
 		hit := results.Results[one.At]
-		hitHead(w, i, hit.Title, "%s, %s", clean(hit.ID), share(hit.Relevance))
-		about := clean(hit.Category)
-		if len(hit.Tags) > 0 {
-			about += "; " + clean(strings.Join(hit.Tags, ", "))
-		}
-		if hit.Project != "" {
-			about += "; project " + clean(hit.Project)
-		}
-		if hit.Author != "" {
-			about += "; by " + clean(hit.Author)
-		}
-		fmt.Fprintf(w, "    (%s; used %d×)\n", about, hit.UseCount)
-		printIf(w, "    superseded by %s\n", hit.SupersededBy)
-		printIf(w, "    may contradict %s\n", strings.Join(learning.Open(hit.Conflicts), ", "))
-		indented(w, shortened(hit.Content))
-		printIf(w, "    %s\n", one.Like())
+		about := []string{before("category: ", hit.Category), before("tags: ", strings.Join(hit.Tags, " ")), before("project: ", hit.Project), before("by: ", hit.Author), fmt.Sprintf("used %d×", hit.UseCount)}
+		printHit(w, i, shownHit{router.KindKnowledge, hit.ID, hit.Title, hit.Content, hit.Relevance, about, hit.SupersededBy, hit.Conflicts}, one.Like())
 		explained(w, hit.RelevanceScore, hit.Why)
 	}
+	nothing(w, len(results.Results), results.Repairs)
 }
 
 func printFoundAnywhere(w io.Writer, results search.Answer) {
-	searched(w, results.Corrected, results.Notice, results.Count, "Nothing was found.")
+	searched(w, results.Corrected, results.Notice)
 	for i, one := range learning.FoldFound(results.Results) {
 		hit := results.Results[one.At]
-		hitHead(w, i, hit.Title, "%s %s, %s", clean(hit.Kind), clean(hit.ID), share(hit.Relevance))
-		var about []string
-		for _, part := range []struct{ before, text string }{{"", hit.Category}, {"project ", hit.Project}, {"by ", hit.Author}} {
-			if part.text != "" {
-				about = append(about, part.before+clean(part.text))
-			}
-		}
-		printIf(w, "    (%s)\n", strings.Join(about, "; "))
-		printIf(w, "    superseded by %s\n", hit.SupersededBy)
-		printIf(w, "    may contradict %s\n", strings.Join(learning.Open(hit.Conflicts), ", "))
-		indented(w, shortened(hit.Snippet))
-		printIf(w, "    %s\n", one.Like())
+		about := []string{before("category: ", hit.Category), before("project: ", hit.Project), before("by: ", hit.Author)}
+		printHit(w, i, shownHit{hit.Kind, hit.ID, hit.Title, hit.Snippet, hit.Relevance, about, hit.SupersededBy, hit.Conflicts}, one.Like())
 		for _, also := range hit.Also {
 			fmt.Fprintf(w, "    also the %s %s\n", clean(also.Kind), clean(also.Title))
 		}
@@ -104,25 +83,73 @@ func printFoundAnywhere(w io.Writer, results search.Answer) {
 	for _, kind := range results.Kinds {
 		printIf(w, "Not searched: %s.\n", kind.LeftOut)
 	}
-	printRepairs(w, results.Repairs)
+	nothing(w, results.Count, results.Repairs)
 }
 
-// searched tells which words were searched as others, what should be known of
-// how it was searched, and if nothing was found, none.
-func searched(w io.Writer, corrected map[string]string, notice string, found int, none string) {
+// shownHit is what was found, of whatever kind, as questions and searches show it.
+type shownHit struct {
+	kind, id, title, text string
+	relevance             float64
+	about                 []string
+	supersededBy          string
+	conflicts             []learning.Conflict
+}
+
+func printHit(w io.Writer, place int, hit shownHit, like string) {
+	how := ""
+	if hit.relevance < 1 { // what was asked for by its state is just that
+		how = ", " + share(hit.relevance)
+	}
+	hitHead(w, place, hit.title, "%s %s%s", clean(hit.kind), clean(hit.id), how)
+	printIf(w, "    superseded by %s\n", hit.supersededBy)
+	printIf(w, "    may contradict %s\n", strings.Join(learning.Open(hit.conflicts), ", "))
+	indented(w, shortened(hit.text))
+	indented(w, strings.Join(slices.DeleteFunc(hit.about, func(part string) bool { return part == "" }), ", "))
+	printIf(w, "    %s\n", like)
+}
+
+// sentenceCase is a text that begins as a sentence does.
+func sentenceCase(text string) string {
+	if text == "" || text[0] < 'a' || text[0] > 'z' {
+		return text
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
+}
+
+// before puts a word before a text that is there.
+func before(word, text string) string {
+	if text == "" {
+		return ""
+	}
+	return word + text
+}
+
+// nothing says in one sentence that nothing was found, and then what finds something.
+func nothing(w io.Writer, found int, repairs []learning.Repair) {
+	if found > 0 {
+		return
+	}
+	fmt.Fprintln(w, nothingMatches)
+	for _, tried := range repairs {
+		if tried.Found > 0 {
+			fmt.Fprintf(w, "%s: %d found.\n", sentenceCase(clean(tried.Detail)), tried.Found)
+		}
+	}
+}
+
+// nothingMatches is said where nothing was found.
+const nothingMatches = "Nothing matches. Try other words, or fewer."
+
+// searched tells which words were searched as others, and what should be known of how it was searched.
+func searched(w io.Writer, corrected map[string]string, notice string) {
 	for _, word := range sorted(corrected) {
-		fmt.Fprintf(w, "Nobody wrote %q; searched for %q instead.\n", clean(word), clean(corrected[word]))
+		fmt.Fprintf(w, "Nothing matches %q; searched for %q.\n", clean(word), clean(corrected[word]))
 	}
 	noticed(w, notice)
-	if found == 0 {
-		fmt.Fprintln(w, none)
-	}
 }
 
 // noticed prints what should be known of how it was searched.
-func noticed(w io.Writer, notice string) {
-	printIf(w, "The %s.\n", notice)
-}
+func noticed(w io.Writer, notice string) { printIf(w, "%s.\n", sentenceCase(notice)) }
 
 // hitHead begins what is printed of a hit: its place from 0 on, its title, and in brackets what format says.
 func hitHead(w io.Writer, place int, title, format string, values ...any) {
@@ -130,17 +157,6 @@ func hitHead(w io.Writer, place int, title, format string, values ...any) {
 		fmt.Fprintln(w)
 	}
 	fmt.Fprintf(w, "%d. %s  [%s]\n", place+1, clean(title), fmt.Sprintf(format, values...))
-}
-
-// printRepairs tells what was tried where nothing was found as it was asked for.
-func printRepairs(w io.Writer, repairs []learning.Repair) {
-	for _, t := range repairs {
-		if t.Step == shelf.RepairWords {
-			fmt.Fprintf(w, "Tried: %s.\n", clean(t.Detail))
-			continue
-		}
-		fmt.Fprintf(w, "Tried: %s: %d found.\n", clean(t.Detail), t.Found)
-	}
 }
 
 func (s *shell) knowledgeCommand() *cobra.Command {
@@ -215,12 +231,13 @@ func (s *shell) knowledgeEdit() *cobra.Command {
 }
 
 func (s *shell) rememberCommand() *cobra.Command {
-	draft := knowledge.Draft{Content: "-", Category: knowledge.CategoryPattern}
+	draft := knowledge.Draft{Category: knowledge.CategoryPattern}
 	return asks(s, command{
-		use: "remember TITLE [CONTENT] --category NAME", short: "Store what was learned", args: between(1, &draft.Title, &draft.Content),
-		long: `Stores an entry of knowledge. Without CONTENT, or with "-", the content is read
-from standard input. Usual categories are error_solution, pattern, best_practice
-and gotcha; any other name is allowed.`,
+		use: "remember TITLE [CONTENT] --category NAME\n  skillrouter remember SENTENCE", short: "Store what was learned", args: between(1, &draft.Title, &draft.Content),
+		long: `Stores an entry of knowledge. Without CONTENT, the content is what standard input
+holds, with "-" too; if it holds nothing, the sentence is the content, and its beginning
+the title. Usual categories are error_solution, pattern, best_practice and gotcha; any
+other name is allowed.`,
 		flags: options{
 			option("category,c", &draft.Category, "category"),
 			option("tag", &draft.Tags, "tag; may be repeated"),
@@ -230,7 +247,17 @@ and gotcha; any other name is allowed.`,
 			option("supersedes", &draft.Supersedes, "id of an entry in whose place it stands; may be repeated"),
 			option("id", &draft.ID, "your own id; the same id again updates the entry"),
 		},
-		before: func() error { return s.text(&draft.Content, learning.MaxContent) },
+		before: func() error {
+			sentence := draft.Content == ""
+			if sentence && !isTerminal(s.in) {
+				draft.Content = "-"
+			}
+			if err := s.text(&draft.Content, learning.MaxContent); err != nil || !sentence || strings.TrimSpace(draft.Content) != "" {
+				return err
+			}
+			draft.Content, draft.Title = draft.Title, beginning(draft.Title)
+			return nil
+		},
 	}, sends(client.Knowledge.Store, &draft), func(w io.Writer, stored knowledge.Stored) {
 		what := "stored"
 		switch {
@@ -248,6 +275,19 @@ and gotcha; any other name is allowed.`,
 				clean(id), clean(id), clean(stored.ID), clean(stored.ID))
 		}
 	})
+}
+
+// longTitle is how long the beginning of a sentence is as a title, in bytes.
+const longTitle = 72
+
+// beginning is the beginning of a sentence, up to a word's end.
+func beginning(sentence string) string {
+	line := skillrouter.OneLine(strings.TrimSpace(sentence))
+	head := skillrouter.Head(line, longTitle)
+	if end := strings.LastIndexByte(head, ' '); len(head) < len(line) && end > 0 {
+		head = head[:end] + "…"
+	}
+	return head
 }
 
 func (s *shell) usedCommand() *cobra.Command {

@@ -104,7 +104,8 @@ func (s *shell) lessonsSearch() *cobra.Command {
 			return nil
 		},
 	}, sends(client.Lessons.Relevant, &query), func(found lesson.Results) int { return len(found.Results) }, func(w io.Writer, found lesson.Results) {
-		searched(w, found.Corrected, found.Notice, len(found.Results), "No lesson fits.")
+		searched(w, found.Corrected, found.Notice)
+		nothing(w, len(found.Results), nil)
 		for i, one := range learning.FoldFound(found.Results) {
 			hit := found.Results[one.At]
 			hitHead(w, i, hit.Title, "lesson %d, %s, %s", hit.Number, hit.Type, share(hit.Relevance))

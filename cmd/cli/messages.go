@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"skillrouter/cmd/locate"
 	"skillrouter/comms"
 	"skillrouter/operational"
+	"skillrouter/router"
 	"skillrouter/router/client"
 )
 
@@ -225,7 +227,8 @@ func waits(p *bool) boundFlag {
 func sendsToKnown(draft *operational.MessageDraft, wait *bool) request[comms.Sent] {
 	return func(ctx context.Context, c *client.Client) (comms.Sent, error) {
 		if !*wait && draft.To != "" {
-			if err := known(ctx, c, draft.To); err != nil {
+			var err error
+			if draft.To, err = known(ctx, c, draft.To); err != nil {
 				return comms.Sent{}, err
 			}
 		}
@@ -240,28 +243,49 @@ func sendsToKnown(draft *operational.MessageDraft, wait *bool) request[comms.Sen
 	}
 }
 
-// known refuses a name that is no agent's and no group's: a kind's, a project's or a role's. Kinds that can be
-// set up and projects of this machine may come at any time.
-func known(ctx context.Context, c *client.Client, name string) error {
+// known returns the agent or group that a name means. It refuses one that is no agent's and no group's: a kind's, a project's
+// or a role's. Kinds that can be set up and projects of this machine may come at any time.
+func known(ctx context.Context, c *client.Client, name string) (string, error) {
 	if locate.KnownAgent(name) || locate.KnownProject(name) {
-		return nil
+		return name, nil
 	}
+	id, groups, err := agentNamed(ctx, c, name)
+	if err != nil && skillrouter.CodeOf(err) != skillrouter.NotFound || slices.Contains(groups, name) {
+		return cmp.Or(id, name), err
+	}
+	if err == nil {
+		return id, nil
+	}
+	return "", skillrouter.Errorf(skillrouter.NotFound, "%s; with --wait it is kept until one of that name comes", skillrouter.MessageOf(err))
+}
+
+// agentNamed returns the agent that a name or any unambiguous part of one means, and the groups that there are: kinds of
+// agents, projects and roles. A name that two agents share is refused, with both.
+func agentNamed(ctx context.Context, c *client.Client, name string) (id string, groups []string, err error) {
 	if _, err := c.Presence.Agent(ctx, name); skillrouter.CodeOf(err) != skillrouter.NotFound {
-		return nil // what else is wrong the message is refused for
+		return name, nil, nil // whatever else is wrong, the call itself is refused for
 	}
 	agents, err := c.Presence.Agents(ctx, operational.AgentFilter{Limit: operational.MaxLimit})
 	if err != nil {
-		return err
+		return "", nil, err
 	}
-	var names []string
+	var ids []string
 	for _, a := range agents {
-		names = append(names, a.ID, skillrouter.KindOf(a.ID), a.Project, a.Role)
+		ids, groups = append(ids, a.ID), append(groups, skillrouter.KindOf(a.ID), a.Project, a.Role)
 	}
-	if slices.Contains(names, name) {
-		return nil
+	if slices.Contains(groups, name) {
+		return "", groups, nil
 	}
-	slices.Sort(names)
-	return skillrouter.Errorf(skillrouter.NotFound, "no agent %q is known%s; with --wait it is kept until one of that name comes", name, didYouMean(name, slices.Compact(names)))
+	switch found := router.AgentsNamed(name, ids); len(found) {
+	case 0:
+		names := slices.Concat(ids, groups)
+		slices.Sort(names)
+		return "", groups, skillrouter.Errorf(skillrouter.NotFound, "no agent %q is known%s", name, didYouMean(name, slices.Compact(names)))
+	case 1:
+		return found[0], groups, nil
+	default:
+		return "", groups, skillrouter.Errorf(skillrouter.Conflict, "%q may be any of %s: give the whole name", name, strings.Join(found, ", "))
+	}
 }
 
 // said is a text under a name, as the context of a signal.

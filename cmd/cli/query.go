@@ -23,7 +23,7 @@ func (s *shell) queryCommand() *cobra.Command {
 	var query router.Query
 	least, shown := 0.0, true
 	return finds(s, command{
-		use: "query TEXT...", short: "Ask a question; the router decides which store answers it", args: joined(1, &query.Query),
+		use: "query TEXT...", short: "Ask a question of every memory, and how agents and tasks stand", args: joined(1, &query.Query),
 		flags: options{
 			choice("type", &query.Type, classify.Classes(), "ask this store, whatever the words say"),
 			who("agent", &query.AgentID, s.agent, "agent that asks (SKILLROUTER_AGENT)"),
@@ -89,33 +89,27 @@ func printAnswer(w io.Writer, a router.Answer) {
 
 func printSection(w io.Writer, a router.Section) {
 	fmt.Fprintf(w, "Asked: %s", a.QueryType)
-	printIf(w, "; %s", strings.Join(a.Reasons, "; "))
+	printIf(w, "; %s", clean(strings.Join(a.Reasons, "; ")))
 	fmt.Fprintln(w)
 	if a.Miss != nil {
 		fmt.Fprintf(w, "but %s\n", clean(a.Miss.Reason))
 	}
 	printIf(w, "\n%s\n", a.Summary)
 	if len(a.Items) == 0 && a.Summary == "" {
-		fmt.Fprintln(w, "\nNothing was found.")
+		fmt.Fprintf(w, "\n%s\n", nothingMatches)
 	}
 	for i, one := range learning.FoldFound(a.Items) {
 		item := a.Items[one.At]
-		how := ""
-		if item.Relevance > 0 {
-			how = ", " + share(item.Relevance)
-		}
-		fmt.Fprintf(w, "\n%d. %s  [%s %s%s]\n", i+1, cell(item.Title), clean(item.Kind), clean(item.ID), how)
-		indented(w, shortened(item.Content))
-		if len(item.Fields) > 0 {
-			parts := []string{}
-			for _, name := range sorted(item.Fields) {
-				if text := fmt.Sprint(item.Fields[name]); text != "" && text != "[]" && text != "0" {
-					parts = append(parts, name+": "+text)
-				}
+		var about []string
+		for _, name := range sorted(item.Fields) {
+			if text := fmt.Sprint(item.Fields[name]); text != "" && text != "[]" && text != "0" {
+				about = append(about, name+": "+text)
 			}
-			indented(w, strings.Join(parts, ", "))
 		}
-		printIf(w, "    %s\n", one.Like())
+		if i == 0 {
+			fmt.Fprintln(w)
+		}
+		printHit(w, i, shownHit{kind: item.Kind, id: item.ID, title: item.Title, text: item.Text, relevance: item.Relevance, about: about}, one.Like())
 	}
 }
 

@@ -21,7 +21,7 @@ const (
 )
 
 // NoticeRelaxed is the notice of an answer that a repair found.
-const NoticeRelaxed = "nothing has these words: these are for words like them"
+const NoticeRelaxed = "nothing matches these words: showing results for similar words"
 
 // Elsewhere tells what other kinds of memory have for words. It counts as nobody's question.
 type Elsewhere interface {

@@ -118,7 +118,7 @@ func Among[Hit any](a About, found []Hit, least float64, of func(*Hit) (title st
 
 // Notice says of an answer that it was found by its subject.
 func (a About) Notice() string {
-	return "subject was searched for: " + strings.Join(slices.Sorted(maps.Keys(a)), ", ")
+	return "found by their subject: " + strings.Join(slices.Sorted(maps.Keys(a)), ", ")
 }
 
 // telling are the stems of the first words of phrases that say something by themselves.

@@ -19,7 +19,7 @@ type answer struct {
 func (s *Server) addQueryTool() {
 	add(s, tool{
 		name: "route_query", title: "Ask the Skill Router", effect: reads, holds: "query_type items",
-		description: "Ask in plain words: what was learned, what happened, how agents and tasks stand, what scans found.",
+		description: "Ask in plain words. It sees everything: knowledge, lessons, facts, procedures, what happened, how agents and tasks stand, what scans found.",
 	}, func(p *params, q *router.Query) {
 		p.must("query", &q.Query, "")
 		p.may("type", &q.Type, "Ask only there", among(classify.Classes()...))
@@ -39,14 +39,11 @@ func shownAnswer(found router.Answer) (answer, string) {
 	folds := learning.FoldFound(out.Items) // by the texts as they are
 	left := fitItems(out.Items)
 	f := newFence("Asked: %s (confidence %.2f, from %s).", found.QueryType, found.Confidence, found.Source)
-	for _, also := range found.Also {
-		fmt.Fprintf(f, " Asked too: %s.", also)
-	}
 	if found.Miss != nil {
 		fmt.Fprintf(f, " Missed: %s.", visible(found.Miss.Reason))
 	}
 	if len(out.Items) == 0 && found.Summary == "" {
-		f.WriteString(" Nothing was found. Try other words, or name the place with type.")
+		f.WriteString(" Nothing matches. Try other words, or fewer.")
 		return out, f.String()
 	}
 	out.Notice = notice
@@ -98,11 +95,11 @@ func shownSections(out answer) (answer, string) {
 func fitItems(items []router.Item) []int {
 	texts, left := make([][]*string, len(items)), make([]int, len(items))
 	for i := range items {
-		texts[i], left[i] = []*string{&items[i].Title, &items[i].Content}, len(items[i].Content)
+		texts[i], left[i] = []*string{&items[i].Title, &items[i].Text}, len(items[i].Text)
 	}
 	fitTexts(texts)
 	for i := range items {
-		left[i] -= len(items[i].Content)
+		left[i] -= len(items[i].Text)
 	}
 	return left
 }
@@ -122,6 +119,6 @@ func addItems(f *fence, items []router.Item, folds []learning.Folded, left []int
 			label += ", " + author(item.AgentID)
 		}
 		f.add(label,
-			attributes("id", item.ID, "project", item.Project), item.Title, item.Content, fields, cutNote(left[one.At]), one.Like())
+			attributes("id", item.ID, "project", item.Project), item.Title, item.Text, fields, cutNote(left[one.At]), one.Like())
 	}
 }

@@ -35,7 +35,7 @@ func (s *Server) addSearchTools() {
 		out := everywhere{Answer: found, Degraded: found.Notice}
 		out.Answer.Notice = ""
 		how := corrections(found.Corrected) + degraded(out.Degraded)
-		f := listing(out.Results, &out.Notice, foundEntry, "Nothing was found."+repairsText(found.Repairs)+how,
+		f := listing(out.Results, &out.Notice, foundEntry, "Nothing matches."+repairsText(found.Repairs)+how,
 			"Found %s, the likeliest first.%s", count(found.Count, "entry", "entries"), how)
 		return out, f.String()
 	}))

@@ -19,13 +19,21 @@ import (
 // those that nobody wrote, which is answered. Its work is a few searches, each
 // as the same caller.
 func (s *Searcher) repair(ctx context.Context, r *request, results *Answer) error {
-	var unknown []string
+	typed := map[string]string{} // by stem: what is told of are the words as they were typed
+	for _, word := range strings.Fields(spaced(r.Query.Query)) {
+		typed[text.Stem(word)] = word
+	}
+	var looked, unknown []string
 	for _, stem := range r.words {
-		if r.corpus.Holding[stem] == 0 {
-			unknown = append(unknown, stem)
+		word, is := typed[stem]
+		if !is {
+			continue
+		}
+		if looked = append(looked, word); r.corpus.Holding[stem] == 0 {
+			unknown = append(unknown, word)
 		}
 	}
-	results.Repairs = []learning.Repair{shelf.WordsRepair(r.words, results.Corrected, unknown)}
+	results.Repairs = []learning.Repair{shelf.WordsRepair(looked, results.Corrected, unknown)}
 	if len(r.words) == 0 {
 		return nil
 	}
@@ -126,7 +134,7 @@ func (s *Searcher) trySpelling(ctx context.Context, r *request, results *Answer)
 		return err
 	}
 	results.Repairs = append(results.Repairs, shelf.SpellingRepair(instead, found.Count))
-	if found.Count > 0 {
+	if found.Count > 0 && (!r.Query.Shown || found.Results[0].Relevance >= 2*learning.ShownRelevance) { // people are not shown what is merely spelt alike
 		results.Results, results.Count, results.Kinds, results.Corrected = found.Results, found.Count, found.Kinds, instead
 		results.Notice = strings.TrimPrefix(results.Notice+"; "+shelf.NoticeRelaxed, "; ")
 	}

@@ -7,9 +7,11 @@ package search
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"skillrouter"
 	"skillrouter/learning"
@@ -69,6 +71,7 @@ type Hit struct {
 	ID       string    `json:"id"` // of a fact its key, of a procedure its name
 	Title    string    `json:"title"`
 	Snippet  string    `json:"snippet"`
+	Text     string    `json:"-"`                  // all of it
 	Category string    `json:"category,omitempty"` // as Query.Category names it
 	Project  string    `json:"project,omitempty"`
 	Author   string    `json:"author,omitempty"`
@@ -122,6 +125,8 @@ type Answer struct {
 	Notice    string            `json:"notice,omitempty"`
 	// Repairs say, where nothing was found, what was tried instead.
 	Repairs []learning.Repair `json:"tried,omitempty"`
+	// Outside says that nothing is of the time that the words name.
+	Outside string `json:"-"`
 }
 
 // Searcher is the Service beside the stores.
@@ -157,7 +162,7 @@ func (s *Searcher) Search(ctx context.Context, query Query) (answer Answer, err 
 	if err != nil {
 		return Answer{}, err
 	}
-	results, err := s.search(ctx, request)
+	results, err := s.inTime(ctx, request)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -181,6 +186,7 @@ type request struct {
 	span   learning.TimeRange
 	now    time.Time
 	caller skillrouter.Principal
+	phrase string   // the question as it was typed, if it may be a quotation
 	words  []string // see text.QueryTerms
 	joined []string // what may stand for several of them at once
 	corpus *tfidf.Corpus
@@ -230,7 +236,10 @@ func (s *Searcher) check(ctx context.Context, query Query) (*request, error) {
 
 // ask has the request ask for a text.
 func (r *request) ask(asked string) {
-	r.Query.Query = asked
+	r.Query.Query, r.phrase = asked, ""
+	if typed := spaced(asked[:min(len(asked), snippetBytes)]); strings.Count(typed, " ")+1 >= quotedWords {
+		r.phrase = typed
+	}
 	r.words, r.joined = text.QueryTerms(asked)
 	r.words, r.joined = r.words[:min(len(r.words), tfidf.MaxQueryTerms)], r.joined[:min(len(r.joined), tfidf.MaxQueryTerms)]
 }
@@ -254,6 +263,9 @@ func (s *Searcher) search(ctx context.Context, r *request) (Answer, error) {
 		results.Kinds = append(results.Kinds, f.SearchedKind)
 		for _, h := range f.hits {
 			factor, why := learning.Prefer(r.prefers(), h.Project, learning.Trust(h.Trust))
+			if r.quotes(&h) {
+				h.Relevance = max(h.Relevance, quoted)
+			}
 			h.place = h.Relevance * factor
 			if known := slices.ContainsFunc(h.Why, func(w learning.Reason) bool { return len(why) > 0 && w.Lane == why[0].Lane }); r.Explain && !known {
 				for _, w := range why {
@@ -280,12 +292,95 @@ func (s *Searcher) search(ctx context.Context, r *request) (Answer, error) {
 	learning.SuccessorsFirst(hits, func(h *Hit) string { return h.ID }, func(h *Hit) []string { return learning.Behind(h.SupersededBy, h.Conflicts) }, func(next, old *Hit) {
 		next.Relevance, next.place = max(next.Relevance, old.Relevance), max(next.place, old.place)
 	})
-	hits = learning.Relevant(hits, r.MinRelevance, r.Query.Shown, func(h Hit) float64 { return h.Relevance })
+	hits = worthShowing(hits, r)
 	hits = foldAlike(hits, r.Limit)
 	results.Results = append(results.Results, hits[:min(len(hits), r.Limit)]...)
 	results.Count = len(results.Results)
 	return results, nil
 }
+
+// quoted is the relevance of what holds the whole question as a phrase, and quotedWords how many words that has at least:
+// also words that say nothing say something together.
+const (
+	quoted      = 0.9
+	quotedWords = 3
+)
+
+// quotes tells whether a hit holds the whole question as it was typed.
+func (r *request) quotes(h *Hit) bool {
+	if r.phrase == "" {
+		return false
+	}
+	return strings.Contains(" "+spaced(h.Title+" "+h.Text)+" ", " "+r.phrase+" ")
+}
+
+// spaced is the words of a text in lower case, with one space between them.
+func spaced(text string) string {
+	return strings.Join(strings.FieldsFunc(strings.ToLower(text), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) }), " ")
+}
+
+// smallStore is up to how many documents a store is small: there no word is rare, and so no hit is relevant for one.
+const smallStore = 100
+
+// worthShowing leaves out what the request does not want. In a small store a hit with every word that anything has is shown,
+// unless more words of the question are unknown.
+func worthShowing(hits []Hit, r *request) []Hit {
+	relevance := func(h Hit) float64 { return h.Relevance }
+	all := slices.Clone(hits)
+	hits = learning.Relevant(hits, r.MinRelevance, r.Query.Shown, relevance)
+	if len(hits) > 0 || !r.Query.Shown || r.corpus.Docs > smallStore {
+		return hits
+	}
+	var known []string
+	for _, stem := range r.words {
+		if r.corpus.Holding[stem] > 0 {
+			known = append(known, stem)
+		}
+	}
+	if len(known) == 0 || 2*len(known) < len(r.words) {
+		return hits
+	}
+	return learning.Relevant(slices.DeleteFunc(all, func(h Hit) bool {
+		terms := text.Terms(h.Title + "\n" + h.Text)
+		return slices.ContainsFunc(known, func(stem string) bool { return !slices.Contains(terms, stem) })
+	}), r.MinRelevance, false, relevance)
+}
+
+// inTime searches in the time that the words name, such as "yesterday". What fits much better at another time goes before
+// that, and what fits at no other time is the answer too.
+func (s *Searcher) inTime(ctx context.Context, r *request) (Answer, error) {
+	if r.span != (learning.TimeRange{}) {
+		return s.search(ctx, r)
+	}
+	fields := strings.Fields(r.Query.Query)
+	words := make([]string, len(fields))
+	for i, f := range fields {
+		words[i] = strings.Trim(strings.ToLower(f), `.,;:!?"'()`)
+	}
+	span, from, to := Timespan(words[:min(len(words), maxTimeWords)], r.now)
+	rest := strings.Join(slices.Concat(fields[:from], fields[to:]), " ")
+	if stems, _ := text.QueryTerms(rest); to == 0 || len(stems) == 0 {
+		return s.search(ctx, r)
+	}
+	r.ask(rest)
+	always, err := s.search(ctx, r)
+	if err != nil || always.Count == 0 {
+		return always, err
+	}
+	timed := *r
+	timed.span = span
+	then, err := s.search(ctx, &timed)
+	if err == nil && then.Count > 0 && then.Results[0].Relevance >= always.Results[0].Relevance/2 {
+		return then, nil
+	}
+	if then.Count == 0 {
+		always.Outside = fmt.Sprintf("nothing of the time “%s” fits: these are from other times", strings.Join(words[from:to], " "))
+	}
+	return always, err
+}
+
+// maxTimeWords bounds how far a time is looked for: a question is not longer.
+const maxTimeWords = 64
 
 // weigh counts in how many documents of all kinds that the caller may know of
 // the query's words occur.

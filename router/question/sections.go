@@ -1,4 +1,4 @@
-package router
+package question
 
 import (
 	"strings"
@@ -33,14 +33,14 @@ type clause struct {
 // split takes a query apart into its questions: the parts that read as
 // questions and are of different classes, or are sentences of their own that do
 // not point back. A query with one question gives one part, the query itself.
-func (r *Router) split(query string, mentions func(text string) []classify.Mention) []clause {
+func (a *Asker) split(query string, mentions func(text string) []classify.Mention) []clause {
 	whole := []clause{{text: query}}
 	parts := clauses(query)
 	if len(parts) < 2 {
 		return whole
 	}
 	for i := range parts {
-		parts[i].decided = r.classifier.Classify(parts[i].text, mentions(parts[i].text))
+		parts[i].decided = a.classifier.Classify(parts[i].text, mentions(parts[i].text))
 		if parts[i].decided.Confidence < leastSure {
 			return whole
 		}

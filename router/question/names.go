@@ -1,4 +1,4 @@
-package router
+package question
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/operational"
+	"skillrouter/router"
 	"skillrouter/router/classify"
 )
 
@@ -51,6 +52,7 @@ type names struct {
 	mu      sync.Mutex
 	read    time.Time
 	changed <-chan struct{}
+	agents  []string
 	entries map[string][]nameEntry // by their first word
 }
 
@@ -92,6 +94,13 @@ func (n *names) in(ctx context.Context, query string) ([]named, error) {
 		i += step
 	}
 	return found, nil
+}
+
+// agentsBy are the agents that a part of their name means.
+func (n *names) agentsBy(part string) []string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return router.AgentsNamed(part, n.agents)
 }
 
 // taskNumber returns "#77" where words[i] is that, or the noun of "task 77"; else "".
@@ -150,7 +159,7 @@ func (n *names) fresh(ctx context.Context) (map[string][]nameEntry, error) {
 		}
 		return nil, err
 	}
-	n.entries, n.read = index(known), n.now()
+	n.entries, n.agents, n.read = index(known), known.Agents, n.now()
 	return n.entries, nil
 }
 
@@ -165,6 +174,9 @@ func index(known operational.Names) map[string][]nameEntry {
 	}
 	for _, id := range known.Agents {
 		add(classify.MentionAgent, id, id, 1)
+		if short := router.ShortAgent(id); short != id { // two agents may share it: then both are meant
+			add(classify.MentionAgent, short, id, 1)
+		}
 	}
 	for _, name := range known.Environments {
 		add(classify.MentionEnvironment, name, name, 1)

@@ -1,4 +1,4 @@
-package router
+package question
 
 import (
 	"context"
@@ -25,7 +25,7 @@ func (n *namer) Names(context.Context, int) (operational.Names, error) {
 	return n.names, n.err
 }
 
-func known() operational.Names {
+func storedNames() operational.Names {
 	return operational.Names{
 		Agents: []string{"builder-2", "red", "the"}, Projects: []string{"shop"}, Environments: []string{"MSS", "web server"},
 		CVEs: []string{"CVE-2023-34362"}, Findings: []string{"SQL injection in search", "XSS"},
@@ -34,7 +34,7 @@ func known() operational.Names {
 }
 
 func TestNamesInQuestions(t *testing.T) {
-	n := &names{source: &namer{names: known()}, now: time.Now}
+	n := &names{source: &namer{names: storedNames()}, now: time.Now}
 	for query, want := range map[string]string{
 		"What is Builder-2's task?":              "agent Builder-2",
 		"is task 77 claimed":                     "task 77=77",
@@ -81,7 +81,7 @@ func TestNamesAreBounded(t *testing.T) {
 }
 
 func TestNamesAreReadAgain(t *testing.T) {
-	source := &namer{names: known()}
+	source := &namer{names: storedNames()}
 	var bell skillrouter.Bell
 	now := time.Date(2026, 11, 18, 10, 0, 0, 0, time.UTC)
 	n := &names{source: source, bell: &bell, now: func() time.Time { return now }}

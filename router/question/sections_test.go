@@ -1,4 +1,4 @@
-package router_test
+package question_test
 
 import (
 	"flag"
@@ -8,8 +8,8 @@ import (
 	"testing"
 	"testing/quick"
 
-	"skillrouter/router"
 	"skillrouter/router/classify"
+	"skillrouter/router/question"
 )
 
 var updateSections = flag.Bool("update-sections", false, "write testdata/sections.golden")
@@ -35,7 +35,7 @@ func TestSections(t *testing.T) {
 		judged++
 		want := strings.Split(line, " || ")
 		query := strings.Join(want, " ")
-		got := router.Questions(c, query)
+		got := question.Questions(c, query)
 		verdict := "same"
 		switch {
 		case len(want) == len(got):
@@ -82,8 +82,8 @@ func TestQuestionsAreParts(t *testing.T) {
 			b.WriteString(bits[int(p)%len(bits)])
 		}
 		rest := b.String()
-		got := router.Questions(c, rest)
-		if len(got) < 1 || len(got) > router.MaxSections {
+		got := question.Questions(c, rest)
+		if len(got) < 1 || len(got) > question.MaxSections {
 			return false
 		}
 		for _, part := range got {
@@ -98,7 +98,7 @@ func TestQuestionsAreParts(t *testing.T) {
 	if err := quick.Check(parts, &quick.Config{MaxCount: 2000}); err != nil {
 		t.Error(err)
 	}
-	if got := router.Questions(c, strings.Repeat("what broke yesterday and who is free now? ", 100)); len(got) != 1 {
+	if got := question.Questions(c, strings.Repeat("what broke yesterday and who is free now? ", 100)); len(got) != 1 {
 		t.Errorf("a long text is taken apart into %d", len(got))
 	}
 }

@@ -1,8 +1,9 @@
-package router_test
+package question_test
 
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,7 +15,9 @@ import (
 	"skillrouter/operational/store"
 	"skillrouter/router"
 	"skillrouter/router/classify"
+	"skillrouter/router/question"
 	"skillrouter/router/routertest/fixture"
+	"skillrouter/router/search"
 )
 
 // noon is when the questions are asked: a Wednesday.
@@ -194,17 +197,19 @@ func (c fixedClassifier) Classify(string, []classify.Mention) classify.Classific
 	return classify.Classification(c)
 }
 
-func (s *team) router(classifier classify.Classification, memory *memory) *router.Router {
-	sources := router.Sources{
-		Agents: s.agents, Tasks: s.tasks, Recon: s.recon, Names: s.store,
-		Mail: mailbag{"red": 3, "blue": 1},
-	}
+func (s *team) router(classifier classify.Classification, memory *memory) *question.Asker {
+	return s.asker(fixedClassifier(classifier), memory, mailbag{"red": 3, "blue": 1})
+}
+
+func (s *team) asker(classifier interface {
+	Classify(string, []classify.Mention) classify.Classification
+}, memory *memory, mail mailbag,
+) *question.Asker {
+	sources := question.Sources{Agents: s.agents, Tasks: s.tasks, Recon: s.recon, Mail: mail}
 	if memory != nil {
-		sources.Knowledge, sources.Episodes = knowledgeOf{memory}, episodesOf{memory}
+		sources.Episodes = memory
 	}
-	return router.New(fixedClassifier(classifier), sources, router.Options{
-		Now: func() time.Time { return s.now }, Changed: s.store.EventBell(),
-	})
+	return question.New(classifier, &everything{memory, s}, sources, question.Options{Now: func() time.Time { return s.now }, Names: s.store, Changed: s.store.EventBell()})
 }
 
 // called gives the answer's items by the names that the tests have for them.
@@ -235,21 +240,8 @@ func fits(query, text string) bool {
 	return false
 }
 
-type knowledgeOf struct{ *memory }
-
-func (m knowledgeOf) Search(_ context.Context, q knowledge.Query) (knowledge.Results, error) {
-	var r knowledge.Results
-	for _, k := range m.knowledge {
-		if (q.Project == "" || k.Project == q.Project) && fits(q.Query, k.Title) {
-			r.Results = append(r.Results, knowledge.Hit{Knowledge: k, RelevanceScore: 1})
-		}
-	}
-	return r, nil
-}
-
-type episodesOf struct{ *memory }
-
-func (m episodesOf) Recent(_ context.Context, f episode.Filter) ([]episode.Episode, error) {
+// List implements question.Episodes.
+func (m *memory) List(_ context.Context, f episode.Filter, _ string) ([]episode.Episode, string, error) {
 	var list []episode.Episode
 	for _, e := range m.episodes { // the tests list them the latest first
 		switch {
@@ -259,16 +251,44 @@ func (m episodesOf) Recent(_ context.Context, f episode.Filter) ([]episode.Episo
 		}
 		list = append(list, e)
 	}
-	return list, nil
+	return list, "", nil
 }
 
-func (m episodesOf) Search(_ context.Context, q episode.Query) (episode.Results, error) {
-	var r episode.Results
-	for _, e := range m.episodes {
-		if (q.AgentID == "" || e.AgentID == q.AgentID) && (q.Project == "" || e.Project == q.Project) &&
-			!e.CreatedAt.Before(q.Since) && (q.Until.IsZero() || e.CreatedAt.Before(q.Until)) && fits(q.Query, e.Title) {
-			r.Results = append(r.Results, episode.Hit{Episode: e, RelevanceScore: 1})
+// everything is a search of the memory, and of the team's tasks and findings.
+type everything struct {
+	*memory
+	team *team
+}
+
+// Search implements search.Service.
+func (m *everything) Search(ctx context.Context, q search.Query) (answer search.Answer, err error) {
+	add := func(hit search.Hit) {
+		if hit.Relevance = 0.5; fits(q.Query, hit.Title) && (q.Project == "" || hit.Project == q.Project) && (len(q.Kinds) == 0 || slices.Contains(q.Kinds, hit.Kind)) {
+			answer.Results = append(answer.Results, hit)
 		}
 	}
-	return r, nil
+	tasks, err := m.team.tasks.List(ctx, operational.TaskFilter{Limit: operational.MaxLimit})
+	if err != nil {
+		return answer, err
+	}
+	for _, one := range tasks {
+		add(search.Hit{Kind: router.KindTask, ID: one.ID, Title: one.Title, Project: one.Project})
+	}
+	findings, err := m.team.recon.Findings(ctx, operational.FindingFilter{Limit: operational.MaxLimit})
+	if err != nil {
+		return answer, err
+	}
+	for _, one := range findings {
+		add(search.Hit{Kind: router.KindFinding, ID: one.ID, Title: router.FindingPhrase(one), Project: one.Project})
+	}
+	if m.memory != nil {
+		for _, k := range m.knowledge {
+			add(search.Hit{Kind: router.KindKnowledge, ID: k.ID, Title: k.Title, Text: k.Content, Project: k.Project})
+		}
+		for _, e := range m.episodes {
+			add(search.Hit{Kind: router.KindEpisode, ID: e.ID, Title: e.Title, Project: e.Project, Author: e.AgentID, At: e.CreatedAt})
+		}
+	}
+	answer.Count = len(answer.Results)
+	return answer, nil
 }
