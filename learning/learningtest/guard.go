@@ -3,6 +3,7 @@ package learningtest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -76,7 +77,8 @@ func settles(t *testing.T, ctx context.Context, g guard.Service) {
 	c := must[guard.Checked](t)(g.Check(ctx, rule.Action{Command: "rm -rf /data", Agent: "a"}))
 	draft := guard.OutcomeDraft{CheckID: c.CheckID, Outcome: lesson.OutcomeOverridden, Result: learning.ResultSuccess, Notes: "it was empty"}
 	s := must[guard.Settled](t)(g.Outcome(ctx, draft))
-	if s.Duplicate || s.CheckID != c.CheckID || len(s.Rules) != 1 || s.Rules[0].RuleID != dataRule || s.Rules[0].Confidence >= s.Rules[0].Previous || s.Rules[0].Demoted {
+	of := slices.IndexFunc(s.Rules, func(r guard.RuleMoved) bool { return r.RuleID == dataRule }) // a pack says it too
+	if s.Duplicate || s.CheckID != c.CheckID || of < 0 || s.Rules[of].Confidence >= s.Rules[of].Previous || s.Rules[of].Demoted {
 		t.Errorf("%+v", s)
 	}
 	if s := must[guard.Settled](t)(g.Outcome(ctx, draft)); !s.Duplicate {
@@ -105,7 +107,7 @@ func keepsLedger(t *testing.T, ctx context.Context, g guard.Service) {
 		}
 	}
 	blocked := must[guard.LedgerPage](t)(g.Ledger(ctx, lesson.LedgerFilter{RuleID: dataRule, Decision: rule.DecisionBlock, Agent: "a"}))
-	if blocked.Count != 1 || blocked.Checks[0].Action != "rm -rf /data" || len(blocked.Checks[0].Matches) != 1 {
+	if blocked.Count != 1 || blocked.Checks[0].Action != "rm -rf /data" || len(blocked.Checks[0].Matches) == 0 {
 		t.Errorf("%+v", blocked)
 	}
 }
