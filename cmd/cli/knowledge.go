@@ -108,14 +108,6 @@ func printHit(w io.Writer, place int, hit shownHit, like string) {
 	printIf(w, "    %s\n", like)
 }
 
-// sentenceCase is a text that begins as a sentence does.
-func sentenceCase(text string) string {
-	if text == "" || text[0] < 'a' || text[0] > 'z' {
-		return text
-	}
-	return strings.ToUpper(text[:1]) + text[1:]
-}
-
 // before puts a word before a text that is there.
 func before(word, text string) string {
 	if text == "" {
@@ -129,16 +121,13 @@ func nothing(w io.Writer, found int, repairs []learning.Repair) {
 	if found > 0 {
 		return
 	}
-	fmt.Fprintln(w, nothingMatches)
+	fmt.Fprintln(w, "Nothing matches. Try other words, or fewer.")
 	for _, tried := range repairs {
 		if tried.Found > 0 {
-			fmt.Fprintf(w, "%s: %d found.\n", sentenceCase(clean(tried.Detail)), tried.Found)
+			noticed(w, fmt.Sprintf("%s: %d found", tried.Detail, tried.Found))
 		}
 	}
 }
-
-// nothingMatches is said where nothing was found.
-const nothingMatches = "Nothing matches. Try other words, or fewer."
 
 // searched tells which words were searched as others, and what should be known of how it was searched.
 func searched(w io.Writer, corrected map[string]string, notice string) {
@@ -148,8 +137,13 @@ func searched(w io.Writer, corrected map[string]string, notice string) {
 	noticed(w, notice)
 }
 
-// noticed prints what should be known of how it was searched.
-func noticed(w io.Writer, notice string) { printIf(w, "%s.\n", sentenceCase(notice)) }
+// noticed prints what should be known of how it was searched, as a sentence.
+func noticed(w io.Writer, notice string) {
+	if notice != "" && notice[0] >= 'a' && notice[0] <= 'z' {
+		notice = strings.ToUpper(notice[:1]) + notice[1:]
+	}
+	printIf(w, "%s.\n", notice)
+}
 
 // hitHead begins what is printed of a hit: its place from 0 on, its title, and in brackets what format says.
 func hitHead(w io.Writer, place int, title, format string, values ...any) {
@@ -255,7 +249,13 @@ other name is allowed.`,
 			if err := s.text(&draft.Content, learning.MaxContent); err != nil || !sentence || strings.TrimSpace(draft.Content) != "" {
 				return err
 			}
-			draft.Content, draft.Title = draft.Title, beginning(draft.Title)
+			const long = 72 // bytes of a title, which is the sentence's beginning, up to a word's end
+			line := skillrouter.OneLine(strings.TrimSpace(draft.Title))
+			head := skillrouter.Head(line, long)
+			if end := strings.LastIndexByte(head, ' '); len(head) < len(line) && end > 0 {
+				head = head[:end] + "…"
+			}
+			draft.Content, draft.Title = draft.Title, head
 			return nil
 		},
 	}, sends(client.Knowledge.Store, &draft), func(w io.Writer, stored knowledge.Stored) {
@@ -275,19 +275,6 @@ other name is allowed.`,
 				clean(id), clean(id), clean(stored.ID), clean(stored.ID))
 		}
 	})
-}
-
-// longTitle is how long the beginning of a sentence is as a title, in bytes.
-const longTitle = 72
-
-// beginning is the beginning of a sentence, up to a word's end.
-func beginning(sentence string) string {
-	line := skillrouter.OneLine(strings.TrimSpace(sentence))
-	head := skillrouter.Head(line, longTitle)
-	if end := strings.LastIndexByte(head, ' '); len(head) < len(line) && end > 0 {
-		head = head[:end] + "…"
-	}
-	return head
 }
 
 func (s *shell) usedCommand() *cobra.Command {

@@ -96,7 +96,8 @@ func printSection(w io.Writer, a router.Section) {
 	}
 	printIf(w, "\n%s\n", a.Summary)
 	if len(a.Items) == 0 && a.Summary == "" {
-		fmt.Fprintf(w, "\n%s\n", nothingMatches)
+		fmt.Fprintln(w)
+		nothing(w, 0, nil)
 	}
 	for i, one := range learning.FoldFound(a.Items) {
 		item := a.Items[one.At]
