@@ -18,8 +18,8 @@ import (
 
 const phrase = "correct horse battery staple"
 
-// person is a service beside a real database, whose clock the test moves, and the context of the owner's calls.
-func person(t *testing.T) (persons *person.Persons, owner context.Context, pass func(d time.Duration)) {
+// opened is a service beside a real database, whose clock the test moves, and the context of the owner's calls.
+func opened(t *testing.T) (persons *person.Persons, owner context.Context, pass func(d time.Duration)) {
 	t.Helper()
 	now := time.Date(2026, 11, 28, 9, 0, 0, 0, time.UTC)
 	var mu sync.Mutex
@@ -50,7 +50,7 @@ func wants(t *testing.T, what string, err error, code skillrouter.Code) {
 }
 
 func TestPassphrase(t *testing.T) {
-	persons, owner, pass := person(t)
+	persons, owner, pass := opened(t)
 	if _, err := persons.SignIn(owner, person.PersonDraft{Passphrase: phrase}); err == nil {
 		t.Error("somebody signs in while no passphrase is set")
 	}
@@ -110,7 +110,7 @@ func TestPassphrase(t *testing.T) {
 
 // TestPassphraseForms: what another keyboard composes otherwise is the same passphrase, and nothing else is.
 func TestPassphraseForms(t *testing.T) {
-	persons, owner, _ := person(t)
+	persons, owner, _ := opened(t)
 	const text = "Übergrößenträger é 안녕"
 	if _, err := persons.SetPassphrase(owner, person.PassphraseDraft{Passphrase: norm.NFD.String(text)}); err != nil {
 		t.Fatal(err)
@@ -126,7 +126,7 @@ func TestPassphraseForms(t *testing.T) {
 
 // TestFirstPassphrase: of many who set the first one at once, one does.
 func TestFirstPassphrase(t *testing.T) {
-	persons, owner, _ := person(t)
+	persons, owner, _ := opened(t)
 	var all sync.WaitGroup
 	var mu sync.Mutex
 	var set []string
@@ -155,7 +155,7 @@ func TestFirstPassphrase(t *testing.T) {
 
 // TestGuessing: whoever guesses is slowed, is told so, and takes neither another source's allowance nor memory.
 func TestGuessing(t *testing.T) {
-	persons, owner, _ := person(t)
+	persons, owner, _ := opened(t)
 	if _, err := persons.SetPassphrase(owner, person.PassphraseDraft{Passphrase: phrase}); err != nil {
 		t.Fatal(err)
 	}

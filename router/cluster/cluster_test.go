@@ -374,7 +374,7 @@ func TestForwardMissed(t *testing.T) {
 	p := &paper{now: time.Unix(1_800_000_000, 0)}
 	lease := Open(t.Context(), p, Node{Name: "b", ID: "2"}, p.clock, slog.New(slog.DiscardHandler))
 	f := NewForward(lease, testSecret, ForwardOptions{
-		Reads: func(r *http.Request) bool { return r.Method == http.MethodGet }, May: func(string) bool { return true }, Log: slog.New(slog.DiscardHandler), Now: p.clock,
+		Private: func(*http.Request, string) bool { return true }, Reads: func(r *http.Request) bool { return r.Method == http.MethodGet }, May: func(string) bool { return true }, Log: slog.New(slog.DiscardHandler), Now: p.clock,
 		Refuse: func(w http.ResponseWriter, err error) { _, _ = io.WriteString(w, skillrouter.MessageOf(err)) },
 	})
 	lease.sees(Node{Name: "a", ID: "1", Epoch: 1, URL: writer.URL})

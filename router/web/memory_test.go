@@ -243,10 +243,10 @@ func TestSearchPageFolds(t *testing.T) {
 
 func TestLessonPageAndItsActions(t *testing.T) {
 	s := openSite(t)
-	id := s.lesson("anti_pattern", "Never drop the orders table", map[string]any{"severity": "critical", "related_commands": []string{"DROP TABLE orders"}, "solution": hostile, "tags": []string{"sql"}})
+	id := s.lesson("anti_pattern", "Never drop the orders table", map[string]any{"severity": "high", "related_commands": []string{"DROP TABLE orders"}, "solution": hostile, "tags": []string{"sql"}})
 	page := "/ui/lesson?id=" + id
 	s.shows(page, "Never drop the orders table", "Confidence", "reported", "Retire this lesson", "builder-1")
-	s.shows("/ui/lessons", "Never drop the orders table", "critical")
+	s.shows("/ui/lessons", "Never drop the orders table", "high")
 	s.shows("/ui/lessons?type=anti_pattern&level=case&domain=databases&tag=sql", "Never drop")
 	if list := s.get("/ui/lessons?status=retired", http.StatusOK); strings.Contains(list, "Never drop") {
 		t.Error("it is among the retired ones")
