@@ -58,21 +58,6 @@ func KnowsPeers(listener netip.AddrPort) bool {
 	return ok && s.uid == strconv.Itoa(os.Geteuid())
 }
 
-// Caller is the process of this machine at the other end of a connection, and those above it, by the address that it
-// calls from. It is empty if that is no loopback address, or the process cannot be seen.
-func Caller(address string) []Ancestor {
-	from, err := netip.ParseAddrPort(address)
-	if err != nil || !from.Addr().Unmap().IsLoopback() {
-		return nil
-	}
-	// Connections to other places may have the same port at this end: the address tells them apart.
-	pid, err := strconv.Atoi(filepath.Base(holder(func(table string, s socket) bool { return s.state == connected && s.local == inTable(table, from) })))
-	if err != nil {
-		return nil
-	}
-	return chain(pid)
-}
-
 // The kernel's tables of TCP sockets.
 const (
 	tableIPv4 = "/proc/self/net/tcp"

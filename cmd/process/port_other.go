@@ -12,6 +12,3 @@ func PeerUID(here, there netip.AddrPort) (uid int, found bool) { return 0, false
 
 // KnowsPeers is false.
 func KnowsPeers(netip.AddrPort) bool { return false }
-
-// Caller says that nothing is known of the process at the other end of a connection here.
-func Caller(string) []Ancestor { return nil }
