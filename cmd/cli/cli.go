@@ -97,7 +97,7 @@ none runs on that folder, one is started.`,
 		s.eventsCommand(), s.gapsCommand(), s.judgeCommand(), s.interlockCommand(),
 		s.setupCommand(), s.hookCommand(), s.demoCommand(),
 		s.exportCommand(), s.backupCommand(), s.restoreCommand(), s.verifyCommand(), s.redactCommand(), s.migrateCommand(),
-		s.callCommand(), s.mcpCommand(), s.tokenCommand(), s.passphraseCommand(), s.doctorCommand(), s.selftestCommand(), s.embeddingsCommand(), s.configCommand(), s.versionCommand(),
+		s.callCommand(), s.mcpCommand(), s.tokenCommand(), s.passphraseCommand(root), s.doctorCommand(), s.selftestCommand(), s.embeddingsCommand(), s.configCommand(), s.versionCommand(),
 	)
 	for _, k := range kinds {
 		cmd := k.commands(s)
@@ -105,7 +105,6 @@ none runs on that folder, one is started.`,
 		root.AddCommand(cmd)
 	}
 	s.grouped(root)
-	s.personFlags(root)
 	return root
 }
 

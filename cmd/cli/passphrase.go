@@ -18,7 +18,14 @@ import (
 	"skillrouter/router/client"
 )
 
-func (s *shell) passphraseCommand() *cobra.Command {
+// passphraseCommand also gives all commands, by their root, the flags by which a person says who he is.
+func (s *shell) passphraseCommand(root *cobra.Command) *cobra.Command {
+	flags := root.PersistentFlags()
+	flags.StringVar(&s.passphraseFile, "passphrase-file", "", "file that has a person's passphrase, for scripts")
+	flags.BoolVar(&s.asPerson, "as-person", false, "ask for the passphrase first: what is stored counts as a person's word")
+	for _, name := range []string{"passphrase-file", "as-person"} { // the help of passphrase tells of them: there are two hundred commands
+		_ = flags.MarkHidden(name) // fails only for a flag that is not there
+	}
 	return s.group(&cobra.Command{
 		Use: "passphrase", Short: "The passphrase by which you, and no agent, decide what only a person does",
 		Long: `Where a passphrase is set, it alone allows what the guard blocked, weakens packs and
@@ -29,17 +36,8 @@ dashboard logs in with it.
 Scripts name a file with --passphrase-file FILE, which every command takes: its
 first line end is no part of the passphrase. With --as-person every command asks
 first: what you then remember or import counts as a person's word.`,
-	}, s.passphraseSet(), s.passphraseStatus(), s.passphraseStops(), s.passphraseReset())
-}
-
-// personFlags are the flags of all commands by which a person says who he is.
-func (s *shell) personFlags(root *cobra.Command) {
-	flags := root.PersistentFlags()
-	flags.StringVar(&s.passphraseFile, "passphrase-file", "", "file that has a person's passphrase, for scripts")
-	flags.BoolVar(&s.asPerson, "as-person", false, "ask for the passphrase first: what is stored counts as a person's word")
-	for _, name := range []string{"passphrase-file", "as-person"} { // the help of passphrase tells of them: there are two hundred commands
-		_ = flags.MarkHidden(name) // fails only for a flag that is not there
-	}
+	}, s.passphraseSet(), s.passphraseStops(), s.passphraseReset(),
+		asks(s, command{use: "status", short: "Say whether a passphrase is set"}, gets(client.Persons.State), s.printPassphrase))
 }
 
 func (s *shell) passphraseSet() *cobra.Command {
@@ -62,7 +60,7 @@ the one that is set. The first one is set in a terminal alone: an agent has none
 func (s *shell) setPassphrase(ctx context.Context, c *client.Client, state person.PassphraseState, formerFile string) (err error) {
 	var draft person.PassphraseDraft
 	if !state.Set && !isTerminal(s.in) {
-		return noTerminal("the first passphrase is set in a terminal of your own alone")
+		return skillrouter.Errorf(skillrouter.PassphraseNeeded, "the first passphrase is set in a terminal of your own alone, and there is none here")
 	}
 	if state.Set {
 		if draft.Former, err = s.secretOf(ctx, formerFile, "The passphrase that is set: "); err != nil {
@@ -86,23 +84,13 @@ func (s *shell) setPassphrase(ctx context.Context, c *client.Client, state perso
 	}
 	return s.print(state, func(w io.Writer) {
 		fmt.Fprintln(w, "The passphrase is set. From now on it alone allows what the guard blocks, and weakens what guards you.")
-		printIf(w, "%s\n", stopsNote(state))
+		if !state.MayStop {
+			fmt.Fprintln(w, "If the setting agents_may_stop is on, it has no effect from the next start until you say: skillrouter passphrase agents-may-stop on")
+		}
 	})
 }
 
-// stopsNote says that a setting has no effect until a person agrees to it.
-func stopsNote(state person.PassphraseState) string {
-	if state.MayStop {
-		return ""
-	}
-	return "If the setting agents_may_stop is on, it has no effect from the next start until you say: skillrouter passphrase agents-may-stop on"
-}
-
-func (s *shell) passphraseStatus() *cobra.Command {
-	return asks(s, command{use: "status", short: "Say whether a passphrase is set"}, gets(client.Persons.State), printPassphrase)
-}
-
-func printPassphrase(w io.Writer, state person.PassphraseState) {
+func (s *shell) printPassphrase(w io.Writer, state person.PassphraseState) {
 	if state.Set {
 		fmt.Fprintf(w, "A passphrase is set, since %s. agents_may_stop: %s\n", state.SetAt.Local().Format(time.DateTime), map[bool]string{true: "allowed", false: "not allowed"}[state.MayStop])
 	} else {
@@ -124,7 +112,7 @@ func (s *shell) passphraseStops() *cobra.Command {
 			}
 			return nil
 		},
-	}, sends(client.Persons.AllowStops, &draft), printPassphrase)
+	}, sends(client.Persons.AllowStops, &draft), s.printPassphrase)
 }
 
 func (s *shell) passphraseReset() *cobra.Command {
@@ -153,10 +141,6 @@ week doctor, the dashboard and "check packs list" say that this was done.`,
 // errNothingTyped says that a person was asked, and gave nothing.
 var errNothingTyped = skillrouter.Errorf(skillrouter.PassphraseNeeded, "no passphrase was given")
 
-func noTerminal(why string) error {
-	return skillrouter.Errorf(skillrouter.PassphraseNeeded, "%s, and there is none here", why)
-}
-
 // passphrase asks for a person's passphrase, once the router wants it.
 func (s *shell) passphrase(ctx context.Context) (string, error) {
 	if s.screen {
@@ -176,9 +160,9 @@ func (s *shell) secretOf(ctx context.Context, file, prompt string) (string, erro
 		text = strings.TrimSuffix(strings.TrimSuffix(string(read), "\n"), "\r")
 	} else {
 		if !isTerminal(s.in) {
-			return "", noTerminal("this takes a person's passphrase, which is asked for at a terminal, or read from the file that --passphrase-file names")
+			return "", skillrouter.Errorf(skillrouter.PassphraseNeeded, "this takes a person's passphrase, which is asked for at a terminal, or read from the file that --passphrase-file names, and there is no terminal here")
 		}
-		typed, err := typed(ctx, s.in.(*os.File), s.err, prompt)
+		typed, err := s.typed(ctx, prompt)
 		if err != nil {
 			return "", err
 		}
@@ -191,7 +175,11 @@ func (s *shell) secretOf(ctx context.Context, file, prompt string) (string, erro
 }
 
 // typed reads a line that the terminal does not show: not what is typed ahead of the prompt either. Ctrl-C ends it.
-func typed(ctx context.Context, terminal *os.File, to io.Writer, prompt string) (string, error) {
+func (s *shell) typed(ctx context.Context, prompt string) (string, error) {
+	terminal, ok := s.in.(*os.File)
+	if !ok {
+		return "", errNothingTyped
+	}
 	fd := int(terminal.Fd())
 	before, err := term.MakeRaw(fd)
 	if err != nil {
@@ -206,7 +194,7 @@ func typed(ctx context.Context, terminal *os.File, to io.Writer, prompt string) 
 		text, err := term.NewTerminal(struct {
 			io.Reader
 			io.Writer
-		}{terminal, to}, "").ReadPassword(prompt)
+		}{terminal, s.err}, "").ReadPassword(prompt)
 		got <- answer{text, err}
 	}()
 	var a answer
@@ -219,7 +207,7 @@ func typed(ctx context.Context, terminal *os.File, to io.Writer, prompt string) 
 		a.err = ctx.Err()
 	}
 	if a.err != nil {
-		fmt.Fprint(to, "\r\n")
+		fmt.Fprint(s.err, "\r\n")
 	}
 	return a.text, errors.Join(a.err, term.Restore(fd, before))
 }

@@ -275,7 +275,7 @@ func TestPassphraseAtTheTerminal(t *testing.T) {
 	if text, code := alone("", "check", "packs", "off", "core"); code != 2 {
 		t.Errorf("the owner's token switches core off: %d %s", code, text)
 	}
-	if text, code := alone("", "passphrase", "reset"); code == 0 || !strings.Contains(text, "hold") {
+	if text, code := alone("", "passphrase", "reset"); code == 0 || !strings.Contains(text, "held by") {
 		t.Errorf("reset while the router runs: %d %s", code, text)
 	}
 }
