@@ -344,7 +344,7 @@ func (w *walker) unit(at int) rune {
 // Bounds of what one JSON text may hold: what it is decoded into takes much more memory than the text does, twenty times
 // as much for a list of empty objects.
 const (
-	MaxJSONElements = 20_000  // of all lists together
+	MaxJSONElements = 24_000  // of all lists together: a transcript may have 20,000 turns
 	MaxJSONValues   = 250_000 // with the members of objects
 )
 

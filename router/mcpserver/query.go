@@ -19,7 +19,7 @@ type answer struct {
 func (s *Server) addQueryTool() {
 	add(s, tool{
 		name: "route_query", title: "Ask the Skill Router", effect: reads, holds: "query_type items",
-		description: "Ask in plain words. It sees everything: knowledge, lessons, facts, procedures, what happened, how agents and tasks stand, what scans found.",
+		description: "Ask all memories and the team's state in plain words.",
 	}, func(p *params, q *router.Query) {
 		p.must("query", &q.Query, "")
 		p.may("type", &q.Type, "Ask only there", among(classify.Classes()...))

@@ -169,7 +169,7 @@ var every = map[string]string{
 	"get_agent":            `{"agent_id":"a"}`,
 	"check_in":             `{"agent_id":"a","status":"working","current_task":"t","role":"r","model":"m","project_path":"/p"}`,
 	"report_status":        `{"agent_id":"a","status":"working","current_task":"t","progress":50}`,
-	"take_lease":           `{"patterns":["src/**"],"why":"w","shared":true,"ttl_seconds":600,"folder":"/p","project":"p","agent_id":"a"}`,
+	"take_lease":           `{"patterns":["src/**"],"glob":false,"why":"w","shared":true,"ttl_seconds":600,"folder":"/p","project":"p","agent_id":"a"}`,
 	"list_leases":          `{"path":"src","agent_id":"a","project":"p","limit":5}`,
 	"release_lease":        `{"lease_ids":[1],"agent_id":"a"}`,
 	"ask_lease_holder":     `{"lease_id":1,"text":"t","agent_id":"a"}`,
