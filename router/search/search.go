@@ -322,28 +322,25 @@ func spaced(text string) string {
 // smallStore is up to how many documents a store is small: there no word is rare, and so no hit is relevant for one.
 const smallStore = 100
 
-// worthShowing leaves out what the request does not want. In a small store a hit with every word that anything has is shown,
-// unless more words of the question are unknown.
+// worthShowing leaves out what the request does not want. In a small store a hit with every word that anything has may be
+// shown, unless more words of the question are unknown.
 func worthShowing(hits []Hit, r *request) []Hit {
-	relevance := func(h Hit) float64 { return h.Relevance }
-	all := slices.Clone(hits)
-	hits = learning.Relevant(hits, r.MinRelevance, r.Query.Shown, relevance)
-	if len(hits) > 0 || !r.Query.Shown || r.corpus.Docs > smallStore {
-		return hits
-	}
 	var known []string
 	for _, stem := range r.words {
 		if r.corpus.Holding[stem] > 0 {
 			known = append(known, stem)
 		}
 	}
-	if len(known) == 0 || 2*len(known) < len(r.words) {
-		return hits
+	for i := range hits {
+		h := &hits[i]
+		if r.corpus.Docs > smallStore || len(known) == 0 || 2*len(known) < len(r.words) || h.Relevance >= learning.ShownRelevance {
+			break // the first is the likeliest
+		}
+		if terms := text.Terms(h.Title + "\n" + h.Text); !slices.ContainsFunc(known, func(stem string) bool { return !slices.Contains(terms, stem) }) {
+			h.Relevance = learning.ShownRelevance
+		}
 	}
-	return learning.Relevant(slices.DeleteFunc(all, func(h Hit) bool {
-		terms := text.Terms(h.Title + "\n" + h.Text)
-		return slices.ContainsFunc(known, func(stem string) bool { return !slices.Contains(terms, stem) })
-	}), r.MinRelevance, false, relevance)
+	return learning.Relevant(hits, r.MinRelevance, r.Query.Shown, func(h Hit) float64 { return h.Relevance })
 }
 
 // inTime searches in the time that the words name, such as "yesterday". What fits much better at another time goes before
