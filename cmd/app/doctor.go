@@ -22,8 +22,6 @@ const (
 	lowDisk = 256 << 20
 	// clockSlack is how far the newest event may lie in the future before the clock is doubted.
 	clockSlack = 5 * time.Second
-	// doctorRows is how many of the newest rows of each chain doctor follows: that takes some 0.1 s.
-	doctorRows = 10_000
 	// checkTime bounds a page-by-page check of one database.
 	checkTime = 20 * time.Second
 )

@@ -199,6 +199,7 @@ func Default() Config {
 		Escalation: Escalation{Supervisors: []string{}},
 		Ranking:    Ranking{SimilarityWeight: 0.7},
 		MCP:        MCP{Toolsets: []string{}},
+		Guard:      Guard{Packs: []string{}},
 		LLM:        LLM{Timeout: 2 * time.Minute, MemoryBudget: 1500},
 	}
 }

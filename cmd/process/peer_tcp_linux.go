@@ -47,7 +47,7 @@ func ask(local, remote netip.AddrPort) (uid int, found bool) {
 	copy(of[12:28], from)
 	copy(of[28:44], to)
 	order.PutUint64(of[48:], ^uint64(0)) // any cookie
-	if unix.Sendto(fd, request, 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}) != nil {
+	if n, err := unix.Write(fd, request); err != nil || n != len(request) { // without an address it goes to the kernel
 		return 0, false
 	}
 	answer := make([]byte, 1024)

@@ -225,7 +225,7 @@ func TestTimeline(t *testing.T) {
 	s := newScreen(t, c, 120, 24, true)
 	s.send(events) // they ring, and tell no line of their own
 	text := s.Screen()
-	for _, want := range []string{"\x1b[1;31mBLOCKED was stopped before rm -rf /data", "sent to everybody: on it", "began, and was told 2 memories (Use pnpm): 90 tokens", "ran (another agent's)"} {
+	for _, want := range []string{"\x1b[1;31mBLOCKED was stopped before rm -rf /data", "sent to everybody: on it", "began, and was told 2 memories (Use pnpm): 90 tokens", "checked (another agent's)"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the screen lacks %q:\n%s", want, text)
 		}

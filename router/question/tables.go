@@ -427,6 +427,9 @@ func (s *Sources) listAgents(ctx context.Context, w *wanted) ([]router.Item, int
 		}
 	}
 	items, _, err := itemsOf("agent", agents, shape{id: "agent_id", title: "agent_id", text: "current_task", agent: "agent_id", at: "last_seen", fields: "state status role model current_task should_stop stop_reason"}, err)
+	if err != nil {
+		return nil, 0, err
+	}
 	kept := items[:0]
 	for i, item := range items {
 		a := agents[i]

@@ -39,7 +39,7 @@ func TestFiles(t *testing.T) {
 	write("binary", "\x7fELF\x00\x00")
 	write("long.sh", strings.Repeat("echo a\n", 20_000)+"r'm' -rf ~\n")
 	write("../secret", "token")
-	if err := os.Symlink("../secret", filepath.Join(project, "link")); err != nil {
+	if err := os.Symlink("/etc/passwd", filepath.Join(project, "link")); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Symlink("x.sh", filepath.Join(project, "inner")); err != nil {
@@ -55,7 +55,7 @@ func TestFiles(t *testing.T) {
 		got[c.Path] = c
 	}
 	for name, unread := range map[string]string{
-		"x.sh": "", project + "/run.py": "", "binary": "binary", "long.sh": "", "link": "outside", "inner": "", "pipe": "missing", "none": "missing", "../secret": "outside", "/etc/passwd": "outside", ".": "missing",
+		"x.sh": "", project + "/run.py": "", "binary": "binary", "long.sh": "", "link": "outside", "inner": "", "pipe": "missing", "none": "missing", "../secret": "", "/etc/passwd": "outside", ".": "missing",
 	} {
 		c := got[name]
 		if c.Unread != unread || (unread == "") != (len(c.Hash) == 64) || unread != "" && c.Text != "" {
