@@ -32,7 +32,7 @@ type silent struct{ bell skillrouter.Bell }
 func (*silent) Events(context.Context, int64, int) ([]skillrouter.Event, error) { return nil, nil }
 func (*silent) FirstEvent(context.Context) (int64, error)                       { return 0, nil }
 func (*silent) SweepEvents(ctx context.Context, through int64, before time.Time, limit int) (removed int, err error) {
-	return nil
+	return 0, nil
 }
 func (*silent) LastEvent(context.Context) (int64, error) { return 0, nil }
 func (s *silent) EventBell() *skillrouter.Bell           { return &s.bell }
