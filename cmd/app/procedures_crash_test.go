@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -211,7 +210,7 @@ func TestKillRuns(t *testing.T) {
 		{"a run's steps are lost", `DELETE FROM run_steps WHERE run = (SELECT min(num) FROM runs)`, "has 0 steps"},
 	} {
 		lied := t.TempDir()
-		if err := os.CopyFS(lied, os.DirFS(data)); err != nil {
+		if err := copyFiles(lied, data); err != nil {
 			t.Fatal(err)
 		}
 		undo(t, lied, "learning", lie.change)

@@ -24,7 +24,7 @@ func TestReadOnlyMedium(t *testing.T) {
 	image := crashImage(t, func(a *app.App) {
 		send(t, a, "/api/knowledge", map[string]any{"category": "gotcha", "title": "one", "content": "about one"})
 	})
-	if err := os.CopyFS(killed, os.DirFS(image)); err != nil {
+	if err := copyFiles(killed, image); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"learning.db-shm", "operational.db-shm"} { // a copy by hand has none

@@ -180,7 +180,7 @@ func copyOf(t *testing.T, data string) string {
 // copyInto copies a data folder. CopyFS lets others read its files, which the router's own are not.
 func copyInto(t *testing.T, to, data string) {
 	t.Helper()
-	err := os.CopyFS(to, os.DirFS(data))
+	err := copyFiles(to, data)
 	if err == nil {
 		err = os.Chmod(filepath.Join(to, "guard.key"), 0o600)
 	}
