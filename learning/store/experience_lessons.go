@@ -79,7 +79,6 @@ func (s *Store) ExperiencePatterns(ctx context.Context, operationType string, fi
 	if filter.Type != "" {
 		c.add("(made_type = ? OR made_type = '' AND pattern_type = ?)", string(filter.Type), string(filter.Type))
 	}
-	c.add("(made_type <> '' OR operation_type = '')") // the model's own patterns of operations are none of the experience server's
 	c.equal("domain", filter.Domain)
 	if len(filter.Statuses) > 0 {
 		among(&c, "status", filter.Statuses)

@@ -75,11 +75,6 @@ func (tx *transaction) PatternsOf(evidence lesson.Evidence) ([]lesson.Pattern, e
 	return patterns(tx.db, "WHERE id IN (SELECT pattern_id FROM pattern_evidence WHERE kind = ? AND ref = ?) ORDER BY num", evidence.Kind, evidence.Ref)
 }
 
-// FailingOperation implements lesson.PipelineTx.
-func (tx *transaction) FailingOperation(operationType string) (lesson.Pattern, bool, error) {
-	return onePattern(tx.db, "WHERE operation_type = ? AND operation_type <> '' AND made_type = '' AND pattern_type = ?", operationType, string(lesson.PatternRecurringFailure))
-}
-
 // OperationPattern implements lesson.PipelineTx.
 func (tx *transaction) OperationPattern(operationType string) (lesson.Pattern, bool, error) {
 	return onePattern(tx.db, "WHERE operation_type = ? AND operation_type <> '' AND made_type <> ''", operationType)
