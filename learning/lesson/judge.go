@@ -53,13 +53,15 @@ func (l *Lessons) Validate(ctx context.Context, ref string, draft ValidationDraf
 		if !again {
 			initial := lesson.InitialConfidence
 			lesson.Belief = lesson.Judged(draft.Type, at)
-			// One voice brings back what has decayed, and drives it up once: the experience server's factor is for each who confirms.
-			repeats, err := tx.JudgedSince(lesson.ID, skillrouter.KindOf(by), draft.Type, time.Time{})
-			if err != nil {
-				return nil, err
-			}
-			if repeats && draft.Type == ValidationConfirmed {
-				lesson.Belief.InitialConfidence = min(lesson.InitialConfidence, initial)
+			if draft.Type == ValidationConfirmed {
+				// One voice brings back what has decayed, and drives it up once: the experience server's factor is for each who confirms.
+				repeats, err := tx.JudgedSince(lesson.ID, skillrouter.KindOf(by), draft.Type, time.Time{})
+				if err != nil {
+					return nil, err
+				}
+				if repeats {
+					lesson.InitialConfidence = min(lesson.InitialConfidence, initial)
+				}
 			}
 		}
 		move := lessonMove{kind: ChangeValidated, event: EventValidated, by: by, note: remark(string(draft.Type), draft.Notes)}

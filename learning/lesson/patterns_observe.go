@@ -155,7 +155,7 @@ func together(hit likeness.LikeHit, sameDomain bool) bool {
 func (o *observation) gatherLike() (bool, error) {
 	hits := o.like.Like(o.of, likeness.LikeFilter{Types: typesOf(o.kind), Self: o.lesson.ID})
 	near := likeness.Near(hits)         // the others are the background that these must stand out against
-	groups := make([]string, len(hits)) // the pattern that each is in; empty: none
+	groups := make([]string, len(hits)) // the pattern that each is in; empty: none; "-": it can be in none
 	found := map[string]Pattern{}
 	others := make([]Lesson, len(near))
 	for i, hit := range near {
@@ -183,7 +183,7 @@ func (o *observation) gatherLike() (bool, error) {
 	var scores []float64
 	for i := range near {
 		switch {
-		case groups[i] == "-" || others[i].ID == "":
+		case groups[i] == "-":
 		case groups[i] != "":
 			pattern := found[groups[i]]
 			rep, there := o.reps.WordsOf(pattern.ID)
