@@ -46,7 +46,7 @@ func ask(local, remote netip.AddrPort) (uid int, found bool) {
 	binary.BigEndian.PutUint16(of[10:], remote.Port())
 	copy(of[12:28], from)
 	copy(of[28:44], to)
-	order.PutUint64(of[48:], ^uint64(0)) // any cookie
+	order.PutUint64(of[48:], ^uint64(0))                                    // any cookie
 	if n, err := unix.Write(fd, request); err != nil || n != len(request) { // without an address it goes to the kernel
 		return 0, false
 	}
