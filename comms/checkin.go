@@ -43,8 +43,8 @@ func (c checkIn) change(old operational.AgentRecord) change {
 	out.says = old.Status != next.Status || old.CurrentTask != next.CurrentTask
 	if old.StopSeq != 0 {
 		told := old.StopPID
-		out.ClearStop = next.Gone && !old.Gone || told != 0 && c.PID != 0 && c.PID != told
-		out.BindStop = !out.ClearStop && told == 0 && c.PID != 0
+		out.ClearStop = next.Gone && !old.Gone || told > 0 && c.PID != 0 && c.PID != told || told < 0 && old.State == operational.AgentOffline
+		out.BindStop = !out.ClearStop && (told == 0 || told < 0 && c.PID != 0)
 	}
 	return out
 }
@@ -68,13 +68,13 @@ const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-"
 //
 // A run is one life of an agent's process. A check-in begins a new run when
 // it gives another process id than the one known, or when the agent had said
-// goodbye before; an agent that never tells its process id and never says
-// goodbye stays in one run for ever. A stop signal that is in force is over
-// when the agent acknowledges it, when the run that was told to stop says
-// goodbye, or when another process than the one that was told checks in. The
-// process that is told is the one known when the signal is stored; if none
-// is known then (or it has said goodbye), it is the first that checks in
-// afterwards. A lost connection, silence, and a restart of the router end no run.
+// goodbye before. A stop signal that is in force is over when the run that was
+// told to stop says goodbye, when another process than the one that was told
+// checks in, when an agent without a process id was told, went offline and
+// checks in again, or when a captain sends "resume". Acknowledging its message
+// does not end it. The run that is told is the one there when the signal is
+// stored; if none is, it is the first that checks in afterwards. For an agent with
+// a process id, a lost connection, silence, and a restart of the router end no run.
 func (c checkIn) apply(old operational.AgentRecord) operational.AgentRecord {
 	next := old
 	leaves := goodbye(c.Status)

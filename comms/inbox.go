@@ -131,9 +131,6 @@ func (b *Mailbox) mark(ctx context.Context, ack Ack, kind operational.MarkKind) 
 		case operational.MarkAcked:
 			m.record.AckedSeq = max(m.record.AckedSeq, marked.Through)
 		}
-		if marked.Stop != 0 && m.record.StopSeq == marked.Stop {
-			m.record.StopSeq, m.record.StopPID, m.record.StopReason, m.record.StopExpires = 0, 0, "", nil
-		}
 	})
 	return count, err
 }

@@ -259,15 +259,16 @@ func (b *Mailbox) Tell(ctx context.Context, draft operational.MessageDraft) erro
 
 // mayHalt returns a Forbidden error for a signal that halts others, from whoever may not send it.
 func (b *Mailbox) mayHalt(p skillrouter.Principal, m operational.Message) error {
-	name := strings.TrimSpace(m.Signal) // clients compare as they like
-	if !strings.EqualFold(name, operational.SignalStop) && !strings.EqualFold(name, operational.SignalPause) {
+	name := strings.TrimSpace(m.Signal)                          // clients compare as they like
+	resumes := strings.EqualFold(name, operational.SignalResume) // takes back what a captain asked, of the agent itself too
+	if !resumes && !strings.EqualFold(name, operational.SignalStop) && !strings.EqualFold(name, operational.SignalPause) {
 		return nil
 	}
-	if !b.options.OnlyCaptainsStop || p.Is(m.To) || p.Has(skillrouter.ScopeCaptain) {
+	if !b.options.OnlyCaptainsStop || p.Is(m.To) && !resumes || p.Has(skillrouter.ScopeCaptain) {
 		return nil
 	}
 	return skillrouter.Errorf(skillrouter.Forbidden,
-		"an agent's token may stop or pause only its own agent: ask a captain to, or let agents do it with the setting agents_may_stop")
+		"an agent's token may stop or pause only its own agent, and resume none: ask a captain to, or let agents do it with the setting agents_may_stop")
 }
 
 func newID() (string, error) {
@@ -374,7 +375,7 @@ func (b *Mailbox) announce(letters []*letter) {
 		if l.Message.To != "" && b.roster.mayBeGroup(l.Message.To) {
 			b.groups.sent(l.Message.To)
 		}
-		if l.Message.Signal == operational.SignalStop {
+		if l.Message.Signal == operational.SignalStop || l.Message.Signal == operational.SignalResume {
 			b.roster.stop(l.Message)
 		}
 		l.delivered = b.beyond.has(l.Message.To, b.now())

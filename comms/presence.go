@@ -264,8 +264,8 @@ func (m *member) changed(c operational.AgentChange) (left bool) {
 	switch {
 	case c.ClearStop:
 		r.StopSeq, r.StopPID, r.StopReason, r.StopExpires = 0, 0, "", nil
-	case c.BindStop && r.StopSeq != 0 && r.StopPID == 0:
-		r.StopPID = c.Agent.PID
+	case c.BindStop && r.StopSeq != 0 && r.StopPID <= 0:
+		r.StopPID = c.Agent.Run()
 	}
 	return left
 }

@@ -271,9 +271,64 @@ func TestStopSurvivesRestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	h = reopen(&h)
-	if shouldStop(h, 6) {
-		t.Error("a stop that was acknowledged is back after a restart")
+	if !shouldStop(h, 6) {
+		t.Error("acknowledging a stop ended it, with a restart")
 	}
+	if _, err := h.Mailbox.Send(ctx, operational.MessageDraft{From: "captain", To: "a1", Signal: "resume"}); err != nil {
+		t.Fatal(err)
+	}
+	h = reopen(&h)
+	if shouldStop(h, 6) {
+		t.Error("a stop that was taken back is there after a restart")
+	}
+}
+
+// TestStopEndsAfterSilence: an agent without a process id that was told to stop, went offline and comes again is another run. A stop
+// that was sent while it was offline is for the run that comes.
+func TestStopEndsAfterSilence(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		h := open(t, dir, time.Now, comms.PresenceOptions{StaleAfter: time.Minute, OfflineAfter: 2 * time.Minute}, comms.MailboxOptions{})
+		defer h.Close()
+		ctx := captain(t)
+		beat := func(id string, pid int) bool {
+			t.Helper()
+			answer, err := h.Presence.Heartbeat(ctx, comms.Heartbeat{AgentID: id, PID: pid})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return answer.ShouldStop
+		}
+		stop := func() {
+			t.Helper()
+			for _, id := range []string{"bare", "numbered"} {
+				if _, err := h.Mailbox.Send(ctx, operational.MessageDraft{From: "captain", To: id, Signal: "stop"}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		beat("bare", 0)
+		beat("numbered", 5)
+		stop()
+		pass(time.Second)
+		if !beat("bare", 0) || !beat("numbered", 5) {
+			t.Error("the stop has no effect")
+		}
+		pass(5 * time.Minute)
+		if beat("bare", 0) {
+			t.Error("without a process id, the run after the silence is told to stop")
+		}
+		if !beat("numbered", 5) {
+			t.Error("silence ended the stop of a process that is still there")
+		}
+		pass(5 * time.Minute)
+		stop() // both are offline
+		for range 2 {
+			if !beat("bare", 0) {
+				t.Error("the first run after a stop that was sent while it was offline is not told to stop")
+			}
+		}
+	})
 }
 
 func TestStopExpires(t *testing.T) {

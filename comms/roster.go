@@ -194,7 +194,7 @@ func (r *roster) ensure(ctx context.Context, id string, joined *int64) (m *membe
 	return r.join(ctx, newcomer(id, r.now()), joined)
 }
 
-// stop brings a stop signal into force in memory, as the store did in the database.
+// stop brings a stop signal into force in memory, or takes it back by a resume, as the store did in the database.
 func (r *roster) stop(message operational.Message) {
 	put := func(m *member) {
 		m.mu.Lock()
@@ -202,8 +202,12 @@ func (r *roster) stop(message operational.Message) {
 		if message.To == "" && m.record.Gone {
 			return
 		}
-		m.record.StopSeq, m.record.StopPID = message.Seq, m.record.PID
-		if m.record.Gone {
+		if message.Signal == operational.SignalResume {
+			m.record.StopSeq, m.record.StopPID, m.record.StopReason, m.record.StopExpires = 0, 0, "", nil
+			return
+		}
+		m.record.StopSeq, m.record.StopPID = message.Seq, m.record.Run()
+		if m.record.Gone || m.record.PID == 0 && m.record.State == operational.AgentOffline {
 			m.record.StopPID = 0
 		}
 		m.record.StopReason, m.record.StopExpires = operational.StopReason(message), message.ExpiresAt

@@ -1,6 +1,7 @@
 package operational
 
 import (
+	"cmp"
 	"time"
 
 	"skillrouter"
@@ -52,19 +53,22 @@ type AgentRecord struct {
 	Agent
 	Gone         bool       // it said goodbye: its next check-in is a new run
 	StopSeq      int64      // the stop signal that is in force, 0 if none
-	StopPID      int        // the process that was told to stop, 0 while unknown
+	StopPID      int        // the process that was told to stop; -1: it has no id; 0: nobody was told yet
 	StopExpires  *time.Time // after this the stop is no longer in force
 	AckedSeq     int64      // acknowledged up to and including this message
 	ReadSeq      int64
 	DeliveredSeq int64
 }
 
+// Run identifies the agent's present run in StopPID: its process id, or -1 where it has never said one.
+func (a Agent) Run() int { return cmp.Or(a.PID, -1) }
+
 // AgentChange is a change of what an agent is and does, with the events that tell of it.
 type AgentChange struct {
 	Agent     Agent // its presence columns are written; stops and marks are left alone
 	Gone      bool
 	ClearStop bool // the stop in force up to now was for an earlier run
-	BindStop  bool // the agent's process is the one that is told to stop, if none was known
+	BindStop  bool // the run that checks in is the one that is told to stop, if none was, or none with an id
 	Events    []skillrouter.Event
 }
 

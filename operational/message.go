@@ -104,7 +104,6 @@ type MarkRequest struct {
 type Marked struct {
 	Count   int64 // how many messages had not reached the step before
 	Through int64 // the agent's cumulative mark of this kind afterwards
-	Stop    int64 // the stop signal that ceased to be in force by this, 0 if none
 }
 
 // Delivery says that an agent has received a message: only that message, or that one and all

@@ -17,6 +17,7 @@ func TestAgentsStopOthersOnlyWhereAllowed(t *testing.T) {
 		{"a signal", "/signal", `{"from_agent_id":"b","to_agent_id":"a","signal":"stop"}`},
 		{"a pause", "/signal", `{"from_agent_id":"b","to_agent_id":"a","signal":"pause"}`},
 		{"a stop to all", "/signal", `{"from_agent_id":"b","signal":"stop"}`},
+		{"a resume, which takes back a captain's stop", "/signal", `{"from_agent_id":"b","to_agent_id":"a","signal":"resume"}`},
 		{"a stop in capitals", "/signal", `{"from_agent_id":"b","to_agent_id":"a","signal":"STOP "}`},
 		{"the gateway of tools", "/api/tools/send_signal", `{"to_agent_id":"a","signal":"stop"}`},
 		{"the dashboard", "/ui/agent/stop", "id=a&sure=1&token_of_form={form}"},
@@ -47,7 +48,6 @@ func TestAgentsStopOthersOnlyWhereAllowed(t *testing.T) {
 			}
 			for _, c := range []struct{ who, body string }{
 				{agentB, `{"from_agent_id":"b","to_agent_id":"b","signal":"stop"}`},
-				{agentB, `{"from_agent_id":"b","to_agent_id":"a","signal":"resume"}`},
 				{captain, `{"from_agent_id":"captain","to_agent_id":"a","signal":"stop"}`},
 			} {
 				if status, body := s.do(c.who, http.MethodPost, "/signal", c.body, nil); status != http.StatusOK {

@@ -154,37 +154,69 @@ func badInput(t *testing.T, as func(skillrouter.Principal) caller) {
 	refuses(t, skillrouter.Invalid, "agent_id")(c.Presence.ShutdownCheck(c.ctx, ""))
 }
 
-func stopUntilAcked(t *testing.T, as func(skillrouter.Principal) caller) {
+func stopOutlivesAck(t *testing.T, as func(skillrouter.Principal) caller) {
 	c := as(Captain())
 	c.beat(t, comms.Heartbeat{AgentID: "a1", PID: 5})
 	d := draft("captain", "a1", operational.SignalStop)
 	d.Context = raw(`{"reason":"the work is done"}`)
 	stop := c.send(t, d)
-	later := c.send(t, draft("captain", "a1", "message"))
 	for range 2 {
-		if answer := c.beat(t, comms.Heartbeat{AgentID: "a1", PID: 5}); !answer.ShouldStop || answer.StopReason != "the work is done" || answer.MessageCount != 2 {
+		if answer := c.beat(t, comms.Heartbeat{AgentID: "a1", PID: 5}); !answer.ShouldStop || answer.StopReason != "the work is done" || answer.MessageCount != 1 {
 			t.Errorf("the heartbeat is answered %+v", answer)
 		}
 	}
-	check := must(c.Presence.ShutdownCheck(c.ctx, "a1"))(t)
-	if !check.ShouldStop || check.Reason != "the work is done" {
-		t.Errorf("the shutdown check is answered %+v", check)
-	}
-	must(c.Mailbox.Ack(c.ctx, comms.Ack{AgentID: "a1", MessageIDs: []string{later.MessageID}}))(t)
-	if !c.stopped(t, "a1") {
-		t.Error("acknowledging another message ended the stop")
-	}
 	must(c.Mailbox.Ack(c.ctx, comms.Ack{AgentID: "a1", MessageIDs: []string{stop.MessageID}}))(t)
-	if answer := c.beat(t, comms.Heartbeat{AgentID: "a1", PID: 5}); answer.ShouldStop || answer.StopReason != "" || answer.HasMessages {
-		t.Errorf("after the acknowledgement the heartbeat is answered %+v", answer)
+	if answer := c.beat(t, comms.Heartbeat{AgentID: "a1", PID: 5}); !answer.ShouldStop || answer.StopReason != "the work is done" || answer.HasMessages {
+		t.Errorf("after the acknowledgement by id the heartbeat is answered %+v", answer)
 	}
 	again := c.send(t, draft("captain", "a1", operational.SignalStop))
-	if !c.stopped(t, "a1") {
-		t.Error("a second stop has no effect")
-	}
 	must(c.Mailbox.Ack(c.ctx, comms.Ack{AgentID: "a1", Seq: again.Seq}))(t)
-	if c.stopped(t, "a1") {
-		t.Error("acknowledging by seq did not end the stop")
+	if !c.stopped(t, "a1") {
+		t.Error("acknowledging by seq ended the stop")
+	}
+	if c.beat(t, comms.Heartbeat{AgentID: "a1", PID: 6}).ShouldStop {
+		t.Error("the next run is told to stop")
+	}
+}
+
+// stopBesideReader is an agent of two halves: one acknowledges what its stream brings, the other asks whether to stop.
+func stopBesideReader(t *testing.T, as func(skillrouter.Principal) caller) {
+	c, agent := as(Captain()), as(Agent("a1"))
+	agent.beat(t, comms.Heartbeat{AgentID: "a1"})
+	c.send(t, draft("captain", "a1", operational.SignalStop))
+	inbox := agent.inbox(t, comms.InboxQuery{AgentID: "a1"})
+	must(agent.Mailbox.Ack(agent.ctx, comms.Ack{AgentID: "a1", Seq: inbox.LastSeq}))(t)
+	for range 2 {
+		if !agent.stopped(t, "a1") || !agent.beat(t, comms.Heartbeat{AgentID: "a1"}).ShouldStop {
+			t.Error("the loop is not told to stop")
+		}
+	}
+	must(agent.Presence.Status(agent.ctx, comms.StatusReport{AgentID: "a1", Status: "stopped"}))(t)
+	if agent.beat(t, comms.Heartbeat{AgentID: "a1"}).ShouldStop {
+		t.Error("the run after the goodbye is told to stop")
+	}
+}
+
+func stopTakenBack(t *testing.T, as func(skillrouter.Principal) caller) {
+	c := as(Captain())
+	for _, id := range []string{"a1", "a2"} {
+		c.beat(t, comms.Heartbeat{AgentID: id, PID: 5})
+	}
+	for _, to := range []string{"a1", "a2", "unseen"} {
+		c.send(t, draft("captain", to, operational.SignalStop))
+	}
+	for _, to := range []string{"a1", "unseen"} {
+		c.send(t, draft("captain", to, operational.SignalResume))
+	}
+	c.beat(t, comms.Heartbeat{AgentID: "unseen"})
+	for id, want := range map[string]bool{"a1": false, "a2": true, "unseen": false} {
+		if got := c.stopped(t, id); got != want {
+			t.Errorf("%s: should stop %v, want %v", id, got, want)
+		}
+	}
+	c.send(t, draft("captain", "", operational.SignalResume))
+	if c.stopped(t, "a2") {
+		t.Error("a resume to all did not take the stop back")
 	}
 }
 
@@ -245,7 +277,7 @@ func stopBroadcast(t *testing.T, as func(skillrouter.Principal) caller) {
 		c.beat(t, comms.Heartbeat{AgentID: id, PID: 3})
 	}
 	must(c.Mailbox.Ack(c.ctx, comms.Ack{AgentID: "a2", Seq: stop.Seq}))(t)
-	for id, want := range map[string]bool{"captain": false, "a1": true, "a2": false, "late": false, "gone": false} {
+	for id, want := range map[string]bool{"captain": false, "a1": true, "a2": true, "late": false, "gone": false} {
 		if got := c.beat(t, comms.Heartbeat{AgentID: id, PID: 3}).ShouldStop; got != want {
 			t.Errorf("%s: should stop %v, want %v", id, got, want)
 		}

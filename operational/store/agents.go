@@ -103,7 +103,7 @@ func (s *Store) CreateAgent(ctx context.Context, a operational.Agent, joined *in
 			return err
 		}
 		if waits {
-			row.StopSeq, row.StopPID, row.StopExpires = stop.Seq, a.PID, stop.ExpiresAt
+			row.StopSeq, row.StopPID, row.StopExpires = stop.Seq, a.Run(), stop.ExpiresAt
 			row.StopReason = operational.StopReason(stop.message())
 		}
 		result := tx.Clauses(clause.OnConflict{DoNothing: true}).Create(&row)
@@ -138,7 +138,7 @@ func (s *Store) SaveAgents(ctx context.Context, changes []operational.AgentChang
 			if c.ClearStop {
 				columns["stop_seq"], columns["stop_pid"], columns["stop_reason"], columns["stop_expires"] = 0, 0, "", nil
 			} else if c.BindStop {
-				columns["stop_pid"] = gorm.Expr("CASE WHEN stop_seq <> 0 AND stop_pid = 0 THEN ? ELSE stop_pid END", a.PID)
+				columns["stop_pid"] = gorm.Expr("CASE WHEN stop_seq <> 0 AND stop_pid <= 0 THEN ? ELSE stop_pid END", a.Run())
 			}
 			if err := tx.Model(&agentRow{}).Where("id = ?", a.ID).Updates(columns).Error; err != nil {
 				return err
@@ -161,16 +161,16 @@ func (s *Store) SaveAgents(ctx context.Context, changes []operational.AgentChang
 	})
 }
 
-// WaitingStop returns the latest stop to an agent that never checked in, if one waits for it.
+// WaitingStop returns the latest stop to an agent that never checked in, if one waits for it and was not taken back.
 func (s *Store) WaitingStop(ctx context.Context, agentID string, now time.Time) (stop operational.Message, waits bool, err error) {
 	row, waits, err := waitingStop(s.read.WithContext(ctx), agentID, now)
 	return row.message(), waits, err
 }
 
 func waitingStop(tx *gorm.DB, agentID string, now time.Time) (stop messageRow, waits bool, err error) {
-	found := tx.Where("to_agent = ? AND signal = ? AND (expires_at IS NULL OR expires_at > ?)", agentID, operational.SignalStop, millis(now)).
-		Order("seq DESC").Limit(1).Find(&stop)
-	return stop, found.RowsAffected > 0, found.Error
+	err = tx.Where("to_agent = ? AND signal IN (?, ?) AND (expires_at IS NULL OR expires_at > ?)", agentID, operational.SignalStop, operational.SignalResume, millis(now)).
+		Order("seq DESC").Limit(1).Find(&stop).Error
+	return stop, stop.Signal == operational.SignalStop, err
 }
 
 // SaveSeen writes when agents were last seen. An older time than the stored one is ignored.

@@ -92,10 +92,8 @@ func (s *Store) AppendMessages(ctx context.Context, take func() []*operational.M
 			r.settle()
 		}
 		for _, a := range fresh {
-			if a.Message.Signal == operational.SignalStop {
-				if err := putStop(tx, a.Message); err != nil {
-					return err
-				}
+			if err := putStop(tx, a.Message); err != nil {
+				return err
 			}
 		}
 		return nil
@@ -221,11 +219,18 @@ func insertBatch(tx *gorm.DB, batch []*operational.MessageAppend) error {
 	return nil
 }
 
-// putStop brings a stop signal into force for those it is addressed to. One to all is for those that have not said goodbye: the
-// session that comes tomorrow is not told of it.
+// putStop brings a stop signal into force for those it is addressed to, and takes it back by a resume. One to all is for those that have
+// not said goodbye: the session that comes tomorrow is not told of it.
 func putStop(tx *gorm.DB, m operational.Message) error {
-	put := "UPDATE agents SET stop_seq = ?, stop_pid = CASE WHEN gone THEN 0 ELSE pid END, stop_reason = ?, stop_expires = ? WHERE "
-	args := []any{m.Seq, operational.StopReason(m), millisPtr(m.ExpiresAt)}
+	put := "UPDATE agents SET stop_seq = ?, stop_reason = ?, stop_expires = ?, stop_pid = CASE WHEN gone THEN 0 WHEN pid > 0 THEN pid WHEN state = ? THEN 0 ELSE -1 END WHERE "
+	args := []any{m.Seq, operational.StopReason(m), millisPtr(m.ExpiresAt), operational.AgentOffline}
+	switch m.Signal {
+	case operational.SignalStop:
+	case operational.SignalResume:
+		put, args = "UPDATE agents SET stop_seq = 0, stop_pid = 0, stop_reason = '', stop_expires = NULL WHERE ", nil
+	default:
+		return nil
+	}
 	if m.To != "" {
 		return tx.Exec(put+"id = ?", append(args, m.To)...).Error
 	}

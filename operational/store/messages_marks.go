@@ -38,28 +38,16 @@ func (s *Store) Mark(ctx context.Context, r operational.MarkRequest, marked func
 	return s.commit.Write(ctx, func(tx *gorm.DB) error {
 		out = operational.Marked{}
 		var agent agentRow
-		if err := tx.Select("id", "joined_seq", "acked_seq", "read_seq", "delivered_seq", "stop_seq").Where("id = ?", r.AgentID).Take(&agent).Error; err != nil {
+		if err := tx.Select("id", "joined_seq", "acked_seq", "read_seq", "delivered_seq").Where("id = ?", r.AgentID).Take(&agent).Error; err != nil {
 			return notFound(err, "no agent %q is known", r.AgentID)
 		}
 		out.Through = map[operational.MarkKind]int64{
 			operational.MarkDelivered: agent.DeliveredSeq, operational.MarkRead: agent.ReadSeq, operational.MarkAcked: agent.AckedSeq,
 		}[r.Kind]
-		var stopped bool // the stop in force is among what is marked
-		var err error
 		if len(r.IDs) == 0 {
-			stopped = agent.StopSeq <= r.Seq
-			err = markThrough(tx, agent, r, &out)
-		} else {
-			stopped, err = markSingle(tx, agent, r, &out)
+			return markThrough(tx, agent, r, &out)
 		}
-		if err != nil || r.Kind != operational.MarkAcked {
-			return err
-		}
-		if agent.StopSeq != 0 && stopped {
-			out.Stop = agent.StopSeq
-			return tx.Exec("UPDATE agents SET stop_seq = 0, stop_pid = 0, stop_reason = '', stop_expires = NULL, "+changed+" WHERE id = ?", agent.ID).Error
-		}
-		return nil
+		return markSingle(tx, agent, r, &out)
 	}, func() { marked(out) })
 }
 
@@ -94,49 +82,48 @@ func markThrough(tx *gorm.DB, agent agentRow, r operational.MarkRequest, out *op
 }
 
 // markSingle marks messages one by one. One that is not the agent's fails all.
-func markSingle(tx *gorm.DB, agent agentRow, r operational.MarkRequest, out *operational.Marked) (stopped bool, err error) {
+func markSingle(tx *gorm.DB, agent agentRow, r operational.MarkRequest, out *operational.Marked) error {
 	column := markColumn[r.Kind]
 	ids := slices.Compact(slices.Sorted(slices.Values(r.IDs)))
 	var greatest int64
 	for chunk := range slices.Chunk(ids, idBatch) {
 		var rows []messageRow
 		if err := tx.Select("seq", "from_agent", "to_agent", "ack_required").Where("id IN ?", chunk).Find(&rows).Error; err != nil {
-			return false, err
+			return err
 		}
 		for _, row := range rows {
 			if row.ToAgent != agent.ID && (row.ToAgent != "" || row.FromAgent == agent.ID) {
-				return false, notTheirs()
+				return notTheirs()
 			}
 			greatest = max(greatest, row.Seq)
-			stopped = stopped || row.Seq == agent.StopSeq
 			if row.Seq <= out.Through {
 				continue
 			}
 			result := tx.Exec("INSERT INTO receipts (agent_id, seq, "+column.at+") VALUES (?, ?, ?) ON CONFLICT (agent_id, seq) DO UPDATE SET "+
 				column.at+" = excluded."+column.at+" WHERE receipts."+column.at+" IS NULL", agent.ID, row.Seq, millis(r.At))
 			if result.Error != nil {
-				return false, result.Error
+				return result.Error
 			}
 			out.Count += result.RowsAffected
 			if r.Kind == operational.MarkAcked && row.AckRequired && row.ToAgent != "" {
 				if err := tx.Exec("UPDATE messages SET settled = true WHERE seq = ?", row.Seq).Error; err != nil {
-					return false, err
+					return err
 				}
 			}
 		}
 		if len(rows) < len(chunk) {
-			return false, notTheirs()
+			return notTheirs()
 		}
 	}
 	if r.Kind != operational.MarkAcked || out.Count == 0 {
-		return stopped, nil
+		return nil
 	}
 	through, err := contiguous(tx, agent, r.At, max(greatest, out.Through))
 	if err != nil {
-		return stopped, err
+		return err
 	}
 	out.Through = max(out.Through, through)
-	return stopped, tx.Exec("UPDATE agents SET acked_seq = ?, "+changed+" WHERE id = ?", out.Through, agent.ID).Error
+	return tx.Exec("UPDATE agents SET acked_seq = ?, "+changed+" WHERE id = ?", out.Through, agent.ID).Error
 }
 
 func notTheirs() error {

@@ -231,7 +231,10 @@ func (r *fields) tumbler() Tumbler {
 	below := &fields{object: object, prefix: r.prefix + "tumbler.", err: r.err}
 	defer func() { r.err = below.err }()
 	_, listed := object["signals"]
-	if mode := below.text("mode", ""); listed || mode != "" {
+	_, white := object[Whitelist]
+	_, black := object[Blacklist]
+	mode := below.text("mode", "")
+	if original := !listed && (white || black); !original && (listed || mode != "") {
 		t := Tumbler{Mode: mode, Signals: below.signals("signals", Heard())}
 		if t.Mode != Whitelist && t.Mode != Blacklist {
 			below.fail("mode", "must be %s or %s", Whitelist, Blacklist)
@@ -239,16 +242,25 @@ func (r *fields) tumbler() Tumbler {
 		below.done()
 		return t
 	}
-	// The original's two lists. An empty one says nothing.
-	white, all := below.codes(Whitelist)
-	black, _ := below.codes(Blacklist)
+	// The original's two lists. An empty one says nothing, and a mode says that the other does not count.
+	passed, all := below.codes(Whitelist)
+	stopped, _ := below.codes(Blacklist)
 	below.take("enabled")
 	below.done()
+	switch mode {
+	case "":
+	case Whitelist:
+		stopped = nil
+	case Blacklist:
+		passed = nil
+	default:
+		below.fail("mode", "must be %s or %s", Whitelist, Blacklist)
+	}
 	switch {
-	case len(white) > 0 && !all:
-		return Tumbler{Whitelist, slices.DeleteFunc(white, func(s Signal) bool { return slices.Contains(black, s) })}
-	case len(black) > 0:
-		return Tumbler{Blacklist, black}
+	case len(passed) > 0 && !all:
+		return Tumbler{Whitelist, slices.DeleteFunc(passed, func(s Signal) bool { return slices.Contains(stopped, s) })}
+	case len(stopped) > 0:
+		return Tumbler{Blacklist, stopped}
 	}
 	return Tumbler{}
 }

@@ -544,6 +544,10 @@ func TestOriginalFile(t *testing.T) {
 		`{"whitelist":["*"],"blacklist":["HEARTBEAT"]}`:                              {Blacklist, []Signal{Heartbeat}},
 		`{"whitelist":[],"blacklist":[]}`:                                            {},
 		`{"enabled":true}`:                                                           {},
+		`{"mode":"whitelist","whitelist":["BUILD_COMPLETED","HEARTBEAT"]}`:           {Whitelist, []Signal{BuildCompleted, Heartbeat}},
+		`{"mode":"whitelist","whitelist":["HEARTBEAT"],"blacklist":["HEARTBEAT"]}`:   {Whitelist, []Signal{Heartbeat}},
+		`{"mode":"blacklist","whitelist":["*"],"blacklist":["HEARTBEAT"]}`:           {Blacklist, []Signal{Heartbeat}},
+		`{"mode":"blacklist","whitelist":["BUILD_COMPLETED"],"blacklist":[]}`:        {},
 	} {
 		f, err := ParseFile([]byte(before + tumbler + "}"))
 		if err != nil || f.Name != "memory-layer" || len(f.Peers) != 1 || f.Tumbler.String() != want.String() {
@@ -551,10 +555,12 @@ func TestOriginalFile(t *testing.T) {
 		}
 	}
 	for tumbler, field := range map[string]string{
-		`{"whitelist":[{}]}`:       "tumbler.whitelist[0]",
-		`{"whitelist":"all"}`:      "tumbler.whitelist",
-		`{"whitelost":[]}`:         "tumbler.whitelost",
-		`{"mode":"x","signals":1}`: "tumbler.signals",
+		`{"whitelist":[{}]}`:                               "tumbler.whitelist[0]",
+		`{"whitelist":"all"}`:                              "tumbler.whitelist",
+		`{"whitelost":[]}`:                                 "tumbler.whitelost",
+		`{"mode":"x","signals":1}`:                         "tumbler.signals",
+		`{"mode":"x","whitelist":[]}`:                      "tumbler.mode",
+		`{"mode":"whitelist","signals":[],"whitelist":[]}`: "tumbler.whitelist",
 	} {
 		if _, err := ParseFile([]byte(before + tumbler + "}")); skillrouter.FieldOf(err) != field {
 			t.Errorf("%s: field %q, %v; want %s", tumbler, skillrouter.FieldOf(err), err, field)
