@@ -51,6 +51,7 @@ type Effect struct {
 	Word      string
 	Recursive bool  // with everything below the path
 	Made      bool  // the same agent made it a moment ago
+	Anew      bool  // what follows makes it anew
 	Narrow    bool  // of what lies there only a part, by its name, age, size …
 	Soft      bool  // it may come to nothing, or cannot be seen: it warns
 	Change    *edit // of a file that is written, as far as it is seen

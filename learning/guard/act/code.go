@@ -134,7 +134,7 @@ func (s *codeScanner) take(n int, text string, kind byte) {
 func (s *codeScanner) comment() bool {
 	end, width := "\n", 0
 	switch {
-	case s.rest[0] == '#' && !s.is("js", "go", "rust"), strings.HasPrefix(s.rest, "//") && s.is("js", "php", "go", "rust"), strings.HasPrefix(s.rest, "--") && s.is("lua"):
+	case s.rest[0] == '#' && !s.is("js", "go", "rust", "loose"), strings.HasPrefix(s.rest, "//") && s.is("js", "php", "go", "rust"), strings.HasPrefix(s.rest, "--") && s.is("lua"):
 	case strings.HasPrefix(s.rest, "/*") && s.is("js", "php", "go", "rust"):
 		end, width = "*/", 2
 	default:
@@ -542,7 +542,7 @@ func (c *code) invoke(name string, args [][]string, at int) {
 	case "run command":
 		c.run(last, args)
 	case "remove tree":
-		if last == "rm" && c.language != "js" {
+		if last == "rm" && c.language != "js" && (c.language != "loose" || !c.recurses) {
 			return
 		}
 		if c.language != "perl" && c.language != "ruby" { // what stands behind the path, or a list of them, are options

@@ -1,14 +1,17 @@
 package act
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // effects says what the act does, for the commands whose deeds have many spellings.
 func (s *Shell) effects(a *Act, in stream) []Effect {
 	if a.Harmless() {
 		return nil
 	}
-	if a.Name == "apply_patch" || a.Name == "patch" && in.known {
-		edits, effects := patchOf(s.dir, in.text+strings.Join(a.Words[:min(1, len(a.Words))], ""))
+	if patch, ok := s.patch(a, in); ok {
+		edits, effects := patchOf(s.dir, patch)
 		for _, e := range edits {
 			s.edit(e)
 		}
@@ -62,6 +65,21 @@ func (s *Shell) effects(a *Act, in stream) []Effect {
 		return databaseEffects(a, p)
 	}
 	return s.sqlEffects(a, p, in)
+}
+
+// patch is the patch that a program applies, as far as it is known.
+func (s *Shell) patch(a *Act, in stream) (text string, ok bool) {
+	switch {
+	case a.Name == "apply_patch":
+		return in.text + strings.Join(a.Words[:min(1, len(a.Words))], ""), true
+	case a.Name == "patch":
+		in = s.input(append(slices.Clone(a.Options["i"]), a.Options["input"]...), in)
+	case a.Name == "git" && len(a.Words) > 0 && (a.Words[0] == "apply" || a.Words[0] == "am"):
+		in = s.input(a.Words[1:], in)
+	default:
+		return "", false
+	}
+	return in.text, in.known
 }
 
 // modeEffects is what chmod sets.

@@ -26,7 +26,9 @@ func (s *Shell) makes(a *Act) {
 		if strings.Contains(w, "://") { // a clone has the name of its source
 			w = strings.TrimSuffix(path.Base(w), ".git")
 		}
-		for at := s.path(w); len(at) > 1 && at != ".." && !s.made[at]; at = path.Dir(at) {
+		to := s.path(w)
+		s.anew(func(gone string) bool { return gone == to })
+		for at := to; len(at) > 1 && at != ".." && !s.made[at]; at = path.Dir(at) {
 			if s.made[at] = surely; surely || fact[0] != "all" { // mkdir -p makes what it lies in as well
 				break
 			}
@@ -421,6 +423,13 @@ func (s *Shell) copyEffects(a *Act) (out []Effect) {
 	}
 	out = append(out, target)
 	for _, w := range sources {
+		if at := s.path(w); (a.Name == "mv" || len(a.Options["symbolic"]) > 0) && outside((&Act{Roots: s.roots}).local(at)) && !scratch(at) {
+			for _, name := range []string{clean, clean + "/" + path.Base(at)} {
+				if !scratchPlaces()[name] && !complete(name) {
+					s.links = append(s.links, link{name, at, a.Name == "mv"})
+				}
+			}
+		}
 		from := s.read(s.path(w))
 		s.files[clean+"/"+path.Base(s.path(w))] = from
 		if len(sources) == 1 {

@@ -268,6 +268,9 @@ var (
 	systemFolders  = wordlist.Set(wordsText, "folders of the system")
 	emptyWords     = wordlist.Set(wordsText, "words of empty folders")
 	sourceFolders  = wordlist.Set(wordsText, "folders of a project")
+	builtFolders   = wordlist.Set(wordsText, "folders that tools make too")
+	codeFolders    = wordlist.Set(wordsText, "folders of code")
+	builders       = wordlist.Set(wordsText, "programs that build")
 	scratchFolders = wordlist.Set(wordsText, "scratch folders")
 	scratchPlaces  = wordlist.Set(wordsText, "scratch places")
 	scratchWords   = wordlist.Set(wordsText, "scratch words")
@@ -284,7 +287,7 @@ func (a *Act) effectHarm(e *Effect) Harm {
 			return a.deleteHarm(e)
 		}
 	case EffectSQL:
-		if !e.Targets.inMemory() {
+		if !e.Targets.passing() {
 			return sqlHarm(e.SQL)
 		}
 	case EffectMode:
@@ -299,7 +302,7 @@ func (a *Act) deleteHarm(e *Effect) Harm {
 	folder := fullFolder(p)
 	everything := e.Recursive || folder != p
 	switch {
-	case a.Name == "git" || e.Soft: // the table says which of its deletions lose something
+	case a.Name == "git" && a.Words[0] != "clean" && a.Words[0] != "worktree" || e.Soft: // the table says which of its deletions lose something
 	case e.Narrow || e.Word != "": // find … -name X -delete
 		if e.Recursive && slices.Contains([]string{"/", "/" + string(AnyText), "/etc", "/usr", "/home", "~", "/bin", "/lib", "/boot"}, p) {
 			return HarmRoot
@@ -316,10 +319,28 @@ func (a *Act) deleteHarm(e *Effect) Harm {
 		if to := a.Words[len(a.Words)-1]; outside(folder) || remotePath(to) != to {
 			return HarmMirror
 		}
-	case outside(folder), e.Recursive && Patterned(path.Base(folder)), sourceFolders()[strings.ToLower(path.Base(folder))]:
+	case outside(folder), a.written(e, folder):
 		return HarmTree
 	}
 	return ""
+}
+
+// written reports whether people write what is in a folder of the project. Tools make some of those, too: in a folder that holds
+// no code, beside others that are made, or where what follows makes them anew.
+func (a *Act) written(e *Effect, folder string) bool {
+	name, parent := strings.ToLower(path.Base(folder)), path.Dir(folder)
+	if Patterned(name) {
+		for of := range sourceFolders() {
+			if e.Recursive && NameFits(name, of) {
+				return true
+			}
+		}
+		return false
+	}
+	if !builtFolders()[name] || codeFolders()[strings.ToLower(path.Base(parent))] {
+		return sourceFolders()[name]
+	}
+	return parent == "." && !e.Anew && !slices.ContainsFunc(a.Effects, func(o Effect) bool { return scratch(a.local(o.Path)) })
 }
 
 // fullFolder is the folder whose whole content a path stands for by a * at its end, or the path.
@@ -410,7 +431,7 @@ func scratch(p string) bool {
 	}
 	if rooted(p) && (strings.HasPrefix(p, "$") || strings.HasPrefix(p, string(Unknown))) && len(parts) == 1 {
 		name := strings.Trim(Spelling.Replace(p), "${}…")
-		return name != "" && slices.ContainsFunc(SplitName(name), func(w string) bool { return scratchWords()[w] })
+		return name != "" && slices.ContainsFunc(SplitName(name), func(w string) bool { return scratchWords()[w] || scratchFolders()[w] })
 	}
 	// A file is named for its ending; rm -r of it takes no directory.
 	if ext := path.Ext(last); !rooted(p) && last[0] != '.' && len(ext) > 1 && len(ext) < 7 && ext != ".d" && ext != ".git" {

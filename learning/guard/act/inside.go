@@ -80,7 +80,7 @@ func (s *Shell) sshOption(program, option string) {
 // looseText is a text in quotes, in any language; looseCall begins what runs a command, up to the end of the line.
 var (
 	looseText = skillrouter.Lazily("\"((?:[^\"\\\\]|\\\\.)*)\"|'((?:[^'\\\\]|\\\\.)*)'|`([^`]*)`")
-	looseCall = skillrouter.Lazily(`(?m)(?:^|[;\[{(\s])(?:(?:exec|spawn|shell|system)\s+|!\s*)([^\]})"'\n]+)`)
+	looseCall = skillrouter.Lazily(`(?m)(?:^|[;\[{(\s])(?:(?:exec|spawn|shell|system)\s+|!\s*)([^\]})"'\n]+)([^\n]*)`)
 )
 
 // loose follows a program in a language that is not read: each text in it may be a command, all of them together may be one, and so may be
@@ -102,7 +102,11 @@ func (s *Shell) loose(text string) {
 	}
 	for _, found := range looseCall.Compiled().FindAllStringSubmatch(text, 1000) {
 		s.script(found[1], stream{})
+		if found[2] != "" {
+			s.script(found[1]+found[2], stream{})
+		}
 	}
+	s.code("loose", text)
 }
 
 // gitKeys are settings of git that hold a command; a star stands for any name.

@@ -19,7 +19,7 @@ func (s *Shell) output(name string, words []string, a *Act, in stream) stream {
 	case "input", "matching", "changed":
 		return s.filter(words, a, in)
 	case "decoded":
-		return decode(name, args, in)
+		return decode(name, args, s.input(append(slices.Clone(a.Words), a.Options["in"]...), in))
 	case "download":
 		return s.downloads(name, a)
 	case "found":
@@ -92,6 +92,15 @@ func (s *Shell) filter(words []string, a *Act, in stream) stream {
 		if words[0] == "rev" && in.known {
 			return plainText(reverse(in.text))
 		}
+		if words[0] == "sed" && len(a.Words) > 0 {
+			files := a.Words
+			if len(a.Options["expression"]) == 0 {
+				files = files[1:]
+			}
+			if f := s.input(files, in); f.known {
+				return s.edited(a, f)
+			}
+		}
 		return stream{given: true, download: in.download, paths: in.paths, secrets: in.secrets, narrow: in.narrow}
 	case "matching":
 		if len(a.Words) <= 1 {
@@ -102,20 +111,24 @@ func (s *Shell) filter(words []string, a *Act, in stream) stream {
 		}
 		return stream{given: true}
 	}
-	var out stream
-	files := 0
-	for _, w := range a.Words {
+	return s.input(a.Words, in)
+}
+
+// input is what a program reads that is given files: those, or the pipe.
+func (s *Shell) input(files []string, in stream) (out stream) {
+	given := false
+	for _, w := range files {
 		if w == "-" {
 			continue
 		}
-		files++
+		given = true
 		f := s.read(s.path(w))
 		if !f.known && !f.download {
 			f = stream{given: true, wants: f.wants}
 		}
 		out = out.followedBy(f)
 	}
-	if files == 0 {
+	if !given {
 		return in
 	}
 	return out

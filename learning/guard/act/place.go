@@ -142,6 +142,11 @@ func (r placeRow) fits(e *Effect, deed, at string) bool {
 	return true
 }
 
+// names reports whether a word, of at least six letters, is what a path of the row is known by.
+func (r placeRow) names(word string) bool {
+	return len(word) > 5 && slices.ContainsFunc(r.paths, func(p place) bool { return strings.Trim(p.key, ".-") == word })
+}
+
 // clears reports whether an effect deletes or empties much of a place at once that nothing makes again.
 func (e *Effect) clears(at string) bool {
 	if e.Narrow {

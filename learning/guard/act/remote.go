@@ -40,14 +40,17 @@ func (s *Shell) gitEffects(a *Act) (out []Effect) {
 				out = append(out, Effect{Kind: EffectDelete, Path: Clean(dir, w), Recursive: len(a.Options["r"]) > 0})
 			}
 		}
+	case "worktree":
+		if len(operands) > 1 && operands[0] == "remove" && len(a.Options["force"])+len(a.Options["f"]) > 0 {
+			out = append(out, Effect{Kind: EffectDelete, Path: Clean(dir, operands[1]), Recursive: true})
+		}
 	case "clean":
 		if len(a.Options["force"]) > 0 {
-			roots := operands
-			if len(roots) == 0 {
-				roots = []string{"."}
+			for _, w := range operands {
+				out = append(out, Effect{Kind: EffectDelete, Path: Clean(dir, w), Recursive: true})
 			}
-			for _, w := range roots {
-				out = append(out, Effect{Kind: EffectDelete, Path: Clean(dir, w), Recursive: len(a.Options["d"]) > 0, Soft: true})
+			if len(operands) == 0 {
+				out = append(out, Effect{Kind: EffectDelete, Path: Clean(dir, "."), Recursive: len(a.Options["d"]) > 0, Soft: true})
 			}
 		}
 	}

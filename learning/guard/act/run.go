@@ -325,7 +325,7 @@ func (s *Shell) builtinCommand(name string, words []string, env map[string]strin
 		return stream{}, true
 	case "trap":
 		if len(args) > 1 && args[0] != "-" {
-			s.script(args[0], stream{})
+			s.traps = append(s.traps, args[0])
 		}
 		return stream{}, true
 	case "source", ".":

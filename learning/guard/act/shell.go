@@ -22,6 +22,7 @@ const (
 	maxSteps   = 100_000   // statements and commands that are followed, loops counted by turn
 	maxNest    = 1000      // brackets or blocks open at once; the parser recurses into each
 	maxEnds    = 8         // here-documents that the text leaves open; each is one more reading
+	maxGone    = 64        // deleted folders that may be made anew
 	maxActs    = 40_000    // commands of one action that are compared with the rules
 )
 
@@ -34,6 +35,9 @@ type Shell struct {
 	alias   map[string]string
 	files   map[string]stream         // written by the script itself
 	sinks   map[string][]*syntax.Stmt // >(…)
+	traps   []string                  // what runs at the end
+	gone    []*Effect                 // what it deleted, and nothing made anew yet
+	links   []link                    // names of other places that the script itself makes
 	made    map[string]bool           // directories that the script itself makes; false: that may have been there
 	roots   []string                  // the folders of the agent's project
 	memory  *Memory                   // what the same agent made before
@@ -275,6 +279,9 @@ func (s *Shell) finish() {
 			s.stmt(s.funcs[name], stream{})
 		}
 	}
+	for i := 0; i < len(s.traps) && s.Over == ""; i++ {
+		s.script(s.traps[i], stream{})
+	}
 }
 
 // note adds an act.
@@ -286,11 +293,25 @@ func (s *Shell) note(a *Act) {
 	for i := range a.Effects {
 		if e := &a.Effects[i]; e.Kind == EffectDelete {
 			e.Made = s.wasMade(e.Path)
+			if len(s.gone) < maxGone && builtFolders()[strings.ToLower(path.Base(e.Path))] {
+				s.gone = append(s.gone, e)
+			}
 		}
+	}
+	if builders()[a.Name] || slices.ContainsFunc(SplitName(a.Name), func(w string) bool { return builders()[w] }) {
+		s.anew(func(string) bool { return true })
 	}
 	a.Where = s.where[:len(s.where):len(s.where)]
 	a.Dir, a.Roots = s.dir, s.roots
 	s.Acts = append(s.Acts, a)
+}
+
+// anew notes that places which were deleted before are made again.
+func (s *Shell) anew(made func(string) bool) {
+	s.gone = slices.DeleteFunc(s.gone, func(e *Effect) bool {
+		e.Anew = made(e.Path)
+		return e.Anew
+	})
 }
 
 // Tidy makes a text from outside safe to follow.

@@ -119,9 +119,11 @@ func (s *Shell) connection(a *Act, client sqlClient, r read, operands []string) 
 // memoryDatabase is the name of a database that lies in memory alone.
 const memoryDatabase = ":memory:"
 
-// inMemory reports whether nothing but databases in memory is named.
-func (t Targets) inMemory() bool {
-	return len(t) > 0 && !slices.ContainsFunc(t, func(name string) bool { return !strings.Contains(name, memoryDatabase) })
+// passing reports whether nothing but databases in memory, or files in places that are for a while, is named.
+func (t Targets) passing() bool {
+	return len(t) > 0 && !slices.ContainsFunc(t, func(name string) bool {
+		return !strings.Contains(name, memoryDatabase) && (!strings.HasPrefix(name, "/") || !scratch(name))
+	})
 }
 
 // clientScripts is the SQL that a client is told to run; hidden tells that some of it is not seen.

@@ -80,8 +80,22 @@ func (in stream) items() (items []string) {
 	return items
 }
 
-// path is where a word points from the working directory.
-func (s *Shell) path(word string) string { return Clean(s.dir, word) }
+// link is another name of a place: what was moved, or a symbolic link.
+type link struct {
+	from, to string
+	moved    bool
+}
+
+// path is where a word points from the working directory. A symbolic link itself is named without a slash behind it.
+func (s *Shell) path(word string) string {
+	p := Clean(s.dir, word)
+	for _, l := range s.links {
+		if within(p, l.from) && (p != l.from || l.moved || strings.HasSuffix(word, "/")) {
+			return l.to + p[len(l.from):]
+		}
+	}
+	return p
+}
 
 // write notes that a file is written, and what it then holds.
 func (s *Shell) write(to string, content stream, how string) {

@@ -57,7 +57,7 @@ func ProgramsIn(text string) func(yield func(program string) bool) {
 			return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-' && r != '.'
 		}) {
 			name := Program(strings.Trim(word, ".-"))
-			if calls()[name] == "remove tree" {
+			if does := calls()[lastName(name)]; does == "remove tree" || does == "remove file" {
 				name = "rm"
 			}
 			if !yield(name) {
@@ -79,6 +79,11 @@ var harmful = map[Harm]string{
 func (h Harm) Does(program string) bool {
 	if slices.ContainsFunc(harms().rows[program], func(r harmRow) bool { return r.harm == h }) {
 		return true
+	}
+	for _, rows := range harms().places {
+		if slices.ContainsFunc(rows, func(r placeRow) bool { return r.harm == h && r.names(program) }) {
+			return true
+		}
 	}
 	p := programOf(program)
 	for fact := range strings.FieldsSeq(harmful[h]) {
