@@ -98,8 +98,11 @@ func awaited(route string) bool {
 	return !slices.ContainsFunc([]string{"/ui/", "/assets/", "/docs", "/v1/", "/openapi", "/api/tools/", "/api/figures"}, func(prefix string) bool { return strings.HasPrefix(route, prefix) })
 }
 
-// countChecked counts a check of the guard and what each rule said.
+// countChecked counts a check of the guard and what each rule said. One that waits for files is counted when it comes again with them.
 func countChecked(figures *operational.Figures, action rule.Action, checked guard.Checked) {
+	if len(checked.Needs) > 0 {
+		return
+	}
 	blocked := int64(0)
 	if checked.Blocked {
 		blocked = 1

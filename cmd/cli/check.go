@@ -176,7 +176,7 @@ func printChecked(w io.Writer, c guard.Checked) {
 		fmt.Fprintln(w, "BLOCKED.")
 	}
 	for _, warning := range c.Warnings {
-		fmt.Fprintf(w, "  %s\n", clean(warning))
+		fmt.Fprintf(w, "  %s\n", clean(strings.TrimSuffix(warning, " "+strings.Join(c.ToAllow, ", then "))))
 	}
 	for _, command := range c.ToAllow {
 		fmt.Fprintf(w, "      %s\n", clean(command))

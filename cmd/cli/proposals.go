@@ -96,7 +96,7 @@ func printProposal(w io.Writer, p consolidate.Proposal) {
 	fmt.Fprintf(w, "%s  %s, %s, confidence %.2f, by %s\n", p.ID, p.Kind, p.Status, p.Confidence, clean(p.Extractor))
 	printIf(w, "stored as %s\n", p.StoredAs)
 	printIf(w, "reason: %s\n", p.Reason)
-	fmt.Fprintln(w, clean(string(p.Content)))
+	fmt.Fprintln(w, harmless(string(p.Content)))
 	for _, quote := range p.Evidence {
 		fmt.Fprintf(w, "  > %s\n", clean(quote))
 	}

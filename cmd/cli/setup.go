@@ -356,7 +356,7 @@ func (u *settingUp) apply(plan setup.Plan, target setup.Target) error {
 	}
 	if !u.shell.json {
 		for _, c := range pending {
-			fmt.Fprint(u.shell.out, clean(c.Diff))
+			fmt.Fprint(u.shell.out, skillrouter.Visible(c.Diff))
 			if !strings.HasSuffix(c.Diff, "\n") {
 				fmt.Fprintln(u.shell.out)
 			}

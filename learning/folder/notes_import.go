@@ -49,6 +49,8 @@ func ImportNotes(ctx context.Context, service lesson.Service, notes Notes, updat
 			fresh = append(fresh, i)
 			continue
 		case "":
+		case skillrouter.Forbidden: // the token may read nothing at all
+			return result, err
 		default:
 			if err := step.failed(err); err != nil {
 				return result, err
@@ -121,6 +123,8 @@ func reportNotes(ctx context.Context, service lesson.Service, notes Notes, steps
 	case len(batch) > 1 && (code == skillrouter.Invalid || code == skillrouter.TooLarge): // one of them is at fault
 		half := len(batch) / 2
 		return cmp.Or(reportNotes(ctx, service, notes, steps, batch[:half]), reportNotes(ctx, service, notes, steps, batch[half:]))
+	case code == skillrouter.Forbidden: // the token may report nothing at all
+		return err
 	default:
 		return steps[batch[0]].failed(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
+	"skillrouter/router"
 	"skillrouter/router/kind"
 )
 
@@ -167,6 +169,11 @@ func (t *Transfer) Undo(ctx context.Context, id string, draft UndoDraft) (answer
 	added, err := t.log.Imported(ctx, id, before, maxUndo)
 	if err != nil || len(added) == 0 {
 		return answer, err
+	}
+	if slices.ContainsFunc(added, func(a learning.Addition) bool { return a.Kind == router.KindLesson }) { // they may guard everybody: all is taken back, or nothing
+		if err := skillrouter.PrincipalOf(ctx).Decides(); err != nil {
+			return answer, err
+		}
 	}
 	fates := make([]fate, len(added))
 	together, part := errgroup.WithContext(ctx)

@@ -18,12 +18,15 @@ const (
 	MaxVerdictText  = 400 // bytes of each reason or alternative
 )
 
+// errNoTool says that a message before a tool's use does not tell which.
+var errNoTool = errors.New("the message names no tool")
+
 // judge asks the guard about a tool's use, before it, and checks the agent in
 // meanwhile. What became of the one is no obstacle to the other.
 func (h *Hook) judge(ctx context.Context) (hook.Answer, error) {
 	if h.call.Tool == "" || h.Dialect.Own(h.call.Tool) {
 		if h.unasked = h.call.Tool == "" && h.strict; h.unasked {
-			return hook.Answer{}, errors.New("the message names no tool")
+			return hook.Answer{}, errNoTool
 		}
 		return hook.Answer{}, nil
 	}

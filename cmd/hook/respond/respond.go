@@ -227,7 +227,7 @@ func (h *Hook) Run(ctx context.Context) int {
 func (h *Hook) advice(err error) string {
 	agent := string(h.Dialect)
 	switch code := skillrouter.CodeOf(err); {
-	case h.unread:
+	case h.unread || errors.Is(err, errNoTool):
 		return "the router has no part in this: the agent gave its hook a message that is not understood. Look at it with `skillrouter setup " + agent + " --check`."
 	case code == skillrouter.Unauthenticated || code == skillrouter.Forbidden:
 		return "the router refuses this agent's token. Give it a valid one (`skillrouter token issue`), and set the agent up again."
