@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -148,6 +149,7 @@ type replaying struct {
 	clock  *atomic.Int64
 	real   map[string]string // by symbol
 	symbol map[string]string // by real id
+	last   int               // the greatest number of a symbol, which no other id gets
 }
 
 func replay(t *testing.T) *replaying {
@@ -302,7 +304,8 @@ func (r *replaying) know(s, id string) { r.real[s], r.symbol[id] = id, s }
 func (r *replaying) named(answer string) string {
 	return anID.ReplaceAllStringFunc(answer, func(id string) string {
 		if r.symbol[id] == "" {
-			r.know(fmt.Sprintf("«%d»", len(r.real)+1), id)
+			r.last++
+			r.know(fmt.Sprintf("«%d»", r.last), id)
 		}
 		return r.symbol[id]
 	})
@@ -343,6 +346,12 @@ func TestRecorded(t *testing.T) {
 	}
 	t.Chdir("/") // what is recorded belongs to no project of a working folder
 	r := replay(t)
+	for _, x := range all {
+		for _, s := range symbol.FindAllString(string(x.Answer), -1) {
+			n, _ := strconv.Atoi(strings.Trim(s, "«»"))
+			r.last = max(r.last, n)
+		}
+	}
 	wrong := 0
 	for i := range all {
 		x := &all[i]
