@@ -66,6 +66,7 @@ var unshown = map[string]string{
 	"POST /v1/chat/completions": noModel, "POST /v1/completions": noModel, "POST /v1/embeddings": noModel,
 	"POST /v1/responses": noModel, "POST /v1/responses/*of": noModel, "GET /v1/responses/*of": noModel, "DELETE /v1/responses/*of": noModel,
 	"GET /v1/models": noModel, "GET /v1/models/*id": noModel,
+	"PUT /api/passphrase": "one would be needed from then on; TestNeedsPerson sets one", "POST /api/passphrase/person": "none is set; TestNeedsPerson sets one",
 	"GET /ws":        "it is a WebSocket, which TestStreamsByContent opens",
 	"GET /mcp":       "it needs a session, which TestRevokedStreams opens",
 	"DELETE /mcp":    "it needs a session",

@@ -163,7 +163,7 @@ var matrix = join(feedAccess, gapsAccess, queryAccess, judgementAccess, searchAc
 	"POST /check/explain":                 {{may: anyone, path: "/check/explain", body: `{"proposed_action":"ls"}`}},
 	"GET /api/passphrase":                 {{may: anyone, path: "/api/passphrase"}},
 	"PUT /api/passphrase":                 {{may: adminsOnly, path: "/api/passphrase", body: `{"passphrase":"short"}`, answers: http.StatusBadRequest, personal: true}},
-	"POST /api/passphrase/person":         {{may: anyone, path: "/api/passphrase/person", body: `{"passphrase":""}`, answers: http.StatusBadRequest}},
+	"POST /api/passphrase/person":         {{may: agents, path: "/api/passphrase/person", body: `{"passphrase":""}`, answers: http.StatusBadRequest}},
 	"PUT /api/passphrase/agents-may-stop": {{may: adminsOnly, path: "/api/passphrase/agents-may-stop", body: `{"on":false}`, proved: true, personal: true}},
 	"GET /api/whoami":                     {{may: anyone, path: "/api/whoami"}},
 	"GET /api/memory/ids":                 {{may: anyone, path: "/api/memory/ids?type=knowledge&part=0123"}},

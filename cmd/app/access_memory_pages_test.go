@@ -22,8 +22,8 @@ var memoryPagesAccess = map[string][]access{
 	"GET /ui/incidents":       {{may: anyone, path: "/ui/incidents"}},
 	"GET /ui/incident":        {{may: anyone, path: "/ui/incident?id={incident}"}},
 	"POST /ui/incident/accept": {
-		{personal: true, proved: true, may: agents, path: "/ui/incident/accept", body: "token_of_form={form}&id={incident}", answers: done},
-		{personal: true, proved: true, may: asAgentA, path: "/ui/incident/accept", body: "token_of_form={form}&id={incident}&by=a", answers: done},
+		{personal: true, may: agents, path: "/ui/incident/accept", body: "token_of_form={form}&id={incident}", answers: done},
+		{personal: true, may: asAgentA, path: "/ui/incident/accept", body: "token_of_form={form}&id={incident}&by=a", answers: done},
 	},
 	"POST /ui/incident/undo": {{may: agents, path: "/ui/incident/undo", body: "token_of_form={form}&id={incident}", answers: done}},
 	"GET /ui/imports":        {{may: captains, path: "/ui/imports"}},

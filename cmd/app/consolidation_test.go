@@ -1,11 +1,18 @@
 package app_test
 
 import (
+	"context"
 	"encoding/json"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
+
+	"skillrouter"
+	"skillrouter/cmd/config"
+	"skillrouter/cmd/locate"
+	"skillrouter/operational/person"
+	"skillrouter/router/client"
 )
 
 // send makes a call of the HTTP API that must be answered with status, and returns the answer.
@@ -17,6 +24,9 @@ func (m *memories) send(method, path, body string, status int) fields {
 	}
 	if body != "" {
 		r.Header.Set("Content-Type", "application/json")
+	}
+	if m.person != "" {
+		r.Header.Set(skillrouter.PersonHeader, m.person)
 	}
 	response, err := http.DefaultClient.Do(r)
 	if err != nil {
@@ -139,4 +149,32 @@ func TestHandoverOfEveryMemory(t *testing.T) {
 	if got := handovers(); got != 1 {
 		t.Errorf("%d hand-overs in the successor's inbox", got)
 	}
+}
+
+// asPerson sets a router's passphrase, and returns the client of a person who knows it.
+func asPerson(t *testing.T, cfg config.Config, url string) *client.Client {
+	t.Helper()
+	owner, err := locate.ReadOwnerToken(cfg.Data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := client.New(url, client.Options{Token: owner, Passphrase: func(context.Context) (string, error) { return phrase, nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	if _, err := c.Persons.SetPassphrase(t.Context(), person.PassphraseDraft{Passphrase: phrase}); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// asPerson has the calls from now on made by a person.
+func (m *memories) asPerson() {
+	m.t.Helper()
+	begun, err := asPerson(m.t, m.config, m.url).Persons.SignIn(m.t.Context(), person.PersonDraft{Passphrase: phrase})
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	m.person = begun.Secret
 }

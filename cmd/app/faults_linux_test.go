@@ -67,7 +67,7 @@ func TestStopsGetThroughAFullDisk(t *testing.T) {
 				t.Fatalf("heartbeat %d with news: %d %v\n%s", n, status, answer, p.stderr)
 			}
 		}
-		if strings.Count(p.stderr.String(), "only stops, acknowledgements and heartbeats are stored") <= round {
+		if strings.Count(p.stderr.String(), "only stops, acknowledgements, heartbeats and deletions are stored") <= round {
 			t.Error("what is kept was not needed: this test shows nothing")
 		}
 		if status, answer := post("/signal", map[string]any{"from_agent_id": "captain", "to_agent_id": "b", "signal": "stop", "context": map[string]any{"reason": "the disk is full"}}); status != http.StatusOK {

@@ -25,6 +25,7 @@ type memories struct {
 	ahead  atomic.Int64 // by how many nanoseconds the router's clock is ahead of ours
 	url    string
 	stop   func()
+	person string // the session of a person who calls
 }
 
 // fields is a JSON object.

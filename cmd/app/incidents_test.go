@@ -12,6 +12,7 @@ import (
 // taken out of use with the acceptance.
 func TestAcceptedIncidentIsALesson(t *testing.T) {
 	m := openMemories(t)
+	m.asPerson()
 	sessions := 0
 	learn := func(steps ...string) { // pairs of a command and what it printed; what begins with "!" failed
 		sessions++

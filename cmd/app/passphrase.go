@@ -87,7 +87,7 @@ func provePerson(ctx context.Context, data string, ask func(ctx context.Context)
 // checkPassphrase says whether one is set, and whether one was given up lately.
 func (a *App) checkPassphrase() router.SystemCheck {
 	persons := a.wired.persons
-	c := router.SystemCheck{Name: "passphrase", OK: true, Detail: "none is set: whoever has a captain's token, or the owner's, decides what a person does"}
+	c := router.SystemCheck{Name: "passphrase", OK: true, Detail: "none is set (skillrouter passphrase set): nobody does what takes a person until a token is issued, then whoever has a captain's does"}
 	if at := persons.Stored().SetAt; at != nil {
 		c.Detail = "set on " + at.Format(time.DateTime) + ": it alone decides what a person does"
 		if a.config.AgentsMayStop && !persons.MayStop() {

@@ -45,6 +45,9 @@ func TestNeedsPerson(t *testing.T) {
 	s.withPassphrase()
 	refused := 0
 	s.eachRoute(func(route httpapi.Route, calls []access) {
+		if route.Path == "/ui/incident/accept" { // whether it takes a person depends on whose token taught it: see TestOneVoiceCountsOnce
+			return
+		}
 		for _, call := range calls {
 			for _, who := range []string{captain, admin} {
 				if !call.proved && who == captain || !slices.Contains(call.may, who) {

@@ -166,7 +166,7 @@ func TestStatementsOfWrites(t *testing.T) {
 		{"a lesson like it", 6, learned, report("A wandering albatross was lost at sea")},
 		{"the lesson again", 7, learned, report("The wandering albatross is lost at sea")},
 		{"a check that warns of nothing", 1, learned, check("ls")},
-		{"a check that blocks", 4, learned, check("git reset --hard")},
+		{"a check that blocks", 9, learned, check("git reset --hard")},
 	} {
 		c.in.Take()
 		must(c.write())

@@ -16,6 +16,7 @@ import (
 
 	"skillrouter"
 	"skillrouter/cmd/app"
+	"skillrouter/cmd/config"
 	"skillrouter/learning/knowledge"
 	"skillrouter/router"
 	"skillrouter/router/client"
@@ -23,9 +24,11 @@ import (
 )
 
 // transferring is a router in this process, and a client of it.
-func transferring(t *testing.T) *client.Client {
+func transferring(t *testing.T) *client.Client { return transferringIn(t, settings(t)) }
+
+func transferringIn(t *testing.T, cfg config.Config) *client.Client {
 	t.Helper()
-	a, err := app.New(t.Context(), settings(t), slog.New(slog.DiscardHandler), app.Options{})
+	a, err := app.New(t.Context(), cfg, slog.New(slog.DiscardHandler), app.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +182,9 @@ func TestExportImportRoundTrip(t *testing.T) {
 
 // TestImportUndone: an import is taken back by its id, what was there and what was changed since stays.
 func TestImportUndone(t *testing.T) {
-	from, to := transferring(t), transferring(t)
+	cfg := settings(t)
+	from, to := transferring(t), transferringIn(t, cfg)
+	person := asPerson(t, cfg, to.BaseURL()) // an import's rules guard everybody, so that taking them back takes one
 	teach(t, from)
 	call(t, to, http.MethodPost, "/api/knowledge", `{"category":"c","title":"Mine","content":"It was here before."}`)
 	call(t, to, http.MethodPost, "/api/knowledge", `{"id":"my/own id","category":"pattern","title":"Ünïcode","content":"Ours"}`)
@@ -211,7 +216,7 @@ func TestImportUndone(t *testing.T) {
 		t.Fatal(wiped, err)
 	}
 	call(t, to, http.MethodPatch, "/api/facts/analyst/for.ever", `{"value":"no"}`)
-	undone, err := to.Transfer.Undo(t.Context(), first.ImportID, transfer.UndoDraft{})
+	undone, err := person.Transfer.Undo(t.Context(), first.ImportID, transfer.UndoDraft{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +231,7 @@ func TestImportUndone(t *testing.T) {
 	if page, err = to.Transfer.Imports(t.Context(), transfer.ImportFilter{}); err != nil || page.Imports[0].Left != int64(len(want)) || page.Imports[0].UndoneAt == nil {
 		t.Errorf("the list then: %+v, %v", page, err)
 	}
-	if all, err := to.Transfer.Undo(t.Context(), first.ImportID, transfer.UndoDraft{Force: true}); err != nil || all.Undone != len(want) || len(all.Skipped) != 0 {
+	if all, err := person.Transfer.Undo(t.Context(), first.ImportID, transfer.UndoDraft{Force: true}); err != nil || all.Undone != len(want) || len(all.Skipped) != 0 {
 		t.Errorf("by force: %+v, %v", all, err)
 	}
 	var left []string
@@ -250,7 +255,7 @@ func TestImportUndone(t *testing.T) {
 	if code, said := checkAction(t, to, "git push --force origin main"); strings.Contains(said, "Never force-push") {
 		t.Errorf("the import's rule still judges: %d %s", code, said)
 	}
-	if _, err := to.Transfer.Undo(t.Context(), "01a20974-ab77-7ad9-9f59-27941e7af07f", transfer.UndoDraft{}); skillrouter.CodeOf(err) != skillrouter.NotFound {
+	if _, err := person.Transfer.Undo(t.Context(), "01a20974-ab77-7ad9-9f59-27941e7af07f", transfer.UndoDraft{}); skillrouter.CodeOf(err) != skillrouter.NotFound {
 		t.Errorf("an unknown import: %v", err)
 	}
 }

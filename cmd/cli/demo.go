@@ -51,7 +51,7 @@ waits for nobody.`,
 		flags: options{
 			option("fast", &fast, "wait for nobody"),
 			option("pace", &how.pace, "how long to wait after each thing that is shown"),
-			option("forget-rule", &how.forgetRule, "take the rule away before the guard is asked"),
+			option("forget-rule", &how.forgetRule, "report it as less than critical, so that no rule blocks"),
 		},
 	}, func(ctx context.Context) error {
 		if fast && cmd.Flags().Changed("pace") {
@@ -80,8 +80,8 @@ func (s *shell) demo(ctx context.Context, options demoOptions) error {
 	}
 	defer t.close()
 	t.begin(ctx)
-	t.learning(ctx)
-	t.guarding(ctx, options.forgetRule)
+	t.learning(ctx, options.forgetRule)
+	t.guarding(ctx)
 	t.signalling(ctx)
 	t.resuming(ctx)
 	t.say("That was all real. Now with your own agents: skillrouter serve, and skillrouter setup for the agent that you use. The dashboard is at http://" + config.Default().Listen + "/ui/.")
@@ -106,7 +106,7 @@ func (t *tour) begin(ctx context.Context) {
 }
 
 // learning: three failures become a pattern, and the pattern a rule.
-func (t *tour) learning(ctx context.Context) {
+func (t *tour) learning(ctx context.Context, forget bool) {
 	t.chapter("1. Learning")
 	t.say("Dana's agent is about to empty a cache. The guard knows nothing against it yet:")
 	t.run(ctx, exitDone, "check", "--agent", "dana", "--", demoMistake)
@@ -135,7 +135,11 @@ func (t *tour) learning(ctx context.Context) {
 	said = t.run(ctx, exitWarned, "check", "--agent", "dana", "--", demoMistake)
 	t.claim(strings.Contains(said, "Warned."), "the confirmed pattern warns")
 	t.say("That it must not happen again at all, somebody has to say:")
-	t.run(ctx, exitDone, "lessons", "report", demoRule, "--type", "anti_pattern", "--domain", "redis", "--severity", "critical",
+	severity := "critical"
+	if forget {
+		severity = "high" // which blocks nothing
+	}
+	t.run(ctx, exitDone, "lessons", "report", demoRule, "--type", "anti_pattern", "--domain", "redis", "--severity", severity,
 		"--context", "it loses the job queue", "--command", "redis-cli FLUSHALL", "--instead", demoInstead, "--agent", "captain")
 }
 
@@ -154,11 +158,8 @@ func (t *tour) pattern(ctx context.Context) string {
 }
 
 // guarding: the rule stops the next agent, however the command is written.
-func (t *tour) guarding(ctx context.Context, forget bool) {
+func (t *tour) guarding(ctx context.Context) {
 	t.chapter("2. Guarding")
-	if forget {
-		t.run(ctx, exitDone, "lessons", "retire", "4", "to see the tour fail", "--by", "captain")
-	}
 	t.say("Dana's agent asks again, and writes it otherwise. Hooks of coding agents ask in this way before each command:")
 	said := t.run(ctx, exitRefused, "check", "--agent", "dana", "--", demoAgain)
 	t.claim(strings.Contains(said, "BLOCKED") && strings.Contains(said, "instead: "+demoInstead), "the guard says why, and what to do instead")

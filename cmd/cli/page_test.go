@@ -26,7 +26,7 @@ var (
 	// elsewhere are commands of a page that a script does not run: they build, set the shell up, never end, or only take their time.
 	elsewhere = regexp.MustCompile(`^(make |export |curl -sN|time )`)
 	named     = regexp.MustCompile(`--agent (\S+)`)
-	fullUUID  = `[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`
+	fullUUID  = `[0-9a-f]{8}-[0-9a-f]{4}-[78][0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`
 	endOfID   = `\b[0-9a-f]{8}\b` // as lists show it
 	uuids     = regexp.MustCompile(fullUUID + `|` + endOfID)
 	// passing is what differs from one run to the next: moments, ages, marks, secrets, sizes, what

@@ -64,7 +64,7 @@ func TestAgo(t *testing.T) {
 func TestExitCodes(t *testing.T) {
 	want := map[skillrouter.Code]int{
 		skillrouter.Invalid: exitFailed, skillrouter.NotFound: exitFailed, skillrouter.Conflict: exitFailed,
-		skillrouter.Unauthenticated: exitRefused, skillrouter.Forbidden: exitRefused, skillrouter.TooLarge: exitFailed,
+		skillrouter.Unauthenticated: exitRefused, skillrouter.Forbidden: exitRefused, skillrouter.PassphraseNeeded: exitRefused, skillrouter.TooLarge: exitFailed,
 		skillrouter.RateLimited: exitFailed, skillrouter.StorageFull: exitFailed, skillrouter.Unavailable: exitFailed, skillrouter.OutcomeUnknown: exitFailed, skillrouter.Internal: exitFailed,
 	}
 	for _, code := range skillrouter.Codes() {

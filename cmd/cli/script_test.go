@@ -4,6 +4,8 @@ package cli_test
 
 import (
 	"encoding/json"
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -113,7 +115,7 @@ func runScripts(t *testing.T, hook string, patterns ...string) {
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"router": startRouter, "kill-router": killRouter, "await": await, "await-file": awaitFile, "page": page, "session": session,
+			"router": startRouter, "kill-router": killRouter, "await": await, "await-file": awaitFile, "page": page, "session": session, "person": setPassphrase,
 		},
 	})
 }
@@ -161,6 +163,25 @@ func startRouter(ts *testscript.TestScript, _ bool, args []string) {
 		h := holder(ts)
 		return h.URL() != "" && h.Started != before.Started && run(ts, "status") == nil
 	})
+}
+
+// setPassphrase sets the router's first passphrase, as a person does in a terminal, and leaves it in $WORK/phrase.
+func setPassphrase(ts *testscript.TestScript, _ bool, _ []string) {
+	token, err := os.ReadFile(filepath.Join(ts.Getenv("SKILLROUTER_DATA"), "owner.token"))
+	ts.Check(err)
+	const phrase = "correct horse battery staple"
+	r, err := http.NewRequest(http.MethodPut, holder(ts).URL()+"/api/passphrase", strings.NewReader(`{"passphrase":"`+phrase+`"}`))
+	ts.Check(err)
+	r.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(token)))
+	r.Header.Set("Content-Type", "application/json")
+	answer, err := http.DefaultClient.Do(r)
+	ts.Check(err)
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		text, _ := io.ReadAll(answer.Body)
+		ts.Fatalf("the passphrase is not set: %s", text)
+	}
+	ts.Check(os.WriteFile(filepath.Join(ts.Getenv("WORK"), "phrase"), []byte(phrase+"\n"), 0o600))
 }
 
 func killRouter(ts *testscript.TestScript, _ bool, args []string) {

@@ -165,6 +165,7 @@ func refusesChecks(t *testing.T, ctx context.Context, g guard.Service) {
 }
 
 func switchesPacks(t *testing.T, ctx context.Context, g guard.Service) {
+	ctx = skillrouter.WithPrincipal(ctx, skillrouter.Open().UnderPassphrase(true))
 	const command = "docker system prune -af"
 	decision := func() rule.Decision {
 		return must[guard.Checked](t)(g.Check(caller(t), rule.Action{Command: command, Agent: "a"})).Decision
@@ -224,6 +225,7 @@ func packOf(list guard.PackList, name string) (pack guard.Pack) {
 }
 
 func switchesPacksInProjects(t *testing.T, ctx context.Context, g guard.Service) {
+	ctx = skillrouter.WithPrincipal(ctx, skillrouter.Open().UnderPassphrase(true))
 	decision := func(project, command string) rule.Decision {
 		t.Helper()
 		return must[guard.Explained](t)(g.Explain(ctx, rule.Action{Command: command, Project: project})).Decision
@@ -277,6 +279,7 @@ func switchesPacksInProjects(t *testing.T, ctx context.Context, g guard.Service)
 }
 
 func takesTeamPacks(t *testing.T, ctx context.Context, g guard.Service) {
+	ctx = skillrouter.WithPrincipal(ctx, skillrouter.Open().UnderPassphrase(true))
 	const command = "shop-admin wipe berlin"
 	text := func(version int, rows string) guard.PackFile {
 		return guard.PackFile{Text: fmt.Sprintf("[shop %d block]\nabout: What our shop must not lose\n%s", version, rows)}

@@ -146,8 +146,12 @@ func TestTokensContract(t *testing.T) {
 
 func TestGuardContract(t *testing.T) {
 	learningtest.RunGuard(t, func(t *testing.T) guard.Service {
-		address, _ := serve(t)
-		return dial(t, address, client.Options{}).Guard
+		address, owner := serve(t)
+		c := dial(t, address, client.Options{Token: owner})
+		if _, err := c.Tokens.Issue(t.Context(), operational.TokenDraft{AgentID: "somebody", Scopes: []skillrouter.Scope{skillrouter.ScopeRead}}); err != nil {
+			t.Fatal(err) // before, nothing tells a person from an agent, and nobody switches a pack
+		}
+		return c.Guard
 	})
 }
 

@@ -52,7 +52,7 @@ func (s site) incidents(programs int) {
 
 // TestDecide decides on some of each kind, and on each by itself.
 func TestDecide(t *testing.T) {
-	s := openSite(t)
+	s := openSite(t).asPerson()
 	s.shows("/ui/decide", "Nothing waits for you")
 	s.incidents(4)
 	for n := range 3 {

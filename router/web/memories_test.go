@@ -297,7 +297,7 @@ func TestWhereAMemoryWasTold(t *testing.T) {
 }
 
 func TestIncidentPages(t *testing.T) {
-	s := openSite(t)
+	s := openSite(t).asPerson()
 	for _, session := range []string{"one", "two"} {
 		s.api(http.MethodPost, "/api/incidents/learn", map[string]any{"project": "shop", "session_id": session, "agent_id": "builder-1", "begin": true, "steps": []map[string]any{
 			{"command": "npm test -- " + hostile, "outcome": "failed", "output": "Error: Cannot find module 'left-pad' " + hostile, "digest": session + "1"},

@@ -16,8 +16,10 @@ import (
 
 	"golang.org/x/net/html"
 
+	"skillrouter"
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/config"
+	"skillrouter/cmd/locate"
 	"skillrouter/learning/incident"
 )
 
@@ -26,6 +28,8 @@ type site struct {
 	t       *testing.T
 	handler http.Handler
 	data    string // its folder
+
+	person, token string // what its calls show, if anything
 }
 
 func openSite(t *testing.T) site {
@@ -45,7 +49,7 @@ func openSite(t *testing.T) site {
 			t.Error(err)
 		}
 	})
-	return site{t, a.Handler(), settings.Data}
+	return site{t: t, handler: a.Handler(), data: settings.Data}
 }
 
 func (s site) do(method, path, contentType, body string) *httptest.ResponseRecorder {
@@ -56,9 +60,29 @@ func (s site) do(method, path, contentType, body string) *httptest.ResponseRecor
 	if contentType != "" {
 		r.Header.Set("Content-Type", contentType)
 	}
+	if s.person != "" {
+		r.Header.Set(skillrouter.PersonHeader, s.person)
+	}
+	if s.token != "" {
+		r.Header.Set("Authorization", "Bearer "+s.token)
+	}
 	w := httptest.NewRecorder()
 	s.handler.ServeHTTP(w, r)
 	return w
+}
+
+// asPerson is the site as it is seen by a person, who has set a passphrase and gave it.
+func (s site) asPerson() site {
+	s.t.Helper()
+	owner := s
+	var err error
+	if owner.token, err = locate.ReadOwnerToken(s.data); err != nil {
+		s.t.Fatal(err)
+	}
+	phrase := map[string]any{"passphrase": "correct horse battery staple"}
+	owner.api(http.MethodPut, "/api/passphrase", phrase)
+	s.person, _ = owner.api(http.MethodPost, "/api/passphrase/person", phrase)["person"].(string)
+	return s
 }
 
 // api makes a call of the programs' interface, which must succeed.

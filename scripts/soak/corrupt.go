@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"skillrouter/cmd/locate"
 )
 
 // damage is something that is done to a file of the data folder.
@@ -169,6 +171,7 @@ func (s *scene) damaged(ctx context.Context, base, try, file string, d damage) e
 	if err := os.RemoveAll(try); err != nil {
 		return err
 	}
+	_ = os.Remove(filepath.Join(base, locate.SocketName)) // of a router that was killed
 	if err := os.CopyFS(try, os.DirFS(base)); err != nil {
 		return err
 	}
