@@ -291,9 +291,6 @@ func (s *serving) sample(call access) access {
 			s.must(admin, http.MethodPost, "/api/knowledge/search", `{"query":"`+question+`"}`, &struct{}{})
 			return s.await("/api/gaps", "gaps", question)
 		},
-		"{judgement}": func() string {
-			return make("/api/judgements", fmt.Sprintf(`{"question":"which %d","good":[%q]}`, s.made, s.sample(access{path: "{entry}"}).path))
-		},
 		"{feedback}": func() string {
 			return make("/query/feedback", fmt.Sprintf(`{"query":"text %d","query_type":"episode"}`, s.made))
 		},

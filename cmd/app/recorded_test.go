@@ -62,7 +62,6 @@ var agreed = map[string]string{
 	`["facts","set","default","port","8080"]`:     wordsMissing,
 	`["cache"]`:                                   wordsMissing,
 	`["reminders","add"]`:                         wordsMissing,
-	`["judge"]`:                                   wordsMissing,
 	`["messages","inbox"]`:                        wordsMissing,
 	`["signal","b","note","hello there"]`:         wordsMissing,
 	`["context","-"]`:                             flagNamed,

@@ -18,7 +18,6 @@ import (
 	"skillrouter/learning/episode"
 	"skillrouter/learning/experience"
 	"skillrouter/learning/fact"
-	"skillrouter/learning/feedback"
 	"skillrouter/learning/guard"
 	"skillrouter/learning/incident"
 	"skillrouter/learning/knowledge"
@@ -234,7 +233,6 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 		Facts: facts,
 		Kinds: p.routes, Reminders: p.reminders, Sessions: p.sessions, Consolidation: p.consolidation, Context: p.context, Chat: p.chat,
 		Introspection: p.introspection, Embeddings: p.vectors, Gaps: p.gaps, Search: told.search, Answered: told.answers,
-		Judgements: feedback.NewJudgements(p.memory, p.knowledge, learning.Options{Now: a.now, Log: a.log}),
 		Feed:       p.feed, Timeline: p.timeline, Events: p.events, Socket: p.socket, Web: p.web, Mesh: p.mesh,
 		Backup: a.backup, Transfer: p.transfer,
 		MCP: tools.Handler(), Health: a.health, Doctor: a.doctor, Outbound: a.outbounds, Enforced: a.config.Airgapped, Registry: registry,

@@ -90,14 +90,14 @@ none runs on that folder, one is started.`,
 	root.AddCommand(
 		s.serveCommand(), s.runCommand(),
 		s.agentsCommand(), s.watchCommand(), s.statusCommand(), s.stopCommand(), s.signalCommand(), s.messagesCommand(), s.leasesCommand(),
-		s.queryCommand(), s.feedbackCommand(), s.searchCommand(), s.rememberCommand(), s.knowledgeCommand(), s.rulesCommand(), s.remindersAdd("remind"), s.usedCommand(), s.importCommand(), s.episodesCommand(), s.experienceCommand(),
+		s.queryCommand(), s.searchCommand(), s.rememberCommand(), s.knowledgeCommand(), s.rulesCommand(), s.remindersAdd("remind"), s.usedCommand(), s.importCommand(), s.episodesCommand(), s.experienceCommand(),
 		s.lessonsCommand(), s.checkCommand(), s.tasksCommand(), s.reconCommand(), s.patternsCommand(), s.escalationsCommand(), s.memoryCommand(),
 		s.factsCommand(), s.cacheCommand(),
 		s.remindersCommand(), s.sessionsCommand(), s.proposalsCommand(), s.learnCommand(), s.replayCommand(), s.valueCommand(), s.briefCommand(), s.contextCommand(),
-		s.eventsCommand(), s.gapsCommand(), s.judgeCommand(), s.interlockCommand(),
+		s.eventsCommand(), s.gapsCommand(), s.interlockCommand(),
 		s.setupCommand(), s.hookCommand(), s.demoCommand(),
 		s.exportCommand(), s.backupCommand(), s.restoreCommand(), s.verifyCommand(), s.redactCommand(), s.migrateCommand(),
-		s.callCommand(), s.mcpCommand(), s.tokenCommand(), s.passphraseCommand(root), s.doctorCommand(), s.selftestCommand(), s.embeddingsCommand(), s.configCommand(), s.versionCommand(),
+		s.callCommand(), s.mcpCommand(), s.tokenCommand(), s.passphraseCommand(root), s.doctorCommand(), s.embeddingsCommand(), s.configCommand(), s.versionCommand(),
 	)
 	for _, k := range kinds {
 		cmd := k.commands(s)

@@ -87,8 +87,8 @@ func (s *shell) named() map[string]cobra.CompletionFunc {
 		"knowledge ID": knowledge, "used": knowledge, "patterns PATTERN": s.suggest(patternNumbers),
 		"procedures NAME": s.suggest(procedureNames), "procedures RUN_ID": s.suggest(runIDs),
 		"facts KEY": s.suggest(factKeys), "reminders NUMBER": s.suggest(reminderNumbers), "tasks TASK": s.suggest(taskNumbers),
-		"proposals ID": s.suggest(proposalIDs), "escalations ID": s.suggest(escalationIDs), "gaps GAP": s.suggest(gapIDs), "judge JUDGEMENT": s.suggest(judgementIDs),
-		"feedback forget": s.suggest(taughtIDs), "sessions ID": s.suggest(sessionIDs), "recon FINDING": s.suggest(findingIDs), "token TOKEN": s.suggest(tokenIDs),
+		"proposals ID": s.suggest(proposalIDs), "escalations ID": s.suggest(escalationIDs), "gaps GAP": s.suggest(gapIDs),
+		"sessions ID": s.suggest(sessionIDs), "recon FINDING": s.suggest(findingIDs), "token TOKEN": s.suggest(tokenIDs),
 	}
 }
 
@@ -222,16 +222,6 @@ func escalationIDs(ctx context.Context, c *client.Client) ([]cobra.Completion, e
 func gapIDs(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
 	page, err := c.Gaps.List(ctx, feedback.GapQuery{Limit: completeLimit})
 	return suggestions(page.Gaps, err, func(g *feedback.Gap) (string, []string) { return shortID(g.ID), []string{g.Question} })
-}
-
-func judgementIDs(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
-	page, err := c.Judgements.Judgements(ctx, feedback.JudgementQuery{Limit: completeLimit})
-	return suggestions(page.Judgements, err, func(j *feedback.Judgement) (string, []string) { return shortID(j.ID), []string{j.Question} })
-}
-
-func taughtIDs(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
-	list, err := c.Router.Feedback(ctx)
-	return suggestions(list.Feedback, err, func(f *feedback.QueryFeedback) (string, []string) { return shortID(f.ID), []string{f.Query} })
 }
 
 func sessionIDs(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {

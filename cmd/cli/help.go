@@ -32,9 +32,9 @@ var families = []family{
 	{memoryGroup, []string{"remember", "search", "context", "knowledge", "lessons", "facts"}, []string{"query", "remind", "episodes", "procedures", "reminders", "experience", "memory"}},
 	{"guard", []string{"check"}, []string{"rules", "escalations"}},
 	{"team", []string{"agents", "tasks", "messages", "signal", "stop"}, []string{"watch", "leases", "run", "sessions", "recon"}},
-	{"learning", []string{"learn"}, []string{"brief", "replay", "value", "proposals", "patterns", "used", "judge", "feedback", "gaps"}},
+	{"learning", []string{"learn"}, []string{"brief", "replay", "value", "proposals", "patterns", "used", "gaps"}},
 	{"data", []string{"import", "backup"}, []string{"export", "restore", "verify", "redact", "migrate"}},
-	{"admin", []string{"config"}, []string{"token", "events", "cache", "call", "mcp", "hook", "interlock", "embeddings", "selftest", "completion", "help"}},
+	{"admin", []string{"config"}, []string{"token", "events", "cache", "call", "mcp", "hook", "interlock", "embeddings", "completion", "help"}},
 }
 
 // annotationRare marks a command that `skillrouter help` leaves out.

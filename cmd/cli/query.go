@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -12,7 +11,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"skillrouter/learning"
-	"skillrouter/learning/feedback"
 	"skillrouter/router"
 	"skillrouter/router/classify"
 	"skillrouter/router/client"
@@ -123,81 +121,6 @@ func shortened(text string) string {
 		return strings.Join(lines[:contentLines], "") + "…"
 	}
 	return text
-}
-
-func (s *shell) feedbackCommand() *cobra.Command {
-	return s.group(&cobra.Command{
-		Use: "feedback", Short: "Teach the router what kind of question a query is",
-	}, s.feedbackTeach(), s.feedbackList(), s.feedbackForget())
-}
-
-func (s *shell) feedbackTeach() *cobra.Command {
-	var draft router.FeedbackDraft
-	var wrong bool
-	return asks(s, command{
-		use: "teach TEXT... (--is TYPE | --wrong)", short: "Say what kind of question a query is, or that the router's choice is wrong", args: joined(1, &draft.Query),
-		flags: options{
-			choice("is", &draft.QueryType, classify.Classes(), "what it is"),
-			option("wrong", &wrong, "the router's choice is wrong"),
-			option("note", &draft.Note, "why"),
-		},
-		before: func() error {
-			if wrong == (draft.QueryType != "") {
-				return errors.New("say --is TYPE or --wrong")
-			}
-			if wrong {
-				draft.Correct = new(bool)
-			}
-			return nil
-		},
-	}, sends(client.Router.Teach, &draft), func(w io.Writer, taught router.FeedbackTaught) {
-		fmt.Fprintf(w, "%s taught; it was %s (%.2f) and is %s (%.2f) now\n", taught.ID,
-			taught.Before.QueryType, taught.Before.Confidence, taught.Now.QueryType, taught.Now.Confidence)
-	})
-}
-
-func (s *shell) feedbackList() *cobra.Command {
-	taught := columns[feedback.QueryFeedback]{
-		"Nothing was taught.",
-		[]string{"ID", "TAUGHT", "IS", "AGENT", "QUERY"},
-		func(e feedback.QueryFeedback) cells {
-			kind := e.QueryType
-			if e.Not {
-				kind = "not " + kind
-			}
-			return cells{shortID(e.ID), e.CreatedAt, kind, e.AgentID, e.Query}
-		},
-	}
-	return asks(s, command{use: "list", short: "List what was taught, the oldest first"}, gets(client.Router.Feedback),
-		func(w io.Writer, list router.FeedbackList) { taught.list(w, list.Feedback) })
-}
-
-func (s *shell) feedbackForget() *cobra.Command {
-	var id *string
-	var all bool
-	var agent string
-	return asks(s, command{
-		use: "forget (ID | --all)", short: "Forget one thing that was taught, or all", args: perhaps(&id),
-		flags: options{
-			option("all", &all, "everything that was taught"),
-			option("agent", &agent, "with --all: only what this agent taught"),
-		},
-		before: func() error {
-			if all == (id != nil) {
-				return errors.New("say an id or --all")
-			}
-			return nil
-		},
-	}, func(ctx context.Context, c *client.Client) (router.FeedbackGone, error) {
-		if all {
-			return c.Router.UnteachAll(ctx, agent)
-		}
-		whole, err := fullID(ctx, c, "feedback", *id)
-		if err != nil {
-			return router.FeedbackGone{}, err
-		}
-		return router.FeedbackGone{Deleted: 1}, c.Router.Unteach(ctx, whole)
-	}, func(w io.Writer, gone router.FeedbackGone) { fmt.Fprintf(w, "%d forgotten\n", gone.Deleted) })
 }
 
 // defaultContextBudget is the budget of a context that nobody gave one, in

@@ -122,7 +122,7 @@ func isID(id string) bool {
 // that have a number too by it.
 var (
 	withIDs = []string{
-		"knowledge", "lessons", "patterns", "episodes", "proposals", "gaps", "incidents", "escalations", "runs", "checks", "approvals", "permissions", "judgements", "feedback", "imports", "sessions",
+		"knowledge", "lessons", "patterns", "episodes", "proposals", "gaps", "incidents", "escalations", "runs", "checks", "approvals", "permissions", "imports", "sessions",
 	}
 	withNumbers = map[string]func(ctx context.Context, c *client.Client, number string) error{
 		"lessons": func(ctx context.Context, c *client.Client, number string) error {

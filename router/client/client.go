@@ -96,7 +96,6 @@ type Client struct {
 	Context       Context
 	Introspection Introspection
 	Gaps          Gaps
-	Judgements    Judgements
 	Answered      Answered
 	Search        Search
 	Transfer      Transfer
@@ -174,7 +173,7 @@ func New(baseURL string, options Options) (*Client, error) {
 	c.Value = Value{c}
 	c.Figures = Figures{c}
 	c.Consolidation, c.Context = Consolidation{c}, Context{c}
-	c.Introspection, c.Gaps, c.Judgements = Introspection{c}, Gaps{c}, Judgements{c}
+	c.Introspection, c.Gaps = Introspection{c}, Gaps{c}
 	c.Answered, c.Search = Answered{c}, Search{c}
 	c.Mesh = Mesh{c}
 	c.Transfer = Transfer{c}

@@ -19,15 +19,6 @@ func (s *Server) gapRoutes(gaps feedback.GapService) {
 	at.post("/{id}/reopen", "Take a dismissal back", verb(gaps.Reopen))
 }
 
-func (s *Server) judgementRoutes(judgements feedback.JudgementService) {
-	at := s.at("judgements", "/api/judgements")
-	at.post("", "Say which entries are right, and which are wrong, for a question; what was said of it before stands where nothing else is said", sent(judgements.Judge))
-	at.get("", "List judgements, the newest first", asked(judgements.Judgements))
-	at.get("/{id}", "One judgement", named(judgements.Judgement))
-	at.delete("/{id}", "Remove a judgement: its author may, and a captain", named(silent(judgements.Remove)))
-	at.post("/measure", "Ask every judged question; say where the right entries are found, and what is worse than the last time", bare(judgements.Measure))
-}
-
 func (s *Server) answeredRoutes(answers knowledge.AnswerService) {
 	at := s.at("knowledge", "/api/knowledge/{id}/used")
 	at.post("", "Say that the entry answered a question, or did not; like questions find it from the next search on", changed(answers.Answered))

@@ -91,7 +91,6 @@ type Services struct {
 	Introspection router.IntrospectionService
 	Embeddings    shelf.EmbeddingService
 	Gaps          feedback.GapService
-	Judgements    feedback.JudgementService
 	Answered      knowledge.AnswerService
 	Search        search.Service
 	Chat          http.Handler // /v1: what an OpenAI client asks of a model, with memory
@@ -205,7 +204,6 @@ func (s *Server) routes() {
 	with(s.services.Embeddings, s.embeddingRoutes)
 	s.feedRoutes()
 	with(s.services.Gaps, s.gapRoutes)
-	with(s.services.Judgements, s.judgementRoutes)
 	with(s.services.Answered, s.answeredRoutes)
 	with(s.services.Search, s.searchRoutes)
 	s.transferRoutes()

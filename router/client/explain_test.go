@@ -7,13 +7,6 @@ import (
 	"skillrouter/learning/learningtest"
 )
 
-func TestJudgementContract(t *testing.T) {
-	learningtest.Judgements(t, func(t *testing.T) learningtest.JudgementWorld {
-		c, _ := serveAt(t, time.Now)
-		return learningtest.JudgementWorld{Judgements: c.Judgements, Knowledge: c.Knowledge}
-	})
-}
-
 // TestExplainContract: the parts of a score add up to it as they were printed, too.
 func TestExplainContract(t *testing.T) {
 	learningtest.Explain(t, func(t *testing.T) learningtest.ExplainWorld {
