@@ -332,7 +332,6 @@ func (s *serving) sample(call access) access {
 			return name
 		},
 		"{run}":   func() string { return make("/api/procedures/default/"+procedure()+"/runs", `{"agent_id":"a"}`) },
-		"{lease}": func() string { return make("/api/facts/cache", fmt.Sprintf(`{"key":"l%d"}`, s.made)) },
 		"{form}":  s.formToken,
 		"{asset}": func() string { return s.found(styles) },
 	}

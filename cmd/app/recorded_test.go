@@ -60,7 +60,6 @@ var agreed = map[string]string{
 	`["tasks","list","--status","done"]`:          flagNamed,
 	`["tasks","list","--status","nonsense"]`:      flagNamed,
 	`["facts","set","default","port","8080"]`:     wordsMissing,
-	`["cache"]`:                                   wordsMissing,
 	`["reminders","add"]`:                         wordsMissing,
 	`["messages","inbox"]`:                        wordsMissing,
 	`["signal","b","note","hello there"]`:         wordsMissing,

@@ -120,7 +120,6 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	facts := fact.NewFacts(memory, learning.Options{Now: a.now, Log: a.log, Follows: a.aside != nil})
 	a.runs(ctx, "facts", facts.Run)
 	a.services.endStreams = func(ctx context.Context) error {
-		facts.EndWaits() // who waits for another's computation is a stream of a kind
 		return hub.Shutdown(ctx)
 	}
 	begin := time.Now()
@@ -233,7 +232,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 		Facts: facts,
 		Kinds: p.routes, Reminders: p.reminders, Sessions: p.sessions, Consolidation: p.consolidation, Context: p.context, Chat: p.chat,
 		Introspection: p.introspection, Embeddings: p.vectors, Gaps: p.gaps, Search: told.search, Answered: told.answers,
-		Feed:       p.feed, Timeline: p.timeline, Events: p.events, Socket: p.socket, Web: p.web, Mesh: p.mesh,
+		Feed: p.feed, Timeline: p.timeline, Events: p.events, Socket: p.socket, Web: p.web, Mesh: p.mesh,
 		Backup: a.backup, Transfer: p.transfer,
 		MCP: tools.Handler(), Health: a.health, Doctor: a.doctor, Outbound: a.outbounds, Enforced: a.config.Airgapped, Registry: registry,
 	}, httpapi.Options{

@@ -34,7 +34,7 @@ var families = []family{
 	{"team", []string{"agents", "tasks", "messages", "signal", "stop"}, []string{"watch", "leases", "run", "sessions", "recon"}},
 	{"learning", []string{"learn"}, []string{"brief", "replay", "value", "proposals", "patterns", "used", "gaps"}},
 	{"data", []string{"import", "backup"}, []string{"export", "restore", "verify", "redact", "migrate"}},
-	{"admin", []string{"config"}, []string{"token", "events", "cache", "call", "mcp", "hook", "interlock", "embeddings", "completion", "help"}},
+	{"admin", []string{"config"}, []string{"token", "events", "call", "mcp", "hook", "interlock", "embeddings", "completion", "help"}},
 }
 
 // annotationRare marks a command that `skillrouter help` leaves out.

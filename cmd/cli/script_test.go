@@ -59,7 +59,7 @@ func TestMain(m *testing.M) {
 func TestScripts(t *testing.T) {
 	patterns := []string{"*"}
 	if testing.Short() { // those in which commands live beside each other; to run all takes minutes
-		patterns = []string{"cache", "comms", "events", "follow", "run*", "start"}
+		patterns = []string{"comms", "events", "follow", "run*", "start"}
 	}
 	runScripts(t, "skillrouter", patterns...)
 }

@@ -3,7 +3,6 @@ package fact
 import (
 	"cmp"
 	"context"
-	"strings"
 
 	"skillrouter"
 )
@@ -15,9 +14,7 @@ const clearStep = 200
 // Clear deletes a persona's facts, of one category or, if that is empty, of
 // all: those that were there when it was called, at most most of them, and
 // returns how many of them had not expired. Each step is a transaction of its
-// own; what a crash leaves, the next call deletes. A clearing of everything
-// also ends the persona's leases: what is being computed now was asked for
-// before. It needs ScopeCaptain.
+// own; what a crash leaves, the next call deletes. It needs ScopeCaptain.
 func (f *Facts) Clear(ctx context.Context, persona, category string, most int) (deleted int64, err error) {
 	ctx = skillrouter.Essential(ctx) // it makes room
 	caller := skillrouter.PrincipalOf(ctx)
@@ -26,9 +23,6 @@ func (f *Facts) Clear(ctx context.Context, persona, category string, most int) (
 	}
 	if persona, err = skillrouter.CheckPersona(persona); err != nil {
 		return 0, err
-	}
-	if category == "" {
-		f.leases.dissolveOf(persona)
 	}
 	last, err := f.store.LastFactVersion(ctx)
 	if err != nil {
@@ -73,19 +67,7 @@ func (f *Facts) clearOnce(ctx context.Context, clearing Clearing, limit int) (li
 			f.recent.drop(id)
 			f.uses.Forget(id)
 			f.Remove(id)
-			f.leases.dissolve(id)
 		}
 	})()
 	return live, len(gone), err
-}
-
-// dissolveOf ends every computation of a persona's keys.
-func (l *leases) dissolveOf(persona string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for id, c := range l.byID {
-		if strings.HasPrefix(id, ID(persona, "")) {
-			l.remove(c)
-		}
-	}
 }

@@ -1,5 +1,4 @@
-// Package fact stores values under keys. A fact has versions and may expire. An agent can take a lease
-// to compute a fact, so that the others wait for its value instead of computing it too.
+// Package fact stores values under keys. A fact has versions and may expire.
 package fact
 
 import (
@@ -26,34 +25,14 @@ type Service interface {
 	// Update changes what the patch sets of a fact that has not expired, and lets its time
 	// to live begin anew. It needs ScopeAgent.
 	Update(ctx context.Context, ref Ref, patch Patch) (Fact, error)
-	// Forget deletes a fact, an expired one too, and ends a lease on its key. It needs ScopeAgent.
+	// Forget deletes a fact, an expired one too. It needs ScopeAgent.
 	Forget(ctx context.Context, ref Ref) error
 	// Search returns the facts of a persona that fit, by key. It needs ScopeRead.
 	Search(ctx context.Context, query Query) (Page, error)
 	// Categories lists the categories that a persona's facts are in, by name. It needs ScopeRead.
 	Categories(ctx context.Context, persona string) ([]Category, error)
-	// Stats counts what is stored, and what the cache did since the start. It needs ScopeRead.
+	// Stats counts what is stored, and what readers found since the start. It needs ScopeRead.
 	Stats(ctx context.Context) (Stats, error)
-
-	Cache
-}
-
-// Cache is get-or-compute over facts: of those who ask for a key that
-// nothing is under, one is given a lease and computes, and the others wait for
-// what it stores.
-type Cache interface {
-	// Lease returns the fact under the key, or a lease to compute it, or the news that
-	// another computes. It needs ScopeAgent.
-	Lease(ctx context.Context, request CacheRequest) (CacheAnswer, error)
-	// Complete stores what was computed under a lease and ends the lease. A lease that ran
-	// out, or whose key was written or deleted meanwhile, is a Conflict, and nothing is
-	// stored. Nor is a value that holds a secret: a cache that answers with another value
-	// than was computed would be wrong, and one that keeps secrets worse.
-	Complete(ctx context.Context, result CacheResult) (CacheStored, error)
-	// Renew lets a lease last for its whole time again.
-	Renew(ctx context.Context, lease LeaseRef) error
-	// Release gives a lease up, so that the next who waits computes at once.
-	Release(ctx context.Context, lease LeaseRef) error
 }
 
 // Fact is a value under a key.
@@ -104,6 +83,9 @@ type Draft struct {
 	// IfVersion makes the write a comparison first: 0 stores only if there is no live
 	// fact, another number only over the live fact of that version.
 	IfVersion *int64 `json:"if_version,omitempty"`
+	// Exact refuses a value that holds a secret, instead of cutting the secret out: a cache
+	// must answer with the value that was computed.
+	Exact bool `json:"exact,omitempty"`
 }
 
 // Patch is what a client may change of a fact; nil leaves a field as it is.
@@ -170,17 +152,11 @@ type PersonaFacts struct {
 	Bytes   int64  `json:"bytes"`   // of all their values
 }
 
-// CacheStats is what the cache did since the router started.
+// CacheStats is what readers found since the router started.
 type CacheStats struct {
-	Hits     int64 `json:"hits"`      // answered with a live fact at once
-	Waited   int64 `json:"waited"`    // answered with one after waiting for it
+	Hits     int64 `json:"hits"`      // answered with a live fact
 	Stale    int64 `json:"stale"`     // answered with an expired one
-	Leases   int64 `json:"leases"`    // computations that were handed out
-	Stored   int64 `json:"stored"`    // leases that were completed
-	Released int64 `json:"released"`  // leases that were given up
-	RanOut   int64 `json:"ran_out"`   // leases that nobody ended in time
-	Open     int   `json:"open"`      // leases in force now
-	Waiting  int   `json:"waiting"`   // calls that wait for one of them
+	Misses   int64 `json:"misses"`    // answered that there is none
 	InMemory int   `json:"in_memory"` // facts that are answered without the database
 }
 

@@ -2,13 +2,10 @@ package fact
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"skillrouter"
@@ -115,131 +112,6 @@ func FuzzValue(f *testing.F) {
 			t.Errorf("%q is redacted to %q, and that to %q", raw, value, again)
 		}
 	})
-}
-
-// crowd has n wait on one flight, in the order of their numbers.
-func crowd(l *leases, ctx context.Context, n int, until time.Time) (answers chan string, all *sync.WaitGroup) {
-	answers, all = make(chan string, n), new(sync.WaitGroup)
-	for i := range n {
-		place, err := l.join("d/k", fmt.Sprint("w", i), time.Second, true)
-		if err != nil || place.waiter == nil {
-			panic(fmt.Sprint(place, err))
-		}
-		all.Go(func() {
-			token, again, err := l.await(ctx, "d/k", place.waiter, until)
-			switch {
-			case err != nil:
-				answers <- "error"
-			case again:
-				answers <- "look"
-			case token == "":
-				answers <- "wait"
-			default:
-				answers <- fmt.Sprintf("w%d leads", i)
-				l.mu.Lock()
-				if l.byToken[token].author != fmt.Sprint("w", i) {
-					panic("the lease is another's")
-				}
-				l.mu.Unlock()
-			}
-		})
-	}
-	return answers, all
-}
-
-// TestLeasesPassOn lets each holder die in turn: each who waits leads once, in
-// their order, a lease's time apart.
-func TestLeasesPassOn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := newLeases()
-		if place, err := l.join("d/k", "first", time.Second, false); err != nil || place.token == "" {
-			t.Fatal(place, err)
-		}
-		begin := time.Now()
-		answers, all := crowd(l, t.Context(), 5, begin.Add(time.Hour))
-		for i := range 5 {
-			if got, want := <-answers, fmt.Sprintf("w%d leads", i); got != want {
-				t.Errorf("got %q, want %q", got, want)
-			}
-			if took := time.Since(begin); took < time.Duration(i+1)*time.Second || took > time.Duration(i+1)*time.Second+50*time.Millisecond {
-				t.Errorf("number %d leads after %s", i, took)
-			}
-		}
-		all.Wait()
-		synctest.Wait()
-		<-time.After(time.Second)
-		l.tidy()
-		if len(l.byID) != 0 || len(l.byToken) != 0 || l.stats.RanOut != 6 {
-			t.Errorf("%d leases and %d tokens are left; %d ran out", len(l.byID), len(l.byToken), l.stats.RanOut)
-		}
-	})
-}
-
-// TestLeaseEndings goes over what else can end the waiting.
-func TestLeaseEndings(t *testing.T) {
-	const minute = time.Minute
-	for name, c := range map[string]struct {
-		end  func(l *leases, token string, cancel context.CancelFunc)
-		want []string // of three who wait
-		open int      // leases that are left
-	}{
-		"stored":            {func(l *leases, token string, _ context.CancelFunc) { _, _, _ = l.begin(token); l.written("d/k", token) }, []string{"look", "look", "look"}, 0},
-		"written by others": {func(l *leases, _ string, _ context.CancelFunc) { l.written("d/k", "") }, []string{"look", "look", "look"}, 0},
-		"released":          {func(l *leases, token string, _ context.CancelFunc) { _ = l.release(token) }, []string{"w0 leads", "w1 leads", "w2 leads"}, 1},
-		"the callers go":    {func(_ *leases, _ string, cancel context.CancelFunc) { cancel() }, []string{"error", "error", "error"}, 1},
-		"the router stops":  {func(l *leases, _ string, _ context.CancelFunc) { l.close() }, []string{"wait", "wait", "wait"}, 1},
-		"it takes too long": {func(l *leases, token string, _ context.CancelFunc) { _, _, _ = l.begin(token) }, []string{"wait", "wait", "wait"}, 1},
-		"storing fails": {func(l *leases, token string, _ context.CancelFunc) {
-			_, _, _ = l.begin(token)
-			<-time.After(2 * time.Second) // longer than the lease lasts
-			l.failed(token)
-		}, []string{"w0 leads", "w1 leads", "w2 leads"}, 1},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				l := newLeases()
-				place, err := l.join("d/k", "first", time.Second, false)
-				if err != nil {
-					t.Fatal(err)
-				}
-				ctx, cancel := context.WithCancel(t.Context())
-				defer cancel()
-				answers, all := crowd(l, ctx, 3, time.Now().Add(minute))
-				synctest.Wait()
-				c.end(l, place.token, cancel)
-				all.Wait()
-				for _, want := range c.want {
-					if got := <-answers; got != want {
-						t.Errorf("got %q, want %q", got, want)
-					}
-				}
-				if len(l.byID) != c.open || len(l.byToken) != c.open {
-					t.Errorf("%d leases and %d tokens are left", len(l.byID), len(l.byToken))
-				}
-			})
-		})
-	}
-}
-
-// TestLeasesAreBounded opens as many as there may be.
-func TestLeasesAreBounded(t *testing.T) {
-	l := newLeases()
-	for i := range MaxLeases {
-		if _, err := l.join(fmt.Sprint("d/", i), "", time.Minute, false); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if _, err := l.join("d/more", "", time.Minute, false); skillrouter.CodeOf(err) != skillrouter.RateLimited {
-		t.Errorf("one more: %v", err)
-	}
-	for range MaxLeaseWaiters {
-		if place, err := l.join("d/0", "", time.Minute, true); err != nil || place.waiter == nil {
-			t.Fatal(place, err)
-		}
-	}
-	if place, err := l.join("d/0", "", time.Minute, true); err != nil || place.waiter != nil || place.token != "" {
-		t.Errorf("one more who waits: %+v, %v", place, err)
-	}
 }
 
 // TestRecentFactsNeverGoBack has a slow reader come back after a write.

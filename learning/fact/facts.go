@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	"skillrouter"
@@ -15,12 +17,12 @@ import (
 // Facts is the Service beside the database. Run does its background work.
 type Facts struct {
 	*shelf.Shelf[Fact]
-	store  Store
-	now    skillrouter.Clock
-	log    *slog.Logger
-	uses   *shelf.Uses
-	recent *recentFacts
-	leases *leases
+	store               Store
+	now                 skillrouter.Clock
+	log                 *slog.Logger
+	uses                *shelf.Uses
+	recent              *recentFacts
+	hits, stale, misses atomic.Int64 // what readers found
 }
 
 var _ Service = (*Facts)(nil)
@@ -31,8 +33,7 @@ func NewFacts(store Store, options learning.Options) *Facts {
 	unsaved := options
 	unsaved.Indexes = ""
 	f := &Facts{
-		store: store, now: options.Now, log: options.Log,
-		recent: newRecentFacts(), leases: newLeases(),
+		store: store, now: options.Now, log: options.Log, recent: newRecentFacts(),
 	}
 	f.uses = shelf.NewUses(f.writeUses, options.Log)
 	f.Shelf = shelf.NewShelf(store, shelf.Shelved[Fact]{
@@ -58,11 +59,14 @@ func (f *Facts) Remember(ctx context.Context, draft Draft) (_ Stored, err error)
 		return Stored{}, err
 	}
 	p.Author, p.Trust = author, learning.TrustOf(skillrouter.PrincipalOf(ctx))
-	return f.put(ctx, p, "")
+	if kinds := p.Redaction.Kinds(); draft.Exact && len(kinds) > 0 {
+		return Stored{}, skillrouter.InvalidField("value", "holds a secret (%s): it is not stored, because only the exact value was to be stored", strings.Join(kinds, ", "))
+	}
+	return f.put(ctx, p)
 }
 
-// put stores a prepared fact; lease is the token it was computed under, or "".
-func (f *Facts) put(ctx context.Context, p prepared, lease string) (Stored, error) {
+// put stores a prepared fact.
+func (f *Facts) put(ctx context.Context, p prepared) (Stored, error) {
 	var fact Fact
 	var replaced bool
 	err := f.store.ChangeFacts(ctx, func(tx Tx) error {
@@ -72,9 +76,6 @@ func (f *Facts) put(ctx context.Context, p prepared, lease string) (Stored, erro
 			return err
 		}
 		live := there && old.Live(at)
-		if live && lease != "" { // while it is in force there is nothing under its key
-			return skillrouter.Errorf(skillrouter.Conflict, "this lease is not in force: its key was written meanwhile")
-		}
 		if live {
 			if err := learning.MayReplace(skillrouter.PrincipalOf(ctx), p.Persona, old.Author); err != nil {
 				return err
@@ -97,7 +98,7 @@ func (f *Facts) put(ctx context.Context, p prepared, lease string) (Stored, erro
 			kind = EventUpdated
 		}
 		return addEvent(tx, kind, fact, fact.Author, at)
-	}, func() { f.wrote(fact, lease) })()
+	}, func() { f.wrote(fact) })()
 	if err != nil {
 		return Stored{}, err
 	}
@@ -150,12 +151,16 @@ func (f *Facts) Recall(ctx context.Context, ref Ref) (Fact, error) {
 		return Fact{}, err
 	}
 	if ok {
-		if fact.Expired = !fact.Live(f.now()); fact.Expired && !ref.StaleOK {
-			ok = false
-		}
+		fact.Expired = !fact.Live(f.now())
 	}
-	if !ok {
+	switch {
+	case !ok || fact.Expired && !ref.StaleOK:
+		f.misses.Add(1)
 		return Fact{}, no()
+	case fact.Expired:
+		f.stale.Add(1)
+	default:
+		f.hits.Add(1)
 	}
 	f.count(&fact)
 	return fact, nil
@@ -237,7 +242,7 @@ func (f *Facts) Update(ctx context.Context, ref Ref, patch Patch) (Fact, error) 
 			return err
 		}
 		return addEvent(tx, EventUpdated, fact, author, at)
-	}, func() { f.wrote(fact, "") })()
+	}, func() { f.wrote(fact) })()
 	if err != nil {
 		return Fact{}, err
 	}
@@ -314,7 +319,6 @@ func (f *Facts) forget(ctx context.Context, ref Ref, check func(tx Tx, old Fact)
 			return err
 		}
 	}
-	f.leases.dissolve(id) // what is being computed now was asked for before
 	return f.store.ChangeFacts(ctx, func(tx Tx) error {
 		old, there, err := tx.Fact(ref.Persona, ref.Key)
 		if err != nil {
@@ -348,11 +352,10 @@ func (f *Facts) forget(ctx context.Context, ref Ref, check func(tx Tx, old Fact)
 }
 
 // wrote is told of each write after its commit.
-func (f *Facts) wrote(fact Fact, lease string) {
+func (f *Facts) wrote(fact Fact) {
 	id := ID(fact.Persona, fact.Key)
 	f.recent.put(id, fact)
 	f.Shelf.Put(fact)
-	f.leases.written(id, lease)
 }
 
 // show puts into a fact how often it was accessed.

@@ -146,14 +146,6 @@ func (f *Facts) Stats(ctx context.Context) (Stats, error) {
 		return Stats{}, err
 	}
 	personas, err := f.store.CountFacts(ctx, f.now())
-	stats := Stats{Personas: personas}
-	f.leases.tell(func(s *CacheStats) {
-		stats.Cache = *s
-		stats.Cache.Open = len(f.leases.byID)
-		for _, c := range f.leases.byID {
-			stats.Cache.Waiting += len(c.waiters)
-		}
-	})
-	stats.Cache.InMemory = f.recent.held()
-	return stats, err
+	cache := CacheStats{Hits: f.hits.Load(), Stale: f.stale.Load(), Misses: f.misses.Load(), InMemory: f.recent.held()}
+	return Stats{Personas: personas, Cache: cache}, err
 }

@@ -30,7 +30,6 @@ func (f *Facts) Run(ctx context.Context) error {
 	for {
 		select {
 		case <-sweeping.C:
-			f.leases.tidy()
 			if _, err := f.Sweep(ctx); err != nil && ctx.Err() == nil {
 				f.log.WarnContext(ctx, "expired facts could not be swept and wait", "error", err)
 			}

@@ -48,7 +48,7 @@ func (f *Facts) Take(ctx context.Context, facts []Fact, t learning.Taking) ([]le
 		return t.Done()
 	}, func() {
 		for _, fact := range stored {
-			f.wrote(fact, "")
+			f.wrote(fact)
 		}
 	}))
 	return taken, err

@@ -61,23 +61,3 @@ func (f Facts) Categories(ctx context.Context, persona string) ([]fact.Category,
 func (f Facts) Stats(ctx context.Context) (fact.Stats, error) {
 	return call[fact.Stats](ctx, f.c, http.MethodGet, at("/api/facts/stats"), nil)
 }
-
-// Lease implements fact.Cache. The client's time limit must leave room for the waiting.
-func (f Facts) Lease(ctx context.Context, request fact.CacheRequest) (fact.CacheAnswer, error) {
-	return call[fact.CacheAnswer](ctx, f.c, http.MethodPost, at("/api/facts/cache"), request)
-}
-
-// Complete implements fact.Cache.
-func (f Facts) Complete(ctx context.Context, result fact.CacheResult) (fact.CacheStored, error) {
-	return call[fact.CacheStored](ctx, f.c, http.MethodPost, at("/api/facts/cache/complete"), result)
-}
-
-// Renew implements fact.Cache.
-func (f Facts) Renew(ctx context.Context, lease fact.LeaseRef) error {
-	return done(ctx, f.c, http.MethodPost, at("/api/facts/cache/renew"), lease)
-}
-
-// Release implements fact.Cache.
-func (f Facts) Release(ctx context.Context, lease fact.LeaseRef) error {
-	return done(ctx, f.c, http.MethodPost, at("/api/facts/cache/release"), lease)
-}

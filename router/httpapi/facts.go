@@ -44,6 +44,7 @@ type FactBody struct {
 	Source    string          `json:"source,omitempty"`
 	AgentID   string          `json:"agent_id,omitempty"`
 	IfVersion *int64          `json:"if_version,omitempty" doc:"Store only over this version; 0: only if nothing is there"`
+	Exact     bool            `json:"exact,omitempty" doc:"Refuse a value that holds a secret, instead of cutting the secret out"`
 }
 
 // FactCategories is the answer of GET /api/facts/categories.
@@ -63,7 +64,7 @@ func (s *Server) factRoutes(facts fact.Service) {
 		) (fact.Stored, error) {
 			return facts.Remember(ctx, fact.Draft{
 				Persona: in.Persona, Key: in.Key, Value: in.Body.Value, Category: in.Body.Category, TTL: in.Body.TTL,
-				Probe: in.Body.Probe, Source: in.Body.Source, AgentID: in.Body.AgentID, IfVersion: in.Body.IfVersion,
+				Probe: in.Body.Probe, Source: in.Body.Source, AgentID: in.Body.AgentID, IfVersion: in.Body.IfVersion, Exact: in.Body.Exact,
 			})
 		}), func(s fact.Stored) bool { return !s.Replaced }))
 	at.get(one, "The fact under a key; the access is counted", asked(facts.Recall))
@@ -75,7 +76,7 @@ func (s *Server) factRoutes(facts fact.Service) {
 		) (fact.Fact, error) {
 			return facts.Update(ctx, fact.Ref{Persona: in.Persona, Key: in.Key}, in.Body)
 		}))
-	at.delete(one, "Delete a fact, and end a lease on its key", asked(silent(func(ctx context.Context, in factKey) error {
+	at.delete(one, "Delete a fact", asked(silent(func(ctx context.Context, in factKey) error {
 		return facts.Forget(ctx, fact.Ref{Persona: in.Persona, Key: in.Key})
 	})))
 	at.post("/search", "The facts of a persona whose category and key fit, by key", sent(facts.Search))
@@ -86,11 +87,7 @@ func (s *Server) factRoutes(facts fact.Service) {
 		list, err := facts.Categories(ctx, in.Persona)
 		return FactCategories{list, len(list)}, err
 	}))
-	at.get("/stats", "How many facts each persona has, and what the cache did", bare(facts.Stats))
-	at.post("/cache", "The fact under a key, or a lease to compute it, or the news that another does", sent(facts.Lease))
-	at.post("/cache/complete", "Store what was computed under a lease; a value with a secret is not stored", sent(facts.Complete))
-	at.post("/cache/renew", "Let a lease last for its whole time again", sent(silent(facts.Renew)))
-	at.post("/cache/release", "Give a lease up; the next who waits computes", sent(silent(facts.Release)))
+	at.get("/stats", "How many facts each persona has, and what readers found since the start", bare(facts.Stats))
 	s.hot[factsPath+"/:persona/:key"] = s.factShortCut(facts)
 }
 

@@ -11,7 +11,7 @@
             router.ack(message)
             break
 
-    @auto_cache(ttl=3600, category="schemas")   # computed once for the whole team, for an hour
+    @auto_cache(ttl=3600, category="schemas")   # computed once an hour, and kept for the whole team
     def get_schema(table): ...
 
 The address and the token come from SKILLROUTER_SERVER and SKILLROUTER_TOKEN if
@@ -31,6 +31,7 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
+import weakref
 
 
 class Refused(Exception):
@@ -115,7 +116,7 @@ class SkillRouter:
             wait = min(wait * 2, 5)
 
     def remember_fact(self, key, value, ttl=3600, category="general", persona="default", **fields):
-        """Keeps a value under a key for ttl seconds, 0 for ever. Fields: probe, source, if_version."""
+        """Keeps a value under a key for ttl seconds, 0 for ever. Fields: probe, source, if_version, exact."""
         return self.call("PUT", _fact(persona, key), {"value": value, "ttl": ttl, "category": category, **fields})
 
     def recall_fact(self, key, persona="default"):
@@ -147,52 +148,45 @@ class SkillRouter:
     def forget_fact(self, key, persona="default"):
         self.call("DELETE", _fact(persona, key))
 
-    def cached(self, key, compute, ttl=3600, category="general", persona="default", stale_ok=False, wait=20):
-        """The value under key, or what compute() returns, which is kept. Of all who ask at
-        once, in whatever processes, one computes and the others wait. None, a value that
-        JSON would change, that holds a secret or is too large is not kept, and without a
-        router everyone computes."""
-        wait_ms = int(min(wait, self.timeout / 2) * 1000)
-        fact, lease, waits = self._ask(key, persona, stale_ok, wait_ms)
-        while waits and wait_ms:
-            fact, lease, waits = self._ask(key, persona, stale_ok, wait_ms)
-        if fact:
-            return fact["value"]
-        if lease is None:
-            return compute()
-        with lease:
-            value = compute()
-            lease.keep(value, ttl, category)
-            return value
+    def cached(self, key, compute, ttl=3600, category="general", persona="default"):
+        """The value under key, or what compute() returns, which is kept. Of this process's
+        threads one computes and the others wait. None, a value that JSON would change, that
+        holds a secret or is too large is not kept, and without a router everyone computes."""
+        found = self._kept(key, persona)
+        if found is None:
+            with _alone(threading.Lock, persona, key):
+                found = self._kept(key, persona)
+                if found is None:
+                    value = compute()
+                    self._keep(key, value, ttl, category, persona)
+                    return value
+        return found[0]
 
-    async def cached_async(self, key, compute, ttl=3600, category="general", persona="default", stale_ok=False):
-        """The same for a compute() that is awaited. The router is called in other threads; who
-        waits for another asks again and again, for there are fewer threads than may wait."""
-        pause = 0.02
-        fact, lease, waits = await asyncio.to_thread(self._ask, key, persona, stale_ok, 0)
-        while waits:
-            await asyncio.sleep(pause)
-            pause = min(pause * 1.5, 0.5)
-            fact, lease, waits = await asyncio.to_thread(self._ask, key, persona, stale_ok, 0)
-        if fact:
-            return fact["value"]
-        if lease is None:
-            return await compute()
-        with lease:
-            value = await compute()
-            await asyncio.to_thread(lease.keep, value, ttl, category)
-            return value
+    async def cached_async(self, key, compute, ttl=3600, category="general", persona="default"):
+        """The same for a compute() that is awaited. The router is called in other threads."""
+        found = await asyncio.to_thread(self._kept, key, persona)
+        if found is None:
+            async with _alone(asyncio.Lock, id(asyncio.get_running_loop()), persona, key):
+                found = await asyncio.to_thread(self._kept, key, persona)
+                if found is None:
+                    value = await compute()
+                    await asyncio.to_thread(self._keep, key, value, ttl, category, persona)
+                    return value
+        return found[0]
 
-    def _ask(self, key, persona, stale_ok, wait_ms):
-        """The fact under a key, or the lease to compute it, or whether another computes; none of
-        these if there is no telling."""
+    def _kept(self, key, persona):
+        """A list of the value under a key; None if there is none, or no telling."""
         try:
-            answer = self.call("POST", "/api/facts/cache", {
-                "key": key, "persona": persona, "stale_ok": stale_ok, "lease_ms": LEASE * 1000, "wait_ms": wait_ms})
+            return [self.call("GET", _fact(persona, key))["value"]]
         except (Refused, OSError):
-            return None, None, False
-        lease = _Lease(self, answer["lease"]) if "lease" in answer else None
-        return answer.get("fact"), lease, answer["status"] == "wait"
+            return None
+
+    def _keep(self, key, value, ttl, category, persona):
+        if value is not None and _survives_json(value):
+            try:
+                self.remember_fact(key, value, ttl, category, persona, exact=True)
+            except (Refused, OSError):
+                pass  # it holds a secret, is too large, or the router is away
 
     def remember_episode(self, event, context, learned=None, persona="default", **fields):
         """Keeps what happened: a name, a dict of what was seen and done, and what is to be learned. Fields: project."""
@@ -287,38 +281,15 @@ class SkillRouter:
             raise Refused(error.code, problem) from None
 
 
-class _Lease:
-    """A lease to compute a value. It is renewed while it is held, and given up if nothing was kept."""
-
-    def __init__(self, router, token):
-        self.router, self.token, self.kept, self.ended = router, token, False, threading.Event()
-
-    def __enter__(self):
-        threading.Thread(target=self._renew, daemon=True).start()
-        return self
-
-    def __exit__(self, *_):
-        self.ended.set()
-        if not self.kept:
-            self._call("release")
-
-    def keep(self, value, ttl, category):
-        if value is not None and _survives_json(value):
-            answer = self._call("complete", value=value, ttl=ttl, category=category)
-            self.kept = bool(answer and answer["stored"])
-
-    def _renew(self):
-        while not self.ended.wait(LEASE / 3):
-            self._call("renew")
-
-    def _call(self, how, **fields):
-        try:
-            return self.router.call("POST", "/api/facts/cache/" + how, {"lease": self.token, **fields})
-        except (Refused, OSError):
-            return None  # it runs out by itself
+_locks, _locking = weakref.WeakValueDictionary(), threading.Lock()
 
 
-LEASE = 15  # seconds that the others wait for a process that died while it computed
+def _alone(kind, *name):
+    """The lock of that name and kind. It goes when nobody holds or awaits it any more."""
+    with _locking:
+        return _locks.setdefault((kind,) + name, kind())
+
+
 SLOW = 1.0  # seconds from which on a call of a helper is worth keeping
 _memory = {"router": None, "persona": "default"}
 
@@ -381,14 +352,11 @@ def cache_slow(helper):
         return helper
 
     def known(name):
-        try:
-            return _router().call("GET", _fact(_memory["persona"], name))
-        except (Refused, OSError):
-            return None  # it is not there, or nobody knows
+        return _router()._kept(name, _memory["persona"])
 
     def keep(name, value, took):
-        if took > SLOW and _survives_json(value):
-            _router().cached(name, lambda: value, ttl=3600, category="slow calls", persona=_memory["persona"], wait=0)
+        if took > SLOW:
+            _router()._keep(name, value, 3600, "slow calls", _memory["persona"])
 
     if inspect.iscoroutinefunction(helper):
         @functools.wraps(helper)
@@ -396,7 +364,7 @@ def cache_slow(helper):
             name = _key_of(helper, None, args, kwargs)
             fact = name and await asyncio.to_thread(known, name)
             if fact:
-                return fact["value"]
+                return fact[0]
             began = time.monotonic()
             value = await helper(*args, **kwargs)
             if name:
@@ -408,7 +376,7 @@ def cache_slow(helper):
             name = _key_of(helper, None, args, kwargs)
             fact = name and known(name)
             if fact:
-                return fact["value"]
+                return fact[0]
             began = time.monotonic()
             value = helper(*args, **kwargs)
             if name:
