@@ -165,6 +165,14 @@ func (p Principal) Voice() string {
 	return p.AgentID
 }
 
+// Judge is whom a judgement counts as: a person, who begins with an "@", or the caller's voice.
+func (p Principal) Judge() string {
+	if name, err := p.AsPerson(); err == nil {
+		return "@" + name
+	}
+	return p.Voice()
+}
+
 // SameVoice tells whether two agents are one voice: both are of one kind.
 func SameVoice(a, b string) bool { return KindOf(a) == KindOf(b) }
 

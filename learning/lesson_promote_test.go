@@ -1,6 +1,7 @@
 package learning_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,6 +18,77 @@ import (
 func (s *school) promote(t testing.TB, ref string, draft lesson.PromotionDraft) (lesson.Lesson, error) {
 	t.Helper()
 	return s.lessons.Promote(skillrouter.WithPrincipal(t.Context(), skillrouter.Open()), ref, draft)
+}
+
+// told reports a lesson with a token of the agent that it names.
+func (s *school) told(t testing.TB, draft lesson.Draft) lesson.Reported {
+	t.Helper()
+	p := skillrouter.Open()
+	if draft.SourceAgent != "" {
+		p = skillrouter.Principal{AgentID: draft.SourceAgent, Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}}
+	}
+	got, err := s.lessons.Report(skillrouter.WithPrincipal(t.Context(), p), draft)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// TestNamesAreNoVoices: what counts voices counts tokens. Without a token, other names add nothing: to promote, or to vouch.
+func TestNamesAreNoVoices(t *testing.T) {
+	s := openSchool(t)
+	pair := drawnFrom(t, "same")[4]
+	agent := func(name string) context.Context { return as(t, name, skillrouter.ScopeAgent) }
+	open := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	person := skillrouter.WithPrincipal(t.Context(), skillrouter.Owner(true))
+	vouched := func(ctx context.Context, id, by string) bool {
+		t.Helper()
+		l, err := s.lessons.Validate(ctx, id, lesson.ValidationDraft{Type: lesson.ValidationConfirmed, By: by})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l.Vouched()
+	}
+	one, err := s.lessons.Report(open, pair[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	pair[1].SourceAgent = "AEGIS"
+	two, err := s.lessons.Report(open, pair[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.promote(t, one.LessonID, lesson.PromotionDraft{Sources: []string{two.LessonID}, By: "ARIA"})
+	conflict(t, err, "there is 1", "1 further")
+	for _, by := range []string{"b", "c", "d"} {
+		if vouched(open, one.LessonID, by) {
+			t.Errorf("the name %s vouched for it", by)
+		}
+	}
+	if !vouched(agent("d"), one.LessonID, "d") {
+		t.Error("another token did not vouch for it")
+	}
+	if !vouched(person, two.LessonID, "ada") {
+		t.Error("a person did not vouch for it")
+	}
+	for i := range 4 { // contexts that nobody names are one
+		if _, err := s.lessons.Apply(open, one.LessonID, lesson.ApplicationDraft{Agent: fmt.Sprint("agent", i), Outcome: learning.ResultSuccess}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pair[1].Title, pair[1].SourceAgent = "Out of disk space on the CI runner again, layers were not pruned", "e"
+	three := s.told(t, pair[1])
+	got, err := s.promote(t, one.LessonID, lesson.PromotionDraft{Sources: []string{three.LessonID}, By: "ARIA"})
+	if err != nil || got.Level != lesson.LevelPattern {
+		t.Fatalf("two tokens: %+v, %v", got, err)
+	}
+	for i := range 4 {
+		if _, err := s.lessons.Apply(open, got.ID, lesson.ApplicationDraft{Agent: fmt.Sprint("agent", i), Outcome: learning.ResultSuccess}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err = s.promote(t, got.ID, lesson.PromotionDraft{By: "ARIA"})
+	conflict(t, err, "4 of 4 applications in 1")
 }
 
 // conflict fails the test unless the error is a Conflict that says each of the parts.
@@ -38,19 +110,19 @@ func TestPromotion(t *testing.T) {
 	s := openSchool(t)
 	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
 	pair := drawnFrom(t, "same")[4]
-	first := s.report(t, pair[0])
+	first := s.told(t, pair[0])
 
 	_, err := s.promote(t, first.LessonID, lesson.PromotionDraft{By: "ARIA"})
 	conflict(t, err, "2 independent cases", "there is 1", first.LessonID, "1 is missing")
 
 	// The same agent, project and session: one incident, told twice.
-	second := s.report(t, pair[1])
+	second := s.told(t, pair[1])
 	_, err = s.promote(t, first.LessonID, lesson.PromotionDraft{By: "ARIA"})
 	conflict(t, err, "there is 1", "1 further are of the same agent, project and session")
 
 	third := pair[1]
 	third.Title, third.SourceAgent = "Out of disk space on the CI runner again, layers were not pruned", "AEGIS"
-	another := s.report(t, third)
+	another := s.told(t, third)
 	if another.Duplicate || another.Patterns != 1 {
 		t.Fatalf("%+v", another)
 	}
@@ -124,7 +196,7 @@ func TestPromotion(t *testing.T) {
 func TestPromotionByNamedSources(t *testing.T) {
 	s := openSchool(t)
 	pairs := drawnFrom(t, "other")
-	one, two := s.report(t, pairs[1][0]), s.report(t, pairs[5][0])
+	one, two := s.told(t, pairs[1][0]), s.told(t, pairs[5][0])
 	_, err := s.promote(t, one.LessonID, lesson.PromotionDraft{Sources: []string{two.LessonID}})
 	conflict(t, err, "there is 1", "1 further")
 	_, err = s.promote(t, one.LessonID, lesson.PromotionDraft{Sources: []string{"nobody"}})
@@ -136,7 +208,7 @@ func TestPromotionByNamedSources(t *testing.T) {
 		t.Errorf("its own source: %v", err)
 	}
 	s.clock.pass(learning.SessionIdle + time.Minute) // another session of the same agent
-	three := s.report(t, pairs[7][0])
+	three := s.told(t, pairs[7][0])
 	got, err := s.promote(t, one.LessonID, lesson.PromotionDraft{Sources: []string{two.LessonID, fmt.Sprint(three.Number)}})
 	if err != nil || got.Level != lesson.LevelPattern {
 		t.Errorf("%+v, %v", got, err)
@@ -154,7 +226,7 @@ func TestCasesWithoutAnAgentAreIndependent(t *testing.T) {
 	for _, i := range []int{1, 5} {
 		pairs[i][0].SourceAgent = ""
 	}
-	one, two := s.report(t, pairs[1][0]), s.report(t, pairs[5][0])
+	one, two := s.told(t, pairs[1][0]), s.told(t, pairs[5][0])
 	got, err := s.promote(t, one.LessonID, lesson.PromotionDraft{Sources: []string{two.LessonID}})
 	if err != nil || !slices.Equal(got.SourceCaseIDs, []string{one.LessonID, two.LessonID}) {
 		t.Errorf("%+v, %v", got, err)
@@ -165,7 +237,7 @@ func TestCasesWithoutAnAgentAreIndependent(t *testing.T) {
 func TestPatternOfARuleIsNoSecondRule(t *testing.T) {
 	s := openSchool(t)
 	rule := func(title, agent, command string) lesson.Reported {
-		return s.report(t, lesson.Draft{
+		return s.told(t, lesson.Draft{
 			Type: learning.LessonAntiPattern, Domain: "docker", Category: "c", Title: title, Context: "volumes are in no backup", SourceAgent: agent,
 			Severity: learning.SeverityCritical, RelatedCommands: []string{command},
 		})
@@ -185,10 +257,10 @@ func TestReview(t *testing.T) {
 	s := openSchool(t)
 	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
 	pair := drawnFrom(t, "same")[4]
-	s.report(t, pair[0])
+	s.told(t, pair[0])
 	pair[1].SourceAgent = "AEGIS"
-	last := s.report(t, pair[1])
-	lonely := s.report(t, drawnFrom(t, "other")[1][0])
+	last := s.told(t, pair[1])
+	lonely := s.told(t, drawnFrom(t, "other")[1][0])
 	review, err := s.lessons.Review(ctx, lesson.ReviewQuery{})
 	if err != nil {
 		t.Fatal(err)

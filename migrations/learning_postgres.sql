@@ -102,7 +102,7 @@ CREATE TABLE lessons (
     retired_reason     text COLLATE "C" NOT NULL DEFAULT '',
     created_at         bigint NOT NULL,
     updated_at         bigint NOT NULL
-, deprecated boolean NOT NULL DEFAULT false, proposed boolean NOT NULL DEFAULT false, conflicts text COLLATE "C" NOT NULL DEFAULT '[]');
+, deprecated boolean NOT NULL DEFAULT false, proposed boolean NOT NULL DEFAULT false, conflicts text COLLATE "C" NOT NULL DEFAULT '[]', reporter text COLLATE "C" NOT NULL DEFAULT '', validator text COLLATE "C" NOT NULL DEFAULT '');
 CREATE INDEX lessons_fingerprint ON lessons(fingerprint);
 CREATE INDEX lessons_type ON lessons(lesson_type);
 CREATE INDEX lessons_domain ON lessons(domain);
@@ -709,4 +709,5 @@ INSERT INTO goose_db_version (version_id, is_applied) VALUES (27, true);
 INSERT INTO goose_db_version (version_id, is_applied) VALUES (28, true);
 INSERT INTO goose_db_version (version_id, is_applied) VALUES (29, true);
 INSERT INTO goose_db_version (version_id, is_applied) VALUES (30, true);
+INSERT INTO goose_db_version (version_id, is_applied) VALUES (31, true);
 INSERT INTO changes (what, key, seq) VALUES ('embeddings', '', 0);

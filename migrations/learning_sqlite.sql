@@ -96,7 +96,7 @@ CREATE TABLE lessons (
     retired_reason     TEXT NOT NULL DEFAULT '',
     created_at         INTEGER NOT NULL,
     updated_at         INTEGER NOT NULL
-, deprecated INTEGER NOT NULL DEFAULT 0 CHECK (deprecated IN (0, 1)), proposed INTEGER NOT NULL DEFAULT 0 CHECK (proposed IN (0, 1)), conflicts TEXT NOT NULL DEFAULT '[]') STRICT;
+, deprecated INTEGER NOT NULL DEFAULT 0 CHECK (deprecated IN (0, 1)), proposed INTEGER NOT NULL DEFAULT 0 CHECK (proposed IN (0, 1)), conflicts TEXT NOT NULL DEFAULT '[]', reporter TEXT NOT NULL DEFAULT '', validator TEXT NOT NULL DEFAULT '') STRICT;
 CREATE INDEX lessons_fingerprint ON lessons(fingerprint);
 CREATE INDEX lessons_type ON lessons(lesson_type);
 CREATE INDEX lessons_domain ON lessons(domain);
@@ -697,4 +697,5 @@ INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (28, 27, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (29, 28, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (30, 29, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (31, 30, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (32, 31, 1);
 INSERT INTO changes (what, key, seq) VALUES ('embeddings', '', 0);

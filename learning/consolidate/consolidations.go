@@ -162,7 +162,7 @@ func (c *Consolidation) propose(ctx context.Context, id string, transcript Trans
 		if ended {
 			list[i].Mark = list[i].markOf(transcript)
 		}
-		if p := &list[i]; c.Threshold > 0 && p.Confidence >= c.Threshold && c.takes(p.Kind) {
+		if p := &list[i]; c.Threshold > 0 && p.Confidence >= c.Threshold && c.takes(p.Kind) && p.foreign() == "" {
 			p.Accepting, p.DecidedBy, p.DecidedAt = true, ThresholdDecided, &at
 			if p.BaseVersion, err = c.version(ctx, *p); err != nil {
 				return false, err

@@ -35,6 +35,11 @@ func (c *Consolidation) Accept(ctx context.Context, id string) (Proposal, error)
 	if err != nil || p.Status == ProposalAccepted {
 		return p.Proposal, err
 	}
+	if why := p.foreign(); why != "" {
+		if _, err := caller.AsPerson(); err != nil {
+			return Proposal{}, skillrouter.Errorf(skillrouter.CodeOf(err), "it tells agents to run what %s, and a person must accept it: %s", why, skillrouter.MessageOf(err))
+		}
+	}
 	if !c.takes(p.Kind) {
 		return Proposal{}, skillrouter.Errorf(skillrouter.Unavailable, "this router keeps no %ss", p.Kind)
 	}
@@ -85,6 +90,14 @@ func (c *Consolidation) Reject(ctx context.Context, id, reason string) (Proposal
 	at := c.now.Stamp()
 	p.Status, p.DecidedBy, p.DecidedAt, p.Reason = ProposalRejected, decider(caller), &at, reason
 	return p.Proposal, c.settle(ctx, p, EventProposalRejected)
+}
+
+// foreign says why only a person may accept the proposal: see learning.Foreign. An episode tells what happened, and nobody to do it.
+func (p *Proposal) foreign() string {
+	if p.Kind == ProposalEpisode {
+		return ""
+	}
+	return learning.Foreign(string(p.Content))
 }
 
 // alone waits until nobody else decides on a proposal.

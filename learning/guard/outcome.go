@@ -112,7 +112,7 @@ func (s *settlement) decide(tx lesson.PipelineTx) error {
 			continue
 		}
 		ids = append(ids, m.RuleID)
-		if err := s.settle(tx, m.RuleID, first, by, captain && by != check.Agent && s.principal.Decides() == nil); err != nil {
+		if err := s.settle(tx, m.RuleID, first, captain && by != check.Agent && s.principal.Decides() == nil); err != nil {
 			return err
 		}
 	}
@@ -145,7 +145,7 @@ func withResult(r learning.Result) string {
 }
 
 // settle counts the outcome for one rule.
-func (s *settlement) settle(tx lesson.PipelineTx, ruleID string, first bool, by string, captain bool) error {
+func (s *settlement) settle(tx lesson.PipelineTx, ruleID string, first, captain bool) error {
 	standing, err := tx.GuardStanding(ruleID)
 	if err != nil {
 		return err
@@ -162,8 +162,8 @@ func (s *settlement) settle(tx lesson.PipelineTx, ruleID string, first bool, by 
 		case learning.ResultSuccess:
 			standing.OverriddenSuccess++
 			standing.RecentSuccess++
-			if len(standing.Overriders) < lesson.DemotionAgents && !slices.Contains(standing.Overriders, skillrouter.KindOf(by)) {
-				standing.Overriders = append(standing.Overriders, skillrouter.KindOf(by))
+			if voice := skillrouter.KindOf(s.principal.Judge()); len(standing.Overriders) < lesson.DemotionAgents && !slices.Contains(standing.Overriders, voice) {
+				standing.Overriders = append(standing.Overriders, voice)
 			}
 		case learning.ResultFailure:
 			standing.OverriddenFailure++
@@ -235,7 +235,7 @@ func (s *settlement) move(tx lesson.PipelineTx, standing *lesson.GuardStanding, 
 // demotion says why a rule is due to be demoted, or "". It must block now, must
 // have been overridden with success lesson.DemotionOverrides times since it last was
 // restored, and its confidence must be below lesson.DemotionConfidence. A critical rule
-// also takes lesson.DemotionAgents different agents, or a captain's word on another's check.
+// also takes lesson.DemotionAgents different voices (tokens, or a person's), or a captain's word on another's check.
 func demotion(k *heldRule, s lesson.GuardStanding, confidence float64, captain bool) string {
 	switch {
 	case !k.blocks() || s.RecentSuccess < lesson.DemotionOverrides || confidence >= lesson.DemotionConfidence:

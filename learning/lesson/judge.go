@@ -15,7 +15,8 @@ import (
 // confirm what it learned itself. A captain who confirms an anti-pattern lets
 // its rule block again where it was demoted.
 //
-// A confirmation by somebody else makes a candidate a validated lesson. A
+// A confirmation by somebody else makes a candidate a validated lesson, as the experience server has it: by another name, or
+// another voice. What tells agents whether to rely on it is Lesson.Vouched, which only another token or a person brings about. A
 // refutation makes it a candidate again, whatever it was. A lesson that is
 // outdated is retired if a captain says so; if an agent does, it loses
 // confidence and the domain's supervisor is asked. The same judgement by the same
@@ -42,7 +43,8 @@ func (l *Lessons) Validate(ctx context.Context, ref string, draft ValidationDraf
 		if !lesson.active() {
 			return nil, retiredAlready()
 		}
-		if draft.Type == ValidationConfirmed && !captain && skillrouter.SameVoice(caller.AgentID, lesson.SourceAgent) {
+		own := skillrouter.SameVoice(caller.Judge(), lesson.Reporter)
+		if draft.Type == ValidationConfirmed && !captain && (own || skillrouter.SameVoice(caller.AgentID, lesson.SourceAgent)) {
 			return nil, skillrouter.Errorf(skillrouter.Forbidden, "an agent cannot confirm what it learned itself: another must")
 		}
 		before := l.escalations.For(present(*lesson, at))
@@ -68,14 +70,14 @@ func (l *Lessons) Validate(ctx context.Context, ref string, draft ValidationDraf
 		if untrusted(draft.Trust) {
 			return []lessonMove{move}, nil
 		}
-		lesson.ValidatedBy, lesson.ValidationNotes, lesson.LastValidatedAt = by, draft.Notes, &at
+		lesson.ValidatedBy, lesson.Validator, lesson.ValidationNotes, lesson.LastValidatedAt = by, caller.Judge(), draft.Notes, &at
 		switch draft.Type {
 		case ValidationConfirmed:
 			lesson.Validated = true
-			if lesson.Status == StatusCandidate && !skillrouter.SameVoice(by, lesson.SourceAgent) {
+			if lesson.Status == StatusCandidate && !(own && skillrouter.SameVoice(by, lesson.SourceAgent)) {
 				lesson.Status = StatusValidated
 			}
-			lesson.Proposed = lesson.Proposed && skillrouter.SameVoice(by, lesson.SourceAgent) && !captain
+			lesson.Proposed = lesson.Proposed && own && !captain
 			if captain && lesson.Type == learning.LessonAntiPattern {
 				// Who leads says that the rule is right, whatever it was overridden for.
 				var err error
@@ -128,7 +130,7 @@ func (l *Lessons) Apply(ctx context.Context, ref string, draft ApplicationDraft)
 	); err != nil {
 		return Applied{}, err
 	}
-	draft.Context = cmp.Or(skillrouter.OneLine(draft.Context), agent)
+	draft.Context = cmp.Or(skillrouter.OneLine(draft.Context), caller.Voice())
 	new(skillrouter.Redaction).Text(&draft.Notes, &draft.Context)
 	var answer Applied
 	_, err = l.change(ctx, ref, func(tx PipelineTx, lesson *Lesson, at time.Time) ([]lessonMove, error) {

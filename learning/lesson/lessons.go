@@ -165,7 +165,7 @@ func laterThan(t, at time.Time) time.Time {
 	return t.Add(time.Millisecond)
 }
 
-// Vouched tells whether somebody else than who reported the lesson stands by it.
+// Vouched tells whether another voice than that which reported the lesson stands by it, or a person.
 func (l *Lesson) Vouched() bool {
-	return l.Validated && l.ValidatedBy != "" && !skillrouter.SameVoice(l.ValidatedBy, l.SourceAgent)
+	return l.Validated && l.ValidatedBy != "" && !skillrouter.SameVoice(l.Validator, l.Reporter)
 }

@@ -49,7 +49,7 @@ func (g *reporting) oneRule(tx PipelineTx, known Lesson, r *report, by titles) b
 	}
 	merged := lesson
 	was, _, _ := enrich(&merged, &r.lesson, added)
-	if was == nil && skillrouter.SameVoice(lesson.SourceAgent, r.lesson.SourceAgent) {
+	if was == nil && lesson.Reporter == r.lesson.Reporter && skillrouter.SameVoice(lesson.SourceAgent, r.lesson.SourceAgent) {
 		return true // its author says it again
 	}
 	return rules.Unites(&merged, &lesson, &r.lesson)

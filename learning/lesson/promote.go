@@ -31,7 +31,7 @@ var _ Service = (*Lessons)(nil)
 //   - Of PromotionCases independent cases a new pattern is drawn, whose sources
 //     name each of them; the cases stay what and where they are. The lesson itself
 //     counts, the cases that it or the draft names, and those that a pattern gathers
-//     with it. Cases are independent if they come from different agents, projects or
+//     with it. Cases are independent if they come from different voices (tokens), projects or
 //     sessions (SessionIdle apart): one incident, reported twice, is one case. Two
 //     that name no agent are two. Retired lessons are no evidence.
 //   - A pattern becomes a principle, in place, with successful applications in
@@ -79,6 +79,7 @@ func (l *Lessons) Promote(ctx context.Context, ref string, draft PromotionDraft)
 		why := remark(evidence.why, draft.Notes)
 		if evidence.to == LevelPattern {
 			pattern := drawPattern(id, lesson, evidence, by, at)
+			pattern.Reporter, pattern.Validator = caller.Voice(), caller.Voice()
 			drawn = &takenLesson{lesson: pattern, fingerprint: pattern.fingerprint(), like: l.like.Prepare(pattern.likenessParts())}
 			return nil, l.storeDrawn(tx, drawn, lesson, by, why, at)
 		}
@@ -91,7 +92,7 @@ func (l *Lessons) Promote(ctx context.Context, ref string, draft PromotionDraft)
 		if lesson.Status == StatusValidated || lesson.Status == StatusCanonical {
 			lesson.Status = StatusCanonical
 		} else {
-			lesson.Status, lesson.Validated, lesson.ValidatedBy, lesson.LastValidatedAt = StatusValidated, true, by, &at
+			lesson.Status, lesson.Validated, lesson.ValidatedBy, lesson.Validator, lesson.LastValidatedAt = StatusValidated, true, by, caller.Judge(), &at
 		}
 		return []lessonMove{{kind: ChangePromoted, event: EventPromoted, by: by, note: why}}, nil
 	}, func(at time.Time) {
@@ -254,11 +255,11 @@ func independentCases(cases []Lesson) []Lesson {
 		}
 		return int(a.Number - b.Number)
 	})
-	type place struct{ agent, project string }
+	type place struct{ voice, project string }
 	last := map[place]time.Time{}
 	independent := ordered[:0]
 	for _, c := range ordered {
-		from := place{skillrouter.KindOf(c.SourceAgent), c.Project}
+		from := place{skillrouter.KindOf(c.Reporter), c.Project}
 		named := c.SourceAgent != "" && c.Trust != learning.TrustImported // who imports is not who learned
 		if previous, known := last[from]; known && named && c.CreatedAt.Sub(previous) < learning.SessionIdle {
 			continue
@@ -281,10 +282,7 @@ func patternPromotion(tx PipelineTx, lesson *Lesson) (promotion, error) {
 			continue
 		}
 		succeeded++
-		place := a.Context
-		if place == "" {
-			place = skillrouter.KindOf(a.Agent)
-		}
+		place := cmp.Or(a.Context, "none named") // without a token, agents that name none are one
 		if normal := string(learning.AppendNormal(nil, place)); normal != "" && !known[normal] {
 			known[normal] = true
 			p.contexts = append(p.contexts, place)

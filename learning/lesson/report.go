@@ -101,6 +101,7 @@ func (l *Lessons) prepare(ctx context.Context, writer skillrouter.Principal, dra
 	r.redacted = redact(&draft)
 	r.lesson = draft.lesson()
 	r.lesson.SourceAgent, r.lesson.Trust, r.lesson.Confidence = author, learning.TrustOf(writer), *draft.Confidence
+	r.lesson.Reporter = writer.Voice()
 	r.lesson.Belief = Belief{InitialConfidence: *draft.Confidence, DecayConstant: DecayConstant, ConfidenceAt: at}
 	r.lesson.Occurrences, r.lesson.LastOccurred, r.lesson.CreatedAt, r.lesson.UpdatedAt = 1, at, at, at
 	r.lesson.Validated = draft.Status == StatusValidated || draft.Status == StatusCanonical

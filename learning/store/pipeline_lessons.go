@@ -22,12 +22,13 @@ var lessonColumns = []string{
 	"transferability", "source_case_ids", "pattern_id", "initial_confidence", "decay_constant", "confidence_at",
 	"occurrences", "last_occurred", "times_applied", "times_succeeded", "validated", "validated_by",
 	"validation_notes", "last_validated_at", "superseded_by", "retired_at", "retired_reason", "created_at", "updated_at", "deprecated", "proposed",
+	"reporter", "validator",
 }
 
 // lessonMarks are the places of one lesson's values.
 var lessonMarks = "(" + marks(len(lessonColumns)) + ")"
 
-// lessonRows is how many lessons one INSERT holds: as many as report at once, of which there are 736 parameters.
+// lessonRows is how many lessons one INSERT holds: as many as report at once, of which there are 768 parameters.
 const lessonRows = 16
 
 // The statements on lessons, made once: they are run for every report.
@@ -65,6 +66,7 @@ func lessonValues(l *lesson.Lesson, fingerprint learning.Fingerprint) []any {
 		l.Transferability, listText(l.SourceCaseIDs), l.PatternID, l.InitialConfidence, l.DecayConstant, millis(l.ConfidenceAt),
 		l.Occurrences, millis(l.LastOccurred), l.TimesApplied, l.TimesSucceeded, l.Validated, l.ValidatedBy,
 		l.ValidationNotes, millisPtr(l.LastValidatedAt), l.SupersededBy, millisPtr(l.RetiredAt), l.RetiredReason, millis(l.CreatedAt), millis(l.UpdatedAt), l.Deprecated, l.Proposed,
+		l.Reporter, l.Validator,
 	}
 }
 
@@ -75,7 +77,7 @@ func scanLesson(rows *sql.Rows) (l lesson.Lesson, size int, err error) {
 		fromJSON(&l.RelatedCommands), fromJSON(&l.Contexts), &l.TriggerPattern, &l.BlockAction, &l.Project, &l.Trust, &l.Level, &l.Status,
 		&l.Transferability, fromJSON(&l.SourceCaseIDs), &l.PatternID, &l.InitialConfidence, &l.DecayConstant, at(&l.ConfidenceAt),
 		&l.Occurrences, at(&l.LastOccurred), &l.TimesApplied, &l.TimesSucceeded, &l.Validated, &l.ValidatedBy,
-		&l.ValidationNotes, atOrNil(&l.LastValidatedAt), &l.SupersededBy, atOrNil(&l.RetiredAt), &l.RetiredReason, at(&l.CreatedAt), at(&l.UpdatedAt), &l.Deprecated, &l.Proposed)
+		&l.ValidationNotes, atOrNil(&l.LastValidatedAt), &l.SupersededBy, atOrNil(&l.RetiredAt), &l.RetiredReason, at(&l.CreatedAt), at(&l.UpdatedAt), &l.Deprecated, &l.Proposed, &l.Reporter, &l.Validator)
 	return l, lessonSize(&l), err
 }
 

@@ -63,7 +63,7 @@ func fullLesson(id string) lesson.Lesson {
 	return lesson.Lesson{
 		ID: id, Type: learning.LessonAntiPattern, Domain: "infrastructure", Category: "docker", Title: "Title of " + id, Context: "context",
 		Action: "action", Outcome: "outcome", RootCause: "cause", Solution: "solution", Body: "# Body", Alternatives: []string{"a", "b"},
-		Severity: learning.SeverityHigh, Tags: []string{"Docker", "日本"}, SourceAgent: "CHRONOS", RelatedFiles: []string{"/a\"b"},
+		Severity: learning.SeverityHigh, Tags: []string{"Docker", "日本"}, SourceAgent: "CHRONOS", Reporter: "chronos", Validator: "@ada", RelatedFiles: []string{"/a\"b"},
 		RelatedCommands: []string{"rm -rf /"}, Contexts: []string{"deploy"}, TriggerPattern: "rm -rf", BlockAction: true, Proposed: true, Project: "p",
 		Trust: learning.TrustImported, Level: lesson.LevelPattern, Status: lesson.StatusValidated, Transferability: 4,
 		SourceCaseIDs: []string{"x", "y"}, PatternID: "pattern-1",

@@ -305,7 +305,7 @@ func TestLessonPageAndItsActions(t *testing.T) {
 
 func TestGuardPages(t *testing.T) {
 	s := openSite(t)
-	id := s.lesson("anti_pattern", "Never drop the orders table", map[string]any{"severity": "critical", "related_commands": []string{"DROP TABLE orders"}})
+	id := s.lesson("anti_pattern", "Never drop the orders table", map[string]any{"severity": "high", "block_action": true, "related_commands": []string{"DROP TABLE orders"}})
 	for i := range 3 {
 		check := s.api(http.MethodPost, "/check/anti-pattern", map[string]any{"proposed_action": "psql -c 'DROP TABLE orders'", "agent": fmt.Sprint("builder-", i)})
 		if check["blocked"] != true {
