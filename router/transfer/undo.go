@@ -14,9 +14,11 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
-	"skillrouter/router"
 	"skillrouter/router/kind"
 )
+
+// kindLesson is what lessons are called among the kinds: see package router, which this room may not know.
+const kindLesson = "lesson"
 
 // Log keeps which import added what. learning/store implements it on learning.db.
 type Log interface {
@@ -170,7 +172,7 @@ func (t *Transfer) Undo(ctx context.Context, id string, draft UndoDraft) (answer
 	if err != nil || len(added) == 0 {
 		return answer, err
 	}
-	if slices.ContainsFunc(added, func(a learning.Addition) bool { return a.Kind == router.KindLesson }) { // they may guard everybody: all is taken back, or nothing
+	if slices.ContainsFunc(added, func(a learning.Addition) bool { return a.Kind == kindLesson }) { // they may guard everybody: all is taken back, or nothing
 		if err := skillrouter.PrincipalOf(ctx).Decides(); err != nil {
 			return answer, err
 		}
