@@ -26,7 +26,7 @@ func (s *shell) factsShow() *cobra.Command {
 	var ref fact.Ref
 	return asks(s, command{
 		use: "show KEY", short: "Show a fact with where it comes from and how long it is true", args: exactly(&ref.Key),
-		flags: options{persona(&ref.Persona), option("stale-ok", &ref.StaleOK, "an expired fact too, while it is kept"), asOf(&ref.AsOf)},
+		flags: options{persona(&ref.Persona), option("stale-ok", &ref.StaleOK, "an expired fact too, while it is kept")},
 	}, sends(client.Facts.Recall, &ref), func(w io.Writer, f fact.Fact) {
 		fields(w, section{"Key", f.Key}, section{"Persona", f.Persona}, section{"Category", f.Category}, section{"True", lives(f.ExpiresAt)},
 			section{"Stored", ago(s.now(), f.CachedAt) + " by " + first(f.Author, "nobody")}, section{"Source", f.Source}, section{"Probe", f.Probe},
@@ -81,7 +81,7 @@ func (s *shell) factsGet() *cobra.Command {
 		use: "get KEY", short: "Print the value under a key, as JSON", args: exactly(&ref.Key),
 		long: `Prints the value under a key; with --json, all that is known of the fact.
 Exits with 1 if there is none or it has expired.`,
-		flags: options{persona(&ref.Persona), option("stale-ok", &ref.StaleOK, "an expired fact too, while it is kept"), asOf(&ref.AsOf)},
+		flags: options{persona(&ref.Persona), option("stale-ok", &ref.StaleOK, "an expired fact too, while it is kept")},
 	}, sends(client.Facts.Recall, &ref), func(w io.Writer, fact fact.Fact) {
 		if fact.Expired {
 			fmt.Fprintf(s.err, "expired %s\n", ago(s.now(), *fact.ExpiresAt))
@@ -154,7 +154,6 @@ func (s *shell) factsList(use, short string, least int) *cobra.Command {
 	return finds(s, command{use: use, short: short, args: between(least, &query.Pattern), flags: options{
 		option("category,c", &query.Category, "only facts of this category"),
 		persona(&query.Persona),
-		asOf(&query.AsOf),
 		cursor(&query.Cursor),
 		limit(&query.Limit),
 	}}, sends(client.Facts.Search, &query), func(page fact.Page) int { return max(len(page.Facts), 1-least) }, func(w io.Writer, page fact.Page) {

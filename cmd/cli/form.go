@@ -410,31 +410,6 @@ func (s *shell) belongs(p *string) boundFlag {
 	return o
 }
 
-// asOf is the flag that asks for what was known at a time.
-func asOf(p *time.Time) boundFlag {
-	return boundFlag{name: "as-of", add: func(flags *pflag.FlagSet) {
-		flags.TimeVar(p, "as-of", *p, append([]string{time.RFC3339Nano}, zoneless...), "as it was at this time, such as 2026-11-20 or 2026-11-20T15:04:05Z; without a zone it is this machine's")
-		f := flags.Lookup("as-of")
-		f.Value = localValue{f.Value}
-	}}
-}
-
-// zoneless are the forms of a time without a zone.
-var zoneless = []string{"2006-01-02T15:04", time.DateOnly}
-
-// localValue is a time that is this machine's where it names no zone, as times are printed.
-type localValue struct{ pflag.Value }
-
-// Set implements pflag.Value.
-func (v localValue) Set(text string) error {
-	for _, form := range zoneless {
-		if at, err := time.ParseInLocation(form, strings.TrimSpace(text), time.Local); err == nil {
-			text = at.Format(time.RFC3339)
-		}
-	}
-	return v.Value.Set(text)
-}
-
 // limit is the flag that bounds a list.
 func limit(p *int) boundFlag { return option("limit", p, "how many at most") }
 

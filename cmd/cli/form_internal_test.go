@@ -3,10 +3,8 @@ package cli
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
 // TestArguments goes over the words that a command may take.
@@ -52,28 +50,5 @@ func TestArguments(t *testing.T) {
 				t.Errorf("%q, want %q", got, c.want)
 			}
 		})
-	}
-}
-
-// TestAsOf reads times: one without a zone is this machine's, as times are printed.
-func TestAsOf(t *testing.T) {
-	here := time.Local
-	t.Cleanup(func() { time.Local = here })
-	time.Local = time.FixedZone("here", 2*60*60)
-	for text, want := range map[string]string{
-		"2026-11-20":                "2026-11-19T22:00:00Z",
-		" 2026-11-20T15:04 ":        "2026-11-20T13:04:00Z",
-		"2026-11-20T15:04:05Z":      "2026-11-20T15:04:05Z",
-		"2026-11-20T15:04:05-05:00": "2026-11-20T20:04:05Z",
-		"yesterday":                 "",
-	} {
-		var at time.Time
-		flags := pflag.NewFlagSet("x", pflag.ContinueOnError)
-		asOf(&at).add(flags)
-		if err := flags.Set("as-of", text); (err != nil) != (want == "") {
-			t.Errorf("%q: %v", text, err)
-		} else if got := at.UTC().Format(time.RFC3339); err == nil && got != want {
-			t.Errorf("%q is %s, want %s", text, got, want)
-		}
 	}
 }

@@ -13,14 +13,12 @@ import (
 	"skillrouter"
 	"skillrouter/learning"
 	"skillrouter/learning/knowledge"
-	"skillrouter/router"
 	"skillrouter/router/client"
 	"skillrouter/router/search"
 )
 
 func (s *shell) searchCommand() *cobra.Command {
 	query := search.Query{Shown: true}
-	var past knowledge.Query
 	var all bool
 	return s.calls(command{
 		use: "search TEXT... [--explain]", short: "Search every memory", args: joined(1, &query.Query),
@@ -33,40 +31,14 @@ func (s *shell) searchCommand() *cobra.Command {
 			option("project", &query.Project, "only this project"),
 			option("tag", &query.Tags, "only entries with this tag; may be repeated"),
 			option("limit", &query.Limit, "how many results at most"),
-			asOf(&past.AsOf),
 			scores(&query.Explain),
 			s.minRelevance(&query.MinRelevance, &query.Shown),
 		},
-		before: func() error {
-			if !past.AsOf.IsZero() && len(query.Kinds) > 0 {
-				return usagef("--as-of searches knowledge alone")
-			}
-			return nil
-		},
 	}, func(ctx context.Context, c *client.Client) error {
 		query.PreferProject = s.project()
-		if past.AsOf.IsZero() {
-			results, err := c.Search.Search(ctx, query)
-			return found(s, results, err, results.Count, printFoundAnywhere)
-		}
-		past = knowledge.Query{
-			Query: query.Query, Category: query.Category, Project: query.Project, Tags: query.Tags, AgentID: query.AgentID, TimeRange: query.TimeRange,
-			Limit: query.Limit, Explain: query.Explain, PreferProject: query.PreferProject, MinRelevance: query.MinRelevance, Shown: query.Shown, AsOf: past.AsOf,
-		}
-		results, err := c.Knowledge.Search(ctx, past)
-		return found(s, results, err, len(results.Results), printFoundKnowledge)
+		results, err := c.Search.Search(ctx, query)
+		return found(s, results, err, results.Count, printFoundAnywhere)
 	})
-}
-
-func printFoundKnowledge(w io.Writer, results knowledge.Results) {
-	searched(w, results.Corrected, results.Notice)
-	for i, one := range learning.FoldFound(results.Results) {
-		hit := results.Results[one.At]
-		about := []string{before("category: ", hit.Category), before("tags: ", strings.Join(hit.Tags, " ")), before("project: ", hit.Project), before("by: ", hit.Author), fmt.Sprintf("used %d×", hit.UseCount)}
-		printHit(w, i, shownHit{router.KindKnowledge, hit.ID, hit.Title, hit.Content, hit.Relevance, about, hit.SupersededBy, hit.Conflicts}, one.Like())
-		explained(w, hit.RelevanceScore, hit.Why)
-	}
-	nothing(w, len(results.Results), results.Repairs)
 }
 
 func printFoundAnywhere(w io.Writer, results search.Answer) {
@@ -177,7 +149,7 @@ func (s *shell) knowledgeList() *cobra.Command {
 		option("project", &filter.Project, "only this project"),
 		option("agent", &filter.AgentID, "only what this agent wrote"),
 		option("conflicts", &filter.Conflicts, "only those that may contradict another"),
-		asOf(&filter.AsOf), cursor(&filter.Cursor), limit(&filter.Limit),
+		cursor(&filter.Cursor), limit(&filter.Limit),
 	}}, sends(client.Knowledge.List, &filter), func(w io.Writer, page knowledge.Page) {
 		knowledgeTable.list(w, page.Results)
 		printIf(w, "There are more: --cursor %s\n", page.Next)
@@ -185,12 +157,8 @@ func (s *shell) knowledgeList() *cobra.Command {
 }
 
 func (s *shell) knowledgeShow() *cobra.Command {
-	var ref knowledge.Ref
-	return asks(s, command{
-		use: "show ID", short: "Show an entry", args: exactly(&ref.ID), flags: options{asOf(&ref.AsOf)},
-	}, withID("knowledge", func(service client.Knowledge, ctx context.Context, _ string) (knowledge.Knowledge, error) {
-		return service.EntryThen(ctx, ref)
-	}, &ref.ID), s.printKnowledge)
+	var id string
+	return asks(s, command{use: "show ID", short: "Show an entry", args: exactly(&id)}, withID("knowledge", client.Knowledge.Entry, &id), s.printKnowledge)
 }
 
 func (s *shell) printKnowledge(w io.Writer, k knowledge.Knowledge) {

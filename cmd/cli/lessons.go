@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -62,7 +61,6 @@ func (s *shell) lessonsList() *cobra.Command {
 		option("project", &filter.Project, "only this project"),
 		option("tag", &filter.Tag, "only those with this tag"),
 		option("min-confidence", &filter.MinConfidence, "only those with this much confidence left, 0 to 1"),
-		asOf(&filter.AsOf),
 		cursor(&filter.Cursor),
 		limit(&filter.Limit),
 	}}, sends(client.Lessons.List, &filter), func(w io.Writer, page lesson.Page) {
@@ -74,12 +72,10 @@ func (s *shell) lessonsList() *cobra.Command {
 }
 
 func (s *shell) lessonsShow() *cobra.Command {
-	var ref lesson.Ref
+	var ref string
 	return asks(s, command{
-		use: "show LESSON", short: "Show everything that a lesson says", args: exactly(&ref.ID), flags: options{asOf(&ref.AsOf)},
-	}, withID("lessons", func(service client.Lessons, ctx context.Context, _ string) (lesson.Lesson, error) {
-		return service.LessonThen(ctx, ref)
-	}, &ref.ID), s.printLesson)
+		use: "show LESSON", short: "Show everything that a lesson says", args: exactly(&ref),
+	}, withID("lessons", client.Lessons.Lesson, &ref), s.printLesson)
 }
 
 func (s *shell) lessonsSearch() *cobra.Command {

@@ -66,8 +66,6 @@ type Ref struct {
 	Key     string `path:"key" doc:"The fact's key, percent-encoded as one segment of the path"`
 	// StaleOK takes an expired fact too, for as long as it is kept (StaleRetention).
 	StaleOK bool `query:"stale_ok" doc:"An expired one too, while it is kept"`
-	// AsOf asks for what was known at a time; zero is now. What was deleted since is not found.
-	AsOf time.Time `query:"as_of" doc:"As it was at this time"`
 }
 
 // Draft is what a client may say of a fact.
@@ -118,9 +116,7 @@ type Query struct {
 	// [a-z] for one of these and [!a-z] for one of the others; \ takes the next as it is.
 	Pattern string `json:"pattern,omitempty"`
 	Cursor  string `json:"cursor,omitempty"` // Next of the page before
-	// AsOf asks for what was known at a time; zero is now.
-	AsOf  time.Time `json:"as_of,omitzero" doc:"What was known at this time"`
-	Limit int       `json:"limit,omitempty"` // 1 to MaxPage; 0 means DefaultPage
+	Limit   int    `json:"limit,omitempty"`  // 1 to MaxPage; 0 means DefaultPage
 }
 
 // Page is facts in the order of their keys.

@@ -136,16 +136,6 @@ func (f *Facts) Recall(ctx context.Context, ref Ref) (Fact, error) {
 	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), checkRef(&ref)); err != nil {
 		return Fact{}, err
 	}
-	if now := f.now(); !ref.AsOf.IsZero() && ref.AsOf.Before(now) {
-		fact, ok, err := f.store.FactThen(ctx, ref.Persona, ref.Key, ref.AsOf)
-		if err != nil {
-			return Fact{}, err
-		}
-		if fact.Expired = !fact.Live(ref.AsOf); !ok || fact.Expired && !ref.StaleOK {
-			return Fact{}, no()
-		}
-		return fact, nil
-	}
 	fact, ok, err := f.recall(ctx, ref.Persona, ref.Key)
 	if err != nil {
 		return Fact{}, err

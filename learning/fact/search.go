@@ -43,9 +43,6 @@ func (f *Facts) Search(ctx context.Context, query Query) (Page, error) {
 	if query.Pattern != "" {
 		span.Prefix = pattern.prefix
 	}
-	if !query.AsOf.IsZero() && query.AsOf.Before(f.now()) {
-		return f.searchThen(ctx, query, span, pattern, limit)
-	}
 	keys, next, err := f.keysLike(ctx, f.store.FactKeys, span, f.now(), pattern, query.Pattern == "", limit)
 	if err != nil {
 		return Page{}, err
@@ -75,29 +72,6 @@ func (f *Facts) Search(ctx context.Context, query Query) (Page, error) {
 	}
 	page.Count = len(page.Facts)
 	return page, nil
-}
-
-// searchThen is Search in what was known at a time.
-func (f *Facts) searchThen(ctx context.Context, query Query, span Span, pattern *glob, limit int) (Page, error) {
-	keys, next, err := f.keysLike(ctx, f.store.FactKeysThen, span, query.AsOf, pattern, query.Pattern == "", limit)
-	page := Page{Facts: []Fact{}, Next: next}
-	size := 0
-	for _, key := range keys {
-		fact, ok, err := f.store.FactThen(ctx, span.Persona, key, query.AsOf)
-		if err != nil {
-			return Page{}, err
-		}
-		if !ok || !fact.Live(query.AsOf) || query.Category != "" && fact.Category != span.Category {
-			continue
-		}
-		if size += len(fact.Value); size > learning.MaxAnswer && len(page.Facts) > 0 {
-			page.Next = page.Facts[len(page.Facts)-1].Key
-			break
-		}
-		page.Facts = append(page.Facts, fact)
-	}
-	page.Count = len(page.Facts)
-	return page, err
 }
 
 // keysLike finds the keys that fit a pattern, and where to go on if there may be more.

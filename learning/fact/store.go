@@ -17,12 +17,8 @@ type Store interface {
 	ChangeFacts(ctx context.Context, decide func(tx Tx) error, after func()) (wait func() error)
 	// Fact returns the fact under a key, an expired one too.
 	Fact(ctx context.Context, persona, key string) (fact Fact, ok bool, err error)
-	// FactThen returns the fact that was under a key at a time, one that had expired too.
-	FactThen(ctx context.Context, persona, key string, then time.Time) (fact Fact, ok bool, err error)
 	// FactVersions returns what was under a key before what is there now, the latest first.
 	FactVersions(ctx context.Context, persona, key string) ([]Fact, error)
-	// FactKeysThen visits keys as FactKeys does, of the facts that lived at a time, whatever their category.
-	FactKeysThen(ctx context.Context, span Span, then time.Time, visit func(key string) (more bool)) error
 	// FactsUnder returns the facts under keys that there are, by key, and whether these are
 	// all: it ends with the one with which they hold more than MaxAnswer bytes.
 	FactsUnder(ctx context.Context, persona string, keys []string) (facts []Fact, all bool, err error)

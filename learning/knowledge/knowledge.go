@@ -5,6 +5,7 @@ package knowledge
 import (
 	"cmp"
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -73,6 +74,17 @@ func (k *Base) Entry(ctx context.Context, id string) (Knowledge, error) {
 	}
 	k.show(&entries[0])
 	return entries[0], nil
+}
+
+// History returns what an entry said before, the latest first: of each version since when it held (UpdatedAt), and a
+// Number that tells it from the others. It needs ScopeRead.
+func (k *Base) History(ctx context.Context, id string) ([]Knowledge, error) {
+	if _, err := k.Entry(ctx, id); err != nil {
+		return nil, err
+	}
+	versions, err := k.store.KnowledgeVersions(ctx, id)
+	caller := skillrouter.PrincipalOf(ctx)
+	return slices.DeleteFunc(versions, func(e Knowledge) bool { return !caller.Sees(e.Project) }), err
 }
 
 // NoEntry is the error of a knowledge entry that is not there.

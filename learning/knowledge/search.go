@@ -5,7 +5,6 @@ import (
 	"context"
 	"slices"
 	"strconv"
-	"time"
 
 	"skillrouter"
 	"skillrouter/learning"
@@ -61,15 +60,6 @@ func (k *Base) look(ctx context.Context, query Query, subjects bool) (Results, e
 	limit, err := skillrouter.Limit(query.Limit, learning.DefaultKnowledgeLimit, learning.MaxLimit)
 	if err != nil {
 		return Results{}, err
-	}
-	if !query.AsOf.IsZero() && query.AsOf.Before(k.now()) {
-		if caller.Walled() {
-			return Results{}, skillrouter.Unkept("a search with as_of")
-		}
-		return k.findThen(ctx, query, tfidf.Query{
-			Text: query.Query, Category: query.Category, Project: query.Project, Tags: shelf.Written(learning.FoldTags(tags), query.AgentID),
-			From: shelf.Moment(span.From), To: shelf.Moment(span.To), Limit: limit, Explain: query.Explain, Corpus: query.Corpus,
-		})
 	}
 	asked := shelf.ShelfQuery{
 		Query: tfidf.Query{
@@ -150,11 +140,9 @@ type Filter struct {
 	Within   []string `json:"-"` // only those of these projects; nil: of any
 	AgentID  string   `json:"agent_id,omitempty" doc:"Only those that this agent wrote"`
 	// Conflicts selects the entries that may contradict another, which nobody decided yet.
-	Conflicts bool `json:"conflicts,omitempty" doc:"Only those that may contradict another"`
-	// AsOf asks for what was known at a time; zero is now.
-	AsOf   time.Time `json:"as_of,omitzero" doc:"What was known at this time"`
-	Cursor string    `json:"cursor,omitempty" doc:"The answer's next of the page before"`
-	Limit  int       `json:"limit,omitempty" doc:"1 to 200; 0: 50"` // 1 to MaxLimit; 0 means DefaultListing
+	Conflicts bool   `json:"conflicts,omitempty" doc:"Only those that may contradict another"`
+	Cursor    string `json:"cursor,omitempty" doc:"The answer's next of the page before"`
+	Limit     int    `json:"limit,omitempty" doc:"1 to 200; 0: 50"` // 1 to MaxLimit; 0 means DefaultListing
 }
 
 // Page is a page of a listing, newest first.

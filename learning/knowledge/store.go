@@ -3,7 +3,6 @@ package knowledge
 import (
 	"context"
 	"maps"
-	"time"
 
 	"skillrouter"
 	"skillrouter/learning"
@@ -23,10 +22,6 @@ type Store interface {
 	Knowledge(ctx context.Context, ids []string) ([]Knowledge, error)
 	// ListKnowledge returns entries, newest first; up to MaxAnswer bytes of them.
 	ListKnowledge(ctx context.Context, filter Filter, before int64) ([]Knowledge, error)
-	// KnowledgeThen returns what those of the entries with the ids that there are said at a time, in no order.
-	KnowledgeThen(ctx context.Context, then time.Time, ids []string) ([]Knowledge, error)
-	// KnowledgeSince returns what entries said at a time that say something else now, at most limit, the newest first.
-	KnowledgeSince(ctx context.Context, then time.Time, limit int) ([]Knowledge, error)
 	// KnowledgeVersions returns what an entry that is there said before, the latest first, as History does.
 	KnowledgeVersions(ctx context.Context, id string) ([]Knowledge, error)
 	// ScanKnowledge visits what is searched of every entry, oldest first, chunk by chunk.

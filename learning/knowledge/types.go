@@ -201,13 +201,6 @@ type Stored struct {
 	Redacted []string `json:"redacted,omitempty"`
 }
 
-// Ref says which entry, and as it was when.
-type Ref struct {
-	ID string `path:"id" doc:"The entry's id, percent-encoded as one segment of the path"`
-	// AsOf asks for what it said at a time; zero is now.
-	AsOf time.Time `query:"as_of" doc:"As it was at this time"`
-}
-
 // Query asks for knowledge.
 type Query struct {
 	Query    string `json:"query"`
@@ -228,8 +221,6 @@ type Query struct {
 	MinRelevance float64 `json:"min_relevance,omitempty"`
 	// Shown keeps out what people are not shown: see learning.Relevant.
 	Shown bool `json:"shown,omitempty"`
-	// AsOf asks what was known at a time; zero is now. What was deleted since is not found.
-	AsOf time.Time `json:"as_of,omitzero"`
 	// Corpus, if not nil, has each hit tell its Evidence: it is one of several searches whose hits are compared.
 	Corpus *tfidf.Corpus `json:"-"`
 }

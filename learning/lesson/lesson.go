@@ -27,8 +27,6 @@ type Service interface {
 	ReportAll(ctx context.Context, drafts []Draft) (BulkReported, error)
 	// Lesson returns the lesson of that id or number.
 	Lesson(ctx context.Context, ref string) (Lesson, error)
-	// LessonThen returns the lesson as it was at a time.
-	LessonThen(ctx context.Context, ref Ref) (Lesson, error)
 	// List returns a page of lessons, newest first.
 	List(ctx context.Context, filter Filter) (Page, error)
 	// Relevant finds the lessons that fit a situation, best first.
@@ -294,13 +292,6 @@ type BulkOutcome struct {
 	Reported
 }
 
-// Ref says which lesson, and as it was when.
-type Ref struct {
-	ID string `path:"id" doc:"The lesson's id, percent-encoded as one segment of the path, or its number"`
-	// AsOf asks for what it said at a time, with its level, status and confidence; zero is now.
-	AsOf time.Time `query:"as_of" doc:"As it was at this time"`
-}
-
 // Filter selects lessons for a listing; empty fields select everything.
 type Filter struct {
 	Type          learning.LessonType `json:"lesson_type,omitempty"`
@@ -316,7 +307,6 @@ type Filter struct {
 	Tag           string              `json:"tag,omitempty"`
 	MinConfidence float64             `json:"min_confidence,omitempty" doc:"Of what is left of the confidence now"`
 	Since         time.Time           `json:"since,omitzero" doc:"Reported not before this time"`
-	AsOf          time.Time           `json:"as_of,omitzero" doc:"What was known at this time"` // zero: now
 	Cursor        string              `json:"cursor,omitempty" doc:"The answer's next of the page before"`
 	Limit         int                 `json:"limit,omitempty" doc:"1 to 200; 0: 50"` // 1 to MaxLimit; 0 means DefaultListing
 }

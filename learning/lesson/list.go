@@ -30,12 +30,6 @@ func (l *Lessons) List(ctx context.Context, filter Filter) (Page, error) {
 		return Page{}, err
 	}
 	at := l.now.Stamp()
-	if !filter.AsOf.IsZero() && filter.AsOf.Before(at) {
-		if caller.Walled() {
-			return Page{}, skillrouter.Unkept("a listing with as_of")
-		}
-		return l.listThen(ctx, filter, before, limit)
-	}
 	filter.Within = caller.Projects()
 	filter.Limit = limit + 1 // one more tells whether there is a next page
 	found, err := l.store.ListLessons(ctx, filter, before, at)

@@ -38,8 +38,6 @@ type PipelineStore interface {
 	// FindLessons visits lessons in use that the search fits, newest first, until visit
 	// returns false or ctx ends, which is no error.
 	FindLessons(ctx context.Context, search shelf.RowSearch, visit func(found []Lesson) (more bool)) error
-	// ChangesSince returns what happened to lessons after a time, the latest first.
-	ChangesSince(ctx context.Context, lessonIDs []string, then time.Time) ([]Change, error)
 	// LessonChanges returns a lesson's history, oldest first: the latest limit changes of it.
 	LessonChanges(ctx context.Context, lessonID string, limit int) ([]Change, error)
 

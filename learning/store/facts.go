@@ -33,17 +33,6 @@ func oneFact(db *gorm.DB, persona, key string) (fact.Fact, bool, error) {
 	return first(list(db, factWithValue, "SELECT "+factColumns+", value FROM facts WHERE persona = ? AND key = ?", persona, key))
 }
 
-// FactThen implements fact.Store. Of the versions that were there by then the last one counts.
-func (s *Store) FactThen(ctx context.Context, persona, key string, then time.Time) (fact.Fact, bool, error) {
-	return first(list(s.read.WithContext(ctx), factWithValue, `SELECT version, persona, key, category, ttl, expires_at, probe, source, agent_id, trust,
-		access_count, last_accessed, cached_at, created_at, updated_at, value FROM (
-		SELECT version, persona, key, category, ttl, expires_at, probe, source, agent_id, trust, access_count, last_accessed, cached_at, created_at, updated_at, value
-		FROM facts WHERE persona = ? AND key = ? AND updated_at <= ?
-		UNION ALL SELECT version, persona, key, category, ttl, expires_at, probe, source, agent_id, trust, 0, NULL, cached_at, created_at, updated_at, value
-		FROM fact_versions WHERE persona = ? AND key = ? AND updated_at <= ?) AS known ORDER BY version DESC LIMIT 1`,
-		persona, key, millis(then), persona, key, millis(then)))
-}
-
 // FactVersions implements fact.Store.
 func (s *Store) FactVersions(ctx context.Context, persona, key string) ([]fact.Fact, error) {
 	return list(s.read.WithContext(ctx), factWithValue, `SELECT version, persona, key, category, ttl, expires_at, probe, source, agent_id, trust,
@@ -58,20 +47,6 @@ func keysIn(span fact.Span) (c conditions) {
 		c.add("key >= ? AND key < ?", span.Prefix, behind(span.Prefix))
 	}
 	return c
-}
-
-// FactKeysThen implements fact.Store.
-func (s *Store) FactKeysThen(ctx context.Context, span fact.Span, then time.Time, visit func(key string) bool) error {
-	c := keysIn(fact.Span{Persona: span.Persona, After: span.After, Prefix: span.Prefix})
-	c.add("updated_at <= ?", millis(then))
-	keys, err := list(s.read.WithContext(ctx), value[string],
-		"SELECT key FROM facts "+c.text+" UNION SELECT key FROM fact_versions "+c.text+" ORDER BY key", append(c.args, c.args...)...)
-	for _, key := range keys {
-		if !visit(key) {
-			break
-		}
-	}
-	return err
 }
 
 func factInto(f *fact.Fact) []any {

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"time"
 
 	"gorm.io/gorm"
 
@@ -130,27 +129,6 @@ func knowledgeByID(db *gorm.DB, ids []string) ([]knowledge.Knowledge, error) {
 	})
 }
 
-// knownThen is what entries said at a time. What somebody deleted since is not there.
-const knownThen = `(SELECT num, id, category, title, content, tags, source, agent_id, project, trust, use_count, last_used, created_at, updated_at, superseded_by, '[]' AS conflicts
-	FROM knowledge WHERE updated_at <= ? UNION ALL ` + changedSince + ")"
-
-// changedSince is what entries said at a time that say something else now.
-const changedSince = `SELECT k.num, k.id, v.category, v.title, v.content, v.tags, v.source, k.agent_id, v.project, v.trust, k.use_count, k.last_used, k.created_at,
-	v.since AS updated_at, v.superseded_by, '[]' AS conflicts FROM knowledge_versions v JOIN knowledge k ON k.id = v.id WHERE v.since <= ? AND v.until > ?`
-
-// KnowledgeThen implements knowledge.Store.
-func (s *Store) KnowledgeThen(ctx context.Context, then time.Time, ids []string) ([]knowledge.Knowledge, error) {
-	db, at := s.read.WithContext(ctx), millis(then)
-	return inParts(ids, func(part []string) ([]knowledge.Knowledge, error) {
-		return knowledgeFrom(db, math.MaxInt, knownThen, "WHERE id IN ?", at, at, at, part)
-	})
-}
-
-// KnowledgeSince implements knowledge.Store.
-func (s *Store) KnowledgeSince(ctx context.Context, then time.Time, limit int) ([]knowledge.Knowledge, error) {
-	return knowledgeFrom(s.read.WithContext(ctx), learning.MaxAnswer, "("+changedSince+")", "ORDER BY num DESC LIMIT ?", millis(then), millis(then), limit)
-}
-
 // KnowledgeVersions implements knowledge.Store.
 func (s *Store) KnowledgeVersions(ctx context.Context, id string) ([]knowledge.Knowledge, error) {
 	return knowledgeFrom(s.read.WithContext(ctx), learning.MaxAnswer, `(SELECT v.num, k.id, v.category, v.title, v.content, v.tags, v.source, k.agent_id, v.project, v.trust,
@@ -160,11 +138,6 @@ func (s *Store) KnowledgeVersions(ctx context.Context, id string) ([]knowledge.K
 
 // ListKnowledge implements knowledge.Store.
 func (s *Store) ListKnowledge(ctx context.Context, filter knowledge.Filter, before int64) ([]knowledge.Knowledge, error) {
-	from, then := "knowledge", []any(nil)
-	if !filter.AsOf.IsZero() {
-		at := millis(filter.AsOf)
-		from, then = knownThen, []any{at, at, at}
-	}
 	var c conditions
 	c.equal("category", filter.Category)
 	c.equal("project", filter.Project)
@@ -181,7 +154,7 @@ func (s *Store) ListKnowledge(ctx context.Context, filter knowledge.Filter, befo
 	if before > 0 {
 		c.add("num < ?", before)
 	}
-	return knowledgeFrom(s.read.WithContext(ctx), learning.MaxAnswer, from, c.text+" ORDER BY num DESC LIMIT ?", append(append(then, c.args...), filter.Limit)...)
+	return selectKnowledge(s.read.WithContext(ctx), learning.MaxAnswer, c.text+" ORDER BY num DESC LIMIT ?", append(c.args, filter.Limit)...)
 }
 
 // selectKnowledge reads entries until they hold most bytes, and one more, so

@@ -25,15 +25,6 @@ func (s *Store) LessonChanges(ctx context.Context, lessonID string, limit int) (
 		SELECT * FROM lesson_changes WHERE lesson_id = ? ORDER BY seq DESC LIMIT ?) AS latest ORDER BY seq`, lessonID, limit)
 }
 
-// ChangesSince implements lesson.PipelineStore.
-func (s *Store) ChangesSince(ctx context.Context, lessonIDs []string, then time.Time) ([]lesson.Change, error) {
-	return inParts(lessonIDs, func(part []string) ([]lesson.Change, error) {
-		return list(s.read.WithContext(ctx), func(c *lesson.Change) []any {
-			return []any{&c.Seq, &c.LessonID, &c.Kind, fromJSON(&c.Before), at(&c.At)}
-		}, "SELECT seq, lesson_id, kind, was, at FROM lesson_changes WHERE lesson_id IN ("+marks(len(part))+") AND at > ? ORDER BY seq DESC", append(anys(part), millis(then))...)
-	})
-}
-
 // JudgedSince implements lesson.PipelineTx. The judgement is the first word of the note.
 func (tx *transaction) JudgedSince(lessonID, by string, judgement lesson.ValidationType, after time.Time) (bool, error) {
 	return one(tx.db, []any{new(int)}, `SELECT 1 FROM lesson_changes WHERE lesson_id = ? AND kind = ? AND (agent_id = ? OR substr(agent_id, 1, ?) = ?) AND at > ?

@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"net/http"
-	"time"
 
 	"skillrouter/learning/episode"
 	"skillrouter/learning/knowledge"
@@ -22,13 +21,6 @@ func (k Knowledge) Store(ctx context.Context, draft knowledge.Draft) (knowledge.
 // Entry implements knowledge.Service.
 func (k Knowledge) Entry(ctx context.Context, id string) (knowledge.Knowledge, error) {
 	return k.one(ctx, http.MethodGet, id, nil)
-}
-
-// EntryThen returns an entry as it was at a time.
-func (k Knowledge) EntryThen(ctx context.Context, ref knowledge.Ref) (knowledge.Knowledge, error) {
-	return call[knowledge.Knowledge](ctx, k.c, http.MethodGet, at("/api/knowledge/{id}", ref.ID).with(struct {
-		AsOf time.Time `query:"as_of"`
-	}{ref.AsOf}), nil)
 }
 
 // Update implements knowledge.Service.

@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"net/http"
-	"time"
 
 	"skillrouter/learning/lesson"
 )
@@ -29,13 +28,6 @@ func (l Lessons) ReportAll(ctx context.Context, drafts []lesson.Draft) (lesson.B
 // Lesson implements lesson.Service.
 func (l Lessons) Lesson(ctx context.Context, ref string) (lesson.Lesson, error) {
 	return call[lesson.Lesson](ctx, l.c, http.MethodGet, lessonAt(ref, ""), nil)
-}
-
-// LessonThen implements lesson.Service.
-func (l Lessons) LessonThen(ctx context.Context, ref lesson.Ref) (lesson.Lesson, error) {
-	return call[lesson.Lesson](ctx, l.c, http.MethodGet, lessonAt(ref.ID, "").with(struct {
-		AsOf time.Time `query:"as_of"`
-	}{ref.AsOf}), nil)
 }
 
 // List implements lesson.Service.

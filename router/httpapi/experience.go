@@ -64,7 +64,6 @@ type lessonsInput struct {
 	Tag           string              `query:"tag"`
 	MinConfidence float64             `query:"min_confidence" doc:"0 to 1, of the confidence now"`
 	Since         time.Time           `query:"since" doc:"Reported not before this time"`
-	AsOf          time.Time           // no parameter
 	Cursor        string              `query:"cursor" doc:"The answer's next of the page before"`
 	Limit         int                 `query:"limit" doc:"1 to 200; 0: the default of listings. Without another filter than min_confidence: 1 to 10000; 0: all, up to 10000"`
 }

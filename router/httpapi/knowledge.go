@@ -14,7 +14,6 @@ type Knowledge interface {
 	knowledge.Service
 	Bulk(ctx context.Context, next func() (knowledge.Draft, error)) (learning.BulkResult, error)
 	List(ctx context.Context, filter knowledge.Filter) (knowledge.Page, error)
-	EntryThen(ctx context.Context, ref knowledge.Ref) (knowledge.Knowledge, error)
 }
 
 func (s *Server) knowledgeRoutes(k Knowledge) {
@@ -25,7 +24,7 @@ func (s *Server) knowledgeRoutes(k Knowledge) {
 	at.post("/search", "Find what fits a question, best first",
 		explained(k.Search, func(q *knowledge.Query) *bool { return &q.Explain }))
 	at.get("", "List entries, the newest first", asked(k.List))
-	at.get("/{id}", "One entry", asked(k.EntryThen))
+	at.get("/{id}", "One entry", named(k.Entry).saying(id))
 	at.put("/{id}", "Change the fields that are sent", changedBy(k.Update).saying(id))
 	at.delete("/{id}", "Delete an entry", named(silent(k.Delete)).saying(id))
 	s.bulkRoute(k)

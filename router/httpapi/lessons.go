@@ -76,7 +76,7 @@ func (s *Server) lessonRoutes(lessons lesson.Service) {
 	at.post("/search", "The same as /query/relevant, and what was left out or searched otherwise", explained(lessons.Relevant, explain))
 	at.get("", "List lessons, the newest first", asked(lessons.List))
 	at.get("/review", "What needs an eye: promotions that have their evidence, lessons not validated for long", asked(lessons.Review))
-	at.get("/{id}", "One lesson", asked(lessons.LessonThen))
+	at.get("/{id}", "One lesson", named(lessons.Lesson).saying(id))
 	at.patch("/{id}", "Change what a lesson says; what it said stays in its history", changed(lessons.Edit).saying(id))
 	at.post("/{id}/validate", "Judge a lesson, in the query or in the body; its confidence moves with it",
 		typed(func(ctx context.Context, in *validationInput) (Validated, error) { return validate(ctx, lessons, in) }).saying(id))

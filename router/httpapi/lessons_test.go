@@ -51,10 +51,6 @@ func (d *lessonRecorder) ReportAll(ctx context.Context, drafts []lesson.Draft) (
 	return out, d.bulkErr
 }
 
-func (d *lessonRecorder) LessonThen(ctx context.Context, ref lesson.Ref) (lesson.Lesson, error) {
-	return d.Lesson(ctx, ref.ID)
-}
-
 func (d *lessonRecorder) Lesson(_ context.Context, ref string) (lesson.Lesson, error) {
 	d.ref = ref
 	if ref == "none" {

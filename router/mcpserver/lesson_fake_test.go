@@ -75,10 +75,6 @@ func (h *houseLessons) Lesson(_ context.Context, ref string) (lesson.Lesson, err
 	return h.change(ref, func(*lesson.Lesson) {})
 }
 
-func (h *houseLessons) LessonThen(ctx context.Context, ref lesson.Ref) (lesson.Lesson, error) {
-	return h.Lesson(ctx, ref.ID)
-}
-
 func (h *houseLessons) List(_ context.Context, f lesson.Filter) (lesson.Page, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
