@@ -125,6 +125,7 @@ var libraries = map[string][]string{
 	"github.com/nats-io/nats.go":      {"cmd/app/nats"},
 	"github.com/glebarez/sqlite":      {"cmd/app"},
 	"github.com/glebarez/go-sqlite":   {"cmd/app"},
+	"github.com/expr-lang/expr":       {"learning/condition"},
 	"modernc.org/sqlite":              {"cmd/app/sqlite"}, // which stands in for go-sqlite
 	"github.com/gin-gonic/gin":        {"router/httpapi"},
 	"github.com/r3labs/sse/v2":        {"router/stream"},

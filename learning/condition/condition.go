@@ -7,13 +7,15 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/expr-lang/expr/ast"
+
 	"skillrouter"
 	"skillrouter/learning"
 )
 
 // Condition is a compiled condition. It may be evaluated by several at once.
 type Condition struct {
-	tree node
+	tree ast.Node
 }
 
 // Env is what a condition is evaluated over. The zero value knows nothing.

@@ -4,15 +4,18 @@ import (
 	"context"
 	"encoding/json"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/expr-lang/expr/ast"
+
 	"skillrouter"
 )
 
-// evaluation is one evaluation of a condition. It walks the tree of what was read.
+// evaluation is one evaluation of a condition. It walks the tree that the
+// library has parsed, and not the library's machine, which goes on when nobody
+// waits any more, takes 1/0 for infinity, and what is not there for nil.
 //
 // Values are those of encoding/json: nil, bool, float64, string, []any and map[string]any.
 type evaluation struct {
@@ -46,8 +49,8 @@ func (e *evaluation) spend(n int) error {
 }
 
 // value evaluates a node to what it is; what is absent is an error.
-func (e *evaluation) value(part node) (any, error) {
-	value, err := e.look(part)
+func (e *evaluation) value(node ast.Node) (any, error) {
+	value, err := e.look(node)
 	if err != nil {
 		return nil, err
 	}
@@ -58,133 +61,135 @@ func (e *evaluation) value(part node) (any, error) {
 }
 
 // look evaluates a node, to absent if it is what nobody gave a value.
-func (e *evaluation) look(part node) (any, error) {
+func (e *evaluation) look(node ast.Node) (any, error) {
 	if err := e.spend(1); err != nil {
 		return nil, err
 	}
-	switch n := part.(type) {
-	case nilNode:
+	switch n := node.(type) {
+	case *ast.NilNode:
 		return nil, nil
-	case truthNode:
-		return n.value, nil
-	case numberNode:
-		return n.value, nil
-	case textNode:
-		return n.value, nil
-	case eachNode:
+	case *ast.BoolNode:
+		return n.Value, nil
+	case *ast.IntegerNode:
+		return float64(n.Value), nil
+	case *ast.FloatNode:
+		return n.Value, nil
+	case *ast.StringNode:
+		return n.Value, nil
+	case *ast.PointerNode:
 		return e.each, nil
-	case nameNode:
-		return e.name(n.name)
-	case memberNode:
+	case *ast.IdentifierNode:
+		return e.name(n.Value)
+	case *ast.MemberNode:
 		return e.member(n)
-	case unaryNode:
+	case *ast.CallNode:
+		return e.fact(n.Arguments[0].(*ast.StringNode).Value) // the grammar accepts no other call
+	case *ast.UnaryNode:
 		return e.unary(n)
-	case binaryNode:
+	case *ast.BinaryNode:
 		return e.binary(n)
-	case loopNode:
-		return e.loop(n.name, n.over, n.each)
-	case choiceNode:
-		held, err := e.truth(n.cond)
+	case *ast.ConditionalNode:
+		held, err := e.truth(n.Cond)
 		if err != nil {
 			return nil, err
 		}
 		if held {
-			return e.value(n.then)
+			return e.value(n.Exp1)
 		}
-		return e.value(n.otherwise)
-	case listNode:
-		list := make([]any, len(n.nodes))
-		for i, one := range n.nodes {
+		return e.value(n.Exp2)
+	case *ast.ArrayNode:
+		list := make([]any, len(n.Nodes))
+		for i, node := range n.Nodes {
 			var err error
-			if list[i], err = e.value(one); err != nil {
+			if list[i], err = e.value(node); err != nil {
 				return nil, err
 			}
 		}
 		return list, nil
-	case callNode:
-		argument, err := e.value(n.argument)
+	case *ast.BuiltinNode:
+		if each, ok := n.Arguments[len(n.Arguments)-1].(*ast.PredicateNode); ok {
+			return e.loop(n.Name, n.Arguments[0], each.Node)
+		}
+		argument, err := e.value(n.Arguments[0])
 		if err != nil {
 			return nil, err
 		}
-		if key, ok := argument.(string); ok && slices.Contains(stepGrammar.lookups, n.name) {
-			return e.fact(key)
-		}
-		return e.call(n.name, argument)
+		return e.call(n.Name, argument)
 	}
-	return nil, wrong("%s is not accepted here", part.String())
+	return nil, wrong("%s is not accepted here", node.String())
 }
 
-func (e *evaluation) truth(part node) (bool, error) {
-	value, err := e.value(part)
+func (e *evaluation) truth(node ast.Node) (bool, error) {
+	value, err := e.value(node)
 	if err != nil {
 		return false, err
 	}
 	held, ok := value.(bool)
 	if !ok {
-		return false, wrong("must be true or false, and %s is %s: compare it with something", part.String(), kindOf(value))
+		return false, wrong("must be true or false, and %s is %s: compare it with something", node.String(), kindOf(value))
 	}
 	return held, nil
 }
 
-func (e *evaluation) unary(n unaryNode) (any, error) {
-	if n.operator == "not" || n.operator == "!" {
-		held, err := e.truth(n.of)
+func (e *evaluation) unary(n *ast.UnaryNode) (any, error) {
+	if n.Operator == "not" || n.Operator == "!" {
+		held, err := e.truth(n.Node)
 		return !held, err
 	}
-	number, err := e.number(n.of)
-	if n.operator == "-" {
+	number, err := e.number(n.Node)
+	if n.Operator == "-" {
 		number = -number
 	}
 	return number, err
 }
 
-func (e *evaluation) number(part node) (float64, error) {
-	value, err := e.value(part)
+func (e *evaluation) number(node ast.Node) (float64, error) {
+	value, err := e.value(node)
 	if err != nil {
 		return 0, err
 	}
 	number, ok := value.(float64)
 	if !ok {
-		return 0, wrong("must calculate with numbers, and %s is %s", part.String(), kindOf(value))
+		return 0, wrong("must calculate with numbers, and %s is %s", node.String(), kindOf(value))
 	}
 	return number, nil
 }
 
-func (e *evaluation) binary(n binaryNode) (any, error) {
-	switch n.operator {
+func (e *evaluation) binary(n *ast.BinaryNode) (any, error) {
+	switch n.Operator {
 	case "and", "&&", "or", "||":
-		held, err := e.truth(n.left)
-		if decides := n.operator == "or" || n.operator == "||"; err != nil || held == decides {
+		held, err := e.truth(n.Left)
+		if decides := n.Operator == "or" || n.Operator == "||"; err != nil || held == decides {
 			return held, err
 		}
-		return e.truth(n.right)
+		return e.truth(n.Right)
 	case "==", "!=":
-		same, err := e.equality(n.left, n.right)
-		return same == (n.operator == "=="), err
+		same, err := e.equality(n.Left, n.Right)
+		return same == (n.Operator == "=="), err
 	case "+", "-", "*", "/", "%":
 		return e.arithmetic(n)
 	}
-	left, err := e.value(n.left)
+	left, err := e.value(n.Left)
 	if err != nil {
 		return nil, err
 	}
-	right, err := e.value(n.right)
+	right, err := e.value(n.Right)
 	if err != nil {
 		return nil, err
 	}
-	switch n.operator {
+	switch n.Operator {
 	case "in":
 		return e.within(right, left)
 	case "contains", "startsWith", "endsWith":
-		return e.part(n.operator, left, right)
+		return e.part(n.Operator, left, right)
 	}
 	return e.order(n, left, right)
 }
 
 // equality compares two nodes; beside nil, what is absent is nil.
-func (e *evaluation) equality(left, right node) (bool, error) {
-	_, leftNil := left.(nilNode)
-	_, rightNil := right.(nilNode)
+func (e *evaluation) equality(left, right ast.Node) (bool, error) {
+	_, leftNil := left.(*ast.NilNode)
+	_, rightNil := right.(*ast.NilNode)
 	if leftNil || rightNil {
 		other := left
 		if leftNil {
@@ -205,17 +210,17 @@ func (e *evaluation) equality(left, right node) (bool, error) {
 	return e.equal(a, b)
 }
 
-func (e *evaluation) arithmetic(n binaryNode) (any, error) {
-	a, err := e.number(n.left)
+func (e *evaluation) arithmetic(n *ast.BinaryNode) (any, error) {
+	a, err := e.number(n.Left)
 	if err != nil {
 		return nil, err
 	}
-	b, err := e.number(n.right)
+	b, err := e.number(n.Right)
 	if err != nil {
 		return nil, err
 	}
 	var result float64
-	switch n.operator {
+	switch n.Operator {
 	case "+":
 		result = a + b
 	case "-":
@@ -224,9 +229,9 @@ func (e *evaluation) arithmetic(n binaryNode) (any, error) {
 		result = a * b
 	case "/", "%":
 		if b == 0 {
-			return nil, wrong("divides by zero: %s is 0", n.right.String())
+			return nil, wrong("divides by zero: %s is 0", n.Right.String())
 		}
-		if result = a / b; n.operator == "%" {
+		if result = a / b; n.Operator == "%" {
 			result = math.Mod(a, b)
 		}
 	}
@@ -236,7 +241,7 @@ func (e *evaluation) arithmetic(n binaryNode) (any, error) {
 	return result, nil
 }
 
-func (e *evaluation) order(n binaryNode, left, right any) (any, error) {
+func (e *evaluation) order(n *ast.BinaryNode, left, right any) (any, error) {
 	var sign int
 	switch a := left.(type) {
 	case float64:
@@ -257,7 +262,7 @@ func (e *evaluation) order(n binaryNode, left, right any) (any, error) {
 	default:
 		return nil, unordered(n, left, right)
 	}
-	switch n.operator {
+	switch n.Operator {
 	case "<":
 		return sign < 0, nil
 	case "<=":
@@ -278,12 +283,12 @@ func compareNumbers(a, b float64) int {
 	return 0
 }
 
-func unordered(n binaryNode, left, right any) error {
-	return wrong("cannot compare %s with %s: %s is %s, and %s is %s", kindOf(left), kindOf(right), n.left.String(), kindOf(left), n.right.String(), kindOf(right))
+func unordered(n *ast.BinaryNode, left, right any) error {
+	return wrong("cannot compare %s with %s: %s is %s, and %s is %s", kindOf(left), kindOf(right), n.Left.String(), kindOf(left), n.Right.String(), kindOf(right))
 }
 
 // loop tries a condition on each of a list.
-func (e *evaluation) loop(name string, over, each node) (any, error) {
+func (e *evaluation) loop(name string, over, each ast.Node) (any, error) {
 	value, err := e.value(over)
 	if err != nil {
 		return nil, err

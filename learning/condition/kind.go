@@ -1,6 +1,10 @@
 package condition
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/expr-lang/expr/ast"
+)
 
 // Kind is what the value of a name is.
 type Kind string
@@ -14,89 +18,90 @@ const (
 )
 
 // kindOfNode says what a node of a condition over known names gives, or why it cannot give anything.
-func (g *Grammar) kindOfNode(n node) (Kind, error) {
+func (g *Grammar) kindOfNode(n ast.Node) (Kind, error) {
 	switch n := n.(type) {
-	case truthNode:
+	case *ast.BoolNode:
 		return Truth, nil
-	case numberNode:
+	case *ast.IntegerNode, *ast.FloatNode:
 		return Number, nil
-	case textNode, eachNode:
+	case *ast.StringNode, *ast.PointerNode:
 		return Text, nil
-	case nameNode:
-		kind, known := g.Names[n.name]
+	case *ast.IdentifierNode:
+		kind, known := g.Names[n.Value]
 		if !known {
-			return "", fmt.Errorf("unknown name %s", n.name)
+			return "", fmt.Errorf("unknown name %s", n.Value)
 		}
 		return kind, nil
-	case listNode:
-		for _, one := range n.nodes {
+	case *ast.ArrayNode:
+		for _, one := range n.Nodes {
 			if err := g.must(one, Text); err != nil {
 				return "", err
 			}
 		}
 		return Texts, nil
-	case loopNode:
-		if n.name == "count" {
-			return Number, g.must(n.each, Truth)
+	case *ast.BuiltinNode:
+		if each, ok := n.Arguments[len(n.Arguments)-1].(*ast.PredicateNode); ok {
+			if n.Name == "count" {
+				return Number, g.must(each.Node, Truth)
+			}
+			return Truth, g.must(each.Node, Truth)
 		}
-		return Truth, g.must(n.each, Truth)
-	case callNode:
-		of, err := g.kindOfNode(n.argument)
+		of, err := g.kindOfNode(n.Arguments[0])
 		switch {
 		case err != nil:
 			return "", err
-		case n.name == "len" && (of == Text || of == Texts):
+		case n.Name == "len" && (of == Text || of == Texts):
 			return Number, nil
-		case n.name == "len" || of != Text:
-			return "", fmt.Errorf("mismatched types: %s cannot be had of a %s", n.name, of)
+		case n.Name == "len" || of != Text:
+			return "", fmt.Errorf("mismatched types: %s cannot be had of a %s", n.Name, of)
 		}
 		return Text, nil
-	case unaryNode:
+	case *ast.UnaryNode:
 		kind := Number
-		if n.operator == "not" || n.operator == "!" {
+		if n.Operator == "not" || n.Operator == "!" {
 			kind = Truth
 		}
-		return kind, g.must(n.of, kind)
-	case choiceNode:
-		if err := g.must(n.cond, Truth); err != nil {
+		return kind, g.must(n.Node, kind)
+	case *ast.ConditionalNode:
+		if err := g.must(n.Cond, Truth); err != nil {
 			return "", err
 		}
-		kind, err := g.kindOfNode(n.then)
+		kind, err := g.kindOfNode(n.Exp1)
 		if err != nil {
 			return "", err
 		}
-		return kind, g.must(n.otherwise, kind)
-	case binaryNode:
+		return kind, g.must(n.Exp2, kind)
+	case *ast.BinaryNode:
 		return Truth, g.compared(n)
 	}
 	return "", fmt.Errorf("%s is not accepted here", n)
 }
 
 // compared returns an error unless an operator can compare its two sides.
-func (g *Grammar) compared(n binaryNode) error {
-	left, err := g.kindOfNode(n.left)
+func (g *Grammar) compared(n *ast.BinaryNode) error {
+	left, err := g.kindOfNode(n.Left)
 	if err != nil {
 		return err
 	}
-	if list, ok := n.right.(listNode); ok && n.operator == "in" {
-		for _, one := range list.nodes {
+	if list, ok := n.Right.(*ast.ArrayNode); ok && n.Operator == "in" {
+		for _, one := range list.Nodes {
 			if err := g.must(one, left); err != nil {
 				return fmt.Errorf("mismatched types: %w", err)
 			}
 		}
 		return nil
 	}
-	right, err := g.kindOfNode(n.right)
+	right, err := g.kindOfNode(n.Right)
 	if err != nil {
 		return err
 	}
 	fits := left == right
-	switch n.operator {
+	switch n.Operator {
 	case "and", "&&", "or", "||":
 		if left != Truth {
-			return g.must(n.left, Truth)
+			return g.must(n.Left, Truth)
 		}
-		return g.must(n.right, Truth)
+		return g.must(n.Right, Truth)
 	case "<", "<=", ">", ">=":
 		fits = fits && (left == Text || left == Number)
 	case "in":
@@ -105,13 +110,13 @@ func (g *Grammar) compared(n binaryNode) error {
 		fits = fits && left == Text
 	}
 	if !fits {
-		return fmt.Errorf("mismatched types: %s is a %s, and %s a %s", n.left, left, n.right, right)
+		return fmt.Errorf("mismatched types: %s is a %s, and %s a %s", n.Left, left, n.Right, right)
 	}
 	return nil
 }
 
 // must returns an error unless a node gives a kind.
-func (g *Grammar) must(n node, kind Kind) error {
+func (g *Grammar) must(n ast.Node, kind Kind) error {
 	is, err := g.kindOfNode(n)
 	if err == nil && is != kind {
 		want := string(kind)

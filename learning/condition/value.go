@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/expr-lang/expr/ast"
 )
 
 // The names that stand for all parameters and all results.
@@ -74,15 +76,15 @@ func (e *evaluation) once(known map[string]any, name string, raw json.RawMessage
 }
 
 // member looks a member of an object or of a list up.
-func (e *evaluation) member(n memberNode) (any, error) {
-	of, err := e.look(n.of)
+func (e *evaluation) member(n *ast.MemberNode) (any, error) {
+	of, err := e.look(n.Node)
 	if err != nil {
 		return nil, err
 	}
 	if none, ok := of.(absent); ok {
 		return none, nil
 	}
-	property, err := e.value(n.member)
+	property, err := e.value(n.Property)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +92,7 @@ func (e *evaluation) member(n memberNode) (any, error) {
 	case scope:
 		name, ok := property.(string)
 		if !ok {
-			return nil, wrong("%s has names, and %s is %s", of.name, n.member.String(), kindOf(property))
+			return nil, wrong("%s has names, and %s is %s", of.name, n.Property.String(), kindOf(property))
 		}
 		if of.name == ParamsName {
 			return e.param(name)
@@ -121,7 +123,7 @@ func (e *evaluation) member(n memberNode) (any, error) {
 	case nil:
 		return absent{fmt.Sprintf("uses %s, and there is nothing that could have it", n.String())}, nil
 	}
-	return nil, wrong("cannot take %s of %s", n.member.String(), kindOf(of))
+	return nil, wrong("cannot take %s of %s", n.Property.String(), kindOf(of))
 }
 
 // within tells whether a value is in a list, a name in an object, or a text in a text.
