@@ -40,14 +40,6 @@ const (
 	LeaseLeft     LeaseEnd = "left"    // its holder's session ended
 )
 
-// LeaseEnding ends a lease.
-type LeaseEnding struct {
-	ID  int64
-	How LeaseEnd
-	By  string
-	At  time.Time
-}
-
 // LeaseDraft is what an agent says to take a lease.
 type LeaseDraft struct {
 	AgentID    string   `json:"agent_id,omitempty"` // empty: the caller's own

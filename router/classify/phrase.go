@@ -111,26 +111,6 @@ func number(word string) bool {
 // LeastOverlap is how much of what a question names a text must hold to be meant by it.
 const LeastOverlap = 0.5
 
-// Needles returns what to look for inside stored texts to meet any form of the
-// first words of a question, at most so many: what each has in common with its stem.
-func Needles(said []string, most int) []string {
-	var list []string
-	for _, w := range said[:min(len(said), most)] {
-		s := stem(w)
-		n := 0
-		for n < len(w) && n < len(s) && w[n] == s[n] {
-			n++
-		}
-		if n >= leastNeedle {
-			list = append(list, w[:n])
-		}
-	}
-	return list
-}
-
-// leastNeedle is in bytes: a single letter is in every text.
-const leastNeedle = 2
-
 // leastPart is how long an id or path must be to be looked for inside longer ones.
 const leastPart = 3
 
