@@ -44,7 +44,7 @@ func given(arguments map[string]any) map[string]any {
 }
 
 func (f toolFacts) Remember(ctx context.Context, d fact.Draft) (fact.Stored, error) {
-	if d.IfVersion != nil || skillrouter.CheckAgentID("agent_id", d.AgentID) != nil && d.AgentID != "" {
+	if d.Exact || d.IfVersion != nil || skillrouter.CheckAgentID("agent_id", d.AgentID) != nil && d.AgentID != "" {
 		return f.Service.Remember(ctx, d)
 	}
 	return callTool[fact.Stored](ctx, f.tools, d.AgentID, "remember_fact", given(map[string]any{
