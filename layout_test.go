@@ -86,7 +86,7 @@ var rooms = []struct {
 	{"learning", []string{".", "tfidf/text"}, "the vocabulary knows no kind"},
 	{"comms/lease", []string{".", "operational", "comms"}, "leases are rules over operational state, presence and the mailbox"},
 	{"comms", []string{".", "operational"}, "presence and mailbox are rules over operational state"},
-	{"router/classify", []string{".", "tfidf/wordlist"}, "what a question is about is told by its words, and asks no store"},
+	{"router/classify", []string{".", "tfidf/text", "tfidf/wordlist"}, "what a question is about is told by its words and those like them, and asks no store"},
 	{"router/kind", slices.Concat(learned, []string{".", "learning", "operational", "tfidf", "tfidf/keep", "router"}), "a kind knows its service, and no family of the router"},
 	{"router/transfer", []string{".", "learning", "router", "router/kind"}, "it moves what the kinds of memory keep, whatever they are"},
 	{"router/follow", []string{".", "operational"}, "it reads event logs, whatever is in them"},

@@ -10,6 +10,45 @@ import (
 	"skillrouter/learning/lesson"
 )
 
+// TestWhatAlwaysFails: an operation that never succeeds has no pattern for the experience server's clients, whose weight of it is 0. The model
+// has one, until it succeeds again.
+func TestWhatAlwaysFails(t *testing.T) {
+	clock := &moved{at: begin}
+	m := open(t, t.TempDir(), clock.now)
+	x := experiencesOn(m, clock, experience.Options{})
+	ctx := captainly(t)
+	patterns := lesson.NewPatterns(m.store, lesson.PatternOptions{Options: learning.Options{Now: clock.now}})
+	model := func() []lesson.Pattern {
+		t.Helper()
+		list, err := patterns.List(ctx, lesson.PatternFilter{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return list
+	}
+	for range 20 {
+		experienced(t, x, "restore", learning.ResultFailure)
+	}
+	if list, err := x.Patterns(ctx, lesson.PatternFilter{}); err != nil || list.Total != 0 {
+		t.Errorf("the experience server's clients see %+v, %v", list, err)
+	}
+	if stats, err := x.Stats(ctx); err != nil || stats.Patterns != 0 {
+		t.Errorf("and count %+v, %v", stats, err)
+	}
+	found := model()
+	if len(found) != 1 || found[0].Type != lesson.PatternRecurringFailure || found[0].Frequency != 20 || found[0].OperationType != "restore" {
+		t.Fatalf("the model has %+v", found)
+	}
+	for range 20 {
+		experienced(t, x, "restore", learning.ResultSuccess)
+	}
+	for _, p := range model() {
+		if p.Type == lesson.PatternRecurringFailure {
+			t.Errorf("it goes on failing: %+v", p)
+		}
+	}
+}
+
 // TestPatternTurns lets an operation type go from success to failure: it keeps
 // one pattern, which the experience server's clients see as it was made and everybody else
 // as it is now (O3).

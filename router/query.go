@@ -50,14 +50,6 @@ func (i *Item) Says() learning.Saying {
 
 // Answer is what the router found.
 type Answer struct {
-	Section
-	// Sections are the answers to each of several questions in one query, in its order,
-	// at most MaxSections. The first is also this answer; a query with one question has none.
-	Sections []Section `json:"sections,omitempty"`
-}
-
-// Section is the answer to one question: the whole query, or its part of one with several.
-type Section struct {
 	QueryType  classify.Class `json:"query_type"` // the class that was chosen; it orders the items and hides none
 	Confidence float64        `json:"confidence"`
 	Reasons    []string       `json:"reasons"`

@@ -182,8 +182,8 @@ func TestQuestions(t *testing.T) {
 		memory, silent string // who is silent for so long that it is stale
 		asked          []asked
 	}{
-		{"memory.jsonl", "cobalt", []asked{{"sixty.jsonl", 57, 59}, {"blind.jsonl", 27, 27}}},
-		{"harbour_memory.jsonl", "tern", []asked{{"harbour.jsonl", 66, 68}}},
+		{"memory.jsonl", "cobalt", []asked{{"sixty.jsonl", 58, 60}, {"blind.jsonl", 30, 30}, {"shop_blind.jsonl", 22, 26}}},
+		{"harbour_memory.jsonl", "tern", []asked{{"harbour.jsonl", 79, 80}, {"harbour_blind.jsonl", 48, 50}}},
 	} {
 		q := newQuestioned(t, world.memory, world.silent)
 		other := q.putQuestion("who is online")
@@ -201,6 +201,25 @@ func TestQuestions(t *testing.T) {
 				}
 			}
 		}
+		if world.memory == "harbour_memory.jsonl" {
+			q.measureClass(t, 193)
+		}
+	}
+}
+
+// measureClass holds how many of the labelled questions are told to be of their class.
+func (q *questioned) measureClass(t *testing.T, least int) {
+	list := readLines[struct{ Query, Label string }](t, "class.jsonl")
+	right := 0
+	for _, one := range list {
+		if answer := q.putQuestion(one.Query); string(answer.QueryType) == one.Label {
+			right++
+		} else {
+			t.Logf("%q is taken for %s, and is %s", one.Query, answer.QueryType, one.Label)
+		}
+	}
+	if t.Logf("class.jsonl: of %d questions %d are of the class that is told", len(list), right); right < least {
+		t.Errorf("%d are of the class that is told, and %d were", right, least)
 	}
 }
 

@@ -39,14 +39,8 @@ func (s *shell) queryCommand() *cobra.Command {
 // relevantOf leaves out of an answer what is less relevant than a person wants to see. What was not found by its words
 // has no relevance, and stays.
 func relevantOf(a router.Answer, least float64, shown bool) router.Answer {
-	cut := func(items []router.Item) []router.Item {
-		return learning.Relevant(items, least, shown, func(i router.Item) float64 { return cmp.Or(i.Relevance, 1) })
-	}
-	a.Items = cut(a.Items)
+	a.Items = learning.Relevant(a.Items, least, shown, func(i router.Item) float64 { return cmp.Or(i.Relevance, 1) })
 	a.Count = len(a.Items)
-	for i := range a.Sections {
-		a.Sections[i].Items = cut(a.Sections[i].Items)
-	}
 	return a
 }
 
@@ -61,31 +55,13 @@ func (s *shell) minRelevance(p *float64, shown *bool) boundFlag {
 // share is a relevance for people.
 func share(relevance float64) string { return fmt.Sprintf("%.0f %%", 100*relevance) }
 
-// answered counts what an answer has, in all its sections.
+// answered counts what an answer has.
 func answered(a router.Answer) int {
-	count := len(a.Items) + len(a.Summary) // to say that no agent is stale is an answer too
-	for _, section := range a.Sections {
-		count += len(section.Items) + len(section.Summary)
-	}
-	return count
+	return len(a.Items) + len(a.Summary) // to say that no agent is stale is an answer too
 }
 
-// printAnswer prints an answer; of several questions in one query, each with its own.
+// printAnswer prints an answer.
 func printAnswer(w io.Writer, a router.Answer) {
-	if len(a.Sections) == 0 {
-		printSection(w, a.Section)
-		return
-	}
-	for i, section := range a.Sections {
-		if i > 0 {
-			fmt.Fprintln(w)
-		}
-		fmt.Fprintf(w, "# %s\n", cell(section.Query))
-		printSection(w, section)
-	}
-}
-
-func printSection(w io.Writer, a router.Section) {
 	fmt.Fprintf(w, "Asked: %s", a.QueryType)
 	printIf(w, "; %s", clean(strings.Join(a.Reasons, "; ")))
 	fmt.Fprintln(w)

@@ -29,9 +29,62 @@ const GeneralDomain = "general"
 func gather(tx Tx, w Window, e Experience) (triggered string, events []skillrouter.Event, err error) {
 	rate := successShare(w.Successes, w.Episodes)
 	weight := discrimination(rate, w.Episodes, w.meanAge(e.At))
-	if w.Episodes < MinEpisodes || weight < MinWeight {
-		return "", nil, nil
+	failing, err := keepsFailing(tx, w, e, rate, weight >= MinWeight)
+	if err != nil || w.Episodes < MinEpisodes || weight < MinWeight {
+		return "", failing, err
 	}
+	triggered, events, err = gatherKind(tx, w, e, rate, weight)
+	return triggered, append(failing, events...), err
+}
+
+// keepsFailing lets an experience form or join the recurring_failure of its operation type. The experience server's weight of what
+// always fails is 0, so that its clients see no pattern of it; this one is the model's own. shown tells whether they see one.
+func keepsFailing(tx Tx, w Window, e Experience, rate float64, shown bool) ([]skillrouter.Event, error) {
+	pattern, known, err := tx.FailingOperation(e.OperationType)
+	if err != nil {
+		return nil, err
+	}
+	weight := discrimination(1-rate, w.Episodes, w.meanAge(e.At))
+	fails := w.Episodes >= MinEpisodes && rate < failureRate && weight >= MinWeight && !shown
+	deprecated := known && pattern.Status == lesson.PatternDeprecated
+	if !fails && (!known || deprecated || rate < failureRate && !shown) || deprecated && pattern.ConfirmedBy != "" {
+		return nil, nil
+	}
+	evidence := []lesson.Evidence{{Kind: lesson.EvidenceEpisode, Ref: strconv.FormatInt(e.Number, 10), Agent: e.AgentID, Score: min(weight, 1), At: e.At}}
+	event := lesson.EventPatternSeen
+	if !known {
+		if evidence, err = tx.WindowEpisodes(e.OperationType, w.From, lesson.MaxEvidence); err != nil {
+			return nil, err
+		}
+		if pattern, err = newOperationPattern(e, lesson.PatternRecurringFailure, rate, w, weight, evidence); err != nil {
+			return nil, err
+		}
+		event, pattern.Name, pattern.Made = lesson.EventPatternEmerged, skillrouter.Head(e.OperationType+" keeps failing", skillrouter.MaxName), nil
+		if err := tx.InsertPattern(&pattern); err != nil {
+			return nil, err
+		}
+	}
+	added, err := tx.AddEvidence(pattern.ID, evidence...)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case !fails:
+		event, pattern.Status = lesson.EventPatternDeprecated, lesson.PatternDeprecated
+	case pattern.Status == lesson.PatternDeprecated:
+		event, pattern.Status = lesson.EventPatternEmerged, lesson.PatternEmerging
+	}
+	if known {
+		pattern.Frequency += int64(added)
+	}
+	pattern.Weight, pattern.LastSeen, pattern.UpdatedAt = weight, learning.Later(pattern.LastSeen, e.At), learning.Later(pattern.UpdatedAt, e.At)
+	pattern.Why = []string{fmt.Sprintf("%d of %d episodes of %s in %d days succeeded", w.Successes, w.Episodes, e.OperationType, int(RecencyWindow/lesson.Day))}
+	pattern.Belief = pattern.Moved(max(pattern.At(e.At), patternConfidence(weight)), e.At)
+	return patternEvents(&pattern, e, event, false), tx.UpdatePattern(pattern)
+}
+
+// gatherKind lets the experience form or join the pattern of its operation type that the experience server's clients see.
+func gatherKind(tx Tx, w Window, e Experience, rate, weight float64) (triggered string, events []skillrouter.Event, err error) {
 	kind := patternKind(rate)
 	pattern, known, err := tx.OperationPattern(e.OperationType)
 	if err != nil {
@@ -133,6 +186,8 @@ func describeOperation(operationType string, kind lesson.PatternType) string {
 		return operationType + " usually succeeds"
 	case lesson.PatternFailure:
 		return operationType + " usually fails"
+	case lesson.PatternRecurringFailure:
+		return operationType + " keeps failing: it does not work"
 	}
 	return operationType + " succeeds about as often as not"
 }

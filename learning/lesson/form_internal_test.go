@@ -17,7 +17,7 @@ func TestFormIsOfItsNumber(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := `{"ID":"l","Title":"t","Body":"context\naction\noutcome\nroot\nsolution\nbody\nother\nmake\nci\nTag\nc","Category":"d","Project":"p","Tags":["tag"],"Order":7,"At":0}`; form != 2 || string(got) != want {
+	if want := `{"ID":"l","Title":"t","Body":"context\naction\noutcome\nroot\nsolution\nbody\nother\nmake\nci\nTag\nc\nd","Category":"d","Project":"p","Tags":["tag"],"Order":7,"At":0}`; form != 3 || string(got) != want {
 		t.Errorf("form %d: %s\nwas %s", form, got, want)
 	}
 }

@@ -13,12 +13,12 @@ import (
 // IndexKind is the kind of the index of lessons, and form the form of its documents.
 const (
 	IndexKind shelf.IndexKind = "lessons"
-	form      int             = 2
+	form      int             = 3
 )
 
 // document is what is searched of a lesson. Its domain is the document's
-// category. Tags are words of its text too: whoever chose them meant the lesson
-// to be found by them.
+// category. It and the tags are words of its text too: whoever chose them meant
+// the lesson to be found by them.
 func document(l *Lesson) tfidf.Document {
 	parts := make([]string, 0, 16)
 	for _, part := range []string{l.Context, l.Action, l.Outcome, l.RootCause, l.Solution, l.Body} {
@@ -32,6 +32,7 @@ func document(l *Lesson) tfidf.Document {
 	if l.Category != l.Domain {
 		parts = append(parts, l.Category)
 	}
+	parts = append(parts, l.Domain)
 	return tfidf.Document{
 		ID: l.ID, Title: l.Title, Body: strings.Join(parts, "\n"), Category: l.Domain, Project: l.Project, Tags: shelf.Written(learning.FoldTags(l.Tags), l.SourceAgent), Order: l.Number, At: shelf.Moment(l.CreatedAt),
 	}

@@ -64,7 +64,7 @@ func PatternStatuses() []PatternStatus {
 // Pattern is something that recurs: the one kind of pattern that stands for those of MNEMOSYNE and the experience server.
 type Pattern struct {
 	ID            string        `json:"id"`
-	Number        int64         `json:"number"` // the id on the experience server's paths
+	Number        int64         `json:"number"` // the id on the experience server's paths; below 0: it has none there
 	Name          string        `json:"pattern_name"`
 	Type          PatternType   `json:"pattern_type"`
 	Description   string        `json:"description"`
@@ -122,6 +122,7 @@ type PatternFilter struct {
 	Type     PatternType     `json:"pattern_type,omitempty"`
 	Statuses []PatternStatus `json:"status,omitempty" doc:"Separated by commas; none: all but deprecated"`
 	Domain   string          `json:"domain,omitempty"`
+	Bare     bool            `json:"-"`                                            // without LessonIDs and EpisodeIDs
 	Limit    int             `json:"limit,omitempty" doc:"1 to 200; 0: 50"`        // 1 to MaxLimit; 0 means DefaultListing
 	Offset   int             `json:"offset,omitempty" doc:"How many to pass over"` // how many to pass over, at most MaxOffset
 }

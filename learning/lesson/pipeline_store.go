@@ -80,6 +80,8 @@ type PipelineTx interface {
 	PatternsOf(evidence Evidence) ([]Pattern, error)
 	// OperationPattern returns the one pattern of an operation type's episodes that has its Made.
 	OperationPattern(operationType string) (pattern Pattern, ok bool, err error)
+	// FailingOperation returns the model's own pattern of an operation type that keeps failing.
+	FailingOperation(operationType string) (pattern Pattern, ok bool, err error)
 	// PatternByText returns the first made of the patterns of episodes whose text, as made, has
 	// that text in it, without case.
 	PatternByText(text string) (pattern Pattern, ok bool, err error)

@@ -20,8 +20,6 @@ const (
 	likenessHits = 24      // the best that an answer holds
 	floor        = 0.1     // a hit scores at least this, or its words fit as well as those of a duplicate
 	counters     = 1 << 17 // counters of how many lessons hold a term; those that share one look more common than they are
-	bands        = 4       // MinHash bands: a pair whose terms overlap by 85 % shares one in 95 of 100 cases
-	rows         = 4       // hashes in a band
 	prior        = 64      // lessons that are taken to be there besides: in a small collection every word that two share is a common one
 	visits       = 32      // keys of one lesson under which candidates are looked for, the rarest first
 )
@@ -30,10 +28,9 @@ const (
 // those that are like another one. It holds hashes, not texts. One may write
 // while many read.
 //
-// Candidates come from bounded lists of the latest lessons under each key: a
-// band of MinHash (A. Broder, "On the resemblance and containment of
-// documents", 1997), the root cause as a whole, each term. Rare terms are asked
-// first. The candidates are then compared in full.
+// Candidates come from bounded lists of the latest lessons under each key: the
+// root cause as a whole, each term. Rare terms are asked first. The candidates
+// are then compared in full.
 type Likeness struct {
 	mu    sync.RWMutex
 	slots []slot
@@ -285,8 +282,8 @@ func (l *Likeness) passes(f LikeFilter) func(slot uint32) bool {
 	}
 }
 
-// look fills scratch with the lessons under of's keys: bands and the cause as
-// a whole first, for they are the best sign, then terms, the rarest first.
+// look fills scratch with the lessons under of's keys: the cause as a whole
+// first, for it is the best sign, then terms, the rarest first.
 func (l *Likeness) look(of Of, filter LikeFilter, scratch *scratch) {
 	keys := of.keys()
 	keys = keys[:len(keys)-len(of.commands)]

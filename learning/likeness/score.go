@@ -33,7 +33,7 @@ const (
 const (
 	recurs          = 0.47
 	recursCauseless = 0.65
-	sharedCause     = 0.25 // the least Cause that two lessons have in common
+	sharedCause     = 0.4 // the least Cause that two lessons have in common: at 0.25 lessons of one template were about one problem
 )
 
 // Recurs tells whether two lessons are about one problem.

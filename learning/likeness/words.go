@@ -170,24 +170,10 @@ func (r *reader) command(text string) {
 	}
 }
 
-// keys returns the keys under which a lesson is found: its bands and its whole
-// root cause, then its terms, tags and commands in their order.
+// keys returns the keys under which a lesson is found: its whole root cause,
+// then its terms, tags and commands in their order.
 func (of Of) keys() []uint32 {
-	keys := make([]uint32, 0, bands+1+len(of.terms)+len(of.tags))
-	if len(of.terms) > 0 {
-		for band := range bands {
-			key := uint32(band)
-			for row := range rows {
-				seed := stirred(uint32(band*rows + row + 1))
-				least := ^uint32(0)
-				for _, t := range of.terms {
-					least = min(least, stirred(t>>flagBits^seed))
-				}
-				key = stirred(key ^ least)
-			}
-			keys = append(keys, key)
-		}
-	}
+	keys := make([]uint32, 0, 1+len(of.terms)+len(of.tags))
 	cause := uint32(0)
 	for _, t := range of.terms {
 		if t&likenessCause != 0 {

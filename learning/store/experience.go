@@ -169,7 +169,7 @@ func (s *Store) CountExperiences(ctx context.Context, at time.Time) (experience.
 // a condition on each row takes; the few rows that do not count are taken off.
 func (s *Store) CountLearned(ctx context.Context) (patterns, lessons int64, err error) {
 	_, err = one(s.read.WithContext(ctx), []any{&patterns, &lessons}, `SELECT
-		(SELECT count(*) FROM patterns) - (SELECT count(*) FROM patterns WHERE status = ?),
+		(SELECT count(*) FROM patterns) - (SELECT count(*) FROM patterns WHERE status = ? OR num < 0),
 		(SELECT count(*) FROM lessons) - (SELECT count(*) FROM lessons WHERE status = 'retired' AND status <> 'candidate' AND NOT deprecated)`, string(lesson.PatternDeprecated))
 	return patterns, lessons, err
 }

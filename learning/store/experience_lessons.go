@@ -79,6 +79,7 @@ func (s *Store) ExperiencePatterns(ctx context.Context, operationType string, fi
 	if filter.Type != "" {
 		c.add("(made_type = ? OR made_type = '' AND pattern_type = ?)", string(filter.Type), string(filter.Type))
 	}
+	c.add("num > 0") // the others are the model's own
 	c.equal("domain", filter.Domain)
 	if len(filter.Statuses) > 0 {
 		among(&c, "status", filter.Statuses)

@@ -24,8 +24,10 @@ var patternColumns = []string{
 // The statements on one pattern, made once.
 var (
 	insertPattern = "INSERT INTO patterns (" + strings.Join(patternColumns, ", ") + ") VALUES (" + marks(len(patternColumns)) + ") RETURNING num"
-	updatePattern = "UPDATE patterns SET " + strings.Join(patternColumns[1:], " = ?, ") + " = ? WHERE id = ?"
-	selectPattern = "SELECT num, " + strings.Join(patternColumns, ", ") + " FROM patterns "
+	// Patterns of operations that the experience server's clients don't see count downwards from −1: the others are ids there.
+	insertOwnPattern = "INSERT INTO patterns (num, " + strings.Join(patternColumns, ", ") + ") VALUES ((SELECT CASE WHEN min(num) < 0 THEN min(num) ELSE 0 END - 1 FROM patterns), " + marks(len(patternColumns)) + ") RETURNING num"
+	updatePattern    = "UPDATE patterns SET " + strings.Join(patternColumns[1:], " = ?, ") + " = ? WHERE id = ?"
+	selectPattern    = "SELECT num, " + strings.Join(patternColumns, ", ") + " FROM patterns "
 )
 
 func patternValues(p *lesson.Pattern) []any {
@@ -75,6 +77,11 @@ func (tx *transaction) PatternsOf(evidence lesson.Evidence) ([]lesson.Pattern, e
 	return patterns(tx.db, "WHERE id IN (SELECT pattern_id FROM pattern_evidence WHERE kind = ? AND ref = ?) ORDER BY num", evidence.Kind, evidence.Ref)
 }
 
+// FailingOperation implements lesson.PipelineTx.
+func (tx *transaction) FailingOperation(operationType string) (lesson.Pattern, bool, error) {
+	return onePattern(tx.db, "WHERE operation_type = ? AND operation_type <> '' AND num < 0", operationType)
+}
+
 // OperationPattern implements lesson.PipelineTx.
 func (tx *transaction) OperationPattern(operationType string) (lesson.Pattern, bool, error) {
 	return onePattern(tx.db, "WHERE operation_type = ? AND operation_type <> '' AND made_type <> ''", operationType)
@@ -94,7 +101,11 @@ func (tx *transaction) CountApplication(patternID string, succeeded int64, at ti
 
 // InsertPattern implements lesson.PipelineTx.
 func (tx *transaction) InsertPattern(pattern *lesson.Pattern) (err error) {
-	pattern.Number, err = insertOne(tx.db, insertPattern, patternValues(pattern)...)
+	statement := insertPattern
+	if pattern.OperationType != "" && pattern.Made == nil {
+		statement = insertOwnPattern
+	}
+	pattern.Number, err = insertOne(tx.db, statement, patternValues(pattern)...)
 	return err
 }
 
@@ -151,7 +162,7 @@ func (s *Store) ListPatterns(ctx context.Context, filter lesson.PatternFilter) (
 	}
 	found, err := patterns(db, c.text+" ORDER BY last_seen DESC, num DESC LIMIT ? OFFSET ?", append(c.args, filter.Limit, filter.Offset)...)
 	for i := range found {
-		if err == nil {
+		if err == nil && !filter.Bare {
 			err = addEvidence(db, &found[i])
 		}
 	}

@@ -1,8 +1,10 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -63,7 +65,7 @@ func (s *Store) LessonsAfter(ctx context.Context, project string, number int64, 
 // PatternsAfter is a page of an export.
 func (s *Store) PatternsAfter(ctx context.Context, number int64, limit int) ([]lesson.PatternRecord, error) {
 	db := s.read.WithContext(ctx)
-	found, err := patterns(db, "WHERE num > ? ORDER BY num LIMIT ?", number, limit)
+	found, err := patterns(db, "WHERE num > ? ORDER BY num LIMIT ?", cmp.Or(number, math.MinInt64), limit)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/kljensen/snowball/english"
 	"golang.org/x/text/unicode/norm"
 
+	"skillrouter/tfidf/text"
 	"skillrouter/tfidf/wordlist"
 )
 
@@ -109,32 +110,38 @@ func number(word string) bool {
 }
 
 // LeastOverlap is how much of what a question names a text must hold to be meant by it.
-const LeastOverlap = 0.5
+const LeastOverlap = 0.6
 
 // leastPart is how long an id or path must be to be looked for inside longer ones.
 const leastPart = 3
 
+// likeWord is what a word of the thesaurus counts for where another of its group was asked.
+const likeWord = 0.5
+
 // Overlap tells how much of the asked stems a text holds, from 0 to 1. If some
 // of them are ids, numbers or paths, the text must hold one of those, and then
 // counts as fitting: they say more than all words around them.
-func Overlap(asked []string, text string) float64 {
+func Overlap(asked []string, stored string) float64 {
 	if len(asked) == 0 {
 		return 0
 	}
 	held := map[string]bool{}
-	for _, w := range phraseAll(text) {
+	for _, w := range phraseAll(stored) {
 		held[stem(w)] = true
 		for part := range strings.FieldsFuncSeq(w, func(r rune) bool { return strings.ContainsRune("-._", r) }) {
 			held[stem(part)] = true
 		}
 	}
-	folded := strings.ToLower(text)
-	found, particular, hit, certain := 0, 0, 0, false
+	folded := strings.ToLower(stored)
+	found, particular, hit, certain := 0.0, 0, 0, false
 	for _, a := range asked {
 		plain := plainWord(a)
 		holds := held[a] || (!plain && !number(a) && len(a) >= leastPart && strings.Contains(folded, a))
-		if holds {
+		switch {
+		case holds:
 			found++
+		case plain && slices.ContainsFunc(text.Related()[a], func(r text.Relative) bool { return held[r.Stem] }): // "sources" of src/
+			found += likeWord
 		}
 		if !plain {
 			particular++
@@ -144,7 +151,7 @@ func Overlap(asked []string, text string) float64 {
 			}
 		}
 	}
-	switch share := float64(found) / float64(len(asked)); {
+	switch share := found / float64(len(asked)); {
 	case particular > 0 && hit == 0:
 		return 0
 	case certain:

@@ -14,7 +14,7 @@ func (s *Server) queryRoutes() {
 		return
 	}
 	at := s.at("router", "/query")
-	at.post("", "Ask a question in plain words; it is answered from the store that fits, several questions in one query each in a section", sent(s.services.Router.Ask))
+	at.post("", "Ask a question in plain words; every memory and the team's state are asked", sent(s.services.Router.Ask))
 	feedback := s.services.Feedback
 	if feedback == nil {
 		return

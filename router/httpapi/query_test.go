@@ -15,7 +15,7 @@ import (
 type echo struct{}
 
 func (echo) Ask(_ context.Context, q router.Query) (router.Answer, error) {
-	return router.Answer{Section: router.Section{QueryType: classify.ClassKnowledge, Query: q.Query, Items: []router.Item{}, Reasons: []string{}}}, nil
+	return router.Answer{QueryType: classify.ClassKnowledge, Query: q.Query, Items: []router.Item{}, Reasons: []string{}}, nil
 }
 
 func TestQuery(t *testing.T) {

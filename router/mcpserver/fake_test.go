@@ -204,10 +204,10 @@ func (h *house) Ask(ctx context.Context, q router.Query) (router.Answer, error) 
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.asked = append(h.asked, q)
-	answer := router.Answer{Section: router.Section{
+	answer := router.Answer{
 		QueryType: classify.ClassOperational, Confidence: 0.875, Reasons: []string{"names an agent"}, Query: q.Query, Source: router.SourceOperational,
 		Items: []router.Item{},
-	}}
+	}
 	if q.Query == "nothing" {
 		answer.Miss = &router.Miss{Reason: "no agent matches", Asked: []string{"operational", "knowledge"}}
 		return answer, nil

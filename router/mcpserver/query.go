@@ -33,9 +33,6 @@ func (s *Server) addQueryTool() {
 func shownAnswer(found router.Answer) (answer, string) {
 	out := answer{Answer: found}
 	out.Items = owned(found.Items)
-	if len(found.Sections) > 0 {
-		return shownSections(out)
-	}
 	folds := learning.FoldFound(out.Items) // by the texts as they are
 	left := fitItems(out.Items)
 	f := newFence("Asked: %s (confidence %.2f, from %s).", found.QueryType, found.Confidence, found.Source)
@@ -52,42 +49,6 @@ func shownAnswer(found router.Answer) (answer, string) {
 		f.add("In short:", found.Summary)
 	}
 	addItems(f, out.Items, folds, left)
-	return out, f.String()
-}
-
-// shownSections renders the answers to several questions in one query.
-func shownSections(out answer) (answer, string) {
-	f := newFence("%d questions, each answered on its own.", len(out.Sections))
-	out.Sections = owned(out.Sections)
-	items := []router.Item{}
-	var ends []int
-	for _, section := range out.Sections {
-		items = append(items, section.Items...)
-		ends = append(ends, len(items))
-	}
-	var folds [][]learning.Folded
-	for _, section := range out.Sections {
-		folds = append(folds, learning.FoldFound(section.Items))
-	}
-	left := fitItems(items)
-	out.Notice = notice
-	f.explain()
-	begin := 0
-	for i := range out.Sections {
-		section := &out.Sections[i]
-		section.Items = items[begin:ends[i]]
-		said := fmt.Sprintf("asked: %s (confidence %.2f, from %s)", section.QueryType, section.Confidence, section.Source)
-		switch {
-		case section.Summary != "":
-			said += "\n" + section.Summary
-		case len(section.Items) == 0:
-			said += "\nNothing was found."
-		}
-		f.add(fmt.Sprintf("Question %d:", i+1), section.Query, said)
-		addItems(f, section.Items, folds[i], left[begin:ends[i]])
-		begin = ends[i]
-	}
-	out.Items = out.Sections[0].Items
 	return out, f.String()
 }
 

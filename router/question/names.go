@@ -163,6 +163,9 @@ func (n *names) fresh(ctx context.Context) (map[string][]nameEntry, error) {
 	return n.entries, nil
 }
 
+// environments are other names of usual ones.
+var environments = map[string]string{"prod": "production", "production": "prod", "dev": "development", "development": "dev", "stage": "staging"}
+
 func index(known operational.Names) map[string][]nameEntry {
 	entries := map[string][]nameEntry{}
 	add := func(kind, name, stored string, least int) {
@@ -180,6 +183,9 @@ func index(known operational.Names) map[string][]nameEntry {
 	}
 	for _, name := range known.Environments {
 		add(classify.MentionEnvironment, name, name, 1)
+		if long := environments[strings.ToLower(name)]; long != "" {
+			add(classify.MentionEnvironment, long, name, 1)
+		}
 	}
 	for _, name := range known.Projects {
 		add(classify.MentionProject, name, name, 1)

@@ -60,6 +60,9 @@ type Options struct {
 // New makes an Asker.
 func New(classifier queryClassifier, find search.Service, sources Sources, options Options) *Asker {
 	a := &Asker{classifier: classifier, search: find, sources: sources, kinds: options.Kinds, now: options.Now.Given(), misses: options.Misses}
+	if a.sources.Reminders != nil && options.Changed != nil {
+		a.sources.Reminders = &scannedReminders{Lister: a.sources.Reminders, bell: options.Changed}
+	}
 	a.tables = a.sources.tables()
 	if options.Names != nil {
 		a.names = &names{source: options.Names, bell: options.Changed, now: a.now}
@@ -101,15 +104,7 @@ func (a *Asker) Ask(ctx context.Context, query router.Query) (router.Answer, err
 		}
 	}
 	own := a.of(caller)
-	parts := []clause{{text: query.Query}}
-	if query.Type == "" {
-		parts = own.split(query.Query, func(text string) []classify.Mention { return mentionsOf(namesIn(text, q.names)) })
-	}
-	if len(parts) < 2 {
-		section, err := own.answer(ctx, q)
-		return router.Answer{Section: section}, err
-	}
-	return own.answerEach(ctx, q, parts)
+	return own.answer(ctx, q)
 }
 
 // of is the asker as a caller that is bound to projects has it: what people taught it of others' questions is not heeded.
@@ -123,38 +118,6 @@ func (a *Asker) of(caller skillrouter.Principal) *Asker {
 	return &own
 }
 
-// answerEach answers each question of a query that holds several.
-func (a *Asker) answerEach(ctx context.Context, q question, parts []clause) (router.Answer, error) {
-	var whole router.Answer
-	all, before, text := q.names, []named(nil), q.text
-	for i, part := range parts {
-		q.text, q.names = part.text, namesIn(part.text, all)
-		if len(q.names) == 0 && pointsBack(part.text) {
-			q.names = before // "what did red do, and what is it doing now"
-		}
-		if len(q.names) > 0 {
-			before = q.names
-		}
-		section, err := a.answer(ctx, q)
-		if err != nil {
-			return router.Answer{}, err
-		}
-		if i == 0 {
-			whole.Section = section
-			whole.Query = text
-			whole.Reasons = append(slices.Clone(section.Reasons), fmt.Sprintf("it asks %d things: this answers the first, the sections answer each", len(parts)))
-		}
-		whole.Sections = append(whole.Sections, section)
-	}
-	return whole, nil
-}
-
-// namesIn returns those of the names that a part of the query holds.
-func namesIn(text string, all []named) []named {
-	folded := strings.ToLower(text)
-	return slices.DeleteFunc(slices.Clone(all), func(n named) bool { return !strings.Contains(folded, strings.ToLower(n.Name)) })
-}
-
 func mentionsOf(names []named) (mentions []classify.Mention) {
 	for _, n := range names {
 		mentions = append(mentions, n.Mention)
@@ -163,19 +126,23 @@ func mentionsOf(names []named) (mentions []classify.Mention) {
 }
 
 // answer answers one question.
-func (a *Asker) answer(ctx context.Context, q question) (router.Section, error) {
+func (a *Asker) answer(ctx context.Context, q question) (router.Answer, error) {
 	decided := classify.Classification{Class: q.class, Confidence: 1, Margin: 1, Reasons: []string{"the caller asked for this type"}}
 	if q.class == "" {
 		decided = a.classifier.Classify(q.text, mentionsOf(q.names))
 	}
 	q.reading = read(q.text, q.names, q.now)
+	if part := a.agentPart(&q); len(part) > 0 { // "what is lark working on"
+		q.names = append(slices.Clone(q.names), part...)
+		q.reading = read(q.text, q.names, q.now)
+	}
 	if r := &q.reading; q.class == "" && r.noun && !instructs(q.text) && (len(r.stems) == 0 || r.kind == router.KindLesson) { // it says itself what it asks for
 		if class := classOf(r.kind); class != decided.Class {
 			decided.Class = class
 			decided.Reasons = append(slices.Clone(decided.Reasons), "it names the "+r.kind)
 		}
 	}
-	answer := router.Section{
+	answer := router.Answer{
 		QueryType: decided.Class, Confidence: decided.Confidence, Reasons: skillrouter.GivenList(slices.Clone(decided.Reasons)), Query: q.text, Source: sourceOf(decided.Class), Items: []router.Item{},
 	}
 	var s state
@@ -234,8 +201,39 @@ func (a *Asker) answer(ctx context.Context, q question) (router.Section, error) 
 	return answer, nil
 }
 
+// agentPart are the agents that a question names by a part of their name.
+func (a *Asker) agentPart(q *question) (found []named) {
+	r := &q.reading
+	selects := r.kind == "agent" && len(r.members) > 0 // "which builder is idle"
+	if a.names == nil || len(r.agents) > 0 || selects || q.caller.Walled() || !(r.who || r.mine || len(r.stems) <= 2) {
+		return nil
+	}
+	words := classify.Phrase(q.text)
+	for _, w := range r.rest {
+		ids := a.names.agentsBy(w)
+		if len(ids) == 0 || len(ids) > 3 || classify.FunctionWords()[w] {
+			continue
+		}
+		at := slices.Index(words, w)
+		if r.noun && !(at > 0 && beforeAgent[words[at-1]] || at >= 0 && at+1 < len(words) && afterAgent[words[at+1]]) {
+			continue // "lessons about docker" are not those of the agent docker-bot
+		}
+		for _, id := range ids {
+			found = append(found, named{classify.Mention{Kind: classify.MentionAgent, Name: w}, id})
+		}
+		return found
+	}
+	return nil
+}
+
+// A word that stands behind, or before, one of these beside the noun of a kind may be an agent's name.
+var (
+	beforeAgent = classify.WordSet("of by from did does is has have do can should")
+	afterAgent  = classify.WordSet("reported wrote made added recorded has have had holds hold held owns took asked did is was")
+)
+
 // explain says where the answer comes from, and what was tried where nothing fits.
-func (a *Asker) explain(answer *router.Section, q *question, s *state, found *search.Answer) {
+func (a *Asker) explain(answer *router.Answer, q *question, s *state, found *search.Answer) {
 	var why []string
 	switch {
 	case len(answer.Items) > 0:
@@ -289,7 +287,7 @@ func (a *Asker) leads(q *question, s *state, hits []router.Item, class classify.
 	for _, hit := range hits[:min(len(hits), 3)] {
 		best = max(best, overlapOf(q.reading.stems, hit))
 	}
-	if best != s.overlap {
+	if best != s.overlap && !(q.reading.named && s.overlap >= leastHeld) {
 		return s.overlap > best
 	}
 	return q.reading.noun || class == classify.ClassOperational || class == classify.ClassRecon
@@ -370,28 +368,35 @@ const mostScanned = 200
 
 // unsearched compares the question with the rows of kinds that the search has no index of.
 func (a *Asker) unsearched(ctx context.Context, q *question) (items []router.Item, err error) {
-	_, stems := classify.Content(classify.Phrase(q.text), known().empty)
-	if len(stems) == 0 || q.caller.Walled() {
+	said, stems := classify.Content(classify.Phrase(q.text), known().empty)
+	look := needlesOf(said, stems)
+	if len(look) == 0 || q.caller.Walled() {
 		return nil, nil
 	}
 	for i := range a.tables {
 		t := &a.tables[i]
-		if !slices.Contains([]string{router.KindReminder, router.KindIncident, router.KindPattern, "lease"}, t.kind) || q.class != "" && classOf(t.kind) != q.class {
+		if !slices.Contains([]string{router.KindReminder, router.KindIncident, router.KindPattern, "lease", "approval"}, t.kind) || q.class != "" && classOf(t.kind) != q.class {
 			continue
 		}
-		rows, _, err := t.list(ctx, &wanted{reading: reading{members: map[string][]string{}}, project: q.project, now: q.now, few: mostScanned})
+		rows, _, err := t.list(ctx, &wanted{reading: reading{members: map[string][]string{}}, project: q.project, now: q.now, few: mostScanned, needles: look})
 		if err != nil {
 			return nil, err
 		}
 		fit, _ := holding(stems, rows[:min(len(rows), mostScanned)])
 		for _, item := range fit {
 			has := overlapOf(stems, item)
-			item.Relevance = likely * has * has
+			item.Relevance = likely * has * has * (1 + 2*covered(stems, item.Title)) / 3
 			item.Score = item.Relevance
 			items = append(items, item)
 		}
 	}
 	return items, nil
+}
+
+// covered is how much of a title the stems are: a question that is a small part of it means something else more often.
+func covered(stems []string, title string) float64 {
+	_, own := classify.Content(classify.Phrase(title), known().empty)
+	return classify.Overlap(own, strings.Join(stems, " "))
 }
 
 // classOf is the class of questions that a kind answers.

@@ -82,6 +82,7 @@ var known = sync.OnceValue(func() *vocabulary {
 type reading struct {
 	kind    string              // whose rows are asked for; empty: it names none
 	noun    bool                // it names the kind, and not only a state
+	named   bool                // by the kind's own name
 	asked   string              // a question that is about no one kind: attention, next, load
 	members map[string][]string // what the rows must say: one of the values in each member
 	state   string              // the same in the question's own words
@@ -152,11 +153,11 @@ func read(text string, names []named, now time.Time) reading {
 	r.yesNo = len(list) > 0 && classify.WordSet("is are was were did does do has have am any anything")[list[0]]
 	r.all = has("are all", "is everything", "is all")
 	r.who = has("who", "whose", "whom", "anyone", "anybody", "someone", "somebody", "everyone", "everybody", "nobody", "which agent", "which agents")
-	r.mine = has("my", "mine", "i", "me") && !has("show me", "give me", "tell me")
+	r.mine = has("my", "mine", "i", "me") && !has("show me", "give me", "tell me", "remind me")
 	r.past = has("did", "was", "were", "happened", "had")
 	r.oldest = has("oldest", "longest")
 	r.created = has("created", "added", "opened", "filed", "new")
-	r.about = has("status of", "progress of", "state of", "where are we", "how far", "eta of")
+	r.about = has("how much of", "status of", "progress of", "state of", "where are we", "how far", "eta of")
 	if r.session = sessionAsked(list); r.session != "" {
 		list = slices.DeleteFunc(list, func(w string) bool { return sessionWords[w] })
 	}
@@ -242,9 +243,8 @@ func (r *reading) readAge(words []string) []string {
 	return words
 }
 
-// choose finds the kind that explains the most of the words, and what it is to say.
-func (r *reading) choose(words []string) {
-	var candidates []string
+// candidates are the kinds that the words may ask for. It notes whether a noun names one.
+func (r *reading) candidates(words []string) (candidates []string) {
 	candidate := func(kind string) {
 		if !slices.Contains(candidates, kind) {
 			candidates = append(candidates, kind)
@@ -262,7 +262,9 @@ func (r *reading) choose(words []string) {
 	}
 	slices.SortStableFunc(nouns, func(a, b at) int { return a.place - b.place })
 	for _, n := range nouns {
-		candidate(n.kind)
+		if n.kind != kindMemory || r.without(n.kind, words) {
+			candidate(n.kind)
+		}
 	}
 	switch {
 	case len(r.numbers) > 0:
@@ -271,31 +273,52 @@ func (r *reading) choose(words []string) {
 		candidate(router.KindFinding)
 	}
 	r.noun = len(candidates) > 0
+	for _, s := range known().states {
+		if i, _ := first(words, s.phrases); r.noun && r.who && i >= 0 && s.kind == "agent" && !s.beside { // "is anyone free for a new task"
+			candidate(s.kind)
+		}
+	}
 	if !r.noun {
+		if r.when != "" && len(r.agents) == 0 && !r.who && r.without(router.KindEpisode, words) { // "errors of this week"
+			candidate(router.KindEpisode)
+		}
 		for _, s := range known().states {
 			if i, _ := first(words, s.phrases); i >= 0 && (!s.beside || (r.who || len(r.agents) > 0) && s.kind == "agent" || len(r.scanned) > 0 && s.kind == router.KindFinding) {
 				candidate(s.kind)
 			}
 		}
-		if len(r.scanned) > 0 && len(candidates) == 0 && !r.who {
+		if len(r.scanned) > 0 && len(candidates) == 0 && !r.who && !classify.HasAny(words, "where is", "where are") {
 			candidate(router.KindFinding)
 		}
 	}
+	return candidates
+}
+
+// choose finds the kind that explains the most of the words, and what it is to say.
+func (r *reading) choose(words []string) {
+	candidates := r.candidates(words)
 	if len(candidates) == 0 {
 		candidates = []string{""}
 	}
 	var best reading
+	unread := func(tried *reading) int {
+		if tried.who { // they are of what who it is does
+			return len(tried.stems) - len(tried.other)
+		}
+		return len(tried.stems)
+	}
 	for i, kind := range candidates {
 		tried := *r
 		tried.explain(kind, words)
-		if i == 0 || len(tried.stems) < len(best.stems) {
+		if i == 0 || unread(&tried) < unread(&best) {
 			best = tried
 		}
 	}
 	*r = best
+	r.noun = r.noun || r.kind == router.KindEpisode
 	working := slices.Contains(strings.Split(r.state, " and "), "being worked on")
 	switch {
-	case !r.noun && r.who && len(r.stems) > 0 && (r.kind == router.KindTask || r.kind == "agent") || r.kind == "" && r.about && len(r.stems) > 0:
+	case !r.noun && len(r.stems) > 0 && (r.who && (r.kind == router.KindTask || r.kind == "agent") || r.about && (r.kind == "" || r.kind == router.KindTask)):
 		r.kind = "holder"
 	case !r.noun && working && len(r.agents) > 0: // "what is red working on"
 		r.kind, r.state, r.members = "agent", "", map[string][]string{}
@@ -303,6 +326,16 @@ func (r *reading) choose(words []string) {
 		r.kind, r.state, r.members = "agent", "at work", map[string][]string{"working": {"true"}}
 	}
 	r.asked = askedOf(words)
+}
+
+// kindMemory stands for all kinds together.
+const kindMemory = "memory"
+
+// without tells whether the words say nothing beside a kind and its state.
+func (r *reading) without(kind string, words []string) bool {
+	tried := *r
+	tried.explain(kind, words)
+	return len(tried.stems) == 0
 }
 
 // askedOf is the question about no one kind that the words are; empty if they are none.
@@ -354,7 +387,8 @@ func (r *reading) explain(kind string, words []string) {
 		for j := range m.length {
 			used[m.place+j] = true
 		}
-		if r.members[m.member] != nil && m.member != "severity" {
+		either := m.place > 0 && words[m.place-1] == "or" || m.place+m.length < len(words) && words[m.place+m.length] == "or" // "stale or offline"
+		if r.members[m.member] != nil && m.member != "severity" && !either {
 			continue
 		}
 		r.members[m.member] = append(r.members[m.member], m.values...)
@@ -374,7 +408,7 @@ func (r *reading) explain(kind string, words []string) {
 	if kind == router.KindFinding && r.cve != "" {
 		r.members["cve"] = []string{r.cve}
 	}
-	r.state = strings.Join(said, " and ")
+	r.state, r.named = strings.Join(said, " and "), classify.HasAny(words, kind, kind+"s")
 	var rest []string
 	others := map[string]bool{}
 	for i, w := range words {

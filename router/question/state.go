@@ -57,7 +57,7 @@ func (a *Asker) state(ctx context.Context, q *question) (state, error) {
 		return a.next(ctx, q)
 	case r.asked == "load" && a.sources.Tasks != nil && len(r.agents) == 0 && r.when == "":
 		return a.load(ctx, q)
-	case r.kind == "memory" && r.count && len(r.stems) == 0:
+	case r.kind == kindMemory && r.count && len(r.stems) == 0:
 		return a.everything(ctx, q)
 	case r.kind == router.KindMessage && a.sources.Mail != nil && r.members["waiting"] != nil:
 		return a.mail(ctx, q)
@@ -112,14 +112,6 @@ func (a *Asker) chooseSession(ctx context.Context, q *question) error {
 // guess finds what a question asks for that names neither a kind nor a state.
 func (a *Asker) guess(q *question) {
 	r := &q.reading
-	if len(r.agents) == 0 && a.names != nil && len(r.stems) > 0 && (r.who || r.mine || len(r.stems) <= 2) && !q.caller.Walled() { // "what is lark doing"
-		for i, w := range r.rest {
-			if found := a.names.agentsBy(w); len(found) > 0 && len(found) <= 3 && !classify.FunctionWords()[w] {
-				r.agents, r.rest, r.stems = found, slices.Delete(slices.Clone(r.rest), i, i+1), slices.Delete(slices.Clone(r.stems), i, i+1)
-				break
-			}
-		}
-	}
 	if r.mine && len(r.agents) == 0 && q.agent != "" && len(r.stems) == 0 {
 		r.agents = []string{q.agent}
 	}
@@ -128,8 +120,6 @@ func (a *Asker) guess(q *question) {
 		r.kind, r.noun = router.KindEpisode, true
 	case len(r.agents) > 0:
 		r.kind, r.noun = "agent", true
-	case r.when != "" && len(r.stems) == 0:
-		r.kind, r.noun = router.KindEpisode, true
 	case r.who && len(r.stems) > 0:
 		r.kind = "holder"
 	case r.who:
@@ -724,7 +714,11 @@ func (a *Asker) holders(ctx context.Context, q *question) (state, error) {
 		}
 		all = append(all, items...)
 	}
+	edits := classify.HasAny(classify.Phrase(q.text), "edit", "edits", "editing", "file", "files", "path", "folder", "sources")
 	over := func(item router.Item) int {
+		if edits && item.Kind == "lease" {
+			return -1
+		}
 		if status := operational.TaskStatus(saidOf(item.Fields["status"])); item.Kind == router.KindTask && !status.Open() {
 			return 1
 		}

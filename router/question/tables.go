@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"skillrouter"
@@ -111,6 +112,38 @@ type wanted struct {
 	agent   string // the one agent that is named, if it is one
 	now     time.Time
 	few     int // if it is not 0: nothing selects from the rows, and so many are shown
+	needles needles
+}
+
+// needles are what a row must have for it to be compared: reading rows costs more than all else of a question.
+type needles []string
+
+// needlesOf are what words have in common with their stems: every form of a word has that. A single letter is in every row.
+func needlesOf(said, stems []string) (list needles) {
+	for i, w := range said {
+		n := 0
+		for n < len(w) && n < len(stems[i]) && w[n] == stems[i][n] {
+			n++
+		}
+		if n > 1 {
+			list = append(list, w[:n])
+		}
+	}
+	return list
+}
+
+// in tells whether a row, as JSON, has enough of them, or one that is no plain word. None are in every row.
+func (n needles) in(row []byte) bool {
+	row = bytes.ToLower(row)
+	held := 0
+	for _, needle := range n {
+		if bytes.Contains(row, []byte(needle)) {
+			if held++; strings.ContainsAny(needle, "0123456789-._/") {
+				return true
+			}
+		}
+	}
+	return float64(held) >= leastHeld*float64(len(n))
 }
 
 // page is how many rows are read at once.
@@ -143,7 +176,53 @@ type table struct {
 }
 
 // shape says which members of a row are what of an item.
-type shape struct{ id, title, text, agent, at, fields string }
+type shape struct {
+	id, title, text, agent, at, fields string
+	needles                            needles
+}
+
+// only is a shape of the rows alone that have what is wanted.
+func (s shape) only(w *wanted) shape {
+	s.needles = w.needles
+	return s
+}
+
+// scannedReminders keeps the reminders that every question is compared with until the bell rings: reading them took most of the
+// time of a question.
+type scannedReminders struct {
+	Lister[operational.ReminderFilter, []operational.Reminder]
+	bell *skillrouter.Bell
+
+	mu      sync.Mutex
+	changed <-chan struct{}
+	seenBy  string // who may see what a caller may depends on its agent and its rights
+	rows    []operational.Reminder
+}
+
+// List implements Lister.
+func (s *scannedReminders) List(ctx context.Context, filter operational.ReminderFilter) ([]operational.Reminder, error) {
+	if filter.Limit != mostScanned || filter.Project != "" || len(filter.Status) > 0 {
+		return s.Lister.List(ctx, filter)
+	}
+	caller := skillrouter.PrincipalOf(ctx)
+	seenBy := fmt.Sprint(caller.AgentID, " ", caller.Scopes)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	select {
+	case <-s.changed:
+		s.changed = nil
+	default:
+	}
+	if s.changed != nil && s.seenBy == seenBy {
+		return slices.Clone(s.rows), nil
+	}
+	changed := s.bell.Wait()
+	rows, err := s.Lister.List(ctx, filter)
+	if err == nil {
+		s.changed, s.seenBy, s.rows = changed, seenBy, slices.Clone(rows)
+	}
+	return rows, err
+}
 
 // itemsOf are rows as items. total is how many there are.
 func itemsOf[T any](kind string, rows []T, s shape, err error) ([]router.Item, int, error) {
@@ -155,6 +234,9 @@ func itemsOf[T any](kind string, rows []T, s shape, err error) ([]router.Item, i
 		var text []byte
 		if text, err = json.Marshal(rows[i]); err != nil {
 			break
+		}
+		if !s.needles.in(text) {
+			continue
 		}
 		var row map[string]any
 		numbers := json.NewDecoder(bytes.NewReader(text))
@@ -244,7 +326,7 @@ func (s *Sources) tables() []table {
 	if s.Leases != nil {
 		list = append(list, table{kind: "lease", one: "lease", many: "leases", list: func(ctx context.Context, w *wanted) ([]router.Item, int, error) {
 			rows, err := s.Leases.Leases(ctx, operational.LeaseFilter{Project: w.project, AgentID: w.agent, Limit: mostRows})
-			return itemsOf("lease", rows, shape{id: "lease_id", title: "patterns", text: "why", agent: "agent_id", at: "taken_at", fields: "patterns shared folder expires_at"}, err)
+			return itemsOf("lease", rows, shape{id: "lease_id", title: "patterns", text: "why", agent: "agent_id", at: "taken_at", fields: "patterns shared folder expires_at"}.only(w), err)
 		}})
 	}
 	if s.Escalations != nil {
@@ -259,7 +341,7 @@ func (s *Sources) tables() []table {
 				page, err := s.Guard.Approvals(ctx, guard.ApprovalFilter{Agent: w.agent, State: lesson.ApprovalState(w.one("state")), Cursor: cursor, Limit: w.page()})
 				return page.Approvals, page.Next, err
 			})
-			return itemsOf("approval", rows, approvalShape, err)
+			return itemsOf("approval", rows, approvalShape.only(w), err)
 		}}, table{kind: "check", one: "command", many: "commands", list: func(ctx context.Context, w *wanted) ([]router.Item, int, error) {
 			rows, err := paged(w, func(cursor string) ([]lesson.CheckRecord, string, error) {
 				page, err := s.Guard.Ledger(ctx, lesson.LedgerFilter{Agent: w.agent, Project: w.project, Since: w.span.From, Until: w.span.To, Cursor: cursor, Limit: w.page()})
@@ -293,7 +375,7 @@ func (s *Sources) tables() []table {
 					break
 				}
 			}
-			return itemsOf(router.KindIncident, rows, incidentShape, nil)
+			return itemsOf(router.KindIncident, rows, incidentShape.only(w), nil)
 		}})
 	}
 	if s.Lessons != nil {
@@ -315,10 +397,10 @@ func (s *Sources) tables() []table {
 	}
 	if s.Patterns != nil {
 		list = append(list, table{kind: router.KindPattern, one: "pattern", many: "patterns", learned: true, list: func(ctx context.Context, w *wanted) ([]router.Item, int, error) {
-			rows, err := s.Patterns.List(ctx, lesson.PatternFilter{Statuses: valuesOf[lesson.PatternStatus](w, "status"), Limit: w.page()})
+			rows, err := s.Patterns.List(ctx, lesson.PatternFilter{Statuses: valuesOf[lesson.PatternStatus](w, "status"), Bare: true, Limit: w.page()})
 			return itemsOf(router.KindPattern, rows, shape{
 				id: "id", title: "pattern_name", text: "description recommended_action", at: "last_seen", fields: "number pattern_type status domain occurrence_count lesson_count confidence",
-			}, err)
+			}.only(w), err)
 		}})
 	}
 	if s.Knowledge != nil {
@@ -391,7 +473,7 @@ func (s *Sources) listFindings(ctx context.Context, w *wanted) ([]router.Item, i
 
 // listReminders lists reminders; those that are due are those of which the time comes before the end of today, or of the span.
 func (s *Sources) listReminders(ctx context.Context, w *wanted) ([]router.Item, int, error) {
-	rows, err := s.Reminders.List(ctx, operational.ReminderFilter{Status: valuesOf[operational.ReminderStatus](w, "status"), Project: w.project, Limit: mostRows})
+	rows, err := s.Reminders.List(ctx, operational.ReminderFilter{Status: valuesOf[operational.ReminderStatus](w, "status"), Project: w.project, Limit: cmp.Or(w.few, mostRows)})
 	if w.members["due"] != nil || w.when != "" {
 		from, to := w.span.From, w.span.To
 		if w.when == "" {
@@ -399,7 +481,7 @@ func (s *Sources) listReminders(ctx context.Context, w *wanted) ([]router.Item, 
 			to = time.Date(y, m, d+1, 0, 0, 0, 0, w.now.Location())
 		}
 		rows = slices.DeleteFunc(rows, func(r operational.Reminder) bool {
-			if r.Status == operational.ReminderDue && (to.IsZero() || to.After(w.now)) {
+			if r.Status == operational.ReminderDue && !from.After(w.now) && (to.IsZero() || to.After(w.now)) {
 				return false
 			}
 			return r.ScheduledFor == nil || r.ScheduledFor.Before(from) || !to.IsZero() && !r.ScheduledFor.Before(to)
@@ -407,7 +489,7 @@ func (s *Sources) listReminders(ctx context.Context, w *wanted) ([]router.Item, 
 		delete(w.members, "due")
 		w.span = learning.TimeRange{}
 	}
-	return itemsOf(router.KindReminder, rows, shape{id: "id", title: "task", text: "note", agent: "agent_id", at: "created_at", fields: "status trigger_type trigger_value scheduled_for recurring"}, err)
+	return itemsOf(router.KindReminder, rows, shape{id: "id", title: "task", text: "note", agent: "agent_id", at: "created_at", fields: "status trigger_type trigger_value scheduled_for recurring"}.only(w), err)
 }
 
 // listAgents lists agents with the tasks that they hold, and whether they are idle.
