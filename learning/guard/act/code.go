@@ -45,6 +45,9 @@ func (s *Shell) interpreter(name string, words []string, in stream) stream {
 	if language == "awk" && len(code)+len(r.options["f"]) == 0 && len(operands) > 0 {
 		code, operands = operands[:1], operands[1:]
 	}
+	if language == "awk" {
+		s.program(language, s.dir, r.options["f"]...)
+	}
 	if len(code) > 0 {
 		for _, c := range code {
 			s.code(language, c)

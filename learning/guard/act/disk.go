@@ -153,6 +153,12 @@ func (s *Shell) runsFiles(a *Act) {
 			}
 		}
 		s.program("python", dir, names...)
+	case "pip":
+		if word == "install" && slices.Contains(a.Words, ".") {
+			s.program("python", dir, "setup.py")
+		}
+	case "nox":
+		s.program("python", dir, "noxfile.py")
 	case "rake":
 		s.program("ruby", dir, "Rakefile")
 	case "cargo":

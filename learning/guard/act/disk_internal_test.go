@@ -49,6 +49,13 @@ func TestFilesThatRun(t *testing.T) {
 		files   map[string]Content
 	}{
 		"script":                 {"bash x.sh", text("x.sh", "frob")},
+		"encoded":                {"base64 -d x.b64 | sh", text("x.b64", "ZnJvYgo=")},
+		"edited in a pipe":       {"sed s/X/frob/ x.txt | sh", text("x.txt", "X")},
+		"patch":                  {"git apply x.patch && sh z.sh", text("x.patch", "--- /dev/null\n+++ b/z.sh\n@@ -0,0 +1 @@\n+frob\n")},
+		"awk":                    {"awk -f x.awk", text("x.awk", `BEGIN { system("frob") }`)},
+		"R":                      {"Rscript x.R", text("x.R", `system("frob")`)},
+		"setup.py":               {"pip install .", text("setup.py", python)},
+		"noxfile.py":             {"nox", text("noxfile.py", python)},
 		"script by its path":     {"./x.sh", text("x.sh", "#!/bin/sh\nfrob\n")},
 		"python by its path":     {"./x", text("x", "#!/usr/bin/env python3\n"+python)},
 		"sourced":                {". ./env.sh", text("env.sh", "frob")},

@@ -79,6 +79,7 @@ func (s *Shell) patch(a *Act, in stream) (text string, ok bool) {
 	default:
 		return "", false
 	}
+	s.need(in)
 	return in.text, in.known
 }
 

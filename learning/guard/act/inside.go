@@ -3,6 +3,7 @@ package act
 import (
 	"encoding/base64"
 	"encoding/binary"
+	"path"
 	"slices"
 	"strings"
 	"unicode/utf16"
@@ -56,7 +57,7 @@ func (s *Shell) runsOptions(a *Act, in stream) {
 			s.loose(v)
 		}
 	}
-	if len(a.Words) > 0 && len(p["loose"]) == 0 {
+	if len(a.Words) > 0 && (len(p["loose"]) == 0 || path.Ext(a.Words[0]) != "" && p.one("does") != "edit") {
 		in = s.needs(s.path(a.Words[0]))
 	}
 	s.need(in)

@@ -97,11 +97,11 @@ func (s *Shell) filter(words []string, a *Act, in stream) stream {
 			if len(a.Options["expression"]) == 0 {
 				files = files[1:]
 			}
-			if f := s.input(files, in); f.known {
-				return s.edited(a, f)
+			if in = s.input(files, in); in.known {
+				return s.edited(a, in)
 			}
 		}
-		return stream{given: true, download: in.download, paths: in.paths, secrets: in.secrets, narrow: in.narrow}
+		return stream{given: true, download: in.download, paths: in.paths, secrets: in.secrets, narrow: in.narrow, wants: in.wants}
 	case "matching":
 		if len(a.Words) <= 1 {
 			if !in.known && len(a.Words) == 1 && len(a.Options["v"])+len(a.Options["invert-match"]) == 0 {
@@ -221,7 +221,7 @@ func decode(name string, args []string, in stream) stream {
 		return a == "-d" || a == "-D" || a == "--decode" || a == "-r" || a == "-rp" || a == "-p" || a == "-di" || a == "-A"
 	})
 	if name == "gunzip" || !in.known || !decodes {
-		return stream{given: true, download: in.download, secrets: in.secrets}
+		return stream{given: true, download: in.download, secrets: in.secrets, wants: in.wants}
 	}
 	text := strings.Join(strings.Fields(in.text), "")
 	var raw []byte
