@@ -51,6 +51,17 @@ func (h hostCheck) check(r *http.Request) *Problem {
 	return nil
 }
 
+// guest tells whether a page of an allowed host, of another address than this server's, made a browser send the request. Such a page
+// may read the answer, and must send a token: its browser is on this machine, and may not be taken for this machine's user.
+func (h hostCheck) guest(r *http.Request) bool {
+	text := r.Header.Get("Origin")
+	if text == "" || len(h.allowed) == 0 || isPage(r.URL.Path) {
+		return false
+	}
+	origin, err := url.Parse(text)
+	return err == nil && h.allowed[strings.ToLower(origin.Hostname())] && !strings.EqualFold(origin.Host, r.Host)
+}
+
 // traces are the reads that leave something behind: a gap, an agent that was
 // heard of, a delivery mark, a file. An address that a browser opens by itself is
 // none of them, even if no page is said to have led there: a typed address may

@@ -197,13 +197,22 @@ func (s *Server) recover(c *gin.Context) {
 // checkHost refuses what a foreign web page, or a name that was rebound to
 // this machine, could make a browser send.
 func (s *Server) checkHost(c *gin.Context) {
-	if c.Request.Context().Value(forwardedKey{}) != nil { // the node that took it has looked
-		c.Next()
-		return
-	}
-	if p := s.hosts.check(c.Request); p != nil {
+	forwarded := c.Request.Context().Value(forwardedKey{}) != nil // the node that took it has looked
+	if p := s.hosts.check(c.Request); p != nil && !forwarded {
 		abort(c, p)
 		return
+	}
+	if s.hosts.guest(c.Request) {
+		header := c.Writer.Header()
+		header.Set("Access-Control-Allow-Origin", c.GetHeader("Origin"))
+		header.Add("Vary", "Origin")
+		if asked := c.GetHeader("Access-Control-Request-Method"); c.Request.Method == http.MethodOptions && asked != "" {
+			header.Set("Access-Control-Allow-Methods", "GET, POST, PUT, PATCH, DELETE")
+			header.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Last-Event-ID, Idempotency-Key")
+			header.Set("Access-Control-Max-Age", "600")
+			c.AbortWithStatus(http.StatusNoContent)
+			return
+		}
 	}
 	c.Next()
 }
@@ -300,7 +309,7 @@ func (s *Server) caller(c *gin.Context) (skillrouter.Principal, error) {
 }
 
 func (s *Server) principal(ctx context.Context, r *http.Request) (skillrouter.Principal, error) {
-	required, refused := s.options.RequireToken, error(nil)
+	required, refused := s.options.RequireToken || s.hosts.guest(r), error(nil)
 	if secret, ok := bearer(r); ok && s.services.Auth != nil {
 		principal, err := s.services.Auth.Authenticate(ctx, secret)
 		code := skillrouter.CodeOf(err)

@@ -82,7 +82,7 @@ func TestHostAndOrigin(t *testing.T) {
 		"other address":          {local, map[string]string{"Host": "10.1.2.3:8025"}, 403},
 		"no host":                {local, map[string]string{"Host": ""}, 403},
 		"same origin":            {local, map[string]string{"Origin": "http://127.0.0.1:8025"}, 200},
-		"allowed origin":         {local, map[string]string{"Origin": "http://ui.lan:3000"}, 200},
+		"allowed origin, token":  {local, map[string]string{"Origin": "http://ui.lan:3000", "Authorization": "Bearer s"}, 200},
 		"foreign origin":         {local, map[string]string{"Origin": "https://evil.example"}, 403},
 		"other port":             {local, map[string]string{"Origin": "http://127.0.0.1:3000"}, 403},
 		"null origin":            {local, map[string]string{"Origin": "null"}, 403},
@@ -97,6 +97,39 @@ func TestHostAndOrigin(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if w := call(c.server, "GET", "/health", c.header, ""); w.Code != c.want {
+				t.Errorf("status %d, want %d: %s", w.Code, c.want, w.Body)
+			}
+		})
+	}
+}
+
+// TestAllowedOrigin: a page of an allowed host reads answers in a browser, with a token. Others get no leave.
+func TestAllowedOrigin(t *testing.T) {
+	server := serve(t, secrets{"s": skillrouter.Open()}, httpapi.Options{AllowedHosts: []string{"ui.lan"}})
+	const page = "http://ui.lan:3000"
+	for name, c := range map[string]struct {
+		method, path string
+		header       map[string]string
+		want         int
+		leave        string
+	}{
+		"with a token":         {"GET", "/api/stats", map[string]string{"Origin": page, "Authorization": "Bearer s"}, 200, page},
+		"without a token":      {"GET", "/api/stats", map[string]string{"Origin": page}, 401, page},
+		"with a wrong token":   {"GET", "/api/stats", map[string]string{"Origin": page, "Authorization": "Bearer x"}, 401, page},
+		"preflight":            {"OPTIONS", "/signal", map[string]string{"Origin": page, "Access-Control-Request-Method": "POST"}, 204, page},
+		"preflight of a foe":   {"OPTIONS", "/signal", map[string]string{"Origin": "http://evil.example", "Access-Control-Request-Method": "POST"}, 403, ""},
+		"foe":                  {"GET", "/api/stats", map[string]string{"Origin": "http://ui.lan.evil.example", "Authorization": "Bearer s"}, 403, ""},
+		"rebound host":         {"GET", "/api/stats", map[string]string{"Origin": page, "Host": "evil.example", "Authorization": "Bearer s"}, 403, ""},
+		"two origins":          {"GET", "/api/stats", map[string]string{"Origin": page + ", http://evil.example", "Authorization": "Bearer s"}, 403, ""},
+		"page of its own":      {"GET", "/api/stats", map[string]string{"Origin": "http://127.0.0.1:8025"}, 200, ""},
+		"dashboard by a proxy": {"GET", "/ui", map[string]string{"Origin": page}, 200, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := call(server, c.method, c.path, c.header, "")
+			if leave := w.Header().Get("Access-Control-Allow-Origin"); leave != c.leave || w.Header().Get("Access-Control-Allow-Credentials") != "" {
+				t.Errorf("leave is given to %q, want %q", leave, c.leave)
+			}
+			if c.path != "/ui" && w.Code != c.want && !(c.want == 200 && w.Code == 404) { // a server without services
 				t.Errorf("status %d, want %d: %s", w.Code, c.want, w.Body)
 			}
 		})
