@@ -399,6 +399,9 @@ func (p *Presence) Agent(ctx context.Context, id string) (operational.Agent, err
 	return shownTo(skillrouter.PrincipalOf(ctx), m.agent(p.now())), nil
 }
 
+// Knows tells whether an agent ever checked in. It is the router's own, and asks for no right.
+func (p *Presence) Knows(agentID string) bool { return p.roster.member(agentID) != nil }
+
 // Standing is what is known of an agent's being there.
 type Standing struct {
 	// Since is when it was heard of last; while the router was away nobody could be heard of, so that it is the

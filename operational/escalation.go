@@ -2,7 +2,10 @@ package operational
 
 import (
 	"slices"
+	"strings"
 	"time"
+
+	"github.com/google/uuid"
 
 	"skillrouter"
 )
@@ -15,7 +18,7 @@ const (
 	EscalationPending   EscalationStatus = "pending"   // nobody has looked at it
 	EscalationReviewed  EscalationStatus = "reviewed"  // somebody has, and it is not settled
 	EscalationResolved  EscalationStatus = "resolved"  // settled; if the matter recurs, it is raised anew
-	EscalationDismissed EscalationStatus = "dismissed" // no matter for this agent: it is never raised again for this reason
+	EscalationDismissed EscalationStatus = "dismissed" // no matter for this agent: it is never raised again for these reasons
 )
 
 // EscalationStatuses lists every status.
@@ -65,7 +68,7 @@ type Escalation struct {
 	Domain      string             `json:"domain"`
 	SourceAgent string             `json:"source_agent"` // who wrote that
 	To          string             `json:"escalated_to"` // an agent's id
-	Reason      string             `json:"reason"`
+	Reason      string             `json:"reason"`       // every reason, separated by "; "
 	Priority    EscalationPriority `json:"priority"`
 	Status      EscalationStatus   `json:"status"`
 	Occurrences int64              `json:"occurrence_count"` // how often it was raised
@@ -96,7 +99,7 @@ type EscalationDraft struct {
 	Title, Domain       string
 	SourceAgent         string
 	To                  string
-	Reason              string
+	Reasons             []string
 	Priority            EscalationPriority
 	Times               int64 // how often it is raised at once; 0 means once
 }
@@ -144,13 +147,51 @@ func (e *Escalation) move(to EscalationStatus, by, notes string, at time.Time) (
 	return change, nil
 }
 
-// again counts another raising of the same matter. A matter that has become
-// worse is more urgent; one that has become better is not less so, until
-// somebody has looked.
-func (e *Escalation) again(draft EscalationDraft, at time.Time) {
-	e.Occurrences += max(1, draft.Times)
-	e.LastRaised = at
-	if e.Status.Open() && draft.Priority.Rank() < e.Priority.Rank() {
-		e.Priority = draft.Priority
+// gives tells whether the escalation was raised for the reason.
+func (e *Escalation) gives(reason string) bool {
+	return strings.Contains("; "+e.Reason+"; ", "; "+reason+"; ")
+}
+
+// with adds reasons, each once, as far as they fit.
+func (e *Escalation) with(reasons []string) {
+	const most = 1000 // bytes: they are part of an index
+	for _, reason := range reasons {
+		if more := e.Reason + "; " + reason; !e.gives(reason) && len(more) <= most {
+			e.Reason = strings.TrimPrefix(more, "; ")
+		}
 	}
+}
+
+// raise returns what raising the draft makes of the escalations that there were of the same lesson or pattern to the same agent,
+// oldest first: the one of them that is counted again, or a new one. An open one takes in further reasons. What
+// was dismissed is raised again for other reasons alone. A matter that has become worse is more urgent; one that has become
+// better is not less so, until somebody has looked.
+func (draft EscalationDraft) raise(earlier []Escalation, at time.Time) Escalation {
+	reasons, latest := draft.Reasons, Escalation{}
+	for _, e := range earlier {
+		if e.Status.Open() || !latest.Status.Open() {
+			latest = e
+		}
+		if e.Status == EscalationDismissed {
+			reasons = slices.DeleteFunc(slices.Clone(reasons), e.gives)
+		}
+	}
+	times := max(1, draft.Times)
+	if !latest.Status.Open() && len(reasons) > 0 {
+		one := Escalation{
+			ID: uuid.Must(uuid.NewV7()).String(), LessonID: draft.LessonID, PatternID: draft.PatternID, Title: draft.Title, Domain: draft.Domain, SourceAgent: draft.SourceAgent,
+			To: draft.To, Priority: draft.Priority, Status: EscalationPending, Occurrences: times, CreatedAt: at, LastRaised: at,
+		}
+		one.with(reasons)
+		return one
+	}
+	latest.Occurrences += times
+	latest.LastRaised = at
+	if latest.Status.Open() {
+		latest.with(reasons)
+		if draft.Priority.Rank() < latest.Priority.Rank() {
+			latest.Priority = draft.Priority
+		}
+	}
+	return latest
 }

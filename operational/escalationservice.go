@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/google/uuid"
-
 	"skillrouter"
 )
 
@@ -29,9 +27,9 @@ type EscalationService interface {
 // EscalationStore keeps escalations, and the cursors of those who raise them.
 type EscalationStore interface {
 	// RaiseEscalations raises each draft and moves the cursor, in one transaction. raise
-	// is handed the latest escalation of the same matter, agent and reason, or nil, and
-	// returns what is to be stored: under that one's id, or as a new one. The new ones are returned.
-	RaiseEscalations(ctx context.Context, drafts []EscalationDraft, cursor Cursor, raise func(latest *Escalation, draft EscalationDraft) Escalation) ([]Escalation, error)
+	// is handed the escalations of the same lesson or pattern to the same agent, oldest first, and
+	// returns what is to be stored: under an id of theirs, or as a new one. The new ones are returned.
+	RaiseEscalations(ctx context.Context, drafts []EscalationDraft, cursor Cursor, raise func(earlier []Escalation, draft EscalationDraft) Escalation) ([]Escalation, error)
 	Escalation(ctx context.Context, id string) (Escalation, error)
 	ListEscalations(ctx context.Context, filter EscalationFilter) ([]Escalation, error)
 	// CountEscalations counts those with the status.
@@ -75,21 +73,13 @@ func NewEscalations(store EscalationStore, now skillrouter.Clock) *Escalations {
 }
 
 // Raise raises escalations and moves the cursor of the caller, in one transaction, so that
-// each event counts once. For each matter, agent and reason there is one open escalation. If
-// it is open already, or was dismissed, Raise only counts it. If an open one becomes worse,
+// each event counts once. For each lesson or pattern and agent there is one open escalation, with every reason. If
+// it is open already, or was dismissed for these reasons, Raise only counts it. If an open one becomes worse,
 // it is announced once more. Raise is for the router itself and checks no right.
 func (e *Escalations) Raise(ctx context.Context, drafts []EscalationDraft, cursor Cursor) ([]Escalation, error) {
 	at := e.now.Stamp()
-	return e.store.RaiseEscalations(ctx, drafts, cursor, func(latest *Escalation, draft EscalationDraft) Escalation {
-		if latest != nil && latest.Status != EscalationResolved {
-			latest.again(draft, at)
-			return *latest
-		}
-		return Escalation{
-			ID: uuid.Must(uuid.NewV7()).String(), LessonID: draft.LessonID, PatternID: draft.PatternID, Title: draft.Title, Domain: draft.Domain,
-			SourceAgent: draft.SourceAgent, To: draft.To, Reason: draft.Reason, Priority: draft.Priority, Status: EscalationPending,
-			Occurrences: max(1, draft.Times), CreatedAt: at, LastRaised: at,
-		}
+	return e.store.RaiseEscalations(ctx, drafts, cursor, func(earlier []Escalation, draft EscalationDraft) Escalation {
+		return draft.raise(earlier, at)
 	})
 }
 

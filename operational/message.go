@@ -175,6 +175,21 @@ func StopReason(m Message) string {
 	return "stop signal from " + m.From
 }
 
+// Text is what the message says to a person: the text that its context holds. Empty: it holds none, or is no object.
+func (m Message) Text() string {
+	var said map[string]json.RawMessage
+	if json.Unmarshal(m.Context, &said) != nil {
+		return ""
+	}
+	for _, name := range []string{"text", "message", "reason", "task", "title", "summary"} {
+		var text string
+		if json.Unmarshal(said[name], &text) == nil && text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
 // SameContent tells whether other says the same to the same recipient. It compares neither
 // ids nor times, except the time to live.
 func (m Message) SameContent(other Message) bool {

@@ -19,12 +19,12 @@ import (
 )
 
 // escalationRules loads the rules that the settings name, or the built-in ones.
-func (a *App) escalationRules() (*escalation.Rules, error) {
+func (a *App) escalationRules(known func(agent string) bool) (*escalation.Rules, error) {
 	supervisors, err := a.config.Escalation.SupervisorOf()
 	if err != nil {
 		return nil, err
 	}
-	options := escalation.Options{Supervisors: supervisors, Log: a.log}
+	options := escalation.Options{Supervisors: supervisors, Known: known, Log: a.log}
 	if a.config.CompatiblePorts { // the originals' agents poll their own mailboxes
 		options.Rename = escalation.Originals
 	}
@@ -70,7 +70,7 @@ func (a *App) cross(ctx context.Context, memory *learningstore.Store, operations
 ) (crossingServices, error) {
 	b := crossingServices{escalation: operational.NewEscalations(operations, a.now)}
 	var err error
-	if b.rules, err = a.escalationRules(); err != nil {
+	if b.rules, err = a.escalationRules(presence.Knows); err != nil {
 		return b, err
 	}
 	if b.lessons, err = propagation.New(ctx, memory, learning.Options{Now: a.now, Log: a.log}); err != nil {

@@ -182,16 +182,14 @@ func crossingFaults(t *testing.T, data string, acknowledged []string) (faults []
 		messages[lesson.ID+" "+agent]++
 	}
 	for id := range there {
-		for _, agent := range []string{"captain", "supervisor:docker"} {
-			if n := raised[id+" "+agent+" 1"]; n != 1 {
-				faults = append(faults, fmt.Sprintf("lesson %s was raised once to %s %d times", id, agent, n))
-			}
-			if n := messages[id+" "+agent]; n != 1 {
-				faults = append(faults, fmt.Sprintf("lesson %s has %d messages to %s", id, n, agent))
-			}
+		if n := raised[id+" captain 1"]; n != 1 {
+			faults = append(faults, fmt.Sprintf("lesson %s was raised once to the captain %d times", id, n))
+		}
+		if n := messages[id+" captain"]; n != 1 {
+			faults = append(faults, fmt.Sprintf("lesson %s has %d messages to the captain", id, n))
 		}
 	}
-	if len(raised) != 2*len(there) {
+	if len(raised) != len(there) {
 		faults = append(faults, fmt.Sprintf("%d escalations of %d lessons", len(raised), len(there)))
 	}
 	episodes := map[string]int{}

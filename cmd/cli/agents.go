@@ -27,7 +27,7 @@ import (
 
 func (s *shell) agentsCommand() *cobra.Command {
 	var filter operational.AgentFilter
-	return asks(s, command{
+	return lists(s, command{
 		use: "agents [--state STATE] [--project NAME]", short: "List agents, the latest seen first",
 		flags: options{
 			choice("state", &filter.State, operational.AgentStates(), "only those in this state"),
@@ -37,7 +37,7 @@ func (s *shell) agentsCommand() *cobra.Command {
 			option("task", &filter.Task, "only those whose task holds this text"),
 			limit(&filter.Limit),
 		},
-	}, sends(client.Presence.Agents, &filter), columns[operational.Agent]{
+	}, operational.DefaultLimit, operational.MaxLimit, &filter.Limit, sends(client.Presence.Agents, &filter), columns[operational.Agent]{
 		"No agents.",
 		[]string{"AGENT", "STATE", "STATUS", "TASK", "ROLE", "PROJECT", "SEEN"},
 		func(a operational.Agent) cells {
@@ -220,7 +220,7 @@ var leaseTable = columns[operational.Lease]{
 
 func (s *shell) leasesList() *cobra.Command {
 	var filter operational.LeaseFilter
-	return asks(s, command{
+	return lists(s, command{
 		use: "list", short: "List who works on which files, the latest first",
 		flags: options{
 			option("path", &filter.Path, "only those that overlap with this path or pattern, seen from the repository's root"),
@@ -228,7 +228,7 @@ func (s *shell) leasesList() *cobra.Command {
 			option("project", &filter.Project, "only those of this project"),
 			limit(&filter.Limit),
 		},
-	}, sends(client.Leases.Leases, &filter), leaseTable.list)
+	}, operational.DefaultLimit, operational.MaxLimit, &filter.Limit, sends(client.Leases.Leases, &filter), leaseTable.list)
 }
 
 func (s *shell) leasesGive() *cobra.Command {

@@ -95,9 +95,13 @@ func (s *shell) checkList() *cobra.Command {
 			option("agent", &filter.Agent, "only what this agent asked of"),
 			option("project", &filter.Project, "only of this project"),
 			option("rule", &filter.RuleID, "only what this rule matched"),
+			cursor(&filter.Cursor),
 			limit(&filter.Limit),
 		},
-	}, sends(client.Guard.Ledger, &filter), func(w io.Writer, page guard.LedgerPage) { checkTable.list(w, page.Checks) })
+	}, sends(client.Guard.Ledger, &filter), func(w io.Writer, page guard.LedgerPage) {
+		checkTable.list(w, page.Checks)
+		printIf(w, "There are more: --cursor %s\n", page.Next)
+	})
 }
 
 // proposal is the command that the words after -- are.
@@ -246,7 +250,7 @@ func (s *shell) checkRules() *cobra.Command {
 		return printed(s, page, err, func(w io.Writer, page guard.RulePage) {
 			for _, r := range page.Rules {
 				fmt.Fprintf(w, "%s  %s\n", clean(r.ID), clean(r.Title))
-				fmt.Fprintf(w, "    %s, %s, triggered %d×, precision %.2f, confidence %.2f\n", r.Severity, ruleState(r), r.TimesTriggered, r.Precision, r.Confidence)
+				fmt.Fprintf(w, "    %s, %s, %s\n", r.Severity, ruleState(r), ruleFigures(r))
 				if !r.Active {
 					printIf(w, "    note: %s\n", strings.Join(r.Notes, "; "))
 				}
@@ -273,6 +277,10 @@ func (s *shell) checkRestore() *cobra.Command {
 
 // ruleState says in a word what a match of the rule does.
 func ruleState(r guard.Rule) string {
+	if r.Source == guard.RuleBuiltin {
+		r.Source = ""
+		return ruleState(r) + ", an example"
+	}
 	switch {
 	case r.Demoted:
 		return "demoted to warning"
@@ -284,10 +292,19 @@ func ruleState(r guard.Rule) string {
 	return "warns"
 }
 
+// ruleFigures is how well a rule was right, which is known of those alone that were shown.
+func ruleFigures(r guard.Rule) string {
+	if r.TimesTriggered == 0 {
+		return "never triggered"
+	}
+	return fmt.Sprintf("triggered %d×, precision %.2f, confidence %.2f", r.TimesTriggered, r.Precision, r.Confidence)
+}
+
 func printRule(w io.Writer, r guard.Rule) {
-	fmt.Fprintf(w, "%s  %s\n%s, %s (%s)\n", clean(r.ID), clean(r.Title), r.Severity, ruleState(r), r.Source)
-	fmt.Fprintf(w, "triggered %d×, heeded %d×, overridden %d× (%d with success, %d with failure), precision %.2f, confidence %.2f\n",
-		r.TimesTriggered, r.Heeded, r.Overridden, r.OverriddenSuccess, r.OverriddenFailure, r.Precision, r.Confidence)
+	fmt.Fprintf(w, "%s  %s\n%s, %s (%s)\n%s\n", clean(r.ID), clean(r.Title), r.Severity, ruleState(r), r.Source, ruleFigures(r))
+	if r.TimesTriggered > 0 {
+		fmt.Fprintf(w, "heeded %d×, overridden %d× (%d with success, %d with failure)\n", r.Heeded, r.Overridden, r.OverriddenSuccess, r.OverriddenFailure)
+	}
 	printIf(w, "%s\n", r.DemotedReason)
 	for _, list := range []struct {
 		name  string

@@ -84,11 +84,11 @@ func (s *shell) episodeFlags(draft *episode.Draft) options {
 
 func (s *shell) episodesRecent() *cobra.Command {
 	var filter episode.Filter
-	return asks(s, command{
+	return lists(s, command{
 		use: "recent", short: "Show the latest episodes, the newest first",
 		flags: append(episodeFilter(&filter.AgentID, &filter.SessionID, &filter.Project, &filter.EventType, &filter.Persona, &filter.Event, &filter.TimeRange),
 			limit(&filter.Limit)),
-	}, sends(client.Episodes.Recent, &filter), columns[episode.Episode]{
+	}, learning.DefaultEpisodeLimit, learning.MaxLimit, &filter.Limit, sends(client.Episodes.Recent, &filter), columns[episode.Episode]{
 		"No episodes.",
 		[]string{"NO", "TYPE", "TITLE", "AGENT", "PROJECT", "WHEN"},
 		func(e episode.Episode) cells {

@@ -40,7 +40,7 @@ func (s *shell) escalationsVerb(
 func (s *shell) escalationsList() *cobra.Command {
 	var filter operational.EscalationFilter
 	var all bool
-	return asks(s, command{use: "list", short: "List open escalations, the most urgent first", flags: options{
+	return lists(s, command{use: "list", short: "List open escalations, the most urgent first", flags: options{
 		choices("status", &filter.Status, operational.EscalationStatuses(), "only those with this status"),
 		option("all", &all, "settled ones too"),
 		option("to", &filter.To, "only those that went to this agent"),
@@ -51,7 +51,7 @@ func (s *shell) escalationsList() *cobra.Command {
 			filter.Status = []operational.EscalationStatus{operational.EscalationPending, operational.EscalationReviewed}
 		}
 		return nil
-	}}, sends(client.Escalations.List, &filter), escalationTable.list)
+	}}, operational.DefaultLimit, operational.MaxLimit, &filter.Limit, sends(client.Escalations.List, &filter), escalationTable.list)
 }
 
 func (s *shell) escalationsShow() *cobra.Command {

@@ -81,6 +81,9 @@ func (s *shell) experienceList() *cobra.Command {
 			return
 		}
 		episodes.list(w, found.Episodes)
+		if next := filter.Offset + found.Count; found.Total != nil && int64(next) < *found.Total {
+			fmt.Fprintf(w, "There are more: --offset %d\n", next)
+		}
 		for _, p := range found.Patterns {
 			fmt.Fprintf(w, "Pattern %d: %s (%s, seen %d times, confidence %.2f)\n", p.Number, clean(p.Description), p.Status, p.Frequency, p.CurrentConfidence)
 		}
@@ -113,7 +116,12 @@ func (s *shell) experienceLessons() *cobra.Command {
 			}
 			return nil
 		},
-	}, sends(client.Experience.Applicable, &query), func(w io.Writer, found experience.Applicable) { lessons.list(w, found.Lessons) })
+	}, sends(client.Experience.Applicable, &query), func(w io.Writer, found experience.Applicable) {
+		lessons.list(w, found.Lessons)
+		if n := len(found.Lessons); found.Summary.High+found.Summary.Medium+found.Summary.Low > n {
+			fmt.Fprintf(w, "There are more: --limit %d\n", min(2*n, experience.MaxShown))
+		}
+	})
 }
 
 func (s *shell) experienceLearn() *cobra.Command {

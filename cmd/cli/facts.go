@@ -165,9 +165,7 @@ func (s *shell) factsList(use, short string, least int) *cobra.Command {
 			return
 		}
 		factTable.list(w, page.Facts)
-		if page.Next != "" {
-			fmt.Fprintf(w, "More with --cursor %q.\n", clean(page.Next))
-		}
+		printIf(w, "More with --cursor %q.\n", page.Next)
 	})
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -84,6 +85,42 @@ func asks[A any](s *shell, of command, ask request[A], show func(w io.Writer, an
 		answer, err := ask(ctx, c)
 		return printed(s, answer, err, show)
 	})
+}
+
+// lists is asks for a command whose answer is a plain list: of usual rows unless *limit says another number, and of most rows
+// at the most. It asks for one row more, and says so where there is one: after the list, and beside JSON on the error output.
+func lists[Row any](s *shell, of command, usual, most int, limit *int, ask request[[]Row], show func(w io.Writer, rows []Row)) *cobra.Command {
+	return s.calls(of, func(ctx context.Context, c *client.Client) error {
+		return printList(ctx, s, c, usual, most, limit, ask, show)
+	})
+}
+
+// printList runs the command that lists makes.
+func printList[Row any](ctx context.Context, s *shell, c *client.Client, usual, most int, limit *int, ask request[[]Row], show func(w io.Writer, rows []Row)) error {
+	wanted := cmp.Or(*limit, usual)
+	if *limit = wanted + 1; wanted < 0 || wanted >= most {
+		*limit = wanted // the router refuses what is beyond
+	}
+	rows, err := ask(ctx, c)
+	if err != nil {
+		return err
+	}
+	more := ""
+	switch {
+	case len(rows) > wanted:
+		rows, more = rows[:wanted], fmt.Sprintf("There are more: --limit %d\n", min(2*wanted, most))
+	case wanted == most && len(rows) == wanted:
+		more = "There may be more: narrow the list by the flags of --help\n"
+	}
+	if err := s.print(rows, func(w io.Writer) { show(w, rows) }); err != nil || more == "" {
+		return err
+	}
+	to := s.out
+	if s.json {
+		to = s.err
+	}
+	_, err = io.WriteString(to, more)
+	return err
 }
 
 // finds is asks for a command that looks for something: where it finds nothing, it exits with 1, as grep does.

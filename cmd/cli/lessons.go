@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -207,6 +208,9 @@ func (s *shell) lessonsReview() *cobra.Command {
 			fmt.Fprintln(w, "Not validated for long:")
 			stale.list(w, review.Stale)
 		}
+		if most := cmp.Or(query.Limit, learning.DefaultListing); max(len(review.Promotions), len(review.Stale)) >= most {
+			fmt.Fprintf(w, "There may be more: --limit %d\n", min(2*most, learning.MaxLimit))
+		}
 	})
 }
 
@@ -301,6 +305,7 @@ successful applications in distinct contexts. A refusal says what is missing.
 "lessons review" lists those that can be promoted.`,
 		flags: options{
 			option("source", &draft.Sources, "further lesson that it was drawn from; may be repeated"),
+			option("title", &draft.Title, "title of the pattern that is drawn (default: the case's)"),
 			who("agent", &draft.By, s.person, "who promotes it (SKILLROUTER_AGENT, else you)").once("by"),
 		},
 	}, withIDTo("lessons", client.Lessons.Promote, &ref, &draft), lessonTable.one)

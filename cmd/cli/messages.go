@@ -126,7 +126,7 @@ func (s *shell) awayOnce() (up func(), down func(err error, _ time.Duration)) {
 func (s *shell) line(m operational.Message) error {
 	return s.print(m, func(w io.Writer) {
 		fmt.Fprintf(w, "%s  #%d  %s -> %s  %s  %s\n",
-			m.CreatedAt.Local().Format(time.TimeOnly), m.Seq, clean(m.From), clean(first(m.To, "all")), clean(m.Signal), clean(string(m.Context)))
+			m.CreatedAt.Local().Format(time.TimeOnly), m.Seq, clean(m.From), clean(first(m.To, "all")), clean(m.Signal), clean(sentence(m)))
 	})
 }
 
@@ -143,10 +143,20 @@ func printInbox(w io.Writer, inbox comms.Inbox) {
 
 var messageTable = columns[operational.Message]{
 	"No messages.",
-	[]string{"SEQ", "FROM", "SIGNAL", "CONTEXT", "SENT"},
+	[]string{"SEQ", "FROM", "SIGNAL", "MESSAGE", "SENT"},
 	func(m operational.Message) cells {
-		return cells{m.Seq, m.From, m.Signal, string(m.Context), m.CreatedAt}
+		return cells{m.Seq, m.From, m.Signal, sentence(m), m.CreatedAt}
 	},
+}
+
+// sentence is what a message says to a person: its text, where it holds nothing else or is the router's own mail, whose other
+// fields are for programs.
+func sentence(m operational.Message) string {
+	var fields map[string]json.RawMessage
+	if text := m.Text(); text != "" && (m.From == router.MailAgent || json.Unmarshal(m.Context, &fields) == nil && len(fields) == 1) {
+		return text
+	}
+	return string(m.Context)
 }
 
 // captain is whom a person at the terminal speaks as.
@@ -320,7 +330,8 @@ func (s *shell) stopCommand() *cobra.Command {
 		use: "stop AGENT [--reason TEXT]\n  skillrouter stop --all [--reason TEXT]", short: "Ask an agent to stop, or all", args: between(0, &draft.To), starts: never,
 		long: `Sends the signal "stop". An agent under "skillrouter run" is ended at once; any
 other is told at its next heartbeat or check, also if the router was restarted
-in between. A group (a kind of agents, a project, a role) is asked as those of
+in between, until it begins a new run or "signal AGENT resume" takes the stop back.
+A group (a kind of agents, a project, a role) is asked as those of
 its members that live now.`,
 		flags: options{
 			option("reason", &reason, "why it should stop"),

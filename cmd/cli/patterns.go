@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"skillrouter/learning"
 	"skillrouter/learning/lesson"
 	"skillrouter/router/client"
 )
@@ -38,7 +39,7 @@ func (s *shell) patternsList(use, short string, statuses ...lesson.PatternStatus
 	if len(statuses) == 0 {
 		flags = append(flags, choices("status", &filter.Statuses, lesson.PatternStatuses(), "only those with this status (default: all but deprecated)"))
 	}
-	return asks(s, command{use: use, short: short, flags: flags}, sends(client.Patterns.List, &filter), func(w io.Writer, patterns []lesson.Pattern) {
+	return lists(s, command{use: use, short: short, flags: flags}, learning.DefaultListing, learning.MaxLimit, &filter.Limit, sends(client.Patterns.List, &filter), func(w io.Writer, patterns []lesson.Pattern) {
 		patternTable.list(w, patterns)
 		if len(statuses) == 0 {
 			return

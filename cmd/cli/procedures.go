@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"skillrouter/learning"
 	"skillrouter/learning/procedure"
 	"skillrouter/learning/runbooks"
 	"skillrouter/router/client"
@@ -68,9 +69,7 @@ func (s *shell) proceduresList() *cobra.Command {
 		return all, err
 	}, func(w io.Writer, all listing) {
 		procedureTable.list(w, all.Procedures)
-		if all.Next != "" {
-			fmt.Fprintf(w, "More with --cursor %q.\n", clean(all.Next))
-		}
+		printIf(w, "More with --cursor %q.\n", all.Next)
 		printProblems(s.err, all.Problems)
 	})
 }
@@ -317,8 +316,7 @@ func (s *shell) proceduresRuns() *cobra.Command {
 			run, err := c.Procedures.Run(ctx, whole)
 			return printed(s, run, err, printRun)
 		}
-		list, err := c.Procedures.Runs(ctx, filter)
-		return printed(s, list, err, runTable.list)
+		return printList(ctx, s, c, learning.DefaultEpisodeLimit, learning.MaxLimit, &filter.Limit, sends(client.Procedures.Runs, &filter), runTable.list)
 	})
 }
 

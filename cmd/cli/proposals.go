@@ -62,7 +62,7 @@ Claude Code write them), or a plain log of a shell. The same transcript again ch
 func (s *shell) proposalsList() *cobra.Command {
 	var filter consolidate.ProposalFilter
 	var all bool
-	return asks(s, command{use: "list", short: "List what waits for a decision, the latest first", flags: options{
+	return lists(s, command{use: "list", short: "List what waits for a decision, the latest first", flags: options{
 		option("persona", &filter.Persona, "only this persona's"),
 		option("session", &filter.SessionID, "only of this session"),
 		choice("kind", &filter.Kind, []consolidate.ProposalKind{consolidate.ProposalFact, consolidate.ProposalEpisode, consolidate.ProposalProcedure}, "only these"),
@@ -74,7 +74,7 @@ func (s *shell) proposalsList() *cobra.Command {
 			filter.Status = consolidate.ProposalPending
 		}
 		return nil
-	}}, sends(client.Consolidation.Proposals, &filter), proposalTable.list)
+	}}, consolidate.DefaultProposalLimit, consolidate.MaxProposalLimit, &filter.Limit, sends(client.Consolidation.Proposals, &filter), proposalTable.list)
 }
 
 // proposalsOne shows one proposal, or decides about it.

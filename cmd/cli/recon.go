@@ -45,12 +45,12 @@ func (s *shell) reconEnvironment() *cobra.Command {
 
 func (s *shell) reconScans() *cobra.Command {
 	var filter operational.ScanFilter
-	return asks(s, command{use: "scans", short: "List scans, the latest first", flags: options{
+	return lists(s, command{use: "scans", short: "List scans, the latest first", flags: options{
 		option("environment", &filter.Environment, "only those of this environment"),
 		option("project", &filter.Project, "only those of this project"),
 		choice("status", &filter.Status, operational.ScanStatuses(), "only those with this status"),
 		limit(&filter.Limit),
-	}}, sends(client.Recon.Scans, &filter), columns[operational.Scan]{
+	}}, operational.DefaultLimit, operational.MaxLimit, &filter.Limit, sends(client.Recon.Scans, &filter), columns[operational.Scan]{
 		"No scans.",
 		[]string{"SCAN", "ENVIRONMENT", "SCANNER", "STATUS", "STARTED", "SUMMARY"},
 		func(s operational.Scan) cells {
@@ -102,9 +102,9 @@ func findingFlags(f *operational.FindingFilter) options {
 
 func (s *shell) reconFindings() *cobra.Command {
 	var filter operational.FindingFilter
-	return asks(s, command{
+	return lists(s, command{
 		use: "findings", short: "List findings, the worst first", flags: append(findingFlags(&filter), limit(&filter.Limit)),
-	}, sends(client.Recon.Findings, &filter), columns[operational.Finding]{
+	}, operational.DefaultLimit, operational.MaxLimit, &filter.Limit, sends(client.Recon.Findings, &filter), columns[operational.Finding]{
 		"No findings.",
 		[]string{"FINDING", "SEVERITY", "STATUS", "CVE", "TITLE", "ENVIRONMENT", "LOCATION", "SEEN"},
 		func(f operational.Finding) cells {

@@ -94,7 +94,7 @@ trigger:
 func (s *shell) remindersList() *cobra.Command {
 	var filter operational.ReminderFilter
 	var all bool
-	return asks(s, command{use: "list", short: "List what is due and what is to come", flags: options{
+	return lists(s, command{use: "list", short: "List what is due and what is to come", flags: options{
 		choices("status", &filter.Status, operational.ReminderStatuses(), "only this status"),
 		option("all", &all, "completed and cancelled ones too"),
 		option("persona", &filter.Persona, "only those of this persona"),
@@ -105,7 +105,7 @@ func (s *shell) remindersList() *cobra.Command {
 	}, before: func() error {
 		filter.Open = !all && len(filter.Status) == 0
 		return nil
-	}}, sends(client.Reminders.List, &filter), reminderTable.list)
+	}}, operational.DefaultLimit, operational.MaxLimit, &filter.Limit, sends(client.Reminders.List, &filter), reminderTable.list)
 }
 
 func (s *shell) remindersShow() *cobra.Command {

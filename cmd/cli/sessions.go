@@ -86,7 +86,7 @@ told by a message. "-" reads the summary from standard input.`,
 
 func (s *shell) sessionsList() *cobra.Command {
 	var filter operational.SessionFilter
-	return asks(s, command{use: "list", short: "List sessions, the latest first", flags: options{
+	return lists(s, command{use: "list", short: "List sessions, the latest first", flags: options{
 		option("agent", &filter.AgentID, "only this agent's"),
 		option("persona", &filter.Persona, "only this persona's"),
 		option("project", &filter.Project, "only this project's"),
@@ -94,7 +94,7 @@ func (s *shell) sessionsList() *cobra.Command {
 		option("waiting", &filter.Waiting, "only those whose hand-over nobody has begun with yet"),
 		choice("status", &filter.Status, operational.SessionStatuses(), "only these"),
 		limit(&filter.Limit),
-	}}, sends(client.Sessions.List, &filter), columns[operational.Session]{
+	}}, operational.DefaultLimit, operational.MaxLimit, &filter.Limit, sends(client.Sessions.List, &filter), columns[operational.Session]{
 		"No sessions.",
 		[]string{"ID", "STATUS", "AGENT", "PROJECT", "OPEN", "SUCCESSOR", "BEGAN", "SUMMARY"},
 		func(one operational.Session) cells {

@@ -51,7 +51,7 @@ func tasksVerb[In any](
 func (s *shell) tasksList() *cobra.Command {
 	var filter operational.TaskFilter
 	var all bool
-	return asks(s, command{use: "list", short: "List unfinished tasks, the most urgent first", flags: options{
+	return lists(s, command{use: "list", short: "List unfinished tasks, the most urgent first", flags: options{
 		choices("status", &filter.Status, operational.TaskStatuses(), "only those with this status"),
 		option("all", &all, "finished ones too"),
 		option("agent", &filter.AgentID, "only those that this agent holds"),
@@ -64,7 +64,7 @@ func (s *shell) tasksList() *cobra.Command {
 			filter.Open = new(true)
 		}
 		return nil
-	}}, sends(client.Tasks.List, &filter), taskTable.list)
+	}}, operational.DefaultLimit, operational.MaxLimit, &filter.Limit, sends(client.Tasks.List, &filter), taskTable.list)
 }
 
 func (s *shell) tasksAdd() *cobra.Command {

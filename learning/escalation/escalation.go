@@ -7,6 +7,7 @@ import (
 	_ "embed"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"skillrouter"
@@ -23,8 +24,10 @@ var defaultRules []byte
 // Options say where escalations go. The zero value is usable.
 type Options struct {
 	// Supervisors names the agent that supervises a domain; one that is not listed is
-	// supervised by lesson.SupervisorOf the domain.
+	// supervised by the agent "supervisor:" with the domain in lower case and with hyphens, if it is known, and by the captain else.
 	Supervisors map[string]string
+	// Known tells whether an agent of this id ever checked in. If nil, none did.
+	Known func(agent string) bool
 	// Rename gives agents of the default rules other ids, by the group of rules that goes to them.
 	Rename map[string]string
 	Log    *slog.Logger // nil: nothing is logged
@@ -35,6 +38,8 @@ type Options struct {
 type Rules struct {
 	rules       []escalationRule
 	supervisors map[string]string
+	known       func(agent string) bool
+	captain     string
 	log         *slog.Logger
 }
 
@@ -50,7 +55,7 @@ type escalationRule struct {
 
 // Originals are the agents that the system which these rules come from sent its escalations to. They
 // poll mailboxes of these names.
-var Originals = map[string]string{"captain": "ARIA", "project": "VARYS"}
+var Originals = map[string]string{captain: "ARIA", "project": "VARYS"}
 
 // DefaultRules returns the rules that come with the program.
 func DefaultRules(options Options) (*Rules, error) {
@@ -70,7 +75,7 @@ func LoadRules(name string, text []byte, options Options) (*Rules, error) {
 		return nil, err
 	}
 	options.Log = skillrouter.GivenLog(options.Log)
-	r := &Rules{supervisors: map[string]string{}, log: options.Log}
+	r := &Rules{supervisors: map[string]string{}, known: options.Known, captain: cmp.Or(options.Rename[captain], captain), log: options.Log}
 	for domain, agent := range options.Supervisors {
 		if err := skillrouter.CheckAgentID("escalation.supervisors", agent); err != nil {
 			return nil, err
@@ -125,8 +130,17 @@ func (r *Rules) Supervisor(domain string) string {
 	if agent := r.supervisors[learning.FoldDomain(domain)]; agent != "" {
 		return agent
 	}
-	return lesson.SupervisorOf(domain)
+	words := strings.FieldsFunc(learning.FoldDomain(domain), func(c rune) bool { // what no agent's id may hold is a hyphen
+		return c <= '~' && (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '.' && c != '_'
+	})
+	if agent := "supervisor:" + strings.Join(words, "-"); r.known != nil && r.known(agent) {
+		return agent
+	}
+	return cmp.Or(r.captain, captain)
 }
+
+// captain is the group of rules, and the agent, that a domain without a supervisor falls to.
+const captain = "captain"
 
 // Bounds of escalation rules.
 const (

@@ -351,12 +351,12 @@ func (g *Guards) fitting(filter RuleFilter) []*heldRule {
 		fitting = append(fitting, k)
 	}
 	slices.SortFunc(fitting, func(a, b *heldRule) int {
-		return cmp.Or(shipped(a)-shipped(b), cmp.Compare(b.number, a.number), strings.Compare(a.draft.ID, b.draft.ID))
+		return cmp.Or(shipped(b)-shipped(a), cmp.Compare(b.number, a.number), strings.Compare(a.draft.ID, b.draft.ID))
 	})
 	return fitting
 }
 
-// shipped orders the rules that the program brings before others.
+// shipped orders the rules that the program brings after others: packs, and last its five examples.
 func shipped(k *heldRule) int {
 	switch k.source {
 	case RuleBuiltin:

@@ -396,6 +396,7 @@ type Applied struct {
 type PromotionDraft struct {
 	By      string   `json:"promoted_by,omitempty"`
 	Sources []string `json:"source_case_ids,omitempty"` // further evidence: lessons that it was drawn from
+	Title   string   `json:"title,omitempty" doc:"Of the pattern that is drawn; empty: the case's"`
 	Notes   string   `json:"notes,omitempty"`
 }
 

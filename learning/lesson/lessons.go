@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"slices"
 	"time"
 
 	"skillrouter"
@@ -50,11 +51,22 @@ type Escalates interface {
 	Supervisor(domain string) string
 }
 
-// escalatesNothing knows the supervisors alone.
+// EscalatedTo lists the agents of escalations, each once, in their order.
+func EscalatedTo(escalations []Escalation) []string {
+	agents := make([]string, 0, len(escalations))
+	for _, e := range escalations {
+		if !slices.Contains(agents, e.To) {
+			agents = append(agents, e.To)
+		}
+	}
+	return agents
+}
+
+// escalatesNothing has the captain supervise every domain.
 type escalatesNothing struct{}
 
-func (escalatesNothing) For(Lesson) []Escalation         { return nil }
-func (escalatesNothing) Supervisor(domain string) string { return SupervisorOf(domain) }
+func (escalatesNothing) For(Lesson) []Escalation  { return nil }
+func (escalatesNothing) Supervisor(string) string { return "captain" }
 
 // ruleKeeper turns anti_pattern lessons into guard rules.
 type ruleKeeper interface {

@@ -52,7 +52,12 @@ func (l *Lessons) Promote(ctx context.Context, ref string, draft PromotionDraft)
 	if err := cleanList("source_case_ids", &draft.Sources); err != nil {
 		return Lesson{}, err
 	}
-	new(skillrouter.Redaction).Text(&draft.Notes)
+	if draft.Title != "" {
+		if err := learning.CheckTitle(draft.Title); err != nil {
+			return Lesson{}, err
+		}
+	}
+	new(skillrouter.Redaction).Text(&draft.Notes, &draft.Title)
 	id, err := learning.NewID()
 	if err != nil {
 		return Lesson{}, err
@@ -80,8 +85,12 @@ func (l *Lessons) Promote(ctx context.Context, ref string, draft PromotionDraft)
 		if evidence.to == LevelPattern {
 			pattern := drawPattern(id, lesson, evidence, by, at)
 			pattern.Reporter, pattern.Validator = caller.Voice(), caller.Voice()
+			pattern.Title = cmp.Or(draft.Title, pattern.Title)
 			drawn = &takenLesson{lesson: pattern, fingerprint: pattern.fingerprint(), like: l.like.Prepare(pattern.likenessParts())}
 			return nil, l.storeDrawn(tx, drawn, lesson, by, why, at)
+		}
+		if draft.Title != "" {
+			return nil, skillrouter.InvalidField("title", "names a pattern that is drawn from cases; a principle keeps its title until it is edited")
 		}
 		lesson.Level = evidence.to
 		for _, id := range sources {

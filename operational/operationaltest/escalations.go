@@ -20,7 +20,7 @@ type EscalationWorld struct {
 // escalated is what a critical lesson would be raised as.
 func escalated(lesson, to, reason string, priority operational.EscalationPriority) operational.EscalationDraft {
 	return operational.EscalationDraft{
-		LessonID: lesson, Title: "Lesson " + lesson, Domain: "docker", SourceAgent: "CHRONOS", To: to, Reason: reason, Priority: priority,
+		LessonID: lesson, Title: "Lesson " + lesson, Domain: "docker", SourceAgent: "CHRONOS", To: to, Reasons: []string{reason}, Priority: priority,
 	}
 }
 
@@ -80,9 +80,29 @@ func Escalations(t *testing.T, open func(t *testing.T) EscalationWorld) {
 		if len(list) != 2 || list[0].Status != operational.EscalationDismissed || list[0].Occurrences != 3 {
 			t.Fatalf("a dismissed matter that recurs: %+v", list)
 		}
-		w.Raise(t, escalated("l1", "ARIA", "Recurring issue", high))
-		if list = all(); len(list) != 3 {
-			t.Errorf("another reason is another matter: %+v", list)
+		both := escalated("l1", "ARIA", "Recurring issue", high)
+		both.Reasons = append(both.Reasons, draft.Reasons...)
+		w.Raise(t, both)
+		if list = all(); len(list) != 3 || list[0].Reason != "Recurring issue" || list[0].Status != operational.EscalationPending {
+			t.Errorf("another reason than the dismissed one is raised alone: %+v", list)
+		}
+	})
+	t.Run("a lesson is one escalation to one agent, with every reason", func(t *testing.T) {
+		w := open(t)
+		draft := escalated("l1", "ARIA", "Critical issue", high)
+		draft.Reasons = append(draft.Reasons, "New anti-pattern", "Critical issue")
+		w.Raise(t, draft)
+		w.Raise(t, escalated("l1", "ARIA", "Recurring issue", critical), escalated("l1", "ARIA", "Critical", high), escalated("l1", "VARYS", "Launch impact", high))
+		list := must[[]operational.Escalation](t)(w.As(captain).List(w.Context(t.Context(), captain), operational.EscalationFilter{To: "ARIA"}))
+		if len(list) != 1 || list[0].Reason != "Critical issue; New anti-pattern; Recurring issue; Critical" || list[0].Occurrences != 3 || list[0].Priority != critical {
+			t.Errorf("%+v", list)
+		}
+		for i := range 9 {
+			w.Raise(t, escalated("l1", "ARIA", strings.Repeat(string(rune('a'+i)), 200), high))
+		}
+		list = must[[]operational.Escalation](t)(w.As(captain).List(w.Context(t.Context(), captain), operational.EscalationFilter{To: "ARIA"}))
+		if len(list) != 1 || len(list[0].Reason) > 1000 || list[0].Occurrences != 12 {
+			t.Errorf("after very long reasons: %+v", list)
 		}
 	})
 	t.Run("who may settle", func(t *testing.T) {

@@ -178,9 +178,9 @@ func TestEscalations(t *testing.T) {
 // TestRaisesTogether holds that drafts which are raised together come to what they come to one by one.
 func TestRaisesTogether(t *testing.T) {
 	draft := func(lesson, to string, priority operational.EscalationPriority) operational.EscalationDraft {
-		return operational.EscalationDraft{LessonID: lesson, Title: lesson, To: to, Reason: "r", Priority: priority}
+		return operational.EscalationDraft{LessonID: lesson, Title: lesson, To: to, Reasons: []string{"r"}, Priority: priority}
 	}
-	pattern := operational.EscalationDraft{PatternID: "p", Title: "p", To: "ARIA", Reason: "r", Priority: operational.PriorityLow}
+	pattern := operational.EscalationDraft{PatternID: "p", Title: "p", To: "ARIA", Reasons: []string{"r"}, Priority: operational.PriorityLow}
 	drafts := []operational.EscalationDraft{
 		draft("a", "ARIA", operational.PriorityLow), draft("b", "ARIA", operational.PriorityHigh), draft("a", "HADES", operational.PriorityLow), pattern,
 		draft("a", "ARIA", operational.PriorityCritical), pattern, draft("old", "ARIA", operational.PriorityLow), draft("old", "ARIA", operational.PriorityHigh),
@@ -237,7 +237,7 @@ func TestRaiseMovesTheCursor(t *testing.T) {
 	if _, ok, err := s.Cursor(t.Context(), "log"); ok || err != nil {
 		t.Fatalf("a new database has a cursor: %v", err)
 	}
-	draft := operational.EscalationDraft{LessonID: "l", Title: "t", To: "ARIA", Reason: "r", Priority: operational.PriorityLow}
+	draft := operational.EscalationDraft{LessonID: "l", Title: "t", To: "ARIA", Reasons: []string{"r"}, Priority: operational.PriorityLow}
 	for _, step := range []struct{ seq, want int64 }{{7, 7}, {5, 7}, {9, 9}} {
 		if _, err := svc.Raise(t.Context(), []operational.EscalationDraft{draft}, operational.Cursor{Name: "log", Seq: step.seq}); err != nil {
 			t.Fatal(err)

@@ -74,7 +74,7 @@ func (r escalationRow) escalation() operational.Escalation {
 
 // RaiseEscalations implements operational.EscalationStore.
 func (s *Store) RaiseEscalations(ctx context.Context, drafts []operational.EscalationDraft, cursor operational.Cursor,
-	raise func(latest *operational.Escalation, draft operational.EscalationDraft) operational.Escalation,
+	raise func(earlier []operational.Escalation, draft operational.EscalationDraft) operational.Escalation,
 ) ([]operational.Escalation, error) {
 	var raised []operational.Escalation
 	err := s.write(ctx, func(tx *gorm.DB) (err error) {
@@ -90,32 +90,32 @@ func (s *Store) RaiseEscalations(ctx context.Context, drafts []operational.Escal
 const escalationBatch = 64
 
 // matter is what there is one open escalation of.
-type matter struct{ lesson, pattern, to, reason string }
+type matter struct{ lesson, pattern, to string }
 
 // raiseAll raises drafts in their order, and returns the escalations that are new. However many there are, they are looked up by one
 // statement and written by a few: they come by the hundred when much is learned at once.
 func raiseAll(tx *gorm.DB, drafts []operational.EscalationDraft,
-	raise func(latest *operational.Escalation, draft operational.EscalationDraft) operational.Escalation,
+	raise func(earlier []operational.Escalation, draft operational.EscalationDraft) operational.Escalation,
 ) (raised []operational.Escalation, err error) {
-	latest, err := latestEscalations(tx, drafts)
+	rows, err := earlierEscalations(tx, drafts)
 	if err != nil {
 		return nil, err
 	}
 	var created, grown []*escalationRow
 	for _, draft := range drafts {
-		of := matter{draft.LessonID, draft.PatternID, draft.To, draft.Reason}
-		before := latest[of]
-		var known *operational.Escalation
-		if before != nil {
-			e := before.escalation()
-			known = &e
+		of := matter{draft.LessonID, draft.PatternID, draft.To}
+		earlier := make([]operational.Escalation, len(rows[of]))
+		for i, r := range rows[of] {
+			earlier[i] = r.escalation()
 		}
-		e := raise(known, draft)
+		e := raise(earlier, draft)
 		row := rowOfEscalation(e)
-		if before == nil || e.ID != before.ID {
-			latest[of], created, raised = &row, append(created, &row), append(raised, e)
+		place := slices.IndexFunc(rows[of], func(r *escalationRow) bool { return r.ID == e.ID })
+		if place < 0 {
+			rows[of], created = append(rows[of], &row), append(created, &row)
 			continue
 		}
+		before := rows[of][place]
 		row.Announced = before.Announced && row.PriorityRank >= before.PriorityRank // one that grew worse is announced anew
 		if *before = row; row.Num != 0 && !slices.Contains(grown, before) {
 			grown = append(grown, before)
@@ -123,7 +123,7 @@ func raiseAll(tx *gorm.DB, drafts []operational.EscalationDraft,
 	}
 	for _, row := range grown {
 		if err := tx.Model(&escalationRow{}).Where("num = ?", row.Num).
-			Select("priority", "priority_rank", "occurrences", "announced", "last_raised_at").Updates(row).Error; err != nil {
+			Select("reason", "priority", "priority_rank", "occurrences", "announced", "last_raised_at").Updates(row).Error; err != nil {
 			return nil, err
 		}
 	}
@@ -133,10 +133,11 @@ func raiseAll(tx *gorm.DB, drafts []operational.EscalationDraft,
 	if err := tx.CreateInBatches(created, escalationBatch).Error; err != nil {
 		return nil, err
 	}
-	changes, events := make([]escalationChangeRow, len(raised)), make([]skillrouter.Event, len(raised))
-	for i := range raised {
+	raised = make([]operational.Escalation, len(created))
+	changes, events := make([]escalationChangeRow, len(created)), make([]skillrouter.Event, len(created))
+	for i, row := range created {
+		raised[i] = row.escalation()
 		e := &raised[i]
-		e.Number = created[i].Num
 		changes[i] = escalationChangeRow{EscalationID: e.ID, ToStatus: string(e.Status), Notes: e.Reason, At: millis(e.CreatedAt)}
 		events[i] = operational.EscalationEvent(operational.EventEscalationRaised, *e, e.SourceAgent, e.CreatedAt)
 	}
@@ -146,20 +147,21 @@ func raiseAll(tx *gorm.DB, drafts []operational.EscalationDraft,
 	return raised, appendEvents(tx, events)
 }
 
-// latestEscalations returns the latest escalation of each matter that drafts are of.
-func latestEscalations(tx *gorm.DB, drafts []operational.EscalationDraft) (map[matter]*escalationRow, error) {
+// earlierEscalations returns the escalations of each matter that drafts are of, oldest first.
+func earlierEscalations(tx *gorm.DB, drafts []operational.EscalationDraft) (map[matter][]*escalationRow, error) {
 	lessons, patterns := map[string]bool{}, map[string]bool{}
 	for _, draft := range drafts {
 		lessons[draft.LessonID], patterns[draft.PatternID] = true, true
 	}
 	var rows []escalationRow
 	err := tx.Where("lesson_id IN ? AND pattern_id IN ?", slices.Sorted(maps.Keys(lessons)), slices.Sorted(maps.Keys(patterns))).Order("num").Find(&rows).Error
-	latest := make(map[matter]*escalationRow, len(rows))
+	earlier := make(map[matter][]*escalationRow, len(rows))
 	for i := range rows {
 		r := &rows[i]
-		latest[matter{r.LessonID, r.PatternID, r.EscalatedTo, r.Reason}] = r
+		of := matter{r.LessonID, r.PatternID, r.EscalatedTo}
+		earlier[of] = append(earlier[of], r)
 	}
-	return latest, err
+	return earlier, err
 }
 
 // Escalation implements operational.EscalationStore.

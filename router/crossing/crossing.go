@@ -124,19 +124,19 @@ func (c *Crossing) Settle(ctx context.Context) error { return c.lessons.Settle(c
 // that can be done twice; then agents hear what persons decided, by messages with keys; then escalations are raised with the cursor; then
 // they are announced, now or after the next start.
 func (c *Crossing) learned(ctx context.Context, events []skillrouter.Event, cursor operational.Cursor) (bool, error) {
+	drafts := c.escalations(events)
 	if c.ports.Lessons != nil {
 		notices, err := c.ports.Lessons.Take(ctx, events)
 		if err != nil {
 			return false, err
 		}
-		if err := c.notify(ctx, notices); err != nil {
+		if err := c.notify(ctx, notices, drafts); err != nil {
 			return false, err
 		}
 	}
 	if err := c.tellDecided(ctx, events); err != nil {
 		return false, err
 	}
-	drafts := c.escalations(events)
 	if len(drafts) == 0 {
 		return false, nil
 	}

@@ -46,7 +46,7 @@ func TestEscalates(t *testing.T) {
 	want := []line{
 		{"supervisor:docker", one.ID, "Domain issue", 1},
 		{"ARIA", one.ID, "Critical issue", 2},
-		{"supervisor:docker", one.ID, "Rule demoted to a warning", 1},
+		{"captain", one.ID, "Rule demoted to a warning", 1},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("escalations (-want +got):\n%s", diff)
@@ -59,8 +59,17 @@ func TestEscalates(t *testing.T) {
 	if err := json.Unmarshal(mail[0].Context, &said); err != nil || said["lesson_id"] != one.ID || said["reason"] != "Critical issue" || said["source_agent"] != "author" {
 		t.Errorf("the message says %v, %v", said, err)
 	}
-	if n := len(b.Mail(t, "supervisor:docker")); n != 2 {
+	if n := len(b.Mail(t, "supervisor:docker")); n != 1 {
 		t.Errorf("the supervisor has %d messages", n)
+	}
+	b.Number++
+	twice := b.Report(t, lesson.EventReported, nil, fixture.ToARIA, lesson.Escalation{To: "ARIA", Reason: "New anti-pattern", Priority: learning.SeverityCritical})
+	if err := crossing.Settle(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	list, err := b.Escalations.List(fixture.AsRouter(t), operational.EscalationFilter{LessonID: twice.ID})
+	if err != nil || len(list) != 1 || list[0].Reason != "Critical issue; New anti-pattern" || list[0].Occurrences != 1 || len(b.Mail(t, "ARIA")) != 2 {
+		t.Errorf("a lesson with two reasons is raised as %+v, %v", list, err)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -17,15 +18,15 @@ import (
 const reasonDemoted = "Rule demoted to a warning"
 
 // matter is what makes two drafts the same escalation.
-type matter struct{ lesson, pattern, to, reason string }
+type matter struct{ lesson, to string }
 
-// escalations returns what is to be raised because of the events, each matter once.
+// escalations returns what is to be raised because of the events, each lesson once for each agent.
 func (c *Crossing) escalations(events []skillrouter.Event) []operational.EscalationDraft {
 	var drafts []operational.EscalationDraft
 	place := map[matter]int{}
 	for _, event := range events {
 		for _, draft := range c.draftsOf(event) {
-			key := matter{draft.LessonID, draft.PatternID, draft.To, draft.Reason}
+			key := matter{draft.LessonID, draft.To}
 			i, seen := place[key]
 			if !seen {
 				place[key] = len(drafts)
@@ -33,6 +34,7 @@ func (c *Crossing) escalations(events []skillrouter.Event) []operational.Escalat
 				continue
 			}
 			drafts[i].Times++
+			drafts[i].Reasons = append(drafts[i].Reasons, draft.Reasons...)
 			if draft.Priority.Rank() < drafts[i].Priority.Rank() {
 				drafts[i].Priority = draft.Priority
 			}
@@ -41,7 +43,7 @@ func (c *Crossing) escalations(events []skillrouter.Event) []operational.Escalat
 	return drafts
 }
 
-// draftsOf returns what one event asks to be raised.
+// draftsOf returns what one event asks to be raised, one draft for each agent.
 func (c *Crossing) draftsOf(event skillrouter.Event) []operational.EscalationDraft {
 	switch event.Type {
 	case lesson.EventReported, lesson.EventOccurred, lesson.EventValidated, lesson.EventApplied,
@@ -59,9 +61,13 @@ func (c *Crossing) draftsOf(event skillrouter.Event) []operational.EscalationDra
 	}
 	drafts := make([]operational.EscalationDraft, 0, len(told.Escalate))
 	for _, e := range told.Escalate {
+		if i := slices.IndexFunc(drafts, func(d operational.EscalationDraft) bool { return d.To == e.To }); i >= 0 {
+			drafts[i].Reasons = append(drafts[i].Reasons, e.Reason)
+			continue
+		}
 		draft := operational.EscalationDraft{
 			LessonID: event.Subject, Title: told.Title, Domain: told.Domain, SourceAgent: event.Agent,
-			To: e.To, Reason: e.Reason, Priority: operational.EscalationPriority(e.Priority), Times: 1,
+			To: e.To, Reasons: []string{e.Reason}, Priority: operational.EscalationPriority(e.Priority), Times: 1,
 		}
 		if draft.Priority.Rank() < 0 {
 			draft.Priority = operational.PriorityMedium
@@ -123,7 +129,7 @@ func escalationMessage(e operational.Escalation) operational.MessageDraft {
 	said, _ := json.Marshal(map[string]string{
 		"escalation_id": e.ID, "lesson_id": e.LessonID, "pattern_id": e.PatternID, "title": e.Title, "domain": e.Domain,
 		"reason": e.Reason, "priority": string(e.Priority), "source_agent": e.SourceAgent,
-		"text": fmt.Sprintf("%s (%s): %s", e.Reason, e.Domain, e.Title),
+		"text": fmt.Sprintf("%s (%s, %s)", e.Title, e.Reason, e.Domain),
 	})
 	return operational.MessageDraft{
 		From: router.MailAgent, To: e.To, Signal: operational.SignalEscalation, Context: said,

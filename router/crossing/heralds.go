@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -44,8 +45,8 @@ type allowance struct {
 	sent  int
 }
 
-// notify tells the agents that are there of the lessons that reach them.
-func (c *Crossing) notify(ctx context.Context, notices []propagation.Notice) error {
+// notify tells the agents that are there of the lessons that reach them, but those that the same lesson is escalated to.
+func (c *Crossing) notify(ctx context.Context, notices []propagation.Notice, escalated []operational.EscalationDraft) error {
 	if len(notices) == 0 || c.ports.Agents == nil {
 		return nil
 	}
@@ -60,7 +61,8 @@ func (c *Crossing) notify(ctx context.Context, notices []propagation.Notice) err
 			if told == MaxLessonSignals {
 				break
 			}
-			if agent == notice.Lesson.SourceAgent || !c.mayTell(agent) {
+			asked := func(e operational.EscalationDraft) bool { return e.LessonID == notice.Lesson.ID && e.To == agent }
+			if agent == notice.Lesson.SourceAgent || slices.ContainsFunc(escalated, asked) || !c.mayTell(agent) {
 				continue
 			}
 			why := c.ports.Lessons.Why(notice, agent)

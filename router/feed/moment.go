@@ -220,7 +220,7 @@ const maxMomentText = 300
 func momentOfMessage(m operational.Message) Moment {
 	one := Moment{
 		ID: "messages:" + strconv.FormatInt(m.Seq, 10), At: m.CreatedAt, Kind: KindMessage, Type: operational.EventMessageSent, Agent: m.From, To: m.To,
-		Verb: "wrote", State: m.Signal, About: "message", Subject: m.ID, Detail: MessageText(m.Context),
+		Verb: "wrote", State: m.Signal, About: "message", Subject: m.ID, Detail: m.Text(),
 	}
 	if m.Signal == operational.SignalMessage {
 		one.State = ""
@@ -228,21 +228,6 @@ func momentOfMessage(m operational.Message) Moment {
 		one.Verb = "sent"
 	}
 	return one
-}
-
-// MessageText is what a message says, for people: the text that its context holds. Empty: it holds none, or is no object.
-func MessageText(context json.RawMessage) string {
-	var said map[string]json.RawMessage
-	if json.Unmarshal(context, &said) != nil {
-		return ""
-	}
-	for _, name := range []string{"text", "message", "reason", "task", "title", "summary"} {
-		var text string
-		if json.Unmarshal(said[name], &text) == nil && text != "" {
-			return text
-		}
-	}
-	return ""
 }
 
 func momentOfCheck(c lesson.CheckRecord) Moment {

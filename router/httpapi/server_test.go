@@ -67,6 +67,7 @@ func TestEveryCodeHasAStatus(t *testing.T) {
 
 func TestHostAndOrigin(t *testing.T) {
 	local := serve(t, nil, httpapi.Options{AllowedHosts: []string{"box.lan", "ui.lan"}})
+	guarded := serve(t, secrets{"s": skillrouter.Open()}, httpapi.Options{AllowedHosts: []string{"ui.lan"}})
 	public := serve(t, secrets{"s": skillrouter.Open()}, httpapi.Options{RequireToken: true})
 	for name, c := range map[string]struct {
 		server *httpapi.Server
@@ -82,7 +83,7 @@ func TestHostAndOrigin(t *testing.T) {
 		"other address":          {local, map[string]string{"Host": "10.1.2.3:8025"}, 403},
 		"no host":                {local, map[string]string{"Host": ""}, 403},
 		"same origin":            {local, map[string]string{"Origin": "http://127.0.0.1:8025"}, 200},
-		"allowed origin, token":  {local, map[string]string{"Origin": "http://ui.lan:3000", "Authorization": "Bearer s"}, 200},
+		"allowed origin, token":  {guarded, map[string]string{"Origin": "http://ui.lan:3000", "Authorization": "Bearer s"}, 200},
 		"foreign origin":         {local, map[string]string{"Origin": "https://evil.example"}, 403},
 		"other port":             {local, map[string]string{"Origin": "http://127.0.0.1:3000"}, 403},
 		"null origin":            {local, map[string]string{"Origin": "null"}, 403},
@@ -121,7 +122,7 @@ func TestAllowedOrigin(t *testing.T) {
 		"foe":                  {"GET", "/api/stats", map[string]string{"Origin": "http://ui.lan.evil.example", "Authorization": "Bearer s"}, 403, ""},
 		"rebound host":         {"GET", "/api/stats", map[string]string{"Origin": page, "Host": "evil.example", "Authorization": "Bearer s"}, 403, ""},
 		"two origins":          {"GET", "/api/stats", map[string]string{"Origin": page + ", http://evil.example", "Authorization": "Bearer s"}, 403, ""},
-		"page of its own":      {"GET", "/api/stats", map[string]string{"Origin": "http://127.0.0.1:8025"}, 200, ""},
+		"page of its own":      {"GET", "/api/stats", map[string]string{"Origin": "http://127.0.0.1:8025", "Authorization": "Bearer s"}, 200, ""},
 		"dashboard by a proxy": {"GET", "/ui", map[string]string{"Origin": page}, 200, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -108,7 +108,7 @@ func (s *Server) addEpisodeMemoryTools() {
 		description: "Keep an incident or investigation: what it was, what was found, what is to be learned from it.",
 	}, func(p *params, d *episode.Draft) {
 		p.must("event", &d.Event, "A short name, such as mrr-drop-investigation")
-		p.must("context", &d.Context, "Symptom, cause, resolution and the like", object)
+		p.may("context", &d.Context, "Symptom, cause, resolution and the like", object)
 		p.may("learned", &d.Learned, "In a sentence")
 		p.may("persona", &d.Persona, whoseMemory)
 		p.belongsHere(&d.Project)

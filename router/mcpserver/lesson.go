@@ -172,6 +172,7 @@ func (s *Server) addLessonTools() {
 	}, func(p *params, c *change[string, lesson.PromotionDraft]) {
 		whichLesson(p, &c.id)
 		p.may("source_case_ids", &c.draft.Sources, "Further lessons that it was drawn from")
+		p.may("title", &c.draft.Title, "Title of the pattern that is drawn; default: the case's")
 		p.may("notes", &c.draft.Notes, "")
 		p.actor(&c.draft.By)
 	}, then(changing(lessons.Promote), func(l lesson.Lesson) (oneLesson, string) {

@@ -185,8 +185,11 @@ func ruleEntry(r *ruleView) entry {
 		case r.Blocks:
 			does = "blocks"
 		}
-		return fmt.Sprintf("%s, %s, confidence %.2f, precision %.2f, fitted %d×, heeded %d×, overridden %d×",
-			r.Severity, does, r.Confidence, r.Precision, r.Triggered, r.Heeded, r.Overridden), []string{
+		figures := "never triggered"
+		if r.Triggered > 0 {
+			figures = fmt.Sprintf("confidence %.2f, precision %.2f, fitted %d×, heeded %d×, overridden %d×", r.Confidence, r.Precision, r.Triggered, r.Heeded, r.Overridden)
+		}
+		return fmt.Sprintf("%s, %s, %s", r.Severity, does, figures), []string{
 			attributes("rule", r.ID, "domain", r.Domain), r.Title, part("Why", r.WhyBad), part("Instead", strings.Join(r.Alternatives, "; ")), cutNote(cut),
 		}
 	}}

@@ -263,7 +263,7 @@ var every = map[string]string{
 	"resolve_escalation":  `{"escalation_id":"x1","status":"dismissed","notes":"n"}`,
 	"get_lesson":          `{"lesson":"1"}`,
 	"validate_lesson":     `{"lesson":"1","validation_type":"confirmed","notes":"n"}`,
-	"promote_lesson":      `{"lesson":"1","source_case_ids":["l2"],"notes":"n"}`,
+	"promote_lesson":      `{"lesson":"1","source_case_ids":["l2"],"notes":"n","title":"A pattern"}`,
 	"retire_lesson":       `{"lesson":"1","reason":"r","superseded_by":"2"}`,
 	"restore_lesson":      `{"lesson":"1","note":"n"}`,
 	"review_lessons":      `{"stale_days":1,"domain":"docker","limit":1}`,

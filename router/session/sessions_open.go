@@ -53,8 +53,8 @@ func (s *Sessions) openMessages(ctx context.Context, session operational.Session
 	messages, count, err := s.ports.Mail.Unacked(ctx, session.AgentID, operational.MaxOpenItems)
 	for _, m := range messages {
 		title := m.Signal + " from " + m.From
-		if len(m.Context) > 0 {
-			title += ": " + string(m.Context)
+		if text := cmp.Or(m.Text(), string(m.Context)); text != "" {
+			title += ": " + text
 		}
 		h.Messages = append(h.Messages, operational.NewOpenItem("message", m.ID, title, "unacknowledged", m.CreatedAt))
 	}

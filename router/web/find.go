@@ -13,7 +13,6 @@ import (
 	"skillrouter/learning/knowledge"
 	"skillrouter/learning/lesson"
 	"skillrouter/operational"
-	"skillrouter/router/feed"
 	"skillrouter/router/search"
 )
 
@@ -221,7 +220,7 @@ func (s *Server) answers(v *visit, lookedFor string) (places []place, err error)
 		return nil, err
 	}
 	for _, m := range page.Messages {
-		text := feed.MessageText(m.Context)
+		text := m.Text()
 		if m.From == v.sender() || m.From == operational.RouterName || !fits(lookedFor, m.From, m.ThreadID, text) {
 			continue
 		}
@@ -371,7 +370,7 @@ func (s *Server) rowOf(ctx context.Context, kind, id string) (place, error) {
 		return one, err
 	case "message":
 		found, err := s.services.Mailbox.Receipts(ctx, id)
-		one.Name, one.Detail = "Message "+strconv.FormatInt(found.Message.Seq, 10)+" from "+found.Message.From, feed.MessageText(found.Message.Context)
+		one.Name, one.Detail = "Message "+strconv.FormatInt(found.Message.Seq, 10)+" from "+found.Message.From, found.Message.Text()
 		return one, err
 	case "lesson", "knowledge", "episode":
 		return s.memoryOf(ctx, one, id)

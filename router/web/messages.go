@@ -12,7 +12,6 @@ import (
 	"skillrouter"
 	"skillrouter/comms"
 	"skillrouter/operational"
-	"skillrouter/router/feed"
 )
 
 const (
@@ -130,7 +129,7 @@ func (s *Server) talks(messages []operational.Message, reached map[int64][]opera
 
 // said prepares a message for people, with how far it has come.
 func (s *Server) said(m operational.Message, receipts []operational.Receipt) said {
-	one := said{Message: m, Text: feed.MessageText(m.Context), Thread: m.ThreadID, Expired: m.ExpiresAt != nil && !s.now().Before(*m.ExpiresAt)}
+	one := said{Message: m, Text: m.Text(), Thread: m.ThreadID, Expired: m.ExpiresAt != nil && !s.now().Before(*m.ExpiresAt)}
 	one.Thread = cmp.Or(one.Thread, m.ID)
 	if len(m.Context) > 0 {
 		one.Raw = indented(m.Context)
