@@ -1,6 +1,7 @@
 package operational
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -49,6 +50,41 @@ func ParseReminder(text string, now time.Time) (task string, at time.Time, err e
 	return "", time.Time{}, whenRefused("names no time")
 }
 
+// CutEvery takes out of a reminder in words what says that it comes again: "every day", "daily", "every weekday", "every monday". A day of the week
+// stays as the first one; a reminder that then names no time comes in the morning. days are a cron expression's, and empty if it comes once.
+func CutEvery(text string, now time.Time) (rest, days string) {
+	words := strings.Fields(text)
+	for i, word := range words {
+		size, stays := 1, ""
+		switch next := ""; strings.ToLower(word) {
+		case "daily":
+			days = "*"
+		case "every", "each":
+			if i+1 < len(words) {
+				next = strings.TrimRight(strings.ToLower(words[i+1]), ".,:;")
+			}
+			at, ok := dayOf(next, now)
+			switch size = 2; {
+			case next == "day":
+				days = "*"
+			case next == "weekday":
+				days = "MON-FRI"
+			case ok && strings.HasSuffix(strings.ToLower(at.Weekday().String()), "day") && strings.HasPrefix(strings.ToLower(at.Weekday().String()), next):
+				days, stays = strings.ToUpper(at.Weekday().String()[:3]), next
+			}
+		}
+		if days == "" {
+			continue
+		}
+		rest := strings.Join(slices.Concat(words[:i], strings.Fields(stays), words[i+size:]), " ")
+		if _, _, err := ParseReminder(rest, now); err != nil {
+			rest += " at " + strconv.Itoa(morning)
+		}
+		return rest, days
+	}
+	return text, ""
+}
+
 func whenRefused(why string) error {
 	return skillrouter.InvalidField("at", "%s; write for instance \"tomorrow at 9\", \"in 2 hours\", \"friday 17:30\" or \"2026-12-24 18:00\"", why)
 }
@@ -59,8 +95,10 @@ func readWhen(text string, now time.Time) (time.Time, error) {
 	if len(text) > maxSpan {
 		return refused("is too long")
 	}
-	if at, err := time.Parse(time.RFC3339, strings.TrimSpace(text)); err == nil {
-		return at, nil
+	for _, form := range []string{time.RFC3339, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05", "2006-01-02T15:04"} {
+		if at, err := time.ParseInLocation(form, strings.TrimSpace(text), now.Location()); err == nil {
+			return at, nil
+		}
 	}
 	words := strings.Fields(strings.ToLower(strings.ReplaceAll(text, ",", " ")))
 	if len(words) > 0 && (words[0] == "in" || strings.HasPrefix(words[0], "+")) {
@@ -148,7 +186,7 @@ func clockOf(word string) (hour, minute int, ok bool) {
 	case "midnight":
 		return 0, 0, true
 	}
-	for _, form := range []string{"15:04", "3:04pm", "3pm", "15"} {
+	for _, form := range []string{"15:04", "15:04:05", "3:04pm", "3pm", "15"} {
 		if at, err := time.Parse(form, word); err == nil {
 			return at.Hour(), at.Minute(), true
 		}

@@ -18,7 +18,7 @@ func TestParseWhen(t *testing.T) {
 		"tonight at 22": "2026-11-25T22:00:00+02:00", "tonight at 9": "2026-11-25T21:00:00+02:00", "tonight 9:30": "2026-11-25T21:30:00+02:00", "at 9 tonight": "2026-11-25T21:00:00+02:00",
 		"tonight at 12": "2026-11-26T00:00:00+02:00", "tonight at midnight": "2026-11-26T00:00:00+02:00", "tonight at 1": "2026-11-26T01:00:00+02:00", "tonight at 11pm": "2026-11-25T23:00:00+02:00", "today at 3pm": "2026-11-25T15:00:00+02:00", "noon": "2026-11-26T12:00:00+02:00",
 		"midnight": "2026-11-26T00:00:00+02:00", "in 2 hours": "2026-11-25T16:30:00+02:00", "+90min": "2026-11-25T16:00:00+02:00",
-		"2026-12-24 18:00": "2026-12-24T18:00:00+02:00", "2026-12-24T18:00:00Z": "2026-12-24T18:00:00Z",
+		"2026-12-24 18:00": "2026-12-24T18:00:00+02:00", "2026-12-24T18:00": "2026-12-24T18:00:00+02:00", "2026-12-24T18:00:30": "2026-12-24T18:00:30+02:00", "2026-12-24T18:00:00Z": "2026-12-24T18:00:00Z",
 	} {
 		at, err := operational.ParseWhen(text, now)
 		if err != nil || at.Format(time.RFC3339) != want {
@@ -50,6 +50,24 @@ func TestParseReminder(t *testing.T) {
 	} {
 		task, at, err := operational.ParseReminder(text, now)
 		if got := task + "|" + at.Format(time.DateTime); (err != nil) != (want == "") || err == nil && got != want {
+			t.Errorf("%q is %q, %v; want %q", text, got, err, want)
+		}
+	}
+}
+
+func TestCutEvery(t *testing.T) {
+	now := time.Date(2026, 11, 25, 14, 30, 0, 0, time.UTC) // a Wednesday
+	for text, want := range map[string]string{
+		"look at the backups every day at 9":  "look at the backups|*|2026-11-26 09:00:00",
+		"look at the backups daily":           "look at the backups|*|2026-11-26 09:00:00",
+		"every monday at 17:30 write the log": "write the log|MON|2026-11-30 17:30:00",
+		"stand-up every weekday at 10":        "stand-up|MON-FRI|2026-11-26 10:00:00",
+		"every fri: go home":                  "go home|FRI|2026-11-27 09:00:00",
+		"read every file tomorrow at 9":       "read every file||2026-11-26 09:00:00",
+	} {
+		rest, days := operational.CutEvery(text, now)
+		task, at, err := operational.ParseReminder(rest, now)
+		if got := task + "|" + days + "|" + at.Format(time.DateTime); err != nil || got != want {
 			t.Errorf("%q is %q, %v; want %q", text, got, err, want)
 		}
 	}

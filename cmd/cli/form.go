@@ -396,7 +396,17 @@ type secondsValue struct{ pflag.Value }
 
 // Set implements pflag.Value.
 func (v secondsValue) Set(text string) error {
-	if _, err := strconv.ParseInt(text, 10, 64); err == nil {
+	number, unit := strings.TrimRight(text, "dw"), strings.TrimLeft(text, "0123456789")
+	if n, err := strconv.ParseInt(number, 10, 64); err == nil && n <= 36500 {
+		switch unit {
+		case "":
+			text += "s"
+		case "d":
+			text = strconv.FormatInt(24*n, 10) + "h"
+		case "w":
+			text = strconv.FormatInt(7*24*n, 10) + "h"
+		}
+	} else if err == nil && unit == "" {
 		text += "s"
 	}
 	return v.Value.Set(text)

@@ -73,6 +73,9 @@ func (s *shell) grouped(root *cobra.Command) {
 		if !ok {
 			return err
 		}
+		if unknown.GetSpecifiedShortnames() != "" {
+			return fmt.Errorf("%w; what is no flag stands behind --: skillrouter %s -- …", err, strings.TrimPrefix(cmd.CommandPath(), "skillrouter "))
+		}
 		var names []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
 			if !f.Hidden {

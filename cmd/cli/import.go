@@ -11,6 +11,7 @@ import (
 	"io"
 	"iter"
 	"time"
+	"unicode/utf8"
 
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
@@ -275,10 +276,19 @@ func (l *lineReader) drafts(r io.Reader) iter.Seq[knowledge.Draft] {
 
 func (l *lineReader) draft(text []byte) (knowledge.Draft, error) {
 	var r record
+	switch {
+	case !utf8.Valid(text):
+		return r.Draft, errors.New("is not valid UTF-8")
+	case bytes.TrimSpace(text)[0] == '[':
+		return r.Draft, errors.New("is a JSON array; each line has one object (jq -c '.[]' writes them so)")
+	}
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&r); err != nil {
-		return knowledge.Draft{}, fmt.Errorf("is no entry: %w", err)
+		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+			return r.Draft, fmt.Errorf("is no entry: %s may not be of the type %s", first(wrong.Field, "a line"), wrong.Value)
+		}
+		return r.Draft, fmt.Errorf("is no entry: %w", err)
 	}
 	if decoder.More() {
 		return knowledge.Draft{}, errors.New("holds more than one JSON value")

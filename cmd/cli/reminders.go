@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -74,9 +75,19 @@ trigger:
 			case triggered:
 				draft.Task, draft.Trigger = strings.Join(words[:len(words)-1], " "), last
 			default:
-				task, at, err := operational.ParseReminder(strings.Join(words, " "), s.now())
+				text, days := operational.CutEvery(strings.Join(words, " "), s.now())
+				task, at, err := operational.ParseReminder(text, s.now())
 				if err != nil {
 					return usagef("the reminder %s", skillrouter.MessageOf(err))
+				}
+				if days != "" && draft.Recurring == "" {
+					if draft.Timezone = first(draft.Timezone, s.zone()); draft.Timezone == "" {
+						at = at.UTC()
+					}
+					for days == "MON-FRI" && (at.Weekday() == time.Saturday || at.Weekday() == time.Sunday) {
+						at = at.AddDate(0, 0, 1)
+					}
+					draft.Recurring = fmt.Sprintf("%d %d * * %s", at.Minute(), at.Hour(), days)
 				}
 				draft.Task, draft.Trigger = task, "time:"+at.Format(time.RFC3339)
 			}
@@ -233,4 +244,16 @@ var reminderTable = columns[operational.Reminder]{
 		}
 		return cells{r.Number, r.Task, status, when, r.Persona, first(r.AgentID, r.DeliveredTo), r.CreatedBy}
 	},
+}
+
+// zone is the name of this machine's time zone; empty if it is not known.
+func (s *shell) zone() string {
+	name, _ := s.lookupEnv("TZ")
+	if link, err := os.Readlink("/etc/localtime"); err == nil && name == "" {
+		_, name, _ = strings.Cut(link, "zoneinfo/")
+	}
+	if _, err := time.LoadLocation(name); err != nil {
+		return ""
+	}
+	return name
 }

@@ -60,7 +60,7 @@ func (c Checkout) Exclude() string { return filepath.Join(c.common, "info", "exc
 // submodule's own.
 func (c Checkout) Main() string {
 	switch {
-	case filepath.Base(c.common) == ".git":
+	case strings.HasPrefix(filepath.Base(c.common), "."): // .git, or a bare clone such as .bare with its worktrees beside it
 		return filepath.Dir(c.common)
 	case c.common == c.dir: // a submodule's lies inside of another repository's
 		return c.Root

@@ -42,6 +42,9 @@ func parseJSON(path string, text []byte) (hujson.Value, *hujson.Object, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		text = []byte("{}\n")
 	}
+	if text = bytes.TrimPrefix(text, []byte("\ufeff")); len(text) > 0 && text[len(text)-1] != '\n' {
+		text = append(bytes.Clone(text), '\n')
+	}
 	root, err := hujson.Parse(text)
 	if err != nil {
 		said, line := err.Error(), 0
@@ -58,7 +61,35 @@ func parseJSON(path string, text []byte) (hujson.Value, *hujson.Object, error) {
 	return root, object, nil
 }
 
+// within gives an edit a text as its parser takes it, without a byte order mark and with its last line's break, and what it makes of it its own.
+func within(text []byte, edit func(text []byte) ([]byte, error)) ([]byte, error) {
+	body, marked := bytes.CutPrefix(text, []byte("\ufeff"))
+	open := len(body) > 0 && body[len(body)-1] != '\n'
+	if open {
+		body = append(bytes.Clone(body), '\n')
+	}
+	out, err := edit(body)
+	if out == nil || err != nil {
+		return out, err
+	}
+	if open {
+		out = bytes.TrimSuffix(out, []byte("\n"))
+	}
+	if marked {
+		out = append([]byte("\ufeff"), out...)
+	}
+	return out, nil
+}
+
 func (e jsonEdit) put(path string, text []byte) ([]byte, error) {
+	return within(text, func(text []byte) ([]byte, error) { return e.putInto(path, text) })
+}
+
+func (e jsonEdit) cut(path string, text, before []byte) ([]byte, error) {
+	return within(text, func(text []byte) ([]byte, error) { return e.cutFrom(path, text, before) })
+}
+
+func (e jsonEdit) putInto(path string, text []byte) ([]byte, error) {
 	root, object, err := parseJSON(path, text)
 	if err != nil {
 		return nil, err
@@ -86,7 +117,7 @@ func (e jsonEdit) put(path string, text []byte) ([]byte, error) {
 	return root.Pack(), nil
 }
 
-func (e jsonEdit) cut(path string, text, before []byte) ([]byte, error) {
+func (e jsonEdit) cutFrom(path string, text, before []byte) ([]byte, error) {
 	root, object, err := parseJSON(path, text)
 	if err != nil {
 		return nil, err

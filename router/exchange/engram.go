@@ -112,7 +112,7 @@ func said(text *string) string {
 }
 
 // layouts are the forms of times that other systems write; those without an offset are in UTC.
-var layouts = []string{time.RFC3339Nano, "2006-01-02 15:04:05", "2006-01-02T15:04:05.999999", "2006-01-02 15:04:05.999999Z07:00", "2006-01-02 15:04:05 -0700 MST", time.DateOnly}
+var layouts = []string{time.RFC3339Nano, "2006-01-02 15:04:05", "2006-01-02T15:04:05.999999", "2006-01-02T15:04Z07:00", "2006-01-02 15:04", "2006-01-02 15:04:05.999999Z07:00", "2006-01-02 15:04:05 -0700 MST", time.DateOnly}
 
 // moment reads a time; one that cannot be read is none, and the import's counts then.
 func moment(text string) time.Time {

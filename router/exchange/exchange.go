@@ -197,7 +197,7 @@ func knowledgeLine(place string, k knowledge.Knowledge, o Options) Item {
 	k.Category = fitting(first(k.Category, o.Category, knowledge.CategoryPattern), skillrouter.MaxName)
 	k.Project, k.Author = fitting(first(k.Project, o.Project), skillrouter.MaxName), first(k.Author, o.Agent)
 	k.Source = fitting(first(k.Source, o.Source), learning.MaxSource)
-	k.Title = fitting(line(k.Title), learning.MaxTitle)
+	k.Title = fitting(first(line(k.Title), headline(k.Content)), learning.MaxTitle)
 	k.Tags = tags(k.Tags, o.Tags)
 	return Item{Place: place, Record: transfer.Record{Kind: router.KindKnowledge, Memory: &k}}
 }

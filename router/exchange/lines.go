@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"skillrouter"
@@ -111,9 +112,19 @@ type entry struct {
 	Scope string `json:"scope"` // instead of project
 }
 
+// momentField is a member that holds a time. In a text that is quoted, a backslash stands before the quotation mark.
+var momentField = skillrouter.Lazily(`("[a-z_]+_at"\s*:\s*)"([^"]{10,40})"`)
+
 // readLines reads what a router exports, and lines of knowledge without a kind.
 func readLines(r io.Reader, o Options, yield func(Item) bool) error {
 	return ndjson(r, yield, func(place string, text json.RawMessage) bool {
+		text = momentField.Compiled().ReplaceAllFunc(text, func(field []byte) []byte {
+			parts := momentField.Compiled().FindSubmatch(field)
+			if at := moment(string(parts[2])); !at.IsZero() {
+				return fmt.Appendf(nil, "%s%q", parts[1], at.Format(time.RFC3339Nano))
+			}
+			return field
+		})
 		var head struct {
 			Kind string `json:"kind"`
 		}

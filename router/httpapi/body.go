@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"reflect"
+	"strings"
 	"sync"
 	"time"
 	"unicode/utf8"
@@ -55,7 +57,19 @@ func (b *body) read(c *gin.Context, p *plan, input reflect.Value, found *faults)
 		}
 	}()
 	buffer.Reset()
-	if problem := b.receive(c.Request.Body, buffer); problem != nil {
+	from := c.Request.Body
+	switch encoding := strings.ToLower(c.GetHeader("Content-Encoding")); encoding {
+	case "", "identity":
+	case "gzip":
+		unpacked, err := gzip.NewReader(from)
+		if err != nil {
+			return newProblem(skillrouter.Invalid, "", "the body is not gzip, as its Content-Encoding says")
+		}
+		from = unpacked
+	default:
+		return newProblem(skillrouter.Invalid, "", "the Content-Encoding of the body may be gzip, or left out")
+	}
+	if problem := b.receive(from, buffer); problem != nil {
 		return problem
 	}
 	if buffer.Len() == 0 {
@@ -68,16 +82,18 @@ func (b *body) read(c *gin.Context, p *plan, input reflect.Value, found *faults)
 		found.add("body", "unknown content type: "+kind)
 		return nil
 	}
-	if err := skillrouter.CheckCrowd(buffer.Bytes()); err != nil {
+	text := bytes.TrimPrefix(buffer.Bytes(), []byte("\ufeff")) // which some shells write before what they send
+	if err := skillrouter.CheckCrowd(text); err != nil {
 		return problemOf(err)
 	}
-	b.decode(buffer.Bytes(), p, input, found)
+	b.decode(text, p, input, found)
 	return nil
 }
 
 // receive reads the text of a body.
 func (b *body) receive(from io.ReadCloser, into *bytes.Buffer) *Problem {
 	defer from.Close()
+	_, packed := from.(*gzip.Reader)
 	n, err := io.Copy(into, io.LimitReader(from, b.limit))
 	timeout, slow := errors.AsType[net.Error](err)
 	switch {
@@ -85,6 +101,8 @@ func (b *body) receive(from io.ReadCloser, into *bytes.Buffer) *Problem {
 		return newProblem(skillrouter.TooLarge, "", fmt.Sprintf("request body is too large limit=%d bytes", b.limit))
 	case slow && timeout.Timeout():
 		return newProblem(skillrouter.Unavailable, "", "request body read timeout")
+	case err != nil && packed:
+		return newProblem(skillrouter.Invalid, "", "the body is not gzip to its end, as its Content-Encoding says")
 	case err != nil:
 		return problemOf(err)
 	}

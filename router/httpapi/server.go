@@ -8,6 +8,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -224,8 +225,25 @@ func with[Service comparable](service Service, routes func(service Service)) {
 	}
 }
 
-// ServeHTTP implements http.Handler.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.engine.ServeHTTP(w, r) }
+// ServeHTTP implements http.Handler. What monitors and clients write otherwise than the routes are written is understood: HEAD, and a slash
+// after a path of one word. The key of a fact may end in a slash, and stands in a longer path.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	word, slash := strings.CutSuffix(r.URL.Path, "/")
+	headed := r.Method == http.MethodHead && (word == healthPath || word == "" || word == "/metrics") // net/http sends no body then
+	if slash = slash && strings.Count(word, "/") == 1 && word != "/ui" && len(word) > 1; slash || headed {
+		asked := *r
+		at := *r.URL
+		asked.URL = &at
+		if slash {
+			at.Path, at.RawPath = word, ""
+		}
+		if headed {
+			asked.Method = http.MethodGet
+		}
+		r = &asked
+	}
+	s.engine.ServeHTTP(w, r)
+}
 
 // Route is a method and a path, as gin writes it.
 type Route struct{ Method, Path string }

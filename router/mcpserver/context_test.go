@@ -21,7 +21,7 @@ func TestBuildContext(t *testing.T) {
 		t.Errorf("%q", text)
 	}
 	for name, arguments := range map[string]map[string]any{
-		"no budget": {"task": "deploy"}, "no task": {"budget": 500}, "a word as budget": {"task": "deploy", "budget": "much"}, "unknown": {"task": "deploy", "budget": 500, "x": 1},
+		"no budget": {"task": "deploy"}, "no task": {"budget": 500}, "a word as budget": {"task": "deploy", "budget": "much"}, "unknown": {"budget": 500, "x": 1},
 	} {
 		if text, _, failed := call(t, c, "build_context", arguments); !failed {
 			t.Errorf("%s: %q", name, text)

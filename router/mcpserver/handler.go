@@ -72,6 +72,9 @@ func (s *Server) newHandler(log *slog.Logger) http.Handler {
 				return
 			}
 			wantsStream = asksForMessages(body)
+			if beginsSession(body) { // one of before a restart is gone, and the client would never get another
+				r.Header.Del(sessionHeader)
+			}
 		case http.MethodDelete:
 		case http.MethodGet:
 			if r.Header.Get(sessionHeader) != "" && r.Header.Get(versionHeader) < statelessFrom {
@@ -126,6 +129,14 @@ func refuseUnknown(w http.ResponseWriter, body []byte) bool {
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = w.Write(raw) // the client may be gone
 	return true
+}
+
+// beginsSession tells whether a message is an initialize call.
+func beginsSession(body []byte) bool {
+	var call struct {
+		Method string `json:"method"`
+	}
+	return json.Unmarshal(body, &call) == nil && call.Method == "initialize"
 }
 
 // asksForMessages tells whether a call wants to hear of its progress, or of what is logged.

@@ -2,11 +2,13 @@ package mcpserver
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -150,28 +152,50 @@ func (p *params) record() reflect.Type {
 	return reflect.StructOf(fields)
 }
 
-// read reads a call's arguments into the fields. It refuses, by name, a
-// parameter that is not the tool's, one that is missing, and one of the wrong
-// type; ranges and choices are the services' to refuse.
-func (p *params) read(raw json.RawMessage, schema *jsonschema.Schema, record reflect.Type) error {
+// read reads a call's arguments into the fields. It refuses, by name, a parameter that is missing, and one of the wrong
+// type; ranges and choices are the services' to refuse. What clients commonly mistake is read as it is meant, see meant.
+// A parameter that is not the tool's is passed over, and named in what it returns, or refused if the tool is strict.
+func (p *params) read(raw json.RawMessage, schema *jsonschema.Schema, record reflect.Type, strict bool) (passed string, err error) {
 	if trimmed := bytes.TrimSpace(raw); len(trimmed) == 0 || isNull(trimmed) {
 		raw = json.RawMessage("{}")
 	}
 	var given map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &given); err != nil {
-		return skillrouter.InvalidField("arguments", "must be an object of the tool's parameters")
+		return "", skillrouter.InvalidField("arguments", "must be an object of the tool's parameters")
 	}
 	if err := skillrouter.CheckJSON(raw, record); err != nil {
-		return err
+		return "", err
 	}
-	for name := range given {
-		if _, known := schema.Properties[name]; !known {
-			return skillrouter.InvalidField(shown(name), "is no parameter of this tool; it takes %s", strings.Join(schema.PropertyOrder, ", "))
+	for name, value := range given {
+		property, known := schema.Properties[name]
+		if !known {
+			passed = max(passed, name)
+			delete(given, name)
+			continue
 		}
+		said, ok := meant(value, property)
+		switch {
+		case !ok && !slices.Contains(schema.Required, name):
+			delete(given, name)
+		case ok && len(said) != len(value):
+			given[name] = said
+			one, _ := json.Marshal(map[string]json.RawMessage{name: said}) // what was a text has members of its own
+			if err := skillrouter.CheckJSON(one, record); err != nil {
+				return "", err
+			}
+		}
+	}
+	var unknown error
+	if passed != "" {
+		unknown = skillrouter.InvalidField(shown(passed), "is no parameter of this tool; it takes %s", strings.Join(schema.PropertyOrder, ", "))
+		passed = skillrouter.Explain(unknown)
+	}
+	if strict && unknown != nil {
+		return "", unknown
 	}
 	for _, name := range schema.Required {
 		if value, ok := given[name]; !ok || isNull(value) {
-			return skillrouter.InvalidField(name, "is required")
+			return "", cmp.Or[error](unknown, skillrouter.InvalidField(name, "is required"))
 		}
 	}
 	for _, one := range p.list {
@@ -182,13 +206,36 @@ func (p *params) read(raw json.RawMessage, schema *jsonschema.Schema, record ref
 		if err := json.Unmarshal(value, one.into); err != nil {
 			wrong, ok := errors.AsType[*json.UnmarshalTypeError](err)
 			if !ok {
-				return skillrouter.Wrap(skillrouter.Invalid, err, "the arguments could not be read")
+				return "", skillrouter.Wrap(skillrouter.Invalid, err, "the arguments could not be read")
 			}
 			got, _, _ := strings.Cut(wrong.Value, " ")
-			return skillrouter.InvalidField(one.name, "must be %s, not %s", typeNamed(schema.Properties[one.name]), article(got))
+			return "", skillrouter.InvalidField(one.name, "must be %s, not %s", typeNamed(schema.Properties[one.name]), article(got))
 		}
 	}
-	return nil
+	return passed, nil
+}
+
+// meant is a value as its client means it: some send lists, objects, numbers and truths as texts that hold them, and write an
+// empty text or the word null for what they leave out. ok tells whether there is a value at all.
+func meant(value json.RawMessage, as *jsonschema.Schema) (said json.RawMessage, ok bool) {
+	var text string
+	if as.Type == "" || len(value) == 0 || value[0] != '"' || json.Unmarshal(value, &text) != nil {
+		return value, true
+	}
+	text = strings.TrimSpace(text)
+	switch {
+	case text == "null" || text == "undefined" || text == "None" || text == "" && as.Type != "string":
+		return value, false
+	case as.Type == "string":
+		return value, true
+	case as.Type == "boolean":
+		text = strings.ToLower(text)
+	}
+	var held any
+	if json.Unmarshal([]byte(text), &held) != nil || held == nil || reflect.TypeOf(held).Kind() == reflect.String {
+		return value, true
+	}
+	return json.RawMessage(text), true
 }
 
 func isNull(value json.RawMessage) bool { return bytes.Equal(value, []byte("null")) }

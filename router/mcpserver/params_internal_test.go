@@ -50,12 +50,15 @@ func TestParametersAreReadIntoTheirFields(t *testing.T) {
 		"wrong type":          {`{"title":"t","amount":"five"}`, order{}, "amount"},
 		"wrong item":          {`{"title":"t","tags":[1]}`, order{}, "tags"},
 		"no object":           {`[]`, order{}, "arguments"},
+		"texts for others":    {`{"title":"t","amount":"5","tags":"[\"red\"]","data":"{\"a\":1}","rush":"True"}`, order{Title: "t", Amount: &five, Tags: []string{"red"}, Data: json.RawMessage(`{"a":1}`), Rush: true}, ""},
+		"words for nothing":   {`{"title":"null","amount":"","tags":"null","data":" ","rush":"undefined","agent_id":"None"}`, order{Title: "null"}, ""},
+		"half a list":         {`{"title":"t","tags":"[\"red\""}`, order{}, "tags"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var p params
 			var got order
 			takesOrder(&p, &got)
-			err := p.read(json.RawMessage(c.arguments), schema, record)
+			_, err := p.read(json.RawMessage(c.arguments), schema, record, true)
 			if skillrouter.FieldOf(err) != c.field {
 				t.Fatalf("error %v, want one of %q", err, c.field)
 			}

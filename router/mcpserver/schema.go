@@ -23,6 +23,9 @@ func answerSchema(answer reflect.Type, always []string) *jsonschema.Schema {
 		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
 		if slices.Contains(always, name) && !strings.Contains(options, "omit") && schema.Properties[name] == nil {
 			schema.Properties[name] = &jsonschema.Schema{Type: typeName(field.Type)}
+			if typeName(field.Type) == "" { // without anything in it, the schema would be true, which the official client refuses
+				schema.Properties[name].Description = "any JSON"
+			}
 		}
 	}
 	for _, name := range always {

@@ -88,11 +88,16 @@ func (s *Server) add(t tool, answer reflect.Type, bind func(*params) func(contex
 		var p params
 		call := bind(&p)
 		p.stand(ctx, s)
-		if err := p.read(arguments, t.input, record); err != nil {
+		passed, err := p.read(arguments, t.input, record, t.effect == steers)
+		if err != nil {
 			return nil, "", cmp.Or(t.right(ctx), err)
 		}
 		p.act(ctx, s)
-		return call(ctx)
+		fields, text, err := call(ctx)
+		if passed != "" && err == nil {
+			text += "\nPassed over: " + passed + "."
+		}
+		return fields, text, err
 	})}
 	if t.resource != nil {
 		t.resource.tool = t.name

@@ -342,28 +342,69 @@ func resolve(t *testing.T, schema any) *jsonschema.Resolved {
 	return resolved
 }
 
+// TestForeignParameterIsPassedOver: some clients add a parameter of their own to every call.
+func TestForeignParameterIsPassedOver(t *testing.T) {
+	client := dial(t, mcpserver.New(new(house).services(), mcpserver.Options{}))
+	text, _, failed := call(t, client, "search_knowledge", json.RawMessage(`{"query":"x","task_progress":"- [x] a"}`))
+	if failed || !strings.HasSuffix(text, "\nPassed over: task_progress is no parameter of this tool; it takes query, category, project, tags, limit, explain.") {
+		t.Error(text)
+	}
+}
+
+// TestSchemasAreObjects: the official client takes no schema that is true.
+func TestSchemasAreObjects(t *testing.T) {
+	client := dial(t, mcpserver.New(new(house).services(), mcpserver.Options{Toolsets: toolsets(t, "all")}))
+	list, err := client.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var walk func(where string, v any)
+	walk = func(where string, v any) {
+		schema, ok := v.(map[string]any)
+		if !ok {
+			t.Errorf("%s: the schema is %v", where, v)
+		}
+		members, _ := schema["properties"].(map[string]any)
+		for name, member := range members {
+			walk(where+"."+name, member)
+		}
+	}
+	for _, tool := range list.Tools {
+		for where, schema := range map[string]any{tool.Name + " in": tool.InputSchema, tool.Name + " out": tool.OutputSchema} {
+			text, _ := json.Marshal(schema)
+			var v any
+			if err := json.Unmarshal(text, &v); err != nil || v == nil && strings.HasSuffix(where, "in") {
+				t.Errorf("%s: %s %v", where, text, err)
+			} else if v != nil {
+				walk(where, v)
+			}
+		}
+	}
+}
+
 func TestBadArguments(t *testing.T) {
 	client := dial(t, mcpserver.New(new(house).services(), mcpserver.Options{Toolsets: toolsets(t, "all")}))
 	for name, c := range map[string]struct {
 		tool, arguments, want string
 	}{
-		"no arguments":          {"search_knowledge", `null`, "query is required"},
-		"required and null":     {"search_knowledge", `{"query":null}`, "query is required"},
-		"unknown parameter":     {"search_knowledge", `{"query":"x","top_k":3}`, "top_k is no parameter of this tool; it takes query, category, project, tags, limit"},
-		"other letters":         {"search_knowledge", `{"Query":"x"}`, "Query is written query"},
-		"text for a number":     {"search_knowledge", `{"query":"x","limit":"5"}`, "limit must be an integer, not a string"},
-		"fraction for a number": {"search_knowledge", `{"query":"x","limit":1.5}`, "limit must be an integer, not a number"},
-		"number over int64":     {"search_knowledge", `{"query":"x","limit":1e400}`, "limit must be an integer"},
-		"text for a list":       {"search_knowledge", `{"query":"x","tags":"a"}`, "tags must be an array of strings, not a string"},
-		"number in a list":      {"search_knowledge", `{"query":"x","tags":[1]}`, "tags must be an array of strings, not a number"},
-		"object for a text":     {"search_knowledge", `{"query":{"a":1}}`, "query must be a string, not an object"},
-		"text for a truth":      {"check_messages", `{"ack":"yes"}`, "ack must be a boolean, not a string"},
-		"member that is none":   {"record_experience", `{"operation_type":"b","outcome":"success","problem":{"question":"q"}}`, "problem has no member \"question\""},
-		"list for an object":    {"record_experience", `{"operation_type":"b","outcome":"success","metadata":[1]}`, "metadata must be an object, not an array"},
-		"text for a member":     {"record_experience", `{"operation_type":"b","outcome":"success","metadata":{"triggers":"t"}}`, "metadata.triggers may not be a string"},
-		"out of range":          {"search_knowledge", `{"query":"x","limit":201}`, "limit must lie between 1 and 200"},
-		"no recipient":          {"send_signal", `{"to_agent_id":"","signal":"stop"}`, `to_agent_id is required: an agent's id, or "*" for all agents`},
-		"hidden text in a name": {"search_knowledge", "{\"query\":\"x\",\"a\u202eb\":1}", "a⟨U+202E⟩b is no parameter"},
+		"no arguments":           {"search_knowledge", `null`, "query is required"},
+		"required and null":      {"search_knowledge", `{"query":null}`, "query is required"},
+		"unknown for required":   {"search_knowledge", `{"text":"x"}`, "text is no parameter of this tool; it takes query, category, project, tags, limit"},
+		"unknown, and it steers": {"delete_knowledge", `{"knowledge_id":"x","dry_run":true}`, "dry_run is no parameter of this tool; it takes "},
+		"other letters":          {"search_knowledge", `{"Query":"x"}`, "Query is written query"},
+		"text for a number":      {"search_knowledge", `{"query":"x","limit":"five"}`, "limit must be an integer, not a string"},
+		"fraction for a number":  {"search_knowledge", `{"query":"x","limit":1.5}`, "limit must be an integer, not a number"},
+		"number over int64":      {"search_knowledge", `{"query":"x","limit":1e400}`, "limit must be an integer"},
+		"text for a list":        {"search_knowledge", `{"query":"x","tags":"a"}`, "tags must be an array of strings, not a string"},
+		"number in a list":       {"search_knowledge", `{"query":"x","tags":[1]}`, "tags must be an array of strings, not a number"},
+		"object for a text":      {"search_knowledge", `{"query":{"a":1}}`, "query must be a string, not an object"},
+		"text for a truth":       {"check_messages", `{"ack":"yes"}`, "ack must be a boolean, not a string"},
+		"member that is none":    {"record_experience", `{"operation_type":"b","outcome":"success","problem":{"question":"q"}}`, "problem has no member \"question\""},
+		"list for an object":     {"record_experience", `{"operation_type":"b","outcome":"success","metadata":[1]}`, "metadata must be an object, not an array"},
+		"text for a member":      {"record_experience", `{"operation_type":"b","outcome":"success","metadata":{"triggers":"t"}}`, "metadata.triggers may not be a string"},
+		"out of range":           {"search_knowledge", `{"query":"x","limit":201}`, "limit must lie between 1 and 200"},
+		"no recipient":           {"send_signal", `{"to_agent_id":"","signal":"stop"}`, `to_agent_id is required: an agent's id, or "*" for all agents`},
+		"hidden text in a name":  {"search_knowledge", "{\"a\u202eb\":1}", "a⟨U+202E⟩b is no parameter"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text, _, failed := call(t, client, c.tool, json.RawMessage(c.arguments))

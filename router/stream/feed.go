@@ -71,6 +71,7 @@ func feedQueryOf(r *http.Request) (feed.Query, error) {
 			if query.After, err = ParseEventID(name, given[0]); err != nil {
 				return query, err
 			}
+		case "stream": // which clients of the library r3labs/sse always send
 		default:
 			return query, skillrouter.InvalidField(name, "is no parameter of the feed: there are after, last_event_id, type, agent and project")
 		}
