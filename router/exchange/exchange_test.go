@@ -100,10 +100,19 @@ func TestFormats(t *testing.T) {
 		{
 			name: "instructions", format: "claude-md", text: "# Build\n- Use `make`.\n  Never npm.\n- **Lint** first.\n@../secret.md\n\nA paragraph.\n",
 			want: []string{
-				"standard input:2 best_practice|Build: Use `make`.|Use `make`.\\n  Never npm.|instructions",
-				"standard input:4 best_practice|Build: Lint** first.|**Lint** first.|instructions",
+				"standard input:2 best_practice|Build: Use make.|Use `make`.\\n  Never npm.|instructions",
+				"standard input:4 best_practice|Build: Lint first.|**Lint** first.|instructions",
 				"standard input:5 skipped: refers to another file, which is not followed",
 				"standard input:7 best_practice|Build: A paragraph.|A paragraph.|instructions",
+			},
+		},
+		{
+			name: "instructions that announce", format: "claude-md",
+			text: "# *Guide* to `x`\n<!-- a\nb -->\nRun the tests with:\n\n```bash\nmake **test**\n```\n***\nNever:\n- push\n- prune\n\n- See [the docs](https://e.org/a) of __init__.py.\n",
+			want: []string{
+				"standard input:4 best_practice|Guide to x: Run the tests with: make test|Run the tests with:\\n```bash\\nmake **test**\\n```|instructions",
+				"standard input:10 best_practice|Guide to x: Never: push|Never:\\n- push\\n- prune|instructions",
+				"standard input:14 best_practice|Guide to x: See the docs of __init__.py.|See [the docs](https://e.org/a) of __init__.py.|instructions",
 			},
 		},
 		{name: "a reference", format: "claude-md", text: "@/etc/passwd\n", want: []string{"standard input:1 skipped: refers to another file, which is not followed"}},

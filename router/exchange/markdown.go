@@ -18,6 +18,10 @@ var (
 	relation    = skillrouter.Lazily(`^[-*+]\s+(.*?)\s*\[\[([^\[\]]+)\]\]\s*(.*)$`)
 	hashtag     = skillrouter.Lazily(`(?:^|\s)#([\p{L}\p{N}][\p{L}\p{N}_/-]*)`)
 	context     = skillrouter.Lazily(`\s*\(([^()]*)\)\s*$`)
+	linked      = skillrouter.Lazily(`!?\[([^\[\]]*)\]\([^()]*\)`)
+	emphasis    = skillrouter.Lazily("\\*\\*|~~|`|(?:^|[\\s(])\\*+|\\*+(?:[\\s.,:;!?)]|$)")
+	comment     = skillrouter.Lazily(`(?s)<!--.*?-->`)
+	thematic    = skillrouter.Lazily(`^\s{0,3}(?:(?:-\s*){3,}|(?:\*\s*){3,}|(?:_\s*){3,})$`)
 	moment0     = skillrouter.Lazily(`^\d[\d:.,\- ]*$`)
 )
 
@@ -67,6 +71,12 @@ func field(fields map[string][]string, name string) string {
 		return values[0]
 	}
 	return ""
+}
+
+// plain is a line of Markdown without its marks: the texts of its links, and no half of an emphasis or of a command.
+func plain(text string) string {
+	text = linked.ReplaceAllString(text, "$1")
+	return strings.TrimSpace(emphasis.Compiled().ReplaceAllStringFunc(text, func(mark string) string { return strings.Trim(mark, "*~`") }))
 }
 
 // section is what stands under a heading.
@@ -121,7 +131,7 @@ func readMarkdown(name, text string, o Options, yield func(Item) bool) bool {
 		where := strings.Join(s.path, " > ")
 		seen[where]++
 		if !yield(knowledgeLine(fmt.Sprintf("%s:%d", name, s.from), knowledge.Knowledge{
-			ID: o.idOf("markdown", name, where, fmt.Sprint(seen[where]), content), Category: field(fields, "category"), Title: first(s.title(), field(fields, "title"), stem(name)),
+			ID: o.idOf("markdown", name, where, fmt.Sprint(seen[where]), content), Category: field(fields, "category"), Title: first(plain(s.title()), field(fields, "title"), stem(name)),
 			Content: content, Tags: fields["tags"], Source: strings.TrimSuffix(name+" "+where, " "), Project: field(fields, "project"),
 			CreatedAt: moment(first(field(fields, "created"), field(fields, "date"))),
 		}, o)) {
@@ -145,6 +155,7 @@ func isInstructions(name string) bool {
 // that only refers to another file (@path) is told of and not followed.
 func readInstructions(name, text string, o Options, yield func(Item) bool) bool {
 	_, body, skipped := frontMatter(text)
+	body = comment.Compiled().ReplaceAllStringFunc(body, func(gone string) string { return strings.Repeat("\n", strings.Count(gone, "\n")) })
 	for _, s := range sections(body, skipped+1) {
 		for _, p := range passages(s) {
 			place := fmt.Sprintf("%s:%d", name, p.from)
@@ -155,9 +166,14 @@ func readInstructions(name, text string, o Options, yield func(Item) bool) bool 
 				}
 				continue
 			}
-			title := headline(strings.TrimLeft(content, "*_` "))
+			title := headline(plain(content))
+			for _, l := range p.lines[min(1, len(p.lines)):] { // what announces says little without what it announces
+				if said := plain(strings.TrimLeft(l, "-*+ \t")); said != "" && !fence.MatchString(l) && strings.HasSuffix(title, ":") {
+					title += " " + headline(said)
+				}
+			}
 			if s.title() != "" {
-				title = s.title() + ": " + title
+				title = plain(s.title()) + ": " + title
 			}
 			if !yield(knowledgeLine(place, knowledge.Knowledge{
 				ID: o.idOf("claude-md", path.Base(name), strings.Join(s.path, " > "), content), Category: knowledge.CategoryBestPractice, Title: title,
@@ -170,31 +186,47 @@ func readInstructions(name, text string, o Options, yield func(Item) bool) bool 
 	return true
 }
 
-// passages splits a section into its bullets, with what is indented below each, its paragraphs and its fences.
+// passages splits a section into its bullets, with what is indented below each, its paragraphs and its fences. A paragraph that announces
+// with a colon keeps the list or fence that follows it, and a bullet its fence.
 func passages(s section) (all []section) {
 	var current section
-	fenced := false
+	fenced, inBullet, announced := false, false, false
 	flush := func() {
 		if strings.TrimSpace(strings.Join(current.lines, "")) != "" {
 			all = append(all, current)
 		}
-		current = section{}
+		current, inBullet, announced = section{}, false, false
+	}
+	announces := func() bool {
+		return strings.HasSuffix(strings.TrimRight(strings.Join(current.lines, "\n"), "\n*_ "), ":")
 	}
 	for n, l := range s.lines {
 		isFence := fence.MatchString(l)
 		item := bullet.FindStringSubmatch(l)
+		blank := strings.TrimSpace(l) == ""
 		switch {
-		case fenced || isFence:
+		case fenced:
+		case isFence:
+			announced = announced || announces()
 		case reference.MatchString(strings.TrimSpace(l)):
 			flush()
 			all = append(all, section{from: s.from + n, lines: []string{l}})
 			continue
-		case item != nil:
-			flush()
-			l = item[1]
-		case strings.TrimSpace(l) == "":
+		case thematic.MatchString(l):
 			flush()
 			continue
+		case item != nil && !inBullet && (announced || announces()):
+			announced = true
+		case item != nil:
+			flush()
+			l, inBullet = item[1], true
+		case blank && announces() && !announced: // what it announces is to come
+			continue
+		case blank:
+			flush()
+			continue
+		case announces() && !announced && n > 0 && strings.TrimSpace(s.lines[n-1]) == "": // nothing came that it could have announced
+			flush()
 		}
 		if isFence {
 			fenced = !fenced
