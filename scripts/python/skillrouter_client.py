@@ -152,26 +152,22 @@ class SkillRouter:
         """The value under key, or what compute() returns, which is kept. Of this process's
         threads one computes and the others wait. None, a value that JSON would change, that
         holds a secret or is too large is not kept, and without a router everyone computes."""
-        found = self._kept(key, persona)
-        if found is None:
-            with _alone(threading.Lock, persona, key):
-                found = self._kept(key, persona)
-                if found is None:
-                    value = compute()
-                    self._keep(key, value, ttl, category, persona)
-                    return value
+        with _alone(threading.Lock, persona, key):
+            found = self._kept(key, persona)
+            if found is None:
+                value = compute()
+                self._keep(key, value, ttl, category, persona)
+                return value
         return found[0]
 
     async def cached_async(self, key, compute, ttl=3600, category="general", persona="default"):
         """The same for a compute() that is awaited. The router is called in other threads."""
-        found = await asyncio.to_thread(self._kept, key, persona)
-        if found is None:
-            async with _alone(asyncio.Lock, id(asyncio.get_running_loop()), persona, key):
-                found = await asyncio.to_thread(self._kept, key, persona)
-                if found is None:
-                    value = await compute()
-                    await asyncio.to_thread(self._keep, key, value, ttl, category, persona)
-                    return value
+        async with _alone(asyncio.Lock, id(asyncio.get_running_loop()), persona, key):
+            found = await asyncio.to_thread(self._kept, key, persona)
+            if found is None:
+                value = await compute()
+                await asyncio.to_thread(self._keep, key, value, ttl, category, persona)
+                return value
         return found[0]
 
     def _kept(self, key, persona):
