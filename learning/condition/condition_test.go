@@ -130,7 +130,7 @@ func TestConditionErrors(t *testing.T) {
 func TestConditionRefuses(t *testing.T) {
 	for text, says := range map[string]string{
 		"":                                       "is required",
-		"x ==":                                   "at column 4",
+		"x ==":                                   "unexpected end, at column 4",
 		"x is None None":                         "is no expression",
 		"title matches '(a+)+$'":                 "operator matches",
 		"1 in 1..100000000":                      "operator ..",

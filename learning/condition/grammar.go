@@ -53,7 +53,7 @@ func (g *Grammar) Parse(text string) (c *Condition, err error) {
 	config.MaxNodes, config.DisableIfOperator = Nodes, true // if and else are names
 	parsed, err := parser.ParseWithConfig(fromPython(text), config)
 	if at, ok := errors.AsType[*file.Error](err); ok {
-		return nil, fmt.Errorf("is no expression: %s, at column %d", at.Message, at.Column+1)
+		return nil, fmt.Errorf("is no expression: %s, at column %d", strings.Replace(at.Message, "token EOF", "end", 1), at.Column+1)
 	}
 	if err != nil {
 		return nil, err
