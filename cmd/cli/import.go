@@ -2,43 +2,29 @@ package cli
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
+	"os"
+	"strconv"
+	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
+	"skillrouter/cmd/history"
 	"skillrouter/learning"
 	"skillrouter/learning/knowledge"
 	"skillrouter/router/client"
+	"skillrouter/router/exchange"
 	"skillrouter/router/transfer"
 )
 
-// Bounds of an import.
-const (
-	// maxRecord bounds one line of the file, in bytes: an entry's largest content
-	// with JSON's escapes, and room for the rest.
-	maxRecord = 4 << 20
-	// maxListed bounds how many refusals are listed for people; --json lists all.
-	maxListed = 20
-)
-
-// record is one line of an imported file: an entry, under the names that
-// collections out there use too.
-type record struct {
-	knowledge.Draft
-	Text  string `json:"text"`  // instead of content
-	Body  string `json:"body"`  // instead of content
-	Scope string `json:"scope"` // instead of project
-}
+// maxListed bounds how many refusals are listed for people; --json lists all.
+const maxListed = 20
 
 // refusedLine names a line of the file that was not stored, and why.
 type refusedLine struct {
@@ -76,7 +62,7 @@ Without --from it streams a file of JSON lines to the router, one entry a line:
   {"id": "…", "category": "…", "title": "…", "content": "…", "tags": ["…"], "project": "…"}
 
 "text" or "body" may stand for "content", and "scope" for "project". "-" reads
-standard input. What is there already is counted as a duplicate, and the same
+standard input. A file of SABRE is known by its first line. What is there already is counted as a duplicate, and the same
 id again is an update, so an import that broke off can be repeated. The exit
 code is 1 if any line was refused. Such an import has no id, and is not undone.`,
 		flags: options{
@@ -90,6 +76,7 @@ code is 1 if any line was refused. Such an import has no id, and is not undone.`
 			option("tag", &defaults.Tags, "tag of what has none; may be repeated"),
 		},
 	}, func(ctx context.Context, c *client.Client) error {
+		foreign.guess(path)
 		if foreign.from != "" {
 			if foreign.from == "claude-md" {
 				defaults.Project = cmp.Or(defaults.Project, s.project())
@@ -103,6 +90,19 @@ code is 1 if any line was refused. Such an import has no id, and is not undone.`
 	})
 	cmd.AddCommand(s.importList(), s.importUndo())
 	return cmd
+}
+
+// guess knows a file of SABRE by its beginning, if nobody said what it is.
+func (f *foreignImport) guess(path string) {
+	file, err := os.Open(path)
+	if err != nil {
+		return // whoever reads it says why it cannot be
+	}
+	defer file.Close()
+	line, _ := bufio.NewReader(io.LimitReader(file, exchange.MaxLine)).ReadBytes('\n')
+	if f.from == "" && (exchange.IsSabre(line) || history.IsDatabase(line)) {
+		f.from = "sabre"
+	}
 }
 
 func (s *shell) importList() *cobra.Command {
@@ -245,61 +245,21 @@ func (l *lineReader) line(index int) int {
 
 func (l *lineReader) drafts(r io.Reader) iter.Seq[knowledge.Draft] {
 	return func(yield func(knowledge.Draft) bool) {
-		lines := bufio.NewScanner(r)
-		lines.Buffer(make([]byte, 0, 64<<10), maxRecord)
-		for number := 1; lines.Scan(); number++ {
-			text := lines.Bytes()
-			l.read(len(text) + 1)
-			if number == 1 {
-				text = bytes.TrimPrefix(text, []byte("\ufeff"))
+		format, _ := exchange.FormatOf("jsonl") // it is there
+		options := exchange.Options{Category: l.defaults.Category, Project: l.defaults.Project, Source: l.defaults.Source, Read: l.read}
+		l.err = format.Read(r, options, func(i exchange.Item) bool {
+			number, _ := strconv.Atoi(strings.TrimPrefix(i.Place, "line "))
+			k, entry := i.Record.Memory.(*knowledge.Knowledge)
+			if !entry {
+				reason := cmp.Or(i.Refused, "is a "+i.Record.Kind+", which import --from jsonl takes in")
+				l.refused = append(l.refused, refusedLine{number, strings.TrimSpace(i.Field + " " + reason)})
+				return true
 			}
-			if len(bytes.TrimSpace(text)) == 0 {
-				continue
-			}
-			draft, err := l.draft(text)
-			if err != nil {
-				l.refused = append(l.refused, refusedLine{number, err.Error()})
-				continue
+			if len(k.Tags) == 0 {
+				k.Tags = l.defaults.Tags
 			}
 			l.lines = append(l.lines, number)
-			if !yield(draft) {
-				return
-			}
-		}
-		if errors.Is(lines.Err(), bufio.ErrTooLong) {
-			l.err = fmt.Errorf("the line after draft %d is longer than %d bytes", len(l.lines), maxRecord)
-		} else if lines.Err() != nil {
-			l.err = lines.Err()
-		}
+			return yield(knowledge.Draft{ID: k.ID, Category: k.Category, Title: k.Title, Content: k.Content, Tags: k.Tags, Project: k.Project, Source: k.Source, AgentID: k.Author})
+		})
 	}
-}
-
-func (l *lineReader) draft(text []byte) (knowledge.Draft, error) {
-	var r record
-	switch {
-	case !utf8.Valid(text):
-		return r.Draft, errors.New("is not valid UTF-8")
-	case bytes.TrimSpace(text)[0] == '[':
-		return r.Draft, errors.New("is a JSON array; each line has one object (jq -c '.[]' writes them so)")
-	}
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&r); err != nil {
-		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-			return r.Draft, fmt.Errorf("is no entry: %s may not be of the type %s", first(wrong.Field, "a line"), wrong.Value)
-		}
-		return r.Draft, fmt.Errorf("is no entry: %w", err)
-	}
-	if decoder.More() {
-		return knowledge.Draft{}, errors.New("holds more than one JSON value")
-	}
-	draft := r.Draft
-	draft.Content = first(draft.Content, r.Text, r.Body, draft.Title)
-	draft.Project = first(draft.Project, r.Scope, l.defaults.Project)
-	draft.Category = first(draft.Category, l.defaults.Category)
-	draft.Source = first(draft.Source, l.defaults.Source)
-	if len(draft.Tags) == 0 {
-		draft.Tags = l.defaults.Tags
-	}
-	return draft, nil
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"strings"
 
 	"skillrouter"
+	"skillrouter/cmd/history"
 	"skillrouter/learning/knowledge"
 	"skillrouter/router/exchange"
 	"skillrouter/router/transfer"
@@ -143,6 +145,18 @@ func (s *shell) foreignSource(path string) (read func(f exchange.Format, o excha
 	}
 	return func(f exchange.Format, o exchange.Options, take func(exchange.Item) bool) error {
 		defer file.Close()
+		if head := make([]byte, 16); f.Name == "sabre" && path != "-" {
+			if _, err := io.ReadFull(file, head); err == nil && history.IsDatabase(head) {
+				facts, err := history.SabreFacts(path)
+				if err != nil {
+					return err
+				}
+				return f.Read(bytes.NewReader(facts), o, take)
+			}
+			if _, err := file.(io.Seeker).Seek(0, io.SeekStart); err != nil {
+				return err
+			}
+		}
 		if f.Folder && path != "-" {
 			return f.ReadFile(os.DirFS(filepath.Dir(path)), filepath.Base(path), o, take)
 		}

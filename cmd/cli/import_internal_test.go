@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"skillrouter/learning/knowledge"
+	"skillrouter/router/exchange"
 )
 
 func TestImportLines(t *testing.T) {
@@ -56,9 +57,9 @@ func TestImportLines(t *testing.T) {
 
 func TestImportLineTooLong(t *testing.T) {
 	l := &lineReader{read: func(int) {}}
-	got := slices.Collect(l.drafts(strings.NewReader("{\"title\":\"t\"}\n" + strings.Repeat("x", maxRecord+1))))
-	if len(got) != 1 || l.err == nil {
-		t.Errorf("%d drafts, error %v", len(got), l.err)
+	got := slices.Collect(l.drafts(strings.NewReader("{\"title\":\"t\"}\n" + strings.Repeat("x", exchange.MaxLine+1) + "\n{\"title\":\"u\"}")))
+	if len(got) != 2 || len(l.refused) != 1 || l.refused[0].Line != 2 || l.err != nil {
+		t.Errorf("%d drafts, refused %v, error %v", len(got), l.refused, l.err)
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 func (s *shell) lessonsCommand() *cobra.Command {
 	more := []*cobra.Command{
 		s.lessonsSearch(), s.lessonsValidate(), s.lessonsApply(), s.lessonsPromote(), s.lessonsRestore(), s.lessonsReview(), s.lessonsHistory(),
-		s.lessonsPreflight(), s.lessonsGuard(),
+		s.lessonsPreflight(), s.lessonsGuard(), s.lessonsInit(),
 	}
 	return s.verbs(verbs{
 		name: "lessons", short: "What went well or badly, and why: add, list, show, edit, delete", of: "LESSON",

@@ -256,6 +256,107 @@ func TestGuardSemantic(t *testing.T) {
 	}
 }
 
+// TestGuardCodex runs a stand-in for the Codex CLI, as the original's policy asks for it.
+func TestGuardCodex(t *testing.T) {
+	const nothing = `{"summary": "s", "findings": []}`
+	const low = `{"summary": "s", "findings": [{"severity": "low", "rule": "r", "message": "m", "evidence": "e", "recommendation": "x"}]}`
+	for name, test := range map[string]struct {
+		codex, more, failure string // a shell script in which $last is the file of the last message, and more of the policy
+		findings             int
+	}{
+		"its last message":    {`echo thinking; echo '` + low + `' > "$last"`, "", "", 1},
+		"its output":          {`echo '` + nothing + `'`, "", "", 0},
+		"is given what it is": {`[ "$schema" ] && grep -q '"severity"' "$schema" && [ "$model" = m1 ] && [ "$box" = read-only ] && [ "$(pwd)" -ef "$root" ] && grep -q 'ship it' prompt.txt && echo '` + nothing + `' > "$last"`, `, "model": "m1"`, "", 0},
+		"its schema is held":  {`echo '{"summary": "s"}' > "$last"`, "", "schema", 0},
+		"the policy's schema": {`grep -q maxItems "$schema" && echo '` + low + `' > "$last"`, `, "schemaPath": "own.json"`, "schema", 0},
+		"it fails":            {"echo no key >&2; exit 4", "", "exit status 4: no key", 0},
+		"it takes too long":   {"sleep 60", `, "timeoutSec": 0.3`, "took longer than 300ms", 0},
+		"it answers a flood":  {`yes x | head -c 5000000 > "$last"`, "", "answered more than", 0},
+		"it answers nothing":  {`true`, "", "answered nothing", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			root, bin := fresh(t), t.TempDir()
+			put(t, root, "own.json", `{"properties": {"findings": {"maxItems": 0}}}`)
+			put(t, bin, "codex", `#!/bin/sh
+[ "$1" = exec ] || exit 9
+while [ $# -gt 0 ]; do
+	case "$1" in
+	-o) last=$2; shift;;
+	-m) model=$2; shift;;
+	-C) root=$2; shift;;
+	--sandbox) box=$2; shift;;
+	--output-schema) schema=$2; shift;;
+	esac
+	shift
+done
+cat > prompt.txt
+`+test.codex+"\n")
+			if err := os.Chmod(filepath.Join(bin, "codex"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+			out := guard(t, root, `{"semanticReview": {"enabled": true, "engine": "codex_subprocess"`+test.more+`}}`, folder.GuardOptions{Mode: folder.ModeBlock})
+			if test.failure != "" {
+				if out.Semantic.Status != "failed" || codes(out) != "medium semantic-run-failed" || !strings.Contains(out.Deterministic[0].Message, test.failure) {
+					t.Errorf("%+v", out)
+				}
+			} else if out.Semantic.Status != "completed" || len(out.Semantic.Findings) != test.findings {
+				t.Errorf("%+v", out)
+			}
+		})
+	}
+	t.Setenv("PATH", t.TempDir())
+	out := guard(t, fresh(t), `{"semanticReview": {"enabled": true, "engine": "codex_subprocess"}}`, folder.GuardOptions{})
+	if codes(out) != "medium semantic-run-failed" || !strings.Contains(out.Deterministic[0].Message, "codex is not on the PATH") {
+		t.Errorf("without the program: %+v", out)
+	}
+}
+
+// TestInitSpec: the documents of a specification satisfy the guard, stay when they were written, and lie in the repository.
+func TestInitSpec(t *testing.T) {
+	root := fresh(t)
+	put(t, root, folder.PolicyName, `{"specRoot": ".specs"}`)
+	if out := guard(t, root, "", folder.GuardOptions{}); codes(out) != "medium missing-spec-root" {
+		t.Fatal(codes(out))
+	}
+	written, err := folder.InitSpec(root, policy(t, root), " SSH hardening! ", false)
+	if err != nil || len(written) != 3 || written[0] != ".specs/ssh-hardening/design.md" {
+		t.Fatal(written, err)
+	}
+	if out := guard(t, root, "", folder.GuardOptions{}); codes(out) != "" {
+		t.Error(codes(out))
+	}
+	design := filepath.Join(root, written[0])
+	if text, err := os.ReadFile(design); err != nil || !strings.HasPrefix(string(text), "# Design: SSH hardening!\n") {
+		t.Errorf("%s, %v", text, err)
+	}
+	put(t, root, written[0], "mine")
+	for _, force := range []bool{false, true} {
+		written, err = folder.InitSpec(root, policy(t, root), "ssh hardening", force)
+		text, _ := os.ReadFile(design)
+		if err != nil || (len(written) == 3) != force || (string(text) == "mine") == force {
+			t.Errorf("force %v: %+v, %v: %s", force, written, err, text)
+		}
+	}
+	first, _ := folder.InitSpec(root, policy(t, root), "日本", false)
+	second, _ := folder.InitSpec(root, policy(t, root), "中国", false)
+	if len(first) != 3 || len(second) != 3 || first[0] == second[0] {
+		t.Error(first, second)
+	}
+	for _, feature := range []string{"", "  ", strings.Repeat("x", 1000)} {
+		if _, err := folder.InitSpec(root, policy(t, root), feature, false); skillrouter.CodeOf(err) != skillrouter.Invalid && skillrouter.CodeOf(err) != skillrouter.TooLarge {
+			t.Errorf("%.9q: %v", feature, err)
+		}
+	}
+	outside := t.TempDir()
+	if err := os.Symlink(outside, filepath.Join(root, "out")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := folder.InitSpec(root, folder.Policy{SpecRoot: "out"}, "x", false); err == nil {
+		t.Error("wrote through a link")
+	}
+}
+
 func TestGuardOtherEngine(t *testing.T) {
 	root := fresh(t)
 	text := `{"semanticReview": {"enabled": true, "engine": "mine", "timeoutSec": 0.1}}`

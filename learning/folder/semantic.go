@@ -8,6 +8,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -21,6 +25,9 @@ import (
 // EngineCommand runs the policy's reviewer command: a ReviewRequest as JSON on
 // its stdin, a Review as JSON on its stdout.
 const EngineCommand = "command"
+
+// EngineCodex runs "codex exec" of the PATH, as the original's policy asks: it may read the repository and change nothing.
+const EngineCodex = "codex_subprocess"
 
 // ReviewSchema is the JSON schema of what a reviewer answers; a policy's own
 // may ask for more, and for nothing less.
@@ -82,6 +89,10 @@ func (g *guarding) review(ctx context.Context, findings []Finding, lessons []Mat
 			}
 			return Review{}, err
 		}
+	case policy.Engine == EngineCodex:
+		if answer, err = g.codex(ctx, request, limit); err != nil {
+			return Review{}, err
+		}
 	case policy.Engine != EngineCommand:
 		return Review{}, fmt.Errorf("there is no engine %q here", policy.Engine)
 	case len(policy.Command) == 0 || policy.Command[0] == "":
@@ -91,16 +102,67 @@ func (g *guarding) review(ctx context.Context, findings []Finding, lessons []Mat
 		if err != nil {
 			return Review{}, err
 		}
-		ran := execute(ctx, g.root, policy.Command, stdin, limit)
-		if ran.err != nil {
-			return Review{}, fmt.Errorf("the reviewer %w%s", ran.err, said(ran.tail))
+		if answer, err = g.ask(ctx, policy.Command, stdin, limit); err != nil {
+			return Review{}, err
 		}
-		if ran.cut {
-			return Review{}, fmt.Errorf("the reviewer answered more than %d bytes", maxOutput)
-		}
-		answer = ran.stdout
 	}
 	return readReview(answer, schema)
+}
+
+// ask runs a reviewer and returns what it wrote.
+func (g *guarding) ask(ctx context.Context, command Command, stdin []byte, limit time.Duration) ([]byte, error) {
+	ran := execute(ctx, g.root, command, stdin, limit)
+	if ran.err != nil {
+		return nil, fmt.Errorf("the reviewer %w%s", ran.err, said(ran.tail))
+	}
+	if ran.cut {
+		return nil, fmt.Errorf("the reviewer answered more than %d bytes", maxOutput)
+	}
+	return ran.stdout, nil
+}
+
+// codex asks the Codex CLI for a review. Its last message goes to a file, and to its output where it is too old for that.
+func (g *guarding) codex(ctx context.Context, request ReviewRequest, limit time.Duration) ([]byte, error) {
+	program, err := exec.LookPath("codex")
+	if err != nil {
+		return nil, fmt.Errorf("codex is not on the PATH, and the policy's engine %s needs it: install the Codex CLI, or set semanticReview.enabled to false", EngineCodex)
+	}
+	folder, err := os.MkdirTemp("", "skillrouter-review-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(folder)
+	schema, last := filepath.Join(folder, "schema.json"), filepath.Join(folder, "answer.json")
+	if err := os.WriteFile(schema, request.Schema, 0o600); err != nil {
+		return nil, err
+	}
+	asked, err := json.MarshalIndent(request, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	command := Command{program, "exec", "--skip-git-repo-check", "--sandbox", "read-only", "-C", g.root, "--output-schema", schema, "-o", last}
+	if request.Model != "" {
+		command = append(command, "-m", request.Model)
+	}
+	prompt := fmt.Sprintf("Review the uncommitted changes of this repository against the task, the lessons and the findings below. "+
+		"Change nothing. Answer with JSON that fits the schema and nothing else, with at most %d findings.\n\n%s\n", request.MaxFindings, asked)
+	printed, err := g.ask(ctx, append(command, "-"), []byte(prompt), limit)
+	if err != nil {
+		return nil, err
+	}
+	file, err := os.Open(last)
+	if err != nil {
+		return printed, nil //nolint:nilerr // it wrote none
+	}
+	defer file.Close()
+	answer, err := io.ReadAll(io.LimitReader(file, maxOutput+1))
+	if len(answer) > maxOutput {
+		return nil, fmt.Errorf("the reviewer answered more than %d bytes", maxOutput)
+	}
+	if len(bytes.TrimSpace(answer)) == 0 {
+		return printed, err
+	}
+	return answer, err
 }
 
 // readReview holds an answer to every schema.

@@ -64,6 +64,7 @@ func Formats() []Format {
 		{Name: "engram", What: "engram export: sessions, observations and prompts in one JSON document", stream: readEngram},
 		{Name: "mem0", What: "mem0: the JSON of get_all or of a memory export", stream: readMem0},
 		{Name: "mcp-memory", What: "the MCP memory server's memory.jsonl: entities and relations", stream: readGraph},
+		{Name: "sabre", What: "SABRE's episodes.jsonl, its facts.db, or that table as JSON", stream: readSabre},
 		{Name: "basic-memory", What: "Basic Memory: a folder of notes with front matter, observations and relations", Folder: true, file: readNote, fits: markdown},
 	}
 }

@@ -92,6 +92,9 @@ func ndjson(r io.Reader, yield func(Item) bool, visit func(place string, text js
 
 // notObject says what is wrong with a line that should be an object.
 func notObject(text []byte) string {
+	if text[0] == '[' {
+		return "is a JSON array; each line has one object (jq -c '.[]' writes them so)"
+	}
 	var any json.RawMessage
 	err := json.Unmarshal(text, &any)
 	if wrong, ok := errors.AsType[*json.SyntaxError](err); ok {
@@ -131,6 +134,9 @@ func readLines(r io.Reader, o Options, yield func(Item) bool) error {
 		_ = json.Unmarshal(text, &head) // a kind that is no text is refused below
 		if head.Kind == "end" {
 			return true // an export's last line
+		}
+		if IsSabre(text) {
+			return each(yield, func(place string, s sabreLine) Item { return s.item(place, o) })(place, text)
 		}
 		if head.Kind != "" && head.Kind != router.KindKnowledge {
 			record, err := transfer.DecodeRecord(head.Kind, text)
