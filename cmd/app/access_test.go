@@ -299,9 +299,13 @@ func (s *serving) sample(call access) access {
 			return s.await("/escalations/pending", "escalations", fmt.Sprintf("title %d", s.made))
 		},
 		"{promotable}": func() string {
-			other := make("/lessons/report", `{`+newLesson(s.made)+`,"source_agent":"b"}`)
+			var other, own struct {
+				ID string `json:"lesson_id"`
+			}
+			s.must(agentB, http.MethodPost, "/lessons/report", `{`+newLesson(s.made)+`,"source_agent":"b","project":"p"}`, &other) // and of two projects: without tokens all agents are one voice
 			s.made++
-			return make("/lessons/report", `{`+newLesson(s.made)+`,"source_agent":"a","source_case_ids":["`+other+`"]}`)
+			s.must(agentA, http.MethodPost, "/lessons/report", `{`+newLesson(s.made)+`,"source_agent":"a","source_case_ids":["`+other.ID+`"]}`, &own)
+			return own.ID
 		},
 		"{pattern}": func() string {
 			var pattern struct {

@@ -45,6 +45,7 @@ var dialers = map[string]string{
 	"cmd/process/replace_unix.go":    "the small program hands a hook over to the whole one beside it",
 	"cmd/process/replace_windows.go": "the same",
 
+	"learning/folder/semantic.go":    "looks for the program of a review on the PATH, which run.go runs",
 	"learning/folder/run.go":         "runs the checks that a project's policy names, for the command that is asked to",
 	"learning/folder/run_unix.go":    "ends those",
 	"learning/folder/run_windows.go": "ends those",

@@ -245,7 +245,7 @@ func TestStartRefuses(t *testing.T) {
 func TestVouchedOnly(t *testing.T) {
 	s := teamMemory()
 	s.lessons[0].Validated, s.lessons[0].ValidatedBy = true, s.lessons[0].SourceAgent+":amber-fox" // its own voice
-	s.lessons[1].Validated, s.lessons[1].ValidatedBy = true, "somebody-else"
+	s.lessons[1].Validated, s.lessons[1].ValidatedBy, s.lessons[1].Validator = true, "somebody-else", "somebody-else"
 	said := entry("said", "Releases leave on Tuesdays", "Support is short of people.")
 	said.Project, said.Trust = "shop", learning.TrustPerson
 	s.knowledge = append(s.knowledge, said)

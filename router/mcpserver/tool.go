@@ -88,7 +88,7 @@ func (s *Server) add(t tool, answer reflect.Type, bind func(*params) func(contex
 		var p params
 		call := bind(&p)
 		p.stand(ctx, s)
-		passed, err := p.read(arguments, t.input, record, t.effect == steers)
+		passed, err := p.read(arguments, t.input, record, t.effect == steers || ctx.Value(requestKey{}) == nil) // a program is told what it mistakes
 		if err != nil {
 			return nil, "", cmp.Or(t.right(ctx), err)
 		}

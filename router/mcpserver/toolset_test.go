@@ -155,7 +155,7 @@ func TestToolsWithoutASession(t *testing.T) {
 	}{
 		"unknown tool":      {"rm_rf", `{}`, skillrouter.NotFound, ""},
 		"nothing given":     {"search_knowledge", ``, skillrouter.Invalid, "query"},
-		"unknown parameter": {"delete_knowledge", `{"knowledge_id":"x","k":1}`, skillrouter.Invalid, "k"},
+		"unknown parameter": {"search_knowledge", `{"query":"x","k":1}`, skillrouter.Invalid, "k"},
 		"no object":         {"search_knowledge", `[]`, skillrouter.Invalid, "arguments"},
 		"refused inside":    {"search_knowledge", `{"query":"code conflict"}`, skillrouter.Conflict, "query"},
 	} {
