@@ -162,6 +162,11 @@ func TestProgramsThatRunACommand(t *testing.T) {
 			t.Errorf("%s runs no frob: %q", command, names)
 		}
 	}
+	for word, want := range map[string]string{`C:\Program Files\Docker\docker.exe`: "docker", `\\host\share\GIT.EXE`: "git", "./npm.cmd": "npm", ".exe": ".exe", "a.example": "a.example"} {
+		if got := Program(word); got != want {
+			t.Errorf("%s is %s, want %s", word, got, want)
+		}
+	}
 	s := NewShell("")
 	if s.Follow(Proposal{}, "GIT push --force"); len(s.Acts) != 1 || s.Acts[0].Name != "git" {
 		t.Error("GIT is not git")

@@ -26,7 +26,10 @@ const (
 // Program is the canonical name of the program that a word names.
 func Program(word string) string {
 	name := path.Base(strings.TrimRight(word, "/"))
-	name = strings.TrimSuffix(name, ".exe")
+	name = name[strings.LastIndexByte(name, '\\')+1:] // of Windows
+	if dot := len(name) - len(".exe"); dot > 0 && slices.Contains([]string{".exe", ".cmd", ".bat", ".com"}, strings.ToLower(name[dot:])) {
+		name = name[:dot]
+	}
 	if name != "" && name[0] >= 'A' && name[0] <= 'Z' && strings.Contains(name, "-") {
 		name = strings.ToLower(name) // PowerShell's Verb-Noun, whose case says nothing
 	}
