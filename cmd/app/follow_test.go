@@ -438,6 +438,7 @@ func TestFollowersHearWithoutEvents(t *testing.T) {
 			{"id": fmt.Sprint(session, "-1"), "command": "npx tool build src -w", "outcome": "worked", "digest": "ok"},
 		}})
 	}
+	store(http.MethodPost, "/api/tokens", map[string]any{"agent_id": "somebody", "scopes": []string{"read"}}) // from then on the owner's token is a person's
 	store(http.MethodPost, "/api/incidents/accept", map[string]any{"project": "shop", "seen": 1})
 	until(t, "it warns of what fails", func() bool {
 		_, _, text := c.call(1, http.MethodPost, "/check/anti-pattern", map[string]any{"proposed_action": command, "agent": "asker", "project": "shop"})

@@ -166,7 +166,8 @@ func (r *reader) compare(log []string, stored *acknowledged) (faults []string) {
 		}
 	}
 	if !slices.Equal(ids, log) {
-		faults = append(faults, fmt.Sprintf("the reader was given %d messages, and the log holds %d, or others", len(ids), len(log)))
+		missing := slices.DeleteFunc(slices.Clone(log), func(id string) bool { return given[id] })
+		faults = append(faults, fmt.Sprintf("the reader was given %d messages, and the log holds %d, or others; it was not given %q, at %d of the log", len(ids), len(log), missing, slices.Index(log, append(missing, "")[0])))
 	}
 	if len(faults) > 10 {
 		faults = append(faults[:10], fmt.Sprintf("… and %d faults more", len(faults)-10))
