@@ -94,13 +94,16 @@ code is 1 if any line was refused. Such an import has no id, and is not undone.`
 
 // guess knows a file of SABRE by its beginning, if nobody said what it is.
 func (f *foreignImport) guess(path string) {
+	if info, err := os.Stat(path); f.from != "" || err != nil || !info.Mode().IsRegular() {
+		return // what is no file, such as a pipe, can be read once alone
+	}
 	file, err := os.Open(path)
 	if err != nil {
 		return // whoever reads it says why it cannot be
 	}
 	defer file.Close()
 	line, _ := bufio.NewReader(io.LimitReader(file, exchange.MaxLine)).ReadBytes('\n')
-	if f.from == "" && (exchange.IsSabre(line) || history.IsDatabase(line)) {
+	if exchange.IsSabre(line) || history.IsDatabase(line) {
 		f.from = "sabre"
 	}
 }

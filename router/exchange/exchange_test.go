@@ -1,6 +1,7 @@
 package exchange_test
 
 import (
+	"encoding/json"
 	"io"
 	"slices"
 	"strings"
@@ -276,5 +277,27 @@ func TestHeadingsThatEndInASign(t *testing.T) {
 		if title := items[i].Record.Memory.(*knowledge.Knowledge).Title; title != want {
 			t.Errorf("%q, want %q", title, want)
 		}
+	}
+}
+
+// TestTimesOfLines: what another system calls a time is read as one, and what stands within a value stays as it is.
+func TestTimesOfLines(t *testing.T) {
+	format, err := exchange.FormatOf("jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := `{"title":"a","content":"x","created_at":"2025-01-02 03:04:05"}
+{"kind":"fact","persona":"p","key":"k","category":"c","value":{"seen_at":"2025-01-02 03:04:05"},"version":1,"ttl":0,"trust":"agent","access_count":0,"_cached_at":"2025-01-02 03:04:05","created_at":"2025-01-02T03:04:05Z","updated_at":"2025-01-02T03:04:05Z"}
+`
+	var got []string
+	if err := format.Read(strings.NewReader(lines), exchange.Options{}, func(i exchange.Item) bool {
+		text, _ := json.Marshal(i.Record.Memory)
+		got = append(got, i.Refused+string(text))
+		return true
+	}); err != nil || len(got) != 2 {
+		t.Fatal(got, err)
+	}
+	if !strings.Contains(got[0], `"created_at":"2025-01-02T03:04:05Z"`) || !strings.Contains(got[1], `{"seen_at":"2025-01-02 03:04:05"}`) {
+		t.Errorf("%s", got)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -115,19 +116,9 @@ type entry struct {
 	Scope string `json:"scope"` // instead of project
 }
 
-// momentField is a member that holds a time. In a text that is quoted, a backslash stands before the quotation mark.
-var momentField = skillrouter.Lazily(`("[a-z_]+_at"\s*:\s*)"([^"]{10,40})"`)
-
 // readLines reads what a router exports, and lines of knowledge without a kind.
 func readLines(r io.Reader, o Options, yield func(Item) bool) error {
 	return ndjson(r, yield, func(place string, text json.RawMessage) bool {
-		text = momentField.Compiled().ReplaceAllFunc(text, func(field []byte) []byte {
-			parts := momentField.Compiled().FindSubmatch(field)
-			if at := moment(string(parts[2])); !at.IsZero() {
-				return fmt.Appendf(nil, "%s%q", parts[1], at.Format(time.RFC3339Nano))
-			}
-			return field
-		})
 		var head struct {
 			Kind string `json:"kind"`
 		}
@@ -138,26 +129,56 @@ func readLines(r io.Reader, o Options, yield func(Item) bool) error {
 		if IsSabre(text) {
 			return each(yield, func(place string, s sabreLine) Item { return s.item(place, o) })(place, text)
 		}
-		if head.Kind != "" && head.Kind != router.KindKnowledge {
-			record, err := transfer.DecodeRecord(head.Kind, text)
-			if err != nil {
-				return yield(refusal(place, err))
+		item, err := lineItem(place, head.Kind, text, o)
+		if err != nil {
+			if again, changed := withOurTimes(text); changed {
+				item, err = lineItem(place, head.Kind, again, o)
 			}
-			return yield(Item{Place: place, Record: record})
 		}
-		var e entry
-		decoder := json.NewDecoder(bytes.NewReader(text))
-		decoder.DisallowUnknownFields()
-		if err := decoder.Decode(&e); err != nil {
-			return yield(refusal(place, explained(err)))
+		if err != nil {
+			return yield(refusal(place, err))
 		}
-		e.Content = first(e.Content, e.Text, e.Body, e.Title)
-		e.Project = first(e.Project, e.Scope)
-		if head.Kind != "" { // an export says everything: what it leaves out is empty
-			return yield(Item{Place: place, Record: transfer.Record{Kind: router.KindKnowledge, Memory: &e.Knowledge}})
-		}
-		return yield(knowledgeLine(place, e.Knowledge, o))
+		return yield(item)
 	})
+}
+
+// lineItem is what a line of a kind holds; knowledge, if it names none.
+func lineItem(place, kind string, text json.RawMessage, o Options) (Item, error) {
+	if kind != "" && kind != router.KindKnowledge {
+		record, err := transfer.DecodeRecord(kind, text)
+		return Item{Place: place, Record: record}, err
+	}
+	var e entry
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&e); err != nil {
+		return Item{}, explained(err)
+	}
+	e.Content = first(e.Content, e.Text, e.Body, e.Title)
+	e.Project = first(e.Project, e.Scope)
+	if kind != "" { // an export says everything: what it leaves out is empty
+		return Item{Place: place, Record: transfer.Record{Kind: router.KindKnowledge, Memory: &e.Knowledge}}, nil
+	}
+	return knowledgeLine(place, e.Knowledge, o), nil
+}
+
+// withOurTimes writes the times of a line that another system wrote as we do. What stands within its values is theirs.
+func withOurTimes(text json.RawMessage) (again json.RawMessage, changed bool) {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(text, &members) != nil {
+		return nil, false
+	}
+	for name, value := range members {
+		var said string
+		if !strings.HasSuffix(name, "_at") || json.Unmarshal(value, &said) != nil {
+			continue
+		}
+		if at := moment(said); !at.IsZero() {
+			members[name], changed = json.RawMessage(strconv.Quote(at.Format(time.RFC3339Nano))), true
+		}
+	}
+	again, err := json.Marshal(members)
+	return again, changed && err == nil
 }
 
 // each decodes what is visited into a T and yields what item makes of it. What cannot be read is refused.

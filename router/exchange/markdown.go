@@ -197,8 +197,9 @@ func passages(s section) (all []section) {
 		}
 		current, inBullet, announced = section{}, false, false
 	}
-	announces := func() bool {
-		return strings.HasSuffix(strings.TrimRight(strings.Join(current.lines, "\n"), "\n*_ "), ":")
+	announces := func() bool { // no line of a passage is blank but within a fence, which ends with its mark
+		last := len(current.lines) - 1
+		return last >= 0 && strings.HasSuffix(strings.TrimRight(current.lines[last], "*_ "), ":")
 	}
 	for n, l := range s.lines {
 		isFence := fence.MatchString(l)

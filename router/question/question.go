@@ -103,8 +103,7 @@ func (a *Asker) Ask(ctx context.Context, query router.Query) (router.Answer, err
 			return router.Answer{}, err
 		}
 	}
-	own := a.of(caller)
-	return own.answer(ctx, q)
+	return a.of(caller).answer(ctx, q)
 }
 
 // of is the asker as a caller that is bound to projects has it: what people taught it of others' questions is not heeded.
@@ -148,6 +147,7 @@ func (a *Asker) answer(ctx context.Context, q question) (router.Answer, error) {
 	var s state
 	var hits, other []router.Item
 	var found search.Answer
+	asked := q                                                   // state guesses further than what was read, beside the searches
 	asking, part := errgroup.WithContext(learning.NotAsked(ctx)) // whether the whole question is a gap is seen below
 	asking.Go(func() (err error) {
 		if !instructs(q.text) {
@@ -156,11 +156,11 @@ func (a *Asker) answer(ctx context.Context, q question) (router.Answer, error) {
 		return err
 	})
 	asking.Go(func() (err error) {
-		hits, found, err = a.hits(part, &q, decided)
+		hits, found, err = a.hits(part, &asked, decided)
 		return err
 	})
 	asking.Go(func() (err error) {
-		other, err = a.unsearched(part, &q)
+		other, err = a.unsearched(part, &asked)
 		return err
 	})
 	if err := asking.Wait(); err != nil {
