@@ -88,7 +88,7 @@ var rooms = []struct {
 	{"comms", []string{".", "operational"}, "presence and mailbox are rules over operational state"},
 	{"router/classify", []string{".", "tfidf/text", "tfidf/wordlist"}, "what a question is about is told by its words and those like them, and asks no store"},
 	{"router/kind", slices.Concat(learned, []string{".", "learning", "operational", "tfidf", "tfidf/keep", "router"}), "a kind knows its service, and no family of the router"},
-	{"router/transfer", []string{".", "learning", "router", "router/kind"}, "it moves what the kinds of memory keep, whatever they are"},
+	{"router/transfer", []string{".", "learning", "router/kind"}, "it moves what the kinds of memory keep, whatever they are"},
 	{"router/follow", []string{".", "operational"}, "it reads event logs, whatever is in them"},
 	{"router/session", slices.Concat(learned, []string{".", "learning", "operational"}), "a session begins and ends in both domains"},
 	{"router/crossing", slices.Concat(learned, []string{".", "learning", "operational", "router", "router/follow"}), "it carries what crosses between the domains"},

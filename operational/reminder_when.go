@@ -1,6 +1,7 @@
 package operational
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,39 +51,46 @@ func ParseReminder(text string, now time.Time) (task string, at time.Time, err e
 	return "", time.Time{}, whenRefused("names no time")
 }
 
-// CutEvery takes out of a reminder in words what says that it comes again: "every day", "daily", "every weekday", "every monday". A day of the week
-// stays as the first one; a reminder that then names no time comes in the morning. days are a cron expression's, and empty if it comes once.
-func CutEvery(text string, now time.Time) (rest, days string) {
-	words := strings.Fields(text)
-	for i, word := range words {
+// ParseRecurring is ParseReminder of one that may come again: "every day", "daily", "every weekday", "every monday"; without a time, in the morning.
+// Then at is a time of the zone, and again the cron expression of all its times, in that zone; again is empty if it comes once.
+func ParseRecurring(text string, now time.Time, zone *time.Location) (task string, at time.Time, again string, err error) {
+	words, days := strings.Fields(text), ""
+	for i := 0; i < len(words) && days == ""; i++ {
 		size, stays := 1, ""
-		switch next := ""; strings.ToLower(word) {
+		switch next := ""; strings.ToLower(words[i]) {
 		case "daily":
 			days = "*"
 		case "every", "each":
 			if i+1 < len(words) {
 				next = strings.TrimRight(strings.ToLower(words[i+1]), ".,:;")
 			}
-			at, ok := dayOf(next, now)
+			to, ok := dayOf(next, now)
+			name := strings.ToLower(to.Weekday().String())
 			switch size = 2; {
 			case next == "day":
 				days = "*"
 			case next == "weekday":
 				days = "MON-FRI"
-			case ok && strings.HasSuffix(strings.ToLower(at.Weekday().String()), "day") && strings.HasPrefix(strings.ToLower(at.Weekday().String()), next):
-				days, stays = strings.ToUpper(at.Weekday().String()[:3]), next
+			case ok && strings.HasPrefix(name, next):
+				days, stays = strings.ToUpper(name[:3]), next
 			}
 		}
-		if days == "" {
-			continue
+		if days != "" {
+			words = slices.Concat(words[:i], strings.Fields(stays), words[i+size:])
 		}
-		rest := strings.Join(slices.Concat(words[:i], strings.Fields(stays), words[i+size:]), " ")
-		if _, _, err := ParseReminder(rest, now); err != nil {
-			rest += " at " + strconv.Itoa(morning)
-		}
-		return rest, days
 	}
-	return text, ""
+	text = strings.Join(words, " ")
+	if task, at, err = ParseReminder(text, now); days == "" {
+		return task, at, "", err
+	}
+	if err != nil {
+		task, at, err = ParseReminder(text+" at "+strconv.Itoa(morning), now)
+	}
+	at = at.In(zone)
+	for days == "MON-FRI" && (at.Weekday() == time.Saturday || at.Weekday() == time.Sunday) {
+		at = at.AddDate(0, 0, 1)
+	}
+	return task, at, fmt.Sprintf("%d %d * * %s", at.Minute(), at.Hour(), days), err
 }
 
 func whenRefused(why string) error {

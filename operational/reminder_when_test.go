@@ -55,20 +55,24 @@ func TestParseReminder(t *testing.T) {
 	}
 }
 
-func TestCutEvery(t *testing.T) {
+func TestParseRecurring(t *testing.T) {
 	now := time.Date(2026, 11, 25, 14, 30, 0, 0, time.UTC) // a Wednesday
 	for text, want := range map[string]string{
-		"look at the backups every day at 9":  "look at the backups|*|2026-11-26 09:00:00",
-		"look at the backups daily":           "look at the backups|*|2026-11-26 09:00:00",
-		"every monday at 17:30 write the log": "write the log|MON|2026-11-30 17:30:00",
-		"stand-up every weekday at 10":        "stand-up|MON-FRI|2026-11-26 10:00:00",
-		"every fri: go home":                  "go home|FRI|2026-11-27 09:00:00",
+		"look at the backups every day at 9":  "look at the backups|0 9 * * *|2026-11-26 09:00:00",
+		"look at the backups daily":           "look at the backups|0 9 * * *|2026-11-26 09:00:00",
+		"every monday at 17:30 write the log": "write the log|30 17 * * MON|2026-11-30 17:30:00",
+		"stand-up every weekday at 10":        "stand-up|0 10 * * MON-FRI|2026-11-26 10:00:00",
+		"every fri: go home":                  "go home|0 9 * * FRI|2026-11-27 09:00:00",
 		"read every file tomorrow at 9":       "read every file||2026-11-26 09:00:00",
 	} {
-		rest, days := operational.CutEvery(text, now)
-		task, at, err := operational.ParseReminder(rest, now)
-		if got := task + "|" + days + "|" + at.Format(time.DateTime); err != nil || got != want {
+		task, at, again, err := operational.ParseRecurring(text, now, time.UTC)
+		if got := task + "|" + again + "|" + at.Format(time.DateTime); (err != nil) != (want == "") || err == nil && got != want {
 			t.Errorf("%q is %q, %v; want %q", text, got, err, want)
 		}
+	}
+	friday := time.Date(2026, 11, 27, 14, 30, 0, 0, time.UTC)
+	_, at, again, err := operational.ParseRecurring("stand-up every weekday at 10", friday, time.FixedZone("there", 2*60*60))
+	if got := again + "|" + at.Format(time.RFC3339); err != nil || got != "0 12 * * MON-FRI|2026-11-30T12:00:00+02:00" {
+		t.Errorf("after a Friday it is %s, %v", got, err)
 	}
 }

@@ -396,18 +396,16 @@ type secondsValue struct{ pflag.Value }
 
 // Set implements pflag.Value.
 func (v secondsValue) Set(text string) error {
-	number, unit := strings.TrimRight(text, "dw"), strings.TrimLeft(text, "0123456789")
-	if n, err := strconv.ParseInt(number, 10, 64); err == nil && n <= 36500 {
-		switch unit {
-		case "":
+	number := strings.TrimRight(text, "dw")
+	if n, err := strconv.ParseInt(number, 10, 64); err == nil {
+		switch unit := text[len(number):]; {
+		case unit == "":
 			text += "s"
-		case "d":
+		case n <= 36500 && unit == "d":
 			text = strconv.FormatInt(24*n, 10) + "h"
-		case "w":
+		case n <= 36500 && unit == "w":
 			text = strconv.FormatInt(7*24*n, 10) + "h"
 		}
-	} else if err == nil && unit == "" {
-		text += "s"
 	}
 	return v.Value.Set(text)
 }

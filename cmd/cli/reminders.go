@@ -75,19 +75,17 @@ trigger:
 			case triggered:
 				draft.Task, draft.Trigger = strings.Join(words[:len(words)-1], " "), last
 			default:
-				text, days := operational.CutEvery(strings.Join(words, " "), s.now())
-				task, at, err := operational.ParseReminder(text, s.now())
+				zone := first(draft.Timezone, s.zone())
+				place, err := time.LoadLocation(zone)
+				if err != nil {
+					place = time.UTC // the router refuses the zone
+				}
+				task, at, again, err := operational.ParseRecurring(strings.Join(words, " "), s.now(), place)
 				if err != nil {
 					return usagef("the reminder %s", skillrouter.MessageOf(err))
 				}
-				if days != "" && draft.Recurring == "" {
-					if draft.Timezone = first(draft.Timezone, s.zone()); draft.Timezone == "" {
-						at = at.UTC()
-					}
-					for days == "MON-FRI" && (at.Weekday() == time.Saturday || at.Weekday() == time.Sunday) {
-						at = at.AddDate(0, 0, 1)
-					}
-					draft.Recurring = fmt.Sprintf("%d %d * * %s", at.Minute(), at.Hour(), days)
+				if again != "" && draft.Recurring == "" {
+					draft.Recurring, draft.Timezone = again, zone
 				}
 				draft.Task, draft.Trigger = task, "time:"+at.Format(time.RFC3339)
 			}

@@ -182,3 +182,21 @@ func TestOurHook(t *testing.T) {
 		}
 	}
 }
+
+// TestFrame: a byte order mark, and a last line without a break, stay as they are through both ways.
+func TestFrame(t *testing.T) {
+	e := edits["json"]
+	for _, text := range []string{"\ufeff{\r\n  \"mcpServers\": {}\r\n}\r\n", "{\"a\":1}\n// end", "\ufeff{\"a\":1}\n// end", "{\"a\":1}"} {
+		with, err := e.put("f", []byte(text))
+		if err != nil || bytes.HasPrefix(with, []byte("\ufeff")) != strings.HasPrefix(text, "\ufeff") || bytes.HasSuffix(with, []byte("\n")) != strings.HasSuffix(text, "\n") {
+			t.Errorf("%q became %q, %v", text, with, err)
+		}
+		without, err := e.cut("f", with, []byte(text))
+		if err != nil || !strings.HasPrefix(string(without), text[:4]) || strings.HasSuffix(text, "// end") != strings.HasSuffix(string(without), "// end") {
+			t.Errorf("%q is %q in the end, %v", text, without, err)
+		}
+	}
+	if with, err := e.put("f", []byte("\ufeff")); err != nil || !bytes.HasPrefix(with, []byte("\ufeff{")) {
+		t.Errorf("a mark alone became %q, %v", with, err)
+	}
+}

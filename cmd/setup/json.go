@@ -39,10 +39,9 @@ type element struct {
 var standsAt = skillrouter.Lazily(`^hujson: line (\d+), column \d+: `)
 
 func parseJSON(path string, text []byte) (hujson.Value, *hujson.Object, error) {
-	if len(bytes.TrimSpace(text)) == 0 {
+	if text = bytes.TrimPrefix(text, []byte("\ufeff")); len(bytes.TrimSpace(text)) == 0 {
 		text = []byte("{}\n")
-	}
-	if text = bytes.TrimPrefix(text, []byte("\ufeff")); len(text) > 0 && text[len(text)-1] != '\n' {
+	} else if text[len(text)-1] != '\n' {
 		text = append(bytes.Clone(text), '\n')
 	}
 	root, err := hujson.Parse(text)
@@ -61,35 +60,20 @@ func parseJSON(path string, text []byte) (hujson.Value, *hujson.Object, error) {
 	return root, object, nil
 }
 
-// within gives an edit a text as its parser takes it, without a byte order mark and with its last line's break, and what it makes of it its own.
-func within(text []byte, edit func(text []byte) ([]byte, error)) ([]byte, error) {
-	body, marked := bytes.CutPrefix(text, []byte("\ufeff"))
-	open := len(body) > 0 && body[len(body)-1] != '\n'
-	if open {
-		body = append(bytes.Clone(body), '\n')
-	}
-	out, err := edit(body)
-	if out == nil || err != nil {
-		return out, err
-	}
-	if open {
+// packed is a value as text, which begins and ends as the text that it was read from: with a byte order mark, without a last line's break.
+func packed(root hujson.Value, text []byte) []byte {
+	out, mark := root.Pack(), []byte("\ufeff")
+	body, marked := bytes.CutPrefix(text, mark)
+	if len(body) > 0 && body[len(body)-1] != '\n' {
 		out = bytes.TrimSuffix(out, []byte("\n"))
 	}
 	if marked {
-		out = append([]byte("\ufeff"), out...)
+		out = append(mark, out...)
 	}
-	return out, nil
+	return out
 }
 
 func (e jsonEdit) put(path string, text []byte) ([]byte, error) {
-	return within(text, func(text []byte) ([]byte, error) { return e.putInto(path, text) })
-}
-
-func (e jsonEdit) cut(path string, text, before []byte) ([]byte, error) {
-	return within(text, func(text []byte) ([]byte, error) { return e.cutFrom(path, text, before) })
-}
-
-func (e jsonEdit) putInto(path string, text []byte) ([]byte, error) {
 	root, object, err := parseJSON(path, text)
 	if err != nil {
 		return nil, err
@@ -114,10 +98,10 @@ func (e jsonEdit) putInto(path string, text []byte) ([]byte, error) {
 	if !w.changed && text != nil {
 		return text, nil
 	}
-	return root.Pack(), nil
+	return packed(root, text), nil
 }
 
-func (e jsonEdit) cutFrom(path string, text, before []byte) ([]byte, error) {
+func (e jsonEdit) cut(path string, text, before []byte) ([]byte, error) {
 	root, object, err := parseJSON(path, text)
 	if err != nil {
 		return nil, err
@@ -162,7 +146,7 @@ func (e jsonEdit) cutFrom(path string, text, before []byte) ([]byte, error) {
 	if !changed {
 		return text, nil
 	}
-	return root.Pack(), nil
+	return packed(root, text), nil
 }
 
 // drop takes our elements out of a list, and the list away if it was none before.

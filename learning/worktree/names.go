@@ -3,10 +3,10 @@ package worktree
 import (
 	_ "embed"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"skillrouter"
 	"skillrouter/tfidf/wordlist"
 )
 
@@ -41,11 +41,11 @@ type name struct {
 }
 
 var (
-	runs     = regexp.MustCompile(`^(?i:run|runs|via)$|:$|^&&$`)
-	word     = regexp.MustCompile(`^[A-Za-z][\w.:-]*$`)
-	pathLike = regexp.MustCompile(`^(?:\./)?(?:[\w.@+-]+/)+[\w.@+-]+$`)
-	lineAt   = regexp.MustCompile(`:\d+(?::\d+)?$`)
-	host     = regexp.MustCompile(`\.(?:com|org|net|io|dev|rs|ai|co|app|edu|gov)$`)
+	runs     = skillrouter.Lazily(`^(?i:run|runs|via)$|:$|^&&$`)
+	word     = skillrouter.Lazily(`^[A-Za-z][\w.:-]*$`)
+	pathLike = skillrouter.Lazily(`^(?:\./)?(?:[\w.@+-]+/)+[\w.@+-]+$`)
+	lineAt   = skillrouter.Lazily(`:\d+(?::\d+)?$`)
+	host     = skillrouter.Lazily(`\.(?:com|org|net|io|dev|rs|ai|co|app|edu|gov)$`)
 )
 
 // sentences cuts a text at the ends of lines and sentences, but not between backticks.

@@ -231,16 +231,13 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	word, slash := strings.CutSuffix(r.URL.Path, "/")
 	headed := r.Method == http.MethodHead && (word == healthPath || word == "" || word == "/metrics") // net/http sends no body then
 	if slash = slash && strings.Count(word, "/") == 1 && word != "/ui" && len(word) > 1; slash || headed {
-		asked := *r
-		at := *r.URL
-		asked.URL = &at
+		r = r.Clone(r.Context())
 		if slash {
-			at.Path, at.RawPath = word, ""
+			r.URL.Path, r.URL.RawPath = word, ""
 		}
 		if headed {
-			asked.Method = http.MethodGet
+			r.Method = http.MethodGet
 		}
-		r = &asked
 	}
 	s.engine.ServeHTTP(w, r)
 }

@@ -71,8 +71,8 @@ func (s *Server) newHandler(log *slog.Logger) http.Handler {
 			if r.Header.Get(versionHeader) < statelessFrom && refuseUnknown(w, body) {
 				return
 			}
-			wantsStream = asksForMessages(body)
-			if beginsSession(body) { // one of before a restart is gone, and the client would never get another
+			begins, wants := look(body)
+			if wantsStream = wants; begins { // one of before a restart is gone, and the client would never get another
 				r.Header.Del(sessionHeader)
 			}
 		case http.MethodDelete:
@@ -131,25 +131,18 @@ func refuseUnknown(w http.ResponseWriter, body []byte) bool {
 	return true
 }
 
-// beginsSession tells whether a message is an initialize call.
-func beginsSession(body []byte) bool {
+// look tells whether a call begins a session, and whether it wants to hear of its progress, or of what is logged.
+func look(body []byte) (begins, wantsStream bool) {
 	var call struct {
 		Method string `json:"method"`
-	}
-	return json.Unmarshal(body, &call) == nil && call.Method == "initialize"
-}
-
-// asksForMessages tells whether a call wants to hear of its progress, or of what is logged.
-func asksForMessages(body []byte) bool {
-	var call struct {
 		Params struct {
 			Meta map[string]json.RawMessage `json:"_meta"`
 		} `json:"params"`
 	}
 	if json.Unmarshal(body, &call) != nil {
-		return false // it is a batch, or will be refused
+		return false, false // it is a batch, or will be refused
 	}
-	return call.Params.Meta["progressToken"] != nil || call.Params.Meta["io.modelcontextprotocol/logLevel"] != nil
+	return call.Method == "initialize", call.Params.Meta["progressToken"] != nil || call.Params.Meta["io.modelcontextprotocol/logLevel"] != nil
 }
 
 // listen serves the stream by which a session hears what no call of its own asked for. It ends with

@@ -177,7 +177,7 @@ func (p *params) read(raw json.RawMessage, schema *jsonschema.Schema, record ref
 		switch {
 		case !ok && !slices.Contains(schema.Required, name):
 			delete(given, name)
-		case ok && len(said) != len(value):
+		case !bytes.Equal(said, value):
 			given[name] = said
 			one, _ := json.Marshal(map[string]json.RawMessage{name: said}) // what was a text has members of its own
 			if err := skillrouter.CheckJSON(one, record); err != nil {

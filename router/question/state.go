@@ -835,7 +835,7 @@ const shortText = 80
 // shorten cuts a text to a line of a summary.
 func shorten(s string) string {
 	if s = strings.Join(strings.Fields(s), " "); len(s) > shortText {
-		return strings.ToValidUTF8(s[:shortText], "") + "…"
+		return skillrouter.Head(s, shortText) + "…"
 	}
 	return s
 }

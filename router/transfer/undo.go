@@ -17,9 +17,6 @@ import (
 	"skillrouter/router/kind"
 )
 
-// kindLesson is what lessons are called among the kinds: see package router, which this room may not know.
-const kindLesson = "lesson"
-
 // Log keeps which import added what. learning/store implements it on learning.db.
 type Log interface {
 	// AddImported notes what an import added, and the import with it if it is new. Of more
@@ -172,7 +169,7 @@ func (t *Transfer) Undo(ctx context.Context, id string, draft UndoDraft) (answer
 	if err != nil || len(added) == 0 {
 		return answer, err
 	}
-	if slices.ContainsFunc(added, func(a learning.Addition) bool { return a.Kind == kindLesson }) { // they may guard everybody: all is taken back, or nothing
+	if slices.ContainsFunc(added, func(a learning.Addition) bool { return a.Kind == kind.Lesson.Name }) { // they may guard everybody: all is taken back, or nothing
 		if err := skillrouter.PrincipalOf(ctx).Decides(); err != nil {
 			return answer, err
 		}
