@@ -202,12 +202,12 @@ func (a *Answered) gain(ctx context.Context, hits []tfidf.Hit, request tfidf.Que
 			return nil, err
 		}
 		for _, doc := range documents {
-			if shelf.Fits(doc, request) {
+			if shelf.Fits(&doc, request) {
 				out = append(out, used(tfidf.Hit{ID: doc.ID}, gains[doc.ID]*top, request.Explain))
 			}
 		}
 	}
-	skillrouter.SortStable(out, func(x, y tfidf.Hit) int { return cmp.Or(cmp.Compare(y.Score, x.Score), cmp.Compare(x.ID, y.ID)) })
+	slices.SortStableFunc(out, func(x, y tfidf.Hit) int { return cmp.Or(cmp.Compare(y.Score, x.Score), cmp.Compare(x.ID, y.ID)) })
 	return out[:min(len(out), max(limit, len(hits)))], nil
 }
 

@@ -43,7 +43,7 @@ const (
 	// memory: a search goes over all of them. Beyond, the oldest items of the largest kind
 	// are found by their words alone.
 	MaxVectors     = 200_000
-	MaxVectorBytes = 256 << 20
+	MaxVectorBytes = 1 << 30
 )
 
 // EmbeddingKey names the item that a vector stands for.
@@ -52,20 +52,18 @@ type EmbeddingKey struct {
 	ID   string
 }
 
-// Embedding is a vector as it is stored: Code·Scale is the vector of length 1, each
-// part of Code from -127 to 127.
+// Embedding is the vector of an item; its length is 1.
 type Embedding struct {
 	EmbeddingKey
-	Hash  int64 // of the text that it was made of
-	Scale float32
-	Code  []int8
+	Hash   int64 // of the text that it was made of
+	Vector []float32
 }
 
 // EmbeddingStore keeps vectors. learning/store implements it on learning.db.
 // They are no part of the event log: all of them can be made again.
 type EmbeddingStore interface {
 	// ScanEmbeddings visits the vectors of a model, the first stored first, and counts
-	// those of other models.
+	// those of other models. A stored vector keeps a cosine to about 0.001.
 	ScanEmbeddings(ctx context.Context, model string, visit func(Embedding) error) (others int, err error)
 	// PutEmbeddings stores vectors, which have one dimension, in place of older ones of
 	// the same items, and drops those of other items, in one transaction.

@@ -1,8 +1,10 @@
 package shelf
 
 import (
-	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -13,34 +15,33 @@ import (
 
 // Bounds of the filling.
 const (
-	// touchedMost is how many items may wait to be looked at; beyond, all are looked at.
-	touchedMost = 1 << 14
-	// waitingMost is how many items may wait for their vectors. Of more, the newest wait,
-	// and the others are looked for again when these are done.
-	waitingMost = 8192
 	// fillTexts and fillBytes bound a batch: what a model on a processor makes in seconds.
 	fillTexts = 32
 	fillBytes = 32 << 10
 	// fillTime bounds a batch's call: such a model may be a slow one.
 	fillTime = 2 * time.Minute
-	// fillRetryMost is how long at most a model is left alone after a failure, and
-	// fillStoreRetry how long the database is.
-	fillRetryMost  = time.Minute
-	fillStoreRetry = 5 * time.Second
+	// pauseMost is how long at most a model or the database is left alone after a failure.
+	pauseMost = time.Minute
 	// dropStep is how many vectors one transaction drops: a few milliseconds, for which
 	// other writers wait.
 	dropStep = 500
-	// refusedMost is how many refused items are remembered; more are tried again at the next sweep.
+	// refusedMost is how many refused items are remembered; more are tried again when they change.
 	refusedMost = 10_000
 	// shortest is the length, in bytes, below which a text that a model calls too long is given up.
 	shortest = 512
-	// probeText is what every model takes: if one does not, no text is to blame.
+	// probeText is a text that every model takes: if one does not, no text is to blame.
 	probeText = "text"
 )
 
-// Run reads the stored vectors, makes those that are missing, and keeps them in
-// step with the items until ctx ends. Then it returns nil. What was made is
-// stored at once: a restart goes on from there.
+// piece is an item of a batch.
+type piece struct {
+	Embedding
+	doc  tfidf.Document
+	text string
+}
+
+// Run reads the stored vectors, makes those that are missing, and keeps them in step with the
+// items until ctx ends. Then it returns nil. Each batch is stored at once: a restart goes on from there.
 func (v *Vectors) Run(ctx context.Context) error {
 	if !v.configured() {
 		<-ctx.Done()
@@ -49,239 +50,99 @@ func (v *Vectors) Run(ctx context.Context) error {
 	var calls sync.WaitGroup
 	defer calls.Wait()
 	for range queryCalls {
-		calls.Go(func() { v.queries.run(ctx) })
+		calls.Go(func() { v.answerQueries(ctx) })
 	}
-	f := filling{v: v, waits: map[EmbeddingKey]bool{}}
-	for ctx.Err() == nil {
-		idle, err := f.step(ctx)
-		if err != nil && ctx.Err() == nil {
-			v.log.WarnContext(ctx, "vectors could not be kept and wait", "error", err)
-			idle = fillStoreRetry
+	for _, step := range []func(context.Context) error{v.load, v.agree, v.sweep} {
+		for ctx.Err() == nil {
+			if err := step(ctx); err == nil {
+				break
+			} else if ctx.Err() == nil {
+				v.rest(ctx, err)
+			}
 		}
-		if idle == 0 {
+	}
+	for ctx.Err() == nil {
+		keys := v.next()
+		if len(keys) == 0 {
+			_ = skillrouter.PauseUntil(ctx, time.Hour, v.wake)
 			continue
 		}
-		_ = skillrouter.PauseUntil(ctx, idle, v.wake)
+		if err := v.fill(ctx, keys); err != nil && ctx.Err() == nil {
+			v.wait(keys)
+			v.rest(ctx, err)
+		}
 	}
 	return nil
 }
 
-// filling is what Run is at.
-type filling struct {
-	v       *Vectors
-	changed []EmbeddingKey // wait for their vectors, and come first
-	backlog []EmbeddingKey // likewise; the newest at the end
-	waits   map[EmbeddingKey]bool
-	sweeps  uint32
-	again   bool // the backlog did not hold all
-	retryAt time.Time
-	pause   time.Duration
-}
-
-// step does one bounded piece of work, and returns how long there is nothing to do if there was none.
-func (f *filling) step(ctx context.Context) (idle time.Duration, err error) {
-	v := f.v
+// rest leaves the model and the database alone for a while after a failure.
+func (v *Vectors) rest(ctx context.Context, err error) {
 	v.mu.Lock()
-	loaded, moved, touched, sweep := v.loaded, v.moved, len(v.touched) > 0, v.sweepDue
-	waiting := len(f.changed) + len(f.backlog)
-	v.filling = waiting > 0 || sweep || touched || !loaded
+	first := v.items.since.IsZero()
+	v.items.failed(err, v.now())
+	pause := v.items.pause
 	v.mu.Unlock()
-	switch {
-	case !loaded:
-		return 0, f.load(ctx)
-	case moved != 0:
-		return 0, f.remake(ctx, moved)
-	case touched:
-		return 0, f.sort(ctx)
-	case sweep:
-		return 0, f.sweep(ctx)
-	case waiting > 0:
-		if wait := f.retryAt.Sub(v.now()); wait > 0 {
-			return wait, nil
-		}
-		return 0, f.embed(ctx)
-	case f.again:
-		v.mu.Lock()
-		v.sweepDue, f.again = true, false
-		v.mu.Unlock()
-		return 0, nil
+	if first {
+		v.log.WarnContext(ctx, "no vectors are made or stored; search is lexical until they are", "error", err)
 	}
-	return time.Hour, nil // until something changes
+	_ = skillrouter.Pause(ctx, pause)
 }
 
 // load reads the vectors of the model, and drops those of others.
-func (f *filling) load(ctx context.Context) error {
-	v := f.v
-	v.matrix.reset(0)
-	surplus := 0
+func (v *Vectors) load(ctx context.Context) error {
+	v.table.reset(0)
 	others, err := v.store.ScanEmbeddings(ctx, v.embedder.Model(), func(e Embedding) error {
-		dimension := len(e.Code)
-		if v.matrix.dimension == 0 {
-			v.matrix.reset(dimension)
+		if v.table.dimension == 0 {
+			v.table.reset(len(e.Vector))
 		}
-		if dimension != v.matrix.dimension || v.matrix.count("") >= v.room(dimension) {
-			surplus++ // these are made anew, as far as there is room
-			return nil
+		if len(e.Vector) == v.table.dimension && !v.full(1) { // others are made anew, as far as there is room
+			v.table.put(e, tfidf.Document{})
 		}
-		v.matrix.put(e, tfidf.Document{})
 		return nil
 	})
-	if err != nil {
-		return err
-	}
-	if others+surplus > 0 {
-		v.log.InfoContext(ctx, "vectors of another model are dropped", "count", others+surplus, "model", v.embedder.Model())
-		if err := f.drop(ctx, v.matrix.dimension); err != nil {
-			return err
-		}
+	if err == nil && others > 0 {
+		v.log.InfoContext(ctx, "dropping vectors of another model", "count", others, "model", v.embedder.Model())
+		err = v.drop(ctx, v.table.dimension)
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.loaded = true
-	return nil
+	v.loaded = err == nil
+	return err
+}
+
+// agree asks the model for the dimension of its vectors: another model may have taken
+// its place under the same name.
+func (v *Vectors) agree(ctx context.Context) error {
+	vectors, err := v.embed(ctx, fillTime, probeText)
+	if err != nil {
+		return err
+	}
+	dimension, _, had := v.table.size("")
+	if dimension == len(vectors[0]) {
+		return nil
+	}
+	if had > 0 {
+		v.log.InfoContext(ctx, "the embedding model's vectors have another size: all are made anew", "dimension", len(vectors[0]), "dropped", had)
+	}
+	v.table.reset(len(vectors[0]))
+	return v.drop(ctx, len(vectors[0]))
 }
 
 // drop drops the stored vectors that are of another model or dimension.
-func (f *filling) drop(ctx context.Context, dimension int) error {
+func (v *Vectors) drop(ctx context.Context, dimension int) error {
 	for {
-		n, err := f.v.store.DropEmbeddings(ctx, f.v.embedder.Model(), dimension, dropStep)
+		n, err := v.store.DropEmbeddings(ctx, v.embedder.Model(), dimension, dropStep)
 		if err != nil || n < dropStep {
 			return err
 		}
 	}
 }
 
-// remake begins anew with vectors of another dimension.
-func (f *filling) remake(ctx context.Context, dimension int) error {
-	v := f.v
-	had := v.matrix.count("")
-	v.matrix.reset(dimension)
-	v.queries.forget()
-	if had > 0 {
-		v.log.InfoContext(ctx, "the embedding model's vectors have another size: all are made anew", "dimension", dimension, "dropped", had)
-	}
-	if err := f.drop(ctx, dimension); err != nil {
-		return err
-	}
-	f.changed, f.backlog, f.waits, f.retryAt = nil, nil, map[EmbeddingKey]bool{}, time.Time{}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.moved, v.confirmed, v.sweepDue, v.refused = 0, true, true, map[EmbeddingKey]int64{}
-	return nil
-}
-
-// sort looks at items that may have changed: what is gone loses its vector,
-// what says something else waits for a new one.
-func (f *filling) sort(ctx context.Context) error {
-	v := f.v
-	v.mu.Lock()
-	var keys []EmbeddingKey
-	var kind EmbeddingKind
-	for key := range v.touched {
-		kind = cmp.Or(kind, key.Kind)
-		if key.Kind == kind {
-			keys = append(keys, key)
-			delete(v.touched, key)
-		}
-		if len(keys) == fetchRows*fetchRows {
-			break
-		}
-	}
-	v.mu.Unlock()
-	docs, gone, err := f.read(ctx, keys)
-	if err != nil {
-		v.touch(kind, idsOf(keys)...)
-		return err
-	}
-	if err := f.forget(ctx, gone); err != nil {
-		v.touch(kind, idsOf(gone)...)
-		return err
-	}
-	for _, doc := range docs {
-		f.weigh(EmbeddingKey{kind, doc.ID}, doc, &f.changed)
-	}
-	f.changed = f.bounded(f.changed)
-	return nil
-}
-
-// read returns the items that keys of one kind stand for, and the keys of those that are gone.
-func (f *filling) read(ctx context.Context, keys []EmbeddingKey) (docs []tfidf.Document, gone []EmbeddingKey, err error) {
-	if len(keys) == 0 {
-		return nil, nil, nil
-	}
-	docs, err = f.v.sources[keys[0].Kind].DocumentsByID(ctx, idsOf(keys))
-	if err != nil {
-		return nil, nil, err
-	}
-	found := make(map[string]bool, len(docs))
-	for _, doc := range docs {
-		found[doc.ID] = true
-	}
-	for _, key := range keys {
-		if !found[key.ID] {
-			gone = append(gone, key)
-		}
-	}
-	return docs, gone, nil
-}
-
-// forget drops the vectors of items that are gone.
-func (f *filling) forget(ctx context.Context, gone []EmbeddingKey) error {
-	if len(gone) == 0 {
-		return nil
-	}
-	f.v.matrix.remove(gone...)
-	f.v.mu.Lock()
-	for _, key := range gone {
-		delete(f.v.refused, key)
-	}
-	f.v.mu.Unlock()
-	return f.v.store.PutEmbeddings(ctx, f.v.embedder.Model(), nil, gone)
-}
-
-// weigh lets an item wait for a vector, unless it has one of what it says, or
-// there is no room and it is older than what is there.
-func (f *filling) weigh(key EmbeddingKey, doc tfidf.Document, queue *[]EmbeddingKey) {
-	v := f.v
-	hash := hashOf(v.textOf(doc))
-	if v.matrix.fresh(key, doc, hash, f.sweeps) || f.waits[key] {
-		return
-	}
-	v.mu.Lock()
-	was, refused := v.refused[key]
-	v.mu.Unlock()
-	if refused && was == hash {
-		return
-	}
-	if v.full(1) && !f.outlives(key.Kind, doc.Order) {
-		return
-	}
-	*queue = append(*queue, key)
-	f.waits[key] = true
-}
-
-// full tells whether there is no room for more vectors.
-func (v *Vectors) full(more int) bool {
-	v.matrix.mu.RLock()
-	defer v.matrix.mu.RUnlock()
-	return v.matrix.dimension > 0 && len(v.matrix.at)+more > v.room(v.matrix.dimension)
-}
-
-// outlives tells whether an item takes the place of another where there is no room.
-func (f *filling) outlives(kind EmbeddingKind, order int64) bool {
-	oldest, of := f.v.matrix.largest()
-	return f.v.matrix.count(kind)+1 < f.v.matrix.count(oldest.Kind) || kind == oldest.Kind && order > of
-}
-
-// sweep looks at every item. What waits afterwards is the newest; if that are
-// not all, it sweeps again when these have their vectors.
-func (f *filling) sweep(ctx context.Context) error {
-	v := f.v
-	v.mu.Lock()
-	v.sweepDue = false
-	v.mu.Unlock()
-	f.sweeps++
-	f.again = false
+// sweep looks at every item. Those without a vector of what they say wait for one, the newest
+// first, and so do vectors whose items are gone.
+func (v *Vectors) sweep(ctx context.Context) error {
+	var waiting []EmbeddingKey
+	seen := map[EmbeddingKey]bool{}
 	for _, kind := range EmbeddingKinds() {
 		source, ok := v.sources[kind]
 		if !ok {
@@ -289,41 +150,273 @@ func (f *filling) sweep(ctx context.Context) error {
 		}
 		err := source.scanDocuments(ctx, func(docs []tfidf.Document) error {
 			for _, doc := range docs {
-				f.weigh(EmbeddingKey{kind, doc.ID}, doc, &f.backlog)
+				key := EmbeddingKey{kind, doc.ID}
+				seen[key] = true
+				if hash, there := v.table.hash(key); there && hash == hashOf(v.textOf(doc)) {
+					v.table.describe(key, doc)
+				} else {
+					waiting = append(waiting, key)
+				}
 			}
-			f.backlog = f.bounded(f.backlog)
 			return ctx.Err()
 		})
 		if err != nil {
-			v.mu.Lock()
-			v.sweepDue = true
-			v.mu.Unlock()
 			return err
 		}
 	}
-	for _, key := range v.matrix.unseen(f.sweeps) {
-		v.touch(key.Kind, key.ID) // gone, or written while we looked
+	waiting = append(waiting, slices.DeleteFunc(v.table.keys(), func(key EmbeddingKey) bool { return seen[key] })...)
+	v.mu.Lock()
+	changed := v.waiting // since the start
+	v.waiting, v.waits, v.swept = nil, map[EmbeddingKey]bool{}, true
+	v.mu.Unlock()
+	v.wait(append(waiting, changed...))
+	return nil
+}
+
+// wait has items wait for Run to look at them, the last of them first.
+func (v *Vectors) wait(keys []EmbeddingKey) {
+	v.mu.Lock()
+	for _, key := range keys {
+		if !v.waits[key] {
+			v.waits[key] = true
+			v.waiting = append(v.waiting, key)
+		}
+	}
+	v.mu.Unlock()
+	skillrouter.Nudge(v.wake)
+}
+
+// next takes items of one kind that wait.
+func (v *Vectors) next() (keys []EmbeddingKey) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for len(keys) < fillTexts && len(v.waiting) > 0 {
+		last := v.waiting[len(v.waiting)-1]
+		if len(keys) > 0 && last.Kind != keys[0].Kind {
+			break
+		}
+		v.waiting = v.waiting[:len(v.waiting)-1]
+		delete(v.waits, last)
+		keys = append(keys, last)
+	}
+	slices.Reverse(keys)
+	v.busy = len(keys) > 0
+	return keys
+}
+
+// fill brings the vectors of items of one kind in step with what they say.
+func (v *Vectors) fill(ctx context.Context, keys []EmbeddingKey) error {
+	ids, gone := make([]string, len(keys)), map[EmbeddingKey]bool{}
+	for i, key := range keys {
+		ids[i], gone[key] = key.ID, true
+	}
+	docs, err := v.sources[keys[0].Kind].DocumentsByID(ctx, ids)
+	if err != nil {
+		return err
+	}
+	var batch []piece
+	size := 0
+	for _, doc := range docs {
+		p := piece{doc: doc, text: v.textOf(doc)}
+		p.EmbeddingKey, p.Hash = EmbeddingKey{keys[0].Kind, doc.ID}, hashOf(p.text)
+		delete(gone, p.EmbeddingKey)
+		if hash, there := v.table.hash(p.EmbeddingKey); there && hash == p.Hash {
+			v.table.describe(p.EmbeddingKey, doc)
+		} else if size += len(p.text); size > fillBytes && len(batch) > 0 {
+			v.wait([]EmbeddingKey{p.EmbeddingKey})
+		} else if v.refusedHash(p.EmbeddingKey) != p.Hash && v.hasRoom(p) {
+			batch = append(batch, p)
+		}
+	}
+	if err := v.forget(ctx, gone); err != nil || len(batch) == 0 {
+		return err
+	}
+	begin := v.now()
+	if err := v.embedBatch(ctx, batch); err != nil {
+		return err
+	}
+	return v.keep(ctx, slices.DeleteFunc(batch, func(p piece) bool { return p.Vector == nil }), v.now().Sub(begin))
+}
+
+// forget drops the vectors of items.
+func (v *Vectors) forget(ctx context.Context, keys map[EmbeddingKey]bool) error {
+	var drop []EmbeddingKey
+	for key := range keys {
+		drop = append(drop, key)
+	}
+	if len(drop) == 0 {
+		return nil
+	}
+	v.table.remove(drop...)
+	return v.store.PutEmbeddings(ctx, v.embedder.Model(), nil, drop)
+}
+
+// embedBatch sets the vectors of a batch. If the model refuses one of the texts, each is tried alone.
+func (v *Vectors) embedBatch(ctx context.Context, batch []piece) error {
+	texts := make([]string, len(batch))
+	for i, p := range batch {
+		texts[i] = p.text
+	}
+	vectors, err := v.embed(ctx, fillTime, texts...)
+	for i := range vectors {
+		batch[i].Vector = vectors[i]
+	}
+	if !refusal(err) {
+		return err
+	}
+	for i := range batch {
+		if err := v.embedAlone(ctx, &batch[i]); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// bounded lets the first of a queue that is too long wait for another sweep.
-func (f *filling) bounded(queue []EmbeddingKey) []EmbeddingKey {
-	over := len(queue) - waitingMost
-	if over <= 0 {
-		return queue
+// embedAlone sets the vector of an item, made of less and less of its text while the model
+// refuses it. An item of which it takes no text stays without one until it changes.
+func (v *Vectors) embedAlone(ctx context.Context, p *piece) error {
+	for text := p.text; ; text = skillrouter.Head(text, len(text)/2) {
+		vectors, err := v.embed(ctx, fillTime, text)
+		if err == nil {
+			p.Vector = vectors[0]
+		}
+		if !refusal(err) {
+			return err
+		}
+		if len(text) > shortest {
+			continue
+		}
+		if _, probed := v.embed(ctx, fillTime, probeText); probed != nil {
+			return probed // it is not this text
+		}
+		v.log.WarnContext(ctx, "the embedding model takes no text of this item, which is found by its words alone", "kind", p.Kind, "id", p.ID, "error", err)
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		v.items.last = err
+		if len(v.refused) < refusedMost {
+			v.refused[p.EmbeddingKey] = p.Hash
+		}
+		return nil
 	}
-	for _, key := range queue[:over] {
-		delete(f.waits, key)
-	}
-	f.again = true
-	return slices.Clone(queue[over:])
 }
 
-func idsOf(keys []EmbeddingKey) []string {
-	ids := make([]string, len(keys))
-	for i, key := range keys {
-		ids[i] = key.ID
+// keep stores the vectors of a batch, and then lets searches find them. Without room for them,
+// the oldest items of the largest kind lose theirs.
+func (v *Vectors) keep(ctx context.Context, batch []piece, took time.Duration) error {
+	put := make([]Embedding, len(batch))
+	for i, p := range batch {
+		put[i] = p.Embedding
 	}
-	return ids
+	if len(put) > 0 {
+		if err := v.store.PutEmbeddings(ctx, v.embedder.Model(), put, nil); err != nil {
+			return err
+		}
+	}
+	over := map[EmbeddingKey]bool{}
+	for _, p := range batch {
+		v.table.put(p.Embedding, p.doc)
+		for v.full(0) {
+			oldest, _ := v.table.oldest()
+			over[oldest] = true
+			v.table.remove(oldest)
+		}
+	}
+	v.mu.Lock()
+	if !v.items.since.IsZero() {
+		v.log.InfoContext(ctx, "the embedding model makes vectors again")
+	}
+	v.items.over()
+	if took > 0 && len(batch) > 0 {
+		v.perSecond = float64(len(batch)) / took.Seconds()
+	}
+	v.mu.Unlock()
+	return v.forget(ctx, over)
+}
+
+// refusedHash is the hash of an item's text that the model refused, if it did.
+func (v *Vectors) refusedHash(key EmbeddingKey) int64 {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.refused[key]
+}
+
+// full tells whether there is no room for more vectors.
+func (v *Vectors) full(more int) bool {
+	dimension, _, n := v.table.size("")
+	return n+more > min(v.most, MaxVectors, MaxVectorBytes/(4*dimension+itemBytes))
+}
+
+// hasRoom tells whether an item gets a vector: there is room, or it takes the place of an older one.
+func (v *Vectors) hasRoom(p piece) bool {
+	if !v.full(1) {
+		return true
+	}
+	oldest, order := v.table.oldest()
+	_, mine, _ := v.table.size(p.Kind)
+	_, most, _ := v.table.size(oldest.Kind)
+	return mine+1 < most || p.Kind == oldest.Kind && p.doc.Order > order
+}
+
+// embed asks the model for vectors of length 1, checks them, and holds them to the dimension of the others.
+func (v *Vectors) embed(ctx context.Context, most time.Duration, texts ...string) ([][]float32, error) {
+	ctx, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	vectors, err := v.embedder.Embed(ctx, texts)
+	if err != nil {
+		return nil, err
+	}
+	if len(vectors) != len(texts) {
+		return nil, skillrouter.Errorf(skillrouter.Unavailable, "the embedding model answered %d vectors for %d texts", len(vectors), len(texts))
+	}
+	for _, vector := range vectors {
+		if err := normalize(vector); err != nil {
+			return nil, err
+		}
+		if len(vector) != len(vectors[0]) {
+			return nil, skillrouter.Errorf(skillrouter.Unavailable, "the embedding model answered vectors of %d and of %d dimensions", len(vectors[0]), len(vector))
+		}
+	}
+	return vectors, nil
+}
+
+// normalize gives a vector the length 1. It returns an error unless the vector has a direction and
+// a dimension that can be kept.
+func normalize(vector []float32) error {
+	if len(vector) == 0 || len(vector) > MaxDimension {
+		return skillrouter.Errorf(skillrouter.Unavailable, "the embedding model answered a vector of %d dimensions, and 1 to %d can be kept", len(vector), MaxDimension)
+	}
+	sum := 0.0
+	for _, x := range vector {
+		sum += float64(x) * float64(x)
+	}
+	if math.IsNaN(sum) || math.IsInf(sum, 0) || sum == 0 {
+		return skillrouter.Errorf(skillrouter.Unavailable, "the embedding model answered a vector without a direction: it holds nothing but zeros, or what is no number")
+	}
+	length := math.Sqrt(sum)
+	for i, x := range vector {
+		vector[i] = float32(float64(x) / length)
+	}
+	return nil
+}
+
+// textOf is what is embedded of an item.
+func (v *Vectors) textOf(doc tfidf.Document) string {
+	text := doc.Body
+	if doc.Title != "" {
+		text = doc.Title + "\n" + doc.Body
+	}
+	return v.itemPrefix + skillrouter.Head(text, MaxEmbedText)
+}
+
+// hashOf tells texts apart; that two have the same by chance needs billions of them.
+func hashOf(text string) int64 {
+	sum := sha256.Sum256([]byte(text))
+	return int64(binary.LittleEndian.Uint64(sum[:8]))
+}
+
+// refusal tells whether an error says that a text is not taken, rather than
+// that nothing is.
+func refusal(err error) bool {
+	code := skillrouter.CodeOf(err)
+	return err != nil && (code == skillrouter.Invalid || code == skillrouter.TooLarge)
 }

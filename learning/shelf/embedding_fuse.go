@@ -41,17 +41,20 @@ type meaning struct {
 // ask begins the vectors' lane of a search: the query's vector is made while its
 // words are looked for. It returns nil if there is no such lane.
 func (v *Vectors) ask(kind EmbeddingKind, text string) *meaning {
-	if v == nil || !v.ready() {
+	if v == nil {
 		return nil
 	}
-	if v.matrix.count(kind) == 0 {
-		if v.failing() {
+	v.mu.Lock()
+	loaded, failing := v.loaded, !v.queries.since.IsZero() || !v.items.since.IsZero()
+	v.mu.Unlock()
+	if _, n, _ := v.table.size(kind); n == 0 || !loaded {
+		if loaded && failing {
 			return &meaning{notice: noticeDown}
 		}
 		return nil
 	}
 	clean, _ := skillrouter.Redact(text)
-	asked, notice := v.queries.ask(v.queryPrefix + skillrouter.Head(clean, MaxEmbedText))
+	asked, notice := v.query(v.queryPrefix + skillrouter.Head(clean, MaxEmbedText))
 	return &meaning{v, kind, asked, notice}
 }
 
@@ -74,15 +77,11 @@ func (m *meaning) fuse(ctx context.Context, words []tfidf.Hit, request tfidf.Que
 	if m.asked == nil {
 		return words[:min(len(words), limit)], m.notice
 	}
-	code, scale, notice := m.vectors.queries.wait(ctx, m.asked)
+	vector, notice := m.vectors.answer(ctx, m.asked)
 	if notice != "" {
 		return words[:min(len(words), limit)], notice
 	}
-	found := m.vectors.matrix.nearest(m.kind, code, scale, request, max(limit, fuseDepth))
-	least := nearEnough
-	if mean, deviation, n := m.vectors.matrix.usual(m.kind, code, scale); n >= usualLeast {
-		least = max(least, mean+farFromUsual*deviation)
-	}
+	found, least := m.vectors.table.nearest(m.kind, vector, request, max(limit, fuseDepth))
 	return fused(words, found, least, limit, request.Explain), ""
 }
 
@@ -128,7 +127,7 @@ func fused(words []tfidf.Hit, found []neighbour, least float64, limit int, expla
 	if len(words) > 0 {
 		first = words[0].ID
 	}
-	skillrouter.SortStable(hits, func(a, b tfidf.Hit) int { // of equal ones the words' come first, in their order
+	slices.SortStableFunc(hits, func(a, b tfidf.Hit) int { // of equal ones the words' come first, in their order
 		return cmp.Compare(b.Score, a.Score)
 	})
 	if at := slices.IndexFunc(hits, func(h tfidf.Hit) bool { return h.ID == first }); at >= limit {

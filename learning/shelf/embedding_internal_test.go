@@ -28,49 +28,25 @@ func random(r *rand.Rand, dimension int, centre, around []float32, spread float6
 	return v
 }
 
-func cosine(a, b []float32) float64 {
-	sum := 0.0
-	for i := range a {
-		sum += float64(a[i]) * float64(b[i])
-	}
-	return sum / math.Sqrt(squares(a)*squares(b))
-}
-
-func TestQuantizedCosine(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		dimension := rapid.IntRange(1, 512).Draw(rt, "dimension")
-		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 0))
-		scale := rapid.SampledFrom([]float64{1e-15, 1e-3, 1, 1e6, 1e15}).Draw(rt, "scale")
-		a, b := random(r, dimension, nil, nil, scale), random(r, dimension, nil, nil, 1)
-		codeA, scaleA := quantize(a)
-		codeB, scaleB := quantize(b)
-		got := float64(dot(codeA, codeB)) * float64(scaleA) * float64(scaleB)
-		if want := cosine(a, b); math.Abs(got-want) > 0.02 {
-			rt.Fatalf("cosine %g, want %g", got, want)
-		}
-		if self := float64(dot(codeA, codeA)) * float64(scaleA) * float64(scaleA); math.Abs(self-1) > 0.02 {
-			rt.Fatalf("cosine with itself %g", self)
-		}
-	})
-}
-
-func TestCheckVector(t *testing.T) {
+func TestNormalize(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	for name, v := range map[string][]float32{
 		"none": nil, "zeros": {0, 0, 0}, "not a number": {1, nan}, "infinite": {1, inf}, "10,000 dimensions": make([]float32, 10_000),
 	} {
-		if checkVector(v) == nil {
+		if normalize(v) == nil {
 			t.Errorf("%s: it is taken", name)
 		}
 	}
-	if err := checkVector([]float32{0, 1e-20, math.MaxFloat32}); err != nil {
-		t.Error(err)
+	v := []float32{0, 1e-20, math.MaxFloat32}
+	if err := normalize(v); err != nil || v[2] != 1 {
+		t.Error(v, err)
 	}
 }
 
-// collection fills a matrix with groups of like vectors, and returns their vectors.
-func collection(m *matrix, r *rand.Rand, n, dimension int) (vectors [][]float32) {
-	m.reset(dimension)
+// collection fills a table with groups of like vectors, and returns their vectors.
+func collection(r *rand.Rand, n, dimension int) (t *table, vectors [][]float32) {
+	t = &table{}
+	t.reset(dimension)
 	centre := random(r, dimension, nil, nil, 0.7)
 	var group []float32
 	for i := range n {
@@ -78,80 +54,76 @@ func collection(m *matrix, r *rand.Rand, n, dimension int) (vectors [][]float32)
 			group = random(r, dimension, nil, nil, 1)
 		}
 		v := random(r, dimension, centre, group, 0.8)
-		e := Embedding{EmbeddingKey: EmbeddingKey{EmbeddedKnowledge, fmt.Sprint(i)}}
-		e.Code, e.Scale = quantize(v)
-		m.put(e, tfidf.Document{Order: int64(i), Project: fmt.Sprint("p", i%100)})
+		_ = normalize(v) // it has a direction
+		t.put(Embedding{EmbeddingKey: EmbeddingKey{EmbeddedKnowledge, fmt.Sprint(i)}, Vector: v}, tfidf.Document{Order: int64(i), Project: fmt.Sprint("p", i%100)})
 		vectors = append(vectors, v)
 	}
-	return vectors
+	return t, vectors
 }
 
-// TestSignsLoseLittle compares the search that looks at signs first, in bytes, with
-// one over all vectors in full.
-func TestSignsLoseLittle(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it compares 20,000 vectors in full")
-	}
-	const n, dimension, limit = 20_000, 384, 64
-	m, r := newMatrix(), rand.New(rand.NewPCG(1, 2))
-	vectors := collection(m, r, n, dimension)
-	kept, kept10, queries := 0, 0, 10
-	for range queries {
-		query := random(r, dimension, nil, vectors[r.IntN(n)], 0.8)
-		order := make([]int, n)
-		cosines := make([]float64, n)
+// TestNearestIsExact compares a search in parts with a plain one over all vectors.
+func TestNearestIsExact(t *testing.T) {
+	const n, dimension, limit = 3 * partItems, 33, 64
+	r := rand.New(rand.NewPCG(1, 2))
+	table, vectors := collection(r, n, dimension)
+	for range 5 {
+		query := random(r, dimension, nil, vectors[r.IntN(n)], 0.3)
+		var want []neighbour
 		for i, v := range vectors {
-			order[i], cosines[i] = i, cosine(query, v)
-		}
-		slices.SortFunc(order, func(a, b int) int {
-			if cosines[a] > cosines[b] {
-				return -1
+			sum := 0.0
+			for k := range v {
+				sum += float64(v[k]) * float64(query[k])
 			}
-			return 1
-		})
-		code, scale := quantize(query)
-		found := m.nearest(EmbeddedKnowledge, code, scale, tfidf.Query{}, limit)
-		for place, i := range order[:limit] {
-			if at := slices.IndexFunc(found, func(n neighbour) bool { return n.id == fmt.Sprint(i) }); at >= 0 {
-				kept++
-				if place < 10 && at < 10 {
-					kept10++
-				}
+			want = append(want, neighbour{fmt.Sprint(i), sum})
+		}
+		slices.SortFunc(want, nearer)
+		found, _ := table.nearest(EmbeddedKnowledge, query, tfidf.Query{}, limit)
+		if len(found) != limit {
+			t.Fatalf("found %d", len(found))
+		}
+		for i, n := range found { // float32 may swap two that are as near
+			if math.Abs(n.cosine-want[i].cosine) > 1e-5 {
+				t.Fatalf("place %d is %v, want %v", i, n, want[i])
 			}
 		}
-	}
-	best10, best := float64(kept10)/float64(10*queries), float64(kept)/float64(limit*queries)
-	t.Logf("of the nearest ten %.3f are found among ten, of the nearest %d %.3f", best10, limit, best)
-	if best10 < 0.97 || best < 0.97 {
-		t.Errorf("of the nearest ten %.3f are found among ten, of the nearest %d %.3f", best10, limit, best)
 	}
 }
 
-func TestMatrixFilters(t *testing.T) {
-	m, r := newMatrix(), rand.New(rand.NewPCG(3, 4))
-	vectors := collection(m, r, 500, 32)
-	code, scale := quantize(vectors[7])
-	if found := m.nearest(EmbeddedKnowledge, code, scale, tfidf.Query{}, 3); len(found) != 3 || found[0].id != "7" || found[0].cosine < 0.99 {
+func TestTableFilters(t *testing.T) {
+	table, vectors := collection(rand.New(rand.NewPCG(3, 4)), 500, 32)
+	query := slices.Clone(vectors[7])
+	find := func(kind EmbeddingKind, filter tfidf.Query, limit int) []neighbour {
+		found, _ := table.nearest(kind, query, filter, limit)
+		return found
+	}
+	if found := find(EmbeddedKnowledge, tfidf.Query{}, 3); len(found) != 3 || found[0].id != "7" || found[0].cosine < 0.99 {
 		t.Errorf("%+v", found)
 	}
-	for _, n := range m.nearest(EmbeddedKnowledge, code, scale, tfidf.Query{Project: "p8"}, 10) {
+	for _, n := range find(EmbeddedKnowledge, tfidf.Query{Project: "p8"}, 10) {
 		if n.id[len(n.id)-1] != '8' {
 			t.Errorf("%s is of another project", n.id)
 		}
 	}
 	for name, filter := range map[string]tfidf.Query{"category": {Category: "c"}, "project": {Project: "none"}, "tags": {Tags: []string{"t"}}} {
-		if found := m.nearest(EmbeddedKnowledge, code, scale, filter, 10); len(found) != 0 {
+		if found := find(EmbeddedKnowledge, filter, 10); len(found) != 0 {
 			t.Errorf("%s: %v", name, found)
 		}
 	}
-	if found := m.nearest(EmbeddedLesson, code, scale, tfidf.Query{}, 10); len(found) != 0 {
+	if found := find(EmbeddedLesson, tfidf.Query{}, 10); len(found) != 0 {
 		t.Errorf("of another kind: %v", found)
 	}
-	m.remove(EmbeddingKey{EmbeddedKnowledge, "7"})
-	if found := m.nearest(EmbeddedKnowledge, code, scale, tfidf.Query{}, 1); found[0].id == "7" || m.count("") != 499 {
-		t.Errorf("%v after it was removed", found)
+	table.remove(EmbeddingKey{EmbeddedKnowledge, "7"}, EmbeddingKey{EmbeddedKnowledge, "499"}, EmbeddingKey{EmbeddedKnowledge, "none"})
+	for i, v := range vectors { // a removal moves a vector: each item must keep its own
+		query = v
+		if found := find(EmbeddedKnowledge, tfidf.Query{}, 1); (found[0].id == fmt.Sprint(i)) == (i == 7 || i == 499) {
+			t.Errorf("the nearest to %d is %v", i, found)
+		}
 	}
-	if found := m.nearest(EmbeddedKnowledge, code[:5], scale, tfidf.Query{}, 1); found != nil {
+	if _, _, n := table.size(EmbeddedKnowledge); n != 498 {
+		t.Errorf("%d are left", n)
+	}
+	query = query[:5]
+	if found := find(EmbeddedKnowledge, tfidf.Query{}, 1); found != nil {
 		t.Errorf("of another dimension: %v", found)
 	}
 }
@@ -212,24 +184,14 @@ func TestFusedLeavesTheFarOut(t *testing.T) {
 }
 
 func BenchmarkNearest(b *testing.B) {
-	const n, dimension = 100_000, 768
-	m, r := newMatrix(), rand.New(rand.NewPCG(5, 6))
-	m.reset(dimension)
-	e := Embedding{Code: make([]int8, dimension), Scale: 0.01}
-	for i := range n {
-		for k := range e.Code {
-			e.Code[k] = int8(r.Uint32())
+	for _, n := range []int{20_000, 100_000} {
+		table, vectors := collection(rand.New(rand.NewPCG(5, 6)), n, 384)
+		for name, filter := range map[string]tfidf.Query{"all": {}, "one project of 100": {Project: "p7"}} {
+			b.Run(fmt.Sprint(n, " ", name), func(b *testing.B) {
+				for b.Loop() {
+					table.nearest(EmbeddedKnowledge, vectors[7], filter, fuseDepth)
+				}
+			})
 		}
-		e.EmbeddingKey = EmbeddingKey{EmbeddedKnowledge, fmt.Sprint(i)}
-		m.put(e, tfidf.Document{Project: fmt.Sprint("p", i%200)})
-	}
-	b.Logf("%d MB", m.bytes()>>20)
-	for name, filter := range map[string]tfidf.Query{"all": {}, "one project of 500": {Project: "p7"}} {
-		b.Run(name, func(b *testing.B) {
-			for b.Loop() {
-				m.nearest(EmbeddedKnowledge, e.Code, e.Scale, filter, fuseDepth)
-				m.usual(EmbeddedKnowledge, e.Code, e.Scale)
-			}
-		})
 	}
 }

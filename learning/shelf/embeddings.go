@@ -2,9 +2,8 @@ package shelf
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
 	"log/slog"
+	"math"
 	"sync"
 	"time"
 
@@ -12,6 +11,8 @@ import (
 	"skillrouter/learning"
 	"skillrouter/tfidf"
 )
+
+var _ EmbeddingService = (*Vectors)(nil)
 
 // Vectors finds knowledge, episodes and lessons by what they mean, beside the
 // indexes that find them by their words. It keeps a vector of each item in
@@ -22,28 +23,26 @@ type Vectors struct {
 	embedder Embedder
 	now      skillrouter.Clock
 	log      *slog.Logger
-	retry    time.Duration
 	most     int
 
 	queryPrefix, itemPrefix string
 
-	matrix  *matrix
-	queries *queries
+	table   table
 	sources map[EmbeddingKind]vectorSource
+	work    chan *asked // queries whose vectors are to be made
 
 	wake chan struct{}
 
-	mu        sync.Mutex
-	touched   map[EmbeddingKey]bool // may have changed; Run looks at them
-	sweepDue  bool                  // any item may have changed
-	moved     int                   // the dimension that the model's vectors have now, if it is another
-	confirmed bool                  // the model has told its dimension since the start
-	loaded    bool
-	filling   bool // items wait for vectors
-	refused   map[EmbeddingKey]int64
-	perSecond float64
-	since     time.Time // since when items get no vectors; zero: they do
-	last      error     // the last failure
+	mu            sync.Mutex
+	waiting       []EmbeddingKey // may have changed; the last goes first
+	waits         map[EmbeddingKey]bool
+	busy          bool // Run is at some that waited
+	loaded, swept bool
+	refused       map[EmbeddingKey]int64
+	perSecond     float64
+	items         outage
+	queries       outage
+	asked         map[string]*asked
 }
 
 // vectorSource gives the items of a kind as they are searched.
@@ -72,21 +71,19 @@ type VectorOptions struct {
 func NewVectors(store EmbeddingStore, embedder Embedder, options VectorOptions) *Vectors {
 	o := options.Options.WithDefaults()
 	v := &Vectors{
-		store: store, embedder: embedder, now: o.Now, log: o.Log, retry: options.Retry, most: options.Most,
+		store: store, embedder: embedder, now: o.Now, log: o.Log, most: options.Most,
 		queryPrefix: options.QueryPrefix, itemPrefix: options.ItemPrefix,
-		matrix: newMatrix(), sources: map[EmbeddingKind]vectorSource{}, wake: make(chan struct{}, 1),
-		touched: map[EmbeddingKey]bool{}, sweepDue: true, refused: map[EmbeddingKey]int64{},
+		sources: map[EmbeddingKind]vectorSource{}, work: make(chan *asked, queryQueue), wake: make(chan struct{}, 1),
+		waits: map[EmbeddingKey]bool{}, refused: map[EmbeddingKey]int64{}, asked: map[string]*asked{},
+		items: outage{after: 1, first: options.Retry}, queries: outage{after: breakAfter, first: breakFirst},
 	}
-	if v.retry <= 0 {
-		v.retry = time.Second
+	v.table.reset(0)
+	if v.most <= 0 {
+		v.most = math.MaxInt
 	}
-	v.queries = newQueries(o.Now, func(ctx context.Context, text string) ([]float32, error) {
-		vectors, err := v.embed(ctx, []string{text})
-		if err != nil {
-			return nil, err
-		}
-		return vectors[0], nil
-	})
+	if v.items.first <= 0 {
+		v.items.first = time.Second
+	}
 	return v
 }
 
@@ -99,88 +96,63 @@ func (v *Vectors) touch(kind EmbeddingKind, ids ...string) {
 	if v == nil {
 		return
 	}
-	v.mu.Lock()
-	for _, id := range ids {
-		if len(v.touched) >= touchedMost {
-			v.sweepDue = true
-			break
-		}
-		v.touched[EmbeddingKey{kind, id}] = true
+	keys := make([]EmbeddingKey, len(ids))
+	for i, id := range ids {
+		keys[i] = EmbeddingKey{kind, id}
 	}
-	v.mu.Unlock()
-	skillrouter.Nudge(v.wake)
+	v.wait(keys)
 }
 
-// embed asks the model for vectors and holds its answer to what it must be.
-func (v *Vectors) embed(ctx context.Context, texts []string) ([][]float32, error) {
-	vectors, err := v.embedder.Embed(ctx, texts)
-	if err != nil {
-		return nil, err
+// Embeddings implements EmbeddingService. It needs ScopeRead.
+func (v *Vectors) Embeddings(ctx context.Context) (EmbeddingStatus, error) {
+	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+		return EmbeddingStatus{}, err
 	}
-	if len(vectors) != len(texts) {
-		return nil, skillrouter.Errorf(skillrouter.Unavailable, "the embedding model answered %d vectors for %d texts", len(vectors), len(texts))
-	}
-	for _, vector := range vectors {
-		if err := checkVector(vector); err != nil {
-			return nil, err
-		}
-		if len(vector) != len(vectors[0]) {
-			return nil, skillrouter.Errorf(skillrouter.Unavailable, "the embedding model answered vectors of %d and of %d dimensions", len(vectors[0]), len(vector))
-		}
-	}
-	return vectors, v.agree(len(vectors[0]))
+	return v.Status(), nil
 }
 
-// agree holds the model to one dimension. The first answer after a start says
-// which: another model may have taken its place under the same name meanwhile.
-func (v *Vectors) agree(dimension int) error {
+// Status is Embeddings for the process itself.
+func (v *Vectors) Status() EmbeddingStatus {
+	s := EmbeddingStatus{State: EmbeddingsOff, Kinds: []EmbeddingCount{}}
+	if !v.configured() {
+		return s
+	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if !v.loaded {
-		return skillrouter.Errorf(skillrouter.Unavailable, "the stored vectors are still being read")
-	}
-	known := v.matrix.width()
-	switch {
-	case known == dimension:
-		v.confirmed = true
-		return nil
-	case !v.confirmed:
-		v.moved = dimension
-		skillrouter.Nudge(v.wake)
-		if known == 0 {
-			return nil
+	s.Model = v.embedder.Model()
+	s.Dimension, _, _ = v.table.size("")
+	for _, kind := range EmbeddingKinds() {
+		if source, ok := v.sources[kind]; ok {
+			count := EmbeddingCount{Kind: kind, Total: source.Len()}
+			_, count.Done, _ = v.table.size(kind)
+			s.Kinds = append(s.Kinds, count)
+			s.Done, s.Total = s.Done+count.Done, s.Total+count.Total
 		}
-		return skillrouter.Errorf(skillrouter.Unavailable, "the embedding model's vectors have %d dimensions, and the stored ones %d: they are made anew", dimension, known)
 	}
-	return skillrouter.Errorf(skillrouter.Unavailable, "the embedding model answered a vector of %d dimensions, and its others have %d", dimension, known)
-}
-
-// room is how many vectors of a dimension are kept.
-func (v *Vectors) room(dimension int) int {
-	if most := capacity(dimension); v.most <= 0 || most < v.most {
-		return most
+	s.Bytes = int64(s.Done) * int64(4*s.Dimension+itemBytes)
+	s.PerSecond, s.Refused = v.perSecond, len(v.refused)
+	if v.full(1) {
+		s.LeftOut = max(0, s.Total-s.Done-s.Refused)
 	}
-	return v.most
-}
-
-// textOf is what is embedded of an item.
-func (v *Vectors) textOf(doc tfidf.Document) string {
-	text := doc.Body
-	if doc.Title != "" {
-		text = doc.Title + "\n" + doc.Body
+	since, last := v.queries.since, v.queries.last
+	if last == nil || v.items.last != nil && !v.items.since.IsZero() {
+		last = v.items.last
 	}
-	return v.itemPrefix + skillrouter.Head(text, MaxEmbedText)
-}
-
-// hashOf tells texts apart; that two have the same by chance needs billions of them.
-func hashOf(text string) int64 {
-	sum := sha256.Sum256([]byte(text))
-	return int64(binary.LittleEndian.Uint64(sum[:8]))
-}
-
-// refusal tells whether an error says that a text is not taken, rather than
-// that nothing is.
-func refusal(err error) bool {
-	code := skillrouter.CodeOf(err)
-	return code == skillrouter.Invalid || code == skillrouter.TooLarge
+	if since.IsZero() || !v.items.since.IsZero() && v.items.since.Before(since) {
+		since = v.items.since
+	}
+	if last != nil {
+		s.LastError = skillrouter.MessageOf(last)
+	}
+	switch {
+	case !since.IsZero():
+		s.State, s.FailingSince = EmbeddingsFailing, &since
+	case !v.loaded:
+		s.State = EmbeddingsLoading
+	case !v.swept || v.busy || len(v.waiting) > 0:
+		s.State = EmbeddingsFilling
+	default:
+		s.State = EmbeddingsReady
+	}
+	return s
 }

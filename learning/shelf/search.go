@@ -168,7 +168,7 @@ func (s *Shelf[Row]) rows(ctx context.Context, hits []tfidf.Hit) (map[string]*Ro
 }
 
 // Fits tells whether a document has what the query's filters ask for, whatever its words.
-func (f *finding) Fits(doc tfidf.Document) bool { return Fits(doc, f.request) }
+func (f *finding) Fits(doc tfidf.Document) bool { return Fits(&doc, f.request) }
 
 // NoMatch tells whether nothing was found that its asker can have meant, answered
 // being how many rows the answer has.
@@ -215,7 +215,7 @@ func (s *Shelf[Row]) Fetch(ctx context.Context, f finding, take func(*Row, tfidf
 			}
 			total += s.of.Size(row)
 			if again {
-				if doc := s.of.Document(row); !Fits(doc, f.request) || hit.Evidence == (tfidf.Evidence{}) && s.vectorOfAnother(doc) {
+				if doc := s.of.Document(row); !Fits(&doc, f.request) || hit.Evidence == (tfidf.Evidence{}) && s.vectorOfAnother(doc) {
 					continue
 				}
 			}
@@ -229,7 +229,8 @@ func (s *Shelf[Row]) Fetch(ctx context.Context, f finding, take func(*Row, tfidf
 // still being made, and nothing but the old text speaks for it.
 func (s *Shelf[Row]) vectorOfAnother(doc tfidf.Document) bool {
 	v := s.vectors.Load()
-	return v.matrix.another(EmbeddingKey{s.of.Embedded, doc.ID}, hashOf(v.textOf(doc)))
+	hash, there := v.table.hash(EmbeddingKey{s.of.Embedded, doc.ID})
+	return there && hash != hashOf(v.textOf(doc))
 }
 
 // HitIDs returns the ids of hits, in their order.

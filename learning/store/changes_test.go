@@ -55,7 +55,7 @@ func TestSilentWritesAreNumbered(t *testing.T) {
 		return func() error {
 			var put []shelf.Embedding
 			for _, id := range ids {
-				put = append(put, shelf.Embedding{EmbeddingKey: shelf.EmbeddingKey{Kind: shelf.EmbeddedKnowledge, ID: id}, Scale: 1, Code: []int8{1}})
+				put = append(put, shelf.Embedding{EmbeddingKey: shelf.EmbeddingKey{Kind: shelf.EmbeddedKnowledge, ID: id}, Vector: []float32{1}})
 			}
 			return s.PutEmbeddings(t.Context(), "m", put, nil)
 		}
