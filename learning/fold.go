@@ -16,7 +16,6 @@ type Saying struct {
 	Where    string // the project, and of a lesson its domain too: what holds elsewhere is another matter
 	Trust    Trust
 	Text     string
-	Against  []string // ids of what it may contradict
 }
 
 // Folded is a found row, with those that stand lower and say nearly the same.
@@ -100,8 +99,7 @@ func saidBy(s Saying) said {
 }
 
 func (a *said) nearly(b *said) bool {
-	if a.Kind != b.Kind || a.Where != b.Where || a.Trust != b.Trust || min(len(a.words), len(b.words)) < foldWords || !slices.Equal(a.sharp, b.sharp) ||
-		slices.Contains(a.Against, b.ID) || slices.Contains(b.Against, a.ID) {
+	if a.Kind != b.Kind || a.Where != b.Where || a.Trust != b.Trust || min(len(a.words), len(b.words)) < foldWords || !slices.Equal(a.sharp, b.sharp) {
 		return false
 	}
 	jaccard, contained := Likeness(a.words, b.words)

@@ -24,7 +24,6 @@ func TestFoldAlike(t *testing.T) {
 		"a word instead":        {learning.Saying{Text: "Run the migration before the deploy"}, learning.Saying{Text: "Run the migration after the deploy"}, false},
 		"another project":       {learning.Saying{Text: note, Where: "shop"}, learning.Saying{Text: note, Where: "web"}, false},
 		"another trust":         {learning.Saying{Text: note, Trust: learning.TrustAgent}, learning.Saying{Text: note + " by hand", Trust: learning.TrustImported}, false},
-		"may contradict":        {learning.Saying{Text: note, Against: []string{"b"}}, learning.Saying{Text: note}, false},
 		"a task is its own":     {learning.Saying{Kind: "task", Text: note}, learning.Saying{Kind: "task", Text: note}, false},
 		"too short to tell":     {learning.Saying{Text: "use pnpm"}, learning.Saying{Text: "use pnpm"}, false},
 		"what is cut":           {learning.Saying{Text: note + "…"}, learning.Saying{Text: note + "…"}, false},

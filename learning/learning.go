@@ -6,7 +6,6 @@
 package learning
 
 import (
-	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -68,52 +67,13 @@ type Reason struct {
 	Weight float64 `json:"weight"`
 }
 
-// Conflict says that two things that were written down may contradict each other. Each of them has it.
-type Conflict struct {
-	ID     string `json:"id"` // of the other
-	Reason string `json:"reason"`
-	Newer  bool   `json:"newer,omitempty"`  // the other was written later
-	Yields bool   `json:"yields,omitempty"` // whoever wrote the other may change this one, which ranks behind it
-	// Settled says that somebody decided that both hold: it is a conflict no more, and not found again.
-	Settled bool `json:"settled"`
-}
-
-// MaxConflicts bounds the conflicts of one thing: what has more contradicts everything.
-const MaxConflicts = 16
-
-// Open returns the ids of those of the conflicts that nobody settled.
-func Open(conflicts []Conflict) (ids []string) {
-	for _, c := range conflicts {
-		if !c.Settled {
-			ids = append(ids, c.ID)
-		}
-	}
-	return ids
-}
-
-// WithConflict returns conflicts with one more, or with one in the place of that with the same thing. What was
-// settled stays so, and the oldest falls away where there are too many.
-func WithConflict(conflicts []Conflict, c Conflict) []Conflict {
-	list := slices.Clone(conflicts)
-	if i := slices.IndexFunc(list, func(o Conflict) bool { return o.ID == c.ID }); i >= 0 {
-		c.Settled = c.Settled || list[i].Settled
-		list[i] = c
-		return list
-	}
-	list = append(list, c)
-	return list[max(0, len(list)-MaxConflicts):]
-}
-
-// WithoutConflict returns conflicts without that with a thing.
-func WithoutConflict(conflicts []Conflict, id string) []Conflict {
-	return slices.DeleteFunc(slices.Clone(conflicts), func(c Conflict) bool { return c.ID == id })
-}
-
 // Defaults and bounds.
 const (
-	MaxLimit = 200  // an answer of more is a listing, not a search
-	MaxID    = 200  // bytes of a client's own id
-	MaxTitle = 4096 // bytes; a title is a line
+	MaxLimit = 200 // an answer of more is a listing, not a search
+	MaxID    = 200 // bytes of a client's own id
+	// MaxSupersedes bounds the entries in whose place one stands.
+	MaxSupersedes = 16
+	MaxTitle      = 4096 // bytes; a title is a line
 	// MaxContent bounds an entry's text, in bytes. Larger texts are documents
 	// and belong in a file that the entry points to.
 	MaxContent = 1 << 20

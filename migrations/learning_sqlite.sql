@@ -21,7 +21,7 @@ CREATE TABLE knowledge (
     last_used    INTEGER,                    -- times are Unix milliseconds
     created_at   INTEGER NOT NULL,
     updated_at   INTEGER NOT NULL
-, superseded_by TEXT NOT NULL DEFAULT '', conflicts     TEXT NOT NULL DEFAULT '[]') STRICT;
+, superseded_by TEXT NOT NULL DEFAULT '') STRICT;
 CREATE INDEX knowledge_category ON knowledge(category);
 CREATE INDEX knowledge_project ON knowledge(project);
 CREATE INDEX knowledge_hash ON knowledge(content_hash);
@@ -96,7 +96,7 @@ CREATE TABLE lessons (
     retired_reason     TEXT NOT NULL DEFAULT '',
     created_at         INTEGER NOT NULL,
     updated_at         INTEGER NOT NULL
-, deprecated INTEGER NOT NULL DEFAULT 0 CHECK (deprecated IN (0, 1)), proposed INTEGER NOT NULL DEFAULT 0 CHECK (proposed IN (0, 1)), conflicts TEXT NOT NULL DEFAULT '[]', reporter TEXT NOT NULL DEFAULT '', validator TEXT NOT NULL DEFAULT '') STRICT;
+, deprecated INTEGER NOT NULL DEFAULT 0 CHECK (deprecated IN (0, 1)), proposed INTEGER NOT NULL DEFAULT 0 CHECK (proposed IN (0, 1)), reporter TEXT NOT NULL DEFAULT '', validator TEXT NOT NULL DEFAULT '') STRICT;
 CREATE INDEX lessons_fingerprint ON lessons(fingerprint);
 CREATE INDEX lessons_type ON lessons(lesson_type);
 CREATE INDEX lessons_domain ON lessons(domain);
@@ -522,7 +522,6 @@ CREATE TABLE incident_sources (
     position INTEGER NOT NULL,
     tail     TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX knowledge_conflicts ON knowledge(num) WHERE conflicts <> '[]';
 CREATE TABLE knowledge_versions (
     num           INTEGER PRIMARY KEY AUTOINCREMENT,
     id            TEXT NOT NULL,
@@ -657,10 +656,6 @@ CREATE TABLE guard_project_packs (
     changed_at INTEGER NOT NULL,
     PRIMARY KEY (name, project)
 ) STRICT, WITHOUT ROWID;
-CREATE TABLE replays (
-    name TEXT PRIMARY KEY,
-    body TEXT NOT NULL
-) STRICT, WITHOUT ROWID;
 CREATE INDEX lessons_listed ON lessons(num, severity, level, status, deprecated, project, initial_confidence, decay_constant, confidence_at, pattern_id,
     title, contexts);
 CREATE INDEX lessons_settled ON lessons(status, num, deprecated) WHERE status <> 'candidate';
@@ -698,4 +693,5 @@ INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (29, 28, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (30, 29, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (31, 30, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (32, 31, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (33, 32, 1);
 INSERT INTO changes (what, key, seq) VALUES ('embeddings', '', 0);

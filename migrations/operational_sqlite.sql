@@ -344,15 +344,6 @@ CREATE TABLE told_days (
 ) STRICT;
 CREATE UNIQUE INDEX told_days_day ON told_days(day, project, moment, kind, item);
 CREATE INDEX told_days_item ON told_days(item, kind);
-CREATE TABLE figures (
-    hour   INTEGER NOT NULL, -- since 1970, UTC; of a row that stands for a day: its first
-    figure TEXT NOT NULL,
-    name   TEXT NOT NULL,    -- a project, a tool, a rule or a bound, as the figure has it; empty: none, or all that found no room
-    n      INTEGER NOT NULL,
-    part   INTEGER NOT NULL, -- of n, as the figure has it
-    most   INTEGER NOT NULL,
-    PRIMARY KEY (hour, figure, name)
-) STRICT, WITHOUT ROWID;
 CREATE TABLE passphrase (
     id       INTEGER PRIMARY KEY CHECK (id = 1),
     hash     TEXT NOT NULL, -- argon2id; empty: none is set
@@ -378,3 +369,4 @@ INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (15, 14, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (16, 15, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (17, 16, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (18, 17, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (19, 18, 1);

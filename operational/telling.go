@@ -33,6 +33,8 @@ const (
 	// maxTellingsWaiting how many may wait: beyond it they are dropped, for no agent waits for this.
 	tellingGather      = 200 * time.Millisecond
 	maxTellingsWaiting = 1024
+	// readTime bounds what is read at a stop too, which does not end with it: a server that falls silent would hold the stop up.
+	readTime = 5 * time.Second
 )
 
 // ToldMoment is when an agent was told something.
@@ -204,7 +206,6 @@ type Tellings struct {
 	now   skillrouter.Clock
 	log   *slog.Logger
 	count func(text string) int
-	over  func(at time.Time, figure Figure, name string, c FigureCounts)
 	kick  chan struct{}
 
 	flushing sync.Mutex // held by the one flush, or settlement, that is under way
@@ -226,18 +227,13 @@ type TellingOptions struct {
 	Now   skillrouter.Clock     // time.Now if nil
 	Log   *slog.Logger          // discards if nil
 	Count func(text string) int // counts the tokens of a text; nil: a quarter of its bytes
-	// Over is told what is kept of failures, tokens and repeated mistakes, for figures over time; nil: nobody is.
-	Over func(at time.Time, figure Figure, name string, c FigureCounts)
 }
 
 // NewTellings makes Tellings on a store. Run must be started for them to be kept.
 func NewTellings(store TellingStore, options TellingOptions) *Tellings {
-	t := &Tellings{store: store, now: options.Now.Given(), log: skillrouter.GivenLog(options.Log), count: options.Count, over: options.Over, kick: make(chan struct{}, 1)}
+	t := &Tellings{store: store, now: options.Now.Given(), log: skillrouter.GivenLog(options.Log), count: options.Count, kick: make(chan struct{}, 1)}
 	if t.count == nil {
 		t.count = func(text string) int { return (len(text) + 3) / 4 }
-	}
-	if t.over == nil {
-		t.over = func(time.Time, Figure, string, FigureCounts) {}
 	}
 	return t
 }
@@ -356,20 +352,7 @@ func (t *Tellings) add(ctx context.Context, told []Telling) error {
 			sums.add(one, &ToldItem{ID: one.SessionID, Own: true}, ToldCounts{Shown: 1, Tokens: rest})
 		}
 	}
-	err := t.store.AddTellings(ctx, told, sums.list(), ToldKeep{Tellings: MaxTellings, Days: MaxToldDays, Since: DayOf(t.now()) - RetainedDays + 1})
-	if err != nil {
-		return err
-	}
-	for i := range told {
-		one := &told[i]
-		if one.Moment == ToldAtFailure {
-			t.over(one.At, FigureFailures, one.Project, FigureCounts{Count: 1, Part: int64(min(len(one.Items), 1))})
-		}
-		if len(one.Items) > 0 {
-			t.over(one.At, FigureTokens, one.Project, FigureCounts{Count: int64(one.Tokens), Part: 1})
-		}
-	}
-	return nil
+	return t.store.AddTellings(ctx, told, sums.list(), ToldKeep{Tellings: MaxTellings, Days: MaxToldDays, Since: DayOf(t.now()) - RetainedDays + 1})
 }
 
 // settle has what came of tellings judged, and writes what that changes.
@@ -387,35 +370,25 @@ func (t *Tellings) settle(ctx context.Context, s settlement) error {
 	s.judge(told)
 	sums := daySums{}
 	var changed []Telling
-	var came []FigureCounts // of each that is changed
 	for i := range told {
-		differs, moved := false, ToldCounts{}
+		differs := false
 		for j := range told[i].Items {
 			was, is := before[i][j].ToldResult, told[i].Items[j].ToldResult
 			if was != is {
 				differs = true
 				for _, c := range []ToldCounts{is.counts(1), was.counts(-1)} {
 					sums.add(&told[i], &told[i].Items[j], c)
-					moved.Add(c)
 				}
 			}
 		}
 		if differs {
-			changed, came = append(changed, told[i]), append(came, FigureCounts{Count: int64(moved.Prevented), Part: int64(moved.Repeated)})
+			changed = append(changed, told[i])
 		}
 	}
 	if len(changed) == 0 {
 		return nil
 	}
-	if err := t.store.SettleTellings(ctx, changed, sums.list()); err != nil {
-		return err
-	}
-	for i, c := range came {
-		if c != (FigureCounts{}) {
-			t.over(changed[i].At, FigureRepeats, changed[i].Project, c)
-		}
-	}
-	return nil
+	return t.store.SettleTellings(ctx, changed, sums.list())
 }
 
 // counts are the figures of a result, each times one.

@@ -3,7 +3,6 @@ package app_test
 // gapsAccess has the routes of this part.
 var gapsAccess = map[string][]access{
 	"GET /api/value":             {{may: anyone, path: "/api/value"}},
-	"GET /api/figures":           {{may: anyone, path: "/api/figures"}},
 	"GET /api/gaps":              {{may: anyone, path: "/api/gaps"}},
 	"GET /api/gaps/:id":          {{may: anyone, path: "/api/gaps/{gap}"}},
 	"POST /api/gaps/:id/check":   {{may: agents, path: "/api/gaps/{gap}/check"}},

@@ -173,8 +173,6 @@ var matrix = join(feedAccess, gapsAccess, queryAccess, searchAccess, transferAcc
 	"POST /api/incidents/answer":          {{may: anyone, path: "/api/incidents/answer", body: `{"command":"make","error":"no rule"}`}},
 	"POST /api/incidents/learn":           {{may: asAgentA, path: "/api/incidents/learn", body: `{"agent_id":"a","session_id":"s","steps":[{"command":"make","outcome":"failed","output":"no rule"}]}`}},
 	"POST /api/incidents/accept":          {{may: asAgentA, path: "/api/incidents/accept", body: `{"by":"a","project":"p","seen":2}`}},
-	"GET /api/incidents/replay":           {{may: anyone, path: "/api/incidents/replay"}},
-	"PUT /api/incidents/replay":           {{may: captains, path: "/api/incidents/replay", body: `{"brief_lines":0,"each":[]}`}},
 	"POST /api/incidents/forget":          {{may: captains, path: "/api/incidents/forget", body: `{"project":"none"}`}},
 	"POST /check/offline":                 {{may: agents, path: "/check/offline", body: `{"checks":[]}`}},
 	"GET /check/ledger":                   {{may: anyone, path: "/check/ledger"}},

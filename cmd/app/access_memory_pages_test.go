@@ -40,7 +40,6 @@ var memoryPagesAccess = map[string][]access{
 	"GET /ui/gaps":           {{may: anyone, path: "/ui/gaps"}},
 	"GET /ui/gap":            {{may: anyone, path: "/ui/gap?id={gap}"}},
 	"GET /ui/value":          {{may: anyone, path: "/ui/value"}},
-	"GET /ui/replay":         {{may: anyone, path: "/ui/replay"}},
 	"GET /ui/figures":        {{may: anyone, path: "/ui/figures"}},
 
 	"POST /ui/lesson/validate": {

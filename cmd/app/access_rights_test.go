@@ -60,7 +60,6 @@ func TestCrowdedBodies(t *testing.T) {
 	s.issue()
 	crowd := "[" + strings.Repeat("{},", 330_000) + "{}]"
 	for _, c := range []struct{ method, path, body string }{
-		{http.MethodPut, "/api/incidents/replay", `{"brief_lines":0,"each":` + crowd + `}`},
 		{http.MethodPost, "/check/offline", `{"checks":` + crowd + `}`},
 		{http.MethodPost, "/api/incidents/learn", `{"session_id":"s","steps":` + crowd + `}`},
 		{http.MethodPost, "/api/leases/late", `{"changes":` + crowd + `}`},
@@ -78,8 +77,8 @@ func TestCrowdedBodies(t *testing.T) {
 		}
 	}
 	// A list that is not too long is told of its first hundred faults, in their order.
-	_, answer := s.do(admin, http.MethodPut, "/api/incidents/replay", `{"brief_lines":0,"each":[`+strings.Repeat("{},", 9_000)+`{}]}`, nil)
-	if n := bytes.Count([]byte(answer), []byte(`"field":"each[`)); n < 90 || n > 101 || !strings.Contains(answer, `each[0].`) || strings.Contains(answer, `each[200]`) {
+	_, answer := s.do(admin, http.MethodPost, "/api/incidents/learn", `{"session_id":"s","steps":[`+strings.Repeat("{},", 9_000)+`{}]}`, nil)
+	if n := bytes.Count([]byte(answer), []byte(`"field":"steps[`)); n < 90 || n > 101 || !strings.Contains(answer, `steps[0].`) || strings.Contains(answer, `steps[200]`) {
 		t.Errorf("a list of 9,001 wrong rows: %d faults: %.300s", n, answer)
 	}
 }

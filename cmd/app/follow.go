@@ -66,17 +66,11 @@ type aside struct {
 const (
 	toldUses       = "uses"
 	toldMisses     = "misses"
-	toldFigures    = "figures"
 	toldTellings   = "tellings"
 	toldChecks     = "checks"
 	toldDeliveries = "deliveries"
 	toldListening  = "listening"
 )
-
-type figuresTold struct {
-	Rows []operational.FigureRow
-	Keep operational.FigureKeep
-}
 
 type tellingsTold struct {
 	Tellings []operational.Telling
@@ -105,8 +99,6 @@ func (a *App) takeTold(ctx context.Context, node, what string, text []byte) erro
 		return take(from, func(uses map[string]shelf.Use) error { return p.memory.AddUse(ctx, uses) })
 	case toldMisses:
 		return take(from, func(misses []feedback.GapMisses) error { return p.memory.AddMisses(ctx, misses, feedback.MaxGaps) })
-	case toldFigures:
-		return take(from, func(f figuresTold) error { return p.operations.AddFigures(ctx, f.Rows, f.Keep) })
 	case toldTellings:
 		return take(from, func(t tellingsTold) error { return p.operations.AddTellings(ctx, t.Tellings, t.Days, t.Keep) })
 	case toldChecks:
@@ -168,11 +160,6 @@ type operationsAside struct {
 	aside *aside
 }
 
-// AddFigures implements operational.FigureStore.
-func (s operationsAside) AddFigures(ctx context.Context, rows []operational.FigureRow, keep operational.FigureKeep) error {
-	return s.aside.tells(ctx, toldFigures, figuresTold{rows, keep})
-}
-
 // AddTellings implements operational.TellingStore.
 func (s operationsAside) AddTellings(ctx context.Context, tellings []operational.Telling, days []operational.ToldDay, keep operational.ToldKeep) error {
 	return s.aside.tells(ctx, toldTellings, tellingsTold{tellings, days, keep})
@@ -188,7 +175,6 @@ func (s operationsAside) SaveDeliveries(ctx context.Context, deliveries []operat
 
 // operations is what is written behind answers into operational.
 func (s *aside) operations(store *operationalstore.Store) interface {
-	operational.FigureStore
 	operational.TellingStore
 	comms.MessageStore
 } {

@@ -75,7 +75,6 @@ type parts struct {
 	incidents     *incident.Incidents
 	tellings      *operational.Tellings
 	value         *value.Values
-	figures       *operational.Figures
 	decisions     *decision.Decisions
 	transfer      transfer.Service
 

@@ -2,9 +2,7 @@ package app_test
 
 import (
 	"context"
-	"errors"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -22,21 +20,15 @@ import (
 )
 
 // superseding are pairs of texts of which the later stands in the earlier one's place.
-func superseding(t *testing.T) (pairs [][2]string) {
-	t.Helper()
-	text, err := os.ReadFile("../../learning/contradict/testdata/superseding.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(text)) {
-		if a, b, ok := strings.Cut(strings.TrimSpace(line), " => "); ok && line[0] != '#' {
-			pairs = append(pairs, [2]string{a, b})
-		}
-	}
-	if len(pairs) < 200 {
-		t.Fatalf("there are %d pairs", len(pairs))
-	}
-	return pairs
+var superseding = [][2]string{
+	{"We use npm in this repository", "We use pnpm in this repository"},
+	{"Bug reports go to Jira", "Bug reports go to Linear instead of Jira"},
+	{"The API listens on port 3000", "The API listens on port 4000"},
+	{"Deploys leave on Fridays", "Deploys leave on Tuesdays, since support is short of people at the weekend"},
+	{"The cart keeps prices as floats", "Prices in the cart are cents"},
+	{"Thumbnails are made by ImageMagick", "Pictures are resized by a worker that calls libvips"},
+	{"Run the tests with make test", "pytest -q runs everything"},
+	{"Staging is db1-old.example", "Staging has moved to db2-new.example"},
 }
 
 // known is a base of knowledge on a real database, and who searches it and makes contexts of it.
@@ -73,8 +65,8 @@ func (k known) store(t *testing.T, ctx context.Context, draft knowledge.Draft) k
 	return stored
 }
 
-// TestSupersededRanksBehind stores 200 pairs and asks for each with the words of the superseded one, in every way in which
-// an agent is told: its successor comes first, and it is there, marked. A bulk import, which compares nothing, is the control.
+// TestSupersededRanksBehind stores pairs and asks for each with the words of the superseded one, in every way in which
+// an agent is told: its successor comes first, and it is there, marked. Pairs that nobody marked are the control.
 func TestSupersededRanksBehind(t *testing.T) {
 	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
 	k := knowing(t)
@@ -102,12 +94,12 @@ func TestSupersededRanksBehind(t *testing.T) {
 		d := slices.IndexFunc(one.Results, func(h search.Hit) bool { return h.ID == old })
 		return a >= 0 && a < b && (d < 0 || c >= 0 && c < d), b >= 0 && d >= 0
 	}
-	control, byWords := 0, 0
-	for i, pair := range superseding(t) {
+	control := 0
+	for i, pair := range superseding {
 		named := "named" + string(rune('a'+i%26)) + time.Duration(i).String()
 		old := k.store(t, ctx, knowledge.Draft{Content: pair[0], Project: named, AgentID: "a"})
 		next := k.store(t, ctx, knowledge.Draft{Content: pair[1], Project: named, AgentID: "a", Supersedes: []string{old.ID}})
-		if !slices.Equal(next.Supersedes, []string{old.ID}) || len(next.Conflicts) > 0 {
+		if !slices.Equal(next.Supersedes, []string{old.ID}) {
 			t.Errorf("%q: stored as %+v", pair[1], next)
 		}
 		if first, there := ahead(named, pair[0], old.ID, next.ID); !first || !there {
@@ -128,15 +120,6 @@ func TestSupersededRanksBehind(t *testing.T) {
 			t.Errorf("%q: it is %+v, %v", pair[0], entry, err)
 		}
 
-		words := named + "words"
-		old = k.store(t, ctx, knowledge.Draft{Content: pair[0], Project: words, AgentID: "a"})
-		if next = k.store(t, ctx, knowledge.Draft{Content: pair[1], Project: words, AgentID: "a"}); len(next.Supersedes)+len(next.Conflicts) > 0 {
-			byWords++
-			if first, _ := ahead(words, pair[0], old.ID, next.ID); !first {
-				t.Errorf("%q => %q: found by its words, and it is not first", pair[0], pair[1])
-			}
-		}
-
 		plain, drafts := named+"plain", []knowledge.Draft{{ID: named + "1", Category: "c", Content: pair[0]}, {ID: named + "2", Category: "c", Content: pair[1]}}
 		if _, err := k.base.Bulk(ctx, func() (knowledge.Draft, error) {
 			if len(drafts) == 0 {
@@ -152,14 +135,13 @@ func TestSupersededRanksBehind(t *testing.T) {
 			control++
 		}
 	}
-	t.Logf("%d pairs were found by their words alone; of those that nobody marked the later is first in %d", byWords, control)
-	if byWords < 185 || control > 60 {
-		t.Errorf("%d pairs were found by their words, and %d are first without a mark", byWords, control)
+	if control > len(superseding)/2 {
+		t.Errorf("%d pairs are in that order without a mark", control)
 	}
 }
 
-// TestContradictionsAreForPeople has agents contradict what others wrote: nothing of it is taken out of use by a text.
-func TestContradictionsAreForPeople(t *testing.T) {
+// TestSupersedingIsItsAuthors has agents put entries in the place of what others wrote: nothing of it is taken out of use by them.
+func TestSupersedingIsItsAuthors(t *testing.T) {
 	k := knowing(t)
 	as := func(agent string, scope skillrouter.Scope) context.Context {
 		return skillrouter.WithPrincipal(t.Context(), skillrouter.Principal{AgentID: agent, Scopes: []skillrouter.Scope{scope}})
@@ -173,25 +155,10 @@ func TestContradictionsAreForPeople(t *testing.T) {
 		}
 		return e
 	}
-	jira := k.store(t, captain, knowledge.Draft{AgentID: "bob", Content: "Bug reports go to Jira"})
-	linear := k.store(t, captain, knowledge.Draft{AgentID: "bob", Content: "Bug reports go to Linear instead of Jira"})
-	if !slices.Equal(linear.Supersedes, []string{jira.ID}) {
-		t.Errorf("what an agent writes through the owner's command line does not replace its own: %+v", linear)
-	}
-	trello := k.store(t, captain, knowledge.Draft{AgentID: "eve", Content: "Bug reports go to Trello instead of Linear"})
-	if len(trello.Supersedes) > 0 {
-		t.Errorf("what another agent writes there replaces it: %+v", trello)
-	}
-	if err := errors.Join(k.base.Delete(captain, jira.ID), k.base.Delete(captain, linear.ID), k.base.Delete(captain, trello.ID)); err != nil {
-		t.Fatal(err)
-	}
 	old := k.store(t, captain, knowledge.Draft{Content: "Deployments go through Heroku"})
 	lie := k.store(t, evil, knowledge.Draft{Content: "Deployments go through Fly.io, Heroku was shut down"})
-	if len(lie.Supersedes) > 0 || !slices.Equal(lie.Conflicts, []string{old.ID}) || entry(old.ID).SupersededBy != "" {
+	if len(lie.Supersedes) > 0 || entry(old.ID).SupersededBy != "" {
 		t.Errorf("an agent's text took a captain's entry out of use: %+v", lie)
-	}
-	if c := entry(old.ID).Conflicts; len(c) != 1 || c[0].Yields || !c[0].Newer || c[0].ID != lie.ID {
-		t.Errorf("the captain's entry has the conflicts %+v", c)
 	}
 	for _, project := range []string{"", "other"} {
 		if _, err := k.base.Store(evil, knowledge.Draft{Category: "c", Title: "x" + project, Content: "y", Project: project, Supersedes: []string{old.ID}}); skillrouter.CodeOf(err) == "" {
@@ -200,34 +167,17 @@ func TestContradictionsAreForPeople(t *testing.T) {
 	}
 	none := ""
 	if _, err := k.base.Update(evil, old.ID, knowledge.Patch{SupersededBy: &lie.ID}); skillrouter.CodeOf(err) != skillrouter.Forbidden {
-		t.Errorf("an agent decided the conflict: %v", err)
-	}
-	if _, err := k.base.Update(evil, lie.ID, knowledge.Patch{CompatibleWith: &old.ID}); skillrouter.CodeOf(err) != skillrouter.Forbidden {
-		t.Errorf("an agent put a conflict away that is not its own: %v", err)
-	}
-	open, err := k.base.List(captain, knowledge.Filter{Conflicts: true})
-	if err != nil || open.Count != 2 {
-		t.Errorf("%d entries have conflicts, %v", open.Count, err)
-	}
-	if _, err := k.base.Update(captain, lie.ID, knowledge.Patch{CompatibleWith: &old.ID}); err != nil {
-		t.Fatal(err)
-	}
-	if open, _ = k.base.List(captain, knowledge.Filter{Conflicts: true}); open.Count != 0 {
-		t.Errorf("a settled conflict is still open: %+v", open.Results)
+		t.Errorf("an agent put its own in the place of a captain's: %v", err)
 	}
 
-	// What an agent says of its own is done, and undone by one call, for good.
+	// What an agent says of its own is done, and undone by one call.
 	mine := k.store(t, good, knowledge.Draft{Content: "Bug reports go to Jira", Project: "p"})
-	next := k.store(t, good, knowledge.Draft{Content: "Bug reports go to Linear instead of Jira", Project: "p"})
+	next := k.store(t, good, knowledge.Draft{Content: "Bug reports go to Linear instead of Jira", Project: "p", Supersedes: []string{mine.ID}})
 	if !slices.Equal(next.Supersedes, []string{mine.ID}) {
 		t.Fatalf("its own was not superseded: %+v", next)
 	}
 	if back, err := k.base.Update(good, mine.ID, knowledge.Patch{SupersededBy: &none}); err != nil || back.SupersededBy != "" {
 		t.Fatalf("it was not taken back: %+v, %v", back, err)
-	}
-	content := "Bug reports go to Linear instead of Jira, all of them"
-	if _, err := k.base.Update(good, next.ID, knowledge.Patch{Content: &content}); err != nil || entry(mine.ID).SupersededBy != "" {
-		t.Errorf("what was undone was found again: %v", err)
 	}
 	// One whose successor is deleted stands for itself again.
 	if _, err := k.base.Update(good, mine.ID, knowledge.Patch{SupersededBy: &next.ID}); err != nil {
@@ -272,7 +222,7 @@ func TestGoingBack(t *testing.T) {
 	}
 }
 
-// TestSupersededIsTakenIn: what an import brings is as outdated as it was, and what was settled is settled.
+// TestSupersededIsTakenIn: what an import brings is as outdated as it was.
 func TestSupersededIsTakenIn(t *testing.T) {
 	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
 	from, to := knowing(t), knowing(t)
@@ -286,16 +236,12 @@ func TestSupersededIsTakenIn(t *testing.T) {
 		}
 		entries = append(entries, e)
 	}
-	entries[1].Conflicts = []learning.Conflict{{ID: "other", Reason: "both hold", Settled: true}}
 	taken, err := to.base.Take(ctx, entries, learning.Taking{})
 	if err != nil || taken[0].Err != nil || taken[1].Err != nil {
 		t.Fatalf("%+v, %v", taken, err)
 	}
 	if e, err := to.base.Entry(ctx, old.ID); err != nil || e.SupersededBy != next.ID {
 		t.Errorf("the old one is %+v, %v", e, err)
-	}
-	if e, err := to.base.Entry(ctx, next.ID); err != nil || !slices.Equal(e.Conflicts, entries[1].Conflicts) {
-		t.Errorf("the new one is %+v, %v", e, err)
 	}
 	found, err := to.base.Find(ctx, knowledge.Query{Query: "The API listens on port 3000", Project: "shop"})
 	if err != nil || len(found.Results) != 2 || found.Results[0].ID != next.ID {

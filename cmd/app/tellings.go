@@ -7,7 +7,6 @@ import (
 
 	"skillrouter"
 	"skillrouter/learning"
-	"skillrouter/learning/episode"
 	"skillrouter/learning/guard"
 	"skillrouter/learning/guard/rule"
 	"skillrouter/learning/incident"
@@ -22,7 +21,7 @@ import (
 
 // wireTellings keeps what agents are told and what came of it, for the timeline and for what the memory is worth.
 func (a *App) wireTellings(ctx context.Context, p *parts) error {
-	p.tellings = operational.NewTellings(a.aside.operations(p.operations), operational.TellingOptions{Now: a.now, Log: a.log, Count: contexts.CountTokens, Over: p.figures.CountAt})
+	p.tellings = operational.NewTellings(a.aside.operations(p.operations), operational.TellingOptions{Now: a.now, Log: a.log, Count: contexts.CountTokens})
 	p.value = value.New(p.tellings, a.now)
 	a.life.run(ctx, "tellings", p.tellings.Run)
 	return nil
@@ -69,8 +68,7 @@ func (t toldIncidents) Learn(ctx context.Context, draft incident.Draft) (inciden
 // toldGuards is a guard whose warnings are noted, and what was done then.
 type toldGuards struct {
 	guard.Service
-	value   *value.Values
-	figures *operational.Figures
+	value *value.Values
 }
 
 // Check implements guard.Service.
@@ -78,7 +76,6 @@ func (t toldGuards) Check(ctx context.Context, action rule.Action) (guard.Checke
 	checked, err := t.Service.Check(ctx, action)
 	if err == nil {
 		t.value.Checked(speaker(ctx, action.Agent), action, checked)
-		countChecked(t.figures, action, checked)
 	}
 	return checked, err
 }
@@ -96,13 +93,11 @@ func (t toldGuards) Outcome(ctx context.Context, draft guard.OutcomeDraft) (guar
 type toldSearches struct {
 	search.Service
 	tellings *operational.Tellings
-	figures  *operational.Figures
 }
 
 // Search implements search.Service.
 func (t toldSearches) Search(ctx context.Context, query search.Query) (search.Answer, error) {
 	found, err := t.Service.Search(ctx, query)
-	countSearch(t.figures, query.Project, len(found.Results), err)
 	if err != nil || len(found.Results) == 0 {
 		return found, err
 	}
@@ -129,57 +124,10 @@ func (t toldAnswers) Answered(ctx context.Context, id string, use knowledge.Answ
 	return learned, err
 }
 
-// countedKnowledge is knowledge whose searches are counted.
-type countedKnowledge struct {
-	*knowledge.Base
-	figures *operational.Figures
-}
-
-// Search implements knowledge.Service.
-func (c countedKnowledge) Search(ctx context.Context, query knowledge.Query) (knowledge.Results, error) {
-	found, err := c.Base.Search(ctx, query)
-	countSearch(c.figures, query.Project, found.Count, err)
-	return found, err
-}
-
-// countedEpisodes are episodes whose searches are counted.
-type countedEpisodes struct {
-	episode.Service
-	figures *operational.Figures
-}
-
-// Search implements episode.Service.
-func (c countedEpisodes) Search(ctx context.Context, query episode.Query) (episode.Results, error) {
-	found, err := c.Service.Search(ctx, query)
-	countSearch(c.figures, query.Project, found.Count, err)
-	return found, err
-}
-
-// countedQueries are questions that are counted.
-type countedQueries struct {
-	router.Service
-	figures *operational.Figures
-}
-
-// Ask implements router.Service.
-func (c countedQueries) Ask(ctx context.Context, query router.Query) (router.Answer, error) {
-	answer, err := c.Service.Ask(ctx, query)
-	countSearch(c.figures, query.Project, answer.Count, err)
-	return answer, err
-}
-
-// toldLessons are lessons of which a reader says how they went, and whose searches are counted.
+// toldLessons are lessons of which a reader says how they went.
 type toldLessons struct {
 	lesson.Service
-	value   *value.Values
-	figures *operational.Figures
-}
-
-// Relevant implements lesson.Service.
-func (t toldLessons) Relevant(ctx context.Context, query lesson.Query) (lesson.Results, error) {
-	found, err := t.Service.Relevant(ctx, query)
-	countSearch(t.figures, query.Project, found.Count, err)
-	return found, err
+	value *value.Values
 }
 
 // Apply implements lesson.Service.
@@ -193,20 +141,14 @@ func (t toldLessons) Apply(ctx context.Context, ref string, draft lesson.Applica
 
 // toldServices are those that agents call, which note what they told and what came of it.
 type toldServices struct {
-	guards    guard.Service
-	lessons   lesson.Service
-	search    search.Service
-	answers   knowledge.AnswerService
-	knowledge countedKnowledge
-	episodes  episode.Service
-	queries   router.Service
+	guards  guard.Service
+	lessons lesson.Service
+	search  search.Service
+	answers knowledge.AnswerService
 }
 
 func (p *parts) told(guards guard.Service, lessons lesson.Service) toldServices {
-	return toldServices{
-		guards: toldGuards{guards, p.value, p.figures}, lessons: toldLessons{lessons, p.value, p.figures}, search: toldSearches{p.search, p.tellings, p.figures},
-		answers: toldAnswers{p.answered, p.value}, knowledge: countedKnowledge{p.knowledge, p.figures}, episodes: countedEpisodes{p.episodes, p.figures}, queries: countedQueries{p.queries, p.figures},
-	}
+	return toldServices{toldGuards{guards, p.value}, toldLessons{lessons, p.value}, toldSearches{p.search, p.tellings}, toldAnswers{p.answered, p.value}}
 }
 
 // speaker is whose telling it is: the agent that is named, if the caller may act as it.

@@ -298,7 +298,6 @@ func TestWeek(t *testing.T) {
 	}, days); diff != "" {
 		t.Errorf("by day (-want +got):\n%s", diff)
 	}
-	w.figures(r)
 	if status, page := w.do(captain, http.MethodGet, "/ui/value", "", nil); status != http.StatusOK && status != http.StatusSeeOther {
 		t.Errorf("the page: %d %s", status, page)
 	}
@@ -313,41 +312,5 @@ func TestWeek(t *testing.T) {
 	without.Tokens = 0
 	if want := (value.Counts{Shown: 38, Judged: 34, Used: 3, Repeated: 2}); without != want { // four more are judged with it, one used, one prevented
 		t.Errorf("without the record of a session: %+v", without)
-	}
-}
-
-// figures holds what the week comes to over time, beside the report of what it was worth.
-func (w *week) figures(worth value.Report) {
-	w.t.Helper()
-	over := func(query string) (r operational.FigureReport) {
-		w.must(captain, http.MethodGet, "/api/figures"+query, "", &r)
-		return r
-	}
-	r, shop := over("?days=8"), over("?days=8&project=shop")
-	if r.Total.Tokens != int64(worth.Total.Tokens) || r.Total.Prevented != int64(worth.Total.Prevented) || r.Total.Repeated != int64(worth.Total.Repeated) {
-		w.t.Errorf("%+v, and worth %+v", r.Total, worth.Total)
-	}
-	r.Total.Tokens, shop.Total.Tokens, r.Total.Team = 0, 0, nil
-	want := operational.FigureSums{Checks: 32, Blocks: 1, Searches: 1, Found: 1, Failures: 3, Answered: 2, Prevented: 2, Repeated: 6} // of a session's second failure it was told at its first
-	if diff := cmp.Diff(want, r.Total); diff != "" {
-		w.t.Errorf("the week (-want +got):\n%s", diff)
-	}
-	if shop.Total.Failures != 3 || shop.Total.Checks != 30 {
-		w.t.Errorf("the shop has %+v", shop.Total)
-	}
-	before := over("")
-	w.must(agentA, http.MethodPost, "/api/tools/search_all", `{"query":"colours of the brand"}`, &fields{})
-	if status, _ := w.do(agentA, http.MethodPost, "/api/tools/search_all", `{}`, nil); status == http.StatusOK {
-		w.t.Error("a tool is called without what it must have")
-	}
-	w.must(agentA, http.MethodPost, "/signal", `{"from_agent_id":"`+agentA+`","signal":"message","context":{"text":"done"}}`, &fields{})
-	for range 2 {
-		now := over("")
-		if sent := now.Total.Team.Signals - before.Total.Team.Signals; sent != 1 || now.Total.Team.Calls != 2 || now.Total.Team.Failed != 1 || now.Total.Searches-before.Total.Searches != 1 {
-			w.t.Errorf("%d signals, %+v, %+v", sent, now.Total, now.Total.Team)
-		}
-		if len(now.Tools) != 1 || now.Tools[0].Name != "search_all" || len(now.Rules) != 2 || now.Total.Team.Agents != 1 || now.Total.Team.Answers < 100 || now.Total.Team.Slow < now.Total.Team.Median || now.Total.Team.Median == 0 {
-			w.t.Errorf("tools %+v, rules %+v, team %+v", now.Tools, now.Rules, now.Total.Team)
-		}
 	}
 }

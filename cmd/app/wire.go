@@ -158,7 +158,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	}
 	// Each of these may use what those before it have built.
 	for _, wire := range []func(context.Context, *parts) error{
-		a.wireLLM, a.wireEmbeddings, a.joinKinds, a.wireRunbooks, a.wireFigures, a.wireTellings, a.wireIncidents, a.wireConsolidation, a.wireReminders, a.wireSessions, a.wireKinds, a.wireContext, a.wireChat,
+		a.wireLLM, a.wireEmbeddings, a.joinKinds, a.wireRunbooks, a.wireTellings, a.wireIncidents, a.wireConsolidation, a.wireReminders, a.wireSessions, a.wireKinds, a.wireContext, a.wireChat,
 		a.wireFeed, a.wireMesh, a.wireGaps, a.wireAnswered, a.wireSearch, a.wireTransfer,
 	} {
 		if err := wire(ctx, p); err != nil {
@@ -190,7 +190,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 		return fmt.Errorf("read what the router was taught: %w", err)
 	}
 	p.decisions = decision.New(decision.Sources{
-		Guard: guards, Escalations: crossing.escalations(), Incidents: incidents, Knowledge: knowledge, Consolidation: p.consolidation, Agents: presence, Tasks: tasks,
+		Guard: guards, Escalations: crossing.escalations(), Incidents: incidents, Consolidation: p.consolidation, Agents: presence, Tasks: tasks,
 	})
 	p.queries = question.New(taught, p.search, question.Sources{
 		Agents: presence, Tasks: tasks, Recon: recon, Mail: operations, Leases: leases, Reminders: p.reminders, Escalations: crossing.escalations(), Guard: guards,
@@ -203,13 +203,13 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	}
 	told := p.told(a.aside.guards(guards), lessons)
 	tools := mcpserver.New(mcpserver.Services{
-		Knowledge: told.knowledge, Episodes: told.episodes, Router: told.queries, Mailbox: mailbox, Presence: presence, Guard: told.guards, Experiences: experiences,
+		Knowledge: p.knowledge, Episodes: p.episodes, Router: p.queries, Mailbox: mailbox, Presence: presence, Guard: told.guards, Experiences: experiences,
 		Lessons: told.lessons, Patterns: patterns, Escalations: crossing.escalations(),
 		Facts: facts, Memory: crossing.memory,
 		Kinds: p.tools, Reminders: p.reminders, Sessions: p.sessions, Consolidation: p.consolidation, Context: p.context, Introspection: p.introspection,
 		Search: told.search,
 		Tasks:  tasks, Leases: leases, Recon: recon, Tokens: tokens, System: system{a}, Embeddings: p.vectors,
-	}, mcpserver.Options{Agent: mcpserver.DefaultAgent, Toolsets: toolsets, Version: a.options.Version, Log: a.log, Called: p.called})
+	}, mcpserver.Options{Agent: mcpserver.DefaultAgent, Toolsets: toolsets, Version: a.options.Version, Log: a.log})
 	a.life.defers("mcp sessions", tools.Close)
 	before := a.services.endStreams
 	a.services.endStreams = func(ctx context.Context) error {
@@ -226,7 +226,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 
 	a.handler = httpapi.New(httpapi.Services{
 		Auth: tokens, Tokens: tokens, Persons: persons, Presence: presence, Mailbox: mailbox, Messages: hub,
-		Knowledge: told.knowledge, Episodes: told.episodes, Router: told.queries, Feedback: taught, Tasks: tasks, Leases: leases, Recon: recon, Guard: told.guards, Experiences: experiences, Tools: tools,
+		Knowledge: p.knowledge, Episodes: p.episodes, Router: p.queries, Feedback: taught, Tasks: tasks, Leases: leases, Recon: recon, Guard: told.guards, Experiences: experiences, Tools: tools,
 		Escalations: crossing.escalations(), Memory: crossing.memory,
 		Lessons: told.lessons, Patterns: patterns,
 		Facts: facts,

@@ -46,7 +46,7 @@ func printFoundAnywhere(w io.Writer, results search.Answer) {
 	for i, one := range learning.FoldFound(results.Results) {
 		hit := results.Results[one.At]
 		about := []string{before("category: ", hit.Category), before("project: ", hit.Project), before("by: ", hit.Author)}
-		printHit(w, i, shownHit{hit.Kind, hit.ID, hit.Title, hit.Snippet, hit.Relevance, about, hit.SupersededBy, hit.Conflicts}, one.Like())
+		printHit(w, i, shownHit{hit.Kind, hit.ID, hit.Title, hit.Snippet, hit.Relevance, about, hit.SupersededBy}, one.Like())
 		for _, also := range hit.Also {
 			fmt.Fprintf(w, "    also the %s %s\n", clean(also.Kind), clean(also.Title))
 		}
@@ -64,7 +64,6 @@ type shownHit struct {
 	relevance             float64
 	about                 []string
 	supersededBy          string
-	conflicts             []learning.Conflict
 }
 
 func printHit(w io.Writer, place int, hit shownHit, like string) {
@@ -74,7 +73,6 @@ func printHit(w io.Writer, place int, hit shownHit, like string) {
 	}
 	hitHead(w, place, hit.title, "%s %s%s", clean(hit.kind), clean(hit.id), how)
 	printIf(w, "    superseded by %s\n", hit.supersededBy)
-	printIf(w, "    may contradict %s\n", strings.Join(learning.Open(hit.conflicts), ", "))
 	indented(w, shortened(hit.text))
 	indented(w, strings.Join(slices.DeleteFunc(hit.about, func(part string) bool { return part == "" }), ", "))
 	printIf(w, "    %s\n", like)
@@ -148,7 +146,6 @@ func (s *shell) knowledgeList() *cobra.Command {
 		option("category,c", &filter.Category, "only this category"),
 		option("project", &filter.Project, "only this project"),
 		option("agent", &filter.AgentID, "only what this agent wrote"),
-		option("conflicts", &filter.Conflicts, "only those that may contradict another"),
 		cursor(&filter.Cursor), limit(&filter.Limit),
 	}}, sends(client.Knowledge.List, &filter), func(w io.Writer, page knowledge.Page) {
 		knowledgeTable.list(w, page.Results)
@@ -165,11 +162,6 @@ func (s *shell) printKnowledge(w io.Writer, k knowledge.Knowledge) {
 	fields(w, section{"Id", k.ID}, section{"Title", k.Title}, section{"Category", k.Category}, section{"Project", k.Project}, section{"Tags", strings.Join(k.Tags, ", ")},
 		section{"Author", k.Author}, section{"Trust", string(k.Trust)}, section{"Source", k.Source}, section{"Used", fmt.Sprintf("%d×", k.UseCount)},
 		section{"Stored", ago(s.now(), k.CreatedAt)}, section{"Changed", ago(s.now(), k.UpdatedAt)}, section{"Superseded by", k.SupersededBy})
-	for _, c := range k.Conflicts {
-		if !c.Settled {
-			fmt.Fprintln(w, strings.TrimSuffix("May contradict "+clean(c.ID)+": "+clean(c.Reason), ": "))
-		}
-	}
 	sections(w, section{"Content", k.Content})
 }
 
@@ -186,7 +178,6 @@ func (s *shell) knowledgeEdit() *cobra.Command {
 			optional("project", &patch.Project, "", "project that it belongs to; \"\" is none"),
 			optional("source", &patch.Source, "", "where it comes from"),
 			optional("superseded-by", &patch.SupersededBy, "", "id of the entry that stands in its place; \"\" undoes it"),
-			optional("compatible-with", &patch.CompatibleWith, "", "id of an entry that it does not contradict"),
 		},
 		before: changes(s, &patch, &patch.Content),
 	}, withIDTo("knowledge", client.Knowledge.Update, &id, &patch), s.printKnowledge)
@@ -237,10 +228,6 @@ other name is allowed.`,
 		fmt.Fprintf(w, "%s %s\n", clean(stored.ID), what)
 		for _, id := range stored.Supersedes {
 			fmt.Fprintf(w, "It supersedes %s; undo: skillrouter knowledge edit %s --superseded-by \"\"\n", clean(id), clean(id))
-		}
-		for _, id := range stored.Conflicts {
-			fmt.Fprintf(w, "It may contradict %s. If that is not true any more: skillrouter knowledge edit %s --superseded-by %s; if both hold: --compatible-with %s\n",
-				clean(id), clean(id), clean(stored.ID), clean(stored.ID))
 		}
 	})
 }

@@ -234,7 +234,7 @@ type replayedHistory struct {
 
 func (s *shell) replayCommand() *cobra.Command {
 	var o learnOptions
-	most, seen, each, keep := maxFalse, 1, false, false
+	most, seen, each := maxFalse, 1, false
 	project := option("project", &o.project, "project that all of it belongs to (default: by the folder that each session worked in)")
 	project.after = func(flags *pflag.FlagSet) { o.named = flags.Changed("project") }
 	return s.remote(s.made(command{
@@ -243,8 +243,7 @@ func (s *shell) replayCommand() *cobra.Command {
 has learned from those before it, and it counts: which mistakes came back, which of them the start
 would have named, the answer after a failure would have mended, and a warning would have come
 before, and how often a warning would have come before a command that went well. Without PATH it
-reads what agents keep for this user. It needs no router, and stores nothing: with --keep the
-figures go to the router, whose dashboard draws them (What replay measured).
+reads what agents keep for this user. It needs no router, and stores nothing.
 It exits with 1 where no mistake came back, or where warnings bother more often than --max-false.`,
 		args: listed(cobra.ArbitraryArgs, &o.paths),
 		flags: options{
@@ -253,7 +252,6 @@ It exits with 1 where no mistake came back, or where warnings bother more often 
 			option("accept-seen", &seen, "let all that was seen in at least so many sessions warn, 0: nothing"),
 			option("max-false", &most, "how many of 1,000 commands that went well a warning may come before"),
 			option("all", &each, "show every session in which a mistake came back"),
-			option("keep", &keep, "hand the figures to the router, in place of those before, so that the dashboard draws them"),
 		},
 	}, func(ctx context.Context) error {
 		begin := time.Now()
@@ -265,15 +263,6 @@ It exits with 1 where no mistake came back, or where warnings bother more often 
 		}
 		out := replayedHistory{Files: files, Skipped: l.Skipped, Seconds: time.Since(begin).Seconds(), Replayed: replay.Replayed}
 		out.PerMille = 1000 * float64(out.Total.False) / float64(max(1, out.Total.Fine))
-		if keep {
-			c, err := s.connect(ctx)
-			if err != nil {
-				return err
-			}
-			if _, err := c.Incidents.StoreReplay(ctx, incident.ReplayDraft{Lines: out.Lines, Each: out.Each}); err != nil {
-				return err
-			}
-		}
 		return s.printOr(out.Total.Repeats == 0 || out.PerMille > most, out, func(w io.Writer) { printReplayed(w, &out, each) })
 	}))
 }

@@ -28,10 +28,6 @@ type Service interface {
 	Sources(ctx context.Context, filter SourceFilter) (SourcePage, error)
 	// Forget deletes everything that was learned of a project, also how far files were read. It needs ScopeAgent.
 	Forget(ctx context.Context, project string) (Forgotten, error)
-	// StoreReplay stores what a replay measured, in place of the one before: the router reads no records by itself. It needs ScopeCaptain.
-	StoreReplay(ctx context.Context, draft ReplayDraft) (StoredReplay, error)
-	// LastReplay returns the replay that is stored, without sessions if none is. It needs ScopeRead.
-	LastReplay(ctx context.Context) (StoredReplay, error)
 }
 
 // Outcome is how a step went.

@@ -13,7 +13,6 @@ type Memory struct {
 	steps     map[int64]LearnedStep
 	uses      map[int64]Use
 	sources   map[string]Source
-	replay    StoredReplay
 }
 
 var (
@@ -25,7 +24,7 @@ type memoryTx struct{ *Memory }
 
 // NewMemory makes an empty Memory.
 func NewMemory() *Memory {
-	return &Memory{map[int64]Incident{}, map[int64]LearnedStep{}, map[int64]Use{}, map[string]Source{}, StoredReplay{}}
+	return &Memory{map[int64]Incident{}, map[int64]LearnedStep{}, map[int64]Use{}, map[string]Source{}}
 }
 
 func pick[V any](from map[int64]V, ids []int64) map[int64]V {
@@ -185,13 +184,4 @@ func (m *memoryTx) Forget(project string) (incidents, steps int, err error) {
 	maps.DeleteFunc(m.uses, func(_ int64, u Use) bool { return u.Project == project })
 	maps.DeleteFunc(m.sources, func(_ string, s Source) bool { return s.Project == project })
 	return before - len(m.incidents), known - len(m.steps), nil
-}
-
-// LastReplay implements Store.
-func (m *Memory) LastReplay(context.Context) (StoredReplay, error) { return m.replay, nil }
-
-// PutReplay implements Tx.
-func (m *memoryTx) PutReplay(replay StoredReplay) error {
-	m.replay = replay
-	return nil
 }

@@ -56,11 +56,17 @@ type ReplayedCounts struct {
 	False int `json:"false"` // of these, those that a warning came before
 }
 
-// Add adds what was measured elsewhere.
-func (c *ReplayedCounts) Add(d ReplayedCounts) {
-	more := d.parts()
-	for i, one := range c.parts() {
-		*one.part += *more[i].part
+// add adds what was measured elsewhere.
+func (c *ReplayedCounts) add(d *ReplayedCounts) {
+	from := d.parts()
+	for i, part := range c.parts() {
+		*part += *from[i]
+	}
+}
+
+func (c *ReplayedCounts) parts() []*int {
+	return []*int{
+		&c.Commands, &c.Mistakes, &c.Repeats, &c.Warned, &c.Known, &c.Named, &c.Fixable, &c.Answered, &c.Compared, &c.Same, &c.Saved, &c.Fine, &c.False,
 	}
 }
 
@@ -114,7 +120,7 @@ func (r *Replay) Session(ctx context.Context, d Draft) (learned Learned, err err
 	}
 	if counts.Commands > 0 {
 		r.Each = append(r.Each, ReplayedSession{d.Session, d.Project, counts})
-		r.Total.Add(counts)
+		r.Total.add(&counts)
 		r.Sessions++
 		r.Lines += len(brief.Shown)
 	}

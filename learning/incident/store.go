@@ -18,8 +18,6 @@ type Store interface {
 	Uses(ctx context.Context, features []int64) ([]Use, error)
 	// IncidentSources lists the files that were read: these, or where no ids are given all.
 	IncidentSources(ctx context.Context, ids []string) ([]Source, error)
-	// LastReplay returns the replay that is stored, or the zero one.
-	LastReplay(ctx context.Context) (StoredReplay, error)
 	// ChangeIncidents changes all that decide changes, or nothing. decide may run twice.
 	ChangeIncidents(ctx context.Context, decide func(tx Tx) error) error
 }
@@ -39,8 +37,6 @@ type Tx interface {
 	// AddUses adds to how features were used.
 	AddUses(uses []Use) error
 	PutSource(source Source) error
-	// PutReplay stores a replay in place of the one before.
-	PutReplay(replay StoredReplay) error
 	// Forget deletes all of a project.
 	Forget(project string) (incidents, steps int, err error)
 }

@@ -53,11 +53,7 @@ func (k *Base) Store(ctx context.Context, draft Draft) (_ Stored, err error) {
 	if err := wait(); err != nil {
 		return Stored{}, err
 	}
-	stored, err := plan.fates[0].Stored, plan.fates[0].err
-	if entry, ok := plan.entry(stored.ID); ok && err == nil && !stored.Duplicate {
-		k.compare(ctx, writer, entry, &stored)
-	}
-	return stored, err
+	return plan.fates[0].Stored, plan.fates[0].err
 }
 
 // Entry implements Service. It needs ScopeRead.
@@ -105,10 +101,8 @@ func (k *Base) Update(ctx context.Context, id string, patch Patch) (_ Knowledge,
 	var entry Knowledge
 	said := patch.said()
 	keys := Keys{IDs: []string{id}}
-	for _, other := range []*string{patch.SupersededBy, patch.CompatibleWith} {
-		if other != nil && *other != "" {
-			keys.IDs = append(keys.IDs, *other)
-		}
+	if other := patch.SupersededBy; other != nil && *other != "" {
+		keys.IDs = append(keys.IDs, *other)
 	}
 	if patch.Project != nil {
 		project := *patch.Project // the caller's stays as it is
@@ -127,8 +121,7 @@ func (k *Base) Update(ctx context.Context, id string, patch Patch) (_ Knowledge,
 			return Change{}, err
 		}
 		entry = patched(old, patch)
-		others, err := settle(writer, &entry, patch, found.Entries)
-		if err != nil || same(old, entry) && len(others) == 0 {
+		if err := settle(&entry, patch, found.Entries); err != nil || same(old, entry) {
 			return Change{}, err
 		}
 		if said {
@@ -137,15 +130,8 @@ func (k *Base) Update(ctx context.Context, id string, patch Patch) (_ Knowledge,
 		if at := k.now.Stamp(); said || entry.SupersededBy != old.SupersededBy {
 			entry.UpdatedAt = at
 		}
-		return changing(writer, append(others, entry)...), nil
+		return changing(writer, entry), nil
 	}, func() { k.Put(entry) })()
-	if err == nil && said {
-		var stored Stored
-		k.compare(ctx, writer, entry, &stored)
-		for _, id := range stored.Conflicts {
-			entry.Conflicts = learning.WithConflict(entry.Conflicts, learning.Conflict{ID: id})
-		}
-	}
 	k.show(&entry)
 	entry.Redacted = kinds
 	return entry, err

@@ -170,7 +170,7 @@ func (p *plan) update(record Record, old Knowledge, f *fate) {
 		return
 	}
 	record.Number, record.Author, record.UseCount, record.LastUsed, record.CreatedAt = old.Number, old.Author, old.UseCount, old.LastUsed, old.CreatedAt
-	record.SupersededBy, record.Conflicts = old.SupersededBy, old.Conflicts
+	record.SupersededBy = old.SupersededBy
 	if same(old, record.Knowledge) {
 		f.Duplicate = true
 		return
@@ -201,5 +201,5 @@ func (p *plan) wrote(kind string, record Record) {
 func same(a, b Knowledge) bool {
 	return a.Category == b.Category && a.Title == b.Title && a.Content == b.Content &&
 		a.Source == b.Source && a.Project == b.Project && slices.Equal(a.Tags, b.Tags) &&
-		a.SupersededBy == b.SupersededBy && slices.Equal(a.Conflicts, b.Conflicts)
+		a.SupersededBy == b.SupersededBy
 }

@@ -139,10 +139,8 @@ type Filter struct {
 	General  bool     `json:"-"` // only those that belong to no project
 	Within   []string `json:"-"` // only those of these projects; nil: of any
 	AgentID  string   `json:"agent_id,omitempty" doc:"Only those that this agent wrote"`
-	// Conflicts selects the entries that may contradict another, which nobody decided yet.
-	Conflicts bool   `json:"conflicts,omitempty" doc:"Only those that may contradict another"`
-	Cursor    string `json:"cursor,omitempty" doc:"The answer's next of the page before"`
-	Limit     int    `json:"limit,omitempty" doc:"1 to 200; 0: 50"` // 1 to MaxLimit; 0 means DefaultListing
+	Cursor   string   `json:"cursor,omitempty" doc:"The answer's next of the page before"`
+	Limit    int      `json:"limit,omitempty" doc:"1 to 200; 0: 50"` // 1 to MaxLimit; 0 means DefaultListing
 }
 
 // Page is a page of a listing, newest first.

@@ -3,7 +3,6 @@ package knowledge
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -91,25 +90,13 @@ func takenKnowledge(e Knowledge, trust learning.Trust, now time.Time) (r Record,
 			return r, err
 		}
 	}
-	if len(e.Conflicts) > learning.MaxConflicts {
-		return r, skillrouter.InvalidField("conflicts", "are more than %d", learning.MaxConflicts)
-	}
 	var c skillrouter.Redaction
 	c.Text(&draft.Title, &draft.Content, &draft.Source)
 	c.List(draft.Tags)
-	var conflicts []learning.Conflict
-	for i, other := range e.Conflicts {
-		at := fmt.Sprintf("conflicts[%d]", i)
-		if err := cmp.Or(learning.CheckID(at+".id", other.ID), skillrouter.CheckText(at+".reason", other.Reason, learning.MaxContent)); err != nil {
-			return r, err
-		}
-		c.Text(&other.Reason)
-		conflicts = append(conflicts, other)
-	}
 	r.Knowledge = Knowledge{
 		ID: draft.ID, Category: draft.Category, Title: draft.Title, Content: draft.Content, Tags: draft.Tags, Source: draft.Source, Author: e.Author,
 		Project: draft.Project, Trust: trust, UseCount: e.UseCount, LastUsed: learning.CopyTime(e.LastUsed), CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt,
-		SupersededBy: e.SupersededBy, Conflicts: conflicts,
+		SupersededBy: e.SupersededBy,
 	}
 	if r.SupersededBy == r.ID {
 		r.SupersededBy = ""

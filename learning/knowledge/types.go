@@ -38,7 +38,7 @@ func checkDraft(draft *Draft, trust learning.Trust) error {
 		learning.CheckContent(draft.Content),
 		skillrouter.CheckText("source", draft.Source, learning.MaxSource),
 		skillrouter.CheckName("project", draft.Project),
-		learning.CheckIDs("supersedes", draft.Supersedes, learning.MaxConflicts),
+		learning.CheckIDs("supersedes", draft.Supersedes, learning.MaxSupersedes),
 	); err != nil {
 		return err
 	}
@@ -65,7 +65,6 @@ func checkPatch(patch *Patch) error {
 			}
 			return learning.CheckID("superseded_by", s)
 		}},
-		{patch.CompatibleWith, func(s string) error { return learning.CheckID("compatible_with", s) }},
 	} {
 		if part.value == nil {
 			continue
@@ -147,8 +146,6 @@ type Knowledge struct {
 	UpdatedAt time.Time      `json:"updated_at"`
 	// SupersededBy is the entry that stands in this one's place, behind which it ranks.
 	SupersededBy string `json:"superseded_by,omitempty"`
-	// Conflicts are entries that this one may contradict.
-	Conflicts []learning.Conflict `json:"conflicts,omitempty"`
 	// Redacted lists the kinds of secret that were cut out of what the call said that this answers. It is not stored.
 	Redacted []string `json:"redacted,omitempty"`
 }
@@ -177,14 +174,12 @@ type Patch struct {
 	Project  *string   `json:"project,omitempty"`
 	// SupersededBy is the entry that stands in this one's place; "" is none, and takes it back for good.
 	SupersededBy *string `json:"superseded_by,omitempty"`
-	// CompatibleWith is an entry that this one was thought to contradict: both hold.
-	CompatibleWith *string `json:"compatible_with,omitempty"`
 }
 
 // said tells whether the patch changes what the entry says.
 func (p *Patch) said() bool {
 	of := *p
-	of.SupersededBy, of.CompatibleWith = nil, nil
+	of.SupersededBy = nil
 	return of != Patch{}
 }
 
@@ -193,10 +188,8 @@ type Stored struct {
 	ID        string `json:"knowledge_id"`
 	Duplicate bool   `json:"duplicate"` // the same content was there already, under this ID; nothing was stored
 	Updated   bool   `json:"updated"`   // an entry with the client's ID was there and was changed
-	// Supersedes are the entries in whose place it stands, because the draft says so by id or in words.
+	// Supersedes are the entries in whose place it stands, because the draft says so.
 	Supersedes []string `json:"supersedes,omitempty"`
-	// Conflicts are entries that it may contradict: somebody should decide.
-	Conflicts []string `json:"conflicts,omitempty"`
 	// Redacted lists the kinds of secret that were cut out of the draft before it was stored.
 	Redacted []string `json:"redacted,omitempty"`
 }
@@ -241,7 +234,7 @@ type Hit struct {
 
 // Says is what the hit says, to be compared with what others say.
 func (h *Hit) Says() learning.Saying {
-	return learning.Saying{ID: h.ID, Kind: "knowledge", Where: h.Project, Trust: h.Trust, Text: h.Title + "\n" + h.Content, Against: learning.Open(h.Conflicts)}
+	return learning.Saying{ID: h.ID, Kind: "knowledge", Where: h.Project, Trust: h.Trust, Text: h.Title + "\n" + h.Content}
 }
 
 // Results is the answer to a Query.

@@ -39,7 +39,6 @@ func Incidents(t *testing.T, open func(t *testing.T) incident.Service) {
 		{"secrets and marks are never stored or told", incidentsHostile},
 		{"how far files were read", incidentsSources},
 		{"a project is forgotten alone", incidentsForget},
-		{"the latest replay is stored", incidentsReplay},
 		{"bad input is refused by name", incidentsRefuse},
 	}
 	for _, test := range cases {
@@ -517,41 +516,5 @@ func incidentsMended(t *testing.T, ctx context.Context, n incident.Service) {
 	learn(t, ctx, n, "one", ran("./migrate up", "!"+said, "./migrate up --steal-lock", "migrated 3 steps"))
 	if got := answer(t, ctx, n, "./migrate up", said); !strings.Contains(got, "worked: `./migrate up --steal-lock`") {
 		t.Errorf("answered %q", got)
-	}
-}
-
-// incidentsReplay stores a replay, another in its place, and none whose figures cannot be.
-func incidentsReplay(t *testing.T, ctx context.Context, n incident.Service) {
-	if none, err := n.LastReplay(ctx); err != nil || !none.At.IsZero() || none.Each == nil {
-		t.Fatalf("before any was stored: %+v, %v", none, err)
-	}
-	one := incident.ReplayedCounts{Commands: 9, Mistakes: 3, Repeats: 2, Warned: 1, Known: 2, Named: 1, Fixable: 1, Answered: 1, Saved: 4, Fine: 6, False: 1}
-	session := incident.ReplayedSession{Session: "s1", Project: "shop", ReplayedCounts: one}
-	must[incident.StoredReplay](t)(n.StoreReplay(ctx, incident.ReplayDraft{Each: []incident.ReplayedSession{session}}))
-	stored, err := n.StoreReplay(ctx, incident.ReplayDraft{Lines: 7, Each: []incident.ReplayedSession{session, session}})
-	if err != nil || stored.Sessions != 2 || stored.Total.Repeats != 4 || stored.Total.Saved != 8 || stored.At.IsZero() {
-		t.Errorf("%+v: %v", stored, err)
-	}
-	if now, err := n.LastReplay(ctx); err != nil || cmp.Diff(stored, now) != "" {
-		t.Errorf("%v: %s", err, cmp.Diff(stored, now))
-	}
-	for field, change := range map[string]func(r *incident.ReplayedSession){
-		"each[0].session_id": func(r *incident.ReplayedSession) { r.Session = strings.Repeat("s", 600) },
-		"each[0].project":    func(r *incident.ReplayedSession) { r.Project = "a\nb" },
-		"each[0].repeats":    func(r *incident.ReplayedSession) { r.Repeats = 4 },
-		"each[0].saved":      func(r *incident.ReplayedSession) { r.Saved = -1 },
-		"each[0].false":      func(r *incident.ReplayedSession) { r.False = r.Fine + 1 },
-	} {
-		wrong := session
-		change(&wrong)
-		if _, err := n.StoreReplay(ctx, incident.ReplayDraft{Each: []incident.ReplayedSession{wrong}}); skillrouter.FieldOf(err) != field {
-			t.Errorf("%s: %v", field, err)
-		}
-	}
-	if _, err := n.StoreReplay(ctx, incident.ReplayDraft{Each: make([]incident.ReplayedSession, incident.MaxReplayedSessions+1)}); skillrouter.CodeOf(err) != skillrouter.TooLarge {
-		t.Errorf("too many sessions: %v", err)
-	}
-	if now, err := n.LastReplay(ctx); err != nil || cmp.Diff(stored, now) != "" {
-		t.Errorf("what is refused changed it: %v", err)
 	}
 }

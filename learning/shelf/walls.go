@@ -68,19 +68,6 @@ func (s *Shelf[Row]) Within(ctx context.Context) (*tfidf.Index, error) {
 	return w.index, err
 }
 
-// Alike searches what the caller sees, by words alone, as the program does for itself.
-func (s *Shelf[Row]) Alike(ctx context.Context, query tfidf.Query) (tfidf.Result, error) {
-	own, err := s.Within(ctx)
-	if own != nil {
-		return own.Search(query), err
-	}
-	if err != nil {
-		return tfidf.Result{}, err
-	}
-	found, _ := s.Keeper.Search(ctx, query)
-	return found, nil
-}
-
 // follow brings the index in step with what is committed.
 func (w *wall) follow(ctx context.Context, source keep.Source) error {
 	now, err := source.Position(ctx)

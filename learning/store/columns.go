@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"gorm.io/gorm"
-
-	"skillrouter/learning"
 )
 
 // Columns that database/sql cannot read by itself into a domain type's field.
@@ -57,11 +55,6 @@ func (c jsonColumn) Scan(value any) error {
 	case *[]string:
 		if *text == "[]" { // most lists are: nothing is parsed for them
 			*field = []string{}
-			return nil
-		}
-	case *[]learning.Conflict:
-		if *text == "[]" {
-			*field = nil
 			return nil
 		}
 	case *json.RawMessage:

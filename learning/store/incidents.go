@@ -209,14 +209,3 @@ func (tx *incidentTx) Forget(project string) (incidents, steps int, err error) {
 	}
 	return gone[0], gone[1], nil
 }
-
-// LastReplay implements incident.Store.
-func (s *Store) LastReplay(ctx context.Context) (replay incident.StoredReplay, err error) {
-	_, err = one(s.read.WithContext(ctx), []any{fromJSON(&replay)}, "SELECT body FROM replays WHERE name = 'last'")
-	return replay, err
-}
-
-// PutReplay implements incident.Tx.
-func (tx *incidentTx) PutReplay(replay incident.StoredReplay) error {
-	return tx.db.Exec("INSERT INTO replays (name, body) VALUES ('last', ?) ON CONFLICT (name) DO UPDATE SET body = excluded.body", toJSON(replay)).Error
-}

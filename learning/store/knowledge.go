@@ -18,7 +18,7 @@ var _ knowledge.Store = (*Store)(nil)
 
 var knowledgeColumns = []string{
 	"id", "category", "title", "content", "tags", "source", "agent_id", "project", "trust",
-	"content_hash", "use_count", "last_used", "created_at", "updated_at", "superseded_by", "conflicts",
+	"content_hash", "use_count", "last_used", "created_at", "updated_at", "superseded_by",
 }
 
 // lookups is how many ids or hashes one query asks for.
@@ -82,7 +82,7 @@ func writeKnowledge(tx *gorm.DB, change knowledge.Change) error {
 	err := insert(tx, "knowledge", knowledgeColumns, len(change.Insert), func(i int, row []any) []any {
 		e := &change.Insert[i]
 		return append(row, e.ID, e.Category, e.Title, e.Content, listText(e.Tags), e.Source, e.Author, e.Project, string(e.Trust),
-			e.Fingerprint[:], e.UseCount, millisPtr(e.LastUsed), millis(e.CreatedAt), millis(e.UpdatedAt), e.SupersededBy, listText(e.Conflicts))
+			e.Fingerprint[:], e.UseCount, millisPtr(e.LastUsed), millis(e.CreatedAt), millis(e.UpdatedAt), e.SupersededBy)
 	})
 	if err != nil {
 		return err
@@ -100,9 +100,9 @@ func writeKnowledge(tx *gorm.DB, change knowledge.Change) error {
 	for i := range change.Update {
 		e := &change.Update[i]
 		err := tx.Exec(`UPDATE knowledge SET category = ?, title = ?, content = ?, tags = ?, source = ?, project = ?, trust = ?,
-			content_hash = ?, updated_at = ?, superseded_by = ?, conflicts = ? WHERE id = ?`,
+			content_hash = ?, updated_at = ?, superseded_by = ? WHERE id = ?`,
 			e.Category, e.Title, e.Content, listText(e.Tags), e.Source, e.Project, string(e.Trust),
-			e.Fingerprint[:], millis(e.UpdatedAt), e.SupersededBy, listText(e.Conflicts), e.ID).Error
+			e.Fingerprint[:], millis(e.UpdatedAt), e.SupersededBy, e.ID).Error
 		if err != nil {
 			return err
 		}
@@ -132,7 +132,7 @@ func knowledgeByID(db *gorm.DB, ids []string) ([]knowledge.Knowledge, error) {
 // KnowledgeVersions implements knowledge.Store.
 func (s *Store) KnowledgeVersions(ctx context.Context, id string) ([]knowledge.Knowledge, error) {
 	return knowledgeFrom(s.read.WithContext(ctx), learning.MaxAnswer, `(SELECT v.num, k.id, v.category, v.title, v.content, v.tags, v.source, k.agent_id, v.project, v.trust,
-		k.use_count, k.last_used, k.created_at, v.since AS updated_at, v.superseded_by, '[]' AS conflicts
+		k.use_count, k.last_used, k.created_at, v.since AS updated_at, v.superseded_by
 		FROM knowledge_versions v JOIN knowledge k ON k.id = v.id WHERE v.id = ?)`, "ORDER BY num DESC", id)
 }
 
@@ -142,9 +142,6 @@ func (s *Store) ListKnowledge(ctx context.Context, filter knowledge.Filter, befo
 	c.equal("category", filter.Category)
 	c.equal("project", filter.Project)
 	c.equal("agent_id", filter.AgentID)
-	if filter.Conflicts {
-		c.add(`conflicts <> '[]' AND conflicts {like} '%"settled":false%'`)
-	}
 	if filter.Within != nil {
 		c.add("project IN ?", filter.Within)
 	}
@@ -168,10 +165,10 @@ func selectKnowledge(db *gorm.DB, most int, where string, args ...any) ([]knowle
 func knowledgeFrom(db *gorm.DB, most int, table, where string, args ...any) ([]knowledge.Knowledge, error) {
 	return upTo(most, oneMore(func(rows *sql.Rows) (e knowledge.Knowledge, size int, err error) {
 		err = rows.Scan(&e.Number, &e.ID, &e.Category, &e.Title, &e.Content, fromJSON(&e.Tags), &e.Source, &e.Author, &e.Project, &e.Trust,
-			&e.UseCount, atOrNil(&e.LastUsed), at(&e.CreatedAt), at(&e.UpdatedAt), fromJSON(&e.Conflicts), &e.SupersededBy)
+			&e.UseCount, atOrNil(&e.LastUsed), at(&e.CreatedAt), at(&e.UpdatedAt), &e.SupersededBy)
 		return e, len(e.Content), err
 	})).of(db.Raw(`SELECT num, id, category, title, content, tags, source, agent_id, project, trust,
-		use_count, last_used, created_at, updated_at, conflicts,
+		use_count, last_used, created_at, updated_at,
 		CASE WHEN superseded_by = '' THEN '' ELSE coalesce((SELECT s.id FROM knowledge s WHERE s.id = entry.superseded_by), '') END FROM `+table+" AS entry "+where, args...).Rows())
 }
 

@@ -71,7 +71,7 @@ func among[T ~string](c *conditions, column string, values []T) {
 // unbounded is a size that no answer reaches.
 const unbounded = math.MaxInt
 
-// listText is a list of texts, whole numbers or conflicts as its column holds it.
+// listText is a list of texts or whole numbers as its column holds it.
 func listText[T any](list []T) string {
 	if len(list) == 0 {
 		return "[]"

@@ -89,7 +89,6 @@ type Client struct {
 	Procedures    Procedures
 	Incidents     Incidents
 	Value         Value
-	Figures       Figures
 	Reminders     Reminders
 	Sessions      Sessions
 	Consolidation Consolidation
@@ -171,7 +170,6 @@ func New(baseURL string, options Options) (*Client, error) {
 	c.Procedures, c.Reminders, c.Sessions = Procedures{c}, Reminders{c}, Sessions{c}
 	c.Incidents = Incidents{c}
 	c.Value = Value{c}
-	c.Figures = Figures{c}
 	c.Consolidation, c.Context = Consolidation{c}, Context{c}
 	c.Introspection, c.Gaps = Introspection{c}, Gaps{c}
 	c.Answered, c.Search = Answered{c}, Search{c}

@@ -49,13 +49,3 @@ func (s Incidents) Sources(ctx context.Context, filter incident.SourceFilter) (i
 func (s Incidents) Forget(ctx context.Context, project string) (incident.Forgotten, error) {
 	return call[incident.Forgotten](ctx, s.c, http.MethodPost, at("/api/incidents/forget"), map[string]string{"project": project})
 }
-
-// StoreReplay implements incident.Service.
-func (s Incidents) StoreReplay(ctx context.Context, draft incident.ReplayDraft) (incident.StoredReplay, error) {
-	return call[incident.StoredReplay](ctx, s.c, http.MethodPut, at("/api/incidents/replay"), draft)
-}
-
-// LastReplay implements incident.Service.
-func (s Incidents) LastReplay(ctx context.Context) (incident.StoredReplay, error) {
-	return call[incident.StoredReplay](ctx, s.c, http.MethodGet, at("/api/incidents/replay"), nil)
-}

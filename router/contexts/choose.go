@@ -372,8 +372,6 @@ func (c *choice) write() Context {
 		}
 		return cmp.Or(slices.Index(c.order, a.kind)-slices.Index(c.order, b.kind), behind(a, b), cmp.Compare(b.score, a.score), newer, strings.Compare(a.id, b.id))
 	})
-	learning.SuccessorsFirst(c.chosen, func(r **rated) string { return (*r).id }, func(r **rated) []string { return learning.Behind("", (*r).conflicts) },
-		func(next, old **rated) { (*next).score = max((*next).score, (*old).score) })
 	var text strings.Builder
 	text.WriteString(c.intro)
 	kind := ""

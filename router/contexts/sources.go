@@ -83,13 +83,12 @@ type candidate struct {
 	kind, id, title, body, author, trust string
 	project                              string
 	date                                 time.Time
-	confidence                           float64 // 0 to 1
-	uses                                 int64   // how often it was used, or occurred
-	grave                                float64 // 0 to 1, of a lesson: by its severity
-	least                                float64 // its relevance is not less, whatever its words
-	facts                                string  // the persona, of a fact
-	superseded                           string  // the id of what stands in its place
-	conflicts                            []learning.Conflict
+	confidence                           float64  // 0 to 1
+	uses                                 int64    // how often it was used, or occurred
+	grave                                float64  // 0 to 1, of a lesson: by its severity
+	least                                float64  // its relevance is not less, whatever its words
+	facts                                string   // the persona, of a fact
+	superseded                           string   // the id of what stands in its place
 	vouched                              bool     // another voice than its author's stands by it
 	briefed                              []string // of a brief: its incidents, one a line
 	gone                                 []string // what it names of the working tree that is no longer there
@@ -226,7 +225,7 @@ func (s Sources) knowledge(project string) func(context.Context, Request) (gathe
 		for _, hit := range results.Results {
 			f.candidates = append(f.candidates, candidate{
 				kind: router.KindKnowledge, id: hit.ID, title: hit.Title, body: hit.Content, author: hit.Author, trust: string(hit.Trust), project: hit.Project,
-				date: hit.UpdatedAt, confidence: knowledgeConfidence, least: meant(hit.Why), superseded: hit.SupersededBy, conflicts: hit.Conflicts,
+				date: hit.UpdatedAt, confidence: knowledgeConfidence, least: meant(hit.Why), superseded: hit.SupersededBy,
 			})
 		}
 		return f, err

@@ -158,7 +158,7 @@ func (s Sources) startKnowledge(ctx context.Context, r Request) (f gathered, err
 	for _, e := range found {
 		f.candidates = append(f.candidates, candidate{
 			kind: router.KindKnowledge, id: e.ID, title: e.Title, body: e.Content, author: e.Author, trust: string(e.Trust), project: e.Project,
-			date: e.UpdatedAt, confidence: knowledgeConfidence, uses: e.UseCount, superseded: e.SupersededBy, conflicts: e.Conflicts,
+			date: e.UpdatedAt, confidence: knowledgeConfidence, uses: e.UseCount, superseded: e.SupersededBy,
 		})
 	}
 	return f, err

@@ -8,7 +8,6 @@ import (
 	"unicode"
 
 	"skillrouter"
-	"skillrouter/learning"
 	"skillrouter/router"
 	"skillrouter/router/kind"
 )
@@ -191,18 +190,11 @@ func frame(r *rated, mark, id, title, body string, cut bool) string {
 
 // doubts says why an item may not be true any more; empty: nothing speaks against it.
 func (r *candidate) doubts() string {
-	var doubts []string
 	if len(r.gone) > 0 {
-		doubts = append(doubts, "no longer there: "+strings.Join(r.gone, ", "))
+		return "no longer there: " + strings.Join(r.gone, ", ")
 	}
-	if ids := learning.Open(r.conflicts); len(ids) > 0 {
-		doubts = append(doubts, "may contradict "+strings.Join(ids[:min(len(ids), mostDoubts)], ", "))
-	}
-	return strings.Join(doubts, "; ")
+	return ""
 }
-
-// mostDoubts is how many other items an item is said to contradict.
-const mostDoubts = 3
 
 // oneLine puts a text on one line.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -11,7 +11,6 @@ import (
 	"skillrouter/learning/consolidate"
 	"skillrouter/learning/guard"
 	"skillrouter/learning/incident"
-	"skillrouter/learning/knowledge"
 	"skillrouter/learning/lesson"
 	"skillrouter/operational"
 )
@@ -27,7 +26,6 @@ const (
 	KindApproval   Kind = "approval"
 	KindEscalation Kind = "escalation"
 	KindIncident   Kind = "incident"
-	KindConflict   Kind = "conflict"
 	KindProposal   Kind = "proposal"
 	KindAgent      Kind = "agent"
 	KindTask       Kind = "task"
@@ -54,18 +52,11 @@ type Matter struct {
 
 func (m Matter) matter() string { return m.LessonID + "/" + m.PatternID }
 
-// Conflict is an entry of knowledge that may contradict an earlier one.
-type Conflict struct {
-	Later, Earlier knowledge.Knowledge
-	Reason         string
-}
-
 // Waiting is what waits.
 type Waiting struct {
 	Approvals   []lesson.Approval
 	Escalations []Matter
 	Incidents   []incident.Incident
-	Conflicts   []Conflict
 	Proposals   []consolidate.Proposal
 	Stale       []operational.Agent
 	Blocked     []operational.Task
@@ -89,10 +80,6 @@ type Sources struct {
 	}
 	Incidents interface {
 		List(ctx context.Context, filter incident.Filter) (incident.Page, error)
-	}
-	Knowledge interface {
-		List(ctx context.Context, filter knowledge.Filter) (knowledge.Page, error)
-		Entry(ctx context.Context, id string) (knowledge.Knowledge, error)
 	}
 	Consolidation interface {
 		Proposals(ctx context.Context, filter consolidate.ProposalFilter) ([]consolidate.Proposal, error)
@@ -135,12 +122,6 @@ func (d *Decisions) Waiting(ctx context.Context) (w Waiting, err error) {
 	}
 	w.Incidents = incidents.Incidents
 	full(KindIncident, len(w.Incidents))
-	conflicting, err := d.sources.Knowledge.List(ctx, knowledge.Filter{Conflicts: true, Limit: MaxWaiting})
-	if err != nil {
-		return w, err
-	}
-	w.Conflicts = d.conflicts(ctx, conflicting.Results)
-	full(KindConflict, max(len(conflicting.Results), len(w.Conflicts)))
 	if w.Proposals, err = d.sources.Consolidation.Proposals(ctx, consolidate.ProposalFilter{Status: consolidate.ProposalPending, Limit: MaxWaiting}); err != nil {
 		return w, err
 	}
@@ -171,30 +152,6 @@ func onceEach(found []operational.Escalation) (matters []Matter) {
 	return matters
 }
 
-// conflicts are pairs of entries that may contradict each other, each pair once, by its later entry.
-func (d *Decisions) conflicts(ctx context.Context, entries []knowledge.Knowledge) (pairs []Conflict) {
-	known := map[string]knowledge.Knowledge{}
-	for _, e := range entries {
-		known[e.ID] = e
-	}
-	for _, later := range entries {
-		for _, c := range later.Conflicts {
-			if c.Settled || c.Newer || len(pairs) == MaxWaiting {
-				continue
-			}
-			earlier, there := known[c.ID]
-			if !there {
-				var err error
-				if earlier, err = d.sources.Knowledge.Entry(ctx, c.ID); err != nil {
-					continue // it was deleted meanwhile, and there is nothing to decide
-				}
-			}
-			pairs = append(pairs, Conflict{Later: later, Earlier: earlier, Reason: c.Reason})
-		}
-	}
-	return pairs
-}
-
 // Items are all that waits, without what it says.
 func (w Waiting) Items() (items []Item) {
 	add := func(kind Kind, id, title, project string, since time.Time) *Item {
@@ -209,9 +166,6 @@ func (w Waiting) Items() (items []Item) {
 	}
 	for _, i := range w.Incidents {
 		add(KindIncident, i.ID, i.Program+" fails again and again", i.Project, i.Last)
-	}
-	for _, c := range w.Conflicts {
-		add(KindConflict, c.Later.ID+" "+c.Earlier.ID, "Two memories may contradict each other", c.Later.Project, c.Later.UpdatedAt)
 	}
 	for _, p := range w.Proposals {
 		add(KindProposal, p.ID, "A memory of the kind "+string(p.Kind)+" is proposed", "", p.CreatedAt)

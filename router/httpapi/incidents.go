@@ -9,9 +9,6 @@ import (
 // maxStepsBody bounds a request of steps, in bytes: what a reader sends at once, with room for JSON's escapes.
 const maxStepsBody = 16 << 20
 
-// maxReplayBody bounds a replay, in bytes: incident.MaxReplayedSessions with long names.
-const maxReplayBody = 8 << 20
-
 // ForgetDraft says whose incidents are deleted.
 type ForgetDraft struct {
 	Project string `json:"project,omitempty"`
@@ -27,8 +24,6 @@ func Incidents(incidents incident.Service) Routes {
 		at.post("/learn", "Learn from steps of a session; those that are known change nothing", sent(incidents.Learn).upTo(maxStepsBody))
 		at.post("/answer", "What worked when the same failed before", sent(incidents.Answer))
 		at.post("/accept", "Let incidents warn before a command, or take that back", sent(incidents.Accept))
-		at.get("/replay", "The replay of somebody's records that was stored last", bare(incidents.LastReplay))
-		at.put("/replay", "Store what a replay measured, in place of the one before", sent(incidents.StoreReplay).upTo(maxReplayBody))
 		at.post("/forget", "Delete what was learned of a project", sent(func(ctx context.Context, d ForgetDraft) (incident.Forgotten, error) {
 			return incidents.Forget(ctx, d.Project)
 		}))

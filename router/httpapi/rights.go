@@ -23,7 +23,7 @@ var rights = func() map[string]skillrouter.Scope {
 			"POST /api/knowledge/bulk", "POST /lessons/bulk", "POST /claude-code/session-end", "POST /api/import", // they ask by themselves, see openBulk
 		},
 		skillrouter.ScopeCaptain: {
-			"PUT /api/incidents/replay", "POST /api/incidents/forget", "POST /api/imports/:id/undo",
+			"POST /api/incidents/forget", "POST /api/imports/:id/undo",
 			"POST /check/packs", "POST /check/packs/add", "DELETE /check/packs/:id", "POST /check/rules/:id/restore", "POST /api/tasks/:id/reassign",
 			"PATCH /patterns/:id", "DELETE /query/feedback",
 		},

@@ -22,8 +22,8 @@ import (
 
 const healthPath = "/health"
 
-// SecondsMetric is the metric that has the times to answer, by route.
-const SecondsMetric = "skillrouter_http_request_seconds"
+// secondsMetric is the metric that has the times to answer, by route.
+const secondsMetric = "skillrouter_http_request_seconds"
 
 // Health is the answer of GET /health. Without a token, where one is needed, its status alone is answered. Its first members are those of the experience server.
 type Health struct {
@@ -111,8 +111,8 @@ func newHTTPMetrics(registry *prometheus.Registry) *httpMetrics {
 			Name: "skillrouter_http_requests_total", Help: "Requests answered, by method, route and status.",
 		}, []string{"method", "route", "status"}),
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: SecondsMetric, Help: "Time to answer, by route; a stream's is how long it was open.",
-			Buckets: operational.LatencyBounds(),
+			Name: secondsMetric, Help: "Time to answer, by route; a stream's is how long it was open.",
+			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, 1, 5},
 		}, []string{"route"}),
 	}
 	registry.MustRegister(m.requests, m.seconds)

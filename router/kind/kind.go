@@ -241,9 +241,8 @@ type Hit struct {
 	Why      []learning.Reason
 	// Confidence is how far the row is believed, from 0 to 1; where it was nominated.
 	Confidence float64
-	// SupersededBy and Conflicts are what stands in its place and what may contradict it.
+	// SupersededBy is what stands in its place.
 	SupersededBy string
-	Conflicts    []learning.Conflict
 }
 
 // scored is a hit with how well it fits, and why.

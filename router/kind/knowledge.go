@@ -55,7 +55,7 @@ func Entries(service *knowledge.Base, rows interface {
 		Import: taken(service.Take),
 		Undo: Undo{func(ctx context.Context, id string) (any, error) {
 			entry, err := service.Entry(ctx, id)
-			entry.SupersededBy, entry.Conflicts = "", nil // another entry says so
+			entry.SupersededBy = "" // another entry says so
 			return entry, err
 		}, service.Delete},
 		Pages: Pages{
@@ -95,6 +95,6 @@ func Entries(service *knowledge.Base, rows interface {
 func entryHit(e knowledge.Knowledge) Hit {
 	return Hit{
 		ID: e.ID, Title: e.Title, Text: e.Content, Category: e.Category, Project: e.Project, Author: e.Author, Trust: string(e.Trust), At: e.UpdatedAt,
-		SupersededBy: e.SupersededBy, Conflicts: e.Conflicts,
+		SupersededBy: e.SupersededBy,
 	}
 }

@@ -22,7 +22,6 @@ type knowledgeHit struct {
 	RelevanceScore float64           `json:"relevance_score"`
 	Why            []learning.Reason `json:"why,omitempty"`
 	SupersededBy   string            `json:"superseded_by,omitempty"`
-	Conflicts      []string          `json:"conflicts,omitempty"` // entries that it may contradict
 	CutBytes       int               `json:"cut_bytes,omitempty"` // of the content, left out of this answer
 }
 
@@ -54,8 +53,7 @@ func (s *Server) addKnowledgeTools() {
 		if stored.Duplicate {
 			said = "Nothing was stored: the same content is there already as %s."
 		}
-		return stored, fmt.Sprintf(said, visible(stored.ID)) + listed(" It supersedes %s: undo by call_tool with update_knowledge if that is wrong.", stored.Supersedes) +
-			listed(" It may contradict %s: if one of them is not true any more, say so by call_tool with update_knowledge.", stored.Conflicts) + redacted(stored.Redacted)
+		return stored, fmt.Sprintf(said, visible(stored.ID)) + listed(" It supersedes %s: undo by call_tool with update_knowledge if that is wrong.", stored.Supersedes) + redacted(stored.Redacted)
 	}))
 	add(s, tool{
 		name: "search_knowledge", title: "Search knowledge", effect: reads, holds: "results",
@@ -92,7 +90,6 @@ func (s *Server) addKnowledgeTools() {
 		p.may("project", &c.draft.Project, "")
 		p.may("source", &c.draft.Source, "")
 		p.may("superseded_by", &c.draft.SupersededBy, "The entry that stands in its place; \"\" undoes it")
-		p.may("compatible_with", &c.draft.CompatibleWith, "An entry that it does not contradict")
 	}, then(changing(s.services.Knowledge.Update), fullKnowledge))
 	add(s, tool{
 		name: "delete_knowledge", title: "Delete knowledge", set: ToolsetLessons, effect: steers, holds: "deleted",
@@ -114,7 +111,7 @@ func shownKnowledge(hit knowledge.Hit) knowledgeHit {
 	return knowledgeHit{
 		ID: hit.ID, Title: hit.Title, Content: hit.Content, Category: hit.Category, Tags: hit.Tags,
 		Project: hit.Project, Author: hit.Author, Trust: hit.Trust, RelevanceScore: hit.RelevanceScore, Why: hit.Why,
-		SupersededBy: hit.SupersededBy, Conflicts: learning.Open(hit.Conflicts),
+		SupersededBy: hit.SupersededBy,
 	}
 }
 
@@ -132,7 +129,7 @@ func fullKnowledge(e knowledge.Knowledge) (oneKnowledge, string) {
 
 // Says is what the entry says, to be compared with what others say.
 func (h *knowledgeHit) Says() learning.Saying {
-	return learning.Saying{ID: h.ID, Kind: "knowledge", Where: h.Project, Trust: h.Trust, Text: h.Title + "\n" + h.Content, Against: h.Conflicts}
+	return learning.Saying{ID: h.ID, Kind: "knowledge", Where: h.Project, Trust: h.Trust, Text: h.Title + "\n" + h.Content}
 }
 
 func knowledgeEntry(hit *knowledgeHit) entry {
@@ -141,7 +138,7 @@ func knowledgeEntry(hit *knowledgeHit) entry {
 		hit.CutBytes = whole - len(hit.Content)
 		return fmt.Sprintf("relevance %.3g, by %s, trust %q", hit.RelevanceScore, author(hit.Author), string(hit.Trust)), []string{
 			attributes("id", hit.ID, "category", hit.Category, "project", hit.Project, "tags", strings.Join(hit.Tags, ", "),
-				"superseded by", hit.SupersededBy, "may contradict", strings.Join(hit.Conflicts, ", ")),
+				"superseded by", hit.SupersededBy),
 			hit.Title, hit.Content, whyNote(hit.Why), cutNote(hit.CutBytes),
 		}
 	}}

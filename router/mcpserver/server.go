@@ -95,8 +95,6 @@ type Options struct {
 	PageSize int          // of the lists of tools and prompts; 0: 1,000, more than there are
 	// ProgressEvery is how often a call says that it is under way, to who asks for that; 0: each second.
 	ProgressEvery time.Duration
-	// Called is told of each call of a tool, how long it took, and whether it failed; nil: nobody is.
-	Called func(tool string, took time.Duration, err error)
 	// Extend adds to what the server offers, for programs that are no router.
 	Extend func(*mcp.Server)
 }
@@ -127,7 +125,6 @@ type Server struct {
 	sessions  *sessions
 
 	progressEvery time.Duration
-	called        func(tool string, took time.Duration, err error)
 	streams       streams
 	asker         asker
 	handler       http.Handler
@@ -137,7 +134,7 @@ type Server struct {
 func New(services Services, options Options) *Server {
 	log := skillrouter.GivenLog(options.Log)
 	options.Version = cmp.Or(options.Version, "unknown")
-	s := &Server{services: services, agent: options.Agent, project: options.Project, toolsets: options.Toolsets, tools: map[string]offered{}, log: log, called: options.Called}
+	s := &Server{services: services, agent: options.Agent, project: options.Project, toolsets: options.Toolsets, tools: map[string]offered{}, log: log}
 	quiet := slog.New(atLeast{log.Handler(), slog.LevelWarn}) // the library logs each session's coming and going
 	s.sessions, s.enabled = newSessions(), newEnabled()
 	s.streams.ended = make(chan struct{})

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"reflect"
 	"strings"
-	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -78,7 +77,7 @@ func (s *Server) add(t tool, answer reflect.Type, bind func(*params) func(contex
 	t.input, t.output = declared.schema(), answerSchema(answer, strings.Fields(t.holds))
 	record := declared.record()
 	t.set = cmp.Or(t.set, ToolsetCore)
-	s.tools[t.name] = offered{tool: t, span: "execute_tool " + t.name, call: s.counted(t.name, func(ctx context.Context, arguments json.RawMessage) (any, string, error) {
+	s.tools[t.name] = offered{tool: t, span: "execute_tool " + t.name, call: func(ctx context.Context, arguments json.RawMessage) (any, string, error) {
 		if err := walled(ctx, t.name); err != nil {
 			return nil, "", err
 		}
@@ -98,25 +97,12 @@ func (s *Server) add(t tool, answer reflect.Type, bind func(*params) func(contex
 			text += "\nPassed over: " + passed + "."
 		}
 		return fields, text, err
-	})}
+	}}
 	if t.resource != nil {
 		t.resource.tool = t.name
 		s.resources = append(s.resources, *t.resource)
 	}
 	s.offer(t)
-}
-
-// counted tells of the calls of a tool. What calls another is no call of its own.
-func (s *Server) counted(tool string, call func(context.Context, json.RawMessage) (any, string, error)) func(context.Context, json.RawMessage) (any, string, error) {
-	if s.called == nil || tool == callTool {
-		return call
-	}
-	return func(ctx context.Context, arguments json.RawMessage) (any, string, error) {
-		begin := time.Now()
-		fields, text, err := call(ctx, arguments)
-		s.called(tool, time.Since(begin), err)
-		return fields, text, err
-	}
 }
 
 // then puts what a service answers before a model.

@@ -208,7 +208,7 @@ var every = map[string]string{
 	"explain_action":         `{"proposed_action":"ls","tool":"","args":{}}`,
 	"revoke_token":           `{"token_id":"k1"}`,
 	"get_knowledge":          `{"knowledge_id":"k1"}`,
-	"update_knowledge":       `{"knowledge_id":"k1","title":"t","content":"c","category":"g","tags":["a"],"project":"p","source":"s","superseded_by":"k2","compatible_with":"k3"}`,
+	"update_knowledge":       `{"knowledge_id":"k1","title":"t","content":"c","category":"g","tags":["a"],"project":"p","source":"s","superseded_by":"k2"}`,
 	"delete_knowledge":       `{"knowledge_id":"k1"}`,
 	"list_rules":             `{"source":"lesson","domain":"docker","severity":"high","demoted":true,"blocks":true,"cursor":"c","limit":5}`,
 	"restore_rule":           `{"rule_id":"r1","notes":"n"}`,

@@ -26,7 +26,7 @@ func found(memory kind.Memory, has kind.Found) kindFound {
 		f.hits = append(f.hits, Hit{
 			Kind: memory.Name, ID: h.ID, Title: skillrouter.Head(h.Title, snippetBytes), Snippet: snippetOf(h.Text), Text: h.Text, Category: h.Category, Project: h.Project, Author: h.Author,
 			Trust: h.Trust, At: h.At, Relevance: shelf.Relevance(h.Evidence), RelevanceScore: h.Score, Why: h.Why, words: bagOf(h.Title, h.Text),
-			SupersededBy: h.SupersededBy, Conflicts: h.Conflicts,
+			SupersededBy: h.SupersededBy,
 		})
 	}
 	return f

@@ -83,9 +83,8 @@ type Hit struct {
 	// RelevanceScore is its score among those of its kind, as a search of that kind alone gives it.
 	RelevanceScore float64           `json:"relevance_score"`
 	Why            []learning.Reason `json:"why,omitempty"` // the parts of RelevanceScore; they add up to it
-	// SupersededBy is what stands in its place, and goes before it; Conflicts are what may contradict it.
-	SupersededBy string              `json:"superseded_by,omitempty"`
-	Conflicts    []learning.Conflict `json:"conflicts,omitempty"`
+	// SupersededBy is what stands in its place, and goes before it.
+	SupersededBy string `json:"superseded_by,omitempty"`
 	// Also are hits of other kinds that say the same, and are not listed themselves.
 	Also []Ref `json:"also,omitempty"`
 
@@ -95,7 +94,7 @@ type Hit struct {
 
 // Says is what the hit says, to be compared with what others say.
 func (h *Hit) Says() learning.Saying {
-	return learning.Saying{ID: h.ID, Kind: h.Kind, Where: h.Project, Trust: learning.Trust(h.Trust), Text: h.Title + "\n" + h.Snippet, Against: learning.Open(h.Conflicts)}
+	return learning.Saying{ID: h.ID, Kind: h.Kind, Where: h.Project, Trust: learning.Trust(h.Trust), Text: h.Title + "\n" + h.Snippet}
 }
 
 // Ref names something that was found.
@@ -289,7 +288,7 @@ func (s *Searcher) search(ctx context.Context, r *request) (Answer, error) {
 		}
 	}
 	rankHits(hits)
-	learning.SuccessorsFirst(hits, func(h *Hit) string { return h.ID }, func(h *Hit) []string { return learning.Behind(h.SupersededBy, h.Conflicts) }, func(next, old *Hit) {
+	learning.SuccessorsFirst(hits, func(h *Hit) string { return h.ID }, func(h *Hit) string { return h.SupersededBy }, func(next, old *Hit) {
 		next.Relevance, next.place = max(next.Relevance, old.Relevance), max(next.place, old.place)
 	})
 	hits = worthShowing(hits, r)

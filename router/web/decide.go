@@ -11,7 +11,6 @@ import (
 	"skillrouter/learning/consolidate"
 	"skillrouter/learning/guard"
 	"skillrouter/learning/incident"
-	"skillrouter/learning/knowledge"
 	"skillrouter/learning/lesson"
 	"skillrouter/operational"
 	"skillrouter/router/decision"
@@ -89,15 +88,6 @@ func (s *Server) verdicts() map[string]func(ctx context.Context, ids []string) e
 			return err
 		}
 	}
-	settle := func(patch func(ids []string) knowledge.Patch) func(context.Context, []string) error {
-		return func(ctx context.Context, ids []string) error {
-			if len(ids) != 2 {
-				return skillrouter.InvalidField("item", "names no two memories")
-			}
-			_, err := s.services.Knowledge.Update(ctx, ids[0], patch(ids))
-			return err
-		}
-	}
 	number := func(ids []string) int64 {
 		n, _ := strconv.ParseInt(ids[len(ids)-1], 10, 64) // 0, the last one, if it is none
 		return n
@@ -123,8 +113,6 @@ func (s *Server) verdicts() map[string]func(ctx context.Context, ids []string) e
 		"escalation.dismiss": escalated(s.services.Escalations.Dismiss),
 		"incident.accept":    accept(false),
 		"incident.decline":   accept(true),
-		"conflict.later":     settle(func(ids []string) knowledge.Patch { return knowledge.Patch{SupersededBy: &ids[1]} }),
-		"conflict.both":      settle(func(ids []string) knowledge.Patch { return knowledge.Patch{CompatibleWith: &ids[1]} }),
 	}
 }
 
@@ -178,8 +166,4 @@ func pickMatter(m decision.Matter) string { return pick("escalation", m.Title, m
 
 func pickIncident(i incident.Incident) string {
 	return pick("incident", i.Program+": "+i.Example, i.ID)
-}
-
-func pickConflict(c decision.Conflict) string {
-	return pick("conflict", c.Later.Title, c.Earlier.ID, c.Later.ID)
 }

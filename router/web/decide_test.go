@@ -55,26 +55,22 @@ func TestDecide(t *testing.T) {
 	s := openSite(t).asPerson()
 	s.shows("/ui/decide", "Nothing waits for you")
 	s.incidents(4)
-	for n := range 3 {
-		s.api(http.MethodPost, "/api/knowledge", map[string]any{"category": "note", "title": fmt.Sprintf("Bug reports %d go to Jira", n), "content": fmt.Sprintf("Bug reports of team %d go to port 80%d0.", n, n), "project": fmt.Sprint("p", n), "agent_id": "ann"})
-		s.api(http.MethodPost, "/api/knowledge", map[string]any{"category": "note", "title": fmt.Sprintf("Bug reports %d go to Jira", n), "content": fmt.Sprintf("Bug reports of team %d go to port 90%d0.", n, n), "project": fmt.Sprint("p", n), "agent_id": "bob"})
-	}
 	s.api(http.MethodPost, "/api/consolidations", map[string]any{"agent_id": "ann", "session_id": "s", "text": "The API listens on port 8080. The database listens on port 5432."})
-	page := s.shows("/ui/decide", "prog1 -m pytest core/tests/test_1.py", "2 times in 2 sessions", "Worked 2 times", "bin/test1 core/tests/test_1.py", "may contradict", "later, by bob")
+	page := s.shows("/ui/decide", "prog1 -m pytest core/tests/test_1.py", "2 times in 2 sessions", "Worked 2 times", "bin/test1 core/tests/test_1.py")
 	if strings.Contains(page, "<script>alert") {
 		t.Error("what a command printed is markup")
 	}
-	incidents, conflicts, proposals := picks(page, "incident"), picks(page, "conflict"), picks(page, "proposal")
-	if len(incidents) != 4 || len(conflicts) != 3 || len(proposals) == 0 {
-		t.Fatalf("%d incidents, %d conflicts, %d proposals wait", len(incidents), len(conflicts), len(proposals))
+	incidents, proposals := picks(page, "incident"), picks(page, "proposal")
+	if len(incidents) != 4 || len(proposals) == 0 {
+		t.Fatalf("%d incidents, %d proposals wait", len(incidents), len(proposals))
 	}
 
-	everything := append(append(append([]string{}, incidents[:2]...), conflicts...), proposals...)
+	everything := append(append([]string{}, incidents[:2]...), proposals...)
 	page = s.decide("incident.accept", http.StatusOK, everything...) // of the others' buttons nothing was pressed
 	if n := strings.Count(page[:strings.Index(page, `id="decide"`)], `class="chip good"`); n != 2 {
 		t.Errorf("%d outcomes of two: %s", n, page[:strings.Index(page, `id="decide"`)])
 	}
-	if len(picks(page, "incident")) != 2 || len(picks(page, "conflict")) != 3 || len(picks(page, "proposal")) != len(proposals) {
+	if len(picks(page, "incident")) != 2 || len(picks(page, "proposal")) != len(proposals) {
 		t.Error("something else was decided")
 	}
 	page = s.decide("incident.accept", http.StatusOK, incidents[1], incidents[2])
@@ -87,11 +83,6 @@ func TestDecide(t *testing.T) {
 	}
 	if page := s.api(http.MethodGet, "/api/incidents?project=shop", nil); strings.Count(fmt.Sprint(page["incidents"]), "accepted:true") != 3 {
 		t.Errorf("%v", page)
-	}
-	s.decide("conflict.later", http.StatusOK, conflicts[0])
-	page = s.decide("conflict.both", http.StatusOK, conflicts[1:]...)
-	if len(picks(page, "conflict")) != 0 {
-		t.Errorf("conflicts wait on: %q", picks(page, "conflict"))
 	}
 	s.decide("proposal.reject", http.StatusOK, proposals[0])
 	page = s.decide("proposal.accept", http.StatusOK, append(proposals[1:], proposals[0])...)
@@ -131,7 +122,7 @@ func TestDecideForged(t *testing.T) {
 	}
 	for verb, item := range map[string]string{
 		"incident.accept": "kind=incident&id=00000000000000ff&title=" + url.QueryEscape(hostile), "approval.approve": "kind=approval&id=" + url.QueryEscape(hostile), "approval.deny": "kind=approval&id=x&id=-1",
-		"escalation.resolve": "kind=escalation&id=x&id=y", "conflict.later": "kind=conflict&id=a", "conflict.both": "kind=conflict&id=a&id=b", "proposal.accept": "kind=proposal&id=x", "proposal.reject": "kind=proposal&id=",
+		"escalation.resolve": "kind=escalation&id=x&id=y", "proposal.accept": "kind=proposal&id=x", "proposal.reject": "kind=proposal&id=",
 	} {
 		page := s.decide(verb, http.StatusOK, item)
 		if outcomes := page[:strings.Index(page, `id="decide"`)]; !strings.Contains(outcomes, "refused") || strings.Contains(outcomes, "<script>alert") || strings.Contains(outcomes, "\u202e") {

@@ -29,7 +29,6 @@ func (s *Server) figurePages() {
 
 // figures is what the page of figures shows.
 type figures struct {
-	Over       *overTime
 	Health     *Health
 	Counts     []figure
 	Process    *Process
@@ -104,10 +103,6 @@ func (s *Server) memorySizes(ctx context.Context) (router.MemoryStats, error) {
 func (s *Server) figures(v *visit) (any, error) {
 	ctx := v.context()
 	var page figures
-	var err error
-	if page.Over, err = s.overTime(v); err != nil {
-		return nil, err
-	}
 	if s.services.Health != nil {
 		health := s.services.Health(ctx)
 		page.Health = &health

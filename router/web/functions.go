@@ -25,7 +25,7 @@ var functions = template.FuncMap{
 	"millis":       func(at time.Time) int64 { return at.UnixMilli() },
 	"open":         func(status operational.EscalationStatus) bool { return status.Open() },
 	"says":         consolidate.Proposal.Says,
-	"pickApproval": pickApproval, "pickMatter": pickMatter, "pickIncident": pickIncident, "pickConflict": pickConflict, "pickProposal": pickProposal,
+	"pickApproval": pickApproval, "pickMatter": pickMatter, "pickIncident": pickIncident, "pickProposal": pickProposal,
 	"clip":       clip,
 	"short":      short,
 	"count":      count,

@@ -7,7 +7,6 @@ func (s *Server) memoryPages() {
 	s.with(s.services.Lessons, s.lessonPages)
 	if s.services.Incidents != nil {
 		s.incidentPages()
-		s.replayPages()
 	}
 	s.with(s.services.Patterns, s.patternPages)
 	s.with(s.services.Guard, s.guardPages)

@@ -20,7 +20,6 @@ import (
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/config"
 	"skillrouter/cmd/locate"
-	"skillrouter/learning/incident"
 )
 
 // site is a whole router as a browser sees it, without tokens.
@@ -203,7 +202,7 @@ func (s site) lesson(kind, title string, more map[string]any) string {
 }
 
 var memoryPaths = []string{
-	"/ui/search", "/ui/search?q=gateway", "/ui/lessons", "/ui/patterns", "/ui/guard", "/ui/guard/ledger", "/ui/escalations", "/ui/proposals", "/ui/gaps", "/ui/value", "/ui/value?days=30&project=shop", "/ui/replay", "/ui/figures",
+	"/ui/search", "/ui/search?q=gateway", "/ui/lessons", "/ui/patterns", "/ui/guard", "/ui/guard/ledger", "/ui/escalations", "/ui/proposals", "/ui/gaps", "/ui/value", "/ui/value?days=30&project=shop", "/ui/figures",
 }
 
 func TestMemoryPagesOfNothing(t *testing.T) {
@@ -438,34 +437,5 @@ func TestMemoryPagesHaveTheirParts(t *testing.T) {
 	}
 	if seen != 120 {
 		t.Errorf("%d of 120 lessons are on the pages", seen)
-	}
-}
-
-// TestReplayPage draws a replay that was handed over: sums over sessions, shares, projects, and what was written into names is no markup.
-func TestReplayPage(t *testing.T) {
-	s := openSite(t)
-	s.shows("/ui/replay", "No replay is stored", "skillrouter replay --keep")
-	var replayed incident.ReplayDraft
-	for i := range 300 {
-		replayed.Each = append(replayed.Each, incident.ReplayedSession{
-			Session: fmt.Sprintf("session-%d-%s", i, hostile), Project: []string{"shop", "blog"}[i%2],
-			ReplayedCounts: incident.ReplayedCounts{Commands: 10, Mistakes: 2, Repeats: 1, Known: 1, Named: 1, Fixable: 1, Answered: i % 2, Fine: 8},
-		})
-	}
-	s.api(http.MethodPut, "/api/incidents/replay", replayed)
-	page := s.shows("/ui/replay", "made in an earlier session too", "session-299-", "blog", "200 earlier ones are not listed")
-	if !strings.Contains(page, `<td data-x="300">300</td><td data-y="300">300</td><td data-y="300">300</td><td data-y="150">150</td>`) {
-		t.Error("the last point is not the sum of all sessions")
-	}
-	if strings.Contains(page, "session-199-") || strings.Contains(page, "<script>alert") {
-		t.Error("it lists more than it should, or runs what somebody wrote")
-	}
-	if points := strings.Count(page, "data-x="); points != 120 {
-		t.Errorf("%d points are drawn", points)
-	}
-	// A thousand wrong sessions are told of in a short answer.
-	w := s.do(http.MethodPut, "/api/incidents/replay", "application/json", `{"each":[`+strings.Repeat("{},", 1000)+`{}]}`)
-	if w.Code != http.StatusBadRequest || w.Body.Len() > 20_000 {
-		t.Errorf("%d with %d bytes", w.Code, w.Body.Len())
 	}
 }

@@ -1,8 +1,10 @@
 package web
 
 import (
+	"cmp"
 	"strconv"
 
+	"skillrouter"
 	"skillrouter/operational"
 	"skillrouter/router"
 	"skillrouter/router/value"
@@ -28,6 +30,15 @@ type valueRow struct {
 
 // spans are how many days the page offers.
 var spans = []int{value.DefaultDays, 30, 90}
+
+// days is how many days a page was asked for.
+func (v *visit) days(otherwise int) (int, error) {
+	days, err := strconv.Atoi(cmp.Or(v.value("days"), strconv.Itoa(otherwise)))
+	if err != nil || days < 1 {
+		return 0, skillrouter.InvalidField("days", "must be a number of days")
+	}
+	return days, nil
+}
 
 func (s *Server) value(v *visit) (any, error) {
 	days, err := v.days(value.DefaultDays)

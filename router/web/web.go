@@ -89,7 +89,6 @@ type Services struct {
 	Tellings   Tellings
 	Transfer   transfer.Service
 	Value      value.Service
-	Figures    operational.FigureService
 	Decisions  decision.Service // with Guard, Escalations, Incidents, Knowledge and Consolidation
 	Embeddings shelf.EmbeddingService
 	Process    func() Process

@@ -4,24 +4,21 @@
 //   <table data-chart="Confidence over time" data-low="0" data-high="1">
 //
 // whose head names the series, whose rows begin with a cell that bears data-x
-// (Unix milliseconds, or with data-axis="count" a number) and go on with cells that bear data-y (a number, or
-// nothing). Series are told apart by dashes as well as by colour. A chart of
-// some columns of a table is a box of its own:
-//
-//   <div class="chart" data-plot="id-of-the-table" data-columns="2 3" data-chart="Checks">
+// (Unix milliseconds) and go on with cells that bear data-y (a number, or
+// nothing). Series are told apart by dashes as well as by colour.
 "use strict";
 
 (() => {
   const drawn = new Map();
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const number = (text) => (text === undefined || text === "" ? null : Number(text));
-  const read = (table, places) => {
-    const of = (row) => (places ? [0, ...places].map((place) => row.cells[place]) : [...row.cells]);
+  const read = (table) => {
+    const of = (row) => [...row.cells];
     const rows = [...table.tBodies[0].rows].map((row) => of(row).map((cell, i) => number(i ? cell.dataset.y : cell.dataset.x)))
       .filter((row) => row[0] !== null).sort((a, b) => a[0] - b[0]);
     const names = of(table.tHead.rows[0]).map((cell) => cell.textContent.trim());
     const columns = names.map((_, i) => rows.map((row) => (row[i] === undefined ? null : row[i])));
-    if (table.dataset.axis !== "count") columns[0] = columns[0].map((ms) => ms / 1000);
+    columns[0] = columns[0].map((ms) => ms / 1000);
     const series = names.map((name, i) => ({ name, values: columns[i], first: i === 0 }))
       .filter((one) => one.first || one.values.some((value) => value !== null));
     return series;
@@ -36,12 +33,12 @@
     return box;
   };
   // A box that is empty yet may not be shown, and has no width: it will have its parent's.
-  const draw = (table, box, places) => {
-    const series = read(table, places);
+  const draw = (table) => {
+    const series = read(table);
     if (series.length < 2 || series[0].values.length < 2) return;
-    box = box || boxOf(table);
+    const box = boxOf(table);
     box.setAttribute("role", "img");
-    box.setAttribute("aria-label", (box.dataset.chart || table.dataset.chart) + ", drawn from the table below");
+    box.setAttribute("aria-label", table.dataset.chart + ", drawn from the table below");
     const tones = ["--accent", "--good", "--warn", "--bad"], dashes = [[], [6, 3], [2, 3], [10, 3, 2, 3]];
     const axis = { stroke: colour("--soft"), grid: { stroke: colour("--line"), width: 1 }, ticks: { stroke: colour("--line"), width: 1 } };
     const scale = {};
@@ -49,7 +46,7 @@
     const old = drawn.get(box);
     if (old) old.destroy();
     drawn.set(box, new uPlot({
-      width: Math.max(240, box.clientWidth || box.parentElement.clientWidth), height: 240, cursor: { drag: { x: false, y: false } }, scales: { x: { time: table.dataset.axis !== "count" }, y: scale },
+      width: Math.max(240, box.clientWidth || box.parentElement.clientWidth), height: 240, cursor: { drag: { x: false, y: false } }, scales: { x: { time: true }, y: scale },
       axes: [axis, { ...axis, size: 56 }],
       series: series.map((one, i) => (i === 0 ? { label: one.name } : {
         label: one.name, stroke: colour(tones[(i - 1) % 4]), dash: dashes[(i - 1) % 4], width: 2, spanGaps: true, points: { size: 5 },
@@ -60,7 +57,6 @@
   };
   const all = (root) => {
     for (const table of (root.querySelectorAll ? root : document).querySelectorAll("table[data-chart]")) draw(table);
-    for (const box of document.querySelectorAll("[data-plot]")) draw(document.getElementById(box.dataset.plot), box, box.dataset.columns.split(" ").map(Number));
   };
   all(document);
   let later = 0;
