@@ -7,7 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/operational"
 )
 
@@ -59,7 +60,7 @@ func (x *box) holderOf(sender string) string {
 	if holder, known := x.holder[sender]; known {
 		return holder
 	}
-	return skillrouter.KindOf(sender)
+	return principal.KindOf(sender)
 }
 
 // boxes are the mailboxes that something was sent to since the start.
@@ -93,7 +94,7 @@ func (b *boxes) acked(agent string) {
 
 // errBoxFull refuses a message for which there is no room.
 func errBoxFull(message string) error {
-	return &skillrouter.Error{Code: skillrouter.RateLimited, Field: "to_agent_id", Message: message}
+	return &errs.Error{Code: errs.RateLimited, Field: "to_agent_id", Message: message}
 }
 
 // reserve takes the room of a message in its mailbox, or says why there is none. Its sender
@@ -106,7 +107,7 @@ func (b *Mailbox) reserve(ctx context.Context, m operational.Message, share int)
 	x := b.boxes.of(m.To)
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	one, holder := tally{1, int64(len(m.Context))}, cmp.Or(skillrouter.PrincipalOf(ctx).Bound(), m.From)
+	one, holder := tally{1, int64(len(m.Context))}, cmp.Or(principal.Of(ctx).Bound(), m.From)
 	x.holder[m.From] = holder
 	fits := func() error {
 		switch {

@@ -10,9 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter"
 	"skillrouter/comms"
 	"skillrouter/comms/commstest"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/operational"
 )
 
@@ -24,12 +25,12 @@ func fillBox(t *testing.T, h house, to string, senders int, context json.RawMess
 	var all sync.WaitGroup
 	for i := range senders {
 		id := fmt.Sprint("sender", i)
-		ctx := skillrouter.WithPrincipal(t.Context(), commstest.Agent(id))
+		ctx := principal.With(t.Context(), commstest.Agent(id))
 		for range 50 { // at once, so that batches form
 			all.Go(func() {
 				for {
 					_, err := h.Mailbox.Send(ctx, operational.MessageDraft{To: to, Signal: "message", Context: context})
-					if skillrouter.CodeOf(err) == skillrouter.RateLimited {
+					if errs.CodeOf(err) == errs.RateLimited {
 						return
 					}
 					if err != nil {
@@ -43,7 +44,7 @@ func fillBox(t *testing.T, h house, to string, senders int, context json.RawMess
 	}
 	all.Wait()
 	for i := range senders { // what was on its way may have been counted twice: now nothing is
-		ctx := skillrouter.WithPrincipal(t.Context(), commstest.Agent(fmt.Sprint("sender", i)))
+		ctx := principal.With(t.Context(), commstest.Agent(fmt.Sprint("sender", i)))
 		for {
 			if _, err := h.Mailbox.Send(ctx, operational.MessageDraft{To: to, Signal: "message", Context: context}); err != nil {
 				break
@@ -59,12 +60,12 @@ func fillBox(t *testing.T, h house, to string, senders int, context json.RawMess
 func TestMailboxIsBounded(t *testing.T) {
 	dir := t.TempDir()
 	h := open(t, dir, time.Now, comms.PresenceOptions{}, comms.MailboxOptions{})
-	boss := skillrouter.WithPrincipal(t.Context(), commstest.Captain())
-	b := skillrouter.WithPrincipal(t.Context(), commstest.Agent("b"))
+	boss := principal.With(t.Context(), commstest.Captain())
+	b := principal.With(t.Context(), commstest.Agent("b"))
 	if _, err := h.Presence.Heartbeat(b, comms.Heartbeat{AgentID: "b"}); err != nil {
 		t.Fatal(err)
 	}
-	first := skillrouter.WithPrincipal(t.Context(), commstest.Agent("sender0"))
+	first := principal.With(t.Context(), commstest.Agent("sender0"))
 	once := operational.MessageDraft{To: "b", Signal: "message", IdempotencyKey: "k"}
 	sent, err := h.Mailbox.Send(first, once)
 	if err != nil {
@@ -78,13 +79,13 @@ func TestMailboxIsBounded(t *testing.T) {
 	}
 	refused := func(ctx context.Context, what string) {
 		t.Helper()
-		if _, err := h.Mailbox.Send(ctx, operational.MessageDraft{To: "b", Signal: "message"}); skillrouter.CodeOf(err) != skillrouter.RateLimited || skillrouter.FieldOf(err) != "to_agent_id" {
+		if _, err := h.Mailbox.Send(ctx, operational.MessageDraft{To: "b", Signal: "message"}); errs.CodeOf(err) != errs.RateLimited || errs.FieldOf(err) != "to_agent_id" {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	refused(skillrouter.WithPrincipal(t.Context(), commstest.Agent("other")), "another agent")
-	anybody := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
-	if _, err := h.Mailbox.Send(anybody, operational.MessageDraft{From: "other", To: "b", Signal: "message"}); skillrouter.CodeOf(err) != skillrouter.RateLimited {
+	refused(principal.With(t.Context(), commstest.Agent("other")), "another agent")
+	anybody := principal.With(t.Context(), principal.Open())
+	if _, err := h.Mailbox.Send(anybody, operational.MessageDraft{From: "other", To: "b", Signal: "message"}); errs.CodeOf(err) != errs.RateLimited {
 		t.Errorf("while no token exists: %v", err)
 	}
 	for what, send := range map[string]func() (comms.Sent, error){
@@ -108,7 +109,7 @@ func TestMailboxIsBounded(t *testing.T) {
 	}
 	fresh := once
 	fresh.IdempotencyKey = "k2"
-	if _, err := h.Mailbox.Send(first, fresh); skillrouter.CodeOf(err) != skillrouter.RateLimited {
+	if _, err := h.Mailbox.Send(first, fresh); errs.CodeOf(err) != errs.RateLimited {
 		t.Errorf("a new message with a key: %v", err)
 	}
 	if err := h.Mailbox.Tell(t.Context(), operational.MessageDraft{From: "skillrouter", To: "b", Signal: "lesson"}); err != nil || h.Mailbox.Dropped() != 1 {
@@ -205,12 +206,12 @@ func TestATokenIsOneSender(t *testing.T) {
 	dir := t.TempDir()
 	h := open(t, dir, time.Now, comms.PresenceOptions{}, comms.MailboxOptions{})
 	flood := func(h house) (taken int) {
-		ctx := skillrouter.WithPrincipal(t.Context(), commstest.Agent("a"))
+		ctx := principal.With(t.Context(), commstest.Agent("a"))
 		context := json.RawMessage(`{"text":"` + strings.Repeat("x", 60<<10) + `"}`)
 		for i := range 6 {
 			for {
 				_, err := h.Mailbox.Send(ctx, operational.MessageDraft{From: fmt.Sprintf("a:%d", i), To: "b", Signal: "message", Context: context})
-				if skillrouter.CodeOf(err) == skillrouter.RateLimited {
+				if errs.CodeOf(err) == errs.RateLimited {
 					break
 				}
 				if err != nil {
@@ -224,7 +225,7 @@ func TestATokenIsOneSender(t *testing.T) {
 	other := func(h house) {
 		t.Helper()
 		for _, name := range []string{"c", "ab"} {
-			if _, err := h.Mailbox.Send(skillrouter.WithPrincipal(t.Context(), commstest.Agent(name)), operational.MessageDraft{To: "b", Signal: "message"}); err != nil {
+			if _, err := h.Mailbox.Send(principal.With(t.Context(), commstest.Agent(name)), operational.MessageDraft{To: "b", Signal: "message"}); err != nil {
 				t.Errorf("a message of %s: %v", name, err)
 			}
 		}

@@ -9,10 +9,11 @@ import (
 
 	"go.uber.org/goleak"
 
-	"skillrouter"
 	"skillrouter/cmd/app/apptest"
 	"skillrouter/comms"
 	"skillrouter/comms/commstest"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/principal"
 	"skillrouter/operational/store"
 )
 
@@ -27,7 +28,7 @@ type house struct {
 }
 
 // open opens the house in dir. It is closed with the test at the latest.
-func open(t *testing.T, dir string, now skillrouter.Clock, presence comms.PresenceOptions, mailbox comms.MailboxOptions) house {
+func open(t *testing.T, dir string, now clock.Clock, presence comms.PresenceOptions, mailbox comms.MailboxOptions) house {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	db, err := apptest.Open(t, dir, "operational", now, log)
@@ -65,18 +66,18 @@ func open(t *testing.T, dir string, now skillrouter.Clock, presence comms.Presen
 }
 
 func TestContract(t *testing.T) {
-	commstest.Run(t, func(t *testing.T) func(skillrouter.Principal) commstest.Services {
+	commstest.Run(t, func(t *testing.T) func(principal.Principal) commstest.Services {
 		h := open(t, t.TempDir(), time.Now, comms.PresenceOptions{}, comms.MailboxOptions{})
-		return func(skillrouter.Principal) commstest.Services {
+		return func(principal.Principal) commstest.Services {
 			return commstest.Services{Presence: h.Presence, Mailbox: h.Mailbox}
 		}
 	})
 }
 
 func TestHalting(t *testing.T) {
-	commstest.RunHalting(t, func(t *testing.T) func(skillrouter.Principal) commstest.Services {
+	commstest.RunHalting(t, func(t *testing.T) func(principal.Principal) commstest.Services {
 		h := open(t, t.TempDir(), time.Now, comms.PresenceOptions{}, comms.MailboxOptions{OnlyCaptainsStop: true})
-		return func(skillrouter.Principal) commstest.Services {
+		return func(principal.Principal) commstest.Services {
 			return commstest.Services{Presence: h.Presence, Mailbox: h.Mailbox}
 		}
 	})

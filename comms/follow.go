@@ -8,7 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/operational"
 )
 
@@ -154,8 +155,8 @@ func (b *Mailbox) Follow(ctx context.Context, last int64) error {
 
 // reachAside is reach on a router that does not write. What would have to be written for a subscriber is the writer's to do.
 func (b *Mailbox) reachAside(ctx context.Context, agentID string, cursor *Cursor) (*member, error) {
-	if skillrouter.PrincipalOf(ctx).Walled() { // whose message is of which project changes where it is written
-		return nil, skillrouter.Errorf(skillrouter.Unavailable, "the streams of a token that is bound to projects are the writer's")
+	if principal.Of(ctx).Walled() { // whose message is of which project changes where it is written
+		return nil, errs.Errorf(errs.Unavailable, "the streams of a token that is bound to projects are the writer's")
 	}
 	m, err := b.roster.follow(ctx, agentID)
 	if err != nil || cursor == nil || !cursor.Chosen && cursor.After != 0 {
@@ -164,7 +165,7 @@ func (b *Mailbox) reachAside(ctx context.Context, agentID string, cursor *Cursor
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if cursor.After < m.record.JoinedSeq {
-		return nil, skillrouter.Errorf(skillrouter.Unavailable, "earlier broadcasts are given by the router that writes")
+		return nil, errs.Errorf(errs.Unavailable, "earlier broadcasts are given by the router that writes")
 	}
 	return m, nil
 }

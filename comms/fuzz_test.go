@@ -8,8 +8,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"skillrouter"
 	"skillrouter/comms"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
 	"skillrouter/operational"
 )
 
@@ -38,7 +39,7 @@ func FuzzSignal(f *testing.F) {
 		}
 		m, body, err := comms.Frame(draft, seq, time.UnixMilli(1_700_000_000_000))
 		if err != nil {
-			if code := skillrouter.CodeOf(err); code != skillrouter.Invalid && code != skillrouter.TooLarge {
+			if code := errs.CodeOf(err); code != errs.Invalid && code != errs.TooLarge {
 				t.Fatalf("the draft is refused as %s: %v", code, err)
 			}
 			return
@@ -66,7 +67,7 @@ func FuzzAgentID(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, id string) {
-		err := skillrouter.CheckAgentID("agent_id", id)
+		err := check.AgentID("agent_id", id)
 		if got, want := err == nil, agentID.MatchString(id); got != want {
 			t.Errorf("%q: accepted %v, want %v", id, got, want)
 		}

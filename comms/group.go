@@ -7,7 +7,9 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/operational"
 )
 
@@ -54,8 +56,8 @@ func (g *groups) count(name string) uint64 {
 // project and its role.
 func groupsOf(a operational.Agent) []string {
 	var names []string
-	for _, name := range []string{skillrouter.KindOf(a.ID), a.Project, a.Role} {
-		if name != a.ID && skillrouter.CheckAgentID("group", name) == nil && !slices.Contains(names, name) {
+	for _, name := range []string{principal.KindOf(a.ID), a.Project, a.Role} {
+		if name != a.ID && check.AgentID("group", name) == nil && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -87,7 +89,7 @@ func (r *roster) bears(name string, of *member) bool {
 	if m == nil {
 		return false
 	}
-	if skillrouter.KindOf(of.id) != name {
+	if principal.KindOf(of.id) != name {
 		return true
 	}
 	m.mu.Lock()
@@ -124,7 +126,7 @@ func (b *Mailbox) collect(ctx context.Context, m *member) error {
 				b.boxes.acked(one.Group) // what was taken fills the group's mailbox no more
 			}
 		})
-		if skillrouter.CodeOf(err) == skillrouter.StorageFull {
+		if errs.CodeOf(err) == errs.StorageFull {
 			return nil // what is there is read; this waits
 		}
 		if err != nil {
@@ -188,7 +190,7 @@ func (r *roster) alive(group, sender string) (ids []string) {
 		m.mu.Lock()
 		lives, belongs := m.lives(), slices.Contains(groupsOf(m.record.Agent), group)
 		m.mu.Unlock()
-		if !lives || m.id == sender || m.id != group && (!belongs || r.member(group) != nil && skillrouter.KindOf(m.id) != group) {
+		if !lives || m.id == sender || m.id != group && (!belongs || r.member(group) != nil && principal.KindOf(m.id) != group) {
 			continue
 		}
 		member = member || m.id != group

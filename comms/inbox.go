@@ -5,7 +5,10 @@ import (
 	"context"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/committer"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/operational"
 )
 
@@ -20,20 +23,20 @@ const (
 // answer has the marks from before the call. An agent that asks for the first time becomes
 // known. The caller must be that agent, or a Captain.
 func (b *Mailbox) Inbox(ctx context.Context, q InboxQuery) (Inbox, error) {
-	if err := skillrouter.CheckAgentID("agent_id", q.AgentID); err != nil {
+	if err := check.AgentID("agent_id", q.AgentID); err != nil {
 		return Inbox{}, err
 	}
 	if q.Since < 0 {
-		return Inbox{}, skillrouter.InvalidField("since", "must not be negative")
+		return Inbox{}, errs.InvalidField("since", "must not be negative")
 	}
-	limit, err := skillrouter.Limit(q.Limit, DefaultLimit, MaxLimit)
+	limit, err := check.Limit(q.Limit, DefaultLimit, MaxLimit)
 	if err != nil {
 		return Inbox{}, err
 	}
-	if err := skillrouter.CheckName("thread_id", q.Thread); err != nil {
+	if err := check.Name("thread_id", q.Thread); err != nil {
 		return Inbox{}, err
 	}
-	if err := skillrouter.PrincipalOf(ctx).ActAs(q.AgentID); err != nil {
+	if err := principal.Of(ctx).ActAs(q.AgentID); err != nil {
 		return Inbox{}, err
 	}
 	var joined *int64
@@ -41,7 +44,7 @@ func (b *Mailbox) Inbox(ctx context.Context, q InboxQuery) (Inbox, error) {
 		joined = &q.Since
 	}
 	m, _, err := b.roster.ensure(ctx, q.AgentID, joined)
-	if skillrouter.CodeOf(err) == skillrouter.StorageFull { // reading goes on; the agent is made known another time
+	if errs.CodeOf(err) == errs.StorageFull { // reading goes on; the agent is made known another time
 		m, err = visitor(q.AgentID, joined), nil
 	}
 	if err != nil {
@@ -108,7 +111,7 @@ func (b *Mailbox) mark(ctx context.Context, ack Ack, kind operational.MarkKind) 
 	if err := b.checkAck(ctx, ack); err != nil {
 		return 0, err
 	}
-	if err := skillrouter.PrincipalOf(ctx).ActAs(ack.AgentID); err != nil {
+	if err := principal.Of(ctx).ActAs(ack.AgentID); err != nil {
 		return 0, err
 	}
 	m, err := b.roster.known(ack.AgentID)
@@ -116,7 +119,7 @@ func (b *Mailbox) mark(ctx context.Context, ack Ack, kind operational.MarkKind) 
 		return 0, err
 	}
 	if kind == operational.MarkAcked {
-		ctx = skillrouter.Essential(ctx)
+		ctx = committer.Essential(ctx)
 		defer b.boxes.acked(m.id)
 	}
 	var count int64
@@ -136,21 +139,21 @@ func (b *Mailbox) mark(ctx context.Context, ack Ack, kind operational.MarkKind) 
 }
 
 func (b *Mailbox) checkAck(ctx context.Context, ack Ack) error {
-	if err := skillrouter.CheckAgentID("agent_id", ack.AgentID); err != nil {
+	if err := check.AgentID("agent_id", ack.AgentID); err != nil {
 		return err
 	}
 	switch {
 	case len(ack.MessageIDs) > MaxAckIDs:
-		return &skillrouter.Error{Code: skillrouter.TooLarge, Field: "message_ids", Message: "holds too many ids: acknowledge by seq"}
+		return &errs.Error{Code: errs.TooLarge, Field: "message_ids", Message: "holds too many ids: acknowledge by seq"}
 	case ack.Seq < 0:
-		return skillrouter.InvalidField("seq", "must not be negative")
+		return errs.InvalidField("seq", "must not be negative")
 	case ack.Seq == 0 && len(ack.MessageIDs) == 0:
-		return skillrouter.InvalidField("seq", "is required, or message_ids")
+		return errs.InvalidField("seq", "is required, or message_ids")
 	case ack.Seq != 0 && len(ack.MessageIDs) > 0:
-		return skillrouter.InvalidField("seq", "may not be given together with message_ids")
+		return errs.InvalidField("seq", "may not be given together with message_ids")
 	}
 	for _, id := range ack.MessageIDs {
-		if err := skillrouter.CheckName("message_ids", id); err != nil {
+		if err := check.Name("message_ids", id); err != nil {
 			return err
 		}
 	}
@@ -160,7 +163,7 @@ func (b *Mailbox) checkAck(ctx context.Context, ack Ack) error {
 			return err
 		}
 		if ack.Seq > last {
-			return skillrouter.InvalidField("seq", "lies beyond the newest message")
+			return errs.InvalidField("seq", "lies beyond the newest message")
 		}
 	}
 	return nil
@@ -169,8 +172,8 @@ func (b *Mailbox) checkAck(ctx context.Context, ack Ack) error {
 // Receipts tells how far a message has come with each recipient, at most
 // 10,000 of them. Its sender and a Captain see all of them, a recipient its own.
 func (b *Mailbox) Receipts(ctx context.Context, messageID string) (MessageReceipts, error) {
-	principal := skillrouter.PrincipalOf(ctx).Keeping()
-	if err := cmp.Or(principal.Need(skillrouter.ScopeAgent), skillrouter.CheckName("message_id", messageID)); err != nil {
+	caller := principal.Of(ctx).Keeping()
+	if err := cmp.Or(caller.Need(principal.ScopeAgent), check.Name("message_id", messageID)); err != nil {
 		return MessageReceipts{}, err
 	}
 	message, err := b.store.Message(ctx, messageID)
@@ -198,21 +201,21 @@ func (b *Mailbox) Receipts(ctx context.Context, messageID string) (MessageReceip
 		}
 		receipts = append(receipts, of...)
 	}
-	receipts = receiptsFor(principal, message.From, receipts)
-	if len(receipts) == 0 && principal.ActAs(message.From) != nil || principal.Walled() && !b.roster.shows(principal, message) { // as if there were none: others' messages are nobody's business
-		return MessageReceipts{}, skillrouter.Errorf(skillrouter.NotFound, "no message has this id")
+	receipts = receiptsFor(caller, message.From, receipts)
+	if len(receipts) == 0 && caller.ActAs(message.From) != nil || caller.Walled() && !b.roster.shows(caller, message) { // as if there were none: others' messages are nobody's business
+		return MessageReceipts{}, errs.Errorf(errs.NotFound, "no message has this id")
 	}
 	return MessageReceipts{Message: message, Receipts: receipts}, nil
 }
 
 // receiptsFor are the receipts that somebody may see of a message: its sender and a captain all of them, a recipient its own.
-func receiptsFor(principal skillrouter.Principal, from string, receipts []operational.Receipt) []operational.Receipt {
-	if principal.ActAs(from) == nil {
+func receiptsFor(caller principal.Principal, from string, receipts []operational.Receipt) []operational.Receipt {
+	if caller.ActAs(from) == nil {
 		return receipts
 	}
 	own := []operational.Receipt{}
 	for _, r := range receipts {
-		if principal.Is(r.AgentID) {
+		if caller.Is(r.AgentID) {
 			own = append(own, r)
 		}
 	}
@@ -222,12 +225,12 @@ func receiptsFor(principal skillrouter.Principal, from string, receipts []operat
 // Reached is Receipts of a page of messages at once, by their seqs. One to everybody has none, nor has one that is nobody's
 // business of the caller's.
 func (b *Mailbox) Reached(ctx context.Context, messages []operational.Message) (map[int64][]operational.Receipt, error) {
-	principal := skillrouter.PrincipalOf(ctx).Keeping()
-	if err := principal.Need(skillrouter.ScopeAgent); err != nil {
+	caller := principal.Of(ctx).Keeping()
+	if err := caller.Need(principal.ScopeAgent); err != nil {
 		return nil, err
 	}
 	if len(messages) > MaxLimit {
-		return nil, skillrouter.InvalidField("messages", "may be %d at most", MaxLimit)
+		return nil, errs.InvalidField("messages", "may be %d at most", MaxLimit)
 	}
 	seqs := make([]int64, len(messages))
 	for i, m := range messages {
@@ -239,7 +242,7 @@ func (b *Mailbox) Reached(ctx context.Context, messages []operational.Message) (
 	found, err := b.store.ReceiptsOf(ctx, seqs, maxReceipts)
 	reached := make(map[int64][]operational.Receipt, len(found))
 	for seq, sent := range found {
-		if shown := receiptsFor(principal, sent.From, sent.Receipts); len(shown) > 0 {
+		if shown := receiptsFor(caller, sent.From, sent.Receipts); len(shown) > 0 {
 			reached[seq] = shown
 		}
 	}
@@ -250,19 +253,19 @@ func (b *Mailbox) Reached(ctx context.Context, messages []operational.Message) (
 // longer than age, the oldest first. A Captain sees all of them, an agent
 // those that it sent.
 func (b *Mailbox) Overdue(ctx context.Context, age time.Duration, limit int) ([]OverdueMessage, error) {
-	limit, err := skillrouter.Limit(limit, DefaultLimit, MaxLimit)
+	limit, err := check.Limit(limit, DefaultLimit, MaxLimit)
 	if err != nil {
 		return nil, err
 	}
 	if age < 0 {
-		return nil, skillrouter.InvalidField("age_seconds", "must not be negative")
+		return nil, errs.InvalidField("age_seconds", "must not be negative")
 	}
-	principal := skillrouter.PrincipalOf(ctx).Keeping()
-	if err := principal.Need(skillrouter.ScopeAgent); err != nil {
+	caller := principal.Of(ctx).Keeping()
+	if err := caller.Need(principal.ScopeAgent); err != nil {
 		return nil, err
 	}
-	from := principal.AgentID
-	if principal.Has(skillrouter.ScopeCaptain) {
+	from := caller.AgentID
+	if caller.Has(principal.ScopeCaptain) {
 		from = ""
 	}
 	now := b.now()

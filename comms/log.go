@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/operational"
 )
 
@@ -26,39 +28,39 @@ type LogPage struct {
 // the log is not whom they are for. A Captain sees all of it, an agent what it
 // sent, what is for it and what is for everybody.
 func (b *Mailbox) Log(ctx context.Context, q operational.LogQuery) (LogPage, error) {
-	principal := skillrouter.PrincipalOf(ctx).Keeping()
-	if err := principal.Need(skillrouter.ScopeAgent); err != nil {
+	caller := principal.Of(ctx).Keeping()
+	if err := caller.Need(principal.ScopeAgent); err != nil {
 		return LogPage{}, err
 	}
 	var err error
-	if q.Limit, err = skillrouter.Limit(q.Limit, DefaultLimit, MaxLimit); err != nil {
+	if q.Limit, err = check.Limit(q.Limit, DefaultLimit, MaxLimit); err != nil {
 		return LogPage{}, err
 	}
 	if q.Before < 0 {
-		return LogPage{}, skillrouter.InvalidField("before", "must not be negative")
+		return LogPage{}, errs.InvalidField("before", "must not be negative")
 	}
 	if q.Agent != "" {
-		if err := skillrouter.CheckAgentID("agent", q.Agent); err != nil {
+		if err := check.AgentID("agent", q.Agent); err != nil {
 			return LogPage{}, err
 		}
 	}
-	if err := cmp.Or(skillrouter.CheckName("thread", q.Thread), skillrouter.CheckName("signal", q.Signal)); err != nil {
+	if err := cmp.Or(check.Name("thread", q.Thread), check.Name("signal", q.Signal)); err != nil {
 		return LogPage{}, err
 	}
-	if !principal.Has(skillrouter.ScopeCaptain) {
-		if q.Agent != "" && !principal.Is(q.Agent) {
-			return LogPage{}, principal.ActAs(q.Agent)
+	if !caller.Has(principal.ScopeCaptain) {
+		if q.Agent != "" && !caller.Is(q.Agent) {
+			return LogPage{}, caller.ActAs(q.Agent)
 		}
 		if q.Agent == "" {
-			q.Agent, q.Kind = principal.AgentID, true
+			q.Agent, q.Kind = caller.AgentID, true
 		}
 	}
 	q.Reach = logReach
 	page, limit := LogPage{Messages: []operational.Message{}}, q.Limit
 	for looks := 1; ; looks++ {
 		messages, next, err := b.store.MessageLog(ctx, q)
-		page.Messages, page.Next = append(page.Messages, b.roster.shown(principal, messages)...), next
-		if q.Before, q.Limit = next, limit-len(page.Messages); err != nil || next == 0 || q.Limit == 0 || !principal.Walled() || looks == boundLooks {
+		page.Messages, page.Next = append(page.Messages, b.roster.shown(caller, messages)...), next
+		if q.Before, q.Limit = next, limit-len(page.Messages); err != nil || next == 0 || q.Limit == 0 || !caller.Walled() || looks == boundLooks {
 			return page, err
 		}
 	}

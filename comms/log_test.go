@@ -7,8 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter"
 	"skillrouter/comms"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/operational"
 )
 
@@ -26,39 +27,39 @@ func TestLog(t *testing.T) {
 			t.Fatal(sent, err)
 		}
 	}
-	as := func(agent string) skillrouter.Principal {
-		return skillrouter.Principal{AgentID: agent, Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}}
+	as := func(agent string) principal.Principal {
+		return principal.Principal{AgentID: agent, Scopes: []principal.Scope{principal.ScopeAgent}}
 	}
 	for name, c := range map[string]struct {
-		who  skillrouter.Principal
+		who  principal.Principal
 		q    operational.LogQuery
 		want []int64
 		next int64
-		code skillrouter.Code
+		code errs.Code
 	}{
-		"all, the latest first":        {skillrouter.Open(), operational.LogQuery{}, []int64{5, 4, 3, 2, 1}, 0, ""},
-		"a page":                       {skillrouter.Open(), operational.LogQuery{Limit: 2}, []int64{5, 4}, 4, ""},
-		"the next page":                {skillrouter.Open(), operational.LogQuery{Limit: 2, Before: 4}, []int64{3, 2}, 2, ""},
-		"the last page":                {skillrouter.Open(), operational.LogQuery{Limit: 2, Before: 2}, []int64{1}, 0, ""},
-		"beyond the end is the end":    {skillrouter.Open(), operational.LogQuery{Limit: 1, Before: 1 << 60}, []int64{5}, 5, ""},
-		"a thread":                     {skillrouter.Open(), operational.LogQuery{Thread: "t1"}, []int64{2, 1}, 0, ""},
-		"a signal":                     {skillrouter.Open(), operational.LogQuery{Signal: "stop"}, []int64{4}, 0, ""},
-		"an agent's, and broadcasts":   {skillrouter.Open(), operational.LogQuery{Agent: "b"}, []int64{3, 2, 1}, 0, ""},
+		"all, the latest first":        {principal.Open(), operational.LogQuery{}, []int64{5, 4, 3, 2, 1}, 0, ""},
+		"a page":                       {principal.Open(), operational.LogQuery{Limit: 2}, []int64{5, 4}, 4, ""},
+		"the next page":                {principal.Open(), operational.LogQuery{Limit: 2, Before: 4}, []int64{3, 2}, 2, ""},
+		"the last page":                {principal.Open(), operational.LogQuery{Limit: 2, Before: 2}, []int64{1}, 0, ""},
+		"beyond the end is the end":    {principal.Open(), operational.LogQuery{Limit: 1, Before: 1 << 60}, []int64{5}, 5, ""},
+		"a thread":                     {principal.Open(), operational.LogQuery{Thread: "t1"}, []int64{2, 1}, 0, ""},
+		"a signal":                     {principal.Open(), operational.LogQuery{Signal: "stop"}, []int64{4}, 0, ""},
+		"an agent's, and broadcasts":   {principal.Open(), operational.LogQuery{Agent: "b"}, []int64{3, 2, 1}, 0, ""},
 		"an agent sees its own":        {as("b"), operational.LogQuery{}, []int64{3, 2, 1}, 0, ""},
 		"an agent asks for its own":    {as("b"), operational.LogQuery{Agent: "b", Signal: "pause"}, []int64{3}, 0, ""},
-		"another's are not for it":     {as("b"), operational.LogQuery{Agent: "d"}, nil, 0, skillrouter.Forbidden},
-		"a reader has no mailbox":      {skillrouter.Principal{Scopes: []skillrouter.Scope{skillrouter.ScopeRead}}, operational.LogQuery{}, nil, 0, skillrouter.Forbidden},
-		"nobody":                       {skillrouter.Principal{}, operational.LogQuery{}, nil, 0, skillrouter.Forbidden},
-		"a limit beyond the bound":     {skillrouter.Open(), operational.LogQuery{Limit: comms.MaxLimit + 1}, nil, 0, skillrouter.Invalid},
-		"a negative place":             {skillrouter.Open(), operational.LogQuery{Before: -1}, nil, 0, skillrouter.Invalid},
-		"a thread's name of two lines": {skillrouter.Open(), operational.LogQuery{Thread: "a\nb"}, nil, 0, skillrouter.Invalid},
+		"another's are not for it":     {as("b"), operational.LogQuery{Agent: "d"}, nil, 0, errs.Forbidden},
+		"a reader has no mailbox":      {principal.Principal{Scopes: []principal.Scope{principal.ScopeRead}}, operational.LogQuery{}, nil, 0, errs.Forbidden},
+		"nobody":                       {principal.Principal{}, operational.LogQuery{}, nil, 0, errs.Forbidden},
+		"a limit beyond the bound":     {principal.Open(), operational.LogQuery{Limit: comms.MaxLimit + 1}, nil, 0, errs.Invalid},
+		"a negative place":             {principal.Open(), operational.LogQuery{Before: -1}, nil, 0, errs.Invalid},
+		"a thread's name of two lines": {principal.Open(), operational.LogQuery{Thread: "a\nb"}, nil, 0, errs.Invalid},
 	} {
-		page, err := h.Mailbox.Log(skillrouter.WithPrincipal(t.Context(), c.who), c.q)
+		page, err := h.Mailbox.Log(principal.With(t.Context(), c.who), c.q)
 		var got []int64
 		for _, m := range page.Messages {
 			got = append(got, m.Seq)
 		}
-		if skillrouter.CodeOf(err) != c.code || !slices.Equal(got, c.want) || page.Next != c.next {
+		if errs.CodeOf(err) != c.code || !slices.Equal(got, c.want) || page.Next != c.next {
 			t.Errorf("%s: %v, next %d, %v; want %v, next %d, %q", name, got, page.Next, err, c.want, c.next, c.code)
 		}
 	}
@@ -84,11 +85,11 @@ func TestUnread(t *testing.T) {
 	if n, err := h.Presence.Unread(ctx, "a"); n != 3 || err != nil {
 		t.Error(n, err)
 	}
-	other := skillrouter.WithPrincipal(t.Context(), skillrouter.Principal{AgentID: "b", Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}})
-	if _, err := h.Presence.Unread(other, "a"); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+	other := principal.With(t.Context(), principal.Principal{AgentID: "b", Scopes: []principal.Scope{principal.ScopeAgent}})
+	if _, err := h.Presence.Unread(other, "a"); errs.CodeOf(err) != errs.Forbidden {
 		t.Error(err)
 	}
-	if _, err := h.Presence.Unread(ctx, "nobody"); skillrouter.CodeOf(err) != skillrouter.NotFound {
+	if _, err := h.Presence.Unread(ctx, "nobody"); errs.CodeOf(err) != errs.NotFound {
 		t.Error(err)
 	}
 }
@@ -128,10 +129,10 @@ func TestReached(t *testing.T) {
 		t.Fatal(page, err)
 	}
 	shown := 0
-	for _, who := range []skillrouter.Principal{
-		skillrouter.Open(), {AgentID: "a", Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}}, {AgentID: "team:one", Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}}, {AgentID: "z", Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}},
+	for _, who := range []principal.Principal{
+		principal.Open(), {AgentID: "a", Scopes: []principal.Scope{principal.ScopeAgent}}, {AgentID: "team:one", Scopes: []principal.Scope{principal.ScopeAgent}}, {AgentID: "z", Scopes: []principal.Scope{principal.ScopeAgent}},
 	} {
-		ctx := skillrouter.WithPrincipal(t.Context(), who)
+		ctx := principal.With(t.Context(), who)
 		reached, err := h.Mailbox.Reached(ctx, page.Messages)
 		if err != nil {
 			t.Fatal(err)
@@ -144,7 +145,7 @@ func TestReached(t *testing.T) {
 				continue
 			}
 			one, err := h.Mailbox.Receipts(ctx, m.ID)
-			if err != nil && skillrouter.CodeOf(err) != skillrouter.NotFound {
+			if err != nil && errs.CodeOf(err) != errs.NotFound {
 				t.Fatal(err)
 			}
 			if got, _ := json.Marshal(reached[m.Seq]); len(one.Receipts) > 0 || len(reached[m.Seq]) > 0 {
@@ -158,7 +159,7 @@ func TestReached(t *testing.T) {
 	if shown < 8 {
 		t.Errorf("only %d receipts were compared", shown)
 	}
-	if _, err := h.Mailbox.Reached(skillrouter.WithPrincipal(t.Context(), skillrouter.Principal{Scopes: []skillrouter.Scope{skillrouter.ScopeRead}}), page.Messages); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+	if _, err := h.Mailbox.Reached(principal.With(t.Context(), principal.Principal{Scopes: []principal.Scope{principal.ScopeRead}}), page.Messages); errs.CodeOf(err) != errs.Forbidden {
 		t.Errorf("who only reads is answered %v", err)
 	}
 }
@@ -183,7 +184,7 @@ func TestMailBehindWhatIsHidden(t *testing.T) {
 	send(comms.HandoverLimit+1, operational.MessageDraft{From: "far", Signal: "message"})
 	send(3, operational.MessageDraft{From: "far", To: "w", Signal: "message"})
 	send(2, operational.MessageDraft{From: "far", Signal: "message"})
-	bound := skillrouter.WithPrincipal(t.Context(), skillrouter.Principal{AgentID: "w", Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}}.Bind([]string{"shop"}))
+	bound := principal.With(t.Context(), principal.Principal{AgentID: "w", Scopes: []principal.Scope{principal.ScopeAgent}}.Bind([]string{"shop"}))
 	query := comms.InboxQuery{AgentID: "w", Unacked: true, Limit: 2}
 	for _, want := range []comms.Inbox{{Count: 2, LastSeq: comms.HandoverLimit + 3, More: true}, {Count: 1, LastSeq: comms.HandoverLimit + 4}} {
 		inbox, err := h.Mailbox.Inbox(bound, query)
@@ -213,7 +214,7 @@ func TestMessagesOfAKind(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	kind := skillrouter.WithPrincipal(t.Context(), skillrouter.Principal{AgentID: "claude-code", Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}})
+	kind := principal.With(t.Context(), principal.Principal{AgentID: "claude-code", Scopes: []principal.Scope{principal.ScopeAgent}})
 	for agent, want := range map[string][]int64{"": {5, 4, 2, 1}, "claude-code": {5, 4}, "claude-code:amber-fox": {5, 2, 1}} {
 		page, err := h.Mailbox.Log(kind, operational.LogQuery{Agent: agent})
 		var got []int64

@@ -11,7 +11,12 @@ import (
 
 	"github.com/google/uuid"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/committer"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
+	"skillrouter/internal/redact"
 	"skillrouter/operational"
 )
 
@@ -77,13 +82,13 @@ type MailboxOptions struct {
 type Mailbox struct {
 	roster  *roster
 	store   MessageStore
-	now     skillrouter.Clock
+	now     clock.Clock
 	log     *slog.Logger
 	options MailboxOptions
 
 	base   context.Context // never ends: the router composes its own messages within others' transactions
-	outbox skillrouter.Gather[*letter]
-	urgent skillrouter.Gather[*letter] // of stops: they share no transaction with what a full disk refuses
+	outbox committer.Gather[*letter]
+	urgent committer.Gather[*letter] // of stops: they share no transaction with what a full disk refuses
 	boxes  boxes
 	tail   tail
 	live   live
@@ -121,17 +126,17 @@ func NewMailbox(ctx context.Context, presence *Presence, store MessageStore, log
 // until it expires for the first member that comes, or with Each for every one. A stop, pause or resume is
 // for those members that live now, each of which gets its own.
 func (b *Mailbox) Send(ctx context.Context, draft operational.MessageDraft) (Sent, error) {
-	principal := skillrouter.PrincipalOf(ctx)
-	draft.From = cmp.Or(draft.From, principal.AgentID)
+	caller := principal.Of(ctx)
+	draft.From = cmp.Or(draft.From, caller.AgentID)
 	now := b.now()
 	message, redacted, err := compose(draft, now)
 	if err != nil {
 		return Sent{}, err
 	}
-	if err := principal.ActAs(draft.From); err != nil {
+	if err := caller.ActAs(draft.From); err != nil {
 		return Sent{}, err
 	}
-	if err := cmp.Or(b.mayHalt(principal, message), b.roster.maySend(principal, message.To)); err != nil {
+	if err := cmp.Or(b.mayHalt(caller, message), b.roster.maySend(caller, message.To)); err != nil {
 		return Sent{}, err
 	}
 	var recipients []string
@@ -139,12 +144,12 @@ func (b *Mailbox) Send(ctx context.Context, draft operational.MessageDraft) (Sen
 		recipients = b.roster.alive(message.To, message.From)
 	}
 	if len(recipients) == 0 {
-		return b.sendTo(ctx, principal, message, redacted)
+		return b.sendTo(ctx, caller, message, redacted)
 	}
 	for _, to := range recipients {
 		one := message
 		one.To = to
-		if err := b.mayHalt(principal, one); err != nil {
+		if err := b.mayHalt(caller, one); err != nil {
 			return Sent{}, err
 		}
 	}
@@ -156,7 +161,7 @@ func (b *Mailbox) Send(ctx context.Context, draft operational.MessageDraft) (Sen
 		if one.IdempotencyKey != "" {
 			one.IdempotencyKey += "\n" + to
 		}
-		sent, err := b.sendTo(ctx, principal, one, redacted)
+		sent, err := b.sendTo(ctx, caller, one, redacted)
 		if err != nil {
 			return Sent{}, err
 		}
@@ -168,13 +173,13 @@ func (b *Mailbox) Send(ctx context.Context, draft operational.MessageDraft) (Sen
 }
 
 // sendTo stores a message to an agent, a group or all, and hands it to whoever listens.
-func (b *Mailbox) sendTo(ctx context.Context, principal skillrouter.Principal, message operational.Message, redacted []string) (Sent, error) {
+func (b *Mailbox) sendTo(ctx context.Context, caller principal.Principal, message operational.Message, redacted []string) (Sent, error) {
 	var err error
 	if message.ID, err = newID(); err != nil {
 		return Sent{}, err
 	}
 	// While no token exists the Captain is whoever says so: his messages pass, those in an agent's name do not.
-	passes := message.To == "" || message.Signal == operational.SignalStop || principal.Has(skillrouter.ScopeCaptain) && (!principal.IsOpen() || message.From == captainName)
+	passes := message.To == "" || message.Signal == operational.SignalStop || caller.Has(principal.ScopeCaptain) && (!caller.IsOpen() || message.From == captainName)
 	letter, err := b.post(ctx, message, passes)
 	if err != nil {
 		return Sent{}, err
@@ -209,7 +214,7 @@ func (b *Mailbox) post(ctx context.Context, message operational.Message, passes 
 		switch {
 		case err == nil:
 			l.reserved = true
-		case message.IdempotencyKey == "" || skillrouter.CodeOf(err) != skillrouter.RateLimited:
+		case message.IdempotencyKey == "" || errs.CodeOf(err) != errs.RateLimited:
 			return nil, err
 		default: // it may be one that was sent before, which takes no room
 			l.Full, settle = err, func(bool) {}
@@ -217,7 +222,7 @@ func (b *Mailbox) post(ctx context.Context, message operational.Message, passes 
 	}
 	out := &b.outbox
 	if message.Signal == operational.SignalStop {
-		out, ctx = &b.urgent, skillrouter.Essential(ctx)
+		out, ctx = &b.urgent, committer.Essential(ctx)
 	}
 	var err error
 	if l.body, err = json.Marshal(message); err == nil {
@@ -244,7 +249,7 @@ func (b *Mailbox) append(ctx context.Context, take func() []*letter) error {
 // mailbox it is dropped and counted: nothing waits for it.
 func (b *Mailbox) Tell(ctx context.Context, draft operational.MessageDraft) error {
 	message, err := b.Compose(draft)
-	if skillrouter.CodeOf(err) == skillrouter.RateLimited {
+	if errs.CodeOf(err) == errs.RateLimited {
 		return nil
 	}
 	if err != nil {
@@ -258,53 +263,53 @@ func (b *Mailbox) Tell(ctx context.Context, draft operational.MessageDraft) erro
 }
 
 // mayHalt returns a Forbidden error for a signal that halts others, from whoever may not send it.
-func (b *Mailbox) mayHalt(p skillrouter.Principal, m operational.Message) error {
+func (b *Mailbox) mayHalt(p principal.Principal, m operational.Message) error {
 	name := strings.TrimSpace(m.Signal)                          // clients compare as they like
 	resumes := strings.EqualFold(name, operational.SignalResume) // takes back what a captain asked, of the agent itself too
 	if !resumes && !strings.EqualFold(name, operational.SignalStop) && !strings.EqualFold(name, operational.SignalPause) {
 		return nil
 	}
-	if !b.options.OnlyCaptainsStop || p.Is(m.To) && !resumes || p.Has(skillrouter.ScopeCaptain) {
+	if !b.options.OnlyCaptainsStop || p.Is(m.To) && !resumes || p.Has(principal.ScopeCaptain) {
 		return nil
 	}
-	return skillrouter.Errorf(skillrouter.Forbidden,
+	return errs.Errorf(errs.Forbidden,
 		"an agent's token may stop or pause only its own agent, and resume none: ask a captain to, or let agents do it with the setting agents_may_stop")
 }
 
 func newID() (string, error) {
 	id, err := uuid.NewV7()
-	return id.String(), skillrouter.Wrap(skillrouter.Internal, err, "no id could be made")
+	return id.String(), errs.Wrap(errs.Internal, err, "no id could be made")
 }
 
 // compose checks a draft and makes a message of it. Secrets are cut out of its
 // context, and their kinds returned; a name that holds one is refused.
 func compose(d operational.MessageDraft, now time.Time) (operational.Message, []string, error) {
 	var none operational.Message
-	if err := skillrouter.CheckAgentID("from_agent_id", d.From); err != nil {
+	if err := check.AgentID("from_agent_id", d.From); err != nil {
 		return none, nil, err
 	}
 	if d.To != "" {
-		if err := skillrouter.CheckAgentID("to_agent_id", d.To); err != nil {
+		if err := check.AgentID("to_agent_id", d.To); err != nil {
 			return none, nil, err
 		}
 	}
-	if err := cmp.Or(checkSignal(d.Signal), skillrouter.CheckName("idempotency_key", d.IdempotencyKey), skillrouter.CheckName("thread_id", d.ThreadID)); err != nil {
+	if err := cmp.Or(checkSignal(d.Signal), check.Name("idempotency_key", d.IdempotencyKey), check.Name("thread_id", d.ThreadID)); err != nil {
 		return none, nil, err
 	}
 	if d.Each && (d.To == "" || operational.Halts(d.Signal)) {
-		return none, nil, skillrouter.InvalidField("each", "is for a message to a group: name it in to_agent_id; what halts goes to all of its members that live")
+		return none, nil, errs.InvalidField("each", "is for a message to a group: name it in to_agent_id; what halts goes to all of its members that live")
 	}
 	if d.Priority < -MaxPriority || d.Priority > MaxPriority {
-		return none, nil, skillrouter.InvalidField("priority", "must lie between %d and %d", -MaxPriority, MaxPriority)
+		return none, nil, errs.InvalidField("priority", "must lie between %d and %d", -MaxPriority, MaxPriority)
 	}
 	if d.TTLSeconds < 0 || d.TTLSeconds > int64(MaxTTL/time.Second) {
-		return none, nil, skillrouter.InvalidField("ttl_seconds", "must lie between 0 and %d", int64(MaxTTL/time.Second))
+		return none, nil, errs.InvalidField("ttl_seconds", "must lie between 0 and %d", int64(MaxTTL/time.Second))
 	}
 	content, err := compact(d.Context)
 	if err != nil {
 		return none, nil, err
 	}
-	var redaction skillrouter.Redaction
+	var redaction redact.Redaction
 	content = redaction.JSON(content)
 	m := operational.Message{
 		From: d.From, To: d.To, Signal: d.Signal, Context: content, Priority: d.Priority, ThreadID: d.ThreadID,
@@ -323,10 +328,10 @@ func compose(d operational.MessageDraft, now time.Time) (operational.Message, []
 
 // checkSignal refuses what could not be the name of a server-sent event.
 func checkSignal(name string) error {
-	if err := skillrouter.CheckRequired("signal", name, skillrouter.MaxName); err != nil {
+	if err := check.Required("signal", name, check.MaxName); err != nil {
 		return err
 	}
-	return skillrouter.CheckName("signal", name)
+	return check.Name("signal", name)
 }
 
 // compact checks a context and takes the white space out of it, so that it
@@ -336,16 +341,16 @@ func compact(raw json.RawMessage) (json.RawMessage, error) {
 		return nil, nil
 	}
 	if len(raw) > MaxContext {
-		return nil, skillrouter.CheckText("context", string(raw), MaxContext)
+		return nil, check.Text("context", string(raw), MaxContext)
 	}
 	var out bytes.Buffer
 	if err := json.Compact(&out, raw); err != nil || !Object(raw) {
-		return nil, skillrouter.InvalidField("context", "must be a JSON object")
+		return nil, errs.InvalidField("context", "must be a JSON object")
 	}
 	if out.String() == "{}" {
 		return nil, nil
 	}
-	if err := skillrouter.CheckText("context", out.String(), MaxContext); err != nil {
+	if err := check.Text("context", out.String(), MaxContext); err != nil {
 		return nil, err
 	}
 	return out.Bytes(), nil

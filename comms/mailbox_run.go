@@ -9,7 +9,8 @@ import (
 	"slices"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/committer"
+	"skillrouter/internal/principal"
 	"skillrouter/operational"
 )
 
@@ -123,7 +124,7 @@ func (b *Mailbox) sendDeadLetters(ctx context.Context, lost []operational.Messag
 		}
 		last[to] = m.ID
 	}
-	ctx = skillrouter.Essential(skillrouter.WithPrincipal(ctx, skillrouter.System()))
+	ctx = committer.Essential(principal.With(ctx, principal.System()))
 	for _, to := range slices.Sorted(maps.Keys(letters)) {
 		text, err := json.Marshal(letters[to])
 		if err != nil {

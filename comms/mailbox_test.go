@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter"
 	"skillrouter/comms"
+	"skillrouter/internal/errs"
 	"skillrouter/operational"
 )
 
@@ -48,7 +48,7 @@ func TestConcurrentSends(t *testing.T) {
 				sent, err := h.Mailbox.Send(ctx, d)
 				mu.Lock()
 				switch {
-				case skillrouter.CodeOf(err) == skillrouter.Conflict:
+				case errs.CodeOf(err) == errs.Conflict:
 					conflicts++
 				case err != nil:
 					t.Error(err)

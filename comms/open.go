@@ -3,14 +3,14 @@ package comms
 import (
 	"context"
 
-	"skillrouter"
+	"skillrouter/internal/principal"
 	"skillrouter/operational"
 )
 
 // Unread returns how many messages the agent has not acknowledged, up to what a
 // heartbeat counts. The caller must be that agent, or a Captain.
 func (p *Presence) Unread(ctx context.Context, agentID string) (int, error) {
-	if err := skillrouter.PrincipalOf(ctx).ActAs(agentID); err != nil {
+	if err := principal.Of(ctx).ActAs(agentID); err != nil {
 		return 0, err
 	}
 	m, err := p.roster.known(agentID)

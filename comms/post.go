@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/operational"
 )
 
@@ -22,7 +22,7 @@ func (b *Mailbox) Compose(draft operational.MessageDraft) (operational.Message, 
 	}
 	settle, err := b.reserve(b.base, message, 1)
 	if err != nil {
-		if skillrouter.CodeOf(err) == skillrouter.RateLimited && b.boxes.dropped.Add(1)%dropsLogged == 1 {
+		if errs.CodeOf(err) == errs.RateLimited && b.boxes.dropped.Add(1)%dropsLogged == 1 {
 			b.log.Warn("a message of the router's own was dropped: the mailbox is full", "agent_id", message.To, "signal", message.Signal, "dropped", b.boxes.dropped.Load())
 		}
 		return message, err

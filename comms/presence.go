@@ -9,7 +9,13 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/committer"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/eventlog"
+	"skillrouter/internal/principal"
+	"skillrouter/internal/redact"
 	"skillrouter/operational"
 )
 
@@ -66,7 +72,7 @@ type OpenTasks interface {
 type Presence struct {
 	roster  *roster
 	tasks   OpenTasks
-	now     skillrouter.Clock
+	now     clock.Clock
 	log     *slog.Logger
 	options PresenceOptions
 	// started is where silence is counted from at the earliest: while the router was away,
@@ -86,7 +92,7 @@ type Presence struct {
 // NewPresence makes a Presence that knows the agents of the store. tasks may
 // be nil if nothing keeps tasks. Run must be started for agents to become
 // stale or offline and for last-seen times to be written.
-func NewPresence(ctx context.Context, store AgentStore, tasks OpenTasks, now skillrouter.Clock, log *slog.Logger, options PresenceOptions) (*Presence, error) {
+func NewPresence(ctx context.Context, store AgentStore, tasks OpenTasks, now clock.Clock, log *slog.Logger, options PresenceOptions) (*Presence, error) {
 	roster, err := newRoster(ctx, store, now)
 	if err != nil {
 		return nil, err
@@ -106,10 +112,10 @@ func (p *Presence) Heartbeat(ctx context.Context, beat Heartbeat) (HeartbeatAnsw
 	if err := beat.check(); err != nil {
 		return HeartbeatAnswer{}, err
 	}
-	if err := skillrouter.PrincipalOf(ctx).ActAs(beat.AgentID); err != nil {
+	if err := principal.Of(ctx).ActAs(beat.AgentID); err != nil {
 		return HeartbeatAnswer{}, err
 	}
-	if err := beat.within(skillrouter.PrincipalOf(ctx)); err != nil {
+	if err := beat.within(principal.Of(ctx)); err != nil {
 		return HeartbeatAnswer{}, err
 	}
 	redacted := p.redact(&beat)
@@ -135,23 +141,23 @@ func (p *Presence) Heartbeat(ctx context.Context, beat Heartbeat) (HeartbeatAnsw
 }
 
 func (b Heartbeat) check() error {
-	if err := skillrouter.CheckAgentID("agent_id", b.AgentID); err != nil {
+	if err := check.AgentID("agent_id", b.AgentID); err != nil {
 		return err
 	}
 	for _, named := range [...]struct{ field, value string }{
 		{"config_name", b.ConfigName}, {"status", b.Status}, {"model", b.Model}, {"role", b.Role}, {"project", b.Project},
 	} {
-		if err := skillrouter.CheckLine(named.field, named.value); err != nil {
+		if err := check.Line(named.field, named.value); err != nil {
 			return err
 		}
 	}
-	if err := skillrouter.CheckText("project_path", b.ProjectPath, MaxPath); err != nil {
+	if err := check.Text("project_path", b.ProjectPath, MaxPath); err != nil {
 		return err
 	}
 	if b.PID < 0 {
-		return skillrouter.InvalidField("pid", "must not be negative")
+		return errs.InvalidField("pid", "must not be negative")
 	}
-	return skillrouter.CheckText("current_task", b.CurrentTask, MaxTask)
+	return check.Text("current_task", b.CurrentTask, MaxTask)
 }
 
 // redact cuts the secrets out of what an agent says of itself. What is known
@@ -163,7 +169,7 @@ func (p *Presence) redact(beat *Heartbeat) []string {
 		known = m.record.Agent
 		m.mu.Unlock()
 	}
-	var redaction skillrouter.Redaction
+	var redaction redact.Redaction
 	for _, said := range [...]struct {
 		text  *string
 		known string
@@ -190,18 +196,18 @@ func (p *Presence) Status(ctx context.Context, report StatusReport) (StatusAnswe
 	if report.CurrentTask != nil {
 		beat.CurrentTask = *report.CurrentTask
 	}
-	if err := cmp.Or(beat.check(), skillrouter.CheckRequired("status", report.Status, skillrouter.MaxName)); err != nil {
+	if err := cmp.Or(beat.check(), check.Required("status", report.Status, check.MaxName)); err != nil {
 		return StatusAnswer{}, err
 	}
 	if report.Progress != nil {
-		if err := skillrouter.CheckRange("progress", *report.Progress, 0, 100); err != nil {
+		if err := check.Range("progress", *report.Progress, 0, 100); err != nil {
 			return StatusAnswer{}, err
 		}
 	}
-	if err := skillrouter.PrincipalOf(ctx).ActAs(report.AgentID); err != nil {
+	if err := principal.Of(ctx).ActAs(report.AgentID); err != nil {
 		return StatusAnswer{}, err
 	}
-	if err := beat.within(skillrouter.PrincipalOf(ctx)); err != nil {
+	if err := beat.within(principal.Of(ctx)); err != nil {
 		return StatusAnswer{}, err
 	}
 	redacted := p.redact(&beat)
@@ -234,7 +240,7 @@ func (p *Presence) checkIn(ctx context.Context, c checkIn) (*member, error) {
 	change := c.change(m.record)
 	m.tells(&change, c.at)
 	m.mu.Unlock()
-	return m, p.roster.store.SaveAgents(skillrouter.Essential(ctx), []operational.AgentChange{change.AgentChange}, func() {
+	return m, p.roster.store.SaveAgents(committer.Essential(ctx), []operational.AgentChange{change.AgentChange}, func() {
 		if m.changed(change.AgentChange) {
 			p.departed()
 		}
@@ -246,7 +252,7 @@ func (m *member) changed(c operational.AgentChange) (left bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := &m.record
-	if slices.ContainsFunc(c.Events, func(e skillrouter.Event) bool { return e.Type == "agent.status" }) {
+	if slices.ContainsFunc(c.Events, func(e eventlog.Event) bool { return e.Type == "agent.status" }) {
 		m.told, m.untold = c.Agent.LastSeen, false
 	} else if r.Status != c.Agent.Status || r.CurrentTask != c.Agent.CurrentTask {
 		m.untold = true
@@ -277,10 +283,10 @@ func (p *Presence) OnLeave(f func()) { p.departed = f }
 // would be lost: what it has not acknowledged and not finished. The caller
 // must be that agent, or a Captain.
 func (p *Presence) ShutdownCheck(ctx context.Context, agentID string) (ShutdownAnswer, error) {
-	if err := skillrouter.CheckAgentID("agent_id", agentID); err != nil {
+	if err := check.AgentID("agent_id", agentID); err != nil {
 		return ShutdownAnswer{}, err
 	}
-	if err := skillrouter.PrincipalOf(ctx).ActAs(agentID); err != nil {
+	if err := principal.Of(ctx).ActAs(agentID); err != nil {
 		return ShutdownAnswer{}, err
 	}
 	now := p.now()
@@ -329,7 +335,7 @@ func (p *Presence) ShutdownCheck(ctx context.Context, agentID string) (ShutdownA
 			return ShutdownAnswer{}, err
 		}
 		for _, task := range tasks {
-			if skillrouter.PrincipalOf(ctx).Sees(task.Project) {
+			if principal.Of(ctx).Sees(task.Project) {
 				answer.UnfinishedTasks = append(answer.UnfinishedTasks, task)
 			}
 		}
@@ -338,7 +344,7 @@ func (p *Presence) ShutdownCheck(ctx context.Context, agentID string) (ShutdownA
 }
 
 // shownTo is an agent as p may see it: why it was told to stop is what a message to it says.
-func shownTo(p skillrouter.Principal, a operational.Agent) operational.Agent {
+func shownTo(p principal.Principal, a operational.Agent) operational.Agent {
 	if p.ActAs(a.ID) != nil {
 		a.StopReason = ""
 	}
@@ -347,16 +353,16 @@ func shownTo(p skillrouter.Principal, a operational.Agent) operational.Agent {
 
 // Agents lists agents, the latest seen first. The caller needs ScopeRead.
 func (p *Presence) Agents(ctx context.Context, filter operational.AgentFilter) ([]operational.Agent, error) {
-	caller := skillrouter.PrincipalOf(ctx).Keeping()
-	if err := caller.Need(skillrouter.ScopeRead); err != nil {
+	caller := principal.Of(ctx).Keeping()
+	if err := caller.Need(principal.ScopeRead); err != nil {
 		return nil, err
 	}
-	limit, err := skillrouter.Limit(filter.Limit, operational.DefaultLimit, operational.MaxLimit)
+	limit, err := check.Limit(filter.Limit, operational.DefaultLimit, operational.MaxLimit)
 	if err != nil {
 		return nil, err
 	}
 	if filter.State != "" && !slices.Contains(operational.AgentStates(), filter.State) {
-		return nil, skillrouter.InvalidField("state", "must be starting, online, stale or offline")
+		return nil, errs.InvalidField("state", "must be starting, online, stale or offline")
 	}
 	now := p.now()
 	agents := []operational.Agent{}
@@ -369,7 +375,7 @@ func (p *Presence) Agents(ctx context.Context, filter operational.AgentFilter) (
 		}
 	}
 	if filter.Skip < 0 {
-		return nil, skillrouter.InvalidField("skip", "must not be negative")
+		return nil, errs.InvalidField("skip", "must not be negative")
 	}
 	byLastSeen(agents)
 	agents = agents[min(filter.Skip, len(agents)):]
@@ -384,7 +390,7 @@ func matches(f operational.AgentFilter, a operational.Agent) bool {
 
 // Agent returns one agent. The caller needs ScopeRead.
 func (p *Presence) Agent(ctx context.Context, id string) (operational.Agent, error) {
-	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Keeping().Need(skillrouter.ScopeRead), skillrouter.CheckAgentID("agent_id", id)); err != nil {
+	if err := cmp.Or(principal.Of(ctx).Keeping().Need(principal.ScopeRead), check.AgentID("agent_id", id)); err != nil {
 		return operational.Agent{}, err
 	}
 	m, err := p.roster.known(id)
@@ -393,10 +399,10 @@ func (p *Presence) Agent(ctx context.Context, id string) (operational.Agent, err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if !skillrouter.PrincipalOf(ctx).Sees(m.record.Project) {
+	if !principal.Of(ctx).Sees(m.record.Project) {
 		return operational.Agent{}, unknown(id)
 	}
-	return shownTo(skillrouter.PrincipalOf(ctx), m.agent(p.now())), nil
+	return shownTo(principal.Of(ctx), m.agent(p.now())), nil
 }
 
 // Knows tells whether an agent ever checked in. It is the router's own, and asks for no right.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/eventlog"
 	"skillrouter/operational"
 )
 
@@ -94,7 +94,7 @@ func (p *Presence) markSilent(ctx context.Context) error {
 			m.change.Unlock()
 			continue
 		}
-		var events []skillrouter.Event
+		var events []eventlog.Event
 		if late {
 			events = append(events, statusEvent(r.Agent))
 		}

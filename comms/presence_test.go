@@ -12,14 +12,15 @@ import (
 	"testing/synctest"
 	"time"
 
-	"skillrouter"
 	"skillrouter/comms"
 	"skillrouter/comms/commstest"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/operational"
 )
 
 func captain(t *testing.T) context.Context {
-	return skillrouter.WithPrincipal(t.Context(), commstest.Captain())
+	return principal.With(t.Context(), commstest.Captain())
 }
 
 // states lists the changes of state of an agent that the event log holds.
@@ -398,7 +399,7 @@ func TestRetention(t *testing.T) {
 			found := map[string]bool{}
 			for name, id := range ids {
 				_, err := h.Store.Message(t.Context(), id)
-				if err != nil && skillrouter.CodeOf(err) != skillrouter.NotFound {
+				if err != nil && errs.CodeOf(err) != errs.NotFound {
 					t.Fatal(err)
 				}
 				found[name] = err == nil
@@ -508,7 +509,7 @@ func TestSaysSeldom(t *testing.T) {
 type fullStore struct{ comms.MessageStore }
 
 func (fullStore) AppendMessages(_ context.Context, _ func() []*operational.MessageAppend, _ func()) error {
-	return skillrouter.Wrap(skillrouter.StorageFull, errors.New("disk"), "the disk is full")
+	return errs.Wrap(errs.StorageFull, errors.New("disk"), "the disk is full")
 }
 
 func TestSendTellsThatNothingWasStored(t *testing.T) {
@@ -519,7 +520,7 @@ func TestSendTellsThatNothingWasStored(t *testing.T) {
 	}
 	for range 3 {
 		_, err := mailbox.Send(captain(t), operational.MessageDraft{From: "c", To: "a1", Signal: "x"})
-		if skillrouter.CodeOf(err) != skillrouter.StorageFull {
+		if errs.CodeOf(err) != errs.StorageFull {
 			t.Errorf("the error is %v", err)
 		}
 	}

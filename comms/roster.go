@@ -11,7 +11,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/eventlog"
 	"skillrouter/operational"
 )
 
@@ -24,7 +26,7 @@ const MaxAgents = 100_000
 type AgentStore interface {
 	AgentRecords(ctx context.Context) ([]operational.AgentRecord, error)
 	AgentRecord(ctx context.Context, id string) (record operational.AgentRecord, known bool, err error)
-	CreateAgent(ctx context.Context, a operational.Agent, joined *int64, event skillrouter.Event, created func(r operational.AgentRecord, made bool)) error
+	CreateAgent(ctx context.Context, a operational.Agent, joined *int64, event eventlog.Event, created func(r operational.AgentRecord, made bool)) error
 	SaveAgents(ctx context.Context, changes []operational.AgentChange, saved func()) error
 	SaveSeen(ctx context.Context, seen []operational.Seen) error
 	LowerJoined(ctx context.Context, agentID string, seq int64, lowered func()) error
@@ -38,7 +40,7 @@ type AgentStore interface {
 // is asked at each heartbeat must not cost a query.
 type roster struct {
 	store AgentStore
-	now   skillrouter.Clock
+	now   clock.Clock
 
 	ahead int // agents that were last seen in the future, by the clock at the start
 
@@ -76,7 +78,7 @@ type unacked struct {
 	expires          time.Time // when the next counted message expires; zero: never
 }
 
-func newRoster(ctx context.Context, store AgentStore, now skillrouter.Clock) (*roster, error) {
+func newRoster(ctx context.Context, store AgentStore, now clock.Clock) (*roster, error) {
 	records, err := store.AgentRecords(ctx)
 	if err != nil {
 		return nil, err
@@ -113,7 +115,7 @@ func (r *roster) known(id string) (*member, error) {
 }
 
 func unknown(id string) error {
-	return skillrouter.Errorf(skillrouter.NotFound, "no agent %q is known", id)
+	return errs.Errorf(errs.NotFound, "no agent %q is known", id)
 }
 
 // all returns every member, in no order.
@@ -131,7 +133,7 @@ func (r *roster) join(ctx context.Context, a operational.Agent, joined *int64) (
 	full := len(r.members) >= MaxAgents
 	r.mu.RUnlock()
 	if full {
-		return nil, false, skillrouter.Errorf(skillrouter.Unavailable, "%d agents are known: the router takes no more", MaxAgents)
+		return nil, false, errs.Errorf(errs.Unavailable, "%d agents are known: the router takes no more", MaxAgents)
 	}
 	var m *member
 	var mine bool
@@ -273,21 +275,21 @@ func stopInForce(r operational.AgentRecord, now time.Time) bool {
 }
 
 // stateEvent tells of a change of state.
-func stateEvent(a operational.Agent, from operational.AgentState) skillrouter.Event {
+func stateEvent(a operational.Agent, from operational.AgentState) eventlog.Event {
 	// Marshalling strings cannot fail.
 	data, _ := json.Marshal(map[string]any{"from": from, "to": a.State, "status": a.Status})
-	return skillrouter.Event{Type: "agent.state", Subject: a.ID, Agent: a.ID, Project: a.Project, At: a.LastSeen, Data: data}
+	return eventlog.Event{Type: "agent.state", Subject: a.ID, Agent: a.ID, Project: a.Project, At: a.LastSeen, Data: data}
 }
 
 // statusEvent tells of a change of what an agent says it does.
-func statusEvent(a operational.Agent) skillrouter.Event {
+func statusEvent(a operational.Agent) eventlog.Event {
 	data, _ := json.Marshal(map[string]any{"status": a.Status, "current_task": a.CurrentTask, "progress": a.Progress})
-	return skillrouter.Event{Type: "agent.status", Subject: a.ID, Agent: a.ID, Project: a.Project, At: a.LastSeen, Data: data}
+	return eventlog.Event{Type: "agent.status", Subject: a.ID, Agent: a.ID, Project: a.Project, At: a.LastSeen, Data: data}
 }
 
 // byLastSeen sorts agents, the latest seen first.
 func byLastSeen(agents []operational.Agent) {
-	skillrouter.Sort(agents, func(a, b operational.Agent) int {
+	slices.SortFunc(agents, func(a, b operational.Agent) int {
 		return cmp.Or(b.LastSeen.Compare(a.LastSeen), cmp.Compare(a.ID, b.ID))
 	})
 }

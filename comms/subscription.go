@@ -7,7 +7,10 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/committer"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/operational"
 )
 
@@ -48,7 +51,7 @@ type live struct {
 type Subscription struct {
 	mailbox *Mailbox
 	member  *member
-	caller  skillrouter.Principal
+	caller  principal.Principal
 	joined  int64
 	skip    map[int64]struct{}
 	ready   chan struct{}
@@ -71,14 +74,14 @@ type Subscription struct {
 // then on they are for it. A cursor beyond the end of the log comes from
 // another log; the agent's own is taken instead, so that nothing is lost.
 func (b *Mailbox) Subscribe(ctx context.Context, agentID string, cursor *Cursor) (*Subscription, error) {
-	if err := skillrouter.CheckAgentID("agent_id", agentID); err != nil {
+	if err := check.AgentID("agent_id", agentID); err != nil {
 		return nil, err
 	}
-	if err := skillrouter.PrincipalOf(ctx).ActAs(agentID); err != nil {
+	if err := principal.Of(ctx).ActAs(agentID); err != nil {
 		return nil, err
 	}
 	if cursor != nil && cursor.After < 0 {
-		return nil, skillrouter.InvalidField("last_event_id", "must not be negative")
+		return nil, errs.InvalidField("last_event_id", "must not be negative")
 	}
 	var err error
 	if cursor, err = b.own(ctx, agentID, cursor); err != nil {
@@ -92,7 +95,7 @@ func (b *Mailbox) Subscribe(ctx context.Context, agentID string, cursor *Cursor)
 	if err != nil {
 		return nil, err
 	}
-	s := &Subscription{mailbox: b, member: m, caller: skillrouter.PrincipalOf(ctx), ready: make(chan struct{}, 1), reading: true}
+	s := &Subscription{mailbox: b, member: m, caller: principal.Of(ctx), ready: make(chan struct{}, 1), reading: true}
 	m.mu.Lock()
 	s.joined, s.cursor = m.record.JoinedSeq, m.record.AckedSeq
 	m.mu.Unlock()
@@ -162,10 +165,10 @@ func (l *live) add(s *Subscription) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.count >= MaxStreams {
-		return skillrouter.Errorf(skillrouter.Unavailable, "%d streams are open: the router takes no more", MaxStreams)
+		return errs.Errorf(errs.Unavailable, "%d streams are open: the router takes no more", MaxStreams)
 	}
 	if len(l.agents[s.member.id]) >= MaxStreamsPerAgent {
-		return skillrouter.Errorf(skillrouter.RateLimited, "this agent has %d streams open: close one first", MaxStreamsPerAgent)
+		return errs.Errorf(errs.RateLimited, "this agent has %d streams open: close one first", MaxStreamsPerAgent)
 	}
 	l.agents[s.member.id] = append(l.agents[s.member.id], s)
 	l.count++
@@ -200,7 +203,7 @@ func (b *Mailbox) Streams() int {
 // Ready is signalled when Take may have something.
 func (s *Subscription) Ready() <-chan struct{} { return s.ready }
 
-func (s *Subscription) ring() { skillrouter.Nudge(s.ready) }
+func (s *Subscription) ring() { committer.Nudge(s.ready) }
 
 // offer queues those of the posts that are for the agent, as far as there is
 // room, and notes on their letters that they were handed over. It never waits.
@@ -238,7 +241,7 @@ func (s *Subscription) Take(ctx context.Context) ([]*Post, error) {
 		over := s.over
 		s.mu.Unlock()
 		if over {
-			return nil, skillrouter.Errorf(skillrouter.Unavailable, "this router does not know what is new: ask another")
+			return nil, errs.Errorf(errs.Unavailable, "this router does not know what is new: ask another")
 		}
 		if s.reading {
 			posts, err := s.page(ctx)

@@ -4,13 +4,14 @@ import (
 	"context"
 	"slices"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/operational"
 )
 
 // within sets the project that an agent says it works in to one that its token is bound to. What it says of none leaves
 // it where it was, where the token is bound to several.
-func (b *Heartbeat) within(p skillrouter.Principal) error {
+func (b *Heartbeat) within(p principal.Principal) error {
 	if !p.Walled() {
 		return nil
 	}
@@ -32,7 +33,7 @@ var aboutItself = []string{operational.SignalReminder, operational.SignalHandove
 
 // shows tells whether a message that is for an agent may be read by p, whose it is. What somebody wrote to it is its own;
 // what another project's agent tells everybody is not for who is bound to projects.
-func (r *roster) shows(p skillrouter.Principal, m operational.Message) bool {
+func (r *roster) shows(p principal.Principal, m operational.Message) bool {
 	switch {
 	case !p.Walled():
 		return true
@@ -43,7 +44,7 @@ func (r *roster) shows(p skillrouter.Principal, m operational.Message) bool {
 }
 
 // near tells whether somebody is of p's projects, or speaks to all of them: the router itself and the Captain.
-func (r *roster) near(p skillrouter.Principal, agent string) bool {
+func (r *roster) near(p principal.Principal, agent string) bool {
 	if agent == operational.RouterName || agent == captainName || p.Is(agent) {
 		return true
 	}
@@ -57,7 +58,7 @@ func (r *roster) near(p skillrouter.Principal, agent string) bool {
 }
 
 // shown keeps the messages that p may read.
-func (r *roster) shown(p skillrouter.Principal, messages []operational.Message) []operational.Message {
+func (r *roster) shown(p principal.Principal, messages []operational.Message) []operational.Message {
 	if !p.Walled() {
 		return messages
 	}
@@ -66,7 +67,7 @@ func (r *roster) shown(p skillrouter.Principal, messages []operational.Message) 
 
 // waiting is unacked for a caller that is bound to projects: it counts what the caller is shown.
 func (r *roster) waiting(ctx context.Context, m *member) (int, error) {
-	p := skillrouter.PrincipalOf(ctx)
+	p := principal.Of(ctx)
 	if !p.Walled() {
 		return r.unacked(ctx, m)
 	}
@@ -82,7 +83,7 @@ func (r *roster) waiting(ctx context.Context, m *member) (int, error) {
 // there is more. What a caller that is bound to projects may not read is never acknowledged, and stays in front: the
 // page is filled up behind it, as those of the log are.
 func (r *roster) mail(ctx context.Context, q operational.MailQuery) (messages []operational.Message, last int64, more bool, err error) {
-	p, limit, most, size := skillrouter.PrincipalOf(ctx), q.Limit, q.MaxBytes, 0
+	p, limit, most, size := principal.Of(ctx), q.Limit, q.MaxBytes, 0
 	if p.Walled() {
 		q.Limit, q.MaxBytes = MaxLimit, MaxInboxBytes
 		q.Speakers = []string{operational.RouterName, captainName}
@@ -115,12 +116,12 @@ func (r *roster) mail(ctx context.Context, q operational.MailQuery) (messages []
 
 // maySend returns a Forbidden error where p is bound to projects and the recipient is none of theirs, whether there is
 // such a one or not.
-func (r *roster) maySend(p skillrouter.Principal, to string) error {
+func (r *roster) maySend(p principal.Principal, to string) error {
 	if !p.Walled() || to != "" && (p.Sees(to) || r.near(p, to)) {
 		return nil
 	}
-	return &skillrouter.Error{
-		Code: skillrouter.Forbidden, Field: "to_agent_id",
+	return &errs.Error{
+		Code: errs.Forbidden, Field: "to_agent_id",
 		Message: "must be an agent of the projects that this token is bound to, one of these projects, or captain",
 	}
 }

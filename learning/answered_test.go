@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/knowledge"
 	"skillrouter/learning/learningtest"
@@ -13,7 +13,7 @@ import (
 
 func TestAnsweredContract(t *testing.T) {
 	learningtest.RunAnswered(t, func(t *testing.T) (context.Context, learningtest.AnsweredWorld) {
-		ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+		ctx := principal.With(t.Context(), principal.Open())
 		s := open(t, t.TempDir(), time.Now).store
 		base := knowledge.NewBase(s, learning.Options{})
 		answered, err := knowledge.NewAnswered(ctx, s, base.Used, nil)
@@ -28,7 +28,7 @@ func TestAnsweredContract(t *testing.T) {
 // TestAnsweredOutlivesTheProcessAndFades proves that what was learned is there after a
 // restart, and counts for less as time goes by.
 func TestAnsweredOutlivesTheProcessAndFades(t *testing.T) {
-	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	ctx := principal.With(t.Context(), principal.Open())
 	s := open(t, t.TempDir(), time.Now).store
 	base := knowledge.NewBase(s, learning.Options{})
 	first, err := knowledge.NewAnswered(ctx, s, nil, nil)

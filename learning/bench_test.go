@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/knowledge"
 )
@@ -56,7 +56,7 @@ func (w writer) drafts(prefix string, n int) func() (knowledge.Draft, error) {
 // BenchmarkBulk stores 5,000 entries an operation.
 func BenchmarkBulk(b *testing.B) {
 	m := open(b, b.TempDir(), time.Now)
-	ctx := skillrouter.WithPrincipal(b.Context(), skillrouter.Open())
+	ctx := principal.With(b.Context(), principal.Open())
 	w := newWriter()
 	n := 0
 	for b.Loop() {
@@ -74,7 +74,7 @@ func BenchmarkBulk(b *testing.B) {
 // BenchmarkRebuild fills an index from 20,000 rows.
 func BenchmarkRebuild(b *testing.B) {
 	m := open(b, b.TempDir(), time.Now)
-	ctx := skillrouter.WithPrincipal(b.Context(), skillrouter.Open())
+	ctx := principal.With(b.Context(), principal.Open())
 	if _, err := m.knowledge.Bulk(ctx, newWriter().drafts("", 20_000)); err != nil {
 		b.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func BenchmarkRebuild(b *testing.B) {
 // BenchmarkSearch searches 20,000 entries, and reads the rows of what it finds.
 func BenchmarkSearch(b *testing.B) {
 	m := open(b, b.TempDir(), time.Now)
-	ctx := skillrouter.WithPrincipal(b.Context(), skillrouter.Open())
+	ctx := principal.With(b.Context(), principal.Open())
 	w := newWriter()
 	if _, err := m.knowledge.Bulk(ctx, w.drafts("", 20_000)); err != nil {
 		b.Fatal(err)

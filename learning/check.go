@@ -9,13 +9,14 @@ import (
 
 	"golang.org/x/text/cases"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
 )
 
 // CheckIDs checks a list of at most so many ids.
 func CheckIDs(field string, ids []string, most int) error {
 	if len(ids) > most {
-		return skillrouter.InvalidField(field, "are more than %d", most)
+		return errs.InvalidField(field, "are more than %d", most)
 	}
 	for _, id := range ids {
 		if err := CheckID(field, id); err != nil {
@@ -32,19 +33,19 @@ func CheckID(field, id string) error { return CheckKey(field, id, MaxID) }
 func CheckKey(field, id string, most int) error {
 	switch {
 	case len(id) > most:
-		return skillrouter.InvalidField(field, "is longer than %d bytes", most)
+		return errs.InvalidField(field, "is longer than %d bytes", most)
 	case id == "":
-		return skillrouter.InvalidField(field, "is required")
+		return errs.InvalidField(field, "is required")
 	case id == "." || id == "..":
-		return skillrouter.InvalidField(field, "may not be . or .., which no path can hold")
+		return errs.InvalidField(field, "may not be . or .., which no path can hold")
 	case !utf8.ValidString(id):
-		return skillrouter.InvalidField(field, "is not valid UTF-8")
+		return errs.InvalidField(field, "is not valid UTF-8")
 	case strings.TrimSpace(id) != id:
-		return skillrouter.InvalidField(field, "may not begin or end with white space")
-	case strings.ContainsFunc(id, skillrouter.BreaksLine):
-		return skillrouter.InvalidField(field, "may not hold control characters or line breaks")
+		return errs.InvalidField(field, "may not begin or end with white space")
+	case strings.ContainsFunc(id, check.BreaksLine):
+		return errs.InvalidField(field, "may not hold control characters or line breaks")
 	}
-	return skillrouter.HoldsSecret(field, id)
+	return check.NoSecret(field, id)
 }
 
 // CheckCategory refuses a category that is missing, too long or no name.
@@ -55,37 +56,37 @@ func CheckCategory(category string) error {
 // CheckRequiredName refuses a name that is missing, too long or none.
 func CheckRequiredName(field, name string) error {
 	if strings.TrimSpace(name) == "" {
-		return skillrouter.InvalidField(field, "is required")
+		return errs.InvalidField(field, "is required")
 	}
-	return skillrouter.CheckName(field, name)
+	return check.Name(field, name)
 }
 
 // CheckTitle refuses a title that is missing or longer than MaxTitle bytes.
 func CheckTitle(title string) error {
-	return skillrouter.CheckRequired("title", title, MaxTitle)
+	return check.Required("title", title, MaxTitle)
 }
 
 // CheckContent refuses a text that is missing or longer than MaxContent bytes.
 func CheckContent(content string) error {
-	return skillrouter.CheckRequired("content", content, MaxContent)
+	return check.Required("content", content, MaxContent)
 }
 
 // CleanTags trims tags, drops repeats and keeps their order. It never returns nil.
 func CleanTags(tags []string) ([]string, error) {
 	clean := make([]string, 0, len(tags))
 	for _, tag := range tags {
-		if err := skillrouter.CheckName("tags", tag); err != nil {
+		if err := check.Name("tags", tag); err != nil {
 			return nil, err
 		}
 		tag = strings.TrimSpace(tag)
 		if tag == "" {
-			return nil, skillrouter.InvalidField("tags", "may not hold an empty tag")
+			return nil, errs.InvalidField("tags", "may not hold an empty tag")
 		}
 		if !slices.Contains(clean, tag) {
 			clean = append(clean, tag)
 		}
 		if len(clean) > MaxTags {
-			return nil, skillrouter.InvalidField("tags", "may hold at most %d tags", MaxTags)
+			return nil, errs.InvalidField("tags", "may hold at most %d tags", MaxTags)
 		}
 	}
 	return clean, nil
@@ -120,20 +121,20 @@ func ReadCursor(cursor string) (before int64, err error) {
 		return 0, nil
 	}
 	if before, err = strconv.ParseInt(cursor, 10, 64); err != nil || before < 1 {
-		return 0, skillrouter.InvalidField("cursor", "is not one that a listing answered")
+		return 0, errs.InvalidField("cursor", "is not one that a listing answered")
 	}
 	return before, nil
 }
 
 // CheckQuery refuses a question that is missing or longer than MaxQuery bytes.
 func CheckQuery(query string) error {
-	return skillrouter.CheckRequired("query", query, MaxQuery)
+	return check.Required("query", query, MaxQuery)
 }
 
 // CheckSpan refuses a span of time that ends before it begins.
 func CheckSpan(since, until time.Time) error {
 	if !since.IsZero() && !until.IsZero() && until.Before(since) {
-		return skillrouter.InvalidField("until", "lies before since")
+		return errs.InvalidField("until", "lies before since")
 	}
 	return nil
 }

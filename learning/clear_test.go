@@ -6,7 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/experience"
 	"skillrouter/learning/fact"
@@ -18,7 +19,7 @@ import (
 func TestFactClear(t *testing.T) {
 	clock := newHandClock()
 	facts, m := openFacts(t, t.TempDir(), clock.now)
-	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	ctx := principal.With(t.Context(), principal.Open())
 	remember := func(persona, category, key string, ttl int64) {
 		t.Helper()
 		_, err := facts.Remember(ctx, fact.Draft{Persona: persona, Category: category, Key: key, Value: json.RawMessage(`1`), TTL: &ttl})
@@ -49,7 +50,7 @@ func TestFactClear(t *testing.T) {
 		t.Errorf("again: deleted %d, %v", n, err)
 	}
 	for _, key := range []string{"s/7", "s/449", "expired"} {
-		if _, err := facts.Recall(ctx, fact.Ref{Persona: "coder", Key: key, StaleOK: true}); skillrouter.CodeOf(err) != skillrouter.NotFound {
+		if _, err := facts.Recall(ctx, fact.Ref{Persona: "coder", Key: key, StaleOK: true}); errs.CodeOf(err) != errs.NotFound {
 			t.Errorf("%s: %v", key, err)
 		}
 	}
@@ -76,7 +77,7 @@ func TestFactClear(t *testing.T) {
 // that it does not count.
 func TestFactClearSparesLaterFacts(t *testing.T) {
 	facts, _ := openFacts(t, t.TempDir(), time.Now)
-	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	ctx := principal.With(t.Context(), principal.Open())
 	draft := func(key string) fact.Draft { return fact.Draft{Key: key, Value: json.RawMessage(`1`)} }
 	for i := range 300 {
 		if _, err := facts.Remember(ctx, draft(fmt.Sprint("old-", i))); err != nil {
@@ -114,12 +115,12 @@ func TestFactClearSparesLaterFacts(t *testing.T) {
 
 func TestFactClearNeedsACaptain(t *testing.T) {
 	facts, _ := openFacts(t, t.TempDir(), time.Now)
-	agent := skillrouter.WithPrincipal(t.Context(), skillrouter.Principal{AgentID: "a", Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}})
-	if _, err := facts.Clear(agent, "", "", 10); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+	agent := principal.With(t.Context(), principal.Principal{AgentID: "a", Scopes: []principal.Scope{principal.ScopeAgent}})
+	if _, err := facts.Clear(agent, "", "", 10); errs.CodeOf(err) != errs.Forbidden {
 		t.Errorf("an agent: %v", err)
 	}
-	open := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
-	if _, err := facts.Clear(open, "../x", "", 10); skillrouter.CodeOf(err) != skillrouter.Invalid {
+	open := principal.With(t.Context(), principal.Open())
+	if _, err := facts.Clear(open, "../x", "", 10); errs.CodeOf(err) != errs.Invalid {
 		t.Errorf("a persona that is a path: %v", err)
 	}
 }
@@ -128,7 +129,7 @@ func TestFactClearNeedsACaptain(t *testing.T) {
 // of their types to it.
 func TestEpisodeClear(t *testing.T) {
 	m := open(t, t.TempDir(), time.Now)
-	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	ctx := principal.With(t.Context(), principal.Open())
 	record := func(draft episode.Draft) {
 		t.Helper()
 		if _, err := m.episodes.Record(ctx, draft); err != nil {
@@ -157,8 +158,8 @@ func TestEpisodeClear(t *testing.T) {
 		return results.Count
 	}
 
-	agent := skillrouter.WithPrincipal(t.Context(), skillrouter.Principal{AgentID: "a", Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}})
-	if _, err := m.episodes.Clear(agent, "", "", 10); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+	agent := principal.With(t.Context(), principal.Principal{AgentID: "a", Scopes: []principal.Scope{principal.ScopeAgent}})
+	if _, err := m.episodes.Clear(agent, "", "", 10); errs.CodeOf(err) != errs.Forbidden {
 		t.Errorf("an agent: %v", err)
 	}
 	if n, err := m.episodes.Clear(ctx, "", "mrr-drop", 150); err != nil || n != 150 {
@@ -192,7 +193,7 @@ func TestEpisodeClear(t *testing.T) {
 
 func TestProcedureClear(t *testing.T) {
 	procedures, _ := openProcedures(t, t.TempDir(), newHandClock(), nil)
-	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	ctx := principal.With(t.Context(), principal.Open())
 	save := func(persona, category, name string) {
 		t.Helper()
 		_, err := procedures.Save(ctx, procedure.Draft{Persona: persona, Category: category, Name: name, Steps: []procedure.Step{{Action: "roll out the release"}}})
@@ -209,8 +210,8 @@ func TestProcedureClear(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	agent := skillrouter.WithPrincipal(t.Context(), skillrouter.Principal{AgentID: "a", Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}})
-	if _, err := procedures.Clear(agent, "", "", 10); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+	agent := principal.With(t.Context(), principal.Principal{AgentID: "a", Scopes: []principal.Scope{principal.ScopeAgent}})
+	if _, err := procedures.Clear(agent, "", "", 10); errs.CodeOf(err) != errs.Forbidden {
 		t.Errorf("an agent: %v", err)
 	}
 	if n, err := procedures.Clear(ctx, "", "deployment", 7); err != nil || n != 7 {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/lesson"
 )
@@ -55,7 +55,7 @@ func TestClusters(t *testing.T) {
 			delete(all, "-")
 			found, mixed, unlike := map[string]bool{}, 0, 0
 			for _, p := range s.list(t, lesson.PatternFilter{Limit: 200}) {
-				full, err := s.patterns.Pattern(skillrouter.WithPrincipal(t.Context(), skillrouter.Open()), p.ID)
+				full, err := s.patterns.Pattern(principal.With(t.Context(), principal.Open()), p.ID)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -9,7 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/consolidate"
 	"skillrouter/learning/episode"
@@ -37,13 +38,13 @@ const said = "User: The test command is `pytest -q`.\nAssistant: $ pytest -q\nTo
 	"Assistant: $ pip install attrs\nTool: Successfully installed attrs\nAssistant: $ pytest -q\nTool: 8 passed in 0.5s"
 
 func asOpen(t *testing.T) context.Context {
-	return skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	return principal.With(t.Context(), principal.Open())
 }
 
 // TestWhoMayDecide has others than the transcript's agent decide.
 func TestWhoMayDecide(t *testing.T) {
 	w, _ := openConsolidation(t, t.TempDir(), consolidate.Options{})
-	got, err := w.Consolidation.Consolidate(asAgent(t, "a", skillrouter.ScopeAgent), consolidate.TranscriptDraft{Text: said})
+	got, err := w.Consolidation.Consolidate(asAgent(t, "a", principal.ScopeAgent), consolidate.TranscriptDraft{Text: said})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,23 +52,23 @@ func TestWhoMayDecide(t *testing.T) {
 	if got.Proposals[0].AgentID != "a" {
 		t.Errorf("%+v", got.Proposals[0])
 	}
-	reader := skillrouter.WithPrincipal(t.Context(), skillrouter.Principal{Scopes: []skillrouter.Scope{skillrouter.ScopeRead}})
-	nameless := skillrouter.WithPrincipal(t.Context(), skillrouter.Principal{Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}})
-	for name, ctx := range map[string]context.Context{"another agent": asAgent(t, "b", skillrouter.ScopeAgent), "a reader": reader, "nobody": t.Context(), "a token without an agent": nameless} {
-		if _, err := w.Consolidation.Accept(ctx, id); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+	reader := principal.With(t.Context(), principal.Principal{Scopes: []principal.Scope{principal.ScopeRead}})
+	nameless := principal.With(t.Context(), principal.Principal{Scopes: []principal.Scope{principal.ScopeAgent}})
+	for name, ctx := range map[string]context.Context{"another agent": asAgent(t, "b", principal.ScopeAgent), "a reader": reader, "nobody": t.Context(), "a token without an agent": nameless} {
+		if _, err := w.Consolidation.Accept(ctx, id); errs.CodeOf(err) != errs.Forbidden {
 			t.Errorf("%s accepts: %v", name, err)
 		}
-		if _, err := w.Consolidation.Reject(ctx, id, ""); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+		if _, err := w.Consolidation.Reject(ctx, id, ""); errs.CodeOf(err) != errs.Forbidden {
 			t.Errorf("%s rejects: %v", name, err)
 		}
 	}
-	if _, err := w.Consolidation.Consolidate(asAgent(t, "b", skillrouter.ScopeAgent), consolidate.TranscriptDraft{AgentID: "a", Text: said}); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+	if _, err := w.Consolidation.Consolidate(asAgent(t, "b", principal.ScopeAgent), consolidate.TranscriptDraft{AgentID: "a", Text: said}); errs.CodeOf(err) != errs.Forbidden {
 		t.Errorf("as another: %v", err)
 	}
-	if _, err := w.Consolidation.Proposals(t.Context(), consolidate.ProposalFilter{}); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+	if _, err := w.Consolidation.Proposals(t.Context(), consolidate.ProposalFilter{}); errs.CodeOf(err) != errs.Forbidden {
 		t.Errorf("a stranger lists: %v", err)
 	}
-	if p, err := w.Consolidation.Accept(asAgent(t, "a", skillrouter.ScopeAgent), id); err != nil || p.DecidedBy != "a" {
+	if p, err := w.Consolidation.Accept(asAgent(t, "a", principal.ScopeAgent), id); err != nil || p.DecidedBy != "a" {
 		t.Errorf("%+v, %v", p, err)
 	}
 }
@@ -198,7 +199,7 @@ func TestExtractorsAreNotTrusted(t *testing.T) {
 func TestFailingExtractor(t *testing.T) {
 	for name, extractor := range map[string]scripted{
 		"fails": func(context.Context, consolidate.Transcript) ([]consolidate.ProposalDraft, error) {
-			return nil, skillrouter.Errorf(skillrouter.Unavailable, "no model answers")
+			return nil, errs.Errorf(errs.Unavailable, "no model answers")
 		},
 		"hangs": func(ctx context.Context, _ consolidate.Transcript) ([]consolidate.ProposalDraft, error) {
 			<-ctx.Done()
@@ -223,7 +224,7 @@ func TestFailingExtractor(t *testing.T) {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	})})
-	if _, err := w.Consolidation.Consolidate(ctx, consolidate.TranscriptDraft{Text: said}); skillrouter.CodeOf(err) != skillrouter.Unavailable {
+	if _, err := w.Consolidation.Consolidate(ctx, consolidate.TranscriptDraft{Text: said}); errs.CodeOf(err) != errs.Unavailable {
 		t.Errorf("who goes away gets %v", err)
 	}
 	if list, err := w.Consolidation.Proposals(asOpen(t), consolidate.ProposalFilter{}); err != nil || len(list) != 0 {
@@ -242,7 +243,7 @@ func TestRefusedPlaceLeavesProposalsPending(t *testing.T) {
 	}
 	for _, p := range got.Proposals {
 		if p.Kind == consolidate.ProposalFact {
-			if _, err := c.Accept(ctx, p.ID); skillrouter.CodeOf(err) != skillrouter.Unavailable {
+			if _, err := c.Accept(ctx, p.ID); errs.CodeOf(err) != errs.Unavailable {
 				t.Errorf("without a place: %v", err)
 			}
 			if now, err := c.Proposal(ctx, p.ID); err != nil || now.Status != consolidate.ProposalPending {
@@ -263,7 +264,7 @@ func FuzzReadTranscript(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		turns, err := consolidate.ReadTranscript(text)
 		if err != nil {
-			if code := skillrouter.CodeOf(err); code != skillrouter.Invalid && code != skillrouter.TooLarge {
+			if code := errs.CodeOf(err); code != errs.Invalid && code != errs.TooLarge {
 				t.Fatal(err)
 			}
 			return
@@ -330,17 +331,17 @@ func TestForeignProposalsWaitForAPerson(t *testing.T) {
 			{Kind: consolidate.ProposalFact, Fact: &fact.Draft{Key: "test", Value: []byte(`"pytest -q"`)}, Confidence: 1, Evidence: []string{"The test command is `pytest -q`."}},
 		}, nil
 	})})
-	agent := asAgent(t, "a", skillrouter.ScopeAgent)
+	agent := asAgent(t, "a", principal.ScopeAgent)
 	got, err := w.Consolidation.Consolidate(agent, consolidate.TranscriptDraft{Text: said})
 	if err != nil || len(got.Proposals) != 2 || got.Accepted != 1 || got.Proposals[0].Status != consolidate.ProposalPending {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	for name, ctx := range map[string]context.Context{"its agent": agent, "nobody's token": asOpen(t)} {
-		if _, err := w.Consolidation.Accept(ctx, got.Proposals[0].ID); skillrouter.CodeOf(err) != skillrouter.Forbidden || !strings.Contains(skillrouter.MessageOf(err), "another index") {
+		if _, err := w.Consolidation.Accept(ctx, got.Proposals[0].ID); errs.CodeOf(err) != errs.Forbidden || !strings.Contains(errs.MessageOf(err), "another index") {
 			t.Errorf("%s accepts: %v", name, err)
 		}
 	}
-	if p, err := w.Consolidation.Accept(skillrouter.WithPrincipal(t.Context(), skillrouter.Owner(true)), got.Proposals[0].ID); err != nil || p.Status != consolidate.ProposalAccepted {
+	if p, err := w.Consolidation.Accept(principal.With(t.Context(), principal.Owner(true)), got.Proposals[0].ID); err != nil || p.Status != consolidate.ProposalAccepted {
 		t.Errorf("a person: %+v, %v", p, err)
 	}
 }

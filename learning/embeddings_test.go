@@ -13,8 +13,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"gorm.io/gorm"
 
-	"skillrouter"
 	"skillrouter/cmd/app/apptest"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/knowledge"
@@ -76,7 +78,7 @@ func (m *scriptedModel) Embed(ctx context.Context, texts []string) ([][]float32,
 		select {
 		case <-hold:
 		case <-ctx.Done():
-			return nil, skillrouter.Wrap(skillrouter.Unavailable, ctx.Err(), "the model did not answer in time")
+			return nil, errs.Wrap(errs.Unavailable, ctx.Err(), "the model did not answer in time")
 		}
 	}
 	m.mu.Lock()
@@ -92,10 +94,10 @@ func (m *scriptedModel) Embed(ctx context.Context, texts []string) ([][]float32,
 	vectors := make([][]float32, len(texts))
 	for i, text := range texts {
 		if m.refuses != "" && strings.Contains(text, m.refuses) {
-			return nil, skillrouter.Errorf(skillrouter.Invalid, "the model takes no such text")
+			return nil, errs.Errorf(errs.Invalid, "the model takes no such text")
 		}
 		if m.longest > 0 && len(text) > m.longest {
-			return nil, skillrouter.Errorf(skillrouter.TooLarge, "the text is too long")
+			return nil, errs.Errorf(errs.TooLarge, "the text is too long")
 		}
 		vectors[i] = make([]float32, m.dimension)
 		for word := range strings.FieldsSeq(strings.ToLower(text)) {
@@ -117,7 +119,7 @@ func (m *scriptedModel) Embed(ctx context.Context, texts []string) ([][]float32,
 	return vectors, nil
 }
 
-var errDown = skillrouter.Errorf(skillrouter.Unavailable, "no model answers")
+var errDown = errs.Errorf(errs.Unavailable, "no model answers")
 
 // remembering is a memory with vectors.
 type remembering struct {
@@ -129,13 +131,13 @@ type remembering struct {
 }
 
 // remember opens dir's memory and runs vectors of a model over it.
-func remember(t *testing.T, dir string, model *scriptedModel, now skillrouter.Clock) *remembering {
+func remember(t *testing.T, dir string, model *scriptedModel, now clock.Clock) *remembering {
 	t.Helper()
 	return rememberMost(t, dir, model, now, 0)
 }
 
 // rememberMost is remember with a bound on how many vectors are kept.
-func rememberMost(t *testing.T, dir string, model *scriptedModel, now skillrouter.Clock, most int) *remembering {
+func rememberMost(t *testing.T, dir string, model *scriptedModel, now clock.Clock, most int) *remembering {
 	t.Helper()
 	r := &remembering{memory: open(t, dir, now), model: model}
 	r.lessons = lesson.NewLessons(r.store, lesson.Options{Options: learning.Options{Now: now}})
@@ -184,7 +186,7 @@ func (r *remembering) filled(t *testing.T, n int) {
 }
 
 func everybody(t *testing.T) context.Context {
-	return skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	return principal.With(t.Context(), principal.Open())
 }
 
 func (r *remembering) store1(t *testing.T, d knowledge.Draft) string {
@@ -581,7 +583,7 @@ func TestWithoutAModelThereIsNothing(t *testing.T) {
 	if s.State != shelf.EmbeddingsOff || s.Bytes != 0 || s.Total != 0 || s.Kinds == nil {
 		t.Errorf("%+v", s)
 	}
-	if _, err := v.Embeddings(t.Context()); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+	if _, err := v.Embeddings(t.Context()); errs.CodeOf(err) != errs.Forbidden {
 		t.Errorf("nobody may ask: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

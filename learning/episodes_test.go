@@ -5,7 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/knowledge"
@@ -17,7 +18,7 @@ func TestSessionsEndAndAreRecovered(t *testing.T) {
 	clock := func() time.Time { return now }
 	record := func(t *testing.T, m memory) string {
 		t.Helper()
-		ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Principal{AgentID: "builder", Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}})
+		ctx := principal.With(t.Context(), principal.Principal{AgentID: "builder", Scopes: []principal.Scope{principal.ScopeAgent}})
 		e, err := m.episodes.Record(ctx, episode.Draft{EventType: "action", Title: "t", Content: "c"})
 		if err != nil {
 			t.Fatal(err)
@@ -55,10 +56,10 @@ func TestSessionsEndAndAreRecovered(t *testing.T) {
 
 func TestImportanceMustBeANumber(t *testing.T) {
 	m := open(t, t.TempDir(), time.Now)
-	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	ctx := principal.With(t.Context(), principal.Open())
 	for _, importance := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		_, err := m.episodes.Record(ctx, episode.Draft{EventType: "action", Title: "t", Content: "c", Importance: &importance})
-		if skillrouter.CodeOf(err) != skillrouter.Invalid || skillrouter.FieldOf(err) != "importance" {
+		if errs.CodeOf(err) != errs.Invalid || errs.FieldOf(err) != "importance" {
 			t.Errorf("importance %g: %v", importance, err)
 		}
 	}
@@ -84,7 +85,7 @@ func TestNobodyMayDoNothing(t *testing.T) {
 		"explore": func() error { _, err := m.episodes.Search(ctx, episode.Query{Query: "q"}); return err },
 	}
 	for name, call := range calls {
-		if err := call(); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+		if err := call(); errs.CodeOf(err) != errs.Forbidden {
 			t.Errorf("%s: %v, want it forbidden", name, err)
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/learning"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/experience"
@@ -53,11 +53,11 @@ func TestSweep(t *testing.T) {
 			t.Errorf("%s: the index is %+v, %v", step.name, check, err)
 		}
 		p, err := x.Pattern(ctx, number)
-		if step.evidence > 0 && (err != nil || int64(len(p.EpisodeIDs)) != step.evidence) || step.evidence == 0 && skillrouter.CodeOf(err) != skillrouter.NotFound {
+		if step.evidence > 0 && (err != nil || int64(len(p.EpisodeIDs)) != step.evidence) || step.evidence == 0 && errs.CodeOf(err) != errs.NotFound {
 			t.Errorf("%s: the pattern is %+v, %v", step.name, p, err)
 		}
 	}
-	if _, err := x.Experience(ctx, useful); skillrouter.CodeOf(err) != skillrouter.NotFound {
+	if _, err := x.Experience(ctx, useful); errs.CodeOf(err) != errs.NotFound {
 		t.Errorf("what was forgotten: %v", err)
 	}
 	// The figures begin anew, as for the first of its type.

@@ -5,7 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/experience"
@@ -41,7 +42,7 @@ func TestLessonsOfEveryKind(t *testing.T) {
 	for range 3 {
 		numbers = append(numbers, experienced(t, x, "build", learning.ResultSuccess).EpisodeID)
 	}
-	agent := skillrouter.WithPrincipal(t.Context(), skillrouter.Principal{AgentID: "builder", Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}})
+	agent := principal.With(t.Context(), principal.Principal{AgentID: "builder", Scopes: []principal.Scope{principal.ScopeAgent}})
 	learned, err := x.Learn(agent, experience.LearnDraft{Description: "what a clean tree gives", EpisodeIDs: numbers, Statement: "Build from a clean tree"})
 	if err != nil {
 		t.Fatal(err)
@@ -89,7 +90,7 @@ func TestLessonsOfEveryKind(t *testing.T) {
 	if page, err = x.Lessons(ctx, lesson.Filter{}); err != nil || page.Count != 1 || page.Lessons[0].Number != reported.Number {
 		t.Errorf("after one was retired there are %+v, %v", page, err)
 	}
-	if _, err := x.Apply(ctx, learned.LessonNumber, lesson.ApplicationDraft{Outcome: learning.ResultSuccess}); skillrouter.CodeOf(err) != skillrouter.Conflict {
+	if _, err := x.Apply(ctx, learned.LessonNumber, lesson.ApplicationDraft{Outcome: learning.ResultSuccess}); errs.CodeOf(err) != errs.Conflict {
 		t.Errorf("one that was retired is applied: %v", err)
 	}
 	if _, err := lessons.Restore(ctx, learned.LessonID, "right"); err != nil {
@@ -110,10 +111,10 @@ func TestLessonsOfEveryKind(t *testing.T) {
 func TestExperienceScopes(t *testing.T) {
 	m := open(t, t.TempDir(), time.Now)
 	x := experience.NewExperiences(m.store, m.episodes, lesson.NewLessons(m.store, lesson.Options{}), experience.Options{})
-	as := func(agent string, scopes ...skillrouter.Scope) context.Context {
-		return skillrouter.WithPrincipal(t.Context(), skillrouter.Principal{AgentID: agent, Scopes: scopes})
+	as := func(agent string, scopes ...principal.Scope) context.Context {
+		return principal.With(t.Context(), principal.Principal{AgentID: agent, Scopes: scopes})
 	}
-	reader, builder := as("", skillrouter.ScopeRead), as("builder", skillrouter.ScopeAgent)
+	reader, builder := as("", principal.ScopeRead), as("builder", principal.ScopeAgent)
 	draft := experience.Draft{OperationType: "a", Outcome: learning.ResultSuccess}
 	for name, call := range map[string]func() error{
 		"a reader records": func() error { _, err := x.Record(reader, draft); return err },
@@ -126,11 +127,11 @@ func TestExperienceScopes(t *testing.T) {
 			return err
 		},
 	} {
-		if err := call(); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+		if err := call(); errs.CodeOf(err) != errs.Forbidden {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := x.Stats(as("")); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+	if _, err := x.Stats(as("")); errs.CodeOf(err) != errs.Forbidden {
 		t.Errorf("nobody reads: %v", err)
 	}
 	recorded, err := x.Record(builder, draft)

@@ -11,8 +11,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"skillrouter"
 	"skillrouter/cmd/app/apptest"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/experience"
 	"skillrouter/learning/lesson"
@@ -42,7 +42,7 @@ const oneDay = 24 * time.Hour
 
 // captainly is the context of a router without tokens.
 func captainly(t testing.TB) context.Context {
-	return skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	return principal.With(t.Context(), principal.Open())
 }
 
 func experiencesOn(m memory, clock *moved, options experience.Options) *experience.Experiences {

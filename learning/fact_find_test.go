@@ -9,7 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/fact"
 )
@@ -22,8 +23,8 @@ type finder struct {
 }
 
 func newFinder(t *testing.T, facts *fact.Facts) finder {
-	p := skillrouter.Principal{AgentID: "ops", Scopes: []skillrouter.Scope{skillrouter.ScopeCaptain}}
-	return finder{t, skillrouter.WithPrincipal(t.Context(), p), facts}
+	p := principal.Principal{AgentID: "ops", Scopes: []principal.Scope{principal.ScopeCaptain}}
+	return finder{t, principal.With(t.Context(), p), facts}
 }
 
 func (f finder) put(persona, key, value string, ttl int64) {
@@ -106,12 +107,12 @@ func TestFactsFindRefuses(t *testing.T) {
 		"limit":    {fact.Search{Query: "x", Limit: learning.MaxLimit + 1}, "limit"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := facts.Find(f.ctx, test.search); skillrouter.FieldOf(err) != test.field {
+			if _, err := facts.Find(f.ctx, test.search); errs.FieldOf(err) != test.field {
 				t.Errorf("%v", err)
 			}
 		})
 	}
-	if _, err := facts.Find(t.Context(), fact.Search{Query: "x"}); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+	if _, err := facts.Find(t.Context(), fact.Search{Query: "x"}); errs.CodeOf(err) != errs.Forbidden {
 		t.Errorf("nobody may: %v", err)
 	}
 }

@@ -13,7 +13,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/fact"
 )
@@ -34,7 +35,7 @@ func TestFactHistories(t *testing.T) {
 	clock := newHandClock()
 	dir := t.TempDir()
 	facts, m := openFacts(t, dir, clock.now)
-	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	ctx := principal.With(t.Context(), principal.Open())
 	histories := 0
 	rapid.Check(t, func(r *rapid.T) {
 		histories++
@@ -58,7 +59,7 @@ func TestFactHistories(t *testing.T) {
 			there = there && want.live(clock.now())
 			got, err := facts.Recall(ctx, fact.Ref{Persona: persona, Key: k})
 			if !there {
-				if skillrouter.CodeOf(err) != skillrouter.NotFound {
+				if errs.CodeOf(err) != errs.NotFound {
 					r.Fatalf("%s: %+v, %v; nothing should be there", k, got, err)
 				}
 				return
@@ -84,7 +85,7 @@ func TestFactHistories(t *testing.T) {
 				expect := rapid.SampledFrom([]int64{0, last, old.version}).Draw(r, "expect")
 				fits := expect == 0 && !there || there && expect == old.version
 				stored, err := facts.Remember(ctx, fact.Draft{Persona: persona, Key: k, Value: json.RawMessage(fmt.Sprint(value)), TTL: &ttl, IfVersion: &expect})
-				if fits != (err == nil) || !fits && skillrouter.CodeOf(err) != skillrouter.Conflict {
+				if fits != (err == nil) || !fits && errs.CodeOf(err) != errs.Conflict {
 					r.Fatalf("expecting %d over %+v (live %v): %v", expect, old, there, err)
 				}
 				if fits {
@@ -106,7 +107,7 @@ func TestFactHistories(t *testing.T) {
 			"forget": func(r *rapid.T) {
 				k := key()
 				err := facts.Forget(ctx, fact.Ref{Persona: persona, Key: k})
-				if code := skillrouter.CodeOf(err); code != "" && code != skillrouter.NotFound {
+				if code := errs.CodeOf(err); code != "" && code != errs.NotFound {
 					r.Fatal(err)
 				}
 				delete(model, k)
@@ -188,7 +189,7 @@ func expiries(t failing, m memory, after int64, persona string) (list []fact.Eve
 func TestExpiredFactsAreToldOfInBoundedSteps(t *testing.T) {
 	clock := newHandClock()
 	facts, m := openFacts(t, t.TempDir(), clock.now)
-	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	ctx := principal.With(t.Context(), principal.Open())
 	second := int64(1)
 	for i := range 450 {
 		if _, err := facts.Remember(ctx, fact.Draft{Key: fmt.Sprint(i), Value: json.RawMessage("1"), TTL: &second, Probe: fmt.Sprint("check ", i)}); err != nil {
@@ -217,7 +218,7 @@ func TestExpiredFactsAreToldOfInBoundedSteps(t *testing.T) {
 	if err := m.db.Read.Raw("SELECT count(*) FROM facts").Scan(&rows).Error; err != nil || rows != 0 {
 		t.Errorf("%d rows are left, %v", rows, err)
 	}
-	if _, err := facts.Recall(ctx, fact.Ref{Key: "1", StaleOK: true}); skillrouter.CodeOf(err) != skillrouter.NotFound {
+	if _, err := facts.Recall(ctx, fact.Ref{Key: "1", StaleOK: true}); errs.CodeOf(err) != errs.NotFound {
 		t.Errorf("what was dropped: %v", err)
 	}
 }
@@ -225,7 +226,7 @@ func TestExpiredFactsAreToldOfInBoundedSteps(t *testing.T) {
 // TestAccessCountsOutliveTheProcess writes the counts at the end of Run.
 func TestAccessCountsOutliveTheProcess(t *testing.T) {
 	facts, m := openFacts(t, t.TempDir(), time.Now)
-	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	ctx := principal.With(t.Context(), principal.Open())
 	if _, err := facts.Remember(ctx, fact.Draft{Key: "a/b", Value: json.RawMessage("1")}); err != nil {
 		t.Fatal(err)
 	}
@@ -252,7 +253,7 @@ func TestAccessCountsOutliveTheProcess(t *testing.T) {
 // same: for texts without a slash and patterns that both take.
 func TestGlobAgreesWithPath(t *testing.T) {
 	facts, _ := openFacts(t, t.TempDir(), time.Now)
-	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	ctx := principal.With(t.Context(), principal.Open())
 	keys := []string{}
 	for i := range 300 {
 		key := ""

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/clock"
 	"skillrouter/learning"
 	"skillrouter/learning/fact"
 	"skillrouter/learning/learningtest"
@@ -24,7 +24,7 @@ func (c *handClock) now() time.Time { return time.UnixMilli(c.ms.Load()) }
 
 func (c *handClock) advance(d time.Duration) { c.ms.Add(d.Milliseconds()) }
 
-func openFacts(t testing.TB, dir string, now skillrouter.Clock) (*fact.Facts, memory) {
+func openFacts(t testing.TB, dir string, now clock.Clock) (*fact.Facts, memory) {
 	m := open(t, dir, now)
 	return fact.NewFacts(m.store, learning.Options{Now: now}), m
 }

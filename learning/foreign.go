@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"skillrouter"
+	"skillrouter/internal/lazyregexp"
 )
 
 //go:embed foreign.txt
@@ -28,7 +28,7 @@ type foreignRow struct {
 }
 
 // nearHost is an address of this machine, which nothing is fetched from that is not here.
-var nearHost = skillrouter.Lazily(`(?i)(?:https?://)?(?:localhost|127\.\d+\.\d+\.\d+|\[::1\]|0\.0\.0\.0)(?::\d+)?(?:/[^\s'"]*)?(?:\s|['"]|$)`)
+var nearHost = lazyregexp.New(`(?i)(?:https?://)?(?:localhost|127\.\d+\.\d+\.\d+|\[::1\]|0\.0\.0\.0)(?::\d+)?(?:/[^\s'"]*)?(?:\s|['"]|$)`)
 
 // Foreign says why a command is told to agents only after a person accepted it: it fetches from elsewhere, disables a check, loads what
 // somebody wrote, or evades a hook. Empty: nothing speaks against it. It reads words and not a shell's grammar, so that quotes, backslashes

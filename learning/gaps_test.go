@@ -8,7 +8,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/committer"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/feedback"
 	"skillrouter/learning/knowledge"
@@ -45,7 +47,7 @@ func (w gapWorld) settle(t *testing.T) {
 }
 
 func asker(t *testing.T, agent string) context.Context {
-	return skillrouter.WithPrincipal(t.Context(), skillrouter.Principal{AgentID: agent, Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}})
+	return principal.With(t.Context(), principal.Principal{AgentID: agent, Scopes: []principal.Scope{principal.ScopeAgent}})
 }
 
 func (w gapWorld) ask(t *testing.T, ctx context.Context, question string) {
@@ -140,7 +142,7 @@ func TestGapsWithoutAnAsker(t *testing.T) {
 		func() error { _, err := w.gaps.Check(t.Context(), found[0].ID); return err },
 		func() error { _, err := w.gaps.Dismiss(t.Context(), found[0].ID, ""); return err },
 	} {
-		if err := call(); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+		if err := call(); errs.CodeOf(err) != errs.Forbidden {
 			t.Errorf("nobody may: %v", err)
 		}
 	}
@@ -191,7 +193,7 @@ func (m *gapMemory) MarkChecked(_ context.Context, _ []string, at time.Time) err
 // TestGapsCloseByThemselves runs the background work in virtual time.
 func TestGapsCloseByThemselves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store, source, bell := new(gapMemory), new(oneSource), new(skillrouter.Bell)
+		store, source, bell := new(gapMemory), new(oneSource), new(committer.Bell)
 		gaps := feedback.NewGaps(store, feedback.GapSources{Knowledge: source}, feedback.GapsOptions{Changed: bell})
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
@@ -226,7 +228,7 @@ func TestGapsCloseByThemselves(t *testing.T) {
 // BenchmarkMissed is what a miss adds to a search.
 func BenchmarkMissed(b *testing.B) {
 	gaps := feedback.NewGaps(new(gapMemory), feedback.GapSources{}, feedback.GapsOptions{})
-	ctx := skillrouter.WithPrincipal(b.Context(), skillrouter.Principal{AgentID: "a", Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}})
+	ctx := principal.With(b.Context(), principal.Principal{AgentID: "a", Scopes: []principal.Scope{principal.ScopeAgent}})
 	b.ReportAllocs()
 	for b.Loop() {
 		gaps.Missed(ctx, learning.Miss{Question: "how do I rotate the certificates of the gateway in staging", In: learning.GapInKnowledge})

@@ -11,7 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/eventlog"
 	"skillrouter/learning/guard"
 	"skillrouter/learning/guard/rule"
 	"skillrouter/learning/lesson"
@@ -40,7 +41,7 @@ func (tx *ledgerTx) AddChecks(checks ...lesson.CheckRecord) error {
 	return nil
 }
 
-func (tx *ledgerTx) AddEvents(events ...skillrouter.Event) error {
+func (tx *ledgerTx) AddEvents(events ...eventlog.Event) error {
 	for _, e := range events {
 		tx.events = append(tx.events, e.Subject)
 	}
@@ -176,7 +177,7 @@ func TestLedgerOfAFailingDisk(t *testing.T) {
 		store.fail = func(checks []lesson.CheckRecord) error {
 			switch {
 			case full.Load():
-				return skillrouter.Errorf(skillrouter.StorageFull, "the disk is full")
+				return errs.Errorf(errs.StorageFull, "the disk is full")
 			case slices.ContainsFunc(checks, func(c lesson.CheckRecord) bool { return c.ID == bad.Load() }):
 				return errors.New("no such column")
 			}

@@ -12,7 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/guard"
 	"skillrouter/learning/guard/rule"
@@ -69,11 +70,11 @@ func (g guards) report(t *testing.T, force bool, lessons ...lesson.Lesson) {
 	}
 }
 
-func asAgent(t *testing.T, agent string, scopes ...skillrouter.Scope) context.Context {
+func asAgent(t *testing.T, agent string, scopes ...principal.Scope) context.Context {
 	if len(scopes) == 0 {
-		scopes = []skillrouter.Scope{skillrouter.ScopeAgent}
+		scopes = []principal.Scope{principal.ScopeAgent}
 	}
-	return skillrouter.WithPrincipal(t.Context(), skillrouter.Principal{AgentID: agent, Scopes: scopes})
+	return principal.With(t.Context(), principal.Principal{AgentID: agent, Scopes: scopes})
 }
 
 func (g guards) check(t *testing.T, agent, command string) guard.Checked {
@@ -98,7 +99,7 @@ func (g guards) override(t *testing.T, agent, command string, result learning.Re
 
 func (g guards) rule(t *testing.T, id string) guard.Rule {
 	t.Helper()
-	r, err := g.Rule(asAgent(t, "reader", skillrouter.ScopeRead), id)
+	r, err := g.Rule(asAgent(t, "reader", principal.ScopeRead), id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,8 +159,8 @@ func TestGuardsRefuseRules(t *testing.T) {
 			l := antiPattern("l1", "Never wipe the cache", "cachectl wipe --all")
 			c.change(&l)
 			notes, err := g.CheckRule(t.Context(), l, false)
-			if skillrouter.FieldOf(err) != c.field || (err == nil) != (c.field == "") {
-				t.Errorf("field %q: %v", skillrouter.FieldOf(err), err)
+			if errs.FieldOf(err) != c.field || (err == nil) != (c.field == "") {
+				t.Errorf("field %q: %v", errs.FieldOf(err), err)
 			}
 			if err == nil && !strings.Contains(strings.Join(notes, "; "), c.note) {
 				t.Errorf("notes %q", notes)
@@ -248,10 +249,10 @@ func TestGuardsDemote(t *testing.T) {
 		t.Error("a retirement took the demotion away")
 	}
 	// A captain lets it block again.
-	if _, err := g.RestoreRule(asAgent(t, "a"), "l1", guard.RestorationDraft{}); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+	if _, err := g.RestoreRule(asAgent(t, "a"), "l1", guard.RestorationDraft{}); errs.CodeOf(err) != errs.Forbidden {
 		t.Error(err)
 	}
-	r, err := g.RestoreRule(asAgent(t, "boss", skillrouter.ScopeCaptain), "l1", guard.RestorationDraft{Notes: "the cache is back"})
+	r, err := g.RestoreRule(asAgent(t, "boss", principal.ScopeCaptain), "l1", guard.RestorationDraft{Notes: "the cache is back"})
 	if err != nil || r.Demoted || !r.Blocks || !g.check(t, "a", "cachectl drop").Blocked {
 		t.Errorf("%+v %v", r, err)
 	}
@@ -262,7 +263,7 @@ func TestGuardsDemoteByCaptain(t *testing.T) {
 	g.report(t, false, antiPattern("l1", "Never wipe the cache", "cachectl wipe --all"))
 	for i := range 3 {
 		c := g.check(t, "a", "cachectl wipe --all")
-		s, err := g.Outcome(asAgent(t, "boss", skillrouter.ScopeCaptain), guard.OutcomeDraft{CheckID: c.CheckID, Outcome: lesson.OutcomeOverridden, Result: learning.ResultSuccess})
+		s, err := g.Outcome(asAgent(t, "boss", principal.ScopeCaptain), guard.OutcomeDraft{CheckID: c.CheckID, Outcome: lesson.OutcomeOverridden, Result: learning.ResultSuccess})
 		if err != nil || s.Rules[0].Demoted != (i == 2) {
 			t.Fatalf("%d: %+v %v", i, s, err)
 		}
@@ -271,7 +272,7 @@ func TestGuardsDemoteByCaptain(t *testing.T) {
 
 func TestGuardsDemoteBuiltins(t *testing.T) {
 	g := openGuards(t)
-	if _, err := g.SetPacks(asAgent(t, "boss", skillrouter.ScopeCaptain), guard.PackDraft{Names: []string{"core"}, Mode: rule.ModeOff}); err != nil {
+	if _, err := g.SetPacks(asAgent(t, "boss", principal.ScopeCaptain), guard.PackDraft{Names: []string{"core"}, Mode: rule.ModeOff}); err != nil {
 		t.Fatal(err) // it would block the same
 	}
 	for i := range 4 {
@@ -291,12 +292,12 @@ func TestGuardsDemoteBuiltins(t *testing.T) {
 // pack that this version cannot read is named, and keeps no other from being used.
 func TestGuardsKeepTeamPacks(t *testing.T) {
 	g := openGuards(t)
-	boss := asAgent(t, "boss", skillrouter.ScopeCaptain)
+	boss := asAgent(t, "boss", principal.ScopeCaptain)
 	const text = "[shop 3 block]\nabout: x\nshop-admin wipe NAME | high | Wiping a shop | It is gone. | shop-admin list\n"
-	if _, err := g.AddPack(asAgent(t, "a"), guard.PackFile{Text: text}); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+	if _, err := g.AddPack(asAgent(t, "a"), guard.PackFile{Text: text}); errs.CodeOf(err) != errs.Forbidden {
 		t.Error(err)
 	}
-	if _, err := g.RemovePack(asAgent(t, "a"), "shop"); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+	if _, err := g.RemovePack(asAgent(t, "a"), "shop"); errs.CodeOf(err) != errs.Forbidden {
 		t.Error(err)
 	}
 	for _, err := range []error{
@@ -361,7 +362,7 @@ func TestGuardsOutcomeOnce(t *testing.T) {
 	say := func(ctx context.Context, o lesson.Outcome, r learning.Result) (guard.Settled, error) {
 		return g.Outcome(ctx, guard.OutcomeDraft{CheckID: c.CheckID, Outcome: o, Result: r})
 	}
-	if _, err := say(asAgent(t, "b"), lesson.OutcomeOverridden, ""); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+	if _, err := say(asAgent(t, "b"), lesson.OutcomeOverridden, ""); errs.CodeOf(err) != errs.Forbidden {
 		t.Errorf("another agent: %v", err)
 	}
 	if s, err := say(asAgent(t, "a"), lesson.OutcomeOverridden, ""); err != nil || s.Duplicate {
@@ -377,7 +378,7 @@ func TestGuardsOutcomeOnce(t *testing.T) {
 		t.Errorf("again without the result: %+v %v", s, err)
 	}
 	for _, o := range []lesson.Outcome{lesson.OutcomeHeeded, lesson.OutcomeOverridden} {
-		if _, err := say(asAgent(t, "a"), o, learning.ResultSuccess); skillrouter.CodeOf(err) != skillrouter.Conflict {
+		if _, err := say(asAgent(t, "a"), o, learning.ResultSuccess); errs.CodeOf(err) != errs.Conflict {
 			t.Errorf("another outcome: %v", err)
 		}
 	}
@@ -470,7 +471,7 @@ type fullDisk struct{ lesson.PipelineStore }
 
 func (fullDisk) Change(context.Context, func(lesson.PipelineTx) error, func()) func() error {
 	return func() error {
-		return skillrouter.Wrap(skillrouter.StorageFull, errors.New("ENOSPC"), "the disk is full")
+		return errs.Wrap(errs.StorageFull, errors.New("ENOSPC"), "the disk is full")
 	}
 }
 
@@ -602,7 +603,7 @@ func TestGuardsRestoreByConfirmation(t *testing.T) {
 	if confirm(asAgent(t, "b")); !g.rule(t, "l1").Demoted {
 		t.Error("an agent's word let it block again")
 	}
-	if confirm(asAgent(t, "boss", skillrouter.ScopeCaptain)); g.rule(t, "l1").Demoted || !g.check(t, "a", "cachectl wipe --all").Blocked {
+	if confirm(asAgent(t, "boss", principal.ScopeCaptain)); g.rule(t, "l1").Demoted || !g.check(t, "a", "cachectl wipe --all").Blocked {
 		t.Errorf("%+v", g.rule(t, "l1"))
 	}
 	again := guards{g.again(t), g.memory, g.now}
@@ -624,7 +625,7 @@ func TestGuardsRestoreByConfirmation(t *testing.T) {
 	if n := count(); n != 1 {
 		t.Errorf("told %d times", n)
 	}
-	if confirm(asAgent(t, "boss", skillrouter.ScopeCaptain)); count() != 1 {
+	if confirm(asAgent(t, "boss", principal.ScopeCaptain)); count() != 1 {
 		t.Error("a rule that blocks was restored")
 	}
 	if demote(); !g.rule(t, "l1").Demoted {

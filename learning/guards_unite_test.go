@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"skillrouter"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/guard"
 	"skillrouter/learning/lesson"
@@ -83,7 +83,7 @@ func TestNoRuleIsLeftOut(t *testing.T) {
 			if err := lessons.Rebuild(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			second := asAgent(t, "captain", skillrouter.ScopeCaptain)
+			second := asAgent(t, "captain", principal.ScopeCaptain)
 			if tc.again {
 				second = asAgent(t, "a")
 			}
@@ -182,7 +182,7 @@ func TestProposedRule(t *testing.T) {
 	stops(command, true)
 
 	// A rule that somebody reports is one at once, whatever was proposed under its title.
-	rule := value[lesson.Reported](t)(lessons.Report(asAgent(t, "captain", skillrouter.ScopeCaptain), lesson.Draft{
+	rule := value[lesson.Reported](t)(lessons.Report(asAgent(t, "captain", principal.ScopeCaptain), lesson.Draft{
 		Type: learning.LessonAntiPattern, Domain: "storage", Category: "files", Title: "The granary stays", Context: "it was gone", Action: "removed it", Outcome: "lost",
 		Severity: learning.SeverityCritical, RelatedCommands: []string{other},
 	}))

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"skillrouter"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/incident"
 )
@@ -109,7 +109,7 @@ func TestWarnings(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			n := incident.New(open(t, t.TempDir(), time.Now).store, learning.Options{})
-			ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Owner(true))
+			ctx := principal.With(t.Context(), principal.Owner(true))
 			for i, steps := range test.sessions {
 				for k := range steps {
 					steps[k].ID = fmt.Sprintf("%d-%d", i, k)
@@ -134,7 +134,7 @@ func TestWarnings(t *testing.T) {
 // BenchmarkAnswer looks up what is known of a failure among 100,000 incidents on disk, and gives the 99th of 100 times in milliseconds.
 func BenchmarkAnswer(b *testing.B) {
 	n := incident.New(open(b, b.TempDir(), time.Now).store, learning.Options{})
-	ctx := skillrouter.WithPrincipal(b.Context(), skillrouter.System())
+	ctx := principal.With(b.Context(), principal.System())
 	const all, each = 100_000, 1000
 	name := func(i int) string { // an error's digits are no part of it
 		return strings.Map(func(r rune) rune { return r - '0' + 'g' }, fmt.Sprintf("%06d", i))

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/eventlog"
 	"skillrouter/learning"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/experience"
@@ -237,7 +237,7 @@ func TestASweepThatNamesNobodyIsAGap(t *testing.T) {
 	}
 	first.stop()
 	err := m.store.Change(t.Context(), func(tx lesson.PipelineTx) error {
-		return tx.AddEvents(skillrouter.Event{Type: episode.EventExperiencesSwept, Subject: "episodes", At: clock.now(), Data: []byte(`{"count":2,"before":"2026-01-01T00:00:00Z"}`)})
+		return tx.AddEvents(eventlog.Event{Type: episode.EventExperiencesSwept, Subject: "episodes", At: clock.now(), Data: []byte(`{"count":2,"before":"2026-01-01T00:00:00Z"}`)})
 	}, nil)()
 	if err != nil {
 		t.Fatal(err)

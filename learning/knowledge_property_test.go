@@ -10,7 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"skillrouter"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/knowledge"
 )
@@ -19,7 +19,7 @@ import (
 // and in the real thing, and compares them, the database and the index.
 func TestIndexEqualsDatabase(t *testing.T) {
 	m := open(t, t.TempDir(), time.Now)
-	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	ctx := principal.With(t.Context(), principal.Open())
 	round := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		round++

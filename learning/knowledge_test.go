@@ -14,8 +14,9 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter"
 	"skillrouter/cmd/app/apptest"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/knowledge"
@@ -39,7 +40,7 @@ func entry(id, content string) knowledge.Draft {
 
 func TestBulkTrustAndTitles(t *testing.T) {
 	m := open(t, t.TempDir(), time.Now)
-	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Principal{AgentID: "importer", Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}})
+	ctx := principal.With(t.Context(), principal.Principal{AgentID: "importer", Scopes: []principal.Scope{principal.ScopeAgent}})
 	untitled := entry("x", "no title")
 	untitled.Title = ""
 	result, err := m.knowledge.Bulk(ctx, source(io.EOF, untitled))
@@ -56,7 +57,7 @@ func TestBulkTrustAndTitles(t *testing.T) {
 	if got, err = m.knowledge.Entry(ctx, "x"); err != nil || got.Trust != learning.TrustAgent {
 		t.Errorf("rewritten: %+v, %v", got, err)
 	}
-	if _, err := m.knowledge.Store(ctx, untitled); skillrouter.FieldOf(err) != "title" {
+	if _, err := m.knowledge.Store(ctx, untitled); errs.FieldOf(err) != "title" {
 		t.Errorf("stored without a title: %v", err)
 	}
 }
@@ -64,7 +65,7 @@ func TestBulkTrustAndTitles(t *testing.T) {
 // TestBulkDecidesInOrder gives one chunk in which each record depends on those before it.
 func TestBulkDecidesInOrder(t *testing.T) {
 	m := open(t, t.TempDir(), time.Now)
-	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	ctx := principal.With(t.Context(), principal.Open())
 	if _, err := m.knowledge.Store(ctx, entry("old", "stored before")); err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +103,7 @@ func same(t *testing.T, m memory) {
 
 func TestBulkSaysWhatWasStoredBeforeAFailure(t *testing.T) {
 	m := open(t, t.TempDir(), time.Now)
-	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	ctx := principal.With(t.Context(), principal.Open())
 	broken := errors.New("the line broke")
 	result, err := m.knowledge.Bulk(ctx, source(broken, entry("1", "one"), entry("2", "two")))
 	if !errors.Is(err, broken) || result.Stored != 2 {
@@ -127,7 +128,7 @@ func room(t *testing.T, m memory, pages int) {
 func TestManyOnAFullDisk(t *testing.T) {
 	apptest.FilesOnly(t)
 	m := open(t, t.TempDir(), time.Now)
-	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	ctx := principal.With(t.Context(), principal.Open())
 	room(t, m, 150)
 	var acknowledged sync.Map
 	var full atomic.Int64
@@ -136,10 +137,10 @@ func TestManyOnAFullDisk(t *testing.T) {
 		all.Go(func() {
 			for i := range 40 {
 				id := fmt.Sprint(a, "-", i)
-				switch _, err := m.knowledge.Store(ctx, entry(id, strings.Repeat("word ", 40*(i%9)+1))); skillrouter.CodeOf(err) {
+				switch _, err := m.knowledge.Store(ctx, entry(id, strings.Repeat("word ", 40*(i%9)+1))); errs.CodeOf(err) {
 				case "":
 					acknowledged.Store(id, true)
-				case skillrouter.StorageFull:
+				case errs.StorageFull:
 					full.Add(1)
 				default:
 					t.Error(err)
@@ -170,14 +171,14 @@ func TestManyOnAFullDisk(t *testing.T) {
 func TestBulkOnAFullDisk(t *testing.T) {
 	apptest.FilesOnly(t)
 	m := open(t, t.TempDir(), time.Now)
-	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	ctx := principal.With(t.Context(), principal.Open())
 	room(t, m, 600)
 	n := 0
 	result, err := m.knowledge.Bulk(ctx, func() (knowledge.Draft, error) {
 		n++
 		return entry(fmt.Sprint(n), strings.Repeat("word ", 100)), nil
 	})
-	if skillrouter.CodeOf(err) != skillrouter.StorageFull || result.Stored == 0 || result.Stored >= n {
+	if errs.CodeOf(err) != errs.StorageFull || result.Stored == 0 || result.Stored >= n {
 		t.Fatalf("%+v, %v after %d", result, err, n)
 	}
 	check, err := m.knowledge.Check(ctx)
@@ -187,7 +188,7 @@ func TestBulkOnAFullDisk(t *testing.T) {
 	if found, err := m.knowledge.Search(ctx, knowledge.Query{Query: "word"}); err != nil || found.Count == 0 {
 		t.Errorf("reading on a full disk: %+v, %v", found, err)
 	}
-	if _, err := m.knowledge.Store(ctx, entry("big", strings.Repeat("x", 1<<20))); skillrouter.CodeOf(err) != skillrouter.StorageFull {
+	if _, err := m.knowledge.Store(ctx, entry("big", strings.Repeat("x", 1<<20))); errs.CodeOf(err) != errs.StorageFull {
 		t.Errorf("storing on a full disk: %v", err)
 	}
 	room(t, m, 100_000)
@@ -199,8 +200,8 @@ func TestBulkOnAFullDisk(t *testing.T) {
 
 func TestEventsTellOfEachChange(t *testing.T) {
 	m := open(t, t.TempDir(), time.Now)
-	agent := skillrouter.Principal{AgentID: "alice", Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}}
-	ctx := skillrouter.WithPrincipal(t.Context(), agent)
+	agent := principal.Principal{AgentID: "alice", Scopes: []principal.Scope{principal.ScopeAgent}}
+	ctx := principal.With(t.Context(), agent)
 	bell := m.store.EventBell().Wait()
 	d := entry("k", "one")
 	d.Project = "p"
@@ -244,7 +245,7 @@ func TestRebuildFindsEverythingAgain(t *testing.T) {
 	var before []knowledge.Results
 	t.Run("write", func(t *testing.T) {
 		m := open(t, dir, time.Now)
-		ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+		ctx := principal.With(t.Context(), principal.Open())
 		drafts := []knowledge.Draft{entry("1", "decimal scan fails"), entry("2", "login redirects"), entry("3", "retry with jitter"), entry("4", "gone")}
 		drafts[0].Tags = []string{"SQL"}
 		if _, err := m.knowledge.Bulk(ctx, source(io.EOF, drafts...)); err != nil {
@@ -265,7 +266,7 @@ func TestRebuildFindsEverythingAgain(t *testing.T) {
 		}
 	})
 	m := open(t, dir, time.Now)
-	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	ctx := principal.With(t.Context(), principal.Open())
 	if check, err := m.knowledge.Check(ctx); err != nil || check.OK() || len(check.Missing) != 3 || check.Stored != 3 || check.Indexed != 0 {
 		t.Errorf("before: %+v, %v", check, err)
 	}
@@ -299,7 +300,7 @@ func TestRebuildFindsEverythingAgain(t *testing.T) {
 // at once, while the index is rebuilt: at the end it is the database's.
 func TestWritersAndSearchersTogether(t *testing.T) {
 	m := open(t, t.TempDir(), time.Now)
-	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	ctx := principal.With(t.Context(), principal.Open())
 	const agents, rounds = 6, 40
 	var all sync.WaitGroup
 	for a := range agents {
@@ -311,7 +312,7 @@ func TestWritersAndSearchersTogether(t *testing.T) {
 				case 0, 1:
 					_, err = m.knowledge.Store(ctx, entry(id, fmt.Sprintf("agent %d round %d", a, i)))
 				case 2:
-					if err = m.knowledge.Delete(ctx, id); skillrouter.CodeOf(err) == skillrouter.NotFound {
+					if err = m.knowledge.Delete(ctx, id); errs.CodeOf(err) == errs.NotFound {
 						err = nil
 					}
 				case 3:
@@ -351,7 +352,7 @@ func TestWritersAndSearchersTogether(t *testing.T) {
 // sameTexts fails the test unless each entry is found by its own text alone.
 func sameTexts(t *testing.T, m memory) {
 	t.Helper()
-	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	ctx := principal.With(t.Context(), principal.Open())
 	fresh := knowledge.NewBase(m.store, learning.Options{})
 	if err := fresh.Rebuild(ctx); err != nil {
 		t.Fatal(err)
@@ -380,7 +381,7 @@ func hits(r knowledge.Results) []string {
 // TestAnswersAreBounded stores more content than one answer may hold.
 func TestAnswersAreBounded(t *testing.T) {
 	m := open(t, t.TempDir(), time.Now)
-	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	ctx := principal.With(t.Context(), principal.Open())
 	const n, each = 9, learning.MaxContent - 10
 	const fit = learning.MaxAnswer/each + 1
 	for i := range n {

@@ -10,7 +10,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/principal"
 )
 
 // Trust says how far an agent may believe the text of an entry. It is decided by who wrote
@@ -28,7 +29,7 @@ const (
 )
 
 // TrustOf is the trust of what somebody writes.
-func TrustOf(writer skillrouter.Principal) Trust {
+func TrustOf(writer principal.Principal) Trust {
 	if writer.IsPerson() {
 		return TrustPerson
 	}
@@ -36,7 +37,7 @@ func TrustOf(writer skillrouter.Principal) Trust {
 }
 
 // TrustOfTaken is the trust of what somebody imports: a person's import is said by that person.
-func TrustOfTaken(by skillrouter.Principal) Trust {
+func TrustOfTaken(by principal.Principal) Trust {
 	if by.IsPerson() {
 		return TrustPerson
 	}
@@ -90,7 +91,7 @@ const (
 )
 
 // DefaultPersona is whose memory is meant if nobody says (of the persona's memory).
-const DefaultPersona = skillrouter.DefaultPersona
+const DefaultPersona = check.DefaultPersona
 
 // EventEpisodeRecorded tells of an episode; lessons that fit an agent's work are found by it.
 const EventEpisodeRecorded = "episode.recorded"

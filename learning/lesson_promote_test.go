@@ -10,24 +10,25 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/lesson"
 )
 
 func (s *school) promote(t testing.TB, ref string, draft lesson.PromotionDraft) (lesson.Lesson, error) {
 	t.Helper()
-	return s.lessons.Promote(skillrouter.WithPrincipal(t.Context(), skillrouter.Open()), ref, draft)
+	return s.lessons.Promote(principal.With(t.Context(), principal.Open()), ref, draft)
 }
 
 // told reports a lesson with a token of the agent that it names.
 func (s *school) told(t testing.TB, draft lesson.Draft) lesson.Reported {
 	t.Helper()
-	p := skillrouter.Open()
+	p := principal.Open()
 	if draft.SourceAgent != "" {
-		p = skillrouter.Principal{AgentID: draft.SourceAgent, Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}}
+		p = principal.Principal{AgentID: draft.SourceAgent, Scopes: []principal.Scope{principal.ScopeAgent}}
 	}
-	got, err := s.lessons.Report(skillrouter.WithPrincipal(t.Context(), p), draft)
+	got, err := s.lessons.Report(principal.With(t.Context(), p), draft)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,9 +39,9 @@ func (s *school) told(t testing.TB, draft lesson.Draft) lesson.Reported {
 func TestNamesAreNoVoices(t *testing.T) {
 	s := openSchool(t)
 	pair := drawnFrom(t, "same")[4]
-	agent := func(name string) context.Context { return as(t, name, skillrouter.ScopeAgent) }
-	open := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
-	person := skillrouter.WithPrincipal(t.Context(), skillrouter.Owner(true))
+	agent := func(name string) context.Context { return as(t, name, principal.ScopeAgent) }
+	open := principal.With(t.Context(), principal.Open())
+	person := principal.With(t.Context(), principal.Owner(true))
 	vouched := func(ctx context.Context, id, by string) bool {
 		t.Helper()
 		l, err := s.lessons.Validate(ctx, id, lesson.ValidationDraft{Type: lesson.ValidationConfirmed, By: by})
@@ -94,13 +95,13 @@ func TestNamesAreNoVoices(t *testing.T) {
 // conflict fails the test unless the error is a Conflict that says each of the parts.
 func conflict(t *testing.T, err error, parts ...string) {
 	t.Helper()
-	if skillrouter.CodeOf(err) != skillrouter.Conflict {
+	if errs.CodeOf(err) != errs.Conflict {
 		t.Errorf("error %v: want a conflict", err)
 		return
 	}
 	for _, part := range parts {
-		if !strings.Contains(skillrouter.MessageOf(err), part) {
-			t.Errorf("%q does not say %q", skillrouter.MessageOf(err), part)
+		if !strings.Contains(errs.MessageOf(err), part) {
+			t.Errorf("%q does not say %q", errs.MessageOf(err), part)
 		}
 	}
 }
@@ -108,7 +109,7 @@ func conflict(t *testing.T, err error, parts ...string) {
 // TestPromotion takes a case to a principle, with each refusal on the way.
 func TestPromotion(t *testing.T) {
 	s := openSchool(t)
-	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	ctx := principal.With(t.Context(), principal.Open())
 	pair := drawnFrom(t, "same")[4]
 	first := s.told(t, pair[0])
 
@@ -200,11 +201,11 @@ func TestPromotionByNamedSources(t *testing.T) {
 	_, err := s.promote(t, one.LessonID, lesson.PromotionDraft{Sources: []string{two.LessonID}})
 	conflict(t, err, "there is 1", "1 further")
 	_, err = s.promote(t, one.LessonID, lesson.PromotionDraft{Sources: []string{"nobody"}})
-	if skillrouter.CodeOf(err) != skillrouter.Invalid || skillrouter.FieldOf(err) != "source_case_ids" {
+	if errs.CodeOf(err) != errs.Invalid || errs.FieldOf(err) != "source_case_ids" {
 		t.Errorf("an unknown source: %v", err)
 	}
 	_, err = s.promote(t, one.LessonID, lesson.PromotionDraft{Sources: []string{one.LessonID}})
-	if skillrouter.CodeOf(err) != skillrouter.Invalid {
+	if errs.CodeOf(err) != errs.Invalid {
 		t.Errorf("its own source: %v", err)
 	}
 	s.clock.pass(learning.SessionIdle + time.Minute) // another session of the same agent
@@ -247,7 +248,7 @@ func TestPatternOfARuleIsNoSecondRule(t *testing.T) {
 	if err != nil || len(got.RelatedCommands) != 0 || got.BlockAction {
 		t.Fatalf("%+v, %v", got, err)
 	}
-	left, err := s.lessons.Lesson(skillrouter.WithPrincipal(t.Context(), skillrouter.Open()), one.LessonID)
+	left, err := s.lessons.Lesson(principal.With(t.Context(), principal.Open()), one.LessonID)
 	if err != nil || len(left.RelatedCommands) != 1 {
 		t.Errorf("%+v, %v", left, err)
 	}
@@ -255,7 +256,7 @@ func TestPatternOfARuleIsNoSecondRule(t *testing.T) {
 
 func TestReview(t *testing.T) {
 	s := openSchool(t)
-	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	ctx := principal.With(t.Context(), principal.Open())
 	pair := drawnFrom(t, "same")[4]
 	s.told(t, pair[0])
 	pair[1].SourceAgent = "AEGIS"
@@ -283,7 +284,7 @@ func TestReview(t *testing.T) {
 		t.Errorf("of another domain: %+v, %v", review, err)
 	}
 	for _, query := range []lesson.ReviewQuery{{StaleDays: -1}, {Limit: learning.MaxLimit + 1}} {
-		if _, err := s.lessons.Review(ctx, query); skillrouter.CodeOf(err) != skillrouter.Invalid {
+		if _, err := s.lessons.Review(ctx, query); errs.CodeOf(err) != errs.Invalid {
 			t.Errorf("%+v: %v", query, err)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/escalation"
 	"skillrouter/learning/lesson"
@@ -33,7 +33,7 @@ func manyLessons(b *testing.B, n int) *lesson.Lessons {
 		b.Fatal(err)
 	}
 	lessons := lesson.NewLessons(memory, lesson.Options{Patterns: lesson.NewPatterns(memory, lesson.PatternOptions{}), Escalations: rules})
-	ctx := skillrouter.WithPrincipal(b.Context(), skillrouter.Open())
+	ctx := principal.With(b.Context(), principal.Open())
 	if err := lessons.Rebuild(ctx); err != nil {
 		b.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func BenchmarkLessons(b *testing.B) {
 	for _, n := range []int{1_000, 10_000, 50_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			lessons := manyLessons(b, n)
-			ctx := skillrouter.WithPrincipal(b.Context(), skillrouter.Open())
+			ctx := principal.With(b.Context(), principal.Open())
 			b.Run("report", func(b *testing.B) {
 				var l latencies
 				var work sync.WaitGroup

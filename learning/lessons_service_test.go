@@ -15,8 +15,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"skillrouter"
 	"skillrouter/cmd/app/apptest"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/escalation"
 	"skillrouter/learning/learningtest"
@@ -24,28 +25,30 @@ import (
 	"skillrouter/learning/store"
 )
 
-// clock is a clock that a test moves.
-type clock struct {
+// steppedClock is a clock that a test moves.
+type steppedClock struct {
 	mu  sync.Mutex
 	now time.Time
 }
 
-func newClock() *clock { return &clock{now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)} }
+func newClock() *steppedClock {
+	return &steppedClock{now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}
+}
 
-func (c *clock) Now() time.Time {
+func (c *steppedClock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.now
 }
 
-func (c *clock) move(d time.Duration) {
+func (c *steppedClock) move(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.now = c.now.Add(d)
 }
 
-func as(t *testing.T, agent string, scopes ...skillrouter.Scope) context.Context {
-	return skillrouter.WithPrincipal(t.Context(), skillrouter.Principal{AgentID: agent, Scopes: scopes})
+func as(t *testing.T, agent string, scopes ...principal.Scope) context.Context {
+	return principal.With(t.Context(), principal.Principal{AgentID: agent, Scopes: scopes})
 }
 
 func value[T any](t *testing.T) func(v T, err error) T {
@@ -61,7 +64,7 @@ func value[T any](t *testing.T) func(v T, err error) T {
 func TestWhoMayDoWhat(t *testing.T) {
 	lessons := lesson.NewLessons(open(t, t.TempDir(), time.Now).store, lesson.Options{})
 	none := t.Context()
-	reader, alice, bob, captain := as(t, "", skillrouter.ScopeRead), as(t, "alice", skillrouter.ScopeAgent), as(t, "bob", skillrouter.ScopeAgent), as(t, "", skillrouter.ScopeCaptain)
+	reader, alice, bob, captain := as(t, "", principal.ScopeRead), as(t, "alice", principal.ScopeAgent), as(t, "bob", principal.ScopeAgent), as(t, "", principal.ScopeCaptain)
 	draft := func(title string) lesson.Draft {
 		d := learningtest.Draft(title)
 		d.SourceAgent = ""
@@ -96,11 +99,11 @@ func TestWhoMayDoWhat(t *testing.T) {
 	edit := func(ref string, patch lesson.Patch) func(ctx context.Context) error {
 		return func(ctx context.Context) error { _, err := lessons.Edit(ctx, ref, patch); return err }
 	}
-	const ok, no = skillrouter.Code(""), skillrouter.Forbidden
+	const ok, no = errs.Code(""), errs.Forbidden
 	for _, c := range []struct {
 		name                               string
 		call                               func(ctx context.Context) error
-		none, reader, bob, alice, captain_ skillrouter.Code
+		none, reader, bob, alice, captain_ errs.Code
 	}{
 		{"read", func(ctx context.Context) error { _, err := lessons.Lesson(ctx, id); return err }, no, ok, ok, ok, ok},
 		{"list", func(ctx context.Context) error { _, err := lessons.List(ctx, lesson.Filter{}); return err }, no, ok, ok, ok, ok},
@@ -118,9 +121,9 @@ func TestWhoMayDoWhat(t *testing.T) {
 		{"report as judged", graded(func(d *lesson.Draft) { d.Status = lesson.StatusValidated }), no, no, no, no, ok},
 		{"report with a date of validation", graded(func(d *lesson.Draft) { d.LastValidatedAt = &now }), no, no, no, no, ok},
 		{"report a principle", graded(func(d *lesson.Draft) { d.Level = lesson.LevelPrinciple }), no, no, no, no, ok},
-		{"confirm", validate(id, lesson.ValidationDraft{Type: lesson.ValidationConfirmed}), no, no, ok, no, skillrouter.Invalid},
+		{"confirm", validate(id, lesson.ValidationDraft{Type: lesson.ValidationConfirmed}), no, no, ok, no, errs.Invalid},
 		{"confirm as someone", validate(id, lesson.ValidationDraft{Type: lesson.ValidationConfirmed, By: "Damon W."}), no, no, no, no, ok},
-		{"refute", validate(id, lesson.ValidationDraft{Type: lesson.ValidationRefuted, Notes: "n"}), no, no, ok, ok, skillrouter.Invalid},
+		{"refute", validate(id, lesson.ValidationDraft{Type: lesson.ValidationRefuted, Notes: "n"}), no, no, ok, ok, errs.Invalid},
 		{"apply", func(ctx context.Context) error {
 			_, err := lessons.Apply(ctx, id, lesson.ApplicationDraft{Outcome: learning.ResultSuccess})
 			return err
@@ -148,13 +151,13 @@ func TestWhoMayDoWhat(t *testing.T) {
 	} {
 		for who, call := range map[string]struct {
 			ctx  context.Context
-			want skillrouter.Code
+			want errs.Code
 		}{"nobody": {none, c.none}, "a reader": {reader, c.reader}, "bob": {bob, c.bob}, "alice": {alice, c.alice}} {
-			if got := skillrouter.CodeOf(c.call(call.ctx)); got != call.want {
+			if got := errs.CodeOf(c.call(call.ctx)); got != call.want {
 				t.Errorf("%s by %s: %q, want %q", c.name, who, got, call.want)
 			}
 		}
-		if got := skillrouter.CodeOf(c.call(captain)); got != c.captain_ { // last: a captain may change what the others must not
+		if got := errs.CodeOf(c.call(captain)); got != c.captain_ { // last: a captain may change what the others must not
 			t.Errorf("%s by a captain: %q, want %q", c.name, got, c.captain_)
 		}
 	}
@@ -168,7 +171,7 @@ func TestOutdatedByAnAgent(t *testing.T) {
 		t.Fatal(err)
 	}
 	lessons := lesson.NewLessons(m.store, lesson.Options{Escalations: rules})
-	alice, bob := as(t, "alice", skillrouter.ScopeAgent), as(t, "bob", skillrouter.ScopeAgent)
+	alice, bob := as(t, "alice", principal.ScopeAgent), as(t, "bob", principal.ScopeAgent)
 	draft := learningtest.Draft("Redirect loop on login page")
 	draft.SourceAgent = ""
 	id := value[lesson.Reported](t)(lessons.Report(alice, draft)).LessonID
@@ -202,7 +205,7 @@ func TestOutdatedByAnAgent(t *testing.T) {
 func TestOneVoiceCountsOnce(t *testing.T) {
 	c := newClock()
 	lessons := lesson.NewLessons(open(t, t.TempDir(), c.Now).store, lesson.Options{Options: learning.Options{Now: c.Now}})
-	agent := func(name string) context.Context { return as(t, name, skillrouter.ScopeAgent) }
+	agent := func(name string) context.Context { return as(t, name, principal.ScopeAgent) }
 	draft := learningtest.Draft("Redirect loop on login page")
 	draft.SourceAgent = ""
 	confidence := 0.5
@@ -297,11 +300,11 @@ func TestNothingStaysOfWhatWasNotStored(t *testing.T) {
 	apptest.FilesOnly(t)
 	m := open(t, t.TempDir(), time.Now)
 	lessons := lesson.NewLessons(m.store, lesson.Options{})
-	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	ctx := principal.With(t.Context(), principal.Open())
 	room(t, m, 30)
 	draft := learningtest.Draft("Redirect loop on login page")
 	draft.Body = strings.Repeat("x ", 400_000)
-	if _, err := lessons.Report(ctx, draft); skillrouter.CodeOf(err) != skillrouter.StorageFull {
+	if _, err := lessons.Report(ctx, draft); errs.CodeOf(err) != errs.StorageFull {
 		t.Fatal(err)
 	}
 	room(t, m, 100_000)
@@ -323,14 +326,14 @@ func sameLessons(t testing.TB, lessons *lesson.Lessons) {
 func TestLessonsAreFoundAgainAfterAStart(t *testing.T) {
 	dir := t.TempDir()
 	query := lesson.Query{Context: "redirects while logging in"}
-	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	ctx := principal.With(t.Context(), principal.Open())
 	draft := learningtest.Draft("Redirect loop on login page")
 	draft.Action, draft.Outcome, draft.Context = "Reloaded the page", "Too many redirects", "Opening the dashboard after signing in"
 	near := draft
 	near.Title = "A redirect loop on the login page"
 	t.Run("write", func(t *testing.T) {
 		lessons := lesson.NewLessons(open(t, dir, time.Now).store, lesson.Options{})
-		ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+		ctx := principal.With(t.Context(), principal.Open())
 		value[lesson.Reported](t)(lessons.Report(ctx, draft))
 		other := value[lesson.Reported](t)(lessons.Report(ctx, learningtest.Draft("Zombie workers exhaust semaphore")))
 		value[lesson.Lesson](t)(lessons.Retire(ctx, other.LessonID, lesson.RetirementDraft{Reason: "x"}))
@@ -359,7 +362,7 @@ func TestRelevanceCountsTimeAndDomain(t *testing.T) {
 		Options:  learning.Options{Now: c.Now},
 		DomainOf: func(_ context.Context, agent string) string { return map[string]string{"WEBBY": "web"}[agent] },
 	})
-	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	ctx := principal.With(t.Context(), principal.Open())
 	report := func(id, domain string, transferability int) {
 		t.Helper()
 		d := lesson.Draft{
@@ -417,7 +420,7 @@ func TestRelevanceCountsTimeAndDomain(t *testing.T) {
 func TestIndexFollowsHistories(t *testing.T) {
 	m := open(t, t.TempDir(), time.Now)
 	lessons := lesson.NewLessons(m.store, lesson.Options{})
-	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	ctx := principal.With(t.Context(), principal.Open())
 	round := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		round++
@@ -518,7 +521,7 @@ func TestReportersOnAFullDisk(t *testing.T) {
 	apptest.FilesOnly(t)
 	m := open(t, t.TempDir(), time.Now)
 	lessons := lesson.NewLessons(m.store, lesson.Options{})
-	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	ctx := principal.With(t.Context(), principal.Open())
 	room(t, m, 200)
 	var acknowledged sync.Map
 	var all sync.WaitGroup
@@ -528,10 +531,10 @@ func TestReportersOnAFullDisk(t *testing.T) {
 			for i := range 40 {
 				id := fmt.Sprint(a, "-", i)
 				draft := lesson.Draft{ID: id, Type: learning.LessonFailure, Domain: "d", Category: "c", Title: "lesson " + id, Context: strings.Repeat("word ", 100*(i%9)+1)}
-				switch _, err := lessons.Report(ctx, draft); skillrouter.CodeOf(err) {
+				switch _, err := lessons.Report(ctx, draft); errs.CodeOf(err) {
 				case "":
 					acknowledged.Store(id, true)
-				case skillrouter.StorageFull:
+				case errs.StorageFull:
 					full.Add(1)
 				default:
 					t.Error(err)

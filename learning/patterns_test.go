@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"skillrouter"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/guard/rule"
 	"skillrouter/learning/learningtest"
@@ -63,7 +63,7 @@ func reopenSchool(t testing.TB, dir string, c *schoolClock) *school {
 // report reports a lesson as an open router's client.
 func (s *school) report(t testing.TB, draft lesson.Draft) lesson.Reported {
 	t.Helper()
-	got, err := s.lessons.Report(skillrouter.WithPrincipal(t.Context(), skillrouter.Open()), draft)
+	got, err := s.lessons.Report(principal.With(t.Context(), principal.Open()), draft)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func (s *school) report(t testing.TB, draft lesson.Draft) lesson.Reported {
 
 func (s *school) list(t testing.TB, filter lesson.PatternFilter) []lesson.Pattern {
 	t.Helper()
-	got, err := s.patterns.List(skillrouter.WithPrincipal(t.Context(), skillrouter.Open()), filter)
+	got, err := s.patterns.List(principal.With(t.Context(), principal.Open()), filter)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -324,7 +324,7 @@ func TestPatternCrossesDomains(t *testing.T) {
 // that somebody deprecated does not.
 func TestPatternFades(t *testing.T) {
 	s := openSchool(t)
-	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	ctx := principal.With(t.Context(), principal.Open())
 	pair := drawnFrom(t, "same")[1]
 	ids := []string{s.report(t, pair[0]).LessonID, s.report(t, pair[1]).LessonID}
 	status := func() lesson.PatternStatus {
@@ -403,7 +403,7 @@ func TestPatternsDoNotDependOnBatches(t *testing.T) {
 	for _, d := range drafts {
 		one.report(t, d)
 	}
-	if _, err := bulk.lessons.ReportAll(skillrouter.WithPrincipal(t.Context(), skillrouter.Open()), drafts); err != nil {
+	if _, err := bulk.lessons.ReportAll(principal.With(t.Context(), principal.Open()), drafts); err != nil {
 		t.Fatal(err)
 	}
 	filter := lesson.PatternFilter{Limit: learning.MaxLimit}
@@ -420,7 +420,7 @@ func TestPatternsDoNotDependOnBatches(t *testing.T) {
 // TestPatternsConcurrently: reports at once lose no evidence and count none twice.
 func TestPatternsConcurrently(t *testing.T) {
 	s := openSchool(t)
-	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	ctx := principal.With(t.Context(), principal.Open())
 	pair := drawnFrom(t, "same")[6]
 	var all sync.WaitGroup
 	const each = 12
@@ -452,7 +452,7 @@ func TestPatternsConcurrently(t *testing.T) {
 func TestUnrelatedLessonsFormNoPattern(t *testing.T) {
 	s := openSchool(t)
 	drafts := unrelated()
-	if _, err := s.lessons.ReportAll(skillrouter.WithPrincipal(t.Context(), skillrouter.Open()), drafts); err != nil {
+	if _, err := s.lessons.ReportAll(principal.With(t.Context(), principal.Open()), drafts); err != nil {
 		t.Fatal(err)
 	}
 	found := s.list(t, lesson.PatternFilter{Limit: learning.MaxLimit})
@@ -479,7 +479,7 @@ func TestPatternWithMuchEvidenceCostsNoMore(t *testing.T) {
 		drafts[i].Title = fmt.Sprintf("npm ci fails with ERESOLVE in package-%d/web", i)
 		drafts[i].SourceAgent = fmt.Sprint("agent", i%100)
 	}
-	if _, err := s.lessons.ReportAll(skillrouter.WithPrincipal(t.Context(), skillrouter.Open()), drafts); err != nil {
+	if _, err := s.lessons.ReportAll(principal.With(t.Context(), principal.Open()), drafts); err != nil {
 		t.Fatal(err)
 	}
 	found := s.list(t, lesson.PatternFilter{})

@@ -7,8 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter"
 	"skillrouter/cmd/app/apptest"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/fact"
 	"skillrouter/learning/learningtest"
@@ -32,7 +33,7 @@ func openProcedures(t *testing.T, dir string, clock *handClock, lessons procedur
 		Options: learning.Options{Now: clock.now}, Lessons: lessons,
 		Facts: func(ctx context.Context, persona, key string) (json.RawMessage, bool, error) {
 			fact, err := facts.Recall(ctx, fact.Ref{Persona: persona, Key: key})
-			if skillrouter.CodeOf(err) == skillrouter.NotFound {
+			if errs.CodeOf(err) == errs.NotFound {
 				return nil, false, nil
 			}
 			return fact.Value, err == nil, err
@@ -51,7 +52,7 @@ func TestProcedureContract(t *testing.T) {
 func TestProceduresAreFoundAfterRebuild(t *testing.T) {
 	apptest.FilesOnly(t)
 	clock, dir := newHandClock(), t.TempDir()
-	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	ctx := principal.With(t.Context(), principal.Open())
 	procedures, _ := openProcedures(t, dir, clock, nil)
 	if _, err := procedures.Save(ctx, procedure.Draft{Name: "deploy", Steps: []procedure.Step{{Action: "roll out the release"}}}); err != nil {
 		t.Fatal(err)
@@ -69,7 +70,7 @@ func TestProceduresAreFoundAfterRebuild(t *testing.T) {
 func TestFailingStepProposesLesson(t *testing.T) {
 	lessons := &lessonRecorder{drafts: map[string]lesson.Draft{}}
 	procedures, _ := openProcedures(t, t.TempDir(), newHandClock(), lessons)
-	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	ctx := principal.With(t.Context(), principal.Open())
 	if _, err := procedures.Save(ctx, procedure.Draft{Name: "deploy", Steps: []procedure.Step{{Name: "push", Action: "push it"}}}); err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +106,7 @@ func TestFailingStepProposesLesson(t *testing.T) {
 func TestRunIsTheAgents(t *testing.T) {
 	procedures, _ := openProcedures(t, t.TempDir(), newHandClock(), nil)
 	as := func(agent string) context.Context {
-		return skillrouter.WithPrincipal(t.Context(), skillrouter.Principal{AgentID: agent, Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}})
+		return principal.With(t.Context(), principal.Principal{AgentID: agent, Scopes: []principal.Scope{principal.ScopeAgent}})
 	}
 	if _, err := procedures.Save(as("a"), procedure.Draft{Name: "p", Steps: []procedure.Step{{Action: "x"}}}); err != nil {
 		t.Fatal(err)
@@ -125,11 +126,11 @@ func TestRunIsTheAgents(t *testing.T) {
 		},
 		"abandon": func() error { _, err := procedures.Abandon(as("b"), run.ID, ""); return err },
 	} {
-		if err := call(); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+		if err := call(); errs.CodeOf(err) != errs.Forbidden {
 			t.Errorf("%s by another agent: %v", name, err)
 		}
 	}
-	if _, err := procedures.Known(as("a")); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+	if _, err := procedures.Known(as("a")); errs.CodeOf(err) != errs.Forbidden {
 		t.Errorf("an agent may be the folder: %v", err)
 	}
 }

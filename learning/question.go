@@ -8,7 +8,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/redact"
 
 	"skillrouter/tfidf/text"
 )
@@ -26,10 +27,10 @@ const GapIDBytes = 16
 func GapQuestion(text string) string {
 	// What is cut off cannot be a secret's half: the text is cleaned before it is cut,
 	// and only as much of it as can matter.
-	text = skillrouter.Head(text, 4*MaxGapQuestion)
-	text, _ = skillrouter.Redact(strings.ToValidUTF8(text, ""))
-	line := strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || skillrouter.BreaksLine(r) }), " ")
-	return skillrouter.Head(line, MaxGapQuestion)
+	text = check.Head(text, 4*MaxGapQuestion)
+	text, _ = redact.Text(strings.ToValidUTF8(text, ""))
+	line := strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || check.BreaksLine(r) }), " ")
+	return check.Head(line, MaxGapQuestion)
 }
 
 // GapID returns the id of a question's gap. Questions have the same id if they have the same

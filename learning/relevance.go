@@ -3,7 +3,7 @@ package learning
 import (
 	"slices"
 
-	"skillrouter"
+	"skillrouter/internal/check"
 )
 
 // What people are shown of what a search found (docs/benchmarks-search.md).
@@ -26,4 +26,4 @@ func Relevant[Hit any](hits []Hit, least float64, shown bool, relevance func(Hit
 }
 
 // CheckRelevance refuses what is no relevance.
-func CheckRelevance(least float64) error { return skillrouter.CheckRange("min_relevance", least, 0, 1) }
+func CheckRelevance(least float64) error { return check.Range("min_relevance", least, 0, 1) }

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter"
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/app/apptest"
+	"skillrouter/internal/clock"
 	"skillrouter/learning"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/knowledge"
@@ -25,7 +25,7 @@ type memory struct {
 }
 
 // open opens dir's learning.db; everything is stopped at the end of the test.
-func open(t testing.TB, dir string, now skillrouter.Clock) memory {
+func open(t testing.TB, dir string, now clock.Clock) memory {
 	t.Helper()
 	db, err := apptest.Open(t, dir, "learning", now, slog.New(slog.DiscardHandler))
 	if err != nil {

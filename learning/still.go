@@ -3,7 +3,7 @@ package learning
 import (
 	"context"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 )
 
 type stillKey struct{}
@@ -21,7 +21,7 @@ func Still(ctx context.Context, row any) error {
 	case !asked:
 		return nil
 	case row == nil:
-		return skillrouter.Errorf(skillrouter.Conflict, "somebody deleted it meanwhile")
+		return errs.Errorf(errs.Conflict, "somebody deleted it meanwhile")
 	}
 	return check(row)
 }

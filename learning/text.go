@@ -4,7 +4,8 @@ import (
 	"bytes"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/strictjson"
 )
 
 // FirstLine returns a text up to its first line break.
@@ -19,15 +20,15 @@ const maxFactDepth = 200
 
 // CheckJSON refuses valid JSON that is nested too deep, or holds a NUL.
 func CheckJSON(field string, text []byte) error {
-	if skillrouter.JSONDepth(text) > maxFactDepth {
-		return skillrouter.InvalidField(field, "is nested deeper than %d", maxFactDepth)
+	if strictjson.Depth(text) > maxFactDepth {
+		return errs.InvalidField(field, "is nested deeper than %d", maxFactDepth)
 	}
 	for i := bytes.IndexByte(text, '\\'); i >= 0 && i < len(text); i++ {
 		if text[i] != '\\' {
 			continue
 		}
 		if bytes.HasPrefix(text[i:], []byte(`\u0000`)) {
-			return skillrouter.InvalidField(field, "may not hold the character NUL")
+			return errs.InvalidField(field, "may not hold the character NUL")
 		}
 		i++
 	}
@@ -36,10 +37,10 @@ func CheckJSON(field string, text []byte) error {
 
 // Sentence is what a caller may read of a record's error, with its field.
 func Sentence(err error) string {
-	if field := skillrouter.FieldOf(err); field != "" {
-		return field + " " + skillrouter.MessageOf(err)
+	if field := errs.FieldOf(err); field != "" {
+		return field + " " + errs.MessageOf(err)
 	}
-	return skillrouter.MessageOf(err)
+	return errs.MessageOf(err)
 }
 
 // FoldDomain returns a domain as domains are compared.

@@ -7,7 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
 )
 
 // TimeRange is a period of time. From belongs to it, To does not. A zero From or To means
@@ -37,7 +38,7 @@ func ParseTimeRange(field, text string, now time.Time) (TimeRange, error) {
 		return TimeRange{}, nil
 	}
 	if len(said) > maxTimeRange {
-		return TimeRange{}, skillrouter.InvalidField(field, "is longer than %d bytes", maxTimeRange)
+		return TimeRange{}, errs.InvalidField(field, "is longer than %d bytes", maxTimeRange)
 	}
 	now = now.UTC()
 	for _, joint := range []string{"..", " to ", "/"} {
@@ -55,7 +56,7 @@ func ParseTimeRange(field, text string, now time.Time) (TimeRange, error) {
 		}
 		r := TimeRange{From: from.From, To: to.To}
 		if !r.From.IsZero() && !r.To.IsZero() && r.To.Before(r.From) {
-			return TimeRange{}, skillrouter.InvalidField(field, "ends before it begins")
+			return TimeRange{}, errs.InvalidField(field, "ends before it begins")
 		}
 		return r, nil
 	}
@@ -68,8 +69,8 @@ func ParseTimeRange(field, text string, now time.Time) (TimeRange, error) {
 }
 
 func unreadTime(field, text string) error {
-	return skillrouter.InvalidField(field, "cannot be read at %q: give 7d, 24h, 2w, 3mo, 1y, today, yesterday, last week, 2026-01-15, or 2026-01-01..2026-02-01 with dates or RFC 3339 times of which one may be missing",
-		skillrouter.Head(skillrouter.OneLine(strings.ToValidUTF8(text, "\uFFFD")), maxTimeRange))
+	return errs.InvalidField(field, "cannot be read at %q: give 7d, 24h, 2w, 3mo, 1y, today, yesterday, last week, 2026-01-15, or 2026-01-01..2026-02-01 with dates or RFC 3339 times of which one may be missing",
+		check.Head(check.OneLine(strings.ToValidUTF8(text, "\uFFFD")), maxTimeRange))
 }
 
 // timeEnd reads one end of a range; an empty one is open.
@@ -181,7 +182,7 @@ func DateRange(field string, raw json.RawMessage) (string, error) {
 	if json.Unmarshal(raw, &text) != nil {
 		var ends []*string
 		if err := json.Unmarshal(raw, &ends); err != nil || len(ends) != 2 {
-			return "", skillrouter.InvalidField(field, "must be a text such as 7d, or two dates")
+			return "", errs.InvalidField(field, "must be a text such as 7d, or two dates")
 		}
 		for i, joint := range []string{"..", ""} {
 			if ends[i] != nil {

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/learning"
 )
 
@@ -61,7 +61,7 @@ func TestParseTimeRange(t *testing.T) {
 		"2026-02-01..2026-01-01", "a..b", "7d..", "1..2..3", "2026-01-01T10:00:00", strings.Repeat("9", 200), "7d\x00", "\xff",
 	} {
 		_, err := learning.ParseTimeRange("time_range", text, rangeNow)
-		if skillrouter.CodeOf(err) != skillrouter.Invalid || skillrouter.FieldOf(err) != "time_range" {
+		if errs.CodeOf(err) != errs.Invalid || errs.FieldOf(err) != "time_range" {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
@@ -77,7 +77,7 @@ func TestDateRange(t *testing.T) {
 		}
 	}
 	for _, raw := range []string{`7`, `{}`, `["2026-01-01"]`, `["a","b"]`, `"soon"`, `[1,2]`, `["2026-02-01","2026-01-01"]`} {
-		if _, err := learning.DateRange("date_range", json.RawMessage(raw)); skillrouter.FieldOf(err) != "date_range" {
+		if _, err := learning.DateRange("date_range", json.RawMessage(raw)); errs.FieldOf(err) != "date_range" {
 			t.Errorf("%s: %v", raw, err)
 		}
 	}
@@ -90,7 +90,7 @@ func FuzzParseTimeRange(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		r, err := learning.ParseTimeRange("time_range", text, rangeNow)
 		if err != nil {
-			if skillrouter.FieldOf(err) != "time_range" {
+			if errs.FieldOf(err) != "time_range" {
 				t.Errorf("%q: %v names no field", text, err)
 			}
 			return

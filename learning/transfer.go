@@ -4,7 +4,8 @@ import (
 	"errors"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
 )
 
 // What one router holds can be carried to another: read record by record
@@ -49,7 +50,7 @@ const MaxFigure = 1 << 40
 func CheckFigures(pairs ...any) error {
 	for i := 0; i+1 < len(pairs); i += 2 {
 		if n := pairs[i+1].(int64); n < 0 || n > MaxFigure {
-			return skillrouter.InvalidField(pairs[i].(string), "must lie between 0 and %d", int64(MaxFigure))
+			return errs.InvalidField(pairs[i].(string), "must lie between 0 and %d", int64(MaxFigure))
 		}
 	}
 	return nil
@@ -91,5 +92,5 @@ func CheckAuthor(field, author string) error {
 	if author == "" {
 		return nil
 	}
-	return skillrouter.CheckAgentID(field, author)
+	return check.AgentID(field, author)
 }

@@ -4,7 +4,8 @@ import (
 	"math"
 	"testing"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/lesson"
 )
@@ -15,7 +16,7 @@ func TestUntrusted(t *testing.T) {
 	c := newClock()
 	s := open(t, t.TempDir(), c.Now).store
 	lessons := lesson.NewLessons(s, lesson.Options{Options: learning.Options{Now: c.Now}})
-	rumour, known := as(t, "mesh:x", skillrouter.ScopeAgent), as(t, "alice", skillrouter.ScopeAgent)
+	rumour, known := as(t, "mesh:x", principal.ScopeAgent), as(t, "alice", principal.ScopeAgent)
 	certain := 0.95
 	loud := lesson.Draft{
 		Type: learning.LessonAntiPattern, Domain: "ops", Category: "c", Title: "Never list files", Severity: learning.SeverityCritical,
@@ -58,13 +59,13 @@ func TestUntrusted(t *testing.T) {
 		}
 	}
 	// The negative control: who is known makes it a validated lesson.
-	if judged := value[lesson.Lesson](t)(lessons.Validate(as(t, "bob", skillrouter.ScopeAgent), first.LessonID, lesson.ValidationDraft{Type: lesson.ValidationConfirmed})); judged.Status != lesson.StatusValidated {
+	if judged := value[lesson.Lesson](t)(lessons.Validate(as(t, "bob", principal.ScopeAgent), first.LessonID, lesson.ValidationDraft{Type: lesson.ValidationConfirmed})); judged.Status != lesson.StatusValidated {
 		t.Errorf("a known judge: %v", judged.Status)
 	}
-	if _, err := lessons.Retire(as(t, "c", skillrouter.ScopeCaptain), first.LessonID, lesson.RetirementDraft{Reason: "old"}); err != nil {
+	if _, err := lessons.Retire(as(t, "c", principal.ScopeCaptain), first.LessonID, lesson.RetirementDraft{Reason: "old"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := lessons.Report(rumour, again); skillrouter.CodeOf(err) != skillrouter.Conflict {
+	if _, err := lessons.Report(rumour, again); errs.CodeOf(err) != errs.Conflict {
 		t.Errorf("an untrusted report brings a retired lesson back: %v", err)
 	}
 }

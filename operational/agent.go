@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/eventlog"
 )
 
 // AgentState is what the router knows of an agent's presence.
@@ -69,7 +69,7 @@ type AgentChange struct {
 	Gone      bool
 	ClearStop bool // the stop in force up to now was for an earlier run
 	BindStop  bool // the run that checks in is the one that is told to stop, if none was, or none with an id
-	Events    []skillrouter.Event
+	Events    []eventlog.Event
 }
 
 // Seen is when an agent was last heard of.

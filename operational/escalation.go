@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 )
 
 // EscalationStatus says how far an escalation has come, in the words of MNEMOSYNE.
@@ -135,7 +135,7 @@ func (e *Escalation) move(to EscalationStatus, by, notes string, at time.Time) (
 		return nil, nil
 	}
 	if !slices.Contains(escalationSteps[e.Status], to) {
-		return nil, skillrouter.Errorf(skillrouter.Conflict, "the escalation is %s already", e.Status)
+		return nil, errs.Errorf(errs.Conflict, "the escalation is %s already", e.Status)
 	}
 	change := &EscalationChange{From: e.Status, To: to, By: by, Notes: notes, At: at}
 	e.Status = to

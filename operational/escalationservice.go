@@ -6,7 +6,11 @@ import (
 	"encoding/json"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/eventlog"
+	"skillrouter/internal/principal"
 )
 
 // EscalationService is what can be done with escalations. Escalations
@@ -62,13 +66,13 @@ type Cursor struct {
 type Escalations struct {
 	EscalationFollowing // of the store
 	store               EscalationStore
-	now                 skillrouter.Clock
+	now                 clock.Clock
 }
 
 var _ EscalationService = (*Escalations)(nil)
 
 // NewEscalations makes the service.
-func NewEscalations(store EscalationStore, now skillrouter.Clock) *Escalations {
+func NewEscalations(store EscalationStore, now clock.Clock) *Escalations {
 	return &Escalations{EscalationFollowing: store, store: store, now: now}
 }
 
@@ -85,7 +89,7 @@ func (e *Escalations) Raise(ctx context.Context, drafts []EscalationDraft, curso
 
 // Escalation implements EscalationService. It needs ScopeRead.
 func (e *Escalations) Escalation(ctx context.Context, id string) (Escalation, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+	if err := principal.Of(ctx).Need(principal.ScopeRead); err != nil {
 		return Escalation{}, err
 	}
 	return e.store.Escalation(ctx, id)
@@ -94,14 +98,14 @@ func (e *Escalations) Escalation(ctx context.Context, id string) (Escalation, er
 // List implements EscalationService. It needs ScopeRead.
 func (e *Escalations) List(ctx context.Context, filter EscalationFilter) ([]Escalation, error) {
 	if err := cmp.Or(
-		skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead),
-		skillrouter.CheckEach("status", filter.Status, EscalationStatuses()),
-		skillrouter.CheckOptionalAgent("to", filter.To),
+		principal.Of(ctx).Need(principal.ScopeRead),
+		check.Each("status", filter.Status, EscalationStatuses()),
+		check.OptionalAgent("to", filter.To),
 	); err != nil {
 		return nil, err
 	}
 	var err error
-	if filter.Limit, err = skillrouter.Limit(filter.Limit, DefaultLimit, MaxLimit); err != nil {
+	if filter.Limit, err = check.Limit(filter.Limit, DefaultLimit, MaxLimit); err != nil {
 		return nil, err
 	}
 	return e.store.ListEscalations(ctx, filter)
@@ -131,8 +135,8 @@ func (e *Escalations) Dismiss(ctx context.Context, id string, verdict Escalation
 // A captain speaks for people too, whose names are no agents' ids; an agent's
 // token speaks for itself.
 func (e *Escalations) move(ctx context.Context, id string, to EscalationStatus, event string, verdict EscalationVerdict) (Escalation, error) {
-	p := skillrouter.PrincipalOf(ctx)
-	if err := p.Need(skillrouter.ScopeAgent); err != nil {
+	p := principal.Of(ctx)
+	if err := p.Need(principal.ScopeAgent); err != nil {
 		return Escalation{}, err
 	}
 	by, err := p.SpeakingAs("by", verdict.By)
@@ -140,23 +144,23 @@ func (e *Escalations) move(ctx context.Context, id string, to EscalationStatus, 
 		return Escalation{}, err
 	}
 	verdict.By = by
-	if err := skillrouter.CheckText("notes", verdict.Notes, MaxEscalationNotes); err != nil {
+	if err := check.Text("notes", verdict.Notes, MaxEscalationNotes); err != nil {
 		return Escalation{}, err
 	}
-	redact(&verdict.Notes)
+	redactEach(&verdict.Notes)
 	at := e.now.Stamp()
 	return e.store.ChangeEscalation(ctx, id, event, func(escalation *Escalation) (*EscalationChange, error) {
-		if !p.Has(skillrouter.ScopeCaptain) && !p.Is(escalation.To) {
-			return nil, skillrouter.Errorf(skillrouter.Forbidden, "this escalation went to another agent: only that agent or a captain may settle it")
+		if !p.Has(principal.ScopeCaptain) && !p.Is(escalation.To) {
+			return nil, errs.Errorf(errs.Forbidden, "this escalation went to another agent: only that agent or a captain may settle it")
 		}
 		return escalation.move(to, verdict.By, verdict.Notes, at)
 	})
 }
 
 // EscalationEvent is the event that tells of an escalation.
-func EscalationEvent(kind string, e Escalation, by string, at time.Time) skillrouter.Event {
+func EscalationEvent(kind string, e Escalation, by string, at time.Time) eventlog.Event {
 	e.History = nil
 	// Marshalling strings, whole numbers and times of this era cannot fail.
 	data, _ := json.Marshal(e)
-	return skillrouter.Event{Type: kind, Subject: e.ID, Agent: by, At: at, Data: data}
+	return eventlog.Event{Type: kind, Subject: e.ID, Agent: by, At: at, Data: data}
 }

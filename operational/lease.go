@@ -4,7 +4,8 @@ import (
 	"encoding/json"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/eventlog"
 )
 
 // Lease says that an agent works on files of a project. Others are told before they change one.
@@ -93,8 +94,8 @@ type LeaseEvent struct {
 }
 
 // EventOf tells that the lease was taken, or that it has ended.
-func (l Lease) EventOf(at time.Time) skillrouter.Event {
-	data := LeaseEvent{ID: l.ID, Patterns: l.Patterns, Shared: l.Shared, Why: skillrouter.Head(l.Why, maxEventText), Ended: l.Ended, EndedBy: l.EndedBy}
+func (l Lease) EventOf(at time.Time) eventlog.Event {
+	data := LeaseEvent{ID: l.ID, Patterns: l.Patterns, Shared: l.Shared, Why: check.Head(l.Why, maxEventText), Ended: l.Ended, EndedBy: l.EndedBy}
 	kind := EventLeaseTaken
 	if l.Ended != "" {
 		kind = EventLeaseEnded
@@ -103,5 +104,5 @@ func (l Lease) EventOf(at time.Time) skillrouter.Event {
 	}
 	// Marshalling strings and times of these years cannot fail.
 	text, _ := json.Marshal(data)
-	return skillrouter.Event{Type: kind, Subject: l.AgentID, Agent: l.AgentID, Project: l.Project, At: at, Data: text}
+	return eventlog.Event{Type: kind, Subject: l.AgentID, Agent: l.AgentID, Project: l.Project, At: at, Data: text}
 }

@@ -11,7 +11,10 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/eventlog"
+	"skillrouter/internal/lazyregexp"
 )
 
 // Bounds of recon.
@@ -143,7 +146,7 @@ func (s FindingRecord) SeeAgain(f *Finding) *FindingChange {
 }
 
 // cveID is the form of an id in the CVE list (https://www.cve.org/ResourcesSupport/FAQs).
-var cveID = skillrouter.Lazily(`^CVE-\d{4}-\d{4,19}$`)
+var cveID = lazyregexp.New(`^CVE-\d{4}-\d{4,19}$`)
 
 // fingerprint is what makes a finding the same as another of its environment:
 // the CVE, or else the title without regard to case and spacing, and the location.
@@ -161,85 +164,85 @@ func cleanName(s string) string { return strings.TrimSpace(norm.NFC.String(s)) }
 func (d EnvironmentDraft) check() error {
 	if err := cmp.Or(
 		checkRequiredName("name", d.Name),
-		skillrouter.CheckName("kind", d.Kind),
-		skillrouter.CheckText("description", d.Description, MaxFindingText),
+		check.Name("kind", d.Kind),
+		check.Text("description", d.Description, MaxFindingText),
 	); err != nil {
 		return err
 	}
-	return skillrouter.CheckName("project", d.Project)
+	return check.Name("project", d.Project)
 }
 
 func (d ScanDraft) check() error {
 	if err := cmp.Or(
 		checkRequiredName("environment", d.Environment),
 		checkRequiredName("scanner", d.Scanner),
-		skillrouter.CheckOneOf("status", d.Status, ScanStatuses()),
+		check.OneOf("status", d.Status, ScanStatuses()),
 	); err != nil {
 		return err
 	}
-	return skillrouter.CheckText("summary", d.Summary, MaxFindingText)
+	return check.Text("summary", d.Summary, MaxFindingText)
 }
 
 func (e ScanEnd) check() error {
-	return cmp.Or(skillrouter.CheckOneOf("status", e.Status, []string{ScanCompleted, ScanFailed}), skillrouter.CheckText("summary", e.Summary, MaxFindingText))
+	return cmp.Or(check.OneOf("status", e.Status, []string{ScanCompleted, ScanFailed}), check.Text("summary", e.Summary, MaxFindingText))
 }
 
 func (f *ScanFilter) check() error {
 	var err error
-	if f.Limit, err = skillrouter.Limit(f.Limit, DefaultLimit, MaxLimit); err != nil {
+	if f.Limit, err = check.Limit(f.Limit, DefaultLimit, MaxLimit); err != nil {
 		return err
 	}
 	f.Environment = cleanName(f.Environment)
-	return cmp.Or(skillrouter.CheckOptional("status", f.Status, ScanStatuses()), skillrouter.CheckNames("environment", f.Environment, "project", f.Project))
+	return cmp.Or(check.Optional("status", f.Status, ScanStatuses()), check.Names("environment", f.Environment, "project", f.Project))
 }
 
 func (d FindingDraft) check() error {
-	if err := cmp.Or(checkRequiredName("environment", d.Environment), skillrouter.CheckRequired("title", d.Title, MaxFindingTitle)); err != nil {
+	if err := cmp.Or(checkRequiredName("environment", d.Environment), check.Required("title", d.Title, MaxFindingTitle)); err != nil {
 		return err
 	}
 	if d.CVE != "" && !cveID.MatchString(d.CVE) {
-		return skillrouter.InvalidField("cve", "is not of the form CVE-2024-12345")
+		return errs.InvalidField("cve", "is not of the form CVE-2024-12345")
 	}
 	return cmp.Or(
-		skillrouter.CheckOneOf("severity", d.Severity, Severities()),
-		skillrouter.CheckText("scan_id", d.ScanID, skillrouter.MaxName),
-		skillrouter.CheckText("location", d.Location, MaxLocation),
-		skillrouter.CheckTexts(MaxFindingText, "description", d.Description, "evidence", d.Evidence, "remediation", d.Remediation),
+		check.OneOf("severity", d.Severity, Severities()),
+		check.Text("scan_id", d.ScanID, check.MaxName),
+		check.Text("location", d.Location, MaxLocation),
+		check.Texts(MaxFindingText, "description", d.Description, "evidence", d.Evidence, "remediation", d.Remediation),
 	)
 }
 
 func (f *FindingFilter) check() error {
 	var err error
-	if f.Limit, err = skillrouter.Limit(f.Limit, DefaultLimit, MaxLimit); err != nil {
+	if f.Limit, err = check.Limit(f.Limit, DefaultLimit, MaxLimit); err != nil {
 		return err
 	}
-	if err := cmp.Or(skillrouter.CheckEach("severity", f.Severity, Severities()), skillrouter.CheckEach("status", f.Status, FindingStatuses())); err != nil {
+	if err := cmp.Or(check.Each("severity", f.Severity, Severities()), check.Each("status", f.Status, FindingStatuses())); err != nil {
 		return err
 	}
 	f.Environment, f.CVE = cleanName(f.Environment), strings.ToUpper(strings.TrimSpace(f.CVE))
 	if f.CVE != "" && !cveID.MatchString(f.CVE) {
-		return skillrouter.InvalidField("cve", "is not of the form CVE-2024-12345")
+		return errs.InvalidField("cve", "is not of the form CVE-2024-12345")
 	}
 	return cmp.Or(
-		skillrouter.CheckNames("environment", f.Environment, "project", f.Project, "scan_id", f.ScanID),
+		check.Names("environment", f.Environment, "project", f.Project, "scan_id", f.ScanID),
 		checkAnyOf(f.AnyOf),
-		skillrouter.CheckTexts(MaxFilterText, "text", f.Text, "location", f.Location),
+		check.Texts(MaxFilterText, "text", f.Text, "location", f.Location),
 	)
 }
 
 func (d FindingDecision) check() error {
-	return cmp.Or(skillrouter.CheckOneOf("status", d.Status, FindingStatuses()), skillrouter.CheckText("note", d.Note, MaxFindingText))
+	return cmp.Or(check.OneOf("status", d.Status, FindingStatuses()), check.Text("note", d.Note, MaxFindingText))
 }
 
 func checkRequiredName(field, s string) error {
 	if s == "" {
-		return skillrouter.InvalidField(field, "is required")
+		return errs.InvalidField(field, "is required")
 	}
-	return skillrouter.CheckName(field, s)
+	return check.Name(field, s)
 }
 
 func sortRefusals(refusals []FindingRefusal) {
-	skillrouter.SortStable(refusals, func(a, b FindingRefusal) int { return cmp.Compare(a.Index, b.Index) })
+	slices.SortStableFunc(refusals, func(a, b FindingRefusal) int { return cmp.Compare(a.Index, b.Index) })
 }
 
 // The types of the events of recon.
@@ -264,18 +267,18 @@ type FindingEventData struct {
 }
 
 // FindingEvent makes the event of a change to a finding.
-func FindingEvent(kind string, f Finding, from FindingStatus, by string, at time.Time) skillrouter.Event {
+func FindingEvent(kind string, f Finding, from FindingStatus, by string, at time.Time) eventlog.Event {
 	// Marshalling a struct of strings cannot fail.
 	data, _ := json.Marshal(FindingEventData{Environment: f.Environment, CVE: f.CVE, Title: f.Title, Severity: f.Severity, From: from, Status: f.Status})
-	return skillrouter.Event{Type: kind, Subject: f.ID, Agent: by, Project: f.Project, At: at, Data: data}
+	return eventlog.Event{Type: kind, Subject: f.ID, Agent: by, Project: f.Project, At: at, Data: data}
 }
 
-func environmentEvent(env Environment, by string, at time.Time) skillrouter.Event {
+func environmentEvent(env Environment, by string, at time.Time) eventlog.Event {
 	data, _ := json.Marshal(map[string]string{"name": env.Name, "kind": env.Kind})
-	return skillrouter.Event{Type: EventEnvironmentStored, Subject: env.ID, Agent: by, Project: env.Project, At: at, Data: data}
+	return eventlog.Event{Type: EventEnvironmentStored, Subject: env.ID, Agent: by, Project: env.Project, At: at, Data: data}
 }
 
-func scanEvent(kind string, scan Scan, by string, at time.Time) skillrouter.Event {
+func scanEvent(kind string, scan Scan, by string, at time.Time) eventlog.Event {
 	data, _ := json.Marshal(map[string]string{"environment": scan.Environment, "scanner": scan.Scanner, "status": scan.Status})
-	return skillrouter.Event{Type: kind, Subject: scan.ID, Agent: by, At: at, Data: data}
+	return eventlog.Event{Type: kind, Subject: scan.ID, Agent: by, At: at, Data: data}
 }

@@ -8,7 +8,11 @@ import (
 
 	"github.com/google/uuid"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/eventlog"
+	"skillrouter/internal/principal"
 )
 
 // ReconService is what can be done with what reconnaissance finds. Recon
@@ -44,17 +48,17 @@ type ReconService interface {
 // handed decide; they run inside the transaction and may run twice.
 type ReconStore interface {
 	// ChangeEnvironment applies change to the environment of that name, or to fresh if there is none.
-	ChangeEnvironment(ctx context.Context, fresh Environment, change func(env *Environment, known bool) *skillrouter.Event) (Environment, error)
+	ChangeEnvironment(ctx context.Context, fresh Environment, change func(env *Environment, known bool) *eventlog.Event) (Environment, error)
 	ListEnvironments(ctx context.Context, project string, limit int) ([]Environment, error)
 	// CreateScan stores a scan and, if its environment is not known, fresh as that environment.
-	CreateScan(ctx context.Context, scan Scan, fresh Environment, event skillrouter.Event) (Scan, error)
-	ChangeScan(ctx context.Context, id string, change func(scan *Scan) (*skillrouter.Event, error)) (Scan, error)
+	CreateScan(ctx context.Context, scan Scan, fresh Environment, event eventlog.Event) (Scan, error)
+	ChangeScan(ctx context.Context, id string, change func(scan *Scan) (*eventlog.Event, error)) (Scan, error)
 	ListScans(ctx context.Context, filter ScanFilter) ([]Scan, error)
 	// ReportFindings stores the reports in one transaction. An error of one refuses that one only.
 	ReportFindings(ctx context.Context, reports []FindingRecord) ([]Reported, []error, error)
 	Finding(ctx context.Context, id string) (Finding, error)
 	ListFindings(ctx context.Context, filter FindingFilter) ([]Finding, error)
-	ChangeFinding(ctx context.Context, id string, change func(f *Finding) (*FindingChange, *skillrouter.Event)) (Finding, error)
+	ChangeFinding(ctx context.Context, id string, change func(f *Finding) (*FindingChange, *eventlog.Event)) (Finding, error)
 	ListFindingChanges(ctx context.Context, id string, limit int) ([]FindingChange, error)
 	SummarizeFindings(ctx context.Context, filter FindingFilter) (FindingSummary, error)
 }
@@ -62,13 +66,13 @@ type ReconStore interface {
 // Recon is the ReconService over a store.
 type Recon struct {
 	store ReconStore
-	now   skillrouter.Clock
+	now   clock.Clock
 }
 
 var _ ReconService = (*Recon)(nil)
 
 // NewRecon makes the service.
-func NewRecon(store ReconStore, now skillrouter.Clock) *Recon {
+func NewRecon(store ReconStore, now clock.Clock) *Recon {
 	return &Recon{store: store, now: now}
 }
 
@@ -76,17 +80,17 @@ func newID() string { return uuid.Must(uuid.NewV7()).String() }
 
 // StoreEnvironment implements ReconService.
 func (r *Recon) StoreEnvironment(ctx context.Context, draft EnvironmentDraft) (Environment, error) {
-	p := skillrouter.PrincipalOf(ctx)
-	if err := p.Need(skillrouter.ScopeAgent); err != nil {
+	p := principal.Of(ctx)
+	if err := p.Need(principal.ScopeAgent); err != nil {
 		return Environment{}, err
 	}
 	draft.Name = cleanName(draft.Name)
 	if err := draft.check(); err != nil {
 		return Environment{}, err
 	}
-	redact(&draft.Description)
+	redactEach(&draft.Description)
 	fresh := r.environment(draft.Name)
-	return r.store.ChangeEnvironment(ctx, fresh, func(env *Environment, known bool) *skillrouter.Event {
+	return r.store.ChangeEnvironment(ctx, fresh, func(env *Environment, known bool) *eventlog.Event {
 		before := *env
 		env.Kind, env.Description, env.Project = cmp.Or(draft.Kind, env.Kind), cmp.Or(draft.Description, env.Description), cmp.Or(draft.Project, env.Project)
 		if known && *env == before {
@@ -100,7 +104,7 @@ func (r *Recon) StoreEnvironment(ctx context.Context, draft EnvironmentDraft) (E
 
 // Environments implements ReconService.
 func (r *Recon) Environments(ctx context.Context, project string) ([]Environment, error) {
-	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), skillrouter.CheckName("project", project)); err != nil {
+	if err := cmp.Or(principal.Of(ctx).Need(principal.ScopeRead), check.Name("project", project)); err != nil {
 		return nil, err
 	}
 	return r.store.ListEnvironments(ctx, project, MaxLimit)
@@ -108,8 +112,8 @@ func (r *Recon) Environments(ctx context.Context, project string) ([]Environment
 
 // StartScan implements ReconService.
 func (r *Recon) StartScan(ctx context.Context, draft ScanDraft) (Scan, error) {
-	p := skillrouter.PrincipalOf(ctx)
-	if err := p.Need(skillrouter.ScopeAgent); err != nil {
+	p := principal.Of(ctx)
+	if err := p.Need(principal.ScopeAgent); err != nil {
 		return Scan{}, err
 	}
 	draft.Environment = cleanName(draft.Environment)
@@ -121,7 +125,7 @@ func (r *Recon) StartScan(ctx context.Context, draft ScanDraft) (Scan, error) {
 	if err != nil {
 		return Scan{}, err
 	}
-	redact(&draft.Summary)
+	redactEach(&draft.Summary)
 	now := r.now.Stamp()
 	scan := Scan{
 		ID: newID(), Environment: draft.Environment, Scanner: draft.Scanner, Status: draft.Status,
@@ -135,8 +139,8 @@ func (r *Recon) StartScan(ctx context.Context, draft ScanDraft) (Scan, error) {
 
 // FinishScan implements ReconService.
 func (r *Recon) FinishScan(ctx context.Context, id string, end ScanEnd) (Scan, error) {
-	p := skillrouter.PrincipalOf(ctx)
-	if err := p.Need(skillrouter.ScopeAgent); err != nil {
+	p := principal.Of(ctx)
+	if err := p.Need(principal.ScopeAgent); err != nil {
 		return Scan{}, err
 	}
 	end.Status = cmp.Or(end.Status, ScanCompleted)
@@ -147,14 +151,14 @@ func (r *Recon) FinishScan(ctx context.Context, id string, end ScanEnd) (Scan, e
 	if err != nil {
 		return Scan{}, err
 	}
-	redact(&end.Summary)
+	redactEach(&end.Summary)
 	now := r.now.Stamp()
-	return r.store.ChangeScan(ctx, id, func(scan *Scan) (*skillrouter.Event, error) {
+	return r.store.ChangeScan(ctx, id, func(scan *Scan) (*eventlog.Event, error) {
 		if scan.Status != ScanRunning {
-			return nil, skillrouter.Errorf(skillrouter.Conflict, "the scan is %s already", scan.Status)
+			return nil, errs.Errorf(errs.Conflict, "the scan is %s already", scan.Status)
 		}
-		if scan.AgentID != "" && scan.AgentID != by && !p.Has(skillrouter.ScopeCaptain) {
-			return nil, skillrouter.Errorf(skillrouter.Forbidden, "another agent runs this scan")
+		if scan.AgentID != "" && scan.AgentID != by && !p.Has(principal.ScopeCaptain) {
+			return nil, errs.Errorf(errs.Forbidden, "another agent runs this scan")
 		}
 		scan.Status, scan.FinishedAt, scan.Summary = end.Status, &now, cmp.Or(end.Summary, scan.Summary)
 		e := scanEvent(EventScanFinished, *scan, by, now)
@@ -164,7 +168,7 @@ func (r *Recon) FinishScan(ctx context.Context, id string, end ScanEnd) (Scan, e
 
 // Scans implements ReconService.
 func (r *Recon) Scans(ctx context.Context, filter ScanFilter) ([]Scan, error) {
-	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), filter.check()); err != nil {
+	if err := cmp.Or(principal.Of(ctx).Need(principal.ScopeRead), filter.check()); err != nil {
 		return nil, err
 	}
 	return r.store.ListScans(ctx, filter)
@@ -172,8 +176,8 @@ func (r *Recon) Scans(ctx context.Context, filter ScanFilter) ([]Scan, error) {
 
 // Report implements ReconService.
 func (r *Recon) Report(ctx context.Context, draft FindingDraft) (Reported, error) {
-	p := skillrouter.PrincipalOf(ctx)
-	if err := p.Need(skillrouter.ScopeAgent); err != nil {
+	p := principal.Of(ctx)
+	if err := p.Need(principal.ScopeAgent); err != nil {
 		return Reported{}, err
 	}
 	report, err := r.report(p, draft)
@@ -189,17 +193,17 @@ func (r *Recon) Report(ctx context.Context, draft FindingDraft) (Reported, error
 
 // ReportAll implements ReconService.
 func (r *Recon) ReportAll(ctx context.Context, drafts []FindingDraft) (FindingReport, error) {
-	p := skillrouter.PrincipalOf(ctx)
-	if err := p.Need(skillrouter.ScopeAgent); err != nil {
+	p := principal.Of(ctx)
+	if err := p.Need(principal.ScopeAgent); err != nil {
 		return FindingReport{}, err
 	}
 	if len(drafts) > MaxFindings {
-		return FindingReport{}, skillrouter.Errorf(skillrouter.TooLarge, "more than %d findings in one report", MaxFindings)
+		return FindingReport{}, errs.Errorf(errs.TooLarge, "more than %d findings in one report", MaxFindings)
 	}
 	report := FindingReport{IDs: make([]string, len(drafts)), Refused: []FindingRefusal{}}
 	refuse := func(index int, err error) {
-		message := skillrouter.MessageOf(err)
-		if field := skillrouter.FieldOf(err); field != "" {
+		message := errs.MessageOf(err)
+		if field := errs.FieldOf(err); field != "" {
 			message = fmt.Sprintf("%s: %s", field, message)
 		}
 		report.Refused = append(report.Refused, FindingRefusal{Index: index, Error: message})
@@ -242,7 +246,7 @@ func (r *Recon) ReportAll(ctx context.Context, drafts []FindingDraft) (FindingRe
 }
 
 // report checks a draft and makes of it what the store is to look for and to keep.
-func (r *Recon) report(p skillrouter.Principal, draft FindingDraft) (FindingRecord, error) {
+func (r *Recon) report(p principal.Principal, draft FindingDraft) (FindingRecord, error) {
 	draft.Environment, draft.CVE = cleanName(draft.Environment), strings.ToUpper(strings.TrimSpace(draft.CVE))
 	draft.Title, draft.Location = strings.TrimSpace(draft.Title), strings.TrimSpace(draft.Location)
 	draft.Title = cmp.Or(draft.Title, draft.CVE)
@@ -254,7 +258,7 @@ func (r *Recon) report(p skillrouter.Principal, draft FindingDraft) (FindingReco
 		return FindingRecord{}, err
 	}
 	draft.AgentID = by
-	redact(&draft.Title, &draft.Description, &draft.Location, &draft.Evidence, &draft.Remediation)
+	redactEach(&draft.Title, &draft.Description, &draft.Location, &draft.Evidence, &draft.Remediation)
 	return FindingRecord{
 		Draft: draft, ID: newID(), Fingerprint: fingerprint(draft), At: r.now.Stamp(),
 		Environment: r.environment(draft.Environment),
@@ -263,7 +267,7 @@ func (r *Recon) report(p skillrouter.Principal, draft FindingDraft) (FindingReco
 
 // Finding implements ReconService.
 func (r *Recon) Finding(ctx context.Context, id string) (Finding, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+	if err := principal.Of(ctx).Need(principal.ScopeRead); err != nil {
 		return Finding{}, err
 	}
 	return r.store.Finding(ctx, id)
@@ -271,7 +275,7 @@ func (r *Recon) Finding(ctx context.Context, id string) (Finding, error) {
 
 // Findings implements ReconService.
 func (r *Recon) Findings(ctx context.Context, filter FindingFilter) ([]Finding, error) {
-	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), filter.check()); err != nil {
+	if err := cmp.Or(principal.Of(ctx).Need(principal.ScopeRead), filter.check()); err != nil {
 		return nil, err
 	}
 	return r.store.ListFindings(ctx, filter)
@@ -279,17 +283,17 @@ func (r *Recon) Findings(ctx context.Context, filter FindingFilter) ([]Finding, 
 
 // Decide implements ReconService.
 func (r *Recon) Decide(ctx context.Context, id string, decision FindingDecision) (Finding, error) {
-	p := skillrouter.PrincipalOf(ctx)
-	if err := cmp.Or(p.Need(skillrouter.ScopeAgent), decision.check()); err != nil {
+	p := principal.Of(ctx)
+	if err := cmp.Or(p.Need(principal.ScopeAgent), decision.check()); err != nil {
 		return Finding{}, err
 	}
 	by, err := p.ActingAs("agent_id", decision.AgentID)
 	if err != nil {
 		return Finding{}, err
 	}
-	redact(&decision.Note)
+	redactEach(&decision.Note)
 	now := r.now.Stamp()
-	return r.store.ChangeFinding(ctx, id, func(f *Finding) (*FindingChange, *skillrouter.Event) {
+	return r.store.ChangeFinding(ctx, id, func(f *Finding) (*FindingChange, *eventlog.Event) {
 		if f.Status == decision.Status && decision.Note == "" {
 			return nil, nil
 		}
@@ -302,7 +306,7 @@ func (r *Recon) Decide(ctx context.Context, id string, decision FindingDecision)
 
 // History implements ReconService.
 func (r *Recon) History(ctx context.Context, id string) ([]FindingChange, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+	if err := principal.Of(ctx).Need(principal.ScopeRead); err != nil {
 		return nil, err
 	}
 	if _, err := r.store.Finding(ctx, id); err != nil {
@@ -313,7 +317,7 @@ func (r *Recon) History(ctx context.Context, id string) ([]FindingChange, error)
 
 // Summary implements ReconService.
 func (r *Recon) Summary(ctx context.Context, filter FindingFilter) (FindingSummary, error) {
-	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), filter.check()); err != nil {
+	if err := cmp.Or(principal.Of(ctx).Need(principal.ScopeRead), filter.check()); err != nil {
 		return FindingSummary{}, err
 	}
 	return r.store.SummarizeFindings(ctx, filter)

@@ -7,7 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/redact"
+	"skillrouter/internal/strictjson"
 )
 
 // Bounds of a reminder, in bytes.
@@ -25,17 +28,17 @@ func (d ReminderDraft) reminderOf(now time.Time, condition func(persona, express
 		AgentID: d.AgentID, Project: d.Project, CreatedAt: now, UpdatedAt: now,
 	}
 	var err error
-	if r.Persona, err = skillrouter.CheckPersona(d.Persona); err != nil {
+	if r.Persona, err = check.Persona(d.Persona); err != nil {
 		return r, err
 	}
 	if err := cmp.Or(
-		skillrouter.CheckRequired("task", d.Task, MaxReminderTask),
-		skillrouter.CheckNames("conversation_id", d.ConversationID, "project", d.Project, "idempotency_key", d.IdempotencyKey),
-		skillrouter.CheckOptionalAgent("agent_id", d.AgentID),
+		check.Required("task", d.Task, MaxReminderTask),
+		check.Names("conversation_id", d.ConversationID, "project", d.Project, "idempotency_key", d.IdempotencyKey),
+		check.OptionalAgent("agent_id", d.AgentID),
 	); err != nil {
 		return r, err
 	}
-	var redaction skillrouter.Redaction
+	var redaction redact.Redaction
 	redaction.Text(&r.Task)
 	if r.Context, err = cleanContext(&redaction, d.Context); err != nil {
 		return r, err
@@ -62,7 +65,7 @@ func (r *Reminder) await(d ReminderDraft, now time.Time, condition func(persona,
 		r.at(trigger.At)
 	case TriggerCron:
 		if recurring != "" && recurring != trigger.Value {
-			return skillrouter.InvalidField("recurring", "differs from the trigger, which says when it recurs: leave one of them out")
+			return errs.InvalidField("recurring", "differs from the trigger, which says when it recurs: leave one of them out")
 		}
 		recurring = trigger.Value
 		if strings.TrimSpace(d.Trigger) != "" {
@@ -70,20 +73,20 @@ func (r *Reminder) await(d ReminderDraft, now time.Time, condition func(persona,
 		}
 	case TriggerCondition:
 		if condition == nil {
-			return skillrouter.InvalidField("trigger", "waits for a condition, and this router judges none")
+			return errs.InvalidField("trigger", "waits for a condition, and this router judges none")
 		}
 		if err := condition(r.Persona, trigger.Value); err != nil {
-			return skillrouter.InvalidField("trigger", "has a condition that cannot be judged: %s", skillrouter.MessageOf(err))
+			return errs.InvalidField("trigger", "has a condition that cannot be judged: %s", errs.MessageOf(err))
 		}
 	}
 	if recurring == "" {
 		if d.Timezone != "" {
-			return skillrouter.InvalidField("timezone", "goes with what recurs; a time says its own offset")
+			return errs.InvalidField("timezone", "goes with what recurs; a time says its own offset")
 		}
 		return nil
 	}
 	if trigger.Type != TriggerTime && trigger.Type != TriggerCron {
-		return skillrouter.InvalidField("recurring", "goes with a time, and not with an event or a condition")
+		return errs.InvalidField("recurring", "goes with a time, and not with an event or a condition")
 	}
 	recurrence, err := ParseRecurrence(field, recurring, d.Timezone)
 	if err != nil {
@@ -93,7 +96,7 @@ func (r *Reminder) await(d ReminderDraft, now time.Time, condition func(persona,
 	if trigger.Type == TriggerCron {
 		next, ok := recurrence.Next(now)
 		if !ok {
-			return skillrouter.InvalidField(field, "never comes")
+			return errs.InvalidField(field, "never comes")
 		}
 		r.at(next)
 	}
@@ -109,29 +112,29 @@ func (r *Reminder) at(t time.Time) {
 
 // cleanContext checks a context, takes its white space out and cuts the
 // secrets out of its strings.
-func cleanContext(redaction *skillrouter.Redaction, raw json.RawMessage) (json.RawMessage, error) {
+func cleanContext(redaction *redact.Redaction, raw json.RawMessage) (json.RawMessage, error) {
 	if text := bytes.TrimSpace(raw); len(text) == 0 || bytes.Equal(text, []byte("null")) {
 		return nil, nil
 	}
-	if err := skillrouter.CheckText("context", string(raw), 4*MaxReminderContext); err != nil {
+	if err := check.Text("context", string(raw), 4*MaxReminderContext); err != nil {
 		return nil, err
 	}
-	if skillrouter.JSONDepth(raw) > maxContextDepth {
-		return nil, skillrouter.InvalidField("context", "is nested deeper than %d", maxContextDepth)
+	if strictjson.Depth(raw) > maxContextDepth {
+		return nil, errs.InvalidField("context", "is nested deeper than %d", maxContextDepth)
 	}
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber() // numbers stay as they were written
 	var object map[string]any
 	if err := decoder.Decode(&object); err != nil || decoder.More() {
-		return nil, skillrouter.InvalidField("context", "must be a JSON object")
+		return nil, errs.InvalidField("context", "must be a JSON object")
 	}
-	text, err := skillrouter.PlainJSON(object)
+	text, err := strictjson.Plain(object)
 	if err != nil {
-		return nil, skillrouter.InvalidField("context", "must be a JSON object")
+		return nil, errs.InvalidField("context", "must be a JSON object")
 	}
 	text = redaction.JSON(text)
 	if len(text) > MaxReminderContext {
-		return nil, skillrouter.CheckText("context", string(text), MaxReminderContext)
+		return nil, check.Text("context", string(text), MaxReminderContext)
 	}
 	return text, nil
 }

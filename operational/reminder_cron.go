@@ -9,7 +9,8 @@ import (
 
 	"github.com/robfig/cron/v3"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
 )
 
 // maxCron bounds a cron expression, in bytes.
@@ -52,38 +53,38 @@ func ParseRecurrence(field, expression, zone string) (*Recurrence, error) {
 	text := strings.TrimSpace(expression)
 	switch {
 	case text == "":
-		return nil, skillrouter.InvalidField(field, "is an empty cron expression; write for instance 0 9 * * MON-FRI")
+		return nil, errs.InvalidField(field, "is an empty cron expression; write for instance 0 9 * * MON-FRI")
 	case len(text) > maxCron:
-		return nil, skillrouter.InvalidField(field, "is longer than %d bytes", maxCron)
+		return nil, errs.InvalidField(field, "is longer than %d bytes", maxCron)
 	case strings.HasPrefix(strings.ToUpper(text), "TZ=") || strings.HasPrefix(strings.ToUpper(text), "CRON_TZ="):
-		return nil, skillrouter.InvalidField(field, "may not name a time zone; the field timezone does")
+		return nil, errs.InvalidField(field, "may not name a time zone; the field timezone does")
 	case strings.HasPrefix(text, "@"):
 		return parseCronName(field, text, location)
 	}
 	parts := strings.Fields(text)
 	if len(parts) != len(cronFields) {
-		return nil, skillrouter.InvalidField(field, "has %d fields, and a cron expression has 5: minute, hour, day of month, month, day of week", len(parts))
+		return nil, errs.InvalidField(field, "has %d fields, and a cron expression has 5: minute, hour, day of month, month, day of week", len(parts))
 	}
 	for i, part := range parts {
 		// Each field is tried by itself, because the library's error does not say which it was.
 		lone := []string{"*", "*", "*", "*", "*"}
 		lone[i] = part
 		if _, err := cron.ParseStandard(strings.Join(lone, " ")); err != nil || oddElement(part) {
-			return nil, skillrouter.InvalidField(field, "has the %s %q, which is not allowed: %s, *, lists, ranges and steps such as */5", cronFields[i].name, few(part), cronFields[i].allowed)
+			return nil, errs.InvalidField(field, "has the %s %q, which is not allowed: %s, *, lists, ranges and steps such as */5", cronFields[i].name, few(part), cronFields[i].allowed)
 		}
 	}
 	schedule, err := cron.ParseStandard(strings.Join(parts, " "))
 	if err != nil {
-		return nil, skillrouter.InvalidField(field, "is no cron expression that is understood")
+		return nil, errs.InvalidField(field, "is no cron expression that is understood")
 	}
 	fields, ok := schedule.(*cron.SpecSchedule)
 	if !ok {
-		return nil, skillrouter.InvalidField(field, "is no cron expression that is understood")
+		return nil, errs.InvalidField(field, "is no cron expression that is understood")
 	}
 	fields.Location = location
 	r := &Recurrence{schedule: fields, fields: fields, zone: location}
 	if r.schedule.Next(leapYear).IsZero() {
-		return nil, skillrouter.InvalidField(field, "names a day that never comes: %s", few(text))
+		return nil, errs.InvalidField(field, "names a day that never comes: %s", few(text))
 	}
 	return r, nil
 }
@@ -104,17 +105,17 @@ func parseCronName(field, text string, location *time.Location) (*Recurrence, er
 			return nil, err
 		}
 		if distance < MinEvery {
-			return nil, skillrouter.InvalidField(field, "recurs more often than once a minute")
+			return nil, errs.InvalidField(field, "recurs more often than once a minute")
 		}
 		return &Recurrence{schedule: cron.Every(distance), zone: location}, nil
 	}
 	schedule, err := cron.ParseStandard(name)
 	if err != nil {
-		return nil, skillrouter.InvalidField(field, "has the name %q; there are %s, and @every with a span of time", few(text), strings.Join(cronNames, ", "))
+		return nil, errs.InvalidField(field, "has the name %q; there are %s, and @every with a span of time", few(text), strings.Join(cronNames, ", "))
 	}
 	fields, ok := schedule.(*cron.SpecSchedule)
 	if !ok {
-		return nil, skillrouter.InvalidField(field, "has the name %q; there are %s, and @every with a span of time", few(text), strings.Join(cronNames, ", "))
+		return nil, errs.InvalidField(field, "has the name %q; there are %s, and @every with a span of time", few(text), strings.Join(cronNames, ", "))
 	}
 	fields.Location = location
 	return &Recurrence{schedule: fields, fields: fields, zone: location}, nil
@@ -192,12 +193,12 @@ func loadZone(name string) (*time.Location, error) {
 	if found, ok := zones.Load(name); ok {
 		return found.(*time.Location), nil
 	}
-	if len(name) > skillrouter.MaxName || name == "Local" {
-		return nil, skillrouter.InvalidField("timezone", "is no time zone; write a name such as Europe/Berlin")
+	if len(name) > check.MaxName || name == "Local" {
+		return nil, errs.InvalidField("timezone", "is no time zone; write a name such as Europe/Berlin")
 	}
 	zone, err := time.LoadLocation(name)
 	if err != nil {
-		return nil, skillrouter.InvalidField("timezone", "has %s, which is no time zone that is known; write a name such as Europe/Berlin", strconv.Quote(few(name)))
+		return nil, errs.InvalidField("timezone", "has %s, which is no time zone that is known; write a name such as Europe/Berlin", strconv.Quote(few(name)))
 	}
 	zones.Store(name, zone)
 	return zone, nil

@@ -6,7 +6,8 @@ import (
 	"time"
 	"unicode"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
 )
 
 // MaxReminderAhead bounds how far ahead a time may lie: ten years. What is
@@ -29,7 +30,7 @@ var spanUnits = map[string]time.Duration{
 // "1 day 2 hours" or "1 hour and 30 minutes", with or without a + in front. A day has 24 hours.
 func parseSpan(field, text string) (time.Duration, error) {
 	if len(text) > maxSpan {
-		return 0, skillrouter.InvalidField(field, "is longer than %d bytes", maxSpan)
+		return 0, errs.InvalidField(field, "is longer than %d bytes", maxSpan)
 	}
 	rest := strings.ToLower(strings.TrimPrefix(strings.TrimSpace(text), "+"))
 	var total time.Duration
@@ -47,25 +48,25 @@ func parseSpan(field, text string) (time.Duration, error) {
 		digits := leading(rest, func(r rune) bool { return r >= '0' && r <= '9' || r == '.' })
 		n, err := strconv.ParseFloat(digits, 64)
 		if err != nil || strings.HasSuffix(digits, ".") {
-			return 0, skillrouter.InvalidField(field, "has %q where a number is expected, as in 90min, 1h30m or 1 day 2 hours", few(rest))
+			return 0, errs.InvalidField(field, "has %q where a number is expected, as in 90min, 1h30m or 1 day 2 hours", few(rest))
 		}
 		rest = strings.TrimLeft(rest[len(digits):], " ")
 		name := leading(rest, unicode.IsLetter)
 		unit, known := spanUnits[name]
 		if !known {
-			return 0, skillrouter.InvalidField(field, "has %q where a unit is expected: seconds, minutes, hours, days or weeks", few(rest))
+			return 0, errs.InvalidField(field, "has %q where a unit is expected: seconds, minutes, hours, days or weeks", few(rest))
 		}
 		rest = rest[len(name):]
 		if n*float64(unit) > float64(MaxReminderAhead) {
-			return 0, skillrouter.InvalidField(field, "is longer than ten years")
+			return 0, errs.InvalidField(field, "is longer than ten years")
 		}
 		if total += time.Duration(n * float64(unit)); total > MaxReminderAhead {
-			return 0, skillrouter.InvalidField(field, "is longer than ten years")
+			return 0, errs.InvalidField(field, "is longer than ten years")
 		}
 		parts++
 	}
 	if parts == 0 {
-		return 0, skillrouter.InvalidField(field, "is empty; write for instance +1hour, +90min or +1 day 2 hours")
+		return 0, errs.InvalidField(field, "is empty; write for instance +1hour, +90min or +1 day 2 hours")
 	}
 	return total, nil
 }
@@ -82,5 +83,5 @@ func leading(text string, class func(rune) bool) string {
 // few is the beginning of a text, for a message about it.
 func few(text string) string {
 	const most = 24
-	return skillrouter.Head(strings.ToValidUTF8(text, "?"), most)
+	return check.Head(strings.ToValidUTF8(text, "?"), most)
 }

@@ -5,7 +5,8 @@ import (
 	"encoding/json"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/eventlog"
 )
 
 // ReminderStore keeps reminders. The function that a change gets decides what the change
@@ -14,7 +15,7 @@ type ReminderStore interface {
 	// CreateReminder stores a reminder, gives it its number and writes the event that made
 	// returns for it. learning is the newest event of the other log; of its own logs the store
 	// knows it. If the maker has used the key before, it returns the reminder of then and existed.
-	CreateReminder(ctx context.Context, r Reminder, key string, learning int64, made func(Reminder) skillrouter.Event) (stored Reminder, existed bool, err error)
+	CreateReminder(ctx context.Context, r Reminder, key string, learning int64, made func(Reminder) eventlog.Event) (stored Reminder, existed bool, err error)
 	Reminder(ctx context.Context, number int64) (Reminder, error)
 	ListReminders(ctx context.Context, filter ReminderFilter) ([]Reminder, error)
 	// ReminderKeyed tells whether a maker has used an idempotency key.
@@ -23,7 +24,7 @@ type ReminderStore interface {
 	RemindersMade(ctx context.Context, times []time.Time) ([]Reminder, error)
 	// ChangeReminder applies change to the reminder, stores it and writes the event that change
 	// returns. A change that returns neither event nor error stores nothing.
-	ChangeReminder(ctx context.Context, number int64, change func(*Reminder) (*skillrouter.Event, error)) (Reminder, error)
+	ChangeReminder(ctx context.Context, number int64, change func(*Reminder) (*eventlog.Event, error)) (Reminder, error)
 	// ChangeReminders applies change to those that are picked, in one transaction with the
 	// messages and events that it returns. stored, which may be nil, runs after the commit and
 	// in commit order. It returns how many were picked and how many changed.
@@ -42,7 +43,7 @@ type ReminderStore interface {
 	CountReminders(ctx context.Context) (ReminderStats, error)
 	// ClearReminders deletes reminders, with the event that told returns for their number, in
 	// one transaction. It returns how many were open, and how many there were.
-	ClearReminders(ctx context.Context, clearing ReminderClearing, told func(count int) skillrouter.Event) (open, all int, err error)
+	ClearReminders(ctx context.Context, clearing ReminderClearing, told func(count int) eventlog.Event) (open, all int, err error)
 }
 
 // ReminderPick says which reminders a change is about. One of By, Waiting,
@@ -84,7 +85,7 @@ type Heard struct {
 
 // ReminderChange is what comes of a change of one reminder.
 type ReminderChange struct {
-	Event   skillrouter.Event
+	Event   eventlog.Event
 	Message *Message // to be stored with it
 }
 
@@ -118,11 +119,11 @@ type ReminderEvent struct {
 // maxEventTask bounds what an event repeats of a task, in bytes.
 const maxEventTask = 200
 
-func reminderEvent(kind string, r Reminder, by string, at time.Time) skillrouter.Event {
+func reminderEvent(kind string, r Reminder, by string, at time.Time) eventlog.Event {
 	// Marshalling a struct of strings, whole numbers and times of this era cannot fail.
 	data, _ := json.Marshal(ReminderEvent{
-		Number: r.Number, Persona: r.Persona, Task: skillrouter.Head(r.Task, maxEventTask), TriggerType: r.TriggerType, Status: r.Status, Fired: r.Fired,
+		Number: r.Number, Persona: r.Persona, Task: check.Head(r.Task, maxEventTask), TriggerType: r.TriggerType, Status: r.Status, Fired: r.Fired,
 		Missed: r.Missed, DeliveredTo: r.DeliveredTo, AgentID: r.AgentID, CreatedBy: r.CreatedBy, ScheduledFor: r.ScheduledFor,
 	})
-	return skillrouter.Event{Type: kind, Subject: reminderSubject(r.Number), Agent: by, Project: r.Project, At: at, Data: data}
+	return eventlog.Event{Type: kind, Subject: reminderSubject(r.Number), Agent: by, Project: r.Project, At: at, Data: data}
 }

@@ -4,7 +4,8 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
 )
 
 // Bounds of a trigger, in bytes.
@@ -37,17 +38,17 @@ func (t TriggerType) Known() bool {
 //
 // A time that has passed already comes at once.
 func ParseTrigger(text string, now time.Time) (Trigger, error) {
-	if err := skillrouter.CheckRequired("trigger", text, MaxTrigger); err != nil {
+	if err := check.Required("trigger", text, MaxTrigger); err != nil {
 		return Trigger{}, err
 	}
 	// With a secret cut out it would wait for something else.
-	if err := skillrouter.HoldsSecret("trigger", text); err != nil {
+	if err := check.NoSecret("trigger", text); err != nil {
 		return Trigger{}, err
 	}
 	kind, value, found := strings.Cut(strings.TrimSpace(text), ":")
 	t := Trigger{Type: TriggerType(strings.ToLower(strings.TrimSpace(kind))), Value: strings.TrimSpace(value)}
 	if !found || t.Value == "" {
-		return Trigger{}, skillrouter.InvalidField("trigger", "must be TYPE:VALUE, such as time:+1hour, time:2026-12-24T18:00:00Z, event:deployment, condition:EXPRESSION or cron:0 9 * * MON-FRI")
+		return Trigger{}, errs.InvalidField("trigger", "must be TYPE:VALUE, such as time:+1hour, time:2026-12-24T18:00:00Z, event:deployment, condition:EXPRESSION or cron:0 9 * * MON-FRI")
 	}
 	var err error
 	switch t.Type {
@@ -57,7 +58,7 @@ func ParseTrigger(text string, now time.Time) (Trigger, error) {
 		err = checkEvent("trigger", t.Value)
 	case TriggerCondition, TriggerCron: // read by what evaluates them
 	default:
-		err = skillrouter.InvalidField("trigger", "has the type %q; there are time, event, condition and cron", few(kind))
+		err = errs.InvalidField("trigger", "has the type %q; there are time, event, condition and cron", few(kind))
 	}
 	return t, err
 }
@@ -70,26 +71,26 @@ func parseTime(value string, now time.Time) (time.Time, error) {
 	}
 	at, err := time.Parse(time.RFC3339, strings.ToUpper(value))
 	if err != nil {
-		return time.Time{}, skillrouter.InvalidField("trigger", "has the time %q; write +1hour, +90min or +1 day 2 hours, or a time with its offset such as 2026-12-24T18:00:00Z", few(value))
+		return time.Time{}, errs.InvalidField("trigger", "has the time %q; write +1hour, +90min or +1 day 2 hours, or a time with its offset such as 2026-12-24T18:00:00Z", few(value))
 	}
 	if at.After(now.Add(MaxReminderAhead)) {
-		return time.Time{}, skillrouter.InvalidField("trigger", "lies more than ten years ahead")
+		return time.Time{}, errs.InvalidField("trigger", "lies more than ten years ahead")
 	}
 	if at.Before(time.Unix(0, 0)) {
-		return time.Time{}, skillrouter.InvalidField("trigger", "lies before 1970")
+		return time.Time{}, errs.InvalidField("trigger", "lies before 1970")
 	}
 	return at.UTC().Truncate(time.Millisecond), nil
 }
 
 // checkEvent checks the name, or the pattern of names, of something that happens.
 func checkEvent(field, name string) error {
-	if err := skillrouter.CheckRequired(field, name, skillrouter.MaxName); err != nil {
+	if err := check.Required(field, name, check.MaxName); err != nil {
 		return err
 	}
 	if strings.HasPrefix(strings.ToLower(name), ownEvents) {
-		return skillrouter.InvalidField(field, "may not begin with %q: reminders do not wait for reminders", ownEvents)
+		return errs.InvalidField(field, "may not begin with %q: reminders do not wait for reminders", ownEvents)
 	}
-	return skillrouter.CheckName(field, name)
+	return check.Name(field, name)
 }
 
 // isPattern tells whether an event's name stands for several.

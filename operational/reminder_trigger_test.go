@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/operational"
 )
 
@@ -64,7 +64,7 @@ func TestParseTrigger(t *testing.T) {
 		"moon:full":                 "time, event, condition and cron",
 	} {
 		_, err := operational.ParseTrigger(text, noon)
-		if skillrouter.CodeOf(err) != skillrouter.Invalid || skillrouter.FieldOf(err) != "trigger" || !strings.Contains(err.Error(), says) {
+		if errs.CodeOf(err) != errs.Invalid || errs.FieldOf(err) != "trigger" || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
@@ -101,7 +101,7 @@ func TestParseRecurrence(t *testing.T) {
 		{"@daily", "a\x00b", "timezone", "Europe/Berlin"},
 	} {
 		_, err := operational.ParseRecurrence("recurring", bad.expression, bad.zone)
-		if skillrouter.CodeOf(err) != skillrouter.Invalid || skillrouter.FieldOf(err) != bad.field || !strings.Contains(err.Error(), bad.says) {
+		if errs.CodeOf(err) != errs.Invalid || errs.FieldOf(err) != bad.field || !strings.Contains(err.Error(), bad.says) {
 			t.Errorf("%q in %q: %v", bad.expression, bad.zone, err)
 		}
 	}
@@ -157,7 +157,7 @@ func FuzzTrigger(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, zone string) {
 		trigger, err := operational.ParseTrigger(text, noon)
 		if err != nil {
-			if code := skillrouter.CodeOf(err); code != skillrouter.Invalid && code != skillrouter.TooLarge {
+			if code := errs.CodeOf(err); code != errs.Invalid && code != errs.TooLarge {
 				t.Fatalf("%q: %v has the code %s", text, err, code)
 			}
 			return

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 )
 
 // morning is the hour of a day for which no time is named.
@@ -43,7 +43,7 @@ func ParseReminder(text string, now time.Time) (task string, at time.Time, err e
 				part.task = part.task[1:]
 			}
 			if len(part.task) == 0 {
-				return "", time.Time{}, skillrouter.InvalidField("task", "has no task: %s is a time alone", strconv.Quote(few(when)))
+				return "", time.Time{}, errs.InvalidField("task", "has no task: %s is a time alone", strconv.Quote(few(when)))
 			}
 			return strings.Join(part.task, " "), at, ahead(at, now)
 		}
@@ -94,7 +94,7 @@ func ParseRecurring(text string, now time.Time, zone *time.Location) (task strin
 }
 
 func whenRefused(why string) error {
-	return skillrouter.InvalidField("at", "%s; write for instance \"tomorrow at 9\", \"in 2 hours\", \"friday 17:30\" or \"2026-12-24 18:00\"", why)
+	return errs.InvalidField("at", "%s; write for instance \"tomorrow at 9\", \"in 2 hours\", \"friday 17:30\" or \"2026-12-24 18:00\"", why)
 }
 
 // readWhen is ParseWhen, also of what lies behind now or far ahead.

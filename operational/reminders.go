@@ -9,7 +9,14 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/committer"
+	"skillrouter/internal/defaults"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/eventlog"
+	"skillrouter/internal/principal"
+	"skillrouter/internal/redact"
 )
 
 // Bounds on what waits for something else than a time. Each of these is
@@ -38,7 +45,7 @@ type ReminderMail interface {
 // ReminderOptions are what Reminders work with. The zero value keeps
 // reminders and delivers them to nobody.
 type ReminderOptions struct {
-	Now        skillrouter.Clock // time.Now if nil
+	Now        clock.Clock // time.Now if nil
 	Log        *slog.Logger
 	Mail       ReminderMail
 	Recipients ReminderRecipients
@@ -51,12 +58,12 @@ type ReminderOptions struct {
 // Reminders is the ReminderService beside the database. Run lets them come due.
 type Reminders struct {
 	store   ReminderStore
-	now     skillrouter.Clock
+	now     clock.Clock
 	log     *slog.Logger
 	options ReminderOptions
 
-	sooner  skillrouter.Bell // something may come due earlier than was known
-	judged  skillrouter.Bell // a condition is waited for that was not judged yet
+	sooner  committer.Bell // something may come due earlier than was known
+	judged  committer.Bell // a condition is waited for that was not judged yet
 	awaited awaited
 
 	mu      sync.Mutex
@@ -69,7 +76,7 @@ var _ ReminderService = (*Reminders)(nil)
 // NewReminders makes Reminders.
 func NewReminders(store ReminderStore, options ReminderOptions) *Reminders {
 	options.Now = options.Now.Given()
-	options.Log = skillrouter.GivenLog(options.Log)
+	options.Log = defaults.Log(options.Log)
 	return &Reminders{store: store, now: options.Now, log: options.Log, options: options, waiting: true}
 }
 
@@ -77,8 +84,8 @@ func reminderSubject(number int64) string { return strconv.FormatInt(number, 10)
 
 // Schedule implements ReminderService.
 func (s *Reminders) Schedule(ctx context.Context, draft ReminderDraft) (Reminder, error) {
-	p := skillrouter.PrincipalOf(ctx)
-	if err := p.Need(skillrouter.ScopeAgent); err != nil {
+	p := principal.Of(ctx)
+	if err := p.Need(principal.ScopeAgent); err != nil {
 		return Reminder{}, err
 	}
 	maker, err := p.ActingAs("created_by", draft.CreatedBy)
@@ -94,21 +101,21 @@ func (s *Reminders) Schedule(ctx context.Context, draft ReminderDraft) (Reminder
 	if err := s.roomFor(ctx, r); err != nil {
 		return Reminder{}, err
 	}
-	stored, existed, err := s.create(ctx, r, draft.IdempotencyKey, func(r Reminder) skillrouter.Event {
+	stored, existed, err := s.create(ctx, r, draft.IdempotencyKey, func(r Reminder) eventlog.Event {
 		return reminderEvent(EventReminderScheduled, r, maker, now)
 	})
 	if err != nil {
 		return Reminder{}, err
 	}
 	if existed && !stored.same(r) {
-		return Reminder{}, &skillrouter.Error{Code: skillrouter.Conflict, Field: "idempotency_key", Message: "was used for another reminder"}
+		return Reminder{}, &errs.Error{Code: errs.Conflict, Field: "idempotency_key", Message: "was used for another reminder"}
 	}
 	stored.Redacted = r.Redacted
 	return stored, nil
 }
 
 // create stores a reminder, with the event that made makes of it; existed: its maker has one of the key already.
-func (s *Reminders) create(ctx context.Context, r Reminder, key string, made func(Reminder) skillrouter.Event) (stored Reminder, existed bool, err error) {
+func (s *Reminders) create(ctx context.Context, r Reminder, key string, made func(Reminder) eventlog.Event) (stored Reminder, existed bool, err error) {
 	var elsewhere int64
 	if r.TriggerType == TriggerEvent {
 		defer s.awaited.begin()()
@@ -145,7 +152,7 @@ func (s *Reminders) roomFor(ctx context.Context, r Reminder) error {
 			return err
 		}
 		if len(list.patterns) >= MaxEventPatterns {
-			return skillrouter.Errorf(skillrouter.RateLimited, "%d patterns of events are waited for already: wait for a name without * and ?, or cancel some", MaxEventPatterns)
+			return errs.Errorf(errs.RateLimited, "%d patterns of events are waited for already: wait for a name without * and ?, or cancel some", MaxEventPatterns)
 		}
 	case r.TriggerType == TriggerCondition:
 		n, err := s.store.CountConditions(ctx)
@@ -153,7 +160,7 @@ func (s *Reminders) roomFor(ctx context.Context, r Reminder) error {
 			return err
 		}
 		if n >= MaxPendingConditions {
-			return skillrouter.Errorf(skillrouter.RateLimited, "%d conditions are waited for already: cancel some", MaxPendingConditions)
+			return errs.Errorf(errs.RateLimited, "%d conditions are waited for already: cancel some", MaxPendingConditions)
 		}
 	}
 	return nil
@@ -161,11 +168,11 @@ func (s *Reminders) roomFor(ctx context.Context, r Reminder) error {
 
 // Reminder implements ReminderService.
 func (s *Reminders) Reminder(ctx context.Context, number int64) (Reminder, error) {
-	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), checkNumber(number)); err != nil {
+	if err := cmp.Or(principal.Of(ctx).Need(principal.ScopeRead), checkNumber(number)); err != nil {
 		return Reminder{}, err
 	}
 	r, err := s.store.Reminder(ctx, number)
-	if err == nil && !r.Concerns(skillrouter.PrincipalOf(ctx)) {
+	if err == nil && !r.Concerns(principal.Of(ctx)) {
 		err = noReminder(number) // the same as of one that there is not
 	}
 	if err != nil {
@@ -177,18 +184,18 @@ func (s *Reminders) Reminder(ctx context.Context, number int64) (Reminder, error
 // Concerns tells whether p may see the reminder: as its recipient, as its maker, or as a
 // captain. Every agent may see a reminder without a recipient. A token that may only read
 // sees no reminders, because they are as private as mail.
-func (r Reminder) Concerns(p skillrouter.Principal) bool {
+func (r Reminder) Concerns(p principal.Principal) bool {
 	own := p.Is(r.AgentID) || p.Is(r.CreatedBy)
-	return p.Has(skillrouter.ScopeCaptain) || p.Has(skillrouter.ScopeAgent) && (own || r.AgentID == "")
+	return p.Has(principal.ScopeCaptain) || p.Has(principal.ScopeAgent) && (own || r.AgentID == "")
 }
 
 // list returns those reminders of a filter that concern the caller.
 func (s *Reminders) list(ctx context.Context, filter ReminderFilter) ([]Reminder, error) {
-	p := skillrouter.PrincipalOf(ctx)
+	p := principal.Of(ctx)
 	switch {
-	case p.Has(skillrouter.ScopeCaptain):
+	case p.Has(principal.ScopeCaptain):
 		filter.Seen = nil
-	case p.Has(skillrouter.ScopeAgent):
+	case p.Has(principal.ScopeAgent):
 		filter.Seen = &p.AgentID
 	default:
 		return []Reminder{}, nil
@@ -197,19 +204,19 @@ func (s *Reminders) list(ctx context.Context, filter ReminderFilter) ([]Reminder
 }
 
 func noReminder(number int64) error {
-	return skillrouter.Errorf(skillrouter.NotFound, "there is no reminder %d", number)
+	return errs.Errorf(errs.NotFound, "there is no reminder %d", number)
 }
 
 func checkNumber(number int64) error {
 	if number < 1 {
-		return skillrouter.InvalidField("id", "must be a reminder's number")
+		return errs.InvalidField("id", "must be a reminder's number")
 	}
 	return nil
 }
 
 // List implements ReminderService.
 func (s *Reminders) List(ctx context.Context, filter ReminderFilter) ([]Reminder, error) {
-	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), filter.check()); err != nil {
+	if err := cmp.Or(principal.Of(ctx).Need(principal.ScopeRead), filter.check()); err != nil {
 		return nil, err
 	}
 	return s.list(ctx, filter)
@@ -217,30 +224,30 @@ func (s *Reminders) List(ctx context.Context, filter ReminderFilter) ([]Reminder
 
 func (f *ReminderFilter) check() error {
 	var err error
-	if f.Limit, err = skillrouter.Limit(f.Limit, DefaultLimit, MaxLimit); err != nil {
+	if f.Limit, err = check.Limit(f.Limit, DefaultLimit, MaxLimit); err != nil {
 		return err
 	}
 	if f.Persona != "" {
-		if f.Persona, err = skillrouter.CheckPersona(f.Persona); err != nil {
+		if f.Persona, err = check.Persona(f.Persona); err != nil {
 			return err
 		}
 	}
-	if err := cmp.Or(skillrouter.CheckOptionalAgent("agent_id", f.AgentID), skillrouter.CheckEach("status", f.Status, ReminderStatuses())); err != nil {
+	if err := cmp.Or(check.OptionalAgent("agent_id", f.AgentID), check.Each("status", f.Status, ReminderStatuses())); err != nil {
 		return err
 	}
 	if f.After < 0 {
-		return skillrouter.InvalidField("after", "may not be negative")
+		return errs.InvalidField("after", "may not be negative")
 	}
-	return skillrouter.CheckName("project", f.Project)
+	return check.Name("project", f.Project)
 }
 
 // Pending implements ReminderService.
 func (s *Reminders) Pending(ctx context.Context, query PendingQuery) ([]Reminder, error) {
-	p := skillrouter.PrincipalOf(ctx)
-	if err := p.Need(skillrouter.ScopeRead); err != nil {
+	p := principal.Of(ctx)
+	if err := p.Need(principal.ScopeRead); err != nil {
 		return nil, err
 	}
-	persona, err := skillrouter.CheckPersona(query.Persona)
+	persona, err := check.Persona(query.Persona)
 	if err != nil {
 		return nil, err
 	}
@@ -263,7 +270,7 @@ func (s *Reminders) Pending(ctx context.Context, query PendingQuery) ([]Reminder
 func (s *Reminders) told(ctx context.Context, list []Reminder, agent string) error {
 	var numbers []int64
 	for i, r := range list {
-		if r.Status == ReminderDue && r.DeliveredTo == "" && (r.Persona != skillrouter.DefaultPersona || r.CreatedBy == agent) {
+		if r.Status == ReminderDue && r.DeliveredTo == "" && (r.Persona != check.DefaultPersona || r.CreatedBy == agent) {
 			numbers = append(numbers, r.Number)
 			list[i].DeliveredTo = agent
 		}
@@ -289,10 +296,10 @@ func (s *Reminders) Complete(ctx context.Context, number int64, note ReminderNot
 		case r.Status == ReminderCompleted:
 			return nil
 		case r.Status == ReminderCancelled:
-			return skillrouter.Errorf(skillrouter.Conflict, "reminder %d is cancelled", r.Number)
+			return errs.Errorf(errs.Conflict, "reminder %d is cancelled", r.Number)
 		case r.Recurring != "" && r.Next != nil:
 			if r.Status == ReminderPending {
-				return skillrouter.Errorf(skillrouter.Conflict, "reminder %d recurs and is not due: cancel it if it is not wanted any more", r.Number)
+				return errs.Errorf(errs.Conflict, "reminder %d recurs and is not due: cancel it if it is not wanted any more", r.Number)
 			}
 			r.Status = ReminderPending
 			next := *r.Next
@@ -308,7 +315,7 @@ func (s *Reminders) Complete(ctx context.Context, number int64, note ReminderNot
 func (s *Reminders) Cancel(ctx context.Context, number int64, note ReminderNote) (Reminder, error) {
 	return s.end(ctx, number, note, EventReminderCancelled, func(r *Reminder) error {
 		if r.Status == ReminderCompleted {
-			return skillrouter.Errorf(skillrouter.Conflict, "reminder %d is completed", r.Number)
+			return errs.Errorf(errs.Conflict, "reminder %d is completed", r.Number)
 		}
 		r.Status, r.Next = ReminderCancelled, nil
 		return nil
@@ -317,10 +324,10 @@ func (s *Reminders) Cancel(ctx context.Context, number int64, note ReminderNote)
 
 // end takes a step with a note. One that was taken already changes nothing.
 func (s *Reminders) end(ctx context.Context, number int64, note ReminderNote, event string, step func(*Reminder) error) (Reminder, error) {
-	if err := skillrouter.CheckText("note", note.Note, MaxReminderNote); err != nil {
+	if err := check.Text("note", note.Note, MaxReminderNote); err != nil {
 		return Reminder{}, err
 	}
-	kinds := redact(&note.Note)
+	kinds := redactEach(&note.Note)
 	r, err := s.change(ctx, number, note.AgentID, event, func(r *Reminder) error {
 		before := r.Status
 		if err := step(r); err != nil {
@@ -337,9 +344,9 @@ func (s *Reminders) end(ctx context.Context, number int64, note ReminderNote, ev
 
 // Edit implements ReminderService. A message that has told of it says what it said then.
 func (s *Reminders) Edit(ctx context.Context, number int64, patch ReminderPatch) (Reminder, error) {
-	var redaction skillrouter.Redaction
+	var redaction redact.Redaction
 	if patch.Task != nil {
-		if err := skillrouter.CheckRequired("task", *patch.Task, MaxReminderTask); err != nil {
+		if err := check.Required("task", *patch.Task, MaxReminderTask); err != nil {
 			return Reminder{}, err
 		}
 		task := strings.TrimSpace(*patch.Task)
@@ -347,7 +354,7 @@ func (s *Reminders) Edit(ctx context.Context, number int64, patch ReminderPatch)
 		patch.Task = &task
 	}
 	if patch.Project != nil {
-		if err := skillrouter.CheckName("project", *patch.Project); err != nil {
+		if err := check.Name("project", *patch.Project); err != nil {
 			return Reminder{}, err
 		}
 	}
@@ -357,7 +364,7 @@ func (s *Reminders) Edit(ctx context.Context, number int64, patch ReminderPatch)
 	}
 	r, err := s.change(ctx, number, patch.AgentID, EventReminderEdited, func(r *Reminder) error {
 		if !r.Status.Open() {
-			return skillrouter.Errorf(skillrouter.Conflict, "reminder %d is %s", r.Number, r.Status)
+			return errs.Errorf(errs.Conflict, "reminder %d is %s", r.Number, r.Status)
 		}
 		if patch.Task != nil {
 			r.Task = *patch.Task
@@ -381,30 +388,30 @@ func (s *Reminders) Snooze(ctx context.Context, number int64, snooze ReminderSno
 	var until time.Time
 	switch {
 	case snooze.For != "" && snooze.Until != nil:
-		return Reminder{}, skillrouter.InvalidField("until", "goes without for: say one of them")
+		return Reminder{}, errs.InvalidField("until", "goes without for: say one of them")
 	case snooze.For != "":
 		span, err := parseSpan("for", snooze.For)
 		if err != nil {
 			return Reminder{}, err
 		}
 		if span < time.Second {
-			return Reminder{}, skillrouter.InvalidField("for", "is shorter than a second")
+			return Reminder{}, errs.InvalidField("for", "is shorter than a second")
 		}
 		until = now.Add(span)
 	case snooze.Until != nil:
 		until = *snooze.Until
 		if !until.After(now) || until.After(now.Add(MaxReminderAhead)) {
-			return Reminder{}, skillrouter.InvalidField("until", "must lie ahead, at most ten years")
+			return Reminder{}, errs.InvalidField("until", "must lie ahead, at most ten years")
 		}
 	default:
-		return Reminder{}, skillrouter.InvalidField("for", "is required, or until")
+		return Reminder{}, errs.InvalidField("for", "is required, or until")
 	}
 	return s.change(ctx, number, snooze.AgentID, EventReminderSnoozed, func(r *Reminder) error {
 		switch {
 		case !r.Status.Open():
-			return skillrouter.Errorf(skillrouter.Conflict, "reminder %d is %s", r.Number, r.Status)
+			return errs.Errorf(errs.Conflict, "reminder %d is %s", r.Number, r.Status)
 		case r.Status == ReminderPending && r.Next == nil:
-			return skillrouter.Errorf(skillrouter.Conflict, "reminder %d waits for an %s and is not due", r.Number, r.TriggerType)
+			return errs.Errorf(errs.Conflict, "reminder %d waits for an %s and is not due", r.Number, r.TriggerType)
 		}
 		r.Status, r.DeliveredTo, r.MessageID, r.Missed = ReminderPending, "", "", false
 		r.at(until)
@@ -415,8 +422,8 @@ func (s *Reminders) Snooze(ctx context.Context, number int64, snooze ReminderSno
 // change changes a reminder as whom it is for, as its maker, or as a captain.
 // What is for nobody in particular any agent may change.
 func (s *Reminders) change(ctx context.Context, number int64, agent, event string, step func(*Reminder) error) (Reminder, error) {
-	p := skillrouter.PrincipalOf(ctx)
-	if err := cmp.Or(p.Need(skillrouter.ScopeAgent), checkNumber(number)); err != nil {
+	p := principal.Of(ctx)
+	if err := cmp.Or(p.Need(principal.ScopeAgent), checkNumber(number)); err != nil {
 		return Reminder{}, err
 	}
 	acting, err := p.ActingAs("agent_id", agent)
@@ -424,9 +431,9 @@ func (s *Reminders) change(ctx context.Context, number int64, agent, event strin
 		return Reminder{}, err
 	}
 	now := s.now.Stamp()
-	r, err := s.store.ChangeReminder(ctx, number, func(r *Reminder) (*skillrouter.Event, error) {
-		if r.AgentID != "" && !p.Has(skillrouter.ScopeCaptain) && acting != r.AgentID && (acting == "" || acting != r.CreatedBy) {
-			return nil, skillrouter.Errorf(skillrouter.Forbidden, "reminder %d is for another agent: only that agent, who made it, or a captain may change it", r.Number)
+	r, err := s.store.ChangeReminder(ctx, number, func(r *Reminder) (*eventlog.Event, error) {
+		if r.AgentID != "" && !p.Has(principal.ScopeCaptain) && acting != r.AgentID && (acting == "" || acting != r.CreatedBy) {
+			return nil, errs.Errorf(errs.Forbidden, "reminder %d is for another agent: only that agent, who made it, or a captain may change it", r.Number)
 		}
 		before := *r
 		if err := step(r); err != nil {
@@ -454,7 +461,7 @@ func sameTime(a, b *time.Time) bool {
 
 // Stats implements ReminderService.
 func (s *Reminders) Stats(ctx context.Context) (ReminderStats, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+	if err := principal.Of(ctx).Need(principal.ScopeRead); err != nil {
 		return ReminderStats{}, err
 	}
 	return s.store.CountReminders(ctx)

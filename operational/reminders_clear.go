@@ -4,7 +4,10 @@ import (
 	"context"
 	"encoding/json"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/committer"
+	"skillrouter/internal/eventlog"
+	"skillrouter/internal/principal"
 )
 
 // reminderClearStep is how many reminders one transaction of Clear deletes, so
@@ -36,12 +39,12 @@ type ReminderClearing struct {
 // mailboxes. Each step is a transaction; after a crash the next call deletes the rest. It
 // needs ScopeCaptain.
 func (s *Reminders) Clear(ctx context.Context, persona, triggerType string, most int) (deleted int64, err error) {
-	ctx = skillrouter.Essential(ctx) // it makes room
-	caller := skillrouter.PrincipalOf(ctx)
-	if err := caller.Need(skillrouter.ScopeCaptain); err != nil {
+	ctx = committer.Essential(ctx) // it makes room
+	caller := principal.Of(ctx)
+	if err := caller.Need(principal.ScopeCaptain); err != nil {
 		return 0, err
 	}
-	if persona, err = skillrouter.CheckPersona(persona); err != nil {
+	if persona, err = check.Persona(persona); err != nil {
 		return 0, err
 	}
 	last, err := s.store.LastReminder(ctx)
@@ -50,10 +53,10 @@ func (s *Reminders) Clear(ctx context.Context, persona, triggerType string, most
 	}
 	for most > 0 {
 		clearing := ReminderClearing{Persona: persona, TriggerType: TriggerType(triggerType), Through: last, Limit: min(most, reminderClearStep)}
-		open, all, err := s.store.ClearReminders(ctx, clearing, func(count int) skillrouter.Event {
+		open, all, err := s.store.ClearReminders(ctx, clearing, func(count int) eventlog.Event {
 			// Marshalling a struct of strings and a whole number cannot fail.
 			data, _ := json.Marshal(RemindersCleared{persona, clearing.TriggerType, count})
-			return skillrouter.Event{Type: EventRemindersCleared, Subject: persona, Agent: caller.AgentID, At: s.now.Stamp(), Data: data}
+			return eventlog.Event{Type: EventRemindersCleared, Subject: persona, Agent: caller.AgentID, At: s.now.Stamp(), Data: data}
 		})
 		if err != nil {
 			return deleted, err

@@ -7,7 +7,11 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/committer"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/eventlog"
+	"skillrouter/internal/strictjson"
 )
 
 // Pace of what comes due.
@@ -34,7 +38,7 @@ func (s *Reminders) Run(ctx context.Context) error {
 			break
 		}
 		s.log.Error("missed reminders could not come due; trying again", "error", err)
-		_ = skillrouter.Pause(ctx, fireLook)
+		_ = committer.Pause(ctx, fireLook)
 	}
 	for ctx.Err() == nil {
 		sooner := s.sooner.Wait()
@@ -44,16 +48,16 @@ func (s *Reminders) Run(ctx context.Context) error {
 			if ctx.Err() == nil {
 				s.log.Error("reminders could not come due; trying again", "error", err)
 			}
-			_ = skillrouter.Pause(ctx, fireLook)
+			_ = committer.Pause(ctx, fireLook)
 			continue
 		}
 		if fired > 0 {
-			_ = skillrouter.Pause(ctx, fireGather)
+			_ = committer.Pause(ctx, fireGather)
 			continue
 		}
 		next := s.untilNext(ctx)
 		s.wakesAt(s.now().Add(next))
-		_ = skillrouter.PauseUntil(ctx, next, sooner)
+		_ = committer.PauseUntil(ctx, next, sooner)
 	}
 	return nil
 }
@@ -178,7 +182,7 @@ func (r *Reminder) comesDue(now time.Time) bool {
 	}
 	recurrence, err := ParseRecurrence("recurring", r.Recurring, r.Timezone)
 	if err != nil { // it was read when it was scheduled; a zone may have gone since
-		r.Note = skillrouter.MessageOf(err)
+		r.Note = errs.MessageOf(err)
 		return true
 	}
 	if next, ok := recurrence.Next(after); ok {
@@ -235,7 +239,7 @@ func reminderMessage(r Reminder, to string) MessageDraft {
 	if len(r.Context) > 0 {
 		said["context"] = json.RawMessage(r.Context)
 	}
-	content, err := skillrouter.PlainJSON(said)
+	content, err := strictjson.Plain(said)
 	if err != nil {
 		content = json.RawMessage(fmt.Sprintf(`{"id":%d}`, r.Number)) // the reminder itself has the rest
 	}
@@ -305,9 +309,9 @@ func (s *Reminders) Judge(ctx context.Context, holds []int64, failed map[int64]s
 		holds = holds[n:]
 	}
 	for number, why := range failed {
-		why = skillrouter.Head(strings.ToValidUTF8(why, ""), MaxReminderNote)
-		redact(&why)
-		_, err := s.store.ChangeReminder(ctx, number, func(r *Reminder) (*skillrouter.Event, error) {
+		why = check.Head(strings.ToValidUTF8(why, ""), MaxReminderNote)
+		redactEach(&why)
+		_, err := s.store.ChangeReminder(ctx, number, func(r *Reminder) (*eventlog.Event, error) {
 			if r.Status != ReminderPending || r.Note == why {
 				return nil, nil
 			}
@@ -315,7 +319,7 @@ func (s *Reminders) Judge(ctx context.Context, holds []int64, failed map[int64]s
 			e := reminderEvent(EventReminderUnjudged, *r, "", r.UpdatedAt)
 			return &e, nil
 		})
-		if err != nil && skillrouter.CodeOf(err) != skillrouter.NotFound {
+		if err != nil && errs.CodeOf(err) != errs.NotFound {
 			return err
 		}
 	}
@@ -323,7 +327,7 @@ func (s *Reminders) Judge(ctx context.Context, holds []int64, failed map[int64]s
 }
 
 // ConditionBell rings when another condition is waited for.
-func (s *Reminders) ConditionBell() *skillrouter.Bell { return &s.judged }
+func (s *Reminders) ConditionBell() *committer.Bell { return &s.judged }
 
 // Conditions returns pending reminders of a persona (of all, if it is empty)
 // that wait for conditions, by number, after a number. It is the router's own,

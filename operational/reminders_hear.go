@@ -8,7 +8,10 @@ import (
 	"strings"
 	"sync"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
+	"skillrouter/internal/redact"
 )
 
 // heardNames is the most names that are asked for at once.
@@ -154,21 +157,21 @@ func (s *Reminders) hear(ctx context.Context, heard Heard) (fired int, err error
 
 // Happened implements ReminderService.
 func (s *Reminders) Happened(ctx context.Context, happening Happening) (int, error) {
-	p := skillrouter.PrincipalOf(ctx)
-	if err := cmp.Or(p.Need(skillrouter.ScopeAgent), checkEvent("name", happening.Name)); err != nil {
+	p := principal.Of(ctx)
+	if err := cmp.Or(p.Need(principal.ScopeAgent), checkEvent("name", happening.Name)); err != nil {
 		return 0, err
 	}
 	if isPattern(happening.Name) {
-		return 0, skillrouter.InvalidField("name", "may not hold * or ?: it is the name of one event")
+		return 0, errs.InvalidField("name", "may not hold * or ?: it is the name of one event")
 	}
 	if _, err := p.ActingAs("agent_id", happening.AgentID); err != nil {
 		return 0, err
 	}
-	if err := skillrouter.CheckName("project", happening.Project); err != nil {
+	if err := check.Name("project", happening.Project); err != nil {
 		return 0, err
 	}
-	if _, err := cleanContext(new(skillrouter.Redaction), happening.Data); err != nil {
-		return 0, skillrouter.InvalidField("data", "must be a JSON object of at most %d bytes", MaxReminderContext)
+	if _, err := cleanContext(new(redact.Redaction), happening.Data); err != nil {
+		return 0, errs.InvalidField("data", "must be a JSON object of at most %d bytes", MaxReminderContext)
 	}
 	list, err := s.awaited.list(ctx, s.store)
 	if err != nil {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/check"
 )
 
 // settleBatch is how many reminders one transaction of Settle ends, and
@@ -48,7 +48,7 @@ func (s *Reminders) settled(r *Reminder, ended func(Reminder) (ReminderStatus, s
 	case status == ReminderCancelled:
 		kind = EventReminderCancelled
 	}
-	r.Status, r.Next, r.Note, r.UpdatedAt = status, nil, skillrouter.Head(strings.ToValidUTF8(note, ""), MaxReminderNote), s.now.Stamp()
-	redact(&r.Note)
+	r.Status, r.Next, r.Note, r.UpdatedAt = status, nil, check.Head(strings.ToValidUTF8(note, ""), MaxReminderNote), s.now.Stamp()
+	redactEach(&r.Note)
 	return &ReminderChange{Event: reminderEvent(kind, *r, "", r.UpdatedAt)}
 }

@@ -8,7 +8,10 @@ import (
 	"fmt"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/eventlog"
+	"skillrouter/internal/principal"
 )
 
 // ReminderTransfer reads reminders to be carried to another router.
@@ -36,7 +39,7 @@ const maxFired = 1 << 40
 // has passed comes due at once. A reminder gets a number of this router; it is
 // known again by what it says and when it was made. It needs ScopeCaptain.
 func (s *Reminders) Take(ctx context.Context, reminders []Reminder, dryRun bool) ([]TakenReminder, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeCaptain); err != nil {
+	if err := principal.Of(ctx).Need(principal.ScopeCaptain); err != nil {
 		return nil, err
 	}
 	now := s.now.Stamp()
@@ -51,7 +54,7 @@ func (s *Reminders) Take(ctx context.Context, reminders []Reminder, dryRun bool)
 			err = s.roomFor(ctx, r)
 		}
 		if taken[i].Err = err; err != nil {
-			if skillrouter.CodeOf(err) == skillrouter.Internal {
+			if errs.CodeOf(err) == errs.Internal {
 				return taken, err
 			}
 			continue
@@ -69,8 +72,8 @@ func (s *Reminders) Take(ctx context.Context, reminders []Reminder, dryRun bool)
 			seen[taken[i].Key] = true
 			continue
 		}
-		stored, existed, err := s.create(ctx, r, taken[i].Key, func(r Reminder) skillrouter.Event {
-			return reminderEvent(EventReminderScheduled, r, skillrouter.PrincipalOf(ctx).AgentID, s.now.Stamp())
+		stored, existed, err := s.create(ctx, r, taken[i].Key, func(r Reminder) eventlog.Event {
+			return reminderEvent(EventReminderScheduled, r, principal.Of(ctx).AgentID, s.now.Stamp())
 		})
 		if err != nil {
 			return taken, err
@@ -105,15 +108,15 @@ func keyOfTaken(r Reminder) string {
 // taken checks a reminder as Schedule checks a draft, and keeps where it stands.
 func (s *Reminders) taken(given Reminder, now time.Time) (Reminder, error) {
 	if err := cmp.Or(
-		skillrouter.CheckOneOf("status", given.Status, ReminderStatuses()),
-		skillrouter.CheckOptionalAgent("created_by", given.CreatedBy),
-		skillrouter.CheckNames("delivered_to", given.DeliveredTo, "message_id", given.MessageID),
-		skillrouter.CheckText("note", given.Note, MaxReminderNote),
+		check.OneOf("status", given.Status, ReminderStatuses()),
+		check.OptionalAgent("created_by", given.CreatedBy),
+		check.Names("delivered_to", given.DeliveredTo, "message_id", given.MessageID),
+		check.Text("note", given.Note, MaxReminderNote),
 	); err != nil {
 		return given, err
 	}
 	if given.Fired < 0 || given.Fired > maxFired {
-		return given, skillrouter.InvalidField("fired", "must lie between 0 and %d", int64(maxFired))
+		return given, errs.InvalidField("fired", "must lie between 0 and %d", int64(maxFired))
 	}
 	draft := ReminderDraft{
 		Persona: given.Persona, ConversationID: given.ConversationID, Task: given.Task, Trigger: string(given.TriggerType) + ":" + given.TriggerValue,
@@ -123,7 +126,7 @@ func (s *Reminders) taken(given Reminder, now time.Time) (Reminder, error) {
 	if err != nil {
 		return r, err
 	}
-	redact(&given.Note)
+	redactEach(&given.Note)
 	r.TriggerValue, r.Status, r.CreatedBy = given.TriggerValue, given.Status, given.CreatedBy
 	r.Fired, r.FiredAt, r.Missed, r.DeliveredTo, r.MessageID, r.Note = given.Fired, given.FiredAt, given.Missed, given.DeliveredTo, given.MessageID, given.Note
 	r.ScheduledFor, r.CreatedAt, r.UpdatedAt = given.ScheduledFor, past(given.CreatedAt, now), past(given.UpdatedAt, now)

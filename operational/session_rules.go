@@ -5,7 +5,10 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/eventlog"
+	"skillrouter/internal/principal"
 )
 
 // Bounds of a session.
@@ -39,7 +42,7 @@ func SessionStatuses() []SessionStatus { return []SessionStatus{SessionOpen, Ses
 // something else are no session's.
 func CheckSessionID(field, id string) error {
 	if len(id) > MaxSessionID {
-		return skillrouter.InvalidField(field, "is longer than %d bytes", MaxSessionID)
+		return errs.InvalidField(field, "is longer than %d bytes", MaxSessionID)
 	}
 	for i := range len(id) {
 		c := id[i]
@@ -47,13 +50,13 @@ func CheckSessionID(field, id string) error {
 		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9':
 		case strings.IndexByte("._:-", c) >= 0 && i > 0:
 		default:
-			return skillrouter.InvalidField(field, "must be letters A–Z and a–z, digits, and after the first also . _ : -")
+			return errs.InvalidField(field, "must be letters A–Z and a–z, digits, and after the first also . _ : -")
 		}
 	}
 	if id == "" || id == "current" || id == "handover" {
-		return skillrouter.InvalidField(field, "may not be %q", id)
+		return errs.InvalidField(field, "may not be %q", id)
 	}
-	return skillrouter.HoldsSecret(field, id)
+	return check.NoSecret(field, id)
 }
 
 // End ends the session. What it leaves undone goes to the successor or, if that is
@@ -65,7 +68,7 @@ func (s *Session) End(summary, successor string, left Handover, at time.Time) {
 // For returns the session as p may see it. The agent, its successor and a captain see what
 // was left in the mailbox and among the reminders. Everybody else sees only how many there
 // are.
-func (s Session) For(p skillrouter.Principal) Session {
+func (s Session) For(p principal.Principal) Session {
 	successor := s.Successor != "" && p.ActAs(s.Successor) == nil
 	if s.Handover == nil || successor || p.ActAs(s.AgentID) == nil {
 		return s
@@ -86,7 +89,7 @@ func (h *Handover) Count() int {
 
 // NewOpenItem makes an item of a hand-over. Its title becomes one short line.
 func NewOpenItem(kind, id, title, status string, since time.Time) OpenItem {
-	return OpenItem{Kind: kind, ID: id, Title: skillrouter.Head(strings.Join(strings.Fields(title), " "), maxOpenTitle), Status: status, Since: since}
+	return OpenItem{Kind: kind, ID: id, Title: check.Head(strings.Join(strings.Fields(title), " "), maxOpenTitle), Status: status, Since: since}
 }
 
 // SessionEvent is the data of a session's event. It holds all that the
@@ -104,9 +107,9 @@ type SessionEvent struct {
 }
 
 // SessionEventOf is the event that tells of a session that began or, if it has, ended.
-func SessionEventOf(s Session) skillrouter.Event {
-	told := SessionEvent{AgentID: s.AgentID, Persona: s.Persona, Goal: skillrouter.Head(s.Goal, maxEventText), Summary: skillrouter.Head(s.Summary, maxEventText), Successor: s.Successor}
-	event := skillrouter.Event{Type: EventSessionStarted, Subject: s.ID, Agent: s.AgentID, Project: s.Project, At: s.StartedAt}
+func SessionEventOf(s Session) eventlog.Event {
+	told := SessionEvent{AgentID: s.AgentID, Persona: s.Persona, Goal: check.Head(s.Goal, maxEventText), Summary: check.Head(s.Summary, maxEventText), Successor: s.Successor}
+	event := eventlog.Event{Type: EventSessionStarted, Subject: s.ID, Agent: s.AgentID, Project: s.Project, At: s.StartedAt}
 	if s.EndedAt != nil {
 		event.Type, event.At = EventSessionEnded, *s.EndedAt
 	}

@@ -11,7 +11,7 @@ type SessionStore interface {
 	// former is the agent's open session as it ended, nil if it has none: if another one
 	// is open by now, nothing is stored and the answer is a Conflict. A session of that id
 	// that is the agent's own and open is returned, as Resumed; one that has ended is a
-	// Conflict; in place of another agent's id the session gets skillrouter.OwnSessionID.
+	// Conflict; in place of another agent's id the session gets check.OwnSessionID.
 	// after is called with the outcome of what was stored, in commit order.
 	StartSession(ctx context.Context, session Session, former *Session, after func(SessionOpened)) (SessionOpened, error)
 	// EndSession applies end, which runs inside the transaction and may run twice, to an

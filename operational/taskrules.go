@@ -5,7 +5,9 @@ import (
 	"math"
 	"slices"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 )
 
 // Bounds of a task.
@@ -71,42 +73,42 @@ func (s TaskStatus) Open() bool { return slices.Contains(OpenTaskStatuses(), s) 
 
 func (d TaskDraft) check() error {
 	return cmp.Or(
-		skillrouter.CheckRequired("title", d.Title, MaxTaskTitle),
-		skillrouter.CheckText("description", d.Description, MaxTaskText),
-		skillrouter.CheckName("project", d.Project),
-		skillrouter.CheckOptionalAgent("agent_id", d.AgentID),
-		skillrouter.CheckRange("priority", float64(d.Priority), -MaxPriority, MaxPriority),
+		check.Required("title", d.Title, MaxTaskTitle),
+		check.Text("description", d.Description, MaxTaskText),
+		check.Name("project", d.Project),
+		check.OptionalAgent("agent_id", d.AgentID),
+		check.Range("priority", float64(d.Priority), -MaxPriority, MaxPriority),
 	)
 }
 
 func (f *TaskFilter) check() error {
 	var err error
-	if f.Limit, err = skillrouter.Limit(f.Limit, DefaultLimit, MaxLimit); err != nil {
+	if f.Limit, err = check.Limit(f.Limit, DefaultLimit, MaxLimit); err != nil {
 		return err
 	}
 	for _, s := range f.Status {
 		if !slices.Contains(TaskStatuses(), s) {
-			return skillrouter.InvalidField("status", "is not one of %v", TaskStatuses())
+			return errs.InvalidField("status", "is not one of %v", TaskStatuses())
 		}
 	}
-	if err := cmp.Or(skillrouter.CheckOptionalAgent("agent_id", f.AgentID), skillrouter.CheckName("project", f.Project), checkAnyOf(f.AnyOf)); err != nil {
+	if err := cmp.Or(check.OptionalAgent("agent_id", f.AgentID), check.Name("project", f.Project), checkAnyOf(f.AnyOf)); err != nil {
 		return err
 	}
 	switch {
 	case f.After < 0:
-		return skillrouter.InvalidField("after", "must not be negative")
+		return errs.InvalidField("after", "must not be negative")
 	case f.After > 0 && len(f.AnyOf) > 0:
-		return skillrouter.InvalidField("after", "may not be given together with any_of")
+		return errs.InvalidField("after", "may not be given together with any_of")
 	}
-	return skillrouter.CheckText("text", f.Text, MaxFilterText)
+	return check.Text("text", f.Text, MaxFilterText)
 }
 
 func checkAnyOf(words []string) error {
 	if len(words) > MaxAnyOf {
-		return skillrouter.InvalidField("any_of", "holds more than %d words", MaxAnyOf)
+		return errs.InvalidField("any_of", "holds more than %d words", MaxAnyOf)
 	}
 	for _, w := range words {
-		if err := skillrouter.CheckRequired("any_of", w, skillrouter.MaxName); err != nil {
+		if err := check.Required("any_of", w, check.MaxName); err != nil {
 			return err
 		}
 	}
@@ -115,35 +117,35 @@ func checkAnyOf(words []string) error {
 
 func (r TaskProgress) check() error {
 	if r.Progress == nil && r.Note == "" {
-		return skillrouter.InvalidField("progress", "is required, unless there is a note")
+		return errs.InvalidField("progress", "is required, unless there is a note")
 	}
-	return cmp.Or(skillrouter.CheckOptionalRange("progress", r.Progress, 0, 100), skillrouter.CheckText("note", r.Note, MaxTaskText))
+	return cmp.Or(check.OptionalRange("progress", r.Progress, 0, 100), check.Text("note", r.Note, MaxTaskText))
 }
 
-func (n TaskNote) check() error { return skillrouter.CheckText("note", n.Note, MaxTaskText) }
+func (n TaskNote) check() error { return check.Text("note", n.Note, MaxTaskText) }
 
 // mayMove refuses who may not change the task. Its holder may; while nobody
 // holds it, so may who created it; the Captain may as long as it does not act
 // as somebody else. named is whom the request names, acting is as whom it is made.
-func (t *Task) mayMove(p skillrouter.Principal, named, acting, event string) error {
-	captain := p.Has(skillrouter.ScopeCaptain) && (named == "" || named == p.AgentID)
+func (t *Task) mayMove(p principal.Principal, named, acting, event string) error {
+	captain := p.Has(principal.ScopeCaptain) && (named == "" || named == p.AgentID)
 	switch {
 	case captain, t.AgentID != "" && acting == t.AgentID, acting != "" && acting == t.CreatedBy && (t.AgentID == "" || event == EventTaskCancelled):
 		return nil
 	case t.AgentID == "" && t.Status.Open():
-		if p.Has(skillrouter.ScopeCaptain) {
-			return skillrouter.Errorf(skillrouter.Conflict, "task %d is %s: nobody holds it, %q has to claim it first", t.Number, t.Status, acting)
+		if p.Has(principal.ScopeCaptain) {
+			return errs.Errorf(errs.Conflict, "task %d is %s: nobody holds it, %q has to claim it first", t.Number, t.Status, acting)
 		}
-		return skillrouter.Errorf(skillrouter.Forbidden, "task %d is %s: nobody holds it, claim it first", t.Number, t.Status)
-	case p.Has(skillrouter.ScopeCaptain): // it may, but the agent that it speaks for does not hold the task
-		return skillrouter.Errorf(skillrouter.Conflict, "task %d is %s and not held by %q", t.Number, t.Status, acting)
+		return errs.Errorf(errs.Forbidden, "task %d is %s: nobody holds it, claim it first", t.Number, t.Status)
+	case p.Has(principal.ScopeCaptain): // it may, but the agent that it speaks for does not hold the task
+		return errs.Errorf(errs.Conflict, "task %d is %s and not held by %q", t.Number, t.Status, acting)
 	}
-	return skillrouter.Errorf(skillrouter.Forbidden, "task %d is held by another agent", t.Number)
+	return errs.Errorf(errs.Forbidden, "task %d is held by another agent", t.Number)
 }
 
 // refuse names the state that does not allow a change.
 func (t *Task) refuse(format string) error {
-	return skillrouter.Errorf(skillrouter.Conflict, "task %d is %s: "+format, t.Number, t.Status)
+	return errs.Errorf(errs.Conflict, "task %d is %s: "+format, t.Number, t.Status)
 }
 
 func (t *Task) claim(agent string) error {
@@ -154,7 +156,7 @@ func (t *Task) claim(agent string) error {
 	case t.Status.Open() && t.AgentID == agent:
 		return nil
 	case t.AgentID != "" && t.Status.Open():
-		return skillrouter.Errorf(skillrouter.Conflict, "task %d is %s: %q holds it", t.Number, t.Status, t.AgentID)
+		return errs.Errorf(errs.Conflict, "task %d is %s: %q holds it", t.Number, t.Status, t.AgentID)
 	}
 	return t.refuse("only a pending one can be claimed")
 }

@@ -11,7 +11,11 @@ import (
 
 	"github.com/google/uuid"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/eventlog"
+	"skillrouter/internal/principal"
 )
 
 // TaskService is what agents and their Captain can do with tasks. Tasks
@@ -52,7 +56,7 @@ type TaskService interface {
 // runs inside the transaction and may run twice.
 type TaskStore interface {
 	// CreateTask stores a task, gives it its number and writes the event that made returns for it.
-	CreateTask(ctx context.Context, task Task, made func(Task) skillrouter.Event) (Task, error)
+	CreateTask(ctx context.Context, task Task, made func(Task) eventlog.Event) (Task, error)
 	Task(ctx context.Context, ref TaskRef) (Task, error)
 	ListTasks(ctx context.Context, filter TaskFilter) ([]Task, error)
 	SummarizeTasks(ctx context.Context, filter TaskFilter) (TaskSummary, error)
@@ -64,7 +68,7 @@ type TaskStore interface {
 }
 
 // TaskChange changes a task and returns the event that tells of it.
-type TaskChange func(task *Task) (*skillrouter.Event, error)
+type TaskChange func(task *Task) (*eventlog.Event, error)
 
 // TaskRef names a task by its ID or, if that is empty, by its Number.
 type TaskRef struct {
@@ -81,33 +85,33 @@ func ParseTaskRef(ref string) (TaskRef, error) {
 	if _, err := uuid.Parse(ref); err == nil {
 		return TaskRef{ID: strings.ToLower(ref)}, nil
 	}
-	return TaskRef{}, skillrouter.InvalidField("id", "is neither a task's id nor its number")
+	return TaskRef{}, errs.InvalidField("id", "is neither a task's id nor its number")
 }
 
 // Tasks is the TaskService over a store.
 type Tasks struct {
 	store TaskStore
-	now   skillrouter.Clock
+	now   clock.Clock
 }
 
 var _ TaskService = (*Tasks)(nil)
 
 // NewTasks makes the service.
-func NewTasks(store TaskStore, now skillrouter.Clock) *Tasks {
+func NewTasks(store TaskStore, now clock.Clock) *Tasks {
 	return &Tasks{store: store, now: now}
 }
 
 // Create implements TaskService.
 func (t *Tasks) Create(ctx context.Context, draft TaskDraft) (Task, error) {
-	p := skillrouter.PrincipalOf(ctx)
-	if err := cmp.Or(p.Need(skillrouter.ScopeAgent), draft.check()); err != nil {
+	p := principal.Of(ctx)
+	if err := cmp.Or(p.Need(principal.ScopeAgent), draft.check()); err != nil {
 		return Task{}, err
 	}
 	creator, err := p.ActingAs("created_by", draft.CreatedBy)
 	if err != nil {
 		return Task{}, err
 	}
-	kinds := redact(&draft.Title, &draft.Description)
+	kinds := redactEach(&draft.Title, &draft.Description)
 	now := t.now.Stamp()
 	task := Task{
 		ID: uuid.Must(uuid.NewV7()).String(), Title: strings.TrimSpace(draft.Title), Description: draft.Description,
@@ -119,7 +123,7 @@ func (t *Tasks) Create(ctx context.Context, draft TaskDraft) (Task, error) {
 		}
 		task.Status, task.AgentID, task.ClaimedAt = TaskClaimed, draft.AgentID, &now
 	}
-	task, err = t.store.CreateTask(ctx, task, func(task Task) skillrouter.Event {
+	task, err = t.store.CreateTask(ctx, task, func(task Task) eventlog.Event {
 		return taskEvent(EventTaskCreated, creator, "", "", task, now)
 	})
 	task.Redacted = kinds
@@ -128,7 +132,7 @@ func (t *Tasks) Create(ctx context.Context, draft TaskDraft) (Task, error) {
 
 // Task implements TaskService.
 func (t *Tasks) Task(ctx context.Context, ref string) (Task, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+	if err := principal.Of(ctx).Need(principal.ScopeRead); err != nil {
 		return Task{}, err
 	}
 	r, err := ParseTaskRef(ref)
@@ -140,7 +144,7 @@ func (t *Tasks) Task(ctx context.Context, ref string) (Task, error) {
 
 // List implements TaskService.
 func (t *Tasks) List(ctx context.Context, filter TaskFilter) ([]Task, error) {
-	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), filter.check()); err != nil {
+	if err := cmp.Or(principal.Of(ctx).Need(principal.ScopeRead), filter.check()); err != nil {
 		return nil, err
 	}
 	return t.store.ListTasks(ctx, filter)
@@ -148,7 +152,7 @@ func (t *Tasks) List(ctx context.Context, filter TaskFilter) ([]Task, error) {
 
 // Summary implements TaskService.
 func (t *Tasks) Summary(ctx context.Context, filter TaskFilter) (TaskSummary, error) {
-	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), filter.check()); err != nil {
+	if err := cmp.Or(principal.Of(ctx).Need(principal.ScopeRead), filter.check()); err != nil {
 		return TaskSummary{}, err
 	}
 	return t.store.SummarizeTasks(ctx, filter)
@@ -171,9 +175,9 @@ func (t *Tasks) Claim(ctx context.Context, ref string, claim TaskClaim) (Task, e
 	if err != nil {
 		return Task{}, err
 	}
-	return t.store.ChangeTask(ctx, r, func(task *Task) (*skillrouter.Event, error) {
+	return t.store.ChangeTask(ctx, r, func(task *Task) (*eventlog.Event, error) {
 		if claim.Project != "" && task.Project != claim.Project {
-			return nil, skillrouter.Errorf(skillrouter.Conflict, "task %d is of another project", task.Number)
+			return nil, errs.Errorf(errs.Conflict, "task %d is of another project", task.Number)
 		}
 		return change(task)
 	})
@@ -189,8 +193,8 @@ func (t *Tasks) ClaimNext(ctx context.Context, claim TaskClaim) (Task, error) {
 }
 
 func (t *Tasks) claim(ctx context.Context, claim TaskClaim) (TaskChange, error) {
-	p := skillrouter.PrincipalOf(ctx)
-	if err := p.Need(skillrouter.ScopeAgent); err != nil {
+	p := principal.Of(ctx)
+	if err := p.Need(principal.ScopeAgent); err != nil {
 		return nil, err
 	}
 	agent, err := p.ActingAs("agent_id", claim.AgentID)
@@ -198,9 +202,9 @@ func (t *Tasks) claim(ctx context.Context, claim TaskClaim) (TaskChange, error) 
 		return nil, err
 	}
 	if agent == "" {
-		return nil, skillrouter.InvalidField("agent_id", "is required: it says who claims the task")
+		return nil, errs.InvalidField("agent_id", "is required: it says who claims the task")
 	}
-	if err := skillrouter.CheckName("project", claim.Project); err != nil {
+	if err := check.Name("project", claim.Project); err != nil {
 		return nil, err
 	}
 	return t.move(func(task *Task) error { return task.claim(agent) }, EventTaskClaimed, agent, ""), nil
@@ -213,7 +217,7 @@ func (t *Tasks) Progress(ctx context.Context, ref string, report TaskProgress) (
 
 // Block implements TaskService.
 func (t *Tasks) Block(ctx context.Context, ref string, block TaskBlock) (Task, error) {
-	return t.held(ctx, ref, block.AgentID, EventTaskBlocked, &block.Reason, skillrouter.CheckRequired("reason", block.Reason, MaxTaskText), func(task *Task) error { return task.block(block.Reason) })
+	return t.held(ctx, ref, block.AgentID, EventTaskBlocked, &block.Reason, check.Required("reason", block.Reason, MaxTaskText), func(task *Task) error { return task.block(block.Reason) })
 }
 
 // Unblock implements TaskService.
@@ -223,12 +227,12 @@ func (t *Tasks) Unblock(ctx context.Context, ref string, note TaskNote) (Task, e
 
 // Complete implements TaskService.
 func (t *Tasks) Complete(ctx context.Context, ref string, result TaskResult) (Task, error) {
-	return t.held(ctx, ref, result.AgentID, EventTaskCompleted, &result.Result, skillrouter.CheckText("result", result.Result, MaxTaskText), func(task *Task) error { return task.complete(result.Result) })
+	return t.held(ctx, ref, result.AgentID, EventTaskCompleted, &result.Result, check.Text("result", result.Result, MaxTaskText), func(task *Task) error { return task.complete(result.Result) })
 }
 
 // Fail implements TaskService.
 func (t *Tasks) Fail(ctx context.Context, ref string, failure TaskFailure) (Task, error) {
-	return t.held(ctx, ref, failure.AgentID, EventTaskFailed, &failure.Error, skillrouter.CheckRequired("error", failure.Error, MaxTaskText), func(task *Task) error { return task.fail(failure.Error) })
+	return t.held(ctx, ref, failure.AgentID, EventTaskFailed, &failure.Error, check.Required("error", failure.Error, MaxTaskText), func(task *Task) error { return task.fail(failure.Error) })
 }
 
 // Release implements TaskService.
@@ -243,18 +247,18 @@ func (t *Tasks) Cancel(ctx context.Context, ref string, note TaskNote) (Task, er
 
 // Reassign implements TaskService.
 func (t *Tasks) Reassign(ctx context.Context, ref string, to TaskAssignment) (Task, error) {
-	p := skillrouter.PrincipalOf(ctx)
-	if err := p.Need(skillrouter.ScopeCaptain); err != nil {
+	p := principal.Of(ctx)
+	if err := p.Need(principal.ScopeCaptain); err != nil {
 		return Task{}, err
 	}
 	r, err := ParseTaskRef(ref)
 	if err != nil {
 		return Task{}, err
 	}
-	if err := cmp.Or(skillrouter.CheckAgentID("agent_id", to.AgentID), skillrouter.CheckText("note", to.Note, MaxTaskText)); err != nil {
+	if err := cmp.Or(check.AgentID("agent_id", to.AgentID), check.Text("note", to.Note, MaxTaskText)); err != nil {
 		return Task{}, err
 	}
-	kinds := redact(&to.Note)
+	kinds := redactEach(&to.Note)
 	task, err := t.store.ChangeTask(ctx, r, t.move(func(task *Task) error { return task.reassign(to) }, EventTaskReassigned, p.AgentID, to.Note))
 	task.Redacted = kinds
 	return task, err
@@ -263,8 +267,8 @@ func (t *Tasks) Reassign(ctx context.Context, ref string, to TaskAssignment) (Ta
 // held changes a task as its holder, or as its creator while nobody holds it,
 // or as the Captain, without the secrets in what is said of it; wrong is what is wrong with that.
 func (t *Tasks) held(ctx context.Context, ref, agentID, event string, said *string, wrong error, change func(*Task) error) (Task, error) {
-	p := skillrouter.PrincipalOf(ctx)
-	if err := cmp.Or(wrong, p.Need(skillrouter.ScopeAgent)); err != nil {
+	p := principal.Of(ctx)
+	if err := cmp.Or(wrong, p.Need(principal.ScopeAgent)); err != nil {
 		return Task{}, err
 	}
 	r, err := ParseTaskRef(ref)
@@ -275,7 +279,7 @@ func (t *Tasks) held(ctx context.Context, ref, agentID, event string, said *stri
 	if err != nil {
 		return Task{}, err
 	}
-	kinds := redact(said)
+	kinds := redactEach(said)
 	task, err := t.store.ChangeTask(ctx, r, t.move(func(task *Task) error {
 		if err := task.mayMove(p, agentID, acting, event); err != nil {
 			return err
@@ -290,7 +294,7 @@ func (t *Tasks) held(ctx context.Context, ref, agentID, event string, said *stri
 // stored nor told.
 func (t *Tasks) move(rule func(*Task) error, event, acting, note string) TaskChange {
 	now := t.now.Stamp()
-	return func(task *Task) (*skillrouter.Event, error) {
+	return func(task *Task) (*eventlog.Event, error) {
 		before := *task
 		if err := rule(task); err != nil {
 			return nil, err
@@ -342,11 +346,11 @@ type TaskEvent struct {
 // event tells that something changed, the row says what it is now.
 const maxEventText = 1 << 10
 
-func taskEvent(kind, acting string, from TaskStatus, note string, task Task, at time.Time) skillrouter.Event {
+func taskEvent(kind, acting string, from TaskStatus, note string, task Task, at time.Time) eventlog.Event {
 	// Marshalling a struct of strings and finite numbers cannot fail.
 	data, _ := json.Marshal(TaskEvent{
 		Number: task.Number, Title: task.Title, From: from, Status: task.Status, AgentID: task.AgentID,
-		Progress: task.Progress, Note: skillrouter.Head(note, maxEventText),
+		Progress: task.Progress, Note: check.Head(note, maxEventText),
 	})
-	return skillrouter.Event{Type: kind, Subject: task.ID, Agent: acting, Project: task.Project, At: at, Data: data}
+	return eventlog.Event{Type: kind, Subject: task.ID, Agent: acting, Project: task.Project, At: at, Data: data}
 }

@@ -9,7 +9,13 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/committer"
+	"skillrouter/internal/defaults"
+	"skillrouter/internal/lazyregexp"
+	"skillrouter/internal/principal"
+	"skillrouter/internal/redact"
 )
 
 // Bounds of what is kept of tellings.
@@ -69,7 +75,7 @@ type ToldItem struct {
 	Text string `json:"-"`
 }
 
-var inCode = skillrouter.Lazily("`([^`\n]+)`")
+var inCode = lazyregexp.New("`([^`\n]+)`")
 
 // Gives are the commands of a text: what stands between backticks and has two words or more. Of one that was cut it is the beginning.
 func Gives(text string) (commands []string) {
@@ -203,7 +209,7 @@ type TellingStore interface {
 // what was told in the last moment.
 type Tellings struct {
 	store TellingStore
-	now   skillrouter.Clock
+	now   clock.Clock
 	log   *slog.Logger
 	count func(text string) int
 	kick  chan struct{}
@@ -224,14 +230,14 @@ type settlement struct {
 
 // TellingOptions are the settings of Tellings. The zero value is usable.
 type TellingOptions struct {
-	Now   skillrouter.Clock     // time.Now if nil
+	Now   clock.Clock           // time.Now if nil
 	Log   *slog.Logger          // discards if nil
 	Count func(text string) int // counts the tokens of a text; nil: a quarter of its bytes
 }
 
 // NewTellings makes Tellings on a store. Run must be started for them to be kept.
 func NewTellings(store TellingStore, options TellingOptions) *Tellings {
-	t := &Tellings{store: store, now: options.Now.Given(), log: skillrouter.GivenLog(options.Log), count: options.Count, kick: make(chan struct{}, 1)}
+	t := &Tellings{store: store, now: options.Now.Given(), log: defaults.Log(options.Log), count: options.Count, kick: make(chan struct{}, 1)}
 	if t.count == nil {
 		t.count = func(text string) int { return (len(text) + 3) / 4 }
 	}
@@ -241,11 +247,11 @@ func NewTellings(store TellingStore, options TellingOptions) *Tellings {
 // Note takes a telling in, and never waits.
 func (t *Tellings) Note(told Telling) {
 	told.At = t.now.Stamp()
-	told.About = skillrouter.Head(told.About, 8*MaxToldText)
+	told.About = check.Head(told.About, 8*MaxToldText)
 	told.Items = slices.Clone(told.Items[:min(len(told.Items), MaxToldItems)])
 	for i := range told.Items { // what waits is bounded
 		item := &told.Items[i]
-		item.Title, item.Text = skillrouter.Head(item.Title, 8*MaxToldText), skillrouter.Head(item.Text, maxToldCounted)
+		item.Title, item.Text = check.Head(item.Title, 8*MaxToldText), check.Head(item.Text, maxToldCounted)
 		item.Gives = slices.DeleteFunc(slices.Clone(item.Gives[:min(len(item.Gives), maxToldGives)]), func(text string) bool { return len(text) > maxToldGive })
 	}
 	t.mu.Lock()
@@ -261,7 +267,7 @@ func (t *Tellings) Note(told Telling) {
 	}
 	if len(t.waiting) < maxTellingsWaiting {
 		t.waiting = append(t.waiting, told)
-		skillrouter.Nudge(t.kick)
+		committer.Nudge(t.kick)
 	}
 }
 
@@ -271,7 +277,7 @@ func (t *Tellings) SettleLater(q TellingQuery, judge func(tellings []Telling)) {
 	defer t.mu.Unlock()
 	if len(t.later) < maxTellingsWaiting {
 		t.later = append(t.later, settlement{q, judge})
-		skillrouter.Nudge(t.kick)
+		committer.Nudge(t.kick)
 	}
 }
 
@@ -285,8 +291,8 @@ func (t *Tellings) Settle(ctx context.Context, q TellingQuery, judge func(tellin
 
 // toldText makes a text fit to be kept: one short line without secrets.
 func toldText(text string) string {
-	text, _ = skillrouter.Redact(text)
-	return skillrouter.Head(strings.Join(strings.Fields(text), " "), MaxToldText)
+	text, _ = redact.Text(text)
+	return check.Head(strings.Join(strings.Fields(text), " "), MaxToldText)
 }
 
 // Run writes what is noted until ctx ends, and then what still waits.
@@ -297,7 +303,7 @@ func (t *Tellings) Run(ctx context.Context) error {
 			t.flush(context.WithoutCancel(ctx))
 			return nil
 		case <-t.kick:
-			_ = skillrouter.Pause(ctx, tellingGather) // what waits is written in any case
+			_ = committer.Pause(ctx, tellingGather) // what waits is written in any case
 			t.flush(ctx)
 		}
 	}
@@ -340,7 +346,7 @@ func (t *Tellings) add(ctx context.Context, told []Telling) error {
 			}
 			item.Title, item.Text = toldText(item.Title), ""
 			for k := range item.Gives {
-				item.Gives[k], _ = skillrouter.Redact(item.Gives[k])
+				item.Gives[k], _ = redact.Text(item.Gives[k])
 			}
 			rest -= item.Tokens
 			sums.add(one, item, ToldCounts{Shown: 1, Tokens: item.Tokens})
@@ -441,8 +447,8 @@ func (s daySums) list() []ToldDay {
 // Told returns what the query selects, with what still waited. What another agent than the caller was told has
 // no texts, but for captains.
 func (t *Tellings) Told(ctx context.Context, q TellingQuery) ([]Telling, error) {
-	caller := skillrouter.PrincipalOf(ctx)
-	if err := caller.Need(skillrouter.ScopeRead); err != nil {
+	caller := principal.Of(ctx)
+	if err := caller.Need(principal.ScopeRead); err != nil {
 		return nil, err
 	}
 	t.flush(ctx)
@@ -460,7 +466,7 @@ func (t *Tellings) Told(ctx context.Context, q TellingQuery) ([]Telling, error) 
 
 // Came returns what came of telling some items, by moment, of all days that are kept. It needs ScopeRead.
 func (t *Tellings) Came(ctx context.Context, items []ToldRef) ([]ToldDay, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+	if err := principal.Of(ctx).Need(principal.ScopeRead); err != nil {
 		return nil, err
 	}
 	until := DayOf(t.now()) + 1

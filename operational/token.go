@@ -3,21 +3,21 @@ package operational
 import (
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/principal"
 )
 
 // Token is an issued token as it may be shown: without its secret, of which
 // only a digest is stored.
 type Token struct {
-	ID        string              `json:"id"`
-	AgentID   string              `json:"agent_id,omitempty"`
-	Person    string              `json:"person,omitempty"`
-	Scopes    []skillrouter.Scope `json:"scopes"`
-	Projects  []string            `json:"projects,omitempty"` // the only ones that it sees and writes; none: all
-	Note      string              `json:"note,omitempty"`
-	CreatedAt time.Time           `json:"created_at"`
-	ExpiresAt *time.Time          `json:"expires_at,omitempty"`
-	RevokedAt *time.Time          `json:"revoked_at,omitempty"`
+	ID        string            `json:"id"`
+	AgentID   string            `json:"agent_id,omitempty"`
+	Person    string            `json:"person,omitempty"`
+	Scopes    []principal.Scope `json:"scopes"`
+	Projects  []string          `json:"projects,omitempty"` // the only ones that it sees and writes; none: all
+	Note      string            `json:"note,omitempty"`
+	CreatedAt time.Time         `json:"created_at"`
+	ExpiresAt *time.Time        `json:"expires_at,omitempty"`
+	RevokedAt *time.Time        `json:"revoked_at,omitempty"`
 	// IssuedBelow is the kind of agent that ran the program which asked for the token, in what earlier versions issued. Nobody decides with it
 	// what only a person may.
 	IssuedBelow string `json:"issued_below,omitempty"`
@@ -25,10 +25,10 @@ type Token struct {
 
 // TokenDraft is what may be asked for of a new token.
 type TokenDraft struct {
-	AgentID    string              `json:"agent_id,omitempty"` // needed for the scope agent
-	Person     string              `json:"person,omitempty"`   // whose it is, if it is no agent's: what this person decides is signed so
-	Scopes     []skillrouter.Scope `json:"scopes"`
-	Projects   []string            `json:"projects,omitempty"` // the only ones that it sees and writes; none: all
-	Note       string              `json:"note,omitempty"`
-	TTLSeconds int64               `json:"ttl_seconds,omitempty"` // 0: until revoked
+	AgentID    string            `json:"agent_id,omitempty"` // needed for the scope agent
+	Person     string            `json:"person,omitempty"`   // whose it is, if it is no agent's: what this person decides is signed so
+	Scopes     []principal.Scope `json:"scopes"`
+	Projects   []string          `json:"projects,omitempty"` // the only ones that it sees and writes; none: all
+	Note       string            `json:"note,omitempty"`
+	TTLSeconds int64             `json:"ttl_seconds,omitempty"` // 0: until revoked
 }

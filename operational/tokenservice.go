@@ -16,7 +16,12 @@ import (
 
 	"golang.org/x/time/rate"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/committer"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/eventlog"
+	"skillrouter/internal/principal"
 )
 
 // Bounds and figures of tokens.
@@ -59,10 +64,10 @@ type IssuedToken struct {
 
 // Identity is who makes a call.
 type Identity struct {
-	AgentID string              `json:"agent_id,omitempty"` // the agent that the token was issued to, if it is one's
-	Person  string              `json:"person,omitempty"`   // the person, if it is one's
-	Scopes  []skillrouter.Scope `json:"scopes"`
-	Open    bool                `json:"open"` // no token is needed, and none was ever issued: everybody is the captain
+	AgentID string            `json:"agent_id,omitempty"` // the agent that the token was issued to, if it is one's
+	Person  string            `json:"person,omitempty"`   // the person, if it is one's
+	Scopes  []principal.Scope `json:"scopes"`
+	Open    bool              `json:"open"` // no token is needed, and none was ever issued: everybody is the captain
 	// Projects are the only ones that the token sees and writes; none: all.
 	Projects []string `json:"projects,omitempty"`
 }
@@ -86,12 +91,12 @@ const clockSlack = time.Minute
 
 // TokenStore keeps tokens. after runs after the commit, in commit order.
 type TokenStore interface {
-	CreateToken(ctx context.Context, token Token, digest TokenDigest, event skillrouter.Event, after func()) error
+	CreateToken(ctx context.Context, token Token, digest TokenDigest, event eventlog.Event, after func()) error
 	ListTokens(ctx context.Context, limit int) ([]Token, error)
 	// LiveTokens returns the tokens that are not revoked, by digest.
 	LiveTokens(ctx context.Context) (map[TokenDigest]Token, error)
 	// ChangeToken applies change and writes its event; a change without an event stores nothing.
-	ChangeToken(ctx context.Context, id string, change func(token *Token) *skillrouter.Event, after func(token Token)) (Token, error)
+	ChangeToken(ctx context.Context, id string, change func(token *Token) *eventlog.Event, after func(token Token)) (Token, error)
 }
 
 // Tokens issues tokens, and tells who is calling from the secret of a token. It keeps the
@@ -99,7 +104,7 @@ type TokenStore interface {
 // query.
 type Tokens struct {
 	store TokenStore
-	now   skillrouter.Clock
+	now   clock.Clock
 	owner []TokenDigest
 	fails *rate.Limiter
 
@@ -112,7 +117,7 @@ var _ TokenService = (*Tokens)(nil)
 
 // OpenTokens makes the service with the tokens in the store. A secret whose digest is among
 // the owner digests is an admin's; these are not tokens that were issued.
-func OpenTokens(ctx context.Context, store TokenStore, now skillrouter.Clock, owner ...TokenDigest) (*Tokens, error) {
+func OpenTokens(ctx context.Context, store TokenStore, now clock.Clock, owner ...TokenDigest) (*Tokens, error) {
 	t := &Tokens{store: store, now: now, owner: owner, fails: rate.NewLimiter(failuresPerSecond, failureBurst)}
 	return t, t.Load(ctx)
 }
@@ -152,7 +157,7 @@ func (t *Tokens) Issued(context.Context) (bool, error) {
 
 // Authenticate returns the principal to whom the secret belongs. The error is
 // Unauthenticated, or RateLimited after too many wrong secrets.
-func (t *Tokens) Authenticate(_ context.Context, secret string) (skillrouter.Principal, error) {
+func (t *Tokens) Authenticate(_ context.Context, secret string) (principal.Principal, error) {
 	now := t.now()
 	if len(secret) > 0 && len(secret) <= maxSecret {
 		digest := DigestOf(secret)
@@ -160,7 +165,7 @@ func (t *Tokens) Authenticate(_ context.Context, secret string) (skillrouter.Pri
 			if subtle.ConstantTimeCompare(owner[:], digest[:]) == 1 {
 				t.mu.RLock()
 				defer t.mu.RUnlock()
-				return skillrouter.Owner(t.issued), nil
+				return principal.Owner(t.issued), nil
 			}
 		}
 		t.mu.RLock()
@@ -168,45 +173,45 @@ func (t *Tokens) Authenticate(_ context.Context, secret string) (skillrouter.Pri
 		t.mu.RUnlock()
 		switch {
 		case known && (token.ExpiresAt == nil || now.Before(*token.ExpiresAt)):
-			p := skillrouter.Principal{AgentID: token.AgentID, Person: token.Person, Scopes: slices.Clone(token.Scopes)}.Bind(token.Projects)
+			p := principal.Principal{AgentID: token.AgentID, Person: token.Person, Scopes: slices.Clone(token.Scopes)}.Bind(token.Projects)
 			if token.IssuedBelow == "" {
 				p = p.Signing("token " + token.ID)
 			}
 			return p, nil
 		case known:
-			return skillrouter.Principal{}, skillrouter.Errorf(skillrouter.Unauthenticated, "the token has expired")
+			return principal.Principal{}, errs.Errorf(errs.Unauthenticated, "the token has expired")
 		}
 	}
 	if !t.fails.AllowN(now, 1) {
-		return skillrouter.Principal{}, skillrouter.Errorf(skillrouter.RateLimited, "too many wrong tokens: wait a second")
+		return principal.Principal{}, errs.Errorf(errs.RateLimited, "too many wrong tokens: wait a second")
 	}
-	return skillrouter.Principal{}, skillrouter.Errorf(skillrouter.Unauthenticated, "the token is not valid")
+	return principal.Principal{}, errs.Errorf(errs.Unauthenticated, "the token is not valid")
 }
 
 // Self implements TokenService.
 func (t *Tokens) Self(ctx context.Context) (Identity, error) {
-	p := skillrouter.PrincipalOf(ctx)
+	p := principal.Of(ctx)
 	if len(p.Scopes) == 0 {
-		return Identity{}, skillrouter.Errorf(skillrouter.Unauthenticated, "a token is needed")
+		return Identity{}, errs.Errorf(errs.Unauthenticated, "a token is needed")
 	}
 	return Identity{AgentID: p.AgentID, Person: p.Person, Scopes: slices.Clone(p.Scopes), Open: p.IsOpen(), Projects: p.Projects()}, nil
 }
 
 // Issue implements TokenService.
 func (t *Tokens) Issue(ctx context.Context, draft TokenDraft) (IssuedToken, error) {
-	p := skillrouter.PrincipalOf(ctx)
-	if err := cmp.Or(p.Need(skillrouter.ScopeAdmin), p.NeedPerson(), draft.check()); err != nil {
+	p := principal.Of(ctx)
+	if err := cmp.Or(p.Need(principal.ScopeAdmin), p.NeedPerson(), draft.check()); err != nil {
 		return IssuedToken{}, err
 	}
 	t.mu.RLock()
 	full := len(t.live) >= MaxTokens
 	t.mu.RUnlock()
 	if full {
-		return IssuedToken{}, skillrouter.Errorf(skillrouter.Conflict, "there are %d tokens already: revoke some", MaxTokens)
+		return IssuedToken{}, errs.Errorf(errs.Conflict, "there are %d tokens already: revoke some", MaxTokens)
 	}
 	now := t.now.Stamp()
 	issued := IssuedToken{
-		Token:  Token{ID: newID(), AgentID: draft.AgentID, Person: skillrouter.OneLine(draft.Person), Scopes: slices.Clone(draft.Scopes), Projects: slices.Clone(draft.Projects), Note: draft.Note, CreatedAt: now},
+		Token:  Token{ID: newID(), AgentID: draft.AgentID, Person: check.OneLine(draft.Person), Scopes: slices.Clone(draft.Scopes), Projects: slices.Clone(draft.Projects), Note: draft.Note, CreatedAt: now},
 		Secret: NewSecret(),
 	}
 	if draft.TTLSeconds > 0 {
@@ -228,7 +233,7 @@ func (t *Tokens) Issue(ctx context.Context, draft TokenDraft) (IssuedToken, erro
 
 // List implements TokenService.
 func (t *Tokens) List(ctx context.Context) ([]Token, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeAdmin); err != nil {
+	if err := principal.Of(ctx).Need(principal.ScopeAdmin); err != nil {
 		return nil, err
 	}
 	return t.store.ListTokens(ctx, MaxTokens)
@@ -236,12 +241,12 @@ func (t *Tokens) List(ctx context.Context) ([]Token, error) {
 
 // Revoke implements TokenService.
 func (t *Tokens) Revoke(ctx context.Context, id string) (Token, error) {
-	p := skillrouter.PrincipalOf(ctx)
-	if err := cmp.Or(p.Need(skillrouter.ScopeAdmin), p.NeedPerson()); err != nil {
+	p := principal.Of(ctx)
+	if err := cmp.Or(p.Need(principal.ScopeAdmin), p.NeedPerson()); err != nil {
 		return Token{}, err
 	}
 	now := t.now.Stamp()
-	return t.store.ChangeToken(skillrouter.Essential(ctx), id, func(token *Token) *skillrouter.Event {
+	return t.store.ChangeToken(committer.Essential(ctx), id, func(token *Token) *eventlog.Event {
 		if token.RevokedAt != nil {
 			return nil
 		}
@@ -257,50 +262,50 @@ func (t *Tokens) Revoke(ctx context.Context, id string) (Token, error) {
 
 func (d TokenDraft) check() error {
 	if len(d.Scopes) == 0 {
-		return skillrouter.InvalidField("scopes", "is required: one or more of %v", skillrouter.Scopes())
+		return errs.InvalidField("scopes", "is required: one or more of %v", principal.Scopes())
 	}
-	if len(d.Scopes) > len(skillrouter.Scopes()) {
-		return skillrouter.InvalidField("scopes", "holds more than there are")
+	if len(d.Scopes) > len(principal.Scopes()) {
+		return errs.InvalidField("scopes", "holds more than there are")
 	}
-	if err := cmp.Or(skillrouter.CheckEach("scopes", d.Scopes, skillrouter.Scopes()), skillrouter.CheckOptionalAgent("agent_id", d.AgentID)); err != nil {
+	if err := cmp.Or(check.Each("scopes", d.Scopes, principal.Scopes()), check.OptionalAgent("agent_id", d.AgentID)); err != nil {
 		return err
 	}
-	if d.AgentID == "" && slices.Contains(d.Scopes, skillrouter.ScopeAgent) {
-		return skillrouter.InvalidField("agent_id", "is required for the scope %q", skillrouter.ScopeAgent)
+	if d.AgentID == "" && slices.Contains(d.Scopes, principal.ScopeAgent) {
+		return errs.InvalidField("agent_id", "is required for the scope %q", principal.ScopeAgent)
 	}
 	if err := d.checkProjects(); err != nil {
 		return err
 	}
 	if d.Person != "" && d.AgentID != "" {
-		return skillrouter.InvalidField("person", "and agent_id exclude each other: a token is a person's or an agent's")
+		return errs.InvalidField("person", "and agent_id exclude each other: a token is a person's or an agent's")
 	}
-	if err := skillrouter.CheckName("person", d.Person); err != nil {
+	if err := check.Name("person", d.Person); err != nil {
 		return err
 	}
 	if strings.ContainsAny(d.Note, "\r\n") {
-		return skillrouter.InvalidField("note", "may not hold line breaks")
+		return errs.InvalidField("note", "may not hold line breaks")
 	}
-	if err := skillrouter.CheckText("note", d.Note, MaxFilterText); err != nil {
+	if err := check.Text("note", d.Note, MaxFilterText); err != nil {
 		return err
 	}
-	return skillrouter.CheckRange("ttl_seconds", float64(d.TTLSeconds), 0, MaxTokenTTL)
+	return check.Range("ttl_seconds", float64(d.TTLSeconds), 0, MaxTokenTTL)
 }
 
 // checkProjects refuses what no token can be bound to. Who acts for every agent is bound to nothing.
 func (d TokenDraft) checkProjects() error {
-	if len(d.Projects) > skillrouter.MaxProjects {
-		return skillrouter.InvalidField("projects", "may name at most %d", skillrouter.MaxProjects)
+	if len(d.Projects) > principal.MaxProjects {
+		return errs.InvalidField("projects", "may name at most %d", principal.MaxProjects)
 	}
 	for _, project := range d.Projects {
-		if err := skillrouter.CheckName("projects", project); err != nil {
+		if err := check.Name("projects", project); err != nil {
 			return err
 		}
 		if project == "" {
-			return skillrouter.InvalidField("projects", "may not name the empty project")
+			return errs.InvalidField("projects", "may not name the empty project")
 		}
 	}
-	if len(d.Projects) > 0 && (skillrouter.Principal{Scopes: d.Scopes}).Has(skillrouter.ScopeCaptain) {
-		return skillrouter.InvalidField("projects", "bind a token of the scopes %q and %q alone: a captain acts for every agent", skillrouter.ScopeRead, skillrouter.ScopeAgent)
+	if len(d.Projects) > 0 && (principal.Principal{Scopes: d.Scopes}).Has(principal.ScopeCaptain) {
+		return errs.InvalidField("projects", "bind a token of the scopes %q and %q alone: a captain acts for every agent", principal.ScopeRead, principal.ScopeAgent)
 	}
 	return nil
 }
@@ -311,8 +316,8 @@ const (
 	EventTokenRevoked = "token.revoked"
 )
 
-func tokenEvent(kind string, token Token, by string, at time.Time) skillrouter.Event {
+func tokenEvent(kind string, token Token, by string, at time.Time) eventlog.Event {
 	// Marshalling strings cannot fail.
 	data, _ := json.Marshal(map[string]any{"agent_id": token.AgentID, "scopes": token.Scopes})
-	return skillrouter.Event{Type: kind, Subject: token.ID, Agent: by, At: at, Data: data}
+	return eventlog.Event{Type: kind, Subject: token.ID, Agent: by, At: at, Data: data}
 }

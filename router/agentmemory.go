@@ -7,7 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/lesson"
 )
@@ -93,19 +96,19 @@ type MemorySources struct {
 // AgentMemory is the MemoryService beside the databases.
 type AgentMemory struct {
 	sources MemorySources
-	now     skillrouter.Clock
+	now     clock.Clock
 }
 
 var _ MemoryService = (*AgentMemory)(nil)
 
 // NewAgentMemory makes the service.
-func NewAgentMemory(sources MemorySources, now skillrouter.Clock) *AgentMemory {
+func NewAgentMemory(sources MemorySources, now clock.Clock) *AgentMemory {
 	return &AgentMemory{sources: sources, now: now}
 }
 
 // enter checks the caller's right, and waits until what was reported has crossed.
 func (m *AgentMemory) enter(ctx context.Context) error {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+	if err := principal.Of(ctx).Need(principal.ScopeRead); err != nil {
 		return err
 	}
 	return m.sources.Crossing.Settle(ctx)
@@ -113,7 +116,7 @@ func (m *AgentMemory) enter(ctx context.Context) error {
 
 // Memory implements MemoryService. It needs ScopeRead.
 func (m *AgentMemory) Memory(ctx context.Context, agent string) (Memory, error) {
-	if err := skillrouter.CheckAgentID("agent", agent); err != nil {
+	if err := check.AgentID("agent", agent); err != nil {
 		return Memory{}, err
 	}
 	if err := m.enter(ctx); err != nil {
@@ -145,7 +148,7 @@ func (m *AgentMemory) Memory(ctx context.Context, agent string) (Memory, error) 
 // SessionContext implements MemoryService. It needs ScopeRead.
 func (m *AgentMemory) SessionContext(ctx context.Context, query SessionQuery) (SessionContext, error) {
 	query.Agent = cmp.Or(query.Agent, SessionAgent)
-	if err := skillrouter.CheckAgentID("agent", query.Agent); err != nil {
+	if err := check.AgentID("agent", query.Agent); err != nil {
 		return SessionContext{}, err
 	}
 	topics, err := topicsOf(query.Domains)
@@ -234,10 +237,10 @@ func lastSession(lessons []lesson.Lesson) []lesson.Lesson {
 func topicsOf(further []string) ([]string, error) {
 	topics := sessionTopics()
 	if len(further) > MaxTopics {
-		return nil, skillrouter.InvalidField("domains", "may hold at most %d domains", MaxTopics)
+		return nil, errs.InvalidField("domains", "may hold at most %d domains", MaxTopics)
 	}
 	for _, topic := range further {
-		if err := skillrouter.CheckName("domains", topic); err != nil {
+		if err := check.Name("domains", topic); err != nil {
 			return nil, err
 		}
 		if topic = strings.ToLower(strings.TrimSpace(topic)); topic != "" && !slices.Contains(topics, topic) {

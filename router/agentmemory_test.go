@@ -8,8 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"skillrouter"
 	"skillrouter/comms"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/lesson"
@@ -29,7 +30,7 @@ func TestAgentMemory(t *testing.T) {
 	b := fixture.Open(t)
 	crossing, _ := fixture.RunCrossing(t, b.Ports(t))
 	memory := router.NewAgentMemory(router.MemorySources{Lessons: b.Learning, Domains: b.Lessons, Pending: b.Escalations, Crossing: crossing}, time.Now)
-	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	ctx := principal.With(t.Context(), principal.Open())
 	tell := func(agent, domain, title string, change func(*lesson.Lesson)) {
 		t.Helper()
 		b.Report(t, lesson.EventReported, func(l *lesson.Lesson) {
@@ -80,10 +81,10 @@ func TestAgentMemory(t *testing.T) {
 	if got, err = memory.Memory(ctx, "HADES"); err != nil || len(got.Recent) != router.RecentLessons || got.LessonsCount != len(want)+2*router.RecentLessons {
 		t.Errorf("%d recent of %d, %v", len(got.Recent), got.LessonsCount, err)
 	}
-	if _, err := memory.Memory(ctx, "no id"); skillrouter.CodeOf(err) != skillrouter.Invalid {
+	if _, err := memory.Memory(ctx, "no id"); errs.CodeOf(err) != errs.Invalid {
 		t.Errorf("an agent that is none: %v", err)
 	}
-	if _, err := memory.Memory(t.Context(), "HADES"); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+	if _, err := memory.Memory(t.Context(), "HADES"); errs.CodeOf(err) != errs.Forbidden {
 		t.Errorf("for nobody: %v", err)
 	}
 }
@@ -94,7 +95,7 @@ func TestPastWork(t *testing.T) {
 	b := fixture.Open(t)
 	crossing, _ := fixture.RunCrossing(t, b.Ports(t))
 	memory := router.NewAgentMemory(router.MemorySources{Lessons: b.Learning, Domains: b.Lessons, Pending: b.Escalations, Crossing: crossing}, time.Now)
-	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	ctx := principal.With(t.Context(), principal.Open())
 	if _, err := b.Episodes.Record(ctx, episode.Draft{
 		AgentID: "builder", EventType: episode.EventAction, Title: "Moved the Postgres replication slots to the standby", Content: "c",
 	}); err != nil {
@@ -129,7 +130,7 @@ func TestSessionContext(t *testing.T) {
 	b := fixture.Open(t)
 	crossing, _ := fixture.RunCrossing(t, b.Ports(t))
 	memory := router.NewAgentMemory(router.MemorySources{Lessons: b.Learning, Domains: b.Lessons, Pending: b.Escalations, Crossing: crossing}, time.Now)
-	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	ctx := principal.With(t.Context(), principal.Open())
 	now := time.Now()
 	for _, l := range []struct {
 		title  string
@@ -185,7 +186,7 @@ func TestSessionContext(t *testing.T) {
 		t.Errorf("the figures (-want +got):\n%s%v", diff, err)
 	}
 	for _, domains := range [][]string{make([]string, router.MaxTopics+1), {"a\nb"}} {
-		if _, err := memory.SessionContext(ctx, router.SessionQuery{Domains: domains}); skillrouter.CodeOf(err) != skillrouter.Invalid {
+		if _, err := memory.SessionContext(ctx, router.SessionQuery{Domains: domains}); errs.CodeOf(err) != errs.Invalid {
 			t.Errorf("domains %q: %v", domains, err)
 		}
 	}
@@ -196,7 +197,7 @@ func TestPendingSeesWhatWasReported(t *testing.T) {
 	b := fixture.Open(t)
 	crossing, _ := fixture.RunCrossing(t, b.Ports(t))
 	escalations := router.SettledEscalations{EscalationService: b.Escalations, Crossing: crossing}
-	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	ctx := principal.With(t.Context(), principal.Open())
 	for i := range 20 {
 		b.Report(t, lesson.EventReported, nil, fixture.ToARIA)
 		list, err := escalations.List(ctx, operational.EscalationFilter{To: "ARIA"})

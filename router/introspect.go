@@ -8,7 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
+	"skillrouter/internal/tally"
 )
 
 // HeldMemory is one type of memory as introspection sees it.
@@ -19,7 +22,7 @@ type HeldMemory struct {
 	Keep string // why it is never cleared; empty: it can be
 	// Held counts what there is by persona and category; an empty persona stands for
 	// everybody's. What is the team's has no persona, and is counted for every one.
-	Held func(ctx context.Context, persona string) ([]skillrouter.Holding, error)
+	Held func(ctx context.Context, persona string) ([]tally.Tally, error)
 	// Clear deletes what a persona has in a category, an empty one standing for all, at
 	// most so many, and returns how many; nil where Keep says why.
 	Clear func(ctx context.Context, persona, category string, most int) (int64, error)
@@ -55,7 +58,7 @@ func (i *Introspection) Categories(ctx context.Context, persona string) (MemoryC
 		if err != nil {
 			return MemoryCategories{}, err
 		}
-		skillrouter.Sort(held, func(a, b skillrouter.Holding) int { return strings.Compare(a.Category, b.Category) })
+		slices.SortFunc(held, func(a, b tally.Tally) int { return strings.Compare(a.Category, b.Category) })
 		for _, h := range held {
 			if h.Count > 0 {
 				out.Categories = append(out.Categories, h.Category)
@@ -77,18 +80,18 @@ const fewestOfID = 4
 // IDs implements IntrospectionService.
 func (i *Introspection) IDs(ctx context.Context, memory, part string) (MemoryIDs, error) {
 	found := MemoryIDs{IDs: []string{}}
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+	if err := principal.Of(ctx).Need(principal.ScopeRead); err != nil {
 		return found, err
 	}
 	if strings.Trim(part, "0123456789abcdef-") != "" || len(part) < fewestOfID {
-		return found, skillrouter.InvalidField("part", "must be the beginning or end of an id: %d or more of its digits", fewestOfID)
+		return found, errs.InvalidField("part", "must be the beginning or end of an id: %d or more of its digits", fewestOfID)
 	}
 	find := i.ids[memory]
 	if find == nil {
-		return found, skillrouter.InvalidField("type", "must be one of %s", strings.Join(slices.Sorted(maps.Keys(i.ids)), ", "))
+		return found, errs.InvalidField("type", "must be one of %s", strings.Join(slices.Sorted(maps.Keys(i.ids)), ", "))
 	}
-	if memory == "messages" && !skillrouter.PrincipalOf(ctx).Has(skillrouter.ScopeCaptain) { // others' messages are nobody's business
-		return found, skillrouter.Errorf(skillrouter.Forbidden, "the ids of messages take a token with the scope captain")
+	if memory == "messages" && !principal.Of(ctx).Has(principal.ScopeCaptain) { // others' messages are nobody's business
+		return found, errs.Errorf(errs.Forbidden, "the ids of messages take a token with the scope captain")
 	}
 	ids, err := find(ctx, part, MaxMemoryIDs)
 	found.IDs = append(found.IDs, ids...)
@@ -99,11 +102,11 @@ func (i *Introspection) IDs(ctx context.Context, memory, part string) (MemoryIDs
 func (i *Introspection) Stats(ctx context.Context, persona string) (MemoryStats, error) {
 	if persona != "" {
 		var err error
-		if persona, err = skillrouter.CheckPersona(persona); err != nil {
+		if persona, err = check.Persona(persona); err != nil {
 			return MemoryStats{}, err
 		}
 	}
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+	if err := principal.Of(ctx).Need(principal.ScopeRead); err != nil {
 		return MemoryStats{}, err
 	}
 	out := MemoryStats{Persona: persona, Types: map[MemoryType]MemoryCount{}, Personas: []PersonaMemory{}}
@@ -142,7 +145,7 @@ func (i *Introspection) Stats(ctx context.Context, persona string) (MemoryStats,
 	for _, p := range of {
 		out.Personas = append(out.Personas, *p)
 	}
-	skillrouter.Sort(out.Personas, func(a, b PersonaMemory) int {
+	slices.SortFunc(out.Personas, func(a, b PersonaMemory) int {
 		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), strings.Compare(a.Persona, b.Persona))
 	})
 	out.PersonaCount = len(out.Personas)
@@ -159,7 +162,7 @@ func (i *Introspection) Clear(ctx context.Context, request ClearRequest) (Cleare
 		return Cleared{}, err
 	}
 	if request.Confirm {
-		if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeCaptain); err != nil {
+		if err := principal.Of(ctx).Need(principal.ScopeCaptain); err != nil {
 			return Cleared{}, err
 		}
 	}
@@ -167,7 +170,7 @@ func (i *Introspection) Clear(ctx context.Context, request ClearRequest) (Cleare
 	if err != nil {
 		return Cleared{}, err
 	}
-	if err := skillrouter.CheckName("category", request.Category); err != nil {
+	if err := check.Name("category", request.Category); err != nil {
 		return Cleared{}, err
 	}
 	out := Cleared{Persona: persona, Type: memoryType, Category: request.Category, Confirmed: request.Confirm, Types: []ClearedCount{}}
@@ -248,20 +251,20 @@ func (i *Introspection) clearable(name string) (MemoryType, error) {
 	for _, memory := range i.memories {
 		switch named := name == string(memory.Type) || name == memory.Also; {
 		case named && memory.Keep != "":
-			return "", skillrouter.InvalidField("type", "cannot be cleared: %s", memory.Keep)
+			return "", errs.InvalidField("type", "cannot be cleared: %s", memory.Keep)
 		case named:
 			return memory.Type, nil
 		case memory.Keep == "":
 			can = append(can, fmt.Sprintf("%s (%s)", memory.Type, memory.Also))
 		}
 	}
-	return "", skillrouter.InvalidField("type", "must be one of %s", strings.Join(can, ", "))
+	return "", errs.InvalidField("type", "must be one of %s", strings.Join(can, ", "))
 }
 
 // readable checks that the caller may read, and returns the persona's name.
 func readable(ctx context.Context, persona string) (string, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+	if err := principal.Of(ctx).Need(principal.ScopeRead); err != nil {
 		return "", err
 	}
-	return skillrouter.CheckPersona(persona)
+	return check.Persona(persona)
 }

@@ -7,16 +7,18 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
+	"skillrouter/internal/tally"
 	"skillrouter/router"
 	"skillrouter/router/kind"
 )
 
 // shelf is a memory of which a test sets what it holds.
-type shelf []skillrouter.Holding
+type shelf []tally.Tally
 
-func (s *shelf) held(_ context.Context, persona string) ([]skillrouter.Holding, error) {
-	var list []skillrouter.Holding
+func (s *shelf) held(_ context.Context, persona string) ([]tally.Tally, error) {
+	var list []tally.Tally
 	for _, h := range *s {
 		if persona == "" || h.Persona == persona || h.Persona == "" {
 			list = append(list, h)
@@ -49,13 +51,13 @@ func shelves() (facts, reminders *shelf, introspection *router.Introspection) {
 	})
 }
 
-func asScope(t *testing.T, scope skillrouter.Scope) context.Context {
-	return skillrouter.WithPrincipal(t.Context(), skillrouter.Principal{AgentID: "a", Scopes: []skillrouter.Scope{scope}})
+func asScope(t *testing.T, scope principal.Scope) context.Context {
+	return principal.With(t.Context(), principal.Principal{AgentID: "a", Scopes: []principal.Scope{scope}})
 }
 
 func TestMemoryCategories(t *testing.T) {
 	_, _, introspection := shelves()
-	got, err := introspection.Categories(asScope(t, skillrouter.ScopeRead), "")
+	got, err := introspection.Categories(asScope(t, principal.ScopeRead), "")
 	want := router.MemoryCategories{Persona: "default", Categories: []string{"schemas", "time"}, Count: 2, Held: []router.MemoryCategory{
 		{Type: router.SemanticMemory, Category: "schemas", Count: 2, Bytes: 30},
 		{Type: router.ProspectiveMemory, Category: "time", Count: 4, Bytes: 40},
@@ -64,17 +66,17 @@ func TestMemoryCategories(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v\n%s", err, diff)
 	}
-	if _, err := introspection.Categories(asScope(t, skillrouter.ScopeRead), "../x"); skillrouter.CodeOf(err) != skillrouter.Invalid {
+	if _, err := introspection.Categories(asScope(t, principal.ScopeRead), "../x"); errs.CodeOf(err) != errs.Invalid {
 		t.Errorf("a persona that is a path: %v", err)
 	}
-	if _, err := introspection.Categories(t.Context(), ""); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+	if _, err := introspection.Categories(t.Context(), ""); errs.CodeOf(err) != errs.Forbidden {
 		t.Errorf("nobody: %v", err)
 	}
 }
 
 func TestMemoryStats(t *testing.T) {
 	_, _, introspection := shelves()
-	got, err := introspection.Stats(asScope(t, skillrouter.ScopeRead), "")
+	got, err := introspection.Stats(asScope(t, principal.ScopeRead), "")
 	if err != nil || got.Count != 18 || got.Bytes != 190 || got.PersonaCount != 2 || got.Personas[0].Persona != "default" || len(got.Databases) != 1 {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -84,7 +86,7 @@ func TestMemoryStats(t *testing.T) {
 	if got.Types[router.TeamKnowledge].Count != 7 {
 		t.Errorf("%+v", got.Types)
 	}
-	got, err = introspection.Stats(asScope(t, skillrouter.ScopeRead), "coder")
+	got, err = introspection.Stats(asScope(t, principal.ScopeRead), "coder")
 	if _, team := got.Types[router.TeamKnowledge]; err != nil || got.Count != 5 || team || len(got.Personas) != 1 {
 		t.Errorf("of one persona: %+v, %v", got, err)
 	}
@@ -93,7 +95,7 @@ func TestMemoryStats(t *testing.T) {
 func TestClearMemory(t *testing.T) {
 	facts, reminders, introspection := shelves()
 	before := slices.Concat(*facts, *reminders)
-	reader, captain := asScope(t, skillrouter.ScopeRead), asScope(t, skillrouter.ScopeCaptain)
+	reader, captain := asScope(t, principal.ScopeRead), asScope(t, principal.ScopeCaptain)
 
 	got, err := introspection.Clear(reader, router.ClearRequest{})
 	want := router.Cleared{
@@ -103,14 +105,14 @@ func TestClearMemory(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v\n%s", err, diff)
 	}
-	for _, scope := range []skillrouter.Scope{skillrouter.ScopeRead, skillrouter.ScopeAgent} {
-		if _, err := introspection.Clear(asScope(t, scope), router.ClearRequest{Confirm: true}); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+	for _, scope := range []principal.Scope{principal.ScopeRead, principal.ScopeAgent} {
+		if _, err := introspection.Clear(asScope(t, scope), router.ClearRequest{Confirm: true}); errs.CodeOf(err) != errs.Forbidden {
 			t.Errorf("%s: %v", scope, err)
 		}
 	}
 	for _, bad := range []router.ClearRequest{{Persona: "../x"}, {Type: "everything"}, {Type: "knowledge"}, {Type: "lessons"}, {Type: "sessions"}, {Category: "a\nb"}} {
 		bad.Confirm = true
-		if _, err := introspection.Clear(captain, bad); skillrouter.CodeOf(err) != skillrouter.Invalid {
+		if _, err := introspection.Clear(captain, bad); errs.CodeOf(err) != errs.Invalid {
 			t.Errorf("%+v: %v", bad, err)
 		}
 	}

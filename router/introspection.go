@@ -3,7 +3,7 @@ package router
 import (
 	"context"
 
-	"skillrouter"
+	"skillrouter/internal/tally"
 )
 
 // IntrospectionService tells what is stored for a persona, and clears it. Introspection
@@ -68,7 +68,7 @@ type MemoryCount struct {
 	Bytes   int64 `json:"bytes"`             // of what was written, without the databases' own share
 }
 
-func (c *MemoryCount) add(h skillrouter.Holding) {
+func (c *MemoryCount) add(h tally.Tally) {
 	c.Count += h.Count
 	c.Expired += h.Expired
 	c.Bytes += h.Bytes

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/knowledge"
 	"skillrouter/router/classify"
@@ -171,7 +170,7 @@ func (c *Collection) shuffle() {
 		h.Write([]byte(d.ID))
 		return h.Sum64()
 	}
-	skillrouter.Sort(c.Documents, func(a, b tfidf.Document) int { return cmp.Compare(place(a), place(b)) })
+	slices.SortFunc(c.Documents, func(a, b tfidf.Document) int { return cmp.Compare(place(a), place(b)) })
 	for i := range c.Documents {
 		c.Documents[i].Order = int64(i + 1)
 	}

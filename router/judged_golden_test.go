@@ -9,7 +9,6 @@ import (
 	"maps"
 	"slices"
 
-	"skillrouter"
 	"skillrouter/router/classify"
 )
 
@@ -102,7 +101,7 @@ func (g *Golden) Compare(now *Golden) []Move {
 			})
 		}
 	}
-	skillrouter.Sort(moves, func(a, b Move) int {
+	slices.SortFunc(moves, func(a, b Move) int {
 		return cmp.Or(cmp.Compare(a.Is-a.Was, b.Is-b.Was), cmp.Compare(a.Query, b.Query), cmp.Compare(a.Project, b.Project))
 	})
 	return moves

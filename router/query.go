@@ -10,7 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/safetext"
 	"skillrouter/learning"
 	"skillrouter/operational"
 	"skillrouter/router/classify"
@@ -91,16 +93,16 @@ const (
 // Check refuses what cannot be asked, and returns how many items are wanted.
 func (q Query) Check() (int, error) {
 	if err := cmp.Or(
-		skillrouter.CheckRequired("query", q.Query, MaxQuery),
-		skillrouter.CheckOptionalAgent("agent_id", q.AgentID),
-		skillrouter.CheckName("project", q.Project),
+		check.Required("query", q.Query, MaxQuery),
+		check.OptionalAgent("agent_id", q.AgentID),
+		check.Name("project", q.Project),
 	); err != nil {
 		return 0, err
 	}
 	if q.Type != "" && !slices.Contains(classify.Classes(), q.Type) {
-		return 0, skillrouter.InvalidField("type", "is not one of %v", classify.Classes())
+		return 0, errs.InvalidField("type", "is not one of %v", classify.Classes())
 	}
-	return skillrouter.Limit(q.Limit, DefaultLimit, MaxLimit)
+	return check.Limit(q.Limit, DefaultLimit, MaxLimit)
 }
 
 // Agents lists agents, as the presence does.
@@ -113,7 +115,7 @@ func Amount(n int, one, many string) string {
 	if n == 0 {
 		return "no " + one
 	}
-	return skillrouter.Counted(n, one, many)
+	return safetext.Counted(n, one, many)
 }
 
 // FindingPhrase names a finding with its severity and where it is.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/principal"
 )
 
 // SystemService looks at the process that serves, rather than at what it holds.
@@ -47,7 +47,7 @@ type Outbound struct {
 // Authenticator says who a secret belongs to.
 type Authenticator interface {
 	// Authenticate returns the principal of a token's secret, or an Unauthenticated error.
-	Authenticate(ctx context.Context, secret string) (skillrouter.Principal, error)
+	Authenticate(ctx context.Context, secret string) (principal.Principal, error)
 	// Issued tells whether any token is in force; from then on every call needs one.
 	Issued(ctx context.Context) (bool, error)
 }

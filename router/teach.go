@@ -11,7 +11,11 @@ import (
 
 	"github.com/google/uuid"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
+	"skillrouter/internal/redact"
 	"skillrouter/learning/feedback"
 	"skillrouter/router/classify"
 )
@@ -83,7 +87,7 @@ const (
 type Taught struct {
 	base  *classify.Classifier
 	store feedback.QueryFeedbackStore
-	now   skillrouter.Clock
+	now   clock.Clock
 
 	changing sync.Mutex // a change is stored and then heeded before the next begins
 	heeds    atomic.Pointer[classify.Classifier]
@@ -92,7 +96,7 @@ type Taught struct {
 var _ FeedbackService = (*Taught)(nil)
 
 // NewTaught makes a Taught that uses the feedback in the store.
-func NewTaught(ctx context.Context, base *classify.Classifier, store feedback.QueryFeedbackStore, now skillrouter.Clock) (*Taught, error) {
+func NewTaught(ctx context.Context, base *classify.Classifier, store feedback.QueryFeedbackStore, now clock.Clock) (*Taught, error) {
 	t := &Taught{base: base, store: store, now: now.Given()}
 	return t, t.heed(ctx)
 }
@@ -126,25 +130,25 @@ func (t *Taught) decide(query string) RoutedAs {
 
 // Teach implements FeedbackService.
 func (t *Taught) Teach(ctx context.Context, draft FeedbackDraft) (FeedbackTaught, error) {
-	caller := skillrouter.PrincipalOf(ctx)
+	caller := principal.Of(ctx)
 	if err := cmp.Or(
-		caller.Need(skillrouter.ScopeAgent),
-		skillrouter.CheckRequired("query", draft.Query, MaxFeedbackQuery),
-		skillrouter.CheckText("note", draft.Note, MaxFeedbackNote),
+		caller.Need(principal.ScopeAgent),
+		check.Required("query", draft.Query, MaxFeedbackQuery),
+		check.Text("note", draft.Note, MaxFeedbackNote),
 	); err != nil {
 		return FeedbackTaught{}, err
 	}
 	if draft.QueryType != "" && !slices.Contains(classify.Classes(), draft.QueryType) {
-		return FeedbackTaught{}, skillrouter.InvalidField("query_type", "is not one of %v", classify.Classes())
+		return FeedbackTaught{}, errs.InvalidField("query_type", "is not one of %v", classify.Classes())
 	}
 	if draft.QueryType == "" && draft.Correct == nil {
-		return FeedbackTaught{}, skillrouter.InvalidField("query_type", "is required where correct is not given")
+		return FeedbackTaught{}, errs.InvalidField("query_type", "is required where correct is not given")
 	}
 	entry := feedback.QueryFeedback{CreatedAt: t.now().UTC().Truncate(time.Millisecond)}
 	var kinds, noted []string
-	entry.Query, kinds = skillrouter.Redact(strings.Join(strings.Fields(draft.Query), " "))
-	entry.Note, noted = skillrouter.Redact(draft.Note)
-	if !caller.Has(skillrouter.ScopeCaptain) {
+	entry.Query, kinds = redact.Text(strings.Join(strings.Fields(draft.Query), " "))
+	entry.Note, noted = redact.Text(draft.Note)
+	if !caller.Has(principal.ScopeCaptain) {
 		entry.AgentID = caller.AgentID
 	}
 	id, err := uuid.NewV7()
@@ -174,7 +178,7 @@ func (t *Taught) Teach(ctx context.Context, draft FeedbackDraft) (FeedbackTaught
 
 // Feedback implements FeedbackService.
 func (t *Taught) Feedback(ctx context.Context) (FeedbackList, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+	if err := principal.Of(ctx).Need(principal.ScopeRead); err != nil {
 		return FeedbackList{}, err
 	}
 	kept, err := t.store.QueryFeedback(ctx)
@@ -183,8 +187,8 @@ func (t *Taught) Feedback(ctx context.Context) (FeedbackList, error) {
 
 // Unteach implements FeedbackService.
 func (t *Taught) Unteach(ctx context.Context, id string) error {
-	caller := skillrouter.PrincipalOf(ctx)
-	if err := caller.Need(skillrouter.ScopeAgent); err != nil {
+	caller := principal.Of(ctx)
+	if err := caller.Need(principal.ScopeAgent); err != nil {
 		return err
 	}
 	t.changing.Lock()
@@ -195,7 +199,7 @@ func (t *Taught) Unteach(ctx context.Context, id string) error {
 	}
 	at := slices.IndexFunc(kept, func(e feedback.QueryFeedback) bool { return e.ID == id })
 	if at < 0 {
-		return skillrouter.Errorf(skillrouter.NotFound, "no feedback has this id")
+		return errs.Errorf(errs.NotFound, "no feedback has this id")
 	}
 	if err := caller.ActAs(kept[at].AgentID); err != nil {
 		return err
@@ -208,7 +212,7 @@ func (t *Taught) Unteach(ctx context.Context, id string) error {
 
 // UnteachAll implements FeedbackService.
 func (t *Taught) UnteachAll(ctx context.Context, agentID string) (FeedbackGone, error) {
-	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeCaptain), skillrouter.CheckOptionalAgent("agent_id", agentID)); err != nil {
+	if err := cmp.Or(principal.Of(ctx).Need(principal.ScopeCaptain), check.OptionalAgent("agent_id", agentID)); err != nil {
 		return FeedbackGone{}, err
 	}
 	t.changing.Lock()

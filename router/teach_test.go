@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/principal"
 	"skillrouter/router"
 	"skillrouter/router/classify"
 	"skillrouter/router/question"
@@ -37,10 +37,10 @@ func taught(t *testing.T) (*router.Taught, *fixture.World) {
 }
 
 func TestFeedbackContract(t *testing.T) {
-	routertest.RunFeedback(t, func(t *testing.T) func(skillrouter.Principal) routertest.FeedbackWorld {
+	routertest.RunFeedback(t, func(t *testing.T) func(principal.Principal) routertest.FeedbackWorld {
 		tt, b := taught(t)
 		r := question.New(tt, none{}, question.Sources{Tasks: b.Tasks}, question.Options{})
-		return func(skillrouter.Principal) routertest.FeedbackWorld {
+		return func(principal.Principal) routertest.FeedbackWorld {
 			return routertest.FeedbackWorld{Feedback: tt, Router: r}
 		}
 	})
@@ -49,7 +49,7 @@ func TestFeedbackContract(t *testing.T) {
 // TestFeedbackOutlivesTheProcess proves that what was taught is heeded by the next classifier on the same database.
 func TestFeedbackOutlivesTheProcess(t *testing.T) {
 	first, b := taught(t)
-	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.System())
+	ctx := principal.With(t.Context(), principal.System())
 	if _, err := first.Teach(ctx, router.FeedbackDraft{Query: "frobnicator baseline", QueryType: classify.ClassRecon}); err != nil {
 		t.Fatal(err)
 	}

@@ -21,11 +21,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
-	"skillrouter"
 	"skillrouter/cmd/app/postgres"
 	"skillrouter/cmd/config"
 	"skillrouter/cmd/locate"
 	"skillrouter/cmd/process"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/errs"
 	"skillrouter/router/classify"
 	"skillrouter/router/cluster"
 	"skillrouter/router/httpapi"
@@ -39,7 +40,7 @@ type App struct {
 	config    config.Config
 	options   Options
 	log       *slog.Logger
-	now       skillrouter.Clock
+	now       clock.Clock
 	base      *life                        // what lives as long as the process
 	life      *life                        // what a writer has: it ends before the rest, and on a node of a cluster it may begin again
 	doors     []door                       // the first is the one that the process is known by
@@ -68,7 +69,7 @@ type App struct {
 
 // Options are what an App takes besides its settings. The zero value is the real thing.
 type Options struct {
-	Now     skillrouter.Clock // time.Now if nil
+	Now     clock.Clock // time.Now if nil
 	Version string
 	// CreateMissing makes a database anew that was lost, and gives up what it held.
 	CreateMissing bool
@@ -219,7 +220,7 @@ func (a *App) server() (*postgres.Server, error) {
 	}
 	for _, name := range databaseNames() {
 		if path := filepath.Join(a.config.Data, name+".db"); fileThere(path) {
-			return nil, skillrouter.Errorf(skillrouter.Conflict, "%s is there, and the setting database names a server: what is in the file would be missing. Move it there (skillrouter migrate --to …), or name another data folder", path)
+			return nil, errs.Errorf(errs.Conflict, "%s is there, and the setting database names a server: what is in the file would be missing. Move it there (skillrouter migrate --to …), or name another data folder", path)
 		}
 	}
 	return postgres.Parse(a.config.Database)
@@ -289,10 +290,10 @@ func (a *App) endStreams(grace context.Context) {
 // prepareFolder makes the data folder, and takes other users' rights on it away.
 func prepareFolder(dir string) error {
 	if err := MakeFolder(dir); err != nil {
-		return skillrouter.Wrap(skillrouter.Unavailable, err, "cannot make the data folder %s", dir)
+		return errs.Wrap(errs.Unavailable, err, "cannot make the data folder %s", dir)
 	}
 	if err := writable(dir); err != nil {
-		return skillrouter.Wrap(skillrouter.Unavailable, err, "the data folder %s cannot be written to (%v): this user needs the right to make files in it", dir, err)
+		return errs.Wrap(errs.Unavailable, err, "the data folder %s cannot be written to (%v): this user needs the right to make files in it", dir, err)
 	}
 	info, err := os.Stat(dir)
 	if err != nil {
@@ -302,7 +303,7 @@ func prepareFolder(dir string) error {
 		return nil
 	}
 	if err := process.Close(dir); err != nil {
-		return skillrouter.Wrap(skillrouter.Unavailable, err, "the data folder %s is open to other users and cannot be closed to them", filepath.Clean(dir))
+		return errs.Wrap(errs.Unavailable, err, "the data folder %s is open to other users and cannot be closed to them", filepath.Clean(dir))
 	}
 	return nil
 }

@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter"
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/app/apptest"
 	"skillrouter/cmd/config"
+	"skillrouter/internal/errs"
 )
 
 func settings(t *testing.T) config.Config {
@@ -54,7 +54,7 @@ func TestSecondProcessIsToldWhoHoldsTheFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = app.New(t.Context(), cfg, slog.New(slog.DiscardHandler), app.Options{})
-	if skillrouter.CodeOf(err) != skillrouter.Conflict {
+	if errs.CodeOf(err) != errs.Conflict {
 		t.Errorf("a second one on the same folder: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

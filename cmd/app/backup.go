@@ -15,8 +15,9 @@ import (
 	"syscall"
 	"time"
 
-	"skillrouter"
 	"skillrouter/cmd/locate"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/errs"
 )
 
 // backupPrefix begins the name of a folder, inside the data folder, that a
@@ -29,9 +30,9 @@ const spareDisk = 64 << 20
 
 // BackupOptions are what a backup takes besides the folder. The zero value is the real thing.
 type BackupOptions struct {
-	Version    string            // of the program
-	Now        skillrouter.Clock // time.Now if nil
-	OwnerToken bool              // put the owner's token in, which opens every door of the router
+	Version    string      // of the program
+	Now        clock.Clock // time.Now if nil
+	OwnerToken bool        // put the owner's token in, which opens every door of the router
 }
 
 // Snapshot is a backup that is ready to be written: copies of both databases,
@@ -69,7 +70,7 @@ func TakeSnapshot(ctx context.Context, data string, options BackupOptions) (_ *S
 	for _, name := range databaseNames() {
 		from, to := filepath.Join(data, name+".db"), filepath.Join(s.dir, name+".db")
 		if _, err := os.Stat(from); errors.Is(err, os.ErrNotExist) {
-			return nil, skillrouter.Errorf(skillrouter.NotFound, "there is no %s.db in %s: this is no data folder", name, data)
+			return nil, errs.Errorf(errs.NotFound, "there is no %s.db in %s: this is no data folder", name, data)
 		}
 		if scratch == data { // nothing is left half done where a router runs
 			if err := rollBack(ctx, from); err != nil {
@@ -166,7 +167,7 @@ func roomFor(dir string, need uint64) error {
 		return fmt.Errorf("look how much room there is in %s: %w", dir, err)
 	}
 	if free < need {
-		return skillrouter.Errorf(skillrouter.StorageFull, "%d MiB are needed in %s for the copies, and %d MiB are free", need>>20, dir, free>>20)
+		return errs.Errorf(errs.StorageFull, "%d MiB are needed in %s for the copies, and %d MiB are free", need>>20, dir, free>>20)
 	}
 	return nil
 }
@@ -199,7 +200,7 @@ func checksum(path string) (bytes int64, sum string, err error) {
 // is a Conflict error that names who holds it.
 func Hold(data string) (release func() error, err error) {
 	lock, err := Acquire(data, locate.Holder{PID: os.Getpid(), Started: time.Now()})
-	if sealed := writable(data); sealed != nil && skillrouter.CodeOf(err) != skillrouter.Conflict {
+	if sealed := writable(data); sealed != nil && errs.CodeOf(err) != errs.Conflict {
 		return holdSealed(data, lock, err, sealed)
 	}
 	if err != nil {
@@ -222,7 +223,7 @@ func holdSealed(data string, lock *Lock, failed, sealed error) (release func() e
 		return nil, failed
 	}
 	if _, err := os.Stat(filepath.Join(data, readyName)); err == nil {
-		return nil, errors.Join(skillrouter.Errorf(skillrouter.Unavailable, "%s holds a restore that was cut off, and cannot be written to so that it could be finished: copy it to where it can", data), release())
+		return nil, errors.Join(errs.Errorf(errs.Unavailable, "%s holds a restore that was cut off, and cannot be written to so that it could be finished: copy it to where it can", data), release())
 	}
 	return release, nil
 }

@@ -20,10 +20,10 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter"
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/config"
 	"skillrouter/cmd/locate"
+	"skillrouter/internal/errs"
 )
 
 // folderWith makes a data folder whose router was told some entries, and ended cleanly.
@@ -117,7 +117,7 @@ func TestBackupAndRestore(t *testing.T) {
 	folderWith(t, to, "three") // it starts, and goes on
 
 	// Over a folder that holds something only by force; what was there is kept.
-	if _, err := app.Restore(t.Context(), bytes.NewReader(archive), to, app.RestoreOptions{}); skillrouter.CodeOf(err) != skillrouter.Conflict {
+	if _, err := app.Restore(t.Context(), bytes.NewReader(archive), to, app.RestoreOptions{}); errs.CodeOf(err) != errs.Conflict {
 		t.Errorf("restoring over a folder: %v", err)
 	}
 	restored, err = app.Restore(t.Context(), bytes.NewReader(archive), to, app.RestoreOptions{Force: true})
@@ -351,10 +351,10 @@ func TestRestoreRefusesAHeldFolder(t *testing.T) {
 	}
 	defer lock.Release()
 	_, err = app.Restore(t.Context(), bytes.NewReader(archive), data, app.RestoreOptions{Force: true})
-	if skillrouter.CodeOf(err) != skillrouter.Conflict || !strings.Contains(err.Error(), "4711") {
+	if errs.CodeOf(err) != errs.Conflict || !strings.Contains(err.Error(), "4711") {
 		t.Errorf("%v", err)
 	}
-	if _, err := app.Hold(data); skillrouter.CodeOf(err) != skillrouter.Conflict {
+	if _, err := app.Hold(data); errs.CodeOf(err) != errs.Conflict {
 		t.Errorf("%v", err)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 )
 
 // BallastName is the file whose room is given back when the disk is full.
@@ -33,7 +33,7 @@ const (
 )
 
 // ballast is room on the disk that is kept for the writes that must get
-// through when there is no other: it implements skillrouter.Reserve for both databases.
+// through when there is no other: it implements committer.Reserve for both databases.
 type ballast struct {
 	path string
 	log  *slog.Logger
@@ -54,7 +54,7 @@ func openBallast(dir string, log *slog.Logger) *ballast {
 	free, err := freeDisk(dir)
 	size := int64(min(ballastSize, free/ballastShare))
 	if err == nil && size < ballastLeast {
-		err = skillrouter.Errorf(skillrouter.StorageFull, "only %d KiB are free", free>>10)
+		err = errs.Errorf(errs.StorageFull, "only %d KiB are free", free>>10)
 	}
 	if err == nil {
 		err = b.fill(size)
@@ -96,7 +96,7 @@ func syncFile(path string) error {
 	return errors.Join(file.Sync(), file.Close())
 }
 
-// Admit implements skillrouter.Reserve. While the room is in use it looks
+// Admit implements committer.Reserve. While the room is in use it looks
 // whether there is some again, and then takes its own back first.
 func (b *ballast) Admit() error {
 	b.mu.Lock()
@@ -112,10 +112,10 @@ func (b *ballast) Admit() error {
 			return nil
 		}
 	}
-	return skillrouter.Errorf(skillrouter.StorageFull, "the disk is full: nothing was stored, reading goes on; what is left is kept for stops, acknowledgements, heartbeats and deletions")
+	return errs.Errorf(errs.StorageFull, "the disk is full: nothing was stored, reading goes on; what is left is kept for stops, acknowledgements, heartbeats and deletions")
 }
 
-// Release implements skillrouter.Reserve.
+// Release implements committer.Reserve.
 func (b *ballast) Release() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -171,7 +171,7 @@ type reserve struct {
 	db *Database
 }
 
-// Release implements skillrouter.Reserve. What the log holds is folded into the
+// Release implements committer.Reserve. What the log holds is folded into the
 // database as far as that goes, so that the log's room is used again before the ballast's.
 func (r reserve) Release() bool {
 	if !r.ballast.Release() {

@@ -16,12 +16,12 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter"
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/app/apptest"
 	"skillrouter/cmd/app/postgres"
 	"skillrouter/cmd/config"
 	"skillrouter/cmd/locate"
+	"skillrouter/internal/errs"
 	"skillrouter/router/cluster"
 )
 
@@ -52,24 +52,24 @@ func TestClusterNodeIsRefused(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		change func(t *testing.T, cfg *config.Config, options *app.Options)
-		code   skillrouter.Code
+		code   errs.Code
 		says   string
 	}{
 		"another secret": {func(t *testing.T, cfg *config.Config, _ *app.Options) {
 			cfg.ClusterSecretFile = secret(t, strings.Repeat("other-", 8), 0o600)
-		}, skillrouter.Conflict, "give this node the cluster_secret_file that the others have"},
+		}, errs.Conflict, "give this node the cluster_secret_file that the others have"},
 		"a secret that all may read": {func(t *testing.T, cfg *config.Config, _ *app.Options) {
 			cfg.ClusterSecretFile = secret(t, strings.Repeat("s3cret-", 8), 0o644)
-		}, skillrouter.Invalid, "chmod 600 it"},
-		"an empty secret":     {func(t *testing.T, cfg *config.Config, _ *app.Options) { cfg.ClusterSecretFile = secret(t, "", 0o600) }, skillrouter.Invalid, "openssl rand"},
-		"the name of another": {func(_ *testing.T, cfg *config.Config, _ *app.Options) { cfg.Node = "first" }, skillrouter.Conflict, "a name of its own"},
+		}, errs.Invalid, "chmod 600 it"},
+		"an empty secret":     {func(t *testing.T, cfg *config.Config, _ *app.Options) { cfg.ClusterSecretFile = secret(t, "", 0o600) }, errs.Invalid, "openssl rand"},
+		"the name of another": {func(_ *testing.T, cfg *config.Config, _ *app.Options) { cfg.Node = "first" }, errs.Conflict, "a name of its own"},
 		"a clock that is two minutes late": {func(_ *testing.T, _ *config.Config, options *app.Options) {
 			options.Now = func() time.Time { return time.Now().Add(-2 * time.Minute) }
-		}, skillrouter.Unavailable, "the clock of this machine is 2m0s off"},
+		}, errs.Unavailable, "the clock of this machine is 2m0s off"},
 		"a clock that is two minutes early": {func(_ *testing.T, _ *config.Config, options *app.Options) {
 			options.Now = func() time.Time { return time.Now().Add(2 * time.Minute) }
-		}, skillrouter.Unavailable, "the clock of this machine is 2m0s off"},
-		"the address of another": {func(_ *testing.T, cfg *config.Config, _ *app.Options) { cfg.NodeURL = a.URL() }, skillrouter.Conflict, "leads to another node"},
+		}, errs.Unavailable, "the clock of this machine is 2m0s off"},
+		"the address of another": {func(_ *testing.T, cfg *config.Config, _ *app.Options) { cfg.NodeURL = a.URL() }, errs.Conflict, "leads to another node"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg, options := aNode(t, "second", &first), app.Options{}
@@ -80,7 +80,7 @@ func TestClusterNodeIsRefused(t *testing.T) {
 				defer stop()
 				err = other.Run(ctx)
 			}
-			if skillrouter.CodeOf(err) != test.code || !strings.Contains(skillrouter.MessageOf(err), test.says) {
+			if errs.CodeOf(err) != test.code || !strings.Contains(errs.MessageOf(err), test.says) {
 				t.Errorf("%v", err)
 			}
 		})
@@ -170,7 +170,7 @@ func TestRegisterOfNodes(t *testing.T) {
 		}
 	}
 	is("a1 0, b2 0, c3 7")
-	if err := register.Announce(t.Context(), cluster.Node{ID: "4", Name: "a", URL: "http://d", Clock: time.Now()}); skillrouter.CodeOf(err) != skillrouter.Conflict {
+	if err := register.Announce(t.Context(), cluster.Node{ID: "4", Name: "a", URL: "http://d", Clock: time.Now()}); errs.CodeOf(err) != errs.Conflict {
 		t.Errorf("a second node of a name: %v", err)
 	}
 	inSchema(t, data, "operational", "UPDATE nodes SET seen = seen - interval '16 seconds'")
@@ -197,7 +197,7 @@ func TestStartWaits(t *testing.T) {
 	network, place := wire.leads()
 	wire.lead("tcp", "127.0.0.1:1")
 	cfg.Database = address
-	if _, err := app.New(t.Context(), cfg, slog.New(slog.DiscardHandler), app.Options{}); skillrouter.CodeOf(err) != skillrouter.Unavailable || !strings.Contains(err.Error(), "cannot be used") {
+	if _, err := app.New(t.Context(), cfg, slog.New(slog.DiscardHandler), app.Options{}); errs.CodeOf(err) != errs.Unavailable || !strings.Contains(err.Error(), "cannot be used") {
 		t.Errorf("not to wait: %v", err)
 	}
 	said := &output{}

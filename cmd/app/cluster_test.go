@@ -27,7 +27,6 @@ import (
 	"github.com/anishathalye/porcupine"
 	"gorm.io/gorm"
 
-	"skillrouter"
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/app/apptest"
 	"skillrouter/cmd/app/nats"
@@ -35,6 +34,8 @@ import (
 	"skillrouter/cmd/config"
 	"skillrouter/cmd/hook/offline"
 	"skillrouter/cmd/locate"
+	"skillrouter/internal/committer"
+	"skillrouter/internal/errs"
 	"skillrouter/router/cluster"
 )
 
@@ -736,10 +737,10 @@ func TestOpenedWriterIsFenced(t *testing.T) {
 		t.Fatal(err)
 	}
 	second := open()
-	if err := write(first); skillrouter.CodeOf(err) != skillrouter.Unavailable || !errors.Is(err, skillrouter.ErrFenced) {
+	if err := write(first); errs.CodeOf(err) != errs.Unavailable || !errors.Is(err, committer.ErrFenced) {
 		t.Errorf("the first: %v", err)
 	}
-	if err := write(first); skillrouter.CodeOf(err) != skillrouter.Unavailable {
+	if err := write(first); errs.CodeOf(err) != errs.Unavailable {
 		t.Errorf("the first, asked again: %v", err)
 	}
 	if err := write(second); err != nil {

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter"
 	"skillrouter/cmd/config"
 	"skillrouter/cmd/locate"
+	"skillrouter/internal/principal"
 	"skillrouter/operational/person"
 	"skillrouter/router/client"
 )
@@ -26,7 +26,7 @@ func (m *memories) send(method, path, body string, status int) fields {
 		r.Header.Set("Content-Type", "application/json")
 	}
 	if m.person != "" {
-		r.Header.Set(skillrouter.PersonHeader, m.person)
+		r.Header.Set(principal.PersonHeader, m.person)
 	}
 	response, err := http.DefaultClient.Do(r)
 	if err != nil {

@@ -4,8 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"skillrouter"
 	"skillrouter/comms"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/file"
 	"skillrouter/learning"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/escalation"
@@ -32,9 +33,9 @@ func (a *App) escalationRules(known func(agent string) bool) (*escalation.Rules,
 	if name == "" {
 		return escalation.DefaultRules(options)
 	}
-	text, err := skillrouter.ReadHead(name, escalation.MaxFile+1)
+	text, err := file.ReadHead(name, escalation.MaxFile+1)
 	if err != nil {
-		return nil, skillrouter.Wrap(skillrouter.Invalid, err, "the escalation rules %s cannot be read", name)
+		return nil, errs.Wrap(errs.Invalid, err, "the escalation rules %s cannot be read", name)
 	}
 	return escalation.LoadRules(name, text, options)
 }

@@ -17,8 +17,10 @@ import (
 	"github.com/pressly/goose/v3"
 	"gorm.io/gorm"
 
-	"skillrouter"
 	"skillrouter/cmd/app/wal"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/committer"
+	"skillrouter/internal/errs"
 	"skillrouter/migrations"
 )
 
@@ -55,11 +57,11 @@ type Database struct {
 	Name   string // learning or operational
 	Path   string // of the file; on a server, what names the schema to people
 	Read   *gorm.DB
-	Commit *skillrouter.Committer[*gorm.DB]
+	Commit *committer.Committer[*gorm.DB]
 
 	writer *gorm.DB
 	// numbers are the last numbers of its tables, of the writer; stale: a transaction failed, and they must be read anew.
-	numbers skillrouter.Numbers
+	numbers committer.Numbers
 	stale   bool
 	torn    wal.Torn  // what its write-ahead log had lost when it was opened
 	server  *onServer // nil: it is a file
@@ -70,7 +72,7 @@ type Database struct {
 // the file, what is damaged, what is not ours and what a newer version wrote.
 // An older schema is copied to a file beside it before it is migrated.
 // Commit.Run must be started for writes to happen.
-func OpenDatabase(ctx context.Context, dir, name string, now skillrouter.Clock, log *slog.Logger) (*Database, error) {
+func OpenDatabase(ctx context.Context, dir, name string, now clock.Clock, log *slog.Logger) (*Database, error) {
 	path := filepath.Join(dir, name+".db")
 	torn, err := wal.Scan(path) // before anybody opens it: SQLite writes over what it takes to be behind its end
 	if err != nil {
@@ -93,7 +95,7 @@ func OpenDatabase(ctx context.Context, dir, name string, now skillrouter.Clock, 
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
 	db := &Database{Name: name, Path: path, writer: writer, torn: torn}
-	db.Commit = skillrouter.NewCommitter(db.transact, db.savepoint)
+	db.Commit = committer.New(db.transact, db.savepoint)
 	if err := db.migrate(ctx, now, log); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -142,7 +144,7 @@ func (db *Database) CopyLog(ctx context.Context) error {
 		return err
 	}
 	var copied time.Time // when the log was written that was copied to its end
-	for skillrouter.Pause(ctx, logEvery) == nil {
+	for committer.Pause(ctx, logEvery) == nil {
 		log, err := os.Stat(db.Path + "-wal")
 		if err != nil || log.ModTime().Equal(copied) {
 			continue
@@ -275,7 +277,7 @@ func (db *Database) CheckLate(ctx context.Context) error {
 			return err
 		}
 		if fault != "" && ctx.Err() == nil {
-			return skillrouter.Errorf(skillrouter.Unavailable, "%s is damaged: %s. Nothing more is written into it.", db.Path, fault)
+			return errs.Errorf(errs.Unavailable, "%s is damaged: %s. Nothing more is written into it.", db.Path, fault)
 		}
 	}
 	<-ctx.Done()
@@ -291,7 +293,7 @@ func cmpErr(err error, verdict string) string {
 
 // refusal is an error on a file that is left as it is.
 func refusal(path, format string, args ...any) error {
-	return skillrouter.Errorf(skillrouter.Unavailable, "%s %s. It was not changed.", path, fmt.Sprintf(format, args...))
+	return errs.Errorf(errs.Unavailable, "%s %s. It was not changed.", path, fmt.Sprintf(format, args...))
 }
 
 // create makes a new database under another name and moves it into place, so
@@ -395,7 +397,7 @@ func newestVersion(name string) (int64, error) {
 }
 
 // migrate brings an older schema up to date, after copying the database.
-func (db *Database) migrate(ctx context.Context, now skillrouter.Clock, log *slog.Logger) error {
+func (db *Database) migrate(ctx context.Context, now clock.Clock, log *slog.Logger) error {
 	conn, err := db.writer.DB()
 	if err != nil {
 		return err

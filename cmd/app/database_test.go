@@ -14,8 +14,8 @@ import (
 	_ "github.com/glebarez/go-sqlite"
 	"gorm.io/gorm"
 
-	"skillrouter"
 	"skillrouter/cmd/app"
+	"skillrouter/internal/errs"
 	"skillrouter/migrations"
 )
 
@@ -279,7 +279,7 @@ func TestOpenRefusesAndLeavesTheFileAlone(t *testing.T) {
 				db.Close()
 				t.Fatal("it was opened")
 			}
-			message := skillrouter.MessageOf(err)
+			message := errs.MessageOf(err)
 			if !strings.Contains(message, c.says) || !strings.Contains(message, path) || !strings.Contains(message, "not changed") {
 				t.Errorf("the refusal says %q", message)
 			}

@@ -15,9 +15,10 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter"
 	"skillrouter/cmd/config"
 	"skillrouter/cmd/locate"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/router/web"
 )
 
@@ -55,7 +56,7 @@ func (a *App) openDemo(ctx context.Context) *demo {
 
 // Begin implements web.Demo.
 func (d *demo) Begin(ctx context.Context) error {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeCaptain); err != nil {
+	if err := principal.Of(ctx).Need(principal.ScopeCaptain); err != nil {
 		return err
 	}
 	d.mu.Lock()
@@ -67,14 +68,14 @@ func (d *demo) Begin(ctx context.Context) error {
 	settings.Data, settings.Listen = d.data, "127.0.0.1:0"
 	a, err := New(d.base, settings, slog.New(slog.DiscardHandler), d.options)
 	if err != nil {
-		return errors.Join(skillrouter.Wrap(skillrouter.Unavailable, err, "the demo data cannot be put in: %v", err), os.RemoveAll(d.data))
+		return errors.Join(errs.Wrap(errs.Unavailable, err, "the demo data cannot be put in: %v", err), os.RemoveAll(d.data))
 	}
 	d.app = a
 	for _, one := range a.doors {
 		err = errors.Join(err, one.listener.Close())
 	}
 	if err = errors.Join(err, tellStory(ctx, a, "")); err != nil {
-		return errors.Join(skillrouter.Wrap(skillrouter.Internal, err, "the demo data cannot be put in"), d.stop())
+		return errors.Join(errs.Wrap(errs.Internal, err, "the demo data cannot be put in"), d.stop())
 	}
 	a.life.run(d.base, "the demo's team", func(ctx context.Context) error { return atWork(ctx, a) })
 	return nil
@@ -98,7 +99,7 @@ func atWork(ctx context.Context, a *App) error {
 
 // End implements web.Demo.
 func (d *demo) End(ctx context.Context) error {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeCaptain); err != nil {
+	if err := principal.Of(ctx).Need(principal.ScopeCaptain); err != nil {
 		return err
 	}
 	return d.end()

@@ -14,9 +14,9 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter"
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/config"
+	"skillrouter/internal/errs"
 	"skillrouter/router/httpapi"
 )
 
@@ -118,7 +118,7 @@ A running router shows these calls at ` + "`/docs`" + `, and as OpenAPI 3.1 at `
 
 func codes() string {
 	var parts []string
-	for _, code := range skillrouter.Codes() {
+	for _, code := range errs.Codes() {
 		parts = append(parts, fmt.Sprintf("%s %d", code, httpapi.Status(code)))
 	}
 	return strings.Join(parts, ", ")

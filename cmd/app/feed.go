@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"net/http"
 
-	"skillrouter"
+	"skillrouter/internal/principal"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/knowledge"
 	"skillrouter/router"
@@ -64,7 +64,7 @@ func titles[T any](read func(ctx context.Context, ids []string) ([]T, error), of
 		found, err := read(ctx, ids)
 		titles := map[string]string{}
 		for _, one := range found {
-			if id, title, project := of(one); skillrouter.PrincipalOf(ctx).Sees(project) {
+			if id, title, project := of(one); principal.Of(ctx).Sees(project) {
 				titles[id] = title
 			}
 		}

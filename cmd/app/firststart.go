@@ -14,8 +14,8 @@ import (
 
 	"github.com/glebarez/sqlite"
 
-	"skillrouter"
 	"skillrouter/cmd/locate"
+	"skillrouter/internal/errs"
 )
 
 // A first start makes firstStartName before anything else and removes it last,
@@ -93,7 +93,7 @@ func lostDatabase(data string, missing, traces []string) error {
 	if slices.Contains(missing, "operational.db") {
 		message += "; every token is given up too, and until one is issued no caller on this machine needs any"
 	}
-	return &skillrouter.Error{Code: skillrouter.Unavailable, Message: message + ". Nothing was changed."}
+	return &errs.Error{Code: errs.Unavailable, Message: message + ". Nothing was changed."}
 }
 
 // Missing names the databases that a data folder lacks, and the traces in it of

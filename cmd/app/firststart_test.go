@@ -15,10 +15,10 @@ import (
 
 	"github.com/pressly/goose/v3"
 
-	"skillrouter"
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/config"
 	"skillrouter/cmd/locate"
+	"skillrouter/internal/errs"
 	"skillrouter/migrations"
 )
 
@@ -91,8 +91,8 @@ func TestLostDatabaseIsNotMadeAnew(t *testing.T) {
 				t.Fatal("it was made anew")
 			}
 			for _, want := range append(missing, "skillrouter restore", "--create-missing", traces[0]) {
-				if !strings.Contains(skillrouter.MessageOf(err), want) {
-					t.Errorf("the refusal does not say %q: %s", want, skillrouter.MessageOf(err))
+				if !strings.Contains(errs.MessageOf(err), want) {
+					t.Errorf("the refusal does not say %q: %s", want, errs.MessageOf(err))
 				}
 			}
 			if fmt.Sprint(before) != fmt.Sprint(tree(t, data)) {

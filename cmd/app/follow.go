@@ -15,9 +15,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"skillrouter"
 	"skillrouter/cmd/app/nats"
 	"skillrouter/comms"
+	"skillrouter/internal/committer"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/eventlog"
 	"skillrouter/learning/feedback"
 	"skillrouter/learning/guard"
 	"skillrouter/learning/guard/rule"
@@ -91,7 +93,7 @@ func (s *aside) tells(ctx context.Context, what string, value any) error {
 func (a *App) takeTold(ctx context.Context, node, what string, text []byte) error {
 	p := a.front.writing.Load()
 	if p == nil || !a.lease.Holds() {
-		return skillrouter.Errorf(skillrouter.Unavailable, "this node does not write")
+		return errs.Errorf(errs.Unavailable, "this node does not write")
 	}
 	from := gob.NewDecoder(bytes.NewReader(text))
 	switch what {
@@ -111,13 +113,13 @@ func (a *App) takeTold(ctx context.Context, node, what string, text []byte) erro
 	case toldListening:
 		return take(from, func(l comms.Listening) error { return p.mailbox.ListenBeyond(ctx, node, l) })
 	}
-	return skillrouter.Errorf(skillrouter.Invalid, "a node of another version tells %q: this one does not know it", what)
+	return errs.Errorf(errs.Invalid, "a node of another version tells %q: this one does not know it", what)
 }
 
 func take[T any](from *gob.Decoder, store func(T) error) error {
 	var value T
 	if err := from.Decode(&value); err != nil {
-		return skillrouter.Wrap(skillrouter.Invalid, err, "what another node tells cannot be read")
+		return errs.Wrap(errs.Invalid, err, "what another node tells cannot be read")
 	}
 	return store(value)
 }
@@ -226,7 +228,7 @@ type guardsAside struct {
 }
 
 // errElsewhere sends a call to the node that writes.
-var errElsewhere = skillrouter.Errorf(skillrouter.Unavailable, "the node that writes answers this")
+var errElsewhere = errs.Errorf(errs.Unavailable, "the node that writes answers this")
 
 // Check implements guard.Service.
 func (g guardsAside) Check(ctx context.Context, action rule.Action) (guard.Checked, error) {
@@ -379,7 +381,7 @@ func (a *App) follow(ctx context.Context) {
 		switch {
 		case ctx.Err() != nil:
 			return
-		case first && skillrouter.CodeOf(err) == skillrouter.Unavailable: // the first writer of a database has yet to begin
+		case first && errs.CodeOf(err) == errs.Unavailable: // the first writer of a database has yet to begin
 			a.log.Info("this node hands everything on until it can follow the node that writes", "because", err)
 		case errors.Is(err, cluster.ErrBack):
 			a.front.callers.Forget()
@@ -387,7 +389,7 @@ func (a *App) follow(ctx context.Context) {
 		default:
 			a.log.Warn("this node hands everything on until it can follow the node that writes", "error", err)
 		}
-		_ = skillrouter.Pause(ctx, followAgain)
+		_ = committer.Pause(ctx, followAgain)
 	}
 }
 
@@ -505,7 +507,7 @@ func (f *following) take(ctx context.Context, from, to cluster.Heads) error {
 
 // readSlow reads what leaves no event, until ctx ends. It may be tens of thousands of rows, and what leaves events does not wait for it.
 func (f *following) readSlow(ctx context.Context) error {
-	for skillrouter.Pause(ctx, slowEvery) == nil {
+	for committer.Pause(ctx, slowEvery) == nil {
 		if f.stale.Swap(false) && f.loadSlow(ctx) != nil {
 			f.stale.Store(true) // it is read again
 		}
@@ -569,7 +571,7 @@ func (f *following) operate(ctx context.Context, last int64) error {
 		if len(events) > 0 && events[0].Seq > f.operated+1 {
 			return errSwept
 		}
-		f.callersStale = f.callersStale || slices.ContainsFunc(events, func(e skillrouter.Event) bool {
+		f.callersStale = f.callersStale || slices.ContainsFunc(events, func(e eventlog.Event) bool {
 			return strings.HasPrefix(e.Type, "token.") || strings.HasPrefix(e.Type, "passphrase.")
 		})
 		if len(events) > 0 {
@@ -594,7 +596,7 @@ func (f *following) operate(ctx context.Context, last int64) error {
 // tellListening tells the node that writes who listens here, until ctx ends, and ends the streams while the node does not know what is new.
 func (f *following) tellListening(ctx context.Context) error {
 	some := false
-	for skillrouter.Pause(ctx, listeningEvery) == nil {
+	for committer.Pause(ctx, listeningEvery) == nil {
 		if f.follower.Age() > lostAfter {
 			f.mailbox.Interrupt()
 			continue

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
 	"skillrouter/cmd/hook/offline"
+	"skillrouter/internal/committer"
 	"skillrouter/learning/guard"
 	"skillrouter/learning/guard/rule"
 	"skillrouter/router"
@@ -59,7 +59,7 @@ func (a *App) keepGuardCopy(ctx context.Context, guards *guard.Guards) error {
 			return nil
 		case <-again.C:
 		case <-guards.Changed():
-			_ = skillrouter.Pause(ctx, max(copyGather, min(copyRest*took, copyGatherMost))) // at the end what waits is written at once
+			_ = committer.Pause(ctx, max(copyGather, min(copyRest*took, copyGatherMost))) // at the end what waits is written at once
 		}
 		write()
 	}

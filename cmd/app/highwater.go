@@ -16,7 +16,8 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/file"
 	"skillrouter/operational"
 	"skillrouter/router/feed"
 )
@@ -50,7 +51,7 @@ type highWater struct {
 
 // readHighWater returns the zero value where there is none, or none that can be read.
 func readHighWater(data string) (h highWater) {
-	text, err := skillrouter.ReadHead(filepath.Join(data, highWaterName), highWaterWidth)
+	text, err := file.ReadHead(filepath.Join(data, highWaterName), highWaterWidth)
 	if err != nil || json.Unmarshal(text, &h) != nil {
 		return highWater{}
 	}
@@ -180,7 +181,7 @@ func (a *App) noteLosses(ctx context.Context) error {
 		a.log.Error("what is gone cannot be kept for health and doctor to tell", "error", err)
 	}
 	if was.Tokens && !now.Tokens && !a.options.CreateMissing {
-		return skillrouter.Errorf(skillrouter.Unavailable,
+		return errs.Errorf(errs.Unavailable,
 			"%s: tokens had been issued, and operational.db knows of none: it is an older one, or lost its write-ahead log. Starting with it would let everybody on this machine in. Restore a backup, or start once with skillrouter serve --create-missing to go on without tokens",
 			a.config.Data)
 	}
@@ -214,7 +215,7 @@ func recordLosses(data string, now time.Time, lost []string) error {
 
 // Losses are the lines of a data folder's file of losses, the oldest first.
 func Losses(data string) (lines []string, err error) {
-	text, err := skillrouter.ReadHead(filepath.Join(data, lossesName), maxLosses)
+	text, err := file.ReadHead(filepath.Join(data, lossesName), maxLosses)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

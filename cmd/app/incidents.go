@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/learning"
 	"skillrouter/learning/guard/rule"
 	"skillrouter/learning/incident"
@@ -30,7 +30,7 @@ const incidentDomain = "commands"
 func (t team) Teach(ctx context.Context, l incident.Lesson) (id string, err error) {
 	if l.ID != "" {
 		now, err := t.lessons.Lesson(ctx, l.ID)
-		if skillrouter.CodeOf(err) == skillrouter.NotFound || now.Status == lesson.StatusRetired || now.Solution == l.Solution {
+		if errs.CodeOf(err) == errs.NotFound || now.Status == lesson.StatusRetired || now.Solution == l.Solution {
 			return l.ID, nil // somebody else took it out of use, or it says so
 		}
 		if err == nil {
@@ -52,7 +52,7 @@ func (t team) Teach(ctx context.Context, l incident.Lesson) (id string, err erro
 // Withdraw implements incident.Team.
 func (t team) Withdraw(ctx context.Context, id string) error {
 	_, err := t.lessons.Retire(ctx, id, lesson.RetirementDraft{Reason: "the incident that it was made of is accepted no more or was forgotten, or nothing works for it now"})
-	if code := skillrouter.CodeOf(err); code == skillrouter.NotFound || code == skillrouter.Conflict {
+	if code := errs.CodeOf(err); code == errs.NotFound || code == errs.Conflict {
 		return nil // somebody else took it out of use
 	}
 	return err

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"skillrouter"
 	"skillrouter/operational"
 	"skillrouter/router"
 	"skillrouter/router/contexts"
@@ -67,7 +66,7 @@ func (a *App) wireKinds(ctx context.Context, p *parts) error {
 	for i, k := range kind.All() {
 		place[k.Name] = i
 	}
-	skillrouter.SortStable(p.kinds, func(a, b kind.Memory) int { return place[a.Name] - place[b.Name] })
+	slices.SortStableFunc(p.kinds, func(a, b kind.Memory) int { return place[a.Name] - place[b.Name] })
 	return nil
 }
 

@@ -12,10 +12,10 @@ import (
 	"syscall"
 	"time"
 
-	"skillrouter"
 	"skillrouter/cmd/config"
 	"skillrouter/cmd/locate"
 	"skillrouter/cmd/process"
+	"skillrouter/internal/errs"
 	"skillrouter/router/httpapi"
 )
 
@@ -106,10 +106,10 @@ func cannotListen(address config.Address, network string, err error) error {
 		if at, parsed := net.ResolveTCPAddr("tcp", address.Listen); parsed == nil {
 			who = cmp.Or(process.PortHolder(at.Port), who)
 		}
-		return skillrouter.Wrap(skillrouter.Unavailable, err, "cannot listen on %s (%s): %s has this port; another one is chosen by `--%s 127.0.0.1:PORT`",
+		return errs.Wrap(errs.Unavailable, err, "cannot listen on %s (%s): %s has this port; another one is chosen by `--%s 127.0.0.1:PORT`",
 			address.Listen, address.Setting, who, strings.ReplaceAll(address.Setting, "_", "-"))
 	}
-	return skillrouter.Wrap(skillrouter.Unavailable, err, "cannot listen on %s%s (%s): %v", network, address.Listen, address.Setting, cause)
+	return errs.Wrap(errs.Unavailable, err, "cannot listen on %s%s (%s): %v", network, address.Listen, address.Setting, cause)
 }
 
 // serveDoors gives each door its server, or has those that are there lead to another handler.

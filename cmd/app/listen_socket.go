@@ -11,9 +11,9 @@ import (
 	"path/filepath"
 	"sync"
 
-	"skillrouter"
 	"skillrouter/cmd/locate"
 	"skillrouter/cmd/process"
+	"skillrouter/internal/errs"
 	"skillrouter/router/httpapi"
 )
 
@@ -106,9 +106,9 @@ func withPeer(ctx context.Context, conn net.Conn) context.Context {
 		uid, found := process.PeerUID(here.AddrPort(), there.AddrPort())
 		switch {
 		case !found:
-			return skillrouter.Errorf(skillrouter.Forbidden, "this router serves its own user (uid %d) while no token is issued, and the system does not show who calls; `skillrouter token create`, run by that user, issues one", os.Geteuid())
+			return errs.Errorf(errs.Forbidden, "this router serves its own user (uid %d) while no token is issued, and the system does not show who calls; `skillrouter token create`, run by that user, issues one", os.Geteuid())
 		case uid != 0 && uid != os.Geteuid():
-			return skillrouter.Errorf(skillrouter.Forbidden, "this router serves its own user (uid %d) while no token is issued, and uid %d calls; `skillrouter token create`, run by that user, issues one", os.Geteuid(), uid)
+			return errs.Errorf(errs.Forbidden, "this router serves its own user (uid %d) while no token is issued, and uid %d calls; `skillrouter token create`, run by that user, issues one", os.Geteuid(), uid)
 		}
 		return nil
 	})

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter"
 	"skillrouter/cmd/config"
 	"skillrouter/cmd/locate"
+	"skillrouter/internal/errs"
 	"skillrouter/router/client"
 )
 
@@ -79,7 +79,7 @@ func leftOver(t *testing.T, dir string) string {
 func TestSocket(t *testing.T) {
 	cfg := settings(t)
 	path := leftOver(t, cfg.Data)
-	if _, err := routerOf(t, cfg.Data).Connect(t.Context()); skillrouter.CodeOf(err) != skillrouter.Unavailable {
+	if _, err := routerOf(t, cfg.Data).Connect(t.Context()); errs.CodeOf(err) != errs.Unavailable {
 		t.Errorf("a socket that nobody serves: %v", err)
 	}
 	_, stop := running(t, cfg)
@@ -96,7 +96,7 @@ func TestSocket(t *testing.T) {
 	if _, err := os.Lstat(path); !os.IsNotExist(err) {
 		t.Errorf("the socket outlives the router: %v", err)
 	}
-	if _, err := routerOf(t, cfg.Data).Connect(t.Context()); skillrouter.CodeOf(err) != skillrouter.Unavailable {
+	if _, err := routerOf(t, cfg.Data).Connect(t.Context()); errs.CodeOf(err) != errs.Unavailable {
 		t.Errorf("a router that was stopped: %v", err)
 	}
 }
@@ -136,7 +136,7 @@ func TestSocketElsewhere(t *testing.T) {
 			if err := os.Chmod(filepath.Dir(named), 0o755); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := routerOf(t, cfg.Data).Connect(t.Context()); skillrouter.CodeOf(err) != skillrouter.Conflict || !strings.Contains(skillrouter.MessageOf(err), "chmod 700") {
+			if _, err := routerOf(t, cfg.Data).Connect(t.Context()); errs.CodeOf(err) != errs.Conflict || !strings.Contains(errs.MessageOf(err), "chmod 700") {
 				t.Errorf("a folder that is open to others: %v", err)
 			}
 			if err := os.Chmod(filepath.Dir(named), 0o700); err != nil {
@@ -169,7 +169,7 @@ func TestNoSocket(t *testing.T) {
 	cfg.Data = deepFolder(t)
 	a, _ := running(t, cfg)
 	to := routerOf(t, cfg.Data)
-	if _, err := to.Connect(t.Context()); skillrouter.CodeOf(err) != skillrouter.Unavailable && skillrouter.CodeOf(err) != skillrouter.Conflict || !strings.Contains(skillrouter.MessageOf(err), "SKILLROUTER_SERVER") {
+	if _, err := to.Connect(t.Context()); errs.CodeOf(err) != errs.Unavailable && errs.CodeOf(err) != errs.Conflict || !strings.Contains(errs.MessageOf(err), "SKILLROUTER_SERVER") {
 		t.Errorf("its commands say: %v", err)
 	}
 	c, err := client.New(a.URL(), client.Options{})

@@ -18,9 +18,9 @@ import (
 
 	"github.com/coder/websocket"
 
-	"skillrouter"
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/config"
+	"skillrouter/internal/errs"
 )
 
 // opened is a router in this process, with its settings.
@@ -206,8 +206,8 @@ func TestTakenPort(t *testing.T) {
 				_, port, _ = net.SplitHostPort(packets.LocalAddr().String())
 			}
 			_, err := app.New(t.Context(), whole, slog.New(slog.DiscardHandler), app.Options{})
-			message := skillrouter.MessageOf(err)
-			if skillrouter.CodeOf(err) != skillrouter.Unavailable || !strings.Contains(message, port) || !strings.Contains(message, "("+setting+")") {
+			message := errs.MessageOf(err)
+			if errs.CodeOf(err) != errs.Unavailable || !strings.Contains(message, port) || !strings.Contains(message, "("+setting+")") {
 				t.Fatalf("the start says: %v", err)
 			}
 			whole.Listen, whole.Listeners, whole.InterLock = "127.0.0.1:0", config.Listeners{}, config.InterLock{}

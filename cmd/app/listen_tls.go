@@ -23,8 +23,10 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"skillrouter"
 	"skillrouter/cmd/config"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/file"
 	"skillrouter/router"
 	"skillrouter/router/httpapi"
 )
@@ -48,7 +50,7 @@ const (
 // nil certificate is none: the doors speak plain HTTP.
 type certificate struct {
 	settings config.Config
-	now      skillrouter.Clock
+	now      clock.Clock
 	log      *slog.Logger
 	shown    atomic.Pointer[tls.Certificate]
 	wrong    atomic.Pointer[error] // why what is in the files is not shown; nil: it is
@@ -59,7 +61,7 @@ type certificate struct {
 }
 
 // openCertificate reads the pair; nil if the settings name none.
-func openCertificate(settings config.Config, now skillrouter.Clock, log *slog.Logger) (*certificate, error) {
+func openCertificate(settings config.Config, now clock.Clock, log *slog.Logger) (*certificate, error) {
 	if settings.TLSCert == "" {
 		return nil, nil
 	}
@@ -89,7 +91,7 @@ func (c *certificate) files() [2][2]string {
 func (c *certificate) read() (text [2][]byte, err error) {
 	for i, file := range c.files() {
 		if text[i], err = readPEM(file[1]); err != nil {
-			return text, &skillrouter.Error{Code: skillrouter.Invalid, Field: file[0], Err: err, Message: fmt.Sprintf("the file %s cannot be read: %v", file[1], reasonOf(err))}
+			return text, &errs.Error{Code: errs.Invalid, Field: file[0], Err: err, Message: fmt.Sprintf("the file %s cannot be read: %v", file[1], reasonOf(err))}
 		}
 	}
 	return text, nil
@@ -102,7 +104,7 @@ func readPEM(path string) ([]byte, error) {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return nil, cmp.Or(err, errors.New("it is no file"))
 	}
-	text, err := skillrouter.ReadHead(path, maxPEM+1)
+	text, err := file.ReadHead(path, maxPEM+1)
 	if err == nil && len(text) > maxPEM {
 		err = fmt.Errorf("it has more than %d bytes", maxPEM)
 	}
@@ -119,7 +121,7 @@ func (c *certificate) pair(text [2][]byte) (*tls.Certificate, error) {
 	if bytes.Contains(text[1], []byte("ENCRYPTED")) {
 		said = "the key has a passphrase, and nobody is asked for it"
 	}
-	return nil, &skillrouter.Error{Code: skillrouter.Invalid, Field: "tls_cert", Err: err, Message: fmt.Sprintf("%s and tls_key %s are no pair of a certificate and its key: %s", c.settings.TLSCert, c.settings.TLSKey, said)}
+	return nil, &errs.Error{Code: errs.Invalid, Field: "tls_cert", Err: err, Message: fmt.Sprintf("%s and tls_key %s are no pair of a certificate and its key: %s", c.settings.TLSCert, c.settings.TLSKey, said)}
 }
 
 // sum is what was found in the files, or that they cannot be read.
@@ -158,11 +160,11 @@ func (c *certificate) look() {
 		pair, err = c.pair(text)
 	}
 	if err == nil && !validAt(pair.Leaf, now) && validAt(former.Leaf, now) {
-		err = skillrouter.InvalidField("tls_cert", "%s is valid from %s until %s, which is not today", c.settings.TLSCert, date(pair.Leaf.NotBefore), date(pair.Leaf.NotAfter))
+		err = errs.InvalidField("tls_cert", "%s is valid from %s until %s, which is not today", c.settings.TLSCert, date(pair.Leaf.NotBefore), date(pair.Leaf.NotAfter))
 	}
 	if err != nil {
 		c.wrong.Store(&err)
-		c.log.Warn("the certificate's files were changed and are not taken; the former pair goes on", "because", skillrouter.Explain(err), "until", former.Leaf.NotAfter)
+		c.log.Warn("the certificate's files were changed and are not taken; the former pair goes on", "because", errs.Explain(err), "until", former.Leaf.NotAfter)
 		return
 	}
 	c.wrong.Store(nil)
@@ -234,7 +236,7 @@ func (o *overheard) Read(b []byte) (int, error) {
 // speakTLS is the answer to plain HTTP.
 func speakTLS() []byte {
 	const said = "this port speaks TLS: call it by https://"
-	text, _ := json.Marshal(httpapi.Problem{Title: http.StatusText(http.StatusBadRequest), Status: http.StatusBadRequest, Detail: said, Message: said, Code: skillrouter.Invalid}) // texts and a number
+	text, _ := json.Marshal(httpapi.Problem{Title: http.StatusText(http.StatusBadRequest), Status: http.StatusBadRequest, Detail: said, Message: said, Code: errs.Invalid}) // texts and a number
 	return fmt.Appendf(nil, "HTTP/1.1 400 Bad Request\r\nContent-Type: application/problem+json\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s\n", len(text)+1, text)
 }
 
@@ -288,7 +290,7 @@ func (c *certificate) check() []router.SystemCheck {
 		fault(fmt.Sprintf("it ends in %.1f days: renew it", left.Hours()/24))
 	}
 	if wrong := c.wrong.Load(); wrong != nil {
-		fault("what is in the files now is not taken: " + skillrouter.Explain(*wrong))
+		fault("what is in the files now is not taken: " + errs.Explain(*wrong))
 	}
 	if open := c.openKey(); open != "" {
 		fault(open)

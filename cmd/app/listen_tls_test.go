@@ -28,10 +28,10 @@ import (
 	"github.com/coder/websocket"
 	"golang.org/x/sync/errgroup"
 
-	"skillrouter"
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/config"
 	"skillrouter/comms"
+	"skillrouter/internal/errs"
 	"skillrouter/operational"
 	"skillrouter/router"
 	"skillrouter/router/client"
@@ -246,12 +246,12 @@ func TestCertificateIsRefused(t *testing.T) {
 			pairIn(t, &cfg, certificate, key)
 			test.spoil(&cfg)
 			_, err := app.New(t.Context(), cfg, slog.New(slog.DiscardHandler), app.Options{})
-			if skillrouter.CodeOf(err) != skillrouter.Invalid || skillrouter.FieldOf(err) != test.field {
-				t.Fatalf("%v, of %q", err, skillrouter.FieldOf(err))
+			if errs.CodeOf(err) != errs.Invalid || errs.FieldOf(err) != test.field {
+				t.Fatalf("%v, of %q", err, errs.FieldOf(err))
 			}
 			for _, part := range test.says {
-				if !strings.Contains(skillrouter.MessageOf(err), part) {
-					t.Errorf("%q does not say %q", skillrouter.MessageOf(err), part)
+				if !strings.Contains(errs.MessageOf(err), part) {
+					t.Errorf("%q does not say %q", errs.MessageOf(err), part)
 				}
 			}
 			if strings.Contains(err.Error(), "PRIVATE KEY-----") {
@@ -512,7 +512,7 @@ func TestTrust(t *testing.T) {
 		"an expired one":     {over, client.Trust{CA: a.file(t)}, "expired"},
 	} {
 		err := ask(test.at, test.trust)
-		if test.says == "" && err != nil || test.says != "" && (skillrouter.CodeOf(err) != skillrouter.Conflict || !strings.Contains(skillrouter.Explain(err), test.says)) {
+		if test.says == "" && err != nil || test.says != "" && (errs.CodeOf(err) != errs.Conflict || !strings.Contains(errs.Explain(err), test.says)) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -633,7 +633,7 @@ func TestPlainHTTPAtTLS(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := c.System.Health(t.Context()); skillrouter.CodeOf(err) != skillrouter.Invalid || !strings.Contains(skillrouter.Explain(err), "TLS") {
+		if _, err := c.System.Health(t.Context()); errs.CodeOf(err) != errs.Invalid || !strings.Contains(errs.Explain(err), "TLS") {
 			t.Errorf("the client says %v", err)
 		}
 		c.Close()
@@ -673,7 +673,7 @@ func TestPlainHTTPAtTLS(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if _, err := c.System.Health(t.Context()); skillrouter.CodeOf(err) != skillrouter.Conflict || !strings.Contains(skillrouter.Explain(err), "speaks plain HTTP") {
+	if _, err := c.System.Health(t.Context()); errs.CodeOf(err) != errs.Conflict || !strings.Contains(errs.Explain(err), "speaks plain HTTP") {
 		t.Errorf("the client says %v", err)
 	}
 }

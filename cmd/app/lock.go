@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"skillrouter"
 	"skillrouter/cmd/locate"
+	"skillrouter/internal/errs"
 )
 
 // Lock is a held data folder. The operating system frees it when the process
@@ -38,7 +38,7 @@ func Acquire(dir string, holder locate.Holder) (*Lock, error) {
 		if !errors.Is(err, errHeld) {
 			return nil, fmt.Errorf("lock %s: %w", path, err)
 		}
-		return nil, skillrouter.Errorf(skillrouter.Conflict, "the data folder %s is held by %s", dir, describe(file))
+		return nil, errs.Errorf(errs.Conflict, "the data folder %s is held by %s", dir, describe(file))
 	}
 	l := &Lock{file: file}
 	_ = json.Unmarshal(written(file), &l.former) // empty at a first start

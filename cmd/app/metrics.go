@@ -8,8 +8,9 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"skillrouter"
 	"skillrouter/comms"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/principal"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/experience"
 	"skillrouter/learning/guard"
@@ -33,7 +34,7 @@ type census struct {
 	vectors     *shelf.Vectors
 	mesh        func() comms.Mesh // nil: it is off
 	indexes     []namedIndex
-	now         skillrouter.Clock
+	now         clock.Clock
 }
 
 // search tells the state of each search index.
@@ -47,7 +48,7 @@ func (c census) search() map[string]string {
 
 // stats are the counts of GET /health.
 func (c census) stats(ctx context.Context, log *slog.Logger) map[string]int64 {
-	patterns, lessons, err := c.experiences.CountLearned(skillrouter.WithPrincipal(ctx, skillrouter.System()))
+	patterns, lessons, err := c.experiences.CountLearned(principal.With(ctx, principal.System()))
 	if err != nil { // whoever asks for health learns what else there is
 		log.WarnContext(ctx, "patterns and lessons could not be counted", "error", err)
 	}

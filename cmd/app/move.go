@@ -12,9 +12,9 @@ import (
 
 	"github.com/glebarez/sqlite"
 
-	"skillrouter"
 	"skillrouter/cmd/app/postgres"
 	"skillrouter/cmd/locate"
+	"skillrouter/internal/errs"
 	"skillrouter/router/cluster"
 )
 
@@ -44,7 +44,7 @@ func toMove(data string) (names []string, err error) {
 		case fileThere(path):
 			names = append(names, name)
 		case !fileThere(path + movedSuffix):
-			return nil, skillrouter.Errorf(skillrouter.NotFound, "there is no %s.db in %s", name, data)
+			return nil, errs.Errorf(errs.NotFound, "there is no %s.db in %s", name, data)
 		}
 	}
 	return names, nil
@@ -78,7 +78,7 @@ func MoveToServer(ctx context.Context, data, address string) (moved []MovedDatab
 			return nil, err
 		}
 		if !found.OK {
-			return nil, skillrouter.Errorf(skillrouter.Conflict, "%s is not as it was stored: skillrouter verify --data %s says what is wrong. Nothing was moved.", data, data)
+			return nil, errs.Errorf(errs.Conflict, "%s is not as it was stored: skillrouter verify --data %s says what is wrong. Nothing was moved.", data, data)
 		}
 	}
 	log := slog.New(slog.DiscardHandler)
@@ -138,7 +138,7 @@ func MoveToFiles(ctx context.Context, data, address string) (moved []MovedDataba
 		begun = begun && fileThere(path) != fileThere(path+comingSuffix)
 	}
 	if len(there) > 0 && !begun {
-		return nil, skillrouter.Errorf(skillrouter.Conflict, "%s is there: name a data folder that has no memory of its own", there[0])
+		return nil, errs.Errorf(errs.Conflict, "%s is there: name a data folder that has no memory of its own", there[0])
 	}
 	held := newLife(slog.New(slog.DiscardHandler))
 	defer func() { err = errors.Join(err, held.stop()) }()
@@ -167,7 +167,7 @@ func MoveToFiles(ctx context.Context, data, address string) (moved []MovedDataba
 	}
 	found, err := VerifyFolder(ctx, data)
 	if err == nil && !found.OK {
-		err = skillrouter.Errorf(skillrouter.Conflict, "what came is not as it was stored: skillrouter verify --data %s says what is wrong", data)
+		err = errs.Errorf(errs.Conflict, "what came is not as it was stored: skillrouter verify --data %s says what is wrong", data)
 	}
 	return moved, err
 }
@@ -180,7 +180,7 @@ func thereOnServer(ctx context.Context, server *postgres.Server) error {
 		newest, other := newestVersion(name)
 		switch err = errors.Join(err, other, reader.Close()); {
 		case err != nil:
-			return skillrouter.Wrap(skillrouter.NotFound, err, "%s has no %s: %v", server, server.Schema(name), err)
+			return errs.Wrap(errs.NotFound, err, "%s has no %s: %v", server, server.Schema(name), err)
 		case version != newest:
 			return refusal(server.Schema(name), "has schema version %d, and this program has %d: use the program that made it", version, newest)
 		}

@@ -18,11 +18,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"skillrouter"
 	"skillrouter/cmd/app/nats"
 	"skillrouter/cmd/app/postgres"
 	"skillrouter/cmd/hook/offline"
 	"skillrouter/cmd/locate"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/committer"
+	"skillrouter/internal/errs"
 	"skillrouter/learning/lesson"
 	"skillrouter/operational"
 	"skillrouter/router"
@@ -50,7 +52,7 @@ type front struct {
 	name    string
 	secret  cluster.Secret
 	lease   *cluster.Lease
-	now     skillrouter.Clock
+	now     clock.Clock
 	forward *cluster.Forward
 	hosts   func(r *http.Request) error // what a request may be called by that comes from outside
 	metrics http.Handler                // of a node that does not write
@@ -85,8 +87,8 @@ const nodeHeader = "Skillrouter-Node"
 // ServeHTTP implements http.Handler.
 func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	from, forwarded, err := f.secret.Accept(r, f.now())
-	if skillrouter.CodeOf(err) == skillrouter.Unavailable {
-		f.forward.RefuseIdle(w, skillrouter.MessageOf(err))
+	if errs.CodeOf(err) == errs.Unavailable {
+		f.forward.RefuseIdle(w, errs.MessageOf(err))
 		return
 	}
 	if err != nil {
@@ -196,7 +198,7 @@ func (a *App) awaitServer(ctx context.Context, server *postgres.Server) error {
 		if said.IsZero() {
 			a.serveDoors(ctx, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Retry-After", "1")
-				httpapi.WriteProblem(w, skillrouter.Errorf(skillrouter.Unavailable, "this router waits for its database server, which does not answer (its log has the cause): nothing was done, ask again"))
+				httpapi.WriteProblem(w, errs.Errorf(errs.Unavailable, "this router waits for its database server, which does not answer (its log has the cause): nothing was done, ask again"))
 			}))
 			a.serve()
 		}
@@ -204,14 +206,14 @@ func (a *App) awaitServer(ctx context.Context, server *postgres.Server) error {
 			said = now
 			a.log.Warn("the database server is not there: waiting for it", "server", server, "error", err)
 		}
-		if err := skillrouter.Pause(ctx, wait); err != nil {
+		if err := committer.Pause(ctx, wait); err != nil {
 			return err
 		}
 	}
 }
 
 // openLease opens a router's part in the lease of a server's databases, for a life.
-func openLease(ctx context.Context, server *postgres.Server, self cluster.Node, now skillrouter.Clock, life *life) *cluster.Lease {
+func openLease(ctx context.Context, server *postgres.Server, self cluster.Node, now clock.Clock, life *life) *cluster.Lease {
 	register := server.Register()
 	life.defers("register", register.Close)
 	return cluster.Open(ctx, register, self, now, life.log)
@@ -223,9 +225,9 @@ func takeLease(ctx context.Context, lease *cluster.Lease, server *postgres.Serve
 	defer cancel()
 	if err := lease.Acquire(waiting, time.Time{}); err != nil {
 		if writer, _ := lease.Writer(); writer.Epoch > 0 {
-			return skillrouter.Wrap(skillrouter.Unavailable, err, "another router writes into %s (%s): stop it first, make both nodes of a cluster (the setting node), or take another schema_prefix", server, strings.TrimSpace(writer.Name+" "+writer.URL))
+			return errs.Wrap(errs.Unavailable, err, "another router writes into %s (%s): stop it first, make both nodes of a cluster (the setting node), or take another schema_prefix", server, strings.TrimSpace(writer.Name+" "+writer.URL))
 		}
-		return skillrouter.Wrap(skillrouter.Unavailable, err, "the database server %s does not say who writes", server)
+		return errs.Wrap(errs.Unavailable, err, "the database server %s does not say who writes", server)
 	}
 	holdLease(ctx, lease, life)
 	return nil
@@ -385,7 +387,7 @@ func (a *App) runNode(ctx context.Context, serve <-chan error) error {
 		}
 	}()
 	go func() {
-		if err := a.front.forward.LeadsHere(served); skillrouter.CodeOf(err) == skillrouter.Conflict {
+		if err := a.front.forward.LeadsHere(served); errs.CodeOf(err) == errs.Conflict {
 			cancel(err)
 		} else if err != nil && served.Err() == nil {
 			a.log.Warn("this node is not reached by its own address, by which the others reach it: see node_url, tls_cert and tls_ca", "node_url", a.lease.Self().URL, "error", err)
@@ -489,7 +491,7 @@ func (a *App) standDown(ctx context.Context, failure error) (notBefore time.Time
 	if err := a.endServices(ctx, grace, &a.front.calls); err != nil {
 		a.log.Warn("not all of what was written late is stored", "error", err)
 	}
-	if errors.Is(failure, cluster.ErrLost) || errors.Is(failure, skillrouter.ErrFenced) {
+	if errors.Is(failure, cluster.ErrLost) || errors.Is(failure, committer.ErrFenced) {
 		return time.Time{}
 	}
 	return a.now().Add(pause)

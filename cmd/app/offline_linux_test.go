@@ -16,9 +16,9 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter"
 	"skillrouter/cmd/hook/offline"
 	"skillrouter/cmd/locate"
+	"skillrouter/internal/committer"
 	"skillrouter/learning/guard/rule"
 	"skillrouter/learning/lesson"
 )
@@ -65,7 +65,7 @@ func within(t *testing.T, is func() bool) {
 	ctx, cancel := context.WithTimeout(t.Context(), startTime)
 	defer cancel()
 	for !is() {
-		if err := skillrouter.Pause(ctx, 10*time.Millisecond); err != nil {
+		if err := committer.Pause(ctx, 10*time.Millisecond); err != nil {
 			t.Fatal("it does not come about")
 		}
 	}

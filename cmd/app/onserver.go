@@ -14,9 +14,11 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter"
 	"skillrouter/cmd/app/nats"
 	"skillrouter/cmd/app/postgres"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/committer"
+	"skillrouter/internal/errs"
 	"skillrouter/migrations"
 	"skillrouter/router"
 	"skillrouter/router/cluster"
@@ -38,7 +40,7 @@ type onServer struct {
 // PrepareOnServer), brought up to date if it is an older one. dir is the data folder, which holds what stands beside a database. Whoever opens
 // it has the lease, and from now on whoever opened it before writes nothing more.
 // Commit.Run must be started for writes to happen.
-func OpenOnServer(ctx context.Context, server *postgres.Server, dir, name string, now skillrouter.Clock, log *slog.Logger) (*Database, error) {
+func OpenOnServer(ctx context.Context, server *postgres.Server, dir, name string, now clock.Clock, log *slog.Logger) (*Database, error) {
 	schema := server.Schema(name)
 	conn := server.Writer(name)
 	if err := upgradeSchema(ctx, server, conn, name, log); err != nil {
@@ -49,7 +51,7 @@ func OpenOnServer(ctx context.Context, server *postgres.Server, dir, name string
 	if db.writer, err = spokenPostgres(conn); err != nil {
 		return nil, err
 	}
-	db.Commit = skillrouter.NewCommitter(db.transact, db.savepoint)
+	db.Commit = committer.New(db.transact, db.savepoint)
 	if db.Read, err = spokenPostgres(server.Reader(name, readers)); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -62,7 +64,7 @@ func OpenOnServer(ctx context.Context, server *postgres.Server, dir, name string
 // OpenFollowing opens a database on a server for reading, beside the router that writes into it.
 func OpenFollowing(server *postgres.Server, name string) (*Database, error) {
 	db := &Database{Name: name, Path: server.Schema(name) + " of " + server.String(), server: &onServer{server: server}}
-	db.Commit = skillrouter.Refusing[*gorm.DB](skillrouter.Errorf(skillrouter.Unavailable, "this node does not write"))
+	db.Commit = committer.Refusing[*gorm.DB](errs.Errorf(errs.Unavailable, "this node does not write"))
 	var err error
 	db.Read, err = spokenPostgres(server.Reader(name, readers))
 	return db, err
@@ -162,7 +164,7 @@ func (s *onServer) begin(tx *gorm.DB) (err error) {
 }
 
 // count counts a transaction at its end, and fails if another router has written since the last.
-func (s *onServer) count(tx *gorm.DB, numbers skillrouter.Numbers) error {
+func (s *onServer) count(tx *gorm.DB, numbers committer.Numbers) error {
 	if s == nil {
 		return nil
 	}
@@ -198,7 +200,7 @@ func (s *onServer) settle(writer *gorm.DB, err error, applied bool) error {
 	}
 	canceled := errors.Is(err, context.Canceled)
 	if canceled || errors.Is(err, sql.ErrTxDone) { // which would be taken for a clean end
-		err = skillrouter.Errorf(skillrouter.Unavailable, "the router ends, and the database server does not answer: nothing was stored (%v)", err)
+		err = errs.Errorf(errs.Unavailable, "the router ends, and the database server does not answer: nothing was stored (%v)", err)
 	}
 	if err != nil && applied && (canceled || postgres.Lost(err)) {
 		lost := err
@@ -206,7 +208,7 @@ func (s *onServer) settle(writer *gorm.DB, err error, applied bool) error {
 		switch committed, err = postgres.Settle(writer, s.commits); {
 		case err != nil:
 			// It has a code, so that nobody takes it for the loss of a connection, after which nothing is stored.
-			err = skillrouter.Wrap(skillrouter.OutcomeUnknown, errors.Join(err, lost), "the answer to a commit was lost, and what became of it is not known")
+			err = errs.Wrap(errs.OutcomeUnknown, errors.Join(err, lost), "the answer to a commit was lost, and what became of it is not known")
 		case !committed:
 			err = lost
 		}

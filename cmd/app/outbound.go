@@ -11,9 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
 	"skillrouter/cmd/app/postgres"
 	"skillrouter/cmd/config"
+	"skillrouter/internal/errs"
 	"skillrouter/router"
 	"skillrouter/router/webhook"
 )
@@ -128,7 +128,7 @@ func (a *App) checkModel(ctx context.Context) []router.SystemCheck {
 	models, err := endpoint.Models(ctx)
 	switch {
 	case err != nil:
-		c.Detail = skillrouter.MessageOf(err)
+		c.Detail = errs.MessageOf(err)
 	case name != "" && !slices.Contains(models, name) && !slices.Contains(models, name+":latest"): // as Ollama calls it
 		c.Detail = fmt.Sprintf("%s has no model %s (llm.model)", endpoint.Base(), name)
 	default:

@@ -7,8 +7,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"skillrouter"
 	"skillrouter/cmd/locate"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/operational"
 )
 
@@ -40,12 +41,12 @@ func (a *App) issueFirst(ctx context.Context, tokens *operational.Tokens) error 
 	if a.config.FirstToken == "" || a.aside != nil || issued || err != nil {
 		return err
 	}
-	made, err := tokens.Issue(skillrouter.WithPrincipal(ctx, skillrouter.Owner(false)), operational.TokenDraft{Scopes: []skillrouter.Scope{skillrouter.ScopeCaptain}, Note: "issued by the first start"})
+	made, err := tokens.Issue(principal.With(ctx, principal.Owner(false)), operational.TokenDraft{Scopes: []principal.Scope{principal.ScopeCaptain}, Note: "issued by the first start"})
 	if err != nil {
 		return fmt.Errorf("issue the first token: %w", err)
 	}
 	if err := putSynced(a.config.FirstToken, []byte(made.Secret+"\n")); err != nil {
-		return skillrouter.Wrap(skillrouter.Unavailable, err, "the first token was issued and cannot be written to %s (first_token_file): issue another with skillrouter token create", a.config.FirstToken)
+		return errs.Wrap(errs.Unavailable, err, "the first token was issued and cannot be written to %s (first_token_file): issue another with skillrouter token create", a.config.FirstToken)
 	}
 	a.log.Info("the first token was issued: every call needs one", "first_token_file", a.config.FirstToken)
 	return nil

@@ -10,9 +10,11 @@ import (
 	"path/filepath"
 	"time"
 
-	"skillrouter"
 	"skillrouter/cmd/config"
 	"skillrouter/cmd/locate"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/committer"
+	"skillrouter/internal/errs"
 	"skillrouter/operational/person"
 	operationalstore "skillrouter/operational/store"
 	"skillrouter/router"
@@ -23,7 +25,7 @@ import (
 // ResetPassphrase forgets the passphrase of a data folder that no router holds, and of its PostgreSQL server, into which none writes.
 func ResetPassphrase(ctx context.Context, cfg config.Config) (was bool, err error) {
 	if cfg.Database == "" && !fileThere(filepath.Join(cfg.Data, "operational.db")) {
-		return false, skillrouter.Errorf(skillrouter.NotFound, "%s holds no databases", cfg.Data)
+		return false, errs.Errorf(errs.NotFound, "%s holds no databases", cfg.Data)
 	}
 	a := &App{config: cfg, now: time.Now, log: slog.New(slog.DiscardHandler)}
 	a.base, a.life = newLife(a.log), newLife(a.log)
@@ -47,7 +49,7 @@ func ResetPassphrase(ctx context.Context, cfg config.Config) (was bool, err erro
 	if err := a.openDatabases(ctx); err != nil {
 		return false, err
 	}
-	return person.ResetPassphrase(ctx, operationalstore.New(a.operational.Read, a.operational.Commit), skillrouter.Clock(a.now).Stamp())
+	return person.ResetPassphrase(ctx, operationalstore.New(a.operational.Read, a.operational.Commit), clock.Clock(a.now).Stamp())
 }
 
 // provePerson refuses what only a person does with a data folder that no router holds, unless whoever ask asks knows the passphrase that is set there.
@@ -70,12 +72,12 @@ func provePerson(ctx context.Context, data string, ask func(ctx context.Context)
 	if !read.Migrator().HasTable("passphrase") { // it is of an earlier version
 		return nil
 	}
-	persons, err := person.OpenPersons(ctx, operationalstore.New(read, skillrouter.Refusing[*gorm.DB](errors.ErrUnsupported)), time.Now)
+	persons, err := person.OpenPersons(ctx, operationalstore.New(read, committer.Refusing[*gorm.DB](errors.ErrUnsupported)), time.Now)
 	if err != nil || persons.Stored().Hash == "" {
 		return err
 	}
 	if ask == nil {
-		return skillrouter.Errorf(skillrouter.PassphraseNeeded, "a passphrase is set in %s, and this takes it", data)
+		return errs.Errorf(errs.PassphraseNeeded, "a passphrase is set in %s, and this takes it", data)
 	}
 	passphrase, err := ask(ctx)
 	if err == nil {

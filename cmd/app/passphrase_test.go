@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter"
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/config"
+	"skillrouter/internal/errs"
 	"skillrouter/router/httpapi"
 )
 
@@ -261,12 +261,12 @@ func TestPassphraseReset(t *testing.T) {
 	}
 	for _, c := range []struct {
 		ask  func(context.Context) (string, error)
-		code skillrouter.Code
-	}{{nil, skillrouter.PassphraseNeeded}, {ask("not the passphrase"), skillrouter.Forbidden}, {ask(phrase), ""}} {
-		if _, err := app.RedactFolder(t.Context(), cfg.Data, true, c.ask); skillrouter.CodeOf(err) != c.code {
+		code errs.Code
+	}{{nil, errs.PassphraseNeeded}, {ask("not the passphrase"), errs.Forbidden}, {ask(phrase), ""}} {
+		if _, err := app.RedactFolder(t.Context(), cfg.Data, true, c.ask); errs.CodeOf(err) != c.code {
 			t.Errorf("redact: %v, want %q", err, c.code)
 		}
-		if _, err := app.Restore(t.Context(), strings.NewReader(archive), cfg.Data, app.RestoreOptions{Force: true, Passphrase: c.ask}); skillrouter.CodeOf(err) != c.code {
+		if _, err := app.Restore(t.Context(), strings.NewReader(archive), cfg.Data, app.RestoreOptions{Force: true, Passphrase: c.ask}); errs.CodeOf(err) != c.code {
 			t.Errorf("restore: %v, want %q", err, c.code)
 		}
 	}

@@ -7,7 +7,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning/fact"
 	"skillrouter/learning/procedure"
 	"skillrouter/learning/runbooks"
@@ -20,7 +21,7 @@ func (a *App) procedures(p *parts) (procedure.Service, kind.Memory) {
 		Options: a.learningOptions(), Lessons: p.lessons,
 		Facts: func(ctx context.Context, persona, key string) (json.RawMessage, bool, error) {
 			fact, err := p.facts.Recall(ctx, fact.Ref{Persona: persona, Key: key})
-			if skillrouter.CodeOf(err) == skillrouter.NotFound {
+			if errs.CodeOf(err) == errs.NotFound {
 				return nil, false, nil
 			}
 			return fact.Value, err == nil, err
@@ -47,11 +48,11 @@ func (a *App) wireRunbooks(ctx context.Context, p *parts) error {
 		return err
 	}
 	// What was edited while the router was down counts before the first request.
-	if err := folder.Sync(skillrouter.WithPrincipal(ctx, skillrouter.System())); err != nil {
+	if err := folder.Sync(principal.With(ctx, principal.System())); err != nil {
 		return fmt.Errorf("bring the folder of procedures in step: %w", err)
 	}
 	a.life.run(ctx, "runbooks", func(ctx context.Context) error {
-		return folder.Run(skillrouter.WithPrincipal(ctx, skillrouter.System()))
+		return folder.Run(principal.With(ctx, principal.System()))
 	})
 	return nil
 }

@@ -13,8 +13,10 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
 	"skillrouter/cmd/locate"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/redact"
 	"skillrouter/learning"
 	"skillrouter/learning/lesson"
 )
@@ -49,7 +51,7 @@ type SweptTable struct {
 func RedactFolder(ctx context.Context, data string, apply bool, passphrase func(ctx context.Context) (string, error)) (s Swept, err error) {
 	s = Swept{Data: data, Applied: apply, Tables: []SweptTable{}}
 	if there := present(data); len(there) == 0 && !restoring(data) {
-		return s, skillrouter.Errorf(skillrouter.NotFound, "%s holds no databases", data)
+		return s, errs.Errorf(errs.NotFound, "%s holds no databases", data)
 	}
 	lock, err := Acquire(data, locate.Holder{PID: os.Getpid(), Started: time.Now()})
 	if err != nil {
@@ -220,7 +222,7 @@ func (t textTable) read(ctx context.Context, db *sql.DB, after int64, found *Swe
 // clean cuts the secrets out of a row; set stays nil if there are none.
 func (t textTable) clean(key []any, texts []sql.NullString, found *SweptTable) sweptRow {
 	row := sweptRow{key: key, texts: map[string]string{}}
-	var redaction skillrouter.Redaction
+	var redaction redact.Redaction
 	clean := make([]string, len(texts))
 	for round := range 2 { // what is found in a later column is cut out of the earlier ones too
 		for i, text := range texts {
@@ -271,17 +273,17 @@ func (t textTable) fingerprint(row *sweptRow) {
 }
 
 // redactColumn cuts the secrets out of one text: JSON stays JSON, and a name a name.
-func redactColumn(redaction *skillrouter.Redaction, column, text string) string {
+func redactColumn(redaction *redact.Redaction, column, text string) string {
 	switch {
 	case text == "":
 		return text
 	case (text[0] == '{' || text[0] == '[' || text[0] == '"') && json.Valid([]byte(text)):
 		return string(redaction.JSON([]byte(text)))
 	case nameColumn(column):
-		if skillrouter.HoldsSecret(column, text) == nil {
+		if check.NoSecret(column, text) == nil {
 			return text
 		}
-		var own skillrouter.Redaction
+		var own redact.Redaction
 		_ = own.Cut(text)
 		_ = redaction.Cut(text) // it is cut out of the texts beside it too
 		return "redacted-" + strings.Join(own.Kinds(), "-")

@@ -13,9 +13,9 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter"
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/locate"
+	"skillrouter/internal/errs"
 )
 
 // oldSecret is the n-th secret that a version before left in the databases.
@@ -201,7 +201,7 @@ func TestRedactFolderIsRefusedWhileARouterHoldsIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer lock.Release() //nolint:errcheck // the folder goes with the test
-	if _, err := app.RedactFolder(t.Context(), dir, false, nil); skillrouter.CodeOf(err) != skillrouter.Conflict {
+	if _, err := app.RedactFolder(t.Context(), dir, false, nil); errs.CodeOf(err) != errs.Conflict {
 		t.Errorf("got %v", err)
 	}
 }

@@ -12,8 +12,9 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter"
 	"skillrouter/cmd/locate"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/errs"
 )
 
 // A restore unpacks into stagingPrefix…, inside the data folder, and looks
@@ -29,8 +30,8 @@ const (
 
 // RestoreOptions are what a restore takes besides the archive and the folder.
 type RestoreOptions struct {
-	Force bool              // also over databases that are there; these are kept aside
-	Now   skillrouter.Clock // time.Now if nil
+	Force bool        // also over databases that are there; these are kept aside
+	Now   clock.Clock // time.Now if nil
 	// Passphrase asks a person for the passphrase of the folder, if one is set; nil: nobody can be asked.
 	Passphrase func(ctx context.Context) (string, error)
 }
@@ -69,7 +70,7 @@ func Restore(ctx context.Context, archive io.Reader, data string, options Restor
 		return r, err
 	}
 	if there := present(data); len(there) > 0 && !options.Force {
-		return r, skillrouter.Errorf(skillrouter.Conflict, "%s holds %s already: restore to another folder, or force it, which keeps what is there aside", data, strings.Join(there, ", "))
+		return r, errs.Errorf(errs.Conflict, "%s holds %s already: restore to another folder, or force it, which keeps what is there aside", data, strings.Join(there, ", "))
 	}
 	staging, err := os.MkdirTemp(data, stagingPrefix)
 	if err != nil {
@@ -140,7 +141,7 @@ func finishRestore(data string) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		// It is not there, or all that is left of it is the empty folder.
 		if err := os.Remove(ready); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return skillrouter.Wrap(skillrouter.Unavailable, err, "%s is no finished restore: move it away", ready)
+			return errs.Wrap(errs.Unavailable, err, "%s is no finished restore: move it away", ready)
 		}
 		return nil
 	}
@@ -149,7 +150,7 @@ func finishRestore(data string) error {
 	}
 	name := string(aside)
 	if !strings.HasPrefix(name, asidePrefix) || name != filepath.Base(name) {
-		return skillrouter.Errorf(skillrouter.Unavailable, "%s does not say where what is there goes: move it away", ready)
+		return errs.Errorf(errs.Unavailable, "%s does not say where what is there goes: move it away", ready)
 	}
 	keep := filepath.Join(data, name)
 	entries, err := os.ReadDir(ready)

@@ -14,10 +14,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"skillrouter"
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/app/apptest"
 	"skillrouter/cmd/app/postgres"
+	"skillrouter/internal/errs"
 	"skillrouter/migrations"
 	"skillrouter/router/cluster"
 )
@@ -279,7 +279,7 @@ func TestServerUpgrade(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := <-cut; skillrouter.CodeOf(err) != skillrouter.Unavailable {
+	if err := <-cut; errs.CodeOf(err) != errs.Unavailable {
 		t.Errorf("one that was cut off: %v", err)
 	}
 	if err := held.Rollback(); err != nil {
@@ -346,7 +346,7 @@ func TestServerOfNewerProgram(t *testing.T) {
 		{"a step that is not", "UPDATE heads SET seq = 9000 WHERE log = 'since'", false},
 	} {
 		inSchema(t, data, "learning", test.change)
-		if err := prepare(); (err == nil) != test.may || err != nil && !strings.Contains(skillrouter.MessageOf(err), "use the newer program") {
+		if err := prepare(); (err == nil) != test.may || err != nil && !strings.Contains(errs.MessageOf(err), "use the newer program") {
 			t.Errorf("%s: %v", test.what, err)
 		}
 		if takes() != test.may {

@@ -16,11 +16,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"skillrouter"
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/app/apptest"
 	"skillrouter/cmd/app/postgres"
 	"skillrouter/cmd/config"
+	"skillrouter/internal/committer"
+	"skillrouter/internal/errs"
 )
 
 // onServer skips a test where no server is.
@@ -37,24 +38,24 @@ func TestServerIsRefused(t *testing.T) {
 	for name, test := range map[string]struct {
 		parameters string
 		before     func(t *testing.T, data string)
-		code       skillrouter.Code
+		code       errs.Code
 		says       string
 	}{
-		"commits that are not synced": {parameters: "&synchronous_commit=off", code: skillrouter.Unavailable, says: "synchronous_commit = off"},
-		"a user who may not write":    {parameters: "&default_transaction_read_only=on", code: skillrouter.Unavailable, says: "takes no writes"},
-		"no server":                   {parameters: "&port=1", code: skillrouter.Unavailable, says: "cannot be used"},
-		"files":                       {before: func(t *testing.T, data string) { unreadable(t, filepath.Join(data, "learning.db")) }, code: skillrouter.Conflict, says: "learning.db is there"},
+		"commits that are not synced": {parameters: "&synchronous_commit=off", code: errs.Unavailable, says: "synchronous_commit = off"},
+		"a user who may not write":    {parameters: "&default_transaction_read_only=on", code: errs.Unavailable, says: "takes no writes"},
+		"no server":                   {parameters: "&port=1", code: errs.Unavailable, says: "cannot be used"},
+		"files":                       {before: func(t *testing.T, data string) { unreadable(t, filepath.Join(data, "learning.db")) }, code: errs.Conflict, says: "learning.db is there"},
 		"a schema of somebody else": {before: func(t *testing.T, data string) {
 			beside(t, data, "CREATE SCHEMA {}learning", "CREATE TABLE {}learning.events (n int)")
-		}, code: skillrouter.Unavailable, says: "is not Skill Router's"},
+		}, code: errs.Unavailable, says: "is not Skill Router's"},
 		"a table that is missing": {before: func(t *testing.T, data string) {
 			prepared(t, data)
 			beside(t, data, "DROP TABLE {}operational.tasks CASCADE")
-		}, code: skillrouter.Unavailable, says: "tables are missing (tasks)"},
+		}, code: errs.Unavailable, says: "tables are missing (tasks)"},
 		"half of a memory": {before: func(t *testing.T, data string) {
 			prepared(t, data)
 			beside(t, data, "DROP SCHEMA {}operational CASCADE")
-		}, code: skillrouter.Unavailable, says: "a half of the memory"},
+		}, code: errs.Unavailable, says: "a half of the memory"},
 		"another version": {before: func(t *testing.T, data string) {
 			first := settings(t)
 			first.Data, first.Database = data, apptest.Address(t, data)
@@ -64,7 +65,7 @@ func TestServerIsRefused(t *testing.T) {
 			}
 			stopped(t, a)
 			beside(t, data, "INSERT INTO {}operational.goose_db_version (version_id, is_applied) VALUES (9000, true)")
-		}, code: skillrouter.Unavailable, says: "schema version 9000"},
+		}, code: errs.Unavailable, says: "schema version 9000"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg := settings(t)
@@ -73,7 +74,7 @@ func TestServerIsRefused(t *testing.T) {
 			}
 			cfg.Database = apptest.Address(t, cfg.Data) + test.parameters
 			_, err := app.New(t.Context(), cfg, slog.New(slog.DiscardHandler), app.Options{})
-			if skillrouter.CodeOf(err) != test.code || !strings.Contains(skillrouter.MessageOf(err), test.says) {
+			if errs.CodeOf(err) != test.code || !strings.Contains(errs.MessageOf(err), test.says) {
 				t.Errorf("%v", err)
 			}
 		})
@@ -189,7 +190,7 @@ func TestOneRouterWrites(t *testing.T) {
 	}
 	second := settings(t)
 	second.Database = cfg.Database
-	if _, err := app.New(t.Context(), second, slog.New(slog.DiscardHandler), app.Options{}); skillrouter.CodeOf(err) != skillrouter.Unavailable || !strings.Contains(err.Error(), "another router writes") {
+	if _, err := app.New(t.Context(), second, slog.New(slog.DiscardHandler), app.Options{}); errs.CodeOf(err) != errs.Unavailable || !strings.Contains(err.Error(), "another router writes") {
 		t.Errorf("a second one: %v", err)
 	}
 	ended := make(chan error, 1)
@@ -211,7 +212,7 @@ func TestOneRouterWrites(t *testing.T) {
 	}
 	select {
 	case err := <-ended:
-		if !errors.Is(err, skillrouter.ErrFenced) {
+		if !errors.Is(err, committer.ErrFenced) {
 			t.Errorf("it ended with %v", err)
 		}
 	case <-time.After(startTime):
@@ -273,7 +274,7 @@ func TestMoveToServer(t *testing.T) {
 	for i, path := range paths {
 		before[i] = ask("GET", path, "")
 	}
-	if _, err := app.MoveToServer(t.Context(), files.Data, address); skillrouter.CodeOf(err) != skillrouter.Conflict {
+	if _, err := app.MoveToServer(t.Context(), files.Data, address); errs.CodeOf(err) != errs.Conflict {
 		t.Errorf("while the router runs: %v", err)
 	}
 	stop()
@@ -301,11 +302,11 @@ func TestMoveToServer(t *testing.T) {
 	for i, path := range paths {
 		before[i] = ask("GET", path, "")
 	}
-	if _, err := app.MoveToFiles(t.Context(), t.TempDir(), address); skillrouter.CodeOf(err) != skillrouter.Unavailable {
+	if _, err := app.MoveToFiles(t.Context(), t.TempDir(), address); errs.CodeOf(err) != errs.Unavailable {
 		t.Errorf("back while its router runs: %v", err)
 	}
 	stop()
-	if _, err := app.MoveToFiles(t.Context(), t.TempDir(), address+"&port=1"); skillrouter.CodeOf(err) != skillrouter.NotFound {
+	if _, err := app.MoveToFiles(t.Context(), t.TempDir(), address+"&port=1"); errs.CodeOf(err) != errs.NotFound {
 		t.Errorf("back from no server: %v", err)
 	}
 	back := files
@@ -314,7 +315,7 @@ func TestMoveToServer(t *testing.T) {
 	if err != nil || returned[0].Rows < moved[0].Rows || returned[1].Rows < moved[1].Rows {
 		t.Fatalf("%+v, %v", returned, err)
 	}
-	if _, err := app.MoveToFiles(t.Context(), back.Data, address); skillrouter.CodeOf(err) != skillrouter.Conflict {
+	if _, err := app.MoveToFiles(t.Context(), back.Data, address); errs.CodeOf(err) != errs.Conflict {
 		t.Errorf("back over what is there: %v", err)
 	}
 	askBack, stopBack := serve(back)
@@ -336,7 +337,7 @@ func TestMoveToServer(t *testing.T) {
 	ask2, stop2 := serve(other)
 	ask2("POST", "/api/tasks", `{"title": "t", "project": "p"}`)
 	stop2()
-	if _, err := app.MoveToServer(t.Context(), other.Data, address); skillrouter.CodeOf(err) == "" {
+	if _, err := app.MoveToServer(t.Context(), other.Data, address); errs.CodeOf(err) == "" {
 		t.Error("it moved into a memory that is there, or beside its router")
 	}
 }

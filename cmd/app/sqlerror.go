@@ -7,8 +7,8 @@ import (
 
 	gosqlite "github.com/glebarez/go-sqlite"
 
-	"skillrouter"
 	"skillrouter/cmd/app/postgres"
+	"skillrouter/internal/errs"
 )
 
 // SQLite's primary result codes that callers can do something about
@@ -34,7 +34,7 @@ func translate(err error) error {
 	if err == nil {
 		return nil
 	}
-	if _, coded := errors.AsType[*skillrouter.Error](err); coded {
+	if _, coded := errors.AsType[*errs.Error](err); coded {
 		return err
 	}
 	failure, ok := errors.AsType[*gosqlite.Error](err)
@@ -43,13 +43,13 @@ func translate(err error) error {
 	}
 	switch failure.Code() & 0xff { // the low byte is the primary code
 	case sqliteFull:
-		return skillrouter.Wrap(skillrouter.StorageFull, err, "the disk is full: nothing was stored, reading goes on")
+		return errs.Wrap(errs.StorageFull, err, "the disk is full: nothing was stored, reading goes on")
 	case sqliteBusy, sqliteLocked:
-		return skillrouter.Wrap(skillrouter.Unavailable, err, "another program holds the database")
+		return errs.Wrap(errs.Unavailable, err, "another program holds the database")
 	case sqliteCorrupt:
-		return skillrouter.Wrap(skillrouter.Internal, err, "the database is damaged: stop the router and restore a backup")
+		return errs.Wrap(errs.Internal, err, "the database is damaged: stop the router and restore a backup")
 	case sqliteIOErr:
-		return skillrouter.Wrap(skillrouter.Internal, err, "the disk failed")
+		return errs.Wrap(errs.Internal, err, "the disk failed")
 	}
 	return err
 }
@@ -58,7 +58,7 @@ func translate(err error) error {
 func (db *Database) translate(err error) error {
 	translated := translate(err)
 	failure, ok := errors.AsType[*gosqlite.Error](err)
-	if !ok || skillrouter.CodeOf(translated) != skillrouter.Internal {
+	if !ok || errs.CodeOf(translated) != errs.Internal {
 		return translated
 	}
 	switch failure.Code() {
@@ -73,7 +73,7 @@ func (db *Database) translate(err error) error {
 		}
 	}
 	if full := outOfRoom(filepath.Dir(db.Path), largest); full != nil {
-		return skillrouter.Wrap(skillrouter.StorageFull, errors.Join(full, err), "the disk takes no more (%s): nothing was stored, reading goes on", full)
+		return errs.Wrap(errs.StorageFull, errors.Join(full, err), "the disk takes no more (%s): nothing was stored, reading goes on", full)
 	}
 	return translated
 }

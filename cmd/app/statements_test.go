@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter"
 	"skillrouter/cmd/app"
 	"skillrouter/comms"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/fact"
 	"skillrouter/learning/guard"
@@ -51,7 +51,7 @@ func TestStatementsOfWrites(t *testing.T) {
 	memory, learned := counted(t, "learning")
 	operations, told := counted(t, "operational")
 	log := slog.New(slog.DiscardHandler)
-	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	ctx := principal.With(t.Context(), principal.Open())
 	must := func(err error) {
 		t.Helper()
 		if err != nil {

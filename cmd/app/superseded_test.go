@@ -10,7 +10,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/knowledge"
 	learningstore "skillrouter/learning/store"
@@ -68,7 +69,7 @@ func (k known) store(t *testing.T, ctx context.Context, draft knowledge.Draft) k
 // TestSupersededRanksBehind stores pairs and asks for each with the words of the superseded one, in every way in which
 // an agent is told: its successor comes first, and it is there, marked. Pairs that nobody marked are the control.
 func TestSupersededRanksBehind(t *testing.T) {
-	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	ctx := principal.With(t.Context(), principal.Open())
 	k := knowing(t)
 	ahead := func(project, question, old, next string) (bool, bool) {
 		found, err := k.base.Find(ctx, knowledge.Query{Query: question, Project: project, Explain: true})
@@ -143,10 +144,10 @@ func TestSupersededRanksBehind(t *testing.T) {
 // TestSupersedingIsItsAuthors has agents put entries in the place of what others wrote: nothing of it is taken out of use by them.
 func TestSupersedingIsItsAuthors(t *testing.T) {
 	k := knowing(t)
-	as := func(agent string, scope skillrouter.Scope) context.Context {
-		return skillrouter.WithPrincipal(t.Context(), skillrouter.Principal{AgentID: agent, Scopes: []skillrouter.Scope{scope}})
+	as := func(agent string, scope principal.Scope) context.Context {
+		return principal.With(t.Context(), principal.Principal{AgentID: agent, Scopes: []principal.Scope{scope}})
 	}
-	captain, good, evil := as("", skillrouter.ScopeCaptain), as("good", skillrouter.ScopeAgent), as("evil", skillrouter.ScopeAgent)
+	captain, good, evil := as("", principal.ScopeCaptain), as("good", principal.ScopeAgent), as("evil", principal.ScopeAgent)
 	entry := func(id string) knowledge.Knowledge {
 		t.Helper()
 		e, err := k.base.Entry(captain, id)
@@ -161,12 +162,12 @@ func TestSupersedingIsItsAuthors(t *testing.T) {
 		t.Errorf("an agent's text took a captain's entry out of use: %+v", lie)
 	}
 	for _, project := range []string{"", "other"} {
-		if _, err := k.base.Store(evil, knowledge.Draft{Category: "c", Title: "x" + project, Content: "y", Project: project, Supersedes: []string{old.ID}}); skillrouter.CodeOf(err) == "" {
+		if _, err := k.base.Store(evil, knowledge.Draft{Category: "c", Title: "x" + project, Content: "y", Project: project, Supersedes: []string{old.ID}}); errs.CodeOf(err) == "" {
 			t.Errorf("an agent superseded a captain's entry by its id, from project %q", project)
 		}
 	}
 	none := ""
-	if _, err := k.base.Update(evil, old.ID, knowledge.Patch{SupersededBy: &lie.ID}); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+	if _, err := k.base.Update(evil, old.ID, knowledge.Patch{SupersededBy: &lie.ID}); errs.CodeOf(err) != errs.Forbidden {
 		t.Errorf("an agent put its own in the place of a captain's: %v", err)
 	}
 
@@ -190,7 +191,7 @@ func TestSupersedingIsItsAuthors(t *testing.T) {
 
 // TestGoingBack: a team that goes back to what it decided first is told that again, and neither both nor none.
 func TestGoingBack(t *testing.T) {
-	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	ctx := principal.With(t.Context(), principal.Open())
 	k := knowing(t)
 	npm := k.store(t, ctx, knowledge.Draft{Content: "We use npm in this repository", Project: "shop"})
 	pnpm := k.store(t, ctx, knowledge.Draft{Content: "We use pnpm in this repository", Project: "shop", Supersedes: []string{npm.ID}})
@@ -214,17 +215,17 @@ func TestGoingBack(t *testing.T) {
 	}
 	third = k.store(t, ctx, knowledge.Draft{Content: "We use yarn in this repository", Project: "shop", Supersedes: []string{npm.ID}})
 	again.Supersedes = []string{k.store(t, ctx, knowledge.Draft{Content: "The port is 3000", Project: "shop"}).ID}
-	if _, err := k.base.Store(ctx, again); skillrouter.FieldOf(err) != "supersedes" {
+	if _, err := k.base.Store(ctx, again); errs.FieldOf(err) != "supersedes" {
 		t.Errorf("yarn stands in the place of npm, and is not named: %v", err)
 	}
-	if _, err := k.base.Store(ctx, knowledge.Draft{ID: pnpm.ID, Category: "c", Title: "t", Content: "We use pnpm after all", Project: "shop", Supersedes: []string{third.ID}}); skillrouter.CodeOf(err) != skillrouter.Invalid {
+	if _, err := k.base.Store(ctx, knowledge.Draft{ID: pnpm.ID, Category: "c", Title: "t", Content: "We use pnpm after all", Project: "shop", Supersedes: []string{third.ID}}); errs.CodeOf(err) != errs.Invalid {
 		t.Errorf("a line of entries that stand in each other's places closes: %v", err)
 	}
 }
 
 // TestSupersededIsTakenIn: what an import brings is as outdated as it was.
 func TestSupersededIsTakenIn(t *testing.T) {
-	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	ctx := principal.With(t.Context(), principal.Open())
 	from, to := knowing(t), knowing(t)
 	old := from.store(t, ctx, knowledge.Draft{Content: "The API listens on port 3000", Project: "shop"})
 	next := from.store(t, ctx, knowledge.Draft{Content: "The API listens on port 4000", Project: "shop", Supersedes: []string{old.ID}})
@@ -252,7 +253,7 @@ func TestSupersededIsTakenIn(t *testing.T) {
 		t.Errorf("the same text under another id that was made of it: %+v, %v", taken, err)
 	}
 	entries[0].ID, entries[0].SupersededBy = "wrong", strings.Repeat("x", 1000)
-	if taken, err = to.base.Take(ctx, entries[:1], learning.Taking{}); err != nil || skillrouter.CodeOf(taken[0].Err) != skillrouter.Invalid {
+	if taken, err = to.base.Take(ctx, entries[:1], learning.Taking{}); err != nil || errs.CodeOf(taken[0].Err) != errs.Invalid {
 		t.Errorf("%+v, %v", taken, err)
 	}
 }

@@ -3,7 +3,7 @@ package app
 import (
 	"context"
 
-	"skillrouter"
+	"skillrouter/internal/principal"
 	"skillrouter/router"
 )
 
@@ -14,7 +14,7 @@ type system struct{ app *App }
 
 // Health implements router.SystemService.
 func (s system) Health(ctx context.Context) (router.SystemHealth, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+	if err := principal.Of(ctx).Need(principal.ScopeRead); err != nil {
 		return router.SystemHealth{}, err
 	}
 	h := s.app.health(ctx)
@@ -23,7 +23,7 @@ func (s system) Health(ctx context.Context) (router.SystemHealth, error) {
 
 // Doctor implements router.SystemService.
 func (s system) Doctor(ctx context.Context) ([]router.SystemCheck, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeCaptain); err != nil {
+	if err := principal.Of(ctx).Need(principal.ScopeCaptain); err != nil {
 		return nil, err
 	}
 	return s.app.doctor(ctx), nil

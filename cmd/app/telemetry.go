@@ -5,12 +5,12 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"skillrouter"
+	"skillrouter/internal/trace"
 	"skillrouter/router/otlp"
 )
 
 // wireTelemetry makes what spans are sent by; nil: none are.
-func (a *App) wireTelemetry(ctx context.Context, registry *prometheus.Registry) (skillrouter.Tracer, error) {
+func (a *App) wireTelemetry(ctx context.Context, registry *prometheus.Registry) (trace.Tracer, error) {
 	settings := a.config.Telemetry
 	if settings.Endpoint == "" {
 		return nil, nil

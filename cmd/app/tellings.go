@@ -5,7 +5,7 @@ import (
 	"log/slog"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/guard"
 	"skillrouter/learning/guard/rule"
@@ -153,7 +153,7 @@ func (p *parts) told(guards guard.Service, lessons lesson.Service) toldServices 
 
 // speaker is whose telling it is: the agent that is named, if the caller may act as it.
 func speaker(ctx context.Context, named string) string {
-	caller := skillrouter.PrincipalOf(ctx)
+	caller := principal.Of(ctx)
 	if agent, err := caller.ActingAs("agent_id", named); err == nil {
 		return agent
 	}

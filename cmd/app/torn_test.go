@@ -16,9 +16,10 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter"
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/locate"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 )
 
 // crashImage fills a router and returns a folder as a kill -9 leaves it: the
@@ -194,7 +195,7 @@ func dataOf(a *app.App) string { return app.DataOf(a) }
 // health looks at GET /health and at doctor: what they say must hold a text, or nothing if status is empty.
 func health(t *testing.T, a *app.App, status, says string) {
 	t.Helper()
-	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.System())
+	ctx := principal.With(t.Context(), principal.System())
 	h, checks := app.HealthOf(ctx, a), app.DoctorOf(ctx, a)
 	at := slices.IndexFunc(checks, func(c app.DoctorCheck) bool { return c.Name == "stored writes" })
 	if status == "" {
@@ -247,7 +248,7 @@ func TestLostTokensKeepTheDoorClosed(t *testing.T) {
 		finish(t, a)
 		t.Fatal("it starts, and needs no token")
 	}
-	if !strings.Contains(skillrouter.MessageOf(err), "token") || !strings.Contains(skillrouter.MessageOf(err), "--create-missing") {
+	if !strings.Contains(errs.MessageOf(err), "token") || !strings.Contains(errs.MessageOf(err), "--create-missing") {
 		t.Errorf("%v", err)
 	}
 	if a, err = begin(t, image, app.Options{CreateMissing: true}, quietLog); err != nil {
@@ -274,7 +275,7 @@ func TestAlteredRowIsNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checks := app.DoctorOf(skillrouter.WithPrincipal(t.Context(), skillrouter.System()), a)
+	checks := app.DoctorOf(principal.With(t.Context(), principal.System()), a)
 	if at := slices.IndexFunc(checks, func(c app.DoctorCheck) bool { return c.Name == "knowledge hashes" }); at < 0 || checks[at].OK || !strings.Contains(checks[at].Detail, id) {
 		t.Errorf("doctor: %+v", checks)
 	}

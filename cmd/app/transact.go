@@ -6,7 +6,7 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter"
+	"skillrouter/internal/committer"
 )
 
 // numberedTables are the tables whose rows the writer numbers, by database: no number is given twice, whatever became of its row.
@@ -14,9 +14,9 @@ var numberedTables = map[string][]string{"learning": {"events", "checks"}, "oper
 
 // openNumbers reads the last numbers that a database gave, and has the transactions of its writer know them.
 func openNumbers(ctx context.Context, db *Database) error {
-	db.numbers = skillrouter.Numbers{}
-	db.writer = db.writer.WithContext(skillrouter.WithNumbers(context.Background(), db.numbers))
-	return db.writer.WithContext(skillrouter.WithNumbers(ctx, db.numbers)).Transaction(func(tx *gorm.DB) error {
+	db.numbers = committer.Numbers{}
+	db.writer = db.writer.WithContext(committer.WithNumbers(context.Background(), db.numbers))
+	return db.writer.WithContext(committer.WithNumbers(ctx, db.numbers)).Transaction(func(tx *gorm.DB) error {
 		if err := db.loadNumbers(tx); err != nil {
 			return err
 		}

@@ -11,8 +11,8 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter"
 	"skillrouter/cmd/app"
+	"skillrouter/internal/committer"
 )
 
 // copyFiles copies the folders and regular files of a data folder, and not the socket of its router.
@@ -60,7 +60,7 @@ func copied(t *testing.T, data string) string {
 func TestNumbers(t *testing.T) {
 	data := t.TempDir()
 	put := func(tx *gorm.DB) error {
-		return tx.Exec("INSERT INTO events (seq, type, subject, at) VALUES (?, 'mark', 'x', 0)", skillrouter.NumbersOf(tx.Statement.Context).Next("events")).Error
+		return tx.Exec("INSERT INTO events (seq, type, subject, at) VALUES (?, 'mark', 'x', 0)", committer.NumbersOf(tx.Statement.Context).Next("events")).Error
 	}
 	open := func(do func(write func(fn func(tx *gorm.DB) error) error)) (seqs []int64) {
 		db, err := app.OpenDatabase(t.Context(), data, "learning", time.Now, slog.New(slog.DiscardHandler))

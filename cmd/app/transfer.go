@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/router/httpapi"
 	"skillrouter/router/transfer"
 )
@@ -18,11 +18,11 @@ func (a *App) wireTransfer(_ context.Context, p *parts) error {
 // each needs the room of both databases.
 func (a *App) backup(ctx context.Context, ownerToken bool) (httpapi.Archive, error) {
 	if on := a.learning.server; on != nil {
-		return nil, skillrouter.Errorf(skillrouter.Conflict, "the databases are on %s, and not in files: copy them with pg_dump --schema=%s --schema=%s",
+		return nil, errs.Errorf(errs.Conflict, "the databases are on %s, and not in files: copy them with pg_dump --schema=%s --schema=%s",
 			on.server, on.server.Schema(a.learning.Name), on.server.Schema(a.operational.Name))
 	}
 	if !a.copying.TryLock() {
-		return nil, skillrouter.Errorf(skillrouter.Conflict, "another backup is being made: try again when it is done")
+		return nil, errs.Errorf(errs.Conflict, "another backup is being made: try again when it is done")
 	}
 	snapshot, err := TakeSnapshot(ctx, a.config.Data, BackupOptions{Version: a.options.Version, Now: a.now, OwnerToken: ownerToken})
 	if err != nil {

@@ -14,9 +14,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"skillrouter"
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/config"
+	"skillrouter/internal/errs"
 	"skillrouter/learning/knowledge"
 	"skillrouter/router"
 	"skillrouter/router/client"
@@ -255,7 +255,7 @@ func TestImportUndone(t *testing.T) {
 	if code, said := checkAction(t, to, "git push --force origin main"); strings.Contains(said, "Never force-push") {
 		t.Errorf("the import's rule still judges: %d %s", code, said)
 	}
-	if _, err := person.Transfer.Undo(t.Context(), "01a20974-ab77-7ad9-9f59-27941e7af07f", transfer.UndoDraft{}); skillrouter.CodeOf(err) != skillrouter.NotFound {
+	if _, err := person.Transfer.Undo(t.Context(), "01a20974-ab77-7ad9-9f59-27941e7af07f", transfer.UndoDraft{}); errs.CodeOf(err) != errs.NotFound {
 		t.Errorf("an unknown import: %v", err)
 	}
 }
@@ -276,7 +276,7 @@ func TestExportSelects(t *testing.T) {
 		}
 	}
 	for _, query := range []transfer.ExportQuery{{Kinds: []string{"x"}}, {Kinds: []string{router.KindFact}, Project: "shop"}, {Project: "\x00"}} {
-		if err := c.Transfer.Export(t.Context(), query, func(transfer.Record) error { return nil }); skillrouter.CodeOf(err) != skillrouter.Invalid {
+		if err := c.Transfer.Export(t.Context(), query, func(transfer.Record) error { return nil }); errs.CodeOf(err) != errs.Invalid {
 			t.Errorf("%+v: %v", query, err)
 		}
 	}

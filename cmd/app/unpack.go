@@ -12,13 +12,13 @@ import (
 	"io"
 	"slices"
 
-	"skillrouter"
 	"skillrouter/cmd/locate"
+	"skillrouter/internal/errs"
 )
 
 // archiveFault is what is wrong with an archive, for whoever holds it.
 func archiveFault(format string, args ...any) error {
-	return skillrouter.Errorf(skillrouter.Invalid, "the archive %s. Nothing was changed.", fmt.Sprintf(format, args...))
+	return errs.Errorf(errs.Invalid, "the archive %s. Nothing was changed.", fmt.Sprintf(format, args...))
 }
 
 // unpack reads an archive from its first byte to its last, and hands each

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"skillrouter"
 	"skillrouter/cmd/config"
+	"skillrouter/internal/errs"
 	"skillrouter/router"
 	"skillrouter/router/webhook"
 )
@@ -52,7 +52,7 @@ func webhookSecret(path string) (webhook.Secret, error) {
 		err = putSynced(path, text)
 	}
 	if err != nil {
-		return webhook.Secret{}, skillrouter.Wrap(skillrouter.Invalid, err, "webhook_secret_file: %v", err)
+		return webhook.Secret{}, errs.Wrap(errs.Invalid, err, "webhook_secret_file: %v", err)
 	}
 	return webhook.ParseSecret(string(text))
 }
@@ -84,5 +84,5 @@ func checkAirgapped(c config.Config) error {
 	if len(leaving) == 0 {
 		return nil
 	}
-	return skillrouter.InvalidField("airgapped", "is true, and these settings let a connection leave this machine: %s. Unset them, or airgapped", strings.Join(leaving, ", "))
+	return errs.InvalidField("airgapped", "is true, and these settings let a connection leave this machine: %s. Unset them, or airgapped", strings.Join(leaving, ", "))
 }

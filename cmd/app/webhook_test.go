@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter"
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/config"
+	"skillrouter/internal/errs"
 )
 
 // TestWebhook has a receiver of its own be told of a blocked command, without a word of it, once, whatever restarts; and has nothing told while the webhook is off.
@@ -78,7 +78,7 @@ func TestWebhook(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(cfg.Data, "webhook.secret"), []byte("short\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := app.New(t.Context(), cfg, slog.New(slog.DiscardHandler), app.Options{}); skillrouter.FieldOf(err) != "webhook_secret_file" {
+	if _, err := app.New(t.Context(), cfg, slog.New(slog.DiscardHandler), app.Options{}); errs.FieldOf(err) != "webhook_secret_file" {
 		t.Errorf("with a secret that is none it starts with %v", err)
 	}
 }
@@ -105,7 +105,7 @@ func TestAirgappedRefuses(t *testing.T) {
 		}
 		cfg.Airgapped = true
 		_, err := app.New(t.Context(), cfg, slog.New(slog.DiscardHandler), app.Options{})
-		if skillrouter.FieldOf(err) != "airgapped" || !strings.Contains(skillrouter.MessageOf(err), setting+" (") {
+		if errs.FieldOf(err) != "airgapped" || !strings.Contains(errs.MessageOf(err), setting+" (") {
 			t.Errorf("with %s it starts with %v", setting, err)
 		}
 	}

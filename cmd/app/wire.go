@@ -10,10 +10,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 
-	"skillrouter"
 	"skillrouter/cmd/locate"
 	"skillrouter/comms"
 	"skillrouter/comms/lease"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/experience"
@@ -199,7 +200,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 
 	toolsets, err := mcpserver.ParseToolsets(a.config.MCP.Toolsets...)
 	if err != nil {
-		return skillrouter.InvalidField("mcp.toolsets", "%s", skillrouter.MessageOf(err))
+		return errs.InvalidField("mcp.toolsets", "%s", errs.MessageOf(err))
 	}
 	told := p.told(a.aside.guards(guards), lessons)
 	tools := mcpserver.New(mcpserver.Services{
@@ -259,7 +260,7 @@ func (a *App) health(ctx context.Context) httpapi.Health {
 		Status: status, Server: "skillrouter", Version: a.options.Version, UptimeMS: now.Sub(a.started).Milliseconds(), Timestamp: now.UTC(),
 		Stats: map[string]int64{}, Search: map[string]string{},
 	}
-	if !skillrouter.PrincipalOf(ctx).Walled() { // the figures are of every project
+	if !principal.Of(ctx).Walled() { // the figures are of every project
 		h.Problems, h.Stats, h.Search = lost, a.services.census.stats(ctx, a.log), a.services.census.search()
 		h.Guard, h.Interlock = ledgerSaid(a.services.census.guards.LedgerState()), a.services.mesh
 	}

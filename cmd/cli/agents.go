@@ -17,10 +17,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"skillrouter"
 	"skillrouter/cmd/locate"
 	"skillrouter/comms"
 	"skillrouter/comms/lease"
+	"skillrouter/internal/errs"
 	"skillrouter/operational"
 	"skillrouter/router/client"
 )
@@ -325,7 +325,7 @@ away is said and is no obstacle: "setup git" has git do so before each commit.`,
 		}
 		judged, err := s.judged(ctx, edits, staged)
 		if err != nil {
-			if staged && skillrouter.CodeOf(err) != skillrouter.Invalid {
+			if staged && errs.CodeOf(err) != errs.Invalid {
 				fmt.Fprintf(s.err, "skillrouter: the leases of these files were not checked: %s\n", harmless(explain(err)))
 				return nil
 			}

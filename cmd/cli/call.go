@@ -13,7 +13,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/spf13/cobra"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
 	"skillrouter/router"
 	"skillrouter/router/client"
 	"skillrouter/router/mcpserver"
@@ -88,8 +89,8 @@ func (s *shell) caller(agent string) (string, error) {
 		agent = mcpserver.DefaultAgent
 	}
 	if agent != "" {
-		if err := skillrouter.CheckAgentID("--agent", agent); err != nil {
-			return "", usagef("--agent %s", skillrouter.MessageOf(err))
+		if err := check.AgentID("--agent", agent); err != nil {
+			return "", usagef("--agent %s", errs.MessageOf(err))
 		}
 	}
 	return agent, nil

@@ -13,8 +13,10 @@ import (
 	"github.com/spf13/cobra"
 	"mvdan.cc/sh/v3/syntax"
 
-	"skillrouter"
 	"skillrouter/cmd/hook/respond"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/redact"
 	"skillrouter/learning"
 	"skillrouter/learning/guard"
 	"skillrouter/learning/guard/act"
@@ -145,15 +147,15 @@ func (s *shell) check(ctx context.Context, action rule.Action) (guard.Checked, e
 
 // redacted is a text without its secrets, for a router that may be on another machine.
 func redacted(text string) string {
-	text, _ = skillrouter.Redact(text)
+	text, _ = redact.Text(text)
 	return text
 }
 
 // unchecked is the end of a check that got no answer. What the router refused
 // is an error like any other, whose exit code must not read as leave.
 func (s *shell) unchecked(policy string, err error) error {
-	switch skillrouter.CodeOf(err) {
-	case skillrouter.Invalid, skillrouter.TooLarge, skillrouter.Unauthenticated, skillrouter.Forbidden:
+	switch errs.CodeOf(err) {
+	case errs.Invalid, errs.TooLarge, errs.Unauthenticated, errs.Forbidden:
 		return err
 	}
 	verdict, code := "warned", exitError(exitWarned)
@@ -493,7 +495,7 @@ func printApproval(w io.Writer, a lesson.Approval) {
 		fmt.Fprintf(w, ", %d times", a.Asked)
 	}
 	fmt.Fprintln(w)
-	fmt.Fprintf(w, "    %s\n", clean(skillrouter.OneLine(a.Says())))
+	fmt.Fprintf(w, "    %s\n", clean(check.OneLine(a.Says())))
 	for _, m := range a.Matches {
 		fmt.Fprintf(w, "    %s rule %s: %s\n", m.Severity, clean(m.RuleID), clean(m.Title))
 	}
@@ -579,5 +581,5 @@ func printPermission(w io.Writer, p lesson.Permission) {
 	default:
 		fmt.Fprintf(w, ", until %s\n", p.EndsAt.Format(time.DateOnly))
 	}
-	fmt.Fprintf(w, "    %s\n    lifts %s\n", clean(skillrouter.OneLine(what)), clean(strings.Join(p.RuleIDs, ", ")))
+	fmt.Fprintf(w, "    %s\n    lifts %s\n", clean(check.OneLine(what)), clean(strings.Join(p.RuleIDs, ", ")))
 }

@@ -16,9 +16,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter"
 	"skillrouter/cmd/config"
 	"skillrouter/cmd/hook/respond"
+	"skillrouter/internal/errs"
 )
 
 // The exit codes. `skillrouter run` passes on its child's instead.
@@ -157,11 +157,11 @@ func (s *shell) exit(cmd *cobra.Command, err error) int {
 		fmt.Fprintf(s.err, "skillrouter: %s\nRun \"%s --help\" to see how it is used.\n", harmless(err.Error()), cmd.CommandPath())
 		return exitUsage
 	}
-	if flag := flagOf(cmd, skillrouter.FieldOf(err)); flag != "" && skillrouter.CodeOf(err) == skillrouter.Invalid {
-		err = skillrouter.Errorf(skillrouter.Invalid, "--%s %s", flag, skillrouter.MessageOf(err))
+	if flag := flagOf(cmd, errs.FieldOf(err)); flag != "" && errs.CodeOf(err) == errs.Invalid {
+		err = errs.Errorf(errs.Invalid, "--%s %s", flag, errs.MessageOf(err))
 	}
 	fmt.Fprintf(s.err, "skillrouter: %s\n", harmless(explain(err)))
-	return exitCode(skillrouter.CodeOf(err))
+	return exitCode(errs.CodeOf(err))
 }
 
 // flagOf is the flag of a command that fills a field of what is sent, which errors name; empty if none does.
@@ -180,19 +180,19 @@ func flagOf(cmd *cobra.Command, field string) string {
 	return ""
 }
 
-func explain(err error) string { return skillrouter.Explain(err) }
+func explain(err error) string { return errs.Explain(err) }
 
 // saying puts before an error what it broke off: exit prints no more than an error's own message. Its code stays.
 func saying(err error, format string, args ...any) error {
-	return skillrouter.Wrap(skillrouter.CodeOf(err), err, "%s: %s", fmt.Sprintf(format, args...), explain(err))
+	return errs.Wrap(errs.CodeOf(err), err, "%s: %s", fmt.Sprintf(format, args...), explain(err))
 }
 
 // exitCode is the one table from codes to exit codes.
-func exitCode(code skillrouter.Code) int {
+func exitCode(code errs.Code) int {
 	switch code {
 	case "":
 		return exitDone
-	case skillrouter.Unauthenticated, skillrouter.Forbidden, skillrouter.PassphraseNeeded:
+	case errs.Unauthenticated, errs.Forbidden, errs.PassphraseNeeded:
 		return exitRefused
 	}
 	return exitFailed

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter"
+	"skillrouter/internal/safetext"
 	"skillrouter/learning"
 	"skillrouter/learning/consolidate"
 	"skillrouter/learning/episode"
@@ -72,8 +72,8 @@ func (s *shell) completions(root *cobra.Command) {
 // secondWords are what the second word of a command can be.
 var secondWords = map[string][]string{
 	"check outcome":    {string(lesson.OutcomeHeeded), string(lesson.OutcomeOverridden)},
-	"lessons apply":    skillrouter.Texts(learning.Results()),
-	"lessons validate": skillrouter.Texts(lesson.ValidationTypes()),
+	"lessons apply":    safetext.Strings(learning.Results()),
+	"lessons validate": safetext.Strings(lesson.ValidationTypes()),
 }
 
 // named completes what a command's first word names: by the whole command, or by the first

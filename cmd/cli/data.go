@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter"
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/locate"
+	"skillrouter/internal/errs"
 )
 
 // backedUp is what backup prints.
@@ -72,7 +72,7 @@ func (s *shell) backupSource(ctx context.Context, data string, ownerToken bool) 
 	}
 	if data != "" {
 		if !app.Holds(data) {
-			return nil, skillrouter.Errorf(skillrouter.NotFound, "%s holds no databases of a router", data)
+			return nil, errs.Errorf(errs.NotFound, "%s holds no databases of a router", data)
 		}
 		release, err := app.Hold(data)
 		if err == nil {
@@ -86,7 +86,7 @@ func (s *shell) backupSource(ctx context.Context, data string, ownerToken bool) 
 				return snapshot.Write(w)
 			}, nil
 		}
-		if skillrouter.CodeOf(err) != skillrouter.Conflict {
+		if errs.CodeOf(err) != errs.Conflict {
 			return nil, err
 		}
 		holder, unread := locate.ReadHolder(data)
@@ -288,7 +288,7 @@ has none. The rows on the server stay as they are.`,
 			return err
 		}
 		if (to == "") == (from == "") {
-			return skillrouter.InvalidField("to", "is required, or else from: name the server, postgres://USER@HOST/NAME")
+			return errs.InvalidField("to", "is required, or else from: name the server, postgres://USER@HOST/NAME")
 		}
 		move, address := app.MoveToServer, to
 		if from != "" {

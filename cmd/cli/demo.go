@@ -14,8 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter"
 	"skillrouter/cmd/config"
+	"skillrouter/internal/errs"
 	"skillrouter/learning/lesson"
 	"skillrouter/operational"
 	"skillrouter/router/client"
@@ -210,7 +210,7 @@ func (t *tour) resuming(ctx context.Context) {
 				return
 			}
 			_, err := t.send(ctx, c, n)
-			t.claim(skillrouter.CodeOf(err) == skillrouter.Unavailable, "a router that was killed acknowledges nothing")
+			t.claim(errs.CodeOf(err) == errs.Unavailable, "a router that was killed acknowledges nothing")
 			refused++
 			t.indented("$ skillrouter serve &   # at the same address, on the same folder")
 			t.start(ctx, t.address())

@@ -17,8 +17,9 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
-	"skillrouter"
 	"skillrouter/cmd/locate"
+	"skillrouter/internal/committer"
+	"skillrouter/internal/errs"
 	"skillrouter/router/client"
 )
 
@@ -239,7 +240,7 @@ func (t *tour) quietly(ctx context.Context, args ...string) (string, int, error)
 // claim holds the tour to what it says, and tells whether all of it held so far.
 func (t *tour) claim(holds bool, what string) bool {
 	if !holds {
-		t.fail(skillrouter.Errorf(skillrouter.Internal, "the tour does not show what it should: it is not so that %s", what))
+		t.fail(errs.Errorf(errs.Internal, "the tour does not show what it should: it is not so that %s", what))
 	}
 	return t.failed == nil
 }
@@ -279,7 +280,7 @@ func (t *tour) indented(text string) {
 // rest gives people the time to read.
 func (t *tour) rest(ctx context.Context) {
 	if t.pace > 0 {
-		_ = skillrouter.Pause(ctx, t.pace)
+		_ = committer.Pause(ctx, t.pace)
 	}
 }
 

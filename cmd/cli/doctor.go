@@ -12,10 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter"
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/config"
 	"skillrouter/cmd/locate"
+	"skillrouter/internal/errs"
 	"skillrouter/learning/shelf"
 	"skillrouter/router"
 	"skillrouter/router/client"
@@ -161,7 +161,7 @@ func (s *shell) offline(d *diagnosis, settings config.Config) error {
 	}
 	lock, err := app.Acquire(settings.Data, locate.Holder{PID: os.Getpid(), Started: s.now()})
 	switch {
-	case skillrouter.CodeOf(err) == skillrouter.Conflict:
+	case errs.CodeOf(err) == errs.Conflict:
 		d.add("lock", false, "%s, and yet no router answers at %s", explain(err), d.Server)
 	case err != nil:
 		d.add("lock", false, "%s", explain(err))
@@ -211,7 +211,7 @@ func (s *shell) proveOffline(ctx context.Context) error {
 	proof := offlineProof{Airgapped: true, Router: true}
 	said, err := c.System.Outbounds(ctx)
 	proof.Places, proof.Enforced = said.Places, said.Enforced
-	if skillrouter.CodeOf(err) == skillrouter.Unavailable {
+	if errs.CodeOf(err) == errs.Unavailable {
 		proof.Router, proof.Enforced = false, settings.Airgapped
 		proof.Places = app.Outbounds(settings.Config)
 	} else if err != nil {

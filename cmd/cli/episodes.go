@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/learning"
 	"skillrouter/learning/episode"
 	"skillrouter/router/client"
@@ -147,7 +147,7 @@ func (s *shell) episodesRemember() *cobra.Command {
 				return nil
 			}
 			if draft.Context = json.RawMessage(object); !json.Valid(draft.Context) {
-				return skillrouter.InvalidField("context", "is not valid JSON")
+				return errs.InvalidField("context", "is not valid JSON")
 			}
 			return nil
 		},

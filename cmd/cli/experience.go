@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/learning/experience"
 	"skillrouter/router/client"
 )
@@ -135,7 +135,7 @@ func (s *shell) experienceLearn() *cobra.Command {
 			for _, word := range words[1:] {
 				number, err := strconv.ParseInt(word, 10, 64)
 				if err != nil {
-					return skillrouter.InvalidField("EPISODE", "must be the number of an episode, as `skillrouter experience list` shows it")
+					return errs.InvalidField("EPISODE", "must be the number of an episode, as `skillrouter experience list` shows it")
 				}
 				draft.EpisodeIDs = append(draft.EpisodeIDs, number)
 			}

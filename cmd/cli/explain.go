@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter"
 	"skillrouter/learning"
 	"skillrouter/learning/lesson"
 	"skillrouter/learning/shelf"
@@ -87,13 +86,13 @@ func lanes(why []learning.Reason) (parts []lanePart, sum float64) {
 			parts[i].terms = append(parts[i].terms, r)
 		}
 	}
-	skillrouter.SortStable(parts, func(a, b lanePart) int { return cmp.Compare(b.weight, a.weight) })
+	slices.SortStableFunc(parts, func(a, b lanePart) int { return cmp.Compare(b.weight, a.weight) })
 	return parts, sum
 }
 
 // terms names what fitted, the weightiest first.
 func terms(list []learning.Reason) string {
-	skillrouter.SortStable(list, func(a, b learning.Reason) int { return cmp.Compare(b.Weight, a.Weight) })
+	slices.SortStableFunc(list, func(a, b learning.Reason) int { return cmp.Compare(b.Weight, a.Weight) })
 	var named []string
 	for _, r := range list[:min(len(list), shownTerms)] {
 		if len(list) == 1 {

@@ -15,8 +15,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter"
 	"skillrouter/cmd/app"
+	"skillrouter/internal/errs"
 	"skillrouter/router/client"
 	"skillrouter/router/exchange"
 	"skillrouter/router/transfer"
@@ -150,7 +150,7 @@ func (s *shell) exportDatabases(ctx context.Context, folder string) error {
 // whole and check, if there is one, agrees to what was written.
 func writeFile(path string, force bool, write func(w io.Writer) error, check func(file *os.File) error) (err error) {
 	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) && !force {
-		return skillrouter.Errorf(skillrouter.Conflict, "%s is there already: --force replaces it", path)
+		return errs.Errorf(errs.Conflict, "%s is there already: --force replaces it", path)
 	}
 	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".partial-*") // 0600: it holds everything that anyone said
 	if err != nil {
@@ -270,7 +270,7 @@ func writeFolder(folder string, replace func(there string) bool, advice string, 
 	entries, unread := os.ReadDir(folder)
 	there := !errors.Is(unread, fs.ErrNotExist)
 	if there && (unread != nil || len(entries) > 0) && !replace(folder) {
-		return skillrouter.Errorf(skillrouter.Conflict, "%s is there already: %s", folder, advice)
+		return errs.Errorf(errs.Conflict, "%s is there already: %s", folder, advice)
 	}
 	dir, err := os.MkdirTemp(filepath.Dir(folder), "."+filepath.Base(folder)+".partial-*") // 0700, as what was remembered is nobody else's
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"skillrouter"
+	"skillrouter/internal/safetext"
 	"skillrouter/router/client"
 )
 
@@ -376,7 +376,7 @@ func choices[Name ~string](name string, p *[]Name, all []Name, help string) boun
 
 // among completes to one of several names.
 func among[Name ~string](all []Name) cobra.CompletionFunc {
-	return cobra.FixedCompletions(skillrouter.Texts(all), cobra.ShellCompDirectiveNoFileComp)
+	return cobra.FixedCompletions(safetext.Strings(all), cobra.ShellCompDirectiveNoFileComp)
 }
 
 // lifetime binds a flag to a time, which may be given as seconds too.

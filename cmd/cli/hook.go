@@ -8,12 +8,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter"
 	"skillrouter/cmd/history"
 	"skillrouter/cmd/hook"
 	"skillrouter/cmd/hook/offline"
 	"skillrouter/cmd/hook/respond"
 	"skillrouter/cmd/locate"
+	"skillrouter/internal/safetext"
 	"skillrouter/router/client"
 )
 
@@ -46,7 +46,7 @@ written and the exit code is 0. --verbose says why on standard error.`
 func (s *shell) hookCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "hook EVENT [--for AGENT]", Short: "Answer an agent's hook; run by agents", Long: hookUsage,
-		Args: cobra.ExactArgs(1), ValidArgs: skillrouter.Texts(hook.Events()),
+		Args: cobra.ExactArgs(1), ValidArgs: safetext.Strings(hook.Events()),
 	}
 	h := respond.New(s.hookProcess())
 	h.Flags().VisitAll(func(f *flag.Flag) { cmd.Flags().AddGoFlag(f) })

@@ -12,8 +12,8 @@ import (
 	"strconv"
 	"strings"
 
-	"skillrouter"
 	"skillrouter/cmd/history"
+	"skillrouter/internal/check"
 	"skillrouter/learning/knowledge"
 	"skillrouter/router/exchange"
 	"skillrouter/router/transfer"
@@ -89,7 +89,7 @@ func (s *shell) importForeign(ctx context.Context, to transfer.Service, path str
 		return usageError{errors.New(explain(err))}
 	}
 	i := &importing{ctx: ctx, to: to, out: importedForeign{Format: format.Name, DryRun: what.dryRun, Listed: []leftOut{}}, known: map[string]bool{}}
-	i.source = skillrouter.Head(format.Name+" "+filepath.Base(path), transfer.MaxSource)
+	i.source = check.Head(format.Name+" "+filepath.Base(path), transfer.MaxSource)
 	if what.report != "" {
 		file, err := os.OpenFile(what.report, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 		if err != nil {

@@ -16,8 +16,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter"
 	"skillrouter/comms"
+	"skillrouter/internal/errs"
 	"skillrouter/router/client"
 	"skillrouter/router/interlock"
 )
@@ -175,7 +175,7 @@ func (s *shell) meshAddress(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if mesh.State != comms.MeshOn {
-		return "", skillrouter.Errorf(skillrouter.Unavailable, "the router's mesh is off: switch it on with interlock.listen, or say --to")
+		return "", errs.Errorf(errs.Unavailable, "the router's mesh is off: switch it on with interlock.listen, or say --to")
 	}
 	bound, err := netip.ParseAddrPort(mesh.Listen)
 	if err != nil || !bound.Addr().IsUnspecified() {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter"
+	"skillrouter/internal/check"
 	"skillrouter/learning"
 	"skillrouter/learning/knowledge"
 	"skillrouter/router/client"
@@ -209,8 +209,8 @@ other name is allowed.`,
 				return err
 			}
 			const long = 72 // bytes of a title, which is the sentence's beginning, up to a word's end
-			line := skillrouter.OneLine(strings.TrimSpace(draft.Title))
-			head := skillrouter.Head(line, long)
+			line := check.OneLine(strings.TrimSpace(draft.Title))
+			head := check.Head(line, long)
 			if end := strings.LastIndexByte(head, ' '); len(head) < len(line) && end > 0 {
 				head = head[:end] + "…"
 			}

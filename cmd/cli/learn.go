@@ -15,9 +15,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"skillrouter"
 	"skillrouter/cmd/history"
 	"skillrouter/cmd/locate"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/incident"
 	"skillrouter/router/client"
@@ -99,7 +99,7 @@ func (s *shell) learn(ctx context.Context, o *learnOptions) error {
 	var incidents incident.Service
 	if o.dry { // needs no router, and starts none
 		incidents = incident.New(incident.NewMemory(), learning.Options{})
-		ctx = skillrouter.WithPrincipal(ctx, skillrouter.System())
+		ctx = principal.With(ctx, principal.System())
 	} else {
 		var err error
 		if c, err = s.connect(ctx); err != nil {

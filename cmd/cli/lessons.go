@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter"
+	"skillrouter/internal/safetext"
 	"skillrouter/learning"
 	"skillrouter/learning/lesson"
 	"skillrouter/router/client"
@@ -168,7 +168,7 @@ func lessonStanding(l lesson.Lesson) string {
 
 // names lists an enumeration for a flag's help.
 func names[Name ~string](all []Name) string {
-	return strings.Join(skillrouter.Texts(all), ", ")
+	return strings.Join(safetext.Strings(all), ", ")
 }
 
 func (s *shell) lessonsReview() *cobra.Command {

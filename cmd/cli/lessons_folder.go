@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter"
+	"skillrouter/internal/check"
 	"skillrouter/learning/folder"
 	"skillrouter/learning/lesson"
 	"skillrouter/router/client"
@@ -52,7 +52,7 @@ func checkPreference(prefer folder.Preference) error {
 	if prefer == "" {
 		return nil
 	}
-	if err := skillrouter.CheckOneOf("--prefer", prefer, folder.Preferences()); err != nil {
+	if err := check.OneOf("--prefer", prefer, folder.Preferences()); err != nil {
 		return usagef("%s", explain(err))
 	}
 	return nil

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter"
+	"skillrouter/internal/check"
 	"skillrouter/learning/folder"
 )
 
@@ -103,7 +103,7 @@ repository's Makefile.`,
 			option("gate-time", &how.GateTime, "how long each of the policy's commands may take")),
 		before: func() error {
 			if how.Mode != "" {
-				if err := skillrouter.CheckOneOf("--mode", how.Mode, folder.Modes()); err != nil {
+				if err := check.OneOf("--mode", how.Mode, folder.Modes()); err != nil {
 					return usagef("%s", explain(err))
 				}
 			}

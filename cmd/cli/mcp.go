@@ -5,8 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter"
 	"skillrouter/cmd/config"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
 	"skillrouter/router"
 	"skillrouter/router/client"
 	"skillrouter/router/mcpserver"
@@ -39,7 +40,7 @@ What is stored without a project belongs to that of the working folder.
 		},
 	}, func(ctx context.Context) error {
 		s.screen = true // no agent is asked for a passphrase
-		if agent != "" && skillrouter.CheckAgentID("--agent", agent) != nil || kind != "" && skillrouter.CheckAgentID("--for", kind) != nil {
+		if agent != "" && check.AgentID("--agent", agent) != nil || kind != "" && check.AgentID("--for", kind) != nil {
 			return usagef("--agent and --for may hold only letters, digits, and . _ : -")
 		}
 		caller, err := s.caller(first(s.place().Speaker(agent, kind, workingFolder(), s.holder), s.agent("")))
@@ -76,7 +77,7 @@ func (s *shell) toolsets(flag string) (mcpserver.Toolsets, error) {
 		flag = s.env("SKILLROUTER_TOOLSETS")
 	}
 	if _, err := mcpserver.ParseToolsets(flag); err != nil {
-		return mcpserver.Toolsets{}, usagef("--toolsets %s", skillrouter.MessageOf(err))
+		return mcpserver.Toolsets{}, usagef("--toolsets %s", errs.MessageOf(err))
 	}
 	settings, err := s.settings()
 	if err != nil {
@@ -84,7 +85,7 @@ func (s *shell) toolsets(flag string) (mcpserver.Toolsets, error) {
 	}
 	chosen, err := mcpserver.ParseToolsets(append(settings.MCP.Toolsets, flag)...)
 	if err != nil {
-		return mcpserver.Toolsets{}, skillrouter.InvalidField("mcp.toolsets", "%s", skillrouter.MessageOf(err))
+		return mcpserver.Toolsets{}, errs.InvalidField("mcp.toolsets", "%s", errs.MessageOf(err))
 	}
 	return chosen, nil
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter"
+	"skillrouter/internal/safetext"
 	"skillrouter/learning/lesson"
 	"skillrouter/router"
 	"skillrouter/router/client"
@@ -99,7 +99,7 @@ func (s *shell) memoryStats() *cobra.Command {
 }
 
 // clearable are the names of what can be cleared.
-func clearable() []string { return skillrouter.Texts(kind.Clearable()) }
+func clearable() []string { return safetext.Strings(kind.Clearable()) }
 
 func (s *shell) memoryClear() *cobra.Command {
 	var request router.ClearRequest

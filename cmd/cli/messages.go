@@ -12,9 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter"
 	"skillrouter/cmd/locate"
 	"skillrouter/comms"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/operational"
 	"skillrouter/router"
 	"skillrouter/router/client"
@@ -70,7 +71,7 @@ func (s *shell) follow(ctx context.Context, c *client.Client, query comms.InboxQ
 		}
 		if _, err := c.Mailbox.Ack(ctx, comms.Ack{AgentID: query.AgentID, MessageIDs: shown}); err == nil {
 			shown = nil
-		} else if skillrouter.CodeOf(err) != skillrouter.Unavailable {
+		} else if errs.CodeOf(err) != errs.Unavailable {
 			// Not to be able to say that it was shown is no reason to stop showing.
 			fmt.Fprintf(s.err, "skillrouter: not acknowledged: %s\n", harmless(explain(err)))
 			shown = nil
@@ -246,8 +247,8 @@ func sendsToKnown(draft *operational.MessageDraft, wait *bool) request[comms.Sen
 		if err != nil || !operational.Halts(draft.Signal) || draft.To == "" || len(sent.Recipients) > 0 {
 			return sent, err
 		}
-		if _, err := c.Presence.Agent(ctx, draft.To); skillrouter.CodeOf(err) == skillrouter.NotFound && !*wait {
-			return sent, skillrouter.Errorf(skillrouter.NotFound, "no agent of the group %q is there: nobody was told to %s", draft.To, draft.Signal)
+		if _, err := c.Presence.Agent(ctx, draft.To); errs.CodeOf(err) == errs.NotFound && !*wait {
+			return sent, errs.Errorf(errs.NotFound, "no agent of the group %q is there: nobody was told to %s", draft.To, draft.Signal)
 		}
 		return sent, nil
 	}
@@ -260,19 +261,19 @@ func known(ctx context.Context, c *client.Client, name string) (string, error) {
 		return name, nil
 	}
 	id, groups, err := agentNamed(ctx, c, name)
-	if err != nil && skillrouter.CodeOf(err) != skillrouter.NotFound || slices.Contains(groups, name) {
+	if err != nil && errs.CodeOf(err) != errs.NotFound || slices.Contains(groups, name) {
 		return cmp.Or(id, name), err
 	}
 	if err == nil {
 		return id, nil
 	}
-	return "", skillrouter.Errorf(skillrouter.NotFound, "%s; with --wait it is kept until one of that name comes", skillrouter.MessageOf(err))
+	return "", errs.Errorf(errs.NotFound, "%s; with --wait it is kept until one of that name comes", errs.MessageOf(err))
 }
 
 // agentNamed returns the agent that a name or any unambiguous part of one means, and the groups that there are: kinds of
 // agents, projects and roles. A name that two agents share is refused, with both.
 func agentNamed(ctx context.Context, c *client.Client, name string) (id string, groups []string, err error) {
-	if _, err := c.Presence.Agent(ctx, name); skillrouter.CodeOf(err) != skillrouter.NotFound {
+	if _, err := c.Presence.Agent(ctx, name); errs.CodeOf(err) != errs.NotFound {
 		return name, nil, nil // whatever else is wrong, the call itself is refused for
 	}
 	agents, err := c.Presence.Agents(ctx, operational.AgentFilter{Limit: operational.MaxLimit})
@@ -281,7 +282,7 @@ func agentNamed(ctx context.Context, c *client.Client, name string) (id string, 
 	}
 	var ids []string
 	for _, a := range agents {
-		ids, groups = append(ids, a.ID), append(groups, skillrouter.KindOf(a.ID), a.Project, a.Role)
+		ids, groups = append(ids, a.ID), append(groups, principal.KindOf(a.ID), a.Project, a.Role)
 	}
 	if slices.Contains(groups, name) {
 		return "", groups, nil
@@ -290,11 +291,11 @@ func agentNamed(ctx context.Context, c *client.Client, name string) (id string, 
 	case 0:
 		names := slices.Concat(ids, groups)
 		slices.Sort(names)
-		return "", groups, skillrouter.Errorf(skillrouter.NotFound, "no agent %q is known%s", name, didYouMean(name, slices.Compact(names)))
+		return "", groups, errs.Errorf(errs.NotFound, "no agent %q is known%s", name, didYouMean(name, slices.Compact(names)))
 	case 1:
 		return found[0], groups, nil
 	default:
-		return "", groups, skillrouter.Errorf(skillrouter.Conflict, "%q may be any of %s: give the whole name", name, strings.Join(found, ", "))
+		return "", groups, errs.Errorf(errs.Conflict, "%q may be any of %s: give the whole name", name, strings.Join(found, ", "))
 	}
 }
 

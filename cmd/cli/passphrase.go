@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"skillrouter"
 	"skillrouter/cmd/app"
+	"skillrouter/internal/errs"
 	"skillrouter/operational/person"
 	"skillrouter/router/client"
 )
@@ -60,7 +60,7 @@ the one that is set. The first one is set in a terminal alone: an agent has none
 func (s *shell) setPassphrase(ctx context.Context, c *client.Client, state person.PassphraseState, formerFile string) (err error) {
 	var draft person.PassphraseDraft
 	if !state.Set && !isTerminal(s.in) {
-		return skillrouter.Errorf(skillrouter.PassphraseNeeded, "the first passphrase is set in a terminal of your own alone, and there is none here")
+		return errs.Errorf(errs.PassphraseNeeded, "the first passphrase is set in a terminal of your own alone, and there is none here")
 	}
 	if state.Set {
 		if draft.Former, err = s.secretOf(ctx, formerFile, "The passphrase that is set: "); err != nil {
@@ -76,7 +76,7 @@ func (s *shell) setPassphrase(ctx context.Context, c *client.Client, state perso
 			return err
 		}
 		if again != draft.Passphrase {
-			return skillrouter.Errorf(skillrouter.Invalid, "the two are not the same, and nothing was changed")
+			return errs.Errorf(errs.Invalid, "the two are not the same, and nothing was changed")
 		}
 	}
 	if state, err = c.Persons.SetPassphrase(ctx, draft); err != nil {
@@ -131,7 +131,7 @@ week doctor, the dashboard and "check packs list" say that this was done.`,
 			return err
 		}
 		if !was {
-			return skillrouter.Errorf(skillrouter.NotFound, "no passphrase was set, and none is now")
+			return errs.Errorf(errs.NotFound, "no passphrase was set, and none is now")
 		}
 		fmt.Fprintln(s.out, "The passphrase is forgotten. Start the router, and set another: skillrouter passphrase set")
 		return nil
@@ -139,12 +139,12 @@ week doctor, the dashboard and "check packs list" say that this was done.`,
 }
 
 // errNothingTyped says that a person was asked, and gave nothing.
-var errNothingTyped = skillrouter.Errorf(skillrouter.PassphraseNeeded, "no passphrase was given")
+var errNothingTyped = errs.Errorf(errs.PassphraseNeeded, "no passphrase was given")
 
 // passphrase asks for a person's passphrase, once the router wants it.
 func (s *shell) passphrase(ctx context.Context) (string, error) {
 	if s.screen {
-		return "", skillrouter.Errorf(skillrouter.PassphraseNeeded, "only a person decides this, and cannot be asked here: use skillrouter check approve or deny in a terminal of your own")
+		return "", errs.Errorf(errs.PassphraseNeeded, "only a person decides this, and cannot be asked here: use skillrouter check approve or deny in a terminal of your own")
 	}
 	return s.secretOf(ctx, s.passphraseFile, first(s.asked, "Passphrase: "))
 }
@@ -160,7 +160,7 @@ func (s *shell) secretOf(ctx context.Context, file, prompt string) (string, erro
 		text = strings.TrimSuffix(strings.TrimSuffix(string(read), "\n"), "\r")
 	} else {
 		if !isTerminal(s.in) {
-			return "", skillrouter.Errorf(skillrouter.PassphraseNeeded, "this takes a person's passphrase, which is asked for at a terminal, or read from the file that --passphrase-file names, and there is no terminal here")
+			return "", errs.Errorf(errs.PassphraseNeeded, "this takes a person's passphrase, which is asked for at a terminal, or read from the file that --passphrase-file names, and there is no terminal here")
 		}
 		typed, err := s.typed(ctx, prompt)
 		if err != nil {

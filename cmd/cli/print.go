@@ -11,7 +11,8 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/safetext"
 )
 
 // cellWidth bounds a table's cells, in characters: a line should fit a terminal.
@@ -26,7 +27,7 @@ func (s *shell) print(v any, people func(w io.Writer)) error {
 	}
 	var page strings.Builder
 	people(&page)
-	text := skillrouter.Visible(page.String()) // whatever a page forgot to clean
+	text := safetext.Visible(page.String()) // whatever a page forgot to clean
 	if s.colours() {
 		text = painted(text)
 	}
@@ -192,7 +193,7 @@ func cell(text string) string {
 // program's own words: what agents wrote is not trusted to be harmless.
 func clean(text string) string {
 	return strings.Map(func(r rune) rune {
-		if skillrouter.BreaksLine(r) {
+		if check.BreaksLine(r) {
 			return ' '
 		}
 		return r
@@ -200,7 +201,7 @@ func clean(text string) string {
 }
 
 // harmless is the same with the text's own lines.
-func harmless(text string) string { return skillrouter.Unfenced(skillrouter.Visible(text)) }
+func harmless(text string) string { return safetext.Unfenced(safetext.Visible(text)) }
 
 // indented is a longer text under a heading.
 func indented(w io.Writer, text string) {

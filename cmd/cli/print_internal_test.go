@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter"
 	"skillrouter/cmd/locate"
+	"skillrouter/internal/errs"
 )
 
 func TestCell(t *testing.T) {
@@ -62,12 +62,12 @@ func TestAgo(t *testing.T) {
 
 // TestExitCodes holds the table complete: each code has its exit code.
 func TestExitCodes(t *testing.T) {
-	want := map[skillrouter.Code]int{
-		skillrouter.Invalid: exitFailed, skillrouter.NotFound: exitFailed, skillrouter.Conflict: exitFailed,
-		skillrouter.Unauthenticated: exitRefused, skillrouter.Forbidden: exitRefused, skillrouter.PassphraseNeeded: exitRefused, skillrouter.TooLarge: exitFailed,
-		skillrouter.RateLimited: exitFailed, skillrouter.StorageFull: exitFailed, skillrouter.Unavailable: exitFailed, skillrouter.OutcomeUnknown: exitFailed, skillrouter.Internal: exitFailed,
+	want := map[errs.Code]int{
+		errs.Invalid: exitFailed, errs.NotFound: exitFailed, errs.Conflict: exitFailed,
+		errs.Unauthenticated: exitRefused, errs.Forbidden: exitRefused, errs.PassphraseNeeded: exitRefused, errs.TooLarge: exitFailed,
+		errs.RateLimited: exitFailed, errs.StorageFull: exitFailed, errs.Unavailable: exitFailed, errs.OutcomeUnknown: exitFailed, errs.Internal: exitFailed,
 	}
-	for _, code := range skillrouter.Codes() {
+	for _, code := range errs.Codes() {
 		exit, there := want[code]
 		if !there || exitCode(code) != exit {
 			t.Errorf("%s exits with %d, want %d", code, exitCode(code), exit)

@@ -14,7 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter"
+	"skillrouter/internal/redact"
 	"skillrouter/learning/guard/rule"
 	"skillrouter/learning/procedure"
 	"skillrouter/router/client"
@@ -326,6 +326,6 @@ func (t *tail) String() string {
 	if t.cut {
 		text = "…" + text
 	}
-	clean, _ := skillrouter.Redact(text)
+	clean, _ := redact.Text(text)
 	return clean
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/operational"
 	"skillrouter/router/client"
 )
@@ -69,7 +69,7 @@ trigger:
 			case when != "":
 				at, err := operational.ParseWhen(when, s.now())
 				if err != nil {
-					return usagef("--at %s", skillrouter.MessageOf(err))
+					return usagef("--at %s", errs.MessageOf(err))
 				}
 				draft.Task, draft.Trigger = strings.Join(words, " "), "time:"+at.Format(time.RFC3339)
 			case triggered:
@@ -82,7 +82,7 @@ trigger:
 				}
 				task, at, again, err := operational.ParseRecurring(strings.Join(words, " "), s.now(), place)
 				if err != nil {
-					return usagef("the reminder %s", skillrouter.MessageOf(err))
+					return usagef("the reminder %s", errs.MessageOf(err))
 				}
 				if again != "" && draft.Recurring == "" {
 					draft.Recurring, draft.Timezone = again, zone
@@ -157,7 +157,7 @@ func (s *shell) remindersEdit() *cobra.Command {
 			case when != "":
 				at, err := operational.ParseWhen(when, s.now())
 				if err != nil {
-					return usagef("--at %s", skillrouter.MessageOf(err))
+					return usagef("--at %s", errs.MessageOf(err))
 				}
 				snooze.Until = &at
 			}

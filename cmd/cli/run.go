@@ -14,8 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter"
 	"skillrouter/cmd/hook/respond"
+	"skillrouter/internal/check"
 )
 
 // What a shell exits with when a command cannot be run
@@ -53,7 +53,7 @@ while they run, --record makes an episode of how they ended (with the lines of
 --watch that tell of errors), and --proxy sends them through the memory proxy.
 Their output is not read: it is their terminal's.`,
 	}, func(ctx context.Context, args []string) error {
-		if err := skillrouter.CheckAgentID("--agent", w.beat.AgentID); err != nil {
+		if err := check.AgentID("--agent", w.beat.AgentID); err != nil {
 			return usagef("%s", explain(err))
 		}
 		if w.grace < 0 || w.interval < minInterval || w.interval > maxInterval {

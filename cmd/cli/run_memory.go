@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
 	"skillrouter/cmd/hook/respond"
+	"skillrouter/internal/lazyregexp"
 	"skillrouter/learning/episode"
 	"skillrouter/router/contexts"
 )
@@ -228,4 +228,4 @@ func (m *memoryFor) errorLines() (lines []string) {
 }
 
 // tellsOfError is how programs and agents say that something went wrong.
-var tellsOfError = skillrouter.Lazily(`(?i)\b(?:error|exception|traceback|failed|failure|fatal|panic|cannot|denied|not found)\b`)
+var tellsOfError = lazyregexp.New(`(?i)\b(?:error|exception|traceback|failed|failure|fatal|panic|cannot|denied|not found)\b`)

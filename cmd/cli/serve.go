@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"skillrouter"
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/config"
+	"skillrouter/internal/errs"
 )
 
 // startGC lets the heap grow to 16 MiB before it is first collected while the
@@ -49,10 +49,10 @@ flags; "skillrouter config example" prints such a file.`,
 		}
 		loaded, err := config.Load(config.Sources{File: first(file, s.env("SKILLROUTER_CONFIG")), LookupEnv: s.lookupEnv, Flags: given})
 		if err != nil {
-			if _, there := given[skillrouter.FieldOf(err)]; there {
+			if _, there := given[errs.FieldOf(err)]; there {
 				return usageError{errors.New(explain(err))}
 			}
-			return &skillrouter.Error{Code: skillrouter.CodeOf(err), Message: explain(err), Err: err}
+			return &errs.Error{Code: errs.CodeOf(err), Message: explain(err), Err: err}
 		}
 		if s.env("GOMAXPROCS") == "" {
 			runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + moreProcs)

@@ -15,10 +15,11 @@ import (
 	"github.com/spf13/cobra"
 	"mvdan.cc/sh/v3/syntax"
 
-	"skillrouter"
 	"skillrouter/cmd/hook/respond"
 	"skillrouter/cmd/locate"
 	"skillrouter/cmd/setup"
+	"skillrouter/internal/check"
+	"skillrouter/internal/safetext"
 )
 
 // setupFolder is the folder in the data folder where it is kept what setups did.
@@ -79,7 +80,7 @@ then 1 if there was something to do.`,
 	}, u.run)
 	cmd.AddCommand(s.setupGit())
 	cmd.Flags().Lookup("project").NoOptDefVal = here
-	cmd.ValidArgs = skillrouter.Texts(setup.Agents())
+	cmd.ValidArgs = safetext.Strings(setup.Agents())
 	return cmd
 }
 
@@ -240,7 +241,7 @@ func (u *settingUp) usage() error {
 		return usagef("--check changes nothing, and goes with none of --remove, --dry-run and --yes")
 	}
 	if u.content.Name != "" {
-		if err := skillrouter.CheckAgentID("--agent", u.content.Name); err != nil {
+		if err := check.AgentID("--agent", u.content.Name); err != nil {
 			return usagef("%s", explain(err))
 		}
 	}
@@ -356,7 +357,7 @@ func (u *settingUp) apply(plan setup.Plan, target setup.Target) error {
 	}
 	if !u.shell.json {
 		for _, c := range pending {
-			fmt.Fprint(u.shell.out, skillrouter.Visible(c.Diff))
+			fmt.Fprint(u.shell.out, safetext.Visible(c.Diff))
 			if !strings.HasSuffix(c.Diff, "\n") {
 				fmt.Fprintln(u.shell.out)
 			}

@@ -14,9 +14,9 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"skillrouter"
 	"skillrouter/cmd/hook/respond"
 	"skillrouter/cmd/setup"
+	"skillrouter/internal/check"
 )
 
 // Bounds of looking whether a setup works.
@@ -216,7 +216,7 @@ func (u *settingUp) checkHook(ctx context.Context, program string, agent setup.A
 		cmd.Env = append(os.Environ(), content.Vars...)
 		cmd.Stdin = strings.NewReader("{}")
 		if out, err := cmd.CombinedOutput(); err != nil {
-			return checkItem{Name: "hook", Said: "a hook fails: " + skillrouter.Head(strings.TrimSpace(string(out)), respond.MaxVerdictText)}
+			return checkItem{Name: "hook", Said: "a hook fails: " + check.Head(strings.TrimSpace(string(out)), respond.MaxVerdictText)}
 		}
 		times = append(times, time.Since(begin))
 	}

@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter"
 	"skillrouter/cmd/config"
 	"skillrouter/cmd/locate"
+	"skillrouter/internal/principal"
 	"skillrouter/router/client"
 )
 
@@ -97,7 +97,7 @@ func (s *shell) session() string {
 	if name == "" || s.token == "" && s.env("SKILLROUTER_TOKEN") == "" {
 		return name
 	}
-	if holder, err := s.holder(); err != nil || holder != "" && holder != skillrouter.KindOf(name) {
+	if holder, err := s.holder(); err != nil || holder != "" && holder != principal.KindOf(name) {
 		return ""
 	}
 	return name
@@ -112,7 +112,7 @@ func (s *shell) holder() (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), askTime)
 	defer cancel()
 	self, err := c.Tokens.Self(ctx)
-	return skillrouter.Principal{AgentID: self.AgentID, Scopes: self.Scopes}.Bound(), err
+	return principal.Principal{AgentID: self.AgentID, Scopes: self.Scopes}.Bound(), err
 }
 
 // askTime bounds the question who a token belongs to.

@@ -12,11 +12,11 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/config"
 	"skillrouter/cmd/locate"
 	"skillrouter/cmd/process"
+	"skillrouter/internal/errs"
 	"skillrouter/router/client"
 )
 
@@ -57,7 +57,7 @@ func (s *shell) connect(ctx context.Context) (*client.Client, error) {
 	switch {
 	case err == nil:
 		return c, knock.Close()
-	case skillrouter.CodeOf(err) == skillrouter.Conflict:
+	case errs.CodeOf(err) == errs.Conflict:
 		return nil, err
 	}
 	if c, err = s.ensureRunning(ctx); err == nil {
@@ -76,19 +76,19 @@ func (s *shell) ensureRunning(ctx context.Context) (*client.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := probe(ctx, c); skillrouter.CodeOf(err) != skillrouter.Unavailable {
+	if err := probe(ctx, c); errs.CodeOf(err) != errs.Unavailable {
 		return c, err
 	}
 	address, err := url.Parse(c.BaseURL())
 	if err != nil || !locate.Loopback(address) {
-		return nil, skillrouter.Errorf(skillrouter.Unavailable, "no router answers at %s, and one can be started on this machine's loopback only", c.BaseURL())
+		return nil, errs.Errorf(errs.Unavailable, "no router answers at %s, and one can be started on this machine's loopback only", c.BaseURL())
 	}
 	settings, err := s.settings()
 	if err != nil {
 		return nil, err
 	}
 	if address.Scheme != settings.Scheme() {
-		return nil, skillrouter.Errorf(skillrouter.Unavailable, "no router answers at %s, and one that is started would speak %s by your settings (tls_cert)", c.BaseURL(), settings.Scheme())
+		return nil, errs.Errorf(errs.Unavailable, "no router answers at %s, and one that is started would speak %s by your settings (tls_cert)", c.BaseURL(), settings.Scheme())
 	}
 	exited, err := s.start(address.Host, settings.Config)
 	if err != nil {
@@ -103,7 +103,7 @@ func (s *shell) ensureRunning(ctx context.Context) (*client.Client, error) {
 	for {
 		select {
 		case <-ctx.Done():
-			return nil, skillrouter.Wrap(skillrouter.Unavailable, ctx.Err(), "the start was given up")
+			return nil, errs.Wrap(errs.Unavailable, ctx.Err(), "the start was given up")
 		case err := <-exited:
 			if err == nil {
 				return nil, s.failedStart(settings.Data)
@@ -183,5 +183,5 @@ func (s *shell) failedStart(data string) error {
 			tail = ": " + lines[len(lines)-1]
 		}
 	}
-	return skillrouter.Errorf(skillrouter.Unavailable, "the router was started and does not answer; %s says why%s", name, tail)
+	return errs.Errorf(errs.Unavailable, "the router was started and does not answer; %s says why%s", name, tail)
 }

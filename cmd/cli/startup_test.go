@@ -52,6 +52,6 @@ func TestStartUp(t *testing.T) {
 		t.Fatalf("the trace was not read:\n%s", out)
 	}
 	if bytes > maxStartBytes || allocations > maxStartAllocations {
-		t.Errorf("start-up takes %d bytes in %d allocations, of at most %d and %d: make it lazy (skillrouter.Lazily, sync.OnceValue)", bytes, allocations, maxStartBytes, maxStartAllocations)
+		t.Errorf("start-up takes %d bytes in %d allocations, of at most %d and %d: make it lazy (lazyregexp.New, sync.OnceValue)", bytes, allocations, maxStartBytes, maxStartAllocations)
 	}
 }

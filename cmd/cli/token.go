@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter"
+	"skillrouter/internal/principal"
 	"skillrouter/operational"
 	"skillrouter/router/client"
 )
@@ -42,7 +42,7 @@ What does not keep to projects is refused to it.`,
 		flags: options{
 			option("agent", &draft.AgentID, "agent that it is for; needed for the scope agent"),
 			option("person", &draft.Person, "person that it is for, instead of an agent"),
-			choices("scope", &draft.Scopes, skillrouter.Scopes(), "what it may do"),
+			choices("scope", &draft.Scopes, principal.Scopes(), "what it may do"),
 			option("project", &draft.Projects, "project that it is bound to; none: it sees all"),
 			option("note", &draft.Note, "what it is for, in your words"),
 			lifetime("ttl", &ttl, "how long it lives, such as 720h; until revoked if nothing is said"),

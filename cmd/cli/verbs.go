@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/learning/fact"
 	"skillrouter/learning/lesson"
 	"skillrouter/learning/procedure"
@@ -160,7 +160,7 @@ func fullID(ctx context.Context, c *client.Client, memory, text string) (string,
 	case len(found.IDs) == 1:
 		return found.IDs[0], nil
 	case len(found.IDs) > 1 && !slices.Contains(found.IDs, text):
-		return "", skillrouter.Errorf(skillrouter.Conflict, "%q fits several: %s", text, strings.Join(found.IDs, ", "))
+		return "", errs.Errorf(errs.Conflict, "%q fits several: %s", text, strings.Join(found.IDs, ", "))
 	}
 	return text, nil
 }
@@ -227,7 +227,7 @@ func removeProcedure(ctx context.Context, c *client.Client, one removal) (string
 
 func removeLesson(ctx context.Context, c *client.Client, one removal) (string, error) {
 	if strings.HasPrefix(one.ref, ruleBuiltIn) {
-		return "", skillrouter.Errorf(skillrouter.Invalid, "this rule comes with the program and is not deleted: only rules of lessons are")
+		return "", errs.Errorf(errs.Invalid, "this rule comes with the program and is not deleted: only rules of lessons are")
 	}
 	_, err := c.Lessons.Retire(ctx, one.ref, lesson.RetirementDraft{Reason: first(one.reason, byHand), By: one.by})
 	return becameRetired, err

@@ -6,8 +6,9 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter"
 	"skillrouter/comms"
+	"skillrouter/internal/committer"
+	"skillrouter/internal/errs"
 	"skillrouter/operational"
 	"skillrouter/router/client"
 )
@@ -92,7 +93,7 @@ func (w *wrapper) attend(ctx context.Context, here chan<- struct{}) {
 			wait = min(retry/2+rand.N(retry/2), w.interval)
 			retry = min(2*retry, longestRetry)
 		}
-		if skillrouter.Pause(ctx, wait) != nil {
+		if committer.Pause(ctx, wait) != nil {
 			return
 		}
 	}
@@ -178,7 +179,7 @@ func (w *wrapper) listen(ctx context.Context, here <-chan struct{}) {
 			w.log("may not listen: %s", explain(err))
 			wait = longestRetry
 		}
-		if skillrouter.Pause(ctx, wait) != nil {
+		if committer.Pause(ctx, wait) != nil {
 			return
 		}
 	}
@@ -330,7 +331,7 @@ func (w *wrapper) acknowledge(ctx context.Context, c *client.Client, ids ...stri
 	}
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
-	if _, err := c.Mailbox.Ack(ctx, comms.Ack{AgentID: w.beat.AgentID, MessageIDs: ids}); err != nil && skillrouter.CodeOf(err) != skillrouter.NotFound {
+	if _, err := c.Mailbox.Ack(ctx, comms.Ack{AgentID: w.beat.AgentID, MessageIDs: ids}); err != nil && errs.CodeOf(err) != errs.NotFound {
 		w.log("not acknowledged: %s", explain(err))
 	}
 }

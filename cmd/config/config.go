@@ -15,7 +15,8 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
 )
 
 // Config is every setting of the running sidecar.
@@ -216,24 +217,24 @@ func unspecified(host string) bool {
 func (c Config) validateNode() error {
 	switch {
 	case c.Node == "" && (c.NodeURL != "" || c.ClusterSecretFile != "" || c.NATS != ""):
-		return skillrouter.InvalidField("node", "is required with node_url, cluster_secret_file and nats: it names this router in its cluster")
+		return errs.InvalidField("node", "is required with node_url, cluster_secret_file and nats: it names this router in its cluster")
 	case c.Node == "":
 		return nil
 	case len(c.Node) > MaxNodeName || strings.Trim(c.Node, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") != "":
-		return skillrouter.InvalidField("node", "must be at most %d letters, digits and the signs - _ .", MaxNodeName)
+		return errs.InvalidField("node", "must be at most %d letters, digits and the signs - _ .", MaxNodeName)
 	case c.Database == "":
-		return skillrouter.InvalidField("node", "needs database: the nodes of a cluster share a PostgreSQL server")
+		return errs.InvalidField("node", "needs database: the nodes of a cluster share a PostgreSQL server")
 	case c.ClusterSecretFile == "":
-		return skillrouter.InvalidField("cluster_secret_file", "is required with node: the nodes of a cluster know each other by it. `openssl rand -hex 32` makes one")
+		return errs.InvalidField("cluster_secret_file", "is required with node: the nodes of a cluster know each other by it. `openssl rand -hex 32` makes one")
 	}
 	if host, _, err := net.SplitHostPort(c.Listen); c.NodeURL == "" && (err == nil && host == "" || unspecified(host)) {
-		return skillrouter.InvalidField("node_url", "is required where listen (%s) is every address of the machine: the other nodes must be told one", c.Listen)
+		return errs.InvalidField("node_url", "is required where listen (%s) is every address of the machine: the other nodes must be told one", c.Listen)
 	}
 	if u, err := url.Parse(c.NodeURL); c.NodeURL != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "") {
-		return skillrouter.InvalidField("node_url", "must be a URL such as http://10.0.0.5:8025, without a path")
+		return errs.InvalidField("node_url", "must be a URL such as http://10.0.0.5:8025, without a path")
 	}
 	if u, err := url.Parse(c.NATS); c.NATS != "" && (err != nil || u.Scheme != "nats" && u.Scheme != "nats+tls" || u.Hostname() == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "") {
-		return skillrouter.InvalidField("nats", "must be a URL such as nats://10.0.0.5:4222 or nats+tls://nats.example.com, without a path")
+		return errs.InvalidField("nats", "must be a URL such as nats://10.0.0.5:4222 or nats+tls://nats.example.com, without a path")
 	}
 	return nil
 }
@@ -253,20 +254,20 @@ func (c Config) Validate() error {
 		{"first_token_file", c.FirstToken},
 	} {
 		if strings.IndexByte(path[1], 0) >= 0 {
-			return skillrouter.InvalidField(path[0], "may not hold the character NUL")
+			return errs.InvalidField(path[0], "may not hold the character NUL")
 		}
 	}
 	if err := c.validateListeners(); err != nil {
 		return err
 	}
 	if c.Data == "" {
-		return skillrouter.InvalidField("data", "is required: there is no home folder; name the folder with --data or SKILLROUTER_DATA")
+		return errs.InvalidField("data", "is required: there is no home folder; name the folder with --data or SKILLROUTER_DATA")
 	}
 	if !slices.Contains(levels, c.Log.Level) {
-		return skillrouter.InvalidField("log.level", "must be one of %s", strings.Join(levels, ", "))
+		return errs.InvalidField("log.level", "must be one of %s", strings.Join(levels, ", "))
 	}
 	if !slices.Contains(formats, c.Log.Format) {
-		return skillrouter.InvalidField("log.format", "must be one of %s", strings.Join(formats, ", "))
+		return errs.InvalidField("log.format", "must be one of %s", strings.Join(formats, ", "))
 	}
 	if err := cmp.Or(
 		between("presence.heartbeat_interval", c.Presence.HeartbeatInterval, MinInterval, MaxInterval),
@@ -276,17 +277,17 @@ func (c Config) Validate() error {
 		return err
 	}
 	if c.Presence.StaleAfter <= c.Presence.HeartbeatInterval {
-		return skillrouter.InvalidField("presence.stale_after", "must be longer than presence.heartbeat_interval (%s)", c.Presence.HeartbeatInterval)
+		return errs.InvalidField("presence.stale_after", "must be longer than presence.heartbeat_interval (%s)", c.Presence.HeartbeatInterval)
 	}
 	if c.Presence.OfflineAfter <= c.Presence.StaleAfter {
-		return skillrouter.InvalidField("presence.offline_after", "must be longer than presence.stale_after (%s)", c.Presence.StaleAfter)
+		return errs.InvalidField("presence.offline_after", "must be longer than presence.stale_after (%s)", c.Presence.StaleAfter)
 	}
 	for _, of := range []struct {
 		what string
 		long time.Duration
 	}{{"messages", c.Retention.Messages}, {"episodes", c.Retention.Episodes}, {"patterns", c.Retention.Patterns}, {"checks", c.Retention.Checks}, {"events", c.Retention.Events}} {
 		if of.long < 0 {
-			return skillrouter.InvalidField("retention."+of.what, "must not be negative; 0 keeps %s for ever", of.what)
+			return errs.InvalidField("retention."+of.what, "must not be negative; 0 keeps %s for ever", of.what)
 		}
 	}
 	if err := between("shutdown_grace", c.ShutdownGrace, 0, MaxShutdownGrace); err != nil {
@@ -296,27 +297,27 @@ func (c Config) Validate() error {
 		return err
 	}
 	if len(c.AllowedHosts) > MaxAllowedHosts {
-		return skillrouter.InvalidField("allowed_hosts", "may hold at most %d names", MaxAllowedHosts)
+		return errs.InvalidField("allowed_hosts", "may hold at most %d names", MaxAllowedHosts)
 	}
 	for _, name := range c.AllowedHosts {
 		if !hostname(name) {
-			return skillrouter.InvalidField("allowed_hosts", "must hold bare host names or addresses, without scheme, port, path or wildcard")
+			return errs.InvalidField("allowed_hosts", "must hold bare host names or addresses, without scheme, port, path or wildcard")
 		}
 	}
 	if _, err := c.Escalation.SupervisorOf(); err != nil {
 		return err
 	}
-	if err := skillrouter.CheckRange("consolidation.threshold", c.Consolidation.Threshold, 0, 1); err != nil {
+	if err := check.Range("consolidation.threshold", c.Consolidation.Threshold, 0, 1); err != nil {
 		return err
 	}
-	if err := skillrouter.CheckRange("ranking.similarity_weight", c.Ranking.SimilarityWeight, 0, 1); err != nil {
+	if err := check.Range("ranking.similarity_weight", c.Ranking.SimilarityWeight, 0, 1); err != nil {
 		return err
 	}
 	if u, ok := address(c.Telemetry.Endpoint); !ok || u.RawQuery != "" || u.ForceQuery {
-		return skillrouter.InvalidField("telemetry.endpoint", "must be a URL such as http://127.0.0.1:4318, without user, query and fragment")
+		return errs.InvalidField("telemetry.endpoint", "must be a URL such as http://127.0.0.1:4318, without user, query and fragment")
 	}
 	if _, ok := address(c.Webhook); !ok {
-		return skillrouter.InvalidField("webhook", "must be a URL such as https://chat.example/hooks/router, without user and fragment")
+		return errs.InvalidField("webhook", "must be a URL such as https://chat.example/hooks/router, without user and fragment")
 	}
 	return c.LLM.validate()
 }
@@ -334,16 +335,16 @@ func address(text string) (*url.URL, bool) {
 func (e Escalation) SupervisorOf() (map[string]string, error) {
 	const field = "escalation.supervisors"
 	if len(e.Supervisors) > MaxSupervisors {
-		return nil, skillrouter.InvalidField(field, "may hold at most %d domains", MaxSupervisors)
+		return nil, errs.InvalidField(field, "may hold at most %d domains", MaxSupervisors)
 	}
 	agents := make(map[string]string, len(e.Supervisors))
 	for _, pair := range e.Supervisors {
 		domain, agent, ok := strings.Cut(pair, "=")
 		domain, agent = strings.TrimSpace(domain), strings.TrimSpace(agent)
 		if !ok || domain == "" {
-			return nil, skillrouter.InvalidField(field, "must hold DOMAIN=AGENT, such as security=AEGIS")
+			return nil, errs.InvalidField(field, "must hold DOMAIN=AGENT, such as security=AEGIS")
 		}
-		if err := skillrouter.CheckAgentID(field, agent); err != nil {
+		if err := check.AgentID(field, agent); err != nil {
 			return nil, err
 		}
 		agents[domain] = agent
@@ -358,7 +359,7 @@ var (
 
 func between(name string, d, low, high time.Duration) error {
 	if d < low || d > high {
-		return skillrouter.InvalidField(name, "must lie between %s and %s", low, high)
+		return errs.InvalidField(name, "must lie between %s and %s", low, high)
 	}
 	return nil
 }

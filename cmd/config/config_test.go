@@ -10,8 +10,8 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/google/go-cmp/cmp"
 
-	"skillrouter"
 	"skillrouter/cmd/config"
+	"skillrouter/internal/errs"
 )
 
 func write(t *testing.T, text string) string {
@@ -229,12 +229,12 @@ func TestRefusals(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			sources := config.Sources{LookupEnv: environment(test.env), Flags: test.flags, File: write(t, test.file)}
 			_, err := config.Load(sources)
-			if skillrouter.CodeOf(err) != skillrouter.Invalid {
+			if errs.CodeOf(err) != errs.Invalid {
 				t.Fatalf("error is %v, want an invalid one", err)
 			}
 			for _, part := range test.message {
-				if !strings.Contains(skillrouter.Explain(err), part) {
-					t.Errorf("message %q does not hold %q", skillrouter.Explain(err), part)
+				if !strings.Contains(errs.Explain(err), part) {
+					t.Errorf("message %q does not hold %q", errs.Explain(err), part)
 				}
 			}
 		})
@@ -264,7 +264,7 @@ func TestCertificatesAreFound(t *testing.T) {
 
 func TestMissingFile(t *testing.T) {
 	_, err := config.Load(config.Sources{File: filepath.Join(t.TempDir(), "none.yaml")})
-	if err == nil || !strings.Contains(skillrouter.MessageOf(err), "none.yaml") {
+	if err == nil || !strings.Contains(errs.MessageOf(err), "none.yaml") {
 		t.Errorf("a file that was named and is not there: %v", err)
 	}
 }
@@ -321,7 +321,7 @@ func FuzzLoad(f *testing.F) {
 		}
 		got, err := config.Load(config.Sources{File: name})
 		if err != nil {
-			if code := skillrouter.CodeOf(err); code != skillrouter.Invalid {
+			if code := errs.CodeOf(err); code != errs.Invalid {
 				t.Fatalf("code %s: %v", code, err)
 			}
 			return
@@ -405,7 +405,7 @@ func TestListenersAreChecked(t *testing.T) {
 		"listeners:\n  http: [8031]\n", "listeners:\n  websocket: ['http://x:1']\n", "listeners:\n  http: ['127.0.0.1:70000']\n",
 		"interlock:\n  listen: nowhere\n", "listeners:\n  http: [" + strings.Repeat("'127.0.0.1:0',", config.MaxListeners+1) + "]\n",
 	} {
-		if _, err := config.Load(config.Sources{File: write(t, text)}); skillrouter.CodeOf(err) != skillrouter.Invalid {
+		if _, err := config.Load(config.Sources{File: write(t, text)}); errs.CodeOf(err) != errs.Invalid {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 )
 
 // formerKey is a key by the name that it had.
@@ -36,7 +36,7 @@ func decode(name string, text []byte, c *Config) ([]string, error) {
 		return nil, located(name, err)
 	}
 	if len(file.Docs) > 1 {
-		return nil, skillrouter.Errorf(skillrouter.Invalid, "%s: holds more than one document", name)
+		return nil, errs.Errorf(errs.Invalid, "%s: holds more than one document", name)
 	}
 	keys := []string{}
 	for _, doc := range file.Docs {
@@ -74,7 +74,7 @@ func names(node ast.MapNode, prefix string, list []string) []string {
 }
 
 func refused(name string, line int, format string, args ...any) error {
-	return skillrouter.Errorf(skillrouter.Invalid, "%s:%d: %s", name, line, fmt.Sprintf(format, args...))
+	return errs.Errorf(errs.Invalid, "%s:%d: %s", name, line, fmt.Sprintf(format, args...))
 }
 
 // located turns an error of the YAML library into one that names the file and
@@ -82,7 +82,7 @@ func refused(name string, line int, format string, args ...any) error {
 func located(name string, err error) error {
 	var at yaml.Error
 	if !errors.As(err, &at) {
-		return skillrouter.Wrap(skillrouter.Invalid, err, "%s: is not valid YAML", name)
+		return errs.Wrap(errs.Invalid, err, "%s: is not valid YAML", name)
 	}
 	message, _, _ := strings.Cut(at.GetMessage(), "\n")
 	var mistyped *yaml.TypeError
@@ -95,7 +95,7 @@ func located(name string, err error) error {
 		}
 		return refused(name, tok.Position.Line, "%s", message)
 	}
-	return skillrouter.Errorf(skillrouter.Invalid, "%s: %s", name, message)
+	return errs.Errorf(errs.Invalid, "%s: %s", name, message)
 }
 
 // wanted names a Go type in words for people who write YAML.

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 )
 
 // formerPorts is what the setting of these ports was called.
@@ -117,7 +117,7 @@ func (c Config) validateListeners() error {
 		listen  []string
 	}{{"listeners.http", c.Listeners.HTTP}, {"listeners.websocket", c.Listeners.WebSocket}} {
 		if len(list.listen) > MaxListeners {
-			return skillrouter.InvalidField(list.setting, "may hold at most %d addresses", MaxListeners)
+			return errs.InvalidField(list.setting, "may hold at most %d addresses", MaxListeners)
 		}
 		for _, address := range list.listen {
 			if err := checkAddress(list.setting, address); err != nil {
@@ -137,9 +137,9 @@ func (c Config) validateListeners() error {
 func (c Config) validateTLS() error {
 	switch {
 	case c.TLSCert != "" && c.TLSKey == "":
-		return skillrouter.InvalidField("tls_key", "is needed: it names the file of the key of tls_cert (%s)", c.TLSCert)
+		return errs.InvalidField("tls_key", "is needed: it names the file of the key of tls_cert (%s)", c.TLSCert)
 	case c.TLSKey != "" && c.TLSCert == "":
-		return skillrouter.InvalidField("tls_cert", "is needed: it names the file of the certificate of tls_key (%s)", c.TLSKey)
+		return errs.InvalidField("tls_cert", "is needed: it names the file of the certificate of tls_key (%s)", c.TLSKey)
 	}
 	return nil
 }
@@ -155,13 +155,13 @@ func (c Config) Scheme() string {
 func checkAddress(setting, address string) error {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
-		return skillrouter.InvalidField(setting, "must be HOST:PORT, such as 127.0.0.1:8025")
+		return errs.InvalidField(setting, "must be HOST:PORT, such as 127.0.0.1:8025")
 	}
 	if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
-		return skillrouter.InvalidField(setting, "must end in a port between 0 and 65535")
+		return errs.InvalidField(setting, "must end in a port between 0 and 65535")
 	}
 	if strings.ContainsAny(host, "/ @?#") {
-		return skillrouter.InvalidField(setting, "must be HOST:PORT without a scheme or a path")
+		return errs.InvalidField(setting, "must be HOST:PORT without a scheme or a path")
 	}
 	return nil
 }

@@ -4,7 +4,7 @@ import (
 	"net/url"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 )
 
 // validate checks the settings of the way out. An address that is half right
@@ -17,32 +17,32 @@ func (l LLM) validate() error {
 		}
 		u, err := url.Parse(address)
 		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" {
-			return skillrouter.InvalidField(name, "must be a URL such as http://127.0.0.1:11434/v1")
+			return errs.InvalidField(name, "must be a URL such as http://127.0.0.1:11434/v1")
 		}
 		if u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
-			return skillrouter.InvalidField(name, "may bear no user, query or fragment; the key is llm.api_key")
+			return errs.InvalidField(name, "may bear no user, query or fragment; the key is llm.api_key")
 		}
 	}
 	for _, setting := range [][2]string{{"llm.model", l.Model}, {"llm.embedding_model", l.EmbeddingModel}, {"llm.embedding_query_prefix", l.QueryPrefix}, {"llm.embedding_item_prefix", l.ItemPrefix}, {"llm.api_key", l.APIKey}} {
 		name, text := setting[0], setting[1]
 		if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-			return skillrouter.InvalidField(name, "may not hold control characters")
+			return errs.InvalidField(name, "may not hold control characters")
 		}
 	}
 	if l.Model != "" && l.BaseURL == "" {
-		return skillrouter.InvalidField("llm.model", "needs llm.base_url, which says where it is asked")
+		return errs.InvalidField("llm.model", "needs llm.base_url, which says where it is asked")
 	}
 	if l.EmbeddingModel != "" && l.EmbeddingBase() == "" {
-		return skillrouter.InvalidField("llm.embedding_model", "needs llm.embedding_base_url or llm.base_url, which say where it is asked")
+		return errs.InvalidField("llm.embedding_model", "needs llm.embedding_base_url or llm.base_url, which say where it is asked")
 	}
 	if l.EmbeddingModel == "" && l.EmbeddingBaseURL != "" {
-		return skillrouter.InvalidField("llm.embedding_base_url", "needs llm.embedding_model, which says what is asked there")
+		return errs.InvalidField("llm.embedding_base_url", "needs llm.embedding_model, which says what is asked there")
 	}
 	if l.ContextWindow < 0 || l.ContextWindow > MaxWindow {
-		return skillrouter.InvalidField("llm.context_window", "must lie between 0 and %d tokens; 0 means that it is not known", MaxWindow)
+		return errs.InvalidField("llm.context_window", "must lie between 0 and %d tokens; 0 means that it is not known", MaxWindow)
 	}
 	if l.MemoryBudget != 0 && (l.MemoryBudget < MinMemoryBudget || l.MemoryBudget > MaxMemoryBudget) {
-		return skillrouter.InvalidField("llm.memory_budget", "must lie between %d and %d tokens; 0 switches memory off", MinMemoryBudget, MaxMemoryBudget)
+		return errs.InvalidField("llm.memory_budget", "must lie between %d and %d tokens; 0 switches memory off", MinMemoryBudget, MaxMemoryBudget)
 	}
 	return between("llm.timeout", l.Timeout, MinInterval, MaxLLMTimeout)
 }

@@ -8,7 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/file"
 )
 
 // Origin says where a setting's value is from: "default", a file's path, an
@@ -83,15 +84,15 @@ func (l *Loaded) readFile(name string) error {
 			return nil
 		}
 	}
-	text, err := skillrouter.ReadHead(name, MaxFile+1)
+	text, err := file.ReadHead(name, MaxFile+1)
 	if errors.Is(err, fs.ErrNotExist) && !named {
 		return nil
 	}
 	if err != nil {
-		return skillrouter.Wrap(skillrouter.Invalid, err, "the configuration file %s cannot be read", name)
+		return errs.Wrap(errs.Invalid, err, "the configuration file %s cannot be read", name)
 	}
 	if len(text) > MaxFile {
-		return skillrouter.Errorf(skillrouter.Invalid, "the configuration file %s is larger than %d bytes", name, MaxFile)
+		return errs.Errorf(errs.Invalid, "the configuration file %s is larger than %d bytes", name, MaxFile)
 	}
 	keys, err := decode(name, text, &l.Config)
 	if err != nil {
@@ -133,7 +134,7 @@ func absolute(name string, path *string, from string) error {
 	if rest, ok := strings.CutPrefix(*path, "~/"); ok {
 		home, err := os.UserHomeDir()
 		if err != nil {
-			return skillrouter.InvalidField(name, "begins with ~, and this user has no home folder")
+			return errs.InvalidField(name, "begins with ~, and this user has no home folder")
 		}
 		*path = filepath.Join(home, rest)
 	}
@@ -142,7 +143,7 @@ func absolute(name string, path *string, from string) error {
 	}
 	abs, err := filepath.Abs(*path)
 	if err != nil {
-		return skillrouter.Wrap(skillrouter.Internal, err, "the working folder cannot be told")
+		return errs.Wrap(errs.Internal, err, "the working folder cannot be told")
 	}
 	*path = abs
 	return nil
@@ -150,7 +151,7 @@ func absolute(name string, path *string, from string) error {
 
 // blame adds to an error about a setting where its value was set.
 func (l *Loaded) blame(err error) error {
-	field := skillrouter.FieldOf(err)
+	field := errs.FieldOf(err)
 	origin := l.Origins[field]
 	if field == "" || origin == "" {
 		return err
@@ -159,8 +160,8 @@ func (l *Loaded) blame(err error) error {
 	if origin != OriginDefault {
 		where = fmt.Sprintf(" (set by %s)", origin)
 	}
-	return &skillrouter.Error{
-		Code: skillrouter.CodeOf(err), Field: field, Err: errors.Unwrap(err),
-		Message: skillrouter.MessageOf(err) + where,
+	return &errs.Error{
+		Code: errs.CodeOf(err), Field: field, Err: errors.Unwrap(err),
+		Message: errs.MessageOf(err) + where,
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 )
 
 // Setting is one setting as it is named outside of Go: a dotted key in the
@@ -140,7 +140,7 @@ func read[T any](name, usage, must string, field func(*Config) *T, parse func(st
 		set: func(c *Config, value string) error {
 			read, err := parse(value)
 			if err != nil {
-				return skillrouter.InvalidField(name, "must be %s, and is %s", must, strconv.Quote(value))
+				return errs.InvalidField(name, "must be %s, and is %s", must, strconv.Quote(value))
 			}
 			*field(c) = read
 			return nil

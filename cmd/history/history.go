@@ -19,9 +19,9 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
 	"skillrouter/cmd/hook/respond"
 	"skillrouter/cmd/process"
+	"skillrouter/internal/errs"
 	"skillrouter/learning/incident"
 )
 
@@ -86,7 +86,7 @@ func Find(paths []string, since time.Time, skipped *Skipped) (files []File, err 
 			return nil, err
 		}
 		if _, err := os.Lstat(root); err != nil {
-			return nil, skillrouter.InvalidField("PATH", "%s is not there, or may not be read", root)
+			return nil, errs.InvalidField("PATH", "%s is not there, or may not be read", root)
 		}
 		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 			if err != nil {
@@ -116,7 +116,7 @@ func Find(paths []string, since time.Time, skipped *Skipped) (files []File, err 
 			case !process.Own(info):
 				skipped.Foreign++
 			case len(files) >= maxFiles:
-				return &skillrouter.Error{Code: skillrouter.TooLarge, Field: "PATH", Message: "holds more than " + strconv.Itoa(maxFiles) + " files: name a part of it"}
+				return &errs.Error{Code: errs.TooLarge, Field: "PATH", Message: "holds more than " + strconv.Itoa(maxFiles) + " files: name a part of it"}
 			case d.Name() == openCodeFile:
 				sessions, err := openCodeSessions(path)
 				if err != nil {

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter"
 	"skillrouter/cmd/history"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/incident"
 )
@@ -32,7 +32,7 @@ func mended() string {
 // learned learns from a folder, and returns how the reading went and what is known then.
 func learned(t *testing.T, folder string) (*history.Learner, incident.Page) {
 	t.Helper()
-	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.System())
+	ctx := principal.With(t.Context(), principal.System())
 	n := incident.New(incident.NewMemory(), learning.Options{})
 	l := &history.Learner{Learn: n.Learn, Known: map[string]incident.Source{}, Project: "shop", Named: true}
 	files, err := history.Find([]string{folder}, time.Time{}, &l.Skipped)
@@ -168,7 +168,7 @@ func TestReadsGigabyte(t *testing.T) {
 // TestClocksJump has steps that say they were in another century: what was learned last was not in the future.
 func TestClocksJump(t *testing.T) {
 	t.Parallel()
-	ctx := skillrouter.WithPrincipal(context.Background(), skillrouter.System())
+	ctx := principal.With(context.Background(), principal.System())
 	n := incident.New(incident.NewMemory(), learning.Options{})
 	for i, year := range []int{2099, 1970, 2024, 9999} {
 		at := time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)

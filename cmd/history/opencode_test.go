@@ -12,8 +12,9 @@ import (
 
 	_ "github.com/glebarez/go-sqlite"
 
-	"skillrouter"
 	"skillrouter/cmd/history"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/incident"
 )
@@ -53,7 +54,7 @@ func TestOpenCodeDatabase(t *testing.T) {
 	}
 	run("INSERT INTO part VALUES ('prt_text', 'ses_0a', 'ses_0', ?)", `{"type":"text","text":"remember: rm -rf"}`)
 
-	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.System())
+	ctx := principal.With(t.Context(), principal.System())
 	n := incident.New(incident.NewMemory(), learning.Options{})
 	read := func() *history.Learner {
 		t.Helper()
@@ -128,7 +129,7 @@ func TestRefusalIsNoUnreadRecord(t *testing.T) {
 	}
 	l := &history.Learner{
 		Learn: func(context.Context, incident.Draft) (incident.Learned, error) {
-			return incident.Learned{}, skillrouter.Errorf(skillrouter.Forbidden, "the token may not write")
+			return incident.Learned{}, errs.Errorf(errs.Forbidden, "the token may not write")
 		},
 		Known: map[string]incident.Source{}, ProjectOf: filepath.Base,
 	}
@@ -136,7 +137,7 @@ func TestRefusalIsNoUnreadRecord(t *testing.T) {
 	if err != nil || len(files) != 1 {
 		t.Fatal(files, err)
 	}
-	if err := l.All(t.Context(), files); skillrouter.CodeOf(err) != skillrouter.Forbidden || l.Skipped.Unread != 0 {
+	if err := l.All(t.Context(), files); errs.CodeOf(err) != errs.Forbidden || l.Skipped.Unread != 0 {
 		t.Errorf("%v, passed over %+v", err, l.Skipped)
 	}
 }
@@ -157,7 +158,7 @@ func TestGeminiSaysItsFolderBeside(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.System())
+	ctx := principal.With(t.Context(), principal.System())
 	n := incident.New(incident.NewMemory(), learning.Options{})
 	l := &history.Learner{Learn: n.Learn, Known: map[string]incident.Source{}, ProjectOf: filepath.Base}
 	files, err := history.Find([]string{folder}, time.Time{}, &l.Skipped)

@@ -1,6 +1,6 @@
 package hook
 
-import "skillrouter"
+import "skillrouter/internal/strictjson"
 
 // Verdict is what the guard says of a tool's use.
 type Verdict int
@@ -159,7 +159,7 @@ func (d Dialect) Inject(event Event, text string) Answer {
 
 // written is an answer of one JSON object on one line.
 func written(object map[string]any) Answer {
-	text, err := skillrouter.PlainJSON(object) // the marks of the fence stay readable
+	text, err := strictjson.Plain(object) // the marks of the fence stay readable
 	if err != nil {
 		return Answer{}
 	}

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/safetext"
 )
 
 // Call is what an agent told its hook, whatever its dialect.
@@ -74,7 +74,7 @@ func Read(event Event, text []byte) (Call, error) {
 	if err := json.Unmarshal(text, &m); err != nil {
 		return Call{}, fmt.Errorf("the message is not understood: %w", err)
 	}
-	c := Call{Session: m.Session, Dir: m.Dir, Tool: m.Tool, ToolUse: m.ToolUse, Prompt: skillrouter.Said(m.Prompt), Source: m.Source, Model: word(m.Model), Stopped: m.Interrupted, Continued: m.Continued, Subagent: m.Subagent, Kind: m.Kind}
+	c := Call{Session: m.Session, Dir: m.Dir, Tool: m.Tool, ToolUse: m.ToolUse, Prompt: safetext.Said(m.Prompt), Source: m.Source, Model: word(m.Model), Stopped: m.Interrupted, Continued: m.Continued, Subagent: m.Subagent, Kind: m.Kind}
 	if event == SessionEnd || event == PreCompact {
 		c.Messages, c.Partial = m.Messages, m.Partial
 	}

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/file"
 )
 
 // maxGitFile bounds each file of git's that is read, in bytes: one names a
@@ -128,7 +128,7 @@ func readSmall(name string) string {
 	if err != nil || !info.Mode().IsRegular() {
 		return ""
 	}
-	text, err := skillrouter.ReadHead(name, maxGitFile)
+	text, err := file.ReadHead(name, maxGitFile)
 	if err != nil {
 		return ""
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/file"
 )
 
 // LockName is the file in the data folder that names the process that holds it.
@@ -39,7 +39,7 @@ func (h Holder) URL() string {
 // killed: what it says is where to look, not that somebody is there.
 func ReadHolder(dir string) (Holder, error) {
 	var h Holder
-	text, err := skillrouter.ReadHead(filepath.Join(dir, LockName), MaxHolder)
+	text, err := file.ReadHead(filepath.Join(dir, LockName), MaxHolder)
 	if err != nil || len(bytes.TrimSpace(text)) == 0 {
 		return Holder{}, err
 	}

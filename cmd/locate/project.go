@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter"
 	"skillrouter/cmd/config"
+	"skillrouter/internal/check"
 )
 
 // ProjectFile is a file that names the project of its folder and of those below.
@@ -58,7 +58,7 @@ func (p Place) WorkProject(dir string) string {
 // usable is a name that a project may have, or empty.
 func usable(name string) string {
 	name = strings.TrimSpace(name)
-	if name == string(filepath.Separator) || name == "." || skillrouter.CheckName("project", name) != nil {
+	if name == string(filepath.Separator) || name == "." || check.Name("project", name) != nil {
 		return ""
 	}
 	return name

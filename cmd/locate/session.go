@@ -15,8 +15,8 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter"
 	"skillrouter/cmd/process"
+	"skillrouter/internal/check"
 	"skillrouter/tfidf/wordlist"
 )
 
@@ -78,7 +78,7 @@ func (s session) alive() bool { return process.Alive(s.PID, s.Started) }
 func (p Place) Speaker(named, agent, dir string, holder func() (string, error)) string {
 	set := p.Env("SKILLROUTER_AGENT")
 	if name := cmp.Or(set, named); set != "" || named != "" && !KnownAgent(named) {
-		if skillrouter.CheckAgentID("agent", name) != nil {
+		if check.AgentID("agent", name) != nil {
 			return ""
 		}
 		return name
@@ -122,7 +122,7 @@ func (p Place) SessionName(kind, agent, dir string) string {
 		}
 	}
 	first := kind + ":" + me.suffix(0, 0)
-	if skillrouter.CheckAgentID("agent", first) != nil {
+	if check.AgentID("agent", first) != nil {
 		return kind // as it was given: too long for more
 	}
 	if !found {

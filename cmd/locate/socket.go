@@ -9,8 +9,8 @@ import (
 	"syscall"
 	"time"
 
-	"skillrouter"
 	"skillrouter/cmd/process"
+	"skillrouter/internal/errs"
 )
 
 const (
@@ -30,7 +30,7 @@ const byToken = "name the router by SKILLROUTER_SERVER, and give it a token of i
 // Conflict where one cannot be reached or believed, which starting another would not mend.
 func (r Router) Connect(ctx context.Context) (net.Conn, error) {
 	if r.data == "" {
-		return nil, skillrouter.Errorf(skillrouter.Internal, "the router at %s has no socket", r.URL)
+		return nil, errs.Errorf(errs.Internal, "the router at %s has no socket", r.URL)
 	}
 	holder, unread := ReadHolder(r.data)
 	path := holder.Socket
@@ -44,13 +44,13 @@ func (r Router) Connect(ctx context.Context) (net.Conn, error) {
 	switch away := errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ENOTDIR); {
 	case err == nil:
 	case away && holder.PID != 0 && holder.Socket == "":
-		return nil, skillrouter.Wrap(skillrouter.Unavailable, err, "no router answers at %s, and process %d, which held the data folder %s last, had no socket there; if it still runs, start it again, or %s", r.URL, holder.PID, r.data, byToken)
+		return nil, errs.Wrap(errs.Unavailable, err, "no router answers at %s, and process %d, which held the data folder %s last, had no socket there; if it still runs, start it again, or %s", r.URL, holder.PID, r.data, byToken)
 	case away && r.named:
-		return nil, skillrouter.Wrap(skillrouter.Unavailable, err, "no router answers at %s, which was the address of the data folder %s; start its router with `skillrouter serve`, or, if another has the address now, remove %s", r.URL, r.data, filepath.Join(r.data, LockName))
+		return nil, errs.Wrap(errs.Unavailable, err, "no router answers at %s, which was the address of the data folder %s; start its router with `skillrouter serve`, or, if another has the address now, remove %s", r.URL, r.data, filepath.Join(r.data, LockName))
 	case away:
-		return nil, skillrouter.Wrap(skillrouter.Unavailable, err, "no router answers at %s; start one with `skillrouter serve`, or name another with --server", r.URL)
+		return nil, errs.Wrap(errs.Unavailable, err, "no router answers at %s; start one with `skillrouter serve`, or name another with --server", r.URL)
 	case errors.Is(err, os.ErrPermission), errors.Is(err, syscall.EAFNOSUPPORT), errors.Is(err, syscall.EPROTONOSUPPORT), errors.Is(err, syscall.EINVAL), errors.Is(unread, os.ErrPermission):
-		return nil, skillrouter.Wrap(skillrouter.Conflict, err, "the router's socket %s cannot be reached from here (%v), as in an agent's sandbox; %s", path, reason(err), byToken)
+		return nil, errs.Wrap(errs.Conflict, err, "the router's socket %s cannot be reached from here (%v), as in an agent's sandbox; %s", path, reason(err), byToken)
 	default:
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func (r Router) Connect(ctx context.Context) (net.Conn, error) {
 	}
 	if err := process.Vouch(unix, filepath.Dir(path)); err != nil {
 		_ = conn.Close() // nothing was sent
-		return nil, skillrouter.Wrap(skillrouter.Conflict, err, "the router's socket %s is not to be trusted: %v", path, err)
+		return nil, errs.Wrap(errs.Conflict, err, "the router's socket %s is not to be trusted: %v", path, err)
 	}
 	return conn, nil
 }
@@ -73,7 +73,7 @@ func (r Router) blocked() bool {
 	if err == nil {
 		_ = conn.Close()
 	}
-	return skillrouter.CodeOf(err) == skillrouter.Conflict
+	return errs.CodeOf(err) == errs.Conflict
 }
 
 // reason is the system's own word for what went wrong.

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/operational"
 )
 
@@ -25,10 +25,10 @@ func ReadOwnerToken(dir string) (string, error) {
 	}
 	secret := strings.TrimSpace(string(text))
 	if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() && strings.Trim(secret, "\x00") == "" {
-		return "", skillrouter.Wrap(skillrouter.Unavailable, ErrEmptyToken, "%s is empty; the router's next start makes a new one", path)
+		return "", errs.Wrap(errs.Unavailable, ErrEmptyToken, "%s is empty; the router's next start makes a new one", path)
 	}
 	if !strings.HasPrefix(secret, operational.TokenPrefix) || len(secret) < 40 {
-		return "", skillrouter.Errorf(skillrouter.Unavailable, "%s holds no token; remove it and start again to get a new one", path)
+		return "", errs.Errorf(errs.Unavailable, "%s holds no token; remove it and start again to get a new one", path)
 	}
 	return secret, nil
 }

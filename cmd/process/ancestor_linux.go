@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/file"
 )
 
 func parent() int { return os.Getppid() }
@@ -33,7 +33,7 @@ func look(pid int) (one Ancestor, above int, ok bool) {
 }
 
 func readSome(name string) string {
-	text, err := skillrouter.ReadHead(name, maxArgsText)
+	text, err := file.ReadHead(name, maxArgsText)
 	if err != nil {
 		return ""
 	}

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter"
 	"skillrouter/cmd/locate"
+	"skillrouter/internal/errs"
 )
 
 // serverName is the name of our MCP server in every agent's configuration.
@@ -50,7 +50,7 @@ type part struct {
 // to do beside.
 func (t Target) parts(c Content) (parts []part, notes []string, err error) {
 	if c.Program == "" || strings.ContainsAny(c.Program+c.Hook+c.Name+c.Server, "\x00\n\r") {
-		return nil, nil, skillrouter.InvalidField("program", "is needed, and may not hold line breaks")
+		return nil, nil, errs.InvalidField("program", "is needed, and may not hold line breaks")
 	}
 	switch t.Agent {
 	case ClaudeCode:
@@ -84,9 +84,9 @@ func (t Target) sharing(c Content) (Content, []string, error) {
 	local, err := url.Parse(c.Server)
 	switch {
 	case c.Server != "" && err == nil && locate.Loopback(local):
-		return c, nil, skillrouter.Errorf(skillrouter.Conflict, "the project's files are everybody's who clones it, and may not name %s, an address of this machine; nothing was changed.%s", c.Server, others)
+		return c, nil, errs.Errorf(errs.Conflict, "the project's files are everybody's who clones it, and may not name %s, an address of this machine; nothing was changed.%s", c.Server, others)
 	case filepath.IsAbs(c.Program), filepath.IsAbs(c.Hook):
-		return c, nil, skillrouter.Errorf(skillrouter.Conflict, "the project's files are everybody's who clones it, and may not name %s, a path of this machine; nothing was changed. Put skillrouter into PATH, or say --program skillrouter.%s", c.Program, others)
+		return c, nil, errs.Errorf(errs.Conflict, "the project's files are everybody's who clones it, and may not name %s, a path of this machine; nothing was changed. Put skillrouter into PATH, or say --program skillrouter.%s", c.Program, others)
 	case len(c.Vars) == 0:
 		return c, nil, nil
 	}

@@ -10,7 +10,8 @@ import (
 	"slices"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/file"
 )
 
 // Apply makes the changes: all of them, or none. What is needed to undo them is
@@ -48,10 +49,10 @@ func (p Plan) Apply(now time.Time) error {
 		if c.after == nil {
 			err = os.Remove(c.real)
 		} else {
-			err = skillrouter.ReplaceFile(c.real, c.after, c.mode)
+			err = file.Replace(c.real, c.after, c.mode)
 		}
 		if err != nil {
-			return back(skillrouter.Wrap(skillrouter.Unavailable, err, "%s cannot be written: %v; nothing was changed", c.Path, err))
+			return back(errs.Wrap(errs.Unavailable, err, "%s cannot be written: %v; nothing was changed", c.Path, err))
 		}
 	}
 	if !p.remove {
@@ -94,13 +95,13 @@ func (p Plan) keep(done *record, now time.Time) (forget func(), err error) {
 			folders, err := makeFolders(filepath.Dir(c.real))
 			made = append(made, folders...)
 			if err != nil {
-				return fail(skillrouter.Wrap(skillrouter.Unavailable, err, "the folder of %s cannot be made: %v; nothing was changed", c.Path, err))
+				return fail(errs.Wrap(errs.Unavailable, err, "the folder of %s cannot be made: %v; nothing was changed", c.Path, err))
 			}
 		}
 		if c.Action == Modify && k.Backup == "" {
 			k.Backup = p.store.backup(p.target, c.real, now)
 			if err := exclusive(k.Backup, c.before); err != nil {
-				return fail(skillrouter.Wrap(skillrouter.Unavailable, err, "%s cannot be backed up: %v; nothing was changed", c.Path, err))
+				return fail(errs.Wrap(errs.Unavailable, err, "%s cannot be backed up: %v; nothing was changed", c.Path, err))
 			}
 			backups = append(backups, k.Backup)
 		}
@@ -134,7 +135,7 @@ func unchanged(c Change) error {
 	if errors.Is(err, fs.ErrNotExist) && c.before == nil || err == nil && c.before != nil && bytes.Equal(text, c.before) {
 		return nil
 	}
-	return skillrouter.Errorf(skillrouter.Conflict, "%s was changed by somebody else meanwhile; nothing was changed: do it again", c.Path)
+	return errs.Errorf(errs.Conflict, "%s was changed by somebody else meanwhile; nothing was changed: do it again", c.Path)
 }
 
 // restore makes a file what it was.
@@ -145,7 +146,7 @@ func restore(c Change) error {
 		}
 		return nil
 	}
-	return skillrouter.ReplaceFile(c.real, c.before, c.mode)
+	return file.Replace(c.real, c.before, c.mode)
 }
 
 // makeFolders makes a folder and those above it, and lists what it made, the outermost first.

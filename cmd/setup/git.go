@@ -9,7 +9,7 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 )
 
 // PreCommit is the name of git's hook before a commit, and preCommitOwn of the one that was there, which ours calls.
@@ -25,7 +25,7 @@ const gitMark = "# Written by skillrouter setup git: asks who works on the stage
 func gitHook(program string) (string, error) {
 	quoted, err := syntax.Quote(filepath.ToSlash(program), syntax.LangPOSIX)
 	if err != nil {
-		return "", skillrouter.InvalidField("program", "can stand in no shell script")
+		return "", errs.InvalidField("program", "can stand in no shell script")
 	}
 	return fmt.Sprintf(`#!/bin/sh
 %[1]s
@@ -72,7 +72,7 @@ func GitHook(folder, program string, remove bool) (said string, err error) {
 	said = "written"
 	if there && !ours {
 		if kept == nil {
-			return "", skillrouter.Errorf(skillrouter.Conflict, "%s is there from an earlier setup, and %s is none of ours: join them, and set up again", own, hook)
+			return "", errs.Errorf(errs.Conflict, "%s is there from an earlier setup, and %s is none of ours: join them, and set up again", own, hook)
 		}
 		if err := os.Rename(hook, own); err != nil {
 			return "", err

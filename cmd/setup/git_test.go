@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter"
 	"skillrouter/cmd/setup"
+	"skillrouter/internal/errs"
 )
 
 // TestGitHook: what was there is called, kept to the byte and put back; doing it twice changes nothing.
@@ -47,7 +47,7 @@ func TestGitHook(t *testing.T) {
 	if err := os.WriteFile(hook, []byte(own), 0o755); err != nil { // somebody wrote over ours
 		t.Fatal(err)
 	}
-	if err := do(false); skillrouter.CodeOf(err) != skillrouter.Conflict || read() != own {
+	if err := do(false); errs.CodeOf(err) != errs.Conflict || read() != own {
 		t.Errorf("two that are not ours: %v", err)
 	}
 }

@@ -5,7 +5,8 @@ import (
 	"runtime"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/lazyregexp"
+	"skillrouter/internal/strictjson"
 )
 
 // Times after which agents end a hook, in seconds. They are far above what one
@@ -19,7 +20,7 @@ const (
 )
 
 // ourHook tells a hook that setup wrote, whatever the program's path and name.
-var ourHook = skillrouter.Lazily(`(?:^|[\s"'/\\])hook (?:session-start|user-prompt|pre-tool-use|post-tool-use|post-tool-use-failure|pre-compact|subagent-start|turn-end|session-end) --for [a-z-]+`)
+var ourHook = lazyregexp.New(`(?:^|[\s"'/\\])hook (?:session-start|user-prompt|pre-tool-use|post-tool-use|post-tool-use-failure|pre-compact|subagent-start|turn-end|session-end) --for [a-z-]+`)
 
 // commandLine is a hook's command as a shell takes it.
 func (c Content) commandLine(agent Agent, event string) string {
@@ -151,7 +152,7 @@ func (c Content) vars() map[string]string {
 }
 
 func asJSON(value any) string {
-	text, err := skillrouter.PlainJSON(value)
+	text, err := strictjson.Plain(value)
 	if err != nil {
 		panic("setup: " + err.Error()) // strings and numbers
 	}

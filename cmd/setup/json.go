@@ -9,7 +9,7 @@ import (
 
 	"github.com/tailscale/hujson"
 
-	"skillrouter"
+	"skillrouter/internal/lazyregexp"
 )
 
 // jsonEdit puts members into an object and elements into lists of a JSON file,
@@ -36,7 +36,7 @@ type element struct {
 }
 
 // standsAt finds the line in hujson's messages.
-var standsAt = skillrouter.Lazily(`^hujson: line (\d+), column \d+: `)
+var standsAt = lazyregexp.New(`^hujson: line (\d+), column \d+: `)
 
 func parseJSON(path string, text []byte) (hujson.Value, *hujson.Object, error) {
 	if text = bytes.TrimPrefix(text, []byte("\ufeff")); len(bytes.TrimSpace(text)) == 0 {

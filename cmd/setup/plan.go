@@ -11,7 +11,7 @@ import (
 
 	udiff "github.com/aymanbagabas/go-udiff"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 )
 
 // maxFile bounds a configuration file, in bytes: the state that Claude Code
@@ -304,7 +304,7 @@ func read(p part) (Change, error) {
 }
 
 func unreadable(path string, err error) error {
-	return skillrouter.Wrap(skillrouter.Unavailable, err, "%s cannot be read: %v; nothing was changed", path, errors.Unwrap(err))
+	return errs.Wrap(errs.Unavailable, err, "%s cannot be read: %v; nothing was changed", path, errors.Unwrap(err))
 }
 
 // existing is the first of the paths where there is something, else the first.

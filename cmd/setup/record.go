@@ -11,7 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/file"
 )
 
 // Store is the folder in which it is kept what setups did, one file for each
@@ -190,13 +191,13 @@ func (s Store) save(t Target, r *record) error {
 		return nil
 	}
 	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
-		return skillrouter.Wrap(skillrouter.Unavailable, err, "the folder %s cannot be made; nothing was changed", s.Dir)
+		return errs.Wrap(errs.Unavailable, err, "the folder %s cannot be made; nothing was changed", s.Dir)
 	}
 	text, err := json.Marshal(r)
 	if err != nil {
 		return err
 	}
-	return skillrouter.ReplaceFile(path, text, 0o600)
+	return file.Replace(path, text, 0o600)
 }
 
 func digest(text []byte) string {

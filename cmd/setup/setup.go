@@ -13,7 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 )
 
 // Agent is a coding agent that can be set up.
@@ -129,13 +129,13 @@ func (t Target) personal() bool { return t.Agent == ClaudeCode && !t.user() && !
 // check refuses a target that is none.
 func (t Target) check() error {
 	if !t.Agent.Known() {
-		return skillrouter.InvalidField("agent", "must be one of %v", Agents())
+		return errs.InvalidField("agent", "must be one of %v", Agents())
 	}
 	if !filepath.IsAbs(t.Home) {
-		return skillrouter.InvalidField("home", "is not known: set HOME")
+		return errs.InvalidField("home", "is not known: set HOME")
 	}
 	if !t.user() && !filepath.IsAbs(t.Dir) {
-		return skillrouter.InvalidField("project", "must be an absolute path")
+		return errs.InvalidField("project", "must be an absolute path")
 	}
 	return nil
 }
@@ -154,5 +154,5 @@ func refused(path string, line int, format string, args ...any) error {
 	if line > 0 {
 		place = fmt.Sprintf("%s:%d", path, line)
 	}
-	return skillrouter.Errorf(skillrouter.Conflict, "%s: %s; nothing was changed", place, fmt.Sprintf(format, args...))
+	return errs.Errorf(errs.Conflict, "%s: %s; nothing was changed", place, fmt.Sprintf(format, args...))
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/tailscale/hujson"
 
-	"skillrouter"
 	"skillrouter/cmd/setup"
+	"skillrouter/internal/errs"
 )
 
 // TestLaterEdits sees that what people change after a setup outlives its removal.
@@ -94,7 +94,7 @@ func TestNothingOfThisMachine(t *testing.T) {
 		} {
 			p := newPlace(t)
 			plan, err := setup.PlanSetup(p.target(agent, false), c, p.store)
-			if err != nil && (skillrouter.CodeOf(err) != skillrouter.Conflict || !strings.Contains(err.Error(), "--user")) {
+			if err != nil && (errs.CodeOf(err) != errs.Conflict || !strings.Contains(err.Error(), "--user")) {
 				t.Fatalf("%s: %v", agent, err)
 			}
 			for _, change := range plan.Changes {
@@ -420,7 +420,7 @@ func TestChangedMeanwhile(t *testing.T) {
 	}
 	p.write("project/CLAUDE.md", "mine, and more\n")
 	before := p.tree()
-	if err := plan.Apply(now); skillrouter.CodeOf(err) != skillrouter.Conflict {
+	if err := plan.Apply(now); errs.CodeOf(err) != errs.Conflict {
 		t.Errorf("applied: %v", err)
 	}
 	if diff := cmp.Diff(before, p.tree()); diff != "" {

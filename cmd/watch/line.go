@@ -11,7 +11,8 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/safetext"
 	"skillrouter/router/feed"
 )
 
@@ -151,7 +152,7 @@ func shown(text string) string {
 			break
 		}
 	}
-	return skillrouter.OneLine(skillrouter.Visible(text))
+	return check.OneLine(safetext.Visible(text))
 }
 
 // cell is a text of whoever wrote it, in exactly width columns.

@@ -9,7 +9,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"skillrouter"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/errs"
 	"skillrouter/learning/lesson"
 	"skillrouter/operational"
 	"skillrouter/router/feed"
@@ -45,7 +46,7 @@ type Team struct {
 type Model struct {
 	ctx     context.Context
 	team    Team
-	now     skillrouter.Clock
+	now     clock.Clock
 	address string
 	colours bool
 
@@ -112,7 +113,7 @@ type (
 )
 
 // NewModel makes the screen of a router's team.
-func NewModel(ctx context.Context, team Team, address string, now skillrouter.Clock, colours bool) Model {
+func NewModel(ctx context.Context, team Team, address string, now clock.Clock, colours bool) Model {
 	return Model{ctx: ctx, team: team, address: address, now: now, colours: colours, looking: true, eventsOnly: team.Moments == nil}
 }
 
@@ -232,15 +233,15 @@ func (m *Model) lost(err error) {
 	if m.away == "" {
 		m.awaySince = m.now()
 	}
-	m.connected, m.away = false, shown(skillrouter.Explain(err))
+	m.connected, m.away = false, shown(errs.Explain(err))
 }
 
 // take shows what a look found, and has the next one come.
 func (m *Model) take(found looked) tea.Cmd {
 	m.looking = false
 	m.read(found.moments)
-	switch skillrouter.CodeOf(found.unread) {
-	case skillrouter.Forbidden, skillrouter.NotFound: // a token that is bound to projects, or a router from before there was a timeline
+	switch errs.CodeOf(found.unread) {
+	case errs.Forbidden, errs.NotFound: // a token that is bound to projects, or a router from before there was a timeline
 		m.eventsOnly = true
 	}
 	switch {
@@ -251,7 +252,7 @@ func (m *Model) take(found looked) tea.Cmd {
 			m.chosen = m.approvals[0].ID
 		}
 	case m.connected: // a stream that is open says by itself when it breaks
-		m.notice = shown(skillrouter.Explain(found.err))
+		m.notice = shown(errs.Explain(found.err))
 	}
 	wait := lookEvery
 	if m.again {
@@ -274,7 +275,7 @@ func (m *Model) at() int {
 // settle says what came of a decision. A refusal is left beside what it was about.
 func (m *Model) settle(d decided) {
 	if d.err != nil {
-		m.notice = shown(skillrouter.Explain(d.err))
+		m.notice = shown(errs.Explain(d.err))
 		if m.open != nil {
 			open := *m.open
 			open.deciding = false

@@ -18,8 +18,10 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/google/go-cmp/cmp"
 
-	"skillrouter"
 	"skillrouter/cmd/watch"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/eventlog"
+	"skillrouter/internal/principal"
 	"skillrouter/learning/guard/rule"
 	"skillrouter/learning/lesson"
 	"skillrouter/operational"
@@ -106,7 +108,7 @@ func (s *screen) press(names ...string) tea.Cmd {
 
 func event(second int, kind, agent string, data map[string]any) feed.Event {
 	text, _ := json.Marshal(data)
-	return feed.Event{Event: skillrouter.Event{Seq: int64(second), Type: kind, Agent: agent, At: noon.Add(time.Duration(second-600) * time.Second), Data: text}}
+	return feed.Event{Event: eventlog.Event{Seq: int64(second), Type: kind, Agent: agent, At: noon.Add(time.Duration(second-600) * time.Second), Data: text}}
 }
 
 const hostile = "\x1b]0;evil\x07\x1b[2J\u202egnp.exe\u009b31m\xff\t\r\n" + "家族の写真"
@@ -150,7 +152,7 @@ func TestScreens(t *testing.T) {
 		"80x24": {80, 24, func(*screen) {}},
 		"40x10": {40, 10, func(*screen) {}},
 		"80x24_away": {80, 24, func(s *screen) {
-			s.send(watch.DownBecause(skillrouter.Errorf(skillrouter.Unavailable, "nobody answers\x1b[2J")))
+			s.send(watch.DownBecause(errs.Errorf(errs.Unavailable, "nobody answers\x1b[2J")))
 		}},
 		"80x24_decide":  {80, 24, func(s *screen) { s.press("enter") }},
 		"40x10_decide":  {40, 10, func(s *screen) { s.press("down", "enter", "space") }},
@@ -246,7 +248,7 @@ func TestTimeline(t *testing.T) {
 	}
 	fits(t, text, 120, 24)
 
-	c.moments = func(string) ([]feed.Moment, error) { return nil, skillrouter.Unkept("the timeline") }
+	c.moments = func(string) ([]feed.Moment, error) { return nil, principal.Unkept("the timeline") }
 	s = newScreen(t, c, 80, 24, false)
 	s.send(events)
 	if !strings.Contains(s.Screen(), "BLOCKED") || strings.Contains(s.Screen(), "bound to projects") {
@@ -312,7 +314,7 @@ func TestDecide(t *testing.T) {
 // TestRefused says why somebody may not decide, and leaves the approval open.
 func TestRefused(t *testing.T) {
 	c, _ := aTeam()
-	c.refusal = skillrouter.Errorf(skillrouter.Forbidden, "only a person decides this, and the token is an agent's")
+	c.refusal = errs.Errorf(errs.Forbidden, "only a person decides this, and the token is an agent's")
 	s := newScreen(t, c, 80, 24, false)
 	s.send(s.press("enter", "a")())
 	if text := s.Screen(); !strings.Contains(text, "the token is an agent's") || !strings.Contains(text, "codex asks in /src/shop") {

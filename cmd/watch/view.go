@@ -9,7 +9,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/safetext"
 	"skillrouter/learning/lesson"
 	"skillrouter/operational"
 )
@@ -232,7 +233,7 @@ func (m *Model) decision() []string {
 func (m *Model) text(a lesson.Approval) []string {
 	var lines []string
 	add := func(indent, text string) {
-		for line := range strings.Lines(skillrouter.Visible(text)) {
+		for line := range strings.Lines(safetext.Visible(text)) {
 			line = strings.ReplaceAll(strings.TrimRight(line, "\n"), "\t", "    ")
 			for _, part := range strings.Split(ansi.Hardwrap(line, max(1, m.width-len(indent)), true), "\n") {
 				lines = append(lines, indent+part)
@@ -246,15 +247,15 @@ func (m *Model) text(a lesson.Approval) []string {
 	if a.Asked > 1 {
 		asked += fmt.Sprintf(", %d times", a.Asked)
 	}
-	add("", skillrouter.OneLine(asked)+":")
+	add("", check.OneLine(asked)+":")
 	add("  ", a.Says())
 	for _, match := range a.Matches {
-		add("", skillrouter.OneLine(fmt.Sprintf("%s rule %s: %s", match.Severity, match.RuleID, match.Title)))
+		add("", check.OneLine(fmt.Sprintf("%s rule %s: %s", match.Severity, match.RuleID, match.Title)))
 		if match.WhyBad != "" {
-			add("  ", skillrouter.OneLine(match.WhyBad))
+			add("  ", check.OneLine(match.WhyBad))
 		}
 		for _, other := range match.Alternatives {
-			add("  instead: ", skillrouter.OneLine(other))
+			add("  instead: ", check.OneLine(other))
 		}
 	}
 	add("", "Until "+a.EndsAt.Local().Format("15:04")+". Allowed is exactly this, once, within ten minutes.")

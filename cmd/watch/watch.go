@@ -12,7 +12,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"skillrouter"
+	"skillrouter/internal/committer"
+	"skillrouter/internal/errs"
 	"skillrouter/learning/guard"
 	"skillrouter/learning/lesson"
 	"skillrouter/operational"
@@ -121,12 +122,12 @@ func follow(ctx context.Context, c *client.Client, project string, send func(tea
 		if ctx.Err() != nil {
 			return nil
 		}
-		switch skillrouter.CodeOf(err) {
-		case skillrouter.Invalid, skillrouter.Unauthenticated, skillrouter.Forbidden, skillrouter.NotFound:
+		switch errs.CodeOf(err) {
+		case errs.Invalid, errs.Unauthenticated, errs.Forbidden, errs.NotFound:
 			return err
 		}
 		send(down{err})
-		if skillrouter.Pause(ctx, retry) != nil {
+		if committer.Pause(ctx, retry) != nil {
 			return nil
 		}
 	}

@@ -6,8 +6,9 @@ import (
 	"sync"
 	"testing"
 
-	"skillrouter"
 	"skillrouter/comms"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/operational"
 )
 
@@ -31,7 +32,7 @@ func (c caller) signals(t *testing.T, id string) (signals []string) {
 	return signals
 }
 
-func groupFirst(t *testing.T, as func(skillrouter.Principal) caller) {
+func groupFirst(t *testing.T, as func(principal.Principal) caller) {
 	c := as(Captain())
 	ids := team(t, c)
 	d := draft("captain", "claude-code", "review")
@@ -70,12 +71,12 @@ func groupFirst(t *testing.T, as func(skillrouter.Principal) caller) {
 	if got := must(c.Mailbox.Receipts(c.ctx, sent.MessageID))(t); got.Receipts[0].AckedAt == nil {
 		t.Errorf("an acknowledged copy has the receipt %+v", got.Receipts[0])
 	}
-	if _, err := c.Mailbox.Ack(c.ctx, comms.Ack{AgentID: ids[1], MessageIDs: []string{copied.ID}}); skillrouter.CodeOf(err) != skillrouter.NotFound {
+	if _, err := c.Mailbox.Ack(c.ctx, comms.Ack{AgentID: ids[1], MessageIDs: []string{copied.ID}}); errs.CodeOf(err) != errs.NotFound {
 		t.Errorf("another member acknowledges it: %v", err)
 	}
 }
 
-func groupWaits(t *testing.T, as func(skillrouter.Principal) caller) {
+func groupWaits(t *testing.T, as func(principal.Principal) caller) {
 	c := as(Captain())
 	c.send(t, draft("captain", "gemini", "one"))
 	c.send(t, draft("captain", "stock", "two"))
@@ -104,7 +105,7 @@ func groupWaits(t *testing.T, as func(skillrouter.Principal) caller) {
 	}
 }
 
-func groupEach(t *testing.T, as func(skillrouter.Principal) caller) {
+func groupEach(t *testing.T, as func(principal.Principal) caller) {
 	c := as(Captain())
 	ids := team(t, c)
 	d := draft(ids[0], "shop", "freeze")
@@ -127,13 +128,13 @@ func groupEach(t *testing.T, as func(skillrouter.Principal) caller) {
 		t.Errorf("%d have a receipt", len(got.Receipts))
 	}
 	for _, bad := range []operational.MessageDraft{{From: "captain", Signal: "x", Each: true}, {From: "captain", To: "shop", Signal: "stop", Each: true}} {
-		if _, err := c.Mailbox.Send(c.ctx, bad); skillrouter.CodeOf(err) != skillrouter.Invalid {
+		if _, err := c.Mailbox.Send(c.ctx, bad); errs.CodeOf(err) != errs.Invalid {
 			t.Errorf("%+v is answered %v", bad, err)
 		}
 	}
 }
 
-func groupStop(t *testing.T, as func(skillrouter.Principal) caller) {
+func groupStop(t *testing.T, as func(principal.Principal) caller) {
 	c := as(Captain())
 	ids := team(t, c)
 	c.beat(t, comms.Heartbeat{AgentID: ids[4], Status: "exited"})
@@ -171,7 +172,7 @@ func groupStop(t *testing.T, as func(skillrouter.Principal) caller) {
 }
 
 // groupOnce: of many members that come at once, one gets the message.
-func groupOnce(t *testing.T, as func(skillrouter.Principal) caller) {
+func groupOnce(t *testing.T, as func(principal.Principal) caller) {
 	c := as(Captain())
 	const messages, members = 20, 8
 	for range messages {
@@ -191,7 +192,7 @@ func groupOnce(t *testing.T, as func(skillrouter.Principal) caller) {
 	}
 }
 
-func kindActs(t *testing.T, as func(skillrouter.Principal) caller) {
+func kindActs(t *testing.T, as func(principal.Principal) caller) {
 	captain := as(Captain())
 	team(t, captain)
 	kind, session := as(Agent("claude-code")), as(Agent("claude-code:amber-fox"))
@@ -202,25 +203,25 @@ func kindActs(t *testing.T, as func(skillrouter.Principal) caller) {
 	kind.beat(t, comms.Heartbeat{AgentID: "claude-code:bold-owl"})
 	kind.beat(t, comms.Heartbeat{AgentID: "claude-code"})
 	for _, id := range []string{"claude-codex", "claude-code-2", "codex:amber-fox", "claude"} {
-		if _, err := kind.Presence.Heartbeat(kind.ctx, comms.Heartbeat{AgentID: id}); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+		if _, err := kind.Presence.Heartbeat(kind.ctx, comms.Heartbeat{AgentID: id}); errs.CodeOf(err) != errs.Forbidden {
 			t.Errorf("the kind's token as %s: %v", id, err)
 		}
 	}
 	for _, id := range []string{"claude-code", "claude-code:bold-owl"} {
-		if _, err := session.Mailbox.Inbox(session.ctx, comms.InboxQuery{AgentID: id}); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+		if _, err := session.Mailbox.Inbox(session.ctx, comms.InboxQuery{AgentID: id}); errs.CodeOf(err) != errs.Forbidden {
 			t.Errorf("a session's token as %s: %v", id, err)
 		}
 	}
 }
 
 // groupHalts: a token halts no others by naming a group that they are in.
-func groupHalts(t *testing.T, as func(skillrouter.Principal) caller) {
+func groupHalts(t *testing.T, as func(principal.Principal) caller) {
 	captain := as(Captain())
 	ids := team(t, captain)
 	for _, from := range []string{"shop", "reviewer", "codex:amber-fox", ids[0]} {
 		eve := as(Agent(from))
 		for _, to := range []string{"shop", "claude-code", "reviewer"} {
-			if _, err := eve.Mailbox.Send(eve.ctx, operational.MessageDraft{To: to, Signal: "stop"}); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+			if _, err := eve.Mailbox.Send(eve.ctx, operational.MessageDraft{To: to, Signal: "stop"}); errs.CodeOf(err) != errs.Forbidden {
 				t.Errorf("the token of %s stops %s: %v", from, to, err)
 			}
 		}

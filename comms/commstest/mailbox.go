@@ -6,12 +6,13 @@ import (
 	"sync"
 	"testing"
 
-	"skillrouter"
 	"skillrouter/comms"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/operational"
 )
 
-func directMessage(t *testing.T, as func(skillrouter.Principal) caller) {
+func directMessage(t *testing.T, as func(principal.Principal) caller) {
 	c := as(Captain())
 	c.beat(t, comms.Heartbeat{AgentID: "a1"})
 	c.beat(t, comms.Heartbeat{AgentID: "a2"})
@@ -48,7 +49,7 @@ func directMessage(t *testing.T, as func(skillrouter.Principal) caller) {
 	}
 }
 
-func messageWaits(t *testing.T, as func(skillrouter.Principal) caller) {
+func messageWaits(t *testing.T, as func(principal.Principal) caller) {
 	c := as(Captain())
 	sent := c.send(t, draft("captain", "later", "message"))
 	if answer := c.beat(t, comms.Heartbeat{AgentID: "later"}); answer.MessageCount != 1 {
@@ -59,7 +60,7 @@ func messageWaits(t *testing.T, as func(skillrouter.Principal) caller) {
 	}
 }
 
-func broadcast(t *testing.T, as func(skillrouter.Principal) caller) {
+func broadcast(t *testing.T, as func(principal.Principal) caller) {
 	c := as(Captain())
 	for _, id := range []string{"captain", "a1", "a2"} {
 		c.beat(t, comms.Heartbeat{AgentID: id})
@@ -88,7 +89,7 @@ func broadcast(t *testing.T, as func(skillrouter.Principal) caller) {
 	}
 }
 
-func idempotency(t *testing.T, as func(skillrouter.Principal) caller) {
+func idempotency(t *testing.T, as func(principal.Principal) caller) {
 	c := as(Captain())
 	d := draft("captain", "a1", "message")
 	d.IdempotencyKey, d.Context = "k1", raw(`{"a":1}`)
@@ -104,13 +105,13 @@ func idempotency(t *testing.T, as func(skillrouter.Principal) caller) {
 		t.Errorf("another sender's key is taken for the same: %+v", sent)
 	}
 	d.Context = raw(`{"a":2}`)
-	refuses(t, skillrouter.Conflict, "idempotency_key")(c.Mailbox.Send(c.ctx, d))
+	refuses(t, errs.Conflict, "idempotency_key")(c.Mailbox.Send(c.ctx, d))
 	if page := c.inbox(t, comms.InboxQuery{AgentID: "a1"}); page.Count != 2 {
 		t.Errorf("%d messages are stored, want 2", page.Count)
 	}
 }
 
-func ackBySeq(t *testing.T, as func(skillrouter.Principal) caller) {
+func ackBySeq(t *testing.T, as func(principal.Principal) caller) {
 	c := as(Captain())
 	c.beat(t, comms.Heartbeat{AgentID: "a1"})
 	var sent []comms.Sent
@@ -131,11 +132,11 @@ func ackBySeq(t *testing.T, as func(skillrouter.Principal) caller) {
 	if got := c.beat(t, comms.Heartbeat{AgentID: "a1"}).MessageCount; got != 1 {
 		t.Errorf("the heartbeat tells of %d messages, want 1", got)
 	}
-	refuses(t, skillrouter.Invalid, "seq")(c.Mailbox.Ack(c.ctx, comms.Ack{AgentID: "a1", Seq: 1 << 40}))
-	refuses(t, skillrouter.NotFound, "")(c.Mailbox.Ack(c.ctx, comms.Ack{AgentID: "nobody", Seq: 1}))
+	refuses(t, errs.Invalid, "seq")(c.Mailbox.Ack(c.ctx, comms.Ack{AgentID: "a1", Seq: 1 << 40}))
+	refuses(t, errs.NotFound, "")(c.Mailbox.Ack(c.ctx, comms.Ack{AgentID: "nobody", Seq: 1}))
 }
 
-func ackByID(t *testing.T, as func(skillrouter.Principal) caller) {
+func ackByID(t *testing.T, as func(principal.Principal) caller) {
 	c := as(Captain())
 	c.beat(t, comms.Heartbeat{AgentID: "a1"})
 	var sent []comms.Sent
@@ -162,11 +163,11 @@ func ackByID(t *testing.T, as func(skillrouter.Principal) caller) {
 		t.Errorf("%d were acknowledged by seq, want 1", got)
 	}
 	for _, id := range []string{others.MessageID, "no-such-id"} {
-		refuses(t, skillrouter.NotFound, "message_ids")(c.Mailbox.Ack(c.ctx, comms.Ack{AgentID: "a1", MessageIDs: []string{sent[0].MessageID, id}}))
+		refuses(t, errs.NotFound, "message_ids")(c.Mailbox.Ack(c.ctx, comms.Ack{AgentID: "a1", MessageIDs: []string{sent[0].MessageID, id}}))
 	}
 }
 
-func readIsNotAck(t *testing.T, as func(skillrouter.Principal) caller) {
+func readIsNotAck(t *testing.T, as func(principal.Principal) caller) {
 	c := as(Captain())
 	c.beat(t, comms.Heartbeat{AgentID: "a1"})
 	first := c.send(t, draft("captain", "a1", "message"))
@@ -187,7 +188,7 @@ func readIsNotAck(t *testing.T, as func(skillrouter.Principal) caller) {
 	}
 }
 
-func receiptsTellApart(t *testing.T, as func(skillrouter.Principal) caller) {
+func receiptsTellApart(t *testing.T, as func(principal.Principal) caller) {
 	c := as(Captain())
 	for _, id := range []string{"a1", "a2"} {
 		c.beat(t, comms.Heartbeat{AgentID: id})
@@ -226,10 +227,10 @@ func receiptsTellApart(t *testing.T, as func(skillrouter.Principal) caller) {
 	if got := must(c.Mailbox.Receipts(c.ctx, waiting.MessageID))(t).Receipts; len(got) != 1 || got[0].AgentID != "unknown-yet" || got[0].DeliveredAt != nil {
 		t.Errorf("a message that waits has the receipts %+v", got)
 	}
-	refuses(t, skillrouter.NotFound, "")(c.Mailbox.Receipts(c.ctx, "no-such-id"))
+	refuses(t, errs.NotFound, "")(c.Mailbox.Receipts(c.ctx, "no-such-id"))
 }
 
-func overdue(t *testing.T, as func(skillrouter.Principal) caller) {
+func overdue(t *testing.T, as func(principal.Principal) caller) {
 	c := as(Captain())
 	for _, id := range []string{"a1", "a2"} {
 		c.beat(t, comms.Heartbeat{AgentID: id})
@@ -263,7 +264,7 @@ func overdue(t *testing.T, as func(skillrouter.Principal) caller) {
 	}
 }
 
-func pages(t *testing.T, as func(skillrouter.Principal) caller) {
+func pages(t *testing.T, as func(principal.Principal) caller) {
 	c := as(Captain())
 	c.beat(t, comms.Heartbeat{AgentID: "a1"})
 	var want, got []int64
@@ -299,7 +300,7 @@ func pages(t *testing.T, as func(skillrouter.Principal) caller) {
 
 // pagesUnderWay sends to an agent and to everybody while the agent pages: no
 // page may end behind a message that it left out.
-func pagesUnderWay(t *testing.T, as func(skillrouter.Principal) caller) {
+func pagesUnderWay(t *testing.T, as func(principal.Principal) caller) {
 	const each = 300
 	c := as(Captain())
 	c.beat(t, comms.Heartbeat{AgentID: "a1"})
@@ -338,7 +339,7 @@ func pagesUnderWay(t *testing.T, as func(skillrouter.Principal) caller) {
 	}
 }
 
-func threads(t *testing.T, as func(skillrouter.Principal) caller) {
+func threads(t *testing.T, as func(principal.Principal) caller) {
 	c := as(Captain())
 	c.beat(t, comms.Heartbeat{AgentID: "a1"})
 	d := draft("captain", "a1", "question")
@@ -352,7 +353,7 @@ func threads(t *testing.T, as func(skillrouter.Principal) caller) {
 	}
 }
 
-func identity(t *testing.T, as func(skillrouter.Principal) caller) {
+func identity(t *testing.T, as func(principal.Principal) caller) {
 	captain, a1 := as(Captain()), as(Agent("a1"))
 	captain.beat(t, comms.Heartbeat{AgentID: "a2"})
 	a1.beat(t, comms.Heartbeat{AgentID: "a1"})
@@ -380,9 +381,9 @@ func identity(t *testing.T, as func(skillrouter.Principal) caller) {
 		}},
 	} {
 		err := one.call()
-		t.Run(one.name, func(t *testing.T) { wantCode(t, err, skillrouter.Forbidden, "") })
+		t.Run(one.name, func(t *testing.T) { wantCode(t, err, errs.Forbidden, "") })
 	}
-	refuses(t, skillrouter.NotFound, "")(a1.Mailbox.Receipts(a1.ctx, secret.MessageID))
+	refuses(t, errs.NotFound, "")(a1.Mailbox.Receipts(a1.ctx, secret.MessageID))
 	sent := a1.send(t, operational.MessageDraft{To: "a2", Signal: "message", Context: json.RawMessage(`{"x":1}`)})
 	if m := captain.inbox(t, comms.InboxQuery{AgentID: "a2", Since: sent.Seq - 1}).Messages[0]; m.From != "a1" {
 		t.Errorf("a message of a1 says it comes from %q", m.From)
@@ -390,16 +391,16 @@ func identity(t *testing.T, as func(skillrouter.Principal) caller) {
 	if got := must(a1.Mailbox.Receipts(a1.ctx, sent.MessageID))(t); len(got.Receipts) != 1 {
 		t.Errorf("the sender sees the receipts %+v", got)
 	}
-	reader := as(skillrouter.Principal{Scopes: []skillrouter.Scope{skillrouter.ScopeRead}})
+	reader := as(principal.Principal{Scopes: []principal.Scope{principal.ScopeRead}})
 	if got := must(reader.Presence.Agents(reader.ctx, operational.AgentFilter{}))(t); len(got) != 2 {
 		t.Errorf("a reader sees %d agents, want 2", len(got))
 	}
-	refuses(t, skillrouter.Forbidden, "")(reader.Mailbox.Inbox(reader.ctx, comms.InboxQuery{AgentID: "a1"}))
+	refuses(t, errs.Forbidden, "")(reader.Mailbox.Inbox(reader.ctx, comms.InboxQuery{AgentID: "a1"}))
 }
 
 // redactsMessages sends secrets in a message's context, by themselves, by their
 // member's name, in a member's name, and again where nothing says what it is (S4).
-func redactsMessages(t *testing.T, as func(skillrouter.Principal) caller) {
+func redactsMessages(t *testing.T, as func(principal.Principal) caller) {
 	c := as(Captain())
 	key := "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 	d := draft("captain", "a1", "message")
@@ -419,6 +420,6 @@ func redactsMessages(t *testing.T, as func(skillrouter.Principal) caller) {
 		"signal":          {To: "a1", Signal: key},
 		"to_agent_id":     {To: key, Signal: "message"},
 	} {
-		refuses(t, skillrouter.Invalid, field)(c.Mailbox.Send(c.ctx, named))
+		refuses(t, errs.Invalid, field)(c.Mailbox.Send(c.ctx, named))
 	}
 }

@@ -6,12 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter"
 	"skillrouter/comms"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/operational"
 )
 
-func heartbeatMakesKnown(t *testing.T, as func(skillrouter.Principal) caller) {
+func heartbeatMakesKnown(t *testing.T, as func(principal.Principal) caller) {
 	c := as(Captain())
 	answer := c.beat(t, comms.Heartbeat{
 		AgentID: "a1", ConfigName: "go", ProjectPath: "/srv/work/mss", Status: "working", CurrentTask: "fix login",
@@ -32,10 +33,10 @@ func heartbeatMakesKnown(t *testing.T, as func(skillrouter.Principal) caller) {
 	if a != want {
 		t.Errorf("the agent is\n%+v, want\n%+v", a, want)
 	}
-	refuses(t, skillrouter.NotFound, "")(c.Presence.Agent(c.ctx, "nobody"))
+	refuses(t, errs.NotFound, "")(c.Presence.Agent(c.ctx, "nobody"))
 }
 
-func heartbeatKeeps(t *testing.T, as func(skillrouter.Principal) caller) {
+func heartbeatKeeps(t *testing.T, as func(principal.Principal) caller) {
 	c := as(Captain())
 	c.beat(t, comms.Heartbeat{AgentID: "a1", Status: "working", CurrentTask: "one", PID: 7, Role: "r"})
 	c.beat(t, comms.Heartbeat{AgentID: "a1"})
@@ -58,7 +59,7 @@ func heartbeatKeeps(t *testing.T, as func(skillrouter.Principal) caller) {
 	}
 }
 
-func statusReports(t *testing.T, as func(skillrouter.Principal) caller) {
+func statusReports(t *testing.T, as func(principal.Principal) caller) {
 	c := as(Captain())
 	task, none, half := "build", "", 49.5 // is rounded: clients read a whole number
 	if a := must(c.Presence.Status(c.ctx, comms.StatusReport{AgentID: "a1", Status: "working", CurrentTask: &task, Progress: &half}))(t); !a.OK || a.Timestamp.IsZero() {
@@ -76,12 +77,12 @@ func statusReports(t *testing.T, as func(skillrouter.Principal) caller) {
 	must(c.Presence.Status(c.ctx, comms.StatusReport{AgentID: "a1", Status: "idle", CurrentTask: &none}))(t)
 	check("idle", "", 0)
 	for _, p := range []float64{-1, 100.5} {
-		refuses(t, skillrouter.Invalid, "progress")(c.Presence.Status(c.ctx, comms.StatusReport{AgentID: "a1", Status: "x", Progress: &p}))
+		refuses(t, errs.Invalid, "progress")(c.Presence.Status(c.ctx, comms.StatusReport{AgentID: "a1", Status: "x", Progress: &p}))
 	}
-	refuses(t, skillrouter.Invalid, "status")(c.Presence.Status(c.ctx, comms.StatusReport{AgentID: "a1"}))
+	refuses(t, errs.Invalid, "status")(c.Presence.Status(c.ctx, comms.StatusReport{AgentID: "a1"}))
 }
 
-func agentsAreFiltered(t *testing.T, as func(skillrouter.Principal) caller) {
+func agentsAreFiltered(t *testing.T, as func(principal.Principal) caller) {
 	c := as(Captain())
 	c.beat(t, comms.Heartbeat{AgentID: "a1", ProjectPath: "/x/mss", Status: "working", CurrentTask: "Fix Login"})
 	c.beat(t, comms.Heartbeat{AgentID: "a2", ProjectPath: `C:\x\nova`, Status: "blocked", Role: "scout"})
@@ -106,11 +107,11 @@ func agentsAreFiltered(t *testing.T, as func(skillrouter.Principal) caller) {
 			t.Errorf("%s: %d agents, want %d: %+v", one.name, len(got), one.want, got)
 		}
 	}
-	refuses(t, skillrouter.Invalid, "state")(c.Presence.Agents(c.ctx, operational.AgentFilter{State: "asleep"}))
-	refuses(t, skillrouter.Invalid, "limit")(c.Presence.Agents(c.ctx, operational.AgentFilter{Limit: -1}))
+	refuses(t, errs.Invalid, "state")(c.Presence.Agents(c.ctx, operational.AgentFilter{State: "asleep"}))
+	refuses(t, errs.Invalid, "limit")(c.Presence.Agents(c.ctx, operational.AgentFilter{Limit: -1}))
 }
 
-func badInput(t *testing.T, as func(skillrouter.Principal) caller) {
+func badInput(t *testing.T, as func(principal.Principal) caller) {
 	c := as(Captain())
 	for _, one := range []struct {
 		name, field string
@@ -125,36 +126,36 @@ func badInput(t *testing.T, as func(skillrouter.Principal) caller) {
 		{"a negative process id", "pid", comms.Heartbeat{AgentID: "a", PID: -1}},
 	} {
 		_, err := c.Presence.Heartbeat(c.ctx, one.beat)
-		t.Run(one.name, func(t *testing.T) { wantCode(t, err, skillrouter.Invalid, one.field) })
+		t.Run(one.name, func(t *testing.T) { wantCode(t, err, errs.Invalid, one.field) })
 	}
 	for _, one := range []struct {
 		name, field string
-		code        skillrouter.Code
+		code        errs.Code
 		change      func(*operational.MessageDraft)
 	}{
-		{"no signal", "signal", skillrouter.Invalid, func(d *operational.MessageDraft) { d.Signal = "" }},
-		{"blank signal", "signal", skillrouter.Invalid, func(d *operational.MessageDraft) { d.Signal = "  " }},
-		{"signal with a line break", "signal", skillrouter.Invalid, func(d *operational.MessageDraft) { d.Signal = "x\ndata: y" }},
-		{"signal with a carriage return", "signal", skillrouter.Invalid, func(d *operational.MessageDraft) { d.Signal = "x\ry" }},
-		{"bad recipient", "to_agent_id", skillrouter.Invalid, func(d *operational.MessageDraft) { d.To = "b b" }},
-		{"context that is no object", "context", skillrouter.Invalid, func(d *operational.MessageDraft) { d.Context = raw("[1]") }},
-		{"large context", "context", skillrouter.TooLarge, func(d *operational.MessageDraft) { d.Context = raw(`{"a":%q}`, long(comms.MaxContext)) }},
-		{"priority", "priority", skillrouter.Invalid, func(d *operational.MessageDraft) { d.Priority = 11 }},
-		{"time to live", "ttl_seconds", skillrouter.Invalid, func(d *operational.MessageDraft) { d.TTLSeconds = -1 }},
-		{"endless time to live", "ttl_seconds", skillrouter.Invalid, func(d *operational.MessageDraft) { d.TTLSeconds = math.MaxInt64 }},
+		{"no signal", "signal", errs.Invalid, func(d *operational.MessageDraft) { d.Signal = "" }},
+		{"blank signal", "signal", errs.Invalid, func(d *operational.MessageDraft) { d.Signal = "  " }},
+		{"signal with a line break", "signal", errs.Invalid, func(d *operational.MessageDraft) { d.Signal = "x\ndata: y" }},
+		{"signal with a carriage return", "signal", errs.Invalid, func(d *operational.MessageDraft) { d.Signal = "x\ry" }},
+		{"bad recipient", "to_agent_id", errs.Invalid, func(d *operational.MessageDraft) { d.To = "b b" }},
+		{"context that is no object", "context", errs.Invalid, func(d *operational.MessageDraft) { d.Context = raw("[1]") }},
+		{"large context", "context", errs.TooLarge, func(d *operational.MessageDraft) { d.Context = raw(`{"a":%q}`, long(comms.MaxContext)) }},
+		{"priority", "priority", errs.Invalid, func(d *operational.MessageDraft) { d.Priority = 11 }},
+		{"time to live", "ttl_seconds", errs.Invalid, func(d *operational.MessageDraft) { d.TTLSeconds = -1 }},
+		{"endless time to live", "ttl_seconds", errs.Invalid, func(d *operational.MessageDraft) { d.TTLSeconds = math.MaxInt64 }},
 	} {
 		d := draft("a", "b", "message")
 		one.change(&d)
 		_, err := c.Mailbox.Send(c.ctx, d)
 		t.Run(one.name, func(t *testing.T) { wantCode(t, err, one.code, one.field) })
 	}
-	refuses(t, skillrouter.Invalid, "seq")(c.Mailbox.Ack(c.ctx, comms.Ack{AgentID: "a"}))
-	refuses(t, skillrouter.Invalid, "limit")(c.Mailbox.Inbox(c.ctx, comms.InboxQuery{AgentID: "a", Limit: comms.MaxLimit + 1}))
-	refuses(t, skillrouter.Invalid, "agent_id")(c.Mailbox.Inbox(c.ctx, comms.InboxQuery{}))
-	refuses(t, skillrouter.Invalid, "agent_id")(c.Presence.ShutdownCheck(c.ctx, ""))
+	refuses(t, errs.Invalid, "seq")(c.Mailbox.Ack(c.ctx, comms.Ack{AgentID: "a"}))
+	refuses(t, errs.Invalid, "limit")(c.Mailbox.Inbox(c.ctx, comms.InboxQuery{AgentID: "a", Limit: comms.MaxLimit + 1}))
+	refuses(t, errs.Invalid, "agent_id")(c.Mailbox.Inbox(c.ctx, comms.InboxQuery{}))
+	refuses(t, errs.Invalid, "agent_id")(c.Presence.ShutdownCheck(c.ctx, ""))
 }
 
-func stopOutlivesAck(t *testing.T, as func(skillrouter.Principal) caller) {
+func stopOutlivesAck(t *testing.T, as func(principal.Principal) caller) {
 	c := as(Captain())
 	c.beat(t, comms.Heartbeat{AgentID: "a1", PID: 5})
 	d := draft("captain", "a1", operational.SignalStop)
@@ -180,7 +181,7 @@ func stopOutlivesAck(t *testing.T, as func(skillrouter.Principal) caller) {
 }
 
 // stopBesideReader is an agent of two halves: one acknowledges what its stream brings, the other asks whether to stop.
-func stopBesideReader(t *testing.T, as func(skillrouter.Principal) caller) {
+func stopBesideReader(t *testing.T, as func(principal.Principal) caller) {
 	c, agent := as(Captain()), as(Agent("a1"))
 	agent.beat(t, comms.Heartbeat{AgentID: "a1"})
 	c.send(t, draft("captain", "a1", operational.SignalStop))
@@ -197,7 +198,7 @@ func stopBesideReader(t *testing.T, as func(skillrouter.Principal) caller) {
 	}
 }
 
-func stopTakenBack(t *testing.T, as func(skillrouter.Principal) caller) {
+func stopTakenBack(t *testing.T, as func(principal.Principal) caller) {
 	c := as(Captain())
 	for _, id := range []string{"a1", "a2"} {
 		c.beat(t, comms.Heartbeat{AgentID: id, PID: 5})
@@ -220,7 +221,7 @@ func stopTakenBack(t *testing.T, as func(skillrouter.Principal) caller) {
 	}
 }
 
-func stopUntilNewRun(t *testing.T, as func(skillrouter.Principal) caller) {
+func stopUntilNewRun(t *testing.T, as func(principal.Principal) caller) {
 	c := as(Captain())
 	c.beat(t, comms.Heartbeat{AgentID: "a1", PID: 5})
 	c.send(t, draft("captain", "a1", operational.SignalStop))
@@ -235,7 +236,7 @@ func stopUntilNewRun(t *testing.T, as func(skillrouter.Principal) caller) {
 	}
 }
 
-func stopUntilGoodbye(t *testing.T, as func(skillrouter.Principal) caller) {
+func stopUntilGoodbye(t *testing.T, as func(principal.Principal) caller) {
 	c := as(Captain())
 	c.beat(t, comms.Heartbeat{AgentID: "a1"})
 	c.send(t, draft("captain", "a1", operational.SignalStop))
@@ -248,7 +249,7 @@ func stopUntilGoodbye(t *testing.T, as func(skillrouter.Principal) caller) {
 	}
 }
 
-func stopWaits(t *testing.T, as func(skillrouter.Principal) caller) {
+func stopWaits(t *testing.T, as func(principal.Principal) caller) {
 	c := as(Captain())
 	c.send(t, draft("captain", "a1", operational.SignalStop))
 	if !c.stopped(t, "a1") {
@@ -264,7 +265,7 @@ func stopWaits(t *testing.T, as func(skillrouter.Principal) caller) {
 	}
 }
 
-func stopBroadcast(t *testing.T, as func(skillrouter.Principal) caller) {
+func stopBroadcast(t *testing.T, as func(principal.Principal) caller) {
 	c := as(Captain())
 	for _, id := range []string{"captain", "a1", "a2"} {
 		c.beat(t, comms.Heartbeat{AgentID: id, PID: 3})
@@ -284,7 +285,7 @@ func stopBroadcast(t *testing.T, as func(skillrouter.Principal) caller) {
 	}
 }
 
-func handover(t *testing.T, as func(skillrouter.Principal) caller) {
+func handover(t *testing.T, as func(principal.Principal) caller) {
 	c := as(Captain())
 	c.beat(t, comms.Heartbeat{AgentID: "a1"})
 	first := c.send(t, draft("captain", "a1", "message"))
@@ -309,7 +310,7 @@ func handover(t *testing.T, as func(skillrouter.Principal) caller) {
 }
 
 // redactsAgents says secrets in each field of a heartbeat and of a report (S4).
-func redactsAgents(t *testing.T, as func(skillrouter.Principal) caller) {
+func redactsAgents(t *testing.T, as func(principal.Principal) caller) {
 	c := as(Captain())
 	key := "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 	beat := comms.Heartbeat{AgentID: "a1", CurrentTask: "push with " + key, Status: "with " + key, Role: key, Model: key, ProjectPath: "/src/" + key, ConfigName: key}
@@ -330,5 +331,5 @@ func redactsAgents(t *testing.T, as func(skillrouter.Principal) caller) {
 	if err != nil || strings.Contains(string(agent), key) || strings.Contains(string(agent), "kT9rWq27LmZp") || !strings.Contains(string(agent), "[redacted: github_token]") {
 		t.Errorf("the agent is %s, %v", agent, err)
 	}
-	refuses(t, skillrouter.Invalid, "agent_id")(c.Presence.Heartbeat(c.ctx, comms.Heartbeat{AgentID: key}))
+	refuses(t, errs.Invalid, "agent_id")(c.Presence.Heartbeat(c.ctx, comms.Heartbeat{AgentID: key}))
 }

@@ -11,8 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter"
 	"skillrouter/comms"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/operational"
 )
 
@@ -24,7 +25,7 @@ type Services struct {
 
 // Factory opens an empty implementation for one test, and returns how a
 // principal sees it. The suite also puts the principal into each call's context.
-type Factory func(t *testing.T) func(p skillrouter.Principal) Services
+type Factory func(t *testing.T) func(p principal.Principal) Services
 
 // caller is a principal with its view and context.
 type caller struct {
@@ -36,7 +37,7 @@ type caller struct {
 func Run(t *testing.T, open Factory) {
 	for _, one := range []struct {
 		name string
-		run  func(t *testing.T, as func(skillrouter.Principal) caller)
+		run  func(t *testing.T, as func(principal.Principal) caller)
 	}{
 		{"a heartbeat makes an agent known", heartbeatMakesKnown},
 		{"what a heartbeat leaves out stays as it was", heartbeatKeeps},
@@ -75,8 +76,8 @@ func Run(t *testing.T, open Factory) {
 	} {
 		t.Run(one.name, func(t *testing.T) {
 			view := open(t)
-			one.run(t, func(p skillrouter.Principal) caller {
-				return caller{view(p), skillrouter.WithPrincipal(t.Context(), p)}
+			one.run(t, func(p principal.Principal) caller {
+				return caller{view(p), principal.With(t.Context(), p)}
 			})
 		})
 	}
@@ -85,19 +86,19 @@ func Run(t *testing.T, open Factory) {
 // RunHalting runs what holds where agents may not halt others.
 func RunHalting(t *testing.T, open Factory) {
 	view := open(t)
-	groupHalts(t, func(p skillrouter.Principal) caller {
-		return caller{view(p), skillrouter.WithPrincipal(t.Context(), p)}
+	groupHalts(t, func(p principal.Principal) caller {
+		return caller{view(p), principal.With(t.Context(), p)}
 	})
 }
 
 // Agent is a principal that may act as one agent.
-func Agent(id string) skillrouter.Principal {
-	return skillrouter.Principal{AgentID: id, Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}}
+func Agent(id string) principal.Principal {
+	return principal.Principal{AgentID: id, Scopes: []principal.Scope{principal.ScopeAgent}}
 }
 
 // Captain is a principal that may act as every agent, and is one.
-func Captain() skillrouter.Principal {
-	return skillrouter.Principal{AgentID: "captain", Scopes: []skillrouter.Scope{skillrouter.ScopeCaptain}}
+func Captain() principal.Principal {
+	return principal.Principal{AgentID: "captain", Scopes: []principal.Scope{principal.ScopeCaptain}}
 }
 
 func must[T any](v T, err error) func(t *testing.T) T {
@@ -110,18 +111,18 @@ func must[T any](v T, err error) func(t *testing.T) T {
 	}
 }
 
-func wantCode(t *testing.T, err error, code skillrouter.Code, field string) {
+func wantCode(t *testing.T, err error, code errs.Code, field string) {
 	t.Helper()
-	if got := skillrouter.CodeOf(err); got != code {
+	if got := errs.CodeOf(err); got != code {
 		t.Errorf("error %v has the code %q, want %q", err, got, code)
 	}
-	if got := skillrouter.FieldOf(err); field != "" && got != field {
+	if got := errs.FieldOf(err); field != "" && got != field {
 		t.Errorf("error %v blames the field %q, want %q", err, got, field)
 	}
 }
 
 // refuses is wantCode for a call that answers something beside its error.
-func refuses(t *testing.T, code skillrouter.Code, field string) func(_ any, err error) {
+func refuses(t *testing.T, code errs.Code, field string) func(_ any, err error) {
 	return func(_ any, err error) {
 		t.Helper()
 		wantCode(t, err, code, field)

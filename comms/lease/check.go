@@ -11,19 +11,22 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter"
 	"skillrouter/comms"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
+	"skillrouter/internal/safetext"
 	"skillrouter/operational"
 )
 
 // Check implements Service. It needs ScopeAgent. A person's changes have no agent.
 func (l *Leases) Check(ctx context.Context, edits Changes) (Judged, error) {
-	agent, err := skillrouter.PrincipalOf(ctx).SpeakingAs("agent_id", edits.AgentID)
+	agent, err := principal.Of(ctx).SpeakingAs("agent_id", edits.AgentID)
 	if err != nil {
 		return Judged{}, err
 	}
 	if len(edits.Files) > MaxFiles {
-		return Judged{}, skillrouter.InvalidField("files", "must be at most %d", MaxFiles)
+		return Judged{}, errs.InvalidField("files", "must be at most %d", MaxFiles)
 	}
 	for _, f := range edits.Files {
 		if err := f.check(); err != nil {
@@ -34,14 +37,14 @@ func (l *Leases) Check(ctx context.Context, edits Changes) (Judged, error) {
 }
 
 func (f ChangedFile) check() error {
-	if err := cmp.Or(skillrouter.CheckText("folder", f.Folder, comms.MaxPath), skillrouter.CheckRequired("path", f.Path, maxPath)); err != nil {
+	if err := cmp.Or(check.Text("folder", f.Folder, comms.MaxPath), check.Required("path", f.Path, maxPath)); err != nil {
 		return err
 	}
 	if len(f.Projects) > maxProjects {
-		return skillrouter.InvalidField("projects", "must be at most %d", maxProjects)
+		return errs.InvalidField("projects", "must be at most %d", maxProjects)
 	}
 	for _, project := range f.Projects {
-		if err := skillrouter.CheckName("projects", project); err != nil {
+		if err := check.Name("projects", project); err != nil {
 			return err
 		}
 	}
@@ -242,15 +245,15 @@ func (r *recent) forget(now time.Time) {
 // Late implements Service. It needs ScopeAgent. The holders of leases are told by messages that have the change's id
 // as their key, so that a hand-over whose answer was lost, and is made again, tells nobody twice.
 func (l *Leases) Late(ctx context.Context, edits LateChanges) (Judged, error) {
-	agent, err := skillrouter.PrincipalOf(ctx).SpeakingAs("agent_id", edits.AgentID)
+	agent, err := principal.Of(ctx).SpeakingAs("agent_id", edits.AgentID)
 	if err != nil {
 		return Judged{}, err
 	}
 	if len(edits.Changes) > MaxLate {
-		return Judged{}, skillrouter.InvalidField("changes", "must be at most %d", MaxLate)
+		return Judged{}, errs.InvalidField("changes", "must be at most %d", MaxLate)
 	}
 	for _, e := range edits.Changes {
-		if err := cmp.Or(skillrouter.CheckRequired("id", e.ID, skillrouter.MaxName), skillrouter.CheckName("id", e.ID), e.check()); err != nil {
+		if err := cmp.Or(check.Required("id", e.ID, check.MaxName), check.Name("id", e.ID), e.check()); err != nil {
 			return Judged{}, err
 		}
 	}
@@ -276,12 +279,12 @@ func (l *Leases) Late(ctx context.Context, edits LateChanges) (Judged, error) {
 			f.Blocks = false // it is done
 			all.findings = append(all.findings, f)
 			err := l.mail.Tell(ctx, news(e, f, cmp.Or(agent, "a person")))
-			if err != nil && skillrouter.CodeOf(err) != skillrouter.Conflict { // the same was said in other words
+			if err != nil && errs.CodeOf(err) != errs.Conflict { // the same was said in other words
 				return Judged{}, err
 			}
 			if agent != "" {
 				err := l.mail.Tell(ctx, notice(e, f, agent))
-				if err != nil && skillrouter.CodeOf(err) != skillrouter.Conflict {
+				if err != nil && errs.CodeOf(err) != errs.Conflict {
 					return Judged{}, err
 				}
 			}
@@ -292,7 +295,7 @@ func (l *Leases) Late(ctx context.Context, edits LateChanges) (Judged, error) {
 
 // notice tells who made the change whom it concerns: the hook that hands it over has answered already.
 func notice(e LateChange, f Claim, agent string) operational.MessageDraft {
-	text := fmt.Sprintf("While the router was away, at %s, you changed %s, on which %s works too", clock(e.At), f.Path, f.AgentID)
+	text := fmt.Sprintf("While the router was away, at %s, you changed %s, on which %s works too", hour(e.At), f.Path, f.AgentID)
 	if f.LeaseID != 0 {
 		text += fmt.Sprintf(" by lease %d (%s)%s", f.LeaseID, f.Pattern, because(f.Why))
 	}
@@ -306,7 +309,7 @@ func notice(e LateChange, f Claim, agent string) operational.MessageDraft {
 
 // news tells the holder of a lease, or who changed the same file, of a change that was made while the router was away.
 func news(e LateChange, f Claim, agent string) operational.MessageDraft {
-	text := fmt.Sprintf("While the router was away, at %s, %s changed %s", clock(e.At), agent, f.Path)
+	text := fmt.Sprintf("While the router was away, at %s, %s changed %s", hour(e.At), agent, f.Path)
 	if f.LeaseID != 0 {
 		text += fmt.Sprintf(", which your lease %d (%s) covers. Look at it before you go on.", f.LeaseID, f.Pattern)
 	} else {
@@ -325,15 +328,15 @@ func (f Claim) Says() string {
 	what := fmt.Sprintf("%s holds a lease on %q", f.AgentID, f.Pattern)
 	switch f.Case {
 	case CaseExclusive:
-		return fmt.Sprintf("%s until %s", what, clock(f.Until))
+		return fmt.Sprintf("%s until %s", what, hour(f.Until))
 	case CaseShared:
-		return fmt.Sprintf("%s, a shared one, until %s", what, clock(f.Until))
+		return fmt.Sprintf("%s, a shared one, until %s", what, hour(f.Until))
 	case CaseSilent:
-		return fmt.Sprintf("%s until %s, and has not been heard of for a while", what, clock(f.Until))
+		return fmt.Sprintf("%s until %s, and has not been heard of for a while", what, hour(f.Until))
 	case CaseWorktree:
-		return fmt.Sprintf("%s in another worktree until %s: both changes will meet at the merge", what, clock(f.Until))
+		return fmt.Sprintf("%s in another worktree until %s: both changes will meet at the merge", what, hour(f.Until))
 	case CaseEnded:
-		return fmt.Sprintf("%s held a lease on %q until %s, and may still be at work there", f.AgentID, f.Pattern, clock(f.Until))
+		return fmt.Sprintf("%s held a lease on %q until %s, and may still be at work there", f.AgentID, f.Pattern, hour(f.Until))
 	}
-	return fmt.Sprintf("%s changed %q at %s", f.AgentID, skillrouter.Visible(f.Path), clock(f.Until))
+	return fmt.Sprintf("%s changed %q at %s", f.AgentID, safetext.Visible(f.Path), hour(f.Until))
 }

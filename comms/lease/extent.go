@@ -4,7 +4,8 @@ import (
 	"slices"
 	"unicode"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/safetext"
 )
 
 // Bounds of what an agent may hold for itself alone.
@@ -21,7 +22,7 @@ const (
 // of a caller on this machine is looked into; where there is none it goes by the patterns.
 func (l *Leases) checkExtent(globs []Glob, folder string, near bool) error {
 	if slices.ContainsFunc(globs, Glob.Everything) {
-		return skillrouter.Errorf(skillrouter.Forbidden, "an exclusive lease on every file is a captain's: name the files, or take it shared")
+		return errs.Errorf(errs.Forbidden, "an exclusive lease on every file is a captain's: name the files, or take it shared")
 	}
 	var files []string
 	if near && folder != "" && l.files != nil {
@@ -33,7 +34,7 @@ func (l *Leases) checkExtent(globs []Glob, folder string, near bool) error {
 	}
 	for _, g := range globs {
 		if g.vague(letters) {
-			return skillrouter.Errorf(skillrouter.Forbidden, "%q stands for files everywhere, and an exclusive lease on a large part of a project is a captain's: name a folder or the files, or take it shared", skillrouter.Visible(g.text))
+			return errs.Errorf(errs.Forbidden, "%q stands for files everywhere, and an exclusive lease on a large part of a project is a captain's: name a folder or the files, or take it shared", safetext.Visible(g.text))
 		}
 	}
 	covered := 0
@@ -44,7 +45,7 @@ func (l *Leases) checkExtent(globs []Glob, folder string, near bool) error {
 		}
 	}
 	if covered > freeFiles && covered*freeShare > len(files) {
-		return skillrouter.Errorf(skillrouter.Forbidden, "these patterns stand for %d of the project's %d files, and an exclusive lease on more than a fifth is a captain's: name fewer, or take it shared", covered, len(files))
+		return errs.Errorf(errs.Forbidden, "these patterns stand for %d of the project's %d files, and an exclusive lease on more than a fifth is a captain's: name fewer, or take it shared", covered, len(files))
 	}
 	return nil
 }

@@ -5,8 +5,9 @@ import (
 	"log/slog"
 	"testing"
 
-	"skillrouter"
 	"skillrouter/comms/lease"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/operational"
 )
 
@@ -31,11 +32,11 @@ func TestAnAgentHoldsNoLargePart(t *testing.T) {
 		t.Fatal(err)
 	}
 	take := func(near bool, folder string, patterns ...string) error {
-		p := skillrouter.Principal{AgentID: "eve", Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}}
+		p := principal.Principal{AgentID: "eve", Scopes: []principal.Scope{principal.ScopeAgent}}
 		if near {
 			p = p.FromNear()
 		}
-		_, err := leases.Take(skillrouter.WithPrincipal(t.Context(), p), operational.LeaseDraft{Project: "shop", Folder: folder, Patterns: patterns})
+		_, err := leases.Take(principal.With(t.Context(), p), operational.LeaseDraft{Project: "shop", Folder: folder, Patterns: patterns})
 		return err
 	}
 	for _, c := range []struct {
@@ -63,11 +64,11 @@ func TestAnAgentHoldsNoLargePart(t *testing.T) {
 		{false, "", []string{"go.mod"}, false},
 	} {
 		err := take(c.near, c.folder, c.patterns...)
-		if refused := skillrouter.CodeOf(err) == skillrouter.Forbidden; refused != c.refused || err != nil && !refused {
+		if refused := errs.CodeOf(err) == errs.Forbidden; refused != c.refused || err != nil && !refused {
 			t.Errorf("%v in %q, near %v: %v", c.patterns, c.folder, c.near, err)
 		}
 	}
-	captain := skillrouter.WithPrincipal(t.Context(), skillrouter.Principal{AgentID: "lead", Scopes: []skillrouter.Scope{skillrouter.ScopeCaptain}})
+	captain := principal.With(t.Context(), principal.Principal{AgentID: "lead", Scopes: []principal.Scope{principal.ScopeCaptain}})
 	if _, err := leases.Take(captain, operational.LeaseDraft{Project: "other", Patterns: []string{"**/*.*"}}); err != nil {
 		t.Errorf("a captain: %v", err)
 	}
@@ -80,7 +81,7 @@ func TestLeasesOfAToken(t *testing.T) {
 	refused := 0
 	for i := range lease.MaxOfAgent + 10 {
 		_, err := x.leases.Take(ctx, operational.LeaseDraft{AgentID: fmt.Sprintf("eve:%d", i), Project: "shop", Patterns: []string{fmt.Sprintf("f%d.go", i)}})
-		if skillrouter.CodeOf(err) == skillrouter.RateLimited {
+		if errs.CodeOf(err) == errs.RateLimited {
 			refused++
 		} else if err != nil {
 			t.Fatal(err)

@@ -8,7 +8,9 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/safetext"
 )
 
 // Bounds of a pattern. Comparing two takes at most the product of their lengths after the braces are
@@ -79,7 +81,7 @@ func either(pattern string) (Glob, error) {
 // Compile reads a pattern, which is relative to the root of a repository.
 func Compile(pattern string, classes bool) (Glob, error) {
 	wrong := func(format string, args ...any) (Glob, error) {
-		return Glob{}, skillrouter.InvalidField("patterns", "%q "+format, append([]any{skillrouter.Visible(skillrouter.Head(pattern, 80))}, args...)...)
+		return Glob{}, errs.InvalidField("patterns", "%q "+format, append([]any{safetext.Visible(check.Head(pattern, 80))}, args...)...)
 	}
 	switch {
 	case strings.TrimSpace(pattern) == "":

@@ -7,8 +7,8 @@ import (
 	"context"
 	"time"
 
-	"skillrouter"
 	"skillrouter/comms"
+	"skillrouter/internal/clock"
 	"skillrouter/operational"
 )
 
@@ -153,7 +153,7 @@ const (
 
 // Options are the settings of Leases.
 type Options struct {
-	Now skillrouter.Clock // time.Now if nil
+	Now clock.Clock // time.Now if nil
 	// Files lists the files of a project's working folder on this machine, relative to it; nil: nobody knows them.
 	Files func(folder string) []string
 }

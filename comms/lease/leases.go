@@ -12,8 +12,14 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter"
 	"skillrouter/comms"
+	"skillrouter/internal/check"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/committer"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
+	"skillrouter/internal/redact"
+	"skillrouter/internal/safetext"
 	"skillrouter/operational"
 )
 
@@ -22,7 +28,7 @@ type Leases struct {
 	store   Store
 	holders Holders
 	mail    Mail
-	now     skillrouter.Clock
+	now     clock.Clock
 	log     *slog.Logger
 	files   func(folder string) []string
 	kick    chan struct{} // somebody left
@@ -162,30 +168,30 @@ func (h *held) shown(expires time.Time) operational.Lease {
 
 // Take implements Service. It needs ScopeAgent.
 func (l *Leases) Take(ctx context.Context, draft operational.LeaseDraft) (operational.Lease, error) {
-	p := skillrouter.PrincipalOf(ctx)
+	p := principal.Of(ctx)
 	agent, err := p.ActingAs("agent_id", draft.AgentID)
 	if err != nil {
 		return operational.Lease{}, err
 	}
 	if agent == "" {
-		return operational.Lease{}, skillrouter.InvalidField("agent_id", "is required: it says who takes the lease")
+		return operational.Lease{}, errs.InvalidField("agent_id", "is required: it says who takes the lease")
 	}
 	ttl := time.Duration(draft.TTLSeconds) * time.Second
 	if draft.TTLSeconds == 0 {
 		ttl = DefaultTTL
 	}
-	if err := cmp.Or(skillrouter.CheckRequired("project", draft.Project, skillrouter.MaxName), skillrouter.CheckName("project", draft.Project),
-		skillrouter.CheckText("why", draft.Why, MaxWhy), skillrouter.CheckText("folder", draft.Folder, comms.MaxPath)); err != nil {
+	if err := cmp.Or(check.Required("project", draft.Project, check.MaxName), check.Name("project", draft.Project),
+		check.Text("why", draft.Why, MaxWhy), check.Text("folder", draft.Folder, comms.MaxPath)); err != nil {
 		return operational.Lease{}, err
 	}
 	switch {
 	case draft.TTLSeconds < 0 || ttl < MinTTL || ttl > MaxTTL || draft.TTLSeconds > int64(MaxTTL/time.Second):
-		return operational.Lease{}, skillrouter.InvalidField("ttl_seconds", "must lie between %d and %d", int(MinTTL.Seconds()), int(MaxTTL.Seconds()))
+		return operational.Lease{}, errs.InvalidField("ttl_seconds", "must lie between %d and %d", int(MinTTL.Seconds()), int(MaxTTL.Seconds()))
 	case len(draft.Patterns) == 0 || len(draft.Patterns) > MaxPatterns:
-		return operational.Lease{}, skillrouter.InvalidField("patterns", "must be 1 to %d", MaxPatterns)
+		return operational.Lease{}, errs.InvalidField("patterns", "must be 1 to %d", MaxPatterns)
 	}
 	for _, pattern := range draft.Patterns {
-		if err := cmp.Or(skillrouter.CheckText("patterns", pattern, MaxPattern), skillrouter.HoldsSecret("patterns", pattern)); err != nil {
+		if err := cmp.Or(check.Text("patterns", pattern, MaxPattern), check.NoSecret("patterns", pattern)); err != nil {
 			return operational.Lease{}, err
 		}
 	}
@@ -193,12 +199,12 @@ func (l *Leases) Take(ctx context.Context, draft operational.LeaseDraft) (operat
 	if err != nil {
 		return operational.Lease{}, err
 	}
-	if !draft.Shared && !p.Has(skillrouter.ScopeCaptain) {
+	if !draft.Shared && !p.Has(principal.ScopeCaptain) {
 		if err := l.checkExtent(globs, draft.Folder, p.IsNear()); err != nil {
 			return operational.Lease{}, err
 		}
 	}
-	var redaction skillrouter.Redaction
+	var redaction redact.Redaction
 	redaction.Text(&draft.Why, &draft.Folder)
 
 	l.change.Lock()
@@ -229,7 +235,7 @@ func (l *Leases) Take(ctx context.Context, draft operational.LeaseDraft) (operat
 }
 
 // mayTake says what stands against a lease, and which one it takes again; change is held.
-func (l *Leases) mayTake(p skillrouter.Principal, lease operational.Lease, globs []Glob, now time.Time) (former *held, err error) {
+func (l *Leases) mayTake(p principal.Principal, lease operational.Lease, globs []Glob, now time.Time) (former *held, err error) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	for _, h := range l.ofAgent[lease.AgentID] {
@@ -240,9 +246,9 @@ func (l *Leases) mayTake(p skillrouter.Principal, lease operational.Lease, globs
 	switch {
 	case former != nil:
 	case l.active >= MaxLeases:
-		return nil, skillrouter.Errorf(skillrouter.Unavailable, "%d leases are held: the router takes no more", MaxLeases)
+		return nil, errs.Errorf(errs.Unavailable, "%d leases are held: the router takes no more", MaxLeases)
 	case l.heldBy(p, lease.AgentID) >= MaxOfAgent:
-		return nil, skillrouter.Errorf(skillrouter.RateLimited, "this agent holds %d leases, with all agents of its token: give some back", MaxOfAgent)
+		return nil, errs.Errorf(errs.RateLimited, "this agent holds %d leases, with all agents of its token: give some back", MaxOfAgent)
 	}
 	x := l.projects[lease.Project]
 	if x == nil {
@@ -254,8 +260,8 @@ func (l *Leases) mayTake(p skillrouter.Principal, lease operational.Lease, globs
 				return
 			}
 			if end, until, _ := l.state(e.lease, now); end == "" {
-				err = skillrouter.Errorf(skillrouter.Conflict, "%q overlaps with %q, which %s holds until %s (lease %d)%s: ask for it (leases ask), or take other files",
-					g, e.pattern, e.lease.AgentID, clock(until), e.lease.ID, because(e.lease.Why))
+				err = errs.Errorf(errs.Conflict, "%q overlaps with %q, which %s holds until %s (lease %d)%s: ask for it (leases ask), or take other files",
+					g, e.pattern, e.lease.AgentID, hour(until), e.lease.ID, because(e.lease.Why))
 			}
 		})
 	}
@@ -263,7 +269,7 @@ func (l *Leases) mayTake(p skillrouter.Principal, lease operational.Lease, globs
 }
 
 // heldBy counts the leases of an agent, and of all whom its token may act as.
-func (l *Leases) heldBy(p skillrouter.Principal, agent string) (n int) {
+func (l *Leases) heldBy(p principal.Principal, agent string) (n int) {
 	if p.Bound() == "" {
 		return len(l.ofAgent[agent])
 	}
@@ -275,8 +281,8 @@ func (l *Leases) heldBy(p skillrouter.Principal, agent string) (n int) {
 	return n
 }
 
-// clock is a time as people and models read it.
-func clock(t time.Time) string { return t.UTC().Format("15:04 UTC") }
+// hour is a time as people and models read it.
+func hour(t time.Time) string { return t.UTC().Format("15:04 UTC") }
 
 // maxShownWhy bounds what is repeated of a lease's reason, in bytes.
 const maxShownWhy = 200
@@ -285,22 +291,22 @@ func because(why string) string {
 	if why == "" {
 		return ""
 	}
-	return fmt.Sprintf(" for %q", skillrouter.Head(skillrouter.OneLine(skillrouter.Visible(why)), maxShownWhy))
+	return fmt.Sprintf(" for %q", check.Head(check.OneLine(safetext.Visible(why)), maxShownWhy))
 }
 
 // Leases implements Service. It needs ScopeRead.
 func (l *Leases) Leases(ctx context.Context, filter operational.LeaseFilter) ([]operational.Lease, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+	if err := principal.Of(ctx).Need(principal.ScopeRead); err != nil {
 		return nil, err
 	}
-	limit, err := skillrouter.Limit(filter.Limit, operational.DefaultLimit, operational.MaxLimit)
+	limit, err := check.Limit(filter.Limit, operational.DefaultLimit, operational.MaxLimit)
 	if err != nil {
 		return nil, err
 	}
 	var near Glob
 	if filter.Path != "" {
 		if near, err = either(filter.Path); err != nil {
-			return nil, skillrouter.InvalidField("path", "%s", skillrouter.MessageOf(err))
+			return nil, errs.InvalidField("path", "%s", errs.MessageOf(err))
 		}
 	}
 	now := l.now()
@@ -315,22 +321,22 @@ func (l *Leases) Leases(ctx context.Context, filter operational.LeaseFilter) ([]
 		}
 		found = append(found, h.shown(until))
 	}
-	skillrouter.Sort(found, func(a, b operational.Lease) int { return cmp.Compare(b.ID, a.ID) })
+	slices.SortFunc(found, func(a, b operational.Lease) int { return cmp.Compare(b.ID, a.ID) })
 	return found[:min(limit, len(found))], nil
 }
 
 // Release implements Service. Its holder may release a lease, or a captain.
 func (l *Leases) Release(ctx context.Context, release operational.LeaseRelease) ([]operational.Lease, error) {
-	p := skillrouter.PrincipalOf(ctx)
+	p := principal.Of(ctx)
 	agent, err := p.ActingAs("agent_id", release.AgentID)
 	if err != nil {
 		return nil, err
 	}
 	if len(release.IDs) == 0 && agent == "" {
-		return nil, skillrouter.InvalidField("lease_ids", "is required: it says which leases are given back")
+		return nil, errs.InvalidField("lease_ids", "is required: it says which leases are given back")
 	}
 	if len(release.IDs) > MaxOfAgent {
-		return nil, skillrouter.InvalidField("lease_ids", "must be at most %d", MaxOfAgent)
+		return nil, errs.InvalidField("lease_ids", "must be at most %d", MaxOfAgent)
 	}
 	l.change.Lock()
 	defer l.change.Unlock()
@@ -348,7 +354,7 @@ func (l *Leases) Release(ctx context.Context, release operational.LeaseRelease) 
 		h := l.held[id]
 		switch {
 		case h == nil:
-			err = cmp.Or(err, error(skillrouter.Errorf(skillrouter.NotFound, "no lease %d is held", id)))
+			err = cmp.Or(err, error(errs.Errorf(errs.NotFound, "no lease %d is held", id)))
 		case p.ActAs(h.AgentID) != nil:
 			err = cmp.Or(err, p.ActAs(h.AgentID))
 		default:
@@ -400,11 +406,11 @@ func (l *Leases) end(ctx context.Context, ended []operational.Lease) error {
 
 // Ask implements Service. It needs ScopeAgent.
 func (l *Leases) Ask(ctx context.Context, question operational.LeaseQuestion) (comms.Sent, error) {
-	agent, err := skillrouter.PrincipalOf(ctx).ActingAs("agent_id", question.AgentID)
+	agent, err := principal.Of(ctx).ActingAs("agent_id", question.AgentID)
 	if err != nil {
 		return comms.Sent{}, err
 	}
-	if err := skillrouter.CheckRequired("text", question.Text, MaxQuestion); err != nil {
+	if err := check.Required("text", question.Text, MaxQuestion); err != nil {
 		return comms.Sent{}, err
 	}
 	l.mu.RLock()
@@ -417,7 +423,7 @@ func (l *Leases) Ask(ctx context.Context, question operational.LeaseQuestion) (c
 	}
 	l.mu.RUnlock()
 	if ended {
-		return comms.Sent{}, skillrouter.Errorf(skillrouter.NotFound, "no lease %d is held: the files are free", question.ID)
+		return comms.Sent{}, errs.Errorf(errs.NotFound, "no lease %d is held: the files are free", question.ID)
 	}
 	said, err := json.Marshal(map[string]any{"text": question.Text, "lease_id": lease.ID, "patterns": lease.Patterns})
 	if err != nil {
@@ -427,14 +433,14 @@ func (l *Leases) Ask(ctx context.Context, question operational.LeaseQuestion) (c
 }
 
 // Nudge has Run look at once, and does not wait for it.
-func (l *Leases) Nudge() { skillrouter.Nudge(l.kick) }
+func (l *Leases) Nudge() { committer.Nudge(l.kick) }
 
 // lookEvery is how often leases are looked at that may have lapsed. A check need not wait for it.
 const lookEvery = time.Second
 
 // Run ends leases that lapse or whose holders leave, and tells their holders, until ctx ends. It returns nil.
 func (l *Leases) Run(ctx context.Context) error {
-	ctx = skillrouter.WithPrincipal(ctx, skillrouter.System())
+	ctx = principal.With(ctx, principal.System())
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
 	for {
@@ -507,8 +513,8 @@ func (l *Leases) tell(ctx context.Context) error {
 	var wrong error
 	for _, lease := range untold {
 		err := l.mail.Tell(ctx, farewell(lease))
-		switch skillrouter.CodeOf(err) {
-		case skillrouter.Invalid, skillrouter.TooLarge, skillrouter.Conflict: // it can never be sent, or was sent with another text
+		switch errs.CodeOf(err) {
+		case errs.Invalid, errs.TooLarge, errs.Conflict: // it can never be sent, or was sent with another text
 			l.log.Warn("the holder of a lease that has ended was not told", "lease_id", lease.ID, "error", err)
 			err = nil
 		}
@@ -539,7 +545,7 @@ const maxToldFiles = 500
 // farewell tells a holder that its lease has ended.
 func farewell(lease operational.Lease) operational.MessageDraft {
 	files := strings.Join(lease.Patterns, " ")
-	if head := skillrouter.Head(files, maxToldFiles); len(head) < len(files) {
+	if head := check.Head(files, maxToldFiles); len(head) < len(files) {
 		files = head + " …"
 	}
 	var text string
@@ -548,11 +554,11 @@ func farewell(lease operational.Lease) operational.MessageDraft {
 		text = fmt.Sprintf("Your lease %d of %s was released by %s.", lease.ID, files, lease.EndedBy)
 	case operational.LeaseLapsed:
 		text = fmt.Sprintf("Your lease %d of %s lapsed at %s: nothing was heard of you for %s. Take it again before you go on.",
-			lease.ID, files, clock(*lease.EndedAt), time.Duration(lease.TTLSeconds)*time.Second)
+			lease.ID, files, hour(*lease.EndedAt), time.Duration(lease.TTLSeconds)*time.Second)
 	case operational.LeaseExpired:
-		text = fmt.Sprintf("Your lease %d of %s ended at %s: it was held for %s. Take it again if you still work there.", lease.ID, files, clock(*lease.EndedAt), MaxHold)
+		text = fmt.Sprintf("Your lease %d of %s ended at %s: it was held for %s. Take it again if you still work there.", lease.ID, files, hour(*lease.EndedAt), MaxHold)
 	default:
-		text = fmt.Sprintf("Your lease %d of %s ended with your session at %s.", lease.ID, files, clock(*lease.EndedAt))
+		text = fmt.Sprintf("Your lease %d of %s ended with your session at %s.", lease.ID, files, hour(*lease.EndedAt))
 	}
 	// Marshalling strings and numbers cannot fail.
 	said, _ := json.Marshal(map[string]any{"text": text, "lease_id": lease.ID, "patterns": lease.Patterns, "ended": lease.Ended, "project": lease.Project})

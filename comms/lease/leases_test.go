@@ -12,10 +12,11 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"skillrouter"
 	"skillrouter/cmd/app/apptest"
 	"skillrouter/comms"
 	"skillrouter/comms/lease"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/operational"
 	"skillrouter/operational/store"
 )
@@ -86,7 +87,7 @@ func newTeam(t testing.TB) *team {
 }
 
 func as(t testing.TB, agent string) context.Context {
-	return skillrouter.WithPrincipal(t.Context(), skillrouter.Principal{AgentID: agent, Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}})
+	return principal.With(t.Context(), principal.Principal{AgentID: agent, Scopes: []principal.Scope{principal.ScopeAgent}})
 }
 
 func (x *team) beat(agent, status string) {
@@ -180,7 +181,7 @@ func TestWhoIsBlockedAndWhoIsWarned(t *testing.T) {
 			t.Errorf("%s changes %+v: %q, want %q", c.agent, c.file, got, c.want)
 		}
 	}
-	if _, err := x.try("eve", operational.LeaseDraft{Patterns: []string{"src/*.go"}}); skillrouter.CodeOf(err) != skillrouter.Conflict || !strings.Contains(err.Error(), "ann") || !strings.Contains(err.Error(), "the cart") {
+	if _, err := x.try("eve", operational.LeaseDraft{Patterns: []string{"src/*.go"}}); errs.CodeOf(err) != errs.Conflict || !strings.Contains(err.Error(), "ann") || !strings.Contains(err.Error(), "the cart") {
 		t.Errorf("a lease that overlaps: %v", err)
 	}
 	if _, err := x.try("eve", operational.LeaseDraft{Patterns: []string{"docs/a.md"}, Shared: true}); err != nil {
@@ -266,10 +267,10 @@ func TestALeaseEndsWithTheSession(t *testing.T) {
 func TestWhoMayEndALease(t *testing.T) {
 	x := newTeam(t)
 	l := x.take("ann", operational.LeaseDraft{Patterns: []string{"src"}})
-	if _, err := x.leases.Release(as(t, "eve"), operational.LeaseRelease{IDs: []int64{l.ID}}); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+	if _, err := x.leases.Release(as(t, "eve"), operational.LeaseRelease{IDs: []int64{l.ID}}); errs.CodeOf(err) != errs.Forbidden {
 		t.Errorf("another agent's: %v", err)
 	}
-	captain := skillrouter.WithPrincipal(t.Context(), skillrouter.Principal{Scopes: []skillrouter.Scope{skillrouter.ScopeCaptain}})
+	captain := principal.With(t.Context(), principal.Principal{Scopes: []principal.Scope{principal.ScopeCaptain}})
 	given, err := x.leases.Release(captain, operational.LeaseRelease{IDs: []int64{l.ID}})
 	if err != nil || len(given) != 1 {
 		t.Fatal(given, err)
@@ -284,20 +285,20 @@ func TestWhoMayEndALease(t *testing.T) {
 	if _, err := x.leases.Take(captain, operational.LeaseDraft{AgentID: "ann", Project: "shop", Patterns: []string{"**"}}); err != nil {
 		t.Errorf("a captain takes everything: %v", err)
 	}
-	if _, err := x.try("eve", operational.LeaseDraft{Project: "b", Patterns: []string{"**"}}); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+	if _, err := x.try("eve", operational.LeaseDraft{Project: "b", Patterns: []string{"**"}}); errs.CodeOf(err) != errs.Forbidden {
 		t.Errorf("an agent takes everything: %v", err)
 	}
 	if _, err := x.try("eve", operational.LeaseDraft{Project: "b", Patterns: []string{"**"}, Shared: true}); err != nil {
 		t.Errorf("an agent shares everything: %v", err)
 	}
 	for _, ttl := range []int64{-1, 1, 59, 28_801, 1 << 62} {
-		if _, err := x.try("eve", operational.LeaseDraft{Patterns: []string{"a"}, TTLSeconds: ttl}); skillrouter.CodeOf(err) != skillrouter.Invalid {
+		if _, err := x.try("eve", operational.LeaseDraft{Patterns: []string{"a"}, TTLSeconds: ttl}); errs.CodeOf(err) != errs.Invalid {
 			t.Errorf("%d seconds: %v", ttl, err)
 		}
 	}
 	for i := range lease.MaxOfAgent + 1 {
 		_, err := x.try("mia", operational.LeaseDraft{Patterns: []string{fmt.Sprint("f", i)}, Project: "c"})
-		if full := skillrouter.CodeOf(err) == skillrouter.RateLimited; full != (i == lease.MaxOfAgent) || err != nil && !full {
+		if full := errs.CodeOf(err) == errs.RateLimited; full != (i == lease.MaxOfAgent) || err != nil && !full {
 			t.Fatalf("lease %d: %v", i, err)
 		}
 	}
@@ -395,7 +396,7 @@ func TestChecksAreFast(t *testing.T) {
 		}
 		x.close()
 		x = meet(t, dir, c)
-		if _, err := x.try("one-more", operational.LeaseDraft{Patterns: []string{"x"}}); skillrouter.CodeOf(err) != skillrouter.Unavailable {
+		if _, err := x.try("one-more", operational.LeaseDraft{Patterns: []string{"x"}}); errs.CodeOf(err) != errs.Unavailable {
 			t.Errorf("one more: %v", err)
 		}
 		best := time.Hour // the machine may be busy
@@ -432,7 +433,7 @@ func TestNobodyIsAskedForWhatHasEnded(t *testing.T) {
 	silent := x.take("bob", operational.LeaseDraft{Patterns: []string{"docs"}, TTLSeconds: 60})
 	x.pass(2 * time.Minute) // nobody has looked yet
 	for _, id := range []int64{given.ID, silent.ID} {
-		if err := ask(id); skillrouter.CodeOf(err) != skillrouter.NotFound || !strings.Contains(err.Error(), "are free") {
+		if err := ask(id); errs.CodeOf(err) != errs.NotFound || !strings.Contains(err.Error(), "are free") {
 			t.Errorf("lease %d has ended, and who asks for it is answered %v", id, err)
 		}
 	}

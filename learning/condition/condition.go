@@ -9,7 +9,8 @@ import (
 
 	"github.com/expr-lang/expr/ast"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
 	"skillrouter/learning"
 )
 
@@ -67,12 +68,12 @@ const (
 // has not, are errors, but are nil where they are compared with nil by == or !=
 // (or by is): root_cause is None holds until a step has found one.
 func Compile(text string) (*Condition, error) {
-	if err := skillrouter.CheckRequired("condition", text, MaxLength); err != nil {
+	if err := check.Required("condition", text, MaxLength); err != nil {
 		return nil, err
 	}
 	compiled, err := stepGrammar.Parse(text)
 	if err != nil {
-		return nil, skillrouter.InvalidField("condition", "%s", learning.FirstLine(err.Error()))
+		return nil, errs.InvalidField("condition", "%s", learning.FirstLine(err.Error()))
 	}
 	return compiled, nil
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/learning/condition"
 )
 
@@ -120,7 +120,7 @@ func TestConditionErrors(t *testing.T) {
 	} {
 		t.Run(text[:min(len(text), 60)], func(t *testing.T) {
 			_, err := compiled(t, text).Holds(t.Context(), conditionEnv())
-			if skillrouter.CodeOf(err) != skillrouter.Invalid || !strings.Contains(skillrouter.MessageOf(err), says) {
+			if errs.CodeOf(err) != errs.Invalid || !strings.Contains(errs.MessageOf(err), says) {
 				t.Errorf("error %v does not say %q", err, says)
 			}
 		})
@@ -164,8 +164,8 @@ func TestConditionRefuses(t *testing.T) {
 	} {
 		t.Run(text[:min(len(text), 60)], func(t *testing.T) {
 			_, err := condition.Compile(text)
-			if code := skillrouter.CodeOf(err); code != skillrouter.Invalid && code != skillrouter.TooLarge || skillrouter.FieldOf(err) != "condition" ||
-				!strings.Contains(skillrouter.MessageOf(err), says) || strings.Contains(skillrouter.MessageOf(err), "\n") {
+			if code := errs.CodeOf(err); code != errs.Invalid && code != errs.TooLarge || errs.FieldOf(err) != "condition" ||
+				!strings.Contains(errs.MessageOf(err), says) || strings.Contains(errs.MessageOf(err), "\n") {
 				t.Errorf("error %v does not say %q", err, says)
 			}
 		})
@@ -187,17 +187,17 @@ func TestConditionFacts(t *testing.T) {
 	if asked != 1 {
 		t.Errorf("%d facts were asked for: one is needed, once", asked)
 	}
-	if _, err := compiled(t, "fact('broken') == 1").Holds(t.Context(), env); err == nil || skillrouter.CodeOf(err) != skillrouter.Internal {
+	if _, err := compiled(t, "fact('broken') == 1").Holds(t.Context(), env); err == nil || errs.CodeOf(err) != errs.Internal {
 		t.Errorf("a failing look-up gives %v", err)
 	}
-	if _, err := compiled(t, "fact('hosts') is None").Holds(t.Context(), condition.Env{}); !strings.Contains(skillrouter.MessageOf(err), "may not ask for facts") {
+	if _, err := compiled(t, "fact('hosts') is None").Holds(t.Context(), condition.Env{}); !strings.Contains(errs.MessageOf(err), "may not ask for facts") {
 		t.Errorf("without facts: %v", err)
 	}
 	many := "False"
 	for i := range condition.MaxFacts + 1 {
 		many += fmt.Sprintf(" or fact('%d') is not None", i)
 	}
-	if _, err := compiled(t, many).Holds(t.Context(), env); !strings.Contains(skillrouter.MessageOf(err), "more than 16 facts") {
+	if _, err := compiled(t, many).Holds(t.Context(), env); !strings.Contains(errs.MessageOf(err), "more than 16 facts") {
 		t.Errorf("many facts: %v", err)
 	}
 }
@@ -206,12 +206,12 @@ func TestConditionEnds(t *testing.T) {
 	env := conditionEnv()
 	env.Params["numbers"] = json.RawMessage("[" + strings.Repeat("1,", 1<<19) + "1]")
 	slow := "all(numbers, " + strings.Repeat("# == 1 and ", 40) + "True)"
-	if _, err := compiled(t, slow).Holds(t.Context(), env); !strings.Contains(skillrouter.MessageOf(err), "takes too long") {
+	if _, err := compiled(t, slow).Holds(t.Context(), env); !strings.Contains(errs.MessageOf(err), "takes too long") {
 		t.Errorf("a condition that hardly ends: %v", err)
 	}
 	given, stop := context.WithCancel(t.Context())
 	stop()
-	if _, err := compiled(t, slow).Holds(given, env); skillrouter.CodeOf(err) != skillrouter.Unavailable {
+	if _, err := compiled(t, slow).Holds(given, env); errs.CodeOf(err) != errs.Unavailable {
 		t.Errorf("a condition that was given up: %v", err)
 	}
 }
@@ -267,12 +267,12 @@ func FuzzCompileCondition(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		condition, err := condition.Compile(text)
 		if err != nil {
-			if code := skillrouter.CodeOf(err); code != skillrouter.Invalid && code != skillrouter.TooLarge {
+			if code := errs.CodeOf(err); code != errs.Invalid && code != errs.TooLarge {
 				t.Fatalf("%q: %v", text, err)
 			}
 			return
 		}
-		if _, err := condition.Holds(t.Context(), env); err != nil && skillrouter.CodeOf(err) != skillrouter.Invalid && !strings.Contains(text, "broken") {
+		if _, err := condition.Holds(t.Context(), env); err != nil && errs.CodeOf(err) != errs.Invalid && !strings.Contains(text, "broken") {
 			t.Fatalf("%q: %v", text, err)
 		}
 	})

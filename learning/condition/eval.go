@@ -10,7 +10,7 @@ import (
 
 	"github.com/expr-lang/expr/ast"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 )
 
 // evaluation is one evaluation of a condition. It walks the tree that the
@@ -33,7 +33,7 @@ type evaluation struct {
 type absent struct{ what string }
 
 func wrong(format string, args ...any) error {
-	return skillrouter.InvalidField("condition", format, args...)
+	return errs.InvalidField("condition", format, args...)
 }
 
 // spend counts work.
@@ -43,7 +43,7 @@ func (e *evaluation) spend(n int) error {
 		return wrong("takes too long: it reads and compares too much")
 	}
 	if e.work>>12 != before && e.ctx != nil && e.ctx.Err() != nil {
-		return skillrouter.Wrap(skillrouter.Unavailable, e.ctx.Err(), "the condition was given up")
+		return errs.Wrap(errs.Unavailable, e.ctx.Err(), "the condition was given up")
 	}
 	return nil
 }

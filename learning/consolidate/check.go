@@ -13,7 +13,10 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/lazyregexp"
+	"skillrouter/internal/redact"
 	"skillrouter/learning"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/fact"
@@ -34,52 +37,52 @@ const (
 // cuts their secrets out.
 func prepareTranscript(draft TranscriptDraft) (t Transcript, err error) {
 	t.AgentID, t.SessionID, t.Project = draft.AgentID, draft.SessionID, draft.Project
-	if t.Persona, err = skillrouter.CheckPersona(draft.Persona); err != nil {
+	if t.Persona, err = check.Persona(draft.Persona); err != nil {
 		return t, err
 	}
-	if err = cmp.Or(episode.CheckSession(draft.SessionID), skillrouter.CheckName("project", draft.Project)); err != nil {
+	if err = cmp.Or(episode.CheckSession(draft.SessionID), check.Name("project", draft.Project)); err != nil {
 		return t, err
 	}
 	turns := draft.Turns
 	switch {
 	case len(turns) > 0 && draft.Text != "":
-		return t, skillrouter.InvalidField("text", "and turns say the same twice: send one of them")
+		return t, errs.InvalidField("text", "and turns say the same twice: send one of them")
 	case draft.Text != "":
 		if turns, err = ReadTranscript(draft.Text); err != nil {
 			return t, err
 		}
 	}
 	if len(turns) > MaxTurns {
-		return t, &skillrouter.Error{Code: skillrouter.TooLarge, Field: "turns", Message: fmt.Sprintf("are %d, and a transcript may have %d", len(turns), MaxTurns)}
+		return t, &errs.Error{Code: errs.TooLarge, Field: "turns", Message: fmt.Sprintf("are %d, and a transcript may have %d", len(turns), MaxTurns)}
 	}
 	room := MaxTranscript
 	for i, turn := range turns {
 		field := fmt.Sprintf("turns[%d]", i)
-		if err := skillrouter.CheckOneOf(field+".role", turn.Role, roles()); err != nil {
+		if err := check.OneOf(field+".role", turn.Role, roles()); err != nil {
 			return t, err
 		}
 		if len(turn.Content) > room {
-			return t, &skillrouter.Error{Code: skillrouter.TooLarge, Field: "turns", Message: fmt.Sprintf("hold more than %d bytes: cut the outputs of tools", MaxTranscript)}
+			return t, &errs.Error{Code: errs.TooLarge, Field: "turns", Message: fmt.Sprintf("hold more than %d bytes: cut the outputs of tools", MaxTranscript)}
 		}
-		if err := skillrouter.CheckText(field+".content", turn.Content, MaxTranscript); err != nil {
+		if err := check.Text(field+".content", turn.Content, MaxTranscript); err != nil {
 			return t, err
 		}
 		room -= len(turn.Content)
 		if turn.Content = strings.TrimSpace(strings.ReplaceAll(turn.Content, "\r\n", "\n")); turn.Content == "" {
 			continue
 		}
-		turn.Content, _ = skillrouter.Redact(turn.Content)
+		turn.Content, _ = redact.Text(turn.Content)
 		turn.Content = redactSaid(turn.Content)
 		t.Turns = append(t.Turns, turn)
 	}
 	if len(t.Turns) == 0 {
-		return t, skillrouter.InvalidField("turns", "are required, or text that holds some")
+		return t, errs.InvalidField("turns", "are required, or text that holds some")
 	}
 	return t, nil
 }
 
 // saidSecret is a secret as people say it, rather than as programs are given it.
-var saidSecret = skillrouter.Lazily("(?i)\\b(pass(?:word|phrase|code)|secret(?: key)?|api[ _-]?key|access[ _-]?key|(?:auth|access|api)[ _-]?token|token|credentials?|pin)( (?:for|of|to) [^.\\n]{1,40}?)? (is|are|was) (now )?(\"[^\"\\n]+\"|'[^'\\n]+'|`[^`\\n]+`|[^\\s]+)")
+var saidSecret = lazyregexp.New("(?i)\\b(pass(?:word|phrase|code)|secret(?: key)?|api[ _-]?key|access[ _-]?key|(?:auth|access|api)[ _-]?token|token|credentials?|pin)( (?:for|of|to) [^.\\n]{1,40}?)? (is|are|was) (now )?(\"[^\"\\n]+\"|'[^'\\n]+'|`[^`\\n]+`|[^\\s]+)")
 
 // redactSaid cuts out secrets that are said in a sentence: "the password is hunter2".
 func redactSaid(text string) string {
@@ -112,7 +115,7 @@ func transcriptID(t Transcript) string {
 // prepareProposals checks what an extractor proposes, whoever that is, and
 // drops what could not be stored or holds a secret.
 func prepareProposals(transcript string, t Transcript, drafts []ProposalDraft, at time.Time) ([]StoredProposal, error) {
-	skillrouter.SortStable(drafts, func(a, b ProposalDraft) int { return cmp.Compare(b.Confidence, a.Confidence) })
+	slices.SortStableFunc(drafts, func(a, b ProposalDraft) int { return cmp.Compare(b.Confidence, a.Confidence) })
 	quotes := newQuotations(t)
 	list := []StoredProposal{}
 	seen := map[string]bool{}
@@ -192,7 +195,7 @@ func proposalContent(t Transcript, draft ProposalDraft, p StoredProposal) (conte
 		return nil, "", false
 	}
 	if draft.Kind == ProposalProcedure {
-		if _, kinds := skillrouter.Redact(string(content)); len(kinds) > 0 || bytes.Contains(content, []byte("[redacted")) {
+		if _, kinds := redact.Text(string(content)); len(kinds) > 0 || bytes.Contains(content, []byte("[redacted")) {
 			return nil, "", false // steps with a secret cut out do not run
 		}
 	}
@@ -209,26 +212,26 @@ func (p *StoredProposal) markOf(t Transcript) int64 {
 	return int64(binary.BigEndian.Uint64(h[:])) | 1 //nolint:gosec // bits, and never 0
 }
 
-var secretWord = skillrouter.Lazily(`(?i)(^|[._\- ])(pass(word|phrase|wd|code)?|secrets?|tokens?|credentials?|pin|(api|access|private|secret|signing|encryption)[._-]?key)($|[._\- ])`)
+var secretWord = lazyregexp.New(`(?i)(^|[._\- ])(pass(word|phrase|wd|code)?|secrets?|tokens?|credentials?|pin|(api|access|private|secret|signing|encryption)[._-]?key)($|[._\- ])`)
 
 // secretName tells whether what is under the name is nobody's to remember.
 func secretName(key string) bool { return secretWord.MatchString(key) }
 
 func checkProposalFilter(filter *ProposalFilter) (err error) {
 	if filter.Persona != "" {
-		if _, err = skillrouter.CheckPersona(filter.Persona); err != nil {
+		if _, err = check.Persona(filter.Persona); err != nil {
 			return err
 		}
 	}
 	if err = cmp.Or(
 		episode.CheckSession(filter.SessionID),
-		skillrouter.CheckName("transcript_id", filter.TranscriptID),
-		skillrouter.CheckOptional("kind", filter.Kind, []ProposalKind{ProposalFact, ProposalEpisode, ProposalProcedure}),
-		skillrouter.CheckOptional("status", filter.Status, []ProposalStatus{ProposalPending, ProposalAccepted, ProposalRejected}),
+		check.Name("transcript_id", filter.TranscriptID),
+		check.Optional("kind", filter.Kind, []ProposalKind{ProposalFact, ProposalEpisode, ProposalProcedure}),
+		check.Optional("status", filter.Status, []ProposalStatus{ProposalPending, ProposalAccepted, ProposalRejected}),
 	); err != nil {
 		return err
 	}
-	filter.Limit, err = skillrouter.Limit(filter.Limit, DefaultProposalLimit, MaxProposalLimit)
+	filter.Limit, err = check.Limit(filter.Limit, DefaultProposalLimit, MaxProposalLimit)
 	return err
 }
 

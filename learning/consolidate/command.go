@@ -9,7 +9,7 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
-	"skillrouter"
+	"skillrouter/internal/lazyregexp"
 	"skillrouter/learning/guard/act"
 	"skillrouter/tfidf/wordlist"
 )
@@ -22,7 +22,7 @@ type ruleCommand struct {
 	tries bool     // it tests whether something works, and mends nothing
 }
 
-var sqlVerb = skillrouter.Lazily(`(?i)^\s*(select|insert|update|delete|with|create|alter|drop|explain|truncate|show|describe)\b`)
+var sqlVerb = lazyregexp.New(`(?i)^\s*(select|insert|update|delete|with|create|alter|drop|explain|truncate|show|describe)\b`)
 
 // readCommand reads a command line; ok is false for what is none.
 func readCommand(ctx context.Context, text string) (c ruleCommand, ok bool) {
@@ -55,7 +55,7 @@ func readCommand(ctx context.Context, text string) (c ruleCommand, ok bool) {
 }
 
 // program is what a program's name looks like, a path to one included.
-var program = skillrouter.Lazily(`^(?:[A-Za-z_]|[.~]{0,2}/)[A-Za-z0-9_.+/~:@-]*$`)
+var program = lazyregexp.New(`^(?:[A-Za-z_]|[.~]{0,2}/)[A-Za-z0-9_.+/~:@-]*$`)
 
 // trivial commands say nothing of what a line is about.
 var trivial = map[string]bool{"cd": true, "set": true, "pushd": true, "popd": true, "source": true, ".": true, "clear": true, "true": true, "echo": true, "sleep": true, "export": true}
@@ -207,7 +207,7 @@ var (
 	lookVerbs    = wordlist.Sets(rulesPrograms, "subcommands that show")
 	tryPrograms  = wordlist.Set(rulesPrograms, "programs that test")
 	tryVerbs     = wordlist.Sets(rulesPrograms, "subcommands that test")
-	writesBack   = skillrouter.Lazily(`(^| )(-X|--request|-d|--data\S*|-F|--form|-T|-O|-o|--output|--fix|--write|-w)( |$|=)`)
+	writesBack   = lazyregexp.New(`(^| )(-X|--request|-d|--data\S*|-F|--form|-T|-O|-o|--output|--fix|--write|-w)( |$|=)`)
 )
 
 func (c ruleCommand) group() string {

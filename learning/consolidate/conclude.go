@@ -5,7 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/principal"
 	"skillrouter/learning/episode"
 )
 
@@ -39,7 +40,7 @@ type Saying struct{ Text, Quote string }
 
 // concluding is a session that waits to be summed up by a model.
 type concluding struct {
-	caller     skillrouter.Principal
+	caller     principal.Principal
 	made       episode.Episode // as the rules summed it up
 	digest     digest
 	transcript Transcript
@@ -59,7 +60,7 @@ func (c *Consolidation) conclude(ctx context.Context, id string, t Transcript, e
 		return err
 	}
 	select {
-	case c.concluding <- concluding{skillrouter.PrincipalOf(ctx), made, d, t}:
+	case c.concluding <- concluding{principal.Of(ctx), made, d, t}:
 	default:
 		c.log.InfoContext(ctx, "a session is summed up by rules alone: the model has others to read", "session_id", t.SessionID)
 	}
@@ -69,14 +70,14 @@ func (c *Consolidation) conclude(ctx context.Context, id string, t Transcript, e
 // retell has a session summed up by the model, and keeps that in the place of what the rules
 // said, unless somebody changed it meanwhile.
 func (c *Consolidation) retell(ctx context.Context, one concluding) error {
-	ctx, cancel := context.WithTimeout(skillrouter.WithPrincipal(ctx, one.caller), c.ExtractTimeout)
+	ctx, cancel := context.WithTimeout(principal.With(ctx, one.caller), c.ExtractTimeout)
 	defer cancel()
 	said, err := c.Summarizer.Summarize(ctx, one.transcript)
 	if err != nil {
 		return err
 	}
 	d := one.digest
-	d.by, d.done = c.Summarizer.Name(), skillrouter.Head(oneLine(said.Done), maxDone)
+	d.by, d.done = c.Summarizer.Name(), check.Head(oneLine(said.Done), maxDone)
 	if d.done != "" {
 		d.closing = ""
 	}
@@ -103,7 +104,7 @@ func (t Transcript) by(roles ...string) Transcript {
 // there are none, what the rules found.
 func (q quotations) shown(sayings []Saying, rules []string) (list []string) {
 	for _, s := range sayings {
-		text := skillrouter.Head(oneLine(s.Text), maxSaying)
+		text := check.Head(oneLine(s.Text), maxSaying)
 		if found, _ := q.found([]string{s.Quote}, nil); len(found) > 0 && strings.TrimSpace(text) != "" && !slices.Contains(list, text) {
 			list = append(list, text)
 		}

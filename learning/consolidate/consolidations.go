@@ -8,7 +8,10 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/eventlog"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/fact"
@@ -51,7 +54,7 @@ type Consolidation struct {
 	store Store
 	ports Ports
 	Options
-	now   skillrouter.Clock
+	now   clock.Clock
 	log   *slog.Logger
 	rules Rules
 
@@ -79,7 +82,7 @@ func New(store Store, ports Ports, options Options) *Consolidation {
 
 // Consolidate implements Service.
 func (c *Consolidation) Consolidate(ctx context.Context, draft TranscriptDraft) (Consolidated, error) {
-	author, err := skillrouter.PrincipalOf(ctx).ActingAs("agent_id", draft.AgentID)
+	author, err := principal.Of(ctx).ActingAs("agent_id", draft.AgentID)
 	if err != nil {
 		return Consolidated{}, err
 	}
@@ -134,7 +137,7 @@ func (c *Consolidation) enter(ctx context.Context, id string) (leave func(), err
 		select {
 		case <-other:
 		case <-ctx.Done():
-			return nil, skillrouter.Wrap(skillrouter.Unavailable, ctx.Err(), "the same transcript is being consolidated, and the call ended before")
+			return nil, errs.Wrap(errs.Unavailable, ctx.Err(), "the same transcript is being consolidated, and the call ended before")
 		}
 	}
 }
@@ -178,7 +181,7 @@ func (c *Consolidation) propose(ctx context.Context, id string, transcript Trans
 		if err != nil {
 			return err
 		}
-		return tx.AddEvents(skillrouter.Event{Type: EventTranscriptConsolidated, Subject: id, Agent: record.AgentID, Project: record.Project, At: at, Data: data})
+		return tx.AddEvents(eventlog.Event{Type: EventTranscriptConsolidated, Subject: id, Agent: record.AgentID, Project: record.Project, At: at, Data: data})
 	})
 	return known, err
 }
@@ -193,11 +196,11 @@ func (c *Consolidation) extract(ctx context.Context, transcript Transcript, ende
 		case err == nil:
 			return drafts, c.Extractor.Name(), "", nil
 		case ctx.Err() != nil:
-			return nil, "", "", skillrouter.Wrap(skillrouter.Unavailable, err, "the call ended before the transcript was read")
+			return nil, "", "", errs.Wrap(errs.Unavailable, err, "the call ended before the transcript was read")
 		case bounded.Err() != nil:
 			notice = "the model did not answer in time, and the rules were asked instead"
 		default:
-			notice = "the model could not be asked, and the rules were: " + skillrouter.MessageOf(err)
+			notice = "the model could not be asked, and the rules were: " + errs.MessageOf(err)
 		}
 		c.log.WarnContext(ctx, "extraction by model failed", "extractor", c.Extractor.Name(), "error", err)
 	}
@@ -236,7 +239,7 @@ func (c *Consolidation) became(ctx context.Context, id string, duplicate bool) (
 
 // Proposals implements Service.
 func (c *Consolidation) Proposals(ctx context.Context, filter ProposalFilter) ([]Proposal, error) {
-	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), checkProposalFilter(&filter)); err != nil {
+	if err := cmp.Or(principal.Of(ctx).Need(principal.ScopeRead), checkProposalFilter(&filter)); err != nil {
 		return nil, err
 	}
 	list, err := c.store.Proposals(ctx, filter)
@@ -249,7 +252,7 @@ func (c *Consolidation) Proposals(ctx context.Context, filter ProposalFilter) ([
 
 // Proposal implements Service.
 func (c *Consolidation) Proposal(ctx context.Context, id string) (Proposal, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+	if err := principal.Of(ctx).Need(principal.ScopeRead); err != nil {
 		return Proposal{}, err
 	}
 	p, ok, err := c.store.Proposal(ctx, id)
@@ -291,5 +294,5 @@ func (c *Consolidation) Resume(ctx context.Context) {
 }
 
 func noProposal() error {
-	return skillrouter.Errorf(skillrouter.NotFound, "there is no proposal with this id")
+	return errs.Errorf(errs.NotFound, "there is no proposal with this id")
 }

@@ -7,7 +7,11 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/eventlog"
+	"skillrouter/internal/principal"
+	"skillrouter/internal/redact"
 	"skillrouter/learning"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/fact"
@@ -22,8 +26,8 @@ import (
 // storing, under an identity that follows from the proposal; that it is done.
 // Whoever finds the first without the last does the rest again.
 func (c *Consolidation) Accept(ctx context.Context, id string) (Proposal, error) {
-	caller := skillrouter.PrincipalOf(ctx)
-	if err := caller.Need(skillrouter.ScopeAgent); err != nil {
+	caller := principal.Of(ctx)
+	if err := caller.Need(principal.ScopeAgent); err != nil {
 		return Proposal{}, err
 	}
 	leave, err := c.alone(ctx)
@@ -37,11 +41,11 @@ func (c *Consolidation) Accept(ctx context.Context, id string) (Proposal, error)
 	}
 	if why := p.foreign(); why != "" {
 		if _, err := caller.AsPerson(); err != nil {
-			return Proposal{}, skillrouter.Errorf(skillrouter.CodeOf(err), "it tells agents to run what %s, and a person must accept it: %s", why, skillrouter.MessageOf(err))
+			return Proposal{}, errs.Errorf(errs.CodeOf(err), "it tells agents to run what %s, and a person must accept it: %s", why, errs.MessageOf(err))
 		}
 	}
 	if !c.takes(p.Kind) {
-		return Proposal{}, skillrouter.Errorf(skillrouter.Unavailable, "this router keeps no %ss", p.Kind)
+		return Proposal{}, errs.Errorf(errs.Unavailable, "this router keeps no %ss", p.Kind)
 	}
 	if !p.Accepting {
 		base, err := c.version(ctx, p)
@@ -66,11 +70,11 @@ func (c *Consolidation) Accept(ctx context.Context, id string) (Proposal, error)
 // Reject implements Service. Whose transcript it is, or a
 // captain, may; what is stored is deleted where it is stored.
 func (c *Consolidation) Reject(ctx context.Context, id, reason string) (Proposal, error) {
-	caller := skillrouter.PrincipalOf(ctx)
-	if err := cmp.Or(caller.Need(skillrouter.ScopeAgent), skillrouter.CheckText("reason", reason, learning.MaxReason)); err != nil {
+	caller := principal.Of(ctx)
+	if err := cmp.Or(caller.Need(principal.ScopeAgent), check.Text("reason", reason, learning.MaxReason)); err != nil {
 		return Proposal{}, err
 	}
-	reason, _ = skillrouter.Redact(strings.TrimSpace(reason))
+	reason, _ = redact.Text(strings.TrimSpace(reason))
 	leave, err := c.alone(ctx)
 	if err != nil {
 		return Proposal{}, err
@@ -83,9 +87,9 @@ func (c *Consolidation) Reject(ctx context.Context, id, reason string) (Proposal
 	case p.Status == ProposalRejected:
 		return p.Proposal, nil
 	case p.Status == ProposalAccepted:
-		return Proposal{}, skillrouter.Errorf(skillrouter.Conflict, "it is accepted and stored as %s: delete it there", p.StoredAs)
+		return Proposal{}, errs.Errorf(errs.Conflict, "it is accepted and stored as %s: delete it there", p.StoredAs)
 	case p.Accepting:
-		return Proposal{}, skillrouter.Errorf(skillrouter.Conflict, "it was accepted and is yet to be stored: accept it again first")
+		return Proposal{}, errs.Errorf(errs.Conflict, "it was accepted and is yet to be stored: accept it again first")
 	}
 	at := c.now.Stamp()
 	p.Status, p.DecidedBy, p.DecidedAt, p.Reason = ProposalRejected, decider(caller), &at, reason
@@ -106,26 +110,26 @@ func (c *Consolidation) alone(ctx context.Context) (leave func(), err error) {
 	case c.deciding <- struct{}{}:
 		return func() { <-c.deciding }, nil
 	case <-ctx.Done():
-		return nil, skillrouter.Wrap(skillrouter.Unavailable, ctx.Err(), "the call ended before its turn")
+		return nil, errs.Wrap(errs.Unavailable, ctx.Err(), "the call ended before its turn")
 	}
 }
 
 // decidable returns a proposal that the caller may decide on.
-func (c *Consolidation) decidable(ctx context.Context, caller skillrouter.Principal, id string) (StoredProposal, error) {
+func (c *Consolidation) decidable(ctx context.Context, caller principal.Principal, id string) (StoredProposal, error) {
 	p, ok, err := c.store.Proposal(ctx, id)
 	switch {
 	case err != nil:
 		return p, err
 	case !ok:
 		return p, noProposal()
-	case caller.Has(skillrouter.ScopeCaptain), caller.Is(p.AgentID):
+	case caller.Has(principal.ScopeCaptain), caller.Is(p.AgentID):
 		return p, nil
 	}
-	return p, skillrouter.Errorf(skillrouter.Forbidden, "this is of another agent's transcript: only that agent or a captain may decide on it")
+	return p, errs.Errorf(errs.Forbidden, "this is of another agent's transcript: only that agent or a captain may decide on it")
 }
 
 // decider names who decides; a token that is nobody's own is a captain's.
-func decider(caller skillrouter.Principal) string {
+func decider(caller principal.Principal) string {
 	return cmp.Or(caller.AgentID, "captain")
 }
 
@@ -152,7 +156,7 @@ func (c *Consolidation) finish(ctx context.Context, id string) (StoredProposal, 
 		return p, err
 	}
 	done, err := c.carryOut(context.WithoutCancel(ctx), p)
-	if code := skillrouter.CodeOf(err); p.DecidedBy == ThresholdDecided && err != nil && code != skillrouter.Internal && code != skillrouter.Unavailable && code != skillrouter.StorageFull {
+	if code := errs.CodeOf(err); p.DecidedBy == ThresholdDecided && err != nil && code != errs.Internal && code != errs.Unavailable && code != errs.StorageFull {
 		return done, nil // it waits for somebody's eye, with the reason
 	}
 	return done, err
@@ -161,17 +165,17 @@ func (c *Consolidation) finish(ctx context.Context, id string) (StoredProposal, 
 // storer is as whom an accepted proposal is stored: as the agent of its transcript,
 // which may not write over what is another's by having said so; if a captain
 // accepted it, as the router.
-func (p *StoredProposal) storer(caller skillrouter.Principal) skillrouter.Principal {
-	if caller.Has(skillrouter.ScopeCaptain) || p.AgentID == "" || p.DecidedBy != p.AgentID && p.DecidedBy != ThresholdDecided {
-		return skillrouter.System()
+func (p *StoredProposal) storer(caller principal.Principal) principal.Principal {
+	if caller.Has(principal.ScopeCaptain) || p.AgentID == "" || p.DecidedBy != p.AgentID && p.DecidedBy != ThresholdDecided {
+		return principal.System()
 	}
-	return skillrouter.Principal{AgentID: p.AgentID, Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}}
+	return principal.Principal{AgentID: p.AgentID, Scopes: []principal.Scope{principal.ScopeAgent}}
 }
 
 // carryOut stores an accepted proposal, as the agent of its transcript, and says that
 // it is done. What its place refuses becomes pending again, with the reason.
 func (c *Consolidation) carryOut(ctx context.Context, p StoredProposal) (StoredProposal, error) {
-	ctx = skillrouter.WithPrincipal(ctx, p.storer(skillrouter.PrincipalOf(ctx)))
+	ctx = principal.With(ctx, p.storer(principal.Of(ctx)))
 	var err error
 	switch p.Kind {
 	case ProposalFact:
@@ -181,15 +185,15 @@ func (c *Consolidation) carryOut(ctx context.Context, p StoredProposal) (StoredP
 	default:
 		p.StoredAs, p.Reason, err = c.storeProcedure(ctx, p)
 	}
-	switch skillrouter.CodeOf(err) {
+	switch errs.CodeOf(err) {
 	case "":
 		p.Status, p.Accepting = ProposalAccepted, false
 		return p, c.settle(ctx, p, EventProposalAccepted)
-	case skillrouter.Internal, skillrouter.Unavailable, skillrouter.StorageFull:
+	case errs.Internal, errs.Unavailable, errs.StorageFull:
 		return p, err // it may work later
 	}
 	p.Status, p.Accepting, p.DecidedAt, p.StoredAs = ProposalPending, false, nil, ""
-	p.Reason = "it could not be stored: " + skillrouter.MessageOf(err)
+	p.Reason = "it could not be stored: " + errs.MessageOf(err)
 	back := c.store.ChangeProposals(ctx, func(tx ProposalTx) error { return tx.Decide(p) })
 	if back != nil {
 		return p, back
@@ -207,7 +211,7 @@ func (c *Consolidation) settle(ctx context.Context, p StoredProposal, kind strin
 		if err := tx.Decide(p); err != nil {
 			return err
 		}
-		return tx.AddEvents(skillrouter.Event{Type: kind, Subject: p.ID, Agent: p.AgentID, Project: p.Project, At: c.now.Stamp(), Data: data})
+		return tx.AddEvents(eventlog.Event{Type: kind, Subject: p.ID, Agent: p.AgentID, Project: p.Project, At: c.now.Stamp(), Data: data})
 	})
 }
 
@@ -220,7 +224,7 @@ const writtenSince = "it was written over since, and what is there stays"
 // version is that of the live fact, or of the procedure, that the proposal would
 // be stored over; 0 if there is none.
 func (c *Consolidation) version(ctx context.Context, p StoredProposal) (int64, error) {
-	ctx = skillrouter.WithPrincipal(ctx, skillrouter.System())
+	ctx = principal.With(ctx, principal.System())
 	var version int64
 	var err error
 	switch p.Kind {
@@ -241,7 +245,7 @@ func (c *Consolidation) version(ctx context.Context, p StoredProposal) (int64, e
 		there, err = c.ports.Procedures.Procedure(ctx, procedure.Ref{Persona: draft.Persona, Name: draft.Name})
 		version = there.Version
 	}
-	if skillrouter.CodeOf(err) == skillrouter.NotFound {
+	if errs.CodeOf(err) == errs.NotFound {
 		return 0, nil
 	}
 	return version, err
@@ -256,7 +260,7 @@ func (c *Consolidation) storeFact(ctx context.Context, p StoredProposal) (key, n
 	draft.AgentID, draft.Source, draft.IfVersion = p.AgentID, origin(p), &p.BaseVersion
 	for range 2 {
 		_, err = c.ports.Facts.Remember(ctx, draft)
-		if skillrouter.CodeOf(err) != skillrouter.Conflict {
+		if errs.CodeOf(err) != errs.Conflict {
 			return draft.Key, "", err
 		}
 		there, lost := c.ports.Facts.Recall(ctx, fact.Ref{Persona: draft.Persona, Key: draft.Key})
@@ -265,7 +269,7 @@ func (c *Consolidation) storeFact(ctx context.Context, p StoredProposal) (key, n
 			return draft.Key, "", nil // an earlier attempt stored it
 		case lost == nil:
 			return draft.Key, writtenSince, nil
-		case skillrouter.CodeOf(lost) != skillrouter.NotFound:
+		case errs.CodeOf(lost) != errs.NotFound:
 			return "", "", lost
 		}
 		draft.IfVersion = new(int64) // what it was to replace has expired or is deleted
@@ -306,7 +310,7 @@ func (c *Consolidation) storeProcedure(ctx context.Context, p StoredProposal) (n
 		return draft.Name, "", nil
 	case err == nil && there.Version > p.BaseVersion:
 		return draft.Name, writtenSince, nil
-	case err != nil && skillrouter.CodeOf(err) != skillrouter.NotFound:
+	case err != nil && errs.CodeOf(err) != errs.NotFound:
 		return "", "", err
 	}
 	_, err = c.ports.Procedures.Save(ctx, draft)

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/lazyregexp"
 	"skillrouter/learning/fact"
 )
 
@@ -156,9 +156,9 @@ func render(value any) string {
 }
 
 var (
-	disputes = skillrouter.Lazily(`(?i)^(?:no,? |nope,? |wait,? )?(?:that's|that is|this is|it's) (?:not (?:right|correct|true)|wrong|incorrect|outdated)|^(?:no|nope|wrong)[.!]?$`)
-	denied   = skillrouter.Lazily("(?i)^(.{2,60}?) (?:is|are|does|do)(?:n't| not| no longer)(?: (?:use|on|listen on|run on))? (.{1,80}?)(?: any ?more)?[.!]?$")
-	notValue = skillrouter.Lazily("(?i)(?:,| -|—|\\()? ?(?:and )?not ([`\"']?[\\w./:-]+[`\"']?)\\)?[.!]?$")
+	disputes = lazyregexp.New(`(?i)^(?:no,? |nope,? |wait,? )?(?:that's|that is|this is|it's) (?:not (?:right|correct|true)|wrong|incorrect|outdated)|^(?:no|nope|wrong)[.!]?$`)
+	denied   = lazyregexp.New("(?i)^(.{2,60}?) (?:is|are|does|do)(?:n't| not| no longer)(?: (?:use|on|listen on|run on))? (.{1,80}?)(?: any ?more)?[.!]?$")
+	notValue = lazyregexp.New("(?i)(?:,| -|—|\\()? ?(?:and )?not ([`\"']?[\\w./:-]+[`\"']?)\\)?[.!]?$")
 )
 
 // denies tells whether a sentence says that something does not have a value.
@@ -185,34 +185,34 @@ const (
 // forms are the ways in which people state values, the most telling first. In what they
 // state, $1, $2 and $3 stand for what the pattern caught.
 var forms = []struct {
-	pattern                   *skillrouter.Regexp
+	pattern                   *lazyregexp.Regexp
 	subject, attribute, value string
 }{
 	// To run the tests, use `make test`. Run the tests with `make test`.
-	{skillrouter.Lazily(startForm + "(?:to |you can |we |always |please )*(?:run|start|execute|launch) (?:the |all |our )?([a-z][a-z -]{2,30}?) (?:with|using|via|by running|by|,? ?use|,? ?run):? " + quotedForm), "$1", "command", "`$2`"},
-	{skillrouter.Lazily(startForm + "(?:to|for) ((?:build|test|deploy|lint|format|release|migrate|install|start|run|seed|publish|typecheck)[a-z -]{0,30}?),? (?:we |you |just |always |please |should |need to )*(?:use|run|call|execute):? " + quotedForm), "$1", "command", "`$2`"},
-	{skillrouter.Lazily(startForm + "(?:always |please |we )*use " + quotedForm + " to (?:run (?:the )?([a-z ]{3,25})|(build|test|deploy|lint|format|release|migrate|install|start))(?: .{0,30})?[.!]?$"), "$2$3", "command", "`$1`"},
+	{lazyregexp.New(startForm + "(?:to |you can |we |always |please )*(?:run|start|execute|launch) (?:the |all |our )?([a-z][a-z -]{2,30}?) (?:with|using|via|by running|by|,? ?use|,? ?run):? " + quotedForm), "$1", "command", "`$2`"},
+	{lazyregexp.New(startForm + "(?:to|for) ((?:build|test|deploy|lint|format|release|migrate|install|start|run|seed|publish|typecheck)[a-z -]{0,30}?),? (?:we |you |just |always |please |should |need to )*(?:use|run|call|execute):? " + quotedForm), "$1", "command", "`$2`"},
+	{lazyregexp.New(startForm + "(?:always |please |we )*use " + quotedForm + " to (?:run (?:the )?([a-z ]{3,25})|(build|test|deploy|lint|format|release|migrate|install|start))(?: .{0,30})?[.!]?$"), "$2$3", "command", "`$1`"},
 	// Tests are run with `pytest -q`.
-	{skillrouter.Lazily(startForm + "(?:the |our |all )?([a-z][a-z -]{2,30}?) (?:is|are|get|gets) (?:run|started|built|deployed|executed|launched) (?:with|using|via|by|through) " + quotedForm), "$1", "command", "`$2`"},
+	{lazyregexp.New(startForm + "(?:the |our |all )?([a-z][a-z -]{2,30}?) (?:is|are|get|gets) (?:run|started|built|deployed|executed|launched) (?:with|using|via|by|through) " + quotedForm), "$1", "command", "`$2`"},
 	// The API listens on port 8080. The database is on 5433.
-	{skillrouter.Lazily(startForm + "(.{2,50}?) (?:now )?(?:listens?|runs?|is running|is listening|is served|is exposed|starts?|is|serves?|binds?) (?:now )?(?:on|at|to) (?:the )?(?:port |localhost:|127\\.0\\.0\\.1:|0\\.0\\.0\\.0:|:)`?(\\d{2,5})`?\\b(?: (?:now|locally|instead|by default|in [a-z]+))*,?(?: not [\\w`]+)?[.!]?$"), "$1", "port", "$2"},
-	{skillrouter.Lazily(startForm + "(.{2,50}?) (?:uses|listens? on|is using) (?:the )?port `?(\\d{2,5})`?[.!]?$"), "$1", "port", "$2"},
+	{lazyregexp.New(startForm + "(.{2,50}?) (?:now )?(?:listens?|runs?|is running|is listening|is served|is exposed|starts?|is|serves?|binds?) (?:now )?(?:on|at|to) (?:the )?(?:port |localhost:|127\\.0\\.0\\.1:|0\\.0\\.0\\.0:|:)`?(\\d{2,5})`?\\b(?: (?:now|locally|instead|by default|in [a-z]+))*,?(?: not [\\w`]+)?[.!]?$"), "$1", "port", "$2"},
+	{lazyregexp.New(startForm + "(.{2,50}?) (?:uses|listens? on|is using) (?:the )?port `?(\\d{2,5})`?[.!]?$"), "$1", "port", "$2"},
 	// The staging site is at https://…
-	{skillrouter.Lazily(startForm + "(.{2,50}?) (?:is|are|lives?|runs?|can be (?:found|reached)|is (?:hosted|reachable|available|deployed)) (?:at|on|under) <?(https?://[^\\s>]+?)>?[.!]?$"), "$1", "url", "$2"},
+	{lazyregexp.New(startForm + "(.{2,50}?) (?:is|are|lives?|runs?|can be (?:found|reached)|is (?:hosted|reachable|available|deployed)) (?:at|on|under) <?(https?://[^\\s>]+?)>?[.!]?$"), "$1", "url", "$2"},
 	// The config lives in `config/app.yaml`.
-	{skillrouter.Lazily(startForm + "(.{2,50}?) (?:lives?|is located|are located|is stored|are stored|is kept|are kept|is found|are found|are|is|sits?|go|goes) (?:in|at|under) (?:the )?(`[^`]+`|\\S*/\\S*)(?: (?:directory|folder|file))?[.!]?$"), "$1", "path", "$2"},
+	{lazyregexp.New(startForm + "(.{2,50}?) (?:lives?|is located|are located|is stored|are stored|is kept|are kept|is found|are found|are|is|sits?|go|goes) (?:in|at|under) (?:the )?(`[^`]+`|\\S*/\\S*)(?: (?:directory|folder|file))?[.!]?$"), "$1", "path", "$2"},
 	// The API times out after 30 seconds. Tokens expire after 15 minutes.
-	{skillrouter.Lazily(startForm + "(.{2,50}?) (?:times out|expires?|time out) after (\\d+ ?(?:ms|milliseconds|s|secs?|seconds|m|mins?|minutes|h|hours?|days?))[.!]?$"), "$1", "timeout", "$2"},
+	{lazyregexp.New(startForm + "(.{2,50}?) (?:times out|expires?|time out) after (\\d+ ?(?:ms|milliseconds|s|secs?|seconds|m|mins?|minutes|h|hours?|days?))[.!]?$"), "$1", "timeout", "$2"},
 	// The project requires Node 20.
-	{skillrouter.Lazily(startForm + "(?:the project|this project|this repo|the repo|the app|the build|the service|CI|production|prod|staging|we|it all) (?:requires?|needs?|uses?|runs? on|is on|are on|targets?|is pinned to|runs?) ([A-Z][A-Za-z+#.]{1,20}|[a-z]{2,12}) (?:version )?v?(\\d+(?:\\.\\d+){0,2})\\+?(?: (?:everywhere|now|or (?:later|newer)))?[.!]?$"), "$1", "version", "$2"},
+	{lazyregexp.New(startForm + "(?:the project|this project|this repo|the repo|the app|the build|the service|CI|production|prod|staging|we|it all) (?:requires?|needs?|uses?|runs? on|is on|are on|targets?|is pinned to|runs?) ([A-Z][A-Za-z+#.]{1,20}|[a-z]{2,12}) (?:version )?v?(\\d+(?:\\.\\d+){0,2})\\+?(?: (?:everywhere|now|or (?:later|newer)))?[.!]?$"), "$1", "version", "$2"},
 	// X = Y
-	{skillrouter.Lazily("^(?:set |we set |with )?`?([A-Za-z][\\w.-]{1,60})`? ?(?:==?|:=) ?(`[^`]+`|\"[^\"]+\"|'[^']+'|[^\\s,;=]+)`?[.!]?$"), "$1", assignedAttribute, "$2"},
+	{lazyregexp.New("^(?:set |we set |with )?`?([A-Za-z][\\w.-]{1,60})`? ?(?:==?|:=) ?(`[^`]+`|\"[^\"]+\"|'[^']+'|[^\\s,;=]+)`?[.!]?$"), "$1", assignedAttribute, "$2"},
 	// port: 8080, test command: `make test`
-	{skillrouter.Lazily("^(?:\\*\\*)?`?([A-Za-z][\\w .-]{1,40}?)`?(?:\\*\\*)?:(?:\\*\\*)? +(`[^`]+`|\"[^\"]+\"|https?://\\S+|\\d[\\w.%]*|true|false)[.!]?$"), "$1", labelAttribute, "$2"},
+	{lazyregexp.New("^(?:\\*\\*)?`?([A-Za-z][\\w .-]{1,40}?)`?(?:\\*\\*)?:(?:\\*\\*)? +(`[^`]+`|\"[^\"]+\"|https?://\\S+|\\d[\\w.%]*|true|false)[.!]?$"), "$1", labelAttribute, "$2"},
 	// The test command is `pytest -q`. The port of the API has been changed to 9090.
-	{skillrouter.Lazily(startForm + "(.{2,60}?)(?: is| are| has been (?:changed|set|moved|updated) to| (?:was|were|got) (?:changed|moved|switched|updated|renamed) to| changed to| should be set to| defaults? to| is set to| is called| is named|, which is)(?: now| always| currently| actually| still| called| named| set to| equal to| on branch)* (.{1,120}?)(?:,? (?:now|instead|by default|everywhere))?(?:,? (?:and )?not `?[\\w./-]+`?)?[.!]?$"), "$1", "", "$2"},
+	{lazyregexp.New(startForm + "(.{2,60}?)(?: is| are| has been (?:changed|set|moved|updated) to| (?:was|were|got) (?:changed|moved|switched|updated|renamed) to| changed to| should be set to| defaults? to| is set to| is called| is named|, which is)(?: now| always| currently| actually| still| called| named| set to| equal to| on branch)* (.{1,120}?)(?:,? (?:now|instead|by default|everywhere))?(?:,? (?:and )?not `?[\\w./-]+`?)?[.!]?$"), "$1", "", "$2"},
 	// It's 9090.
-	{skillrouter.Lazily("(?i)^(it|that)(?:'s| is)(?: now| actually)* `?(\\d[\\w.]*)`?(?: now)?(?:,? (?:and )?not `?[\\w./-]+`?)?[.!]?$"), "$1", "", "$2"},
+	{lazyregexp.New("(?i)^(it|that)(?:'s| is)(?: now| actually)* `?(\\d[\\w.]*)`?(?: now)?(?:,? (?:and )?not `?[\\w./-]+`?)?[.!]?$"), "$1", "", "$2"},
 }
 
 // Attributes that no subject has: how a value was stated.
@@ -222,7 +222,7 @@ const (
 )
 
 // usesForm is "we use pnpm", whose key follows from what pnpm is.
-var usesForm = skillrouter.Lazily("(?i)^(?:we|our team|the team|this (?:project|repo)|the (?:project|repo|codebase)|everyone here) (?:always |only |all |now )?(?:uses?|(?:have )?(?:switched|moved|migrated) to|standardi[sz]ed on) (`[^`]+`|[A-Za-z][\\w.+#-]{1,25}(?: [A-Z][\\w.+#-]{1,20})?)(?: (?:for|as) (?:the |our |all )?([a-z][a-z -]{2,30}?))?(?:,? (?:not|never|instead of|rather than|everywhere|here|now).*)?[.!]?$")
+var usesForm = lazyregexp.New("(?i)^(?:we|our team|the team|this (?:project|repo)|the (?:project|repo|codebase)|everyone here) (?:always |only |all |now )?(?:uses?|(?:have )?(?:switched|moved|migrated) to|standardi[sz]ed on) (`[^`]+`|[A-Za-z][\\w.+#-]{1,25}(?: [A-Z][\\w.+#-]{1,20})?)(?: (?:for|as) (?:the |our |all )?([a-z][a-z -]{2,30}?))?(?:,? (?:not|never|instead of|rather than|everywhere|here|now).*)?[.!]?$")
 
 // statements are what a sentence states.
 func (l ruleLine) statements(sentence string, stated map[string]*statedFact) []statement {
@@ -286,13 +286,13 @@ func (l ruleLine) statements(sentence string, stated map[string]*statedFact) []s
 const maxSentence = 240
 
 var (
-	openers     = skillrouter.Lazily(`(?i)^(?:(?:no|nope|wait|actually|sorry|correction|oops|hmm|ok(?:ay)?|so|well|also|yes|yeah|right|and|but|note|nb|btw|by the way|fyi|remember|important|reminder|for the record|one more thing|just so you know|good to know|heads up|keep in mind|please (?:note|remember)|note|remember|it turns out|turns out|as of (?:today|now)|from now on|going forward|in this (?:repo|project)|here|first|second|also)(?:[,:.—-]+ *| that | +))+`)
-	fleetingly  = skillrouter.Lazily(`(?i)\b(?:currently|right now|at the moment|for now|today|temporarily|this week|until (?:tomorrow|monday|friday|next)|as of today)\b,? ?`)
-	doubts      = skillrouter.Lazily(`(?i)\b(?:if|whether|maybe|perhaps|possibly|probably|might|may|could|would|should be|should probably|seems?|looks like|i think|i guess|i believe|i assume|assum(?:e|ing)|suppose|supposedly|imagine|let's say|unless|apparently|not sure|e\.g\.|for example|for instance|such as|i wonder|hopefully|guess|likely|unclear|used to|was|were|will be|going to|want|wish|what|which|who|why|how|when|where|never|no longer|cannot|can't|don't|doesn't|isn't|aren't|won't|nothing|nobody|none|try|trying|let me|let's|i'll|we'll)\b`)
-	wasChanged  = skillrouter.Lazily(`(?i)\b(?:was|were) (?:changed|moved|switched|updated|renamed) to\b`)
-	notPlain    = skillrouter.Lazily(`(?i)\bnot\b`)
-	trailingNot = skillrouter.Lazily("(?i),? ?(?:-|—)? ?(?:and )?not `?[\\w./:-]+`?(?: any ?more)?(?:[.!]?$|,| in | here)")
-	codeQuote   = skillrouter.Lazily("`[^`]*`")
+	openers     = lazyregexp.New(`(?i)^(?:(?:no|nope|wait|actually|sorry|correction|oops|hmm|ok(?:ay)?|so|well|also|yes|yeah|right|and|but|note|nb|btw|by the way|fyi|remember|important|reminder|for the record|one more thing|just so you know|good to know|heads up|keep in mind|please (?:note|remember)|note|remember|it turns out|turns out|as of (?:today|now)|from now on|going forward|in this (?:repo|project)|here|first|second|also)(?:[,:.—-]+ *| that | +))+`)
+	fleetingly  = lazyregexp.New(`(?i)\b(?:currently|right now|at the moment|for now|today|temporarily|this week|until (?:tomorrow|monday|friday|next)|as of today)\b,? ?`)
+	doubts      = lazyregexp.New(`(?i)\b(?:if|whether|maybe|perhaps|possibly|probably|might|may|could|would|should be|should probably|seems?|looks like|i think|i guess|i believe|i assume|assum(?:e|ing)|suppose|supposedly|imagine|let's say|unless|apparently|not sure|e\.g\.|for example|for instance|such as|i wonder|hopefully|guess|likely|unclear|used to|was|were|will be|going to|want|wish|what|which|who|why|how|when|where|never|no longer|cannot|can't|don't|doesn't|isn't|aren't|won't|nothing|nobody|none|try|trying|let me|let's|i'll|we'll)\b`)
+	wasChanged  = lazyregexp.New(`(?i)\b(?:was|were) (?:changed|moved|switched|updated|renamed) to\b`)
+	notPlain    = lazyregexp.New(`(?i)\bnot\b`)
+	trailingNot = lazyregexp.New("(?i),? ?(?:-|—)? ?(?:and )?not `?[\\w./:-]+`?(?: any ?more)?(?:[.!]?$|,| in | here)")
+	codeQuote   = lazyregexp.New("`[^`]*`")
 )
 
 // opening takes off what sentences begin with, and what says that it will not last.
@@ -307,7 +307,7 @@ func opening(sentence string) (text string, fleeting bool) {
 }
 
 // asides follow a statement and say nothing of it.
-var asides = skillrouter.Lazily("(?i)(?:,? (?:from now on|by the way|btw|then|too|as well|of course|for the record|as you (?:saw|know|can see)|please\\b[^`]*|we (?:changed|moved|switched|set) (?:it|that|them)[^`]*))+[.!]?$")
+var asides = lazyregexp.New("(?i)(?:,? (?:from now on|by the way|btw|then|too|as well|of course|for the record|as you (?:saw|know|can see)|please\\b[^`]*|we (?:changed|moved|switched|set) (?:it|that|them)[^`]*))+[.!]?$")
 
 // doubtful tells whether a sentence asks, denies or supposes.
 func doubtful(text string) bool {
@@ -323,4 +323,4 @@ func doubtful(text string) bool {
 	return doubts.MatchString(plain)
 }
 
-var asks = skillrouter.Lazily(`(?i)^(?:is|are|does|do|did|can|could|would|will|shall|has|have|should)\b`)
+var asks = lazyregexp.New(`(?i)^(?:is|are|does|do|did|can|could|would|will|shall|has|have|should)\b`)

@@ -6,7 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/safetext"
 )
 
 // message is a message of a transcript in JSON: OpenAI's, or one line of Claude
@@ -76,7 +78,7 @@ func readMessages(text string) (turns []Turn, read bool, err error) {
 	if text[0] == '[' && json.Valid([]byte(text)) {
 		var list []message
 		if json.Unmarshal([]byte(text), &list) != nil {
-			return nil, true, skillrouter.InvalidField("text", "is JSON, and no list of messages with role and content")
+			return nil, true, errs.InvalidField("text", "is JSON, and no list of messages with role and content")
 		}
 		turns, err = turnsOf(list)
 		return turns, true, err
@@ -112,7 +114,7 @@ func readMessages(text string) (turns []Turn, read bool, err error) {
 			if number == 1 {
 				return nil, false, nil
 			}
-			return nil, true, skillrouter.InvalidField("text", "is JSON by lines, and line %d is no message", number)
+			return nil, true, errs.InvalidField("text", "is JSON by lines, and line %d is no message", number)
 		}
 		if list = append(list, m); len(list) > MaxTurns {
 			return nil, true, tooManyTurns()
@@ -154,7 +156,7 @@ func turnsOf(list []message) ([]Turn, error) {
 		if m.Role != "" {
 			role, known := speakers[strings.ToLower(m.Role)]
 			if !known {
-				return nil, skillrouter.InvalidField("text", "has a message, number %d, whose role is none of user, assistant, tool and system", i+1)
+				return nil, errs.InvalidField("text", "has a message, number %d, whose role is none of user, assistant, tool and system", i+1)
 			}
 			said = m.turns(role)
 		}
@@ -170,7 +172,7 @@ func turnsOf(list []message) ([]Turn, error) {
 		}
 	}
 	if len(turns) == 0 {
-		return nil, skillrouter.InvalidField("text", "is JSON that holds no message with role and content")
+		return nil, errs.InvalidField("text", "is JSON that holds no message with role and content")
 	}
 	return turns, nil
 }
@@ -261,7 +263,7 @@ func (m message) turns(role string) []Turn {
 		}
 	}
 	hear := func(text string) {
-		if said := skillrouter.Said(text); said != "" && !aside(said) || text == "" {
+		if said := safetext.Said(text); said != "" && !aside(said) || text == "" {
 			own = append(own, said)
 		}
 	}
@@ -327,7 +329,7 @@ func toolCallLine(name string, arguments json.RawMessage) string {
 	a := readToolCall(arguments)
 	switch command := strings.TrimSpace(a.command()); {
 	case a.path() != "" && a.changes(name):
-		return "[edited " + skillrouter.OneLine(a.path()) + "]"
+		return "[edited " + check.OneLine(a.path()) + "]"
 	case command != "" && a.sql():
 		return "sql> " + strings.Join(strings.Fields(command), " ")
 	case strings.Contains(command, "\n"):
@@ -335,7 +337,7 @@ func toolCallLine(name string, arguments json.RawMessage) string {
 	case command != "":
 		return "$ " + command
 	}
-	return "[called " + skillrouter.OneLine(name) + "]"
+	return "[called " + check.OneLine(name) + "]"
 }
 
 // toolArguments are a tool's arguments, by the names that tools have for them.

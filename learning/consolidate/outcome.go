@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/lazyregexp"
 	"skillrouter/learning/incident"
 )
 
@@ -20,10 +20,10 @@ const (
 )
 
 var (
-	exitCode = skillrouter.Lazily(`(?i)(?:\bexit(?:ed)?(?: with)?(?: code| status)[:=]? ?|\[exit(?: code)?:? |\breturn(?:ed)? code:? |non-zero exit status |\bexited with )(\d{1,3})\b`)
+	exitCode = lazyregexp.New(`(?i)(?:\bexit(?:ed)?(?: with)?(?: code| status)[:=]? ?|\[exit(?: code)?:? |\breturn(?:ed)? code:? |non-zero exit status |\bexited with )(\d{1,3})\b`)
 
 	// failures are lines by which programs say that they failed.
-	failures = skillrouter.Lazily(strings.Join([]string{
+	failures = lazyregexp.New(strings.Join([]string{
 		`command not found`, `: not found$`, `^Traceback \(most recent call last\)`, `^E {2,}\S`,
 		`^(?:[\w./@:-]+: )*(?i:fatal|error|panic)(?: \w+| TS\d+|\[\w+\])*:`, `^(?:npm|pnpm) (?:ERR!|error|ERR_)`, ` ERR_\w+`, `^[\w.]*(?:Error|Exception)(?::| \[|$)`, `^ERROR\b`, `^Error `,
 		`error TS\d+`, `No such file or directory`, `[Pp]ermission denied`, `[Cc]onnection refused`, `ECONNREFUSED`, `EADDRINUSE`, `address already in use`,
@@ -33,12 +33,12 @@ var (
 		`undefined reference`, `undefined: `, `^\s*✖ `, `password authentication failed`, `[Ss]yntax error`, `\bcannot find package\b`, `is not a git command`, `has no upstream branch`, `HTTP/[\d.]+ [45]\d\d`, `^\s*(?:Status|status)?:? ?(?:50[0234]|40[134]) `,
 	}, "|"))
 	// harmless are lines that hold such words and say something else.
-	harmless = skillrouter.Lazily(`(?i)\b(?:0|no) (?:errors?|failed|failures|failing)\b|\bwarn(?:ing)?\b|deprecat|^\s*(?:#|//)|^\+\+\+|if .* (?:fails|failed)`)
+	harmless = lazyregexp.New(`(?i)\b(?:0|no) (?:errors?|failed|failures|failing)\b|\bwarn(?:ing)?\b|deprecat|^\s*(?:#|//)|^\+\+\+|if .* (?:fails|failed)`)
 	// proofs are lines by which programs say that they worked.
-	proofs = skillrouter.Lazily(`(?i)\b[1-9]\d* (?:passed|passing)\b|^ok\b|^PASS\b|\bBUILD SUCCESS|successfully|\bsucceeded\b|\bdone\b|\b0 (?:errors|failures)\b|found 0 vulnerabilities|compiled successfully|Server (?:is )?(?:running|listening|started)|HTTP/[\d.]+ 2\d\d|\(\d+ rows?\)|^INSERT 0 \d+|^(?:CREATE|ALTER) TABLE|\bhealthy\b|\bup to date\b|all checks passed|new branch`)
+	proofs = lazyregexp.New(`(?i)\b[1-9]\d* (?:passed|passing)\b|^ok\b|^PASS\b|\bBUILD SUCCESS|successfully|\bsucceeded\b|\bdone\b|\b0 (?:errors|failures)\b|found 0 vulnerabilities|compiled successfully|Server (?:is )?(?:running|listening|started)|HTTP/[\d.]+ 2\d\d|\(\d+ rows?\)|^INSERT 0 \d+|^(?:CREATE|ALTER) TABLE|\bhealthy\b|\bup to date\b|all checks passed|new branch`)
 
-	pythonError = skillrouter.Lazily(`^(?:E +)?(?:[\w]+\.)*\w*(?:Error|Exception|NotFound|Interrupt|Exit)\b(?::|$)`)
-	shellSays   = skillrouter.Lazily(`^(?:bash|zsh|sh|-bash|fish|/bin/sh|/usr/bin/\w+)(?::| )|^(?:fatal|error|Error|ERROR)\b`)
+	pythonError = lazyregexp.New(`^(?:E +)?(?:[\w]+\.)*\w*(?:Error|Exception|NotFound|Interrupt|Exit)\b(?::|$)`)
+	shellSays   = lazyregexp.New(`^(?:bash|zsh|sh|-bash|fish|/bin/sh|/usr/bin/\w+)(?::| )|^(?:fatal|error|Error|ERROR)\b`)
 )
 
 // refused is how the guard's hook says that a command was never run: that is no failure of it.
@@ -129,8 +129,8 @@ func weakSymptom(line string) bool {
 }
 
 var (
-	weakCount     = skillrouter.Lazily(`^[=\s]*\d+ (?:failed|failing|errors?)\b|^(?:ERROR|error):? (?:Command|Process) failed|^ERROR (?:\S+/)?\S+\.py`)
-	symptomDetail = skillrouter.Lazily(`\d+|0x[0-9a-f]+|["'` + "`" + `][^"'` + "`" + `]*["'` + "`" + `]|/\S+`)
+	weakCount     = lazyregexp.New(`^[=\s]*\d+ (?:failed|failing|errors?)\b|^(?:ERROR|error):? (?:Command|Process) failed|^ERROR (?:\S+/)?\S+\.py`)
+	symptomDetail = lazyregexp.New(`\d+|0x[0-9a-f]+|["'` + "`" + `][^"'` + "`" + `]*["'` + "`" + `]|/\S+`)
 )
 
 // symptomKind is a symptom without what differs from one time to the next.

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/lazyregexp"
 )
 
 // ReadTranscript reads turns from a text: JSON messages as OpenAI's API has them (an
@@ -15,9 +17,9 @@ import (
 // which is who hands in its log. What is no transcript is Invalid.
 func ReadTranscript(text string) ([]Turn, error) {
 	if len(text) > MaxTranscript {
-		return nil, &skillrouter.Error{Code: skillrouter.TooLarge, Field: "text", Message: fmt.Sprintf("is longer than %d bytes: cut the outputs of tools", MaxTranscript)}
+		return nil, &errs.Error{Code: errs.TooLarge, Field: "text", Message: fmt.Sprintf("is longer than %d bytes: cut the outputs of tools", MaxTranscript)}
 	}
-	if err := skillrouter.CheckRequired("text", text, MaxTranscript); err != nil {
+	if err := check.Required("text", text, MaxTranscript); err != nil {
 		return nil, err
 	}
 	text = strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n")
@@ -39,8 +41,8 @@ var speakers = map[string]string{
 }
 
 var (
-	labelled = skillrouter.Lazily(`^\s{0,3}(?:\*\*|__)?\[?([A-Za-z]+(?: [A-Za-z]+)?)\]?(?: \([^)]{0,40}\))?(?:\*\*|__)?:(?:\*\*|__)?(?:[ \t]+|$)`)
-	headed   = skillrouter.Lazily(`^#{1,6}[ \t]+(?:\*\*)?([A-Za-z]+(?: [A-Za-z]+)?)(?:\*\*)?:?[ \t]*$`)
+	labelled = lazyregexp.New(`^\s{0,3}(?:\*\*|__)?\[?([A-Za-z]+(?: [A-Za-z]+)?)\]?(?: \([^)]{0,40}\))?(?:\*\*|__)?:(?:\*\*|__)?(?:[ \t]+|$)`)
+	headed   = lazyregexp.New(`^#{1,6}[ \t]+(?:\*\*)?([A-Za-z]+(?: [A-Za-z]+)?)(?:\*\*)?:?[ \t]*$`)
 )
 
 // readLabelled reads a text whose lines or headings say who speaks. A label
@@ -118,5 +120,5 @@ func fence(line string) string {
 }
 
 func tooManyTurns() error {
-	return &skillrouter.Error{Code: skillrouter.TooLarge, Field: "text", Message: fmt.Sprintf("holds more than %d turns", MaxTurns)}
+	return &errs.Error{Code: errs.TooLarge, Field: "text", Message: fmt.Sprintf("holds more than %d turns", MaxTurns)}
 }

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/lazyregexp"
 	"skillrouter/learning/procedure"
 )
 
@@ -161,7 +161,7 @@ func routine(runs []happening, at []int, n int) (p ProposalDraft, ok bool) {
 // cutPlain cuts a text of ASCII.
 func cutPlain(s string, n int) string { return s[:min(n, len(s))] }
 
-var notSlug = skillrouter.Lazily(`[^a-z0-9]+`)
+var notSlug = lazyregexp.New(`[^a-z0-9]+`)
 
 func slug(s, between string) string {
 	return strings.Trim(notSlug.ReplaceAllString(strings.ToLower(s), between), between)
@@ -174,9 +174,9 @@ type routineParameters struct {
 }
 
 var (
-	shellWord = skillrouter.Lazily(`"(?:[^"\\]|\\.)*"|'[^']*'|[^\s"']+|\s+`)
-	versioned = skillrouter.Lazily(`^v?\d+\.\d+(?:\.\d+)?[\w.-]*$`)
-	digits    = skillrouter.Lazily(`^\d+$`)
+	shellWord = lazyregexp.New(`"(?:[^"\\]|\\.)*"|'[^']*'|[^\s"']+|\s+`)
+	versioned = lazyregexp.New(`^v?\d+\.\d+(?:\.\d+)?[\w.-]*$`)
+	digits    = lazyregexp.New(`^\d+$`)
 )
 
 // template is a command with a parameter wherever the times differ.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 )
 
 // Rules is the Extractor that asks no model. It finds errors with what fixed
@@ -27,7 +27,7 @@ func (Rules) Said(ctx context.Context, t Transcript) ([]ProposalDraft, error) {
 		}
 	}
 	drafts := append(t.standing(), readScene(ctx, t).facts()...)
-	return drafts, skillrouter.Wrap(skillrouter.Unavailable, ctx.Err(), "the call ended before the transcript was read")
+	return drafts, errs.Wrap(errs.Unavailable, ctx.Err(), "the call ended before the transcript was read")
 }
 
 // Extract implements Extractor.
@@ -36,7 +36,7 @@ func (Rules) Extract(ctx context.Context, t Transcript) ([]ProposalDraft, error)
 	drafts := scene.fixes()
 	drafts = append(drafts, scene.routines()...)
 	drafts = append(drafts, scene.facts()...)
-	return drafts, skillrouter.Wrap(skillrouter.Unavailable, ctx.Err(), "the call ended before the transcript was read")
+	return drafts, errs.Wrap(errs.Unavailable, ctx.Err(), "the call ended before the transcript was read")
 }
 
 // What the confidence of an extracted proposal is made of. Each begins with what

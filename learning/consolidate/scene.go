@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/lazyregexp"
 	"skillrouter/learning/guard/act"
 )
 
@@ -46,21 +46,21 @@ type ruleLine struct {
 }
 
 var (
-	shellPrompt = skillrouter.Lazily(`^\s*(?:\([\w.-]+\) ?)?(?:[\w.-]+@[\w.-]+(?::| )?[~/\w. -]*|\[[^\]\n]{1,60}\]|[~/][\w./-]*)? ?[$❯] +(\S.*)$`)
-	zshPrompt   = skillrouter.Lazily(`^\s*[\w.-]+@[\w.-]+ [~/\w.-]+ % +(\S.*)$`)
-	rootPrompt  = skillrouter.Lazily(`^\s*(?:[\w.-]+@[\w.-]+:[~/\w.-]*|\[[^\]\n]{1,60}\])# +(\S.*)$`)
-	powerPrompt = skillrouter.Lazily(`^\s*PS [A-Z]:\\[^>\n]*> +(\S.*)$`)
-	arrowPrompt = skillrouter.Lazily(`^➜ +\S+(?: git:\([^)]*\))?(?: ✗)? +(\S.*)$`)
-	sqlPrompt   = skillrouter.Lazily(`^\s*(?:[\w-]+=[>#*!^]*[#>]|mysql>|sqlite>|sql>|duckdb>|MariaDB \[[^\]]*\]>) +(\S.*)$`)
-	sqlMore     = skillrouter.Lazily(`^\s*(?:[\w-]+-[>#]|\s*->|\s*\.\.\.>) +(\S.*)$`)
-	editedLine  = skillrouter.Lazily(`^\[edited ([^\]]+)\]$`)
+	shellPrompt = lazyregexp.New(`^\s*(?:\([\w.-]+\) ?)?(?:[\w.-]+@[\w.-]+(?::| )?[~/\w. -]*|\[[^\]\n]{1,60}\]|[~/][\w./-]*)? ?[$❯] +(\S.*)$`)
+	zshPrompt   = lazyregexp.New(`^\s*[\w.-]+@[\w.-]+ [~/\w.-]+ % +(\S.*)$`)
+	rootPrompt  = lazyregexp.New(`^\s*(?:[\w.-]+@[\w.-]+:[~/\w.-]*|\[[^\]\n]{1,60}\])# +(\S.*)$`)
+	powerPrompt = lazyregexp.New(`^\s*PS [A-Z]:\\[^>\n]*> +(\S.*)$`)
+	arrowPrompt = lazyregexp.New(`^➜ +\S+(?: git:\([^)]*\))?(?: ✗)? +(\S.*)$`)
+	sqlPrompt   = lazyregexp.New(`^\s*(?:[\w-]+=[>#*!^]*[#>]|mysql>|sqlite>|sql>|duckdb>|MariaDB \[[^\]]*\]>) +(\S.*)$`)
+	sqlMore     = lazyregexp.New(`^\s*(?:[\w-]+-[>#]|\s*->|\s*\.\.\.>) +(\S.*)$`)
+	editedLine  = lazyregexp.New(`^\[edited ([^\]]+)\]$`)
 	// ranInline is a command within a sentence that says that it was run.
-	ranInline = skillrouter.Lazily("(?i)\\b(?:I|we|just|also|when I|after)? ?(?:ran|run|running|re-?ran|tried|executed|typed|called)\\b[^`.\\n]{0,20}`([^`\\n]+)`")
+	ranInline = lazyregexp.New("(?i)\\b(?:I|we|just|also|when I|after)? ?(?:ran|run|running|re-?ran|tried|executed|typed|called)\\b[^`.\\n]{0,20}`([^`\\n]+)`")
 	// failsInline is a command within a sentence that says how it goes.
-	failsInline = skillrouter.Lazily("`([^`\\n]+)` (?:still |now |just )?(fails|failed|errors|crashes|works|passes|passed|succeeds|succeeded|is failing|gives|says|throws|complains)")
-	worksSaid   = skillrouter.Lazily(`(?i)\b(?:that|it|everything|this|which)(?:'s| is)? (?:works?|worked|did it|fixed it|passes|passed|did the trick|helped)\b|\b(?:works|passes|green|fixed) now\b|\ball (?:tests )?(?:pass|green)`)
-	didSaid     = skillrouter.Lazily(`(?i)^(?:ok(?:ay)?,? |done[,.:]? |oh,? |ah,? |right,? |so )*I(?:'ve| have| just| had to| already)* (?:just |now )?(started|restarted|installed|uninstalled|set|added|fixed|changed|enabled|disabled|created|updated|upgraded|downgraded|removed|deleted|killed|stopped|freed|renamed|moved|logged in|turned|configured|increased|raised|rebuilt|pulled|granted|applied|exported|unset|opened|cleared|reset)\b`)
-	causeSaid   = skillrouter.Lazily(`(?i)\b(?:the (?:actual |real |root )?(?:problem|issue|cause|root cause|reason|culprit) (?:is|was)(?: that)?|root cause:|(?:it |this )?(?:turns|turned) out(?: that)?|this (?:is|was) caused by|(?:it|this|that) (?:failed|fails|happens|happened|broke|is) because|caused by) (.{8,300})$`)
+	failsInline = lazyregexp.New("`([^`\\n]+)` (?:still |now |just )?(fails|failed|errors|crashes|works|passes|passed|succeeds|succeeded|is failing|gives|says|throws|complains)")
+	worksSaid   = lazyregexp.New(`(?i)\b(?:that|it|everything|this|which)(?:'s| is)? (?:works?|worked|did it|fixed it|passes|passed|did the trick|helped)\b|\b(?:works|passes|green|fixed) now\b|\ball (?:tests )?(?:pass|green)`)
+	didSaid     = lazyregexp.New(`(?i)^(?:ok(?:ay)?,? |done[,.:]? |oh,? |ah,? |right,? |so )*I(?:'ve| have| just| had to| already)* (?:just |now )?(started|restarted|installed|uninstalled|set|added|fixed|changed|enabled|disabled|created|updated|upgraded|downgraded|removed|deleted|killed|stopped|freed|renamed|moved|logged in|turned|configured|increased|raised|rebuilt|pulled|granted|applied|exported|unset|opened|cleared|reset)\b`)
+	causeSaid   = lazyregexp.New(`(?i)\b(?:the (?:actual |real |root )?(?:problem|issue|cause|root cause|reason|culprit) (?:is|was)(?: that)?|root cause:|(?:it |this )?(?:turns|turned) out(?: that)?|this (?:is|was) caused by|(?:it|this|that) (?:failed|fails|happens|happened|broke|is) because|caused by) (.{8,300})$`)
 )
 
 // maxOutput bounds the lines of one command's output that are looked at, from its beginning and from its end.
@@ -149,7 +149,7 @@ func prompted(line string) (typed string, sql bool) {
 	if !strings.ContainsAny(line[:min(len(line), maxPrompt)], "$❯➜%#>") {
 		return "", false
 	}
-	for _, p := range []*skillrouter.Regexp{shellPrompt, zshPrompt, rootPrompt, powerPrompt, arrowPrompt} {
+	for _, p := range []*lazyregexp.Regexp{shellPrompt, zshPrompt, rootPrompt, powerPrompt, arrowPrompt} {
 		if m := p.FindStringSubmatch(line); m != nil {
 			return m[1], false
 		}

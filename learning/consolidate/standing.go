@@ -3,7 +3,7 @@ package consolidate
 import (
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/lazyregexp"
 	"skillrouter/learning/episode"
 )
 
@@ -21,15 +21,15 @@ const (
 
 var (
 	// holds is how people say that something is to be done, or not, each time.
-	holds = skillrouter.Lazily(`(?i)\b(?:please|you|we|should|must|can|to|and|but|so|,|;|:|^) ?(?:always|never|only ever) [a-z]|\b(?:from now on|going forward|in all cases|at all times|every time|each time|as a (?:general )?rule|under no circumstances|without exception|throughout|no exceptions|next time)\b|(?:^|, ?)in (?:the )?future\b|\bin (?:the )?future[.!]?$|^(?:please )?(?:do not|don'?t) (?:ever|forget to)\b`)
+	holds = lazyregexp.New(`(?i)\b(?:please|you|we|should|must|can|to|and|but|so|,|;|:|^) ?(?:always|never|only ever) [a-z]|\b(?:from now on|going forward|in all cases|at all times|every time|each time|as a (?:general )?rule|under no circumstances|without exception|throughout|no exceptions|next time)\b|(?:^|, ?)in (?:the )?future\b|\bin (?:the )?future[.!]?$|^(?:please )?(?:do not|don'?t) (?:ever|forget to)\b`)
 	// told is how somebody is told what to do.
-	told = skillrouter.Lazily(`(?i)\b(?:please|always|never|don'?t|do not|(?:you|we|it|they|all|every|each)\b.{0,40}\b(?:should|must|need|have to|can always)|let'?s)\b|^(?:use|run|keep|make|put|write|add|check|commit|ask|prefer|avoid|only|remember|recall)\b`)
+	told = lazyregexp.New(`(?i)\b(?:please|always|never|don'?t|do not|(?:you|we|it|they|all|every|each)\b.{0,40}\b(?:should|must|need|have to|can always)|let'?s)\b|^(?:use|run|keep|make|put|write|add|check|commit|ask|prefer|avoid|only|remember|recall)\b`)
 	// stead is how people say what to use in the place of another.
-	stead = skillrouter.Lazily(`(?i)^(?:no,? |ok,? |please |always |we |you should |you must )*(?:be )?(?:us(?:e|ing)|run|prefer)\b.{2,120}(?:\binstead of\b|\brather than\b|, not\b)|^(?:no,? )?you should(?:n't| not| always| only)? (?:be |have )?(?:us(?:e|ing|ed)|run(?:ning)?)\b`)
+	stead = lazyregexp.New(`(?i)^(?:no,? |ok,? |please |always |we |you should |you must )*(?:be )?(?:us(?:e|ing)|run|prefer)\b.{2,120}(?:\binstead of\b|\brather than\b|, not\b)|^(?:no,? )?you should(?:n't| not| always| only)? (?:be |have )?(?:us(?:e|ing|ed)|run(?:ning)?)\b`)
 	// passing is what holds for once, or is no instruction: plans, doubts, what the speaker does.
-	passing = skillrouter.Lazily(`(?i)\b(?:yet|right now|for now|until|today|tomorrow|tonight|at this (?:point|time|stage)|this time|for the moment|this session|next session|i think|i guess|maybe|perhaps|not sure|wonder|might|could you|can you|would you|i(?:'ve|'d|'m| have| had| am)? (?:always|never)|used to|not always|does(?:n't| not)|did(?:n't| not)|was|were)\b|\b(?:we|i) may\b`)
-	listed  = skillrouter.Lazily(` \([a-h1-9]\) `)
-	bullet  = skillrouter.Lazily(`^(?:[-*•]|\d{1,2}[.)]|\([a-z0-9]\)|#{1,6}) `)
+	passing = lazyregexp.New(`(?i)\b(?:yet|right now|for now|until|today|tomorrow|tonight|at this (?:point|time|stage)|this time|for the moment|this session|next session|i think|i guess|maybe|perhaps|not sure|wonder|might|could you|can you|would you|i(?:'ve|'d|'m| have| had| am)? (?:always|never)|used to|not always|does(?:n't| not)|did(?:n't| not)|was|were)\b|\b(?:we|i) may\b`)
+	listed  = lazyregexp.New(` \([a-h1-9]\) `)
+	bullet  = lazyregexp.New(`^(?:[-*•]|\d{1,2}[.)]|\([a-z0-9]\)|#{1,6}) `)
 )
 
 // standing finds what a person said that is to be kept to from then on, sentence by sentence.

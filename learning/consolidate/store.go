@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/eventlog"
 )
 
 // Store keeps transcripts' traces and what they propose.
@@ -34,7 +34,7 @@ type ProposalTx interface {
 	// Decide stores where a proposal stands: its status, what goes with that, and nothing else.
 	Decide(proposal StoredProposal) error
 	// AddEvents appends to the event log.
-	AddEvents(events ...skillrouter.Event) error
+	AddEvents(events ...eventlog.Event) error
 }
 
 // TranscriptRecord is what is kept of a transcript: not what was said in it.

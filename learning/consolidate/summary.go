@@ -6,7 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/lazyregexp"
 	"skillrouter/learning/episode"
 )
 
@@ -26,9 +27,9 @@ const (
 
 // How people and agents say what they decided, what must be kept to, and what is open.
 var (
-	decides = skillrouter.Lazily(`(?i)^decision:|\b(?:we|i|you|let'?s)\b[^.?!]{0,30}\b(?:decided|chose|agreed|settled on|go(?:ing)? with|will use|stay with)\b`)
-	binds   = skillrouter.Lazily(`(?i)\b(?:never|always|must|do not|don'?t|only use|make sure|not allowed|under no circumstances|no longer)\b`)
-	opens   = skillrouter.Lazily(`(?i)^(?:still |left )?open\b|^(?:to ?do|remaining|next steps?)\b ?:|\bstill (?:open|missing|to be done)\b|\bnot (?:yet )?(?:done|finished) yet\b|\bnot yet (?:done|finished|tested)\b|\bremains? open\b`)
+	decides = lazyregexp.New(`(?i)^decision:|\b(?:we|i|you|let'?s)\b[^.?!]{0,30}\b(?:decided|chose|agreed|settled on|go(?:ing)? with|will use|stay with)\b`)
+	binds   = lazyregexp.New(`(?i)\b(?:never|always|must|do not|don'?t|only use|make sure|not allowed|under no circumstances|no longer)\b`)
+	opens   = lazyregexp.New(`(?i)^(?:still |left )?open\b|^(?:to ?do|remaining|next steps?)\b ?:|\bstill (?:open|missing|to be done)\b|\bnot (?:yet )?(?:done|finished) yet\b|\bnot yet (?:done|finished|tested)\b|\bremains? open\b`)
 )
 
 // digest is how a session went, in its parts. What was asked, changed and failed is read
@@ -50,7 +51,7 @@ func summarize(ctx context.Context, t Transcript) (d digest, ok bool) {
 		switch turn.Role {
 		case roleUser:
 			if text := oneLine(turn.Content); text != "" && !strings.HasPrefix(text, "<") { // agents put their own notes into a person's mouth, between marks
-				d.asked = append(d.asked, skillrouter.Head(text, maxAskedText))
+				d.asked = append(d.asked, check.Head(text, maxAskedText))
 				d.decided, d.bound = sayings(d.decided, turn.Content, decides), sayings(d.bound, turn.Content, binds)
 			}
 		case roleAssistant:
@@ -118,7 +119,7 @@ func (d digest) draft(t Transcript) episode.Draft {
 
 // sayings adds the sentences of a text that an expression fits and that ask nothing, each
 // once, the last ones in the order in which they were said last.
-func sayings(list []string, text string, fits *skillrouter.Regexp) []string {
+func sayings(list []string, text string, fits *lazyregexp.Regexp) []string {
 	for line := range strings.Lines(text) {
 		for _, sentence := range sentences(line) {
 			sentence = oneLine(sentence)
@@ -158,7 +159,7 @@ func (s *ruleScene) failing() (commands []string) {
 		}
 		text := oneLine(h.command.text)
 		if !seen[text] && h.command.outcome == outcomeFailed {
-			commands = append(commands, skillrouter.Head(text, maxAskedText))
+			commands = append(commands, check.Head(text, maxAskedText))
 		}
 		seen[text] = true
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"skillrouter"
+	"skillrouter/internal/lazyregexp"
 	"skillrouter/tfidf/wordlist"
 )
 
@@ -34,11 +34,11 @@ func slotNoun(subject string) bool {
 }
 
 var (
-	possessive = skillrouter.Lazily(`(?i)^(.+?)(?:'s|s') (.+)$`)
-	ofPhrase   = skillrouter.Lazily(`(?i)^(.+?) (?:of|for|in|on) (?:the |our |this |my |all )?(.+)$`)
-	dottedKey  = skillrouter.Lazily(`^[A-Za-z_][\w-]*(?:\.[\w-]+)+$`)
-	envKey     = skillrouter.Lazily(`^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$`)
-	keyWord    = skillrouter.Lazily(`^[a-z0-9][a-z0-9_.+/-]*$`)
+	possessive = lazyregexp.New(`(?i)^(.+?)(?:'s|s') (.+)$`)
+	ofPhrase   = lazyregexp.New(`(?i)^(.+?) (?:of|for|in|on) (?:the |our |this |my |all )?(.+)$`)
+	dottedKey  = lazyregexp.New(`^[A-Za-z_][\w-]*(?:\.[\w-]+)+$`)
+	envKey     = lazyregexp.New(`^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$`)
+	keyWord    = lazyregexp.New(`^[a-z0-9][a-z0-9_.+/-]*$`)
 )
 
 // articles stand before what is spoken of and say nothing of it.
@@ -171,15 +171,15 @@ var (
 var compounds = wordlist.Phrases(rulesWords, "names of two words")
 
 var (
-	numeric  = skillrouter.Lazily(`^-?\d{1,15}(?:\.\d{1,10})?$`)
-	grouped  = skillrouter.Lazily(`^\d{1,3}(?:,\d{3})+$`)
-	measured = skillrouter.Lazily(`(?i)^\d+(?:\.\d+)? ?(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hours?|days?|weeks?|kb|mb|gb|tb|kib|mib|gib|%|percent|req/s|rps|requests per \w+|characters|chars|spaces|columns|rows|bytes|users|usd|eur|px)$`)
-	address  = skillrouter.Lazily(`^(?:https?|wss?|postgres(?:ql)?|mysql|redis|amqp|s3|gs|git|ssh|file)://\S+$`)
-	pathLike = skillrouter.Lazily(`^[~.]?/?[\w@.-]+(?:/[\w@.*-]+)+/?$|^/\w[\w./-]*$|^[\w-]+\.(?:ya?ml|toml|json|env|ini|cfg|conf|md|py|go|ts|js|sql|lock|txt|xml)$`)
-	hostLike = skillrouter.Lazily(`^[a-z0-9-]+(?:\.[a-z0-9-]+)+(?::\d+)?$|^\w[\w.-]*:\d{2,5}$`)
-	idLike   = skillrouter.Lazily(`^[A-Za-z][\w.@+-]*(?:[\d_.+@-])[\w.@+-]*$|^v?\d+(?:\.\d+)+[\w.-]*$`)
-	proper   = skillrouter.Lazily(`^[A-Z][\w.+#-]*(?: (?:[A-Z][\w.+#-]*|\d[\w.]*))*$`)
-	plain    = skillrouter.Lazily(`^[a-z][a-z0-9-]{1,30}$`)
+	numeric  = lazyregexp.New(`^-?\d{1,15}(?:\.\d{1,10})?$`)
+	grouped  = lazyregexp.New(`^\d{1,3}(?:,\d{3})+$`)
+	measured = lazyregexp.New(`(?i)^\d+(?:\.\d+)? ?(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hours?|days?|weeks?|kb|mb|gb|tb|kib|mib|gib|%|percent|req/s|rps|requests per \w+|characters|chars|spaces|columns|rows|bytes|users|usd|eur|px)$`)
+	address  = lazyregexp.New(`^(?:https?|wss?|postgres(?:ql)?|mysql|redis|amqp|s3|gs|git|ssh|file)://\S+$`)
+	pathLike = lazyregexp.New(`^[~.]?/?[\w@.-]+(?:/[\w@.*-]+)+/?$|^/\w[\w./-]*$|^[\w-]+\.(?:ya?ml|toml|json|env|ini|cfg|conf|md|py|go|ts|js|sql|lock|txt|xml)$`)
+	hostLike = lazyregexp.New(`^[a-z0-9-]+(?:\.[a-z0-9-]+)+(?::\d+)?$|^\w[\w.-]*:\d{2,5}$`)
+	idLike   = lazyregexp.New(`^[A-Za-z][\w.@+-]*(?:[\d_.+@-])[\w.@+-]*$|^v?\d+(?:\.\d+)+[\w.-]*$`)
+	proper   = lazyregexp.New(`^[A-Z][\w.+#-]*(?: (?:[A-Z][\w.+#-]*|\d[\w.]*))*$`)
+	plain    = lazyregexp.New(`^[a-z][a-z0-9-]{1,30}$`)
 )
 
 // stateWords are what things are for a while, or in somebody's eyes: no values.
@@ -234,7 +234,7 @@ func factValue(text string, slot bool) (value any, word, ok bool) {
 	return nil, false, false
 }
 
-var leadingCode = skillrouter.Lazily("^(?:port |branch |version )?`([^`]+)`(?:,? (?:in|on|from|at|for|because|so|since|which|with|and) .*| \\([^)]*\\)| (?:branch|command|file|folder|directory|port|database|schema|table))?$")
+var leadingCode = lazyregexp.New("^(?:port |branch |version )?`([^`]+)`(?:,? (?:in|on|from|at|for|because|so|since|which|with|and) .*| \\([^)]*\\)| (?:branch|command|file|folder|directory|port|database|schema|table))?$")
 
 func factCategory(key string, value any) string {
 	text, _ := value.(string)

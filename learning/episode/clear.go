@@ -4,7 +4,10 @@ import (
 	"context"
 	"encoding/json"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/committer"
+	"skillrouter/internal/eventlog"
+	"skillrouter/internal/principal"
 )
 
 // clearStep is how many episodes one transaction of Clear deletes: each
@@ -39,12 +42,12 @@ type Clearing struct {
 // stay. Each step is a transaction of its own; what a crash leaves, the next
 // call deletes. It needs ScopeCaptain.
 func (l *Episodes) Clear(ctx context.Context, persona, category string, most int) (deleted int64, err error) {
-	ctx = skillrouter.Essential(ctx) // it makes room
-	caller := skillrouter.PrincipalOf(ctx)
-	if err := caller.Need(skillrouter.ScopeCaptain); err != nil {
+	ctx = committer.Essential(ctx) // it makes room
+	caller := principal.Of(ctx)
+	if err := caller.Need(principal.ScopeCaptain); err != nil {
 		return 0, err
 	}
-	if persona, err = skillrouter.CheckPersona(persona); err != nil {
+	if persona, err = check.Persona(persona); err != nil {
 		return 0, err
 	}
 	last, err := l.store.LastEpisodeNumber(ctx)
@@ -53,9 +56,9 @@ func (l *Episodes) Clear(ctx context.Context, persona, category string, most int
 	}
 	for most > 0 {
 		clearing := Clearing{Persona: persona, Category: category, UpTo: last, Limit: min(most, clearStep)}
-		n, err := l.store.ClearEpisodes(ctx, clearing, func(ids []string) (skillrouter.Event, error) {
+		n, err := l.store.ClearEpisodes(ctx, clearing, func(ids []string) (eventlog.Event, error) {
 			data, err := json.Marshal(EpisodesCleared{persona, category, len(ids), ids})
-			return skillrouter.Event{Type: EventEpisodesCleared, Subject: persona, Agent: caller.AgentID, At: l.now().UTC(), Data: data}, err
+			return eventlog.Event{Type: EventEpisodesCleared, Subject: persona, Agent: caller.AgentID, At: l.now().UTC(), Data: data}, err
 		}, func(ids []string) { l.Remove(ids...) })
 		if err != nil {
 			return deleted, err

@@ -5,7 +5,10 @@ import (
 	"context"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/committer"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/eventlog"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 )
 
@@ -28,30 +31,30 @@ type Patch struct {
 
 // Change is what becomes of an episode.
 type Change struct {
-	Now   Episode            // as it is from now on, unless it is deleted
-	Gone  bool               // it is deleted
-	Event *skillrouter.Event // nil: nothing changes
+	Now   Episode         // as it is from now on, unless it is deleted
+	Gone  bool            // it is deleted
+	Event *eventlog.Event // nil: nothing changes
 }
 
 func noEpisode() error {
-	return skillrouter.Errorf(skillrouter.NotFound, "no episode has this id or number")
+	return errs.Errorf(errs.NotFound, "no episode has this id or number")
 }
 
 // mayChange returns a Forbidden error unless it happened to p or p is a captain.
-func mayChange(p skillrouter.Principal, e Episode) error {
-	if p.Has(skillrouter.ScopeCaptain) || p.Has(skillrouter.ScopeAgent) && p.Is(e.AgentID) {
+func mayChange(p principal.Principal, e Episode) error {
+	if p.Has(principal.ScopeCaptain) || p.Has(principal.ScopeAgent) && p.Is(e.AgentID) {
 		return nil
 	}
-	return skillrouter.Errorf(skillrouter.Forbidden, "another agent recorded this episode: only that agent or a captain may change it")
+	return errs.Errorf(errs.Forbidden, "another agent recorded this episode: only that agent or a captain may change it")
 }
 
 // Episode implements Service. It needs ScopeRead.
 func (l *Episodes) Episode(ctx context.Context, ref string) (Episode, error) {
-	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Keeping().Need(skillrouter.ScopeRead), learning.CheckID("id", ref)); err != nil {
+	if err := cmp.Or(principal.Of(ctx).Keeping().Need(principal.ScopeRead), learning.CheckID("id", ref)); err != nil {
 		return Episode{}, err
 	}
 	episode, ok, err := l.store.EpisodeOf(ctx, ref)
-	if err == nil && (!ok || !skillrouter.PrincipalOf(ctx).Sees(episode.Project)) {
+	if err == nil && (!ok || !principal.Of(ctx).Sees(episode.Project)) {
 		return Episode{}, noEpisode()
 	}
 	return episode, err
@@ -60,8 +63,8 @@ func (l *Episodes) Episode(ctx context.Context, ref string) (Episode, error) {
 // Edit implements Service. It needs ScopeAgent, and the agent that it happened to or
 // ScopeCaptain. A changed episode is held to what a new one is.
 func (l *Episodes) Edit(ctx context.Context, ref string, patch Patch) (Episode, error) {
-	caller := skillrouter.PrincipalOf(ctx).Keeping()
-	if err := cmp.Or(caller.Need(skillrouter.ScopeAgent), learning.CheckID("id", ref)); err != nil {
+	caller := principal.Of(ctx).Keeping()
+	if err := cmp.Or(caller.Need(principal.ScopeAgent), learning.CheckID("id", ref)); err != nil {
 		return Episode{}, err
 	}
 	changes, err := l.change(ctx, []string{ref}, func(old []Episode) ([]Change, error) {
@@ -76,7 +79,7 @@ func (l *Episodes) Edit(ctx context.Context, ref string, patch Patch) (Episode, 
 
 // edited is what becomes of an episode by a patch.
 func (l *Episodes) edited(ctx context.Context, old Episode, patch Patch) (Change, error) {
-	caller := skillrouter.PrincipalOf(ctx).Keeping()
+	caller := principal.Of(ctx).Keeping()
 	draft := Draft{
 		Persona: old.Persona, EventType: old.EventType, Event: old.Event, Title: old.Title, Content: old.Content, Context: old.Context,
 		Learned: old.Learned, Project: old.Project, Importance: &old.Importance,
@@ -112,9 +115,9 @@ func (l *Episodes) edited(ctx context.Context, old Episode, patch Patch) (Change
 // Delete implements Service. It needs ScopeAgent, and the agent that it happened to or
 // ScopeCaptain. Lessons that were learned from it, and their patterns, stay.
 func (l *Episodes) Delete(ctx context.Context, ref string) error {
-	ctx = skillrouter.Essential(ctx) // it makes room
-	caller := skillrouter.PrincipalOf(ctx).Keeping()
-	if err := cmp.Or(caller.Need(skillrouter.ScopeAgent), learning.CheckID("id", ref)); err != nil {
+	ctx = committer.Essential(ctx) // it makes room
+	caller := principal.Of(ctx).Keeping()
+	if err := cmp.Or(caller.Need(principal.ScopeAgent), learning.CheckID("id", ref)); err != nil {
 		return err
 	}
 	_, err := l.change(ctx, []string{ref}, func(old []Episode) ([]Change, error) {
@@ -123,24 +126,24 @@ func (l *Episodes) Delete(ctx context.Context, ref string) error {
 	return err
 }
 
-func (l *Episodes) gone(old Episode, by skillrouter.Principal) Change {
+func (l *Episodes) gone(old Episode, by principal.Principal) Change {
 	return Change{Now: old, Gone: true, Event: l.told(EventDeleted, old, by)}
 }
 
 // Merge deletes an episode that another one tells of too, which stays and gains what only the deleted one says. It needs
 // ScopeAgent, and both to be changed by the caller.
 func (l *Episodes) Merge(ctx context.Context, into, from string) error {
-	caller := skillrouter.PrincipalOf(ctx).Keeping()
-	if err := cmp.Or(caller.Need(skillrouter.ScopeAgent), learning.CheckID("into", into), learning.CheckID("id", from)); err != nil {
+	caller := principal.Of(ctx).Keeping()
+	if err := cmp.Or(caller.Need(principal.ScopeAgent), learning.CheckID("into", into), learning.CheckID("id", from)); err != nil {
 		return err
 	}
 	_, err := l.change(ctx, []string{into, from}, func(old []Episode) ([]Change, error) {
 		stays, gone := old[0], old[1]
 		switch {
 		case stays.ID == gone.ID:
-			return nil, skillrouter.InvalidField("into", "names the episode itself")
+			return nil, errs.InvalidField("into", "names the episode itself")
 		case stays.Project != gone.Project || stays.Persona != gone.Persona:
-			return nil, skillrouter.InvalidField("into", "names an episode of another project or persona")
+			return nil, errs.InvalidField("into", "names an episode of another project or persona")
 		}
 		importance := max(stays.Importance, gone.Importance)
 		gains, err := l.edited(ctx, stays, Patch{Importance: &importance, Content: joined(stays.Content, gone.Content), Learned: joined(stays.Learned, gone.Learned)})
@@ -160,7 +163,7 @@ func joined(text, more string) *string {
 
 // change has decide say what becomes of episodes, in one transaction. The caller must be allowed to change each.
 func (l *Episodes) change(ctx context.Context, refs []string, decide func(old []Episode) ([]Change, error)) ([]Change, error) {
-	caller := skillrouter.PrincipalOf(ctx).Keeping()
+	caller := principal.Of(ctx).Keeping()
 	return l.store.ChangeEpisodes(ctx, refs, func(old []Episode) ([]Change, error) {
 		for _, e := range old {
 			if e.ID == "" || !caller.Sees(e.Project) {
@@ -185,8 +188,8 @@ func (l *Episodes) change(ctx context.Context, refs []string, decide func(old []
 }
 
 // told is the event of what somebody did with an episode.
-func (l *Episodes) told(kind string, e Episode, by skillrouter.Principal) *skillrouter.Event {
-	return &skillrouter.Event{Type: kind, Subject: e.ID, Agent: cmp.Or(by.AgentID, e.AgentID), Project: e.Project, At: l.now().UTC()}
+func (l *Episodes) told(kind string, e Episode, by principal.Principal) *eventlog.Event {
+	return &eventlog.Event{Type: kind, Subject: e.ID, Agent: cmp.Or(by.AgentID, e.AgentID), Project: e.Project, At: l.now().UTC()}
 }
 
 // said is what can be changed of an episode.

@@ -8,7 +8,11 @@ import (
 	"context"
 	"slices"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/eventlog"
+	"skillrouter/internal/principal"
+	"skillrouter/internal/trace"
 	"skillrouter/learning"
 	"skillrouter/learning/shelf"
 	"skillrouter/tfidf"
@@ -19,7 +23,7 @@ import (
 type Episodes struct {
 	*shelf.Shelf[Episode]
 	store    Store
-	now      skillrouter.Clock
+	now      clock.Clock
 	Sessions sessions
 }
 
@@ -42,9 +46,9 @@ func NewEpisodes(store Store, options learning.Options) *Episodes {
 // Record implements Service. It needs ScopeAgent. Secrets are cut out
 // before it is stored.
 func (l *Episodes) Record(ctx context.Context, draft Draft) (_ Episode, err error) {
-	ctx, span := skillrouter.StartMemory(ctx, "create_memory", "episode")
+	ctx, span := trace.StartMemory(ctx, "create_memory", "episode")
 	defer func() { span.Finish(err) }()
-	writer := skillrouter.PrincipalOf(ctx).Keeping()
+	writer := principal.Of(ctx).Keeping()
 	author, err := writer.ActingAs("agent_id", draft.AgentID)
 	if err != nil {
 		return Episode{}, err
@@ -71,14 +75,14 @@ func (l *Episodes) add(ctx context.Context, episode Episode, draft Draft) (_ Epi
 	if episode.SessionID, err = l.Sessions.Enter(ctx, episode.AgentID, draft.SessionID, episode.CreatedAt); err != nil {
 		return Episode{}, err
 	}
-	event := skillrouter.Event{Type: learning.EventEpisodeRecorded, Subject: episode.ID, Agent: episode.AgentID, Project: draft.Project, At: episode.CreatedAt}
+	event := eventlog.Event{Type: learning.EventEpisodeRecorded, Subject: episode.ID, Agent: episode.AgentID, Project: draft.Project, At: episode.CreatedAt}
 	return l.store.AddEpisode(ctx, episode, event, func(e Episode) { l.Put(e) })
 }
 
 // Recent implements Service. It needs ScopeRead.
 func (l *Episodes) Recent(ctx context.Context, filter Filter) ([]Episode, error) {
-	caller := skillrouter.PrincipalOf(ctx).Keeping()
-	if err := caller.Need(skillrouter.ScopeRead); err != nil {
+	caller := principal.Of(ctx).Keeping()
+	if err := caller.Need(principal.ScopeRead); err != nil {
 		return nil, err
 	}
 	if err := l.resolve(ctx, &filter); err != nil || filter.SessionID == CurrentSession {
@@ -90,7 +94,7 @@ func (l *Episodes) Recent(ctx context.Context, filter Filter) ([]Episode, error)
 
 // Search implements Service. It needs ScopeRead.
 func (l *Episodes) Search(ctx context.Context, query Query) (Results, error) {
-	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Keeping().Need(skillrouter.ScopeRead), learning.CheckQuery(query.Query), skillrouter.CheckName("prefer_project", query.PreferProject), learning.CheckRelevance(query.MinRelevance)); err != nil {
+	if err := cmp.Or(principal.Of(ctx).Keeping().Need(principal.ScopeRead), learning.CheckQuery(query.Query), check.Name("prefer_project", query.PreferProject), learning.CheckRelevance(query.MinRelevance)); err != nil {
 		return Results{}, err
 	}
 	filter := Filter{

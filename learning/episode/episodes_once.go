@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"skillrouter"
+	"skillrouter/internal/principal"
 )
 
 // originSpace is the name space of the ids of episodes that stand for an event elsewhere.
@@ -17,7 +17,7 @@ var originSpace = uuid.MustParse("5a1f0c1e-4d0b-5b7e-9d55-6f0c3a2e8b41")
 // draft says then. It is for whoever follows another log and may come by the
 // same event twice, one call at a time. It needs ScopeAgent, as Record does.
 func (l *Episodes) RecordOnce(ctx context.Context, origin string, at time.Time, draft Draft) (Episode, error) {
-	author, err := skillrouter.PrincipalOf(ctx).ActingAs("agent_id", draft.AgentID)
+	author, err := principal.Of(ctx).ActingAs("agent_id", draft.AgentID)
 	if err != nil {
 		return Episode{}, err
 	}

@@ -6,7 +6,9 @@ import (
 	"strconv"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 )
 
@@ -18,13 +20,13 @@ func (l *Episodes) resolve(ctx context.Context, filter *Filter) error {
 		return err
 	}
 	var err error
-	if filter.Limit, err = skillrouter.Limit(filter.Limit, learning.DefaultEpisodeLimit, learning.MaxLimit); err != nil {
+	if filter.Limit, err = check.Limit(filter.Limit, learning.DefaultEpisodeLimit, learning.MaxLimit); err != nil {
 		return err
 	}
 	if filter.Persona == EveryPersona {
 		filter.Persona = ""
 	} else if filter.Persona != "" {
-		if _, err := skillrouter.CheckPersona(filter.Persona); err != nil {
+		if _, err := check.Persona(filter.Persona); err != nil {
 			return err
 		}
 	}
@@ -39,7 +41,7 @@ func (l *Episodes) resolve(ctx context.Context, filter *Filter) error {
 	}
 	agent := filter.AgentID
 	if agent == "" {
-		agent = skillrouter.PrincipalOf(ctx).AgentID
+		agent = principal.Of(ctx).AgentID
 	}
 	current, err := l.Sessions.now(ctx, agent, l.now())
 	if current != "" {
@@ -50,7 +52,7 @@ func (l *Episodes) resolve(ctx context.Context, filter *Filter) error {
 
 // List is Recent page by page; next is the cursor of the page after, empty if there is none.
 func (l *Episodes) List(ctx context.Context, filter Filter, cursor string) (found []Episode, next string, err error) {
-	limit, err := skillrouter.Limit(filter.Limit, learning.DefaultListing, learning.MaxLimit-1)
+	limit, err := check.Limit(filter.Limit, learning.DefaultListing, learning.MaxLimit-1)
 	if err != nil {
 		return nil, "", err
 	}
@@ -83,23 +85,23 @@ func tags(agent, persona, session, event string) []string {
 	return tags
 }
 
-func check(draft Draft) error {
+func checkDraft(draft Draft) error {
 	if draft.EventType == "" {
-		return skillrouter.InvalidField("event_type", "is required: one of %s", strings.Join(EventTypes(), ", "))
+		return errs.InvalidField("event_type", "is required: one of %s", strings.Join(EventTypes(), ", "))
 	}
 	if err := cmp.Or(
 		checkEventType(draft.EventType),
 		learning.CheckTitle(draft.Title),
 		learning.CheckContent(draft.Content),
-		skillrouter.CheckName("project", draft.Project),
+		check.Name("project", draft.Project),
 	); err != nil {
 		return err
 	}
-	return skillrouter.CheckOptionalRange("importance", draft.Importance, 0, 1)
+	return check.OptionalRange("importance", draft.Importance, 0, 1)
 }
 
 func checkFilter(filter Filter) error {
-	if err := cmp.Or(CheckSession(filter.SessionID), skillrouter.CheckOptionalAgent("agent_id", filter.AgentID), skillrouter.CheckName("project", filter.Project)); err != nil {
+	if err := cmp.Or(CheckSession(filter.SessionID), check.OptionalAgent("agent_id", filter.AgentID), check.Name("project", filter.Project)); err != nil {
 		return err
 	}
 	if filter.EventType != "" {
@@ -107,5 +109,5 @@ func checkFilter(filter Filter) error {
 			return err
 		}
 	}
-	return cmp.Or(skillrouter.CheckName("event", filter.Event), learning.CheckSpan(filter.Since, filter.Until))
+	return cmp.Or(check.Name("event", filter.Event), learning.CheckSpan(filter.Since, filter.Until))
 }

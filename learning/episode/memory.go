@@ -10,7 +10,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/redact"
 	"skillrouter/learning"
 )
 
@@ -41,17 +43,17 @@ func SplitEventType(text string) (eventType, event string) {
 // the content, unless the draft says otherwise; it is an outcome, unless it says so.
 func Prepare(draft Draft, at time.Time) (e Episode, err error) {
 	e = Episode{EventType: draft.EventType, Project: draft.Project, Importance: DefaultImportance, CreatedAt: at.UTC().Truncate(time.Millisecond)}
-	if e.Persona, err = skillrouter.CheckPersona(draft.Persona); err != nil {
+	if e.Persona, err = check.Persona(draft.Persona); err != nil {
 		return e, err
 	}
-	if err = cmp.Or(skillrouter.CheckName("event", draft.Event), skillrouter.CheckText("learned", draft.Learned, MaxLearned)); err != nil {
+	if err = cmp.Or(check.Name("event", draft.Event), check.Text("learned", draft.Learned, MaxLearned)); err != nil {
 		return e, err
 	}
-	var redaction skillrouter.Redaction
+	var redaction redact.Redaction
 	if e.Context, err = CleanObject(&redaction, "context", draft.Context, MaxContext); err != nil {
 		return e, err
 	}
-	e.Event, e.Learned, e.Title, e.Content = strings.TrimSpace(draft.Event), draft.Learned, skillrouter.OneLine(draft.Title), draft.Content
+	e.Event, e.Learned, e.Title, e.Content = strings.TrimSpace(draft.Event), draft.Learned, check.OneLine(draft.Title), draft.Content
 	redaction.Text(&e.Event, &e.Learned, &e.Title, &e.Content)
 	e.Context = redaction.JSON(e.Context)
 	draft.Title, draft.Content = e.Title, e.Content
@@ -64,33 +66,33 @@ func Prepare(draft Draft, at time.Time) (e Episode, err error) {
 			}
 		}
 	}
-	if err = check(draft); err != nil {
+	if err = checkDraft(draft); err != nil {
 		return e, err
 	}
 	e.EventType = draft.EventType
 	if draft.Importance != nil {
 		e.Importance = *draft.Importance
 	}
-	e.Title, e.Content = skillrouter.OneLine(draft.Title), draft.Content
+	e.Title, e.Content = check.OneLine(draft.Title), draft.Content
 	return e, nil
 }
 
 // CleanObject checks a JSON object, takes its white space out and cuts secrets
 // out of its strings, which may be those of a record. None, null and an empty one are none.
-func CleanObject(redaction *skillrouter.Redaction, field string, raw json.RawMessage, most int) (json.RawMessage, error) {
+func CleanObject(redaction *redact.Redaction, field string, raw json.RawMessage, most int) (json.RawMessage, error) {
 	text := bytes.TrimSpace(raw)
 	if len(text) == 0 || bytes.Equal(text, []byte("null")) {
 		return nil, nil
 	}
 	if !utf8.Valid(text) {
-		return nil, skillrouter.InvalidField(field, "is not valid UTF-8")
+		return nil, errs.InvalidField(field, "is not valid UTF-8")
 	}
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, text); err != nil || compact.Bytes()[0] != '{' {
-		return nil, skillrouter.InvalidField(field, "must be a JSON object")
+		return nil, errs.InvalidField(field, "must be a JSON object")
 	}
 	if compact.Len() > most {
-		return nil, &skillrouter.Error{Code: skillrouter.TooLarge, Field: field, Message: fmt.Sprintf("is longer than %d bytes of JSON", most)}
+		return nil, &errs.Error{Code: errs.TooLarge, Field: field, Message: fmt.Sprintf("is longer than %d bytes of JSON", most)}
 	}
 	if compact.Len() == len("{}") {
 		return nil, nil

@@ -6,7 +6,9 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 )
 
@@ -68,16 +70,16 @@ type session struct {
 func (s *sessions) Enter(ctx context.Context, agent, given string, at time.Time) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if holder, open := s.holders[given]; open && holder != agent && !skillrouter.PrincipalOf(ctx).Walled() {
-		own := skillrouter.OwnSessionID(given, agent)
+	if holder, open := s.holders[given]; open && holder != agent && !principal.Of(ctx).Walled() {
+		own := check.OwnSessionID(given, agent)
 		if s.begun[agent] == own {
 			given = own // both chose the same id, and each means its own session
-		} else if !skillrouter.PrincipalOf(ctx).Has(skillrouter.ScopeCaptain) {
-			return "", &skillrouter.Error{Code: skillrouter.Forbidden, Field: "session_id", Message: "names the open session of another agent"}
+		} else if !principal.Of(ctx).Has(principal.ScopeCaptain) {
+			return "", &errs.Error{Code: errs.Forbidden, Field: "session_id", Message: "names the open session of another agent"}
 		}
 	}
-	if given != "" && given != CurrentSession && given != s.begun[agent] && skillrouter.PrincipalOf(ctx).Walled() {
-		given = skillrouter.OwnSessionID(given, agent) // whether another's session has that id is not to be seen
+	if given != "" && given != CurrentSession && given != s.begun[agent] && principal.Of(ctx).Walled() {
+		given = check.OwnSessionID(given, agent) // whether another's session has that id is not to be seen
 	}
 	if given == "" || given == CurrentSession {
 		known, err := s.lookup(ctx, agent, at)

@@ -3,7 +3,7 @@ package episode
 import (
 	"context"
 
-	"skillrouter"
+	"skillrouter/internal/eventlog"
 	"skillrouter/learning/shelf"
 )
 
@@ -12,7 +12,7 @@ type Store interface {
 	shelf.IndexStore
 	// AddEpisode stores an episode and its event durably, gives it its number, and calls
 	// after with it when it is committed, in commit order, before it returns.
-	AddEpisode(ctx context.Context, episode Episode, event skillrouter.Event, after func(Episode)) (Episode, error)
+	AddEpisode(ctx context.Context, episode Episode, event eventlog.Event, after func(Episode)) (Episode, error)
 	// Episodes returns the episodes with the ids that exist, in no order.
 	Episodes(ctx context.Context, ids []string) ([]Episode, error)
 	// RecentEpisodes returns the episodes that fit the filter, whose Limit is set, newest
@@ -32,7 +32,7 @@ type Store interface {
 	LastEpisodeNumber(ctx context.Context) (int64, error)
 	// ClearEpisodes deletes episodes, with the event that told returns for their ids, in
 	// one transaction. after is called with their ids, as AddEpisode's is. It returns how many.
-	ClearEpisodes(ctx context.Context, clearing Clearing, told func(ids []string) (skillrouter.Event, error), after func(ids []string)) (int, error)
+	ClearEpisodes(ctx context.Context, clearing Clearing, told func(ids []string) (eventlog.Event, error), after func(ids []string)) (int, error)
 	// FindEpisodes visits what is searched of episodes that the search fits, newest first,
 	// until visit returns false or ctx ends, which is no error.
 	FindEpisodes(ctx context.Context, search shelf.RowSearch, visit func(found []Episode) (more bool)) error

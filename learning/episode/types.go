@@ -7,7 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
 	"skillrouter/learning"
 	"skillrouter/tfidf"
 )
@@ -19,7 +20,7 @@ func EventTypes() []string {
 
 func checkEventType(eventType string) error {
 	if !slices.Contains(EventTypes(), eventType) {
-		return skillrouter.InvalidField("event_type", "must be one of %s", strings.Join(EventTypes(), ", "))
+		return errs.InvalidField("event_type", "must be one of %s", strings.Join(EventTypes(), ", "))
 	}
 	return nil
 }
@@ -27,9 +28,9 @@ func checkEventType(eventType string) error {
 // CheckSession refuses a session's id that is no id.
 func CheckSession(id string) error {
 	if strings.TrimSpace(id) != id {
-		return skillrouter.InvalidField("session_id", "may not begin or end with white space")
+		return errs.InvalidField("session_id", "may not begin or end with white space")
 	}
-	return skillrouter.CheckName("session_id", id)
+	return check.Name("session_id", id)
 }
 
 // rendered is what was learned and the context as text, a line for each member.
@@ -42,7 +43,7 @@ func (e *Episode) rendered() string {
 	}
 	line("Learned", e.Learned)
 	for name, value := range members(e.Context) {
-		line(skillrouter.OneLine(name), plainValue(value))
+		line(check.OneLine(name), plainValue(value))
 	}
 	return strings.TrimSuffix(out.String(), "\n")
 }

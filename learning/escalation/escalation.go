@@ -10,7 +10,9 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/defaults"
+	"skillrouter/internal/errs"
 	"skillrouter/learning"
 	"skillrouter/learning/condition"
 	"skillrouter/learning/lesson"
@@ -74,10 +76,10 @@ func LoadRules(name string, text []byte, options Options) (*Rules, error) {
 	if err != nil {
 		return nil, err
 	}
-	options.Log = skillrouter.GivenLog(options.Log)
+	options.Log = defaults.Log(options.Log)
 	r := &Rules{supervisors: map[string]string{}, known: options.Known, captain: cmp.Or(options.Rename[captain], captain), log: options.Log}
 	for domain, agent := range options.Supervisors {
-		if err := skillrouter.CheckAgentID("escalation.supervisors", agent); err != nil {
+		if err := check.AgentID("escalation.supervisors", agent); err != nil {
 			return nil, err
 		}
 		r.supervisors[learning.FoldDomain(domain)] = agent
@@ -86,7 +88,7 @@ func LoadRules(name string, text []byte, options Options) (*Rules, error) {
 	for _, rule := range file {
 		rule.to = cmp.Or(options.Rename[rule.group], rule.to)
 		if rule.program, err = grammar.Parse(rule.condition); err != nil {
-			return nil, skillrouter.Wrap(skillrouter.Invalid, err, "%s: the condition %q: %s", name, rule.condition, learning.FirstLine(err.Error()))
+			return nil, errs.Wrap(errs.Invalid, err, "%s: the condition %q: %s", name, rule.condition, learning.FirstLine(err.Error()))
 		}
 		rule.failed = new(atomic.Bool)
 		r.rules = append(r.rules, rule)

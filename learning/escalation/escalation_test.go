@@ -7,7 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
 	"skillrouter/learning"
 	"skillrouter/learning/condition"
 	"skillrouter/learning/escalation"
@@ -135,7 +136,7 @@ func TestEscalationFile(t *testing.T) {
 				}
 				return
 			}
-			if skillrouter.CodeOf(err) != skillrouter.Invalid || !strings.Contains(skillrouter.MessageOf(err), c.wrong) {
+			if errs.CodeOf(err) != errs.Invalid || !strings.Contains(errs.MessageOf(err), c.wrong) {
 				t.Errorf("error %v does not say %q", err, c.wrong)
 			}
 		})
@@ -146,7 +147,7 @@ func TestSupervisor(t *testing.T) {
 	var asked string
 	rules, err := escalation.DefaultRules(escalation.Options{Known: func(agent string) bool {
 		asked = agent
-		return skillrouter.CheckAgentID("agent_id", agent) == nil
+		return check.AgentID("agent_id", agent) == nil
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -163,7 +164,7 @@ func TestSupervisor(t *testing.T) {
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		if err := skillrouter.CheckAgentID("agent_id", rules.Supervisor(rapid.String().Draw(t, "domain"))); err != nil {
+		if err := check.AgentID("agent_id", rules.Supervisor(rapid.String().Draw(t, "domain"))); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -12,7 +12,8 @@ import (
 	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/token"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
 	"skillrouter/learning"
 	"skillrouter/learning/condition"
 )
@@ -37,19 +38,19 @@ type writtenRule struct {
 func readFile(name string, text []byte) (rules []escalationRule, err error) {
 	defer func() {
 		if p := recover(); p != nil { // YAML libraries have panicked on hostile texts before
-			rules, err = nil, skillrouter.Errorf(skillrouter.Invalid, "%s: is not valid YAML", name)
+			rules, err = nil, errs.Errorf(errs.Invalid, "%s: is not valid YAML", name)
 		}
 	}()
 	if len(text) > MaxFile {
-		return nil, skillrouter.Errorf(skillrouter.Invalid, "%s: is larger than %d bytes", name, MaxFile)
+		return nil, errs.Errorf(errs.Invalid, "%s: is larger than %d bytes", name, MaxFile)
 	}
 	if !utf8.Valid(text) {
-		return nil, skillrouter.Errorf(skillrouter.Invalid, "%s: is not valid UTF-8", name)
+		return nil, errs.Errorf(errs.Invalid, "%s: is not valid UTF-8", name)
 	}
 	for _, tok := range lexer.Tokenize(string(text)) {
 		switch tok.Type {
 		case token.AnchorType, token.AliasType, token.MergeKeyType, token.TagType:
-			return nil, skillrouter.Errorf(skillrouter.Invalid, "%s:%d: anchors, aliases, merge keys and tags are not accepted", name, tok.Position.Line)
+			return nil, errs.Errorf(errs.Invalid, "%s:%d: anchors, aliases, merge keys and tags are not accepted", name, tok.Position.Line)
 		}
 	}
 	var file file
@@ -60,21 +61,21 @@ func readFile(name string, text []byte) (rules []escalationRule, err error) {
 		to, listed := file.Agents[group]
 		switch {
 		case group == DomainSupervisor && listed:
-			return nil, skillrouter.Errorf(skillrouter.Invalid, "%s: %s is the supervisor of each domain, and no single agent", name, group)
+			return nil, errs.Errorf(errs.Invalid, "%s: %s is the supervisor of each domain, and no single agent", name, group)
 		case group == DomainSupervisor:
 			to = ""
 		case !listed:
 			to = group
 			fallthrough
 		default:
-			if err := skillrouter.CheckAgentID("agents."+group, to); err != nil {
-				return nil, skillrouter.Wrap(skillrouter.Invalid, err, "%s: %s goes to no agent's id: it %s", name, group, skillrouter.MessageOf(err))
+			if err := check.AgentID("agents."+group, to); err != nil {
+				return nil, errs.Wrap(errs.Invalid, err, "%s: %s goes to no agent's id: it %s", name, group, errs.MessageOf(err))
 			}
 		}
 		for _, written := range file.Rules[group] {
 			rule, err := written.rule(to)
 			if err != nil {
-				return nil, skillrouter.Wrap(skillrouter.Invalid, err, "%s: a rule of %s: %s", name, group, skillrouter.MessageOf(err))
+				return nil, errs.Wrap(errs.Invalid, err, "%s: a rule of %s: %s", name, group, errs.MessageOf(err))
 			}
 			rule.group = group
 			rules = append(rules, rule)
@@ -82,39 +83,39 @@ func readFile(name string, text []byte) (rules []escalationRule, err error) {
 	}
 	for agent := range file.Agents {
 		if _, used := file.Rules[agent]; !used {
-			return nil, skillrouter.Errorf(skillrouter.Invalid, "%s: agents names %s, and no group of rules has that name", name, agent)
+			return nil, errs.Errorf(errs.Invalid, "%s: agents names %s, and no group of rules has that name", name, agent)
 		}
 	}
 	if len(rules) > MaxRules {
-		return nil, skillrouter.Errorf(skillrouter.Invalid, "%s: holds more than %d rules", name, MaxRules)
+		return nil, errs.Errorf(errs.Invalid, "%s: holds more than %d rules", name, MaxRules)
 	}
 	return rules, nil
 }
 
 func (w writtenRule) rule(to string) (escalationRule, error) {
-	if err := skillrouter.CheckRequired("condition", w.Condition, condition.MaxLength); err != nil {
+	if err := check.Required("condition", w.Condition, condition.MaxLength); err != nil {
 		return escalationRule{}, withField(err)
 	}
-	if err := skillrouter.CheckRequired("reason", w.Reason, MaxReason); err != nil {
+	if err := check.Required("reason", w.Reason, MaxReason); err != nil {
 		return escalationRule{}, withField(err)
 	}
-	return escalationRule{to: to, condition: strings.TrimSpace(w.Condition), reason: skillrouter.OneLine(w.Reason)}, nil
+	return escalationRule{to: to, condition: strings.TrimSpace(w.Condition), reason: check.OneLine(w.Reason)}, nil
 }
 
 // withField puts the name of the field at fault into the message.
 func withField(err error) error {
-	return skillrouter.Errorf(skillrouter.Invalid, "%s %s", skillrouter.FieldOf(err), skillrouter.MessageOf(err))
+	return errs.Errorf(errs.Invalid, "%s %s", errs.FieldOf(err), errs.MessageOf(err))
 }
 
 // yamlRefusal is an error of the YAML library without the excerpt that it draws.
 func yamlRefusal(name string, err error) error {
 	var at yaml.Error
 	if !errors.As(err, &at) {
-		return skillrouter.Wrap(skillrouter.Invalid, err, "%s: is not valid YAML", name)
+		return errs.Wrap(errs.Invalid, err, "%s: is not valid YAML", name)
 	}
 	line := ""
 	if tok := at.GetToken(); tok != nil {
 		line = fmt.Sprint(":", tok.Position.Line)
 	}
-	return skillrouter.Wrap(skillrouter.Invalid, err, "%s%s: %s", name, line, learning.FirstLine(at.GetMessage()))
+	return errs.Wrap(errs.Invalid, err, "%s%s: %s", name, line, learning.FirstLine(at.GetMessage()))
 }

@@ -9,7 +9,10 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/redact"
+	"skillrouter/internal/strictjson"
 	"skillrouter/learning"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/lesson"
@@ -41,18 +44,18 @@ func prepare(draft Draft, author string) (p prepared, err error) {
 		return p, err
 	}
 	if err := cmp.Or(
-		skillrouter.CheckName("server_name", draft.ServerName),
-		skillrouter.CheckOneOf("outcome", draft.Outcome, learning.Results()),
-		skillrouter.CheckOptionalRange("quality_score", draft.QualityScore, 0, 1),
+		check.Name("server_name", draft.ServerName),
+		check.OneOf("outcome", draft.Outcome, learning.Results()),
+		check.OptionalRange("quality_score", draft.QualityScore, 0, 1),
 	); err != nil {
 		return p, err
 	}
 	if draft.DurationMS != nil {
-		if err := skillrouter.CheckRange("duration_ms", float64(*draft.DurationMS), 0, MaxDuration); err != nil {
+		if err := check.Range("duration_ms", float64(*draft.DurationMS), 0, MaxDuration); err != nil {
 			return p, err
 		}
 	}
-	if err := skillrouter.CheckName("project", draft.Project); err != nil {
+	if err := check.Name("project", draft.Project); err != nil {
 		return p, err
 	}
 	var c cleaner
@@ -93,7 +96,7 @@ func queryFingerprint(query string) int64 {
 
 // cleaner checks texts, cuts secrets out of them, and keeps the first error.
 type cleaner struct {
-	skillrouter.Redaction
+	redact.Redaction
 	err error
 }
 
@@ -105,7 +108,7 @@ func (c *cleaner) fail(err error) {
 
 // text cleans one text.
 func (c *cleaner) text(field, s string) string {
-	if err := skillrouter.CheckText(field, s, lesson.MaxText); err != nil {
+	if err := check.Text(field, s, lesson.MaxText); err != nil {
 		c.fail(err)
 		return ""
 	}
@@ -115,12 +118,12 @@ func (c *cleaner) text(field, s string) string {
 // texts cleans a list of texts. What was sent comes back as it was: an empty list, and empty texts in it.
 func (c *cleaner) texts(field string, list []string) []string {
 	if len(list) > lesson.MaxListItems {
-		c.fail(skillrouter.InvalidField(field, "may hold at most %d items", lesson.MaxListItems))
+		c.fail(errs.InvalidField(field, "may hold at most %d items", lesson.MaxListItems))
 		return nil
 	}
 	clean := slices.Clone(list)
 	for i, s := range list {
-		if err := skillrouter.CheckText(field, s, lesson.MaxListItem); err != nil {
+		if err := check.Text(field, s, lesson.MaxListItem); err != nil {
 			c.fail(err)
 			return nil
 		}
@@ -134,7 +137,7 @@ func (c *cleaner) texts(field string, list []string) []string {
 func (c *cleaner) value(field, name string, v any) any {
 	switch v := v.(type) {
 	case string:
-		if err := skillrouter.CheckText(field, v, MaxPart); err != nil {
+		if err := check.Text(field, v, MaxPart); err != nil {
 			c.fail(err)
 			return nil
 		}
@@ -161,7 +164,7 @@ func (c *cleaner) object(field string, members map[string]any) map[string]any {
 	}
 	clean := make(map[string]any, len(members))
 	for name, v := range members {
-		if err := skillrouter.CheckText(field, name, MaxPart); err != nil {
+		if err := check.Text(field, name, MaxPart); err != nil {
 			c.fail(err)
 			return nil
 		}
@@ -208,12 +211,12 @@ func part[T any](c *cleaner, field string, value *T) json.RawMessage {
 	if value == nil {
 		return nil
 	}
-	text, err := skillrouter.PlainJSON(value)
+	text, err := strictjson.Plain(value)
 	switch {
 	case err != nil:
-		c.fail(skillrouter.InvalidField(field, "holds what JSON cannot hold"))
+		c.fail(errs.InvalidField(field, "holds what JSON cannot hold"))
 	case len(text) > MaxPart:
-		c.fail(&skillrouter.Error{Code: skillrouter.TooLarge, Field: field, Message: "is longer than 65536 bytes of JSON"})
+		c.fail(&errs.Error{Code: errs.TooLarge, Field: field, Message: "is longer than 65536 bytes of JSON"})
 	}
 	return text
 }
@@ -225,23 +228,23 @@ func checkFilter(filter *Filter) (err error) {
 			return err
 		}
 	}
-	if err := skillrouter.CheckOptional("outcome", filter.Outcome, learning.Results()); err != nil {
+	if err := check.Optional("outcome", filter.Outcome, learning.Results()); err != nil {
 		return err
 	}
 	if filter.Offset < 0 || filter.Offset > lesson.MaxOffset {
-		return skillrouter.InvalidField("offset", "must lie between 0 and %d", lesson.MaxOffset)
+		return errs.InvalidField("offset", "must lie between 0 and %d", lesson.MaxOffset)
 	}
 	if filter.Patterns < 1 || filter.Patterns > MaxShown {
 		filter.Patterns = MaxShown
 	}
-	filter.Limit, err = skillrouter.Limit(filter.Limit, DefaultRecall, learning.MaxLimit)
+	filter.Limit, err = check.Limit(filter.Limit, DefaultRecall, learning.MaxLimit)
 	return err
 }
 
 // checkNumber checks the number of an episode, pattern or lesson.
 func checkNumber(field string, number int64) error {
 	if number <= 0 || number == math.MaxInt64 {
-		return skillrouter.InvalidField(field, "must be a positive number")
+		return errs.InvalidField(field, "must be a positive number")
 	}
 	return nil
 }

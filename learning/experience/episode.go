@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/strictjson"
 	"skillrouter/learning"
 	"skillrouter/learning/episode"
 )
@@ -21,7 +22,7 @@ func experienceEpisode(e Experience, problem *Problem, solution *Solution, metad
 	}
 	object := func(name string, members map[string]any) {
 		if len(members) > 0 {
-			text, _ := skillrouter.PlainJSON(members) // it was marshalled before
+			text, _ := strictjson.Plain(members) // it was marshalled before
 			line(name, string(text))
 		}
 	}
@@ -63,6 +64,6 @@ func experienceEpisode(e Experience, problem *Problem, solution *Solution, metad
 	}
 	return episode.Episode{
 		AgentID: e.AgentID, Persona: learning.DefaultPersona, EventType: kind, Project: e.Project,
-		Title: skillrouter.Head(skillrouter.OneLine(title), learning.MaxTitle), Content: strings.TrimSuffix(content.String(), "\n"),
+		Title: check.Head(check.OneLine(title), learning.MaxTitle), Content: strings.TrimSuffix(content.String(), "\n"),
 	}
 }

@@ -6,7 +6,10 @@ import (
 	"encoding/json"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/eventlog"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/episode"
 )
@@ -21,7 +24,7 @@ type takenEpisode struct {
 // Take takes in episodes of another router, with their outcomes. Their figures
 // count from then on; patterns are carried by themselves. It needs ScopeCaptain.
 func (x *Experiences) Take(ctx context.Context, records []EpisodeRecord, t learning.Taking) ([]learning.Taken, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeCaptain); err != nil {
+	if err := principal.Of(ctx).Need(principal.ScopeCaptain); err != nil {
 		return nil, err
 	}
 	taken, ready, ids := make([]learning.Taken, len(records)), make([]takenEpisode, len(records)), []string{}
@@ -39,7 +42,7 @@ func (x *Experiences) Take(ctx context.Context, records []EpisodeRecord, t learn
 		if err != nil {
 			return err
 		}
-		var events []skillrouter.Event
+		var events []eventlog.Event
 		for i := range ready {
 			if taken[i].Err != nil {
 				continue
@@ -68,8 +71,8 @@ func (x *Experiences) Take(ctx context.Context, records []EpisodeRecord, t learn
 	return taken, err
 }
 
-func insertTaken(tx Tx, e *takenEpisode, now time.Time) (skillrouter.Event, error) {
-	event := skillrouter.Event{Type: learning.EventEpisodeRecorded, Subject: e.episode.ID, Agent: e.episode.AgentID, Project: e.episode.Project, At: now}
+func insertTaken(tx Tx, e *takenEpisode, now time.Time) (eventlog.Event, error) {
+	event := eventlog.Event{Type: learning.EventEpisodeRecorded, Subject: e.episode.ID, Agent: e.episode.AgentID, Project: e.episode.Project, At: now}
 	if e.experience == nil {
 		return event, tx.InsertEpisode(&e.episode)
 	}
@@ -117,15 +120,15 @@ func take(x Experience, author string, at time.Time) (t takenEpisode, err error)
 	}{{"problem", x.Problem, &draft.Problem}, {"solution", x.Solution, &draft.Solution}, {"metadata", x.Metadata, &draft.Metadata}} {
 		if len(part.text) > 0 {
 			if err := json.Unmarshal(part.text, part.into); err != nil {
-				return t, skillrouter.InvalidField("experience."+part.field, "cannot be read")
+				return t, errs.InvalidField("experience."+part.field, "cannot be read")
 			}
 		}
 	}
 	if err := cmp.Or(
-		skillrouter.CheckRange("experience.novelty_score", x.Novelty, 0, 1),
-		skillrouter.CheckRange("experience.effectiveness_score", x.Effectiveness, 0, 1),
-		skillrouter.CheckRange("experience.generalizability_score", x.Generalizability, 0, 1),
-		skillrouter.CheckRange("experience.utility_score", x.Utility, 0, 1),
+		check.Range("experience.novelty_score", x.Novelty, 0, 1),
+		check.Range("experience.effectiveness_score", x.Effectiveness, 0, 1),
+		check.Range("experience.generalizability_score", x.Generalizability, 0, 1),
+		check.Range("experience.utility_score", x.Utility, 0, 1),
 	); err != nil {
 		return t, err
 	}

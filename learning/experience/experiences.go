@@ -8,7 +8,10 @@ import (
 	"strconv"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/eventlog"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/lesson"
@@ -41,7 +44,7 @@ type Experiences struct {
 	lessons  teacher
 	options  Options
 	log      *slog.Logger
-	now      skillrouter.Clock
+	now      clock.Clock
 }
 
 // Options are the settings of Experiences. The zero value keeps everything for ever.
@@ -66,7 +69,7 @@ func NewExperiences(store Store, episodes *episode.Episodes, lessons teacher, op
 // Record implements Service. It needs ScopeAgent. Secrets are cut
 // out of all texts before they are stored.
 func (x *Experiences) Record(ctx context.Context, draft Draft) (Recorded, error) {
-	author, err := skillrouter.PrincipalOf(ctx).ActingAs("agent_id", draft.AgentID)
+	author, err := principal.Of(ctx).ActingAs("agent_id", draft.AgentID)
 	if err != nil {
 		return Recorded{}, err
 	}
@@ -121,7 +124,7 @@ func record(tx Tx, e *Experience, episode *episode.Episode, p prepared) (trigger
 	if err != nil {
 		return "", err
 	}
-	events := []skillrouter.Event{{Type: lesson.EventExperienceRecorded, Subject: e.EpisodeID, Agent: e.AgentID, Project: e.Project, At: e.At, Data: told}}
+	events := []eventlog.Event{{Type: lesson.EventExperienceRecorded, Subject: e.EpisodeID, Agent: e.AgentID, Project: e.Project, At: e.At, Data: told}}
 	triggered, more, err := gather(tx, operation.Window, *e)
 	if err != nil {
 		return "", err
@@ -131,19 +134,19 @@ func record(tx Tx, e *Experience, episode *episode.Episode, p prepared) (trigger
 
 // Experience implements Service. It needs ScopeRead.
 func (x *Experiences) Experience(ctx context.Context, number int64) (Experience, error) {
-	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), checkNumber("id", number)); err != nil {
+	if err := cmp.Or(principal.Of(ctx).Need(principal.ScopeRead), checkNumber("id", number)); err != nil {
 		return Experience{}, err
 	}
 	found, ok, err := x.store.ExperienceOf(ctx, number)
 	if err == nil && !ok {
-		err = skillrouter.Errorf(skillrouter.NotFound, "there is no episode %d with an outcome", number)
+		err = errs.Errorf(errs.NotFound, "there is no episode %d with an outcome", number)
 	}
 	return found, err
 }
 
 // Recall implements Service. It needs ScopeRead.
 func (x *Experiences) Recall(ctx context.Context, filter Filter) (Recall, error) {
-	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), checkFilter(&filter)); err != nil {
+	if err := cmp.Or(principal.Of(ctx).Need(principal.ScopeRead), checkFilter(&filter)); err != nil {
 		return Recall{}, err
 	}
 	found, err := x.store.Experiences(ctx, filter)
@@ -188,7 +191,7 @@ func kindOfOutcome(outcome learning.Result) lesson.PatternType {
 
 // Patterns implements Service. It needs ScopeRead.
 func (x *Experiences) Patterns(ctx context.Context, filter lesson.PatternFilter) (Patterns, error) {
-	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), checkListing(&filter)); err != nil {
+	if err := cmp.Or(principal.Of(ctx).Need(principal.ScopeRead), checkListing(&filter)); err != nil {
 		return Patterns{}, err
 	}
 	found, total, err := x.store.ExperiencePatterns(ctx, "", filter)
@@ -203,7 +206,7 @@ func (x *Experiences) Patterns(ctx context.Context, filter lesson.PatternFilter)
 func checkListing(filter *lesson.PatternFilter) error {
 	filter.Limit = cmp.Or(filter.Limit, MaxShown)
 	if filter.Limit < 1 || filter.Limit > MaxShown {
-		return skillrouter.InvalidField("limit", "must lie between 1 and %d", MaxShown)
+		return errs.InvalidField("limit", "must lie between 1 and %d", MaxShown)
 	}
 	checked := *filter
 	checked.Limit = 1
@@ -212,12 +215,12 @@ func checkListing(filter *lesson.PatternFilter) error {
 
 // Pattern implements Service. It needs ScopeRead.
 func (x *Experiences) Pattern(ctx context.Context, number int64) (Pattern, error) {
-	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), checkNumber("id", number)); err != nil {
+	if err := cmp.Or(principal.Of(ctx).Need(principal.ScopeRead), checkNumber("id", number)); err != nil {
 		return Pattern{}, err
 	}
 	found, ok, err := x.store.PatternOf(ctx, strconv.FormatInt(number, 10))
 	if err == nil && !ok {
-		err = skillrouter.Errorf(skillrouter.NotFound, "there is no pattern %d", number)
+		err = errs.Errorf(errs.NotFound, "there is no pattern %d", number)
 	}
 	if err != nil {
 		return Pattern{}, err
@@ -227,7 +230,7 @@ func (x *Experiences) Pattern(ctx context.Context, number int64) (Pattern, error
 
 // Stats implements Service. It needs ScopeRead.
 func (x *Experiences) Stats(ctx context.Context) (Stats, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+	if err := principal.Of(ctx).Need(principal.ScopeRead); err != nil {
 		return Stats{}, err
 	}
 	return x.store.CountExperiences(ctx, x.now.Stamp())
@@ -235,7 +238,7 @@ func (x *Experiences) Stats(ctx context.Context) (Stats, error) {
 
 // CountLearned is the patterns and lessons of Stats, and takes no longer where there are many. It needs ScopeRead.
 func (x *Experiences) CountLearned(ctx context.Context) (patterns, lessons int64, err error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+	if err := principal.Of(ctx).Need(principal.ScopeRead); err != nil {
 		return 0, 0, err
 	}
 	return x.store.CountLearned(ctx)

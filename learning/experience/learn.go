@@ -10,7 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
+	"skillrouter/internal/redact"
 	"skillrouter/learning"
 	"skillrouter/learning/lesson"
 )
@@ -28,12 +31,12 @@ const (
 // Applicable implements Service. It needs ScopeRead.
 func (x *Experiences) Applicable(ctx context.Context, query ApplicableQuery) (Applicable, error) {
 	if err := cmp.Or(
-		skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead),
-		skillrouter.CheckRange("min_confidence", query.MinConfidence, 0, 1),
+		principal.Of(ctx).Need(principal.ScopeRead),
+		check.Range("min_confidence", query.MinConfidence, 0, 1),
 	); err != nil {
 		return Applicable{}, err
 	}
-	limit, err := skillrouter.Limit(query.Limit, MaxShown, MaxShown)
+	limit, err := check.Limit(query.Limit, MaxShown, MaxShown)
 	if err != nil {
 		return Applicable{}, err
 	}
@@ -69,7 +72,7 @@ func whereabouts(query ApplicableQuery) (w Whereabouts, err error) {
 		}
 	}
 	if len(w.Names)+len(w.Texts) > MaxContextTerms {
-		return w, skillrouter.InvalidField("context", "holds more than %d words and texts", MaxContextTerms)
+		return w, errs.InvalidField("context", "holds more than %d words and texts", MaxContextTerms)
 	}
 	return w, nil
 }
@@ -77,12 +80,12 @@ func whereabouts(query ApplicableQuery) (w Whereabouts, err error) {
 // contextTerms adds the texts of a value in a context, in small letters.
 func contextTerms(terms []string, value any, depth int) ([]string, error) {
 	if depth > maxContextDepth {
-		return nil, skillrouter.InvalidField("context", "is nested more than %d deep", maxContextDepth)
+		return nil, errs.InvalidField("context", "is nested more than %d deep", maxContextDepth)
 	}
 	var err error
 	switch v := value.(type) {
 	case string:
-		if err = skillrouter.CheckText("context", v, lesson.MaxListItem); err != nil {
+		if err = check.Text("context", v, lesson.MaxListItem); err != nil {
 			return nil, err
 		}
 		if v = lowerASCII(strings.TrimSpace(v)); v != "" && !slices.Contains(terms, v) && len(terms) <= MaxContextTerms {
@@ -201,7 +204,7 @@ func (x *Experiences) lessonViews(ctx context.Context, lessons []lesson.Lesson, 
 // was cut off between the two repeats it and finds the pattern there. The same
 // statement learned again is another occurrence of its lesson.
 func (x *Experiences) Learn(ctx context.Context, draft LearnDraft) (Learned, error) {
-	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeAgent), checkLearn(&draft)); err != nil {
+	if err := cmp.Or(principal.Of(ctx).Need(principal.ScopeAgent), checkLearn(&draft)); err != nil {
 		return Learned{}, err
 	}
 	at := x.now.Stamp()
@@ -212,7 +215,7 @@ func (x *Experiences) Learn(ctx context.Context, draft LearnDraft) (Learned, err
 			return err
 		}
 		if len(from) < MinEpisodes {
-			return skillrouter.InvalidField("episode_ids", "names %d episodes that are there, and a lesson takes at least %d", len(from), MinEpisodes)
+			return errs.InvalidField("episode_ids", "names %d episodes that are there, and a lesson takes at least %d", len(from), MinEpisodes)
 		}
 		pattern, err = learnedPattern(tx, draft, from, at)
 		return err
@@ -233,15 +236,15 @@ func (x *Experiences) Learn(ctx context.Context, draft LearnDraft) (Learned, err
 
 func checkLearn(draft *LearnDraft) error {
 	if err := cmp.Or(
-		skillrouter.CheckRequired("pattern_description", draft.Description, lesson.MaxText),
-		skillrouter.CheckRequired("lesson_statement", draft.Statement, learning.MaxTitle),
+		check.Required("pattern_description", draft.Description, lesson.MaxText),
+		check.Required("lesson_statement", draft.Statement, learning.MaxTitle),
 	); err != nil {
 		return err
 	}
 	if len(draft.EpisodeIDs) > MaxLearnEpisodes {
-		return skillrouter.InvalidField("episode_ids", "may hold at most %d numbers", MaxLearnEpisodes)
+		return errs.InvalidField("episode_ids", "may hold at most %d numbers", MaxLearnEpisodes)
 	}
-	draft.Description, _ = skillrouter.Redact(strings.TrimSpace(draft.Description))
+	draft.Description, _ = redact.Text(strings.TrimSpace(draft.Description))
 	var numbers []int64 // in the order given, each once
 	known := map[int64]bool{}
 	for _, number := range draft.EpisodeIDs {
@@ -251,7 +254,7 @@ func checkLearn(draft *LearnDraft) error {
 		known[number] = true
 	}
 	if draft.EpisodeIDs = numbers; len(numbers) < MinEpisodes {
-		return skillrouter.InvalidField("episode_ids", "must hold at least %d different numbers", MinEpisodes)
+		return errs.InvalidField("episode_ids", "must hold at least %d different numbers", MinEpisodes)
 	}
 	return nil
 }

@@ -8,7 +8,8 @@ import (
 	"strconv"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/eventlog"
 	"skillrouter/learning"
 	"skillrouter/learning/lesson"
 )
@@ -26,7 +27,7 @@ const GeneralDomain = "general"
 // has it again, and when its episodes show another kind than before: what was
 // confirmed of the old kind says nothing of the new. One that somebody
 // deprecated gathers evidence in silence, whatever its kind.
-func gather(tx Tx, w Window, e Experience) (triggered string, events []skillrouter.Event, err error) {
+func gather(tx Tx, w Window, e Experience) (triggered string, events []eventlog.Event, err error) {
 	rate := successShare(w.Successes, w.Episodes)
 	weight := discrimination(rate, w.Episodes, w.meanAge(e.At))
 	failing, err := keepsFailing(tx, w, e, rate, weight >= MinWeight)
@@ -39,7 +40,7 @@ func gather(tx Tx, w Window, e Experience) (triggered string, events []skillrout
 
 // keepsFailing lets an experience form or join the recurring_failure of its operation type. The experience server's weight of what
 // always fails is 0, so that its clients see no pattern of it; this one is the model's own. shown tells whether they see one.
-func keepsFailing(tx Tx, w Window, e Experience, rate float64, shown bool) ([]skillrouter.Event, error) {
+func keepsFailing(tx Tx, w Window, e Experience, rate float64, shown bool) ([]eventlog.Event, error) {
 	pattern, known, err := tx.FailingOperation(e.OperationType)
 	if err != nil {
 		return nil, err
@@ -59,7 +60,7 @@ func keepsFailing(tx Tx, w Window, e Experience, rate float64, shown bool) ([]sk
 		if pattern, err = newOperationPattern(e, lesson.PatternRecurringFailure, rate, w, weight, evidence); err != nil {
 			return nil, err
 		}
-		event, pattern.Name, pattern.Made = lesson.EventPatternEmerged, skillrouter.Head(e.OperationType+" keeps failing", skillrouter.MaxName), nil
+		event, pattern.Name, pattern.Made = lesson.EventPatternEmerged, check.Head(e.OperationType+" keeps failing", check.MaxName), nil
 		if err := tx.InsertPattern(&pattern); err != nil {
 			return nil, err
 		}
@@ -84,7 +85,7 @@ func keepsFailing(tx Tx, w Window, e Experience, rate float64, shown bool) ([]sk
 }
 
 // gatherKind lets the experience form or join the pattern of its operation type that the experience server's clients see.
-func gatherKind(tx Tx, w Window, e Experience, rate, weight float64) (triggered string, events []skillrouter.Event, err error) {
+func gatherKind(tx Tx, w Window, e Experience, rate, weight float64) (triggered string, events []eventlog.Event, err error) {
 	kind := patternKind(rate)
 	pattern, known, err := tx.OperationPattern(e.OperationType)
 	if err != nil {
@@ -144,8 +145,8 @@ func gatherKind(tx Tx, w Window, e Experience, rate, weight float64) (triggered 
 }
 
 // patternEvents tells of a pattern that an experience formed or joined.
-func patternEvents(pattern *lesson.Pattern, e Experience, kind string, confirmed bool) []skillrouter.Event {
-	events := []skillrouter.Event{lesson.PatternTold(kind, pattern, e.AgentID, "", e.At)}
+func patternEvents(pattern *lesson.Pattern, e Experience, kind string, confirmed bool) []eventlog.Event {
+	events := []eventlog.Event{lesson.PatternTold(kind, pattern, e.AgentID, "", e.At)}
 	if confirmed {
 		events = append(events, lesson.PatternTold(lesson.EventPatternConfirmed, pattern, e.AgentID, "", e.At))
 	}
@@ -227,7 +228,7 @@ func learnedPattern(tx Tx, draft LearnDraft, episodes []Experience, at time.Time
 	}
 	weight := discrimination(s.rate, int64(len(episodes)), 0) // of a learned one the age is no matter
 	pattern := lesson.Pattern{
-		ID: id, Name: skillrouter.Head(skillrouter.OneLine(draft.Description), skillrouter.MaxName), Type: made.Type, Description: draft.Description,
+		ID: id, Name: check.Head(check.OneLine(draft.Description), check.MaxName), Type: made.Type, Description: draft.Description,
 		Domain: GeneralDomain, Categories: s.types, Frequency: int64(len(episodes)), FirstSeen: s.first, LastSeen: at, Status: lesson.PatternEmerging,
 		Prevention: []string{}, Weight: weight, CreatedAt: at, UpdatedAt: at, Made: &made,
 		Belief: lesson.Belief{InitialConfidence: patternConfidence(weight), DecayConstant: lesson.DecayConstant, ConfidenceAt: at},

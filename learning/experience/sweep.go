@@ -6,7 +6,7 @@ import (
 	"errors"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/eventlog"
 	"skillrouter/learning"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/lesson"
@@ -124,7 +124,7 @@ func (x *Experiences) forgetEpisodes(ctx context.Context, before, keep, now time
 		if err != nil {
 			return err
 		}
-		return tx.AddEvents(skillrouter.Event{Type: episode.EventExperiencesSwept, Subject: "episodes", At: now, Data: told})
+		return tx.AddEvents(eventlog.Event{Type: episode.EventExperiencesSwept, Subject: "episodes", At: now, Data: told})
 	}, func() { x.episodes.Remove(ids...) })()
 	return len(ids), err
 }
@@ -141,7 +141,7 @@ func (x *Experiences) forgetPatterns(ctx context.Context, before, now time.Time)
 		if err != nil {
 			return err
 		}
-		events := make([]skillrouter.Event, len(patterns))
+		events := make([]eventlog.Event, len(patterns))
 		for i := range patterns {
 			events[i] = lesson.PatternTold(EventPatternSwept, &patterns[i], "", "it was not seen for as long as patterns are kept", now)
 		}

@@ -1,7 +1,9 @@
 package fact
 
 import (
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/redact"
 	"skillrouter/learning"
 )
 
@@ -9,7 +11,7 @@ import (
 func checkKey(key string) error { return learning.CheckKey("key", key, MaxKey) }
 
 func checkRef(ref *Ref) (err error) {
-	if ref.Persona, err = skillrouter.CheckPersona(ref.Persona); err != nil {
+	if ref.Persona, err = check.Persona(ref.Persona); err != nil {
 		return err
 	}
 	return checkKey(ref.Key)
@@ -21,14 +23,14 @@ func checkTTL(ttl *int64) (int64, error) {
 		return DefaultTTL, nil
 	}
 	if *ttl < 0 || *ttl > MaxTTL {
-		return 0, skillrouter.InvalidField("ttl", "must lie between 0 (for ever) and %d seconds", MaxTTL)
+		return 0, errs.InvalidField("ttl", "must lie between 0 (for ever) and %d seconds", MaxTTL)
 	}
 	return *ttl, nil
 }
 
 func checkIfVersion(version *int64) error {
 	if version != nil && *version < 0 {
-		return skillrouter.InvalidField("if_version", "may not be negative")
+		return errs.InvalidField("if_version", "may not be negative")
 	}
 	return nil
 }
@@ -36,7 +38,7 @@ func checkIfVersion(version *int64) error {
 // prepared is a draft that was checked and redacted.
 type prepared struct {
 	Fact
-	Redaction skillrouter.Redaction
+	Redaction redact.Redaction
 	ifVersion *int64
 }
 
@@ -44,7 +46,7 @@ type prepared struct {
 func Prepare(draft Draft) (p prepared, err error) {
 	f := &p.Fact
 	f.Key, f.Trust, p.ifVersion = draft.Key, learning.TrustAgent, draft.IfVersion
-	if f.Persona, err = skillrouter.CheckPersona(draft.Persona); err != nil {
+	if f.Persona, err = check.Persona(draft.Persona); err != nil {
 		return p, err
 	}
 	if err = checkKey(draft.Key); err != nil {
@@ -65,16 +67,16 @@ func Prepare(draft Draft) (p prepared, err error) {
 	if f.Probe, err = p.text("probe", draft.Probe, MaxProbe); err != nil {
 		return p, err
 	}
-	if err = skillrouter.CheckText("source", draft.Source, learning.MaxSource); err != nil { // before NUL becomes a space
+	if err = check.Text("source", draft.Source, learning.MaxSource); err != nil { // before NUL becomes a space
 		return p, err
 	}
-	f.Source, err = p.text("source", skillrouter.OneLine(draft.Source), learning.MaxSource)
+	f.Source, err = p.text("source", check.OneLine(draft.Source), learning.MaxSource)
 	return p, err
 }
 
 // text checks a text and cuts its secrets out.
 func (p *prepared) text(field, text string, most int) (string, error) {
-	if err := skillrouter.CheckText(field, text, most); err != nil {
+	if err := check.Text(field, text, most); err != nil {
 		return "", err
 	}
 	return p.Redaction.Cut(text), nil

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/committer"
+	"skillrouter/internal/principal"
 )
 
 // clearStep is how many facts one transaction of Clear deletes, so that no
@@ -16,12 +18,12 @@ const clearStep = 200
 // returns how many of them had not expired. Each step is a transaction of its
 // own; what a crash leaves, the next call deletes. It needs ScopeCaptain.
 func (f *Facts) Clear(ctx context.Context, persona, category string, most int) (deleted int64, err error) {
-	ctx = skillrouter.Essential(ctx) // it makes room
-	caller := skillrouter.PrincipalOf(ctx)
-	if err := caller.Need(skillrouter.ScopeCaptain); err != nil {
+	ctx = committer.Essential(ctx) // it makes room
+	caller := principal.Of(ctx)
+	if err := caller.Need(principal.ScopeCaptain); err != nil {
 		return 0, err
 	}
-	if persona, err = skillrouter.CheckPersona(persona); err != nil {
+	if persona, err = check.Persona(persona); err != nil {
 		return 0, err
 	}
 	last, err := f.store.LastFactVersion(ctx)
@@ -44,7 +46,7 @@ func (f *Facts) Clear(ctx context.Context, persona, category string, most int) (
 // clearOnce deletes a step's facts and tells of each.
 func (f *Facts) clearOnce(ctx context.Context, clearing Clearing, limit int) (live int64, all int, err error) {
 	var gone []Fact
-	by := skillrouter.PrincipalOf(ctx).AgentID
+	by := principal.Of(ctx).AgentID
 	err = f.store.ChangeFacts(ctx, func(tx Tx) (err error) {
 		at := f.now.Stamp()
 		live = 0

@@ -14,7 +14,7 @@ import (
 // router/client over HTTP.
 //
 // Facts belong to a persona, and the fact says who wrote what it holds now. Those of
-// skillrouter.DefaultPersona and SharedPersona any agent may replace or delete; those
+// check.DefaultPersona and SharedPersona any agent may replace or delete; those
 // of another persona, while they have not expired, their writer or a captain. Refused is Forbidden.
 type Service interface {
 	// Remember stores a value under its key, over whatever is there. It needs ScopeAgent.

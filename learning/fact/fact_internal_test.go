@@ -8,7 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/redact"
 )
 
 // matchSlowly is a glob's meaning, one character at a time.
@@ -49,7 +50,7 @@ func FuzzGlob(f *testing.F) {
 	f.Fuzz(func(t *testing.T, pattern, text string) {
 		g, err := compileGlob(pattern)
 		if err != nil {
-			if skillrouter.FieldOf(err) != "pattern" {
+			if errs.FieldOf(err) != "pattern" {
 				t.Errorf("error %v", err)
 			}
 			return
@@ -92,7 +93,7 @@ func FuzzValue(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		var r skillrouter.Redaction
+		var r redact.Redaction
 		value, err := cleanValue(&r, raw)
 		if err != nil {
 			return
@@ -107,7 +108,7 @@ func FuzzValue(f *testing.F) {
 			}
 			return
 		}
-		var more skillrouter.Redaction
+		var more redact.Redaction
 		if again, err := cleanValue(&more, value); err == nil && len(more.Kinds()) > 0 {
 			t.Errorf("%q is redacted to %q, and that to %q", raw, value, again)
 		}

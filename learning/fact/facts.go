@@ -9,7 +9,12 @@ import (
 	"sync/atomic"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/committer"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/eventlog"
+	"skillrouter/internal/principal"
+	"skillrouter/internal/trace"
 	"skillrouter/learning"
 	"skillrouter/learning/shelf"
 )
@@ -18,7 +23,7 @@ import (
 type Facts struct {
 	*shelf.Shelf[Fact]
 	store               Store
-	now                 skillrouter.Clock
+	now                 clock.Clock
 	log                 *slog.Logger
 	uses                *shelf.Uses
 	recent              *recentFacts
@@ -48,9 +53,9 @@ func NewFacts(store Store, options learning.Options) *Facts {
 
 // Remember implements Service.
 func (f *Facts) Remember(ctx context.Context, draft Draft) (_ Stored, err error) {
-	ctx, span := skillrouter.StartMemory(ctx, "upsert_memory", "fact")
+	ctx, span := trace.StartMemory(ctx, "upsert_memory", "fact")
 	defer func() { span.Finish(err) }()
-	author, err := skillrouter.PrincipalOf(ctx).ActingAs("agent_id", draft.AgentID)
+	author, err := principal.Of(ctx).ActingAs("agent_id", draft.AgentID)
 	if err != nil {
 		return Stored{}, err
 	}
@@ -58,9 +63,9 @@ func (f *Facts) Remember(ctx context.Context, draft Draft) (_ Stored, err error)
 	if err != nil {
 		return Stored{}, err
 	}
-	p.Author, p.Trust = author, learning.TrustOf(skillrouter.PrincipalOf(ctx))
+	p.Author, p.Trust = author, learning.TrustOf(principal.Of(ctx))
 	if kinds := p.Redaction.Kinds(); draft.Exact && len(kinds) > 0 {
-		return Stored{}, skillrouter.InvalidField("value", "holds a secret (%s): it is not stored, because only the exact value was to be stored", strings.Join(kinds, ", "))
+		return Stored{}, errs.InvalidField("value", "holds a secret (%s): it is not stored, because only the exact value was to be stored", strings.Join(kinds, ", "))
 	}
 	return f.put(ctx, p)
 }
@@ -77,7 +82,7 @@ func (f *Facts) put(ctx context.Context, p prepared) (Stored, error) {
 		}
 		live := there && old.Live(at)
 		if live {
-			if err := learning.MayReplace(skillrouter.PrincipalOf(ctx), p.Persona, old.Author); err != nil {
+			if err := learning.MayReplace(principal.Of(ctx), p.Persona, old.Author); err != nil {
 				return err
 			}
 		}
@@ -113,11 +118,11 @@ func compareVersion(want *int64, old Fact, live bool) error {
 	switch {
 	case want == nil:
 	case *want == 0 && live:
-		return skillrouter.Errorf(skillrouter.Conflict, "there is a fact under this key already, of version %d", old.Version)
+		return errs.Errorf(errs.Conflict, "there is a fact under this key already, of version %d", old.Version)
 	case *want > 0 && !live:
-		return skillrouter.Errorf(skillrouter.Conflict, "there is no fact under this key any more, or it has expired")
+		return errs.Errorf(errs.Conflict, "there is no fact under this key any more, or it has expired")
 	case *want > 0 && *want != old.Version:
-		return skillrouter.Errorf(skillrouter.Conflict, "the fact was written meanwhile: its version is %d and not %d", old.Version, *want)
+		return errs.Errorf(errs.Conflict, "the fact was written meanwhile: its version is %d and not %d", old.Version, *want)
 	}
 	return nil
 }
@@ -133,7 +138,7 @@ func expireAfter(fact *Fact, at time.Time) {
 
 // Recall implements Service.
 func (f *Facts) Recall(ctx context.Context, ref Ref) (Fact, error) {
-	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), checkRef(&ref)); err != nil {
+	if err := cmp.Or(principal.Of(ctx).Need(principal.ScopeRead), checkRef(&ref)); err != nil {
 		return Fact{}, err
 	}
 	fact, ok, err := f.recall(ctx, ref.Persona, ref.Key)
@@ -178,7 +183,7 @@ func (f *Facts) count(fact *Fact) {
 
 // Update implements Service.
 func (f *Facts) Update(ctx context.Context, ref Ref, patch Patch) (Fact, error) {
-	author, err := skillrouter.PrincipalOf(ctx).ActingAs("agent_id", patch.AgentID)
+	author, err := principal.Of(ctx).ActingAs("agent_id", patch.AgentID)
 	if err != nil {
 		return Fact{}, err
 	}
@@ -216,13 +221,13 @@ func (f *Facts) Update(ctx context.Context, ref Ref, patch Patch) (Fact, error) 
 		if !live {
 			return no()
 		}
-		if err := cmp.Or(learning.MayReplace(skillrouter.PrincipalOf(ctx), ref.Persona, old.Author), learning.Still(ctx, old)); err != nil {
+		if err := cmp.Or(learning.MayReplace(principal.Of(ctx), ref.Persona, old.Author), learning.Still(ctx, old)); err != nil {
 			return err
 		}
 		fact = patched(old, patch, p)
 		fact.UpdatedAt = at
 		if fact.Trust == learning.TrustPerson { // of what an agent changes, it is the agent's word
-			fact.Trust = learning.TrustOf(skillrouter.PrincipalOf(ctx))
+			fact.Trust = learning.TrustOf(principal.Of(ctx))
 		}
 		if patch.Value != nil {
 			fact.CachedAt, fact.Author = at, author
@@ -262,8 +267,8 @@ func patched(fact Fact, patch Patch, p prepared) Fact {
 
 // Forget implements Service.
 func (f *Facts) Forget(ctx context.Context, ref Ref) (err error) {
-	ctx = skillrouter.Essential(ctx) // it makes room
-	ctx, span := skillrouter.StartMemory(ctx, "delete_memory", "fact")
+	ctx = committer.Essential(ctx) // it makes room
+	ctx, span := trace.StartMemory(ctx, "delete_memory", "fact")
 	defer func() { span.Finish(err) }()
 	return f.forget(ctx, ref, nil)
 }
@@ -281,9 +286,9 @@ func (f *Facts) Merge(ctx context.Context, into, from Ref) error {
 		case !there || !stays.Live(at) || !old.Live(at):
 			return no()
 		case ID(stays.Persona, stays.Key) == ID(old.Persona, old.Key):
-			return skillrouter.InvalidField("into", "names the fact itself")
+			return errs.InvalidField("into", "names the fact itself")
 		case string(stays.Value) != string(old.Value):
-			return skillrouter.Errorf(skillrouter.Conflict, "the two facts have different values: change one first, or delete the wrong one")
+			return errs.Errorf(errs.Conflict, "the two facts have different values: change one first, or delete the wrong one")
 		}
 		return nil
 	})
@@ -291,7 +296,7 @@ func (f *Facts) Merge(ctx context.Context, into, from Ref) error {
 
 // History returns what was under a key before what is there now, the latest first. It needs ScopeRead.
 func (f *Facts) History(ctx context.Context, ref Ref) ([]Fact, error) {
-	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), checkRef(&ref)); err != nil {
+	if err := cmp.Or(principal.Of(ctx).Need(principal.ScopeRead), checkRef(&ref)); err != nil {
 		return nil, err
 	}
 	return f.store.FactVersions(ctx, ref.Persona, ref.Key)
@@ -299,8 +304,8 @@ func (f *Facts) History(ctx context.Context, ref Ref) ([]Fact, error) {
 
 // forget deletes a fact, unless check, if there is one, has something against it.
 func (f *Facts) forget(ctx context.Context, ref Ref, check func(tx Tx, old Fact) error) error {
-	writer := skillrouter.PrincipalOf(ctx)
-	if err := cmp.Or(writer.Need(skillrouter.ScopeAgent), checkRef(&ref)); err != nil {
+	writer := principal.Of(ctx)
+	if err := cmp.Or(writer.Need(principal.ScopeAgent), checkRef(&ref)); err != nil {
 		return err
 	}
 	id := ID(ref.Persona, ref.Key)
@@ -354,7 +359,7 @@ func (f *Facts) show(fact *Fact) {
 }
 
 func no() error {
-	return skillrouter.Errorf(skillrouter.NotFound, "there is no fact under this key, or it has expired")
+	return errs.Errorf(errs.NotFound, "there is no fact under this key, or it has expired")
 }
 
 // addEvent tells of a change of a fact, in its transaction.
@@ -366,5 +371,5 @@ func addEvent(tx Tx, kind string, fact Fact, agent string, at time.Time) error {
 	if err != nil {
 		return err
 	}
-	return tx.AddEvents(skillrouter.Event{Type: kind, Subject: ID(fact.Persona, fact.Key), Agent: agent, At: at, Data: data})
+	return tx.AddEvents(eventlog.Event{Type: kind, Subject: ID(fact.Persona, fact.Key), Agent: agent, At: at, Data: data})
 }

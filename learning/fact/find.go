@@ -6,7 +6,10 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/committer"
+	"skillrouter/internal/eventlog"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/shelf"
 	"skillrouter/tfidf"
@@ -34,13 +37,13 @@ func document(fact *Fact) tfidf.Document {
 func (f *Facts) RunIndex(ctx context.Context) error {
 	for err := f.Load(ctx); err != nil && ctx.Err() == nil; err = f.Load(ctx) {
 		f.log.WarnContext(ctx, "the facts could not be read in: those that were stored before the start are not found by their words", "error", err)
-		_ = skillrouter.Pause(ctx, learning.RecallAgain)
+		_ = committer.Pause(ctx, learning.RecallAgain)
 	}
 	return f.Shelf.RunIndex(ctx)
 }
 
 // Follow takes in what another router wrote.
-func (f *Facts) Follow(ctx context.Context, events []skillrouter.Event, to shelf.LogPosition) error {
+func (f *Facts) Follow(ctx context.Context, events []eventlog.Event, to shelf.LogPosition) error {
 	for _, e := range events {
 		if strings.HasPrefix(e.Type, eventPrefix) {
 			f.recent.drop(e.Subject)
@@ -109,17 +112,17 @@ type Score struct {
 // Find returns the live facts of a persona whose keys and values fit words
 // best, best first. It counts no access: see Used. It needs ScopeRead.
 func (f *Facts) Find(ctx context.Context, query Search) (FactsFound, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+	if err := principal.Of(ctx).Need(principal.ScopeRead); err != nil {
 		return FactsFound{}, err
 	}
-	persona, err := skillrouter.CheckPersona(query.Persona)
+	persona, err := check.Persona(query.Persona)
 	if err != nil {
 		return FactsFound{}, err
 	}
 	if err := learning.CheckQuery(query.Query); err != nil {
 		return FactsFound{}, err
 	}
-	limit, err := skillrouter.Limit(query.Limit, learning.DefaultKnowledgeLimit, learning.MaxLimit)
+	limit, err := check.Limit(query.Limit, learning.DefaultKnowledgeLimit, learning.MaxLimit)
 	if err != nil {
 		return FactsFound{}, err
 	}

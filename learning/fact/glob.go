@@ -4,7 +4,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
 )
 
 // globWords is how many words hold a set of states: one for each character of
@@ -53,7 +54,7 @@ func (e globElement) matches(r rune) bool {
 
 // compileGlob compiles a pattern of Query.
 func compileGlob(pattern string) (*glob, error) {
-	if err := skillrouter.CheckText("pattern", pattern, MaxPattern); err != nil {
+	if err := check.Text("pattern", pattern, MaxPattern); err != nil {
 		return nil, err
 	}
 	g := &glob{other: map[rune]states{}}
@@ -81,7 +82,7 @@ func compileGlob(pattern string) (*glob, error) {
 			continue
 		case '\\':
 			if len(rest) == 0 {
-				return nil, skillrouter.InvalidField("pattern", "ends with a \\ that nothing follows")
+				return nil, errs.InvalidField("pattern", "ends with a \\ that nothing follows")
 			}
 			r, rest = rest[0], rest[1:]
 		}
@@ -103,7 +104,7 @@ func globClass(rest []rune) (e globElement, after []rune, err error) {
 	}
 	for first := true; ; first = false {
 		if len(rest) == 0 {
-			return e, nil, skillrouter.InvalidField("pattern", "has a [ without its ]")
+			return e, nil, errs.InvalidField("pattern", "has a [ without its ]")
 		}
 		if rest[0] == ']' && !first {
 			return e, rest[1:], nil
@@ -118,7 +119,7 @@ func globClass(rest []rune) (e globElement, after []rune, err error) {
 				return e, nil, err
 			}
 			if span.hi < span.lo {
-				return e, nil, skillrouter.InvalidField("pattern", "has a range that ends before it begins")
+				return e, nil, errs.InvalidField("pattern", "has a range that ends before it begins")
 			}
 		}
 		e.ranges = append(e.ranges, span)
@@ -130,7 +131,7 @@ func globMember(rest []rune) (rune, []rune, error) {
 		return rest[0], rest[1:], nil
 	}
 	if len(rest) < 2 {
-		return 0, nil, skillrouter.InvalidField("pattern", "ends with a \\ that nothing follows")
+		return 0, nil, errs.InvalidField("pattern", "ends with a \\ that nothing follows")
 	}
 	return rest[1], rest[2:], nil
 }

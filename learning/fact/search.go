@@ -5,7 +5,9 @@ import (
 	"slices"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 )
 
@@ -14,10 +16,10 @@ const factsAtOnce = 100
 
 // Search implements Service. It counts no accesses: a listing is no use.
 func (f *Facts) Search(ctx context.Context, query Query) (Page, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+	if err := principal.Of(ctx).Need(principal.ScopeRead); err != nil {
 		return Page{}, err
 	}
-	persona, err := skillrouter.CheckPersona(query.Persona)
+	persona, err := check.Persona(query.Persona)
 	if err != nil {
 		return Page{}, err
 	}
@@ -29,10 +31,10 @@ func (f *Facts) Search(ctx context.Context, query Query) (Page, error) {
 	}
 	if query.Cursor != "" {
 		if err := checkKey(query.Cursor); err != nil {
-			return Page{}, skillrouter.InvalidField("cursor", "is none that this search answered")
+			return Page{}, errs.InvalidField("cursor", "is none that this search answered")
 		}
 	}
-	limit, err := skillrouter.Limit(query.Limit, DefaultPage, MaxPage)
+	limit, err := check.Limit(query.Limit, DefaultPage, MaxPage)
 	if err != nil {
 		return Page{}, err
 	}
@@ -96,10 +98,10 @@ func (f *Facts) keysLike(ctx context.Context, visit func(context.Context, Span, 
 
 // Categories implements Service.
 func (f *Facts) Categories(ctx context.Context, persona string) ([]Category, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+	if err := principal.Of(ctx).Need(principal.ScopeRead); err != nil {
 		return nil, err
 	}
-	persona, err := skillrouter.CheckPersona(persona)
+	persona, err := check.Persona(persona)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +110,7 @@ func (f *Facts) Categories(ctx context.Context, persona string) ([]Category, err
 
 // Personas lists the personas that have facts, by name. It needs ScopeRead.
 func (f *Facts) Personas(ctx context.Context) ([]string, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+	if err := principal.Of(ctx).Need(principal.ScopeRead); err != nil {
 		return nil, err
 	}
 	return f.store.FactPersonas(ctx)
@@ -116,7 +118,7 @@ func (f *Facts) Personas(ctx context.Context) ([]string, error) {
 
 // Stats implements Service.
 func (f *Facts) Stats(ctx context.Context) (Stats, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+	if err := principal.Of(ctx).Need(principal.ScopeRead); err != nil {
 		return Stats{}, err
 	}
 	personas, err := f.store.CountFacts(ctx, f.now())

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/eventlog"
 	"skillrouter/learning/shelf"
 )
 
@@ -68,7 +68,7 @@ type Tx interface {
 	// ClearFacts deletes facts, at most limit, and returns them without their values.
 	ClearFacts(clearing Clearing, limit int) ([]Fact, error)
 	// AddEvents appends to the event log.
-	AddEvents(events ...skillrouter.Event) error
+	AddEvents(events ...eventlog.Event) error
 }
 
 // Clearing is which facts ClearFacts deletes.

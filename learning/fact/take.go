@@ -4,15 +4,16 @@ import (
 	"context"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 )
 
 // Take takes in facts of another router. A key that has a fact keeps it, an
 // expired one too as long as that is kept. It needs ScopeCaptain.
 func (f *Facts) Take(ctx context.Context, facts []Fact, t learning.Taking) ([]learning.Taken, error) {
-	by := skillrouter.PrincipalOf(ctx)
-	if err := by.Need(skillrouter.ScopeCaptain); err != nil {
+	by := principal.Of(ctx)
+	if err := by.Need(principal.ScopeCaptain); err != nil {
 		return nil, err
 	}
 	taken, ready := make([]learning.Taken, len(facts)), make([]Fact, len(facts))
@@ -77,7 +78,7 @@ func take(given Fact, at time.Time) (Fact, error) {
 	// It lives as long as it was to live there, and not a second longer.
 	switch {
 	case fact.TTL == 0 && given.ExpiresAt != nil:
-		return fact, skillrouter.InvalidField("expires_at", "is of a fact that lives for ever")
+		return fact, errs.InvalidField("expires_at", "is of a fact that lives for ever")
 	case fact.TTL > 0 && given.ExpiresAt == nil:
 		expireAfter(&fact, fact.CachedAt)
 	case fact.TTL > 0:
@@ -88,7 +89,7 @@ func take(given Fact, at time.Time) (Fact, error) {
 		fact.ExpiresAt = &end
 	}
 	if !fact.Live(at) {
-		return fact, skillrouter.InvalidField("expires_at", "has passed")
+		return fact, errs.InvalidField("expires_at", "has passed")
 	}
 	return fact, nil
 }

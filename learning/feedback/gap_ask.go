@@ -3,7 +3,7 @@ package feedback
 import (
 	"context"
 
-	"skillrouter"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 )
 
@@ -12,7 +12,7 @@ func (g *Gaps) Missed(ctx context.Context, miss learning.Miss) {
 	if !learning.IsAsked(ctx) {
 		return
 	}
-	if skillrouter.PrincipalOf(ctx).Into("project", &miss.Project) != nil {
+	if principal.Of(ctx).Into("project", &miss.Project) != nil {
 		return // it is in no project that the caller writes into
 	}
 	miss.Question = learning.GapQuestion(miss.Question)
@@ -20,7 +20,7 @@ func (g *Gaps) Missed(ctx context.Context, miss learning.Miss) {
 	if !ok {
 		return
 	}
-	if caller := skillrouter.PrincipalOf(ctx); miss.AgentID == "" || caller.ActAs(miss.AgentID) != nil {
+	if caller := principal.Of(ctx); miss.AgentID == "" || caller.ActAs(miss.AgentID) != nil {
 		miss.AgentID = caller.AgentID // a reader may say for whom it asks, and is not believed
 	}
 	g.gathered.add(id, miss, g.now.Stamp())

@@ -6,7 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/knowledge"
@@ -71,13 +72,13 @@ func (g *Gaps) write(ctx context.Context, before time.Time) error {
 	if len(misses) == 0 {
 		return nil
 	}
-	skillrouter.Sort(misses, func(a, b GapMisses) int { return a.Last.Compare(b.Last) })
+	slices.SortFunc(misses, func(a, b GapMisses) int { return a.Last.Compare(b.Last) })
 	return g.store.AddMisses(ctx, misses, MaxGaps)
 }
 
 // checkSome asks open gaps again that were not since something changed.
 func (g *Gaps) checkSome(ctx context.Context, changed time.Time) error {
-	ctx = skillrouter.WithPrincipal(ctx, skillrouter.System())
+	ctx = principal.With(ctx, principal.System())
 	gaps, err := g.store.OpenGaps(ctx, changed, gapsCheckStep)
 	if err != nil {
 		return err
@@ -93,7 +94,7 @@ func (g *Gaps) checkSome(ctx context.Context, changed time.Time) error {
 			vainly = append(vainly, gaps[i].ID)
 			continue
 		}
-		if _, err := g.answered(ctx, gaps[i].ID, by); err != nil && skillrouter.CodeOf(err) != skillrouter.NotFound {
+		if _, err := g.answered(ctx, gaps[i].ID, by); err != nil && errs.CodeOf(err) != errs.NotFound {
 			return err
 		}
 	}
@@ -105,7 +106,7 @@ func (g *Gaps) checkSome(ctx context.Context, changed time.Time) error {
 
 // Check implements GapService.
 func (g *Gaps) Check(ctx context.Context, id string) (Gap, error) {
-	if err := skillrouter.PrincipalOf(ctx).Keeping().Need(skillrouter.ScopeAgent); err != nil {
+	if err := principal.Of(ctx).Keeping().Need(principal.ScopeAgent); err != nil {
 		return Gap{}, err
 	}
 	gap, err := g.Gap(ctx, id)

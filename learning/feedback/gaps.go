@@ -11,7 +11,12 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/committer"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
+	"skillrouter/internal/redact"
 	"skillrouter/learning"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/knowledge"
@@ -25,8 +30,8 @@ import (
 type Gaps struct {
 	store    GapStore
 	sources  GapSources
-	changed  *skillrouter.Bell
-	now      skillrouter.Clock
+	changed  *committer.Bell
+	now      clock.Clock
 	log      *slog.Logger
 	gathered *gathered
 }
@@ -63,7 +68,7 @@ type GapsOptions struct {
 	learning.Options
 	// Changed rings when something was stored that may answer a gap. nil: gaps are asked
 	// again by Check alone.
-	Changed *skillrouter.Bell
+	Changed *committer.Bell
 }
 
 // NewGaps makes Gaps.
@@ -74,14 +79,14 @@ func NewGaps(store GapStore, sources GapSources, options GapsOptions) *Gaps {
 
 // List implements GapService.
 func (g *Gaps) List(ctx context.Context, query GapQuery) (GapPage, error) {
-	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Keeping().Need(skillrouter.ScopeRead), checkGapQuery(&query)); err != nil {
+	if err := cmp.Or(principal.Of(ctx).Keeping().Need(principal.ScopeRead), checkGapQuery(&query)); err != nil {
 		return GapPage{}, err
 	}
 	after, err := gapMark(query.Cursor)
 	if err != nil {
 		return GapPage{}, err
 	}
-	query.Within = skillrouter.PrincipalOf(ctx).Projects()
+	query.Within = principal.Of(ctx).Projects()
 	limit := query.Limit
 	query.Limit++ // one more tells whether there is a next page
 	gaps, total, err := g.store.ListGaps(ctx, query, after)
@@ -106,14 +111,14 @@ func checkGapQuery(query *GapQuery) (err error) {
 	query.Status = cmp.Or(query.Status, GapOpen)
 	query.Order = cmp.Or(query.Order, GapsRecent)
 	if err = cmp.Or(
-		skillrouter.CheckOneOf("status", query.Status, GapStatuses()),
-		skillrouter.CheckOneOf("order", query.Order, []GapOrder{GapsRecent, GapsOften}),
-		skillrouter.CheckOptional("asked_in", query.AskedIn, learning.GapPlaces()),
-		skillrouter.CheckName("project", query.Project),
+		check.OneOf("status", query.Status, GapStatuses()),
+		check.OneOf("order", query.Order, []GapOrder{GapsRecent, GapsOften}),
+		check.Optional("asked_in", query.AskedIn, learning.GapPlaces()),
+		check.Name("project", query.Project),
 	); err != nil {
 		return err
 	}
-	query.Limit, err = skillrouter.Limit(query.Limit, learning.DefaultListing, learning.MaxLimit)
+	query.Limit, err = check.Limit(query.Limit, learning.DefaultListing, learning.MaxLimit)
 	return err
 }
 
@@ -124,32 +129,32 @@ func gapMark(cursor string) (*GapMark, error) {
 	value, id, _ := strings.Cut(cursor, ".")
 	n, err := strconv.ParseInt(value, 10, 64)
 	if err != nil || n < 1 || len(id) != 2*learning.GapIDBytes {
-		return nil, skillrouter.InvalidField("cursor", "is not one that a listing answered")
+		return nil, errs.InvalidField("cursor", "is not one that a listing answered")
 	}
 	return &GapMark{Value: n, ID: id}, nil
 }
 
 // Gap implements GapService.
 func (g *Gaps) Gap(ctx context.Context, id string) (Gap, error) {
-	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Keeping().Need(skillrouter.ScopeRead), learning.CheckID("id", id)); err != nil {
+	if err := cmp.Or(principal.Of(ctx).Keeping().Need(principal.ScopeRead), learning.CheckID("id", id)); err != nil {
 		return Gap{}, err
 	}
 	gap, ok, err := g.store.Gap(ctx, id)
-	if err == nil && (!ok || !skillrouter.PrincipalOf(ctx).Sees(gap.Project)) {
+	if err == nil && (!ok || !principal.Of(ctx).Sees(gap.Project)) {
 		return Gap{}, NoGap()
 	}
 	return gap, err
 }
 
 // NoGap is the error of a gap that is not there.
-func NoGap() error { return skillrouter.Errorf(skillrouter.NotFound, "no gap has this id") }
+func NoGap() error { return errs.Errorf(errs.NotFound, "no gap has this id") }
 
 // Dismiss implements GapService.
 func (g *Gaps) Dismiss(ctx context.Context, id, reason string) (Gap, error) {
-	if err := skillrouter.CheckText("reason", reason, learning.MaxReason); err != nil {
+	if err := check.Text("reason", reason, learning.MaxReason); err != nil {
 		return Gap{}, err
 	}
-	reason, _ = skillrouter.Redact(reason)
+	reason, _ = redact.Text(reason)
 	return g.settle(ctx, id, func(gap *Gap, by string, at time.Time) {
 		if gap.Status != GapDismissed {
 			gap.Status, gap.SettledBy, gap.Reason, gap.SettledAt, gap.AnsweredBy = GapDismissed, by, reason, &at, ""
@@ -167,8 +172,8 @@ func (gap *Gap) open() {
 }
 
 func (g *Gaps) settle(ctx context.Context, id string, change func(gap *Gap, by string, at time.Time)) (Gap, error) {
-	caller := skillrouter.PrincipalOf(ctx).Keeping()
-	if err := cmp.Or(caller.Need(skillrouter.ScopeAgent), learning.CheckID("id", id)); err != nil {
+	caller := principal.Of(ctx).Keeping()
+	if err := cmp.Or(caller.Need(principal.ScopeAgent), learning.CheckID("id", id)); err != nil {
 		return Gap{}, err
 	}
 	return g.store.ChangeGap(ctx, id, func(gap *Gap) error {

@@ -1,14 +1,14 @@
 package folder_test
 
-import "skillrouter"
+import "skillrouter/internal/errs"
 
 // explain is an error as a person is told of it.
 func explain(err error) string {
 	if err == nil {
 		return ""
 	}
-	if field := skillrouter.FieldOf(err); field != "" {
-		return field + " " + skillrouter.MessageOf(err)
+	if field := errs.FieldOf(err); field != "" {
+		return field + " " + errs.MessageOf(err)
 	}
-	return skillrouter.MessageOf(err)
+	return errs.MessageOf(err)
 }

@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/learning/lesson"
 )
 
@@ -27,12 +27,12 @@ type Dir struct {
 func Open(name string, create bool) (*Dir, error) {
 	if create {
 		if err := os.MkdirAll(name, 0o755); err != nil {
-			return nil, skillrouter.Wrap(skillrouter.Invalid, err, "the folder %s cannot be made", name)
+			return nil, errs.Wrap(errs.Invalid, err, "the folder %s cannot be made", name)
 		}
 	}
 	root, err := os.OpenRoot(name)
 	if err != nil {
-		return nil, skillrouter.Wrap(skillrouter.Invalid, err, "%s cannot be opened as a folder", name)
+		return nil, errs.Wrap(errs.Invalid, err, "%s cannot be opened as a folder", name)
 	}
 	return &Dir{root}, nil
 }
@@ -122,8 +122,8 @@ func (d *Dir) Scan(domain string) (Scan, error) {
 		return true
 	})
 	byPath := func(a, b Trouble) int { return cmp.Compare(a.Path, b.Path) }
-	skillrouter.Sort(scan.Refused, byPath)
-	skillrouter.Sort(scan.Skipped, byPath)
+	slices.SortFunc(scan.Refused, byPath)
+	slices.SortFunc(scan.Skipped, byPath)
 	return scan, nil
 }
 
@@ -134,7 +134,7 @@ func (d *Dir) walk(name string, depth int, names *[]string, scan *Scan) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return skillrouter.Wrap(skillrouter.Invalid, err, "%s cannot be read", name)
+		return errs.Wrap(errs.Invalid, err, "%s cannot be read", name)
 	case info.Mode()&fs.ModeSymlink != 0:
 		scan.Refused = append(scan.Refused, Trouble{name, "", "is a symbolic link, which is not followed"})
 		return nil
@@ -147,12 +147,12 @@ func (d *Dir) walk(name string, depth int, names *[]string, scan *Scan) error {
 	}
 	dir, err := d.root.Open(name)
 	if err != nil {
-		return skillrouter.Wrap(skillrouter.Invalid, err, "%s cannot be read", name)
+		return errs.Wrap(errs.Invalid, err, "%s cannot be read", name)
 	}
 	defer dir.Close()
 	found, err := dir.ReadDir(-1)
 	if err != nil {
-		return skillrouter.Wrap(skillrouter.Invalid, err, "%s cannot be read", name)
+		return errs.Wrap(errs.Invalid, err, "%s cannot be read", name)
 	}
 	slices.SortFunc(found, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
 	for _, item := range found {
@@ -175,7 +175,7 @@ func (d *Dir) walk(name string, depth int, names *[]string, scan *Scan) error {
 		case strings.HasPrefix(lower, "readme."):
 			scan.Skipped = append(scan.Skipped, Trouble{inner, "", "is a read-me file"})
 		case len(*names) == MaxFiles:
-			return skillrouter.Errorf(skillrouter.TooLarge, "the folder holds more than %d lessons", MaxFiles)
+			return errs.Errorf(errs.TooLarge, "the folder holds more than %d lessons", MaxFiles)
 		default:
 			*names = append(*names, inner)
 		}
@@ -195,7 +195,7 @@ func readRegular(info fs.FileInfo, err error, open func(name string) (*os.File, 
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, skillrouter.Errorf(skillrouter.Invalid, "is no regular file")
+		return nil, errs.Errorf(errs.Invalid, "is no regular file")
 	}
 	file, err := open(name)
 	if err != nil {
@@ -207,7 +207,7 @@ func readRegular(info fs.FileInfo, err error, open func(name string) (*os.File, 
 		return nil, err
 	}
 	if len(text) > max {
-		return nil, skillrouter.Errorf(skillrouter.TooLarge, "is larger than %d bytes", max)
+		return nil, errs.Errorf(errs.TooLarge, "is larger than %d bytes", max)
 	}
 	return text, nil
 }
@@ -217,13 +217,13 @@ func readRegular(info fs.FileInfo, err error, open func(name string) (*os.File, 
 func (d *Dir) write(name string, text []byte) error {
 	dir := path.Dir(name)
 	if err := d.root.MkdirAll(dir, 0o755); err != nil {
-		return skillrouter.Wrap(skillrouter.Invalid, err, "the folder %s cannot be made", dir)
+		return errs.Wrap(errs.Invalid, err, "the folder %s cannot be made", dir)
 	}
 	// What is replaced keeps its permissions.
 	mode := fs.FileMode(0o644)
 	if info, err := d.root.Lstat(name); err == nil {
 		if !info.Mode().IsRegular() {
-			return skillrouter.Errorf(skillrouter.Conflict, "%s is no regular file, and stays as it is", name)
+			return errs.Errorf(errs.Conflict, "%s is no regular file, and stays as it is", name)
 		}
 		mode = info.Mode().Perm()
 	}
@@ -242,7 +242,7 @@ func (d *Dir) write(name string, text []byte) error {
 		}
 	}
 	if err != nil {
-		return skillrouter.Wrap(skillrouter.Unavailable, err, "%s cannot be written", name)
+		return errs.Wrap(errs.Unavailable, err, "%s cannot be written", name)
 	}
 	if held, err := d.root.Open(dir); err == nil { // the rename is on disk once its folder is
 		_ = held.Sync()
@@ -259,7 +259,7 @@ func (d *Dir) exists(name string) bool {
 
 // reason is an error as it is listed beside a file's name.
 func reason(err error) string {
-	if coded, ok := errors.AsType[*skillrouter.Error](err); ok {
+	if coded, ok := errors.AsType[*errs.Error](err); ok {
 		if coded.Field != "" {
 			return coded.Field + " " + coded.Message
 		}

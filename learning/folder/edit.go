@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/learning/lesson"
 )
 
@@ -118,8 +118,8 @@ func (s *syncing) routerIDs(ids []string) []string {
 func (d *Dir) move(from, to string) error {
 	if dir, _, ok := strings.Cut(to, "/"); ok {
 		if err := d.root.MkdirAll(dir, 0o755); err != nil {
-			return skillrouter.Wrap(skillrouter.Invalid, err, "the folder %s cannot be made", dir)
+			return errs.Wrap(errs.Invalid, err, "the folder %s cannot be made", dir)
 		}
 	}
-	return skillrouter.Wrap(skillrouter.Unavailable, d.root.Rename(from, to), "%s cannot be moved to %s", from, to)
+	return errs.Wrap(errs.Unavailable, d.root.Rename(from, to), "%s cannot be moved to %s", from, to)
 }

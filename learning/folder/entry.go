@@ -10,7 +10,9 @@ import (
 	"strconv"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/defaults"
+	"skillrouter/internal/errs"
 	"skillrouter/learning"
 	"skillrouter/learning/lesson"
 )
@@ -129,7 +131,7 @@ func (e Entry) Hash() string {
 	for _, list := range []*[]string{
 		&e.Tags, &e.SourceCaseIDs, &e.Extra.Alternatives, &e.Extra.RelatedFiles, &e.Extra.RelatedCommands, &e.Extra.Contexts,
 	} {
-		*list = skillrouter.GivenList(*list)
+		*list = defaults.List(*list)
 	}
 	text, err := json.Marshal(e)
 	if err != nil {
@@ -144,23 +146,23 @@ func (e Entry) Hash() string {
 func (e Entry) check() error {
 	if err := cmp.Or(
 		checkID("id", e.ID),
-		skillrouter.CheckOneOf("level", e.Level, lesson.Levels()),
-		skillrouter.CheckOneOf("status", e.Status, lesson.Statuses()),
-		skillrouter.CheckOneOf("lesson_type", e.Extra.Type, learning.LessonTypes()),
-		skillrouter.CheckOneOf("severity", e.Extra.Severity, learning.Severities()),
-		skillrouter.CheckRange("confidence", float64(e.Confidence), 1, 5),
-		skillrouter.CheckRange("transferability", float64(e.Transferability), 1, 5),
+		check.OneOf("level", e.Level, lesson.Levels()),
+		check.OneOf("status", e.Status, lesson.Statuses()),
+		check.OneOf("lesson_type", e.Extra.Type, learning.LessonTypes()),
+		check.OneOf("severity", e.Extra.Severity, learning.Severities()),
+		check.Range("confidence", float64(e.Confidence), 1, 5),
+		check.Range("transferability", float64(e.Transferability), 1, 5),
 	); err != nil {
 		return err
 	}
 	if e.LastValidatedAt != "" && e.validatedAt() == nil {
-		return skillrouter.InvalidField("last_validated_at", "is no date such as 2026-11-21")
+		return errs.InvalidField("last_validated_at", "is no date such as 2026-11-21")
 	}
 	if slices.Contains(e.SourceCaseIDs, e.ID) {
-		return skillrouter.InvalidField("source_case_ids", "names the lesson itself")
+		return errs.InvalidField("source_case_ids", "names the lesson itself")
 	}
 	if len(e.Tags) > learning.MaxTags {
-		return skillrouter.InvalidField("tags", "may hold at most %d tags", learning.MaxTags)
+		return errs.InvalidField("tags", "may hold at most %d tags", learning.MaxTags)
 	}
 	for _, list := range []struct {
 		field string
@@ -173,10 +175,10 @@ func (e Entry) check() error {
 		{"contexts", e.Extra.Contexts},
 	} {
 		if len(list.items) > lesson.MaxListItems {
-			return skillrouter.InvalidField(list.field, "may hold at most %d items", lesson.MaxListItems)
+			return errs.InvalidField(list.field, "may hold at most %d items", lesson.MaxListItems)
 		}
 	}
-	return skillrouter.CheckRequired("title", e.Title, learning.MaxTitle)
+	return check.Required("title", e.Title, learning.MaxTitle)
 }
 
 // checkID holds a client's own id to what the service takes for one.
@@ -185,7 +187,7 @@ func checkID(field, id string) error {
 		return err
 	}
 	if _, err := strconv.ParseInt(id, 10, 64); err == nil {
-		return skillrouter.InvalidField(field, "is a number, which names a lesson by its order: give it a prefix, such as case-%s", id)
+		return errs.InvalidField(field, "is a number, which names a lesson by its order: give it a prefix, such as case-%s", id)
 	}
 	return nil
 }

@@ -7,7 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
 	"skillrouter/learning"
 	"skillrouter/learning/lesson"
 )
@@ -44,7 +45,7 @@ func (r *router) Report(_ context.Context, draft lesson.Draft) (lesson.Reported,
 		return lesson.Reported{}, r.failing
 	}
 	if r.refuseLevel != "" && draft.Level == r.refuseLevel {
-		return lesson.Reported{}, &skillrouter.Error{Code: skillrouter.Forbidden, Field: "level", Message: "only a captain may"}
+		return lesson.Reported{}, &errs.Error{Code: errs.Forbidden, Field: "level", Message: "only a captain may"}
 	}
 	if r.refuse != nil {
 		if err := r.refuse(draft.Title); err != nil {
@@ -52,13 +53,13 @@ func (r *router) Report(_ context.Context, draft lesson.Draft) (lesson.Reported,
 		}
 	}
 	for _, field := range [][2]string{{"title", draft.Title}, {"domain", draft.Domain}, {"category", draft.Category}} {
-		if err := skillrouter.CheckRequired(field[0], field[1], 1<<20); err != nil {
+		if err := check.Required(field[0], field[1], 1<<20); err != nil {
 			return lesson.Reported{}, err
 		}
 	}
 	for _, source := range draft.SourceCaseIDs {
 		if _, ok := r.lessons[source]; !ok {
-			return lesson.Reported{}, skillrouter.InvalidField("source_case_ids", "names %s, which is not there", source)
+			return lesson.Reported{}, errs.InvalidField("source_case_ids", "names %s, which is not there", source)
 		}
 	}
 	for _, id := range r.ids {
@@ -97,7 +98,7 @@ func (r *router) ReportAll(ctx context.Context, drafts []lesson.Draft) (lesson.B
 	for i, draft := range drafts {
 		reported, err := r.Report(ctx, draft)
 		if err != nil {
-			out.Refused = append(out.Refused, learning.Refusal{Index: i, Field: skillrouter.FieldOf(err), Error: skillrouter.MessageOf(err)})
+			out.Refused = append(out.Refused, learning.Refusal{Index: i, Field: errs.FieldOf(err), Error: errs.MessageOf(err)})
 			continue
 		}
 		out.Results = append(out.Results, lesson.BulkOutcome{Index: i, Reported: reported})
@@ -107,11 +108,11 @@ func (r *router) ReportAll(ctx context.Context, drafts []lesson.Draft) (lesson.B
 
 func (r *router) Lesson(_ context.Context, ref string) (lesson.Lesson, error) {
 	if ref == r.refuseID {
-		return lesson.Lesson{}, skillrouter.InvalidField("lesson_id", "is not wanted")
+		return lesson.Lesson{}, errs.InvalidField("lesson_id", "is not wanted")
 	}
 	lesson, ok := r.lessons[ref]
 	if !ok {
-		return lesson, skillrouter.Errorf(skillrouter.NotFound, "there is no lesson %s", ref)
+		return lesson, errs.Errorf(errs.NotFound, "there is no lesson %s", ref)
 	}
 	return lesson, nil
 }
@@ -121,7 +122,7 @@ func (r *router) List(_ context.Context, filter lesson.Filter) (lesson.Page, err
 		return lesson.Page{}, r.failing
 	}
 	if filter.Level == "" && len(filter.Statuses) != len(lesson.Statuses()) {
-		return lesson.Page{}, skillrouter.InvalidField("status", "leaves out some")
+		return lesson.Page{}, errs.InvalidField("status", "leaves out some")
 	}
 	const page = 3 // so that there are several
 	newest := slices.Clone(r.ids)
@@ -143,7 +144,7 @@ func (r *router) Edit(_ context.Context, ref string, p lesson.Patch) (lesson.Les
 	r.calls["edit"]++
 	lesson := r.lessons[ref]
 	if p.Expect != nil && !p.Expect.Equal(lesson.UpdatedAt) {
-		return lesson, skillrouter.Errorf(skillrouter.Conflict, "the lesson changed meanwhile")
+		return lesson, errs.Errorf(errs.Conflict, "the lesson changed meanwhile")
 	}
 	for _, s := range []struct{ to, from *string }{
 		{&lesson.Category, p.Category},

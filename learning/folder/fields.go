@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/defaults"
 	"skillrouter/learning/lesson"
 )
 
@@ -19,7 +19,7 @@ type field struct {
 // fields lists every part of an entry but its id.
 func fields() []field {
 	joined := func(items []string) string { return strings.Join(items, "\x00") }
-	kept := func(items []string) *[]string { items = slices.Clone(skillrouter.GivenList(items)); return &items }
+	kept := func(items []string) *[]string { items = slices.Clone(defaults.List(items)); return &items }
 	return []field{
 		{"title", func(e Entry) string { return e.Title }, func(p *lesson.Patch, e Entry) { p.Title = &e.Title }},
 		{"summary", func(e Entry) string { return e.Summary }, func(p *lesson.Patch, e Entry) { p.Context = &e.Summary }},

@@ -15,7 +15,7 @@ import (
 	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/token"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/learning/lesson"
 )
 
@@ -187,7 +187,7 @@ func wholeNumber(field string, value text, otherwise int) (int, error) {
 	}
 	n, err := strconv.ParseFloat(string(value), 64)
 	if err != nil || n != math.Trunc(n) || n < 1 || n > 5 {
-		return 0, skillrouter.InvalidField(field, "must be a whole number from 1 to 5")
+		return 0, errs.InvalidField(field, "must be a whole number from 1 to 5")
 	}
 	return int(n), nil
 }
@@ -195,18 +195,18 @@ func wholeNumber(field string, value text, otherwise int) (int, error) {
 // split takes a file apart into its front matter and the text below it.
 func split(file []byte) (matter, body string, err error) {
 	if len(file) > MaxFile {
-		return "", "", skillrouter.Errorf(skillrouter.TooLarge, "is larger than %d bytes", MaxFile)
+		return "", "", errs.Errorf(errs.TooLarge, "is larger than %d bytes", MaxFile)
 	}
 	if !utf8.Valid(file) {
-		return "", "", skillrouter.Errorf(skillrouter.Invalid, "is not valid UTF-8")
+		return "", "", errs.Errorf(errs.Invalid, "is not valid UTF-8")
 	}
 	if bytes.IndexByte(file, 0) >= 0 {
-		return "", "", skillrouter.Errorf(skillrouter.Invalid, "holds the character NUL")
+		return "", "", errs.Errorf(errs.Invalid, "holds the character NUL")
 	}
 	rest := strings.TrimPrefix(string(file), "\ufeff")
 	line, rest, _ := strings.Cut(rest, "\n")
 	if strings.TrimRight(line, " \t\r") != "---" {
-		return "", "", skillrouter.Errorf(skillrouter.Invalid, "has no front matter: the first line must be ---")
+		return "", "", errs.Errorf(errs.Invalid, "has no front matter: the first line must be ---")
 	}
 	for at := 0; at < len(rest); {
 		end := strings.IndexByte(rest[at:], '\n')
@@ -216,13 +216,13 @@ func split(file []byte) (matter, body string, err error) {
 		}
 		if strings.TrimRight(rest[at:at+end], " \t\r") == "---" {
 			if at > MaxFrontMatter {
-				return "", "", skillrouter.Errorf(skillrouter.TooLarge, "has front matter of more than %d bytes", MaxFrontMatter)
+				return "", "", errs.Errorf(errs.TooLarge, "has front matter of more than %d bytes", MaxFrontMatter)
 			}
 			return strings.ReplaceAll(rest[:at], "\r\n", "\n"), rest[next:], nil
 		}
 		at = next
 	}
-	return "", "", skillrouter.Errorf(skillrouter.Invalid, "has front matter that does not end: a line --- is missing")
+	return "", "", errs.Errorf(errs.Invalid, "has front matter that does not end: a line --- is missing")
 }
 
 // decode reads front matter. Repeated keys are refused by the library; anchors,
@@ -266,18 +266,18 @@ func located(err error) error {
 	detail, ok := errors.AsType[yaml.Error](err)
 	if !ok {
 		message, _, _ := strings.Cut(err.Error(), "\n")
-		return skillrouter.Wrap(skillrouter.Invalid, err, "has front matter that cannot be read: %s", message)
+		return errs.Wrap(errs.Invalid, err, "has front matter that cannot be read: %s", message)
 	}
 	message, _, _ := strings.Cut(detail.GetMessage(), "\n")
 	if tok := detail.GetToken(); tok != nil {
 		return at(tok.Position.Line, "%s", message)
 	}
-	return skillrouter.Errorf(skillrouter.Invalid, "has front matter that cannot be read: %s", message)
+	return errs.Errorf(errs.Invalid, "has front matter that cannot be read: %s", message)
 }
 
 // at is a mistake in a line of the front matter; the line before it is the file's first.
 func at(line int, format string, args ...any) error {
-	return skillrouter.Errorf(skillrouter.Invalid, "line %d: %s", line+1, fmt.Sprintf(format, args...))
+	return errs.Errorf(errs.Invalid, "line %d: %s", line+1, fmt.Sprintf(format, args...))
 }
 
 // heading is the first heading of a Markdown text.

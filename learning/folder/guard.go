@@ -11,7 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/redact"
 )
 
 // guardPlace is where the guard's findings are kept, within the repository.
@@ -103,11 +105,11 @@ type guarding struct {
 // could not be run.
 func Guard(ctx context.Context, root string, policy Policy, task string, options GuardOptions) (Guarded, string, error) {
 	var out Guarded
-	if err := skillrouter.CheckRequired("task", task, MaxTask); err != nil {
+	if err := check.Required("task", task, MaxTask); err != nil {
 		return out, "", err
 	}
 	options.Mode = cmp.Or(options.Mode, policy.Mode)
-	if err := skillrouter.CheckOneOf("mode", options.Mode, Modes()); err != nil {
+	if err := check.OneOf("mode", options.Mode, Modes()); err != nil {
 		return out, "", err
 	}
 	if options.Now == nil {
@@ -116,14 +118,14 @@ func Guard(ctx context.Context, root string, policy Policy, task string, options
 	options.GateTime = cmp.Or(options.GateTime, DefaultGateTime)
 	absolute, err := filepath.Abs(root)
 	if err != nil {
-		return out, "", skillrouter.Wrap(skillrouter.Invalid, err, "the folder %s cannot be found", root)
+		return out, "", errs.Wrap(errs.Invalid, err, "the folder %s cannot be found", root)
 	}
 	opened, err := os.OpenRoot(absolute)
 	if err != nil {
-		return out, "", skillrouter.Wrap(skillrouter.Invalid, err, "%s cannot be opened as a folder", root)
+		return out, "", errs.Wrap(errs.Invalid, err, "%s cannot be opened as a folder", root)
 	}
 	defer opened.Close()
-	task, _ = skillrouter.Redact(task)
+	task, _ = redact.Text(task)
 	g := &guarding{absolute, policy, task, options.Mode, options.Reviewers}
 	now := options.Now()
 
@@ -142,7 +144,7 @@ func Guard(ctx context.Context, root string, policy Policy, task string, options
 	if policy.SemanticReview.Enabled {
 		review, err := g.review(ctx, out.Deterministic, lessons)
 		if ctx.Err() != nil {
-			return out, "", skillrouter.Wrap(skillrouter.Unavailable, ctx.Err(), "the run was given up")
+			return out, "", errs.Wrap(errs.Unavailable, ctx.Err(), "the run was given up")
 		}
 		if err == nil {
 			review.redact()
@@ -231,7 +233,7 @@ func (g *guarding) gates(ctx context.Context, limit time.Duration) ([]Finding, e
 	for _, gate := range g.policy.QualityGates {
 		ran := execute(ctx, g.root, gate.Command, nil, limit)
 		if ctx.Err() != nil {
-			return found, skillrouter.Wrap(skillrouter.Unavailable, ctx.Err(), "the run was given up")
+			return found, errs.Wrap(errs.Unavailable, ctx.Err(), "the run was given up")
 		}
 		if ran.err == nil {
 			continue
@@ -251,6 +253,6 @@ func (g *guarding) gates(ctx context.Context, limit time.Duration) ([]Finding, e
 
 // redacted is a text without secrets: what commands print is kept in a file.
 func redacted(s string) string {
-	s, _ = skillrouter.Redact(s)
+	s, _ = redact.Text(s)
 	return s
 }

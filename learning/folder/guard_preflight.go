@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/defaults"
 )
 
 // maxArtifact bounds what is read of a preflight, in bytes.
@@ -43,7 +43,7 @@ func (g *guarding) preflight(root *os.Root, now time.Time) ([]Match, []Finding) 
 			name, latest, matches = candidate, made, p.Matches
 		}
 	}
-	matches = skillrouter.GivenList(matches)
+	matches = defaults.List(matches)
 	if !on(rule.Required) || !on(g.policy.DeterministicChecks.RequirePreflightArtifact) {
 		return matches, nil
 	}

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/learning/folder"
 )
 
@@ -184,7 +184,7 @@ func TestGuardEndsWhatHangs(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := folder.Guard(ctx, root, policy(t, root), "x", folder.GuardOptions{}); skillrouter.CodeOf(err) != skillrouter.Unavailable {
+	if _, _, err := folder.Guard(ctx, root, policy(t, root), "x", folder.GuardOptions{}); errs.CodeOf(err) != errs.Unavailable {
 		t.Error("given up:", err)
 	}
 }
@@ -344,7 +344,7 @@ func TestInitSpec(t *testing.T) {
 		t.Error(first, second)
 	}
 	for _, feature := range []string{"", "  ", strings.Repeat("x", 1000)} {
-		if _, err := folder.InitSpec(root, policy(t, root), feature, false); skillrouter.CodeOf(err) != skillrouter.Invalid && skillrouter.CodeOf(err) != skillrouter.TooLarge {
+		if _, err := folder.InitSpec(root, policy(t, root), feature, false); errs.CodeOf(err) != errs.Invalid && errs.CodeOf(err) != errs.TooLarge {
 			t.Errorf("%.9q: %v", feature, err)
 		}
 	}

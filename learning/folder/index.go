@@ -11,7 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/defaults"
+	"skillrouter/internal/errs"
 	"skillrouter/learning/lesson"
 )
 
@@ -61,8 +62,8 @@ type Listed struct {
 // listed is what an index says of an entry.
 func listed(e Entry) Listed {
 	l := Listed{
-		ID: e.ID, Level: e.Level, Status: e.Status, Tags: skillrouter.GivenList(slices.Sorted(slices.Values(e.Tags))), Confidence: e.Confidence, Transferability: e.Transferability,
-		SourceCaseIDs: skillrouter.GivenList(e.SourceCaseIDs), Title: e.Title, Summary: e.Summary,
+		ID: e.ID, Level: e.Level, Status: e.Status, Tags: defaults.List(slices.Sorted(slices.Values(e.Tags))), Confidence: e.Confidence, Transferability: e.Transferability,
+		SourceCaseIDs: defaults.List(e.SourceCaseIDs), Title: e.Title, Summary: e.Summary,
 	}
 	if e.LastValidatedAt != "" {
 		l.LastValidatedAt = &e.LastValidatedAt
@@ -103,7 +104,7 @@ func (d *Dir) Index(files []File, now time.Time) Index {
 	index.Stats.ByLevel.Principle = levels[lesson.LevelPrinciple]
 	index.Stats.ByStatus.Candidate, index.Stats.ByStatus.Validated = statuses[lesson.StatusCandidate], statuses[lesson.StatusValidated]
 	index.Stats.ByStatus.Canonical, index.Stats.ByStatus.Retired = statuses[lesson.StatusCanonical], statuses[lesson.StatusRetired]
-	skillrouter.Sort(index.Lessons, func(a, b Listed) int {
+	slices.SortFunc(index.Lessons, func(a, b Listed) int {
 		return cmp.Or(cmp.Compare(rank(a.Level), rank(b.Level)), strings.Compare(a.ID, b.ID))
 	})
 	return index
@@ -134,10 +135,10 @@ func (d *Dir) WriteIndex(index Index) (written bool, err error) {
 func readIndex(text []byte) (Index, error) {
 	var index Index
 	if err := json.Unmarshal(bytes.TrimPrefix(text, []byte("\ufeff")), &index); err != nil {
-		return index, skillrouter.Wrap(skillrouter.Invalid, err, "index.json is not the index of a lessons folder")
+		return index, errs.Wrap(errs.Invalid, err, "index.json is not the index of a lessons folder")
 	}
 	if major, _, _ := strings.Cut(index.SchemaVersion, "."); major != "1" {
-		return index, skillrouter.Errorf(skillrouter.Invalid, "the index has schema version %q, and 1.x is what can be read", index.SchemaVersion)
+		return index, errs.Errorf(errs.Invalid, "the index has schema version %q, and 1.x is what can be read", index.SchemaVersion)
 	}
 	return index, nil
 }

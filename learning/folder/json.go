@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 )
 
 // encode is v as a file of JSON: indented, as people and diffs read it.
@@ -21,7 +21,7 @@ func encode(v any) ([]byte, error) {
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
 	if err := encoder.Encode(v); err != nil {
-		return nil, skillrouter.Wrap(skillrouter.Internal, err, "the file cannot be made")
+		return nil, errs.Wrap(errs.Internal, err, "the file cannot be made")
 	}
 	return b.Bytes(), nil
 }

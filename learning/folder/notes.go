@@ -8,7 +8,7 @@ import (
 	"github.com/yuin/goldmark/ast"
 	mdtext "github.com/yuin/goldmark/text"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/learning/lesson"
 )
 
@@ -48,7 +48,7 @@ type Notes struct {
 // the headings and the title, so that the same notes give the same lessons.
 func ReadNotes(source []byte, domain string) (Notes, error) {
 	if len(source) > MaxNotes {
-		return Notes{}, skillrouter.Errorf(skillrouter.TooLarge, "the notes are larger than %d bytes", MaxNotes)
+		return Notes{}, errs.Errorf(errs.TooLarge, "the notes are larger than %d bytes", MaxNotes)
 	}
 	source = bytes.TrimPrefix(source, []byte("\ufeff"))
 	r := &notesReader{source: source, starts: lineStarts(source), domain: domain, ids: map[string]int{}}

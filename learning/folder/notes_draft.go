@@ -10,7 +10,9 @@ import (
 	"strings"
 	"unicode"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/lazyregexp"
 	"skillrouter/learning"
 	"skillrouter/learning/lesson"
 )
@@ -89,7 +91,7 @@ func (n *note) tag(text string) bool {
 	var found []string
 	for item := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || r == ';' || r == '\n' }) {
 		tag := tagOf(item)
-		if tag == "" || len(tag) > skillrouter.MaxName {
+		if tag == "" || len(tag) > check.MaxName {
 			return false
 		}
 		found = append(found, tag)
@@ -112,7 +114,7 @@ func (n *note) text(p part) string {
 }
 
 // dated finds a date at either end of a title.
-var dated = skillrouter.Lazily(`^\s*[\[(]?(\d{4}-\d{2}-\d{2})[\])]?\s*[:–—|-]?\s*|\s*[–—|-]?\s*[\[(]?(\d{4}-\d{2}-\d{2})[\])]?\s*$`)
+var dated = lazyregexp.New(`^\s*[\[(]?(\d{4}-\d{2}-\d{2})[\])]?\s*[:–—|-]?\s*|\s*[–—|-]?\s*[\[(]?(\d{4}-\d{2}-\d{2})[\])]?\s*$`)
 
 // draft makes the lesson. It is Invalid or TooLarge if the service could not take it.
 func (n *note) draft(domain string, ids map[string]int) (lesson.Draft, error) {
@@ -164,7 +166,7 @@ func (n *note) draft(domain string, ids map[string]int) (lesson.Draft, error) {
 		tag := tagOf(above)
 		switch {
 		case tag == "" || slices.Contains(d.Tags, tag):
-		case len(tag) > skillrouter.MaxName || len(d.Tags) == learning.MaxTags:
+		case len(tag) > check.MaxName || len(d.Tags) == learning.MaxTags:
 			context = joinTexts(context, "Under: "+above)
 		default:
 			d.Tags = append(slices.Clone(d.Tags), tag)
@@ -183,10 +185,10 @@ func (n *note) draft(domain string, ids map[string]int) (lesson.Draft, error) {
 	}
 	d.Body = strings.Join(body, "\n\n")
 	if len(d.Body) > learning.MaxContent {
-		return d, skillrouter.Errorf(skillrouter.TooLarge, "is part of a lesson that is longer than %d bytes", learning.MaxContent)
+		return d, errs.Errorf(errs.TooLarge, "is part of a lesson that is longer than %d bytes", learning.MaxContent)
 	}
 	if d.Title == "" {
-		return d, skillrouter.Errorf(skillrouter.Invalid, "holds no words that could be a title")
+		return d, errs.Errorf(errs.Invalid, "holds no words that could be a title")
 	}
 	severity, level, forbids := n.weigh(d.Title)
 	d.Severity, d.Level = cmp.Or(d.Severity, severity), level

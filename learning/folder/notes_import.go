@@ -6,7 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/redact"
 	"skillrouter/learning"
 	"skillrouter/learning/lesson"
 )
@@ -44,12 +45,12 @@ func ImportNotes(ctx context.Context, service lesson.Service, notes Notes, updat
 			step.Notes = []string{"secrets were cut out"}
 		}
 		lesson, err := service.Lesson(ctx, n.Draft.ID)
-		switch skillrouter.CodeOf(err) {
-		case skillrouter.NotFound:
+		switch errs.CodeOf(err) {
+		case errs.NotFound:
 			fresh = append(fresh, i)
 			continue
 		case "":
-		case skillrouter.Forbidden: // the token may read nothing at all
+		case errs.Forbidden: // the token may read nothing at all
 			return result, err
 		default:
 			if err := step.failed(err); err != nil {
@@ -99,7 +100,7 @@ func ImportNotes(ctx context.Context, service lesson.Service, notes Notes, updat
 func (n Notes) redacted() (clean Notes, cut []bool) {
 	clean, cut = n, make([]bool, len(n.Lessons))
 	clean.Lessons = slices.Clone(n.Lessons)
-	var redaction skillrouter.Redaction
+	var redaction redact.Redaction
 	for i := range clean.Lessons {
 		d := &clean.Lessons[i].Draft
 		redaction.Text(&d.Title, &d.Context, &d.Action, &d.Outcome, &d.RootCause, &d.Solution, &d.Body)
@@ -118,12 +119,12 @@ func reportNotes(ctx context.Context, service lesson.Service, notes Notes, steps
 		drafts[k] = notes.Lessons[i].Draft
 	}
 	answer, err := service.ReportAll(ctx, drafts)
-	switch code := skillrouter.CodeOf(err); {
+	switch code := errs.CodeOf(err); {
 	case err == nil:
-	case len(batch) > 1 && (code == skillrouter.Invalid || code == skillrouter.TooLarge): // one of them is at fault
+	case len(batch) > 1 && (code == errs.Invalid || code == errs.TooLarge): // one of them is at fault
 		half := len(batch) / 2
 		return cmp.Or(reportNotes(ctx, service, notes, steps, batch[:half]), reportNotes(ctx, service, notes, steps, batch[half:]))
-	case code == skillrouter.Forbidden: // the token may report nothing at all
+	case code == errs.Forbidden: // the token may report nothing at all
 		return err
 	default:
 		return steps[batch[0]].failed(err)

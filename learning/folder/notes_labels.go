@@ -5,7 +5,7 @@ import (
 	"sync"
 	"unicode"
 
-	"skillrouter"
+	"skillrouter/internal/lazyregexp"
 	"skillrouter/tfidf/wordlist"
 )
 
@@ -50,7 +50,7 @@ var labels = sync.OnceValue(func() map[string]part {
 var lessonColumns = wordlist.Phrases(wordsText, "columns of lessons")
 
 // ordinal is the number of a heading, such as "2. Cause".
-var ordinal = skillrouter.Lazily(`^\d{1,3}[.)]\s+`)
+var ordinal = lazyregexp.New(`^\d{1,3}[.)]\s+`)
 
 // labelOf is the part that a heading, or a cell of a table, names as a whole.
 func labelOf(title string) part {

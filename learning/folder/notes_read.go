@@ -6,7 +6,7 @@ import (
 
 	"github.com/yuin/goldmark/ast"
 
-	"skillrouter"
+	"skillrouter/internal/lazyregexp"
 	"skillrouter/tfidf/wordlist"
 )
 
@@ -33,8 +33,8 @@ func (r *notesReader) read() {
 			r.unread(s.first, s.first+s.head.lines, why)
 		}
 	}
-	skillrouter.SortStable(r.out.Unread, func(a, b Unread) int { return a.Line - b.Line })
-	skillrouter.SortStable(r.out.Lessons, func(a, b Note) int { return a.Line - b.Line })
+	slices.SortStableFunc(r.out.Unread, func(a, b Unread) int { return a.Line - b.Line })
+	slices.SortStableFunc(r.out.Lessons, func(a, b Note) int { return a.Line - b.Line })
 }
 
 // relate finds out what stands below each heading.
@@ -422,7 +422,7 @@ func (p *partReader) begin(kind part, line int) {
 }
 
 // ruled is the line below a table's head.
-var ruled = skillrouter.Lazily(`^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$`)
+var ruled = lazyregexp.New(`^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$`)
 
 // table reads a table whose head or first column are labels; any other stays text.
 func (p *partReader) table(b block) bool {

@@ -13,7 +13,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
 	"skillrouter/learning"
 	"skillrouter/learning/folder"
 	"skillrouter/learning/lesson"
@@ -168,7 +169,7 @@ func servable(n folder.Notes) string {
 			return fmt.Sprintf("lines %d to %d", l.Line, l.Last)
 		}
 		for _, tag := range d.Tags {
-			if tag == "" || skillrouter.CheckName("tags", tag) != nil {
+			if tag == "" || check.Name("tags", tag) != nil {
 				return fmt.Sprintf("tag %q", tag)
 			}
 		}
@@ -258,7 +259,7 @@ func TestImportNotes(t *testing.T) {
 	}
 	r.refuse = func(title string) error {
 		if strings.Contains(title, "Query slow") {
-			return skillrouter.InvalidField("title", "is not wanted")
+			return errs.InvalidField("title", "is not wanted")
 		}
 		return nil
 	}

@@ -4,7 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/lazyregexp"
 	"skillrouter/learning"
 	"skillrouter/learning/lesson"
 	"skillrouter/tfidf/wordlist"
@@ -14,11 +15,11 @@ import (
 // wherever they stand; in small letters they are words like others, but for what
 // a title begins with.
 var (
-	gravest   = skillrouter.Lazily(`\b(CRITICAL|NON-NEGOTIABLE|FORBIDDEN)\b`)
-	grave     = skillrouter.Lazily(`\b(NEVER|MUST NOT|DO NOT|IMPORTANT|DANGER|WARNING)\b`)
-	forbidden = skillrouter.Lazily(`(?i)^(?:(?:critical|important|warning|non-negotiable|forbidden|rule)\b[:!\s–—-]*)?(never|don['’]t|do not|must not|avoid|beware|no longer)\b|\bmust never\b`)
-	universal = skillrouter.Lazily(`(?i)\bnon-negotiables?\b|\bprinciples?\b|\bgolden rules?\b|\bcardinal rules?\b`)
-	recurring = skillrouter.Lazily(`(?i)\bpatterns?\b|\bbest practices?\b|\bconventions?\b|\bguidelines?\b|\bstandards?\b|\brules?\b|^always\b`)
+	gravest   = lazyregexp.New(`\b(CRITICAL|NON-NEGOTIABLE|FORBIDDEN)\b`)
+	grave     = lazyregexp.New(`\b(NEVER|MUST NOT|DO NOT|IMPORTANT|DANGER|WARNING)\b`)
+	forbidden = lazyregexp.New(`(?i)^(?:(?:critical|important|warning|non-negotiable|forbidden|rule)\b[:!\s–—-]*)?(never|don['’]t|do not|must not|avoid|beware|no longer)\b|\bmust never\b`)
+	universal = lazyregexp.New(`(?i)\bnon-negotiables?\b|\bprinciples?\b|\bgolden rules?\b|\bcardinal rules?\b`)
+	recurring = lazyregexp.New(`(?i)\bpatterns?\b|\bbest practices?\b|\bconventions?\b|\bguidelines?\b|\bstandards?\b|\brules?\b|^always\b`)
 )
 
 // weigh reads from a note's words how grave it is ("" if they do not say), how far
@@ -64,7 +65,7 @@ func (n *note) domain() string {
 	for _, heading := range n.path {
 		words := strings.Fields(labelWords(heading))
 		tag := tagOf(heading)
-		if len(words) == 0 || len(words) > domainWords || tag == "" || len(tag) > skillrouter.MaxName || dated.MatchString(heading) ||
+		if len(words) == 0 || len(words) > domainWords || tag == "" || len(tag) > check.MaxName || dated.MatchString(heading) ||
 			slices.ContainsFunc(words, func(w string) bool { return generic()[w] || fileWords()[w] }) {
 			continue
 		}
@@ -80,10 +81,10 @@ var fileWords = wordlist.Phrases(wordsText, "names of files")
 var instructions = wordlist.Phrases(wordsText, "instructions")
 
 // placeholder is what a template has in place of a text; a comment is none.
-var placeholder = skillrouter.Lazily(`^[\s>*_#|-]*(?:[\p{L} /]{1,40}:)?[\s*_]*(?:\[[^\]()]{2,60}\]|<[^<>/!][^<>/]{1,59}>|\{[^{}]{2,60}\}|YYYY-MM-DD|\.\.\.|…)[\s*_|]*$`)
+var placeholder = lazyregexp.New(`^[\s>*_#|-]*(?:[\p{L} /]{1,40}:)?[\s*_]*(?:\[[^\]()]{2,60}\]|<[^<>/!][^<>/]{1,59}>|\{[^{}]{2,60}\}|YYYY-MM-DD|\.\.\.|…)[\s*_|]*$`)
 
 // link is an item of a table of contents: a link within the file, and nothing else.
-var link = skillrouter.Lazily(`^\s*(?:[-*+]|\d+[.)])\s+\[[^\]]+\]\(#[^)]*\)\s*$`)
+var link = lazyregexp.New(`^\s*(?:[-*+]|\d+[.)])\s+\[[^\]]+\]\(#[^)]*\)\s*$`)
 
 // instructs tells why a section is no lesson but part of the file's own furniture; "" if it is one.
 func (r *notesReader) instructs(s *section) string {

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter"
 	"skillrouter/learning/lesson"
 )
 
@@ -77,7 +76,7 @@ func order(steps []Step, lessons []lesson.Lesson) {
 			top.next++
 		}
 	}
-	skillrouter.SortStable(steps, func(a, b Step) int { return cmp.Compare(place[a.ID], place[b.ID]) })
+	slices.SortStableFunc(steps, func(a, b Step) int { return cmp.Compare(place[a.ID], place[b.ID]) })
 }
 
 func refuse(step *Step, why string) {

@@ -11,7 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
 )
 
 // PolicyName is the file that a repository keeps its workflow policy in.
@@ -164,15 +165,15 @@ func ReadPolicy(root, name string) (Policy, error) {
 	switch {
 	case name == "" && missing(err):
 	case err != nil:
-		return policy, skillrouter.Wrap(skillrouter.Invalid, err, "the policy %s cannot be read: %s", cmp.Or(name, PolicyName), reason(err))
+		return policy, errs.Wrap(errs.Invalid, err, "the policy %s cannot be read: %s", cmp.Or(name, PolicyName), reason(err))
 	default:
 		if policy.Unknown, err = tolerant(text, &policy); err != nil {
-			return policy, skillrouter.Wrap(skillrouter.Invalid, err, "the policy %s is refused: %s", cmp.Or(name, PolicyName), strings.TrimPrefix(err.Error(), "json: "))
+			return policy, errs.Wrap(errs.Invalid, err, "the policy %s is refused: %s", cmp.Or(name, PolicyName), strings.TrimPrefix(err.Error(), "json: "))
 		}
 	}
 	if err := policy.complete(); err != nil {
-		coded, _ := errors.AsType[*skillrouter.Error](err)
-		return policy, skillrouter.Errorf(skillrouter.Invalid, "the policy %s is refused: %s %s", cmp.Or(name, PolicyName), coded.Field, coded.Message)
+		coded, _ := errors.AsType[*errs.Error](err)
+		return policy, errs.Errorf(errs.Invalid, "the policy %s is refused: %s %s", cmp.Or(name, PolicyName), coded.Field, coded.Message)
 	}
 	return policy, nil
 }
@@ -185,7 +186,7 @@ func (p *Policy) complete() error {
 			p.Mode = mode
 		}
 	}
-	if err := skillrouter.CheckOneOf("mode", p.Mode, Modes()); err != nil {
+	if err := check.OneOf("mode", p.Mode, Modes()); err != nil {
 		return err
 	}
 	p.Lessons.Root = cmp.Or(p.Lessons.Root, "lessons")
@@ -205,28 +206,28 @@ func (p *Policy) complete() error {
 		if *bound.n == 0 {
 			*bound.n = bound.otherwise
 		}
-		if err := skillrouter.CheckRange(bound.field, float64(*bound.n), 1, 1000); err != nil {
+		if err := check.Range(bound.field, float64(*bound.n), 1, 1000); err != nil {
 			return err
 		}
 	}
 	if p.SpecRoot != "" && !filepath.IsLocal(filepath.FromSlash(p.SpecRoot)) {
-		return skillrouter.InvalidField("specRoot", "must be a path within the repository")
+		return errs.InvalidField("specRoot", "must be a path within the repository")
 	}
 	for _, doc := range p.RequiredDocs {
 		if !filepath.IsLocal(filepath.FromSlash(doc)) {
-			return skillrouter.InvalidField("requiredDocs", "must hold paths within the repository")
+			return errs.InvalidField("requiredDocs", "must hold paths within the repository")
 		}
 	}
 	p.Preflight.ArtifactGlob = cmp.Or(p.Preflight.ArtifactGlob, preflightPlace+"/preflight_*.json")
 	if _, err := filepath.Match(p.Preflight.ArtifactGlob, "x"); err != nil || !filepath.IsLocal(filepath.FromSlash(p.Preflight.ArtifactGlob)) {
-		return skillrouter.InvalidField("preflight.artifactGlob", "must be a pattern of paths within the repository")
+		return errs.InvalidField("preflight.artifactGlob", "must be a pattern of paths within the repository")
 	}
 	p.Preflight.MaxAgeHours = cmp.Or(p.Preflight.MaxAgeHours, defaultMaxAgeHours)
-	if err := skillrouter.CheckRange("preflight.maxAgeHours", p.Preflight.MaxAgeHours, 0, 24*3650); err != nil {
+	if err := check.Range("preflight.maxAgeHours", p.Preflight.MaxAgeHours, 0, 24*3650); err != nil {
 		return err
 	}
 	if len(p.QualityGates) > maxGates {
-		return skillrouter.InvalidField("qualityGates", "may hold at most %d gates", maxGates)
+		return errs.InvalidField("qualityGates", "may hold at most %d gates", maxGates)
 	}
 	seen := map[string]bool{}
 	// A gate that is not required and has no command yet is a place kept for one.
@@ -234,9 +235,9 @@ func (p *Policy) complete() error {
 	for _, gate := range p.QualityGates {
 		switch {
 		case gate.ID == "" || seen[gate.ID]:
-			return skillrouter.InvalidField("qualityGates.id", "must be there, and be each gate's own")
+			return errs.InvalidField("qualityGates.id", "must be there, and be each gate's own")
 		case len(gate.Command) == 0 || gate.Command[0] == "":
-			return skillrouter.InvalidField("qualityGates.command", "is required for %s", gate.ID)
+			return errs.InvalidField("qualityGates.command", "is required for %s", gate.ID)
 		}
 		seen[gate.ID] = true
 	}
@@ -248,8 +249,8 @@ func (r *SemanticReview) complete() error {
 		r.TimeoutSec = defaultReviewTime.Seconds()
 	}
 	if err := cmp.Or(
-		skillrouter.CheckRange("semanticReview.timeoutSec", r.TimeoutSec, 0.001, longestReview.Seconds()),
-		skillrouter.CheckEach("semanticReview.blockOnSeverity", r.BlockOnSeverity, Ratings()),
+		check.Range("semanticReview.timeoutSec", r.TimeoutSec, 0.001, longestReview.Seconds()),
+		check.Each("semanticReview.blockOnSeverity", r.BlockOnSeverity, Ratings()),
 	); err != nil {
 		return err
 	}

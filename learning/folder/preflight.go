@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
 	"skillrouter/learning"
 	"skillrouter/learning/lesson"
 )
@@ -80,7 +80,7 @@ type candidate struct {
 // else the latest headings. It returns the shortlist, where it was
 // written to, and what stood in the way of a better source.
 func Prepare(ctx context.Context, root string, policy Policy, task string, ask lesson.Service, now time.Time) (p Preflight, artifact string, notes []string, err error) {
-	if err := skillrouter.CheckRequired("task", task, MaxTask); err != nil {
+	if err := check.Required("task", task, MaxTask); err != nil {
 		return p, "", nil, err
 	}
 	task = redacted(task) // it is kept in a file
@@ -178,7 +178,7 @@ func shortlist(words []taskWord, candidates []candidate, selection Selection, no
 			ranked = append(ranked, m)
 		}
 	}
-	skillrouter.Sort(ranked, func(a, b Match) int {
+	slices.SortFunc(ranked, func(a, b Match) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(rank(b.Level), rank(a.Level)), strings.Compare(a.ID, b.ID))
 	})
 	return choose(ranked, selection)
@@ -194,7 +194,7 @@ func latestLessons(candidates []candidate, selection Selection, now time.Time) [
 		}
 		return *c.LastValidatedAt // dates sort as they are written
 	}
-	skillrouter.SortStable(candidates, func(a, b candidate) int {
+	slices.SortStableFunc(candidates, func(a, b candidate) int {
 		return cmp.Or(strings.Compare(date(b), date(a)), cmp.Compare(rank(b.Level), rank(a.Level)))
 	})
 	var ranked []Match
@@ -288,6 +288,6 @@ func headingMatches(root, name string, words []taskWord, top int) (fits, latest 
 		}
 	}
 	slices.Reverse(latest)
-	skillrouter.SortStable(fits, func(a, b Match) int { return cmp.Compare(b.Score, a.Score) })
+	slices.SortStableFunc(fits, func(a, b Match) int { return cmp.Compare(b.Score, a.Score) })
 	return fits[:min(len(fits), top)], latest[:min(len(latest), top)], nil
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/learning/folder"
 	"skillrouter/learning/lesson"
 )
@@ -175,7 +175,7 @@ func TestPreflightAsksTheRouter(t *testing.T) {
 		t.Errorf("%v %v %+v", err, notes, p)
 	}
 	put(t, root, "LESSONS.md", "# Lessons\n\n## Redis timeouts\n\ntext\n\n```\n# no heading, redis\n```\n\nCSS\n---\n")
-	r.failing = skillrouter.Errorf(skillrouter.Unavailable, "no router answers")
+	r.failing = errs.Errorf(errs.Unavailable, "no router answers")
 	p, _, notes, err = folder.Prepare(t.Context(), root, policy(t, root), "tune redis", r, noon)
 	if err != nil || p.Source != folder.SourceHeadings || !p.FallbackUsed || p.MatchCount != 1 || p.Matches[0].Title != "Redis timeouts" ||
 		p.Matches[0].Path != "LESSONS.md#L3" || len(notes) != 1 || !strings.Contains(notes[0], "no router answers") {
@@ -198,7 +198,7 @@ func TestPreflightOfNothing(t *testing.T) {
 		t.Errorf("%v %+v", err, p)
 	}
 	for _, task := range []string{"", " \n", strings.Repeat("x", folder.MaxTask+1), "a\x00"} {
-		if _, _, _, err := folder.Prepare(t.Context(), root, policy(t, root), task, nil, noon); skillrouter.FieldOf(err) != "task" {
+		if _, _, _, err := folder.Prepare(t.Context(), root, policy(t, root), task, nil, noon); errs.FieldOf(err) != "task" {
 			t.Errorf("%.10q: %v", task, err)
 		}
 	}
@@ -225,12 +225,12 @@ func TestPolicyRefuses(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			root := t.TempDir()
 			put(t, root, folder.PolicyName, test.policy)
-			if _, err := folder.ReadPolicy(root, ""); skillrouter.CodeOf(err) != skillrouter.Invalid || !strings.Contains(explain(err), test.want) {
+			if _, err := folder.ReadPolicy(root, ""); errs.CodeOf(err) != errs.Invalid || !strings.Contains(explain(err), test.want) {
 				t.Errorf("%v", err)
 			}
 		})
 	}
-	if _, err := folder.ReadPolicy(t.TempDir(), "named.json"); skillrouter.CodeOf(err) != skillrouter.Invalid {
+	if _, err := folder.ReadPolicy(t.TempDir(), "named.json"); errs.CodeOf(err) != errs.Invalid {
 		t.Error("a policy that was named and is not there:", err)
 	}
 }

@@ -7,7 +7,8 @@ import (
 	"strings"
 	"unicode"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/lazyregexp"
 )
 
 // Render writes an entry as a file: the original lessons folder's keys first, each on one line, so
@@ -26,7 +27,7 @@ func Render(e Entry) ([]byte, error) {
 			return nil, err
 		}
 	}
-	return nil, skillrouter.Errorf(skillrouter.Invalid, "cannot be written to a file and read back unchanged")
+	return nil, errs.Errorf(errs.Invalid, "cannot be written to a file and read back unchanged")
 }
 
 // layout says how texts of several lines are written.
@@ -122,7 +123,7 @@ func (l layout) text(s string) string {
 }
 
 // bare is a text that YAML reads as that text without quotes.
-var bare = skillrouter.Lazily(`^[A-Za-z](?:[A-Za-z0-9._/-]| [A-Za-z0-9._/-])*$`)
+var bare = lazyregexp.New(`^[A-Za-z](?:[A-Za-z0-9._/-]| [A-Za-z0-9._/-])*$`)
 
 // reserved are bare words that some YAML readers take for something else.
 var reserved = []string{"null", "true", "false", "yes", "no", "on", "off", "y", "n"}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 )
 
 // Bounds of a command that a policy names.
@@ -54,7 +54,7 @@ func execute(ctx context.Context, dir string, command Command, stdin []byte, lim
 	case errors.Is(context.Cause(ctx), errOverdue):
 		result.err = fmt.Errorf("took longer than %s and was ended", limit)
 	case ctx.Err() != nil:
-		result.err = skillrouter.Wrap(skillrouter.Unavailable, ctx.Err(), "the run was given up")
+		result.err = errs.Wrap(errs.Unavailable, ctx.Err(), "the run was given up")
 	case errors.Is(err, exec.ErrWaitDelay):
 		result.err = errors.New("left something running that kept its output open, which was ended")
 	case errors.As(err, &exit):

@@ -19,7 +19,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"skillrouter"
+	"skillrouter/internal/defaults"
 )
 
 // EngineCommand runs the policy's reviewer command: a ReviewRequest as JSON on
@@ -226,10 +226,10 @@ func (r *Review) redact() {
 // worst keeps the most severe findings, at most max, in the reviewer's order among equals.
 func worst(findings []ReviewFinding, max int) []ReviewFinding {
 	kept := slices.Clone(findings)
-	skillrouter.SortStable(kept, func(a, b ReviewFinding) int {
+	slices.SortStableFunc(kept, func(a, b ReviewFinding) int {
 		return cmp.Compare(slices.Index(Ratings(), b.Severity), slices.Index(Ratings(), a.Severity))
 	})
-	kept = skillrouter.GivenList(kept)
+	kept = defaults.List(kept)
 	return kept[:min(len(kept), max)]
 }
 

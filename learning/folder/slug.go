@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"skillrouter"
+	"skillrouter/internal/lazyregexp"
 )
 
 // maxSlug bounds the readable part of a file's name, in bytes: with the rest it
@@ -19,10 +19,10 @@ const maxSlug = 60
 
 // named are ids that are file names as they stand: lower case, so that no file
 // system takes two of them for one.
-var named = skillrouter.Lazily(`^[a-z0-9](?:[a-z0-9_-]|\.[a-z0-9_-]){0,78}$`)
+var named = lazyregexp.New(`^[a-z0-9](?:[a-z0-9_-]|\.[a-z0-9_-]){0,78}$`)
 
 // given tells an id that the router gave (a UUID), which no person would look for.
-var given = skillrouter.Lazily(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+var given = lazyregexp.New(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
 // devices are names that Windows keeps for itself, whatever stands behind the first dot.
 var devices = []string{

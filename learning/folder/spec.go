@@ -8,7 +8,7 @@ import (
 	"path"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/check"
 )
 
 // specDocuments are the documents that a feature's specification begins with.
@@ -22,8 +22,8 @@ const DefaultSpecRoot = ".specs"
 // InitSpec writes the documents of a feature's specification, and returns their paths from the repository's root. One that is
 // there stays and is not among them, unless it is forced.
 func InitSpec(root string, policy Policy, feature string, force bool) (written []string, err error) {
-	feature = skillrouter.OneLine(feature)
-	if err := skillrouter.CheckRequired("feature", feature, skillrouter.MaxName); err != nil {
+	feature = check.OneLine(feature)
+	if err := check.Required("feature", feature, check.MaxName); err != nil {
 		return nil, err
 	}
 	dir, err := Open(root, false)

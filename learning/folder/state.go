@@ -1,6 +1,6 @@
 package folder
 
-import "skillrouter"
+import "skillrouter/internal/errs"
 
 // State is what a folder and a router agreed on when they were last brought
 // together. It stands in the folder, in StateName.
@@ -35,10 +35,10 @@ func (d *Dir) ReadState() (State, error) {
 		err = strict(text, &state)
 	}
 	if err != nil || state.Lessons == nil {
-		return state, skillrouter.Wrap(skillrouter.Invalid, err, "%s cannot be read: %s; restore it, or remove it to start anew", StateName, reason(err))
+		return state, errs.Wrap(errs.Invalid, err, "%s cannot be read: %s; restore it, or remove it to start anew", StateName, reason(err))
 	}
 	if state.Version != stateVersion {
-		return state, skillrouter.Errorf(skillrouter.Invalid, "%s has version %d, and this program knows %d", StateName, state.Version, stateVersion)
+		return state, errs.Errorf(errs.Invalid, "%s has version %d, and this program knows %d", StateName, state.Version, stateVersion)
 	}
 	return state, nil
 }

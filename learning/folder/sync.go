@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/learning"
 	"skillrouter/learning/lesson"
 )
@@ -105,7 +105,7 @@ type syncing struct {
 
 // finish counts the steps and lists those that there is something to say of.
 func (s *syncing) finish(steps []Step) {
-	skillrouter.SortStable(steps, func(a, b Step) int { return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Path, b.Path)) })
+	slices.SortStableFunc(steps, func(a, b Step) int { return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Path, b.Path)) })
 	for _, step := range steps {
 		s.result.Counts[step.Action]++
 		if step.Action != ActionAgreed || len(step.Notes) > 0 {
@@ -177,12 +177,12 @@ func (s *syncing) one(ctx context.Context, step *Step) error {
 
 // failed makes an error that concerns one lesson alone the step's outcome, and returns any other.
 func (step *Step) failed(err error) error {
-	switch skillrouter.CodeOf(err) {
+	switch errs.CodeOf(err) {
 	case "":
 		return nil
-	case skillrouter.Conflict:
+	case errs.Conflict:
 		step.Action, step.Why = ActionConflict, reason(err)
-	case skillrouter.Invalid, skillrouter.NotFound, skillrouter.TooLarge, skillrouter.Forbidden, skillrouter.PassphraseNeeded:
+	case errs.Invalid, errs.NotFound, errs.TooLarge, errs.Forbidden, errs.PassphraseNeeded:
 		step.Action, step.Why = ActionRefused, reason(err)
 	default:
 		return err
@@ -276,7 +276,7 @@ func (s *syncing) write(step *Step) error {
 			place, _, _ := strings.Cut(target, "/")
 			level, _ := levelOf(place)
 			if now, err := Parse(text, level, s.settings.Domain); err != nil || now.Hash() != step.file.Entry.Hash() {
-				return skillrouter.Errorf(skillrouter.Conflict, "the file changed meanwhile")
+				return errs.Errorf(errs.Conflict, "the file changed meanwhile")
 			}
 		}
 		if sameText(step.file.Entry.Body, entry.Body) {
@@ -292,7 +292,7 @@ func (s *syncing) write(step *Step) error {
 	}
 	moved := step.file != nil && target != step.file.Path
 	if (step.file == nil || moved) && (s.taken[strings.ToLower(target)] || s.dir.exists(target)) {
-		return skillrouter.Errorf(skillrouter.Conflict, "its file would be %s, which is another's", target)
+		return errs.Errorf(errs.Conflict, "its file would be %s, which is another's", target)
 	}
 	if moved {
 		if err := s.dir.move(step.file.Path, target); err != nil {
@@ -330,7 +330,7 @@ func all(ctx context.Context, service lesson.Service) ([]lesson.Lesson, error) {
 			return lessons, nil
 		}
 		if page.Next == filter.Cursor {
-			return nil, skillrouter.Errorf(skillrouter.Unavailable, "the router's listing does not move on")
+			return nil, errs.Errorf(errs.Unavailable, "the router's listing does not move on")
 		}
 		filter.Cursor = page.Next
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/learning"
 	"skillrouter/learning/folder"
 	"skillrouter/learning/lesson"
@@ -521,7 +521,7 @@ func TestSyncRefusalsAndFailures(t *testing.T) {
 	b := newBench(t, true)
 	b.router.refuse = func(title string) error {
 		if strings.Contains(title, "lockfile") {
-			return skillrouter.InvalidField("title", "is not wanted")
+			return errs.InvalidField("title", "is not wanted")
 		}
 		return nil
 	}
@@ -532,13 +532,13 @@ func TestSyncRefusalsAndFailures(t *testing.T) {
 	if _, ok := b.router.lessons["case-docker-cache"]; !ok {
 		t.Error("a refusal stopped the others")
 	}
-	b.router.failing = skillrouter.Errorf(skillrouter.Unavailable, "away")
+	b.router.failing = errs.Errorf(errs.Unavailable, "away")
 	if _, err := b.try(folder.Settings{}); !errors.Is(err, b.router.failing) {
 		t.Error(err)
 	}
 	b.router.failing = nil
 	b.write(folder.StateName, `{"version": 1, "lessons": {}, "lessons": {}}`)
-	if _, err := b.try(folder.Settings{}); skillrouter.CodeOf(err) != skillrouter.Invalid {
+	if _, err := b.try(folder.Settings{}); errs.CodeOf(err) != errs.Invalid {
 		t.Error(err)
 	}
 }

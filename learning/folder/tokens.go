@@ -4,12 +4,12 @@ import (
 	"cmp"
 	_ "embed"
 	"math"
+	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/kljensen/snowball/english"
 
-	"skillrouter"
 	"skillrouter/tfidf/wordlist"
 )
 
@@ -82,7 +82,7 @@ func tokens(task string) []taskWord {
 			break
 		}
 	}
-	skillrouter.SortStable(list, func(a, b taskWord) int { return cmp.Compare(b.weight, a.weight) })
+	slices.SortStableFunc(list, func(a, b taskWord) int { return cmp.Compare(b.weight, a.weight) })
 	return list[:min(len(list), maxTokens)]
 }
 

@@ -16,7 +16,11 @@ import (
 
 	"github.com/google/uuid"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/eventlog"
+	"skillrouter/internal/principal"
+	"skillrouter/internal/redact"
 	"skillrouter/learning"
 	"skillrouter/learning/guard/act"
 	"skillrouter/learning/guard/rule"
@@ -162,7 +166,7 @@ func approvalID(exact, folder, agent string) string {
 // is to be stored so that a person may, and what to say of it. Nothing is waited for but, where a person did
 // allow it, that it is on disk that this was used.
 func (g *Guards) ask(ctx context.Context, action rule.Action, verdict *rule.Verdict, check string) (ask *lesson.Approval, said string) {
-	caller := skillrouter.PrincipalOf(ctx)
+	caller := principal.Of(ctx)
 	if action.Agent == "" && caller.Unissued() {
 		action.Agent = nameless // nobody need say who he is yet
 	}
@@ -193,7 +197,7 @@ func (g *Guards) ask(ctx context.Context, action rule.Action, verdict *rule.Verd
 		said = fmt.Sprintf("%s refused this%s", old.DecidedBy, because(old.Notes))
 	} else if ok {
 		if err := g.use(ctx, old, check, at); err != nil {
-			return nil, fmt.Sprintf("%s allowed this, and that it is used now could not be written: %s", old.DecidedBy, skillrouter.MessageOf(err))
+			return nil, fmt.Sprintf("%s allowed this, and that it is used now could not be written: %s", old.DecidedBy, errs.MessageOf(err))
 		}
 		verdict.Lift(fmt.Sprintf("allowed once by %s (approval %s)", old.DecidedBy, old.ID))
 		return nil, ""
@@ -205,7 +209,7 @@ func (g *Guards) ask(ctx context.Context, action rule.Action, verdict *rule.Verd
 		}
 	}
 	return &lesson.Approval{
-		ID: id, Exact: exact, Agent: action.Agent, Holder: skillrouter.PrincipalOf(ctx).Bound(), Folder: keepable(action.Folder, MaxRecorded), Project: action.Project, Tool: action.Tool, Action: text,
+		ID: id, Exact: exact, Agent: action.Agent, Holder: principal.Of(ctx).Bound(), Folder: keepable(action.Folder, MaxRecorded), Project: action.Project, Tool: action.Tool, Action: text,
 		Matches: blocking, State: lesson.ApprovalPending, CheckID: check, Asked: 1, AskedAt: at, EndsAt: at.Add(PendingFor),
 	}, said
 }
@@ -214,7 +218,7 @@ func (g *Guards) ask(ctx context.Context, action rule.Action, verdict *rule.Verd
 const nameless = "anybody"
 
 // howToAllow are the commands by which a person allows what is blocked while no token was issued: whoever is alone has nobody to ask how.
-func howToAllow(caller skillrouter.Principal, approval string) []string {
+func howToAllow(caller principal.Principal, approval string) []string {
 	approve := "skillrouter check approve " + approval
 	switch {
 	case !caller.Unissued():
@@ -267,19 +271,19 @@ func (g *Guards) use(ctx context.Context, a lesson.Approval, check string, at ti
 			return err
 		}
 		if !ok || stored.Number != a.Number || stored.State != lesson.ApprovalApproved {
-			return skillrouter.Errorf(skillrouter.Conflict, "it was used already")
+			return errs.Errorf(errs.Conflict, "it was used already")
 		}
 		stored.State, stored.UsedAt, stored.UsedCheck = lesson.ApprovalUsed, &at, check
 		if err := tx.PutApproval(&stored); err != nil {
 			return err
 		}
-		return lesson.AddEvent(tx, skillrouter.Event{Type: lesson.EventApproval, Subject: a.ID, Agent: a.Agent, Project: a.Project, At: at},
+		return lesson.AddEvent(tx, eventlog.Event{Type: lesson.EventApproval, Subject: a.ID, Agent: a.Agent, Project: a.Project, At: at},
 			lesson.ApprovalEvent{State: lesson.ApprovalUsed, By: a.DecidedBy, Number: a.Number})
 	}, nil)
 	done := make(chan error, 1)
 	go func() {
 		err := written()
-		if err != nil && skillrouter.CodeOf(err) != skillrouter.Conflict {
+		if err != nil && errs.CodeOf(err) != errs.Conflict {
 			g.decided(a) // nothing was written: it may be used still
 		}
 		done <- err
@@ -290,7 +294,7 @@ func (g *Guards) use(ctx context.Context, a lesson.Approval, check string, at ti
 	case err := <-done:
 		return err
 	case <-late.C:
-		return skillrouter.Errorf(skillrouter.Unavailable, "the disk is slow, or another program holds the database")
+		return errs.Errorf(errs.Unavailable, "the disk is slow, or another program holds the database")
 	}
 }
 
@@ -334,11 +338,11 @@ func storeAsks(tx lesson.PipelineTx, records []lesson.CheckRecord) error {
 
 // Approvals implements Service. It needs ScopeRead, and shows each agent its own actions.
 func (g *Guards) Approvals(ctx context.Context, filter ApprovalFilter) (ApprovalPage, error) {
-	p := skillrouter.PrincipalOf(ctx)
+	p := principal.Of(ctx)
 	if err := cmp.Or(
-		p.Need(skillrouter.ScopeRead),
-		skillrouter.CheckName("agent", filter.Agent),
-		skillrouter.CheckOptional("state", filter.State, lesson.ApprovalStates()),
+		p.Need(principal.ScopeRead),
+		check.Name("agent", filter.Agent),
+		check.Optional("state", filter.State, lesson.ApprovalStates()),
 	); err != nil {
 		return ApprovalPage{}, err
 	}
@@ -346,7 +350,7 @@ func (g *Guards) Approvals(ctx context.Context, filter ApprovalFilter) (Approval
 	if filter.State == lesson.ApprovalExpired {
 		stored = ""
 	}
-	limit, err := skillrouter.Limit(filter.Limit, DefaultRuleLimit, learning.MaxLimit)
+	limit, err := check.Limit(filter.Limit, DefaultRuleLimit, learning.MaxLimit)
 	if err != nil {
 		return ApprovalPage{}, err
 	}
@@ -381,28 +385,28 @@ func (g *Guards) Approvals(ctx context.Context, filter ApprovalFilter) (Approval
 	return page, nil
 }
 
-// Approve implements Service. It needs a person: see skillrouter.Principal.AsPerson.
+// Approve implements Service. It needs a person: see principal.Principal.AsPerson.
 func (g *Guards) Approve(ctx context.Context, id string, draft ApprovalDraft) (lesson.Approval, error) {
 	return g.decide(ctx, id, lesson.ApprovalApproved, draft)
 }
 
-// Deny implements Service. It needs a person: see skillrouter.Principal.AsPerson.
+// Deny implements Service. It needs a person: see principal.Principal.AsPerson.
 func (g *Guards) Deny(ctx context.Context, id string, draft DenialDraft) (lesson.Approval, error) {
 	return g.decide(ctx, id, lesson.ApprovalDenied, ApprovalDraft{Number: draft.Number, Notes: draft.Notes})
 }
 
 // decide stores what a person says, once: of two who say it at the same time the second is told who was first.
 func (g *Guards) decide(ctx context.Context, id string, state lesson.ApprovalState, draft ApprovalDraft) (lesson.Approval, error) {
-	p := skillrouter.PrincipalOf(ctx)
+	p := principal.Of(ctx)
 	by, err := p.AsPerson()
 	if err != nil {
 		return lesson.Approval{}, err
 	}
-	if err := cmp.Or(learning.CheckID("approval_id", id), skillrouter.CheckText("notes", draft.Notes, MaxRecorded)); err != nil {
+	if err := cmp.Or(learning.CheckID("approval_id", id), check.Text("notes", draft.Notes, MaxRecorded)); err != nil {
 		return lesson.Approval{}, err
 	}
-	if draft.Notes, _ = skillrouter.Redact(skillrouter.OneLine(draft.Notes)); !draft.Always && (draft.Pattern != "" || draft.Days != 0 || draft.Project) {
-		return lesson.Approval{}, skillrouter.InvalidField("always", "is needed for pattern, days and project")
+	if draft.Notes, _ = redact.Text(check.OneLine(draft.Notes)); !draft.Always && (draft.Pattern != "" || draft.Days != 0 || draft.Project) {
+		return lesson.Approval{}, errs.InvalidField("always", "is needed for pattern, days and project")
 	}
 	g.ledger.settle(ctx)
 	at := g.clock()
@@ -415,15 +419,15 @@ func (g *Guards) decide(ctx context.Context, id string, state lesson.ApprovalSta
 		}
 		switch shown := a.Shown(p, at).State; {
 		case !ok:
-			return skillrouter.Errorf(skillrouter.NotFound, "no approval has this id")
+			return errs.Errorf(errs.NotFound, "no approval has this id")
 		case draft.Number != 0 && draft.Number != a.Number:
-			return skillrouter.Errorf(skillrouter.Conflict, "this was asked again since, as number %d: look at it once more", a.Number)
+			return errs.Errorf(errs.Conflict, "this was asked again since, as number %d: look at it once more", a.Number)
 		case shown == lesson.ApprovalExpired && a.State == lesson.ApprovalPending:
-			return skillrouter.Errorf(skillrouter.Conflict, "nobody waits for this any more: it was asked for at %s", a.AskedAt.Format(time.RFC3339))
+			return errs.Errorf(errs.Conflict, "nobody waits for this any more: it was asked for at %s", a.AskedAt.Format(time.RFC3339))
 		case shown == lesson.ApprovalExpired:
-			return skillrouter.Errorf(skillrouter.Conflict, "%s said of this %q already, which has ended: it must be asked again", a.DecidedBy, a.State)
+			return errs.Errorf(errs.Conflict, "%s said of this %q already, which has ended: it must be asked again", a.DecidedBy, a.State)
 		case shown != lesson.ApprovalPending:
-			return skillrouter.Errorf(skillrouter.Conflict, "%s decided this already: it is %s", a.DecidedBy, a.State)
+			return errs.Errorf(errs.Conflict, "%s decided this already: it is %s", a.DecidedBy, a.State)
 		}
 		a.State, a.DecidedBy, a.DecidedAt, a.EndsAt, a.Notes = state, by, &at, at.Add(ApprovalFor), draft.Notes
 		if draft.Always {
@@ -435,7 +439,7 @@ func (g *Guards) decide(ctx context.Context, id string, state lesson.ApprovalSta
 			return err
 		}
 		decided = a
-		return lesson.AddEvent(tx, skillrouter.Event{Type: lesson.EventApproval, Subject: id, Agent: a.Agent, Project: a.Project, At: at},
+		return lesson.AddEvent(tx, eventlog.Event{Type: lesson.EventApproval, Subject: id, Agent: a.Agent, Project: a.Project, At: at},
 			lesson.ApprovalEvent{State: state, By: by, Number: a.Number, EndsAt: a.EndsAt})
 	}, func() {
 		g.decided(decided)

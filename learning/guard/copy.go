@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/committer"
 	"skillrouter/learning/guard/rule"
 )
 
@@ -49,4 +49,4 @@ func (g *Guards) Copy() rule.Copy {
 func (g *Guards) Changed() <-chan struct{} { return g.changed }
 
 // tell says that the rules have changed; g.mu is held.
-func (g *Guards) tell() { skillrouter.Nudge(g.changed) }
+func (g *Guards) tell() { committer.Nudge(g.changed) }

@@ -3,7 +3,7 @@ package guard
 import (
 	"context"
 
-	"skillrouter"
+	"skillrouter/internal/principal"
 	"skillrouter/tfidf"
 )
 
@@ -11,7 +11,7 @@ import (
 // judges nothing and writes nothing to the ledger: a task is not yet an action.
 // It needs ScopeRead.
 func (g *Guards) Fitting(ctx context.Context, task string, limit int) ([]Rule, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+	if err := principal.Of(ctx).Need(principal.ScopeRead); err != nil {
 		return nil, err
 	}
 	hits := g.similar.Index.Search(tfidf.Query{Text: task, Limit: limit}).Hits

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/eventlog"
 	"skillrouter/learning"
 	"skillrouter/learning/guard/rule"
 	"skillrouter/learning/lesson"
@@ -62,7 +62,7 @@ func enter(tx lesson.PipelineTx, c lesson.CheckRecord) (known bool, err error) {
 }
 
 // Follow brings the rules in step with events that another router wrote.
-func (g *Guards) Follow(ctx context.Context, events []skillrouter.Event) error {
+func (g *Guards) Follow(ctx context.Context, events []eventlog.Event) error {
 	var lessons, patterns, standings []string
 	packs, decisions := false, false
 	for _, e := range events {

@@ -14,7 +14,12 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/defaults"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
+	"skillrouter/internal/trace"
 	"skillrouter/learning"
 	"skillrouter/learning/guard/rule"
 	"skillrouter/learning/lesson"
@@ -29,7 +34,7 @@ type Guards struct {
 	similar *rule.SimilarByWords
 	ledger  *ledger
 	base    context.Context // never ends; compiling a rule takes one for its time limits
-	now     skillrouter.Clock
+	now     clock.Clock
 	log     *slog.Logger
 	confine bool
 	chosen  []string
@@ -102,7 +107,7 @@ func (g *Guards) clock() time.Time { return g.now().UTC().Truncate(time.Millisec
 
 // Check implements Service. It needs ScopeAgent.
 func (g *Guards) Check(ctx context.Context, action rule.Action) (checked Checked, err error) {
-	ctx, span := skillrouter.StartSpan(ctx, "guard_check")
+	ctx, span := trace.StartSpan(ctx, "guard_check")
 	span.Content("skillrouter.guard.action", action.Command)
 	defer func() {
 		span.Set("gen_ai.operation.name", "guard_check")
@@ -134,8 +139,8 @@ func (g *Guards) Check(ctx context.Context, action rule.Action) (checked Checked
 }
 
 // proposed checks an action that is proposed and completes it, and makes the id of its check.
-func proposed(ctx context.Context, action *rule.Action) (p skillrouter.Principal, id string, err error) {
-	p = skillrouter.PrincipalOf(ctx).Keeping()
+func proposed(ctx context.Context, action *rule.Action) (p principal.Principal, id string, err error) {
+	p = principal.Of(ctx).Keeping()
 	if action.Agent, err = p.SpeakingAs("agent", action.Agent); err != nil {
 		return p, "", err
 	}
@@ -150,7 +155,7 @@ func proposed(ctx context.Context, action *rule.Action) (p skillrouter.Principal
 }
 
 // entered enters a check into the ledger and answers it. Its record has what the verdict does not say.
-func (g *Guards) entered(p skillrouter.Principal, action rule.Action, verdict rule.Verdict, made lesson.CheckRecord) Checked {
+func (g *Guards) entered(p principal.Principal, action rule.Action, verdict rule.Verdict, made lesson.CheckRecord) Checked {
 	at := g.clock()
 	g.fill(verdict.Matches, at)
 	checked := g.answered(p, verdict)
@@ -224,7 +229,7 @@ func (g *Guards) recall(action rule.Action, verdict *rule.Verdict) {
 func withoutNUL(a rule.Action) error {
 	for _, text := range []struct{ field, value string }{{"proposed_action", a.Command}, {"context", a.Context}} {
 		if strings.IndexByte(text.value, 0) >= 0 {
-			return skillrouter.InvalidField(text.field, "may not hold the character NUL")
+			return errs.InvalidField(text.field, "may not hold the character NUL")
 		}
 	}
 	return nil
@@ -233,16 +238,16 @@ func withoutNUL(a rule.Action) error {
 // checkProposal refuses what no check could be of. It is sparing: an action
 // that is refused here is an action that nobody judged.
 func checkProposal(a rule.Action) error {
-	if err := cmp.Or(rule.CheckAction(a), skillrouter.CheckNames("tool", a.Tool, "domain", a.Domain, "project", a.Project)); err != nil {
+	if err := cmp.Or(rule.CheckAction(a), check.Names("tool", a.Tool, "domain", a.Domain, "project", a.Project)); err != nil {
 		return err
 	}
 	for field, value := range map[string]string{"proposed_action": a.Command, "context": a.Context} {
 		if len(value) > MaxProposal {
-			return &skillrouter.Error{Code: skillrouter.TooLarge, Field: field, Message: "is longer than 1 MB"}
+			return &errs.Error{Code: errs.TooLarge, Field: field, Message: "is longer than 1 MB"}
 		}
 	}
 	if len(a.Files) > maxSent {
-		return skillrouter.InvalidField("files", "holds more than %d files", maxSent)
+		return errs.InvalidField("files", "holds more than %d files", maxSent)
 	}
 	return nil
 }
@@ -255,13 +260,13 @@ func (g *Guards) fill(matches []rule.Match, at time.Time) {
 		if kept := g.rules[matches[i].RuleID]; kept != nil {
 			matches[i].Confidence = kept.belief.At(at)
 		}
-		matches[i].Alternatives = skillrouter.GivenList(matches[i].Alternatives)
+		matches[i].Alternatives = defaults.List(matches[i].Alternatives)
 	}
 }
 
 // answered puts a verdict into the words of an answer to p. It is as strict to who is bound to projects: of
 // what another project taught the guard, it says no more than that it is there.
-func (g *Guards) answered(p skillrouter.Principal, v rule.Verdict) Checked {
+func (g *Guards) answered(p principal.Principal, v rule.Verdict) Checked {
 	if p.Walled() {
 		v.Matches = slices.Clone(v.Matches)
 		for i, m := range v.Matches {
@@ -274,7 +279,7 @@ func (g *Guards) answered(p skillrouter.Principal, v rule.Verdict) Checked {
 }
 
 // sees tells whether p may read the rule of a match. What failed before was looked for in p's project.
-func (g *Guards) sees(p skillrouter.Principal, m rule.Match) bool {
+func (g *Guards) sees(p principal.Principal, m rule.Match) bool {
 	if m.Lane == rule.LaneIncident || m.RuleID == rule.RuleUnread {
 		return true
 	}
@@ -304,16 +309,16 @@ func Answered(v rule.Verdict) Checked {
 
 // Rules implements Service. It needs ScopeRead.
 func (g *Guards) Rules(ctx context.Context, filter RuleFilter) (RulePage, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+	if err := principal.Of(ctx).Need(principal.ScopeRead); err != nil {
 		return RulePage{}, err
 	}
-	limit, err := skillrouter.Limit(filter.Limit, DefaultRuleLimit, learning.MaxLimit)
+	limit, err := check.Limit(filter.Limit, DefaultRuleLimit, learning.MaxLimit)
 	if err != nil {
 		return RulePage{}, err
 	}
 	if err := cmp.Or(
-		skillrouter.CheckOptional("severity", filter.Severity, learning.Severities()),
-		skillrouter.CheckOptional("source", filter.Source, []string{RuleOfLesson, RuleOfPattern, RuleBuiltin, RuleOfPack}),
+		check.Optional("severity", filter.Severity, learning.Severities()),
+		check.Optional("source", filter.Source, []string{RuleOfLesson, RuleOfPattern, RuleBuiltin, RuleOfPack}),
 	); err != nil {
 		return RulePage{}, err
 	}
@@ -322,7 +327,7 @@ func (g *Guards) Rules(ctx context.Context, filter RuleFilter) (RulePage, error)
 	if filter.Cursor != "" {
 		after := slices.IndexFunc(fitting, func(k *heldRule) bool { return k.draft.ID == filter.Cursor })
 		if after < 0 {
-			return RulePage{}, skillrouter.InvalidField("cursor", "is none that a page was answered with, or its rule is gone")
+			return RulePage{}, errs.InvalidField("cursor", "is none that a page was answered with, or its rule is gone")
 		}
 		fitting = fitting[after+1:]
 	}
@@ -369,7 +374,7 @@ func shipped(k *heldRule) int {
 
 // Rule implements Service. It needs ScopeRead.
 func (g *Guards) Rule(ctx context.Context, id string) (Rule, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+	if err := principal.Of(ctx).Need(principal.ScopeRead); err != nil {
 		return Rule{}, err
 	}
 	kept, err := g.held(id)
@@ -393,7 +398,7 @@ func (g *Guards) held(id string) (*heldRule, error) {
 	if kept := g.rules[id]; kept != nil {
 		return kept, nil
 	}
-	return nil, skillrouter.Errorf(skillrouter.NotFound, "no rule has this id")
+	return nil, errs.Errorf(errs.NotFound, "no rule has this id")
 }
 
 // shown gives rules with what became of them.

@@ -11,7 +11,12 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/committer"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/eventlog"
+	"skillrouter/internal/principal"
+	"skillrouter/internal/redact"
 	"skillrouter/learning"
 	"skillrouter/learning/guard/act"
 	"skillrouter/learning/guard/rule"
@@ -105,7 +110,7 @@ func (l *ledger) enter(record lesson.CheckRecord) (entered bool, note string) {
 		l.oldest = time.Now()
 	}
 	l.pending = append(l.pending, record)
-	skillrouter.Nudge(l.kick)
+	committer.Nudge(l.kick)
 	switch {
 	case l.failing != "":
 		return true, "this check is not in the ledger yet: " + l.failing
@@ -176,8 +181,8 @@ func (l *ledger) flush(ctx context.Context) bool {
 
 // passing tells whether a write may succeed later.
 func passing(err error) bool {
-	code := skillrouter.CodeOf(err)
-	return code == skillrouter.StorageFull || code == skillrouter.Unavailable
+	code := errs.CodeOf(err)
+	return code == errs.StorageFull || code == errs.Unavailable
 }
 
 func (l *ledger) drop(record lesson.CheckRecord, err error) {
@@ -192,7 +197,7 @@ func (l *ledger) write(ctx context.Context, records []lesson.CheckRecord) error 
 	if l.elsewhere != nil {
 		return l.elsewhere(context.WithoutCancel(ctx), records)
 	}
-	var events []skillrouter.Event
+	var events []eventlog.Event
 	for _, r := range records {
 		event, err := checkEvents(r)
 		if err != nil {
@@ -213,7 +218,7 @@ func (l *ledger) write(ctx context.Context, records []lesson.CheckRecord) error 
 }
 
 // checkEvents is the event of a check; what is allowed has none.
-func checkEvents(r lesson.CheckRecord) ([]skillrouter.Event, error) {
+func checkEvents(r lesson.CheckRecord) ([]eventlog.Event, error) {
 	if r.Decision == rule.DecisionAllow {
 		return nil, nil
 	}
@@ -222,7 +227,7 @@ func checkEvents(r lesson.CheckRecord) ([]skillrouter.Event, error) {
 		shown.RuleIDs = append(shown.RuleIDs, m.RuleID)
 	}
 	data, err := json.Marshal(shown)
-	return []skillrouter.Event{{Type: lesson.EventActionChecked, Subject: r.ID, Agent: r.Agent, Project: r.Project, At: r.At, Data: data}}, err
+	return []eventlog.Event{{Type: lesson.EventActionChecked, Subject: r.ID, Agent: r.Agent, Project: r.Project, At: r.At, Data: data}}, err
 }
 
 // report remembers whether writing works, and logs it when that changes.
@@ -231,7 +236,7 @@ func (l *ledger) report(err error) {
 	was := l.failing
 	l.failing = ""
 	if err != nil {
-		l.failing = skillrouter.MessageOf(err)
+		l.failing = errs.MessageOf(err)
 	}
 	l.mu.Unlock()
 	switch {
@@ -254,7 +259,7 @@ func (l *ledger) run(ctx context.Context) error {
 			return nil
 		case <-l.kick:
 			wait := ledgerGather
-			for skillrouter.Pause(ctx, wait) == nil && !l.flush(ctx) {
+			for committer.Pause(ctx, wait) == nil && !l.flush(ctx) {
 				wait = ledgerRetry
 			}
 		case <-sweeping.C:
@@ -330,7 +335,7 @@ func recorded(a rule.Action, v rule.Verdict) lesson.CheckRecord {
 
 // keepable makes a text fit to be stored, in at most so many bytes.
 func keepable(text string, most int) string {
-	text, _ = skillrouter.Redact(strings.ToValidUTF8(text[:min(len(text), maxShown)], "�"))
+	text, _ = redact.Text(strings.ToValidUTF8(text[:min(len(text), maxShown)], "�"))
 	text = strings.ReplaceAll(text, "\x00", " ")
 	if len(text) > most {
 		text = strings.ToValidUTF8(text[:most-len("…")], "") + "…"
@@ -345,14 +350,14 @@ func readCursor(cursor string) (int64, error) {
 	}
 	before, err := strconv.ParseInt(cursor, 10, 64)
 	if err != nil || before < 1 {
-		return 0, skillrouter.InvalidField("cursor", "is none that a page was answered with")
+		return 0, errs.InvalidField("cursor", "is none that a page was answered with")
 	}
 	return before, nil
 }
 
 // Ledger implements Service. It needs ScopeRead, and shows each agent its own actions.
 func (g *Guards) Ledger(ctx context.Context, filter lesson.LedgerFilter) (LedgerPage, error) {
-	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), skillrouter.CheckNames("agent", filter.Agent, "project", filter.Project)); err != nil {
+	if err := cmp.Or(principal.Of(ctx).Need(principal.ScopeRead), check.Names("agent", filter.Agent, "project", filter.Project)); err != nil {
 		return LedgerPage{}, err
 	}
 	if filter.RuleID != "" {
@@ -361,13 +366,13 @@ func (g *Guards) Ledger(ctx context.Context, filter lesson.LedgerFilter) (Ledger
 		}
 	}
 	if err := cmp.Or(
-		skillrouter.CheckOptional("decision", filter.Decision, []rule.Decision{rule.DecisionAllow, rule.DecisionWarn, rule.DecisionBlock}),
-		skillrouter.CheckOptional("outcome", filter.Outcome, lesson.Outcomes()),
+		check.Optional("decision", filter.Decision, []rule.Decision{rule.DecisionAllow, rule.DecisionWarn, rule.DecisionBlock}),
+		check.Optional("outcome", filter.Outcome, lesson.Outcomes()),
 		learning.CheckSpan(filter.Since, filter.Until),
 	); err != nil {
 		return LedgerPage{}, err
 	}
-	limit, err := skillrouter.Limit(filter.Limit, DefaultRuleLimit, learning.MaxLimit)
+	limit, err := check.Limit(filter.Limit, DefaultRuleLimit, learning.MaxLimit)
 	if err != nil {
 		return LedgerPage{}, err
 	}
@@ -387,7 +392,7 @@ func (g *Guards) Ledger(ctx context.Context, filter lesson.LedgerFilter) (Ledger
 		page.Next = strconv.FormatInt(checks[limit-1].Number, 10)
 	}
 	page.Count = len(page.Checks)
-	p := skillrouter.PrincipalOf(ctx)
+	p := principal.Of(ctx)
 	for i := range page.Checks {
 		page.Checks[i].Withhold(p)
 	}

@@ -5,7 +5,9 @@ import (
 	"context"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/guard/rule"
 	"skillrouter/learning/lesson"
@@ -42,12 +44,12 @@ const MaxOffline = 500
 // Offline implements Service. It needs ScopeAgent. What a hook says of rules is believed as far as there are such rules: it counts
 // as being shown, which agents may cause as well by checking, and blocks nothing.
 func (g *Guards) Offline(ctx context.Context, draft OfflineDraft) (stored OfflineStored, err error) {
-	p := skillrouter.PrincipalOf(ctx)
-	if err := p.Need(skillrouter.ScopeAgent); err != nil {
+	p := principal.Of(ctx)
+	if err := p.Need(principal.ScopeAgent); err != nil {
 		return stored, err
 	}
 	if len(draft.Checks) > MaxOffline {
-		return stored, &skillrouter.Error{Code: skillrouter.TooLarge, Field: "checks", Message: "are more than 500: hand them over in parts"}
+		return stored, &errs.Error{Code: errs.TooLarge, Field: "checks", Message: "are more than 500: hand them over in parts"}
 	}
 	var records []lesson.CheckRecord
 	refused := 0
@@ -78,14 +80,14 @@ func (g *Guards) Offline(ctx context.Context, draft OfflineDraft) (stored Offlin
 }
 
 // offlineRecord is what the ledger keeps of a check that a hook made.
-func (g *Guards) offlineRecord(p skillrouter.Principal, c OfflineCheck) (r lesson.CheckRecord, err error) {
+func (g *Guards) offlineRecord(p principal.Principal, c OfflineCheck) (r lesson.CheckRecord, err error) {
 	agent, err := p.SpeakingAs("agent", c.Agent)
 	if err != nil {
 		return r, err
 	}
 	action := rule.Action{Command: c.Action, Tool: c.Tool, Project: c.Project}
 	if err := cmp.Or(learning.CheckID("check_id", c.CheckID), checkProposal(action),
-		skillrouter.CheckOneOf("decision", c.Decision, []rule.Decision{rule.DecisionAllow, rule.DecisionWarn, rule.DecisionBlock})); err != nil {
+		check.OneOf("decision", c.Decision, []rule.Decision{rule.DecisionAllow, rule.DecisionWarn, rule.DecisionBlock})); err != nil {
 		return r, err
 	}
 	r = recorded(action, rule.Verdict{Decision: c.Decision, Notes: []string{lesson.NoteOffline, keepable(c.Basis, maxReason)}})

@@ -8,7 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/eventlog"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/guard/rule"
 	"skillrouter/learning/lesson"
@@ -21,7 +24,7 @@ const escalatedTo = "captain"
 // Rules that the check only found similar are not moved: that they are like a
 // sentence says nothing about what they forbid.
 func (g *Guards) Outcome(ctx context.Context, draft OutcomeDraft) (Settled, error) {
-	p := skillrouter.PrincipalOf(ctx).Keeping()
+	p := principal.Of(ctx).Keeping()
 	by, err := p.SpeakingAs("agent", draft.Agent)
 	if err != nil {
 		return Settled{}, err
@@ -44,9 +47,9 @@ func (g *Guards) Outcome(ctx context.Context, draft OutcomeDraft) (Settled, erro
 func checkOutcome(d OutcomeDraft) error {
 	return cmp.Or(
 		learning.CheckID("check_id", d.CheckID),
-		skillrouter.CheckOneOf("outcome", d.Outcome, lesson.Outcomes()),
-		skillrouter.CheckOptional("result", d.Result, learning.Results()),
-		skillrouter.CheckText("notes", d.Notes, lesson.MaxText),
+		check.OneOf("outcome", d.Outcome, lesson.Outcomes()),
+		check.Optional("result", d.Result, learning.Results()),
+		check.Text("notes", d.Notes, lesson.MaxText),
 	)
 }
 
@@ -55,7 +58,7 @@ type settlement struct {
 	guards    *Guards
 	draft     OutcomeDraft
 	by        string
-	principal skillrouter.Principal
+	principal principal.Principal
 	at        time.Time
 
 	settled Settled
@@ -82,18 +85,18 @@ func (s *settlement) decide(tx lesson.PipelineTx) error {
 		return err
 	}
 	if !ok || !s.principal.Sees(check.Project) && check.Project != "" {
-		return skillrouter.Errorf(skillrouter.NotFound, "no check has this id")
+		return errs.Errorf(errs.NotFound, "no check has this id")
 	}
-	captain := s.principal.Has(skillrouter.ScopeCaptain)
+	captain := s.principal.Has(principal.ScopeCaptain)
 	if !captain && (check.Agent == "" || !s.principal.Is(check.Agent)) {
-		return skillrouter.Errorf(skillrouter.Forbidden, "another agent made this check: only that agent or a captain may say what came of it")
+		return errs.Errorf(errs.Forbidden, "another agent made this check: only that agent or a captain may say what came of it")
 	}
 	by := cmp.Or(s.by, check.Agent)
 	first := check.Outcome == ""
 	if !first {
 		switch {
 		case check.Outcome != s.draft.Outcome, check.Result != "" && s.draft.Result != "" && check.Result != s.draft.Result:
-			return skillrouter.Errorf(skillrouter.Conflict, "this check is settled already: it was %s%s", check.Outcome, withResult(check.Result))
+			return errs.Errorf(errs.Conflict, "this check is settled already: it was %s%s", check.Outcome, withResult(check.Result))
 		case s.draft.Result == "" || check.Result == s.draft.Result:
 			s.settled.Result, s.settled.Duplicate = check.Result, true
 			return nil
@@ -162,7 +165,7 @@ func (s *settlement) settle(tx lesson.PipelineTx, ruleID string, first, captain 
 		case learning.ResultSuccess:
 			standing.OverriddenSuccess++
 			standing.RecentSuccess++
-			if voice := skillrouter.KindOf(s.principal.Judge()); len(standing.Overriders) < lesson.DemotionAgents && !slices.Contains(standing.Overriders, voice) {
+			if voice := principal.KindOf(s.principal.Judge()); len(standing.Overriders) < lesson.DemotionAgents && !slices.Contains(standing.Overriders, voice) {
 				standing.Overriders = append(standing.Overriders, voice)
 			}
 		case learning.ResultFailure:
@@ -264,20 +267,20 @@ func (s *settlement) demote(tx lesson.PipelineTx, k *heldRule, l lesson.Lesson, 
 }
 
 func (s *settlement) event(tx lesson.PipelineTx, kind, subject, project string, data any) error {
-	return lesson.AddEvent(tx, skillrouter.Event{Type: kind, Subject: subject, Agent: s.by, Project: project, At: s.at}, data)
+	return lesson.AddEvent(tx, eventlog.Event{Type: kind, Subject: subject, Agent: s.by, Project: project, At: s.at}, data)
 }
 
 // RestoreRule implements Service. It needs ScopeCaptain. A rule that was not demoted stays as it is.
 func (g *Guards) RestoreRule(ctx context.Context, id string, draft RestorationDraft) (Rule, error) {
-	p := skillrouter.PrincipalOf(ctx)
-	if err := p.Need(skillrouter.ScopeCaptain); err != nil {
+	p := principal.Of(ctx)
+	if err := p.Need(principal.ScopeCaptain); err != nil {
 		return Rule{}, err
 	}
 	by, err := p.SpeakingAs("restored_by", draft.By)
 	if err != nil {
 		return Rule{}, err
 	}
-	if err := skillrouter.CheckText("notes", draft.Notes, lesson.MaxText); err != nil {
+	if err := check.Text("notes", draft.Notes, lesson.MaxText); err != nil {
 		return Rule{}, err
 	}
 	kept, err := g.held(id)

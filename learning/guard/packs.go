@@ -8,7 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/defaults"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/eventlog"
+	"skillrouter/internal/principal"
 	"skillrouter/learning/guard/rule"
 	"skillrouter/learning/lesson"
 )
@@ -281,7 +285,7 @@ func (g *Guards) ofPack(pack string, r *rule.Rule) *heldRule {
 
 // Packs implements Service. It needs ScopeRead.
 func (g *Guards) Packs(ctx context.Context, filter PackFilter) (PackList, error) {
-	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), skillrouter.CheckName("project", filter.Project)); err != nil {
+	if err := cmp.Or(principal.Of(ctx).Need(principal.ScopeRead), check.Name("project", filter.Project)); err != nil {
 		return PackList{}, err
 	}
 	list := PackList{Packs: []Pack{}}
@@ -296,17 +300,17 @@ func (g *Guards) Packs(ctx context.Context, filter PackFilter) (PackList, error)
 }
 
 // SetPacks implements Service. It needs ScopeCaptain: a pack that is weakened protects nobody, and one
-// that is switched on may stop every agent. Only a person weakens one: see skillrouter.Principal.Decides.
+// that is switched on may stop every agent. Only a person weakens one: see principal.Principal.Decides.
 func (g *Guards) SetPacks(ctx context.Context, draft PackDraft) (PackList, error) {
-	p := skillrouter.PrincipalOf(ctx)
-	if err := p.Need(skillrouter.ScopeCaptain); err != nil {
+	p := principal.Of(ctx)
+	if err := p.Need(principal.ScopeCaptain); err != nil {
 		return PackList{}, err
 	}
 	by, err := p.SpeakingAs("changed_by", draft.By)
 	if err != nil {
 		return PackList{}, err
 	}
-	if err := skillrouter.CheckName("project", draft.Project); err != nil {
+	if err := check.Name("project", draft.Project); err != nil {
 		return PackList{}, err
 	}
 	if draft.Mode != rule.ModeBlock {
@@ -326,7 +330,7 @@ func (g *Guards) SetPacks(ctx context.Context, draft PackDraft) (PackList, error
 				continue
 			}
 			if draft.Project != "" && p.Name == rule.PackCore && draft.Mode != ModeDefault && draft.Mode.Weaker(p.modes().All) {
-				return skillrouter.InvalidField("project", "is no place for a weaker core: it holds in every project. Leave core out, or switch it everywhere")
+				return errs.InvalidField("project", "is no place for a weaker core: it holds in every project. Leave core out, or switch it everywhere")
 			}
 			event, err := switchPack(tx, p, draft, by, at)
 			if err != nil {
@@ -340,7 +344,7 @@ func (g *Guards) SetPacks(ctx context.Context, draft PackDraft) (PackList, error
 			}
 		}
 		if draft.Project != "" && draft.Mode != ModeDefault && said+len(names) > maxPackStates {
-			return skillrouter.InvalidField("project", "is one too many: something else is said of packs in projects %d times already", said)
+			return errs.InvalidField("project", "is one too many: something else is said of packs in projects %d times already", said)
 		}
 		return nil
 	})
@@ -372,14 +376,14 @@ func switchPack(tx lesson.PipelineTx, p *heldPack, draft PackDraft, by string, a
 }
 
 func tellPack(tx lesson.PipelineTx, name, project, by string, at time.Time, reason string) error {
-	return lesson.AddEvent(tx, skillrouter.Event{Type: lesson.EventPackChanged, Subject: name, Project: project, Agent: by, At: at}, lesson.GuardEvent{Reason: reason})
+	return lesson.AddEvent(tx, eventlog.Event{Type: lesson.EventPackChanged, Subject: name, Project: project, Agent: by, At: at}, lesson.GuardEvent{Reason: reason})
 }
 
 // AddPack implements Service. It needs ScopeCaptain. A pack of the same name gives way to one of a higher version, and stays
 // where the new one is refused.
 func (g *Guards) AddPack(ctx context.Context, file PackFile) (PackList, error) {
-	p := skillrouter.PrincipalOf(ctx)
-	if err := p.Need(skillrouter.ScopeCaptain); err != nil {
+	p := principal.Of(ctx)
+	if err := p.Need(principal.ScopeCaptain); err != nil {
 		return PackList{}, err
 	}
 	by, err := p.SpeakingAs("added_by", file.By)
@@ -409,7 +413,7 @@ func (g *Guards) AddPack(ctx context.Context, file PackFile) (PackList, error) {
 			case old.Text == file.Text:
 				return nil
 			case pack.Version <= old.Version:
-				return &skillrouter.Error{Code: skillrouter.Conflict, Field: "text", Message: fmt.Sprintf("is another pack %s of version %d, and version %d is in use: a changed pack has a higher version. Nothing was changed", pack.Name, pack.Version, old.Version)}
+				return &errs.Error{Code: errs.Conflict, Field: "text", Message: fmt.Sprintf("is another pack %s of version %d, and version %d is in use: a changed pack has a higher version. Nothing was changed", pack.Name, pack.Version, old.Version)}
 			}
 			if err := p.Decides(); err != nil { // the new one may leave rules out
 				return err
@@ -417,7 +421,7 @@ func (g *Guards) AddPack(ctx context.Context, file PackFile) (PackList, error) {
 			event = fmt.Sprintf("the pack %s was version %d, and is version %d: %d rules", pack.Name, old.Version, pack.Version, len(pack.Rules))
 		}
 		if team >= rule.MaxTeamPacks {
-			return skillrouter.InvalidField("text", "is one pack too many: a team has at most %d of its own. Nothing was changed", rule.MaxTeamPacks)
+			return errs.InvalidField("text", "is one pack too many: a team has at most %d of its own. Nothing was changed", rule.MaxTeamPacks)
 		}
 		stored := lesson.TeamPack{Name: pack.Name, Version: pack.Version, Text: file.Text, By: by, At: at}
 		return cmp.Or(tx.PutTeamPack(stored), tellPack(tx, pack.Name, "", by, at, event))
@@ -426,8 +430,8 @@ func (g *Guards) AddPack(ctx context.Context, file PackFile) (PackList, error) {
 
 // RemovePack implements Service. It needs ScopeCaptain. What was said of the pack goes with it.
 func (g *Guards) RemovePack(ctx context.Context, name string) (PackList, error) {
-	p := skillrouter.PrincipalOf(ctx)
-	if err := p.Need(skillrouter.ScopeCaptain); err != nil {
+	p := principal.Of(ctx)
+	if err := p.Need(principal.ScopeCaptain); err != nil {
 		return PackList{}, err
 	}
 	by, err := p.SpeakingAs("removed_by", "")
@@ -440,11 +444,11 @@ func (g *Guards) RemovePack(ctx context.Context, name string) (PackList, error) 
 			case old.Name != name:
 				continue
 			case !old.team:
-				return skillrouter.Errorf(skillrouter.Conflict, "%s is a pack of the program: it can be switched off, and not removed", name)
+				return errs.Errorf(errs.Conflict, "%s is a pack of the program: it can be switched off, and not removed", name)
 			}
 			return cmp.Or(tx.RemoveTeamPack(name), tellPack(tx, name, "", by, at, fmt.Sprintf("the pack %s was removed: version %d, %d rules", name, old.Version, len(old.Rules))))
 		}
-		return skillrouter.Errorf(skillrouter.NotFound, "no pack has this name")
+		return errs.Errorf(errs.NotFound, "no pack has this name")
 	})
 }
 
@@ -485,7 +489,7 @@ func (g *Guards) storedPacks(states func() ([]lesson.PackState, error), team fun
 
 // packNames are the packs that a draft means.
 func packNames(draft PackDraft, packs []*heldPack) (names []string, err error) {
-	if err := skillrouter.CheckOneOf("mode", draft.Mode, append(rule.AllModes(), ModeDefault)); err != nil {
+	if err := check.OneOf("mode", draft.Mode, append(rule.AllModes(), ModeDefault)); err != nil {
 		return nil, err
 	}
 	for _, p := range packs {
@@ -493,15 +497,15 @@ func packNames(draft PackDraft, packs []*heldPack) (names []string, err error) {
 	}
 	switch {
 	case draft.All && len(draft.Names) > 0:
-		return nil, skillrouter.InvalidField("names", "and all exclude each other")
+		return nil, errs.InvalidField("names", "and all exclude each other")
 	case draft.All:
 		return names, nil
 	case len(draft.Names) == 0:
-		return nil, skillrouter.InvalidField("names", "is required: one of %s, or all", strings.Join(names, ", "))
+		return nil, errs.InvalidField("names", "is required: one of %s, or all", strings.Join(names, ", "))
 	}
 	for _, n := range draft.Names {
 		if !slices.Contains(names, n) {
-			return nil, skillrouter.InvalidField("names", "%q is no pack: there are %s", n, strings.Join(names, ", "))
+			return nil, errs.InvalidField("names", "%q is no pack: there are %s", n, strings.Join(names, ", "))
 		}
 	}
 	return draft.Names, nil
@@ -509,14 +513,14 @@ func packNames(draft PackDraft, packs []*heldPack) (names []string, err error) {
 
 // Explain implements Service. It needs ScopeRead.
 func (g *Guards) Explain(ctx context.Context, action rule.Action) (Explained, error) {
-	p := skillrouter.PrincipalOf(ctx)
-	if err := cmp.Or(p.Need(skillrouter.ScopeRead), checkProposal(action), withoutNUL(action)); err != nil {
+	p := principal.Of(ctx)
+	if err := cmp.Or(p.Need(principal.ScopeRead), checkProposal(action), withoutNUL(action)); err != nil {
 		return Explained{}, err
 	}
 	verdict := g.guard.Judge(ctx, action)
 	g.fill(verdict.Matches, g.clock())
 	allowed := g.permitted(action, verdict)
-	explained := Explained{Decision: verdict.Decision, Allowed: allowed, Matches: g.explanations(action.Project, verdict.Matches), Acts: []ActRead{}, Notes: skillrouter.GivenList(verdict.Notes)}
+	explained := Explained{Decision: verdict.Decision, Allowed: allowed, Matches: g.explanations(action.Project, verdict.Matches), Acts: []ActRead{}, Notes: defaults.List(verdict.Notes)}
 	for _, a := range rule.Acts(action) {
 		if len(explained.Acts) >= maxExplained {
 			break
@@ -567,7 +571,7 @@ func (g *Guards) explanations(project string, matches []rule.Match) []Explanatio
 				e.Pack, e.Because = p.Name, p.because(project)
 			}
 		}
-		e.Alternatives = skillrouter.GivenList(e.Alternatives)
+		e.Alternatives = defaults.List(e.Alternatives)
 		out = append(out, e)
 	}
 	return out

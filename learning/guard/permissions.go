@@ -8,7 +8,10 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/eventlog"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/guard/act"
 	"skillrouter/learning/guard/rule"
@@ -17,46 +20,46 @@ import (
 
 // permissionOf stores the standing permission that a person gives with an approval.
 func permissionOf(tx lesson.PipelineTx, a lesson.Approval, draft ApprovalDraft) (*lesson.Permission, error) {
-	days, err := skillrouter.Limit(draft.Days, DefaultPermissionDays, MaxPermissionDays)
+	days, err := check.Limit(draft.Days, DefaultPermissionDays, MaxPermissionDays)
 	if err != nil {
-		return nil, skillrouter.InvalidField("days", "is 1 to %d", MaxPermissionDays)
+		return nil, errs.InvalidField("days", "is 1 to %d", MaxPermissionDays)
 	}
 	id, err := learning.NewID()
 	if err != nil {
 		return nil, err
 	}
 	p := &lesson.Permission{
-		ID: id, Exact: a.Exact, Action: a.Action, Tool: a.Tool, AgentKind: skillrouter.KindOf(a.Agent), Project: a.Project, Folder: a.Folder, RuleIDs: []string{},
+		ID: id, Exact: a.Exact, Action: a.Action, Tool: a.Tool, AgentKind: principal.KindOf(a.Agent), Project: a.Project, Folder: a.Folder, RuleIDs: []string{},
 		Owner: a.DecidedBy, Notes: a.Notes, CreatedAt: *a.DecidedAt, EndsAt: a.DecidedAt.Add(time.Duration(days) * 24 * time.Hour),
 	}
 	for _, m := range a.Matches {
 		switch {
 		case rule.Lasting(m.RuleID):
-			return nil, skillrouter.Errorf(skillrouter.Forbidden, "%q is allowed once at a time: what it harms cannot be had back, and is not the same tomorrow", m.Title)
+			return nil, errs.Errorf(errs.Forbidden, "%q is allowed once at a time: what it harms cannot be had back, and is not the same tomorrow", m.Title)
 		case m.Lane == rule.LaneUnread:
-			return nil, skillrouter.Errorf(skillrouter.Forbidden, "this was not read to its end, so nobody knows what would be allowed: allow it once")
+			return nil, errs.Errorf(errs.Forbidden, "this was not read to its end, so nobody knows what would be allowed: allow it once")
 		}
 		p.RuleIDs = append(p.RuleIDs, m.RuleID)
 	}
 	if draft.Project {
 		if p.Project == "" {
-			return nil, skillrouter.InvalidField("project", "is for an action of a project, and this was asked for outside of any")
+			return nil, errs.InvalidField("project", "is for an action of a project, and this was asked for outside of any")
 		}
 		p.Folder = ""
 	}
 	if p.Folder == "" && p.Project == "" {
-		return nil, skillrouter.InvalidField("always", "needs a place: the check said neither folder nor project")
+		return nil, errs.InvalidField("always", "needs a place: the check said neither folder nor project")
 	}
 	if draft.Pattern != "" {
-		if err := skillrouter.CheckLine("pattern", draft.Pattern); err != nil {
+		if err := check.Line("pattern", draft.Pattern); err != nil {
 			return nil, err
 		}
 		want, ok := plainWords(draft.Pattern)
 		switch {
 		case !ok || len(want) == 0 || strings.Contains(want[0], "*"):
-			return nil, skillrouter.InvalidField("pattern", "is one plain command, and its program is named: no pipes, variables or redirections")
+			return nil, errs.InvalidField("pattern", "is one plain command, and its program is named: no pipes, variables or redirections")
 		case !fitsPattern(want, a.Action):
-			return nil, skillrouter.InvalidField("pattern", "does not fit what was asked for")
+			return nil, errs.InvalidField("pattern", "does not fit what was asked for")
 		}
 		p.Pattern, p.Exact = draft.Pattern, ""
 	}
@@ -65,12 +68,12 @@ func permissionOf(tx lesson.PipelineTx, a lesson.Approval, draft ApprovalDraft) 
 		return nil, err
 	}
 	if held >= maxPermissions {
-		return nil, skillrouter.Errorf(skillrouter.Conflict, "there are %d standing permissions already: revoke some", held)
+		return nil, errs.Errorf(errs.Conflict, "there are %d standing permissions already: revoke some", held)
 	}
 	if err := tx.AddPermission(p); err != nil {
 		return nil, err
 	}
-	return p, lesson.AddEvent(tx, skillrouter.Event{Type: lesson.EventPermission, Subject: p.ID, Agent: a.Agent, Project: p.Project, At: p.CreatedAt},
+	return p, lesson.AddEvent(tx, eventlog.Event{Type: lesson.EventPermission, Subject: p.ID, Agent: a.Agent, Project: p.Project, At: p.CreatedAt},
 		lesson.ApprovalEvent{State: lesson.ApprovalApproved, By: p.Owner, Number: p.Number, EndsAt: p.EndsAt})
 }
 
@@ -88,7 +91,7 @@ func (g *Guards) permitted(action rule.Action, verdict rule.Verdict) *lesson.Per
 	exact, at := "", g.clock()
 	for _, p := range standing {
 		switch {
-		case !p.Live(at), !skillrouter.SameVoice(p.AgentKind, action.Agent), !p.Covers(verdict.Matches),
+		case !p.Live(at), !principal.SameVoice(p.AgentKind, action.Agent), !p.Covers(verdict.Matches),
 			p.Folder != "" && p.Folder != action.Folder, p.Folder == "" && p.Project != action.Project:
 			continue
 		case p.Pattern != "":
@@ -179,8 +182,8 @@ func fitsPattern(want []string, command string) bool {
 
 // Permissions implements Service. It needs ScopeRead, and shows each kind of agent its own.
 func (g *Guards) Permissions(ctx context.Context) (PermissionList, error) {
-	p := skillrouter.PrincipalOf(ctx)
-	if err := p.Need(skillrouter.ScopeRead); err != nil {
+	p := principal.Of(ctx)
+	if err := p.Need(principal.ScopeRead); err != nil {
 		return PermissionList{}, err
 	}
 	list, err := g.store.ListPermissions(ctx, maxPermissions)
@@ -193,9 +196,9 @@ func (g *Guards) Permissions(ctx context.Context) (PermissionList, error) {
 	return PermissionList{Permissions: list, Count: len(list)}, nil
 }
 
-// RevokePermission implements Service. It needs a person: see skillrouter.Principal.AsPerson.
+// RevokePermission implements Service. It needs a person: see principal.Principal.AsPerson.
 func (g *Guards) RevokePermission(ctx context.Context, id string) (lesson.Permission, error) {
-	by, err := skillrouter.PrincipalOf(ctx).AsPerson()
+	by, err := principal.Of(ctx).AsPerson()
 	if err := cmp.Or(err, learning.CheckID("permission_id", id)); err != nil {
 		return lesson.Permission{}, err
 	}
@@ -237,7 +240,7 @@ func (g *Guards) revoke(ctx context.Context, id, by string) (lesson.Permission, 
 			return err
 		}
 		if !ok {
-			return skillrouter.Errorf(skillrouter.NotFound, "no permission has this id")
+			return errs.Errorf(errs.NotFound, "no permission has this id")
 		}
 		if revoked = p; p.RevokedAt != nil {
 			return nil
@@ -246,7 +249,7 @@ func (g *Guards) revoke(ctx context.Context, id, by string) (lesson.Permission, 
 		if err := tx.RevokePermission(revoked); err != nil {
 			return err
 		}
-		return lesson.AddEvent(tx, skillrouter.Event{Type: lesson.EventPermission, Subject: id, Agent: p.AgentKind, Project: p.Project, At: at},
+		return lesson.AddEvent(tx, eventlog.Event{Type: lesson.EventPermission, Subject: id, Agent: p.AgentKind, Project: p.Project, At: at},
 			lesson.ApprovalEvent{State: lesson.ApprovalDenied, By: by, Number: p.Number})
 	}, func() { g.permit(revoked) })()
 	return revoked, err

@@ -9,7 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/defaults"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/guard/act"
 	"skillrouter/learning/guard/rule"
@@ -44,8 +46,8 @@ const confinedTail = "'s token made it: it blocks only that agent, and warns oth
 func confinement(agent string) string { return agent + confinedTail }
 
 // Confines tells whether rules that p makes are confined.
-func (g *Guards) Confines(p skillrouter.Principal) bool {
-	return g.confine && !p.Has(skillrouter.ScopeCaptain)
+func (g *Guards) Confines(p principal.Principal) bool {
+	return g.confine && !p.Has(principal.ScopeCaptain)
 }
 
 // Confined tells whether a lesson's rule is.
@@ -94,9 +96,9 @@ func (k *heldRule) shown(s lesson.GuardStanding, at time.Time) Rule {
 	d := k.draft
 	r := Rule{
 		ID: d.ID, Source: k.source, Number: k.number, Title: d.Title, WhyBad: d.Reason, Severity: d.Severity, Domain: d.Domain, Category: d.Category,
-		Tags: skillrouter.GivenList(d.Tags), Commands: skillrouter.GivenList(d.Commands), TriggerPattern: d.Pattern, Alternatives: skillrouter.GivenList(d.Alternatives),
+		Tags: defaults.List(d.Tags), Commands: defaults.List(d.Commands), TriggerPattern: d.Pattern, Alternatives: defaults.List(d.Alternatives),
 		Active: k.active, Deterministic: k.rule != nil && k.rule.Deterministic(), Blocks: k.blocks(), Demoted: k.demoted,
-		DemotedAt: s.DemotedAt, DemotedReason: s.DemotedReason, Forced: s.Forced, UnusedCommands: []string{}, Notes: skillrouter.GivenList(k.notes),
+		DemotedAt: s.DemotedAt, DemotedReason: s.DemotedReason, Forced: s.Forced, UnusedCommands: []string{}, Notes: defaults.List(k.notes),
 		Confidence: k.belief.At(at), Precision: s.Precision(), TimesTriggered: s.TimesTriggered, LastTriggered: s.LastTriggered,
 		Heeded: s.Heeded, Overridden: s.Overridden, OverriddenSuccess: s.OverriddenSuccess, OverriddenFailure: s.OverriddenFailure, OverriddenPartial: s.OverriddenPartial,
 	}
@@ -107,7 +109,7 @@ func (k *heldRule) shown(s lesson.GuardStanding, at time.Time) Rule {
 		r.PatternID = d.ID
 	}
 	if k.rule != nil {
-		r.UnusedCommands = skillrouter.GivenList(k.rule.Unused())
+		r.UnusedCommands = defaults.List(k.rule.Unused())
 	}
 	return r
 }
@@ -180,7 +182,7 @@ func (g *Guards) loadPacks(ctx context.Context) error {
 	}
 	for _, name := range g.chosen {
 		if !slices.Contains(known, name) || len(g.chosen) > 1 && (name == allPacks || name == noPacks) {
-			return skillrouter.InvalidField("guard.packs", "takes all, none, or names of packs, of which there are %s: not %q", strings.Join(known[2:], ", "), strings.Join(g.chosen, ","))
+			return errs.InvalidField("guard.packs", "takes all, none, or names of packs, of which there are %s: not %q", strings.Join(known[2:], ", "), strings.Join(g.chosen, ","))
 		}
 	}
 	g.usePacks(packs)
@@ -300,14 +302,14 @@ func (g *Guards) CheckRule(ctx context.Context, l lesson.Lesson, force bool) (no
 		}
 	}
 	if err != nil {
-		if f, ok := errors.AsType[*skillrouter.Error](err); ok && f.Field == "pattern" {
+		if f, ok := errors.AsType[*errs.Error](err); ok && f.Field == "pattern" {
 			renamed := *f
 			renamed.Field = "trigger_pattern"
 			err = &renamed
 		}
 		return nil, err
 	}
-	confined := rule != nil && rule.Blocks() && g.Confines(skillrouter.PrincipalOf(ctx)) && g.mayConfine(&l)
+	confined := rule != nil && rule.Blocks() && g.Confines(principal.Of(ctx)) && g.mayConfine(&l)
 	if confined {
 		notes = append(notes, confinement(l.SourceAgent))
 	}

@@ -4,7 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/lazyregexp"
 )
 
 // class is what kind of failure a command's is.
@@ -18,30 +19,30 @@ const (
 )
 
 var (
-	colours   = skillrouter.Lazily(`\x1b\[[0-9;?]*[A-Za-z]`)
-	notice    = skillrouter.Lazily(`^(?:PreToolUse|PostToolUse|(?:Error: )?Exit code:? \d+$|Process exited with code \d+|Wall time: |Output:$|Error:?$|Error: Error|\[…\]|… \+\d+ lines?|\(node:\d+\).*Warning)`)
-	exception = skillrouter.Lazily(`^(?:E\s+)?(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception|Warning|NotReady|Configured|Exit|Interrupt|NotFound|DoesNotExist|Found)(?::\s.*|:)?$`)
-	telling   = skillrouter.Lazily(`(?i)error|not found|no such|cannot|can't|denied|fatal|failed|unrecogni[sz]ed|invalid|refused|in use|exception|unknown|not permitted|blocked|usage|missing|unable|no module|no matches|timed out|required|did not match|undefined`)
-	hookLine  = skillrouter.Lazily(`hook id:`)
-	blocked   = skillrouter.Lazily(`\b[Bb]locked\b`)
+	colours   = lazyregexp.New(`\x1b\[[0-9;?]*[A-Za-z]`)
+	notice    = lazyregexp.New(`^(?:PreToolUse|PostToolUse|(?:Error: )?Exit code:? \d+$|Process exited with code \d+|Wall time: |Output:$|Error:?$|Error: Error|\[…\]|… \+\d+ lines?|\(node:\d+\).*Warning)`)
+	exception = lazyregexp.New(`^(?:E\s+)?(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception|Warning|NotReady|Configured|Exit|Interrupt|NotFound|DoesNotExist|Found)(?::\s.*|:)?$`)
+	telling   = lazyregexp.New(`(?i)error|not found|no such|cannot|can't|denied|fatal|failed|unrecogni[sz]ed|invalid|refused|in use|exception|unknown|not permitted|blocked|usage|missing|unable|no module|no matches|timed out|required|did not match|undefined`)
+	hookLine  = lazyregexp.New(`hook id:`)
+	blocked   = lazyregexp.New(`\b[Bb]locked\b`)
 
-	shellName   = skillrouter.Lazily(`^(?:bash|zsh|sh|/bin/\w+)(?:: (?:line|eval|eval: line) ?(?:\d+|<n>))?: |\(eval\):(?:\d+|<n>):?`)
-	addressIn   = skillrouter.Lazily(`https?://\S+`)
-	memoryIn    = skillrouter.Lazily(`0x[0-9a-f]+`)
-	hashIn      = skillrouter.Lazily(`\b[0-9a-f]{7,40}\b`)
-	pathIn      = skillrouter.Lazily(`(?:~|\.{1,2})?/[^\s:'",)]*`)
-	relativeIn  = skillrouter.Lazily(`\b[\w.-]+/[\w./-]+`)
-	placeIn     = skillrouter.Lazily(`\b(line|char|column|position)s? \d+`)
-	numberIn    = skillrouter.Lazily(`\b\d+(?:\.\d+)*\b`)
-	testRunner  = skillrouter.Lazily(`\b(?:pytest|runtests\.py|bin/test|unittest|tox|nosetests|vitest|jest|mocha|rspec|go test|cargo test|ctest|phpunit)\b`)
-	testRed     = skillrouter.Lazily(`\b[1-9]\d* failed\b|(?m:^FAILED \(|FAILED$)|AssertionError|Tests? failed|tests finished|(?m:^E  |^--- FAIL)|failures=|errors=|deselected|no tests ran`)
-	runnerWrong = skillrouter.Lazily(`command not found|No module named|unrecognized arguments|file or directory not found|executable file not found`)
-	buildRed    = skillrouter.Lazily(`(?i)error TS\d+|found [1-9]\d* errors?|\d+ problems?\b|build failed|error\[E\d+\]|does not compile|cannot use .* as|undefined: `)
-	pythonRed   = skillrouter.Lazily(`(?:^|\.)[A-Z]\w*(?:Error|Exception)\b`)
+	shellName   = lazyregexp.New(`^(?:bash|zsh|sh|/bin/\w+)(?:: (?:line|eval|eval: line) ?(?:\d+|<n>))?: |\(eval\):(?:\d+|<n>):?`)
+	addressIn   = lazyregexp.New(`https?://\S+`)
+	memoryIn    = lazyregexp.New(`0x[0-9a-f]+`)
+	hashIn      = lazyregexp.New(`\b[0-9a-f]{7,40}\b`)
+	pathIn      = lazyregexp.New(`(?:~|\.{1,2})?/[^\s:'",)]*`)
+	relativeIn  = lazyregexp.New(`\b[\w.-]+/[\w./-]+`)
+	placeIn     = lazyregexp.New(`\b(line|char|column|position)s? \d+`)
+	numberIn    = lazyregexp.New(`\b\d+(?:\.\d+)*\b`)
+	testRunner  = lazyregexp.New(`\b(?:pytest|runtests\.py|bin/test|unittest|tox|nosetests|vitest|jest|mocha|rspec|go test|cargo test|ctest|phpunit)\b`)
+	testRed     = lazyregexp.New(`\b[1-9]\d* failed\b|(?m:^FAILED \(|FAILED$)|AssertionError|Tests? failed|tests finished|(?m:^E  |^--- FAIL)|failures=|errors=|deselected|no tests ran`)
+	runnerWrong = lazyregexp.New(`command not found|No module named|unrecognized arguments|file or directory not found|executable file not found`)
+	buildRed    = lazyregexp.New(`(?i)error TS\d+|found [1-9]\d* errors?|\d+ problems?\b|build failed|error\[E\d+\]|does not compile|cannot use .* as|undefined: `)
+	pythonRed   = lazyregexp.New(`(?:^|\.)[A-Z]\w*(?:Error|Exception)\b`)
 	// settled are exceptions and messages that tell of what surrounds the code: a module that is not installed,
 	// a framework that was not set up, a file, a connection.
-	settled       = skillrouter.Lazily(`(?i)ModuleNotFoundError|No module named|Cannot find (?:module|package)|ERR_MODULE_NOT_FOUND|ImproperlyConfigured|AppRegistryNotReady|explicit app_label|no such table|INSTALLED_APPS|not configured|SECRET_KEY|no such file|FileNotFoundError|does not exist|permission|not permitted|denied|connection|refused|address already in use|timed? ?out|network|resolve|not found|locked|usage:|externally-managed|index\.lock|environment variable`)
-	syntaxOfShell = skillrouter.Lazily(`(?i)syntax error|unexpected EOF|no matches found|parse error near|bad substitution|unterminated|unexpected end of file|unmatched|-e expression|bad pattern|unknown file attribute`)
+	settled       = lazyregexp.New(`(?i)ModuleNotFoundError|No module named|Cannot find (?:module|package)|ERR_MODULE_NOT_FOUND|ImproperlyConfigured|AppRegistryNotReady|explicit app_label|no such table|INSTALLED_APPS|not configured|SECRET_KEY|no such file|FileNotFoundError|does not exist|permission|not permitted|denied|connection|refused|address already in use|timed? ?out|network|resolve|not found|locked|usage:|externally-managed|index\.lock|environment variable`)
+	syntaxOfShell = lazyregexp.New(`(?i)syntax error|unexpected EOF|no matches found|parse error near|bad substitution|unterminated|unexpected end of file|unmatched|-e expression|bad pattern|unknown file attribute`)
 )
 
 // errorLines are the lines of what a command printed that may say what went wrong.
@@ -102,7 +103,7 @@ const maxError = 160
 
 // general is a line with what changes from one run to the next replaced: addresses, paths, hashes, numbers.
 func general(line string) string {
-	line = skillrouter.Head(line, 4*maxError)
+	line = check.Head(line, 4*maxError)
 	line = addressIn.ReplaceAllString(line, "<url>")
 	line = memoryIn.ReplaceAllString(line, "<n>")
 	line = hashIn.ReplaceAllString(line, "<h>")
@@ -111,7 +112,7 @@ func general(line string) string {
 	line = placeIn.ReplaceAllString(line, "$1 <n>")
 	line = numberIn.ReplaceAllString(line, "<n>")
 	line = shellName.ReplaceAllString(line, "")
-	return skillrouter.Head(strings.Join(strings.Fields(line), " "), maxError)
+	return check.Head(strings.Join(strings.Fields(line), " "), maxError)
 }
 
 // normal is how lines are compared: general, in small letters.
@@ -173,7 +174,7 @@ func missing(output string) string {
 	return ""
 }
 
-var absent = skillrouter.Lazily(`(?:\S+: )?command not found: (\S+)|(\S+): (?:command )?not found|No module named '?([\w.]+)|Cannot find module '([^']+)'`)
+var absent = lazyregexp.New(`(?:\S+: )?command not found: (\S+)|(\S+): (?:command )?not found|No module named '?([\w.]+)|Cannot find module '([^']+)'`)
 
 // transient is how programs say that something stood in the way for a time: the same command goes through later.
-var transient = skillrouter.Lazily(`(?i)\.lock\b|lock file|is locked|could not get lock|could not resolve|connection (?:refused|reset|timed out|closed)|econnrefused|econnreset|network is unreachable|\benotfound\b|getaddrinfo|failed to connect|could not connect|timed? ?out|address already in use|eaddrinuse|port \d+ is (?:already )?in use|too many requests|rate limit|temporary failure|no space left|out of memory|resource temporarily`)
+var transient = lazyregexp.New(`(?i)\.lock\b|lock file|is locked|could not get lock|could not resolve|connection (?:refused|reset|timed out|closed)|econnrefused|econnreset|network is unreachable|\benotfound\b|getaddrinfo|failed to connect|could not connect|timed? ?out|address already in use|eaddrinuse|port \d+ is (?:already )?in use|too many requests|rate limit|temporary failure|no space left|out of memory|resource temporarily`)

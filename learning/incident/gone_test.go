@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/incident"
 )
@@ -20,7 +20,7 @@ func TestGone(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(tree, "bin", "check"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.System().FromNear())
+	ctx := principal.With(t.Context(), principal.System().FromNear())
 	n := incident.New(incident.NewMemory(), learning.Options{})
 	const failed, said = "python -m pytest core/tests/test_a.py", "/opt/bin/python: No module named pytest"
 	for _, session := range []struct{ id, fix string }{{"1", "bin/test core/tests/test_a.py"}, {"2", "bin/test core/tests/test_a.py"}, {"3", "bin/check core/tests/test_a.py pytest"}} {

@@ -12,14 +12,19 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/committer"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/lazyregexp"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 )
 
 // Incidents is the Service on a Store. Load reads what is warned of.
 type Incidents struct {
 	store Store
-	now   skillrouter.Clock
+	now   clock.Clock
 
 	team     Team       // nil: accepted incidents are no lessons
 	teaching sync.Mutex // held while lessons are brought in step
@@ -60,32 +65,32 @@ func IDOf(number int64) string { return fmt.Sprintf("%016x", uint64(number)) } /
 func NumberOf(id string) (int64, error) {
 	n, err := strconv.ParseUint(id, 16, 64)
 	if err != nil || len(id) != 16 {
-		return 0, skillrouter.InvalidField("id", "is none of an incident: 16 digits of 0 to f")
+		return 0, errs.InvalidField("id", "is none of an incident: 16 digits of 0 to f")
 	}
 	return int64(n), nil //nolint:gosec // the same bits
 }
 
 func checkDraft(d *Draft) error {
-	if err := cmp.Or(skillrouter.CheckName("project", d.Project), skillrouter.CheckRequired("session_id", d.Session, maxSession)); err != nil {
+	if err := cmp.Or(check.Name("project", d.Project), check.Required("session_id", d.Session, maxSession)); err != nil {
 		return err
 	}
 	if len(d.Steps) > MaxSteps {
-		return &skillrouter.Error{Code: skillrouter.TooLarge, Field: "steps", Message: fmt.Sprintf("are more than %d: send them in parts", MaxSteps)}
+		return &errs.Error{Code: errs.TooLarge, Field: "steps", Message: fmt.Sprintf("are more than %d: send them in parts", MaxSteps)}
 	}
 	for i, s := range d.Steps {
 		at := fmt.Sprintf("steps[%d]", i)
 		switch {
 		case !slices.Contains([]Outcome{Worked, Failed, Refused, Edited}, s.Outcome):
-			return skillrouter.InvalidField(at+".outcome", "must be worked, failed, refused or edited")
+			return errs.InvalidField(at+".outcome", "must be worked, failed, refused or edited")
 		case len(s.Command) > MaxCommand || len(s.Output) > MaxOutput || len(s.ID) > maxSession || len(s.Digest) > maxSession:
-			return &skillrouter.Error{Code: skillrouter.TooLarge, Field: at, Message: "has a text that is too long"}
+			return &errs.Error{Code: errs.TooLarge, Field: at, Message: "has a text that is too long"}
 		case !utf8.ValidString(s.Command) || !utf8.ValidString(s.Output) || strings.IndexByte(s.Command, 0) >= 0:
-			return skillrouter.InvalidField(at, "must be UTF-8 without NUL")
+			return errs.InvalidField(at, "must be UTF-8 without NUL")
 		}
 	}
 	if d.Source != nil {
 		d.Source.Project = d.Project
-		return cmp.Or(skillrouter.CheckRequired("source.id", d.Source.ID, maxSession), skillrouter.CheckText("source.tail", d.Source.Tail, maxSession))
+		return cmp.Or(check.Required("source.id", d.Source.ID, maxSession), check.Text("source.tail", d.Source.Tail, maxSession))
 	}
 	return nil
 }
@@ -95,7 +100,7 @@ const maxSession = 512
 
 // Learn implements Service.
 func (n *Incidents) Learn(ctx context.Context, draft Draft) (learned Learned, err error) {
-	by, err := skillrouter.PrincipalOf(ctx).ActingAs("agent_id", draft.AgentID)
+	by, err := principal.Of(ctx).ActingAs("agent_id", draft.AgentID)
 	if err != nil {
 		return learned, err
 	}
@@ -111,7 +116,7 @@ func (n *Incidents) learn(ctx context.Context, draft Draft) (learned Learned, er
 	o := observe(draft.Steps)
 	l := &lesson{
 		observed: o, draft: draft, chains: o.chains(draft.Project, draft.Session, draft.Begin),
-		voice: skillrouter.PrincipalOf(ctx).Voice(), session: hashOf(draft.Project, draft.Session), now: n.now.Stamp(), failures: map[int]failure{}, features: map[int][]feature{},
+		voice: principal.Of(ctx).Voice(), session: hashOf(draft.Project, draft.Session), now: n.now.Stamp(), failures: map[int]failure{}, features: map[int][]feature{},
 	}
 	// What the texts say is read before the transaction: everybody's writes wait for that.
 	for i, s := range draft.Steps {
@@ -309,7 +314,7 @@ func (l *lesson) count(tx Tx, inc *Incident, i int, number int64, there bool, he
 	inc.Count++
 	inc.Voices = heard(inc.Voices, l.voice)
 	inc.Last = learning.Later(inc.Last, l.at(i))
-	inc.Example, inc.Command = skillrouter.Head(f.line, 2*maxError), stored(l.steps[i].Command)
+	inc.Example, inc.Command = check.Head(f.line, 2*maxError), stored(l.steps[i].Command)
 	if f.class == undone {
 		inc.Undone, inc.Command = inc.Command, stored(f.command)
 	}
@@ -391,7 +396,7 @@ func same(a, b string) bool { return a == b || alike(form(a), form(b)) >= leastS
 func form(command string) string { return normal(message.ReplaceAllString(command, "$1 …")) }
 
 // message is what a command says to people, such as a commit's.
-var message = skillrouter.Lazily(`(\s(?:-\w*m|--(?:message|title|body|subject|notes)))[ =](?:"(?:[^"\\]|\\.)*"?|'[^']*'?)`)
+var message = lazyregexp.New(`(\s(?:-\w*m|--(?:message|title|body|subject|notes)))[ =](?:"(?:[^"\\]|\\.)*"?|'[^']*'?)`)
 
 // solvedBy keeps what made the incident's command go through, as a voice taught it that spoke in an agent's name.
 func (inc *Incident) solvedBy(found *solution, others []string, at time.Time, voice, by string) {
@@ -492,10 +497,10 @@ func (inc *Incident) attempted(others []string) {
 
 // List implements Service.
 func (n *Incidents) List(ctx context.Context, filter Filter) (page Page, err error) {
-	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), skillrouter.CheckName("project", filter.Project)); err != nil {
+	if err := cmp.Or(principal.Of(ctx).Need(principal.ScopeRead), check.Name("project", filter.Project)); err != nil {
 		return page, err
 	}
-	if filter.Limit, err = skillrouter.Limit(filter.Limit, DefaultLimit, MaxLimit); err != nil {
+	if filter.Limit, err = check.Limit(filter.Limit, DefaultLimit, MaxLimit); err != nil {
 		return page, err
 	}
 	if err := n.find(ctx, filter, &page); err != nil {
@@ -508,7 +513,7 @@ func (n *Incidents) List(ctx context.Context, filter Filter) (page Page, err err
 
 // find fills a page with the incidents that a filter selects.
 func (n *Incidents) find(ctx context.Context, filter Filter, page *Page) error {
-	if err := skillrouter.CheckText("query", filter.Query, maxQuery); err != nil {
+	if err := check.Text("query", filter.Query, maxQuery); err != nil {
 		return err
 	}
 	after, err := readCursor(filter.Cursor)
@@ -590,12 +595,12 @@ func readCursor(cursor string) (*Incident, error) {
 			return &Incident{ID: parts[2], Sessions: sessions, Last: time.UnixMilli(last)}, nil
 		}
 	}
-	return nil, skillrouter.InvalidField("cursor", "is not one that a list answered")
+	return nil, errs.InvalidField("cursor", "is not one that a list answered")
 }
 
 // Projects counts each project's incidents. It needs ScopeRead.
 func (n *Incidents) Projects(ctx context.Context) ([]ProjectCount, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+	if err := principal.Of(ctx).Need(principal.ScopeRead); err != nil {
 		return nil, err
 	}
 	return n.store.CountByProject(ctx)
@@ -604,7 +609,7 @@ func (n *Incidents) Projects(ctx context.Context) ([]ProjectCount, error) {
 // Incident returns one. It needs ScopeRead.
 func (n *Incidents) Incident(ctx context.Context, id string) (Incident, error) {
 	number, err := NumberOf(id)
-	if err = cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), err); err != nil {
+	if err = cmp.Or(principal.Of(ctx).Need(principal.ScopeRead), err); err != nil {
 		return Incident{}, err
 	}
 	found, err := n.store.Incidents(ctx, []int64{number})
@@ -613,25 +618,25 @@ func (n *Incidents) Incident(ctx context.Context, id string) (Incident, error) {
 	}
 	one, there := found[number]
 	if !there {
-		return Incident{}, skillrouter.Errorf(skillrouter.NotFound, "no incident has this id")
+		return Incident{}, errs.Errorf(errs.NotFound, "no incident has this id")
 	}
 	return one, nil
 }
 
 // Accept implements Service.
 func (n *Incidents) Accept(ctx context.Context, d Decision) (decided Decided, err error) {
-	by, err := skillrouter.PrincipalOf(ctx).ActingAs("by", d.By)
+	by, err := principal.Of(ctx).ActingAs("by", d.By)
 	if err != nil {
 		return decided, err
 	}
-	if err := skillrouter.CheckName("project", d.Project); err != nil {
+	if err := check.Name("project", d.Project); err != nil {
 		return decided, err
 	}
 	if d.Seen < 0 || d.Seen == 0 && len(d.IDs) == 0 {
-		return decided, skillrouter.InvalidField("ids", "must name incidents, or seen be the least number of sessions")
+		return decided, errs.InvalidField("ids", "must name incidents, or seen be the least number of sessions")
 	}
 	if d.Undo && d.Decline {
-		return decided, skillrouter.InvalidField("decline", "takes an acceptance back too: undo beside it says nothing")
+		return decided, errs.InvalidField("decline", "takes an acceptance back too: undo beside it says nothing")
 	}
 	var named, all []int64
 	for _, id := range d.IDs {
@@ -641,7 +646,7 @@ func (n *Incidents) Accept(ctx context.Context, d Decision) (decided Decided, er
 		}
 		named = append(named, number)
 	}
-	a := accepterOf(skillrouter.PrincipalOf(ctx), by)
+	a := accepterOf(principal.Of(ctx), by)
 	err = n.store.ChangeIncidents(ctx, func(tx Tx) error {
 		decided = Decided{}
 		own := 0 // incidents that only the caller's own token taught
@@ -659,7 +664,7 @@ func (n *Incidents) Accept(ctx context.Context, d Decision) (decided Decided, er
 			return err
 		}
 		if len(found) == 0 && len(named) > 0 {
-			return skillrouter.Errorf(skillrouter.NotFound, "no incident has this id")
+			return errs.Errorf(errs.NotFound, "no incident has this id")
 		}
 		var put []Incident
 		for _, number := range slices.Sorted(maps.Keys(found)) {
@@ -702,11 +707,11 @@ func (n *Incidents) Accept(ctx context.Context, d Decision) (decided Decided, er
 
 // Sources implements Service.
 func (n *Incidents) Sources(ctx context.Context, filter SourceFilter) (page SourcePage, err error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+	if err := principal.Of(ctx).Need(principal.ScopeRead); err != nil {
 		return page, err
 	}
 	if len(filter.IDs) > MaxSourceIDs {
-		return page, skillrouter.InvalidField("ids", "must be at most %d", MaxSourceIDs)
+		return page, errs.InvalidField("ids", "must be at most %d", MaxSourceIDs)
 	}
 	page.Sources, err = n.store.IncidentSources(ctx, filter.IDs)
 	page.Count = len(page.Sources)
@@ -715,8 +720,8 @@ func (n *Incidents) Sources(ctx context.Context, filter SourceFilter) (page Sour
 
 // Forget implements Service.
 func (n *Incidents) Forget(ctx context.Context, project string) (gone Forgotten, err error) {
-	ctx = skillrouter.Essential(ctx) // it makes room
-	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeCaptain), skillrouter.CheckName("project", project)); err != nil {
+	ctx = committer.Essential(ctx) // it makes room
+	if err := cmp.Or(principal.Of(ctx).Need(principal.ScopeCaptain), check.Name("project", project)); err != nil {
 		return gone, err
 	}
 	n.teaching.Lock() // no lesson is taught of what goes
@@ -738,7 +743,7 @@ func (n *Incidents) Forget(ctx context.Context, project string) (gone Forgotten,
 	}); err != nil {
 		return gone, err
 	}
-	system := skillrouter.WithPrincipal(context.WithoutCancel(ctx), skillrouter.System())
+	system := principal.With(context.WithoutCancel(ctx), principal.System())
 	for _, id := range lessons { // first: as long as the incidents are there, it can be tried again
 		if n.team != nil {
 			if err := n.team.Withdraw(system, id); err != nil {

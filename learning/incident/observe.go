@@ -8,7 +8,9 @@ import (
 	"strconv"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/lazyregexp"
+	"skillrouter/internal/redact"
 )
 
 // observed is a session's steps with what the rules see in them.
@@ -33,9 +35,9 @@ func (o *observed) view(i int) *view {
 	v := &o.views[i]
 	if !v.read {
 		text := o.steps[i].Command
-		v.read, v.list = true, simples(skillrouter.Head(text, MaxCommand))
+		v.read, v.list = true, simples(check.Head(text, MaxCommand))
 		v.programs, v.words = programs(v.list), tokens(text)
-		v.scripts, v.targets = scriptIn.FindAllString(skillrouter.Head(text, maxCompared), -1), targets(text)
+		v.scripts, v.targets = scriptIn.FindAllString(check.Head(text, maxCompared), -1), targets(text)
 	}
 	return v
 }
@@ -78,7 +80,7 @@ func (o *observed) chains(project, session string, begin bool) []int64 {
 }
 
 // unique is what an id of a call holds that no other session gives: a number by chance, or a time.
-var unique = skillrouter.Lazily(`[0-9A-Za-z]{12}`)
+var unique = lazyregexp.New(`[0-9A-Za-z]{12}`)
 
 // counts tells whether the step is a command that ran.
 func (s Step) counts() bool { return s.Outcome == Worked || s.Outcome == Failed }
@@ -106,7 +108,7 @@ func (o *observed) failed(i int) (f failure) {
 	if f.class == noMatch {
 		return f
 	}
-	f.line, _ = skillrouter.Redact(errorLine(lines))
+	f.line, _ = redact.Text(errorLine(lines))
 	f.line = strings.TrimSpace(f.line)
 	said := strings.TrimSpace(shellName.ReplaceAllString(f.line, "")) // an agent reads who said it, and the next shell may be another
 	f.err = normal(said)
@@ -118,17 +120,17 @@ func (o *observed) failed(i int) (f failure) {
 }
 
 var (
-	changing = skillrouter.Lazily(`\b(?:pip|pip3|uv|npm|pnpm|yarn|bun|apt|apt-get|brew|conda|cargo|go|gem|pipx|bundle|composer|poetry)\s+(?:install|add|i|ci|get|sync|mod|build)\b|\b(?:mkdir|touch|mv|cp|ln|chmod|chown|export|source|kill|pkill|rm)\b|python3? -m (?:venv|pip|ensurepip)|uv venv|git (?:add|stash|init|config|checkout|switch|fetch|pull|reset|restore|submodule)|docker|systemctl|nvm use|sed -i|>\s*\S+|tee |\bmigrate\b`)
-	writing  = skillrouter.Lazily(`^\s*(?:cat\s+(?:<<|>)|ed\b)|sed -i|tee |apply_patch|python3? -c .*write|>\s*\S+\.(?:py|ts|tsx|js|go|rs|java|rb|c|h|cpp|md|txt|toml|cfg|ini|json|ya?ml)`)
-	looking  = skillrouter.Lazily(`^(?:cd \S+ && )?(?:which|type|command -v|pip3? (?:show|list|index|download)|grep|rg|find|ls|cat|sed -n|head|tail|nl|git (?:log|diff|show|status|grep)|wc|rm|mkdir|touch|tree)\b`)
+	changing = lazyregexp.New(`\b(?:pip|pip3|uv|npm|pnpm|yarn|bun|apt|apt-get|brew|conda|cargo|go|gem|pipx|bundle|composer|poetry)\s+(?:install|add|i|ci|get|sync|mod|build)\b|\b(?:mkdir|touch|mv|cp|ln|chmod|chown|export|source|kill|pkill|rm)\b|python3? -m (?:venv|pip|ensurepip)|uv venv|git (?:add|stash|init|config|checkout|switch|fetch|pull|reset|restore|submodule)|docker|systemctl|nvm use|sed -i|>\s*\S+|tee |\bmigrate\b`)
+	writing  = lazyregexp.New(`^\s*(?:cat\s+(?:<<|>)|ed\b)|sed -i|tee |apply_patch|python3? -c .*write|>\s*\S+\.(?:py|ts|tsx|js|go|rs|java|rb|c|h|cpp|md|txt|toml|cfg|ini|json|ya?ml)`)
+	looking  = lazyregexp.New(`^(?:cd \S+ && )?(?:which|type|command -v|pip3? (?:show|list|index|download)|grep|rg|find|ls|cat|sed -n|head|tail|nl|git (?:log|diff|show|status|grep)|wc|rm|mkdir|touch|tree)\b`)
 	// reading is what of changing changes nothing.
-	reading  = skillrouter.Lazily(`^\s*(?:cd \S+ && )?(?:docker\s+(?:--?v\w*|(?:compose\s+)?(?:version|info|ps|images|logs|inspect|config))|systemctl\s+(?:status|is-\w+|list-\w+)|git\s+(?:config\s+(?:--get|--list|-l)|stash\s+list|submodule\s+status))\b[^;&>]*$`)
-	installs = skillrouter.Lazily(`\b(?:install|add|sync|venv)\b`)
-	mending  = skillrouter.Lazily(`^(?:cd \S+ && )?(?:sed -i|perl -\w*i|ed|patch|apply_patch|git (?:apply|checkout|restore|stash))\b`) // it edits files
+	reading  = lazyregexp.New(`^\s*(?:cd \S+ && )?(?:docker\s+(?:--?v\w*|(?:compose\s+)?(?:version|info|ps|images|logs|inspect|config))|systemctl\s+(?:status|is-\w+|list-\w+)|git\s+(?:config\s+(?:--get|--list|-l)|stash\s+list|submodule\s+status))\b[^;&>]*$`)
+	installs = lazyregexp.New(`\b(?:install|add|sync|venv)\b`)
+	mending  = lazyregexp.New(`^(?:cd \S+ && )?(?:sed -i|perl -\w*i|ed|patch|apply_patch|git (?:apply|checkout|restore|stash))\b`) // it edits files
 	// masked ends with what always goes through: that the whole did proves nothing.
-	masked = skillrouter.Lazily(`\|\|\s*(?:echo|printf|true|:)(?:\s[^;&|]*)?$`)
+	masked = lazyregexp.New(`\|\|\s*(?:echo|printf|true|:)(?:\s[^;&|]*)?$`)
 	// risky is what no agent should be told to run: it deletes or forces. What fetches from elsewhere or skips a check is in learning.Foreign.
-	risky = skillrouter.Lazily(`(?i)\brm\s|\brmdir\b|\bunlink\b|\bshred\b|--force|\s-f\b.*\bpush\b|\bpush\b.*\s(?:-f\b|-d\b|\+)|\bgit\b.*\s(?:checkout|switch)\b.*\s(?:-f\b|--discard-changes\b)|\bbranch\b.*\s(?-i:-D)\b|\bworktree\s+remove\b|--no-gpg-sign|\breset\b.*--hard|\bclean\s+-\w*[fdx]|\bgit\s+(?:restore|checkout\s+(?:--\s|\.))|\bstash\s+(?:drop|clear)|\bdrop\s+(?:table|database|schema)|\btruncate\b|--?delete\b|\sdelete(?:-[a-z-]+)?(?:\s|$)|\bdestroy\b|\bdrop(?:db|user)\b|\b(?:db|migrate)[:\s](?:drop|reset|fresh)|\bdowngrade\b|\bflush(?:all|db)?(?:\s|$)|\bdown\b.*\s(?:-v\b|--volumes\b)|\bremove-item\b|\b(?:del|rd)\s+/|\buninstall\b|\bunpublish\b|--break-system-packages|--ignore-installed|--legacy-peer-deps|--skip-\w+|--no-audit|--allow-unrelated|--yolo|--dangerously|\bchmod\s+(?:-r\s+)?0?777|\bkill(?:all)?\s|\bpkill\b|\|\|\s*(?:true|:)\s*$|\bsudo\b|\bprune\b`)
+	risky = lazyregexp.New(`(?i)\brm\s|\brmdir\b|\bunlink\b|\bshred\b|--force|\s-f\b.*\bpush\b|\bpush\b.*\s(?:-f\b|-d\b|\+)|\bgit\b.*\s(?:checkout|switch)\b.*\s(?:-f\b|--discard-changes\b)|\bbranch\b.*\s(?-i:-D)\b|\bworktree\s+remove\b|--no-gpg-sign|\breset\b.*--hard|\bclean\s+-\w*[fdx]|\bgit\s+(?:restore|checkout\s+(?:--\s|\.))|\bstash\s+(?:drop|clear)|\bdrop\s+(?:table|database|schema)|\btruncate\b|--?delete\b|\sdelete(?:-[a-z-]+)?(?:\s|$)|\bdestroy\b|\bdrop(?:db|user)\b|\b(?:db|migrate)[:\s](?:drop|reset|fresh)|\bdowngrade\b|\bflush(?:all|db)?(?:\s|$)|\bdown\b.*\s(?:-v\b|--volumes\b)|\bremove-item\b|\b(?:del|rd)\s+/|\buninstall\b|\bunpublish\b|--break-system-packages|--ignore-installed|--legacy-peer-deps|--skip-\w+|--no-audit|--allow-unrelated|--yolo|--dangerously|\bchmod\s+(?:-r\s+)?0?777|\bkill(?:all)?\s|\bpkill\b|\|\|\s*(?:true|:)\s*$|\bsudo\b|\bprune\b`)
 )
 
 // solution is what made a failed command go through.
@@ -266,7 +268,7 @@ func intersect(a, b []string) (both []string) {
 
 // stored is a command as it is kept: without secrets, on one line, and without the body of a here-document.
 func stored(command string) string {
-	command, _ = skillrouter.Redact(skillrouter.Head(command, MaxCommand))
+	command, _ = redact.Text(check.Head(command, MaxCommand))
 	if body := strings.Index(command, "<<"); body >= 0 {
 		if end := strings.IndexByte(command[body:], '\n'); end >= 0 {
 			command = command[:body+end] + " …"
@@ -276,5 +278,5 @@ func stored(command string) string {
 	for i := range lines {
 		lines[i] = strings.TrimSuffix(strings.Join(strings.Fields(lines[i]), " "), " \\")
 	}
-	return skillrouter.Head(strings.Join(slices.DeleteFunc(lines, func(s string) bool { return s == "" }), "; "), maxStored)
+	return check.Head(strings.Join(slices.DeleteFunc(lines, func(s string) bool { return s == "" }), "; "), maxStored)
 }

@@ -14,7 +14,9 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/lazyregexp"
 )
 
 // Found is a step that stands in a file, and what that file says of its session.
@@ -115,7 +117,7 @@ func (r *Reader) Read(in io.Reader, from int64) (int64, error) {
 func (r *Reader) Messages(text []byte, session, dir string) error {
 	var messages []recordMessage
 	if err := json.Unmarshal(text, &messages); err != nil {
-		return skillrouter.InvalidField("transcript", "is no list of messages: %v", err)
+		return errs.InvalidField("transcript", "is no list of messages: %v", err)
 	}
 	r.session, r.dir = session, dir
 	for i := range messages {
@@ -220,7 +222,7 @@ func (r *Reader) call(id, name string, input json.RawMessage) {
 	if command == "" {
 		return
 	}
-	f := &Found{Step: Step{ID: skillrouter.Head(id, maxSession), Command: command, At: r.time}, Session: skillrouter.Head(r.session, maxSession), Dir: r.dir, Offset: r.at}
+	f := &Found{Step: Step{ID: check.Head(id, maxSession), Command: command, At: r.time}, Session: check.Head(r.session, maxSession), Dir: r.dir, Offset: r.at}
 	if edited {
 		f.Outcome = Edited
 	}
@@ -267,7 +269,7 @@ func clip(output string) string {
 	if len(output) > MaxOutput {
 		output = output[:outputHead] + "\n" + output[len(output)-(MaxOutput-outputHead-8):]
 	}
-	return skillrouter.Head(storable(output), MaxOutput)
+	return check.Head(storable(output), MaxOutput)
 }
 
 func storable(text string) string {
@@ -296,21 +298,21 @@ func readCall(name string, input json.RawMessage) (command string, edited bool) 
 	for _, raw := range []json.RawMessage{a.Command, a.Cmd} {
 		var words []string
 		if json.Unmarshal(raw, &text) == nil && strings.TrimSpace(text) != "" {
-			return skillrouter.Head(storable(text), MaxCommand), false
+			return check.Head(storable(text), MaxCommand), false
 		}
 		if json.Unmarshal(raw, &words) == nil && len(words) > 0 {
 			text = strings.Join(words, " ")
 			if len(words) == 3 && strings.HasPrefix(words[1], "-") && strings.HasSuffix(words[1], "c") {
 				text = words[2] // what a shell was started with
 			}
-			return skillrouter.Head(storable(text), MaxCommand), strings.HasPrefix(text, "apply_patch")
+			return check.Head(storable(text), MaxCommand), strings.HasPrefix(text, "apply_patch")
 		}
 	}
 	for _, verb := range []string{"edit", "write", "replace", "patch", "create"} {
 		if strings.Contains(strings.ToLower(name), verb) {
 			for _, path := range []string{a.Path, a.Other, a.Third} {
 				if path != "" {
-					return skillrouter.Head(storable(path), MaxCommand), true
+					return check.Head(storable(path), MaxCommand), true
 				}
 			}
 		}
@@ -344,7 +346,7 @@ func toolCall(name string, arguments map[string]any) string {
 			}
 		}
 	}
-	return skillrouter.Head(storable(strings.Join(words, " ")), MaxCommand)
+	return check.Head(storable(strings.Join(words, " ")), MaxCommand)
 }
 
 // refusals are how agents say that a call was not made or not ended: a person did not want it, or stopped it.
@@ -355,7 +357,7 @@ var refusals = []string{
 
 // NotRun tells whether an output says that a person or the agent did not let the call be made, or not to its end.
 func NotRun(output string) bool {
-	head := skillrouter.Head(output, 400)
+	head := check.Head(output, 400)
 	for _, said := range refusals {
 		if strings.Contains(head, said) {
 			return true
@@ -364,12 +366,12 @@ func NotRun(output string) bool {
 	return strings.Contains(output[max(0, len(output)-200):], "[Request interrupted")
 }
 
-var exitSaid = skillrouter.Lazily(`(?mi)^(?:Exit code:? |Process exited with code )(-?\d+)`)
+var exitSaid = lazyregexp.New(`(?mi)^(?:Exit code:? |Process exited with code )(-?\d+)`)
 
 // exitOf is the exit code that an agent wrote into a result; told is false where it wrote none. It looks at the lines that
 // the agent puts around an output, not at the output.
 func exitOf(output string) (code int, told bool) {
-	m := exitSaid.FindStringSubmatch(skillrouter.Head(output, 300))
+	m := exitSaid.FindStringSubmatch(check.Head(output, 300))
 	if m == nil {
 		return 0, false
 	}
@@ -558,7 +560,7 @@ type geminiCall struct {
 	} `json:"result"`
 }
 
-var geminiExit = skillrouter.Lazily(`(?m)^Exit Code: (\d+)\s*$`)
+var geminiExit = lazyregexp.New(`(?m)^Exit Code: (\d+)\s*$`)
 
 func (r *Reader) gemini(c *geminiCall) error {
 	if len(c.Result) == 0 && c.Status != "cancelled" {

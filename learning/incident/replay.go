@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 )
 
@@ -100,7 +100,7 @@ func NewReplay(accept int) *Replay {
 
 // Session measures a session, and learns from it then. The draft holds all of its steps.
 func (r *Replay) Session(ctx context.Context, d Draft) (learned Learned, err error) {
-	ctx = skillrouter.WithPrincipal(ctx, skillrouter.Owner(true))
+	ctx = principal.With(ctx, principal.Owner(true))
 	o := observe(d.Steps)
 	chains := o.chains(d.Project, d.Session, d.Begin)
 	known := pick(r.memory.steps, chains)

@@ -7,7 +7,8 @@ import (
 	"strings"
 	"unicode"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/lazyregexp"
 	"skillrouter/tfidf/wordlist"
 )
 
@@ -222,9 +223,9 @@ var (
 )
 
 var (
-	assignment = skillrouter.Lazily(`^\w+=`)
-	duration   = skillrouter.Lazily(`^\d+[smh]?$`)
-	versioned  = skillrouter.Lazily(`^(python|pip)[\d.]*$`)
+	assignment = lazyregexp.New(`^\w+=`)
+	duration   = lazyregexp.New(`^\d+[smh]?$`)
+	versioned  = lazyregexp.New(`^(python|pip)[\d.]*$`)
 )
 
 // programWords are the words of a simple command from its program on.
@@ -353,10 +354,10 @@ func failing(list []simple, line string) string {
 	return last
 }
 
-var token = skillrouter.Lazily(`[\w./:=@-]+`)
+var token = lazyregexp.New(`[\w./:=@-]+`)
 
 func tokens(text string) []string {
-	found := token.FindAllString(skillrouter.Head(text, maxCompared), -1)
+	found := token.FindAllString(check.Head(text, maxCompared), -1)
 	slices.Sort(found)
 	return slices.Compact(found)
 }
@@ -378,13 +379,13 @@ func shared(a, b []string) float64 {
 }
 
 var (
-	target   = skillrouter.Lazily(`[\w./-]*(?:tests?|specs?)[\w./-]*\.\w+|[\w./-]+/[\w./-]+`)
-	scriptIn = skillrouter.Lazily(`[\w-]+\.(?:py|js|ts|sh|rb|mjs)\b`)
+	target   = lazyregexp.New(`[\w./-]*(?:tests?|specs?)[\w./-]*\.\w+|[\w./-]+/[\w./-]+`)
+	scriptIn = lazyregexp.New(`[\w-]+\.(?:py|js|ts|sh|rb|mjs)\b`)
 )
 
 // targets are the files of a working tree that a command names.
 func targets(text string) (list []string) {
-	for _, t := range target.FindAllString(skillrouter.Head(text, maxCompared), -1) {
+	for _, t := range target.FindAllString(check.Head(text, maxCompared), -1) {
 		if strings.Contains(t, "/") && !strings.HasPrefix(t, "/usr") && !strings.HasPrefix(t, "/bin") && !strings.HasPrefix(t, "/opt") && !strings.HasPrefix(t, "/dev") {
 			list = append(list, t)
 		}
@@ -406,8 +407,8 @@ const (
 )
 
 var (
-	unquotedGlob = skillrouter.Lazily(`\S*/\S*[\[(][\w.-]+[\])]\S*`)
-	environment  = skillrouter.Lazily(`(^|[\s;&/])(source|\.) |venv/bin|conda activate`)
+	unquotedGlob = lazyregexp.New(`\S*/\S*[\[(][\w.-]+[\])]\S*`)
+	environment  = lazyregexp.New(`(^|[\s;&/])(source|\.) |venv/bin|conda activate`)
 )
 
 // feature is what of a command may be what is wrong with it.
@@ -429,7 +430,7 @@ func features(text string) (all []feature) {
 	add := func(word string, parts ...string) {
 		all = append(all, feature{strings.Join(parts, " ") + within, word})
 	}
-	for _, c := range simples(skillrouter.Head(text, MaxCommand)) {
+	for _, c := range simples(check.Head(text, MaxCommand)) {
 		if len(all) > maxFeatures {
 			break
 		}
@@ -471,7 +472,7 @@ func features(text string) (all []feature) {
 		}
 	}
 	all = all[:min(len(all), maxFeatures)]
-	add("", "command", normal(strings.Join(strings.Fields(skillrouter.Head(text, maxShape)), " ")))
+	add("", "command", normal(strings.Join(strings.Fields(check.Head(text, maxShape)), " ")))
 	slices.SortFunc(all, func(a, b feature) int { return strings.Compare(a.name, b.name) })
 	return slices.CompactFunc(all, func(a, b feature) bool { return a.name == b.name })
 }
@@ -502,4 +503,4 @@ func names(line, word string) bool {
 	}
 }
 
-var imported = skillrouter.Lazily(`(?m)(?:^|[;"'])\s*(?:import|from)\s+(\w+)`)
+var imported = lazyregexp.New(`(?m)(?:^|[;"'])\s*(?:import|from)\s+(\w+)`)

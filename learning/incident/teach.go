@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/principal"
 )
 
 // LessonCategory is the category of lessons that accepted incidents are.
@@ -118,7 +118,7 @@ func (n *Incidents) teach(ctx context.Context, ids []int64) error {
 	if err != nil {
 		return err
 	}
-	ctx = skillrouter.WithPrincipal(ctx, skillrouter.System())
+	ctx = principal.With(ctx, principal.System())
 	for _, number := range slices.Compact(slices.Sorted(slices.Values(ids))) {
 		inc := found[number]
 		id := ""

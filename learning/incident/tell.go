@@ -8,7 +8,11 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/lazyregexp"
+	"skillrouter/internal/principal"
+	"skillrouter/internal/safetext"
 	"skillrouter/learning/worktree"
 )
 
@@ -46,14 +50,14 @@ func (inc *Incident) staying(fix *Fix, command string) string {
 }
 
 // moving is a command that goes to a folder first.
-var moving = skillrouter.Lazily(`^\s*cd\s+(?:"[^"]*"|'[^']*'|[^\s;&|]+)\s*(?:&&|;)\s*((?s:.+))$`)
+var moving = lazyregexp.New(`^\s*cd\s+(?:"[^"]*"|'[^']*'|[^\s;&|]+)\s*(?:&&|;)\s*((?s:.+))$`)
 
 // gone is what fixes run that is no longer there in the working tree, by the fix's text.
 type gone map[string][]string
 
 // lookFor looks for what the fixes of incidents run. A caller's folder on another machine is not looked into.
 func lookFor(ctx context.Context, folder string, incidents []*Incident) gone {
-	if folder == "" || !skillrouter.PrincipalOf(ctx).IsNear() {
+	if folder == "" || !principal.Of(ctx).IsNear() {
 		return nil
 	}
 	var names []string
@@ -80,7 +84,7 @@ func (g gone) note(f *Fix) string {
 	if f == nil || len(g[f.text()]) == 0 {
 		return ""
 	}
-	return "; no longer there: " + skillrouter.Head(strings.Join(g[f.text()], ", "), maxShownGone)
+	return "; no longer there: " + check.Head(strings.Join(g[f.text()], ", "), maxShownGone)
 }
 
 // told is the first thing to run of a fix, and then what went through.
@@ -97,9 +101,9 @@ func (f *Fix) told(most int) string {
 
 // code is a command between backticks, which it cannot leave.
 func code(command string, most int) string {
-	command = strings.ReplaceAll(skillrouter.OneLine(command), "`", "'")
+	command = strings.ReplaceAll(check.OneLine(command), "`", "'")
 	if len(command) > most {
-		command = skillrouter.Head(command, most) + "…"
+		command = check.Head(command, most) + "…"
 	}
 	return "`" + command + "`"
 }
@@ -108,14 +112,14 @@ func code(command string, most int) string {
 func (inc *Incident) said() string {
 	line := strings.Join(strings.Fields(inc.Example), " ")
 	if len(line) > maxShownError {
-		line = skillrouter.Head(general(line), maxShownError)
+		line = check.Head(general(line), maxShownError)
 	}
-	return strings.ReplaceAll(skillrouter.Visible(line), "`", "'")
+	return strings.ReplaceAll(safetext.Visible(line), "`", "'")
 }
 
 // Brief implements Service.
 func (n *Incidents) Brief(ctx context.Context, query BriefQuery) (Brief, error) {
-	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), skillrouter.CheckName("project", query.Project)); err != nil {
+	if err := cmp.Or(principal.Of(ctx).Need(principal.ScopeRead), check.Name("project", query.Project)); err != nil {
 		return Brief{}, err
 	}
 	list, err := n.store.ListIncidents(ctx, Filter{Project: query.Project, Limit: briefPage}, nil, nil)
@@ -123,7 +127,7 @@ func (n *Incidents) Brief(ctx context.Context, query BriefQuery) (Brief, error) 
 		return Brief{}, err
 	}
 	brief := Brief{Shown: []string{}}
-	asker := n.asker(skillrouter.PrincipalOf(ctx))
+	asker := n.asker(principal.Of(ctx))
 	var solved []*Incident
 	for i := range list {
 		if list[i].Solved > 0 && (list[i].Accepted || asker.told(list[i].Voices)) {
@@ -165,7 +169,7 @@ func (inc *Incident) briefLine(asker asker, gone gone) string {
 
 // told is a line as a model may read it: nothing in it ends a fence, hides, or begins another line.
 func told(line string) string {
-	return skillrouter.OneLine(skillrouter.Visible(skillrouter.Unfenced(line)))
+	return check.OneLine(safetext.Visible(safetext.Unfenced(line)))
 }
 
 func sessions(n int) string {
@@ -177,15 +181,15 @@ func sessions(n int) string {
 
 // Answer implements Service.
 func (n *Incidents) Answer(ctx context.Context, f Failure) (Answer, error) {
-	caller := skillrouter.PrincipalOf(ctx)
-	if err := cmp.Or(caller.Need(skillrouter.ScopeRead), skillrouter.CheckName("project", f.Project), skillrouter.CheckText("session_id", f.Session, maxSession)); err != nil {
+	caller := principal.Of(ctx)
+	if err := cmp.Or(caller.Need(principal.ScopeRead), check.Name("project", f.Project), check.Text("session_id", f.Session, maxSession)); err != nil {
 		return Answer{}, err
 	}
 	if f.Command == "" {
 		f.Command = toolCall(f.Tool, f.Args)
 	}
 	if len(f.Command) > MaxCommand || len(f.Error) > MaxOutput {
-		return Answer{}, &skillrouter.Error{Code: skillrouter.TooLarge, Field: "command", Message: "or its error is too long"}
+		return Answer{}, &errs.Error{Code: errs.TooLarge, Field: "command", Message: "or its error is too long"}
 	}
 	o := observe([]Step{{Command: f.Command, Outcome: Failed, Output: f.Error}})
 	failed := o.failed(0)
@@ -236,7 +240,7 @@ func (n *Incidents) recall(ctx context.Context, project, folder string, o *obser
 	}
 	gone := lookFor(ctx, folder, k.found)
 	for _, inc := range k.found {
-		fix := inc.offered(n.asker(skillrouter.PrincipalOf(ctx)), gone)
+		fix := inc.offered(n.asker(principal.Of(ctx)), gone)
 		if lost := gone.note(fix); fix != nil && (k.fix == nil || k.lost != "" && lost == "") {
 			k.fix, k.of, k.lost = fix, inc, lost
 		}

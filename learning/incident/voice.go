@@ -4,7 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 )
 
@@ -38,7 +39,7 @@ type asker struct {
 	vouched bool // nothing that one voice alone taught
 }
 
-func (n *Incidents) asker(p skillrouter.Principal) asker { return asker{p.Voice(), n.vouched} }
+func (n *Incidents) asker(p principal.Principal) asker { return asker{p.Voice(), n.vouched} }
 
 // everybody is told only what is told to all.
 func (n *Incidents) everybody() asker { return asker{"\x00", n.vouched} }
@@ -76,7 +77,7 @@ type accepter struct {
 	refused   error // where all was the caller's own
 }
 
-func accepterOf(p skillrouter.Principal, by string) accepter {
+func accepterOf(p principal.Principal, by string) accepter {
 	name, err := p.AsPerson()
 	a := accepter{voice: p.Voice(), by: by, person: err == nil}
 	switch {
@@ -87,9 +88,9 @@ func accepterOf(p skillrouter.Principal, by string) accepter {
 		a.by = p.Voice()
 	}
 	if err != nil && a.voice == "" {
-		a.refused = skillrouter.Errorf(skillrouter.Forbidden, "nobody accepts what their own agents learned, without a token all agents are one, and a person must: %s", skillrouter.MessageOf(err))
+		a.refused = errs.Errorf(errs.Forbidden, "nobody accepts what their own agents learned, without a token all agents are one, and a person must: %s", errs.MessageOf(err))
 	} else {
-		a.refused = skillrouter.Errorf(skillrouter.Forbidden, "nobody accepts what their own token taught alone: another agent with a token of its own must, or a person")
+		a.refused = errs.Errorf(errs.Forbidden, "nobody accepts what their own token taught alone: another agent with a token of its own must, or a person")
 	}
 	return a
 }

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"testing"
 
-	"skillrouter"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/incident"
 )
@@ -28,7 +28,7 @@ func (s *stalled) Incidents(ctx context.Context, ids []int64) (map[int64]inciden
 // A check asks for a warning, and waits for no disk: what may be warned of is in memory, and follows what is learned,
 // accepted, taken back and forgotten.
 func TestWarnReadsNothing(t *testing.T) {
-	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Owner(true))
+	ctx := principal.With(t.Context(), principal.Owner(true))
 	store := &stalled{Store: incident.NewMemory()}
 	n := incident.New(store, learning.Options{})
 	for i := range 3 {

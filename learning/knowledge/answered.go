@@ -5,7 +5,8 @@ import (
 	"context"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 )
 
@@ -94,7 +95,7 @@ var _ AnswerService = (*Answered)(nil)
 
 // NewAnswered makes an Answered that knows what the store holds. count is told
 // of each use; it may be nil.
-func NewAnswered(ctx context.Context, store AnswerStore, count func(ids ...string), now skillrouter.Clock) (*Answered, error) {
+func NewAnswered(ctx context.Context, store AnswerStore, count func(ids ...string), now clock.Clock) (*Answered, error) {
 	now = now.Given()
 	if count == nil {
 		count = func(...string) {}
@@ -126,15 +127,15 @@ func (a *Answered) Load(ctx context.Context) error {
 
 // Answered implements AnswerService.
 func (a *Answered) Answered(ctx context.Context, id string, use AnswerDraft) (AnswerLearned, error) {
-	caller := skillrouter.PrincipalOf(ctx)
-	if err := cmp.Or(caller.Need(skillrouter.ScopeAgent), learning.CheckID("id", id)); err != nil {
+	caller := principal.Of(ctx)
+	if err := cmp.Or(caller.Need(principal.ScopeAgent), learning.CheckID("id", id)); err != nil {
 		return AnswerLearned{}, err
 	}
 	author, err := caller.ActingAs("agent_id", use.AgentID)
 	if err != nil {
 		return AnswerLearned{}, err
 	}
-	one := AnswerVoice{EntryID: id, AgentID: skillrouter.KindOf(author), Helpful: use.Helpful == nil || *use.Helpful, At: a.now.Stamp()}
+	one := AnswerVoice{EntryID: id, AgentID: principal.KindOf(author), Helpful: use.Helpful == nil || *use.Helpful, At: a.now.Stamp()}
 	if use.Query != "" {
 		if err := learning.CheckQuery(use.Query); err != nil {
 			return AnswerLearned{}, err
@@ -166,7 +167,7 @@ func (a *Answered) Answered(ctx context.Context, id string, use AnswerDraft) (An
 
 // Questions implements AnswerService.
 func (a *Answered) Questions(ctx context.Context, id string) (AnswerList, error) {
-	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), learning.CheckID("id", id)); err != nil {
+	if err := cmp.Or(principal.Of(ctx).Need(principal.ScopeRead), learning.CheckID("id", id)); err != nil {
 		return AnswerList{}, err
 	}
 	kept, err := a.store.Answers(ctx, []string{id})
@@ -179,13 +180,13 @@ func (a *Answered) Questions(ctx context.Context, id string) (AnswerList, error)
 
 // Unlearn implements AnswerService.
 func (a *Answered) Unlearn(ctx context.Context, id string) (AnswersGone, error) {
-	caller := skillrouter.PrincipalOf(ctx)
-	if err := cmp.Or(caller.Need(skillrouter.ScopeAgent), learning.CheckID("id", id)); err != nil {
+	caller := principal.Of(ctx)
+	if err := cmp.Or(caller.Need(principal.ScopeAgent), learning.CheckID("id", id)); err != nil {
 		return AnswersGone{}, err
 	}
 	a.changing.Lock()
 	defer a.changing.Unlock()
-	gone, err := a.store.DeleteAnswers(ctx, id, skillrouter.KindOf(caller.AgentID), caller.Has(skillrouter.ScopeCaptain))
+	gone, err := a.store.DeleteAnswers(ctx, id, principal.KindOf(caller.AgentID), caller.Has(principal.ScopeCaptain))
 	if err != nil {
 		return AnswersGone{}, err
 	}

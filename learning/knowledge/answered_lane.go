@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/clock"
 	"skillrouter/learning/shelf"
 	"skillrouter/tfidf"
 	"skillrouter/tfidf/text"
@@ -41,7 +41,7 @@ const (
 type Answered struct {
 	store AnswerStore
 	count func(ids ...string)
-	now   skillrouter.Clock
+	now   clock.Clock
 
 	changing sync.Mutex // a change is stored and then learned before the next begins
 

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 )
 
@@ -44,8 +46,8 @@ func (b *BadRecord) Unwrap() error { return b.Err }
 // TrustImported, or TrustPerson where a person imports them, and may lack a title.
 func (k *Base) Bulk(ctx context.Context, next func() (Draft, error)) (learning.BulkResult, error) {
 	result := learning.BulkResult{Refused: []learning.Refusal{}}
-	writer := skillrouter.PrincipalOf(ctx).Keeping()
-	if err := writer.Need(skillrouter.ScopeAgent); err != nil {
+	writer := principal.Of(ctx).Keeping()
+	if err := writer.Need(principal.ScopeAgent); err != nil {
 		return result, err
 	}
 	b := bulk{base: k, writer: writer, result: &result}
@@ -58,14 +60,14 @@ func (k *Base) Bulk(ctx context.Context, next func() (Draft, error)) (learning.B
 			err = landed
 		}
 	}
-	skillrouter.Sort(result.Refused, func(a, b learning.Refusal) int { return a.Index - b.Index })
+	slices.SortFunc(result.Refused, func(a, b learning.Refusal) int { return a.Index - b.Index })
 	return result, err
 }
 
 // bulk is one bulk call under way.
 type bulk struct {
 	base    *Base
-	writer  skillrouter.Principal
+	writer  principal.Principal
 	result  *learning.BulkResult
 	chunk   []prepared
 	indexes []int // of the chunk's records in the request
@@ -90,7 +92,7 @@ func (b *bulk) read(ctx context.Context, next func() (Draft, error)) error {
 			return nil
 		}
 		if b.result.RefusedCount >= MaxUnfit {
-			return &skillrouter.Error{Code: skillrouter.TooLarge, Message: fmt.Sprintf("%d records of the body were refused, and no more are read: mend those first", b.result.RefusedCount)}
+			return &errs.Error{Code: errs.TooLarge, Message: fmt.Sprintf("%d records of the body were refused, and no more are read: mend those first", b.result.RefusedCount)}
 		}
 		if bad, ok := errors.AsType[*BadRecord](err); ok {
 			b.refuse(index, bad.Err)
@@ -101,7 +103,7 @@ func (b *bulk) read(ctx context.Context, next func() (Draft, error)) error {
 		}
 		record, err := b.base.prepare(b.writer, draft, learning.TrustImported)
 		if err != nil {
-			if code := skillrouter.CodeOf(err); code == skillrouter.Internal {
+			if code := errs.CodeOf(err); code == errs.Internal {
 				return err
 			}
 			b.refuse(index, err)
@@ -121,7 +123,7 @@ func (b *bulk) read(ctx context.Context, next func() (Draft, error)) error {
 func (b *bulk) refuse(index int, err error) {
 	b.result.RefusedCount++
 	if len(b.result.Refused) < learning.MaxRefusals {
-		b.result.Refused = append(b.result.Refused, learning.Refusal{Index: index, Field: skillrouter.FieldOf(err), Error: learning.Sentence(err)})
+		b.result.Refused = append(b.result.Refused, learning.Refusal{Index: index, Field: errs.FieldOf(err), Error: learning.Sentence(err)})
 	}
 }
 

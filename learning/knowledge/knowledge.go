@@ -9,7 +9,13 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/committer"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/eventlog"
+	"skillrouter/internal/principal"
+	"skillrouter/internal/redact"
+	"skillrouter/internal/trace"
 	"skillrouter/learning"
 	"skillrouter/learning/shelf"
 )
@@ -19,7 +25,7 @@ import (
 type Base struct {
 	*shelf.Shelf[Knowledge]
 	store    Store
-	now      skillrouter.Clock
+	now      clock.Clock
 	uses     *shelf.Uses
 	answered *Answered // what was learned from use; may be nil
 }
@@ -42,9 +48,9 @@ func NewBase(store Store, options learning.Options) *Base {
 
 // Store implements Service. It needs ScopeAgent.
 func (k *Base) Store(ctx context.Context, draft Draft) (_ Stored, err error) {
-	ctx, span := skillrouter.StartMemory(ctx, "create_memory", "knowledge")
+	ctx, span := trace.StartMemory(ctx, "create_memory", "knowledge")
 	defer func() { span.Finish(err) }()
-	writer := skillrouter.PrincipalOf(ctx).Keeping()
+	writer := principal.Of(ctx).Keeping()
 	one, err := k.prepare(writer, draft, learning.TrustOf(writer))
 	if err != nil {
 		return Stored{}, err
@@ -58,14 +64,14 @@ func (k *Base) Store(ctx context.Context, draft Draft) (_ Stored, err error) {
 
 // Entry implements Service. It needs ScopeRead.
 func (k *Base) Entry(ctx context.Context, id string) (Knowledge, error) {
-	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Keeping().Need(skillrouter.ScopeRead), learning.CheckID("id", id)); err != nil {
+	if err := cmp.Or(principal.Of(ctx).Keeping().Need(principal.ScopeRead), learning.CheckID("id", id)); err != nil {
 		return Knowledge{}, err
 	}
 	entries, err := k.store.Knowledge(ctx, []string{id})
 	if err != nil {
 		return Knowledge{}, err
 	}
-	if len(entries) == 0 || !skillrouter.PrincipalOf(ctx).Sees(entries[0].Project) {
+	if len(entries) == 0 || !principal.Of(ctx).Sees(entries[0].Project) {
 		return Knowledge{}, NoEntry()
 	}
 	k.show(&entries[0])
@@ -79,22 +85,22 @@ func (k *Base) History(ctx context.Context, id string) ([]Knowledge, error) {
 		return nil, err
 	}
 	versions, err := k.store.KnowledgeVersions(ctx, id)
-	caller := skillrouter.PrincipalOf(ctx)
+	caller := principal.Of(ctx)
 	return slices.DeleteFunc(versions, func(e Knowledge) bool { return !caller.Sees(e.Project) }), err
 }
 
 // NoEntry is the error of a knowledge entry that is not there.
 func NoEntry() error {
-	return skillrouter.Errorf(skillrouter.NotFound, "no knowledge entry has this id")
+	return errs.Errorf(errs.NotFound, "no knowledge entry has this id")
 }
 
 // Update implements Service. It needs ScopeAgent, and the entry's
 // author or ScopeCaptain. Who wrote the entry stays as it is.
 func (k *Base) Update(ctx context.Context, id string, patch Patch) (_ Knowledge, err error) {
-	ctx, span := skillrouter.StartMemory(ctx, "update_memory", "knowledge")
+	ctx, span := trace.StartMemory(ctx, "update_memory", "knowledge")
 	defer func() { span.Finish(err) }()
-	writer := skillrouter.PrincipalOf(ctx).Keeping()
-	if err := cmp.Or(writer.Need(skillrouter.ScopeAgent), learning.CheckID("id", id), checkPatch(&patch)); err != nil {
+	writer := principal.Of(ctx).Keeping()
+	if err := cmp.Or(writer.Need(principal.ScopeAgent), learning.CheckID("id", id), checkPatch(&patch)); err != nil {
 		return Knowledge{}, err
 	}
 	kinds := redactPatch(&patch)
@@ -140,11 +146,11 @@ func (k *Base) Update(ctx context.Context, id string, patch Patch) (_ Knowledge,
 // Delete implements Service. It needs ScopeAgent, and the entry's
 // author or ScopeCaptain.
 func (k *Base) Delete(ctx context.Context, id string) (err error) {
-	ctx = skillrouter.Essential(ctx) // it makes room
-	ctx, span := skillrouter.StartMemory(ctx, "delete_memory", "knowledge")
+	ctx = committer.Essential(ctx) // it makes room
+	ctx, span := trace.StartMemory(ctx, "delete_memory", "knowledge")
 	defer func() { span.Finish(err) }()
-	writer := skillrouter.PrincipalOf(ctx).Keeping()
-	if err := cmp.Or(writer.Need(skillrouter.ScopeAgent), learning.CheckID("id", id)); err != nil {
+	writer := principal.Of(ctx).Keeping()
+	if err := cmp.Or(writer.Need(principal.ScopeAgent), learning.CheckID("id", id)); err != nil {
 		return err
 	}
 	return k.store.ChangeKnowledge(ctx, Keys{IDs: []string{id}}, func(found Found) (Change, error) {
@@ -158,7 +164,7 @@ func (k *Base) Delete(ctx context.Context, id string) (err error) {
 		}
 		return Change{
 			Delete: []string{id},
-			Events: []skillrouter.Event{event(EventDeleted, old, writer, k.now.Stamp())},
+			Events: []eventlog.Event{event(EventDeleted, old, writer, k.now.Stamp())},
 		}, nil
 	}, func() {
 		k.Remove(id)
@@ -182,9 +188,9 @@ func (k *Base) Used(ids ...string) { k.uses.Count(k.now.Stamp(), ids...) }
 func (k *Base) show(e *Knowledge) { k.uses.Show(e.ID, &e.UseCount, &e.LastUsed) }
 
 // event tells who did it, which may be another than the author.
-func event(kind string, entry Knowledge, by skillrouter.Principal, at time.Time) skillrouter.Event {
+func event(kind string, entry Knowledge, by principal.Principal, at time.Time) eventlog.Event {
 	agent := cmp.Or(by.AgentID, entry.Author)
-	return skillrouter.Event{Type: kind, Subject: entry.ID, Agent: agent, Project: entry.Project, At: at}
+	return eventlog.Event{Type: kind, Subject: entry.ID, Agent: agent, Project: entry.Project, At: at}
 }
 
 func patched(entry Knowledge, patch Patch) Knowledge {
@@ -206,7 +212,7 @@ func patched(entry Knowledge, patch Patch) Knowledge {
 
 // redactPatch cuts the secrets out of a patch, and returns their kinds.
 func redactPatch(patch *Patch) []string {
-	var r skillrouter.Redaction
+	var r redact.Redaction
 	for _, field := range []**string{&patch.Title, &patch.Content, &patch.Source} {
 		if *field != nil {
 			own := **field // the caller's stays as it is

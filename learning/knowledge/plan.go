@@ -5,7 +5,8 @@ import (
 	"context"
 	"slices"
 
-	"skillrouter"
+	"skillrouter/internal/principal"
+	"skillrouter/internal/redact"
 	"skillrouter/learning"
 )
 
@@ -30,7 +31,7 @@ type plan struct {
 	change Change
 	fates  []fate
 
-	writer       skillrouter.Principal
+	writer       principal.Principal
 	found        Found
 	inserted     map[string]int                  // where an entry that this plan writes stands in Insert
 	updated      map[string]int                  // or in Update
@@ -39,7 +40,7 @@ type plan struct {
 }
 
 // prepare checks a draft and cuts its secrets out.
-func (k *Base) prepare(writer skillrouter.Principal, draft Draft, trust learning.Trust) (prepared, error) {
+func (k *Base) prepare(writer principal.Principal, draft Draft, trust learning.Trust) (prepared, error) {
 	author, err := writer.ActingAs("agent_id", draft.AgentID)
 	if err != nil {
 		return prepared{}, err
@@ -56,7 +57,7 @@ func (k *Base) prepare(writer skillrouter.Principal, draft Draft, trust learning
 			return prepared{}, err
 		}
 	}
-	var c skillrouter.Redaction
+	var c redact.Redaction
 	c.Text(&draft.Title, &draft.Content, &draft.Source)
 	c.List(draft.Tags)
 	p.redacted = c.Kinds()
@@ -72,7 +73,7 @@ func (k *Base) prepare(writer skillrouter.Principal, draft Draft, trust learning
 
 // write queues drafts in one transaction. The plan is filled when wait has
 // returned without error; what it changed is in the index by then.
-func (k *Base) write(ctx context.Context, writer skillrouter.Principal, drafts []prepared) (*plan, func() error) {
+func (k *Base) write(ctx context.Context, writer principal.Principal, drafts []prepared) (*plan, func() error) {
 	var keys Keys
 	for _, d := range drafts {
 		if d.named {
@@ -101,7 +102,7 @@ func (k *Base) write(ctx context.Context, writer skillrouter.Principal, drafts [
 // decide says what becomes of drafts beside what is stored already. It is the
 // rule that Service.Store documents, with each draft seeing what the
 // ones before it did.
-func decide(drafts []prepared, found Found, writer skillrouter.Principal) plan {
+func decide(drafts []prepared, found Found, writer principal.Principal) plan {
 	found.within(writer)
 	p := plan{
 		fates: make([]fate, len(drafts)), writer: writer, found: found, inserted: map[string]int{}, updated: map[string]int{},

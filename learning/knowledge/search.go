@@ -6,7 +6,8 @@ import (
 	"slices"
 	"strconv"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/shelf"
 	"skillrouter/learning/subject"
@@ -36,13 +37,13 @@ func (k *Base) Find(ctx context.Context, query Query) (Results, error) {
 
 // look searches, by what the question is about where nothing has its words and subjects is set.
 func (k *Base) look(ctx context.Context, query Query, subjects bool) (Results, error) {
-	caller := skillrouter.PrincipalOf(ctx).Keeping()
+	caller := principal.Of(ctx).Keeping()
 	if err := cmp.Or(
-		caller.Need(skillrouter.ScopeRead),
+		caller.Need(principal.ScopeRead),
 		learning.CheckQuery(query.Query),
 		learning.CheckRelevance(query.MinRelevance),
-		skillrouter.CheckName("category", query.Category),
-		skillrouter.CheckName("project", query.Project),
+		check.Name("category", query.Category),
+		check.Name("project", query.Project),
 	); err != nil {
 		return Results{}, err
 	}
@@ -50,14 +51,14 @@ func (k *Base) look(ctx context.Context, query Query, subjects bool) (Results, e
 	if err != nil {
 		return Results{}, err
 	}
-	if err := skillrouter.CheckNames("agent_id", query.AgentID, "prefer_project", query.PreferProject); err != nil {
+	if err := check.Names("agent_id", query.AgentID, "prefer_project", query.PreferProject); err != nil {
 		return Results{}, err
 	}
 	span, err := shelf.SpanOf(query.Since, query.Until, query.TimeRange, k.now())
 	if err != nil {
 		return Results{}, err
 	}
-	limit, err := skillrouter.Limit(query.Limit, learning.DefaultKnowledgeLimit, learning.MaxLimit)
+	limit, err := check.Limit(query.Limit, learning.DefaultKnowledgeLimit, learning.MaxLimit)
 	if err != nil {
 		return Results{}, err
 	}
@@ -92,7 +93,7 @@ func (k *Base) find(ctx context.Context, query Query, asked shelf.ShelfQuery, li
 	if err != nil {
 		return Results{}, false, err
 	}
-	caller := skillrouter.PrincipalOf(ctx).Keeping()
+	caller := principal.Of(ctx).Keeping()
 	fits := func(e *Knowledge) bool { return caller.Sees(e.Project) && found.Fits(document(e)) }
 	if results.Results, err = k.successorsFirst(ctx, results.Results, limit, query.Explain, fits); err != nil {
 		return Results{}, false, err
@@ -155,14 +156,14 @@ type Page struct {
 // that are stored while one pages through come on no later page, and none
 // comes twice.
 func (k *Base) List(ctx context.Context, filter Filter) (Page, error) {
-	caller := skillrouter.PrincipalOf(ctx).Keeping()
+	caller := principal.Of(ctx).Keeping()
 	if err := cmp.Or(
-		caller.Need(skillrouter.ScopeRead),
-		skillrouter.CheckNames("category", filter.Category, "project", filter.Project, "agent_id", filter.AgentID),
+		caller.Need(principal.ScopeRead),
+		check.Names("category", filter.Category, "project", filter.Project, "agent_id", filter.AgentID),
 	); err != nil {
 		return Page{}, err
 	}
-	limit, err := skillrouter.Limit(filter.Limit, learning.DefaultListing, learning.MaxLimit)
+	limit, err := check.Limit(filter.Limit, learning.DefaultListing, learning.MaxLimit)
 	if err != nil {
 		return Page{}, err
 	}

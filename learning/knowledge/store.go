@@ -4,7 +4,8 @@ import (
 	"context"
 	"maps"
 
-	"skillrouter"
+	"skillrouter/internal/eventlog"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/shelf"
 )
@@ -49,7 +50,7 @@ type Found struct {
 }
 
 // within leaves out the entries that their reader may not know of: to it they are not there.
-func (f Found) within(reader skillrouter.Principal) {
+func (f Found) within(reader principal.Principal) {
 	if reader.Walled() {
 		maps.DeleteFunc(f.Entries, func(_ string, e Knowledge) bool { return !reader.Sees(e.Project) })
 	}
@@ -66,7 +67,7 @@ type Change struct {
 	Insert []Record
 	Update []Record
 	Delete []string
-	Events []skillrouter.Event
+	Events []eventlog.Event
 }
 
 // The types of this domain's events.

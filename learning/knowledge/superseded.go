@@ -4,7 +4,8 @@ import (
 	"context"
 	"slices"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 )
 
@@ -21,18 +22,18 @@ func (p *plan) maySupersede(d *prepared) error {
 		old, there := p.entry(id)
 		switch {
 		case !there:
-			return skillrouter.InvalidField("supersedes", "names no entry that is there")
+			return errs.InvalidField("supersedes", "names no entry that is there")
 		case id == d.record.ID:
-			return skillrouter.InvalidField("supersedes", "names the entry itself")
+			return errs.InvalidField("supersedes", "names the entry itself")
 		case old.Project != d.record.Project:
-			return skillrouter.InvalidField("supersedes", "names an entry of another project")
+			return errs.InvalidField("supersedes", "names an entry of another project")
 		}
 		mine, there := p.entry(d.record.ID)
 		switch {
 		case there && mine.SupersededBy == id:
-			return skillrouter.InvalidField("supersedes", "names an entry that stands in this one's place")
+			return errs.InvalidField("supersedes", "names an entry that stands in this one's place")
 		case there && mine.SupersededBy != "" && old.SupersededBy != mine.ID: // it may stand there by way of others
-			return skillrouter.InvalidField("supersedes", "cannot be said of an entry that is superseded itself, as %s is", mine.ID)
+			return errs.InvalidField("supersedes", "cannot be said of an entry that is superseded itself, as %s is", mine.ID)
 		}
 		if err := mayChange(p.writer, old); err != nil {
 			return err
@@ -53,7 +54,7 @@ func (p *plan) again(id string, d *prepared) error {
 	}
 	for at, steps := twin.SupersededBy, 0; at != "" && at != id; steps++ {
 		if steps > len(d.supersedes) || !slices.Contains(d.supersedes, at) {
-			return skillrouter.InvalidField("supersedes", "must name %s too, which stands in the place of %s, which says this already", at, id)
+			return errs.InvalidField("supersedes", "must name %s too, which stands in the place of %s, which says this already", at, id)
 		}
 		now, _ := p.entry(at) // it is named, and so was read
 		at = now.SupersededBy
@@ -84,7 +85,7 @@ func recordOf(e Knowledge) Record {
 }
 
 // changing is what writes entries that are there.
-func changing(by skillrouter.Principal, entries ...Knowledge) (c Change) {
+func changing(by principal.Principal, entries ...Knowledge) (c Change) {
 	for _, e := range entries {
 		c.Update = append(c.Update, recordOf(e))
 		c.Events = append(c.Events, event(EventUpdated, e, by, e.UpdatedAt))
@@ -101,13 +102,13 @@ func settle(entry *Knowledge, patch Patch, entries map[string]Knowledge) error {
 		next, there := entries[id]
 		switch {
 		case !there:
-			return skillrouter.InvalidField("superseded_by", "names no entry that is there")
+			return errs.InvalidField("superseded_by", "names no entry that is there")
 		case id == entry.ID:
-			return skillrouter.InvalidField("superseded_by", "names the entry itself")
+			return errs.InvalidField("superseded_by", "names the entry itself")
 		case next.Project != entry.Project:
-			return skillrouter.InvalidField("superseded_by", "names an entry of another project")
+			return errs.InvalidField("superseded_by", "names an entry of another project")
 		case next.SupersededBy != "":
-			return skillrouter.InvalidField("superseded_by", "names an entry that is superseded itself")
+			return errs.InvalidField("superseded_by", "names an entry that is superseded itself")
 		}
 	}
 	entry.SupersededBy = *patch.SupersededBy

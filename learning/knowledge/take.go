@@ -7,15 +7,16 @@ import (
 
 	"github.com/google/uuid"
 
-	"skillrouter"
+	"skillrouter/internal/principal"
+	"skillrouter/internal/redact"
 	"skillrouter/learning"
 )
 
 // Take takes in entries of another router, or of another system. An entry
 // without an id is known by what it says, as Store knows drafts. It needs ScopeCaptain.
 func (k *Base) Take(ctx context.Context, entries []Knowledge, t learning.Taking) ([]learning.Taken, error) {
-	by := skillrouter.PrincipalOf(ctx)
-	if err := by.Need(skillrouter.ScopeCaptain); err != nil {
+	by := principal.Of(ctx)
+	if err := by.Need(principal.ScopeCaptain); err != nil {
 		return nil, err
 	}
 	taken := make([]learning.Taken, len(entries))
@@ -90,7 +91,7 @@ func takenKnowledge(e Knowledge, trust learning.Trust, now time.Time) (r Record,
 			return r, err
 		}
 	}
-	var c skillrouter.Redaction
+	var c redact.Redaction
 	c.Text(&draft.Title, &draft.Content, &draft.Source)
 	c.List(draft.Tags)
 	r.Knowledge = Knowledge{

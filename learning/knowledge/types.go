@@ -5,17 +5,19 @@ import (
 	"context"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/tfidf"
 )
 
 // mayChange returns a Forbidden error unless p wrote the entry or is a captain.
-func mayChange(p skillrouter.Principal, entry Knowledge) error {
-	if p.Has(skillrouter.ScopeCaptain) || p.Has(skillrouter.ScopeAgent) && p.Is(entry.Author) {
+func mayChange(p principal.Principal, entry Knowledge) error {
+	if p.Has(principal.ScopeCaptain) || p.Has(principal.ScopeAgent) && p.Is(entry.Author) {
 		return nil
 	}
-	return skillrouter.Errorf(skillrouter.Forbidden, "another agent wrote this entry: only its author or a captain may change it")
+	return errs.Errorf(errs.Forbidden, "another agent wrote this entry: only its author or a captain may change it")
 }
 
 // checkDraft checks what a client says of an entry, its author apart, and
@@ -36,13 +38,13 @@ func checkDraft(draft *Draft, trust learning.Trust) error {
 	}
 	if err := cmp.Or(
 		learning.CheckContent(draft.Content),
-		skillrouter.CheckText("source", draft.Source, learning.MaxSource),
-		skillrouter.CheckName("project", draft.Project),
+		check.Text("source", draft.Source, learning.MaxSource),
+		check.Name("project", draft.Project),
 		learning.CheckIDs("supersedes", draft.Supersedes, learning.MaxSupersedes),
 	); err != nil {
 		return err
 	}
-	draft.Title, draft.Source = skillrouter.OneLine(draft.Title), skillrouter.OneLine(draft.Source)
+	draft.Title, draft.Source = check.OneLine(draft.Title), check.OneLine(draft.Source)
 	tags, err := learning.CleanTags(draft.Tags)
 	draft.Tags = tags
 	return err
@@ -57,8 +59,8 @@ func checkPatch(patch *Patch) error {
 		{patch.Category, learning.CheckCategory},
 		{patch.Title, learning.CheckTitle},
 		{patch.Content, learning.CheckContent},
-		{patch.Source, func(s string) error { return skillrouter.CheckText("source", s, learning.MaxSource) }},
-		{patch.Project, func(s string) error { return skillrouter.CheckName("project", s) }},
+		{patch.Source, func(s string) error { return check.Text("source", s, learning.MaxSource) }},
+		{patch.Project, func(s string) error { return check.Name("project", s) }},
 		{patch.SupersededBy, func(s string) error {
 			if s == "" {
 				return nil
@@ -75,7 +77,7 @@ func checkPatch(patch *Patch) error {
 	}
 	for _, line := range []**string{&patch.Title, &patch.Source} {
 		if *line != nil {
-			clean := skillrouter.OneLine(**line)
+			clean := check.OneLine(**line)
 			*line = &clean
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/knowledge"
 	"skillrouter/learning/shelf"
@@ -18,7 +18,7 @@ func TestUsesAreWrittenInBatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kept := &useStore{}
 		base := knowledge.NewBase(kept, learning.Options{})
-		ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+		ctx := principal.With(t.Context(), principal.Open())
 		if _, err := base.Store(ctx, knowledge.Draft{ID: "1", Category: "pattern", Title: "Entry", Content: "found"}); err != nil {
 			t.Fatal(err)
 		}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"testing"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/learning/knowledge"
 )
 
@@ -142,12 +142,12 @@ func answeredGoes(t *testing.T, ctx context.Context, w AnsweredWorld) {
 
 func answeredRefuses(t *testing.T, ctx context.Context, w AnsweredWorld) {
 	for _, question := range []string{"red padlock", "x", ""} { // of the last two nothing could be learned
-		if _, err := w.Answered.Answered(ctx, "none", knowledge.AnswerDraft{Query: question}); skillrouter.CodeOf(err) != skillrouter.NotFound {
+		if _, err := w.Answered.Answered(ctx, "none", knowledge.AnswerDraft{Query: question}); errs.CodeOf(err) != errs.NotFound {
 			t.Errorf("no such entry: %v", err)
 		}
 	}
 	id := storeEntry(t, ctx, w, "Rotate certificates", "certbot renew")
-	if _, err := w.Answered.Answered(ctx, id, knowledge.AnswerDraft{Query: "a\x00b"}); skillrouter.CodeOf(err) != skillrouter.Invalid {
+	if _, err := w.Answered.Answered(ctx, id, knowledge.AnswerDraft{Query: "a\x00b"}); errs.CodeOf(err) != errs.Invalid {
 		t.Errorf("broken letters: %v", err)
 	}
 	if got, err := w.Answered.Answered(ctx, id, knowledge.AnswerDraft{}); err != nil || got.Learned {

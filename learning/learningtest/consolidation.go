@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/learning"
 	"skillrouter/learning/consolidate"
 	"skillrouter/learning/episode"
@@ -27,7 +27,7 @@ type ConsolidationWorld struct {
 
 // Consolidation runs the contract of ConsolidationService. open is called for
 // each case and must give a service on a database of its own, which takes calls
-// as skillrouter.Open, asks the rules, and accepts at once from threshold.
+// as principal.Open, asks the rules, and accepts at once from threshold.
 func Consolidation(t *testing.T, open func(t *testing.T, threshold float64) ConsolidationWorld) {
 	for _, test := range []struct {
 		name      string
@@ -102,7 +102,7 @@ func consolidationProposes(t *testing.T, ctx context.Context, w ConsolidationWor
 	if !strings.Contains(string(e.Content), "pip install attrs") || !strings.Contains(strings.Join(e.Evidence, "\n"), "No module named") {
 		t.Errorf("%+v", e)
 	}
-	refuses(t, skillrouter.NotFound, "")(w.Facts.Recall(ctx, coderFact(testCommand)))
+	refuses(t, errs.NotFound, "")(w.Facts.Recall(ctx, coderFact(testCommand)))
 	if list := must[[]episode.Episode](t)(w.Episodes.Recent(ctx, episode.Filter{Persona: "coder"})); len(list) != 0 {
 		t.Errorf("%d episodes", len(list))
 	}
@@ -217,7 +217,7 @@ func consolidationRejects(t *testing.T, ctx context.Context, w ConsolidationWorl
 	if again := must[consolidate.Proposal](t)(w.Consolidation.Reject(ctx, id, "another reason")); cmp.Diff(again, p) != "" {
 		t.Error(cmp.Diff(again, p))
 	}
-	refuses(t, skillrouter.NotFound, "")(w.Facts.Recall(ctx, coderFact(testCommand)))
+	refuses(t, errs.NotFound, "")(w.Facts.Recall(ctx, coderFact(testCommand)))
 }
 
 func consolidationVerdicts(t *testing.T, ctx context.Context, w ConsolidationWorld) {
@@ -227,7 +227,7 @@ func consolidationVerdicts(t *testing.T, ctx context.Context, w ConsolidationWor
 	if p := must[consolidate.Proposal](t)(w.Consolidation.Accept(ctx, id)); p.Status != consolidate.ProposalAccepted || p.Reason != "" {
 		t.Errorf("who changes their mind: %+v", p)
 	}
-	refuses(t, skillrouter.Conflict, "")(w.Consolidation.Reject(ctx, id, "no"))
+	refuses(t, errs.Conflict, "")(w.Consolidation.Reject(ctx, id, "no"))
 	must[fact.Fact](t)(w.Facts.Recall(ctx, coderFact(testCommand)))
 }
 
@@ -323,22 +323,22 @@ func consolidationRefuses(t *testing.T, ctx context.Context, w ConsolidationWorl
 	}
 	for name, test := range map[string]struct {
 		draft consolidate.TranscriptDraft
-		code  skillrouter.Code
+		code  errs.Code
 		field string
 	}{
-		"nothing":      {consolidate.TranscriptDraft{}, skillrouter.Invalid, "turns"},
-		"white space":  {consolidate.TranscriptDraft{Turns: []consolidate.Turn{{Role: "user", Content: " \n"}}}, skillrouter.Invalid, "turns"},
-		"both":         {consolidate.TranscriptDraft{Text: "x", Turns: []consolidate.Turn{{Role: "user", Content: "x"}}}, skillrouter.Invalid, "text"},
-		"role":         {turn("boss", "x"), skillrouter.Invalid, "turns[0].role"},
-		"NUL":          {turn("user", "a\x00b"), skillrouter.Invalid, "turns[0].content"},
-		"persona":      {consolidate.TranscriptDraft{Persona: "../x", Text: "x"}, skillrouter.Invalid, "persona"},
-		"agent":        {consolidate.TranscriptDraft{AgentID: "no id", Text: "x"}, skillrouter.Invalid, "agent_id"},
-		"session":      {consolidate.TranscriptDraft{SessionID: " s", Text: "x"}, skillrouter.Invalid, "session_id"},
-		"project":      {consolidate.TranscriptDraft{Project: strings.Repeat("p", 200), Text: "x"}, skillrouter.Invalid, "project"},
-		"broken lines": {consolidate.TranscriptDraft{Text: "{\"role\":\"user\",\"content\":\"x\"}\n{\"role\""}, skillrouter.Invalid, "text"},
-		"no messages":  {consolidate.TranscriptDraft{Text: `{"a":1}`}, skillrouter.Invalid, "text"},
-		"turns":        {consolidate.TranscriptDraft{Turns: many}, skillrouter.TooLarge, "turns"},
-		"text":         {consolidate.TranscriptDraft{Text: strings.Repeat("a line of text\n", consolidate.MaxTranscript/15+1)}, skillrouter.TooLarge, "text"},
+		"nothing":      {consolidate.TranscriptDraft{}, errs.Invalid, "turns"},
+		"white space":  {consolidate.TranscriptDraft{Turns: []consolidate.Turn{{Role: "user", Content: " \n"}}}, errs.Invalid, "turns"},
+		"both":         {consolidate.TranscriptDraft{Text: "x", Turns: []consolidate.Turn{{Role: "user", Content: "x"}}}, errs.Invalid, "text"},
+		"role":         {turn("boss", "x"), errs.Invalid, "turns[0].role"},
+		"NUL":          {turn("user", "a\x00b"), errs.Invalid, "turns[0].content"},
+		"persona":      {consolidate.TranscriptDraft{Persona: "../x", Text: "x"}, errs.Invalid, "persona"},
+		"agent":        {consolidate.TranscriptDraft{AgentID: "no id", Text: "x"}, errs.Invalid, "agent_id"},
+		"session":      {consolidate.TranscriptDraft{SessionID: " s", Text: "x"}, errs.Invalid, "session_id"},
+		"project":      {consolidate.TranscriptDraft{Project: strings.Repeat("p", 200), Text: "x"}, errs.Invalid, "project"},
+		"broken lines": {consolidate.TranscriptDraft{Text: "{\"role\":\"user\",\"content\":\"x\"}\n{\"role\""}, errs.Invalid, "text"},
+		"no messages":  {consolidate.TranscriptDraft{Text: `{"a":1}`}, errs.Invalid, "text"},
+		"turns":        {consolidate.TranscriptDraft{Turns: many}, errs.TooLarge, "turns"},
+		"text":         {consolidate.TranscriptDraft{Text: strings.Repeat("a line of text\n", consolidate.MaxTranscript/15+1)}, errs.TooLarge, "text"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			refuses(t, test.code, test.field)(w.Consolidation.Consolidate(ctx, test.draft))
@@ -347,7 +347,7 @@ func consolidationRefuses(t *testing.T, ctx context.Context, w ConsolidationWorl
 	for field, filter := range map[string]consolidate.ProposalFilter{
 		"persona": {Persona: "../x"}, "kind": {Kind: "reminder"}, "status": {Status: "maybe"}, "limit": {Limit: consolidate.MaxProposalLimit + 1},
 	} {
-		refuses(t, skillrouter.Invalid, field)(w.Consolidation.Proposals(ctx, filter))
+		refuses(t, errs.Invalid, field)(w.Consolidation.Proposals(ctx, filter))
 	}
 	if list := must[[]consolidate.Proposal](t)(w.Consolidation.Proposals(ctx, consolidate.ProposalFilter{})); len(list) != 0 {
 		t.Errorf("%d proposals of refused transcripts", len(list))
@@ -361,7 +361,7 @@ func consolidationMissing(t *testing.T, ctx context.Context, w ConsolidationWorl
 		"reject": func(id string) (consolidate.Proposal, error) { return w.Consolidation.Reject(ctx, id, "") },
 	} {
 		for _, id := range []string{"none", "../x", fmt.Sprint(time.Now().Year())} {
-			if _, err := call(id); skillrouter.CodeOf(err) != skillrouter.NotFound {
+			if _, err := call(id); errs.CodeOf(err) != errs.NotFound {
 				t.Errorf("%s %s: %v", name, id, err)
 			}
 		}

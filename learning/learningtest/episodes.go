@@ -9,7 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
 	"skillrouter/learning"
 	"skillrouter/learning/episode"
 )
@@ -122,7 +123,7 @@ func changesEpisodes(t *testing.T, ctx context.Context, e episode.Service) {
 	}
 	wrong, empty, much := "mishap", "", 2.0
 	for field, patch := range map[string]episode.Patch{"event_type": {EventType: &wrong}, "title": {Title: &empty}, "importance": {Importance: &much}} {
-		if _, err := e.Edit(ctx, old.ID, patch); skillrouter.CodeOf(err) != skillrouter.Invalid || skillrouter.FieldOf(err) != field {
+		if _, err := e.Edit(ctx, old.ID, patch); errs.CodeOf(err) != errs.Invalid || errs.FieldOf(err) != field {
 			t.Errorf("%s: %v", field, err)
 		}
 	}
@@ -131,7 +132,7 @@ func changesEpisodes(t *testing.T, ctx context.Context, e episode.Service) {
 		t.Errorf("a deleted episode is found: %v", found)
 	}
 	for _, err := range []error{e.Delete(ctx, old.ID), e.Delete(ctx, "4000000"), second(e.Episode(ctx, old.ID)), second(e.Edit(ctx, old.ID, episode.Patch{Title: &title}))} {
-		if skillrouter.CodeOf(err) != skillrouter.NotFound {
+		if errs.CodeOf(err) != errs.NotFound {
 			t.Errorf("a deleted episode answers %v", err)
 		}
 	}
@@ -239,17 +240,17 @@ func redactsEpisodes(t *testing.T, ctx context.Context, e episode.Service) {
 func refusesEpisodes(t *testing.T, ctx context.Context, e episode.Service) {
 	long := strings.Repeat("x", learning.MaxContent+1)
 	spoilt[episode.Draft]{
-		{"no type", "event_type", skillrouter.Invalid, func(d *episode.Draft) { d.EventType = "" }},
-		{"unknown type", "event_type", skillrouter.Invalid, func(d *episode.Draft) { d.EventType = "Action" }},
-		{"no title", "title", skillrouter.Invalid, func(d *episode.Draft) { d.Title = " " }},
-		{"no content", "content", skillrouter.Invalid, func(d *episode.Draft) { d.Content = "" }},
-		{"long title", "title", skillrouter.TooLarge, func(d *episode.Draft) { d.Title = long[:learning.MaxTitle+1] }},
-		{"long content", "content", skillrouter.TooLarge, func(d *episode.Draft) { d.Content = long }},
-		{"importance over 1", "importance", skillrouter.Invalid, func(d *episode.Draft) { d.Importance = ptr(1.01) }},
-		{"importance below 0", "importance", skillrouter.Invalid, func(d *episode.Draft) { d.Importance = ptr(-0.01) }},
-		{"long session", "session_id", skillrouter.Invalid, func(d *episode.Draft) { d.SessionID = long[:skillrouter.MaxName+1] }},
-		{"long project", "project", skillrouter.Invalid, func(d *episode.Draft) { d.Project = long[:skillrouter.MaxName+1] }},
-		{"agent that is none", "agent_id", skillrouter.Invalid, func(d *episode.Draft) { d.AgentID = "a/b" }},
+		{"no type", "event_type", errs.Invalid, func(d *episode.Draft) { d.EventType = "" }},
+		{"unknown type", "event_type", errs.Invalid, func(d *episode.Draft) { d.EventType = "Action" }},
+		{"no title", "title", errs.Invalid, func(d *episode.Draft) { d.Title = " " }},
+		{"no content", "content", errs.Invalid, func(d *episode.Draft) { d.Content = "" }},
+		{"long title", "title", errs.TooLarge, func(d *episode.Draft) { d.Title = long[:learning.MaxTitle+1] }},
+		{"long content", "content", errs.TooLarge, func(d *episode.Draft) { d.Content = long }},
+		{"importance over 1", "importance", errs.Invalid, func(d *episode.Draft) { d.Importance = ptr(1.01) }},
+		{"importance below 0", "importance", errs.Invalid, func(d *episode.Draft) { d.Importance = ptr(-0.01) }},
+		{"long session", "session_id", errs.Invalid, func(d *episode.Draft) { d.SessionID = long[:check.MaxName+1] }},
+		{"long project", "project", errs.Invalid, func(d *episode.Draft) { d.Project = long[:check.MaxName+1] }},
+		{"agent that is none", "agent_id", errs.Invalid, func(d *episode.Draft) { d.AgentID = "a/b" }},
 	}.refused(t, func() episode.Draft { return happened("a", "Fine") }, func(d episode.Draft) error { _, err := e.Record(ctx, d); return err })
 	for _, test := range []struct {
 		name, field string
@@ -261,10 +262,10 @@ func refusesEpisodes(t *testing.T, ctx context.Context, e episode.Service) {
 		{"span", "until", episode.Filter{Since: time.Unix(2000, 0), Until: time.Unix(1000, 0)}},
 	} {
 		t.Run("recent by "+test.name, func(t *testing.T) {
-			refuses(t, skillrouter.Invalid, test.field)(e.Recent(ctx, test.filter))
+			refuses(t, errs.Invalid, test.field)(e.Recent(ctx, test.filter))
 		})
 	}
-	refuses(t, skillrouter.Invalid, "query")(e.Search(ctx, episode.Query{Query: ""}))
+	refuses(t, errs.Invalid, "query")(e.Search(ctx, episode.Query{Query: ""}))
 	if got := must[[]episode.Episode](t)(e.Recent(ctx, episode.Filter{})); len(got) > 0 {
 		t.Errorf("a refused episode was recorded: %v", titles(got))
 	}

@@ -9,7 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
 	"skillrouter/learning"
 	"skillrouter/learning/episode"
 )
@@ -160,20 +161,20 @@ func redactsContexts(t *testing.T, ctx context.Context, e episode.Service) {
 func refusesMemories(t *testing.T, ctx context.Context, e episode.Service) {
 	long := strings.Repeat("x", episode.MaxContext)
 	spoilt[episode.Draft]{
-		{"a persona that is a path", "persona", skillrouter.Invalid, func(d *episode.Draft) { d.Persona = "../x" }},
-		{"every persona", "persona", skillrouter.Invalid, func(d *episode.Draft) { d.Persona = episode.EveryPersona }},
-		{"an event of two lines", "event", skillrouter.Invalid, func(d *episode.Draft) { d.Event = "a\nb" }},
-		{"a long event", "event", skillrouter.Invalid, func(d *episode.Draft) { d.Event = long }},
-		{"no event and no type", "event_type", skillrouter.Invalid, func(d *episode.Draft) { d.Event = " " }},
-		{"a type that is none", "event_type", skillrouter.Invalid, func(d *episode.Draft) { d.EventType = "mood" }},
-		{"a list for a context", "context", skillrouter.Invalid, func(d *episode.Draft) { d.Context = json.RawMessage(`["a"]`) }},
-		{"a text for a context", "context", skillrouter.Invalid, func(d *episode.Draft) { d.Context = json.RawMessage(`"a"`) }},
-		{"a long context", "context", skillrouter.TooLarge, func(d *episode.Draft) { d.Context = json.RawMessage(`{"a":"` + long + `"}`) }},
-		{"a deep context", "context", skillrouter.Invalid, func(d *episode.Draft) {
+		{"a persona that is a path", "persona", errs.Invalid, func(d *episode.Draft) { d.Persona = "../x" }},
+		{"every persona", "persona", errs.Invalid, func(d *episode.Draft) { d.Persona = episode.EveryPersona }},
+		{"an event of two lines", "event", errs.Invalid, func(d *episode.Draft) { d.Event = "a\nb" }},
+		{"a long event", "event", errs.Invalid, func(d *episode.Draft) { d.Event = long }},
+		{"no event and no type", "event_type", errs.Invalid, func(d *episode.Draft) { d.Event = " " }},
+		{"a type that is none", "event_type", errs.Invalid, func(d *episode.Draft) { d.EventType = "mood" }},
+		{"a list for a context", "context", errs.Invalid, func(d *episode.Draft) { d.Context = json.RawMessage(`["a"]`) }},
+		{"a text for a context", "context", errs.Invalid, func(d *episode.Draft) { d.Context = json.RawMessage(`"a"`) }},
+		{"a long context", "context", errs.TooLarge, func(d *episode.Draft) { d.Context = json.RawMessage(`{"a":"` + long + `"}`) }},
+		{"a deep context", "context", errs.Invalid, func(d *episode.Draft) {
 			d.Context = json.RawMessage(`{"a":` + strings.Repeat("[", 1000) + strings.Repeat("]", 1000) + `}`)
 		}},
-		{"much that was learned", "learned", skillrouter.TooLarge, func(d *episode.Draft) { d.Learned = long }},
-		{"a NUL", "learned", skillrouter.Invalid, func(d *episode.Draft) { d.Learned = "a\x00b" }},
+		{"much that was learned", "learned", errs.TooLarge, func(d *episode.Draft) { d.Learned = long }},
+		{"a NUL", "learned", errs.Invalid, func(d *episode.Draft) { d.Learned = "a\x00b" }},
 	}.refused(t, func() episode.Draft { return investigation() }, func(d episode.Draft) error { _, err := e.Record(ctx, d); return err })
 	for _, test := range []struct {
 		field  string
@@ -182,10 +183,10 @@ func refusesMemories(t *testing.T, ctx context.Context, e episode.Service) {
 		{"time_range", episode.Filter{TimeRange: "soon"}},
 		{"time_range", episode.Filter{TimeRange: "2026-02-01..2026-01-01"}},
 		{"persona", episode.Filter{Persona: "../x"}},
-		{"event", episode.Filter{Event: long[:skillrouter.MaxName+1]}},
+		{"event", episode.Filter{Event: long[:check.MaxName+1]}},
 	} {
-		refuses(t, skillrouter.Invalid, test.field)(e.Recent(ctx, test.filter))
-		refuses(t, skillrouter.Invalid, test.field)(e.Search(ctx, episode.Query{Query: "q", TimeRange: test.filter.TimeRange, Persona: test.filter.Persona, Event: test.filter.Event}))
+		refuses(t, errs.Invalid, test.field)(e.Recent(ctx, test.filter))
+		refuses(t, errs.Invalid, test.field)(e.Search(ctx, episode.Query{Query: "q", TimeRange: test.filter.TimeRange, Persona: test.filter.Persona, Event: test.filter.Event}))
 	}
 	if got := must[[]episode.Episode](t)(e.Recent(ctx, episode.Filter{})); len(got) > 0 {
 		t.Errorf("a refused episode was recorded: %v", titles(got))

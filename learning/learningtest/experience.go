@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/learning"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/experience"
@@ -17,7 +17,7 @@ import (
 )
 
 // RunExperience runs the contract of ExperienceService. open must give one on
-// an empty database, which takes calls as skillrouter.Open, and the
+// an empty database, which takes calls as principal.Open, and the
 // EpisodeService of the same database.
 func RunExperience(t *testing.T, open func(t *testing.T) (experience.Service, episode.Service)) {
 	contract[experience.Service]{
@@ -234,7 +234,7 @@ func isEpisode(t *testing.T, x experience.Service, e episode.Service) {
 	if all := must[experience.Recall](t)(x.Recall(ctx, experience.Filter{})); all.Count != 1 {
 		t.Errorf("the episode without an outcome is an experience: %+v", all)
 	}
-	refuses(t, skillrouter.NotFound, "")(x.Experience(ctx, recent[1].Number))
+	refuses(t, errs.NotFound, "")(x.Experience(ctx, recent[1].Number))
 }
 
 func learnsLesson(t *testing.T, ctx context.Context, x experience.Service) {
@@ -388,26 +388,26 @@ func refusesExperiences(t *testing.T, ctx context.Context, x experience.Service)
 	v := func(f float64) *float64 { return &f }
 	long := strings.Repeat("x", 70_000)
 	spoilt[experience.Draft]{
-		{"no type", "operation_type", skillrouter.Invalid, func(d *experience.Draft) { d.OperationType = " " }},
-		{"long type", "operation_type", skillrouter.Invalid, func(d *experience.Draft) { d.OperationType = long }},
-		{"type of two lines", "operation_type", skillrouter.Invalid, func(d *experience.Draft) { d.OperationType = "a\nb" }},
-		{"no outcome", "outcome", skillrouter.Invalid, func(d *experience.Draft) { d.Outcome = "" }},
-		{"unknown outcome", "outcome", skillrouter.Invalid, func(d *experience.Draft) { d.Outcome = "Success" }},
-		{"quality over 1", "quality_score", skillrouter.Invalid, func(d *experience.Draft) { d.QualityScore = v(1.01) }},
-		{"quality below 0", "quality_score", skillrouter.Invalid, func(d *experience.Draft) { d.QualityScore = v(-0.1) }},
-		{"duration below 0", "duration_ms", skillrouter.Invalid, func(d *experience.Draft) { n := int64(-1); d.DurationMS = &n }},
-		{"long notes", "notes", skillrouter.TooLarge, func(d *experience.Draft) { d.Notes = long }},
-		{"long query", "problem.query", skillrouter.TooLarge, func(d *experience.Draft) { d.Problem = &experience.Problem{Query: long} }},
-		{"NUL in a parameter", "solution.params", skillrouter.Invalid, func(d *experience.Draft) {
+		{"no type", "operation_type", errs.Invalid, func(d *experience.Draft) { d.OperationType = " " }},
+		{"long type", "operation_type", errs.Invalid, func(d *experience.Draft) { d.OperationType = long }},
+		{"type of two lines", "operation_type", errs.Invalid, func(d *experience.Draft) { d.OperationType = "a\nb" }},
+		{"no outcome", "outcome", errs.Invalid, func(d *experience.Draft) { d.Outcome = "" }},
+		{"unknown outcome", "outcome", errs.Invalid, func(d *experience.Draft) { d.Outcome = "Success" }},
+		{"quality over 1", "quality_score", errs.Invalid, func(d *experience.Draft) { d.QualityScore = v(1.01) }},
+		{"quality below 0", "quality_score", errs.Invalid, func(d *experience.Draft) { d.QualityScore = v(-0.1) }},
+		{"duration below 0", "duration_ms", errs.Invalid, func(d *experience.Draft) { n := int64(-1); d.DurationMS = &n }},
+		{"long notes", "notes", errs.TooLarge, func(d *experience.Draft) { d.Notes = long }},
+		{"long query", "problem.query", errs.TooLarge, func(d *experience.Draft) { d.Problem = &experience.Problem{Query: long} }},
+		{"NUL in a parameter", "solution.params", errs.Invalid, func(d *experience.Draft) {
 			d.Solution = &experience.Solution{Params: map[string]any{"a": []any{"x\x00y"}}}
 		}},
-		{"large context", "problem", skillrouter.TooLarge, func(d *experience.Draft) {
+		{"large context", "problem", errs.TooLarge, func(d *experience.Draft) {
 			d.Problem = &experience.Problem{Context: map[string]any{"a": long[:40_000], "b": long[:40_000]}}
 		}},
-		{"many dependencies", "metadata.dependencies", skillrouter.Invalid, func(d *experience.Draft) {
+		{"many dependencies", "metadata.dependencies", errs.Invalid, func(d *experience.Draft) {
 			d.Metadata = &experience.Metadata{Dependencies: make([]string, lesson.MaxListItems+1)}
 		}},
-		{"agent that is none", "agent_id", skillrouter.Invalid, func(d *experience.Draft) { d.AgentID = "a/b" }},
+		{"agent that is none", "agent_id", errs.Invalid, func(d *experience.Draft) { d.AgentID = "a/b" }},
 	}.refused(t, func() experience.Draft { return did("a", learning.ResultSuccess) }, func(d experience.Draft) error { _, err := x.Record(ctx, d); return err })
 	n := recorded(t, x, did("a", "success"), did("a", "success"))
 	for _, test := range []struct {
@@ -421,7 +421,7 @@ func refusesExperiences(t *testing.T, ctx context.Context, x experience.Service)
 		{"two that are there", "episode_ids", experience.LearnDraft{Description: "d", EpisodeIDs: []int64{n[0], n[1], 4711, -1}, Statement: "s"}},
 	} {
 		t.Run("learn with "+test.name, func(t *testing.T) {
-			refuses(t, skillrouter.Invalid, test.field)(x.Learn(ctx, test.draft))
+			refuses(t, errs.Invalid, test.field)(x.Learn(ctx, test.draft))
 		})
 	}
 	calls := map[string]func() error{
@@ -436,7 +436,7 @@ func refusesExperiences(t *testing.T, ctx context.Context, x experience.Service)
 		"id":             func() error { _, err := x.Experience(ctx, -1); return err },
 	}
 	for field, call := range calls {
-		refused(t, call(), skillrouter.Invalid, field)
+		refused(t, call(), errs.Invalid, field)
 	}
 	if got := must[experience.Stats](t)(x.Stats(ctx)); got.Episodes != 2 || got.Patterns != 0 || got.Lessons != 0 {
 		t.Errorf("what was refused is there: %+v", got)
@@ -450,7 +450,7 @@ func missesExperiences(t *testing.T, ctx context.Context, x experience.Service) 
 		"lesson":  func() error { _, err := x.Lesson(ctx, 4711); return err },
 		"apply":   func() error { _, err := x.Apply(ctx, 4711, lesson.ApplicationDraft{Outcome: "success"}); return err },
 	} {
-		if err := call(); skillrouter.CodeOf(err) != skillrouter.NotFound {
+		if err := call(); errs.CodeOf(err) != errs.NotFound {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

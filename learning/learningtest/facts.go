@@ -11,7 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
 	"skillrouter/learning"
 	"skillrouter/learning/fact"
 )
@@ -24,7 +25,7 @@ type FactWorld struct {
 
 // Facts runs the contract of FactService. open is called for each case and
 // must give a service on a database of its own, which takes calls as
-// skillrouter.Open, and whose clock moves by Advance alone.
+// principal.Open, and whose clock moves by Advance alone.
 func Facts(t *testing.T, open func(t *testing.T) FactWorld) {
 	contract[FactWorld]{
 		{"a stored fact reads back", factReadsBack},
@@ -137,11 +138,11 @@ func factExpires(t *testing.T, ctx context.Context, w FactWorld) {
 	w.Advance(10*time.Second - time.Millisecond)
 	must[fact.Fact](t)(w.Facts.Recall(ctx, at("k")))
 	w.Advance(time.Millisecond)
-	refuses(t, skillrouter.NotFound, "")(w.Facts.Recall(ctx, at("k")))
+	refuses(t, errs.NotFound, "")(w.Facts.Recall(ctx, at("k")))
 	if page := must[fact.Page](t)(w.Facts.Search(ctx, fact.Query{})); page.Count != 0 {
 		t.Errorf("a search finds %+v", page)
 	}
-	refuses(t, skillrouter.NotFound, "")(w.Facts.Update(ctx, at("k"), fact.Patch{Value: json.RawMessage("1")}))
+	refuses(t, errs.NotFound, "")(w.Facts.Update(ctx, at("k"), fact.Patch{Value: json.RawMessage("1")}))
 	stale := must[fact.Fact](t)(w.Facts.Recall(ctx, fact.Ref{Key: "k", StaleOK: true}))
 	if !stale.Expired || string(stale.Value) != `"v"` {
 		t.Errorf("stale = %+v", stale)
@@ -150,7 +151,7 @@ func factExpires(t *testing.T, ctx context.Context, w FactWorld) {
 		t.Error("an expired fact counts as replaced")
 	}
 	w.Advance(365 * 24 * time.Hour) // the clock jumps
-	refuses(t, skillrouter.NotFound, "")(w.Facts.Recall(ctx, at("k")))
+	refuses(t, errs.NotFound, "")(w.Facts.Recall(ctx, at("k")))
 }
 
 func factForEver(t *testing.T, ctx context.Context, w FactWorld) {
@@ -186,21 +187,21 @@ func factUpdates(t *testing.T, ctx context.Context, w FactWorld) {
 	if string(got.Value) != "2" || got.ExpiresAt != nil || got.Probe != probe || got.Category != category || got.Author != "b" || !got.CachedAt.Before(got.UpdatedAt) {
 		t.Errorf("a patch without a value = %+v", got)
 	}
-	refuses(t, skillrouter.NotFound, "")(w.Facts.Update(ctx, at("none"), fact.Patch{Value: json.RawMessage(`2`)}))
+	refuses(t, errs.NotFound, "")(w.Facts.Update(ctx, at("none"), fact.Patch{Value: json.RawMessage(`2`)}))
 }
 
 func factCompares(t *testing.T, ctx context.Context, w FactWorld) {
 	d := factWorld("k", "1")
 	d.IfVersion, d.TTL = number(0), seconds(10)
 	first := must[fact.Stored](t)(w.Facts.Remember(ctx, d))
-	refuses(t, skillrouter.Conflict, "")(w.Facts.Remember(ctx, d))
+	refuses(t, errs.Conflict, "")(w.Facts.Remember(ctx, d))
 	d.IfVersion, d.Value = &first.Version, json.RawMessage("2")
 	second := must[fact.Stored](t)(w.Facts.Remember(ctx, d))
-	refuses(t, skillrouter.Conflict, "")(w.Facts.Remember(ctx, d))
-	refuses(t, skillrouter.Conflict, "")(w.Facts.Update(ctx, at("k"), fact.Patch{Value: json.RawMessage("3"), IfVersion: &first.Version}))
+	refuses(t, errs.Conflict, "")(w.Facts.Remember(ctx, d))
+	refuses(t, errs.Conflict, "")(w.Facts.Update(ctx, at("k"), fact.Patch{Value: json.RawMessage("3"), IfVersion: &first.Version}))
 	third := must[fact.Fact](t)(w.Facts.Update(ctx, at("k"), fact.Patch{Value: json.RawMessage("3"), IfVersion: &second.Version}))
 	w.Advance(10 * time.Second)
-	refuses(t, skillrouter.Conflict, "")(w.Facts.Update(ctx, at("k"), fact.Patch{Value: json.RawMessage("4"), IfVersion: &third.Version}))
+	refuses(t, errs.Conflict, "")(w.Facts.Update(ctx, at("k"), fact.Patch{Value: json.RawMessage("4"), IfVersion: &third.Version}))
 	d.IfVersion = number(0)
 	fresh := must[fact.Stored](t)(w.Facts.Remember(ctx, d)) // nothing live is there
 	need(t, w.Facts.Forget(ctx, at("k")))
@@ -246,11 +247,11 @@ func factPersonas(t *testing.T, ctx context.Context, w FactWorld) {
 			t.Errorf("%q has %s", persona, got.Value)
 		}
 	}
-	for _, persona := range []string{"../x", "..", ".", ".hidden", "a/b", "a b", "ä", "-x", "x\x00", "a\n", strings.Repeat("x", skillrouter.MaxPersona+1)} {
+	for _, persona := range []string{"../x", "..", ".", ".hidden", "a/b", "a b", "ä", "-x", "x\x00", "a\n", strings.Repeat("x", check.MaxPersona+1)} {
 		d := factWorld("k", "1")
 		d.Persona = persona
-		refuses(t, skillrouter.Invalid, "persona")(w.Facts.Remember(ctx, d))
-		refuses(t, skillrouter.Invalid, "persona")(w.Facts.Search(ctx, fact.Query{Persona: persona}))
+		refuses(t, errs.Invalid, "persona")(w.Facts.Remember(ctx, d))
+		refuses(t, errs.Invalid, "persona")(w.Facts.Search(ctx, fact.Query{Persona: persona}))
 	}
 }
 
@@ -297,7 +298,7 @@ func factSearches(t *testing.T, ctx context.Context, w FactWorld) {
 	}
 	for _, pattern := range []string{"[", "[a", "a\\", "[z-a]", "[]", strings.Repeat("*", fact.MaxPattern+1), "\x00"} {
 		_, err := w.Facts.Search(ctx, fact.Query{Pattern: pattern})
-		if code := skillrouter.CodeOf(err); code != skillrouter.Invalid && code != skillrouter.TooLarge || skillrouter.FieldOf(err) != "pattern" {
+		if code := errs.CodeOf(err); code != errs.Invalid && code != errs.TooLarge || errs.FieldOf(err) != "pattern" {
 			t.Errorf("pattern %.20q: %v", pattern, err)
 		}
 	}
@@ -344,7 +345,7 @@ func factPages(t *testing.T, ctx context.Context, w FactWorld) {
 		t.Errorf("of six large facts there are %v", got)
 	}
 	for _, limit := range []int{-1, fact.MaxPage + 1} {
-		refuses(t, skillrouter.Invalid, "limit")(w.Facts.Search(ctx, fact.Query{Limit: limit}))
+		refuses(t, errs.Invalid, "limit")(w.Facts.Search(ctx, fact.Query{Limit: limit}))
 	}
 }
 
@@ -367,8 +368,8 @@ func factCategories(t *testing.T, ctx context.Context, w FactWorld) {
 func factForgets(t *testing.T, ctx context.Context, w FactWorld) {
 	must[fact.Stored](t)(w.Facts.Remember(ctx, factWorld("k", "1")))
 	need(t, w.Facts.Forget(ctx, at("k")))
-	refuses(t, skillrouter.NotFound, "")(w.Facts.Recall(ctx, at("k")))
-	refused(t, w.Facts.Forget(ctx, at("k")), skillrouter.NotFound, "")
+	refuses(t, errs.NotFound, "")(w.Facts.Recall(ctx, at("k")))
+	refused(t, w.Facts.Forget(ctx, at("k")), errs.NotFound, "")
 }
 
 func factCounts(t *testing.T, ctx context.Context, w FactWorld) {
@@ -426,7 +427,7 @@ func factRefuses(t *testing.T, ctx context.Context, w FactWorld) {
 		"if_version": {{Key: "k", Value: json.RawMessage("1"), IfVersion: number(-1)}},
 	} {
 		for _, d := range drafts {
-			refuses(t, skillrouter.Invalid, field)(w.Facts.Remember(ctx, d))
+			refuses(t, errs.Invalid, field)(w.Facts.Remember(ctx, d))
 		}
 	}
 	for field, d := range map[string]fact.Draft{
@@ -434,20 +435,20 @@ func factRefuses(t *testing.T, ctx context.Context, w FactWorld) {
 		"probe":  {Key: "k", Value: json.RawMessage("1"), Probe: strings.Repeat("x", fact.MaxProbe+1)},
 		"source": {Key: "k", Value: json.RawMessage("1"), Source: strings.Repeat("x", learning.MaxSource+1)},
 	} {
-		refuses(t, skillrouter.TooLarge, field)(w.Facts.Remember(ctx, d))
+		refuses(t, errs.TooLarge, field)(w.Facts.Remember(ctx, d))
 	}
 	if page := must[fact.Page](t)(w.Facts.Search(ctx, fact.Query{})); page.Count > 0 {
 		t.Errorf("something was stored: %v", keysOf(page.Facts))
 	}
-	refuses(t, skillrouter.NotFound, "")(w.Facts.Recall(ctx, at("none")))
+	refuses(t, errs.NotFound, "")(w.Facts.Recall(ctx, at("none")))
 }
 
 // factExact: a cache would answer with another value than was computed, if a secret were cut out of it.
 func factExact(t *testing.T, ctx context.Context, w FactWorld) {
 	d := factWorld("k", `{"password":"hunter2-and-3"}`)
 	d.Exact = true
-	refuses(t, skillrouter.Invalid, "value")(w.Facts.Remember(ctx, d))
-	refuses(t, skillrouter.NotFound, "")(w.Facts.Recall(ctx, at("k")))
+	refuses(t, errs.Invalid, "value")(w.Facts.Remember(ctx, d))
+	refuses(t, errs.NotFound, "")(w.Facts.Recall(ctx, at("k")))
 	d.Value = json.RawMessage(`{"x":1}`)
 	must[fact.Stored](t)(w.Facts.Remember(ctx, d))
 	if got := must[fact.Fact](t)(w.Facts.Recall(ctx, at("k"))); string(got.Value) != `{"x":1}` {
@@ -470,8 +471,8 @@ func factStats(t *testing.T, ctx context.Context, w FactWorld) {
 	must[fact.Fact](t)(w.Facts.Recall(ctx, fact.Ref{Persona: "coder", Key: "k"}))
 	must[fact.Fact](t)(w.Facts.Recall(ctx, fact.Ref{Persona: "coder", Key: "k"}))
 	must[fact.Fact](t)(w.Facts.Recall(ctx, fact.Ref{Key: "k", StaleOK: true}))
-	refuses(t, skillrouter.NotFound, "")(w.Facts.Recall(ctx, at("k")))
-	refuses(t, skillrouter.NotFound, "")(w.Facts.Recall(ctx, at("none")))
+	refuses(t, errs.NotFound, "")(w.Facts.Recall(ctx, at("k")))
+	refuses(t, errs.NotFound, "")(w.Facts.Recall(ctx, at("none")))
 	got = must[fact.Stats](t)(w.Facts.Stats(ctx))
 	if c := got.Cache; c.Hits != 2 || c.Stale != 1 || c.Misses != 2 || c.InMemory == 0 {
 		t.Errorf("what readers found: %+v", c)

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/learning"
 	"skillrouter/learning/feedback"
 	"skillrouter/learning/knowledge"
@@ -24,7 +24,7 @@ type GapWorld struct {
 }
 
 // Gaps runs the contract of GapService. open is called for each case and must
-// give services on a database of their own, which take calls as skillrouter.Open.
+// give services on a database of their own, which take calls as principal.Open.
 func Gaps(t *testing.T, open func(t *testing.T) GapWorld) {
 	contract[GapWorld]{
 		{"equal questions are one gap", gapsAreOne},
@@ -195,13 +195,13 @@ func gapsRefuse(t *testing.T, ctx context.Context, w GapWorld) {
 		{feedback.GapQuery{Cursor: "5.' OR 1"}, "cursor"},
 		{feedback.GapQuery{Project: strings.Repeat("x", 5000)}, "project"},
 	} {
-		refuses(t, skillrouter.Invalid, test.field)(w.Gaps.List(ctx, test.query))
+		refuses(t, errs.Invalid, test.field)(w.Gaps.List(ctx, test.query))
 	}
 	for _, call := range []func(context.Context, string) (feedback.Gap, error){
 		w.Gaps.Gap, w.Gaps.Check, w.Gaps.Reopen,
 		func(ctx context.Context, id string) (feedback.Gap, error) { return w.Gaps.Dismiss(ctx, id, "") },
 	} {
-		refuses(t, skillrouter.NotFound, "")(call(ctx, "nowhere"))
+		refuses(t, errs.NotFound, "")(call(ctx, "nowhere"))
 	}
-	refuses(t, skillrouter.TooLarge, "reason")(w.Gaps.Dismiss(ctx, "nowhere", strings.Repeat("x", learning.MaxReason+1)))
+	refuses(t, errs.TooLarge, "reason")(w.Gaps.Dismiss(ctx, "nowhere", strings.Repeat("x", learning.MaxReason+1)))
 }

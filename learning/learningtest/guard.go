@@ -8,7 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/guard"
 	"skillrouter/learning/guard/rule"
@@ -85,9 +87,9 @@ func settles(t *testing.T, ctx context.Context, g guard.Service) {
 		t.Errorf("again: %+v", s)
 	}
 	draft.Result = learning.ResultFailure
-	refuses(t, skillrouter.Conflict, "")(g.Outcome(ctx, draft))
+	refuses(t, errs.Conflict, "")(g.Outcome(ctx, draft))
 	draft.CheckID = "nobody's"
-	refuses(t, skillrouter.NotFound, "")(g.Outcome(ctx, draft))
+	refuses(t, errs.NotFound, "")(g.Outcome(ctx, draft))
 	// What was allowed a moment ago can be settled too, though nobody waited for it to be written.
 	allowed := must[guard.Checked](t)(g.Check(ctx, rule.Action{Command: "ls", Agent: "a"}))
 	must[guard.Settled](t)(g.Outcome(ctx, guard.OutcomeDraft{CheckID: allowed.CheckID, Outcome: lesson.OutcomeHeeded}))
@@ -134,18 +136,18 @@ func tellsRules(t *testing.T, ctx context.Context, g guard.Service) {
 	if r.ID != dataRule || r.Demoted {
 		t.Errorf("%+v", r)
 	}
-	refuses(t, skillrouter.NotFound, "")(g.Rule(ctx, "no/such rule"))
+	refuses(t, errs.NotFound, "")(g.Rule(ctx, "no/such rule"))
 }
 
 func refusesChecks(t *testing.T, ctx context.Context, g guard.Service) {
 	for _, c := range []struct {
 		action rule.Action
 		field  string
-		code   skillrouter.Code
+		code   errs.Code
 	}{
-		{rule.Action{Command: " "}, "proposed_action", skillrouter.Invalid},
-		{rule.Action{Command: "ls", Domain: strings.Repeat("d", skillrouter.MaxName+1)}, "domain", skillrouter.Invalid},
-		{rule.Action{Command: strings.Repeat("x", guard.MaxProposal+1)}, "proposed_action", skillrouter.TooLarge},
+		{rule.Action{Command: " "}, "proposed_action", errs.Invalid},
+		{rule.Action{Command: "ls", Domain: strings.Repeat("d", check.MaxName+1)}, "domain", errs.Invalid},
+		{rule.Action{Command: strings.Repeat("x", guard.MaxProposal+1)}, "proposed_action", errs.TooLarge},
 	} {
 		refuses(t, c.code, c.field)(g.Check(ctx, c.action))
 	}
@@ -158,14 +160,14 @@ func refusesChecks(t *testing.T, ctx context.Context, g guard.Service) {
 		{guard.OutcomeDraft{CheckID: "x", Outcome: "ignored"}, "outcome"},
 		{guard.OutcomeDraft{CheckID: "x", Outcome: lesson.OutcomeHeeded, Result: "fine"}, "result"},
 	} {
-		refuses(t, skillrouter.Invalid, c.field)(g.Outcome(ctx, c.draft))
+		refuses(t, errs.Invalid, c.field)(g.Outcome(ctx, c.draft))
 	}
-	refuses(t, skillrouter.Invalid, "severity")(g.Rules(ctx, guard.RuleFilter{Severity: "awful"}))
-	refuses(t, skillrouter.Invalid, "decision")(g.Ledger(ctx, lesson.LedgerFilter{Decision: "maybe"}))
+	refuses(t, errs.Invalid, "severity")(g.Rules(ctx, guard.RuleFilter{Severity: "awful"}))
+	refuses(t, errs.Invalid, "decision")(g.Ledger(ctx, lesson.LedgerFilter{Decision: "maybe"}))
 }
 
 func switchesPacks(t *testing.T, ctx context.Context, g guard.Service) {
-	ctx = skillrouter.WithPrincipal(ctx, skillrouter.Open().UnderPassphrase(true))
+	ctx = principal.With(ctx, principal.Open().UnderPassphrase(true))
 	const command = "docker system prune -af"
 	decision := func() rule.Decision {
 		return must[guard.Checked](t)(g.Check(caller(t), rule.Action{Command: command, Agent: "a"})).Decision
@@ -207,7 +209,7 @@ func switchesPacks(t *testing.T, ctx context.Context, g guard.Service) {
 			field = name
 		}
 		t.Log(name)
-		refuses(t, skillrouter.Invalid, field)(g.SetPacks(ctx, draft))
+		refuses(t, errs.Invalid, field)(g.SetPacks(ctx, draft))
 	}
 	if d := decision(); d != rule.DecisionAllow {
 		t.Errorf("a refused draft switched a pack: %s", d)
@@ -225,7 +227,7 @@ func packOf(list guard.PackList, name string) (pack guard.Pack) {
 }
 
 func switchesPacksInProjects(t *testing.T, ctx context.Context, g guard.Service) {
-	ctx = skillrouter.WithPrincipal(ctx, skillrouter.Open().UnderPassphrase(true))
+	ctx = principal.With(ctx, principal.Open().UnderPassphrase(true))
 	decision := func(project, command string) rule.Decision {
 		t.Helper()
 		return must[guard.Explained](t)(g.Explain(ctx, rule.Action{Command: command, Project: project})).Decision
@@ -253,7 +255,7 @@ func switchesPacksInProjects(t *testing.T, ctx context.Context, g guard.Service)
 		t.Error(a, b)
 	}
 	for _, weaker := range []guard.PackDraft{{Names: []string{"core"}, Mode: rule.ModeWarn, Project: "infra"}, {All: true, Mode: rule.ModeOff, Project: "infra"}} {
-		refuses(t, skillrouter.Invalid, "project")(g.SetPacks(ctx, weaker))
+		refuses(t, errs.Invalid, "project")(g.SetPacks(ctx, weaker))
 	}
 	if d := decision("infra", reset); d != rule.DecisionBlock {
 		t.Error(d)
@@ -279,7 +281,7 @@ func switchesPacksInProjects(t *testing.T, ctx context.Context, g guard.Service)
 }
 
 func takesTeamPacks(t *testing.T, ctx context.Context, g guard.Service) {
-	ctx = skillrouter.WithPrincipal(ctx, skillrouter.Open().UnderPassphrase(true))
+	ctx = principal.With(ctx, principal.Open().UnderPassphrase(true))
 	const command = "shop-admin wipe berlin"
 	text := func(version int, rows string) guard.PackFile {
 		return guard.PackFile{Text: fmt.Sprintf("[shop %d block]\nabout: What our shop must not lose\n%s", version, rows)}
@@ -294,10 +296,10 @@ func takesTeamPacks(t *testing.T, ctx context.Context, g guard.Service) {
 	}
 	must[guard.PackList](t)(g.AddPack(ctx, text(2, row))) // again the same
 	const another = "shop-admin drop NAME | high | Dropping a shop | It is gone. | shop-admin list\n"
-	refuses(t, skillrouter.Conflict, "text")(g.AddPack(ctx, text(2, row+another)))
-	refuses(t, skillrouter.Conflict, "text")(g.AddPack(ctx, text(1, row+another)))
-	refuses(t, skillrouter.Invalid, "text")(g.AddPack(ctx, text(3, row+"git | high | t | r | ls\n")))
-	refuses(t, skillrouter.Invalid, "text")(g.AddPack(ctx, guard.PackFile{Text: "[core 99 off]\nabout: x\n" + row}))
+	refuses(t, errs.Conflict, "text")(g.AddPack(ctx, text(2, row+another)))
+	refuses(t, errs.Conflict, "text")(g.AddPack(ctx, text(1, row+another)))
+	refuses(t, errs.Invalid, "text")(g.AddPack(ctx, text(3, row+"git | high | t | r | ls\n")))
+	refuses(t, errs.Invalid, "text")(g.AddPack(ctx, guard.PackFile{Text: "[core 99 off]\nabout: x\n" + row}))
 	if p := packOf(must[guard.PackList](t)(g.Packs(ctx, guard.PackFilter{})), "shop"); p.Version != 2 || decision() != rule.DecisionBlock {
 		t.Errorf("what was refused changed something: %+v", p)
 	}
@@ -317,8 +319,8 @@ func takesTeamPacks(t *testing.T, ctx context.Context, g guard.Service) {
 	if d := decision(); d != rule.DecisionAllow {
 		t.Error(d)
 	}
-	refuses(t, skillrouter.Conflict, "")(g.RemovePack(ctx, "core"))
-	refuses(t, skillrouter.NotFound, "")(g.RemovePack(ctx, "kitchen"))
+	refuses(t, errs.Conflict, "")(g.RemovePack(ctx, "core"))
+	refuses(t, errs.NotFound, "")(g.RemovePack(ctx, "kitchen"))
 	if list := must[guard.PackList](t)(g.RemovePack(ctx, "shop")); packOf(list, "shop").Name != "" {
 		t.Errorf("%+v", list)
 	}
@@ -369,5 +371,5 @@ func takesOffline(t *testing.T, ctx context.Context, g guard.Service) {
 	}
 	// What came of it is told as of any check.
 	must[guard.Settled](t)(g.Outcome(ctx, guard.OutcomeDraft{CheckID: c.ID, Outcome: lesson.OutcomeHeeded}))
-	refuses(t, skillrouter.TooLarge, "checks")(g.Offline(ctx, guard.OfflineDraft{Checks: make([]guard.OfflineCheck, guard.MaxOffline+1)}))
+	refuses(t, errs.TooLarge, "checks")(g.Offline(ctx, guard.OfflineDraft{Checks: make([]guard.OfflineCheck, guard.MaxOffline+1)}))
 }

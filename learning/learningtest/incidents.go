@@ -9,7 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning/incident"
 )
 
@@ -43,7 +44,7 @@ func Incidents(t *testing.T, open func(t *testing.T) incident.Service) {
 	}
 	for _, test := range cases {
 		t.Run(test.name, func(t *testing.T) {
-			test.run(t, skillrouter.WithPrincipal(t.Context(), skillrouter.Owner(true)), open(t))
+			test.run(t, principal.With(t.Context(), principal.Owner(true)), open(t))
 		})
 	}
 }
@@ -354,7 +355,7 @@ func incidentsWait(t *testing.T, ctx context.Context, n incident.Service) {
 			t.Errorf("%+v: %+v, %v; waiting %v", test.decision, done, err, waiting(""))
 		}
 	}
-	if _, err := n.Accept(ctx, incident.Decision{IDs: got, Undo: true, Decline: true}); skillrouter.FieldOf(err) != "decline" {
+	if _, err := n.Accept(ctx, incident.Decision{IDs: got, Undo: true, Decline: true}); errs.FieldOf(err) != "decline" {
 		t.Errorf("undone and declined: %v", err)
 	}
 }
@@ -430,16 +431,16 @@ func incidentsRefuse(t *testing.T, ctx context.Context, n incident.Service) {
 		"steps":            {Session: "s", Steps: make([]incident.Step, incident.MaxSteps+1)},
 		"source.id":        {Session: "s", Source: &incident.Source{}},
 	} {
-		if _, err := n.Learn(ctx, draft); skillrouter.FieldOf(err) != field {
-			t.Errorf("%s: %v names %q", field, err, skillrouter.FieldOf(err))
+		if _, err := n.Learn(ctx, draft); errs.FieldOf(err) != field {
+			t.Errorf("%s: %v names %q", field, err, errs.FieldOf(err))
 		}
 	}
 	for _, decision := range []incident.Decision{{}, {IDs: []string{"x"}}, {Seen: -1}} {
-		if _, err := n.Accept(ctx, decision); skillrouter.CodeOf(err) != skillrouter.Invalid {
+		if _, err := n.Accept(ctx, decision); errs.CodeOf(err) != errs.Invalid {
 			t.Errorf("%+v: %v", decision, err)
 		}
 	}
-	if _, err := n.Accept(ctx, incident.Decision{IDs: []string{"00000000000000ff"}}); skillrouter.CodeOf(err) != skillrouter.NotFound {
+	if _, err := n.Accept(ctx, incident.Decision{IDs: []string{"00000000000000ff"}}); errs.CodeOf(err) != errs.NotFound {
 		t.Error(err)
 	}
 	if found := listed(t, ctx, n); len(found) != 0 {

@@ -10,7 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
 	"skillrouter/learning"
 	"skillrouter/learning/knowledge"
 )
@@ -149,7 +150,7 @@ func oddIDs(t *testing.T, ctx context.Context, k knowledge.Service) {
 		if err := k.Delete(ctx, id); err != nil {
 			t.Errorf("delete %q: %v", id, err)
 		}
-		refuses(t, skillrouter.NotFound, "")(k.Entry(ctx, id))
+		refuses(t, errs.NotFound, "")(k.Entry(ctx, id))
 	}
 }
 
@@ -182,7 +183,7 @@ func updates(t *testing.T, ctx context.Context, k knowledge.Service) {
 		"project":  {Project: ptr("two\nlines")},
 		"source":   {Source: ptr("a\x00b")},
 	} {
-		refuses(t, skillrouter.Invalid, field)(k.Update(ctx, id, patch))
+		refuses(t, errs.Invalid, field)(k.Update(ctx, id, patch))
 	}
 }
 
@@ -191,8 +192,8 @@ func ptr[T any](value T) *T { return &value }
 func deletes(t *testing.T, ctx context.Context, k knowledge.Service) {
 	id := must[knowledge.Stored](t)(k.Store(ctx, draft("Xylophone", "tuning"))).ID
 	need(t, k.Delete(ctx, id))
-	refuses(t, skillrouter.NotFound, "")(k.Entry(ctx, id))
-	refused(t, k.Delete(ctx, id), skillrouter.NotFound, "")
+	refuses(t, errs.NotFound, "")(k.Entry(ctx, id))
+	refused(t, k.Delete(ctx, id), errs.NotFound, "")
 	if r := must[knowledge.Results](t)(k.Search(ctx, knowledge.Query{Query: "xylophone"})); len(r.Results) > 0 || r.Results == nil || r.Count != 0 {
 		t.Errorf("found after its deletion, or not an empty list: %+v", r)
 	}
@@ -274,7 +275,7 @@ func limits(t *testing.T, ctx context.Context, k knowledge.Service) {
 		}
 	}
 	for _, asked := range []int{-1, learning.MaxLimit + 1} {
-		refuses(t, skillrouter.Invalid, "limit")(k.Search(ctx, knowledge.Query{Query: "common", Limit: asked}))
+		refuses(t, errs.Invalid, "limit")(k.Search(ctx, knowledge.Query{Query: "common", Limit: asked}))
 	}
 }
 
@@ -343,7 +344,7 @@ func redacts(t *testing.T, ctx context.Context, k knowledge.Service) {
 		named := draft("Deployments", "They are done by the bot.")
 		change(&named)
 		_, err := k.Store(ctx, named)
-		if skillrouter.CodeOf(err) != skillrouter.Invalid || skillrouter.FieldOf(err) != field || strings.Contains(err.Error(), secret) {
+		if errs.CodeOf(err) != errs.Invalid || errs.FieldOf(err) != field || strings.Contains(err.Error(), secret) {
 			t.Errorf("a secret as %s: %v", field, err)
 		}
 	}
@@ -360,33 +361,33 @@ func refusesKnowledge(t *testing.T, ctx context.Context, k knowledge.Service) {
 		many[i] = strings.Repeat("t", i+1)
 	}
 	spoilt[knowledge.Draft]{
-		{"no category", "category", skillrouter.Invalid, func(d *knowledge.Draft) { d.Category = " " }},
-		{"long category", "category", skillrouter.Invalid, func(d *knowledge.Draft) { d.Category = long[:skillrouter.MaxName+1] }},
-		{"no title", "title", skillrouter.Invalid, func(d *knowledge.Draft) { d.Title = "" }},
-		{"blank title", "title", skillrouter.Invalid, func(d *knowledge.Draft) { d.Title = "\t\n " }},
-		{"long title", "title", skillrouter.TooLarge, func(d *knowledge.Draft) { d.Title = long[:learning.MaxTitle+1] }},
-		{"no content", "content", skillrouter.Invalid, func(d *knowledge.Draft) { d.Content = "" }},
-		{"long content", "content", skillrouter.TooLarge, func(d *knowledge.Draft) { d.Content = long }},
-		{"NUL in the content", "content", skillrouter.Invalid, func(d *knowledge.Draft) { d.Content = "a\x00b" }},
-		{"many tags", "tags", skillrouter.Invalid, func(d *knowledge.Draft) { d.Tags = many }},
-		{"empty tag", "tags", skillrouter.Invalid, func(d *knowledge.Draft) { d.Tags = []string{""} }},
-		{"long source", "source", skillrouter.TooLarge, func(d *knowledge.Draft) { d.Source = long[:learning.MaxSource+1] }},
-		{"project on two lines", "project", skillrouter.Invalid, func(d *knowledge.Draft) { d.Project = "a\nb" }},
-		{"agent that is none", "agent_id", skillrouter.Invalid, func(d *knowledge.Draft) { d.AgentID = "two words" }},
-		{"long id", "id", skillrouter.Invalid, func(d *knowledge.Draft) { d.ID = long[:learning.MaxID+1] }},
-		{"id on two lines", "id", skillrouter.Invalid, func(d *knowledge.Draft) { d.ID = "a\nb" }},
-		{"id that is a step up", "id", skillrouter.Invalid, func(d *knowledge.Draft) { d.ID = ".." }},
+		{"no category", "category", errs.Invalid, func(d *knowledge.Draft) { d.Category = " " }},
+		{"long category", "category", errs.Invalid, func(d *knowledge.Draft) { d.Category = long[:check.MaxName+1] }},
+		{"no title", "title", errs.Invalid, func(d *knowledge.Draft) { d.Title = "" }},
+		{"blank title", "title", errs.Invalid, func(d *knowledge.Draft) { d.Title = "\t\n " }},
+		{"long title", "title", errs.TooLarge, func(d *knowledge.Draft) { d.Title = long[:learning.MaxTitle+1] }},
+		{"no content", "content", errs.Invalid, func(d *knowledge.Draft) { d.Content = "" }},
+		{"long content", "content", errs.TooLarge, func(d *knowledge.Draft) { d.Content = long }},
+		{"NUL in the content", "content", errs.Invalid, func(d *knowledge.Draft) { d.Content = "a\x00b" }},
+		{"many tags", "tags", errs.Invalid, func(d *knowledge.Draft) { d.Tags = many }},
+		{"empty tag", "tags", errs.Invalid, func(d *knowledge.Draft) { d.Tags = []string{""} }},
+		{"long source", "source", errs.TooLarge, func(d *knowledge.Draft) { d.Source = long[:learning.MaxSource+1] }},
+		{"project on two lines", "project", errs.Invalid, func(d *knowledge.Draft) { d.Project = "a\nb" }},
+		{"agent that is none", "agent_id", errs.Invalid, func(d *knowledge.Draft) { d.AgentID = "two words" }},
+		{"long id", "id", errs.Invalid, func(d *knowledge.Draft) { d.ID = long[:learning.MaxID+1] }},
+		{"id on two lines", "id", errs.Invalid, func(d *knowledge.Draft) { d.ID = "a\nb" }},
+		{"id that is a step up", "id", errs.Invalid, func(d *knowledge.Draft) { d.ID = ".." }},
 	}.refused(t, func() knowledge.Draft { return draft("Fine", "fine") }, func(d knowledge.Draft) error { _, err := k.Store(ctx, d); return err })
 	for _, test := range []struct {
 		name, field string
-		code        skillrouter.Code
+		code        errs.Code
 		query       knowledge.Query
 	}{
-		{"no query", "query", skillrouter.Invalid, knowledge.Query{Query: "  "}},
-		{"long query", "query", skillrouter.TooLarge, knowledge.Query{Query: long[:learning.MaxQuery+1]}},
-		{"NUL in the query", "query", skillrouter.Invalid, knowledge.Query{Query: "a\x00b"}},
-		{"long project", "project", skillrouter.Invalid, knowledge.Query{Query: "a", Project: long[:skillrouter.MaxName+1]}},
-		{"empty tag", "tags", skillrouter.Invalid, knowledge.Query{Query: "a", Tags: []string{" "}}},
+		{"no query", "query", errs.Invalid, knowledge.Query{Query: "  "}},
+		{"long query", "query", errs.TooLarge, knowledge.Query{Query: long[:learning.MaxQuery+1]}},
+		{"NUL in the query", "query", errs.Invalid, knowledge.Query{Query: "a\x00b"}},
+		{"long project", "project", errs.Invalid, knowledge.Query{Query: "a", Project: long[:check.MaxName+1]}},
+		{"empty tag", "tags", errs.Invalid, knowledge.Query{Query: "a", Tags: []string{" "}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			refuses(t, test.code, test.field)(k.Search(ctx, test.query))
@@ -398,9 +399,9 @@ func refusesKnowledge(t *testing.T, ctx context.Context, k knowledge.Service) {
 }
 
 func unknownKnowledge(t *testing.T, ctx context.Context, k knowledge.Service) {
-	refuses(t, skillrouter.NotFound, "")(k.Entry(ctx, "nobody"))
-	refuses(t, skillrouter.NotFound, "")(k.Update(ctx, "nobody", knowledge.Patch{Title: ptr("x")}))
-	refused(t, k.Delete(ctx, "nobody"), skillrouter.NotFound, "")
+	refuses(t, errs.NotFound, "")(k.Entry(ctx, "nobody"))
+	refuses(t, errs.NotFound, "")(k.Update(ctx, "nobody", knowledge.Patch{Title: ptr("x")}))
+	refused(t, k.Delete(ctx, "nobody"), errs.NotFound, "")
 }
 
 func scripts(t *testing.T, ctx context.Context, k knowledge.Service) {

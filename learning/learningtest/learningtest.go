@@ -8,7 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/knowledge"
 )
@@ -20,7 +21,7 @@ type Services struct {
 }
 
 // Run runs the whole contract. open is called for each case and must give
-// services on a database of its own, which takes calls as skillrouter.Open.
+// services on a database of its own, which takes calls as principal.Open.
 func Run(t *testing.T, open func(t *testing.T) Services) {
 	t.Run("knowledge", func(t *testing.T) {
 		RunKnowledge(t, func(t *testing.T) knowledge.Service { return open(t).Knowledge })
@@ -44,24 +45,24 @@ func (c contract[World]) run(t *testing.T, open func(t *testing.T) World) {
 
 // caller is the context that the suite calls with: a router without tokens.
 func caller(t *testing.T) context.Context {
-	return skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	return principal.With(t.Context(), principal.Open())
 }
 
 // refused fails the test unless err has the code and names the field, in its
 // own member or in its message.
-func refused(t *testing.T, err error, code skillrouter.Code, field string) {
+func refused(t *testing.T, err error, code errs.Code, field string) {
 	t.Helper()
-	if skillrouter.CodeOf(err) != code {
+	if errs.CodeOf(err) != code {
 		t.Errorf("error %v: want code %s", err, code)
 		return
 	}
-	if field != "" && skillrouter.FieldOf(err) != field && !strings.Contains(skillrouter.MessageOf(err), field) {
+	if field != "" && errs.FieldOf(err) != field && !strings.Contains(errs.MessageOf(err), field) {
 		t.Errorf("error %v does not name the field %s", err, field)
 	}
 }
 
 // refuses is refused for a call that answers something beside its error.
-func refuses(t *testing.T, code skillrouter.Code, field string) func(_ any, err error) {
+func refuses(t *testing.T, code errs.Code, field string) func(_ any, err error) {
 	return func(_ any, err error) {
 		t.Helper()
 		refused(t, err, code, field)
@@ -71,7 +72,7 @@ func refuses(t *testing.T, code skillrouter.Code, field string) func(_ any, err 
 // spoilt are changes of a good draft that have it refused, each with the field that is named.
 type spoilt[Draft any] []struct {
 	name, field string
-	code        skillrouter.Code
+	code        errs.Code
 	change      func(d *Draft)
 }
 

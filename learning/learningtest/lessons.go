@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/learning"
 	"skillrouter/learning/lesson"
 )
@@ -204,7 +204,7 @@ func lessonIDs(t *testing.T, ctx context.Context, s lesson.Service) {
 		t.Errorf("the same id again: %+v", r)
 	}
 	draft.Domain = "elsewhere"
-	refuses(t, skillrouter.Conflict, "id")(s.Report(ctx, draft))
+	refuses(t, errs.Conflict, "id")(s.Report(ctx, draft))
 	draft = Draft(lessonTitles[0])
 	draft.ID = "L-2"
 	if r := must[lesson.Reported](t)(s.Report(ctx, draft)); r.LessonID != "L-1" || !r.Duplicate {
@@ -223,56 +223,56 @@ func badLessons(t *testing.T, ctx context.Context, s lesson.Service) {
 	long := strings.Repeat("x", lesson.MaxText+1)
 	for name, c := range map[string]struct {
 		change func(d *lesson.Draft)
-		code   skillrouter.Code
+		code   errs.Code
 		field  string
 	}{
-		"no type":               {func(d *lesson.Draft) { d.Type = "" }, skillrouter.Invalid, "lesson_type"},
-		"unknown type":          {func(d *lesson.Draft) { d.Type = "mistake" }, skillrouter.Invalid, "lesson_type"},
-		"no domain":             {func(d *lesson.Draft) { d.Domain = " " }, skillrouter.Invalid, "domain"},
-		"no category":           {func(d *lesson.Draft) { d.Category = "" }, skillrouter.Invalid, "category"},
-		"long category":         {func(d *lesson.Draft) { d.Category = strings.Repeat("x", 129) }, skillrouter.Invalid, "category"},
-		"no title":              {func(d *lesson.Draft) { d.Title = "\n\t " }, skillrouter.Invalid, "title"},
-		"10 MB title":           {func(d *lesson.Draft) { d.Title = strings.Repeat("title ", 10<<20/6) }, skillrouter.TooLarge, "title"},
-		"long context":          {func(d *lesson.Draft) { d.Context = long }, skillrouter.TooLarge, "context"},
-		"long action":           {func(d *lesson.Draft) { d.Action = long }, skillrouter.TooLarge, "action_taken"},
-		"long outcome":          {func(d *lesson.Draft) { d.Outcome = long }, skillrouter.TooLarge, "outcome"},
-		"long cause":            {func(d *lesson.Draft) { d.RootCause = long }, skillrouter.TooLarge, "root_cause"},
-		"long solution":         {func(d *lesson.Draft) { d.Solution = long }, skillrouter.TooLarge, "solution"},
-		"long body":             {func(d *lesson.Draft) { d.Body = strings.Repeat("x", learning.MaxContent+1) }, skillrouter.TooLarge, "body"},
-		"NUL":                   {func(d *lesson.Draft) { d.Context = "a\x00b" }, skillrouter.Invalid, "context"},
-		"unknown severity":      {func(d *lesson.Draft) { d.Severity = "Critical" }, skillrouter.Invalid, "severity"},
-		"unknown level":         {func(d *lesson.Draft) { d.Level = "law" }, skillrouter.Invalid, "level"},
-		"unknown status":        {func(d *lesson.Draft) { d.Status = "done" }, skillrouter.Invalid, "status"},
-		"confidence over 1":     {func(d *lesson.Draft) { d.Confidence = confidence(1.7) }, skillrouter.Invalid, "confidence"},
-		"confidence below 0":    {func(d *lesson.Draft) { d.Confidence = confidence(-0.1) }, skillrouter.Invalid, "confidence"},
-		"transferability 6":     {func(d *lesson.Draft) { d.Transferability = 6 }, skillrouter.Invalid, "transferability"},
-		"transferability -1":    {func(d *lesson.Draft) { d.Transferability = -1 }, skillrouter.Invalid, "transferability"},
-		"id is a number":        {func(d *lesson.Draft) { d.ID = "0042" }, skillrouter.Invalid, "id"},
-		"id with a line break":  {func(d *lesson.Draft) { d.ID = "a\nb" }, skillrouter.Invalid, "id"},
-		"too many alternatives": {func(d *lesson.Draft) { d.Alternatives = make([]string, lesson.MaxListItems+1) }, skillrouter.TooLarge, "alternatives"},
+		"no type":               {func(d *lesson.Draft) { d.Type = "" }, errs.Invalid, "lesson_type"},
+		"unknown type":          {func(d *lesson.Draft) { d.Type = "mistake" }, errs.Invalid, "lesson_type"},
+		"no domain":             {func(d *lesson.Draft) { d.Domain = " " }, errs.Invalid, "domain"},
+		"no category":           {func(d *lesson.Draft) { d.Category = "" }, errs.Invalid, "category"},
+		"long category":         {func(d *lesson.Draft) { d.Category = strings.Repeat("x", 129) }, errs.Invalid, "category"},
+		"no title":              {func(d *lesson.Draft) { d.Title = "\n\t " }, errs.Invalid, "title"},
+		"10 MB title":           {func(d *lesson.Draft) { d.Title = strings.Repeat("title ", 10<<20/6) }, errs.TooLarge, "title"},
+		"long context":          {func(d *lesson.Draft) { d.Context = long }, errs.TooLarge, "context"},
+		"long action":           {func(d *lesson.Draft) { d.Action = long }, errs.TooLarge, "action_taken"},
+		"long outcome":          {func(d *lesson.Draft) { d.Outcome = long }, errs.TooLarge, "outcome"},
+		"long cause":            {func(d *lesson.Draft) { d.RootCause = long }, errs.TooLarge, "root_cause"},
+		"long solution":         {func(d *lesson.Draft) { d.Solution = long }, errs.TooLarge, "solution"},
+		"long body":             {func(d *lesson.Draft) { d.Body = strings.Repeat("x", learning.MaxContent+1) }, errs.TooLarge, "body"},
+		"NUL":                   {func(d *lesson.Draft) { d.Context = "a\x00b" }, errs.Invalid, "context"},
+		"unknown severity":      {func(d *lesson.Draft) { d.Severity = "Critical" }, errs.Invalid, "severity"},
+		"unknown level":         {func(d *lesson.Draft) { d.Level = "law" }, errs.Invalid, "level"},
+		"unknown status":        {func(d *lesson.Draft) { d.Status = "done" }, errs.Invalid, "status"},
+		"confidence over 1":     {func(d *lesson.Draft) { d.Confidence = confidence(1.7) }, errs.Invalid, "confidence"},
+		"confidence below 0":    {func(d *lesson.Draft) { d.Confidence = confidence(-0.1) }, errs.Invalid, "confidence"},
+		"transferability 6":     {func(d *lesson.Draft) { d.Transferability = 6 }, errs.Invalid, "transferability"},
+		"transferability -1":    {func(d *lesson.Draft) { d.Transferability = -1 }, errs.Invalid, "transferability"},
+		"id is a number":        {func(d *lesson.Draft) { d.ID = "0042" }, errs.Invalid, "id"},
+		"id with a line break":  {func(d *lesson.Draft) { d.ID = "a\nb" }, errs.Invalid, "id"},
+		"too many alternatives": {func(d *lesson.Draft) { d.Alternatives = make([]string, lesson.MaxListItems+1) }, errs.TooLarge, "alternatives"},
 		"long command": {func(d *lesson.Draft) {
 			d.RelatedCommands = []string{"ls", strings.Repeat("x", lesson.MaxListItem+1)}
-		}, skillrouter.TooLarge, "related_commands[1]"},
+		}, errs.TooLarge, "related_commands[1]"},
 		"too many tags": {func(d *lesson.Draft) {
 			for i := range learning.MaxTags + 1 {
 				d.Tags = append(d.Tags, fmt.Sprint("tag", i))
 			}
-		}, skillrouter.Invalid, "tags"},
-		"project with a line break":   {func(d *lesson.Draft) { d.Project = "a\nb" }, skillrouter.Invalid, "project"},
-		"trigger of a failure":        {func(d *lesson.Draft) { d.TriggerPattern = "rm" }, skillrouter.Invalid, "trigger_pattern"},
-		"block by a failure":          {func(d *lesson.Draft) { d.BlockAction = true }, skillrouter.Invalid, "block_action"},
-		"unknown source":              {func(d *lesson.Draft) { d.SourceCaseIDs = []string{"nobody"} }, skillrouter.Invalid, "source_case_ids"},
-		"its own source":              {func(d *lesson.Draft) { d.ID, d.SourceCaseIDs = "me", []string{"me"} }, skillrouter.Invalid, "source_case_ids"},
-		"validated in the far future": {func(d *lesson.Draft) { at := time.Now().AddDate(1, 0, 0); d.LastValidatedAt = &at }, skillrouter.Invalid, "last_validated_at"},
+		}, errs.Invalid, "tags"},
+		"project with a line break":   {func(d *lesson.Draft) { d.Project = "a\nb" }, errs.Invalid, "project"},
+		"trigger of a failure":        {func(d *lesson.Draft) { d.TriggerPattern = "rm" }, errs.Invalid, "trigger_pattern"},
+		"block by a failure":          {func(d *lesson.Draft) { d.BlockAction = true }, errs.Invalid, "block_action"},
+		"unknown source":              {func(d *lesson.Draft) { d.SourceCaseIDs = []string{"nobody"} }, errs.Invalid, "source_case_ids"},
+		"its own source":              {func(d *lesson.Draft) { d.ID, d.SourceCaseIDs = "me", []string{"me"} }, errs.Invalid, "source_case_ids"},
+		"validated in the far future": {func(d *lesson.Draft) { at := time.Now().AddDate(1, 0, 0); d.LastValidatedAt = &at }, errs.Invalid, "last_validated_at"},
 	} {
 		draft := Draft(lessonTitles[0])
 		c.change(&draft)
 		_, err := s.Report(ctx, draft)
-		if skillrouter.CodeOf(err) != c.code && skillrouter.CodeOf(err) != skillrouter.TooLarge {
+		if errs.CodeOf(err) != c.code && errs.CodeOf(err) != errs.TooLarge {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		refused(t, err, skillrouter.CodeOf(err), c.field)
+		refused(t, err, errs.CodeOf(err), c.field)
 	}
 	if page := must[lesson.Page](t)(s.List(ctx, lesson.Filter{Statuses: lesson.Statuses()})); page.Count != 0 {
 		t.Errorf("%d were stored", page.Count)
@@ -339,7 +339,7 @@ func missingLesson(t *testing.T, ctx context.Context, s lesson.Service) {
 		_, err6 := s.Restore(ctx, ref, "")
 		_, err7 := s.History(ctx, ref)
 		for i, err := range []error{err1, err2, err3, err4, err5, err6, err7} {
-			if skillrouter.CodeOf(err) != skillrouter.NotFound {
+			if errs.CodeOf(err) != errs.NotFound {
 				t.Errorf("%s, call %d: %v", ref, i+1, err)
 			}
 		}

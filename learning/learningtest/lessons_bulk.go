@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/learning/lesson"
 )
 
@@ -155,7 +155,7 @@ func lessonSources(t *testing.T, ctx context.Context, s lesson.Service) {
 	if got := must[lesson.Lesson](t)(s.Lesson(ctx, "c")); !slices.Equal(got.SourceCaseIDs, []string{"b"}) {
 		t.Errorf("%v", got.SourceCaseIDs)
 	}
-	refuses(t, skillrouter.Invalid, "source_case_ids")(s.Report(ctx, draft(1, "a", "c"))) // a occurs again, and would draw on what draws on it
+	refuses(t, errs.Invalid, "source_case_ids")(s.Report(ctx, draft(1, "a", "c"))) // a occurs again, and would draw on what draws on it
 	if got := must[lesson.Lesson](t)(s.Lesson(ctx, "a")); got.Occurrences != 1 || len(got.SourceCaseIDs) != 0 {
 		t.Errorf("%+v", got)
 	}

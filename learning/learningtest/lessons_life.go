@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/learning"
 	"skillrouter/learning/lesson"
 )
@@ -50,7 +50,7 @@ func validateLesson(t *testing.T, ctx context.Context, s lesson.Service) {
 	if got := validate(l.ID, lesson.ValidationOutdated, "x"); got.Status != lesson.StatusRetired || got.RetiredAt == nil || !strings.HasPrefix(got.RetiredReason, "outdated") {
 		t.Errorf("outdated: %+v", got)
 	}
-	refuses(t, skillrouter.Conflict, "")(s.Validate(ctx, l.ID, lesson.ValidationDraft{Type: lesson.ValidationConfirmed, By: "x"}))
+	refuses(t, errs.Conflict, "")(s.Validate(ctx, l.ID, lesson.ValidationDraft{Type: lesson.ValidationConfirmed, By: "x"}))
 	history := must[[]lesson.Change](t)(s.History(ctx, l.ID))
 	kinds := []string{}
 	for _, c := range history {
@@ -63,9 +63,9 @@ func validateLesson(t *testing.T, ctx context.Context, s lesson.Service) {
 		t.Errorf("%+v", c)
 	}
 	other := reported(t, s, Draft(lessonTitles[1]))
-	refuses(t, skillrouter.Invalid, "validation_type")(s.Validate(ctx, other.ID, lesson.ValidationDraft{Type: "true", By: "x"}))
-	refuses(t, skillrouter.Invalid, "validated_by")(s.Validate(ctx, other.ID, lesson.ValidationDraft{Type: lesson.ValidationConfirmed}))
-	refuses(t, skillrouter.Invalid, "validated_by")(s.Validate(ctx, other.ID, lesson.ValidationDraft{Type: lesson.ValidationConfirmed, By: "a\nb"}))
+	refuses(t, errs.Invalid, "validation_type")(s.Validate(ctx, other.ID, lesson.ValidationDraft{Type: "true", By: "x"}))
+	refuses(t, errs.Invalid, "validated_by")(s.Validate(ctx, other.ID, lesson.ValidationDraft{Type: lesson.ValidationConfirmed}))
+	refuses(t, errs.Invalid, "validated_by")(s.Validate(ctx, other.ID, lesson.ValidationDraft{Type: lesson.ValidationConfirmed, By: "a\nb"}))
 }
 
 func applyLesson(t *testing.T, ctx context.Context, s lesson.Service) {
@@ -90,7 +90,7 @@ func applyLesson(t *testing.T, ctx context.Context, s lesson.Service) {
 	if got := must[lesson.Lesson](t)(s.Lesson(ctx, l.ID)); got.TimesApplied != 4 || got.TimesSucceeded != 3 || !near(got.Confidence, left) {
 		t.Errorf("%+v", got)
 	}
-	refuses(t, skillrouter.Invalid, "outcome")(s.Apply(ctx, l.ID, lesson.ApplicationDraft{Outcome: "done"}))
+	refuses(t, errs.Invalid, "outcome")(s.Apply(ctx, l.ID, lesson.ApplicationDraft{Outcome: "done"}))
 }
 
 func deprecateLesson(t *testing.T, ctx context.Context, s lesson.Service) {
@@ -136,7 +136,7 @@ func editLesson(t *testing.T, ctx context.Context, s lesson.Service) {
 		got.Context != l.Context || !got.UpdatedAt.After(l.UpdatedAt) {
 		t.Errorf("%+v", got)
 	}
-	refuses(t, skillrouter.Conflict, "")(s.Edit(ctx, l.ID, lesson.Patch{Title: &title, Expect: &l.UpdatedAt}))
+	refuses(t, errs.Conflict, "")(s.Edit(ctx, l.ID, lesson.Patch{Title: &title, Expect: &l.UpdatedAt}))
 	if same := must[lesson.Lesson](t)(s.Edit(ctx, l.ID, lesson.Patch{Title: &title})); !same.UpdatedAt.Equal(got.UpdatedAt) {
 		t.Error("an edit that changes nothing is a change")
 	}
@@ -148,7 +148,7 @@ func editLesson(t *testing.T, ctx context.Context, s lesson.Service) {
 		t.Errorf("reported under its new title: %+v", r)
 	}
 	other := reported(t, s, Draft(lessonTitles[1]))
-	refuses(t, skillrouter.Conflict, "title")(s.Edit(ctx, other.ID, lesson.Patch{Title: &title}))
+	refuses(t, errs.Conflict, "title")(s.Edit(ctx, other.ID, lesson.Patch{Title: &title}))
 	bad, long, none := learning.Severity("bad"), strings.Repeat("x", lesson.MaxText+1), ""
 	nan, six := math.NaN(), 6
 	for field, patch := range map[string]lesson.Patch{
@@ -156,11 +156,11 @@ func editLesson(t *testing.T, ctx context.Context, s lesson.Service) {
 		"transferability": {Transferability: &six},
 	} {
 		_, err := s.Edit(ctx, other.ID, patch)
-		if code := skillrouter.CodeOf(err); code != skillrouter.Invalid && code != skillrouter.TooLarge {
+		if code := errs.CodeOf(err); code != errs.Invalid && code != errs.TooLarge {
 			t.Errorf("%s: %v", field, err)
 			continue
 		}
-		refused(t, err, skillrouter.CodeOf(err), field)
+		refused(t, err, errs.CodeOf(err), field)
 	}
 	if _, err := s.Edit(ctx, other.ID, lesson.Patch{Confidence: &nan}); err == nil {
 		t.Error("a confidence of NaN was taken")
@@ -173,15 +173,15 @@ func retireLesson(t *testing.T, ctx context.Context, s lesson.Service) {
 		"reason":        {},
 		"superseded_by": {Reason: "x", SupersededBy: "nobody"},
 	} {
-		refuses(t, skillrouter.Invalid, field)(s.Retire(ctx, old.ID, draft))
+		refuses(t, errs.Invalid, field)(s.Retire(ctx, old.ID, draft))
 	}
-	refuses(t, skillrouter.Invalid, "superseded_by")(s.Retire(ctx, old.ID, lesson.RetirementDraft{Reason: "x", SupersededBy: old.ID}))
+	refuses(t, errs.Invalid, "superseded_by")(s.Retire(ctx, old.ID, lesson.RetirementDraft{Reason: "x", SupersededBy: old.ID}))
 	got := must[lesson.Lesson](t)(s.Retire(ctx, old.ID, lesson.RetirementDraft{Reason: "reworded", SupersededBy: fmt.Sprint(next.Number), By: "Damon W."}))
 	if got.Status != lesson.StatusRetired || got.SupersededBy != next.ID || got.RetiredReason != "reworded" || got.RetiredAt == nil {
 		t.Errorf("%+v", got)
 	}
-	refuses(t, skillrouter.Conflict, "")(s.Retire(ctx, old.ID, lesson.RetirementDraft{Reason: "again"}))
-	refuses(t, skillrouter.Invalid, "superseded_by")(s.Retire(ctx, next.ID, lesson.RetirementDraft{Reason: "round", SupersededBy: old.ID}))
+	refuses(t, errs.Conflict, "")(s.Retire(ctx, old.ID, lesson.RetirementDraft{Reason: "again"}))
+	refuses(t, errs.Invalid, "superseded_by")(s.Retire(ctx, next.ID, lesson.RetirementDraft{Reason: "round", SupersededBy: old.ID}))
 	if found := must[lesson.Results](t)(s.Relevant(ctx, lesson.Query{Context: lessonTitles[0]})); slices.ContainsFunc(found.Results, func(h lesson.Hit) bool { return h.ID == old.ID }) {
 		t.Error("a retired lesson is answered")
 	}
@@ -189,7 +189,7 @@ func retireLesson(t *testing.T, ctx context.Context, s lesson.Service) {
 	if got.Status != lesson.StatusCandidate || got.SupersededBy != "" || got.RetiredAt != nil || got.RetiredReason != "" {
 		t.Errorf("%+v", got)
 	}
-	refuses(t, skillrouter.Conflict, "")(s.Restore(ctx, old.ID, ""))
+	refuses(t, errs.Conflict, "")(s.Restore(ctx, old.ID, ""))
 	if found := must[lesson.Results](t)(s.Relevant(ctx, lesson.Query{Context: lessonTitles[0]})); found.Count == 0 || found.Results[0].ID != old.ID {
 		t.Errorf("a restored lesson is not found: %+v", found)
 	}
@@ -289,7 +289,7 @@ func listLessons(t *testing.T, ctx context.Context, s lesson.Service) {
 		"lesson_type": {Type: "x"}, "severity": {Severity: "x"}, "level": {Level: "x"}, "status": {Statuses: []lesson.Status{"x"}},
 		"cursor": {Cursor: "x"}, "limit": {Limit: learning.MaxLimit + 1}, "min_confidence": {MinConfidence: 2},
 	} {
-		refuses(t, skillrouter.Invalid, field)(s.List(ctx, filter))
+		refuses(t, errs.Invalid, field)(s.List(ctx, filter))
 	}
 }
 
@@ -353,6 +353,6 @@ func relevantLessons(t *testing.T, ctx context.Context, s lesson.Service) {
 	if found = must[lesson.Results](t)(s.Relevant(ctx, lesson.Query{Context: strings.Join(lessonTitles, " "), Limit: 2})); found.Count != 2 {
 		t.Errorf("%d results", found.Count)
 	}
-	refuses(t, skillrouter.Invalid, "context")(s.Relevant(ctx, lesson.Query{Context: " "}))
-	refuses(t, skillrouter.Invalid, "max_results")(s.Relevant(ctx, lesson.Query{Context: "x", Limit: learning.MaxLimit + 1}))
+	refuses(t, errs.Invalid, "context")(s.Relevant(ctx, lesson.Query{Context: " "}))
+	refuses(t, errs.Invalid, "max_results")(s.Relevant(ctx, lesson.Query{Context: "x", Limit: learning.MaxLimit + 1}))
 }

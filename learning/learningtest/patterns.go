@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/learning"
 	"skillrouter/learning/lesson"
 )
@@ -135,13 +135,13 @@ func listsPatterns(t *testing.T, l lesson.Service, p lesson.PatternService) {
 func refusesPatterns(t *testing.T, l lesson.Service, p lesson.PatternService) {
 	ctx := caller(t)
 	pattern, _ := recurred(t, l, p)
-	refuses(t, skillrouter.NotFound, "")(p.Pattern(ctx, "no-such-pattern"))
-	refuses(t, skillrouter.NotFound, "")(p.Pattern(ctx, "99"))
-	refuses(t, skillrouter.NotFound, "")(p.Confirm(ctx, "no-such-pattern", lesson.ConfirmationDraft{By: "x"}))
-	refuses(t, skillrouter.Invalid, "confirmed_by")(p.Confirm(ctx, pattern.ID, lesson.ConfirmationDraft{}))
-	refuses(t, skillrouter.Invalid, "confirmed_by")(p.Deprecate(ctx, pattern.ID, lesson.ConfirmationDraft{By: strings.Repeat("x", 1000)}))
-	refuses(t, skillrouter.Invalid, "pattern_type")(p.List(ctx, lesson.PatternFilter{Type: "nonsense"}))
-	refuses(t, skillrouter.Invalid, "status")(p.List(ctx, lesson.PatternFilter{Statuses: []lesson.PatternStatus{"nonsense"}}))
-	refuses(t, skillrouter.Invalid, "limit")(p.List(ctx, lesson.PatternFilter{Limit: learning.MaxLimit + 1}))
-	refuses(t, skillrouter.Invalid, "offset")(p.List(ctx, lesson.PatternFilter{Offset: lesson.MaxOffset + 1}))
+	refuses(t, errs.NotFound, "")(p.Pattern(ctx, "no-such-pattern"))
+	refuses(t, errs.NotFound, "")(p.Pattern(ctx, "99"))
+	refuses(t, errs.NotFound, "")(p.Confirm(ctx, "no-such-pattern", lesson.ConfirmationDraft{By: "x"}))
+	refuses(t, errs.Invalid, "confirmed_by")(p.Confirm(ctx, pattern.ID, lesson.ConfirmationDraft{}))
+	refuses(t, errs.Invalid, "confirmed_by")(p.Deprecate(ctx, pattern.ID, lesson.ConfirmationDraft{By: strings.Repeat("x", 1000)}))
+	refuses(t, errs.Invalid, "pattern_type")(p.List(ctx, lesson.PatternFilter{Type: "nonsense"}))
+	refuses(t, errs.Invalid, "status")(p.List(ctx, lesson.PatternFilter{Statuses: []lesson.PatternStatus{"nonsense"}}))
+	refuses(t, errs.Invalid, "limit")(p.List(ctx, lesson.PatternFilter{Limit: learning.MaxLimit + 1}))
+	refuses(t, errs.Invalid, "offset")(p.List(ctx, lesson.PatternFilter{Offset: lesson.MaxOffset + 1}))
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/learning"
 	"skillrouter/learning/fact"
 	"skillrouter/learning/procedure"
@@ -27,7 +27,7 @@ type ProcedureWorld struct {
 
 // Procedures runs the contract of ProcedureService. open is called for each
 // case and must give a service on a database of its own, which takes calls as
-// skillrouter.Open, and whose clock moves by Advance alone.
+// principal.Open, and whose clock moves by Advance alone.
 func Procedures(t *testing.T, open func(t *testing.T) ProcedureWorld) {
 	contract[ProcedureWorld]{
 		{"a procedure reads back", procedureReadsBack},
@@ -120,7 +120,7 @@ func procedureReadsBack(t *testing.T, ctx context.Context, w ProcedureWorld) {
 	if bare.Persona != learning.DefaultPersona || bare.Category != learning.DefaultFactCategory || bare.Steps[1].Name != "step-2" {
 		t.Errorf("the defaults are %+v", bare)
 	}
-	refuses(t, skillrouter.NotFound, "")(w.Procedures.Procedure(ctx, procedure.Ref{Name: d.Name}))
+	refuses(t, errs.NotFound, "")(w.Procedures.Procedure(ctx, procedure.Ref{Name: d.Name}))
 }
 
 func procedureVersions(t *testing.T, ctx context.Context, w ProcedureWorld) {
@@ -137,8 +137,8 @@ func procedureVersions(t *testing.T, ctx context.Context, w ProcedureWorld) {
 	if first.Version != 1 || len(first.Steps) != 1 {
 		t.Errorf("version 1: %+v", first)
 	}
-	refuses(t, skillrouter.NotFound, "")(w.Procedures.Procedure(ctx, procedure.Ref{Name: "p", Version: 3}))
-	refuses(t, skillrouter.Conflict, "")(w.Procedures.Save(ctx, procedure.Draft{Name: "P", Steps: steps("a")}))
+	refuses(t, errs.NotFound, "")(w.Procedures.Procedure(ctx, procedure.Ref{Name: "p", Version: 3}))
+	refuses(t, errs.Conflict, "")(w.Procedures.Save(ctx, procedure.Draft{Name: "P", Steps: steps("a")}))
 }
 
 // procedurePages fills more than an answer holds with bodies whose text grows in JSON.
@@ -227,11 +227,11 @@ func procedureRefuses(t *testing.T, ctx context.Context, w ProcedureWorld) {
 	} {
 		d := procedure.Draft{Name: "p", Steps: steps("a"), Params: []procedure.Param{{Name: "p"}}}
 		c.edit(&d)
-		refuses(t, skillrouter.Invalid, c.field)(w.Procedures.Save(ctx, d))
+		refuses(t, errs.Invalid, c.field)(w.Procedures.Save(ctx, d))
 	}
 	d := procedure.Draft{Name: "p", Steps: steps("a")}
 	d.Steps[0].Action = strings.Repeat("x", procedure.MaxAction+1)
-	refuses(t, skillrouter.TooLarge, "steps[0].action")(w.Procedures.Save(ctx, d))
+	refuses(t, errs.TooLarge, "steps[0].action")(w.Procedures.Save(ctx, d))
 }
 
 func runGoes(t *testing.T, ctx context.Context, w ProcedureWorld) {
@@ -263,8 +263,8 @@ func runGoes(t *testing.T, ctx context.Context, w ProcedureWorld) {
 	if open := must[[]procedure.Run](t)(w.Procedures.Runs(ctx, procedure.RunFilter{AgentID: "builder-1", Status: procedure.RunRunning})); len(open) != 0 {
 		t.Errorf("open runs = %+v", open)
 	}
-	refuses(t, skillrouter.Conflict, "")(w.Procedures.Next(ctx, procedure.StepRequest{RunID: run.ID}))
-	refuses(t, skillrouter.NotFound, "")(w.Procedures.Run(ctx, "nobody"))
+	refuses(t, errs.Conflict, "")(w.Procedures.Next(ctx, procedure.StepRequest{RunID: run.ID}))
+	refuses(t, errs.NotFound, "")(w.Procedures.Run(ctx, "nobody"))
 }
 
 func runConditions(t *testing.T, ctx context.Context, w ProcedureWorld) {
@@ -304,9 +304,9 @@ func runParameters(t *testing.T, ctx context.Context, w ProcedureWorld) {
 		"params.times": {"who": json.RawMessage("1"), "times": json.RawMessage(`"` + strings.Repeat("x", procedure.MaxParamValue) + `"`)},
 	} {
 		_, err := w.Procedures.Start(ctx, procedure.RunDraft{Name: "p", Params: params})
-		code := skillrouter.Invalid
+		code := errs.Invalid
 		if name == "params.times" {
-			code = skillrouter.TooLarge
+			code = errs.TooLarge
 		}
 		refused(t, err, code, name)
 	}
@@ -323,14 +323,14 @@ func runParameters(t *testing.T, ctx context.Context, w ProcedureWorld) {
 func runAgain(t *testing.T, ctx context.Context, w ProcedureWorld) {
 	saved(t, ctx, w, "p", steps("a", "b")...)
 	run := must[procedure.Run](t)(w.Procedures.Start(ctx, procedure.RunDraft{Name: "p"}))
-	refuses(t, skillrouter.Conflict, "")(w.Procedures.Next(ctx, procedure.StepRequest{RunID: run.ID}))
+	refuses(t, errs.Conflict, "")(w.Procedures.Next(ctx, procedure.StepRequest{RunID: run.ID}))
 	w.Advance(time.Minute)
 	again := must[procedure.Run](t)(w.Procedures.Next(ctx, procedure.StepRequest{RunID: run.ID, Again: true}))
 	if next := again.Next; next == nil || next.Attempt != 2 || next.Status != procedure.StepHandedOut || !strings.Contains(next.Reason, "unknown") || !next.HandedOutAt.After(*run.Next.HandedOutAt) {
 		t.Fatalf("again = %+v", again.Next)
 	}
-	refuses(t, skillrouter.Conflict, "")(w.Procedures.Report(ctx, procedure.StepReport{RunID: run.ID, Index: 0, Attempt: 1, Status: procedure.StepSucceeded}))
-	refuses(t, skillrouter.Invalid, "attempt")(w.Procedures.Report(ctx, procedure.StepReport{RunID: run.ID, Index: 0, Attempt: 3, Status: procedure.StepSucceeded}))
+	refuses(t, errs.Conflict, "")(w.Procedures.Report(ctx, procedure.StepReport{RunID: run.ID, Index: 0, Attempt: 1, Status: procedure.StepSucceeded}))
+	refuses(t, errs.Invalid, "attempt")(w.Procedures.Report(ctx, procedure.StepReport{RunID: run.ID, Index: 0, Attempt: 3, Status: procedure.StepSucceeded}))
 	done := must[procedure.Run](t)(w.Procedures.Report(ctx, procedure.StepReport{RunID: run.ID, Index: 0, Attempt: 2, Status: procedure.StepSucceeded}))
 	stands(t, done, "running: succeeded handed_out")
 	done = stepped(t, ctx, w, done, procedure.StepSucceeded, "")
@@ -352,8 +352,8 @@ func runReportsTwice(t *testing.T, ctx context.Context, w ProcedureWorld) {
 		t.Error(diff)
 	}
 	report.Status = procedure.StepFailed
-	refuses(t, skillrouter.Conflict, "")(w.Procedures.Report(ctx, report))
-	refuses(t, skillrouter.Invalid, "attempt")(w.Procedures.Report(ctx, procedure.StepReport{RunID: run.ID, Index: 1, Attempt: 2, Status: procedure.StepSucceeded}))
+	refuses(t, errs.Conflict, "")(w.Procedures.Report(ctx, report))
+	refuses(t, errs.Invalid, "attempt")(w.Procedures.Report(ctx, procedure.StepReport{RunID: run.ID, Index: 1, Attempt: 2, Status: procedure.StepSucceeded}))
 }
 
 func runFailures(t *testing.T, ctx context.Context, w ProcedureWorld) {
@@ -383,7 +383,7 @@ func runAbandons(t *testing.T, ctx context.Context, w ProcedureWorld) {
 		t.Errorf("run = %+v", run)
 	}
 	must[procedure.Run](t)(w.Procedures.Abandon(ctx, run.ID, "again"))
-	refuses(t, skillrouter.Conflict, "")(w.Procedures.Report(ctx, procedure.StepReport{RunID: run.ID, Index: 0, Status: procedure.StepSucceeded}))
+	refuses(t, errs.Conflict, "")(w.Procedures.Report(ctx, procedure.StepReport{RunID: run.ID, Index: 0, Status: procedure.StepSucceeded}))
 	if read := must[procedure.Procedure](t)(w.Procedures.Procedure(ctx, procedure.Ref{Name: "p"})); read.Runs != 0 || read.StepStats[0].Unknown != 1 {
 		t.Errorf("figures = %+v", read)
 	}
@@ -394,18 +394,18 @@ func runRefuses(t *testing.T, ctx context.Context, w ProcedureWorld) {
 	run := must[procedure.Run](t)(w.Procedures.Start(ctx, procedure.RunDraft{Name: "p"}))
 	past := -1.0
 	for _, c := range []struct {
-		code   skillrouter.Code
+		code   errs.Code
 		field  string
 		report procedure.StepReport
 	}{
-		{skillrouter.Invalid, "status", procedure.StepReport{Status: "fine"}},
-		{skillrouter.Invalid, "index", procedure.StepReport{Index: 2, Status: procedure.StepFailed}},
-		{skillrouter.Invalid, "index", procedure.StepReport{Index: -1, Status: procedure.StepFailed}},
-		{skillrouter.Conflict, "", procedure.StepReport{Index: 1, Status: procedure.StepFailed}},
-		{skillrouter.Invalid, "duration", procedure.StepReport{Status: procedure.StepFailed, Duration: &past}},
-		{skillrouter.TooLarge, "result", procedure.StepReport{Status: procedure.StepFailed, Result: json.RawMessage(`"` + strings.Repeat("x", procedure.MaxStepResult) + `"`)}},
-		{skillrouter.TooLarge, "error", procedure.StepReport{Status: procedure.StepFailed, Error: strings.Repeat("x", procedure.MaxText+1)}},
-		{skillrouter.NotFound, "", procedure.StepReport{RunID: "nobody", Status: procedure.StepFailed}},
+		{errs.Invalid, "status", procedure.StepReport{Status: "fine"}},
+		{errs.Invalid, "index", procedure.StepReport{Index: 2, Status: procedure.StepFailed}},
+		{errs.Invalid, "index", procedure.StepReport{Index: -1, Status: procedure.StepFailed}},
+		{errs.Conflict, "", procedure.StepReport{Index: 1, Status: procedure.StepFailed}},
+		{errs.Invalid, "duration", procedure.StepReport{Status: procedure.StepFailed, Duration: &past}},
+		{errs.TooLarge, "result", procedure.StepReport{Status: procedure.StepFailed, Result: json.RawMessage(`"` + strings.Repeat("x", procedure.MaxStepResult) + `"`)}},
+		{errs.TooLarge, "error", procedure.StepReport{Status: procedure.StepFailed, Error: strings.Repeat("x", procedure.MaxText+1)}},
+		{errs.NotFound, "", procedure.StepReport{RunID: "nobody", Status: procedure.StepFailed}},
 	} {
 		if c.report.RunID == "" {
 			c.report.RunID = run.ID
@@ -413,27 +413,27 @@ func runRefuses(t *testing.T, ctx context.Context, w ProcedureWorld) {
 		refuses(t, c.code, c.field)(w.Procedures.Report(ctx, c.report))
 	}
 	stands(t, must[procedure.Run](t)(w.Procedures.Run(ctx, run.ID)), "running: handed_out pending")
-	refuses(t, skillrouter.Invalid, "status")(w.Procedures.Runs(ctx, procedure.RunFilter{Status: "odd"}))
-	refuses(t, skillrouter.NotFound, "")(w.Procedures.Start(ctx, procedure.RunDraft{Name: "nobody"}))
+	refuses(t, errs.Invalid, "status")(w.Procedures.Runs(ctx, procedure.RunFilter{Status: "odd"}))
+	refuses(t, errs.NotFound, "")(w.Procedures.Start(ctx, procedure.RunDraft{Name: "nobody"}))
 }
 
 func runRaces(t *testing.T, ctx context.Context, w ProcedureWorld) {
 	saved(t, ctx, w, "p", steps("a", "b")...)
 	run := must[procedure.Run](t)(w.Procedures.Start(ctx, procedure.RunDraft{Name: "p"}))
 	var all sync.WaitGroup
-	errs := make([]error, 8)
-	for i := range errs {
+	failures := make([]error, 8)
+	for i := range failures {
 		all.Go(func() {
-			_, errs[i] = w.Procedures.Report(ctx, procedure.StepReport{RunID: run.ID, Index: 0, Status: procedure.StepSucceeded, Result: json.RawMessage(fmt.Sprint(i))})
+			_, failures[i] = w.Procedures.Report(ctx, procedure.StepReport{RunID: run.ID, Index: 0, Status: procedure.StepSucceeded, Result: json.RawMessage(fmt.Sprint(i))})
 		})
 	}
 	all.Wait()
 	took := 0
-	for _, err := range errs {
+	for _, err := range failures {
 		if err == nil {
 			took++
 		} else {
-			refused(t, err, skillrouter.Conflict, "")
+			refused(t, err, errs.Conflict, "")
 		}
 	}
 	if took != 1 {
@@ -466,8 +466,8 @@ func procedureDeletes(t *testing.T, ctx context.Context, w ProcedureWorld) {
 	saved(t, ctx, w, "p", steps("a", "b")...)
 	run := must[procedure.Run](t)(w.Procedures.Start(ctx, procedure.RunDraft{Name: "p"}))
 	need(t, w.Procedures.Delete(ctx, procedure.Ref{Name: "p"}))
-	refused(t, w.Procedures.Delete(ctx, procedure.Ref{Name: "p"}), skillrouter.NotFound, "")
-	refuses(t, skillrouter.NotFound, "")(w.Procedures.Start(ctx, procedure.RunDraft{Name: "p"}))
+	refused(t, w.Procedures.Delete(ctx, procedure.Ref{Name: "p"}), errs.NotFound, "")
+	refuses(t, errs.NotFound, "")(w.Procedures.Start(ctx, procedure.RunDraft{Name: "p"}))
 	if found := must[procedure.Results](t)(w.Procedures.Search(ctx, procedure.Query{Query: "do a"})); found.Count != 0 {
 		t.Errorf("it is still found: %+v", found)
 	}
@@ -488,7 +488,7 @@ func procedureRedacts(t *testing.T, ctx context.Context, w ProcedureWorld) {
 	if len(got.Redacted) == 0 {
 		t.Error("nothing was cut out")
 	}
-	refuses(t, skillrouter.Invalid, "params.x")(w.Procedures.Start(ctx, procedure.RunDraft{Name: "p", Params: map[string]json.RawMessage{"x": json.RawMessage(`"` + secret + `"`)}}))
+	refuses(t, errs.Invalid, "params.x")(w.Procedures.Start(ctx, procedure.RunDraft{Name: "p", Params: map[string]json.RawMessage{"x": json.RawMessage(`"` + secret + `"`)}}))
 	run := must[procedure.Run](t)(w.Procedures.Start(ctx, procedure.RunDraft{Name: "p"}))
 	run = must[procedure.Run](t)(w.Procedures.Report(ctx, procedure.StepReport{RunID: run.ID, Status: procedure.StepFailed, Error: secret, Result: json.RawMessage(`{"out":"` + secret + `"}`)}))
 	text, err := json.Marshal(run)

@@ -3,7 +3,7 @@ package lesson
 import (
 	"slices"
 
-	"skillrouter"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 )
 
@@ -21,7 +21,7 @@ func (g *reporting) apart(known *Lesson, r *report) bool {
 	if !rules.Confines(r.writer) {
 		return confined && stops(&r.lesson)
 	}
-	if !stops(known) && !stops(&r.lesson) || confined && skillrouter.SameVoice(known.SourceAgent, r.lesson.SourceAgent) {
+	if !stops(known) && !stops(&r.lesson) || confined && principal.SameVoice(known.SourceAgent, r.lesson.SourceAgent) {
 		return false
 	}
 	further := func(command string) bool { return !slices.Contains(known.RelatedCommands, command) }

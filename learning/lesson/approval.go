@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/principal"
 	"skillrouter/learning/guard/rule"
 )
 
@@ -67,7 +67,7 @@ type Approval struct {
 func GiveWay(asks []Approval, keep int, holder string) (gone []int64) {
 	of := map[string][]int64{}
 	for _, a := range asks {
-		name := skillrouter.KindOf(a.Agent)
+		name := principal.KindOf(a.Agent)
 		if holder != "" {
 			name = a.Agent
 		}
@@ -103,7 +103,7 @@ func (a *Approval) Says() string {
 }
 
 // Shown returns the approval as it is at a time, without what is another's than p's.
-func (a Approval) Shown(p skillrouter.Principal, at time.Time) Approval {
+func (a Approval) Shown(p principal.Principal, at time.Time) Approval {
 	if (a.State == ApprovalPending || a.State == ApprovalApproved) && !a.Live(at) {
 		a.State = ApprovalExpired
 	}
@@ -162,8 +162,8 @@ func (p *Permission) Covers(matches []rule.Match) bool {
 }
 
 // Shown returns the permission without what is another's than the caller's.
-func (p Permission) Shown(caller skillrouter.Principal) Permission {
-	if !caller.Has(skillrouter.ScopeCaptain) && !(caller.Has(skillrouter.ScopeAgent) && skillrouter.SameVoice(caller.AgentID, p.AgentKind)) {
+func (p Permission) Shown(caller principal.Principal) Permission {
+	if !caller.Has(principal.ScopeCaptain) && !(caller.Has(principal.ScopeAgent) && principal.SameVoice(caller.AgentID, p.AgentKind)) {
 		p.Pattern, p.Action, p.Folder, p.Notes, p.Withheld = "", "", "", "", true
 	}
 	return p

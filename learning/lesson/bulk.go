@@ -3,8 +3,10 @@ package lesson
 import (
 	"cmp"
 	"context"
+	"slices"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 )
 
@@ -20,9 +22,9 @@ const (
 // name lessons of the same call by the ids that it gives them, whatever their
 // order. Beside an error the answer tells what was stored before it, which stays.
 func (l *Lessons) ReportAll(ctx context.Context, drafts []Draft) (BulkReported, error) {
-	b := bulk{lessons: l, writer: skillrouter.PrincipalOf(ctx), aliases: map[string]string{}}
+	b := bulk{lessons: l, writer: principal.Of(ctx), aliases: map[string]string{}}
 	b.result = BulkReported{Results: []BulkOutcome{}, Refused: []learning.Refusal{}}
-	if err := b.writer.Need(skillrouter.ScopeAgent); err != nil {
+	if err := b.writer.Need(principal.ScopeAgent); err != nil {
 		return b.result, err
 	}
 	if err := l.reading.Wait(ctx); err != nil {
@@ -34,8 +36,8 @@ func (l *Lessons) ReportAll(ctx context.Context, drafts []Draft) (BulkReported, 
 			err = landed
 		}
 	}
-	skillrouter.Sort(b.result.Results, func(x, y BulkOutcome) int { return cmp.Compare(x.Index, y.Index) })
-	skillrouter.Sort(b.refused, func(x, y learning.Refusal) int { return cmp.Compare(x.Index, y.Index) })
+	slices.SortFunc(b.result.Results, func(x, y BulkOutcome) int { return cmp.Compare(x.Index, y.Index) })
+	slices.SortFunc(b.refused, func(x, y learning.Refusal) int { return cmp.Compare(x.Index, y.Index) })
 	b.result.RefusedCount = len(b.refused)
 	b.result.Refused = append(b.result.Refused, b.refused[:min(len(b.refused), learning.MaxRefusals)]...)
 	b.result.Processed = len(b.result.Results)
@@ -45,7 +47,7 @@ func (l *Lessons) ReportAll(ctx context.Context, drafts []Draft) (BulkReported, 
 // bulk is one bulk call under way.
 type bulk struct {
 	lessons *Lessons
-	writer  skillrouter.Principal
+	writer  principal.Principal
 	result  BulkReported
 	refused []learning.Refusal
 	flight  []flight
@@ -70,7 +72,7 @@ func (b *bulk) read(ctx context.Context, drafts []Draft) error {
 		}
 		r, err := b.lessons.prepare(ctx, b.writer, drafts[i], at)
 		if err != nil {
-			if skillrouter.CodeOf(err) == skillrouter.Internal {
+			if errs.CodeOf(err) == errs.Internal {
 				return err
 			}
 			b.refuse(i, err)
@@ -125,5 +127,5 @@ func (b *bulk) land() error {
 }
 
 func (b *bulk) refuse(index int, err error) {
-	b.refused = append(b.refused, learning.Refusal{Index: index, Field: skillrouter.FieldOf(err), Error: learning.Sentence(err)})
+	b.refused = append(b.refused, learning.Refusal{Index: index, Field: errs.FieldOf(err), Error: learning.Sentence(err)})
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/eventlog"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 )
 
@@ -59,7 +61,7 @@ func (l *Lessons) change(
 		if before, found, err = tx.LessonOf(ref); err != nil {
 			return err
 		}
-		if !found || !skillrouter.PrincipalOf(ctx).Sees(before.Project) {
+		if !found || !principal.Of(ctx).Sees(before.Project) {
 			return no()
 		}
 		lesson = before
@@ -74,7 +76,7 @@ func (l *Lessons) change(
 			return err
 		}
 		changes := make([]Change, len(moves))
-		events := make([]skillrouter.Event, len(moves))
+		events := make([]eventlog.Event, len(moves))
 		for i, m := range moves {
 			was, became := snapshotOf(&before, at), snapshotOf(&lesson, at)
 			was.Patch, became.Patch = m.was, m.became
@@ -118,19 +120,19 @@ func snapshotOf(lesson *Lesson, at time.Time) *Snapshot {
 }
 
 func retiredAlready() error {
-	return skillrouter.Errorf(skillrouter.Conflict, "this lesson is retired: restore it first")
+	return errs.Errorf(errs.Conflict, "this lesson is retired: restore it first")
 }
 
 // captainsRule returns an error if the lesson is a rule that stops actions and p is no captain, or may not decide what
 // guards everybody and did not learn the lesson: nobody takes the guard away that stands before him.
-func captainsRule(p skillrouter.Principal, lesson *Lesson) error {
+func captainsRule(p principal.Principal, lesson *Lesson) error {
 	switch {
 	case !lesson.blocks():
 		return nil
-	case p.Has(skillrouter.ScopeCaptain) && p.Is(lesson.SourceAgent):
+	case p.Has(principal.ScopeCaptain) && p.Is(lesson.SourceAgent):
 		return nil
-	case p.Has(skillrouter.ScopeCaptain):
+	case p.Has(principal.ScopeCaptain):
 		return p.Decides()
 	}
-	return skillrouter.Errorf(skillrouter.Forbidden, "this lesson is a rule that blocks: only a captain may change what it stops, or retire it")
+	return errs.Errorf(errs.Forbidden, "this lesson is a rule that blocks: only a captain may change what it stops, or retire it")
 }

@@ -7,7 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
+	"skillrouter/internal/redact"
 	"skillrouter/learning"
 )
 
@@ -23,7 +26,7 @@ func checkDraft(draft *Draft, at time.Time) error {
 			return err
 		}
 	}
-	if err := skillrouter.CheckOneOf("lesson_type", draft.Type, learning.LessonTypes()); err != nil {
+	if err := check.OneOf("lesson_type", draft.Type, learning.LessonTypes()); err != nil {
 		return err
 	}
 	for _, name := range []struct{ field, value string }{{"domain", draft.Domain}, {"category", draft.Category}} {
@@ -38,11 +41,11 @@ func checkDraft(draft *Draft, at time.Time) error {
 		if w.most == 0 {
 			continue
 		}
-		if err := skillrouter.CheckText(w.field, *w.said(draft), w.most); err != nil {
+		if err := check.Text(w.field, *w.said(draft), w.most); err != nil {
 			return err
 		}
 	}
-	if err := skillrouter.CheckName("project", draft.Project); err != nil {
+	if err := check.Name("project", draft.Project); err != nil {
 		return err
 	}
 	for _, list := range draft.lists() {
@@ -56,7 +59,7 @@ func checkDraft(draft *Draft, at time.Time) error {
 	}
 	draft.Tags = tags
 	draft.Domain, draft.Category = strings.TrimSpace(draft.Domain), strings.TrimSpace(draft.Category)
-	draft.Title, draft.Project = skillrouter.OneLine(draft.Title), strings.TrimSpace(draft.Project)
+	draft.Title, draft.Project = check.OneLine(draft.Title), strings.TrimSpace(draft.Project)
 	return checkGrades(draft, at)
 }
 
@@ -69,23 +72,23 @@ func checkGrades(draft *Draft, at time.Time) error {
 		draft.Confidence = &confidence
 	}
 	if err := cmp.Or(
-		skillrouter.CheckOneOf("severity", draft.Severity, learning.Severities()),
-		skillrouter.CheckOneOf("level", draft.Level, Levels()),
-		skillrouter.CheckOneOf("status", draft.Status, Statuses()),
+		check.OneOf("severity", draft.Severity, learning.Severities()),
+		check.OneOf("level", draft.Level, Levels()),
+		check.OneOf("status", draft.Status, Statuses()),
 		checkTransferability(draft.Transferability),
-		skillrouter.CheckRange("confidence", *draft.Confidence, 0, 1),
+		check.Range("confidence", *draft.Confidence, 0, 1),
 	); err != nil {
 		return err
 	}
 	if draft.Type != learning.LessonAntiPattern {
 		if draft.TriggerPattern != "" {
-			return skillrouter.InvalidField("trigger_pattern", "is for lessons of type %s", learning.LessonAntiPattern)
+			return errs.InvalidField("trigger_pattern", "is for lessons of type %s", learning.LessonAntiPattern)
 		}
 		if draft.BlockAction {
-			return skillrouter.InvalidField("block_action", "is for lessons of type %s", learning.LessonAntiPattern)
+			return errs.InvalidField("block_action", "is for lessons of type %s", learning.LessonAntiPattern)
 		}
 		if draft.Proposed {
-			return skillrouter.InvalidField("proposed", "is for lessons of type %s", learning.LessonAntiPattern)
+			return errs.InvalidField("proposed", "is for lessons of type %s", learning.LessonAntiPattern)
 		}
 	}
 	if err := checkTrigger(draft.TriggerPattern); err != nil {
@@ -96,17 +99,17 @@ func checkGrades(draft *Draft, at time.Time) error {
 
 // checkGrant refuses what an agent may not say of a lesson that it reports
 // itself: that it has been checked, or holds everywhere.
-func checkGrant(p skillrouter.Principal, draft *Draft) error {
-	if p.Has(skillrouter.ScopeCaptain) {
+func checkGrant(p principal.Principal, draft *Draft) error {
+	if p.Has(principal.ScopeCaptain) {
 		return nil
 	}
 	switch {
 	case draft.Status != "" && draft.Status != StatusCandidate:
-		return &skillrouter.Error{Code: skillrouter.Forbidden, Field: "status", Message: "only a captain may report a lesson that was judged already"}
+		return &errs.Error{Code: errs.Forbidden, Field: "status", Message: "only a captain may report a lesson that was judged already"}
 	case draft.LastValidatedAt != nil:
-		return &skillrouter.Error{Code: skillrouter.Forbidden, Field: "last_validated_at", Message: "only a captain may report a lesson that was judged already"}
+		return &errs.Error{Code: errs.Forbidden, Field: "last_validated_at", Message: "only a captain may report a lesson that was judged already"}
 	case draft.Level == LevelPrinciple:
-		return &skillrouter.Error{Code: skillrouter.Forbidden, Field: "level", Message: "only a captain may report a principle: others are promoted to it"}
+		return &errs.Error{Code: errs.Forbidden, Field: "level", Message: "only a captain may report a principle: others are promoted to it"}
 	}
 	return nil
 }
@@ -117,14 +120,14 @@ func checkID(field, id string) error {
 		return err
 	}
 	if strings.Trim(id, "0123456789") == "" {
-		return skillrouter.InvalidField(field, "may not be a number: these are given in the order of reporting")
+		return errs.InvalidField(field, "may not be a number: these are given in the order of reporting")
 	}
 	return nil
 }
 
 func checkTransferability(t int) error {
 	if t < 1 || t > 5 {
-		return skillrouter.InvalidField("transferability", "must lie between 1 and 5")
+		return errs.InvalidField("transferability", "must lie between 1 and 5")
 	}
 	return nil
 }
@@ -134,7 +137,7 @@ func checkValidatedAt(t *time.Time, at time.Time) error {
 		return nil
 	}
 	if t.Before(time.Unix(0, 0)) || t.After(at.Add(clockAhead)) {
-		return skillrouter.InvalidField("last_validated_at", "must lie between 1970 and now")
+		return errs.InvalidField("last_validated_at", "must lie between 1970 and now")
 	}
 	return nil
 }
@@ -158,11 +161,11 @@ func (d *Draft) lists() []textList {
 // cleanList checks a list's items, drops empty ones and repeats, and keeps their order. The list is never nil then.
 func cleanList(field string, list *[]string) error {
 	if len(*list) > MaxListItems {
-		return &skillrouter.Error{Code: skillrouter.TooLarge, Field: field, Message: fmt.Sprintf("holds more than %d items", MaxListItems)}
+		return &errs.Error{Code: errs.TooLarge, Field: field, Message: fmt.Sprintf("holds more than %d items", MaxListItems)}
 	}
 	clean := make([]string, 0, len(*list))
 	for i, item := range *list {
-		if err := skillrouter.CheckText(fmt.Sprintf("%s[%d]", field, i), item, MaxListItem); err != nil {
+		if err := check.Text(fmt.Sprintf("%s[%d]", field, i), item, MaxListItem); err != nil {
 			return err
 		}
 		if item = strings.TrimSpace(item); item != "" && !slices.Contains(clean, item) {
@@ -173,9 +176,9 @@ func cleanList(field string, list *[]string) error {
 	return nil
 }
 
-// redact cuts the secrets out of everything that a writer says in a lesson.
-func redact(d *Draft) (kinds []string) {
-	var r skillrouter.Redaction
+// redactDraft cuts the secrets out of everything that a writer says in a lesson.
+func redactDraft(d *Draft) (kinds []string) {
+	var r redact.Redaction
 	for _, w := range wordings {
 		if w.free {
 			r.Text(w.said(d))
@@ -188,8 +191,8 @@ func redact(d *Draft) (kinds []string) {
 // checkTrigger refuses an expression with a secret in it: with the secret cut
 // out it would be another expression.
 func checkTrigger(pattern string) error {
-	if _, kinds := skillrouter.Redact(pattern); len(kinds) > 0 {
-		return skillrouter.InvalidField("trigger_pattern", "holds a secret (%s), which is never stored", strings.Join(kinds, ", "))
+	if _, kinds := redact.Text(pattern); len(kinds) > 0 {
+		return errs.InvalidField("trigger_pattern", "holds a secret (%s), which is never stored", strings.Join(kinds, ", "))
 	}
 	return nil
 }

@@ -4,7 +4,8 @@ import (
 	"math"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
 	"skillrouter/learning"
 )
 
@@ -177,11 +178,11 @@ func (s GuardStanding) Precision() float64 {
 
 // checkBelief holds a confidence and its decay to what the formula allows.
 func checkBelief(b Belief) error {
-	if err := skillrouter.CheckRange("initial_confidence", b.InitialConfidence, 0, 1); err != nil {
+	if err := check.Range("initial_confidence", b.InitialConfidence, 0, 1); err != nil {
 		return err
 	}
 	if math.IsNaN(b.DecayConstant) || b.DecayConstant < 0 || b.DecayConstant > 1 {
-		return skillrouter.InvalidField("decay_constant", "must lie between 0 and 1")
+		return errs.InvalidField("decay_constant", "must lie between 0 and 1")
 	}
 	return nil
 }

@@ -7,7 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
+	"skillrouter/internal/redact"
 	"skillrouter/learning"
 )
 
@@ -16,12 +19,12 @@ import (
 // in what it stops only by a captain (see captainsRule), and so may the confidence of a lesson and
 // the date of its validation.
 func (l *Lessons) Edit(ctx context.Context, ref string, patch Patch) (Lesson, error) {
-	caller := skillrouter.PrincipalOf(ctx)
-	if err := caller.Need(skillrouter.ScopeAgent); err != nil {
+	caller := principal.Of(ctx)
+	if err := caller.Need(principal.ScopeAgent); err != nil {
 		return Lesson{}, err
 	}
-	if (patch.Confidence != nil || patch.LastValidatedAt != nil) && !caller.Has(skillrouter.ScopeCaptain) {
-		return Lesson{}, skillrouter.Errorf(skillrouter.Forbidden, "only a captain may set a confidence or a date of validation: an agent validates")
+	if (patch.Confidence != nil || patch.LastValidatedAt != nil) && !caller.Has(principal.ScopeCaptain) {
+		return Lesson{}, errs.Errorf(errs.Forbidden, "only a captain may set a confidence or a date of validation: an agent validates")
 	}
 	if err := checkPatch(&patch, l.now.Stamp()); err != nil {
 		return Lesson{}, err
@@ -35,7 +38,7 @@ func (l *Lessons) Edit(ctx context.Context, ref string, patch Patch) (Lesson, er
 			return nil, err
 		}
 		if patch.Expect != nil && !patch.Expect.Equal(lesson.UpdatedAt) || expect != nil && !expect.Equal(lesson.UpdatedAt) {
-			return nil, skillrouter.Errorf(skillrouter.Conflict, "the lesson was changed meanwhile: read it again")
+			return nil, errs.Errorf(errs.Conflict, "the lesson was changed meanwhile: read it again")
 		}
 		old := *lesson
 		was, became := patchLesson(lesson, patch, at)
@@ -54,7 +57,7 @@ func (l *Lessons) Edit(ctx context.Context, ref string, patch Patch) (Lesson, er
 			}
 		}
 		if lesson.Type != learning.LessonAntiPattern && (lesson.TriggerPattern != "" || lesson.BlockAction) {
-			return nil, skillrouter.InvalidField("trigger_pattern", "and block_action are for lessons of type %s", learning.LessonAntiPattern)
+			return nil, errs.InvalidField("trigger_pattern", "and block_action are for lessons of type %s", learning.LessonAntiPattern)
 		}
 		if fingerprint := lesson.fingerprint(); fingerprint != old.fingerprint() {
 			named, err := tx.LessonsByFingerprint(fingerprint, 1)
@@ -62,7 +65,7 @@ func (l *Lessons) Edit(ctx context.Context, ref string, patch Patch) (Lesson, er
 				return nil, err
 			}
 			if len(named) > 0 && named[0].ID != lesson.ID {
-				return nil, &skillrouter.Error{Code: skillrouter.Conflict, Field: "title", Message: "is that of another lesson of this domain, " + named[0].ID}
+				return nil, &errs.Error{Code: errs.Conflict, Field: "title", Message: "is that of another lesson of this domain, " + named[0].ID}
 			}
 		}
 		return []lessonMove{{kind: ChangeEdited, event: EventEdited, by: caller.AgentID, was: was, became: became}}, nil
@@ -79,7 +82,7 @@ func (l *Lessons) checkEdited(ctx context.Context, ref string, patch Patch) (*ti
 	if err != nil || lesson.Type != learning.LessonAntiPattern {
 		return nil, err
 	}
-	if err := mayChange(skillrouter.PrincipalOf(ctx), &lesson); err != nil {
+	if err := mayChange(principal.Of(ctx), &lesson); err != nil {
 		return nil, err
 	}
 	seen := lesson.UpdatedAt
@@ -106,7 +109,7 @@ func checkPatch(p *Patch, at time.Time) error {
 			continue
 		}
 		if w.most > 0 {
-			if err := skillrouter.CheckText(w.field, **text, w.most); err != nil {
+			if err := check.Text(w.field, **text, w.most); err != nil {
 				return err
 			}
 		}
@@ -122,7 +125,7 @@ func checkPatch(p *Patch, at time.Time) error {
 		*p.Category = strings.TrimSpace(*p.Category)
 	}
 	if p.Title != nil {
-		*p.Title = skillrouter.OneLine(*p.Title)
+		*p.Title = check.OneLine(*p.Title)
 	}
 	for _, w := range wordingLists {
 		list := w.in(p)
@@ -143,7 +146,7 @@ func checkPatch(p *Patch, at time.Time) error {
 	}
 	redactPatch(p)
 	if p.Severity != nil {
-		if err := skillrouter.CheckOneOf("severity", *p.Severity, learning.Severities()); err != nil {
+		if err := check.OneOf("severity", *p.Severity, learning.Severities()); err != nil {
 			return err
 		}
 	}
@@ -153,7 +156,7 @@ func checkPatch(p *Patch, at time.Time) error {
 		}
 	}
 	if p.Confidence != nil {
-		if err := skillrouter.CheckRange("confidence", *p.Confidence, 0, 1); err != nil {
+		if err := check.Range("confidence", *p.Confidence, 0, 1); err != nil {
 			return err
 		}
 	}
@@ -161,7 +164,7 @@ func checkPatch(p *Patch, at time.Time) error {
 }
 
 func redactPatch(p *Patch) {
-	var r skillrouter.Redaction
+	var r redact.Redaction
 	for _, w := range wordings {
 		if w.free {
 			r.Text(*w.in(p))

@@ -7,7 +7,10 @@ import (
 	"slices"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
+	"skillrouter/internal/redact"
 	"skillrouter/learning"
 )
 
@@ -23,32 +26,32 @@ import (
 // one moves the confidence once in ten days; sooner, it only is the latest word.
 // Who is untrusted moves the confidence, and nothing else of the lesson.
 func (l *Lessons) Validate(ctx context.Context, ref string, draft ValidationDraft) (Lesson, error) {
-	caller := skillrouter.PrincipalOf(ctx).Keeping()
+	caller := principal.Of(ctx).Keeping()
 	by, err := caller.SpeakingAs("validated_by", draft.By)
 	if err != nil {
 		return Lesson{}, err
 	}
 	if by == "" {
-		return Lesson{}, skillrouter.InvalidField("validated_by", "is required")
+		return Lesson{}, errs.InvalidField("validated_by", "is required")
 	}
 	if err := cmp.Or(
-		skillrouter.CheckOneOf("validation_type", draft.Type, ValidationTypes()),
-		skillrouter.CheckText("notes", draft.Notes, MaxText),
+		check.OneOf("validation_type", draft.Type, ValidationTypes()),
+		check.Text("notes", draft.Notes, MaxText),
 	); err != nil {
 		return Lesson{}, err
 	}
-	new(skillrouter.Redaction).Text(&draft.Notes)
-	captain := caller.Has(skillrouter.ScopeCaptain)
+	new(redact.Redaction).Text(&draft.Notes)
+	captain := caller.Has(principal.ScopeCaptain)
 	return l.change(ctx, ref, func(tx PipelineTx, lesson *Lesson, at time.Time) ([]lessonMove, error) {
 		if !lesson.active() {
 			return nil, retiredAlready()
 		}
-		own := skillrouter.SameVoice(caller.Judge(), lesson.Reporter)
-		if draft.Type == ValidationConfirmed && !captain && (own || skillrouter.SameVoice(caller.AgentID, lesson.SourceAgent)) {
-			return nil, skillrouter.Errorf(skillrouter.Forbidden, "an agent cannot confirm what it learned itself: another must")
+		own := principal.SameVoice(caller.Judge(), lesson.Reporter)
+		if draft.Type == ValidationConfirmed && !captain && (own || principal.SameVoice(caller.AgentID, lesson.SourceAgent)) {
+			return nil, errs.Errorf(errs.Forbidden, "an agent cannot confirm what it learned itself: another must")
 		}
 		before := l.escalations.For(present(*lesson, at))
-		again, err := tx.JudgedSince(lesson.ID, skillrouter.KindOf(by), draft.Type, at.Add(-sameJudgement))
+		again, err := tx.JudgedSince(lesson.ID, principal.KindOf(by), draft.Type, at.Add(-sameJudgement))
 		if err != nil {
 			return nil, err
 		}
@@ -57,7 +60,7 @@ func (l *Lessons) Validate(ctx context.Context, ref string, draft ValidationDraf
 			lesson.Belief = lesson.Judged(draft.Type, at)
 			if draft.Type == ValidationConfirmed {
 				// One voice brings back what has decayed, and drives it up once: the experience server's factor is for each who confirms.
-				repeats, err := tx.JudgedSince(lesson.ID, skillrouter.KindOf(by), draft.Type, time.Time{})
+				repeats, err := tx.JudgedSince(lesson.ID, principal.KindOf(by), draft.Type, time.Time{})
 				if err != nil {
 					return nil, err
 				}
@@ -74,7 +77,7 @@ func (l *Lessons) Validate(ctx context.Context, ref string, draft ValidationDraf
 		switch draft.Type {
 		case ValidationConfirmed:
 			lesson.Validated = true
-			if lesson.Status == StatusCandidate && !(own && skillrouter.SameVoice(by, lesson.SourceAgent)) {
+			if lesson.Status == StatusCandidate && !(own && principal.SameVoice(by, lesson.SourceAgent)) {
 				lesson.Status = StatusValidated
 			}
 			lesson.Proposed = lesson.Proposed && own && !captain
@@ -118,20 +121,20 @@ func (l *Lessons) Validate(ctx context.Context, ref string, draft ValidationDraf
 // stops actions is not: its domain's supervisor is asked to. One that was retired
 // so may still be applied, as the experience server's may; its figures move, and it stays retired.
 func (l *Lessons) Apply(ctx context.Context, ref string, draft ApplicationDraft) (Applied, error) {
-	caller := skillrouter.PrincipalOf(ctx).Keeping()
+	caller := principal.Of(ctx).Keeping()
 	agent, err := caller.SpeakingAs("agent", draft.Agent)
 	if err != nil {
 		return Applied{}, err
 	}
 	if err := cmp.Or(
-		skillrouter.CheckOneOf("outcome", draft.Outcome, learning.Results()),
-		skillrouter.CheckText("notes", draft.Notes, MaxText),
-		skillrouter.CheckText("context", draft.Context, MaxListItem),
+		check.OneOf("outcome", draft.Outcome, learning.Results()),
+		check.Text("notes", draft.Notes, MaxText),
+		check.Text("context", draft.Context, MaxListItem),
 	); err != nil {
 		return Applied{}, err
 	}
-	draft.Context = cmp.Or(skillrouter.OneLine(draft.Context), caller.Voice())
-	new(skillrouter.Redaction).Text(&draft.Notes, &draft.Context)
+	draft.Context = cmp.Or(check.OneLine(draft.Context), caller.Voice())
+	new(redact.Redaction).Text(&draft.Notes, &draft.Context)
 	var answer Applied
 	_, err = l.change(ctx, ref, func(tx PipelineTx, lesson *Lesson, at time.Time) ([]lessonMove, error) {
 		if !lesson.active() && !lesson.Deprecated {

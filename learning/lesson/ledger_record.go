@@ -4,14 +4,14 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/guard/rule"
 )
 
 // Withhold takes out of a check what its agent meant to do, unless p is that
 // agent or a captain.
-func (r *CheckRecord) Withhold(p skillrouter.Principal) {
+func (r *CheckRecord) Withhold(p principal.Principal) {
 	if p.ActAs(r.Agent) == nil {
 		return
 	}

@@ -96,7 +96,7 @@ type Lesson struct {
 	Severity        learning.Severity   `json:"severity"`
 	Tags            []string            `json:"tags"`
 	SourceAgent     string              `json:"source_agent"` // who learned it
-	Reporter        string              `json:"-"`            // whose voice it is, whatever agent it names: see skillrouter.Principal.Voice
+	Reporter        string              `json:"-"`            // whose voice it is, whatever agent it names: see principal.Principal.Voice
 	RelatedFiles    []string            `json:"related_files"`
 	RelatedCommands []string            `json:"related_commands"`
 	Contexts        []string            `json:"contexts"`                  // operation types or other contexts it holds in (the experience server)
@@ -121,7 +121,7 @@ type Lesson struct {
 	TimesSucceeded  int64      `json:"times_succeeded"`
 	Validated       bool       `json:"validated"` // the last judgement on it confirmed it
 	ValidatedBy     string     `json:"validated_by,omitempty"`
-	Validator       string     `json:"-"` // whose voice that was: see skillrouter.Principal.Judge
+	Validator       string     `json:"-"` // whose voice that was: see principal.Principal.Judge
 	ValidationNotes string     `json:"validation_notes,omitempty"`
 	LastValidatedAt *time.Time `json:"last_validated_at,omitempty"`
 	SupersededBy    string     `json:"superseded_by,omitempty"`

@@ -7,7 +7,10 @@ import (
 	"slices"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/committer"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/likeness"
 	"skillrouter/learning/shelf"
@@ -25,11 +28,11 @@ type Lessons struct {
 	escalations          Escalates
 	weights              RelevanceWeights
 	domainOf             func(ctx context.Context, agent string) string
-	now                  skillrouter.Clock
+	now                  clock.Clock
 	log                  *slog.Logger
 
 	reading learning.Recollection
-	single  skillrouter.Gather[*report] // reports that come one by one
+	single  committer.Gather[*report] // reports that come one by one
 }
 
 // Options are the settings of Lessons. The zero value is usable.
@@ -85,7 +88,7 @@ type ruleKeeper interface {
 	Unites(merged, lesson, report *Lesson) bool
 	// Confines tells whether p may not make rules that block others, and confined whether the
 	// rule of a lesson was made by such a one.
-	Confines(p skillrouter.Principal) bool
+	Confines(p principal.Principal) bool
 	Confined(id string) bool
 }
 
@@ -114,17 +117,17 @@ func NewLessons(store PipelineStore, options Options) *Lessons {
 
 // Lesson implements Service. It needs ScopeRead.
 func (l *Lessons) Lesson(ctx context.Context, ref string) (Lesson, error) {
-	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Keeping().Need(skillrouter.ScopeRead), learning.CheckID("lesson_id", ref)); err != nil {
+	if err := cmp.Or(principal.Of(ctx).Keeping().Need(principal.ScopeRead), learning.CheckID("lesson_id", ref)); err != nil {
 		return Lesson{}, err
 	}
 	lesson, ok, err := l.store.LessonOf(ctx, ref)
-	if err == nil && (!ok || !skillrouter.PrincipalOf(ctx).Sees(lesson.Project)) {
+	if err == nil && (!ok || !principal.Of(ctx).Sees(lesson.Project)) {
 		return Lesson{}, no()
 	}
 	return present(lesson, l.now.Stamp()), err
 }
 
-func no() error { return skillrouter.Errorf(skillrouter.NotFound, "no lesson has this id") }
+func no() error { return errs.Errorf(errs.NotFound, "no lesson has this id") }
 
 // present returns the lesson with what is left of its confidence.
 func present(lesson Lesson, at time.Time) Lesson {
@@ -161,11 +164,11 @@ func (l *Lesson) fingerprint() learning.Fingerprint {
 }
 
 // mayChange returns a Forbidden error unless p learned the lesson or is a captain.
-func mayChange(p skillrouter.Principal, lesson *Lesson) error {
-	if p.Has(skillrouter.ScopeCaptain) || p.Has(skillrouter.ScopeAgent) && p.Is(lesson.SourceAgent) {
+func mayChange(p principal.Principal, lesson *Lesson) error {
+	if p.Has(principal.ScopeCaptain) || p.Has(principal.ScopeAgent) && p.Is(lesson.SourceAgent) {
 		return nil
 	}
-	return skillrouter.Errorf(skillrouter.Forbidden, "another agent learned this lesson: only that agent or a captain may change it")
+	return errs.Errorf(errs.Forbidden, "another agent learned this lesson: only that agent or a captain may change it")
 }
 
 // laterThan returns at, or the first millisecond after t if at is not after
@@ -179,5 +182,5 @@ func laterThan(t, at time.Time) time.Time {
 
 // Vouched tells whether another voice than that which reported the lesson stands by it, or a person.
 func (l *Lesson) Vouched() bool {
-	return l.Validated && l.ValidatedBy != "" && !skillrouter.SameVoice(l.Validator, l.Reporter)
+	return l.Validated && l.ValidatedBy != "" && !principal.SameVoice(l.Validator, l.Reporter)
 }

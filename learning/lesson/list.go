@@ -5,7 +5,9 @@ import (
 	"context"
 	"strconv"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 )
 
@@ -17,11 +19,11 @@ const MaxHistory = 1000
 // as the limit says, or fewer that are MaxAnswer bytes together. Lessons that
 // are reported while one pages through come on no later page, and none comes twice.
 func (l *Lessons) List(ctx context.Context, filter Filter) (Page, error) {
-	caller := skillrouter.PrincipalOf(ctx).Keeping()
-	if err := cmp.Or(caller.Need(skillrouter.ScopeRead), checkFilter(&filter)); err != nil {
+	caller := principal.Of(ctx).Keeping()
+	if err := cmp.Or(caller.Need(principal.ScopeRead), checkFilter(&filter)); err != nil {
 		return Page{}, err
 	}
-	limit, err := skillrouter.Limit(filter.Limit, learning.DefaultListing, learning.MaxLimit)
+	limit, err := check.Limit(filter.Limit, learning.DefaultListing, learning.MaxLimit)
 	if err != nil {
 		return Page{}, err
 	}
@@ -59,17 +61,17 @@ func lessonSize(l *Lesson) int {
 
 func checkFilter(f *Filter) error {
 	if err := cmp.Or(
-		skillrouter.CheckNames("domain", f.Domain, "category", f.Category, "source_agent", f.SourceAgent, "project", f.Project, "tag", f.Tag),
-		skillrouter.CheckOptional("lesson_type", f.Type, learning.LessonTypes()),
-		skillrouter.CheckOptional("severity", f.Severity, learning.Severities()),
-		skillrouter.CheckOptional("level", f.Level, Levels()),
+		check.Names("domain", f.Domain, "category", f.Category, "source_agent", f.SourceAgent, "project", f.Project, "tag", f.Tag),
+		check.Optional("lesson_type", f.Type, learning.LessonTypes()),
+		check.Optional("severity", f.Severity, learning.Severities()),
+		check.Optional("level", f.Level, Levels()),
 	); err != nil {
 		return err
 	}
 	if len(f.Statuses) > len(Statuses()) {
-		return skillrouter.InvalidField("status", "names more than there are")
+		return errs.InvalidField("status", "names more than there are")
 	}
-	return cmp.Or(skillrouter.CheckEach("status", f.Statuses, Statuses()), skillrouter.CheckRange("min_confidence", f.MinConfidence, 0, 1))
+	return cmp.Or(check.Each("status", f.Statuses, Statuses()), check.Range("min_confidence", f.MinConfidence, 0, 1))
 }
 
 // History implements Service. It needs ScopeRead. It answers the latest MaxHistory changes.

@@ -5,7 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 )
 
@@ -49,7 +50,7 @@ func (g *reporting) oneRule(tx PipelineTx, known Lesson, r *report, by titles) b
 	}
 	merged := lesson
 	was, _, _ := enrich(&merged, &r.lesson, added)
-	if was == nil && lesson.Reporter == r.lesson.Reporter && skillrouter.SameVoice(lesson.SourceAgent, r.lesson.SourceAgent) {
+	if was == nil && lesson.Reporter == r.lesson.Reporter && principal.SameVoice(lesson.SourceAgent, r.lesson.SourceAgent) {
 		return true // its author says it again
 	}
 	return rules.Unites(&merged, &lesson, &r.lesson)
@@ -138,7 +139,7 @@ func (g *reporting) occur(tx PipelineTx, r *report, known Lesson, sources []stri
 }
 
 // successor returns the lesson that stands in the place of a superseded one.
-func successor(tx PipelineTx, by skillrouter.Principal, lesson Lesson) (Lesson, error) {
+func successor(tx PipelineTx, by principal.Principal, lesson Lesson) (Lesson, error) {
 	for range maxSuccessors {
 		if lesson.active() || lesson.SupersededBy == "" {
 			return lesson, nil
@@ -152,7 +153,7 @@ func successor(tx PipelineTx, by skillrouter.Principal, lesson Lesson) (Lesson, 
 		}
 		lesson = next
 	}
-	return lesson, skillrouter.Errorf(skillrouter.Conflict, "this lesson was superseded more than %d times", maxSuccessors)
+	return lesson, errs.Errorf(errs.Conflict, "this lesson was superseded more than %d times", maxSuccessors)
 }
 
 // enrich fills in what the lesson does not say from a report of it, and raises

@@ -7,7 +7,11 @@ import (
 	"log/slog"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/eventlog"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/likeness"
 )
@@ -29,7 +33,7 @@ type Patterns struct {
 	like  *likeness.Likeness // every lesson; Lessons fills it
 	reps  *likeness.Likeness // the representative of each pattern, under the pattern's id
 	rules patternKeeper
-	now   skillrouter.Clock
+	now   clock.Clock
 	log   *slog.Logger
 }
 
@@ -47,7 +51,7 @@ type patternKeeper interface {
 	// its latest lessons in use: a confirmed one is a rule from then on, another no more. See PatternRule.
 	KeepPattern(pattern Pattern, lessons []Lesson)
 	// Confines tells whether p may not make rules that block others.
-	Confines(p skillrouter.Principal) bool
+	Confines(p principal.Principal) bool
 }
 
 // Bounds of patterns of lessons.
@@ -78,7 +82,7 @@ func NewPatterns(store PipelineStore, options PatternOptions) *Patterns {
 
 // Pattern implements PatternService. It needs ScopeRead.
 func (p *Patterns) Pattern(ctx context.Context, ref string) (Pattern, error) {
-	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), learning.CheckID("pattern_id", ref)); err != nil {
+	if err := cmp.Or(principal.Of(ctx).Need(principal.ScopeRead), learning.CheckID("pattern_id", ref)); err != nil {
 		return Pattern{}, err
 	}
 	pattern, ok, err := p.store.PatternOf(ctx, ref)
@@ -90,7 +94,7 @@ func (p *Patterns) Pattern(ctx context.Context, ref string) (Pattern, error) {
 
 // List implements PatternService. It needs ScopeRead.
 func (p *Patterns) List(ctx context.Context, filter PatternFilter) ([]Pattern, error) {
-	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), CheckPatternFilter(&filter)); err != nil {
+	if err := cmp.Or(principal.Of(ctx).Need(principal.ScopeRead), CheckPatternFilter(&filter)); err != nil {
 		return nil, err
 	}
 	patterns, err := p.store.ListPatterns(ctx, filter)
@@ -104,23 +108,23 @@ func (p *Patterns) List(ctx context.Context, filter PatternFilter) ([]Pattern, e
 // CheckPatternFilter refuses a type, status, domain or bound that a filter may not have, and fills in the default limit.
 func CheckPatternFilter(filter *PatternFilter) error {
 	if err := cmp.Or(
-		skillrouter.CheckOptional("pattern_type", filter.Type, PatternTypes()),
-		skillrouter.CheckEach("status", filter.Statuses, PatternStatuses()),
-		skillrouter.CheckName("domain", filter.Domain),
+		check.Optional("pattern_type", filter.Type, PatternTypes()),
+		check.Each("status", filter.Statuses, PatternStatuses()),
+		check.Name("domain", filter.Domain),
 	); err != nil {
 		return err
 	}
 	if filter.Offset < 0 || filter.Offset > MaxOffset {
-		return skillrouter.InvalidField("offset", "must lie between 0 and %d", MaxOffset)
+		return errs.InvalidField("offset", "must lie between 0 and %d", MaxOffset)
 	}
 	filter.Limit = cmp.Or(filter.Limit, learning.DefaultListing)
 	if filter.Limit < 1 || filter.Limit > learning.MaxLimit {
-		return skillrouter.InvalidField("limit", "must lie between 1 and %d", learning.MaxLimit)
+		return errs.InvalidField("limit", "must lie between 1 and %d", learning.MaxLimit)
 	}
 	return nil
 }
 
-func noPattern() error { return skillrouter.Errorf(skillrouter.NotFound, "no pattern has this id") }
+func noPattern() error { return errs.Errorf(errs.NotFound, "no pattern has this id") }
 
 // presentPattern returns the pattern with what is left of its confidence.
 func presentPattern(pattern Pattern, at time.Time) Pattern {
@@ -129,10 +133,10 @@ func presentPattern(pattern Pattern, at time.Time) Pattern {
 }
 
 // PatternTold makes the event of a change to a pattern as it is after it.
-func PatternTold(kind string, pattern *Pattern, agent, reason string, at time.Time) skillrouter.Event {
+func PatternTold(kind string, pattern *Pattern, agent, reason string, at time.Time) eventlog.Event {
 	text, _ := json.Marshal(PatternEvent{ // its figures are finite and its texts valid: it cannot fail
 		Number: pattern.Number, Type: pattern.Type, Name: pattern.Name, Description: pattern.Description, Domain: pattern.Domain,
 		Frequency: pattern.Frequency, Confidence: pattern.At(at), Reason: reason,
 	})
-	return skillrouter.Event{Type: kind, Subject: pattern.ID, Agent: agent, At: at, Data: text}
+	return eventlog.Event{Type: kind, Subject: pattern.ID, Agent: agent, At: at, Data: text}
 }

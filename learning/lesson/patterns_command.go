@@ -3,7 +3,6 @@ package lesson
 import (
 	"slices"
 
-	"skillrouter"
 	"skillrouter/learning"
 	"skillrouter/learning/likeness"
 )
@@ -67,7 +66,7 @@ func (o *observation) formCommand(command string, ids []string) error {
 	if failures < commandFailures {
 		return nil
 	}
-	skillrouter.Sort(members, byNumber)
+	slices.SortFunc(members, byNumber)
 	id, err := learning.NewID()
 	if err != nil {
 		return err

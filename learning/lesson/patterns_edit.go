@@ -6,7 +6,11 @@ import (
 	"slices"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/defaults"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
+	"skillrouter/internal/redact"
 	"skillrouter/learning"
 )
 
@@ -36,36 +40,36 @@ type PatternPatch struct {
 
 // checkSaid checks what people may say of a pattern, and cuts secrets out of it.
 func checkSaid(p *Pattern) error {
-	p.Name = skillrouter.OneLine(p.Name)
+	p.Name = check.OneLine(p.Name)
 	if err := cmp.Or(
-		skillrouter.CheckRequired("pattern_name", p.Name, learning.MaxTitle),
-		skillrouter.CheckRequired("description", p.Description, MaxText),
+		check.Required("pattern_name", p.Name, learning.MaxTitle),
+		check.Required("description", p.Description, MaxText),
 		learning.CheckRequiredName("domain", p.Domain),
-		skillrouter.CheckText("recommended_action", p.Action, MaxText),
+		check.Text("recommended_action", p.Action, MaxText),
 		cleanList("prevention_steps", &p.Prevention),
 	); err != nil {
 		return err
 	}
 	if len(p.Prevention) > maxPrevention {
-		return skillrouter.InvalidField("prevention_steps", "has more than %d", maxPrevention)
+		return errs.InvalidField("prevention_steps", "has more than %d", maxPrevention)
 	}
-	var r skillrouter.Redaction
+	var r redact.Redaction
 	r.Text(&p.Name, &p.Description, &p.Action)
 	r.List(p.Prevention)
-	p.Prevention = skillrouter.GivenList(p.Prevention)
+	p.Prevention = defaults.List(p.Prevention)
 	return nil
 }
 
 // Add implements PatternService. It needs ScopeAgent. The pattern is emerging until somebody
 // confirms it; without evidence of lessons it makes no rule of the guard.
 func (p *Patterns) Add(ctx context.Context, draft PatternDraft) (Pattern, error) {
-	caller := skillrouter.PrincipalOf(ctx)
+	caller := principal.Of(ctx)
 	by, err := caller.ActingAs("by", draft.By)
 	if err != nil {
 		return Pattern{}, err
 	}
 	gathered := []PatternType{PatternRecurringFailure, PatternCommonSolution, PatternBestPractice, PatternAntiPattern, PatternOptimization}
-	if err := skillrouter.CheckOneOf("pattern_type", draft.Type, gathered); err != nil {
+	if err := check.OneOf("pattern_type", draft.Type, gathered); err != nil {
 		return Pattern{}, err
 	}
 	at := p.now.Stamp()
@@ -85,7 +89,7 @@ func (p *Patterns) Add(ctx context.Context, draft PatternDraft) (Pattern, error)
 		if err := tx.InsertPattern(&pattern); err != nil {
 			return err
 		}
-		if kind := skillrouter.KindOf(by); kind != "" {
+		if kind := principal.KindOf(by); kind != "" {
 			if _, err := tx.AddPatternAgents(pattern.ID, kind); err != nil {
 				return err
 			}
@@ -101,7 +105,7 @@ func (p *Patterns) Add(ctx context.Context, draft PatternDraft) (Pattern, error)
 // Edit implements PatternService. It needs ScopeCaptain: a pattern is nobody's own. What a
 // person says to do outweighs what lessons say.
 func (p *Patterns) Edit(ctx context.Context, ref string, patch PatternPatch) (Pattern, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeCaptain); err != nil {
+	if err := principal.Of(ctx).Need(principal.ScopeCaptain); err != nil {
 		return Pattern{}, err
 	}
 	var wrong error

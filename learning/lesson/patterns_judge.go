@@ -7,7 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
+	"skillrouter/internal/redact"
 	"skillrouter/learning"
 	"skillrouter/learning/guard/rule"
 )
@@ -43,18 +46,18 @@ func (p *Patterns) Deprecate(ctx context.Context, ref string, draft Confirmation
 func (p *Patterns) judge(
 	ctx context.Context, ref string, draft ConfirmationDraft, decide func(pattern *Pattern, by string, at time.Time) (event string),
 ) (Pattern, error) {
-	caller := skillrouter.PrincipalOf(ctx)
+	caller := principal.Of(ctx)
 	by, err := caller.SpeakingAs("confirmed_by", draft.By)
 	if err == nil && by == "" {
-		err = skillrouter.InvalidField("confirmed_by", "is required")
+		err = errs.InvalidField("confirmed_by", "is required")
 	}
 	if err != nil {
 		return Pattern{}, err
 	}
-	if err := cmp.Or(learning.CheckID("pattern_id", ref), skillrouter.CheckText("notes", draft.Notes, MaxText)); err != nil {
+	if err := cmp.Or(learning.CheckID("pattern_id", ref), check.Text("notes", draft.Notes, MaxText)); err != nil {
 		return Pattern{}, err
 	}
-	notes, _ := skillrouter.Redact(draft.Notes)
+	notes, _ := redact.Text(draft.Notes)
 	at := p.now.Stamp()
 	var pattern Pattern
 	var enforce func()
@@ -76,7 +79,7 @@ func (p *Patterns) judge(
 		}
 		if event == EventPatternDeprecated || event == EventPatternEdited {
 			err := p.captainsPattern(tx, was, at)
-			if err != nil && caller.Has(skillrouter.ScopeCaptain) {
+			if err != nil && caller.Has(principal.ScopeCaptain) {
 				err = caller.Decides()
 			}
 			if err != nil {
@@ -133,7 +136,7 @@ func (p *Patterns) captainsPattern(tx PipelineTx, pattern Pattern, at time.Time)
 		return err
 	}
 	if rule := PatternRule(pattern, lessons); rule.Block || rule.Severity == learning.SeverityCritical {
-		return skillrouter.Errorf(skillrouter.Forbidden, "this pattern is a rule that blocks: only a captain may confirm or deprecate it")
+		return errs.Errorf(errs.Forbidden, "this pattern is a rule that blocks: only a captain may confirm or deprecate it")
 	}
 	return nil
 }

@@ -4,7 +4,8 @@ import (
 	"slices"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/eventlog"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/likeness"
 )
@@ -13,7 +14,7 @@ import (
 // in the transaction that stores it and before the next report is. It writes the
 // patterns that the lesson forms or joins, with their evidence, and returns them and
 // their events, which are to be appended behind the lesson's.
-func (p *Patterns) observe(tx PipelineTx, lesson Lesson, by string, first bool, at time.Time) ([]Pattern, []skillrouter.Event, error) {
+func (p *Patterns) observe(tx PipelineTx, lesson Lesson, by string, first bool, at time.Time) ([]Pattern, []eventlog.Event, error) {
 	o := observation{Patterns: p, tx: tx, lesson: lesson, by: by, at: at, kind: patternKindOf(&lesson)}
 	if o.by == "" {
 		o.by = lesson.SourceAgent
@@ -62,7 +63,7 @@ type observation struct {
 	kind   PatternType
 
 	patterns []Pattern
-	events   []skillrouter.Event
+	events   []eventlog.Event
 }
 
 // patternKindOf says which kind of pattern lessons like this one form.
@@ -112,7 +113,7 @@ func (o *observation) gather(again bool) error {
 			return err
 		}
 	}
-	if !joined && again && (!skillrouter.SameVoice(o.by, o.lesson.SourceAgent) || o.lesson.Occurrences >= repeatOccurrences) {
+	if !joined && again && (!principal.SameVoice(o.by, o.lesson.SourceAgent) || o.lesson.Occurrences >= repeatOccurrences) {
 		return o.form(nil, nil)
 	}
 	if solves(o.kind, &o.lesson) {
@@ -233,10 +234,10 @@ func (o *observation) form(others []Lesson, scores []float64) error {
 
 // found stores a new pattern of lessons with what they say.
 func (o *observation) found(pattern Pattern, members []Lesson, evidence []Evidence) error {
-	skillrouter.Sort(members, byNumber)
+	slices.SortFunc(members, byNumber)
 	agents := []string{}
 	tell := func(agent string) {
-		if kind := skillrouter.KindOf(agent); kind != "" && !slices.Contains(agents, kind) {
+		if kind := principal.KindOf(agent); kind != "" && !slices.Contains(agents, kind) {
 			agents = append(agents, kind)
 		}
 	}
@@ -281,7 +282,7 @@ func (o *observation) join(pattern Pattern, score float64) error {
 	}
 	tellers := []string{}
 	for _, agent := range []string{o.lesson.SourceAgent, o.by} {
-		if kind := skillrouter.KindOf(agent); kind != "" && !slices.Contains(tellers, kind) {
+		if kind := principal.KindOf(agent); kind != "" && !slices.Contains(tellers, kind) {
 			tellers = append(tellers, kind)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
 	"skillrouter/learning"
 	"skillrouter/learning/likeness"
 	"skillrouter/tfidf/text"
@@ -29,12 +29,12 @@ func describe(pattern *Pattern, lesson *Lesson) {
 
 // cutLine cuts a text to a name, at a word where it can.
 func cutLine(text string) string {
-	text = skillrouter.OneLine(text)
-	if len(text) <= skillrouter.MaxName {
+	text = check.OneLine(text)
+	if len(text) <= check.MaxName {
 		return text
 	}
 	const mark = "…"
-	text = skillrouter.Head(text, skillrouter.MaxName-len(mark))
+	text = check.Head(text, check.MaxName-len(mark))
 	if space := strings.LastIndexByte(text, ' '); space > len(text)/2 {
 		text = text[:space]
 	}

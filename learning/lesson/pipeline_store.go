@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/eventlog"
 	"skillrouter/learning"
 	"skillrouter/learning/shelf"
 )
@@ -101,7 +101,7 @@ type PipelineTx interface {
 	GuardTx
 
 	// AddEvents appends to the event log.
-	AddEvents(events ...skillrouter.Event) error
+	AddEvents(events ...eventlog.Event) error
 }
 
 // Evidence is a lesson or an episode that a pattern gathers.
@@ -191,7 +191,7 @@ type Escalation struct {
 }
 
 // AddEvent appends an event with its data, as JSON.
-func AddEvent(tx PipelineTx, event skillrouter.Event, data any) (err error) {
+func AddEvent(tx PipelineTx, event eventlog.Event, data any) (err error) {
 	if event.Data, err = json.Marshal(data); err != nil {
 		return err
 	}

@@ -8,7 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
+	"skillrouter/internal/redact"
 	"skillrouter/learning"
 )
 
@@ -41,12 +44,12 @@ var _ Service = (*Lessons)(nil)
 // A new pattern is validated by its evidence; a principle that was validated
 // before is canonical. It returns the pattern or principle.
 func (l *Lessons) Promote(ctx context.Context, ref string, draft PromotionDraft) (Lesson, error) {
-	caller := skillrouter.PrincipalOf(ctx)
+	caller := principal.Of(ctx)
 	by, err := caller.SpeakingAs("promoted_by", draft.By)
 	if err != nil {
 		return Lesson{}, err
 	}
-	if err := skillrouter.CheckText("notes", draft.Notes, MaxText); err != nil {
+	if err := check.Text("notes", draft.Notes, MaxText); err != nil {
 		return Lesson{}, err
 	}
 	if err := cleanList("source_case_ids", &draft.Sources); err != nil {
@@ -57,7 +60,7 @@ func (l *Lessons) Promote(ctx context.Context, ref string, draft PromotionDraft)
 			return Lesson{}, err
 		}
 	}
-	new(skillrouter.Redaction).Text(&draft.Notes, &draft.Title)
+	new(redact.Redaction).Text(&draft.Notes, &draft.Title)
 	id, err := learning.NewID()
 	if err != nil {
 		return Lesson{}, err
@@ -79,7 +82,7 @@ func (l *Lessons) Promote(ctx context.Context, ref string, draft PromotionDraft)
 			return nil, err
 		}
 		if evidence.missing != "" {
-			return nil, skillrouter.Errorf(skillrouter.Conflict, "%s", evidence.missing)
+			return nil, errs.Errorf(errs.Conflict, "%s", evidence.missing)
 		}
 		why := remark(evidence.why, draft.Notes)
 		if evidence.to == LevelPattern {
@@ -90,7 +93,7 @@ func (l *Lessons) Promote(ctx context.Context, ref string, draft PromotionDraft)
 			return nil, l.storeDrawn(tx, drawn, lesson, by, why, at)
 		}
 		if draft.Title != "" {
-			return nil, skillrouter.InvalidField("title", "names a pattern that is drawn from cases; a principle keeps its title until it is edited")
+			return nil, errs.InvalidField("title", "names a pattern that is drawn from cases; a principle keeps its title until it is edited")
 		}
 		lesson.Level = evidence.to
 		for _, id := range sources {
@@ -258,7 +261,7 @@ func casePromotion(tx PipelineTx, lesson *Lesson, sources []string) (promotion, 
 // incident: files of a lessons folder name none.
 func independentCases(cases []Lesson) []Lesson {
 	ordered := slices.Clone(cases)
-	skillrouter.Sort(ordered, func(a, b Lesson) int {
+	slices.SortFunc(ordered, func(a, b Lesson) int {
 		if c := a.CreatedAt.Compare(b.CreatedAt); c != 0 {
 			return c
 		}
@@ -268,7 +271,7 @@ func independentCases(cases []Lesson) []Lesson {
 	last := map[place]time.Time{}
 	independent := ordered[:0]
 	for _, c := range ordered {
-		from := place{skillrouter.KindOf(c.Reporter), c.Project}
+		from := place{principal.KindOf(c.Reporter), c.Project}
 		named := c.SourceAgent != "" && c.Trust != learning.TrustImported // who imports is not who learned
 		if previous, known := last[from]; known && named && c.CreatedAt.Sub(previous) < learning.SessionIdle {
 			continue

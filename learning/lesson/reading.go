@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync"
 
-	"skillrouter"
+	"skillrouter/internal/committer"
 	"skillrouter/learning"
 )
 
@@ -39,7 +39,7 @@ func (l *Lessons) Run(ctx context.Context) error {
 			if !told {
 				l.log.ErrorContext(ctx, "the lessons cannot be read in, for which reports of others wait; trying again", "error", err)
 			}
-			_ = skillrouter.Pause(ctx, learning.RecallAgain)
+			_ = committer.Pause(ctx, learning.RecallAgain)
 		}
 	})
 	return l.RunIndex(ctx)

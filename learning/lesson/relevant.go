@@ -7,7 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/shelf"
 	"skillrouter/tfidf"
@@ -63,14 +65,14 @@ func (r *Results) Shown() bool {
 
 func (l *Lessons) relevant(ctx context.Context, query Query) (Results, error) {
 	if err := cmp.Or(
-		skillrouter.PrincipalOf(ctx).Keeping().Need(skillrouter.ScopeRead),
-		skillrouter.CheckRequired("context", query.Context, learning.MaxQuery),
-		skillrouter.CheckNames("domain", query.Domain, "agent", query.Agent, "project", query.Project, "prefer_project", query.PreferProject),
+		principal.Of(ctx).Keeping().Need(principal.ScopeRead),
+		check.Required("context", query.Context, learning.MaxQuery),
+		check.Names("domain", query.Domain, "agent", query.Agent, "project", query.Project, "prefer_project", query.PreferProject),
 		learning.CheckRelevance(query.MinRelevance),
 	); err != nil {
 		return Results{}, err
 	}
-	limit, err := skillrouter.Limit(query.Limit, DefaultLimit, learning.MaxLimit)
+	limit, err := check.Limit(query.Limit, DefaultLimit, learning.MaxLimit)
 	if err != nil {
 		return Results{}, renamed(err, "max_results")
 	}
@@ -161,7 +163,7 @@ func (l *Lessons) weigh(lessons []Lesson, found []tfidf.Hit, query Query) []Hit 
 		h.Score *= factor
 		hits = append(hits, h)
 	}
-	skillrouter.Sort(hits, func(a, b Hit) int {
+	slices.SortFunc(hits, func(a, b Hit) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.Similarity, a.Similarity), cmp.Compare(b.Number, a.Number))
 	})
 	return hits
@@ -189,5 +191,5 @@ func recency(last, at time.Time) float64 {
 
 // renamed lets an error blame the field as its caller spelt it.
 func renamed(err error, field string) error {
-	return &skillrouter.Error{Code: skillrouter.CodeOf(err), Field: field, Message: skillrouter.MessageOf(err)}
+	return &errs.Error{Code: errs.CodeOf(err), Field: field, Message: errs.MessageOf(err)}
 }

@@ -9,7 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/eventlog"
+	"skillrouter/internal/principal"
+	"skillrouter/internal/trace"
 	"skillrouter/learning"
 	"skillrouter/learning/likeness"
 	"skillrouter/tfidf"
@@ -33,9 +36,9 @@ const singleGroup = 64
 // lesson that occurs again is a candidate again or, if another stands in its
 // place, an occurrence of that one.
 func (l *Lessons) Report(ctx context.Context, draft Draft) (_ Reported, err error) {
-	ctx, span := skillrouter.StartMemory(ctx, "create_memory", "lesson")
+	ctx, span := trace.StartMemory(ctx, "create_memory", "lesson")
 	defer func() { span.Finish(err) }()
-	writer := skillrouter.PrincipalOf(ctx).Keeping()
+	writer := principal.Of(ctx).Keeping()
 	r, err := l.prepare(ctx, writer, draft, l.now.Stamp())
 	if err != nil {
 		return Reported{}, err
@@ -46,7 +49,7 @@ func (l *Lessons) Report(ctx context.Context, draft Draft) (_ Reported, err erro
 	of, err := l.single.Store(r, singleGroup, func(take func() []*report) error {
 		return (&reporting{lessons: l, at: l.now.Stamp(), take: take}).queue(context.WithoutCancel(ctx))()
 	})
-	if of > 1 && skillrouter.CodeOf(err) == skillrouter.Internal {
+	if of > 1 && errs.CodeOf(err) == errs.Internal {
 		// Something is wrong with one of them: each is tried by itself, so that the others don't fail with it.
 		err = (&reporting{lessons: l, at: l.now.Stamp(), reports: []*report{r}}).queue(ctx)()
 	}
@@ -60,7 +63,7 @@ func (l *Lessons) Report(ctx context.Context, draft Draft) (_ Reported, err erro
 // of it before it is compared with what is stored.
 type report struct {
 	index       int // in the request
-	writer      skillrouter.Principal
+	writer      principal.Principal
 	lesson      Lesson // as it is stored if it is new
 	fingerprint learning.Fingerprint
 	like        likeness.Of
@@ -76,7 +79,7 @@ type report struct {
 }
 
 // prepare does all that a report costs and that need not wait for its turn.
-func (l *Lessons) prepare(ctx context.Context, writer skillrouter.Principal, draft Draft, at time.Time) (*report, error) {
+func (l *Lessons) prepare(ctx context.Context, writer principal.Principal, draft Draft, at time.Time) (*report, error) {
 	author, err := writer.SpeakingAs("source_agent", draft.SourceAgent)
 	if err != nil {
 		return nil, err
@@ -98,7 +101,7 @@ func (l *Lessons) prepare(ctx context.Context, writer skillrouter.Principal, dra
 			return nil, err
 		}
 	}
-	r.redacted = redact(&draft)
+	r.redacted = redactDraft(&draft)
 	r.lesson = draft.lesson()
 	r.lesson.SourceAgent, r.lesson.Trust, r.lesson.Confidence = author, learning.TrustOf(writer), *draft.Confidence
 	r.lesson.Reporter = writer.Voice()
@@ -139,7 +142,7 @@ type reporting struct {
 	stored   []*storing
 	waiting  []*storing // new ones that are not written yet
 	changes  []Change
-	events   []skillrouter.Event
+	events   []eventlog.Event
 }
 
 type reportOutcome struct {
@@ -190,7 +193,7 @@ func (g *reporting) decide(tx PipelineTx) error {
 	for _, r := range g.reports {
 		before := len(g.stored)
 		if err := g.one(behind, r); err != nil {
-			if skillrouter.CodeOf(err) == skillrouter.Internal || skillrouter.CodeOf(err) == skillrouter.StorageFull {
+			if errs.CodeOf(err) == errs.Internal || errs.CodeOf(err) == errs.StorageFull {
 				return err
 			}
 			r.outcome.err = err // refused before anything of it was written
@@ -280,7 +283,7 @@ func (g *reporting) known(tx PipelineTx, r *report) (Lesson, bool, error) {
 	if r.named {
 		known, found, err := tx.LessonOf(r.lesson.ID)
 		if err == nil && found && known.Domain != r.lesson.Domain {
-			err = &skillrouter.Error{Code: skillrouter.Conflict, Field: "id", Message: "a lesson of another domain has this id"}
+			err = &errs.Error{Code: errs.Conflict, Field: "id", Message: "a lesson of another domain has this id"}
 		}
 		if err != nil || found {
 			return known, found, err
@@ -333,7 +336,7 @@ func (g *reporting) note(s *storing) {
 	o := &s.report.outcome
 	o.LessonID, o.Occurrences, o.Duplicate = s.lesson.ID, s.lesson.Occurrences, !s.first
 	o.EscalatedTo = EscalatedTo(s.escalate)
-	s.event, g.events, g.stored = len(g.events), append(g.events, skillrouter.Event{}), append(g.stored, s)
+	s.event, g.events, g.stored = len(g.events), append(g.events, eventlog.Event{}), append(g.stored, s)
 	if !s.first {
 		g.number(s, EventOccurred)
 	}
@@ -423,9 +426,9 @@ func (g *reporting) announce() {
 }
 
 // lessonEvent makes the event of a change to a lesson as it is after it.
-func lessonEvent(kind string, lesson *Lesson, agent string, at time.Time, data Event) skillrouter.Event {
+func lessonEvent(kind string, lesson *Lesson, agent string, at time.Time, data Event) eventlog.Event {
 	data.Number, data.Type, data.Domain, data.Title = lesson.Number, lesson.Type, lesson.Domain, lesson.Title
 	data.Severity, data.Level, data.Confidence = lesson.Severity, lesson.Level, lesson.At(at)
 	text, _ := json.Marshal(data) // its figures are finite and its texts valid: it cannot fail
-	return skillrouter.Event{Type: kind, Subject: lesson.ID, Agent: agent, Project: lesson.Project, At: at, Data: text}
+	return eventlog.Event{Type: kind, Subject: lesson.ID, Agent: agent, Project: lesson.Project, At: at, Data: text}
 }

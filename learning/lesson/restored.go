@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/eventlog"
 )
 
 // RestoreRule lets a demoted rule block again, with a row in its lesson's history and an event.
@@ -23,5 +23,5 @@ func RestoreRule(tx PipelineTx, id string, ofLesson bool, by, note string, at ti
 			return false, err
 		}
 	}
-	return true, AddEvent(tx, skillrouter.Event{Type: EventRuleRestored, Subject: id, Agent: by, At: at}, GuardEvent{Reason: note})
+	return true, AddEvent(tx, eventlog.Event{Type: EventRuleRestored, Subject: id, Agent: by, At: at}, GuardEvent{Reason: note})
 }

@@ -6,7 +6,10 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
+	"skillrouter/internal/redact"
 	"skillrouter/learning"
 )
 
@@ -14,12 +17,12 @@ import (
 // learned the lesson or ScopeCaptain; for a rule that stops actions ScopeCaptain.
 // A retired lesson may be given a successor later.
 func (l *Lessons) Retire(ctx context.Context, ref string, draft RetirementDraft) (Lesson, error) {
-	caller := skillrouter.PrincipalOf(ctx).Keeping()
+	caller := principal.Of(ctx).Keeping()
 	by, err := caller.SpeakingAs("retired_by", draft.By)
 	if err != nil {
 		return Lesson{}, err
 	}
-	if err := skillrouter.CheckRequired("reason", draft.Reason, MaxText); err != nil {
+	if err := check.Required("reason", draft.Reason, MaxText); err != nil {
 		return Lesson{}, err
 	}
 	if draft.SupersededBy != "" {
@@ -28,7 +31,7 @@ func (l *Lessons) Retire(ctx context.Context, ref string, draft RetirementDraft)
 		}
 	}
 	draft.Reason = strings.TrimSpace(draft.Reason)
-	new(skillrouter.Redaction).Text(&draft.Reason)
+	new(redact.Redaction).Text(&draft.Reason)
 	return l.change(ctx, ref, func(tx PipelineTx, lesson *Lesson, at time.Time) ([]lessonMove, error) {
 		if err := mayChange(caller, lesson); err != nil {
 			return nil, err
@@ -37,7 +40,7 @@ func (l *Lessons) Retire(ctx context.Context, ref string, draft RetirementDraft)
 			return nil, err
 		}
 		if !lesson.active() && (draft.SupersededBy == "" || lesson.SupersededBy != "") {
-			return nil, skillrouter.Errorf(skillrouter.Conflict, "this lesson is retired already")
+			return nil, errs.Errorf(errs.Conflict, "this lesson is retired already")
 		}
 		if draft.SupersededBy != "" {
 			if lesson.SupersededBy, err = resolveSuccessor(tx, caller, lesson.ID, draft.SupersededBy); err != nil {
@@ -54,17 +57,17 @@ func (l *Lessons) Retire(ctx context.Context, ref string, draft RetirementDraft)
 }
 
 // resolveSuccessor returns the id of the lesson that is to stand in the place of another.
-func resolveSuccessor(tx PipelineTx, by skillrouter.Principal, id, ref string) (string, error) {
+func resolveSuccessor(tx PipelineTx, by principal.Principal, id, ref string) (string, error) {
 	next, found, err := tx.LessonOf(ref)
 	switch {
 	case err != nil:
 		return "", err
 	case !found || !by.Sees(next.Project):
-		return "", skillrouter.InvalidField("superseded_by", "names no lesson that is there")
+		return "", errs.InvalidField("superseded_by", "names no lesson that is there")
 	case next.ID == id:
-		return "", skillrouter.InvalidField("superseded_by", "names the lesson itself")
+		return "", errs.InvalidField("superseded_by", "names the lesson itself")
 	case !next.active():
-		return "", skillrouter.InvalidField("superseded_by", "names a lesson that is retired itself")
+		return "", errs.InvalidField("superseded_by", "names a lesson that is retired itself")
 	}
 	return next.ID, nil
 }
@@ -72,17 +75,17 @@ func resolveSuccessor(tx PipelineTx, by skillrouter.Principal, id, ref string) (
 // Restore implements Service. It needs ScopeAgent, and the agent that
 // learned the lesson or ScopeCaptain. The lesson is a candidate again.
 func (l *Lessons) Restore(ctx context.Context, ref, note string) (Lesson, error) {
-	caller := skillrouter.PrincipalOf(ctx).Keeping()
-	if err := cmp.Or(caller.Need(skillrouter.ScopeAgent), skillrouter.CheckText("note", note, MaxText)); err != nil {
+	caller := principal.Of(ctx).Keeping()
+	if err := cmp.Or(caller.Need(principal.ScopeAgent), check.Text("note", note, MaxText)); err != nil {
 		return Lesson{}, err
 	}
-	new(skillrouter.Redaction).Text(&note)
+	new(redact.Redaction).Text(&note)
 	return l.change(ctx, ref, func(_ PipelineTx, lesson *Lesson, _ time.Time) ([]lessonMove, error) {
 		if err := mayChange(caller, lesson); err != nil {
 			return nil, err
 		}
 		if lesson.active() {
-			return nil, skillrouter.Errorf(skillrouter.Conflict, "this lesson is not retired")
+			return nil, errs.Errorf(errs.Conflict, "this lesson is not retired")
 		}
 		restore(lesson)
 		return []lessonMove{{kind: ChangeRestored, event: EventRestored, by: caller.AgentID, note: note}}, nil

@@ -5,7 +5,9 @@ import (
 	"context"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 )
 
@@ -15,14 +17,14 @@ const maxStaleDays = 36_500
 // Review implements Service. It needs ScopeRead. It looks at a bounded
 // number of lessons, those with the strongest evidence, and those that wait longest.
 func (l *Lessons) Review(ctx context.Context, query ReviewQuery) (Review, error) {
-	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), skillrouter.CheckName("domain", query.Domain)); err != nil {
+	if err := cmp.Or(principal.Of(ctx).Need(principal.ScopeRead), check.Name("domain", query.Domain)); err != nil {
 		return Review{}, err
 	}
 	query.StaleDays = cmp.Or(query.StaleDays, DefaultStaleDays)
 	if query.StaleDays < 1 || query.StaleDays > maxStaleDays {
-		return Review{}, skillrouter.InvalidField("stale_days", "must lie between 1 and %d", maxStaleDays)
+		return Review{}, errs.InvalidField("stale_days", "must lie between 1 and %d", maxStaleDays)
 	}
-	limit, err := skillrouter.Limit(query.Limit, learning.DefaultListing, learning.MaxLimit)
+	limit, err := check.Limit(query.Limit, learning.DefaultListing, learning.MaxLimit)
 	if err != nil {
 		return Review{}, err
 	}

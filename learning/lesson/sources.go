@@ -4,7 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 )
 
 // maxAncestors bounds how many lessons are looked at to see that a lesson is
@@ -14,7 +15,7 @@ const maxAncestors = 1024
 // resolveSources returns the ids of the lessons that a lesson was drawn from.
 // It is an Invalid error, naming source_case_ids, if one of them is not there,
 // or if the lesson of that id would be its own ancestor.
-func resolveSources(tx PipelineTx, by skillrouter.Principal, id string, refs []string) ([]string, error) {
+func resolveSources(tx PipelineTx, by principal.Principal, id string, refs []string) ([]string, error) {
 	ids := make([]string, 0, len(refs))
 	var next []string
 	for _, ref := range refs {
@@ -45,7 +46,7 @@ func resolveSources(tx PipelineTx, by skillrouter.Principal, id string, refs []s
 			return nil, ownAncestor()
 		}
 		if seen[ref] = true; len(seen) > maxAncestors {
-			return nil, skillrouter.InvalidField("source_case_ids", "draw on more than %d lessons", maxAncestors)
+			return nil, errs.InvalidField("source_case_ids", "draw on more than %d lessons", maxAncestors)
 		}
 		ancestor, _, err := tx.LessonOf(ref)
 		if err != nil {
@@ -57,11 +58,11 @@ func resolveSources(tx PipelineTx, by skillrouter.Principal, id string, refs []s
 }
 
 func noSource(ref string) error {
-	return skillrouter.InvalidField("source_case_ids", "names %q, which no lesson is called", ref)
+	return errs.InvalidField("source_case_ids", "names %q, which no lesson is called", ref)
 }
 
 func ownAncestor() error {
-	return skillrouter.InvalidField("source_case_ids", "would make the lesson its own ancestor")
+	return errs.InvalidField("source_case_ids", "would make the lesson its own ancestor")
 }
 
 // sourceOrder returns the order in which drafts are to be stored, so that each

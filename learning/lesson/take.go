@@ -7,7 +7,12 @@ import (
 	"strconv"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/defaults"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/eventlog"
+	"skillrouter/internal/principal"
+	"skillrouter/internal/redact"
 	"skillrouter/learning"
 	"skillrouter/learning/likeness"
 	"skillrouter/tfidf"
@@ -26,8 +31,8 @@ type takenLesson struct {
 // another that is like it, no pattern forms, nobody is told. An anti_pattern
 // that is in use is a guard rule from then on. It needs ScopeCaptain.
 func (l *Lessons) Take(ctx context.Context, lessons []Lesson, t learning.Taking) ([]learning.Taken, error) {
-	by := skillrouter.PrincipalOf(ctx)
-	if err := by.Need(skillrouter.ScopeCaptain); err != nil {
+	by := principal.Of(ctx)
+	if err := by.Need(principal.ScopeCaptain); err != nil {
 		return nil, err
 	}
 	if err := l.reading.Wait(ctx); err != nil {
@@ -44,7 +49,7 @@ func (l *Lessons) Take(ctx context.Context, lessons []Lesson, t learning.Taking)
 	err := t.Settle(l.store.Change(ctx, func(tx PipelineTx) error {
 		stored = nil
 		var changes []Change
-		var events []skillrouter.Event
+		var events []eventlog.Event
 		for i := range ready {
 			if taken[i].Err != nil {
 				continue
@@ -107,18 +112,18 @@ func (l *Lessons) takeLesson(ctx context.Context, given Lesson, at time.Time) (r
 	if err := cmp.Or(
 		checkBelief(given.Belief),
 		learning.CheckFigures("occurrence_count", given.Occurrences, "times_applied", given.TimesApplied, "times_succeeded", given.TimesSucceeded),
-		skillrouter.CheckNames("validated_by", given.ValidatedBy, "pattern_id", given.PatternID, "superseded_by", given.SupersededBy),
-		skillrouter.CheckTexts(MaxText, "validation_notes", given.ValidationNotes, "retired_reason", given.RetiredReason),
+		check.Names("validated_by", given.ValidatedBy, "pattern_id", given.PatternID, "superseded_by", given.SupersededBy),
+		check.Texts(MaxText, "validation_notes", given.ValidationNotes, "retired_reason", given.RetiredReason),
 	); err != nil {
 		return r, err
 	}
-	redact(&draft)
-	var c skillrouter.Redaction
+	redactDraft(&draft)
+	var c redact.Redaction
 	c.Text(&given.ValidationNotes, &given.RetiredReason)
 	r.lesson = draft.lesson()
 	e := &r.lesson
 	for _, list := range []*[]string{&e.Alternatives, &e.Tags, &e.RelatedFiles, &e.RelatedCommands, &e.Contexts, &e.SourceCaseIDs} {
-		*list = skillrouter.GivenList(*list)
+		*list = defaults.List(*list)
 	}
 	e.SourceAgent, e.Trust, e.PatternID, e.Belief = given.SourceAgent, learning.TrustImported, given.PatternID, given.Belief
 	e.Occurrences, e.LastOccurred = max(given.Occurrences, 1), given.LastOccurred
@@ -146,8 +151,8 @@ func (l *Lessons) takeLesson(ctx context.Context, given Lesson, at time.Time) (r
 // Take takes in patterns of another router, with what of their evidence is
 // here: lessons and episodes are to be taken in before. It needs ScopeCaptain.
 func (p *Patterns) Take(ctx context.Context, records []PatternRecord, t learning.Taking) ([]learning.Taken, error) {
-	by := skillrouter.PrincipalOf(ctx)
-	if err := by.Need(skillrouter.ScopeCaptain); err != nil {
+	by := principal.Of(ctx)
+	if err := by.Need(principal.ScopeCaptain); err != nil {
 		return nil, err
 	}
 	taken, ready := make([]learning.Taken, len(records)), make([]Pattern, len(records))
@@ -159,7 +164,7 @@ func (p *Patterns) Take(ctx context.Context, records []PatternRecord, t learning
 	var stored []Pattern
 	err := t.Settle(p.store.Change(ctx, func(tx PipelineTx) error {
 		stored = nil
-		var events []skillrouter.Event
+		var events []eventlog.Event
 		for i := range ready {
 			if taken[i].Err != nil {
 				continue
@@ -188,7 +193,7 @@ func (p *Patterns) Take(ctx context.Context, records []PatternRecord, t learning
 				}
 			}
 			stored = append(stored, pattern)
-			events = append(events, skillrouter.Event{Type: learning.EventPatternImported, Subject: pattern.ID, Agent: by.AgentID, At: at})
+			events = append(events, eventlog.Event{Type: learning.EventPatternImported, Subject: pattern.ID, Agent: by.AgentID, At: at})
 		}
 		if err := tx.AddEvents(events...); err != nil {
 			return err
@@ -242,13 +247,13 @@ func takeMade(p *Pattern) error {
 	}
 	made.EpisodeIDs, p.Made = []int64{}, &made
 	if err := cmp.Or(
-		skillrouter.CheckOneOf("as_made.pattern_type", made.Type, kinds),
-		skillrouter.CheckText("as_made.description", made.Description, MaxText),
+		check.OneOf("as_made.pattern_type", made.Type, kinds),
+		check.Text("as_made.description", made.Description, MaxText),
 		learning.CheckFigures("as_made.frequency", made.Frequency),
 	); err != nil {
 		return err
 	}
-	return skillrouter.CheckRange("as_made.initial_confidence", made.InitialConfidence, 0, 1e6)
+	return check.Range("as_made.initial_confidence", made.InitialConfidence, 0, 1e6)
 }
 
 // settleMade finishes what takeMade began: here another pattern may stand for the type already.
@@ -284,10 +289,10 @@ func settleMade(tx PipelineTx, p *Pattern, evidence []Evidence) error {
 func takePattern(p Pattern, at time.Time) (Pattern, error) {
 	if err := cmp.Or(
 		checkID("id", p.ID),
-		skillrouter.CheckOneOf("pattern_type", p.Type, PatternTypes()),
-		skillrouter.CheckOneOf("status", p.Status, PatternStatuses()),
-		skillrouter.CheckTexts(MaxText, "pattern_name", p.Name, "description", p.Description, "recommended_action", p.Action, "command", p.Command),
-		skillrouter.CheckNames("domain", p.Domain, "operation_type", p.OperationType, "confirmed_by", p.ConfirmedBy, "representative", p.Representative),
+		check.OneOf("pattern_type", p.Type, PatternTypes()),
+		check.OneOf("status", p.Status, PatternStatuses()),
+		check.Texts(MaxText, "pattern_name", p.Name, "description", p.Description, "recommended_action", p.Action, "command", p.Command),
+		check.Names("domain", p.Domain, "operation_type", p.OperationType, "confirmed_by", p.ConfirmedBy, "representative", p.Representative),
 	); err != nil {
 		return p, err
 	}
@@ -295,20 +300,20 @@ func takePattern(p Pattern, at time.Time) (Pattern, error) {
 		field string
 		list  *[]string
 	}{{"categories", &p.Categories}, {"prevention_steps", &p.Prevention}, {"why", &p.Why}, {"lesson_ids", &p.LessonIDs}} {
-		*items.list = skillrouter.GivenList(slices.Clone(*items.list))
+		*items.list = defaults.List(slices.Clone(*items.list))
 		if len(*items.list) > MaxEvidence {
-			return p, skillrouter.InvalidField(items.field, "holds more than %d", MaxEvidence)
+			return p, errs.InvalidField(items.field, "holds more than %d", MaxEvidence)
 		}
 		for _, item := range *items.list {
-			if err := skillrouter.CheckText(items.field, item, MaxListItem); err != nil {
+			if err := check.Text(items.field, item, MaxListItem); err != nil {
 				return p, err
 			}
 		}
 	}
 	if err := cmp.Or(
 		checkBelief(p.Belief),
-		skillrouter.CheckRange("discrimination_weight", p.Weight, 0, 1e6),
-		skillrouter.CheckRange("action_confidence", p.ActionConfidence, 0, 1),
+		check.Range("discrimination_weight", p.Weight, 0, 1e6),
+		check.Range("action_confidence", p.ActionConfidence, 0, 1),
 		learning.CheckFigures("occurrence_count", p.Frequency, "lesson_count", p.Lessons, "agent_count", p.Agents,
 			"times_applied", p.TimesApplied, "times_succeeded", p.TimesSucceeded),
 	); err != nil {
@@ -320,7 +325,7 @@ func takePattern(p Pattern, at time.Time) (Pattern, error) {
 	if err := takeMade(&p); err != nil {
 		return p, err
 	}
-	var c skillrouter.Redaction
+	var c redact.Redaction
 	c.Text(&p.Name, &p.Description, &p.Action, &p.Command)
 	if p.Made != nil {
 		c.Text(&p.Made.Description)

@@ -8,7 +8,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/lazyregexp"
 	"skillrouter/learning"
 	"skillrouter/tfidf/text"
 	"skillrouter/tfidf/wordlist"
@@ -102,12 +103,12 @@ var idleTags = map[string]bool{
 }
 
 // passing is what differs each time the same thing happens: dates, times of day, UUIDs, addresses in memory.
-var passing = skillrouter.Lazily(`(?i)\b\d{4}-\d\d-\d\d(?:[t ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:z|[+-]\d\d:?\d\d)?)?\b|\b\d\d:\d\d:\d\d(?:[.,]\d+)?\b|` +
+var passing = lazyregexp.New(`(?i)\b\d{4}-\d\d-\d\d(?:[t ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:z|[+-]\d\d:?\d\d)?)?\b|\b\d\d:\d\d:\d\d(?:[.,]\d+)?\b|` +
 	`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b|\b0x[0-9a-f]{6,16}\b`)
 
 // Clean cuts a text to what is read of it, without what is passing.
 func Clean(text string) string {
-	text = skillrouter.Head(text, likenessText)
+	text = check.Head(text, likenessText)
 	if strings.ContainsAny(text, ":-x") && strings.ContainsAny(text, "0123456789") {
 		text = passing.ReplaceAllString(text, " ")
 	}

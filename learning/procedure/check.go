@@ -9,7 +9,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/lazyregexp"
+	"skillrouter/internal/redact"
 	"skillrouter/learning"
 	"skillrouter/learning/condition"
 )
@@ -47,8 +50,8 @@ const (
 )
 
 var (
-	procedureName = skillrouter.Lazily(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
-	paramName     = skillrouter.Lazily(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	procedureName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+	paramName     = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 	// reservedParams mean something else in a condition.
 	reservedParams = []string{
 		condition.ParamsName, condition.ResultsName, "fact", "recall_fact", "None", "True", "False", "is", "nil", "true", "false", "not", "and", "or", "in",
@@ -59,21 +62,21 @@ var (
 func checkName(field, name string) error {
 	switch {
 	case name == "":
-		return skillrouter.InvalidField(field, "is required")
+		return errs.InvalidField(field, "is required")
 	case len(name) > MaxName:
-		return skillrouter.InvalidField(field, "is longer than %d bytes", MaxName)
+		return errs.InvalidField(field, "is longer than %d bytes", MaxName)
 	case !procedureName.MatchString(name):
-		return skillrouter.InvalidField(field, "must be letters A–Z and a–z, digits, and after the first also . _ -, since it names a file")
+		return errs.InvalidField(field, "must be letters A–Z and a–z, digits, and after the first also . _ -, since it names a file")
 	}
-	return skillrouter.HoldsSecret(field, name)
+	return check.NoSecret(field, name)
 }
 
 func checkRef(ref *Ref) (err error) {
-	if ref.Persona, err = skillrouter.CheckPersona(ref.Persona); err != nil {
+	if ref.Persona, err = check.Persona(ref.Persona); err != nil {
 		return err
 	}
 	if ref.Version < 0 {
-		return skillrouter.InvalidField("version", "may not be negative")
+		return errs.InvalidField("version", "may not be negative")
 	}
 	return checkName("name", ref.Name)
 }
@@ -83,7 +86,7 @@ type prepared struct {
 	persona, name string
 	body          Body
 	text          []byte // body as JSON: two that say the same have the same
-	redaction     skillrouter.Redaction
+	redaction     redact.Redaction
 }
 
 // Prepare checks a draft as Save does and stores nothing. An error is
@@ -95,7 +98,7 @@ func Prepare(draft Draft) error {
 
 func prepare(draft Draft) (p prepared, err error) {
 	p.name = draft.Name
-	if p.persona, err = skillrouter.CheckPersona(draft.Persona); err != nil {
+	if p.persona, err = check.Persona(draft.Persona); err != nil {
 		return p, err
 	}
 	if err = checkName("name", draft.Name); err != nil {
@@ -121,14 +124,14 @@ func prepare(draft Draft) (p prepared, err error) {
 		return p, err
 	}
 	if len(p.text) > MaxSize {
-		return p, &skillrouter.Error{Code: skillrouter.TooLarge, Field: "steps", Message: fmt.Sprintf("are more than a procedure holds: it has %d bytes of JSON, at most %d", len(p.text), MaxSize)}
+		return p, &errs.Error{Code: errs.TooLarge, Field: "steps", Message: fmt.Sprintf("are more than a procedure holds: it has %d bytes of JSON, at most %d", len(p.text), MaxSize)}
 	}
 	return p, nil
 }
 
 func (p *prepared) params(params []Param) ([]Param, error) {
 	if len(params) > MaxParams {
-		return nil, skillrouter.InvalidField("params", "are more than %d", MaxParams)
+		return nil, errs.InvalidField("params", "are more than %d", MaxParams)
 	}
 	clean := make([]Param, 0, len(params))
 	for i, param := range params {
@@ -137,7 +140,7 @@ func (p *prepared) params(params []Param) ([]Param, error) {
 			return nil, err
 		}
 		if hasParam(clean, param.Name) {
-			return nil, skillrouter.InvalidField(field+".name", "is there twice")
+			return nil, errs.InvalidField(field+".name", "is there twice")
 		}
 		var err error
 		if param.Description, err = p.clean(field+".description", param.Description, MaxText); err != nil {
@@ -152,21 +155,21 @@ func (p *prepared) params(params []Param) ([]Param, error) {
 }
 
 func checkParamName(field, name string) error {
-	if len(name) > skillrouter.MaxName || !paramName.MatchString(name) {
-		return skillrouter.InvalidField(field, "must be a name of at most %d letters A–Z and a–z, digits and _, and may not begin with a digit", skillrouter.MaxName)
+	if len(name) > check.MaxName || !paramName.MatchString(name) {
+		return errs.InvalidField(field, "must be a name of at most %d letters A–Z and a–z, digits and _, and may not begin with a digit", check.MaxName)
 	}
 	if slices.Contains(reservedParams, name) {
-		return skillrouter.InvalidField(field, "may not be %s, which means something else in a condition", name)
+		return errs.InvalidField(field, "may not be %s, which means something else in a condition", name)
 	}
 	return nil
 }
 
 func (p *prepared) steps(steps []Step) ([]Step, error) {
 	if len(steps) == 0 {
-		return nil, skillrouter.InvalidField("steps", "are required: at least one")
+		return nil, errs.InvalidField("steps", "are required: at least one")
 	}
 	if len(steps) > MaxSteps {
-		return nil, skillrouter.InvalidField("steps", "are more than %d", MaxSteps)
+		return nil, errs.InvalidField("steps", "are more than %d", MaxSteps)
 	}
 	names := map[string]bool{}
 	clean := make([]Step, 0, len(steps))
@@ -176,7 +179,7 @@ func (p *prepared) steps(steps []Step) ([]Step, error) {
 			return nil, err
 		}
 		if names[step.Name] {
-			return nil, skillrouter.InvalidField(fmt.Sprintf("steps[%d].name", i), "is there twice: conditions and figures know steps by their names")
+			return nil, errs.InvalidField(fmt.Sprintf("steps[%d].name", i), "is there twice: conditions and figures know steps by their names")
 		}
 		names[step.Name] = true
 		clean = append(clean, step)
@@ -188,7 +191,7 @@ func (p *prepared) step(field string, index int, step Step) (Step, error) {
 	if step.Name = strings.TrimSpace(step.Name); step.Name == "" {
 		step.Name = fmt.Sprintf("step-%d", index+1) // the persona's memory has steps without names
 	}
-	if err := skillrouter.CheckName(field+".name", step.Name); err != nil {
+	if err := check.Name(field+".name", step.Name); err != nil {
 		return step, err
 	}
 	for _, text := range []struct {
@@ -196,7 +199,7 @@ func (p *prepared) step(field string, index int, step Step) (Step, error) {
 		text  *string
 		most  int
 	}{
-		{".name", &step.Name, skillrouter.MaxName},
+		{".name", &step.Name, check.MaxName},
 		{".description", &step.Description, MaxText},
 		{".action", &step.Action, MaxAction},
 		{".run", &step.Run, MaxAction},
@@ -209,32 +212,32 @@ func (p *prepared) step(field string, index int, step Step) (Step, error) {
 		*text.text = clean
 	}
 	if step.Action == "" && step.Run == "" && step.Description == "" {
-		return step, skillrouter.InvalidField(field, "says nothing to do: it needs an action, a run or a description")
+		return step, errs.InvalidField(field, "says nothing to do: it needs an action, a run or a description")
 	}
 	if step.Condition != "" {
 		if _, err := condition.Compile(step.Condition); err != nil {
-			return step, skillrouter.InvalidField(field+".condition", "%s", skillrouter.MessageOf(err))
+			return step, errs.InvalidField(field+".condition", "%s", errs.MessageOf(err))
 		}
 	}
 	if err := cmp.Or(checkAction(field+".action", step.Action, p.body.Params), checkRun(field+".run", step.Run, p.body.Params)); err != nil {
 		return step, err
 	}
 	if step.Timeout < 0 || step.Timeout > MaxStepTimeout {
-		return step, skillrouter.InvalidField(field+".timeout", "must lie between 0 (the default) and %d seconds", MaxStepTimeout)
+		return step, errs.InvalidField(field+".timeout", "must lie between 0 (the default) and %d seconds", MaxStepTimeout)
 	}
 	switch step.OnFailure {
 	case "", OnFailureContinue:
 	case OnFailureStop:
 		step.OnFailure = "" // the default, said one way
 	default:
-		return step, skillrouter.InvalidField(field+".on_failure", "must be %s or %s", OnFailureStop, OnFailureContinue)
+		return step, errs.InvalidField(field+".on_failure", "must be %s or %s", OnFailureStop, OnFailureContinue)
 	}
 	return step, nil
 }
 
 // clean checks a text and cuts its secrets out.
 func (p *prepared) clean(field, text string, most int) (string, error) {
-	if err := skillrouter.CheckText(field, text, most); err != nil {
+	if err := check.Text(field, text, most); err != nil {
 		return "", err
 	}
 	return p.redaction.Cut(strings.TrimRight(text, " \t\n")), nil
@@ -242,19 +245,19 @@ func (p *prepared) clean(field, text string, most int) (string, error) {
 
 // cleanJSON checks a value, takes its white space out, and cuts secrets out of
 // its strings. An empty one stays empty.
-func cleanJSON(redaction *skillrouter.Redaction, field string, raw json.RawMessage, most int) (json.RawMessage, error) {
+func cleanJSON(redaction *redact.Redaction, field string, raw json.RawMessage, most int) (json.RawMessage, error) {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return nil, nil
 	}
 	if !utf8.Valid(raw) {
-		return nil, skillrouter.InvalidField(field, "is not valid UTF-8")
+		return nil, errs.InvalidField(field, "is not valid UTF-8")
 	}
 	var compact bytes.Buffer
 	if len(raw) <= 4*most && json.Compact(&compact, raw) != nil {
-		return nil, skillrouter.InvalidField(field, "is not valid JSON")
+		return nil, errs.InvalidField(field, "is not valid JSON")
 	}
 	if len(raw) > 4*most || compact.Len() > most {
-		return nil, &skillrouter.Error{Code: skillrouter.TooLarge, Field: field, Message: fmt.Sprintf("is longer than %d bytes of JSON", most)}
+		return nil, &errs.Error{Code: errs.TooLarge, Field: field, Message: fmt.Sprintf("is longer than %d bytes of JSON", most)}
 	}
 	if err := learning.CheckJSON(field, compact.Bytes()); err != nil {
 		return nil, err

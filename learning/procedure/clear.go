@@ -3,7 +3,10 @@ package procedure
 import (
 	"context"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/committer"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 )
 
 // clearStep is how many procedures Clear reads at once.
@@ -14,12 +17,12 @@ const clearStep = 50
 // many. Runs under way go on, as they do after Delete. Each is deleted by
 // itself; what a crash leaves, the next call deletes. It needs ScopeCaptain.
 func (p *Procedures) Clear(ctx context.Context, persona, category string, most int) (deleted int64, err error) {
-	ctx = skillrouter.Essential(ctx) // it makes room
-	caller := skillrouter.PrincipalOf(ctx)
-	if err := caller.Need(skillrouter.ScopeCaptain); err != nil {
+	ctx = committer.Essential(ctx) // it makes room
+	caller := principal.Of(ctx)
+	if err := caller.Need(principal.ScopeCaptain); err != nil {
 		return 0, err
 	}
-	if persona, err = skillrouter.CheckPersona(persona); err != nil {
+	if persona, err = check.Persona(persona); err != nil {
 		return 0, err
 	}
 	for most > 0 {
@@ -32,7 +35,7 @@ func (p *Procedures) Clear(ctx context.Context, persona, category string, most i
 			switch {
 			case err == nil:
 				deleted++
-			case skillrouter.CodeOf(err) != skillrouter.NotFound: // somebody else deleted it
+			case errs.CodeOf(err) != errs.NotFound: // somebody else deleted it
 				return deleted, err
 			}
 			most--

@@ -6,7 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/lesson"
 )
@@ -70,7 +71,7 @@ func (r *StepRecord) add(step RunStep) bool {
 	case StepFailed:
 		r.Failed++
 		r.Recent += "f"
-		r.Errors = append(r.Errors, skillrouter.Head(step.Error, 500)) // the proposal quotes them
+		r.Errors = append(r.Errors, check.Head(step.Error, 500)) // the proposal quotes them
 		r.Errors = r.Errors[max(len(r.Errors)-StepFailuresToLearn, 0):]
 	case StepSkipped:
 		r.Skipped++
@@ -107,7 +108,7 @@ func (p *Procedures) propose(ctx context.Context, run *StoredRun) {
 			if record.Name != step.Name || strings.Count(record.Recent, "f") < StepFailuresToLearn {
 				continue
 			}
-			reported, err := p.lessons.Report(skillrouter.WithPrincipal(ctx, skillrouter.System()), failingStep(run, step, record))
+			reported, err := p.lessons.Report(principal.With(ctx, principal.System()), failingStep(run, step, record))
 			if err == nil {
 				step.LessonID = reported.LessonID
 				err = p.store.ChangeProcedures(ctx, func(tx Tx) error { return tx.SetLesson(run.Number, i, reported.LessonID) }, nil)()
@@ -125,7 +126,7 @@ func failingStep(run *StoredRun, step *RunStep, record StepRecord) lesson.Draft 
 	var errors strings.Builder
 	for _, text := range record.Errors {
 		if text != "" {
-			errors.WriteString("- " + skillrouter.OneLine(text) + "\n")
+			errors.WriteString("- " + check.OneLine(text) + "\n")
 		}
 	}
 	return lesson.Draft{

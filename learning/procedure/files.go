@@ -4,7 +4,8 @@ import (
 	"context"
 	"slices"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 )
 
 // File is a file that holds a procedure, as whoever watches the folder read it.
@@ -43,7 +44,7 @@ func (p *Procedures) Changed() <-chan struct{} { return p.bell.Wait() }
 
 // Known implements Folder.
 func (p *Procedures) Known(ctx context.Context) ([]Stored, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeAdmin); err != nil {
+	if err := principal.Of(ctx).Need(principal.ScopeAdmin); err != nil {
 		return nil, err
 	}
 	return p.store.ProcedureFiles(ctx)
@@ -51,7 +52,7 @@ func (p *Procedures) Known(ctx context.Context) ([]Stored, error) {
 
 // Read implements Folder.
 func (p *Procedures) Read(ctx context.Context, file File) (Saved, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeAdmin); err != nil {
+	if err := principal.Of(ctx).Need(principal.ScopeAdmin); err != nil {
 		return Saved{}, err
 	}
 	prepared, err := prepare(file.Draft)
@@ -71,12 +72,12 @@ func (p *Procedures) Written(ctx context.Context, ref Ref, file FileMark) error 
 
 // Gone implements Folder.
 func (p *Procedures) Gone(ctx context.Context, ref Ref, file FileMark) error {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeAdmin); err != nil {
+	if err := principal.Of(ctx).Need(principal.ScopeAdmin); err != nil {
 		return err
 	}
 	return p.remove(ctx, ref, "", func(_ Tx, old *Stored) error {
 		if old.File != file || old.File.Version != old.Version {
-			return skillrouter.Errorf(skillrouter.Conflict, "the procedure was written meanwhile")
+			return errs.Errorf(errs.Conflict, "the procedure was written meanwhile")
 		}
 		old.File = FileMark{}
 		return nil
@@ -93,7 +94,7 @@ func (p *Procedures) Removed(ctx context.Context, ref Ref) error {
 
 // mark changes how a procedure and its file stand to each other.
 func (p *Procedures) mark(ctx context.Context, ref Ref, set func(*Stored) (ok bool)) error {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeAdmin); err != nil {
+	if err := principal.Of(ctx).Need(principal.ScopeAdmin); err != nil {
 		return err
 	}
 	return p.store.ChangeProcedures(ctx, func(tx Tx) error {
@@ -102,7 +103,7 @@ func (p *Procedures) mark(ctx context.Context, ref Ref, set func(*Stored) (ok bo
 			return err
 		}
 		if !there || !set(&stored) {
-			return skillrouter.Errorf(skillrouter.Conflict, "the procedure was deleted or saved meanwhile")
+			return errs.Errorf(errs.Conflict, "the procedure was deleted or saved meanwhile")
 		}
 		return tx.PutProcedure(&stored)
 	}, nil)()
@@ -117,7 +118,7 @@ func (p *Procedures) Found(files int, problems []FileProblem) {
 
 // Problems implements Service.
 func (p *Procedures) Problems(ctx context.Context) ([]FileProblem, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+	if err := principal.Of(ctx).Need(principal.ScopeRead); err != nil {
 		return nil, err
 	}
 	p.filesMu.RLock()

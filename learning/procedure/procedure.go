@@ -20,7 +20,7 @@ import (
 type Service interface {
 	// Save stores a procedure, as a further version of what is under its name. What says
 	// the same as the latest version changes nothing. It needs ScopeAgent; over what another
-	// agent saved for a persona other than skillrouter.DefaultPersona and SharedPersona, ScopeCaptain. Delete does too.
+	// agent saved for a persona other than check.DefaultPersona and SharedPersona, ScopeCaptain. Delete does too.
 	Save(ctx context.Context, draft Draft) (Saved, error)
 	// Procedure returns a procedure by its name; NotFound if there is none. It needs ScopeRead.
 	Procedure(ctx context.Context, ref Ref) (Procedure, error)

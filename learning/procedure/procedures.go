@@ -9,7 +9,12 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/committer"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/eventlog"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/lesson"
 	"skillrouter/learning/shelf"
@@ -21,11 +26,11 @@ import (
 type Procedures struct {
 	*shelf.Shelf[Stored]
 	store   Store
-	now     skillrouter.Clock
+	now     clock.Clock
 	log     *slog.Logger
 	facts   func(ctx context.Context, persona, key string) (json.RawMessage, bool, error)
 	lessons LessonProposals
-	bell    skillrouter.Bell // rings when a procedure was saved or deleted
+	bell    committer.Bell // rings when a procedure was saved or deleted
 
 	filesMu  sync.RWMutex
 	files    int
@@ -64,7 +69,7 @@ func NewProcedures(store Store, options Options) *Procedures {
 
 // Save implements Service.
 func (p *Procedures) Save(ctx context.Context, draft Draft) (Saved, error) {
-	author, err := skillrouter.PrincipalOf(ctx).ActingAs("agent_id", draft.AgentID)
+	author, err := principal.Of(ctx).ActingAs("agent_id", draft.AgentID)
 	if err != nil {
 		return Saved{}, err
 	}
@@ -86,7 +91,7 @@ func (p *Procedures) put(ctx context.Context, prepared prepared, author string, 
 		case err != nil:
 			return err
 		case there && old.Name != prepared.name:
-			return skillrouter.Errorf(skillrouter.Conflict, "there is a procedure named %s: names that differ in capitals alone could not both be files everywhere", old.Name)
+			return errs.Errorf(errs.Conflict, "there is a procedure named %s: names that differ in capitals alone could not both be files everywhere", old.Name)
 		}
 		var row any
 		if there && old.DeletedAt == nil {
@@ -98,7 +103,7 @@ func (p *Procedures) put(ctx context.Context, prepared prepared, author string, 
 		stored, changed = old, row == nil || !sameBody(old.Body, prepared)
 		if changed {
 			if row != nil {
-				if err := learning.MayReplace(skillrouter.PrincipalOf(ctx), prepared.persona, old.Author); err != nil {
+				if err := learning.MayReplace(principal.Of(ctx), prepared.persona, old.Author); err != nil {
 					return err
 				}
 			}
@@ -109,7 +114,7 @@ func (p *Procedures) put(ctx context.Context, prepared prepared, author string, 
 				stored.CreatedAt, stored.DeletedAt = at, nil
 			}
 			stored.Version++
-			stored.Body, stored.Author, stored.Trust, stored.UpdatedAt = prepared.body, author, learning.TrustOf(skillrouter.PrincipalOf(ctx)), at
+			stored.Body, stored.Author, stored.Trust, stored.UpdatedAt = prepared.body, author, learning.TrustOf(principal.Of(ctx)), at
 		}
 		if read != nil {
 			stored.SaidRate, stored.SaidTime = read.SuccessRate, read.AvgTime
@@ -141,9 +146,9 @@ func sameBody(body Body, prepared prepared) bool {
 
 // Delete implements Service.
 func (p *Procedures) Delete(ctx context.Context, ref Ref) error {
-	ctx = skillrouter.Essential(ctx) // it makes room
-	caller := skillrouter.PrincipalOf(ctx)
-	if err := cmp.Or(caller.Need(skillrouter.ScopeAgent), checkRef(&ref)); err != nil {
+	ctx = committer.Essential(ctx) // it makes room
+	caller := principal.Of(ctx)
+	if err := cmp.Or(caller.Need(principal.ScopeAgent), checkRef(&ref)); err != nil {
 		return err
 	}
 	return p.remove(ctx, ref, caller.AgentID, nil)
@@ -151,8 +156,8 @@ func (p *Procedures) Delete(ctx context.Context, ref Ref) error {
 
 // Merge deletes a procedure of which another has the parameters and the steps, which stays. It needs ScopeAgent.
 func (p *Procedures) Merge(ctx context.Context, into, from Ref) error {
-	caller := skillrouter.PrincipalOf(ctx)
-	if err := cmp.Or(caller.Need(skillrouter.ScopeAgent), checkRef(&into), checkRef(&from)); err != nil {
+	caller := principal.Of(ctx)
+	if err := cmp.Or(caller.Need(principal.ScopeAgent), checkRef(&into), checkRef(&from)); err != nil {
 		return err
 	}
 	return p.remove(ctx, from, caller.AgentID, func(tx Tx, old *Stored) error {
@@ -163,9 +168,9 @@ func (p *Procedures) Merge(ctx context.Context, into, from Ref) error {
 		case !there || stays.DeletedAt != nil:
 			return no(into)
 		case stays.Number == old.Number:
-			return skillrouter.InvalidField("into", "names the procedure itself")
+			return errs.InvalidField("into", "names the procedure itself")
 		case !sameSteps(stays.Body, old.Body):
-			return skillrouter.Errorf(skillrouter.Conflict, "the two procedures have different steps: change one first, or delete the wrong one")
+			return errs.Errorf(errs.Conflict, "the two procedures have different steps: change one first, or delete the wrong one")
 		}
 		return nil
 	})
@@ -183,7 +188,7 @@ const MaxVersions = 50
 
 // History returns what a procedure said before, the latest first. It needs ScopeRead.
 func (p *Procedures) History(ctx context.Context, ref Ref) ([]Procedure, error) {
-	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), checkRef(&ref)); err != nil {
+	if err := cmp.Or(principal.Of(ctx).Need(principal.ScopeRead), checkRef(&ref)); err != nil {
 		return nil, err
 	}
 	now, err := p.stored(ctx, Ref{Persona: ref.Persona, Name: ref.Name})
@@ -213,7 +218,7 @@ func (p *Procedures) remove(ctx context.Context, ref Ref, agent string, check fu
 		if !there || old.DeletedAt != nil || old.Name != ref.Name {
 			return no(ref)
 		}
-		if err := learning.MayReplace(skillrouter.PrincipalOf(ctx), ref.Persona, old.Author); err != nil {
+		if err := learning.MayReplace(principal.Of(ctx), ref.Persona, old.Author); err != nil {
 			return err
 		}
 		if check != nil {
@@ -237,8 +242,8 @@ func (p *Procedures) remove(ctx context.Context, ref Ref, agent string, check fu
 
 // Restore takes back that a procedure was deleted: it says what it said, and its figures begin anew. It needs what Delete needs.
 func (p *Procedures) Restore(ctx context.Context, ref Ref) error {
-	caller := skillrouter.PrincipalOf(ctx)
-	if err := cmp.Or(caller.Need(skillrouter.ScopeAgent), checkRef(&ref)); err != nil {
+	caller := principal.Of(ctx)
+	if err := cmp.Or(caller.Need(principal.ScopeAgent), checkRef(&ref)); err != nil {
 		return err
 	}
 	var stored Stored
@@ -250,7 +255,7 @@ func (p *Procedures) Restore(ctx context.Context, ref Ref) error {
 		case !there || old.Name != ref.Name:
 			return no(ref)
 		case old.DeletedAt == nil:
-			return skillrouter.Errorf(skillrouter.Conflict, "the procedure %s is there", ref.Name)
+			return errs.Errorf(errs.Conflict, "the procedure %s is there", ref.Name)
 		}
 		if err := learning.MayReplace(caller, ref.Persona, old.Author); err != nil {
 			return err
@@ -274,7 +279,7 @@ func (p *Procedures) Restore(ctx context.Context, ref Ref) error {
 
 // Procedure implements Service.
 func (p *Procedures) Procedure(ctx context.Context, ref Ref) (Procedure, error) {
-	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), checkRef(&ref)); err != nil {
+	if err := cmp.Or(principal.Of(ctx).Need(principal.ScopeRead), checkRef(&ref)); err != nil {
 		return Procedure{}, err
 	}
 	stored, err := p.stored(ctx, ref)
@@ -305,7 +310,7 @@ func (p *Procedures) stored(ctx context.Context, ref Ref) (Stored, error) {
 			return stored, err
 		}
 		if !ok {
-			return stored, skillrouter.Errorf(skillrouter.NotFound, "there is no version %d of the procedure %s: its latest is %d", ref.Version, ref.Name, stored.Version)
+			return stored, errs.Errorf(errs.NotFound, "there is no version %d of the procedure %s: its latest is %d", ref.Version, ref.Name, stored.Version)
 		}
 		stored.Version, stored.Body, stored.Author = ref.Version, body, author
 	}
@@ -313,25 +318,25 @@ func (p *Procedures) stored(ctx context.Context, ref Ref) (Stored, error) {
 }
 
 func no(ref Ref) error {
-	return skillrouter.Errorf(skillrouter.NotFound, "there is no procedure %s of the persona %s", ref.Name, ref.Persona)
+	return errs.Errorf(errs.NotFound, "there is no procedure %s of the persona %s", ref.Name, ref.Persona)
 }
 
 // List implements Service.
 func (p *Procedures) List(ctx context.Context, filter Filter) (Page, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+	if err := principal.Of(ctx).Need(principal.ScopeRead); err != nil {
 		return Page{}, err
 	}
 	var err error
 	if filter.Persona, err = personaOrAll(filter.Persona); err != nil {
 		return Page{}, err
 	}
-	if err := skillrouter.CheckName("category", filter.Category); err != nil {
+	if err := check.Name("category", filter.Category); err != nil {
 		return Page{}, err
 	}
 	if persona, name, ok := strings.Cut(filter.After, "/"); filter.After != "" && (!ok || !procedureName.MatchString(persona) || !procedureName.MatchString(name)) {
-		return Page{}, skillrouter.InvalidField("after", "is not one that a listing answered")
+		return Page{}, errs.InvalidField("after", "is not one that a listing answered")
 	}
-	limit, err := skillrouter.Limit(filter.Limit, learning.DefaultListing, learning.MaxLimit)
+	limit, err := check.Limit(filter.Limit, learning.DefaultListing, learning.MaxLimit)
 	if err != nil {
 		return Page{}, err
 	}
@@ -356,26 +361,26 @@ func personaOrAll(persona string) (string, error) {
 	if persona == "*" {
 		return "", nil
 	}
-	return skillrouter.CheckPersona(persona)
+	return check.Persona(persona)
 }
 
 // Search implements Service.
 func (p *Procedures) Search(ctx context.Context, query Query) (Results, error) {
-	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead), learning.CheckQuery(query.Query)); err != nil {
+	if err := cmp.Or(principal.Of(ctx).Need(principal.ScopeRead), learning.CheckQuery(query.Query)); err != nil {
 		return Results{}, err
 	}
 	persona, err := personaOrAll(query.Persona)
 	if err != nil {
 		return Results{}, err
 	}
-	if err := skillrouter.CheckName("category", query.Category); err != nil {
+	if err := check.Name("category", query.Category); err != nil {
 		return Results{}, err
 	}
-	limit, err := skillrouter.Limit(query.Limit, learning.DefaultKnowledgeLimit, learning.MaxLimit)
+	limit, err := check.Limit(query.Limit, learning.DefaultKnowledgeLimit, learning.MaxLimit)
 	if err != nil {
 		return Results{}, err
 	}
-	if err := skillrouter.CheckName("agent_id", query.AgentID); err != nil {
+	if err := check.Name("agent_id", query.AgentID); err != nil {
 		return Results{}, err
 	}
 	span, err := shelf.SpanOf(query.Since, query.Until, query.TimeRange, p.now())
@@ -406,7 +411,7 @@ func (p *Procedures) Search(ctx context.Context, query Query) (Results, error) {
 
 // Stats implements Service.
 func (p *Procedures) Stats(ctx context.Context) (Stats, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+	if err := principal.Of(ctx).Need(principal.ScopeRead); err != nil {
 		return Stats{}, err
 	}
 	stats, err := p.store.CountProcedures(ctx)
@@ -422,7 +427,7 @@ func addEvent(tx Tx, kind string, p Stored, agent string, at time.Time) error {
 	if err != nil {
 		return err
 	}
-	return tx.AddEvents(skillrouter.Event{Type: kind, Subject: ID(p.Persona, p.Name), Agent: agent, At: at, Data: data})
+	return tx.AddEvents(eventlog.Event{Type: kind, Subject: ID(p.Persona, p.Name), Agent: agent, At: at, Data: data})
 }
 
 // size is about how many bytes an answer needs for it.

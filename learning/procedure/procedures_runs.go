@@ -8,7 +8,11 @@ import (
 	"fmt"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/eventlog"
+	"skillrouter/internal/principal"
+	"skillrouter/internal/redact"
 	"skillrouter/learning"
 )
 
@@ -17,12 +21,12 @@ const runTries = 10
 
 // Start implements Service.
 func (p *Procedures) Start(ctx context.Context, draft RunDraft) (Run, error) {
-	author, err := skillrouter.PrincipalOf(ctx).ActingAs("agent_id", draft.AgentID)
+	author, err := principal.Of(ctx).ActingAs("agent_id", draft.AgentID)
 	if err != nil {
 		return Run{}, err
 	}
 	ref := Ref{Persona: draft.Persona, Name: draft.Name}
-	if err := cmp.Or(checkRef(&ref), skillrouter.CheckName("project", draft.Project)); err != nil {
+	if err := cmp.Or(checkRef(&ref), check.Name("project", draft.Project)); err != nil {
 		return Run{}, err
 	}
 	stored, err := p.stored(ctx, ref)
@@ -70,7 +74,7 @@ func (p *Procedures) factsOf(persona string) func(ctx context.Context, key strin
 
 // Run implements Service.
 func (p *Procedures) Run(ctx context.Context, id string) (Run, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+	if err := principal.Of(ctx).Need(principal.ScopeRead); err != nil {
 		return Run{}, err
 	}
 	run, err := p.storedRun(ctx, id)
@@ -84,7 +88,7 @@ func (p *Procedures) storedRun(ctx context.Context, id string) (StoredRun, error
 	}
 	run, ok, err := p.store.StoredRun(ctx, id)
 	if err == nil && !ok {
-		err = skillrouter.Errorf(skillrouter.NotFound, "there is no such run")
+		err = errs.Errorf(errs.NotFound, "there is no such run")
 	}
 	return run, err
 }
@@ -92,14 +96,14 @@ func (p *Procedures) storedRun(ctx context.Context, id string) (StoredRun, error
 // Runs implements Service. The runs are without the results of their steps.
 func (p *Procedures) Runs(ctx context.Context, filter RunFilter) ([]Run, error) {
 	if err := cmp.Or(
-		skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead),
-		skillrouter.CheckNames("persona", filter.Persona, "procedure", filter.Procedure, "agent_id", filter.AgentID),
-		skillrouter.CheckOptional("status", filter.Status, RunStatuses()),
+		principal.Of(ctx).Need(principal.ScopeRead),
+		check.Names("persona", filter.Persona, "procedure", filter.Procedure, "agent_id", filter.AgentID),
+		check.Optional("status", filter.Status, RunStatuses()),
 	); err != nil {
 		return nil, err
 	}
 	var err error
-	if filter.Limit, err = skillrouter.Limit(filter.Limit, learning.DefaultEpisodeLimit, learning.MaxLimit); err != nil {
+	if filter.Limit, err = check.Limit(filter.Limit, learning.DefaultEpisodeLimit, learning.MaxLimit); err != nil {
 		return nil, err
 	}
 	runs, err := p.store.ListRuns(ctx, filter)
@@ -126,11 +130,11 @@ func (p *Procedures) Next(ctx context.Context, request StepRequest) (Run, error)
 		}
 		step := &run.Steps[i]
 		if !request.Again {
-			return nil, skillrouter.Errorf(skillrouter.Conflict, "step %d (%s) was handed out at %s and nobody has said how it went: report it, or ask for it again, and what became of attempt %d counts as unknown",
+			return nil, errs.Errorf(errs.Conflict, "step %d (%s) was handed out at %s and nobody has said how it went: report it, or ask for it again, and what became of attempt %d counts as unknown",
 				i+1, step.Name, step.HandedOutAt.Format(time.RFC3339), step.Attempt)
 		}
 		if step.Attempt >= MaxStepAttempts {
-			return nil, skillrouter.Errorf(skillrouter.Conflict, "step %d (%s) was handed out %d times: report it, or abandon the run", i+1, step.Name, step.Attempt)
+			return nil, errs.Errorf(errs.Conflict, "step %d (%s) was handed out %d times: report it, or abandon the run", i+1, step.Name, step.Attempt)
 		}
 		step.Reason = fmt.Sprintf("handed out again: how attempt %d, of %s, went is unknown", step.Attempt, step.HandedOutAt.Format(time.RFC3339))
 		step.Attempt++
@@ -141,7 +145,7 @@ func (p *Procedures) Next(ctx context.Context, request StepRequest) (Run, error)
 
 // Report implements Service.
 func (p *Procedures) Report(ctx context.Context, report StepReport) (Run, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeAgent); err != nil {
+	if err := principal.Of(ctx).Need(principal.ScopeAgent); err != nil {
 		return Run{}, err
 	}
 	if err := cleanReport(&report); err != nil {
@@ -161,15 +165,15 @@ func cleanReport(report *StepReport) (err error) {
 	switch report.Status {
 	case StepSucceeded, StepFailed, StepSkipped, StepUnknown:
 	default:
-		return skillrouter.InvalidField("status", "must be one of %v", []StepStatus{StepSucceeded, StepFailed, StepSkipped, StepUnknown})
+		return errs.InvalidField("status", "must be one of %v", []StepStatus{StepSucceeded, StepFailed, StepSkipped, StepUnknown})
 	}
 	if report.Attempt < 0 {
-		return skillrouter.InvalidField("attempt", "may not be negative")
+		return errs.InvalidField("attempt", "may not be negative")
 	}
-	if err := cmp.Or(skillrouter.CheckText("error", report.Error, MaxText), skillrouter.CheckOptionalRange("duration", report.Duration, 0, MaxStepDuration)); err != nil {
+	if err := cmp.Or(check.Text("error", report.Error, MaxText), check.OptionalRange("duration", report.Duration, 0, MaxStepDuration)); err != nil {
 		return err
 	}
-	var redaction skillrouter.Redaction
+	var redaction redact.Redaction
 	redaction.Text(&report.Error)
 	if report.Result, err = cleanJSON(&redaction, "result", report.Result, MaxStepResult); string(report.Result) == "null" {
 		report.Result = nil
@@ -179,10 +183,10 @@ func cleanReport(report *StepReport) (err error) {
 
 // Abandon implements Service.
 func (p *Procedures) Abandon(ctx context.Context, id, reason string) (Run, error) {
-	if err := skillrouter.CheckText("reason", reason, MaxText); err != nil {
+	if err := check.Text("reason", reason, MaxText); err != nil {
 		return Run{}, err
 	}
-	reason, _ = skillrouter.Redact(skillrouter.OneLine(reason))
+	reason, _ = redact.Text(check.OneLine(reason))
 	return p.change(ctx, id, func(run *Run, at time.Time) (touched []int, err error) {
 		switch run.Status {
 		case RunRunning:
@@ -202,7 +206,7 @@ func (p *Procedures) Abandon(ctx context.Context, id, reason string) (Run, error
 }
 
 func ended(run *Run) error {
-	return skillrouter.Errorf(skillrouter.Conflict, "the run has ended: it %s", run.Status)
+	return errs.Errorf(errs.Conflict, "the run has ended: it %s", run.Status)
 }
 
 // errMoved means that a run was changed while its next change was decided.
@@ -212,8 +216,8 @@ var errMoved = errors.New("the run was changed meanwhile")
 // goes on to the step that is due. Conditions are evaluated before the change
 // takes its place among the writes; if the run has moved by then, all is decided anew.
 func (p *Procedures) change(ctx context.Context, id string, apply func(run *Run, at time.Time) (touched []int, err error)) (Run, error) {
-	caller := skillrouter.PrincipalOf(ctx)
-	if err := caller.Need(skillrouter.ScopeAgent); err != nil {
+	caller := principal.Of(ctx)
+	if err := caller.Need(principal.ScopeAgent); err != nil {
 		return Run{}, err
 	}
 	for range runTries {
@@ -264,7 +268,7 @@ func (p *Procedures) change(ctx context.Context, id string, apply func(run *Run,
 		run.point()
 		return run.Run, nil
 	}
-	return Run{}, skillrouter.Errorf(skillrouter.Unavailable, "others change this run all the time: ask again")
+	return Run{}, errs.Errorf(errs.Unavailable, "others change this run all the time: ask again")
 }
 
 // tell writes the events of a change of a run and, if it has ended, the figures.
@@ -290,5 +294,5 @@ func addRunEvent(tx Tx, kind string, run StoredRun, step int, at time.Time) erro
 	if err != nil {
 		return err
 	}
-	return tx.AddEvents(skillrouter.Event{Type: kind, Subject: run.ID, Agent: run.AgentID, Project: run.Project, At: at, Data: data})
+	return tx.AddEvents(eventlog.Event{Type: kind, Subject: run.ID, Agent: run.AgentID, Project: run.Project, At: at, Data: data})
 }

@@ -7,7 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/redact"
 	"skillrouter/learning"
 	"skillrouter/learning/condition"
 )
@@ -34,27 +36,27 @@ func begin(stored Stored, draft RunDraft) (StoredRun, error) {
 // A procedure that declares none takes any, for its conditions.
 func runParams(declared []Param, given map[string]json.RawMessage) (map[string]json.RawMessage, error) {
 	if len(given) > MaxParams {
-		return nil, skillrouter.InvalidField("params", "are more than %d", MaxParams)
+		return nil, errs.InvalidField("params", "are more than %d", MaxParams)
 	}
 	params := map[string]json.RawMessage{}
 	for name, raw := range given {
 		field := "params." + name
 		if len(declared) > 0 && !hasParam(declared, name) {
-			return nil, skillrouter.InvalidField("params", "hold %.*q, which the procedure does not declare", skillrouter.MaxName, name)
+			return nil, errs.InvalidField("params", "hold %.*q, which the procedure does not declare", check.MaxName, name)
 		}
 		if err := checkParamName("params", name); err != nil {
 			return nil, err
 		}
-		var redaction skillrouter.Redaction
+		var redaction redact.Redaction
 		value, err := cleanJSON(&redaction, field, raw, MaxParamValue)
 		if err != nil {
 			return nil, err
 		}
 		if kinds := redaction.Kinds(); len(kinds) > 0 {
-			return nil, skillrouter.InvalidField(field, "holds a secret (%s), which is not stored: let the command read it from the environment", kinds[0])
+			return nil, errs.InvalidField(field, "holds a secret (%s), which is not stored: let the command read it from the environment", kinds[0])
 		}
 		if value == nil {
-			return nil, skillrouter.InvalidField(field, "is empty: it must be JSON")
+			return nil, errs.InvalidField(field, "is empty: it must be JSON")
 		}
 		params[name] = value
 	}
@@ -63,7 +65,7 @@ func runParams(declared []Param, given map[string]json.RawMessage) (map[string]j
 			continue
 		}
 		if param.Default == nil {
-			return nil, skillrouter.InvalidField("params."+param.Name, "is required")
+			return nil, errs.InvalidField("params."+param.Name, "is required")
 		}
 		params[param.Name] = param.Default
 	}
@@ -107,10 +109,10 @@ func (r *Run) advance(ctx context.Context, at time.Time, fact func(ctx context.C
 		}
 		held, err := r.due(ctx, step.Condition, fact)
 		switch {
-		case skillrouter.CodeOf(err) == skillrouter.Invalid:
+		case errs.CodeOf(err) == errs.Invalid:
 			// Nobody can say whether this step was to be done, and nothing that is reported can change it.
 			step.Status, step.EndedAt = StepFailed, &at
-			step.Error, _ = skillrouter.Redact(fmt.Sprintf("the condition of %s (%s) cannot be evaluated: it %s", step.Name, step.Condition, skillrouter.MessageOf(err)))
+			step.Error, _ = redact.Text(fmt.Sprintf("the condition of %s (%s) cannot be evaluated: it %s", step.Name, step.Condition, errs.MessageOf(err)))
 			touched = append(touched, i)
 			if r.stops(step, at) {
 				return touched, nil
@@ -162,7 +164,7 @@ func (r *Run) stops(step *RunStep, at time.Time) bool {
 		r.Reason += ": " + learning.FirstLine(step.Error)
 	}
 	if len(r.Reason) > MaxText {
-		r.Reason = skillrouter.Head(r.Reason, MaxText)
+		r.Reason = check.Head(r.Reason, MaxText)
 	}
 	return true
 }
@@ -170,21 +172,21 @@ func (r *Run) stops(step *RunStep, at time.Time) bool {
 // report takes in how a step went. It tells whether the run says so now and did not before.
 func (r *Run) report(report StepReport, at time.Time) (bool, error) {
 	if report.Index < 0 || report.Index >= len(r.Steps) {
-		return false, skillrouter.InvalidField("index", "must lie between 0 and %d: the run has %d steps", len(r.Steps)-1, len(r.Steps))
+		return false, errs.InvalidField("index", "must lie between 0 and %d: the run has %d steps", len(r.Steps)-1, len(r.Steps))
 	}
 	step := &r.Steps[report.Index]
 	switch {
 	case step.Status == StepPending:
-		return false, skillrouter.Errorf(skillrouter.Conflict, "step %d (%s) has not been handed out", step.Index+1, step.Name)
+		return false, errs.Errorf(errs.Conflict, "step %d (%s) has not been handed out", step.Index+1, step.Name)
 	case report.Attempt > step.Attempt:
-		return false, skillrouter.InvalidField("attempt", "is one that has not been handed out: the latest is %d", step.Attempt)
+		return false, errs.InvalidField("attempt", "is one that has not been handed out: the latest is %d", step.Attempt)
 	case report.Attempt > 0 && report.Attempt < step.Attempt:
-		return false, skillrouter.Errorf(skillrouter.Conflict, "step %d (%s) was handed out again since: attempt %d counts as unknown", step.Index+1, step.Name, report.Attempt)
+		return false, errs.Errorf(errs.Conflict, "step %d (%s) was handed out again since: attempt %d counts as unknown", step.Index+1, step.Name, report.Attempt)
 	case step.Status != StepHandedOut:
 		if step.Status == report.Status && string(step.Result) == string(report.Result) && step.Error == report.Error && step.Attempt > 0 {
 			return false, nil
 		}
-		return false, skillrouter.Errorf(skillrouter.Conflict, "step %d (%s) has ended already: it is %s", step.Index+1, step.Name, step.Status)
+		return false, errs.Errorf(errs.Conflict, "step %d (%s) has ended already: it is %s", step.Index+1, step.Name, step.Status)
 	}
 	step.Status, step.Result, step.Error, step.EndedAt = report.Status, report.Result, report.Error, &at
 	if report.Duration != nil {

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/eventlog"
 	"skillrouter/learning"
 	"skillrouter/learning/shelf"
 )
@@ -70,7 +70,7 @@ type Tx interface {
 	// SetLesson notes which lesson was proposed because of a step.
 	SetLesson(run int64, step int, lesson string) error
 	// AddEvents appends to the event log.
-	AddEvents(events ...skillrouter.Event) error
+	AddEvents(events ...eventlog.Event) error
 }
 
 // Body is what a version of a procedure says.

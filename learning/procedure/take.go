@@ -5,15 +5,17 @@ import (
 	"math"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 )
 
 // Take takes in procedures of another router, each in its latest version, with
 // the figures of its runs. A name that has a procedure keeps it. It needs ScopeCaptain.
 func (p *Procedures) Take(ctx context.Context, procedures []Procedure, t learning.Taking) ([]learning.Taken, error) {
-	by := skillrouter.PrincipalOf(ctx)
-	if err := by.Need(skillrouter.ScopeCaptain); err != nil {
+	by := principal.Of(ctx)
+	if err := by.Need(principal.ScopeCaptain); err != nil {
 		return nil, err
 	}
 	taken, ready := make([]learning.Taken, len(procedures)), make([]Stored, len(procedures))
@@ -80,13 +82,13 @@ func take(given Procedure, at time.Time) (s Stored, err error) {
 		return s, err
 	}
 	if given.Succeeded > given.Runs {
-		return s, skillrouter.InvalidField("succeeded", "is more than runs")
+		return s, errs.InvalidField("succeeded", "is more than runs")
 	}
-	if err := skillrouter.CheckRange("success_rate", given.SuccessRate, 0, 1); err != nil {
+	if err := check.Range("success_rate", given.SuccessRate, 0, 1); err != nil {
 		return s, err
 	}
 	if math.IsNaN(given.AvgTime) || given.AvgTime < 0 || given.AvgTime > learning.MaxFigure {
-		return s, skillrouter.InvalidField("avg_execution_time", "must lie between 0 and %d", int64(learning.MaxFigure))
+		return s, errs.InvalidField("avg_execution_time", "must lie between 0 and %d", int64(learning.MaxFigure))
 	}
 	s = Stored{
 		Persona: prepared.persona, Name: prepared.name, Version: max(given.Version, 1), Body: prepared.body, Author: given.Author, Trust: learning.TrustImported,

@@ -8,19 +8,20 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/lazyregexp"
 	"skillrouter/learning"
 )
 
 // templateName is ${name} in an action or a command line. $${name} stands for
 // ${name} itself in an action; a shell's own variable is $NAME in a command line.
-var templateName = skillrouter.Lazily(`\$?\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
+var templateName = lazyregexp.New(`\$?\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 
 // checkAction refuses an action that names a parameter which the procedure has not.
 func checkAction(field, text string, params []Param) error {
 	for _, found := range templateName.FindAllStringSubmatch(text, -1) {
 		if !strings.HasPrefix(found[0], "$$") && !hasParam(params, found[1]) {
-			return skillrouter.InvalidField(field, "names ${%s}, and the procedure has no such parameter: declare it under params, or write $${%s} to mean the characters", found[1], found[1])
+			return errs.InvalidField(field, "names ${%s}, and the procedure has no such parameter: declare it under params, or write $${%s} to mean the characters", found[1], found[1])
 		}
 	}
 	return nil
@@ -55,7 +56,7 @@ func hasParam(params []Param, name string) bool {
 func checkRun(field, line string, params []Param) error {
 	for _, found := range templateName.FindAllStringSubmatch(line, -1) {
 		if !hasParam(params, found[1]) {
-			return skillrouter.InvalidField(field, "names ${%s}, and the procedure has no such parameter: declare it under params, or write $%s for a variable of the shell", found[1], found[1])
+			return errs.InvalidField(field, "names ${%s}, and the procedure has no such parameter: declare it under params, or write $%s for a variable of the shell", found[1], found[1])
 		}
 	}
 	_, err := runPlaces(field, line)
@@ -74,7 +75,7 @@ func fillRun(field, line string, params map[string]json.RawMessage) (string, err
 	for _, place := range places {
 		quoted, err := syntax.Quote(paramText(params[place.name]), syntax.LangPOSIX)
 		if err != nil {
-			return "", skillrouter.InvalidField("params."+place.name, "holds a character that no command line can: %s", learning.FirstLine(err.Error()))
+			return "", errs.InvalidField("params."+place.name, "holds a character that no command line can: %s", learning.FirstLine(err.Error()))
 		}
 		out.WriteString(line[from:place.from])
 		out.WriteString(quoted)
@@ -96,7 +97,7 @@ type runPlace struct {
 func runPlaces(field, line string) (places []runPlace, err error) {
 	defer func() {
 		if p := recover(); p != nil { // the parser meets hostile texts here
-			places, err = nil, skillrouter.InvalidField(field, "is no command line")
+			places, err = nil, errs.InvalidField(field, "is no command line")
 		}
 	}()
 	named := templateName.Compiled().FindAllStringIndex(line, -1)
@@ -105,7 +106,7 @@ func runPlaces(field, line string) (places []runPlace, err error) {
 	}
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(line), "")
 	if err != nil {
-		return nil, skillrouter.InvalidField(field, "is no command line: %s", learning.FirstLine(err.Error()))
+		return nil, errs.InvalidField(field, "is no command line: %s", learning.FirstLine(err.Error()))
 	}
 	var above []syntax.Node
 	inside := 0 // how many of above are places where a quoted word is no word
@@ -135,7 +136,7 @@ func runPlaces(field, line string) (places []runPlace, err error) {
 		return true
 	})
 	if len(places) != len(named) {
-		return nil, skillrouter.InvalidField(field, "has a ${parameter} in quotes, in a here-document or in a calculation: write it outside, as in --name=${name}; it is quoted where it is put in")
+		return nil, errs.InvalidField(field, "has a ${parameter} in quotes, in a here-document or in a calculation: write it outside, as in --name=${name}; it is quoted where it is put in")
 	}
 	return places, nil
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
 	"skillrouter/learning"
 	"skillrouter/tfidf/text"
 )
@@ -121,7 +120,7 @@ func (p *profiles) fitting(terms []string, author string) []fit {
 		}
 		of.shared = 0
 	}
-	skillrouter.Sort(fits, func(a, b fit) int {
+	slices.SortFunc(fits, func(a, b fit) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), strings.Compare(a.agent, b.agent))
 	})
 	fits = fits[:min(len(fits), MaxRecipients)]

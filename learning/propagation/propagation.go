@@ -12,7 +12,8 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/eventlog"
 	"skillrouter/learning"
 	"skillrouter/learning/lesson"
 )
@@ -31,7 +32,7 @@ type Notice struct {
 // It learns what agents do from what they report, record and work on.
 type Propagation struct {
 	store Store
-	now   skillrouter.Clock
+	now   clock.Clock
 
 	mu       sync.Mutex
 	profiles profiles
@@ -75,7 +76,7 @@ func New(ctx context.Context, store Store, options learning.Options) (*Propagati
 // Take takes in what happened, stores whom the new lessons fit, and returns
 // the lessons that are news: those reported for the first time, and those that
 // became principles or critical. The same events again store nothing more.
-func (p *Propagation) Take(ctx context.Context, events []skillrouter.Event) ([]Notice, error) {
+func (p *Propagation) Take(ctx context.Context, events []eventlog.Event) ([]Notice, error) {
 	var news, reported, episodes []string
 	worsened := map[string]bool{}
 	for _, event := range events {
@@ -104,7 +105,7 @@ func (p *Propagation) Take(ctx context.Context, events []skillrouter.Event) ([]N
 	if err != nil {
 		return nil, err
 	}
-	skillrouter.Sort(briefs, func(a, b LessonBrief) int { return int(a.Number - b.Number) })
+	slices.SortFunc(briefs, func(a, b LessonBrief) int { return int(a.Number - b.Number) })
 	isNew := make(map[string]bool, len(reported))
 	for _, id := range reported {
 		isNew[id] = true
@@ -133,7 +134,7 @@ func (p *Propagation) Take(ctx context.Context, events []skillrouter.Event) ([]N
 	p.mu.Unlock()
 	if len(recipients) > 0 {
 		// As the table has them: those of one agent stand on one page, and each page that a statement touches is copied before.
-		skillrouter.Sort(recipients, func(a, b Recipient) int {
+		slices.SortFunc(recipients, func(a, b Recipient) int {
 			return cmp.Or(strings.Compare(a.AgentID, b.AgentID), cmp.Compare(a.LessonNumber, b.LessonNumber))
 		})
 		if err := p.store.AddRecipients(ctx, recipients); err != nil {
@@ -144,7 +145,7 @@ func (p *Propagation) Take(ctx context.Context, events []skillrouter.Event) ([]N
 }
 
 // becameCritical tells whether a lesson that was there became a critical one.
-func becameCritical(event skillrouter.Event) bool {
+func becameCritical(event eventlog.Event) bool {
 	var told lesson.Event
 	if err := json.Unmarshal(event.Data, &told); err != nil {
 		return false // whoever raises escalations logs it

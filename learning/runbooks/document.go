@@ -22,7 +22,7 @@ import (
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/learning/procedure"
 )
 
@@ -98,7 +98,7 @@ func Parse(file string, text []byte) (read procedure.File, err error) {
 		err = procedure.Prepare(read.Draft)
 	}
 	if err == nil && (d.SuccessRate < 0 || d.SuccessRate > 1 || math.IsNaN(d.SuccessRate)) {
-		err = skillrouter.InvalidField("success_rate", "must lie between 0 and 1")
+		err = errs.InvalidField("success_rate", "must lie between 0 and 1")
 	}
 	if err == nil {
 		read.SuccessRate = d.SuccessRate
@@ -151,8 +151,8 @@ func problemOf(err error) *Problem {
 
 // located finds the place of the field that a refusal names.
 func located(text []byte, err error) *Problem {
-	field := skillrouter.FieldOf(err)
-	p := &Problem{Text: strings.TrimSpace(field + " " + skillrouter.MessageOf(err))}
+	field := errs.FieldOf(err)
+	p := &Problem{Text: strings.TrimSpace(field + " " + errs.MessageOf(err))}
 	parsed, parseErr := parser.ParseBytes(text, 0)
 	for ; parseErr == nil && field != ""; field = shorter(field) {
 		where, err := yaml.PathString("$." + field)
@@ -215,7 +215,7 @@ func (d *document) draft(file string) (procedure.Draft, error) {
 func asJSON(field string, value any) (json.RawMessage, error) {
 	text, err := json.Marshal(value)
 	if err != nil {
-		return nil, skillrouter.InvalidField(field, "holds what JSON cannot say, such as .inf or a key that is no text")
+		return nil, errs.InvalidField(field, "holds what JSON cannot say, such as .inf or a key that is no text")
 	}
 	return text, nil
 }
@@ -244,14 +244,14 @@ func seconds(field string, value any) (float64, error) {
 		}
 		span, err := time.ParseDuration(spans.Replace(value))
 		if err != nil {
-			return 0, skillrouter.InvalidField(field, "must be a span of time, such as 90s, 5min or 2h, or a number of seconds")
+			return 0, errs.InvalidField(field, "must be a span of time, such as 90s, 5min or 2h, or a number of seconds")
 		}
 		n = span.Seconds()
 	default:
-		return 0, skillrouter.InvalidField(field, "must be a span of time, such as 90s, 5min or 2h, or a number of seconds")
+		return 0, errs.InvalidField(field, "must be a span of time, such as 90s, 5min or 2h, or a number of seconds")
 	}
 	if !(n >= 0 && n <= maxSeconds) { // NaN too
-		return 0, skillrouter.InvalidField(field, "must lie between 0 and %d seconds", maxSeconds)
+		return 0, errs.InvalidField(field, "must lie between 0 and %d seconds", maxSeconds)
 	}
 	return n, nil
 }

@@ -14,14 +14,17 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/committer"
+	"skillrouter/internal/defaults"
+	"skillrouter/internal/errs"
 	"skillrouter/learning/procedure"
 )
 
 // Options are what a Folder may do without.
 type Options struct {
-	Now skillrouter.Clock // time.Now if nil
-	Log *slog.Logger      // discards if nil
+	Now clock.Clock  // time.Now if nil
+	Log *slog.Logger // discards if nil
 }
 
 // Folder keeps a folder of files in step with the procedures.
@@ -34,9 +37,9 @@ type Options struct {
 type Folder struct {
 	name       string
 	procedures procedure.Folder
-	now        skillrouter.Clock
+	now        clock.Clock
 	log        *slog.Logger
-	synced     skillrouter.Bell
+	synced     committer.Bell
 
 	mu      sync.Mutex // one Sync at a time
 	parsed  map[string]found
@@ -47,7 +50,7 @@ type Folder struct {
 // Open makes the folder if need be, for this user alone. The rights of one that is there are its owner's to choose.
 func Open(name string, procedures procedure.Folder, options Options) (*Folder, error) {
 	options.Now = options.Now.Given()
-	options.Log = skillrouter.GivenLog(options.Log)
+	options.Log = defaults.Log(options.Log)
 	f := &Folder{name: name, procedures: procedures, now: options.Now, log: options.Log, parsed: map[string]found{}, told: map[string]procedure.FileProblem{}}
 	root, err := f.open()
 	if err != nil {
@@ -58,11 +61,11 @@ func Open(name string, procedures procedure.Folder, options Options) (*Folder, e
 
 func (f *Folder) open() (*os.Root, error) {
 	if err := os.MkdirAll(f.name, 0o700); err != nil {
-		return nil, skillrouter.Wrap(skillrouter.Unavailable, err, "the folder of procedures %s cannot be made", f.name)
+		return nil, errs.Wrap(errs.Unavailable, err, "the folder of procedures %s cannot be made", f.name)
 	}
 	root, err := os.OpenRoot(f.name)
 	if err != nil {
-		return nil, skillrouter.Wrap(skillrouter.Unavailable, err, "the folder of procedures %s cannot be opened", f.name)
+		return nil, errs.Wrap(errs.Unavailable, err, "the folder of procedures %s cannot be opened", f.name)
 	}
 	return root, nil
 }
@@ -84,12 +87,12 @@ func (f *Folder) Sync(ctx context.Context) error {
 	defer root.Close()
 	id, err := marker(root)
 	if err != nil {
-		return skillrouter.Wrap(skillrouter.Unavailable, err, "the folder of procedures %s cannot be written to", f.name)
+		return errs.Wrap(errs.Unavailable, err, "the folder of procedures %s cannot be written to", f.name)
 	}
 	// What is known is read after the files: a procedure that is saved meanwhile has no file yet, and is written.
 	seen, err := look(root, id, f.parsed)
 	if err != nil {
-		return skillrouter.Wrap(skillrouter.Unavailable, err, "the folder of procedures %s cannot be read", f.name)
+		return errs.Wrap(errs.Unavailable, err, "the folder of procedures %s cannot be read", f.name)
 	}
 	known, err := f.procedures.Known(ctx)
 	if err != nil {
@@ -186,7 +189,7 @@ func (r *round) write(ctx context.Context, stored procedure.Stored, name string)
 	switch {
 	case err == nil:
 		if mark := markOf(r.id, there); mark != stored.File.Mark && mark != markOf(r.id, text) {
-			return skillrouter.Errorf(skillrouter.Conflict, "the procedure %s/%s is to be written here, and something else is in its place", stored.Persona, stored.Name)
+			return errs.Errorf(errs.Conflict, "the procedure %s/%s is to be written here, and something else is in its place", stored.Persona, stored.Name)
 		}
 	case !errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("look at %s: %w", name, err)
@@ -196,7 +199,7 @@ func (r *round) write(ctx context.Context, stored procedure.Stored, name string)
 	}
 	mark := procedure.FileMark{Path: name, Mark: markOf(r.id, text), Version: stored.Version}
 	err = r.procedures.Written(ctx, procedure.Ref{Persona: stored.Persona, Name: stored.Name}, mark)
-	if skillrouter.CodeOf(err) == skillrouter.Conflict {
+	if errs.CodeOf(err) == errs.Conflict {
 		// It was deleted while it was written. Nobody else knows whose file this is, and left
 		// in its place it would bring the procedure back.
 		return r.remove(found{procedure.File{Path: name, Mark: mark.Mark}})
@@ -214,7 +217,7 @@ func (r *round) remove(file found) error {
 		return err
 	}
 	if markOf(r.id, there) != file.Mark {
-		return skillrouter.Errorf(skillrouter.Conflict, "the file of a procedure that is deleted was edited meanwhile")
+		return errs.Errorf(errs.Conflict, "the file of a procedure that is deleted was edited meanwhile")
 	}
 	if err := r.root.Remove(file.Path); err != nil {
 		return err
@@ -225,8 +228,8 @@ func (r *round) remove(file found) error {
 // failed notes that a file and its procedure are not in step. What was only
 // overtaken by another change has its turn with the next Sync.
 func (r *round) failed(ctx context.Context, file string, err error) {
-	text := skillrouter.MessageOf(err)
-	if code := skillrouter.CodeOf(err); code == skillrouter.Internal {
+	text := errs.MessageOf(err)
+	if code := errs.CodeOf(err); code == errs.Internal {
 		r.log.WarnContext(ctx, "a procedure and its file are not in step", "file", file, "error", err)
 		text = "cannot be brought in step with its procedure: " + text
 	}

@@ -10,8 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter"
 	"skillrouter/cmd/app/apptest"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning/procedure"
 	"skillrouter/learning/runbooks"
 	"skillrouter/learning/store"
@@ -28,7 +29,7 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	w := &world{Procedures: openProcedures(t, t.TempDir()), t: t, folder: filepath.Join(t.TempDir(), "procedures")}
-	w.ctx = skillrouter.WithPrincipal(t.Context(), skillrouter.System())
+	w.ctx = principal.With(t.Context(), principal.System())
 	w.open()
 	return w
 }
@@ -80,7 +81,7 @@ func (w *world) stands(name string, version int64, action string) {
 	w.t.Helper()
 	p, err := w.Procedure(w.ctx, procedure.Ref{Name: name})
 	switch {
-	case version == 0 && skillrouter.CodeOf(err) != skillrouter.NotFound:
+	case version == 0 && errs.CodeOf(err) != errs.NotFound:
 		w.t.Errorf("%s is there: version %d, error %v", name, p.Version, err)
 	case version > 0 && (err != nil || p.Version != version || p.Steps[0].Action != action):
 		w.t.Errorf("%s is version %d, %v, error %v; not version %d, %s", name, p.Version, p.Steps, err, version, action)

@@ -9,7 +9,9 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/committer"
+	"skillrouter/internal/errs"
 	"skillrouter/tfidf"
 )
 
@@ -64,7 +66,7 @@ func (v *Vectors) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		keys := v.next()
 		if len(keys) == 0 {
-			_ = skillrouter.PauseUntil(ctx, time.Hour, v.wake)
+			_ = committer.PauseUntil(ctx, time.Hour, v.wake)
 			continue
 		}
 		if err := v.fill(ctx, keys); err != nil && ctx.Err() == nil {
@@ -85,7 +87,7 @@ func (v *Vectors) rest(ctx context.Context, err error) {
 	if first {
 		v.log.WarnContext(ctx, "no vectors are made or stored; search is lexical until they are", "error", err)
 	}
-	_ = skillrouter.Pause(ctx, pause)
+	_ = committer.Pause(ctx, pause)
 }
 
 // load reads the vectors of the model, and drops those of others.
@@ -183,7 +185,7 @@ func (v *Vectors) wait(keys []EmbeddingKey) {
 		}
 	}
 	v.mu.Unlock()
-	skillrouter.Nudge(v.wake)
+	committer.Nudge(v.wake)
 }
 
 // next takes items of one kind that wait.
@@ -275,7 +277,7 @@ func (v *Vectors) embedBatch(ctx context.Context, batch []piece) error {
 // embedAlone sets the vector of an item, made of less and less of its text while the model
 // refuses it. An item of which it takes no text stays without one until it changes.
 func (v *Vectors) embedAlone(ctx context.Context, p *piece) error {
-	for text := p.text; ; text = skillrouter.Head(text, len(text)/2) {
+	for text := p.text; ; text = check.Head(text, len(text)/2) {
 		vectors, err := v.embed(ctx, fillTime, text)
 		if err == nil {
 			p.Vector = vectors[0]
@@ -366,14 +368,14 @@ func (v *Vectors) embed(ctx context.Context, most time.Duration, texts ...string
 		return nil, err
 	}
 	if len(vectors) != len(texts) {
-		return nil, skillrouter.Errorf(skillrouter.Unavailable, "the embedding model answered %d vectors for %d texts", len(vectors), len(texts))
+		return nil, errs.Errorf(errs.Unavailable, "the embedding model answered %d vectors for %d texts", len(vectors), len(texts))
 	}
 	for _, vector := range vectors {
 		if err := normalize(vector); err != nil {
 			return nil, err
 		}
 		if len(vector) != len(vectors[0]) {
-			return nil, skillrouter.Errorf(skillrouter.Unavailable, "the embedding model answered vectors of %d and of %d dimensions", len(vectors[0]), len(vector))
+			return nil, errs.Errorf(errs.Unavailable, "the embedding model answered vectors of %d and of %d dimensions", len(vectors[0]), len(vector))
 		}
 	}
 	return vectors, nil
@@ -383,14 +385,14 @@ func (v *Vectors) embed(ctx context.Context, most time.Duration, texts ...string
 // a dimension that can be kept.
 func normalize(vector []float32) error {
 	if len(vector) == 0 || len(vector) > MaxDimension {
-		return skillrouter.Errorf(skillrouter.Unavailable, "the embedding model answered a vector of %d dimensions, and 1 to %d can be kept", len(vector), MaxDimension)
+		return errs.Errorf(errs.Unavailable, "the embedding model answered a vector of %d dimensions, and 1 to %d can be kept", len(vector), MaxDimension)
 	}
 	sum := 0.0
 	for _, x := range vector {
 		sum += float64(x) * float64(x)
 	}
 	if math.IsNaN(sum) || math.IsInf(sum, 0) || sum == 0 {
-		return skillrouter.Errorf(skillrouter.Unavailable, "the embedding model answered a vector without a direction: it holds nothing but zeros, or what is no number")
+		return errs.Errorf(errs.Unavailable, "the embedding model answered a vector without a direction: it holds nothing but zeros, or what is no number")
 	}
 	length := math.Sqrt(sum)
 	for i, x := range vector {
@@ -405,7 +407,7 @@ func (v *Vectors) textOf(doc tfidf.Document) string {
 	if doc.Title != "" {
 		text = doc.Title + "\n" + doc.Body
 	}
-	return v.itemPrefix + skillrouter.Head(text, MaxEmbedText)
+	return v.itemPrefix + check.Head(text, MaxEmbedText)
 }
 
 // hashOf tells texts apart; that two have the same by chance needs billions of them.
@@ -417,6 +419,6 @@ func hashOf(text string) int64 {
 // refusal tells whether an error says that a text is not taken, rather than
 // that nothing is.
 func refusal(err error) bool {
-	code := skillrouter.CodeOf(err)
-	return err != nil && (code == skillrouter.Invalid || code == skillrouter.TooLarge)
+	code := errs.CodeOf(err)
+	return err != nil && (code == errs.Invalid || code == errs.TooLarge)
 }

@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/redact"
 	"skillrouter/tfidf"
 )
 
@@ -53,8 +54,8 @@ func (v *Vectors) ask(kind EmbeddingKind, text string) *meaning {
 		}
 		return nil
 	}
-	clean, _ := skillrouter.Redact(text)
-	asked, notice := v.query(v.queryPrefix + skillrouter.Head(clean, MaxEmbedText))
+	clean, _ := redact.Text(text)
+	asked, notice := v.query(v.queryPrefix + check.Head(clean, MaxEmbedText))
 	return &meaning{v, kind, asked, notice}
 }
 

@@ -5,7 +5,7 @@ import (
 	"maps"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 )
 
 // Bounds of the vectors of queries.
@@ -109,7 +109,7 @@ func (v *Vectors) answer(ctx context.Context, a *asked) (vector []float32, notic
 	case <-timer.C:
 		v.mu.Lock()
 		defer v.mu.Unlock()
-		v.queries.failed(skillrouter.Errorf(skillrouter.Unavailable, "the embedding endpoint took longer than %s for a query", queryWait), v.now())
+		v.queries.failed(errs.Errorf(errs.Unavailable, "the embedding endpoint took longer than %s for a query", queryWait), v.now())
 		return nil, noticeSlow
 	}
 	if a.err != nil {

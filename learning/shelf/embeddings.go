@@ -7,7 +7,9 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/tfidf"
 )
@@ -21,7 +23,7 @@ var _ EmbeddingService = (*Vectors)(nil)
 type Vectors struct {
 	store    EmbeddingStore
 	embedder Embedder
-	now      skillrouter.Clock
+	now      clock.Clock
 	log      *slog.Logger
 	most     int
 
@@ -105,7 +107,7 @@ func (v *Vectors) touch(kind EmbeddingKind, ids ...string) {
 
 // Embeddings implements EmbeddingService. It needs ScopeRead.
 func (v *Vectors) Embeddings(ctx context.Context) (EmbeddingStatus, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+	if err := principal.Of(ctx).Need(principal.ScopeRead); err != nil {
 		return EmbeddingStatus{}, err
 	}
 	return v.Status(), nil
@@ -142,7 +144,7 @@ func (v *Vectors) Status() EmbeddingStatus {
 		since = v.items.since
 	}
 	if last != nil {
-		s.LastError = skillrouter.MessageOf(last)
+		s.LastError = errs.MessageOf(last)
 	}
 	switch {
 	case !since.IsZero():

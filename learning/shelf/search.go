@@ -6,7 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/principal"
+	"skillrouter/internal/trace"
 	"skillrouter/learning"
 	"skillrouter/tfidf"
 	"skillrouter/tfidf/text"
@@ -53,7 +54,7 @@ const (
 // Ask looks for a query by words and, where there are vectors, by meaning. If
 // nothing fits, it says what was tried instead.
 func (s *Shelf[Row]) Ask(ctx context.Context, q ShelfQuery) (f finding, err error) {
-	ctx, span := skillrouter.StartMemory(ctx, "search_memory", string(s.of.Kind))
+	ctx, span := trace.StartMemory(ctx, "search_memory", string(s.of.Kind))
 	defer func() {
 		span.Set("skillrouter.results", len(f.Hits))
 		span.Finish(err)
@@ -195,7 +196,7 @@ func (s *Shelf[Row]) Fetch(ctx context.Context, f finding, take func(*Row, tfidf
 		}
 		f.Hits = s.preferred(f, known)
 	}
-	again, caller := f.ByMeaning && len(f.Repairs) == 0, skillrouter.PrincipalOf(ctx)
+	again, caller := f.ByMeaning && len(f.Repairs) == 0, principal.Of(ctx)
 	total, done := 0, 0
 	for part := range slices.Chunk(f.Hits, fetchRows) {
 		byID := known

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/eventlog"
 	"skillrouter/tfidf"
 	"skillrouter/tfidf/keep"
 )
@@ -80,7 +80,7 @@ func (s *Shelf[Row]) told(kind, subject string, data []byte, visit func(ids []st
 
 // Follow brings the index in step with events that another router wrote, all that there are up to a place of the log. An event that does not say what it is
 // about has the index built anew.
-func (s *Shelf[Row]) Follow(ctx context.Context, events []skillrouter.Event, to LogPosition) error {
+func (s *Shelf[Row]) Follow(ctx context.Context, events []eventlog.Event, to LogPosition) error {
 	var ids []string
 	for _, e := range events {
 		if !slices.ContainsFunc(s.of.Events, func(prefix string) bool { return strings.HasPrefix(e.Type, prefix) }) {

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/committer"
 	"skillrouter/learning"
 )
 
@@ -51,7 +51,7 @@ func (u *Uses) Count(at time.Time, ids ...string) {
 		u.note(id, Use{Count: 1, Last: at})
 	}
 	if len(u.waiting) >= usesSoon {
-		skillrouter.Nudge(u.full)
+		committer.Nudge(u.full)
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"sync"
 
-	"skillrouter"
+	"skillrouter/internal/principal"
 	"skillrouter/tfidf"
 	"skillrouter/tfidf/keep"
 )
@@ -54,7 +54,7 @@ func (w *walls) of(projects []string) *wall {
 
 // Within returns the index of what the caller sees of the Shelf, if it is bound to projects; nil: it sees all.
 func (s *Shelf[Row]) Within(ctx context.Context) (*tfidf.Index, error) {
-	p := skillrouter.PrincipalOf(ctx)
+	p := principal.Of(ctx)
 	if !p.Walled() {
 		return nil, nil
 	}

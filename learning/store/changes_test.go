@@ -8,7 +8,7 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter"
+	"skillrouter/internal/eventlog"
 	"skillrouter/learning"
 	"skillrouter/learning/feedback"
 	"skillrouter/learning/knowledge"
@@ -79,7 +79,7 @@ func TestSilentWritesAreNumbered(t *testing.T) {
 		{"a vector after all went", vector("e2"), []string{"embeddings/"}},
 		{"a write with an event", func() error {
 			return s.ChangeKnowledge(t.Context(), knowledge.Keys{}, func(knowledge.Found) (knowledge.Change, error) {
-				return knowledge.Change{Events: []skillrouter.Event{{Type: "knowledge.created", Subject: "e1", At: noon}}}, nil
+				return knowledge.Change{Events: []eventlog.Event{{Type: "knowledge.created", Subject: "e1", At: noon}}}, nil
 			}, nil)()
 		}, nil},
 	} {

@@ -126,8 +126,8 @@ func inParts[ID, T any](ids []ID, read func(part []ID) ([]T, error)) (all []T, e
 	return all, nil
 }
 
-// tally reads the rows of a query of names and their figures.
-func tally[K comparable](db *gorm.DB, text string, args ...any) (map[K]int64, error) {
+// tallied reads the rows of a query of names and their figures.
+func tallied[K comparable](db *gorm.DB, text string, args ...any) (map[K]int64, error) {
 	type row struct {
 		of K
 		n  int64

@@ -7,7 +7,7 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter"
+	"skillrouter/internal/eventlog"
 	"skillrouter/learning/episode"
 )
 
@@ -21,7 +21,7 @@ func (s *Store) LastEpisodeNumber(ctx context.Context) (int64, error) {
 
 // ClearEpisodes implements episode.Store.
 func (s *Store) ClearEpisodes(ctx context.Context, clearing episode.Clearing,
-	told func(ids []string) (skillrouter.Event, error), after func(ids []string),
+	told func(ids []string) (eventlog.Event, error), after func(ids []string),
 ) (int, error) {
 	var ids []string
 	err := s.queue(ctx, func(db *gorm.DB) error {

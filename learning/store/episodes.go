@@ -7,7 +7,7 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter"
+	"skillrouter/internal/eventlog"
 	"skillrouter/learning"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/shelf"
@@ -16,12 +16,12 @@ import (
 var _ episode.Store = (*Store)(nil)
 
 // AddEpisode implements episode.Store.
-func (s *Store) AddEpisode(ctx context.Context, e episode.Episode, event skillrouter.Event, after func(episode.Episode)) (episode.Episode, error) {
+func (s *Store) AddEpisode(ctx context.Context, e episode.Episode, event eventlog.Event, after func(episode.Episode)) (episode.Episode, error) {
 	err := s.queue(ctx, func(tx *gorm.DB) error {
 		if err := (&transaction{tx}).InsertEpisode(&e); err != nil {
 			return err
 		}
-		return appendEvents(tx, []skillrouter.Event{event})
+		return appendEvents(tx, []eventlog.Event{event})
 	}, func() { after(e) })()
 	return e, err
 }
@@ -62,7 +62,7 @@ func (s *Store) ChangeEpisodes(ctx context.Context, refs []string, decide func(o
 			return err
 		}
 		tx := &transaction{db}
-		var events []skillrouter.Event
+		var events []eventlog.Event
 		for _, c := range changes {
 			switch e := c.Now; {
 			case c.Event == nil:

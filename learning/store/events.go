@@ -7,7 +7,8 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter"
+	"skillrouter/internal/committer"
+	"skillrouter/internal/eventlog"
 )
 
 // LastEvent returns the seq of the newest event, 0 if there is none.
@@ -17,7 +18,7 @@ func (s *Store) LastEvent(ctx context.Context) (int64, error) {
 
 // SweepEvents removes up to limit of the oldest events, which are from before a time and not behind a seq. The newest stays: the next is numbered by it.
 func (s *Store) SweepEvents(ctx context.Context, through int64, before time.Time, limit int) (removed int, err error) {
-	err = s.commit.Write(skillrouter.Essential(ctx), func(tx *gorm.DB) error {
+	err = s.commit.Write(committer.Essential(ctx), func(tx *gorm.DB) error {
 		n, last, err := oldest(tx, "SELECT seq, at FROM events WHERE seq <= ? AND seq < (SELECT max(seq) FROM events) ORDER BY seq LIMIT ?", before, through, limit)
 		if removed = n; err == nil && n > 0 {
 			_, err = exec(tx, "DELETE FROM events WHERE seq <= ?", last)
@@ -34,7 +35,7 @@ func (s *Store) FirstEvent(ctx context.Context) (int64, error) {
 
 // PastEvents returns what the query selects, the newest first, and the seq before which the next page begins;
 // 0: there is nothing before it.
-func (s *Store) PastEvents(ctx context.Context, q skillrouter.EventQuery) (events []skillrouter.Event, next int64, err error) {
+func (s *Store) PastEvents(ctx context.Context, q eventlog.Query) (events []eventlog.Event, next int64, err error) {
 	if q.Before == 0 {
 		if q.Before, err = s.LastEvent(ctx); err != nil {
 			return nil, 0, err
@@ -81,8 +82,8 @@ func (s *Store) EventTime(ctx context.Context, seq int64) (when time.Time, found
 }
 
 // eventsOf reads events.
-func eventsOf(db *gorm.DB, where string, args ...any) ([]skillrouter.Event, error) {
-	return list(db, func(e *skillrouter.Event) []any {
+func eventsOf(db *gorm.DB, where string, args ...any) ([]eventlog.Event, error) {
+	return list(db, func(e *eventlog.Event) []any {
 		return []any{&e.Seq, &e.Type, &e.Subject, &e.Agent, &e.Project, at(&e.At), (*[]byte)(&e.Data)}
 	}, "SELECT seq, type, subject, agent_id, project, at, data FROM events "+where, args...)
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
 	"skillrouter/learning"
 	"skillrouter/learning/experience"
 	"skillrouter/learning/lesson"
@@ -58,7 +57,7 @@ func (s *Store) ApplicableLessons(ctx context.Context, where experience.Whereabo
 		if err != nil {
 			return nil, summary, err
 		}
-		skillrouter.Sort(some, func(a, b lesson.Lesson) int { return place[a.Number] - place[b.Number] })
+		slices.SortFunc(some, func(a, b lesson.Lesson) int { return place[a.Number] - place[b.Number] })
 		for i := range some {
 			if size += lessonSize(&some[i]); size > learning.MaxAnswer && len(found) > 0 {
 				return found, summary, nil

@@ -6,7 +6,7 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter"
+	"skillrouter/internal/defaults"
 	"skillrouter/learning/feedback"
 )
 
@@ -38,7 +38,7 @@ func oneGap(db *gorm.DB, id string) (feedback.Gap, bool, error) {
 
 // putGap writes a gap over what is there.
 func putGap(tx *gorm.DB, g *feedback.Gap, checked time.Time) error {
-	g.Agents = skillrouter.GivenList(g.Agents)
+	g.Agents = defaults.List(g.Agents)
 	return insertOr(tx, orReplace(gapColumns, "id"), "gaps", gapColumns, 1, func(_ int, row []any) []any {
 		return append(row, g.ID, g.Question, g.Project, toJSON(g.AskedIn), toJSON(g.Agents), g.Count, millis(g.FirstAsked), millis(g.LastAsked),
 			string(g.Status), g.AnsweredBy, g.SettledBy, g.Reason, millisPtr(g.SettledAt), millis(checked))

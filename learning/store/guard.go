@@ -8,7 +8,7 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter"
+	"skillrouter/internal/committer"
 	"skillrouter/learning/guard/rule"
 	"skillrouter/learning/lesson"
 )
@@ -23,7 +23,7 @@ const selectCheck = `SELECT num, id, agent_id, project, domain, tool, action, co
 
 // AddChecks implements lesson.GuardTx.
 func (tx *transaction) AddChecks(checks ...lesson.CheckRecord) error {
-	numbers := skillrouter.NumbersOf(tx.db.Statement.Context)
+	numbers := committer.NumbersOf(tx.db.Statement.Context)
 	var matches [][]any
 	err := insert(tx.db, "checks", checkColumns, len(checks), func(i int, row []any) []any {
 		c := checks[i]

@@ -5,13 +5,13 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/tally"
 	"skillrouter/learning/incident"
 )
 
 // FactHoldings counts facts by their persona and category; those that have expired at that time are counted apart.
 // As in the others, an empty persona stands for everybody's.
-func (s *Store) FactHoldings(ctx context.Context, persona string, at time.Time) ([]skillrouter.Holding, error) {
+func (s *Store) FactHoldings(ctx context.Context, persona string, at time.Time) ([]tally.Tally, error) {
 	where, args := whose(persona)
 	return s.holdings(ctx, `SELECT persona, category, count(*) FILTER (WHERE expires_at <= ?) AS gone, count(*), sum(octet_length(value))
 		FROM facts`+where+` GROUP BY persona, category`, append([]any{millis(at)}, args...)...)
@@ -21,7 +21,7 @@ func (s *Store) FactHoldings(ctx context.Context, persona string, at time.Time) 
 const episodeCategory = "CASE event WHEN '' THEN event_type ELSE event END"
 
 // EpisodeHoldings counts episodes by their persona and event; those that name none by their type.
-func (s *Store) EpisodeHoldings(ctx context.Context, persona string) ([]skillrouter.Holding, error) {
+func (s *Store) EpisodeHoldings(ctx context.Context, persona string) ([]tally.Tally, error) {
 	where, args := whose(persona)
 	return s.holdings(ctx, `SELECT persona, `+episodeCategory+` AS category, 0, count(*),
 		sum(octet_length(title) + octet_length(content) + coalesce(octet_length(context), 0) + octet_length(learned))
@@ -29,7 +29,7 @@ func (s *Store) EpisodeHoldings(ctx context.Context, persona string) ([]skillrou
 }
 
 // ProcedureHoldings counts procedures by their persona and category.
-func (s *Store) ProcedureHoldings(ctx context.Context, persona string) ([]skillrouter.Holding, error) {
+func (s *Store) ProcedureHoldings(ctx context.Context, persona string) ([]tally.Tally, error) {
 	where, args := " WHERE deleted_at IS NULL", []any{}
 	if persona != "" {
 		where, args = where+" AND persona = ?", append(args, persona)
@@ -38,12 +38,12 @@ func (s *Store) ProcedureHoldings(ctx context.Context, persona string) ([]skillr
 }
 
 // KnowledgeHoldings counts knowledge by its category. It is nobody's in particular.
-func (s *Store) KnowledgeHoldings(ctx context.Context, _ string) ([]skillrouter.Holding, error) {
+func (s *Store) KnowledgeHoldings(ctx context.Context, _ string) ([]tally.Tally, error) {
 	return s.holdings(ctx, `SELECT '', category, 0, count(*), sum(octet_length(title) + octet_length(content)) FROM knowledge GROUP BY category`)
 }
 
 // LessonHoldings counts lessons that are not retired by their domain. They are nobody's in particular.
-func (s *Store) LessonHoldings(ctx context.Context, _ string) ([]skillrouter.Holding, error) {
+func (s *Store) LessonHoldings(ctx context.Context, _ string) ([]tally.Tally, error) {
 	return s.holdings(ctx, `SELECT '', domain, 0, count(*), sum(octet_length(title) + octet_length(context) + octet_length(action_taken)
 		+ octet_length(outcome) + octet_length(root_cause) + octet_length(solution) + octet_length(body))
 		FROM lessons WHERE status <> 'retired' GROUP BY domain`)
@@ -94,8 +94,8 @@ func whose(persona string) (where string, args []any) {
 }
 
 // holdings scans rows of persona, category, expired rows, all rows, and bytes.
-func (s *Store) holdings(ctx context.Context, text string, args ...any) ([]skillrouter.Holding, error) {
-	found, err := list(s.read.WithContext(ctx), func(h *skillrouter.Holding) []any {
+func (s *Store) holdings(ctx context.Context, text string, args ...any) ([]tally.Tally, error) {
+	found, err := list(s.read.WithContext(ctx), func(h *tally.Tally) []any {
 		return []any{&h.Persona, &h.Category, &h.Expired, &h.Count, &h.Bytes}
 	}, text, args...)
 	for i := range found {

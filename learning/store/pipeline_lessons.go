@@ -125,7 +125,7 @@ func (tx *transaction) InsertLessons(all []*lesson.Lesson, fingerprints []learni
 		for i, l := range part {
 			values, byID[l.ID] = append(values, lessonValues(l, fingerprints[from+i])...), l
 		}
-		numbers, err := tally[string](tx.db, insertLesson+strings.Repeat(", "+lessonMarks, len(part)-1)+" RETURNING id, num", values...)
+		numbers, err := tallied[string](tx.db, insertLesson+strings.Repeat(", "+lessonMarks, len(part)-1)+" RETURNING id, num", values...)
 		if err != nil {
 			return err
 		}

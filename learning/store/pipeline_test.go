@@ -14,9 +14,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"skillrouter"
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/app/apptest"
+	"skillrouter/internal/eventlog"
 	"skillrouter/learning"
 	"skillrouter/learning/lesson"
 	"skillrouter/learning/store"
@@ -147,7 +147,7 @@ func TestAFailedChangeLeavesNothing(t *testing.T) {
 	after := false
 	err := s.Change(t.Context(), func(tx lesson.PipelineTx) error {
 		l := fullLesson("a")
-		return errors.Join(tx.InsertLesson(&l, learning.Fingerprint{}), tx.AddEvents(skillrouter.Event{Type: "x", Subject: "a", At: noon}), broken)
+		return errors.Join(tx.InsertLesson(&l, learning.Fingerprint{}), tx.AddEvents(eventlog.Event{Type: "x", Subject: "a", At: noon}), broken)
 	}, func() { after = true })()
 	if !errors.Is(err, broken) || after {
 		t.Errorf("%v, after ran: %v", err, after)

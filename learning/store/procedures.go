@@ -8,7 +8,7 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter"
+	"skillrouter/internal/defaults"
 	"skillrouter/learning"
 	"skillrouter/learning/procedure"
 	"skillrouter/learning/shelf"
@@ -125,7 +125,7 @@ func (s *Store) ProcedureFiles(ctx context.Context) (list []procedure.Stored, er
 // CountProcedures implements procedure.Store.
 func (s *Store) CountProcedures(ctx context.Context) (stats procedure.Stats, err error) {
 	db := s.read.WithContext(ctx)
-	if stats.Personas, err = tally[string](db, "SELECT persona, count(*) FROM procedures WHERE deleted_at IS NULL GROUP BY persona"); err == nil {
+	if stats.Personas, err = tallied[string](db, "SELECT persona, count(*) FROM procedures WHERE deleted_at IS NULL GROUP BY persona"); err == nil {
 		_, err = one(db, []any{&stats.Runs, &stats.Running}, "SELECT count(*), count(*) FILTER (WHERE status = 'running') FROM runs")
 	}
 	return stats, err
@@ -172,7 +172,7 @@ func (tx *transaction) StepRecords(procedure int64) ([]procedure.StepRecord, err
 // PutStepRecord implements procedure.Tx.
 func (tx *transaction) PutStepRecord(procedure int64, r procedure.StepRecord) error {
 	return insertOr(tx.db, orReplace(stepColumns, "procedure", "name"), "procedure_steps", stepColumns, 1, func(_ int, row []any) []any {
-		return append(row, procedure, r.Name, r.Succeeded, r.Failed, r.Skipped, r.Unknown, r.Took, r.Recent, toJSON(skillrouter.GivenList(r.Errors)))
+		return append(row, procedure, r.Name, r.Succeeded, r.Failed, r.Skipped, r.Unknown, r.Took, r.Recent, toJSON(defaults.List(r.Errors)))
 	})
 }
 

@@ -10,26 +10,27 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter"
+	"skillrouter/internal/committer"
+	"skillrouter/internal/eventlog"
 )
 
 // Store is learning.db: reading connections, and the one committer.
 type Store struct {
 	read   *gorm.DB
-	commit *skillrouter.Committer[*gorm.DB]
-	events skillrouter.Bell
+	commit *committer.Committer[*gorm.DB]
+	events committer.Bell
 }
 
 // New makes a Store on an open and migrated database.
-func New(read *gorm.DB, commit *skillrouter.Committer[*gorm.DB]) *Store {
+func New(read *gorm.DB, commit *committer.Committer[*gorm.DB]) *Store {
 	return &Store{read: read, commit: commit}
 }
 
 var eventColumns = []string{"seq", "type", "subject", "agent_id", "project", "at", "data"}
 
 // appendEvents writes events into the transaction of the change that they tell of.
-func appendEvents(tx *gorm.DB, events []skillrouter.Event) error {
-	numbers := skillrouter.NumbersOf(tx.Statement.Context)
+func appendEvents(tx *gorm.DB, events []eventlog.Event) error {
+	numbers := committer.NumbersOf(tx.Statement.Context)
 	return insert(tx, "events", eventColumns, len(events), func(i int, row []any) []any {
 		e := events[i]
 		var data any
@@ -44,7 +45,7 @@ func appendEvents(tx *gorm.DB, events []skillrouter.Event) error {
 type transaction struct{ db *gorm.DB }
 
 // AddEvents writes the events of what the transaction changes.
-func (tx *transaction) AddEvents(events ...skillrouter.Event) error {
+func (tx *transaction) AddEvents(events ...eventlog.Event) error {
 	return appendEvents(tx.db, events)
 }
 
@@ -63,12 +64,12 @@ func (s *Store) queue(ctx context.Context, apply func(tx *gorm.DB) error, after 
 const MaxEvents = 1000
 
 // Events returns up to limit events after seq, in order.
-func (s *Store) Events(ctx context.Context, after int64, limit int) ([]skillrouter.Event, error) {
+func (s *Store) Events(ctx context.Context, after int64, limit int) ([]eventlog.Event, error) {
 	return eventsOf(s.read.WithContext(ctx), "WHERE seq > ? ORDER BY seq LIMIT ?", after, min(limit, MaxEvents))
 }
 
 // EventBell rings after each commit that wrote an event.
-func (s *Store) EventBell() *skillrouter.Bell { return &s.events }
+func (s *Store) EventBell() *committer.Bell { return &s.events }
 
 func millis(t time.Time) int64 { return t.UnixMilli() }
 

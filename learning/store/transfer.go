@@ -108,7 +108,7 @@ func (tx *transaction) EpisodeNumbers(ids []string) (map[string]int64, error) {
 func numbersOf(db *gorm.DB, table string, ids []string) (map[string]int64, error) {
 	numbers := make(map[string]int64, len(ids))
 	for part := range slices.Chunk(ids, lookups) {
-		found, err := tally[string](db, "SELECT id, num FROM "+table+" WHERE id IN ("+marks(len(part))+")", anys(part)...)
+		found, err := tallied[string](db, "SELECT id, num FROM "+table+" WHERE id IN ("+marks(len(part))+")", anys(part)...)
 		if err != nil {
 			return nil, err
 		}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/lazyregexp"
 	"skillrouter/tfidf/wordlist"
 )
 
@@ -41,11 +41,11 @@ type name struct {
 }
 
 var (
-	runs     = skillrouter.Lazily(`^(?i:run|runs|via)$|:$|^&&$`)
-	word     = skillrouter.Lazily(`^[A-Za-z][\w.:-]*$`)
-	pathLike = skillrouter.Lazily(`^(?:\./)?(?:[\w.@+-]+/)+[\w.@+-]+$`)
-	lineAt   = skillrouter.Lazily(`:\d+(?::\d+)?$`)
-	host     = skillrouter.Lazily(`\.(?:com|org|net|io|dev|rs|ai|co|app|edu|gov)$`)
+	runs     = lazyregexp.New(`^(?i:run|runs|via)$|:$|^&&$`)
+	word     = lazyregexp.New(`^[A-Za-z][\w.:-]*$`)
+	pathLike = lazyregexp.New(`^(?:\./)?(?:[\w.@+-]+/)+[\w.@+-]+$`)
+	lineAt   = lazyregexp.New(`:\d+(?::\d+)?$`)
+	host     = lazyregexp.New(`\.(?:com|org|net|io|dev|rs|ai|co|app|edu|gov)$`)
 )
 
 // sentences cuts a text at the ends of lines and sentences, but not between backticks.

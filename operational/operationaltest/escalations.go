@@ -7,7 +7,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/operational"
 )
 
@@ -113,11 +114,11 @@ func Escalations(t *testing.T, open func(t *testing.T) EscalationWorld) {
 			t.Fatalf("an onlooker sees %+v", list)
 		}
 		id := list[0].ID
-		for _, p := range []skillrouter.Principal{onlooker, agent("VARYS")} {
-			refuses(t, skillrouter.Forbidden)(w.As(p).Resolve(w.Context(t.Context(), p), id, operational.EscalationVerdict{}))
+		for _, p := range []principal.Principal{onlooker, agent("VARYS")} {
+			refuses(t, errs.Forbidden)(w.As(p).Resolve(w.Context(t.Context(), p), id, operational.EscalationVerdict{}))
 		}
 		aria := agent("ARIA")
-		refuses(t, skillrouter.Forbidden)(w.As(aria).Resolve(w.Context(t.Context(), aria), id, operational.EscalationVerdict{By: "VARYS"}))
+		refuses(t, errs.Forbidden)(w.As(aria).Resolve(w.Context(t.Context(), aria), id, operational.EscalationVerdict{By: "VARYS"}))
 		done := must[operational.Escalation](t)(w.As(aria).Resolve(w.Context(t.Context(), aria), id, operational.EscalationVerdict{}))
 		if done.ResolvedBy != "ARIA" {
 			t.Errorf("it was resolved by %q", done.ResolvedBy)
@@ -129,13 +130,13 @@ func Escalations(t *testing.T, open func(t *testing.T) EscalationWorld) {
 		svc := w.As(captain)
 		w.Raise(t, escalated("l1", "ARIA", "Critical issue", high))
 		list := must[[]operational.Escalation](t)(svc.List(ctx, operational.EscalationFilter{}))
-		refuses(t, skillrouter.NotFound)(svc.Escalation(ctx, "no-such-id"))
-		refuses(t, skillrouter.NotFound)(svc.Dismiss(ctx, "no-such-id", operational.EscalationVerdict{}))
-		refuses(t, skillrouter.TooLarge)(svc.Review(ctx, list[0].ID, operational.EscalationVerdict{Notes: strings.Repeat("n", operational.MaxEscalationNotes+1)}))
-		refuses(t, skillrouter.Invalid)(svc.Review(ctx, list[0].ID, operational.EscalationVerdict{By: "a\nb"}))
-		refuses(t, skillrouter.Invalid)(svc.List(ctx, operational.EscalationFilter{Status: []operational.EscalationStatus{"open"}}))
-		refuses(t, skillrouter.Invalid)(svc.List(ctx, operational.EscalationFilter{To: "no id"}))
-		refuses(t, skillrouter.Invalid)(svc.List(ctx, operational.EscalationFilter{Limit: operational.MaxLimit + 1}))
+		refuses(t, errs.NotFound)(svc.Escalation(ctx, "no-such-id"))
+		refuses(t, errs.NotFound)(svc.Dismiss(ctx, "no-such-id", operational.EscalationVerdict{}))
+		refuses(t, errs.TooLarge)(svc.Review(ctx, list[0].ID, operational.EscalationVerdict{Notes: strings.Repeat("n", operational.MaxEscalationNotes+1)}))
+		refuses(t, errs.Invalid)(svc.Review(ctx, list[0].ID, operational.EscalationVerdict{By: "a\nb"}))
+		refuses(t, errs.Invalid)(svc.List(ctx, operational.EscalationFilter{Status: []operational.EscalationStatus{"open"}}))
+		refuses(t, errs.Invalid)(svc.List(ctx, operational.EscalationFilter{To: "no id"}))
+		refuses(t, errs.Invalid)(svc.List(ctx, operational.EscalationFilter{Limit: operational.MaxLimit + 1}))
 	})
 	t.Run("every step from every status", func(t *testing.T) { escalationSteps(t, open(t)) })
 }
@@ -174,7 +175,7 @@ func escalationSteps(t *testing.T, w EscalationWorld) {
 					r.Fatalf("%s again: %v", to, err)
 				}
 			case settled || to == operational.EscalationPending:
-				if skillrouter.CodeOf(err) != skillrouter.Conflict {
+				if errs.CodeOf(err) != errs.Conflict {
 					r.Fatalf("from %s to %s: %v", status, to, err)
 				}
 			case err != nil:

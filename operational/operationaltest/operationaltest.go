@@ -8,41 +8,42 @@ import (
 	"context"
 	"testing"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 )
 
 // World is a fresh, empty installation under test.
 type World[Service any] struct {
 	// As returns the service as the principal sees it: for a client, one that bears a token of the principal's.
-	As func(p skillrouter.Principal) Service
+	As func(p principal.Principal) Service
 	// Context returns the context of a call that is made as the principal.
-	Context func(ctx context.Context, p skillrouter.Principal) context.Context
+	Context func(ctx context.Context, p principal.Principal) context.Context
 }
 
 // The principals of the suites.
 var (
-	captain  = skillrouter.Principal{AgentID: "captain", Scopes: []skillrouter.Scope{skillrouter.ScopeCaptain}}
-	onlooker = skillrouter.Principal{Scopes: []skillrouter.Scope{skillrouter.ScopeRead}}
-	nobody   = skillrouter.Principal{}
+	captain  = principal.Principal{AgentID: "captain", Scopes: []principal.Scope{principal.ScopeCaptain}}
+	onlooker = principal.Principal{Scopes: []principal.Scope{principal.ScopeRead}}
+	nobody   = principal.Principal{}
 )
 
 // secret is made up; no text that is stored may hold it.
 const secret = "q7Zk3vQ9xT1bLw7RyP"
 
-func agent(id string) skillrouter.Principal {
-	return skillrouter.Principal{AgentID: id, Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}}
+func agent(id string) principal.Principal {
+	return principal.Principal{AgentID: id, Scopes: []principal.Scope{principal.ScopeAgent}}
 }
 
 // wantCode fails the test unless err has the code.
-func wantCode(t *testing.T, err error, code skillrouter.Code) {
+func wantCode(t *testing.T, err error, code errs.Code) {
 	t.Helper()
-	if got := skillrouter.CodeOf(err); got != code {
+	if got := errs.CodeOf(err); got != code {
 		t.Fatalf("error %v has the code %q, want %q", err, got, code)
 	}
 }
 
 // refuses is wantCode for a call that answers something beside its error.
-func refuses(t *testing.T, code skillrouter.Code) func(_ any, err error) {
+func refuses(t *testing.T, code errs.Code) func(_ any, err error) {
 	return func(_ any, err error) {
 		t.Helper()
 		wantCode(t, err, code)

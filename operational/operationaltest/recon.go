@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/operational"
 )
 
@@ -58,13 +58,13 @@ func reconScans(t *testing.T, w World[operational.ReconService]) {
 		t.Errorf("a started scan is %+v", scan)
 	}
 	other := agent("other")
-	refuses(t, skillrouter.Forbidden)(w.As(other).FinishScan(w.Context(t.Context(), other), scan.ID, operational.ScanEnd{}))
+	refuses(t, errs.Forbidden)(w.As(other).FinishScan(w.Context(t.Context(), other), scan.ID, operational.ScanEnd{}))
 	done := check(svc.FinishScan(ctx, scan.ID, operational.ScanEnd{Summary: "3 ports open"}))
 	if done.Status != operational.ScanCompleted || done.FinishedAt == nil || done.Summary != "3 ports open" || done.Environment != "prod" {
 		t.Errorf("a finished scan is %+v", done)
 	}
-	refuses(t, skillrouter.Conflict)(svc.FinishScan(ctx, scan.ID, operational.ScanEnd{}))
-	refuses(t, skillrouter.NotFound)(svc.FinishScan(ctx, "nothing", operational.ScanEnd{}))
+	refuses(t, errs.Conflict)(svc.FinishScan(ctx, scan.ID, operational.ScanEnd{}))
+	refuses(t, errs.NotFound)(svc.FinishScan(ctx, "nothing", operational.ScanEnd{}))
 	check(svc.StartScan(ctx, operational.ScanDraft{Environment: "PROD", Scanner: "nikto", Status: operational.ScanFailed}))
 	list := must[[]operational.Scan](t)(svc.Scans(ctx, operational.ScanFilter{Environment: "prod"}))
 	if len(list) != 2 || list[0].Scanner != "nikto" || list[0].Environment != "prod" {
@@ -148,8 +148,8 @@ func reconDecisions(t *testing.T, w World[operational.ReconService]) {
 	if diff := cmp.Diff([]string{">open:", "open>confirmed:reproduced", "confirmed>false_positive:test key"}, notes); diff != "" {
 		t.Errorf("the history (-want +got):\n%s", diff)
 	}
-	refuses(t, skillrouter.NotFound)(svc.Decide(ctx, "nothing", operational.FindingDecision{Status: operational.FindingFixed}))
-	refuses(t, skillrouter.NotFound)(svc.History(ctx, "nothing"))
+	refuses(t, errs.NotFound)(svc.Decide(ctx, "nothing", operational.FindingDecision{Status: operational.FindingFixed}))
+	refuses(t, errs.NotFound)(svc.History(ctx, "nothing"))
 }
 
 func reconBulk(t *testing.T, w World[operational.ReconService]) {
@@ -173,7 +173,7 @@ func reconBulk(t *testing.T, w World[operational.ReconService]) {
 			t.Errorf("refusal %d is %+v, want index %d and the field %s", i, got, want.index, want.field)
 		}
 	}
-	refuses(t, skillrouter.TooLarge)(svc.ReportAll(ctx, make([]operational.FindingDraft, operational.MaxFindings+1)))
+	refuses(t, errs.TooLarge)(svc.ReportAll(ctx, make([]operational.FindingDraft, operational.MaxFindings+1)))
 	if report := must[operational.FindingReport](t)(svc.ReportAll(ctx, []operational.FindingDraft{})); report.New != 0 || len(report.IDs) != 0 {
 		t.Errorf("an empty report is %+v", report)
 	}
@@ -232,12 +232,12 @@ func reconFilters(t *testing.T, w World[operational.ReconService]) {
 func reconRights(t *testing.T, w World[operational.ReconService]) {
 	ctx := w.Context(t.Context(), onlooker)
 	svc := w.As(onlooker)
-	refuses(t, skillrouter.Forbidden)(svc.Report(ctx, operational.FindingDraft{Environment: "prod", Title: "x", Severity: operational.SeverityLow}))
-	refuses(t, skillrouter.Forbidden)(svc.StoreEnvironment(ctx, operational.EnvironmentDraft{Name: "x"}))
-	refuses(t, skillrouter.Forbidden)(svc.ReportAll(ctx, []operational.FindingDraft{}))
+	refuses(t, errs.Forbidden)(svc.Report(ctx, operational.FindingDraft{Environment: "prod", Title: "x", Severity: operational.SeverityLow}))
+	refuses(t, errs.Forbidden)(svc.StoreEnvironment(ctx, operational.EnvironmentDraft{Name: "x"}))
+	refuses(t, errs.Forbidden)(svc.ReportAll(ctx, []operational.FindingDraft{}))
 	must[[]operational.Finding](t)(svc.Findings(ctx, operational.FindingFilter{}))
 	a := agent("scout")
-	refuses(t, skillrouter.Forbidden)(w.As(a).Report(w.Context(t.Context(), a), operational.FindingDraft{Environment: "prod", Title: "x", Severity: operational.SeverityLow, AgentID: "another"}))
+	refuses(t, errs.Forbidden)(w.As(a).Report(w.Context(t.Context(), a), operational.FindingDraft{Environment: "prod", Title: "x", Severity: operational.SeverityLow, AgentID: "another"}))
 	if _, err := w.As(nobody).Findings(w.Context(t.Context(), nobody), operational.FindingFilter{}); err == nil {
 		t.Error("a call without any right lists findings")
 	}
@@ -250,27 +250,27 @@ func reconInput(t *testing.T, w World[operational.ReconService]) {
 	for name, c := range map[string]struct {
 		spoil func(d *operational.FindingDraft)
 		field string
-		code  skillrouter.Code
+		code  errs.Code
 	}{
-		"no environment": {func(d *operational.FindingDraft) { d.Environment = " " }, "environment", skillrouter.Invalid},
-		"no title":       {func(d *operational.FindingDraft) { d.Title = "" }, "title", skillrouter.Invalid},
-		"no severity":    {func(d *operational.FindingDraft) { d.Severity = "" }, "severity", skillrouter.Invalid},
-		"severity":       {func(d *operational.FindingDraft) { d.Severity = "CRITICAL" }, "severity", skillrouter.Invalid},
-		"cve":            {func(d *operational.FindingDraft) { d.CVE = "CVE-1" }, "cve", skillrouter.Invalid},
-		"location":       {func(d *operational.FindingDraft) { d.Location = strings.Repeat("x", operational.MaxLocation+1) }, "location", skillrouter.TooLarge},
-		"evidence":       {func(d *operational.FindingDraft) { d.Evidence = strings.Repeat("x", operational.MaxFindingText+1) }, "evidence", skillrouter.TooLarge},
-		"agent":          {func(d *operational.FindingDraft) { d.AgentID = "no spaces" }, "agent_id", skillrouter.Invalid},
+		"no environment": {func(d *operational.FindingDraft) { d.Environment = " " }, "environment", errs.Invalid},
+		"no title":       {func(d *operational.FindingDraft) { d.Title = "" }, "title", errs.Invalid},
+		"no severity":    {func(d *operational.FindingDraft) { d.Severity = "" }, "severity", errs.Invalid},
+		"severity":       {func(d *operational.FindingDraft) { d.Severity = "CRITICAL" }, "severity", errs.Invalid},
+		"cve":            {func(d *operational.FindingDraft) { d.CVE = "CVE-1" }, "cve", errs.Invalid},
+		"location":       {func(d *operational.FindingDraft) { d.Location = strings.Repeat("x", operational.MaxLocation+1) }, "location", errs.TooLarge},
+		"evidence":       {func(d *operational.FindingDraft) { d.Evidence = strings.Repeat("x", operational.MaxFindingText+1) }, "evidence", errs.TooLarge},
+		"agent":          {func(d *operational.FindingDraft) { d.AgentID = "no spaces" }, "agent_id", errs.Invalid},
 	} {
 		d := good
 		c.spoil(&d)
 		_, err := svc.Report(ctx, d)
-		if skillrouter.CodeOf(err) != c.code || skillrouter.FieldOf(err) != c.field {
-			t.Errorf("%s: error %v of field %q, want %s of field %q", name, err, skillrouter.FieldOf(err), c.code, c.field)
+		if errs.CodeOf(err) != c.code || errs.FieldOf(err) != c.field {
+			t.Errorf("%s: error %v of field %q, want %s of field %q", name, err, errs.FieldOf(err), c.code, c.field)
 		}
 	}
-	refuses(t, skillrouter.Invalid)(svc.Findings(ctx, operational.FindingFilter{Status: []operational.FindingStatus{"lost"}}))
-	refuses(t, skillrouter.Invalid)(svc.StartScan(ctx, operational.ScanDraft{Environment: "x"}))
-	refuses(t, skillrouter.NotFound)(svc.Finding(ctx, "nothing"))
+	refuses(t, errs.Invalid)(svc.Findings(ctx, operational.FindingFilter{Status: []operational.FindingStatus{"lost"}}))
+	refuses(t, errs.Invalid)(svc.StartScan(ctx, operational.ScanDraft{Environment: "x"}))
+	refuses(t, errs.NotFound)(svc.Finding(ctx, "nothing"))
 }
 
 func reconForeignScan(t *testing.T, w World[operational.ReconService]) {
@@ -286,7 +286,7 @@ func reconForeignScan(t *testing.T, w World[operational.ReconService]) {
 	}
 	d.Environment = "lab"
 	_, err := svc.Report(ctx, d)
-	if skillrouter.CodeOf(err) != skillrouter.Invalid || skillrouter.FieldOf(err) != "scan_id" {
+	if errs.CodeOf(err) != errs.Invalid || errs.FieldOf(err) != "scan_id" {
 		t.Errorf("a scan of another environment: error %v", err)
 	}
 	if envs := must[[]operational.Environment](t)(svc.Environments(ctx, "")); len(envs) != 1 {

@@ -9,7 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/operational"
 )
 
@@ -111,7 +112,7 @@ func reminderRecurs(t *testing.T, w ReminderWorld) {
 	if r.TriggerType != operational.TriggerCron || r.Recurring != "0 * * * *" || r.Next == nil || r.Next.Minute() != 0 || !r.Next.After(w.Now()) {
 		t.Fatalf("a recurring one is %+v", r)
 	}
-	if _, err := svc.Complete(ctx, r.Number, operational.ReminderNote{}); skillrouter.CodeOf(err) != skillrouter.Conflict {
+	if _, err := svc.Complete(ctx, r.Number, operational.ReminderNote{}); errs.CodeOf(err) != errs.Conflict {
 		t.Fatalf("one that is not due was completed: %v", err)
 	}
 	for round := int64(1); round <= 3; round++ {
@@ -168,12 +169,12 @@ func reminderSnooze(t *testing.T, w ReminderWorld) {
 	for name, snooze := range map[string]operational.ReminderSnooze{
 		"neither": {}, "both": {For: "1h", Until: &until}, "past": {Until: &past}, "nonsense": {For: "soon"}, "nothing": {For: "0s"}, "for ever": {For: "9999 weeks"},
 	} {
-		if _, err := svc.Snooze(ctx, r.Number, snooze); skillrouter.CodeOf(err) != skillrouter.Invalid {
+		if _, err := svc.Snooze(ctx, r.Number, snooze); errs.CodeOf(err) != errs.Invalid {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	event := check(svc.Schedule(ctx, operational.ReminderDraft{Task: "t", Trigger: "event:x"}))
-	refuses(t, skillrouter.Conflict)(svc.Snooze(ctx, event.Number, operational.ReminderSnooze{For: "1h"}))
+	refuses(t, errs.Conflict)(svc.Snooze(ctx, event.Number, operational.ReminderSnooze{For: "1h"}))
 }
 
 func reminderEvents(t *testing.T, w ReminderWorld) {
@@ -223,9 +224,9 @@ func reminderEnds(t *testing.T, w ReminderWorld) {
 	check(svc.Complete(ctx, 1, operational.ReminderNote{}))
 	check(svc.Cancel(ctx, 2, operational.ReminderNote{Note: "no more"}))
 	check(svc.Cancel(ctx, 2, operational.ReminderNote{}))
-	refuses(t, skillrouter.Conflict)(svc.Cancel(ctx, 1, operational.ReminderNote{}))
-	refuses(t, skillrouter.Conflict)(svc.Complete(ctx, 2, operational.ReminderNote{}))
-	refuses(t, skillrouter.Conflict)(svc.Snooze(ctx, 1, operational.ReminderSnooze{For: "1h"}))
+	refuses(t, errs.Conflict)(svc.Cancel(ctx, 1, operational.ReminderNote{}))
+	refuses(t, errs.Conflict)(svc.Complete(ctx, 2, operational.ReminderNote{}))
+	refuses(t, errs.Conflict)(svc.Snooze(ctx, 1, operational.ReminderSnooze{For: "1h"}))
 	w.Advance(t, 2*time.Hour)
 	if mail := w.Mail(t, "a"); len(mail) != 0 {
 		t.Fatalf("what had ended was delivered: %+v", mail)
@@ -235,9 +236,9 @@ func reminderEnds(t *testing.T, w ReminderWorld) {
 		func() error { _, err := svc.Complete(ctx, 9, operational.ReminderNote{}); return err },
 		func() error { _, err := svc.Cancel(ctx, 9, operational.ReminderNote{}); return err },
 	} {
-		wantCode(t, call(), skillrouter.NotFound)
+		wantCode(t, call(), errs.NotFound)
 	}
-	refuses(t, skillrouter.Invalid)(svc.Reminder(ctx, -1))
+	refuses(t, errs.Invalid)(svc.Reminder(ctx, -1))
 }
 
 func reminderRights(t *testing.T, w ReminderWorld) {
@@ -247,12 +248,12 @@ func reminderRights(t *testing.T, w ReminderWorld) {
 	check(w.As(a).Schedule(w.Context(t.Context(), a), operational.ReminderDraft{Task: "for anybody", Trigger: "time:+1h"}))
 	check(w.As(a).Schedule(w.Context(t.Context(), a), operational.ReminderDraft{Task: "for c", Trigger: "time:+1h", AgentID: "c"}))
 	for _, who := range []struct {
-		p                 skillrouter.Principal
-		code1, code2      skillrouter.Code
-		schedule, readAll skillrouter.Code
+		p                 principal.Principal
+		code1, code2      errs.Code
+		schedule, readAll errs.Code
 	}{
-		{nobody, skillrouter.Forbidden, skillrouter.Forbidden, skillrouter.Forbidden, skillrouter.Forbidden},
-		{onlooker, skillrouter.Forbidden, skillrouter.Forbidden, skillrouter.Forbidden, ""},
+		{nobody, errs.Forbidden, errs.Forbidden, errs.Forbidden, errs.Forbidden},
+		{onlooker, errs.Forbidden, errs.Forbidden, errs.Forbidden, ""},
 	} {
 		if len(who.p.Scopes) == 0 {
 			continue // over HTTP it has no token at all, which the access matrix tries
@@ -260,14 +261,14 @@ func reminderRights(t *testing.T, w ReminderWorld) {
 		svc, ctx := w.As(who.p), w.Context(t.Context(), who.p)
 		refuses(t, who.code1)(svc.Complete(ctx, 1, operational.ReminderNote{}))
 		refuses(t, who.schedule)(svc.Schedule(ctx, operational.ReminderDraft{Task: "t", Trigger: "time:+1h"}))
-		refuses(t, skillrouter.Forbidden)(svc.Happened(ctx, operational.Happening{Name: "x"}))
+		refuses(t, errs.Forbidden)(svc.Happened(ctx, operational.Happening{Name: "x"}))
 		refuses(t, who.readAll)(svc.List(ctx, operational.ReminderFilter{}))
 	}
 	svc, ctx := w.As(b), w.Context(t.Context(), b)
-	refuses(t, skillrouter.Forbidden)(svc.Complete(ctx, 3, operational.ReminderNote{}))
-	refuses(t, skillrouter.Forbidden)(svc.Snooze(ctx, 3, operational.ReminderSnooze{For: "1h"}))
-	refuses(t, skillrouter.Forbidden)(svc.Complete(ctx, 1, operational.ReminderNote{AgentID: "a"}))
-	refuses(t, skillrouter.Forbidden)(svc.Schedule(ctx, operational.ReminderDraft{Task: "t", Trigger: "time:+1h", CreatedBy: "a"}))
+	refuses(t, errs.Forbidden)(svc.Complete(ctx, 3, operational.ReminderNote{}))
+	refuses(t, errs.Forbidden)(svc.Snooze(ctx, 3, operational.ReminderSnooze{For: "1h"}))
+	refuses(t, errs.Forbidden)(svc.Complete(ctx, 1, operational.ReminderNote{AgentID: "a"}))
+	refuses(t, errs.Forbidden)(svc.Schedule(ctx, operational.ReminderDraft{Task: "t", Trigger: "time:+1h", CreatedBy: "a"}))
 	check(svc.Complete(ctx, 1, operational.ReminderNote{}))
 	check(svc.Complete(ctx, 2, operational.ReminderNote{}))
 	check(w.As(captain).Cancel(w.Context(t.Context(), captain), 3, operational.ReminderNote{}))
@@ -279,51 +280,51 @@ func reminderInput(t *testing.T, w ReminderWorld) {
 	deep := strings.Repeat(`{"a":`, 100) + "1" + strings.Repeat("}", 100)
 	for _, bad := range []struct {
 		name, field string
-		code        skillrouter.Code
+		code        errs.Code
 		draft       operational.ReminderDraft
 	}{
-		{"no task", "task", skillrouter.Invalid, operational.ReminderDraft{Trigger: "time:+1h"}},
-		{"a long task", "task", skillrouter.TooLarge, operational.ReminderDraft{Task: strings.Repeat("x", 10<<10), Trigger: "time:+1h"}},
-		{"NUL", "task", skillrouter.Invalid, operational.ReminderDraft{Task: "a\x00b", Trigger: "time:+1h"}},
-		{"no trigger", "trigger", skillrouter.Invalid, operational.ReminderDraft{Task: "t"}},
-		{"no type", "trigger", skillrouter.Invalid, operational.ReminderDraft{Task: "t", Trigger: "+1hour"}},
-		{"another type", "trigger", skillrouter.Invalid, operational.ReminderDraft{Task: "t", Trigger: "moon:full"}},
-		{"no value", "trigger", skillrouter.Invalid, operational.ReminderDraft{Task: "t", Trigger: "time: "}},
-		{"no offset", "trigger", skillrouter.Invalid, operational.ReminderDraft{Task: "t", Trigger: "time:2026-12-24T18:00:00"}},
-		{"a month", "trigger", skillrouter.Invalid, operational.ReminderDraft{Task: "t", Trigger: "time:+1month"}},
-		{"a century", "trigger", skillrouter.Invalid, operational.ReminderDraft{Task: "t", Trigger: "time:+5200 weeks"}},
-		{"a far year", "trigger", skillrouter.Invalid, operational.ReminderDraft{Task: "t", Trigger: "time:9999-01-01T00:00:00Z"}},
-		{"61 minutes", "trigger", skillrouter.Invalid, operational.ReminderDraft{Task: "t", Trigger: "cron:61 * * * *"}},
-		{"61 minutes, recurring", "recurring", skillrouter.Invalid, operational.ReminderDraft{Task: "t", Trigger: "time:+1h", Recurring: "61 * * * *"}},
-		{"30 February", "trigger", skillrouter.Invalid, operational.ReminderDraft{Task: "t", Trigger: "cron:0 0 30 2 *"}},
-		{"TZ", "trigger", skillrouter.Invalid, operational.ReminderDraft{Task: "t", Trigger: "cron:TZ=0"}},
-		{"CRON_TZ", "trigger", skillrouter.Invalid, operational.ReminderDraft{Task: "t", Trigger: "cron:CRON_TZ=UTC 0 0 * * *"}},
-		{"a second", "trigger", skillrouter.Invalid, operational.ReminderDraft{Task: "t", Trigger: "cron:@every 1s"}},
-		{"no such zone", "timezone", skillrouter.Invalid, operational.ReminderDraft{Task: "t", Trigger: "cron:@daily", Timezone: "Mars/Olympus"}},
-		{"a path for a zone", "timezone", skillrouter.Invalid, operational.ReminderDraft{Task: "t", Trigger: "cron:@daily", Timezone: "../../etc/passwd"}},
-		{"a zone for nothing", "timezone", skillrouter.Invalid, operational.ReminderDraft{Task: "t", Trigger: "time:+1h", Timezone: "UTC"}},
-		{"two recurrences", "recurring", skillrouter.Invalid, operational.ReminderDraft{Task: "t", Trigger: "cron:@daily", Recurring: "@weekly"}},
-		{"an event that recurs", "recurring", skillrouter.Invalid, operational.ReminderDraft{Task: "t", Trigger: "event:x", Recurring: "@weekly"}},
-		{"its own event", "trigger", skillrouter.Invalid, operational.ReminderDraft{Task: "t", Trigger: "event:reminder.due"}},
-		{"a persona", "persona", skillrouter.Invalid, operational.ReminderDraft{Task: "t", Trigger: "time:+1h", Persona: "../x"}},
-		{"an agent", "agent_id", skillrouter.Invalid, operational.ReminderDraft{Task: "t", Trigger: "time:+1h", AgentID: "a b"}},
-		{"a list for context", "context", skillrouter.Invalid, operational.ReminderDraft{Task: "t", Trigger: "time:+1h", Context: json.RawMessage(`[1]`)}},
-		{"a deep context", "context", skillrouter.Invalid, operational.ReminderDraft{Task: "t", Trigger: "time:+1h", Context: json.RawMessage(deep)}},
-		{"a large context", "context", skillrouter.TooLarge, operational.ReminderDraft{Task: "t", Trigger: "time:+1h", Context: json.RawMessage(`{"a":"` + strings.Repeat("x", 20<<10) + `"}`)}},
+		{"no task", "task", errs.Invalid, operational.ReminderDraft{Trigger: "time:+1h"}},
+		{"a long task", "task", errs.TooLarge, operational.ReminderDraft{Task: strings.Repeat("x", 10<<10), Trigger: "time:+1h"}},
+		{"NUL", "task", errs.Invalid, operational.ReminderDraft{Task: "a\x00b", Trigger: "time:+1h"}},
+		{"no trigger", "trigger", errs.Invalid, operational.ReminderDraft{Task: "t"}},
+		{"no type", "trigger", errs.Invalid, operational.ReminderDraft{Task: "t", Trigger: "+1hour"}},
+		{"another type", "trigger", errs.Invalid, operational.ReminderDraft{Task: "t", Trigger: "moon:full"}},
+		{"no value", "trigger", errs.Invalid, operational.ReminderDraft{Task: "t", Trigger: "time: "}},
+		{"no offset", "trigger", errs.Invalid, operational.ReminderDraft{Task: "t", Trigger: "time:2026-12-24T18:00:00"}},
+		{"a month", "trigger", errs.Invalid, operational.ReminderDraft{Task: "t", Trigger: "time:+1month"}},
+		{"a century", "trigger", errs.Invalid, operational.ReminderDraft{Task: "t", Trigger: "time:+5200 weeks"}},
+		{"a far year", "trigger", errs.Invalid, operational.ReminderDraft{Task: "t", Trigger: "time:9999-01-01T00:00:00Z"}},
+		{"61 minutes", "trigger", errs.Invalid, operational.ReminderDraft{Task: "t", Trigger: "cron:61 * * * *"}},
+		{"61 minutes, recurring", "recurring", errs.Invalid, operational.ReminderDraft{Task: "t", Trigger: "time:+1h", Recurring: "61 * * * *"}},
+		{"30 February", "trigger", errs.Invalid, operational.ReminderDraft{Task: "t", Trigger: "cron:0 0 30 2 *"}},
+		{"TZ", "trigger", errs.Invalid, operational.ReminderDraft{Task: "t", Trigger: "cron:TZ=0"}},
+		{"CRON_TZ", "trigger", errs.Invalid, operational.ReminderDraft{Task: "t", Trigger: "cron:CRON_TZ=UTC 0 0 * * *"}},
+		{"a second", "trigger", errs.Invalid, operational.ReminderDraft{Task: "t", Trigger: "cron:@every 1s"}},
+		{"no such zone", "timezone", errs.Invalid, operational.ReminderDraft{Task: "t", Trigger: "cron:@daily", Timezone: "Mars/Olympus"}},
+		{"a path for a zone", "timezone", errs.Invalid, operational.ReminderDraft{Task: "t", Trigger: "cron:@daily", Timezone: "../../etc/passwd"}},
+		{"a zone for nothing", "timezone", errs.Invalid, operational.ReminderDraft{Task: "t", Trigger: "time:+1h", Timezone: "UTC"}},
+		{"two recurrences", "recurring", errs.Invalid, operational.ReminderDraft{Task: "t", Trigger: "cron:@daily", Recurring: "@weekly"}},
+		{"an event that recurs", "recurring", errs.Invalid, operational.ReminderDraft{Task: "t", Trigger: "event:x", Recurring: "@weekly"}},
+		{"its own event", "trigger", errs.Invalid, operational.ReminderDraft{Task: "t", Trigger: "event:reminder.due"}},
+		{"a persona", "persona", errs.Invalid, operational.ReminderDraft{Task: "t", Trigger: "time:+1h", Persona: "../x"}},
+		{"an agent", "agent_id", errs.Invalid, operational.ReminderDraft{Task: "t", Trigger: "time:+1h", AgentID: "a b"}},
+		{"a list for context", "context", errs.Invalid, operational.ReminderDraft{Task: "t", Trigger: "time:+1h", Context: json.RawMessage(`[1]`)}},
+		{"a deep context", "context", errs.Invalid, operational.ReminderDraft{Task: "t", Trigger: "time:+1h", Context: json.RawMessage(deep)}},
+		{"a large context", "context", errs.TooLarge, operational.ReminderDraft{Task: "t", Trigger: "time:+1h", Context: json.RawMessage(`{"a":"` + strings.Repeat("x", 20<<10) + `"}`)}},
 	} {
 		_, err := svc.Schedule(ctx, bad.draft)
-		if skillrouter.CodeOf(err) != bad.code || skillrouter.FieldOf(err) != bad.field {
-			t.Errorf("%s: %v, code %s, field %q", bad.name, err, skillrouter.CodeOf(err), skillrouter.FieldOf(err))
+		if errs.CodeOf(err) != bad.code || errs.FieldOf(err) != bad.field {
+			t.Errorf("%s: %v, code %s, field %q", bad.name, err, errs.CodeOf(err), errs.FieldOf(err))
 		}
 	}
 	_, err := svc.Schedule(ctx, operational.ReminderDraft{Task: "t", Trigger: "cron:61 * * * *"})
-	if text := skillrouter.MessageOf(err); !strings.Contains(text, "minute") || !strings.Contains(text, "0–59") {
+	if text := errs.MessageOf(err); !strings.Contains(text, "minute") || !strings.Contains(text, "0–59") {
 		t.Errorf("a cron of 61 minutes: %q", text)
 	}
 	for name, filter := range map[string]operational.ReminderFilter{
 		"status": {Status: []operational.ReminderStatus{"done"}}, "limit": {Limit: -1}, "agent": {AgentID: "a b"}, "persona": {Persona: "../x"}, "after": {After: -1},
 	} {
-		if _, err := svc.List(ctx, filter); skillrouter.CodeOf(err) != skillrouter.Invalid {
+		if _, err := svc.List(ctx, filter); errs.CodeOf(err) != errs.Invalid {
 			t.Errorf("filter %s: %v", name, err)
 		}
 	}
@@ -339,7 +340,7 @@ func reminderKeys(t *testing.T, w ReminderWorld) {
 		t.Errorf("the same key made reminder %d beside %d", again.Number, first.Number)
 	}
 	draft.Task = "another"
-	refuses(t, skillrouter.Conflict)(svc.Schedule(ctx, draft))
+	refuses(t, errs.Conflict)(svc.Schedule(ctx, draft))
 	b := agent("b")
 	if other := check(w.As(b).Schedule(w.Context(t.Context(), b), draft)); other.Number == first.Number {
 		t.Error("another agent's key was found")
@@ -386,7 +387,7 @@ func reminderPending(t *testing.T, w ReminderWorld) {
 	}
 	w.Advance(t, 2*time.Minute)
 	for _, step := range []struct {
-		who   skillrouter.Principal
+		who   principal.Principal
 		query operational.PendingQuery
 		want  string
 	}{

@@ -8,7 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/operational"
 )
 
@@ -123,7 +124,7 @@ func taskTransitions(t *testing.T, w World[operational.TaskService]) {
 			got, err := change(ref(task))
 			want, ok := allowed[name]
 			if !ok {
-				if skillrouter.CodeOf(err) != skillrouter.Conflict || !strings.Contains(skillrouter.MessageOf(err), string(from)) {
+				if errs.CodeOf(err) != errs.Conflict || !strings.Contains(errs.MessageOf(err), string(from)) {
 					t.Errorf("%s of a %s task: error %v, want a conflict that names the state", name, from, err)
 				}
 				if stored := check(svc.Task(ctx, ref(task))); stored.Status != from {
@@ -141,35 +142,35 @@ func taskTransitions(t *testing.T, w World[operational.TaskService]) {
 func taskRights(t *testing.T, w World[operational.TaskService]) {
 	one, two := agent("builder-1"), agent("builder-2")
 	check := must[operational.Task](t)
-	as := func(p skillrouter.Principal) operational.TaskService { return w.As(p) }
-	create := func(p skillrouter.Principal, d operational.TaskDraft) (operational.Task, error) {
+	as := func(p principal.Principal) operational.TaskService { return w.As(p) }
+	create := func(p principal.Principal, d operational.TaskDraft) (operational.Task, error) {
 		return as(p).Create(w.Context(t.Context(), p), d)
 	}
 	task := check(create(one, operational.TaskDraft{Title: "mine", AgentID: "builder-1"}))
 
-	refuses(t, skillrouter.Forbidden)(as(two).Complete(w.Context(t.Context(), two), ref(task), operational.TaskResult{}))
-	refuses(t, skillrouter.Forbidden)(as(two).Complete(w.Context(t.Context(), two), ref(task), operational.TaskResult{AgentID: "builder-1"}))
-	refuses(t, skillrouter.Conflict)(as(two).Claim(w.Context(t.Context(), two), ref(task), operational.TaskClaim{}))
-	refuses(t, skillrouter.Forbidden)(as(two).Claim(w.Context(t.Context(), two), ref(task), operational.TaskClaim{AgentID: "builder-1"}))
-	refuses(t, skillrouter.Forbidden)(as(two).Reassign(w.Context(t.Context(), two), ref(task), operational.TaskAssignment{AgentID: "builder-2"}))
-	refuses(t, skillrouter.Forbidden)(create(two, operational.TaskDraft{Title: "for another", AgentID: "builder-1"}))
-	refuses(t, skillrouter.Forbidden)(create(two, operational.TaskDraft{Title: "in another's name", CreatedBy: "builder-1"}))
-	refuses(t, skillrouter.Forbidden)(create(onlooker, operational.TaskDraft{Title: "by one who may only read"}))
+	refuses(t, errs.Forbidden)(as(two).Complete(w.Context(t.Context(), two), ref(task), operational.TaskResult{}))
+	refuses(t, errs.Forbidden)(as(two).Complete(w.Context(t.Context(), two), ref(task), operational.TaskResult{AgentID: "builder-1"}))
+	refuses(t, errs.Conflict)(as(two).Claim(w.Context(t.Context(), two), ref(task), operational.TaskClaim{}))
+	refuses(t, errs.Forbidden)(as(two).Claim(w.Context(t.Context(), two), ref(task), operational.TaskClaim{AgentID: "builder-1"}))
+	refuses(t, errs.Forbidden)(as(two).Reassign(w.Context(t.Context(), two), ref(task), operational.TaskAssignment{AgentID: "builder-2"}))
+	refuses(t, errs.Forbidden)(create(two, operational.TaskDraft{Title: "for another", AgentID: "builder-1"}))
+	refuses(t, errs.Forbidden)(create(two, operational.TaskDraft{Title: "in another's name", CreatedBy: "builder-1"}))
+	refuses(t, errs.Forbidden)(create(onlooker, operational.TaskDraft{Title: "by one who may only read"}))
 	if got := check(as(onlooker).Task(w.Context(t.Context(), onlooker), ref(task))); got.AgentID != "builder-1" {
 		t.Errorf("an onlooker sees the holder %q", got.AgentID)
 	}
-	refuses(t, skillrouter.Forbidden)(as(onlooker).Cancel(w.Context(t.Context(), onlooker), ref(task), operational.TaskNote{}))
+	refuses(t, errs.Forbidden)(as(onlooker).Cancel(w.Context(t.Context(), onlooker), ref(task), operational.TaskNote{}))
 	if _, err := as(nobody).List(w.Context(t.Context(), nobody), operational.TaskFilter{}); err == nil {
 		t.Error("a call without any right lists tasks")
 	}
 
 	// A captain moves what another holds, but not in the name of one who does not hold it.
-	refuses(t, skillrouter.Conflict)(as(captain).Complete(w.Context(t.Context(), captain), ref(task), operational.TaskResult{AgentID: "builder-2"}))
+	refuses(t, errs.Conflict)(as(captain).Complete(w.Context(t.Context(), captain), ref(task), operational.TaskResult{AgentID: "builder-2"}))
 	if got := check(as(captain).Release(w.Context(t.Context(), captain), ref(task), operational.TaskNote{})); got.Status != operational.TaskPending || got.AgentID != "" {
 		t.Errorf("released by the captain it is %+v", got)
 	}
 	// The creator may cancel what nobody holds, another agent may not.
-	refuses(t, skillrouter.Forbidden)(as(two).Cancel(w.Context(t.Context(), two), ref(task), operational.TaskNote{}))
+	refuses(t, errs.Forbidden)(as(two).Cancel(w.Context(t.Context(), two), ref(task), operational.TaskNote{}))
 	check(as(one).Cancel(w.Context(t.Context(), one), ref(task), operational.TaskNote{Note: "not wanted"}))
 }
 
@@ -179,42 +180,42 @@ func taskInput(t *testing.T, w World[operational.TaskService]) {
 	over := 100.5
 	for name, c := range map[string]struct {
 		call  func() error
-		code  skillrouter.Code
+		code  errs.Code
 		field string
 	}{
-		"no title": {func() error { _, err := svc.Create(ctx, operational.TaskDraft{Title: "  "}); return err }, skillrouter.Invalid, "title"},
+		"no title": {func() error { _, err := svc.Create(ctx, operational.TaskDraft{Title: "  "}); return err }, errs.Invalid, "title"},
 		"long title": {func() error {
 			_, err := svc.Create(ctx, operational.TaskDraft{Title: strings.Repeat("x", operational.MaxTaskTitle+1)})
 			return err
-		}, skillrouter.TooLarge, "title"},
-		"priority": {func() error { _, err := svc.Create(ctx, operational.TaskDraft{Title: "x", Priority: 11}); return err }, skillrouter.Invalid, "priority"},
+		}, errs.TooLarge, "title"},
+		"priority": {func() error { _, err := svc.Create(ctx, operational.TaskDraft{Title: "x", Priority: 11}); return err }, errs.Invalid, "priority"},
 		"project": {func() error {
 			_, err := svc.Create(ctx, operational.TaskDraft{Title: "x", Project: "a\nb"})
 			return err
-		}, skillrouter.Invalid, "project"},
-		"limit": {func() error { _, err := svc.List(ctx, operational.TaskFilter{Limit: -1}); return err }, skillrouter.Invalid, "limit"},
-		"after": {func() error { _, err := svc.List(ctx, operational.TaskFilter{After: -1}); return err }, skillrouter.Invalid, "after"},
+		}, errs.Invalid, "project"},
+		"limit": {func() error { _, err := svc.List(ctx, operational.TaskFilter{Limit: -1}); return err }, errs.Invalid, "limit"},
+		"after": {func() error { _, err := svc.List(ctx, operational.TaskFilter{After: -1}); return err }, errs.Invalid, "after"},
 		"status": {func() error {
 			_, err := svc.List(ctx, operational.TaskFilter{Status: []operational.TaskStatus{"lost"}})
 			return err
-		}, skillrouter.Invalid, "status"},
-		"progress":         {func() error { _, err := svc.Progress(ctx, "1", operational.TaskProgress{Progress: &over}); return err }, skillrouter.Invalid, "progress"},
-		"no progress":      {func() error { _, err := svc.Progress(ctx, "1", operational.TaskProgress{}); return err }, skillrouter.Invalid, "progress"},
-		"no reason":        {func() error { _, err := svc.Block(ctx, "1", operational.TaskBlock{}); return err }, skillrouter.Invalid, "reason"},
-		"no error":         {func() error { _, err := svc.Fail(ctx, "1", operational.TaskFailure{}); return err }, skillrouter.Invalid, "error"},
-		"ref":              {func() error { _, err := svc.Task(ctx, "the-big-one"); return err }, skillrouter.Invalid, "id"},
-		"unknown":          {func() error { _, err := svc.Task(ctx, "999"); return err }, skillrouter.NotFound, ""},
-		"claim of unknown": {func() error { _, err := svc.Claim(ctx, "999", operational.TaskClaim{}); return err }, skillrouter.NotFound, ""},
-		"nothing waits":    {func() error { _, err := svc.ClaimNext(ctx, operational.TaskClaim{}); return err }, skillrouter.NotFound, ""},
+		}, errs.Invalid, "status"},
+		"progress":         {func() error { _, err := svc.Progress(ctx, "1", operational.TaskProgress{Progress: &over}); return err }, errs.Invalid, "progress"},
+		"no progress":      {func() error { _, err := svc.Progress(ctx, "1", operational.TaskProgress{}); return err }, errs.Invalid, "progress"},
+		"no reason":        {func() error { _, err := svc.Block(ctx, "1", operational.TaskBlock{}); return err }, errs.Invalid, "reason"},
+		"no error":         {func() error { _, err := svc.Fail(ctx, "1", operational.TaskFailure{}); return err }, errs.Invalid, "error"},
+		"ref":              {func() error { _, err := svc.Task(ctx, "the-big-one"); return err }, errs.Invalid, "id"},
+		"unknown":          {func() error { _, err := svc.Task(ctx, "999"); return err }, errs.NotFound, ""},
+		"claim of unknown": {func() error { _, err := svc.Claim(ctx, "999", operational.TaskClaim{}); return err }, errs.NotFound, ""},
+		"nothing waits":    {func() error { _, err := svc.ClaimNext(ctx, operational.TaskClaim{}); return err }, errs.NotFound, ""},
 	} {
 		err := c.call()
-		if skillrouter.CodeOf(err) != c.code || (c.field != "" && skillrouter.FieldOf(err) != c.field) {
-			t.Errorf("%s: error %v of field %q, want code %q and field %q", name, err, skillrouter.FieldOf(err), c.code, c.field)
+		if errs.CodeOf(err) != c.code || (c.field != "" && errs.FieldOf(err) != c.field) {
+			t.Errorf("%s: error %v of field %q, want code %q and field %q", name, err, errs.FieldOf(err), c.code, c.field)
 		}
 	}
 	// A captain that is no agent must say for whom it claims.
-	open := skillrouter.Open()
-	refuses(t, skillrouter.Invalid)(w.As(open).ClaimNext(w.Context(t.Context(), open), operational.TaskClaim{}))
+	open := principal.Open()
+	refuses(t, errs.Invalid)(w.As(open).ClaimNext(w.Context(t.Context(), open), operational.TaskClaim{}))
 }
 
 func taskNext(t *testing.T, w World[operational.TaskService]) {
@@ -238,7 +239,7 @@ func taskNext(t *testing.T, w World[operational.TaskService]) {
 	if diff := cmp.Diff([]string{"elsewhere", "urgent", "first", "second", "low"}, got); diff != "" {
 		t.Errorf("order of claims (-want +got):\n%s", diff)
 	}
-	refuses(t, skillrouter.NotFound)(svc.ClaimNext(ctx, operational.TaskClaim{}))
+	refuses(t, errs.NotFound)(svc.ClaimNext(ctx, operational.TaskClaim{}))
 }
 
 // taskRace lets 64 agents claim 100 tasks at once, by name and as the next
@@ -265,13 +266,13 @@ func taskRace(t *testing.T, w World[operational.TaskService]) {
 				} else {
 					task, err = svc.ClaimNext(ctx, operational.TaskClaim{AgentID: id})
 				}
-				switch code := skillrouter.CodeOf(err); {
+				switch code := errs.CodeOf(err); {
 				case err == nil:
 					mu.Lock()
 					holders[task.Number] = append(holders[task.Number], id)
 					mu.Unlock()
-				case byName && code == skillrouter.Conflict:
-				case !byName && code == skillrouter.NotFound:
+				case byName && code == errs.Conflict:
+				case !byName && code == errs.NotFound:
 					return
 				default:
 					t.Errorf("%s: %v", id, err)
@@ -370,9 +371,9 @@ func taskReassign(t *testing.T, w World[operational.TaskService]) {
 		t.Errorf("reassigned it is %+v", got)
 	}
 	one := agent("one")
-	refuses(t, skillrouter.Forbidden)(w.As(one).Complete(w.Context(t.Context(), one), ref(task), operational.TaskResult{}))
+	refuses(t, errs.Forbidden)(w.As(one).Complete(w.Context(t.Context(), one), ref(task), operational.TaskResult{}))
 	check(svc.Cancel(ctx, ref(task), operational.TaskNote{}))
-	refuses(t, skillrouter.Conflict)(svc.Reassign(ctx, ref(task), operational.TaskAssignment{AgentID: "one"}))
+	refuses(t, errs.Conflict)(svc.Reassign(ctx, ref(task), operational.TaskAssignment{AgentID: "one"}))
 }
 
 func taskReclaim(t *testing.T, w World[operational.TaskService]) {
@@ -384,7 +385,7 @@ func taskReclaim(t *testing.T, w World[operational.TaskService]) {
 	if again := check(svc.Claim(ctx, "1", operational.TaskClaim{})); cmp.Diff(first, again) != "" {
 		t.Errorf("claiming again changed the task:\n%s", cmp.Diff(first, again))
 	}
-	refuses(t, skillrouter.Conflict)(svc.Claim(ctx, "1", operational.TaskClaim{Project: "other"}))
+	refuses(t, errs.Conflict)(svc.Claim(ctx, "1", operational.TaskClaim{Project: "other"}))
 }
 
 // taskSecrets says a secret wherever a task takes text.

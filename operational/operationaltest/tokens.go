@@ -6,11 +6,12 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/operational"
 )
 
-var admin = skillrouter.Principal{Scopes: []skillrouter.Scope{skillrouter.ScopeAdmin}}
+var admin = principal.Principal{Scopes: []principal.Scope{principal.ScopeAdmin}}
 
 // Tokens runs the contract of TokenService over worlds that fresh makes.
 func Tokens(t *testing.T, fresh func(t *testing.T) World[operational.TokenService]) {
@@ -27,7 +28,7 @@ func tokenLife(t *testing.T, w World[operational.TokenService]) {
 	svc, ctx := w.As(admin), w.Context(t.Context(), admin)
 	before := len(must[[]operational.Token](t)(svc.List(ctx)))
 	issued := must[operational.IssuedToken](t)(svc.Issue(ctx, operational.TokenDraft{
-		AgentID: "builder-1", Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}, Note: "for the build box", TTLSeconds: 3600,
+		AgentID: "builder-1", Scopes: []principal.Scope{principal.ScopeAgent}, Note: "for the build box", TTLSeconds: 3600,
 	}))
 	if !strings.HasPrefix(issued.Secret, operational.TokenPrefix) || len(issued.Secret) < 40 || issued.ExpiresAt == nil || issued.RevokedAt != nil {
 		t.Fatalf("issued was %+v", issued)
@@ -47,15 +48,15 @@ func tokenLife(t *testing.T, w World[operational.TokenService]) {
 	if again.RevokedAt == nil || !again.RevokedAt.Equal(*revoked.RevokedAt) {
 		t.Errorf("revoked again it is %+v", again)
 	}
-	refuses(t, skillrouter.NotFound)(svc.Revoke(ctx, "nothing"))
+	refuses(t, errs.NotFound)(svc.Revoke(ctx, "nothing"))
 }
 
 func tokenRights(t *testing.T, w World[operational.TokenService]) {
-	for _, p := range []skillrouter.Principal{onlooker, agent("builder-1"), captain} {
+	for _, p := range []principal.Principal{onlooker, agent("builder-1"), captain} {
 		svc, ctx := w.As(p), w.Context(t.Context(), p)
-		refuses(t, skillrouter.Forbidden)(svc.Issue(ctx, operational.TokenDraft{Scopes: []skillrouter.Scope{skillrouter.ScopeRead}}))
-		refuses(t, skillrouter.Forbidden)(svc.List(ctx))
-		refuses(t, skillrouter.Forbidden)(svc.Revoke(ctx, "nothing"))
+		refuses(t, errs.Forbidden)(svc.Issue(ctx, operational.TokenDraft{Scopes: []principal.Scope{principal.ScopeRead}}))
+		refuses(t, errs.Forbidden)(svc.List(ctx))
+		refuses(t, errs.Forbidden)(svc.Revoke(ctx, "nothing"))
 		if self := must[operational.Identity](t)(svc.Self(ctx)); self.AgentID != p.AgentID || !slices.Equal(self.Scopes, p.Scopes) || self.Open {
 			t.Errorf("%+v is told to be %+v", p, self)
 		}
@@ -69,16 +70,16 @@ func tokenInput(t *testing.T, w World[operational.TokenService]) {
 		field string
 	}{
 		"no scope":         {operational.TokenDraft{AgentID: "a"}, "scopes"},
-		"unknown scope":    {operational.TokenDraft{AgentID: "a", Scopes: []skillrouter.Scope{"root"}}, "scopes"},
-		"agent without id": {operational.TokenDraft{Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}}, "agent_id"},
-		"bad id":           {operational.TokenDraft{AgentID: "a b", Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}}, "agent_id"},
-		"negative life":    {operational.TokenDraft{Scopes: []skillrouter.Scope{skillrouter.ScopeRead}, TTLSeconds: -1}, "ttl_seconds"},
-		"endless life":     {operational.TokenDraft{Scopes: []skillrouter.Scope{skillrouter.ScopeRead}, TTLSeconds: 1 << 62}, "ttl_seconds"},
-		"note":             {operational.TokenDraft{Scopes: []skillrouter.Scope{skillrouter.ScopeRead}, Note: "a\nb"}, "note"},
+		"unknown scope":    {operational.TokenDraft{AgentID: "a", Scopes: []principal.Scope{"root"}}, "scopes"},
+		"agent without id": {operational.TokenDraft{Scopes: []principal.Scope{principal.ScopeAgent}}, "agent_id"},
+		"bad id":           {operational.TokenDraft{AgentID: "a b", Scopes: []principal.Scope{principal.ScopeAgent}}, "agent_id"},
+		"negative life":    {operational.TokenDraft{Scopes: []principal.Scope{principal.ScopeRead}, TTLSeconds: -1}, "ttl_seconds"},
+		"endless life":     {operational.TokenDraft{Scopes: []principal.Scope{principal.ScopeRead}, TTLSeconds: 1 << 62}, "ttl_seconds"},
+		"note":             {operational.TokenDraft{Scopes: []principal.Scope{principal.ScopeRead}, Note: "a\nb"}, "note"},
 	} {
 		_, err := svc.Issue(ctx, c.draft)
-		if skillrouter.CodeOf(err) != skillrouter.Invalid || skillrouter.FieldOf(err) != c.field {
-			t.Errorf("%s: error %v of field %q, want invalid of field %q", name, err, skillrouter.FieldOf(err), c.field)
+		if errs.CodeOf(err) != errs.Invalid || errs.FieldOf(err) != c.field {
+			t.Errorf("%s: error %v of field %q, want invalid of field %q", name, err, errs.FieldOf(err), c.field)
 		}
 	}
 }

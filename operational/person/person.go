@@ -1,5 +1,5 @@
 // Package person knows people from agents by a passphrase: what is stored of it, who has proved to know it, and how
-// slowly it may be guessed. What takes a person is each service's own to say (skillrouter.Principal).
+// slowly it may be guessed. What takes a person is each service's own to say (principal.Principal).
 package person
 
 import (
@@ -22,7 +22,11 @@ import (
 	"golang.org/x/text/secure/precis"
 	"golang.org/x/time/rate"
 
-	"skillrouter"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/committer"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/eventlog"
+	"skillrouter/internal/principal"
 )
 
 // Bounds and figures of passphrases.
@@ -108,13 +112,13 @@ type PersonService interface {
 type PassphraseStore interface {
 	Passphrase(ctx context.Context) (Passphrase, error)
 	// ChangePassphrase stores what change makes of the row, with its event. after runs after the commit, in commit order.
-	ChangePassphrase(ctx context.Context, change func(p *Passphrase) (skillrouter.Event, error), after func(p Passphrase)) error
+	ChangePassphrase(ctx context.Context, change func(p *Passphrase) (eventlog.Event, error), after func(p Passphrase)) error
 }
 
 // Persons tells whether a person makes a call, by the passphrase.
 type Persons struct {
 	store PassphraseStore
-	now   skillrouter.Clock
+	now   clock.Clock
 
 	lane    chan struct{} // one hash is computed at a time
 	seed    maphash.Seed
@@ -128,7 +132,7 @@ type Persons struct {
 var _ PersonService = (*Persons)(nil)
 
 // OpenPersons makes the service with what is stored.
-func OpenPersons(ctx context.Context, store PassphraseStore, now skillrouter.Clock) (*Persons, error) {
+func OpenPersons(ctx context.Context, store PassphraseStore, now clock.Clock) (*Persons, error) {
 	p := &Persons{store: store, now: now, lane: make(chan struct{}, 1), seed: maphash.MakeSeed(), held: map[[sha256.Size]byte]time.Time{}}
 	for i := range p.sources {
 		p.sources[i] = rate.NewLimiter(attemptsPerSecond, attemptBurst)
@@ -156,7 +160,7 @@ func (p *Persons) keep(stored Passphrase) {
 }
 
 // Mark is the caller with what is known of a person: whether one is needed, and whether the secret is that of a session.
-func (p *Persons) Mark(caller skillrouter.Principal, secret string) skillrouter.Principal {
+func (p *Persons) Mark(caller principal.Principal, secret string) principal.Principal {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
 	if p.stored.Hash == "" {
@@ -193,7 +197,7 @@ func (p *Persons) MayStop() bool {
 
 // State implements PersonService.
 func (p *Persons) State(ctx context.Context) (PassphraseState, error) {
-	if err := skillrouter.PrincipalOf(ctx).Keeping().Need(skillrouter.ScopeRead); err != nil {
+	if err := principal.Of(ctx).Keeping().Need(principal.ScopeRead); err != nil {
 		return PassphraseState{}, err
 	}
 	return p.state(), nil
@@ -210,8 +214,8 @@ func (p *Persons) state() PassphraseState {
 
 // SetPassphrase implements PersonService. Of two who set the first one at a time, the second is refused.
 func (p *Persons) SetPassphrase(ctx context.Context, draft PassphraseDraft) (PassphraseState, error) {
-	caller := skillrouter.PrincipalOf(ctx)
-	if err := caller.Need(skillrouter.ScopeAdmin); err != nil {
+	caller := principal.Of(ctx)
+	if err := caller.Need(principal.ScopeAdmin); err != nil {
 		return PassphraseState{}, err
 	}
 	next, err := prepared("passphrase", draft.Passphrase)
@@ -219,14 +223,14 @@ func (p *Persons) SetPassphrase(ctx context.Context, draft PassphraseDraft) (Pas
 		return PassphraseState{}, err
 	}
 	if utf8.RuneCountInString(next) < MinPassphrase {
-		return PassphraseState{}, skillrouter.InvalidField("passphrase", "must have %d characters or more", MinPassphrase)
+		return PassphraseState{}, errs.InvalidField("passphrase", "must have %d characters or more", MinPassphrase)
 	}
 	before := p.Stored().Hash
 	switch {
 	case before == "" && draft.Former != "":
-		return PassphraseState{}, skillrouter.InvalidField("former", "is for a passphrase that is set, and none is")
+		return PassphraseState{}, errs.InvalidField("former", "is for a passphrase that is set, and none is")
 	case before != "" && draft.Former == "":
-		return PassphraseState{}, skillrouter.Errorf(skillrouter.PassphraseNeeded, "a passphrase is set already: changing it takes that one. If it is lost, stop the router and run: skillrouter passphrase reset")
+		return PassphraseState{}, errs.Errorf(errs.PassphraseNeeded, "a passphrase is set already: changing it takes that one. If it is lost, stop the router and run: skillrouter passphrase reset")
 	case before != "":
 		if before, err = p.prove(ctx, source(caller), draft.Former); err != nil {
 			return PassphraseState{}, err
@@ -237,9 +241,9 @@ func (p *Persons) SetPassphrase(ctx context.Context, draft PassphraseDraft) (Pas
 		return PassphraseState{}, err
 	}
 	at := p.now.Stamp()
-	err = p.store.ChangePassphrase(ctx, func(stored *Passphrase) (skillrouter.Event, error) {
+	err = p.store.ChangePassphrase(ctx, func(stored *Passphrase) (eventlog.Event, error) {
 		if stored.Hash != before {
-			return skillrouter.Event{}, skillrouter.Errorf(skillrouter.Conflict, "somebody set the passphrase meanwhile, and nothing was changed")
+			return eventlog.Event{}, errs.Errorf(errs.Conflict, "somebody set the passphrase meanwhile, and nothing was changed")
 		}
 		stored.Hash, stored.SetAt = hash, &at
 		return passphraseEvent(EventPassphraseSet, caller.AgentID, at), nil
@@ -249,11 +253,11 @@ func (p *Persons) SetPassphrase(ctx context.Context, draft PassphraseDraft) (Pas
 
 // AllowStops implements PersonService.
 func (p *Persons) AllowStops(ctx context.Context, draft StopsDraft) (PassphraseState, error) {
-	caller := skillrouter.PrincipalOf(ctx)
-	if err := cmp.Or(caller.Need(skillrouter.ScopeAdmin), caller.NeedPerson()); err != nil {
+	caller := principal.Of(ctx)
+	if err := cmp.Or(caller.Need(principal.ScopeAdmin), caller.NeedPerson()); err != nil {
 		return PassphraseState{}, err
 	}
-	err := p.store.ChangePassphrase(ctx, func(stored *Passphrase) (skillrouter.Event, error) {
+	err := p.store.ChangePassphrase(ctx, func(stored *Passphrase) (eventlog.Event, error) {
 		stored.MayStop = draft.On
 		return passphraseEvent(EventPassphraseStops, caller.AgentID, p.now.Stamp()), nil
 	}, p.keep)
@@ -262,11 +266,11 @@ func (p *Persons) AllowStops(ctx context.Context, draft StopsDraft) (PassphraseS
 
 // SignIn implements PersonService.
 func (p *Persons) SignIn(ctx context.Context, draft PersonDraft) (PersonSession, error) {
-	return p.Begin(ctx, source(skillrouter.PrincipalOf(ctx)), draft.Passphrase, PersonFor)
+	return p.Begin(ctx, source(principal.Of(ctx)), draft.Passphrase, PersonFor)
 }
 
 // source is whose allowance an attempt is taken from.
-func source(caller skillrouter.Principal) string {
+func source(caller principal.Principal) string {
 	return fmt.Sprintf("%s\n%s\n%t", caller.AgentID, caller.Person, caller.IsOpen())
 }
 
@@ -281,7 +285,7 @@ func (p *Persons) Begin(ctx context.Context, from, passphrase string, last time.
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.stored.Hash != hash {
-		return PersonSession{}, skillrouter.Errorf(skillrouter.Conflict, "the passphrase was changed meanwhile: sign in with the new one")
+		return PersonSession{}, errs.Errorf(errs.Conflict, "the passphrase was changed meanwhile: sign in with the new one")
 	}
 	maps.DeleteFunc(p.held, func(_ [sha256.Size]byte, ends time.Time) bool { return !now.Before(ends) })
 	if len(p.held) >= MaxPersons {
@@ -309,7 +313,7 @@ func (p *Persons) prove(ctx context.Context, from, passphrase string) (string, e
 	}
 	hash := p.Stored().Hash
 	if hash == "" {
-		return "", skillrouter.Errorf(skillrouter.Conflict, "no passphrase is set: skillrouter passphrase set, in your own terminal")
+		return "", errs.Errorf(errs.Conflict, "no passphrase is set: skillrouter passphrase set, in your own terminal")
 	}
 	if err := p.turn(ctx, from); err != nil {
 		return "", err
@@ -319,7 +323,7 @@ func (p *Persons) prove(ctx context.Context, from, passphrase string) (string, e
 	case err != nil:
 		return "", err
 	case !same:
-		return "", skillrouter.Errorf(skillrouter.Forbidden, "the passphrase is not the one that is set")
+		return "", errs.Errorf(errs.Forbidden, "the passphrase is not the one that is set")
 	}
 	return hash, nil
 }
@@ -331,9 +335,9 @@ func (p *Persons) turn(ctx context.Context, from string) error {
 	wait := reserved.DelayFrom(now)
 	if wait > maxTurn {
 		reserved.CancelAt(now)
-		return skillrouter.Errorf(skillrouter.RateLimited, "too many try a passphrase: wait %d seconds", int(maxTurn.Seconds()))
+		return errs.Errorf(errs.RateLimited, "too many try a passphrase: wait %d seconds", int(maxTurn.Seconds()))
 	}
-	return skillrouter.Pause(ctx, wait)
+	return committer.Pause(ctx, wait)
 }
 
 // alone runs a computation while no other runs.
@@ -380,22 +384,22 @@ func (p *Persons) same(ctx context.Context, hash, passphrase string) (same bool,
 }
 
 func unreadable(err error) error {
-	return &skillrouter.Error{Code: skillrouter.Internal, Message: "the stored passphrase cannot be read: stop the router and run: skillrouter passphrase reset", Err: err}
+	return &errs.Error{Code: errs.Internal, Message: "the stored passphrase cannot be read: stop the router and run: skillrouter passphrase reset", Err: err}
 }
 
 // prepared is a passphrase as it is hashed: the profile OpaqueString of RFC 8265, by which one that was typed on another keyboard is the same.
 func prepared(field, passphrase string) (string, error) {
 	switch {
 	case passphrase == "":
-		return "", skillrouter.InvalidField(field, "is required")
+		return "", errs.InvalidField(field, "is required")
 	case len(passphrase) > MaxPassphrase:
-		return "", skillrouter.InvalidField(field, "may have up to %d bytes", MaxPassphrase)
+		return "", errs.InvalidField(field, "may have up to %d bytes", MaxPassphrase)
 	case !utf8.ValidString(passphrase):
-		return "", skillrouter.InvalidField(field, "must be UTF-8")
+		return "", errs.InvalidField(field, "must be UTF-8")
 	}
 	text, err := precis.OpaqueString.String(passphrase)
 	if err != nil {
-		return "", skillrouter.InvalidField(field, "may hold no control characters, and nothing that no keyboard has")
+		return "", errs.InvalidField(field, "may hold no control characters, and nothing that no keyboard has")
 	}
 	return text, nil
 }
@@ -407,13 +411,13 @@ const (
 	EventPassphraseStops = "passphrase.stops"
 )
 
-func passphraseEvent(kind, by string, at time.Time) skillrouter.Event {
-	return skillrouter.Event{Type: kind, Subject: "passphrase", Agent: by, At: at, Data: json.RawMessage("{}")}
+func passphraseEvent(kind, by string, at time.Time) eventlog.Event {
+	return eventlog.Event{Type: kind, Subject: "passphrase", Agent: by, At: at, Data: json.RawMessage("{}")}
 }
 
 // ResetPassphrase forgets a passphrase that was lost. Whoever calls it holds the data folder, and no router writes.
 func ResetPassphrase(ctx context.Context, store PassphraseStore, at time.Time) (was bool, err error) {
-	err = store.ChangePassphrase(ctx, func(p *Passphrase) (skillrouter.Event, error) {
+	err = store.ChangePassphrase(ctx, func(p *Passphrase) (eventlog.Event, error) {
 		was = p.Hash != ""
 		p.Hash, p.SetAt, p.ResetAt, p.MayStop = "", nil, &at, false
 		return passphraseEvent(EventPassphraseReset, "", at), nil

@@ -10,7 +10,7 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
-	"skillrouter"
+	"skillrouter/internal/eventlog"
 	"skillrouter/operational"
 )
 
@@ -80,7 +80,7 @@ func (s *Store) AgentRecord(ctx context.Context, id string) (operational.AgentRe
 // elsewhere. A stop signal that waits for it comes into force. created gets
 // the agent as it is stored, and whether this call made it, after the commit
 // and in commit order.
-func (s *Store) CreateAgent(ctx context.Context, a operational.Agent, joined *int64, event skillrouter.Event, created func(r operational.AgentRecord, made bool)) error {
+func (s *Store) CreateAgent(ctx context.Context, a operational.Agent, joined *int64, event eventlog.Event, created func(r operational.AgentRecord, made bool)) error {
 	var stored agentRow
 	var made bool
 	return s.commit.Write(ctx, func(tx *gorm.DB) error {

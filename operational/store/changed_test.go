@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"skillrouter"
+	"skillrouter/internal/eventlog"
 	"skillrouter/operational"
 )
 
@@ -13,7 +13,7 @@ import (
 // agent: its row gets a number above all others', and no other write gives it one.
 func TestWhatWaitsIsNumbered(t *testing.T) {
 	s, db := database(t)
-	now := clock()
+	now := testClock()
 	numbers := func() map[string]int64 {
 		var rows []struct {
 			ID      string
@@ -30,7 +30,7 @@ func TestWhatWaitsIsNumbered(t *testing.T) {
 	}
 	for _, id := range []string{"a", "b"} {
 		agent := operational.Agent{ID: id, State: operational.AgentOnline, StartedAt: now(), LastSeen: now(), CreatedAt: now()}
-		if err := s.CreateAgent(t.Context(), agent, nil, skillrouter.Event{Type: "agent.created", Subject: id, At: now()}, func(operational.AgentRecord, bool) {}); err != nil {
+		if err := s.CreateAgent(t.Context(), agent, nil, eventlog.Event{Type: "agent.created", Subject: id, At: now()}, func(operational.AgentRecord, bool) {}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -10,9 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter"
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/app/apptest"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/operational"
 	"skillrouter/operational/operationaltest"
 	"skillrouter/operational/store"
@@ -45,9 +47,9 @@ func database(t *testing.T) (*store.Store, *app.Database) {
 	return store.New(db.Read, db.Commit), db
 }
 
-// clock is a clock that moves by a second and a bit at each look, so that
+// testClock is a clock that moves by a second and a bit at each look, so that
 // times are in order, never equal, and finer than the store keeps them.
-func clock() skillrouter.Clock {
+func testClock() clock.Clock {
 	var mu sync.Mutex
 	now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
 	return func() time.Time {
@@ -60,14 +62,14 @@ func clock() skillrouter.Clock {
 
 func direct[Service any](service Service) operationaltest.World[Service] {
 	return operationaltest.World[Service]{
-		As:      func(skillrouter.Principal) Service { return service },
-		Context: skillrouter.WithPrincipal,
+		As:      func(principal.Principal) Service { return service },
+		Context: principal.With,
 	}
 }
 
 func TestTasks(t *testing.T) {
 	operationaltest.Tasks(t, func(t *testing.T) operationaltest.World[operational.TaskService] {
-		return direct[operational.TaskService](operational.NewTasks(open(t), clock()))
+		return direct[operational.TaskService](operational.NewTasks(open(t), testClock()))
 	})
 }
 
@@ -75,8 +77,8 @@ func TestTasks(t *testing.T) {
 // refused and repeated ones wrote none.
 func TestTaskEvents(t *testing.T) {
 	s := open(t)
-	svc := operational.NewTasks(s, clock())
-	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	svc := operational.NewTasks(s, testClock())
+	ctx := principal.With(t.Context(), principal.Open())
 	bell := s.EventBell().Wait()
 	if _, err := svc.Create(ctx, operational.TaskDraft{Title: "watched", Project: "p"}); err != nil {
 		t.Fatal(err)
@@ -110,7 +112,7 @@ func TestTaskEvents(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := svc.Complete(ctx, "1", operational.TaskResult{}); skillrouter.CodeOf(err) != skillrouter.Conflict {
+	if _, err := svc.Complete(ctx, "1", operational.TaskResult{}); errs.CodeOf(err) != errs.Conflict {
 		t.Fatalf("a failed task was completed: %v", err)
 	}
 	events, err := s.Events(t.Context(), 0, 100)
@@ -138,8 +140,8 @@ func TestTaskEvents(t *testing.T) {
 }
 
 func TestOpenTasks(t *testing.T) {
-	svc := operational.NewTasks(open(t), clock())
-	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	svc := operational.NewTasks(open(t), testClock())
+	ctx := principal.With(t.Context(), principal.Open())
 	for range 3 {
 		if _, err := svc.Create(ctx, operational.TaskDraft{Title: "held", AgentID: "a"}); err != nil {
 			t.Fatal(err)
@@ -156,13 +158,13 @@ func TestOpenTasks(t *testing.T) {
 
 func TestRecon(t *testing.T) {
 	operationaltest.Recon(t, func(t *testing.T) operationaltest.World[operational.ReconService] {
-		return direct[operational.ReconService](operational.NewRecon(open(t), clock()))
+		return direct[operational.ReconService](operational.NewRecon(open(t), testClock()))
 	})
 }
 
 func TestEscalations(t *testing.T) {
 	operationaltest.Escalations(t, func(t *testing.T) operationaltest.EscalationWorld {
-		svc := operational.NewEscalations(open(t), clock())
+		svc := operational.NewEscalations(open(t), testClock())
 		return operationaltest.EscalationWorld{
 			World: direct[operational.EscalationService](svc),
 			Raise: func(t *testing.T, drafts ...operational.EscalationDraft) {
@@ -188,7 +190,7 @@ func TestRaisesTogether(t *testing.T) {
 	var told [2][]string
 	for i, together := range []bool{false, true} {
 		s := open(t)
-		svc := operational.NewEscalations(s, clock())
+		svc := operational.NewEscalations(s, testClock())
 		raise := func(drafts ...operational.EscalationDraft) {
 			raised, err := svc.Raise(t.Context(), drafts, operational.Cursor{Name: "log", Seq: 1})
 			if err != nil {
@@ -233,7 +235,7 @@ func TestRaisesTogether(t *testing.T) {
 // read are stored together, and that the cursor never goes back.
 func TestRaiseMovesTheCursor(t *testing.T) {
 	s := open(t)
-	svc := operational.NewEscalations(s, clock())
+	svc := operational.NewEscalations(s, testClock())
 	if _, ok, err := s.Cursor(t.Context(), "log"); ok || err != nil {
 		t.Fatalf("a new database has a cursor: %v", err)
 	}

@@ -7,7 +7,7 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter"
+	"skillrouter/internal/committer"
 	"skillrouter/operational"
 )
 
@@ -45,7 +45,7 @@ func (s *Store) FirstEvent(ctx context.Context) (seq int64, err error) {
 
 // SweepEvents removes up to limit of the oldest events, which are from before a time and not behind a seq. The newest stays: the next is numbered by it.
 func (s *Store) SweepEvents(ctx context.Context, through int64, before time.Time, limit int) (removed int, err error) {
-	err = s.commit.Write(skillrouter.Essential(ctx), func(tx *gorm.DB) error {
+	err = s.commit.Write(committer.Essential(ctx), func(tx *gorm.DB) error {
 		var oldest []struct{ Seq, At int64 }
 		if err := tx.Raw("SELECT seq, at FROM events WHERE seq <= ? AND seq < (SELECT max(seq) FROM events) ORDER BY seq LIMIT ?", through, limit).Scan(&oldest).Error; err != nil {
 			return err

@@ -7,7 +7,7 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter"
+	"skillrouter/internal/eventlog"
 	"skillrouter/operational"
 )
 
@@ -134,7 +134,7 @@ func raiseAll(tx *gorm.DB, drafts []operational.EscalationDraft,
 		return nil, err
 	}
 	raised = make([]operational.Escalation, len(created))
-	changes, events := make([]escalationChangeRow, len(created)), make([]skillrouter.Event, len(created))
+	changes, events := make([]escalationChangeRow, len(created)), make([]eventlog.Event, len(created))
 	for i, row := range created {
 		raised[i] = row.escalation()
 		e := &raised[i]

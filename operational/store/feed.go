@@ -8,13 +8,14 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter"
+	"skillrouter/internal/committer"
+	"skillrouter/internal/eventlog"
 	"skillrouter/operational"
 )
 
 // PastEvents returns what the query selects, the newest first, and the seq before which the next page begins;
 // 0: there is nothing before it.
-func (s *Store) PastEvents(ctx context.Context, q skillrouter.EventQuery) (events []skillrouter.Event, next int64, err error) {
+func (s *Store) PastEvents(ctx context.Context, q eventlog.Query) (events []eventlog.Event, next int64, err error) {
 	if q.Before == 0 {
 		if q.Before, err = s.LastEvent(ctx); err != nil {
 			return nil, 0, err
@@ -76,8 +77,8 @@ func (s *Store) firstTime(ctx context.Context, query string, seq int64) (at time
 	return fromMillis(times[0]), true, nil
 }
 
-func (r eventRow) event() skillrouter.Event {
-	e := skillrouter.Event{Seq: r.Seq, Type: r.Type, Subject: r.Subject, Agent: r.AgentID, Project: r.Project, At: fromMillis(r.At)}
+func (r eventRow) event() eventlog.Event {
+	e := eventlog.Event{Seq: r.Seq, Type: r.Type, Subject: r.Subject, Agent: r.AgentID, Project: r.Project, At: fromMillis(r.At)}
 	if r.Data != nil {
 		e.Data = json.RawMessage(*r.Data)
 	}
@@ -132,7 +133,7 @@ func (s *Store) AppendFeed(ctx context.Context, runs []operational.FeedRun) erro
 
 // SweepFeed removes the runs that end with a seq of their log that is not behind through. The last of each log stays: the next is numbered by it.
 func (s *Store) SweepFeed(ctx context.Context, through map[operational.FeedSource]int64) error {
-	return s.commit.Write(skillrouter.Essential(ctx), func(tx *gorm.DB) error {
+	return s.commit.Write(committer.Essential(ctx), func(tx *gorm.DB) error {
 		for source, seq := range through {
 			if err := tx.Exec("DELETE FROM feed_runs WHERE source IN (?, ?) AND start + count - 1 <= ? AND first < (SELECT max(first) FROM feed_runs WHERE source = ?)",
 				source, operational.FeedLost, seq, source).Error; err != nil {

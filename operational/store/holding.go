@@ -5,7 +5,8 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter"
+	"skillrouter/internal/eventlog"
+	"skillrouter/internal/tally"
 	"skillrouter/operational"
 )
 
@@ -27,7 +28,7 @@ func (s *Store) FindIDs() map[string]func(ctx context.Context, part string, most
 }
 
 // ClearReminders implements operational.ReminderStore.
-func (s *Store) ClearReminders(ctx context.Context, clearing operational.ReminderClearing, told func(count int) skillrouter.Event) (open, all int, err error) {
+func (s *Store) ClearReminders(ctx context.Context, clearing operational.ReminderClearing, told func(count int) eventlog.Event) (open, all int, err error) {
 	err = s.write(ctx, func(tx *gorm.DB) error {
 		var rows []struct {
 			Number int64
@@ -60,23 +61,23 @@ func (s *Store) ClearReminders(ctx context.Context, clearing operational.Reminde
 // ReminderHoldings counts reminders by their persona and the type of their
 // trigger; those that are done with are counted apart. An empty persona stands
 // for everybody's.
-func (s *Store) ReminderHoldings(ctx context.Context, persona string) ([]skillrouter.Holding, error) {
+func (s *Store) ReminderHoldings(ctx context.Context, persona string) ([]tally.Tally, error) {
 	return s.holdings(ctx, `SELECT persona, trigger_type AS category, count(*) FILTER (WHERE `+isOpen+`) AS count, count(*) FILTER (WHERE NOT `+isOpen+`) AS expired,
 		sum(octet_length(task) + coalesce(octet_length(context), 0)) AS bytes FROM reminders`, " GROUP BY persona, trigger_type", persona)
 }
 
 // SessionHoldings counts sessions by their persona and status. An empty persona stands for everybody's.
-func (s *Store) SessionHoldings(ctx context.Context, persona string) ([]skillrouter.Holding, error) {
+func (s *Store) SessionHoldings(ctx context.Context, persona string) ([]tally.Tally, error) {
 	return s.holdings(ctx, `SELECT persona, status AS category, count(*) AS count,
 		sum(octet_length(goal) + octet_length(summary) + coalesce(octet_length(handover), 0) + coalesce(octet_length(data), 0)) AS bytes FROM sessions`,
 		" GROUP BY persona, status", persona)
 }
 
-func (s *Store) holdings(ctx context.Context, text, group, persona string) ([]skillrouter.Holding, error) {
+func (s *Store) holdings(ctx context.Context, text, group, persona string) ([]tally.Tally, error) {
 	where, args := "", []any{}
 	if persona != "" {
 		where, args = " WHERE persona = ?", []any{persona}
 	}
-	var list []skillrouter.Holding
+	var list []tally.Tally
 	return list, s.read.WithContext(ctx).Raw(text+where+group, args...).Scan(&list).Error
 }

@@ -8,7 +8,7 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter"
+	"skillrouter/internal/eventlog"
 	"skillrouter/operational"
 )
 
@@ -108,7 +108,7 @@ func (s *Store) TakeLease(ctx context.Context, lease operational.Lease, taken fu
 // EndLeases implements lease.Store.
 func (s *Store) EndLeases(ctx context.Context, ended []operational.Lease, after func()) error {
 	return s.write(ctx, func(tx *gorm.DB) error {
-		events := make([]skillrouter.Event, 0, len(ended))
+		events := make([]eventlog.Event, 0, len(ended))
 		for _, l := range ended {
 			if err := tx.Exec("UPDATE leases SET ended_at = ?, ended = ?, ended_by = ?, told = ? WHERE id = ? AND ended_at IS NULL", millis(*l.EndedAt), string(l.Ended), l.EndedBy, l.Told, l.ID).Error; err != nil {
 				return err

@@ -11,7 +11,7 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/operational"
 )
 
@@ -114,8 +114,8 @@ type repetition struct {
 // settle answers with the first message if the content is the same, with a refusal if not.
 func (r repetition) settle() {
 	if !r.again.Message.SameContent(*r.first) {
-		r.again.Err = &skillrouter.Error{
-			Code: skillrouter.Conflict, Field: "idempotency_key",
+		r.again.Err = &errs.Error{
+			Code: errs.Conflict, Field: "idempotency_key",
 			Message: "was used by the same sender for a different message",
 		}
 		return

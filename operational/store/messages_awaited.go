@@ -6,7 +6,7 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter"
+	"skillrouter/internal/committer"
 	"skillrouter/operational"
 )
 
@@ -56,7 +56,7 @@ func (s *Store) Unacknowledged(ctx context.Context, after int64, cutoff time.Tim
 // cutoff. At the end of the log it deletes as many marks that no stored message needs.
 func (s *Store) Sweep(ctx context.Context, after int64, cutoff time.Time, window int) (operational.Swept, error) {
 	var out operational.Swept
-	err := s.commit.Write(skillrouter.Essential(ctx), func(tx *gorm.DB) error {
+	err := s.commit.Write(committer.Essential(ctx), func(tx *gorm.DB) error {
 		out = operational.Swept{}
 		var span struct {
 			N    int

@@ -4,7 +4,8 @@ import (
 	"context"
 	"encoding/json"
 
-	"skillrouter"
+	"skillrouter/internal/committer"
+	"skillrouter/internal/eventlog"
 	"skillrouter/operational"
 )
 
@@ -16,11 +17,11 @@ type SignalLog struct{ store *Store }
 func (s *Store) SignalLog() SignalLog { return SignalLog{s} }
 
 // Events returns up to limit signals after seq, in order, without their contexts.
-func (l SignalLog) Events(ctx context.Context, after int64, limit int) ([]skillrouter.Event, error) {
+func (l SignalLog) Events(ctx context.Context, after int64, limit int) ([]eventlog.Event, error) {
 	rows, err := l.store.envelopes(ctx, after, limit)
-	events := make([]skillrouter.Event, len(rows))
+	events := make([]eventlog.Event, len(rows))
 	for i, r := range rows {
-		events[i] = skillrouter.Event{Seq: r.Seq, Type: r.Signal, Subject: r.ID, Agent: r.FromAgent, At: fromMillis(r.CreatedAt)}
+		events[i] = eventlog.Event{Seq: r.Seq, Type: r.Signal, Subject: r.ID, Agent: r.FromAgent, At: fromMillis(r.CreatedAt)}
 	}
 	return events, err
 }
@@ -29,7 +30,7 @@ func (l SignalLog) Events(ctx context.Context, after int64, limit int) ([]skillr
 func (l SignalLog) LastEvent(ctx context.Context) (int64, error) { return l.store.LastSeq(ctx) }
 
 // EventBell rings after each commit that stored a message.
-func (l SignalLog) EventBell() *skillrouter.Bell { return &l.store.mailed }
+func (l SignalLog) EventBell() *committer.Bell { return &l.store.mailed }
 
 // PostLog is the stored messages as events of one type that tell who sent
 // what signal to whom, for the feed.
@@ -39,15 +40,15 @@ type PostLog struct{ SignalLog }
 func (s *Store) PostLog() PostLog { return PostLog{s.SignalLog()} }
 
 // Events returns up to limit messages after seq, in order, without their contexts.
-func (l PostLog) Events(ctx context.Context, after int64, limit int) ([]skillrouter.Event, error) {
+func (l PostLog) Events(ctx context.Context, after int64, limit int) ([]eventlog.Event, error) {
 	rows, err := l.store.envelopes(ctx, after, limit)
-	events := make([]skillrouter.Event, len(rows))
+	events := make([]eventlog.Event, len(rows))
 	for i, r := range rows {
 		// Marshalling strings and whole numbers cannot fail.
 		data, _ := json.Marshal(operational.MessageEvent{
 			ID: r.ID, Seq: r.Seq, From: r.FromAgent, To: r.ToAgent, Signal: r.Signal, Priority: r.Priority, ThreadID: r.ThreadID,
 		})
-		events[i] = skillrouter.Event{
+		events[i] = eventlog.Event{
 			Seq: r.Seq, Type: operational.EventMessageSent, Subject: r.ID, Agent: r.FromAgent, At: fromMillis(r.CreatedAt), Data: data,
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/operational"
 )
 
@@ -127,7 +127,7 @@ func markSingle(tx *gorm.DB, agent agentRow, r operational.MarkRequest, out *ope
 }
 
 func notTheirs() error {
-	return &skillrouter.Error{Code: skillrouter.NotFound, Field: "message_ids", Message: "holds an id that no message of this agent has"}
+	return &errs.Error{Code: errs.NotFound, Field: "message_ids", Message: "holds an id that no message of this agent has"}
 }
 
 // contiguous returns up to where an agent has acknowledged everything that is

@@ -3,7 +3,7 @@ package store
 import (
 	"context"
 
-	"skillrouter"
+	"skillrouter/internal/defaults"
 	"skillrouter/operational"
 )
 
@@ -44,5 +44,5 @@ func (s *Store) MessageLog(ctx context.Context, q operational.LogQuery) ([]opera
 	if floor <= 1 { // seqs begin with 1
 		floor = 0
 	}
-	return skillrouter.GivenList(messages), floor, err
+	return defaults.List(messages), floor, err
 }

@@ -6,7 +6,7 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
-	"skillrouter"
+	"skillrouter/internal/eventlog"
 	"skillrouter/operational/person"
 )
 
@@ -37,7 +37,7 @@ func (s *Store) Passphrase(ctx context.Context) (person.Passphrase, error) {
 }
 
 // ChangePassphrase implements person.PassphraseStore.
-func (s *Store) ChangePassphrase(ctx context.Context, change func(*person.Passphrase) (skillrouter.Event, error), after func(person.Passphrase)) error {
+func (s *Store) ChangePassphrase(ctx context.Context, change func(*person.Passphrase) (eventlog.Event, error), after func(person.Passphrase)) error {
 	var next person.Passphrase
 	return s.write(ctx, func(tx *gorm.DB) (err error) {
 		if next, err = passphraseOf(tx); err != nil {

@@ -12,7 +12,9 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/eventlog"
+	"skillrouter/internal/principal"
 	"skillrouter/operational/person"
 )
 
@@ -32,16 +34,16 @@ func opened(t *testing.T) (persons *person.Persons, owner context.Context, pass 
 	if err != nil {
 		t.Fatal(err)
 	}
-	return persons, skillrouter.WithPrincipal(t.Context(), skillrouter.Owner(false)), func(d time.Duration) {
+	return persons, principal.With(t.Context(), principal.Owner(false)), func(d time.Duration) {
 		mu.Lock()
 		defer mu.Unlock()
 		now = now.Add(d)
 	}
 }
 
-func wants(t *testing.T, what string, err error, code skillrouter.Code) {
+func wants(t *testing.T, what string, err error, code errs.Code) {
 	t.Helper()
-	if got := skillrouter.CodeOf(err); got != code {
+	if got := errs.CodeOf(err); got != code {
 		t.Errorf("%s: %v, want %q", what, err, code)
 	}
 	if err != nil && strings.Contains(err.Error(), phrase) {
@@ -54,44 +56,44 @@ func TestPassphrase(t *testing.T) {
 	if _, err := persons.SignIn(owner, person.PersonDraft{Passphrase: phrase}); err == nil {
 		t.Error("somebody signs in while no passphrase is set")
 	}
-	if p := persons.Mark(skillrouter.Open(), "skp_made-up"); p.Guarded() || p.Proved() {
+	if p := persons.Mark(principal.Open(), "skp_made-up"); p.Guarded() || p.Proved() {
 		t.Error("while none is set, somebody is marked")
 	}
 	for what, text := range map[string]string{
 		"empty": "", "short": "seven77", "spaces": "       ", "1 MiB": strings.Repeat("x", 1<<20), "NUL": "with a \x00 in it", "invalid UTF-8": "with a \xff in it", "a control character": "with a \x1b[2J in it", "a line end": "two\nlines of it",
 	} {
 		_, err := persons.SetPassphrase(owner, person.PassphraseDraft{Passphrase: text})
-		wants(t, what, err, skillrouter.Invalid)
+		wants(t, what, err, errs.Invalid)
 	}
-	_, err := persons.SetPassphrase(skillrouter.WithPrincipal(t.Context(), skillrouter.Open()), person.PassphraseDraft{Passphrase: phrase})
-	wants(t, "set by anybody", err, skillrouter.Forbidden)
+	_, err := persons.SetPassphrase(principal.With(t.Context(), principal.Open()), person.PassphraseDraft{Passphrase: phrase})
+	wants(t, "set by anybody", err, errs.Forbidden)
 	if state, err := persons.SetPassphrase(owner, person.PassphraseDraft{Passphrase: phrase}); err != nil || !state.Set || state.SetAt == nil {
 		t.Fatalf("%+v %v", state, err)
 	}
 	_, err = persons.SetPassphrase(owner, person.PassphraseDraft{Passphrase: "another passphrase"})
-	wants(t, "changed without the former", err, skillrouter.PassphraseNeeded)
+	wants(t, "changed without the former", err, errs.PassphraseNeeded)
 	_, err = persons.SetPassphrase(owner, person.PassphraseDraft{Passphrase: "another passphrase", Former: "not this one at all"})
-	wants(t, "changed with a wrong former", err, skillrouter.Forbidden)
+	wants(t, "changed with a wrong former", err, errs.Forbidden)
 	_, err = persons.SignIn(owner, person.PersonDraft{Passphrase: phrase + " "})
-	wants(t, "nearly right", err, skillrouter.Forbidden)
+	wants(t, "nearly right", err, errs.Forbidden)
 	session, err := persons.SignIn(owner, person.PersonDraft{Passphrase: phrase})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, marked := range []struct {
-		p      skillrouter.Principal
+		p      principal.Principal
 		secret string
 		proved bool
-	}{{skillrouter.Owner(true), session.Secret, true}, {skillrouter.Owner(true), "", false}, {skillrouter.Owner(true), session.Secret + "x", false}, {skillrouter.Owner(true), strings.Repeat("x", 1<<20), false}} {
+	}{{principal.Owner(true), session.Secret, true}, {principal.Owner(true), "", false}, {principal.Owner(true), session.Secret + "x", false}, {principal.Owner(true), strings.Repeat("x", 1<<20), false}} {
 		if p := persons.Mark(marked.p, marked.secret); !p.Guarded() || p.Proved() != marked.proved || (p.NeedPerson() == nil) != marked.proved {
 			t.Errorf("with %.20q the caller is %+v", marked.secret, p)
 		}
 	}
-	if by, err := persons.Mark(skillrouter.Open(), session.Secret).AsPerson(); by != "owner" || err != nil {
+	if by, err := persons.Mark(principal.Open(), session.Secret).AsPerson(); by != "owner" || err != nil {
 		t.Errorf("a person without a token signs as %q, %v", by, err)
 	}
 	pass(person.PersonFor)
-	if persons.Mark(skillrouter.Owner(true), session.Secret).Proved() {
+	if persons.Mark(principal.Owner(true), session.Secret).Proved() {
 		t.Error("a session that has ended proves something")
 	}
 	session, err = persons.SignIn(owner, person.PersonDraft{Passphrase: phrase})
@@ -101,11 +103,11 @@ func TestPassphrase(t *testing.T) {
 	if _, err := persons.SetPassphrase(owner, person.PassphraseDraft{Passphrase: "another passphrase", Former: phrase}); err != nil {
 		t.Fatal(err)
 	}
-	if persons.Mark(skillrouter.Owner(true), session.Secret).Proved() {
+	if persons.Mark(principal.Owner(true), session.Secret).Proved() {
 		t.Error("a session outlives its passphrase")
 	}
 	_, err = persons.SignIn(owner, person.PersonDraft{Passphrase: phrase})
-	wants(t, "the former passphrase", err, skillrouter.Forbidden)
+	wants(t, "the former passphrase", err, errs.Forbidden)
 }
 
 // TestPassphraseForms: what another keyboard composes otherwise is the same passphrase, and nothing else is.
@@ -121,7 +123,7 @@ func TestPassphraseForms(t *testing.T) {
 		}
 	}
 	_, err := persons.SignIn(owner, person.PersonDraft{Passphrase: strings.ToLower(text)})
-	wants(t, "in small letters", err, skillrouter.Forbidden)
+	wants(t, "in small letters", err, errs.Forbidden)
 }
 
 // TestFirstPassphrase: of many who set the first one at once, one does.
@@ -134,7 +136,7 @@ func TestFirstPassphrase(t *testing.T) {
 		all.Go(func() {
 			text := fmt.Sprintf("the passphrase of number %d", i)
 			_, err := persons.SetPassphrase(owner, person.PassphraseDraft{Passphrase: text})
-			if code := skillrouter.CodeOf(err); err != nil && code != skillrouter.Conflict && code != skillrouter.PassphraseNeeded {
+			if code := errs.CodeOf(err); err != nil && code != errs.Conflict && code != errs.PassphraseNeeded {
 				t.Error(err)
 			}
 			if err == nil {
@@ -159,17 +161,17 @@ func TestGuessing(t *testing.T) {
 	if _, err := persons.SetPassphrase(owner, person.PassphraseDraft{Passphrase: phrase}); err != nil {
 		t.Fatal(err)
 	}
-	agent := skillrouter.WithPrincipal(t.Context(), skillrouter.Principal{AgentID: "mallory", Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}})
+	agent := principal.With(t.Context(), principal.Principal{AgentID: "mallory", Scopes: []principal.Scope{principal.ScopeAgent}})
 	guessing, end := context.WithCancel(agent)
 	var all sync.WaitGroup
 	var mu sync.Mutex
-	told := map[skillrouter.Code]int{}
+	told := map[errs.Code]int{}
 	tried := make(chan bool, 1000)
 	for i := range 200 {
 		all.Go(func() {
 			_, err := persons.SignIn(guessing, person.PersonDraft{Passphrase: fmt.Sprint("a guess, number ", i)})
 			mu.Lock()
-			told[skillrouter.CodeOf(err)]++
+			told[errs.CodeOf(err)]++
 			mu.Unlock()
 			tried <- true
 		})
@@ -182,7 +184,7 @@ func TestGuessing(t *testing.T) {
 	}
 	end()
 	all.Wait()
-	if told[""] > 0 || told[skillrouter.RateLimited] < 100 || told[skillrouter.Forbidden] > 60 {
+	if told[""] > 0 || told[errs.RateLimited] < 100 || told[errs.Forbidden] > 60 {
 		t.Errorf("who guessed was told %v", told)
 	}
 	var after runtime.MemStats
@@ -200,7 +202,7 @@ func TestStoredPassphrase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	owner := skillrouter.WithPrincipal(t.Context(), skillrouter.Owner(false))
+	owner := principal.With(t.Context(), principal.Owner(false))
 	if _, err := persons.SetPassphrase(owner, person.PassphraseDraft{Passphrase: phrase}); err != nil {
 		t.Fatal(err)
 	}
@@ -221,9 +223,9 @@ func TestStoredPassphrase(t *testing.T) {
 		strings.Replace(good, "argon2id", "argon2i", 1), strings.Replace(good, "v=19", "v=16", 1), good[:len(good)-4],
 	} {
 		change := func(hash string) {
-			if err := s.ChangePassphrase(t.Context(), func(p *person.Passphrase) (skillrouter.Event, error) {
+			if err := s.ChangePassphrase(t.Context(), func(p *person.Passphrase) (eventlog.Event, error) {
 				p.Hash = hash
-				return skillrouter.Event{Type: person.EventPassphraseSet, Subject: "passphrase", At: time.Now(), Data: []byte("{}")}, nil
+				return eventlog.Event{Type: person.EventPassphraseSet, Subject: "passphrase", At: time.Now(), Data: []byte("{}")}, nil
 			}, func(person.Passphrase) {}); err != nil {
 				t.Fatal(err)
 			}
@@ -236,7 +238,7 @@ func TestStoredPassphrase(t *testing.T) {
 		if _, err := broken.SignIn(owner, person.PersonDraft{Passphrase: phrase}); err == nil {
 			t.Errorf("%q lets somebody in", hash)
 		}
-		if broken.Mark(skillrouter.Owner(true), "").NeedPerson() == nil {
+		if broken.Mark(principal.Owner(true), "").NeedPerson() == nil {
 			t.Errorf("%q counts as none", hash)
 		}
 	}
@@ -244,7 +246,7 @@ func TestStoredPassphrase(t *testing.T) {
 	if was, err := person.ResetPassphrase(t.Context(), s, at); !was || err != nil {
 		t.Error(was, err)
 	}
-	if err := again.Load(t.Context()); err != nil || again.Reset() == "" || !again.MayStop() || again.Mark(skillrouter.Open(), "").Guarded() {
+	if err := again.Load(t.Context()); err != nil || again.Reset() == "" || !again.MayStop() || again.Mark(principal.Open(), "").Guarded() {
 		t.Errorf("after a reset: %+v %v", again.Stored(), err)
 	}
 }

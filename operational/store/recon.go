@@ -6,7 +6,7 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter"
+	"skillrouter/internal/eventlog"
 	"skillrouter/operational"
 )
 
@@ -59,7 +59,7 @@ func ensureEnvironment(tx *gorm.DB, fresh operational.Environment) (*environment
 }
 
 // ChangeEnvironment implements operational.ReconStore.
-func (s *Store) ChangeEnvironment(ctx context.Context, fresh operational.Environment, change func(*operational.Environment, bool) *skillrouter.Event) (operational.Environment, error) {
+func (s *Store) ChangeEnvironment(ctx context.Context, fresh operational.Environment, change func(*operational.Environment, bool) *eventlog.Event) (operational.Environment, error) {
 	var env operational.Environment
 	err := s.write(ctx, func(tx *gorm.DB) error {
 		row, err := environmentNamed(tx, fresh.Name)
@@ -118,7 +118,7 @@ func scans(q *gorm.DB) *gorm.DB {
 }
 
 // CreateScan implements operational.ReconStore.
-func (s *Store) CreateScan(ctx context.Context, scan operational.Scan, fresh operational.Environment, event skillrouter.Event) (operational.Scan, error) {
+func (s *Store) CreateScan(ctx context.Context, scan operational.Scan, fresh operational.Environment, event eventlog.Event) (operational.Scan, error) {
 	err := s.write(ctx, func(tx *gorm.DB) error {
 		env, err := ensureEnvironment(tx, fresh)
 		if err != nil {
@@ -139,7 +139,7 @@ func (s *Store) CreateScan(ctx context.Context, scan operational.Scan, fresh ope
 }
 
 // ChangeScan implements operational.ReconStore.
-func (s *Store) ChangeScan(ctx context.Context, id string, change func(*operational.Scan) (*skillrouter.Event, error)) (operational.Scan, error) {
+func (s *Store) ChangeScan(ctx context.Context, id string, change func(*operational.Scan) (*eventlog.Event, error)) (operational.Scan, error) {
 	var scan operational.Scan
 	err := s.write(ctx, func(tx *gorm.DB) error {
 		var row scanRow

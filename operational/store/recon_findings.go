@@ -6,7 +6,8 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/eventlog"
 	"skillrouter/operational"
 )
 
@@ -117,7 +118,7 @@ func reportFinding(tx *gorm.DB, report operational.FindingRecord) (reported oper
 			}
 		}
 		if known == 0 {
-			return reported, skillrouter.InvalidField("scan_id", "names no scan of this environment"), nil
+			return reported, errs.InvalidField("scan_id", "names no scan of this environment"), nil
 		}
 	}
 	if env == nil {
@@ -179,7 +180,7 @@ func (s *Store) ListFindings(ctx context.Context, f operational.FindingFilter) (
 }
 
 // ChangeFinding implements operational.ReconStore.
-func (s *Store) ChangeFinding(ctx context.Context, id string, change func(*operational.Finding) (*operational.FindingChange, *skillrouter.Event)) (operational.Finding, error) {
+func (s *Store) ChangeFinding(ctx context.Context, id string, change func(*operational.Finding) (*operational.FindingChange, *eventlog.Event)) (operational.Finding, error) {
 	var finding operational.Finding
 	err := s.write(ctx, func(tx *gorm.DB) error {
 		var row findingRow

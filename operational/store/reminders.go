@@ -8,7 +8,7 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter"
+	"skillrouter/internal/eventlog"
 	"skillrouter/operational"
 )
 
@@ -99,7 +99,7 @@ func (row reminderRow) reminder() operational.Reminder {
 
 // CreateReminder implements operational.ReminderStore.
 func (s *Store) CreateReminder(ctx context.Context, r operational.Reminder, key string, learning int64,
-	made func(operational.Reminder) skillrouter.Event,
+	made func(operational.Reminder) eventlog.Event,
 ) (stored operational.Reminder, existed bool, err error) {
 	err = s.write(ctx, func(tx *gorm.DB) error {
 		existed = false
@@ -173,7 +173,7 @@ func (s *Store) ListReminders(ctx context.Context, filter operational.ReminderFi
 }
 
 // ChangeReminder implements operational.ReminderStore.
-func (s *Store) ChangeReminder(ctx context.Context, number int64, change func(*operational.Reminder) (*skillrouter.Event, error)) (operational.Reminder, error) {
+func (s *Store) ChangeReminder(ctx context.Context, number int64, change func(*operational.Reminder) (*eventlog.Event, error)) (operational.Reminder, error) {
 	var r operational.Reminder
 	err := s.write(ctx, func(tx *gorm.DB) error {
 		var row reminderRow
@@ -214,7 +214,7 @@ func (s *Store) ChangeReminders(ctx context.Context, pick operational.ReminderPi
 		picked = len(list)
 		after := make([]reminderRow, 0, len(list))
 		var appends []*operational.MessageAppend
-		var events []skillrouter.Event
+		var events []eventlog.Event
 		for i := range list {
 			c := change(&list[i])
 			if c == nil {

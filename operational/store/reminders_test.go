@@ -7,8 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter"
 	"skillrouter/comms"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/operational"
 	"skillrouter/operational/operationaltest"
 	"skillrouter/operational/store"
@@ -65,7 +66,7 @@ func newBenchOn(t *testing.T, s *store.Store, clock *movable) *bench {
 		Now: b.clock.Now, Mail: b.mailbox, Recipients: reminder.NewRoster(b.presence, b.clock.Now),
 		Condition: func(_, expression string) error {
 			if expression == "(" {
-				return skillrouter.Errorf(skillrouter.Invalid, "unexpected end")
+				return errs.Errorf(errs.Invalid, "unexpected end")
 			}
 			return nil
 		},
@@ -99,14 +100,14 @@ func TestReminders(t *testing.T) {
 }
 
 func as(ctx context.Context, id string) context.Context {
-	return skillrouter.WithPrincipal(ctx, skillrouter.Principal{AgentID: id, Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}})
+	return principal.With(ctx, principal.Principal{AgentID: id, Scopes: []principal.Scope{principal.ScopeAgent}})
 }
 
 // TestRemindersOfAKind: a token of a kind sees what is for a session of the kind and what one made, and nothing of another kind's.
 func TestRemindersOfAKind(t *testing.T) {
 	b := newBench(t)
 	as := func(agent string) context.Context {
-		return skillrouter.WithPrincipal(t.Context(), skillrouter.Principal{AgentID: agent, Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}})
+		return principal.With(t.Context(), principal.Principal{AgentID: agent, Scopes: []principal.Scope{principal.ScopeAgent}})
 	}
 	for _, draft := range []operational.ReminderDraft{
 		{Task: "look", AgentID: "claude-code:amber-fox", CreatedBy: "claude-code:amber-fox"},
@@ -114,7 +115,7 @@ func TestRemindersOfAKind(t *testing.T) {
 		{Task: "another kind's", AgentID: "claude-codex", CreatedBy: "claude-codex"},
 	} {
 		draft.Trigger = "time:+1hour"
-		if _, err := b.reminders.Schedule(skillrouter.WithPrincipal(t.Context(), skillrouter.Open()), draft); err != nil {
+		if _, err := b.reminders.Schedule(principal.With(t.Context(), principal.Open()), draft); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -124,7 +125,7 @@ func TestRemindersOfAKind(t *testing.T) {
 			t.Errorf("%s sees %d reminders, want %d: %v", agent, len(list), want, err)
 		}
 		for _, r := range list {
-			if !r.Concerns(skillrouter.PrincipalOf(as(agent))) {
+			if !r.Concerns(principal.Of(as(agent))) {
 				t.Errorf("%s sees %+v, which does not concern it", agent, r)
 			}
 		}

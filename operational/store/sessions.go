@@ -6,7 +6,8 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
 	"skillrouter/operational"
 )
 
@@ -81,7 +82,7 @@ func (s *Store) StartSession(ctx context.Context, session operational.Session, f
 func startSession(tx *gorm.DB, session operational.Session, former *operational.Session) (opened operational.SessionOpened, err error) {
 	same, ok, err := takeSession(tx.Where("id = ?", session.ID))
 	if err == nil && ok && same.AgentID != session.AgentID {
-		session.ID = skillrouter.OwnSessionID(session.ID, session.AgentID)
+		session.ID = check.OwnSessionID(session.ID, session.AgentID)
 		same, ok, err = takeSession(tx.Where("id = ?", session.ID))
 	}
 	switch {
@@ -90,14 +91,14 @@ func startSession(tx *gorm.DB, session operational.Session, former *operational.
 	case ok && same.AgentID == session.AgentID && same.Status == operational.SessionOpen:
 		return operational.SessionOpened{Session: same, Resumed: true}, nil
 	case ok:
-		return opened, refuse(skillrouter.Errorf(skillrouter.Conflict, "there is a session %q already, and it has ended", session.ID))
+		return opened, refuse(errs.Errorf(errs.Conflict, "there is a session %q already, and it has ended", session.ID))
 	}
 	open, ok, err := takeSession(tx.Where("agent_id = ? AND status = 'open'", session.AgentID))
 	if err != nil {
 		return opened, err
 	}
 	if ok != (former != nil) || ok && open.ID != former.ID {
-		return opened, refuse(skillrouter.Errorf(skillrouter.Conflict, "the agent has begun or ended another session meanwhile"))
+		return opened, refuse(errs.Errorf(errs.Conflict, "the agent has begun or ended another session meanwhile"))
 	}
 	if ok {
 		if err := endSession(tx, *former); err != nil {
@@ -179,7 +180,7 @@ func (s *Store) EndSession(ctx context.Context, id string, end func(*operational
 	return session, stored, err
 }
 
-func noSession() error { return skillrouter.Errorf(skillrouter.NotFound, "there is no such session") }
+func noSession() error { return errs.Errorf(errs.NotFound, "there is no such session") }
 
 // takeSession returns the one session that the query selects; ok is false if there is none.
 func takeSession(query *gorm.DB) (session operational.Session, ok bool, err error) {

@@ -14,21 +14,23 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter"
+	"skillrouter/internal/committer"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/eventlog"
 )
 
 // Store is operational.db: reading connections, and the one committer.
 type Store struct {
 	read   *gorm.DB
-	commit *skillrouter.Committer[*gorm.DB]
-	events skillrouter.Bell
-	mailed skillrouter.Bell
-	swept  skillrouter.Bell // rings after each commit that deleted messages
+	commit *committer.Committer[*gorm.DB]
+	events committer.Bell
+	mailed committer.Bell
+	swept  committer.Bell // rings after each commit that deleted messages
 	words  taskWords
 }
 
 // New makes a Store on an open and migrated database.
-func New(read *gorm.DB, commit *skillrouter.Committer[*gorm.DB]) *Store {
+func New(read *gorm.DB, commit *committer.Committer[*gorm.DB]) *Store {
 	return &Store{read: read, commit: commit}
 }
 
@@ -51,8 +53,8 @@ type eventRow struct {
 func (eventRow) TableName() string { return "events" }
 
 // appendEvent writes an event into the transaction of the change that it tells of.
-func appendEvent(tx *gorm.DB, e skillrouter.Event) error {
-	return appendEvents(tx, []skillrouter.Event{e})
+func appendEvent(tx *gorm.DB, e eventlog.Event) error {
+	return appendEvents(tx, []eventlog.Event{e})
 }
 
 const insertEvents = "INSERT INTO events (seq, type, subject, agent_id, project, at, data) VALUES (?,?,?,?,?,?,?)"
@@ -61,8 +63,8 @@ const insertEvents = "INSERT INTO events (seq, type, subject, agent_id, project,
 const eventBatch = 64
 
 // appendEvents writes many events, in their order.
-func appendEvents(tx *gorm.DB, events []skillrouter.Event) error {
-	numbers := skillrouter.NumbersOf(tx.Statement.Context)
+func appendEvents(tx *gorm.DB, events []eventlog.Event) error {
+	numbers := committer.NumbersOf(tx.Statement.Context)
 	for len(events) > 0 {
 		n := min(len(events), eventBatch)
 		args := make([]any, 0, 7*n)
@@ -86,10 +88,10 @@ func appendEvents(tx *gorm.DB, events []skillrouter.Event) error {
 const MaxEvents = 1000
 
 // Events returns up to limit events after seq, in order.
-func (s *Store) Events(ctx context.Context, after int64, limit int) ([]skillrouter.Event, error) {
+func (s *Store) Events(ctx context.Context, after int64, limit int) ([]eventlog.Event, error) {
 	var rows []eventRow
 	err := s.read.WithContext(ctx).Where("seq > ?", after).Order("seq").Limit(min(limit, MaxEvents)).Find(&rows).Error
-	events := make([]skillrouter.Event, 0, len(rows))
+	events := make([]eventlog.Event, 0, len(rows))
 	for _, r := range rows {
 		events = append(events, r.event())
 	}
@@ -97,7 +99,7 @@ func (s *Store) Events(ctx context.Context, after int64, limit int) ([]skillrout
 }
 
 // EventBell rings after each commit that wrote an event.
-func (s *Store) EventBell() *skillrouter.Bell { return &s.events }
+func (s *Store) EventBell() *committer.Bell { return &s.events }
 
 // write applies a change in the transaction that waiting changes share. After
 // the commit it runs after, if there is one, and rings the bell. What refuse
@@ -125,7 +127,7 @@ type refusal struct{ error }
 
 // refuse tells write that a change ends before it has written anything. A database's error fails the transaction still.
 func refuse(err error) error {
-	if _, coded := errors.AsType[*skillrouter.Error](err); coded {
+	if _, coded := errors.AsType[*errs.Error](err); coded {
 		return refusal{err}
 	}
 	return err
@@ -167,7 +169,7 @@ func listOf[Row, T any](q *gorm.DB, of func(Row) T) ([]T, error) {
 // notFound gives gorm's "no such row" the code and words that the caller needs.
 func notFound(err error, format string, args ...any) error {
 	if errors.Is(err, gorm.ErrRecordNotFound) {
-		return skillrouter.Errorf(skillrouter.NotFound, format, args...)
+		return errs.Errorf(errs.NotFound, format, args...)
 	}
 	return err
 }

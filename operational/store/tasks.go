@@ -8,7 +8,7 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
-	"skillrouter"
+	"skillrouter/internal/eventlog"
 	"skillrouter/operational"
 )
 
@@ -57,7 +57,7 @@ func (r taskRow) task() operational.Task {
 }
 
 // CreateTask implements operational.TaskStore.
-func (s *Store) CreateTask(ctx context.Context, task operational.Task, made func(operational.Task) skillrouter.Event) (operational.Task, error) {
+func (s *Store) CreateTask(ctx context.Context, task operational.Task, made func(operational.Task) eventlog.Event) (operational.Task, error) {
 	var row taskRow
 	err := s.write(ctx, func(tx *gorm.DB) error {
 		row = rowOfTask(task)

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter"
 	"skillrouter/cmd/app/apptest"
+	"skillrouter/internal/principal"
 	"skillrouter/operational"
 )
 
@@ -19,8 +19,8 @@ import (
 func TestTaskWords(t *testing.T) {
 	apptest.FilesOnly(t)
 	s, db := database(t)
-	tasks := operational.NewTasks(s, clock())
-	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.System())
+	tasks := operational.NewTasks(s, testClock())
+	ctx := principal.With(t.Context(), principal.System())
 	other, err := sql.Open("sqlite", "file:"+db.Path+"?_pragma=busy_timeout(5000)")
 	if err != nil {
 		t.Fatal(err)

@@ -7,7 +7,7 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter"
+	"skillrouter/internal/eventlog"
 	"skillrouter/operational"
 )
 
@@ -45,7 +45,7 @@ func (r tokenRow) token() (operational.Token, error) {
 }
 
 // CreateToken implements operational.TokenStore.
-func (s *Store) CreateToken(ctx context.Context, token operational.Token, digest operational.TokenDigest, event skillrouter.Event, after func()) error {
+func (s *Store) CreateToken(ctx context.Context, token operational.Token, digest operational.TokenDigest, event eventlog.Event, after func()) error {
 	scopes, err := json.Marshal(token.Scopes)
 	if err != nil {
 		return err
@@ -104,7 +104,7 @@ func (s *Store) LiveTokens(ctx context.Context) (map[operational.TokenDigest]ope
 }
 
 // ChangeToken implements operational.TokenStore.
-func (s *Store) ChangeToken(ctx context.Context, id string, change func(*operational.Token) *skillrouter.Event, after func(operational.Token)) (operational.Token, error) {
+func (s *Store) ChangeToken(ctx context.Context, id string, change func(*operational.Token) *eventlog.Event, after func(operational.Token)) (operational.Token, error) {
 	var token operational.Token
 	err := s.write(ctx, func(tx *gorm.DB) error {
 		var row tokenRow

@@ -5,14 +5,15 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/operational"
 	"skillrouter/operational/operationaltest"
 )
 
 func TestTokens(t *testing.T) {
 	operationaltest.Tokens(t, func(t *testing.T) operationaltest.World[operational.TokenService] {
-		tokens, err := operational.OpenTokens(t.Context(), open(t), clock())
+		tokens, err := operational.OpenTokens(t.Context(), open(t), testClock())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -32,12 +33,12 @@ func TestAuthenticate(t *testing.T) {
 	if issued, err := tokens.Issued(t.Context()); issued || err != nil {
 		t.Error("the owner's secret counts as an issued token")
 	}
-	if p, err := tokens.Authenticate(t.Context(), owner); err != nil || !p.Has(skillrouter.ScopeAdmin) {
+	if p, err := tokens.Authenticate(t.Context(), owner); err != nil || !p.Has(principal.ScopeAdmin) {
 		t.Errorf("the owner is %+v, error %v", p, err)
 	}
-	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.System())
+	ctx := principal.With(t.Context(), principal.System())
 	issue := func(agent string, ttl int64) operational.IssuedToken {
-		issued, err := tokens.Issue(ctx, operational.TokenDraft{AgentID: agent, Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}, TTLSeconds: ttl})
+		issued, err := tokens.Issue(ctx, operational.TokenDraft{AgentID: agent, Scopes: []principal.Scope{principal.ScopeAgent}, TTLSeconds: ttl})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,12 +49,12 @@ func TestAuthenticate(t *testing.T) {
 		t.Helper()
 		p, err := tokens.Authenticate(t.Context(), secret)
 		if agent == "" {
-			if skillrouter.CodeOf(err) != skillrouter.Unauthenticated {
+			if errs.CodeOf(err) != errs.Unauthenticated {
 				t.Errorf("a secret that is no more valid gives %+v, error %v", p, err)
 			}
 			return
 		}
-		if err != nil || p.AgentID != agent || !slices.Equal(p.Scopes, []skillrouter.Scope{skillrouter.ScopeAgent}) {
+		if err != nil || p.AgentID != agent || !slices.Equal(p.Scopes, []principal.Scope{principal.ScopeAgent}) {
 			t.Errorf("%s authenticates as %+v, error %v", agent, p, err)
 		}
 	}
@@ -101,24 +102,24 @@ func TestAuthenticateFailuresAreLimited(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.System())
-	issued, err := tokens.Issue(ctx, operational.TokenDraft{Scopes: []skillrouter.Scope{skillrouter.ScopeRead}})
+	ctx := principal.With(t.Context(), principal.System())
+	issued, err := tokens.Issue(ctx, operational.TokenDraft{Scopes: []principal.Scope{principal.ScopeRead}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	count := map[skillrouter.Code]int{}
+	count := map[errs.Code]int{}
 	for range 1000 {
 		_, err := tokens.Authenticate(t.Context(), "skr_guess")
-		count[skillrouter.CodeOf(err)]++
+		count[errs.CodeOf(err)]++
 	}
-	if count[skillrouter.Unauthenticated] != 100 || count[skillrouter.RateLimited] != 900 {
+	if count[errs.Unauthenticated] != 100 || count[errs.RateLimited] != 900 {
 		t.Errorf("1000 wrong tokens at once gave %v", count)
 	}
 	if _, err := tokens.Authenticate(t.Context(), issued.Secret); err != nil {
 		t.Errorf("a valid token is refused beside them: %v", err)
 	}
 	now = now.Add(time.Second)
-	if _, err := tokens.Authenticate(t.Context(), "skr_guess"); skillrouter.CodeOf(err) != skillrouter.Unauthenticated {
+	if _, err := tokens.Authenticate(t.Context(), "skr_guess"); errs.CodeOf(err) != errs.Unauthenticated {
 		t.Errorf("a second later a wrong token gives %v", err)
 	}
 }
@@ -133,8 +134,8 @@ func TestTokenFromTheFuture(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.System())
-	issued, err := ahead.Issue(ctx, operational.TokenDraft{AgentID: "a", Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}, TTLSeconds: 3600})
+	ctx := principal.With(t.Context(), principal.System())
+	issued, err := ahead.Issue(ctx, operational.TokenDraft{AgentID: "a", Scopes: []principal.Scope{principal.ScopeAgent}, TTLSeconds: 3600})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,7 @@ package store
 import (
 	"context"
 
-	"skillrouter"
+	"skillrouter/internal/committer"
 	"skillrouter/operational"
 )
 
@@ -66,4 +66,4 @@ func (s *Store) MessageIDs(ctx context.Context, visit func(id string)) error {
 }
 
 // SweptBell rings after each commit that deleted messages.
-func (s *Store) SweptBell() *skillrouter.Bell { return &s.swept }
+func (s *Store) SweptBell() *committer.Bell { return &s.swept }

@@ -5,7 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"skillrouter"
+	"skillrouter/internal/check"
 )
 
 const (
@@ -219,7 +219,7 @@ func (s *scratch) quote(from, to int) string {
 // clip shortens a quotation, at a character's border, and makes it one line of valid UTF-8.
 func clip(text string) string {
 	if len(text) > maxQuoted {
-		text = skillrouter.Head(text, maxQuoted) + "…"
+		text = check.Head(text, maxQuoted) + "…"
 	}
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == utf8.RuneError {

@@ -8,7 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/strictjson"
 )
 
 // address is where a call goes.
@@ -28,7 +29,7 @@ func at(path string, ids ...any) address {
 		name, after, _ := strings.Cut(rest, "}")
 		text := fmt.Sprint(id)
 		if text == "" && a.err == nil {
-			a.err = skillrouter.InvalidField(name, "is required")
+			a.err = errs.InvalidField(name, "is required")
 		}
 		if _, done := id.(escaped); !done {
 			text = url.PathEscape(text)
@@ -54,12 +55,12 @@ func unlike(id string, names ...string) any {
 }
 
 // with asks by the fields of a filter, under the names that
-// skillrouter.QueryName gives them. Those that are zero are left out: the router's
+// strictjson.QueryName gives them. Those that are zero are left out: the router's
 // defaults hold for what is not said.
 func (a address) with(filter any) address {
 	v := reflect.ValueOf(filter)
 	for _, field := range reflect.VisibleFields(v.Type()) {
-		if name, value := skillrouter.QueryName(field), v.FieldByIndex(field.Index); name != "" && !value.IsZero() {
+		if name, value := strictjson.QueryName(field), v.FieldByIndex(field.Index); name != "" && !value.IsZero() {
 			a = a.and(name, queryText(value))
 		}
 	}

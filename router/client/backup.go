@@ -5,7 +5,7 @@ import (
 	"io"
 	"net/http"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 )
 
 // Backup has the router make a backup of both its databases and writes the
@@ -36,7 +36,7 @@ func (c *Client) stream(ctx context.Context, from address, contentType string, w
 		return c.problem(response)
 	}
 	if got := response.Header.Get("Content-Type"); got != contentType {
-		return skillrouter.Errorf(skillrouter.Unavailable, "%s answered %q, and not as a router does", c.base, got)
+		return errs.Errorf(errs.Unavailable, "%s answered %q, and not as a router does", c.base, got)
 	}
 	watched := &brokenReader{from: response.Body}
 	if _, err := io.Copy(w, watched); err != nil {

@@ -20,7 +20,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
+	"skillrouter/internal/trace"
 	"skillrouter/operational/person"
 	"skillrouter/router/client/plain"
 )
@@ -113,14 +115,14 @@ type Client struct {
 func New(baseURL string, options Options) (*Client, error) {
 	u, err := url.Parse(baseURL)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return nil, skillrouter.InvalidField("server", "must be a URL such as http://127.0.0.1:8025")
+		return nil, errs.InvalidField("server", "must be a URL such as http://127.0.0.1:8025")
 	}
 	if strings.ContainsAny(options.Token, "\r\n\x00") {
-		return nil, skillrouter.InvalidField("token", "may not hold line breaks")
+		return nil, errs.InvalidField("token", "may not hold line breaks")
 	}
 	options.Timeout, options.Dial = cmp.Or(options.Timeout, DefaultTimeout), cmp.Or(options.Dial, dialTimeout)
 	options.UserAgent = cmp.Or(options.UserAgent, "skillrouter")
-	if _, _, _, ok := skillrouter.ParseTraceparent(options.Trace); !ok {
+	if _, _, _, ok := trace.ParseTraceparent(options.Trace); !ok {
 		options.Trace = ""
 	}
 	c := &Client{base: strings.TrimRight(baseURL, "/"), options: options, http: options.HTTPClient}
@@ -216,11 +218,11 @@ func (c *Client) request(ctx context.Context, method string, to address, body io
 	}
 	r, err := http.NewRequestWithContext(ctx, method, url, body)
 	if err != nil {
-		return nil, skillrouter.Wrap(skillrouter.Invalid, err, "the request cannot be made")
+		return nil, errs.Wrap(errs.Invalid, err, "the request cannot be made")
 	}
 	r.Header.Set("User-Agent", c.options.UserAgent)
 	if person := c.person.Load(); person != nil {
-		r.Header.Set(skillrouter.PersonHeader, *person)
+		r.Header.Set(principal.PersonHeader, *person)
 	}
 	if c.options.Trace != "" {
 		r.Header.Set("traceparent", c.options.Trace)
@@ -270,7 +272,7 @@ func (c *Client) Call(ctx context.Context, method, path string, in, out any) err
 // call makes a call. Where it takes a person, it asks for the passphrase, and makes the call again.
 func (c *Client) call(ctx context.Context, method string, to address, in, out any) error {
 	err := c.once(ctx, method, to, in, out)
-	if skillrouter.CodeOf(err) != skillrouter.PassphraseNeeded || c.options.Passphrase == nil || to.path == "/api/passphrase" {
+	if errs.CodeOf(err) != errs.PassphraseNeeded || c.options.Passphrase == nil || to.path == "/api/passphrase" {
 		return err
 	}
 	if err := c.SignIn(ctx); err != nil {
@@ -300,7 +302,7 @@ func (c *Client) once(ctx context.Context, method string, to address, in, out an
 	if in != nil {
 		text, err := json.Marshal(in)
 		if err != nil {
-			return skillrouter.Wrap(skillrouter.Invalid, err, "the request cannot be written as JSON")
+			return errs.Wrap(errs.Invalid, err, "the request cannot be written as JSON")
 		}
 		body, contentType = bytes.NewReader(text), "application/json"
 	}

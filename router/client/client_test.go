@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter"
 	"skillrouter/comms"
+	"skillrouter/internal/errs"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/knowledge"
 	"skillrouter/operational"
@@ -23,11 +23,11 @@ import (
 
 func TestNewRefuses(t *testing.T) {
 	for _, address := range []string{"", "127.0.0.1:8025", "ftp://x", "http://", "http://u:p@h", "http://h?q", "http://h#f", "http://h\n", "unix:///x"} {
-		if _, err := client.New(address, client.Options{}); skillrouter.FieldOf(err) != "server" {
+		if _, err := client.New(address, client.Options{}); errs.FieldOf(err) != "server" {
 			t.Errorf("New(%q): %v", address, err)
 		}
 	}
-	if _, err := client.New("http://h", client.Options{Token: "a\r\nX: y"}); skillrouter.FieldOf(err) != "token" {
+	if _, err := client.New("http://h", client.Options{Token: "a\r\nX: y"}); errs.FieldOf(err) != "token" {
 		t.Errorf("a token with a line break: %v", err)
 	}
 }
@@ -36,14 +36,14 @@ func TestProblems(t *testing.T) {
 	tests := []struct {
 		name, body string
 		status     int
-		want       skillrouter.Error
+		want       errs.Error
 	}{
-		{"field", `{"title":"Bad Request","status":400,"detail":"agent_id is required","error":"agent_id is required","code":"invalid","field":"agent_id"}`, 400, skillrouter.Error{Code: skillrouter.Invalid, Field: "agent_id", Message: "is required"}},
-		{"no field", `{"detail":"it is held already","code":"conflict"}`, 409, skillrouter.Error{Code: skillrouter.Conflict, Message: "it is held already"}},
-		{"error alone", `{"error":"full","code":"storage_full"}`, 507, skillrouter.Error{Code: skillrouter.StorageFull, Message: "full"}},
-		{"a proxy's page", `<html>`, 502, skillrouter.Error{Code: skillrouter.Unavailable, Message: "answered 502 Bad Gateway, and not as a router does"}},
-		{"another program", `{"error":"what?"}`, 404, skillrouter.Error{Code: skillrouter.NotFound, Message: "not as a router does"}},
-		{"redirection", ``, 302, skillrouter.Error{Code: skillrouter.Invalid, Message: "302"}},
+		{"field", `{"title":"Bad Request","status":400,"detail":"agent_id is required","error":"agent_id is required","code":"invalid","field":"agent_id"}`, 400, errs.Error{Code: errs.Invalid, Field: "agent_id", Message: "is required"}},
+		{"no field", `{"detail":"it is held already","code":"conflict"}`, 409, errs.Error{Code: errs.Conflict, Message: "it is held already"}},
+		{"error alone", `{"error":"full","code":"storage_full"}`, 507, errs.Error{Code: errs.StorageFull, Message: "full"}},
+		{"a proxy's page", `<html>`, 502, errs.Error{Code: errs.Unavailable, Message: "answered 502 Bad Gateway, and not as a router does"}},
+		{"another program", `{"error":"what?"}`, 404, errs.Error{Code: errs.NotFound, Message: "not as a router does"}},
+		{"redirection", ``, 302, errs.Error{Code: errs.Invalid, Message: "302"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -54,7 +54,7 @@ func TestProblems(t *testing.T) {
 			}))
 			defer server.Close()
 			_, err := dial(t, server.URL, client.Options{}).Presence.Heartbeat(t.Context(), comms.Heartbeat{AgentID: "a"})
-			if skillrouter.CodeOf(err) != test.want.Code || skillrouter.FieldOf(err) != test.want.Field || !strings.HasSuffix(skillrouter.MessageOf(err), test.want.Message) && !strings.Contains(skillrouter.MessageOf(err), test.want.Message) {
+			if errs.CodeOf(err) != test.want.Code || errs.FieldOf(err) != test.want.Field || !strings.HasSuffix(errs.MessageOf(err), test.want.Message) && !strings.Contains(errs.MessageOf(err), test.want.Message) {
 				t.Errorf("got %v, want %v", err, &test.want)
 			}
 		})
@@ -69,7 +69,7 @@ func TestUnreachable(t *testing.T) {
 	address := "http://" + listener.Addr().String()
 	listener.Close()
 	_, err = dial(t, address, client.Options{}).System.Health(t.Context())
-	if skillrouter.CodeOf(err) != skillrouter.Unavailable || !strings.Contains(skillrouter.MessageOf(err), "skillrouter serve") {
+	if errs.CodeOf(err) != errs.Unavailable || !strings.Contains(errs.MessageOf(err), "skillrouter serve") {
 		t.Errorf("nobody listens: %v", err)
 	}
 
@@ -78,12 +78,12 @@ func TestUnreachable(t *testing.T) {
 	defer server.Close()
 	defer close(release)
 	_, err = dial(t, server.URL, client.Options{Timeout: 20 * time.Millisecond}).System.Health(t.Context())
-	if skillrouter.CodeOf(err) != skillrouter.Unavailable || !strings.Contains(skillrouter.MessageOf(err), "in time") {
+	if errs.CodeOf(err) != errs.Unavailable || !strings.Contains(errs.MessageOf(err), "in time") {
 		t.Errorf("no answer: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err = dial(t, server.URL, client.Options{}).System.Health(ctx); skillrouter.CodeOf(err) != skillrouter.Unavailable || !strings.Contains(skillrouter.MessageOf(err), "given up") {
+	if _, err = dial(t, server.URL, client.Options{}).System.Health(ctx); errs.CodeOf(err) != errs.Unavailable || !strings.Contains(errs.MessageOf(err), "given up") {
 		t.Errorf("cancelled: %v", err)
 	}
 }
@@ -91,7 +91,7 @@ func TestUnreachable(t *testing.T) {
 func TestAnswersAreChecked(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>hello") }))
 	defer server.Close()
-	if _, err := dial(t, server.URL, client.Options{}).System.Health(t.Context()); skillrouter.CodeOf(err) != skillrouter.Unavailable {
+	if _, err := dial(t, server.URL, client.Options{}).System.Health(t.Context()); errs.CodeOf(err) != errs.Unavailable {
 		t.Errorf("a page instead of an answer: %v", err)
 	}
 }
@@ -148,7 +148,7 @@ func TestRequests(t *testing.T) {
 			}
 		})
 	}
-	if _, err := c.Presence.Agent(ctx, ""); skillrouter.FieldOf(err) != "agent_id" {
+	if _, err := c.Presence.Agent(ctx, ""); errs.FieldOf(err) != "agent_id" {
 		t.Errorf("an empty id: %v", err)
 	}
 }
@@ -194,7 +194,7 @@ func TestImportIsRefusedEarly(t *testing.T) {
 	defer server.Close()
 	_, err := dial(t, server.URL, client.Options{}).Knowledge.Import(t.Context(), drafts(1_000_000), nil)
 	// Whether the answer or the broken connection is seen first is the network's to decide.
-	if code := skillrouter.CodeOf(err); code != skillrouter.Unauthenticated && code != skillrouter.Unavailable {
+	if code := errs.CodeOf(err); code != errs.Unauthenticated && code != errs.Unavailable {
 		t.Errorf("got %v", err)
 	}
 }
@@ -211,7 +211,7 @@ func TestImportIsGivenUp(t *testing.T) {
 		cancel()
 		<-release
 	}
-	if _, err := dial(t, server.URL, client.Options{}).Knowledge.Import(ctx, stuck, nil); skillrouter.CodeOf(err) != skillrouter.Unavailable {
+	if _, err := dial(t, server.URL, client.Options{}).Knowledge.Import(ctx, stuck, nil); errs.CodeOf(err) != errs.Unavailable {
 		t.Errorf("got %v", err)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/learning"
 	"skillrouter/learning/fact"
 	"skillrouter/learning/knowledge"
@@ -77,7 +77,7 @@ func TestContext(t *testing.T) {
 		"budget": {Task: "x", Budget: 10_000_000}, "task": {Budget: 100}, "persona": {Task: "x", Budget: 100, Persona: "../x"},
 	} {
 		_, err := c.Context.Build(t.Context(), request)
-		if skillrouter.CodeOf(err) != skillrouter.Invalid || skillrouter.FieldOf(err) != field {
+		if errs.CodeOf(err) != errs.Invalid || errs.FieldOf(err) != field {
 			t.Errorf("%s: %v", field, err)
 		}
 	}

@@ -7,11 +7,11 @@ import (
 	"sync"
 	"testing"
 
-	"skillrouter"
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/config"
 	"skillrouter/cmd/locate"
 	"skillrouter/comms/commstest"
+	"skillrouter/internal/principal"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/experience"
 	"skillrouter/learning/guard"
@@ -49,17 +49,17 @@ func serve(t *testing.T) (address, owner string) {
 }
 
 // clients gives each principal a client with a token of its own.
-func clients(t *testing.T) func(p skillrouter.Principal) *client.Client {
+func clients(t *testing.T) func(p principal.Principal) *client.Client {
 	t.Helper()
 	address, owner := serve(t)
 	admin := dial(t, address, client.Options{Token: owner})
 	var mu sync.Mutex
 	type named struct {
-		p skillrouter.Principal
+		p principal.Principal
 		c *client.Client
 	}
 	var made []named
-	return func(p skillrouter.Principal) *client.Client {
+	return func(p principal.Principal) *client.Client {
 		mu.Lock()
 		defer mu.Unlock()
 		for _, n := range made {
@@ -69,7 +69,7 @@ func clients(t *testing.T) func(p skillrouter.Principal) *client.Client {
 		}
 		secret := "nobody's"
 		switch {
-		case p.Has(skillrouter.ScopeAdmin) && p.AgentID == "":
+		case p.Has(principal.ScopeAdmin) && p.AgentID == "":
 			secret = owner
 		case len(p.Scopes) > 0:
 			issued, err := admin.Tokens.Issue(t.Context(), operational.TokenDraft{AgentID: p.AgentID, Scopes: p.Scopes})
@@ -88,15 +88,15 @@ func clients(t *testing.T) func(p skillrouter.Principal) *client.Client {
 func world[Service any](t *testing.T, service func(*client.Client) Service) operationaltest.World[Service] {
 	as := clients(t)
 	return operationaltest.World[Service]{
-		As:      func(p skillrouter.Principal) Service { return service(as(p)) },
-		Context: skillrouter.WithPrincipal,
+		As:      func(p principal.Principal) Service { return service(as(p)) },
+		Context: principal.With,
 	}
 }
 
 func TestCommsContract(t *testing.T) {
-	commstest.Run(t, func(t *testing.T) func(skillrouter.Principal) commstest.Services {
+	commstest.Run(t, func(t *testing.T) func(principal.Principal) commstest.Services {
 		as := clients(t)
-		return func(p skillrouter.Principal) commstest.Services {
+		return func(p principal.Principal) commstest.Services {
 			c := as(p)
 			return commstest.Services{Presence: c.Presence, Mailbox: c.Mailbox}
 		}
@@ -148,7 +148,7 @@ func TestGuardContract(t *testing.T) {
 	learningtest.RunGuard(t, func(t *testing.T) guard.Service {
 		address, owner := serve(t)
 		c := dial(t, address, client.Options{Token: owner})
-		if _, err := c.Tokens.Issue(t.Context(), operational.TokenDraft{AgentID: "somebody", Scopes: []skillrouter.Scope{skillrouter.ScopeRead}}); err != nil {
+		if _, err := c.Tokens.Issue(t.Context(), operational.TokenDraft{AgentID: "somebody", Scopes: []principal.Scope{principal.ScopeRead}}); err != nil {
 			t.Fatal(err) // before, nothing tells a person from an agent, and nobody switches a pack
 		}
 		return c.Guard
@@ -163,9 +163,9 @@ func TestMemoriesContract(t *testing.T) {
 }
 
 func TestSessionsContract(t *testing.T) {
-	routertest.RunSessions(t, func(t *testing.T) func(skillrouter.Principal) routertest.World {
+	routertest.RunSessions(t, func(t *testing.T) func(principal.Principal) routertest.World {
 		as := clients(t)
-		return func(p skillrouter.Principal) routertest.World {
+		return func(p principal.Principal) routertest.World {
 			c := as(p)
 			return routertest.World{Sessions: c.Sessions, Tasks: c.Tasks, Episodes: c.Episodes}
 		}
@@ -173,9 +173,9 @@ func TestSessionsContract(t *testing.T) {
 }
 
 func TestFeedbackContract(t *testing.T) {
-	routertest.RunFeedback(t, func(t *testing.T) func(skillrouter.Principal) routertest.FeedbackWorld {
+	routertest.RunFeedback(t, func(t *testing.T) func(principal.Principal) routertest.FeedbackWorld {
 		as := clients(t)
-		return func(p skillrouter.Principal) routertest.FeedbackWorld {
+		return func(p principal.Principal) routertest.FeedbackWorld {
 			c := as(p)
 			return routertest.FeedbackWorld{Feedback: c.Router, Router: c.Router}
 		}

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter"
 	"skillrouter/cmd/app/apptest"
+	"skillrouter/internal/principal"
 	"skillrouter/operational"
 	"skillrouter/operational/operationaltest"
 	"skillrouter/operational/store"
@@ -46,14 +46,14 @@ func TestEscalationsContract(t *testing.T) {
 		seq := int64(0)
 		return operationaltest.EscalationWorld{
 			World: operationaltest.World[operational.EscalationService]{
-				As: func(p skillrouter.Principal) operational.EscalationService {
-					issued, err := tokens.Issue(skillrouter.WithPrincipal(t.Context(), skillrouter.System()), operational.TokenDraft{AgentID: p.AgentID, Scopes: p.Scopes})
+				As: func(p principal.Principal) operational.EscalationService {
+					issued, err := tokens.Issue(principal.With(t.Context(), principal.System()), operational.TokenDraft{AgentID: p.AgentID, Scopes: p.Scopes})
 					if err != nil {
 						t.Fatal(err)
 					}
 					return dial(t, server.URL, client.Options{Token: issued.Secret}).Escalations
 				},
-				Context: skillrouter.WithPrincipal,
+				Context: principal.With,
 			},
 			Raise: func(t *testing.T, drafts ...operational.EscalationDraft) {
 				t.Helper()

@@ -10,16 +10,16 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter"
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/config"
+	"skillrouter/internal/clock"
 	"skillrouter/learning/fact"
 	"skillrouter/learning/learningtest"
 	"skillrouter/router/client"
 )
 
 // serveAt runs a whole router that goes by a clock, until the test ends or stop is called.
-func serveAt(t *testing.T, now skillrouter.Clock) (c *client.Client, stop func()) {
+func serveAt(t *testing.T, now clock.Clock) (c *client.Client, stop func()) {
 	t.Helper()
 	settings := config.Default()
 	settings.Data, settings.Listen = t.TempDir(), "127.0.0.1:0"

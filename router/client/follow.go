@@ -12,7 +12,8 @@ import (
 	"strconv"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/committer"
+	"skillrouter/internal/errs"
 	"skillrouter/operational"
 	"skillrouter/router/sse"
 )
@@ -87,7 +88,7 @@ func (s *stream) follow(ctx context.Context, take func(seq int64, data []byte) e
 		if s.down != nil {
 			s.down(err, wait)
 		}
-		if skillrouter.Pause(ctx, wait) != nil {
+		if committer.Pause(ctx, wait) != nil {
 			return nil
 		}
 	}
@@ -141,9 +142,9 @@ func (s *stream) connect(ctx context.Context, take func(seq int64, data []byte) 
 		}
 		switch {
 		case errors.Is(err, bufio.ErrTooLong):
-			return true, stopped{skillrouter.Errorf(skillrouter.TooLarge, "the stream bears an event larger than %d bytes", MaxEvent)}
+			return true, stopped{errs.Errorf(errs.TooLarge, "the stream bears an event larger than %d bytes", MaxEvent)}
 		case errors.Is(err, io.EOF):
-			return true, skillrouter.Errorf(skillrouter.Unavailable, "the router ended the stream")
+			return true, errs.Errorf(errs.Unavailable, "the router ended the stream")
 		case err != nil:
 			return true, s.c.unreachable(ctx, err)
 		}
@@ -171,13 +172,13 @@ func (s *stream) hand(ev sse.Event, take func(seq int64, data []byte) error) err
 
 // notOurs is the error of an event that does not hold what its stream bears.
 func notOurs(seq int64, err error) error {
-	return &skillrouter.Error{Code: skillrouter.Internal, Message: fmt.Sprintf("event %d of the stream is not what it should be", seq), Err: err}
+	return &errs.Error{Code: errs.Internal, Message: fmt.Sprintf("event %d of the stream is not what it should be", seq), Err: err}
 }
 
 // permanent tells whether another attempt would be refused the same.
 func permanent(err error) bool {
-	switch skillrouter.CodeOf(err) {
-	case skillrouter.Invalid, skillrouter.Unauthenticated, skillrouter.Forbidden, skillrouter.NotFound:
+	switch errs.CodeOf(err) {
+	case errs.Invalid, errs.Unauthenticated, errs.Forbidden, errs.NotFound:
 		return true
 	}
 	return false

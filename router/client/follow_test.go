@@ -14,7 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/operational"
 	"skillrouter/router/client"
 )
@@ -105,17 +105,17 @@ func TestFollowEnds(t *testing.T) {
 		status  int
 		body    string
 		fn      func(operational.Message) error
-		code    skillrouter.Code
+		code    errs.Code
 		is      error
 		message string
 	}{
 		{name: "the function fails", status: 200, body: frame(1), fn: func(operational.Message) error { return mine }, is: mine},
-		{name: "no token", status: 401, body: `{"code":"unauthenticated","detail":"needs a token"}`, code: skillrouter.Unauthenticated, message: "needs a token"},
-		{name: "another's mailbox", status: 403, body: `{"code":"forbidden","detail":"no"}`, code: skillrouter.Forbidden},
-		{name: "bad agent", status: 400, body: `{"code":"invalid","field":"agent_id","detail":"agent_id is bad"}`, code: skillrouter.Invalid, message: "is bad"},
-		{name: "not a message", status: 200, body: "id: 1\ndata: nonsense\n\n", code: skillrouter.Internal},
-		{name: "another's seq", status: 200, body: "id: 9\ndata: {\"seq\":3}\n\n", code: skillrouter.Internal},
-		{name: "too large", status: 200, body: "id: 1\ndata: " + strings.Repeat("x", client.MaxEvent) + "\n\n", code: skillrouter.TooLarge},
+		{name: "no token", status: 401, body: `{"code":"unauthenticated","detail":"needs a token"}`, code: errs.Unauthenticated, message: "needs a token"},
+		{name: "another's mailbox", status: 403, body: `{"code":"forbidden","detail":"no"}`, code: errs.Forbidden},
+		{name: "bad agent", status: 400, body: `{"code":"invalid","field":"agent_id","detail":"agent_id is bad"}`, code: errs.Invalid, message: "is bad"},
+		{name: "not a message", status: 200, body: "id: 1\ndata: nonsense\n\n", code: errs.Internal},
+		{name: "another's seq", status: 200, body: "id: 9\ndata: {\"seq\":3}\n\n", code: errs.Internal},
+		{name: "too large", status: 200, body: "id: 1\ndata: " + strings.Repeat("x", client.MaxEvent) + "\n\n", code: errs.TooLarge},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -129,11 +129,11 @@ func TestFollowEnds(t *testing.T) {
 				fn = func(operational.Message) error { return nil }
 			}
 			err := dial(t, server.URL, client.Options{}).Mailbox.Follow(t.Context(), client.Follower{AgentID: "a"}, fn)
-			if test.is != nil && !errors.Is(err, test.is) || test.is == nil && skillrouter.CodeOf(err) != test.code {
+			if test.is != nil && !errors.Is(err, test.is) || test.is == nil && errs.CodeOf(err) != test.code {
 				t.Errorf("ended with %v", err)
 			}
-			if test.message != "" && skillrouter.MessageOf(err) != test.message {
-				t.Errorf("message is %q, want %q", skillrouter.MessageOf(err), test.message)
+			if test.message != "" && errs.MessageOf(err) != test.message {
+				t.Errorf("message is %q, want %q", errs.MessageOf(err), test.message)
 			}
 		})
 	}

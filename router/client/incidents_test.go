@@ -3,8 +3,8 @@ package client_test
 import (
 	"testing"
 
-	"skillrouter"
 	"skillrouter/cmd/locate"
+	"skillrouter/internal/principal"
 	"skillrouter/learning/incident"
 	"skillrouter/learning/learningtest"
 	"skillrouter/operational"
@@ -20,7 +20,7 @@ func TestIncidentsContract(t *testing.T) {
 			t.Fatal(err)
 		}
 		byOwner := dial(t, c.BaseURL(), client.Options{Token: owner})
-		if _, err := byOwner.Tokens.Issue(t.Context(), operational.TokenDraft{AgentID: "a", Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}}); err != nil {
+		if _, err := byOwner.Tokens.Issue(t.Context(), operational.TokenDraft{AgentID: "a", Scopes: []principal.Scope{principal.ScopeAgent}}); err != nil {
 			t.Fatal(err)
 		}
 		return byOwner.Incidents

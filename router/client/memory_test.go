@@ -7,7 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/lesson"
 	"skillrouter/operational"
@@ -20,7 +21,7 @@ import (
 func TestMemoryContract(t *testing.T) {
 	as := clients(t)
 	agent := func(name string) *client.Client {
-		return as(skillrouter.Principal{AgentID: name, Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}})
+		return as(principal.Principal{AgentID: name, Scopes: []principal.Scope{principal.ScopeAgent}})
 	}
 	ctx := t.Context()
 	hades, other := agent("HADES"), agent("other")
@@ -75,7 +76,7 @@ func TestMemoryContract(t *testing.T) {
 		},
 	}
 	for field, ask := range refusals {
-		if err := ask(ctx, hades.Memory); skillrouter.CodeOf(err) != skillrouter.Invalid || skillrouter.FieldOf(err) != field {
+		if err := ask(ctx, hades.Memory); errs.CodeOf(err) != errs.Invalid || errs.FieldOf(err) != field {
 			t.Errorf("%s: %v", field, err)
 		}
 	}
@@ -85,7 +86,7 @@ func TestMemoryContract(t *testing.T) {
 func TestMemoryNeedsAToken(t *testing.T) {
 	address, owner := serve(t)
 	admin := dial(t, address, client.Options{Token: owner})
-	if _, err := admin.Tokens.Issue(t.Context(), operational.TokenDraft{Scopes: []skillrouter.Scope{skillrouter.ScopeRead}}); err != nil {
+	if _, err := admin.Tokens.Issue(t.Context(), operational.TokenDraft{Scopes: []principal.Scope{principal.ScopeRead}}); err != nil {
 		t.Fatal(err)
 	}
 	for _, path := range []string{"/agent/HADES/memory", "/claude-code/context", "/lessons/stats", "/lessons", "/patterns", "/escalations", "/check/ledger", "/check/rules", "/api/lessons", "/api/stats"} {

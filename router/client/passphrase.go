@@ -7,7 +7,7 @@ import (
 	"net/netip"
 	"net/url"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/operational/person"
 )
 
@@ -58,5 +58,5 @@ func (p Persons) private() error {
 	if ip, err := netip.ParseAddr(u.Hostname()); err == nil && ip.Unmap().IsLoopback() {
 		return nil
 	}
-	return skillrouter.Errorf(skillrouter.Forbidden, "the passphrase is not sent to %s over plain HTTP, where others could read it: use https (docs/tls.md), or give the command on that machine", net.JoinHostPort(u.Hostname(), u.Port()))
+	return errs.Errorf(errs.Forbidden, "the passphrase is not sent to %s over plain HTTP, where others could read it: use https (docs/tls.md), or give the command on that machine", net.JoinHostPort(u.Hostname(), u.Port()))
 }

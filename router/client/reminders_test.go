@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter"
 	"skillrouter/cmd/app/apptest"
 	"skillrouter/comms"
+	"skillrouter/internal/principal"
 	"skillrouter/operational"
 	"skillrouter/operational/operationaltest"
 	"skillrouter/operational/store"
@@ -63,14 +63,14 @@ func TestRemindersContract(t *testing.T) {
 		})
 		return operationaltest.ReminderWorld{
 			World: operationaltest.World[operational.ReminderService]{
-				As: func(p skillrouter.Principal) operational.ReminderService {
-					issued, err := tokens.Issue(skillrouter.WithPrincipal(t.Context(), skillrouter.System()), operational.TokenDraft{AgentID: p.AgentID, Scopes: p.Scopes})
+				As: func(p principal.Principal) operational.ReminderService {
+					issued, err := tokens.Issue(principal.With(t.Context(), principal.System()), operational.TokenDraft{AgentID: p.AgentID, Scopes: p.Scopes})
 					if err != nil {
 						t.Fatal(err)
 					}
 					return dial(t, server.URL, client.Options{Token: issued.Secret}).Reminders
 				},
-				Context: skillrouter.WithPrincipal,
+				Context: principal.With,
 			},
 			Now: now,
 			Advance: func(t *testing.T, d time.Duration) {

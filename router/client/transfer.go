@@ -8,7 +8,7 @@ import (
 	"io"
 	"net/http"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/router/transfer"
 )
 
@@ -37,7 +37,7 @@ func (t Transfer) Export(ctx context.Context, query transfer.ExportQuery, visit 
 	return t.Lines(ctx, query, func(kind string, line []byte) error {
 		record, err := transfer.DecodeRecord(kind, line)
 		if err != nil {
-			return skillrouter.Wrap(skillrouter.Unavailable, err, "%s sent a record that cannot be read", t.c.base)
+			return errs.Wrap(errs.Unavailable, err, "%s sent a record that cannot be read", t.c.base)
 		}
 		return visit(record)
 	})
@@ -67,7 +67,7 @@ func (t Transfer) Lines(ctx context.Context, query transfer.ExportQuery, visit f
 			Records int    `json:"records"`
 		}
 		if err := json.Unmarshal(line, &head); err != nil {
-			return skillrouter.Wrap(skillrouter.Unavailable, err, "%s sent a line that is no record", t.c.base)
+			return errs.Wrap(errs.Unavailable, err, "%s sent a line that is no record", t.c.base)
 		}
 		if head.Kind == "end" {
 			ended = head.Records == records
@@ -85,7 +85,7 @@ func (t Transfer) Lines(ctx context.Context, query transfer.ExportQuery, visit f
 		return err
 	}
 	if !ended {
-		return skillrouter.Errorf(skillrouter.Unavailable, "the export of %s has no end: it broke off after %d records", t.c.base, records)
+		return errs.Errorf(errs.Unavailable, "the export of %s has no end: it broke off after %d records", t.c.base, records)
 	}
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 	"os"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 )
 
 // Times of connections by HTTP/2, of which one bears all calls: one whose other end is gone without a word would hold each up to its time limit.
@@ -32,14 +32,14 @@ func (t Trust) Config() (*tls.Config, error) {
 	if t.CA != "" {
 		text, err := os.ReadFile(t.CA)
 		if err != nil {
-			return nil, skillrouter.Wrap(skillrouter.Invalid, err, "tls_ca: the file %s cannot be read (%v)", t.CA, errors.Unwrap(err))
+			return nil, errs.Wrap(errs.Invalid, err, "tls_ca: the file %s cannot be read (%v)", t.CA, errors.Unwrap(err))
 		}
 		roots, err := x509.SystemCertPool()
 		if err != nil {
 			roots = x509.NewCertPool() // this system has none
 		}
 		if !roots.AppendCertsFromPEM(text) {
-			return nil, skillrouter.Errorf(skillrouter.Invalid, "tls_ca: there is no certificate (PEM) in %s", t.CA)
+			return nil, errs.Errorf(errs.Invalid, "tls_ca: there is no certificate (PEM) in %s", t.CA)
 		}
 		config.RootCAs = roots
 	}
@@ -57,13 +57,13 @@ func distrusted(base string, err error) error {
 	const because = "the router at %s cannot be believed to be who it is: "
 	switch {
 	case errors.Is(err, http.ErrSchemeMismatch):
-		return skillrouter.Wrap(skillrouter.Conflict, err, "%s speaks plain HTTP: call it by http://", base)
+		return errs.Wrap(errs.Conflict, err, "%s speaks plain HTTP: call it by http://", base)
 	case errors.As(err, &unknown):
-		return skillrouter.Wrap(skillrouter.Conflict, err, because+"no authority that is known here vouches for its certificate; a private one's file is named by tls_ca (SKILLROUTER_TLS_CA)", base)
+		return errs.Wrap(errs.Conflict, err, because+"no authority that is known here vouches for its certificate; a private one's file is named by tls_ca (SKILLROUTER_TLS_CA)", base)
 	case errors.As(err, &name):
-		return skillrouter.Wrap(skillrouter.Conflict, err, because+"%s", base, name.Error())
+		return errs.Wrap(errs.Conflict, err, because+"%s", base, name.Error())
 	case errors.As(err, &invalid):
-		return skillrouter.Wrap(skillrouter.Conflict, err, because+"%s", base, invalid.Error())
+		return errs.Wrap(errs.Conflict, err, because+"%s", base, invalid.Error())
 	}
 	return nil
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/router/client"
 )
 
@@ -20,14 +20,14 @@ func TestTrustIsAsked(t *testing.T) {
 	if _, err := client.New("http://127.0.0.1:1", client.Options{Trust: trust}); err != nil || asked != 0 {
 		t.Errorf("for http: %v, asked %d times", err, asked)
 	}
-	if _, err := client.New("https://127.0.0.1:1", client.Options{Trust: trust}); skillrouter.CodeOf(err) != skillrouter.Invalid || !strings.Contains(skillrouter.MessageOf(err), "none.crt") || asked != 1 {
+	if _, err := client.New("https://127.0.0.1:1", client.Options{Trust: trust}); errs.CodeOf(err) != errs.Invalid || !strings.Contains(errs.MessageOf(err), "none.crt") || asked != 1 {
 		t.Errorf("for https: %v, asked %d times", err, asked)
 	}
 	empty := filepath.Join(t.TempDir(), "empty.crt")
 	if err := os.WriteFile(empty, []byte("-----BEGIN CERTIFICATE-----\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := (client.Trust{CA: empty}).Config(); skillrouter.CodeOf(err) != skillrouter.Invalid || !strings.Contains(skillrouter.MessageOf(err), "no certificate") {
+	if _, err := (client.Trust{CA: empty}).Config(); errs.CodeOf(err) != errs.Invalid || !strings.Contains(errs.MessageOf(err), "no certificate") {
 		t.Errorf("a file without a certificate: %v", err)
 	}
 }

@@ -11,7 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/committer"
 )
 
 const (
@@ -56,9 +57,9 @@ type Ringer struct {
 	name string
 	id   []byte
 	key  []byte
-	now  skillrouter.Clock
+	now  clock.Clock
 
-	ringing, hearing skillrouter.Bell // something is to be told; something was heard
+	ringing, hearing committer.Bell // something is to be told; something was heard
 
 	mu    sync.Mutex
 	rung  Heads     // by this node
@@ -71,7 +72,7 @@ type Ringer struct {
 var _ Bell = (*Ringer)(nil)
 
 // NewRinger makes the bell of a cluster: of those who have its secret, and its database.
-func NewRinger(secret Secret, database string, now skillrouter.Clock) *Ringer {
+func NewRinger(secret Secret, database string, now clock.Clock) *Ringer {
 	r := &Ringer{name: hex.EncodeToString(secret.Derive("name of the bell of " + database)[:12]), id: make([]byte, ringerID), key: secret.Derive("bell of " + database), now: now}
 	_, _ = rand.Read(r.id) // it never fails
 	return r
@@ -101,7 +102,7 @@ func (r *Ringer) Tell(ctx context.Context, send func(message []byte) error) {
 		if message := r.message(); message != nil && send(message) == nil {
 			r.told.Add(1)
 		}
-		_ = skillrouter.Pause(ctx, ringEvery)
+		_ = committer.Pause(ctx, ringEvery)
 		select {
 		case <-rung:
 		case <-ctx.Done():

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 )
 
 var testSecret = Secret(strings.Repeat("s", minSecret))
@@ -108,11 +108,11 @@ func TestReadSecret(t *testing.T) {
 		if err := os.WriteFile(path, []byte(test.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := ReadSecret(path); (err == nil) != test.well || err != nil && skillrouter.FieldOf(err) != "cluster_secret_file" {
+		if _, err := ReadSecret(path); (err == nil) != test.well || err != nil && errs.FieldOf(err) != "cluster_secret_file" {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := ReadSecret(filepath.Join(t.TempDir(), "none")); skillrouter.CodeOf(err) != skillrouter.Invalid {
+	if _, err := ReadSecret(filepath.Join(t.TempDir(), "none")); errs.CodeOf(err) != errs.Invalid {
 		t.Errorf("no file: %v", err)
 	}
 }
@@ -375,7 +375,7 @@ func TestForwardMissed(t *testing.T) {
 	lease := Open(t.Context(), p, Node{Name: "b", ID: "2"}, p.clock, slog.New(slog.DiscardHandler))
 	f := NewForward(lease, testSecret, ForwardOptions{
 		Private: func(*http.Request, string) bool { return true }, Reads: func(r *http.Request) bool { return r.Method == http.MethodGet }, May: func(string) bool { return true }, Log: slog.New(slog.DiscardHandler), Now: p.clock,
-		Refuse: func(w http.ResponseWriter, err error) { _, _ = io.WriteString(w, skillrouter.MessageOf(err)) },
+		Refuse: func(w http.ResponseWriter, err error) { _, _ = io.WriteString(w, errs.MessageOf(err)) },
 	})
 	lease.sees(Node{Name: "a", ID: "1", Epoch: 1, URL: writer.URL})
 	ask := func(method string) string {
@@ -430,7 +430,7 @@ func TestForward(t *testing.T) {
 		Private: func(*http.Request, string) bool { return true }, Reads: func(r *http.Request) bool { return r.Method == http.MethodGet }, May: func(string) bool { return may }, Log: log, Now: p.clock,
 		Refuse: func(w http.ResponseWriter, err error) {
 			w.WriteHeader(http.StatusTeapot)
-			_, _ = io.WriteString(w, string(skillrouter.CodeOf(err)))
+			_, _ = io.WriteString(w, string(errs.CodeOf(err)))
 		},
 	})
 	ask := func(method, path, want string) {

@@ -11,7 +11,8 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/committer"
 )
 
 // Bounds of a node that follows.
@@ -68,8 +69,8 @@ func (h Heads) join(other Heads) Heads {
 // Follower keeps what a node knows in step with the databases that another writes.
 type Follower struct {
 	options FollowerOptions
-	look    skillrouter.Bell // something is said to be new
-	step    skillrouter.Bell // something was taken in, or nothing is new
+	look    committer.Bell // something is said to be new
+	step    committer.Bell // something was taken in, or nothing is new
 
 	mu      sync.Mutex
 	applied Heads
@@ -89,7 +90,7 @@ type FollowerOptions struct {
 	Take func(ctx context.Context, from, to Heads) error
 	// Rung tells whether somebody may ring when there is something new: then it is looked for more seldom.
 	Rung func() bool
-	Now  skillrouter.Clock
+	Now  clock.Clock
 	Log  *slog.Logger
 }
 

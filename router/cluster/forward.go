@@ -18,7 +18,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/committer"
+	"skillrouter/internal/errs"
 )
 
 // Bounds of what a node hands on.
@@ -44,9 +47,9 @@ const (
 func (f *Forward) errNobody() error {
 	writer, _, there := f.writer()
 	if there {
-		return skillrouter.Errorf(skillrouter.Unavailable, "the node %s writes (%s), and %s does not reach it: nothing was done. It gives way if no other node reaches it either. Ask again, or ask another node", writer.Name, writer.URL, f.lease.Self().Name)
+		return errs.Errorf(errs.Unavailable, "the node %s writes (%s), and %s does not reach it: nothing was done. It gives way if no other node reaches it either. Ask again, or ask another node", writer.Name, writer.URL, f.lease.Self().Name)
 	}
-	return skillrouter.Errorf(skillrouter.Unavailable, "no node of this cluster writes at present, and nothing was done: another takes over within %v, ask again", Term+lookEvery)
+	return errs.Errorf(errs.Unavailable, "no node of this cluster writes at present, and nothing was done: another takes over within %v, ask again", Term+lookEvery)
 }
 
 // idleHeader is in the answer of a node that was taken for the one which writes, and did nothing.
@@ -58,7 +61,7 @@ var errIdle = errors.New("the node that was asked does not write")
 // RefuseIdle answers a request that another node handed on: this one does not write, and did nothing.
 func (f *Forward) RefuseIdle(w http.ResponseWriter, why string) {
 	w.Header().Set(idleHeader, "1")
-	f.Refuse(w, skillrouter.Errorf(skillrouter.Unavailable, "%s, and nothing was done: ask again", why))
+	f.Refuse(w, errs.Errorf(errs.Unavailable, "%s, and nothing was done: ask again", why))
 }
 
 // Why a request is given up that was handed on: another node writes now, or the one that writes does not answer.
@@ -95,7 +98,7 @@ type ForwardOptions struct {
 	// Refuse answers a request with an error.
 	Refuse func(w http.ResponseWriter, err error)
 	Log    *slog.Logger
-	Now    skillrouter.Clock
+	Now    clock.Clock
 }
 
 // NewForward makes what hands requests on.
@@ -267,19 +270,19 @@ const (
 // LeadsHere asks by the node's own address, as others do, whether it leads to the node: another error than Conflict says that nobody answered.
 func (f *Forward) LeadsHere(ctx context.Context) error {
 	self := f.lease.Self()
-	id, err := f.askNode(ctx, self.URL, selfPath, nil, nil, skillrouter.MaxName)
+	id, err := f.askNode(ctx, self.URL, selfPath, nil, nil, check.MaxName)
 	if err == nil && string(id) != self.ID {
-		err = &skillrouter.Error{Code: skillrouter.Conflict, Field: "node_url", Message: self.URL + " leads to another node of the cluster: it must be where the others reach this one"}
+		err = &errs.Error{Code: errs.Conflict, Field: "node_url", Message: self.URL + " leads to another node of the cluster: it must be where the others reach this one"}
 	}
 	return err
 }
 
 // Try asks the node that writes again and again whether it is there, until ctx ends.
 func (f *Forward) Try(ctx context.Context) {
-	for skillrouter.Pause(ctx, tryEvery) == nil {
+	for committer.Pause(ctx, tryEvery) == nil {
 		if writer, _, there := f.writer(); there && f.options.May(writer.URL) {
 			trying, cancel := context.WithTimeout(ctx, tryWithin)
-			id, err := f.askNode(trying, writer.URL, selfPath, nil, nil, skillrouter.MaxName)
+			id, err := f.askNode(trying, writer.URL, selfPath, nil, nil, check.MaxName)
 			cancel()
 			f.lease.Asked(writer.Epoch, err == nil && string(id) == writer.ID)
 		}
@@ -311,7 +314,7 @@ func (f *Forward) askNode(ctx context.Context, address, path string, query url.V
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
 	if !f.options.May(address) {
-		return nil, skillrouter.Errorf(skillrouter.Forbidden, "%s may not be asked", address)
+		return nil, errs.Errorf(errs.Forbidden, "%s may not be asked", address)
 	}
 	method := http.MethodGet
 	if text != nil {
@@ -325,7 +328,7 @@ func (f *Forward) askNode(ctx context.Context, address, path string, query url.V
 	f.secret.sign(r, Origin{Node: f.lease.Self().Name}, f.options.Now())
 	answer, err := f.proxy.Transport.RoundTrip(r)
 	if err != nil {
-		return nil, skillrouter.Wrap(skillrouter.Unavailable, err, "%s did not answer", address)
+		return nil, errs.Wrap(errs.Unavailable, err, "%s did not answer", address)
 	}
 	defer answer.Body.Close()
 	got, err := io.ReadAll(io.LimitReader(answer.Body, max+1))
@@ -333,7 +336,7 @@ func (f *Forward) askNode(ctx context.Context, address, path string, query url.V
 	case err != nil:
 		return nil, err
 	case answer.StatusCode != http.StatusOK || int64(len(got)) > max:
-		return nil, skillrouter.Errorf(skillrouter.Unavailable, "%s answered %s, %d bytes, where a node of this cluster was expected", address, answer.Status, len(got))
+		return nil, errs.Errorf(errs.Unavailable, "%s answered %s, %d bytes, where a node of this cluster was expected", address, answer.Status, len(got))
 	}
 	return got, nil
 }
@@ -355,7 +358,7 @@ func (f *Forward) Answer(w http.ResponseWriter, r *http.Request, from Origin) bo
 		switch query := r.URL.Query(); {
 		case err != nil:
 		case len(text) > maxTold || HashOf(text) != query.Get("hash"):
-			err = skillrouter.Errorf(skillrouter.Invalid, "what is told is not what was signed, or has more than %d bytes", maxTold)
+			err = errs.Errorf(errs.Invalid, "what is told is not what was signed, or has more than %d bytes", maxTold)
 		default:
 			err = f.options.Told(r.Context(), from.Node, query.Get("what"), text)
 		}
@@ -395,7 +398,7 @@ func (f *Forward) failed(w http.ResponseWriter, r *http.Request, err error) {
 		}
 		f.Refuse(w, f.errNobody())
 	default:
-		f.Refuse(w, skillrouter.Wrap(skillrouter.OutcomeUnknown, err, "the node that writes did not answer: what was asked for may have been done, or not. Look before you ask again, unless it bears an idempotency key"))
+		f.Refuse(w, errs.Wrap(errs.OutcomeUnknown, err, "the node that writes did not answer: what was asked for may have been done, or not. Look before you ask again, unless it bears an idempotency key"))
 	}
 }
 

@@ -7,20 +7,21 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/errs"
 )
 
 // ErrLost is the error of a writer whose lease holds no longer.
-var ErrLost = skillrouter.Errorf(skillrouter.Unavailable, "this node's lease has ended: another one writes now, or will")
+var ErrLost = errs.Errorf(errs.Unavailable, "this node's lease has ended: another one writes now, or will")
 
 // ErrDeserted is the error of a writer that gives the lease up because no other node reaches it.
-var ErrDeserted = skillrouter.Errorf(skillrouter.Unavailable, "no other node reaches this one, and one at least has tried: it leaves the lease to them")
+var ErrDeserted = errs.Errorf(errs.Unavailable, "no other node reaches this one, and one at least has tried: it leaves the lease to them")
 
 // Lease is a node's part in the lease of its cluster.
 type Lease struct {
 	base     context.Context
 	register Register
-	now      skillrouter.Clock
+	now      clock.Clock
 	log      *slog.Logger
 	alone    bool // a router without a cluster: nobody hands it anything
 
@@ -48,7 +49,7 @@ type reach struct {
 
 // Open makes a node's part in the lease. A router that is alone has no name: it is no node of a cluster, and has a
 // lease so that there is no second one beside it.
-func Open(ctx context.Context, register Register, self Node, now skillrouter.Clock, log *slog.Logger) *Lease {
+func Open(ctx context.Context, register Register, self Node, now clock.Clock, log *slog.Logger) *Lease {
 	l := &Lease{base: context.WithoutCancel(ctx), register: register, self: self, now: now, log: log, alone: self.Name == ""}
 	l.writes, l.ends = context.WithCancel(l.base)
 	l.reached, l.missed = context.WithCancel(l.base)
@@ -188,7 +189,7 @@ func (l *Lease) look(ctx context.Context, take bool) error {
 	defer cancel()
 	begun := l.now()
 	err := l.announce(ctx)
-	if skillrouter.CodeOf(err) == skillrouter.Conflict {
+	if errs.CodeOf(err) == errs.Conflict {
 		return err
 	}
 	var epoch int64

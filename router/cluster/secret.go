@@ -12,7 +12,8 @@ import (
 	"strconv"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/file"
 )
 
 const (
@@ -31,15 +32,15 @@ type Secret []byte
 // secrets to programs.
 func ReadSecret(path string) (Secret, error) {
 	if info, err := os.Stat(path); err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o027 != 0 {
-		return nil, skillrouter.InvalidField("cluster_secret_file", "%s may be read or changed by others (%v): chmod 600 it", path, info.Mode().Perm())
+		return nil, errs.InvalidField("cluster_secret_file", "%s may be read or changed by others (%v): chmod 600 it", path, info.Mode().Perm())
 	}
-	text, err := skillrouter.ReadHead(path, maxSecret+1)
+	text, err := file.ReadHead(path, maxSecret+1)
 	if err != nil {
-		return nil, skillrouter.InvalidField("cluster_secret_file", "cannot be read: %v", err)
+		return nil, errs.InvalidField("cluster_secret_file", "cannot be read: %v", err)
 	}
 	secret := bytes.TrimSpace(text)
 	if len(secret) < minSecret || len(text) > maxSecret {
-		return nil, skillrouter.InvalidField("cluster_secret_file", "%s must hold between %d and %d characters: `openssl rand -hex 32` makes them", path, minSecret, maxSecret)
+		return nil, errs.InvalidField("cluster_secret_file", "%s must hold between %d and %d characters: `openssl rand -hex 32` makes them", path, minSecret, maxSecret)
 	}
 	return secret, nil
 }
@@ -85,11 +86,11 @@ func (s Secret) Accept(r *http.Request, now time.Time) (Origin, bool, error) {
 	given, err := hex.DecodeString(string(sum))
 	values, parsed := url.ParseQuery(string(said))
 	if err != nil || parsed != nil || !hmac.Equal(given, s.mac(r, string(said))) {
-		return Origin{}, false, skillrouter.Errorf(skillrouter.Forbidden, "the header %s is not signed with this cluster's secret", forwardedHeader)
+		return Origin{}, false, errs.Errorf(errs.Forbidden, "the header %s is not signed with this cluster's secret", forwardedHeader)
 	}
 	at, _ := strconv.ParseInt(values.Get("at"), 10, 64) // it is signed
 	if apart := now.Sub(time.Unix(at, 0)).Abs(); apart > ClocksApart {
-		return Origin{}, false, skillrouter.Errorf(skillrouter.Unavailable, "the clocks of this node and of %s are %v apart, and may be %v: set them", values.Get("node"), apart.Round(time.Second), ClocksApart)
+		return Origin{}, false, errs.Errorf(errs.Unavailable, "the clocks of this node and of %s are %v apart, and may be %v: set them", values.Get("node"), apart.Round(time.Second), ClocksApart)
 	}
 	return Origin{Node: values.Get("node"), URL: values.Get("url"), Address: values.Get("address"), Private: values.Get("private") == "true"}, true, nil
 }

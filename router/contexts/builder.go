@@ -10,7 +10,13 @@ import (
 	"slices"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/defaults"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
+	"skillrouter/internal/safetext"
+	"skillrouter/internal/trace"
 	"skillrouter/learning"
 	"skillrouter/learning/worktree"
 	"skillrouter/operational"
@@ -34,8 +40,8 @@ const (
 // Builder is the Service beside the stores.
 type Builder struct {
 	sources Sources
-	fencer  *skillrouter.Fencer
-	now     skillrouter.Clock
+	fencer  *safetext.Fencer
+	now     clock.Clock
 	log     *slog.Logger
 	told    *told
 	vouched bool
@@ -55,9 +61,9 @@ var _ Service = (*Builder)(nil)
 
 // Options are the settings of a Builder. The zero value is usable.
 type Options struct {
-	Now    skillrouter.Clock   // time.Now if nil
-	Log    *slog.Logger        // discards if nil
-	Fencer *skillrouter.Fencer // one of its own if nil
+	Now    clock.Clock      // time.Now if nil
+	Log    *slog.Logger     // discards if nil
+	Fencer *safetext.Fencer // one of its own if nil
 	// VouchedOnly leaves out what no person and no second voice vouched for.
 	VouchedOnly bool
 	// Tell takes in what an agent was told; nil: nobody keeps it. It must not wait.
@@ -67,11 +73,11 @@ type Options struct {
 // NewBuilder makes a Builder over the stores.
 func NewBuilder(sources Sources, options Options) *Builder {
 	b := &Builder{
-		sources: sources, fencer: options.Fencer, now: options.Now.Given(), log: skillrouter.GivenLog(options.Log), told: newTold(), vouched: options.VouchedOnly, tell: options.Tell,
+		sources: sources, fencer: options.Fencer, now: options.Now.Given(), log: defaults.Log(options.Log), told: newTold(), vouched: options.VouchedOnly, tell: options.Tell,
 		lanes: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)-notLanes)),
 	}
 	if b.fencer == nil {
-		b.fencer = skillrouter.NewFencer()
+		b.fencer = safetext.NewFencer()
 	}
 	return b
 }
@@ -79,11 +85,11 @@ func NewBuilder(sources Sources, options Options) *Builder {
 // Build implements Service. What comes into the context counts as used,
 // what is left out does not.
 func (b *Builder) Build(ctx context.Context, request Request) (_ Context, err error) {
-	ctx, span := skillrouter.StartSpan(ctx, "build_context")
+	ctx, span := trace.StartSpan(ctx, "build_context")
 	span.Set("gen_ai.operation.name", "retrieval")
 	defer func() { span.Finish(err) }()
-	caller := skillrouter.PrincipalOf(ctx).Keeping()
-	if err := cmp.Or(caller.Need(skillrouter.ScopeRead), checkRequest(&request)); err != nil {
+	caller := principal.Of(ctx).Keeping()
+	if err := cmp.Or(caller.Need(principal.ScopeRead), checkRequest(&request)); err != nil {
 		return Context{}, err
 	}
 	indexes := b.sources.Words
@@ -105,7 +111,7 @@ func (b *Builder) Build(ctx context.Context, request Request) (_ Context, err er
 		if prompt = askingOf(request.Task, indexes); prompt.search == "" {
 			sources = nil
 		} else {
-			asked.Task = skillrouter.Head(prompt.search, MaxTask)
+			asked.Task = check.Head(prompt.search, MaxTask)
 		}
 	}
 	if caller.Walled() {
@@ -182,7 +188,7 @@ func (b *Builder) used(persona string, items []Item) {
 
 func checkRequest(r *Request) error {
 	if !r.Start || r.Task != "" {
-		if err := skillrouter.CheckRequired("task", r.Task, MaxTask); err != nil {
+		if err := check.Required("task", r.Task, MaxTask); err != nil {
 			return err
 		}
 	}
@@ -190,13 +196,13 @@ func checkRequest(r *Request) error {
 		return err
 	}
 	if r.Budget < MinBudget || r.Budget > MaxBudget {
-		return skillrouter.InvalidField("budget", "must lie between %d and %d tokens", MinBudget, MaxBudget)
+		return errs.InvalidField("budget", "must lie between %d and %d tokens", MinBudget, MaxBudget)
 	}
 	var err error
-	if r.Persona, err = skillrouter.CheckPersona(r.Persona); err != nil {
+	if r.Persona, err = check.Persona(r.Persona); err != nil {
 		return err
 	}
-	return cmp.Or(skillrouter.CheckOptionalAgent("agent_id", r.AgentID), skillrouter.CheckName("project", r.Project), skillrouter.CheckText("folder", r.Folder, maxFolder))
+	return cmp.Or(check.OptionalAgent("agent_id", r.AgentID), check.Name("project", r.Project), check.Text("folder", r.Folder, maxFolder))
 }
 
 // gather asks stores at once. One that fails, or does not answer in time,

@@ -8,7 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"skillrouter"
+	"skillrouter/internal/safetext"
 	"skillrouter/learning"
 	"skillrouter/learning/worktree"
 	"skillrouter/router"
@@ -71,7 +71,7 @@ type choice struct {
 	project   string
 	folder    string // empty: nothing is looked for
 	look      func(texts []worktree.Text) [][]string
-	fencer    *skillrouter.Fencer
+	fencer    *safetext.Fencer
 	terms     taskTerms
 	at        time.Time
 	// characters bounds the text in characters; 0: it is not bounded. share is the part of
@@ -360,7 +360,7 @@ func (c *choice) current(candidates []candidate) []candidate {
 
 // write writes the context, in sections, each with the best first.
 func (c *choice) write() Context {
-	skillrouter.SortStable(c.left, func(a, b LeftOut) int { return reasonRank(a.Reason) - reasonRank(b.Reason) })
+	slices.SortStableFunc(c.left, func(a, b LeftOut) int { return reasonRank(a.Reason) - reasonRank(b.Reason) })
 	answer := Context{Budget: c.budget, Tokenizer: Tokenizer, Items: []Item{}, LeftOut: c.left, LeftOutCount: c.leftOut}
 	if len(c.chosen) == 0 {
 		return answer
@@ -385,7 +385,7 @@ func (c *choice) write() Context {
 		}
 		text.WriteString(r.block)
 		answer.Items = append(answer.Items, Item{
-			Kind: r.kind, ID: r.id, Title: skillrouter.Visible(r.title), Author: r.author, Trust: r.trust, Score: r.score, Tokens: r.tokens, Date: r.date, Cut: r.cut, Gone: r.gone,
+			Kind: r.kind, ID: r.id, Title: safetext.Visible(r.title), Author: r.author, Trust: r.trust, Score: r.score, Tokens: r.tokens, Date: r.date, Cut: r.cut, Gone: r.gone,
 		})
 	}
 	if c.start && kind == router.KindGuard {

@@ -12,7 +12,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/fact"
@@ -47,7 +48,7 @@ func (s *stock) Lesson(_ context.Context, ref string) (lesson.Lesson, error) {
 			return l, nil
 		}
 	}
-	return lesson.Lesson{}, skillrouter.Errorf(skillrouter.NotFound, "none")
+	return lesson.Lesson{}, errs.Errorf(errs.NotFound, "none")
 }
 
 func (s *stock) Relevant(context.Context, lesson.Query) (r lesson.Results, err error) {
@@ -168,7 +169,7 @@ func (s *stock) builder() *contexts.Builder {
 }
 
 func asReader(t interface{ Context() context.Context }) context.Context {
-	return skillrouter.WithPrincipal(t.Context(), skillrouter.Principal{AgentID: "r", Scopes: []skillrouter.Scope{skillrouter.ScopeRead}})
+	return principal.With(t.Context(), principal.Principal{AgentID: "r", Scopes: []principal.Scope{principal.ScopeRead}})
 }
 
 func (s *stock) build(t *testing.T, request contexts.Request) contexts.Context {
@@ -249,8 +250,8 @@ func TestRefuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := b.Build(asReader(t), test.request)
-			var e *skillrouter.Error
-			if !errors.As(err, &e) || e.Code != skillrouter.Invalid && e.Code != skillrouter.TooLarge || e.Field != test.field {
+			var e *errs.Error
+			if !errors.As(err, &e) || e.Code != errs.Invalid && e.Code != errs.TooLarge || e.Field != test.field {
 				t.Errorf("%v", err)
 			}
 		})
@@ -260,7 +261,7 @@ func TestRefuses(t *testing.T) {
 			t.Errorf("%.20q: %v", task, err)
 		}
 	}
-	if _, err := b.Build(t.Context(), contexts.Request{Task: "x", Budget: 100}); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+	if _, err := b.Build(t.Context(), contexts.Request{Task: "x", Budget: 100}); errs.CodeOf(err) != errs.Forbidden {
 		t.Errorf("nobody may: %v", err)
 	}
 }

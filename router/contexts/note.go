@@ -4,7 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/safetext"
 	"skillrouter/operational"
 	"skillrouter/router"
 )
@@ -28,7 +28,7 @@ func (b *Builder) note(ctx context.Context, request *Request, answer *Context, c
 			told.Items = append(told.Items, r.lines()...)
 			continue
 		}
-		told.Items = append(told.Items, operational.ToldItem{Kind: r.kind, ID: r.id, Title: skillrouter.Visible(r.title), Own: r.project == request.Project, Tokens: r.tokens, Gives: operational.Gives(r.title + "\n" + r.body)})
+		told.Items = append(told.Items, operational.ToldItem{Kind: r.kind, ID: r.id, Title: safetext.Visible(r.title), Own: r.project == request.Project, Tokens: r.tokens, Gives: operational.Gives(r.title + "\n" + r.body)})
 	}
 	b.tell(ctx, told)
 }

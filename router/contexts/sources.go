@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/learning"
 	"skillrouter/learning/consolidate"
 	"skillrouter/learning/episode"
@@ -168,7 +168,7 @@ func (s Sources) guards(ctx context.Context, r Request) (f gathered, err error) 
 		case rule.LessonID != "" && s.Lessons != nil:
 			lesson, err := s.Lessons.Lesson(ctx, rule.LessonID)
 			if err != nil {
-				if skillrouter.CodeOf(err) == skillrouter.NotFound {
+				if errs.CodeOf(err) == errs.NotFound {
 					continue // it went meanwhile
 				}
 				return f, err

@@ -9,7 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/consolidate"
 	"skillrouter/learning/episode"
@@ -213,7 +215,7 @@ func (s Sources) lastSession(ctx context.Context, r Request) (f gathered, err er
 			return -1
 		case c.author == r.AgentID:
 			return 0
-		case skillrouter.SameVoice(c.author, r.AgentID):
+		case principal.SameVoice(c.author, r.AgentID):
 			return 1
 		}
 		return 2
@@ -344,13 +346,13 @@ func (c *choice) withoutSuperseded(all []*rated) []*rated {
 // checkStart checks what of a request is for a session, and its start.
 func checkStart(r *Request) error {
 	if r.Start && r.Prompt {
-		return skillrouter.InvalidField("prompt", "does not go with start")
+		return errs.InvalidField("prompt", "does not go with start")
 	}
 	if r.Characters != 0 && (r.Characters < MinBudget || r.Characters > MaxCharacters) {
-		return skillrouter.InvalidField("characters", "must lie between %d and %d", MinBudget, MaxCharacters)
+		return errs.InvalidField("characters", "must lie between %d and %d", MinBudget, MaxCharacters)
 	}
 	if r.SessionID != "" {
-		return skillrouter.CheckName("session_id", r.SessionID)
+		return check.Name("session_id", r.SessionID)
 	}
 	return nil
 }

@@ -11,7 +11,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/fact"
@@ -218,7 +219,7 @@ func TestToldOnce(t *testing.T) {
 }
 
 func fieldOf(err error) string {
-	var e *skillrouter.Error
+	var e *errs.Error
 	if errors.As(err, &e) {
 		return e.Field
 	}
@@ -286,7 +287,7 @@ func TestGone(t *testing.T) {
 	}
 	elsewhere := entry("elsewhere", "The blog's march", "Deploy the blog with scripts/none.sh")
 	s.knowledge = append(s.knowledge, elsewhere)
-	near := skillrouter.WithPrincipal(t.Context(), skillrouter.System().FromNear())
+	near := principal.With(t.Context(), principal.System().FromNear())
 	for name, request := range map[string]contexts.Request{
 		"start":  {Start: true, Budget: 1000, Project: "shop", Folder: tree},
 		"prompt": {Prompt: true, Task: "how do we deploy the cart?", Budget: 600, Project: "shop", Folder: tree},
@@ -305,7 +306,7 @@ func TestGone(t *testing.T) {
 				t.Errorf("%s: %+v", name, item)
 			}
 		}
-		if c, err = s.builder().Build(skillrouter.WithPrincipal(t.Context(), skillrouter.System()), request); err != nil || strings.Contains(c.Text, "no longer there") {
+		if c, err = s.builder().Build(principal.With(t.Context(), principal.System()), request); err != nil || strings.Contains(c.Text, "no longer there") {
 			t.Errorf("%s: from another machine: %v\n%s", name, err, c.Text)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"skillrouter"
+	"skillrouter/internal/check"
 	"skillrouter/learning"
 	"skillrouter/router"
 	"skillrouter/tfidf"
@@ -143,7 +143,7 @@ type words struct {
 // readWords reads a text's words.
 func readWords(title, body string) *words {
 	var sharp []uint64
-	named, read := text.Terms(title), text.Terms(skillrouter.Head(body, readBytes))
+	named, read := text.Terms(title), text.Terms(check.Head(body, readBytes))
 	said := hashes(named, make([]uint64, 0, len(named)+len(read)), &sharp)
 	w := words{title: distinct(slices.Clone(said)), length: len(named) + len(read), named: named, read: read}
 	said = hashes(read, said, &sharp)

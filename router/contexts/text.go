@@ -7,7 +7,8 @@ import (
 	"strings"
 	"unicode"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/safetext"
 	"skillrouter/router"
 	"skillrouter/router/kind"
 )
@@ -127,7 +128,7 @@ func (c *choice) fit(r *rated, room int) bool {
 	if countUpTo(frame(r, mark, c.idOf(r), title, "", false), room) > room {
 		return false // nor does more fit; most of a large memory ends here, before its body is read
 	}
-	body, whole := tidied(skillrouter.Head(r.body, room*mostBytesPerToken+utf8Slack)), len(r.body) <= room*mostBytesPerToken+utf8Slack
+	body, whole := tidied(check.Head(r.body, room*mostBytesPerToken+utf8Slack)), len(r.body) <= room*mostBytesPerToken+utf8Slack
 	if whole && try(body, false) {
 		return true
 	}
@@ -171,17 +172,17 @@ func frame(r *rated, mark, id, title, body string, cut bool) string {
 		b.WriteString(" cut")
 	}
 	b.WriteString(">\n")
-	b.WriteString(skillrouter.Unfenced(skillrouter.Visible(oneLine(id))) + " by " + skillrouter.Unfenced(skillrouter.Visible(cmp.Or(oneLine(r.author), unknownAuthor))))
+	b.WriteString(safetext.Unfenced(safetext.Visible(oneLine(id))) + " by " + safetext.Unfenced(safetext.Visible(cmp.Or(oneLine(r.author), unknownAuthor))))
 	if note := r.doubts(); note != "" {
-		b.WriteString("; " + skillrouter.Unfenced(skillrouter.Visible(oneLine(note))))
+		b.WriteString("; " + safetext.Unfenced(safetext.Visible(oneLine(note))))
 	}
 	b.WriteByte('\n')
 	if r.kind != router.KindFact && r.kind != router.KindProcedure { // of which the id is the title
-		b.WriteString(skillrouter.Unfenced(skillrouter.Visible(oneLine(title))))
+		b.WriteString(safetext.Unfenced(safetext.Visible(oneLine(title))))
 		b.WriteByte('\n')
 	}
 	if body != "" {
-		b.WriteString(skillrouter.Unfenced(body))
+		b.WriteString(safetext.Unfenced(body))
 		b.WriteByte('\n')
 	}
 	b.WriteString("</memory-" + mark + ">\n")
@@ -202,7 +203,7 @@ func oneLine(text string) string { return strings.Join(strings.Fields(text), " "
 // tidied makes a text visible and takes out of it what costs tokens and says
 // nothing: white space at the ends of lines, and more than one empty line.
 func tidied(text string) string {
-	text = skillrouter.Visible(text)
+	text = safetext.Visible(text)
 	var b strings.Builder
 	empty := 0
 	for line := range strings.SplitSeq(text, "\n") {

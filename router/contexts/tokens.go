@@ -7,7 +7,7 @@ import (
 
 	"github.com/tiktoken-go/tokenizer/codec"
 
-	"skillrouter"
+	"skillrouter/internal/check"
 )
 
 // Tokenizer is the encoding that token budgets are counted in: that of the
@@ -61,7 +61,7 @@ const (
 
 // countUpTo is CountTokens of a text that fits into most tokens, and more than most of another: mostly it is much too long.
 func countUpTo(text string, most int) int {
-	if head := skillrouter.Head(text, beginning*(most+spare)); len(head) < len(text) {
+	if head := check.Head(text, beginning*(most+spare)); len(head) < len(text) {
 		if n := CountTokens(head); n > most+spare {
 			return n
 		}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/eventlog"
 	"skillrouter/learning/lesson"
 	"skillrouter/operational"
 	"skillrouter/router"
@@ -19,7 +19,7 @@ const SignalApproval = "approval"
 const decidedTTL = time.Hour
 
 // tellDecided tells agents what persons decided of what they asked for.
-func (c *Crossing) tellDecided(ctx context.Context, events []skillrouter.Event) error {
+func (c *Crossing) tellDecided(ctx context.Context, events []eventlog.Event) error {
 	for _, event := range events {
 		if event.Type != lesson.EventApproval || event.Agent == "" {
 			continue

@@ -11,7 +11,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"skillrouter"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/defaults"
+	"skillrouter/internal/eventlog"
+	"skillrouter/internal/principal"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/escalation"
 	"skillrouter/learning/propagation"
@@ -30,7 +33,7 @@ type Crossing struct {
 	ports   Ports
 	rules   *escalation.Rules
 	log     *slog.Logger
-	now     skillrouter.Clock
+	now     clock.Clock
 	lessons follow.Follower // of learning.db
 	tasks   follow.Follower // of operational.db
 	notices notifier
@@ -54,7 +57,7 @@ type Recorder interface {
 type Propagation interface {
 	// Take takes in what happened, and returns the lessons that are news to somebody. The
 	// same events again change nothing.
-	Take(ctx context.Context, events []skillrouter.Event) ([]propagation.Notice, error)
+	Take(ctx context.Context, events []eventlog.Event) ([]propagation.Notice, error)
 	// Worked takes in what an agent works on, from outside of learning.
 	Worked(agent, text string)
 	// Why says why the lesson of a notice reaches an agent, or "" if it does not.
@@ -74,7 +77,7 @@ type Ports struct {
 
 // Options are the settings of a Crossing. The zero value is the real thing.
 type Options struct {
-	Now skillrouter.Clock // time.Now if nil
+	Now clock.Clock // time.Now if nil
 	Log *slog.Logger
 	// Rules name the supervisors of domains; nil: the default ones.
 	Rules *escalation.Rules
@@ -96,7 +99,7 @@ const couriers = 64
 // tasks that were finished before are history.
 func New(ctx context.Context, ports Ports, options Options) (*Crossing, error) {
 	options.Now = options.Now.Given()
-	options.Log = skillrouter.GivenLog(options.Log)
+	options.Log = defaults.Log(options.Log)
 	c := &Crossing{ports: ports, rules: cmp.Or(options.Rules, &escalation.Rules{}), log: options.Log, now: options.Now}
 	c.notices.allowance = map[string]allowance{}
 	c.lessons = follow.Follower{Name: "crossing.learning", Log: ports.Learning, Cursors: ports.Escalations, Logger: options.Log, Handle: c.learned, Resume: c.announce}
@@ -109,7 +112,7 @@ func New(ctx context.Context, ports Ports, options Options) (*Crossing, error) {
 
 // Run follows both logs until ctx ends, and returns nil.
 func (c *Crossing) Run(ctx context.Context) error {
-	ctx = skillrouter.WithPrincipal(ctx, skillrouter.System())
+	ctx = principal.With(ctx, principal.System())
 	var both errgroup.Group
 	both.Go(func() error { return c.lessons.Run(ctx) })
 	both.Go(func() error { return c.tasks.Run(ctx) })
@@ -123,7 +126,7 @@ func (c *Crossing) Settle(ctx context.Context) error { return c.lessons.Settle(c
 // learned handles events of learning.db. Lessons are spread first, because
 // that can be done twice; then agents hear what persons decided, by messages with keys; then escalations are raised with the cursor; then
 // they are announced, now or after the next start.
-func (c *Crossing) learned(ctx context.Context, events []skillrouter.Event, cursor operational.Cursor) (bool, error) {
+func (c *Crossing) learned(ctx context.Context, events []eventlog.Event, cursor operational.Cursor) (bool, error) {
 	drafts := c.escalations(events)
 	if c.ports.Lessons != nil {
 		notices, err := c.ports.Lessons.Take(ctx, events)

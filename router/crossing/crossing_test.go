@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"skillrouter"
 	"skillrouter/comms"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/escalation"
@@ -88,7 +88,7 @@ func TestTellsOfWhatGrewWorse(t *testing.T) {
 	}
 	lessons := lesson.NewLessons(b.Learning, lesson.Options{Escalations: rules})
 	c, _ := fixture.RunCrossing(t, b.Ports(t))
-	open := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	open := principal.With(t.Context(), principal.Open())
 	count := func(agent, signal string) (n int) {
 		for _, m := range b.Mail(t, agent) {
 			if m.Signal == signal {

@@ -8,7 +8,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/eventlog"
 	"skillrouter/learning/lesson"
 	"skillrouter/operational"
 	"skillrouter/router"
@@ -21,7 +23,7 @@ const reasonDemoted = "Rule demoted to a warning"
 type matter struct{ lesson, to string }
 
 // escalations returns what is to be raised because of the events, each lesson once for each agent.
-func (c *Crossing) escalations(events []skillrouter.Event) []operational.EscalationDraft {
+func (c *Crossing) escalations(events []eventlog.Event) []operational.EscalationDraft {
 	var drafts []operational.EscalationDraft
 	place := map[matter]int{}
 	for _, event := range events {
@@ -44,7 +46,7 @@ func (c *Crossing) escalations(events []skillrouter.Event) []operational.Escalat
 }
 
 // draftsOf returns what one event asks to be raised, one draft for each agent.
-func (c *Crossing) draftsOf(event skillrouter.Event) []operational.EscalationDraft {
+func (c *Crossing) draftsOf(event eventlog.Event) []operational.EscalationDraft {
 	switch event.Type {
 	case lesson.EventReported, lesson.EventOccurred, lesson.EventValidated, lesson.EventApplied,
 		lesson.EventEdited, lesson.EventPromoted, lesson.EventRetired, lesson.EventRestored, lesson.EventRuleDemoted:
@@ -72,7 +74,7 @@ func (c *Crossing) draftsOf(event skillrouter.Event) []operational.EscalationDra
 		if draft.Priority.Rank() < 0 {
 			draft.Priority = operational.PriorityMedium
 		}
-		if err := skillrouter.CheckAgentID("to", draft.To); err != nil {
+		if err := check.AgentID("to", draft.To); err != nil {
 			c.log.Error("an escalation to what is no agent's id is passed over", "seq", event.Seq, "to", draft.To)
 			continue
 		}
@@ -113,8 +115,8 @@ func (c *Crossing) announce(ctx context.Context) error {
 // text, is given up; any other failure is worth another try.
 func (c *Crossing) post(ctx context.Context, draft operational.MessageDraft) error {
 	err := c.ports.Send(ctx, draft)
-	switch skillrouter.CodeOf(err) {
-	case skillrouter.Invalid, skillrouter.TooLarge, skillrouter.Conflict:
+	switch errs.CodeOf(err) {
+	case errs.Invalid, errs.TooLarge, errs.Conflict:
 		c.log.Warn("a message of the router was not sent", "to", draft.To, "signal", draft.Signal, "key", draft.IdempotencyKey, "error", err)
 		return nil
 	}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/eventlog"
 	"skillrouter/operational"
 	"skillrouter/router"
 )
@@ -13,7 +13,7 @@ import (
 // handoverMessage is how a session that has ended arrives in its successor's
 // mailbox; ok is false if it names none, or if the event cannot be read. It says only what the event says, so
 // that the same event gives the same message, which is stored once.
-func (c *Crossing) handoverMessage(event skillrouter.Event) (draft operational.MessageDraft, ok bool) {
+func (c *Crossing) handoverMessage(event eventlog.Event) (draft operational.MessageDraft, ok bool) {
 	var told operational.SessionEvent
 	if err := json.Unmarshal(event.Data, &told); err != nil {
 		c.log.Error("an event of a session cannot be read and is passed over", "seq", event.Seq, "error", err)

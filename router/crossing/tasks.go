@@ -6,7 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/eventlog"
 	"skillrouter/learning/episode"
 	"skillrouter/operational"
 )
@@ -19,7 +20,7 @@ const (
 
 // operated handles events of operational.db: a finished task becomes an
 // episode of whoever held it, a session that has ended a message to its successor.
-func (c *Crossing) operated(ctx context.Context, events []skillrouter.Event, _ operational.Cursor) (bool, error) {
+func (c *Crossing) operated(ctx context.Context, events []eventlog.Event, _ operational.Cursor) (bool, error) {
 	for _, event := range events {
 		if event.Type == operational.EventSessionEnded {
 			if draft, ok := c.handoverMessage(event); ok {
@@ -42,9 +43,9 @@ func (c *Crossing) operated(ctx context.Context, events []skillrouter.Event, _ o
 			c.ports.Lessons.Worked(draft.AgentID, task.Title)
 		}
 		_, err := c.ports.Episodes.RecordOnce(ctx, fmt.Sprint("task event ", event.Subject, " ", event.Seq), event.At, draft)
-		switch skillrouter.CodeOf(err) {
+		switch errs.CodeOf(err) {
 		case "":
-		case skillrouter.Invalid, skillrouter.TooLarge:
+		case errs.Invalid, errs.TooLarge:
 			c.log.Warn("a finished task became no episode", "task", event.Subject, "error", err)
 		default:
 			return false, err
@@ -53,7 +54,7 @@ func (c *Crossing) operated(ctx context.Context, events []skillrouter.Event, _ o
 	return false, nil
 }
 
-func taskEpisode(event skillrouter.Event, task operational.TaskEvent) episode.Draft {
+func taskEpisode(event eventlog.Event, task operational.TaskEvent) episode.Draft {
 	kind, verb, importance := episode.EventOutcome, "completed", completedImportance
 	if event.Type == operational.EventTaskFailed {
 		kind, verb, importance = episode.EventError, "failed", failedImportance

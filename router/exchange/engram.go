@@ -6,7 +6,7 @@ import (
 	"io"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
 	"skillrouter/learning"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/experience"
@@ -97,9 +97,9 @@ func (e engramObservation) item(place string, o Options) Item {
 
 // episodeLine makes an episode's item, with the options for what it does not say.
 func episodeLine(place string, e episode.Episode, o Options) Item {
-	e.Persona, e.Importance = skillrouter.DefaultPersona, episode.DefaultImportance
-	e.Project, e.AgentID = fitting(first(e.Project, o.Project), skillrouter.MaxName), first(e.AgentID, o.Agent)
-	e.SessionID = fitting(line(first(e.SessionID, "imported")), skillrouter.MaxName)
+	e.Persona, e.Importance = check.DefaultPersona, episode.DefaultImportance
+	e.Project, e.AgentID = fitting(first(e.Project, o.Project), check.MaxName), first(e.AgentID, o.Agent)
+	e.SessionID = fitting(line(first(e.SessionID, "imported")), check.MaxName)
 	e.Title = fitting(line(e.Title), learning.MaxTitle)
 	return Item{Place: place, Record: transfer.Record{Kind: router.KindEpisode, Memory: &experience.EpisodeRecord{Episode: e}}}
 }

@@ -13,7 +13,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/redact"
 	"skillrouter/learning"
 	"skillrouter/learning/knowledge"
 	"skillrouter/router"
@@ -78,7 +80,7 @@ func FormatOf(name string) (Format, error) {
 		}
 		names = append(names, f.Name)
 	}
-	return Format{}, skillrouter.InvalidField("from", "must be one of %s", strings.Join(names, ", "))
+	return Format{}, errs.InvalidField("from", "must be one of %s", strings.Join(names, ", "))
 }
 
 // MaxFile bounds a Markdown file, in bytes: it is held as a whole, and a
@@ -104,7 +106,7 @@ func (f Format) Read(r io.Reader, o Options, yield func(Item) bool) error {
 // names. Only regular files below it are read, whatever links there are.
 func (f Format) ReadFolder(folder fs.FS, o Options, yield func(Item) bool) error {
 	if !f.Folder {
-		return skillrouter.Errorf(skillrouter.Invalid, "the format %s is a file, not a folder", f.Name)
+		return errs.Errorf(errs.Invalid, "the format %s is a file, not a folder", f.Name)
 	}
 	return fs.WalkDir(folder, ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
@@ -195,8 +197,8 @@ func (o Options) idOf(parts ...string) string {
 
 // knowledgeLine makes an entry's item, with the options for what it does not say.
 func knowledgeLine(place string, k knowledge.Knowledge, o Options) Item {
-	k.Category = fitting(first(k.Category, o.Category, knowledge.CategoryPattern), skillrouter.MaxName)
-	k.Project, k.Author = fitting(first(k.Project, o.Project), skillrouter.MaxName), first(k.Author, o.Agent)
+	k.Category = fitting(first(k.Category, o.Category, knowledge.CategoryPattern), check.MaxName)
+	k.Project, k.Author = fitting(first(k.Project, o.Project), check.MaxName), first(k.Author, o.Agent)
 	k.Source = fitting(first(k.Source, o.Source), learning.MaxSource)
 	k.Title = fitting(first(line(k.Title), headline(k.Content)), learning.MaxTitle)
 	k.Tags = tags(k.Tags, o.Tags)
@@ -207,7 +209,7 @@ func knowledgeLine(place string, k knowledge.Knowledge, o Options) Item {
 func tags(lists ...[]string) []string {
 	all := []string{}
 	for _, tag := range slices.Concat(lists...) {
-		tag = fitting(line(tag), skillrouter.MaxName)
+		tag = fitting(line(tag), check.MaxName)
 		if tag != "" && !slices.Contains(all, tag) && len(all) < learning.MaxTags {
 			all = append(all, tag)
 		}
@@ -222,9 +224,9 @@ func line(text string) string { return strings.Join(strings.Fields(text), " ") }
 // is not known for what it is any more.
 func fitting(text string, most int) string {
 	if text = strings.TrimSpace(text); len(text) > most {
-		text, _ = skillrouter.Redact(text)
+		text, _ = redact.Text(text)
 	}
-	return skillrouter.Head(text, most)
+	return check.Head(text, most)
 }
 
 func first(texts ...string) string {

@@ -12,7 +12,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/learning/knowledge"
 	"skillrouter/router"
 	"skillrouter/router/transfer"
@@ -193,14 +193,14 @@ func each[T any](yield func(Item) bool, item func(place string, thing T) Item) f
 }
 
 func refusal(place string, err error) Item {
-	return Item{Place: place, Refused: skillrouter.MessageOf(err), Field: skillrouter.FieldOf(err)}
+	return Item{Place: place, Refused: errs.MessageOf(err), Field: errs.FieldOf(err)}
 }
 
 // explained gives an error of the decoder words for people.
 func explained(err error) error {
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		field := wrong.Field[strings.LastIndexByte(wrong.Field, '.')+1:]
-		return skillrouter.InvalidField(field, "may not be of the type %s", wrong.Value)
+		return errs.InvalidField(field, "may not be of the type %s", wrong.Value)
 	}
-	return skillrouter.Errorf(skillrouter.Invalid, "cannot be read: %s", strings.TrimPrefix(err.Error(), "json: "))
+	return errs.Errorf(errs.Invalid, "cannot be read: %s", strings.TrimPrefix(err.Error(), "json: "))
 }

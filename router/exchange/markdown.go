@@ -5,24 +5,24 @@ import (
 	"path"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/lazyregexp"
 	"skillrouter/learning/knowledge"
 )
 
 var (
-	heading     = skillrouter.Lazily(`^(#{1,6})\s+(.*?)(?:\s+#+)?\s*$`)
-	fence       = skillrouter.Lazily("^\\s*(```|~~~)")
-	bullet      = skillrouter.Lazily(`^(?:[-*+]|\d{1,9}[.)])\s+(.*)$`)
-	reference   = skillrouter.Lazily(`^@\S+$`)
-	observation = skillrouter.Lazily(`^[-*+]\s+\[([^\[\]()]+)\]\s+(.+)$`)
-	relation    = skillrouter.Lazily(`^[-*+]\s+(.*?)\s*\[\[([^\[\]]+)\]\]\s*(.*)$`)
-	hashtag     = skillrouter.Lazily(`(?:^|\s)#([\p{L}\p{N}][\p{L}\p{N}_/-]*)`)
-	context     = skillrouter.Lazily(`\s*\(([^()]*)\)\s*$`)
-	linked      = skillrouter.Lazily(`!?\[([^\[\]]*)\]\([^()]*\)`)
-	emphasis    = skillrouter.Lazily("\\*\\*|~~|`|(?:^|[\\s(])\\*+|\\*+(?:[\\s.,:;!?)]|$)")
-	comment     = skillrouter.Lazily(`(?s)<!--.*?-->`)
-	thematic    = skillrouter.Lazily(`^\s{0,3}(?:(?:-\s*){3,}|(?:\*\s*){3,}|(?:_\s*){3,})$`)
-	moment0     = skillrouter.Lazily(`^\d[\d:.,\- ]*$`)
+	heading     = lazyregexp.New(`^(#{1,6})\s+(.*?)(?:\s+#+)?\s*$`)
+	fence       = lazyregexp.New("^\\s*(```|~~~)")
+	bullet      = lazyregexp.New(`^(?:[-*+]|\d{1,9}[.)])\s+(.*)$`)
+	reference   = lazyregexp.New(`^@\S+$`)
+	observation = lazyregexp.New(`^[-*+]\s+\[([^\[\]()]+)\]\s+(.+)$`)
+	relation    = lazyregexp.New(`^[-*+]\s+(.*?)\s*\[\[([^\[\]]+)\]\]\s*(.*)$`)
+	hashtag     = lazyregexp.New(`(?:^|\s)#([\p{L}\p{N}][\p{L}\p{N}_/-]*)`)
+	context     = lazyregexp.New(`\s*\(([^()]*)\)\s*$`)
+	linked      = lazyregexp.New(`!?\[([^\[\]]*)\]\([^()]*\)`)
+	emphasis    = lazyregexp.New("\\*\\*|~~|`|(?:^|[\\s(])\\*+|\\*+(?:[\\s.,:;!?)]|$)")
+	comment     = lazyregexp.New(`(?s)<!--.*?-->`)
+	thematic    = lazyregexp.New(`^\s{0,3}(?:(?:-\s*){3,}|(?:\*\s*){3,}|(?:_\s*){3,})$`)
+	moment0     = lazyregexp.New(`^\d[\d:.,\- ]*$`)
 )
 
 // frontMatter splits what stands between the dashes at a file's beginning from

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/check"
 	"skillrouter/learning/knowledge"
 )
 
@@ -96,7 +96,7 @@ func (m mem0Memory) item(place, content string, o Options) Item {
 		}
 	}
 	author := said(m.AgentID)
-	if author != "" && skillrouter.CheckAgentID("agent_id", author) != nil {
+	if author != "" && check.AgentID("agent_id", author) != nil {
 		topics, author = append(topics, "agent:"+author), ""
 	}
 	if category == "" && len(m.Categories) > 0 {

@@ -10,7 +10,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/lazyregexp"
 	"skillrouter/router/kind"
 )
 
@@ -30,7 +31,7 @@ const indexKind = "index"
 const maxSlug = 60
 
 // memberName is what a member's name may be: it stands in the front matter as it is.
-var memberName = skillrouter.Lazily(`^[a-z_]{1,64}$`)
+var memberName = lazyregexp.New(`^[a-z_]{1,64}$`)
 
 // Page writes a record, as an export has it, as Markdown. name is a path of
 // lower-case letters, digits, dots, dashes and one slash, which no system gives a
@@ -38,7 +39,7 @@ var memberName = skillrouter.Lazily(`^[a-z_]{1,64}$`)
 func Page(of string, record []byte) (name string, text []byte, err error) {
 	s := kind.Named(of).Page
 	if s.Folder == "" {
-		return "", nil, skillrouter.Errorf(skillrouter.Invalid, "a record of the kind %q has no page", of)
+		return "", nil, errs.Errorf(errs.Invalid, "a record of the kind %q has no page", of)
 	}
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(record, &members); err != nil {
@@ -46,7 +47,7 @@ func Page(of string, record []byte) (name string, text []byte, err error) {
 	}
 	for member := range members {
 		if !memberName.MatchString(member) {
-			return "", nil, skillrouter.Errorf(skillrouter.Invalid, "a member of the record is named %q", member)
+			return "", nil, errs.Errorf(errs.Invalid, "a member of the record is named %q", member)
 		}
 	}
 	sum := sha256.New()

@@ -5,7 +5,7 @@ import (
 	"io"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/experience"
 	"skillrouter/learning/fact"
@@ -65,9 +65,9 @@ func (s sabreLine) item(place string, o Options) Item {
 	case s.Event != "":
 		item := episodeLine(place, episode.Episode{
 			ID: idOf("sabre", s.Persona, s.Timestamp, said(s.ConversationID), s.Event, string(s.Context), said(s.Learned)), SessionID: said(s.ConversationID),
-			Event: fitting(line(s.Event), skillrouter.MaxName), Context: s.Context, Learned: said(s.Learned), CreatedAt: moment(s.Timestamp),
+			Event: fitting(line(s.Event), check.MaxName), Context: s.Context, Learned: said(s.Learned), CreatedAt: moment(s.Timestamp),
 		}, o)
-		item.Record.Memory.(*experience.EpisodeRecord).Persona = first(s.Persona, skillrouter.DefaultPersona)
+		item.Record.Memory.(*experience.EpisodeRecord).Persona = first(s.Persona, check.DefaultPersona)
 		return item
 	case s.Key == "":
 		return Item{Place: place, Field: "event", Refused: "is required, or key and value of a fact"}
@@ -75,7 +75,7 @@ func (s sabreLine) item(place string, o Options) Item {
 		return Item{Place: place, Field: "value", Refused: "is required"}
 	}
 	f := fact.Fact{
-		Persona: first(s.Persona, skillrouter.DefaultPersona), Key: s.Key, Category: s.Category, Value: s.Value,
+		Persona: first(s.Persona, check.DefaultPersona), Key: s.Key, Category: s.Category, Value: s.Value,
 		Source: first(o.Source, "sabre"), Author: o.Agent, AccessCount: s.AccessCount,
 		CreatedAt: moment(said(s.CreatedAt)), UpdatedAt: moment(said(s.UpdatedAt)), CachedAt: moment(said(s.UpdatedAt)),
 	}

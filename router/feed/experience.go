@@ -3,7 +3,7 @@ package feed
 import (
 	"encoding/json"
 
-	"skillrouter"
+	"skillrouter/internal/eventlog"
 	"skillrouter/learning/lesson"
 )
 
@@ -20,7 +20,7 @@ const (
 
 // experienceName returns the name and the data that the experience server gives an event,
 // or false if it gives it none.
-func experienceName(e skillrouter.Event) (name string, data json.RawMessage, ok bool) {
+func experienceName(e eventlog.Event) (name string, data json.RawMessage, ok bool) {
 	var told any
 	switch e.Type {
 	case lesson.EventExperienceRecorded:

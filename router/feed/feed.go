@@ -7,7 +7,8 @@ import (
 	"context"
 	"math"
 
-	"skillrouter"
+	"skillrouter/internal/committer"
+	"skillrouter/internal/eventlog"
 )
 
 // Service is the one stream of what happened in both databases and in the
@@ -17,7 +18,7 @@ type Service interface {
 	// Feed returns the events after a number that the caller may see and asked for, in order.
 	Feed(ctx context.Context, query Query) (Page, error)
 	// FeedBell rings when there is more.
-	FeedBell() *skillrouter.Bell
+	FeedBell() *committer.Bell
 }
 
 // Now is what Query.After is for somebody who wants what happens from
@@ -45,9 +46,9 @@ const (
 
 // Event is an event with its place in the feed.
 type Event struct {
-	skillrouter.Event        // Seq is the feed's own number
-	Kind              string `json:"kind,omitempty"` // the type in its log, if Type is the name that the experience server gives it
-	Source            string `json:"source"`         // the log that it is from: learning, operational or messages
+	eventlog.Event        // Seq is the feed's own number
+	Kind           string `json:"kind,omitempty"` // the type in its log, if Type is the name that the experience server gives it
+	Source         string `json:"source"`         // the log that it is from: learning, operational or messages
 }
 
 // Page is what Feed found.

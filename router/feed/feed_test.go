@@ -15,7 +15,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/eventlog"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/knowledge"
 	"skillrouter/learning/lesson"
@@ -81,7 +83,7 @@ var told = []string{operational.EventTaskCreated, operational.EventMessageSent, 
 func TestNumbersThreeLogsOnOneLine(t *testing.T) {
 	b := fixture.Open(t)
 	f, stop := start(t, b.FeedPorts())
-	ctx := fixture.As(t, skillrouter.ScopeCaptain, "")
+	ctx := fixture.As(t, principal.ScopeCaptain, "")
 	query := feed.Query{Types: told}
 	const each = 40
 	var writing sync.WaitGroup
@@ -156,7 +158,7 @@ func TestKilledBetweenSteps(t *testing.T) {
 	ports := b.FeedPorts()
 	torn := &tornJournal{Journal: ports.Journal}
 	ports.Journal = torn
-	ctx := fixture.As(t, skillrouter.ScopeCaptain, "")
+	ctx := fixture.As(t, principal.ScopeCaptain, "")
 	query := feed.Query{Types: told}
 	var seen []feed.Event
 	for round := range 12 {
@@ -215,7 +217,7 @@ func TestGoesOnAfterFailure(t *testing.T) {
 	for mood := range int32(3) {
 		torn.mood.Store(mood)
 		b.Task(t, "one more")
-		inOrder(t, everything(t, fixture.As(t, skillrouter.ScopeCaptain, ""), f, feed.Query{Types: told}, int(mood)+1))
+		inOrder(t, everything(t, fixture.As(t, principal.ScopeCaptain, ""), f, feed.Query{Types: told}, int(mood)+1))
 	}
 }
 
@@ -231,7 +233,7 @@ func (l shortLog) LastEvent(context.Context) (int64, error) { return l.end, nil 
 // what comes next has the next one. Whoever reads from before the beginning gets what there is.
 func TestSweep(t *testing.T) {
 	b := fixture.Open(t)
-	ctx := fixture.As(t, skillrouter.ScopeCaptain, "")
+	ctx := fixture.As(t, principal.ScopeCaptain, "")
 	ports := b.FeedPorts()
 	later := time.Now()
 	ports.Now, ports.Keep = func() time.Time { return later }, 30*24*time.Hour
@@ -297,7 +299,7 @@ func TestSweep(t *testing.T) {
 // numbers of what is lost stand for nothing, and none is given twice.
 func TestOfAnOlderLog(t *testing.T) {
 	b := fixture.Open(t)
-	ctx := fixture.As(t, skillrouter.ScopeCaptain, "")
+	ctx := fixture.As(t, principal.ScopeCaptain, "")
 	ports := b.FeedPorts()
 	f, stop := start(t, ports)
 	for range 10 {
@@ -339,12 +341,12 @@ func TestExperienceNames(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		name, text, ok := feed.ExperienceName(skillrouter.Event{Type: kind, Data: data})
+		name, text, ok := feed.ExperienceName(eventlog.Event{Type: kind, Data: data})
 		if !ok || name != want.name || string(text) != want.text {
 			t.Errorf("%s is %s %s, and should be %s %s", kind, name, text, want.name, want.text)
 		}
 	}
-	for _, e := range []skillrouter.Event{
+	for _, e := range []eventlog.Event{
 		{Type: lesson.EventEdited, Data: json.RawMessage(`{}`)},
 		{Type: lesson.EventReported, Data: json.RawMessage(`{"number":"x"}`)},
 		{Type: lesson.EventExperienceRecorded},
@@ -367,27 +369,27 @@ func TestIdentity(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := tokens.Issue(skillrouter.WithPrincipal(t.Context(), skillrouter.System()), operational.TokenDraft{Scopes: []skillrouter.Scope{skillrouter.ScopeRead}}); err != nil {
+	if _, err := tokens.Issue(principal.With(t.Context(), principal.System()), operational.TokenDraft{Scopes: []principal.Scope{principal.ScopeRead}}); err != nil {
 		t.Fatal(err)
 	}
 	types := append([]string{"token.*"}, told...)
-	admin := everything(t, fixture.As(t, skillrouter.ScopeAdmin, ""), f, feed.Query{Types: types}, 6)
+	admin := everything(t, fixture.As(t, principal.ScopeAdmin, ""), f, feed.Query{Types: types}, 6)
 	for _, e := range admin {
 		if strings.Contains(string(e.Data), "secret plan") {
 			t.Errorf("an event tells what a message says: %s", e.Data)
 		}
 	}
 	for name, c := range map[string]struct {
-		scope skillrouter.Scope
+		scope principal.Scope
 		agent string
 		want  []string
 	}{
-		"captain":           {skillrouter.ScopeCaptain, "", []string{"to-b", "to-a", "to-c", "to-all", "shared"}},
-		"reader":            {skillrouter.ScopeRead, "", []string{"shared"}},
-		"reader of a name":  {skillrouter.ScopeRead, "a", []string{"shared"}},
-		"agent a":           {skillrouter.ScopeAgent, "a", []string{"to-b", "to-a", "to-all", "shared"}},
-		"agent c":           {skillrouter.ScopeAgent, "c", []string{"to-c", "to-all", "shared"}},
-		"agent without one": {skillrouter.ScopeAgent, "", []string{"shared"}},
+		"captain":           {principal.ScopeCaptain, "", []string{"to-b", "to-a", "to-c", "to-all", "shared"}},
+		"reader":            {principal.ScopeRead, "", []string{"shared"}},
+		"reader of a name":  {principal.ScopeRead, "a", []string{"shared"}},
+		"agent a":           {principal.ScopeAgent, "a", []string{"to-b", "to-a", "to-all", "shared"}},
+		"agent c":           {principal.ScopeAgent, "c", []string{"to-c", "to-all", "shared"}},
+		"agent without one": {principal.ScopeAgent, "", []string{"shared"}},
 	} {
 		ctx := fixture.As(t, c.scope, c.agent)
 		var got []string
@@ -413,10 +415,10 @@ func TestIdentity(t *testing.T) {
 			t.Errorf("%s follows %d events, and should %d (%v)", name, len(items), len(c.want), err)
 		}
 	}
-	if _, err := f.Feed(t.Context(), feed.Query{}); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+	if _, err := f.Feed(t.Context(), feed.Query{}); errs.CodeOf(err) != errs.Forbidden {
 		t.Errorf("a caller without a right: %v", err)
 	}
-	if _, err := f.Follow(t.Context(), feed.Query{}); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+	if _, err := f.Follow(t.Context(), feed.Query{}); errs.CodeOf(err) != errs.Forbidden {
 		t.Errorf("a follower without a right: %v", err)
 	}
 }
@@ -424,7 +426,7 @@ func TestIdentity(t *testing.T) {
 func TestFilters(t *testing.T) {
 	b := fixture.Open(t)
 	f, _ := start(t, b.FeedPorts())
-	ctx := fixture.As(t, skillrouter.ScopeCaptain, "")
+	ctx := fixture.As(t, principal.ScopeCaptain, "")
 	b.Task(t, "one")
 	b.Signal(t, "x", "y", "ping")
 	b.Report(t, lesson.EventReported, nil)
@@ -467,8 +469,8 @@ func TestFilters(t *testing.T) {
 		"too much":              {feed.Query{Limit: feed.MaxLimit + 1}, "limit"},
 		"less than nothing":     {feed.Query{Limit: -1}, "limit"},
 	} {
-		if _, err := f.Feed(ctx, c.query); skillrouter.CodeOf(err) != skillrouter.Invalid || skillrouter.FieldOf(err) != c.field {
-			t.Errorf("%s: %v blames %q", name, err, skillrouter.FieldOf(err))
+		if _, err := f.Feed(ctx, c.query); errs.CodeOf(err) != errs.Invalid || errs.FieldOf(err) != c.field {
+			t.Errorf("%s: %v blames %q", name, err, errs.FieldOf(err))
 		}
 	}
 }
@@ -478,9 +480,9 @@ func TestFilters(t *testing.T) {
 func TestCatchesUp(t *testing.T) {
 	b := fixture.Open(t)
 	const old = 30_000
-	events := make([]skillrouter.Event, 1000)
+	events := make([]eventlog.Event, 1000)
 	for i := range events {
-		events[i] = skillrouter.Event{Type: knowledge.EventStored, Subject: fmt.Sprint(i), Agent: "a"}
+		events[i] = eventlog.Event{Type: knowledge.EventStored, Subject: fmt.Sprint(i), Agent: "a"}
 	}
 	for range old / len(events) {
 		if err := b.Learning.Change(t.Context(), func(tx lesson.PipelineTx) error { return tx.AddEvents(events...) }, nil)(); err != nil {
@@ -492,7 +494,7 @@ func TestCatchesUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx := fixture.As(t, skillrouter.ScopeCaptain, "")
+	ctx := fixture.As(t, principal.ScopeCaptain, "")
 	if err := feed.Step(ctx, f); err != nil {
 		t.Fatal(err)
 	}
@@ -511,7 +513,7 @@ func TestCatchesUp(t *testing.T) {
 func TestTailIsBounded(t *testing.T) {
 	b := fixture.Open(t)
 	f, _ := start(t, b.FeedPorts())
-	ctx := fixture.As(t, skillrouter.ScopeCaptain, "")
+	ctx := fixture.As(t, principal.ScopeCaptain, "")
 	open := func() *feed.Reader {
 		reader, err := f.Follow(ctx, feed.Query{Types: []string{"knowledge.*"}, After: feed.Now})
 		if err != nil {
@@ -546,9 +548,9 @@ func TestTailIsBounded(t *testing.T) {
 	}
 	const rounds, each = 60, 200
 	for range rounds {
-		events := make([]skillrouter.Event, each)
+		events := make([]eventlog.Event, each)
 		for i := range events {
-			events[i] = skillrouter.Event{Type: knowledge.EventStored, Subject: fmt.Sprint(i), Agent: "a"}
+			events[i] = eventlog.Event{Type: knowledge.EventStored, Subject: fmt.Sprint(i), Agent: "a"}
 		}
 		if err := b.Learning.Change(t.Context(), func(tx lesson.PipelineTx) error { return tx.AddEvents(events...) }, nil)(); err != nil {
 			t.Fatal(err)

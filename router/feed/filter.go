@@ -5,14 +5,16 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning/lesson"
 	"skillrouter/operational"
 )
 
 // filter is a Query and its caller, ready to be asked.
 type filter struct {
-	caller         skillrouter.Principal
+	caller         principal.Principal
 	captain, admin bool
 	all            bool // nothing is filtered
 	types          []string
@@ -21,24 +23,24 @@ type filter struct {
 }
 
 // newFilter checks a query. Whoever asks needs ScopeRead.
-func newFilter(caller skillrouter.Principal, query Query) (filter, error) {
+func newFilter(caller principal.Principal, query Query) (filter, error) {
 	caller = caller.Keeping()
 	f := filter{
-		caller: caller, captain: caller.Has(skillrouter.ScopeCaptain), admin: caller.Has(skillrouter.ScopeAdmin),
+		caller: caller, captain: caller.Has(principal.ScopeCaptain), admin: caller.Has(principal.ScopeAdmin),
 		agent: query.Agent, project: query.Project,
 	}
-	if err := caller.Need(skillrouter.ScopeRead); err != nil {
+	if err := caller.Need(principal.ScopeRead); err != nil {
 		return f, err
 	}
 	if query.After < 0 {
-		return f, skillrouter.InvalidField("after", "must not be negative")
+		return f, errs.InvalidField("after", "must not be negative")
 	}
 	if len(query.Types) > MaxTypes {
-		return f, skillrouter.InvalidField("type", "holds more than %d types", MaxTypes)
+		return f, errs.InvalidField("type", "holds more than %d types", MaxTypes)
 	}
 	for _, name := range query.Types {
 		if !knownType(name) {
-			return f, skillrouter.InvalidField("type", `names no type of event, nor a group such as "task.*"; docs/events.md lists them`)
+			return f, errs.InvalidField("type", `names no type of event, nor a group such as "task.*"; docs/events.md lists them`)
 		}
 		if group, ok := strings.CutSuffix(name, "*"); ok {
 			f.groups = append(f.groups, group)
@@ -46,7 +48,7 @@ func newFilter(caller skillrouter.Principal, query Query) (filter, error) {
 			f.types = append(f.types, name)
 		}
 	}
-	if err := cmp.Or(skillrouter.CheckOptionalAgent("agent", query.Agent), skillrouter.CheckName("project", query.Project)); err != nil {
+	if err := cmp.Or(check.OptionalAgent("agent", query.Agent), check.Name("project", query.Project)); err != nil {
 		return f, err
 	}
 	f.all = f.admin && len(query.Types) == 0 && f.agent == "" && f.project == ""
@@ -99,5 +101,5 @@ func (f *filter) sees(item *Item) bool {
 		return true
 	}
 	p := f.caller
-	return p.AgentID != "" && p.Has(skillrouter.ScopeAgent) && (item.to == "" || p.Is(item.to) || p.Is(item.Agent))
+	return p.AgentID != "" && p.Has(principal.ScopeAgent) && (item.to == "" || p.Is(item.to) || p.Is(item.Agent))
 }

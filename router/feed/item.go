@@ -5,7 +5,7 @@ import (
 	"strings"
 	"sync"
 
-	"skillrouter"
+	"skillrouter/internal/eventlog"
 	"skillrouter/operational"
 )
 
@@ -48,7 +48,7 @@ func (i *Item) size() int {
 }
 
 // newItem makes the item of a log's event.
-func newItem(source operational.FeedSource, number int64, e skillrouter.Event) *Item {
+func newItem(source operational.FeedSource, number int64, e eventlog.Event) *Item {
 	item := &Item{Event: Event{Event: e, Source: string(source)}}
 	item.Seq = number
 	if source == operational.FeedMessages {

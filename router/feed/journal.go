@@ -8,7 +8,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/committer"
+	"skillrouter/internal/defaults"
 	"skillrouter/operational"
 	"skillrouter/router/follow"
 )
@@ -22,7 +24,7 @@ type Feed struct {
 	ports   Ports
 	sources []source
 	log     *slog.Logger
-	bell    skillrouter.Bell
+	bell    committer.Bell
 
 	mu      sync.RWMutex
 	last    operational.FeedRun               // the journal's last run
@@ -64,7 +66,7 @@ type Ports struct {
 	Learning    Log             // learning.db
 	Operational Log             // operational.db
 	Messages    follow.EventLog // of type operational.EventMessageSent
-	Now         skillrouter.Clock
+	Now         clock.Clock
 	Keep        time.Duration // how long events are kept; 0: for ever
 }
 
@@ -80,7 +82,7 @@ const (
 // New makes a Feed that goes on where the journal ends. Run must be
 // started for it to grow.
 func New(ctx context.Context, ports Ports, log *slog.Logger) (*Feed, error) {
-	log, ports.Now = skillrouter.GivenLog(log), ports.Now.Given()
+	log, ports.Now = defaults.Log(log), ports.Now.Given()
 	f := &Feed{
 		journal: ports.Journal, ports: ports, log: log, pages: make(chan struct{}, tableReads), logs: map[operational.FeedSource]source{},
 		sources: []source{
@@ -151,7 +153,7 @@ func (f *Feed) Ends() map[operational.FeedSource]int64 {
 }
 
 // FeedBell implements Service.
-func (f *Feed) FeedBell() *skillrouter.Bell { return &f.bell }
+func (f *Feed) FeedBell() *committer.Bell { return &f.bell }
 
 // Run gives numbers to what happens until ctx ends, and returns nil.
 func (f *Feed) Run(ctx context.Context) error {

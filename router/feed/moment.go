@@ -8,7 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/eventlog"
+	"skillrouter/internal/safetext"
 	"skillrouter/learning/guard/rule"
 	"skillrouter/learning/lesson"
 	"skillrouter/operational"
@@ -159,7 +160,7 @@ type told struct {
 }
 
 // momentOf tells an event.
-func momentOf(log string, e skillrouter.Event) Moment {
+func momentOf(log string, e eventlog.Event) Moment {
 	m := Moment{ID: log + ":" + strconv.FormatInt(e.Seq, 10), At: e.At, Kind: kindOthers, Type: e.Type, Agent: e.Agent, Project: e.Project, Subject: e.Subject}
 	for _, p := range phrases {
 		if e.Type == p.types || strings.HasSuffix(p.types, ".") && strings.HasPrefix(e.Type, p.types) {
@@ -264,10 +265,10 @@ var momentsTold = map[operational.ToldMoment]string{
 func momentOfTelling(t operational.Telling) Moment {
 	m := Moment{
 		ID: "told:" + strconv.FormatInt(t.Number, 10), At: t.At, Kind: KindTold, Type: "told", Agent: t.Agent, Project: t.Project, Verb: momentsTold[t.Moment],
-		Items: t.Items, Withheld: t.Withheld, Start: t.Moment == operational.ToldAtStart, Title: skillrouter.Counted(len(t.Items), "memory", "memories"),
+		Items: t.Items, Withheld: t.Withheld, Start: t.Moment == operational.ToldAtStart, Title: safetext.Counted(len(t.Items), "memory", "memories"),
 	}
 	if t.Tokens > 0 {
-		m.Detail = skillrouter.Counted(t.Tokens, "token", "tokens")
+		m.Detail = safetext.Counted(t.Tokens, "token", "tokens")
 	}
 	if t.Withheld {
 		m.Title = ""
@@ -281,7 +282,7 @@ func momentOfTelling(t operational.Telling) Moment {
 	case len(t.Items) == 0:
 		m.Detail = "nothing was known of it"
 	default:
-		m.Detail = "was told " + skillrouter.Counted(len(t.Items), "memory", "memories")
+		m.Detail = "was told " + safetext.Counted(len(t.Items), "memory", "memories")
 	}
 	return m
 }

@@ -3,7 +3,8 @@ package feed
 import (
 	"context"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/principal"
 )
 
 // scan bounds how many events one answer passes over that the query does not ask for.
@@ -13,11 +14,11 @@ const scan = 4 * pageRows
 // there is more: it has looked at enough, and Seen is where to go on.
 func (f *Feed) Feed(ctx context.Context, query Query) (Page, error) {
 	page := Page{Events: []Event{}}
-	filter, err := newFilter(skillrouter.PrincipalOf(ctx), query)
+	filter, err := newFilter(principal.Of(ctx), query)
 	if err != nil {
 		return page, err
 	}
-	limit, err := skillrouter.Limit(query.Limit, DefaultLimit, MaxLimit)
+	limit, err := check.Limit(query.Limit, DefaultLimit, MaxLimit)
 	if err != nil {
 		return page, err
 	}
@@ -75,7 +76,7 @@ type Reader struct {
 // Follow begins to follow the feed after query.After, as the caller of ctx:
 // what that one may see is settled here. Limit does not count. The reader must be closed.
 func (f *Feed) Follow(ctx context.Context, query Query) (*Reader, error) {
-	filter, err := newFilter(skillrouter.PrincipalOf(ctx), query)
+	filter, err := newFilter(principal.Of(ctx), query)
 	if err != nil {
 		return nil, err
 	}

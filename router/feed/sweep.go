@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/committer"
 	"skillrouter/operational"
 	"skillrouter/router/follow"
 )
@@ -28,7 +28,7 @@ const (
 
 // sweeping sweeps until ctx ends.
 func (f *Feed) sweeping(ctx context.Context) {
-	for wait := sweepFirst; f.ports.Keep > 0 && skillrouter.Pause(ctx, wait) == nil; wait = sweepEvery {
+	for wait := sweepFirst; f.ports.Keep > 0 && committer.Pause(ctx, wait) == nil; wait = sweepEvery {
 		if err := f.Sweep(ctx); err != nil && ctx.Err() == nil {
 			f.log.WarnContext(ctx, "old events cannot be removed", "error", err)
 		}

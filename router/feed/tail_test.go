@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"testing"
 
-	"skillrouter"
+	"skillrouter/internal/eventlog"
+	"skillrouter/internal/principal"
 	"skillrouter/router/feed"
 	"skillrouter/router/routertest/fixture"
 )
@@ -18,7 +19,7 @@ type readLog struct {
 	during func()
 }
 
-func (l *readLog) Events(ctx context.Context, after int64, limit int) ([]skillrouter.Event, error) {
+func (l *readLog) Events(ctx context.Context, after int64, limit int) ([]eventlog.Event, error) {
 	l.reads++
 	if l.during != nil {
 		l.during()
@@ -38,7 +39,7 @@ func TestTellsFollowersFromMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx := fixture.As(t, skillrouter.ScopeCaptain, "")
+	ctx := fixture.As(t, principal.ScopeCaptain, "")
 	if err := feed.Step(ctx, f); err != nil { // what opening the databases wrote
 		t.Fatal(err)
 	}
@@ -103,7 +104,7 @@ func TestReadsNothingForNobody(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx := fixture.As(t, skillrouter.ScopeCaptain, "")
+	ctx := fixture.As(t, principal.ScopeCaptain, "")
 	b.Task(t, "alone")
 	if err := feed.Step(ctx, f); err != nil {
 		t.Fatal(err)

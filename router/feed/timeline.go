@@ -10,7 +10,11 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/eventlog"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/guard"
 	"skillrouter/learning/guard/rule"
@@ -75,7 +79,7 @@ type TimelinePage struct {
 // PastLog is the event log of one database, read from its end.
 type PastLog interface {
 	// PastEvents returns what the query selects, the newest first, and the seq before which the next page begins; 0: there is no more.
-	PastEvents(ctx context.Context, q skillrouter.EventQuery) ([]skillrouter.Event, int64, error)
+	PastEvents(ctx context.Context, q eventlog.Query) ([]eventlog.Event, int64, error)
 	// EventTime returns when the first event of at least this seq was.
 	EventTime(ctx context.Context, seq int64) (time.Time, bool, error)
 	LastEvent(ctx context.Context) (int64, error)
@@ -101,7 +105,7 @@ type TimelinePorts struct {
 	}
 	// Titles returns the titles of memories, of those that are still there, by kind and id.
 	Titles map[string]func(ctx context.Context, ids []string) (map[string]string, error)
-	Now    skillrouter.Clock
+	Now    clock.Clock
 }
 
 // Timeline is the TimelineService over both databases.
@@ -139,11 +143,11 @@ var lineNames = []string{"learning", "operational", "messages", "checks", "told"
 // of different logs are merged by their times. Who is bound to projects is told the events of these alone: no messages, checks or tellings. A page may have less than it was asked for though there is more: it has looked at enough.
 func (t *Timeline) Timeline(ctx context.Context, query TimelineQuery) (TimelinePage, error) {
 	page := TimelinePage{Moments: []Moment{}}
-	filter, err := newFilter(skillrouter.PrincipalOf(ctx), Query{Agent: query.Agent, Project: query.Project})
+	filter, err := newFilter(principal.Of(ctx), Query{Agent: query.Agent, Project: query.Project})
 	if err != nil {
 		return page, err
 	}
-	limit, err := skillrouter.Limit(query.Limit, DefaultMoments, MaxMoments)
+	limit, err := check.Limit(query.Limit, DefaultMoments, MaxMoments)
 	if err != nil {
 		return page, err
 	}
@@ -272,7 +276,7 @@ func place(lines []*line, cursor string) error {
 	if cursor == "" {
 		return nil
 	}
-	wrong := skillrouter.InvalidField("before", "is none that a page was answered with")
+	wrong := errs.InvalidField("before", "is none that a page was answered with")
 	parts := strings.Split(cursor, ".")
 	if len(parts) != len(lineNames) {
 		return wrong
@@ -296,13 +300,13 @@ func (t *Timeline) lines(query TimelineQuery, filter *filter, span learning.Time
 	wanted := func(kinds ...string) bool {
 		return len(query.Kinds) == 0 || slices.ContainsFunc(kinds, func(kind string) bool { return slices.Contains(query.Kinds, kind) })
 	}
-	if err := skillrouter.CheckEach("kind", query.Kinds, MomentKinds()); err != nil {
+	if err := check.Each("kind", query.Kinds, MomentKinds()); err != nil {
 		return nil, err
 	}
 	add := func(name string, page func(ctx context.Context, before int64, limit int) ([]numbered, int64, error)) {
 		lines = append(lines, &line{name: name, page: page})
 	}
-	asked := skillrouter.EventQuery{Agent: query.Agent, Project: query.Project, Reach: timelineReach}
+	asked := eventlog.Query{Agent: query.Agent, Project: query.Project, Reach: timelineReach}
 	for _, log := range []struct {
 		source operational.FeedSource
 		log    PastLog
@@ -316,7 +320,7 @@ func (t *Timeline) lines(query TimelineQuery, filter *filter, span learning.Time
 	if filter.caller.Walled() {
 		return lines, nil
 	}
-	mail := filter.captain || filter.caller.Has(skillrouter.ScopeAgent) && filter.caller.AgentID != "" // whoever only reads has no mailbox
+	mail := filter.captain || filter.caller.Has(principal.ScopeAgent) && filter.caller.AgentID != "" // whoever only reads has no mailbox
 	if t.ports.Messages != nil && mail && query.Project == "" && wanted(KindMessage) {
 		add("messages", t.messages(query, filter, span))
 	}
@@ -352,7 +356,7 @@ func stretch(ctx context.Context, span learning.TimeRange, last func(context.Con
 	return from, to, err
 }
 
-func events(source operational.FeedSource, log PastLog, q skillrouter.EventQuery, kinds []string, filter *filter, span learning.TimeRange) func(context.Context, int64, int) ([]numbered, int64, error) {
+func events(source operational.FeedSource, log PastLog, q eventlog.Query, kinds []string, filter *filter, span learning.TimeRange) func(context.Context, int64, int) ([]numbered, int64, error) {
 	from, to := int64(-1), int64(0)
 	return func(ctx context.Context, before int64, limit int) (found []numbered, next int64, err error) {
 		if from < 0 && span != (learning.TimeRange{}) {
@@ -399,7 +403,7 @@ func (t *Timeline) messages(query TimelineQuery, filter *filter, span learning.T
 			next = 0
 		}
 		for _, m := range messages {
-			item := &Item{Event: Event{Event: skillrouter.Event{Type: operational.EventMessageSent, Agent: m.From}}, mail: true, to: m.To}
+			item := &Item{Event: Event{Event: eventlog.Event{Type: operational.EventMessageSent, Agent: m.From}}, mail: true, to: m.To}
 			if m.Seq > from && filter.sees(item) {
 				found = append(found, numbered{m.Seq, momentOfMessage(m)})
 			}
@@ -472,7 +476,7 @@ func (t *Timeline) entitle(ctx context.Context, moments []Moment) error {
 	}
 	for i := range moments {
 		m := &moments[i]
-		m.Title, m.Detail = skillrouter.Head(m.Title, maxMomentText), skillrouter.Head(m.Detail, maxMomentText)
+		m.Title, m.Detail = check.Head(m.Title, maxMomentText), check.Head(m.Detail, maxMomentText)
 	}
 	return nil
 }

@@ -12,7 +12,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/eventlog"
+	"skillrouter/internal/principal"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/guard"
 	"skillrouter/learning/guard/rule"
@@ -38,7 +40,7 @@ func (l ledger) Ledger(ctx context.Context, filter lesson.LedgerFilter) (page gu
 			page.Next = strconv.FormatInt(page.Checks[len(page.Checks)-1].Number, 10)
 			return page, err
 		default:
-			c.Withhold(skillrouter.PrincipalOf(ctx))
+			c.Withhold(principal.Of(ctx))
 			page.Checks = append(page.Checks, c)
 		}
 	}
@@ -99,7 +101,7 @@ func moments(t *testing.T, ctx context.Context, line *feed.Timeline, query feed.
 
 func TestTimelineIsOneLine(t *testing.T) {
 	line, _ := atWork(t)
-	ctx := fixture.As(t, skillrouter.ScopeCaptain, "")
+	ctx := fixture.As(t, principal.ScopeCaptain, "")
 	all := moments(t, ctx, line, feed.TimelineQuery{Limit: feed.MaxMoments})
 	count := map[string]int{}
 	for i, m := range all {
@@ -123,7 +125,7 @@ func TestTimelineIsOneLine(t *testing.T) {
 
 func TestTimelineFilters(t *testing.T) {
 	line, _ := atWork(t)
-	ctx := fixture.As(t, skillrouter.ScopeCaptain, "")
+	ctx := fixture.As(t, principal.ScopeCaptain, "")
 	for name, one := range map[string]struct {
 		query feed.TimelineQuery
 		want  []string
@@ -153,7 +155,7 @@ func TestTimelineFilters(t *testing.T) {
 	for field, query := range map[string]feed.TimelineQuery{
 		"kind": {Kinds: []string{"nonsense"}}, "before": {Before: "1.2"}, "time_range": {Range: "never"}, "agent": {Agent: "no agent"}, "limit": {Limit: 1000},
 	} {
-		if _, err := line.Timeline(ctx, query); skillrouter.CodeOf(err) != skillrouter.Invalid || skillrouter.FieldOf(err) != field {
+		if _, err := line.Timeline(ctx, query); errs.CodeOf(err) != errs.Invalid || errs.FieldOf(err) != field {
 			t.Errorf("%+v: %v, and not a refusal of %s", query, err, field)
 		}
 	}
@@ -162,7 +164,7 @@ func TestTimelineFilters(t *testing.T) {
 // TestTimelineShowsNoForeignTexts holds the walls between agents.
 func TestTimelineShowsNoForeignTexts(t *testing.T) {
 	line, _ := atWork(t)
-	seen, err := json.Marshal(moments(t, fixture.As(t, skillrouter.ScopeAgent, "b"), line, feed.TimelineQuery{}))
+	seen, err := json.Marshal(moments(t, fixture.As(t, principal.ScopeAgent, "b"), line, feed.TimelineQuery{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +179,7 @@ func TestTimelineShowsNoForeignTexts(t *testing.T) {
 			t.Errorf("b does not see %q in %s", own, text)
 		}
 	}
-	walled := skillrouter.WithPrincipal(t.Context(), skillrouter.Principal{Scopes: []skillrouter.Scope{skillrouter.ScopeCaptain}}.Bind([]string{"elsewhere"}))
+	walled := principal.With(t.Context(), principal.Principal{Scopes: []principal.Scope{principal.ScopeCaptain}}.Bind([]string{"elsewhere"}))
 	for _, m := range moments(t, walled, line, feed.TimelineQuery{}) {
 		t.Errorf("a token that is bound to another project is told %s", m.ID)
 	}
@@ -186,7 +188,7 @@ func TestTimelineShowsNoForeignTexts(t *testing.T) {
 // vast is a log of which nothing fits.
 type vast struct{ asked int }
 
-func (v *vast) PastEvents(_ context.Context, q skillrouter.EventQuery) ([]skillrouter.Event, int64, error) {
+func (v *vast) PastEvents(_ context.Context, q eventlog.Query) ([]eventlog.Event, int64, error) {
 	v.asked++
 	if q.Before == 0 {
 		q.Before = 1 << 40
@@ -202,7 +204,7 @@ func (v *vast) LastEvent(context.Context) (int64, error) { return 1 << 40, nil }
 func TestTimelineLooksAtEnough(t *testing.T) {
 	log := &vast{}
 	line := feed.NewTimeline(feed.TimelinePorts{Learning: log, Operational: log})
-	ctx := fixture.As(t, skillrouter.ScopeCaptain, "")
+	ctx := fixture.As(t, principal.ScopeCaptain, "")
 	first, err := line.Timeline(ctx, feed.TimelineQuery{Agent: "a"})
 	if err != nil || len(first.Moments) > 0 || first.Next == "" || log.asked > 4 {
 		t.Fatalf("%+v after %d looks: %v", first, log.asked, err)
@@ -218,7 +220,7 @@ func TestTimelineTellsAFailureOnce(t *testing.T) {
 	b := fixture.Open(t)
 	tellings := operational.NewTellings(b.Operational, operational.TellingOptions{})
 	record := func(title string) {
-		if _, err := b.Episodes.Record(fixture.As(t, skillrouter.ScopeCaptain, ""), episode.Draft{AgentID: "a", EventType: episode.EventError, Title: title, Content: title}); err != nil {
+		if _, err := b.Episodes.Record(fixture.As(t, principal.ScopeCaptain, ""), episode.Draft{AgentID: "a", EventType: episode.EventError, Title: title, Content: title}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -245,7 +247,7 @@ func TestTimelineTellsAFailureOnce(t *testing.T) {
 	for who, one := range map[string]string{"a": "failed at npm test", "b": "recorded Failed: npm test"} {
 		for _, limit := range []int{1, 2, 3, 50} {
 			var got []string
-			for _, m := range moments(t, fixture.As(t, skillrouter.ScopeAgent, who), line, feed.TimelineQuery{Limit: limit}) {
+			for _, m := range moments(t, fixture.As(t, principal.ScopeAgent, who), line, feed.TimelineQuery{Limit: limit}) {
 				if m.Type == "failed" && (m.About != "episode" || m.Subject == "") {
 					t.Errorf("%s does not lead to its record", m.ID)
 				}
@@ -268,7 +270,7 @@ func TestTimelineOfAReader(t *testing.T) {
 		b.Signal(t, "a", "b", "message")
 	}
 	line := feed.NewTimeline(feed.TimelinePorts{Learning: b.Learning, Operational: b.Operational, Messages: b.Operational})
-	page, err := line.Timeline(fixture.As(t, skillrouter.ScopeRead, ""), feed.TimelineQuery{Limit: 1})
+	page, err := line.Timeline(fixture.As(t, principal.ScopeRead, ""), feed.TimelineQuery{Limit: 1})
 	if err != nil || len(page.Moments) != 1 || page.Moments[0].Kind != feed.KindTask {
 		t.Errorf("%+v, %v", page, err)
 	}
@@ -277,7 +279,7 @@ func TestTimelineOfAReader(t *testing.T) {
 // past is a log in memory: the types of its events, the first first.
 type past []string
 
-func (p past) PastEvents(_ context.Context, q skillrouter.EventQuery) (events []skillrouter.Event, next int64, err error) {
+func (p past) PastEvents(_ context.Context, q eventlog.Query) (events []eventlog.Event, next int64, err error) {
 	last := int64(len(p))
 	if q.Before > 0 {
 		last = min(last, q.Before-1)
@@ -290,7 +292,7 @@ func (p past) PastEvents(_ context.Context, q skillrouter.EventQuery) (events []
 		if len(q.Types) > 0 && !slices.ContainsFunc(q.Types, asked) {
 			continue
 		}
-		events = append(events, skillrouter.Event{Seq: seq, Type: p[seq-1], At: time.Unix(seq, 0)})
+		events = append(events, eventlog.Event{Seq: seq, Type: p[seq-1], At: time.Unix(seq, 0)})
 		if len(events) == q.Limit {
 			return events, seq, nil
 		}
@@ -322,7 +324,7 @@ func TestTimelineLosesNoLog(t *testing.T) {
 		"a long log that is told":    {feed.TimelineQuery{Limit: 200}, many(450, "fact.stored"), nil, many(450, "fact.stored"), 200},
 	} {
 		line := feed.NewTimeline(feed.TimelinePorts{Learning: c.learning, Operational: c.operational})
-		ctx := fixture.As(t, skillrouter.ScopeAdmin, "")
+		ctx := fixture.As(t, principal.ScopeAdmin, "")
 		page, err := line.Timeline(ctx, c.query)
 		if err != nil || len(page.Moments) != c.first {
 			t.Errorf("%s: the first page has %d moments, want %d (%v)", name, len(page.Moments), c.first, err)
@@ -345,7 +347,7 @@ func TestTimelineOfAKind(t *testing.T) {
 	b.Signal(t, "b", "claude-code:amber-fox", "message")
 	b.Signal(t, "claude-codex:calm-owl", "b", "message")
 	line := feed.NewTimeline(feed.TimelinePorts{Learning: b.Learning, Operational: b.Operational, Messages: b.Operational})
-	if all := moments(t, fixture.As(t, skillrouter.ScopeAgent, "claude-code"), line, feed.TimelineQuery{Kinds: []string{feed.KindMessage}}); len(all) != 2 {
+	if all := moments(t, fixture.As(t, principal.ScopeAgent, "claude-code"), line, feed.TimelineQuery{Kinds: []string{feed.KindMessage}}); len(all) != 2 {
 		t.Errorf("it is told %+v", all)
 	}
 }

@@ -8,18 +8,19 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/committer"
+	"skillrouter/internal/eventlog"
 	"skillrouter/operational"
 )
 
 // EventLog is the event log of one database.
 type EventLog interface {
 	// Events returns up to limit events after seq, in order.
-	Events(ctx context.Context, after int64, limit int) ([]skillrouter.Event, error)
+	Events(ctx context.Context, after int64, limit int) ([]eventlog.Event, error)
 	// LastEvent returns the seq of the newest event, 0 if there is none.
 	LastEvent(ctx context.Context) (int64, error)
 	// EventBell rings after each commit that wrote an event.
-	EventBell() *skillrouter.Bell
+	EventBell() *committer.Bell
 }
 
 // Cursors keep how far followers have come; operational.Escalations does.
@@ -52,7 +53,7 @@ type Follower struct {
 	Logger  *slog.Logger
 	// handle deals with a batch, and tells whether it stored the cursor together with
 	// what it wrote. It must do no harm if it is handed the same events again.
-	Handle func(ctx context.Context, events []skillrouter.Event, cursor operational.Cursor) (stored bool, err error)
+	Handle func(ctx context.Context, events []eventlog.Event, cursor operational.Cursor) (stored bool, err error)
 	// resume, which may be nil, takes up what a kill or a failure left half done.
 	Resume func(ctx context.Context) error
 	hurry  chan struct{} // somebody waits: do not gather
@@ -60,7 +61,7 @@ type Follower struct {
 
 	mu       sync.Mutex
 	handled  int64 // every event up to and including this
-	progress skillrouter.Bell
+	progress committer.Bell
 }
 
 // Begin reads the cursor. A log that was never followed is followed from the
@@ -101,14 +102,14 @@ func (f *Follower) Run(ctx context.Context) error {
 		case err != nil:
 			f.half = true
 			f.Logger.Error("events cannot be followed; trying again", "log", f.Name, "after", f.position(), "error", err)
-			_ = skillrouter.PauseUntil(ctx, RetryAfter, f.hurry)
+			_ = committer.PauseUntil(ctx, RetryAfter, f.hurry)
 			continue
 		case more:
 			continue
 		}
 		select {
 		case <-rung:
-			_ = skillrouter.PauseUntil(ctx, GatherFor, f.hurry)
+			_ = committer.PauseUntil(ctx, GatherFor, f.hurry)
 		case <-f.hurry:
 		case <-due.C:
 			if at := f.position(); at > saved && f.Cursors.SaveCursor(ctx, operational.Cursor{Name: f.Name, Seq: at}) == nil {
@@ -187,7 +188,7 @@ func (f *Follower) Settle(ctx context.Context, atMost time.Duration) error {
 		if f.position() >= last {
 			return nil
 		}
-		skillrouter.Nudge(f.hurry)
+		committer.Nudge(f.hurry)
 		select {
 		case <-moved:
 		case <-limit.C:

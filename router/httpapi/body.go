@@ -18,7 +18,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/gin-gonic/gin"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/strictjson"
 )
 
 // maxPooledBody is the longest buffer that is kept for the next body, in bytes.
@@ -63,18 +64,18 @@ func (b *body) read(c *gin.Context, p *plan, input reflect.Value, found *faults)
 	case "gzip":
 		unpacked, err := gzip.NewReader(from)
 		if err != nil {
-			return newProblem(skillrouter.Invalid, "", "the body is not gzip, as its Content-Encoding says")
+			return newProblem(errs.Invalid, "", "the body is not gzip, as its Content-Encoding says")
 		}
 		from = unpacked
 	default:
-		return newProblem(skillrouter.Invalid, "", "the Content-Encoding of the body may be gzip, or left out")
+		return newProblem(errs.Invalid, "", "the Content-Encoding of the body may be gzip, or left out")
 	}
 	if problem := b.receive(from, buffer); problem != nil {
 		return problem
 	}
 	if buffer.Len() == 0 {
 		if b.required && found.problem() == nil {
-			return newProblem(skillrouter.Invalid, "", "request body is required")
+			return newProblem(errs.Invalid, "", "request body is required")
 		}
 		return nil
 	}
@@ -83,7 +84,7 @@ func (b *body) read(c *gin.Context, p *plan, input reflect.Value, found *faults)
 		return nil
 	}
 	text := bytes.TrimPrefix(buffer.Bytes(), []byte("\ufeff")) // which some shells write before what they send
-	if err := skillrouter.CheckCrowd(text); err != nil {
+	if err := strictjson.CheckCrowd(text); err != nil {
 		return problemOf(err)
 	}
 	b.decode(text, p, input, found)
@@ -98,11 +99,11 @@ func (b *body) receive(from io.ReadCloser, into *bytes.Buffer) *Problem {
 	timeout, slow := errors.AsType[net.Error](err)
 	switch {
 	case n == b.limit:
-		return newProblem(skillrouter.TooLarge, "", fmt.Sprintf("request body is too large limit=%d bytes", b.limit))
+		return newProblem(errs.TooLarge, "", fmt.Sprintf("request body is too large limit=%d bytes", b.limit))
 	case slow && timeout.Timeout():
-		return newProblem(skillrouter.Unavailable, "", "request body read timeout")
+		return newProblem(errs.Unavailable, "", "request body read timeout")
 	case err != nil && packed:
-		return newProblem(skillrouter.Invalid, "", "the body is not gzip to its end, as its Content-Encoding says")
+		return newProblem(errs.Invalid, "", "the body is not gzip to its end, as its Content-Encoding says")
 	case err != nil:
 		return problemOf(err)
 	}
@@ -124,7 +125,7 @@ func (b *body) decode(text []byte, p *plan, input reflect.Value, found *faults) 
 	}
 }
 
-// parse reads a body as it is validated. It refuses what skillrouter.CheckJSON
+// parse reads a body as it is validated. It refuses what strictjson.Check
 // does, and bytes that are not UTF-8, which encoding/json would replace: the text that is stored
 // were not the one that was sent. A member that is null is validated as one
 // that is not there: clients in Python and TypeScript send all that they do not know as null.
@@ -136,7 +137,7 @@ func (b *body) parse(text []byte) (document any, err error) {
 		return nil, err
 	}
 	if b.field.Type != reflect.TypeFor[*ToolArguments]() { // each tool looks at its own
-		if fault := skillrouter.CheckJSON(text, b.field.Type); fault != nil {
+		if fault := strictjson.Check(text, b.field.Type); fault != nil {
 			return nil, memberFault{fault}
 		}
 	}

@@ -13,7 +13,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/gin-gonic/gin"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 )
 
 // Bounds of a bulk call.
@@ -36,9 +37,9 @@ const (
 // memory and know nothing of lines.
 type bulk[Draft, Result, Broken any] struct {
 	op     huma.Operation
-	need   skillrouter.Scope // whoever has it not is refused before a byte of the body is read
-	limit  int64             // of the body, in bytes; 0: none
-	record int               // bytes of JSON that a record may have
+	need   principal.Scope // whoever has it not is refused before a byte of the body is read
+	limit  int64           // of the body, in bytes; 0: none
+	record int             // bytes of JSON that a record may have
 	// drafts is what Draft is read as where that is its text; nil: Draft itself.
 	drafts reflect.Type
 	// store reads the records until io.EOF and does with them what the call is for.
@@ -86,7 +87,7 @@ func (b bulk[Draft, Result, Broken]) serve(s *Server, c *gin.Context) {
 	records := newRecords[Draft](body, b.record)
 	result, err := b.store(ctx, records.next)
 	if err == nil && records.empty() && c.ContentType() == "application/json" {
-		err = skillrouter.Errorf(skillrouter.Invalid, "the body is empty: an array is needed")
+		err = errs.Errorf(errs.Invalid, "the body is empty: an array is needed")
 	}
 	if err = body.fault(err); err != nil {
 		p := s.fail(ctx, err)
@@ -105,13 +106,13 @@ type bulkBody struct {
 }
 
 // openBulk begins a bulk call. Beside an error the body is there, to be refused.
-func openBulk(c *gin.Context, need skillrouter.Scope, limit int64) (*bulkBody, error) {
+func openBulk(c *gin.Context, need principal.Scope, limit int64) (*bulkBody, error) {
 	b := &bulkBody{unlimited: c.Request.Body, limit: limit, control: http.NewResponseController(c.Writer)}
 	_ = b.control.EnableFullDuplex()            // who is refused hears of it before the rest of the body has come
 	_ = b.control.SetWriteDeadline(time.Time{}) // it is set when there is an answer to write
 	// Deadlines of connections are told by the system's clock, not by the injected one.
 	b.patientReader = patientReader{body: b.unlimited, extend: func() { _ = b.control.SetReadDeadline(time.Now().Add(bulkIdle)) }}
-	if err := skillrouter.PrincipalOf(c.Request.Context()).Need(need); err != nil {
+	if err := principal.Of(c.Request.Context()).Need(need); err != nil {
 		return b, err
 	}
 	if limit > 0 {
@@ -124,7 +125,7 @@ func openBulk(c *gin.Context, need skillrouter.Scope, limit int64) (*bulkBody, e
 }
 
 func (b *bulkBody) tooLong(cause error) error {
-	return &skillrouter.Error{Code: skillrouter.TooLarge, Message: fmt.Sprintf("the body is longer than %d bytes: send it in parts", b.limit), Err: cause}
+	return &errs.Error{Code: errs.TooLarge, Message: fmt.Sprintf("the body is longer than %d bytes: send it in parts", b.limit), Err: cause}
 }
 
 // fault is what went wrong, with the limit of the body said in words.

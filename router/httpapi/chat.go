@@ -10,7 +10,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 )
 
 // Bounds of conversations.
@@ -87,11 +87,11 @@ func WriteChatProblem(w http.ResponseWriter, err error) {
 	var body chatProblem
 	body.Error.Message, body.Error.Code, body.Error.Type = p.Detail, string(p.Code), "invalid_request_error"
 	switch {
-	case p.Code == skillrouter.Unauthenticated:
+	case p.Code == errs.Unauthenticated:
 		body.Error.Type = "authentication_error"
-	case p.Code == skillrouter.Forbidden, p.Code == skillrouter.PassphraseNeeded:
+	case p.Code == errs.Forbidden, p.Code == errs.PassphraseNeeded:
 		body.Error.Type = "permission_error"
-	case p.Code == skillrouter.RateLimited:
+	case p.Code == errs.RateLimited:
 		body.Error.Type = "rate_limit_error"
 	case p.Status >= http.StatusInternalServerError:
 		body.Error.Type = "server_error"

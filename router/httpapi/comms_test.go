@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter"
 	"skillrouter/cmd/app/apptest"
 	"skillrouter/comms"
 	"skillrouter/comms/commstest"
+	"skillrouter/internal/principal"
 	"skillrouter/operational"
 	"skillrouter/operational/store"
 	"skillrouter/router/client"
@@ -24,7 +24,7 @@ import (
 
 // commsServer serves presence, mailbox and streams on a fresh database, and
 // gives out tokens that stand for principals.
-func commsServer(t *testing.T) (*httptest.Server, func(p skillrouter.Principal) string) {
+func commsServer(t *testing.T) (*httptest.Server, func(p principal.Principal) string) {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	db, err := apptest.Open(t, t.TempDir(), "operational", time.Now, log)
@@ -65,8 +65,8 @@ func commsServer(t *testing.T) (*httptest.Server, func(p skillrouter.Principal) 
 			t.Error(err)
 		}
 	})
-	return server, func(p skillrouter.Principal) string {
-		issued, err := tokens.Issue(skillrouter.WithPrincipal(t.Context(), skillrouter.System()), operational.TokenDraft{AgentID: p.AgentID, Scopes: p.Scopes})
+	return server, func(p principal.Principal) string {
+		issued, err := tokens.Issue(principal.With(t.Context(), principal.System()), operational.TokenDraft{AgentID: p.AgentID, Scopes: p.Scopes})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -75,9 +75,9 @@ func commsServer(t *testing.T) (*httptest.Server, func(p skillrouter.Principal) 
 }
 
 func TestCommsContractOverHTTP(t *testing.T) {
-	commstest.Run(t, func(t *testing.T) func(skillrouter.Principal) commstest.Services {
+	commstest.Run(t, func(t *testing.T) func(principal.Principal) commstest.Services {
 		server, secret := commsServer(t)
-		return func(p skillrouter.Principal) commstest.Services {
+		return func(p principal.Principal) commstest.Services {
 			c, err := client.New(server.URL, client.Options{Token: secret(p)})
 			if err != nil {
 				t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/gin-gonic/gin"
 
-	"skillrouter"
+	"skillrouter/internal/lazyregexp"
 )
 
 // The OpenAPI document is derived from the typed handlers. What is served by
@@ -43,7 +43,7 @@ func newDocument(version string) *huma.OpenAPI {
 }
 
 // notInNames are the characters that the name of a component must not have.
-var notInNames = skillrouter.Lazily(`[^A-Za-z0-9._-]`)
+var notInNames = lazyregexp.New(`[^A-Za-z0-9._-]`)
 
 // roomNames are what stands before the names of a package's types.
 var roomNames = map[string]string{

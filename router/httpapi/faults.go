@@ -8,7 +8,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 )
 
 // maxFaults is how many faults a client is told of: a list of thousands of wrong rows would be answered with a longer one.
@@ -100,7 +100,7 @@ func (f *faults) problem() *Problem {
 			fields = append(fields, fieldProblem(detail.Location, detail.Message))
 		}
 	}
-	p := newProblem(skillrouter.Invalid, fields[0].Field, fields[0].Message)
+	p := newProblem(errs.Invalid, fields[0].Field, fields[0].Message)
 	if len(fields) > 1 {
 		p.Errors = fields
 	}
@@ -124,7 +124,7 @@ func inOrder(list []error) {
 		for n < len(list) && isName(list[n]) {
 			n++
 		}
-		skillrouter.Sort(list[:n], func(a, b error) int {
+		slices.SortFunc(list[:n], func(a, b error) int {
 			return strings.Compare(a.(*huma.ErrorDetail).Location, b.(*huma.ErrorDetail).Location)
 		})
 		list = list[min(n+1, len(list)):]
@@ -152,12 +152,12 @@ func fieldProblem(location, message string) FieldProblem {
 // error that a format makes, huma keeps the text alone.
 const memberMark = "\x00"
 
-// memberFault is what skillrouter.CheckJSON finds wrong with a member of a body.
+// memberFault is what strictjson.Check finds wrong with a member of a body.
 type memberFault struct{ err error }
 
 // Error implements error.
 func (m memberFault) Error() string {
-	return skillrouter.FieldOf(m.err) + memberMark + skillrouter.MessageOf(m.err)
+	return errs.FieldOf(m.err) + memberMark + errs.MessageOf(m.err)
 }
 
 // errEncoding is what is wrong with a body that is not UTF-8.

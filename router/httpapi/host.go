@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 )
 
 // hostCheck holds the names that this server may be called by.
@@ -33,7 +33,7 @@ func newHostCheck(allowed []string, beyondLoopback bool, certified func(string) 
 // check returns what to answer a request whose Host or Origin is foreign, or nil.
 func (h hostCheck) check(r *http.Request) *Problem {
 	if name := hostname(r.Host); !h.allows(name) && (r.TLS == nil || h.certified == nil || !h.certified(name)) {
-		return refusal(http.StatusForbidden, skillrouter.Forbidden,
+		return refusal(http.StatusForbidden, errs.Forbidden,
 			"the Host header names another host; if it is a name of this machine, add it to allowed_hosts")
 	}
 	origins := r.Header.Values("Origin")
@@ -45,7 +45,7 @@ func (h hostCheck) check(r *http.Request) *Problem {
 	same := err == nil && len(origins) == 1 && (origin.Scheme == "https" || origin.Scheme == "http" && r.TLS == nil) &&
 		(strings.EqualFold(origin.Host, r.Host) || h.allowed[strings.ToLower(origin.Hostname())])
 	if !same {
-		return refusal(http.StatusForbidden, skillrouter.Forbidden,
+		return refusal(http.StatusForbidden, errs.Forbidden,
 			"the Origin header names another site; if you trust it, add its host to allowed_hosts")
 	}
 	return nil
@@ -79,14 +79,14 @@ func checkSite(r *http.Request) *Problem {
 		return nil
 	case "none":
 		if opened && slices.Contains(traces, r.URL.Path) {
-			return refusal(http.StatusForbidden, skillrouter.Forbidden, "this is for programs, and leaves a trace: it is not opened in a browser")
+			return refusal(http.StatusForbidden, errs.Forbidden, "this is for programs, and leaves a trace: it is not opened in a browser")
 		}
 		return nil
 	}
 	if r.Method == http.MethodGet && opened && r.Header.Get("Sec-Fetch-Dest") == "document" && isPage(r.URL.Path) {
 		return nil
 	}
-	return refusal(http.StatusForbidden, skillrouter.Forbidden, "a browser sent this for a page of another site")
+	return refusal(http.StatusForbidden, errs.Forbidden, "a browser sent this for a page of another site")
 }
 
 // isPage tells whether a path is one of the pages for people.

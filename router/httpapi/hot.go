@@ -14,7 +14,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/gin-gonic/gin"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 )
 
 // maxHotBody is the longest body that a short cut takes, in bytes: a signal
@@ -42,7 +42,7 @@ func registerHot[I, O any](s *Server, op huma.Operation, handle func(ctx context
 		_, err := buffer.ReadFrom(r.Body)
 		body := buffer.Bytes()
 		if err != nil { // the typed route would wait as long once more
-			abort(c, newProblem(skillrouter.Unavailable, "", "the body did not arrive in time"))
+			abort(c, newProblem(errs.Unavailable, "", "the body did not arrive in time"))
 			return true
 		}
 		var in I

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter"
 	"skillrouter/comms"
+	"skillrouter/internal/errs"
 	"skillrouter/operational"
 	"skillrouter/router/httpapi"
 )
@@ -23,7 +23,7 @@ type commsEcho struct {
 
 func (commsEcho) Heartbeat(_ context.Context, b comms.Heartbeat) (comms.HeartbeatAnswer, error) {
 	if b.AgentID == "" {
-		return comms.HeartbeatAnswer{}, skillrouter.InvalidField("agent_id", "is required")
+		return comms.HeartbeatAnswer{}, errs.InvalidField("agent_id", "is required")
 	}
 	said, err := json.Marshal(b)
 	return comms.HeartbeatAnswer{Timestamp: time.UnixMilli(0).UTC(), StopReason: string(said)}, err

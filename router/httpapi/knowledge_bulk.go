@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/http"
 
-	"skillrouter"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/knowledge"
 )
@@ -25,7 +25,7 @@ func (s *Server) bulkRoute(k Knowledge) {
 	op.Description = "The body is stored while it arrives; its length is not bounded, a record's is. Records that are refused are listed and stop nothing, up to 10,000. " +
 		"If the body is broken off or malformed, or the disk gets full, the problem that is answered also has the counts: what was stored before stays stored."
 	bulk[knowledge.Draft, learning.BulkResult, bulkProblem]{
-		op: op, need: skillrouter.ScopeAgent, record: maxEntry,
+		op: op, need: principal.ScopeAgent, record: maxEntry,
 		store: func(ctx context.Context, next func() (knowledge.Draft, error)) (learning.BulkResult, error) {
 			return k.Bulk(ctx, next)
 		},

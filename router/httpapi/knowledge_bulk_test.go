@@ -15,8 +15,8 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter"
 	"skillrouter/cmd/app/apptest"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/knowledge"
 	"skillrouter/router/httpapi"
@@ -155,7 +155,7 @@ func TestBulkIsStreamed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	ctx := principal.With(t.Context(), principal.Open())
 	for deadline := time.Now().Add(10 * time.Second); ; {
 		if _, err := knowledge.Entry(ctx, "100"); err == nil {
 			break
@@ -186,7 +186,7 @@ func TestBulkClientGoesAway(t *testing.T) {
 	if _, err := w.WriteString(`{"category":"c","title":"half a rec`); err != nil || w.Flush() != nil {
 		t.Fatal(err)
 	}
-	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	ctx := principal.With(t.Context(), principal.Open())
 	for { // until something is committed
 		if page, err := k.List(ctx, knowledge.Filter{}); err != nil {
 			t.Fatal(err)

@@ -14,9 +14,10 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter"
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/app/apptest"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/knowledge"
@@ -27,13 +28,13 @@ import (
 )
 
 // tokenTable authenticates the secrets that it lists.
-type tokenTable map[string]skillrouter.Principal
+type tokenTable map[string]principal.Principal
 
-func (a tokenTable) Authenticate(_ context.Context, secret string) (skillrouter.Principal, error) {
+func (a tokenTable) Authenticate(_ context.Context, secret string) (principal.Principal, error) {
 	if p, ok := a[secret]; ok {
 		return p, nil
 	}
-	return skillrouter.Principal{}, skillrouter.Errorf(skillrouter.Unauthenticated, "the token is not valid")
+	return principal.Principal{}, errs.Errorf(errs.Unauthenticated, "the token is not valid")
 }
 
 func (a tokenTable) Issued(context.Context) (bool, error) { return len(a) > 0, nil }
@@ -215,10 +216,10 @@ func TestMemoryRefusesBadInput(t *testing.T) {
 
 func TestMemoryAuthorization(t *testing.T) {
 	server, _ := memoryServer(t, tokenTable{
-		"reader":  {Scopes: []skillrouter.Scope{skillrouter.ScopeRead}},
-		"alice":   {AgentID: "alice", Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}},
-		"bob":     {AgentID: "bob", Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}},
-		"captain": {Scopes: []skillrouter.Scope{skillrouter.ScopeCaptain}},
+		"reader":  {Scopes: []principal.Scope{principal.ScopeRead}},
+		"alice":   {AgentID: "alice", Scopes: []principal.Scope{principal.ScopeAgent}},
+		"bob":     {AgentID: "bob", Scopes: []principal.Scope{principal.ScopeAgent}},
+		"captain": {Scopes: []principal.Scope{principal.ScopeCaptain}},
 	})
 	entry := func(id, agent string) string {
 		return fmt.Sprintf(`{"id":%q,"category":"c","title":"t","content":"by %s","agent_id":%q}`, id, agent, agent)

@@ -5,7 +5,7 @@ import (
 	"context"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/learning/lesson"
 )
 
@@ -126,7 +126,7 @@ func (in *validationInput) draft() (lesson.ValidationDraft, error) {
 		}
 	}
 	if said.Validated == nil && said.Type == "" {
-		return lesson.ValidationDraft{}, skillrouter.InvalidField("validated", "is required: true or false")
+		return lesson.ValidationDraft{}, errs.InvalidField("validated", "is required: true or false")
 	}
 	switch {
 	case said.Validated == nil:
@@ -135,7 +135,7 @@ func (in *validationInput) draft() (lesson.ValidationDraft, error) {
 	case said.Type == "":
 		said.Type = lesson.ValidationRefuted
 	case *said.Validated && said.Type == lesson.ValidationRefuted, !*said.Validated && said.Type == lesson.ValidationConfirmed:
-		return lesson.ValidationDraft{}, skillrouter.InvalidField("validation_type", "says the contrary of validated")
+		return lesson.ValidationDraft{}, errs.InvalidField("validation_type", "says the contrary of validated")
 	}
 	return lesson.ValidationDraft{Type: said.Type, By: said.By, Notes: said.Notes}, nil
 }
@@ -148,5 +148,5 @@ func truth(field, text string) (bool, error) {
 	case "false", "0", "no", "off", "f", "n":
 		return false, nil
 	}
-	return false, skillrouter.InvalidField(field, "must be true or false")
+	return false, errs.InvalidField(field, "must be true or false")
 }

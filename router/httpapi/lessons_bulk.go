@@ -7,8 +7,11 @@ import (
 	"io"
 	"net/http"
 	"reflect"
+	"slices"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
+	"skillrouter/internal/strictjson"
 	"skillrouter/learning"
 	"skillrouter/learning/knowledge"
 	"skillrouter/learning/lesson"
@@ -43,7 +46,7 @@ func (s *Server) lessonBulkRoutes(lessons lesson.Service) {
 		op.Description = "Lessons that are refused are listed by their place and stop nothing; the same lesson again is another occurrence. " +
 			"The body has at most 32 MiB and 50,000 lessons. If it is broken off or malformed, nothing is stored."
 		bulk[json.RawMessage, lesson.BulkReported, lessonsProblem]{
-			op: op, need: skillrouter.ScopeAgent, limit: maxLessonsBody, record: maxLesson, drafts: reflect.TypeFor[lesson.Draft](),
+			op: op, need: principal.ScopeAgent, limit: maxLessonsBody, record: maxLesson, drafts: reflect.TypeFor[lesson.Draft](),
 			store: func(ctx context.Context, next func() (json.RawMessage, error)) (lesson.BulkReported, error) {
 				return takeTurn(ctx, turn, func() (lesson.BulkReported, error) { return reportAll(ctx, lessons, next) })
 			},
@@ -60,7 +63,7 @@ func reportAll(ctx context.Context, lessons lesson.Service, next func() (json.Ra
 	var records []json.RawMessage // nil: it could not be read
 	var unread []learning.Refusal
 	refuse := func(index int, err error) {
-		unread = append(unread, learning.Refusal{Index: index, Field: skillrouter.FieldOf(err), Error: problemOf(err).Detail})
+		unread = append(unread, learning.Refusal{Index: index, Field: errs.FieldOf(err), Error: problemOf(err).Detail})
 	}
 	for {
 		text, err := next()
@@ -72,7 +75,7 @@ func reportAll(ctx context.Context, lessons lesson.Service, next func() (json.Ra
 			return none, err
 		}
 		if len(records) == maxLessons {
-			return none, skillrouter.Errorf(skillrouter.TooLarge, "the body has more than %d lessons: send it in parts", maxLessons)
+			return none, errs.Errorf(errs.TooLarge, "the body has more than %d lessons: send it in parts", maxLessons)
 		}
 		if unfit {
 			refuse(len(records), bad.Err)
@@ -85,7 +88,7 @@ func reportAll(ctx context.Context, lessons lesson.Service, next func() (json.Ra
 			continue
 		}
 		var draft lesson.Draft
-		if err := skillrouter.DecodeJSON(text, &draft); err != nil {
+		if err := strictjson.Decode(text, &draft); err != nil {
 			refuse(i, err)
 			continue
 		}
@@ -105,7 +108,7 @@ func reportAll(ctx context.Context, lessons lesson.Service, next func() (json.Ra
 	}
 	result.Results = append(none.Results, result.Results...) // a list even if it is empty
 	result.Refused = append(append(none.Refused, result.Refused...), unread...)
-	skillrouter.Sort(result.Refused, func(a, b learning.Refusal) int { return a.Index - b.Index })
+	slices.SortFunc(result.Refused, func(a, b learning.Refusal) int { return a.Index - b.Index })
 	result.Refused = result.Refused[:min(len(result.Refused), learning.MaxRefusals)]
 	result.RefusedCount += len(unread)
 	return result, err

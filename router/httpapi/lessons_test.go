@@ -9,7 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/lesson"
 	"skillrouter/router/httpapi"
@@ -30,7 +31,7 @@ type lessonRecorder struct {
 
 func (d *lessonRecorder) Report(_ context.Context, draft lesson.Draft) (lesson.Reported, error) {
 	if draft.Title == "bad" {
-		return lesson.Reported{}, skillrouter.InvalidField("title", "is bad")
+		return lesson.Reported{}, errs.InvalidField("title", "is bad")
 	}
 	d.reported = append(d.reported, draft)
 	return lesson.Reported{LessonID: fmt.Sprintf("l%d", len(d.reported)), Number: int64(len(d.reported)), Status: "recorded", Occurrences: 1, Patterns: 2}, nil
@@ -41,7 +42,7 @@ func (d *lessonRecorder) ReportAll(ctx context.Context, drafts []lesson.Draft) (
 	for i, draft := range drafts {
 		reported, err := d.Report(ctx, draft)
 		if err != nil {
-			out.Refused = append(out.Refused, learning.Refusal{Index: i, Field: skillrouter.FieldOf(err), Error: "title is bad"})
+			out.Refused = append(out.Refused, learning.Refusal{Index: i, Field: errs.FieldOf(err), Error: "title is bad"})
 			out.RefusedCount++
 			continue
 		}
@@ -54,7 +55,7 @@ func (d *lessonRecorder) ReportAll(ctx context.Context, drafts []lesson.Draft) (
 func (d *lessonRecorder) Lesson(_ context.Context, ref string) (lesson.Lesson, error) {
 	d.ref = ref
 	if ref == "none" {
-		return lesson.Lesson{}, skillrouter.Errorf(skillrouter.NotFound, "there is no such lesson")
+		return lesson.Lesson{}, errs.Errorf(errs.NotFound, "there is no such lesson")
 	}
 	return lesson.Lesson{ID: "l1", Number: 1, Confidence: 0.88}, nil
 }
@@ -88,7 +89,7 @@ func (d *lessonRecorder) Edit(ctx context.Context, ref string, patch lesson.Patc
 }
 
 func (d *lessonRecorder) Promote(context.Context, string, lesson.PromotionDraft) (lesson.Lesson, error) {
-	return lesson.Lesson{}, skillrouter.Errorf(skillrouter.Conflict, "one more independent case is missing")
+	return lesson.Lesson{}, errs.Errorf(errs.Conflict, "one more independent case is missing")
 }
 
 func (d *lessonRecorder) Retire(ctx context.Context, ref string, draft lesson.RetirementDraft) (lesson.Lesson, error) {
@@ -207,12 +208,12 @@ func TestBulkLessons(t *testing.T) {
 
 func TestBulkLessonsThatBreakOff(t *testing.T) {
 	s, recorder := lessonServer(nil)
-	recorder.bulkErr = skillrouter.Errorf(skillrouter.StorageFull, "the disk is full")
+	recorder.bulkErr = errs.Errorf(errs.StorageFull, "the disk is full")
 	w := call(s, http.MethodPost, "/lessons/bulk", asJSON, `[`+fullLesson+`}]`)
 	if w.Code != http.StatusInsufficientStorage || !strings.Contains(w.Body.String(), `"processed":1`) || !strings.Contains(w.Body.String(), `"code":"storage_full"`) {
 		t.Errorf("%d %s: what was stored before is not told", w.Code, w.Body)
 	}
-	reading := secrets{"r": {AgentID: "r", Scopes: []skillrouter.Scope{skillrouter.ScopeRead}}}
+	reading := secrets{"r": {AgentID: "r", Scopes: []principal.Scope{principal.ScopeRead}}}
 	s, recorder = lessonServer(reading)
 	w = call(s, http.MethodPost, "/lessons/bulk", map[string]string{"Content-Type": "application/json", "Authorization": "Bearer r"}, `[`+fullLesson+`}]`)
 	if w.Code != http.StatusForbidden || len(recorder.reported) > 0 {

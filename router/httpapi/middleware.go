@@ -20,7 +20,12 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/lazyregexp"
+	"skillrouter/internal/principal"
+	"skillrouter/internal/safetext"
+	"skillrouter/internal/trace"
 	"skillrouter/router"
 )
 
@@ -30,7 +35,7 @@ type callKey struct{}
 type call struct {
 	id, route string
 	start     time.Time
-	span      *skillrouter.Span
+	span      *trace.Span
 	status    int
 	goesOn    bool // as a stream, which says so itself at its end
 }
@@ -56,9 +61,9 @@ var (
 	}()
 	requestCount atomic.Uint64
 
-	givenRequestID = skillrouter.Lazily(`^[A-Za-z0-9._:-]{1,64}$`)
+	givenRequestID = lazyregexp.New(`^[A-Za-z0-9._:-]{1,64}$`)
 	// traceparent is the header of https://www.w3.org/TR/trace-context/, version 00.
-	traceparent = skillrouter.Lazily(`^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$`)
+	traceparent = lazyregexp.New(`^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$`)
 )
 
 // identify gives the request its id, answers its trace, and logs and counts it at its end.
@@ -136,17 +141,17 @@ func (s *stamped) Flush() {
 
 // trace begins the span of a request, below the caller's own if it names one. Probes are not traced, nor what is no
 // route: the span would hold what anybody sends.
-func (s *Server) trace(c *gin.Context) *skillrouter.Span {
+func (s *Server) trace(c *gin.Context) *trace.Span {
 	if route := c.FullPath(); s.options.Tracer == nil || route == "" || route == healthPath || route == "/metrics" {
 		return nil
 	}
-	ctx, span := skillrouter.StartTrace(c.Request.Context(), s.options.Tracer, c.GetHeader("traceparent"), c.Request.Method)
+	ctx, span := trace.StartTrace(c.Request.Context(), s.options.Tracer, c.GetHeader("traceparent"), c.Request.Method)
 	c.Request = c.Request.WithContext(ctx)
 	return span
 }
 
 // endTrace ends the span of a request. A refusal is the caller's fault, and no error of the server's span.
-func endTrace(span *skillrouter.Span, method, route string, status int) {
+func endTrace(span *trace.Span, method, route string, status int) {
 	if span == nil {
 		return
 	}
@@ -156,7 +161,7 @@ func endTrace(span *skillrouter.Span, method, route string, status int) {
 	span.Set("http.response.status_code", status)
 	var err error
 	if status >= http.StatusInternalServerError {
-		err = skillrouter.Errorf(skillrouter.Internal, "answered %d", status)
+		err = errs.Errorf(errs.Internal, "answered %d", status)
 	}
 	span.Finish(err)
 }
@@ -188,7 +193,7 @@ func (s *Server) recover(c *gin.Context) {
 		s.log.ErrorContext(c.Request.Context(), "panic in a handler",
 			"request_id", requestID(c.Request.Context()), "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 		if !c.Writer.Written() {
-			abort(c, problemOf(skillrouter.Errorf(skillrouter.Internal, "%s", skillrouter.MessageOf(nil))))
+			abort(c, problemOf(errs.Errorf(errs.Internal, "%s", errs.MessageOf(nil))))
 		}
 	}()
 	c.Next()
@@ -218,22 +223,22 @@ func (s *Server) checkHost(c *gin.Context) {
 }
 
 // authenticate finds out as whom the request is made. While no token is
-// issued, on a loopback bind, everyone is skillrouter.Open.
+// issued, on a loopback bind, everyone is principal.Open.
 func (s *Server) authenticate(c *gin.Context) {
 	ctx := c.Request.Context()
-	principal, err := s.caller(c)
-	if skillrouter.CodeOf(err) == skillrouter.Unauthenticated && s.mayLogIn(c) {
-		principal, err = skillrouter.Principal{}, nil
+	caller, err := s.caller(c)
+	if errs.CodeOf(err) == errs.Unauthenticated && s.mayLogIn(c) {
+		caller, err = principal.Principal{}, nil
 	}
-	if code := skillrouter.CodeOf(err); (code == skillrouter.Unauthenticated || code == skillrouter.Forbidden) && isProbe(c) {
+	if code := errs.CodeOf(err); (code == errs.Unauthenticated || code == errs.Forbidden) && isProbe(c) {
 		c.AbortWithStatusJSON(http.StatusOK, gin.H{"status": router.StatusHealthy})
 		return
 	}
 	if err == nil && c.Request.Method != http.MethodGet && strings.HasPrefix(c.FullPath(), personPath) && !Private(c.Request) {
-		err = skillrouter.Errorf(skillrouter.Forbidden, "a passphrase is sent over TLS or from this machine only, and this came over plain HTTP: see docs/tls.md")
+		err = errs.Errorf(errs.Forbidden, "a passphrase is sent over TLS or from this machine only, and this came over plain HTTP: see docs/tls.md")
 	}
 	if err == nil && !s.isWeb(c) { // the dashboard has pages of its own for it
-		err = walled(c, principal)
+		err = walled(c, caller)
 	}
 	if err != nil {
 		abort(c, s.fail(ctx, err))
@@ -242,12 +247,12 @@ func (s *Server) authenticate(c *gin.Context) {
 	from, forwarded := ctx.Value(forwardedKey{}).(forwarded)
 	elsewhere := forwarded && !from.here
 	if from, err := netip.ParseAddrPort(c.Request.RemoteAddr); err == nil && !elsewhere && from.Addr().Unmap().IsLoopback() {
-		principal = principal.FromNear()
+		caller = caller.FromNear()
 	}
-	if s.services.Persons != nil && !principal.Proved() { // the dashboard's visitor may have
-		principal = s.services.Persons.Mark(principal, s.personOf(c))
+	if s.services.Persons != nil && !caller.Proved() { // the dashboard's visitor may have
+		caller = s.services.Persons.Mark(caller, s.personOf(c))
 	}
-	c.Request = c.Request.WithContext(skillrouter.WithPrincipal(ctx, principal))
+	c.Request = c.Request.WithContext(principal.With(ctx, caller))
 	c.Next()
 }
 
@@ -266,7 +271,7 @@ func (s *Server) personOf(c *gin.Context) string {
 	if c.FullPath() == "/mcp" || !Private(c.Request) {
 		return ""
 	}
-	return c.GetHeader(skillrouter.PersonHeader)
+	return c.GetHeader(principal.PersonHeader)
 }
 
 // Private tells whether nobody between a request's caller and this router can read the request: it came over TLS, from this machine, or by
@@ -288,7 +293,7 @@ func HostCheck(allowed []string, anyAddress bool, certified func(name string) bo
 	hosts := newHostCheck(allowed, anyAddress, certified)
 	return func(r *http.Request) error {
 		if p := hosts.check(r); p != nil {
-			return skillrouter.Errorf(skillrouter.Forbidden, "%s", p.Detail)
+			return errs.Errorf(errs.Forbidden, "%s", p.Detail)
 		}
 		return nil
 	}
@@ -301,43 +306,43 @@ func isProbe(c *gin.Context) bool {
 }
 
 // caller is whom a request is made as, by its cookie or its token.
-func (s *Server) caller(c *gin.Context) (skillrouter.Principal, error) {
+func (s *Server) caller(c *gin.Context) (principal.Principal, error) {
 	if visitor, known := s.visitor(c); known {
 		return visitor, nil
 	}
 	return s.principal(c.Request.Context(), c.Request)
 }
 
-func (s *Server) principal(ctx context.Context, r *http.Request) (skillrouter.Principal, error) {
+func (s *Server) principal(ctx context.Context, r *http.Request) (principal.Principal, error) {
 	required, refused := s.options.RequireToken || s.hosts.guest(r), error(nil)
 	if secret, ok := bearer(r); ok && s.services.Auth != nil {
-		principal, err := s.services.Auth.Authenticate(ctx, secret)
-		code := skillrouter.CodeOf(err)
-		if !isChat(r) || code != skillrouter.Unauthenticated && code != skillrouter.RateLimited {
-			return principal, err
+		caller, err := s.services.Auth.Authenticate(ctx, secret)
+		code := errs.CodeOf(err)
+		if !isChat(r) || code != errs.Unauthenticated && code != errs.RateLimited {
+			return caller, err
 		}
 		refused = err // unless no token is needed: OpenAI's clients always send a key, and people make one up
 	}
 	if !required && s.services.Auth != nil {
 		issued, err := s.services.Auth.Issued(ctx)
 		if err != nil {
-			return skillrouter.Principal{}, err
+			return principal.Principal{}, err
 		}
 		required = issued
 	}
 	if required && refused != nil {
-		return skillrouter.Principal{}, refused
+		return principal.Principal{}, refused
 	}
 	if required {
-		return skillrouter.Principal{}, skillrouter.Errorf(skillrouter.Unauthenticated,
+		return principal.Principal{}, errs.Errorf(errs.Unauthenticated,
 			"this router needs a token: send it as \"Authorization: Bearer …\"; `skillrouter token create` issues one")
 	}
 	if peer, known := ctx.Value(peerKey{}).(func() error); known {
 		if err := peer(); err != nil {
-			return skillrouter.Principal{}, err
+			return principal.Principal{}, err
 		}
 	}
-	return skillrouter.Open(), nil
+	return principal.Open(), nil
 }
 
 type peerKey struct{}
@@ -371,7 +376,7 @@ func (s *Server) checkQuery(c *gin.Context) {
 	}
 	for name, values := range c.Request.URL.Query() {
 		if len(values) > 1 {
-			abort(c, problemOf(skillrouter.InvalidField(skillrouter.Visible(skillrouter.Head(name, skillrouter.MaxName)), "is given twice in the query")))
+			abort(c, problemOf(errs.InvalidField(safetext.Visible(check.Head(name, check.MaxName)), "is given twice in the query")))
 			return
 		}
 	}
@@ -399,14 +404,14 @@ func (s *Server) checkContentType(c *gin.Context) {
 	}
 	if s.isWeb(c) {
 		if err != nil || kind != formType {
-			abort(c, refusal(http.StatusUnsupportedMediaType, skillrouter.Invalid, "the Content-Type of the dashboard's forms is "+formType))
+			abort(c, refusal(http.StatusUnsupportedMediaType, errs.Invalid, "the Content-Type of the dashboard's forms is "+formType))
 			return
 		}
 		c.Next()
 		return
 	}
 	if err != nil || (kind != "application/json" && kind != "application/x-ndjson" && kind != "application/jsonl") {
-		abort(c, refusal(http.StatusUnsupportedMediaType, skillrouter.Invalid, "the Content-Type of a write must be application/json"))
+		abort(c, refusal(http.StatusUnsupportedMediaType, errs.Invalid, "the Content-Type of a write must be application/json"))
 		return
 	}
 	c.Next()
@@ -426,7 +431,7 @@ func (s *Server) access(r *http.Request, call *call, took time.Duration, size in
 	s.log.Log(ctx, level, "request",
 		"request_id", call.id, "method", r.Method, "route", call.route, "status", call.status,
 		"duration_ms", float64(took.Microseconds())/1000, "bytes", size,
-		"agent_id", skillrouter.PrincipalOf(ctx).AgentID, "remote", r.RemoteAddr)
+		"agent_id", principal.Of(ctx).AgentID, "remote", r.RemoteAddr)
 }
 
 func levelFor(status int) slog.Level {

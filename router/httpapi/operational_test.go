@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter"
 	"skillrouter/cmd/app/apptest"
+	"skillrouter/internal/principal"
 	"skillrouter/operational"
 	"skillrouter/operational/operationaltest"
 	"skillrouter/operational/store"
@@ -61,10 +61,10 @@ func overHTTP[Service any](t *testing.T, service func(*client.Client) Service) o
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
 	return operationaltest.World[Service]{
-		As: func(p skillrouter.Principal) Service {
+		As: func(p principal.Principal) Service {
 			secret := "skr_of-nobody"
 			if len(p.Scopes) > 0 {
-				issued, err := tokens.Issue(skillrouter.WithPrincipal(t.Context(), skillrouter.System()), operational.TokenDraft{AgentID: p.AgentID, Scopes: p.Scopes})
+				issued, err := tokens.Issue(principal.With(t.Context(), principal.System()), operational.TokenDraft{AgentID: p.AgentID, Scopes: p.Scopes})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -77,7 +77,7 @@ func overHTTP[Service any](t *testing.T, service func(*client.Client) Service) o
 			t.Cleanup(c.Close)
 			return service(c)
 		},
-		Context: func(ctx context.Context, _ skillrouter.Principal) context.Context { return ctx },
+		Context: func(ctx context.Context, _ principal.Principal) context.Context { return ctx },
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/learning/lesson"
 	"skillrouter/router/httpapi"
 )
@@ -23,7 +23,7 @@ type patternRecorder struct {
 func (d *patternRecorder) Pattern(_ context.Context, ref string) (lesson.Pattern, error) {
 	d.ref = ref
 	if ref == "none" {
-		return lesson.Pattern{}, skillrouter.Errorf(skillrouter.NotFound, "no pattern has this id")
+		return lesson.Pattern{}, errs.Errorf(errs.NotFound, "no pattern has this id")
 	}
 	return lesson.Pattern{ID: "p1"}, nil
 }

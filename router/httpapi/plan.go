@@ -14,7 +14,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/gin-gonic/gin"
 
-	"skillrouter"
+	"skillrouter/internal/strictjson"
 )
 
 // plan is how a request becomes a handler's input. It is made once a route, by the
@@ -52,7 +52,7 @@ func newPlan(op *huma.Operation, h handler, registry huma.Registry) *plan {
 	for _, field := range reflect.VisibleFields(h.input) {
 		one := parameter{field: field.Index, in: "path", name: field.Tag.Get("path"), required: true}
 		if one.name == "" {
-			one.in, one.name, one.required = "query", skillrouter.QueryName(field), field.Tag.Get("required") == "true"
+			one.in, one.name, one.required = "query", strictjson.QueryName(field), field.Tag.Get("required") == "true"
 		}
 		if one.name == "" {
 			continue
@@ -72,7 +72,7 @@ func newPlan(op *huma.Operation, h handler, registry huma.Registry) *plan {
 		}
 		p.parameters = append(p.parameters, one)
 	}
-	skillrouter.SortStable(p.parameters, func(a, b parameter) int { return strings.Compare(a.in, b.in) })
+	slices.SortStableFunc(p.parameters, func(a, b parameter) int { return strings.Compare(a.in, b.in) })
 	p.describeParameters(op)
 	if field, ok := h.input.FieldByName("Body"); ok {
 		p.body = newBody(op, h, field, registry)

@@ -8,28 +8,28 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 )
 
 // statuses is the one table from codes to HTTP. 507 and 429 and 503 are what
 // clients may try again after; the others need a change first.
-var statuses = map[skillrouter.Code]int{
-	skillrouter.Invalid:          http.StatusBadRequest,
-	skillrouter.NotFound:         http.StatusNotFound,
-	skillrouter.Conflict:         http.StatusConflict,
-	skillrouter.Unauthenticated:  http.StatusUnauthorized,
-	skillrouter.Forbidden:        http.StatusForbidden,
-	skillrouter.PassphraseNeeded: http.StatusForbidden,
-	skillrouter.TooLarge:         http.StatusRequestEntityTooLarge,
-	skillrouter.RateLimited:      http.StatusTooManyRequests,
-	skillrouter.StorageFull:      http.StatusInsufficientStorage,
-	skillrouter.Unavailable:      http.StatusServiceUnavailable,
-	skillrouter.OutcomeUnknown:   http.StatusBadGateway,
-	skillrouter.Internal:         http.StatusInternalServerError,
+var statuses = map[errs.Code]int{
+	errs.Invalid:          http.StatusBadRequest,
+	errs.NotFound:         http.StatusNotFound,
+	errs.Conflict:         http.StatusConflict,
+	errs.Unauthenticated:  http.StatusUnauthorized,
+	errs.Forbidden:        http.StatusForbidden,
+	errs.PassphraseNeeded: http.StatusForbidden,
+	errs.TooLarge:         http.StatusRequestEntityTooLarge,
+	errs.RateLimited:      http.StatusTooManyRequests,
+	errs.StorageFull:      http.StatusInsufficientStorage,
+	errs.Unavailable:      http.StatusServiceUnavailable,
+	errs.OutcomeUnknown:   http.StatusBadGateway,
+	errs.Internal:         http.StatusInternalServerError,
 }
 
 // Status returns the HTTP status of a code.
-func Status(code skillrouter.Code) int {
+func Status(code errs.Code) int {
 	if status, ok := statuses[code]; ok {
 		return status
 	}
@@ -39,13 +39,13 @@ func Status(code skillrouter.Code) int {
 // Problem is the body of every error, as RFC 9457 has it, with the members
 // "error" (which clients of the experience server read), "code" and "field".
 type Problem struct {
-	Title   string           `json:"title"`
-	Status  int              `json:"status"`
-	Detail  string           `json:"detail"`
-	Message string           `json:"error" doc:"The same as detail, for clients that read this member"`
-	Code    skillrouter.Code `json:"code"`
-	Field   string           `json:"field,omitempty" doc:"The input field at fault"`
-	Errors  []FieldProblem   `json:"errors,omitempty" doc:"Every field at fault, where there are several"`
+	Title   string         `json:"title"`
+	Status  int            `json:"status"`
+	Detail  string         `json:"detail"`
+	Message string         `json:"error" doc:"The same as detail, for clients that read this member"`
+	Code    errs.Code      `json:"code"`
+	Field   string         `json:"field,omitempty" doc:"The input field at fault"`
+	Errors  []FieldProblem `json:"errors,omitempty" doc:"Every field at fault, where there are several"`
 }
 
 // FieldProblem is what is wrong with one field.
@@ -62,14 +62,14 @@ func problemOf(err error) *Problem {
 	if p, ok := errors.AsType[*Problem](err); ok {
 		return p
 	}
-	code, message := skillrouter.CodeOf(err), skillrouter.MessageOf(err)
-	if code == skillrouter.Internal && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
-		code, message = skillrouter.Unavailable, "the call was given up before it was done" // by its client: no failure of ours
+	code, message := errs.CodeOf(err), errs.MessageOf(err)
+	if code == errs.Internal && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
+		code, message = errs.Unavailable, "the call was given up before it was done" // by its client: no failure of ours
 	}
-	return newProblem(code, skillrouter.FieldOf(err), message)
+	return newProblem(code, errs.FieldOf(err), message)
 }
 
-func newProblem(code skillrouter.Code, field, message string) *Problem {
+func newProblem(code errs.Code, field, message string) *Problem {
 	status := Status(code)
 	detail := message
 	if field != "" {
@@ -79,7 +79,7 @@ func newProblem(code skillrouter.Code, field, message string) *Problem {
 }
 
 // refusal is HTTP's own refusal, of a request that reaches no service.
-func refusal(status int, code skillrouter.Code, detail string) *Problem {
+func refusal(status int, code errs.Code, detail string) *Problem {
 	return &Problem{Title: http.StatusText(status), Status: status, Detail: detail, Message: detail, Code: code}
 }
 

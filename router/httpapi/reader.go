@@ -15,7 +15,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/gin-gonic/gin"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 )
 
 // The reader shows the OpenAPI document to people. It is made on this side
@@ -87,7 +87,7 @@ func (s *Server) readerRoutes() {
 	s.engine.GET(readerPath+"/operations/:id", func(c *gin.Context) {
 		op, ok := pages().operations[c.Param("id")]
 		if !ok {
-			abort(c, refusal(http.StatusNotFound, skillrouter.NotFound, "the document has no such operation"))
+			abort(c, refusal(http.StatusNotFound, errs.NotFound, "the document has no such operation"))
 			return
 		}
 		s.show(c, "operation.html", op)

@@ -7,7 +7,8 @@ import (
 	"io"
 	"slices"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/strictjson"
 	"skillrouter/learning/knowledge"
 )
 
@@ -45,7 +46,7 @@ func (r *records[Draft]) next() (draft Draft, err error) {
 	if err != nil {
 		return draft, err
 	}
-	if err = skillrouter.DecodeJSON(text, &draft); r.array && skillrouter.NotJSON(err) {
+	if err = strictjson.Decode(text, &draft); r.array && strictjson.NotJSON(err) {
 		return draft, r.lost()
 	}
 	if err != nil {
@@ -64,7 +65,7 @@ func (r *texts) text() ([]byte, error) {
 	}
 	text, err := r.read()
 	if err == nil {
-		if crowd := skillrouter.CheckCrowd(text); crowd != nil {
+		if crowd := strictjson.CheckCrowd(text); crowd != nil {
 			return nil, &knowledge.BadRecord{Err: crowd}
 		}
 	}
@@ -90,7 +91,7 @@ func (r *texts) begin() error {
 		r.read = r.line
 		return nil
 	}
-	return skillrouter.Errorf(skillrouter.Invalid, "the body is neither a JSON array nor one JSON object a line: it begins with %q", rune(c))
+	return errs.Errorf(errs.Invalid, "the body is neither a JSON array nor one JSON object a line: it begins with %q", rune(c))
 }
 
 // line returns the next line that is not blank.
@@ -139,7 +140,7 @@ func (r *texts) longLine(start []byte) ([]byte, error) {
 }
 
 func (r *texts) oversize() error {
-	return &knowledge.BadRecord{Err: skillrouter.Errorf(skillrouter.TooLarge, "the record is longer than %d bytes", r.most)}
+	return &knowledge.BadRecord{Err: errs.Errorf(errs.TooLarge, "the record is longer than %d bytes", r.most)}
 }
 
 // element returns the text of the array's next element.
@@ -238,7 +239,7 @@ func (r *texts) back() {
 // where unfinished says what is not finished.
 func (r *texts) fault(err error, unfinished string) error {
 	if !errors.Is(err, io.EOF) {
-		return skillrouter.Wrap(skillrouter.Invalid, err, "the body broke off after byte %d", r.offset)
+		return errs.Wrap(errs.Invalid, err, "the body broke off after byte %d", r.offset)
 	}
 	if unfinished == "" {
 		return io.EOF
@@ -247,5 +248,5 @@ func (r *texts) fault(err error, unfinished string) error {
 }
 
 func (r *texts) malformed(what string) error {
-	return skillrouter.Errorf(skillrouter.Invalid, "the array is not valid JSON at byte %d, after %d records: %s", r.offset, r.count, what)
+	return errs.Errorf(errs.Invalid, "the array is not valid JSON at byte %d, after %d records: %s", r.offset, r.count, what)
 }

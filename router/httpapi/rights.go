@@ -6,15 +6,15 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"skillrouter"
+	"skillrouter/internal/principal"
 )
 
 // rights are the scopes that writes need, where that is not ScopeAgent. They are asked for before the body is read, so that
 // a caller without the right costs no more than the refusal. Services ask again, for what only they know.
-var rights = func() map[string]skillrouter.Scope {
-	needs := map[string]skillrouter.Scope{"POST /api/tokens": skillrouter.ScopeAdmin, "DELETE /api/tokens/:id": skillrouter.ScopeAdmin}
-	for scope, routes := range map[skillrouter.Scope][]string{
-		skillrouter.ScopeRead: {
+var rights = func() map[string]principal.Scope {
+	needs := map[string]principal.Scope{"POST /api/tokens": principal.ScopeAdmin, "DELETE /api/tokens/:id": principal.ScopeAdmin}
+	for scope, routes := range map[principal.Scope][]string{
+		principal.ScopeRead: {
 			"POST /query", "POST /query/relevant", "POST /lessons/search", "POST /api/context", "POST /api/search", "POST /api/facts/search",
 			"POST /api/knowledge/search", "POST /api/episodes/search", "POST /api/procedures/search", "POST /api/lessons/applicable",
 			"POST /api/incidents/answer", "POST /check/explain",
@@ -22,7 +22,7 @@ var rights = func() map[string]skillrouter.Scope {
 			"POST /api/tools/:name", "POST /mcp", "DELETE /mcp", // each tool says what it needs
 			"POST /api/knowledge/bulk", "POST /lessons/bulk", "POST /claude-code/session-end", "POST /api/import", // they ask by themselves, see openBulk
 		},
-		skillrouter.ScopeCaptain: {
+		principal.ScopeCaptain: {
 			"POST /api/incidents/forget", "POST /api/imports/:id/undo",
 			"POST /check/packs", "POST /check/packs/add", "DELETE /check/packs/:id", "POST /check/rules/:id/restore", "POST /api/tasks/:id/reassign",
 			"PATCH /patterns/:id", "DELETE /query/feedback",
@@ -44,12 +44,12 @@ func (s *Server) checkRight(c *gin.Context) {
 	}
 	need, named := rights[c.Request.Method+" "+route]
 	if !named {
-		need = skillrouter.ScopeAgent
+		need = principal.ScopeAgent
 		if strings.HasPrefix(route, chatPath) {
-			need = skillrouter.ScopeRead
+			need = principal.ScopeRead
 		}
 	}
-	if err := skillrouter.PrincipalOf(c.Request.Context()).Keeping().Need(need); err != nil { // walls were looked at
+	if err := principal.Of(c.Request.Context()).Keeping().Need(need); err != nil { // walls were looked at
 		abort(c, s.fail(c.Request.Context(), err))
 		return
 	}

@@ -16,9 +16,12 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"skillrouter"
 	"skillrouter/comms"
 	"skillrouter/comms/lease"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/defaults"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/trace"
 	"skillrouter/learning/consolidate"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/experience"
@@ -123,11 +126,11 @@ type Options struct {
 	// Certified tells whether a name is one of the certificate that is shown; over TLS the Host header may have it too. nil: none is.
 	Certified func(name string) bool
 	Log       *slog.Logger
-	Now       skillrouter.Clock
+	Now       clock.Clock
 	// Stamp puts into the header of each answer what is to be said when it begins; nil: nothing is.
 	Stamp func(header http.Header)
 	// Tracer takes a span of each call below which something was done; nil: nothing is traced.
-	Tracer skillrouter.Tracer
+	Tracer trace.Tracer
 }
 
 // Server is the HTTP handler of the whole process.
@@ -137,7 +140,7 @@ type Server struct {
 	engine     *gin.Engine
 	document   func() *huma.OpenAPI // made when it is first asked for
 	log        *slog.Logger
-	now        skillrouter.Clock
+	now        clock.Clock
 	metrics    *httpMetrics
 	refused    refusals
 	hosts      hostCheck
@@ -149,7 +152,7 @@ type Server struct {
 // New mounts the services.
 func New(services Services, options Options) *Server {
 	gin.SetMode(gin.ReleaseMode)
-	options.Log = skillrouter.GivenLog(options.Log)
+	options.Log = defaults.Log(options.Log)
 	options.Now = options.Now.Given()
 	if services.Registry == nil {
 		services.Registry = prometheus.NewRegistry()
@@ -168,7 +171,7 @@ func New(services Services, options Options) *Server {
 	e.Use(s.identify, s.recover, s.checkHost, s.authenticate, s.checkRight, s.checkContentType, s.checkQuery, s.takeShortCut)
 	e.NoRoute(s.notFound)
 	e.NoMethod(func(c *gin.Context) {
-		abort(c, refusal(http.StatusMethodNotAllowed, skillrouter.Invalid, c.Request.Method+" is not allowed on this path"))
+		abort(c, refusal(http.StatusMethodNotAllowed, errs.Invalid, c.Request.Method+" is not allowed on this path"))
 	})
 	s.document = sync.OnceValue(s.makeDocument)
 	s.routes()

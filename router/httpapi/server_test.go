@@ -9,19 +9,20 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/router"
 	"skillrouter/router/httpapi"
 )
 
 // secrets is an Authenticator over a map.
-type secrets map[string]skillrouter.Principal
+type secrets map[string]principal.Principal
 
-func (s secrets) Authenticate(_ context.Context, secret string) (skillrouter.Principal, error) {
+func (s secrets) Authenticate(_ context.Context, secret string) (principal.Principal, error) {
 	if p, ok := s[secret]; ok {
 		return p, nil
 	}
-	return skillrouter.Principal{}, skillrouter.Errorf(skillrouter.Unauthenticated, "no such token")
+	return principal.Principal{}, errs.Errorf(errs.Unauthenticated, "no such token")
 }
 
 func (s secrets) Issued(context.Context) (bool, error) { return len(s) > 0, nil }
@@ -51,15 +52,15 @@ func call(s http.Handler, method, target string, header map[string]string, body 
 }
 
 func TestEveryCodeHasAStatus(t *testing.T) {
-	seen := map[int]skillrouter.Code{}
-	for _, code := range skillrouter.Codes() {
+	seen := map[int]errs.Code{}
+	for _, code := range errs.Codes() {
 		status := httpapi.Status(code)
 		// Clients of the seeds know a missing right by 403. That a person must decide is one, and its code says more.
-		if other, twice := seen[status]; twice && code != skillrouter.PassphraseNeeded && other != skillrouter.PassphraseNeeded {
+		if other, twice := seen[status]; twice && code != errs.PassphraseNeeded && other != errs.PassphraseNeeded {
 			t.Errorf("%s and %s share status %d", code, other, status)
 		}
 		seen[status] = code
-		if status == http.StatusInternalServerError && code != skillrouter.Internal {
+		if status == http.StatusInternalServerError && code != errs.Internal {
 			t.Errorf("%s has no status of its own", code)
 		}
 	}
@@ -67,8 +68,8 @@ func TestEveryCodeHasAStatus(t *testing.T) {
 
 func TestHostAndOrigin(t *testing.T) {
 	local := serve(t, nil, httpapi.Options{AllowedHosts: []string{"box.lan", "ui.lan"}})
-	guarded := serve(t, secrets{"s": skillrouter.Open()}, httpapi.Options{AllowedHosts: []string{"ui.lan"}})
-	public := serve(t, secrets{"s": skillrouter.Open()}, httpapi.Options{RequireToken: true})
+	guarded := serve(t, secrets{"s": principal.Open()}, httpapi.Options{AllowedHosts: []string{"ui.lan"}})
+	public := serve(t, secrets{"s": principal.Open()}, httpapi.Options{RequireToken: true})
 	for name, c := range map[string]struct {
 		server *httpapi.Server
 		header map[string]string
@@ -106,7 +107,7 @@ func TestHostAndOrigin(t *testing.T) {
 
 // TestAllowedOrigin: a page of an allowed host reads answers in a browser, with a token. Others get no leave.
 func TestAllowedOrigin(t *testing.T) {
-	server := serve(t, secrets{"s": skillrouter.Open()}, httpapi.Options{AllowedHosts: []string{"ui.lan"}})
+	server := serve(t, secrets{"s": principal.Open()}, httpapi.Options{AllowedHosts: []string{"ui.lan"}})
 	const page = "http://ui.lan:3000"
 	for name, c := range map[string]struct {
 		method, path string
@@ -204,11 +205,11 @@ func TestTokens(t *testing.T) {
 		want   int
 	}{
 		"open on loopback":                    {nil, httpapi.Options{}, "", 200},
-		"a token issued":                      {secrets{"s": skillrouter.Open()}, httpapi.Options{}, "", 401},
-		"the right token":                     {secrets{"s": skillrouter.Open()}, httpapi.Options{}, "Bearer s", 200},
-		"the scheme in other letters":         {secrets{"s": skillrouter.Open()}, httpapi.Options{}, "bearer  s ", 200},
-		"a wrong token":                       {secrets{"s": skillrouter.Open()}, httpapi.Options{}, "Bearer x", 401},
-		"another scheme":                      {secrets{"s": skillrouter.Open()}, httpapi.Options{}, "Basic s", 401},
+		"a token issued":                      {secrets{"s": principal.Open()}, httpapi.Options{}, "", 401},
+		"the right token":                     {secrets{"s": principal.Open()}, httpapi.Options{}, "Bearer s", 200},
+		"the scheme in other letters":         {secrets{"s": principal.Open()}, httpapi.Options{}, "bearer  s ", 200},
+		"a wrong token":                       {secrets{"s": principal.Open()}, httpapi.Options{}, "Bearer x", 401},
+		"another scheme":                      {secrets{"s": principal.Open()}, httpapi.Options{}, "Basic s", 401},
 		"a wrong token while none is needed":  {nil, httpapi.Options{}, "Bearer x", 401},
 		"beyond loopback and no token issued": {nil, httpapi.Options{RequireToken: true}, "", 401},
 	} {
@@ -243,13 +244,13 @@ func TestRefusalsAreProblems(t *testing.T) {
 		header       map[string]string
 		body         string
 		want         int
-		code         skillrouter.Code
+		code         errs.Code
 	}{
-		"unknown path":         {"GET", "/nowhere", nil, "", 404, skillrouter.NotFound},
-		"wrong method":         {"DELETE", "/health", nil, "", 405, skillrouter.Invalid},
-		"unknown parameter":    {"GET", "/health?x=1", nil, "", 400, skillrouter.Invalid},
-		"form as a body":       {"POST", "/health", map[string]string{"Content-Type": "text/plain"}, "{}", 415, skillrouter.Invalid},
-		"panic in the handler": {"GET", "/api/doctor", nil, "", 500, skillrouter.Internal},
+		"unknown path":         {"GET", "/nowhere", nil, "", 404, errs.NotFound},
+		"wrong method":         {"DELETE", "/health", nil, "", 405, errs.Invalid},
+		"unknown parameter":    {"GET", "/health?x=1", nil, "", 400, errs.Invalid},
+		"form as a body":       {"POST", "/health", map[string]string{"Content-Type": "text/plain"}, "{}", 415, errs.Invalid},
+		"panic in the handler": {"GET", "/api/doctor", nil, "", 500, errs.Internal},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := call(s, c.method, c.path, c.header, c.body)

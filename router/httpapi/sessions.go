@@ -5,7 +5,7 @@ import (
 	"context"
 	"encoding/json"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/learning/consolidate"
 	"skillrouter/operational"
 	"skillrouter/router/session"
@@ -103,5 +103,5 @@ func (c SessionCall) do(ctx context.Context, sessions session.Service) (SessionA
 		})
 		return endedAnswer(ended), err
 	}
-	return SessionAnswer{}, skillrouter.InvalidField("action", "must be %s or %s", actionStart, actionEnd)
+	return SessionAnswer{}, errs.InvalidField("action", "must be %s or %s", actionStart, actionEnd)
 }

@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 )
 
 // SocketPort is the handler of a port that is for the event feed, as the experience server's
@@ -24,7 +24,7 @@ func SocketPort(server http.Handler, hosts func(r *http.Request) error) http.Han
 			}
 			w.Header().Set("Connection", "Upgrade")
 			w.Header().Set("Upgrade", "websocket")
-			p := refusal(http.StatusUpgradeRequired, skillrouter.Invalid, "this port is for WebSockets: open one here, or see /health")
+			p := refusal(http.StatusUpgradeRequired, errs.Invalid, "this port is for WebSockets: open one here, or see /health")
 			writeProblem(w, p, p)
 			return
 		}

@@ -9,18 +9,19 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 )
 
 // RecheckEvery is how often the caller of an open stream is looked at again,
 // and so for how long the stream of a token that was revoked, or has expired, may stay
-// open. It is told nothing more from then on: see skillrouter.Standing.
+// open. It is told nothing more from then on: see principal.Standing.
 const RecheckEvery = 10 * time.Second
 
 // stream serves something that does not end by itself for as long as its
 // caller is who it was when it began: not beyond the end of its token, or of
 // its session with the dashboard, nor without a token once one is needed. The
-// request's context then ends with a skillrouter.Unauthenticated error as its cause.
+// request's context then ends with a errs.Unauthenticated error as its cause.
 //
 // A handler that begins streams gives the request back to net/http, with its
 // goroutine and its buffers, and goes on with the connection alone. The request
@@ -35,7 +36,7 @@ func (s *Server) stream(handler http.Handler) gin.HandlerFunc {
 		asked.Request = c.Request.WithContext(context.WithoutCancel(request))
 		ctx, end := context.WithCancelCause(asked.Request.Context())
 		release := context.AfterFunc(request, func() { end(context.Cause(request)) }) // as long as it is the request's
-		was := skillrouter.PrincipalOf(ctx)
+		was := principal.Of(ctx)
 		standing := func() error {
 			err := s.still(asked, was)
 			if err != nil {
@@ -43,7 +44,7 @@ func (s *Server) stream(handler http.Handler) gin.HandlerFunc {
 			}
 			return err
 		}
-		ctx = skillrouter.WithStanding(ctx, standing)
+		ctx = principal.WithStanding(ctx, standing)
 		over := recheck(standing)
 		ended := func() { end(nil); over() }
 		asking := asked.Request.WithContext(ctx)
@@ -69,10 +70,10 @@ func (s *Server) stream(handler http.Handler) gin.HandlerFunc {
 }
 
 // still returns an error unless the caller of a request is who it was.
-func (s *Server) still(asked *gin.Context, was skillrouter.Principal) error {
+func (s *Server) still(asked *gin.Context, was principal.Principal) error {
 	is, err := s.caller(asked)
 	if err != nil || is.AgentID != was.AgentID || !slices.Equal(is.Scopes, was.Scopes) || !slices.Equal(is.Projects(), was.Projects()) {
-		return skillrouter.Errorf(skillrouter.Unauthenticated, "the token is no longer valid")
+		return errs.Errorf(errs.Unauthenticated, "the token is no longer valid")
 	}
 	return nil
 }

@@ -17,7 +17,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/router/httpapi"
 )
 
@@ -93,7 +94,7 @@ func (s *shared) String() string {
 // TestStreamThatGoesOn holds that a stream which took its connection over lasts beyond its request, as long as its caller's
 // right to it, and is logged and counted once, at its end, with the time that it was open.
 func TestStreamThatGoesOn(t *testing.T) {
-	someone := skillrouter.Principal{AgentID: "a", Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}}
+	someone := principal.Principal{AgentID: "a", Scopes: []principal.Scope{principal.ScopeAgent}}
 	synctest.Test(t, func(t *testing.T) {
 		known := &changingSecrets{secrets: maps.Clone(secrets{"s": someone})}
 		log, handler := &shared{}, begun{make(chan error, 1)}
@@ -116,7 +117,7 @@ func TestStreamThatGoesOn(t *testing.T) {
 			t.Fatalf("it ended with its request; logged is %s", log)
 		}
 		known.change(func(known secrets) { delete(known, "s") })
-		if cause := <-handler.cause; skillrouter.CodeOf(cause) != skillrouter.Unauthenticated {
+		if cause := <-handler.cause; errs.CodeOf(cause) != errs.Unauthenticated {
 			t.Errorf("it ends with %v", cause)
 		}
 		synctest.Wait()

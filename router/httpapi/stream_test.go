@@ -10,7 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/router/httpapi"
 )
 
@@ -20,7 +21,7 @@ type changingSecrets struct {
 	secrets secrets
 }
 
-func (s *changingSecrets) Authenticate(ctx context.Context, secret string) (skillrouter.Principal, error) {
+func (s *changingSecrets) Authenticate(ctx context.Context, secret string) (principal.Principal, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.secrets.Authenticate(ctx, secret)
@@ -41,7 +42,7 @@ func (s *changingSecrets) change(change func(secrets)) {
 // TestStreamsEndWithTheirCallersRight opens a stream as somebody, changes what
 // the router knows of tokens, and looks whether the stream ends.
 func TestStreamsEndWithTheirCallersRight(t *testing.T) {
-	someone := skillrouter.Principal{AgentID: "a", Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}}
+	someone := principal.Principal{AgentID: "a", Scopes: []principal.Scope{principal.ScopeAgent}}
 	for name, c := range map[string]struct {
 		header map[string]string
 		known  secrets
@@ -52,7 +53,7 @@ func TestStreamsEndWithTheirCallersRight(t *testing.T) {
 		"another's token is revoked":      {map[string]string{"Authorization": "Bearer s"}, secrets{"s": someone, "t": someone}, func(known secrets) { delete(known, "t") }, false},
 		"nobody needs a token, and stays": {nil, secrets{}, func(secrets) {}, false},
 		"its token is revoked":            {map[string]string{"Authorization": "Bearer s"}, secrets{"s": someone}, func(known secrets) { delete(known, "s") }, true},
-		"its token may do less":           {map[string]string{"Authorization": "Bearer s"}, secrets{"s": someone}, func(known secrets) { known["s"] = skillrouter.Principal{AgentID: "a"} }, true},
+		"its token may do less":           {map[string]string{"Authorization": "Bearer s"}, secrets{"s": someone}, func(known secrets) { known["s"] = principal.Principal{AgentID: "a"} }, true},
 		"the first token is issued":       {nil, secrets{}, func(known secrets) { known["s"] = someone }, true},
 	} {
 		for _, path := range []string{"/events", "/ws", "/messages", "/mcp"} { // S9t: the last one stayed
@@ -82,7 +83,7 @@ func TestStreamsEndWithTheirCallersRight(t *testing.T) {
 						if took := time.Since(began); !c.ends || took > httpapi.RecheckEvery {
 							t.Errorf("it ends after %v", took)
 						}
-						if skillrouter.CodeOf(cause) != skillrouter.Unauthenticated {
+						if errs.CodeOf(cause) != errs.Unauthenticated {
 							t.Errorf("it ends with %v", cause)
 						}
 					case <-time.After(5 * httpapi.RecheckEvery):
@@ -91,7 +92,7 @@ func TestStreamsEndWithTheirCallersRight(t *testing.T) {
 						}
 						cancel()
 						<-served
-						if skillrouter.CodeOf(cause) == skillrouter.Unauthenticated {
+						if errs.CodeOf(cause) == errs.Unauthenticated {
 							t.Errorf("a client that goes away ends it with %v", cause)
 						}
 					}

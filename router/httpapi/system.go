@@ -12,8 +12,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"skillrouter"
 	"skillrouter/comms"
+	"skillrouter/internal/principal"
 	"skillrouter/learning/shelf"
 	"skillrouter/operational"
 	"skillrouter/operational/person"
@@ -82,7 +82,7 @@ func (s *Server) systemRoutes() {
 }
 
 func (s *Server) doctor(ctx context.Context) (d Doctor, err error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeCaptain); err != nil {
+	if err := principal.Of(ctx).Need(principal.ScopeCaptain); err != nil {
 		return d, err
 	}
 	d.Checks = s.services.Doctor(ctx)
@@ -91,7 +91,7 @@ func (s *Server) doctor(ctx context.Context) (d Doctor, err error) {
 }
 
 func (s *Server) outbound(ctx context.Context) (list OutboundList, err error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeCaptain); err != nil {
+	if err := principal.Of(ctx).Need(principal.ScopeCaptain); err != nil {
 		return list, err
 	}
 	list.Places, list.Enforced = s.services.Outbound(), s.services.Enforced

@@ -8,7 +8,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/router"
 )
 
@@ -55,7 +56,7 @@ func (a *ToolArguments) alone(text []byte) error {
 	for count := 0; decoder.More(); count++ {
 		var value json.RawMessage
 		if _, err := decoder.Token(); err != nil || decoder.Decode(&value) != nil || count > 0 {
-			return memberFault{skillrouter.InvalidField("arguments", "is there twice")}
+			return memberFault{errs.InvalidField("arguments", "is there twice")}
 		}
 	}
 	return nil
@@ -78,7 +79,7 @@ type toolFailure struct {
 func (s *Server) toolRoutes(tools router.ToolService) {
 	at := s.at("tools", "/api/tools")
 	at.get("", "Every tool of every toolset, with the schemas of its arguments and its answer", bare(func(ctx context.Context) (ToolList, error) {
-		if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+		if err := principal.Of(ctx).Need(principal.ScopeRead); err != nil {
 			return ToolList{}, err
 		}
 		list := tools.Tools()

@@ -11,7 +11,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/gin-gonic/gin"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 )
 
 // streamStep is how long a client may take to accept one piece of a stream
@@ -77,7 +78,7 @@ func (s *Server) backup(c *gin.Context) {
 }
 
 func (s *Server) prepareBackup(ctx context.Context, c *gin.Context) (Archive, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeCaptain); err != nil {
+	if err := principal.Of(ctx).Need(principal.ScopeCaptain); err != nil {
 		return nil, err
 	}
 	if err := onlyQuery(c, "owner_token"); err != nil {
@@ -85,10 +86,10 @@ func (s *Server) prepareBackup(ctx context.Context, c *gin.Context) (Archive, er
 	}
 	ownerToken, err := strconv.ParseBool(c.DefaultQuery("owner_token", "false"))
 	if err != nil {
-		return nil, skillrouter.InvalidField("owner_token", "must be true or false")
+		return nil, errs.InvalidField("owner_token", "must be true or false")
 	}
 	if ownerToken {
-		if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeAdmin); err != nil {
+		if err := principal.Of(ctx).Need(principal.ScopeAdmin); err != nil {
 			return nil, err
 		}
 	}
@@ -100,7 +101,7 @@ func (s *Server) prepareBackup(ctx context.Context, c *gin.Context) (Archive, er
 func onlyQuery(c *gin.Context, known ...string) error {
 	for name := range c.Request.URL.Query() {
 		if !slices.Contains(known, name) {
-			return skillrouter.InvalidField("query", "has a parameter that is not known here")
+			return errs.InvalidField("query", "has a parameter that is not known here")
 		}
 	}
 	return nil

@@ -18,7 +18,10 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/gin-gonic/gin"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
+	"skillrouter/internal/strictjson"
 	"skillrouter/learning/knowledge"
 	"skillrouter/router/transfer"
 )
@@ -64,7 +67,7 @@ func (s *Server) importRoute(to transfer.Service) {
 	turn := make(chan struct{}, 1)
 	s.engine.POST(op.Path, func(c *gin.Context) {
 		ctx := c.Request.Context()
-		body, err := openBulk(c, skillrouter.ScopeCaptain, maxImport)
+		body, err := openBulk(c, principal.ScopeCaptain, maxImport)
 		var imported transfer.Imported
 		if err == nil {
 			imported, err = takeTurn(ctx, turn, func() (transfer.Imported, error) {
@@ -93,7 +96,7 @@ func takeTurn[T any](ctx context.Context, turn chan struct{}, do func() (T, erro
 		defer func() { <-turn }()
 		return do()
 	case <-wait.Done():
-		return none, skillrouter.Errorf(skillrouter.Unavailable, "another such call is under way: try again")
+		return none, errs.Errorf(errs.Unavailable, "another such call is under way: try again")
 	}
 }
 
@@ -152,7 +155,7 @@ func (r *importReader) object() error {
 			names[len(names)-1] = ','
 		}
 		names = append(append(names, name...), ":null}"...)
-		if err := skillrouter.DecodeJSON(names, &importBody{}); err != nil {
+		if err := strictjson.Decode(names, &importBody{}); err != nil {
 			return err
 		}
 		if string(name) == `"records"` {
@@ -175,7 +178,7 @@ func (r *importReader) object() error {
 		r.back()
 	}
 	if !bytes.Contains(names, []byte(`"records"`)) {
-		return skillrouter.InvalidField("records", "is required")
+		return errs.InvalidField("records", "is required")
 	}
 	if err := r.end(); !errors.Is(err, io.EOF) {
 		return err
@@ -192,8 +195,8 @@ func (r *importReader) name() ([]byte, error) {
 			return nil, r.fault(err, "the body is not finished")
 		}
 		r.offset++
-		if name = append(name, c); len(name) > skillrouter.MaxName {
-			return nil, skillrouter.InvalidField("a member", "is no field of this request")
+		if name = append(name, c); len(name) > check.MaxName {
+			return nil, errs.InvalidField("a member", "is no field of this request")
 		}
 		if c == '"' && !escaped {
 			break
@@ -224,7 +227,7 @@ func (r *importReader) member(name string) error {
 		into, must = &r.request.Source, "must be a text"
 	}
 	if json.Unmarshal(text, into) != nil {
-		return skillrouter.InvalidField(strings.Trim(name, `"`), "%s", must)
+		return errs.InvalidField(strings.Trim(name, `"`), "%s", must)
 	}
 	return nil
 }
@@ -236,7 +239,7 @@ func (r *importReader) records() error {
 		return r.fault(err, "the body is not finished")
 	}
 	if c != '[' {
-		return skillrouter.InvalidField("records", "must be an array")
+		return errs.InvalidField("records", "must be an array")
 	}
 	r.array, r.inner, r.read = true, true, r.element
 	return r.list()
@@ -254,7 +257,7 @@ func (r *importReader) list() error {
 			return err
 		}
 		if len(r.queued) == transfer.MaxImport {
-			return &skillrouter.Error{Code: skillrouter.TooLarge, Field: "records", Message: fmt.Sprintf("holds more than %d: send them in parts", transfer.MaxImport)}
+			return &errs.Error{Code: errs.TooLarge, Field: "records", Message: fmt.Sprintf("holds more than %d: send them in parts", transfer.MaxImport)}
 		}
 		if unfit {
 			r.queued = append(r.queued, importText{fault: bad.Err})
@@ -263,7 +266,7 @@ func (r *importReader) list() error {
 		var head struct {
 			Kind string `json:"kind"`
 		}
-		if err := json.Unmarshal(text, &head); r.array && skillrouter.NotJSON(err) {
+		if err := json.Unmarshal(text, &head); r.array && strictjson.NotJSON(err) {
 			return r.lost()
 		}
 		if head.Kind == "end" && !r.array {
@@ -346,7 +349,7 @@ func exportQuery(c *gin.Context) (q transfer.ExportQuery, err error) {
 
 func (s *Server) export(c *gin.Context) {
 	ctx := c.Request.Context()
-	err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeCaptain)
+	err := principal.Of(ctx).Need(principal.ScopeCaptain)
 	query, wrong := exportQuery(c)
 	if err == nil {
 		err = wrong

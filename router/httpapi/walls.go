@@ -3,7 +3,7 @@ package httpapi
 import (
 	"github.com/gin-gonic/gin"
 
-	"skillrouter"
+	"skillrouter/internal/principal"
 )
 
 // keepsWalls are the routes that keep to the projects of a token that is bound to some: nothing that they answer
@@ -35,12 +35,12 @@ func setOf(names ...string) map[string]bool {
 }
 
 // walled returns an error if the principal of a request is bound to projects, and the route does not keep to them.
-func walled(c *gin.Context, principal skillrouter.Principal) error {
-	if !principal.Walled() || c.FullPath() == "" { // what is no route shows nothing
+func walled(c *gin.Context, caller principal.Principal) error {
+	if !caller.Walled() || c.FullPath() == "" { // what is no route shows nothing
 		return nil
 	}
 	if route := c.Request.Method + " " + c.FullPath(); !keepsWalls[route] {
-		return skillrouter.Unkept(route)
+		return principal.Unkept(route)
 	}
 	return nil
 }

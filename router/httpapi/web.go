@@ -9,7 +9,8 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 )
 
 // Dashboard is what people look at in a browser. Its cookies are taken on its
@@ -20,7 +21,7 @@ type Dashboard interface {
 	// Routes lists the methods and paths that it serves. A path that ends in "/*" stands for all below it.
 	Routes() iter.Seq2[string, string]
 	// Principal says who the cookie of a request belongs to.
-	Principal(r *http.Request) (skillrouter.Principal, bool)
+	Principal(r *http.Request) (principal.Principal, bool)
 	// NotFound answers a browser that asks for a page that there is not.
 	NotFound(w http.ResponseWriter, r *http.Request)
 }
@@ -63,12 +64,12 @@ func (s *Server) isWeb(c *gin.Context) bool { return s.web[c.Request.Method+" "+
 
 // visitor returns who the cookie of a request for the dashboard or the feed belongs to. Whoever
 // bears a token, right or wrong, is nobody's visitor.
-func (s *Server) visitor(c *gin.Context) (skillrouter.Principal, bool) {
+func (s *Server) visitor(c *gin.Context) (principal.Principal, bool) {
 	if s.services.Web == nil || c.GetHeader("Authorization") != "" {
-		return skillrouter.Principal{}, false
+		return principal.Principal{}, false
 	}
 	if !s.isWeb(c) && !slices.Contains(feedPaths, c.Request.Method+" "+c.FullPath()) {
-		return skillrouter.Principal{}, false
+		return principal.Principal{}, false
 	}
 	return s.services.Web.Principal(c.Request)
 }
@@ -86,5 +87,5 @@ func (s *Server) notFound(c *gin.Context) {
 		s.services.Web.NotFound(c.Writer, c.Request)
 		return
 	}
-	abort(c, refusal(http.StatusNotFound, skillrouter.NotFound, "there is no "+c.Request.URL.Path+" here; docs/http-api.md lists what there is"))
+	abort(c, refusal(http.StatusNotFound, errs.NotFound, "there is no "+c.Request.URL.Path+" here; docs/http-api.md lists what there is"))
 }

@@ -5,7 +5,9 @@ import (
 	"math"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/strictjson"
 )
 
 // The datagram of CONTRACT.md: a header, and a JSON object that fills the rest.
@@ -17,7 +19,7 @@ const (
 	// (65,535 less the headers of IP and UDP).
 	MaxDatagram = 65535 - 20 - 8
 	// MaxSender bounds a sender's name, in bytes: an agent's id less what is put in front of it.
-	MaxSender = skillrouter.MaxAgentID - len(authorPrefix)
+	MaxSender = check.MaxAgentID - len(authorPrefix)
 )
 
 // The members of a payload that are not its data.
@@ -76,30 +78,30 @@ func Parse(data []byte) (Datagram, error) {
 
 // isSender tells whether a name can be a sender's: what can be an agent's id, with room for the prefix.
 func isSender(name string) bool {
-	return len(name) <= MaxSender && skillrouter.CheckAgentID(memberSender, name) == nil
+	return len(name) <= MaxSender && check.AgentID(memberSender, name) == nil
 }
 
 // Format writes a datagram, signed if there is a key. Data may not hold a
 // sender or a signature of its own. It is TooLarge beyond MaxDatagram.
 func Format(signal Signal, at time.Time, sender string, data map[string]any, key []byte) ([]byte, error) {
 	if !isSender(sender) {
-		return nil, skillrouter.InvalidField(memberSender, "must be 1 to %d letters, digits and . _ : -", MaxSender)
+		return nil, errs.InvalidField(memberSender, "must be 1 to %d letters, digits and . _ : -", MaxSender)
 	}
 	unix := at.Unix()
 	if unix < 0 || unix > math.MaxUint32 {
-		return nil, skillrouter.InvalidField("timestamp", "must lie between 1970 and 2106")
+		return nil, errs.InvalidField("timestamp", "must lie between 1970 and 2106")
 	}
 	object := make(map[string]any, len(data)+1)
 	for name, value := range data {
 		if name == memberSender || name == memberMAC {
-			return nil, skillrouter.InvalidField(name, "is the datagram's own, and no data")
+			return nil, errs.InvalidField(name, "is the datagram's own, and no data")
 		}
 		object[name] = value
 	}
 	object[memberSender] = sender
-	payload, err := skillrouter.PlainJSON(object)
+	payload, err := strictjson.Plain(object)
 	if err != nil {
-		return nil, skillrouter.Wrap(skillrouter.Invalid, err, "the data cannot be written as JSON")
+		return nil, errs.Wrap(errs.Invalid, err, "the data cannot be written as JSON")
 	}
 	whole := append(make([]byte, headerSize), payload...)
 	size := len(whole)
@@ -107,7 +109,7 @@ func Format(signal Signal, at time.Time, sender string, data map[string]any, key
 		size += signatureSize - 1 // it takes the place of the closing brace
 	}
 	if size > MaxDatagram {
-		return nil, skillrouter.Errorf(skillrouter.TooLarge, "the datagram would be longer than %d bytes", MaxDatagram)
+		return nil, errs.Errorf(errs.TooLarge, "the datagram would be longer than %d bytes", MaxDatagram)
 	}
 	binary.BigEndian.PutUint16(whole[0:2], uint16(signal))
 	binary.BigEndian.PutUint16(whole[2:4], Version)

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/router/interlock"
 )
 
@@ -138,17 +138,17 @@ func TestFormatRefuses(t *testing.T) {
 		at     time.Time
 		sender string
 		data   map[string]any
-		want   skillrouter.Code
+		want   errs.Code
 	}{
-		"no sender":         {at, "", nil, skillrouter.Invalid},
-		"a sender in data":  {at, "a", map[string]any{"sender": "b"}, skillrouter.Invalid},
-		"a signature":       {at, "a", map[string]any{"mac": "b"}, skillrouter.Invalid},
-		"before its time":   {time.Unix(-1, 0), "a", nil, skillrouter.Invalid},
-		"after its time":    {time.Unix(1<<32, 0), "a", nil, skillrouter.Invalid},
-		"too much":          {at, "a", map[string]any{"x": strings.Repeat("x", interlock.MaxDatagram)}, skillrouter.TooLarge},
-		"what JSON has not": {at, "a", map[string]any{"x": func() {}}, skillrouter.Invalid},
+		"no sender":         {at, "", nil, errs.Invalid},
+		"a sender in data":  {at, "a", map[string]any{"sender": "b"}, errs.Invalid},
+		"a signature":       {at, "a", map[string]any{"mac": "b"}, errs.Invalid},
+		"before its time":   {time.Unix(-1, 0), "a", nil, errs.Invalid},
+		"after its time":    {time.Unix(1<<32, 0), "a", nil, errs.Invalid},
+		"too much":          {at, "a", map[string]any{"x": strings.Repeat("x", interlock.MaxDatagram)}, errs.TooLarge},
+		"what JSON has not": {at, "a", map[string]any{"x": func() {}}, errs.Invalid},
 	} {
-		if _, err := interlock.Format(interlock.Heartbeat, test.at, test.sender, test.data, nil); skillrouter.CodeOf(err) != test.want {
+		if _, err := interlock.Format(interlock.Heartbeat, test.at, test.sender, test.data, nil); errs.CodeOf(err) != test.want {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -232,8 +232,8 @@ func TestParseFile(t *testing.T) {
 		`{"tumbler":{"mode":"blacklist","signals":"HEARTBEAT"}}`:             "tumbler.signals",
 		`{"peers":[` + strings.Repeat(`1,`, interlock.MaxPeers) + `1]}`:      "peers",
 	} {
-		if _, err := interlock.ParseFile([]byte(text)); skillrouter.CodeOf(err) != skillrouter.Invalid || skillrouter.FieldOf(err) != field {
-			t.Errorf("%.80s: field %q, %v; want %q", text, skillrouter.FieldOf(err), err, field)
+		if _, err := interlock.ParseFile([]byte(text)); errs.CodeOf(err) != errs.Invalid || errs.FieldOf(err) != field {
+			t.Errorf("%.80s: field %q, %v; want %q", text, errs.FieldOf(err), err, field)
 		}
 	}
 }

@@ -11,7 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/file"
 	"skillrouter/learning"
 )
 
@@ -77,16 +79,16 @@ func DefaultFile() File { return File{Name: DefaultName, Hear: HearOpen, Window:
 // ReadFile reads an interlock.json. A file that is not there is DefaultFile
 // unless it must be. Errors are Invalid and name the file and the field.
 func ReadFile(path string, mustExist bool) (File, error) {
-	text, err := skillrouter.ReadHead(path, MaxFile+1)
+	text, err := file.ReadHead(path, MaxFile+1)
 	if errors.Is(err, fs.ErrNotExist) && !mustExist {
 		return DefaultFile(), nil
 	}
 	if err != nil {
-		return File{}, skillrouter.Wrap(skillrouter.Invalid, err, "the mesh's file %s cannot be read", path)
+		return File{}, errs.Wrap(errs.Invalid, err, "the mesh's file %s cannot be read", path)
 	}
 	parsed, err := ParseFile(text)
 	if err != nil {
-		return File{}, skillrouter.Errorf(skillrouter.Invalid, "%s: %s", path, learning.Sentence(err))
+		return File{}, errs.Errorf(errs.Invalid, "%s: %s", path, learning.Sentence(err))
 	}
 	return parsed, nil
 }
@@ -95,17 +97,17 @@ func ReadFile(path string, mustExist bool) (File, error) {
 // and repeated members are refused: a misspelt one might have kept somebody out.
 func ParseFile(text []byte) (File, error) {
 	if len(text) > MaxFile {
-		return File{}, skillrouter.Errorf(skillrouter.TooLarge, "is larger than %d bytes", MaxFile)
+		return File{}, errs.Errorf(errs.TooLarge, "is larger than %d bytes", MaxFile)
 	}
 	object, err := readObject(text)
 	if err != nil {
 		switch {
 		case errors.Is(err, RefusedDuplicate):
-			return File{}, skillrouter.Errorf(skillrouter.Invalid, "names a member twice")
+			return File{}, errs.Errorf(errs.Invalid, "names a member twice")
 		case errors.Is(err, RefusedDepth):
-			return File{}, skillrouter.Errorf(skillrouter.Invalid, "is nested more than %d deep, or holds more than %d values", MaxDepth, MaxValues)
+			return File{}, errs.Errorf(errs.Invalid, "is nested more than %d deep, or holds more than %d values", MaxDepth, MaxValues)
 		}
-		return File{}, skillrouter.Errorf(skillrouter.Invalid, "is not a JSON object in UTF-8")
+		return File{}, errs.Errorf(errs.Invalid, "is not a JSON object in UTF-8")
 	}
 	f := DefaultFile()
 	r := &fields{object: object}
@@ -140,7 +142,7 @@ type fields struct {
 
 func (r *fields) fail(name, format string, args ...any) {
 	if r.err == nil {
-		r.err = skillrouter.InvalidField(r.prefix+name, format, args...)
+		r.err = errs.InvalidField(r.prefix+name, format, args...)
 	}
 }
 
@@ -214,7 +216,7 @@ func (r *fields) signals(name string, allowed []Signal) []Signal {
 // done refuses what is left.
 func (r *fields) done() {
 	for name := range r.object {
-		r.fail(skillrouter.Head(name, skillrouter.MaxName), "is not known here")
+		r.fail(check.Head(name, check.MaxName), "is not known here")
 	}
 }
 

@@ -16,8 +16,12 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter"
 	"skillrouter/comms"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/committer"
+	"skillrouter/internal/defaults"
+	"skillrouter/internal/eventlog"
+	"skillrouter/internal/principal"
 	"skillrouter/learning/experience"
 	"skillrouter/learning/lesson"
 )
@@ -39,11 +43,11 @@ const (
 // EventLog is the event log of what is learned; the store of learning.db has it.
 type EventLog interface {
 	// Events returns up to limit events after seq, in order.
-	Events(ctx context.Context, after int64, limit int) ([]skillrouter.Event, error)
+	Events(ctx context.Context, after int64, limit int) ([]eventlog.Event, error)
 	// LastEvent returns the seq of the newest event, 0 if there is none.
 	LastEvent(ctx context.Context) (int64, error)
 	// EventBell rings after each commit that wrote an event.
-	EventBell() *skillrouter.Bell
+	EventBell() *committer.Bell
 }
 
 // Experiences records what peers did; experience.Experiences does.
@@ -68,7 +72,7 @@ type Services struct {
 
 // Options are a Mesh's settings. The zero value is the real thing.
 type Options struct {
-	Now skillrouter.Clock // time.Now if nil
+	Now clock.Clock // time.Now if nil
 	Log *slog.Logger
 }
 
@@ -77,7 +81,7 @@ type Mesh struct {
 	socket   socket
 	file     File
 	services Services
-	now      skillrouter.Clock
+	now      clock.Clock
 	log      *slog.Logger
 	peers    map[string]*Peer
 	started  time.Time
@@ -95,7 +99,7 @@ var _ comms.MeshService = (*Mesh)(nil)
 // New makes a Mesh that speaks through a socket. What is learned from now on is told to the peers.
 func New(ctx context.Context, s socket, file File, services Services, options Options) (*Mesh, error) {
 	options.Now = options.Now.Given()
-	options.Log = skillrouter.GivenLog(options.Log)
+	options.Log = defaults.Log(options.Log)
 	m := &Mesh{
 		socket: s, file: file, services: services, now: options.Now, log: options.Log,
 		peers: map[string]*Peer{}, started: options.Now().Truncate(time.Second),
@@ -144,7 +148,7 @@ func (m *Mesh) listen(ctx context.Context) error {
 		case errors.Is(err, net.ErrClosed):
 			return err
 		case err != nil: // some systems report here that a peer is away
-			_ = skillrouter.Pause(ctx, readAgain)
+			_ = committer.Pause(ctx, readAgain)
 			continue
 		}
 		m.receive(ctx, buffer[:n], netip.AddrPortFrom(from.Addr().Unmap(), from.Port()))
@@ -163,7 +167,7 @@ func (m *Mesh) receive(ctx context.Context, data []byte, from netip.AddrPort) {
 
 // Mesh implements comms.MeshService. It needs ScopeRead.
 func (m *Mesh) Mesh(ctx context.Context) (comms.Mesh, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+	if err := principal.Of(ctx).Need(principal.ScopeRead); err != nil {
 		return comms.Mesh{}, err
 	}
 	return m.Status(), nil
@@ -190,7 +194,7 @@ type Off struct{}
 
 // Mesh implements comms.MeshService. It needs ScopeRead.
 func (Off) Mesh(ctx context.Context) (comms.Mesh, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+	if err := principal.Of(ctx).Need(principal.ScopeRead); err != nil {
 		return comms.Mesh{}, err
 	}
 	var none counts

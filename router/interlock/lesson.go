@@ -7,7 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/redact"
 	"skillrouter/learning"
 	"skillrouter/learning/experience"
 	"skillrouter/learning/lesson"
@@ -18,7 +20,7 @@ func lessonOf(d admitted) (lesson.Draft, error) {
 	m := members(maps.Clone(d.Data))
 	statement := m.text("statement", "lesson_statement", "lesson", "title", "content")
 	if statement == "" {
-		return lesson.Draft{}, skillrouter.InvalidField("statement", "is required")
+		return lesson.Draft{}, errs.InvalidField("statement", "is required")
 	}
 	draft := lesson.Draft{
 		Type: learning.LessonType(m.text("lesson_type", "type")), Domain: m.text("domain"),
@@ -39,16 +41,16 @@ func lessonOf(d admitted) (lesson.Draft, error) {
 	draft.Title = strings.Join(strings.Fields(statement), " ")
 	if len(draft.Title) > learning.MaxTitle {
 		// Before it is cut: half of a secret is not known for what it is any more.
-		draft.Title, _ = skillrouter.Redact(draft.Title)
+		draft.Title, _ = redact.Text(draft.Title)
 		if draft.Context != "" {
 			statement += "\n\n" + draft.Context
 		}
-		draft.Title, draft.Context = skillrouter.Head(draft.Title, learning.MaxTitle), statement
+		draft.Title, draft.Context = check.Head(draft.Title, learning.MaxTitle), statement
 	}
 	if len(m) > 0 {
 		rest, err := json.Marshal(map[string]any(m))
 		if err != nil {
-			return draft, skillrouter.Wrap(skillrouter.Invalid, err, "the data cannot be written as JSON")
+			return draft, errs.Wrap(errs.Invalid, err, "the data cannot be written as JSON")
 		}
 		draft.Body = "Heard with it: " + string(rest)
 	}

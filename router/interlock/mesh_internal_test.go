@@ -15,7 +15,10 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/committer"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/eventlog"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/experience"
 	"skillrouter/learning/lesson"
@@ -30,8 +33,8 @@ type recorder struct {
 	lessons []lesson.Draft
 	judged  []lesson.ValidationDraft
 	authors []string
-	events  []skillrouter.Event
-	bell    skillrouter.Bell
+	events  []eventlog.Event
+	bell    committer.Bell
 	issued  bool
 	panics  bool
 }
@@ -42,7 +45,7 @@ func (d *recorder) Record(ctx context.Context, draft experience.Draft) (experien
 	if d.panics {
 		panic("at the disk")
 	}
-	d.drafts, d.authors = append(d.drafts, draft), append(d.authors, skillrouter.PrincipalOf(ctx).AgentID)
+	d.drafts, d.authors = append(d.drafts, draft), append(d.authors, principal.Of(ctx).AgentID)
 	return experience.Recorded{}, nil
 }
 
@@ -66,11 +69,11 @@ func (d *recorder) stored() int {
 	return len(d.drafts) + len(d.lessons) + len(d.judged)
 }
 
-func (d *recorder) Events(_ context.Context, after int64, limit int) ([]skillrouter.Event, error) {
+func (d *recorder) Events(_ context.Context, after int64, limit int) ([]eventlog.Event, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	from := min(int(after), len(d.events))
-	return append([]skillrouter.Event(nil), d.events[from:min(len(d.events), from+limit)]...), nil
+	return append([]eventlog.Event(nil), d.events[from:min(len(d.events), from+limit)]...), nil
 }
 
 func (d *recorder) LastEvent(context.Context) (int64, error) {
@@ -79,13 +82,13 @@ func (d *recorder) LastEvent(context.Context) (int64, error) {
 	return int64(len(d.events)), nil
 }
 
-func (d *recorder) EventBell() *skillrouter.Bell { return &d.bell }
+func (d *recorder) EventBell() *committer.Bell { return &d.bell }
 
 // add appends to the log.
 func (d *recorder) add(kind, agent string, data any) {
 	text, _ := json.Marshal(data)
 	d.mu.Lock()
-	d.events = append(d.events, skillrouter.Event{Seq: int64(len(d.events) + 1), Type: kind, Agent: agent, Data: text})
+	d.events = append(d.events, eventlog.Event{Seq: int64(len(d.events) + 1), Type: kind, Agent: agent, Data: text})
 	d.mu.Unlock()
 	d.bell.Ring()
 }
@@ -562,8 +565,8 @@ func TestOriginalFile(t *testing.T) {
 		`{"mode":"x","whitelist":[]}`:                      "tumbler.mode",
 		`{"mode":"whitelist","signals":[],"whitelist":[]}`: "tumbler.whitelist",
 	} {
-		if _, err := ParseFile([]byte(before + tumbler + "}")); skillrouter.FieldOf(err) != field {
-			t.Errorf("%s: field %q, %v; want %s", tumbler, skillrouter.FieldOf(err), err, field)
+		if _, err := ParseFile([]byte(before + tumbler + "}")); errs.FieldOf(err) != field {
+			t.Errorf("%s: field %q, %v; want %s", tumbler, errs.FieldOf(err), err, field)
 		}
 	}
 	if f, err := ParseFile([]byte(`{"server":"a server with a name","ports":[1]}`)); err != nil || f.Name != DefaultName {

@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"runtime/debug"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning/lesson"
 )
 
@@ -19,14 +20,14 @@ func (m *Mesh) store(ctx context.Context, d admitted) {
 			m.log.Error("panic over a datagram", "signal", d.Signal, "sender", d.Sender, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 		}
 	}()
-	ctx = skillrouter.WithPrincipal(ctx, skillrouter.Principal{AgentID: author(d.Sender), Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}})
+	ctx = principal.With(ctx, principal.Principal{AgentID: author(d.Sender), Scopes: []principal.Scope{principal.ScopeAgent}})
 	err := m.act(ctx, d)
 	if err == nil {
 		m.counts.hear(d, m.now())
 		m.log.Debug("heard", "signal", d.Signal.String(), "sender", d.Sender)
 		return
 	}
-	reason := reasonOf(skillrouter.CodeOf(err))
+	reason := reasonOf(errs.CodeOf(err))
 	m.counts.refuse(reason, d.peer)
 	if reason == RefusedFailure {
 		m.log.Warn("a datagram could not be stored", "signal", d.Signal.String(), "sender", d.Sender, "error", err)
@@ -36,11 +37,11 @@ func (m *Mesh) store(ctx context.Context, d admitted) {
 }
 
 // reasonOf says what a service's error is to the mesh.
-func reasonOf(code skillrouter.Code) Reason {
+func reasonOf(code errs.Code) Reason {
 	switch code {
-	case skillrouter.Invalid, skillrouter.TooLarge:
+	case errs.Invalid, errs.TooLarge:
 		return RefusedData
-	case skillrouter.NotFound, skillrouter.Conflict, skillrouter.Forbidden, skillrouter.PassphraseNeeded, skillrouter.Unauthenticated, skillrouter.RateLimited:
+	case errs.NotFound, errs.Conflict, errs.Forbidden, errs.PassphraseNeeded, errs.Unauthenticated, errs.RateLimited:
 		return RefusedByRule
 	}
 	return RefusedFailure
@@ -72,7 +73,7 @@ func (m *Mesh) judge(ctx context.Context, d admitted, judgement lesson.Validatio
 	members := members(d.Data)
 	ref := members.reference("lesson_id", "lesson", "id")
 	if ref == "" {
-		return skillrouter.InvalidField("lesson_id", "is required: a lesson's number or id")
+		return errs.InvalidField("lesson_id", "is required: a lesson's number or id")
 	}
 	notes := members.text("notes", "reason", "message", "evidence", "claim", "statement")
 	_, err := m.services.Lessons.Validate(ctx, ref, lesson.ValidationDraft{Type: judgement, Notes: notes, Trust: d.trust})

@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/time/rate"
 
-	"skillrouter"
+	"skillrouter/internal/eventlog"
 	"skillrouter/learning/lesson"
 )
 
@@ -58,7 +58,7 @@ func (m *Mesh) tell(ctx context.Context) {
 }
 
 // next reads the events after a number, which it moves on if too many wait.
-func (m *Mesh) next(ctx context.Context, after *int64) ([]skillrouter.Event, error) {
+func (m *Mesh) next(ctx context.Context, after *int64) ([]eventlog.Event, error) {
 	events, err := m.services.Log.Events(ctx, *after, tellBatch)
 	if err != nil || len(events) < tellBatch {
 		return events, err
@@ -94,7 +94,7 @@ func (m *Mesh) emit(signal Signal, data map[string]any, from string) {
 }
 
 // news is what an event is to the mesh; ok is false for one that is none.
-func news(event skillrouter.Event) (signal Signal, data map[string]any, ok bool) {
+func news(event eventlog.Event) (signal Signal, data map[string]any, ok bool) {
 	switch event.Type {
 	case lesson.EventExperienceRecorded:
 		var e lesson.ExperienceEvent

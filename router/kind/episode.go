@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/tally"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/experience"
 	"skillrouter/router"
@@ -30,7 +30,7 @@ type episodeRecord struct {
 func Episodes(service *episode.Episodes, experiences *experience.Experiences, rows interface {
 	// EpisodesAfter returns episodes of a project (of all, if it is empty) whose Number is greater than after, in order.
 	EpisodesAfter(ctx context.Context, project string, after int64, limit int) ([]experience.EpisodeRecord, error)
-	EpisodeHoldings(ctx context.Context, persona string) ([]skillrouter.Holding, error)
+	EpisodeHoldings(ctx context.Context, persona string) ([]tally.Tally, error)
 },
 ) Memory {
 	return Memory{

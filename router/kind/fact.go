@@ -6,7 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/tally"
 	"skillrouter/learning/fact"
 	"skillrouter/router"
 )
@@ -39,12 +41,12 @@ type factRecord struct {
 func Facts(service *fact.Facts, rows interface {
 	// FactsAfter returns facts that live at a time, of this persona with a greater key and of personas behind it, in order.
 	FactsAfter(ctx context.Context, persona, key string, at time.Time, limit int) ([]fact.Fact, error)
-	FactHoldings(ctx context.Context, persona string, at time.Time) ([]skillrouter.Holding, error)
+	FactHoldings(ctx context.Context, persona string, at time.Time) ([]tally.Tally, error)
 	Fact(ctx context.Context, persona, key string) (fact.Fact, bool, error)
-}, now skillrouter.Clock,
+}, now clock.Clock,
 ) Memory {
 	return Memory{
-		Kind: Fact.holding(func(ctx context.Context, persona string) ([]skillrouter.Holding, error) {
+		Kind: Fact.holding(func(ctx context.Context, persona string) ([]tally.Tally, error) {
 			return rows.FactHoldings(ctx, persona, now())
 		}, service.Clear),
 		Words: service, Shelf: service,
@@ -74,7 +76,7 @@ func Facts(service *fact.Facts, rows interface {
 			persona, key, _ := strings.Cut(ref, "/")
 			found, there, err := rows.Fact(ctx, persona, key)
 			if err == nil && !there {
-				err = skillrouter.Errorf(skillrouter.NotFound, "there is no such fact")
+				err = errs.Errorf(errs.NotFound, "there is no such fact")
 			}
 			return found, err
 		}, func(ctx context.Context, ref string) error {

@@ -11,7 +11,10 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/eventlog"
+	"skillrouter/internal/principal"
+	"skillrouter/internal/tally"
 	"skillrouter/learning"
 	"skillrouter/learning/shelf"
 	"skillrouter/router"
@@ -60,7 +63,7 @@ func All() []Kind {
 // Placed returns those that have a place, in its order.
 func Placed[K any](kinds []K, place func(K) int) []K {
 	kinds = slices.DeleteFunc(slices.Clone(kinds), func(k K) bool { return place(k) == 0 })
-	skillrouter.Sort(kinds, func(a, b K) int { return cmp.Compare(place(a), place(b)) })
+	slices.SortFunc(kinds, func(a, b K) int { return cmp.Compare(place(a), place(b)) })
 	return kinds
 }
 
@@ -104,7 +107,7 @@ var byName = sync.OnceValue(func() map[string]Kind {
 })
 
 // holding is the kind with what counts and clears what there is of it.
-func (k Kind) holding(held func(ctx context.Context, persona string) ([]skillrouter.Holding, error),
+func (k Kind) holding(held func(ctx context.Context, persona string) ([]tally.Tally, error),
 	clear func(ctx context.Context, persona, category string, most int) (int64, error),
 ) Kind {
 	k.Held.Held, k.Held.Clear = held, clear
@@ -145,16 +148,16 @@ const Undone = "the import that brought it was undone"
 
 // unlessOver takes a conflict for success: what is to be retired is retired already.
 func unlessOver(err error) error {
-	if skillrouter.CodeOf(err) == skillrouter.Conflict {
+	if errs.CodeOf(err) == errs.Conflict {
 		return nil
 	}
 	return err
 }
 
 // WordsFor are the words of the rows that a caller may know of; nil: it may know of none.
-func (m Memory) WordsFor(ctx context.Context, caller skillrouter.Principal) (Words, error) {
+func (m Memory) WordsFor(ctx context.Context, caller principal.Principal) (Words, error) {
 	switch {
-	case m.Private && !caller.Has(skillrouter.ScopeCaptain), caller.Walled() && !m.Walled:
+	case m.Private && !caller.Has(principal.ScopeCaptain), caller.Walled() && !m.Walled:
 		return nil, nil
 	case caller.Walled():
 		own, err := m.Shelf.Within(ctx)
@@ -182,7 +185,7 @@ type Shelf interface {
 	Within(ctx context.Context) (*tfidf.Index, error)
 	TellElsewhere(kind string, other shelf.Elsewhere)
 	// Follow brings the index in step with what another router wrote.
-	Follow(ctx context.Context, events []skillrouter.Event, to keep.Position) error
+	Follow(ctx context.Context, events []eventlog.Event, to keep.Position) error
 }
 
 // Question asks for the rows of a kind that fit some words.
@@ -198,7 +201,7 @@ type Question struct {
 	Limit    int
 	Explain  bool
 	Corpus   *tfidf.Corpus // by which words are weighed
-	Caller   skillrouter.Principal
+	Caller   principal.Principal
 	Now      time.Time
 }
 

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/tally"
 	"skillrouter/learning/knowledge"
 	"skillrouter/router"
 )
@@ -34,7 +34,7 @@ type knowledgeRecord struct {
 func Entries(service *knowledge.Base, rows interface {
 	// KnowledgeAfter returns entries of a project (of all, if it is empty) whose Number is greater than after, in order.
 	KnowledgeAfter(ctx context.Context, project string, after int64, limit int) ([]knowledge.Knowledge, error)
-	KnowledgeHoldings(ctx context.Context, persona string) ([]skillrouter.Holding, error)
+	KnowledgeHoldings(ctx context.Context, persona string) ([]tally.Tally, error)
 	// KnowledgeIDs returns at most so many ids that begin or end so, the newest first. It is the same for other kinds.
 },
 ) Memory {

@@ -4,7 +4,8 @@ import (
 	"context"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/safetext"
+	"skillrouter/internal/tally"
 	"skillrouter/learning"
 	"skillrouter/learning/lesson"
 	"skillrouter/router"
@@ -33,7 +34,7 @@ type lessonRecord struct {
 func Lessons(service *lesson.Lessons, rows interface {
 	// LessonsAfter returns lessons of a project (of all, if it is empty) whose Number is greater than after, in order, retired ones too.
 	LessonsAfter(ctx context.Context, project string, after int64, limit int) ([]lesson.Lesson, error)
-	LessonHoldings(ctx context.Context, persona string) ([]skillrouter.Holding, error)
+	LessonHoldings(ctx context.Context, persona string) ([]tally.Tally, error)
 },
 ) Memory {
 	return Memory{
@@ -76,7 +77,7 @@ func Lessons(service *lesson.Lessons, rows interface {
 				{Member: "root_cause", Form: Text},
 				{Member: "solution", Form: Text},
 				{Member: "body", Form: Text},
-				{Member: "severity", Among: skillrouter.Texts(learning.Severities())},
+				{Member: "severity", Among: safetext.Strings(learning.Severities())},
 				{Member: "alternatives", Form: List},
 				{Member: "tags", Form: List},
 				{Member: "related_files", Form: List},

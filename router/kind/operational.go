@@ -5,7 +5,8 @@ import (
 	"strconv"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/safetext"
+	"skillrouter/internal/tally"
 	"skillrouter/learning"
 	"skillrouter/operational"
 	"skillrouter/router"
@@ -14,10 +15,10 @@ import (
 // What is known of what is kept beside the memory. Tasks, findings and messages have no index in their domain: the search makes them a Memory.
 var (
 	Task = Kind{
-		Name: router.KindTask, Plural: "tasks", Searched: 5, OfProject: true, HasAuthor: true, Categories: skillrouter.Texts(operational.TaskStatuses()),
+		Name: router.KindTask, Plural: "tasks", Searched: 5, OfProject: true, HasAuthor: true, Categories: safetext.Strings(operational.TaskStatuses()),
 	}
 	Finding = Kind{
-		Name: router.KindFinding, Plural: "findings", Searched: 6, OfProject: true, Categories: skillrouter.Texts(operational.Severities()),
+		Name: router.KindFinding, Plural: "findings", Searched: 6, OfProject: true, Categories: safetext.Strings(operational.Severities()),
 	}
 	Message  = Kind{Name: router.KindMessage, Plural: "messages", Searched: 8, HasAuthor: true, Private: true}
 	Reminder = Kind{
@@ -40,7 +41,7 @@ type reminderRecord struct {
 // Reminders are the reminders of a service.
 func Reminders(service *operational.Reminders, rows interface {
 	operational.ReminderTransfer
-	ReminderHoldings(ctx context.Context, persona string) ([]skillrouter.Holding, error)
+	ReminderHoldings(ctx context.Context, persona string) ([]tally.Tally, error)
 },
 ) Memory {
 	return Memory{
@@ -74,7 +75,7 @@ func Reminders(service *operational.Reminders, rows interface {
 
 // Sessions are the sessions of a store.
 func Sessions(rows interface {
-	SessionHoldings(ctx context.Context, persona string) ([]skillrouter.Holding, error)
+	SessionHoldings(ctx context.Context, persona string) ([]tally.Tally, error)
 },
 ) Memory {
 	return Memory{Kind: Session.holding(rows.SessionHoldings, nil)}

@@ -8,7 +8,8 @@ import (
 	"maps"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/strictjson"
 	"skillrouter/learning"
 )
 
@@ -132,7 +133,7 @@ func (m Memory) still(mark string) func(row any) error {
 	return func(row any) error {
 		now, err := m.Mark(row)
 		if err == nil && now != mark {
-			err = skillrouter.Errorf(skillrouter.Conflict, "somebody changed it meanwhile: what it says now is shown")
+			err = errs.Errorf(errs.Conflict, "somebody changed it meanwhile: what it says now is shown")
 		}
 		return err
 	}
@@ -178,14 +179,14 @@ func (m Memory) Revert(ctx context.Context, ref, version string) error {
 		}
 		return m.change(learning.IfStill(ctx, m.still(mark)), ref, then)
 	}
-	return skillrouter.Errorf(skillrouter.NotFound, "this version is not kept, or never was")
+	return errs.Errorf(errs.NotFound, "this version is not kept, or never was")
 }
 
 // changing is the Change of a service that takes patches of a type, and answers what the row says then.
 func changing[Patch, Row any](change func(ctx context.Context, ref string, patch Patch) (Row, error)) func(context.Context, string, []byte) error {
 	return func(ctx context.Context, ref string, text []byte) error {
 		var patch Patch
-		if err := skillrouter.DecodeJSON(text, &patch); err != nil {
+		if err := strictjson.Decode(text, &patch); err != nil {
 			return err
 		}
 		_, err := change(ctx, ref, patch)

@@ -5,7 +5,7 @@ import (
 	"context"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/principal"
 	"skillrouter/learning/lesson"
 	"skillrouter/router"
 )
@@ -46,7 +46,7 @@ func Patterns(service *lesson.Patterns, rows interface {
 			p.Confidence = 0
 			return p, err
 		}, func(ctx context.Context, id string) error {
-			by := cmp.Or(skillrouter.PrincipalOf(ctx).AgentID, "captain")
+			by := cmp.Or(principal.Of(ctx).AgentID, "captain")
 			_, err := service.Deprecate(ctx, id, lesson.ConfirmationDraft{By: by, Notes: Undone})
 			return unlessOver(err)
 		}},

@@ -10,7 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/strictjson"
+	"skillrouter/internal/tally"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/procedure"
 	"skillrouter/router"
@@ -50,7 +51,7 @@ type procedureRecord struct {
 func Procedures(service *procedure.Procedures, rows interface {
 	// ProceduresAfter returns procedures whose number is greater than after, in order, and the number of the last.
 	ProceduresAfter(ctx context.Context, after int64, limit int) ([]procedure.Procedure, int64, error)
-	ProcedureHoldings(ctx context.Context, persona string) ([]skillrouter.Holding, error)
+	ProcedureHoldings(ctx context.Context, persona string) ([]tally.Tally, error)
 },
 ) Memory {
 	return Memory{
@@ -128,7 +129,7 @@ func Procedures(service *procedure.Procedures, rows interface {
 					Params      *[]procedure.Param `json:"params"`
 					Steps       *[]procedure.Step  `json:"steps"`
 				}
-				if err := skillrouter.DecodeJSON(patch, &set); err != nil {
+				if err := strictjson.Decode(patch, &set); err != nil {
 					return err
 				}
 				draft.Description, draft.Category = *cmp.Or(set.Description, &draft.Description), *cmp.Or(set.Category, &draft.Category)

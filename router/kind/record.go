@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/strictjson"
 	"skillrouter/learning"
 )
 
@@ -35,7 +35,7 @@ type head struct {
 func decoded[In, T any](of func(in *In) *T) func(text []byte) (any, error) {
 	return func(text []byte) (any, error) {
 		in := new(In)
-		err := skillrouter.DecodeJSON(text, in)
+		err := strictjson.Decode(text, in)
 		return of(in), err
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 )
 
 // Why a call was broken off, as the cause of its context.
@@ -167,7 +167,7 @@ func (e *Endpoint) readAll(ctx context.Context, body io.Reader) ([]byte, error) 
 		return nil, e.unreachable(ctx, err)
 	}
 	if len(text) > MaxAnswer {
-		return nil, skillrouter.Errorf(skillrouter.Unavailable, "the answer of %s is larger than %d bytes", e.base, MaxAnswer)
+		return nil, errs.Errorf(errs.Unavailable, "the answer of %s is larger than %d bytes", e.base, MaxAnswer)
 	}
 	return text, nil
 }

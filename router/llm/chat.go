@@ -7,7 +7,7 @@ import (
 	"errors"
 	"net/http"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 )
 
 // ChatOptions are a Chat's settings. The zero value is usable.
@@ -100,13 +100,13 @@ func (c *Chat) Chat(ctx context.Context, request Request) (Reply, error) {
 // encode checks a request and writes it as the endpoint reads it.
 func (c *Chat) encode(request Request) ([]byte, error) {
 	if len(request.Messages) == 0 {
-		return nil, skillrouter.InvalidField("messages", "must hold at least one message")
+		return nil, errs.InvalidField("messages", "must hold at least one message")
 	}
 	if request.MaxTokens < 0 {
-		return nil, skillrouter.InvalidField("max_tokens", "must not be negative")
+		return nil, errs.InvalidField("max_tokens", "must not be negative")
 	}
 	if t := request.Temperature; t != nil && !(*t >= 0 && *t <= 2) { // not NaN either
-		return nil, skillrouter.InvalidField("temperature", "must lie between 0 and 2")
+		return nil, errs.InvalidField("temperature", "must lie between 0 and 2")
 	}
 	if err := fits(request.Messages, request.MaxTokens, c.options.Window, c.options.Count); err != nil {
 		return nil, err
@@ -121,7 +121,7 @@ func (c *Chat) encode(request Request) ([]byte, error) {
 	}
 	body, err := json.Marshal(wire)
 	if err != nil {
-		return nil, skillrouter.Wrap(skillrouter.Invalid, err, "the request cannot be written as JSON")
+		return nil, errs.Wrap(errs.Invalid, err, "the request cannot be written as JSON")
 	}
 	return body, nil
 }

@@ -15,7 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/router/llm"
 )
 
@@ -58,38 +58,38 @@ func TestFaults(t *testing.T) {
 	tests := []struct {
 		name   string
 		answer func(w http.ResponseWriter, r *http.Request)
-		code   skillrouter.Code
+		code   errs.Code
 		holds  string
 		calls  int
 	}{
-		{"prose instead of JSON", func(w http.ResponseWriter, _ *http.Request) { says(w, 200, "Sure! Here is your answer.") }, skillrouter.Unavailable, "no chat completion", 1},
-		{"nothing", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(200) }, skillrouter.Unavailable, "no chat completion", 1},
-		{"no choices", func(w http.ResponseWriter, _ *http.Request) { says(w, 200, `{"error":"model is loading"}`) }, skillrouter.Unavailable, "no chat completion", 1},
-		{"bad key", func(w http.ResponseWriter, _ *http.Request) { says(w, 401, `{"error":{"message":"no"}}`) }, skillrouter.Unavailable, "llm.api_key", 1},
-		{"no such model", func(w http.ResponseWriter, _ *http.Request) { says(w, 404, `{"error":{"message":"no"}}`) }, skillrouter.Unavailable, "llm.model", 1},
-		{"bad request", func(w http.ResponseWriter, _ *http.Request) { says(w, 400, `{"error":{"message":"no"}}`) }, skillrouter.Invalid, "400", 1},
+		{"prose instead of JSON", func(w http.ResponseWriter, _ *http.Request) { says(w, 200, "Sure! Here is your answer.") }, errs.Unavailable, "no chat completion", 1},
+		{"nothing", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(200) }, errs.Unavailable, "no chat completion", 1},
+		{"no choices", func(w http.ResponseWriter, _ *http.Request) { says(w, 200, `{"error":"model is loading"}`) }, errs.Unavailable, "no chat completion", 1},
+		{"bad key", func(w http.ResponseWriter, _ *http.Request) { says(w, 401, `{"error":{"message":"no"}}`) }, errs.Unavailable, "llm.api_key", 1},
+		{"no such model", func(w http.ResponseWriter, _ *http.Request) { says(w, 404, `{"error":{"message":"no"}}`) }, errs.Unavailable, "llm.model", 1},
+		{"bad request", func(w http.ResponseWriter, _ *http.Request) { says(w, 400, `{"error":{"message":"no"}}`) }, errs.Invalid, "400", 1},
 		{"too long, says the endpoint", func(w http.ResponseWriter, _ *http.Request) {
 			says(w, 400, `{"error":{"message":"x","code":"context_length_exceeded"}}`)
-		}, skillrouter.TooLarge, "window", 1},
-		{"not implemented", func(w http.ResponseWriter, _ *http.Request) { says(w, 501, `{}`) }, skillrouter.Unavailable, "501", 1},
-		{"overloaded", func(w http.ResponseWriter, _ *http.Request) { says(w, 429, `{}`) }, skillrouter.RateLimited, "too much", 3},
-		{"failing", func(w http.ResponseWriter, _ *http.Request) { says(w, 500, `boom`) }, skillrouter.Unavailable, "500", 3},
-		{"dropping before it answers", func(w http.ResponseWriter, _ *http.Request) { drop(w) }, skillrouter.Unavailable, "broke", 1},
+		}, errs.TooLarge, "window", 1},
+		{"not implemented", func(w http.ResponseWriter, _ *http.Request) { says(w, 501, `{}`) }, errs.Unavailable, "501", 1},
+		{"overloaded", func(w http.ResponseWriter, _ *http.Request) { says(w, 429, `{}`) }, errs.RateLimited, "too much", 3},
+		{"failing", func(w http.ResponseWriter, _ *http.Request) { says(w, 500, `boom`) }, errs.Unavailable, "500", 3},
+		{"dropping before it answers", func(w http.ResponseWriter, _ *http.Request) { drop(w) }, errs.Unavailable, "broke", 1},
 		{"dropping in the middle", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "1000")
 			streams(w, piece("a"))
 			drop(w)
-		}, skillrouter.Unavailable, "broke", 1},
+		}, errs.Unavailable, "broke", 1},
 		{"redirecting", func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://192.0.2.1/v1/chat/completions", http.StatusTemporaryRedirect)
-		}, skillrouter.Unavailable, "redirections", 1},
-		{"hanging", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, skillrouter.Unavailable, "did not begin", 1},
-		{"hanging in the middle", func(w http.ResponseWriter, r *http.Request) { streams(w, piece("a")); <-r.Context().Done() }, skillrouter.Unavailable, "in the middle", 1},
+		}, errs.Unavailable, "redirections", 1},
+		{"hanging", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, errs.Unavailable, "did not begin", 1},
+		{"hanging in the middle", func(w http.ResponseWriter, r *http.Request) { streams(w, piece("a")); <-r.Context().Done() }, errs.Unavailable, "in the middle", 1},
 		{"never ending", func(w http.ResponseWriter, r *http.Request) {
 			for r.Context().Err() == nil {
 				streams(w, ": still there\n\n")
 			}
-		}, skillrouter.Unavailable, "", 1},
+		}, errs.Unavailable, "", 1},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -97,10 +97,10 @@ func TestFaults(t *testing.T) {
 			timeouts := llm.Timeouts{FirstByte: 300 * time.Millisecond, Idle: 300 * time.Millisecond, Total: time.Second}
 			e, _ := endpoint(t, u.URL, llm.Options{Timeouts: timeouts})
 			_, err := llm.NewChat(e, "m", llm.ChatOptions{}).Chat(t.Context(), question("hi"))
-			if got := skillrouter.CodeOf(err); got != test.code {
+			if got := errs.CodeOf(err); got != test.code {
 				t.Errorf("%v, want %s", err, test.code)
 			}
-			hold(t, "message", skillrouter.MessageOf(err), test.holds)
+			hold(t, "message", errs.MessageOf(err), test.holds)
 			if n := len(u.requests()); n != test.calls {
 				t.Errorf("%d calls, want %d", n, test.calls)
 			}
@@ -114,18 +114,18 @@ func TestRefusedBeforeItIsSent(t *testing.T) {
 	nan := math.NaN()
 	tests := map[string]struct {
 		request llm.Request
-		code    skillrouter.Code
+		code    errs.Code
 	}{
-		"no messages":         {llm.Request{}, skillrouter.Invalid},
-		"negative answer":     {llm.Request{Messages: question("a").Messages, MaxTokens: -1}, skillrouter.Invalid},
-		"temperature of NaN":  {llm.Request{Messages: question("a").Messages, Temperature: &nan}, skillrouter.Invalid},
-		"too long":            {question(strings.Repeat("word ", 4096)), skillrouter.TooLarge},
-		"answer of the whole": {llm.Request{Messages: question("a").Messages, MaxTokens: 4096}, skillrouter.TooLarge},
+		"no messages":         {llm.Request{}, errs.Invalid},
+		"negative answer":     {llm.Request{Messages: question("a").Messages, MaxTokens: -1}, errs.Invalid},
+		"temperature of NaN":  {llm.Request{Messages: question("a").Messages, Temperature: &nan}, errs.Invalid},
+		"too long":            {question(strings.Repeat("word ", 4096)), errs.TooLarge},
+		"answer of the whole": {llm.Request{Messages: question("a").Messages, MaxTokens: 4096}, errs.TooLarge},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			_, err := llm.NewChat(e, "m", llm.ChatOptions{Window: 4096}).Chat(t.Context(), test.request)
-			if skillrouter.CodeOf(err) != test.code {
+			if errs.CodeOf(err) != test.code {
 				t.Errorf("%v, want %s", err, test.code)
 			}
 		})
@@ -141,7 +141,7 @@ func TestRetries(t *testing.T) {
 		name   string
 		answer func(n int, w http.ResponseWriter)
 		waits  []time.Duration
-		code   skillrouter.Code
+		code   errs.Code
 	}{
 		{"twice and then well", func(n int, w http.ResponseWriter) {
 			if n < 2 {
@@ -169,14 +169,14 @@ func TestRetries(t *testing.T) {
 		{"not in an hour", func(_ int, w http.ResponseWriter) {
 			w.Header().Set("Retry-After", "3600")
 			says(w, 429, `{}`)
-		}, nil, skillrouter.RateLimited},
+		}, nil, errs.RateLimited},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			u := script(t, func(n int, w http.ResponseWriter, _ *http.Request) { test.answer(n, w) })
 			e, w := endpoint(t, u.URL, llm.Options{Now: func() time.Time { return now }})
 			_, err := llm.NewChat(e, "m", llm.ChatOptions{}).Chat(t.Context(), question("hi"))
-			if skillrouter.CodeOf(err) != test.code {
+			if errs.CodeOf(err) != test.code {
 				t.Error(err)
 			}
 			if diff := cmp.Diff(test.waits, w.all); diff != "" {
@@ -195,10 +195,10 @@ func TestNobodyThere(t *testing.T) {
 	_ = listener.Close()
 	e, w := endpoint(t, "http://"+listener.Addr().String()+"/v1/", llm.Options{})
 	_, err = llm.NewChat(e, "m", llm.ChatOptions{}).Chat(t.Context(), question("hi"))
-	if skillrouter.CodeOf(err) != skillrouter.Unavailable {
+	if errs.CodeOf(err) != errs.Unavailable {
 		t.Error(err)
 	}
-	hold(t, "message", skillrouter.MessageOf(err), "no model answers", "llm.base_url")
+	hold(t, "message", errs.MessageOf(err), "no model answers", "llm.base_url")
 	if len(w.all) != llm.DefaultRetries {
 		t.Errorf("%d further attempts", len(w.all))
 	}
@@ -210,7 +210,7 @@ func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	_, err := llm.NewChat(e, "m", llm.ChatOptions{}).Chat(ctx, question("hi"))
-	if skillrouter.CodeOf(err) != skillrouter.Unavailable || !errors.Is(err, context.DeadlineExceeded) {
+	if errs.CodeOf(err) != errs.Unavailable || !errors.Is(err, context.DeadlineExceeded) {
 		t.Error(err)
 	}
 }
@@ -237,11 +237,11 @@ func TestBases(t *testing.T) {
 		}
 	}
 	for _, base := range []string{"", "localhost:11434", "ftp://host", "http://", "http://u:p@host", "http://host?x=1", "http://host#x", "http://host\n"} {
-		if _, err := llm.NewEndpoint(base, llm.Options{}); skillrouter.CodeOf(err) != skillrouter.Invalid {
+		if _, err := llm.NewEndpoint(base, llm.Options{}); errs.CodeOf(err) != errs.Invalid {
 			t.Errorf("%q: %v", base, err)
 		}
 	}
-	if _, err := llm.NewEndpoint("http://host", llm.Options{Key: "a\r\nX: y"}); skillrouter.CodeOf(err) != skillrouter.Invalid {
+	if _, err := llm.NewEndpoint("http://host", llm.Options{Key: "a\r\nX: y"}); errs.CodeOf(err) != errs.Invalid {
 		t.Errorf("a key with a line break: %v", err)
 	}
 }

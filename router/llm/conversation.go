@@ -6,7 +6,8 @@ import (
 	"errors"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/strictjson"
 )
 
 // conversation is a request of a chat completion as its client wrote it. What is
@@ -147,7 +148,7 @@ func (c *conversation) question() string {
 		}
 	}
 	if len(said) > 2*half {
-		said = skillrouter.Head(said, half) + "\n" + tail(said, half)
+		said = check.Head(said, half) + "\n" + tail(said, half)
 	}
 	return said
 }
@@ -221,7 +222,7 @@ func (c *conversation) put(at int, more []byte) []byte {
 
 // quote writes a value as JSON that reads as its text does.
 func quote(value any) []byte {
-	text, _ := skillrouter.PlainJSON(value) // texts cannot fail
+	text, _ := strictjson.Plain(value) // texts cannot fail
 	return text
 }
 

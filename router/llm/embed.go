@@ -9,7 +9,8 @@ import (
 	"net/http"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
 	"skillrouter/learning/shelf"
 )
 
@@ -64,9 +65,9 @@ func (e *Embeddings) batch(ctx context.Context, texts []string) ([][]float32, er
 	input := make([]string, len(texts))
 	for i, text := range texts {
 		if strings.TrimSpace(text) == "" {
-			return nil, skillrouter.InvalidField("texts", "may not hold a blank one")
+			return nil, errs.InvalidField("texts", "may not hold a blank one")
 		}
-		input[i] = skillrouter.Head(strings.ToValidUTF8(text, "\uFFFD"), MaxEmbedText)
+		input[i] = check.Head(strings.ToValidUTF8(text, "\uFFFD"), MaxEmbedText)
 	}
 	body, err := json.Marshal(struct {
 		Model  string   `json:"model"`
@@ -74,7 +75,7 @@ func (e *Embeddings) batch(ctx context.Context, texts []string) ([][]float32, er
 		Format string   `json:"encoding_format"`
 	}{e.model, input, "float"})
 	if err != nil {
-		return nil, skillrouter.Wrap(skillrouter.Invalid, err, "the request cannot be written as JSON")
+		return nil, errs.Wrap(errs.Invalid, err, "the request cannot be written as JSON")
 	}
 	const what = "list of embeddings"
 	var answer wireEmbeddings

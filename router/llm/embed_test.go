@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/router/llm"
 )
 
@@ -66,16 +66,16 @@ func TestEmbedFaults(t *testing.T) {
 			u := script(t, func(_ int, w http.ResponseWriter, _ *http.Request) { says(w, 200, text) })
 			e, _ := endpoint(t, u.URL, llm.Options{})
 			_, err := llm.NewEmbeddings(e, "m").Embed(t.Context(), []string{"a", "b"})
-			if skillrouter.CodeOf(err) != skillrouter.Unavailable {
+			if errs.CodeOf(err) != errs.Unavailable {
 				t.Errorf("%v", err)
 			}
 		})
 	}
 	e, _ := endpoint(t, "http://127.0.0.1:1", llm.Options{})
-	if _, err := llm.NewEmbeddings(e, "m").Embed(t.Context(), []string{"a", " "}); skillrouter.CodeOf(err) != skillrouter.Invalid {
+	if _, err := llm.NewEmbeddings(e, "m").Embed(t.Context(), []string{"a", " "}); errs.CodeOf(err) != errs.Invalid {
 		t.Errorf("a blank text: %v", err)
 	}
-	if _, err := llm.NewEmbeddings(e, "m").Embed(t.Context(), []string{"a"}); skillrouter.CodeOf(err) != skillrouter.Unavailable {
+	if _, err := llm.NewEmbeddings(e, "m").Embed(t.Context(), []string{"a"}); errs.CodeOf(err) != errs.Unavailable {
 		t.Errorf("nobody there: %v", err)
 	}
 	if vectors, err := llm.NewEmbeddings(e, "m").Embed(t.Context(), nil); err != nil || len(vectors) != 0 {

@@ -12,7 +12,10 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/committer"
+	"skillrouter/internal/defaults"
+	"skillrouter/internal/errs"
 )
 
 // How calls are bounded unless Options say otherwise.
@@ -49,7 +52,7 @@ type Options struct {
 	// Sleep waits between two attempts, and Chance is in 0 to 1; nil means the real ones.
 	Sleep  func(ctx context.Context, d time.Duration) error
 	Chance func() float64
-	Now    skillrouter.Clock
+	Now    clock.Clock
 	Log    *slog.Logger
 }
 
@@ -67,10 +70,10 @@ func ParseBase(base string) (*url.URL, error) {
 	const field = "base_url"
 	u, err := url.Parse(base)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" {
-		return nil, skillrouter.InvalidField(field, "must be a URL such as http://127.0.0.1:11434/v1")
+		return nil, errs.InvalidField(field, "must be a URL such as http://127.0.0.1:11434/v1")
 	}
 	if u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
-		return nil, skillrouter.InvalidField(field, "may bear no user, query or fragment; a key is a setting of its own")
+		return nil, errs.InvalidField(field, "may bear no user, query or fragment; a key is a setting of its own")
 	}
 	u.Path = cmp.Or(strings.TrimRight(u.Path, "/"), "/v1")
 	u.RawPath = ""
@@ -87,7 +90,7 @@ func NewEndpoint(base string, options Options) (*Endpoint, error) {
 	}
 	for _, c := range []byte(options.Key) {
 		if c < ' ' || c > '~' {
-			return nil, skillrouter.InvalidField("api_key", "may hold printable ASCII characters only")
+			return nil, errs.InvalidField("api_key", "may hold printable ASCII characters only")
 		}
 	}
 	t := &options.Timeouts
@@ -106,13 +109,13 @@ func NewEndpoint(base string, options Options) (*Endpoint, error) {
 		options.Retries = 0
 	}
 	if options.Sleep == nil {
-		options.Sleep = skillrouter.Pause
+		options.Sleep = committer.Pause
 	}
 	if options.Chance == nil {
 		options.Chance = rand.Float64
 	}
 	options.Now = options.Now.Given()
-	options.Log = skillrouter.GivenLog(options.Log)
+	options.Log = defaults.Log(options.Log)
 	e := &Endpoint{base: u.String(), target: target(u), options: options}
 	dialer := &net.Dialer{Timeout: t.Connect, KeepAlive: 15 * time.Second}
 	e.http = &http.Client{
@@ -120,7 +123,7 @@ func NewEndpoint(base string, options Options) (*Endpoint, error) {
 			Proxy: nil, // not even the environment's: what leaves this machine goes where the settings say
 			DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
 				if address != e.target {
-					return nil, skillrouter.Errorf(skillrouter.Forbidden, "only the configured endpoint is dialled")
+					return nil, errs.Errorf(errs.Forbidden, "only the configured endpoint is dialled")
 				}
 				return dialer.DialContext(ctx, network, address)
 			},

@@ -8,7 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/principal"
 	"skillrouter/learning/episode"
 	"skillrouter/router/sse"
 )
@@ -31,7 +32,7 @@ const (
 // exchange is a question and an answer, on their way to memory.
 type exchange struct {
 	draft     episode.Draft
-	principal skillrouter.Principal
+	principal principal.Principal
 }
 
 // recording listens to one answer. A nil one hears nothing.
@@ -40,17 +41,17 @@ type recording struct {
 	model     string
 	stream    bool
 	wish      wishes
-	principal skillrouter.Principal
+	principal principal.Principal
 	heard     []byte
 	over      bool // more was said than is kept
 }
 
-func newRecording(c *conversation, w wishes, principal skillrouter.Principal) *recording {
+func newRecording(c *conversation, w wishes, caller principal.Principal) *recording {
 	question := c.lastSaid()
 	if question == "" {
 		return nil
 	}
-	return &recording{question: question, model: c.model, stream: c.stream, wish: w, principal: principal}
+	return &recording{question: question, model: c.model, stream: c.stream, wish: w, principal: caller}
 }
 
 // add hears a piece of the answer.
@@ -115,7 +116,7 @@ func beginning(text string, limit int) string {
 	if len(text) <= limit {
 		return text
 	}
-	return skillrouter.Head(text, limit) + " […]"
+	return check.Head(text, limit) + " […]"
 }
 
 // Run stores exchanges until ctx ends, and then those that still wait.
@@ -141,7 +142,7 @@ func (p *Proxy) Run(ctx context.Context) error {
 func (p *Proxy) store(ctx context.Context, e exchange) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime)
 	defer cancel()
-	if _, err := p.options.Episodes.Record(skillrouter.WithPrincipal(ctx, e.principal), e.draft); err != nil && !errors.Is(err, context.Canceled) {
+	if _, err := p.options.Episodes.Record(principal.With(ctx, e.principal), e.draft); err != nil && !errors.Is(err, context.Canceled) {
 		p.options.Log.WarnContext(ctx, "an exchange is not remembered", "error", err)
 	}
 }

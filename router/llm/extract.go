@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/learning/consolidate"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/fact"
@@ -106,7 +106,7 @@ func cutParts(model Model, task string, t consolidate.Transcript) (parts []strin
 	// An estimate may be too low, and the second question holds the first answer too.
 	room := (window - 2*answer - Estimate(task)) * 3 / 4
 	if room < 200 {
-		return nil, 0, skillrouter.Errorf(skillrouter.Invalid, "the model's window of %d tokens has no room for a transcript", window)
+		return nil, 0, errs.Errorf(errs.Invalid, "the model's window of %d tokens has no room for a transcript", window)
 	}
 	var b strings.Builder
 	used := 0
@@ -127,7 +127,7 @@ func cutParts(model Model, task string, t consolidate.Transcript) (parts []strin
 			parts, used = append(parts, b.String()), 0
 			b.Reset()
 			if len(parts) == maxParts {
-				return nil, 0, skillrouter.Errorf(skillrouter.TooLarge, "the transcript takes more than %d calls of a model with a window of %d tokens", maxParts, window)
+				return nil, 0, errs.Errorf(errs.TooLarge, "the transcript takes more than %d calls of a model with a window of %d tokens", maxParts, window)
 			}
 		}
 		b.WriteString(text)
@@ -154,7 +154,7 @@ func ask[T any](ctx context.Context, model Model, q question, part string, answe
 			return found, err
 		}
 		if len(reply.Content) > maxExtraction {
-			return found, skillrouter.Errorf(skillrouter.TooLarge, "the model answered %d bytes", len(reply.Content))
+			return found, errs.Errorf(errs.TooLarge, "the model answered %d bytes", len(reply.Content))
 		}
 		if found, wrong = readAnswer[T](q.schema, reply.Content); wrong == nil {
 			return found, nil
@@ -166,7 +166,7 @@ func ask[T any](ctx context.Context, model Model, q question, part string, answe
 		request.Messages = append(request.Messages[:2:2], Message{RoleAssistant, said},
 			Message{RoleUser, "That is not the JSON object that was asked for: " + cutError(wrong) + ". Answer with the JSON object and nothing else."})
 	}
-	return found, skillrouter.Wrap(skillrouter.Unavailable, wrong, "the model's answer was twice not the JSON that was asked for")
+	return found, errs.Wrap(errs.Unavailable, wrong, "the model's answer was twice not the JSON that was asked for")
 }
 
 func cutError(err error) string {
@@ -260,7 +260,7 @@ func readAnswer[T any](schema answerSchema, answer string) (found T, err error) 
 		}
 		return found, json.Unmarshal(raw, &found)
 	}
-	return found, skillrouter.Errorf(skillrouter.Invalid, "it holds no whole JSON object")
+	return found, errs.Errorf(errs.Invalid, "it holds no whole JSON object")
 }
 
 // drafts are the proposals of an answer.

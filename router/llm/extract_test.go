@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/learning/consolidate"
 	"skillrouter/learning/procedure"
 	"skillrouter/router/llm"
@@ -77,31 +77,31 @@ func TestExtract(t *testing.T) {
 func TestExtractFails(t *testing.T) {
 	for name, test := range map[string]struct {
 		answer func(n int, w http.ResponseWriter, r *http.Request)
-		code   skillrouter.Code
+		code   errs.Code
 		asked  int
 	}{
-		"prose twice": {func(_ int, w http.ResponseWriter, _ *http.Request) { says(w, 200, answered("I am a language model.")) }, skillrouter.Unavailable, 2},
+		"prose twice": {func(_ int, w http.ResponseWriter, _ *http.Request) { says(w, 200, answered("I am a language model.")) }, errs.Unavailable, 2},
 		"10 MB": {func(_ int, w http.ResponseWriter, _ *http.Request) {
 			says(w, 200, answered(strings.Repeat("[", 10<<20)))
 		}, "", 1},
 		"1 MB": {func(_ int, w http.ResponseWriter, _ *http.Request) {
 			says(w, 200, answered(strings.Repeat("[", 1<<20)))
-		}, skillrouter.TooLarge, 1},
+		}, errs.TooLarge, 1},
 		"broken off": {func(_ int, w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "5000")
 			_, _ = w.Write([]byte(completion[:40]))
 			panic(http.ErrAbortHandler)
-		}, skillrouter.Unavailable, 1},
+		}, errs.Unavailable, 1},
 		"refusal": {func(_ int, w http.ResponseWriter, _ *http.Request) {
 			says(w, 400, `{"error":{"message":"no"}}`)
-		}, skillrouter.Invalid, 1},
-		"silence": {func(_ int, _ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, skillrouter.Unavailable, 1},
+		}, errs.Invalid, 1},
+		"silence": {func(_ int, _ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, errs.Unavailable, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			u := script(t, test.answer)
 			e, _ := endpoint(t, u.URL, llm.Options{Retries: -1, Timeouts: llm.Timeouts{FirstByte: 300 * time.Millisecond}})
 			drafts, err := llm.NewExtractor(llm.NewChat(e, "qwen3-coder", llm.ChatOptions{})).Extract(t.Context(), transcript)
-			if err == nil || test.code != "" && skillrouter.CodeOf(err) != test.code || drafts != nil {
+			if err == nil || test.code != "" && errs.CodeOf(err) != test.code || drafts != nil {
 				t.Errorf("%v, %v", drafts, err)
 			}
 			if n := len(u.requests()); n != test.asked {
@@ -163,11 +163,11 @@ func TestExtractInParts(t *testing.T) {
 	for range 10 {
 		long.Turns = append(long.Turns, long.Turns...)[:min(2*len(long.Turns), 20_000)]
 	}
-	if _, err := llm.NewExtractor(model).Extract(t.Context(), long); skillrouter.CodeOf(err) != skillrouter.TooLarge {
+	if _, err := llm.NewExtractor(model).Extract(t.Context(), long); errs.CodeOf(err) != errs.TooLarge {
 		t.Errorf("too long: %v", err)
 	}
 	tiny := llm.NewChat(e, "tiny", llm.ChatOptions{Window: 512})
-	if _, err := llm.NewExtractor(tiny).Extract(t.Context(), transcript); skillrouter.CodeOf(err) != skillrouter.Invalid {
+	if _, err := llm.NewExtractor(tiny).Extract(t.Context(), transcript); errs.CodeOf(err) != errs.Invalid {
 		t.Errorf("no room: %v", err)
 	}
 }

@@ -11,7 +11,8 @@ import (
 	"strings"
 	"syscall"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/redact"
 )
 
 // maxRefusal bounds what is read of a refusal, in bytes.
@@ -19,28 +20,28 @@ const maxRefusal = 16 << 10
 
 // unreachable explains why a call got no answer, or not the whole of it.
 func (e *Endpoint) unreachable(ctx context.Context, err error) error {
-	code, base := skillrouter.Unavailable, e.base
+	code, base := errs.Unavailable, e.base
 	switch {
 	case errors.Is(err, errFirstByte):
-		return skillrouter.Wrap(code, err, "the model at %s did not begin to answer within %s (llm.timeout)", base, e.options.Timeouts.FirstByte)
+		return errs.Wrap(code, err, "the model at %s did not begin to answer within %s (llm.timeout)", base, e.options.Timeouts.FirstByte)
 	case errors.Is(err, errIdle):
-		return skillrouter.Wrap(code, err, "the model at %s said nothing for %s in the middle of its answer (llm.timeout)", base, e.options.Timeouts.Idle)
+		return errs.Wrap(code, err, "the model at %s said nothing for %s in the middle of its answer (llm.timeout)", base, e.options.Timeouts.Idle)
 	case errors.Is(err, errTotal):
-		return skillrouter.Wrap(code, err, "the model at %s did not end its answer within %s", base, e.options.Timeouts.Total)
+		return errs.Wrap(code, err, "the model at %s did not end its answer within %s", base, e.options.Timeouts.Total)
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return skillrouter.Wrap(code, err, "the model at %s did not answer in the time that there was", base)
+		return errs.Wrap(code, err, "the model at %s did not answer in the time that there was", base)
 	case ctx.Err() != nil:
-		return skillrouter.Wrap(code, err, "the call of the model was given up")
+		return errs.Wrap(code, err, "the call of the model was given up")
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return skillrouter.Wrap(code, err, "no model answers at %s (llm.base_url): is it running?", base)
+		return errs.Wrap(code, err, "no model answers at %s (llm.base_url): is it running?", base)
 	}
 	if lookup, ok := errors.AsType[*net.DNSError](err); ok {
-		return skillrouter.Wrap(code, lookup, "the host of %s (llm.base_url) is not known", base)
+		return errs.Wrap(code, lookup, "the host of %s (llm.base_url) is not known", base)
 	}
 	if dial, ok := errors.AsType[*net.OpError](err); ok && dial.Op == "dial" {
-		return skillrouter.Wrap(code, err, "the model at %s (llm.base_url) cannot be reached", base)
+		return errs.Wrap(code, err, "the model at %s (llm.base_url) cannot be reached", base)
 	}
-	return skillrouter.Wrap(code, err, "the connection to the model at %s broke", base)
+	return errs.Wrap(code, err, "the connection to the model at %s broke", base)
 }
 
 // refused turns an answer that is none of 2xx into an error. What the endpoint
@@ -50,23 +51,23 @@ func (e *Endpoint) refused(response *http.Response) error {
 	said := e.said(text)
 	cause := errors.New(response.Status + ": " + said)
 	if strings.Contains(said, "context_length_exceeded") || strings.Contains(said, "context size") || strings.Contains(said, "maximum context length") {
-		return skillrouter.Wrap(skillrouter.TooLarge, cause, "the request does not fit the model's window, says %s", e.base)
+		return errs.Wrap(errs.TooLarge, cause, "the request does not fit the model's window, says %s", e.base)
 	}
 	switch status := response.StatusCode; {
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
-		return skillrouter.Wrap(skillrouter.Unavailable, cause, "%s refused the key that it was given (llm.api_key)", e.base)
+		return errs.Wrap(errs.Unavailable, cause, "%s refused the key that it was given (llm.api_key)", e.base)
 	case status == http.StatusNotFound:
-		return skillrouter.Wrap(skillrouter.Unavailable, cause, "%s has no such model, or is no such endpoint (llm.base_url, llm.model)", e.base)
+		return errs.Wrap(errs.Unavailable, cause, "%s has no such model, or is no such endpoint (llm.base_url, llm.model)", e.base)
 	case status == http.StatusRequestEntityTooLarge:
-		return skillrouter.Wrap(skillrouter.TooLarge, cause, "the request is too large for %s", e.base)
+		return errs.Wrap(errs.TooLarge, cause, "the request is too large for %s", e.base)
 	case status == http.StatusTooManyRequests:
-		return skillrouter.Wrap(skillrouter.RateLimited, cause, "%s is asked too much", e.base)
+		return errs.Wrap(errs.RateLimited, cause, "%s is asked too much", e.base)
 	case status/100 == 3:
-		return skillrouter.Wrap(skillrouter.Unavailable, cause, "%s sends callers elsewhere, and redirections are not followed (llm.base_url)", e.base)
+		return errs.Wrap(errs.Unavailable, cause, "%s sends callers elsewhere, and redirections are not followed (llm.base_url)", e.base)
 	case status/100 == 4:
-		return skillrouter.Wrap(skillrouter.Invalid, cause, "%s refused the request with %d", e.base, status)
+		return errs.Wrap(errs.Invalid, cause, "%s refused the request with %d", e.base, status)
 	default:
-		return skillrouter.Wrap(skillrouter.Unavailable, cause, "%s failed with %d", e.base, status)
+		return errs.Wrap(errs.Unavailable, cause, "%s failed with %d", e.base, status)
 	}
 }
 
@@ -106,13 +107,13 @@ func refusalOf(text []byte) string {
 
 // nonsense says that the endpoint answered something else than was asked for.
 func (e *Endpoint) nonsense(err error, what string) error {
-	return skillrouter.Wrap(skillrouter.Unavailable, err, "%s answered something that is no %s", e.base, what)
+	return errs.Wrap(errs.Unavailable, err, "%s answered something that is no %s", e.base, what)
 }
 
 // excerpt cuts a text to what a log line bears, without what looks like a secret.
 func excerpt(text string) string {
 	const limit = 300
-	text, _ = skillrouter.Redact(strings.ToValidUTF8(text, "\uFFFD"))
+	text, _ = redact.Text(strings.ToValidUTF8(text, "\uFFFD"))
 	if cut := []rune(text); len(cut) > limit {
 		text = string(cut[:limit]) + "…"
 	}

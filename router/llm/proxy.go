@@ -10,7 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/defaults"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning/episode"
 	"skillrouter/router/contexts"
 )
@@ -58,7 +60,7 @@ func NewProxy(endpoint *Endpoint, fail func(w http.ResponseWriter, err error), o
 	if options.WriteTime <= 0 {
 		options.WriteTime = 30 * time.Second
 	}
-	options.Log = skillrouter.GivenLog(options.Log)
+	options.Log = defaults.Log(options.Log)
 	p := &Proxy{endpoint: endpoint, fail: fail, options: options}
 	if options.Episodes != nil {
 		p.exchanges = make(chan exchange, maxWaiting)
@@ -71,7 +73,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx := r.Context()
 	wish := wishes{}
 	if r.Method == http.MethodGet && !strings.HasPrefix(r.URL.Path, version+"/responses/") { // a kept response is somebody's conversation
-		if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+		if err := principal.Of(ctx).Need(principal.ScopeRead); err != nil {
 			p.fail(w, err)
 			return
 		}
@@ -83,7 +85,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if p.endpoint == nil {
-		p.refuse(w, skillrouter.Errorf(skillrouter.Unavailable,
+		p.refuse(w, errs.Errorf(errs.Unavailable,
 			"no model is configured: set llm.base_url (SKILLROUTER_LLM_BASE_URL) to an OpenAI-compatible endpoint such as http://127.0.0.1:11434/v1, and restart the router"))
 		return
 	}
@@ -95,9 +97,9 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		if _, over := errors.AsType[*http.MaxBytesError](err); over {
-			err = skillrouter.Wrap(skillrouter.TooLarge, err, "the request is too large")
+			err = errs.Wrap(errs.TooLarge, err, "the request is too large")
 		} else {
-			err = skillrouter.Wrap(skillrouter.Invalid, err, "the request's body did not arrive")
+			err = errs.Wrap(errs.Invalid, err, "the request's body did not arrive")
 		}
 		p.fail(w, err)
 		return
@@ -107,7 +109,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		memory := "none: this is no conversation" // the endpoint will say so better
 		if c, err := parseConversation(body); err == nil {
 			if wish.record && p.exchanges != nil {
-				record = newRecording(c, wish, skillrouter.PrincipalOf(ctx))
+				record = newRecording(c, wish, principal.Of(ctx))
 			}
 			body, memory = p.remembered(ctx, c, wish)
 		}
@@ -196,16 +198,16 @@ func (p *Proxy) refuse(w http.ResponseWriter, err error) {
 func below(u *url.URL) (string, error) {
 	path, ok := strings.CutPrefix(u.EscapedPath(), version)
 	if !ok || !strings.HasPrefix(path, "/") {
-		return "", skillrouter.Errorf(skillrouter.NotFound, "there is no such path here")
+		return "", errs.Errorf(errs.NotFound, "there is no such path here")
 	}
 	for segment := range strings.SplitSeq(path, "/") {
 		plain, err := url.PathUnescape(segment)
 		if err != nil || strings.ContainsAny(plain, "\\\x00") {
-			return "", skillrouter.Errorf(skillrouter.NotFound, "there is no such path here")
+			return "", errs.Errorf(errs.NotFound, "there is no such path here")
 		}
 		for part := range strings.SplitSeq(plain, "/") {
 			if part == "." || part == ".." {
-				return "", skillrouter.Errorf(skillrouter.NotFound, "there is no such path here")
+				return "", errs.Errorf(errs.NotFound, "there is no such path here")
 			}
 		}
 	}

@@ -7,7 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 )
 
 // The headers that switch memory per request. They go no further, and so may
@@ -40,15 +42,15 @@ type wishes struct {
 // for another agent's memory should not get everybody's.
 func wishesOf(r *http.Request, budget int) (wishes, error) {
 	w := wishes{budget: budget, memory: true, record: true}
-	principal := skillrouter.PrincipalOf(r.Context())
-	if err := principal.Need(skillrouter.ScopeAgent); err != nil {
+	caller := principal.Of(r.Context())
+	if err := caller.Need(principal.ScopeAgent); err != nil {
 		return w, err
 	}
 	if w.agent = strings.TrimSpace(r.Header.Get(HeaderAgent)); w.agent == "" {
-		w.agent = principal.AgentID
-	} else if err := skillrouter.CheckAgentID(HeaderAgent, w.agent); err != nil {
+		w.agent = caller.AgentID
+	} else if err := check.AgentID(HeaderAgent, w.agent); err != nil {
 		return w, err
-	} else if err := principal.ActAs(w.agent); err != nil {
+	} else if err := caller.ActAs(w.agent); err != nil {
 		return w, err
 	}
 	for _, header := range []struct {
@@ -56,14 +58,14 @@ func wishesOf(r *http.Request, budget int) (wishes, error) {
 		into *string
 	}{{HeaderProject, &w.project}, {HeaderPersona, &w.persona}} {
 		*header.into = strings.TrimSpace(r.Header.Get(header.name))
-		if err := skillrouter.CheckName(header.name, *header.into); err != nil {
+		if err := check.Name(header.name, *header.into); err != nil {
 			return w, err
 		}
 	}
 	if asked := strings.TrimSpace(r.Header.Get(HeaderBudget)); asked != "" {
 		n, err := strconv.Atoi(asked)
 		if err != nil || n < MinBudget || n > MaxBudget {
-			return w, skillrouter.InvalidField(HeaderBudget, "must be a number of tokens between %d and %d", MinBudget, MaxBudget)
+			return w, errs.InvalidField(HeaderBudget, "must be a number of tokens between %d and %d", MinBudget, MaxBudget)
 		}
 		w.budget = n
 	}
@@ -76,7 +78,7 @@ func wishesOf(r *http.Request, budget int) (wishes, error) {
 		case "off":
 			*header.into = false
 		default:
-			return w, skillrouter.InvalidField(header.name, "must be on or off")
+			return w, errs.InvalidField(header.name, "must be on or off")
 		}
 	}
 	return w, nil

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/safetext"
 	"skillrouter/router/contexts"
 )
 
@@ -50,7 +50,7 @@ func (p *Proxy) remembered(ctx context.Context, c *conversation, w wishes) ([]by
 	case built.Text == "":
 		return c.body, "none: nothing fits"
 	}
-	return c.with(built.Text), fmt.Sprintf("%s, %d tokens", skillrouter.Counted(len(built.Items), "item", "items"), built.Tokens)
+	return c.with(built.Text), fmt.Sprintf("%s, %d tokens", safetext.Counted(len(built.Items), "item", "items"), built.Tokens)
 }
 
 // build gathers memory within memoryTime, also from a builder that does not look at its context.

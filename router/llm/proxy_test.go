@@ -16,7 +16,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning/episode"
 	"skillrouter/router/contexts"
 	"skillrouter/router/llm"
@@ -51,7 +52,7 @@ type diary struct {
 }
 
 func (d *diary) Record(ctx context.Context, draft episode.Draft) (episode.Episode, error) {
-	if err := skillrouter.PrincipalOf(ctx).ActAs(draft.AgentID); err != nil {
+	if err := principal.Of(ctx).ActAs(draft.AgentID); err != nil {
 		return episode.Episode{}, err
 	}
 	d.recorded <- draft
@@ -59,17 +60,17 @@ func (d *diary) Record(ctx context.Context, draft episode.Draft) (episode.Episod
 }
 
 // proxy serves a Proxy in front of an endpoint to a principal.
-func proxy(t *testing.T, base string, who skillrouter.Principal, options llm.ProxyOptions, timeouts llm.Timeouts) *httptest.Server {
+func proxy(t *testing.T, base string, who principal.Principal, options llm.ProxyOptions, timeouts llm.Timeouts) *httptest.Server {
 	t.Helper()
 	var e *llm.Endpoint
 	if base != "" {
 		e, _ = endpoint(t, base, llm.Options{Key: "sk-upstream", Timeouts: timeouts})
 	}
 	p := llm.NewProxy(e, func(w http.ResponseWriter, err error) {
-		status := map[skillrouter.Code]int{
-			skillrouter.Unavailable: 503, skillrouter.Invalid: 400, skillrouter.Forbidden: 403, skillrouter.NotFound: 404, skillrouter.TooLarge: 413,
-		}[skillrouter.CodeOf(err)]
-		text, _ := json.Marshal(map[string]any{"error": map[string]any{"message": skillrouter.FieldOf(err) + " " + skillrouter.MessageOf(err)}})
+		status := map[errs.Code]int{
+			errs.Unavailable: 503, errs.Invalid: 400, errs.Forbidden: 403, errs.NotFound: 404, errs.TooLarge: 413,
+		}[errs.CodeOf(err)]
+		text, _ := json.Marshal(map[string]any{"error": map[string]any{"message": errs.FieldOf(err) + " " + errs.MessageOf(err)}})
 		says(w, status, string(text))
 	}, options)
 	if options.Episodes != nil {
@@ -84,7 +85,7 @@ func proxy(t *testing.T, base string, who skillrouter.Principal, options llm.Pro
 		})
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		p.ServeHTTP(w, r.WithContext(skillrouter.WithPrincipal(r.Context(), who)))
+		p.ServeHTTP(w, r.WithContext(principal.With(r.Context(), who)))
 	}))
 	t.Cleanup(func() {
 		server.CloseClientConnections()
@@ -163,7 +164,7 @@ func TestWhereMemoryGoes(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			u := script(t, func(_ int, w http.ResponseWriter, _ *http.Request) { says(w, 200, completion) })
 			memory := remembers()
-			p := proxy(t, u.URL, skillrouter.Open(), llm.ProxyOptions{Context: memory, Budget: 900}, llm.Timeouts{})
+			p := proxy(t, u.URL, principal.Open(), llm.ProxyOptions{Context: memory, Budget: 900}, llm.Timeouts{})
 			response := ask(t, p.URL, "/v1/chat/completions", test.body, map[string]string{"X-Skillrouter-Agent": "a1", "X-Skillrouter-Project": "web"})
 			if got := read(t, response); response.StatusCode != 200 || got != completion {
 				t.Errorf("%d %s", response.StatusCode, got)
@@ -214,7 +215,7 @@ func TestUntouched(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			u := script(t, func(_ int, w http.ResponseWriter, _ *http.Request) { says(w, 200, completion) })
-			p := proxy(t, u.URL, skillrouter.Open(), test.options, llm.Timeouts{})
+			p := proxy(t, u.URL, principal.Open(), test.options, llm.Timeouts{})
 			response := ask(t, p.URL, "/v1/chat/completions", test.body, test.header)
 			if got := read(t, response); got != completion {
 				t.Error(got)
@@ -233,7 +234,7 @@ func TestUntouched(t *testing.T) {
 func TestBudgetShrinks(t *testing.T) {
 	u := script(t, func(_ int, w http.ResponseWriter, _ *http.Request) { says(w, 200, completion) })
 	memory := remembers()
-	p := proxy(t, u.URL, skillrouter.Open(), llm.ProxyOptions{Context: memory, Budget: 1500, Window: 4096}, llm.Timeouts{})
+	p := proxy(t, u.URL, principal.Open(), llm.ProxyOptions{Context: memory, Budget: 1500, Window: 4096}, llm.Timeouts{})
 	body := `{"max_tokens":2000,"messages":[{"role":"user","content":"` + strings.Repeat("word ", 1200) + `"}]}` // about 1,500 tokens
 	read(t, ask(t, p.URL, "/v1/chat/completions", body, nil))
 	if got := memory.asked[0].Budget; got < 450 || got > 600 {
@@ -252,7 +253,7 @@ func TestBudgetShrinks(t *testing.T) {
 func TestQuestion(t *testing.T) {
 	u := script(t, func(_ int, w http.ResponseWriter, _ *http.Request) { says(w, 200, completion) })
 	memory := remembers()
-	p := proxy(t, u.URL, skillrouter.Open(), llm.ProxyOptions{Context: memory, Budget: 500}, llm.Timeouts{})
+	p := proxy(t, u.URL, principal.Open(), llm.ProxyOptions{Context: memory, Budget: 500}, llm.Timeouts{})
 	read(t, ask(t, p.URL, "/v1/chat/completions", `{"messages":[{"role":"user","content":"how do I rotate the signing keys?"},{"role":"assistant","content":"shall I?"},{"role":"user","content":"yes"},{"role":"tool","content":"done"}]}`, nil))
 	if got := memory.asked[0].Task; got != "how do I rotate the signing keys?\nyes" {
 		t.Errorf("the task is %q", got)
@@ -261,7 +262,7 @@ func TestQuestion(t *testing.T) {
 
 func TestHeadersOfRequests(t *testing.T) {
 	u := script(t, func(_ int, w http.ResponseWriter, _ *http.Request) { says(w, 200, completion) })
-	p := proxy(t, u.URL, skillrouter.Open(), llm.ProxyOptions{}, llm.Timeouts{})
+	p := proxy(t, u.URL, principal.Open(), llm.ProxyOptions{}, llm.Timeouts{})
 	read(t, ask(t, p.URL, "/v1/chat/completions?api-version=1", asking, map[string]string{
 		"Authorization": "Bearer skr_ours", "Cookie": "a=b", "Origin": "http://localhost", "X-Skillrouter-Agent": "a", "X-Skillrouter-Memory": "on",
 		"Connection": "X-Hop", "X-Hop": "1", "OpenAI-Organization": "org", "User-Agent": "aider/1", "Accept-Encoding": "zstd", "X-Stainless-Lang": "js",
@@ -308,7 +309,7 @@ func TestAnswersPass(t *testing.T) {
 				w.Header().Set("Date", "Sat, 21 Nov 2026 12:00:00 GMT")
 				answer(w)
 			})
-			p := proxy(t, u.URL, skillrouter.Open(), llm.ProxyOptions{Context: remembers(), Budget: 100}, llm.Timeouts{})
+			p := proxy(t, u.URL, principal.Open(), llm.ProxyOptions{Context: remembers(), Budget: 100}, llm.Timeouts{})
 			direct := ask(t, u.URL, "/v1/chat/completions", asking, nil)
 			through := ask(t, p.URL, "/v1/chat/completions", asking, nil)
 			if direct.StatusCode != through.StatusCode {
@@ -335,7 +336,7 @@ func TestSiteHeadersStay(t *testing.T) {
 		}
 		says(w, 200, completion)
 	})
-	p := proxy(t, u.URL, skillrouter.Open(), llm.ProxyOptions{}, llm.Timeouts{})
+	p := proxy(t, u.URL, principal.Open(), llm.ProxyOptions{}, llm.Timeouts{})
 	response := ask(t, p.URL, "/v1/models", "", nil)
 	for name, values := range response.Header {
 		if values[0] == "x" {
@@ -346,7 +347,7 @@ func TestSiteHeadersStay(t *testing.T) {
 
 func TestOtherPaths(t *testing.T) {
 	u := script(t, func(_ int, w http.ResponseWriter, _ *http.Request) { says(w, 200, `{"object":"list","data":[]}`) })
-	p := proxy(t, u.URL+"/openai/v1", skillrouter.Open(), llm.ProxyOptions{Context: remembers(), Budget: 500}, llm.Timeouts{})
+	p := proxy(t, u.URL+"/openai/v1", principal.Open(), llm.ProxyOptions{Context: remembers(), Budget: 500}, llm.Timeouts{})
 	for path, want := range map[string]string{
 		"/v1/models": "/openai/v1/models", "/v1/models/hf.co/a%2Fb:q4": "/openai/v1/models/hf.co/a%2Fb:q4", "/v1/models?limit=1": "/openai/v1/models?limit=1",
 	} {
@@ -403,11 +404,11 @@ func TestOtherPaths(t *testing.T) {
 
 // TestWhoMayAsk: the token says who asks, and headers cannot say more.
 func TestWhoMayAsk(t *testing.T) {
-	agent := skillrouter.Principal{AgentID: "a", Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}}
-	reader := skillrouter.Principal{Scopes: []skillrouter.Scope{skillrouter.ScopeRead}}
+	agent := principal.Principal{AgentID: "a", Scopes: []principal.Scope{principal.ScopeAgent}}
+	reader := principal.Principal{Scopes: []principal.Scope{principal.ScopeRead}}
 	tests := []struct {
 		name   string
-		who    skillrouter.Principal
+		who    principal.Principal
 		header map[string]string
 		status int
 		as     string
@@ -415,10 +416,10 @@ func TestWhoMayAsk(t *testing.T) {
 		{"an agent", agent, nil, 200, "a"},
 		{"an agent by its name", agent, map[string]string{"X-Skillrouter-Agent": "a"}, 200, "a"},
 		{"an agent by another's", agent, map[string]string{"X-Skillrouter-Agent": "b"}, 403, ""},
-		{"a captain as another", skillrouter.Open(), map[string]string{"X-Skillrouter-Agent": "b"}, 200, "b"},
+		{"a captain as another", principal.Open(), map[string]string{"X-Skillrouter-Agent": "b"}, 200, "b"},
 		{"a reader", reader, nil, 403, ""},
-		{"nobody", skillrouter.Principal{}, nil, 403, ""},
-		{"a name that is none", skillrouter.Open(), map[string]string{"X-Skillrouter-Agent": "../x"}, 400, ""},
+		{"nobody", principal.Principal{}, nil, 403, ""},
+		{"a name that is none", principal.Open(), map[string]string{"X-Skillrouter-Agent": "../x"}, 400, ""},
 		{"a budget of ten million", agent, map[string]string{"X-Skillrouter-Budget": "10000000"}, 400, ""},
 		{"a budget of nought", agent, map[string]string{"X-Skillrouter-Budget": "0"}, 400, ""},
 		{"memory perhaps", agent, map[string]string{"X-Skillrouter-Memory": "perhaps"}, 400, ""},
@@ -447,7 +448,7 @@ func TestWhoMayAsk(t *testing.T) {
 
 // TestWhoMayReadAResponse: a kept response is somebody's conversation, and no list of models.
 func TestWhoMayReadAResponse(t *testing.T) {
-	reader := skillrouter.Principal{Scopes: []skillrouter.Scope{skillrouter.ScopeRead}}
+	reader := principal.Principal{Scopes: []principal.Scope{principal.ScopeRead}}
 	u := script(t, func(_ int, w http.ResponseWriter, _ *http.Request) { says(w, 200, `{}`) })
 	p := proxy(t, u.URL, reader, llm.ProxyOptions{}, llm.Timeouts{})
 	for path, want := range map[string]int{"/v1/models": 200, "/v1/responses/resp_1": 403} {
@@ -458,7 +459,7 @@ func TestWhoMayReadAResponse(t *testing.T) {
 }
 
 func TestNothingConfigured(t *testing.T) {
-	p := proxy(t, "", skillrouter.Open(), llm.ProxyOptions{}, llm.Timeouts{})
+	p := proxy(t, "", principal.Open(), llm.ProxyOptions{}, llm.Timeouts{})
 	response := ask(t, p.URL, "/v1/chat/completions", asking, nil)
 	if response.StatusCode != http.StatusServiceUnavailable {
 		t.Error(response.Status)
@@ -469,7 +470,7 @@ func TestNothingConfigured(t *testing.T) {
 // TestEndpointFaults: what the endpoint does not answer is answered by the proxy.
 func TestEndpointFaults(t *testing.T) {
 	hanging := script(t, func(_ int, _ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
-	p := proxy(t, hanging.URL, skillrouter.Open(), llm.ProxyOptions{}, llm.Timeouts{FirstByte: 50 * time.Millisecond})
+	p := proxy(t, hanging.URL, principal.Open(), llm.ProxyOptions{}, llm.Timeouts{FirstByte: 50 * time.Millisecond})
 	response := ask(t, p.URL, "/v1/chat/completions", asking, nil)
 	if response.StatusCode != 503 || response.Header.Get("X-Should-Retry") != "false" {
 		t.Errorf("%s %v", response.Status, response.Header)
@@ -479,7 +480,7 @@ func TestEndpointFaults(t *testing.T) {
 	redirecting := script(t, func(_ int, w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "http://192.0.2.1/", http.StatusFound)
 	})
-	p = proxy(t, redirecting.URL, skillrouter.Open(), llm.ProxyOptions{}, llm.Timeouts{})
+	p = proxy(t, redirecting.URL, principal.Open(), llm.ProxyOptions{}, llm.Timeouts{})
 	response = ask(t, p.URL, "/v1/chat/completions", asking, nil)
 	if response.StatusCode != 503 || response.Header.Get("Location") != "" {
 		t.Errorf("%s %v", response.Status, response.Header)
@@ -487,7 +488,7 @@ func TestEndpointFaults(t *testing.T) {
 	hold(t, "answer", read(t, response), "redirections are not followed")
 
 	gone := script(t, func(int, http.ResponseWriter, *http.Request) {})
-	p = proxy(t, gone.URL, skillrouter.Open(), llm.ProxyOptions{}, llm.Timeouts{})
+	p = proxy(t, gone.URL, principal.Open(), llm.ProxyOptions{}, llm.Timeouts{})
 	gone.Close()
 	response = ask(t, p.URL, "/v1/models", "", nil)
 	if response.StatusCode != 503 {
@@ -505,7 +506,7 @@ func TestPiecesComeAtOnce(t *testing.T) {
 			<-next
 		}
 	})
-	p := proxy(t, u.URL, skillrouter.Open(), llm.ProxyOptions{}, llm.Timeouts{})
+	p := proxy(t, u.URL, principal.Open(), llm.ProxyOptions{}, llm.Timeouts{})
 	response := ask(t, p.URL, "/v1/chat/completions", asking, nil)
 	lines := bufio.NewReader(response.Body)
 	for _, text := range []string{"a", "b", "c"} {
@@ -530,7 +531,7 @@ func TestThinkingByHTTP2(t *testing.T) {
 			<-next
 		}
 	})
-	server := httptest.NewUnstartedServer(proxy(t, u.URL, skillrouter.Open(), llm.ProxyOptions{WriteTime: writeTime}, llm.Timeouts{}).Config.Handler)
+	server := httptest.NewUnstartedServer(proxy(t, u.URL, principal.Open(), llm.ProxyOptions{WriteTime: writeTime}, llm.Timeouts{}).Config.Handler)
 	server.EnableHTTP2 = true
 	server.StartTLS()
 	defer server.Close()
@@ -557,7 +558,7 @@ func TestDisconnects(t *testing.T) {
 			<-r.Context().Done()
 			close(gone)
 		})
-		p := proxy(t, u.URL, skillrouter.Open(), llm.ProxyOptions{}, llm.Timeouts{})
+		p := proxy(t, u.URL, principal.Open(), llm.ProxyOptions{}, llm.Timeouts{})
 		response := ask(t, p.URL, "/v1/chat/completions", asking, nil)
 		if _, err := bufio.NewReader(response.Body).ReadString('\n'); err != nil {
 			t.Fatal(err)
@@ -574,7 +575,7 @@ func TestDisconnects(t *testing.T) {
 			streams(w, piece("a"))
 			panic(http.ErrAbortHandler)
 		})
-		p := proxy(t, u.URL, skillrouter.Open(), llm.ProxyOptions{}, llm.Timeouts{})
+		p := proxy(t, u.URL, principal.Open(), llm.ProxyOptions{}, llm.Timeouts{})
 		response := ask(t, p.URL, "/v1/chat/completions", asking, nil)
 		text, err := io.ReadAll(response.Body)
 		if err == nil || !bytes.Equal(text, []byte(piece("a"))) {
@@ -583,7 +584,7 @@ func TestDisconnects(t *testing.T) {
 	})
 	t.Run("the endpoint's silence", func(t *testing.T) {
 		u := script(t, func(_ int, w http.ResponseWriter, r *http.Request) { streams(w, piece("a")); <-r.Context().Done() })
-		p := proxy(t, u.URL, skillrouter.Open(), llm.ProxyOptions{}, llm.Timeouts{Idle: 50 * time.Millisecond})
+		p := proxy(t, u.URL, principal.Open(), llm.ProxyOptions{}, llm.Timeouts{Idle: 50 * time.Millisecond})
 		response := ask(t, p.URL, "/v1/chat/completions", asking, nil)
 		if text, err := io.ReadAll(response.Body); err == nil {
 			t.Errorf("%q: the client takes it for whole", text)
@@ -611,7 +612,7 @@ func TestRecords(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			u := script(t, func(_ int, w http.ResponseWriter, _ *http.Request) { test.answer(w) })
 			d := &diary{recorded: make(chan episode.Draft, 9)}
-			p := proxy(t, u.URL, skillrouter.Principal{AgentID: "a", Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}},
+			p := proxy(t, u.URL, principal.Principal{AgentID: "a", Scopes: []principal.Scope{principal.ScopeAgent}},
 				llm.ProxyOptions{Context: remembers(), Budget: 500, Episodes: d}, llm.Timeouts{})
 			header := map[string]string{"X-Skillrouter-Project": "web", "Accept-Encoding": "gzip"}
 			for name, value := range test.header {

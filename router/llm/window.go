@@ -3,7 +3,7 @@ package llm
 import (
 	"unicode/utf8"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 )
 
 // messageFrame is how many tokens a message costs besides its text: the role and
@@ -38,7 +38,7 @@ func fits(messages []Message, answer, window int, count func(string) int) error 
 		tokens += count(m.Content) + messageFrame
 	}
 	if tokens+answer > window {
-		return skillrouter.Errorf(skillrouter.TooLarge,
+		return errs.Errorf(errs.TooLarge,
 			"the request has about %d tokens and its answer may have %d, and the model's window is %d (llm.context_window)", tokens, answer, window)
 	}
 	return nil

@@ -8,7 +8,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"skillrouter"
+	"skillrouter/internal/check"
 	"skillrouter/learning/guard"
 	"skillrouter/learning/guard/rule"
 )
@@ -40,7 +40,7 @@ func (a *asker) show(ctx context.Context, action rule.Action, checked guard.Chec
 	}
 	question := &mcp.ElicitParams{
 		Message: fmt.Sprintf("The guard blocked: %s%s. If it is meant, run in a terminal of your own: skillrouter check approve %s. What you answer here allows nothing.",
-			visible(skillrouter.Head(skillrouter.OneLine(action.Command), maxShownCommand)), why, checked.ApprovalID),
+			visible(check.Head(check.OneLine(action.Command), maxShownCommand)), why, checked.ApprovalID),
 		RequestedSchema: map[string]any{"type": "object", "properties": map[string]any{}},
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), approvalShown) // the call is over before

@@ -17,11 +17,12 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"skillrouter"
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/app/apptest"
 	"skillrouter/comms"
 	"skillrouter/comms/commstest"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/knowledge"
@@ -50,12 +51,12 @@ const principalHeader = "X-Test-Principal"
 func serveTools(t *testing.T, services mcpserver.Services) *tools {
 	server := mcpserver.New(services, mcpserver.Options{Toolsets: toolsets(t, "all")})
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var p skillrouter.Principal
+		var p principal.Principal
 		if err := json.Unmarshal([]byte(r.Header.Get(principalHeader)), &p); err != nil {
 			http.Error(w, err.Error(), http.StatusUnauthorized)
 			return
 		}
-		server.Handler().ServeHTTP(w, r.WithContext(skillrouter.WithPrincipal(r.Context(), p)))
+		server.Handler().ServeHTTP(w, r.WithContext(principal.With(r.Context(), p)))
 	}))
 	t.Cleanup(func() { end(t, server, s) })
 	answers := map[string]*jsonschema.Resolved{}
@@ -86,7 +87,7 @@ func callTool[Out any](ctx context.Context, c *tools, agent, name string, argume
 		code, _ := detail["code"].(string)
 		field, _ := detail["field"].(string)
 		message, _ := detail["message"].(string)
-		return out, &skillrouter.Error{Code: skillrouter.Code(code), Field: field, Message: message}
+		return out, &errs.Error{Code: errs.Code(code), Field: field, Message: message}
 	}
 	raw, err := json.Marshal(result.StructuredContent)
 	if err != nil {
@@ -102,14 +103,14 @@ func callTool[Out any](ctx context.Context, c *tools, agent, name string, argume
 func (c *tools) as(ctx context.Context, agent string) *mcp.ClientSession {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	principal, err := json.Marshal(skillrouter.PrincipalOf(ctx))
+	caller, err := json.Marshal(principal.Of(ctx))
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	key := agent + " " + string(principal)
+	key := agent + " " + string(caller)
 	if c.clients[key] == nil {
 		c.clients[key] = connect(c.t, &mcp.StreamableClientTransport{
-			Endpoint: c.url + "?agent_id=" + url.QueryEscape(agent), HTTPClient: &http.Client{Transport: bearer(principal)},
+			Endpoint: c.url + "?agent_id=" + url.QueryEscape(agent), HTTPClient: &http.Client{Transport: bearer(caller)},
 		})
 	}
 	return c.clients[key]
@@ -386,7 +387,7 @@ func TestLessonsContract(t *testing.T) {
 
 // TestMailboxContract holds the tools to what the mailbox promises.
 func TestMailboxContract(t *testing.T) {
-	commstest.Run(t, func(t *testing.T) func(skillrouter.Principal) commstest.Services {
+	commstest.Run(t, func(t *testing.T) func(principal.Principal) commstest.Services {
 		db, running := openDatabase(t, "operational")
 		s := operationalstore.New(db.Read, db.Commit)
 		log := slog.New(slog.DiscardHandler)
@@ -401,7 +402,7 @@ func TestMailboxContract(t *testing.T) {
 		run(t, running, presence.Run)
 		run(t, running, mailbox.Run)
 		c := serveTools(t, mcpserver.Services{Mailbox: mailbox, Presence: presence})
-		return func(skillrouter.Principal) commstest.Services {
+		return func(principal.Principal) commstest.Services {
 			return commstest.Services{Presence: presence, Mailbox: toolMailbox{mailbox, c}}
 		}
 	})

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/safetext"
 	"skillrouter/learning"
 )
 
@@ -97,7 +97,7 @@ func views[T, V any](list []T, view func(T) V) []V {
 func owned[T any](list []T) []T { return append([]T{}, list...) }
 
 // count says how many, in words that fit the number.
-func count(n int, one, many string) string { return skillrouter.Counted(n, one, many) }
+func count(n int, one, many string) string { return safetext.Counted(n, one, many) }
 
 // author names who wrote something: an agent's id holds no character that
 // could pass for anything else.

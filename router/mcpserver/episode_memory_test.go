@@ -6,7 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/episode"
 	learningstore "skillrouter/learning/store"
@@ -43,7 +44,7 @@ func TestEpisodicMemory(t *testing.T) {
 	c := serveTools(t, mcpserver.Services{Episodes: episodes})
 	ask := func(name string, arguments map[string]any) shownEpisodes {
 		t.Helper()
-		found, err := callTool[shownEpisodes](skillrouter.WithPrincipal(t.Context(), skillrouter.Open()), c, "analyst", name, arguments)
+		found, err := callTool[shownEpisodes](principal.With(t.Context(), principal.Open()), c, "analyst", name, arguments)
 		if err != nil {
 			t.Fatalf("%s %v: %v", name, arguments, err)
 		}
@@ -93,7 +94,7 @@ func TestEpisodicMemory(t *testing.T) {
 		"remember_episode": {"event": "e", "context": map[string]any{}, "persona": "../x"},
 	} {
 		field := map[string]string{"recall_episodes": "time_range", "search_episodes": "date_range", "remember_episode": "persona"}[tool]
-		if _, err := callTool[shownEpisodes](skillrouter.WithPrincipal(t.Context(), skillrouter.Open()), c, "analyst", tool, arguments); skillrouter.FieldOf(err) != field {
+		if _, err := callTool[shownEpisodes](principal.With(t.Context(), principal.Open()), c, "analyst", tool, arguments); errs.FieldOf(err) != field {
 			t.Errorf("%s: %v does not name %s", tool, err, field)
 		}
 	}
@@ -107,13 +108,13 @@ func TestRecentOfANewAgent(t *testing.T) {
 	c := serveTools(t, mcpserver.Services{Episodes: episodes})
 	record := func(agent, event string) {
 		t.Helper()
-		if _, err := callTool[shownEpisode](skillrouter.WithPrincipal(t.Context(), skillrouter.Open()), c, agent, "remember_episode", map[string]any{"event": event, "context": map[string]any{}}); err != nil {
+		if _, err := callTool[shownEpisode](principal.With(t.Context(), principal.Open()), c, agent, "remember_episode", map[string]any{"event": event, "context": map[string]any{}}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	recent := func(agent string) string {
 		t.Helper()
-		found, err := callTool[shownEpisodes](skillrouter.WithPrincipal(t.Context(), skillrouter.Open()), c, agent, "get_recent_episodes", map[string]any{})
+		found, err := callTool[shownEpisodes](principal.With(t.Context(), principal.Open()), c, agent, "get_recent_episodes", map[string]any{})
 		if err != nil {
 			t.Fatal(err)
 		}

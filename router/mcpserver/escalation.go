@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/operational"
 )
 
@@ -78,7 +78,7 @@ func (s *Server) settleEscalation(ctx context.Context, e settlement) (operationa
 	case operational.EscalationDismissed:
 		return s.services.Escalations.Dismiss(ctx, e.id, e.draft)
 	default:
-		return operational.Escalation{}, skillrouter.InvalidField("status", "must be one of reviewed, resolved, dismissed")
+		return operational.Escalation{}, errs.InvalidField("status", "must be one of reviewed, resolved, dismissed")
 	}
 }
 

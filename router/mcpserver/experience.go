@@ -11,7 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/strictjson"
 	"skillrouter/learning"
 	"skillrouter/learning/experience"
 	"skillrouter/learning/lesson"
@@ -140,23 +141,23 @@ func strictly[T any](name string, raw json.RawMessage) (*T, error) {
 	decoder.DisallowUnknownFields()
 	err := decoder.Decode(into)
 	if err == nil && name != "metadata" { // in which everything may stand
-		err = skillrouter.CheckJSON(raw, reflect.TypeFor[T]())
+		err = strictjson.Check(raw, reflect.TypeFor[T]())
 	}
 	if err == nil {
 		return into, nil
 	}
-	if skillrouter.CodeOf(err) == skillrouter.Invalid {
-		return nil, skillrouter.InvalidField(strings.TrimSuffix(name+"."+skillrouter.FieldOf(err), "."), "%s", skillrouter.MessageOf(err))
+	if errs.CodeOf(err) == errs.Invalid {
+		return nil, errs.InvalidField(strings.TrimSuffix(name+"."+errs.FieldOf(err), "."), "%s", errs.MessageOf(err))
 	}
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		got, _, _ := strings.Cut(wrong.Value, " ")
 		if wrong.Field == "" {
-			return nil, skillrouter.InvalidField(name, "must be an object, not %s", article(got))
+			return nil, errs.InvalidField(name, "must be an object, not %s", article(got))
 		}
-		return nil, skillrouter.InvalidField(name+"."+wrong.Field, "may not be %s", article(got))
+		return nil, errs.InvalidField(name+"."+wrong.Field, "may not be %s", article(got))
 	}
 	_, unknown, _ := strings.Cut(err.Error(), "unknown field ")
-	return nil, skillrouter.InvalidField(name, "has no member %s", shown(unknown))
+	return nil, errs.InvalidField(name, "has no member %s", shown(unknown))
 }
 
 func (s *Server) recordExperience(ctx context.Context, in experienceDraft) (experience.Recorded, error) {

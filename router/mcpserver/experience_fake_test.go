@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"sync"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/learning/experience"
 	"skillrouter/learning/lesson"
 )
@@ -65,7 +65,7 @@ func (h *houseExperiences) Applicable(_ context.Context, q experience.Applicable
 
 func (h *houseExperiences) Apply(_ context.Context, number int64, _ lesson.ApplicationDraft) (lesson.Applied, error) {
 	if number != 1 {
-		return lesson.Applied{}, skillrouter.Errorf(skillrouter.NotFound, "there is no lesson %d", number)
+		return lesson.Applied{}, errs.Errorf(errs.NotFound, "there is no lesson %d", number)
 	}
 	return lesson.Applied{Applied: true, LessonNumber: 1, PreviousConfidence: 0.5, NewConfidence: 0.6, TotalApplications: 1, SuccessRate: 1, Deprecated: true}, nil
 }

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/learning/fact"
 )
 
@@ -119,7 +119,7 @@ func (s *Server) addFactTools() {
 
 func (s *Server) recallFact(ctx context.Context, ref fact.Ref) (out recalledFact, text string, err error) {
 	found, err := s.services.Facts.Recall(ctx, ref)
-	if skillrouter.CodeOf(err) == skillrouter.NotFound {
+	if errs.CodeOf(err) == errs.NotFound {
 		return out, "Nothing is known under this key, or it has expired. Once you have found it out, keep it with remember_fact.", nil
 	}
 	if err != nil {

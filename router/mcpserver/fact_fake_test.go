@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/learning"
 	"skillrouter/learning/fact"
 )
@@ -42,7 +42,7 @@ func (h *houseFacts) Recall(ctx context.Context, ref fact.Ref) (fact.Fact, error
 			return f, nil
 		}
 	}
-	return fact.Fact{}, skillrouter.Errorf(skillrouter.NotFound, "there is no fact")
+	return fact.Fact{}, errs.Errorf(errs.NotFound, "there is no fact")
 }
 
 func (h *houseFacts) Update(ctx context.Context, ref fact.Ref, patch fact.Patch) (fact.Fact, error) {

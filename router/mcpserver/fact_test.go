@@ -11,7 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
 	"skillrouter/learning"
 	"skillrouter/learning/fact"
 	"skillrouter/learning/learningtest"
@@ -44,7 +45,7 @@ func given(arguments map[string]any) map[string]any {
 }
 
 func (f toolFacts) Remember(ctx context.Context, d fact.Draft) (fact.Stored, error) {
-	if d.Exact || d.IfVersion != nil || skillrouter.CheckAgentID("agent_id", d.AgentID) != nil && d.AgentID != "" {
+	if d.Exact || d.IfVersion != nil || check.AgentID("agent_id", d.AgentID) != nil && d.AgentID != "" {
 		return f.Service.Remember(ctx, d)
 	}
 	return callTool[fact.Stored](ctx, f.tools, d.AgentID, "remember_fact", given(map[string]any{
@@ -91,7 +92,7 @@ func (f toolFacts) Recall(ctx context.Context, ref fact.Ref) (fact.Fact, error) 
 		return fact.Fact{}, err
 	}
 	if !answer.Found {
-		return fact.Fact{}, skillrouter.Errorf(skillrouter.NotFound, "not found")
+		return fact.Fact{}, errs.Errorf(errs.NotFound, "not found")
 	}
 	page, err := f.Service.Search(ctx, fact.Query{Persona: ref.Persona, Limit: fact.MaxPage})
 	if err != nil {

@@ -7,7 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/safetext"
 )
 
 // maxAnswer bounds the texts of one answer together, in bytes: about 18,000
@@ -65,7 +66,7 @@ func (f *fence) say(format string, args ...any) {
 }
 
 // visible makes seen what a model or a terminal would see and a reader would not, and leaves nothing that a model takes for structure.
-func visible(s string) string { return skillrouter.Unfenced(skillrouter.Visible(s)) }
+func visible(s string) string { return safetext.Unfenced(safetext.Visible(s)) }
 
 // shares divides the bytes of an answer among texts of these lengths: the
 // short ones stay whole, and what they leave over goes to the long ones evenly.
@@ -95,7 +96,7 @@ func fitTexts(items [][]*string) []int {
 	}
 	for i, share := range shares(lengths) {
 		for _, t := range items[i] {
-			*t = skillrouter.Head(*t, share)
+			*t = check.Head(*t, share)
 			share -= len(*t)
 			lengths[i] -= len(*t)
 		}

@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"skillrouter"
+	"skillrouter/internal/check"
 )
 
 func TestShares(t *testing.T) {
@@ -48,9 +48,9 @@ func FuzzCutAndVisible(f *testing.F) {
 		if !utf8.ValidString(s) {
 			t.Skip("stored text is valid UTF-8")
 		}
-		short := skillrouter.Head(s, max(n, 0))
+		short := check.Head(s, max(n, 0))
 		if !utf8.ValidString(short) || len(short) > max(n, 0) || !strings.HasPrefix(s, short) {
-			t.Errorf("skillrouter.Head(%q, %d) = %q", s, n, short)
+			t.Errorf("check.Head(%q, %d) = %q", s, n, short)
 		}
 		shown := visible(s)
 		if !utf8.ValidString(shown) || strings.ContainsAny(shown, "\x00\x1b\r\u202e\u2066\U000e0041") || shown != visible(shown) {

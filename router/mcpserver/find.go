@@ -10,7 +10,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
 	"skillrouter/router"
 )
 
@@ -82,12 +83,12 @@ func (s *Server) addFindTools() {
 }
 
 func (s *Server) findTools(ctx context.Context, in toolSearch) (out foundTools, text string, err error) {
-	limit, err := skillrouter.Limit(in.limit, defaultFound, maxFound)
+	limit, err := check.Limit(in.limit, defaultFound, maxFound)
 	if err != nil {
 		return out, "", err
 	}
 	if len(in.query) > maxFindWords {
-		return out, "", skillrouter.InvalidField("query", "may have at most %d bytes", maxFindWords)
+		return out, "", errs.InvalidField("query", "may have at most %d bytes", maxFindWords)
 	}
 	var session *mcp.ServerSession
 	if req := requestOf(ctx); req != nil {
@@ -140,8 +141,8 @@ func (s *Server) findTools(ctx context.Context, in toolSearch) (out foundTools, 
 func (s *Server) callFound(ctx context.Context, call change[string, json.RawMessage]) (any, string, error) {
 	t, known := s.tools[call.id]
 	if !known || call.id == callTool {
-		return nil, "", &skillrouter.Error{
-			Code: skillrouter.NotFound, Field: "name", Message: fmt.Sprintf("is %q, and there is no such tool: ask %s", shown(call.id), findTools),
+		return nil, "", &errs.Error{
+			Code: errs.NotFound, Field: "name", Message: fmt.Sprintf("is %q, and there is no such tool: ask %s", shown(call.id), findTools),
 		}
 	}
 	return t.call(ctx, call.draft)

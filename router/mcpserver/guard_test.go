@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/learning"
 	"skillrouter/learning/guard"
 	"skillrouter/learning/guard/rule"
@@ -96,7 +96,7 @@ func (houseGuard) Outcome(_ context.Context, d guard.OutcomeDraft) (guard.Settle
 	settled := guard.Settled{CheckID: d.CheckID, Outcome: d.Outcome, Result: d.Result, Rules: []guard.RuleMoved{}}
 	switch d.CheckID {
 	case "gone":
-		return guard.Settled{}, skillrouter.Errorf(skillrouter.NotFound, "no check has this id")
+		return guard.Settled{}, errs.Errorf(errs.NotFound, "no check has this id")
 	case "told":
 		settled.Duplicate = true
 	default:

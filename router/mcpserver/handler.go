@@ -14,7 +14,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/strictjson"
 )
 
 // Bounds of what one client may send at once.
@@ -227,8 +228,8 @@ func checkMessage(raw []byte) *jsonrpc.Error {
 	if !json.Valid(raw) {
 		return &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "this is not valid JSON"}
 	}
-	if err := skillrouter.CheckCrowd(raw); err != nil {
-		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: skillrouter.MessageOf(err)}
+	if err := strictjson.CheckCrowd(raw); err != nil {
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: errs.MessageOf(err)}
 	}
 	batch, isBatch := elements(raw)
 	if !isBatch {

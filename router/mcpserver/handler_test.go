@@ -11,7 +11,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"skillrouter"
+	"skillrouter/internal/principal"
 	"skillrouter/router/mcpserver"
 )
 
@@ -19,11 +19,11 @@ import (
 // principal by the token.
 func framed(t *testing.T, server *mcpserver.Server) string {
 	t.Helper()
-	principals := map[string]skillrouter.Principal{
-		"":          skillrouter.Open(),
-		"Bearer a":  {AgentID: "a", Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}},
-		"Bearer a2": {AgentID: "a", Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}},
-		"Bearer b":  {AgentID: "b", Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}},
+	principals := map[string]principal.Principal{
+		"":          principal.Open(),
+		"Bearer a":  {AgentID: "a", Scopes: []principal.Scope{principal.ScopeAgent}},
+		"Bearer a2": {AgentID: "a", Scopes: []principal.Scope{principal.ScopeAgent}},
+		"Bearer b":  {AgentID: "b", Scopes: []principal.Scope{principal.ScopeAgent}},
 	}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p, ok := principals[r.Header.Get("Authorization")]
@@ -31,7 +31,7 @@ func framed(t *testing.T, server *mcpserver.Server) string {
 			http.Error(w, "no such token", http.StatusUnauthorized)
 			return
 		}
-		server.Handler().ServeHTTP(w, r.WithContext(skillrouter.WithPrincipal(r.Context(), p)))
+		server.Handler().ServeHTTP(w, r.WithContext(principal.With(r.Context(), p)))
 	}))
 	t.Cleanup(func() { end(t, server, s) })
 	return s.URL

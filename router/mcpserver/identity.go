@@ -12,7 +12,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 )
 
 // agentParameter is the parameter of the endpoint's URL by which a client's
@@ -38,7 +39,7 @@ func (s *Server) actor(ctx context.Context, asked string) string {
 	if agent, _ := ctx.Value(agentKey{}).(string); agent != "" {
 		return agent
 	}
-	if agent := skillrouter.PrincipalOf(ctx).AgentID; agent != "" {
+	if agent := principal.Of(ctx).AgentID; agent != "" {
 		return agent
 	}
 	return s.agent
@@ -84,7 +85,7 @@ func identified(next http.Handler) http.Handler {
 		}
 		ctx, err := withToolsets(ctx, r)
 		if err != nil {
-			refuse(w, http.StatusBadRequest, jsonrpc.CodeInvalidParams, "toolsets "+skillrouter.MessageOf(err))
+			refuse(w, http.StatusBadRequest, jsonrpc.CodeInvalidParams, "toolsets "+errs.MessageOf(err))
 			return
 		}
 		inner := r.Clone(context.WithValue(ctx, contextKey{}, ctx))
@@ -96,7 +97,7 @@ func identified(next http.Handler) http.Handler {
 // owner names whoever sent the request, so that a session opened with one
 // token can be used with no other, not even one of the same agent.
 func owner(r *http.Request) string {
-	p := skillrouter.PrincipalOf(r.Context())
+	p := principal.Of(r.Context())
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q", p.AgentID, p.Scopes, r.Header.Get("Authorization")))
 	return hex.EncodeToString(sum[:])
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/learning"
 	"skillrouter/learning/lesson"
 )
@@ -26,7 +26,7 @@ func (h *houseLessons) find(ref string) (*lesson.Lesson, error) {
 			return &h.list[i], nil
 		}
 	}
-	return nil, skillrouter.Errorf(skillrouter.NotFound, "there is no lesson %q", ref)
+	return nil, errs.Errorf(errs.NotFound, "there is no lesson %q", ref)
 }
 
 func (h *houseLessons) Report(ctx context.Context, d lesson.Draft) (lesson.Reported, error) {

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"time"
 
-	"skillrouter"
 	"skillrouter/comms"
+	"skillrouter/internal/errs"
 	"skillrouter/operational"
 )
 
@@ -97,7 +97,7 @@ func (s *Server) sendSignal(ctx context.Context, d operational.MessageDraft) (co
 	case everyone:
 		d.To = ""
 	case "":
-		return comms.Sent{}, skillrouter.InvalidField("to_agent_id", `is required: an agent's id, or "*" for all agents`)
+		return comms.Sent{}, errs.InvalidField("to_agent_id", `is required: an agent's id, or "*" for all agents`)
 	}
 	return s.services.Mailbox.Send(ctx, d)
 }
@@ -106,8 +106,8 @@ func (s *Server) checkMessages(ctx context.Context, in messageCheck) (out messag
 	agent := in.AgentID
 	if in.ackThrough > 0 {
 		out.Acked, err = s.services.Mailbox.Ack(ctx, comms.Ack{AgentID: agent, Seq: in.ackThrough})
-		if skillrouter.FieldOf(err) == "seq" { // as the tool's caller spelt it
-			err = skillrouter.InvalidField("ack_through", "%s", skillrouter.MessageOf(err))
+		if errs.FieldOf(err) == "seq" { // as the tool's caller spelt it
+			err = errs.InvalidField("ack_through", "%s", errs.MessageOf(err))
 		}
 		if err != nil {
 			return out, "", err
@@ -121,7 +121,7 @@ func (s *Server) checkMessages(ctx context.Context, in messageCheck) (out messag
 	out.LastSeq, out.More = inbox.LastSeq, inbox.More
 	if s.services.Presence != nil {
 		check, err := s.services.Presence.ShutdownCheck(ctx, agent)
-		if err != nil && skillrouter.CodeOf(err) != skillrouter.NotFound { // an agent that never checked in need not stop
+		if err != nil && errs.CodeOf(err) != errs.NotFound { // an agent that never checked in need not stop
 			return out, "", err
 		}
 		out.ShouldStop, out.StopReason = check.ShouldStop, check.Reason
@@ -198,7 +198,7 @@ func messagesText(out *messages, marked error) string {
 	}
 	switch {
 	case marked != nil:
-		f.say("These messages could not be marked (%s) and will come again.", skillrouter.CodeOf(marked))
+		f.say("These messages could not be marked (%s) and will come again.", errs.CodeOf(marked))
 	case out.Acked > 0:
 		f.say("Acknowledged: %d.", out.Acked)
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/learning"
 	"skillrouter/learning/lesson"
 	"skillrouter/router"
@@ -20,7 +20,7 @@ func (houseMemory) Memory(_ context.Context, agent string) (router.Memory, error
 	case "newcomer":
 		return router.Memory{Agent: agent, LastUpdated: noon}, nil
 	case "two words":
-		return router.Memory{}, skillrouter.InvalidField("agent", "may hold only letters")
+		return router.Memory{}, errs.InvalidField("agent", "may hold only letters")
 	}
 	critical := lesson.Lesson{ID: "l1", Number: 1, Title: "CRITICAL", Type: learning.LessonAntiPattern, Severity: learning.SeverityCritical}
 	never := lesson.Lesson{ID: "l2", Number: 2, Title: "NEVER", Type: learning.LessonAntiPattern}

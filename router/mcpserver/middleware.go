@@ -8,7 +8,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 )
 
 // recoverPanics turns a panic into an answer and a log entry: the library
@@ -21,7 +21,7 @@ func (s *Server) recoverPanics(next mcp.MethodHandler) mcp.MethodHandler {
 				return
 			}
 			s.log.ErrorContext(ctx, "panic in an MCP call", "method", method, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-			fault := skillrouter.Errorf(skillrouter.Internal, "something went wrong inside the router; its log has the cause")
+			fault := errs.Errorf(errs.Internal, "something went wrong inside the router; its log has the cause")
 			if call, ok := req.GetParams().(*mcp.CallToolParamsRaw); ok {
 				result, err = failure(call.Name, fault), nil
 				return

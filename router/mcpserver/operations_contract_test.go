@@ -6,8 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter"
 	"skillrouter/comms"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/operational"
 	"skillrouter/operational/operationaltest"
 	operationalstore "skillrouter/operational/store"
@@ -18,7 +19,7 @@ import (
 type toolTasks struct {
 	operational.TaskService
 	tools *tools
-	as    skillrouter.Principal
+	as    principal.Principal
 }
 
 // one calls a tool that answers with a task, as the service's own principal.
@@ -26,7 +27,7 @@ func (s toolTasks) one(ctx context.Context, tool string, arguments map[string]an
 	type shown struct {
 		Task operational.Task `json:"task"`
 	}
-	answer, err := callTool[shown](skillrouter.WithPrincipal(ctx, s.as), s.tools, "", tool, arguments)
+	answer, err := callTool[shown](principal.With(ctx, s.as), s.tools, "", tool, arguments)
 	return answer.Task, err
 }
 
@@ -62,7 +63,7 @@ func (s toolTasks) List(ctx context.Context, f operational.TaskFilter) ([]operat
 	type listing struct {
 		Tasks []operational.Task `json:"tasks"`
 	}
-	answer, err := callTool[listing](skillrouter.WithPrincipal(ctx, s.as), s.tools, "", "list_team_tasks", map[string]any{
+	answer, err := callTool[listing](principal.With(ctx, s.as), s.tools, "", "list_team_tasks", map[string]any{
 		"status": f.Status, "agent_id": f.AgentID, "project": f.Project, "open": f.Open, "unheld": f.Unheld, "text": f.Text, "after": f.After, "limit": f.Limit,
 	})
 	return answer.Tasks, err
@@ -116,14 +117,14 @@ func (s toolTasks) Reassign(ctx context.Context, ref string, to operational.Task
 type toolRecon struct {
 	operational.ReconService
 	tools *tools
-	as    skillrouter.Principal
+	as    principal.Principal
 }
 
 func (s toolRecon) StoreEnvironment(ctx context.Context, d operational.EnvironmentDraft) (operational.Environment, error) {
 	type shown struct {
 		Environment operational.Environment `json:"environment"`
 	}
-	answer, err := callTool[shown](skillrouter.WithPrincipal(ctx, s.as), s.tools, "", "store_environment", map[string]any{
+	answer, err := callTool[shown](principal.With(ctx, s.as), s.tools, "", "store_environment", map[string]any{
 		"name": d.Name, "kind": d.Kind, "description": d.Description, "project": d.Project,
 	})
 	return answer.Environment, err
@@ -133,7 +134,7 @@ func (s toolRecon) Environments(ctx context.Context, project string) ([]operatio
 	type listing struct {
 		Environments []operational.Environment `json:"environments"`
 	}
-	answer, err := callTool[listing](skillrouter.WithPrincipal(ctx, s.as), s.tools, "", "list_environments", map[string]any{"project": project})
+	answer, err := callTool[listing](principal.With(ctx, s.as), s.tools, "", "list_environments", map[string]any{"project": project})
 	return answer.Environments, err
 }
 
@@ -141,7 +142,7 @@ func (s toolRecon) scan(ctx context.Context, tool string, arguments map[string]a
 	type shown struct {
 		Scan operational.Scan `json:"scan"`
 	}
-	answer, err := callTool[shown](skillrouter.WithPrincipal(ctx, s.as), s.tools, "", tool, arguments)
+	answer, err := callTool[shown](principal.With(ctx, s.as), s.tools, "", tool, arguments)
 	return answer.Scan, err
 }
 
@@ -166,7 +167,7 @@ func (s toolRecon) Scans(ctx context.Context, f operational.ScanFilter) ([]opera
 	type listing struct {
 		Scans []operational.Scan `json:"scans"`
 	}
-	answer, err := callTool[listing](skillrouter.WithPrincipal(ctx, s.as), s.tools, "", "list_scans", map[string]any{
+	answer, err := callTool[listing](principal.With(ctx, s.as), s.tools, "", "list_scans", map[string]any{
 		"environment": f.Environment, "project": f.Project, "status": f.Status, "limit": f.Limit,
 	})
 	return answer.Scans, err
@@ -176,7 +177,7 @@ func (s toolRecon) Report(ctx context.Context, d operational.FindingDraft) (oper
 	if d.AgentID != "" {
 		return s.ReconService.Report(ctx, d)
 	}
-	return callTool[operational.Reported](skillrouter.WithPrincipal(ctx, s.as), s.tools, "", "report_finding", map[string]any{
+	return callTool[operational.Reported](principal.With(ctx, s.as), s.tools, "", "report_finding", map[string]any{
 		"environment": d.Environment, "scan_id": d.ScanID, "cve": d.CVE, "title": d.Title, "description": d.Description, "severity": d.Severity,
 		"location": d.Location, "evidence": d.Evidence, "remediation": d.Remediation,
 	})
@@ -186,7 +187,7 @@ func (s toolRecon) ReportAll(ctx context.Context, drafts []operational.FindingDr
 	if drafts == nil {
 		drafts = []operational.FindingDraft{}
 	}
-	return callTool[operational.FindingReport](skillrouter.WithPrincipal(ctx, s.as), s.tools, "", "report_findings", map[string]any{"findings": drafts})
+	return callTool[operational.FindingReport](principal.With(ctx, s.as), s.tools, "", "report_findings", map[string]any{"findings": drafts})
 }
 
 func (s toolRecon) finding(ctx context.Context, tool string, arguments map[string]any) (operational.Finding, []operational.FindingChange, error) {
@@ -194,7 +195,7 @@ func (s toolRecon) finding(ctx context.Context, tool string, arguments map[strin
 		Finding operational.Finding         `json:"finding"`
 		History []operational.FindingChange `json:"history"`
 	}
-	answer, err := callTool[shown](skillrouter.WithPrincipal(ctx, s.as), s.tools, "", tool, arguments)
+	answer, err := callTool[shown](principal.With(ctx, s.as), s.tools, "", tool, arguments)
 	return answer.Finding, answer.History, err
 }
 
@@ -223,7 +224,7 @@ func (s toolRecon) Findings(ctx context.Context, f operational.FindingFilter) ([
 	type listing struct {
 		Findings []operational.Finding `json:"findings"`
 	}
-	answer, err := callTool[listing](skillrouter.WithPrincipal(ctx, s.as), s.tools, "", "list_findings", map[string]any{
+	answer, err := callTool[listing](principal.With(ctx, s.as), s.tools, "", "list_findings", map[string]any{
 		"environment": f.Environment, "project": f.Project, "severity": f.Severity, "status": f.Status, "cve": f.CVE, "scan_id": f.ScanID,
 		"text": f.Text, "location": f.Location, "limit": f.Limit,
 	})
@@ -234,14 +235,14 @@ func (s toolRecon) Findings(ctx context.Context, f operational.FindingFilter) ([
 type toolTokens struct {
 	operational.TokenService
 	tools *tools
-	as    skillrouter.Principal
+	as    principal.Principal
 }
 
 func (s toolTokens) List(ctx context.Context) ([]operational.Token, error) {
 	type listing struct {
 		Tokens []operational.Token `json:"tokens"`
 	}
-	answer, err := callTool[listing](skillrouter.WithPrincipal(ctx, s.as), s.tools, "", "list_tokens", nil)
+	answer, err := callTool[listing](principal.With(ctx, s.as), s.tools, "", "list_tokens", nil)
 	return answer.Tokens, err
 }
 
@@ -249,27 +250,27 @@ func (s toolTokens) Revoke(ctx context.Context, id string) (operational.Token, e
 	type shown struct {
 		Token operational.Token `json:"token"`
 	}
-	answer, err := callTool[shown](skillrouter.WithPrincipal(ctx, s.as), s.tools, "", "revoke_token", map[string]any{"token_id": id})
+	answer, err := callTool[shown](principal.With(ctx, s.as), s.tools, "", "revoke_token", map[string]any{"token_id": id})
 	return answer.Token, err
 }
 
 // world is a fresh installation whose service is reached by tools.
-func world[Service any](t *testing.T, open func(s *operationalstore.Store) (mcpserver.Services, func(*tools, skillrouter.Principal) Service)) operationaltest.World[Service] {
+func world[Service any](t *testing.T, open func(s *operationalstore.Store) (mcpserver.Services, func(*tools, principal.Principal) Service)) operationaltest.World[Service] {
 	db, _ := openDatabase(t, "operational")
 	services, as := open(operationalstore.New(db.Read, db.Commit))
 	c := serveTools(t, services)
 	return operationaltest.World[Service]{
-		As:      func(p skillrouter.Principal) Service { return as(c, p) },
-		Context: skillrouter.WithPrincipal,
+		As:      func(p principal.Principal) Service { return as(c, p) },
+		Context: principal.With,
 	}
 }
 
 // TestTasksContract holds the tools to what the task service promises.
 func TestTasksContract(t *testing.T) {
 	operationaltest.Tasks(t, func(t *testing.T) operationaltest.World[operational.TaskService] {
-		return world(t, func(s *operationalstore.Store) (mcpserver.Services, func(*tools, skillrouter.Principal) operational.TaskService) {
+		return world(t, func(s *operationalstore.Store) (mcpserver.Services, func(*tools, principal.Principal) operational.TaskService) {
 			tasks := operational.NewTasks(s, time.Now)
-			return mcpserver.Services{Tasks: tasks}, func(c *tools, p skillrouter.Principal) operational.TaskService {
+			return mcpserver.Services{Tasks: tasks}, func(c *tools, p principal.Principal) operational.TaskService {
 				return toolTasks{tasks, c, p}
 			}
 		})
@@ -279,9 +280,9 @@ func TestTasksContract(t *testing.T) {
 // TestReconContract holds the tools to what the recon service promises.
 func TestReconContract(t *testing.T) {
 	operationaltest.Recon(t, func(t *testing.T) operationaltest.World[operational.ReconService] {
-		return world(t, func(s *operationalstore.Store) (mcpserver.Services, func(*tools, skillrouter.Principal) operational.ReconService) {
+		return world(t, func(s *operationalstore.Store) (mcpserver.Services, func(*tools, principal.Principal) operational.ReconService) {
 			recon := operational.NewRecon(s, time.Now)
-			return mcpserver.Services{Recon: recon}, func(c *tools, p skillrouter.Principal) operational.ReconService {
+			return mcpserver.Services{Recon: recon}, func(c *tools, p principal.Principal) operational.ReconService {
 				return toolRecon{recon, c, p}
 			}
 		})
@@ -291,12 +292,12 @@ func TestReconContract(t *testing.T) {
 // TestTokensContract holds the tools to what the token service promises.
 func TestTokensContract(t *testing.T) {
 	operationaltest.Tokens(t, func(t *testing.T) operationaltest.World[operational.TokenService] {
-		return world(t, func(s *operationalstore.Store) (mcpserver.Services, func(*tools, skillrouter.Principal) operational.TokenService) {
+		return world(t, func(s *operationalstore.Store) (mcpserver.Services, func(*tools, principal.Principal) operational.TokenService) {
 			tokens, err := operational.OpenTokens(t.Context(), s, time.Now)
 			if err != nil {
 				t.Fatal(err)
 			}
-			return mcpserver.Services{Tokens: tokens}, func(c *tools, p skillrouter.Principal) operational.TokenService {
+			return mcpserver.Services{Tokens: tokens}, func(c *tools, p principal.Principal) operational.TokenService {
 				return toolTokens{tokens, c, p}
 			}
 		})
@@ -312,14 +313,14 @@ func TestAgentTools(t *testing.T) {
 	}
 	run(t, running, presence.Run)
 	c := serveTools(t, mcpserver.Services{Presence: presence})
-	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Principal{AgentID: "a", Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}})
+	ctx := principal.With(t.Context(), principal.Principal{AgentID: "a", Scopes: []principal.Scope{principal.ScopeAgent}})
 	if _, err := callTool[comms.HeartbeatAnswer](ctx, c, "", "check_in", map[string]any{"status": "working", "role": "builder", "project_path": "/src/web"}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := callTool[comms.StatusAnswer](ctx, c, "", "report_status", map[string]any{"status": "blocked", "current_task": "the build", "progress": 40}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := callTool[comms.StatusAnswer](ctx, c, "", "report_status", map[string]any{"status": "idle", "agent_id": "b"}); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+	if _, err := callTool[comms.StatusAnswer](ctx, c, "", "report_status", map[string]any{"status": "idle", "agent_id": "b"}); errs.CodeOf(err) != errs.Forbidden {
 		t.Errorf("another agent's status: %v", err)
 	}
 	type listing struct {
@@ -330,7 +331,7 @@ func TestAgentTools(t *testing.T) {
 	if err != nil || found.Count != 1 || found.Agents[0].ID != "a" || found.Agents[0].Progress != 40 || found.Agents[0].Role != "builder" {
 		t.Errorf("%+v, %v", found, err)
 	}
-	if _, err := callTool[listing](ctx, c, "", "get_agent", map[string]any{"agent_id": "nobody"}); skillrouter.CodeOf(err) != skillrouter.NotFound {
+	if _, err := callTool[listing](ctx, c, "", "get_agent", map[string]any{"agent_id": "nobody"}); errs.CodeOf(err) != errs.NotFound {
 		t.Errorf("an unknown agent: %v", err)
 	}
 }

@@ -3,9 +3,9 @@ package mcpserver_test
 import (
 	"context"
 
-	"skillrouter"
 	"skillrouter/comms"
 	"skillrouter/comms/lease"
+	"skillrouter/internal/principal"
 	"skillrouter/learning/shelf"
 	"skillrouter/operational"
 	"skillrouter/router"
@@ -154,11 +154,11 @@ func (houseAdmin) Issue(context.Context, operational.TokenDraft) (operational.Is
 }
 
 func (houseAdmin) List(context.Context) ([]operational.Token, error) {
-	return []operational.Token{{ID: "k1", AgentID: "a", Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}, CreatedAt: noon}}, nil
+	return []operational.Token{{ID: "k1", AgentID: "a", Scopes: []principal.Scope{principal.ScopeAgent}, CreatedAt: noon}}, nil
 }
 
 func (houseAdmin) Revoke(context.Context, string) (operational.Token, error) {
-	return operational.Token{ID: "k1", Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}, CreatedAt: noon, RevokedAt: &noon}, nil
+	return operational.Token{ID: "k1", Scopes: []principal.Scope{principal.ScopeAgent}, CreatedAt: noon, RevokedAt: &noon}, nil
 }
 
 func (houseAdmin) Health(context.Context) (router.SystemHealth, error) {

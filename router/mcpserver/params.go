@@ -13,7 +13,8 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/strictjson"
 )
 
 // params are what a tool takes. Of each parameter a tool says once, as with the
@@ -133,7 +134,7 @@ func (p *params) schema() *jsonschema.Schema {
 // field is the type of the field that the value goes to.
 func (p param) field() reflect.Type { return reflect.TypeOf(p.into).Elem() }
 
-// record is the parameters as one type, by which skillrouter.CheckJSON checks how
+// record is the parameters as one type, by which strictjson.Check checks how
 // names are written. Two parameters of one name or one field are a mistake of this program's, and so is one
 // that is bound to a whole struct: an embedded type hides a field that has its name.
 func (p *params) record() reflect.Type {
@@ -161,9 +162,9 @@ func (p *params) read(raw json.RawMessage, schema *jsonschema.Schema, record ref
 	}
 	var given map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &given); err != nil {
-		return "", skillrouter.InvalidField("arguments", "must be an object of the tool's parameters")
+		return "", errs.InvalidField("arguments", "must be an object of the tool's parameters")
 	}
-	if err := skillrouter.CheckJSON(raw, record); err != nil {
+	if err := strictjson.Check(raw, record); err != nil {
 		return "", err
 	}
 	for name, value := range given {
@@ -180,22 +181,22 @@ func (p *params) read(raw json.RawMessage, schema *jsonschema.Schema, record ref
 		case !bytes.Equal(said, value):
 			given[name] = said
 			one, _ := json.Marshal(map[string]json.RawMessage{name: said}) // what was a text has members of its own
-			if err := skillrouter.CheckJSON(one, record); err != nil {
+			if err := strictjson.Check(one, record); err != nil {
 				return "", err
 			}
 		}
 	}
 	var unknown error
 	if passed != "" {
-		unknown = skillrouter.InvalidField(shown(passed), "is no parameter of this tool; it takes %s", strings.Join(schema.PropertyOrder, ", "))
-		passed = skillrouter.Explain(unknown)
+		unknown = errs.InvalidField(shown(passed), "is no parameter of this tool; it takes %s", strings.Join(schema.PropertyOrder, ", "))
+		passed = errs.Explain(unknown)
 	}
 	if strict && unknown != nil {
 		return "", unknown
 	}
 	for _, name := range schema.Required {
 		if value, ok := given[name]; !ok || isNull(value) {
-			return "", cmp.Or[error](unknown, skillrouter.InvalidField(name, "is required"))
+			return "", cmp.Or[error](unknown, errs.InvalidField(name, "is required"))
 		}
 	}
 	for _, one := range p.list {
@@ -206,10 +207,10 @@ func (p *params) read(raw json.RawMessage, schema *jsonschema.Schema, record ref
 		if err := json.Unmarshal(value, one.into); err != nil {
 			wrong, ok := errors.AsType[*json.UnmarshalTypeError](err)
 			if !ok {
-				return "", skillrouter.Wrap(skillrouter.Invalid, err, "the arguments could not be read")
+				return "", errs.Wrap(errs.Invalid, err, "the arguments could not be read")
 			}
 			got, _, _ := strings.Cut(wrong.Value, " ")
-			return "", skillrouter.InvalidField(one.name, "must be %s, not %s", typeNamed(schema.Properties[one.name]), article(got))
+			return "", errs.InvalidField(one.name, "must be %s, not %s", typeNamed(schema.Properties[one.name]), article(got))
 		}
 	}
 	return passed, nil

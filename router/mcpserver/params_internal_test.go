@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 )
 
 // order is a draft as a domain could have it.
@@ -59,7 +59,7 @@ func TestParametersAreReadIntoTheirFields(t *testing.T) {
 			var got order
 			takesOrder(&p, &got)
 			_, err := p.read(json.RawMessage(c.arguments), schema, record, true)
-			if skillrouter.FieldOf(err) != c.field {
+			if errs.FieldOf(err) != c.field {
 				t.Fatalf("error %v, want one of %q", err, c.field)
 			}
 			if diff := cmp.Diff(c.want, got); c.field == "" && diff != "" {

@@ -3,7 +3,7 @@ package mcpserver_test
 import (
 	"context"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/learning/lesson"
 	"skillrouter/operational"
 )
@@ -30,7 +30,7 @@ func (h *housePatterns) List(_ context.Context, f lesson.PatternFilter) ([]lesso
 
 func (h *housePatterns) Confirm(_ context.Context, ref string, d lesson.ConfirmationDraft) (lesson.Pattern, error) {
 	if ref != "1" && ref != "p1" {
-		return lesson.Pattern{}, skillrouter.Errorf(skillrouter.NotFound, "there is no such pattern")
+		return lesson.Pattern{}, errs.Errorf(errs.NotFound, "there is no such pattern")
 	}
 	h.status = lesson.PatternConfirmed
 	p := h.one()

@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
 	"skillrouter/learning/procedure"
 )
 
@@ -152,7 +153,7 @@ func recallProcedure(ctx context.Context, procedures procedure.Service, ref proc
 	need := strings.ContainsAny(strings.TrimSpace(ref.Name), " \t\n") // no name has white space
 	if !need {
 		found, err := procedures.Procedure(ctx, ref)
-		if err != nil && skillrouter.CodeOf(err) != skillrouter.NotFound {
+		if err != nil && errs.CodeOf(err) != errs.NotFound {
 			return out, "", err
 		}
 		if err == nil {
@@ -217,7 +218,7 @@ func (f *fence) addStep(index int, step procedure.Step, left int) {
 
 func summaryOf(p procedure.Procedure) procedureSummary {
 	return procedureSummary{
-		Persona: p.Persona, Name: p.Name, Description: skillrouter.Head(p.Description, 300), Category: p.Category, Steps: len(p.Steps),
+		Persona: p.Persona, Name: p.Name, Description: check.Head(p.Description, 300), Category: p.Category, Steps: len(p.Steps),
 		Version: p.Version, SuccessRate: p.SuccessRate, AvgTime: p.AvgTime, Runs: p.Runs,
 	}
 }
@@ -236,9 +237,9 @@ func shownRun(run procedure.Run) (runView, string) {
 	f.explain()
 	var stand []string
 	for _, step := range run.Steps {
-		out.Steps = append(out.Steps, stepView{step.Index, step.Name, step.Status, step.Reason, skillrouter.Head(step.Error, 500)})
+		out.Steps = append(out.Steps, stepView{step.Index, step.Name, step.Status, step.Reason, check.Head(step.Error, 500)})
 		line := fmt.Sprintf("%d %s: %s", step.Index, step.Name, step.Status)
-		for _, more := range []string{step.Reason, skillrouter.Head(step.Error, 500)} {
+		for _, more := range []string{step.Reason, check.Head(step.Error, 500)} {
 			if more != "" {
 				line += ", " + more
 			}

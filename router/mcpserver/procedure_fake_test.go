@@ -3,7 +3,7 @@ package mcpserver_test
 import (
 	"context"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/learning/procedure"
 )
 
@@ -40,7 +40,7 @@ func (h houseProcedures) Save(ctx context.Context, d procedure.Draft) (procedure
 
 func (h houseProcedures) Procedure(ctx context.Context, ref procedure.Ref) (procedure.Procedure, error) {
 	if ref.Name == "nobody" {
-		return procedure.Procedure{}, skillrouter.Errorf(skillrouter.NotFound, "there is none")
+		return procedure.Procedure{}, errs.Errorf(errs.NotFound, "there is none")
 	}
 	return h.one(), h.house.enter(ctx, ref.Name)
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 )
 
 // progressEvery is how often a call under way says that it is, if its client
@@ -59,13 +59,13 @@ func (s *Server) tellProgress(next mcp.MethodHandler) mcp.MethodHandler {
 // another reason than its arguments.
 func (s *Server) tellFailure(ctx context.Context, session *mcp.ServerSession, tool string, err error) {
 	level := mcp.LoggingLevel("warning")
-	switch skillrouter.CodeOf(err) {
-	case skillrouter.Invalid, skillrouter.NotFound, skillrouter.Conflict:
+	switch errs.CodeOf(err) {
+	case errs.Invalid, errs.NotFound, errs.Conflict:
 		level = "info"
-	case skillrouter.Internal, skillrouter.StorageFull:
+	case errs.Internal, errs.StorageFull:
 		level = "error"
 	}
 	_ = session.Log(ctx, &mcp.LoggingMessageParams{ // the client may be gone
-		Level: level, Logger: "skillrouter", Data: map[string]any{"tool": tool, "code": skillrouter.CodeOf(err), "message": skillrouter.MessageOf(err)},
+		Level: level, Logger: "skillrouter", Data: map[string]any{"tool": tool, "code": errs.CodeOf(err), "message": errs.MessageOf(err)},
 	})
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 )
 
 // prompt is a text that a person has put before their model. It is made of
@@ -98,12 +98,12 @@ func (s *Server) fill(ctx context.Context, p prompt, given map[string]string) (s
 	for _, a := range p.arguments {
 		known[a.Name] = true
 		if a.Required && strings.TrimSpace(given[a.Name]) == "" {
-			return "", skillrouter.InvalidField(a.Name, "is required")
+			return "", errs.InvalidField(a.Name, "is required")
 		}
 	}
 	for name := range given {
 		if !known[name] {
-			return "", skillrouter.InvalidField(shown(name), "is no argument of this prompt")
+			return "", errs.InvalidField(shown(name), "is no argument of this prompt")
 		}
 	}
 	var b strings.Builder
@@ -125,10 +125,10 @@ func (s *Server) fill(ctx context.Context, p prompt, given map[string]string) (s
 			return "", err
 		}
 		_, text, err := t.call(ctx, raw)
-		switch code := skillrouter.CodeOf(err); {
+		switch code := errs.CodeOf(err); {
 		case ctx.Err() != nil:
 			return "", ctx.Err()
-		case code == skillrouter.Unauthenticated || code == skillrouter.Forbidden || code == skillrouter.Invalid:
+		case code == errs.Unauthenticated || code == errs.Forbidden || code == errs.Invalid:
 			return "", err
 		case err != nil:
 			text = "This cannot be had now (" + string(code) + ")."

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"skillrouter"
+	"skillrouter/internal/check"
 	"skillrouter/learning"
 	"skillrouter/router"
 	"skillrouter/router/classify"
@@ -72,7 +72,7 @@ func addItems(f *fence, items []router.Item, folds []learning.Folded, left []int
 		var fields string
 		if len(item.Fields) > 0 {
 			if raw, err := json.Marshal(item.Fields); err == nil {
-				fields = skillrouter.Head(string(raw), 4<<10)
+				fields = check.Head(string(raw), 4<<10)
 			}
 		}
 		label := fmt.Sprintf("%d. %s", i+1, visible(item.Kind))

@@ -6,8 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
 	"skillrouter/comms"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
 	"skillrouter/operational"
 )
 
@@ -57,7 +58,7 @@ func (s *Server) addReceiptTools() {
 		p.limit(&q.limit, comms.DefaultLimit, comms.MaxLimit)
 	}, then(func(ctx context.Context, q overdueQuery) ([]comms.OverdueMessage, error) {
 		if q.age < 0 || q.age > maxOverdueAge {
-			return nil, skillrouter.InvalidField("older_than_seconds", "must lie between 0 and %d", maxOverdueAge)
+			return nil, errs.InvalidField("older_than_seconds", "must lie between 0 and %d", maxOverdueAge)
 		}
 		return s.services.Mailbox.Overdue(ctx, time.Duration(q.age)*time.Second, q.limit)
 	}, shownOverdue))
@@ -84,7 +85,7 @@ func shownReceipts(found comms.MessageReceipts) (receipts, string) {
 		}
 		lines = append(lines, r.AgentID+": "+state)
 	}
-	f.add("By recipient:", skillrouter.Head(strings.Join(lines, "\n"), maxAnswer))
+	f.add("By recipient:", check.Head(strings.Join(lines, "\n"), maxAnswer))
 	return out, f.String()
 }
 

@@ -11,7 +11,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
 	"skillrouter/learning"
 )
 
@@ -85,7 +86,7 @@ func (s *Server) read(ctx context.Context, uri string, r resource, arguments map
 		return nil, err
 	}
 	fields, text, err := s.tools[r.tool].call(ctx, raw)
-	if skillrouter.CodeOf(err) == skillrouter.NotFound {
+	if errs.CodeOf(err) == errs.NotFound {
 		return nil, mcp.ResourceNotFoundError(uri)
 	}
 	if err != nil {
@@ -110,11 +111,11 @@ func (s *Server) read(ctx context.Context, uri string, r resource, arguments map
 // fault is an error where no tool's result can say it. The cause is for the log.
 func (s *Server) fault(ctx context.Context, method string, err error) error {
 	code := int64(jsonrpc.CodeInvalidParams)
-	if skillrouter.CodeOf(err) == skillrouter.Internal {
+	if errs.CodeOf(err) == errs.Internal {
 		code = jsonrpc.CodeInternalError
 		s.log.ErrorContext(ctx, "call failed", "method", method, "error", err)
 	}
-	return &jsonrpc.Error{Code: code, Message: string(skillrouter.CodeOf(err)) + ": " + learning.Sentence(err)}
+	return &jsonrpc.Error{Code: code, Message: string(errs.CodeOf(err)) + ": " + learning.Sentence(err)}
 }
 
 // listResources answers resources/list in the library's place: what there is to
@@ -167,7 +168,7 @@ func (s *Server) recent(ctx context.Context) (list []*mcp.Resource, err error) {
 			continue
 		}
 		if err := r.latest(ctx, func(name string, values ...string) {
-			name = skillrouter.Head(strings.ReplaceAll(r.name+name, "\n", " "), 100)
+			name = check.Head(strings.ReplaceAll(r.name+name, "\n", " "), 100)
 			list = append(list, &mcp.Resource{URI: r.uri(values), Name: visible(name), MIMEType: "text/plain"})
 		}); err != nil {
 			return nil, err

@@ -17,7 +17,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/router/mcpserver"
 )
 
@@ -218,8 +218,8 @@ func TestProgressAndLogs(t *testing.T) {
 			if err := client.SetLoggingLevel(t.Context(), &mcp.SetLoggingLevelParams{Level: "warning"}); err != nil {
 				t.Fatal(err)
 			}
-			call(t, client, "search_knowledge", map[string]any{"query": "code " + string(skillrouter.Invalid)})
-			call(t, client, "search_knowledge", map[string]any{"query": "code " + string(skillrouter.StorageFull)})
+			call(t, client, "search_knowledge", map[string]any{"query": "code " + string(errs.Invalid)})
+			call(t, client, "search_knowledge", map[string]any{"query": "code " + string(errs.StorageFull)})
 			if level := <-logs; level != "error" {
 				t.Errorf("logged as %s", level)
 			}

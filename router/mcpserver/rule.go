@@ -41,8 +41,8 @@ type oneRule struct {
 	Notice string   `json:"notice"`
 }
 
-// check is what a model needs of a line of the guard's ledger.
-type check struct {
+// shownCheckRecord is what a model needs of a line of the guard's ledger.
+type shownCheckRecord struct {
 	ID       string         `json:"check_id"`
 	At       time.Time      `json:"at"`
 	AgentID  string         `json:"agent_id,omitempty"`
@@ -52,9 +52,9 @@ type check struct {
 }
 
 type checks struct {
-	Checks []check `json:"checks"`
-	Next   string  `json:"next,omitempty"`
-	Notice string  `json:"notice,omitempty"`
+	Checks []shownCheckRecord `json:"checks"`
+	Next   string             `json:"next,omitempty"`
+	Notice string             `json:"notice,omitempty"`
 }
 
 // addRuleTools offers the guard's rules and its ledger.
@@ -152,14 +152,14 @@ func (s *Server) addPackTools() {
 	}))
 }
 
-func shownCheck(c lesson.CheckRecord) check {
+func shownCheck(c lesson.CheckRecord) shownCheckRecord {
 	if c.Withheld {
 		c.Action = "(another agent's, shown to that agent and captains)"
 	}
-	return check{ID: c.ID, At: c.At, AgentID: c.Agent, Action: c.Action, Decision: c.Decision, Outcome: c.Outcome}
+	return shownCheckRecord{ID: c.ID, At: c.At, AgentID: c.Agent, Action: c.Action, Decision: c.Decision, Outcome: c.Outcome}
 }
 
-func checkEntry(c *check) entry {
+func checkEntry(c *shownCheckRecord) entry {
 	return entry{[]*string{&c.Action}, func(int) (string, []string) {
 		label := fmt.Sprintf("%s at %s by %s", c.Decision, c.At.UTC().Format(time.RFC3339), author(c.AgentID))
 		if c.Outcome != "" {

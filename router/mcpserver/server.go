@@ -17,9 +17,9 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"skillrouter"
 	"skillrouter/comms"
 	"skillrouter/comms/lease"
+	"skillrouter/internal/defaults"
 	"skillrouter/learning/consolidate"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/experience"
@@ -132,7 +132,7 @@ type Server struct {
 
 // New makes a Server.
 func New(services Services, options Options) *Server {
-	log := skillrouter.GivenLog(options.Log)
+	log := defaults.Log(options.Log)
 	options.Version = cmp.Or(options.Version, "unknown")
 	s := &Server{services: services, agent: options.Agent, project: options.Project, toolsets: options.Toolsets, tools: map[string]offered{}, log: log}
 	quiet := slog.New(atLeast{log.Handler(), slog.LevelWarn}) // the library logs each session's coming and going

@@ -6,7 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/operational"
 	"skillrouter/router/session"
 )
@@ -62,7 +63,7 @@ func (h *houseSessions) Handover(context.Context, string) (operational.Session, 
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.last.ID == "" {
-		return operational.Session{}, skillrouter.Errorf(skillrouter.NotFound, "nothing was handed over")
+		return operational.Session{}, errs.Errorf(errs.NotFound, "nothing was handed over")
 	}
 	return h.last, nil
 }
@@ -71,7 +72,7 @@ func (h *houseSessions) Handover(context.Context, string) (operational.Session, 
 func TestSessionTools(t *testing.T) {
 	h := new(house)
 	c := serveTools(t, h.services())
-	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	ctx := principal.With(t.Context(), principal.Open())
 	ask := func(name string, arguments map[string]any) map[string]any {
 		t.Helper()
 		out, err := callTool[map[string]any](ctx, c, "a", name, arguments)

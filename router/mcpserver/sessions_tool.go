@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/operational"
 	"skillrouter/router/session"
 )
@@ -126,7 +126,7 @@ func (s *Server) getHandover(ctx context.Context, id string) (out shownHandover,
 	} else {
 		session, err = s.services.Sessions.Handover(ctx, s.actor(ctx, ""))
 	}
-	if skillrouter.CodeOf(err) == skillrouter.NotFound {
+	if errs.CodeOf(err) == errs.NotFound {
 		return out, "Nothing was handed over.", nil
 	}
 	if err != nil {

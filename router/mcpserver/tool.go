@@ -10,7 +10,10 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
+	"skillrouter/internal/strictjson"
+	"skillrouter/internal/trace"
 )
 
 // tool describes a tool. Its schemas follow from its parameters and from the
@@ -48,11 +51,11 @@ func (e effect) annotations() *mcp.ToolAnnotations {
 // right returns a Forbidden error to who may only read, if the tool changes something. Where the arguments are good the service says so
 // itself, and of what.
 func (t tool) right(ctx context.Context) error {
-	p := skillrouter.PrincipalOf(ctx).Keeping()
-	if t.effect == reads || t.readable || !p.Has(skillrouter.ScopeRead) {
+	p := principal.Of(ctx).Keeping()
+	if t.effect == reads || t.readable || !p.Has(principal.ScopeRead) {
 		return nil
 	}
-	return p.Need(skillrouter.ScopeAgent)
+	return p.Need(principal.ScopeAgent)
 }
 
 // add offers a tool. takes declares its parameters and binds them to the fields
@@ -81,7 +84,7 @@ func (s *Server) add(t tool, answer reflect.Type, bind func(*params) func(contex
 		if err := walled(ctx, t.name); err != nil {
 			return nil, "", err
 		}
-		if err := skillrouter.CheckCrowd(arguments); err != nil {
+		if err := strictjson.CheckCrowd(arguments); err != nil {
 			return nil, "", cmp.Or(t.right(ctx), err)
 		}
 		var p params
@@ -148,9 +151,9 @@ func (s *Server) offer(t tool) {
 // answer calls a tool for a session's request.
 func (s *Server) answer(ctx context.Context, t offered, req *mcp.CallToolRequest) *mcp.CallToolResult {
 	if parent, ok := req.Params.Meta["traceparent"].(string); ok {
-		ctx = skillrouter.Continue(ctx, parent)
+		ctx = trace.Continue(ctx, parent)
 	}
-	ctx, span := skillrouter.StartSpan(ctx, t.span)
+	ctx, span := trace.StartSpan(ctx, t.span)
 	fields, text, err := t.call(context.WithValue(ctx, requestKey{}, req), req.Params.Arguments)
 	if span != nil {
 		span.Set("gen_ai.operation.name", "execute_tool")
@@ -162,7 +165,7 @@ func (s *Server) answer(ctx context.Context, t offered, req *mcp.CallToolRequest
 		span.Finish(err)
 	}
 	if err != nil {
-		if skillrouter.CodeOf(err) == skillrouter.Internal && ctx.Err() == nil {
+		if errs.CodeOf(err) == errs.Internal && ctx.Err() == nil {
 			s.log.ErrorContext(ctx, "tool failed", "tool", t.name, "error", err)
 		}
 		s.tellFailure(ctx, req.Session, t.name, err)

@@ -12,8 +12,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"skillrouter"
 	"skillrouter/comms"
+	"skillrouter/internal/errs"
 	"skillrouter/router/contexts"
 	"skillrouter/router/mcpserver"
 )
@@ -424,8 +424,8 @@ func TestUnknownTool(t *testing.T) {
 
 func TestEveryCodeHasItsAdvice(t *testing.T) {
 	client := dial(t, mcpserver.New(new(house).services(), mcpserver.Options{}))
-	seen := map[string]skillrouter.Code{}
-	for _, code := range skillrouter.Codes() {
+	seen := map[string]errs.Code{}
+	for _, code := range errs.Codes() {
 		next := mcpserver.Advice(code)
 		if other, twice := seen[next]; twice {
 			t.Errorf("%s and %s have the same advice: one of them has none of its own", code, other)

@@ -10,7 +10,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/router"
 )
 
@@ -79,7 +79,7 @@ func ParseToolsets(texts ...string) (Toolsets, error) {
 			case name == formerContext || slices.Contains(ToolsetNames(), name):
 				chosen.names = append(chosen.names, name)
 			default:
-				return Toolsets{}, skillrouter.InvalidField(toolsetsParameter, "has %q, which is no toolset; there are: %s, %s",
+				return Toolsets{}, errs.InvalidField(toolsetsParameter, "has %q, which is no toolset; there are: %s, %s",
 					shown(name), strings.Join(ToolsetNames(), ", "), everyToolset)
 			}
 		}
@@ -159,7 +159,7 @@ func (s *Server) listed() []router.Tool {
 	for _, t := range s.tools {
 		list = append(list, router.Tool{Name: t.name, Title: t.title, Description: t.description, Toolset: t.set, InputSchema: t.input, OutputSchema: t.output})
 	}
-	skillrouter.Sort(list, func(a, b router.Tool) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(list, func(a, b router.Tool) int { return strings.Compare(a.Name, b.Name) })
 	return list
 }
 
@@ -175,7 +175,7 @@ func (s *Server) Call(ctx context.Context, name string, arguments json.RawMessag
 	s.ready()
 	t, ok := s.tools[name]
 	if !ok {
-		return nil, "", skillrouter.Errorf(skillrouter.NotFound, "there is no tool %q", shown(name))
+		return nil, "", errs.Errorf(errs.NotFound, "there is no tool %q", shown(name))
 	}
 	return t.call(ctx, arguments)
 }

@@ -10,7 +10,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/router"
 	"skillrouter/router/mcpserver"
 )
@@ -46,7 +47,7 @@ func TestParseToolsets(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			chosen, err := mcpserver.ParseToolsets(c.texts...)
 			if c.want != "" {
-				if skillrouter.FieldOf(err) != "toolsets" || !strings.HasPrefix(skillrouter.MessageOf(err), c.want) {
+				if errs.FieldOf(err) != "toolsets" || !strings.HasPrefix(errs.MessageOf(err), c.want) {
 					t.Errorf("error %v, want %s", err, c.want)
 				}
 				return
@@ -141,7 +142,7 @@ func TestToolsWithoutASession(t *testing.T) {
 	if raw, _ := json.Marshal(answer); err != nil || string(raw) != `{"episode_id":"e1","session_id":"session-of-captain"}` {
 		t.Errorf("%s, %v", raw, err)
 	}
-	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Principal{AgentID: "a", Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}})
+	ctx := principal.With(t.Context(), principal.Principal{AgentID: "a", Scopes: []principal.Scope{principal.ScopeAgent}})
 	if answer, err = tools.CallTool(ctx, "record_episode", json.RawMessage(`{"event_type":"action","title":"T","content":"C"}`)); err != nil {
 		t.Error(err)
 	}
@@ -150,17 +151,17 @@ func TestToolsWithoutASession(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		tool, arguments string
-		code            skillrouter.Code
+		code            errs.Code
 		field           string
 	}{
-		"unknown tool":      {"rm_rf", `{}`, skillrouter.NotFound, ""},
-		"nothing given":     {"search_knowledge", ``, skillrouter.Invalid, "query"},
-		"unknown parameter": {"search_knowledge", `{"query":"x","k":1}`, skillrouter.Invalid, "k"},
-		"no object":         {"search_knowledge", `[]`, skillrouter.Invalid, "arguments"},
-		"refused inside":    {"search_knowledge", `{"query":"code conflict"}`, skillrouter.Conflict, "query"},
+		"unknown tool":      {"rm_rf", `{}`, errs.NotFound, ""},
+		"nothing given":     {"search_knowledge", ``, errs.Invalid, "query"},
+		"unknown parameter": {"search_knowledge", `{"query":"x","k":1}`, errs.Invalid, "k"},
+		"no object":         {"search_knowledge", `[]`, errs.Invalid, "arguments"},
+		"refused inside":    {"search_knowledge", `{"query":"code conflict"}`, errs.Conflict, "query"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := tools.CallTool(t.Context(), c.tool, json.RawMessage(c.arguments)); skillrouter.CodeOf(err) != c.code || skillrouter.FieldOf(err) != c.field {
+			if _, err := tools.CallTool(t.Context(), c.tool, json.RawMessage(c.arguments)); errs.CodeOf(err) != c.code || errs.FieldOf(err) != c.field {
 				t.Errorf("error %v, want %s of %q", err, c.code, c.field)
 			}
 		})

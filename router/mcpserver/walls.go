@@ -3,7 +3,7 @@ package mcpserver
 import (
 	"context"
 
-	"skillrouter"
+	"skillrouter/internal/principal"
 )
 
 // keepsWalls are the tools that keep to the projects of a token that is bound to some. All others
@@ -20,8 +20,8 @@ var keepsWalls = map[string]bool{
 
 // walled returns an error if the caller is bound to projects, and a tool does not keep to them.
 func walled(ctx context.Context, tool string) error {
-	if skillrouter.PrincipalOf(ctx).Walled() && !keepsWalls[tool] {
-		return skillrouter.Unkept("the tool " + tool)
+	if principal.Of(ctx).Walled() && !keepsWalls[tool] {
+		return principal.Unkept("the tool " + tool)
 	}
 	return nil
 }

@@ -7,7 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/trace"
 )
 
 // The JSON form of https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding, as much of it as spans need: ids
@@ -64,7 +65,7 @@ const (
 )
 
 // encode writes spans as the body of a request.
-func encode(spans []*skillrouter.Span, version string) []byte {
+func encode(spans []*trace.Span, version string) []byte {
 	list := make([]span, len(spans))
 	for i, s := range spans {
 		list[i] = span{
@@ -78,13 +79,13 @@ func encode(spans []*skillrouter.Span, version string) []byte {
 			list[i].Kind = kindServer
 		}
 		if s.Err != nil { // its message may quote a text; its code never does
-			code := string(skillrouter.CodeOf(s.Err))
+			code := string(errs.CodeOf(s.Err))
 			list[i].Status = &status{Code: statusError, Message: code}
-			list[i].Attributes = append(list[i].Attributes, attributes([]skillrouter.Attribute{{Key: "error.type", Value: code}})...)
+			list[i].Attributes = append(list[i].Attributes, attributes([]trace.Attribute{{Key: "error.type", Value: code}})...)
 		}
 	}
 	body, _ := json.Marshal(traces{[]resourceSpans{{ // texts and numbers alone: it cannot fail
-		Resource: resource{attributes([]skillrouter.Attribute{{Key: "service.name", Value: "skillrouter"}, {Key: "service.version", Value: version}})},
+		Resource: resource{attributes([]trace.Attribute{{Key: "service.name", Value: "skillrouter"}, {Key: "service.version", Value: version}})},
 		ScopeSpans: []scopeSpans{{
 			Scope: scope{"skillrouter", version}, Spans: list,
 		}},
@@ -94,7 +95,7 @@ func encode(spans []*skillrouter.Span, version string) []byte {
 
 func nanoseconds(at time.Time) string { return strconv.FormatInt(at.UnixNano(), 10) }
 
-func attributes(given []skillrouter.Attribute) []attribute {
+func attributes(given []trace.Attribute) []attribute {
 	list := make([]attribute, 0, len(given))
 	for _, a := range given {
 		var v value

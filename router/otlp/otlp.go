@@ -16,7 +16,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/trace"
 )
 
 // Times and bounds.
@@ -38,16 +40,16 @@ const (
 type Options struct {
 	Version string // of this program
 	Content bool   // spans hold texts, redacted
-	Now     skillrouter.Clock
+	Now     clock.Clock
 	Log     *slog.Logger
 }
 
-// Exporter is a skillrouter.Tracer that sends spans to a collector.
+// Exporter is a trace.Tracer that sends spans to a collector.
 type Exporter struct {
 	url           string
 	options       Options
 	http          *http.Client
-	queue         chan *skillrouter.Span
+	queue         chan *trace.Span
 	sent, dropped atomic.Int64
 }
 
@@ -55,7 +57,7 @@ type Exporter struct {
 func target(base string) (*url.URL, error) {
 	u, err := url.Parse(base)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
-		return nil, skillrouter.InvalidField("telemetry.endpoint", "must be a URL such as http://127.0.0.1:4318, without user, query and fragment")
+		return nil, errs.InvalidField("telemetry.endpoint", "must be a URL such as http://127.0.0.1:4318, without user, query and fragment")
 	}
 	if !strings.HasSuffix(u.Path, "/v1/traces") {
 		u.Path = strings.TrimRight(u.Path, "/") + "/v1/traces"
@@ -70,21 +72,21 @@ func New(base string, options Options) (*Exporter, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Exporter{url: u.String(), options: options, queue: make(chan *skillrouter.Span, queueSize), http: &http.Client{
+	return &Exporter{url: u.String(), options: options, queue: make(chan *trace.Span, queueSize), http: &http.Client{
 		// What is configured is dialled and nothing else: no proxy of the environment, no redirection.
 		Transport:     &http.Transport{DialContext: (&net.Dialer{Timeout: sendTime}).DialContext, MaxIdleConnsPerHost: 1, IdleConnTimeout: time.Minute},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}, nil
 }
 
-// Now implements skillrouter.Tracer.
+// Now implements trace.Tracer.
 func (e *Exporter) Now() time.Time { return e.options.Now() }
 
-// Content implements skillrouter.Tracer.
+// Content implements trace.Tracer.
 func (e *Exporter) Content() bool { return e.options.Content }
 
-// End implements skillrouter.Tracer.
-func (e *Exporter) End(span *skillrouter.Span) {
+// End implements trace.Tracer.
+func (e *Exporter) End(span *trace.Span) {
 	select {
 	case e.queue <- span:
 	default:
@@ -100,7 +102,7 @@ func (e *Exporter) Run(ctx context.Context) error {
 	defer e.http.CloseIdleConnections()
 	timer := time.NewTimer(batchEvery)
 	defer timer.Stop()
-	var batch []*skillrouter.Span
+	var batch []*trace.Span
 	failing := false
 	send := func(ctx context.Context) {
 		if len(batch) == 0 {
@@ -146,7 +148,7 @@ func (e *Exporter) Run(ctx context.Context) error {
 }
 
 // send hands spans to the collector.
-func (e *Exporter) send(ctx context.Context, spans []*skillrouter.Span) error {
+func (e *Exporter) send(ctx context.Context, spans []*trace.Span) error {
 	ctx, cancel := context.WithTimeout(ctx, sendTime)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, e.url, bytes.NewReader(encode(spans, e.options.Version)))

@@ -13,11 +13,13 @@ import (
 	"testing/synctest"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/trace"
 	"skillrouter/router/otlp"
 )
 
-func exporter(t *testing.T, address string, now skillrouter.Clock, content bool) *otlp.Exporter {
+func exporter(t *testing.T, address string, now clock.Clock, content bool) *otlp.Exporter {
 	t.Helper()
 	e, err := otlp.New(address, otlp.Options{Version: "1", Now: now, Log: slog.New(slog.DiscardHandler), Content: content})
 	if err != nil {
@@ -39,13 +41,13 @@ func TestSend(t *testing.T) {
 	noon := time.Unix(1_800_000_000, 42)
 	for content, want := range map[bool]string{false: "", true: `,{"key":"what","value":{"stringValue":"say ghp_`} {
 		e := exporter(t, collector.URL, func() time.Time { return noon }, content)
-		ctx, call := skillrouter.StartTrace(t.Context(), e, parent, "POST /x")
+		ctx, call := trace.StartTrace(t.Context(), e, parent, "POST /x")
 		call.Set("n", 7)
 		call.Set("b", true)
-		_, step := skillrouter.StartSpan(ctx, "step")
+		_, step := trace.StartSpan(ctx, "step")
 		step.Set("k", "a\xff")
 		step.Content("what", "say ghp_"+"16C7e42F292c6912E7710c838347Ae178B4a and go")
-		step.Finish(skillrouter.Errorf(skillrouter.NotFound, "the secret text"))
+		step.Finish(errs.Errorf(errs.NotFound, "the secret text"))
 		call.Finish(nil)
 		ended, stop := context.WithCancel(t.Context())
 		stop()
@@ -92,8 +94,8 @@ func TestDrops(t *testing.T) {
 		begin := time.Now()
 		const spans = 3 * otlp.QueueSize
 		for range spans {
-			above, call := skillrouter.StartTrace(t.Context(), e, "", "call")
-			_, step := skillrouter.StartSpan(above, "step")
+			above, call := trace.StartTrace(t.Context(), e, "", "call")
+			_, step := trace.StartSpan(above, "step")
 			step.Finish(nil)
 			call.Finish(errors.New("x"))
 		}
@@ -119,13 +121,13 @@ func TestDrops(t *testing.T) {
 // TestNotTraced shows what makes no span: a call that did nothing, one whose caller does not sample, and none at all.
 func TestNotTraced(t *testing.T) {
 	e := exporter(t, "http://127.0.0.1:1", time.Now, false)
-	if ctx, span := skillrouter.StartSpan(t.Context(), "x"); span != nil || ctx != t.Context() {
+	if ctx, span := trace.StartSpan(t.Context(), "x"); span != nil || ctx != t.Context() {
 		t.Error("a span without a trace")
 	}
-	_, call := skillrouter.StartTrace(t.Context(), e, "malformed", "call")
+	_, call := trace.StartTrace(t.Context(), e, "malformed", "call")
 	call.Finish(nil)
-	ctx, call := skillrouter.StartTrace(t.Context(), e, strings.TrimSuffix(parent, "01")+"00", "call")
-	_, step := skillrouter.StartSpan(ctx, "step")
+	ctx, call := trace.StartTrace(t.Context(), e, strings.TrimSuffix(parent, "01")+"00", "call")
+	_, step := trace.StartSpan(ctx, "step")
 	step.Finish(nil)
 	call.Finish(nil)
 	if n := otlp.Waiting(e); n != 0 {
@@ -137,8 +139,8 @@ func TestNotTraced(t *testing.T) {
 func TestOff(t *testing.T) {
 	ctx := t.Context()
 	if n := testing.AllocsPerRun(100, func() {
-		below, span := skillrouter.StartMemory(ctx, "search_memory", "fact")
-		_, step := skillrouter.StartSpan(below, "step")
+		below, span := trace.StartMemory(ctx, "search_memory", "fact")
+		_, step := trace.StartSpan(below, "step")
 		step.Content("k", "text")
 		step.Finish(nil)
 		span.Finish(nil)

@@ -8,7 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/eventlog"
+	"skillrouter/internal/principal"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/knowledge"
 	"skillrouter/operational"
@@ -70,7 +71,7 @@ func seeded(t *testing.T) *team {
 	s := &team{store: fixture.OpenStore(t), now: noon.AddDate(0, 0, -20), ids: map[string]string{}}
 	clock := func() time.Time { return s.now }
 	s.tasks, s.recon = operational.NewTasks(s.store, clock), operational.NewRecon(s.store, clock)
-	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	ctx := principal.With(t.Context(), principal.Open())
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -90,7 +91,7 @@ func seeded(t *testing.T) *team {
 		a.StartedAt, a.CreatedAt = noon.AddDate(0, 0, -1), noon.AddDate(0, 0, -1)
 		s.agents = append(s.agents, a)
 		s.ids[a.ID] = a.ID
-		must(s.store.CreateAgent(t.Context(), a, nil, skillrouter.Event{Type: "agent.joined", Subject: a.ID, At: noon}, func(operational.AgentRecord, bool) {}))
+		must(s.store.CreateAgent(t.Context(), a, nil, eventlog.Event{Type: "agent.joined", Subject: a.ID, At: noon}, func(operational.AgentRecord, bool) {}))
 	}
 	days := func(n int) { s.now = noon.AddDate(0, 0, -n) }
 	for _, d := range []operational.TaskDraft{

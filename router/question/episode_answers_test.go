@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/principal"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/knowledge"
 	"skillrouter/router"
@@ -52,7 +52,7 @@ func TestEpisodeAnswers(t *testing.T) {
 		{"how was the licensing question resolved", "shop", "e6", "another project"},
 		{"what happened recently", "", "e1 e2 e3 e4 e5 e6 e7", ""},
 	} {
-		answer, err := r.Ask(skillrouter.WithPrincipal(t.Context(), skillrouter.Open()), router.Query{Query: c.query, Project: c.project})
+		answer, err := r.Ask(principal.With(t.Context(), principal.Open()), router.Query{Query: c.query, Project: c.project})
 		if err != nil {
 			t.Errorf("%q: %v", c.query, err)
 			continue

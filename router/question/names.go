@@ -10,7 +10,8 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"skillrouter"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/committer"
 	"skillrouter/operational"
 	"skillrouter/router"
 	"skillrouter/router/classify"
@@ -46,8 +47,8 @@ type named struct {
 // when their bell has rung or time has passed.
 type names struct {
 	source Namer
-	bell   *skillrouter.Bell // nil: time alone
-	now    skillrouter.Clock
+	bell   *committer.Bell // nil: time alone
+	now    clock.Clock
 
 	mu      sync.Mutex
 	read    time.Time

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/committer"
 	"skillrouter/operational"
 	"skillrouter/router/classify"
 )
@@ -82,7 +82,7 @@ func TestNamesAreBounded(t *testing.T) {
 
 func TestNamesAreReadAgain(t *testing.T) {
 	source := &namer{names: storedNames()}
-	var bell skillrouter.Bell
+	var bell committer.Bell
 	now := time.Date(2026, 11, 18, 10, 0, 0, 0, time.UTC)
 	n := &names{source: source, bell: &bell, now: func() time.Time { return now }}
 	look := func(want int, why string) {

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter"
+	"skillrouter/internal/principal"
 	"skillrouter/router"
 	"skillrouter/router/classify"
 )
@@ -139,7 +139,7 @@ func TestOperationalAnswers(t *testing.T) {
 		{"overdue messages", "m1 m2", "2 messages are overdue: stop from captain to red"},
 		{"messages overdue for more than an hour", "m2", "1 message is overdue"},
 	} {
-		answer, err := r.Ask(skillrouter.WithPrincipal(t.Context(), skillrouter.Open()), router.Query{Query: c.query})
+		answer, err := r.Ask(principal.With(t.Context(), principal.Open()), router.Query{Query: c.query})
 		if err != nil {
 			t.Errorf("%q: %v", c.query, err)
 			continue
@@ -160,7 +160,7 @@ func TestOperationalAnswers(t *testing.T) {
 func TestMyQuestions(t *testing.T) {
 	team := seeded(t)
 	r := team.router(classify.Classification{Class: classify.ClassOperational, Confidence: 1, Margin: 1}, nil)
-	red := skillrouter.Principal{AgentID: "red", Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}}
+	red := principal.Principal{AgentID: "red", Scopes: []principal.Scope{principal.ScopeAgent}}
 	for _, c := range []struct{ query, want, says string }{
 		{"what am i supposed to be doing", "red #2 #3", "red is online"},
 		{"my blocked tasks", "#2", "1 task of red is blocked"},
@@ -170,7 +170,7 @@ func TestMyQuestions(t *testing.T) {
 		{"who has unread messages", "red", "red (3)"},
 		{"overdue messages", "", "No message is overdue."},
 	} {
-		answer, err := r.Ask(skillrouter.WithPrincipal(t.Context(), red), router.Query{Query: c.query})
+		answer, err := r.Ask(principal.With(t.Context(), red), router.Query{Query: c.query})
 		if err != nil {
 			t.Errorf("%q: %v", c.query, err)
 			continue

@@ -12,7 +12,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"skillrouter"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/committer"
+	"skillrouter/internal/defaults"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/router"
 	"skillrouter/router/classify"
@@ -38,7 +41,7 @@ type Asker struct {
 	tables     []table
 	kinds      []kind.Memory
 	names      *names // nil without a Namer
-	now        skillrouter.Clock
+	now        clock.Clock
 	misses     learning.MissObserver
 }
 
@@ -47,10 +50,10 @@ var _ router.Service = (*Asker)(nil)
 // Options are the settings of an Asker. The zero value is usable.
 type Options struct {
 	// Now tells the time, in the zone that "yesterday" is meant in; time.Now if nil.
-	Now skillrouter.Clock
+	Now clock.Clock
 	// Names are what questions may name, and Changed rings when they may have changed. Both may be nil.
 	Names   Namer
-	Changed *skillrouter.Bell
+	Changed *committer.Bell
 	// Kinds count their rows.
 	Kinds []kind.Memory
 	// Misses is told of questions that nothing answers. May be nil.
@@ -80,14 +83,14 @@ type question struct {
 	class   classify.Class // the one class that is to answer; empty: any
 	names   []named
 	now     time.Time
-	caller  skillrouter.Principal
+	caller  principal.Principal
 	reading reading
 }
 
 // Ask implements router.Service. It needs ScopeRead.
 func (a *Asker) Ask(ctx context.Context, query router.Query) (router.Answer, error) {
-	caller := skillrouter.PrincipalOf(ctx).Keeping()
-	if err := caller.Need(skillrouter.ScopeRead); err != nil {
+	caller := principal.Of(ctx).Keeping()
+	if err := caller.Need(principal.ScopeRead); err != nil {
 		return router.Answer{}, err
 	}
 	limit, err := query.Check()
@@ -107,7 +110,7 @@ func (a *Asker) Ask(ctx context.Context, query router.Query) (router.Answer, err
 }
 
 // of is the asker as a caller that is bound to projects has it: what people taught it of others' questions is not heeded.
-func (a *Asker) of(caller skillrouter.Principal) *Asker {
+func (a *Asker) of(caller principal.Principal) *Asker {
 	base, taught := a.classifier.(interface{ Untaught() *classify.Classifier })
 	if !caller.Walled() || !taught {
 		return a
@@ -142,7 +145,7 @@ func (a *Asker) answer(ctx context.Context, q question) (router.Answer, error) {
 		}
 	}
 	answer := router.Answer{
-		QueryType: decided.Class, Confidence: decided.Confidence, Reasons: skillrouter.GivenList(slices.Clone(decided.Reasons)), Query: q.text, Source: sourceOf(decided.Class), Items: []router.Item{},
+		QueryType: decided.Class, Confidence: decided.Confidence, Reasons: defaults.List(slices.Clone(decided.Reasons)), Query: q.text, Source: sourceOf(decided.Class), Items: []router.Item{},
 	}
 	var s state
 	var hits, other []router.Item
@@ -167,7 +170,7 @@ func (a *Asker) answer(ctx context.Context, q question) (router.Answer, error) {
 		return answer, err
 	}
 	hits = append(hits, other...)
-	skillrouter.SortStable(hits, func(x, y router.Item) int { return cmp.Compare(y.Score, x.Score) })
+	slices.SortStableFunc(hits, func(x, y router.Item) int { return cmp.Compare(y.Score, x.Score) })
 	if s.note != "" {
 		answer.Reasons = append(answer.Reasons, s.note)
 	}
@@ -186,7 +189,7 @@ func (a *Asker) answer(ctx context.Context, q question) (router.Answer, error) {
 			answer.Reasons = append(answer.Reasons, "the search answers")
 		}
 	}
-	answer.Items = skillrouter.GivenList(answer.Items[:min(len(answer.Items), q.limit)])
+	answer.Items = defaults.List(answer.Items[:min(len(answer.Items), q.limit)])
 	for i := range answer.Items {
 		item := &answer.Items[i]
 		if item.Relevance == 0 { // rows that were asked for by what they are

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"skillrouter"
+	"skillrouter/internal/principal"
 	"skillrouter/operational"
 	"skillrouter/router"
 	"skillrouter/router/classify"
@@ -47,7 +47,7 @@ func TestReconAnswers(t *testing.T) {
 		{"which buckets are world readable", "", ""},
 		{"open ports on the web server", "", ""},
 	} {
-		answer, err := r.Ask(skillrouter.WithPrincipal(t.Context(), skillrouter.Open()), router.Query{Query: c.query})
+		answer, err := r.Ask(principal.With(t.Context(), principal.Open()), router.Query{Query: c.query})
 		if err != nil {
 			t.Errorf("%q: %v", c.query, err)
 			continue
@@ -68,7 +68,7 @@ func TestReconAnswers(t *testing.T) {
 // more findings and finished tasks than are read at once.
 func TestAnswersBeyondOneListing(t *testing.T) {
 	team := seeded(t)
-	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	ctx := principal.With(t.Context(), principal.Open())
 	var many []operational.FindingDraft
 	for i := range operational.MaxFindings {
 		many = append(many, operational.FindingDraft{Environment: "prod", Title: "Open port", Severity: operational.SeverityHigh, Location: fmt.Sprint("host:", i)})

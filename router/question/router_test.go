@@ -4,7 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/router"
 	"skillrouter/router/classify"
 	"skillrouter/router/question"
@@ -12,7 +13,7 @@ import (
 
 func ask(t *testing.T, r *question.Asker, query router.Query) router.Answer {
 	t.Helper()
-	answer, err := r.Ask(skillrouter.WithPrincipal(t.Context(), skillrouter.Open()), query)
+	answer, err := r.Ask(principal.With(t.Context(), principal.Open()), query)
 	if err != nil {
 		t.Fatalf("%q: %v", query.Query, err)
 	}
@@ -78,24 +79,24 @@ func TestQueryIsChecked(t *testing.T) {
 	r := seeded(t).router(classify.Classification{Class: classify.ClassKnowledge}, remembered())
 	for name, c := range map[string]struct {
 		query router.Query
-		code  skillrouter.Code
+		code  errs.Code
 		field string
 	}{
-		"empty":       {router.Query{Query: " "}, skillrouter.Invalid, "query"},
-		"too long":    {router.Query{Query: strings.Repeat("x", router.MaxQuery+1)}, skillrouter.TooLarge, "query"},
-		"not UTF-8":   {router.Query{Query: "\xff"}, skillrouter.Invalid, "query"},
-		"bad agent":   {router.Query{Query: "x", AgentID: "a b"}, skillrouter.Invalid, "agent_id"},
-		"bad type":    {router.Query{Query: "x", Type: "weather"}, skillrouter.Invalid, "type"},
-		"bad limit":   {router.Query{Query: "x", Limit: 101}, skillrouter.Invalid, "limit"},
-		"negative":    {router.Query{Query: "x", Limit: -1}, skillrouter.Invalid, "limit"},
-		"bad project": {router.Query{Query: "x", Project: "a\nb"}, skillrouter.Invalid, "project"},
+		"empty":       {router.Query{Query: " "}, errs.Invalid, "query"},
+		"too long":    {router.Query{Query: strings.Repeat("x", router.MaxQuery+1)}, errs.TooLarge, "query"},
+		"not UTF-8":   {router.Query{Query: "\xff"}, errs.Invalid, "query"},
+		"bad agent":   {router.Query{Query: "x", AgentID: "a b"}, errs.Invalid, "agent_id"},
+		"bad type":    {router.Query{Query: "x", Type: "weather"}, errs.Invalid, "type"},
+		"bad limit":   {router.Query{Query: "x", Limit: 101}, errs.Invalid, "limit"},
+		"negative":    {router.Query{Query: "x", Limit: -1}, errs.Invalid, "limit"},
+		"bad project": {router.Query{Query: "x", Project: "a\nb"}, errs.Invalid, "project"},
 	} {
-		_, err := r.Ask(skillrouter.WithPrincipal(t.Context(), skillrouter.Open()), c.query)
-		if skillrouter.CodeOf(err) != c.code || skillrouter.FieldOf(err) != c.field {
-			t.Errorf("%s: %v of field %q", name, err, skillrouter.FieldOf(err))
+		_, err := r.Ask(principal.With(t.Context(), principal.Open()), c.query)
+		if errs.CodeOf(err) != c.code || errs.FieldOf(err) != c.field {
+			t.Errorf("%s: %v of field %q", name, err, errs.FieldOf(err))
 		}
 	}
-	if _, err := r.Ask(t.Context(), router.Query{Query: "x"}); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+	if _, err := r.Ask(t.Context(), router.Query{Query: "x"}); errs.CodeOf(err) != errs.Forbidden {
 		t.Errorf("a call without any right: %v", err)
 	}
 }

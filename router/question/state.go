@@ -9,7 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/episode"
 	"skillrouter/operational"
@@ -305,7 +307,7 @@ func (a *Asker) fitting(ctx context.Context, w *wanted, t *table) ([]router.Item
 		delete(items[i].Fields, "working") // it only selects
 	}
 	if w.oldest {
-		skillrouter.SortStable(items, func(x, y router.Item) int {
+		slices.SortStableFunc(items, func(x, y router.Item) int {
 			number := func(item router.Item) string { return fmt.Sprintf("%20s", saidOf(item.Fields["number"])) }
 			return cmp.Or(cmp.Compare(saidOf(x.Fields["created_at"]), saidOf(y.Fields["created_at"])), cmp.Compare(number(x), number(y)))
 		})
@@ -332,7 +334,7 @@ func holding(stems []string, items []router.Item) (fit []router.Item, overlap fl
 			fit = append(fit, item)
 		}
 	}
-	skillrouter.SortStable(fit, func(x, y router.Item) int { return cmp.Compare(held[y.Kind+y.ID], held[x.Kind+x.ID]) })
+	slices.SortStableFunc(fit, func(x, y router.Item) int { return cmp.Compare(held[y.Kind+y.ID], held[x.Kind+x.ID]) })
 	if len(fit) > 0 {
 		overlap = held[fit[0].Kind+fit[0].ID]
 	}
@@ -540,7 +542,7 @@ func (a *Asker) numbered(ctx context.Context, q *question) (state, error) {
 	var said []string
 	for _, number := range q.reading.numbers[:min(len(q.reading.numbers), q.limit)] {
 		task, err := a.sources.Tasks.Task(ctx, fmt.Sprint(number))
-		if skillrouter.CodeOf(err) == skillrouter.NotFound {
+		if errs.CodeOf(err) == errs.NotFound {
 			said = append(said, fmt.Sprintf("there is no task %d", number))
 			continue
 		}
@@ -626,7 +628,7 @@ func (a *Asker) load(ctx context.Context, q *question) (state, error) {
 		return saidOf(item.Fields["state"]) == string(operational.AgentOffline)
 	})
 	heldBy := func(item router.Item) int { held, _ := item.Fields["tasks"].([]int64); return len(held) }
-	skillrouter.SortStable(present, func(x, y router.Item) int { return heldBy(y) - heldBy(x) })
+	slices.SortStableFunc(present, func(x, y router.Item) int { return heldBy(y) - heldBy(x) })
 	return state{
 		items: present, settled: true, sure: true, overlap: 1, source: router.SourceOperational, note: "counted agents by state and tasks by status",
 		summary: fmt.Sprintf("%s online (%d idle), %d stale, %d offline; %s in progress or claimed, %d blocked, %d waiting.",
@@ -725,7 +727,7 @@ func (a *Asker) holders(ctx context.Context, q *question) (state, error) {
 		return 0
 	}
 	s.items, s.overlap = holding(q.reading.stems, all)
-	skillrouter.SortStable(s.items, func(x, y router.Item) int { return over(x) - over(y) })
+	slices.SortStableFunc(s.items, func(x, y router.Item) int { return over(x) - over(y) })
 	if s.settled = len(s.items) > 0; s.settled {
 		var said []string
 		for _, item := range s.items[:min(len(s.items), namedInSummary)] {
@@ -757,7 +759,7 @@ const onlyOwn = "Only an agent itself, or a captain, may ask what waits in its m
 func (a *Asker) mail(ctx context.Context, q *question) (state, error) {
 	r := &q.reading
 	s := state{settled: true, sure: true, overlap: 1, source: router.SourceOperational}
-	captain := q.caller.Has(skillrouter.ScopeCaptain)
+	captain := q.caller.Has(principal.ScopeCaptain)
 	if slices.Contains(r.members["waiting"], "overdue") {
 		from := q.caller.AgentID
 		if captain {
@@ -835,7 +837,7 @@ const shortText = 80
 // shorten cuts a text to a line of a summary.
 func shorten(s string) string {
 	if s = strings.Join(strings.Fields(s), " "); len(s) > shortText {
-		return skillrouter.Head(s, shortText) + "…"
+		return check.Head(s, shortText) + "…"
 	}
 	return s
 }

@@ -11,7 +11,9 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/committer"
+	"skillrouter/internal/principal"
+	"skillrouter/internal/safetext"
 	"skillrouter/learning"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/fact"
@@ -191,7 +193,7 @@ func (s shape) only(w *wanted) shape {
 // time of a question.
 type scannedReminders struct {
 	Lister[operational.ReminderFilter, []operational.Reminder]
-	bell *skillrouter.Bell
+	bell *committer.Bell
 
 	mu      sync.Mutex
 	changed <-chan struct{}
@@ -204,7 +206,7 @@ func (s *scannedReminders) List(ctx context.Context, filter operational.Reminder
 	if filter.Limit != mostScanned || filter.Project != "" || len(filter.Status) > 0 {
 		return s.Lister.List(ctx, filter)
 	}
-	caller := skillrouter.PrincipalOf(ctx)
+	caller := principal.Of(ctx)
 	seenBy := fmt.Sprint(caller.AgentID, " ", caller.Scopes)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -303,7 +305,7 @@ var (
 func (s *Sources) tables() []table {
 	var list []table
 	if s.Tasks != nil {
-		list = append(list, table{kind: router.KindTask, one: "task", many: "tasks", usual: append([]string{"status"}, skillrouter.Texts(operational.OpenTaskStatuses())...), counted: true, list: s.listTasks})
+		list = append(list, table{kind: router.KindTask, one: "task", many: "tasks", usual: append([]string{"status"}, safetext.Strings(operational.OpenTaskStatuses())...), counted: true, list: s.listTasks})
 	}
 	if s.Agents != nil {
 		list = append(list, table{kind: "agent", one: "agent", many: "agents", walled: true, list: s.listAgents})
@@ -312,7 +314,7 @@ func (s *Sources) tables() []table {
 		list = append(list, table{kind: router.KindReminder, one: "reminder", many: "reminders", usual: []string{"status", "pending", "due"}, list: s.listReminders})
 	}
 	if s.Recon != nil {
-		list = append(list, table{kind: router.KindFinding, one: "finding", many: "findings", usual: append([]string{"status"}, skillrouter.Texts(operational.ActiveFindingStatuses())...), counted: true, list: s.listFindings})
+		list = append(list, table{kind: router.KindFinding, one: "finding", many: "findings", usual: append([]string{"status"}, safetext.Strings(operational.ActiveFindingStatuses())...), counted: true, list: s.listFindings})
 	}
 	if s.Recon != nil {
 		list = append(list, table{kind: "scan", one: "scan", many: "scans", list: func(ctx context.Context, w *wanted) ([]router.Item, int, error) {
@@ -499,7 +501,7 @@ func (s *Sources) listAgents(ctx context.Context, w *wanted) ([]router.Item, int
 		return nil, 0, err
 	}
 	held := map[string][]operational.Task{}
-	if s.Tasks != nil && !skillrouter.PrincipalOf(ctx).Walled() { // tasks do not keep to projects
+	if s.Tasks != nil && !principal.Of(ctx).Walled() { // tasks do not keep to projects
 		tasks, err := s.Tasks.List(ctx, operational.TaskFilter{Status: valuesOf[operational.TaskStatus](&heldTasks, "status"), Limit: mostRows})
 		if err != nil {
 			return nil, 0, err

@@ -8,7 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/committer"
+	"skillrouter/internal/errs"
 	"skillrouter/learning/condition"
 	"skillrouter/operational"
 	"skillrouter/router/follow"
@@ -38,7 +39,7 @@ func CheckCondition(_, expression string) error {
 type changedPersonas struct {
 	mu   sync.Mutex
 	set  map[string]bool
-	bell skillrouter.Bell
+	bell committer.Bell
 }
 
 func (c *changedPersonas) mark(persona string) {
@@ -72,13 +73,13 @@ func (w *Watch) judge(ctx context.Context) error {
 		for _, persona := range w.changed.take() {
 			if err := w.judgeAll(ctx, persona); err != nil && ctx.Err() == nil {
 				w.log.Error("conditions of reminders cannot be judged; trying again", "persona", persona, "error", err)
-				_ = skillrouter.Pause(ctx, follow.RetryAfter)
+				_ = committer.Pause(ctx, follow.RetryAfter)
 				w.changed.mark(persona)
 			}
 		}
 		select {
 		case <-changed:
-			_ = skillrouter.Pause(ctx, follow.GatherFor)
+			_ = committer.Pause(ctx, follow.GatherFor)
 		case <-scheduled:
 			w.changed.mark(everyPersona)
 		case <-every.C:
@@ -102,15 +103,15 @@ func (w *Watch) judgeAll(ctx context.Context, persona string) error {
 		for _, r := range page {
 			after = r.Number
 			held, err := w.holds(ctx, r)
-			switch code := skillrouter.CodeOf(err); {
+			switch code := errs.CodeOf(err); {
 			case err == nil && held:
 				holds = append(holds, r.Number)
 			case err == nil:
 				if r.Note != "" {
 					failed[r.Number] = ""
 				}
-			case code == skillrouter.Invalid || code == skillrouter.TooLarge:
-				failed[r.Number] = skillrouter.MessageOf(err)
+			case code == errs.Invalid || code == errs.TooLarge:
+				failed[r.Number] = errs.MessageOf(err)
 			case ctx.Err() != nil:
 				return err
 			default:
@@ -124,7 +125,7 @@ func (w *Watch) judgeAll(ctx context.Context, persona string) error {
 		if len(page) < judgePage {
 			return nil
 		}
-		_ = skillrouter.Pause(ctx, time.Since(began))
+		_ = committer.Pause(ctx, time.Since(began))
 	}
 }
 

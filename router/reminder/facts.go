@@ -8,7 +8,7 @@ import (
 	"maps"
 	"slices"
 
-	"skillrouter"
+	"skillrouter/internal/eventlog"
 	"skillrouter/learning/fact"
 	"skillrouter/operational"
 )
@@ -23,7 +23,7 @@ type factTold struct {
 }
 
 // note takes in an event of a fact.
-func (n factNews) note(e skillrouter.Event, f fact.Event) {
+func (n factNews) note(e eventlog.Event, f fact.Event) {
 	switch e.Type {
 	case fact.EventStored, fact.EventUpdated:
 		n[probeKeys(e.Subject)] = factTold{version: f.Version}

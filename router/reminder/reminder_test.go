@@ -8,8 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter"
 	"skillrouter/comms"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/fact"
@@ -30,7 +31,7 @@ type watching struct {
 
 func openWatching(t *testing.T) *watching {
 	t.Helper()
-	w := &watching{World: fixture.Open(t), ctx: skillrouter.WithPrincipal(t.Context(), skillrouter.Open())}
+	w := &watching{World: fixture.Open(t), ctx: principal.With(t.Context(), principal.Open())}
 	w.facts = fact.NewFacts(w.Learning, learning.Options{})
 	w.reminders, w.cursors = w.service(), w.Operational
 	return w
@@ -172,7 +173,7 @@ func TestWaitsForCondition(t *testing.T) {
 	}
 	length("50", "")
 	_, err := w.reminders.Schedule(w.ctx, operational.ReminderDraft{Task: "t", Trigger: "condition:fact('a'"})
-	if skillrouter.CodeOf(err) != skillrouter.Invalid || skillrouter.FieldOf(err) != "trigger" {
+	if errs.CodeOf(err) != errs.Invalid || errs.FieldOf(err) != "trigger" {
 		t.Errorf("a condition that is none: %v", err)
 	}
 	high := w.schedule(t, operational.ReminderDraft{Trigger: `condition:fact("queue.length") > 100`, AgentID: "x"})

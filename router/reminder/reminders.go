@@ -11,7 +11,13 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/committer"
+	"skillrouter/internal/defaults"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/eventlog"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/fact"
@@ -28,7 +34,7 @@ import (
 type Watch struct {
 	ports     Ports
 	log       *slog.Logger
-	now       skillrouter.Clock
+	now       clock.Clock
 	followers []*follow.Follower
 	changed   changedPersonas
 }
@@ -43,7 +49,7 @@ type Waiting interface {
 	// Conditions returns reminders that wait for conditions, by number.
 	Conditions(ctx context.Context, persona string, after int64, limit int) ([]operational.Reminder, error)
 	// ConditionBell rings when another condition is waited for.
-	ConditionBell() *skillrouter.Bell
+	ConditionBell() *committer.Bell
 	// Judge lets come due what holds, and notes what could not be judged.
 	Judge(ctx context.Context, holds []int64, failed map[int64]string) error
 	// Settle ends those, by how their keys begin, that ended says have ended.
@@ -67,11 +73,11 @@ type Ports struct {
 
 // NewWatch makes a Watch that stands where the last one ended.
 // The first one of a data folder begins with what happens next.
-func NewWatch(ctx context.Context, ports Ports, now skillrouter.Clock, log *slog.Logger) (*Watch, error) {
-	log = skillrouter.GivenLog(log)
+func NewWatch(ctx context.Context, ports Ports, now clock.Clock, log *slog.Logger) (*Watch, error) {
+	log = defaults.Log(log)
 	w := &Watch{ports: ports, log: log, now: now}
 	w.changed.mark(everyPersona) // what changed while nobody looked
-	add := func(name string, events follow.EventLog, handle func(ctx context.Context, events []skillrouter.Event, cursor operational.Cursor) (bool, error)) {
+	add := func(name string, events follow.EventLog, handle func(ctx context.Context, events []eventlog.Event, cursor operational.Cursor) (bool, error)) {
 		w.followers = append(w.followers, &follow.Follower{Name: name, Log: events, Cursors: ports.Cursors, Logger: log, Handle: handle})
 	}
 	add("reminders.learning", ports.Learning, w.learned)
@@ -87,7 +93,7 @@ func NewWatch(ctx context.Context, ports Ports, now skillrouter.Clock, log *slog
 
 // Run watches until ctx ends, and returns nil.
 func (w *Watch) Run(ctx context.Context) error {
-	ctx = skillrouter.WithPrincipal(ctx, skillrouter.System())
+	ctx = principal.With(ctx, principal.System())
 	var all errgroup.Group
 	for _, f := range w.followers {
 		all.Go(func() error { return f.Run(ctx) })
@@ -105,7 +111,7 @@ type awaitedLog struct {
 
 // Events implements follow.EventLog. What was there before it was asked whether
 // anybody waits is nothing that a reminder scheduled later would hear of.
-func (l awaitedLog) Events(ctx context.Context, after int64, limit int) ([]skillrouter.Event, error) {
+func (l awaitedLog) Events(ctx context.Context, after int64, limit int) ([]eventlog.Event, error) {
 	last, err := l.LastEvent(ctx)
 	if err != nil || last <= after {
 		return nil, err
@@ -115,14 +121,14 @@ func (l awaitedLog) Events(ctx context.Context, after int64, limit int) ([]skill
 		return nil, err
 	}
 	if !any {
-		return []skillrouter.Event{{Seq: last}}, nil
+		return []eventlog.Event{{Seq: last}}, nil
 	}
 	return l.EventLog.Events(ctx, after, limit)
 }
 
 // hears handles events whose types are all that reminders wait for.
-func (w *Watch) hears(source operational.EventSource) func(ctx context.Context, events []skillrouter.Event, cursor operational.Cursor) (bool, error) {
-	return func(ctx context.Context, events []skillrouter.Event, _ operational.Cursor) (bool, error) {
+func (w *Watch) hears(source operational.EventSource) func(ctx context.Context, events []eventlog.Event, cursor operational.Cursor) (bool, error) {
+	return func(ctx context.Context, events []eventlog.Event, _ operational.Cursor) (bool, error) {
 		occurrences := make([]operational.Occurrence, 0, len(events))
 		for _, e := range events {
 			if e.Agent == router.MailAgent && source == operational.SourceSignals || e.Type == "" {
@@ -136,7 +142,7 @@ func (w *Watch) hears(source operational.EventSource) func(ctx context.Context, 
 }
 
 // learned handles events of learning.db.
-func (w *Watch) learned(ctx context.Context, events []skillrouter.Event, _ operational.Cursor) (bool, error) {
+func (w *Watch) learned(ctx context.Context, events []eventlog.Event, _ operational.Cursor) (bool, error) {
 	occurrences := make([]operational.Occurrence, 0, len(events))
 	var episodes []string
 	recorded := map[string]int64{}
@@ -177,7 +183,7 @@ func (w *Watch) learned(ctx context.Context, events []skillrouter.Event, _ opera
 
 // factChanged has the conditions of the fact's persona judged again, and makes
 // a reminder of a fact that expired and can be verified. What ends such reminders it adds to the news.
-func (w *Watch) factChanged(ctx context.Context, e skillrouter.Event, news factNews) error {
+func (w *Watch) factChanged(ctx context.Context, e eventlog.Event, news factNews) error {
 	var f fact.Event
 	if err := json.Unmarshal(e.Data, &f); err != nil {
 		w.log.Error("an event of a fact cannot be read and is passed over", "seq", e.Seq, "type", e.Type, "error", err)
@@ -189,8 +195,8 @@ func (w *Watch) factChanged(ctx context.Context, e skillrouter.Event, news factN
 		return nil
 	}
 	_, err := w.ports.Reminders.Schedule(ctx, probe(f, e))
-	switch skillrouter.CodeOf(err) {
-	case skillrouter.Invalid, skillrouter.TooLarge, skillrouter.Conflict:
+	switch errs.CodeOf(err) {
+	case errs.Invalid, errs.TooLarge, errs.Conflict:
 		w.log.Warn("no reminder was made of a fact that expired", "persona", f.Persona, "key", f.Key, "error", err)
 		return nil
 	}
@@ -205,7 +211,7 @@ const (
 
 // probe asks to verify a fact: of who stored it, or of whoever works
 // for its persona. The router itself never runs a probe.
-func probe(fact fact.Event, e skillrouter.Event) operational.ReminderDraft {
+func probe(fact fact.Event, e eventlog.Event) operational.ReminderDraft {
 	// Marshalling strings, numbers and times of this era cannot fail.
 	content, _ := json.Marshal(map[string]any{
 		"persona": fact.Persona, "key": fact.Key, "category": fact.Category, "version": fact.Version, "ttl": fact.TTL,
@@ -218,7 +224,7 @@ func probe(fact fact.Event, e skillrouter.Event) operational.ReminderDraft {
 		Trigger: "time:+0s", Context: content,
 		IdempotencyKey: probeKeys(e.Subject) + strconv.FormatInt(fact.Version, 10),
 	}
-	if skillrouter.CheckAgentID("agent_id", e.Agent) == nil {
+	if check.AgentID("agent_id", e.Agent) == nil {
 		draft.CreatedBy = e.Agent
 	}
 	return draft

@@ -5,7 +5,8 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/clock"
 	"skillrouter/operational"
 )
 
@@ -27,7 +28,7 @@ type Present interface {
 // first who fits.
 type Roster struct {
 	present Present
-	now     skillrouter.Clock
+	now     clock.Clock
 
 	looking sync.Mutex // one looks at a time
 	spare   there      // used again for the next look: with a thousand agents the garbage of a look each second was all that an idle router made
@@ -54,7 +55,7 @@ func nobody() there { return there{map[string]bool{}, map[string]seen{}} }
 var _ operational.ReminderRecipients = (*Roster)(nil)
 
 // NewRoster makes a Roster.
-func NewRoster(present Present, now skillrouter.Clock) *Roster {
+func NewRoster(present Present, now clock.Clock) *Roster {
 	return &Roster{present: present, now: now, spare: nobody(), there: nobody()}
 }
 
@@ -71,7 +72,7 @@ func (r *Roster) Recipient(reminder operational.Reminder) string {
 	if agent := r.fitting[reminder.Persona]; agent.id != "" {
 		return agent.id
 	}
-	if reminder.Persona == skillrouter.DefaultPersona {
+	if reminder.Persona == check.DefaultPersona {
 		return reminder.CreatedBy
 	}
 	return ""

@@ -6,7 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/router"
 	"skillrouter/router/classify"
 )
@@ -18,10 +19,10 @@ type FeedbackWorld struct {
 }
 
 // RunFeedback runs the contract of router.FeedbackService. open gives an empty router.
-func RunFeedback(t *testing.T, open func(t *testing.T) func(p skillrouter.Principal) FeedbackWorld) {
+func RunFeedback(t *testing.T, open func(t *testing.T) func(p principal.Principal) FeedbackWorld) {
 	for _, test := range []struct {
 		name string
-		run  func(t *testing.T, as func(p skillrouter.Principal) FeedbackWorld)
+		run  func(t *testing.T, as func(p principal.Principal) FeedbackWorld)
 	}{
 		{"what is taught is heeded at once and can be taken back", heedsFeedback},
 		{"one agent's word turns no clear question", boundsAgents},
@@ -34,11 +35,11 @@ func RunFeedback(t *testing.T, open func(t *testing.T) func(p skillrouter.Princi
 	}
 }
 
-func by(t *testing.T, p skillrouter.Principal) context.Context {
-	return skillrouter.WithPrincipal(t.Context(), p)
+func by(t *testing.T, p principal.Principal) context.Context {
+	return principal.With(t.Context(), p)
 }
 
-func teach(t *testing.T, as func(p skillrouter.Principal) FeedbackWorld, who skillrouter.Principal, draft router.FeedbackDraft) router.FeedbackTaught {
+func teach(t *testing.T, as func(p principal.Principal) FeedbackWorld, who principal.Principal, draft router.FeedbackDraft) router.FeedbackTaught {
 	t.Helper()
 	return must(as(who).Feedback.Teach(by(t, who), draft))(t)
 }
@@ -46,7 +47,7 @@ func teach(t *testing.T, as func(p skillrouter.Principal) FeedbackWorld, who ski
 // unclear is a question whose class nothing tells.
 const unclear = "frobnicator baseline"
 
-func ask(t *testing.T, as func(p skillrouter.Principal) FeedbackWorld, query string) router.Answer {
+func ask(t *testing.T, as func(p principal.Principal) FeedbackWorld, query string) router.Answer {
 	t.Helper()
 	return must(as(reader).Router.Ask(by(t, reader), router.Query{Query: query}))(t)
 }
@@ -62,7 +63,7 @@ func must[T any](value T, err error) func(t *testing.T) T {
 	}
 }
 
-func heedsFeedback(t *testing.T, as func(p skillrouter.Principal) FeedbackWorld) {
+func heedsFeedback(t *testing.T, as func(p principal.Principal) FeedbackWorld) {
 	before := ask(t, as, unclear)
 	taught := teach(t, as, captain, router.FeedbackDraft{Query: unclear, QueryType: classify.ClassRecon, Note: "a scanner of ours"})
 	if taught.ID == "" || taught.Before.QueryType != before.QueryType || taught.Now.QueryType != classify.ClassRecon {
@@ -96,7 +97,7 @@ func heedsFeedback(t *testing.T, as func(p skillrouter.Principal) FeedbackWorld)
 	}
 }
 
-func boundsAgents(t *testing.T, as func(p skillrouter.Principal) FeedbackWorld) {
+func boundsAgents(t *testing.T, as func(p principal.Principal) FeedbackWorld) {
 	clear := []string{
 		"how do I rotate the signing key without downtime", "what happened during the outage last night",
 		"which agents are idle right now", "list the open critical vulnerabilities in production",
@@ -129,7 +130,7 @@ func boundsAgents(t *testing.T, as func(p skillrouter.Principal) FeedbackWorld) 
 	}
 }
 
-func keepsTeaching(t *testing.T, as func(p skillrouter.Principal) FeedbackWorld) {
+func keepsTeaching(t *testing.T, as func(p principal.Principal) FeedbackWorld) {
 	taught := teach(t, as, agentA, router.FeedbackDraft{Query: unclear, QueryType: classify.ClassRecon})
 	if taught.AgentID != "a" {
 		t.Errorf("taught by %q", taught.AgentID)
@@ -143,19 +144,19 @@ func keepsTeaching(t *testing.T, as func(p skillrouter.Principal) FeedbackWorld)
 		"another agent forgets":   func() error { return as(agentB).Feedback.Unteach(by(t, agentB), taught.ID) },
 		"an agent forgets it all": func() error { _, err := as(agentA).Feedback.UnteachAll(by(t, agentA), ""); return err },
 	} {
-		if err := call(); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+		if err := call(); errs.CodeOf(err) != errs.Forbidden {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	if err := as(agentA).Feedback.Unteach(by(t, agentA), taught.ID); err != nil {
 		t.Error(err)
 	}
-	if err := as(agentA).Feedback.Unteach(by(t, agentA), taught.ID); skillrouter.CodeOf(err) != skillrouter.NotFound {
+	if err := as(agentA).Feedback.Unteach(by(t, agentA), taught.ID); errs.CodeOf(err) != errs.NotFound {
 		t.Errorf("forgotten twice: %v", err)
 	}
 }
 
-func refusesFeedback(t *testing.T, as func(p skillrouter.Principal) FeedbackWorld) {
+func refusesFeedback(t *testing.T, as func(p principal.Principal) FeedbackWorld) {
 	for name, draft := range map[string]router.FeedbackDraft{
 		"no query":       {QueryType: classify.ClassRecon},
 		"no verdict":     {Query: "q"},
@@ -164,20 +165,20 @@ func refusesFeedback(t *testing.T, as func(p skillrouter.Principal) FeedbackWorl
 		"a long note":    {Query: "q", QueryType: classify.ClassRecon, Note: strings.Repeat("n", router.MaxFeedbackNote+1)},
 		"broken letters": {Query: "q\x00", QueryType: classify.ClassRecon},
 	} {
-		if _, err := as(agentA).Feedback.Teach(by(t, agentA), draft); skillrouter.CodeOf(err) != skillrouter.Invalid && skillrouter.CodeOf(err) != skillrouter.TooLarge {
+		if _, err := as(agentA).Feedback.Teach(by(t, agentA), draft); errs.CodeOf(err) != errs.Invalid && errs.CodeOf(err) != errs.TooLarge {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
 
-func redactsFeedback(t *testing.T, as func(p skillrouter.Principal) FeedbackWorld) {
+func redactsFeedback(t *testing.T, as func(p principal.Principal) FeedbackWorld) {
 	taught := teach(t, as, agentA, router.FeedbackDraft{Query: "login with password=hunter2x", QueryType: classify.ClassKnowledge, Note: "password=hunter2x"})
 	if strings.Contains(taught.Query+taught.Note, "hunter2x") || len(taught.Redacted) == 0 {
 		t.Errorf("stored: %+v", taught)
 	}
 }
 
-func boundsFeedback(t *testing.T, as func(p skillrouter.Principal) FeedbackWorld) {
+func boundsFeedback(t *testing.T, as func(p principal.Principal) FeedbackWorld) {
 	kept := teach(t, as, agentB, router.FeedbackDraft{Query: "the other's word", QueryType: classify.ClassRecon})
 	for i := range router.MaxFeedbackOfAgent + 3 {
 		teach(t, as, agentA, router.FeedbackDraft{Query: fmt.Sprintf("query %d", i), QueryType: classify.ClassEpisode})

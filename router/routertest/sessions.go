@@ -10,7 +10,8 @@ import (
 	"sync"
 	"testing"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning/episode"
 	"skillrouter/operational"
 	"skillrouter/router/session"
@@ -24,51 +25,51 @@ type World struct {
 }
 
 var (
-	agentA  = skillrouter.Principal{AgentID: "a", Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}}
-	agentB  = skillrouter.Principal{AgentID: "b", Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}}
-	reader  = skillrouter.Principal{AgentID: "r", Scopes: []skillrouter.Scope{skillrouter.ScopeRead}}
-	captain = skillrouter.Principal{AgentID: "captain", Scopes: []skillrouter.Scope{skillrouter.ScopeCaptain}}
+	agentA  = principal.Principal{AgentID: "a", Scopes: []principal.Scope{principal.ScopeAgent}}
+	agentB  = principal.Principal{AgentID: "b", Scopes: []principal.Scope{principal.ScopeAgent}}
+	reader  = principal.Principal{AgentID: "r", Scopes: []principal.Scope{principal.ScopeRead}}
+	captain = principal.Principal{AgentID: "captain", Scopes: []principal.Scope{principal.ScopeCaptain}}
 )
 
 // place is one empty router under test.
 type place struct {
 	t  *testing.T
-	as func(p skillrouter.Principal) World
+	as func(p principal.Principal) World
 }
 
 // call returns the services as a principal, and the context of its calls.
-func (p place) call(who skillrouter.Principal) (context.Context, World) {
-	return skillrouter.WithPrincipal(p.t.Context(), who), p.as(who)
+func (p place) call(who principal.Principal) (context.Context, World) {
+	return principal.With(p.t.Context(), who), p.as(who)
 }
 
-func (p place) start(who skillrouter.Principal, draft session.Draft) session.Started {
+func (p place) start(who principal.Principal, draft session.Draft) session.Started {
 	p.t.Helper()
 	ctx, w := p.call(who)
 	return must(w.Sessions.Start(ctx, draft))(p.t)
 }
 
-func (p place) end(who skillrouter.Principal, id string, end session.End) session.Ended {
+func (p place) end(who principal.Principal, id string, end session.End) session.Ended {
 	p.t.Helper()
 	ctx, w := p.call(who)
 	return must(w.Sessions.End(ctx, id, end))(p.t)
 }
 
 // task makes a task that the agent holds.
-func (p place) task(who skillrouter.Principal, title string) operational.Task {
+func (p place) task(who principal.Principal, title string) operational.Task {
 	p.t.Helper()
 	ctx, w := p.call(who)
 	return must(w.Tasks.Create(ctx, operational.TaskDraft{Title: title, AgentID: who.AgentID}))(p.t)
 }
 
 // record records an episode and returns the session that it is in.
-func (p place) record(who skillrouter.Principal) string {
+func (p place) record(who principal.Principal) string {
 	p.t.Helper()
 	ctx, w := p.call(who)
 	return must(w.Episodes.Record(ctx, episode.Draft{EventType: episode.EventAction, Title: "t", Content: "c"}))(p.t).SessionID
 }
 
 // RunSessions runs the contract of session.Service. open gives an empty router.
-func RunSessions(t *testing.T, open func(t *testing.T) func(p skillrouter.Principal) World) {
+func RunSessions(t *testing.T, open func(t *testing.T) func(p principal.Principal) World) {
 	for _, test := range []struct {
 		name string
 		run  func(p place)
@@ -115,7 +116,7 @@ func beginsAndEnds(p place) {
 		p.t.Errorf("read back: %+v, %v", got, err)
 	}
 	ctx, w = p.call(agentA)
-	if _, err := w.Sessions.Start(ctx, session.Draft{ID: "s-1"}); skillrouter.CodeOf(err) != skillrouter.Conflict {
+	if _, err := w.Sessions.Start(ctx, session.Draft{ID: "s-1"}); errs.CodeOf(err) != errs.Conflict {
 		p.t.Errorf("an ended session begins again: %v", err)
 	}
 }
@@ -191,14 +192,14 @@ func oneSession(p place) {
 		p.t.Errorf("open: %+v, %v", open, err)
 	}
 	p.end(agentA, "", session.End{})
-	if _, err := w.Sessions.End(ctx, "", session.End{}); skillrouter.CodeOf(err) != skillrouter.NotFound {
+	if _, err := w.Sessions.End(ctx, "", session.End{}); errs.CodeOf(err) != errs.NotFound {
 		p.t.Errorf("ending no session: %v", err)
 	}
 }
 
 func handsTasksOn(p place) {
 	for _, test := range []struct {
-		by     skillrouter.Principal
+		by     principal.Principal
 		holder string
 		status operational.TaskStatus
 	}{{agentA, "", operational.TaskPending}, {captain, "b", operational.TaskClaimed}} {
@@ -249,22 +250,22 @@ func listsSessions(p place) {
 
 func keepsOthersOut(p place) {
 	began := p.start(agentA, session.Draft{})
-	for _, who := range []skillrouter.Principal{agentB, reader} {
+	for _, who := range []principal.Principal{agentB, reader} {
 		ctx, w := p.call(who)
-		if _, err := w.Sessions.End(ctx, began.ID, session.End{}); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+		if _, err := w.Sessions.End(ctx, began.ID, session.End{}); errs.CodeOf(err) != errs.Forbidden {
 			p.t.Errorf("%s ends it: %v", who.AgentID, err)
 		}
-		if _, err := w.Sessions.End(ctx, "", session.End{AgentID: "a"}); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+		if _, err := w.Sessions.End(ctx, "", session.End{AgentID: "a"}); errs.CodeOf(err) != errs.Forbidden {
 			p.t.Errorf("%s ends the current one: %v", who.AgentID, err)
 		}
-		if _, err := w.Sessions.Start(ctx, session.Draft{AgentID: "a"}); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+		if _, err := w.Sessions.Start(ctx, session.Draft{AgentID: "a"}); errs.CodeOf(err) != errs.Forbidden {
 			p.t.Errorf("%s starts one: %v", who.AgentID, err)
 		}
 	}
 	ctx, w := p.call(agentB)
 	// S9p: an episode of b in a's open session would show in what a did.
 	intruding := episode.Draft{EventType: episode.EventAction, Title: "t", Content: "c", SessionID: began.ID}
-	if _, err := w.Episodes.Record(ctx, intruding); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+	if _, err := w.Episodes.Record(ctx, intruding); errs.CodeOf(err) != errs.Forbidden {
 		p.t.Errorf("another records an episode in it: %v", err)
 	}
 	// S9s: an id that another agent chose first locks nobody out of it: each has a session of its own by it.
@@ -299,16 +300,16 @@ func refusesSessions(p place) {
 	for name, test := range map[string]struct {
 		draft session.Draft
 		field string
-		code  skillrouter.Code
+		code  errs.Code
 	}{
-		"an id that is a path": {session.Draft{ID: "../x"}, "id", skillrouter.Invalid},
-		"an id that is taken":  {session.Draft{ID: "current"}, "id", skillrouter.Invalid},
-		"a persona":            {session.Draft{Persona: "../x"}, "persona", skillrouter.Invalid},
-		"an agent":             {session.Draft{AgentID: "a b"}, "agent_id", skillrouter.Invalid},
-		"a project":            {session.Draft{Project: "a\nb"}, "project", skillrouter.Invalid},
-		"a long goal":          {session.Draft{Goal: long[:operational.MaxSessionGoal+1]}, "goal", skillrouter.TooLarge},
-		"data that is a list":  {session.Draft{Data: json.RawMessage(`[1]`)}, "data", skillrouter.Invalid},
-		"long data":            {session.Draft{Data: json.RawMessage(`{"a":"` + long[:operational.MaxSessionData] + `"}`)}, "data", skillrouter.TooLarge},
+		"an id that is a path": {session.Draft{ID: "../x"}, "id", errs.Invalid},
+		"an id that is taken":  {session.Draft{ID: "current"}, "id", errs.Invalid},
+		"a persona":            {session.Draft{Persona: "../x"}, "persona", errs.Invalid},
+		"an agent":             {session.Draft{AgentID: "a b"}, "agent_id", errs.Invalid},
+		"a project":            {session.Draft{Project: "a\nb"}, "project", errs.Invalid},
+		"a long goal":          {session.Draft{Goal: long[:operational.MaxSessionGoal+1]}, "goal", errs.TooLarge},
+		"data that is a list":  {session.Draft{Data: json.RawMessage(`[1]`)}, "data", errs.Invalid},
+		"long data":            {session.Draft{Data: json.RawMessage(`{"a":"` + long[:operational.MaxSessionData] + `"}`)}, "data", errs.TooLarge},
 	} {
 		_, err := w.Sessions.Start(ctx, test.draft)
 		refused(p.t, name, err, test.code, test.field)
@@ -317,27 +318,27 @@ func refusesSessions(p place) {
 	for name, test := range map[string]struct {
 		end   session.End
 		field string
-		code  skillrouter.Code
+		code  errs.Code
 	}{
-		"a summary of 2 MB":     {session.End{Summary: long}, "", skillrouter.TooLarge},
-		"a long summary":        {session.End{Summary: long[:operational.MaxSessionSummary+1]}, "summary", skillrouter.TooLarge},
-		"a NUL":                 {session.End{Summary: "a\x00b"}, "summary", skillrouter.Invalid},
-		"a successor":           {session.End{Successor: "no agent"}, "successor", skillrouter.Invalid},
-		"nobody to reassign to": {session.End{Reassign: true}, "successor", skillrouter.Invalid},
+		"a summary of 2 MB":     {session.End{Summary: long}, "", errs.TooLarge},
+		"a long summary":        {session.End{Summary: long[:operational.MaxSessionSummary+1]}, "summary", errs.TooLarge},
+		"a NUL":                 {session.End{Summary: "a\x00b"}, "summary", errs.Invalid},
+		"a successor":           {session.End{Successor: "no agent"}, "successor", errs.Invalid},
+		"nobody to reassign to": {session.End{Reassign: true}, "successor", errs.Invalid},
 	} {
 		_, err := w.Sessions.End(ctx, began.ID, test.end)
 		refused(p.t, name, err, test.code, test.field)
 	}
 	_, err := w.Sessions.End(ctx, "nothing-of-the-kind", session.End{})
-	refused(p.t, "an unknown session", err, skillrouter.NotFound, "")
+	refused(p.t, "an unknown session", err, errs.NotFound, "")
 	_, err = w.Sessions.Session(ctx, "nothing-of-the-kind")
-	refused(p.t, "reading it", err, skillrouter.NotFound, "")
+	refused(p.t, "reading it", err, errs.NotFound, "")
 	_, err = w.Sessions.Handover(ctx, "")
-	refused(p.t, "no hand-over", err, skillrouter.NotFound, "")
+	refused(p.t, "no hand-over", err, errs.NotFound, "")
 	_, err = w.Sessions.List(ctx, operational.SessionFilter{Status: "asleep"})
-	refused(p.t, "a status", err, skillrouter.Invalid, "status")
+	refused(p.t, "a status", err, errs.Invalid, "status")
 	_, err = w.Sessions.List(ctx, operational.SessionFilter{Limit: operational.MaxLimit + 1})
-	refused(p.t, "a limit", err, skillrouter.Invalid, "limit")
+	refused(p.t, "a limit", err, errs.Invalid, "limit")
 	if got, err := w.Sessions.Session(ctx, began.ID); err != nil || got.Status != operational.SessionOpen {
 		p.t.Errorf("after refusals it is %+v, %v", got, err)
 	}
@@ -348,7 +349,7 @@ func startsAtOnce(p place) {
 	var wait sync.WaitGroup
 	for range 8 {
 		wait.Go(func() {
-			if _, err := w.Sessions.Start(ctx, session.Draft{}); err != nil && skillrouter.CodeOf(err) != skillrouter.Conflict {
+			if _, err := w.Sessions.Start(ctx, session.Draft{}); err != nil && errs.CodeOf(err) != errs.Conflict {
 				p.t.Error(err)
 			}
 		})
@@ -363,9 +364,9 @@ func startsAtOnce(p place) {
 	}
 }
 
-func refused(t *testing.T, name string, err error, code skillrouter.Code, field string) {
+func refused(t *testing.T, name string, err error, code errs.Code, field string) {
 	t.Helper()
-	if skillrouter.CodeOf(err) != code || field != "" && skillrouter.FieldOf(err) != field && !strings.Contains(skillrouter.MessageOf(err), field) {
+	if errs.CodeOf(err) != code || field != "" && errs.FieldOf(err) != field && !strings.Contains(errs.MessageOf(err), field) {
 		t.Errorf("%s: %v, want %s %s", name, err, code, field)
 	}
 }

@@ -7,7 +7,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/principal"
 	"skillrouter/learning/shelf"
 	"skillrouter/router/kind"
 )
@@ -24,7 +25,7 @@ func found(memory kind.Memory, has kind.Found) kindFound {
 	f := kindFound{SearchedKind: SearchedKind{Kind: memory.Name, Notice: has.Notice}, corrected: has.Corrected}
 	for _, h := range has.Hits {
 		f.hits = append(f.hits, Hit{
-			Kind: memory.Name, ID: h.ID, Title: skillrouter.Head(h.Title, snippetBytes), Snippet: snippetOf(h.Text), Text: h.Text, Category: h.Category, Project: h.Project, Author: h.Author,
+			Kind: memory.Name, ID: h.ID, Title: check.Head(h.Title, snippetBytes), Snippet: snippetOf(h.Text), Text: h.Text, Category: h.Category, Project: h.Project, Author: h.Author,
 			Trust: h.Trust, At: h.At, Relevance: shelf.Relevance(h.Evidence), RelevanceScore: h.Score, Why: h.Why, words: bagOf(h.Title, h.Text),
 			SupersededBy: h.SupersededBy,
 		})
@@ -37,7 +38,7 @@ func snippetOf(text string) string {
 	if len(text) <= snippetBytes {
 		return text
 	}
-	return strings.TrimSpace(skillrouter.Head(text, snippetBytes)) + "…"
+	return strings.TrimSpace(check.Head(text, snippetBytes)) + "…"
 }
 
 // ask puts the question to every kind at the same time.
@@ -67,9 +68,9 @@ func (s *Searcher) ask(ctx context.Context, r *request) ([]kindFound, error) {
 // leftOut says why a kind is not asked; empty: it is.
 func leftOut(k kind.Kind, r *request) string {
 	switch {
-	case k.Private && !r.caller.Has(skillrouter.ScopeAgent):
+	case k.Private && !r.caller.Has(principal.ScopeAgent):
 		return "this token may read nobody's " + k.Plural
-	case k.Private && !r.caller.Has(skillrouter.ScopeCaptain) && r.caller.AgentID == "":
+	case k.Private && !r.caller.Has(principal.ScopeCaptain) && r.caller.AgentID == "":
 		return "this token is no agent's, and may read nobody's " + k.Plural
 	case r.caller.Walled() && !k.Walled:
 		return k.Plural + " do not keep to the projects of a token"

@@ -5,7 +5,6 @@ import (
 	"hash/maphash"
 	"slices"
 
-	"skillrouter"
 	"skillrouter/learning"
 	"skillrouter/tfidf/text"
 )
@@ -14,7 +13,7 @@ import (
 // ones the later is first, and then the order of Kinds and the id settle it.
 func rankHits(hits []Hit) {
 	order := Kinds()
-	skillrouter.SortStable(hits, func(a, b Hit) int {
+	slices.SortStableFunc(hits, func(a, b Hit) int {
 		return cmp.Or(cmp.Compare(b.place, a.place), b.At.Compare(a.At), cmp.Compare(slices.Index(order, a.Kind), slices.Index(order, b.Kind)), cmp.Compare(a.ID, b.ID))
 	})
 }

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/principal"
 	"skillrouter/router/kind"
 	"skillrouter/tfidf"
 )
@@ -86,7 +86,7 @@ func mixedMemory(t *testing.T) (*Searcher, []judged, map[string]tfidf.Evidence) 
 }
 
 func reader() context.Context {
-	return skillrouter.WithPrincipal(context.TODO(), skillrouter.Open())
+	return principal.With(context.TODO(), principal.Open())
 }
 
 // example is a hit of a judged search.

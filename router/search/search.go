@@ -13,7 +13,11 @@ import (
 	"time"
 	"unicode"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
+	"skillrouter/internal/trace"
 	"skillrouter/learning"
 	"skillrouter/router/kind"
 	"skillrouter/tfidf"
@@ -131,7 +135,7 @@ type Answer struct {
 // Searcher is the Service beside the stores.
 type Searcher struct {
 	kinds  []kind.Memory
-	now    skillrouter.Clock
+	now    clock.Clock
 	misses learning.MissObserver
 }
 
@@ -139,7 +143,7 @@ var _ Service = (*Searcher)(nil)
 
 // SearcherOptions are the settings of a Searcher.
 type SearcherOptions struct {
-	Now    skillrouter.Clock     // time.Now if nil
+	Now    clock.Clock           // time.Now if nil
 	Misses learning.MissObserver // is told of questions that no memory answers; may be nil
 }
 
@@ -151,7 +155,7 @@ func NewSearcher(memories []kind.Memory, options SearcherOptions) *Searcher {
 
 // Search implements Service.
 func (s *Searcher) Search(ctx context.Context, query Query) (answer Answer, err error) {
-	ctx, span := skillrouter.StartSpan(ctx, "search_memory")
+	ctx, span := trace.StartSpan(ctx, "search_memory")
 	defer func() {
 		span.Set("gen_ai.operation.name", "search_memory")
 		span.Set("skillrouter.results", len(answer.Results))
@@ -184,7 +188,7 @@ type request struct {
 	Query
 	span   learning.TimeRange
 	now    time.Time
-	caller skillrouter.Principal
+	caller principal.Principal
 	phrase string   // the question as it was typed, if it may be a quotation
 	words  []string // see text.QueryTerms
 	joined []string // what may stand for several of them at once
@@ -205,24 +209,24 @@ func (r *request) unfiltered() bool {
 }
 
 func (s *Searcher) check(ctx context.Context, query Query) (*request, error) {
-	r := &request{Query: query, now: s.now(), caller: skillrouter.PrincipalOf(ctx).Keeping()}
+	r := &request{Query: query, now: s.now(), caller: principal.Of(ctx).Keeping()}
 	if err := cmp.Or(
-		r.caller.Need(skillrouter.ScopeRead), skillrouter.CheckRequired("query", query.Query, learning.MaxQuery), learning.CheckRelevance(query.MinRelevance),
-		skillrouter.CheckEach("kinds", query.Kinds, Kinds()),
-		skillrouter.CheckNames("project", query.Project, "prefer_project", query.PreferProject, "category", query.Category, "agent_id", query.AgentID),
+		r.caller.Need(principal.ScopeRead), check.Required("query", query.Query, learning.MaxQuery), learning.CheckRelevance(query.MinRelevance),
+		check.Each("kinds", query.Kinds, Kinds()),
+		check.Names("project", query.Project, "prefer_project", query.PreferProject, "category", query.Category, "agent_id", query.AgentID),
 	); err != nil {
 		return nil, err
 	}
 	if len(query.Tags) > learning.MaxTags {
-		return nil, skillrouter.InvalidField("tags", "are more than %d", learning.MaxTags)
+		return nil, errs.InvalidField("tags", "are more than %d", learning.MaxTags)
 	}
 	for _, tag := range query.Tags {
-		if err := cmp.Or(skillrouter.CheckRequired("tags", tag, learning.MaxTitle), skillrouter.CheckName("tags", tag)); err != nil {
+		if err := cmp.Or(check.Required("tags", tag, learning.MaxTitle), check.Name("tags", tag)); err != nil {
 			return nil, err
 		}
 	}
 	var err error
-	if r.Limit, err = skillrouter.Limit(query.Limit, DefaultFound, MaxFound); err != nil {
+	if r.Limit, err = check.Limit(query.Limit, DefaultFound, MaxFound); err != nil {
 		return nil, err
 	}
 	if r.span, err = learning.ParseTimeRange("time_range", query.TimeRange, r.now); err != nil {

@@ -9,7 +9,9 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/committer"
+	"skillrouter/internal/eventlog"
 	"skillrouter/operational"
 	"skillrouter/router/follow"
 	"skillrouter/router/kind"
@@ -28,7 +30,7 @@ type WordStore interface {
 	MessagesAfter(ctx context.Context, seq int64) ([]operational.Message, error)
 	MessageIDs(ctx context.Context, visit func(id string)) error
 	// SweptBell rings after each commit that deleted messages.
-	SweptBell() *skillrouter.Bell
+	SweptBell() *committer.Bell
 }
 
 // Words finds messages, findings and tasks by their words. Who may see a
@@ -100,7 +102,7 @@ func (w *Words) readMessages(ctx context.Context, visit func([]tfidf.Document) e
 	}
 }
 
-func (w *Words) toldMessages(ctx context.Context, events []skillrouter.Event) ([]tfidf.Document, []string, error) {
+func (w *Words) toldMessages(ctx context.Context, events []eventlog.Event) ([]tfidf.Document, []string, error) {
 	ids := subjectsOf(events, func(string) bool { return true })
 	page, err := w.store.MessagesOf(ctx, ids)
 	return documents(page, messageDocument), ids, err
@@ -118,7 +120,7 @@ func messageDocument(m *operational.Message) tfidf.Document {
 		title = "" // every other message has this name
 	}
 	return tfidf.Document{
-		ID: m.ID, Title: title, Body: kind.Paragraphs(skillrouter.Head(plainJSON(m.Context), wordText), m.ThreadID, m.From, m.To),
+		ID: m.ID, Title: title, Body: kind.Paragraphs(check.Head(plainJSON(m.Context), wordText), m.ThreadID, m.From, m.To),
 		Category: m.Signal, Tags: tags, Order: m.Seq, At: instant(m.CreatedAt),
 	}
 }
@@ -142,7 +144,7 @@ func (w *Words) findingsOf(ctx context.Context, environment string, visit func([
 
 // toldFindings reads the findings that events tell of; of an environment that
 // was changed all of them, because their project is its.
-func (w *Words) toldFindings(ctx context.Context, events []skillrouter.Event) ([]tfidf.Document, []string, error) {
+func (w *Words) toldFindings(ctx context.Context, events []eventlog.Event) ([]tfidf.Document, []string, error) {
 	var docs []tfidf.Document
 	for _, environment := range subjectsOf(events, func(event string) bool { return event == operational.EventEnvironmentStored }) {
 		err := w.findingsOf(ctx, environment, func(page []tfidf.Document) error {
@@ -167,7 +169,7 @@ func findingDocument(f *operational.Finding) tfidf.Document {
 		title = f.CVE + " " + title
 	}
 	return tfidf.Document{
-		ID: f.ID, Title: title, Body: skillrouter.Head(kind.Paragraphs(f.Description, f.Location, f.Evidence, f.Remediation, f.Environment), wordText),
+		ID: f.ID, Title: title, Body: check.Head(kind.Paragraphs(f.Description, f.Location, f.Evidence, f.Remediation, f.Environment), wordText),
 		Category: string(f.Severity), Project: f.Project, Tags: []string{atStatus + string(f.Status)}, At: instant(f.LastSeen),
 	}
 }
@@ -185,7 +187,7 @@ func (w *Words) readTasks(ctx context.Context, visit func([]tfidf.Document) erro
 	}
 }
 
-func (w *Words) toldTasks(ctx context.Context, events []skillrouter.Event) ([]tfidf.Document, []string, error) {
+func (w *Words) toldTasks(ctx context.Context, events []eventlog.Event) ([]tfidf.Document, []string, error) {
 	ids := subjectsOf(events, func(event string) bool { return strings.HasPrefix(event, "task.") })
 	if len(ids) == 0 {
 		return nil, nil, nil
@@ -202,7 +204,7 @@ func taskDocument(t *operational.Task) tfidf.Document {
 		}
 	}
 	return tfidf.Document{
-		ID: t.ID, Title: t.Title, Body: skillrouter.Head(kind.Paragraphs(t.Description, t.Note, t.BlockedReason, t.Result, t.Error), wordText),
+		ID: t.ID, Title: t.Title, Body: check.Head(kind.Paragraphs(t.Description, t.Note, t.BlockedReason, t.Result, t.Error), wordText),
 		Category: string(t.Status), Project: t.Project, Tags: tags, Order: t.Number, At: instant(t.UpdatedAt),
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/eventlog"
 	"skillrouter/router/follow"
 	"skillrouter/router/kind"
 	"skillrouter/tfidf"
@@ -27,7 +27,7 @@ type wordIndex struct {
 	read func(ctx context.Context, visit func([]tfidf.Document) error) error
 	// told returns the documents that a batch of the log changed, and the ids that it
 	// changed: those among them without a document are gone.
-	told func(ctx context.Context, events []skillrouter.Event) (docs []tfidf.Document, changed []string, err error)
+	told func(ctx context.Context, events []eventlog.Event) (docs []tfidf.Document, changed []string, err error)
 
 	filled atomic.Bool
 	seen   atomic.Int64 // every event up to and including this is taken in
@@ -140,7 +140,7 @@ func (x *wordIndex) keep(ctx context.Context, stored func(ctx context.Context, v
 }
 
 // subjectsOf returns what events of some types tell of, each once.
-func subjectsOf(events []skillrouter.Event, ofType func(string) bool) []string {
+func subjectsOf(events []eventlog.Event, ofType func(string) bool) []string {
 	var ids []string
 	seen := map[string]bool{}
 	for _, e := range events {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"skillrouter"
+	"skillrouter/internal/principal"
 	"skillrouter/learning/shelf"
 	"skillrouter/operational"
 	"skillrouter/router"
@@ -45,7 +45,7 @@ func (w *Words) searchMessages(ctx context.Context, q kind.Question) (kind.Found
 	query := queryOf(q)
 	query.Limit *= 2 // some may have expired
 	var found tfidf.Result
-	if q.Caller.Has(skillrouter.ScopeCaptain) {
+	if q.Caller.Has(principal.ScopeCaptain) {
 		found = w.messages.index.Search(query)
 	} else {
 		query.Exact = true

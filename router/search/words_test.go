@@ -8,7 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/operational"
 	"skillrouter/operational/store"
 	"skillrouter/router"
@@ -31,8 +32,8 @@ func send(t *testing.T, s *store.Store, from, to, said string) string {
 	return m.ID
 }
 
-func asAgent(t *testing.T, agent string, scopes ...skillrouter.Scope) context.Context {
-	return skillrouter.WithPrincipal(t.Context(), skillrouter.Principal{AgentID: agent, Scopes: scopes})
+func asAgent(t *testing.T, agent string, scopes ...principal.Scope) context.Context {
+	return principal.With(t.Context(), principal.Principal{AgentID: agent, Scopes: scopes})
 }
 
 func wordsOver(t *testing.T, s *store.Store) *search.Searcher {
@@ -65,17 +66,17 @@ func TestKeepsMailboxes(t *testing.T) {
 		query string
 		want  string
 	}{
-		"the sender":               {asAgent(t, "alice", skillrouter.ScopeAgent), "codeword", secret},
-		"the recipient":            {asAgent(t, "bob", skillrouter.ScopeAgent), "launch codeword", secret},
-		"another agent":            {asAgent(t, "mallory", skillrouter.ScopeAgent), "codeword", ""},
-		"by a misspelt word":       {asAgent(t, "mallory", skillrouter.ScopeAgent), "xylophome", ""},
-		"by the word itself":       {asAgent(t, "mallory", skillrouter.ScopeAgent), "xylophone", ""},
-		"its own":                  {asAgent(t, "mallory", skillrouter.ScopeAgent), "xylophona", mine},
-		"a broadcast":              {asAgent(t, "mallory", skillrouter.ScopeAgent), "lunch forks", open},
-		"a captain":                {asAgent(t, "", skillrouter.ScopeCaptain), "codeword", secret},
-		"a reader":                 {asAgent(t, "mallory", skillrouter.ScopeRead), "codeword", ""},
-		"a reader of broadcasts":   {asAgent(t, "", skillrouter.ScopeRead), "lunch forks", ""},
-		"an agent's token of none": {asAgent(t, "", skillrouter.ScopeAgent), "codeword", ""},
+		"the sender":               {asAgent(t, "alice", principal.ScopeAgent), "codeword", secret},
+		"the recipient":            {asAgent(t, "bob", principal.ScopeAgent), "launch codeword", secret},
+		"another agent":            {asAgent(t, "mallory", principal.ScopeAgent), "codeword", ""},
+		"by a misspelt word":       {asAgent(t, "mallory", principal.ScopeAgent), "xylophome", ""},
+		"by the word itself":       {asAgent(t, "mallory", principal.ScopeAgent), "xylophone", ""},
+		"its own":                  {asAgent(t, "mallory", principal.ScopeAgent), "xylophona", mine},
+		"a broadcast":              {asAgent(t, "mallory", principal.ScopeAgent), "lunch forks", open},
+		"a captain":                {asAgent(t, "", principal.ScopeCaptain), "codeword", secret},
+		"a reader":                 {asAgent(t, "mallory", principal.ScopeRead), "codeword", ""},
+		"a reader of broadcasts":   {asAgent(t, "", principal.ScopeRead), "lunch forks", ""},
+		"an agent's token of none": {asAgent(t, "", principal.ScopeAgent), "codeword", ""},
 	} {
 		r, err := service.Search(c.ctx, search.Query{Query: c.query})
 		if err != nil {
@@ -107,7 +108,7 @@ func TestKeepsMailboxes(t *testing.T) {
 	}
 
 	// What others write must not move the attacker's own answer.
-	mallory := asAgent(t, "mallory", skillrouter.ScopeAgent)
+	mallory := asAgent(t, "mallory", principal.ScopeAgent)
 	before, err := service.Search(mallory, search.Query{Query: "xylophona monday zither"})
 	if err != nil {
 		t.Fatal(err)
@@ -120,7 +121,7 @@ func TestKeepsMailboxes(t *testing.T) {
 	if len(before.Results) != 1 || len(after.Results) != 1 || before.Results[0].Relevance != after.Results[0].Relevance || fmt.Sprint(before.Kinds, before.Corrected) != fmt.Sprint(after.Kinds, after.Corrected) {
 		t.Errorf("the answer was %+v and is %+v since others wrote", before, after)
 	}
-	if _, err := service.Search(t.Context(), search.Query{Query: "lunch"}); skillrouter.CodeOf(err) != skillrouter.Forbidden {
+	if _, err := service.Search(t.Context(), search.Query{Query: "lunch"}); errs.CodeOf(err) != errs.Forbidden {
 		t.Errorf("nobody in particular may search: %v", err)
 	}
 }
@@ -130,7 +131,7 @@ func TestKeepsMailboxes(t *testing.T) {
 func TestReadsItsWrites(t *testing.T) {
 	s := fixture.OpenStore(t)
 	service := wordsOver(t, s)
-	ctx := asAgent(t, "", skillrouter.ScopeCaptain)
+	ctx := asAgent(t, "", principal.ScopeCaptain)
 	tasks, recon := operational.NewTasks(s, time.Now), operational.NewRecon(s, time.Now)
 	count := func(query search.Query) int {
 		t.Helper()
@@ -185,7 +186,7 @@ func TestForgetsSwept(t *testing.T) {
 	s := fixture.OpenStore(t)
 	gone := send(t, s, "alice", "", "a bassoon for sale")
 	service := wordsOver(t, s)
-	ctx := asAgent(t, "", skillrouter.ScopeCaptain)
+	ctx := asAgent(t, "", principal.ScopeCaptain)
 	if r, err := service.Search(ctx, search.Query{Query: "bassoon"}); err != nil || idsOf(r) != gone {
 		t.Fatalf("%+v, %v", r, err)
 	}
@@ -207,36 +208,36 @@ func TestOfHostileInput(t *testing.T) {
 	s := fixture.OpenStore(t)
 	send(t, s, "alice", "", "💥 שלום עולם data-é́ \u0000 end")
 	service := wordsOver(t, s)
-	ctx := asAgent(t, "", skillrouter.ScopeCaptain)
+	ctx := asAgent(t, "", principal.ScopeCaptain)
 	var terms strings.Builder
 	for i := range 10_000 {
 		fmt.Fprintf(&terms, "w%d ", i)
 	}
 	for name, c := range map[string]struct {
 		query search.Query
-		code  skillrouter.Code
+		code  errs.Code
 	}{
-		"a megabyte":       {search.Query{Query: strings.Repeat("x", 1<<20)}, skillrouter.TooLarge},
-		"10,000 terms":     {search.Query{Query: terms.String()}, skillrouter.TooLarge},
+		"a megabyte":       {search.Query{Query: strings.Repeat("x", 1<<20)}, errs.TooLarge},
+		"10,000 terms":     {search.Query{Query: terms.String()}, errs.TooLarge},
 		"many terms":       {search.Query{Query: terms.String()[:16000]}, ""},
 		"stop words":       {search.Query{Query: "the of and to"}, ""},
 		"punctuation":      {search.Query{Query: "!!! ??? --- ((("}, ""},
 		"emoji":            {search.Query{Query: "💥💥"}, ""},
 		"right to left":    {search.Query{Query: "שלום"}, ""},
 		"scripts":          {search.Query{Query: "gateway ворота ゲート 门"}, ""},
-		"NUL":              {search.Query{Query: "a\x00b"}, skillrouter.Invalid},
-		"invalid UTF-8":    {search.Query{Query: "a\xff\xfe"}, skillrouter.Invalid},
-		"nothing":          {search.Query{}, skillrouter.Invalid},
-		"no kind":          {search.Query{Query: "x", Kinds: []string{"mail"}}, skillrouter.Invalid},
-		"a limit":          {search.Query{Query: "x", Limit: search.MaxFound + 1}, skillrouter.Invalid},
-		"a time":           {search.Query{Query: "x", TimeRange: "whenever"}, skillrouter.Invalid},
-		"a tag of ours":    {search.Query{Query: "x", Tags: []string{"\x00by:alice"}}, skillrouter.Invalid},
-		"an empty tag":     {search.Query{Query: "x", Tags: []string{""}}, skillrouter.Invalid},
-		"too many tags":    {search.Query{Query: "x", Tags: make([]string, 1000)}, skillrouter.Invalid},
+		"NUL":              {search.Query{Query: "a\x00b"}, errs.Invalid},
+		"invalid UTF-8":    {search.Query{Query: "a\xff\xfe"}, errs.Invalid},
+		"nothing":          {search.Query{}, errs.Invalid},
+		"no kind":          {search.Query{Query: "x", Kinds: []string{"mail"}}, errs.Invalid},
+		"a limit":          {search.Query{Query: "x", Limit: search.MaxFound + 1}, errs.Invalid},
+		"a time":           {search.Query{Query: "x", TimeRange: "whenever"}, errs.Invalid},
+		"a tag of ours":    {search.Query{Query: "x", Tags: []string{"\x00by:alice"}}, errs.Invalid},
+		"an empty tag":     {search.Query{Query: "x", Tags: []string{""}}, errs.Invalid},
+		"too many tags":    {search.Query{Query: "x", Tags: make([]string, 1000)}, errs.Invalid},
 		"a reader's agent": {search.Query{Query: "end", AgentID: "*"}, ""},
 	} {
 		r, err := service.Search(ctx, c.query)
-		if skillrouter.CodeOf(err) != c.code && !(c.code == "" && err == nil) {
+		if errs.CodeOf(err) != c.code && !(c.code == "" && err == nil) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if err == nil && r.Count == 0 && len(r.Repairs) == 0 {

@@ -9,7 +9,12 @@ import (
 
 	"github.com/google/uuid"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/defaults"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
+	"skillrouter/internal/redact"
 	"skillrouter/learning"
 	"skillrouter/learning/consolidate"
 	"skillrouter/learning/episode"
@@ -23,7 +28,7 @@ const Current = episode.CurrentSession
 // Sessions is the Service beside the databases.
 type Sessions struct {
 	ports Ports
-	now   skillrouter.Clock
+	now   clock.Clock
 	log   *slog.Logger
 }
 
@@ -49,7 +54,7 @@ type Ports struct {
 
 // Options are the settings of Sessions. The zero value is the real thing.
 type Options struct {
-	Now skillrouter.Clock // time.Now if nil
+	Now clock.Clock // time.Now if nil
 	Log *slog.Logger
 }
 
@@ -62,7 +67,7 @@ const startTries = 5
 
 // NewSessions makes the service, and tells the episodes which sessions are open.
 func NewSessions(ctx context.Context, ports Ports, options Options) (*Sessions, error) {
-	s := &Sessions{ports: ports, now: options.Now.Given(), log: skillrouter.GivenLog(options.Log)}
+	s := &Sessions{ports: ports, now: options.Now.Given(), log: defaults.Log(options.Log)}
 	// An agent that ended its session shortly before is in none: its last episode would say that it is.
 	ended, err := ports.Store.ListSessions(ctx, operational.SessionFilter{EndedSince: s.now().Add(-learning.SessionIdle), Limit: maxOpenSessions})
 	if err != nil {
@@ -99,11 +104,11 @@ func (s *Sessions) Start(ctx context.Context, draft Draft) (Started, error) {
 		if err == nil {
 			break
 		}
-		if skillrouter.CodeOf(err) != skillrouter.Conflict || draft.ID != "" || try == startTries {
+		if errs.CodeOf(err) != errs.Conflict || draft.ID != "" || try == startTries {
 			return Started{}, err
 		}
 	}
-	p := skillrouter.PrincipalOf(ctx)
+	p := principal.Of(ctx)
 	started := Started{Session: opened.Session, Resumed: opened.Resumed, Ended: opened.Former, Redacted: kinds}
 	for i, left := range opened.Inherited {
 		if i == 0 {
@@ -127,13 +132,13 @@ func (s *Sessions) prepare(ctx context.Context, draft Draft) (session operationa
 	} else if err = operational.CheckSessionID("id", draft.ID); err != nil {
 		return session, nil, err
 	}
-	if session.Persona, err = skillrouter.CheckPersona(draft.Persona); err != nil {
+	if session.Persona, err = check.Persona(draft.Persona); err != nil {
 		return session, nil, err
 	}
-	if err = cmp.Or(skillrouter.CheckName("project", draft.Project), skillrouter.CheckText("goal", draft.Goal, operational.MaxSessionGoal)); err != nil {
+	if err = cmp.Or(check.Name("project", draft.Project), check.Text("goal", draft.Goal, operational.MaxSessionGoal)); err != nil {
 		return session, nil, err
 	}
-	var redaction skillrouter.Redaction
+	var redaction redact.Redaction
 	session.Goal = draft.Goal
 	redaction.Text(&session.Goal)
 	session.Data, err = episode.CleanObject(&redaction, "data", draft.Data, operational.MaxSessionData)
@@ -143,9 +148,9 @@ func (s *Sessions) prepare(ctx context.Context, draft Draft) (session operationa
 
 // actor is the agent that a call is made for.
 func (s *Sessions) actor(ctx context.Context, named string) (string, error) {
-	agent, err := skillrouter.PrincipalOf(ctx).ActingAs("agent_id", named)
+	agent, err := principal.Of(ctx).ActingAs("agent_id", named)
 	if err == nil && agent == "" {
-		err = skillrouter.InvalidField("agent_id", "is required: it says whose session it is")
+		err = errs.InvalidField("agent_id", "is required: it says whose session it is")
 	}
 	return agent, err
 }
@@ -202,15 +207,15 @@ func (s *Sessions) End(ctx context.Context, id string, end End) (Ended, error) {
 
 // checkEnd checks what is said at an end and cuts its secrets out, whose kinds it returns.
 func (s *Sessions) checkEnd(ctx context.Context, end *End) (kinds []string, err error) {
-	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeAgent), skillrouter.CheckText("summary", end.Summary, operational.MaxSessionSummary)); err != nil {
+	if err := cmp.Or(principal.Of(ctx).Need(principal.ScopeAgent), check.Text("summary", end.Summary, operational.MaxSessionSummary)); err != nil {
 		return nil, err
 	}
-	end.Summary, kinds = skillrouter.Redact(end.Summary)
-	if err := skillrouter.CheckOptionalAgent("successor", end.Successor); err != nil {
+	end.Summary, kinds = redact.Text(end.Summary)
+	if err := check.OptionalAgent("successor", end.Successor); err != nil {
 		return nil, err
 	}
 	if end.Reassign && end.Successor == "" {
-		return nil, skillrouter.InvalidField("successor", "is required to reassign tasks")
+		return nil, errs.InvalidField("successor", "is required to reassign tasks")
 	}
 	return kinds, nil
 }
@@ -222,7 +227,7 @@ func (s *Sessions) ending(ctx context.Context, id, agent string) (operational.Se
 		if err != nil {
 			return session, err
 		}
-		return session, skillrouter.PrincipalOf(ctx).ActAs(session.AgentID)
+		return session, principal.Of(ctx).ActAs(session.AgentID)
 	}
 	agent, err := s.actor(ctx, agent)
 	if err != nil {
@@ -230,35 +235,35 @@ func (s *Sessions) ending(ctx context.Context, id, agent string) (operational.Se
 	}
 	session, ok, err := s.ports.Store.OpenSession(ctx, agent)
 	if err == nil && !ok {
-		err = skillrouter.Errorf(skillrouter.NotFound, "%q is in no session that could be ended", agent)
+		err = errs.Errorf(errs.NotFound, "%q is in no session that could be ended", agent)
 	}
 	return session, err
 }
 
 // Session implements Service.
 func (s *Sessions) Session(ctx context.Context, id string) (operational.Session, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil {
+	if err := principal.Of(ctx).Need(principal.ScopeRead); err != nil {
 		return operational.Session{}, err
 	}
 	session, err := s.named(ctx, id, "")
-	return session.For(skillrouter.PrincipalOf(ctx)), err
+	return session.For(principal.Of(ctx)), err
 }
 
 // named returns the session of an id. Of two agents whose clients chose the
 // same one, each means its own.
 func (s *Sessions) named(ctx context.Context, id, agent string) (operational.Session, error) {
-	if p := skillrouter.PrincipalOf(ctx); agent == "" || p.ActAs(agent) != nil {
+	if p := principal.Of(ctx); agent == "" || p.ActAs(agent) != nil {
 		agent = p.AgentID
 	}
 	session, err := s.ports.Store.Session(ctx, id)
 	if err != nil || agent == "" || session.AgentID == agent {
 		return session, err
 	}
-	own, err := s.ports.Store.Session(ctx, skillrouter.OwnSessionID(id, agent))
-	switch skillrouter.CodeOf(err) {
+	own, err := s.ports.Store.Session(ctx, check.OwnSessionID(id, agent))
+	switch errs.CodeOf(err) {
 	case "":
 		return own, nil
-	case skillrouter.NotFound:
+	case errs.NotFound:
 		return session, nil
 	}
 	return own, err
@@ -267,26 +272,26 @@ func (s *Sessions) named(ctx context.Context, id, agent string) (operational.Ses
 // List implements Service.
 func (s *Sessions) List(ctx context.Context, filter operational.SessionFilter) ([]operational.Session, error) {
 	if err := cmp.Or(
-		skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead),
-		skillrouter.CheckOptionalAgent("agent_id", filter.AgentID),
-		skillrouter.CheckOptionalAgent("successor", filter.Successor),
+		principal.Of(ctx).Need(principal.ScopeRead),
+		check.OptionalAgent("agent_id", filter.AgentID),
+		check.OptionalAgent("successor", filter.Successor),
 	); err != nil {
 		return nil, err
 	}
 	if filter.Persona != "" {
-		if _, err := skillrouter.CheckPersona(filter.Persona); err != nil {
+		if _, err := check.Persona(filter.Persona); err != nil {
 			return nil, err
 		}
 	}
-	if err := cmp.Or(skillrouter.CheckName("project", filter.Project), skillrouter.CheckOptional("status", filter.Status, operational.SessionStatuses())); err != nil {
+	if err := cmp.Or(check.Name("project", filter.Project), check.Optional("status", filter.Status, operational.SessionStatuses())); err != nil {
 		return nil, err
 	}
 	var err error
-	if filter.Limit, err = skillrouter.Limit(filter.Limit, operational.DefaultLimit, operational.MaxLimit); err != nil {
+	if filter.Limit, err = check.Limit(filter.Limit, operational.DefaultLimit, operational.MaxLimit); err != nil {
 		return nil, err
 	}
 	list, err := s.ports.Store.ListSessions(ctx, filter)
-	p := skillrouter.PrincipalOf(ctx)
+	p := principal.Of(ctx)
 	for i := range list {
 		list[i] = list[i].For(p)
 	}
@@ -295,12 +300,12 @@ func (s *Sessions) List(ctx context.Context, filter operational.SessionFilter) (
 
 // Handover implements Service.
 func (s *Sessions) Handover(ctx context.Context, agentID string) (operational.Session, error) {
-	p := skillrouter.PrincipalOf(ctx)
-	if err := p.Need(skillrouter.ScopeRead); err != nil {
+	p := principal.Of(ctx)
+	if err := p.Need(principal.ScopeRead); err != nil {
 		return operational.Session{}, err
 	}
 	agentID = cmp.Or(agentID, p.AgentID)
-	if err := skillrouter.CheckAgentID("agent_id", agentID); err != nil {
+	if err := check.AgentID("agent_id", agentID); err != nil {
 		return operational.Session{}, err
 	}
 	waiting, err := s.ports.Store.ListSessions(ctx, operational.SessionFilter{Successor: agentID, Waiting: true, Limit: 1})
@@ -315,7 +320,7 @@ func (s *Sessions) Handover(ctx context.Context, agentID string) (operational.Se
 		previous, err := s.ports.Store.Session(ctx, latest.Previous)
 		return previous.For(p), err
 	}
-	return operational.Session{}, skillrouter.Errorf(skillrouter.NotFound, "nothing was handed over to %q", agentID)
+	return operational.Session{}, errs.Errorf(errs.NotFound, "nothing was handed over to %q", agentID)
 }
 
 func first(sessions []operational.Session) operational.Session {

@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"strconv"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning/consolidate"
 	"skillrouter/learning/procedure"
 	"skillrouter/operational"
@@ -15,7 +16,7 @@ import (
 // gather lists what a session's agent has open. It asks as the router itself:
 // whoever may end the session may know what it leaves.
 func (s *Sessions) gather(ctx context.Context, session operational.Session) (operational.Handover, error) {
-	ctx = skillrouter.WithPrincipal(ctx, skillrouter.System())
+	ctx = principal.With(ctx, principal.System())
 	h := operational.Handover{Tasks: []operational.OpenItem{}, Messages: []operational.OpenItem{}, Steps: []operational.OpenItem{}, Reminders: []operational.OpenItem{}}
 	for _, part := range []func(context.Context, operational.Session, *operational.Handover) error{s.openTasks, s.openMessages, s.openSteps, s.openReminders} {
 		if err := part(ctx, session, &h); err != nil {
@@ -111,12 +112,12 @@ func (s *Sessions) passOn(ctx context.Context, ended *Ended) {
 	if s.ports.Tasks == nil || from == to || to == "" {
 		return
 	}
-	tasks, err := s.ports.Tasks.List(skillrouter.WithPrincipal(ctx, skillrouter.System()), operational.TaskFilter{AgentID: from, Open: new(true), Limit: operational.MaxLimit})
+	tasks, err := s.ports.Tasks.List(principal.With(ctx, principal.System()), operational.TaskFilter{AgentID: from, Open: new(true), Limit: operational.MaxLimit})
 	if err != nil {
-		ended.Notices = append(ended.Notices, "the tasks could not be listed: "+skillrouter.MessageOf(err))
+		ended.Notices = append(ended.Notices, "the tasks could not be listed: "+errs.MessageOf(err))
 		return
 	}
-	captain := skillrouter.PrincipalOf(ctx).Has(skillrouter.ScopeCaptain)
+	captain := principal.Of(ctx).Has(principal.ScopeCaptain)
 	for _, t := range tasks {
 		if captain {
 			_, err = s.ports.Tasks.Reassign(ctx, t.ID, operational.TaskAssignment{AgentID: to, Note: "handed over by session " + ended.ID})
@@ -125,7 +126,7 @@ func (s *Sessions) passOn(ctx context.Context, ended *Ended) {
 		}
 		switch {
 		case err != nil:
-			ended.Notices = append(ended.Notices, fmt.Sprintf("task %d stays where it is: %s", t.Number, skillrouter.MessageOf(err)))
+			ended.Notices = append(ended.Notices, fmt.Sprintf("task %d stays where it is: %s", t.Number, errs.MessageOf(err)))
 		case captain:
 			ended.Reassigned = append(ended.Reassigned, t.Number)
 		default:
@@ -144,10 +145,10 @@ func (s *Sessions) consolidate(ctx context.Context, transcript consolidate.Trans
 	transcript.Project = cmp.Or(transcript.Project, ended.Project)
 	done, err := s.ports.Consolidation.Consolidate(ctx, transcript)
 	if err != nil {
-		if skillrouter.CodeOf(err) == skillrouter.Internal {
+		if errs.CodeOf(err) == errs.Internal {
 			s.log.ErrorContext(ctx, "a transcript was not consolidated", "session", ended.ID, "error", err)
 		}
-		ended.Notices = append(ended.Notices, "transcript: it was not consolidated: "+skillrouter.MessageOf(err)+"; end the session with it again")
+		ended.Notices = append(ended.Notices, "transcript: it was not consolidated: "+errs.MessageOf(err)+"; end the session with it again")
 		return
 	}
 	ended.Consolidated = &done

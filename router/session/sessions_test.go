@@ -8,7 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/consolidate"
 	"skillrouter/learning/episode"
@@ -21,10 +22,10 @@ import (
 )
 
 func TestSessionsContract(t *testing.T) {
-	routertest.RunSessions(t, func(t *testing.T) func(skillrouter.Principal) routertest.World {
+	routertest.RunSessions(t, func(t *testing.T) func(principal.Principal) routertest.World {
 		b := fixture.Open(t)
 		s := b.Sessions(t, b.SessionPorts())
-		return func(skillrouter.Principal) routertest.World {
+		return func(principal.Principal) routertest.World {
 			return routertest.World{Sessions: s, Tasks: b.Tasks, Episodes: b.Episodes}
 		}
 	})
@@ -100,7 +101,7 @@ func TestLeavesEverythingOpen(t *testing.T) {
 	if seen.SessionID != began.ID || seen.AgentID != "a" || seen.Persona != "coder" || seen.Project != "web" || ended.Consolidated == nil || ended.Consolidated.Accepted != 2 {
 		t.Errorf("consolidated %+v as %+v", seen, ended.Consolidated)
 	}
-	ports.Consolidation = scripted{seen: &seen, err: skillrouter.Errorf(skillrouter.Unavailable, "the model sleeps")}
+	ports.Consolidation = scripted{seen: &seen, err: errs.Errorf(errs.Unavailable, "the model sleeps")}
 	if again, err := b.Sessions(t, ports).End(ctx, began.ID, session.End{Transcript: &consolidate.TranscriptDraft{Text: "x"}}); err != nil || len(again.Notices) != 1 || !strings.Contains(again.Notices[0], "the model sleeps") {
 		t.Errorf("without the model: %+v, %v", again.Notices, err)
 	}

@@ -11,7 +11,8 @@ import (
 
 	"github.com/r3labs/sse/v2"
 
-	"skillrouter"
+	"skillrouter/internal/committer"
+	"skillrouter/internal/principal"
 )
 
 // connection is one client's open stream. While there is nothing to say it is
@@ -133,7 +134,7 @@ func (c *connection) take() (entries []entry, ok bool) {
 		c.hub.log.Error("a stream's log could not be read", "error", err)
 		c.cancel()
 		return nil, false
-	case len(entries) > 0 && skillrouter.Standing(c.ctx) != nil:
+	case len(entries) > 0 && principal.Standing(c.ctx) != nil:
 		c.cancel()
 		return nil, false
 	}
@@ -226,7 +227,7 @@ func (c *connection) written() (e entry, more bool) {
 	defer c.mu.Unlock()
 	e, c.pipeline[0], c.pipeline = c.pipeline[0], entry{}, c.pipeline[1:]
 	c.bytes -= len(e.body)
-	skillrouter.Nudge(c.room)
+	committer.Nudge(c.room)
 	return e, len(c.pipeline) > 0
 }
 

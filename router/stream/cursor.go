@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"strconv"
 
-	"skillrouter"
 	"skillrouter/comms"
+	"skillrouter/internal/errs"
 )
 
 // cursorOf returns where a request wants to begin, or nil if it does not say.
@@ -28,12 +28,12 @@ func cursorOf(r *http.Request) (*comms.Cursor, error) {
 func ParseEventID(field, text string) (int64, error) {
 	for _, c := range []byte(text) {
 		if c < '0' || c > '9' {
-			return 0, skillrouter.InvalidField(field, "must be the id of an event: digits")
+			return 0, errs.InvalidField(field, "must be the id of an event: digits")
 		}
 	}
 	seq, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
-		return 0, skillrouter.InvalidField(field, "must be the id of an event, and is too large or empty")
+		return 0, errs.InvalidField(field, "must be the id of an event, and is too large or empty")
 	}
 	return seq, nil
 }

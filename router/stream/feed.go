@@ -8,7 +8,7 @@ import (
 	"net/url"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/router/feed"
 )
 
@@ -49,14 +49,14 @@ func feedQueryOf(r *http.Request) (feed.Query, error) {
 	query := feed.Query{After: feed.Now}
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return query, skillrouter.Errorf(skillrouter.Invalid, "the query of the address cannot be read")
+		return query, errs.Errorf(errs.Invalid, "the query of the address cannot be read")
 	}
 	if values.Has("after") && values.Has("last_event_id") {
-		return query, skillrouter.InvalidField("last_event_id", "says the same as after: give one of them")
+		return query, errs.InvalidField("last_event_id", "says the same as after: give one of them")
 	}
 	for name, given := range values {
 		if name != "type" && len(given) > 1 {
-			return query, skillrouter.InvalidField(name, "is given more than once")
+			return query, errs.InvalidField(name, "is given more than once")
 		}
 		switch name {
 		case "type":
@@ -73,7 +73,7 @@ func feedQueryOf(r *http.Request) (feed.Query, error) {
 			}
 		case "stream": // which clients of the library r3labs/sse always send
 		default:
-			return query, skillrouter.InvalidField(name, "is no parameter of the feed: there are after, last_event_id, type, agent and project")
+			return query, errs.InvalidField(name, "is no parameter of the feed: there are after, last_event_id, type, agent and project")
 		}
 	}
 	if text := r.Header.Get("Last-Event-ID"); text != "" {

@@ -18,8 +18,11 @@ import (
 
 	"github.com/coder/websocket"
 
-	"skillrouter"
 	"skillrouter/cmd/app/apptest"
+	"skillrouter/internal/committer"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/eventlog"
+	"skillrouter/internal/principal"
 	"skillrouter/operational"
 	"skillrouter/operational/store"
 	"skillrouter/router/feed"
@@ -27,15 +30,15 @@ import (
 )
 
 // silent is a log of nothing.
-type silent struct{ bell skillrouter.Bell }
+type silent struct{ bell committer.Bell }
 
-func (*silent) Events(context.Context, int64, int) ([]skillrouter.Event, error) { return nil, nil }
-func (*silent) FirstEvent(context.Context) (int64, error)                       { return 0, nil }
+func (*silent) Events(context.Context, int64, int) ([]eventlog.Event, error) { return nil, nil }
+func (*silent) FirstEvent(context.Context) (int64, error)                    { return 0, nil }
 func (*silent) SweepEvents(ctx context.Context, through int64, before time.Time, limit int) (removed int, err error) {
 	return 0, nil
 }
 func (*silent) LastEvent(context.Context) (int64, error) { return 0, nil }
-func (s *silent) EventBell() *skillrouter.Bell           { return &s.bell }
+func (s *silent) EventBell() *committer.Bell             { return &s.bell }
 
 // ticker is a feed on a database with both its transports, served to whoever
 // asks as the Captain. Its events are new tasks.
@@ -67,8 +70,8 @@ func openTicker(t *testing.T) *ticker {
 	feeding, stopFeed := context.WithCancel(running)
 	runners.Go(func() { _ = k.feed.Run(feeding) })
 	fail := func(w http.ResponseWriter, _ *http.Request, err error) {
-		w.Header().Set("Code", string(skillrouter.CodeOf(err)))
-		w.Header().Set("Field", skillrouter.FieldOf(err))
+		w.Header().Set("Code", string(errs.CodeOf(err)))
+		w.Header().Set("Field", errs.FieldOf(err))
 		http.Error(w, err.Error(), http.StatusTeapot)
 	}
 	k.hub, k.sockets = stream.NewFeed(k.feed, fail, log), stream.NewSockets(k.feed, fail, time.Now, log)
@@ -76,7 +79,7 @@ func openTicker(t *testing.T) *ticker {
 	mux.Handle("/events", k.hub)
 	mux.Handle("/ws", k.sockets)
 	k.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		mux.ServeHTTP(w, r.WithContext(skillrouter.WithPrincipal(r.Context(), skillrouter.Open())))
+		mux.ServeHTTP(w, r.WithContext(principal.With(r.Context(), principal.Open())))
 	}))
 	k.close = sync.OnceFunc(func() {
 		ctx, cancel := context.WithTimeout(running, 5*time.Second)
@@ -98,7 +101,7 @@ func openTicker(t *testing.T) *ticker {
 
 func (k *ticker) task(t *testing.T, title string) {
 	t.Helper()
-	if _, err := k.tasks.Create(skillrouter.WithPrincipal(t.Context(), skillrouter.Open()), operational.TaskDraft{Title: title}); err != nil {
+	if _, err := k.tasks.Create(principal.With(t.Context(), principal.Open()), operational.TaskDraft{Title: title}); err != nil {
 		t.Error(err)
 	}
 }
@@ -260,7 +263,7 @@ func TestDeafSocketIsCut(t *testing.T) {
 	for k.sockets.Count() == 0 {
 		<-time.After(time.Millisecond)
 	}
-	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	ctx := principal.With(t.Context(), principal.Open())
 	task, err := k.tasks.Create(ctx, operational.TaskDraft{Title: "a", AgentID: "a"})
 	if err != nil {
 		t.Fatal(err)
@@ -375,7 +378,7 @@ func TestSocketRefuses(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer answer.Body.Close()
-			if answer.Header.Get("Code") != string(skillrouter.Invalid) || answer.Header.Get("Field") != c.field {
+			if answer.Header.Get("Code") != string(errs.Invalid) || answer.Header.Get("Field") != c.field {
 				t.Errorf("it is answered with %d, %s and %q", answer.StatusCode, answer.Header.Get("Code"), answer.Header.Get("Field"))
 			}
 		})
@@ -386,8 +389,8 @@ func TestSocketRefuses(t *testing.T) {
 // places, and each is given back.
 func TestFollowersOfACallerAreBounded(t *testing.T) {
 	k := openTicker(t)
-	open := func(ctx context.Context, path, from, agent string) (code skillrouter.Code, end func()) {
-		ctx, cancel := context.WithCancel(skillrouter.WithPrincipal(ctx, skillrouter.Principal{AgentID: agent, Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}}))
+	open := func(ctx context.Context, path, from, agent string) (code errs.Code, end func()) {
+		ctx, cancel := context.WithCancel(principal.With(ctx, principal.Principal{AgentID: agent, Scopes: []principal.Scope{principal.ScopeAgent}}))
 		r := httptest.NewRequestWithContext(ctx, http.MethodGet, path, nil)
 		r.RemoteAddr = from
 		out := &quiet{header: http.Header{}}
@@ -398,7 +401,7 @@ func TestFollowersOfACallerAreBounded(t *testing.T) {
 			select {
 			case <-served:
 				cancel()
-				return skillrouter.Code(out.header.Get("Code")), func() {}
+				return errs.Code(out.header.Get("Code")), func() {}
 			case <-time.After(time.Millisecond):
 			}
 		}
@@ -427,7 +430,7 @@ func TestFollowersOfACallerAreBounded(t *testing.T) {
 					t.Fatalf("stream %d is answered %s", i, code)
 				}
 			}
-			if code, _ := open(t.Context(), "/events", "10.0.0.1:999", c.agent); code != skillrouter.RateLimited {
+			if code, _ := open(t.Context(), "/events", "10.0.0.1:999", c.agent); code != errs.RateLimited {
 				t.Errorf("one too many is answered %q", code)
 			}
 			code, end := open(t.Context(), "/events", "10.0.0.2:999", c.other)
@@ -448,7 +451,7 @@ func TestSocketOfAStranger(t *testing.T) {
 	k := openTicker(t)
 	end := make(chan context.CancelCauseFunc, 1)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithCancelCause(skillrouter.WithPrincipal(r.Context(), skillrouter.Open()))
+		ctx, cancel := context.WithCancelCause(principal.With(r.Context(), principal.Open()))
 		end <- cancel
 		k.sockets.ServeHTTP(w, r.WithContext(ctx))
 	}))
@@ -458,7 +461,7 @@ func TestSocketOfAStranger(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = conn.CloseNow() }()
-	(<-end)(skillrouter.Errorf(skillrouter.Unauthenticated, "the token is no longer valid"))
+	(<-end)(errs.Errorf(errs.Unauthenticated, "the token is no longer valid"))
 	if _, _, err := conn.Read(t.Context()); websocket.CloseStatus(err) != websocket.StatusPolicyViolation {
 		t.Errorf("it ends with %v", err)
 	}
@@ -507,14 +510,14 @@ func TestShutdownClosesSockets(t *testing.T) {
 			t.Errorf("a connection ended with %v", code)
 		}
 	}
-	if _, answer, err := websocket.Dial(t.Context(), "ws"+strings.TrimPrefix(k.server.URL, "http")+"/ws", nil); err == nil || answer.Header.Get("Code") != string(skillrouter.Unavailable) {
+	if _, answer, err := websocket.Dial(t.Context(), "ws"+strings.TrimPrefix(k.server.URL, "http")+"/ws", nil); err == nil || answer.Header.Get("Code") != string(errs.Unavailable) {
 		t.Errorf("after the shutdown one can connect (%v)", err)
 	}
 }
 
 func TestFrameHeaders(t *testing.T) {
 	for _, size := range []int{0, 1, 200, 70_000} {
-		event := feed.Event{Event: skillrouter.Event{Type: "task.created", Subject: strings.Repeat("x", size), At: time.UnixMilli(5)}}
+		event := feed.Event{Event: eventlog.Event{Type: "task.created", Subject: strings.Repeat("x", size), At: time.UnixMilli(5)}}
 		raw := stream.EncodeFrame(event)
 		if raw[0] != 0x81 {
 			t.Errorf("%d: the first byte is %x", size, raw[0])
@@ -569,7 +572,7 @@ func FuzzFeedQuery(f *testing.F) {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/events", nil)
 		r.URL.RawQuery = text
 		query, err := stream.FeedQueryOf(r)
-		if err != nil && skillrouter.CodeOf(err) != skillrouter.Invalid {
+		if err != nil && errs.CodeOf(err) != errs.Invalid {
 			t.Errorf("%q is refused with %v", text, err)
 		}
 		if err == nil && query.After < 0 {

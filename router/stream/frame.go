@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"math"
 
-	"skillrouter"
+	"skillrouter/internal/clock"
 	"skillrouter/router/feed"
 )
 
@@ -74,7 +74,7 @@ func rawFrame(first byte, payload []byte) []byte {
 }
 
 // answerFrame is what a client is answered to what it sent.
-func answerFrame(text []byte, now skillrouter.Clock) []byte {
+func answerFrame(text []byte, now clock.Clock) []byte {
 	at := now().UnixMilli()
 	answer := Frame{Type: framePong, Timestamp: at}
 	var said Frame

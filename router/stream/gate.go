@@ -9,7 +9,8 @@ import (
 	"runtime/debug"
 	"sync"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 )
 
 // caller is who opens a connection, and how many of the places that one may
@@ -22,7 +23,7 @@ type caller struct {
 // callerOf tells who asks for a stream of the feed: the agent whose token it
 // bears, or else the address that the request comes from.
 func callerOf(r *http.Request) caller {
-	if agent := skillrouter.PrincipalOf(r.Context()).AgentID; agent != "" {
+	if agent := principal.Of(r.Context()).AgentID; agent != "" {
 		return caller{name: "agent " + agent, most: MaxFollowersPerAgent}
 	}
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
@@ -51,11 +52,11 @@ func (g *gate[C]) enter(c C, who caller, most int) error {
 	defer g.mu.Unlock()
 	switch {
 	case g.closing:
-		return skillrouter.Errorf(skillrouter.Unavailable, "the router is stopping")
+		return errs.Errorf(errs.Unavailable, "the router is stopping")
 	case len(g.inside) >= most:
-		return skillrouter.Errorf(skillrouter.Unavailable, "%d streams are open: the router takes no more", most)
+		return errs.Errorf(errs.Unavailable, "%d streams are open: the router takes no more", most)
 	case who.most > 0 && g.taken[who.name] >= who.most:
-		return skillrouter.Errorf(skillrouter.RateLimited, "%s has %d streams open: close one first", who.name, who.most)
+		return errs.Errorf(errs.RateLimited, "%s has %d streams open: close one first", who.name, who.most)
 	}
 	if g.inside == nil {
 		g.inside, g.taken = map[C]caller{}, map[string]int{}

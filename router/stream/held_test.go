@@ -15,7 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/principal"
 	"skillrouter/router/stream"
 )
 
@@ -55,7 +55,7 @@ func TestTransports(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h := open(t, t.TempDir())
 			server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				h.hub.ServeHTTP(w, r.WithContext(skillrouter.WithPrincipal(r.Context(), skillrouter.Open())))
+				h.hub.ServeHTTP(w, r.WithContext(principal.With(r.Context(), principal.Open())))
 			}))
 			server.EnableHTTP2 = c.proto == 2
 			if c.tls {
@@ -160,7 +160,7 @@ func TestWakes(t *testing.T) {
 		h := open(t, dir)
 		defer h.close()
 		out := &quiet{header: http.Header{}}
-		ctx, cancel := context.WithCancel(skillrouter.WithPrincipal(t.Context(), skillrouter.Open()))
+		ctx, cancel := context.WithCancel(principal.With(t.Context(), principal.Open()))
 		var served sync.WaitGroup
 		served.Go(func() {
 			h.hub.ServeHTTP(out, httptest.NewRequestWithContext(ctx, http.MethodGet, "/messages?agent_id=a1", nil))

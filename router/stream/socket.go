@@ -11,7 +11,9 @@ import (
 
 	"github.com/coder/websocket"
 
-	"skillrouter"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/router/feed"
 )
 
@@ -21,12 +23,12 @@ type Sockets struct {
 	feed *feed.Feed
 	fail func(w http.ResponseWriter, r *http.Request, err error)
 	log  *slog.Logger
-	now  skillrouter.Clock
+	now  clock.Clock
 	gate gate[*socket]
 }
 
 // NewSockets makes Sockets. fail answers a request that cannot be served.
-func NewSockets(feed *feed.Feed, fail func(w http.ResponseWriter, r *http.Request, err error), now skillrouter.Clock, log *slog.Logger) *Sockets {
+func NewSockets(feed *feed.Feed, fail func(w http.ResponseWriter, r *http.Request, err error), now clock.Clock, log *slog.Logger) *Sockets {
 	return &Sockets{feed: feed, fail: fail, log: log, now: now}
 }
 
@@ -38,7 +40,7 @@ const maxUnanswered = 2
 // ServeHTTP turns the request into a WebSocket and writes the feed to it,
 // until the client goes away, takes nothing for WriteTimeout, answers no ping,
 // the request's context ends, or the router shuts down. A context that ends
-// because of a skillrouter.Unauthenticated error is told to the client as such.
+// because of a errs.Unauthenticated error is told to the client as such.
 func (s *Sockets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if live := s.Begin(w, r); live != nil {
 		live()
@@ -48,7 +50,7 @@ func (s *Sockets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // Begin shakes hands. The WebSocket goes on in live, as a Hub's stream does.
 func (s *Sockets) Begin(w http.ResponseWriter, r *http.Request) (live func() int64) {
 	if !strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
-		s.fail(w, r, skillrouter.Errorf(skillrouter.Invalid, "this is a WebSocket: connect to it with a WebSocket client; GET /events is the same feed for others"))
+		s.fail(w, r, errs.Errorf(errs.Invalid, "this is a WebSocket: connect to it with a WebSocket client; GET /events is the same feed for others"))
 		return nil
 	}
 	query, err := feedQueryOf(r)
@@ -115,7 +117,7 @@ func (s *Sockets) live(ctx, right context.Context, c *socket, conn *websocket.Co
 	switch {
 	case c.ending.Load():
 		last = farewellFrame
-	case skillrouter.CodeOf(context.Cause(right)) == skillrouter.Unauthenticated:
+	case errs.CodeOf(context.Cause(right)) == errs.Unauthenticated:
 		last = strangerFrame
 	}
 	if last != nil && plug.frames(last) == nil {
@@ -191,7 +193,7 @@ func (s *Sockets) turn(ctx context.Context, c *socket, out *plug, reader *feed.R
 			return false
 		case len(items) == 0:
 			return !due || c.unanswered.Add(1) <= maxUnanswered && out.frames(pingFrame) == nil
-		case skillrouter.Standing(ctx) != nil || !write(ctx, out, items):
+		case principal.Standing(ctx) != nil || !write(ctx, out, items):
 			return false
 		}
 		due = false // there may be more behind them

@@ -21,9 +21,10 @@ import (
 
 	"go.uber.org/goleak"
 
-	"skillrouter"
 	"skillrouter/cmd/app/apptest"
 	"skillrouter/comms"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/operational"
 	"skillrouter/operational/store"
 	"skillrouter/router/stream"
@@ -62,7 +63,7 @@ func open(t *testing.T, dir string) house {
 	runners.Go(func() { _ = h.presence.Run(running) })
 	runners.Go(func() { _ = h.mailbox.Run(running) })
 	h.hub = stream.New(h.mailbox, func(w http.ResponseWriter, _ *http.Request, err error) {
-		w.Header().Set("Code", string(skillrouter.CodeOf(err)))
+		w.Header().Set("Code", string(errs.CodeOf(err)))
 		http.Error(w, err.Error(), http.StatusTeapot)
 	}, log)
 	h.close = sync.OnceFunc(func() {
@@ -85,7 +86,7 @@ func open(t *testing.T, dir string) house {
 func (h house) serve(t *testing.T) *httptest.Server {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h.hub.ServeHTTP(w, r.WithContext(skillrouter.WithPrincipal(r.Context(), skillrouter.Open())))
+		h.hub.ServeHTTP(w, r.WithContext(principal.With(r.Context(), principal.Open())))
 	}))
 	t.Cleanup(func() { h.close(); server.Close() })
 	return server
@@ -98,7 +99,7 @@ func (h house) send(t *testing.T, from, to, signal string) comms.Sent {
 
 func (h house) sendDraft(t *testing.T, d operational.MessageDraft) comms.Sent {
 	t.Helper()
-	sent, err := h.mailbox.Send(skillrouter.WithPrincipal(t.Context(), skillrouter.Open()), d)
+	sent, err := h.mailbox.Send(principal.With(t.Context(), principal.Open()), d)
 	if err != nil {
 		t.Error(err)
 	}
@@ -233,7 +234,7 @@ func TestCursors(t *testing.T) {
 	dir := t.TempDir()
 	h := open(t, dir)
 	server := h.serve(t)
-	ctx := skillrouter.WithPrincipal(t.Context(), skillrouter.Open())
+	ctx := principal.With(t.Context(), principal.Open())
 	var before []int64
 	for range 3 {
 		before = append(before, h.send(t, "b", "", "old").Seq)
@@ -452,7 +453,7 @@ func TestShutdownEndsStreams(t *testing.T) {
 		t.Errorf("%d streams are left", h.mailbox.Streams())
 	}
 	l := listen(t, server, "agent_id=a1", "")
-	if got := l.Header.Get("Code"); got != string(skillrouter.Unavailable) {
+	if got := l.Header.Get("Code"); got != string(errs.Unavailable) {
 		t.Errorf("a stream is opened after the shutdown (code %q)", got)
 	}
 }
@@ -465,7 +466,7 @@ func TestStreamsOfAnAgentAreBounded(t *testing.T) {
 			t.Fatalf("the answer is %d", l.StatusCode)
 		}
 	}
-	if l := listen(t, server, "agent_id=a1", ""); l.Header.Get("Code") != string(skillrouter.RateLimited) {
+	if l := listen(t, server, "agent_id=a1", ""); l.Header.Get("Code") != string(errs.RateLimited) {
 		t.Errorf("one stream too many is answered %d %s", l.StatusCode, l.Header.Get("Code"))
 	}
 	if l := listen(t, server, "agent_id=a2", ""); l.StatusCode != http.StatusOK {
@@ -502,7 +503,7 @@ func TestKeepAlive(t *testing.T) {
 		h := open(t, dir)
 		defer h.close()
 		out := &quiet{header: http.Header{}}
-		ctx, cancel := context.WithCancel(skillrouter.WithPrincipal(t.Context(), skillrouter.Open()))
+		ctx, cancel := context.WithCancel(principal.With(t.Context(), principal.Open()))
 		var served sync.WaitGroup
 		served.Go(func() {
 			h.hub.ServeHTTP(out, httptest.NewRequestWithContext(ctx, http.MethodGet, "/messages?agent_id=a1", nil))
@@ -526,7 +527,7 @@ func FuzzEventID(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		seq, err := stream.ParseEventID("last_event_id", text)
 		if err != nil {
-			if skillrouter.CodeOf(err) != skillrouter.Invalid || skillrouter.FieldOf(err) != "last_event_id" {
+			if errs.CodeOf(err) != errs.Invalid || errs.FieldOf(err) != "last_event_id" {
 				t.Errorf("%q is refused with %v", text, err)
 			}
 			return

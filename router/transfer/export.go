@@ -5,13 +5,15 @@ import (
 	"context"
 	"slices"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/router/kind"
 )
 
 // Export implements TransferService.
 func (t *Transfer) Export(ctx context.Context, query ExportQuery, visit func(Record) error) error {
-	if err := cmp.Or(skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeCaptain), query.Check()); err != nil {
+	if err := cmp.Or(principal.Of(ctx).Need(principal.ScopeCaptain), query.Check()); err != nil {
 		return err
 	}
 	now := t.now()
@@ -29,12 +31,12 @@ func (t *Transfer) Export(ctx context.Context, query ExportQuery, visit func(Rec
 // Check refuses kinds that there are not, and those of which a project has none.
 func (q ExportQuery) Check() error {
 	for _, name := range q.Kinds {
-		if err := skillrouter.CheckOneOf("kinds", name, Kinds()); err != nil {
+		if err := check.OneOf("kinds", name, Kinds()); err != nil {
 			return err
 		}
 		if q.Project != "" && !kind.Named(name).OfProject {
-			return skillrouter.InvalidField("kinds", "has %s, which belong to no project: leave one of both out", name)
+			return errs.InvalidField("kinds", "has %s, which belong to no project: leave one of both out", name)
 		}
 	}
-	return skillrouter.CheckName("project", q.Project)
+	return check.Name("project", q.Project)
 }

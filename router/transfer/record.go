@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/strictjson"
 	"skillrouter/router/kind"
 )
 
@@ -22,7 +24,7 @@ type Record struct {
 
 // MarshalJSON implements json.Marshaler.
 func (r Record) MarshalJSON() ([]byte, error) {
-	members, err := skillrouter.PlainJSON(r.Memory)
+	members, err := strictjson.Plain(r.Memory)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +46,7 @@ func (r *Record) UnmarshalJSON(text []byte) error {
 		Kind string `json:"kind"`
 	}
 	if err := json.Unmarshal(text, &head); err != nil {
-		r.Fault = skillrouter.Wrap(skillrouter.Invalid, err, "the record must be an object with a kind")
+		r.Fault = errs.Wrap(errs.Invalid, err, "the record must be an object with a kind")
 		return nil
 	}
 	*r, r.Fault = DecodeRecord(head.Kind, text)
@@ -54,7 +56,7 @@ func (r *Record) UnmarshalJSON(text []byte) error {
 // DecodeRecord reads a memory of a kind, as its Decode does.
 func DecodeRecord(name string, text []byte) (r Record, err error) {
 	r.Kind = name
-	if err = skillrouter.CheckOneOf("kind", name, Kinds()); err == nil {
+	if err = check.OneOf("kind", name, Kinds()); err == nil {
 		r.Memory, err = kind.Named(name).Decode(text)
 	}
 	return r, err

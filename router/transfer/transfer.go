@@ -3,7 +3,10 @@ package transfer
 import (
 	"context"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/router/kind"
 )
@@ -82,13 +85,13 @@ type Transfer struct {
 	memories []kind.Memory
 	undos    map[string]kind.Undo // by the kind's name
 	log      Log
-	now      skillrouter.Clock
+	now      clock.Clock
 }
 
 var _ Service = (*Transfer)(nil)
 
 // New makes a Transfer of those of the memories that are exported. now is time.Now if nil.
-func New(memories []kind.Memory, log Log, now skillrouter.Clock) *Transfer {
+func New(memories []kind.Memory, log Log, now clock.Clock) *Transfer {
 	now = now.Given()
 	t := &Transfer{kind.Placed(memories, func(m kind.Memory) int { return m.Exported }), map[string]kind.Undo{}, log, now}
 	for _, memory := range t.memories {
@@ -100,13 +103,13 @@ func New(memories []kind.Memory, log Log, now skillrouter.Clock) *Transfer {
 // Import implements TransferService.
 func (t *Transfer) Import(ctx context.Context, request ImportRequest) (Imported, error) {
 	answer := Imported{Results: make([]ImportResult, len(request.Records)), DryRun: request.DryRun}
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeCaptain); err != nil {
+	if err := principal.Of(ctx).Need(principal.ScopeCaptain); err != nil {
 		return answer, err
 	}
 	if len(request.Records) > MaxImport {
-		return answer, skillrouter.InvalidField("records", "holds more than %d: send them in parts", MaxImport)
+		return answer, errs.InvalidField("records", "holds more than %d: send them in parts", MaxImport)
 	}
-	if err := skillrouter.CheckText("source", request.Source, MaxSource); err != nil {
+	if err := check.Text("source", request.Source, MaxSource); err != nil {
 		return answer, err
 	}
 	part, err := t.part(ctx, request)
@@ -145,7 +148,7 @@ func (t *Transfer) Import(ctx context.Context, request ImportRequest) (Imported,
 	}
 	for i, r := range request.Records {
 		if r.Fault == nil {
-			r.Fault = skillrouter.CheckOneOf("kind", r.Kind, Kinds())
+			r.Fault = check.OneOf("kind", r.Kind, Kinds())
 		}
 		if r.Fault != nil {
 			answer.Results[i] = resultOf(i, r.Kind, learning.Taken{Err: r.Fault})
@@ -166,7 +169,7 @@ func resultOf(index int, kind string, taken learning.Taken) ImportResult {
 	r := ImportResult{Index: index, Kind: kind, ID: taken.ID, Status: ImportStored}
 	switch {
 	case taken.Err != nil:
-		r.Status, r.Field, r.Error = ImportRefused, skillrouter.FieldOf(taken.Err), skillrouter.MessageOf(taken.Err)
+		r.Status, r.Field, r.Error = ImportRefused, errs.FieldOf(taken.Err), errs.MessageOf(taken.Err)
 	case taken.Duplicate:
 		r.Status = ImportDuplicate
 	}

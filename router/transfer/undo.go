@@ -12,7 +12,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
+	"skillrouter/internal/redact"
 	"skillrouter/learning"
 	"skillrouter/router/kind"
 )
@@ -79,10 +82,10 @@ type UndoAnswer struct {
 
 // Imports implements Service.
 func (t *Transfer) Imports(ctx context.Context, filter ImportFilter) (page ImportPage, err error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeCaptain); err != nil {
+	if err := principal.Of(ctx).Need(principal.ScopeCaptain); err != nil {
 		return page, err
 	}
-	limit, err := skillrouter.Limit(filter.Limit, learning.DefaultListing, learning.MaxLimit)
+	limit, err := check.Limit(filter.Limit, learning.DefaultListing, learning.MaxLimit)
 	if err != nil {
 		return page, err
 	}
@@ -102,8 +105,8 @@ func (t *Transfer) Imports(ctx context.Context, filter ImportFilter) (page Impor
 // part returns the import that a request belongs to; without an id it is a new one.
 func (t *Transfer) part(ctx context.Context, request ImportRequest) (i learning.Import, err error) {
 	if request.ImportID == "" {
-		i = learning.Import{Source: request.Source, AgentID: skillrouter.PrincipalOf(ctx).AgentID, At: t.now().UTC()}
-		new(skillrouter.Redaction).Text(&i.Source)
+		i = learning.Import{Source: request.Source, AgentID: principal.Of(ctx).AgentID, At: t.now().UTC()}
+		new(redact.Redaction).Text(&i.Source)
 		i.ID, err = learning.NewID()
 		return i, err
 	}
@@ -117,7 +120,7 @@ func (t *Transfer) known(ctx context.Context, id string) (learning.Import, error
 	}
 	i, there, err := t.log.Import(ctx, id)
 	if err == nil && !there {
-		err = skillrouter.Errorf(skillrouter.NotFound, "no import has this id")
+		err = errs.Errorf(errs.NotFound, "no import has this id")
 	}
 	return i, err
 }
@@ -134,7 +137,7 @@ func (t *Transfer) added(ctx context.Context, i learning.Import, memory kind.Mem
 		if err == nil {
 			addition.Mark, err = mark(record)
 		}
-		if err != nil && skillrouter.CodeOf(err) != skillrouter.NotFound { // it was deleted at once
+		if err != nil && errs.CodeOf(err) != errs.NotFound { // it was deleted at once
 			return 0, err
 		}
 		added = append(added, addition)
@@ -155,7 +158,7 @@ func mark(record any) (string, error) {
 // Undo implements Service. What was there before the import, or was stored by another, is not touched.
 func (t *Transfer) Undo(ctx context.Context, id string, draft UndoDraft) (answer UndoAnswer, err error) {
 	answer = UndoAnswer{ImportID: id, Skipped: []Skipped{}}
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeCaptain); err != nil {
+	if err := principal.Of(ctx).Need(principal.ScopeCaptain); err != nil {
 		return answer, err
 	}
 	before, err := learning.ReadCursor(draft.Cursor)
@@ -170,7 +173,7 @@ func (t *Transfer) Undo(ctx context.Context, id string, draft UndoDraft) (answer
 		return answer, err
 	}
 	if slices.ContainsFunc(added, func(a learning.Addition) bool { return a.Kind == kind.Lesson.Name }) { // they may guard everybody: all is taken back, or nothing
-		if err := skillrouter.PrincipalOf(ctx).Decides(); err != nil {
+		if err := principal.Of(ctx).Decides(); err != nil {
 			return answer, err
 		}
 	}
@@ -222,7 +225,7 @@ func (t *Transfer) takeBack(ctx context.Context, a learning.Addition, force bool
 		return skipped, nil
 	}
 	record, err := undo.Read(ctx, a.Ref)
-	if skillrouter.CodeOf(err) == skillrouter.NotFound {
+	if errs.CodeOf(err) == errs.NotFound {
 		return gone, nil
 	}
 	if err != nil {
@@ -236,7 +239,7 @@ func (t *Transfer) takeBack(ctx context.Context, a learning.Addition, force bool
 		return skipped, nil
 	}
 	switch err := undo.Remove(ctx, a.Ref); {
-	case skillrouter.CodeOf(err) == skillrouter.NotFound:
+	case errs.CodeOf(err) == errs.NotFound:
 		return gone, nil
 	case err != nil:
 		return untouched, err

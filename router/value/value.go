@@ -10,7 +10,10 @@ import (
 	"slices"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/operational"
 	"skillrouter/router"
 )
@@ -91,24 +94,24 @@ type Tellings interface {
 // Values is the Service on tellings.
 type Values struct {
 	tellings Tellings
-	now      skillrouter.Clock
+	now      clock.Clock
 }
 
 var _ Service = (*Values)(nil)
 
 // New makes Values.
-func New(tellings Tellings, now skillrouter.Clock) *Values {
+func New(tellings Tellings, now clock.Clock) *Values {
 	return &Values{tellings, now.Given()}
 }
 
 // Value implements Service.
 func (v *Values) Value(ctx context.Context, query Query) (Report, error) {
-	caller := skillrouter.PrincipalOf(ctx).Keeping()
-	if err := cmp.Or(caller.Need(skillrouter.ScopeRead), skillrouter.CheckName("project", query.Project)); err != nil {
+	caller := principal.Of(ctx).Keeping()
+	if err := cmp.Or(caller.Need(principal.ScopeRead), check.Name("project", query.Project)); err != nil {
 		return Report{}, err
 	}
 	if query.Days < 0 || query.Days > operational.RetainedDays {
-		return Report{}, skillrouter.InvalidField("days", "must lie between 1 and %d", operational.RetainedDays)
+		return Report{}, errs.InvalidField("days", "must lie between 1 and %d", operational.RetainedDays)
 	}
 	until := operational.DayOf(v.now()) + 1
 	asked := operational.ToldQuery{Since: until - int64(cmp.Or(query.Days, DefaultDays)), Until: until, Projects: caller.Projects(), Own: caller.Walled()}

@@ -8,7 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/guard"
 	"skillrouter/learning/guard/rule"
@@ -61,9 +62,9 @@ func (d *world) learn(t *testing.T, session, project string, commands ...string)
 	}
 }
 
-func (d *world) report(t testing.TB, who skillrouter.Principal, query value.Query) value.Report {
+func (d *world) report(t testing.TB, who principal.Principal, query value.Query) value.Report {
 	t.Helper()
-	r, err := d.Value(skillrouter.WithPrincipal(t.Context(), who), query)
+	r, err := d.Value(principal.With(t.Context(), who), query)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +83,7 @@ func TestClockBehind(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := d.report(t, skillrouter.System(), value.Query{}).Total; got.Shown != 2 || got.Judged != 1 {
+	if got := d.report(t, principal.System(), value.Query{}).Total; got.Shown != 2 || got.Judged != 1 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -109,7 +110,7 @@ func TestRetirement(t *testing.T) {
 		}
 	}
 	propose := func() (ids []string) {
-		for _, i := range d.report(t, skillrouter.System(), value.Query{}).Items {
+		for _, i := range d.report(t, principal.System(), value.Query{}).Items {
 			if i.Retire {
 				ids = append(ids, i.Command)
 			}
@@ -139,11 +140,11 @@ func TestLearnedAgain(t *testing.T) {
 		d.learn(t, "s", "p", "make other")
 	}
 	want := value.Counts{Shown: 1, Judged: 1, Used: 1, Tokens: 10}
-	if got := d.report(t, skillrouter.System(), value.Query{}); got.Total != want || got.Around != 3 || got.Sessions != 1 || got.Days[6].Counts != want {
+	if got := d.report(t, principal.System(), value.Query{}); got.Total != want || got.Around != 3 || got.Sessions != 1 || got.Days[6].Counts != want {
 		t.Errorf("%+v", got)
 	}
 	for _, days := range []int{-1, operational.RetainedDays + 1} {
-		if _, err := d.Value(skillrouter.WithPrincipal(t.Context(), skillrouter.System()), value.Query{Days: days}); skillrouter.CodeOf(err) != skillrouter.Invalid {
+		if _, err := d.Value(principal.With(t.Context(), principal.System()), value.Query{Days: days}); errs.CodeOf(err) != errs.Invalid {
 			t.Errorf("%d days: %v", days, err)
 		}
 	}
@@ -167,7 +168,7 @@ func TestGuarded(t *testing.T) {
 		}
 	}
 	d.Checked("a", rule.Action{Project: "p"}, guard.Checked{CheckID: "fine", Decision: rule.DecisionAllow})
-	got := d.report(t, skillrouter.System(), value.Query{}).Total
+	got := d.report(t, principal.System(), value.Query{}).Total
 	if want := (value.Counts{Shown: 4, Judged: 3, Used: 1, Prevented: 1, Repeated: 1, Tokens: got.Tokens}); got != want || got.Tokens == 0 {
 		t.Errorf("%+v", got)
 	}
@@ -181,13 +182,13 @@ func TestWalls(t *testing.T) {
 		d.tell("s"+project, project, "knowledge", "k"+project)
 	}
 	d.tell("sshop", "shop", "knowledge", "foreign") // of another project, or of none
-	bound := skillrouter.Principal{AgentID: "w", Scopes: []skillrouter.Scope{skillrouter.ScopeAgent}}.Bind([]string{"shop"})
+	bound := principal.Principal{AgentID: "w", Scopes: []principal.Scope{principal.ScopeAgent}}.Bind([]string{"shop"})
 	for query, want := range map[value.Query]int{{}: 1, {Project: "shop"}: 1, {Project: "blog"}: 0} {
 		if got := d.report(t, bound, query); got.Total.Shown != want || got.Sessions != want || len(got.Items) != want || want == 1 && got.Items[0].ID != "kshop" {
 			t.Errorf("%+v: %+v", query, got)
 		}
 	}
-	if got := d.report(t, skillrouter.System(), value.Query{}); got.Total.Shown != 4 || got.Sessions != 3 {
+	if got := d.report(t, principal.System(), value.Query{}); got.Total.Shown != 4 || got.Sessions != 3 {
 		t.Errorf("unbound: %+v", got)
 	}
 }
@@ -197,19 +198,19 @@ func TestBounds(t *testing.T) {
 	t.Parallel()
 	d := open(t)
 	d.tell("old", "p", "knowledge", "old")
-	d.report(t, skillrouter.System(), value.Query{})
+	d.report(t, principal.System(), value.Query{})
 	d.at = d.at.AddDate(0, 0, operational.RetainedDays)
 	d.Tellings.Note(operational.Telling{Project: "p", SessionID: "new", Moment: operational.ToldAsked, Items: slices.Repeat([]operational.ToldItem{
 		{Kind: "knowledge", ID: "k", Title: strings.Repeat("t", 1<<20), Text: strings.Repeat("x", 1<<20), Gives: slices.Repeat([]string{strings.Repeat("g", 1000)}, 100)},
 	}, 500)})
-	d.report(t, skillrouter.System(), value.Query{}) // it is written
-	d.at = d.at.AddDate(0, 0, -1)                    // the old day is asked for
-	got := d.report(t, skillrouter.System(), value.Query{Days: operational.RetainedDays})
+	d.report(t, principal.System(), value.Query{}) // it is written
+	d.at = d.at.AddDate(0, 0, -1)                  // the old day is asked for
+	got := d.report(t, principal.System(), value.Query{Days: operational.RetainedDays})
 	if len(got.Items) != 0 {
 		t.Errorf("the old day is kept: %+v", got.Items)
 	}
 	d.at = d.at.AddDate(0, 0, 1)
-	got = d.report(t, skillrouter.System(), value.Query{})
+	got = d.report(t, principal.System(), value.Query{})
 	if len(got.Items) != 1 || got.Items[0].Shown != operational.MaxToldItems || len(got.Items[0].Title) > operational.MaxToldText || got.Total.Tokens > 1<<20 {
 		t.Errorf("%d items, %+v", len(got.Items), got.Total)
 	}
@@ -235,7 +236,7 @@ func BenchmarkReport(b *testing.B) {
 	d.at = week
 	b.ResetTimer()
 	for b.Loop() {
-		if got := d.report(b, skillrouter.System(), value.Query{}); got.Total.Shown != 500_000 {
+		if got := d.report(b, principal.System(), value.Query{}); got.Total.Shown != 500_000 {
 			b.Fatalf("%+v", got.Total)
 		}
 	}

@@ -7,8 +7,10 @@ import (
 	"slices"
 	"strconv"
 
-	"skillrouter"
 	"skillrouter/comms"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/operational"
 	"skillrouter/router/feed"
 )
@@ -83,7 +85,7 @@ func (s *Server) agents(v *visit) (any, error) {
 	for _, one := range found {
 		row := agentRow{Agent: one}
 		if s.services.Unread != nil && v.principal().ActAs(one.ID) == nil {
-			if row.Unread, err = s.services.Unread.Unread(v.Context(), one.ID); err != nil && skillrouter.CodeOf(err) != skillrouter.NotFound {
+			if row.Unread, err = s.services.Unread.Unread(v.Context(), one.ID); err != nil && errs.CodeOf(err) != errs.NotFound {
 				return nil, err
 			}
 			row.May, list.Unread = true, true
@@ -115,7 +117,7 @@ type agentDetail struct {
 func (s *Server) agent(v *visit) (any, error) {
 	id := v.value("id")
 	one, err := s.services.Presence.Agent(v.Context(), id)
-	never := skillrouter.CodeOf(err) == skillrouter.NotFound
+	never := errs.CodeOf(err) == errs.NotFound
 	if never {
 		one, err = operational.Agent{ID: id}, nil
 	}
@@ -124,7 +126,7 @@ func (s *Server) agent(v *visit) (any, error) {
 	}
 	v.title = one.ID
 	d := agentDetail{
-		Never: never, agentRow: agentRow{Agent: one}, MaySend: s.services.Mailbox != nil && v.principal().Has(skillrouter.ScopeAgent),
+		Never: never, agentRow: agentRow{Agent: one}, MaySend: s.services.Mailbox != nil && v.principal().Has(principal.ScopeAgent),
 		Signals: []string{operational.SignalMessage, operational.SignalPause, operational.SignalResume},
 	}
 	if s.services.Tasks != nil {
@@ -177,11 +179,11 @@ func (s *Server) stopForm(v *visit) (any, error) {
 // stop sends the signal that should_stop comes of.
 func (s *Server) stop(v *visit) (string, error) {
 	id := v.value("id")
-	if err := skillrouter.CheckAgentID("id", id); err != nil { // without one it would be for everybody
+	if err := check.AgentID("id", id); err != nil { // without one it would be for everybody
 		return "", err
 	}
 	if v.value("sure") == "" {
-		return "", skillrouter.InvalidField("sure", "must be ticked")
+		return "", errs.InvalidField("sure", "must be ticked")
 	}
 	said := map[string]string{}
 	if reason := v.value("reason"); reason != "" {
@@ -195,7 +197,7 @@ func (s *Server) stop(v *visit) (string, error) {
 // signal sends a signal to one agent, or from the page of the messages to all.
 func (s *Server) signal(v *visit) (string, error) {
 	id := v.value("id")
-	if err := skillrouter.CheckAgentID("id", id); err != nil {
+	if err := check.AgentID("id", id); err != nil {
 		return "", err
 	}
 	sent, err := s.send(v, id, v.value("signal"), v.value("thread_id"))
@@ -205,7 +207,7 @@ func (s *Server) signal(v *visit) (string, error) {
 // send sends what a form says, and returns the code of what to say of it.
 func (s *Server) send(v *visit, to, signal, thread string) (string, error) {
 	if signal == operational.SignalStop {
-		return "", skillrouter.InvalidField("signal", "of this name is sent by the button that asks first")
+		return "", errs.InvalidField("signal", "of this name is sent by the button that asks first")
 	}
 	priority, err := v.signed("priority")
 	if err != nil {
@@ -239,7 +241,7 @@ func (v *visit) sender() string {
 func (v *visit) number(name string, most int) (int, error) {
 	n, err := v.signed(name)
 	if err != nil || n < 0 || n > most {
-		return 0, skillrouter.InvalidField(name, "must be a whole number between 0 and %d", most)
+		return 0, errs.InvalidField(name, "must be a whole number between 0 and %d", most)
 	}
 	return n, nil
 }
@@ -252,7 +254,7 @@ func (v *visit) signed(name string) (int, error) {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil {
-		return 0, skillrouter.InvalidField(name, "must be a whole number")
+		return 0, errs.InvalidField(name, "must be a whole number")
 	}
 	return n, nil
 }

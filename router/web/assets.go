@@ -13,7 +13,7 @@ import (
 	"strings"
 	"sync"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 )
 
 // assetsPath is where the assets lie. The names of the files are in the binary,
@@ -89,7 +89,7 @@ func (a assets) url(name string) (string, error) {
 	if url, ok := a.urls[name]; ok {
 		return url, nil
 	}
-	return "", skillrouter.Errorf(skillrouter.Internal, "there is no asset %q", name)
+	return "", errs.Errorf(errs.Internal, "there is no asset %q", name)
 }
 
 // serve answers a request for an asset, and tells whether it was one.

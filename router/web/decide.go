@@ -7,7 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning/consolidate"
 	"skillrouter/learning/guard"
 	"skillrouter/learning/incident"
@@ -59,7 +60,7 @@ func (s *Server) decide(v *visit) (any, error) {
 	}
 	page.None, page.Keys = len(items) == 0, strings.Join(keys, " ")
 	_, refused := v.principal().AsPerson()
-	page.May, page.LogIn = refused == nil, skillrouter.CodeOf(refused) == skillrouter.PassphraseNeeded
+	page.May, page.LogIn = refused == nil, errs.CodeOf(refused) == errs.PassphraseNeeded
 	return page, nil
 }
 
@@ -83,7 +84,7 @@ func (s *Server) verdicts() map[string]func(ctx context.Context, ids []string) e
 		return func(ctx context.Context, ids []string) error {
 			done, err := s.services.Incidents.Accept(ctx, incident.Decision{IDs: ids[:1], Decline: decline})
 			if err == nil && done.Changed == 0 {
-				err = skillrouter.Errorf(skillrouter.Conflict, "somebody decided so already")
+				err = errs.Errorf(errs.Conflict, "somebody decided so already")
 			}
 			return err
 		}
@@ -118,19 +119,19 @@ func (s *Server) verdicts() map[string]func(ctx context.Context, ids []string) e
 
 // decideAll does what a button says with all that is chosen of its kind, each by itself, and shows what became of each.
 func (s *Server) decideAll(v *visit) (string, error) {
-	if err := v.principal().Need(skillrouter.ScopeAgent); err != nil {
+	if err := v.principal().Need(principal.ScopeAgent); err != nil {
 		return "", err
 	}
 	verb := v.value("do")
 	do := s.verdicts()[verb]
 	if do == nil {
-		return "", skillrouter.InvalidField("do", "is no decision")
+		return "", errs.InvalidField("do", "is no decision")
 	}
 	var chosen []url.Values
 	for _, text := range v.Form["item"] {
 		item, err := url.ParseQuery(text)
 		if err != nil || len(item["id"]) == 0 || len(item["id"]) > mostDecided {
-			return "", skillrouter.InvalidField("item", "names nothing to decide on")
+			return "", errs.InvalidField("item", "names nothing to decide on")
 		}
 		if kind, _, _ := strings.Cut(verb, "."); item.Get("kind") == kind { // what else is chosen waits for its own button
 			chosen = append(chosen, item)
@@ -138,17 +139,17 @@ func (s *Server) decideAll(v *visit) (string, error) {
 	}
 	switch {
 	case len(chosen) == 0:
-		return "", skillrouter.InvalidField("item", "is required: choose what is decided")
+		return "", errs.InvalidField("item", "is required: choose what is decided")
 	case len(chosen) > mostDecided:
-		return "", skillrouter.InvalidField("item", "may be there %d times", mostDecided)
+		return "", errs.InvalidField("item", "may be there %d times", mostDecided)
 	case verb == "approval.approve" && len(chosen) > 1:
-		return "", skillrouter.InvalidField("item", "may be one blocked command alone: each is read before it is allowed")
+		return "", errs.InvalidField("item", "may be one blocked command alone: each is read before it is allowed")
 	}
 	for _, item := range chosen {
 		one := decided{Title: cmp.Or(item.Get("title"), item.Get("id"))}
 		if err := do(v.context(), item["id"]); err != nil {
-			one.Fault = skillrouter.MessageOf(err)
-			s.log.InfoContext(v.context(), "a decision was refused", "decision", verb, "code", skillrouter.CodeOf(err), "error", err)
+			one.Fault = errs.MessageOf(err)
+			s.log.InfoContext(v.context(), "a decision was refused", "decision", verb, "code", errs.CodeOf(err), "error", err)
 		}
 		v.decided = append(v.decided, one)
 	}

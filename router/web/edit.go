@@ -9,7 +9,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
+	"skillrouter/internal/safetext"
 	"skillrouter/router/kind"
 )
 
@@ -34,7 +36,7 @@ const maxEdited = 50_000
 var formNames = map[kind.Form]string{kind.Line: "line", kind.Text: "text", kind.List: "list", kind.Number: "number", kind.Raw: "raw"}
 
 func (s *Server) editing(v *visit) (any, error) {
-	if err := v.principal().Keeping().Need(skillrouter.ScopeAgent); err != nil {
+	if err := v.principal().Keeping().Need(principal.ScopeAgent); err != nil {
 		return nil, err
 	}
 	of, row, err := s.editable(v)
@@ -53,7 +55,7 @@ func (s *Server) editing(v *visit) (any, error) {
 			page.Title = f.Value
 		}
 		// A form that was refused keeps what was typed, unless somebody else changed the memory.
-		if typed, sent := v.Form[f.Member]; v.Method == http.MethodPost && sent && skillrouter.CodeOf(v.fault) != skillrouter.Conflict {
+		if typed, sent := v.Form[f.Member]; v.Method == http.MethodPost && sent && errs.CodeOf(v.fault) != errs.Conflict {
 			f.Value = plainLines(typed[0])
 		}
 		if f.Form == "choice" {
@@ -70,7 +72,7 @@ func (s *Server) editable(v *visit) (of kind.Memory, row any, err error) {
 		return of, nil, err
 	}
 	if of.Pages.Change == nil {
-		return of, nil, skillrouter.InvalidField("kind", "names no kind of memory that is changed on a page")
+		return of, nil, errs.InvalidField("kind", "names no kind of memory that is changed on a page")
 	}
 	row, err = of.Undo.Read(v.context(), v.value("id"))
 	return of, row, err
@@ -159,7 +161,7 @@ func read(f kind.Field, text string) (json.RawMessage, error) {
 		return json.Marshal(list)
 	case kind.Number:
 		if _, err := strconv.ParseFloat(strings.TrimSpace(text), 64); err != nil {
-			return nil, skillrouter.InvalidField(f.Member, "must be a number")
+			return nil, errs.InvalidField(f.Member, "must be a number")
 		}
 		return asJSON(f.Member, text)
 	case kind.Raw:
@@ -177,7 +179,7 @@ func read(f kind.Field, text string) (json.RawMessage, error) {
 func asJSON(member, text string) (json.RawMessage, error) {
 	var out bytes.Buffer
 	if json.Compact(&out, []byte(text)) != nil {
-		return nil, skillrouter.InvalidField(member, "must be JSON: a text stands in quotes")
+		return nil, errs.InvalidField(member, "must be JSON: a text stands in quotes")
 	}
 	return out.Bytes(), nil
 }
@@ -186,4 +188,4 @@ func asJSON(member, text string) (json.RawMessage, error) {
 func plainLines(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
 
 // shownIn is a text as a page shows it, and so as a form sends it back.
-func shownIn(text string) string { return plainLines(skillrouter.Visible(text)) }
+func shownIn(text string) string { return plainLines(safetext.Visible(text)) }

@@ -3,11 +3,13 @@ package web
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/principal"
 	"skillrouter/learning/experience"
 	"skillrouter/learning/feedback"
 	"skillrouter/learning/lesson"
@@ -60,7 +62,7 @@ func memoryRows(stats router.MemoryStats) (rows []memoryRow) {
 		rows = append(rows, memoryRow{Type: kind, MemoryCount: held})
 		most = max(most, held.Count)
 	}
-	skillrouter.Sort(rows, func(a, b memoryRow) int { return cmp.Compare(a.Type, b.Type) })
+	slices.SortFunc(rows, func(a, b memoryRow) int { return cmp.Compare(a.Type, b.Type) })
 	for i := range rows {
 		rows[i].Share = float64(rows[i].Count) / float64(most)
 	}
@@ -80,7 +82,7 @@ type recent[T any] struct {
 }
 
 // of returns the value, which is read if it was never, or longer ago than it may be shown. Beside an error it is the old one.
-func (r *recent[T]) of(now skillrouter.Clock, most time.Duration, read func() (T, error)) (T, error) {
+func (r *recent[T]) of(now clock.Clock, most time.Duration, read func() (T, error)) (T, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if at := now(); r.at.IsZero() || at.Sub(r.at) >= most || at.Before(r.at) {
@@ -94,7 +96,7 @@ func (r *recent[T]) of(now skillrouter.Clock, most time.Duration, read func() (T
 }
 
 func (s *Server) memorySizes(ctx context.Context) (router.MemoryStats, error) {
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead); err != nil { // as Stats asks of whoever counts
+	if err := principal.Of(ctx).Need(principal.ScopeRead); err != nil { // as Stats asks of whoever counts
 		return router.MemoryStats{}, err
 	}
 	return s.sizes.of(s.now, figuresFor, func() (router.MemoryStats, error) { return s.services.Introspection.Stats(ctx, "") })
@@ -109,7 +111,7 @@ func (s *Server) figures(v *visit) (any, error) {
 		for name, count := range health.Stats {
 			page.Counts = append(page.Counts, figure{name, count})
 		}
-		skillrouter.Sort(page.Counts, func(a, b figure) int { return strings.Compare(a.Name, b.Name) })
+		slices.SortFunc(page.Counts, func(a, b figure) int { return strings.Compare(a.Name, b.Name) })
 	}
 	if s.services.Process != nil {
 		process := s.services.Process()

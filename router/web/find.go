@@ -7,7 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/lazyregexp"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/guard"
 	"skillrouter/learning/knowledge"
@@ -67,7 +69,7 @@ type place struct {
 func (s *Server) find(v *visit) (any, error) {
 	page := findView{Query: v.value("q")}
 	if len(page.Query) > maxLookFor {
-		return nil, skillrouter.InvalidField("q", "is longer than %d bytes", maxLookFor)
+		return nil, errs.InvalidField("q", "is longer than %d bytes", maxLookFor)
 	}
 	add := func(name string, places []place) {
 		if len(places) > 0 {
@@ -150,7 +152,7 @@ func (s *Server) agentsOf(v *visit, lookedFor string, as func(operational.Agent)
 
 // orders are what can be done, by the word for it. Each leads to the page where it is done.
 func (s *Server) orders(v *visit, verb, rest string) ([]place, error) {
-	if !v.principal().Has(skillrouter.ScopeAgent) {
+	if !v.principal().Has(principal.ScopeAgent) {
 		return nil, nil
 	}
 	begins := func(words ...string) bool {
@@ -198,10 +200,10 @@ func (s *Server) orders(v *visit, verb, rest string) ([]place, error) {
 	if s.services.Tasks != nil && begins("task", "create", "add", "new") {
 		places = append(places, place{Kind: "task", Name: "Create a task …", Detail: rest, Path: link(tasksPath, "title", rest) + "#new"})
 	}
-	if s.services.Mailbox != nil && v.principal().Has(skillrouter.ScopeCaptain) && begins("send", "signal", "tell", "broadcast", "everybody") {
+	if s.services.Mailbox != nil && v.principal().Has(principal.ScopeCaptain) && begins("send", "signal", "tell", "broadcast", "everybody") {
 		places = append(places, place{Kind: "send", Name: "Send to every agent …", Path: messagesPath + "#broadcast"})
 	}
-	if verb != "" && s.services.Demo != nil && v.principal().Has(skillrouter.ScopeCaptain) && begins("demo", "example") {
+	if verb != "" && s.services.Demo != nil && v.principal().Has(principal.ScopeCaptain) && begins("demo", "example") {
 		places = append(places, place{Kind: "demo", Name: "Demo data …", Path: demoPath})
 	}
 	if s.services.Decisions != nil && begins("decide", "approve", "allow", "accept", "refuse") {
@@ -297,8 +299,8 @@ func hitPath(kind, id string) string {
 }
 
 var (
-	aNumber  = skillrouter.Lazily(`^#?[0-9]{1,15}$`)
-	partOfID = skillrouter.Lazily(`^[0-9a-f-]{4,36}$`)
+	aNumber  = lazyregexp.New(`^#?[0-9]{1,15}$`)
+	partOfID = lazyregexp.New(`^[0-9a-f-]{4,36}$`)
 )
 
 // withIDs are the kinds whose rows are found by a part of their ids, by what the introspection calls them.
@@ -320,8 +322,8 @@ var withIDs = []struct{ kind, of string }{
 func (s *Server) rowsOf(v *visit, lookedFor string) (places []place, err error) {
 	take := func(kind, id string) error {
 		one, err := s.rowOf(v.context(), kind, id)
-		switch skillrouter.CodeOf(err) {
-		case skillrouter.NotFound, skillrouter.Forbidden, skillrouter.Invalid: // there is none, or none for whoever looks
+		switch errs.CodeOf(err) {
+		case errs.NotFound, errs.Forbidden, errs.Invalid: // there is none, or none for whoever looks
 			return nil
 		}
 		if err == nil && one.Path != "" {
@@ -341,7 +343,7 @@ func (s *Server) rowsOf(v *visit, lookedFor string) (places []place, err error) 
 	}
 	for _, one := range withIDs {
 		found, err := s.services.Introspection.IDs(v.context(), one.of, lookedFor)
-		if skillrouter.CodeOf(err) == skillrouter.Forbidden {
+		if errs.CodeOf(err) == errs.Forbidden {
 			continue
 		}
 		if err != nil {

@@ -12,7 +12,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"skillrouter"
+	"skillrouter/internal/check"
 	"skillrouter/learning/consolidate"
 	"skillrouter/operational"
 )
@@ -241,7 +241,7 @@ func words(name any) string { return strings.ReplaceAll(asText(name), "_", " ") 
 
 // whoPath is the page of an agent of this name; empty: no agent can have it.
 func whoPath(name string) string {
-	if name == "" || skillrouter.CheckAgentID("id", name) != nil {
+	if name == "" || check.AgentID("id", name) != nil {
 		return ""
 	}
 	return link(agentPath, "id", name)

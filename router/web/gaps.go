@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/feedback"
 	"skillrouter/learning/knowledge"
@@ -49,7 +49,7 @@ func (s *Server) checkGap(v *visit, otherwise string) (string, error) {
 }
 
 func (s *Server) answerGap(v *visit) (string, error) {
-	if err := v.principal().Keeping().Need(skillrouter.ScopeAgent); err != nil { // before it is told whether there is such a gap
+	if err := v.principal().Keeping().Need(principal.ScopeAgent); err != nil { // before it is told whether there is such a gap
 		return "", err
 	}
 	gap, err := s.services.Gaps.Gap(v.context(), v.value("id"))
@@ -113,7 +113,7 @@ func (s *Server) gap(v *visit) (any, error) {
 	v.title = short(80, gap.Question)
 	return gapPage{
 		Gap: gap, Lesson: lessonOf(gap.AnsweredBy), Category: "answers",
-		CanWrite: s.services.Knowledge != nil && v.principal().Has(skillrouter.ScopeAgent),
+		CanWrite: s.services.Knowledge != nil && v.principal().Has(principal.ScopeAgent),
 	}, nil
 }
 

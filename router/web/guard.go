@@ -3,7 +3,8 @@ package web
 import (
 	"strconv"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning/guard"
 	"skillrouter/learning/guard/rule"
 	"skillrouter/learning/lesson"
@@ -67,13 +68,13 @@ func (s *Server) approvals(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, refused := skillrouter.PrincipalOf(v.context()).AsPerson()
+	_, refused := principal.Of(v.context()).AsPerson()
 	page := approvalsPage{
 		Approvals: found.Approvals, Permissions: standing.Permissions, May: refused == nil, States: options("all", string(filter.State), lesson.ApprovalStates()),
 		pager: v.pages("/ui/guard/approvals", found.Next, "Newest", "Older", "state"),
 	}
 	if refused != nil {
-		page.Why, page.LogIn = skillrouter.MessageOf(refused), skillrouter.CodeOf(refused) == skillrouter.PassphraseNeeded
+		page.Why, page.LogIn = errs.MessageOf(refused), errs.CodeOf(refused) == errs.PassphraseNeeded
 	}
 	return page, nil
 }
@@ -112,7 +113,7 @@ func (s *Server) guard(v *visit) (any, error) {
 	}
 	fields := []string{"source", "standing", "domain"}
 	var hooks []router.SystemCheck
-	if s.services.Hooks != nil && skillrouter.PrincipalOf(v.context()).Has(skillrouter.ScopeCaptain) {
+	if s.services.Hooks != nil && principal.Of(v.context()).Has(principal.ScopeCaptain) {
 		hooks = s.services.Hooks(v.context())
 	}
 	return ruleList{
@@ -152,7 +153,7 @@ func (s *Server) ledger(v *visit) (any, error) {
 	}
 	if filter.RuleID != "" {
 		rule, err := s.services.Guard.Rule(v.context(), filter.RuleID)
-		if err != nil && skillrouter.CodeOf(err) != skillrouter.NotFound { // its checks outlive a rule
+		if err != nil && errs.CodeOf(err) != errs.NotFound { // its checks outlive a rule
 			return nil, err
 		}
 		rule.ID = filter.RuleID

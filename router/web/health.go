@@ -5,7 +5,8 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/principal"
 	"skillrouter/router"
 )
 
@@ -32,7 +33,7 @@ type healthDetail struct {
 
 func (s *Server) health(v *visit) (any, error) {
 	d := healthDetail{Health: s.services.Health(v.Context())}
-	if d.May = s.services.Doctor != nil && v.principal().Has(skillrouter.ScopeCaptain); d.May {
+	if d.May = s.services.Doctor != nil && v.principal().Has(principal.ScopeCaptain); d.May {
 		d.Checks, d.Checked = s.checkup.last()
 	}
 	if s.services.Introspection == nil {
@@ -48,7 +49,7 @@ func (s *Server) health(v *visit) (any, error) {
 
 // check has everything checked, and leads back to the page that shows it.
 func (s *Server) check(v *visit) (string, error) {
-	if err := v.principal().Need(skillrouter.ScopeCaptain); err != nil {
+	if err := v.principal().Need(principal.ScopeCaptain); err != nil {
 		return "", err
 	}
 	s.checkup.run(v.Context(), s.services.Doctor, s.now)
@@ -75,7 +76,7 @@ func (c *checkup) last() ([]router.SystemCheck, time.Time) {
 
 // run runs the checks. Whoever comes while they run waits, and finds what they
 // found: a button that is pressed again and again costs one run at a time.
-func (c *checkup) run(ctx context.Context, doctor func(context.Context) []router.SystemCheck, now skillrouter.Clock) {
+func (c *checkup) run(ctx context.Context, doctor func(context.Context) []router.SystemCheck, now clock.Clock) {
 	_, before := c.last()
 	c.running.Lock()
 	defer c.running.Unlock()

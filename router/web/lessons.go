@@ -3,7 +3,7 @@ package web
 import (
 	"slices"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/learning"
 	"skillrouter/learning/guard"
 	"skillrouter/learning/lesson"
@@ -169,10 +169,10 @@ func (s *Server) lessonPlace(v *visit, page *lessonPage) error {
 	ctx, l := v.context(), &page.Lesson
 	if s.services.Patterns != nil {
 		if l.PatternID != "" {
-			switch pattern, err := s.services.Patterns.Pattern(ctx, l.PatternID); skillrouter.CodeOf(err) {
+			switch pattern, err := s.services.Patterns.Pattern(ctx, l.PatternID); errs.CodeOf(err) {
 			case "":
 				page.Pattern = &pattern
-			case skillrouter.NotFound:
+			case errs.NotFound:
 			default:
 				return err
 			}
@@ -188,10 +188,10 @@ func (s *Server) lessonPlace(v *visit, page *lessonPage) error {
 		}
 	}
 	if s.services.Guard != nil && l.Type == learning.LessonAntiPattern {
-		switch rule, err := s.services.Guard.Rule(ctx, l.ID); skillrouter.CodeOf(err) {
+		switch rule, err := s.services.Guard.Rule(ctx, l.ID); errs.CodeOf(err) {
 		case "":
 			page.Rule = &rule
-		case skillrouter.NotFound:
+		case errs.NotFound:
 		default:
 			return err
 		}

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"net/url"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 )
 
 const loginPath = "/ui/login"
@@ -39,7 +39,7 @@ func (s *Server) logIn(v *visit) (string, error) {
 	v.Form.Del("secret") // no page shows them again
 	v.Form.Del("passphrase")
 	if secret == "" && passphrase == "" {
-		return "", skillrouter.InvalidField("token", "or the passphrase is required")
+		return "", errs.InvalidField("token", "or the passphrase is required")
 	}
 	cookie, err := s.sessions.open(v.Context(), v.Request, secret, passphrase)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/check"
 	"skillrouter/learning"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/fact"
@@ -139,7 +139,7 @@ func (s *Server) memories(v *visit, of kind.Memory) (*memoryList, error) {
 // choose fills in whose rows can be shown; where nobody says, everybody's are, if they can be listed together.
 func (l *memoryList) choose(names []string) {
 	if l.Persona == "" {
-		if l.Persona = skillrouter.DefaultPersona; slices.Contains(names, episode.EveryPersona) {
+		if l.Persona = check.DefaultPersona; slices.Contains(names, episode.EveryPersona) {
 			l.Persona = episode.EveryPersona
 		}
 	}
@@ -169,7 +169,7 @@ func references(of, id string) (items []operational.ToldRef) {
 	}
 	ids := []string{id}
 	if of == "fact" || of == "procedure" {
-		if name, common := strings.CutPrefix(id, fact.ID(skillrouter.DefaultPersona, "")); common {
+		if name, common := strings.CutPrefix(id, fact.ID(check.DefaultPersona, "")); common {
 			ids = append(ids, name)
 		}
 	}

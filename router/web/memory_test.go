@@ -16,10 +16,10 @@ import (
 
 	"golang.org/x/net/html"
 
-	"skillrouter"
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/config"
 	"skillrouter/cmd/locate"
+	"skillrouter/internal/principal"
 )
 
 // site is a whole router as a browser sees it, without tokens.
@@ -60,7 +60,7 @@ func (s site) do(method, path, contentType, body string) *httptest.ResponseRecor
 		r.Header.Set("Content-Type", contentType)
 	}
 	if s.person != "" {
-		r.Header.Set(skillrouter.PersonHeader, s.person)
+		r.Header.Set(principal.PersonHeader, s.person)
 	}
 	if s.token != "" {
 		r.Header.Set("Authorization", "Bearer "+s.token)

@@ -9,8 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
 	"skillrouter/comms"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/operational"
 )
 
@@ -80,7 +81,7 @@ func (s *Server) messages(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := messageList{Thread: query.Thread, MaySend: v.principal().Has(skillrouter.ScopeAgent), Sender: v.sender()}
+	list := messageList{Thread: query.Thread, MaySend: v.principal().Has(principal.ScopeAgent), Sender: v.sender()}
 	next := ""
 	if page.Next > 0 {
 		next = strconv.FormatInt(page.Next, 10)
@@ -198,11 +199,11 @@ func (s *Server) answer(v *visit) (string, error) {
 	thread, to := v.value("thread"), v.value("to")
 	switch {
 	case thread == "":
-		return "", skillrouter.InvalidField("thread", "is required")
+		return "", errs.InvalidField("thread", "is required")
 	case to == "": // without a recipient it would be for everybody
-		return "", skillrouter.InvalidField("to", "is required")
+		return "", errs.InvalidField("to", "is required")
 	case v.value("text") == "":
-		return "", skillrouter.InvalidField("text", "is required")
+		return "", errs.InvalidField("text", "is required")
 	}
 	sent, err := s.send(v, to, operational.SignalMessage, thread)
 	return link(messagesPath, "thread", thread, "done", sent), err
@@ -211,7 +212,7 @@ func (s *Server) answer(v *visit) (string, error) {
 // broadcast sends a signal to every agent.
 func (s *Server) broadcast(v *visit) (string, error) {
 	if v.value("sure") == "" {
-		return "", skillrouter.InvalidField("sure", "must be ticked: every agent gets this")
+		return "", errs.InvalidField("sure", "must be ticked: every agent gets this")
 	}
 	_, err := s.send(v, "", v.value("signal"), "")
 	return link(messagesPath, "done", "broadcast"), err

@@ -3,8 +3,8 @@ package web
 import (
 	"time"
 
-	"skillrouter"
 	"skillrouter/comms"
+	"skillrouter/internal/principal"
 	"skillrouter/learning/lesson"
 	"skillrouter/operational"
 	"skillrouter/router/feed"
@@ -70,7 +70,7 @@ func (s *Server) overview(v *visit) (any, error) {
 		}
 		o.Lessons = &figures
 	}
-	if s.services.Mailbox != nil && v.principal().Has(skillrouter.ScopeAgent) {
+	if s.services.Mailbox != nil && v.principal().Has(principal.ScopeAgent) {
 		if o.Overdue, err = s.services.Mailbox.Overdue(ctx, overdueAfter, attention); err != nil {
 			return nil, err
 		}

@@ -12,7 +12,8 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 )
 
 // How a page joins: a file of Go has a method that pages calls, and in it
@@ -128,7 +129,7 @@ type visit struct {
 func (v *visit) context() context.Context { return v.Context() }
 
 // principal is who calls.
-func (v *visit) principal() skillrouter.Principal { return skillrouter.PrincipalOf(v.Context()) }
+func (v *visit) principal() principal.Principal { return principal.Of(v.Context()) }
 
 // value is a field of the form or of the query, without white space around it.
 func (v *visit) value(name string) string { return strings.TrimSpace(v.Form.Get(name)) }
@@ -183,14 +184,14 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request, page pageOf) {
 	}
 	v := &visit{Request: r, server: s, writer: w, title: page.title}
 	if len(r.URL.RawQuery) > maxQuery {
-		s.fail(v, &skillrouter.Error{Code: skillrouter.TooLarge, Message: "the query of this page is too long"})
+		s.fail(v, &errs.Error{Code: errs.TooLarge, Message: "the query of this page is too long"})
 		return
 	}
 	if err := r.ParseForm(); err != nil {
-		s.fail(v, skillrouter.Errorf(skillrouter.Invalid, "the query of this page is malformed"))
+		s.fail(v, errs.Errorf(errs.Invalid, "the query of this page is malformed"))
 		return
 	}
-	if project := setting(r, projectSetting); project != "" && !r.Form.Has("project") && skillrouter.PrincipalOf(r.Context()).Sees(project) {
+	if project := setting(r, projectSetting); project != "" && !r.Form.Has("project") && principal.Of(r.Context()).Sees(project) {
 		r.Form.Set("project", project) // what an address says goes before what the browser keeps
 	}
 	s.render(v, page, http.StatusOK)
@@ -202,7 +203,7 @@ func (s *Server) act(w http.ResponseWriter, r *http.Request, action action) {
 	v := &visit{Request: r, server: s, writer: w, title: "Not done"}
 	r.Body = http.MaxBytesReader(w, r.Body, MaxForm)
 	if err := r.ParseForm(); err != nil {
-		s.fail(v, &skillrouter.Error{Code: skillrouter.TooLarge, Message: "the form cannot be read, or holds more than the router takes"})
+		s.fail(v, &errs.Error{Code: errs.TooLarge, Message: "the form cannot be read, or holds more than the router takes"})
 		return
 	}
 	if err := s.checkForm(r); err != nil {
@@ -216,7 +217,7 @@ func (s *Server) act(w http.ResponseWriter, r *http.Request, action action) {
 	to, err := action.do(v)
 	if err != nil {
 		v.fault = err
-		if skillrouter.CodeOf(err) == skillrouter.PassphraseNeeded {
+		if errs.CodeOf(err) == errs.PassphraseNeeded {
 			v.title = "Log in"
 			s.write(v, s.loads[loginPath], http.StatusForbidden, s.loginForm(action.back))
 			return
@@ -227,8 +228,8 @@ func (s *Server) act(w http.ResponseWriter, r *http.Request, action action) {
 			return
 		}
 		v.title = page.title
-		s.log.InfoContext(r.Context(), "an action of the dashboard was refused", "path", r.URL.Path, "code", skillrouter.CodeOf(err), "error", err)
-		s.render(v, page, s.options.Status(skillrouter.CodeOf(err)))
+		s.log.InfoContext(r.Context(), "an action of the dashboard was refused", "path", r.URL.Path, "code", errs.CodeOf(err), "error", err)
+		s.render(v, page, s.options.Status(errs.CodeOf(err)))
 		return
 	}
 	if page, ok := s.loads[action.back]; ok && to == "" {
@@ -255,7 +256,7 @@ func (s *Server) render(v *visit, page pageOf, status int) {
 
 // fail shows an error as a page of its own.
 func (s *Server) fail(v *visit, err error) {
-	code := skillrouter.CodeOf(err)
+	code := errs.CodeOf(err)
 	status := s.options.Status(code)
 	if status >= http.StatusInternalServerError && v.Context().Err() == nil {
 		s.log.ErrorContext(v.Context(), "a page of the dashboard failed", "path", v.URL.Path, "code", code, "error", err)
@@ -272,10 +273,10 @@ func (s *Server) NotFound(w http.ResponseWriter, r *http.Request) {
 	_, page := s.loads[r.URL.Path]
 	_, action := s.acts[r.URL.Path]
 	if v.server != s && (page || action) {
-		v.server.fail(v, skillrouter.Unkept("this page"))
+		v.server.fail(v, principal.Unkept("this page"))
 		return
 	}
-	v.server.fail(v, skillrouter.Errorf(skillrouter.NotFound, "there is no such page here"))
+	v.server.fail(v, errs.Errorf(errs.NotFound, "there is no such page here"))
 }
 
 var errorPage = pageOf{file: "error.html", template: parsed("error.html")}
@@ -307,7 +308,7 @@ func (s *Server) view(v *visit, page pageOf, data any) view {
 	p := v.principal()
 	w := view{
 		Title: v.title, Path: page.path, Self: page.path, Form: v.Form, Token: s.formToken(v.Request), Events: s.options.Events,
-		Charts: v.charts, Who: who(p), Captain: p.Has(skillrouter.ScopeCaptain), Bound: p.Projects(), MayAct: p.Has(skillrouter.ScopeAgent),
+		Charts: v.charts, Who: who(p), Captain: p.Has(principal.ScopeCaptain), Bound: p.Projects(), MayAct: p.Has(principal.ScopeAgent),
 		Now: s.now().UTC(), Data: data, Acted: v.Method == http.MethodPost,
 	}
 	if v.Form == nil {
@@ -332,7 +333,7 @@ func (s *Server) view(v *visit, page pageOf, data any) view {
 	}
 	w.Notice = s.notices[w.Form.Get("done")]
 	if v.fault != nil {
-		w.Notice, w.Fault, w.FaultOf = "", skillrouter.MessageOf(v.fault), skillrouter.FieldOf(v.fault)
+		w.Notice, w.Fault, w.FaultOf = "", errs.MessageOf(v.fault), errs.FieldOf(v.fault)
 		if w.FaultOf != "" {
 			w.Fault = w.FaultOf + " " + w.Fault
 		}
@@ -361,16 +362,16 @@ func (s *Server) view(v *visit, page pageOf, data any) view {
 }
 
 // identified tells whether the request is anybody's.
-func identified(r *http.Request) bool { return len(skillrouter.PrincipalOf(r.Context()).Scopes) > 0 }
+func identified(r *http.Request) bool { return len(principal.Of(r.Context()).Scopes) > 0 }
 
 // who names a principal for people.
-func who(p skillrouter.Principal) string {
+func who(p principal.Principal) string {
 	switch {
 	case p.AgentID != "":
 		return p.AgentID
-	case p.Has(skillrouter.ScopeAdmin):
+	case p.Has(principal.ScopeAdmin):
 		return "owner"
-	case p.Has(skillrouter.ScopeCaptain):
+	case p.Has(principal.ScopeCaptain):
 		return "captain"
 	}
 	return "reader"

@@ -3,7 +3,7 @@ package web
 import (
 	"strconv"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/learning"
 	"skillrouter/learning/experience"
 	"skillrouter/learning/lesson"
@@ -43,7 +43,7 @@ func (s *Server) patterns(v *visit) (any, error) {
 	if cursor := v.value("cursor"); cursor != "" {
 		var err error
 		if filter.Offset, err = strconv.Atoi(cursor); err != nil {
-			return nil, skillrouter.InvalidField("cursor", "is not one that a listing answered")
+			return nil, errs.InvalidField("cursor", "is not one that a listing answered")
 		}
 	}
 	found, err := s.services.Patterns.List(v.context(), filter)

@@ -3,7 +3,7 @@ package web
 import (
 	"strconv"
 
-	"skillrouter"
+	"skillrouter/internal/check"
 	"skillrouter/operational"
 	"skillrouter/router/feed"
 )
@@ -83,7 +83,7 @@ func (s *Server) reminders(v *visit) (any, error) {
 	case "all":
 	default:
 		one := operational.ReminderStatus(status)
-		if err := skillrouter.CheckOneOf("status", one, operational.ReminderStatuses()); err != nil {
+		if err := check.OneOf("status", one, operational.ReminderStatuses()); err != nil {
 			return nil, err
 		}
 		filter.Status = []operational.ReminderStatus{one}

@@ -9,7 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/operational"
 	"skillrouter/router/kind"
@@ -46,7 +48,7 @@ func (s *Server) rememberedPages() {
 		}},
 		{"merge", "memory-merged", func(of kind.Memory) bool { return of.Pages.Merge != nil }, func(v *visit, of kind.Memory, id string) error {
 			if of.Pages.Part == nil && v.value("sure") == "" {
-				return skillrouter.InvalidField("sure", "must be ticked: this cannot be undone here")
+				return errs.InvalidField("sure", "must be ticked: this cannot be undone here")
 			}
 			return of.Pages.Merge(v.context(), id, v.value("from"))
 		}},
@@ -60,7 +62,7 @@ func (s *Server) rememberedPages() {
 		s.action(memoryItemPath+"/"+act.name, memoryItemPath, func(v *visit) (string, error) {
 			of, err := s.kindOf(v.value("kind"))
 			if err == nil && !act.can(of) {
-				err = skillrouter.InvalidField("kind", "names no kind of memory that this is done with")
+				err = errs.InvalidField("kind", "names no kind of memory that this is done with")
 			}
 			if err == nil {
 				err = act.do(v, of, v.value("id"))
@@ -71,7 +73,7 @@ func (s *Server) rememberedPages() {
 	s.action(memoryItemPath+"/remove", memoryItemPath, func(v *visit) (string, error) {
 		of, err := s.kindOf(v.value("kind"))
 		if err == nil && v.value("sure") == "" {
-			err = skillrouter.InvalidField("sure", "must be ticked: read what becomes of it")
+			err = errs.InvalidField("sure", "must be ticked: read what becomes of it")
 		}
 		if err == nil {
 			err = of.Undo.Remove(v.context(), v.value("id"))
@@ -107,7 +109,7 @@ func listPath(of kind.Memory) string {
 func (s *Server) kindOf(name string) (kind.Memory, error) {
 	i := slices.IndexFunc(s.services.Kinds, func(m kind.Memory) bool { return m.Name == name && m.Undo.Read != nil && m.Undo.Remove != nil })
 	if i < 0 {
-		return kind.Memory{}, skillrouter.InvalidField("kind", "names no kind of memory that has pages")
+		return kind.Memory{}, errs.InvalidField("kind", "names no kind of memory that has pages")
 	}
 	return s.services.Kinds[i], nil
 }
@@ -118,7 +120,7 @@ func memoryPath(of, id string) string {
 		return link("/ui/"+of, "id", id)
 	}
 	if (of == "fact" || of == "procedure") && !strings.Contains(id, "/") {
-		id = skillrouter.DefaultPersona + "/" + id
+		id = check.DefaultPersona + "/" + id
 	}
 	return link(memoryItemPath, "kind", of, "id", id)
 }
@@ -164,7 +166,7 @@ type cameOf struct {
 
 // memory is the index, a list, or one item, as the query says.
 func (s *Server) memory(v *visit) (any, error) {
-	if err := v.principal().Keeping().Need(skillrouter.ScopeRead); err != nil {
+	if err := v.principal().Keeping().Need(principal.ScopeRead); err != nil {
 		return nil, err
 	}
 	var page memoryView
@@ -179,7 +181,7 @@ func (s *Server) memory(v *visit) (any, error) {
 	}
 	if v.value("id") == "" {
 		if of.Pages.List == nil {
-			return nil, skillrouter.InvalidField("id", "is required: this kind has a list of its own, %s", listPath(of))
+			return nil, errs.InvalidField("id", "is required: this kind has a list of its own, %s", listPath(of))
 		}
 		page.List, err = s.memories(v, of)
 		return page, err
@@ -274,7 +276,7 @@ func (s *Server) beside(ctx context.Context, of kind.Memory, page *rememberedVie
 		}
 	}
 	// What belongs to no project is looked for among all, of which some are left out.
-	question := kind.Question{Text: page.Title + "\n" + skillrouter.Head(page.Text, alikeBytes), Limit: 4 * alike, Caller: skillrouter.PrincipalOf(ctx), Now: s.now()}
+	question := kind.Question{Text: page.Title + "\n" + check.Head(page.Text, alikeBytes), Limit: 4 * alike, Caller: principal.Of(ctx), Now: s.now()}
 	members, err := membersOf(row)
 	if err != nil {
 		return err
@@ -290,12 +292,12 @@ func (s *Server) beside(ctx context.Context, of kind.Memory, page *rememberedVie
 	if of.Page.Text == "" { // a fact has none, and is like one that has its value
 		for _, m := range members {
 			if m.Name == "value" {
-				question.Text = page.Title + "\n" + skillrouter.Head(m.Value, alikeBytes)
+				question.Text = page.Title + "\n" + check.Head(m.Value, alikeBytes)
 			}
 		}
 	}
 	found, err := of.Search(learning.NotAsked(ctx), question)
-	if skillrouter.CodeOf(err) == skillrouter.Invalid { // the text holds no word
+	if errs.CodeOf(err) == errs.Invalid { // the text holds no word
 		return nil
 	}
 	for _, hit := range rowsOf(of, found.Hits) {

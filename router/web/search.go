@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"skillrouter"
 	"skillrouter/learning"
 	"skillrouter/router/kind"
 	"skillrouter/router/search"
@@ -77,7 +76,7 @@ const pageHits = 20
 // scoreParts gathers the reasons of a score by their lanes, the weightiest first.
 func scoreParts(why []learning.Reason, score float64) []scorePart {
 	why = slices.Clone(why)
-	skillrouter.SortStable(why, func(a, b learning.Reason) int { return cmp.Compare(b.Weight, a.Weight) })
+	slices.SortStableFunc(why, func(a, b learning.Reason) int { return cmp.Compare(b.Weight, a.Weight) })
 	var parts []scorePart
 	for _, r := range why {
 		i := slices.IndexFunc(parts, func(p scorePart) bool { return p.Lane == r.Lane })
@@ -96,6 +95,6 @@ func scoreParts(why []learning.Reason, score float64) []scorePart {
 			parts[i].Share = min(max(parts[i].Weight/score, 0), 1)
 		}
 	}
-	skillrouter.SortStable(parts, func(a, b scorePart) int { return cmp.Compare(b.Weight, a.Weight) })
+	slices.SortStableFunc(parts, func(a, b scorePart) int { return cmp.Compare(b.Weight, a.Weight) })
 	return parts
 }

@@ -12,7 +12,9 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/operational/person"
 	"skillrouter/router"
 )
@@ -36,7 +38,7 @@ type sessions struct {
 	auth    router.Authenticator
 	persons *person.Persons // nil: there is no passphrase
 	private func(r *http.Request) bool
-	now     skillrouter.Clock
+	now     clock.Clock
 
 	mu   sync.Mutex
 	held map[[sha256.Size]byte]login // by the digest of the id
@@ -55,10 +57,10 @@ func newSessions(auth router.Authenticator, persons *person.Persons, options Opt
 // prove begins a person's session for whoever knows the passphrase, and returns its secret. A browser's place has an allowance of attempts of its own.
 func (s *sessions) prove(ctx context.Context, r *http.Request, passphrase string) (string, error) {
 	if s.persons == nil {
-		return "", skillrouter.Errorf(skillrouter.Unavailable, "this router knows no passphrase")
+		return "", errs.Errorf(errs.Unavailable, "this router knows no passphrase")
 	}
 	if !s.private(r) {
-		return "", skillrouter.Errorf(skillrouter.Forbidden, "a passphrase is sent over TLS or from this machine only, and this came over plain HTTP: see docs/tls.md")
+		return "", errs.Errorf(errs.Forbidden, "a passphrase is sent over TLS or from this machine only, and this came over plain HTTP: see docs/tls.md")
 	}
 	host, _, _ := net.SplitHostPort(r.RemoteAddr) // empty over a socket
 	begun, err := s.persons.Begin(ctx, "dashboard "+host, passphrase, sessionFor)
@@ -68,7 +70,7 @@ func (s *sessions) prove(ctx context.Context, r *http.Request, passphrase string
 // open makes a session for a token, the passphrase or both, and returns its cookie.
 func (s *sessions) open(ctx context.Context, r *http.Request, secret, passphrase string) (_ *http.Cookie, err error) {
 	if s.auth == nil {
-		return nil, skillrouter.Errorf(skillrouter.Unavailable, "this router knows no tokens")
+		return nil, errs.Errorf(errs.Unavailable, "this router knows no tokens")
 	}
 	if secret != "" {
 		if _, err := s.auth.Authenticate(ctx, secret); err != nil {
@@ -106,16 +108,16 @@ func (s *sessions) open(ctx context.Context, r *http.Request, secret, passphrase
 }
 
 // principal says who a request's session belongs to.
-func (s *sessions) principal(r *http.Request) (skillrouter.Principal, bool) {
+func (s *sessions) principal(r *http.Request) (principal.Principal, bool) {
 	digest, ok := sessionOf(r)
 	if !ok || s.auth == nil {
-		return skillrouter.Principal{}, false
+		return principal.Principal{}, false
 	}
 	s.mu.Lock()
 	one, ok := s.held[digest]
 	s.mu.Unlock()
 	if !ok {
-		return skillrouter.Principal{}, false
+		return principal.Principal{}, false
 	}
 	if s.now().Before(one.expires) {
 		if p, err := s.whose(r, one); err == nil {
@@ -125,12 +127,12 @@ func (s *sessions) principal(r *http.Request) (skillrouter.Principal, bool) {
 	s.mu.Lock()
 	delete(s.held, digest)
 	s.mu.Unlock()
-	return skillrouter.Principal{}, false
+	return principal.Principal{}, false
 }
 
 // whose is the principal of a login. Whoever knows the passphrase and shows no token is the owner.
-func (s *sessions) whose(r *http.Request, one login) (p skillrouter.Principal, err error) {
-	p = skillrouter.Open()
+func (s *sessions) whose(r *http.Request, one login) (p principal.Principal, err error) {
+	p = principal.Open()
 	if one.secret != "" {
 		p, err = s.auth.Authenticate(r.Context(), one.secret)
 	}
@@ -138,7 +140,7 @@ func (s *sessions) whose(r *http.Request, one login) (p skillrouter.Principal, e
 		p = s.persons.Mark(p, one.person)
 	}
 	if err == nil && one.secret == "" && !p.Proved() {
-		err = skillrouter.Errorf(skillrouter.Unauthenticated, "the person's session has ended")
+		err = errs.Errorf(errs.Unauthenticated, "the person's session has ended")
 	}
 	return p, err
 }
@@ -192,13 +194,13 @@ func (s *Server) formToken(r *http.Request) string {
 // in its Authorization header is no browser's form, and needs none.
 func (s *Server) checkForm(r *http.Request) error {
 	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" {
-		return skillrouter.Errorf(skillrouter.Forbidden, "this form was sent from another site")
+		return errs.Errorf(errs.Forbidden, "this form was sent from another site")
 	}
 	if r.Header.Get("Authorization") != "" {
 		return nil
 	}
 	if !hmac.Equal([]byte(r.PostForm.Get("token_of_form")), []byte(s.formToken(r))) {
-		return skillrouter.Errorf(skillrouter.Forbidden, "this form is not from a page of this router, or from before it was restarted: load the page again")
+		return errs.Errorf(errs.Forbidden, "this form is not from a page of this router, or from before it was restarted: load the page again")
 	}
 	return nil
 }

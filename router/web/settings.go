@@ -9,7 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 )
 
 const (
@@ -44,7 +46,7 @@ func (s *Server) choose(v *visit) (string, error) {
 	}
 	if v.Form.Has("project") {
 		project := v.value("project")
-		if err := skillrouter.CheckName("project", project); err != nil {
+		if err := check.Name("project", project); err != nil {
 			return "", err
 		}
 		v.keep(projectSetting, project)
@@ -57,7 +59,7 @@ func (s *Server) choose(v *visit) (string, error) {
 	if v.Form.Has("theme") {
 		theme := v.value("theme")
 		if !slices.ContainsFunc(themes, func(o option) bool { return o.Value == theme }) {
-			return "", skillrouter.InvalidField("theme", "must be light, dark or empty")
+			return "", errs.InvalidField("theme", "must be light, dark or empty")
 		}
 		v.keep(themeSetting, theme)
 	}
@@ -83,7 +85,7 @@ func setting(r *http.Request, name string) string {
 		return ""
 	}
 	value, err := url.QueryUnescape(cookie.Value)
-	if err != nil || skillrouter.CheckName(name, value) != nil {
+	if err != nil || check.Name(name, value) != nil {
 		return ""
 	}
 	return value
@@ -99,10 +101,10 @@ func themeOf(r *http.Request) string {
 
 // projects are those that whoever looks may choose from, sorted.
 func (s *Server) projects(ctx context.Context) []string {
-	if own := skillrouter.PrincipalOf(ctx).Projects(); own != nil {
+	if own := principal.Of(ctx).Projects(); own != nil {
 		return own
 	}
-	if s.services.Projects == nil || skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeRead) != nil {
+	if s.services.Projects == nil || principal.Of(ctx).Need(principal.ScopeRead) != nil {
 		return nil
 	}
 	names, err := s.known.of(s.now, projectsFor, func() ([]string, error) { return s.services.Projects(ctx, maxProjects) })
@@ -121,7 +123,7 @@ func (s *Server) projectOptions(ctx context.Context, chosen string) []option {
 	if len(names) == 0 {
 		return nil
 	}
-	skillrouter.Sort(names, func(a, b string) int { return cmp.Compare(strings.ToLower(a), strings.ToLower(b)) })
+	slices.SortFunc(names, func(a, b string) int { return cmp.Compare(strings.ToLower(a), strings.ToLower(b)) })
 	list := []option{{Name: "All projects", Chosen: chosen == ""}}
 	for _, name := range names {
 		list = append(list, option{Value: name, Name: name, Chosen: name == chosen})

@@ -3,7 +3,8 @@ package web
 import (
 	"strconv"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/operational"
 )
 
@@ -32,7 +33,7 @@ func (s *Server) taskPages() {
 		},
 		"cancel": func(v *visit, ref string) error {
 			if v.value("sure") == "" {
-				return skillrouter.InvalidField("sure", "must be ticked: a task that is cancelled does not come back")
+				return errs.InvalidField("sure", "must be ticked: a task that is cancelled does not come back")
 			}
 			_, err := s.services.Tasks.Cancel(v.Context(), ref, operational.TaskNote{Note: v.value("note")})
 			return err
@@ -144,6 +145,6 @@ func (s *Server) task(v *visit) (any, error) {
 	p := v.principal()
 	return taskDetail{
 		Task: task, Open: task.Status.Open(), Blocked: task.Status == operational.TaskBlocked, Held: task.AgentID != "",
-		May: p.Has(skillrouter.ScopeCaptain) || p.Has(skillrouter.ScopeAgent) && (p.Is(task.AgentID) || task.AgentID == "" && p.Is(task.CreatedBy)),
+		May: p.Has(principal.ScopeCaptain) || p.Has(principal.ScopeAgent) && (p.Is(task.AgentID) || task.AgentID == "" && p.Is(task.CreatedBy)),
 	}, nil
 }

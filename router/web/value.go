@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"strconv"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/operational"
 	"skillrouter/router"
 	"skillrouter/router/value"
@@ -35,7 +35,7 @@ var spans = []int{value.DefaultDays, 30, 90}
 func (v *visit) days(otherwise int) (int, error) {
 	days, err := strconv.Atoi(cmp.Or(v.value("days"), strconv.Itoa(otherwise)))
 	if err != nil || days < 1 {
-		return 0, skillrouter.InvalidField("days", "must be a number of days")
+		return 0, errs.InvalidField("days", "must be a number of days")
 	}
 	return days, nil
 }

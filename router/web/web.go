@@ -24,8 +24,11 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
 	"skillrouter/comms"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/defaults"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning/consolidate"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/experience"
@@ -128,9 +131,9 @@ type Options struct {
 	// Events is the path that the pages hear of changes from, as server-sent events; empty: they are not live.
 	Events string
 	// Status is the HTTP status of an error's code. Nil answers 400 to every error.
-	Status func(code skillrouter.Code) int
+	Status func(code errs.Code) int
 	Log    *slog.Logger
-	Now    skillrouter.Clock
+	Now    clock.Clock
 	// Private tells whether nobody on the way can read a request; nil: nobody ever can.
 	Private func(r *http.Request) bool
 	// Demo says that this is the demo's own dashboard.
@@ -142,7 +145,7 @@ type Server struct {
 	services Services
 	options  Options
 	log      *slog.Logger
-	now      skillrouter.Clock
+	now      clock.Clock
 	sessions *sessions
 	key      [sha256.Size]byte // of this process's forms; see formToken
 	loads    map[string]pageOf // by path
@@ -158,12 +161,12 @@ type Server struct {
 // New makes the dashboard of the services. Templates and assets are prepared
 // when a browser first asks for them.
 func New(services Services, options Options) *Server {
-	options.Log, options.Now = skillrouter.GivenLog(options.Log), options.Now.Given()
+	options.Log, options.Now = defaults.Log(options.Log), options.Now.Given()
 	if options.Private == nil {
 		options.Private = func(*http.Request) bool { return true }
 	}
 	if options.Status == nil {
-		options.Status = func(skillrouter.Code) int { return http.StatusBadRequest }
+		options.Status = func(errs.Code) int { return http.StatusBadRequest }
 	}
 	s := &Server{services: services, options: options, log: options.Log, now: options.Now, sessions: newSessions(services.Auth, services.Persons, options)}
 	_, _ = rand.Read(s.key[:]) // never fails, see crypto/rand
@@ -202,12 +205,12 @@ func (s *Server) Routes() iter.Seq2[string, string] {
 }
 
 // Principal says who the cookie of a request belongs to, if it has one of a session that lasts.
-func (s *Server) Principal(r *http.Request) (skillrouter.Principal, bool) {
+func (s *Server) Principal(r *http.Request) (principal.Principal, bool) {
 	return s.sessions.principal(r)
 }
 
 // ServeHTTP implements http.Handler. The request's context says who calls
-// (skillrouter.PrincipalOf); the zero Principal is somebody who must log in
+// (principal.Of); the zero Principal is somebody who must log in
 // first, and sees the login page and the assets only.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	protect(w.Header())
@@ -236,7 +239,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // shownTo is what serves the pages of whoever asks.
 func (s *Server) shownTo(r *http.Request) *Server {
-	if s.bound != nil && skillrouter.PrincipalOf(r.Context()).Walled() {
+	if s.bound != nil && principal.Of(r.Context()).Walled() {
 		return s.bound
 	}
 	return s

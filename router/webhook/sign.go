@@ -15,7 +15,7 @@ import (
 	"strconv"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 )
 
 // Headers of a message, as https://www.standardwebhooks.com names them: receivers' libraries verify them.
@@ -49,7 +49,7 @@ func ParseSecret(text string) (Secret, error) {
 	coded, ok := strings.CutPrefix(strings.TrimSpace(text), secretPrefix)
 	key, err := base64.StdEncoding.DecodeString(coded)
 	if !ok || err != nil || len(key) < minSecret || len(key) > maxSecret {
-		return Secret{}, skillrouter.InvalidField("webhook_secret_file", "must hold %s and %d to %d bytes in base64; without the file the router makes one", secretPrefix, minSecret, maxSecret)
+		return Secret{}, errs.InvalidField("webhook_secret_file", "must hold %s and %d to %d bytes in base64; without the file the router makes one", secretPrefix, minSecret, maxSecret)
 	}
 	return Secret{key}, nil
 }

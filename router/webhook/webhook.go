@@ -17,7 +17,9 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/committer"
+	"skillrouter/internal/principal"
 	"skillrouter/router/decision"
 )
 
@@ -55,8 +57,8 @@ type Options struct {
 	// State is what Save was last given; what cannot be read counts as none. Save keeps it through a restart.
 	State   []byte
 	Save    func(state []byte) error
-	Changed *skillrouter.Bell // rings when anything happened
-	Now     skillrouter.Clock
+	Changed *committer.Bell // rings when anything happened
+	Now     clock.Clock
 	Log     *slog.Logger
 	// Pause waits, until wake at most, and Timeout bounds an attempt; zero values mean the real ones.
 	Pause   func(ctx context.Context, d time.Duration, wake <-chan struct{}) error
@@ -118,7 +120,7 @@ type item struct {
 // New makes a Hook. It connects to nothing before something waits.
 func New(address string, waiting Waiting, options Options) *Hook {
 	if options.Pause == nil {
-		options.Pause = skillrouter.PauseUntil
+		options.Pause = committer.PauseUntil
 	}
 	options.Timeout = cmp.Or(options.Timeout, sendTime)
 	h := &Hook{url: address, waiting: waiting, options: options, http: &http.Client{
@@ -179,7 +181,7 @@ func (h *Hook) Run(ctx context.Context) error {
 
 // look makes a message of what waits and was not told. What no longer waits is forgotten, so that it is told if it comes to wait again.
 func (h *Hook) look(ctx context.Context) error {
-	waiting, err := h.waiting.Waiting(skillrouter.WithPrincipal(ctx, skillrouter.System()))
+	waiting, err := h.waiting.Waiting(principal.With(ctx, principal.System()))
 	if err != nil {
 		return err
 	}

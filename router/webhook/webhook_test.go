@@ -19,7 +19,9 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/committer"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/learning/consolidate"
 	"skillrouter/learning/lesson"
 	"skillrouter/operational"
@@ -31,13 +33,13 @@ import (
 type team struct {
 	mu      sync.Mutex
 	waiting decision.Waiting
-	bell    skillrouter.Bell
+	bell    committer.Bell
 }
 
 func (q *team) Waiting(ctx context.Context) (decision.Waiting, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if err := skillrouter.PrincipalOf(ctx).Need(skillrouter.ScopeCaptain); err != nil {
+	if err := principal.Of(ctx).Need(principal.ScopeCaptain); err != nil {
 		return decision.Waiting{}, err
 	}
 	return q.waiting, nil
@@ -145,12 +147,12 @@ func (w *world) start() {
 		},
 		Pause: func(ctx context.Context, d time.Duration, wake <-chan struct{}) error {
 			if wake != nil {
-				return skillrouter.PauseUntil(ctx, d, wake)
+				return committer.PauseUntil(ctx, d, wake)
 			}
 			w.saving.Lock()
 			w.waits = append(w.waits, d)
 			w.saving.Unlock()
-			return skillrouter.Pause(ctx, time.Millisecond)
+			return committer.Pause(ctx, time.Millisecond)
 		},
 	})
 	ctx, cancel := context.WithCancel(w.t.Context())
@@ -397,7 +399,7 @@ func TestFull(t *testing.T) {
 
 func TestSecret(t *testing.T) {
 	for _, text := range []string{"", "whsec_", "whsec_AAAA", strings.TrimPrefix(webhook.NewSecret(), "whsec_"), "whsec_" + strings.Repeat("A", 100)} {
-		if _, err := webhook.ParseSecret(text); skillrouter.FieldOf(err) != "webhook_secret_file" {
+		if _, err := webhook.ParseSecret(text); errs.FieldOf(err) != "webhook_secret_file" {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

@@ -22,12 +22,12 @@ import (
 	"sync/atomic"
 	"time"
 
-	"skillrouter"
 	"skillrouter/cmd/hook/offline"
 	"skillrouter/cmd/hook/respond"
 	"skillrouter/cmd/locate"
 	"skillrouter/comms"
 	"skillrouter/comms/lease"
+	"skillrouter/internal/errs"
 	"skillrouter/operational"
 	"skillrouter/router/client"
 )
@@ -257,13 +257,13 @@ func (h *harness) take(ctx context.Context, agent string, random *rand.Rand) *cl
 	}
 	begin := h.ticks.Add(1)
 	taken, err := h.client.Leases.Take(ctx, operational.LeaseDraft{AgentID: agent, Project: "shop", Patterns: []string{pattern}, Folder: h.dir, Why: "the harness"})
-	if skillrouter.CodeOf(err) == skillrouter.Unavailable {
+	if errs.CodeOf(err) == errs.Unavailable {
 		time.Sleep(awayPause)
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if err != nil {
-		if skillrouter.CodeOf(err) == skillrouter.Conflict {
+		if errs.CodeOf(err) == errs.Conflict {
 			h.tally.Refused++
 		}
 		return nil

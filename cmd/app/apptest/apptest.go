@@ -17,14 +17,14 @@ import (
 
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver
 
-	"skillrouter"
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/app/postgres"
+	"skillrouter/internal/clock"
 )
 
 // Open opens a database for a test, which closes it. dir is the data folder: two calls of a test with one
 // folder open one database.
-func Open(t testing.TB, dir, name string, now skillrouter.Clock, log *slog.Logger) (*app.Database, error) {
+func Open(t testing.TB, dir, name string, now clock.Clock, log *slog.Logger) (*app.Database, error) {
 	t.Helper()
 	if !OnPostgres() {
 		return app.OpenDatabase(t.Context(), dir, name, now, log)

@@ -14,7 +14,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"skillrouter"
+	"skillrouter/internal/clock"
+	"skillrouter/internal/errs"
 	"skillrouter/router/cluster"
 )
 
@@ -38,7 +39,7 @@ type Options struct {
 	TLS      *tls.Config    // of nats+tls, and of a server that wants TLS
 	Secret   cluster.Secret // of the cluster
 	Database string         // what tells its database from others
-	Now      skillrouter.Clock
+	Now      clock.Clock
 	Log      *slog.Logger
 }
 
@@ -48,7 +49,7 @@ type Bell struct {
 	subject, stream, server string
 	options                 nats.Options
 	log                     *slog.Logger
-	now                     skillrouter.Clock
+	now                     clock.Clock
 	end                     context.CancelFunc
 	ended                   sync.WaitGroup
 
@@ -66,7 +67,7 @@ var _ cluster.Bell = (*Bell)(nil)
 func Open(ctx context.Context, o Options) (*Bell, error) {
 	address, err := url.Parse(o.Address)
 	if err != nil || address.Scheme != "nats" && address.Scheme != "nats+tls" || address.Hostname() == "" {
-		return nil, skillrouter.InvalidField("nats", "must be an address such as nats://127.0.0.1:4222")
+		return nil, errs.InvalidField("nats", "must be an address such as nats://127.0.0.1:4222")
 	}
 	ringer := cluster.NewRinger(o.Secret, o.Database, o.Now)
 	b := &Bell{

@@ -26,9 +26,10 @@ import (
 	client "github.com/nats-io/nats.go"
 	"go.uber.org/goleak"
 
-	"skillrouter"
 	"skillrouter/cmd/app/apptest"
 	"skillrouter/cmd/app/nats"
+	"skillrouter/internal/committer"
+	"skillrouter/internal/errs"
 	routerclient "skillrouter/router/client"
 	"skillrouter/router/cluster"
 )
@@ -78,7 +79,7 @@ func openTrusting(t testing.TB, trust *tls.Config, address, database string, to 
 type ear struct {
 	mu    sync.Mutex
 	heads cluster.Heads
-	again skillrouter.Bell
+	again committer.Bell
 }
 
 func listen(t testing.TB, b cluster.Bell) *ear {
@@ -354,7 +355,7 @@ authorization { users = [ { user: bell, password: s3cret, permissions: {
 		t.Errorf("%s; %s", detail, other)
 	}
 	for _, bad := range []string{"", "127.0.0.1:4222", "http://127.0.0.1", "nats://"} {
-		if _, err := nats.Open(t.Context(), nats.Options{Address: bad, Now: time.Now, Log: slog.New(slog.DiscardHandler)}); skillrouter.CodeOf(err) != skillrouter.Invalid {
+		if _, err := nats.Open(t.Context(), nats.Options{Address: bad, Now: time.Now, Log: slog.New(slog.DiscardHandler)}); errs.CodeOf(err) != errs.Invalid {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 )
 
 // Moved is how many rows of a table were moved.
@@ -38,7 +38,7 @@ func Move(ctx context.Context, writer, from *sql.DB) (moved []Moved, err error) 
 				return err
 			}
 			if commits > 0 {
-				return skillrouter.Errorf(skillrouter.Conflict, "the database on the server has a memory of its own already: take another schema_prefix")
+				return errs.Errorf(errs.Conflict, "the database on the server has a memory of its own already: take another schema_prefix")
 			}
 			tables, err := inOrder(ctx, tx)
 			if err != nil {

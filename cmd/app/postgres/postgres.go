@@ -27,7 +27,8 @@ import (
 	"gorm.io/driver/postgres"
 	"gorm.io/gorm"
 
-	"skillrouter"
+	"skillrouter/internal/committer"
+	"skillrouter/internal/errs"
 	"skillrouter/migrations"
 	"skillrouter/router/cluster"
 )
@@ -66,23 +67,23 @@ type Server struct {
 func Parse(address string) (*Server, error) {
 	parsed, err := url.Parse(address)
 	if err != nil || parsed.Scheme != "postgres" && parsed.Scheme != "postgresql" {
-		return nil, skillrouter.InvalidField("database", "must be an address that begins with postgres://")
+		return nil, errs.InvalidField("database", "must be an address that begins with postgres://")
 	}
 	s := &Server{prefix: prefix, knows: map[string]int64{}, log: slog.New(slog.DiscardHandler)}
 	query, err := url.ParseQuery(parsed.RawQuery)
 	if err != nil {
-		return nil, skillrouter.InvalidField("database", "has parameters that cannot be read: %v", err)
+		return nil, errs.InvalidField("database", "has parameters that cannot be read: %v", err)
 	}
 	if own := query.Get("schema_prefix"); own != "" {
 		if strings.Trim(own, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" || len(own) > 40 {
-			return nil, skillrouter.InvalidField("database", "has a schema_prefix that is not of at most 40 small letters, digits and _")
+			return nil, errs.InvalidField("database", "has a schema_prefix that is not of at most 40 small letters, digits and _")
 		}
 		s.prefix = own
 	}
 	query.Del("schema_prefix")
 	parsed.RawQuery = query.Encode()
 	if s.config, err = pgx.ParseConfig(parsed.String()); err != nil {
-		return nil, skillrouter.InvalidField("database", "is no address of a PostgreSQL database: %v", err) // pgx leaves the password out
+		return nil, errs.InvalidField("database", "is no address of a PostgreSQL database: %v", err) // pgx leaves the password out
 	}
 	several := slices.ContainsFunc(s.config.Fallbacks, func(f *pgconn.FallbackConfig) bool { return f.Host != s.config.Host || f.Port != s.config.Port })
 	if several || s.config.ValidateConnect != nil { // it is the server that is written to, also for connections that only read
@@ -202,7 +203,7 @@ func (s *Server) refuse(ctx context.Context, conn *sql.DB, wanted []must) error 
 			return s.Opening(err)
 		}
 		if !m.fits(value) {
-			return skillrouter.Errorf(skillrouter.Unavailable, "%s %s. Nothing was changed.", s, m.refuse)
+			return errs.Errorf(errs.Unavailable, "%s %s. Nothing was changed.", s, m.refuse)
 		}
 	}
 	return nil
@@ -214,16 +215,16 @@ func isFalse(v string) bool { return v == "false" }
 
 // Opening says what an error means that kept a server from being used at the start.
 func (s *Server) Opening(err error) error {
-	if _, coded := errors.AsType[*skillrouter.Error](err); coded {
+	if _, coded := errors.AsType[*errs.Error](err); coded {
 		return err
 	}
 	switch code := codeOf(err); {
 	case code == preparedTwice, strings.Contains(err.Error(), "unsupported startup parameter"):
-		return skillrouter.Wrap(skillrouter.Unavailable, err, "%s %s", s, pooled)
+		return errs.Wrap(errs.Unavailable, err, "%s %s", s, pooled)
 	case code == noRight:
-		return skillrouter.Wrap(skillrouter.Unavailable, err, "the database server %s cannot be used: %v. Grant it (GRANT CREATE ON DATABASE %s TO %s, if the schemas are to be made), or name the role that owns the schemas", s, err, s.config.Database, s.config.User)
+		return errs.Wrap(errs.Unavailable, err, "the database server %s cannot be used: %v. Grant it (GRANT CREATE ON DATABASE %s TO %s, if the schemas are to be made), or name the role that owns the schemas", s, err, s.config.Database, s.config.User)
 	}
-	return skillrouter.Wrap(skillrouter.Unavailable, err, "the database server %s cannot be used: %v", s, err) // pgx leaves the password out
+	return errs.Wrap(errs.Unavailable, err, "the database server %s cannot be used: %v", s, err) // pgx leaves the password out
 }
 
 // Create makes the schemas of databases with all that is in them, in one transaction, if they are not there. It refuses
@@ -272,9 +273,9 @@ func (s *Server) Usable(ctx context.Context, conn *sql.DB, database string, tabl
 	}
 	switch {
 	case missing != "":
-		return skillrouter.Errorf(skillrouter.Unavailable, "%s has a schema %s in which tables are missing (%s): restore it from a backup. Nothing was changed.", s, s.Schema(database), missing)
+		return errs.Errorf(errs.Unavailable, "%s has a schema %s in which tables are missing (%s): restore it from a backup. Nothing was changed.", s, s.Schema(database), missing)
 	case refused != "":
-		return skillrouter.Errorf(skillrouter.Unavailable, "%s lets the role %s not write into tables of %s, such as %s: name the role that owns the schemas. Nothing was changed.", s, s.config.User, s.Schema(database), refused)
+		return errs.Errorf(errs.Unavailable, "%s lets the role %s not write into tables of %s, such as %s: name the role that owns the schemas. Nothing was changed.", s, s.config.User, s.Schema(database), refused)
 	}
 	return nil
 }
@@ -345,13 +346,13 @@ func (s *Server) there(ctx context.Context, writer *sql.DB, databases []string) 
 		case ours:
 			with = s.Schema(name)
 		case tables > 0:
-			return false, skillrouter.Errorf(skillrouter.Unavailable, "%s has a schema %s that is not Skill Router's. It was not changed: take another schema_prefix.", s, s.Schema(name))
+			return false, errs.Errorf(errs.Unavailable, "%s has a schema %s that is not Skill Router's. It was not changed: take another schema_prefix.", s, s.Schema(name))
 		default:
 			without = s.Schema(name)
 		}
 	}
 	if with != "" && without != "" {
-		return false, skillrouter.Errorf(skillrouter.Unavailable, "%s has %s and not %s, which is a half of the memory: restore both from a backup, or drop what is there. Nothing was changed.", s, with, without)
+		return false, errs.Errorf(errs.Unavailable, "%s has %s and not %s, which is a half of the memory: restore both from a backup, or drop what is there. Nothing was changed.", s, with, without)
 	}
 	return with != "", nil
 }
@@ -414,16 +415,16 @@ func (s *Server) Heads(conn *sql.DB) func(ctx context.Context) (cluster.Heads, e
 	}
 }
 
-// Seal counts a transaction, and notes the last numbers of the tables that the writer numbers. It fails with skillrouter.ErrFenced unless
+// Seal counts a transaction, and notes the last numbers of the tables that the writer numbers. It fails with committer.ErrFenced unless
 // commits transactions were committed before it.
-func Seal(tx *gorm.DB, commits int64, numbers skillrouter.Numbers) error {
+func Seal(tx *gorm.DB, commits int64, numbers committer.Numbers) error {
 	set, args, logs := "WHEN 'commits' THEN seq + 1", []any{}, "'commits'"
 	for table, last := range numbers { // two names of our own
 		set, args, logs = set+" WHEN '"+table+"' THEN CAST(? AS bigint)", append(args, last), logs+", '"+table+"'"
 	}
 	done := tx.Exec("UPDATE heads SET seq = CASE log "+set+" END WHERE log IN ("+logs+") AND (log <> 'commits' OR seq = ?)", append(args, commits)...)
 	if done.Error == nil && done.RowsAffected != int64(len(numbers)+1) {
-		return skillrouter.ErrFenced
+		return committer.ErrFenced
 	}
 	return done.Error
 }
@@ -444,8 +445,8 @@ func Settle(writer *gorm.DB, commits int64) (committed bool, err error) {
 		case err == nil && now == commits+1:
 			return true, nil
 		case err == nil:
-			return false, skillrouter.ErrFenced
-		case skillrouter.Pause(ctx, settleEvery) != nil:
+			return false, committer.ErrFenced
+		case committer.Pause(ctx, settleEvery) != nil:
 			return false, err
 		}
 	}
@@ -486,15 +487,15 @@ func Translate(err error) error {
 	code := codeOf(err)
 	switch {
 	case code == diskFull:
-		return skillrouter.Wrap(skillrouter.StorageFull, err, "the disk of the database server is full: nothing was stored, reading goes on")
+		return errs.Wrap(errs.StorageFull, err, "the disk of the database server is full: nothing was stored, reading goes on")
 	case code == dataCorrupted || code == indexCorrupted:
-		return skillrouter.Wrap(skillrouter.Internal, err, "the database is damaged: stop the router and restore a backup")
+		return errs.Wrap(errs.Internal, err, "the database is damaged: stop the router and restore a backup")
 	case code == queryCanceled:
-		return skillrouter.Wrap(skillrouter.Unavailable, err, "the database server took too long, or the call was given up")
+		return errs.Wrap(errs.Unavailable, err, "the database server took too long, or the call was given up")
 	case code == noTable, code == noSchema, code == noRight:
-		return skillrouter.Wrap(skillrouter.Unavailable, err, "the database has not what this router stores in, or refuses it (the router's log has the cause): nothing was stored")
+		return errs.Wrap(errs.Unavailable, err, "the database has not what this router stores in, or refuses it (the router's log has the cause): nothing was stored")
 	case code == readOnly, code == tooManyConns, code == outOfMemory, code == lockNotAvailable, Lost(err):
-		return skillrouter.Wrap(skillrouter.Unavailable, err, "the database server does not answer: nothing was stored, try again")
+		return errs.Wrap(errs.Unavailable, err, "the database server does not answer: nothing was stored, try again")
 	}
 	return err
 }

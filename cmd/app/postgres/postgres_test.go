@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter"
 	"skillrouter/cmd/app/postgres"
+	"skillrouter/internal/errs"
 )
 
 func TestParse(t *testing.T) {
@@ -27,7 +27,7 @@ func TestParse(t *testing.T) {
 	} {
 		s, err := postgres.Parse(address)
 		if err != nil {
-			if skillrouter.CodeOf(err) != skillrouter.Invalid || !strings.Contains(skillrouter.MessageOf(err)+" database", want) || strings.Contains(err.Error(), "secret") {
+			if errs.CodeOf(err) != errs.Invalid || !strings.Contains(errs.MessageOf(err)+" database", want) || strings.Contains(err.Error(), "secret") {
 				t.Errorf("%s: %v", address, err)
 			}
 			continue

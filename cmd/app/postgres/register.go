@@ -10,7 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5/stdlib"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/router/cluster"
 )
 
@@ -63,7 +63,7 @@ func (s *Server) Belongs(ctx context.Context, secret cluster.Secret) error {
 	if err := db.QueryRowContext(ctx, "SELECT seq FROM heads WHERE log = 'secret'").Scan(&theirs); err != nil || theirs == mine {
 		return Translate(err)
 	}
-	return &skillrouter.Error{Code: skillrouter.Conflict, Field: "cluster_secret_file", Message: fmt.Sprintf(
+	return &errs.Error{Code: errs.Conflict, Field: "cluster_secret_file", Message: fmt.Sprintf(
 		"the databases of %s belong to a cluster with another secret: give this node the cluster_secret_file that the others have. To replace the secret everywhere, or for a copy of the databases, stop all nodes and run DELETE FROM %s.heads WHERE log = 'secret'", s, s.Schema("operational"))}
 }
 
@@ -88,9 +88,9 @@ func (r *Register) Announce(ctx context.Context, node cluster.Node) error {
 		return Translate(err)
 	}
 	if apart := now.Sub(node.Clock).Abs(); apart > cluster.ClocksApart/2 {
-		return skillrouter.Errorf(skillrouter.Unavailable, "the clock of this machine is %v off that of the database server, and may be %v: set it. Until then this node does not take the lease", apart.Round(time.Second), cluster.ClocksApart/2)
+		return errs.Errorf(errs.Unavailable, "the clock of this machine is %v off that of the database server, and may be %v: set it. Until then this node does not take the lease", apart.Round(time.Second), cluster.ClocksApart/2)
 	}
-	return &skillrouter.Error{Code: skillrouter.Conflict, Field: "node", Message: fmt.Sprintf("a node of the name %s is there already, with another data folder: each node has a name of its own", node.Name)}
+	return &errs.Error{Code: errs.Conflict, Field: "node", Message: fmt.Sprintf("a node of the name %s is there already, with another data folder: each node has a name of its own", node.Name)}
 }
 
 // note stores what a node misses, and forgets the nodes of before in whose place it is: of its name or at its address.

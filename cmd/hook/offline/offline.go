@@ -19,10 +19,11 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter"
 	"skillrouter/cmd/hook/respond"
 	"skillrouter/cmd/locate"
 	"skillrouter/cmd/process"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/file"
 	"skillrouter/learning"
 	"skillrouter/learning/guard"
 	"skillrouter/learning/guard/act"
@@ -53,10 +54,10 @@ func Write(dir string, c rule.Copy) error {
 	if err != nil {
 		return err
 	}
-	if err := skillrouter.ReplaceFile(filepath.Join(dir, CopyName), sealed, 0o600); err != nil {
+	if err := file.Replace(filepath.Join(dir, CopyName), sealed, 0o600); err != nil {
 		return err
 	}
-	return skillrouter.ReplaceFile(filepath.Join(dir, SeenName), []byte(c.At.UTC().Format(time.RFC3339Nano)+"\n"), 0o600)
+	return file.Replace(filepath.Join(dir, SeenName), []byte(c.At.UTC().Format(time.RFC3339Nano)+"\n"), 0o600)
 }
 
 // making is held by whoever makes a key: two that are made at once are one.
@@ -70,7 +71,7 @@ func Key(dir string) ([]byte, error) {
 	if errors.Is(err, os.ErrNotExist) {
 		key = make([]byte, keySize)
 		_, _ = rand.Read(key) // it never fails
-		err = skillrouter.ReplaceFile(filepath.Join(dir, KeyName), []byte(hex.EncodeToString(key)+"\n"), 0o600)
+		err = file.Replace(filepath.Join(dir, KeyName), []byte(hex.EncodeToString(key)+"\n"), 0o600)
 	}
 	return key, err
 }
@@ -82,7 +83,7 @@ func SetKey(dir string, key []byte) (changed bool, err error) {
 	if had, err := ReadKey(dir); err == nil && bytes.Equal(had, key) {
 		return false, nil
 	}
-	return true, skillrouter.ReplaceFile(filepath.Join(dir, KeyName), []byte(hex.EncodeToString(key)+"\n"), 0o600)
+	return true, file.Replace(filepath.Join(dir, KeyName), []byte(hex.EncodeToString(key)+"\n"), 0o600)
 }
 
 // Read returns the copy in a folder. os.ErrNotExist: there is none. Any other error says why it is not believed.
@@ -181,7 +182,7 @@ type answer struct {
 func Judge(ctx context.Context, place locate.Place, asked []byte, now time.Time) ([]byte, error) {
 	var r request
 	if err := json.Unmarshal(asked, &r); err != nil {
-		return nil, skillrouter.Wrap(skillrouter.Invalid, err, "the action cannot be read")
+		return nil, errs.Wrap(errs.Invalid, err, "the action cannot be read")
 	}
 	c, wrong := find(place)
 	basis, refused := "", false

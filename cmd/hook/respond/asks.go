@@ -7,9 +7,10 @@ import (
 	"strconv"
 	"time"
 
-	"skillrouter"
 	"skillrouter/cmd/locate"
 	"skillrouter/comms"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/router/client/plain"
 )
 
@@ -107,8 +108,8 @@ type (
 		Rules int    `json:"rules"`
 	}
 	identity struct {
-		AgentID string              `json:"agent_id,omitempty"`
-		Scopes  []skillrouter.Scope `json:"scopes"`
+		AgentID string            `json:"agent_id,omitempty"`
+		Scopes  []principal.Scope `json:"scopes"`
 	}
 	failedCommand struct {
 		Project string         `json:"project,omitempty"`
@@ -153,7 +154,7 @@ const (
 func (c Call) check(ctx context.Context, a action) (answer checked, err error) {
 	err = c(ctx, "POST", "/check/anti-pattern", a, &answer)
 	if err == nil && !slices.Contains([]string{decisionAllow, decisionWarn, decisionBlock}, answer.Decision) {
-		err = skillrouter.Errorf(skillrouter.Unavailable, "the answer to a check is none of a router")
+		err = errs.Errorf(errs.Unavailable, "the answer to a check is none of a router")
 	}
 	return answer, err
 }
@@ -169,8 +170,8 @@ func (c Call) late(ctx context.Context, checks []spooled) error {
 	for agent, changes := range byAgent {
 		for part := range slices.Chunk(changes, maxLate) {
 			err := c(ctx, "POST", "/api/leases/late", lateChanges{AgentID: agent, Changes: part}, nil)
-			switch skillrouter.CodeOf(err) {
-			case "", skillrouter.Invalid, skillrouter.Forbidden: // what is refused is refused again
+			switch errs.CodeOf(err) {
+			case "", errs.Invalid, errs.Forbidden: // what is refused is refused again
 			default:
 				return err
 			}
@@ -193,7 +194,7 @@ func (c Call) holder(ctx context.Context) (string, error) {
 	if err := c(ctx, "GET", "/api/whoami", nil, &self); err != nil {
 		return "", err
 	}
-	return skillrouter.Principal{AgentID: self.AgentID, Scopes: self.Scopes}.Bound(), nil
+	return principal.Principal{AgentID: self.AgentID, Scopes: self.Scopes}.Bound(), nil
 }
 
 func (c Call) consolidate(ctx context.Context, t transcript) error {

@@ -9,8 +9,9 @@ import (
 	"strings"
 	"unicode"
 
-	"skillrouter"
 	"skillrouter/cmd/hook"
+	"skillrouter/internal/check"
+	"skillrouter/internal/lazyregexp"
 )
 
 // Bounds of what a hook tells and keeps of failures.
@@ -42,11 +43,11 @@ type attempt struct {
 
 // misused is how programs say that they were called in a wrong way, or in a wrong place.
 // That a test failed, or code does not compile, says nothing of how to call a program.
-var misused = skillrouter.Lazily(`(?i)not found|no module named|cannot find (?:module|package)|unknown (?:command|option|flag|argument|shorthand)|unrecognized|invalid (?:option|choice|command)|illegal option|usage:|not recognized|no such (?:file|command|option|script)|permission denied|externally-managed|not installed|missing (?:script|dependency|module|argument)|virtual ?env|refus|must be run|only allow|use (?:pnpm|npm|yarn|bun|poetry|uv|make) |not supported|is not a|no configuration|connect|environment variable`)
+var misused = lazyregexp.New(`(?i)not found|no module named|cannot find (?:module|package)|unknown (?:command|option|flag|argument|shorthand)|unrecognized|invalid (?:option|choice|command)|illegal option|usage:|not recognized|no such (?:file|command|option|script)|permission denied|externally-managed|not installed|missing (?:script|dependency|module|argument)|virtual ?env|refus|must be run|only allow|use (?:pnpm|npm|yarn|bun|poetry|uv|make) |not supported|is not a|no configuration|connect|environment variable`)
 
 // judged is how programs say that what they looked at is wrong: a test that failed says
 // nothing of how tests are run.
-var judged = skillrouter.Lazily(`\bFAIL(?:ED|S)?\b|(?i)assert|\bexpected\b|\bwant(?:ed)?\b|\d+ (?:tests? )?failed|does not compile|syntax error`)
+var judged = lazyregexp.New(`\bFAIL(?:ED|S)?\b|(?i)assert|\bexpected\b|\bwant(?:ed)?\b|\d+ (?:tests? )?failed|does not compile|syntax error`)
 
 // mend is what memory has for a failure: what worked the last time. Empty where nothing fits.
 func (h *Hook) mend(ctx context.Context) (string, error) {
@@ -85,7 +86,7 @@ func ends(text string, most int) string {
 // did is what a tool was asked to do, in a line of its own words.
 func did(call hook.Call) string {
 	text, _ := call.Args["command"].(string)
-	return skillrouter.Head(text, MaxFailureCommand)
+	return check.Head(text, MaxFailureCommand)
 }
 
 // notice keeps a command that failed, and records what worked in its place.
@@ -99,7 +100,7 @@ func (h *Hook) notice(ctx context.Context) error {
 		if len(wordsOf(command)) == 0 {
 			return nil
 		}
-		said := skillrouter.Head(strings.TrimSpace(storable(h.call.Failure)), failureText)
+		said := check.Head(strings.TrimSpace(storable(h.call.Failure)), failureText)
 		attempts = append(attempts, attempt{command, said, attemptsLast, h.call.ToolUse})
 		keepAttempts(name, attempts[max(0, len(attempts)-maxAttempts):])
 		return nil

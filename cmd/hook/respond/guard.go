@@ -8,8 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
 	"skillrouter/cmd/hook"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
 )
 
 // Bounds of what a verdict says to the model.
@@ -44,10 +45,10 @@ func (h *Hook) judge(ctx context.Context) (hook.Answer, error) {
 		h.unasked = false
 	} else {
 		var wrong error
-		if checked, basis, wrong = h.offline(ctx, asked); wrong == nil && skillrouter.CodeOf(err) == skillrouter.Unavailable {
+		if checked, basis, wrong = h.offline(ctx, asked); wrong == nil && errs.CodeOf(err) == errs.Unavailable {
 			basis = "The router is away: " + basis
 		} else if wrong == nil {
-			basis = "The router gave no verdict (" + OneLine(skillrouter.Explain(err), MaxVerdictText) + "): " + basis
+			basis = "The router gave no verdict (" + OneLine(errs.Explain(err), MaxVerdictText) + "): " + basis
 		}
 		err = errors.Join(err, wrong)
 	}
@@ -232,7 +233,7 @@ func (h *Hook) episodeOf(call hook.Call) anEpisode {
 		said = "…" + strings.ToValidUTF8(said[len(said)-maxFailureText:], "")
 	}
 	var content strings.Builder
-	fmt.Fprintf(&content, "%s failed: %s", call.Tool, skillrouter.Head(did, MaxFailureCommand))
+	fmt.Fprintf(&content, "%s failed: %s", call.Tool, check.Head(did, MaxFailureCommand))
 	if said != "" {
 		fmt.Fprintf(&content, "\n\n%s", said)
 	}
@@ -240,7 +241,7 @@ func (h *Hook) episodeOf(call hook.Call) anEpisode {
 		AgentID: h.agent, EventType: "error", Project: h.project,
 		Title: OneLine("Failed: "+did, MaxFailureTitle), Content: storable(content.String()),
 	}
-	if skillrouter.CheckName("session_id", h.call.Session) == nil && strings.TrimSpace(h.call.Session) == h.call.Session {
+	if check.Name("session_id", h.call.Session) == nil && strings.TrimSpace(h.call.Session) == h.call.Session {
 		draft.SessionID = h.call.Session
 	}
 	return draft

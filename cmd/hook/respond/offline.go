@@ -10,8 +10,9 @@ import (
 	"path/filepath"
 	"time"
 
-	"skillrouter"
 	"skillrouter/cmd/hook"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
 )
 
 // maxOffline bounds the answer of a program that judges in the router's place, in bytes.
@@ -119,7 +120,7 @@ func (h *Hook) spool(asked action, judged checked, basis string, files []changed
 		}
 	}
 	s := spooled{
-		CheckID: judged.CheckID, Action: skillrouter.Head(storable(did), maxSpoolCommand), Tool: asked.Tool, Agent: asked.Agent, Project: asked.Project, Decision: judged.Decision,
+		CheckID: judged.CheckID, Action: check.Head(storable(did), maxSpoolCommand), Tool: asked.Tool, Agent: asked.Agent, Project: asked.Project, Decision: judged.Decision,
 		Basis: basis, At: h.process.now(),
 	}
 	for _, m := range judged.Matches {
@@ -166,7 +167,7 @@ func (h *Hook) handOver(ctx context.Context) error {
 		checks[i].Files = nil // the ledger keeps what was done, and not where
 	}
 	err = c(ctx, "POST", "/check/offline", map[string]any{"checks": checks}, nil)
-	if code := skillrouter.CodeOf(err); err != nil && code != skillrouter.Invalid {
+	if code := errs.CodeOf(err); err != nil && code != errs.Invalid {
 		return err // they wait on
 	}
 	for _, name := range files {
@@ -178,7 +179,7 @@ func (h *Hook) handOver(ctx context.Context) error {
 // program has the whole program judge.
 func (h *Hook) program(ctx context.Context, server string, asked []byte) ([]byte, error) {
 	if h.process.Program == nil {
-		return nil, skillrouter.Errorf(skillrouter.Internal, "there is no program that judges in the router's place")
+		return nil, errs.Errorf(errs.Internal, "there is no program that judges in the router's place")
 	}
 	path, err := h.process.Program()
 	if err != nil {
@@ -200,7 +201,7 @@ func (h *Hook) program(ctx context.Context, server string, asked []byte) ([]byte
 // answerOffline is the other side of program.
 func (h *Hook) answerOffline(ctx context.Context, asked []byte) (hook.Answer, error) {
 	if h.process.Offline == nil {
-		return hook.Answer{}, skillrouter.Errorf(skillrouter.Internal, "this program cannot judge in the router's place")
+		return hook.Answer{}, errs.Errorf(errs.Internal, "this program cannot judge in the router's place")
 	}
 	text, err := h.process.Offline(ctx, h.server, asked)
 	return hook.Answer{Out: string(text)}, err

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
 	"skillrouter/cmd/hook"
+	"skillrouter/internal/errs"
 )
 
 // What the guard spoke against is kept as one small file each, in the user's
@@ -111,7 +111,7 @@ func (h *Hook) heed(ctx context.Context) error {
 		if told == 0 {
 			wrong = h.handOver(ctx) // it may be of those
 		}
-		if skillrouter.CodeOf(wrong) == skillrouter.Unavailable {
+		if errs.CodeOf(wrong) == errs.Unavailable {
 			return wrong
 		}
 		check, err := os.ReadFile(name)

@@ -12,10 +12,11 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
 	"skillrouter/cmd/hook"
 	"skillrouter/cmd/locate"
 	"skillrouter/comms"
+	"skillrouter/internal/safetext"
+	"skillrouter/internal/strictjson"
 	"skillrouter/operational"
 )
 
@@ -237,7 +238,7 @@ func (a *attendance) spoken() (stop, mail string) {
 		most = startMessage
 	}
 	var b strings.Builder
-	fencer := skillrouter.NewFencer()
+	fencer := safetext.NewFencer()
 	said := false
 	for _, m := range a.messages {
 		if a.stop && m.Signal == operational.SignalStop {
@@ -274,7 +275,7 @@ func content(text json.RawMessage) string {
 	if said, ok := fields["text"].(string); ok && len(fields) == 1 {
 		return said
 	}
-	plain, err := skillrouter.PlainJSON(fields)
+	plain, err := strictjson.Plain(fields)
 	if err != nil {
 		return ""
 	}

@@ -18,9 +18,11 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
 	"skillrouter/cmd/hook"
 	"skillrouter/cmd/locate"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/safetext"
 )
 
 // A hook's name and times: an agent waits for it, or ends it.
@@ -176,7 +178,7 @@ func (h *Hook) Flags() *flag.FlagSet {
 }
 
 // dialects lists the dialects for people.
-func dialects() string { return strings.Join(skillrouter.Texts(hook.Dialects()), ", ") }
+func dialects() string { return strings.Join(safetext.Strings(hook.Dialects()), ", ") }
 
 // Run runs the hook and returns the exit code.
 func (h *Hook) Run(ctx context.Context) int {
@@ -196,13 +198,13 @@ func (h *Hook) Run(ctx context.Context) int {
 	defer cancel()
 	answer, err := h.answer(ctx)
 	if err != nil && h.verbose {
-		fmt.Fprintf(h.process.Err, "skillrouter hook: %s\n", skillrouter.Visible(skillrouter.Explain(err)))
+		fmt.Fprintf(h.process.Err, "skillrouter hook: %s\n", safetext.Visible(errs.Explain(err)))
 	}
 	if err != nil && (h.Event == Ping || h.Event == Offline) {
 		return exitFailed
 	}
 	if h.strict && h.unasked {
-		answer = h.Dialect.Judge(hook.Block, unasked+h.advice(err)+" The reason: "+OneLine(skillrouter.Explain(err), MaxVerdictText), hook.Note{})
+		answer = h.Dialect.Judge(hook.Block, unasked+h.advice(err)+" The reason: "+OneLine(errs.Explain(err), MaxVerdictText), hook.Note{})
 	}
 	if answer.Err != "" {
 		_, _ = io.WriteString(h.process.Err, answer.Err)
@@ -212,12 +214,12 @@ func (h *Hook) Run(ctx context.Context) int {
 	}
 	if h.Event == hook.PreToolUse && err == nil || h.Event == hook.SessionStart && err == nil {
 		if err := h.handOver(ctx); err != nil && h.verbose {
-			fmt.Fprintf(h.process.Err, "skillrouter hook: %s\n", skillrouter.Visible(skillrouter.Explain(err)))
+			fmt.Fprintf(h.process.Err, "skillrouter hook: %s\n", safetext.Visible(errs.Explain(err)))
 		}
 	}
 	if h.attendance != nil {
 		if err := h.attendance.settle(ctx); err != nil && h.verbose {
-			fmt.Fprintf(h.process.Err, "skillrouter hook: %s\n", skillrouter.Visible(skillrouter.Explain(err)))
+			fmt.Fprintf(h.process.Err, "skillrouter hook: %s\n", safetext.Visible(errs.Explain(err)))
 		}
 	}
 	return answer.Code
@@ -226,12 +228,12 @@ func (h *Hook) Run(ctx context.Context) int {
 // advice is what a person can do so that the guard can be asked again.
 func (h *Hook) advice(err error) string {
 	agent := string(h.Dialect)
-	switch code := skillrouter.CodeOf(err); {
+	switch code := errs.CodeOf(err); {
 	case h.unread || errors.Is(err, errNoTool):
 		return "the router has no part in this: the agent gave its hook a message that is not understood. Look at it with `skillrouter setup " + agent + " --check`."
-	case code == skillrouter.Unauthenticated || code == skillrouter.Forbidden:
+	case code == errs.Unauthenticated || code == errs.Forbidden:
 		return "the router refuses this agent's token. Give it a valid one (`skillrouter token issue`), and set the agent up again."
-	case code == skillrouter.Unavailable:
+	case code == errs.Unavailable:
 		return "start the router (`skillrouter serve`), or set the agent up again without --strict."
 	}
 	return "the router answered with an error. `skillrouter doctor` says what is wrong with it."
@@ -354,9 +356,9 @@ func (h *Hook) connect() (Call, error) {
 // OneLine is a text that somebody wrote, on one line of at most limit bytes,
 // with nothing in it that a terminal or a model would read and a person not see.
 func OneLine(text string, limit int) string {
-	text = strings.Join(strings.Fields(skillrouter.Visible(skillrouter.Unfenced(text))), " ")
+	text = strings.Join(strings.Fields(safetext.Visible(safetext.Unfenced(text))), " ")
 	if len(text) <= limit {
 		return text
 	}
-	return skillrouter.Head(text, limit-len("…")) + "…"
+	return check.Head(text, limit-len("…")) + "…"
 }

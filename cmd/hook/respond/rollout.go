@@ -7,8 +7,8 @@ import (
 	"os"
 	"strconv"
 
-	"skillrouter"
 	"skillrouter/cmd/hook"
+	"skillrouter/internal/errs"
 )
 
 // Bounds of the reading of Codex's own record of a session, its rollout.
@@ -104,7 +104,7 @@ func (h *Hook) recordRollout(ctx context.Context) error {
 			return err
 		}
 		if err := c.record(ctx, h.episodeOf(call)); err != nil {
-			if told == 0 && skillrouter.CodeOf(err) == skillrouter.Unavailable {
+			if told == 0 && errs.CodeOf(err) == errs.Unavailable {
 				noteRollout(path, from) // the router is away: the next look tells all of it
 			}
 			return err

@@ -11,11 +11,12 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter"
 	"skillrouter/cmd/hook"
 	"skillrouter/cmd/locate"
 	"skillrouter/cmd/process"
 	"skillrouter/comms"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
 )
 
 // What is told at the start of a session, and with a prompt. Claude Code shows its
@@ -43,7 +44,7 @@ func (h *Hook) inject(ctx context.Context) (hook.Answer, error) {
 		return hook.Answer{}, err
 	}
 	starts := h.Event == hook.SessionStart || h.forgot()
-	if h.Event == hook.SessionStart && h.start && skillrouter.CodeOf(c.probe(ctx)) == skillrouter.Unavailable {
+	if h.Event == hook.SessionStart && h.start && errs.CodeOf(c.probe(ctx)) == errs.Unavailable {
 		if err := h.process.Start(ctx, h.server); err != nil {
 			return hook.Answer{}, err
 		}
@@ -112,21 +113,21 @@ func (h *Hook) fitting(ctx context.Context, c Call, asked string) (builtContext,
 // request asks for a context in this session, or in its subagent's: each has a window of its own.
 func (h *Hook) request(task string, budget int) contextRequest {
 	request := contextRequest{AgentID: h.agent, Project: h.project, Budget: budget, Task: task, Folder: h.tree()}
-	if skillrouter.CheckName("session_id", h.call.Session) == nil {
+	if check.Name("session_id", h.call.Session) == nil {
 		request.SessionID = h.call.Session
 	}
 	if h.call.Subagent != "" {
 		request.SessionID = digest(h.call.Session + "\n" + h.call.Subagent)
 	}
 	if len(request.Task) > maxTask {
-		request.Task = skillrouter.Head(request.Task, maxTask)
+		request.Task = check.Head(request.Task, maxTask)
 	}
 	return request
 }
 
 // tree is the working tree, which a router on this machine looks into: the repository's folder, or else the agent's own.
 func (h *Hook) tree() string {
-	if !filepath.IsAbs(h.call.Dir) || skillrouter.CheckText("folder", h.call.Dir, comms.MaxPath) != nil {
+	if !filepath.IsAbs(h.call.Dir) || check.Text("folder", h.call.Dir, comms.MaxPath) != nil {
 		return ""
 	}
 	return cmp.Or(locate.RepositoryOf(h.call.Dir), h.call.Dir)
@@ -250,7 +251,7 @@ func (h *Hook) hand(ctx context.Context, draft transcript) error {
 	}
 	draft.AgentID, draft.Project = h.agent, h.project
 	draft.Text = strings.ToValidUTF8(strings.ReplaceAll(string(text), "\x00", ""), "\ufffd")
-	if skillrouter.CheckName("session_id", h.call.Session) == nil {
+	if check.Name("session_id", h.call.Session) == nil {
 		draft.SessionID = h.call.Session
 	}
 	return c.consolidate(ctx, draft)

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"skillrouter"
 	"skillrouter/cmd/hook"
+	"skillrouter/internal/errs"
 )
 
 // ofSession is a hook of the session s with a cache of its own. Its router is call.
@@ -22,18 +22,18 @@ func ofSession(t *testing.T, call Call) *Hook {
 
 // TestEndGoesOn has the router refuse how checks ended: the rest of the session's end is done all the same.
 func TestEndGoesOn(t *testing.T) {
-	for code, want := range map[skillrouter.Code][]string{
-		skillrouter.NotFound:    {"/check/offline", "/check/outcome", "/check/outcome", "learn", "/api/consolidations"},
-		skillrouter.Conflict:    {"/check/offline", "/check/outcome", "/check/outcome", "learn", "/api/consolidations"},
-		skillrouter.Forbidden:   {"/check/offline", "/check/outcome", "/check/outcome", "learn", "/api/consolidations"},
-		skillrouter.Unavailable: {"/check/offline", "/check/outcome", "learn", "/api/consolidations"},
+	for code, want := range map[errs.Code][]string{
+		errs.NotFound:    {"/check/offline", "/check/outcome", "/check/outcome", "learn", "/api/consolidations"},
+		errs.Conflict:    {"/check/offline", "/check/outcome", "/check/outcome", "learn", "/api/consolidations"},
+		errs.Forbidden:   {"/check/offline", "/check/outcome", "/check/outcome", "learn", "/api/consolidations"},
+		errs.Unavailable: {"/check/offline", "/check/outcome", "learn", "/api/consolidations"},
 	} {
 		t.Run(string(code), func(t *testing.T) {
 			var done []string
 			h := ofSession(t, func(_ context.Context, _, path string, _, _ any) error {
 				done = append(done, path)
 				if path == "/check/outcome" {
-					return skillrouter.Errorf(code, "no")
+					return errs.Errorf(code, "no")
 				}
 				return nil
 			})
@@ -47,7 +47,7 @@ func TestEndGoesOn(t *testing.T) {
 				h.remember("c" + use)
 			}
 			keep(filepath.Join(h.spoolPath(), "c1"), `{"check_id":"c1"}`)
-			if err := h.end(t.Context()); skillrouter.CodeOf(err) != code || !slices.Equal(done, want) {
+			if err := h.end(t.Context()); errs.CodeOf(err) != code || !slices.Equal(done, want) {
 				t.Errorf("did %q, want %q: %v", done, want, err)
 			}
 		})

@@ -10,10 +10,11 @@ import (
 	"runtime"
 	"time"
 
-	"skillrouter"
 	"skillrouter/cmd/hook"
 	"skillrouter/cmd/locate"
 	"skillrouter/cmd/process"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/safetext"
 	"skillrouter/router/client/plain"
 )
 
@@ -33,7 +34,7 @@ func Small(ctx context.Context, args []string) int {
 			return code
 		}
 	}
-	fmt.Fprintf(os.Stderr, "skillrouter-hook: the program skillrouter, which must lie beside it, cannot be run: %s\n", skillrouter.Visible(err.Error()))
+	fmt.Fprintf(os.Stderr, "skillrouter-hook: the program skillrouter, which must lie beside it, cannot be run: %s\n", safetext.Visible(err.Error()))
 	if ok && h.strict && h.Event == hook.PreToolUse {
 		return hook.ExitBlocked
 	}
@@ -48,7 +49,7 @@ func (h *Hook) reaches(ctx context.Context) bool {
 		return false
 	}
 	if h.start && h.Event == hook.SessionStart {
-		if skillrouter.CodeOf(c.probe(ctx)) == skillrouter.Unavailable {
+		if errs.CodeOf(c.probe(ctx)) == errs.Unavailable {
 			return false
 		}
 		h.start = false

@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"skillrouter"
+	"skillrouter/internal/lazyregexp"
 )
 
 // interpreter follows what a program in another language does, as far as its
@@ -476,7 +476,7 @@ func (c *code) interpolate(text string) string {
 }
 
 // interpolated is a name in a text of Python, JavaScript, Ruby, Perl or PHP.
-var interpolated = skillrouter.Lazily(`[#$]?\{\$?\w+\}|\$\w+`)
+var interpolated = lazyregexp.New(`[#$]?\{\$?\w+\}|\$\w+`)
 
 func lastName(name string) string {
 	if i := strings.LastIndexAny(name, ".:"); i >= 0 {

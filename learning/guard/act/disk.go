@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/lazyregexp"
 )
 
 // maxNeeds bounds the files that one action is asked for at once.
@@ -222,7 +222,7 @@ func (s *Shell) loadedFile(language, name string) {
 }
 
 // loads is where a program loads a module: import and from of Python, import, require and load of a path beside it.
-var loads = skillrouter.Lazily(`(?m)^\s*import\s+(\w[\w.]*)|^\s*from\s+(\.?\w[\w.]*)\s+import|(?:require|require_relative|load|import|from)\s*\(?\s*['"](\.{0,2}/?[\w./-]+)['"]`)
+var loads = lazyregexp.New(`(?m)^\s*import\s+(\w[\w.]*)|^\s*from\s+(\.?\w[\w.]*)\s+import|(?:require|require_relative|load|import|from)\s*\(?\s*['"](\.{0,2}/?[\w./-]+)['"]`)
 
 // lifecycles are the commands of package managers that run scripts of their own name, and what they run besides.
 var lifecycles = map[string]string{

@@ -5,8 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	"skillrouter"
 )
 
 // Bounds of a tool call that edits files or names a program. What is beyond them is not looked at.
@@ -187,7 +185,7 @@ func toolWords(args map[string]any) (words []string) {
 		return 2
 	}
 	keys := slices.Collect(maps.Keys(args))
-	skillrouter.Sort(keys, func(a, b string) int { return cmp.Or(rank(a)-rank(b), strings.Compare(a, b)) })
+	slices.SortFunc(keys, func(a, b string) int { return cmp.Or(rank(a)-rank(b), strings.Compare(a, b)) })
 	for _, k := range keys[:min(len(keys), maxToolWords)] {
 		switch v := args[k].(type) {
 		case bool:

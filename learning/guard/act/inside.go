@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode/utf16"
 
-	"skillrouter"
+	"skillrouter/internal/lazyregexp"
 )
 
 // runsInside follows what a program of many uses is told to run: git by an alias, make by its file,
@@ -80,8 +80,8 @@ func (s *Shell) sshOption(program, option string) {
 
 // looseText is a text in quotes, in any language; looseCall begins what runs a command, up to the end of the line.
 var (
-	looseText = skillrouter.Lazily("\"((?:[^\"\\\\]|\\\\.)*)\"|'((?:[^'\\\\]|\\\\.)*)'|`([^`]*)`")
-	looseCall = skillrouter.Lazily(`(?m)(?:^|[;\[{(\s])(?:(?:exec|spawn|shell|system)\s+|!\s*)([^\]})"'\n]+)([^\n]*)`)
+	looseText = lazyregexp.New("\"((?:[^\"\\\\]|\\\\.)*)\"|'((?:[^'\\\\]|\\\\.)*)'|`([^`]*)`")
+	looseCall = lazyregexp.New(`(?m)(?:^|[;\[{(\s])(?:(?:exec|spawn|shell|system)\s+|!\s*)([^\]})"'\n]+)([^\n]*)`)
 )
 
 // loose follows a program in a language that is not read: each text in it may be a command, all of them together may be one, and so may be
@@ -338,7 +338,7 @@ func (m *makefile) build(target string, depth int) {
 	}
 }
 
-var makeVariable = skillrouter.Lazily(`\$\$|\$@|\$\((?:[^()]|\([^()]*\))*\)|\$\{\w+\}`)
+var makeVariable = lazyregexp.New(`\$\$|\$@|\$\((?:[^()]|\([^()]*\))*\)|\$\{\w+\}`)
 
 // expand puts in variables, follows what $(shell …) runs, and leaves the shell its own dollars.
 func (m *makefile) expand(text, target string) string {
@@ -424,14 +424,14 @@ func utf16Text(encoded string) string {
 }
 
 var (
-	pwshBlock    = skillrouter.Lazily(`(?i)&\s*\{|\bscriptblock\b|\{|\}`)
-	pwshWeb      = skillrouter.Lazily(`(?i)\(\s*new-object\s+(?:system\.)?net\.webclient\s*\)\s*\.\s*downloadstring\s*\(\s*(['"][^'"]*['"])\s*\)`)
-	pwshCall     = skillrouter.Lazily(`(?i)\b(iex|invoke-expression)\s*\(`)
-	pwshRun      = skillrouter.Lazily(`(?i)\b(?:iex|invoke-expression)\b`)
-	pwshPath     = skillrouter.Lazily(`(?i)\s-(?:literalpath|path|filepath|scriptblock|argumentlist|command)\b[: ]`)
-	pwshSystem   = skillrouter.Lazily(`(?i)\$env:systemroot|\$env:windir|\$env:systemdrive`)
-	pwshProfile  = skillrouter.Lazily(`(?i)\$env:(?:userprofile|home)\b`)
-	pwshVariable = skillrouter.Lazily(`(?i)\$env:(\w+)`)
+	pwshBlock    = lazyregexp.New(`(?i)&\s*\{|\bscriptblock\b|\{|\}`)
+	pwshWeb      = lazyregexp.New(`(?i)\(\s*new-object\s+(?:system\.)?net\.webclient\s*\)\s*\.\s*downloadstring\s*\(\s*(['"][^'"]*['"])\s*\)`)
+	pwshCall     = lazyregexp.New(`(?i)\b(iex|invoke-expression)\s*\(`)
+	pwshRun      = lazyregexp.New(`(?i)\b(?:iex|invoke-expression)\b`)
+	pwshPath     = lazyregexp.New(`(?i)\s-(?:literalpath|path|filepath|scriptblock|argumentlist|command)\b[: ]`)
+	pwshSystem   = lazyregexp.New(`(?i)\$env:systemroot|\$env:windir|\$env:systemdrive`)
+	pwshProfile  = lazyregexp.New(`(?i)\$env:(?:userprofile|home)\b`)
+	pwshVariable = lazyregexp.New(`(?i)\$env:(\w+)`)
 )
 
 // shellOf writes PowerShell as a shell would read it, as far as its commands need.

@@ -10,7 +10,7 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
-	"skillrouter"
+	"skillrouter/internal/lazyregexp"
 )
 
 // Names of acts that no program has.
@@ -160,7 +160,7 @@ func (s *Shell) assignments(words []string, env map[string]string) ([]string, ma
 	return words, env
 }
 
-var unsetVariable = skillrouter.Lazily(`\$\{\w+\}`)
+var unsetVariable = lazyregexp.New(`\$\{\w+\}`)
 
 // guessed follows a command whose name is a pattern as each known program that fits it.
 func (s *Shell) guessed(words []string, env map[string]string, in stream) stream {

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/lazyregexp"
 )
 
 // normalize gives a command its one spelling.
@@ -189,7 +189,7 @@ func resource(w string) string {
 }
 
 // collection are the other ways to write db.name.
-var collection = skillrouter.Lazily(`db\s*(?:\.\s*getCollection\s*\(\s*["'](\w+)["']\s*\)|\[\s*["'](\w+)["']\s*\])`)
+var collection = lazyregexp.New(`db\s*(?:\.\s*getCollection\s*\(\s*["'](\w+)["']\s*\)|\[\s*["'](\w+)["']\s*\])`)
 
 // scriptWords are the statements of a database's own language, without spaces.
 func scriptWords(code string) (words []string) {

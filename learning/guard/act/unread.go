@@ -5,11 +5,11 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/lazyregexp"
 )
 
 // dataDocument is a line that gives a quoted here-document to a program which only shows it or writes it to a file.
-var dataDocument = skillrouter.Lazily("^\\s*(?:sudo\\s+)?(?:cat|tee)\\b([^|;()`$<]*)<<(-?)\\s*(?:'([^']+)'|\"([^\"]+)\"|\\\\(\\w+))([^|;()`$]*)$")
+var dataDocument = lazyregexp.New("^\\s*(?:sudo\\s+)?(?:cat|tee)\\b([^|;()`$<]*)<<(-?)\\s*(?:'([^']+)'|\"([^\"]+)\"|\\\\(\\w+))([^|;()`$]*)$")
 
 // WithoutData is a text without the here-documents in it that are data: they are quoted, a program that runs nothing reads them, and the
 // text names the file again nowhere.

@@ -7,13 +7,13 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/guard/act"
 )
 
-// check is one check under way.
-type check struct {
+// checking is one check under way.
+type checking struct {
 	ctx     context.Context
 	view    view
 	similar Similar
@@ -25,7 +25,7 @@ type check struct {
 	notes   []string
 }
 
-func (c *check) run() {
+func (c *checking) run() {
 	proposals, rest := act.Proposals(c.action.Command, c.action.Tool, c.action.Args, c.action.Folder)
 	for _, p := range proposals {
 		c.propose(p)
@@ -39,7 +39,7 @@ func (c *check) run() {
 }
 
 // propose judges one text.
-func (c *check) propose(p act.Proposal) {
+func (c *checking) propose(p act.Proposal) {
 	text := act.Tidy(p.Text)
 	if len(text) > act.MaxInput {
 		c.bound(text, "it is longer than 1 MB", false)
@@ -79,14 +79,14 @@ func (c *check) propose(p act.Proposal) {
 	c.opaque(s.Acts, text)
 }
 
-func (c *check) note(note string) {
+func (c *checking) note(note string) {
 	if !slices.Contains(c.notes, note) {
 		c.notes = append(c.notes, note)
 	}
 }
 
 // roots are the folders of the agent's project: its working folder, and the repository around it.
-func (c *check) roots(p act.Proposal) []string {
+func (c *checking) roots(p act.Proposal) []string {
 	dir := cmp.Or(c.action.Folder, c.action.Place.Dir, p.Dir)
 	if root := c.action.Place.rootOf(dir); root != nil {
 		return []string{dir, root.Path}
@@ -96,7 +96,7 @@ func (c *check) roots(p act.Proposal) []string {
 
 // follow reads the text. A fault in the reader must not let an action pass
 // unseen, nor take the process down: it is answered as unreadable.
-func (c *check) follow(s *act.Shell, p act.Proposal, text string) (readable bool) {
+func (c *checking) follow(s *act.Shell, p act.Proposal, text string) (readable bool) {
 	defer func() {
 		if recover() != nil {
 			readable = false
@@ -107,7 +107,7 @@ func (c *check) follow(s *act.Shell, p act.Proposal, text string) (readable bool
 }
 
 // quoted follows the commands that a sentence puts between backticks.
-func (c *check) quoted(text string) {
+func (c *checking) quoted(text string) {
 	for _, code := range act.QuotedCode(text) {
 		s := act.NewShell("")
 		if c.follow(s, act.Proposal{}, code) {
@@ -125,7 +125,7 @@ func (c *check) quoted(text string) {
 
 // sentence follows the command that a sentence says will be run. One that does
 // not say so plainly may as well forbid it: it warns.
-func (c *check) sentence(command string, intended bool) {
+func (c *checking) sentence(command string, intended bool) {
 	s := act.NewShell("")
 	if !c.follow(s, act.Proposal{}, command) {
 		return
@@ -140,7 +140,7 @@ func (c *check) sentence(command string, intended bool) {
 }
 
 // compare judges the acts by the deterministic lanes.
-func (c *check) compare(acts []*act.Act) {
+func (c *checking) compare(acts []*act.Act) {
 	type key struct {
 		rule    *Rule
 		trigger int
@@ -224,7 +224,7 @@ func (c *check) compare(acts []*act.Act) {
 }
 
 // harms finds the rules of packs that name a harm which the act does.
-func (c *check) harms(a *act.Act) {
+func (c *checking) harms(a *act.Act) {
 	if a.Within || !c.view.packed() {
 		return
 	}
@@ -238,7 +238,7 @@ func (c *check) harms(a *act.Act) {
 }
 
 // patterns tries the rules' expressions on one act.
-func (c *check) patterns(a *act.Act) {
+func (c *checking) patterns(a *act.Act) {
 	places := c.view.patterns()
 	if len(places) == 0 || a.Within || a.Mention() || a.Harmless() || a.Name == act.SetsVariable {
 		return
@@ -260,7 +260,7 @@ func (c *check) patterns(a *act.Act) {
 const RuleUnread = "guard:unread"
 
 // bound judges a text that was read to a bound: it is blocked where a program stands in it that a rule blocks. blind: its words say nothing.
-func (c *check) bound(text, why string, blind bool) {
+func (c *checking) bound(text, why string, blind bool) {
 	c.unread(text, why)
 	found := c.program(text)
 	if found == "" && !blind {
@@ -277,7 +277,7 @@ func (c *check) bound(text, why string, blind bool) {
 }
 
 // program is a word of the text that names a program which a rule in use blocks something of; empty: there is none.
-func (c *check) program(text string) string {
+func (c *checking) program(text string) string {
 	var rules []*Rule
 	for _, r := range c.view.all() {
 		if c.stops(r) {
@@ -313,13 +313,13 @@ func (r *Rule) of(program string) bool {
 }
 
 // unread judges a text that could not be read to its end by the words alone.
-func (c *check) unread(text, why string) {
+func (c *checking) unread(text, why string) {
 	c.note("the action was not read completely (" + why + "): check it yourself")
 	c.standing(text)
 }
 
 // standing finds the rules all of whose words stand in a text.
-func (c *check) standing(text string) {
+func (c *checking) standing(text string) {
 	lower := strings.ToLower(text)
 	for p := range c.view.standing(lower) {
 		for _, words := range p.rule.standing {
@@ -357,7 +357,7 @@ func stand(text string, words []string) bool {
 
 // opaque asks the similarity lane about what runs without being seen:
 // scripts, targets of make, programs nobody knows.
-func (c *check) opaque(acts []*act.Act, text string) {
+func (c *checking) opaque(acts []*act.Act, text string) {
 	for _, a := range acts {
 		if strings.HasPrefix(a.Name, "(") || a.Within || a.Mention() || a.Harmless() || len(a.Effects) > 0 || act.KnownProgram(a.Name) && a.Name != "make" && a.Name != "sh" {
 			continue
@@ -367,12 +367,12 @@ func (c *check) opaque(acts []*act.Act, text string) {
 }
 
 // similarity adds warnings of rules whose wording is like the text's.
-func (c *check) similarity(text string) { c.similarTo(text, 0) }
+func (c *checking) similarity(text string) { c.similarTo(text, 0) }
 
 // similarCommand is how like a rule's wording a command must be that is not known: its words are names, not a sentence.
 const similarCommand = 0.9
 
-func (c *check) similarTo(text string, least float64) {
+func (c *checking) similarTo(text string, least float64) {
 	if len(c.found) > 0 {
 		return
 	}
@@ -401,7 +401,7 @@ func (m *Match) command() string {
 }
 
 // match notes a rule, once; a match that blocks counts before one that warns.
-func (c *check) match(r *Rule, lane string, blocks bool, reason string) {
+func (c *checking) match(r *Rule, lane string, blocks bool, reason string) {
 	if r.mode(c.action.Project) == ModeOff {
 		return
 	}
@@ -415,7 +415,7 @@ func (c *check) match(r *Rule, lane string, blocks bool, reason string) {
 }
 
 // nears is match for an action that does not all that the rule describes: it warns.
-func (c *check) nears(r *Rule, reason string) {
+func (c *checking) nears(r *Rule, reason string) {
 	if c.found[r.Draft.ID] == nil {
 		c.match(r, LaneDeterministic, false, reason)
 		if m := c.found[r.Draft.ID]; m != nil {
@@ -424,7 +424,7 @@ func (c *check) nears(r *Rule, reason string) {
 	}
 }
 
-func (c *check) verdict() Verdict {
+func (c *checking) verdict() Verdict {
 	v := Verdict{Decision: DecisionAllow, Matches: []Match{}, Notes: c.notes}
 	told := map[string]bool{} // the commands of which somebody wrote what blocks them
 	for id, m := range c.found {
@@ -439,7 +439,7 @@ func (c *check) verdict() Verdict {
 		v.Matches = append(v.Matches, *m)
 	}
 	rank := map[learning.Severity]int{learning.SeverityCritical: 0, learning.SeverityHigh: 1, learning.SeverityMedium: 2, learning.SeverityLow: 3}
-	skillrouter.Sort(v.Matches, func(a, b Match) int {
+	slices.SortFunc(v.Matches, func(a, b Match) int {
 		switch {
 		case a.Blocks != b.Blocks:
 			if a.Blocks {
@@ -461,8 +461,8 @@ func (c *check) verdict() Verdict {
 }
 
 // stops tells whether the rule blocks the agent whose action this is.
-func (c *check) stops(r *Rule) bool {
-	return r.blocksIn(c.action.Project) && (r.Draft.OnlyFor == "" || skillrouter.SameVoice(r.Draft.OnlyFor, c.action.Agent))
+func (c *checking) stops(r *Rule) bool {
+	return r.blocksIn(c.action.Project) && (r.Draft.OnlyFor == "" || principal.SameVoice(r.Draft.OnlyFor, c.action.Agent))
 }
 
 // Short cuts what is shown of a command.

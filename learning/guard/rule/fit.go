@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter"
+	"skillrouter/internal/lazyregexp"
 	"skillrouter/learning/guard/act"
 	"skillrouter/tfidf/wordlist"
 )
@@ -229,8 +229,8 @@ const anything = "…"
 var placeholderWords = wordlist.Set(words, "placeholder words")
 
 var (
-	placeholderSigns = skillrouter.Lazily(`(^|[^0-9<])(?:<[A-Za-z][\w .|/-]*>|\{\{[^{}]+\}\})`)
-	capitals         = skillrouter.Lazily(`[A-Z][A-Z_]+`)
+	placeholderSigns = lazyregexp.New(`(^|[^0-9<])(?:<[A-Za-z][\w .|/-]*>|\{\{[^{}]+\}\})`)
+	capitals         = lazyregexp.New(`[A-Z][A-Z_]+`)
 )
 
 // generalized writes the placeholders of a rule's command in one way: <name>, {{name}}, NAME and MY_NAME.

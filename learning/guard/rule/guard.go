@@ -7,7 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/learning"
 	"skillrouter/learning/guard/act"
 )
@@ -207,8 +207,8 @@ func (g *Guard) Aside(ctx context.Context, action Action) (v Verdict, alone bool
 	return v, len(v.Changes) == 0 && !slices.ContainsFunc(c.read, (*act.Shell).Leaves)
 }
 
-func (g *Guard) judge(ctx context.Context, action Action, memory *act.Memory) (*check, Verdict) {
-	c := &check{ctx: ctx, view: *g.view.Load(), similar: g.similar, action: &action, memory: memory, disk: act.NewDisk(action.Files), found: map[string]*Match{}}
+func (g *Guard) judge(ctx context.Context, action Action, memory *act.Memory) (*checking, Verdict) {
+	c := &checking{ctx: ctx, view: *g.view.Load(), similar: g.similar, action: &action, memory: memory, disk: act.NewDisk(action.Files), found: map[string]*Match{}}
 	c.run()
 	v := c.verdict()
 	v.Needs, v.Shown = c.disk.Needs(), c.disk.Shown()
@@ -219,7 +219,7 @@ func (g *Guard) judge(ctx context.Context, action Action, memory *act.Memory) (*
 // CheckAction refuses an action that holds nothing, or text that no check could read.
 func CheckAction(a Action) error {
 	if strings.TrimSpace(a.Command) == "" && a.Tool == "" {
-		return skillrouter.InvalidField("proposed_action", "is required")
+		return errs.InvalidField("proposed_action", "is required")
 	}
 	return nil
 }

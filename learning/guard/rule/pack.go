@@ -249,7 +249,7 @@ func Acts(action Action) (acts []*act.Act) {
 			continue
 		}
 		s := act.NewShell(p.Dir)
-		(&check{}).follow(s, p, text)
+		(&checking{}).follow(s, p, text)
 		for _, a := range s.Acts {
 			if !a.Within && a.Name != act.SetsVariable {
 				acts = append(acts, a)

@@ -5,7 +5,7 @@ import (
 	"regexp/syntax"
 	"sync"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/tfidf/wordlist"
 )
 
@@ -25,22 +25,22 @@ const (
 // costs too much, or fits everything.
 func compilePattern(pattern string, force bool) (*regexp.Regexp, error) {
 	if len(pattern) > maxPattern {
-		return nil, &skillrouter.Error{Code: skillrouter.TooLarge, Field: "pattern", Message: "is longer than 1000 bytes"}
+		return nil, &errs.Error{Code: errs.TooLarge, Field: "pattern", Message: "is longer than 1000 bytes"}
 	}
 	tree, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
-		return nil, skillrouter.InvalidField("pattern", "is no regular expression (RE2): %v", err)
+		return nil, errs.InvalidField("pattern", "is no regular expression (RE2): %v", err)
 	}
 	program, err := syntax.Compile(tree.Simplify())
 	if err != nil {
-		return nil, skillrouter.InvalidField("pattern", "is no regular expression (RE2): %v", err)
+		return nil, errs.InvalidField("pattern", "is no regular expression (RE2): %v", err)
 	}
 	if len(program.Inst) > maxInstructions {
-		return nil, skillrouter.InvalidField("pattern", "costs too much: it compiles to %d instructions, more than %d; write fewer or smaller repetitions", len(program.Inst), maxInstructions)
+		return nil, errs.InvalidField("pattern", "costs too much: it compiles to %d instructions, more than %d; write fewer or smaller repetitions", len(program.Inst), maxInstructions)
 	}
 	re, err := regexp.Compile(pattern)
 	if err != nil {
-		return nil, skillrouter.InvalidField("pattern", "is no regular expression (RE2): %v", err)
+		return nil, errs.InvalidField("pattern", "is no regular expression (RE2): %v", err)
 	}
 	fits, example := 0, ""
 	for _, everyday := range everyday() {
@@ -50,7 +50,7 @@ func compilePattern(pattern string, force bool) (*regexp.Regexp, error) {
 		}
 	}
 	if !force && fits*everydayShare >= len(everyday()) {
-		return nil, skillrouter.InvalidField("pattern", "fits nearly every command, such as %q: make it narrower, or force it", example)
+		return nil, errs.InvalidField("pattern", "fits nearly every command, such as %q: make it narrower, or force it", example)
 	}
 	return re, nil
 }

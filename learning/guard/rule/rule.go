@@ -11,7 +11,8 @@ import (
 	"strings"
 	"sync"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
 	"skillrouter/learning"
 	"skillrouter/learning/guard/act"
 )
@@ -86,7 +87,7 @@ func (r *Rule) Deterministic() bool {
 func (r *Rule) Unused() []string { return slices.Clone(r.unused) }
 
 // ErrNothingToRecognise refuses a rule that no action could ever fit.
-var ErrNothingToRecognise = skillrouter.InvalidField("related_commands", "or a title is needed: there is nothing to recognise the act by")
+var ErrNothingToRecognise = errs.InvalidField("related_commands", "or a title is needed: there is nothing to recognise the act by")
 
 // TooWide is the error of a rule that is not forced and fits nearly every command, such as Example.
 type TooWide struct{ Example string }
@@ -100,16 +101,16 @@ func (e *TooWide) Error() string {
 // forced, a pattern that fits nearly every command; commands that do are TooWide.
 func NewRule(draft RuleDraft) (*Rule, error) {
 	draft.Severity = cmp.Or(draft.Severity, learning.SeverityMedium)
-	if err := cmp.Or(skillrouter.CheckOneOf("severity", draft.Severity, learning.Severities()), skillrouter.CheckText("title", draft.Title, act.MaxCommand)); err != nil {
+	if err := cmp.Or(check.OneOf("severity", draft.Severity, learning.Severities()), check.Text("title", draft.Title, act.MaxCommand)); err != nil {
 		return nil, err
 	}
 	if len(draft.Commands) > MaxCommands {
-		return nil, skillrouter.InvalidField("related_commands", "holds more than %d commands", MaxCommands)
+		return nil, errs.InvalidField("related_commands", "holds more than %d commands", MaxCommands)
 	}
 	r := &Rule{Draft: draft, title: act.TitleOf(draft.Title)}
 	commands := make([]string, 0, len(draft.Commands)+2)
 	for i, c := range draft.Commands {
-		if err := skillrouter.CheckText(fmt.Sprintf("related_commands[%d]", i), c, act.MaxCommand); err != nil {
+		if err := check.Text(fmt.Sprintf("related_commands[%d]", i), c, act.MaxCommand); err != nil {
 			return nil, err
 		}
 		commands = append(commands, c)

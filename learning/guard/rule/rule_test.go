@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/learning"
 	"skillrouter/learning/guard/rule"
 )
@@ -16,30 +16,30 @@ func TestNewGuardRuleRefuses(t *testing.T) {
 	for name, c := range map[string]struct {
 		draft rule.RuleDraft
 		field string
-		code  skillrouter.Code
+		code  errs.Code
 	}{
-		"nothing to recognise":        {rule.RuleDraft{}, "related_commands", skillrouter.Invalid},
-		"an unknown severity":         {rule.RuleDraft{Title: "x y", Severity: "fatal"}, "severity", skillrouter.Invalid},
-		"a broken pattern":            {rule.RuleDraft{Title: "x y", Pattern: "(a"}, "pattern", skillrouter.Invalid},
-		"look-ahead, which RE2 lacks": {rule.RuleDraft{Title: "x y", Pattern: "(?!a)b"}, "pattern", skillrouter.Invalid},
-		"a pattern for everything":    {rule.RuleDraft{Title: "x y", Pattern: ".*"}, "pattern", skillrouter.Invalid},
-		"a pattern for nothing":       {rule.RuleDraft{Title: "x y", Pattern: "x*"}, "pattern", skillrouter.Invalid},
-		"a pattern that costs":        {rule.RuleDraft{Title: "x y", Pattern: "((rm|cp){1,40}[a-z]{1,30}){1,20}end"}, "pattern", skillrouter.Invalid},
-		"841 bytes that took 127 s":   {rule.RuleDraft{Title: "x y", Pattern: strings.Repeat("(a?|b?){60}", 76) + "c{1,3}"}, "pattern", skillrouter.Invalid},
-		"a pattern too long":          {rule.RuleDraft{Title: "x y", Pattern: strings.Repeat("a", 2000)}, "pattern", skillrouter.TooLarge},
-		"a title of megabytes":        {rule.RuleDraft{Title: strings.Repeat("a", 10<<20)}, "title", skillrouter.TooLarge},
-		"a command of megabytes":      {rule.RuleDraft{Title: "x y", Commands: []string{"ls", strings.Repeat("a", 1<<20)}}, "related_commands[1]", skillrouter.TooLarge},
-		"too many commands":           {rule.RuleDraft{Title: "x y", Commands: make([]string, 1000)}, "related_commands", skillrouter.Invalid},
+		"nothing to recognise":        {rule.RuleDraft{}, "related_commands", errs.Invalid},
+		"an unknown severity":         {rule.RuleDraft{Title: "x y", Severity: "fatal"}, "severity", errs.Invalid},
+		"a broken pattern":            {rule.RuleDraft{Title: "x y", Pattern: "(a"}, "pattern", errs.Invalid},
+		"look-ahead, which RE2 lacks": {rule.RuleDraft{Title: "x y", Pattern: "(?!a)b"}, "pattern", errs.Invalid},
+		"a pattern for everything":    {rule.RuleDraft{Title: "x y", Pattern: ".*"}, "pattern", errs.Invalid},
+		"a pattern for nothing":       {rule.RuleDraft{Title: "x y", Pattern: "x*"}, "pattern", errs.Invalid},
+		"a pattern that costs":        {rule.RuleDraft{Title: "x y", Pattern: "((rm|cp){1,40}[a-z]{1,30}){1,20}end"}, "pattern", errs.Invalid},
+		"841 bytes that took 127 s":   {rule.RuleDraft{Title: "x y", Pattern: strings.Repeat("(a?|b?){60}", 76) + "c{1,3}"}, "pattern", errs.Invalid},
+		"a pattern too long":          {rule.RuleDraft{Title: "x y", Pattern: strings.Repeat("a", 2000)}, "pattern", errs.TooLarge},
+		"a title of megabytes":        {rule.RuleDraft{Title: strings.Repeat("a", 10<<20)}, "title", errs.TooLarge},
+		"a command of megabytes":      {rule.RuleDraft{Title: "x y", Commands: []string{"ls", strings.Repeat("a", 1<<20)}}, "related_commands[1]", errs.TooLarge},
+		"too many commands":           {rule.RuleDraft{Title: "x y", Commands: make([]string, 1000)}, "related_commands", errs.Invalid},
 		"commands for everything":     {rule.RuleDraft{Title: "x y", Commands: []string{"ls", "pwd", "git add", "git commit", "go test", "npm test", "make build", "mkdir -p build", "grep -rn main ."}}, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			start := time.Now()
 			_, err := rule.NewRule(c.draft)
-			if skillrouter.CodeOf(err) != c.code && !(err == nil && c.code == "") {
+			if errs.CodeOf(err) != c.code && !(err == nil && c.code == "") {
 				t.Fatalf("%v", err)
 			}
-			if err != nil && skillrouter.FieldOf(err) != c.field {
-				t.Errorf("field %q: %v", skillrouter.FieldOf(err), err)
+			if err != nil && errs.FieldOf(err) != c.field {
+				t.Errorf("field %q: %v", errs.FieldOf(err), err)
 			}
 			if took := time.Since(start); took > time.Second {
 				t.Errorf("took %s", took)

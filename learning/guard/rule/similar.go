@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 
-	"skillrouter"
 	"skillrouter/learning/guard/act"
 	"skillrouter/tfidf"
 	"skillrouter/tfidf/text"
@@ -125,6 +124,6 @@ func (s *SimilarByWords) Similar(ctx context.Context, text string) (similar []Si
 			similar = append(similar, SimilarRule{RuleID: hit.ID, Score: have / all, Words: words})
 		}
 	}
-	skillrouter.SortStable(similar, func(a, b SimilarRule) int { return cmp.Compare(b.Score, a.Score) })
+	slices.SortStableFunc(similar, func(a, b SimilarRule) int { return cmp.Compare(b.Score, a.Score) })
 	return similar[:min(len(similar), similarAnswers)]
 }

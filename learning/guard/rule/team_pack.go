@@ -10,7 +10,9 @@ import (
 	"strings"
 	"unicode"
 
-	"skillrouter"
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/lazyregexp"
 	"skillrouter/learning"
 	"skillrouter/learning/guard/act"
 )
@@ -24,20 +26,20 @@ const (
 	maxRuleName  = 40 // bytes of a command in the id of its rule
 )
 
-var packName = skillrouter.Lazily(`^[a-z][a-z0-9-]{0,31}$`)
+var packName = lazyregexp.New(`^[a-z][a-z0-9-]{0,31}$`)
 
 // NewTeamPack reads the pack that a team wrote, as packs.txt is written. A row may name a command in the place of a harm. others
 // are the team's packs, the one apart that it takes the place of. Its errors name the line and the part of it. The pack is refused as a whole
 // where a rule can fit nothing or nearly everything, and where an alternative does not pass this pack, the program's and the others.
 func NewTeamPack(ctx context.Context, text string, others []Pack) (Pack, error) {
-	if err := skillrouter.CheckRequired("text", text, MaxPackFile); err != nil {
+	if err := check.Required("text", text, MaxPackFile); err != nil {
 		return Pack{}, err
 	}
 	pack, err := readTeamPack(text, NewRule)
 	if err != nil {
-		return Pack{}, skillrouter.InvalidField("text", "is no pack: %v. Nothing was changed", err)
+		return Pack{}, errs.InvalidField("text", "is no pack: %v. Nothing was changed", err)
 	}
-	if err := skillrouter.HoldsSecret("text", text); err != nil {
+	if err := check.NoSecret("text", text); err != nil {
 		return Pack{}, err
 	}
 	var rules []*Rule
@@ -58,7 +60,7 @@ func NewTeamPack(ctx context.Context, text string, others []Pack) (Pack, error) 
 			if len(v.Matches) > 0 {
 				why = fmt.Sprintf("rule %s fits it", v.Matches[0].RuleID)
 			}
-			return Pack{}, skillrouter.InvalidField("text", "is no pack: line %d, alternative: %q does not pass the guard itself: %s. Nothing was changed", pack.lines[i], Short(alternative), why)
+			return Pack{}, errs.InvalidField("text", "is no pack: line %d, alternative: %q does not pass the guard itself: %s. Nothing was changed", pack.lines[i], Short(alternative), why)
 		}
 	}
 	return pack, nil
@@ -80,7 +82,7 @@ func storedRule(d RuleDraft) (*Rule, error) {
 
 func readTeamPack(text string, compile func(RuleDraft) (*Rule, error)) (Pack, error) {
 	if strings.ContainsFunc(text, func(r rune) bool {
-		return r != '\n' && r != '\r' && r != '\t' && (unicode.IsControl(r) || skillrouter.BreaksLine(r))
+		return r != '\n' && r != '\r' && r != '\t' && (unicode.IsControl(r) || check.BreaksLine(r))
 	}) {
 		return Pack{}, fmt.Errorf("it holds control characters: it is no text file")
 	}
@@ -144,7 +146,7 @@ func readTeamRule(pack, line string, compile func(RuleDraft) (*Rule, error)) (*R
 // fitsItself tells whether the rule stops its own command, with any name where a placeholder stands.
 func (r *Rule) fitsItself(command string) bool {
 	own := Action{Command: strings.ReplaceAll(generalized(command), anything, "any1")}
-	c := &check{view: *viewOf([]*Rule{r}, 0), similar: unlike{}, action: &own, found: map[string]*Match{}}
+	c := &checking{view: *viewOf([]*Rule{r}, 0), similar: unlike{}, action: &own, found: map[string]*Match{}}
 	c.run()
 	return c.verdict().Decision == DecisionBlock
 }
@@ -162,7 +164,7 @@ func message(err error) string {
 	if wide, ok := errors.AsType[*TooWide](err); ok {
 		return fmt.Sprintf("it fits nearly every command, such as %q", wide.Example)
 	}
-	if known, ok := errors.AsType[*skillrouter.Error](err); ok {
+	if known, ok := errors.AsType[*errs.Error](err); ok {
 		return known.Message
 	}
 	return err.Error()

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/learning"
 	"skillrouter/learning/guard/rule"
 )
@@ -104,7 +104,7 @@ func TestTeamPackRefused(t *testing.T) {
 			}
 			continue
 		}
-		if err == nil || skillrouter.FieldOf(err) != "text" || !strings.Contains(err.Error(), c.want) {
+		if err == nil || errs.FieldOf(err) != "text" || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}

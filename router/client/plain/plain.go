@@ -19,7 +19,8 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/trace"
 )
 
 // Bounds of an answer, in bytes.
@@ -56,12 +57,12 @@ func Speaks(u *url.URL) bool {
 func New(baseURL string, options Options) (*Client, error) {
 	u, err := url.Parse(baseURL)
 	if err != nil || options.Connect == nil && !Speaks(u) {
-		return nil, skillrouter.InvalidField("server", "must be a URL such as http://127.0.0.1:8025")
+		return nil, errs.InvalidField("server", "must be a URL such as http://127.0.0.1:8025")
 	}
 	if strings.ContainsAny(options.Token, "\r\n\x00") {
-		return nil, skillrouter.InvalidField("token", "may not hold line breaks")
+		return nil, errs.InvalidField("token", "may not hold line breaks")
 	}
-	if _, _, _, ok := skillrouter.ParseTraceparent(options.Trace); !ok {
+	if _, _, _, ok := trace.ParseTraceparent(options.Trace); !ok {
 		options.Trace = ""
 	}
 	c := &Client{base: strings.TrimRight(baseURL, "/"), host: u.Host, path: strings.TrimRight(u.EscapedPath(), "/"), options: options}
@@ -78,7 +79,7 @@ func (c *Client) Call(ctx context.Context, method, path string, in, out any) err
 	if in != nil {
 		var err error
 		if body, err = json.Marshal(in); err != nil {
-			return skillrouter.Wrap(skillrouter.Invalid, err, "the request cannot be written as JSON")
+			return errs.Wrap(errs.Invalid, err, "the request cannot be written as JSON")
 		}
 	}
 	a, err := c.exchange(ctx, method, path, body)

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter"
+	"skillrouter/internal/errs"
 	"skillrouter/router/client"
 	"skillrouter/router/client/plain"
 )
@@ -55,25 +55,25 @@ func TestAnswers(t *testing.T) {
 	const problem = `{"title":"Not Found","detail":"agent_id is not known","code":"not_found","field":"agent_id"}`
 	tests := []struct {
 		name, answer string
-		code         skillrouter.Code
+		code         errs.Code
 		says         string
 	}{
 		{name: "an announced length", answer: "HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\n{\"n\":1}"},
 		{name: "until the end", answer: "HTTP/1.0 200 OK\r\n\r\n{\"n\":1}\n"},
 		{name: "more than announced", answer: "HTTP/1.1 200 OK\r\ncontent-length: 7\r\n\r\n{\"n\":1}{{{"},
 		{name: "bare line feeds", answer: "HTTP/1.0 200 OK\n\n{\"n\":1}"},
-		{name: "less than announced", answer: "HTTP/1.1 200 OK\r\nContent-Length: 70\r\n\r\n{\"n\":", code: skillrouter.Unavailable},
-		{name: "half a value", answer: "HTTP/1.0 200 OK\r\n\r\n{\"n\":", code: skillrouter.Unavailable},
-		{name: "another type", answer: "HTTP/1.0 200 OK\r\n\r\n{\"n\":\"x\"}", code: skillrouter.Unavailable, says: "not the router's JSON"},
-		{name: "no JSON", answer: "HTTP/1.0 200 OK\r\n\r\n<html>", code: skillrouter.Unavailable, says: "not the router's JSON"},
-		{name: "nothing", answer: "", code: skillrouter.Unavailable},
-		{name: "no HTTP", answer: "SSH-2.0-x\r\n\r\n", code: skillrouter.Unavailable},
-		{name: "no code", answer: "HTTP/1.1 \r\n\r\n", code: skillrouter.Unavailable},
-		{name: "half a head", answer: "HTTP/1.1 200 OK\r\nContent-", code: skillrouter.Unavailable},
-		{name: "a refusal", answer: "HTTP/1.0 404 Not Found\r\n\r\n" + problem, code: skillrouter.NotFound, says: "is not known"},
-		{name: "a refusal of a proxy", answer: "HTTP/1.0 502 Bad Gateway\r\n\r\n<html>", code: skillrouter.Unavailable, says: "answered 502 Bad Gateway, and not as a router does"},
-		{name: "a redirection", answer: "HTTP/1.0 302 Found\r\nLocation: http://127.0.0.1:1/\r\n\r\n", code: skillrouter.Invalid, says: "answered 302 Found"},
-		{name: "a wrong length", answer: "HTTP/1.0 200 OK\r\nContent-Length: -1\r\n\r\n{\"n\":1}", code: skillrouter.Unavailable},
+		{name: "less than announced", answer: "HTTP/1.1 200 OK\r\nContent-Length: 70\r\n\r\n{\"n\":", code: errs.Unavailable},
+		{name: "half a value", answer: "HTTP/1.0 200 OK\r\n\r\n{\"n\":", code: errs.Unavailable},
+		{name: "another type", answer: "HTTP/1.0 200 OK\r\n\r\n{\"n\":\"x\"}", code: errs.Unavailable, says: "not the router's JSON"},
+		{name: "no JSON", answer: "HTTP/1.0 200 OK\r\n\r\n<html>", code: errs.Unavailable, says: "not the router's JSON"},
+		{name: "nothing", answer: "", code: errs.Unavailable},
+		{name: "no HTTP", answer: "SSH-2.0-x\r\n\r\n", code: errs.Unavailable},
+		{name: "no code", answer: "HTTP/1.1 \r\n\r\n", code: errs.Unavailable},
+		{name: "half a head", answer: "HTTP/1.1 200 OK\r\nContent-", code: errs.Unavailable},
+		{name: "a refusal", answer: "HTTP/1.0 404 Not Found\r\n\r\n" + problem, code: errs.NotFound, says: "is not known"},
+		{name: "a refusal of a proxy", answer: "HTTP/1.0 502 Bad Gateway\r\n\r\n<html>", code: errs.Unavailable, says: "answered 502 Bad Gateway, and not as a router does"},
+		{name: "a redirection", answer: "HTTP/1.0 302 Found\r\nLocation: http://127.0.0.1:1/\r\n\r\n", code: errs.Invalid, says: "answered 302 Found"},
+		{name: "a wrong length", answer: "HTTP/1.0 200 OK\r\nContent-Length: -1\r\n\r\n{\"n\":1}", code: errs.Unavailable},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -86,7 +86,7 @@ func TestAnswers(t *testing.T) {
 			for name, call := range map[string]func(ctx context.Context, method, path string, in, out any) error{"plain": dial(t, base).Call, "full": full.Call} {
 				var out struct{ N int }
 				err := call(t.Context(), "POST", "/x", map[string]int{"a": 1}, &out)
-				if skillrouter.CodeOf(err) != test.code || err != nil && !strings.Contains(skillrouter.Explain(err), test.says) || err == nil && out.N != 1 {
+				if errs.CodeOf(err) != test.code || err != nil && !strings.Contains(errs.Explain(err), test.says) || err == nil && out.N != 1 {
 					t.Errorf("%s: %v, %+v", name, err, out)
 				}
 			}
@@ -118,10 +118,10 @@ func TestRequest(t *testing.T) {
 func TestBounds(t *testing.T) {
 	for name, endless := range map[string]struct {
 		begin string
-		code  skillrouter.Code
+		code  errs.Code
 	}{
-		"head": {"HTTP/1.0 200 OK\r\nX: ", skillrouter.Unavailable}, "body": {"HTTP/1.0 200 OK\r\n\r\n", skillrouter.TooLarge},
-		"announced": {"HTTP/1.0 200 OK\r\nContent-Length: 99999999999\r\n\r\n", skillrouter.TooLarge},
+		"head": {"HTTP/1.0 200 OK\r\nX: ", errs.Unavailable}, "body": {"HTTP/1.0 200 OK\r\n\r\n", errs.TooLarge},
+		"announced": {"HTTP/1.0 200 OK\r\nContent-Length: 99999999999\r\n\r\n", errs.TooLarge},
 	} {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
@@ -140,7 +140,7 @@ func TestBounds(t *testing.T) {
 			}
 		}()
 		err = dial(t, "http://"+listener.Addr().String()).Call(t.Context(), "GET", "/x", nil, new(int))
-		if skillrouter.CodeOf(err) != endless.code {
+		if errs.CodeOf(err) != endless.code {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -156,27 +156,27 @@ func TestPatience(t *testing.T) {
 	c := dial(t, "http://"+listener.Addr().String())
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if err := c.Call(ctx, "GET", "/x", nil, nil); !errors.Is(ctx.Err(), context.DeadlineExceeded) || !strings.Contains(skillrouter.Explain(err), "did not answer in time") {
+	if err := c.Call(ctx, "GET", "/x", nil, nil); !errors.Is(ctx.Err(), context.DeadlineExceeded) || !strings.Contains(errs.Explain(err), "did not answer in time") {
 		t.Errorf("%v", err)
 	}
 	ctx, cancel = context.WithCancel(t.Context())
 	time.AfterFunc(50*time.Millisecond, cancel)
-	if err := c.Call(ctx, "GET", "/x", nil, nil); err == nil || !strings.Contains(skillrouter.Explain(err), "was given up") {
+	if err := c.Call(ctx, "GET", "/x", nil, nil); err == nil || !strings.Contains(errs.Explain(err), "was given up") {
 		t.Errorf("%v", err)
 	}
 	listener.Close()
-	if err := c.Call(t.Context(), "GET", "/x", nil, nil); err == nil || !strings.Contains(skillrouter.Explain(err), "no router answers at") {
+	if err := c.Call(t.Context(), "GET", "/x", nil, nil); err == nil || !strings.Contains(errs.Explain(err), "no router answers at") {
 		t.Errorf("%v", err)
 	}
 }
 
 func TestNewRefuses(t *testing.T) {
 	for _, base := range []string{"https://127.0.0.1:1", "127.0.0.1:1", "http://", "http://user@127.0.0.1:1", "http://127.0.0.1:1?a=b", "http://127.0.0.1:1#x", "unix:///x", ":"} {
-		if _, err := plain.New(base, plain.Options{}); skillrouter.CodeOf(err) != skillrouter.Invalid {
+		if _, err := plain.New(base, plain.Options{}); errs.CodeOf(err) != errs.Invalid {
 			t.Errorf("%s: %v", base, err)
 		}
 	}
-	if _, err := plain.New("http://127.0.0.1:1", plain.Options{Token: "a\r\nX: b"}); skillrouter.CodeOf(err) != skillrouter.Invalid {
+	if _, err := plain.New("http://127.0.0.1:1", plain.Options{Token: "a\r\nX: b"}); errs.CodeOf(err) != errs.Invalid {
 		t.Errorf("a token of two lines: %v", err)
 	}
 }

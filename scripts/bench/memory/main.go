@@ -14,8 +14,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"skillrouter"
 	"skillrouter/cmd/app"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/knowledge"
 	"skillrouter/learning/store"
@@ -100,7 +100,7 @@ func inProcess(ctx context.Context, dir string, texts *texts, searches int) (err
 		return err
 	}
 	sidecar.Report("index rebuilt from the database", "%v", time.Since(began).Round(time.Millisecond))
-	ctx = skillrouter.WithPrincipal(ctx, skillrouter.Open())
+	ctx = principal.With(ctx, principal.Open())
 	if err := timed("search in the process, rows included", searches, texts, func(query string) error {
 		_, err := base.Search(ctx, knowledge.Query{Query: query})
 		return err

@@ -19,7 +19,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"skillrouter"
+	"skillrouter/internal/committer"
 	"skillrouter/scripts/bench/sidecar"
 )
 
@@ -82,7 +82,7 @@ func (b *bench) measure(ctx context.Context) error {
 	if time.Now().After(first) {
 		return errors.New("scheduling took longer than -lead: the first were due before the last was scheduled")
 	}
-	if err := skillrouter.Pause(ctx, time.Until(first)); err != nil {
+	if err := committer.Pause(ctx, time.Until(first)); err != nil {
 		return err
 	}
 	before := b.sidecar.CPU()

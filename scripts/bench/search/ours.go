@@ -10,8 +10,8 @@ import (
 	"slices"
 	"time"
 
-	"skillrouter"
 	"skillrouter/cmd/app"
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/knowledge"
 	"skillrouter/learning/store"
@@ -74,7 +74,7 @@ func (o *ours) run(ctx context.Context, run func(context.Context) error) {
 
 func (o *ours) add(ctx context.Context, entries []entry) error {
 	at := 0
-	result, err := o.base.Bulk(skillrouter.WithPrincipal(ctx, skillrouter.Open()), func() (knowledge.Draft, error) {
+	result, err := o.base.Bulk(principal.With(ctx, principal.Open()), func() (knowledge.Draft, error) {
 		if at == len(entries) {
 			return knowledge.Draft{}, io.EOF
 		}
@@ -89,7 +89,7 @@ func (o *ours) add(ctx context.Context, entries []entry) error {
 }
 
 func (o *ours) search(ctx context.Context, q question) ([]string, error) {
-	ctx = context.WithValue(skillrouter.WithPrincipal(ctx, skillrouter.Open()), searching{}, true)
+	ctx = context.WithValue(principal.With(ctx, principal.Open()), searching{}, true)
 	found, err := o.base.Find(ctx, knowledge.Query{Query: q.Text, Project: q.Scope, Limit: q.Limit})
 	if err == nil && found.Notice != "" { // such as that the index is still being built
 		err = errors.New(found.Notice)

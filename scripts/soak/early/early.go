@@ -32,7 +32,7 @@ var mistake = []Change{
 
 // Build builds the router that acknowledges early into dir, and returns the program's path.
 func Build(ctx context.Context, dir string) (program string, err error) {
-	return BuildWrong(ctx, dir, "early", "committer.go", mistake...)
+	return BuildWrong(ctx, dir, "early", "internal/committer/committer.go", mistake...)
 }
 
 // BuildWrong builds the router with changes of one of its files into dir, from the module that the working directory

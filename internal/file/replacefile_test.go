@@ -1,0 +1,37 @@
+package file_test
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"skillrouter/internal/file"
+)
+
+// TestReplaceFile: the new text is there with its mode, and a file that cannot be replaced leaves nothing beside it.
+func TestReplaceFile(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "file")
+	for _, text := range []string{"old", "new"} {
+		if err := file.Replace(path, []byte(text), 0o640); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(path); err != nil || string(got) != text {
+			t.Errorf("%q, %v is there, want %q", got, err, text)
+		}
+	}
+	if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o640 {
+		t.Errorf("the file is %v, %v", info, err)
+	}
+	folder := filepath.Join(dir, "folder")
+	if err := os.MkdirAll(filepath.Join(folder, "below"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := file.Replace(folder, nil, 0o600); err == nil {
+		t.Error("a folder is replaced by a file")
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 2 {
+		t.Errorf("%v, %v are there", entries, err)
+	}
+}

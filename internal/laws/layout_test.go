@@ -1,0 +1,324 @@
+package laws_test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// shared are the small packages that every room but tfidf's may know; in the tables "shared" stands for all of them.
+var shared = []string{
+	"internal/check", "internal/clock", "internal/committer", "internal/defaults", "internal/errs", "internal/eventlog", "internal/file", "internal/lazyregexp",
+	"internal/principal", "internal/redact", "internal/safetext", "internal/strictjson", "internal/tally", "internal/trace",
+}
+
+// domains are the packages that the router's families and the transports may know.
+var domains = append([]string{"shared", "learning", "operational", "operational/person", "comms", "comms/lease"}, learned...)
+
+// learned are the rooms of the memory that the router knows: the kinds, and what is made of them.
+// Each package below learning is one, but for these, which serve them.
+var learned = roomsBelow("learning", "condition", "contradict", "folder", "learningtest", "likeness", "runbooks", "store", "subject", "worktree")
+
+// roomsBelow lists the packages in a folder, but for some; guard/rule is a room of its own.
+func roomsBelow(folder string, but ...string) (rooms []string) {
+	entries, err := os.ReadDir(path.Join("../..", folder)) // before TestMain has gone to the top
+	if err != nil {
+		panic(err)
+	}
+	for _, e := range entries {
+		if e.IsDir() && !slices.Contains(but, e.Name()) {
+			rooms = append(rooms, path.Join(folder, e.Name()))
+		}
+	}
+	return append(rooms, "learning/guard/rule")
+}
+
+// families are the rooms of the router: each does one thing with what the domains know.
+var families = []string{
+	"router", "router/classify", "router/contexts", "router/crossing", "router/decision", "router/feed", "router/kind", "router/question", "router/reminder", "router/search", "router/session", "router/transfer", "router/value",
+}
+
+// rooms says which packages of this module a package may import, besides the
+// standard library and libraries. An entry that ends in /* stands for every
+// package below it. The first room that matches the importer counts.
+var rooms = []struct {
+	importer string
+	allowed  []string
+	why      string
+}{
+	{"internal/redact", []string{"tfidf/wordlist"}, "a text is looked through for secrets, whoever stores it"},
+	{"internal/check", []string{"internal/errs", "internal/redact"}, "a name holds no secret, and what is wrong with it is an error"},
+	{"internal/committer", []string{"internal/errs", "internal/trace"}, "writes are joined, whatever they write"},
+	{"internal/principal", []string{"internal/check", "internal/errs"}, "who acts has a name, and may be refused"},
+	{"internal/safetext", []string{"internal/lazyregexp"}, "a text is made safe to show, whoever wrote it"},
+	{"internal/strictjson", []string{"internal/check", "internal/errs", "internal/safetext"}, "JSON is read, whatever it says"},
+	{"internal/trace", []string{"internal/redact"}, "spans hold no secret"},
+	{"internal/*", nil, "what every room shares knows none of them"},
+	{"tfidf/wordlist", nil, "who reads lists of words knows none of them"},
+	{"tfidf/text", []string{"tfidf/wordlist"}, "texts become words, whatever finds them"},
+	{"tfidf", []string{"tfidf/text"}, "the engine knows no database and no domain"},
+	{"tfidf/keep", []string{"tfidf", "tfidf/text"}, "an index is kept in step with any source"},
+	{"migrations", nil, "SQL only"},
+	{"operational/store", []string{"shared", "operational", "operational/person"}, "a store serves its own domain"},
+	{"operational/operationaltest", []string{"shared", "operational"}, "a contract knows the interface and no implementation"},
+	{"learning/store", slices.Concat([]string{"shared", "learning"}, learned), "a store serves its own domain"},
+	{"learning/runbooks", []string{"shared", "learning", "learning/procedure"}, "files and rows are two forms of the same procedures, and the service has the rules"},
+	{"learning/folder", []string{"shared", "learning", "learning/lesson", "tfidf/wordlist"}, "a folder gives to and takes from the service's interface, whoever implements it"},
+	{"learning/learningtest", slices.Concat([]string{"shared", "learning"}, learned), "a contract knows the interface and no implementation"},
+	{"operational/person", []string{"shared"}, "who a person is hangs on no other rule"},
+	{"operational", []string{"shared"}, "a domain knows no other domain"},
+	{"learning/guard/act", []string{"shared", "tfidf/wordlist"}, "what a command does is known without any rule of ours"},
+	{"learning/shelf", []string{"shared", "learning", "tfidf", "tfidf/keep", "tfidf/text"}, "rows are found alike, whatever they are"},
+	{"learning/condition", []string{"shared", "learning"}, "a condition knows what it is asked of by name alone"},
+	{"learning/worktree", []string{"shared", "tfidf/wordlist"}, "a text is compared with a folder, whoever has them"},
+	{"learning/contradict", []string{"tfidf/text", "tfidf/wordlist"}, "texts are compared, whoever has them"},
+	{"learning/likeness", []string{"shared", "learning", "tfidf/text", "tfidf/wordlist"}, "texts are compared, whoever has them"},
+	{"learning/subject", []string{"tfidf/text", "tfidf/wordlist"}, "a question and a memory name a subject alike, whoever asks"},
+	{"learning/knowledge", []string{"shared", "learning", "learning/contradict", "learning/shelf", "learning/subject", "tfidf", "tfidf/text"}, "a kind knows no other kind"},
+	{"learning/guard/rule", []string{"shared", "learning", "learning/guard/act", "tfidf", "tfidf/text", "tfidf/wordlist"}, "a rule is compared with what a command does, wherever it came from"},
+	{"learning/lesson", []string{"shared", "learning", "learning/contradict", "learning/shelf", "learning/likeness", "learning/guard/rule", "tfidf", "tfidf/text"}, "a lesson is found, compared, and may be a rule"},
+	{"learning/procedure", []string{"shared", "learning", "learning/shelf", "learning/condition", "learning/lesson", "tfidf"}, "steps have conditions, and runs propose lessons"},
+	{"learning/guard", []string{"shared", "learning", "learning/lesson", "learning/guard/act", "learning/guard/rule", "tfidf"}, "rules come from lessons, and their outcomes move them"},
+	{"learning/escalation", []string{"shared", "learning", "learning/condition", "learning/lesson"}, "conditions choose lessons"},
+	{"learning/propagation", []string{"shared", "learning", "learning/lesson", "tfidf/text", "tfidf/wordlist"}, "a lesson reaches whom it fits"},
+	{"learning/experience", []string{"shared", "learning", "learning/episode", "learning/lesson"}, "how operations went is learned from episodes"},
+	{"learning/incident", []string{"shared", "learning", "learning/worktree", "tfidf/wordlist"}, "what failed is learned from commands, and needs no kind"},
+	{"learning/consolidate", []string{
+		"shared", "learning", "learning/episode", "learning/fact", "learning/lesson", "learning/incident", "learning/procedure", "learning/guard/act", "tfidf/wordlist",
+	}, "it proposes kinds from transcripts"},
+	{"learning/feedback", []string{"shared", "learning", "learning/knowledge", "learning/episode", "learning/lesson"}, "what users say of answers is asked again of what answered"},
+	{"learning/*", []string{"shared", "learning", "learning/shelf", "tfidf"}, "a kind knows no other kind"}, // of a kind without a line
+	{"learning", []string{"shared", "tfidf/text"}, "the vocabulary knows no kind"},
+	{"comms/lease", []string{"shared", "operational", "comms"}, "leases are rules over operational state, presence and the mailbox"},
+	{"comms", []string{"shared", "operational"}, "presence and mailbox are rules over operational state"},
+	{"router/classify", []string{"shared", "tfidf/text", "tfidf/wordlist"}, "what a question is about is told by its words and those like them, and asks no store"},
+	{"router/kind", slices.Concat(learned, []string{"shared", "learning", "operational", "tfidf", "tfidf/keep", "router"}), "a kind knows its service, and no family of the router"},
+	{"router/transfer", []string{"shared", "learning", "router/kind"}, "it moves what the kinds of memory keep, whatever they are"},
+	{"router/follow", []string{"shared", "operational"}, "it reads event logs, whatever is in them"},
+	{"router/session", slices.Concat(learned, []string{"shared", "learning", "operational"}), "a session begins and ends in both domains"},
+	{"router/crossing", slices.Concat(learned, []string{"shared", "learning", "operational", "router", "router/follow"}), "it carries what crosses between the domains"},
+	{"router/feed", slices.Concat(learned, []string{"shared", "learning", "operational", "operational/person", "router", "router/follow", "router/kind"}), "it orders what the event logs tell"},
+	{"router/reminder", slices.Concat(learned, []string{"shared", "learning/condition", "learning", "operational", "router", "router/follow"}), "what reminders wait for happens in both domains"},
+	{"router/decision", slices.Concat(learned, []string{"shared", "learning", "operational"}), "what waits for a person is gathered from both domains"},
+	{"router/value", slices.Concat(learned, []string{"shared", "learning", "operational", "router"}), "what agents were told is compared with what they did"},
+	{"router/search", slices.Concat(learned, []string{"shared", "learning", "operational", "router", "router/follow", "router/kind", "learning/subject", "tfidf", "tfidf/text", "tfidf/wordlist"}), "one search over what the domains keep"},
+	{"router/question", slices.Concat(learned, []string{"shared", "learning", "operational", "router", "router/classify", "router/decision", "router/kind", "router/search", "tfidf/wordlist"}), "a question is put to the search and to the state of both domains"},
+	{"router/contexts", slices.Concat(learned, []string{"shared", "learning", "learning/worktree", "operational", "router", "router/kind", "learning/subject", "tfidf", "tfidf/text", "tfidf/wordlist"}), "it chooses from what the domains keep"},
+	{"router", slices.Concat(learned, []string{"shared", "learning", "operational", "router/classify", "tfidf"}), "it asks the domains, and knows no family"},
+	{"router/httpapi", slices.Concat(domains, families), "handlers translate between HTTP and the services"},
+	{"router/routertest/fixture", []string{"*"}, "tests of several rooms stand on real stores"},
+	{"comms/commstest", []string{"shared", "operational", "comms"}, "a contract knows the interface and no implementation"},
+	{"router/cluster", []string{"shared"}, "which node writes is decided without knowing what is written"},
+	{"router/client/plain", []string{"shared"}, "a hook links no more than what asks"},
+	{"router/client", slices.Concat(domains, families, []string{"router/client/plain", "router/sse"}), "it calls the services, and reads refusals as the plain one does"},
+	{"router/otlp", []string{"shared"}, "spans are sent without knowing whose they are"},
+	{"router/webhook", []string{"shared", "router/decision"}, "it tells that something waits, and knows not what"},
+	{"router/sse", nil, "a stream is cut into events without knowing whose it is"},
+	{"router/*", slices.Concat(domains, families, []string{"router/sse"}), "transports translate, and know no sibling"},
+	{"cmd/config", []string{"shared"}, "configuration is known in cmd alone"},
+	{"cmd/*", []string{"*"}, "commands and the composition root see everything"},
+	{"scripts/*", []string{"*"}, "programs that people run by hand"},
+}
+
+// libraries says where a library may be imported; one that is not listed may be anywhere.
+var libraries = map[string][]string{
+	"text/template":                   nil, // pages escape what they show: html/template
+	"html/template":                   {"router/web", "router/httpapi"},
+	"gorm.io/gorm":                    {"operational/store", "learning/store", "cmd/app", "cmd/app/postgres"},
+	"gorm.io/driver/postgres":         {"cmd/app/postgres"},
+	"github.com/jackc/pgx/v5":         {"cmd/app/postgres", "cmd/app/apptest"},
+	"github.com/nats-io/nats.go":      {"cmd/app/nats"},
+	"github.com/glebarez/sqlite":      {"cmd/app"},
+	"github.com/glebarez/go-sqlite":   {"cmd/app"},
+	"github.com/expr-lang/expr":       {"learning/condition"},
+	"modernc.org/sqlite":              {"cmd/app/sqlite"}, // which stands in for go-sqlite
+	"github.com/gin-gonic/gin":        {"router/httpapi"},
+	"github.com/r3labs/sse/v2":        {"router/stream"},
+	"github.com/spf13/cobra":          {"cmd/cli"},
+	"charm.land/bubbletea/v2":         {"cmd/watch"},
+	"github.com/charmbracelet/x/ansi": {"cmd/watch"},
+}
+
+// topLevel is the prescribed top level, and the few that join it.
+var topLevel = []string{
+	"cmd", "router", "comms", "learning", "operational", "tfidf", "migrations", "scripts", "docs",
+	"go.mod", "go.sum", "Makefile", "README.md", "CHANGELOG.md", "LICENSE", "internal",
+}
+
+func TestImports(t *testing.T) {
+	packages := imports(t)
+	if len(packages) < 8 {
+		t.Fatalf("only %d packages were found: the walk is broken", len(packages))
+	}
+	for importer, imported := range packages {
+		for _, other := range imported {
+			if msg := refusal(importer, other); msg != "" {
+				t.Error(msg)
+			}
+		}
+	}
+}
+
+// TestImportsRefuses is the negative control: the rules can fail.
+func TestImportsRefuses(t *testing.T) {
+	for _, pair := range [][2]string{
+		{"learning", "skillrouter/operational"},
+		{"learning", "skillrouter/learning/lesson"},
+		{"learning/knowledge", "skillrouter/learning/episode"},
+		{"learning/fact", "skillrouter/learning/episode"},
+		{"learning/glossary", "skillrouter/learning/likeness"}, // a room without a line
+		{"router/kind", "skillrouter/learning/worktree"},
+		{"learning/lesson", "skillrouter/learning/guard"},
+		{"learning/guard/rule", "skillrouter/learning/lesson"},
+		{"operational", "skillrouter/learning"},
+		{"tfidf", "skillrouter/internal/errs"},
+		{"internal/errs", "skillrouter/internal/check"},
+		{"internal/committer", "skillrouter/learning"},
+		{"learning/guard/act", "skillrouter/internal/database"},
+		{"tfidf/wordlist", "skillrouter/tfidf"},
+		{"tfidf/text", "skillrouter/tfidf"},
+		{"tfidf", "skillrouter/tfidf/keep"},
+		{"tfidf/keep", "skillrouter/learning/shelf"},
+		{"learning/guard/act", "skillrouter/learning"},
+		{"router/classify", "skillrouter/router"},
+		{"router/transfer", "skillrouter/router/classify"},
+		{"router", "skillrouter/router/search"},
+		{"router/search", "skillrouter/router/contexts"},
+		{"router/session", "skillrouter/router"},
+		{"router/kind", "skillrouter/router/search"},
+		{"router", "skillrouter/router/kind"},
+		{"router/mcpserver", "skillrouter/router/follow"},
+		{"router/client/plain", "skillrouter/learning"},
+		{"router/cluster", "skillrouter/router/httpapi"},
+		{"comms", "gorm.io/gorm"},
+		{"router/httpapi", "skillrouter/router/mcpserver"},
+		{"router", "skillrouter/cmd/config"},
+		{"learning/store", "github.com/glebarez/sqlite"},
+		{"cmd/app", "github.com/jackc/pgx/v5"},
+		{"router/mcpserver", "github.com/gin-gonic/gin"},
+		{"router/feed", "html/template"},
+		{"cmd/cli", "text/template"},
+	} {
+		if refusal(pair[0], pair[1]) == "" {
+			t.Errorf("%s may import %s, and should not", pair[0], pair[1])
+		}
+	}
+}
+
+func TestTopLevel(t *testing.T) {
+	entries, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		name := e.Name()
+		if strings.HasPrefix(name, ".") || slices.Contains(topLevel, name) || name == "bin" || name == "dist" {
+			continue
+		}
+		t.Errorf("%s is not part of the prescribed top level", name)
+	}
+}
+
+// TestNoClockOrBackground holds two habits below cmd: the context comes from
+// the caller, and nothing sleeps in tests.
+func TestNoClockOrBackground(t *testing.T) {
+	walk(t, func(file string) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		test := strings.HasSuffix(file, "_test.go")
+		below := !strings.HasPrefix(file, "cmd/") && !strings.HasPrefix(file, "scripts/")
+		if !test && below && strings.Contains(string(text), "context.Background()") {
+			t.Errorf("%s calls context.Background(): take the caller's context", file)
+		}
+		if test && file != "internal/laws/layout_test.go" && strings.Contains(string(text), "time.Sleep(") {
+			t.Errorf("%s sleeps: wait for what you wait for, or use virtual time", file)
+		}
+	})
+}
+
+// refusal says why importer may not import other, or "".
+func refusal(importer, other string) string {
+	for library, where := range libraries {
+		if (other == library || strings.HasPrefix(other, library+"/")) && !slices.Contains(where, importer) && !strings.HasPrefix(importer, "scripts/") {
+			return importer + " imports " + other + ", which belongs in " + strings.Join(where, ", ")
+		}
+	}
+	other, ours := strings.CutPrefix(other, "skillrouter/")
+	if !ours {
+		return ""
+	}
+	for _, room := range rooms {
+		if !matches(room.importer, importer) {
+			continue
+		}
+		for _, allowed := range room.allowed {
+			if matches(allowed, other) {
+				return ""
+			}
+		}
+		return importer + " may not import " + other + ": " + room.why
+	}
+	return importer + " has no room in the table"
+}
+
+func matches(pattern, name string) bool {
+	switch pattern {
+	case "*":
+		return true
+	case "shared":
+		return slices.Contains(shared, name)
+	}
+	if below, ok := strings.CutSuffix(pattern, "/*"); ok {
+		return strings.HasPrefix(name, below+"/")
+	}
+	return pattern == name
+}
+
+// imports reads what each package's files, tests apart, import.
+func imports(t *testing.T) map[string][]string {
+	packages := map[string][]string{}
+	walk(t, func(file string) {
+		if strings.HasSuffix(file, "_test.go") {
+			return
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly|parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir := path.Dir(file)
+		for _, spec := range parsed.Imports {
+			other, _ := strconv.Unquote(spec.Path.Value)
+			packages[dir] = append(packages[dir], other)
+		}
+	})
+	return packages
+}
+
+func walk(t *testing.T, visit func(file string)) {
+	err := filepath.WalkDir(".", func(file string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := d.Name()
+		if d.IsDir() && (name == "testdata" || name != "." && strings.HasPrefix(name, ".")) {
+			return filepath.SkipDir
+		}
+		file = filepath.ToSlash(file)
+		if strings.HasSuffix(name, ".go") {
+			visit(file)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
