@@ -317,7 +317,7 @@ func TestSessionsProposeOnce(t *testing.T) {
 	if n := count(consolidate.TranscriptDraft{Project: "ledger", SessionID: "one", Text: text}); n != 2 {
 		t.Errorf("of another project: %d proposals", n)
 	}
-	if n := count(consolidate.TranscriptDraft{SessionID: "five", Text: text}); n != 2 { // the value, and the error with its fix
+	if n := count(consolidate.TranscriptDraft{SessionID: "five", Text: text}); n != 3 { // the value, the rule, and the error with its fix
 		t.Errorf("handed in: %d proposals", n)
 	}
 }

@@ -89,9 +89,9 @@ var rooms = []struct {
 	{"learning/escalation", []string{"shared", "learning", "learning/condition", "learning/lesson"}, "conditions choose lessons"},
 	{"learning/propagation", []string{"shared", "learning", "learning/lesson", "tfidf/text", "tfidf/wordlist"}, "a lesson reaches whom it fits"},
 	{"learning/experience", []string{"shared", "learning", "learning/episode", "learning/lesson"}, "how operations went is learned from episodes"},
-	{"learning/incident", []string{"shared", "learning", "learning/worktree", "tfidf/wordlist"}, "what failed is learned from commands, and needs no kind"},
+	{"learning/incident", []string{"shared", "learning", "learning/worktree", "learning/guard/act", "tfidf/wordlist"}, "what failed is learned from commands, which the guard reads, and needs no kind"},
 	{"learning/consolidate", []string{
-		"shared", "learning", "learning/episode", "learning/fact", "learning/lesson", "learning/incident", "learning/procedure", "learning/guard/act", "tfidf/wordlist",
+		"shared", "learning", "learning/episode", "learning/fact", "learning/lesson", "learning/incident", "learning/procedure", "tfidf/wordlist",
 	}, "it proposes kinds from transcripts"},
 	{"learning/feedback", []string{"shared", "learning", "learning/knowledge", "learning/episode", "learning/lesson"}, "what users say of answers is asked again of what answered"},
 	{"learning/*", []string{"shared", "learning", "learning/shelf", "tfidf"}, "a kind knows no other kind"}, // of a kind without a line

@@ -1,326 +1,270 @@
 package consolidate
 
 import (
+	_ "embed"
 	"encoding/json"
+	"net/url"
 	"slices"
 	"strings"
 
 	"skillrouter/internal/lazyregexp"
 	"skillrouter/learning/fact"
+	"skillrouter/learning/incident"
+	"skillrouter/tfidf/wordlist"
 )
 
-// statement is a value that somebody states.
-type statement struct {
-	key, category string
-	value         any
-	fleeting      bool
-	label         bool // "port: 8080" rather than a sentence
-	word          bool // the value is a plain word
-}
-
-// statedFact is what the statements of a transcript say of one key.
+// statedFact is what a transcript says of one key. What is stated later takes the place of what was stated before.
 type statedFact struct {
-	statement
+	key, text  string // text is the value as it was stated
+	value      any
+	word       bool // the value is a plain word
 	confidence float64
 	turns      []int
 	quotes     []string
-	gone       bool
 }
 
 // The times to live of stated values, in seconds.
 const (
-	ttlStated   = 30 * 86400 // conventions, commands, names: a month, and then it should be seen again
-	ttlNetwork  = 7 * 86400  // ports, hosts and addresses move sooner
-	ttlFleeting = 86400      // "currently"
+	ttlStated  = 30 * 86400 // commands, names, settings: a month, and then it should be seen again
+	ttlNetwork = 7 * 86400  // ports, hosts and addresses move sooner
 )
 
 // Bounds of what is looked at: a transcript of megabytes takes a second and not a minute.
 const (
-	maxSaid   = 20_000 // lines of prose
-	maxStated = 500    // keys
+	maxSaid     = 20_000 // lines of prose
+	maxStated   = 500    // keys
+	maxSentence = 240    // bytes of a sentence that states one value
+	maxSubject  = 5      // words of a subject: what takes more to say is no name
 )
 
-// facts finds values that somebody states. What is stated later takes the place
-// of what was stated before.
-func (s *ruleScene) facts() []ProposalDraft {
-	var keys []string
-	stated := map[string]*statedFact{}
-	lastTurn := map[int][]string{} // keys by the turn that stated them
+// forms are the ways in which people state values, the most telling first; each catches the subject and the value. A
+// configured model finds more of them.
+var forms = []struct {
+	pattern   *lazyregexp.Regexp
+	attribute string
+}{
+	{lazyregexp.New("(?i)^(?:to |you can |we |always |please )*(?:run|start) (?:the |all |our )?([a-z][a-z -]{2,30}?) (?:with|using|via|by running|by)[:,]? `([^`]+)`"), "command"},
+	{lazyregexp.New("(?i)^(?:to|for) (?:run )?((?:the )?(?:tests?|build|deploy|lint|format|release|migrate|install|seed)[a-z -]{0,30}?),? (?:we |you |just |always |please |should |need to )*(?:use|run|call|execute):? `([^`]+)`"), "command"},
+	{lazyregexp.New("(?i)^(?:the |our |all )?([a-z][a-z -]{2,30}?) (?:is|are) (?:run|started|built|deployed) (?:with|using|via|by) `([^`]+)`"), "command"},
+	{lazyregexp.New("(?i)^(.{2,50}?) (?:now |is |are )*(?:listens?|listening|runs?|running|served|exposed|uses|is)? ?(?:now )?(?:on|at)? ?(?:the )?(?:port |localhost:|127\\.0\\.0\\.1:|0\\.0\\.0\\.0:|:)`?(\\d{2,5})`?(?: (?:now|locally|instead|by default))*(?:,? not `?[\\w]+`?)?[.!]?$"), "port"},
+	{lazyregexp.New(`(?i)^(.{2,50}?) (?:is|are|lives?|runs?|is (?:hosted|reachable|available|deployed)) (?:at|on|under) <?(https?://[^\s>]+?)>?[.!]?$`), "url"},
+	{lazyregexp.New("(?i)^(.{2,50}?) (?:lives?|is|are|is (?:located|stored|kept)) (?:in|at|under) (`[^`]+`|\\S*/\\S*)[.!]?$"), "path"},
+	{lazyregexp.New("^`?([A-Za-z][\\w.-]{1,60})`? ?(?:==?|:=) ?(`[^`]+`|\"[^\"]+\"|'[^']+'|[^\\s,;=]+)[.!]?$"), assignedValue},
+	{lazyregexp.New("(?i)^(.{2,60}?)(?: is| are| (?:has been|was|were|got) (?:changed|set|moved|switched|updated|renamed) to| changed to| defaults? to| is set to| is called)(?: now| always| currently| actually| still)* (.{1,120}?)(?:,? (?:now|instead|by default|everywhere))?(?:,? (?:and )?not `?[\\w./-]+`?)?[.!]?$"), ""},
+}
+
+// assignedValue is the attribute of what was written as "x = y".
+const assignedValue = "="
+
+//go:embed words.txt
+var rulesWords string
+
+// What is known of words.
+var (
+	slots      = wordlist.Set(rulesWords, "nouns with a value")
+	articles   = wordlist.Set(rulesWords, "articles")
+	nobody     = wordlist.Set(rulesWords, "no subjects")
+	unnameable = wordlist.Set(rulesWords, "no part of a name")
+	stateWords = wordlist.Set(rulesWords, "states")
+	compounds  = wordlist.Phrases(rulesWords, "names of two words")
+)
+
+var (
+	openers    = lazyregexp.New(`(?i)^(?:(?:no|nope|wait|actually|sorry|correction|ok(?:ay)?|so|well|also|yes|and|but|note|fyi|remember|important|by the way|for the record|please (?:note|remember))(?: that)?[,:]? )+`)
+	doubts     = lazyregexp.New(`(?i)\b(?:if|whether|maybe|perhaps|possibly|probably|might|may|could|would|should|seems?|looks like|i think|i guess|i believe|i assume|suppose|unless|apparently|not sure|e\.g\.|for example|for instance|will be|isn't|aren't|is not|are not|don't|doesn't|no longer|let me|there (?:is|are))\b`)
+	dottedKey  = lazyregexp.New(`^(?:[A-Za-z_][\w-]*(?:\.[\w-]+)+|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)$`)
+	possessive = lazyregexp.New(`(?i)^(.+?)(?:'s|s') (.+)$`)
+	ofPhrase   = lazyregexp.New(`(?i)^(.+?) (?:of|for) (?:the |our |this )?(.+)$`)
+	keyWord    = lazyregexp.New(`^[a-z0-9][a-z0-9_.+/-]*$`)
+	numeric    = lazyregexp.New(`^-?\d{1,15}(?:\.\d{1,10})?$`)
+	telling    = lazyregexp.New(`^\w[\w+.-]*://\S+$|^\d+(?:\.\d+)? ?[A-Za-z%]{1,12}$|^[~.]?/?[\w@.-]+(?:/[\w@.*-]+)+/?$|^[\w-]+(?:\.[\w-]+)+(?::\d+)?$`)
+	proper     = lazyregexp.New(`^[A-Z][\w.+#-]*(?: (?:[A-Z][\w.+#-]*|\d[\w.]*))*$`)
+	plainValue = lazyregexp.New(`^[a-z][a-z0-9-]{1,30}$`)
+	saysIt     = lazyregexp.New("(?i)^(?:it|that)(?:'s| is)(?: now| actually)* `?(\\d+)`?(?: now)?(?:,? not `?\\w+`?)?[.!]?$")
+)
+
+// facts proposes the values that somebody states.
+func (s *scene) facts() (drafts []ProposalDraft) {
+	var stated []*statedFact
 	for i, line := range s.said {
-		if len(keys) == maxStated {
-			break
-		}
-		if i >= maxSaid/2 && i < len(s.said)-maxSaid/2 {
+		if len(stated) >= maxStated || line.role == roleTool || i >= maxSaid/2 && i < len(s.said)-maxSaid/2 {
 			continue // of an endless transcript, its beginning and its end
 		}
-		if disputes.MatchString(line.text) && line.role == roleUser {
-			for back := line.turn - 1; back >= max(0, line.turn-2); back-- {
-				for _, key := range lastTurn[back] {
-					if n := len(stated[key].turns); n == 1 { // nobody else said so
-						stated[key].gone = true
-					}
-				}
-				if len(lastTurn[back]) > 0 {
-					break
-				}
-			}
-		}
 		for _, sentence := range sentences(line.text) {
-			if key, value, ok := denies(sentence); ok {
-				for k, f := range stated {
-					if (key == "" || k == key) && render(f.value) == value {
-						f.gone = true
-					}
-				}
+			f := factOf(sentence, stated)
+			if f == nil || secretName(f.key) {
+				continue
 			}
-			for _, st := range line.statements(sentence, stated) {
-				f := stated[st.key]
-				if f == nil {
-					f = &statedFact{}
-					stated[st.key] = f
-					keys = append(keys, st.key)
-				}
-				f.state(st, line, sentence)
-				lastTurn[line.turn] = append(lastTurn[line.turn], st.key)
+			f.confidence = map[string]float64{roleUser: factUser, roleSystem: factSystem, roleAssistant: factAssistant}[line.role]
+			if f.confidence += factQuoted; f.word {
+				f.confidence += factWord - factQuoted
 			}
+			f.turns, f.quotes = []int{line.turn}, []string{sentence}
+			at := slices.IndexFunc(stated, func(o *statedFact) bool { return o.key == f.key })
+			switch {
+			case at < 0:
+				stated = append(stated, f)
+			case strings.EqualFold(stated[at].text, f.text):
+				if was := stated[at]; was.turns[len(was.turns)-1] != line.turn {
+					was.confidence, was.turns, was.quotes = max(was.confidence, f.confidence)+factAgain, append(was.turns, line.turn), append(was.quotes, sentence)
+				}
+				continue
+			default:
+				stated[at] = f
+			}
+			f.corrects(stated)
 		}
 	}
-	proved := map[string]bool{}
-	for _, h := range s.happened {
-		if h.command != nil && (h.command.outcome == outcomeOK || h.command.outcome == outcomeProved) {
-			proved[h.command.text] = true
-		}
-	}
-	var drafts []ProposalDraft
-	for _, key := range keys {
-		f := stated[key]
-		if f.gone || secretName(key) {
-			continue
-		}
+	for _, f := range stated {
 		value, err := json.Marshal(f.value)
 		if err != nil {
 			continue
 		}
-		if text, ok := f.value.(string); ok && proved[text] {
+		if slices.ContainsFunc(s.steps, func(step incident.Step) bool { return step.Command == f.text && step.Outcome == incident.Worked }) {
 			f.confidence += factProved
 		}
-		ttl := int64(ttlStated)
-		if f.category == categoryNetwork {
+		category, ttl := f.category(), int64(ttlStated)
+		if category == "network" {
 			ttl = ttlNetwork
 		}
-		if f.fleeting {
-			ttl = ttlFleeting
-		}
 		drafts = append(drafts, ProposalDraft{
-			Kind: ProposalFact, Fact: &fact.Draft{Key: key, Value: value, Category: f.category, TTL: &ttl},
-			Confidence: bounded(f.confidence), Evidence: f.quotes, Turns: f.turns,
+			Kind: ProposalFact, Fact: &fact.Draft{Key: f.key, Value: value, Category: category, TTL: &ttl}, Confidence: f.confidence, Evidence: f.quotes, Turns: f.turns,
 		})
 	}
 	return drafts
 }
 
-// state takes a statement in.
-func (f *statedFact) state(st statement, line ruleLine, sentence string) {
-	confidence := map[string]float64{roleUser: factUser, roleSystem: factSystem, roleAssistant: factAssistant, roleTool: factTool}[line.role]
-	if st.label {
-		confidence += factLabel
-	}
-	if st.word {
-		confidence += factWord
-	} else {
-		confidence += factQuoted
-	}
-	if st.fleeting {
-		confidence += factFleeting
-	}
-	same := len(f.turns) > 0 && !f.gone && render(f.value) == render(st.value)
-	switch {
-	case same && !slices.Contains(f.turns, line.turn):
-		f.confidence = max(f.confidence, confidence) + factAgain
-	case same:
-	case len(f.turns) > 0 && !f.gone && line.role == roleTool:
-		return // what a program prints unsays nobody
-	default:
-		f.statement, f.confidence, f.gone = st, confidence, false
-		f.quotes = nil
-	}
-	f.turns, f.quotes = append(f.turns, line.turn), append(f.quotes, sentence)
-}
-
-func render(value any) string {
-	if text, ok := value.(string); ok {
-		return strings.ToLower(text)
-	}
-	text, _ := json.Marshal(value) // numbers and booleans cannot fail
-	return string(text)
-}
-
-var (
-	disputes = lazyregexp.New(`(?i)^(?:no,? |nope,? |wait,? )?(?:that's|that is|this is|it's) (?:not (?:right|correct|true)|wrong|incorrect|outdated)|^(?:no|nope|wrong)[.!]?$`)
-	denied   = lazyregexp.New("(?i)^(.{2,60}?) (?:is|are|does|do)(?:n't| not| no longer)(?: (?:use|on|listen on|run on))? (.{1,80}?)(?: any ?more)?[.!]?$")
-	notValue = lazyregexp.New("(?i)(?:,| -|—|\\()? ?(?:and )?not ([`\"']?[\\w./:-]+[`\"']?)\\)?[.!]?$")
-)
-
-// denies tells whether a sentence says that something does not have a value.
-func denies(sentence string) (key, value string, ok bool) {
-	if m := denied.FindStringSubmatch(sentence); m != nil && !strings.HasSuffix(sentence, "?") {
-		key, _ := factKey(m[1], "")
-		if v, _, ok := factValue(m[2], true); ok {
-			return key, render(v), true
+// corrects has the addresses that hold a port say the one that was stated now: those of the same thing.
+func (f *statedFact) corrects(stated []*statedFact) {
+	thing, isPort := strings.CutSuffix(f.key, ".port")
+	for _, other := range stated {
+		text, isText := other.value.(string)
+		at, err := url.Parse(text)
+		if !isPort || !isText || err != nil || at.Host == "" || at.Port() == "" || at.Port() == f.text || !(strings.HasPrefix(other.key, thing+".") || strings.HasPrefix(other.key, thing+"_")) {
+			continue
 		}
+		at.Host = at.Hostname() + ":" + f.text
+		other.value, other.text = at.String(), at.String()
+		other.turns, other.quotes = append(other.turns, f.turns...), append(other.quotes, f.quotes...)
 	}
-	if m := notValue.FindStringSubmatch(sentence); m != nil {
-		if v, _, ok := factValue(m[1], true); ok {
-			return "", render(v), true
-		}
-	}
-	return "", "", false
 }
 
-const (
-	quotedForm = "`([^`]+)`"
-	startForm  = `(?i)^`
-)
-
-// forms are the ways in which people state values, the most telling first. In what they
-// state, $1, $2 and $3 stand for what the pattern caught.
-var forms = []struct {
-	pattern                   *lazyregexp.Regexp
-	subject, attribute, value string
-}{
-	// To run the tests, use `make test`. Run the tests with `make test`.
-	{lazyregexp.New(startForm + "(?:to |you can |we |always |please )*(?:run|start|execute|launch) (?:the |all |our )?([a-z][a-z -]{2,30}?) (?:with|using|via|by running|by|,? ?use|,? ?run):? " + quotedForm), "$1", "command", "`$2`"},
-	{lazyregexp.New(startForm + "(?:to|for) ((?:build|test|deploy|lint|format|release|migrate|install|start|run|seed|publish|typecheck)[a-z -]{0,30}?),? (?:we |you |just |always |please |should |need to )*(?:use|run|call|execute):? " + quotedForm), "$1", "command", "`$2`"},
-	{lazyregexp.New(startForm + "(?:always |please |we )*use " + quotedForm + " to (?:run (?:the )?([a-z ]{3,25})|(build|test|deploy|lint|format|release|migrate|install|start))(?: .{0,30})?[.!]?$"), "$2$3", "command", "`$1`"},
-	// Tests are run with `pytest -q`.
-	{lazyregexp.New(startForm + "(?:the |our |all )?([a-z][a-z -]{2,30}?) (?:is|are|get|gets) (?:run|started|built|deployed|executed|launched) (?:with|using|via|by|through) " + quotedForm), "$1", "command", "`$2`"},
-	// The API listens on port 8080. The database is on 5433.
-	{lazyregexp.New(startForm + "(.{2,50}?) (?:now )?(?:listens?|runs?|is running|is listening|is served|is exposed|starts?|is|serves?|binds?) (?:now )?(?:on|at|to) (?:the )?(?:port |localhost:|127\\.0\\.0\\.1:|0\\.0\\.0\\.0:|:)`?(\\d{2,5})`?\\b(?: (?:now|locally|instead|by default|in [a-z]+))*,?(?: not [\\w`]+)?[.!]?$"), "$1", "port", "$2"},
-	{lazyregexp.New(startForm + "(.{2,50}?) (?:uses|listens? on|is using) (?:the )?port `?(\\d{2,5})`?[.!]?$"), "$1", "port", "$2"},
-	// The staging site is at https://…
-	{lazyregexp.New(startForm + "(.{2,50}?) (?:is|are|lives?|runs?|can be (?:found|reached)|is (?:hosted|reachable|available|deployed)) (?:at|on|under) <?(https?://[^\\s>]+?)>?[.!]?$"), "$1", "url", "$2"},
-	// The config lives in `config/app.yaml`.
-	{lazyregexp.New(startForm + "(.{2,50}?) (?:lives?|is located|are located|is stored|are stored|is kept|are kept|is found|are found|are|is|sits?|go|goes) (?:in|at|under) (?:the )?(`[^`]+`|\\S*/\\S*)(?: (?:directory|folder|file))?[.!]?$"), "$1", "path", "$2"},
-	// The API times out after 30 seconds. Tokens expire after 15 minutes.
-	{lazyregexp.New(startForm + "(.{2,50}?) (?:times out|expires?|time out) after (\\d+ ?(?:ms|milliseconds|s|secs?|seconds|m|mins?|minutes|h|hours?|days?))[.!]?$"), "$1", "timeout", "$2"},
-	// The project requires Node 20.
-	{lazyregexp.New(startForm + "(?:the project|this project|this repo|the repo|the app|the build|the service|CI|production|prod|staging|we|it all) (?:requires?|needs?|uses?|runs? on|is on|are on|targets?|is pinned to|runs?) ([A-Z][A-Za-z+#.]{1,20}|[a-z]{2,12}) (?:version )?v?(\\d+(?:\\.\\d+){0,2})\\+?(?: (?:everywhere|now|or (?:later|newer)))?[.!]?$"), "$1", "version", "$2"},
-	// X = Y
-	{lazyregexp.New("^(?:set |we set |with )?`?([A-Za-z][\\w.-]{1,60})`? ?(?:==?|:=) ?(`[^`]+`|\"[^\"]+\"|'[^']+'|[^\\s,;=]+)`?[.!]?$"), "$1", assignedAttribute, "$2"},
-	// port: 8080, test command: `make test`
-	{lazyregexp.New("^(?:\\*\\*)?`?([A-Za-z][\\w .-]{1,40}?)`?(?:\\*\\*)?:(?:\\*\\*)? +(`[^`]+`|\"[^\"]+\"|https?://\\S+|\\d[\\w.%]*|true|false)[.!]?$"), "$1", labelAttribute, "$2"},
-	// The test command is `pytest -q`. The port of the API has been changed to 9090.
-	{lazyregexp.New(startForm + "(.{2,60}?)(?: is| are| has been (?:changed|set|moved|updated) to| (?:was|were|got) (?:changed|moved|switched|updated|renamed) to| changed to| should be set to| defaults? to| is set to| is called| is named|, which is)(?: now| always| currently| actually| still| called| named| set to| equal to| on branch)* (.{1,120}?)(?:,? (?:now|instead|by default|everywhere))?(?:,? (?:and )?not `?[\\w./-]+`?)?[.!]?$"), "$1", "", "$2"},
-	// It's 9090.
-	{lazyregexp.New("(?i)^(it|that)(?:'s| is)(?: now| actually)* `?(\\d[\\w.]*)`?(?: now)?(?:,? (?:and )?not `?[\\w./-]+`?)?[.!]?$"), "$1", "", "$2"},
-}
-
-// Attributes that no subject has: how a value was stated.
-const (
-	labelAttribute    = "\x00label"
-	assignedAttribute = "\x00assigned"
-)
-
-// usesForm is "we use pnpm", whose key follows from what pnpm is.
-var usesForm = lazyregexp.New("(?i)^(?:we|our team|the team|this (?:project|repo)|the (?:project|repo|codebase)|everyone here) (?:always |only |all |now )?(?:uses?|(?:have )?(?:switched|moved|migrated) to|standardi[sz]ed on) (`[^`]+`|[A-Za-z][\\w.+#-]{1,25}(?: [A-Z][\\w.+#-]{1,20})?)(?: (?:for|as) (?:the |our |all )?([a-z][a-z -]{2,30}?))?(?:,? (?:not|never|instead of|rather than|everywhere|here|now).*)?[.!]?$")
-
-// statements are what a sentence states.
-func (l ruleLine) statements(sentence string, stated map[string]*statedFact) []statement {
-	if len(sentence) > maxSentence || len(sentence) < 5 || strings.Contains(sentence, "[redacted") {
+// factOf is what a sentence states; nil: nothing. A sentence that asks, denies or supposes states nothing.
+func factOf(sentence string, stated []*statedFact) *statedFact {
+	text := strings.TrimLeft(openers.ReplaceAllString(sentence, ""), "*_ ")
+	if len(sentence) > maxSentence || len(text) < 5 || strings.HasSuffix(text, "?") || strings.Contains(text, "[redacted") || doubts.MatchString(text) {
 		return nil
 	}
-	text, fleeting := opening(sentence)
-	if doubtful(text) {
-		return nil
-	}
-	if m := usesForm.FindStringSubmatch(text); m != nil {
-		if st, ok := usesFact(strings.Trim(m[1], "`"), strings.TrimSpace(m[2])); ok {
-			st.fleeting = fleeting
-			return []statement{st}
+	if m := saysIt.FindStringSubmatch(text); m != nil { // "No, it's 9090" is the number that was stated last
+		for _, other := range slices.Backward(stated) {
+			if _, number := other.value.(json.Number); number {
+				return &statedFact{key: other.key, text: m[1], value: json.Number(m[1])}
+			}
 		}
+		return nil
 	}
 	for _, form := range forms {
 		m := form.pattern.FindStringSubmatch(text)
 		if m == nil {
 			continue
 		}
-		caught := strings.NewReplacer("$1", m[1], "$2", m[2], "$3", m[len(m)-1])
-		subject, attribute, value := caught.Replace(form.subject), form.attribute, caught.Replace(form.value)
-		label := attribute == labelAttribute
-		if label {
-			attribute = ""
-			if !slotNoun(subject) {
-				return nil
-			}
+		key, slot := factKey(m[1], form.attribute)
+		quoted := m[2]
+		if form.attribute == "command" {
+			quoted = "`" + m[2] + "`"
 		}
-		if l.role == roleTool && attribute != "port" && attribute != "url" {
-			return nil // a program's output is full of things that look like statements
-		}
-		assigned := attribute == assignedAttribute
-		if assigned {
-			attribute = ""
-		}
-		key, slot := factKey(subject, attribute)
-		// "The baseline MRR is 75000": of what has a name of several words, a figure is a value.
-		slot = slot || assigned || key != "" && isFigure(value) && len(subjectWords(subject)) > 1
-		if key == "" {
-			// "No, it's 9090": what is spoken of is the one value of its kind that was stated.
-			if key = pronounOf(subject, value, stated); key == "" {
-				return nil
-			}
-			slot = true
-		}
-		v, word, ok := factValue(value, slot || attribute != "")
-		if n, isNumber := v.(json.Number); isNumber && strings.HasSuffix(key, "version") {
-			v = n.String() // 3.10 is not 3.1
-		}
-		if !ok {
+		f := &statedFact{key: key}
+		if key == "" || !f.take(quoted, slot || form.attribute != "") {
 			return nil
 		}
-		return []statement{{key: key, category: factCategory(key, v), value: v, fleeting: fleeting, label: label, word: word}}
+		return f
 	}
 	return nil
 }
 
-// maxSentence bounds a sentence that states one value, in bytes.
-const maxSentence = 240
-
-var (
-	openers     = lazyregexp.New(`(?i)^(?:(?:no|nope|wait|actually|sorry|correction|oops|hmm|ok(?:ay)?|so|well|also|yes|yeah|right|and|but|note|nb|btw|by the way|fyi|remember|important|reminder|for the record|one more thing|just so you know|good to know|heads up|keep in mind|please (?:note|remember)|note|remember|it turns out|turns out|as of (?:today|now)|from now on|going forward|in this (?:repo|project)|here|first|second|also)(?:[,:.—-]+ *| that | +))+`)
-	fleetingly  = lazyregexp.New(`(?i)\b(?:currently|right now|at the moment|for now|today|temporarily|this week|until (?:tomorrow|monday|friday|next)|as of today)\b,? ?`)
-	doubts      = lazyregexp.New(`(?i)\b(?:if|whether|maybe|perhaps|possibly|probably|might|may|could|would|should be|should probably|seems?|looks like|i think|i guess|i believe|i assume|assum(?:e|ing)|suppose|supposedly|imagine|let's say|unless|apparently|not sure|e\.g\.|for example|for instance|such as|i wonder|hopefully|guess|likely|unclear|used to|was|were|will be|going to|want|wish|what|which|who|why|how|when|where|never|no longer|cannot|can't|don't|doesn't|isn't|aren't|won't|nothing|nobody|none|try|trying|let me|let's|i'll|we'll)\b`)
-	wasChanged  = lazyregexp.New(`(?i)\b(?:was|were) (?:changed|moved|switched|updated|renamed) to\b`)
-	notPlain    = lazyregexp.New(`(?i)\bnot\b`)
-	trailingNot = lazyregexp.New("(?i),? ?(?:-|—)? ?(?:and )?not `?[\\w./:-]+`?(?: any ?more)?(?:[.!]?$|,| in | here)")
-	codeQuote   = lazyregexp.New("`[^`]*`")
-)
-
-// opening takes off what sentences begin with, and what says that it will not last.
-func opening(sentence string) (text string, fleeting bool) {
-	text = openers.ReplaceAllString(sentence, "")
-	text = strings.TrimLeft(text, "*_ ")
-	text = asides.ReplaceAllString(text, "")
-	if plain := fleetingly.ReplaceAllString(text, ""); plain != text {
-		return strings.TrimSpace(plain), true
+// subjectWords are the words of a subject, in lower case, without articles.
+func subjectWords(subject string) []string {
+	words := strings.Fields(strings.ToLower(strings.NewReplacer("`", "", "*", "", "\"", "").Replace(subject)))
+	for len(words) > 0 && articles()[words[0]] {
+		words = words[1:]
 	}
-	return strings.TrimSpace(text), false
+	return words
 }
 
-// asides follow a statement and say nothing of it.
-var asides = lazyregexp.New("(?i)(?:,? (?:from now on|by the way|btw|then|too|as well|of course|for the record|as you (?:saw|know|can see)|please\\b[^`]*|we (?:changed|moved|switched|set) (?:it|that|them)[^`]*))+[.!]?$")
-
-// doubtful tells whether a sentence asks, denies or supposes.
-func doubtful(text string) bool {
-	if strings.HasSuffix(text, "?") || text == "" {
-		return true
+// factKey names what a subject speaks of: "the port of the API" is api.port. slot tells whether it ends with a noun that has a value.
+func factKey(subject, attribute string) (key string, slot bool) {
+	bare := strings.Trim(strings.TrimSpace(subject), "`*\"'")
+	if dottedKey.MatchString(bare) {
+		return strings.ToLower(bare), true
 	}
-	plain := codeQuote.ReplaceAllString(text, "x")
-	plain = wasChanged.ReplaceAllString(plain, "is")
-	plain = trailingNot.ReplaceAllString(plain, "")
-	if asks.MatchString(plain) || notPlain.MatchString(plain) {
-		return true
+	if m := possessive.FindStringSubmatch(bare); m != nil && attribute == "" {
+		bare = m[1] + " " + strings.Join(subjectWords(m[2]), "_")
+	} else if m := ofPhrase.FindStringSubmatch(bare); m != nil && attribute == "" {
+		bare = m[2] + " " + strings.Join(subjectWords(m[1]), "_")
 	}
-	return doubts.MatchString(plain)
+	words := subjectWords(bare)
+	if attribute == "port" || attribute == "url" || attribute == "path" {
+		words = append(words, attribute)
+		words = slices.Compact(words)
+	}
+	command := attribute == "command" || len(words) > 1 && words[len(words)-1] == "command"
+	if len(words) == 0 || len(words) > maxSubject+1 || !command && (nobody()[words[len(words)-1]] || nobody()[words[0]] && len(words) < 3) ||
+		slices.ContainsFunc(words, func(w string) bool { return !keyWord.MatchString(w) || unnameable()[w] && w != "run" }) {
+		return "", false
+	}
+	head, rest := words[len(words)-1], strings.Join(words[:len(words)-1], "_")
+	last := head[strings.LastIndexByte(head, '_')+1:]
+	switch {
+	case command:
+		if head != "command" {
+			rest = strings.Join(words, "_")
+		}
+		return "project." + strings.TrimSuffix(rest, "s") + "_command", true
+	case rest == "":
+		return "project." + head, slots()[head] || attribute == assignedValue
+	case compounds()[strings.Join(words, " ")]:
+		return "project." + rest + "_" + head, true
+	}
+	return rest + "." + strings.Trim(head, "."), slots()[last]
 }
 
-var asks = lazyregexp.New(`(?i)^(?:is|are|does|do|did|can|could|would|will|shall|has|have|should)\b`)
+// take reads a value; slot tells whether a plain word is one, because of what it is said of.
+func (f *statedFact) take(text string, slot bool) bool {
+	text = strings.TrimRight(strings.TrimSpace(text), " .!,")
+	for _, before := range []string{"port ", "version "} {
+		text = strings.TrimPrefix(text, before)
+	}
+	quoted := false
+	if n := len(text); n > 2 && strings.IndexByte("`\"'", text[0]) >= 0 && text[n-1] == text[0] && !strings.ContainsAny(text[1:n-1], text[:1]) {
+		text, quoted = strings.TrimSpace(text[1:n-1]), true
+	}
+	f.text, f.value = text, text
+	switch {
+	case text == "" || strings.ContainsAny(text, "\x00\n") || stateWords()[strings.ToLower(text)] && !quoted:
+		return false
+	case numeric.MatchString(text):
+		f.value = json.Number(text)
+		return slot || quoted || strings.Contains(f.key, ".") && !strings.HasPrefix(f.key, "project.")
+	case text == "true" || text == "false":
+		f.value = text == "true"
+		return slot || quoted
+	case quoted, telling.MatchString(text):
+		return quoted || slot || strings.Contains(text, "://") || strings.Contains(text, "/")
+	}
+	f.word = true
+	return slot && (proper.MatchString(text) || plainValue.MatchString(text)) && !nobody()[strings.ToLower(text)] && !unnameable()[text]
+}
+
+// category is what kind of value it is.
+func (f *statedFact) category() string {
+	head := f.key[strings.LastIndexAny(f.key, "._")+1:]
+	switch {
+	case head == "command":
+		return "commands"
+	case slices.Contains([]string{"port", "host", "hostname", "url", "endpoint", "address", "domain"}, head) || strings.Contains(f.text, "://"):
+		return "network"
+	case slices.Contains([]string{"path", "file", "directory", "folder", "dir"}, head):
+		return "paths"
+	}
+	return "settings"
+}

@@ -330,8 +330,6 @@ func toolCallLine(name string, arguments json.RawMessage) string {
 	switch command := strings.TrimSpace(a.command()); {
 	case a.path() != "" && a.changes(name):
 		return "[edited " + check.OneLine(a.path()) + "]"
-	case command != "" && a.sql():
-		return "sql> " + strings.Join(strings.Fields(command), " ")
 	case strings.Contains(command, "\n"):
 		return "```bash\n" + command + "\n```"
 	case command != "":
@@ -373,11 +371,7 @@ func (a toolArguments) first(names ...string) string {
 }
 
 func (a toolArguments) command() string {
-	return a.first("command", "cmd", "script", "query", "sql")
-}
-
-func (a toolArguments) sql() bool {
-	return a.first("command", "cmd", "script") == "" && sqlVerb.MatchString(a.first("query", "sql"))
+	return a.first("command", "cmd", "script")
 }
 
 func (a toolArguments) path() string { return a.first("file_path", "path", "filename", "file") }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"skillrouter/internal/lazyregexp"
+	"skillrouter/learning/incident"
 	"skillrouter/learning/procedure"
 )
 
@@ -18,37 +19,31 @@ const (
 	longTimes      = 2   // how often three or more must have
 )
 
-// routines finds sequences of commands that went through more than once, one
-// after the other. What differs from one time to the next becomes a parameter.
-func (s *ruleScene) routines() []ProposalDraft {
-	var runs []happening
-	for _, h := range s.happened {
-		run := h.command
-		if run == nil || run.suggested || run.looks && !run.tries || run.words[0] == sqlProgram || trivial[run.words[0]] {
-			continue
+// routines proposes sequences of commands that went through more than once, one after the other. What differs from one
+// time to the next becomes a parameter.
+func (s *scene) routines() (drafts []ProposalDraft) {
+	var runs []int
+	for i, step := range s.steps {
+		if (step.Outcome == incident.Worked || step.Outcome == incident.Failed) && !incident.Looks(step.Command) && !strings.Contains(step.Command, "${") {
+			runs = append(runs, i)
 		}
-		if run.outcome == outcomeUnknown {
-			continue
-		}
-		runs = append(runs, h)
 	}
 	runs = runs[max(0, len(runs)-maxRoutineRuns):]
 	shapes := make([]string, len(runs))
-	for i, h := range runs {
-		if shapes[i] = shape(h.command); h.command.outcome == outcomeFailed {
-			shapes[i] = fmt.Sprint("failed ", i) // no part of a sequence that worked
+	for k, i := range runs {
+		if shapes[k] = shape(s.steps[i].Command); s.steps[i].Outcome == incident.Failed {
+			shapes[k] = fmt.Sprint("failed ", k) // no part of a sequence that worked
 		}
 	}
-	var drafts []ProposalDraft
 	taken := make([]bool, len(runs))
 	for n := min(maxRoutine, len(runs)/2); n >= 2; n-- {
+		least := longTimes
+		if n == 2 {
+			least = pairTimes
+		}
 		for from := 0; from+n <= len(runs); from++ {
 			at := occurrences(shapes, taken, from, n)
-			least := longTimes
-			if n == 2 {
-				least = pairTimes
-			}
-			if len(at) < least || distinct(shapes[from:from+n]) < 2 || distinct(shapes[from:from+n]) <= n/2 || !acts(runs[from:from+n]) {
+			if len(at) < least || distinct(shapes[from:from+n]) <= max(1, n/2) {
 				continue
 			}
 			for _, a := range at {
@@ -56,29 +51,17 @@ func (s *ruleScene) routines() []ProposalDraft {
 					taken[a+k] = true
 				}
 			}
-			if draft, ok := routine(runs, at, n); ok {
-				drafts = append(drafts, draft)
-			}
+			drafts = append(drafts, s.routine(runs, at, n))
 		}
 	}
 	return drafts
 }
 
-// acts tells whether a sequence does more than try whether things work.
-func acts(runs []happening) bool {
-	return slices.ContainsFunc(runs, func(h happening) bool { return !h.command.tries })
-}
-
 func distinct(shapes []string) int {
-	seen := map[string]bool{}
-	for _, s := range shapes {
-		seen[s] = true
-	}
-	return len(seen)
+	return len(slices.Compact(slices.Sorted(slices.Values(shapes))))
 }
 
-// occurrences are where the n shapes from a position stand, without overlap; nil if a
-// longer sequence has taken the first.
+// occurrences are where the n shapes from a position stand, without overlap; nil if a longer sequence has taken the first.
 func occurrences(shapes []string, taken []bool, from, n int) (at []int) {
 	for i := from; i+n <= len(shapes); i++ {
 		if !slices.Equal(shapes[from:from+n], shapes[i:i+n]) || slices.Contains(taken[i:i+n], true) {
@@ -93,73 +76,55 @@ func occurrences(shapes []string, taken []bool, from, n int) (at []int) {
 	return at
 }
 
-// shape is what runs of one step have in common: the program, what it is told to do, its
-// options, and how many other words there are.
-func shape(run *ruleRun) string {
-	parts := []string{run.group(), run.verb()}
-	others := 0
-	for _, w := range run.words[1:] {
-		if name, _, _ := strings.Cut(w, "="); strings.HasPrefix(w, "-") {
+// shape is what runs of one step have in common: the program, what it is told to do, its options, and how many other words there are.
+func shape(command string) string {
+	parts, others := []string{incident.ProgramOf(command)}, 0
+	for _, word := range shellWord.FindAllString(command, -1) {
+		switch name, _, _ := strings.Cut(word, "="); {
+		case strings.HasPrefix(word, "-"):
 			parts = append(parts, name)
-		} else {
+		case plainWord.MatchString(word) && len(parts) == 1: // what is acted on, as in "make lint" and "make build"
+			parts[0] += " " + word
+		case strings.TrimSpace(word) != "":
 			others++
 		}
-	}
-	// A single word that is no option says what is acted on, as in "make lint" and "make build".
-	if !hasVerbs()[run.words[0]] && others > 0 && run.words[0] != "cp" && run.words[0] != "mv" {
-		parts = append(parts, "/"+run.words[1])
-		if program.MatchString(run.words[1]) && !strings.ContainsAny(run.words[1], "/.0123456789") {
-			return strings.Join(parts, " ")
-		}
-		parts = parts[:len(parts)-1]
 	}
 	return strings.Join(append(parts, strconv.Itoa(others)), " ")
 }
 
-// routine makes the proposal of the n runs at each of the positions; ok is false
-// for what no step can say.
-func routine(runs []happening, at []int, n int) (p ProposalDraft, ok bool) {
+// routine makes the proposal of the n runs at each of the positions.
+func (s *scene) routine(runs, at []int, n int) ProposalDraft {
+	draft := procedure.Draft{Category: "workflow", Description: fmt.Sprintf("%d commands that were run one after the other %d times in a session", n, len(at))}
 	params := &routineParameters{names: map[string]string{}}
-	draft := procedure.Draft{Category: "workflow"}
 	var names []string
 	for k := range n {
 		texts := make([]string, len(at))
 		for o, a := range at {
-			if texts[o] = runs[a+k].command.text; strings.Contains(texts[o], "${") {
-				return p, false // a step's own parameters are written so
-			}
+			texts[o] = s.steps[runs[a+k]].Command
 		}
-		run := runs[at[0]+k].command
-		name := run.group()
-		if verb := run.verb(); verb != "" {
-			name += " " + verb
-		}
+		name := incident.ProgramOf(texts[0])
 		draft.Steps = append(draft.Steps, procedure.Step{Name: fmt.Sprintf("%d_%s", k+1, slug(name, "_")), Description: "Run " + name, Run: params.template(texts)})
-		if s := slug(name, "-"); len(names) == 0 || names[len(names)-1] != s {
-			names = append(names, s)
+		if short := slug(name, "-"); len(names) == 0 || names[len(names)-1] != short {
+			names = append(names, short)
 		}
 	}
 	draft.Params = params.list
-	draft.Name = strings.Trim(cutPlain(strings.Join(names, "-"), 60), "-")
-	draft.Description = fmt.Sprintf("%d commands that were run one after the other %d times in a session", n, len(at))
-	confidence := routineBase + routineAgain*float64(min(len(at)-2, 2))
+	name := strings.Join(names, "-")
+	draft.Name = strings.Trim(name[:min(len(name), 60)], "-")
+	d := ProposalDraft{Kind: ProposalProcedure, Procedure: &draft, Confidence: routineBase + routineAgain*float64(min(len(at)-2, 2))}
 	if n >= 3 {
-		confidence += routineLong
+		d.Confidence += routineLong
 	}
 	if len(params.list) > manyParams {
-		confidence += routineParams
+		d.Confidence += routineParams
 	}
-	p = ProposalDraft{Kind: ProposalProcedure, Procedure: &draft, Confidence: bounded(confidence)}
-	for _, a := range at[:min(2, len(at))] {
+	for _, a := range at[:2] {
 		for k := range n {
-			p.Evidence, p.Turns = append(p.Evidence, runs[a+k].quote), append(p.Turns, runs[a+k].turn)
+			d.Evidence, d.Turns = append(d.Evidence, s.quotes[runs[a+k]]), append(d.Turns, s.turns[runs[a+k]])
 		}
 	}
-	return p, true
+	return d
 }
-
-// cutPlain cuts a text of ASCII.
-func cutPlain(s string, n int) string { return s[:min(n, len(s))] }
 
 var notSlug = lazyregexp.New(`[^a-z0-9]+`)
 
@@ -175,119 +140,70 @@ type routineParameters struct {
 
 var (
 	shellWord = lazyregexp.New(`"(?:[^"\\]|\\.)*"|'[^']*'|[^\s"']+|\s+`)
+	plainWord = lazyregexp.New(`^[a-z][a-z_:-]*$`)
 	versioned = lazyregexp.New(`^v?\d+\.\d+(?:\.\d+)?[\w.-]*$`)
-	digits    = lazyregexp.New(`^\d+$`)
 )
 
-// template is a command with a parameter wherever the times differ.
+// template is a command with a parameter wherever the times differ. Where their words do not stand beside each other it is the last time's.
 func (p *routineParameters) template(texts []string) string {
 	tokens := make([][]string, len(texts))
 	for i, text := range texts {
-		tokens[i] = shellWord.FindAllString(text, -1)
-		if len(tokens[i]) != len(tokens[0]) {
-			return texts[len(texts)-1] // their words do not stand beside each other: the last time is the best known
+		if tokens[i] = shellWord.FindAllString(text, -1); len(tokens[i]) != len(tokens[0]) {
+			return texts[len(texts)-1]
 		}
 	}
 	var b strings.Builder
 	before := ""
 	for k, token := range tokens[0] {
 		values := make([]string, len(tokens))
-		same := true
 		for i := range tokens {
 			values[i] = tokens[i][k]
-			same = same && values[i] == token
 		}
-		if strings.TrimSpace(token) == "" {
+		switch {
+		case strings.TrimSpace(token) == "":
 			b.WriteByte(' ')
 			continue
-		}
-		if same {
+		case distinct(values) == 1:
 			b.WriteString(token)
-		} else {
-			b.WriteString(p.differing(values, before))
+		default:
+			prefix := commonPart(values)
+			for i := range values { // a step's parameter is quoted where it is put in
+				values[i] = strings.Trim(values[i][len(prefix):], `"'`)
+			}
+			b.WriteString(prefix + "${" + p.name(values, prefix, before) + "}")
 		}
 		before = token
 	}
 	return b.String()
 }
 
-// differing puts a parameter where words differ, after what they have in
-// common. One in quotation marks is replaced with them: a step's parameter is
-// quoted where it is put in.
-func (p *routineParameters) differing(values []string, before string) string {
-	if slices.ContainsFunc(values, func(v string) bool { return v[0] == '"' || v[0] == '\'' }) {
-		bare := make([]string, len(values))
-		for i, v := range values {
-			bare[i] = strings.Trim(v, `"'`)
-		}
-		return reference(p.name(bare, "", before))
-	}
-	prefix, suffix := common(values)
-	inner := make([]string, len(values))
-	for i, v := range values {
-		inner[i] = v[len(prefix) : len(v)-len(suffix)]
-	}
-	return prefix + reference(p.name(inner, prefix, before)) + suffix
-}
-
-// common is what all words begin and end with, up to a mark between parts of a word.
-func common(values []string) (prefix, suffix string) {
-	prefix, suffix = values[0], values[0]
+// commonPart is what all words begin with, up to a mark between parts of a word.
+func commonPart(values []string) string {
+	prefix := values[0]
 	for _, v := range values[1:] {
 		for !strings.HasPrefix(v, prefix) {
 			prefix = prefix[:len(prefix)-1]
 		}
-		for !strings.HasSuffix(v, suffix) {
-			suffix = suffix[1:]
-		}
 	}
-	if i := strings.LastIndexAny(prefix, "=:/"); i >= 0 {
-		prefix = prefix[:i+1]
-	} else {
-		prefix = ""
-	}
-	if i := strings.IndexAny(suffix, "=:/"); i >= 0 {
-		suffix = suffix[i:]
-	} else {
-		suffix = ""
-	}
-	for _, v := range values {
-		if len(prefix)+len(suffix) > len(v) {
-			return prefix, ""
-		}
-	}
-	return prefix, suffix
+	return prefix[:strings.LastIndexAny(prefix, "=:/")+1]
 }
 
 // name is the parameter that stands for the values.
 func (p *routineParameters) name(values []string, prefix, before string) string {
 	key := strings.Join(values, "\x00")
-	if name, ok := p.names[key]; ok {
+	if name, known := p.names[key]; known {
 		return name
 	}
 	base := "value"
-	flag, isFlag := strings.CutPrefix(before, "--")
-	assigned, _, isAssigned := strings.Cut(strings.TrimLeft(prefix, "-"), "=")
-	all := func(is func(string) bool) bool {
-		return !slices.ContainsFunc(values, func(v string) bool { return !is(v) })
-	}
 	switch {
-	case isAssigned && slug(assigned, "_") != "":
-		base = slug(assigned, "_")
-	case isFlag && !strings.Contains(flag, "=") && slug(flag, "_") != "":
-		base = slug(flag, "_")
+	case slug(strings.TrimSuffix(prefix, "="), "_") != "" && strings.HasSuffix(prefix, "="):
+		base = slug(strings.TrimSuffix(prefix, "="), "_")
+	case strings.HasPrefix(before, "--") && slug(before, "_") != "":
+		base = slug(before, "_")
 	case before == "-m":
 		base = "message"
-	case all(versioned.MatchString):
+	case !slices.ContainsFunc(values, func(v string) bool { return !versioned.MatchString(v) }):
 		base = "version"
-	case all(digits.MatchString):
-		base = "number"
-	case all(func(v string) bool { return strings.Contains(v, "://") }):
-		base = "url"
-	case all(func(v string) bool { return strings.ContainsAny(v, "/.") }):
-		base = "path"
-	case before != "" && program.MatchString(before) && !strings.HasPrefix(before, "-"):
-		base = slug(before, "_") + "_name"
 	}
 	if base[0] >= '0' && base[0] <= '9' {
 		base = "p" + base
@@ -300,6 +216,3 @@ func (p *routineParameters) name(values []string, prefix, before string) string 
 	p.list = append(p.list, procedure.Param{Name: name, Description: "Such as " + cutBytes(values[len(values)-1], 80)})
 	return name
 }
-
-// reference is how a step names a parameter.
-func reference(name string) string { return "${" + name + "}" }

@@ -26,8 +26,10 @@ var (
 	told = lazyregexp.New(`(?i)\b(?:please|always|never|don'?t|do not|(?:you|we|it|they|all|every|each)\b.{0,40}\b(?:should|must|need|have to|can always)|let'?s)\b|^(?:use|run|keep|make|put|write|add|check|commit|ask|prefer|avoid|only|remember|recall)\b`)
 	// stead is how people say what to use in the place of another.
 	stead = lazyregexp.New(`(?i)^(?:no,? |ok,? |please |always |we |you should |you must )*(?:be )?(?:us(?:e|ing)|run|prefer)\b.{2,120}(?:\binstead of\b|\brather than\b|, not\b)|^(?:no,? )?you should(?:n't| not| always| only)? (?:be |have )?(?:us(?:e|ing|ed)|run(?:ning)?)\b`)
+	// decided is how people say what they decided, and within which bounds something is to be done.
+	decided = lazyregexp.New(`(?i)^(?:no,? |ok,? )?we(?:'ve| have)? (?:decided|agreed|chose|settled)\b|^(?:no,? |ok,? |please )*(?:keep|use|run|put|store|deploy|write|leave|start)\b.{3,120}(?:\bonly (?:after|before|between|on|in|with)\b|[,;] ?(?:do not|don't|never|not) )`)
 	// passing is what holds for once, or is no instruction: plans, doubts, what the speaker does.
-	passing = lazyregexp.New(`(?i)\b(?:yet|right now|for now|until|today|tomorrow|tonight|at this (?:point|time|stage)|this time|for the moment|this session|next session|i think|i guess|maybe|perhaps|not sure|wonder|might|could you|can you|would you|i(?:'ve|'d|'m| have| had| am)? (?:always|never)|used to|not always|does(?:n't| not)|did(?:n't| not)|was|were)\b|\b(?:we|i) may\b`)
+	passing = lazyregexp.New(`(?i)\b(?:never mind|yet|right now|for now|until|today|tomorrow|tonight|at this (?:point|time|stage)|this time|for the moment|this session|next session|i think|i guess|maybe|perhaps|not sure|wonder|might|could you|can you|would you|i(?:'ve|'d|'m| have| had| am)? (?:always|never)|used to|not always|does(?:n't| not)|did(?:n't| not)|was|were)\b|\b(?:we|i) may\b`)
 	listed  = lazyregexp.New(` \([a-h1-9]\) `)
 	bullet  = lazyregexp.New(`^(?:[-*•]|\d{1,2}[.)]|\([a-z0-9]\)|#{1,6}) `)
 )
@@ -38,10 +40,10 @@ func (t Transcript) standing() (drafts []ProposalDraft) {
 		for _, paragraph := range paragraphs(turn.Content) {
 			for _, sentence := range sentences(listed.ReplaceAllString(paragraph, "; ")) {
 				plain := strings.NewReplacer("*", "", "_", "").Replace(openers.ReplaceAllString(sentence, ""))
-				if len(sentence) < minStanding || len(sentence) > maxStanding || strings.HasSuffix(sentence, "?") || strings.Contains(sentence, "[redacted") || passing.MatchString(plain) {
+				if len(sentence) < minStanding || len(sentence) > maxStanding || strings.HasSuffix(sentence, "?") || strings.Contains(sentence, "[redacted") || passing.MatchString(plain) && !decided.MatchString(plain) {
 					continue
 				}
-				if !stead.MatchString(plain) && !(told.MatchString(plain) && holds.MatchString(plain)) {
+				if !stead.MatchString(plain) && !decided.MatchString(plain) && !(told.MatchString(plain) && holds.MatchString(plain)) {
 					continue
 				}
 				drafts = append(drafts, ProposalDraft{

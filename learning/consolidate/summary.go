@@ -76,7 +76,7 @@ func summarize(ctx context.Context, t Transcript) (d digest, ok bool) {
 		d.asked = append(d.asked[:1:1], d.asked[len(d.asked)-maxAsked+1:]...)
 	}
 	if len(d.asked) > 0 {
-		d.failing = readScene(ctx, t).failing()
+		d.failing = readScene(t).failing()
 	}
 	return d, len(d.asked) > 0
 }
@@ -148,20 +148,4 @@ func tail(text string, most int) string {
 		return text[at+1:]
 	}
 	return "…" + text
-}
-
-// failing are the commands whose last run failed, the latest first.
-func (s *ruleScene) failing() (commands []string) {
-	seen := map[string]bool{}
-	for _, h := range slices.Backward(s.happened) {
-		if h.command == nil || h.command.outcome == outcomeUnknown {
-			continue
-		}
-		text := oneLine(h.command.text)
-		if !seen[text] && h.command.outcome == outcomeFailed {
-			commands = append(commands, check.Head(text, maxAskedText))
-		}
-		seen[text] = true
-	}
-	return commands
 }

@@ -23,6 +23,7 @@ var (
 	notice    = lazyregexp.New(`^(?:PreToolUse|PostToolUse|(?:Error: )?Exit code:? \d+$|Process exited with code \d+|Wall time: |Output:$|Error:?$|Error: Error|\[…\]|… \+\d+ lines?|\(node:\d+\).*Warning)`)
 	exception = lazyregexp.New(`^(?:E\s+)?(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception|Warning|NotReady|Configured|Exit|Interrupt|NotFound|DoesNotExist|Found)(?::\s.*|:)?$`)
 	telling   = lazyregexp.New(`(?i)error|not found|no such|cannot|can't|denied|fatal|failed|unrecogni[sz]ed|invalid|refused|in use|exception|unknown|not permitted|blocked|usage|missing|unable|no module|no matches|timed out|required|did not match|undefined`)
+	banner    = lazyregexp.New(`(?i)^\W*(?:\S+ )?(?:warn(?:ing)?|note|info|hint)\b|:\s*$`) // what is wrong stands below it
 	hookLine  = lazyregexp.New(`hook id:`)
 	blocked   = lazyregexp.New(`\b[Bb]locked\b`)
 
@@ -88,7 +89,7 @@ func errorLine(lines []string) string {
 		}
 	}
 	for _, line := range lines {
-		if !strings.HasPrefix(line, " ") && !strings.HasPrefix(line, ">") && telling.MatchString(line) {
+		if !strings.HasPrefix(line, " ") && !strings.HasPrefix(line, ">") && telling.MatchString(line) && !banner.MatchString(line) {
 			return line
 		}
 	}

@@ -22,6 +22,7 @@ type observed struct {
 // view is what is read of a command once.
 type view struct {
 	read     bool
+	looks    bool
 	list     []simple
 	programs []string
 	words    []string
@@ -36,7 +37,7 @@ func (o *observed) view(i int) *view {
 	if !v.read {
 		text := o.steps[i].Command
 		v.read, v.list = true, simples(check.Head(text, MaxCommand))
-		v.programs, v.words = programs(v.list), tokens(text)
+		v.programs, v.words, v.looks = programs(v.list), tokens(text), looks(text, v.list)
 		v.scripts, v.targets = scriptIn.FindAllString(check.Head(text, maxCompared), -1), targets(text)
 	}
 	return v
@@ -149,54 +150,109 @@ func mentioning(name string) func(text string) bool {
 	return regexp.MustCompile(`(?:^|[\s/'"=(])` + regexp.QuoteMeta(name) + `\b`).MatchString
 }
 
-// solve finds what made the failure at i go through, and what failed in its place before that.
-func (o *observed) solve(i int) (found *solution, others []string) {
+// through finds the step that did what the failure at i was meant to do, and what failed in its place before that; 0: there is none.
+func (o *observed) through(i int) (at int, others []string) {
 	fail, of := o.steps[i], o.view(i)
 	name := missing(fail.Output)
 	mentions := mentioning(name)
-	edits := 0
-	var between []string
 	for j := i + 1; j < min(len(o.steps), i+1+Window); j++ {
 		s := o.steps[j]
-		switch s.Outcome {
-		case Edited:
-			edits++
-			continue
-		case Refused:
+		if !s.counts() {
 			continue
 		}
 		v := o.view(j)
 		share := intersect(v.programs, of.programs)
 		how := shared(v.words, of.words)
-		if s.Outcome == Failed {
-			if len(share) > 0 && how >= 0.3 && strings.TrimSpace(s.Command) != strings.TrimSpace(fail.Command) && len(others) < maxAttempts {
-				others = append(others, s.Command)
-			}
-			continue
-		}
-		if o.near(j, share, how, name, mentions, of) {
-			same := strings.TrimSpace(s.Command) == strings.TrimSpace(fail.Command)
-			if same && len(between) == 0 && edits == 0 {
-				return nil, others // it went through by itself
-			}
-			found = &solution{at: j, command: s.Command}
-			wrote := false
-			for _, b := range between {
-				if writing.MatchString(b) || mending.MatchString(b) {
-					wrote = true
-				} else {
-					found.steps = append(found.steps, b)
-				}
-			}
-			found.steps = decisive(found.steps, mentions)
-			found.edit = len(found.steps) == 0 && (same || edits > 0 || wrote)
-			return found, others
-		}
-		if changing.MatchString(s.Command) && !reading.MatchString(s.Command) {
-			between = append(between, s.Command)
+		switch {
+		case s.Outcome == Worked && o.near(j, share, how, name, mentions, of):
+			return j, others
+		case s.Outcome == Failed && len(share) > 0 && how >= 0.3 && !o.again(i, j) && len(others) < maxAttempts:
+			others = append(others, s.Command)
 		}
 	}
-	return nil, others
+	return 0, others
+}
+
+// again tells whether two steps ran the same command.
+func (o *observed) again(i, j int) bool {
+	return strings.TrimSpace(o.steps[i].Command) == strings.TrimSpace(o.steps[j].Command)
+}
+
+// solve finds what made the failure at i go through, and what failed in its place before that.
+func (o *observed) solve(i int) (found *solution, others []string) {
+	at, others := o.through(i)
+	if at == 0 {
+		return nil, others
+	}
+	edits, wrote := 0, false
+	found = &solution{at: at, command: o.steps[at].Command}
+	between := 0
+	for _, s := range o.steps[i+1 : at] {
+		switch {
+		case s.Outcome == Edited:
+			edits++
+		case s.Outcome != Worked || !changing.MatchString(s.Command) || reading.MatchString(s.Command):
+		case writing.MatchString(s.Command) || mending.MatchString(s.Command):
+			between, wrote = between+1, true
+		default:
+			between++
+			found.steps = append(found.steps, s.Command)
+		}
+	}
+	if o.again(i, at) && between == 0 && edits == 0 {
+		return nil, others // it went through by itself
+	}
+	found.steps = decisive(found.steps, mentioning(missing(o.steps[i].Output)))
+	found.edit = len(found.steps) == 0 && (o.again(i, at) || edits > 0 || wrote)
+	return found, others
+}
+
+// Mend is a command that failed, and the one that did what it was meant to do, by the places of their steps.
+type Mend struct {
+	Failed, Worked       int
+	Between              []int  // what was run and changed between them that may have mended it
+	Program, Said, Error string // what failed, the line that says so, and that line without what differs from one time to the next
+}
+
+// Mends finds in the steps of a session what failed and what made it go through, also red tests and code that did not compile.
+func Mends(steps []Step) (list []Mend) {
+	o := observe(steps)
+	for i, s := range steps {
+		f := o.failed(i)
+		if f.class == noMatch {
+			continue
+		}
+		m := Mend{Failed: i, Program: f.program, Said: f.line, Error: f.err}
+		if m.Worked, _ = o.through(i); m.Worked == 0 {
+			continue
+		}
+		for j := i + 1; j < m.Worked; j++ {
+			own := len(intersect(o.view(j).programs, o.view(i).programs)) > 0
+			if steps[j].Outcome == Edited || steps[j].Outcome == Worked && !own && !o.view(j).looks && !testRunner.MatchString(steps[j].Command) && steps[j].Command != s.Command {
+				m.Between = append(m.Between, j)
+			}
+		}
+		list = append(list, m)
+	}
+	return list
+}
+
+// Looks tells whether a command shows something and changes nothing.
+func Looks(command string) bool { return looks(command, simples(command)) }
+
+func looks(command string, list []simple) bool {
+	return looking.MatchString(command) && !changing.MatchString(command) || reading.MatchString(command) || !slices.ContainsFunc(list, func(c simple) bool {
+		words := programWords(c.words)
+		return len(words) > 0 && !looksOnly()[words[0]] && !silent()[words[0]] && !filters()[words[0]]
+	})
+}
+
+// ProgramOf is the program that a command runs, with its subcommand.
+func ProgramOf(command string) string {
+	if all := programs(simples(command)); len(all) > 0 {
+		return all[0]
+	}
+	return ""
 }
 
 // decisive are the steps of a fix that count: those that name what was missing, or else the last ones.

@@ -7,203 +7,112 @@ import (
 	"strings"
 	"unicode"
 
+	"mvdan.cc/sh/v3/syntax"
+
 	"skillrouter/internal/check"
 	"skillrouter/internal/lazyregexp"
+	"skillrouter/learning/guard/act"
 	"skillrouter/tfidf/wordlist"
 )
 
 // simple is one simple command of a shell text.
 type simple struct {
 	words []string // without quotes
-	raw   string   // as it was typed
-	bare  string   // what of raw no quote protects
-	fed   bool     // a here-document is its input
+	bare  string   // the words that no quote protects
 	piped bool     // it reads what another command of the text prints
 	// excused is true before "||": it may fail.
 	excused bool
 }
 
-// simples takes a shell text apart at what separates commands. The bodies of here-documents are left
-// out. It reads a text that no shell would read as far as it can: logs are cut.
-func simples(text string) (list []simple) {
-	var s shellScanner
-	for i := 0; i < len(text); i++ {
-		i = s.next(text, i)
+// simples are the simple commands of a shell text, as the guard reads it. Logs are cut: of a text that no shell would read,
+// what stands before the fault is read, and the words of a single command at least.
+func simples(text string) []simple {
+	r := &shellReader{text: text}
+	stmts, err := act.Parse(text)
+	for _, stmt := range stmts {
+		r.stmt(stmt, false, false)
 	}
-	s.end(false)
-	return s.list
-}
-
-// shellScanner is where simples stands.
-type shellScanner struct {
-	list    []simple
-	now     simple
-	word    strings.Builder
-	inWord  bool
-	text    string
-	bare    strings.Builder
-	pending []string // the ends of the here-documents that begin behind this line
-	piped   bool
-}
-
-// next reads what stands at i, and returns the last place that it read.
-func (s *shellScanner) next(text string, i int) int {
-	s.text = text
-	c := text[i]
-	switch c {
-	case '\'':
-		end := strings.IndexByte(text[i+1:], '\'')
-		if end < 0 {
-			end = len(text) - i - 1
-		}
-		s.add(text[i+1:i+1+end], text[i:min(len(text), i+2+end)])
-		return i + 1 + end
-	case '"':
-		end := i + 1
-		for end < len(text) && text[end] != '"' {
-			if text[end] == '\\' {
-				end++
-			}
-			end++
-		}
-		end = min(end, len(text))
-		s.add(text[i+1:end], text[i:min(len(text), end+1)])
-		return end
-	case '\\':
-		if i+1 < len(text) {
-			if text[i+1] == '\n' {
-				s.space()
-				s.now.raw += " "
-			} else {
-				s.add(text[i+1:i+2], text[i:i+2])
-			}
-		}
-		return i + 1
-	case '#':
-		if !s.inWord {
-			if end := strings.IndexByte(text[i:], '\n'); end >= 0 {
-				return i + end - 1
-			}
-			return len(text)
-		}
-	case ' ', '\t', '\r':
-		s.space()
-		s.now.raw += string(c)
-		s.bare.WriteByte(' ')
-		return i
-	case '\n':
-		s.end(false)
-		return s.skipDocuments(i)
-	case ';':
-		s.end(false)
-		return i
-	case '|':
-		if i+1 < len(text) && text[i+1] == '|' {
-			s.end(false)
-			if len(s.list) > 0 {
-				s.list[len(s.list)-1].excused = true
-			}
-			return i + 1
-		}
-		s.end(true)
-		return i
-	case '&':
-		if strings.HasSuffix(s.now.raw, ">") || i+1 < len(text) && text[i+1] == '>' { // 2>&1
-			s.plain(c)
-			return i
-		}
-		s.end(false)
-		if i+1 < len(text) && text[i+1] == '&' {
-			return i + 1
-		}
-		return i
-	case '<':
-		if strings.HasPrefix(text[i:], "<<") && !strings.HasPrefix(text[i:], "<<<") {
-			return s.document(i)
-		}
-	}
-	s.plain(c)
-	return i
-}
-
-// document notes a here-document that begins at i.
-func (s *shellScanner) document(i int) int {
-	at := i + 2
-	for at < len(s.text) && strings.IndexByte("- \t'\"\\", s.text[at]) >= 0 {
-		at++
-	}
-	end := at
-	for end < len(s.text) && (s.text[end] == '_' || unicode.IsLetter(rune(s.text[end])) || unicode.IsDigit(rune(s.text[end]))) {
-		end++
-	}
-	if end == at {
-		s.plain('<')
-		return i
-	}
-	s.space()
-	s.now.fed = true
-	s.pending = append(s.pending, s.text[at:end])
-	if end < len(s.text) && (s.text[end] == '\'' || s.text[end] == '"') {
-		end++
-	}
-	return end - 1
-}
-
-// skipDocuments passes over the here-documents that begin behind the line's end at i.
-func (s *shellScanner) skipDocuments(i int) int {
-	for _, mark := range s.pending {
-		for i < len(s.text) {
-			line := s.text[i+1:]
-			if end := strings.IndexByte(line, '\n'); end >= 0 {
-				line = line[:end]
-			}
-			i += 1 + len(line)
-			if strings.TrimSpace(line) == mark {
-				break
-			}
-			if i+1 >= len(s.text) {
-				i = len(s.text)
+	if err != nil && len(r.list) == 0 {
+		for part := range strings.SplitSeq(strings.NewReplacer("&&", "\n", ";", "\n").Replace(text), "\n") {
+			if words := strings.Fields(part); len(words) > 0 {
+				r.list = append(r.list, simple{words: words, bare: part})
 			}
 		}
 	}
-	if len(s.pending) > 0 && i < len(s.text) {
-		i-- // the line's end counts
+	return r.list
+}
+
+// shellReader gathers simple commands.
+type shellReader struct {
+	text string
+	list []simple
+}
+
+func (r *shellReader) stmt(stmt *syntax.Stmt, piped, excused bool) {
+	switch cmd := stmt.Cmd.(type) {
+	case *syntax.CallExpr:
+		r.add(cmd.Assigns, cmd.Args, piped, excused)
+	case *syntax.DeclClause:
+		r.list = append(r.list, simple{words: []string{cmd.Variant.Value}, piped: piped, excused: excused})
+	case *syntax.BinaryCmd:
+		pipe := cmd.Op == syntax.Pipe || cmd.Op == syntax.PipeAll
+		r.stmt(cmd.X, piped, excused || cmd.Op == syntax.OrStmt)
+		r.stmt(cmd.Y, pipe, excused)
+	case nil: // a redirection alone
+	default: // what stands within a block, a loop or a subshell
+		first := len(r.list)
+		syntax.Walk(stmt.Cmd, func(node syntax.Node) bool {
+			inner, is := node.(*syntax.Stmt)
+			if is {
+				r.stmt(inner, piped && len(r.list) == first, excused)
+			}
+			return !is
+		})
 	}
-	s.pending = nil
-	return i
 }
 
-func (s *shellScanner) add(text, raw string) {
-	s.inWord = true
-	s.word.WriteString(text)
-	s.now.raw += raw
-	s.bare.WriteByte('_')
-}
-
-func (s *shellScanner) plain(c byte) {
-	s.inWord = true
-	s.word.WriteByte(c)
-	s.now.raw += string(c)
-	s.bare.WriteByte(c)
-}
-
-func (s *shellScanner) space() {
-	if s.inWord {
-		s.now.words = append(s.now.words, s.word.String())
-		s.word.Reset()
-		s.inWord = false
+func (r *shellReader) add(assigns []*syntax.Assign, args []*syntax.Word, piped, excused bool) {
+	s := simple{piped: piped, excused: excused}
+	for _, a := range assigns {
+		s.words = append(s.words, r.typed(a))
+	}
+	var bare strings.Builder
+	for _, word := range args {
+		var plain strings.Builder
+		for _, part := range word.Parts {
+			switch part := part.(type) {
+			case *syntax.Lit:
+				plain.WriteString(strings.ReplaceAll(part.Value, "\\", ""))
+				bare.WriteString(part.Value)
+			case *syntax.SglQuoted:
+				plain.WriteString(part.Value)
+				bare.WriteByte('_')
+			default:
+				text := r.typed(part)
+				if _, quoted := part.(*syntax.DblQuoted); quoted {
+					text = strings.TrimSuffix(strings.TrimPrefix(text, `"`), `"`)
+					bare.WriteByte('_')
+				} else {
+					bare.WriteString(text)
+				}
+				plain.WriteString(text)
+			}
+		}
+		s.words = append(s.words, plain.String())
+		bare.WriteByte(' ')
+	}
+	if s.bare = bare.String(); len(s.words) > 0 {
+		r.list = append(r.list, s)
 	}
 }
 
-// end ends a simple command; piped says that the next reads what it prints.
-func (s *shellScanner) end(piped bool) {
-	s.space()
-	s.now.raw, s.now.bare, s.now.piped = strings.TrimSpace(s.now.raw), s.bare.String(), s.piped
-	if len(s.now.words) > 0 {
-		s.list = append(s.list, s.now)
+// typed is a node as it was typed.
+func (r *shellReader) typed(node syntax.Node) string {
+	from, to := int(node.Pos().Offset()), int(node.End().Offset()) //nolint:gosec // places in a text of some kilobytes
+	if from > to || to > len(r.text) {
+		return ""
 	}
-	s.now, s.piped = simple{}, piped
-	s.bare.Reset()
+	return r.text[from:to]
 }
 
 //go:embed programs.txt
