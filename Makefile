@@ -38,7 +38,7 @@ test: ## run every test, without the race detector
 # The contracts of the stores and of the transports, with PostgreSQL in place of SQLite. The server is found, or started and removed, by the script.
 ONPOSTGRES := ./operational/store ./learning/store ./comms/... ./router/client
 test-postgres: ## run the contracts, the recorded answers and kills on a PostgreSQL server, found or started
-	scripts/postgres.sh $(GO) test -tags $(TAGS) -vet=off -timeout=20m ./cmd/app/postgres ./learning $(ONPOSTGRES) ./router/httpapi ./router/stream ./router/mcpserver
+	scripts/postgres.sh $(GO) test -tags $(TAGS) -vet=off -timeout=20m ./internal/database/... ./router/cluster/... ./learning $(ONPOSTGRES) ./router/httpapi ./router/stream ./router/mcpserver
 	scripts/postgres.sh $(GO) test -tags $(TAGS) -vet=off -timeout=20m ./cmd/app -run 'TestServer|TestMoveToServer|TestOneRouter|TestKill$$|TestRecorded|TestAccess|TestWalls'
 
 # ROUNDS is how often each fault is made, STREAMS how many streams are open while the NATS server is killed.

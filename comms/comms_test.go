@@ -9,10 +9,10 @@ import (
 
 	"go.uber.org/goleak"
 
-	"skillrouter/cmd/app/apptest"
 	"skillrouter/comms"
 	"skillrouter/comms/commstest"
 	"skillrouter/internal/clock"
+	"skillrouter/internal/database/databasetest"
 	"skillrouter/internal/principal"
 	"skillrouter/operational/store"
 )
@@ -31,7 +31,7 @@ type house struct {
 func open(t *testing.T, dir string, now clock.Clock, presence comms.PresenceOptions, mailbox comms.MailboxOptions) house {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	db, err := apptest.Open(t, dir, "operational", now, log)
+	db, err := databasetest.OpenIn(t, dir, "operational", now, log)
 	if err != nil {
 		t.Fatal(err)
 	}

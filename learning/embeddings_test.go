@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"gorm.io/gorm"
 
-	"skillrouter/cmd/app/apptest"
 	"skillrouter/internal/clock"
+	"skillrouter/internal/database/databasetest"
 	"skillrouter/internal/errs"
 	"skillrouter/internal/principal"
 	"skillrouter/learning"
@@ -603,7 +603,7 @@ func TestContractWithVectors(t *testing.T) {
 
 // TestTheOldestGiveWay holds the vectors to their bound, and drops what stands for nothing.
 func TestTheOldestGiveWay(t *testing.T) {
-	apptest.FilesOnly(t)
+	databasetest.FilesOnly(t)
 	dir, model := t.TempDir(), newModel()
 	const most = 40 // more than a batch
 	t.Run("one after the other", func(t *testing.T) {

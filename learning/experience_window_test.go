@@ -11,7 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"skillrouter/cmd/app/apptest"
+	"skillrouter/internal/database/databasetest"
 	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/experience"
@@ -189,7 +189,7 @@ func TestPatternLives(t *testing.T) {
 // TestRecordingCostsTheSame counts what SQLite reads: no statement of a
 // recording may go over a table or sort.
 func TestRecordingCostsTheSame(t *testing.T) {
-	apptest.FilesOnly(t)
+	databasetest.FilesOnly(t)
 	m := open(t, t.TempDir(), time.Now)
 	for name, statement := range map[string]string{
 		"novelty": "SELECT query_print FROM episodes WHERE operation_type = 'a' AND operation_type <> '' ORDER BY num DESC LIMIT 50",

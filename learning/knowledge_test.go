@@ -14,7 +14,7 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter/cmd/app/apptest"
+	"skillrouter/internal/database/databasetest"
 	"skillrouter/internal/errs"
 	"skillrouter/internal/principal"
 	"skillrouter/learning"
@@ -126,7 +126,7 @@ func room(t *testing.T, m memory, pages int) {
 // TestManyOnAFullDisk lets many agents write until the disk is full, and on:
 // what was acknowledged is stored and found, and nothing else is.
 func TestManyOnAFullDisk(t *testing.T) {
-	apptest.FilesOnly(t)
+	databasetest.FilesOnly(t)
 	m := open(t, t.TempDir(), time.Now)
 	ctx := principal.With(t.Context(), principal.Open())
 	room(t, m, 150)
@@ -169,7 +169,7 @@ func TestManyOnAFullDisk(t *testing.T) {
 }
 
 func TestBulkOnAFullDisk(t *testing.T) {
-	apptest.FilesOnly(t)
+	databasetest.FilesOnly(t)
 	m := open(t, t.TempDir(), time.Now)
 	ctx := principal.With(t.Context(), principal.Open())
 	room(t, m, 600)

@@ -15,7 +15,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"skillrouter/cmd/app/apptest"
+	"skillrouter/internal/database/databasetest"
 	"skillrouter/internal/errs"
 	"skillrouter/internal/principal"
 	"skillrouter/learning"
@@ -285,7 +285,7 @@ func (s twice) Change(ctx context.Context, decide func(tx lesson.PipelineTx) err
 }
 
 func TestDecisionsMayRunTwice(t *testing.T) {
-	apptest.FilesOnly(t)
+	databasetest.FilesOnly(t)
 	if testing.Short() {
 		t.Skip("the same contract again: TestLessonContract runs it under the race detector")
 	}
@@ -297,7 +297,7 @@ func TestDecisionsMayRunTwice(t *testing.T) {
 // TestNothingIsKeptOfWhatWasNotStored: a report whose commit fails leaves
 // nothing by which a later one could be taken for it.
 func TestNothingStaysOfWhatWasNotStored(t *testing.T) {
-	apptest.FilesOnly(t)
+	databasetest.FilesOnly(t)
 	m := open(t, t.TempDir(), time.Now)
 	lessons := lesson.NewLessons(m.store, lesson.Options{})
 	ctx := principal.With(t.Context(), principal.Open())
@@ -518,7 +518,7 @@ func TestIndexFollowsHistories(t *testing.T) {
 
 // TestReportersOnAFullDisk: what was acknowledged is stored, once, and nothing else.
 func TestReportersOnAFullDisk(t *testing.T) {
-	apptest.FilesOnly(t)
+	databasetest.FilesOnly(t)
 	m := open(t, t.TempDir(), time.Now)
 	lessons := lesson.NewLessons(m.store, lesson.Options{})
 	ctx := principal.With(t.Context(), principal.Open())

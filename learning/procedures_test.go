@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/cmd/app/apptest"
+	"skillrouter/internal/database/databasetest"
 	"skillrouter/internal/errs"
 	"skillrouter/internal/principal"
 	"skillrouter/learning"
@@ -50,7 +50,7 @@ func TestProcedureContract(t *testing.T) {
 }
 
 func TestProceduresAreFoundAfterRebuild(t *testing.T) {
-	apptest.FilesOnly(t)
+	databasetest.FilesOnly(t)
 	clock, dir := newHandClock(), t.TempDir()
 	ctx := principal.With(t.Context(), principal.Open())
 	procedures, _ := openProcedures(t, dir, clock, nil)

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/cmd/app"
-	"skillrouter/cmd/app/apptest"
 	"skillrouter/internal/clock"
+	"skillrouter/internal/database"
+	"skillrouter/internal/database/databasetest"
 	"skillrouter/learning"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/knowledge"
@@ -18,7 +18,7 @@ import (
 
 // memory is the domain on a database of its own.
 type memory struct {
-	db        *app.Database
+	db        *database.DB
 	store     *store.Store
 	knowledge *knowledge.Base
 	episodes  *episode.Episodes
@@ -27,7 +27,7 @@ type memory struct {
 // open opens dir's learning.db; everything is stopped at the end of the test.
 func open(t testing.TB, dir string, now clock.Clock) memory {
 	t.Helper()
-	db, err := apptest.Open(t, dir, "learning", now, slog.New(slog.DiscardHandler))
+	db, err := databasetest.OpenIn(t, dir, "learning", now, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
--- The learning schema of PostgreSQL. Generated of SQLite's: go test ./cmd/app -run TestSchema -update
+-- The learning schema of PostgreSQL. Generated of SQLite's: go test ./internal/database -run TestSchema -update
 CREATE TABLE heads (
     log text COLLATE "C" PRIMARY KEY, -- a numbered table, or commits: the transactions of the writer
     seq bigint NOT NULL

@@ -1,4 +1,4 @@
--- The schema of operational.db after all its steps. Generated: go test ./cmd/app -run TestSchema -update
+-- The schema of operational.db after all its steps. Generated: go test ./internal/database -run TestSchema -update
 CREATE TABLE goose_db_version (
 		id INTEGER PRIMARY KEY AUTOINCREMENT,
 		version_id INTEGER NOT NULL,

@@ -1,7 +1,7 @@
 // Package app is the composition root: it opens the databases, wires the
 // services to each other and to their transports, starts what runs, and stops
-// it in reverse order. It is the only package that opens a driver. It owns no
-// rule of any domain.
+// it in reverse order. It owns no rule
+// of any domain.
 package app
 
 import (
@@ -21,11 +21,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
-	"skillrouter/cmd/app/postgres"
 	"skillrouter/cmd/config"
 	"skillrouter/cmd/locate"
 	"skillrouter/cmd/process"
 	"skillrouter/internal/clock"
+	"skillrouter/internal/database"
+	"skillrouter/internal/database/postgres"
 	"skillrouter/internal/errs"
 	"skillrouter/router/classify"
 	"skillrouter/router/cluster"
@@ -58,7 +59,7 @@ type App struct {
 	front    *front           // nil: this is no node of a cluster
 
 	classifier            func() (*classify.Classifier, error)
-	learning, operational *Database
+	learning, operational *database.DB
 	ballast               *ballast
 	services              services
 	wired                 *parts
@@ -159,7 +160,7 @@ func (a *App) open(ctx context.Context) error {
 	if err := a.wire(ctx, a.newRegistry()); err != nil {
 		return err
 	}
-	for _, db := range []*Database{a.learning, a.operational} {
+	for _, db := range []*database.DB{a.learning, a.operational} {
 		a.warnOfClock(ctx, db)
 		a.life.run(ctx, db.Name+" check", db.CheckLate)
 		a.life.run(ctx, db.Name+" log", db.CopyLog)
@@ -182,27 +183,25 @@ func (a *App) openDatabases(ctx context.Context) error {
 	a.ballast = openBallast(a.config.Data, a.log)
 	server := a.database
 	names := []string{"learning", "operational"}
-	opened, errs := make([]*Database, len(names)), make([]error, len(names))
+	opened, errs := make([]*database.DB, len(names)), make([]error, len(names))
 	var all sync.WaitGroup
 	for i, name := range names {
 		all.Go(func() {
 			if server != nil {
-				opened[i], errs[i] = OpenOnServer(ctx, server, a.config.Data, name, a.now, a.log)
+				opened[i], errs[i] = database.OpenOnServer(ctx, server, name, a.now, a.log)
 			} else {
-				opened[i], errs[i] = OpenDatabase(ctx, a.config.Data, name, a.now, a.log)
+				opened[i], errs[i] = database.Open(ctx, a.config.Data, name, a.now, a.log)
 			}
 		})
 	}
 	all.Wait()
 	if a.front != nil && errors.Join(errs...) == nil {
-		ringAfter(a.front.rings, opened[0].server, opened[1].server)
+		ringAfter(a.front.rings, opened[0], opened[1])
 	}
 	for i, db := range opened {
 		if errs[i] == nil {
-			if server == nil {
+			if db.EndWith(a.life.stopping); server == nil {
 				db.Commit.Reserve = reserve{a.ballast, db}
-			} else {
-				db.server.stopping = a.life.stopping
 			}
 			a.life.defers(names[i]+".db", db.Close)
 			a.life.run(ctx, names[i]+" committer", db.Commit.Run)
@@ -218,7 +217,7 @@ func (a *App) server() (*postgres.Server, error) {
 	if a.config.Database == "" {
 		return nil, nil
 	}
-	for _, name := range databaseNames() {
+	for _, name := range database.Names() {
 		if path := filepath.Join(a.config.Data, name+".db"); fileThere(path) {
 			return nil, errs.Errorf(errs.Conflict, "%s is there, and the setting database names a server: what is in the file would be missing. Move it there (skillrouter migrate --to …), or name another data folder", path)
 		}
@@ -292,7 +291,7 @@ func prepareFolder(dir string) error {
 	if err := MakeFolder(dir); err != nil {
 		return errs.Wrap(errs.Unavailable, err, "cannot make the data folder %s", dir)
 	}
-	if err := writable(dir); err != nil {
+	if err := database.Writable(dir); err != nil {
 		return errs.Wrap(errs.Unavailable, err, "the data folder %s cannot be written to (%v): this user needs the right to make files in it", dir, err)
 	}
 	info, err := os.Stat(dir)
@@ -322,7 +321,7 @@ func MakeFolder(dir string) error {
 		return err
 	}
 	for _, one := range made {
-		if err := SyncFolder(filepath.Dir(one)); err != nil {
+		if err := database.SyncFolder(filepath.Dir(one)); err != nil {
 			return err
 		}
 	}

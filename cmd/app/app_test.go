@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"skillrouter/cmd/app"
-	"skillrouter/cmd/app/apptest"
 	"skillrouter/cmd/config"
+	"skillrouter/internal/database/databasetest"
 	"skillrouter/internal/errs"
 )
 
@@ -17,8 +17,8 @@ func settings(t *testing.T) config.Config {
 	cfg := config.Default()
 	cfg.Listen = "127.0.0.1:0"
 	cfg.Data = t.TempDir()
-	if apptest.OnPostgres() {
-		cfg.Database = apptest.Address(t, cfg.Data)
+	if databasetest.OnPostgres() {
+		cfg.Database = databasetest.Address(t, cfg.Data)
 	}
 	return cfg
 }

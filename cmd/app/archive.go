@@ -18,13 +18,6 @@ const (
 	maxOwnerToken = 4 << 10
 )
 
-// databaseNames are the databases of a data folder, in the order in which a
-// backup takes them. The operational one has the cursors of those who follow
-// both event logs. Taken first, it is never ahead of the learning one: its
-// cursors only lag, and what they lag behind is delivered once more, which
-// followers bear. The other way round events would be skipped.
-func databaseNames() []string { return []string{"operational", "learning"} }
-
 // Manifest says what an archive must hold.
 type Manifest struct {
 	Format        string         `json:"format"`

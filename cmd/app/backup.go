@@ -17,6 +17,7 @@ import (
 
 	"skillrouter/cmd/locate"
 	"skillrouter/internal/clock"
+	"skillrouter/internal/database"
 	"skillrouter/internal/errs"
 )
 
@@ -53,7 +54,7 @@ func TakeSnapshot(ctx context.Context, data string, options BackupOptions) (_ *S
 		Format: archiveFormat, FormatVersion: archiveVersion, Version: options.Version, CreatedAt: options.Now().UTC(),
 	}}
 	scratch := data
-	if writable(data) != nil {
+	if database.Writable(data) != nil {
 		scratch = os.TempDir() // it lies on a medium that is only read
 	}
 	if err := roomForCopies(data, scratch); err != nil {
@@ -67,18 +68,18 @@ func TakeSnapshot(ctx context.Context, data string, options BackupOptions) (_ *S
 			err = errors.Join(err, s.Close())
 		}
 	}()
-	for _, name := range databaseNames() {
+	for _, name := range database.Names() {
 		from, to := filepath.Join(data, name+".db"), filepath.Join(s.dir, name+".db")
 		if _, err := os.Stat(from); errors.Is(err, os.ErrNotExist) {
 			return nil, errs.Errorf(errs.NotFound, "there is no %s.db in %s: this is no data folder", name, data)
 		}
 		if scratch == data { // nothing is left half done where a router runs
-			if err := rollBack(ctx, from); err != nil {
+			if err := database.RollBack(ctx, from); err != nil {
 				return nil, err
 			}
 		}
-		if err := Backup(ctx, from, to); err != nil {
-			return nil, fmt.Errorf("copy %s: %w", from, translate(err))
+		if err := database.Backup(ctx, from, to); err != nil {
+			return nil, fmt.Errorf("copy %s: %w", from, database.Translate(err))
 		}
 		contents, err := contentsOf(ctx, to)
 		if err != nil {
@@ -151,7 +152,7 @@ func (s *Snapshot) Close() error { return os.RemoveAll(s.dir) }
 // roomForCopies refuses to begin what would fill the disk.
 func roomForCopies(data, scratch string) error {
 	var need uint64 = spareDisk
-	for _, name := range databaseNames() {
+	for _, name := range database.Names() {
 		for _, suffix := range []string{"", "-wal"} {
 			if info, err := os.Stat(filepath.Join(data, name+".db"+suffix)); err == nil {
 				need += uint64(info.Size())
@@ -176,7 +177,7 @@ func roomFor(dir string, need uint64) error {
 func sweepBackups(data string) error {
 	entries, err := os.ReadDir(data)
 	for _, entry := range entries {
-		if name := entry.Name(); strings.HasPrefix(name, backupPrefix) || strings.HasPrefix(name, stagingPrefix) || strings.HasSuffix(name, partialSuffix) {
+		if name := entry.Name(); strings.HasPrefix(name, backupPrefix) || strings.HasPrefix(name, stagingPrefix) || strings.HasSuffix(name, database.PartialSuffix) {
 			err = errors.Join(err, os.RemoveAll(filepath.Join(data, entry.Name())))
 		}
 	}
@@ -200,7 +201,7 @@ func checksum(path string) (bytes int64, sum string, err error) {
 // is a Conflict error that names who holds it.
 func Hold(data string) (release func() error, err error) {
 	lock, err := Acquire(data, locate.Holder{PID: os.Getpid(), Started: time.Now()})
-	if sealed := writable(data); sealed != nil && errs.CodeOf(err) != errs.Conflict {
+	if sealed := database.Writable(data); sealed != nil && errs.CodeOf(err) != errs.Conflict {
 		return holdSealed(data, lock, err, sealed)
 	}
 	if err != nil {
@@ -233,7 +234,7 @@ func Holds(data string) bool {
 	if _, err := os.Stat(filepath.Join(data, readyName)); err == nil {
 		return true
 	}
-	for _, name := range databaseNames() {
+	for _, name := range database.Names() {
 		if _, err := os.Stat(filepath.Join(data, name+".db")); err != nil {
 			return false
 		}

@@ -9,9 +9,9 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"syscall"
 	"time"
 
+	"skillrouter/internal/database"
 	"skillrouter/internal/errs"
 )
 
@@ -88,14 +88,6 @@ func fillRandom(file *os.File, size int64) error {
 	return err
 }
 
-func syncFile(path string) error {
-	file, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		return err
-	}
-	return errors.Join(file.Sync(), file.Close())
-}
-
 // Admit implements committer.Reserve. While the room is in use it looks
 // whether there is some again, and then takes its own back first.
 func (b *ballast) Admit() error {
@@ -144,31 +136,10 @@ func (b *ballast) said() string {
 	return fmt.Sprintf("%d KiB are kept for stops on a full disk", b.size>>10)
 }
 
-// outOfRoom tells whether a write below dir fails for want of room, and for
-// which: SQLite says of ENOSPC alone that the disk is full, and of a quota or a limit
-// on the size of files that the disk failed. It tries what SQLite did.
-func outOfRoom(dir string, size int64) error {
-	file, err := os.CreateTemp(dir, "probe.tmp-*")
-	if err == nil {
-		const page = 4 << 10
-		if _, err = file.WriteAt(make([]byte, page), size); err == nil { // past the largest file, which takes no room
-			_, err = file.WriteAt(make([]byte, 16*page), 0)
-		}
-		_ = file.Close()
-		_ = os.Remove(file.Name())
-	}
-	for _, full := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG} {
-		if errors.Is(err, full) {
-			return full
-		}
-	}
-	return nil
-}
-
 // reserve is the ballast as one database's committer uses it.
 type reserve struct {
 	*ballast
-	db *Database
+	db *database.DB
 }
 
 // Release implements committer.Reserve. What the log holds is folded into the
@@ -177,6 +148,6 @@ func (r reserve) Release() bool {
 	if !r.ballast.Release() {
 		return false
 	}
-	_ = r.db.writer.Exec("PRAGMA wal_checkpoint(PASSIVE)").Error // on a full disk it may well fail
+	_ = r.db.Checkpoint() // on a full disk it may well fail
 	return true
 }

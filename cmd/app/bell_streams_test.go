@@ -16,7 +16,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"skillrouter/cmd/app/apptest"
+	"skillrouter/cmd/app/nats/natstest"
+	"skillrouter/internal/database/databasetest"
 	"skillrouter/router/cluster"
 	"skillrouter/scripts/soak/early"
 )
@@ -139,7 +140,7 @@ func (a *audience) late(spans []span) (late []time.Duration) {
 // listenToBell kills the NATS server of a cluster, removes what it has stored and starts it again, while messages flow to streams at all nodes,
 // and returns what was wrong: messages that are lost, doubled or in another order, and a bell that nobody hears.
 func listenToBell(t *testing.T, program string, streams, rounds int) (faults []string) {
-	server := apptest.PrivateNATS(t)
+	server := natstest.PrivateNATS(t)
 	t.Setenv("SKILLROUTER_TEST_NATS", server.Address)
 	c := startTeam(t, program)
 	a := &audience{team: c, writer: c.awaitWriter(-1, startTime), sent: map[string]time.Time{}}
@@ -255,7 +256,7 @@ func listenToBell(t *testing.T, program string, streams, rounds int) (faults []s
 
 // TestClusterBellStreams: a NATS server that is killed and loses its store costs the streams of a cluster nothing but time.
 func TestClusterBellStreams(t *testing.T) {
-	onServer(t)
+	databasetest.ServerOnly(t)
 	streams := bellStreams
 	if n, err := strconv.Atoi(os.Getenv("SKILLROUTER_TEST_STREAMS")); err == nil {
 		streams = n
@@ -268,7 +269,7 @@ func TestClusterBellStreams(t *testing.T) {
 // TestClusterNoticesBell is the negative control: a bell that is not rung is found out by those who do not hear it; one that
 // says nothing new, by how late messages are; and a node that is behind and takes in the newest alone, by what its streams lack.
 func TestClusterNoticesBell(t *testing.T) {
-	onServer(t)
+	databasetest.ServerOnly(t)
 	for name, test := range map[string]struct {
 		file, finds string
 		mistake     early.Change

@@ -10,19 +10,14 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"gorm.io/gorm"
-
 	"skillrouter/cmd/app"
-	"skillrouter/cmd/app/apptest"
-	"skillrouter/cmd/app/postgres"
 	"skillrouter/cmd/config"
 	"skillrouter/cmd/locate"
+	"skillrouter/internal/database/databasetest"
 	"skillrouter/internal/errs"
-	"skillrouter/router/cluster"
 )
 
 // aNode are the settings of a node beside another, on the same database; with nil, of the first.
@@ -39,7 +34,7 @@ func aNode(t *testing.T, name string, beside *config.Config) config.Config {
 
 // TestClusterNodeIsRefused: a node that would be no part of its cluster, or would break it, is refused at its start, beside one that writes.
 func TestClusterNodeIsRefused(t *testing.T) {
-	onServer(t)
+	databasetest.ServerOnly(t)
 	first := aNode(t, "first", nil)
 	a, _ := runningAs(t, first, app.Options{})
 	until(t, "it writes", func() bool { return a.Handler() != nil })
@@ -92,108 +87,19 @@ func TestClusterNodeIsRefused(t *testing.T) {
 
 // TestServersOfAnAddress: of several servers the one is taken that is written to, also for what only reads.
 func TestServersOfAnAddress(t *testing.T) {
-	onServer(t)
+	databasetest.ServerOnly(t)
 	cfg := aNode(t, "n", nil)
 	cfg.Database += "&target_session_attrs=read-write"
 	a, _ := runningAs(t, cfg, app.Options{})
 	until(t, "it writes", func() bool { return a.Handler() != nil })
 }
 
-// TestStartBesideTakeover: a node that starts is not cut off by another that takes the lease meanwhile, and ends the connections of who had it.
-func TestStartBesideTakeover(t *testing.T) {
-	onServer(t)
-	data := t.TempDir()
-	server, err := postgres.Parse(apptest.Address(t, data))
-	if err != nil {
-		t.Fatal(err)
-	}
-	prepare := func(ctx context.Context) error {
-		return app.PrepareOnServer(ctx, server, slog.New(slog.DiscardHandler))
-	}
-	if err := prepare(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	register := server.Register()
-	defer register.Close()
-	ctx, stop := context.WithCancel(t.Context())
-	var taking sync.WaitGroup
-	taking.Go(func() {
-		for ctx.Err() == nil {
-			if _, err := register.Take(t.Context(), cluster.Node{ID: "n1", Name: "n1"}, time.Minute); err != nil {
-				t.Error(err)
-				return
-			}
-		}
-	})
-	for range 10 {
-		if err := errors.Join(prepare(t.Context()), server.Belongs(t.Context(), cluster.Secret("s3cret"))); err != nil {
-			t.Error(err)
-		}
-	}
-	stop()
-	taking.Wait()
-}
-
-// TestRegisterOfNodes: a node that begins again with another data folder takes the place of what was known of it, by its name and by its address, once that is
-// heard of no more; and each tells which writer it does not reach.
-func TestRegisterOfNodes(t *testing.T) {
-	onServer(t)
-	data := t.TempDir()
-	prepared(t, data)
-	server, err := postgres.Parse(apptest.Address(t, data))
-	if err != nil {
-		t.Fatal(err)
-	}
-	register := server.Register()
-	defer register.Close()
-	announce := func(id, name, at string, misses int64) {
-		t.Helper()
-		if err := register.Announce(t.Context(), cluster.Node{ID: id, Name: name, URL: at, Clock: time.Now(), Misses: misses}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	announce("1", "a", "http://a", 0)
-	announce("2", "b", "http://b", 0)
-	announce("3", "c", "http://c", 7)
-	is := func(want string) {
-		t.Helper()
-		nodes, err := register.Nodes(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got []string
-		for _, n := range nodes {
-			got = append(got, fmt.Sprint(n.Name, n.ID, " ", n.Misses))
-		}
-		if strings.Join(got, ", ") != want {
-			t.Errorf("%v, want %s", got, want)
-		}
-	}
-	is("a1 0, b2 0, c3 7")
-	if err := register.Announce(t.Context(), cluster.Node{ID: "4", Name: "a", URL: "http://d", Clock: time.Now()}); errs.CodeOf(err) != errs.Conflict {
-		t.Errorf("a second node of a name: %v", err)
-	}
-	inSchema(t, data, "operational", "UPDATE nodes SET seen = seen - interval '16 seconds'")
-	announce("3", "c", "http://c", -7)
-	announce("4", "a", "http://d", 0)
-	announce("5", "e", "http://b", 8)
-	is("a4 0, c3 -7, e5 8")
-	if _, err := register.Take(t.Context(), cluster.Node{ID: "4", Name: "a"}, time.Minute); err != nil {
-		t.Fatal(err)
-	}
-	db := apptest.Look(t, data, "operational")
-	defer db.Close()
-	if n := column[int64](t, db, "SELECT count(*) FROM heads WHERE log LIKE 'missing by %'")[0]; n != 3 {
-		t.Errorf("%d rows of what nodes miss, of three nodes", n)
-	}
-}
-
 // TestStartWaits: a router whose database server is away at its start waits for it, refuses calls meanwhile and says so, once; what asks whether it could
 // start is told at once.
 func TestStartWaits(t *testing.T) {
-	onServer(t)
+	databasetest.ServerOnly(t)
 	cfg := settings(t)
-	wire, address := wireTo(t, apptest.Address(t, cfg.Data))
+	wire, address := wireTo(t, databasetest.Address(t, cfg.Data))
 	network, place := wire.leads()
 	wire.lead("tcp", "127.0.0.1:1")
 	cfg.Database = address
@@ -238,7 +144,7 @@ func TestStartWaits(t *testing.T) {
 // TestReadsWithoutSchema: what is read of a database whose schema is gone, or whose connections are ended, is refused as unavailable, and never as a fault of
 // the router's own.
 func TestReadsWithoutSchema(t *testing.T) {
-	onServer(t)
+	databasetest.ServerOnly(t)
 	cfg := settings(t)
 	a, _ := runningAs(t, cfg, app.Options{})
 	for n := range 20 {
@@ -258,17 +164,17 @@ func TestReadsWithoutSchema(t *testing.T) {
 	known := map[int]bool{}
 	all("at first", func(status int) bool { known[status] = true; return status < 500 })
 	for range 5 {
-		beside(t, cfg.Data, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()")
+		databasetest.Beside(t, cfg.Data, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()")
 		all("ended", func(status int) bool { return status < 500 || status == http.StatusServiceUnavailable })
 	}
-	beside(t, cfg.Data, "ALTER SCHEMA {}learning RENAME TO {}gone", "ALTER SCHEMA {}operational RENAME TO {}away")
+	databasetest.Beside(t, cfg.Data, "ALTER SCHEMA {}learning RENAME TO {}gone", "ALTER SCHEMA {}operational RENAME TO {}away")
 	all("without schemas", func(status int) bool { return status < 500 || status == http.StatusServiceUnavailable })
-	beside(t, cfg.Data, "ALTER SCHEMA {}gone RENAME TO {}learning", "ALTER SCHEMA {}away RENAME TO {}operational")
+	databasetest.Beside(t, cfg.Data, "ALTER SCHEMA {}gone RENAME TO {}learning", "ALTER SCHEMA {}away RENAME TO {}operational")
 }
 
 // TestClusterSchemaIsDropped: a cluster whose schemas are gone answers that it stores nothing, and goes on once they are there again.
 func TestClusterSchemaIsDropped(t *testing.T) {
-	onServer(t)
+	databasetest.ServerOnly(t)
 	cfg := aNode(t, "n", nil)
 	a, _ := runningAs(t, cfg, app.Options{})
 	until(t, "it writes", func() bool { return a.Handler() != nil })
@@ -283,81 +189,20 @@ func TestClusterSchemaIsDropped(t *testing.T) {
 	if status := write(); status != http.StatusCreated && status != http.StatusOK {
 		t.Fatal(status)
 	}
-	beside(t, cfg.Data, "ALTER SCHEMA {}operational RENAME TO {}gone")
+	databasetest.Beside(t, cfg.Data, "ALTER SCHEMA {}operational RENAME TO {}gone")
 	for range 3 {
 		if status := write(); status != http.StatusServiceUnavailable {
 			t.Errorf("without its schema: %d", status)
 		}
 	}
 	until(t, "it writes no more", func() bool { return a.Handler() == nil })
-	beside(t, cfg.Data, "ALTER SCHEMA {}gone RENAME TO {}operational")
+	databasetest.Beside(t, cfg.Data, "ALTER SCHEMA {}gone RENAME TO {}operational")
 	until(t, "it writes again", func() bool { return write()/100 == 2 })
-}
-
-// TestHeadsNoticeAnotherPast: a database that was put back to an earlier state and is written to again has not what it had, also where it counts more by
-// now. One that another writer has opened has.
-func TestHeadsNoticeAnotherPast(t *testing.T) {
-	onServer(t)
-	dir := t.TempDir()
-	mark := func(db *app.Database) {
-		t.Helper()
-		if err := db.Commit.Write(t.Context(), func(tx *gorm.DB) error {
-			return tx.Exec("INSERT INTO events (type, subject, at) SELECT 'x', 'y', 1 WHERE false").Error
-		}, nil); err != nil {
-			t.Fatal(err)
-		}
-	}
-	open := func(name string) *app.Database {
-		db, err := apptest.Open(t, dir, name, time.Now, slog.New(slog.DiscardHandler))
-		if err != nil {
-			t.Fatal(err)
-		}
-		go func() { _ = db.Commit.Run(t.Context()) }()
-		t.Cleanup(func() { _ = db.Close() })
-		mark(db)
-		return db
-	}
-	open("learning")
-	db := open("operational")
-	server, err := postgres.Parse(apptest.Address(t, dir))
-	if err != nil {
-		t.Fatal(err)
-	}
-	conn := server.Reader("operational", 1)
-	defer conn.Close()
-	heads := server.Heads(conn)
-	goesOn := func(what string) cluster.Heads {
-		t.Helper()
-		h, err := heads(t.Context())
-		if err != nil {
-			t.Fatalf("%s: %v", what, err)
-		}
-		return h
-	}
-	was := goesOn("at first")
-	inSchema(t, dir, "operational", "CREATE TABLE backup AS SELECT * FROM heads")
-	mark(db)
-	if now := goesOn("after a write"); now.Operational <= was.Operational {
-		t.Errorf("%v after %v", now, was)
-	}
-	goesOn("as it was")
-	db = open("operational")
-	goesOn("after another has opened it")
-	mark(db)
-	goesOn("after that has written")
-	inSchema(t, dir, "operational", "DELETE FROM heads; INSERT INTO heads SELECT * FROM backup")
-	open("operational")
-	open("operational")
-	if h, err := heads(t.Context()); !errors.Is(err, cluster.ErrBack) {
-		t.Errorf("after it was put back, and counts more: %v, %v", h, err)
-	}
-	heads = server.Heads(conn)
-	goesOn("read anew")
 }
 
 // TestClusterAnotherPast is the same of nodes: what they know of is gone, and is found no more.
 func TestClusterAnotherPast(t *testing.T) {
-	onServer(t)
+	databasetest.ServerOnly(t)
 	first := aNode(t, "first", nil)
 	wire, through := wireTo(t, first.Database)
 	a, stop := runningAs(t, first, app.Options{})
@@ -390,12 +235,12 @@ func TestClusterAnotherPast(t *testing.T) {
 		}
 	}
 	add("ancient")
-	inSchema(t, first.Data, "learning", "CREATE TABLE heads_then AS SELECT * FROM heads; CREATE TABLE knowledge_then AS SELECT * FROM knowledge; CREATE TABLE events_then AS SELECT * FROM events")
+	databasetest.InSchema(t, first.Data, "learning", "CREATE TABLE heads_then AS SELECT * FROM heads; CREATE TABLE knowledge_then AS SELECT * FROM knowledge; CREATE TABLE events_then AS SELECT * FROM events")
 	add("phantom")
 	until(t, "it finds it", finds("phantom"))
 	wire.set(true) // so that it cannot look
 	stop()
-	inSchema(t, first.Data, "learning", "DELETE FROM heads; INSERT INTO heads SELECT * FROM heads_then; DELETE FROM knowledge WHERE id NOT IN (SELECT id FROM knowledge_then); DELETE FROM events WHERE seq NOT IN (SELECT seq FROM events_then)")
+	databasetest.InSchema(t, first.Data, "learning", "DELETE FROM heads; INSERT INTO heads SELECT * FROM heads_then; DELETE FROM knowledge WHERE id NOT IN (SELECT id FROM knowledge_then); DELETE FROM events WHERE seq NOT IN (SELECT seq FROM events_then)")
 	a, _ = runningAs(t, first, app.Options{})
 	until(t, "it writes again", func() bool { return a.Handler() != nil })
 	add("another")

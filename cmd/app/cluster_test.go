@@ -28,13 +28,15 @@ import (
 	"gorm.io/gorm"
 
 	"skillrouter/cmd/app"
-	"skillrouter/cmd/app/apptest"
 	"skillrouter/cmd/app/nats"
-	"skillrouter/cmd/app/postgres"
+	"skillrouter/cmd/app/nats/natstest"
 	"skillrouter/cmd/config"
 	"skillrouter/cmd/hook/offline"
 	"skillrouter/cmd/locate"
 	"skillrouter/internal/committer"
+	"skillrouter/internal/database"
+	"skillrouter/internal/database/databasetest"
+	"skillrouter/internal/database/postgres"
 	"skillrouter/internal/errs"
 	"skillrouter/router/cluster"
 )
@@ -205,7 +207,7 @@ func startTeam(t *testing.T, program string) *team {
 	t.Helper()
 	c := &team{t: t, program: program, secret: secretOf(t), home: t.TempDir(), nodes: make([]*process, clusterNodes)}
 	for range clusterNodes {
-		w, address := wireTo(t, apptest.Address(t, c.home))
+		w, address := wireTo(t, databasetest.Address(t, c.home))
 		c.data, c.wires, c.databases, c.ways = append(c.data, t.TempDir()), append(c.wires, w), append(c.databases, address), append(c.ways, newWire(t, "tcp", ""))
 	}
 	for i := range clusterNodes {
@@ -564,7 +566,7 @@ func disturb(t *testing.T, program string, rounds int, kinds []fault) (faults []
 // TestCluster has the node that writes killed, stopped in its tracks and cut from the database, under load through all nodes. Another
 // takes over in time, what was acknowledged is there once and in its order, and what comes back stands by.
 func TestCluster(t *testing.T) {
-	onServer(t)
+	databasetest.ServerOnly(t)
 	faults, pauses := disturb(t, program(t, buildProgram), roundsOr(clusterRounds), clusterFaults)
 	for _, fault := range faults {
 		t.Error(fault)
@@ -577,7 +579,7 @@ func TestCluster(t *testing.T) {
 
 // TestClusterNoticesEarlyAcknowledgement is the negative control.
 func TestClusterNoticesEarlyAcknowledgement(t *testing.T) {
-	onServer(t)
+	databasetest.ServerOnly(t)
 	wrong := program(t, buildAckEarly)
 	noticed(t, func() []string {
 		faults, _ := disturb(t, wrong, 3, clusterFaults[:1])
@@ -612,7 +614,7 @@ func TestRegisterRefuses(t *testing.T) {
 // hands each call to it.
 func runningThrough(t *testing.T, cfg config.Config, options app.Options) (a *app.App, stop func(), through string) {
 	t.Helper()
-	if !apptest.OnPostgres() || os.Getenv("SKILLROUTER_TEST_THROUGH") != "node" {
+	if !databasetest.OnPostgres() || os.Getenv("SKILLROUTER_TEST_THROUGH") != "node" {
 		a, stop = runningAs(t, cfg, options)
 		return a, stop, ""
 	}
@@ -642,8 +644,8 @@ func runningThrough(t *testing.T, cfg config.Config, options app.Options) (a *ap
 
 // TestClusterBell: a node that writes rings how far both databases are, once it may write and after each commit, and says how its bell is.
 func TestClusterBell(t *testing.T) {
-	onServer(t)
-	server := apptest.NewNATS(t)
+	databasetest.ServerOnly(t)
+	server := natstest.NewNATS(t)
 	cfg := settings(t)
 	cfg.ClusterSecretFile = filepath.Join(t.TempDir(), "secret")
 	secret := strings.Repeat("s3cret-", 8)
@@ -668,7 +670,7 @@ func TestClusterBell(t *testing.T) {
 	var heard atomic.Pointer[cluster.Heads]
 	heard.Store(&cluster.Heads{})
 	go func() { _ = other.Run(t.Context(), func(h cluster.Heads) { heard.Store(&h) }) }()
-	learned, operated := apptest.Look(t, cfg.Data, "learning"), apptest.Look(t, cfg.Data, "operational")
+	learned, operated := databasetest.Look(t, cfg.Data, "learning"), databasetest.Look(t, cfg.Data, "operational")
 	defer learned.Close()
 	defer operated.Close()
 	agrees := func(what string) cluster.Heads {
@@ -716,15 +718,15 @@ func TestClusterBell(t *testing.T) {
 
 // TestOpenedWriterIsFenced: who opens a database after another keeps that one from writing, at once and for good.
 func TestOpenedWriterIsFenced(t *testing.T) {
-	onServer(t)
+	databasetest.ServerOnly(t)
 	dir := t.TempDir()
-	write := func(db *app.Database) error {
+	write := func(db *database.DB) error {
 		return db.Commit.Write(t.Context(), func(tx *gorm.DB) error {
 			return tx.Exec("INSERT INTO marks (agent_id, kind, seq, at) VALUES (?, 'read', 1, 1)", rand.Text()).Error
 		}, nil)
 	}
-	open := func() *app.Database {
-		db, err := apptest.Open(t, dir, "operational", time.Now, slog.New(slog.DiscardHandler))
+	open := func() *database.DB {
+		db, err := databasetest.OpenIn(t, dir, "operational", time.Now, slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -746,7 +748,7 @@ func TestOpenedWriterIsFenced(t *testing.T) {
 	if err := write(second); err != nil {
 		t.Errorf("the second does not write: %v", err)
 	}
-	db := apptest.Look(t, dir, "operational")
+	db := databasetest.Look(t, dir, "operational")
 	defer db.Close()
 	if n := column[int64](t, db, "SELECT count(*) FROM marks"); n[0] != 2 {
 		t.Errorf("%d rows", n[0])

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/cmd/app/apptest"
+	"skillrouter/internal/database/databasetest"
 	"skillrouter/migrations"
 )
 
@@ -206,7 +206,7 @@ func endClean(c *team, i int) {
 // TestClusterUpgrade: no call that may be made twice fails while the nodes of a cluster are replaced by those of a newer program, whose schemas the older one
 // may write into. That may come back then, and write.
 func TestClusterUpgrade(t *testing.T) {
-	onServer(t)
+	databasetest.ServerOnly(t)
 	older, newer := program(t, buildProgram), program(t, buildCompatible)
 	faults := upgradeOf(t, older, newer, endClean, func(d *idempotent) {
 		allOf(t, d.team, compatibleVersion)
@@ -225,7 +225,7 @@ func TestClusterUpgrade(t *testing.T) {
 // TestClusterUpgradeApart: likewise where the older program may not write into the newer schemas: its nodes hand calls on until they are replaced, and
 // it is refused when it comes back.
 func TestClusterUpgradeApart(t *testing.T) {
-	onServer(t)
+	databasetest.ServerOnly(t)
 	older, newer := program(t, buildProgram), program(t, buildApart)
 	faults := upgradeOf(t, older, newer, endClean, func(d *idempotent) {
 		allOf(t, d.team, newerVersion)
@@ -243,7 +243,7 @@ func TestClusterUpgradeApart(t *testing.T) {
 
 // TestClusterUpgradeNotices is the negative control: nodes that acknowledge before they commit, and are killed.
 func TestClusterUpgradeNotices(t *testing.T) {
-	onServer(t)
+	databasetest.ServerOnly(t)
 	wrong := program(t, buildAckEarly)
 	noticed(t, func() []string { return upgradeOf(t, wrong, wrong, func(c *team, i int) { c.node(i).kill() }, nil) })
 }
@@ -256,7 +256,7 @@ func allOf(t *testing.T, c *team, version string) {
 		t.Errorf("%d %s %v", status, raw, err)
 	}
 	for name, table := range map[string]string{"learning": "knowledge", "operational": "messages"} {
-		db := apptest.Look(t, c.home, name)
+		db := databasetest.Look(t, c.home, name)
 		if n := column[int64](t, db, "SELECT count(*) FROM information_schema.columns WHERE table_schema = current_schema() AND table_name = '"+table+"' AND column_name = 'newer'"); n[0] != 1 {
 			t.Errorf("%s has not the newer step", name)
 		}

@@ -4,44 +4,14 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
-	"github.com/glebarez/sqlite"
-
+	"skillrouter/internal/database"
 	"skillrouter/learning"
 )
-
-// openForReading opens a database file that this process does not own, and changes nothing of it.
-func openForReading(path string) (*sql.DB, error) {
-	db, err := sql.Open(sqlite.DriverName, readerDSN(path)+immutable(path))
-	if err == nil {
-		db.SetMaxOpenConns(1)
-	}
-	return db, err
-}
-
-// immutable is the option by which SQLite reads a database where it cannot make
-// the files beside it that it wants for a write-ahead one. It is for a folder that
-// cannot be written to and has no such log: then nobody is changing the file.
-func immutable(path string) string {
-	sealed := writable(filepath.Dir(path))
-	if sealed == nil {
-		return ""
-	}
-	log, err := os.Stat(path + "-wal")
-	if errors.Is(err, fs.ErrNotExist) || err == nil && log.Size() == 0 && errors.Is(sealed, syscall.EROFS) {
-		return "&immutable=1"
-	}
-	return ""
-}
 
 // answered are the rows that a query answers, or why it answers none.
 type answered struct {
@@ -68,19 +38,12 @@ func (a answered) visit(visit func() error) error {
 
 // number reads one number.
 func number(ctx context.Context, db querier, query string, into *int64) error {
-	rows, err := db.QueryContext(ctx, query)
-	return each(rows, err).visit(func() error { return rows.Scan(into) })
-}
-
-// versionOf reads which version a database's schema has.
-func versionOf(ctx context.Context, db querier) (version int64, err error) {
-	err = number(ctx, db, "SELECT max(version_id) FROM goose_db_version WHERE is_applied", &version)
-	return version, err
+	return db.QueryRowContext(ctx, query).Scan(into)
 }
 
 // contentsOf counts what a database holds, in one state of it.
 func contentsOf(ctx context.Context, path string) (c Contents, err error) {
-	db, err := openForReading(path)
+	db, err := database.OpenForReading(path)
 	if err != nil {
 		return c, err
 	}
@@ -90,7 +53,7 @@ func contentsOf(ctx context.Context, path string) (c Contents, err error) {
 		return c, err
 	}
 	defer tx.Rollback() //nolint:errcheck // it only read
-	if c.Schema, err = versionOf(ctx, tx); err != nil {
+	if c.Schema, err = database.Version(ctx, tx); err != nil {
 		return c, err
 	}
 	if err := tx.QueryRowContext(ctx, "SELECT ifnull(max(seq), 0) FROM events").Scan(&c.LastEvent); err != nil {
@@ -197,10 +160,10 @@ func (c Contents) same(other Contents) (bool, string) {
 // examine looks a database file through from end to end, and changes nothing
 // of it. It returns what is wrong with it, in words; err is of not being able to look.
 func examine(ctx context.Context, name, path string) (c Contents, wrong []string, err error) {
-	if err := inspect(ctx, name, path); err != nil {
+	if err := database.Inspect(ctx, name, path); err != nil {
 		return c, []string{strings.TrimSuffix(strings.TrimPrefix(err.Error(), path+" "), " It was not changed.")}, nil
 	}
-	db, err := openForReading(path)
+	db, err := database.OpenForReading(path)
 	if err != nil {
 		return c, nil, err
 	}
@@ -212,7 +175,7 @@ func examine(ctx context.Context, name, path string) (c Contents, wrong []string
 		}
 		verdict := strings.Join(found[:min(len(found), 1)], "")
 		if err != nil || verdict != check.well {
-			wrong = append(wrong, check.pragma+" says "+cmpErr(err, verdict))
+			wrong = append(wrong, check.pragma+" says "+database.Fault(err, verdict))
 		}
 	}
 	if len(wrong) > 0 {
@@ -240,19 +203,11 @@ func foreignSchema(ctx context.Context, name string, db *sql.DB, version int64) 
 	if err != nil {
 		return "", err
 	}
-	model, err := sql.Open(sqlite.DriverName, ":memory:")
+	model, err := database.Model(ctx, name, ":memory:", version)
 	if err != nil {
 		return "", err
 	}
 	defer model.Close()
-	model.SetMaxOpenConns(1)
-	steps, err := provider(name, model)
-	if err != nil {
-		return "", err
-	}
-	if _, err := steps.UpTo(ctx, version); err != nil {
-		return "", fmt.Errorf("make the schema to compare with: %w", err)
-	}
 	want, err := texts(ctx, model, list)
 	if err != nil {
 		return "", err
@@ -274,6 +229,7 @@ func foreignSchema(ctx context.Context, name string, db *sql.DB, version int64) 
 // querier is a database or a transaction.
 type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
 // texts reads the first column of what a query answers.

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"skillrouter/cmd/app"
-	"skillrouter/cmd/app/apptest"
+	"skillrouter/internal/database/databasetest"
 )
 
 // The crash test's load. A round runs it for a while and kills the router in the middle.
@@ -164,7 +164,7 @@ func crash(t *testing.T, program string) (faults []string) {
 // unsound says what verify finds wrong with the folder of a router that was killed.
 func unsound(t *testing.T, data string) []string {
 	t.Helper()
-	if apptest.OnPostgres() {
+	if databasetest.OnPostgres() {
 		return nil // its databases are not in the folder
 	}
 	found, err := app.VerifyFolder(t.Context(), copied(t, data)) // the logs stay as they are for the next start
@@ -181,7 +181,7 @@ func check(t *testing.T, data string, stored *acknowledged) (faults []string) {
 	for _, w := range writers {
 		db := openReadOnly(t, data, w.database)
 		var verdict string
-		if apptest.OnPostgres() {
+		if databasetest.OnPostgres() {
 		} else if err := db.QueryRowContext(t.Context(), "PRAGMA integrity_check").Scan(&verdict); err != nil || verdict != "ok" {
 			faults = append(faults, fmt.Sprintf("%s.db: integrity_check says %q, %v", w.database, verdict, err))
 		}
@@ -223,8 +223,8 @@ func searchable(t *testing.T, p *process, stored *acknowledged) (faults []string
 
 func openReadOnly(t *testing.T, data, name string) *sql.DB {
 	t.Helper()
-	if apptest.OnPostgres() {
-		return apptest.Look(t, data, name)
+	if databasetest.OnPostgres() {
+		return databasetest.Look(t, data, name)
 	}
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(data, name+".db")+"?mode=ro&_pragma=busy_timeout(5000)")
 	if err != nil {

@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 
 	"skillrouter/cmd/hook/offline"
 	"skillrouter/cmd/locate"
+	"skillrouter/internal/database"
 	"skillrouter/router"
 )
 
@@ -30,7 +32,7 @@ const (
 // cannot be made is a failure that says why.
 func (a *App) doctor(ctx context.Context) []router.SystemCheck {
 	checks := []router.SystemCheck{a.checkSettings()}
-	for _, db := range []*Database{a.learning, a.operational} {
+	for _, db := range []*database.DB{a.learning, a.operational} {
 		checks = append(checks, checkDatabase(ctx, db), a.checkClock(ctx, db))
 	}
 	checks = append(checks, a.checkNodes(ctx)...)
@@ -65,14 +67,14 @@ func (a *App) checkSocket() router.SystemCheck {
 }
 
 // checkDatabase reads the pragmas back and checks every page and index.
-func checkDatabase(ctx context.Context, db *Database) router.SystemCheck {
+func checkDatabase(ctx context.Context, db *database.DB) router.SystemCheck {
 	c := router.SystemCheck{Name: db.Name + ".db"}
 	ctx, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
-	if db.server != nil {
-		return db.server.check(ctx, db)
+	if db.Server() != nil {
+		return checkOnServer(ctx, db)
 	}
-	if err := db.checkPragmas(ctx); err != nil {
+	if err := db.CheckPragmas(ctx); err != nil {
 		c.Detail = err.Error()
 		return c
 	}
@@ -83,18 +85,39 @@ func checkDatabase(ctx context.Context, db *Database) router.SystemCheck {
 		return c
 	}
 	if err != nil || verdict != "ok" {
-		c.Detail = "damaged: " + cmpErr(err, verdict)
+		c.Detail = "damaged: " + database.Fault(err, verdict)
 		return c
 	}
 	err = db.Read.WithContext(ctx).Raw("SELECT sqlite_version()").Scan(&version).Error
-	schema, known := versionOf(ctx, db.Read.ConnPool)
-	bytes, sized := db.size(ctx)
+	schema, known := database.Version(ctx, db.Read.ConnPool)
+	bytes, sized := db.Size(ctx)
 	if err = cmp.Or(err, known, sized); err != nil {
 		c.Detail = err.Error()
 		return c
 	}
 	c.OK = true
 	c.Detail = fmt.Sprintf("integrity ok, schema %d, SQLite %s, WAL, synchronous FULL, foreign keys on, %.1f MiB", schema, version, float64(bytes)/(1<<20))
+	return c
+}
+
+// checkOnServer looks a database on a server over.
+func checkOnServer(ctx context.Context, db *database.DB) router.SystemCheck {
+	c := router.SystemCheck{Name: db.Name + " database"}
+	var version string
+	conn, err := db.Read.DB()
+	if err == nil {
+		err = db.Server().Durable(ctx, conn)
+	}
+	if err == nil {
+		err = db.Read.WithContext(ctx).Raw("SHOW server_version").Scan(&version).Error
+	}
+	schema, known := database.Version(ctx, db.Read.ConnPool)
+	bytes, sized := db.Size(ctx)
+	if err = errors.Join(err, known, sized); err != nil {
+		c.Detail = err.Error()
+		return c
+	}
+	c.OK, c.Detail = true, fmt.Sprintf("%s, schema %d, PostgreSQL %s, %.1f MiB", db.Path, schema, version, float64(bytes)/(1<<20))
 	return c
 }
 
@@ -131,18 +154,18 @@ func (a *App) checkLosses() router.SystemCheck {
 
 // checkClock compares the wall clock with the newest event: order does not
 // depend on clocks, but expiry and presence do.
-func (a *App) checkClock(ctx context.Context, db *Database) router.SystemCheck {
+func (a *App) checkClock(ctx context.Context, db *database.DB) router.SystemCheck {
 	c := router.SystemCheck{Name: db.Name + " clock"}
-	newest, err := db.newest(ctx)
+	latest, err := newest(ctx, db)
 	if err != nil {
 		c.Detail = err.Error()
 		return c
 	}
-	if newest == nil {
+	if latest == nil {
 		c.OK, c.Detail = true, "no event yet"
 		return c
 	}
-	ahead := time.UnixMilli(*newest).Sub(a.now())
+	ahead := time.UnixMilli(*latest).Sub(a.now())
 	c.OK = ahead <= clockSlack
 	c.Detail = fmt.Sprintf("newest event %s ago", (-ahead).Round(time.Millisecond))
 	if !c.OK {
@@ -156,19 +179,19 @@ func (a *App) checkClock(ctx context.Context, db *Database) router.SystemCheck {
 const clockReach = 10_000
 
 // newest is the latest time, in Unix milliseconds, of the newest events; nil: there are none.
-func (db *Database) newest(ctx context.Context) (at *int64, err error) {
+func newest(ctx context.Context, db *database.DB) (at *int64, err error) {
 	err = db.Read.WithContext(ctx).Raw("SELECT max(at) FROM (SELECT at FROM events ORDER BY seq DESC LIMIT ?) AS latest", clockReach).Scan(&at).Error
 	return at, err
 }
 
 // warnOfClock says at the start that the clock was set back: what expires, and
 // what is to be done at a time, waits for it.
-func (a *App) warnOfClock(ctx context.Context, db *Database) {
-	newest, err := db.newest(ctx)
-	if err != nil || newest == nil {
+func (a *App) warnOfClock(ctx context.Context, db *database.DB) {
+	latest, err := newest(ctx, db)
+	if err != nil || latest == nil {
 		return
 	}
-	if ahead := time.UnixMilli(*newest).Sub(a.now()); ahead > clockSlack {
+	if ahead := time.UnixMilli(*latest).Sub(a.now()); ahead > clockSlack {
 		a.log.Warn("the clock was set back: facts and reminders of before wait for the time that they were given", "database", db.Name, "by", ahead.Round(time.Second))
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math"
 	"math/rand/v2"
 	"net/http"
@@ -14,9 +15,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/pressly/goose/v3"
 
+	"skillrouter/internal/database/databasetest"
 	"skillrouter/migrations"
 )
 
@@ -791,7 +794,7 @@ func TestAllPatternsAreAll(t *testing.T) {
 // TestPatternsOfOneTypeBecomeOne opens a database of when an operation type had a pattern of each kind.
 func TestPatternsOfOneTypeBecomeOne(t *testing.T) {
 	dir := t.TempDir()
-	path := made(t, dir, "learning")
+	path := databasetest.Made(t, dir, "learning")
 	steps, err := migrations.FS("learning", "sqlite")
 	if err != nil {
 		t.Fatal(err)
@@ -809,13 +812,13 @@ func TestPatternsOfOneTypeBecomeOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, kind := range []string{"success", "correlation", "failure"} {
-		edit(t, path, fmt.Sprintf(`INSERT INTO patterns (id, pattern_name, pattern_type, description, operation_type, frequency, first_seen, last_seen, status, initial_confidence,
+		databasetest.Edit(t, path, fmt.Sprintf(`INSERT INTO patterns (id, pattern_name, pattern_type, description, operation_type, frequency, first_seen, last_seen, status, initial_confidence,
 			decay_constant, confidence_at, created_at, updated_at) VALUES ('p%d', 'deploy', '%s', 'deploy is a %[2]s', 'deploy', %[3]d, 1, %[3]d, 'emerging', 0.8, 0.01, 1, 1, 1)`, i+1, kind, 10+i),
 			fmt.Sprintf("INSERT INTO pattern_evidence (pattern_id, kind, ref, at) VALUES ('p%d', 'episode', '%d', 1)", i+1, 7+i))
 	}
-	edit(t, path, `INSERT INTO patterns (id, pattern_name, pattern_type, description, frequency, first_seen, last_seen, status, initial_confidence,
+	databasetest.Edit(t, path, `INSERT INTO patterns (id, pattern_name, pattern_type, description, frequency, first_seen, last_seen, status, initial_confidence,
 		decay_constant, confidence_at, created_at, updated_at) VALUES ('learned', 'l', 'success', 'a learned one', 3, 1, 1, 'emerging', 0.7, 0.01, 1, 1, 1)`)
-	db, err := open(t, dir, "learning")
+	db, err := databasetest.OpenIn(t, dir, "learning", time.Now, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,11 +2,7 @@ package app
 
 import (
 	"context"
-	"database/sql"
 	"errors"
-	"sync"
-
-	"gorm.io/gorm"
 
 	"skillrouter/cmd/config"
 	"skillrouter/router"
@@ -43,97 +39,6 @@ func SweepAll(ctx context.Context, a *App) error {
 		}
 		first = now
 	}
-}
-
-// Statements are what was sent to a database.
-type Statements struct {
-	mu    sync.Mutex
-	texts []string
-}
-
-// Take returns what was sent since it was last called. A statement that is
-// prepared and then run several times is there once.
-func (s *Statements) Take() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	texts := s.texts
-	s.texts = nil
-	return texts
-}
-
-func (s *Statements) add(text string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.texts = append(s.texts, text)
-}
-
-// CountStatements counts from now on what is sent to a database, by its readers and its writer.
-func CountStatements(db *Database) *Statements {
-	s := new(Statements)
-	for _, side := range []*gorm.DB{db.Read, db.writer} {
-		counting := &countingPool{countingConn{side.ConnPool, s}}
-		side.ConnPool, side.Statement.ConnPool = counting, counting
-	}
-	return s
-}
-
-// countingConn is a connection, or a pool, whose statements are counted.
-type countingConn struct {
-	gorm.ConnPool
-	sent *Statements
-}
-
-func (c countingConn) PrepareContext(ctx context.Context, text string) (*sql.Stmt, error) {
-	c.sent.add(text)
-	return c.ConnPool.PrepareContext(ctx, text)
-}
-
-func (c countingConn) ExecContext(ctx context.Context, text string, args ...any) (sql.Result, error) {
-	c.sent.add(text)
-	return c.ConnPool.ExecContext(ctx, text, args...)
-}
-
-func (c countingConn) QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
-	c.sent.add(text)
-	return c.ConnPool.QueryContext(ctx, text, args...)
-}
-
-func (c countingConn) QueryRowContext(ctx context.Context, text string, args ...any) *sql.Row {
-	c.sent.add(text)
-	return c.ConnPool.QueryRowContext(ctx, text, args...)
-}
-
-type countingPool struct{ countingConn }
-
-func (p *countingPool) GetDBConn() (*sql.DB, error) { return p.ConnPool.(*pool).db, nil }
-
-func (p *countingPool) BeginTx(ctx context.Context, options *sql.TxOptions) (gorm.ConnPool, error) {
-	tx, err := p.ConnPool.(*pool).BeginTx(ctx, options)
-	if err != nil {
-		return nil, err
-	}
-	return &countingTx{countingConn{tx, p.sent}, tx.(*transaction)}, nil
-}
-
-type countingTx struct {
-	countingConn
-	gorm.TxCommitter
-}
-
-// MakeByStepsForTest makes a database by applying every step up to a version, or all (0), as an older one is brought up to date.
-func MakeByStepsForTest(ctx context.Context, name, path string, upTo int64) error {
-	db, err := sql.Open("sqlite", "file:"+path)
-	if err != nil {
-		return err
-	}
-	steps, err := provider(name, db)
-	switch {
-	case err == nil && upTo > 0:
-		_, err = steps.UpTo(ctx, upTo)
-	case err == nil:
-		_, err = steps.Up(ctx)
-	}
-	return errors.Join(err, db.Close())
 }
 
 // LookEvery is how often the certificate's files are looked at.

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,9 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/glebarez/sqlite"
-
 	"skillrouter/cmd/locate"
+	"skillrouter/internal/database"
 	"skillrouter/internal/errs"
 )
 
@@ -61,7 +59,7 @@ func beginStart(ctx context.Context, data string, createMissing bool, log *slog.
 		return start, nil
 	case len(traces) == 0:
 		start.marked = true
-		return start, errors.Join(writeSynced(filepath.Join(data, firstStartName), []byte("The first start of this folder has not ended.\n")), SyncFolder(data))
+		return start, errors.Join(database.WriteSynced(filepath.Join(data, firstStartName), []byte("The first start of this folder has not ended.\n")), database.SyncFolder(data))
 	case createMissing:
 		log.Warn("missing databases are made anew, as was asked for: what they held is given up", "missing", missing)
 		return start, nil
@@ -83,7 +81,7 @@ func unmark(data string) error {
 	if err := os.Remove(filepath.Join(data, firstStartName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return SyncFolder(data)
+	return database.SyncFolder(data)
 }
 
 // lostDatabase says what is missing, how that is known, and the two ways out.
@@ -99,7 +97,7 @@ func lostDatabase(data string, missing, traces []string) error {
 // Missing names the databases that a data folder lacks, and the traces in it of
 // there having been one; a folder without traces is a new one.
 func Missing(data string) (missing, traces []string) {
-	for _, name := range databaseNames() {
+	for _, name := range database.Names() {
 		if file := name + ".db"; fileThere(filepath.Join(data, file)) {
 			traces = append(traces, file)
 		} else {
@@ -110,7 +108,7 @@ func Missing(data string) (missing, traces []string) {
 				traces = append(traces, name+".db"+suffix)
 			}
 		}
-		if copies, _ := filepath.Glob(filepath.Join(globEscape(data), name+".db.v*"+copySuffix)); len(copies) > 0 {
+		if copies, _ := filepath.Glob(filepath.Join(globEscape(data), name+".db.v*"+database.CopySuffix)); len(copies) > 0 {
 			traces = append(traces, filepath.Base(copies[0]))
 		}
 	}
@@ -137,12 +135,12 @@ func globEscape(path string) string {
 // somebody was answered out of it, or a person put procedures there that it
 // took in, which it did after both databases were there.
 func told(ctx context.Context, data string) bool {
-	for _, name := range databaseNames() {
+	for _, name := range database.Names() {
 		path := filepath.Join(data, name+".db")
-		if _, err := os.Stat(path); err != nil {
+		if !fileThere(path) || database.RollBack(ctx, path) != nil {
 			continue
 		}
-		db, err := sql.Open(sqlite.DriverName, "file:"+escape(path)+"?mode=rw") // rolls back what a kill left half done
+		db, err := database.OpenForReading(path)
 		if err != nil {
 			continue
 		}
@@ -159,12 +157,12 @@ func told(ctx context.Context, data string) bool {
 // cannot be opened. Nobody was told of anything in it; it is kept all the same,
 // one of each name, and an empty file goes.
 func setUnfinishedAside(ctx context.Context, data string, log *slog.Logger) error {
-	for _, name := range databaseNames() {
+	for _, name := range database.Names() {
 		path := filepath.Join(data, name+".db")
 		_, err := os.Lstat(path)
 		if err == nil {
-			if err = rollBack(ctx, path); err == nil {
-				err = inspect(ctx, name, path)
+			if err = database.RollBack(ctx, path); err == nil {
+				err = database.Inspect(ctx, name, path)
 			}
 			if err == nil {
 				continue
@@ -187,5 +185,5 @@ func setUnfinishedAside(ctx context.Context, data string, log *slog.Logger) erro
 			}
 		}
 	}
-	return SyncFolder(data)
+	return database.SyncFolder(data)
 }

@@ -18,6 +18,7 @@ import (
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/config"
 	"skillrouter/cmd/locate"
+	"skillrouter/internal/database/databasetest"
 	"skillrouter/internal/errs"
 	"skillrouter/migrations"
 )
@@ -113,7 +114,7 @@ func TestLostDatabaseIsNotMadeAnew(t *testing.T) {
 // that had not ended, the next start goes on, and ends it.
 func TestFirstStartGoesOn(t *testing.T) {
 	whole := t.TempDir()
-	learning, operational := made(t, whole, "learning"), made(t, whole, "operational")
+	learning, operational := databasetest.Made(t, whole, "learning"), databasetest.Made(t, whole, "operational")
 	for _, path := range []string{learning, operational} {
 		execute(t, path, "DELETE FROM events", "DELETE FROM sqlite_sequence")
 	}
@@ -267,8 +268,8 @@ func hotJournal(t *testing.T, from, to string) {
 func TestHotJournalIsTakenBack(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "learning.db")
-	hotJournal(t, made(t, t.TempDir(), "learning"), path)
-	hotJournal(t, made(t, t.TempDir(), "operational"), filepath.Join(dir, "operational.db"))
+	hotJournal(t, databasetest.Made(t, t.TempDir(), "learning"), path)
+	hotJournal(t, databasetest.Made(t, t.TempDir(), "operational"), filepath.Join(dir, "operational.db"))
 	if found, err := app.VerifyFolder(t.Context(), dir); err != nil || found.OK || strings.Contains(strings.Join(found.Problems, " "), "damaged") || !strings.Contains(found.Problems[0], "next start") {
 		t.Errorf("verify says %q, %v", found.Problems, err)
 	}

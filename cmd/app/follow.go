@@ -18,6 +18,7 @@ import (
 	"skillrouter/cmd/app/nats"
 	"skillrouter/comms"
 	"skillrouter/internal/committer"
+	"skillrouter/internal/database"
 	"skillrouter/internal/errs"
 	"skillrouter/internal/eventlog"
 	"skillrouter/learning/feedback"
@@ -30,6 +31,7 @@ import (
 	"skillrouter/operational"
 	operationalstore "skillrouter/operational/store"
 	"skillrouter/router/cluster"
+	"skillrouter/router/cluster/register"
 	"skillrouter/router/httpapi"
 )
 
@@ -429,7 +431,7 @@ func (a *App) followOnce(ctx context.Context) (err error) {
 func (a *App) openFollowing(ctx context.Context) (*following, error) {
 	conn := a.database.Reader("operational", 1)
 	a.life.defers("heads", conn.Close)
-	heads := a.database.Heads(conn)
+	heads := register.Heads(a.database, conn)
 	from, err := heads(ctx)
 	if err != nil {
 		return nil, err
@@ -437,9 +439,9 @@ func (a *App) openFollowing(ctx context.Context) (*following, error) {
 	f := &following{app: a, told: a.aside, swept: a.now()}
 	for _, of := range []struct {
 		name string
-		db   **Database
+		db   **database.DB
 	}{{"learning", &a.learning}, {"operational", &a.operational}} {
-		if *of.db, err = OpenFollowing(a.database, of.name); err != nil {
+		if *of.db, err = database.OpenFollowing(a.database, of.name); err != nil {
 			return nil, err
 		}
 		a.life.defers(of.name, (*of.db).Close)

@@ -21,9 +21,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"skillrouter/cmd/app"
-	"skillrouter/cmd/app/apptest"
 	"skillrouter/cmd/config"
 	"skillrouter/cmd/locate"
+	"skillrouter/internal/database/databasetest"
 	"skillrouter/router/cluster"
 )
 
@@ -40,13 +40,13 @@ type crew struct {
 // startCrew starts n nodes, and waits until one writes and the others follow it.
 func startCrew(t *testing.T, n int) *crew {
 	t.Helper()
-	onServer(t)
+	databasetest.ServerOnly(t)
 	c := &crew{t: t}
 	secret, home := secretOf(t), t.TempDir()
 	for i := range n {
 		cfg := config.Default()
 		cfg.Listen, cfg.Data, cfg.Node, cfg.ClusterSecretFile = "127.0.0.1:0", t.TempDir(), fmt.Sprint("n", i), secret
-		w, address := wireTo(t, apptest.Address(t, home))
+		w, address := wireTo(t, databasetest.Address(t, home))
 		cfg.Database = address
 		way := newWire(t, "tcp", "")
 		cfg.NodeURL = "http://" + way.listener.Addr().String()

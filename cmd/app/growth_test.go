@@ -19,8 +19,8 @@ import (
 	"time"
 
 	"skillrouter/cmd/app"
-	"skillrouter/cmd/app/apptest"
 	"skillrouter/cmd/config"
+	"skillrouter/internal/database/databasetest"
 )
 
 // A team's year, in short: SKILLROUTER_TEST_DAYS, SKILLROUTER_TEST_AGENTS and SKILLROUTER_TEST_CALLS (of each agent in a day) say otherwise.
@@ -43,7 +43,7 @@ func given(name string, otherwise int) int {
 // the router starts on it again; what it has in memory grows no more either. With a year, all takes at most 1 GB. SKILLROUTER_TEST_HEAP names a file for a profile of
 // the memory at the end.
 func TestGrowthEnds(t *testing.T) {
-	if apptest.OnPostgres() {
+	if databasetest.OnPostgres() {
 		t.Skip("it measures files")
 	}
 	days, agents, calls := given("SKILLROUTER_TEST_DAYS", growthDays), given("SKILLROUTER_TEST_AGENTS", growthAgents), given("SKILLROUTER_TEST_CALLS", growthCalls)

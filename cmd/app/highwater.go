@@ -14,11 +14,11 @@ import (
 	"strings"
 	"time"
 
-	"gorm.io/gorm"
-
+	"skillrouter/internal/database"
 	"skillrouter/internal/errs"
 	"skillrouter/internal/file"
 	"skillrouter/operational"
+	operationalstore "skillrouter/operational/store"
 	"skillrouter/router/feed"
 )
 
@@ -159,14 +159,12 @@ func (a *App) noteLosses(ctx context.Context) error {
 	}
 	if toldOf > now.Learning {
 		// What comes next has the numbers of what is gone: followers would take it for what they have handled.
-		if err := a.operational.Commit.Write(ctx, func(tx *gorm.DB) error {
-			return tx.Exec("UPDATE cursors SET seq = ? WHERE name LIKE '%.learning' AND seq > ?", now.Learning, now.Learning).Error
-		}, nil); err != nil {
+		if err := operationalstore.New(a.operational.Read, a.operational.Commit).TakeBack(ctx, "learning", now.Learning); err != nil {
 			return err
 		}
 	}
-	for _, db := range []*Database{a.learning, a.operational} {
-		switch torn := db.torn; {
+	for _, db := range []*database.DB{a.learning, a.operational} {
+		switch torn := db.Torn; {
 		case torn.Sure:
 			lost = append(lost, fmt.Sprintf("%s.db-wal was damaged: %s", db.Name, torn))
 		case torn.Frame != 0:

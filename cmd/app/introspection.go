@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 
+	"skillrouter/internal/database"
 	"skillrouter/router"
 	"skillrouter/router/kind"
 )
@@ -25,10 +26,10 @@ func (a *App) introspection(p *parts) *router.Introspection {
 // databaseSizes is how large the databases are on the disk.
 func (a *App) databaseSizes(ctx context.Context) ([]router.DatabaseSize, error) {
 	var sizes []router.DatabaseSize
-	for _, db := range []*Database{a.learning, a.operational} {
+	for _, db := range []*database.DB{a.learning, a.operational} {
 		size := router.DatabaseSize{Name: db.Name + ".db"}
 		var err error
-		if size.Bytes, err = db.size(ctx); err != nil {
+		if size.Bytes, err = db.Size(ctx); err != nil {
 			return nil, err
 		}
 		sizes = append(sizes, size)

@@ -17,9 +17,6 @@ func lock(file *os.File) error {
 	return err
 }
 
-// writable tells whether this user may make files in a folder.
-func writable(dir string) error { return unix.Access(dir, unix.W_OK|unix.X_OK) }
-
 // freeDisk returns the bytes that are free for this user where path lies.
 func freeDisk(path string) (uint64, error) {
 	var st unix.Statfs_t

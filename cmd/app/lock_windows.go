@@ -30,6 +30,3 @@ func freeDisk(path string) (uint64, error) {
 	err = windows.GetDiskFreeSpaceEx(name, &free, nil, nil)
 	return free, err
 }
-
-// writable tells whether this user may make files in a folder. Windows says so only when one is made.
-func writable(string) error { return nil }

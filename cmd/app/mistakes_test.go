@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"skillrouter/internal/database/databasetest"
 	"skillrouter/scripts/soak/early"
 )
 
@@ -16,7 +17,7 @@ const mistakesEnv = "SKILLROUTER_TEST_MISTAKES"
 // TestMistakesAreNoticed is the negative control of a cluster's tests: each of these mistakes, in a copy of one source that
 // the compiler reads in its place, makes the test fail that is to notice it.
 func TestMistakesAreNoticed(t *testing.T) {
-	onServer(t)
+	databasetest.ServerOnly(t)
 	if os.Getenv(mistakesEnv) == "" {
 		t.Skip("it takes some minutes: " + mistakesEnv + "=1")
 	}
@@ -26,10 +27,10 @@ func TestMistakesAreNoticed(t *testing.T) {
 		test, rounds string
 	}{
 		"a transaction commits whoever has written since": {
-			"cmd/app/postgres/postgres.go", early.Change{Right: "(log <> 'commits' OR seq = ?)", Wrong: "(log <> 'commits' OR seq = ? OR seq > 0)"}, "TestOpenedWriterIsFenced", "",
+			"internal/database/postgres/postgres.go", early.Change{Right: "(log <> 'commits' OR seq = ?)", Wrong: "(log <> 'commits' OR seq = ? OR seq > 0)"}, "TestOpenedWriterIsFenced", "",
 		},
 		"numbers of what was rolled back are not given again": {
-			"cmd/app/transact.go", early.Change{Right: "\t\tdb.stale = true\n\t\treturn db.translate(err)", Wrong: "\t\treturn db.translate(err)"}, "TestServerStops", "5",
+			"internal/database/transact.go", early.Change{Right: "\t\tdb.stale = true\n\t\treturn db.translateWrite(err)", Wrong: "\t\treturn db.translateWrite(err)"}, "TestServerStops", "5",
 		},
 		"the lease has no end by the node's own clock": {
 			"router/cluster/lease.go", early.Change{Right: "return l.self.Epoch > 0 && l.now().Before(l.until)", Wrong: "return l.self.Epoch > 0"}, "TestCluster$", "5",

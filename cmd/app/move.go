@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -10,10 +9,9 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/glebarez/sqlite"
-
-	"skillrouter/cmd/app/postgres"
 	"skillrouter/cmd/locate"
+	"skillrouter/internal/database"
+	"skillrouter/internal/database/postgres"
 	"skillrouter/internal/errs"
 	"skillrouter/router/cluster"
 )
@@ -38,7 +36,7 @@ func movedDatabase(name string, tables []postgres.Moved) MovedDatabase {
 
 // toMove names the databases of a folder that are to be moved: one that was renamed already is on the server.
 func toMove(data string) (names []string, err error) {
-	for _, name := range databaseNames() {
+	for _, name := range database.Names() {
 		path := filepath.Join(data, name+".db")
 		switch {
 		case fileThere(path):
@@ -72,7 +70,7 @@ func MoveToServer(ctx context.Context, data, address string) (moved []MovedDatab
 	if err != nil {
 		return nil, err
 	}
-	if len(names) == len(databaseNames()) {
+	if len(names) == len(database.Names()) {
 		found, err := VerifyFolder(ctx, data)
 		if err != nil {
 			return nil, err
@@ -82,7 +80,7 @@ func MoveToServer(ctx context.Context, data, address string) (moved []MovedDatab
 		}
 	}
 	log := slog.New(slog.DiscardHandler)
-	if err := PrepareOnServer(ctx, server, log); err != nil {
+	if err := database.PrepareOnServer(ctx, server, log); err != nil {
 		return nil, err
 	}
 	held := newLife(log)
@@ -105,7 +103,7 @@ func MoveToServer(ctx context.Context, data, address string) (moved []MovedDatab
 			}
 		}
 	}
-	return moved, SyncFolder(data)
+	return moved, database.SyncFolder(data)
 }
 
 // comingSuffix ends the names of database files that are being made of a server's rows.
@@ -128,7 +126,7 @@ func MoveToFiles(ctx context.Context, data, address string) (moved []MovedDataba
 	defer func() { err = errors.Join(err, lock.Release()) }()
 	paths := map[string]string{}
 	var there []string
-	for _, name := range databaseNames() {
+	for _, name := range database.Names() {
 		if paths[name] = filepath.Join(data, name+".db"); fileThere(paths[name]) {
 			there = append(there, paths[name])
 		}
@@ -149,7 +147,7 @@ func MoveToFiles(ctx context.Context, data, address string) (moved []MovedDataba
 		if err := moveUnderLease(ctx, server, data, held); err != nil {
 			return nil, err
 		}
-		for _, name := range databaseNames() {
+		for _, name := range database.Names() {
 			tables, err := moveDatabaseBack(ctx, server, name, paths[name]+comingSuffix)
 			if err != nil {
 				return nil, err
@@ -162,7 +160,7 @@ func MoveToFiles(ctx context.Context, data, address string) (moved []MovedDataba
 			return nil, err
 		}
 	}
-	if err := SyncFolder(data); err != nil {
+	if err := database.SyncFolder(data); err != nil {
 		return nil, err
 	}
 	found, err := VerifyFolder(ctx, data)
@@ -174,15 +172,15 @@ func MoveToFiles(ctx context.Context, data, address string) (moved []MovedDataba
 
 // thereOnServer refuses a server that has no databases of this version.
 func thereOnServer(ctx context.Context, server *postgres.Server) error {
-	for _, name := range databaseNames() {
+	for _, name := range database.Names() {
 		reader := server.Reader(name, 1)
-		version, err := versionOf(ctx, reader)
-		newest, other := newestVersion(name)
+		version, err := database.Version(ctx, reader)
+		newest, other := database.NewestVersion(name)
 		switch err = errors.Join(err, other, reader.Close()); {
 		case err != nil:
 			return errs.Wrap(errs.NotFound, err, "%s has no %s: %v", server, server.Schema(name), err)
 		case version != newest:
-			return refusal(server.Schema(name), "has schema version %d, and this program has %d: use the program that made it", version, newest)
+			return database.Refusal(server.Schema(name), "has schema version %d, and this program has %d: use the program that made it", version, newest)
 		}
 	}
 	return nil
@@ -190,20 +188,19 @@ func thereOnServer(ctx context.Context, server *postgres.Server) error {
 
 // moveDatabaseBack copies one into a new file.
 func moveDatabaseBack(ctx context.Context, server *postgres.Server, name, path string) (moved []postgres.Moved, err error) {
-	if err := create(ctx, name, path); err != nil {
+	if err := database.Create(ctx, name, path); err != nil {
 		return nil, err
 	}
-	to, err := sql.Open(sqlite.DriverName, writerDSN(path))
+	to, err := database.OpenForWriting(path)
 	if err != nil {
 		return nil, err
 	}
-	to.SetMaxOpenConns(1)
 	reader := server.Reader(name, 1)
 	moved, err = postgres.MoveBack(ctx, reader, to)
 	if err = errors.Join(err, reader.Close(), to.Close()); err != nil {
-		return nil, translate(fmt.Errorf("move %s: %w", server.Schema(name), err))
+		return nil, database.Translate(fmt.Errorf("move %s: %w", server.Schema(name), err))
 	}
-	return moved, syncFile(path)
+	return moved, database.SyncFile(path)
 }
 
 // moveUnderLease takes the lease of the server's databases, so that no router writes meanwhile.
@@ -217,26 +214,26 @@ func moveUnderLease(ctx context.Context, server *postgres.Server, data string, h
 
 // moveDatabase moves one.
 func moveDatabase(ctx context.Context, server *postgres.Server, name, path string) (moved []postgres.Moved, err error) {
-	from, err := openForReading(path)
+	from, err := database.OpenForReading(path)
 	if err != nil {
 		return nil, err
 	}
 	defer from.Close()
-	newest, err := newestVersion(name)
+	newest, err := database.NewestVersion(name)
 	if err != nil {
 		return nil, err
 	}
-	version, err := versionOf(ctx, from)
+	version, err := database.Version(ctx, from)
 	if err != nil {
 		return nil, err
 	}
 	if version != newest {
-		return nil, refusal(path, "has schema version %d, and this program has %d: start this program on the files once, which brings them up to date", version, newest)
+		return nil, database.Refusal(path, "has schema version %d, and this program has %d: start this program on the files once, which brings them up to date", version, newest)
 	}
 	writer := server.Writer(name)
 	defer func() { err = errors.Join(err, writer.Close()) }()
 	if moved, err = postgres.Move(ctx, writer, from); err != nil {
-		return nil, translate(fmt.Errorf("move %s.db: %w", name, err))
+		return nil, database.Translate(fmt.Errorf("move %s.db: %w", name, err))
 	}
 	return moved, nil
 }

@@ -19,17 +19,19 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"skillrouter/cmd/app/nats"
-	"skillrouter/cmd/app/postgres"
 	"skillrouter/cmd/hook/offline"
 	"skillrouter/cmd/locate"
 	"skillrouter/internal/clock"
 	"skillrouter/internal/committer"
+	"skillrouter/internal/database"
+	"skillrouter/internal/database/postgres"
 	"skillrouter/internal/errs"
 	"skillrouter/learning/lesson"
 	"skillrouter/operational"
 	"skillrouter/router"
 	"skillrouter/router/client"
 	"skillrouter/router/cluster"
+	"skillrouter/router/cluster/register"
 	"skillrouter/router/httpapi"
 )
 
@@ -188,7 +190,7 @@ func (a *App) openRegister(ctx context.Context) error {
 func (a *App) awaitServer(ctx context.Context, server *postgres.Server) error {
 	var said time.Time
 	for wait, begun := firstWait, a.now(); ; wait = min(2*wait, longestWait) {
-		err := PrepareOnServer(ctx, server, a.log)
+		err := database.PrepareOnServer(ctx, server, a.log)
 		if ctx.Err() != nil || !a.options.Waits || !postgres.Away(err) {
 			if err == nil && !said.IsZero() {
 				a.log.Info("the database server is there", "server", server, "waited_s", int(a.now().Sub(begun).Seconds()))
@@ -214,7 +216,7 @@ func (a *App) awaitServer(ctx context.Context, server *postgres.Server) error {
 
 // openLease opens a router's part in the lease of a server's databases, for a life.
 func openLease(ctx context.Context, server *postgres.Server, self cluster.Node, now clock.Clock, life *life) *cluster.Lease {
-	register := server.Register()
+	register := register.Open(server)
 	life.defers("register", register.Close)
 	return cluster.Open(ctx, register, self, now, life.log)
 }
@@ -259,7 +261,7 @@ func (a *App) joinCluster(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := a.database.Belongs(ctx, secret); err != nil {
+	if err := register.Belongs(ctx, a.database, secret); err != nil {
 		return err
 	}
 	if err := a.lease.Join(ctx); err != nil {

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/cmd/app/postgres"
 	"skillrouter/cmd/config"
+	"skillrouter/internal/database/postgres"
 	"skillrouter/internal/errs"
 	"skillrouter/router"
 	"skillrouter/router/webhook"

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"skillrouter/cmd/locate"
+	"skillrouter/internal/database"
 	"skillrouter/internal/errs"
 	"skillrouter/internal/principal"
 	"skillrouter/operational"
@@ -58,8 +59,8 @@ func putSynced(path string, text []byte) error {
 	if err := os.Remove(temp); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	if err := writeSynced(temp, text); err != nil {
+	if err := database.WriteSynced(temp, text); err != nil {
 		return err
 	}
-	return errors.Join(os.Rename(temp, path), SyncFolder(filepath.Dir(path)))
+	return errors.Join(os.Rename(temp, path), database.SyncFolder(filepath.Dir(path)))
 }

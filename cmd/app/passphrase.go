@@ -13,13 +13,11 @@ import (
 	"skillrouter/cmd/config"
 	"skillrouter/cmd/locate"
 	"skillrouter/internal/clock"
-	"skillrouter/internal/committer"
+	"skillrouter/internal/database"
 	"skillrouter/internal/errs"
 	"skillrouter/operational/person"
 	operationalstore "skillrouter/operational/store"
 	"skillrouter/router"
-
-	"gorm.io/gorm"
 )
 
 // ResetPassphrase forgets the passphrase of a data folder that no router holds, and of its PostgreSQL server, into which none writes.
@@ -58,21 +56,15 @@ func provePerson(ctx context.Context, data string, ask func(ctx context.Context)
 	if !fileThere(path) {
 		return nil
 	}
-	read, err := dial(readerDSN(path), 1)
+	db, err := database.OpenFileToRead("operational", path)
 	if err != nil {
 		return fmt.Errorf("look for the passphrase in %s: %w", path, err)
 	}
-	defer func() {
-		conn, failed := read.DB()
-		if failed == nil {
-			failed = conn.Close()
-		}
-		err = cmp.Or(err, failed)
-	}()
-	if !read.Migrator().HasTable("passphrase") { // it is of an earlier version
+	defer func() { err = cmp.Or(err, db.Close()) }()
+	if !db.Read.Migrator().HasTable("passphrase") { // it is of an earlier version
 		return nil
 	}
-	persons, err := person.OpenPersons(ctx, operationalstore.New(read, committer.Refusing[*gorm.DB](errors.ErrUnsupported)), time.Now)
+	persons, err := person.OpenPersons(ctx, operationalstore.New(db.Read, db.Commit), time.Now)
 	if err != nil || persons.Stored().Hash == "" {
 		return err
 	}

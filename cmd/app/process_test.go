@@ -21,8 +21,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"skillrouter/cmd/app"
-	"skillrouter/cmd/app/apptest"
 	"skillrouter/cmd/locate"
+	"skillrouter/internal/database/databasetest"
 	"skillrouter/scripts/soak/early"
 )
 
@@ -123,8 +123,8 @@ func (o *output) String() string {
 func start(t *testing.T, program, data string) *process {
 	t.Helper()
 	var database []string
-	if apptest.OnPostgres() {
-		database = []string{"--database", apptest.Address(t, data)}
+	if databasetest.OnPostgres() {
+		database = []string{"--database", databasetest.Address(t, data)}
 	}
 	return startWith(t, &process{}, program, data, database...)
 }

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"skillrouter/cmd/app"
+	"skillrouter/internal/database/databasetest"
 )
 
 // TestReadOnlyMedium holds B13: verify called a sound folder on a medium that is
@@ -121,7 +122,7 @@ func TestProceduresArePrivate(t *testing.T) {
 // json_valid(NULL) is 0 there.
 func TestShellFindsStepsSound(t *testing.T) {
 	data := t.TempDir()
-	path := made(t, data, "learning")
+	path := databasetest.Made(t, data, "learning")
 	execute(t, path, `INSERT INTO runs (num, id, procedure, persona, name, version, params, status, started_at) VALUES (1, 'r', 1, 'default', 'p', 1, '{}', 'running', 1)`,
 		`INSERT INTO run_steps (run, idx, step, status) VALUES (1, 0, '{}', 'handed_out')`)
 	db := openReadOnly(t, data, "learning")

@@ -15,6 +15,7 @@ import (
 
 	"skillrouter/cmd/locate"
 	"skillrouter/internal/check"
+	"skillrouter/internal/database"
 	"skillrouter/internal/errs"
 	"skillrouter/internal/redact"
 	"skillrouter/learning"
@@ -66,9 +67,9 @@ func RedactFolder(ctx context.Context, data string, apply bool, passphrase func(
 			return s, err
 		}
 	}
-	for _, name := range databaseNames() {
+	for _, name := range database.Names() {
 		path := filepath.Join(data, name+".db")
-		if err := inspect(ctx, name, path); err != nil {
+		if err := database.Inspect(ctx, name, path); err != nil {
 			return s, err
 		}
 		if err := s.database(ctx, name, path); err != nil {
@@ -82,16 +83,12 @@ func RedactFolder(ctx context.Context, data string, apply bool, passphrase func(
 }
 
 func (s *Swept) database(ctx context.Context, name, path string) (err error) {
-	dsn := readerDSN(path)
+	db, err := database.OpenForReading(path)
 	if s.Applied {
 		// Names are replaced in one table after the other, and fit again at the end.
-		dsn = writerDSN(path, pragma{name: "foreign_keys", set: "0"}, pragma{name: "secure_delete", set: "1"})
+		err = errors.Join(err, db.Close())
+		db, err = database.OpenForWriting(path, database.Pragma{Name: "foreign_keys", Set: "0"}, database.Pragma{Name: "secure_delete", Set: "1"})
 	}
-	pool, err := dial(dsn, 1)
-	if err != nil {
-		return err
-	}
-	db, err := pool.DB()
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/locate"
+	"skillrouter/internal/database/databasetest"
 	"skillrouter/internal/errs"
 )
 
@@ -136,7 +137,7 @@ func TestRedactFolder(t *testing.T) {
 	dir := t.TempDir()
 	columns := 0
 	for _, name := range []string{"learning", "operational"} {
-		columns += fillWithSecrets(t, made(t, dir, name))
+		columns += fillWithSecrets(t, databasetest.Made(t, dir, name))
 	}
 	if columns < 150 {
 		t.Fatalf("only %d columns hold a secret: the test is broken", columns)
@@ -171,13 +172,13 @@ func TestRedactFolder(t *testing.T) {
 // it did is done, and the rest is done then.
 func TestRedactFolderCutOff(t *testing.T) {
 	dir := t.TempDir()
-	path := made(t, dir, "operational")
-	made(t, dir, "learning")
+	path := databasetest.Made(t, dir, "operational")
+	databasetest.Made(t, dir, "learning")
 	var statements []string
 	for n := range 1200 {
 		statements = append(statements, fmt.Sprintf("INSERT INTO messages (id, from_agent, to_agent, signal, context, created_at) VALUES ('m%d', 'a', 'b', 'message', '{\"text\":\"%s\"}', 0)", n, oldSecret(n)))
 	}
-	edit(t, path, statements...)
+	databasetest.Edit(t, path, statements...)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := app.RedactFolder(ctx, dir, true, nil); err == nil {
@@ -194,8 +195,8 @@ func TestRedactFolderCutOff(t *testing.T) {
 
 func TestRedactFolderIsRefusedWhileARouterHoldsIt(t *testing.T) {
 	dir := t.TempDir()
-	made(t, dir, "operational")
-	made(t, dir, "learning")
+	databasetest.Made(t, dir, "operational")
+	databasetest.Made(t, dir, "learning")
 	lock, err := app.Acquire(dir, locate.Holder{PID: os.Getpid(), Listen: "127.0.0.1:1"})
 	if err != nil {
 		t.Fatal(err)
@@ -209,10 +210,10 @@ func TestRedactFolderIsRefusedWhileARouterHoldsIt(t *testing.T) {
 // TestRedactMakesTwoOne: questions that only a secret told apart are one afterwards, with the newest word on it.
 func TestRedactMakesTwoOne(t *testing.T) {
 	dir := t.TempDir()
-	made(t, dir, "operational")
-	path := made(t, dir, "learning")
+	databasetest.Made(t, dir, "operational")
+	path := databasetest.Made(t, dir, "learning")
 	for n, id := range []string{"first", "second", "third"} {
-		edit(t, path, fmt.Sprintf("INSERT INTO query_feedback (id, query, query_type, created_at) VALUES ('%s', 'deploy with %s', 'knowledge', 0)", id, oldSecret(n)))
+		databasetest.Edit(t, path, fmt.Sprintf("INSERT INTO query_feedback (id, query, query_type, created_at) VALUES ('%s', 'deploy with %s', 'knowledge', 0)", id, oldSecret(n)))
 	}
 	if _, err := app.RedactFolder(t.Context(), dir, true, nil); err != nil {
 		t.Fatal(err)

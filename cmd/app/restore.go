@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -14,6 +13,7 @@ import (
 
 	"skillrouter/cmd/locate"
 	"skillrouter/internal/clock"
+	"skillrouter/internal/database"
 	"skillrouter/internal/errs"
 )
 
@@ -81,25 +81,25 @@ func Restore(ctx context.Context, archive io.Reader, data string, options Restor
 		return r, err
 	}
 	r.Data = data
-	keep := freshName(data, asidePrefix+options.Now().UTC().Format("20060102T150405Z"), "")
-	for _, name := range databaseNames() {
-		if err := turnToWAL(ctx, filepath.Join(staging, name+".db")); err != nil {
+	keep := database.FreshName(data, asidePrefix+options.Now().UTC().Format("20060102T150405Z"), "")
+	for _, name := range database.Names() {
+		if err := database.TurnToWAL(ctx, filepath.Join(staging, name+".db")); err != nil {
 			return r, err
 		}
 	}
 	if err := clean(staging); err != nil {
 		return r, err
 	}
-	if err := writeSynced(filepath.Join(staging, asideFile), []byte(keep)); err != nil {
+	if err := database.WriteSynced(filepath.Join(staging, asideFile), []byte(keep)); err != nil {
 		return r, err
 	}
-	if err := errors.Join(SyncFolder(staging), ctx.Err()); err != nil {
+	if err := errors.Join(database.SyncFolder(staging), ctx.Err()); err != nil {
 		return r, err
 	}
 	if err := os.Rename(staging, filepath.Join(data, readyName)); err != nil {
 		return r, err
 	}
-	if err := errors.Join(SyncFolder(data), finishRestore(data)); err != nil {
+	if err := errors.Join(database.SyncFolder(data), finishRestore(data)); err != nil {
 		return r, err
 	}
 	if _, err := os.Stat(filepath.Join(data, keep)); err == nil {
@@ -109,18 +109,9 @@ func Restore(ctx context.Context, archive io.Reader, data string, options Restor
 }
 
 // freshName returns a name, of a title and an ending, that nothing in the folder has.
-func freshName(dir, title, ending string) string {
-	for n, fresh := 2, title+ending; ; n++ {
-		if _, err := os.Lstat(filepath.Join(dir, fresh)); errors.Is(err, fs.ErrNotExist) {
-			return fresh
-		}
-		fresh = fmt.Sprintf("%s-%d%s", title, n, ending)
-	}
-}
-
 // clean removes what looking databases through left beside them.
 func clean(dir string) error {
-	for _, name := range databaseNames() {
+	for _, name := range database.Names() {
 		for _, suffix := range []string{"-journal", "-wal", "-shm"} {
 			if err := os.Remove(filepath.Join(dir, name+".db"+suffix)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
@@ -176,7 +167,7 @@ func finishRestore(data string) error {
 			}
 		}
 	}
-	if err := errors.Join(syncIfThere(keep), SyncFolder(data)); err != nil {
+	if err := errors.Join(syncIfThere(keep), database.SyncFolder(data)); err != nil {
 		return err
 	}
 	for _, name := range restored {
@@ -185,21 +176,21 @@ func finishRestore(data string) error {
 		}
 	}
 	// Each step is on disk before what tells that it is to do goes.
-	if err := errors.Join(SyncFolder(data), SyncFolder(ready), unmark(data)); err != nil {
+	if err := errors.Join(database.SyncFolder(data), database.SyncFolder(ready), unmark(data)); err != nil {
 		return err
 	}
 	if err := os.Remove(filepath.Join(ready, asideFile)); err != nil {
 		return err
 	}
-	if err := errors.Join(SyncFolder(ready), os.Remove(ready)); err != nil {
+	if err := errors.Join(database.SyncFolder(ready), os.Remove(ready)); err != nil {
 		return err
 	}
-	return SyncFolder(data)
+	return database.SyncFolder(data)
 }
 
 // syncIfThere is SyncFolder for one that may not be there.
 func syncIfThere(dir string) error {
-	if err := SyncFolder(dir); !errors.Is(err, fs.ErrNotExist) {
+	if err := database.SyncFolder(dir); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
@@ -237,7 +228,7 @@ func present(data string) (there []string) {
 	if _, err := os.Lstat(filepath.Join(data, firstStartName)); err == nil {
 		return nil // a first start that was cut off: nobody was told of what is there; it goes aside all the same
 	}
-	for _, name := range databaseNames() {
+	for _, name := range database.Names() {
 		if _, err := os.Lstat(filepath.Join(data, name+".db")); err == nil {
 			there = append(there, name+".db")
 		} else if log, err := os.Stat(filepath.Join(data, name+".db-wal")); err == nil && log.Size() > 0 {
@@ -249,28 +240,4 @@ func present(data string) (there []string) {
 	}
 	slices.Sort(there)
 	return there
-}
-
-func writeSynced(path string, text []byte) error {
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(text)
-	return errors.Join(err, file.Sync(), file.Close())
-}
-
-// SyncFolder makes renames within a folder last through a power cut, where the system can.
-func SyncFolder(dir string) error {
-	folder, err := os.Open(dir)
-	if errors.Is(err, fs.ErrPermission) {
-		return nil // a parent that this user may pass through and not read
-	}
-	if err != nil {
-		return err
-	}
-	if err := folder.Sync(); err != nil && !errors.Is(err, fs.ErrInvalid) && !errors.Is(err, fs.ErrPermission) {
-		return errors.Join(fmt.Errorf("sync %s: %w", dir, err), folder.Close())
-	}
-	return folder.Close()
 }

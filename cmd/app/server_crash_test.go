@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/cmd/app/apptest"
+	"skillrouter/internal/database/databasetest"
 )
 
 // serverRounds is how often the server is stopped at once; SKILLROUTER_TEST_ROUNDS says otherwise.
@@ -23,7 +23,7 @@ const serverRounds = 5
 // it again, again and again. The router lives on, and what it acknowledged is there, in its order and without a gap.
 func TestServerStops(t *testing.T) {
 	restart := os.Getenv("SKILLROUTER_TEST_POSTGRES_RESTART")
-	if !apptest.OnPostgres() || restart == "" {
+	if !databasetest.OnPostgres() || restart == "" {
 		t.Skip("there is no PostgreSQL server that it may stop: make test-postgres has one")
 	}
 	rounds := roundsOr(serverRounds)

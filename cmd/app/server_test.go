@@ -17,24 +17,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"skillrouter/cmd/app"
-	"skillrouter/cmd/app/apptest"
-	"skillrouter/cmd/app/postgres"
 	"skillrouter/cmd/config"
 	"skillrouter/internal/committer"
+	"skillrouter/internal/database/databasetest"
 	"skillrouter/internal/errs"
 )
 
-// onServer skips a test where no server is.
-func onServer(t *testing.T) {
-	t.Helper()
-	if !apptest.OnPostgres() {
-		t.Skip("make test-postgres runs it")
-	}
-}
-
 // TestServerIsRefused: what could lose what is acknowledged, and what is somebody else's, is refused, and nothing is changed.
 func TestServerIsRefused(t *testing.T) {
-	onServer(t)
+	databasetest.ServerOnly(t)
 	for name, test := range map[string]struct {
 		parameters string
 		before     func(t *testing.T, data string)
@@ -46,25 +37,25 @@ func TestServerIsRefused(t *testing.T) {
 		"no server":                   {parameters: "&port=1", code: errs.Unavailable, says: "cannot be used"},
 		"files":                       {before: func(t *testing.T, data string) { unreadable(t, filepath.Join(data, "learning.db")) }, code: errs.Conflict, says: "learning.db is there"},
 		"a schema of somebody else": {before: func(t *testing.T, data string) {
-			beside(t, data, "CREATE SCHEMA {}learning", "CREATE TABLE {}learning.events (n int)")
+			databasetest.Beside(t, data, "CREATE SCHEMA {}learning", "CREATE TABLE {}learning.events (n int)")
 		}, code: errs.Unavailable, says: "is not Skill Router's"},
 		"a table that is missing": {before: func(t *testing.T, data string) {
-			prepared(t, data)
-			beside(t, data, "DROP TABLE {}operational.tasks CASCADE")
+			databasetest.Prepare(t, data)
+			databasetest.Beside(t, data, "DROP TABLE {}operational.tasks CASCADE")
 		}, code: errs.Unavailable, says: "tables are missing (tasks)"},
 		"half of a memory": {before: func(t *testing.T, data string) {
-			prepared(t, data)
-			beside(t, data, "DROP SCHEMA {}operational CASCADE")
+			databasetest.Prepare(t, data)
+			databasetest.Beside(t, data, "DROP SCHEMA {}operational CASCADE")
 		}, code: errs.Unavailable, says: "a half of the memory"},
 		"another version": {before: func(t *testing.T, data string) {
 			first := settings(t)
-			first.Data, first.Database = data, apptest.Address(t, data)
+			first.Data, first.Database = data, databasetest.Address(t, data)
 			a, err := app.New(t.Context(), first, slog.New(slog.DiscardHandler), app.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			stopped(t, a)
-			beside(t, data, "INSERT INTO {}operational.goose_db_version (version_id, is_applied) VALUES (9000, true)")
+			databasetest.Beside(t, data, "INSERT INTO {}operational.goose_db_version (version_id, is_applied) VALUES (9000, true)")
 		}, code: errs.Unavailable, says: "schema version 9000"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -72,40 +63,12 @@ func TestServerIsRefused(t *testing.T) {
 			if test.before != nil {
 				test.before(t, cfg.Data)
 			}
-			cfg.Database = apptest.Address(t, cfg.Data) + test.parameters
+			cfg.Database = databasetest.Address(t, cfg.Data) + test.parameters
 			_, err := app.New(t.Context(), cfg, slog.New(slog.DiscardHandler), app.Options{})
 			if errs.CodeOf(err) != test.code || !strings.Contains(errs.MessageOf(err), test.says) {
 				t.Errorf("%v", err)
 			}
 		})
-	}
-}
-
-// prepared makes the schemas of a folder.
-func prepared(t *testing.T, data string) {
-	t.Helper()
-	server, err := postgres.Parse(apptest.Address(t, data))
-	if err == nil {
-		err = app.PrepareOnServer(t.Context(), server, slog.New(slog.DiscardHandler))
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// beside runs statements beside the router; {} is the prefix of its schemas.
-func beside(t *testing.T, data string, statements ...string) {
-	t.Helper()
-	db := apptest.Look(t, data, "")
-	defer db.Close()
-	var prefix string
-	if err := db.QueryRowContext(t.Context(), "SHOW search_path").Scan(&prefix); err != nil {
-		t.Fatal(err)
-	}
-	for _, statement := range statements {
-		if _, err := db.ExecContext(t.Context(), strings.ReplaceAll(statement, "{}", prefix)); err != nil {
-			t.Fatal(statement, err)
-		}
 	}
 }
 
@@ -128,11 +91,11 @@ func stopped(t *testing.T, a *app.App) {
 
 // TestStopsOverCutWire: a router whose server has fallen silent ends all the same, and says that it is not clean.
 func TestStopsOverCutWire(t *testing.T) {
-	onServer(t)
+	databasetest.ServerOnly(t)
 	for name, writing := range map[string]bool{"while it writes": true, "at rest": false} {
 		t.Run(name, func(t *testing.T) {
 			cfg := settings(t)
-			wire, address := wireTo(t, apptest.Address(t, cfg.Data))
+			wire, address := wireTo(t, databasetest.Address(t, cfg.Data))
 			cfg.Database = address
 			a, err := app.New(t.Context(), cfg, slog.New(slog.DiscardHandler), app.Options{})
 			if err != nil {
@@ -182,7 +145,7 @@ func TestStopsOverCutWire(t *testing.T) {
 // TestOneRouterWrites: a second router is refused as long as the first one runs, and one behind whose back somebody has
 // written commits nothing more, and ends.
 func TestOneRouterWrites(t *testing.T) {
-	onServer(t)
+	databasetest.ServerOnly(t)
 	cfg := settings(t)
 	a, err := app.New(t.Context(), cfg, slog.New(slog.DiscardHandler), app.Options{})
 	if err != nil {
@@ -206,7 +169,7 @@ func TestOneRouterWrites(t *testing.T) {
 	if status := task(); status/100 != 2 {
 		t.Errorf("before: %d", status)
 	}
-	beside(t, cfg.Data, "UPDATE {}operational.heads SET seq = seq + 1 WHERE log = 'commits'")
+	databasetest.Beside(t, cfg.Data, "UPDATE {}operational.heads SET seq = seq + 1 WHERE log = 'commits'")
 	if status := task(); status/100 == 2 {
 		t.Errorf("after another has written: %d", status)
 	}
@@ -219,7 +182,7 @@ func TestOneRouterWrites(t *testing.T) {
 		t.Error("it goes on")
 	}
 	var tasks int
-	db := apptest.Look(t, cfg.Data, "operational")
+	db := databasetest.Look(t, cfg.Data, "operational")
 	defer db.Close()
 	if err := db.QueryRowContext(t.Context(), "SELECT count(*) FROM tasks").Scan(&tasks); err != nil || tasks != 1 {
 		t.Errorf("%d tasks, %v", tasks, err)
@@ -228,7 +191,7 @@ func TestOneRouterWrites(t *testing.T) {
 
 // TestMoveToServer fills a router on files, moves it, and asks for the same: each answer is equal, each number goes on where it was.
 func TestMoveToServer(t *testing.T) {
-	onServer(t)
+	databasetest.ServerOnly(t)
 	files := settings(t)
 	address := files.Database
 	files.Database = ""

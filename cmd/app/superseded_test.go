@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"skillrouter/internal/database/databasetest"
 	"skillrouter/internal/errs"
 	"skillrouter/internal/principal"
 	"skillrouter/learning"
@@ -41,7 +42,7 @@ type known struct {
 
 func knowing(t *testing.T) known {
 	t.Helper()
-	db, _ := counted(t, "learning")
+	db := databasetest.Running(t, t.TempDir(), "learning")
 	rows := learningstore.New(db.Read, db.Commit)
 	base := knowledge.NewBase(rows, learning.Options{})
 	if err := base.Load(t.Context()); err != nil {

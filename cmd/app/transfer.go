@@ -17,9 +17,9 @@ func (a *App) wireTransfer(_ context.Context, p *parts) error {
 // backup prepares a backup of the running router. There is one at a time:
 // each needs the room of both databases.
 func (a *App) backup(ctx context.Context, ownerToken bool) (httpapi.Archive, error) {
-	if on := a.learning.server; on != nil {
+	if on := a.learning.Server(); on != nil {
 		return nil, errs.Errorf(errs.Conflict, "the databases are on %s, and not in files: copy them with pg_dump --schema=%s --schema=%s",
-			on.server, on.server.Schema(a.learning.Name), on.server.Schema(a.operational.Name))
+			on, on.Schema(a.learning.Name), on.Schema(a.operational.Name))
 	}
 	if !a.copying.TryLock() {
 		return nil, errs.Errorf(errs.Conflict, "another backup is being made: try again when it is done")

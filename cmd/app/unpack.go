@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"skillrouter/cmd/locate"
+	"skillrouter/internal/database"
 	"skillrouter/internal/errs"
 )
 
@@ -120,7 +121,7 @@ func readManifest(archive *tar.Reader) (m Manifest, err error) {
 	if len(slices.Compact(slices.Clone(names))) != len(names) {
 		return m, archiveFault("has a manifest that names a file twice")
 	}
-	for _, name := range databaseNames() {
+	for _, name := range database.Names() {
 		if !slices.Contains(names, name+".db") {
 			return m, archiveFault("lacks %s.db", name)
 		}

@@ -12,8 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/cmd/app/wal"
 	"skillrouter/cmd/locate"
+	"skillrouter/internal/database"
+	"skillrouter/internal/database/wal"
 )
 
 // Verification is what was found in a backup or a data folder.
@@ -134,14 +135,14 @@ func VerifyFolder(ctx context.Context, data string) (Verification, error) {
 // how far they had come, and write-ahead logs that go on behind a damage.
 func (v *Verification) compareLogs(ctx context.Context, data string, was highWater) error {
 	open := map[string]querier{}
-	for _, name := range databaseNames() {
+	for _, name := range database.Names() {
 		path := filepath.Join(data, name+".db")
-		db, err := openForReading(path)
+		db, err := database.OpenForReading(path)
 		if err != nil {
 			return err
 		}
 		defer db.Close()
-		open[name] = spoken{db, sqliteDialect}
+		open[name] = database.Spoken(db)
 		torn, err := wal.Settled(path)
 		if err != nil {
 			return err
@@ -162,7 +163,7 @@ func (v *Verification) compareLogs(ctx context.Context, data string, was highWat
 // look examines both databases, the one with the cursors first, and whether they fit each other.
 func (v *Verification) look(ctx context.Context, dir string, compare func(name string, found Contents) string) error {
 	found := map[string]Contents{}
-	for _, name := range databaseNames() {
+	for _, name := range database.Names() {
 		path := filepath.Join(dir, name+".db")
 		info, err := os.Stat(path)
 		if err != nil {
@@ -191,7 +192,7 @@ func (v *Verification) look(ctx context.Context, dir string, compare func(name s
 	if !v.OK {
 		return nil
 	}
-	db, err := openForReading(filepath.Join(dir, "learning.db"))
+	db, err := database.OpenForReading(filepath.Join(dir, "learning.db"))
 	if err != nil {
 		return err
 	}

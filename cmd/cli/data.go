@@ -14,6 +14,7 @@ import (
 
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/locate"
+	"skillrouter/internal/database"
 	"skillrouter/internal/errs"
 )
 
@@ -123,7 +124,7 @@ func writeBackup(path string, force bool, write func(w io.Writer) error) (out ba
 	if err != nil {
 		return out, err
 	}
-	return out, app.SyncFolder(filepath.Dir(path)) // else a power cut may take the name away again
+	return out, database.SyncFolder(filepath.Dir(path)) // else a power cut may take the name away again
 }
 
 func printManifest(w io.Writer, m app.Manifest) {

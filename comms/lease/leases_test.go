@@ -12,9 +12,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"skillrouter/cmd/app/apptest"
 	"skillrouter/comms"
 	"skillrouter/comms/lease"
+	"skillrouter/internal/database/databasetest"
 	"skillrouter/internal/errs"
 	"skillrouter/internal/principal"
 	"skillrouter/operational"
@@ -54,7 +54,7 @@ type team struct {
 func meet(t testing.TB, dir string, c *clock) *team {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	db, err := apptest.Open(t, dir, "operational", c.now, log)
+	db, err := databasetest.OpenIn(t, dir, "operational", c.now, log)
 	if err != nil {
 		t.Fatal(err)
 	}

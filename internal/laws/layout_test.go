@@ -60,6 +60,11 @@ var rooms = []struct {
 	{"internal/safetext", []string{"internal/lazyregexp"}, "a text is made safe to show, whoever wrote it"},
 	{"internal/strictjson", []string{"internal/check", "internal/errs", "internal/safetext"}, "JSON is read, whatever it says"},
 	{"internal/trace", []string{"internal/redact"}, "spans hold no secret"},
+	{"internal/database/sqlite", nil, "a driver knows nothing of ours"},
+	{"internal/database/wal", nil, "a log is read without knowing whose it is"},
+	{"internal/database/postgres", []string{"shared", "migrations"}, "a server is written to without knowing what"},
+	{"internal/database/databasetest", []string{"shared", "internal/database", "internal/database/postgres"}, "tests of every room open databases with it: it links no room"},
+	{"internal/database", []string{"shared", "internal/database/postgres", "internal/database/wal", "migrations"}, "databases are opened and migrated without knowing what is stored"},
 	{"internal/*", nil, "what every room shares knows none of them"},
 	{"tfidf/wordlist", nil, "who reads lists of words knows none of them"},
 	{"tfidf/text", []string{"tfidf/wordlist"}, "texts become words, whatever finds them"},
@@ -115,6 +120,7 @@ var rooms = []struct {
 	{"router/httpapi", slices.Concat(domains, families), "handlers translate between HTTP and the services"},
 	{"router/routertest/fixture", []string{"*"}, "tests of several rooms stand on real stores"},
 	{"comms/commstest", []string{"shared", "operational", "comms"}, "a contract knows the interface and no implementation"},
+	{"router/cluster/register", []string{"shared", "internal/database/postgres", "router/cluster"}, "which node writes stands in the databases"},
 	{"router/cluster", []string{"shared"}, "which node writes is decided without knowing what is written"},
 	{"router/client/plain", []string{"shared"}, "a hook links no more than what asks"},
 	{"router/client", slices.Concat(domains, families, []string{"router/client/plain", "router/sse"}), "it calls the services, and reads refusals as the plain one does"},
@@ -131,14 +137,14 @@ var rooms = []struct {
 var libraries = map[string][]string{
 	"text/template":                   nil, // pages escape what they show: html/template
 	"html/template":                   {"router/web", "router/httpapi"},
-	"gorm.io/gorm":                    {"operational/store", "learning/store", "cmd/app", "cmd/app/postgres"},
-	"gorm.io/driver/postgres":         {"cmd/app/postgres"},
-	"github.com/jackc/pgx/v5":         {"cmd/app/postgres", "cmd/app/apptest"},
+	"gorm.io/gorm":                    {"operational/store", "learning/store", "internal/database", "internal/database/postgres", "internal/database/databasetest"},
+	"gorm.io/driver/postgres":         {"internal/database/postgres"},
+	"github.com/jackc/pgx/v5":         {"internal/database/postgres", "internal/database/databasetest"},
 	"github.com/nats-io/nats.go":      {"cmd/app/nats"},
-	"github.com/glebarez/sqlite":      {"cmd/app"},
-	"github.com/glebarez/go-sqlite":   {"cmd/app"},
+	"github.com/glebarez/sqlite":      {"internal/database"},
+	"github.com/glebarez/go-sqlite":   {"internal/database"},
 	"github.com/expr-lang/expr":       {"learning/condition"},
-	"modernc.org/sqlite":              {"cmd/app/sqlite"}, // which stands in for go-sqlite
+	"modernc.org/sqlite":              {"internal/database/sqlite"}, // which stands in for go-sqlite
 	"github.com/gin-gonic/gin":        {"router/httpapi"},
 	"github.com/r3labs/sse/v2":        {"router/stream"},
 	"github.com/spf13/cobra":          {"cmd/cli"},
@@ -202,6 +208,9 @@ func TestImportsRefuses(t *testing.T) {
 		{"router", "skillrouter/cmd/config"},
 		{"learning/store", "github.com/glebarez/sqlite"},
 		{"cmd/app", "github.com/jackc/pgx/v5"},
+		{"cmd/app", "gorm.io/gorm"},
+		{"internal/database", "skillrouter/operational"},
+		{"internal/database/databasetest", "skillrouter/cmd/app"},
 		{"router/mcpserver", "github.com/gin-gonic/gin"},
 		{"router/feed", "html/template"},
 		{"cmd/cli", "text/template"},
@@ -283,11 +292,36 @@ func matches(pattern, name string) bool {
 	return pattern == name
 }
 
+// linksApp are the rooms whose tests link the whole application. A room's tests stand on databasetest and on what they need: the list only gets shorter.
+var linksApp = []string{"cmd/app", "cmd/cli", "cmd/skillrouter", "cmd/watch", "router/client", "router/web", "scripts/conformance", "scripts/dist"}
+
+func TestRoomsDoNotLinkTheApplication(t *testing.T) {
+	packages, tests := imports(t), importsOf(t, true)
+	if len(tests) < 60 {
+		t.Fatalf("only %d packages with tests were found: the walk is broken", len(tests))
+	}
+	for dir, imported := range tests {
+		seen := map[string]bool{dir: true}
+		for todo := append(imported, packages[dir]...); len(todo) > 0; todo = todo[1:] {
+			if other, ours := strings.CutPrefix(todo[0], "skillrouter/"); ours && !seen[other] {
+				seen[other] = true
+				todo = append(todo, packages[other]...)
+			}
+		}
+		if links := seen["cmd/app"]; links != slices.Contains(linksApp, dir) {
+			t.Errorf("the tests of %s link cmd/app: %t, and linksApp says otherwise", dir, links)
+		}
+	}
+}
+
 // imports reads what each package's files, tests apart, import.
-func imports(t *testing.T) map[string][]string {
+func imports(t *testing.T) map[string][]string { return importsOf(t, false) }
+
+// importsOf reads what each package's tests import, or its other files.
+func importsOf(t *testing.T, tests bool) map[string][]string {
 	packages := map[string][]string{}
 	walk(t, func(file string) {
-		if strings.HasSuffix(file, "_test.go") {
+		if strings.HasSuffix(file, "_test.go") != tests {
 			return
 		}
 		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly|parser.ParseComments)

@@ -159,7 +159,7 @@ func flat(text string) string {
 	return out.String()
 }
 
-// TestSQL holds the stores to SQL that both databases understand, but for the words of the dialect (cmd/app/dialect.go).
+// TestSQL holds the stores to SQL that both databases understand, but for the words of the dialect (internal/database/dialect.go).
 func TestSQL(t *testing.T) {
 	read := 0
 	walk(t, func(file string) {

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/cmd/app/apptest"
+	"skillrouter/internal/database/databasetest"
 	"skillrouter/internal/errs"
 	"skillrouter/internal/principal"
 	"skillrouter/learning/procedure"
@@ -318,7 +318,7 @@ func TestFolderIsWatched(t *testing.T) {
 // openProcedures opens procedures on a database in dir.
 func openProcedures(t *testing.T, dir string) *procedure.Procedures {
 	t.Helper()
-	db, err := apptest.Open(t, dir, "learning", time.Now, slog.New(slog.DiscardHandler))
+	db, err := databasetest.OpenIn(t, dir, "learning", time.Now, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ import (
 // TestSilentWritesAreNumbered makes each write that leaves no event and that another process must
 // learn of: its row of changes gets a number above all others, and no other row moves.
 func TestSilentWritesAreNumbered(t *testing.T) {
-	s, db := database(t)
+	s, db := opened(t)
 	numbers := func() map[string]int64 {
 		var rows []struct {
 			What, Key string
@@ -120,7 +120,7 @@ func TestSilentWritesAreNumbered(t *testing.T) {
 // TestScanEndsItsStatements: a scan of many rows is no one statement, which a server would end that takes too long: what was deleted meanwhile is not seen,
 // and every other row is, once and in order.
 func TestScanEndsItsStatements(t *testing.T) {
-	s, db := database(t)
+	s, db := opened(t)
 	const rows, gone = 20_000, 100
 	var all knowledge.Change
 	for n := range rows {

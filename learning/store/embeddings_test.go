@@ -11,7 +11,7 @@ import (
 
 // TestStoredVectorsKeepTheirForm reads a vector as the version before stored it, and stores one in the same form.
 func TestStoredVectorsKeepTheirForm(t *testing.T) {
-	s, db := database(t)
+	s, db := opened(t)
 	if err := db.Commit.Write(t.Context(), func(tx *gorm.DB) error {
 		return tx.Exec("INSERT INTO embeddings (num, kind, id, model, dimension, hash, scale, code) VALUES (1000000, 'knowledge', 'old', 'm', 2, 7, 0.0062992126, ?)", []byte{127, 0x100 - 95}).Error
 	}, nil); err != nil {

@@ -14,8 +14,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"skillrouter/cmd/app"
-	"skillrouter/cmd/app/apptest"
+	"skillrouter/internal/database"
+	"skillrouter/internal/database/databasetest"
 	"skillrouter/internal/eventlog"
 	"skillrouter/learning"
 	"skillrouter/learning/lesson"
@@ -25,14 +25,14 @@ import (
 // open opens a learning.db of the test's own.
 func open(t *testing.T) *store.Store {
 	t.Helper()
-	s, _ := database(t)
+	s, _ := opened(t)
 	return s
 }
 
 // database is open with the database beside the store.
-func database(t testing.TB) (*store.Store, *app.Database) {
+func opened(t testing.TB) (*store.Store, *database.DB) {
 	t.Helper()
-	db, err := apptest.Open(t, t.TempDir(), "learning", time.Now, slog.New(slog.DiscardHandler))
+	db, err := databasetest.OpenIn(t, t.TempDir(), "learning", time.Now, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -405,8 +405,8 @@ func TestPatternsAndEvidence(t *testing.T) {
 // TestLearnedCounts compares what /health says with a look at each row, after random changes, changes that were taken back, and
 // writes that went past the store, as those of another process do.
 func TestLearnedCounts(t *testing.T) {
-	apptest.FilesOnly(t)
-	s, db := database(t)
+	databasetest.FilesOnly(t)
+	s, db := opened(t)
 	random := rand.New(rand.NewPCG(17, 1))
 	lessonStatuses := []lesson.Status{lesson.StatusCandidate, lesson.StatusValidated, lesson.StatusCanonical, lesson.StatusRetired}
 	counted := func(round int) {

@@ -19,7 +19,7 @@ func BenchmarkPastGorm(b *testing.B) {
 		At      int64
 		Data    *string
 	}
-	_, db := database(b)
+	_, db := opened(b)
 	text := `{"title":"a"}`
 	run := func(name string, do func(tx *gorm.DB, i int) error) {
 		b.Run(name, func(b *testing.B) {

@@ -12,7 +12,7 @@ import (
 // TestWhatWaitsIsNumbered makes each write after which another number of messages waits for an
 // agent: its row gets a number above all others', and no other write gives it one.
 func TestWhatWaitsIsNumbered(t *testing.T) {
-	s, db := database(t)
+	s, db := openStore(t)
 	now := testClock()
 	numbers := func() map[string]int64 {
 		var rows []struct {

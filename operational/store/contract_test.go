@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/cmd/app"
-	"skillrouter/cmd/app/apptest"
 	"skillrouter/internal/clock"
+	"skillrouter/internal/database"
+	"skillrouter/internal/database/databasetest"
 	"skillrouter/internal/errs"
 	"skillrouter/internal/principal"
 	"skillrouter/operational"
@@ -23,14 +23,14 @@ import (
 // open opens a fresh operational.db, with its committer running until the test ends.
 func open(t *testing.T) *store.Store {
 	t.Helper()
-	s, _ := database(t)
+	s, _ := openStore(t)
 	return s
 }
 
 // database is open with the database beside the store.
-func database(t *testing.T) (*store.Store, *app.Database) {
+func openStore(t *testing.T) (*store.Store, *database.DB) {
 	t.Helper()
-	db, err := apptest.Open(t, t.TempDir(), "operational", time.Now, slog.New(slog.DiscardHandler))
+	db, err := databasetest.OpenIn(t, t.TempDir(), "operational", time.Now, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -66,3 +66,10 @@ func (s *Store) LastEvent(ctx context.Context) (int64, error) {
 	err := s.read.WithContext(ctx).Raw("SELECT coalesce(max(seq), 0) FROM events").Scan(&last).Error
 	return last, err
 }
+
+// TakeBack takes the cursors whose names end with a suffix back to seq, where they are beyond it: the log that they follow has lost its end.
+func (s *Store) TakeBack(ctx context.Context, suffix string, seq int64) error {
+	return s.commit.Write(ctx, func(tx *gorm.DB) error {
+		return tx.Exec("UPDATE cursors SET seq = ? WHERE name {like} ? AND seq > ?", seq, "%."+suffix, seq).Error
+	}, nil)
+}

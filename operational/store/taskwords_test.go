@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/cmd/app/apptest"
+	"skillrouter/internal/database/databasetest"
 	"skillrouter/internal/principal"
 	"skillrouter/operational"
 )
@@ -17,8 +17,8 @@ import (
 // TestTaskWords compares listings and summaries by words with a look at every task: of a few tasks and of many, of words that
 // nearly all have and that none has, of short words and of parts of words, and of tasks that another connection wrote.
 func TestTaskWords(t *testing.T) {
-	apptest.FilesOnly(t)
-	s, db := database(t)
+	databasetest.FilesOnly(t)
+	s, db := openStore(t)
 	tasks := operational.NewTasks(s, testClock())
 	ctx := principal.With(t.Context(), principal.System())
 	other, err := sql.Open("sqlite", "file:"+db.Path+"?_pragma=busy_timeout(5000)")

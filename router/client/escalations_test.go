@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/cmd/app/apptest"
+	"skillrouter/internal/database/databasetest"
 	"skillrouter/internal/principal"
 	"skillrouter/operational"
 	"skillrouter/operational/operationaltest"
@@ -21,7 +21,7 @@ import (
 // escalations alone: over the whole router only a lesson can raise one.
 func TestEscalationsContract(t *testing.T) {
 	operationaltest.Escalations(t, func(t *testing.T) operationaltest.EscalationWorld {
-		db, err := apptest.Open(t, t.TempDir(), "operational", time.Now, slog.New(slog.DiscardHandler))
+		db, err := databasetest.OpenIn(t, t.TempDir(), "operational", time.Now, slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}

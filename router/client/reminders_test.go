@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/cmd/app/apptest"
 	"skillrouter/comms"
+	"skillrouter/internal/database/databasetest"
 	"skillrouter/internal/principal"
 	"skillrouter/operational"
 	"skillrouter/operational/operationaltest"
@@ -31,7 +31,7 @@ func TestRemindersContract(t *testing.T) {
 			return at
 		}
 		log := slog.New(slog.DiscardHandler)
-		db, err := apptest.Open(t, t.TempDir(), "operational", time.Now, log)
+		db, err := databasetest.OpenIn(t, t.TempDir(), "operational", time.Now, log)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/cmd/app/apptest"
 	"skillrouter/comms"
 	"skillrouter/comms/commstest"
+	"skillrouter/internal/database/databasetest"
 	"skillrouter/internal/principal"
 	"skillrouter/operational"
 	"skillrouter/operational/store"
@@ -27,7 +27,7 @@ import (
 func commsServer(t *testing.T) (*httptest.Server, func(p principal.Principal) string) {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	db, err := apptest.Open(t, t.TempDir(), "operational", time.Now, log)
+	db, err := databasetest.OpenIn(t, t.TempDir(), "operational", time.Now, log)
 	if err != nil {
 		t.Fatal(err)
 	}

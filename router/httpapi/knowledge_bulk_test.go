@@ -15,7 +15,7 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter/cmd/app/apptest"
+	"skillrouter/internal/database/databasetest"
 	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/knowledge"
@@ -120,7 +120,7 @@ func TestBulkBreaksOff(t *testing.T) {
 
 // TestBulkOnAFullDisk: 507, the counts of what was stored before, and reads go on.
 func TestBulkOnAFullDisk(t *testing.T) {
-	apptest.FilesOnly(t)
+	databasetest.FilesOnly(t)
 	db := memoryDatabase(t)
 	server, knowledge := serveMemory(t, db, nil)
 	err := db.Commit.Write(t.Context(), func(tx *gorm.DB) error { return tx.Exec("PRAGMA max_page_count = 500").Error }, nil)

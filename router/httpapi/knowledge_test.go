@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/cmd/app"
-	"skillrouter/cmd/app/apptest"
+	"skillrouter/internal/database"
+	"skillrouter/internal/database/databasetest"
 	"skillrouter/internal/errs"
 	"skillrouter/internal/principal"
 	"skillrouter/learning"
@@ -45,9 +45,9 @@ func memoryServer(t testing.TB, tokens tokenTable) (*httptest.Server, *knowledge
 	return serveMemory(t, memoryDatabase(t), tokens)
 }
 
-func memoryDatabase(t testing.TB) *app.Database {
+func memoryDatabase(t testing.TB) *database.DB {
 	t.Helper()
-	db, err := apptest.Open(t, t.TempDir(), "learning", time.Now, slog.New(slog.DiscardHandler))
+	db, err := databasetest.OpenIn(t, t.TempDir(), "learning", time.Now, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func memoryDatabase(t testing.TB) *app.Database {
 	return db
 }
 
-func serveMemory(t testing.TB, db *app.Database, tokens tokenTable) (*httptest.Server, *knowledge.Base) {
+func serveMemory(t testing.TB, db *database.DB, tokens tokenTable) (*httptest.Server, *knowledge.Base) {
 	t.Helper()
 	s := store.New(db.Read, db.Commit)
 	knowledge := knowledge.NewBase(s, learning.Options{})

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/cmd/app/apptest"
+	"skillrouter/internal/database/databasetest"
 	"skillrouter/internal/principal"
 	"skillrouter/operational"
 	"skillrouter/operational/operationaltest"
@@ -22,7 +22,7 @@ import (
 // operationalServer serves the operational services on a fresh database.
 func operationalServer(t *testing.T) (*httpapi.Server, *operational.Tokens) {
 	t.Helper()
-	db, err := apptest.Open(t, t.TempDir(), "operational", time.Now, slog.New(slog.DiscardHandler))
+	db, err := databasetest.OpenIn(t, t.TempDir(), "operational", time.Now, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

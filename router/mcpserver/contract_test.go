@@ -17,10 +17,10 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"skillrouter/cmd/app"
-	"skillrouter/cmd/app/apptest"
 	"skillrouter/comms"
 	"skillrouter/comms/commstest"
+	"skillrouter/internal/database"
+	"skillrouter/internal/database/databasetest"
 	"skillrouter/internal/errs"
 	"skillrouter/internal/principal"
 	"skillrouter/learning"
@@ -344,8 +344,8 @@ func run(t *testing.T, running *sync.WaitGroup, blocks func(ctx context.Context)
 }
 
 // openDatabase opens a database in a folder of its own until the test ends.
-func openDatabase(t *testing.T, name string) (*app.Database, *sync.WaitGroup) {
-	db, err := apptest.Open(t, t.TempDir(), name, time.Now, slog.New(slog.DiscardHandler))
+func openDatabase(t *testing.T, name string) (*database.DB, *sync.WaitGroup) {
+	db, err := databasetest.OpenIn(t, t.TempDir(), name, time.Now, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,8 +18,8 @@ import (
 
 	"github.com/coder/websocket"
 
-	"skillrouter/cmd/app/apptest"
 	"skillrouter/internal/committer"
+	"skillrouter/internal/database/databasetest"
 	"skillrouter/internal/errs"
 	"skillrouter/internal/eventlog"
 	"skillrouter/internal/principal"
@@ -54,7 +54,7 @@ type ticker struct {
 func openTicker(t *testing.T) *ticker {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	db, err := apptest.Open(t, t.TempDir(), "operational", time.Now, log)
+	db, err := databasetest.OpenIn(t, t.TempDir(), "operational", time.Now, log)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,8 +21,8 @@ import (
 
 	"go.uber.org/goleak"
 
-	"skillrouter/cmd/app/apptest"
 	"skillrouter/comms"
+	"skillrouter/internal/database/databasetest"
 	"skillrouter/internal/errs"
 	"skillrouter/internal/principal"
 	"skillrouter/operational"
@@ -44,7 +44,7 @@ type house struct {
 func open(t *testing.T, dir string) house {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	db, err := apptest.Open(t, dir, "operational", time.Now, log)
+	db, err := databasetest.OpenIn(t, dir, "operational", time.Now, log)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,8 +26,8 @@ import (
 	client "github.com/nats-io/nats.go"
 	"go.uber.org/goleak"
 
-	"skillrouter/cmd/app/apptest"
 	"skillrouter/cmd/app/nats"
+	"skillrouter/cmd/app/nats/natstest"
 	"skillrouter/internal/committer"
 	"skillrouter/internal/errs"
 	routerclient "skillrouter/router/client"
@@ -130,7 +130,7 @@ func connected(b *nats.Bell) func() bool {
 
 // TestBell: what one node rings is heard by others, by one that comes later too, and by nobody of another cluster on the same server.
 func TestBell(t *testing.T) {
-	server := apptest.NewNATS(t)
+	server := natstest.NewNATS(t)
 	database := t.Name() + strconv.FormatInt(time.Now().UnixNano(), 10) // the server may have been used before
 	var said log
 	writer, follower, other := open(t, server.Address, database, &said), open(t, server.Address, database, &said), open(t, server.Address, database+" elsewhere", &said)
@@ -163,7 +163,7 @@ func TestBell(t *testing.T) {
 
 // TestBellIgnores: whoever else may speak on the server tells nobody anything.
 func TestBellIgnores(t *testing.T) {
-	server := apptest.PrivateNATS(t)
+	server := natstest.PrivateNATS(t)
 	var said log
 	writer, follower := open(t, server.Address, "here", &said), open(t, server.Address, "here", &said)
 	hears := listen(t, follower)
@@ -212,7 +212,7 @@ func TestBellIgnores(t *testing.T) {
 // TestBellServerRestarts: a server that is killed, loses what it has stored and comes back is rung over as before. What was rung while it was
 // away is told once it is back, and a node that was never connected is from then on.
 func TestBellServerRestarts(t *testing.T) {
-	server := apptest.PrivateNATS(t)
+	server := natstest.PrivateNATS(t)
 	server.Kill()
 	var said log
 	writer, follower := open(t, server.Address, "here", &said), open(t, server.Address, "here", &said)
@@ -281,7 +281,7 @@ func TestBellSilentServer(t *testing.T) {
 		t.Errorf("closed after %v: %v", time.Since(begun), err)
 	}
 
-	server := apptest.PrivateNATS(t)
+	server := natstest.PrivateNATS(t)
 	writer, follower := open(t, server.Address, "here", &said), open(t, server.Address, "here", &said)
 	hears := listen(t, follower)
 	until(t, "connected", func() bool { return connected(writer)() && connected(follower)() })
@@ -304,7 +304,7 @@ func TestBellSilentServer(t *testing.T) {
 
 // TestBellWithoutJetStream: a server without streams bears the bell all the same, and that is said once.
 func TestBellWithoutJetStream(t *testing.T) {
-	server := apptest.PrivateNATS(t, "-m", "-1")
+	server := natstest.PrivateNATS(t, "-m", "-1")
 	var said log
 	writer, follower := open(t, server.Address, "here", &said), open(t, server.Address, "here", &said)
 	hears := listen(t, follower)
@@ -338,7 +338,7 @@ authorization { users = [ { user: bell, password: s3cret, permissions: {
 	publish: ["sr.*.head", "$JS.API.>"], subscribe: ["sr.*.head", "_INBOX.>"] } } ] }`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	server := apptest.PrivateNATS(t, "-c", rights)
+	server := natstest.PrivateNATS(t, "-c", rights)
 	var said log
 	as := func(user string) string { return strings.Replace(server.Address, "nats://", "nats://"+user+"@", 1) }
 	refused, writer := open(t, as("bell:wr0ng"), "here", &said), open(t, as("bell:s3cret"), "here", &said)
@@ -376,13 +376,13 @@ func TestBellTLS(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	secured, plain := apptest.PrivateNATS(t, "--tls", "--tlscert", filepath.Join(dir, "crt"), "--tlskey", filepath.Join(dir, "key")), apptest.PrivateNATS(t)
+	secured, plain := natstest.PrivateNATS(t, "--tls", "--tlscert", filepath.Join(dir, "crt"), "--tlskey", filepath.Join(dir, "key")), natstest.PrivateNATS(t)
 	trust, err := routerclient.Trust{CA: filepath.Join(dir, "crt")}.Config()
 	if err != nil {
 		t.Fatal(err)
 	}
 	var said log
-	byTLS := func(s *apptest.NATS) string { return strings.Replace(s.Address, "nats://", "nats+tls://", 1) }
+	byTLS := func(s *natstest.NATS) string { return strings.Replace(s.Address, "nats://", "nats+tls://", 1) }
 	writer, follower := openTrusting(t, trust, byTLS(secured), "here", &said), openTrusting(t, trust, secured.Address, "here", &said)
 	until(t, "connected", connected(writer)) // what is rung before is rung to nobody
 	hears := listen(t, follower)
@@ -399,7 +399,7 @@ func TestBellTLS(t *testing.T) {
 
 // TestBellCloses: nothing of a bell is left after it was closed, whatever its server does.
 func TestBellCloses(t *testing.T) {
-	server := apptest.PrivateNATS(t)
+	server := natstest.PrivateNATS(t)
 	before := goleak.IgnoreCurrent()
 	var said log
 	there, gone := open(t, server.Address, "here", &said), open(t, "nats://127.0.0.1:1", "here", &said)
@@ -464,7 +464,7 @@ func measure(t testing.TB, rung, heard cluster.Bell, from int64, rate int, lasti
 
 // TestBellLatency measures how long a ring takes to be heard: SKILLROUTER_TEST_ROUNDS says for how many seconds at each rate.
 func TestBellLatency(t *testing.T) {
-	server := apptest.NewNATS(t)
+	server := natstest.NewNATS(t)
 	seconds, _ := strconv.Atoi(os.Getenv("SKILLROUTER_TEST_ROUNDS"))
 	var said log
 	database := t.Name() + strconv.FormatInt(time.Now().UnixNano(), 10)

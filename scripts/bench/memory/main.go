@@ -14,7 +14,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"skillrouter/cmd/app"
+	"skillrouter/internal/database"
 	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/knowledge"
@@ -83,7 +83,7 @@ func measure(ctx context.Context) error {
 
 // inProcess measures the services without a transport.
 func inProcess(ctx context.Context, dir string, texts *texts, searches int) (err error) {
-	db, err := app.OpenDatabase(ctx, dir, "learning", time.Now, slog.New(slog.DiscardHandler))
+	db, err := database.Open(ctx, dir, "learning", time.Now, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}

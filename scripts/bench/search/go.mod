@@ -2,7 +2,7 @@ module skillrouter/scripts/bench/search
 
 go 1.26.0
 
-replace github.com/glebarez/go-sqlite => ../../../cmd/app/sqlite
+replace github.com/glebarez/go-sqlite => ../../../internal/database/sqlite
 
 require skillrouter v0.0.0
 

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"skillrouter/cmd/app"
+	"skillrouter/internal/database"
 	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/knowledge"
@@ -20,7 +20,7 @@ import (
 // ours is the knowledge of a router without its transports: learning.db, the
 // committer, the rules of writing and the index.
 type ours struct {
-	db    *app.Database
+	db    *database.DB
 	base  *knowledge.Base
 	stops []func() error // in the order of starting
 }
@@ -48,7 +48,7 @@ func openOurs(ctx context.Context, dir string) (engine, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	db, err := app.OpenDatabase(ctx, dir, "learning", time.Now, slog.New(slog.DiscardHandler))
+	db, err := database.Open(ctx, dir, "learning", time.Now, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return nil, err
 	}

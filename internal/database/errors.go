@@ -1,4 +1,4 @@
-package app
+package database
 
 import (
 	"errors"
@@ -7,7 +7,7 @@ import (
 
 	gosqlite "github.com/glebarez/go-sqlite"
 
-	"skillrouter/cmd/app/postgres"
+	"skillrouter/internal/database/postgres"
 	"skillrouter/internal/errs"
 )
 
@@ -28,9 +28,9 @@ const (
 	sqliteIOErrShmSize  = 4874
 )
 
-// translate gives a driver's error the code that fits. What a store has given
+// Translate gives a driver's error the code that fits. What a store has given
 // a code already stays as it is.
-func translate(err error) error {
+func Translate(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -54,9 +54,9 @@ func translate(err error) error {
 	return err
 }
 
-// translate is translate for a write, which a quota or a limit on the size of files may refuse.
-func (db *Database) translate(err error) error {
-	translated := translate(err)
+// translateWrite is Translate for a write, which a quota or a limit on the size of files may refuse.
+func (db *DB) translateWrite(err error) error {
+	translated := Translate(err)
 	failure, ok := errors.AsType[*gosqlite.Error](err)
 	if !ok || errs.CodeOf(translated) != errs.Internal {
 		return translated

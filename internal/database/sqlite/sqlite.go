@@ -25,7 +25,7 @@ func init() {
 		if strings.Contains(dsn, "busy_timeout") {
 			return nil
 		}
-		_, err := conn.ExecContext(context.Background(), patience, []driver.NamedValue{})
+		_, err := conn.ExecContext(context.TODO(), patience, []driver.NamedValue{})
 		return err
 	})
 }

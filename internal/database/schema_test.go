@@ -1,7 +1,8 @@
-package app_test
+package database_test
 
 import (
 	"database/sql"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,21 +11,34 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"skillrouter/cmd/app"
+	"skillrouter/internal/database"
+	"skillrouter/internal/database/databasetest"
 	"skillrouter/migrations"
 )
+
+var update = flag.Bool("update", false, "write what is compared with")
+
+// stepped makes a database by every step up to a version, 0: all, as an older one is brought up to date.
+func stepped(t *testing.T, name, path string, version int64) error {
+	t.Helper()
+	db, err := database.Model(t.Context(), name, path, version)
+	if err != nil {
+		return err
+	}
+	return db.Close()
+}
 
 // TestSchema: an empty database that is made by the schema, in one transaction, is the one that the
 // steps make one by one: the same tables, indexes and rows, and the same record of steps.
 // With -update it writes the schema.
 func TestSchema(t *testing.T) {
 	for _, name := range migrations.Databases() {
-		stepped := filepath.Join(t.TempDir(), name+".db")
-		if err := app.MakeByStepsForTest(t.Context(), name, stepped, 0); err != nil {
+		path := filepath.Join(t.TempDir(), name+".db")
+		if err := stepped(t, name, path, 0); err != nil {
 			t.Fatal(err)
 		}
 		file := "../../migrations/" + name + "_sqlite.sql"
-		wanted := fmt.Sprintf("-- The schema of %s.db after all its steps. Generated: go test ./cmd/app -run TestSchema -update\n%s", name, script(t, stepped))
+		wanted := fmt.Sprintf("-- The schema of %s.db after all its steps. Generated: go test ./internal/database -run TestSchema -update\n%s", name, script(t, path))
 		if *update {
 			if err := os.WriteFile(file, []byte(wanted), 0o644); err != nil {
 				t.Fatal(err)
@@ -36,15 +50,15 @@ func TestSchema(t *testing.T) {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(wanted, string(text)); diff != "" {
-			t.Errorf("%s is not what the steps make: run go test ./cmd/app -run TestSchema -update\n%s", file, diff)
+			t.Errorf("%s is not what the steps make: run go test ./internal/database -run TestSchema -update\n%s", file, diff)
 		}
-		made := made(t, t.TempDir(), name)
-		edit(t, made, "DELETE FROM events", "DELETE FROM sqlite_sequence WHERE name = 'events'") // what made wrote
-		if diff := cmp.Diff(script(t, stepped), script(t, made)); diff != "" {
+		made := databasetest.Made(t, t.TempDir(), name)
+		databasetest.Edit(t, made, "DELETE FROM events", "DELETE FROM sqlite_sequence WHERE name = 'events'") // what made wrote
+		if diff := cmp.Diff(script(t, path), script(t, made)); diff != "" {
 			t.Errorf("%s is made otherwise than by its steps (-steps +made):\n%s", name, diff)
 		}
 		for _, pragma := range []string{"application_id", "user_version", "page_size", "encoding", "auto_vacuum"} {
-			if a, b := one(t, stepped, "PRAGMA "+pragma), one(t, made, "PRAGMA "+pragma); a != b && pragma != "application_id" {
+			if a, b := one(t, path, "PRAGMA "+pragma), one(t, made, "PRAGMA "+pragma); a != b && pragma != "application_id" {
 				t.Errorf("%s: %s is %s, and %s after the steps", name, pragma, b, a)
 			}
 		}

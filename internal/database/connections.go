@@ -1,4 +1,4 @@
-package app
+package database
 
 import (
 	"context"
@@ -15,8 +15,8 @@ import (
 	"gorm.io/gorm/logger"
 )
 
-// pragma is a setting and what reading it back must give.
-type pragma struct{ name, set, want string }
+// Pragma is a setting and what reading it back must give.
+type Pragma struct{ Name, Set, want string }
 
 // writerCacheKiB is the most that the writer keeps of a database's pages, in KiB. An
 // import into a large database touches indexes all over: with SQLite's own 2 MiB each
@@ -31,8 +31,8 @@ const checkpointPages = 4000
 // open for long has it grow.
 const logBytes = checkpointPages * (4<<10 + 24)
 
-func writerPragmas() []pragma {
-	return []pragma{
+func writerPragmas() []Pragma {
+	return []Pragma{
 		{"journal_mode", "WAL", "wal"},
 		{"busy_timeout", fmt.Sprint(busyTimeout.Milliseconds()), fmt.Sprint(busyTimeout.Milliseconds())},
 		{"synchronous", "FULL", "2"},
@@ -49,8 +49,8 @@ func writerPragmas() []pragma {
 // but the upper pages of an index, and the system has the rest in its own cache; with SQLite's own 2,000 all of them took 16 MB.
 const readerCacheKiB = 1 << 10
 
-func readerPragmas() []pragma {
-	return []pragma{
+func readerPragmas() []Pragma {
+	return []Pragma{
 		{"cache_size", fmt.Sprint(-readerCacheKiB), fmt.Sprint(-readerCacheKiB)},
 		{"query_only", "1", "1"},
 		{"busy_timeout", fmt.Sprint(busyTimeout.Milliseconds()), fmt.Sprint(busyTimeout.Milliseconds())},
@@ -60,9 +60,9 @@ func readerPragmas() []pragma {
 
 // writerDSN is the address of a writer, with settings in place of its own of the same name, or beside them: of two
 // of a name, it is the driver's own choice which one stays.
-func writerDSN(path string, settings ...pragma) string {
-	own := slices.DeleteFunc(writerPragmas(), func(p pragma) bool {
-		return slices.ContainsFunc(settings, func(s pragma) bool { return s.name == p.name })
+func writerDSN(path string, settings ...Pragma) string {
+	own := slices.DeleteFunc(writerPragmas(), func(p Pragma) bool {
+		return slices.ContainsFunc(settings, func(s Pragma) bool { return s.Name == p.Name })
 	})
 	return "file:" + escape(path) + "?" + query(append(own, settings...)) + "&_txlock=immediate"
 }
@@ -71,10 +71,10 @@ func readerDSN(path string) string {
 	return "file:" + escape(path) + "?mode=ro&" + query(readerPragmas())
 }
 
-func query(pragmas []pragma) string {
+func query(pragmas []Pragma) string {
 	var parts []string
 	for _, p := range pragmas {
-		parts = append(parts, "_pragma="+url.QueryEscape(p.name+"("+p.set+")"))
+		parts = append(parts, "_pragma="+url.QueryEscape(p.Name+"("+p.Set+")"))
 	}
 	return strings.Join(parts, "&")
 }
@@ -85,7 +85,7 @@ func escape(path string) string {
 }
 
 func dial(dsn string, conns int) (*gorm.DB, error) {
-	conn, err := openCaching(dsn)
+	conn, err := sql.Open(sqlite.DriverName, dsn)
 	if err != nil {
 		return nil, err
 	}
@@ -107,20 +107,20 @@ func overGorm(conn *sql.DB, dialector gorm.Dialector) (*gorm.DB, error) {
 	return db, nil
 }
 
-// checkPragmas reads every pragma back, because SQLite ignores a misspelt one
+// CheckPragmas reads every pragma back, because SQLite ignores a misspelt one
 // silently.
-func (db *Database) checkPragmas(ctx context.Context) error {
+func (db *DB) CheckPragmas(ctx context.Context) error {
 	for _, side := range []struct {
 		pool *gorm.DB
-		want []pragma
+		want []Pragma
 	}{{db.writer, writerPragmas()}, {db.Read, readerPragmas()}} {
 		for _, p := range side.want {
 			var got string
-			if err := side.pool.WithContext(ctx).Raw("PRAGMA " + p.name).Scan(&got).Error; err != nil {
-				return fmt.Errorf("read pragma %s of %s: %w", p.name, db.Path, err)
+			if err := side.pool.WithContext(ctx).Raw("PRAGMA " + p.Name).Scan(&got).Error; err != nil {
+				return fmt.Errorf("read pragma %s of %s: %w", p.Name, db.Path, err)
 			}
 			if got != p.want {
-				return fmt.Errorf("pragma %s of %s is %q and not %q", p.name, db.Path, got, p.want)
+				return fmt.Errorf("pragma %s of %s is %q and not %q", p.Name, db.Path, got, p.want)
 			}
 		}
 	}

@@ -1,4 +1,6 @@
-package postgres
+// Package register keeps the register of a cluster in the databases of a PostgreSQL server: which nodes there are, which of them writes, and
+// how far that has come.
+package register
 
 import (
 	"context"
@@ -8,8 +10,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jackc/pgx/v5/stdlib"
-
+	"skillrouter/internal/database/postgres"
 	"skillrouter/internal/errs"
 	"skillrouter/router/cluster"
 )
@@ -19,7 +20,7 @@ const forgetAfter = 24 * time.Hour
 
 // Register is where the routers of a database are known, and which of them writes.
 type Register struct {
-	server *Server
+	server *postgres.Server
 	db     *sql.DB
 	waits  bool   // it was said that the lease waits for a newer program
 	misses *int64 // what is stored of the writer that the node misses; nil: it is not known
@@ -30,41 +31,25 @@ const missing = "missing by "
 
 var _ cluster.Register = (*Register)(nil)
 
-// Register opens the register of a server. It is in the schema of operational, which must be there.
-func (s *Server) Register() *Register {
-	config := s.forSchema("operational")
-	config.RuntimeParams["application_name"] += ", register"
-	db := stdlib.OpenDB(*config)
-	db.SetMaxOpenConns(2)
-	db.SetMaxIdleConns(1)
-	return &Register{server: s, db: db}
-}
-
-// ID tells the server's databases from others, also where they are reached by another name: when they were made, and what the server
-// counts them by. The schemas must be there.
-func (s *Server) ID(ctx context.Context) (id string, err error) {
-	db := s.Reader("operational", 1)
-	defer db.Close()
-	err = db.QueryRowContext(ctx, `SELECT concat_ws(' ', CAST(extract(epoch FROM min(tstamp)) AS text), (SELECT oid FROM pg_database WHERE datname = current_database()), CAST(CAST('heads' AS regclass) AS oid)) FROM goose_db_version`).Scan(&id)
-	return id, Translate(err)
-}
+// Open opens the register of a server. It is in the schema of operational, which must be there.
+func Open(server *postgres.Server) *Register { return &Register{server: server, db: server.Register()} }
 
 // Close closes its connections.
 func (r *Register) Close() error { return r.db.Close() }
 
 // Belongs refuses a node whose cluster has another secret than the one that the databases belong to; those of none belong to the first that asks.
-func (s *Server) Belongs(ctx context.Context, secret cluster.Secret) error {
-	db := s.Starter("operational")
+func Belongs(ctx context.Context, server *postgres.Server, secret cluster.Secret) error {
+	db := server.Starter("operational")
 	defer db.Close()
 	mine, theirs := int64(binary.BigEndian.Uint64(secret.Derive("print"))>>1), int64(0)
 	if _, err := db.ExecContext(ctx, "INSERT INTO heads (log, seq) VALUES ('secret', $1) ON CONFLICT DO NOTHING", mine); err != nil {
-		return Translate(err)
+		return postgres.Translate(err)
 	}
 	if err := db.QueryRowContext(ctx, "SELECT seq FROM heads WHERE log = 'secret'").Scan(&theirs); err != nil || theirs == mine {
-		return Translate(err)
+		return postgres.Translate(err)
 	}
 	return &errs.Error{Code: errs.Conflict, Field: "cluster_secret_file", Message: fmt.Sprintf(
-		"the databases of %s belong to a cluster with another secret: give this node the cluster_secret_file that the others have. To replace the secret everywhere, or for a copy of the databases, stop all nodes and run DELETE FROM %s.heads WHERE log = 'secret'", s, s.Schema("operational"))}
+		"the databases of %s belong to a cluster with another secret: give this node the cluster_secret_file that the others have. To replace the secret everywhere, or for a copy of the databases, stop all nodes and run DELETE FROM %s.heads WHERE log = 'secret'", server, server.Schema("operational"))}
 }
 
 // Announce implements cluster.Register.
@@ -75,7 +60,7 @@ func (r *Register) Announce(ctx context.Context, node cluster.Node) error {
 		ON CONFLICT (id) DO UPDATE SET name = excluded.name, url = excluded.url, version = excluded.version, seen = excluded.seen`,
 		node.ID, node.Name, node.URL, node.Version, cluster.Silent.Seconds(), float64(node.Clock.UnixMilli())/1e3, cluster.ClocksApart.Seconds()/2)
 	if err != nil {
-		return Translate(err)
+		return postgres.Translate(err)
 	}
 	switch n, err := done.RowsAffected(); {
 	case err != nil:
@@ -85,7 +70,7 @@ func (r *Register) Announce(ctx context.Context, node cluster.Node) error {
 	}
 	var now time.Time
 	if err := r.db.QueryRowContext(ctx, "SELECT clock_timestamp()").Scan(&now); err != nil {
-		return Translate(err)
+		return postgres.Translate(err)
 	}
 	if apart := now.Sub(node.Clock).Abs(); apart > cluster.ClocksApart/2 {
 		return errs.Errorf(errs.Unavailable, "the clock of this machine is %v off that of the database server, and may be %v: set it. Until then this node does not take the lease", apart.Round(time.Second), cluster.ClocksApart/2)
@@ -97,7 +82,7 @@ func (r *Register) Announce(ctx context.Context, node cluster.Node) error {
 func (r *Register) note(ctx context.Context, node cluster.Node) error {
 	if _, err := r.db.ExecContext(ctx, `DELETE FROM nodes WHERE (name = $1 OR url = $2) AND id <> $3 AND seen <= clock_timestamp() - $4 * interval '1 second'`,
 		node.Name, node.URL, node.ID, cluster.Silent.Seconds()); err != nil {
-		return Translate(err)
+		return postgres.Translate(err)
 	}
 	if r.misses != nil && *r.misses == node.Misses {
 		return nil
@@ -107,44 +92,40 @@ func (r *Register) note(ctx context.Context, node cluster.Node) error {
 	if err == nil {
 		r.misses = &node.Misses
 	}
-	return Translate(err)
+	return postgres.Translate(err)
 }
 
 // Take implements cluster.Register. It closes the connections over which the last writer may be in the middle of a transaction: what one
 // that was stopped in its tracks has locked would be waited for. A program takes nothing while a newer one has changed a schema so that it must not write.
 func (r *Register) Take(ctx context.Context, node cluster.Node, term time.Duration) (epoch int64, err error) {
-	fits := ""
-	for database, version := range r.server.knows {
-		fits += fmt.Sprintf(" AND (SELECT since FROM (%s) AS of (version, since)) <= %d", r.server.versions(database), version)
-	}
 	err = r.db.QueryRowContext(ctx, `UPDATE writer SET epoch = epoch + 1, id = $1, name = $2, url = $3, until = clock_timestamp() + $4 * interval '1 second'
-		WHERE (until < clock_timestamp() OR id = $1)`+fits+` RETURNING epoch`, node.ID, node.Name, node.URL, term.Seconds()).Scan(&epoch)
+		WHERE (until < clock_timestamp() OR id = $1)`+r.server.Fits()+` RETURNING epoch`, node.ID, node.Name, node.URL, term.Seconds()).Scan(&epoch)
 	if errors.Is(err, sql.ErrNoRows) {
 		var waits bool
 		if err := r.db.QueryRowContext(ctx, "SELECT until < clock_timestamp() FROM writer").Scan(&waits); err == nil && waits && !r.waits {
 			r.waits = true
-			r.server.log.WarnContext(ctx, "nobody writes, and this program must not: a newer one has changed the databases. Start that")
+			r.server.Log().WarnContext(ctx, "nobody writes, and this program must not: a newer one has changed the databases. Start that")
 		}
 		return 0, nil
 	}
 	if err != nil {
-		return 0, Translate(err)
+		return 0, postgres.Translate(err)
 	}
 	if _, err := r.db.ExecContext(ctx, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND usename = current_user AND application_name IN ($1, $2)`,
-		r.server.writerName("learning"), r.server.writerName("operational")); err != nil {
-		return 0, Translate(err)
+		r.server.WriterName("learning"), r.server.WriterName("operational")); err != nil {
+		return 0, postgres.Translate(err)
 	}
 	if _, err = r.db.ExecContext(ctx, `DELETE FROM nodes WHERE seen < clock_timestamp() - $1 * interval '1 second'`, forgetAfter.Seconds()); err == nil {
 		_, err = r.db.ExecContext(ctx, `DELETE FROM heads WHERE log LIKE $1 || '%' AND NOT EXISTS (SELECT FROM nodes WHERE log = $1 || id)`, missing)
 	}
-	return epoch, Translate(err)
+	return epoch, postgres.Translate(err)
 }
 
 // Renew implements cluster.Register.
 func (r *Register) Renew(ctx context.Context, node cluster.Node, term time.Duration) (held bool, err error) {
 	done, err := r.db.ExecContext(ctx, `UPDATE writer SET until = clock_timestamp() + $3 * interval '1 second' WHERE id = $1 AND epoch = $2`, node.ID, node.Epoch, term.Seconds())
 	if err != nil {
-		return false, Translate(err)
+		return false, postgres.Translate(err)
 	}
 	n, err := done.RowsAffected()
 	return n > 0, err
@@ -156,7 +137,7 @@ func (r *Register) Writer(ctx context.Context) (node cluster.Node, err error) {
 	if errors.Is(err, sql.ErrNoRows) {
 		return cluster.Node{}, nil
 	}
-	return node, Translate(err)
+	return node, postgres.Translate(err)
 }
 
 // Nodes implements cluster.Register.
@@ -164,7 +145,7 @@ func (r *Register) Nodes(ctx context.Context) (nodes []cluster.Node, err error) 
 	rows, err := r.db.QueryContext(ctx, `SELECT n.id, n.name, n.url, n.version, CAST(extract(epoch FROM clock_timestamp() - n.seen) * 1e9 AS bigint), coalesce(w.epoch, 0), coalesce(h.seq, 0)
 		FROM nodes n LEFT JOIN writer w ON w.id = n.id AND w.until >= clock_timestamp() LEFT JOIN heads h ON h.log = $1 || n.id ORDER BY n.name, n.id`, missing)
 	if err != nil {
-		return nil, Translate(err)
+		return nil, postgres.Translate(err)
 	}
 	defer rows.Close()
 	for rows.Next() {
@@ -174,14 +155,14 @@ func (r *Register) Nodes(ctx context.Context) (nodes []cluster.Node, err error) 
 		}
 		nodes = append(nodes, n)
 	}
-	return nodes, Translate(rows.Err())
+	return nodes, postgres.Translate(rows.Err())
 }
 
 // Leave implements cluster.Register.
 func (r *Register) Leave(ctx context.Context, node cluster.Node) error {
 	if _, err := r.db.ExecContext(ctx, `UPDATE writer SET until = '-infinity' WHERE id = $1 AND epoch = $2`, node.ID, node.Epoch); err != nil {
-		return Translate(err)
+		return postgres.Translate(err)
 	}
 	_, err := r.db.ExecContext(ctx, `DELETE FROM nodes WHERE id = $1`, node.ID)
-	return Translate(err)
+	return postgres.Translate(err)
 }

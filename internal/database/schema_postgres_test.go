@@ -1,4 +1,4 @@
-package app_test
+package database_test
 
 import (
 	"fmt"
@@ -14,12 +14,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"skillrouter/cmd/app"
-	"skillrouter/cmd/app/apptest"
-	"skillrouter/cmd/app/postgres"
+	"skillrouter/internal/database/databasetest"
 	"skillrouter/internal/errs"
 	"skillrouter/migrations"
-	"skillrouter/router/cluster"
 )
 
 // flags are the columns that are numbers 0 and 1 in SQLite without a check that says so, and boolean in PostgreSQL.
@@ -158,7 +155,7 @@ func TestSchemaOfPostgres(t *testing.T) {
 		if len(steps) > 0 {
 			since = migrations.Since(name, steps)
 		}
-		wanted := fmt.Sprintf("-- The %s schema of PostgreSQL. Generated of SQLite's: go test ./cmd/app -run TestSchema -update\n%s", name, postgresSchema(sqlite, since))
+		wanted := fmt.Sprintf("-- The %s schema of PostgreSQL. Generated of SQLite's: go test ./internal/database -run TestSchema -update\n%s", name, postgresSchema(sqlite, since))
 		file := "../../migrations/" + name + "_postgres.sql"
 		if *update {
 			if err := os.WriteFile(file, []byte(wanted), 0o644); err != nil {
@@ -171,7 +168,7 @@ func TestSchemaOfPostgres(t *testing.T) {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(wanted, text); diff != "" {
-			t.Errorf("%s is not SQLite's schema in PostgreSQL's words: run go test ./cmd/app -run TestSchema -update\n%s", file, diff)
+			t.Errorf("%s is not SQLite's schema in PostgreSQL's words: run go test ./internal/database -run TestSchema -update\n%s", file, diff)
 		}
 	}
 }
@@ -190,30 +187,20 @@ func older(t *testing.T) (data string) {
 	data = t.TempDir()
 	for _, name := range migrations.Databases() {
 		path := filepath.Join(t.TempDir(), name+".db")
-		if err := app.MakeByStepsForTest(t.Context(), name, path, migrations.Given(name, "postgres")); err != nil {
+		if err := stepped(t, name, path, migrations.Given(name, "postgres")); err != nil {
 			t.Fatal(err)
 		}
-		beside(t, data, "CREATE SCHEMA {}"+name)
-		inSchema(t, data, name, postgresSchema("\n"+script(t, path), 0))
+		databasetest.Beside(t, data, "CREATE SCHEMA {}"+name)
+		databasetest.InSchema(t, data, name, postgresSchema("\n"+script(t, path), 0))
 	}
-	inSchema(t, data, "learning", aLesson+"'[]'); INSERT INTO lesson_recipients (agent_id, lesson_num, score) VALUES ('a1', 1, 0.5)")
+	databasetest.InSchema(t, data, "learning", aLesson+"'[]'); INSERT INTO lesson_recipients (agent_id, lesson_num, score) VALUES ('a1', 1, 0.5)")
 	return data
-}
-
-// inSchema runs statements in the schema of a database, beside who has it open.
-func inSchema(t *testing.T, data, name, statements string) {
-	t.Helper()
-	db := apptest.Look(t, data, name)
-	defer db.Close()
-	if _, err := db.ExecContext(t.Context(), statements); err != nil {
-		t.Fatal(name, err)
-	}
 }
 
 // catalog is all that a schema of a server is, but for how far its logs have come.
 func catalog(t *testing.T, data, name string) (lines []string) {
 	t.Helper()
-	db := apptest.Look(t, data, name)
+	db := databasetest.Look(t, data, name)
 	defer db.Close()
 	var schema string
 	if err := db.QueryRowContext(t.Context(), "SELECT current_schema()").Scan(&schema); err != nil {
@@ -237,7 +224,7 @@ func catalog(t *testing.T, data, name string) (lines []string) {
 func opens(t *testing.T, data string) error {
 	t.Helper()
 	for _, name := range migrations.Databases() {
-		db, err := apptest.Open(t, data, name, time.Now, slog.New(slog.DiscardHandler))
+		db, err := databasetest.OpenIn(t, data, name, time.Now, slog.New(slog.DiscardHandler))
 		if err != nil {
 			return err
 		}
@@ -251,7 +238,7 @@ func opens(t *testing.T, data string) error {
 // TestServerUpgrade: schemas of the first version, which hold rows, are as new ones after a start, of which two may begin at once; a router that is
 // cut off in the middle of it leaves them as they were.
 func TestServerUpgrade(t *testing.T) {
-	onServer(t)
+	databasetest.ServerOnly(t)
 	made, data := t.TempDir(), older(t)
 	if err := opens(t, made); err != nil {
 		t.Fatal(err)
@@ -261,7 +248,7 @@ func TestServerUpgrade(t *testing.T) {
 		t.Fatal("the older schema is the newest")
 	}
 
-	holder := apptest.Look(t, data, "learning")
+	holder := databasetest.Look(t, data, "learning")
 	defer holder.Close()
 	held, err := holder.BeginTx(t.Context(), nil)
 	if err != nil {
@@ -304,58 +291,9 @@ func TestServerUpgrade(t *testing.T) {
 		}
 	}
 	for _, data := range []string{made, data} {
-		inSchema(t, data, "learning", long)
+		databasetest.InSchema(t, data, "learning", long)
 	}
 	if reached := rowsOf(t, holder, "SELECT l.title, r.agent_id FROM lessons l JOIN lesson_recipients r ON r.lesson_num = l.num"); !cmp.Equal(reached, [][]string{{"title", "a1"}}) {
 		t.Errorf("rows: %v", reached)
-	}
-}
-
-// TestServerOfNewerProgram: a program writes into what a newer one has changed only if that says that it may; else it is refused at its start, and one
-// that stands by takes no lease.
-func TestServerOfNewerProgram(t *testing.T) {
-	onServer(t)
-	data := t.TempDir()
-	server, err := postgres.Parse(apptest.Address(t, data))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var said strings.Builder
-	prepare := func() error {
-		return app.PrepareOnServer(t.Context(), server, slog.New(slog.NewTextHandler(&said, nil)))
-	}
-	if err := prepare(); err != nil {
-		t.Fatal(err)
-	}
-	register := server.Register()
-	defer register.Close()
-	node := cluster.Node{ID: "n1", Name: "n1"}
-	takes := func() bool {
-		epoch, err := register.Take(t.Context(), node, time.Minute)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return epoch > 0
-	}
-	for _, test := range []struct {
-		what, change string
-		may          bool
-	}{
-		{"its own", "", true},
-		{"a compatible step", "INSERT INTO goose_db_version (version_id, is_applied) VALUES (9000, true)", true},
-		{"a step that is not", "UPDATE heads SET seq = 9000 WHERE log = 'since'", false},
-	} {
-		inSchema(t, data, "learning", test.change)
-		if err := prepare(); (err == nil) != test.may || err != nil && !strings.Contains(errs.MessageOf(err), "use the newer program") {
-			t.Errorf("%s: %v", test.what, err)
-		}
-		if takes() != test.may {
-			t.Errorf("%s: it takes the lease: %t", test.what, !test.may)
-		}
-	}
-	inSchema(t, data, "operational", "UPDATE writer SET until = '-infinity'")
-	first, second := takes(), takes()
-	if first || second || strings.Count(said.String(), "Start that") != 1 {
-		t.Errorf("it takes the lease that nobody has, or does not say why not, once: %s", said.String())
 	}
 }

@@ -1,27 +1,22 @@
-package app
+package database
 
 import (
 	"context"
-	"crypto/tls"
 	"database/sql"
 	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"regexp"
-	"sync"
 	"time"
 
 	"gorm.io/gorm"
 
-	"skillrouter/cmd/app/nats"
-	"skillrouter/cmd/app/postgres"
 	"skillrouter/internal/clock"
 	"skillrouter/internal/committer"
+	"skillrouter/internal/database/postgres"
 	"skillrouter/internal/errs"
 	"skillrouter/migrations"
-	"skillrouter/router"
-	"skillrouter/router/cluster"
 )
 
 // onServer is what a database on a PostgreSQL server has besides one in a file. A nil one is a file's: it does nothing.
@@ -37,16 +32,16 @@ type onServer struct {
 }
 
 // OpenOnServer opens the database name ("learning" or "operational") on a PostgreSQL server, whose schema is there (see
-// PrepareOnServer), brought up to date if it is an older one. dir is the data folder, which holds what stands beside a database. Whoever opens
+// PrepareOnServer), brought up to date if it is an older one. Whoever opens
 // it has the lease, and from now on whoever opened it before writes nothing more.
 // Commit.Run must be started for writes to happen.
-func OpenOnServer(ctx context.Context, server *postgres.Server, dir, name string, now clock.Clock, log *slog.Logger) (*Database, error) {
+func OpenOnServer(ctx context.Context, server *postgres.Server, name string, now clock.Clock, log *slog.Logger) (*DB, error) {
 	schema := server.Schema(name)
 	conn := server.Writer(name)
 	if err := upgradeSchema(ctx, server, conn, name, log); err != nil {
 		return nil, errors.Join(server.Opening(err), conn.Close())
 	}
-	db := &Database{Name: name, Path: schema + " of " + server.String(), server: &onServer{server: server, stopping: context.Background()}}
+	db := &DB{Name: name, Path: schema + " of " + server.String(), server: &onServer{server: server, stopping: context.WithoutCancel(ctx)}}
 	var err error
 	if db.writer, err = spokenPostgres(conn); err != nil {
 		return nil, err
@@ -62,8 +57,8 @@ func OpenOnServer(ctx context.Context, server *postgres.Server, dir, name string
 }
 
 // OpenFollowing opens a database on a server for reading, beside the router that writes into it.
-func OpenFollowing(server *postgres.Server, name string) (*Database, error) {
-	db := &Database{Name: name, Path: server.Schema(name) + " of " + server.String(), server: &onServer{server: server}}
+func OpenFollowing(server *postgres.Server, name string) (*DB, error) {
+	db := &DB{Name: name, Path: server.Schema(name) + " of " + server.String(), server: &onServer{server: server}}
 	db.Commit = committer.Refusing[*gorm.DB](errs.Errorf(errs.Unavailable, "this node does not write"))
 	var err error
 	db.Read, err = spokenPostgres(server.Reader(name, readers))
@@ -79,7 +74,7 @@ func spokenPostgres(conn *sql.DB) (*gorm.DB, error) {
 // version changed so that this one must not write into it, what is not as it was made, and a server that could lose what it acknowledged.
 // Older schemas stay as they are: another router may write into them until this one has the lease.
 func PrepareOnServer(ctx context.Context, server *postgres.Server, log *slog.Logger) (err error) {
-	names := databaseNames()
+	names := Names()
 	conns := map[string]*sql.DB{}
 	defer func() {
 		for _, conn := range conns {
@@ -115,7 +110,7 @@ func checkSchema(ctx context.Context, server *postgres.Server, conn *sql.DB, nam
 	if err := server.Usable(ctx, conn, name, nil); err != nil {
 		return err
 	}
-	newest, err := newestVersion(name)
+	newest, err := NewestVersion(name)
 	if err != nil {
 		return err
 	}
@@ -125,9 +120,9 @@ func checkSchema(ctx context.Context, server *postgres.Server, conn *sql.DB, nam
 	case err != nil:
 		return err
 	case since > newest:
-		return refusal(server.Schema(name), "has schema version %d, into which only a program may write that knows version %d, and this one knows up to %d: use the newer program", version, since, newest)
+		return Refusal(server.Schema(name), "has schema version %d, into which only a program may write that knows version %d, and this one knows up to %d: use the newer program", version, since, newest)
 	case version < given:
-		return refusal(server.Schema(name), "has schema version %d, and there are steps only from %d on", version, given)
+		return Refusal(server.Schema(name), "has schema version %d, and there are steps only from %d on", version, given)
 	case version < newest:
 		return nil
 	}
@@ -153,6 +148,27 @@ func upgradeSchema(ctx context.Context, server *postgres.Server, conn *sql.DB, n
 		log.Info("database migrated", "database", name, "schema", server.Schema(name), "from", from, "to", steps[len(steps)-1].Version)
 	}
 	return err
+}
+
+// Server is the server that it is on; nil: it is a file.
+func (db *DB) Server() *postgres.Server {
+	if db.server == nil {
+		return nil
+	}
+	return db.server.server
+}
+
+// EndWith has transactions on a server take no longer than drainTime once stopping has ended.
+func (db *DB) EndWith(stopping context.Context) {
+	if db.server != nil {
+		db.server.stopping = stopping
+	}
+}
+
+// OnCommit has tell called with the count of the commits on a server: now, and after each commit.
+func (db *DB) OnCommit(tell func(commits int64)) {
+	db.server.committed = tell
+	tell(db.server.commits)
 }
 
 // begin begins to count the transactions that are committed. The count must stay what this router has counted.
@@ -222,62 +238,8 @@ func (s *onServer) settle(writer *gorm.DB, err error, applied bool) error {
 	return err
 }
 
-// openBell opens the bell of the cluster that this router is a node of: one that does nothing, without the setting.
-func (a *App) openBell(ctx context.Context, secret cluster.Secret, trust *tls.Config) (cluster.Bell, error) {
-	if a.config.NATS == "" {
-		return cluster.NoBell{}, nil
-	}
-	id, err := a.database.ID(ctx)
-	if err != nil {
-		return nil, err
-	}
-	bell, err := nats.Open(ctx, nats.Options{Address: a.config.NATS, Node: a.config.Node, TLS: trust, Secret: secret, Database: id, Now: a.now, Log: a.log})
-	if err == nil {
-		a.base.defers("bell", bell.Close)
-	}
-	return bell, err
-}
-
-// ringAfter tells how far both databases are: now, and after each commit.
-func ringAfter(ring func(cluster.Heads), learning, operational *onServer) {
-	var mu sync.Mutex
-	heads := cluster.Heads{Learning: learning.commits, Operational: operational.commits}
-	follow := func(s *onServer, head *int64) {
-		s.committed = func(commits int64) {
-			mu.Lock()
-			defer mu.Unlock()
-			*head = commits
-			ring(heads)
-		}
-	}
-	follow(learning, &heads.Learning)
-	follow(operational, &heads.Operational)
-	ring(heads)
-}
-
-// check looks a database on a server over.
-func (s *onServer) check(ctx context.Context, db *Database) router.SystemCheck {
-	c := router.SystemCheck{Name: db.Name + " database"}
-	var version string
-	conn, err := db.Read.DB()
-	if err == nil {
-		err = s.server.Durable(ctx, conn)
-	}
-	if err == nil {
-		err = db.Read.WithContext(ctx).Raw("SHOW server_version").Scan(&version).Error
-	}
-	schema, known := versionOf(ctx, db.Read.ConnPool)
-	bytes, sized := db.size(ctx)
-	if err = errors.Join(err, known, sized); err != nil {
-		c.Detail = err.Error()
-		return c
-	}
-	c.OK, c.Detail = true, fmt.Sprintf("%s, schema %d, PostgreSQL %s, %.1f MiB", db.Path, schema, version, float64(bytes)/(1<<20))
-	return c
-}
-
-// size is how much room a database takes, in bytes.
-func (db *Database) size(ctx context.Context) (bytes int64, err error) {
+// Size is how much room a database takes, in bytes.
+func (db *DB) Size(ctx context.Context) (bytes int64, err error) {
 	if db.server != nil {
 		return postgres.Size(ctx, db.Read)
 	}

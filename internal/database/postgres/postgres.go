@@ -30,7 +30,6 @@ import (
 	"skillrouter/internal/committer"
 	"skillrouter/internal/errs"
 	"skillrouter/migrations"
-	"skillrouter/router/cluster"
 )
 
 // Bounds of what is asked of a server.
@@ -124,7 +123,7 @@ func (s *Server) Schema(database string) string { return s.prefix + database }
 // counted (see Open), so that a router whose lease was taken commits nothing.
 func (s *Server) Writer(database string) *sql.DB {
 	config := s.forSchema(database)
-	config.RuntimeParams["application_name"] = s.writerName(database)
+	config.RuntimeParams["application_name"] = s.WriterName(database)
 	config.RuntimeParams["idle_in_transaction_session_timeout"] = strconv.FormatInt(idleTime.Milliseconds(), 10)
 	db := stdlib.OpenDB(*config)
 	db.SetMaxOpenConns(1)
@@ -139,8 +138,8 @@ func (s *Server) Starter(database string) *sql.DB {
 	return db
 }
 
-// writerName is what connections that write into a schema are called on the server.
-func (s *Server) writerName(database string) string { return s.Schema(database) + " writer" }
+// WriterName is what connections that write into a schema are called on the server.
+func (s *Server) WriterName(database string) string { return s.Schema(database) + " writer" }
 
 // Reader opens connections that only read.
 func (s *Server) Reader(database string, conns int) *sql.DB {
@@ -157,6 +156,25 @@ func (s *Server) forSchema(database string) *pgx.ConnConfig {
 	config := s.config.Copy()
 	config.RuntimeParams["search_path"] = s.Schema(database)
 	return config
+}
+
+// Register opens the connections of a cluster's register, which is in the schema of operational.
+func (s *Server) Register() *sql.DB {
+	config := s.forSchema("operational")
+	config.RuntimeParams["application_name"] += ", register"
+	db := stdlib.OpenDB(*config)
+	db.SetMaxOpenConns(2)
+	db.SetMaxIdleConns(1)
+	return db
+}
+
+// ID tells the server's databases from others, also where they are reached by another name: when they were made, and what the server
+// counts them by. The schemas must be there.
+func (s *Server) ID(ctx context.Context) (id string, err error) {
+	db := s.Reader("operational", 1)
+	defer db.Close()
+	err = db.QueryRowContext(ctx, `SELECT concat_ws(' ', CAST(extract(epoch FROM min(tstamp)) AS text), (SELECT oid FROM pg_database WHERE datname = current_database()), CAST(CAST('heads' AS regclass) AS oid)) FROM goose_db_version`).Scan(&id)
+	return id, Translate(err)
 }
 
 // Gorm is gorm's dialect for a pool of connections.
@@ -299,6 +317,17 @@ func (s *Server) Knows(database string, version int64, log *slog.Logger) {
 	s.knows[database], s.log = version, log
 }
 
+// Log is where it says what becomes of it: nowhere, before Knows was called.
+func (s *Server) Log() *slog.Logger { return s.log }
+
+// Fits are conditions of SQL, each behind an AND: the program may write into the schemas that it said it knows.
+func (s *Server) Fits() (conditions string) {
+	for database, version := range s.knows {
+		conditions += fmt.Sprintf(" AND (SELECT since FROM (%s) AS of (version, since)) <= %d", s.versions(database), version)
+	}
+	return conditions
+}
+
 // Upgrade makes the steps that a schema does not have, in one transaction, and tells the version that it had; 0: it has all. The row
 // that counts commits is its lock: who comes second waits for it and finds nothing to do, and who wrote before commits nothing more.
 func (s *Server) Upgrade(ctx context.Context, writer *sql.DB, database string, steps []migrations.Step, oldest int64) (from int64, err error) {
@@ -381,40 +410,6 @@ func Open(tx *gorm.DB) (commits int64, err error) {
 	return commits, err
 }
 
-// past is how far a database is, and what tells its past from another: that it was put back and is written to again. An opening has a
-// number by chance, and follows a prior one that had come to some count.
-type past struct{ commits, opening, prior, from int64 }
-
-// goesOn tells whether a database has all that it had before.
-func (p past) goesOn(before past) bool {
-	if p.opening != before.opening && before.opening != 0 {
-		return p.prior == before.opening && p.from >= before.commits
-	}
-	return p.commits >= before.commits
-}
-
-// Heads returns what asks how far the writers of both databases have counted, at one moment. That fails with cluster.ErrBack if they have not all
-// that they had when it was asked before. conn reads either.
-func (s *Server) Heads(conn *sql.DB) func(ctx context.Context) (cluster.Heads, error) {
-	var known [2]past
-	var query strings.Builder
-	for i, name := range []string{"learning", "operational"} {
-		fmt.Fprintf(&query, "%s(SELECT max(seq) FILTER (WHERE log = 'commits'), coalesce(max(seq) FILTER (WHERE log = 'opening'), 0), coalesce(max(seq) FILTER (WHERE log = 'prior'), 0), coalesce(max(seq) FILTER (WHERE log = 'since opening'), 0) FROM %s.heads) %s",
-			[]string{"SELECT * FROM ", ", "}[i], s.Schema(name), name)
-	}
-	return func(ctx context.Context) (cluster.Heads, error) {
-		var l, o past
-		if err := conn.QueryRowContext(ctx, query.String()).Scan(&l.commits, &l.opening, &l.prior, &l.from, &o.commits, &o.opening, &o.prior, &o.from); err != nil {
-			return cluster.Heads{}, Translate(err)
-		}
-		if !l.goesOn(known[0]) || !o.goesOn(known[1]) {
-			return cluster.Heads{}, cluster.ErrBack
-		}
-		known = [2]past{l, o}
-		return cluster.Heads{Learning: l.commits, Operational: o.commits}, nil
-	}
-}
-
 // Seal counts a transaction, and notes the last numbers of the tables that the writer numbers. It fails with committer.ErrFenced unless
 // commits transactions were committed before it.
 func Seal(tx *gorm.DB, commits int64, numbers committer.Numbers) error {
@@ -433,7 +428,7 @@ func Seal(tx *gorm.DB, commits int64, numbers committer.Numbers) error {
 // answers or settleTime is over. The caller knows how many commits there were before it. A transaction that has been counted holds its count
 // until it is over, so that one which is still under way is waited for.
 func Settle(writer *gorm.DB, commits int64) (committed bool, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), settleTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(writer.Statement.Context), settleTime)
 	defer cancel()
 	writer = writer.WithContext(ctx)
 	for {

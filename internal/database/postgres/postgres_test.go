@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/cmd/app/postgres"
+	"skillrouter/internal/database/postgres"
 	"skillrouter/internal/errs"
 )
 

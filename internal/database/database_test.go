@@ -1,4 +1,4 @@
-package app_test
+package database_test
 
 import (
 	"bytes"
@@ -14,58 +14,15 @@ import (
 	_ "github.com/glebarez/go-sqlite"
 	"gorm.io/gorm"
 
-	"skillrouter/cmd/app"
+	"skillrouter/internal/database"
+	"skillrouter/internal/database/databasetest"
 	"skillrouter/internal/errs"
 	"skillrouter/migrations"
 )
 
-func open(t *testing.T, dir, name string) (*app.Database, error) {
+func open(t *testing.T, dir, name string) (*database.DB, error) {
 	t.Helper()
-	return app.OpenDatabase(t.Context(), dir, name, time.Now, slog.New(slog.DiscardHandler))
-}
-
-// made makes a database with a few pages of rows in dir, closes it, and returns its path.
-func made(t *testing.T, dir, name string) string {
-	t.Helper()
-	db, err := open(t, dir, name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error)
-	go func() { done <- db.Commit.Run(ctx) }()
-	err = db.Commit.Write(ctx, func(tx *gorm.DB) error {
-		for range 50 {
-			if err := tx.Exec("INSERT INTO events (type, subject, at, data) VALUES ('test', 'x', 0, ?)", strings.Repeat("x", 2000)).Error; err != nil {
-				return err
-			}
-		}
-		return nil
-	}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cancel()
-	<-done
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return db.Path
-}
-
-// edit runs statements on a closed database from outside.
-func edit(t *testing.T, path string, statements ...string) {
-	t.Helper()
-	db, err := sql.Open("sqlite", "file:"+path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	for _, s := range statements {
-		if _, err := db.Exec(s); err != nil {
-			t.Fatalf("%s: %v", s, err)
-		}
-	}
+	return database.Open(t.Context(), dir, name, time.Now, slog.New(slog.DiscardHandler))
 }
 
 // tables lists the tables of a closed database.
@@ -254,7 +211,7 @@ func TestOpenRefusesAndLeavesTheFileAlone(t *testing.T) {
 		says   string
 	}{
 		"newer schema": {func(t *testing.T, path string) {
-			edit(t, path, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, 1)")
+			databasetest.Edit(t, path, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, 1)")
 		}, "9999"},
 		"overwritten header": {func(t *testing.T, path string) { patch(t, path, 0, []byte("not a database")) }, "damaged"},
 		"empty file":         {func(t *testing.T, path string) { truncate(t, path, 0) }, "damaged"},
@@ -262,13 +219,13 @@ func TestOpenRefusesAndLeavesTheFileAlone(t *testing.T) {
 		"garbage in the middle": {func(t *testing.T, path string) {
 			patch(t, path, size(t, path)/2/4096*4096, bytes.Repeat([]byte{0xa5}, 8192))
 		}, "damaged"},
-		"another program's database": {func(t *testing.T, path string) { edit(t, path, "PRAGMA application_id = 7") }, "not the learning database"},
-		"the other database":         {func(t *testing.T, path string) { move(t, made(t, t.TempDir(), "operational"), path) }, "not the learning database"},
-		"no schema table":            {func(t *testing.T, path string) { edit(t, path, "DROP TABLE goose_db_version") }, "cannot be read"},
+		"another program's database": {func(t *testing.T, path string) { databasetest.Edit(t, path, "PRAGMA application_id = 7") }, "not the learning database"},
+		"the other database":         {func(t *testing.T, path string) { move(t, databasetest.Made(t, t.TempDir(), "operational"), path) }, "not the learning database"},
+		"no schema table":            {func(t *testing.T, path string) { databasetest.Edit(t, path, "DROP TABLE goose_db_version") }, "cannot be read"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			path := made(t, dir, "learning")
+			path := databasetest.Made(t, dir, "learning")
 			c.damage(t, path)
 			before, err := os.ReadFile(path)
 			if err != nil {
@@ -320,14 +277,14 @@ func TestOpenFinishesACreationThatCrashed(t *testing.T) {
 
 func TestOlderSchemaIsBackedUpThenMigrated(t *testing.T) {
 	dir := t.TempDir()
-	path := made(t, dir, "learning")
+	path := databasetest.Made(t, dir, "learning")
 	// Version 0 with something in it, as a migration would meet it.
 	for _, table := range tables(t, path) {
 		if !strings.HasPrefix(table, "goose_") && !strings.HasPrefix(table, "sqlite_") {
-			edit(t, path, "DROP TABLE "+table)
+			databasetest.Edit(t, path, "DROP TABLE "+table)
 		}
 	}
-	edit(t, path, "DELETE FROM goose_db_version WHERE version_id > 0", "CREATE TABLE keepsake (x)", "INSERT INTO keepsake VALUES (42)")
+	databasetest.Edit(t, path, "DELETE FROM goose_db_version WHERE version_id > 0", "CREATE TABLE keepsake (x)", "INSERT INTO keepsake VALUES (42)")
 	db, err := open(t, dir, "learning")
 	if err != nil {
 		t.Fatal(err)
@@ -356,7 +313,7 @@ func TestPathsWithSpecialCharacters(t *testing.T) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	path := made(t, dir, "operational")
+	path := databasetest.Made(t, dir, "operational")
 	if _, err := os.Stat(path); err != nil {
 		t.Error(err)
 	}

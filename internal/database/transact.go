@@ -1,4 +1,4 @@
-package app
+package database
 
 import (
 	"context"
@@ -13,9 +13,9 @@ import (
 var numberedTables = map[string][]string{"learning": {"events", "checks"}, "operational": {"events"}}
 
 // openNumbers reads the last numbers that a database gave, and has the transactions of its writer know them.
-func openNumbers(ctx context.Context, db *Database) error {
+func openNumbers(ctx context.Context, db *DB) error {
 	db.numbers = committer.Numbers{}
-	db.writer = db.writer.WithContext(committer.WithNumbers(context.Background(), db.numbers))
+	db.writer = db.writer.WithContext(committer.WithNumbers(context.WithoutCancel(ctx), db.numbers))
 	return db.writer.WithContext(committer.WithNumbers(ctx, db.numbers)).Transaction(func(tx *gorm.DB) error {
 		if err := db.loadNumbers(tx); err != nil {
 			return err
@@ -25,7 +25,7 @@ func openNumbers(ctx context.Context, db *Database) error {
 }
 
 // loadNumbers reads the numbers anew.
-func (db *Database) loadNumbers(tx *gorm.DB) error {
+func (db *DB) loadNumbers(tx *gorm.DB) error {
 	for _, table := range numberedTables[db.Name] {
 		var last int64
 		if err := tx.Raw("SELECT coalesce({last " + table + "}, 0)").Scan(&last).Error; err != nil {
@@ -38,7 +38,7 @@ func (db *Database) loadNumbers(tx *gorm.DB) error {
 }
 
 // transact runs one transaction of the writer.
-func (db *Database) transact(fn func(tx *gorm.DB) error) error {
+func (db *DB) transact(fn func(tx *gorm.DB) error) error {
 	applied := false
 	writer, end := db.server.transaction(db.writer)
 	defer end()
@@ -57,17 +57,21 @@ func (db *Database) transact(fn func(tx *gorm.DB) error) error {
 	})
 	if err = db.server.settle(db.writer, err, applied); err != nil {
 		db.stale = true
-		return db.translate(err)
+		if applied && db.server == nil {
+			// A COMMIT that fails leaves its transaction open, and a driver may leave it so: the next one could not begin. If it did not, this fails.
+			_ = db.writer.Exec("ROLLBACK").Error
+		}
+		return db.translateWrite(err)
 	}
 	return nil
 }
 
 // savepoint runs a part of a transaction, which may fail by itself.
-func (db *Database) savepoint(tx *gorm.DB, fn func(tx *gorm.DB) error) error {
+func (db *DB) savepoint(tx *gorm.DB, fn func(tx *gorm.DB) error) error {
 	before := maps.Clone(db.numbers)
 	err := tx.Transaction(fn)
 	if err != nil {
 		maps.Copy(db.numbers, before)
 	}
-	return db.translate(err)
+	return db.translateWrite(err)
 }

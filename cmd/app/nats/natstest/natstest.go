@@ -1,4 +1,4 @@
-package apptest
+package natstest
 
 import (
 	"bufio"
@@ -120,5 +120,13 @@ func (n *NATS) Wipe() {
 func (n *NATS) Signal(s os.Signal) {
 	if err := n.started.Process.Signal(s); err != nil {
 		n.t.Error(err)
+	}
+}
+
+// need fails the test, and ends it, if err is one.
+func need(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }
