@@ -2,29 +2,11 @@ package learning
 
 import "context"
 
-// GapPlace is where a question was asked.
-type GapPlace string
-
-// The places where a question can be asked.
-const (
-	GapInKnowledge GapPlace = "knowledge"
-	GapInEpisodes  GapPlace = "episodes"
-	GapInLessons   GapPlace = "lessons"
-	GapInQuery     GapPlace = "query"  // put to the router, which asks every source
-	GapInSearch    GapPlace = "search" // by a person, over every memory
-)
-
-// GapPlaces lists every place.
-func GapPlaces() []GapPlace {
-	return []GapPlace{GapInKnowledge, GapInEpisodes, GapInLessons, GapInQuery, GapInSearch}
-}
-
 // Miss is a question that found nothing.
 type Miss struct {
 	Question string
 	Project  string
 	AgentID  string // for whom it was asked; empty, or one that the caller may not act as: the caller
-	In       GapPlace
 }
 
 // MissObserver is told of questions that found nothing. It must return at once.

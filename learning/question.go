@@ -18,7 +18,7 @@ import (
 // known by its head.
 const MaxGapQuestion = 500
 
-// GapIDBytes is how much of the hash names a gap: of feedback.MaxGaps questions, two
+// GapIDBytes is how much of the hash names a gap: of ten thousand questions, two
 // share 16 bytes less often than a disk loses them.
 const GapIDBytes = 16
 

@@ -390,27 +390,6 @@ CREATE TABLE embeddings (
 ) STRICT;
 CREATE INDEX episodes_persona ON episodes(persona, num);
 CREATE INDEX episodes_event ON episodes(event, num) WHERE event <> '';
-CREATE TABLE gaps (
-    id          TEXT PRIMARY KEY,
-    question    TEXT NOT NULL,                -- as it was last asked, without secrets
-    project     TEXT NOT NULL DEFAULT '',
-    asked_in    TEXT NOT NULL CHECK (json_type(asked_in) = 'array'),
-    agents      TEXT NOT NULL CHECK (json_type(agents) = 'array'), -- the last who asked
-    count       INTEGER NOT NULL CHECK (count > 0),
-    first_asked INTEGER NOT NULL,             -- times are Unix milliseconds
-    last_asked  INTEGER NOT NULL CHECK (last_asked >= first_asked),
-    status      TEXT NOT NULL CHECK (status IN ('open', 'answered', 'dismissed')),
-    answered_by TEXT NOT NULL DEFAULT '',     -- kind/id of what was found
-    settled_by  TEXT NOT NULL DEFAULT '',
-    reason      TEXT NOT NULL DEFAULT '',
-    settled_at  INTEGER,
-    checked_at  INTEGER NOT NULL,             -- when it was last asked in vain, or asked again
-    CHECK ((status = 'open') = (settled_at IS NULL))
-) STRICT;
-CREATE INDEX gaps_recent ON gaps(status, last_asked, id);
-CREATE INDEX gaps_often ON gaps(status, count, id);
-CREATE INDEX gaps_unchecked ON gaps(checked_at) WHERE status = 'open';
-CREATE INDEX gaps_old ON gaps(last_asked);
 CREATE TABLE judgements (
     number     INTEGER PRIMARY KEY AUTOINCREMENT, -- the order of judging
     id         TEXT NOT NULL UNIQUE,              -- a hash of the author, the project and the question
@@ -425,31 +404,6 @@ CREATE TABLE judgements (
     ranks      TEXT CHECK (ranks IS NULL OR json_type(ranks) = 'object'), -- what was found then, by id; 0: not found
     CHECK ((ran_at IS NULL) = (ranks IS NULL))
 ) STRICT;
-CREATE TABLE query_feedback (
-    seq        INTEGER PRIMARY KEY AUTOINCREMENT,
-    id         TEXT NOT NULL UNIQUE,
-    query      TEXT NOT NULL,                 -- without secrets
-    query_type TEXT NOT NULL CHECK (query_type IN ('knowledge', 'episode', 'operational', 'recon')),
-    negated    INTEGER NOT NULL DEFAULT 0 CHECK (negated IN (0, 1)), -- it is not of that type
-    note       TEXT NOT NULL DEFAULT '',
-    agent_id   TEXT NOT NULL DEFAULT '',      -- empty: a captain
-    created_at INTEGER NOT NULL,              -- Unix milliseconds
-    UNIQUE (agent_id, query)
-) STRICT;
-CREATE TABLE knowledge_answers (
-    seq          INTEGER PRIMARY KEY AUTOINCREMENT,
-    entry_id     TEXT NOT NULL,
-    question_key TEXT NOT NULL,                -- a hash of the question's words
-    question     TEXT NOT NULL,                -- without secrets
-    agent_id     TEXT NOT NULL DEFAULT '',
-    helpful      INTEGER NOT NULL CHECK (helpful IN (0, 1)),
-    at           INTEGER NOT NULL,             -- Unix milliseconds
-    UNIQUE (entry_id, question_key, agent_id)
-) STRICT;
-CREATE INDEX knowledge_answers_agent ON knowledge_answers(agent_id, seq);
-CREATE TRIGGER knowledge_answers_gone AFTER DELETE ON knowledge BEGIN
-    DELETE FROM knowledge_answers WHERE entry_id = OLD.id;
-END;
 CREATE UNIQUE INDEX patterns_one_each ON patterns(operation_type) WHERE operation_type <> '' AND made_type <> '';
 CREATE INDEX patterns_made ON patterns(made_type, weight) WHERE made_type <> '';
 CREATE TABLE "run_steps" (
@@ -473,13 +427,6 @@ CREATE INDEX lessons_judged ON lessons(coalesce(last_validated_at, created_at));
 CREATE INDEX facts_due ON facts(expires_at) WHERE NOT expired AND expires_at IS NOT NULL;
 CREATE INDEX facts_kept ON facts(expires_at) WHERE expired;
 CREATE UNIQUE INDEX procedures_files ON procedures(persona, lower(name));
-CREATE TABLE changes (
-    what TEXT NOT NULL CHECK (what IN ('feedback', 'answers', 'embeddings')),
-    key  TEXT NOT NULL DEFAULT '',
-    seq  INTEGER NOT NULL,
-    PRIMARY KEY (what, key)
-) STRICT, WITHOUT ROWID;
-CREATE UNIQUE INDEX changes_seq ON changes(seq);
 CREATE TABLE guard_packs (
     name TEXT PRIMARY KEY,
     mode TEXT NOT NULL CHECK (mode IN ('off', 'warn', 'block')),
@@ -661,6 +608,23 @@ CREATE INDEX lessons_listed ON lessons(num, severity, level, status, deprecated,
 CREATE INDEX lessons_settled ON lessons(status, num, deprecated) WHERE status <> 'candidate';
 CREATE INDEX lessons_raised ON lessons(num) WHERE level <> 'case';
 CREATE INDEX lessons_project ON lessons(project) WHERE project <> '';
+CREATE TABLE verdicts (
+    seq         INTEGER PRIMARY KEY AUTOINCREMENT,
+    subject_key TEXT NOT NULL,                 -- a hash of the question's words, and of the project where nothing was found
+    subject     TEXT NOT NULL,                 -- the question, without secrets
+    project     TEXT NOT NULL DEFAULT '',
+    item        TEXT NOT NULL DEFAULT '',      -- KIND/ID
+    agent_id    TEXT NOT NULL DEFAULT '',
+    helped      INTEGER NOT NULL CHECK (helped IN (0, 1)),
+    times       INTEGER NOT NULL DEFAULT 1 CHECK (times > 0),
+    first_at    INTEGER NOT NULL,              -- times are Unix milliseconds
+    at          INTEGER NOT NULL,
+    UNIQUE (item, subject_key, agent_id)
+) STRICT;
+CREATE INDEX verdicts_agent ON verdicts(agent_id, seq);
+CREATE TRIGGER verdicts_gone AFTER DELETE ON knowledge BEGIN
+    DELETE FROM verdicts WHERE item = 'knowledge/' || OLD.id;
+END;
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (1, 0, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (2, 1, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (3, 2, 1);
@@ -694,4 +658,4 @@ INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (30, 29, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (31, 30, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (32, 31, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (33, 32, 1);
-INSERT INTO changes (what, key, seq) VALUES ('embeddings', '', 0);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (34, 33, 1);

@@ -46,7 +46,6 @@ var canaries = map[string][]string{
 	"finding":   anyone,
 	"scan":      anyone,
 	"gap":       anyone,
-	"feedback":  anyone,
 	"verdict":   anyone,
 }
 
@@ -173,7 +172,6 @@ func (s *serving) plant() {
 	as(agentA, http.MethodPost, "/check/outcome", `{"check_id":"`+check+`","outcome":"heeded","notes":"`+canary("remark")+`"}`)
 	as(agentA, http.MethodPost, "/api/recon/scans", `{"environment":"mss","scanner":"s","summary":"`+canary("scan")+`"}`)
 	// Without the word that all others hold: the one teaches how it is routed, the other must find nothing.
-	as(agentA, http.MethodPost, "/query/feedback", `{"query":"`+canaryMark+`feedback","query_type":"knowledge"}`)
 	as(agentA, http.MethodPost, "/query", `{"query":"`+canaryMark+`gap"}`)
 	s.await("/api/gaps", "gaps", canaryMark+"gap")
 	escalation := s.sample(access{path: "{escalation}"}).path
@@ -240,7 +238,6 @@ var probes = []struct{ method, path, body string }{
 	{http.MethodGet, "/api/proposals", ""},
 	{http.MethodGet, "/api/recon/scans", ""},
 	{http.MethodGet, "/api/gaps", ""},
-	{http.MethodGet, "/query/feedback", ""},
 	{http.MethodGet, "/escalations", ""},
 	{http.MethodPost, "/api/facts/search", `{"pattern":"*"}`},
 }

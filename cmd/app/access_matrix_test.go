@@ -45,7 +45,7 @@ type access struct {
 const callTool = `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`
 
 // matrix has every route that the router serves. A route that joins needs a line here.
-var matrix = join(feedAccess, gapsAccess, queryAccess, searchAccess, transferAccess, meshAccess, webAccess, chatAccess, consolidationAccess, contextAccess, embeddingAccess, factAccess, introspectionAccess, lessonAccess, procedureAccess, reminderAccess, sessionAccess, map[string][]access{
+var matrix = join(feedAccess, queryAccess, searchAccess, transferAccess, meshAccess, webAccess, chatAccess, consolidationAccess, contextAccess, embeddingAccess, factAccess, introspectionAccess, lessonAccess, procedureAccess, reminderAccess, sessionAccess, map[string][]access{
 	"POST /heartbeat":                    {{may: asAgentA, path: "/heartbeat", body: `{"agent_id":"a"}`}},
 	"POST /status":                       {{may: asAgentA, path: "/status", body: `{"agent_id":"a","status":"busy"}`}},
 	"GET /shutdown-check":                {{may: asAgentA, path: "/shutdown-check?agent_id=a"}},

@@ -38,7 +38,6 @@ var memoryPagesAccess = map[string][]access{
 	"GET /ui/escalations":    {{may: anyone, path: "/ui/escalations"}},
 	"GET /ui/proposals":      {{may: anyone, path: "/ui/proposals"}},
 	"GET /ui/gaps":           {{may: anyone, path: "/ui/gaps"}},
-	"GET /ui/gap":            {{may: anyone, path: "/ui/gap?id={gap}"}},
 	"GET /ui/value":          {{may: anyone, path: "/ui/value"}},
 	"GET /ui/figures":        {{may: anyone, path: "/ui/figures"}},
 
@@ -67,8 +66,5 @@ var memoryPagesAccess = map[string][]access{
 	"POST /ui/escalations/dismiss": {{may: captains, path: "/ui/escalations/dismiss", body: "token_of_form={form}&id={escalation}", answers: done}},
 	"POST /ui/proposals/accept":    {{may: asAgentA, path: "/ui/proposals/accept", body: "token_of_form={form}&id={proposal}", answers: done}},
 	"POST /ui/proposals/reject":    {{may: asAgentA, path: "/ui/proposals/reject", body: "token_of_form={form}&id={proposal}&notes=r", answers: done}},
-	"POST /ui/gap/check":           {{may: agents, path: "/ui/gap/check", body: "token_of_form={form}&id={gap}", answers: done}},
 	"POST /ui/gap/dismiss":         {{may: agents, path: "/ui/gap/dismiss", body: "token_of_form={form}&id={gap}", answers: done}},
-	"POST /ui/gap/reopen":          {{may: agents, path: "/ui/gap/reopen", body: "token_of_form={form}&id={gap}", answers: done}},
-	"POST /ui/gap/answer":          {{may: agents, path: "/ui/gap/answer", body: "token_of_form={form}&id={gap}&title=t&content={key}&category=c", answers: done}},
 }

@@ -1,12 +1,11 @@
 package app_test
 
-// queryAccess has the routes by which the router and the search are taught.
+// queryAccess has the routes of verdicts and of what memory is worth.
 var queryAccess = map[string][]access{
-	"POST /query/feedback":           {{may: agents, path: "/query/feedback", body: `{"query":"{new}","query_type":"episode"}`}},
-	"GET /query/feedback":            {{may: anyone, path: "/query/feedback"}},
-	"DELETE /query/feedback":         {{may: captains, path: "/query/feedback?agent_id=nobody"}},
+	"GET /api/value":                 {{may: anyone, path: "/api/value"}},
+	"GET /api/gaps":                  {{may: anyone, path: "/api/gaps"}},
+	"DELETE /api/gaps/:id":           {{may: agents, path: "/api/gaps/{gap}"}},
 	"POST /api/knowledge/:id/used":   {{may: agents, path: "/api/knowledge/{entry}/used", body: `{"query":"which one"}`}},
 	"GET /api/knowledge/:id/used":    {{may: anyone, path: "/api/knowledge/none/used"}},
 	"DELETE /api/knowledge/:id/used": {{may: agents, path: "/api/knowledge/none/used"}},
-	"DELETE /query/feedback/:id":     {{may: captains, path: "/query/feedback/{feedback}"}},
 }

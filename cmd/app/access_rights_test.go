@@ -12,7 +12,7 @@ import (
 
 // byContent are calls that need a captain only by what they are about: who wrote it may call them too, or who is its supervisor.
 var byContent = []string{
-	"DELETE /query/feedback/:id", "POST /escalations/:id/review", "POST /escalations/:id/resolve", "POST /escalations/:id/dismiss",
+	"POST /escalations/:id/review", "POST /escalations/:id/resolve", "POST /escalations/:id/dismiss",
 }
 
 // TestRightsBeforeBodies sends what nobody can read, and a list of many empty objects, to every route that a token may not write to. A

@@ -291,9 +291,6 @@ func (s *serving) sample(call access) access {
 			s.must(admin, http.MethodPost, "/api/knowledge/search", `{"query":"`+question+`"}`, &struct{}{})
 			return s.await("/api/gaps", "gaps", question)
 		},
-		"{feedback}": func() string {
-			return make("/query/feedback", fmt.Sprintf(`{"query":"text %d","query_type":"episode"}`, s.made))
-		},
 		"{escalation}": func() string {
 			make("/lessons/report", `{`+newLesson(s.made)+`,"source_agent":"a","severity":"critical"}`)
 			return s.await("/escalations/pending", "escalations", fmt.Sprintf("title %d", s.made))

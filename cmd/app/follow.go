@@ -21,13 +21,13 @@ import (
 	"skillrouter/internal/database"
 	"skillrouter/internal/errs"
 	"skillrouter/internal/eventlog"
-	"skillrouter/learning/feedback"
 	"skillrouter/learning/guard"
 	"skillrouter/learning/guard/rule"
 	"skillrouter/learning/knowledge"
 	"skillrouter/learning/lesson"
 	"skillrouter/learning/shelf"
 	learningstore "skillrouter/learning/store"
+	"skillrouter/learning/verdict"
 	"skillrouter/operational"
 	operationalstore "skillrouter/operational/store"
 	"skillrouter/router/cluster"
@@ -102,7 +102,7 @@ func (a *App) takeTold(ctx context.Context, node, what string, text []byte) erro
 	case toldUses:
 		return take(from, func(uses map[string]shelf.Use) error { return p.memory.AddUse(ctx, uses) })
 	case toldMisses:
-		return take(from, func(misses []feedback.GapMisses) error { return p.memory.AddMisses(ctx, misses, feedback.MaxGaps) })
+		return take(from, func(misses []verdict.Verdict) error { return p.memory.AddMisses(ctx, misses) })
 	case toldTellings:
 		return take(from, func(t tellingsTold) error { return p.operations.AddTellings(ctx, t.Tellings, t.Days, t.Keep) })
 	case toldChecks:
@@ -138,20 +138,15 @@ func (s memoryAside) AddUse(ctx context.Context, uses map[string]shelf.Use) erro
 	return s.aside.tells(ctx, toldUses, uses)
 }
 
-// AddMisses implements feedback.GapStore.
-func (s memoryAside) AddMisses(ctx context.Context, misses []feedback.GapMisses, _ int) error {
+// AddMisses implements verdict.Store.
+func (s memoryAside) AddMisses(ctx context.Context, misses []verdict.Verdict) error {
 	return s.aside.tells(ctx, toldMisses, misses)
-}
-
-// OpenGaps implements feedback.GapStore: the node that writes asks them again.
-func (memoryAside) OpenGaps(context.Context, time.Time, int) ([]feedback.Gap, error) {
-	return nil, nil
 }
 
 // memory is what is written behind answers into learning.
 func (s *aside) memory(store *learningstore.Store) interface {
 	knowledge.Store
-	feedback.GapStore
+	verdict.Store
 } {
 	if s == nil {
 		return store
@@ -518,7 +513,7 @@ func (f *following) readSlow(ctx context.Context) error {
 }
 
 func (f *following) loadSlow(ctx context.Context) error {
-	return errors.Join(f.incidents.Load(ctx), f.answered.Load(ctx))
+	return errors.Join(f.incidents.Load(ctx), f.verdicts.Load(ctx))
 }
 
 // errSwept has a node begin anew that has missed events which were removed meanwhile.

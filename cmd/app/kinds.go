@@ -72,7 +72,7 @@ func (a *App) wireKinds(ctx context.Context, p *parts) error {
 
 // wireSearch builds the search over all memories, and lets each tell what the others have.
 func (a *App) wireSearch(_ context.Context, p *parts) error {
-	p.search = search.NewSearcher(p.kinds, search.SearcherOptions{Now: a.now, Misses: p.gaps})
+	p.search = search.NewSearcher(p.kinds, search.SearcherOptions{Now: a.now, Misses: p.verdicts})
 	for _, memory := range p.kinds {
 		if memory.Shelf != nil {
 			memory.Shelf.TellElsewhere(memory.Name, p.search)

@@ -10,7 +10,6 @@ import (
 	"skillrouter/learning/episode"
 	"skillrouter/learning/experience"
 	"skillrouter/learning/fact"
-	"skillrouter/learning/feedback"
 	"skillrouter/learning/guard"
 	"skillrouter/learning/incident"
 	"skillrouter/learning/knowledge"
@@ -18,6 +17,7 @@ import (
 	"skillrouter/learning/procedure"
 	"skillrouter/learning/shelf"
 	learningstore "skillrouter/learning/store"
+	"skillrouter/learning/verdict"
 	"skillrouter/operational"
 	"skillrouter/operational/person"
 	operationalstore "skillrouter/operational/store"
@@ -64,8 +64,7 @@ type parts struct {
 	sessions      session.Service
 	context       contexts.Service
 	chat          http.Handler
-	gaps          *feedback.Gaps
-	answered      *knowledge.Answered
+	verdicts      *verdict.Verdicts
 	kinds         []kind.Memory
 	indexes       []namedIndex // of the kinds that join
 	routes        []httpapi.Routes

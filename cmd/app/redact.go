@@ -312,14 +312,6 @@ func (t textTable) write(ctx context.Context, db *sql.DB, changes []sweptRow) er
 				break
 			}
 			twin := strings.Contains(err.Error(), "UNIQUE constraint")
-			if twin && t.name == "query_feedback" && try == 1 {
-				// An agent has one word on a question, the newest: two questions that only the secret told apart are one.
-				if _, err = tx.ExecContext(ctx, "DELETE FROM query_feedback WHERE seq IN (SELECT CASE WHEN a.seq < b.seq THEN a.seq ELSE b.seq END FROM query_feedback a JOIN query_feedback b ON b.agent_id = a.agent_id AND b.query = ? WHERE a.seq = ?)",
-					row.texts["query"], row.key[0]); err != nil {
-					return err
-				}
-				continue
-			}
 			if try == maxSameNames || !twin {
 				return errors.New("a row could not be written: " + strings.ReplaceAll(err.Error(), "\n", " "))
 			}

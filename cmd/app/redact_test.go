@@ -206,25 +206,3 @@ func TestRedactFolderIsRefusedWhileARouterHoldsIt(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
-
-// TestRedactMakesTwoOne: questions that only a secret told apart are one afterwards, with the newest word on it.
-func TestRedactMakesTwoOne(t *testing.T) {
-	dir := t.TempDir()
-	databasetest.Made(t, dir, "operational")
-	path := databasetest.Made(t, dir, "learning")
-	for n, id := range []string{"first", "second", "third"} {
-		databasetest.Edit(t, path, fmt.Sprintf("INSERT INTO query_feedback (id, query, query_type, created_at) VALUES ('%s', 'deploy with %s', 'knowledge', 0)", id, oldSecret(n)))
-	}
-	if _, err := app.RedactFolder(t.Context(), dir, true, nil); err != nil {
-		t.Fatal(err)
-	}
-	if files := filesWith(t, dir, leftover); len(files) > 0 {
-		t.Errorf("secrets are left in %v", files)
-	}
-	if files := filesWith(t, dir, "third"); len(files) == 0 {
-		t.Error("the newest word on it is gone")
-	}
-	if again, err := app.RedactFolder(t.Context(), dir, true, nil); err != nil || again.Rows != 0 {
-		t.Errorf("once more: %+v, %v", again, err)
-	}
-}

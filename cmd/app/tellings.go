@@ -10,8 +10,8 @@ import (
 	"skillrouter/learning/guard"
 	"skillrouter/learning/guard/rule"
 	"skillrouter/learning/incident"
-	"skillrouter/learning/knowledge"
 	"skillrouter/learning/lesson"
+	"skillrouter/learning/verdict"
 	"skillrouter/operational"
 	"skillrouter/router"
 	"skillrouter/router/contexts"
@@ -111,13 +111,13 @@ func (t toldSearches) Search(ctx context.Context, query search.Query) (search.An
 
 // toldAnswers are entries of which a reader says whether they helped.
 type toldAnswers struct {
-	knowledge.AnswerService
+	verdict.Service
 	value *value.Values
 }
 
-// Answered implements knowledge.AnswerService.
-func (t toldAnswers) Answered(ctx context.Context, id string, use knowledge.AnswerDraft) (knowledge.AnswerLearned, error) {
-	learned, err := t.AnswerService.Answered(ctx, id, use)
+// Answered implements verdict.Service.
+func (t toldAnswers) Answered(ctx context.Context, id string, use verdict.Draft) (verdict.Learned, error) {
+	learned, err := t.Service.Answered(ctx, id, use)
 	if err == nil {
 		t.value.Helped(speaker(ctx, use.AgentID), router.KindKnowledge, id, use.Helpful == nil || *use.Helpful)
 	}
@@ -144,11 +144,11 @@ type toldServices struct {
 	guards  guard.Service
 	lessons lesson.Service
 	search  search.Service
-	answers knowledge.AnswerService
+	answers verdict.Service
 }
 
 func (p *parts) told(guards guard.Service, lessons lesson.Service) toldServices {
-	return toldServices{toldGuards{guards, p.value}, toldLessons{lessons, p.value}, toldSearches{p.search, p.tellings}, toldAnswers{p.answered, p.value}}
+	return toldServices{toldGuards{guards, p.value}, toldLessons{lessons, p.value}, toldSearches{p.search, p.tellings}, toldAnswers{p.verdicts, p.value}}
 }
 
 // speaker is whose telling it is: the agent that is named, if the caller may act as it.

@@ -380,7 +380,7 @@ var wallPages = []string{
 	"/ui/memory?kind=knowledge&q=" + canaryWord, "/ui/memory?kind=episode&q=" + canaryWord, "/ui/memory?kind=knowledge&project=web", "/ui/memory?kind=episode&project=web&author=webber",
 	"/ui/memory?kind=fact", "/ui/memory?kind=procedure", "/ui/memory?kind=reminder&id=1", "/ui/memory?kind=knowledge&author=" + canaryMark + "beyond",
 	"/ui/lessons?q=" + canaryWord, "/ui/lessons?domain=web", "/ui/lessons?domain=" + canaryMark + "beyond", "/ui/lessons?status=retired",
-	"/ui/gaps?project=web", "/ui/gaps?status=answered", "/ui/agents?project=web", "/ui/agent?id=webber", "/ui/agent?id=nobody", "/ui/agent?id=" + canaryMark + "beyond", "/ui/agent/stop?id=webber",
+	"/ui/gaps?project=web", "/ui/agents?project=web", "/ui/agent?id=webber", "/ui/agent?id=nobody", "/ui/agent?id=" + canaryMark + "beyond", "/ui/agent/stop?id=webber",
 	"/ui/messages?thread=t", "/ui/messages?agent=w", "/ui/messages/overdue?minutes=0", "/ui/timeline?project=web", "/ui/timeline?project=shop", "/ui/timeline?kind=lesson",
 	"/ui/value?days=90", "/ui/value?project=web", "/ui/find?q=1", "/ui/find?q=webber", "/ui/find?q=" + canaryWord, "/ui/find?q=" + canaryMark, "/ui/find?q=answer", "/ui/find?q=approve",
 	"/ui/find?q=stop", "/ui/find?q=send+web", "/ui/find?q=project", "/ui/find?q=task", "/ui/settings", "/ui/nothing",

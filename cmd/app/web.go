@@ -27,7 +27,7 @@ func (a *App) wireWeb(ctx context.Context, p *parts) {
 		Memory: p.crossing.memory, Unread: p.presence, Log: p.mailbox, Health: a.webHealth, Doctor: a.doctor, Hooks: a.checkHooks,
 		Search: p.search, Demo: a.options.demo,
 		Projects: func(ctx context.Context, limit int) ([]string, error) { return projectsOf(ctx, p, limit) },
-		Gaps:     p.gaps, Incidents: p.incidents, Tellings: p.tellings, Transfer: p.transfer, Value: p.value, Decisions: p.decisions, Embeddings: p.vectors, Process: a.process,
+		Verdicts: p.verdicts, Incidents: p.incidents, Tellings: p.tellings, Transfer: p.transfer, Value: p.value, Decisions: p.decisions, Embeddings: p.vectors, Process: a.process,
 	}, options)
 	a.services.web = p.web
 }

@@ -160,7 +160,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	// Each of these may use what those before it have built.
 	for _, wire := range []func(context.Context, *parts) error{
 		a.wireLLM, a.wireEmbeddings, a.joinKinds, a.wireRunbooks, a.wireTellings, a.wireIncidents, a.wireConsolidation, a.wireReminders, a.wireSessions, a.wireKinds, a.wireContext, a.wireChat,
-		a.wireFeed, a.wireMesh, a.wireGaps, a.wireAnswered, a.wireSearch, a.wireTransfer,
+		a.wireFeed, a.wireMesh, a.wireVerdicts, a.wireSearch, a.wireTransfer,
 	} {
 		if err := wire(ctx, p); err != nil {
 			return err
@@ -186,17 +186,13 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	if err != nil {
 		return fmt.Errorf("load the classifier: %w", err)
 	}
-	taught, err := router.NewTaught(ctx, classifier, memory, a.now)
-	if err != nil {
-		return fmt.Errorf("read what the router was taught: %w", err)
-	}
 	p.decisions = decision.New(decision.Sources{
 		Guard: guards, Escalations: crossing.escalations(), Incidents: incidents, Consolidation: p.consolidation, Agents: presence, Tasks: tasks,
 	})
-	p.queries = question.New(taught, p.search, question.Sources{
+	p.queries = question.New(classifier, p.search, question.Sources{
 		Agents: presence, Tasks: tasks, Recon: recon, Mail: operations, Leases: leases, Reminders: p.reminders, Escalations: crossing.escalations(), Guard: guards,
 		Incidents: incidents, Lessons: lessons, Patterns: patterns, Knowledge: knowledge, Episodes: episodes, Facts: facts, Procedures: p.procedures, Decisions: p.decisions,
-	}, question.Options{Now: a.now, Names: operations, Changed: operations.EventBell(), Kinds: p.kinds, Misses: p.gaps})
+	}, question.Options{Now: a.now, Names: operations, Changed: operations.EventBell(), Kinds: p.kinds, Misses: p.verdicts})
 
 	toolsets, err := mcpserver.ParseToolsets(a.config.MCP.Toolsets...)
 	if err != nil {
@@ -227,12 +223,12 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 
 	a.handler = httpapi.New(httpapi.Services{
 		Auth: tokens, Tokens: tokens, Persons: persons, Presence: presence, Mailbox: mailbox, Messages: hub,
-		Knowledge: p.knowledge, Episodes: p.episodes, Router: p.queries, Feedback: taught, Tasks: tasks, Leases: leases, Recon: recon, Guard: told.guards, Experiences: experiences, Tools: tools,
+		Knowledge: p.knowledge, Episodes: p.episodes, Router: p.queries, Tasks: tasks, Leases: leases, Recon: recon, Guard: told.guards, Experiences: experiences, Tools: tools,
 		Escalations: crossing.escalations(), Memory: crossing.memory,
 		Lessons: told.lessons, Patterns: patterns,
 		Facts: facts,
 		Kinds: p.routes, Reminders: p.reminders, Sessions: p.sessions, Consolidation: p.consolidation, Context: p.context, Chat: p.chat,
-		Introspection: p.introspection, Embeddings: p.vectors, Gaps: p.gaps, Search: told.search, Answered: told.answers,
+		Introspection: p.introspection, Embeddings: p.vectors, Search: told.search, Verdicts: told.answers,
 		Feed: p.feed, Timeline: p.timeline, Events: p.events, Socket: p.socket, Web: p.web, Mesh: p.mesh,
 		Backup: a.backup, Transfer: p.transfer,
 		MCP: tools.Handler(), Health: a.health, Doctor: a.doctor, Outbound: a.outbounds, Enforced: a.config.Airgapped, Registry: registry,

@@ -13,12 +13,12 @@ import (
 	"skillrouter/learning/consolidate"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/fact"
-	"skillrouter/learning/feedback"
 	"skillrouter/learning/guard"
 	"skillrouter/learning/incident"
 	"skillrouter/learning/knowledge"
 	"skillrouter/learning/lesson"
 	"skillrouter/learning/procedure"
+	"skillrouter/learning/verdict"
 	"skillrouter/operational"
 	"skillrouter/router/client"
 	"skillrouter/router/mcpserver"
@@ -220,8 +220,8 @@ func escalationIDs(ctx context.Context, c *client.Client) ([]cobra.Completion, e
 }
 
 func gapIDs(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
-	page, err := c.Gaps.List(ctx, feedback.GapQuery{Limit: completeLimit})
-	return suggestions(page.Gaps, err, func(g *feedback.Gap) (string, []string) { return shortID(g.ID), []string{g.Question} })
+	page, err := c.Verdicts.Gaps(ctx, verdict.GapQuery{Limit: completeLimit})
+	return suggestions(page.Gaps, err, func(g *verdict.Gap) (string, []string) { return shortID(g.ID), []string{g.Question} })
 }
 
 func sessionIDs(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {

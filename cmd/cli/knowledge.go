@@ -13,6 +13,7 @@ import (
 	"skillrouter/internal/check"
 	"skillrouter/learning"
 	"skillrouter/learning/knowledge"
+	"skillrouter/learning/verdict"
 	"skillrouter/router/client"
 	"skillrouter/router/search"
 )
@@ -234,7 +235,7 @@ other name is allowed.`,
 
 func (s *shell) usedCommand() *cobra.Command {
 	var id string
-	var use knowledge.AnswerDraft
+	var use verdict.Draft
 	var not, unlearn bool
 	return s.calls(command{
 		use: "used ID --for QUESTION", short: "Say that a knowledge entry answered a question, so that like questions find it", args: exactly(&id),
@@ -259,11 +260,11 @@ func (s *shell) usedCommand() *cobra.Command {
 			return err
 		}
 		if unlearn {
-			gone, err := c.Answered.Unlearn(ctx, id)
-			return printed(s, gone, err, func(w io.Writer, gone knowledge.AnswersGone) { fmt.Fprintf(w, "%d forgotten\n", gone.Deleted) })
+			gone, err := c.Verdicts.Unlearn(ctx, id)
+			return printed(s, gone, err, func(w io.Writer, gone verdict.Gone) { fmt.Fprintf(w, "%d forgotten\n", gone.Deleted) })
 		}
-		learned, err := c.Answered.Answered(ctx, id, use)
-		return printed(s, learned, err, func(w io.Writer, learned knowledge.AnswerLearned) {
+		learned, err := c.Verdicts.Answered(ctx, id, use)
+		return printed(s, learned, err, func(w io.Writer, learned verdict.Learned) {
 			if !learned.Learned {
 				fmt.Fprintln(w, "Counted; the question has no word to learn from.")
 				return

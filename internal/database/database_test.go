@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -351,5 +352,50 @@ func move(t *testing.T, from, to string) {
 	t.Helper()
 	if err := os.Rename(from, to); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestVerdictsMigrate opens a database of before verdicts were one table: what was said is there, and it can go back.
+func TestVerdictsMigrate(t *testing.T) {
+	steps, err := migrations.Steps("learning", "sqlite")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := slices.IndexFunc(steps, func(s migrations.Step) bool { return s.Version == 33 })
+	dir := t.TempDir()
+	path := databasetest.Made(t, dir, "learning")
+	databasetest.Edit(
+		t, path, steps[at].Down, "DELETE FROM goose_db_version WHERE version_id >= 33",
+		"INSERT INTO knowledge_answers (entry_id, question_key, question, agent_id, helpful, at) VALUES ('e1', 'k1', 'red padlock', 'a', 1, 5), ('e1', 'k1', 'red padlock', 'b', 0, 6)",
+		"INSERT INTO query_feedback (id, query, query_type, negated, agent_id, created_at) VALUES ('f1', 'baseline', 'recon', 1, 'a', 7)",
+		`INSERT INTO gaps (id, question, project, asked_in, agents, count, first_asked, last_asked, status, checked_at) VALUES ('g1', 'zork', 'shop', '["query"]', '["a","b"]', 5, 1, 9, 'open', 9), ('g2', 'frob', '', '["query"]', '[]', 2, 1, 8, 'open', 8)`,
+		`INSERT INTO gaps (id, question, asked_in, agents, count, first_asked, last_asked, status, answered_by, settled_at, checked_at) VALUES ('g3', 'old', '["query"]', '[]', 1, 1, 1, 'answered', 'knowledge/e1', 2, 1)`,
+	)
+	db, err := open(t, dir, "learning")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := func(text string) (lines []string) {
+		t.Helper()
+		if err := db.Read.Raw(text).Scan(&lines).Error; err != nil {
+			t.Fatal(err)
+		}
+		return lines
+	}
+	want := []string{
+		"knowledge/e1 k1 red padlock  a 1 1 5 5", "knowledge/e1 k1 red padlock  b 0 1 6 6", "query_type/recon f1 baseline  a 0 1 7 7",
+		" g2 frob   0 2 1 8", " g1 zork shop a 0 4 1 9", " g1 zork shop b 0 1 1 9",
+	}
+	if got := rows("SELECT concat_ws(' ', item, subject_key, subject, project, agent_id, helped, times, first_at, at) FROM verdicts ORDER BY seq"); !slices.Equal(got, want) {
+		t.Errorf("got %q\nwant %q", got, want)
+	}
+	db.Close()
+	databasetest.Edit(t, path, steps[at].Down, "DELETE FROM goose_db_version WHERE version_id >= 33")
+	if db, err = open(t, dir, "learning"); err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if got := rows("SELECT concat_ws(' ', item, subject_key, subject, project, agent_id, helped, times, first_at, at) FROM verdicts WHERE item <> '' ORDER BY seq"); !slices.Equal(got, want[:3]) {
+		t.Errorf("back and forth: got %q\nwant %q", got, want[:3])
 	}
 }

@@ -98,7 +98,7 @@ var rooms = []struct {
 	{"learning/consolidate", []string{
 		"shared", "learning", "learning/episode", "learning/fact", "learning/lesson", "learning/incident", "learning/procedure", "tfidf/wordlist",
 	}, "it proposes kinds from transcripts"},
-	{"learning/feedback", []string{"shared", "learning", "learning/knowledge", "learning/episode", "learning/lesson"}, "what users say of answers is asked again of what answered"},
+	{"learning/verdict", []string{"shared", "learning", "tfidf/text"}, "what helped is said of items by their names, whatever their kind"},
 	{"learning/*", []string{"shared", "learning", "learning/shelf", "tfidf"}, "a kind knows no other kind"}, // of a kind without a line
 	{"learning", []string{"shared", "tfidf/text"}, "the vocabulary knows no kind"},
 	{"comms/lease", []string{"shared", "operational", "comms"}, "leases are rules over operational state, presence and the mailbox"},

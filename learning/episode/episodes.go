@@ -128,7 +128,7 @@ func (l *Episodes) Search(ctx context.Context, query Query) (Results, error) {
 	results.Results = learning.Relevant(results.Results, query.MinRelevance, query.Shown, func(h Hit) float64 { return h.Relevance })
 	results.Count = len(results.Results)
 	if results.NoMatch = found.NoMatch(results.Count); results.NoMatch && !results.Shown() && query.unfiltered() {
-		l.Missed(ctx, learning.Miss{Question: query.Query, Project: query.Project, In: learning.GapInEpisodes})
+		l.Missed(ctx, learning.Miss{Question: query.Query, Project: query.Project})
 	}
 	return results, nil
 }

@@ -24,10 +24,10 @@ import (
 // index at start; Run does its background work.
 type Base struct {
 	*shelf.Shelf[Knowledge]
-	store    Store
-	now      clock.Clock
-	uses     *shelf.Uses
-	answered *Answered // what was learned from use; may be nil
+	store   Store
+	now     clock.Clock
+	uses    *shelf.Uses
+	answers Answers // what was learned from use; may be nil
 }
 
 var _ Service = (*Base)(nil)
@@ -168,7 +168,9 @@ func (k *Base) Delete(ctx context.Context, id string) (err error) {
 		}, nil
 	}, func() {
 		k.Remove(id)
-		k.answered.forget(id)
+		if k.answers != nil {
+			k.answers.Forget(id)
+		}
 	})()
 }
 

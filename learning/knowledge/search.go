@@ -25,7 +25,7 @@ func (k *Base) Search(ctx context.Context, query Query) (Results, error) {
 		k.Used(used...)
 	}
 	if err == nil && results.NoMatch && !results.Shown() && query.unfiltered() {
-		k.Missed(ctx, learning.Miss{Question: query.Query, Project: query.Project, In: learning.GapInKnowledge})
+		k.Missed(ctx, learning.Miss{Question: query.Query, Project: query.Project})
 	}
 	return results, err
 }
@@ -69,7 +69,10 @@ func (k *Base) look(ctx context.Context, query Query, subjects bool) (Results, e
 		},
 		Category: "category", Project: "project", Prefer: query.PreferProject,
 		More: func(ctx context.Context, hits []tfidf.Hit, request tfidf.Query, limit int) ([]tfidf.Hit, error) {
-			return k.answered.gain(ctx, hits, request, limit, k.DocumentsByID)
+			if k.answers == nil {
+				return hits, nil
+			}
+			return gain(ctx, k.answers.Lane(request.Text), hits, request, limit, k.DocumentsByID)
 		},
 	}
 	results, partial, err := k.find(ctx, query, asked, limit)

@@ -90,7 +90,7 @@ func checkPatch(patch *Patch) error {
 }
 
 // LearnFrom has searches heed what was learned from use. It is called before the first search is made.
-func (k *Base) LearnFrom(a *Answered) { k.answered = a }
+func (k *Base) LearnFrom(a Answers) { k.answers = a }
 
 // unfiltered tells whether a query asks all that is known of a project. One that
 // has another filter and finds nothing says that there is no such entry, not
@@ -249,6 +249,6 @@ type Results struct {
 	// Repairs say, where nothing was found as it was asked for, what was tried instead. If that found
 	// something, Notice says so.
 	Repairs []learning.Repair `json:"tried,omitempty"`
-	// NoMatch says that what was found, if anything, cannot be what was meant: see feedback.GapService. Beside the database alone.
+	// NoMatch says that what was found, if anything, cannot be what was meant: see verdict.Gap. Beside the database alone.
 	NoMatch bool `json:"-"`
 }

@@ -53,7 +53,7 @@ const (
 func (l *Lessons) Relevant(ctx context.Context, query Query) (Results, error) {
 	results, err := l.relevant(ctx, query)
 	if err == nil && results.NoMatch && !results.Shown() && query.unfiltered() {
-		l.Missed(ctx, learning.Miss{Question: query.Context, Project: query.Project, AgentID: query.Agent, In: learning.GapInLessons})
+		l.Missed(ctx, learning.Miss{Question: query.Context, Project: query.Project, AgentID: query.Agent})
 	}
 	return results, err
 }

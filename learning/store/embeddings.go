@@ -51,21 +51,21 @@ func (s *Store) PutEmbeddings(ctx context.Context, model string, put []shelf.Emb
 				}
 			}
 		}
-		last, err := changed(tx, changedEmbeddings, "", max(1, len(put)))
+		last, err := scalar[int64](tx, "SELECT coalesce(max(num), 0) FROM embeddings")
 		if err != nil {
 			return err
 		}
 		return insertOr(tx, orReplace(embeddingColumns, "kind", "id"), "embeddings", embeddingColumns, len(put), func(i int, row []any) []any {
 			e := &put[i]
 			code, scale := encoded(e.Vector)
-			return append(row, last-int64(len(put)-1-i), string(e.Kind), e.ID, model, len(code), e.Hash, scale, code)
+			return append(row, last+1+int64(i), string(e.Kind), e.ID, model, len(code), e.Hash, scale, code)
 		})
 	}, nil)
 }
 
 // DropEmbeddings implements shelf.EmbeddingStore.
 func (s *Store) DropEmbeddings(ctx context.Context, model string, dimension, limit int) (int, error) {
-	dropped, err := s.deleteRows(ctx, changedEmbeddings, "", "DELETE FROM embeddings WHERE num IN (SELECT num FROM embeddings WHERE model <> ? OR dimension <> ? LIMIT ?)", model, dimension, limit)
+	dropped, err := s.deleteRows(ctx, "DELETE FROM embeddings WHERE num IN (SELECT num FROM embeddings WHERE model <> ? OR dimension <> ? LIMIT ?)", model, dimension, limit)
 	return int(dropped), err
 }
 

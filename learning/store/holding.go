@@ -52,7 +52,7 @@ func (s *Store) LessonHoldings(ctx context.Context, _ string) ([]tally.Tally, er
 // idTables are the tables whose rows are named by ids, by what people call what is in them.
 var idTables = map[string]string{
 	"knowledge": "knowledge", "lessons": "lessons", "patterns": "patterns", "episodes": "episodes", "proposals": "proposals",
-	"gaps": "gaps", "runs": "runs", "checks": "checks", "approvals": "approvals", "permissions": "permissions", "feedback": "query_feedback", "imports": "imports",
+	"gaps": "(SELECT DISTINCT subject_key AS id FROM verdicts WHERE item = '') AS gaps", "runs": "runs", "checks": "checks", "approvals": "approvals", "permissions": "permissions", "imports": "imports",
 }
 
 // FindIDs are what finds ids by their beginning or end, by what people call what has them:

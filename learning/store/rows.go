@@ -126,16 +126,14 @@ func eachPage[T any](db *gorm.DB, choose, by string, number func(row T) int64, s
 	return nil
 }
 
-// deleteRows runs a statement that deletes what and key tell of as one change, and counts what it deleted.
-func (s *Store) deleteRows(ctx context.Context, what, key, statement string, args ...any) (gone int64, err error) {
+// deleteRows runs a statement that deletes, and counts what it deleted.
+func (s *Store) deleteRows(ctx context.Context, statement string, args ...any) (gone int64, err error) {
 	err = s.commit.Write(ctx, func(tx *gorm.DB) error {
 		result, err := exec(tx, statement, args...)
 		if err != nil {
 			return err
 		}
-		if gone, err = result.RowsAffected(); err == nil && gone > 0 {
-			_, err = changed(tx, what, key, 1)
-		}
+		gone, err = result.RowsAffected()
 		return err
 	}, nil)
 	return gone, err

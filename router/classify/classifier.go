@@ -29,10 +29,9 @@ func (c *Classification) NearTie() bool { return c.Margin < nearTie }
 // word classes and verb frames. It is safe for concurrent use, and the same
 // query always gets the same answer.
 type Classifier struct {
-	model    *model
-	lexicon  lexicon
-	feedback *feedback // nil without any
-	pool     *sync.Pool
+	model   *model
+	lexicon lexicon
+	pool    *sync.Pool
 }
 
 // NewClassifier loads the embedded model. An error means that the binary was
@@ -66,10 +65,6 @@ func (c *Classifier) Classify(query string, mentions []Mention) Classification {
 		z = [numClasses]float64{}
 	}
 	s.addPriors(&z, mentions)
-	taught := c.feedback.shift(s)
-	for k := range z {
-		z[k] += taught.shift[k]
-	}
 	p := softmax(z, math.Exp)
 	first, second := 0, 1
 	if p[second] > p[first] {
@@ -90,7 +85,7 @@ func (c *Classifier) Classify(query string, mentions []Mention) Classification {
 	for k := range p {
 		result.Probabilities[classAt[k]] = p[k]
 	}
-	result.Reasons = c.reasons(s, first, second, mentions, taught)
+	result.Reasons = c.reasons(s, first, second, mentions)
 	return result
 }
 

@@ -15,22 +15,10 @@ const (
 	minReasonShare  = 0.1 // of the lead over the second class, for a span to be a reason
 )
 
-// reasons puts what decided for first over second into words: the mentions,
-// the feedback, and the stretches of the question whose features weighed most.
-func (c *Classifier) reasons(s *scratch, first, second int, mentions []Mention, t taught) []string {
+// reasons puts what decided for first over second into words: the mentions
+// and the stretches of the question whose features weighed most.
+func (c *Classifier) reasons(s *scratch, first, second int, mentions []Mention) []string {
 	out := make([]string, 0, maxReasons+1)
-	if t.best != "" && t.class == first && t.shift[first] > 0 {
-		if t.same {
-			out = append(out, "feedback said that this question is "+string(classAt[first]))
-		} else {
-			out = append(out, "feedback on a similar question: “"+t.best+"”")
-		}
-	}
-	for k := range t.shift {
-		if k != first && t.shift[k] <= -1 {
-			out = append(out, "feedback said that this question is not "+string(classAt[k]))
-		}
-	}
 	out = s.mentionReasons(out, first, mentions)
 	if len(s.tokens) == 0 {
 		return append(out, "there are no words to go by")

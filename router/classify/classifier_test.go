@@ -261,72 +261,6 @@ func TestMentionsAreBounded(t *testing.T) {
 	checkComplete(t, "odd", c.Classify("how do i undo a commit", odd))
 }
 
-func TestFeedback(t *testing.T) {
-	t.Parallel()
-	base := newClassifier(t)
-	const query = "where does the rollout of blue cheese stand with us"
-	was := base.Classify(query, nil)
-	other := classify.ClassRecon
-	if was.Class == other {
-		t.Fatal("the question must not be recon to begin with")
-	}
-
-	t.Run("turns the very question", func(t *testing.T) {
-		taught := base.WithFeedback([]classify.Feedback{{Query: strings.ToUpper(query) + "?", Class: other}, {Query: query, Class: other}})
-		got := taught.Classify(query, nil)
-		if got.Class != other {
-			t.Errorf("it is still %s: %v", got.Class, got.Probabilities)
-		}
-		if !strings.Contains(got.Reasons[0], "feedback") {
-			t.Errorf("the reasons do not say so: %q", got.Reasons)
-		}
-	})
-	t.Run("is reversed by leaving the entry out", func(t *testing.T) {
-		taught := base.WithFeedback([]classify.Feedback{{Query: query, Class: other}}).WithFeedback(nil)
-		if got := taught.Classify(query, nil); !reflect.DeepEqual(got, was) {
-			t.Errorf("got %+v, want %+v", got, was)
-		}
-	})
-	t.Run("leaves the base alone", func(t *testing.T) {
-		base.WithFeedback([]classify.Feedback{{Query: query, Class: other}})
-		if got := base.Classify(query, nil); !reflect.DeepEqual(got, was) {
-			t.Errorf("got %+v, want %+v", got, was)
-		}
-	})
-	t.Run("cannot drown the model", func(t *testing.T) {
-		var flood []classify.Feedback
-		for _, l := range validation(t)[:200] {
-			for range 10 {
-				flood = append(flood, classify.Feedback{Query: l.query + " too", Class: other})
-			}
-		}
-		taught := base.WithFeedback(flood)
-		for _, q := range []string{"what agents are running right now", "what happened in the last session", "how do i undo a commit in git"} {
-			before, after := base.Classify(q, nil), taught.Classify(q, nil)
-			if after.Class != before.Class {
-				t.Errorf("%q went from %s to %s", q, before.Class, after.Class)
-			}
-		}
-	})
-	t.Run("is bounded in number", func(t *testing.T) {
-		list := make([]classify.Feedback, 0, classify.MaxFeedback+1)
-		list = append(list, classify.Feedback{Query: query, Class: other})
-		for i := range classify.MaxFeedback {
-			list = append(list, classify.Feedback{Query: fmt.Sprintf("unrelated %d words %d", i, i*7), Class: classify.ClassKnowledge})
-		}
-		if got := base.WithFeedback(list).Classify(query, nil); !reflect.DeepEqual(got, was) {
-			t.Error("an entry before the last MaxFeedback still counts")
-		}
-	})
-	t.Run("takes odd entries", func(t *testing.T) {
-		taught := base.WithFeedback([]classify.Feedback{{}, {Query: query}, {Query: query, Class: "no such class"}, {Query: "\x00\xff", Class: other}, {Class: other}})
-		if got := taught.Classify(query, nil); !reflect.DeepEqual(got, was) {
-			t.Errorf("got %+v, want %+v", got, was)
-		}
-		checkComplete(t, "", taught.Classify("", nil))
-	})
-}
-
 func TestClassifyConcurrently(t *testing.T) {
 	t.Parallel()
 	c := newClassifier(t)
@@ -335,7 +269,6 @@ func TestClassifyConcurrently(t *testing.T) {
 	for i, l := range lines {
 		want[i] = c.Classify(l.query, nil)
 	}
-	taught := c.WithFeedback([]classify.Feedback{{Query: "board", Class: classify.ClassEpisode}})
 	var group sync.WaitGroup
 	for w := range 8 {
 		group.Go(func() {
@@ -345,7 +278,6 @@ func TestClassifyConcurrently(t *testing.T) {
 					t.Errorf("%q differs between callers", lines[k].query)
 					return
 				}
-				taught.Classify(lines[k].query, nil)
 			}
 		})
 	}
@@ -434,8 +366,6 @@ func FuzzClassify(f *testing.F) {
 		if again := c.Classify(query, mentions); !reflect.DeepEqual(got, again) {
 			t.Fatalf("%q is classified differently the second time", query)
 		}
-		taught := c.WithFeedback([]classify.Feedback{{Query: query, Class: classify.ClassRecon}})
-		checkComplete(t, query, taught.Classify(query, mentions))
 	})
 }
 

@@ -57,10 +57,6 @@ type scratch struct {
 	tense        uint8
 	person       uint8
 	wh           uint32
-
-	stems  []uint32  // of shift
-	common []uint8   // of shift: words in common with each entry
-	taught []float64 // of shift: what each teacher has added to each class
 }
 
 type orderSymbol struct {

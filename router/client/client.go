@@ -96,8 +96,7 @@ type Client struct {
 	Consolidation Consolidation
 	Context       Context
 	Introspection Introspection
-	Gaps          Gaps
-	Answered      Answered
+	Verdicts      Verdicts
 	Search        Search
 	Transfer      Transfer
 	Feed          Feed // everything that happens
@@ -173,8 +172,8 @@ func New(baseURL string, options Options) (*Client, error) {
 	c.Incidents = Incidents{c}
 	c.Value = Value{c}
 	c.Consolidation, c.Context = Consolidation{c}, Context{c}
-	c.Introspection, c.Gaps = Introspection{c}, Gaps{c}
-	c.Answered, c.Search = Answered{c}, Search{c}
+	c.Introspection, c.Verdicts = Introspection{c}, Verdicts{c}
+	c.Search = Search{c}
 	c.Mesh = Mesh{c}
 	c.Transfer = Transfer{c}
 	c.Feed = Feed{c}

@@ -172,20 +172,10 @@ func TestSessionsContract(t *testing.T) {
 	})
 }
 
-func TestFeedbackContract(t *testing.T) {
-	routertest.RunFeedback(t, func(t *testing.T) func(principal.Principal) routertest.FeedbackWorld {
-		as := clients(t)
-		return func(p principal.Principal) routertest.FeedbackWorld {
-			c := as(p)
-			return routertest.FeedbackWorld{Feedback: c.Router, Router: c.Router}
-		}
-	})
-}
-
-func TestAnsweredContract(t *testing.T) {
-	learningtest.RunAnswered(t, func(t *testing.T) (context.Context, learningtest.AnsweredWorld) {
+func TestVerdictContract(t *testing.T) {
+	learningtest.RunVerdicts(t, func(t *testing.T) (context.Context, learningtest.VerdictWorld) {
 		address, _ := serve(t)
 		c := dial(t, address, client.Options{})
-		return t.Context(), learningtest.AnsweredWorld{Knowledge: c.Knowledge, Answered: c.Answered}
+		return t.Context(), learningtest.VerdictWorld{Knowledge: c.Knowledge, Verdicts: c.Verdicts}
 	})
 }

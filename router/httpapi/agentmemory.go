@@ -43,7 +43,7 @@ func (s *Server) introspectionRoutes(memories router.IntrospectionService) {
 		return memories.Stats(ctx, in.Persona)
 	}))
 	at.get("/ids", "The ids that begin or end so, the newest first", typed(func(ctx context.Context, in *struct {
-		Type string `query:"type" required:"true" doc:"knowledge, lessons, patterns, episodes, proposals, gaps, incidents, escalations, runs, checks or feedback"`
+		Type string `query:"type" required:"true" doc:"knowledge, lessons, patterns, episodes, proposals, gaps, incidents, escalations, runs or checks"`
 		Part string `query:"part" required:"true" doc:"The beginning or end of an id, four digits or more"`
 	},
 	) (router.MemoryIDs, error) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"skillrouter/router"
 	"skillrouter/router/contexts"
 	"skillrouter/router/search"
 )
@@ -15,19 +14,6 @@ func (s *Server) queryRoutes() {
 	}
 	at := s.at("router", "/query")
 	at.post("", "Ask a question in plain words; every memory and the team's state are asked", sent(s.services.Router.Ask))
-	feedback := s.services.Feedback
-	if feedback == nil {
-		return
-	}
-	at.post("/feedback", "Say what kind of question a query is, or whether the router's choice is right; it is heeded at once", sent(feedback.Teach))
-	at.get("/feedback", "What the router was taught, the oldest first", bare(feedback.Feedback))
-	at.delete("/feedback", "Forget everything that was taught, or what one agent taught", typed(func(ctx context.Context, in *struct {
-		AgentID string `query:"agent_id" doc:"only this agent's"`
-	},
-	) (router.FeedbackGone, error) {
-		return feedback.UnteachAll(ctx, in.AgentID)
-	}))
-	at.delete("/feedback/{id}", "Forget one thing that was taught: its teacher may, and a captain", named(silent(feedback.Unteach)))
 }
 
 func (s *Server) contextRoutes(contexts contexts.Service) {

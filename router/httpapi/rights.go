@@ -25,7 +25,7 @@ var rights = func() map[string]principal.Scope {
 		principal.ScopeCaptain: {
 			"POST /api/incidents/forget", "POST /api/imports/:id/undo",
 			"POST /check/packs", "POST /check/packs/add", "DELETE /check/packs/:id", "POST /check/rules/:id/restore", "POST /api/tasks/:id/reassign",
-			"PATCH /patterns/:id", "DELETE /query/feedback",
+			"PATCH /patterns/:id",
 		},
 	} {
 		for _, route := range routes {

@@ -26,11 +26,10 @@ import (
 	"skillrouter/learning/episode"
 	"skillrouter/learning/experience"
 	"skillrouter/learning/fact"
-	"skillrouter/learning/feedback"
 	"skillrouter/learning/guard"
-	"skillrouter/learning/knowledge"
 	"skillrouter/learning/lesson"
 	"skillrouter/learning/shelf"
+	"skillrouter/learning/verdict"
 	"skillrouter/operational"
 	"skillrouter/operational/person"
 	"skillrouter/router"
@@ -74,7 +73,6 @@ type Services struct {
 	Memory      router.MemoryService
 	Tools       router.ToolService
 	Router      router.Service
-	Feedback    router.FeedbackService // what Router is taught
 	Tasks       operational.TaskService
 	Leases      lease.Service
 	Recon       operational.ReconService
@@ -94,8 +92,7 @@ type Services struct {
 	Context       contexts.Service
 	Introspection router.IntrospectionService
 	Embeddings    shelf.EmbeddingService
-	Gaps          feedback.GapService
-	Answered      knowledge.AnswerService
+	Verdicts      verdict.Service
 	Search        search.Service
 	Chat          http.Handler // /v1: what an OpenAI client asks of a model, with memory
 
@@ -207,8 +204,7 @@ func (s *Server) routes() {
 	s.chatRoutes()
 	with(s.services.Embeddings, s.embeddingRoutes)
 	s.feedRoutes()
-	with(s.services.Gaps, s.gapRoutes)
-	with(s.services.Answered, s.answeredRoutes)
+	with(s.services.Verdicts, s.verdictRoutes)
 	with(s.services.Search, s.searchRoutes)
 	s.transferRoutes()
 	with(s.services.Mesh, s.meshRoutes)

@@ -20,7 +20,7 @@ var keepsWalls = setOf(
 	"GET /api/knowledge", "POST /api/knowledge", "POST /api/knowledge/bulk", "POST /api/knowledge/search", "GET /api/knowledge/:id", "PUT /api/knowledge/:id", "DELETE /api/knowledge/:id",
 	"POST /api/episodes", "GET /api/episodes/recent", "POST /api/episodes/search", "GET /episodes/:id", "PATCH /episodes/:id", "DELETE /episodes/:id",
 	"GET /api/value",
-	"GET /api/gaps", "GET /api/gaps/:id", "POST /api/gaps/:id/check", "POST /api/gaps/:id/dismiss", "POST /api/gaps/:id/reopen",
+	"GET /api/gaps", "DELETE /api/gaps/:id",
 	"POST /check/anti-pattern", "POST /check/outcome",
 	"GET /api/tools", "POST /api/tools/:name", "GET /mcp", "POST /mcp", "DELETE /mcp",
 	"GET /openapi.json", "GET /openapi.yaml", "GET /openapi-3.0.json", "GET /openapi-3.0.yaml",

@@ -28,11 +28,6 @@ type queryClassifier interface {
 	Classify(query string, mentions []classify.Mention) classify.Classification
 }
 
-var (
-	_ queryClassifier = (*classify.Classifier)(nil)
-	_ queryClassifier = (*router.Taught)(nil)
-)
-
 // Asker is the router.Service beside the stores.
 type Asker struct {
 	classifier queryClassifier
@@ -106,18 +101,7 @@ func (a *Asker) Ask(ctx context.Context, query router.Query) (router.Answer, err
 			return router.Answer{}, err
 		}
 	}
-	return a.of(caller).answer(ctx, q)
-}
-
-// of is the asker as a caller that is bound to projects has it: what people taught it of others' questions is not heeded.
-func (a *Asker) of(caller principal.Principal) *Asker {
-	base, taught := a.classifier.(interface{ Untaught() *classify.Classifier })
-	if !caller.Walled() || !taught {
-		return a
-	}
-	own := *a
-	own.classifier = base.Untaught()
-	return &own
+	return a.answer(ctx, q)
 }
 
 func mentionsOf(names []named) (mentions []classify.Mention) {
@@ -199,7 +183,7 @@ func (a *Asker) answer(ctx context.Context, q question) (router.Answer, error) {
 	answer.Count = len(answer.Items)
 	a.explain(&answer, &q, &s, &found)
 	if nothing := len(answer.Items) == 0 && !s.settled || len(found.Repairs) > 0 && len(s.items) == 0 && len(other) == 0; nothing && a.misses != nil && q.class == "" {
-		a.misses.Missed(ctx, learning.Miss{Question: q.text, Project: q.project, AgentID: q.agent, In: learning.GapInQuery})
+		a.misses.Missed(ctx, learning.Miss{Question: q.text, Project: q.project, AgentID: q.agent})
 	}
 	return answer, nil
 }

@@ -370,3 +370,14 @@ func refused(t *testing.T, name string, err error, code errs.Code, field string)
 		t.Errorf("%s: %v, want %s %s", name, err, code, field)
 	}
 }
+
+// must fails the test, and ends it, if there is an error.
+func must[T any](value T, err error) func(t *testing.T) T {
+	return func(t *testing.T) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return value
+	}
+}

@@ -178,7 +178,7 @@ func (s *Searcher) Search(ctx context.Context, query Query) (answer Answer, err 
 		}
 	}
 	if noMatch := len(results.Repairs) > 0; noMatch && s.misses != nil && request.unfiltered() {
-		s.misses.Missed(ctx, learning.Miss{Question: query.Query, Project: query.Project, In: learning.GapInSearch})
+		s.misses.Missed(ctx, learning.Miss{Question: query.Query, Project: query.Project})
 	}
 	return results, nil
 }

@@ -11,9 +11,9 @@ import (
 	"skillrouter/internal/clock"
 	"skillrouter/internal/principal"
 	"skillrouter/learning/experience"
-	"skillrouter/learning/feedback"
 	"skillrouter/learning/lesson"
 	"skillrouter/learning/shelf"
+	"skillrouter/learning/verdict"
 	"skillrouter/router"
 )
 
@@ -145,8 +145,8 @@ func (s *Server) figures(v *visit) (any, error) {
 		}
 		page.Embeddings = &status
 	}
-	if s.services.Gaps != nil {
-		gaps, err := s.services.Gaps.List(ctx, feedback.GapQuery{Limit: 1})
+	if s.services.Verdicts != nil {
+		gaps, err := s.services.Verdicts.Gaps(ctx, verdict.GapQuery{Limit: 1})
 		if err != nil {
 			return nil, err
 		}

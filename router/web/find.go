@@ -284,7 +284,7 @@ func (s *Server) hits(v *visit, lookedFor string) (places []place, err error) {
 // hitPath is the page of what was found; empty: it has none.
 func hitPath(kind, id string) string {
 	switch kind {
-	case "task", "message", "session", "gap", "agent":
+	case "task", "message", "session", "agent":
 		return link("/ui/"+kind, "id", id)
 	case "lesson", "pattern", "knowledge", "episode", "fact", "procedure":
 		return memoryPath(kind, id)
@@ -312,7 +312,6 @@ var withIDs = []struct{ kind, of string }{
 	{"lesson", "lessons"},
 	{"pattern", "patterns"},
 	{"episode", "episodes"},
-	{"gap", "gaps"},
 	{"approval", "approvals"},
 	{"proposal", "proposals"},
 	{"escalation", "escalations"},
@@ -379,10 +378,6 @@ func (s *Server) rowOf(ctx context.Context, kind, id string) (place, error) {
 	case "pattern":
 		pattern, err := s.services.Patterns.Pattern(ctx, id)
 		one.Name, one.Detail, one.Path = pattern.Name, pattern.ID, hitPath(kind, pattern.ID)
-		return one, err
-	case "gap":
-		gap, err := s.services.Gaps.Gap(ctx, id)
-		one.Name = gap.Question
 		return one, err
 	}
 	return one, nil

@@ -12,7 +12,7 @@ func (s *Server) memoryPages() {
 	s.with(s.services.Guard, s.guardPages)
 	s.with(s.services.Escalations, s.escalationPages)
 	s.with(s.services.Consolidation, s.proposalPages)
-	s.with(s.services.Gaps, s.gapPages)
+	s.with(s.services.Verdicts, s.gapPages)
 	s.with(s.services.Value, s.valuePages)
 	s.with(s.services.Transfer, s.importPages)
 	if s.services.Process != nil {

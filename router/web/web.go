@@ -33,13 +33,13 @@ import (
 	"skillrouter/learning/episode"
 	"skillrouter/learning/experience"
 	"skillrouter/learning/fact"
-	"skillrouter/learning/feedback"
 	"skillrouter/learning/guard"
 	"skillrouter/learning/incident"
 	"skillrouter/learning/knowledge"
 	"skillrouter/learning/lesson"
 	"skillrouter/learning/procedure"
 	"skillrouter/learning/shelf"
+	"skillrouter/learning/verdict"
 	"skillrouter/operational"
 	"skillrouter/operational/person"
 	"skillrouter/router"
@@ -87,7 +87,7 @@ type Services struct {
 	Projects func(ctx context.Context, limit int) ([]string, error)
 
 	Search     search.Service
-	Gaps       feedback.GapService
+	Verdicts   verdict.Service
 	Incidents  *incident.Incidents
 	Tellings   Tellings
 	Transfer   transfer.Service
@@ -182,7 +182,7 @@ func (s Services) withinWalls() Services {
 	kinds := slices.DeleteFunc(slices.Clone(s.Kinds), func(m kind.Memory) bool { return !m.Walled })
 	return Services{
 		Auth: s.Auth, Persons: s.Persons, Presence: s.Presence, Mailbox: s.Mailbox, Log: s.Log, Unread: s.Unread, Timeline: s.Timeline,
-		Kinds: kinds, Knowledge: s.Knowledge, Lessons: s.Lessons, Search: s.Search, Gaps: s.Gaps, Value: s.Value,
+		Kinds: kinds, Knowledge: s.Knowledge, Lessons: s.Lessons, Search: s.Search, Verdicts: s.Verdicts, Value: s.Value,
 	}
 }
 

@@ -1,0 +1,179 @@
+package verdict
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"skillrouter/internal/principal"
+	"skillrouter/learning"
+)
+
+// Bounds of the background work.
+const (
+	missesEvery = time.Second // how often misses are written
+	// missSettles is how long a miss stays in memory: a question that is being typed is
+	// asked at each letter, and the last of them is meant.
+	missSettles = 2 * time.Second
+	// missesWaiting bounds the misses in memory. What comes while there are as many is dropped.
+	missesWaiting = 1024
+	// gapsEvery is how often gaps are asked again while something is being stored, and
+	// gapsStep how many at a time: at most ten questions a second.
+	gapsEvery = 5 * time.Second
+	gapsStep  = 50
+	// missesLast is how long the last misses may take to be written when the process stops.
+	missesLast = 500 * time.Millisecond
+)
+
+// missKey is what one agent asked.
+type missKey struct{ key, agent string }
+
+// Missed implements learning.MissObserver. It takes microseconds, and never waits for the disk.
+func (v *Verdicts) Missed(ctx context.Context, miss learning.Miss) {
+	caller := principal.Of(ctx)
+	if !learning.IsAsked(ctx) || caller.Into("project", &miss.Project) != nil {
+		return // nobody asked, or it is in no project that the caller writes into
+	}
+	at := v.now.Stamp()
+	one := Verdict{Subject: learning.GapQuestion(miss.Question), Project: miss.Project, Agent: miss.AgentID, Times: 1, First: at, At: at}
+	if one.Agent == "" || caller.ActAs(one.Agent) != nil {
+		one.Agent = caller.AgentID // a reader may say for whom it asks, and is not believed
+	}
+	var ok bool
+	if one.Key, ok = learning.GapID(one.Subject, one.Project); !ok {
+		return
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	key, last := missKey{one.Key, one.Agent}, v.latest[one.Agent]
+	if before, waits := v.waiting[last]; waits && last != key && before.Project == one.Project && at.Sub(before.At) < missSettles {
+		if typedOn(one.Subject, before.Subject) {
+			return // letters are being taken away
+		}
+		if typedOn(before.Subject, one.Subject) {
+			delete(v.waiting, last)
+		}
+	}
+	if before, waits := v.waiting[key]; waits {
+		one.First = before.First
+		switch {
+		case typedOn(one.Subject, before.Subject):
+			return
+		case typedOn(before.Subject, one.Subject): // another letter made no other word
+			one.Times = before.Times
+		default:
+			one.Times += before.Times
+		}
+	} else if len(v.waiting) >= missesWaiting {
+		return
+	}
+	v.waiting[key], v.latest[one.Agent] = one, key
+}
+
+// typedOn tells whether a text goes on where another ends.
+func typedOn(before, after string) bool {
+	return len(after) > len(before) && strings.HasPrefix(learning.Fold(after), learning.Fold(before))
+}
+
+// Run writes what was missed and asks gaps again when something was stored, until ctx ends; then it writes
+// the last misses and returns nil. The store must take writes until it returns.
+func (v *Verdicts) Run(ctx context.Context) error {
+	writing, asking := time.NewTicker(missesEvery), time.NewTicker(gapsEvery)
+	defer writing.Stop()
+	defer asking.Stop()
+	rung, changed := v.rings(), true // what was stored before the start may answer what was asked before it
+	var gaps []Gap
+	for ctx.Err() == nil {
+		var err error
+		select {
+		case <-writing.C:
+			err = v.Flush(ctx)
+		case <-rung:
+			rung, changed = v.rings(), true
+		case <-asking.C:
+			if len(gaps) == 0 && changed && v.options.Changed != nil {
+				changed = false
+				gaps, err = v.gaps(ctx)
+			}
+			if err == nil {
+				gaps, err = v.ask(ctx, gaps)
+			}
+		case <-ctx.Done():
+		}
+		v.warn(ctx, err)
+	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), missesLast)
+	defer cancel()
+	v.warn(last, v.write(last, time.Time{}))
+	return nil
+}
+
+func (v *Verdicts) rings() <-chan struct{} {
+	if v.options.Changed == nil {
+		return nil
+	}
+	return v.options.Changed.Wait()
+}
+
+func (v *Verdicts) warn(ctx context.Context, err error) {
+	if err != nil && !errors.Is(err, context.Canceled) {
+		v.log.WarnContext(ctx, "questions that found nothing could not be noted", "error", err)
+	}
+}
+
+// Flush writes the misses that have settled. What cannot be written is lost,
+// rather than kept for a disk that is full.
+func (v *Verdicts) Flush(ctx context.Context) error {
+	return v.write(ctx, v.now.Stamp().Add(-missSettles))
+}
+
+// write writes the misses that nobody has added to since before; with a zero time, all.
+func (v *Verdicts) write(ctx context.Context, before time.Time) error {
+	var misses []Verdict
+	v.mu.Lock()
+	for key, one := range v.waiting {
+		if before.IsZero() || !one.At.After(before) {
+			misses = append(misses, one)
+			delete(v.waiting, key)
+			if v.latest[key.agent] == key {
+				delete(v.latest, key.agent)
+			}
+		}
+	}
+	v.mu.Unlock()
+	if len(misses) == 0 {
+		return nil
+	}
+	return v.store.AddMisses(ctx, misses)
+}
+
+// Ask asks every gap again and forgets those that something answers now.
+func (v *Verdicts) Ask(ctx context.Context) error {
+	gaps, err := v.gaps(ctx)
+	for len(gaps) > 0 && err == nil {
+		gaps, err = v.ask(ctx, gaps)
+	}
+	return err
+}
+
+// ask asks the first of some gaps again, forgets those that something answers now, and returns the others.
+func (v *Verdicts) ask(ctx context.Context, gaps []Gap) ([]Gap, error) {
+	ctx = learning.NotAsked(principal.With(ctx, principal.System()))
+	for n := 0; n < gapsStep && len(gaps) > 0; n++ {
+		for _, finds := range v.options.Finders {
+			found, err := finds(ctx, gaps[0].Question, gaps[0].Project)
+			if err != nil {
+				return gaps, err
+			}
+			if found {
+				if _, err := v.store.DeleteMisses(ctx, gaps[0].ID); err != nil {
+					return gaps, err
+				}
+				break
+			}
+		}
+		gaps = gaps[1:]
+	}
+	return gaps, nil
+}
