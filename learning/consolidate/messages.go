@@ -9,6 +9,7 @@ import (
 	"skillrouter/internal/check"
 	"skillrouter/internal/errs"
 	"skillrouter/internal/safetext"
+	"skillrouter/learning/incident"
 )
 
 // message is a message of a transcript in JSON: OpenAI's, or one line of Claude
@@ -323,66 +324,16 @@ func contentText(content json.RawMessage) string {
 	return strings.Join(texts, "\n")
 }
 
-// toolCallLine is a tool's call as a turn says it: a command as a person would
-// have typed it, an edit by the file's name, anything else by the tool's.
+// toolCallLine is a tool's call as a turn says it: a command as a person would have typed it, an edit by the file's name,
+// anything else by the tool's.
 func toolCallLine(name string, arguments json.RawMessage) string {
-	a := readToolCall(arguments)
-	switch command := strings.TrimSpace(a.command()); {
-	case a.path() != "" && a.changes(name):
-		return "[edited " + check.OneLine(a.path()) + "]"
+	switch command, edited := incident.ReadCall(name, arguments); {
+	case edited:
+		return "[edited " + check.OneLine(command) + "]"
 	case strings.Contains(command, "\n"):
 		return "```bash\n" + command + "\n```"
 	case command != "":
 		return "$ " + command
 	}
 	return "[called " + check.OneLine(name) + "]"
-}
-
-// toolArguments are a tool's arguments, by the names that tools have for them.
-type toolArguments map[string]any
-
-// readToolCall reads arguments, which may stand within a call of the tool.
-func readToolCall(text json.RawMessage) toolArguments {
-	var a toolArguments
-	if json.Unmarshal(text, &a) != nil {
-		return nil
-	}
-	for _, inner := range []string{"arguments", "input", "parameters", "args"} {
-		switch v := a[inner].(type) {
-		case map[string]any:
-			return v
-		case string:
-			var nested toolArguments
-			if json.Unmarshal([]byte(v), &nested) == nil {
-				return nested
-			}
-		}
-	}
-	return a
-}
-
-func (a toolArguments) first(names ...string) string {
-	for _, name := range names {
-		if text, ok := a[name].(string); ok && text != "" {
-			return text
-		}
-	}
-	return ""
-}
-
-func (a toolArguments) command() string {
-	return a.first("command", "cmd", "script")
-}
-
-func (a toolArguments) path() string { return a.first("file_path", "path", "filename", "file") }
-
-// changes tells whether a call of the tool of that name changes the file.
-func (a toolArguments) changes(name string) bool {
-	name = strings.ToLower(name)
-	for _, verb := range []string{"edit", "write", "replace", "patch", "create", "insert", "append"} {
-		if strings.Contains(name, verb) {
-			return true
-		}
-	}
-	return a.first("new_string", "new_str", "patch", "diff") != ""
 }

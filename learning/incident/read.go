@@ -218,7 +218,7 @@ func (r *Reader) call(id, name string, input json.RawMessage) {
 	if id == "" || r.done[id] || r.waiting[id] != nil {
 		return
 	}
-	command, edited := readCall(name, input)
+	command, edited := ReadCall(name, input)
 	if command == "" {
 		return
 	}
@@ -276,8 +276,8 @@ func storable(text string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(text, "?"), "\x00", "?")
 }
 
-// readCall reads what a call of a tool runs, or which file it changes.
-func readCall(name string, input json.RawMessage) (command string, edited bool) {
+// ReadCall reads what a call of a tool runs, or which file it changes.
+func ReadCall(name string, input json.RawMessage) (command string, edited bool) {
 	var text string
 	if json.Unmarshal(input, &text) == nil {
 		if strings.HasPrefix(name, "apply_patch") {
@@ -295,6 +295,15 @@ func readCall(name string, input json.RawMessage) (command string, edited bool) 
 	if json.Unmarshal(input, &a) != nil {
 		return "", false
 	}
+	for _, verb := range []string{"edit", "write", "replace", "patch", "create"} {
+		if strings.Contains(strings.ToLower(name), verb) {
+			for _, path := range []string{a.Path, a.Other, a.Third} {
+				if path != "" {
+					return check.Head(storable(path), MaxCommand), true
+				}
+			}
+		}
+	}
 	for _, raw := range []json.RawMessage{a.Command, a.Cmd} {
 		var words []string
 		if json.Unmarshal(raw, &text) == nil && strings.TrimSpace(text) != "" {
@@ -306,15 +315,6 @@ func readCall(name string, input json.RawMessage) (command string, edited bool) 
 				text = words[2] // what a shell was started with
 			}
 			return check.Head(storable(text), MaxCommand), strings.HasPrefix(text, "apply_patch")
-		}
-	}
-	for _, verb := range []string{"edit", "write", "replace", "patch", "create"} {
-		if strings.Contains(strings.ToLower(name), verb) {
-			for _, path := range []string{a.Path, a.Other, a.Third} {
-				if path != "" {
-					return check.Head(storable(path), MaxCommand), true
-				}
-			}
 		}
 	}
 	var arguments map[string]any

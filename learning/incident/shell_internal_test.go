@@ -88,3 +88,20 @@ func TestBanner(t *testing.T) {
 		}
 	}
 }
+
+// TestReadCall: an editor that is told by "command" what to do edits a file, and runs nothing.
+func TestReadCall(t *testing.T) {
+	for _, c := range []struct {
+		tool, input, want string
+		edited            bool
+	}{
+		{"str_replace_based_edit_tool", `{"command":"str_replace","path":"src/lib.rs","old_str":"a","new_str":"b"}`, "src/lib.rs", true},
+		{"Edit", `{"file_path":"a.go"}`, "a.go", true},
+		{"Bash", `{"command":"make test"}`, "make test", false},
+		{"shell", `{"command":["bash","-lc","make test"]}`, "make test", false},
+	} {
+		if got, edited := ReadCall(c.tool, []byte(c.input)); got != c.want || edited != c.edited {
+			t.Errorf("%s: %q, %v", c.tool, got, edited)
+		}
+	}
+}

@@ -162,6 +162,9 @@ func (h *Hook) leave(text []byte) error {
 	cmd := exec.Command(program, args...)
 	cmd.SysProcAttr = process.Detached()
 	cmd.Dir = os.TempDir() // so that it keeps no other folder from being removed
+	if _, err := os.Stat(cmd.Dir); err != nil {
+		cmd.Dir = filepath.VolumeName(cmd.Dir) + string(filepath.Separator) // a sandbox may have none, and the session is learned from all the same
+	}
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return err

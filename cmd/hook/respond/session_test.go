@@ -2,7 +2,9 @@ package respond
 
 import (
 	"context"
+	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -51,5 +53,32 @@ func TestEndGoesOn(t *testing.T) {
 				t.Errorf("did %q, want %q: %v", done, want, err)
 			}
 		})
+	}
+}
+
+// TestEndWithoutTemporaryFolder: the end of a session is handed on where there is no folder for temporary files.
+func TestEndWithoutTemporaryFolder(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the program is a shell script")
+	}
+	dir := t.TempDir()
+	program, got := filepath.Join(dir, "program"), filepath.Join(dir, "got")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\ncat > '"+got+".part' && mv '"+got+".part' '"+got+"'\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	h := ofSession(t, nil)
+	h.process.Program = func() (string, error) { return program, nil }
+	t.Setenv("TMPDIR", filepath.Join(dir, "none"))
+	if err := h.leave([]byte("the end")); err != nil {
+		t.Fatal(err)
+	}
+	for t.Context().Err() == nil {
+		if text, err := os.ReadFile(got); err == nil {
+			if string(text) != "the end" {
+				t.Errorf("handed on: %q", text)
+			}
+			return
+		}
+		runtime.Gosched()
 	}
 }
