@@ -107,6 +107,15 @@ func toolServices(c *client.Client) mcpserver.Services {
 	}
 }
 
+// remoteSystem is the running router as the service that it has of itself.
+type remoteSystem struct{ client.System }
+
+// Health implements router.SystemService.
+func (s remoteSystem) Health(ctx context.Context) (router.SystemHealth, error) {
+	h, err := s.System.Health(ctx)
+	return router.SystemHealth{Status: h.Status, Version: h.Version, UptimeMS: h.UptimeMS, Timestamp: h.Timestamp, Stats: h.Stats}, err
+}
+
 // tools are all that there are. They are this program's own: no router is asked.
 func (s *shell) tools() []router.Tool {
 	c, err := s.client()

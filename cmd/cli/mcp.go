@@ -2,13 +2,12 @@ package cli
 
 import (
 	"context"
+	"net/url"
 
 	"github.com/spf13/cobra"
 
-	"skillrouter/cmd/config"
 	"skillrouter/internal/check"
 	"skillrouter/internal/errs"
-	"skillrouter/router"
 	"skillrouter/router/client"
 	"skillrouter/router/mcpserver"
 )
@@ -18,8 +17,8 @@ func (s *shell) mcpCommand() *cobra.Command {
 	return s.made(command{
 		use: "mcp [--for KIND | --agent ID] [--toolsets NAMES]", short: "Serve the router's tools to an agent, as MCP on standard input and output",
 		long: `Speaks the Model Context Protocol on standard input and output, for clients that
-start their servers themselves. It is a client of the running router, and starts
-one that outlives it if there is none on this machine. It ends with its input.
+start their servers themselves. It hands the messages to the running router, and
+starts one that outlives it if there is none on this machine. It ends with its input.
 
 The calls are made as the agent that --agent or SKILLROUTER_AGENT names, else as
 the session of the agent that started this server: with --for claude-code, one
@@ -47,45 +46,22 @@ What is stored without a project belongs to that of the working folder.
 		if err != nil {
 			return err
 		}
-		chosen, err := s.toolsets(toolsets)
-		if err != nil {
-			return err
+		toolsets = first(toolsets, s.env("SKILLROUTER_TOOLSETS"))
+		if _, err := mcpserver.ParseToolsets(toolsets); err != nil {
+			return usagef("--toolsets %s", errs.MessageOf(err))
 		}
-		c, err := s.ensureRunning(ctx)
-		if err != nil {
-			return err
+		asked := url.Values{}
+		for name, value := range map[string]string{"agent_id": caller, "project": s.workProject(), "toolsets": toolsets} {
+			if value != "" {
+				asked.Set(name, value)
+			}
 		}
-		defer c.Close()
-		tools := mcpserver.New(toolServices(c), mcpserver.Options{Agent: caller, Project: s.workProject(), Toolsets: chosen, Version: version().Version, Log: s.logger(config.Log{Level: "warn"})})
-		return tools.ServeStdio(ctx, s.in, s.out)
+		dial := s.ensureRunning
+		pipe := client.Pipe{Query: asked, Dial: func(ctx context.Context) (*client.Client, error) {
+			first := dial
+			dial = func(context.Context) (*client.Client, error) { return s.client() } // a router that was stopped stays so
+			return first(ctx)
+		}}
+		return pipe.Run(ctx, s.in, s.out)
 	})
-}
-
-// remoteSystem is the running router as the service that it has of itself.
-type remoteSystem struct{ client.System }
-
-// Health implements router.SystemService.
-func (s remoteSystem) Health(ctx context.Context) (router.SystemHealth, error) {
-	h, err := s.System.Health(ctx)
-	return router.SystemHealth{Status: h.Status, Version: h.Version, UptimeMS: h.UptimeMS, Timestamp: h.Timestamp, Stats: h.Stats}, err
-}
-
-// toolsets are those that the flag or else the environment names, and those
-// that the settings have on for everyone.
-func (s *shell) toolsets(flag string) (mcpserver.Toolsets, error) {
-	if flag == "" {
-		flag = s.env("SKILLROUTER_TOOLSETS")
-	}
-	if _, err := mcpserver.ParseToolsets(flag); err != nil {
-		return mcpserver.Toolsets{}, usagef("--toolsets %s", errs.MessageOf(err))
-	}
-	settings, err := s.settings()
-	if err != nil {
-		return mcpserver.Toolsets{}, err
-	}
-	chosen, err := mcpserver.ParseToolsets(append(settings.MCP.Toolsets, flag)...)
-	if err != nil {
-		return mcpserver.Toolsets{}, errs.InvalidField("mcp.toolsets", "%s", errs.MessageOf(err))
-	}
-	return chosen, nil
 }

@@ -115,22 +115,19 @@ func TestMCPToolsets(t *testing.T) {
 	t.Setenv("SKILLROUTER_AGENT", "")
 	url := serveApp(t)
 	for name, c := range map[string]struct {
-		variable, setting string
-		args              []string
-		want              string
-		code              int
+		variable string
+		args     []string
+		want     string
+		code     int
 	}{
 		"by nothing":         {want: `"store_knowledge"`},
-		"by the flag":        {args: []string{"--toolsets", "lessons"}, want: `"store_knowledge"`},
-		"by the environment": {variable: "all", want: `"store_knowledge"`},
-		"by the settings":    {setting: "lessons", want: `"store_knowledge"`},
+		"by the flag":        {args: []string{"--toolsets", "lessons"}, want: `"get_lesson"`},
+		"by the environment": {variable: "all", want: `"remember_fact"`},
 		"unknown":            {args: []string{"--toolsets", "leasons"}, want: `--toolsets has "leasons", which is no toolset; there are: core, lessons, facts, procedures, reminders, experience, operations, admin, all`, code: 64},
 		"unknown variable":   {variable: "leasons", want: `has "leasons"`, code: 64},
-		"unknown setting":    {setting: "leasons", want: `mcp.toolsets has "leasons"`, code: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("SKILLROUTER_TOOLSETS", c.variable)
-			t.Setenv("SKILLROUTER_MCP_TOOLSETS", c.setting)
 			answers, code, stderr := speak(t, append([]string{"--server", url}, c.args...), `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
 			if code != c.code || !strings.Contains(answers[1]+stderr, c.want) {
 				t.Errorf("code %d, %v, stderr %s", code, answers, stderr)

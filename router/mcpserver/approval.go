@@ -3,7 +3,6 @@ package mcpserver
 import (
 	"context"
 	"fmt"
-	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -20,18 +19,15 @@ const (
 	maxShownCommand = 500
 )
 
-// asker shows the person who sits before the client of [Server.ServeStdio] what an approval waits for. Clients over HTTP
-// are called without a session, in which a server cannot ask.
-type asker struct {
-	session atomic.Pointer[mcp.ServerSession]
-	asking  atomic.Bool // one question at a time: a person answers no more
-}
-
-// show asks a client that can be asked, and returns at once. The answer allows nothing: whoever runs the client could give it, and
-// that may be a program that the agent runs.
-func (a *asker) show(ctx context.Context, action rule.Action, checked guard.Checked) {
-	session := a.session.Load()
-	if session == nil || !checked.Blocked || checked.ApprovalID == "" || !a.asking.CompareAndSwap(false, true) {
+// showApproval shows the person who sits before a client what an approval waits for, one question at a time: a person answers
+// no more. It returns at once. The answer allows nothing: whoever runs the client could give it, and that may be a program that
+// the agent runs. A client that is called without a session cannot be asked.
+func (s *Server) showApproval(ctx context.Context, action rule.Action, checked guard.Checked) {
+	req := requestOf(ctx)
+	if req == nil || !lasts(ctx, req.Session) || !checked.Blocked || checked.ApprovalID == "" {
+		return
+	}
+	if _, open := s.asking.LoadOrStore(req.Session, true); open {
 		return
 	}
 	why := ""
@@ -43,10 +39,16 @@ func (a *asker) show(ctx context.Context, action rule.Action, checked guard.Chec
 			visible(check.Head(check.OneLine(action.Command), maxShownCommand)), why, checked.ApprovalID),
 		RequestedSchema: map[string]any{"type": "object", "properties": map[string]any{}},
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), approvalShown) // the call is over before
 	go func() {
+		defer s.asking.Delete(req.Session)
+		// The call has its answer by then. By its values the library would send the question in that call's stream.
+		ctx, cancel := context.WithTimeout(valueless{context.WithoutCancel(ctx)}, approvalShown)
 		defer cancel()
-		defer a.asking.Store(false)
-		_, _ = session.Elicit(ctx, question) // a client that cannot be asked is told by the tool's answer
+		_, _ = req.Session.Elicit(ctx, question) // a client that cannot be asked is told by the tool's answer
 	}()
 }
+
+// valueless is a context without the values of the one in it.
+type valueless struct{ context.Context }
+
+func (valueless) Value(any) any { return nil }

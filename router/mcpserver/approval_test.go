@@ -39,7 +39,7 @@ func TestApprovalIsShown(t *testing.T) {
 			}
 			return &mcp.ElicitResult{Action: "accept"}, nil
 		},
-	}).Connect(t.Context(), pipes(t, server), &mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
+	}).Connect(t.Context(), pipes(t, server), inSession)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ func listening(t *testing.T, transport mcp.Transport) (*mcp.ClientSession, <-cha
 	told := make(chan struct{}, 16)
 	client, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{
 		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { told <- struct{}{} },
-	}).Connect(t.Context(), transport, nil)
+	}).Connect(t.Context(), transport, inSession)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -66,7 +66,7 @@ func (s *Server) addGuardTools() {
 func (s *Server) check(ctx context.Context, a rule.Action) (guard.Checked, error) {
 	checked, err := s.services.Guard.Check(ctx, a)
 	if err == nil {
-		s.asker.show(ctx, a, checked)
+		s.showApproval(ctx, a, checked)
 	}
 	return checked, err
 }

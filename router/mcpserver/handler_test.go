@@ -215,16 +215,15 @@ func TestActingAgent(t *testing.T) {
 
 // TestCallersProject says which project a call belongs to.
 func TestCallersProject(t *testing.T) {
-	for name, c := range map[string]struct{ server, query, given, want string }{
-		"nobody says":            {"", "", "", ""},
-		"the server's":           {"shop", "", "", "shop"},
-		"the URL's goes before":  {"shop", "?project=web", "", "web"},
-		"the call's goes before": {"shop", "?project=web", `,"project":"docs"`, "docs"},
-		"an empty one is none":   {"shop", "?project=web", `,"project":""`, ""},
+	for name, c := range map[string]struct{ query, given, want string }{
+		"nobody says":            {"", "", ""},
+		"the URL":                {"?project=web", "", "web"},
+		"the call's goes before": {"?project=web", `,"project":"docs"`, "docs"},
+		"an empty one is none":   {"?project=web", `,"project":""`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := &house{}
-			url := framed(t, mcpserver.New(h.services(), mcpserver.Options{Agent: "captain", Project: c.server})) + c.query
+			url := framed(t, mcpserver.New(h.services(), mcpserver.Options{Agent: "captain"})) + c.query
 			record := strings.Replace(fmt.Sprintf(search, meta), `"search_knowledge","arguments":{"query":"x"}`, `"record_episode","arguments":{"event_type":"action","title":"t","content":"c"`+c.given+`}`, 1)
 			status, answer, _ := post(t, url, "2026-07-28", "", "", record)
 			if status != 200 || len(h.episodes) != 1 {

@@ -46,11 +46,9 @@ func (s *Server) actor(ctx context.Context, asked string) string {
 }
 
 // place returns the project that a call belongs to which names none.
-func (s *Server) place(ctx context.Context) string {
-	if project, _ := ctx.Value(projectKey{}).(string); project != "" {
-		return project
-	}
-	return s.project
+func place(ctx context.Context) string {
+	project, _ := ctx.Value(projectKey{}).(string)
+	return project
 }
 
 // contextKey is where a request's context holds itself on its way through the

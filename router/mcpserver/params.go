@@ -244,7 +244,7 @@ func isNull(value json.RawMessage) bool { return bytes.Equal(value, []byte("null
 // stand fills in where the caller works, before the call is read.
 func (p *params) stand(ctx context.Context, s *Server) {
 	for _, project := range p.projects {
-		*project = s.place(ctx)
+		*project = place(ctx)
 	}
 }
 

@@ -11,30 +11,39 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"go.uber.org/goleak"
 
+	"skillrouter/router/client"
 	"skillrouter/router/mcpserver"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // pipes serves one client over pipes, as `skillrouter mcp` does, until the
-// test ends, and then checks that the server has ended too.
+// test ends, and then checks that the pipe has ended too.
 func pipes(t *testing.T, server *mcpserver.Server) mcp.Transport {
 	t.Helper()
 	serverIn, clientOut := io.Pipe()
 	clientIn, serverOut := io.Pipe()
 	served := make(chan error, 1)
+	pipe := piped(t, server)
 	go func() {
-		served <- server.ServeStdio(t.Context(), serverIn, serverOut)
+		served <- pipe.Run(t.Context(), serverIn, serverOut)
 		_ = serverOut.Close()
 	}()
 	t.Cleanup(func() {
 		_ = clientOut.Close()
 		_ = clientIn.Close()
 		if err := <-served; err != nil && t.Context().Err() == nil {
-			t.Errorf("the server ended with %v", err)
+			t.Errorf("the pipe ended with %v", err)
 		}
 	})
 	return &mcp.IOTransport{Reader: clientIn, Writer: clientOut}
+}
+
+// piped is a pipe to a server.
+func piped(t *testing.T, server *mcpserver.Server) *client.Pipe {
+	t.Helper()
+	url := framed(t, server)
+	return &client.Pipe{Dial: func(context.Context) (*client.Client, error) { return client.New(url, client.Options{}) }}
 }
 
 func withCancel(t *testing.T) (context.Context, context.CancelFunc) {

@@ -1,5 +1,5 @@
 // Package mcpserver offers the services to agents as tools of the Model
-// Context Protocol, over streamable HTTP and over a pair of pipes. It owns
+// Context Protocol, over streamable HTTP. It owns
 // what is the protocol's alone: the tools' names, schemas and wording, how an
 // answer is put before a model, sessions, framing, and the one table from
 // errors to what a model is told. It must not hold a rule of any domain, and
@@ -86,9 +86,7 @@ type Tools func(s *Server)
 type Options struct {
 	// Agent is who calls are made for when neither the token, nor the URL, nor
 	// the call says. Empty leaves it to the services, which know the token.
-	Agent string
-	// Project is where calls belong that name none, unless the URL says. Empty: nowhere.
-	Project  string
+	Agent    string
 	Toolsets Toolsets     // switched on for every client, besides the default one
 	Version  string       // of this program, shown to clients
 	Log      *slog.Logger // nil discards
@@ -108,12 +106,10 @@ type streams struct {
 	ended chan struct{}
 }
 
-// Server offers the services' tools. One Server serves any number of
-// clients, by Handler and by ServeStdio.
+// Server offers the services' tools to any number of clients.
 type Server struct {
 	services  Services
 	agent     string
-	project   string
 	toolsets  Toolsets
 	ready     func()             // adds what is offered: a hundred tools' schemas take 15 ms, which no start should wait for
 	tools     map[string]offered // by name; written by ready alone, which whoever comes from outside calls first
@@ -126,7 +122,7 @@ type Server struct {
 
 	progressEvery time.Duration
 	streams       streams
-	asker         asker
+	asking        sync.Map // the sessions that a question to a person is open in
 	handler       http.Handler
 }
 
@@ -134,7 +130,7 @@ type Server struct {
 func New(services Services, options Options) *Server {
 	log := defaults.Log(options.Log)
 	options.Version = cmp.Or(options.Version, "unknown")
-	s := &Server{services: services, agent: options.Agent, project: options.Project, toolsets: options.Toolsets, tools: map[string]offered{}, log: log}
+	s := &Server{services: services, agent: options.Agent, toolsets: options.Toolsets, tools: map[string]offered{}, log: log}
 	quiet := slog.New(atLeast{log.Handler(), slog.LevelWarn}) // the library logs each session's coming and going
 	s.sessions, s.enabled = newSessions(), newEnabled()
 	s.streams.ended = make(chan struct{})

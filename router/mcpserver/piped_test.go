@@ -8,16 +8,21 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"skillrouter/comms"
+	"skillrouter/router/client"
 	"skillrouter/router/mcpserver"
 )
 
@@ -61,7 +66,7 @@ func play(t *testing.T, transcript string) string {
 	clientIn, serverOut := io.Pipe()
 	served := make(chan error, 1)
 	go func() {
-		served <- server.ServeStdio(t.Context(), serverIn, serverOut)
+		served <- piped(t, server).Run(t.Context(), serverIn, serverOut)
 		_ = serverOut.Close()
 	}()
 	answers := bufio.NewReader(clientIn)
@@ -112,7 +117,7 @@ func TestInputEndsBeforeTheAnswers(t *testing.T) {
 		fmt.Fprintf(&in, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"search_knowledge","arguments":{"query":"x"}}}`+"\n", i+1)
 	}
 	in.Truncate(in.Len() - 1) // not even the last line break
-	if err := mcpserver.New(new(house).services(), mcpserver.Options{}).ServeStdio(t.Context(), &in, &out); err != nil {
+	if err := piped(t, mcpserver.New(new(house).services(), mcpserver.Options{})).Run(t.Context(), &in, &out); err != nil {
 		t.Fatal(err)
 	}
 	seen := map[float64]bool{}
@@ -131,17 +136,120 @@ func TestInputEndsBeforeTheAnswers(t *testing.T) {
 	}
 }
 
-// TestStuckCallsEnd holds that the end of the input ends the server, even if a
+// TestStuckCallsEnd holds that the end of the input ends the pipe, even if a
 // call never comes back by itself.
 func TestStuckCallsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := &house{waiting: make(chan struct{}, 2)}
-		in := strings.NewReader(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}` + "\n" +
-			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search_knowledge","arguments":{"query":"wait"}}}` + "\n")
-		if err := mcpserver.New(h.services(), mcpserver.Options{}).ServeStdio(t.Context(), in, io.Discard); err != nil {
+		dialled, left := make(dials), make(chan struct{})
+		serving := &http.Server{Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body) // or nobody sees that the client leaves
+			<-r.Context().Done()
+			close(left)
+		})}
+		go func() { _ = serving.Serve(dialled) }()
+		in := strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search_knowledge","arguments":{"query":"wait"}}}` + "\n")
+		pipe := client.Pipe{Dial: func(context.Context) (*client.Client, error) {
+			return client.New("http://router", client.Options{Connect: dialled.dial})
+		}}
+		if err := pipe.Run(t.Context(), in, io.Discard); err != nil {
+			t.Error(err)
+		}
+		<-left
+		if err := serving.Close(); err != nil {
 			t.Error(err)
 		}
 	})
+}
+
+// dials is a listener in memory.
+type dials chan net.Conn
+
+func (d dials) dial(context.Context) (net.Conn, error) {
+	here, there := net.Pipe()
+	d <- there
+	return here, nil
+}
+
+// Accept implements net.Listener.
+func (d dials) Accept() (net.Conn, error) {
+	conn, ok := <-d
+	if !ok {
+		return nil, net.ErrClosed
+	}
+	return conn, nil
+}
+
+// Addr implements net.Listener.
+func (d dials) Addr() net.Addr { return &net.UnixAddr{} }
+
+// Close implements net.Listener.
+func (d dials) Close() error { close(d); return nil }
+
+// TestRouterGoesAway restarts the router behind a pipe: a call while it is away fails with the call's id and says what to do, a call
+// after it comes back works in a new session, and the client is told to list its tools again.
+func TestRouterGoesAway(t *testing.T) {
+	h := &house{}
+	var serving atomic.Pointer[string]
+	serve := func() (stop func()) {
+		server := mcpserver.New(h.services(), mcpserver.Options{Agent: "captain"})
+		s := httptest.NewServer(server.Handler())
+		serving.Store(&s.URL)
+		return func() {
+			_ = server.Close()
+			s.CloseClientConnections()
+			s.Close()
+		}
+	}
+	stop := serve()
+	serverIn, in := io.Pipe()
+	clientIn, serverOut := io.Pipe()
+	pipe := client.Pipe{Dial: func(context.Context) (*client.Client, error) { return client.New(*serving.Load(), client.Options{}) }}
+	served := make(chan error, 1)
+	go func() { served <- pipe.Run(t.Context(), serverIn, serverOut) }()
+	answers := make(chan string, 100) // so that the pipe never waits for this test
+	go func() {
+		defer close(answers)
+		for lines := bufio.NewScanner(clientIn); lines.Scan(); {
+			answers <- lines.Text()
+		}
+	}()
+	say := func(line string) { _, _ = io.WriteString(in, line+"\n") }
+	told := 0 // that the tools are others
+	hear := func(want string) {
+		t.Helper()
+		for line := range answers {
+			if strings.Contains(line, want) {
+				return
+			}
+			if told++; !strings.Contains(line, "notifications/tools/list_changed") {
+				t.Fatalf("%q; want %q", line, want)
+			}
+		}
+	}
+	const ask = `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"search_knowledge","arguments":{"query":"x"}}}`
+	say(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
+	hear(`"id":0`)
+	say(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	say(fmt.Sprintf(ask, 1))
+	hear(`"id":1,"result"`)
+	stop()
+	say(fmt.Sprintf(ask, 2))
+	hear(`"id":2,"error":{"code":-32000,"message":"`)
+	say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`) // needs no answer, and gets none
+	stop = serve()
+	defer stop()
+	say(fmt.Sprintf(ask, 3))
+	hear(`"id":3,"result"`)
+	say(fmt.Sprintf(ask, 4))
+	hear(`"id":4,"result"`)
+	if told != 1 {
+		t.Errorf("the client was told %d times that its tools are others", told)
+	}
+	_ = in.Close()
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
+	_ = serverOut.Close()
 }
 
 func TestStdioEndsWithItsContext(t *testing.T) {
@@ -150,7 +258,7 @@ func TestStdioEndsWithItsContext(t *testing.T) {
 	defer client.Close()
 	served := make(chan error, 1)
 	go func() {
-		served <- mcpserver.New(new(house).services(), mcpserver.Options{}).ServeStdio(ctx, in, io.Discard)
+		served <- piped(t, mcpserver.New(new(house).services(), mcpserver.Options{})).Run(ctx, in, io.Discard)
 	}()
 	cancel()
 	if err := <-served; err != nil {
@@ -162,7 +270,7 @@ func TestHugeLineIsRefusedAndTheNextIsRead(t *testing.T) {
 	var out bytes.Buffer
 	in := strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"` + strings.Repeat("x", mcpserver.MaxMessage) + `"}}` + "\r\n" +
 		`{"jsonrpc":"2.0","id":2,"method":"ping"}` + "\r\n")
-	if err := mcpserver.New(new(house).services(), mcpserver.Options{}).ServeStdio(t.Context(), in, &out); err != nil {
+	if err := piped(t, mcpserver.New(new(house).services(), mcpserver.Options{})).Run(t.Context(), in, &out); err != nil {
 		t.Fatal(err)
 	}
 	first, second, _ := strings.Cut(out.String(), "\n")
@@ -178,13 +286,13 @@ func FuzzStdio(f *testing.F) {
 	f.Add([]byte("[]\n[1]\n[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"},{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}]\n"))
 	f.Add([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"route_query","arguments":[]}}`))
 	f.Add([]byte(`{"jsonrpc":"2.0","id":"a","result":{}}` + "\n" + `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`))
-	server := mcpserver.New(new(house).services(), mcpserver.Options{})
 	f.Fuzz(func(t *testing.T, in []byte) {
+		server := mcpserver.New(new(house).services(), mcpserver.Options{})
 		if bytes.Contains(in, []byte("wait")) {
 			t.Skip("the fake would wait")
 		}
 		var out bytes.Buffer
-		if err := server.ServeStdio(t.Context(), bytes.NewReader(in), &out); err != nil {
+		if err := piped(t, server).Run(t.Context(), bytes.NewReader(in), &out); err != nil {
 			t.Fatal(err)
 		}
 		for line := range bytes.Lines(out.Bytes()) {
