@@ -37,7 +37,6 @@ type call struct {
 	start     time.Time
 	span      *trace.Span
 	status    int
-	goesOn    bool // as a stream, which says so itself at its end
 }
 
 // callOf returns what is known of the request that ctx belongs to.
@@ -86,10 +85,8 @@ func (s *Server) identify(c *gin.Context) {
 		header.Set("traceparent", trace)
 	}
 	c.Next()
-	if !call.goesOn {
-		call.status = c.Writer.Status()
-		s.ended(c.Request, call, int64(c.Writer.Size()))
-	}
+	call.status = c.Writer.Status()
+	s.ended(c.Request, call, int64(c.Writer.Size()))
 }
 
 // ended logs and counts a request that was answered with so many bytes.

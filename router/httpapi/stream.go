@@ -22,21 +22,13 @@ const RecheckEvery = 10 * time.Second
 // caller is who it was when it began: not beyond the end of its token, or of
 // its session with the dashboard, nor without a token once one is needed. The
 // request's context then ends with a errs.Unauthenticated error as its cause.
-//
-// A handler that begins streams gives the request back to net/http, with its
-// goroutine and its buffers, and goes on with the connection alone. The request
-// is then logged and counted when the stream has ended.
 func (s *Server) stream(handler http.Handler) gin.HandlerFunc {
-	begins, _ := handler.(interface {
-		Begin(w http.ResponseWriter, r *http.Request) (live func() int64)
-	})
 	return func(c *gin.Context) {
-		request := c.Request.Context()
-		asked := c.Copy() // c itself is used again for another request
-		asked.Request = c.Request.WithContext(context.WithoutCancel(request))
-		ctx, end := context.WithCancelCause(asked.Request.Context())
-		release := context.AfterFunc(request, func() { end(context.Cause(request)) }) // as long as it is the request's
+		ctx, end := context.WithCancelCause(c.Request.Context())
+		defer end(nil)
 		was := principal.Of(ctx)
+		asked := c.Copy() // for looks at the caller
+		asked.Request = c.Request.WithContext(context.WithoutCancel(ctx))
 		standing := func() error {
 			err := s.still(asked, was)
 			if err != nil {
@@ -44,28 +36,8 @@ func (s *Server) stream(handler http.Handler) gin.HandlerFunc {
 			}
 			return err
 		}
-		ctx = principal.WithStanding(ctx, standing)
-		over := recheck(standing)
-		ended := func() { end(nil); over() }
-		asking := asked.Request.WithContext(ctx)
-		if begins == nil {
-			defer ended()
-			handler.ServeHTTP(c.Writer, asking)
-			return
-		}
-		live := begins.Begin(c.Writer, asking)
-		if live == nil {
-			ended()
-			return
-		}
-		release()
-		call := callOf(ctx)
-		call.goesOn, call.status = true, c.Writer.Status()
-		go func() {
-			sent := live()
-			ended()
-			s.ended(asked.Request, call, sent)
-		}()
+		defer recheck(standing)()
+		handler.ServeHTTP(c.Writer, c.Request.WithContext(principal.WithStanding(ctx, standing)))
 	}
 }
 

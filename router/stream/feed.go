@@ -14,7 +14,7 @@ import (
 
 // Bounds of the clients that follow the feed, over each transport.
 const (
-	// MaxFollowers bounds them all: with a connection each takes about 30 KB.
+	// MaxFollowers bounds them all: with a connection each takes about 70 KB.
 	MaxFollowers = 4096
 	// MaxFollowersPerAgent is for one agent's token, as comms.MaxStreamsPerAgent is
 	// for its mailbox: an agent needs one, and reconnects whose predecessors are not yet known to be gone.

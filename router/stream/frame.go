@@ -1,9 +1,7 @@
 package stream
 
 import (
-	"encoding/binary"
 	"encoding/json"
-	"math"
 
 	"skillrouter/internal/clock"
 	"skillrouter/router/feed"
@@ -34,15 +32,7 @@ const (
 	frameError = "error"
 )
 
-// The opcodes of https://www.rfc-editor.org/rfc/rfc6455#section-5.2, each with the bit that ends a message.
-const (
-	finalText  = 0x81
-	finalClose = 0x88
-	finalPing  = 0x89
-)
-
-// encodeFrame writes an event as a frame, header and all: a server's frames
-// bear no mask, and so are the same for every client.
+// encodeFrame writes an event as a frame's text, which is the same for every client.
 func encodeFrame(event feed.Event) []byte {
 	return textFrame(Frame{
 		Type: event.Type, Data: event.Data, Timestamp: event.At.UnixMilli(), Seq: event.Seq, Kind: event.Kind, Source: event.Source,
@@ -56,21 +46,7 @@ func textFrame(frame Frame) []byte {
 	}
 	// Marshalling strings, whole numbers and JSON that was stored or made here cannot fail.
 	text, _ := json.Marshal(frame)
-	return rawFrame(finalText, text)
-}
-
-// rawFrame puts a header before a payload: RFC 6455, section 5.2.
-func rawFrame(first byte, payload []byte) []byte {
-	frame := make([]byte, 0, len(payload)+10)
-	switch n := len(payload); {
-	case n < 126:
-		frame = append(frame, first, byte(n))
-	case n <= math.MaxUint16:
-		frame = binary.BigEndian.AppendUint16(append(frame, first, 126), uint16(n))
-	default:
-		frame = binary.BigEndian.AppendUint64(append(frame, first, 127), uint64(n))
-	}
-	return append(frame, payload...)
+	return text
 }
 
 // answerFrame is what a client is answered to what it sent.

@@ -2,11 +2,8 @@ package stream
 
 import (
 	"context"
-	"fmt"
-	"log/slog"
 	"net"
 	"net/http"
-	"runtime/debug"
 	"sync"
 
 	"skillrouter/internal/errs"
@@ -107,23 +104,4 @@ func (g *gate[C]) count() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return len(g.inside)
-}
-
-// apart does what needs room on a stack in a goroutine that ends, and waits for that: a stack stays as large as it once was. over
-// has room for one, and is used by one at a time. It tells whether do went through without a panic.
-func apart(log *slog.Logger, over chan bool, do func()) (survived bool) {
-	go func() { over <- survives(log, do) }()
-	return <-over
-}
-
-// survives does what a stream's goroutine is for, as net/http has a handler do it: a panic costs that stream alone.
-func survives(log *slog.Logger, do func()) (survived bool) {
-	defer func() {
-		if p := recover(); p != nil {
-			log.Error("panic in a stream", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-			survived = false
-		}
-	}()
-	do()
-	return true
 }

@@ -11,6 +11,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -30,7 +31,7 @@ const (
 	WriteTimeout = 5 * time.Second
 	// farewellTimeout bounds the last words at shutdown, which has a second for all streams.
 	farewellTimeout = 300 * time.Millisecond
-	// streamBuffer is how many events r3labs/sse holds between the pump and the connection.
+	// streamBuffer is how many events r3labs/sse holds for a stream, besides 64 for its reader.
 	streamBuffer = 16
 	// pipelineBytes bounds the messages between the pump and the connection. They
 	// are shared with other readers, unless they come from the table.
@@ -54,9 +55,7 @@ type Hub struct {
 	server *sse.Server
 	last   atomic.Uint64 // the newest connection's number
 	gate   gate[*connection]
-
-	mu          sync.Mutex
-	connections map[string]*connection
+	byID   sync.Map // of *connection
 }
 
 // New makes a Hub that serves the messages of the agent in the query. fail
@@ -77,19 +76,18 @@ func New(mailbox *comms.Mailbox, fail func(w http.ResponseWriter, r *http.Reques
 
 // newHub makes a Hub for at most so many clients, each of which reads what open gives it.
 func newHub(open func(r *http.Request) (source, error), most int, fail func(w http.ResponseWriter, r *http.Request, err error), log *slog.Logger) *Hub {
-	h := &Hub{open: open, caller: func(*http.Request) caller { return caller{} }, most: most, fail: fail, log: log, connections: map[string]*connection{}}
-	h.server = sse.New()
+	h := &Hub{open: open, caller: func(*http.Request) caller { return caller{} }, most: most, fail: fail, log: log, server: sse.New()}
 	h.server.AutoReplay, h.server.AutoStream, h.server.SplitData, h.server.BufferSize = false, false, true, streamBuffer
-	// The library runs its hooks in goroutines of their own; awake waits for both.
+	// The library runs its hooks in goroutines of their own; ServeHTTP waits for both.
 	h.server.OnSubscribe = func(id string, _ *sse.Subscriber) {
-		if c := h.connection(id); c != nil {
-			c.pump()
+		if c, there := h.byID.Load(id); there {
+			c.(*connection).pump()
 		}
 	}
 	h.server.OnUnsubscribe = func(id string, _ *sse.Subscriber) {
 		h.server.RemoveStream(id) // not before: its loop would no longer take the deregistration
-		if c := h.connection(id); c != nil {
-			close(c.removed)
+		if c, there := h.byID.Load(id); there {
+			close(c.(*connection).removed)
 		}
 	}
 	return h
@@ -98,54 +96,37 @@ func newHub(open func(r *http.Request) (source, error), most int, fail func(w ht
 // ServeHTTP streams until the client goes away, takes nothing for
 // WriteTimeout, or the hub shuts down.
 func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if live := h.Begin(w, r); live != nil {
-		live()
-	}
-}
-
-// Begin answers a request. Where it could take over the connection (HTTP/1),
-// the stream goes on in live, which is to be called once, needs the request no
-// more, and returns how many bytes were sent; nil: the answer is complete.
-func (h *Hub) Begin(w http.ResponseWriter, r *http.Request) (live func() int64) {
-	ctx, cancel := context.WithCancel(r.Context())
 	source, err := h.open(r)
 	if err != nil {
-		cancel()
 		h.fail(w, r, err)
-		return nil
+		return
 	}
-	c := newConnection(h, strconv.FormatUint(h.last.Add(1), 10), ctx, cancel, source, w)
-	c.out.shared = r.ProtoMajor > 1
+	defer source.close()
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	c := &connection{
+		hub: h, id: strconv.FormatUint(h.last.Add(1), 10), ctx: ctx, cancel: cancel, source: source,
+		pumped: make(chan struct{}), removed: make(chan struct{}), room: make(chan struct{}, 1),
+	}
+	c.out = newWriter(w, c)
 	if err := h.gate.enter(c, h.caller(r), h.most); err != nil {
-		source.close()
-		cancel()
 		h.fail(w, r, err)
-		return nil
+		return
 	}
-	h.mu.Lock()
-	h.connections[c.id] = c
-	h.mu.Unlock()
+	defer h.gate.leave(c)
+	h.byID.Store(c.id, c)
+	defer h.byID.Delete(c.id)
 	_ = c.out.control.SetReadDeadline(time.Time{}) // a read time limit is meant for requests, not for streams; without one there is nothing to lift
-	c.out.begin()
-	if c.conn = takeOver(w, r); c.conn != nil {
-		c.out.over(c.conn)
+	h.server.CreateStream(c.id)
+	// The library gets a request that says only which stream; the cursor is ours.
+	own := &http.Request{Method: http.MethodGet, URL: &url.URL{RawQuery: "stream=" + c.id}, Header: http.Header{}}
+	h.server.ServeHTTP(c.out, own.WithContext(ctx))
+	cancel()
+	<-c.pumped
+	<-c.removed
+	if c.ending.Load() {
+		c.out.farewell()
 	}
-	c.out.greet()
-	if c.conn == nil {
-		c.live()
-		return nil
-	}
-	return c.live
-}
-
-// forget lets go of a connection that has ended.
-func (h *Hub) forget(c *connection) {
-	h.mu.Lock()
-	delete(h.connections, c.id)
-	h.mu.Unlock()
-	h.gate.leave(c)
-	c.source.close()
-	c.cancel()
 }
 
 // Shutdown ends all streams and refuses further ones. Clients are told when to
@@ -154,9 +135,3 @@ func (h *Hub) Shutdown(ctx context.Context) error { return h.gate.shut(ctx) }
 
 // Count is how many clients are connected.
 func (h *Hub) Count() int { return h.gate.count() }
-
-func (h *Hub) connection(id string) *connection {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.connections[id]
-}

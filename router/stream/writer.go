@@ -16,82 +16,18 @@ type writer struct {
 	http.ResponseWriter
 	connection *connection
 	control    *http.ResponseController
-	flush      func() error
 
-	// shared means that the connection bears other calls too (HTTP/2). A deadline that passes ends the stream then, whether or not
-	// anything is being written.
-	shared   bool
-	starting bool // a stream of the library begins: it says again what was said
-	broken   bool
-	unsent   http.Header // what it says then
-	buffer   []byte
-	entries  []entry // those in the buffer
+	greeted bool
+	broken  bool
+	buffer  []byte
+	entries []entry // those in the buffer
 
 	mu sync.Mutex // orders the deadlines of send and hurry
 }
 
 func newWriter(w http.ResponseWriter, c *connection) *writer {
-	return &writer{ResponseWriter: w, connection: c, control: http.NewResponseController(w), flush: flusher(w)}
-}
-
-// flusher finds the flush that tells its error, below wrappers that drop it.
-func flusher(w http.ResponseWriter) func() error {
-	if t, tells := bottom(w).(interface{ FlushError() error }); tells {
-		return t.FlushError
-	}
-	return http.NewResponseController(w).Flush
-}
-
-// bottom is the writer below all wrappers.
-func bottom(w http.ResponseWriter) http.ResponseWriter {
-	for {
-		wrapper, ok := w.(interface{ Unwrap() http.ResponseWriter })
-		if !ok {
-			return w
-		}
-		w = wrapper.Unwrap()
-	}
-}
-
-// begin sends the header, through every wrapper, so that each knows that the answer has begun.
-func (w *writer) begin() {
-	header := w.ResponseWriter.Header()
-	header.Set("Content-Type", "text/event-stream")
-	header.Set("Cache-Control", "no-cache")
-	header.Set("Connection", "keep-alive")
-	header.Set("X-Accel-Buffering", "no") // nginx would hold events back
-	w.ResponseWriter.WriteHeader(http.StatusOK)
-	_ = w.control.Flush() // send sees the error
-}
-
-// over has everything further written to the connection itself.
-func (w *writer) over(conn *held) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.ResponseWriter, w.control, w.flush = conn, http.NewResponseController(conn), conn.FlushError
-}
-
-// greet tells the client that it is connected.
-func (w *writer) greet() {
-	w.buffer = fmt.Appendf(w.buffer, "retry: %d\n: connected\n\n", retryFirst.Milliseconds())
-	w.send()
-	w.giveBack()
-}
-
-// giveBack lets go of what was gathered in.
-func (w *writer) giveBack() {
-	w.buffer, w.entries, w.unsent = nil, nil, nil
-	if conn, ok := w.ResponseWriter.(*held); ok {
-		conn.chunk = nil
-	}
-}
-
-// Header implements http.ResponseWriter; the header was sent by begin.
-func (w *writer) Header() http.Header {
-	if w.unsent == nil {
-		w.unsent = http.Header{}
-	}
-	return w.unsent
+	w.Header().Set("X-Accel-Buffering", "no") // nginx would hold events back
+	return &writer{ResponseWriter: w, connection: c, control: http.NewResponseController(w)}
 }
 
 // Write implements io.Writer. It gathers; send writes.
@@ -104,10 +40,12 @@ func (w *writer) Write(p []byte) (int, error) {
 }
 
 // Flush implements http.Flusher. The library calls it once when its stream
-// opens and then after each event.
+// opens, when the client is told that it is connected, and then after each event.
 func (w *writer) Flush() {
-	if w.starting {
-		w.starting = false
+	if !w.greeted {
+		w.greeted = true
+		w.buffer = fmt.Appendf(w.buffer, "retry: %d\n: connected\n\n", retryFirst.Milliseconds())
+		w.send()
 		return
 	}
 	e, more := w.connection.written()
@@ -119,32 +57,35 @@ func (w *writer) Flush() {
 	}
 }
 
-// WriteHeader implements http.ResponseWriter; the header was sent by begin.
-func (w *writer) WriteHeader(int) {}
-
 // send writes what is gathered.
 func (w *writer) send() {
 	buffer, entries := w.buffer, w.entries
-	w.buffer, w.entries = w.buffer[:0], w.entries[:0]
+	w.buffer, w.entries = nil, nil // an idle stream keeps none
 	if w.broken || len(buffer) == 0 {
 		return
 	}
 	w.deadline(WriteTimeout)
 	_, err := w.ResponseWriter.Write(buffer)
 	if err == nil {
-		err = w.flush()
+		err = flush(w.ResponseWriter)
 	}
 	if err != nil {
 		w.broken = true
 		w.connection.cancel()
 		return
 	}
-	if w.shared {
-		_ = w.control.SetWriteDeadline(time.Time{})
-	}
+	_ = w.control.SetWriteDeadline(time.Time{}) // over HTTP/2 one that passes ends the stream, whether or not anything is written
 	w.connection.source.delivered(entries)
-	if cap(buffer) > 2*flushBytes {
-		w.buffer = nil // one large event shall not stay in memory
+}
+
+// flush flushes by the writer that tells its error, below wrappers that drop it.
+func flush(w http.ResponseWriter) error {
+	for {
+		wrapper, wraps := w.(interface{ Unwrap() http.ResponseWriter })
+		if !wraps {
+			return http.NewResponseController(w).Flush()
+		}
+		w = wrapper.Unwrap()
 	}
 }
 

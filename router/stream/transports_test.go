@@ -5,11 +5,8 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
-	"runtime"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -18,32 +15,6 @@ import (
 	"skillrouter/internal/principal"
 	"skillrouter/router/stream"
 )
-
-// TestIdleStreamsTakeLittle holds that an idle stream has two goroutines: net/http's own, with the handlers' stack, has ended.
-func TestIdleStreamsTakeLittle(t *testing.T) {
-	h := open(t, t.TempDir())
-	server := h.serve(t)
-	const streams = 50
-	greeted := func(i int) {
-		reader := bufio.NewReader(never(t, server, fmt.Sprint("a", i)))
-		for line := ""; line != ": connected\n"; {
-			var err error
-			if line, err = reader.ReadString('\n'); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	greeted(streams)
-	before := runtime.NumGoroutine() // the first stream may have begun one of its own, or both
-	for i := range streams {
-		greeted(i)
-	}
-	for begin := time.Now(); runtime.NumGoroutine() > before+2*streams+2; <-time.After(time.Millisecond) {
-		if time.Since(begin) > 5*time.Second {
-			t.Fatalf("%d streams take %d goroutines", streams, runtime.NumGoroutine()-before)
-		}
-	}
-}
 
 // TestTransports streams over each kind of connection: what is sent arrives, a client that goes away is noticed, and the end is
 // one that clients take for the end.
@@ -106,47 +77,6 @@ func TestTransports(t *testing.T) {
 					}
 					return
 				}
-			}
-		})
-	}
-}
-
-// TestRawAnswers looks at the bytes: those of HTTP/1.0, which has no chunks, and of a client that says more than its request.
-func TestRawAnswers(t *testing.T) {
-	for name, c := range map[string]struct {
-		request, begin, end string
-	}{
-		"HTTP/1.0":          {request: "GET /messages?agent_id=a1 HTTP/1.0\r\n\r\n", begin: "HTTP/1.0 200 OK\r\n", end: "come back\n\n"},
-		"HTTP/1.1":          {request: "GET /messages?agent_id=a1 HTTP/1.1\r\nHost: x\r\n\r\n", begin: "HTTP/1.1 200 OK\r\n", end: "come back\n\n\r\n0\r\n\r\n"},
-		"says more at once": {request: "GET /messages?agent_id=a1 HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\n", begin: "HTTP/1.1 200 OK\r\n", end: "come back\n\n\r\n0\r\n\r\n"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			h := open(t, t.TempDir())
-			server := h.serve(t)
-			conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", server.Listener.Addr().String())
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer conn.Close()
-			if _, err := io.WriteString(conn, c.request); err != nil {
-				t.Fatal(err)
-			}
-			for h.hub.Count() == 0 {
-				<-time.After(time.Millisecond)
-			}
-			h.send(t, "b", "a1", "word")
-			reader, text := bufio.NewReader(conn), strings.Builder{}
-			for !strings.Contains(text.String(), "event: word\n") {
-				line, err := reader.ReadString('\n')
-				if err != nil {
-					t.Fatal(err)
-				}
-				text.WriteString(line)
-			}
-			h.close()
-			rest, err := io.ReadAll(reader)
-			if text.Write(rest); !strings.HasPrefix(text.String(), c.begin) || !strings.HasSuffix(text.String(), c.end) {
-				t.Errorf("the answer is %q (%v)", text.String(), err)
 			}
 		})
 	}
