@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"skillrouter/internal/principal"
 	"skillrouter/learning"
@@ -12,7 +13,10 @@ import (
 )
 
 // TestGone: a fix that runs what is no longer there in the working tree stands behind one that can be run, and is marked.
-func TestGone(t *testing.T) {
+// It runs in virtual time, which stands still while the folder is read: how long that may take is no matter of this test.
+func TestGone(t *testing.T) { synctest.Test(t, gone) }
+
+func gone(t *testing.T) {
 	tree := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(tree, "bin"), 0o700); err != nil {
 		t.Fatal(err)

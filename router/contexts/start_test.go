@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 	"unicode/utf8"
 
@@ -269,7 +270,10 @@ func TestVouchedOnly(t *testing.T) {
 
 // TestGone: what names something of the working tree that is no longer there is marked, and stands behind, at a start, with a
 // prompt and for a task; of a caller on another machine, and of another project, nothing is looked for.
-func TestGone(t *testing.T) {
+// It runs in virtual time, which stands still while the folder is read: how long that may take is no matter of this test.
+func TestGone(t *testing.T) { synctest.Test(t, gone) }
+
+func gone(t *testing.T) {
 	tree := t.TempDir()
 	if err := errors.Join(os.Mkdir(filepath.Join(tree, "scripts"), 0o700), os.WriteFile(filepath.Join(tree, "scripts", "test.sh"), nil, 0o600)); err != nil {
 		t.Fatal(err)
