@@ -12,7 +12,7 @@ export CGO_ENABLED ?= 0
 export GOFLAGS += -trimpath
 
 .DEFAULT_GOAL := help
-.PHONY: help build size year test-postgres test-postgres-short test-cluster train-router train-router-check golden-search run test race lint fmt fuzz garbage bench leases soak soak-check bench-search-tidy bench-search-check bench-search bench-scale browser conformance agents stories hook-cost run-agents cross recording dist dist-check check clean
+.PHONY: help quick nightly build size year test-postgres test-postgres-short test-cluster train-router train-router-check golden-search run test race lint fmt fuzz garbage bench leases soak soak-check bench-search-tidy bench-search-check bench-search bench-scale browser conformance agents stories hook-cost run-agents cross recording dist dist-check check clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -36,9 +36,9 @@ test: ## run every test, without the race detector
 	$(GO) test -tags $(TAGS) -vet=off -timeout=20m ./...
 
 # The contracts of the stores and of the transports, with PostgreSQL in place of SQLite. The server is found, or started and removed, by the script.
-ONPOSTGRES := ./operational/store ./learning/store ./comms/... ./router/client
+ONPOSTGRES := ./internal/database/... ./router/cluster/... ./operational/store ./learning/store ./comms/... ./router/client
 test-postgres: ## run the contracts, the recorded answers and kills on a PostgreSQL server, found or started
-	scripts/postgres.sh $(GO) test -tags $(TAGS) -vet=off -timeout=20m ./internal/database/... ./router/cluster/... ./learning $(ONPOSTGRES) ./router/httpapi ./router/stream ./router/mcpserver
+	scripts/postgres.sh $(GO) test -tags $(TAGS) -vet=off -timeout=20m ./learning $(ONPOSTGRES) ./router/httpapi ./router/stream ./router/mcpserver
 	scripts/postgres.sh $(GO) test -tags $(TAGS) -vet=off -timeout=20m ./cmd/app -run 'TestServer|TestMoveToServer|TestOneRouter|TestKill$$|TestRecorded|TestAccess|TestWalls'
 
 # ROUNDS is how often each fault is made, STREAMS how many streams are open while the NATS server is killed.
@@ -56,7 +56,6 @@ year: ## let a team of 50 work for a year by a clock of its own: what is kept fo
 # A part of it that takes a minute or two.
 test-postgres-short: ## run the shorter contracts on a PostgreSQL server, where one is found or can be started
 	scripts/postgres.sh $(GO) test -tags $(TAGS) -vet=off -timeout=10m $(ONPOSTGRES)
-	SKILLROUTER_TEST_ROUNDS=1 scripts/postgres.sh $(GO) test -tags $(TAGS) -vet=off -timeout=10m ./cmd/app -run 'TestCluster$$|TestClusterBell|TestClusterSchema|TestOpened|TestFollower|TestRegisterOf|TestStartWaits|TestReadsWithout'
 
 # SQLite is C that was translated: the detector would watch each byte that it moves, and twice the time.
 race: ## run the tests with the race detector (not those that run other programs)
@@ -164,8 +163,16 @@ dist: ## make the packages for every platform in dist/; DIST_FLAGS="-platforms l
 dist-check: ## build this machine's package twice and compare the bytes; FRESH=1 without the cache
 	$(GO) run -tags $(TAGS) ./scripts/dist -check $(if $(FRESH),-fresh) -platforms $$($(GO) env GOOS)/$$($(GO) env GOARCH)
 
-check: CROSS = darwin/arm64 windows/amd64
-check: lint size cross test test-postgres-short ## run what CI runs: lint, build, cross, test, some of it on PostgreSQL
+check: lint size test test-postgres-short ## run what CI runs: lint, build, test, the contracts on PostgreSQL
+
+nightly: check cross race test-postgres test-cluster soak-check bench-search-check ## run what takes longer than people wait: other platforms, the race detector, all on PostgreSQL, a cluster
+
+# The rooms that changed since main, or since BASE. Those that link the whole application are tested by the recorded answers alone.
+BASE ?= main
+quick: ## vet and test the rooms that changed since main (BASE=main), the laws, and the recorded answers
+	@rooms=$$({ git diff --name-only --diff-filter=d $$(git merge-base $(BASE) HEAD) -- '*.go'; git ls-files -o --exclude-standard -- '*.go'; } | xargs -r -n 1 dirname | sort -u | grep -v testdata | while read -r d; do [ -e "$$d/go.mod" ] || echo "./$$d"; done); \
+	tested=$$(echo "$$rooms" | grep -v -E '^\./(cmd/(app|cli|skillrouter|watch)|router/(client|web)|scripts/.*)$$'); \
+	set -ex; [ -z "$$rooms" ] || $(GO) vet -tags $(TAGS) $$rooms; $(GO) test -tags $(TAGS) -vet=off ./internal/laws $$tested; $(GO) test -tags $(TAGS) -vet=off ./cmd/app -run 'TestRecorded$$'
 
 clean: ## remove what was built
 	rm -rf bin dist

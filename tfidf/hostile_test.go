@@ -100,10 +100,7 @@ func TestOneSharedTerm(t *testing.T) {
 // in part would find both words.
 func TestConcurrent(t *testing.T) {
 	ix := tfidf.New(tfidf.Options{})
-	docs, rounds := 300, 40
-	if testing.Short() {
-		rounds = 10
-	}
+	docs, rounds := 120, 12
 	batch := func(word string) (out []tfidf.Document) {
 		for i := range docs {
 			out = append(out, tfidf.Document{ID: fmt.Sprint(i), Title: word, Body: fmt.Sprintf("filler%d more words here", i), Project: "p"})

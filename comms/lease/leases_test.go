@@ -376,43 +376,54 @@ func TestLateEdits(t *testing.T) {
 	}
 }
 
-// TestChecksAreFast: with 10,000 leases a check takes below a millisecond, also where each pattern begins with **.
-func TestChecksAreFast(t *testing.T) {
-	for name, pattern := range map[string]string{"folders": "src/p%d/m%d/**", "deep": "**/gen%d/x%d_*.go"} {
-		dir, c := t.TempDir(), &clock{at: time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)}
-		x := meet(t, dir, c)
-		var takers errgroup.Group
-		takers.SetLimit(64) // they share their transactions
-		for i := range lease.MaxLeases {
-			takers.Go(func() error {
-				_, err := x.store.TakeLease(t.Context(), operational.Lease{
-					AgentID: fmt.Sprint("agent", i), Project: "shop", Patterns: []string{fmt.Sprintf(pattern, i%100, i)}, TTLSeconds: 600, TakenAt: c.now(), RenewedAt: c.now(),
-				}, func(operational.Lease) {})
-				return err
-			})
-		}
-		if err := takers.Wait(); err != nil {
-			t.Fatal(err)
-		}
-		x.close()
-		x = meet(t, dir, c)
-		if _, err := x.try("one-more", operational.LeaseDraft{Patterns: []string{"x"}}); errs.CodeOf(err) != errs.Unavailable {
-			t.Errorf("one more: %v", err)
-		}
-		best := time.Hour // the machine may be busy
-		for i := range 50 {
-			begin := time.Now()
-			x.leases.Judge("eve", []lease.ChangedFile{{Path: fmt.Sprintf("src/p%d/m%d/deep/file_test.go", i%100, i), Projects: []string{"shop"}}})
-			best = min(best, time.Since(begin))
-		}
-		t.Logf("%s: %v", name, best)
-		if best > time.Millisecond {
-			t.Errorf("%s: a check takes %v", name, best)
-		}
-		if got := x.check("eve", lease.ChangedFile{Path: fmt.Sprintf(strings.NewReplacer("**", "z", "*", "z").Replace(pattern), 77, 77)}); got != lease.CaseExclusive {
-			t.Errorf("%s: the one lease among them is not found: %q", name, got)
-		}
-		x.close()
+// patternsOfMany are patterns of MaxLeases leases: %d is a number of each.
+var patternsOfMany = map[string]string{"folders": "src/p%d/m%d/**", "deep": "**/gen%d/x%d_*.go"}
+
+// manyLeases is a team that has as many leases as there may be, read anew.
+func manyLeases(t testing.TB, pattern string) *team {
+	t.Helper()
+	dir, c := t.TempDir(), &clock{at: time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)}
+	x := meet(t, dir, c)
+	var takers errgroup.Group
+	takers.SetLimit(64) // they share their transactions
+	for i := range lease.MaxLeases {
+		takers.Go(func() error {
+			_, err := x.store.TakeLease(t.Context(), operational.Lease{
+				AgentID: fmt.Sprint("agent", i), Project: "shop", Patterns: []string{fmt.Sprintf(pattern, i%100, i)}, TTLSeconds: 600, TakenAt: c.now(), RenewedAt: c.now(),
+			}, func(operational.Lease) {})
+			return err
+		})
+	}
+	if err := takers.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	x.close()
+	return meet(t, dir, c)
+}
+
+// TestManyLeases: one lease more than MaxLeases is refused, and each of them is found.
+func TestManyLeases(t *testing.T) {
+	pattern := patternsOfMany["deep"]
+	x := manyLeases(t, pattern)
+	defer x.close()
+	if _, err := x.try("one-more", operational.LeaseDraft{Patterns: []string{"x"}}); errs.CodeOf(err) != errs.Unavailable {
+		t.Errorf("one more: %v", err)
+	}
+	if got := x.check("eve", lease.ChangedFile{Path: fmt.Sprintf(strings.NewReplacer("**", "z", "*", "z").Replace(pattern), 77, 77)}); got != lease.CaseExclusive {
+		t.Errorf("the one lease among them is not found: %q", got)
+	}
+}
+
+// BenchmarkChecks is the time of a check among MaxLeases leases, also where each pattern begins with **: below a millisecond.
+func BenchmarkChecks(b *testing.B) {
+	for name, pattern := range patternsOfMany {
+		b.Run(name, func(b *testing.B) {
+			x := manyLeases(b, pattern)
+			defer x.close()
+			for i := 0; b.Loop(); i++ {
+				x.leases.Judge("eve", []lease.ChangedFile{{Path: fmt.Sprintf("src/p%d/m%d/deep/file_test.go", i%100, i), Projects: []string{"shop"}}})
+			}
+		})
 	}
 }
 

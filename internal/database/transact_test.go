@@ -3,6 +3,7 @@ package database_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"testing"
 	"time"
@@ -127,5 +128,70 @@ func TestFailedCommit(t *testing.T) {
 	}
 	if err := write(large); err != nil {
 		t.Errorf("there is room again: %v", err)
+	}
+}
+
+// TestSameStatements runs the same statements in transaction after transaction, whatever became of them between: a failure, rows that were not read to
+// their end, the same rows open twice, and a schema that changed.
+func TestSameStatements(t *testing.T) {
+	databasetest.FilesOnly(t)
+	db, err := open(t, t.TempDir(), "learning")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	transact := func(fn func(tx *gorm.DB) error) {
+		t.Helper()
+		if err := database.Transact(db, fn); err != nil {
+			t.Fatal(err)
+		}
+	}
+	transact(func(tx *gorm.DB) error {
+		return tx.Exec("CREATE TABLE t (n INTEGER PRIMARY KEY, text TEXT UNIQUE)").Error
+	})
+	const insert, choose = "INSERT INTO t (text) VALUES (?)", "SELECT * FROM t WHERE n >= ? ORDER BY n"
+	for i := range 5 {
+		transact(func(tx *gorm.DB) error { return tx.Exec(insert, fmt.Sprint("row ", i)).Error })
+		if err := database.Transact(db, func(tx *gorm.DB) error { return tx.Exec(insert, "row 0").Error }); err == nil {
+			t.Fatal("a text is there twice")
+		}
+		transact(func(tx *gorm.DB) error {
+			outer, err := tx.Raw(choose, 1).Rows()
+			if err != nil {
+				return err
+			}
+			defer outer.Close()
+			for seen := 0; outer.Next(); seen++ {
+				var n, m int
+				var text string
+				var late any
+				columns, _ := outer.Columns()
+				into := []any{&n, &text, &late}[:len(columns)]
+				if err := outer.Scan(into...); err != nil || n != seen+1 {
+					return fmt.Errorf("row %d is the %dth: %w", n, seen+1, err)
+				}
+				inner, err := tx.Raw(choose, i+1).Rows()
+				if err != nil {
+					return err
+				}
+				for inner.Next() {
+					into[0] = &m
+					if err := inner.Scan(into...); err != nil || m != i+1 {
+						return fmt.Errorf("the inner row is %d of %d: %w", m, i+1, err)
+					}
+				}
+				if err := inner.Close(); err != nil {
+					return err
+				}
+			}
+			return outer.Err()
+		})
+		if i == 2 {
+			transact(func(tx *gorm.DB) error { return tx.Exec("ALTER TABLE t ADD COLUMN late TEXT DEFAULT 'x'").Error })
+		}
+	}
+	var n int
+	if err := db.Read.Raw("SELECT count(*) FROM t WHERE late = 'x'").Scan(&n).Error; err != nil || n != 5 {
+		t.Errorf("%d rows: %v", n, err)
 	}
 }

@@ -19,7 +19,7 @@ func TestRulesEndOnHostileTranscripts(t *testing.T) {
 		"prompts": "user@host:~ $ \n", "braces": "{\"command\":\n", "backticks": "`", "spaces": strings.Repeat(" ", 100) + "\n", "labels": "**User:** a\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			turn := consolidate.Turn{Role: "user", Content: strings.Repeat(line, (1<<20)/len(line))}
+			turn := consolidate.Turn{Role: "user", Content: strings.Repeat(line, (1<<18)/len(line))}
 			drafts, err := consolidate.Rules{}.Extract(t.Context(), consolidate.Transcript{Turns: []consolidate.Turn{turn, {Role: "assistant", Content: turn.Content}}})
 			if err != nil || len(drafts) > 1000 {
 				t.Errorf("%d drafts, %v", len(drafts), err)
