@@ -247,12 +247,9 @@ func looks(command string, list []simple) bool {
 	})
 }
 
-// ProgramOf is the program that a command runs, with its subcommand.
+// ProgramOf is the program that a command runs first, with its subcommand; empty: none.
 func ProgramOf(command string) string {
-	if all := programs(simples(command)); len(all) > 0 {
-		return all[0]
-	}
-	return ""
+	return append(programs(simples(command)), "")[0]
 }
 
 // decisive are the steps of a fix that count: those that name what was missing, or else the last ones.

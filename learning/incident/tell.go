@@ -136,7 +136,9 @@ func (n *Incidents) Brief(ctx context.Context, query BriefQuery) (Brief, error) 
 	}
 	gone := lookFor(ctx, query.Folder, solved)
 	dangles := func(inc *Incident) int { return min(len(gone.note(inc.offered(asker, gone))), 1) }
-	slices.SortStableFunc(solved, func(a, b *Incident) int { return dangles(a) - dangles(b) })
+	if len(gone) > 0 { // to choose a fix reads its commands, which costs
+		slices.SortStableFunc(solved, func(a, b *Incident) int { return dangles(a) - dangles(b) })
+	}
 	var lines []string
 	for _, inc := range solved[:min(len(solved), MaxBriefLines)] {
 		lines = append(lines, inc.briefLine(asker, gone))
