@@ -8,6 +8,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"skillrouter/internal/lazyregexp"
 	"skillrouter/tfidf/wordlist"
 )
 
@@ -98,71 +99,49 @@ func repetitive(s string) bool {
 	return distinct <= 4 || len(s) > 8 && counted > len(s)*2/3
 }
 
-// Forms of values that are no secrets by their looks, and of those that people think of. matches compiles them.
-const (
-	// anId is a UUID, by which things are named.
-	anId = `^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$`
-	// aWord is letters, of any language, and separators alone.
-	aWord = `^[\pL\pM_.-]*$`
-	// aName reads as the name of what holds a secret: oauth2_access_token.
-	aName = `^\pL[\pL_.-]*\d?[\pL_.-]*\d?[\pL_.-]*$`
-	// aSelector is names joined by dots: args.password2.
-	aSelector = `^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$`
-	// codes are calls, indexes, assignments, options, paths and addresses.
-	codes = `://|^[/~^]|^\.{1,2}/|^--|^[\w.-]*[()\[\]{}\\]|^\w+=.`
-	// memorable is a word, two digits or more, and perhaps a sign.
-	memorable = `^\pL{3,}\d{2,}(?:[!?#$%&*@+].{0,2})?$`
-	// odd has what is in passwords and in few words: three digits, or a sign.
-	odd = `[!@#$%^&*]|\d.*\d.*\d`
-)
-
-var compiledForms sync.Map // *regexp.Regexp by expression
+// forms are the expressions of redact.txt by their names.
+var forms = sync.OnceValue(func() map[string]*lazyregexp.Regexp {
+	named, parts := map[string]*lazyregexp.Regexp{}, []string{}
+	for _, list := range []string{"placeholders", "formats", "connectors", "relations"} {
+		words := regexp.QuoteMeta(strings.Join(wordlist.Lines(redactText, list), " "))
+		parts = append(parts, "{"+list+"}", strings.ReplaceAll(words, " ", "|"))
+	}
+	for _, heading := range []string{"forms", "led to"} {
+		for name, expr := range wordlist.Pairs(redactText, heading) {
+			expr = strings.NewReplacer(parts...).Replace(expr)
+			parts = append(parts, "{"+name+"}", expr)
+			if heading == "led to" {
+				expr = "(?i)" + expr
+			}
+			named[name] = lazyregexp.New(expr)
+		}
+	}
+	return named
+})
 
 // matches tells whether value has a form.
-func matches(form, value string) bool {
-	expr, known := compiledForms.Load(form)
-	if !known {
-		expr, _ = compiledForms.LoadOrStore(form, regexp.MustCompile(form))
-	}
-	return expr.(*regexp.Regexp).MatchString(value)
-}
-
-// alternatives are the words under a heading, of which an expression takes any.
-func alternatives(heading string) string {
-	return strings.ReplaceAll(regexp.QuoteMeta(strings.Join(wordlist.Lines(redactText, heading), " ")), " ", "|")
-}
-
-// dummy is what stands for a secret without being one: <password>, %s, ${TOKEN}, your-api-key, EXAMPLEKEY, sk-xxxx.
-var dummy = sync.OnceValue(func() string {
-	return `^[<{\[(].*[>}\])]$|^[<{\[(]` + aWord[1:] + `|^%.*%$|^%\w+$|^%\(|^[$@:]\w+$|\$[{(]|\{[{}]|%s|\[redacted|\.\.\.|(?:^|[_-])[xX*.0]+$` +
-		`|^(?i:your|my[_-]|example|change[_-]?me)|^(?i)[a-z_.:%@\\-]*(?:` + alternatives("placeholders") + `)[a-z_.:%@\\-]*\d?$|^password\d{1,3}$`
-})
+func matches(form, value string) bool { return forms()[form].MatchString(value) }
 
 // placeholder tells whether value stands for a secret without being one.
 func placeholder(value string) bool {
 	if plain := run(value, 0, isAlnum) == len(value); plain && mixed(value) && random(value) {
 		return false
 	}
-	return value == "" || repetitive(value) || matches(dummy(), value)
+	return value == "" || repetitive(value) || matches("placeholder", value)
 }
 
 // named tells whether value reads as a name that has a word for a secret, or several words.
 func named(value string) bool {
-	return matches(aName, value) && strings.ContainsAny(value, "_-.") && !random(value)
+	return matches("name", value) && strings.ContainsAny(value, "_-.") && !random(value)
 }
 
 // coded tells whether value is code that passes a secret on.
 func coded(value string) bool {
-	return run(value, 0, isAlnum) < len(value) && (matches(codes, value) && (strings.ContainsAny(value, `:/~^\`) || !random(value)) || matches(aSelector, value) && !random(value))
+	return run(value, 0, isAlnum) < len(value) && (matches("code", value) && (strings.ContainsAny(value, `:/~^\`) || !random(value)) || matches("selector", value) && !random(value))
 }
 
-// format is the name of a format, an algorithm or a version, a measure, or words that a digit joins: sha256, v2.1,
-// 8-character, 12px, ast2ir, node-18.
-var format = sync.OnceValue(func() string {
-	return `^(?i:` + alternatives("formats") + `)|^\d+(?:[-.:/].*|[\pL_.-]+)$|^[\pL_-]+\d[\d.]*\.\d+$|^[\pL_-]*-\d+$|^[\pL_-]+\d[\pL_]*$|^[vV]\d.*\.`
-})
-
-func technical(value string) bool { return matches(format(), value) && !random(value) }
+// technical tells whether value is a format, a version or a measure.
+func technical(value string) bool { return matches("technical", value) && !random(value) }
 
 // basic tells whether value is base64 of "user:password" (RFC 7617).
 func basic(value string) bool { return strings.Index(decode(value), ":") > 0 }

@@ -1,10 +1,8 @@
 package redact
 
 import (
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // secretName is the end of names that hold secrets, without separators and in lower case.
@@ -25,11 +23,9 @@ const (
 	leastValue = 6
 )
 
-var camel = compiled(`([a-z0-9])([A-Z])`)
-
 // nameOf returns what secret a name stands for: by its end, or by what stands in front of a stage or a number (password_prod, password2).
 func nameOf(text string) (n secretName, is bool) {
-	parts := strings.FieldsFunc(strings.ToLower(camel().ReplaceAllString(text, "${1}_${2}")), func(r rune) bool { return strings.ContainsRune("_-.", r) })
+	parts := strings.FieldsFunc(strings.ToLower(forms()["camel"].ReplaceAllString(text, "${1}_${2}")), func(r rune) bool { return strings.ContainsRune("_-.", r) })
 	for try := 0; len(parts) > 0 && try < 2; try++ {
 		last := len(parts) - 1
 		clean := strings.Join(parts, "")
@@ -47,44 +43,20 @@ func nameOf(text string) (n secretName, is bool) {
 	return n, false
 }
 
-const (
-	// valueForm is a value that is given: in quotes, or up to what ends it without them.
-	valueForm = `(?:""|'')?(?:"((?:[^"\\\n]|\\.)+)"|'((?:[^'\\\n]|\\.)+)'|` + "`([^`\n]+)`" + `|\\?["']?([^\s"'` + "`" + `,;&<>|」»”。]+))`
-	// member is a member that holds the value of what another member names.
-	member = `["'<]?(?i:value|val|default|current|new|old|data|content|plaintext|plain|text|default_?value|secretstring)["'>]?\s*`
-	// namer is a member that names what another holds.
-	namer = `(?i:name|key|field|variable|property|id)["']?\s*[:=>]\s*["']?$`
-)
-
-// giving are the forms in which a value follows a name, which may have to stand behind something.
+// giving are the forms in which a value follows a name.
 var giving = []struct {
-	behind string
-	form   func() *regexp.Regexp
-	lines  bool
-	strict bool // few of the values are secrets
+	form   string
+	behind string // what the name stands behind
+	strict bool   // few of the values are secrets
 }{
-	// password = "x", "password": "x", **Password:** x, password: |-\n  x, and a list of them
-	{form: compiled(`^["'` + "`" + `*?\])]{0,3}[ \t]{0,8}(?::=|=>|={1,3}|:|→|->)[ \t*]{0,4}(?:[|>][-+]?\n\s*|\[\s*)?` + valueForm), lines: true},
-	// <password>x</password>
-	{form: compiled(`^>()()()([^<\s]+)</`)},
-	// | password | x |
-	{behind: "\\|[ `*]*$", form: compiled(`^[` + "`" + `*]{0,2} ?\|\s*\**` + valueForm), strict: true},
-	// setPassword("x")
-	{form: compiled(`^\(\s*(?:"([^"\n]+)"|'([^'\n]+)'()())`), strict: true},
-	// {"password": {"value": "x"}}, password:\n  value: x
-	{form: compiled(`^["']?\s*[:=]\s*\{?\s*` + member + `[:=]\s*` + valueForm), lines: true},
-	// {"name": "DB_PASSWORD", "value": "x"}, <add key="ApiSecret" value="x"/>
-	{behind: namer, form: compiled(`^(?:["'][^{}]{0,60}?[\s,]|</\w+>\s*|["']?[\s+>|#]*)` + member + `[:=]?\s*` + valueForm), lines: true},
-	// --password x, ["--password", "x"]
-	{behind: "-$", form: compiled(`^(?: |["'],\s*)` + valueForm)},
+	{form: "assigned"},
+	{form: "element"},
+	{form: "cell", behind: "before a cell", strict: true},
+	{form: "call", strict: true},
+	{form: "inner"},
+	{form: "beside", behind: "namer"},
+	{form: "option", behind: "before an option"},
 }
-
-var (
-	// valued is a value that stands before its name: {"value": "x", "name": "DB_PASSWORD"}.
-	valued = compiled(member + `[:=]\s*["']([^"'\n]+)["']\s*,\s*["']?` + namer)
-	// another is a further item of a list.
-	another = compiled(`^["']\s*,\s*` + valueForm)
-)
 
 // around returns where the name around i begins and ends. ok is false where it is no name of a secret's or is given nothing.
 func (f *finder) around(r *rule, i int) (from, to int, ok bool) {
@@ -126,15 +98,15 @@ func (f *finder) name(r *rule, i int) {
 		return
 	}
 	for _, giving := range giving {
-		m := f.match(giving.form, to, maxSecretName+maxSecretValue, giving.lines)
+		m := f.match(forms()[giving.form], to, maxSecretName+maxSecretValue, true)
 		if m == nil || giving.strict && (n.short() || n.weak) || giving.behind != "" && !matches(giving.behind, f.text[max(0, from-24):from]) {
 			continue
 		}
 		for at := to; m != nil; {
 			begin, end, quoted := group(f.text[at:], m)
 			value := f.text[at+begin : at+end]
-			file := giving.behind == "-$" && !quoted && strings.Contains(value, "/") // that holds the secret
-			if at+begin < f.end || file || !f.given(n, from, value, quoted) || giving.strict && !quoted && !matches(memorable, value) && !random(value) {
+			file := giving.form == "option" && !quoted && strings.Contains(value, "/") // that holds the secret
+			if at+begin < f.end || file || !f.given(n, from, value, quoted) || giving.strict && !quoted && !matches("memorable", value) && !random(value) {
 				break
 			}
 			f.cut(at+begin, at+end, n.kind)
@@ -142,14 +114,14 @@ func (f *finder) name(r *rule, i int) {
 				break
 			}
 			at += end
-			m = f.match(another, at, maxSecretValue, true)
+			m = f.match(forms()["another"], at, maxSecretValue, true)
 		}
 		if f.end > from {
 			return
 		}
 	}
-	if begin := max(f.end, from-maxSecretValue); from > 0 && strings.IndexByte("\"'", f.text[from-1]) >= 0 && matches(namer, f.text[max(begin, from-24):from]) {
-		if m := valued().FindStringSubmatchIndex(f.text[begin:from]); m != nil && f.given(n, from, f.text[begin+m[2]:begin+m[3]], true) {
+	if begin := max(f.end, from-maxSecretValue); from > 0 && strings.IndexByte("\"'", f.text[from-1]) >= 0 && matches("namer", f.text[max(begin, from-24):from]) {
+		if m := forms()["ahead"].Compiled().FindStringSubmatchIndex(f.text[begin:from]); m != nil && f.given(n, from, f.text[begin+m[2]:begin+m[3]], true) {
 			f.cut(begin+m[2], begin+m[3], n.kind)
 		}
 	}
@@ -181,21 +153,21 @@ func (f *finder) given(n secretName, from int, value string, quoted bool) bool {
 	}
 	if n.short() { // "first pass: lexer12" is none
 		prose := from > 1 && f.text[from-1] == ' ' && isAlnum(f.text[from-2])
-		strong := random(value) && has(value, isDigit) && (matches(odd, value) || strings.ToLower(value) != value)
-		return !technical(value) && (strong || matches(memorable, value) && (!prose || matches(odd, value)))
+		strong := random(value) && has(value, isDigit) && (matches("odd", value) || strings.ToLower(value) != value)
+		return !technical(value) && (strong || matches("memorable", value) && (!prose || matches("odd", value)))
 	}
 	password := n.kind == "password"
 	switch {
 	case n.weak:
 		return n.acceptsRandom(value)
 	case quoted && password:
-		return !matches(aWord, value) && !coded(value) || random(value)
+		return !matches("word", value) && !coded(value) || random(value)
 	case quoted:
 		return len(value) >= 12 && (mixed(value) || random(value)) && !named(value)
 	case coded(value) || !mixed(value) && !random(value) && (!password || strings.Trim(value, "0123456789") != ""):
 		return false
 	}
-	return password || len(value) >= 16 && !named(value) && (random(value) || !matches(aName, value))
+	return password || len(value) >= 16 && !named(value) && (random(value) || !matches("name", value))
 }
 
 // acceptsRandom tells it of a name that also names what is no secret.
@@ -210,28 +182,15 @@ func (n secretName) acceptsRandom(value string) bool {
 	case "signature":
 		return len(value) >= 32
 	case "session":
-		return strings.IndexByte(value, '_') < 0 && !matches(anId, value)
+		return strings.IndexByte(value, '_') < 0 && !matches("id", value)
 	case "token", "secret":
 		return n.suffix != "key" && n.suffix != "primarykey" || len(value) >= 20 && run(value, 0, isAlnum) == len(value) && has(value, isUpper) && has(value, isLower)
 	}
-	return !matches(anId, value)
+	return !matches("id", value)
 }
 
-// phrases are the forms of secrets that a word or a sign leads to. The secret is the last group.
-var phrases = []rule{
-	{trigger: marker, find: (*finder).mark},
-	{trigger: blockBegin, find: (*finder).block},
-	{trigger: "bearer ", folded: true, find: (*finder).phrase, kind: "bearer_token", accepts: header, form: compiled(`(?i)^bearer ([\w.~+/-]{16,}=*)`)},
-	{trigger: "basic ", folded: true, find: (*finder).phrase, kind: "basic_credentials", accepts: basic, form: compiled(`(?i)^basic ([\w+/]{8,}=*)`)},
-	{trigger: "authorization", folded: true, find: (*finder).phrase, kind: "token", accepts: header, form: compiled(`(?i)^authorization["']?\s*[:=]+\s*["']?(?:[\w-]{1,24} )?([\w.~+/-]{12,}=*)`)},
-	{trigger: "cookie", folded: true, find: (*finder).phrase, kind: "cookie", accepts: header, form: compiled(`(?i)^cookie["']?\s*[:=]\s*["']?(?:[\w.-]+=[\w.~+/%:=-]*; ?)*?[\w.-]+=([\w.~+/%:-]{16,}=*)`)},
-	{trigger: "; ", find: (*finder).phrase, kind: "cookie", accepts: header, form: compiled(`^; [\w.-]*(?i:session|sess|sid|auth|token|csrf)[\w.-]*=([\w.~+/%:-]{16,}=*)`)},
-	{trigger: "mnemonic", folded: true, find: (*finder).phrase, kind: "mnemonic", form: compiled(`(?i)^mnemonic\W{1,6}((?:[a-z]{3,8} ){11,23}[a-z]{3,8})`)},
-	{trigger: "phrase", folded: true, find: (*finder).phrase, kind: "mnemonic", form: compiled(`(?i)^phrase\W{1,6}((?:[a-z]{3,8} ){11,23}[a-z]{3,8})`)},
-	// RFC 3986, section 3.2.1; of several @ the last one before the host counts.
-	{trigger: "://", find: (*finder).phrase, kind: "password", accepts: inAddress, form: compiled(`^://[^\s/:@"'<>` + "`" + `]*:([^\s/"'<>` + "`" + `\\]+)@[\w.\[$-]`)},
-	{trigger: "://", find: (*finder).phrase, kind: "token", accepts: generated, form: compiled(`^://([\w-]{20,})@`)},
-}
+// checks say which values that a form leads to are secrets.
+var checks = map[string]func(value string) bool{"header": header, "basic": basic, "address": inAddress, "generated": generated}
 
 // phrase looks for what the rule's form says.
 func (f *finder) phrase(r *rule, i int) {
@@ -274,25 +233,13 @@ func header(value string) bool {
 func optional(value string) bool { return value[0] != '-' && value[0] != '/' }
 
 // generated tells whether what stands in a user's place is a token.
-func generated(value string) bool { return mixed(value) && random(value) && !matches(anId, value) }
+func generated(value string) bool { return mixed(value) && random(value) && !matches("id", value) }
 
 // inAddress tells whether a password in an address is one, and not the word itself: pass1, PASS2, pass%40.
 func inAddress(value string) bool {
-	return len(value) >= 3 && !placeholder(strings.Trim(value, "[](){}")) && !matches(`^\pL{1,5}$|^(?i:password|pass|pwd|pw)(?:.?$|[%:@])`, value) &&
+	return len(value) >= 3 && !placeholder(strings.Trim(value, "[](){}")) && !matches("password word", value) &&
 		(strings.IndexByte(value, ':') < 0 || mixed(value))
 }
-
-var (
-	// isSaid are the forms in which people say a secret behind a word for it: "the password is x", "Passwort für prod: x".
-	isSaid = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile("(?i)^[`*\"')]{0,3}" + `(?: ?\([^)\n]{1,24}\))?(?: (?:` + alternatives("relations") + `)(?: [^\s:;,.=]+){1,4}?)? ?(?:(?:` +
-			alternatives("connectors") + `) +|[:：→是は]\**[ \t]*)+[*(«“「 ]*` + valueForm)
-	})
-	// alone is a secret that nothing connects with the word for it: "password x" of a netrc file.
-	alone = compiled("^[`*]{0,3} ()()(?:[\"'`]([^\\s\"'`]+)[\"'`]|" + `([^\s"'` + "`" + `,;<>|/]+))`)
-	// account is a name and a secret: "login: admin / x".
-	account = compiled(`^(?:[^\n:]{0,24}:| with| as| is| are)\s*["'` + "`" + `]?[\w.@-]+["'` + "`" + `]?()()() ?[:/] ?["'` + "`" + `]?([^\s"'` + "`" + `,;<>|)]+)`)
-)
 
 // maxSaid is how far behind a word for a secret the secret may be said.
 const maxSaid = 64
@@ -307,20 +254,20 @@ func (f *finder) said(r *rule, i int) {
 	if !has(window, isDigit) {
 		return // nearly all secrets have one, and few sentences
 	}
-	forms := []func() *regexp.Regexp{isSaid, alone}
+	ways := []string{"said", "alone"}
 	if r.kind == "account" {
-		forms = []func() *regexp.Regexp{account}
+		ways = []string{"account"}
 	}
-	for n, form := range forms {
-		m := f.match(form, to, 4*maxSaid, false)
+	for _, way := range ways {
+		m := f.match(forms()[way], to, 4*maxSaid, false)
 		if m == nil {
 			continue
 		}
 		from, end, quoted := group(window, m)
 		value, password := window[from:end], r.kind == "password" || r.kind == "account"
 		if from > maxSaid || to+from < f.end || len(value) < leastValue || strings.ContainsAny(value, " \t") || placeholder(value) || coded(value) || named(value) || technical(value) || begins(value, true) ||
-			!mixed(value) && !random(value) || !password && (len(value) < 16 || !random(value)) || r.trigger == "pw" && !matches(memorable, value) && !random(value) ||
-			n == 1 && !quoted && (len(value) < 8 || !random(value) && (!password || !matches(odd, value))) {
+			!mixed(value) && !random(value) || !password && (len(value) < 16 || !random(value)) || r.trigger == "pw" && !matches("memorable", value) && !random(value) ||
+			way == "alone" && !quoted && (len(value) < 8 || !random(value) && (!password || !matches("odd", value))) {
 			continue
 		}
 		f.cut(to+from, to+end, strings.Replace(r.kind, "account", "password", 1))

@@ -130,7 +130,7 @@ type secretValue struct{ text, kind string }
 // case, as texts are kept for searches. A value that could be a word, a version
 // or code is not noted: elsewhere it stands in its own right.
 func (r *Redaction) remember(value, kind string) {
-	if !random(value) && (!matches(odd, value) || technical(value) || coded(value)) {
+	if !random(value) && (!matches("odd", value) || technical(value) || coded(value)) {
 		return
 	}
 	plain, err := url.PathUnescape(value)

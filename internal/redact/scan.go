@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"skillrouter/internal/lazyregexp"
 	"skillrouter/tfidf/wordlist"
 )
 
@@ -24,7 +25,7 @@ type rule struct {
 	find func(f *finder, r *rule, i int)
 	kind string
 	// form is what follows the trigger of a token, and before what stands in front of it.
-	form, before func() *regexp.Regexp
+	form, before *lazyregexp.Regexp
 	// solid is the least run of letters and digits together in a token, with a digit: words joined by dashes have none.
 	solid int
 	// accepts says which values are secrets; nil: all but placeholders.
@@ -66,7 +67,7 @@ func readTables() *lookup {
 		for trigger := range strings.FieldsSeq(triggers) {
 			t.add(rule{
 				trigger: trigger, find: (*finder).token, kind: said[0], solid: solid,
-				form: compiled("^" + after), before: compiled(strings.TrimPrefix(before, "<") + "$"),
+				form: lazyregexp.New("^" + after), before: lazyregexp.New(strings.TrimPrefix(before, "<") + "$"),
 			})
 		}
 	}
@@ -88,9 +89,15 @@ func readTables() *lookup {
 	}
 	for command, options := range wordlist.Pairs(redactText, "options") {
 		command = strings.ReplaceAll(command, `"`, "")
-		t.add(rule{trigger: command, folded: true, find: (*finder).phrase, kind: "password", form: compiled(optionForm(options)), accepts: optional})
+		t.add(rule{trigger: command, folded: true, find: (*finder).phrase, kind: "password", form: lazyregexp.New(optionForm(options)), accepts: optional})
 	}
-	t.rules = append(t.rules, phrases...)
+	for said := range wordlist.Pairs(redactText, "led to") {
+		kind, rest, _ := strings.Cut(said, " ")
+		check, trigger, _ := strings.Cut(rest, " ")
+		t.add(rule{trigger: strings.Trim(trigger, `"`), folded: true, find: (*finder).phrase, kind: kind, form: forms()[said], accepts: checks[check]})
+	}
+	t.add(rule{trigger: marker, find: (*finder).mark})
+	t.add(rule{trigger: blockBegin, find: (*finder).block})
 	for i, r := range t.rules {
 		t.index(i, r.trigger)
 		if r.folded {
@@ -117,11 +124,6 @@ func (t *lookup) index(rule int, trigger string) {
 }
 
 func (t *lookup) add(r rule) { t.rules = append(t.rules, r) }
-
-// compiled compiles an expression when it is first used: a text meets few of them.
-func compiled(expr string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
-}
 
 // optionForm is how a command's options take a secret, somewhere behind the command: "-p VALUE, -pVALUE, -u USER:VALUE".
 func optionForm(said string) string {
@@ -187,8 +189,8 @@ func (f *finder) window(i, most int, lines bool) string {
 }
 
 // find matches a form, and counts what it read.
-func (f *finder) match(form func() *regexp.Regexp, i, most int, lines bool) []int {
-	m := form().FindStringSubmatchIndex(f.window(i, most, lines))
+func (f *finder) match(form *lazyregexp.Regexp, i, most int, lines bool) []int {
+	m := form.Compiled().FindStringSubmatchIndex(f.window(i, most, lines))
 	if f.spent += leastRead; m != nil {
 		f.spent += m[1]
 	}
@@ -265,8 +267,8 @@ func (f *finder) block(_ *rule, i int) {
 // token looks for a token whose fixed part stands at i.
 func (f *finder) token(r *rule, i int) {
 	from, to := i, i+len(r.trigger)
-	if before := r.before().String(); before != "$" {
-		m := r.before().FindStringIndex(f.text[max(f.end, i-40, 0):i])
+	if before := r.before.Compiled().String(); before != "$" {
+		m := r.before.Compiled().FindStringIndex(f.text[max(f.end, i-40, 0):i])
 		if m == nil {
 			return
 		}
@@ -275,7 +277,7 @@ func (f *finder) token(r *rule, i int) {
 		return
 	}
 	// A run of token bytes begins once: what follows a dash was looked at with it.
-	if i > 0 && f.text[i-1] == '-' && from == i && len(r.trigger) < 5 && (f.id || strings.HasPrefix(r.form().String(), `^[\w-]`)) {
+	if i > 0 && f.text[i-1] == '-' && from == i && len(r.trigger) < 5 && (f.id || strings.HasPrefix(r.form.Compiled().String(), `^[\w-]`)) {
 		return
 	}
 	m := f.match(r.form, to, 4*maxSecretValue, false)
@@ -284,7 +286,7 @@ func (f *finder) token(r *rule, i int) {
 	}
 	body := strings.TrimRight(f.text[to:to+m[1]], "-")
 	to += len(body)
-	if to < len(f.text) && isAlnum(f.text[to]) && isAlnum(f.text[to-1]) && !strings.HasSuffix(r.form().String(), "[0-9A-Z]{16}") ||
+	if to < len(f.text) && isAlnum(f.text[to]) && isAlnum(f.text[to-1]) && !strings.HasSuffix(r.form.Compiled().String(), "[0-9A-Z]{16}") ||
 		strings.Trim(body, "xX*.") == "" || r.solid > 0 && (!mixed(body) || !solid(body, r.solid) || r.solid >= 16 && !random(body)) {
 		return
 	}
@@ -298,7 +300,7 @@ func begins(text string, whole bool) bool {
 	}
 	return slices.ContainsFunc(tables().lists[tables().begin[startOf(text[0], text[1], text[2])]], func(n int) bool {
 		r := &tables().rules[n]
-		if r.before == nil || len(r.trigger) < 3 || r.before().String() != "$" || len(text) <= len(r.trigger) || !strings.HasPrefix(text, r.trigger) {
+		if r.before == nil || len(r.trigger) < 3 || r.before.Compiled().String() != "$" || len(text) <= len(r.trigger) || !strings.HasPrefix(text, r.trigger) {
 			return false
 		}
 		if !whole {
@@ -356,7 +358,7 @@ func (f *finder) opaqueKind(value string) string {
 	}
 	tail := value[cut+1:]
 	for part := range strings.SplitSeq(value[:cut], "_") {
-		if tables().vendors[part] && run(tail, 0, isAlnum) == len(tail) && mixed(tail) && random(tail) && !matches(`^[0-9a-f]+$`, tail) {
+		if tables().vendors[part] && run(tail, 0, isAlnum) == len(tail) && mixed(tail) && random(tail) && !matches("hex", tail) {
 			return "token"
 		}
 	}
