@@ -55,7 +55,7 @@ func FuzzGlob(f *testing.F) {
 			}
 			return
 		}
-		got := g.match(text)
+		got := g.MatchString(text)
 		if got && !strings.HasPrefix(text, g.prefix) {
 			t.Errorf("%q fits %q and lacks its beginning %q", text, pattern, g.prefix)
 		}
@@ -68,6 +68,15 @@ func FuzzGlob(f *testing.F) {
 	})
 }
 
+// TestGlobPrefix: a search reads only the keys that begin as the pattern does.
+func TestGlobPrefix(t *testing.T) {
+	for pattern, want := range map[string]string{"db.orders.*": "db.orders.", `a\*b?`: "a*b", "[ab]c": "", "*a": "", "whole": "whole"} {
+		if g, err := compileGlob(pattern); err != nil || g.prefix != want {
+			t.Errorf("%q begins with %q, want %q; %v", pattern, g.prefix, want, err)
+		}
+	}
+}
+
 // TestGlobIsLinear matches what makes backtracking matchers take for ever.
 func TestGlobIsLinear(t *testing.T) {
 	g, err := compileGlob(strings.Repeat("*a", 127) + "b")
@@ -76,7 +85,7 @@ func TestGlobIsLinear(t *testing.T) {
 	}
 	begin := time.Now()
 	for range 1000 {
-		if g.match(strings.Repeat("a", MaxKey)) {
+		if g.MatchString(strings.Repeat("a", MaxKey)) {
 			t.Fatal("it fits")
 		}
 	}

@@ -88,7 +88,7 @@ func (f *Facts) keysLike(ctx context.Context, visit func(context.Context, Span, 
 		}
 		looked++
 		last = key
-		if all || pattern.match(key) {
+		if all || pattern.MatchString(key) {
 			keys = append(keys, key)
 		}
 		return true
