@@ -46,11 +46,11 @@ type MailboxService interface {
 
 // Heartbeat is what an agent says at each check-in (POST /heartbeat).
 type Heartbeat struct {
-	AgentID     string `json:"agent_id"`
+	AgentID     string `json:"agent_id" doc:"Default: you" actor:"true"`
 	ConfigName  string `json:"config_name,omitempty"`
 	ProjectPath string `json:"project_path,omitempty"`
 	Project     string `json:"project,omitempty"` // empty: the last element of ProjectPath
-	Status      string `json:"status,omitempty"`
+	Status      string `json:"status,omitempty" doc:"working, idle, blocked, …"`
 	CurrentTask string `json:"current_task,omitempty"`
 	PID         int    `json:"pid,omitempty"`
 	Model       string `json:"model,omitempty"`
@@ -70,10 +70,10 @@ type HeartbeatAnswer struct {
 
 // StatusReport is what an agent reports of its work (POST /status).
 type StatusReport struct {
-	AgentID     string   `json:"agent_id"`
-	Status      string   `json:"status"`
-	CurrentTask *string  `json:"current_task,omitempty"` // absent: unchanged; empty: none
-	Progress    *float64 `json:"progress,omitempty"`     // 0 to 100, rounded to a whole number
+	AgentID     string   `json:"agent_id" doc:"Default: you" actor:"true"`
+	Status      string   `json:"status" doc:"working, idle, blocked, …"`
+	CurrentTask *string  `json:"current_task,omitempty" doc:"Empty: none"` // absent: unchanged; empty: none
+	Progress    *float64 `json:"progress,omitempty" range:"0,100"`         // 0 to 100, rounded to a whole number
 }
 
 // StatusAnswer is the router's answer to a status report.

@@ -1,5 +1,7 @@
 package learning
 
+import "skillrouter/internal/safetext"
+
 // LessonType says what kind of thing was learned.
 type LessonType string
 
@@ -18,3 +20,6 @@ const (
 func LessonTypes() []LessonType {
 	return []LessonType{LessonSuccess, LessonFailure, LessonWorkaround, LessonDiscovery, LessonOptimization, LessonWarning, LessonAntiPattern}
 }
+
+// Choices are the values as texts, for whoever asks for one.
+func (LessonType) Choices() []string { return safetext.Strings(LessonTypes()) }

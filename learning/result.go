@@ -1,5 +1,7 @@
 package learning
 
+import "skillrouter/internal/safetext"
+
 // Result says how something ended: the use of a lesson, an operation, or an action that
 // overrode a check.
 type Result string
@@ -13,3 +15,6 @@ const (
 
 // Results lists every result.
 func Results() []Result { return []Result{ResultSuccess, ResultFailure, ResultPartial} }
+
+// Choices are the values as texts, for whoever asks for one.
+func (Result) Choices() []string { return safetext.Strings(Results()) }

@@ -1,5 +1,7 @@
 package learning
 
+import "skillrouter/internal/safetext"
+
 // Severity says how much harm it does not to know a lesson.
 type Severity string
 
@@ -15,3 +17,6 @@ const (
 func Severities() []Severity {
 	return []Severity{SeverityCritical, SeverityHigh, SeverityMedium, SeverityLow}
 }
+
+// Choices are the values as texts, for whoever asks for one.
+func (Severity) Choices() []string { return safetext.Strings(Severities()) }

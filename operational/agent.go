@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"skillrouter/internal/eventlog"
+	"skillrouter/internal/safetext"
 )
 
 // AgentState is what the router knows of an agent's presence.
@@ -26,6 +27,9 @@ const (
 func AgentStates() []AgentState {
 	return []AgentState{AgentStarting, AgentOnline, AgentStale, AgentOffline}
 }
+
+// Choices are the values as texts, for whoever asks for one.
+func (AgentState) Choices() []string { return safetext.Strings(AgentStates()) }
 
 // Agent is an agent that the router has heard of.
 type Agent struct {
@@ -80,7 +84,7 @@ type Seen struct {
 
 // AgentFilter selects agents; empty fields select everything.
 type AgentFilter struct {
-	State   AgentState `query:"state" enum:"starting,online,stale,offline"`
+	State   AgentState `query:"state" enum:"starting,online,stale,offline" doc:"Only those in this state"`
 	Status  string     `query:"status" doc:"What the agent says of itself, in any case"`
 	Project string     `query:"project" doc:"Last element of the project's path, in any case"`
 	Role    string     `query:"role" doc:"In any case"`

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"skillrouter/internal/errs"
+	"skillrouter/internal/safetext"
 )
 
 // EscalationStatus says how far an escalation has come, in the words of MNEMOSYNE.
@@ -25,6 +26,9 @@ const (
 func EscalationStatuses() []EscalationStatus {
 	return []EscalationStatus{EscalationPending, EscalationReviewed, EscalationResolved, EscalationDismissed}
 }
+
+// Choices are the values as texts, for whoever asks for one.
+func (EscalationStatus) Choices() []string { return safetext.Strings(EscalationStatuses()) }
 
 // Open tells whether an escalation with this status still waits for somebody.
 func (s EscalationStatus) Open() bool { return s == EscalationPending || s == EscalationReviewed }

@@ -37,15 +37,15 @@ type Message struct {
 
 // MessageDraft is what a sender may say of a message.
 type MessageDraft struct {
-	From           string          `json:"from_agent_id,omitempty"` // the caller's own agent if empty
-	To             string          `json:"to_agent_id,omitempty"`   // an agent, or a group: a kind of agents, a project, a role
-	Signal         string          `json:"signal"`
-	Each           bool            `json:"each,omitempty"` // to a group: every member that comes gets it, and not the first alone
-	Context        json.RawMessage `json:"context,omitempty"`
+	From           string          `json:"from_agent_id,omitempty" actor:"true"`                                                            // the caller's own agent if empty
+	To             string          `json:"to_agent_id,omitempty" doc:"An agent; a kind, project or role: its first that comes; \"*\": all"` // an agent, or a group: a kind of agents, a project, a role
+	Signal         string          `json:"signal" doc:"message, stop, pause, resume, or your own"`
+	Each           bool            `json:"each,omitempty" doc:"Each of a group"` // to a group: every member that comes gets it, and not the first alone
+	Context        json.RawMessage `json:"context,omitempty" doc:"Such as {\"text\": \"…\"}" object:"true"`
 	IdempotencyKey string          `json:"idempotency_key,omitempty"` // the same key of the same sender again is the same message
-	Priority       int             `json:"priority,omitempty"`
-	ThreadID       string          `json:"thread_id,omitempty"`
-	AckRequired    bool            `json:"ack_required,omitempty"`
+	Priority       int             `json:"priority,omitempty" doc:"-10 to 10"`
+	ThreadID       string          `json:"thread_id,omitempty" doc:"Thread that it belongs to"`
+	AckRequired    bool            `json:"ack_required,omitempty" doc:"List it as overdue until it is acknowledged"`
 	TTLSeconds     int64           `json:"ttl_seconds,omitempty"` // 0: for ever
 }
 

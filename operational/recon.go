@@ -1,6 +1,10 @@
 package operational
 
-import "time"
+import (
+	"time"
+
+	"skillrouter/internal/safetext"
+)
 
 // Severity of a finding.
 type Severity string
@@ -19,6 +23,9 @@ func Severities() []Severity {
 	return []Severity{SeverityCritical, SeverityHigh, SeverityMedium, SeverityLow, SeverityInfo}
 }
 
+// Choices are the values as texts, for whoever asks for one.
+func (Severity) Choices() []string { return safetext.Strings(Severities()) }
+
 // FindingStatus is what was decided about a finding.
 type FindingStatus string
 
@@ -36,6 +43,9 @@ func FindingStatuses() []FindingStatus {
 	return []FindingStatus{FindingOpen, FindingConfirmed, FindingFixed, FindingAccepted, FindingFalsePositive}
 }
 
+// Choices are the values as texts, for whoever asks for one.
+func (FindingStatus) Choices() []string { return safetext.Strings(FindingStatuses()) }
+
 // Environment is something that is scanned: a host, a service, a repository.
 type Environment struct {
 	ID          string    `json:"id"`
@@ -50,9 +60,9 @@ type Environment struct {
 // EnvironmentDraft is what a client may say of an environment.
 type EnvironmentDraft struct {
 	Name        string `json:"name"`
-	Kind        string `json:"kind,omitempty"`
-	Description string `json:"description,omitempty"`
-	Project     string `json:"project,omitempty"`
+	Kind        string `json:"kind,omitempty" doc:"What it is: host, service, repository, …"`
+	Description string `json:"description,omitempty" doc:"Description"`
+	Project     string `json:"project,omitempty" here:"true"`
 }
 
 // Scan is one run of a scanner over an environment.
@@ -69,11 +79,11 @@ type Scan struct {
 
 // ScanDraft is what a client may say of a scan.
 type ScanDraft struct {
-	Environment string `json:"environment"`
-	Scanner     string `json:"scanner"`
-	Status      string `json:"status,omitempty"` // empty: running
-	Summary     string `json:"summary,omitempty"`
-	AgentID     string `json:"agent_id,omitempty"`
+	Environment string `json:"environment" doc:"Its name; a new one is added"`
+	Scanner     string `json:"scanner" doc:"Such as trivy"`
+	Status      string `json:"status,omitempty" doc:"running (default), completed or failed"` // empty: running
+	Summary     string `json:"summary,omitempty" doc:"What it is about"`
+	AgentID     string `json:"agent_id,omitempty" actor:"true"`
 }
 
 // Finding is something that a scan or a person found. The same finding again, in the same
@@ -100,15 +110,15 @@ type Finding struct {
 // FindingDraft is what a client may say of a finding.
 type FindingDraft struct {
 	Environment string   `json:"environment"`
-	ScanID      string   `json:"scan_id,omitempty"`
-	CVE         string   `json:"cve,omitempty"`
-	Title       string   `json:"title,omitempty"` // empty: the CVE
-	Description string   `json:"description,omitempty"`
-	Severity    Severity `json:"severity"`
-	Location    string   `json:"location,omitempty"`
-	Evidence    string   `json:"evidence,omitempty"`
-	Remediation string   `json:"remediation,omitempty"`
-	AgentID     string   `json:"agent_id,omitempty"`
+	ScanID      string   `json:"scan_id,omitempty" doc:"Scan that found it"`
+	CVE         string   `json:"cve,omitempty" doc:"CVE, as CVE-2024-12345"`
+	Title       string   `json:"title,omitempty" doc:"Default: the CVE"` // empty: the CVE
+	Description string   `json:"description,omitempty" doc:"Description"`
+	Severity    Severity `json:"severity" doc:"How grave it is"`
+	Location    string   `json:"location,omitempty" doc:"file:line, URL, host:port or package@version"`
+	Evidence    string   `json:"evidence,omitempty" doc:"What shows it"`
+	Remediation string   `json:"remediation,omitempty" doc:"What mends it"`
+	AgentID     string   `json:"agent_id,omitempty" actor:"true"`
 }
 
 // FindingFilter selects findings; empty fields select everything.

@@ -37,15 +37,15 @@ func ScanStatuses() []string { return []string{ScanRunning, ScanCompleted, ScanF
 
 // ScanEnd says how a scan ended.
 type ScanEnd struct {
-	Status  string `json:"status,omitempty"` // completed or failed; empty: completed
+	Status  string `json:"status,omitempty" doc:"completed (default) or failed"` // completed or failed; empty: completed
 	Summary string `json:"summary,omitempty"`
-	AgentID string `json:"agent_id,omitempty"`
+	AgentID string `json:"agent_id,omitempty" actor:"true"`
 }
 
 // ScanFilter selects scans; empty fields select everything.
 type ScanFilter struct {
-	Environment string    `query:"environment"`
-	Project     string    `query:"project"`
+	Environment string    `query:"environment" doc:"Only those of this environment"`
+	Project     string    `query:"project" doc:"Only those of this project"`
 	Status      string    `query:"status" enum:"running,completed,failed"`
 	Since       time.Time `query:"since" doc:"Only those started at or after this time"`
 	Limit       int       `query:"limit" minimum:"0" maximum:"1000" doc:"0: 100"` // 1 to MaxLimit; 0 means DefaultLimit
@@ -54,8 +54,8 @@ type ScanFilter struct {
 // FindingDecision sets a finding's status.
 type FindingDecision struct {
 	Status  FindingStatus `json:"status"`
-	Note    string        `json:"note,omitempty"`
-	AgentID string        `json:"agent_id,omitempty"`
+	Note    string        `json:"note,omitempty" doc:"Why"`
+	AgentID string        `json:"agent_id,omitempty" actor:"true"`
 }
 
 // Reported says what became of a finding that was reported.

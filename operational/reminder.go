@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"time"
+
+	"skillrouter/internal/safetext"
 )
 
 // ReminderService is what can be done with reminders: things to do later, when a time comes,
@@ -51,6 +53,9 @@ const (
 func ReminderStatuses() []ReminderStatus {
 	return []ReminderStatus{ReminderPending, ReminderDue, ReminderCompleted, ReminderCancelled}
 }
+
+// Choices are the values as texts, for whoever asks for one.
+func (ReminderStatus) Choices() []string { return safetext.Strings(ReminderStatuses()) }
 
 // Open tells whether a reminder with this status still waits for something.
 func (s ReminderStatus) Open() bool { return s == ReminderPending || s == ReminderDue }
@@ -100,26 +105,26 @@ type Reminder struct {
 
 // ReminderDraft is what a client may say of a reminder.
 type ReminderDraft struct {
-	Persona        string          `json:"persona,omitempty"` // empty: default
-	ConversationID string          `json:"conversation_id,omitempty"`
+	Persona        string          `json:"persona,omitempty" doc:"Whose memory; default \"default\""` // empty: default
+	ConversationID string          `json:"conversation_id,omitempty" doc:"Conversation that it belongs to"`
 	Task           string          `json:"task"`
-	Trigger        string          `json:"trigger"` // TYPE:VALUE
-	Recurring      string          `json:"recurring,omitempty"`
-	Timezone       string          `json:"timezone,omitempty"`
-	Context        json.RawMessage `json:"context,omitempty"`
-	AgentID        string          `json:"agent_id,omitempty"`
-	CreatedBy      string          `json:"created_by,omitempty"`
-	Project        string          `json:"project,omitempty"`
+	Trigger        string          `json:"trigger" doc:"time:+1hour, time:+1 day 2 hours, time:<RFC 3339>, event:<name, * and ? allowed>, condition:<such as fact(\"q.length\") > 100>, or cron:0 9 * * MON-FRI"` // TYPE:VALUE
+	Recurring      string          `json:"recurring,omitempty" doc:"Cron expression of the times after the first"`
+	Timezone       string          `json:"timezone,omitempty" doc:"Of the cron expression, such as Europe/Berlin; default UTC"`
+	Context        json.RawMessage `json:"context,omitempty" doc:"What will be needed then" object:"true"`
+	AgentID        string          `json:"agent_id,omitempty" doc:"Whom it is for; default whoever works for the persona, you first"`
+	CreatedBy      string          `json:"created_by,omitempty" actor:"true"`
+	Project        string          `json:"project,omitempty" doc:"Default: yours" here:"true"`
 	IdempotencyKey string          `json:"idempotency_key,omitempty"` // the same key again is the same reminder
 }
 
 // ReminderFilter selects reminders; empty fields select everything.
 type ReminderFilter struct {
-	Persona string           `query:"persona"`
+	Persona string           `query:"persona" doc:"Only those of this persona"`
 	AgentID string           `query:"agent_id" doc:"Those for this agent; and those for nobody in particular, of the persona, or that it made or was told of"`
 	Status  []ReminderStatus `query:"status" doc:"One or more, separated by commas: pending, due, completed, cancelled"`
 	Open    bool             `query:"open" doc:"Only pending and due ones"`
-	Project string           `query:"project"`
+	Project string           `query:"project" doc:"Only those of this project"`
 	After   int64            `query:"after" minimum:"0" doc:"Only greater numbers, by number"` // only greater numbers; the list is then by number alone
 	Limit   int              `query:"limit" minimum:"0" maximum:"1000" doc:"0: 100"`           // 1 to MaxLimit; 0 means DefaultLimit
 	// Seen is set by the service, whatever the client says: only those that concern this agent or its sessions, see Concerns; nil: all.
@@ -129,7 +134,7 @@ type ReminderFilter struct {
 // PendingQuery asks what is to be done.
 type PendingQuery struct {
 	Persona string `json:"persona,omitempty" doc:"Default: default"`
-	AgentID string `json:"agent_id,omitempty" doc:"What is for this agent too"` // what is for this agent, of any persona, and what is for nobody in particular of the persona
+	AgentID string `json:"agent_id,omitempty" doc:"What is for this agent too" actor:"true"` // what is for this agent, of any persona, and what is for nobody in particular of the persona
 	// IncludeScheduled takes what is not due yet too.
 	IncludeScheduled bool `json:"include_scheduled,omitempty" doc:"What is not due yet too"`
 	Limit            int  `json:"limit,omitempty" minimum:"0" maximum:"1000" doc:"0: 100"` // 1 to MaxLimit; 0 means DefaultLimit
@@ -138,19 +143,19 @@ type PendingQuery struct {
 // ReminderNote goes with an end.
 type ReminderNote struct {
 	Note    string `json:"note,omitempty"`
-	AgentID string `json:"agent_id,omitempty"`
+	AgentID string `json:"agent_id,omitempty" actor:"true"`
 }
 
 // ReminderSnooze says until when: one of both.
 type ReminderSnooze struct {
-	For     string     `json:"for,omitempty"` // +10min, 2h, 1 day
+	For     string     `json:"for,omitempty" doc:"10min, 2 hours, 1 day"` // +10min, 2h, 1 day
 	Until   *time.Time `json:"until,omitempty"`
-	AgentID string     `json:"agent_id,omitempty"`
+	AgentID string     `json:"agent_id,omitempty" actor:"true"`
 }
 
 // ReminderPatch changes what a reminder says; what is nil stays as it is. When it comes due is Snooze's.
 type ReminderPatch struct {
-	Task    *string         `json:"task,omitempty"`
+	Task    *string         `json:"task,omitempty" doc:"What it reminds of"`
 	Context json.RawMessage `json:"context,omitempty" doc:"In place of what there is; null: none"`
 	Project *string         `json:"project,omitempty" doc:"\"\": none"`
 	AgentID string          `json:"agent_id,omitempty" doc:"Who changes it; default: the token's agent"`
@@ -159,9 +164,9 @@ type ReminderPatch struct {
 // Happening is something that reminders may wait for.
 type Happening struct {
 	Name    string          `json:"name"`
-	AgentID string          `json:"agent_id,omitempty"`
-	Project string          `json:"project,omitempty"`
-	Data    json.RawMessage `json:"data,omitempty"`
+	AgentID string          `json:"agent_id,omitempty" actor:"true"`
+	Project string          `json:"project,omitempty" doc:"Project"`
+	Data    json.RawMessage `json:"data,omitempty" object:"true"`
 }
 
 // ReminderStats counts reminders.

@@ -9,6 +9,7 @@ import (
 	"skillrouter/internal/errs"
 	"skillrouter/internal/eventlog"
 	"skillrouter/internal/principal"
+	"skillrouter/internal/safetext"
 )
 
 // Bounds of a session.
@@ -36,6 +37,9 @@ const SignalHandover = "handover"
 
 // SessionStatuses lists every status of a session.
 func SessionStatuses() []SessionStatus { return []SessionStatus{SessionOpen, SessionEnded} }
+
+// Choices are the values as texts, for whoever asks for one.
+func (SessionStatus) Choices() []string { return safetext.Strings(SessionStatuses()) }
 
 // CheckSessionID holds a client's own session id to letters, digits and, after
 // the first, . _ : - so that it can be put into a path. The ids that stand for

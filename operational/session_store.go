@@ -37,9 +37,9 @@ type SessionOpened struct {
 
 // SessionFilter selects sessions; empty fields select everything.
 type SessionFilter struct {
-	AgentID    string        `query:"agent_id"`
-	Persona    string        `query:"persona"`
-	Project    string        `query:"project"`
+	AgentID    string        `query:"agent_id" doc:"Only this agent's"`
+	Persona    string        `query:"persona" doc:"Only this persona's"`
+	Project    string        `query:"project" doc:"Only this project's"`
 	Status     SessionStatus `query:"status" doc:"open or ended"`
 	Successor  string        `query:"successor" doc:"Only those that were handed to this agent"`
 	Waiting    bool          `query:"waiting" doc:"Only those whose hand-over nobody has begun with yet"`

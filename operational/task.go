@@ -1,6 +1,10 @@
 package operational
 
-import "time"
+import (
+	"time"
+
+	"skillrouter/internal/safetext"
+)
 
 // TaskStatus is where a task stands.
 type TaskStatus string
@@ -20,6 +24,9 @@ const (
 func TaskStatuses() []TaskStatus {
 	return []TaskStatus{TaskPending, TaskClaimed, TaskInProgress, TaskBlocked, TaskCompleted, TaskFailed, TaskCancelled}
 }
+
+// Choices are the values as texts, for whoever asks for one.
+func (TaskStatus) Choices() []string { return safetext.Strings(TaskStatuses()) }
 
 // Task is a piece of work that one agent at a time may hold.
 type Task struct {
@@ -49,17 +56,17 @@ type Task struct {
 type TaskDraft struct {
 	Title       string `json:"title"`
 	Description string `json:"description,omitempty"`
-	Project     string `json:"project,omitempty"`
-	Priority    int    `json:"priority,omitempty"`
-	AgentID     string `json:"agent_id,omitempty"` // claim it for this agent at once
-	CreatedBy   string `json:"created_by,omitempty"`
+	Project     string `json:"project,omitempty" doc:"Default: yours" here:"true"`
+	Priority    int    `json:"priority,omitempty" doc:"Greater first" range:"-10,10"`
+	AgentID     string `json:"agent_id,omitempty" doc:"Claim it for this agent at once"` // claim it for this agent at once
+	CreatedBy   string `json:"created_by,omitempty" actor:"true"`
 }
 
 // TaskFilter selects tasks; empty fields select everything.
 type TaskFilter struct {
 	Status  []TaskStatus `query:"status" doc:"One or more, separated by commas: pending, claimed, in_progress, blocked, completed, failed, cancelled"`
 	AgentID string       `query:"agent_id" doc:"Only those that this agent holds"`
-	Project string       `query:"project"`
+	Project string       `query:"project" doc:"Only those of this project"`
 	Open    *bool        `query:"open" enum:"true,false" doc:"true: only unfinished ones; false: only finished ones"`
 	Unheld  bool         `query:"unheld" doc:"Only those that no agent holds"`
 	Text    string       `query:"text" doc:"Words that the title or description holds, in any case"`                                   // words of the title or description, each of which it must hold, without regard to case

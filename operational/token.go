@@ -25,10 +25,10 @@ type Token struct {
 
 // TokenDraft is what may be asked for of a new token.
 type TokenDraft struct {
-	AgentID    string            `json:"agent_id,omitempty"` // needed for the scope agent
-	Person     string            `json:"person,omitempty"`   // whose it is, if it is no agent's: what this person decides is signed so
+	AgentID    string            `json:"agent_id,omitempty" doc:"Agent that it is for; needed for the scope agent"` // needed for the scope agent
+	Person     string            `json:"person,omitempty" doc:"Person that it is for, instead of an agent"`         // whose it is, if it is no agent's: what this person decides is signed so
 	Scopes     []principal.Scope `json:"scopes"`
 	Projects   []string          `json:"projects,omitempty"` // the only ones that it sees and writes; none: all
-	Note       string            `json:"note,omitempty"`
+	Note       string            `json:"note,omitempty" doc:"What it is for, in your words"`
 	TTLSeconds int64             `json:"ttl_seconds,omitempty"` // 0: until revoked
 }

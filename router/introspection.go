@@ -106,7 +106,7 @@ type ClearRequest struct {
 	// procedures and reminders, which mean the same; empty: all four.
 	Type     string `json:"type,omitempty"`
 	Category string `json:"category,omitempty"` // empty: all
-	Confirm  bool   `json:"confirm,omitempty"`
+	Confirm  bool   `json:"confirm,omitempty" doc:"Delete, and do not only say what would be"`
 }
 
 // Cleared says what Clear deleted, or would.

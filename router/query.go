@@ -21,13 +21,13 @@ import (
 // Query is a question in plain words.
 type Query struct {
 	Query   string `json:"query"`
-	AgentID string `json:"agent_id,omitempty"`
-	Project string `json:"project,omitempty"`
+	AgentID string `json:"agent_id,omitempty" actor:"true"`
+	Project string `json:"project,omitempty" doc:"Project that is meant"`
 	// PreferProject is the project that the caller works in, where Project names none: what was learned and what
 	// happened there goes before what fits about as well.
 	PreferProject string         `json:"prefer_project,omitempty"`
-	Limit         int            `json:"limit,omitempty"` // 1 to MaxLimit; 0 means DefaultLimit
-	Type          classify.Class `json:"type,omitempty"`  // asks this class's source, whatever the words say
+	Limit         int            `json:"limit,omitempty" doc:"How many items at most"`                // 1 to MaxLimit; 0 means DefaultLimit
+	Type          classify.Class `json:"type,omitempty" doc:"Ask this store, whatever the words say"` // asks this class's source, whatever the words say
 }
 
 // Item is one thing in an answer, from any store.

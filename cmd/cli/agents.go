@@ -29,14 +29,7 @@ func (s *shell) agentsCommand() *cobra.Command {
 	var filter operational.AgentFilter
 	return lists(s, command{
 		use: "agents [--state STATE] [--project NAME]", short: "List agents, the latest seen first",
-		flags: options{
-			choice("state", &filter.State, operational.AgentStates(), "only those in this state"),
-			option("status", &filter.Status, "only those that report this status"),
-			option("project", &filter.Project, "only those of this project"),
-			option("role", &filter.Role, "only those with this role"),
-			option("task", &filter.Task, "only those whose task holds this text"),
-			limit(&filter.Limit),
-		},
+		flags: s.flags(&filter, "state", "status", "project", "role", "task", "limit"),
 	}, operational.DefaultLimit, operational.MaxLimit, &filter.Limit, sends(client.Presence.Agents, &filter), columns[operational.Agent]{
 		"No agents.",
 		[]string{"AGENT", "STATE", "STATUS", "TASK", "ROLE", "PROJECT", "SEEN"},
@@ -142,14 +135,10 @@ func (s *shell) leasesTake() *cobra.Command {
 		long: `Takes a lease of the files that the patterns stand for. * and ? stand for characters within a name, ** for any
 folders, {a,b} for either. Brackets are characters of a name, as in src/[id]/page.tsx; with --glob [a-c] stands for
 one of these characters. A folder stands for all that lies below it. Patterns are seen from the working folder.`,
-		flags: options{
-			option("glob", &draft.Glob, "[a-c] in a pattern is one of these characters"),
+		flags: append(s.flags(&draft, "glob", "shared", "why", "agent"),
 			option("for", &ttl, "it lapses after so long without a word from its holder, 1m to 8h"),
-			option("shared", &draft.Shared, "others may take shared ones of the same files"),
-			option("why", &draft.Why, "what others are told"),
-			who("agent", &draft.AgentID, s.agent, "agent that takes it (SKILLROUTER_AGENT)"),
 			s.working(&draft.Project),
-		},
+		),
 		before: func() error {
 			draft.TTLSeconds = int64(ttl.Round(time.Second) / time.Second)
 			if draft.TTLSeconds == 0 {
@@ -222,12 +211,7 @@ func (s *shell) leasesList() *cobra.Command {
 	var filter operational.LeaseFilter
 	return lists(s, command{
 		use: "list", short: "List who works on which files, the latest first",
-		flags: options{
-			option("path", &filter.Path, "only those that overlap with this path or pattern, seen from the repository's root"),
-			option("agent", &filter.AgentID, "only those of this agent"),
-			option("project", &filter.Project, "only those of this project"),
-			limit(&filter.Limit),
-		},
+		flags: s.flags(&filter, "path", "agent", "project", "limit"),
 	}, operational.DefaultLimit, operational.MaxLimit, &filter.Limit, sends(client.Leases.Leases, &filter), leaseTable.list)
 }
 

@@ -17,7 +17,6 @@ import (
 	"skillrouter/internal/check"
 	"skillrouter/internal/errs"
 	"skillrouter/internal/redact"
-	"skillrouter/learning"
 	"skillrouter/learning/guard"
 	"skillrouter/learning/guard/act"
 	"skillrouter/learning/guard/rule"
@@ -44,16 +43,10 @@ answer: 0 allow, 1 warn, 2 block.
 What stands after -- is the command: one word is a line for the shell, several
 are a program and its arguments, and - reads the line from stdin. A router that
 does not answer is no answer: the exit code then is 1, or what --fail says.`,
-		flags: options{
-			option("context", &action.Context, "why it is to be run"),
-			option("domain", &action.Domain, "domain that it belongs to, such as docker"),
-			s.belongs(&action.Project),
-			who("agent", &action.Agent, s.agent, "agent that asks (SKILLROUTER_AGENT)"),
-			option("tool", &action.Tool, "tool that is to be called, instead of a command"),
+		flags: append(s.flags(&action, "context", "domain", "project", "agent", "tool", "folder"),
 			option("args", &args, "the tool's arguments, a JSON object"),
-			option("folder", &action.Folder, "folder that it is to be run in; this one if nothing is said"),
 			choice("fail", &policy, []string{"open", "closed"}, "what to do if the router does not answer: exit with 0, or with 2; default: warn, exit 1"),
-		},
+		),
 		before: func() (err error) {
 			if policy != "" && policy != "open" && policy != "closed" {
 				return usagef("--fail is open or closed, not %q", policy)
@@ -93,13 +86,7 @@ func (s *shell) checkList() *cobra.Command {
 	var filter lesson.LedgerFilter
 	return asks(s, command{
 		use: "list", short: "List what was checked, the latest first",
-		flags: options{
-			option("agent", &filter.Agent, "only what this agent asked of"),
-			option("project", &filter.Project, "only of this project"),
-			option("rule", &filter.RuleID, "only what this rule matched"),
-			cursor(&filter.Cursor),
-			limit(&filter.Limit),
-		},
+		flags: s.flags(&filter, "agent", "project", "rule", "cursor", "limit"),
 	}, sends(client.Guard.Ledger, &filter), func(w io.Writer, page guard.LedgerPage) {
 		checkTable.list(w, page.Checks)
 		printIf(w, "There are more: --cursor %s\n", page.Next)
@@ -202,11 +189,7 @@ func (s *shell) checkOutcome() *cobra.Command {
 	var draft guard.OutcomeDraft
 	return asks(s, command{
 		use: "outcome CHECK heeded|overridden", short: "Say what was done after a check, and how it went", args: exactly(&draft.CheckID, (*string)(&draft.Outcome)),
-		flags: options{
-			choice("result", &draft.Result, learning.Results(), "how it went"),
-			option("notes", &draft.Notes, "what else to know"),
-			option("agent", &draft.Agent, "who says so, if not the agent that asked"),
-		},
+		flags: append(s.flags(&draft, "result", "notes"), option("agent", &draft.Agent, "who says so, if not the agent that asked")),
 	}, full("checks", &draft.CheckID, sends(client.Guard.Outcome, &draft)), func(w io.Writer, settled guard.Settled) {
 		if settled.Duplicate {
 			fmt.Fprintln(w, "That was said already.")
@@ -228,14 +211,10 @@ func (s *shell) checkRules() *cobra.Command {
 	var demoted bool
 	cmd := s.calls(command{
 		use: "rules [RULE]", short: "List the guard's rules and how they did, or show one", args: perhaps(&id),
-		flags: options{
+		flags: append(s.flags(&filter, "domain", "severity", "cursor", "limit"),
 			choice("source", &filter.Source, []string{"lesson", "pattern", "builtin", "pack"}, "only those of; pack by this alone"),
-			option("domain", &filter.Domain, "only this domain"),
-			choice("severity", &filter.Severity, learning.Severities(), "only this severity"),
 			option("demoted", &demoted, "only those that were demoted to warning"),
-			cursor(&filter.Cursor),
-			limit(&filter.Limit),
-		},
+		),
 	}, func(ctx context.Context, c *client.Client) error {
 		if id != nil {
 			var err error
@@ -335,10 +314,7 @@ func (s *shell) checkPacksTo(verb string, mode rule.Mode, short string) *cobra.C
 	draft := guard.PackDraft{Mode: mode}
 	return asks(s, command{
 		use: verb + " NAME...", short: short + "; for the captain", args: listed(cobra.ArbitraryArgs, &draft.Names),
-		flags: options{
-			option("all", &draft.All, "every pack"), option("project", &draft.Project, "in this project alone"),
-			who("agent", &draft.By, s.agent, "who does it (SKILLROUTER_AGENT)"),
-		},
+		flags: s.flags(&draft, "all", "project", "agent"),
 	}, sends(client.Guard.SetPacks, &draft), printPacks)
 }
 
@@ -389,13 +365,9 @@ func (s *shell) checkExplain() *cobra.Command {
 	var args string
 	return asks(s, command{
 		use: "explain [flags] -- COMMAND...", short: "Say what the guard reads in a command, and what it would say of it", args: listed(cobra.ArbitraryArgs, &words),
-		flags: options{
-			s.belongs(&action.Project),
-			who("agent", &action.Agent, s.agent, "agent that would run it (SKILLROUTER_AGENT)"),
-			option("tool", &action.Tool, "tool that is to be called, instead of a command"),
+		flags: append(s.flags(&action, "project", "agent", "tool", "folder"),
 			option("args", &args, "the tool's arguments, a JSON object"),
-			option("folder", &action.Folder, "folder that it would be run in; this one if nothing is said"),
-		},
+		),
 		before: func() error { return s.proposed(&action, words, args) },
 	}, sends(client.Guard.Explain, &action), printExplained)
 }
@@ -464,13 +436,9 @@ func (s *shell) checkApprovals() *cobra.Command {
 	var all bool
 	return asks(s, command{
 		use: "approvals", short: "List what was blocked and waits for a person",
-		flags: options{
-			choice("state", &filter.State, lesson.ApprovalStates(), "only those that are so"),
+		flags: append(s.flags(&filter, "state", "agent", "cursor", "limit"),
 			option("all", &all, "whatever became of them"),
-			option("agent", &filter.Agent, "only this agent's"),
-			cursor(&filter.Cursor),
-			limit(&filter.Limit),
-		},
+		),
 		before: func() error {
 			if all {
 				filter.State = ""
@@ -518,7 +486,7 @@ func (s *shell) checkDecides(verb string) *cobra.Command {
 	var draft guard.ApprovalDraft
 	of := command{
 		use: "deny APPROVAL", short: "Refuse what the guard blocked; for a person", args: exactly(&id),
-		flags: options{option("notes", &draft.Notes, "why"), option("number", &draft.Number, "the asking that you saw; nothing is decided if it was asked again since")},
+		flags: s.flags(&draft, "notes", "number"),
 	}
 	if verb == "approve" {
 		of.use, of.short = "approve APPROVAL", "Allow what the guard blocked, exactly that and once; for a person"

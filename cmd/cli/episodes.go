@@ -61,14 +61,10 @@ func (s *shell) episodesEdit() *cobra.Command {
 	var kind string
 	return asks(s, command{
 		use: "edit EPISODE --FIELD TEXT...", short: "Change what an episode says", args: exactly(&ref),
-		flags: options{
-			given("type", &patch.EventType, &kind, choice("type", &kind, episode.EventTypes(), "what it is")),
-			optional("title", &patch.Title, "", "its line"),
+		flags: append(s.flags(&patch, "title", "learned", "project", "importance"),
 			optional("content", &patch.Content, "", "what happened; - reads standard input"),
-			optional("learned", &patch.Learned, "", "what it taught"),
-			optional("project", &patch.Project, "", "project that it belongs to; \"\" is none"),
-			optional("importance", &patch.Importance, 0, "importance, 0 to 1"),
-		},
+			given("type", &patch.EventType, &kind, choice("type", &kind, episode.EventTypes(), "what it is")),
+		),
 		before: changes(s, &patch, &patch.Content),
 	}, withIDTo("episodes", client.Episodes.Edit, &ref, &patch), s.printEpisode)
 }

@@ -40,13 +40,9 @@ func (s *shell) escalationsVerb(
 func (s *shell) escalationsList() *cobra.Command {
 	var filter operational.EscalationFilter
 	var all bool
-	return lists(s, command{use: "list", short: "List open escalations, the most urgent first", flags: options{
-		choices("status", &filter.Status, operational.EscalationStatuses(), "only those with this status"),
+	return lists(s, command{use: "list", short: "List open escalations, the most urgent first", flags: append(s.flags(&filter, "status", "to", "lesson", "limit"),
 		option("all", &all, "settled ones too"),
-		option("to", &filter.To, "only those that went to this agent"),
-		option("lesson", &filter.LessonID, "only those of this lesson"),
-		limit(&filter.Limit),
-	}, before: func() error {
+	), before: func() error {
 		if !all && len(filter.Status) == 0 {
 			filter.Status = []operational.EscalationStatus{operational.EscalationPending, operational.EscalationReviewed}
 		}

@@ -21,14 +21,9 @@ func (s *shell) eventsCommand() *cobra.Command {
 begins with what happens from now on, unless --after says otherwise, and goes
 on across restarts of the router until it is interrupted. docs/events.md lists
 the types.`,
-		flags: options{
+		flags: append(s.flags(&query, "type", "agent", "project", "after", "limit"),
 			option("follow,f", &follow, "go on with what happens"),
-			option("type", &query.Types, "only of these types, or groups such as task.*"),
-			option("agent", &query.Agent, "only what this agent did, what happened to it, and messages to it"),
-			option("project", &query.Project, "only of this project"),
-			option("after", &query.After, "only those with a greater seq; 0: from the beginning"),
-			option("limit", &query.Limit, "how many at most (0: 100)"),
-		},
+		),
 	}, func(ctx context.Context, c *client.Client) error {
 		if follow {
 			return s.followEvents(ctx, c, query, printEvent)

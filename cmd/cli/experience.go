@@ -103,7 +103,7 @@ func (s *shell) experienceLessons() *cobra.Command {
 	return asks(s, command{
 		use: "lessons [CONTEXT...]", short: "Show the lessons that hold for an operation or in a context, the surest first",
 		args:  listed(cobra.ArbitraryArgs, &contexts),
-		flags: options{option("min-confidence", &query.MinConfidence, "least confidence, 0 to 1"), limit(&query.Limit)},
+		flags: s.flags(&query, "min-confidence", "limit"),
 		before: func() error {
 			var words []any
 			for _, word := range contexts { // what is learned names its kind of context; people need not

@@ -49,13 +49,11 @@ func (s *shell) factsEdit() *cobra.Command {
 				value = &args[1]
 			}
 		}},
-		flags: options{
-			life, persona(&ref.Persona),
+		flags: append(s.flags(&patch, "probe", "source", "agent"),
+			life,
+			persona(&ref.Persona),
 			optional("category,c", &patch.Category, "", "category"),
-			optional("probe", &patch.Probe, "", "the command or URL that verifies it when it has expired"),
-			optional("source", &patch.Source, "", "where it comes from"),
-			who("agent", &patch.AgentID, s.agent, "agent that changes it (SKILLROUTER_AGENT)"),
-		},
+		),
 		before: func() error {
 			if value != nil {
 				patch.Value = asJSON(*value)
@@ -97,15 +95,11 @@ func (s *shell) factsSet() *cobra.Command {
 		use: "set KEY [VALUE]", short: "Store a value under a key", args: between(1, &draft.Key, &value),
 		long: `Stores a value under a key, over what is there. VALUE is JSON; what is no JSON
 is stored as a text. Without VALUE, or with "-", it is read from standard input.`,
-		flags: options{
+		flags: append(s.flags(&draft, "persona", "probe", "source", "agent"),
 			lifetime("ttl", &ttl, "how long it is true, such as 90 (seconds) or 12h (default: for ever)"),
 			option("category,c", &draft.Category, "category (default \"general\")"),
-			persona(&draft.Persona),
-			option("probe", &draft.Probe, "the command or URL that verifies it when it has expired; it is never run for you"),
-			option("source", &draft.Source, "where it comes from"),
-			who("agent", &draft.AgentID, s.agent, "agent that stores it (SKILLROUTER_AGENT)"),
 			option("if-version", &ifVersion, "store only over this version; 0: only if nothing is there"),
-		},
+		),
 		before: func() error {
 			ttl, err := seconds(ttl)
 			if err != nil {
@@ -151,12 +145,9 @@ var factTable = columns[fact.Fact]{
 // factsList lists facts; a search is a listing that needs its pattern, and looks for something.
 func (s *shell) factsList(use, short string, least int) *cobra.Command {
 	var query fact.Query
-	return finds(s, command{use: use, short: short, args: between(least, &query.Pattern), flags: options{
+	return finds(s, command{use: use, short: short, args: between(least, &query.Pattern), flags: append(s.flags(&query, "persona", "cursor", "limit"),
 		option("category,c", &query.Category, "only facts of this category"),
-		persona(&query.Persona),
-		cursor(&query.Cursor),
-		limit(&query.Limit),
-	}}, sends(client.Facts.Search, &query), func(page fact.Page) int { return max(len(page.Facts), 1-least) }, func(w io.Writer, page fact.Page) {
+	)}, sends(client.Facts.Search, &query), func(page fact.Page) int { return max(len(page.Facts), 1-least) }, func(w io.Writer, page fact.Page) {
 		if len(page.Facts) == 0 && page.Next == "" {
 			fmt.Fprintln(w, "No facts.")
 			if least > 0 {

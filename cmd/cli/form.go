@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"skillrouter/internal/operation"
 	"skillrouter/internal/safetext"
 	"skillrouter/router/client"
 )
@@ -350,6 +352,83 @@ func bound(name string, p any, help string) boundFlag {
 			flags.StringSliceVarP(p, name, short, *p, help)
 		}
 	}}
+}
+
+// flags are those of the fields of what in points to that have these names as flags, as their tags describe them (see
+// operation.Fields): a field's name without _id, with - for _, and agent for who acts, where no other agent is meant.
+func (s *shell) flags(in any, names ...string) (list options) {
+	fields := operation.Fields(in)
+	another := slices.ContainsFunc(fields, func(f operation.Field) bool { return f.Name == "agent_id" && !f.Actor }) // than who acts
+	for _, f := range fields {
+		name := strings.ReplaceAll(strings.TrimSuffix(f.Name, "_id"), "_", "-")
+		if f.Actor && !another {
+			name = "agent"
+		}
+		if slices.Contains(names, name) {
+			list = append(list, s.flag(name, f))
+		}
+	}
+	if len(list) != len(names) {
+		panic(fmt.Sprintf("%T has not the fields of the flags %q", in, names))
+	}
+	return list
+}
+
+// flag is the flag of one field.
+func (s *shell) flag(name string, f operation.Field) boundFlag {
+	to, _ := f.Value.Addr().Interface().(*string)
+	switch {
+	case f.Actor:
+		return who(name, to, s.agent, "who does it (SKILLROUTER_AGENT)")
+	case f.Here:
+		return s.belongs(to)
+	case name == "persona":
+		return persona(to)
+	case name == "cursor" && to != nil:
+		return cursor(to)
+	case name == "limit":
+		return limit(f.Value.Addr().Interface().(*int))
+	}
+	help := strings.ToLower(f.Doc[:min(1, len(f.Doc))]) + f.Doc[min(1, len(f.Doc)):]
+	if choices := names(f.Choices); len(f.Choices) > 0 && !strings.Contains(help, choices) {
+		help += ": " + choices
+	}
+	// A flag is read into a value of a plain type, and then set, as the field's own type.
+	value, plain := f.Value, reflect.TypeFor[string]()
+	optional := value.Kind() == reflect.Pointer
+	kind := value.Type()
+	if optional {
+		kind = kind.Elem()
+	}
+	switch kind.Kind() {
+	case reflect.Bool, reflect.Int, reflect.Int64, reflect.Float64:
+		plain = kind
+	case reflect.Slice:
+		plain = reflect.TypeFor[[]string]()
+	}
+	read := reflect.New(plain)
+	if !optional && kind.Kind() != reflect.Slice {
+		read.Elem().Set(value.Convert(plain))
+	}
+	flag := bound(name, read.Interface(), help)
+	if len(f.Choices) > 0 {
+		flag.values = among(f.Choices)
+	}
+	flag.after = func(flags *pflag.FlagSet) {
+		switch set := flags.Changed(name); {
+		case !set && (optional || kind.Kind() == reflect.Slice):
+		case optional:
+			value.Set(reflect.New(kind))
+			value.Elem().Set(read.Elem().Convert(kind))
+		case kind.Kind() == reflect.Slice:
+			for _, text := range read.Elem().Interface().([]string) {
+				value.Set(reflect.Append(value, reflect.ValueOf(text).Convert(kind.Elem())))
+			}
+		default:
+			value.Set(read.Elem().Convert(kind))
+		}
+	}
+	return flag
 }
 
 // choice binds a flag to one of several names, which its help and completion tell.

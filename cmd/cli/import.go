@@ -66,13 +66,13 @@ standard input. A file of SABRE is known by its first line. What is there alread
 id again is an update, so an import that broke off can be repeated. The exit
 code is 1 if any line was refused. Such an import has no id, and is not undone.`,
 		flags: options{
-			choice("from", &foreign.from, formatNames(), "format of PATH"),
-			option("dry-run", &foreign.dryRun, "change nothing, and say what would become of each thing"),
-			option("report", &foreign.report, "file for a line of JSON on each thing that was refused or passed over"),
 			option("agent", &defaults.AgentID, "author of what says none; with --from"),
 			option("category", &defaults.Category, "category of what says none"),
 			option("project", &defaults.Project, "project of what says none; of instructions (claude-md) this folder's if nothing is said"),
 			option("source", &defaults.Source, "source of what says none"),
+			choice("from", &foreign.from, formatNames(), "format of PATH"),
+			option("dry-run", &foreign.dryRun, "change nothing, and say what would become of each thing"),
+			option("report", &foreign.report, "file for a line of JSON on each thing that was refused or passed over"),
 			option("tag", &defaults.Tags, "tag of what has none; may be repeated"),
 		},
 	}, func(ctx context.Context, c *client.Client) error {
@@ -112,7 +112,7 @@ func (s *shell) importList() *cobra.Command {
 	var filter transfer.ImportFilter
 	return asks(s, command{
 		use: "list", short: "List the imports that added something, the newest first",
-		flags: options{cursor(&filter.Cursor), limit(&filter.Limit)},
+		flags: s.flags(&filter, "cursor", "limit"),
 	}, sends(client.Transfer.Imports, &filter), func(w io.Writer, page transfer.ImportPage) {
 		importTable.list(w, page.Imports)
 		printIf(w, "There are more: --cursor %s\n", page.Next)

@@ -23,18 +23,13 @@ func (s *shell) searchCommand() *cobra.Command {
 	var all bool
 	return s.calls(command{
 		use: "search TEXT... [--explain]", short: "Search every memory", args: joined(1, &query.Query),
-		flags: options{
+		flags: append(s.flags(&query, "agent", "time-range", "category", "project", "limit"),
 			option("all", &all, "every memory, which is searched without it too"),
 			choices("kind", &query.Kinds, search.Kinds(), "search this kind of memory"),
-			option("agent", &query.AgentID, "only what this agent wrote"),
-			option("time-range", &query.TimeRange, "only what was written or changed then, such as 7d, yesterday or 2026-01"),
-			option("category", &query.Category, "only this category"),
-			option("project", &query.Project, "only this project"),
 			option("tag", &query.Tags, "only entries with this tag; may be repeated"),
-			option("limit", &query.Limit, "how many results at most"),
 			scores(&query.Explain),
 			s.minRelevance(&query.MinRelevance, &query.Shown),
-		},
+		),
 	}, func(ctx context.Context, c *client.Client) error {
 		query.PreferProject = s.project()
 		results, err := c.Search.Search(ctx, query)
@@ -143,12 +138,9 @@ var knowledgeTable = columns[knowledge.Knowledge]{
 
 func (s *shell) knowledgeList() *cobra.Command {
 	var filter knowledge.Filter
-	return asks(s, command{use: "list", short: "List entries, the newest first", flags: options{
+	return asks(s, command{use: "list", short: "List entries, the newest first", flags: append(s.flags(&filter, "project", "agent", "cursor", "limit"),
 		option("category,c", &filter.Category, "only this category"),
-		option("project", &filter.Project, "only this project"),
-		option("agent", &filter.AgentID, "only what this agent wrote"),
-		cursor(&filter.Cursor), limit(&filter.Limit),
-	}}, sends(client.Knowledge.List, &filter), func(w io.Writer, page knowledge.Page) {
+	)}, sends(client.Knowledge.List, &filter), func(w io.Writer, page knowledge.Page) {
 		knowledgeTable.list(w, page.Results)
 		printIf(w, "There are more: --cursor %s\n", page.Next)
 	})
@@ -171,15 +163,11 @@ func (s *shell) knowledgeEdit() *cobra.Command {
 	var patch knowledge.Patch
 	return asks(s, command{
 		use: "edit ID --FIELD TEXT...", short: "Change what an entry says", args: exactly(&id),
-		flags: options{
-			optional("title", &patch.Title, "", "its line"),
+		flags: append(s.flags(&patch, "title", "project", "source", "superseded-by"),
 			optional("content", &patch.Content, "", "what it says; - reads standard input"),
 			optional("category,c", &patch.Category, "", "category"),
 			optional("tag", &patch.Tags, nil, "tag, in place of all there are; may be repeated"),
-			optional("project", &patch.Project, "", "project that it belongs to; \"\" is none"),
-			optional("source", &patch.Source, "", "where it comes from"),
-			optional("superseded-by", &patch.SupersededBy, "", "id of the entry that stands in its place; \"\" undoes it"),
-		},
+		),
 		before: changes(s, &patch, &patch.Content),
 	}, withIDTo("knowledge", client.Knowledge.Update, &id, &patch), s.printKnowledge)
 }
@@ -192,15 +180,10 @@ func (s *shell) rememberCommand() *cobra.Command {
 holds, with "-" too; if it holds nothing, the sentence is the content, and its beginning
 the title. Usual categories are error_solution, pattern, best_practice and gotcha; any
 other name is allowed.`,
-		flags: options{
+		flags: append(s.flags(&draft, "project", "source", "agent", "supersedes", "id"),
 			option("category,c", &draft.Category, "category"),
 			option("tag", &draft.Tags, "tag; may be repeated"),
-			s.belongs(&draft.Project),
-			option("source", &draft.Source, "where it comes from"),
-			who("agent", &draft.AgentID, s.agent, "who learned it (SKILLROUTER_AGENT)"),
-			option("supersedes", &draft.Supersedes, "id of an entry in whose place it stands; may be repeated"),
-			option("id", &draft.ID, "your own id; the same id again updates the entry"),
-		},
+		),
 		before: func() error {
 			sentence := draft.Content == ""
 			if sentence && !isTerminal(s.in) {

@@ -51,20 +51,10 @@ func (s *shell) rulesCommand() *cobra.Command {
 
 func (s *shell) lessonsList() *cobra.Command {
 	var filter lesson.Filter
-	return asks(s, command{use: "list", short: "List lessons, the newest first", flags: options{
+	return asks(s, command{use: "list", short: "List lessons, the newest first", flags: append(s.flags(&filter, "domain", "category", "severity", "level", "status", "project", "tag", "min-confidence", "cursor", "limit"),
 		choice("type", &filter.Type, learning.LessonTypes(), "only this type"),
-		option("domain", &filter.Domain, "only this domain"),
-		option("category", &filter.Category, "only this category"),
-		choice("severity", &filter.Severity, learning.Severities(), "only this severity"),
-		choice("level", &filter.Level, lesson.Levels(), "only this level"),
-		choices("status", &filter.Statuses, lesson.Statuses(), "only this status (default: all but retired)"),
 		option("agent", &filter.SourceAgent, "only those that this agent reported"),
-		option("project", &filter.Project, "only this project"),
-		option("tag", &filter.Tag, "only those with this tag"),
-		option("min-confidence", &filter.MinConfidence, "only those with this much confidence left, 0 to 1"),
-		cursor(&filter.Cursor),
-		limit(&filter.Limit),
-	}}, sends(client.Lessons.List, &filter), func(w io.Writer, page lesson.Page) {
+	)}, sends(client.Lessons.List, &filter), func(w io.Writer, page lesson.Page) {
 		lessonTable.list(w, page.Lessons)
 		if page.Next != "" && len(page.Lessons) > 0 {
 			fmt.Fprintf(w, "There are more: --cursor %s\n", clean(page.Next))
@@ -84,15 +74,12 @@ func (s *shell) lessonsSearch() *cobra.Command {
 	var own bool
 	return finds(s, command{
 		use: "search TEXT...", short: "Find the lessons that fit a situation, best first", aliases: []string{"relevant"}, args: joined(1, &query.Context),
-		flags: options{
-			option("domain", &query.Domain, "the domain that it is about"),
+		flags: append(s.flags(&query, "domain", "agent", "project"),
 			option("own-domain", &own, "no lessons of other domains"),
-			who("agent", &query.Agent, s.agent, "agent whose domain counts (SKILLROUTER_AGENT)"),
-			option("project", &query.Project, "only this project"),
 			limit(&query.Limit),
 			scores(&query.Explain),
 			s.minRelevance(&query.MinRelevance, &query.Shown),
-		},
+		),
 		before: func() error {
 			query.PreferProject = s.project()
 			if own {
@@ -187,11 +174,7 @@ func (s *shell) lessonsReview() *cobra.Command {
 	}
 	return asks(s, command{
 		use: "review", short: "List lessons that can be promoted, and those not validated for long",
-		flags: options{
-			option("stale-days", &query.StaleDays, fmt.Sprintf("days without validation after which a lesson is stale (%d)", lesson.DefaultStaleDays)),
-			option("domain", &query.Domain, "only this domain"),
-			limit(&query.Limit),
-		},
+		flags: s.flags(&query, "stale-days", "domain", "limit"),
 	}, sends(client.Lessons.Review, &query), func(w io.Writer, review lesson.Review) {
 		if len(review.Promotions)+len(review.Stale) == 0 {
 			fmt.Fprintln(w, "Nothing needs your eye.")
@@ -279,12 +262,9 @@ func (s *shell) lessonsApply() *cobra.Command {
 	var draft lesson.ApplicationDraft
 	return asks(s, command{
 		use: "apply LESSON OUTCOME [NOTES...]", short: "Say that a lesson was applied, and how it went",
-		long: "Says that a lesson was applied. OUTCOME is " + names(learning.Results()) + ".",
-		args: joined(2, &ref, (*string)(&draft.Outcome), &draft.Notes),
-		flags: options{
-			option("context", &draft.Context, "where: what counts as a context of its own; the project or the agent if you say none"),
-			who("agent", &draft.Agent, s.agent, "who applied it (SKILLROUTER_AGENT)"),
-		},
+		long:  "Says that a lesson was applied. OUTCOME is " + names(learning.Results()) + ".",
+		args:  joined(2, &ref, (*string)(&draft.Outcome), &draft.Notes),
+		flags: s.flags(&draft, "context", "agent"),
 	}, withIDTo("lessons", client.Lessons.Apply, &ref, &draft), func(w io.Writer, applied lesson.Applied) {
 		fmt.Fprintf(w, "lesson %d: confidence %.2f, was %.2f; applied %d times, %.0f%% with success\n",
 			applied.LessonNumber, applied.NewConfidence, applied.PreviousConfidence, applied.TotalApplications, 100*applied.SuccessRate)
@@ -337,21 +317,14 @@ func (s *shell) lessonsEdit() *cobra.Command {
 	var instead, commands []string
 	return asks(s, command{
 		use: "edit LESSON --FIELD TEXT...", short: "Change what a lesson says; what it said stays in its history", args: exactly(&ref),
-		flags: options{
-			optional("title", &patch.Title, "", "a line"),
-			optional("category", &patch.Category, "", "category"),
-			optional("context", &patch.Context, "", "what was happening"),
+		flags: append(s.flags(&patch, "title", "category", "context", "outcome", "root-cause", "solution", "transferability"),
 			optional("action", &patch.Action, "", "what was done"),
-			optional("outcome", &patch.Outcome, "", "what came of it"),
-			optional("root-cause", &patch.RootCause, "", "why it happened"),
-			optional("solution", &patch.Solution, "", "how to mend or avoid it"),
 			given("instead", &patch.Alternatives, &instead, phrases("instead", &instead, "what to do instead, in place of all there is; may be repeated")),
 			given("severity", &patch.Severity, &severity, choice("severity", &severity, learning.Severities(), "how grave it is")),
 			optional("tag", &patch.Tags, nil, "tag, in place of all there are; may be repeated"),
 			given("command", &patch.RelatedCommands, &commands, phrases("command", &commands, "command that it is about, in place of all there are; may be repeated")),
 			optional("trigger", &patch.TriggerPattern, "", "of an anti_pattern: an RE2 expression over each command"),
-			optional("transferability", &patch.Transferability, 0, "1, only where it was learned, to 5, everywhere"),
-		},
+		),
 		before: changes(s, &patch, nil),
 	}, withIDTo("lessons", client.Lessons.Edit, &ref, &patch), lessonTable.one)
 }

@@ -39,30 +39,21 @@ What a lesson there leaves open the flags say: --type, --domain, --category,
 --force are for each anti_pattern of it.
 Lessons that are refused are listed by their place and stop nothing; the exit
 code is then 1.`,
-		flags: options{
+		flags: append(s.flags(&draft, "context", "outcome", "root-cause", "solution", "proposed", "force", "project", "agent", "id"),
 			option("file,f", &file, "file of lessons; - is standard input"),
 			choice("type,t", &draft.Type, learning.LessonTypes(), "what it is"),
 			option("domain,d", &draft.Domain, "such as docker, security, infrastructure"),
 			option("category,c", &draft.Category, "more closely; the domain if you say none"),
-			option("context", &draft.Context, "what was happening"),
 			option("action", &draft.Action, "what was done"),
-			option("outcome", &draft.Outcome, "what came of it"),
-			option("root-cause", &draft.RootCause, "why it happened"),
-			option("solution", &draft.Solution, "how to mend or avoid it"),
 			phrases("instead", &draft.Alternatives, "what to do instead; may be repeated"),
 			choice("severity,s", &draft.Severity, learning.Severities(), "how grave it is (default medium)"),
 			option("tag", &draft.Tags, "tag; may be repeated"),
 			phrases("command", &draft.RelatedCommands, "command that it is about; of an anti_pattern: what to stop; may be repeated"),
 			phrases("related-file", &draft.RelatedFiles, "file that it is about; may be repeated"),
 			option("trigger", &draft.TriggerPattern, "of an anti_pattern: an RE2 expression over each command"),
-			option("proposed", &draft.Proposed, "of an anti_pattern: no rule of the guard until somebody confirms it"),
 			option("block", &draft.BlockAction, "of an anti_pattern: block whatever the severity"),
-			option("force", &draft.Force, "keep a rule that fits nearly every command"),
-			s.belongs(&draft.Project),
 			optional("confidence", &draft.Confidence, lesson.DefaultConfidence, "how sure you are, 0 to 1"),
-			who("agent", &draft.SourceAgent, s.agent, "who learned it (SKILLROUTER_AGENT)"),
-			option("id", &draft.ID, "your own id for it"),
-		},
+		),
 		before: func() error {
 			switch {
 			case file != "" && title != nil:

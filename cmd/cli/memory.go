@@ -108,12 +108,10 @@ func (s *shell) memoryClear() *cobra.Command {
 		long: `Deletes the facts, episodes, procedures and reminders of a persona, of one type,
 one category, or all. Without --confirm nothing is deleted, and what would be
 is shown. Knowledge and lessons are the whole team's, and are never cleared.`,
-		flags: options{
-			persona(&request.Persona),
+		flags: append(s.flags(&request, "persona", "confirm"),
 			choice("type", &request.Type, clearable(), "only this type (default all)"),
 			option("category,c", &request.Category, "only this category"),
-			option("confirm", &request.Confirm, "delete, and do not only say what would be"),
-		},
+		),
 	}, sends(client.Introspection.Clear, &request), func(w io.Writer, cleared router.Cleared) {
 		verb := "would delete"
 		if cleared.Confirmed {

@@ -30,15 +30,13 @@ func (s *shell) messagesCommand() *cobra.Command {
 		long: `Shows the messages that the agent has not acknowledged, the oldest first. With
 --follow it goes on with each new one as it arrives, across restarts of the
 router, until it is interrupted.`,
-		flags: options{
+		flags: append(s.flags(&query, "thread", "limit"),
 			who("agent", &query.AgentID, s.sender, "agent whose messages are meant (SKILLROUTER_AGENT, else captain)"),
 			option("follow,f", &follow, "go on with new messages as they arrive"),
 			option("ack", &ack, "acknowledge what was shown"),
 			option("all", &all, "also those that are acknowledged"),
 			option("after", &since, "only those with a greater seq; 0: all that are kept").once("since"),
-			option("thread", &query.Thread, "only those of this thread"),
-			limit(&query.Limit),
-		},
+		),
 		before: func() error {
 			query.Since, query.Unacked = max(since, 0), !all && since != 0
 			return nil
@@ -182,18 +180,15 @@ of a group: a kind of agents (claude-code), a project or a role. A group's messa
 is for the first member that comes, with --all for each that comes within --ttl
 (a day). A stop, pause or resume is for those members that live now. Without
 AGENT, --all means every agent; so does the AGENT "all".`,
-		flags: options{
+		flags: append(s.flags(&draft, "thread", "priority", "ack-required"),
 			who("agent", &draft.From, s.sender, "agent that you speak as (SKILLROUTER_AGENT, else captain)").once("from"),
 			option("all", &broadcast, "to every agent, or with AGENT to each member of that group").once("broadcast"),
 			waits(&wait),
 			option("context", &object, "JSON object that goes with it"),
 			option("text", &text, "text that goes with it, as the context {\"text\": TEXT}"),
-			option("thread", &draft.ThreadID, "thread that it belongs to"),
-			option("priority", &draft.Priority, "priority, -10 to 10"),
 			option("key", &draft.IdempotencyKey, "idempotency key: the same again is sent once"),
-			option("ack-required", &draft.AckRequired, "list it as overdue until it is acknowledged"),
 			lifetime("ttl", &ttl, "how long it waits, such as 90 (seconds) or 1h; then it is handed to nobody"),
-		},
+		),
 		before: func() error {
 			var err error
 			if draft.TTLSeconds, err = seconds(ttl); err != nil {

@@ -30,12 +30,9 @@ func (s *shell) patternsCommand() *cobra.Command {
 // patternsList lists patterns; statuses, if there are any, are not for the user to choose.
 func (s *shell) patternsList(use, short string, statuses ...lesson.PatternStatus) *cobra.Command {
 	filter := lesson.PatternFilter{Statuses: statuses}
-	flags := options{
+	flags := append(s.flags(&filter, "domain", "limit", "offset"),
 		choice("type", &filter.Type, lesson.PatternTypes(), "only those of this type"),
-		option("domain", &filter.Domain, "only those of this domain"),
-		limit(&filter.Limit),
-		option("offset", &filter.Offset, "how many to pass over"),
-	}
+	)
 	if len(statuses) == 0 {
 		flags = append(flags, choices("status", &filter.Statuses, lesson.PatternStatuses(), "only those with this status (default: all but deprecated)"))
 	}
@@ -60,13 +57,11 @@ func (s *shell) patternsAdd() *cobra.Command {
 	draft := lesson.PatternDraft{Type: lesson.PatternBestPractice}
 	return asks(s, command{
 		use: "add NAME DESCRIPTION --domain DOMAIN", short: "Add a pattern that you saw; it is emerging until it is confirmed", args: exactly(&draft.Name, &draft.Description),
-		flags: options{
+		flags: append(s.flags(&draft, "domain", "agent"),
 			choice("type", &draft.Type, lesson.PatternTypes(), "what recurs"),
-			option("domain", &draft.Domain, "domain that it is of"),
 			option("action", &draft.Action, "what to do about it"),
 			phrases("prevention", &draft.Prevention, "how to prevent it; may be repeated"),
-			who("agent", &draft.By, s.agent, "who saw it (SKILLROUTER_AGENT)"),
-		},
+		),
 	}, sends(client.Patterns.Add, &draft), printPattern)
 }
 
@@ -76,13 +71,11 @@ func (s *shell) patternsEdit() *cobra.Command {
 	var prevention []string
 	return asks(s, command{
 		use: "edit PATTERN --FIELD TEXT...", short: "Change what a pattern says; for the captain", args: exactly(&ref),
-		flags: options{
+		flags: append(s.flags(&patch, "description", "domain"),
 			optional("name", &patch.Name, "", "its line"),
-			optional("description", &patch.Description, "", "what recurs"),
-			optional("domain", &patch.Domain, "", "domain that it is of"),
 			optional("action", &patch.Action, "", "what to do about it"),
 			given("prevention", &patch.Prevention, &prevention, phrases("prevention", &prevention, "how to prevent it, in place of all there is; may be repeated")),
-		},
+		),
 		before: func() error {
 			if patch == (lesson.PatternPatch{}) {
 				return usagef("say what to change")

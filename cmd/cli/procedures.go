@@ -300,13 +300,7 @@ func (s *shell) proceduresRuns() *cobra.Command {
 	var filter procedure.RunFilter
 	return s.calls(command{
 		use: "runs [RUN_ID]", short: "List runs, or print one", args: perhaps(&id),
-		flags: options{
-			option("persona", &filter.Persona, "only runs of this persona's procedures"),
-			option("procedure", &filter.Procedure, "only runs of this procedure"),
-			option("agent", &filter.AgentID, "only this agent's"),
-			choice("status", &filter.Status, procedure.RunStatuses(), "only this status"),
-			limit(&filter.Limit),
-		},
+		flags: s.flags(&filter, "persona", "procedure", "agent", "status", "limit"),
 	}, func(ctx context.Context, c *client.Client) error {
 		if id != nil {
 			whole, err := fullID(ctx, c, "runs", *id)

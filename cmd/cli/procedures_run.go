@@ -54,15 +54,12 @@ and stderr. Steps without a command line are asked about as before.
 
 Exit codes: 0 the run succeeded, or waits for you; 1 it failed, or --exec could
 not end it; 2 the guard blocked a command.`,
-		flags: options{
-			persona(&draft.Persona),
+		flags: append(s.flags(&draft, "persona", "agent", "project"),
 			phrases("param", &params, "a parameter, NAME=VALUE; VALUE is JSON, or a text"),
 			option("exec", &r.execute, "execute the steps' command lines, each after asking the guard"),
 			option("resume", &resume, "go on with a run"),
 			option("again", &r.again, "with --resume: do once more a step that was handed out and not reported"),
-			who("agent", &draft.AgentID, s.agent, "agent that runs it (SKILLROUTER_AGENT)"),
-			s.belongs(&draft.Project),
-		},
+		),
 		before: func() (err error) {
 			if (name != nil) == (resume != "") {
 				return usagef("this needs the NAME of a procedure, or --resume RUN_ID")

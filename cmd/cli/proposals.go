@@ -29,12 +29,7 @@ func (s *shell) proposalsExtract() *cobra.Command {
 		long: `Reads a transcript: lines that begin with "User:", "Assistant:" and "Tool:", Markdown
 headings of these names, messages as JSON (a list, or one a line, as OpenAI's API and
 Claude Code write them), or a plain log of a shell. The same transcript again changes nothing.`,
-		flags: options{
-			persona(&draft.Persona),
-			who("agent", &draft.AgentID, s.agent, "whose transcript it is (SKILLROUTER_AGENT)"),
-			option("session", &draft.SessionID, "the session's id"),
-			s.belongs(&draft.Project),
-		},
+		flags: s.flags(&draft, "persona", "agent", "session", "project"),
 		before: func() error {
 			text, err := s.read(file, consolidate.MaxTranscript)
 			if err != nil {
@@ -62,14 +57,11 @@ Claude Code write them), or a plain log of a shell. The same transcript again ch
 func (s *shell) proposalsList() *cobra.Command {
 	var filter consolidate.ProposalFilter
 	var all bool
-	return lists(s, command{use: "list", short: "List what waits for a decision, the latest first", flags: options{
-		option("persona", &filter.Persona, "only this persona's"),
-		option("session", &filter.SessionID, "only of this session"),
+	return lists(s, command{use: "list", short: "List what waits for a decision, the latest first", flags: append(s.flags(&filter, "persona", "session", "limit"),
 		choice("kind", &filter.Kind, []consolidate.ProposalKind{consolidate.ProposalFact, consolidate.ProposalEpisode, consolidate.ProposalProcedure}, "only these"),
 		choice("status", &filter.Status, []consolidate.ProposalStatus{consolidate.ProposalPending, consolidate.ProposalAccepted, consolidate.ProposalRejected}, "only these"),
 		option("all", &all, "decided ones too"),
-		limit(&filter.Limit),
-	}, before: func() error {
+	), before: func() error {
 		if filter.Status == "" && !all {
 			filter.Status = consolidate.ProposalPending
 		}

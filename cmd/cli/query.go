@@ -12,7 +12,6 @@ import (
 
 	"skillrouter/learning"
 	"skillrouter/router"
-	"skillrouter/router/classify"
 	"skillrouter/router/client"
 	"skillrouter/router/contexts"
 )
@@ -22,13 +21,9 @@ func (s *shell) queryCommand() *cobra.Command {
 	least, shown := 0.0, true
 	return finds(s, command{
 		use: "query TEXT...", short: "Ask a question of every memory, and how agents and tasks stand", args: joined(1, &query.Query),
-		flags: options{
-			choice("type", &query.Type, classify.Classes(), "ask this store, whatever the words say"),
-			who("agent", &query.AgentID, s.agent, "agent that asks (SKILLROUTER_AGENT)"),
-			option("project", &query.Project, "project that is meant"),
-			option("limit", &query.Limit, "how many items at most"),
+		flags: append(s.flags(&query, "type", "agent", "project", "limit"),
 			s.minRelevance(&least, &shown),
-		},
+		),
 	}, func(ctx context.Context, c *client.Client) (router.Answer, error) {
 		query.PreferProject = s.project()
 		answer, err := c.Router.Ask(ctx, query)
@@ -117,16 +112,9 @@ The task is given by --task, by arguments, or with "-" on standard input. With -
 it prints what an agent's session begins with in this folder, without any task: what must
 never be done, how the last session ended, and what is known of the project.
 With --why, what is in it and what was left out is printed to standard error.`,
-		flags: options{
-			option("task", &request.Task, "what is to be done"),
-			option("start", &request.Start, "what a session begins with, instead of what fits a task"),
-			option("budget", &request.Budget, "tokens"),
-			persona(&request.Persona),
-			who("agent", &request.AgentID, s.agent, "agent that is to do it (SKILLROUTER_AGENT)"),
-			s.belongs(&request.Project),
-			option("include-untrusted", &request.IncludeUntrusted, "also what came from files and other systems, marked so"),
+		flags: append(s.flags(&request, "task", "start", "budget", "persona", "agent", "project", "include-untrusted"),
 			option("why", &why, "also say what is in it, and what was left out and why"),
-		},
+		),
 		before: func() error {
 			switch {
 			case request.Start && (request.Task != "" || len(words) > 0):

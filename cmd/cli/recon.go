@@ -35,22 +35,15 @@ func (s *shell) reconEnvironment() *cobra.Command {
 	var draft operational.EnvironmentDraft
 	return asks(s, command{
 		use: "environment NAME", short: "Add an environment, or change the one of that name", args: exactly(&draft.Name),
-		flags: options{
-			option("kind", &draft.Kind, "what it is: host, service, repository, …"),
-			option("description", &draft.Description, "description"),
-			s.belongs(&draft.Project),
-		},
+		flags: s.flags(&draft, "kind", "description", "project"),
 	}, sends(client.Recon.StoreEnvironment, &draft), func(w io.Writer, e operational.Environment) { fmt.Fprintf(w, "%s stored\n", clean(e.Name)) })
 }
 
 func (s *shell) reconScans() *cobra.Command {
 	var filter operational.ScanFilter
-	return lists(s, command{use: "scans", short: "List scans, the latest first", flags: options{
-		option("environment", &filter.Environment, "only those of this environment"),
-		option("project", &filter.Project, "only those of this project"),
+	return lists(s, command{use: "scans", short: "List scans, the latest first", flags: append(s.flags(&filter, "environment", "project", "limit"),
 		choice("status", &filter.Status, operational.ScanStatuses(), "only those with this status"),
-		limit(&filter.Limit),
-	}}, operational.DefaultLimit, operational.MaxLimit, &filter.Limit, sends(client.Recon.Scans, &filter), columns[operational.Scan]{
+	)}, operational.DefaultLimit, operational.MaxLimit, &filter.Limit, sends(client.Recon.Scans, &filter), columns[operational.Scan]{
 		"No scans.",
 		[]string{"SCAN", "ENVIRONMENT", "SCANNER", "STATUS", "STARTED", "SUMMARY"},
 		func(s operational.Scan) cells {
@@ -63,11 +56,9 @@ func (s *shell) reconScan() *cobra.Command {
 	var draft operational.ScanDraft
 	return asks(s, command{
 		use: "scan ENVIRONMENT SCANNER", short: "Record that a scan began", args: exactly(&draft.Environment, &draft.Scanner),
-		flags: options{
-			option("summary", &draft.Summary, "what it is about"),
+		flags: append(s.flags(&draft, "summary", "agent"),
 			choice("status", &draft.Status, operational.ScanStatuses(), "how it stands; running if nothing is said"),
-			who("agent", &draft.AgentID, s.agent, "agent that scans (SKILLROUTER_AGENT)"),
-		},
+		),
 	}, sends(client.Recon.StartScan, &draft), printScan)
 }
 
@@ -155,16 +146,7 @@ func (s *shell) reconReport() *cobra.Command {
 	var draft operational.FindingDraft
 	return asks(s, command{
 		use: "report ENVIRONMENT TITLE --severity SEVERITY", short: "Report a finding", args: exactly(&draft.Environment, &draft.Title),
-		flags: options{
-			choice("severity", &draft.Severity, operational.Severities(), "how grave it is"),
-			option("cve", &draft.CVE, "CVE, as CVE-2024-12345"),
-			option("location", &draft.Location, "where: file:line, URL, host:port, package@version"),
-			option("description", &draft.Description, "description"),
-			option("evidence", &draft.Evidence, "what shows it"),
-			option("remediation", &draft.Remediation, "what mends it"),
-			option("scan", &draft.ScanID, "scan that found it"),
-			who("agent", &draft.AgentID, s.agent, "agent that reports it (SKILLROUTER_AGENT)"),
-		},
+		flags: s.flags(&draft, "severity", "cve", "location", "description", "evidence", "remediation", "scan", "agent"),
 		before: func() error {
 			if draft.Severity == "" {
 				return usagef("--severity is required: critical, high, medium, low or info")

@@ -47,18 +47,13 @@ trigger:
   event:deployment   event:task.*         (told by "reminders event", or in the event log)
   condition:fact("queue.length") > 100    (over the facts of its persona)
   cron:0 9 * * MON-FRI                    (with --timezone; default UTC)`,
-		flags: options{
+		flags: append(s.flags(&draft, "recurring", "timezone", "persona", "project", "conversation"),
+			who("agent", &draft.CreatedBy, s.agent, "agent that adds it (SKILLROUTER_AGENT)"),
 			option("at", &when, "when it comes due, such as \"tomorrow at 9\""),
 			option("context", &content, "what will be needed then, a JSON object"),
-			option("recurring", &draft.Recurring, "cron expression of the times after the first"),
-			option("timezone", &draft.Timezone, "of the cron expression, such as Europe/Berlin (default UTC)"),
-			persona(&draft.Persona),
 			option("for", &draft.AgentID, "agent that it is for (default: whoever works for the persona)"),
-			s.belongs(&draft.Project),
-			option("conversation", &draft.ConversationID, "conversation that it belongs to"),
 			option("key", &draft.IdempotencyKey, "the same key again is the same reminder"),
-			who("agent", &draft.CreatedBy, s.agent, "agent that adds it (SKILLROUTER_AGENT)"),
-		},
+		),
 		before: func() error {
 			last := words[len(words)-1]
 			kind, _, found := strings.Cut(last, ":")
@@ -103,15 +98,10 @@ trigger:
 func (s *shell) remindersList() *cobra.Command {
 	var filter operational.ReminderFilter
 	var all bool
-	return lists(s, command{use: "list", short: "List what is due and what is to come", flags: options{
-		choices("status", &filter.Status, operational.ReminderStatuses(), "only this status"),
+	return lists(s, command{use: "list", short: "List what is due and what is to come", flags: append(s.flags(&filter, "status", "persona", "agent", "project", "limit"),
 		option("all", &all, "completed and cancelled ones too"),
-		option("persona", &filter.Persona, "only those of this persona"),
-		option("agent", &filter.AgentID, "only those that are for this agent, or that it made"),
-		option("project", &filter.Project, "only those of this project"),
 		option("cursor", &filter.After, "only greater numbers").once("after"),
-		limit(&filter.Limit),
-	}, before: func() error {
+	), before: func() error {
 		filter.Open = !all && len(filter.Status) == 0
 		return nil
 	}}, operational.DefaultLimit, operational.MaxLimit, &filter.Limit, sends(client.Reminders.List, &filter), reminderTable.list)
@@ -204,10 +194,7 @@ func (s *shell) remindersEvent() *cobra.Command {
 	var happening operational.Happening
 	return asks(s, command{
 		use: "event NAME", short: "Tell of something, for the reminders that wait for it", args: exactly(&happening.Name),
-		flags: options{
-			who("agent", &happening.AgentID, s.agent, "agent that tells of it (SKILLROUTER_AGENT)"),
-			option("project", &happening.Project, "project"),
-		},
+		flags: s.flags(&happening, "agent", "project"),
 	}, func(ctx context.Context, c *client.Client) (fired, error) {
 		count, err := c.Reminders.Happened(ctx, happening)
 		return fired{count}, err

@@ -25,12 +25,9 @@ func (s *shell) sessionsStart() *cobra.Command {
 		long: `Begins a session of an agent. Until it ends, the agent's episodes belong to it. A
 session of the agent that is still open is ended. What former sessions left to
 the agent is shown.`,
-		flags: options{
+		flags: append(s.flags(&draft, "id", "project", "persona"),
 			who("agent", &draft.AgentID, s.sender, "whose session (SKILLROUTER_AGENT, else captain)"),
-			option("id", &draft.ID, "the session's id; one is given if none is named"),
-			s.belongs(&draft.Project),
-			option("persona", &draft.Persona, "persona (default)"),
-		},
+		),
 	}, sends(client.Sessions.Start, &draft), func(w io.Writer, started session.Started) {
 		verb := "began"
 		if started.Resumed {
@@ -58,12 +55,10 @@ func (s *shell) sessionsEnd() *cobra.Command {
 		long: `Ends a session: the agent's unfinished tasks, unacknowledged messages, undone
 steps of procedures and open reminders are listed with it, and its successor is
 told by a message. "-" reads the summary from standard input.`,
-		flags: options{
+		flags: append(s.flags(&end, "successor", "reassign"),
 			who("agent", &end.AgentID, s.sender, "whose current session (SKILLROUTER_AGENT, else captain)"),
 			option("id", &id, "the session to end; the agent's current one if none is named"),
-			option("successor", &end.Successor, "agent that goes on; whoever does if none is named"),
-			option("reassign", &end.Reassign, "hand the agent's tasks on too"),
-		},
+		),
 		before: func() error { return s.text(&end.Summary, operational.MaxSessionSummary) },
 	}, withIDTo("sessions", client.Sessions.End, &id, &end), func(w io.Writer, ended session.Ended) {
 		if ended.AlreadyEnded {
@@ -86,15 +81,7 @@ told by a message. "-" reads the summary from standard input.`,
 
 func (s *shell) sessionsList() *cobra.Command {
 	var filter operational.SessionFilter
-	return lists(s, command{use: "list", short: "List sessions, the latest first", flags: options{
-		option("agent", &filter.AgentID, "only this agent's"),
-		option("persona", &filter.Persona, "only this persona's"),
-		option("project", &filter.Project, "only this project's"),
-		option("successor", &filter.Successor, "only those that were handed to this agent"),
-		option("waiting", &filter.Waiting, "only those whose hand-over nobody has begun with yet"),
-		choice("status", &filter.Status, operational.SessionStatuses(), "only these"),
-		limit(&filter.Limit),
-	}}, operational.DefaultLimit, operational.MaxLimit, &filter.Limit, sends(client.Sessions.List, &filter), columns[operational.Session]{
+	return lists(s, command{use: "list", short: "List sessions, the latest first", flags: s.flags(&filter, "agent", "persona", "project", "successor", "waiting", "status", "limit")}, operational.DefaultLimit, operational.MaxLimit, &filter.Limit, sends(client.Sessions.List, &filter), columns[operational.Session]{
 		"No sessions.",
 		[]string{"ID", "STATUS", "AGENT", "PROJECT", "OPEN", "SUCCESSOR", "BEGAN", "SUMMARY"},
 		func(one operational.Session) cells {

@@ -51,15 +51,9 @@ func tasksVerb[In any](
 func (s *shell) tasksList() *cobra.Command {
 	var filter operational.TaskFilter
 	var all bool
-	return lists(s, command{use: "list", short: "List unfinished tasks, the most urgent first", flags: options{
-		choices("status", &filter.Status, operational.TaskStatuses(), "only those with this status"),
+	return lists(s, command{use: "list", short: "List unfinished tasks, the most urgent first", flags: append(s.flags(&filter, "status", "agent", "project", "unheld", "text", "limit"),
 		option("all", &all, "finished ones too"),
-		option("agent", &filter.AgentID, "only those that this agent holds"),
-		option("project", &filter.Project, "only those of this project"),
-		option("unheld", &filter.Unheld, "only those that nobody holds"),
-		option("text", &filter.Text, "only those that hold these words"),
-		limit(&filter.Limit),
-	}, before: func() error {
+	), before: func() error {
 		if !all && len(filter.Status) == 0 {
 			filter.Open = new(true)
 		}
@@ -71,11 +65,7 @@ func (s *shell) tasksAdd() *cobra.Command {
 	draft := operational.TaskDraft{CreatedBy: s.env("SKILLROUTER_AGENT")}
 	return asks(s, command{
 		use: "add TITLE [DESCRIPTION]", short: "Add a task", args: between(1, &draft.Title, &draft.Description),
-		flags: options{
-			s.belongs(&draft.Project),
-			option("priority", &draft.Priority, "priority, -10 to 10, greater first"),
-			option("agent", &draft.AgentID, "claim it for this agent at once"),
-		},
+		flags: s.flags(&draft, "project", "priority", "agent"),
 	}, sends(client.Tasks.Create, &draft), taskTable.one)
 }
 
@@ -93,10 +83,7 @@ func (s *shell) tasksClaim() *cobra.Command {
 	var claim operational.TaskClaim
 	return asks(s, command{
 		use: "claim [TASK] [--agent ID]", short: "Claim a task, or the next that waits", args: perhaps(&ref),
-		flags: options{
-			who("agent", &claim.AgentID, s.agent, "agent that claims it (SKILLROUTER_AGENT)"),
-			option("project", &claim.Project, "only a task of this project"),
-		},
+		flags: s.flags(&claim, "agent", "project"),
 	}, func(ctx context.Context, c *client.Client) (operational.Task, error) {
 		if ref == nil {
 			return c.Tasks.ClaimNext(ctx, claim)

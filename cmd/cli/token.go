@@ -39,14 +39,11 @@ and a program that an agent runs cannot issue one.
 With --project, a token of the scope read or agent sees and writes the rows of
 these projects alone: what has another project, or none, is not there for it.
 What does not keep to projects is refused to it.`,
-		flags: options{
-			option("agent", &draft.AgentID, "agent that it is for; needed for the scope agent"),
-			option("person", &draft.Person, "person that it is for, instead of an agent"),
+		flags: append(s.flags(&draft, "agent", "person", "note"),
 			choices("scope", &draft.Scopes, principal.Scopes(), "what it may do"),
 			option("project", &draft.Projects, "project that it is bound to; none: it sees all"),
-			option("note", &draft.Note, "what it is for, in your words"),
 			lifetime("ttl", &ttl, "how long it lives, such as 720h; until revoked if nothing is said"),
-		},
+		),
 		before: func() error {
 			if len(draft.Scopes) == 0 {
 				return usagef("--scope is required: read, agent, captain or admin")

@@ -42,7 +42,7 @@ type ChangedFile struct {
 
 // Changes are files that an agent is about to change.
 type Changes struct {
-	AgentID string        `json:"agent_id,omitempty"` // empty: the caller's own, or a person
+	AgentID string        `json:"agent_id,omitempty" actor:"true"` // empty: the caller's own, or a person
 	Files   []ChangedFile `json:"files"`
 }
 

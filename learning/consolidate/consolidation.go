@@ -51,9 +51,9 @@ type Turn struct {
 // text from which turns are read.
 type TranscriptDraft struct {
 	Persona   string `json:"persona,omitempty"`
-	AgentID   string `json:"agent_id,omitempty"`
-	SessionID string `json:"session_id,omitempty"`
-	Project   string `json:"project,omitempty"`
+	AgentID   string `json:"agent_id,omitempty" actor:"true"`
+	SessionID string `json:"session_id,omitempty" doc:"The session's id"`
+	Project   string `json:"project,omitempty" here:"true"`
 	Turns     []Turn `json:"turns,omitempty"`
 	Text      string `json:"text,omitempty"`
 	// Ended says that the session is over: how it went is kept as an episode, which the
@@ -125,9 +125,9 @@ type Proposal struct {
 
 // ProposalFilter selects proposals; empty fields select everything.
 type ProposalFilter struct {
-	Persona      string         `query:"persona"`
+	Persona      string         `query:"persona" doc:"Only this persona's"`
 	TranscriptID string         `query:"transcript_id"`
-	SessionID    string         `query:"session_id"`
+	SessionID    string         `query:"session_id" doc:"Only of this session"`
 	Kind         ProposalKind   `query:"kind" doc:"fact, episode or procedure"`
 	Status       ProposalStatus `query:"status" doc:"pending, accepted or rejected"`
 	Limit        int            `query:"limit" doc:"1 to 1000; 0: 100"`

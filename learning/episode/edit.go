@@ -22,9 +22,9 @@ const (
 // and in which session is never changed.
 type Patch struct {
 	EventType  *string  `json:"event_type,omitempty" doc:"action, error, decision or outcome"`
-	Title      *string  `json:"title,omitempty"`
-	Content    *string  `json:"content,omitempty"`
-	Learned    *string  `json:"learned,omitempty"`
+	Title      *string  `json:"title,omitempty" doc:"Its line"`
+	Content    *string  `json:"content,omitempty" doc:"What happened"`
+	Learned    *string  `json:"learned,omitempty" doc:"What it taught"`
 	Project    *string  `json:"project,omitempty" doc:"\"\": none"`
 	Importance *float64 `json:"importance,omitempty" doc:"0 to 1"`
 }

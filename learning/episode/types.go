@@ -110,15 +110,15 @@ type Episode struct {
 // which the others then follow.
 type Draft struct {
 	SessionID  string          `json:"session_id,omitempty"` // empty: the agent's current session
-	AgentID    string          `json:"agent_id,omitempty"`
-	Persona    string          `json:"persona,omitempty"` // empty: DefaultPersona
+	AgentID    string          `json:"agent_id,omitempty" actor:"true"`
+	Persona    string          `json:"persona,omitempty" doc:"Whose memory; default \"default\""` // empty: DefaultPersona
 	EventType  string          `json:"event_type,omitempty"`
-	Event      string          `json:"event,omitempty"`
+	Event      string          `json:"event,omitempty" doc:"A short name, such as mrr-drop-investigation"`
 	Title      string          `json:"title,omitempty"`
 	Content    string          `json:"content,omitempty"`
-	Context    json.RawMessage `json:"context,omitempty"` // an object, at most MaxContext bytes
-	Learned    string          `json:"learned,omitempty"`
-	Project    string          `json:"project,omitempty"`
+	Context    json.RawMessage `json:"context,omitempty" doc:"Symptom, cause, resolution and the like" object:"true"` // an object, at most MaxContext bytes
+	Learned    string          `json:"learned,omitempty" doc:"In a sentence"`
+	Project    string          `json:"project,omitempty" doc:"Default: yours" here:"true"`
 	Importance *float64        `json:"importance,omitempty"` // nil means DefaultImportance
 }
 
@@ -148,14 +148,14 @@ type Query struct {
 	Query         string    `json:"query"`
 	SessionID     string    `json:"session_id,omitempty"` // this and the others select as those of an Filter do
 	AgentID       string    `json:"agent_id,omitempty"`
-	Persona       string    `json:"persona,omitempty"`
+	Persona       string    `json:"persona,omitempty" doc:"Default \"default\"; \"*\": everybody's"`
 	Project       string    `json:"project,omitempty"`
 	PreferProject string    `json:"prefer_project,omitempty"` // as knowledge.Query's
 	EventType     string    `json:"event_type,omitempty"`
 	Event         string    `json:"event,omitempty"`
 	Since         time.Time `json:"since,omitzero"`
 	Until         time.Time `json:"until,omitzero"`
-	TimeRange     string    `json:"time_range,omitempty"`
+	TimeRange     string    `json:"time_range,omitempty" doc:"\"7d\", \"2w\", \"3mo\", \"last week\", or \"2026-01-01..2026-02-01\" (UTC)"`
 	Limit         int       `json:"limit,omitempty"` // 1 to MaxLimit; 0 means DefaultEpisodeLimit
 	Explain       bool      `json:"explain,omitempty"`
 	// MinRelevance keeps out what is less relevant, from 0 to 1.

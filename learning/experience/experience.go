@@ -73,9 +73,9 @@ type Draft struct {
 	Metadata      *Metadata       `json:"metadata,omitempty"`
 	QualityScore  *float64        `json:"quality_score,omitempty"` // 0 to 1
 	DurationMS    *int64          `json:"duration_ms,omitempty"`
-	Notes         string          `json:"notes,omitempty"`
+	Notes         string          `json:"notes,omitempty" doc:"What else there is to say"`
 	AgentID       string          `json:"agent_id,omitempty"`
-	Project       string          `json:"project,omitempty"`
+	Project       string          `json:"project,omitempty" here:"true"`
 }
 
 // Problem is what was to be solved.
@@ -87,7 +87,7 @@ type Problem struct {
 
 // Solution is what was done about it.
 type Solution struct {
-	Tool     string         `json:"tool,omitempty"`
+	Tool     string         `json:"tool,omitempty" doc:"The tool that it was done with"`
 	Params   map[string]any `json:"params,omitzero"`
 	Approach string         `json:"approach,omitempty"`
 }
@@ -181,8 +181,8 @@ type Pattern struct {
 type ApplicableQuery struct {
 	Context       map[string]any `json:"context,omitzero"` // an empty one finds what names no context
 	OperationType string         `json:"operation_type,omitempty"`
-	MinConfidence float64        `json:"min_confidence,omitempty"` // 0 to 1
-	Limit         int            `json:"limit,omitempty"`          // 1 to MaxShown; 0 means MaxShown
+	MinConfidence float64        `json:"min_confidence,omitempty" doc:"Least confidence, 0 to 1"` // 0 to 1
+	Limit         int            `json:"limit,omitempty"`                                         // 1 to MaxShown; 0 means MaxShown
 }
 
 // ApplicableLesson is a lesson as the experience server's clients see it.
@@ -225,9 +225,9 @@ type ConfidenceSummary struct {
 
 // LearnDraft asks to make a lesson of a pattern.
 type LearnDraft struct {
-	Description string  `json:"pattern_description"`
-	EpisodeIDs  []int64 `json:"episode_ids"` // at least MinEpisodes that are there
-	Statement   string  `json:"lesson_statement"`
+	Description string  `json:"pattern_description" doc:"What recurs"`
+	EpisodeIDs  []int64 `json:"episode_ids" doc:"At least three"` // at least MinEpisodes that are there
+	Statement   string  `json:"lesson_statement" doc:"One line that says what to do"`
 }
 
 // Learned says what was made.

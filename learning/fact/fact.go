@@ -75,9 +75,9 @@ type Draft struct {
 	Value    json.RawMessage `json:"value"` // any JSON but null, at most MaxValue bytes without its white space
 	Category string          `json:"category,omitempty"`
 	TTL      *int64          `json:"ttl,omitempty"` // seconds, 0 (for ever) to MaxTTL; nil: DefaultTTL
-	Probe    string          `json:"probe,omitempty"`
-	Source   string          `json:"source,omitempty"`
-	AgentID  string          `json:"agent_id,omitempty"`
+	Probe    string          `json:"probe,omitempty" doc:"The command or URL that verifies it when it has expired; it is never run for you"`
+	Source   string          `json:"source,omitempty" doc:"Where it comes from"`
+	AgentID  string          `json:"agent_id,omitempty" actor:"true"`
 	// IfVersion makes the write a comparison first: 0 stores only if there is no live
 	// fact, another number only over the live fact of that version.
 	IfVersion *int64 `json:"if_version,omitempty"`
@@ -91,9 +91,9 @@ type Patch struct {
 	Value     json.RawMessage `json:"value,omitempty"` // nil: the value stays, and counts as verified
 	Category  *string         `json:"category,omitempty"`
 	TTL       *int64          `json:"ttl,omitempty"`
-	Probe     *string         `json:"probe,omitempty"`
-	Source    *string         `json:"source,omitempty"`
-	AgentID   string          `json:"agent_id,omitempty"`
+	Probe     *string         `json:"probe,omitempty" doc:"The command or URL that verifies it when it has expired"`
+	Source    *string         `json:"source,omitempty" doc:"Where it comes from"`
+	AgentID   string          `json:"agent_id,omitempty" actor:"true"`
 	IfVersion *int64          `json:"if_version,omitempty"`
 }
 
@@ -110,13 +110,13 @@ type Stored struct {
 
 // Query selects a persona's facts.
 type Query struct {
-	Persona  string `json:"persona,omitempty"`
+	Persona  string `json:"persona,omitempty" doc:"Whose memory; default \"default\""`
 	Category string `json:"category,omitempty"`
 	// Pattern is what the whole key must fit: * stands for any characters, ? for one,
 	// [a-z] for one of these and [!a-z] for one of the others; \ takes the next as it is.
-	Pattern string `json:"pattern,omitempty"`
-	Cursor  string `json:"cursor,omitempty"` // Next of the page before
-	Limit   int    `json:"limit,omitempty"`  // 1 to MaxPage; 0 means DefaultPage
+	Pattern string `json:"pattern,omitempty" doc:"Glob over the whole key: * ? [a-z] [!a]"`
+	Cursor  string `json:"cursor,omitempty" doc:"The next of the page before"` // Next of the page before
+	Limit   int    `json:"limit,omitempty"`                                    // 1 to MaxPage; 0 means DefaultPage
 }
 
 // Page is facts in the order of their keys.

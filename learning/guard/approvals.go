@@ -53,7 +53,7 @@ const ruleOfApprovals = "pack:core:" + string(act.HarmApprove)
 
 // ApprovalFilter selects approvals; empty fields select everything.
 type ApprovalFilter struct {
-	Agent  string               `json:"agent,omitempty"`
+	Agent  string               `json:"agent,omitempty" doc:"Only this agent's"`
 	State  lesson.ApprovalState `json:"state,omitempty" doc:"pending, approved, denied, used or expired"`
 	Cursor string               `json:"cursor,omitempty" doc:"The answer's next of the page before"`
 	Limit  int                  `json:"limit,omitempty" doc:"1 to 200; 0: 50"` // 1 to MaxLimit; 0 means DefaultRuleLimit

@@ -61,7 +61,7 @@ type PackDraft struct {
 	Mode  rule.Mode `json:"mode" enum:"off,warn,block,default" doc:"default takes back what was said: as everywhere, or as the pack is by itself"`
 	// Project is where it shall be so.
 	Project string `json:"project,omitempty" doc:"In this project alone; core is in none weaker than everywhere"`
-	By      string `json:"changed_by,omitempty"` // empty: the token's agent
+	By      string `json:"changed_by,omitempty" actor:"true"` // empty: the token's agent
 }
 
 // ModeDefault takes back what was said of a pack.
@@ -70,7 +70,7 @@ const ModeDefault rule.Mode = "default"
 // PackFile is a team's own pack, as its file is.
 type PackFile struct {
 	Text string `json:"text" doc:"The pack: a heading [NAME VERSION MODE], a line about: WHAT IT IS FOR, and rows HARM OR COMMAND | severity | title | reason | alternative"`
-	By   string `json:"added_by,omitempty"` // empty: the token's agent
+	By   string `json:"added_by,omitempty" actor:"true"` // empty: the token's agent
 }
 
 // Explained says what the guard reads in an action, and what it would say of it. It is no check: nothing is

@@ -74,11 +74,11 @@ type Checked struct {
 // captain, may say it. An outcome without a result may be told again with one;
 // apart from that a check has one outcome.
 type OutcomeDraft struct {
-	CheckID string          `json:"check_id"`
-	Outcome lesson.Outcome  `json:"outcome"`
-	Result  learning.Result `json:"result,omitempty"` // how it went; empty: nobody knows yet
-	Notes   string          `json:"notes,omitempty"`
-	Agent   string          `json:"agent,omitempty"` // who says so; empty: the token's agent, or that of the check
+	CheckID string          `json:"check_id" doc:"Of check_before_action"`
+	Outcome lesson.Outcome  `json:"outcome" doc:"heeded: the action was not taken"`
+	Result  learning.Result `json:"result,omitempty" doc:"How it went"` // how it went; empty: nobody knows yet
+	Notes   string          `json:"notes,omitempty" doc:"What else to know"`
+	Agent   string          `json:"agent,omitempty" actor:"true" doc:"Who says so, if not the agent that asked"` // who says so; empty: the token's agent, or that of the check
 }
 
 // Settled says what an outcome changed.
@@ -148,8 +148,8 @@ type Rule struct {
 // RuleFilter selects rules; empty fields select everything.
 type RuleFilter struct {
 	Source   string            `json:"source,omitempty" doc:"lesson, pattern or builtin; pack: those of the packs, which are listed by this alone"`
-	Domain   string            `json:"domain,omitempty"`
-	Severity learning.Severity `json:"severity,omitempty"`
+	Domain   string            `json:"domain,omitempty" doc:"Only this domain"`
+	Severity learning.Severity `json:"severity,omitempty" doc:"Only this severity"`
 	Demoted  *bool             `json:"demoted,omitempty" enum:"true,false" doc:"Only those that were demoted to warning, or that were not"`
 	Blocks   *bool             `json:"blocks,omitempty" enum:"true,false" doc:"Only those that block, or that only warn"`
 	Cursor   string            `json:"cursor,omitempty" doc:"The answer's next of the page before"`
@@ -166,8 +166,8 @@ type RulePage struct {
 
 // RestorationDraft says who lets a demoted rule block again, and why.
 type RestorationDraft struct {
-	By    string `json:"restored_by,omitempty"` // empty: the token's agent
-	Notes string `json:"notes,omitempty"`
+	By    string `json:"restored_by,omitempty" actor:"true"` // empty: the token's agent
+	Notes string `json:"notes,omitempty" doc:"Why"`
 }
 
 // LedgerPage is a page of the ledger, newest first.

@@ -139,7 +139,7 @@ func (r *Results) Shown() bool {
 // Filter selects entries for a listing; empty fields select everything.
 type Filter struct {
 	Category string   `json:"category,omitempty"`
-	Project  string   `json:"project,omitempty"`
+	Project  string   `json:"project,omitempty" doc:"Only this project"`
 	General  bool     `json:"-"` // only those that belong to no project
 	Within   []string `json:"-"` // only those of these projects; nil: of any
 	AgentID  string   `json:"agent_id,omitempty" doc:"Only those that this agent wrote"`

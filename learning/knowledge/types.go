@@ -154,28 +154,28 @@ type Knowledge struct {
 
 // Draft is what a client may say of a new entry.
 type Draft struct {
-	ID       string   `json:"id,omitempty"` // the client's own id, at most MaxID bytes; empty: one is given
-	Category string   `json:"category"`
-	Title    string   `json:"title"`
+	ID       string   `json:"id,omitempty" doc:"Your own id; the same id again updates the entry"` // the client's own id, at most MaxID bytes; empty: one is given
+	Category string   `json:"category" doc:"error_solution, pattern, best_practice, gotcha, or your own"`
+	Title    string   `json:"title" doc:"One line that says the point"`
 	Content  string   `json:"content"`
 	Tags     []string `json:"tags,omitempty"`
 	Source   string   `json:"source,omitempty"`
-	AgentID  string   `json:"agent_id,omitempty"`
-	Project  string   `json:"project,omitempty"`
+	AgentID  string   `json:"agent_id,omitempty" actor:"true"`
+	Project  string   `json:"project,omitempty" doc:"Default: yours" here:"true"`
 	// Supersedes are entries of the same project that this one stands in the place of.
-	Supersedes []string `json:"supersedes,omitempty"`
+	Supersedes []string `json:"supersedes,omitempty" doc:"Id of an entry in whose place it stands"`
 }
 
 // Patch is what a client may change of an entry; nil leaves a field as it is.
 type Patch struct {
 	Category *string   `json:"category,omitempty"`
-	Title    *string   `json:"title,omitempty"`
-	Content  *string   `json:"content,omitempty"`
+	Title    *string   `json:"title,omitempty" doc:"Its line"`
+	Content  *string   `json:"content,omitempty" doc:"What it says"`
 	Tags     *[]string `json:"tags,omitempty"`
-	Source   *string   `json:"source,omitempty"`
-	Project  *string   `json:"project,omitempty"`
+	Source   *string   `json:"source,omitempty" doc:"Where it comes from"`
+	Project  *string   `json:"project,omitempty" doc:"Project that it belongs to; \"\" is none"`
 	// SupersededBy is the entry that stands in this one's place; "" is none, and takes it back for good.
-	SupersededBy *string `json:"superseded_by,omitempty"`
+	SupersededBy *string `json:"superseded_by,omitempty" doc:"Id of the entry that stands in its place; \"\" undoes it"`
 }
 
 // said tells whether the patch changes what the entry says.

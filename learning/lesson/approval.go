@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"skillrouter/internal/principal"
+	"skillrouter/internal/safetext"
 	"skillrouter/learning/guard/rule"
 )
 
@@ -26,6 +27,9 @@ const (
 func ApprovalStates() []ApprovalState {
 	return []ApprovalState{ApprovalPending, ApprovalApproved, ApprovalDenied, ApprovalUsed, ApprovalExpired}
 }
+
+// Choices are the values as texts, for whoever asks for one.
+func (ApprovalState) Choices() []string { return safetext.Strings(ApprovalStates()) }
 
 // clockSlack is how far back a clock may be set before what was said by it counts as ended: clocks
 // are corrected by less every day.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"skillrouter/internal/principal"
+	"skillrouter/internal/safetext"
 	"skillrouter/learning"
 	"skillrouter/learning/guard/rule"
 )
@@ -32,6 +33,9 @@ const (
 
 // Outcomes lists every outcome.
 func Outcomes() []Outcome { return []Outcome{OutcomeHeeded, OutcomeOverridden} }
+
+// Choices are the values as texts, for whoever asks for one.
+func (Outcome) Choices() []string { return safetext.Strings(Outcomes()) }
 
 // CheckRecord is a check as the ledger keeps it. The action is redacted, and cut to guard.MaxRecorded bytes.
 type CheckRecord struct {
@@ -72,8 +76,8 @@ const NoteOffline = "judged by the agent's hook, as the router was away"
 
 // LedgerFilter selects checks; empty fields select everything.
 type LedgerFilter struct {
-	Agent    string        `json:"agent,omitempty"`
-	Project  string        `json:"project,omitempty"`
+	Agent    string        `json:"agent,omitempty" doc:"Only what this agent asked of"`
+	Project  string        `json:"project,omitempty" doc:"Only of this project"`
 	RuleID   string        `json:"rule_id,omitempty" doc:"Only checks that this rule matched"`
 	Decision rule.Decision `json:"decision,omitempty" doc:"allow, warn or block"`
 	Outcome  Outcome       `json:"outcome,omitempty" doc:"heeded or overridden"`

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"skillrouter/internal/safetext"
 	"skillrouter/learning"
 	"skillrouter/tfidf"
 )
@@ -62,6 +63,9 @@ const (
 // Levels lists every level, the least general first.
 func Levels() []Level { return []Level{LevelCase, LevelPattern, LevelPrinciple} }
 
+// Choices are the values as texts, for whoever asks for one.
+func (Level) Choices() []string { return safetext.Strings(Levels()) }
+
 // Status says how far a lesson has been checked, in the words of the original lessons folder.
 type Status string
 
@@ -77,6 +81,9 @@ const (
 func Statuses() []Status {
 	return []Status{StatusCandidate, StatusValidated, StatusCanonical, StatusRetired}
 }
+
+// Choices are the values as texts, for whoever asks for one.
+func (Status) Choices() []string { return safetext.Strings(Statuses()) }
 
 // Lesson is something that was learned: the one kind of lesson that stands for those of MNEMOSYNE, the lessons folder and the experience server.
 type Lesson struct {
@@ -143,29 +150,29 @@ type Belief struct {
 
 // Draft is what a client may say of a new lesson. The required fields are those of MNEMOSYNE.
 type Draft struct {
-	ID              string              `json:"id,omitempty"` // the client's own id, at most MaxID bytes and not a number; empty: one is given
+	ID              string              `json:"id,omitempty" doc:"Your own id for it"` // the client's own id, at most MaxID bytes and not a number; empty: one is given
 	Type            learning.LessonType `json:"lesson_type"`
 	Domain          string              `json:"domain"`
 	Category        string              `json:"category"`
 	Title           string              `json:"title"`
-	Context         string              `json:"context"`
+	Context         string              `json:"context" doc:"What was happening"`
 	Action          string              `json:"action_taken"`
-	Outcome         string              `json:"outcome"`
-	RootCause       string              `json:"root_cause,omitempty"`
-	Solution        string              `json:"solution,omitempty"`
+	Outcome         string              `json:"outcome" doc:"What came of it"`
+	RootCause       string              `json:"root_cause,omitempty" doc:"Why it happened"`
+	Solution        string              `json:"solution,omitempty" doc:"How to mend or avoid it"`
 	Body            string              `json:"body,omitempty"`
-	Alternatives    []string            `json:"alternatives,omitempty"`
+	Alternatives    []string            `json:"alternatives,omitempty" doc:"What to do instead"`
 	Severity        learning.Severity   `json:"severity,omitempty"` // empty: medium
 	Tags            []string            `json:"tags,omitempty"`
-	SourceAgent     string              `json:"source_agent,omitempty"` // empty: the caller's agent
+	SourceAgent     string              `json:"source_agent,omitempty" actor:"true"` // empty: the caller's agent
 	RelatedFiles    []string            `json:"related_files,omitempty"`
 	RelatedCommands []string            `json:"related_commands,omitempty"`
 	Contexts        []string            `json:"contexts,omitempty"`
 	TriggerPattern  string              `json:"trigger_pattern,omitempty"`
 	BlockAction     bool                `json:"block_action,omitempty"`
-	Proposed        bool                `json:"proposed,omitempty"` // of an anti_pattern: no rule until somebody else, or a captain, confirms it
-	Force           bool                `json:"force,omitempty"`    // of an anti_pattern: keep a rule that fits nearly every command
-	Project         string              `json:"project,omitempty"`
+	Proposed        bool                `json:"proposed,omitempty" doc:"Of an anti_pattern: no rule of the guard until somebody confirms it"` // of an anti_pattern: no rule until somebody else, or a captain, confirms it
+	Force           bool                `json:"force,omitempty" doc:"Keep a rule that fits nearly every command"`                             // of an anti_pattern: keep a rule that fits nearly every command
+	Project         string              `json:"project,omitempty" doc:"Default: yours" here:"true"`
 	Level           Level               `json:"level,omitempty"`           // empty: case
 	Transferability int                 `json:"transferability,omitempty"` // 1 to 5; 0: DefaultTransferability
 	SourceCaseIDs   []string            `json:"source_case_ids,omitempty"` // each must be there, or be reported in the same call
@@ -200,13 +207,13 @@ func (l *Lesson) draft() Draft {
 
 // Patch is what may be changed of a lesson's text; nil leaves a field as it is.
 type Patch struct {
-	Category        *string            `json:"category,omitempty"`
-	Title           *string            `json:"title,omitempty"`
-	Context         *string            `json:"context,omitempty"`
+	Category        *string            `json:"category,omitempty" doc:"Category"`
+	Title           *string            `json:"title,omitempty" doc:"A line"`
+	Context         *string            `json:"context,omitempty" doc:"What was happening"`
 	Action          *string            `json:"action_taken,omitempty"`
-	Outcome         *string            `json:"outcome,omitempty"`
-	RootCause       *string            `json:"root_cause,omitempty"`
-	Solution        *string            `json:"solution,omitempty"`
+	Outcome         *string            `json:"outcome,omitempty" doc:"What came of it"`
+	RootCause       *string            `json:"root_cause,omitempty" doc:"Why it happened"`
+	Solution        *string            `json:"solution,omitempty" doc:"How to mend or avoid it"`
 	Body            *string            `json:"body,omitempty"`
 	Alternatives    *[]string          `json:"alternatives,omitempty"`
 	Severity        *learning.Severity `json:"severity,omitempty"`
@@ -215,7 +222,7 @@ type Patch struct {
 	RelatedCommands *[]string          `json:"related_commands,omitempty"`
 	TriggerPattern  *string            `json:"trigger_pattern,omitempty"`
 	BlockAction     *bool              `json:"block_action,omitempty"`
-	Transferability *int               `json:"transferability,omitempty"`
+	Transferability *int               `json:"transferability,omitempty" doc:"1, only where it was learned, to 5, everywhere"`
 	Confidence      *float64           `json:"confidence,omitempty"` // of a sync: the other side's
 	LastValidatedAt *time.Time         `json:"last_validated_at,omitempty"`
 	// Expect, if it is set, is the UpdatedAt that the caller saw; another one now is a Conflict.
@@ -295,16 +302,16 @@ type BulkOutcome struct {
 // Filter selects lessons for a listing; empty fields select everything.
 type Filter struct {
 	Type          learning.LessonType `json:"lesson_type,omitempty"`
-	Domain        string              `json:"domain,omitempty"`
-	Category      string              `json:"category,omitempty"`
-	Severity      learning.Severity   `json:"severity,omitempty"`
-	Level         Level               `json:"level,omitempty"`
+	Domain        string              `json:"domain,omitempty" doc:"Only this domain"`
+	Category      string              `json:"category,omitempty" doc:"Only this category"`
+	Severity      learning.Severity   `json:"severity,omitempty" doc:"Only this severity"`
+	Level         Level               `json:"level,omitempty" doc:"Only this level"`
 	Statuses      []Status            `json:"status,omitempty" doc:"Separated by commas; none: all but retired"`
 	SourceAgent   string              `json:"source_agent,omitempty"`
-	Project       string              `json:"project,omitempty"`
+	Project       string              `json:"project,omitempty" doc:"Only this project"`
 	General       bool                `json:"-"` // only those that belong to no project
 	Within        []string            `json:"-"` // only those of these projects; nil: of any
-	Tag           string              `json:"tag,omitempty"`
+	Tag           string              `json:"tag,omitempty" doc:"Only those with this tag"`
 	MinConfidence float64             `json:"min_confidence,omitempty" doc:"Of what is left of the confidence now"`
 	Since         time.Time           `json:"since,omitzero" doc:"Reported not before this time"`
 	Cursor        string              `json:"cursor,omitempty" doc:"The answer's next of the page before"`
@@ -376,8 +383,8 @@ type ValidationDraft struct {
 type ApplicationDraft struct {
 	Outcome learning.Result `json:"outcome"`
 	Notes   string          `json:"notes,omitempty"`
-	Agent   string          `json:"agent,omitempty"`
-	Context string          `json:"context,omitempty"` // where: what counts as a distinct context for a promotion; empty: the agent's project, or the agent
+	Agent   string          `json:"agent,omitempty" actor:"true"`
+	Context string          `json:"context,omitempty" doc:"Where: what counts as a context of its own; the project or the agent if you say none"` // where: what counts as a distinct context for a promotion; empty: the agent's project, or the agent
 }
 
 // Applied says what an application did to a lesson's confidence (the experience server's apply_lesson).
@@ -404,13 +411,13 @@ type PromotionDraft struct {
 type RetirementDraft struct {
 	By           string `json:"retired_by,omitempty"`
 	Reason       string `json:"reason"`
-	SupersededBy string `json:"superseded_by,omitempty"` // id or number of the lesson that stands in its place
+	SupersededBy string `json:"superseded_by,omitempty" doc:"The lesson that stands in its place"` // id or number of the lesson that stands in its place
 }
 
 // ReviewQuery asks what needs a person's eye.
 type ReviewQuery struct {
-	StaleDays int    `json:"stale_days,omitempty" doc:"0: 90"` // 0 means DefaultStaleDays
-	Domain    string `json:"domain,omitempty"`
+	StaleDays int    `json:"stale_days,omitempty" doc:"0: 90" range:"0,"` // 0 means DefaultStaleDays
+	Domain    string `json:"domain,omitempty" doc:"Only this domain"`
 	Limit     int    `json:"limit,omitempty"`
 }
 

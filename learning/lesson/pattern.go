@@ -121,7 +121,7 @@ type PatternAsMade struct {
 type PatternFilter struct {
 	Type     PatternType     `json:"pattern_type,omitempty"`
 	Statuses []PatternStatus `json:"status,omitempty" doc:"Separated by commas; none: all but deprecated"`
-	Domain   string          `json:"domain,omitempty"`
+	Domain   string          `json:"domain,omitempty" doc:"Only those of this domain"`
 	Bare     bool            `json:"-"`                                            // without LessonIDs and EpisodeIDs
 	Limit    int             `json:"limit,omitempty" doc:"1 to 200; 0: 50"`        // 1 to MaxLimit; 0 means DefaultListing
 	Offset   int             `json:"offset,omitempty" doc:"How many to pass over"` // how many to pass over, at most MaxOffset
@@ -129,8 +129,8 @@ type PatternFilter struct {
 
 // ConfirmationDraft says who confirms or deprecates a pattern.
 type ConfirmationDraft struct {
-	By    string `json:"confirmed_by"`
-	Notes string `json:"notes,omitempty"`
+	By    string `json:"confirmed_by" actor:"true"`
+	Notes string `json:"notes,omitempty" doc:"Why"`
 }
 
 // Bounds of patterns.

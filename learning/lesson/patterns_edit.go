@@ -22,17 +22,17 @@ type PatternDraft struct {
 	Type        PatternType `json:"pattern_type" doc:"recurring_failure, common_solution, best_practice, anti_pattern or optimization"`
 	Name        string      `json:"pattern_name"`
 	Description string      `json:"description"`
-	Domain      string      `json:"domain"`
+	Domain      string      `json:"domain" doc:"Domain that it is of"`
 	Action      string      `json:"recommended_action,omitempty"`
 	Prevention  []string    `json:"prevention_steps,omitempty"`
-	By          string      `json:"by,omitempty" doc:"Default: the token's agent"`
+	By          string      `json:"by,omitempty" doc:"Default: the token's agent" actor:"true"`
 }
 
 // PatternPatch changes what a pattern says; what is nil stays as it is.
 type PatternPatch struct {
 	Name        *string   `json:"pattern_name,omitempty"`
-	Description *string   `json:"description,omitempty"`
-	Domain      *string   `json:"domain,omitempty"`
+	Description *string   `json:"description,omitempty" doc:"What recurs"`
+	Domain      *string   `json:"domain,omitempty" doc:"Domain that it is of"`
 	Action      *string   `json:"recommended_action,omitempty"`
 	Prevention  *[]string `json:"prevention_steps,omitempty"`
 	By          string    `json:"by,omitempty" doc:"Default: the token's agent"`

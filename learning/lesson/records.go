@@ -11,9 +11,9 @@ func (q *Query) unfiltered() bool { return q.CrossDomain == nil || *q.CrossDomai
 // Query asks for the lessons that fit a situation (MNEMOSYNE's ContextQuery).
 type Query struct {
 	Context string `json:"context"`
-	Domain  string `json:"domain,omitempty"`
-	Agent   string `json:"agent,omitempty"` // its domain counts if Domain is empty
-	Project string `json:"project,omitempty"`
+	Domain  string `json:"domain,omitempty" doc:"The domain that it is about"`
+	Agent   string `json:"agent,omitempty" actor:"true"` // its domain counts if Domain is empty
+	Project string `json:"project,omitempty" doc:"Only this project"`
 	// PreferProject is the project that the caller works in, where Project names none: as knowledge.Query's.
 	PreferProject string `json:"prefer_project,omitempty"`
 	CrossDomain   *bool  `json:"include_cross_domain,omitempty"` // nil: true

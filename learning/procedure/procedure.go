@@ -117,14 +117,14 @@ type Ref struct {
 
 // Draft is what a client may say of a procedure.
 type Draft struct {
-	Persona     string          `json:"persona,omitempty"`
-	Name        string          `json:"name"`
-	Description string          `json:"description,omitempty"`
-	Category    string          `json:"category,omitempty"` // empty: general
-	Params      []Param         `json:"params,omitempty"`
-	Steps       []Step          `json:"steps"`
+	Persona     string          `json:"persona,omitempty" doc:"Whose memory; default \"default\""`
+	Name        string          `json:"name" doc:"Letters, digits, . _ -"`
+	Description string          `json:"description,omitempty" doc:"What it is for; it is found by this"`
+	Category    string          `json:"category,omitempty" doc:"Default general"` // empty: general
+	Params      []Param         `json:"params,omitempty" doc:"Each with name and maybe default; ${name} in an action is its value"`
+	Steps       []Step          `json:"steps" doc:"Each with name, action and, if need be, description, condition (such as exit_code != 0), run (a command line), on_failure: continue"`
 	LearnedFrom json.RawMessage `json:"learned_from,omitempty"`
-	AgentID     string          `json:"agent_id,omitempty"`
+	AgentID     string          `json:"agent_id,omitempty" actor:"true"`
 }
 
 // Saved says what became of a draft.
@@ -220,11 +220,11 @@ const (
 
 // RunDraft begins a run.
 type RunDraft struct {
-	Persona string                     `json:"persona,omitempty"`
+	Persona string                     `json:"persona,omitempty" doc:"Whose memory; default \"default\""`
 	Name    string                     `json:"name"`
-	Params  map[string]json.RawMessage `json:"params,omitempty"`
-	AgentID string                     `json:"agent_id,omitempty"`
-	Project string                     `json:"project,omitempty"`
+	Params  map[string]json.RawMessage `json:"params,omitempty" doc:"Their values by name"`
+	AgentID string                     `json:"agent_id,omitempty" actor:"true"`
+	Project string                     `json:"project,omitempty" here:"true"`
 }
 
 // Run is a procedure on its way.
@@ -280,9 +280,9 @@ type StepReport struct {
 
 // RunFilter selects runs; empty fields select everything.
 type RunFilter struct {
-	Persona   string    `query:"persona"`
-	Procedure string    `query:"procedure"`
-	AgentID   string    `query:"agent_id"`
+	Persona   string    `query:"persona" doc:"Only runs of this persona's procedures"`
+	Procedure string    `query:"procedure" doc:"Only runs of this procedure"`
+	AgentID   string    `query:"agent_id" doc:"Only this agent's"`
 	Status    RunStatus `query:"status" doc:"running, succeeded, failed or abandoned"`
 	Limit     int       `query:"limit" doc:"1 to 200; 0: 10"`
 }

@@ -13,6 +13,7 @@ import (
 	"skillrouter/internal/eventlog"
 	"skillrouter/internal/principal"
 	"skillrouter/internal/redact"
+	"skillrouter/internal/safetext"
 	"skillrouter/learning"
 )
 
@@ -117,6 +118,9 @@ func (p *Procedures) Runs(ctx context.Context, filter RunFilter) ([]Run, error) 
 func RunStatuses() []RunStatus {
 	return []RunStatus{RunRunning, RunSucceeded, RunFailed, RunAbandoned}
 }
+
+// Choices are the values as texts, for whoever asks for one.
+func (RunStatus) Choices() []string { return safetext.Strings(RunStatuses()) }
 
 // Next implements Service.
 func (p *Procedures) Next(ctx context.Context, request StepRequest) (Run, error) {

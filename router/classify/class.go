@@ -1,5 +1,7 @@
 package classify
 
+import "skillrouter/internal/safetext"
+
 // Class is what a question is about, and so which source can answer it.
 type Class string
 
@@ -19,6 +21,9 @@ const (
 func Classes() []Class {
 	return []Class{ClassKnowledge, ClassEpisode, ClassOperational, ClassRecon}
 }
+
+// Choices are the values as texts, for whoever asks for one.
+func (Class) Choices() []string { return safetext.Strings(Classes()) }
 
 // The classes' places in the model's rows. They are part of its format.
 const (

@@ -17,12 +17,12 @@ type Service interface {
 
 // Request asks for the context of a task, or for what a session begins with.
 type Request struct {
-	Task   string `json:"task"`   // may be empty at a start
-	Budget int    `json:"budget"` // tokens, MinBudget to MaxBudget
+	Task   string `json:"task" doc:"What is to be done"`   // may be empty at a start
+	Budget int    `json:"budget" doc:"Tokens"` // tokens, MinBudget to MaxBudget
 	// Start asks for what a session begins with, whatever its task: what must never be
 	// done, how the last session ended, and what is known of the project and of all
 	// projects. What fits the task, if there is one, comes with it.
-	Start bool `json:"start,omitempty"`
+	Start bool `json:"start,omitempty" doc:"What a session begins with, instead of what fits a task"`
 	// Prompt says that Task is what a person typed: only what belongs to it is told, of this
 	// project and of none, and mostly nothing. It does not go with Start.
 	Prompt bool `json:"prompt,omitempty"`
@@ -38,13 +38,13 @@ type Request struct {
 	Resumed   bool   `json:"resumed,omitempty"`
 	// Persona's facts, procedures and episodes are looked at; empty: default.
 	Persona string `json:"persona,omitempty"`
-	AgentID string `json:"agent_id,omitempty"`
-	Project string `json:"project,omitempty"`
+	AgentID string `json:"agent_id,omitempty" actor:"true"`
+	Project string `json:"project,omitempty" here:"true"`
 	// Folder is the working tree that the agent works in. Of a caller on this machine it is looked into: what names a
 	// file, a target of a makefile, a script or a dependency that is no longer there is marked, and stands behind.
 	Folder string `json:"folder,omitempty"`
 	// IncludeUntrusted takes in what came from files and other systems, marked as such.
-	IncludeUntrusted bool `json:"include_untrusted,omitempty"`
+	IncludeUntrusted bool `json:"include_untrusted,omitempty" doc:"Also what came from files and other systems, marked so"`
 }
 
 // Context is what was gathered.

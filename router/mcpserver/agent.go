@@ -25,14 +25,7 @@ func (s *Server) addAgentTools() {
 	add(s, tool{
 		name: "list_agents", title: "List agents", set: ToolsetOperations, effect: reads, holds: "agents count",
 		description: "Who is on the team, who is there now, and what each works on.",
-	}, func(p *params, f *operational.AgentFilter) {
-		p.may("state", &f.State, "", among(operational.AgentStates()...))
-		p.may("status", &f.Status, "As the agent says of itself")
-		p.may("project", &f.Project, "")
-		p.may("role", &f.Role, "")
-		p.may("task", &f.Task, "Part of the current task")
-		p.limit(&f.Limit, operational.DefaultLimit, operational.MaxLimit)
-	}, then(s.services.Presence.Agents, func(found []operational.Agent) (agents, string) {
+	}, described[operational.AgentFilter]("state", "status", "project", "role", "task", "limit"), then(s.services.Presence.Agents, func(found []operational.Agent) (agents, string) {
 		out := agents{Agents: owned(found), Count: len(found)}
 		return out, listing(out.Agents, &out.Notice, agentEntry, "No agent fits.", "%s, the latest seen first.", count(len(found), "agent", "agents")).String()
 	}))
@@ -56,14 +49,7 @@ func (s *Server) addAgentTools() {
 	add(s, tool{
 		name: "check_in", title: "Check in", set: ToolsetOperations, effect: ensure, holds: "should_stop has_messages",
 		description: "Say that you are there (a heartbeat), and learn whether you should stop and have messages.",
-	}, func(p *params, h *comms.Heartbeat) {
-		p.mayActFor(&h.AgentID)
-		p.may("status", &h.Status, "working, idle, blocked, …")
-		p.may("current_task", &h.CurrentTask, "")
-		p.may("role", &h.Role, "")
-		p.may("model", &h.Model, "")
-		p.may("project_path", &h.ProjectPath, "")
-	}, then(s.services.Presence.Heartbeat, func(said comms.HeartbeatAnswer) (comms.HeartbeatAnswer, string) {
+	}, described[comms.Heartbeat]("agent_id", "status", "current_task", "role", "model", "project_path"), then(s.services.Presence.Heartbeat, func(said comms.HeartbeatAnswer) (comms.HeartbeatAnswer, string) {
 		f := newFence("You are checked in.")
 		if said.HasMessages {
 			f.say("%s not acknowledged: check_messages.", count(said.MessageCount, "message is", "messages are"))
@@ -74,12 +60,7 @@ func (s *Server) addAgentTools() {
 	add(s, tool{
 		name: "report_status", title: "Report status", set: ToolsetOperations, effect: ensure, holds: "ok",
 		description: "Say what you are doing and how far you are.",
-	}, func(p *params, r *comms.StatusReport) {
-		p.must("status", &r.Status, "working, idle, blocked, …")
-		p.may("current_task", &r.CurrentTask, "Empty: none")
-		p.may("progress", &r.Progress, "", within(0, 100))
-		p.mayActFor(&r.AgentID)
-	}, then(s.services.Presence.Status, func(said comms.StatusAnswer) (comms.StatusAnswer, string) {
+	}, described[comms.StatusReport]("status!", "current_task", "progress", "agent_id"), then(s.services.Presence.Status, func(said comms.StatusAnswer) (comms.StatusAnswer, string) {
 		return said, "Your status is noted."
 	}))
 }

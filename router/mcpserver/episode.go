@@ -106,25 +106,13 @@ func (s *Server) addEpisodeMemoryTools() {
 	add(s, tool{
 		name: "remember_episode", title: "Remember an episode", set: ToolsetFacts, effect: adds, holds: "episode_id",
 		description: "Keep an incident or investigation: what it was, what was found, what is to be learned from it.",
-	}, func(p *params, d *episode.Draft) {
-		p.must("event", &d.Event, "A short name, such as mrr-drop-investigation")
-		p.may("context", &d.Context, "Symptom, cause, resolution and the like", object)
-		p.may("learned", &d.Learned, "In a sentence")
-		p.may("persona", &d.Persona, whoseMemory)
-		p.belongsHere(&d.Project)
-		p.actor(&d.AgentID)
-	}, then(s.services.Episodes.Record, func(e episode.Episode) (recordedEpisode, string) {
+	}, described[episode.Draft]("event!", "context", "learned", "persona", "project"), then(s.services.Episodes.Record, func(e episode.Episode) (recordedEpisode, string) {
 		return recordedEpisode{ID: e.ID, SessionID: e.SessionID}, fmt.Sprintf("Remembered as %s, for the persona %s.", visible(e.ID), visible(e.Persona))
 	}))
 	add(s, tool{
 		name: "recall_episodes", title: "Recall episodes", set: ToolsetFacts, effect: reads, holds: "episodes",
 		description: "Past incidents of a persona that are like this, best first. Ask before you investigate.",
-	}, func(p *params, q *episode.Query) {
-		p.must("query", &q.Query, "")
-		p.may("time_range", &q.TimeRange, `"7d", "2w", "3mo", "last week", or "2026-01-01..2026-02-01" (UTC)`)
-		p.limit(&q.Limit, defaultRecall, learning.MaxLimit)
-		p.may("persona", &q.Persona, `Default "default"; "*": everybody's`)
-	}, then(func(ctx context.Context, q episode.Query) (episode.Results, error) {
+	}, described[episode.Query]("query!", "time_range", "limit", "persona"), then(func(ctx context.Context, q episode.Query) (episode.Results, error) {
 		q.Persona, q.Limit = cmp.Or(q.Persona, learning.DefaultPersona), cmp.Or(q.Limit, defaultRecall)
 		return s.services.Episodes.Search(ctx, q)
 	}, func(found episode.Results) (episodes, string) {

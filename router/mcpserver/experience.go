@@ -103,12 +103,7 @@ func (s *Server) addExperienceTools() {
 		name: "apply_lesson", title: "A lesson was applied", set: ToolsetExperience, effect: adds,
 		holds:       "applied lesson_id previous_confidence new_confidence total_applications success_rate",
 		description: "Say that you applied a lesson and how it went; its confidence moves with it.",
-	}, func(p *params, c *change[int64, lesson.ApplicationDraft]) {
-		p.must("lesson_id", &c.id, "Its number", notNegative)
-		p.must("outcome", &c.draft.Outcome, "", among(learning.Results()...))
-		p.may("notes", &c.draft.Notes, "")
-		p.actor(&c.draft.Agent)
-	}, then(changing(experiences.Apply), func(a lesson.Applied) (lesson.Applied, string) {
+	}, describedOne[int64, lesson.ApplicationDraft]("lesson_id!", "Its number", "outcome!", "notes"), then(changing(experiences.Apply), func(a lesson.Applied) (lesson.Applied, string) {
 		text := fmt.Sprintf("Noted. Its confidence moved from %.2f to %.2f; it was applied %d times, %.0f %% of them well.",
 			a.PreviousConfidence, a.NewConfidence, a.TotalApplications, 100*a.SuccessRate)
 		if a.Deprecated {
@@ -119,11 +114,7 @@ func (s *Server) addExperienceTools() {
 	add(s, tool{
 		name: "learn_from_pattern", title: "Learn from a pattern", set: ToolsetExperience, effect: ensure, holds: "lesson_id created initial_confidence",
 		description: "Make a lesson of what at least three experiences show.",
-	}, func(p *params, d *experience.LearnDraft) {
-		p.must("pattern_description", &d.Description, "What recurs")
-		p.must("episode_ids", &d.EpisodeIDs, "At least three")
-		p.must("lesson_statement", &d.Statement, "One line that says what to do")
-	}, then(experiences.Learn, func(l experience.Learned) (experience.Learned, string) {
+	}, described[experience.LearnDraft]("pattern_description!", "episode_ids!", "lesson_statement!"), then(experiences.Learn, func(l experience.Learned) (experience.Learned, string) {
 		if !l.Created {
 			return l, fmt.Sprintf("It was learned before, as lesson %d: another occurrence of it was counted.", l.LessonNumber)
 		}

@@ -77,13 +77,7 @@ func (s *Server) addFactTools() {
 	add(s, tool{
 		name: "search_facts", title: "Search facts", set: ToolsetFacts, effect: reads, holds: "facts",
 		description: "Facts by category and key pattern, in the order of their keys.",
-	}, func(p *params, q *fact.Query) {
-		p.may("category", &q.Category, "")
-		p.may("pattern", &q.Pattern, "Glob over the whole key: * ? [a-z] [!a]")
-		p.may("persona", &q.Persona, whoseMemory)
-		p.may("cursor", &q.Cursor, nextPage)
-		p.limit(&q.Limit, fact.DefaultPage, fact.MaxPage)
-	}, then(s.services.Facts.Search, func(page fact.Page) (foundFacts, string) {
+	}, described[fact.Query]("category", "pattern", "persona", "cursor", "limit"), then(s.services.Facts.Search, func(page fact.Page) (foundFacts, string) {
 		out := foundFacts{Facts: views(page.Facts, shownFact), Next: page.Next}
 		f := listing(out.Facts, &out.Notice, factEntry, "No fact fits.", "Found %s, by key.", count(len(out.Facts), "fact", "facts"))
 		if out.Next != "" && len(out.Facts) > 0 {

@@ -25,18 +25,7 @@ func (s *Server) addFindingTools() {
 	add(s, tool{
 		name: "report_finding", title: "Report a finding", set: ToolsetOperations, effect: ensure, holds: "id status new reopened",
 		description: "Record what a scan or you found. The same one again counts as seen again, and opens it if it was fixed.",
-	}, func(p *params, d *operational.FindingDraft) {
-		p.must("environment", &d.Environment, "")
-		p.must("severity", &d.Severity, "", among(operational.Severities()...))
-		p.may("title", &d.Title, "Default: the CVE")
-		p.may("cve", &d.CVE, "")
-		p.may("location", &d.Location, "file:line, URL, host:port or package@version")
-		p.may("description", &d.Description, "")
-		p.may("evidence", &d.Evidence, "")
-		p.may("remediation", &d.Remediation, "")
-		p.may("scan_id", &d.ScanID, "")
-		p.actor(&d.AgentID)
-	}, then(s.services.Recon.Report, func(r operational.Reported) (operational.Reported, string) {
+	}, described[operational.FindingDraft]("environment!", "severity!", "title", "cve", "location", "description", "evidence", "remediation", "scan_id"), then(s.services.Recon.Report, func(r operational.Reported) (operational.Reported, string) {
 		switch {
 		case r.Reopened:
 			return r, fmt.Sprintf("Known as %s: it had been fixed, and is open again.", visible(r.ID))
@@ -54,17 +43,7 @@ func (s *Server) addFindingTools() {
 	add(s, tool{
 		name: "list_findings", title: "List findings", set: ToolsetOperations, effect: reads, holds: "findings summary",
 		description: "What scans found, the worst first, then the latest seen; with counts by severity and status.",
-	}, func(p *params, f *operational.FindingFilter) {
-		p.may("environment", &f.Environment, "")
-		p.may("project", &f.Project, "")
-		p.may("severity", &f.Severity, "", among(operational.Severities()...))
-		p.may("status", &f.Status, "", among(operational.FindingStatuses()...))
-		p.may("cve", &f.CVE, "")
-		p.may("scan_id", &f.ScanID, "")
-		p.may("text", &f.Text, "Words that it holds")
-		p.may("location", &f.Location, "Part of it")
-		p.limit(&f.Limit, operational.DefaultLimit, operational.MaxLimit)
-	}, then(s.findings, func(out findings) (findings, string) {
+	}, described[operational.FindingFilter]("environment", "project", "severity", "status", "cve", "scan_id", "text", "location", "limit"), then(s.findings, func(out findings) (findings, string) {
 		f := listing(out.Findings, &out.Notice, findingEntry, "No finding fits.", "%s of %d, %d of them active.",
 			count(len(out.Findings), "finding", "findings"), out.Summary.Total, out.Summary.Active)
 		return out, f.String()
@@ -85,12 +64,7 @@ func (s *Server) addFindingTools() {
 	add(s, tool{
 		name: "decide_finding", title: "Decide on a finding", set: ToolsetOperations, effect: adds, holds: "finding",
 		description: "Set a finding's status.",
-	}, func(p *params, c *change[string, operational.FindingDecision]) {
-		p.must("finding_id", &c.id, "")
-		p.must("status", &c.draft.Status, "", among(operational.FindingStatuses()...))
-		p.may("note", &c.draft.Note, "Why")
-		p.actor(&c.draft.AgentID)
-	}, then(changing(s.services.Recon.Decide), shownFinding))
+	}, describedOne[string, operational.FindingDecision]("finding_id!", "", "status!", "note"), then(changing(s.services.Recon.Decide), shownFinding))
 }
 
 // reportFindings reports what does not say who found it as the caller's.

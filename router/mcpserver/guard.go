@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"skillrouter/learning"
 	"skillrouter/learning/guard"
 	"skillrouter/learning/guard/rule"
-	"skillrouter/learning/lesson"
 )
 
 // checkedAction is what a model needs of a check.
@@ -26,26 +24,11 @@ func (s *Server) addGuardTools() {
 	add(s, tool{
 		name: "check_before_action", title: "Check before an action", effect: reads, holds: "decision",
 		description: "Whether the team learned never to do this. Ask before a command that could do harm.",
-	}, func(p *params, a *rule.Action) {
-		p.may("proposed_action", &a.Command, "The command line or SQL")
-		p.may("context", &a.Context, "Why")
-		p.may("domain", &a.Domain, "")
-		p.may("tool", &a.Tool, "Instead of a command")
-		p.may("args", &a.Args, "")
-		p.may("folder", &a.Folder, "The working folder")
-		p.here(&a.Project)
-		p.actor(&a.Agent)
-	}, then(s.check, shownCheckedAction))
+	}, described[rule.Action]("proposed_action", "context", "domain", "tool", "args", "folder"), then(s.check, shownCheckedAction))
 	add(s, tool{
 		name: "check_outcome", title: "After a checked action", set: ToolsetLessons, effect: ensure, holds: "check_id outcome rules",
 		description: "Say whether you heeded a check or acted all the same, and how that went: rules that are wrong lose their force by it.",
-	}, func(p *params, d *guard.OutcomeDraft) {
-		p.must("check_id", &d.CheckID, "Of check_before_action")
-		p.must("outcome", &d.Outcome, "heeded: the action was not taken", among(lesson.Outcomes()...))
-		p.may("result", &d.Result, "How it went", among(learning.Results()...))
-		p.may("notes", &d.Notes, "")
-		p.actor(&d.Agent)
-	}, then(s.services.Guard.Outcome, func(settled guard.Settled) (guard.Settled, string) {
+	}, described[guard.OutcomeDraft]("check_id!", "outcome!", "result", "notes"), then(s.services.Guard.Outcome, func(settled guard.Settled) (guard.Settled, string) {
 		if settled.Duplicate {
 			return settled, "This was said already, and did not count again."
 		}

@@ -40,15 +40,7 @@ func (s *Server) addKnowledgeTools() {
 	add(s, tool{
 		name: "store_knowledge", title: "Store knowledge", effect: ensure, holds: "knowledge_id",
 		description: "Write down something learned, one lesson per entry, with the error texts and names to search for.",
-	}, func(p *params, d *knowledge.Draft) {
-		p.must("category", &d.Category, "error_solution, pattern, best_practice, gotcha, or your own")
-		p.must("title", &d.Title, "One line that says the point")
-		p.must("content", &d.Content, "")
-		p.may("tags", &d.Tags, "")
-		p.belongsHere(&d.Project)
-		p.may("source", &d.Source, "")
-		p.actor(&d.AgentID)
-	}, then(s.services.Knowledge.Store, func(stored knowledge.Stored) (knowledge.Stored, string) {
+	}, described[knowledge.Draft]("category!", "title!", "content!", "tags", "project", "source"), then(s.services.Knowledge.Store, func(stored knowledge.Stored) (knowledge.Stored, string) {
 		said := "Stored as %s."
 		if stored.Duplicate {
 			said = "Nothing was stored: the same content is there already as %s."

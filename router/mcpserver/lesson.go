@@ -69,23 +69,7 @@ func (s *Server) addLessonTools() {
 	add(s, tool{
 		name: "report_lesson", title: "Report a lesson", effect: adds, holds: "lesson_id",
 		description: "Report what worked, what failed, or what nobody should do again (anti_pattern: its related_commands are stopped).",
-	}, func(p *params, d *lesson.Draft) {
-		p.must("lesson_type", &d.Type, "", among(learning.LessonTypes()...))
-		p.must("domain", &d.Domain, "")
-		p.must("title", &d.Title, "")
-		p.must("context", &d.Context, "")
-		p.must("action_taken", &d.Action, "")
-		p.must("outcome", &d.Outcome, "")
-		p.may("category", &d.Category, "")
-		p.may("root_cause", &d.RootCause, "")
-		p.may("solution", &d.Solution, "")
-		p.may("alternatives", &d.Alternatives, "What to do instead")
-		p.may("severity", &d.Severity, "", among(learning.Severities()...))
-		p.may("tags", &d.Tags, "")
-		p.may("related_commands", &d.RelatedCommands, "")
-		p.belongsHere(&d.Project)
-		p.actor(&d.SourceAgent)
-	}, then(func(ctx context.Context, d lesson.Draft) (lesson.Reported, error) {
+	}, described[lesson.Draft]("lesson_type!", "domain!", "title!", "context!", "action_taken!", "outcome!", "category", "root_cause", "solution", "alternatives", "severity", "tags", "related_commands", "project"), then(func(ctx context.Context, d lesson.Draft) (lesson.Reported, error) {
 		d.Category = cmp.Or(d.Category, d.Domain)
 		return lessons.Report(ctx, d)
 	}, reportedLesson))

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/learning"
 	"skillrouter/learning/lesson"
 )
 
@@ -37,11 +36,7 @@ func (s *Server) addLessonReview() {
 	add(s, tool{
 		name: "review_lessons", title: "Lessons to look at", set: ToolsetLessons, effect: reads, holds: "promotions stale",
 		description: "What needs an eye: lessons that have the evidence for a promotion, and lessons that nobody has validated for long.",
-	}, func(p *params, q *lesson.ReviewQuery) {
-		p.may("stale_days", &q.StaleDays, "Default 90", notNegative)
-		p.may("domain", &q.Domain, "")
-		p.limit(&q.Limit, 0, learning.MaxLimit)
-	}, then(s.services.Lessons.Review, shownReview))
+	}, described[lesson.ReviewQuery]("stale_days", "domain", "limit"), then(s.services.Lessons.Review, shownReview))
 	add(s, tool{
 		name: "lesson_history", title: "What happened to a lesson", set: ToolsetLessons, effect: reads, holds: "changes",
 		description: "Everything that happened to a lesson, oldest first.",

@@ -56,18 +56,7 @@ func (s *Server) addMailboxTools() {
 	add(s, tool{
 		name: "send_signal", title: "Send a signal", effect: steers, holds: "message_id seq delivered",
 		description: "Send a message or order to others. It waits until they are there.",
-	}, func(p *params, d *operational.MessageDraft) {
-		p.must("to_agent_id", &d.To, `An agent; a kind, project or role: its first that comes; "*": all`)
-		p.must("signal", &d.Signal, "message, stop, pause, resume, or your own")
-		p.may("context", &d.Context, `Such as {"text": "…"}`, object)
-		p.may("each", &d.Each, "Each of a group")
-		p.may("priority", &d.Priority, "-10 to 10")
-		p.may("thread_id", &d.ThreadID, "")
-		p.may("ack_required", &d.AckRequired, "")
-		p.may("ttl_seconds", &d.TTLSeconds, "")
-		p.may("idempotency_key", &d.IdempotencyKey, "")
-		p.actor(&d.From)
-	}, then(s.sendSignal, func(sent comms.Sent) (comms.Sent, string) {
+	}, described[operational.MessageDraft]("to_agent_id!", "signal!", "context", "each", "priority", "thread_id", "ack_required", "ttl_seconds", "idempotency_key"), then(s.sendSignal, func(sent comms.Sent) (comms.Sent, string) {
 		said := "Stored as message %d (%s) for %s; it waits until it is read."
 		switch {
 		case sent.Duplicate:

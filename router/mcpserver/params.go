@@ -14,6 +14,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"skillrouter/internal/errs"
+	"skillrouter/internal/operation"
 	"skillrouter/internal/strictjson"
 )
 
@@ -45,6 +46,51 @@ func (p *params) may(name string, into any, about string, traits ...trait) {
 func (p *params) must(name string, into any, about string, traits ...trait) {
 	p.may(name, into, about, traits...)
 	p.list[len(p.list)-1].required = true
+}
+
+// described makes the parameters of the fields of In that have these names, as their tags describe them (see operation.Fields),
+// in this order. One whose name ends in "!" must be given. Who acts and where is filled in as the tags say, named or not.
+func described[In any](names ...string) func(*params, *In) {
+	return func(p *params, in *In) { p.fields(in, names) }
+}
+
+// describedOne is the same for a change of one thing, after the parameter that names it.
+func describedOne[ID, Draft any](id, about string, names ...string) func(*params, *change[ID, Draft]) {
+	return func(p *params, c *change[ID, Draft]) {
+		name, required := strings.CutSuffix(id, "!")
+		one := param{name: name, about: about, into: &c.id, required: required}
+		if reflect.TypeFor[ID]().Kind() == reflect.Int64 {
+			one.traits = []trait{notNegative}
+		}
+		p.list = append(p.list, one)
+		p.fields(&c.draft, names)
+	}
+}
+
+func (p *params) fields(in any, names []string) {
+	all := operation.Fields(in)
+	for _, name := range names {
+		name, required := strings.CutSuffix(name, "!")
+		at := slices.IndexFunc(all, func(f operation.Field) bool { return f.Name == name })
+		if at < 0 {
+			panic(fmt.Sprintf("%T has no field %s", in, name))
+		}
+		f := all[at]
+		p.list = append(p.list, param{name: name, about: f.Doc, into: f.Value.Addr().Interface(), required: required, traits: []trait{func(s *jsonschema.Schema) {
+			if s.Minimum, s.Maximum = f.Min, f.Max; f.Object {
+				s.Type = "object"
+			}
+			among(f.Choices...)(s)
+		}}})
+	}
+	for _, f := range all {
+		if f.Actor {
+			p.actor(f.Value.Addr().Interface().(*string))
+		}
+		if f.Here {
+			p.here(f.Value.Addr().Interface().(*string))
+		}
+	}
 }
 
 // actor is a field for the agent that the call is made for. If the field is a

@@ -64,11 +64,7 @@ func (s *Server) addPatternTools() {
 func (s *Server) addPatternJudgement(verb, title, description string, judge func(context.Context, string, lesson.ConfirmationDraft) (lesson.Pattern, error)) {
 	add(s, tool{
 		name: verb + "_pattern", title: title, set: ToolsetLessons, effect: ensure, holds: "pattern", description: description,
-	}, func(p *params, c *change[string, lesson.ConfirmationDraft]) {
-		p.must("pattern", &c.id, "Its id or number")
-		p.may("notes", &c.draft.Notes, "Why")
-		p.actor(&c.draft.By)
-	}, then(changing(judge), func(judged lesson.Pattern) (onePattern, string) {
+	}, describedOne[string, lesson.ConfirmationDraft]("pattern!", "Its id or number", "notes"), then(changing(judge), func(judged lesson.Pattern) (onePattern, string) {
 		out := onePattern{shownPattern(judged), notice}
 		text := alone(&out.Pattern, patternEntry, "Pattern %d is %s.", judged.Number, strings.TrimSuffix(verb, "e")+"ed")
 		return out, text

@@ -66,15 +66,7 @@ func procedureTools(s *Server, procedures procedure.Service) {
 	add(s, tool{
 		name: "remember_procedure", title: "Remember a procedure", set: ToolsetProcedures, effect: ensure, holds: "persona name version changed",
 		description: "Keep steps that worked under a name, to be gone through again. What is there becomes an older version.",
-	}, func(p *params, d *procedure.Draft) {
-		p.must("name", &d.Name, "Letters, digits, . _ -")
-		p.must("steps", &d.Steps, "Each with name, action and, if need be, description, condition (such as exit_code != 0), run (a command line), on_failure: continue")
-		p.may("category", &d.Category, "Default general")
-		p.may("description", &d.Description, "What it is for; it is found by this")
-		p.may("params", &d.Params, "Each with name and maybe default; ${name} in an action is its value")
-		p.may("persona", &d.Persona, whoseMemory)
-		p.actor(&d.AgentID)
-	}, then(procedures.Save, func(saved procedure.Saved) (procedure.Saved, string) {
+	}, described[procedure.Draft]("name!", "steps!", "category", "description", "params", "persona"), then(procedures.Save, func(saved procedure.Saved) (procedure.Saved, string) {
 		said := fmt.Sprintf("Saved %s as version %d.", visible(saved.Name), saved.Version)
 		if !saved.Changed {
 			said = fmt.Sprintf("Version %d of %s says the same already.", saved.Version, visible(saved.Name))
@@ -103,11 +95,7 @@ func procedureTools(s *Server, procedures procedure.Service) {
 	add(s, tool{
 		name: "list_procedures", title: "List procedures", set: ToolsetProcedures, effect: reads, holds: "procedures",
 		description: "What procedures there are.",
-	}, func(p *params, f *procedure.Filter) {
-		p.may("category", &f.Category, "")
-		p.may("persona", &f.Persona, whoseMemory)
-		p.may("after", &f.After, nextPage)
-	}, then(procedures.List, func(page procedure.Page) (listedProcedures, string) {
+	}, described[procedure.Filter]("category", "persona", "after"), then(procedures.List, func(page procedure.Page) (listedProcedures, string) {
 		out := listedProcedures{Procedures: views(page.Procedures, summaryOf), Next: page.Next}
 		f := listing(out.Procedures, &out.Notice, summaryEntry, "There are none.", "There are these, by name.")
 		if out.Next != "" && len(out.Procedures) > 0 {
@@ -118,12 +106,7 @@ func procedureTools(s *Server, procedures procedure.Service) {
 	add(s, tool{
 		name: "execute_procedure", title: "Begin a run of a procedure", set: ToolsetProcedures, effect: adds, holds: "run_id status steps",
 		description: "Begins a run and hands you its first step. Do it, then call report_step, which hands you the next.",
-	}, func(p *params, d *procedure.RunDraft) {
-		p.must("name", &d.Name, "")
-		p.may("params", &d.Params, "Their values by name")
-		p.may("persona", &d.Persona, whoseMemory)
-		p.actor(&d.AgentID)
-	}, then(procedures.Start, shownRun))
+	}, described[procedure.RunDraft]("name!", "params", "persona"), then(procedures.Start, shownRun))
 	add(s, tool{
 		name: "report_step", title: "Report a step", set: ToolsetProcedures, effect: ensure, holds: "run_id status steps",
 		description: "Say how the step went that you were handed, and be handed the next.",
@@ -138,10 +121,7 @@ func procedureTools(s *Server, procedures procedure.Service) {
 	add(s, tool{
 		name: "get_run", title: "How a run stands", set: ToolsetProcedures, effect: adds, readable: true, holds: "run_id status steps",
 		description: "How a run stands and what is due. Go on here after a break: with again, a step that was handed out and not reported is handed out once more.",
-	}, func(p *params, r *procedure.StepRequest) {
-		p.must("run_id", &r.RunID, "")
-		p.may("again", &r.Again, "")
-	}, then(func(ctx context.Context, r procedure.StepRequest) (procedure.Run, error) {
+	}, described[procedure.StepRequest]("run_id!", "again"), then(func(ctx context.Context, r procedure.StepRequest) (procedure.Run, error) {
 		if r.Again {
 			return procedures.Next(ctx, r)
 		}

@@ -31,12 +31,7 @@ func (s *Server) addReconTools() {
 	add(s, tool{
 		name: "store_environment", title: "Store an environment", set: ToolsetOperations, effect: ensure, holds: "environment",
 		description: "Add something that is scanned (a host, a service, a repository), or change the one of that name.",
-	}, func(p *params, d *operational.EnvironmentDraft) {
-		p.must("name", &d.Name, "")
-		p.may("kind", &d.Kind, "")
-		p.may("description", &d.Description, "")
-		p.may("project", &d.Project, "")
-	}, then(recon.StoreEnvironment, func(env operational.Environment) (oneEnvironment, string) {
+	}, described[operational.EnvironmentDraft]("name!", "kind", "description", "project"), then(recon.StoreEnvironment, func(env operational.Environment) (oneEnvironment, string) {
 		return oneEnvironment{env}, "The environment is stored as " + visible(env.ID) + "."
 	}))
 	add(s, tool{
@@ -49,31 +44,15 @@ func (s *Server) addReconTools() {
 	add(s, tool{
 		name: "start_scan", title: "Start a scan", set: ToolsetOperations, effect: adds, holds: "scan",
 		description: "Record that you scan an environment; report_finding what it finds, then finish_scan.",
-	}, func(p *params, d *operational.ScanDraft) {
-		p.must("environment", &d.Environment, "Its name; a new one is added")
-		p.must("scanner", &d.Scanner, "Such as trivy")
-		p.may("status", &d.Status, "running (default), completed or failed")
-		p.may("summary", &d.Summary, "")
-		p.actor(&d.AgentID)
-	}, then(recon.StartScan, shownScan))
+	}, described[operational.ScanDraft]("environment!", "scanner!", "status", "summary"), then(recon.StartScan, shownScan))
 	add(s, tool{
 		name: "finish_scan", title: "Finish a scan", set: ToolsetOperations, effect: adds, holds: "scan",
 		description: "End a scan that runs.",
-	}, func(p *params, c *change[string, operational.ScanEnd]) {
-		p.must("scan_id", &c.id, "")
-		p.may("status", &c.draft.Status, "completed (default) or failed")
-		p.may("summary", &c.draft.Summary, "")
-		p.actor(&c.draft.AgentID)
-	}, then(changing(recon.FinishScan), shownScan))
+	}, describedOne[string, operational.ScanEnd]("scan_id!", "", "status", "summary"), then(changing(recon.FinishScan), shownScan))
 	add(s, tool{
 		name: "list_scans", title: "List scans", set: ToolsetOperations, effect: reads, holds: "scans",
 		description: "Scans, the latest first.",
-	}, func(p *params, f *operational.ScanFilter) {
-		p.may("environment", &f.Environment, "")
-		p.may("project", &f.Project, "")
-		p.may("status", &f.Status, "")
-		p.limit(&f.Limit, operational.DefaultLimit, operational.MaxLimit)
-	}, then(recon.Scans, func(found []operational.Scan) (scans, string) {
+	}, described[operational.ScanFilter]("environment", "project", "status", "limit"), then(recon.Scans, func(found []operational.Scan) (scans, string) {
 		out := scans{Scans: owned(found)}
 		return out, listing(out.Scans, &out.Notice, scanEntry, "No scan fits.", "%s, the latest first.", count(len(found), "scan", "scans")).String()
 	}))

@@ -46,18 +46,7 @@ func (s *Server) addReminderTools() {
 	add(s, tool{
 		name: "schedule_task", title: "Schedule a task", set: ToolsetReminders, effect: adds, holds: "task",
 		description: "Remember to do something later: it comes into the mailbox as the signal reminder, and is in get_pending_tasks until it is completed.",
-	}, func(p *params, d *operational.ReminderDraft) {
-		p.must("task", &d.Task, "")
-		p.must("trigger", &d.Trigger, "time:+1hour, time:+1 day 2 hours, time:<RFC 3339>, event:<name, * and ? allowed>, condition:<such as fact(\"q.length\") > 100>, or cron:0 9 * * MON-FRI")
-		p.may("context", &d.Context, "What will be needed then", object)
-		p.may("recurring", &d.Recurring, "Cron expression of the times after the first")
-		p.may("timezone", &d.Timezone, "Of the cron expression, such as Europe/Berlin; default UTC")
-		p.may("persona", &d.Persona, whoseMemory)
-		p.may("agent_id", &d.AgentID, "Whom it is for; default whoever works for the persona, you first")
-		p.may("conversation_id", &d.ConversationID, "")
-		p.belongsHere(&d.Project)
-		p.actor(&d.CreatedBy)
-	}, then(reminders.Schedule, func(r operational.Reminder) (oneTask, string) {
+	}, described[operational.ReminderDraft]("task!", "trigger!", "context", "recurring", "timezone", "persona", "agent_id", "conversation_id", "project"), then(reminders.Schedule, func(r operational.Reminder) (oneTask, string) {
 		when := "waits for its " + string(r.TriggerType)
 		if r.Next != nil {
 			when = "comes due at " + r.Next.Format(time.RFC3339)
@@ -67,21 +56,11 @@ func (s *Server) addReminderTools() {
 	add(s, tool{
 		name: "get_pending_tasks", title: "Pending tasks", set: ToolsetReminders, effect: reads, holds: "tasks",
 		description: "What is due now, for you and for the persona.",
-	}, func(p *params, q *operational.PendingQuery) {
-		p.may("persona", &q.Persona, whoseMemory)
-		p.may("agent_id", &q.AgentID, "Another agent than you")
-		p.may("include_scheduled", &q.IncludeScheduled, "What is not due yet too")
-		p.limit(&q.Limit, 0, operational.MaxLimit)
-		p.actor(&q.AgentID)
-	}, then(reminders.Pending, func(found []operational.Reminder) (tasks, string) {
+	}, described[operational.PendingQuery]("persona", "agent_id", "include_scheduled", "limit"), then(reminders.Pending, func(found []operational.Reminder) (tasks, string) {
 		out := tasks{Tasks: views(found, shownTask)}
 		return out, listing(out.Tasks, &out.Notice, taskEntry, "Nothing is due.", "%s. Say complete_task when one is done.", count(len(found), "task", "tasks")).String()
 	}))
-	note := func(p *params, c *change[int64, operational.ReminderNote]) {
-		p.must("task_id", &c.id, "", notNegative)
-		p.may("note", &c.draft.Note, "")
-		p.actor(&c.draft.AgentID)
-	}
+	note := describedOne[int64, operational.ReminderNote]("task_id!", "", "note")
 	add(s, tool{
 		name: "complete_task", title: "Complete a task", set: ToolsetReminders, effect: ensure, holds: "task",
 		description: "Say that a scheduled task is done. One that recurs waits for its next time.",
@@ -93,20 +72,11 @@ func (s *Server) addReminderTools() {
 	add(s, tool{
 		name: "snooze_task", title: "Snooze a task", set: ToolsetReminders, effect: adds, holds: "task",
 		description: "Let a task come again later.",
-	}, func(p *params, c *change[int64, operational.ReminderSnooze]) {
-		p.must("task_id", &c.id, "", notNegative)
-		p.must("for", &c.draft.For, "10min, 2 hours, 1 day")
-		p.actor(&c.draft.AgentID)
-	}, then(changing(reminders.Snooze), changedTask))
+	}, describedOne[int64, operational.ReminderSnooze]("task_id!", "", "for!"), then(changing(reminders.Snooze), changedTask))
 	add(s, tool{
 		name: "report_event", title: "Report an event", set: ToolsetReminders, effect: adds, holds: "fired",
 		description: "Tell of something by name, such as deployment, so that the tasks come due that wait for event:deployment.",
-	}, func(p *params, h *operational.Happening) {
-		p.must("name", &h.Name, "")
-		p.may("data", &h.Data, "", object)
-		p.may("project", &h.Project, "")
-		p.actor(&h.AgentID)
-	}, then(reminders.Happened, func(n int) (happened, string) { return happened{n}, count(n, "task", "tasks") + " came due." }))
+	}, described[operational.Happening]("name!", "data", "project"), then(reminders.Happened, func(n int) (happened, string) { return happened{n}, count(n, "task", "tasks") + " came due." }))
 }
 
 func changedTask(r operational.Reminder) (oneTask, string) {

@@ -63,26 +63,14 @@ func (s *Server) addRuleTools() {
 	add(s, tool{
 		name: "list_rules", title: "Guard rules", set: ToolsetLessons, effect: reads, holds: "rules total",
 		description: "What check_before_action holds actions to, and how often each rule was right.",
-	}, func(p *params, f *guard.RuleFilter) {
-		p.may("source", &f.Source, "lesson, pattern, builtin; pack by this alone")
-		p.may("domain", &f.Domain, "")
-		p.may("severity", &f.Severity, "", among(learning.Severities()...))
-		p.may("demoted", &f.Demoted, "Rules that only warn because they were wrong too often")
-		p.may("blocks", &f.Blocks, "")
-		p.may("cursor", &f.Cursor, nextPage)
-		p.limit(&f.Limit, guard.DefaultRuleLimit, learning.MaxLimit)
-	}, then(s.services.Guard.Rules, func(page guard.RulePage) (rules, string) {
+	}, described[guard.RuleFilter]("source", "domain", "severity", "demoted", "blocks", "cursor", "limit"), then(s.services.Guard.Rules, func(page guard.RulePage) (rules, string) {
 		out := rules{Rules: views(page.Rules, shownRule), Total: page.Total, Next: page.Next}
 		return out, listing(out.Rules, &out.Notice, ruleEntry, "No rule fits.", "%s of %d.", count(len(out.Rules), "rule", "rules"), out.Total).String()
 	}))
 	add(s, tool{
 		name: "restore_rule", title: "Restore a rule", set: ToolsetLessons, effect: ensure, holds: "rule",
 		description: "Let a demoted rule block again.",
-	}, func(p *params, c *change[string, guard.RestorationDraft]) {
-		p.must("rule_id", &c.id, "")
-		p.may("notes", &c.draft.Notes, "Why")
-		p.actor(&c.draft.By)
-	}, then(changing(s.services.Guard.RestoreRule), func(restored guard.Rule) (oneRule, string) {
+	}, describedOne[string, guard.RestorationDraft]("rule_id!", "", "notes"), then(changing(s.services.Guard.RestoreRule), func(restored guard.Rule) (oneRule, string) {
 		out := oneRule{shownRule(restored), notice}
 		text := alone(&out.Rule, ruleEntry, "It is restored.")
 		return out, text
@@ -117,9 +105,7 @@ func (s *Server) addPackTools() {
 	add(s, tool{
 		name: "list_packs", title: "Packs of the guard", set: ToolsetAdmin, effect: reads, holds: "packs count",
 		description: "The sets of rules that the guard brings, and whether each is off, warns or blocks.",
-	}, func(p *params, f *guard.PackFilter) {
-		p.may("project", &f.Project, "As they are there")
-	}, then(s.services.Guard.Packs, shown))
+	}, described[guard.PackFilter]("project"), then(s.services.Guard.Packs, shown))
 	add(s, tool{
 		name: "set_packs", title: "Switch packs", set: ToolsetAdmin, effect: ensure, holds: "packs count",
 		description: "Switch packs of the guard off, to warn or to block; for the captain.",
@@ -133,13 +119,7 @@ func (s *Server) addPackTools() {
 	add(s, tool{
 		name: "explain_action", title: "Explain a verdict", set: ToolsetAdmin, effect: reads, holds: "decision acts",
 		description: "What the guard reads in an action and would say of it, by which rules and how sure. No check is made.",
-	}, func(p *params, a *rule.Action) {
-		p.may("proposed_action", &a.Command, "The command line or SQL")
-		p.may("tool", &a.Tool, "Instead of a command")
-		p.may("args", &a.Args, "")
-		p.here(&a.Project)
-		p.actor(&a.Agent)
-	}, then(s.services.Guard.Explain, func(e guard.Explained) (guard.Explained, string) {
+	}, described[rule.Action]("proposed_action", "tool", "args"), then(s.services.Guard.Explain, func(e guard.Explained) (guard.Explained, string) {
 		f := newFence("%s", fmt.Sprintf("It would %s this.", e.Decision))
 		f.explain()
 		for i, m := range e.Matches {

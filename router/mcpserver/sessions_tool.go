@@ -58,13 +58,7 @@ func (s *Server) addSessionTools() {
 	add(s, tool{
 		name: "end_session", title: "End a session", set: ToolsetOperations, former: formerContext, effect: ensure, holds: "session_id",
 		description: "End your work with a summary. Your unfinished tasks, unread messages, undone steps and reminders are handed to the successor.",
-	}, func(p *params, c *change[string, session.End]) {
-		p.may("summary", &c.draft.Summary, "What was done, how it stands, what comes next")
-		p.may("successor", &c.draft.Successor, "The agent that goes on; default: whoever does")
-		p.may("reassign", &c.draft.Reassign, "Give up your tasks too")
-		p.may("session_id", &c.id, "Default: your current one")
-		p.actor(&c.draft.AgentID)
-	}, then(changing(s.services.Sessions.End), shownEnd))
+	}, describedOne[string, session.End]("session_id", "Default: your current one", "summary", "successor", "reassign"), then(changing(s.services.Sessions.End), shownEnd))
 	add(s, tool{
 		name: "get_handover", title: "Get a hand-over", set: ToolsetOperations, former: formerContext, effect: reads, holds: "found",
 		description: "What the session before yours said and left undone.",
@@ -72,14 +66,7 @@ func (s *Server) addSessionTools() {
 	add(s, tool{
 		name: "list_sessions", title: "List sessions", set: ToolsetOperations, effect: reads, holds: "sessions",
 		description: "Sessions of work, the latest first, with what each said and left undone.",
-	}, func(p *params, f *operational.SessionFilter) {
-		p.may("agent_id", &f.AgentID, "")
-		p.may("persona", &f.Persona, "")
-		p.may("project", &f.Project, "")
-		p.may("status", &f.Status, "open or ended")
-		p.may("waiting", &f.Waiting, "Only those whose hand-over nobody has begun with")
-		p.limit(&f.Limit, defaultSessions, operational.MaxLimit)
-	}, then(func(ctx context.Context, f operational.SessionFilter) ([]operational.Session, error) {
+	}, described[operational.SessionFilter]("agent_id", "persona", "project", "status", "waiting", "limit"), then(func(ctx context.Context, f operational.SessionFilter) ([]operational.Session, error) {
 		f.Limit = cmp.Or(f.Limit, defaultSessions)
 		return s.services.Sessions.List(ctx, f)
 	}, shownSessions))

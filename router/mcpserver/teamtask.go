@@ -29,27 +29,11 @@ func (s *Server) addTeamTaskTools() {
 	add(s, tool{
 		name: "create_team_task", title: "Create a team task", set: ToolsetOperations, effect: adds, holds: "task",
 		description: "Put work into the team's queue, for any agent to claim.",
-	}, func(p *params, d *operational.TaskDraft) {
-		p.must("title", &d.Title, "")
-		p.may("description", &d.Description, "")
-		p.belongsHere(&d.Project)
-		p.may("priority", &d.Priority, "Greater first", within(-10, 10))
-		p.may("agent_id", &d.AgentID, "Claim it for this agent at once")
-		p.actor(&d.CreatedBy)
-	}, then(tasks.Create, shownTeamTask))
+	}, described[operational.TaskDraft]("title!", "description", "project", "priority", "agent_id"), then(tasks.Create, shownTeamTask))
 	add(s, tool{
 		name: "list_team_tasks", title: "List team tasks", set: ToolsetOperations, effect: reads, holds: "tasks summary",
 		description: "What the team has to do and has done: open tasks by priority, then finished ones, the latest first; with a count by status.",
-	}, func(p *params, f *operational.TaskFilter) {
-		p.may("status", &f.Status, "", among(operational.TaskStatuses()...))
-		p.may("agent_id", &f.AgentID, "Held by this agent")
-		p.may("project", &f.Project, "")
-		p.may("open", &f.Open, "true: unfinished ones, false: finished ones")
-		p.may("unheld", &f.Unheld, "Only those that no agent holds")
-		p.may("text", &f.Text, "Words of the title or description")
-		p.may("after", &f.After, "For the next page: number of the last task", notNegative)
-		p.limit(&f.Limit, operational.DefaultLimit, operational.MaxLimit)
-	}, then(s.teamTasks, func(out teamTasks) (teamTasks, string) {
+	}, described[operational.TaskFilter]("status", "agent_id", "project", "open", "unheld", "text", "after", "limit"), then(s.teamTasks, func(out teamTasks) (teamTasks, string) {
 		f := listing(out.Tasks, &out.Notice, teamTaskEntry, "No task fits.", "%s of %d, %d of them open.",
 			count(len(out.Tasks), "task", "tasks"), out.Summary.Total, out.Summary.Open)
 		return out, f.String()
@@ -72,11 +56,7 @@ func (s *Server) addTeamTaskTools() {
 	add(s, tool{
 		name: "claim_team_task", title: "Claim a team task", set: ToolsetOperations, effect: adds, holds: "task",
 		description: "Take a task that waits; without task, the next by priority.",
-	}, func(p *params, c *change[string, operational.TaskClaim]) {
-		p.may("task", &c.id, itsNumber)
-		p.may("project", &c.draft.Project, "Of the next one")
-		p.mayActFor(&c.draft.AgentID)
-	}, then(func(ctx context.Context, c change[string, operational.TaskClaim]) (operational.Task, error) {
+	}, describedOne[string, operational.TaskClaim]("task", itsNumber, "project", "agent_id"), then(func(ctx context.Context, c change[string, operational.TaskClaim]) (operational.Task, error) {
 		if c.id == "" {
 			return tasks.ClaimNext(ctx, c.draft)
 		}
@@ -85,22 +65,12 @@ func (s *Server) addTeamTaskTools() {
 	addTaskTool(s, tool{
 		name: "report_task_progress", title: "Report a task's progress", effect: ensure,
 		description: "Say how far you are with a task that you hold.",
-	}, func(p *params, d *operational.TaskProgress) {
-		p.may("progress", &d.Progress, "", within(0, 100))
-		p.may("note", &d.Note, "")
-		p.mayActFor(&d.AgentID)
-	}, tasks.Progress)
-	note := func(p *params, d *operational.TaskNote) {
-		p.may("note", &d.Note, "")
-		p.mayActFor(&d.AgentID)
-	}
+	}, described[operational.TaskProgress]("progress", "note", "agent_id"), tasks.Progress)
+	note := described[operational.TaskNote]("note", "agent_id")
 	addTaskTool(s, tool{
 		name: "block_team_task", title: "A task is blocked", effect: adds,
 		description: "Say that your task cannot go on, and why.",
-	}, func(p *params, d *operational.TaskBlock) {
-		p.must("reason", &d.Reason, "")
-		p.mayActFor(&d.AgentID)
-	}, tasks.Block)
+	}, described[operational.TaskBlock]("reason!", "agent_id"), tasks.Block)
 	addTaskTool(s, tool{
 		name: "unblock_team_task", title: "A task can go on", effect: adds,
 		description: "Let a blocked task go on where it stood.",
@@ -108,17 +78,11 @@ func (s *Server) addTeamTaskTools() {
 	addTaskTool(s, tool{
 		name: "complete_team_task", title: "Complete a team task", effect: adds,
 		description: "End your task with its result.",
-	}, func(p *params, d *operational.TaskResult) {
-		p.may("result", &d.Result, "")
-		p.mayActFor(&d.AgentID)
-	}, tasks.Complete)
+	}, described[operational.TaskResult]("result", "agent_id"), tasks.Complete)
 	addTaskTool(s, tool{
 		name: "fail_team_task", title: "A task has failed", effect: adds,
 		description: "End your task with what went wrong.",
-	}, func(p *params, d *operational.TaskFailure) {
-		p.must("error", &d.Error, "")
-		p.mayActFor(&d.AgentID)
-	}, tasks.Fail)
+	}, described[operational.TaskFailure]("error!", "agent_id"), tasks.Fail)
 	addTaskTool(s, tool{
 		name: "release_team_task", title: "Release a team task", effect: adds,
 		description: "Give your task back, for another to claim.",
@@ -130,10 +94,7 @@ func (s *Server) addTeamTaskTools() {
 	addTaskTool(s, tool{
 		name: "reassign_team_task", title: "Reassign a team task", effect: adds,
 		description: "Hand an open task to an agent, whoever holds it; for the captain.",
-	}, func(p *params, d *operational.TaskAssignment) {
-		p.must("agent_id", &d.AgentID, "Who gets it")
-		p.may("note", &d.Note, "")
-	}, tasks.Reassign)
+	}, described[operational.TaskAssignment]("agent_id!", "note"), tasks.Reassign)
 }
 
 // addTaskTool offers what may be done to one task.
@@ -207,33 +168,21 @@ func (s *Server) addLeaseTools() {
 	add(s, tool{
 		name: "list_leases", title: "List leases", set: ToolsetOperations, effect: reads, holds: "leases",
 		description: "Who works on which files, the latest first.",
-	}, func(p *params, f *operational.LeaseFilter) {
-		p.may("path", &f.Path, "That overlap with this path or glob")
-		p.may("agent_id", &f.AgentID, "Held by this agent")
-		p.may("project", &f.Project, "")
-		p.limit(&f.Limit, operational.DefaultLimit, operational.MaxLimit)
-	}, then(leases.Leases, func(found []operational.Lease) (heldLeases, string) {
+	}, described[operational.LeaseFilter]("path", "agent_id", "project", "limit"), then(leases.Leases, func(found []operational.Lease) (heldLeases, string) {
 		out := heldLeases{Leases: owned(found)}
 		return out, listing(out.Leases, &out.Notice, leaseEntry, "No lease is held.", "%s.", count(len(found), "lease", "leases")).String()
 	}))
 	add(s, tool{
 		name: "release_lease", title: "Give leases back", set: ToolsetOperations, effect: ensure, holds: "leases",
 		description: "Give back leases that you hold; without ids all of them.",
-	}, func(p *params, r *operational.LeaseRelease) {
-		p.may("lease_ids", &r.IDs, "")
-		p.mayActFor(&r.AgentID)
-	}, then(leases.Release, func(found []operational.Lease) (heldLeases, string) {
+	}, described[operational.LeaseRelease]("lease_ids", "agent_id"), then(leases.Release, func(found []operational.Lease) (heldLeases, string) {
 		out := heldLeases{Leases: owned(found)}
 		return out, listing(out.Leases, &out.Notice, leaseEntry, "No lease was held.", "%s given back.", count(len(found), "lease", "leases")).String()
 	}))
 	add(s, tool{
 		name: "ask_lease_holder", title: "Ask the holder of a lease", set: ToolsetOperations, effect: adds, holds: "message_id",
 		description: "Send a message to whoever holds a lease, such as what you need of the file, and when.",
-	}, func(p *params, q *operational.LeaseQuestion) {
-		p.must("lease_id", &q.ID, "")
-		p.must("text", &q.Text, "")
-		p.mayActFor(&q.AgentID)
-	}, then(leases.Ask, func(sent comms.Sent) (comms.Sent, string) {
+	}, described[operational.LeaseQuestion]("lease_id!", "text!", "agent_id"), then(leases.Ask, func(sent comms.Sent) (comms.Sent, string) {
 		return sent, "The message is in the mailbox of " + visible(sent.Target) + "."
 	}))
 }

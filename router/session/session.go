@@ -35,10 +35,10 @@ type Service interface {
 
 // Draft is what a client may say of a session that begins.
 type Draft struct {
-	ID      string          `json:"id,omitempty"`       // the client's own; empty, or another agent's already: one is given
-	AgentID string          `json:"agent_id,omitempty"` // empty: the caller's own
-	Persona string          `json:"persona,omitempty"`  // empty: default
-	Project string          `json:"project,omitempty"`
+	ID      string          `json:"id,omitempty" doc:"The session's id; one is given if none is named"` // the client's own; empty, or another agent's already: one is given
+	AgentID string          `json:"agent_id,omitempty"`                                                 // empty: the caller's own
+	Persona string          `json:"persona,omitempty" doc:"Whose memory it is; empty: default"`                          // empty: default
+	Project string          `json:"project,omitempty" here:"true"`
 	Goal    string          `json:"goal,omitempty"`
 	Data    json.RawMessage `json:"data,omitempty"` // an object
 }
@@ -59,12 +59,12 @@ type Started struct {
 
 // End is what a client may say at the end of a session.
 type End struct {
-	AgentID   string `json:"agent_id,omitempty"` // whose current session; empty: the caller's own
-	Summary   string `json:"summary,omitempty"`
-	Successor string `json:"successor,omitempty"` // an agent; empty: whoever goes on
+	AgentID   string `json:"agent_id,omitempty" actor:"true"` // whose current session; empty: the caller's own
+	Summary   string `json:"summary,omitempty" doc:"What was done, how it stands, what comes next"`
+	Successor string `json:"successor,omitempty" doc:"The agent that goes on; default: whoever does"` // an agent; empty: whoever goes on
 	// Reassign hands the agent's tasks on: a captain's call to the successor, an agent's
 	// own call back to all, because an agent may give work up and not put it upon another.
-	Reassign   bool                         `json:"reassign,omitempty"`
+	Reassign   bool                         `json:"reassign,omitempty" doc:"Give up your tasks too"`
 	Transcript *consolidate.TranscriptDraft `json:"transcript,omitempty"`
 }
 

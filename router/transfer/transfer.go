@@ -77,7 +77,7 @@ type Imported struct {
 // ExportQuery selects what is exported.
 type ExportQuery struct {
 	Kinds   []string `query:"kinds"`   // empty: all
-	Project string   `query:"project"` // empty: all; else kinds that belong to no project are left out
+	Project string   `query:"project" doc:"Only what belongs to this project"` // empty: all; else kinds that belong to no project are left out
 }
 
 // Transfer is the TransferService beside the databases.

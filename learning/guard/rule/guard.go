@@ -41,18 +41,18 @@ const (
 // Action is what an agent proposes to do: a command, a statement or a
 // sentence in Command, or a call of Tool with Args.
 type Action struct {
-	Command string         `json:"proposed_action,omitempty"`
-	Tool    string         `json:"tool,omitempty"`
+	Command string         `json:"proposed_action,omitempty" doc:"The command line or SQL"`
+	Tool    string         `json:"tool,omitempty" doc:"Instead of a command"`
 	Args    map[string]any `json:"args,omitempty"`
-	Context string         `json:"context,omitempty"` // why, in the agent's words
-	Domain  string         `json:"domain,omitempty"`
-	Agent   string         `json:"agent,omitempty"`
-	Project string         `json:"project,omitempty"`
-	Folder  string         `json:"folder,omitempty"`       // the working folder
-	Place   Place          `json:"place,omitzero"`         // where it is done, as far as a hook knows
-	Files   []act.Content  `json:"files,omitempty"`        // that it runs, as they are on the disk
-	Offers  bool           `json:"offers_files,omitempty"` // whoever asks sends the files that the answer needs, and asks again
-	Unread  string         `json:"unread,omitempty"`       // the words of what is left out of it
+	Context string         `json:"context,omitempty" doc:"Why"` // why, in the agent's words
+	Domain  string         `json:"domain,omitempty" doc:"Domain that it belongs to, such as docker"`
+	Agent   string         `json:"agent,omitempty" actor:"true"`
+	Project string         `json:"project,omitempty" here:"true"`
+	Folder  string         `json:"folder,omitempty" doc:"The working folder"` // the working folder
+	Place   Place          `json:"place,omitzero"`                            // where it is done, as far as a hook knows
+	Files   []act.Content  `json:"files,omitempty"`                           // that it runs, as they are on the disk
+	Offers  bool           `json:"offers_files,omitempty"`                    // whoever asks sends the files that the answer needs, and asks again
+	Unread  string         `json:"unread,omitempty"`                          // the words of what is left out of it
 }
 
 // Match is a rule that an action fits.

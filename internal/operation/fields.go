@@ -1,0 +1,73 @@
+// Package operation reads what an operation takes from the tags of its input's type, so that the tools
+// and the command line say the same of a field as HTTP does, and each field is described once.
+package operation
+
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+)
+
+// Field is one member of an operation's input.
+type Field struct {
+	Name     string // as in JSON, or in a query
+	Doc      string // what it is, for people and models; empty if its name says it
+	Required bool
+	Min, Max *float64 // of a number; nil: unbounded
+	Choices  []string // of a text, or of a list's elements; nil: any
+	Actor    bool     // it is who makes the call, and filled with the caller where it is left out
+	Here     bool     // it is the caller's project where it is left out
+	Object   bool     // its JSON is an object, whose members its service reads
+	Value    reflect.Value
+}
+
+// chooser is a named text that has few values.
+type chooser interface{ Choices() []string }
+
+// Fields lists the fields of the struct that in points to, in their order. A field's name is that of its tag query or,
+// without one, of its tag json. The tags doc, minimum and maximum say what is told of it; actor and here say
+// that it is filled with the caller and the caller's project. A field is required if its JSON may not leave it out and it is
+// no part of a query. An embedded struct's fields are the struct's own.
+func Fields(in any) (list []Field) {
+	value := reflect.ValueOf(in).Elem()
+	for _, member := range reflect.VisibleFields(value.Type()) {
+		name, required := member.Tag.Get("query"), false
+		if name == "" {
+			tag, rest, _ := strings.Cut(member.Tag.Get("json"), ",")
+			name, required = tag, !strings.HasPrefix(rest, "omit") && member.Type.Kind() != reflect.Pointer
+		}
+		if name == "" || name == "-" || !member.IsExported() {
+			continue
+		}
+		field := Field{
+			Name: name, Doc: member.Tag.Get("doc"), Required: required, Min: bound(member.Tag.Get("minimum")), Max: bound(member.Tag.Get("maximum")),
+			Actor: member.Tag.Get("actor") == "true", Here: member.Tag.Get("here") == "true", Object: member.Tag.Get("object") == "true", Value: value.FieldByIndex(member.Index),
+		}
+		one := member.Type
+		for one.Kind() == reflect.Pointer || one.Kind() == reflect.Slice {
+			one = one.Elem()
+		}
+		if choices, ok := reflect.Zero(one).Interface().(chooser); ok {
+			field.Choices = choices.Choices()
+		} else if enum := member.Tag.Get("enum"); enum != "" && one.Kind() == reflect.String {
+			field.Choices = strings.Split(enum, ",")
+		}
+		if least, most, told := strings.Cut(member.Tag.Get("range"), ","); told {
+			field.Min, field.Max = bound(least), bound(most)
+		}
+		list = append(list, field)
+	}
+	return list
+}
+
+func bound(tag string) *float64 {
+	if tag == "" {
+		return nil
+	}
+	n, err := strconv.ParseFloat(tag, 64)
+	if err != nil {
+		panic(fmt.Sprintf("the bound %q of a field is no number", tag))
+	}
+	return &n
+}
