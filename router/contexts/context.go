@@ -17,8 +17,8 @@ type Service interface {
 
 // Request asks for the context of a task, or for what a session begins with.
 type Request struct {
-	Task   string `json:"task" doc:"What is to be done"`   // may be empty at a start
-	Budget int    `json:"budget" doc:"Tokens"` // tokens, MinBudget to MaxBudget
+	Task   string `json:"task" doc:"What is to be done"` // may be empty at a start
+	Budget int    `json:"budget" doc:"Tokens"`           // tokens, MinBudget to MaxBudget
 	// Start asks for what a session begins with, whatever its task: what must never be
 	// done, how the last session ended, and what is known of the project and of all
 	// projects. What fits the task, if there is one, comes with it.

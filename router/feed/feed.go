@@ -32,7 +32,7 @@ type Query struct {
 	After   int64    `query:"after" minimum:"0" doc:"Only events of a greater seq; a page's seen is what to ask after next; 0: from the beginning; one beyond the end: nothing but where the feed ends"`
 	Types   []string `query:"type" doc:"Only of these types, or groups such as task.*, separated by commas"` // such as "task.claimed", "task.*"; by either name of an event that has two; empty: all
 	Agent   string   `query:"agent" doc:"Only what this agent did, what happened to it, and messages to it"`
-	Project string   `query:"project" doc:"Only of this project"`                                       // empty: all
+	Project string   `query:"project" doc:"Only of this project"`            // empty: all
 	Limit   int      `query:"limit" minimum:"0" maximum:"1000" doc:"0: 100"` // 0: DefaultLimit; at most MaxLimit
 }
 

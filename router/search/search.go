@@ -46,15 +46,15 @@ type Query struct {
 	// PreferProject is the project that the caller works in, where Project names none: what belongs to it goes
 	// before what fits about as well, what was imported later, and Why says so.
 	PreferProject string   `json:"prefer_project,omitempty"`
-	Category      string   `json:"category,omitempty" doc:"Only this category"` // a lesson's domain, an episode's event type, a message's signal, a finding's severity, a task's status
-	Tags          []string `json:"tags,omitempty"`     // each must be on it
+	Category      string   `json:"category,omitempty" doc:"Only this category"`         // a lesson's domain, an episode's event type, a message's signal, a finding's severity, a task's status
+	Tags          []string `json:"tags,omitempty"`                                      // each must be on it
 	AgentID       string   `json:"agent_id,omitempty" doc:"Only what this agent wrote"` // who wrote it; of a task, who made or has it
 	// Since, Until and TimeRange bound when it was written or last changed; of a lesson, when it was first reported.
 	Since     time.Time `json:"since,omitzero"`
 	Until     time.Time `json:"until,omitzero"`
 	TimeRange string    `json:"time_range,omitempty" doc:"Only what was written or changed then, such as 7d, yesterday or 2026-01"` // as learning.ParseTimeRange reads it; within Since and Until
-	Limit     int       `json:"limit,omitempty" doc:"How many results at most"`      // 1 to MaxFound; 0 means DefaultFound
-	Explain   bool      `json:"explain,omitempty"`    // fill Why
+	Limit     int       `json:"limit,omitempty" doc:"How many results at most"`                                                     // 1 to MaxFound; 0 means DefaultFound
+	Explain   bool      `json:"explain,omitempty"`                                                                                  // fill Why
 	// MinRelevance keeps out what is less relevant, from 0 to 1.
 	MinRelevance float64 `json:"min_relevance,omitempty"`
 	// Shown keeps out what people are not shown: see learning.Relevant.

@@ -76,7 +76,7 @@ type Imported struct {
 
 // ExportQuery selects what is exported.
 type ExportQuery struct {
-	Kinds   []string `query:"kinds"`   // empty: all
+	Kinds   []string `query:"kinds"`                                           // empty: all
 	Project string   `query:"project" doc:"Only what belongs to this project"` // empty: all; else kinds that belong to no project are left out
 }
 
