@@ -106,15 +106,18 @@ var forms = sync.OnceValue(func() map[string]*lazyregexp.Regexp {
 		words := regexp.QuoteMeta(strings.Join(wordlist.Lines(redactText, list), " "))
 		parts = append(parts, "{"+list+"}", strings.ReplaceAll(words, " ", "|"))
 	}
-	for _, heading := range []string{"forms", "led to"} {
-		for name, expr := range wordlist.Pairs(redactText, heading) {
-			expr = strings.NewReplacer(parts...).Replace(expr)
-			parts = append(parts, "{"+name+"}", expr)
-			if heading == "led to" {
-				expr = "(?i)" + expr
-			}
-			named[name] = lazyregexp.New(expr)
-		}
+	for name, expr := range wordlist.Pairs(redactText, "forms") {
+		expr = strings.NewReplacer(parts...).Replace(expr)
+		parts = append(parts, "{"+name+"}", expr)
+		named[name] = lazyregexp.New(expr)
+	}
+	filled := strings.NewReplacer(parts...)
+	for name, expr := range wordlist.Pairs(redactText, "led to") {
+		named[name] = lazyregexp.New("(?i)" + filled.Replace(expr))
+	}
+	option := named["option of a command"].Compiled().String()
+	for command, expr := range wordlist.Pairs(redactText, "options") {
+		named[command] = lazyregexp.New(strings.Replace(option, "OPTION", filled.Replace(expr), 1))
 	}
 	return named
 })

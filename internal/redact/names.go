@@ -198,18 +198,21 @@ func (f *finder) phrase(r *rule, i int) {
 		return
 	}
 	most := 4 * maxSecretValue
-	if r.kind == "password" {
+	switch r.kind {
+	case "private_key":
+		most = maxBlock
+	case "password":
 		most = maxSecretValue
 		if r.trigger != "://" && !strings.Contains(f.window(i, most, true), " -") {
 			return
 		}
 	}
-	m := f.match(r.form, i, most, r.kind == "password" || r.kind == "mnemonic")
+	m := f.match(r.form, i, most, r.kind == "password" || r.kind == "mnemonic" || r.kind == "private_key")
 	if m == nil {
 		return
 	}
 	from, kind := i+m[len(m)-2], r.kind
-	value := strings.TrimRight(f.text[from:i+m[len(m)-1]], ".:")
+	value := strings.TrimRight(f.text[from:i+m[len(m)-1]], ".: \t\r\n")
 	if from < f.end || placeholder(value) || begins(value, true) || r.accepts != nil && !r.accepts(value) {
 		return
 	}

@@ -4,6 +4,8 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // maxLevels is how often escapes are resolved: JSON stands in strings of JSON, which stand in JSON.
@@ -24,7 +26,8 @@ func find(text string, id bool) (spans []span) {
 			f.opaque()
 			for _, s := range f.spans {
 				for v := len(views) - 1; v >= 0; v-- {
-					s.from, s.to = views[v].from(s.from), views[v].to(s.to)
+					_, s.to = views[v].source(s.to - 1)
+					s.from, _ = views[v].source(s.from)
 				}
 				spans = append(spans, s)
 			}
@@ -66,31 +69,19 @@ func read(text string, edits []edit) view {
 	return view{out.String(), edits}
 }
 
-// from returns where the byte at i begins in the text before.
-func (v view) from(i int) int {
+// source returns where the byte at i stands in the text before.
+func (v view) source(i int) (from, to int) {
 	n := sort.Search(len(v.edits), func(n int) bool { return v.edits[n].at > i })
 	if n == 0 {
-		return i
+		return i, i + 1
 	}
 	e := v.edits[n-1]
 	if i -= e.at; i < len(e.as) {
-		return e.from
+		return e.from, e.to
 	}
-	return e.to + i - len(e.as)
+	from = e.to + i - len(e.as)
+	return from, from + 1
 }
-
-// to returns where the byte before i ends in the text before.
-func (v view) to(i int) int {
-	n := sort.Search(len(v.edits), func(n int) bool { return v.edits[n].at >= i })
-	if n == 0 {
-		return i
-	}
-	e := v.edits[n-1]
-	return e.to + max(0, i-e.at-len(e.as))
-}
-
-// invisible are characters that nobody sees, and that break a token up.
-var invisible = []string{"\u00ad", "\u200b", "\u200c", "\u200d", "\u200e", "\u200f", "\u2060", "\ufeff"}
 
 // hides has the bytes that begin what is read as something else.
 var hides = [256]bool{'\\': true, '%': true, 0xC2: true, 0xE2: true, 0xEF: true}
@@ -114,10 +105,8 @@ func escapes(text string) (edits []edit) {
 				}
 			}
 		default:
-			for _, hidden := range invisible {
-				if strings.HasPrefix(rest, hidden) {
-					n = len(hidden)
-				}
+			if r, size := utf8.DecodeRuneInString(rest); unicode.Is(unicode.Cf, r) {
+				n = size
 			}
 		}
 		if n > 0 {

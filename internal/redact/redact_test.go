@@ -42,6 +42,7 @@ func TestRedactCuts(t *testing.T) {
 		{"private key", "before\n" + pem + "\nafter", "MIIEow", "private_key"},
 		{"private key in JSON", `{"private_key": "-----BEGIN ` + `PRIVATE KEY-----\nMIIEabc1\n-----END ` + `PRIVATE KEY-----\n"}`, "MIIEabc1", "private_key"},
 		{"private key without end", "-----BEGIN EC " + "PRIVATE KEY-----\nMHcCAQEEIabc\nDEF123==\n\nthat was all", "MHcCAQEEIabc", "private_key"},
+		{"private key, long", strings.Replace(pem, "MIIEow", "Proc-Type: 4,ENCRYPTED\n\n"+strings.Repeat("MIIEow", 2000), 1), "MIIEow", "private_key"},
 		{"bearer", "curl -H 'Authorization: Bearer 9f8e7d6c5b4a39281706' x", "9f8e7d6c5b4a39281706", "bearer_token"},
 		{"basic", "Authorization: Basic YWRtaW46aHVudGVyMg==", "YWRtaW46aHVudGVyMg==", "basic_credentials"},
 		{"jwt", "cookie=" + jwt + ";", jwt, "jwt"},

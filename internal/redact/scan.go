@@ -2,7 +2,6 @@ package redact
 
 import (
 	_ "embed"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,7 +34,7 @@ type rule struct {
 // lookup is what the redactor looks up.
 type lookup struct {
 	rules   []rule
-	begin   [1 << 16]uint16 // the list of rules whose triggers begin with three bytes, folded; most have none
+	begin   [1 << 15]uint16 // the list of rules whose triggers begin with three bytes, folded; most have none
 	lists   [][]int
 	names   []secretName    // longer ones first
 	stages  map[string]bool // what may follow a name
@@ -87,9 +86,8 @@ func readTables() *lookup {
 			t.add(rule{trigger: word, folded: true, find: (*finder).said, kind: kind})
 		}
 	}
-	for command, options := range wordlist.Pairs(redactText, "options") {
-		command = strings.ReplaceAll(command, `"`, "")
-		t.add(rule{trigger: command, folded: true, find: (*finder).phrase, kind: "password", form: lazyregexp.New(optionForm(options)), accepts: optional})
+	for command := range wordlist.Pairs(redactText, "options") {
+		t.add(rule{trigger: strings.ReplaceAll(command, `"`, ""), folded: true, find: (*finder).phrase, kind: "password", form: forms()[command], accepts: optional})
 	}
 	for said := range wordlist.Pairs(redactText, "led to") {
 		kind, rest, _ := strings.Cut(said, " ")
@@ -97,12 +95,8 @@ func readTables() *lookup {
 		t.add(rule{trigger: strings.Trim(trigger, `"`), folded: true, find: (*finder).phrase, kind: kind, form: forms()[said], accepts: checks[check]})
 	}
 	t.add(rule{trigger: marker, find: (*finder).mark})
-	t.add(rule{trigger: blockBegin, find: (*finder).block})
 	for i, r := range t.rules {
 		t.index(i, r.trigger)
-		if r.folded {
-			t.index(i, strings.ToUpper(r.trigger[:1])+r.trigger[1:])
-		}
 	}
 	return t
 }
@@ -125,25 +119,8 @@ func (t *lookup) index(rule int, trigger string) {
 
 func (t *lookup) add(r rule) { t.rules = append(t.rules, r) }
 
-// optionForm is how a command's options take a secret, somewhere behind the command: "-p VALUE, -pVALUE, -u USER:VALUE".
-func optionForm(said string) string {
-	var options []string
-	for option := range strings.SplitSeq(strings.ReplaceAll(said, "VALUE", ""), ", ") {
-		option, user, pair := strings.Cut(option, "USER")
-		form := regexp.QuoteMeta(strings.TrimSuffix(option, " "))
-		if strings.HasSuffix(option, " ") {
-			form += `[ =]`
-		}
-		if form += `["']?`; pair {
-			form += `[^\s"':%]+` + regexp.QuoteMeta(user)
-		}
-		options = append(options, form)
-	}
-	return `(?i)^(?:[^\n;|&]|\\\n)*?\s(?:` + strings.Join(options, "|") + `)([^\s"'|;&<>]{4,})`
-}
-
-// startOf folds three bytes into an index; of the latter two the case does not count.
-func startOf(a, b, c byte) int { return int(a&63)<<10 | int(b&31)<<5 | int(c&31) }
+// startOf folds three bytes into an index, in which the case does not count.
+func startOf(a, b, c byte) int { return int(a&31)<<10 | int(b&31)<<5 | int(c&31) }
 
 // finder is one pass over a text.
 type finder struct {
@@ -152,7 +129,6 @@ type finder struct {
 	edits  []edit // what stands between the parts of what may be one token
 	inner  bool   // this text was decoded: it is not done again
 	id     bool   // this is a name or an id
-	noEnd  bool   // no key block ends further on in the text
 	end    int    // no secret begins before it
 	spent  int    // how many bytes expressions have looked at
 	looked int    // the end of the name that was looked at last
@@ -167,6 +143,8 @@ func (f *finder) cut(from, to int, kind string) {
 const (
 	// maxSecretValue is the length of the longest value that is cut, but for tokens and key blocks.
 	maxSecretValue = 512
+	// maxBlock is how long the block of a private key may be.
+	maxBlock = 64 << 10
 	// mostSpent is how many bytes expressions look at for each byte of the text, beyond the first: triggers in a row
 	// would have the same bytes looked at again and again.
 	mostSpent, freelySpent = 12, 1 << 15
@@ -210,7 +188,7 @@ func (f *finder) look() {
 			f.joint(i)
 		}
 		at = (at<<5 | int(text[i+2]&31)) & (1<<15 - 1)
-		list := t.begin[at|int(c&32)<<10]
+		list := t.begin[at]
 		if list == 0 || i < f.end {
 			continue
 		}
@@ -228,40 +206,6 @@ func (f *finder) look() {
 // mark steps over what is redacted already.
 func (f *finder) mark(_ *rule, i int) {
 	f.end = i + 1 + max(0, strings.IndexByte(f.text[i:min(len(f.text), i+64)], ']'))
-}
-
-const (
-	blockBegin = "-----BEGIN "
-	blockEnd   = "-----END "
-)
-
-// block looks whether the PEM block (RFC 7468) that begins at i holds a
-// private key. A block without an end is cut up to the last line of base64.
-func (f *finder) block(_ *rule, i int) {
-	label := f.text[i+len(blockBegin) : min(len(f.text), i+len(blockBegin)+64)]
-	closing := strings.Index(label, "-----")
-	if closing < 0 || !strings.Contains(label[:closing], "PRIVATE KEY") {
-		return
-	}
-	from := i + len(blockBegin) + closing + len("-----")
-	if from < len(f.text) && strings.IndexByte(" \t\r\n\\", f.text[from]) < 0 {
-		return // a name for how blocks begin
-	}
-	if !f.noEnd {
-		if end := strings.Index(f.text[from:], blockEnd); end >= 0 {
-			to := from + end + len(blockEnd)
-			f.cut(i, to+strings.Index(f.text[to:min(len(f.text), to+64)]+"-----", "-----"), "private_key")
-			f.end = min(len(f.text), f.end+len("-----"))
-			f.spans[len(f.spans)-1].to = f.end
-			return
-		}
-		f.noEnd = true
-	}
-	to := from
-	for to < len(f.text) && (isOpaque(f.text[to]) || strings.IndexByte(" \t\r\n\\", f.text[to]) >= 0) {
-		to++
-	}
-	f.cut(i, len(strings.TrimRight(f.text[:to], " \t\r\n")), "private_key")
 }
 
 // token looks for a token whose fixed part stands at i.
