@@ -8,11 +8,13 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	"skillrouter/internal/lazyregexp"
 )
 
 // Bounds of one look.
@@ -79,8 +81,8 @@ func look(folder string, texts []Text) [][]string {
 	defer func() { _ = root.Close() }()
 	for i, text := range texts[:min(len(texts), MaxTexts)] {
 		for _, n := range namesIn(text) {
-			if len(all[i]) < maxGone && n.gone(root, text.Loose) {
-				all[i] = append(all[i], n.shown)
+			if len(all[i]) < maxGone && !slices.Contains(all[i], n) && gone(root, n, text.Loose) {
+				all[i] = append(all[i], n)
 			}
 		}
 	}
@@ -88,19 +90,18 @@ func look(folder string, texts []Text) [][]string {
 }
 
 // gone reports whether the folder surely does not have what is named.
-func (n name) gone(root *os.Root, loose bool) bool {
-	switch n.kind {
-	case target:
-		return missing(root, n.text) && !hasTarget(root, n.text)
-	case script:
-		return !hasScript(root, n.text)
+func gone(root *os.Root, name string, loose bool) bool {
+	switch said := strings.Fields(name); len(said) {
+	case 2:
+		return missing(root, said[1]) && !hasTarget(root, said[1])
+	case 3:
+		return !hasScript(root, said[2])
 	}
-	first, rest, _ := strings.Cut(n.text, "/")
-	parent := n.text[:strings.LastIndexByte(n.text, '/')]
-	if loose && !folderThere(root, parent) || !folderThere(root, first) {
+	first, rest, _ := strings.Cut(name, "/")
+	if loose && !folderThere(root, filepath.Dir(name)) || !folderThere(root, first) {
 		return false
 	}
-	return missing(root, n.text) && (first != filepath.Base(root.Name()) || missing(root, rest))
+	return missing(root, name) && (first != filepath.Base(root.Name()) || missing(root, rest))
 }
 
 // missing reports whether there is surely nothing at a path. A path behind a link that leaves the folder is not looked at.
@@ -109,97 +110,49 @@ func missing(root *os.Root, p string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-func there(root *os.Root, p string) bool {
-	info, err := root.Stat(p)
-	return err == nil && info.Mode().IsRegular()
-}
-
 func folderThere(root *os.Root, p string) bool {
 	info, err := root.Stat(filepath.FromSlash(p))
 	return err == nil && info.IsDir()
 }
 
 // manifest reads a file of the folder, if it is a small regular one.
-func manifest(root *os.Root, p string) (text string, ok bool) {
+func manifest(root *os.Root, p string) string {
 	info, err := root.Stat(p)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxManifest {
-		return "", false
+		return ""
 	}
-	raw, err := root.ReadFile(p)
-	return string(raw), err == nil
+	text, _ := root.ReadFile(p)
+	return string(text)
 }
 
-var ruleLine = regexp.MustCompile(`(?m)^([^\s#:=][^:=#\n]*?)\s*:(?:[^=]|$)`)
+var (
+	ruleLine = lazyregexp.New(`(?m)^([^\s#:=][^:=#\n]*?)\s*:(?:[^=]|$)`)
+	includes = lazyregexp.New(`(?m)^-?include `)
+)
 
 // hasTarget reports whether the folder's makefile may make a target. One that includes others may make anything.
 func hasTarget(root *os.Root, name string) bool {
-	for _, file := range []string{"GNUmakefile", "makefile", "Makefile"} {
-		text, ok := manifest(root, file)
-		if !ok {
-			continue
-		}
-		if strings.Contains("\n"+text, "\ninclude ") || strings.Contains("\n"+text, "\n-include ") {
-			return true
-		}
-		for _, m := range ruleLine.FindAllStringSubmatch(text, -1) {
-			for _, made := range strings.Fields(m[1]) {
-				stem, end, pattern := strings.Cut(made, "%")
-				if made == name || strings.Contains(made, "$") || pattern && strings.HasPrefix(name, stem) && strings.HasSuffix(name, end) {
-					return true
-				}
+	text := manifest(root, "GNUmakefile") + "\n" + manifest(root, "makefile") + "\n" + manifest(root, "Makefile")
+	if strings.TrimSpace(text) == "" || includes.MatchString(text) {
+		return true // nobody knows
+	}
+	for _, m := range ruleLine.FindAllStringSubmatch(text, -1) {
+		for rule := range strings.FieldsSeq(m[1]) {
+			if made, _ := path.Match(strings.ReplaceAll(rule, "%", "*"), name); made || strings.Contains(rule, "$") {
+				return true
 			}
 		}
-		return false
 	}
-	return true // without a makefile here, nobody knows
+	return false
 }
 
 // hasScript reports whether the folder's package.json may have a script. A workspace's packages may have more.
 func hasScript(root *os.Root, name string) bool {
-	text, ok := manifest(root, "package.json")
-	var m struct {
-		Scripts map[string]any `json:"scripts"`
-	}
-	if !ok || strings.Contains(text, `"workspaces"`) || there(root, "pnpm-workspace.yaml") || json.Unmarshal([]byte(text), &m) != nil {
+	text := manifest(root, "package.json")
+	var m struct{ Scripts map[string]any }
+	if strings.Contains(text, `"workspaces"`) || !missing(root, "pnpm-workspace.yaml") || json.Unmarshal([]byte(text), &m) != nil {
 		return true
 	}
 	_, has := m.Scripts[name]
 	return has
-}
-
-// commands are the parts of a shell line that begin a command.
-var commands = regexp.MustCompile("&&|\\|\\||[|;\n]")
-
-// namesIn returns what a text names, each once.
-func namesIn(t Text) (names []name) {
-	text := t.Text[:min(len(t.Text), maxText)]
-	if t.Command {
-		for _, command := range commands.Split(text, -1) {
-			names = append(names, commandNames(strings.Fields(command))...)
-		}
-		return distinct(names)
-	}
-	for _, sentence := range sentences(text) {
-		if doubtful(sentence) {
-			continue
-		}
-		for i, part := range strings.Split(sentence, "`") {
-			if i%2 == 1 {
-				for _, command := range commands.Split(part, -1) {
-					names = append(names, commandNames(strings.Fields(command))...)
-				}
-			}
-			names = append(names, proseNames(strings.Fields(part))...)
-		}
-	}
-	return distinct(names)
-}
-
-func distinct(names []name) (list []name) {
-	for _, n := range names {
-		if !slices.Contains(list, n) && len(list) < maxNames {
-			list = append(list, n)
-		}
-	}
-	return list
 }
