@@ -37,7 +37,10 @@ func TestTelemetry(t *testing.T) {
 			t.Error(err)
 			return
 		}
-		spans = append(spans, sent.ResourceSpans[0].ScopeSpans[0].Spans...)
+		for _, s := range sent.ResourceSpans[0].ScopeSpans[0].Spans {
+			s.TraceID, s.SpanID, s.ParentSpanID = strings.ToLower(s.TraceID), strings.ToLower(s.SpanID), strings.ToLower(s.ParentSpanID)
+			spans = append(spans, s)
+		}
 	}))
 	defer collector.Close()
 	settings := config.Default()

@@ -15,6 +15,7 @@ import (
 	"skillrouter/comms/lease"
 	"skillrouter/internal/errs"
 	"skillrouter/internal/principal"
+	"skillrouter/internal/trace"
 	"skillrouter/learning"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/experience"
@@ -32,6 +33,7 @@ import (
 	"skillrouter/router/httpapi"
 	"skillrouter/router/llm"
 	"skillrouter/router/mcpserver"
+	"skillrouter/router/otlp"
 	"skillrouter/router/question"
 	"skillrouter/router/stream"
 	"skillrouter/router/web"
@@ -239,6 +241,19 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	})
 	a.wired = p
 	return nil
+}
+
+// wireTelemetry makes what spans are sent by; nil: none are.
+func (a *App) wireTelemetry(ctx context.Context, registry *prometheus.Registry) (*trace.Tracer, error) {
+	if a.config.Telemetry.Endpoint == "" {
+		return nil, nil
+	}
+	exporter, err := otlp.New(ctx, a.config.Telemetry.Endpoint, a.options.Version, registry, a.log)
+	if err != nil {
+		return nil, err
+	}
+	a.life.run(ctx, "telemetry", exporter.Run)
+	return &trace.Tracer{Spans: exporter.Tracer("skillrouter"), Now: a.now, Content: a.config.Telemetry.Content}, nil
 }
 
 // health is the answer of GET /health.

@@ -238,3 +238,17 @@ func Head(text string, most int) string {
 	}
 	return text[:most]
 }
+
+// Traceparent tells whether a text is a header of https://www.w3.org/TR/trace-context/ in its version 00. Ids of zeros alone are none.
+func Traceparent(text string) bool {
+	parts := strings.Split(text, "-")
+	if len(parts) != 4 || parts[0] != "00" || strings.Trim(parts[1], "0") == "" || strings.Trim(parts[2], "0") == "" {
+		return false
+	}
+	for i, size := range []int{2, 32, 16, 2} {
+		if len(parts[i]) != size || strings.Trim(parts[i], "0123456789abcdef") != "" {
+			return false
+		}
+	}
+	return true
+}

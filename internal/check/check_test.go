@@ -48,3 +48,17 @@ func TestCheckTextAndName(t *testing.T) {
 		}
 	}
 }
+
+func TestTraceparent(t *testing.T) {
+	for text, want := range map[string]bool{
+		"00-0123456789abcdef0123456789abcdef-0123456789abcdef-01": true, "00-0123456789abcdef0123456789abcdef-0123456789abcdef-ff": true,
+		"00-0123456789abcdef0123456789abcdef-0123456789abcdef-0": false, "00-0123456789abcdef0123456789abcdef-0123456789abcdef-01-": false,
+		"01-0123456789abcdef0123456789abcdef-0123456789abcdef-01": false, "00-0123456789ABCDEF0123456789abcdef-0123456789abcdef-01": false,
+		"00-00000000000000000000000000000000-0123456789abcdef-01": false, "00-0123456789abcdef0123456789abcdef-0000000000000000-01": false,
+		"00-0123456789abcdef0123456789abcdef-0123456789abcdef-\r\n": false, "00-0123456789abcdef0123456789abcde-00123456789abcdef-01": false, "": false, "---": false,
+	} {
+		if got := check.Traceparent(text); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}

@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"skillrouter/internal/errs"
-	"skillrouter/internal/trace"
 )
 
 // Bounds of a Committer.
@@ -29,6 +28,9 @@ const (
 type Committer[Tx any] struct {
 	// Reserve may be set before Run; nil: nothing is kept for essential writes.
 	Reserve Reserve
+	// Span may be set, too: it begins the span of a write, which ends with what kept it from being stored. A hook links
+	// this package, and should not link what makes spans.
+	Span func(ctx context.Context) (finish func(err error))
 
 	transact  func(fn func(tx Tx) error) error
 	savepoint func(tx Tx, fn func(tx Tx) error) error
@@ -111,7 +113,10 @@ func (c *Committer[Tx]) Queue(ctx context.Context, apply func(tx Tx) error, afte
 	if c.refusal != nil {
 		return func() error { return c.refusal }
 	}
-	_, span := trace.StartSpan(ctx, "commit")
+	finish := func(error) {}
+	if c.Span != nil {
+		finish = c.Span(ctx)
+	}
 	w := &write[Tx]{ctx: ctx, apply: apply, after: after, done: make(chan struct{})}
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -125,7 +130,7 @@ func (c *Committer[Tx]) Queue(ctx context.Context, apply func(tx Tx) error, afte
 	}
 	return func() error {
 		<-w.done
-		span.Finish(w.err)
+		finish(w.err)
 		return w.err
 	}
 }

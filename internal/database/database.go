@@ -19,6 +19,7 @@ import (
 	"skillrouter/internal/committer"
 	"skillrouter/internal/database/wal"
 	"skillrouter/internal/errs"
+	"skillrouter/internal/trace"
 )
 
 // Bounds of a database.
@@ -103,6 +104,7 @@ func Open(ctx context.Context, dir, name string, now clock.Clock, log *slog.Logg
 	}
 	db := &DB{Name: name, Path: path, writer: writer, Torn: torn}
 	db.Commit = committer.New(db.transact, db.savepoint)
+	db.Commit.Span = commitSpan
 	if err := db.migrate(ctx, now, log); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -202,4 +204,10 @@ func (db *DB) CheckLate(ctx context.Context) error {
 	}
 	<-ctx.Done()
 	return nil
+}
+
+// commitSpan begins the span of a write: from its place in the queue to the disk.
+func commitSpan(ctx context.Context) (finish func(err error)) {
+	_, span := trace.StartSpan(ctx, "commit")
+	return span.Finish
 }

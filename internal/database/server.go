@@ -47,6 +47,7 @@ func OpenOnServer(ctx context.Context, server *postgres.Server, name string, now
 		return nil, err
 	}
 	db.Commit = committer.New(db.transact, db.savepoint)
+	db.Commit.Span = commitSpan
 	if db.Read, err = spokenPostgres(server.Reader(name, readers)); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}

@@ -55,11 +55,11 @@ var rooms = []struct {
 }{
 	{"internal/redact", []string{"internal/lazyregexp", "tfidf/wordlist"}, "a text is looked through for secrets, whoever stores it"},
 	{"internal/check", []string{"internal/errs", "internal/redact"}, "a name holds no secret, and what is wrong with it is an error"},
-	{"internal/committer", []string{"internal/errs", "internal/trace"}, "writes are joined, whatever they write"},
+	{"internal/committer", []string{"internal/errs"}, "writes are joined, whatever they write, and a hook links no spans"},
 	{"internal/principal", []string{"internal/check", "internal/errs"}, "who acts has a name, and may be refused"},
 	{"internal/safetext", []string{"internal/lazyregexp"}, "a text is made safe to show, whoever wrote it"},
 	{"internal/strictjson", []string{"internal/check", "internal/errs", "internal/safetext"}, "JSON is read, whatever it says"},
-	{"internal/trace", []string{"internal/redact"}, "spans hold no secret"},
+	{"internal/trace", []string{"internal/check", "internal/clock", "internal/errs", "internal/redact"}, "spans hold no secret, and of an error its code alone"},
 	{"internal/database/sqlite", nil, "a driver knows nothing of ours"},
 	{"internal/database/wal", nil, "a log is read without knowing whose it is"},
 	{"internal/database/postgres", []string{"shared", "migrations"}, "a server is written to without knowing what"},
@@ -148,6 +148,8 @@ var libraries = map[string][]string{
 	"github.com/gin-gonic/gin":        {"router/httpapi"},
 	"github.com/r3labs/sse/v2":        {"router/stream"},
 	"github.com/spf13/cobra":          {"cmd/cli"},
+	"go.opentelemetry.io/otel":        {"internal/trace", "router/otlp", "router/httpapi"},
+	"go.opentelemetry.io/otel/sdk":    {"router/otlp"},
 	"charm.land/bubbletea/v2":         {"cmd/watch"},
 	"github.com/charmbracelet/x/ansi": {"cmd/watch"},
 }
@@ -187,6 +189,7 @@ func TestImportsRefuses(t *testing.T) {
 		{"tfidf", "skillrouter/internal/errs"},
 		{"internal/errs", "skillrouter/internal/check"},
 		{"internal/committer", "skillrouter/learning"},
+		{"internal/committer", "skillrouter/internal/trace"},
 		{"learning/guard/act", "skillrouter/internal/database"},
 		{"tfidf/wordlist", "skillrouter/tfidf"},
 		{"tfidf/text", "skillrouter/tfidf"},
@@ -214,6 +217,7 @@ func TestImportsRefuses(t *testing.T) {
 		{"router/mcpserver", "github.com/gin-gonic/gin"},
 		{"router/feed", "html/template"},
 		{"cmd/cli", "text/template"},
+		{"internal/trace", "go.opentelemetry.io/otel/sdk/trace"},
 	} {
 		if refusal(pair[0], pair[1]) == "" {
 			t.Errorf("%s may import %s, and should not", pair[0], pair[1])

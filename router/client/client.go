@@ -20,9 +20,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"skillrouter/internal/check"
 	"skillrouter/internal/errs"
 	"skillrouter/internal/principal"
-	"skillrouter/internal/trace"
 	"skillrouter/operational/person"
 	"skillrouter/router/client/plain"
 )
@@ -121,7 +121,7 @@ func New(baseURL string, options Options) (*Client, error) {
 	}
 	options.Timeout, options.Dial = cmp.Or(options.Timeout, DefaultTimeout), cmp.Or(options.Dial, dialTimeout)
 	options.UserAgent = cmp.Or(options.UserAgent, "skillrouter")
-	if _, _, _, ok := trace.ParseTraceparent(options.Trace); !ok {
+	if !check.Traceparent(options.Trace) {
 		options.Trace = ""
 	}
 	c := &Client{base: strings.TrimRight(baseURL, "/"), options: options, http: options.HTTPClient}

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -19,6 +18,7 @@ import (
 	"time"
 
 	"github.com/gin-gonic/gin"
+	"go.opentelemetry.io/otel/propagation"
 
 	"skillrouter/internal/check"
 	"skillrouter/internal/errs"
@@ -61,8 +61,6 @@ var (
 	requestCount atomic.Uint64
 
 	givenRequestID = lazyregexp.New(`^[A-Za-z0-9._:-]{1,64}$`)
-	// traceparent is the header of https://www.w3.org/TR/trace-context/, version 00.
-	traceparent = lazyregexp.New(`^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$`)
 )
 
 // identify gives the request its id, answers its trace, and logs and counts it at its end.
@@ -81,7 +79,9 @@ func (s *Server) identify(c *gin.Context) {
 		c.Writer = &stamped{ResponseWriter: c.Writer, stamp: s.options.Stamp}
 	}
 	call.span = s.trace(c)
-	if trace := cmp.Or(call.span.Traceparent(), answerTrace(c.GetHeader("traceparent"))); trace != "" {
+	if call.span != nil {
+		propagation.TraceContext{}.Inject(c.Request.Context(), propagation.HeaderCarrier(header))
+	} else if trace := answerTrace(c.GetHeader("traceparent")); trace != "" {
 		header.Set("traceparent", trace)
 	}
 	c.Next()
@@ -152,7 +152,7 @@ func endTrace(span *trace.Span, method, route string, status int) {
 	if span == nil {
 		return
 	}
-	span.Name = method + " " + route
+	span.SetName(method + " " + route)
 	span.Set("http.request.method", method)
 	span.Set("http.route", route)
 	span.Set("http.response.status_code", status)
@@ -164,11 +164,10 @@ func endTrace(span *trace.Span, method, route string, status int) {
 }
 
 // answerTrace is the traceparent that answers a request's: the same trace, and
-// a span of our own. One that is malformed is ignored, as the specification
-// says; so is one whose ids are all zeros, which are none.
+// a span of our own. One that is malformed is ignored, as the specification says.
 func answerTrace(given string) string {
-	const ids, span = len("00-"), len("00-0123456789abcdef0123456789abcdef-")
-	if !traceparent.MatchString(given) || strings.Trim(given[ids:span-1], "0") == "" || strings.Trim(given[span:span+16], "0") == "" {
+	const span = len("00-0123456789abcdef0123456789abcdef-")
+	if !check.Traceparent(given) {
 		return ""
 	}
 	var own [8]byte

@@ -127,7 +127,7 @@ type Options struct {
 	// Stamp puts into the header of each answer what is to be said when it begins; nil: nothing is.
 	Stamp func(header http.Header)
 	// Tracer takes a span of each call below which something was done; nil: nothing is traced.
-	Tracer trace.Tracer
+	Tracer *trace.Tracer
 }
 
 // Server is the HTTP handler of the whole process.

@@ -1,10 +1,13 @@
 package otlp
 
-import "net/http"
+import (
+	"net/http"
+
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
+)
 
 const QueueSize, SendTime, FlushTime = queueSize, sendTime, flushTime
-
-var Target = target
 
 type roundTripper func(*http.Request) (*http.Response, error)
 
@@ -16,4 +19,15 @@ func Transport(e *Exporter, f func(*http.Request) (*http.Response, error)) {
 }
 
 // Waiting is how many spans wait.
-func Waiting(e *Exporter) int { return len(e.queue) }
+func Waiting(e *Exporter) int { return int(e.waiting.Load()) }
+
+// Counts tells how many spans a collector took, and how many were dropped.
+func Counts(e *Exporter) (sent, dropped int64) {
+	return count(e.sent), count(e.dropped)
+}
+
+func count(c prometheus.Counter) int64 {
+	var m dto.Metric
+	_ = c.Write(&m)
+	return int64(m.GetCounter().GetValue())
+}

@@ -13,19 +13,30 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"skillrouter/internal/clock"
 	"skillrouter/internal/errs"
 	"skillrouter/internal/trace"
 	"skillrouter/router/otlp"
 )
 
-func exporter(t *testing.T, address string, now clock.Clock, content bool) *otlp.Exporter {
+func exporter(t *testing.T, address string, now clock.Clock, content bool) (*otlp.Exporter, *trace.Tracer) {
 	t.Helper()
-	e, err := otlp.New(address, otlp.Options{Version: "1", Now: now, Log: slog.New(slog.DiscardHandler), Content: content})
+	e, err := otlp.New(t.Context(), address, "1", prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return e
+	return e, &trace.Tracer{Spans: e.Tracer("skillrouter"), Now: now, Content: content}
+}
+
+// end ends an exporter: what waits is sent, or given up.
+func end(t *testing.T, e *otlp.Exporter) {
+	ended, stop := context.WithCancel(t.Context())
+	stop()
+	if err := e.Run(ended); err != nil {
+		t.Error(err)
+	}
 }
 
 const parent = "00-0123456789abcdef0123456789abcdef-0123456789abcdef-01"
@@ -40,26 +51,24 @@ func TestSend(t *testing.T) {
 	defer collector.Close()
 	noon := time.Unix(1_800_000_000, 42)
 	for content, want := range map[bool]string{false: "", true: `,{"key":"what","value":{"stringValue":"say ghp_`} {
-		e := exporter(t, collector.URL, func() time.Time { return noon }, content)
-		ctx, call := trace.StartTrace(t.Context(), e, parent, "POST /x")
+		e, tracer := exporter(t, collector.URL, func() time.Time { return noon }, content)
+		ctx, call := trace.StartTrace(t.Context(), tracer, parent, "POST /x")
 		call.Set("n", 7)
-		call.Set("b", true)
-		_, step := trace.StartSpan(ctx, "step")
+		below, step := trace.StartSpan(trace.Continue(ctx, "malformed"), "step")
+		_, other := trace.StartSpan(trace.Continue(below, strings.ReplaceAll(parent, "0123", "ffff")), "of another trace")
+		other.Finish(nil)
 		step.Set("k", "a\xff")
 		step.Content("what", "say ghp_"+"16C7e42F292c6912E7710c838347Ae178B4a and go")
 		step.Finish(errs.Errorf(errs.NotFound, "the secret text"))
 		call.Finish(nil)
-		ended, stop := context.WithCancel(t.Context())
-		stop()
-		if err := e.Run(ended); err != nil {
-			t.Fatal(err)
-		}
+		end(t, e)
 		got := <-bodies
 		for _, part := range []string{
 			"POST /v1/traces application/json\n" + `{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"skillrouter"}}`,
-			`{"traceId":"0123456789abcdef0123456789abcdef","spanId":"`, `"parentSpanId":"0123456789abcdef","name":"POST /x","kind":2,"startTimeUnixNano":"1800000000000000042"`,
-			`"name":"step","kind":1,`, `{"key":"k","value":{"stringValue":"a�"}}`, `{"key":"n","value":{"intValue":"7"}},{"key":"b","value":{"boolValue":true}}`,
-			`"status":{"code":2,"message":"not_found"}`, `{"key":"error.type","value":{"stringValue":"not_found"}}`,
+			`{"traceId":"0123456789ABCDEF0123456789ABCDEF","spanId":"`, `"parentSpanId":"0123456789ABCDEF","flags":769,"name":"POST /x","kind":2,"startTimeUnixNano":"1800000000000000042"`,
+			`"name":"step","kind":1,`, `{"key":"k","value":{"stringValue":"a�"}}`, `{"key":"n","value":{"intValue":"7"}}`,
+			`{"traceId":"FFFF456789ABCDEFFFFF456789ABCDEF",`, `"parentSpanId":"FFFF456789ABCDEF","flags":769,"name":"of another trace"`,
+			`"status":{"message":"not_found","code":2}`, `{"key":"error.type","value":{"stringValue":"not_found"}}`,
 		} {
 			if !strings.Contains(got, part) {
 				t.Errorf("%s is not in %s", part, got)
@@ -71,7 +80,7 @@ func TestSend(t *testing.T) {
 		if strings.Contains(got, `"what"`) != (want != "") {
 			t.Errorf("content=%v: %s", content, got)
 		}
-		if sent, dropped := e.Counts(); sent != 2 || dropped != 0 {
+		if sent, dropped := otlp.Counts(e); sent != 3 || dropped != 0 {
 			t.Errorf("%d sent, %d dropped", sent, dropped)
 		}
 	}
@@ -81,7 +90,7 @@ func TestSend(t *testing.T) {
 // no longer than its bound.
 func TestDrops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := exporter(t, "http://collector.invalid:4318", time.Now, false)
+		e, tracer := exporter(t, "http://collector.invalid:4318", time.Now, false)
 		var calls atomic.Int64
 		otlp.Transport(e, func(r *http.Request) (*http.Response, error) {
 			calls.Add(1)
@@ -94,7 +103,7 @@ func TestDrops(t *testing.T) {
 		begin := time.Now()
 		const spans = 3 * otlp.QueueSize
 		for range spans {
-			above, call := trace.StartTrace(t.Context(), e, "", "call")
+			above, call := trace.StartTrace(t.Context(), tracer, "", "call")
 			_, step := trace.StartSpan(above, "step")
 			step.Finish(nil)
 			call.Finish(errors.New("x"))
@@ -102,7 +111,7 @@ func TestDrops(t *testing.T) {
 		if took := time.Since(begin); took != 0 {
 			t.Errorf("calls waited %s for the collector", took)
 		}
-		if _, dropped := e.Counts(); dropped == 0 {
+		if _, dropped := otlp.Counts(e); dropped == 0 {
 			t.Error("nothing was dropped")
 		}
 		stop()
@@ -112,7 +121,7 @@ func TestDrops(t *testing.T) {
 		if took := time.Since(begin); took > otlp.SendTime+otlp.FlushTime {
 			t.Errorf("the end took %s", took)
 		}
-		if sent, dropped := e.Counts(); sent != 0 || dropped != 2*spans || calls.Load() == 0 {
+		if sent, dropped := otlp.Counts(e); sent != 0 || dropped != 2*spans || calls.Load() == 0 {
 			t.Errorf("%d sent, %d dropped of %d, %d calls", sent, dropped, 2*spans, calls.Load())
 		}
 	})
@@ -120,13 +129,14 @@ func TestDrops(t *testing.T) {
 
 // TestNotTraced shows what makes no span: a call that did nothing, one whose caller does not sample, and none at all.
 func TestNotTraced(t *testing.T) {
-	e := exporter(t, "http://127.0.0.1:1", time.Now, false)
+	e, tracer := exporter(t, "http://127.0.0.1:1", time.Now, false)
+	defer end(t, e)
 	if ctx, span := trace.StartSpan(t.Context(), "x"); span != nil || ctx != t.Context() {
 		t.Error("a span without a trace")
 	}
-	_, call := trace.StartTrace(t.Context(), e, "malformed", "call")
+	_, call := trace.StartTrace(t.Context(), tracer, "malformed", "call")
 	call.Finish(nil)
-	ctx, call := trace.StartTrace(t.Context(), e, strings.TrimSuffix(parent, "01")+"00", "call")
+	ctx, call := trace.StartTrace(t.Context(), tracer, strings.TrimSuffix(parent, "01")+"00", "call")
 	_, step := trace.StartSpan(ctx, "step")
 	step.Finish(nil)
 	call.Finish(nil)
@@ -149,15 +159,51 @@ func TestOff(t *testing.T) {
 	}
 }
 
-// TestEndpoint checks which addresses are taken, and what becomes of them.
+// TestEndpoint checks what becomes of an address, whatever the environment of an agent's tool says. The settings refuse what is none.
 func TestEndpoint(t *testing.T) {
-	for base, want := range map[string]string{
-		"http://127.0.0.1:4318": "http://127.0.0.1:4318/v1/traces", "https://x/otlp/": "https://x/otlp/v1/traces",
-		"http://x:1/v1/traces": "http://x:1/v1/traces", "127.0.0.1:4318": "", "grpc://x:4317": "", "http://u:p@x": "", "http://x?key=1": "", "http://x#f": "", "http://x?": "",
+	for name, value := range map[string]string{
+		"OTEL_EXPORTER_OTLP_ENDPOINT": "http://192.0.2.1:4318", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://192.0.2.1:4318", "OTEL_EXPORTER_OTLP_HEADERS": "authorization=verysecret",
+		"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc", "OTEL_TRACES_SAMPLER": "always_off", "HTTP_PROXY": "http://192.0.2.1:80", "OTEL_SERVICE_NAME": "other",
 	} {
-		got, err := otlp.Target(base)
-		if (err != nil) != (want == "") || err == nil && got.String() != want {
-			t.Errorf("%s: %v, %v", base, got, err)
+		t.Setenv(name, value)
+	}
+	for base, want := range map[string]string{
+		"http://x:4318": "http://x:4318/v1/traces", "https://x/otlp/": "https://x/otlp/v1/traces", "http://x:1/v1/traces": "http://x:1/v1/traces",
+	} {
+		e, tracer := exporter(t, base, time.Now, false)
+		called := ""
+		otlp.Transport(e, func(r *http.Request) (*http.Response, error) {
+			called = r.URL.String()
+			body, _ := io.ReadAll(r.Body)
+			if r.Header.Get("Authorization") != "" || !strings.Contains(string(body), `"service.name","value":{"stringValue":"skillrouter"}`) {
+				t.Errorf("%v %s", r.Header, body)
+			}
+			return nil, errors.New("not there")
+		})
+		_, call := trace.StartTrace(t.Context(), tracer, parent, "call")
+		call.Finish(nil)
+		end(t, e)
+		if called != want {
+			t.Errorf("%s: %s", base, called)
 		}
+		if sent, dropped := otlp.Counts(e); sent != 0 || dropped != 1 {
+			t.Errorf("%d sent, %d dropped", sent, dropped)
+		}
+	}
+}
+
+// TestRedirection: a collector that points elsewhere is not followed.
+func TestRedirection(t *testing.T) {
+	followed := false
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { followed = true }))
+	defer other.Close()
+	collector := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusTemporaryRedirect))
+	defer collector.Close()
+	e, tracer := exporter(t, collector.URL, time.Now, false)
+	_, call := trace.StartTrace(t.Context(), tracer, parent, "call")
+	call.Finish(nil)
+	end(t, e)
+	if _, dropped := otlp.Counts(e); followed || dropped != 1 {
+		t.Errorf("followed: %v, %d dropped", followed, dropped)
 	}
 }

@@ -19,8 +19,8 @@ import (
 	"strings"
 	"time"
 
+	"skillrouter/internal/check"
 	"skillrouter/internal/errs"
-	"skillrouter/internal/trace"
 )
 
 // Bounds of an answer, in bytes.
@@ -62,7 +62,7 @@ func New(baseURL string, options Options) (*Client, error) {
 	if strings.ContainsAny(options.Token, "\r\n\x00") {
 		return nil, errs.InvalidField("token", "may not hold line breaks")
 	}
-	if _, _, _, ok := trace.ParseTraceparent(options.Trace); !ok {
+	if !check.Traceparent(options.Trace) {
 		options.Trace = ""
 	}
 	c := &Client{base: strings.TrimRight(baseURL, "/"), host: u.Host, path: strings.TrimRight(u.EscapedPath(), "/"), options: options}
