@@ -12,7 +12,7 @@ export CGO_ENABLED ?= 0
 export GOFLAGS += -trimpath
 
 .DEFAULT_GOAL := help
-.PHONY: help quick nightly build size year test-postgres test-postgres-short test-cluster train-router train-router-check golden-search run test race lint fmt fuzz garbage bench leases soak soak-check bench-search-tidy bench-search-check bench-search bench-scale browser conformance agents stories hook-cost run-agents cross recording dist dist-check check clean
+.PHONY: help quick nightly build size year test-postgres test-postgres-short test-cluster train-router train-router-check golden-search run test race lint fmt fuzz garbage bench leases soak soak-check bench-search-tidy bench-search-check bench-search browser conformance agents stories hook-cost run-agents cross recording dist dist-check check clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -102,7 +102,6 @@ bench: ## run the benchmarks (some minutes, on a quiet machine)
 	$(GO) run -tags $(TAGS) ./scripts/bench/learning
 	$(GO) run -tags $(TAGS) ./scripts/bench/facts
 	$(GO) run -tags $(TAGS) ./scripts/bench/context
-	$(GO) run -tags $(TAGS) ./scripts/bench/reminders
 	$(GO) run -tags $(TAGS) ./scripts/bench/hook
 	$(GO) test -tags $(TAGS) -run '^$$' -bench 'Search100k|Put' ./tfidf
 	$(GO) test -tags $(TAGS) -run '^$$' -bench 'Classify' ./router
@@ -117,9 +116,6 @@ bench-search-check: ## vet and lint scripts/bench/search, a module of its own
 
 bench-search-tidy: ## give scripts/bench/search the program's versions of libraries
 	cd scripts/bench/search && $(GO) mod tidy
-
-bench-scale: build ## store a million entries and search meanwhile (some minutes); ARGS="-entries 100000"
-	$(GO) run -tags $(TAGS) ./scripts/bench/scale -binary $(BIN) $(ARGS)
 
 # Chromium is $CHROMIUM, or the one on the path. ENTRIES fills the memory first.
 browser: build ## test the dashboard in Chromium (wants Node 20); ENTRIES=100000, SHOTS=dir for pictures
