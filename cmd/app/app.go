@@ -33,9 +33,6 @@ import (
 	"skillrouter/router/httpapi"
 )
 
-// settleAfter is when work that the start can do without begins.
-const settleAfter = 2 * time.Second
-
 // App is a sidecar that is open, wired and bound to its address.
 type App struct {
 	config    config.Config

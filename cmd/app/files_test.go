@@ -61,10 +61,3 @@ func size(t *testing.T, path string) int64 {
 	}
 	return info.Size()
 }
-
-func move(t *testing.T, from, to string) {
-	t.Helper()
-	if err := os.Rename(from, to); err != nil {
-		t.Fatal(err)
-	}
-}
