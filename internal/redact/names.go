@@ -65,19 +65,10 @@ func (f *finder) around(r *rule, i int) (from, to int, ok bool) {
 		return 0, 0, false
 	}
 	from = i
-	for from > 0 && i-from <= shortName+1 && isLower(f.text[from-1]) {
-		from--
-	}
-	if from < i && len(r.trigger) <= shortName && isLower(f.text[i]) && !tables().joined[f.text[from:i]] {
-		return 0, 0, false // monkey, design
-	}
 	for from > 0 && i-from < maxSecretName && isDotted(f.text[from-1]) {
 		from--
 	}
 	f.looked = run(f.text[:min(len(f.text), i+maxSecretName)], i, isDotted)
-	if escaped(f.text, from+1) && from < i {
-		from++ // "line\npassword" in a literal: the n is of the escape
-	}
 	whole := strings.TrimLeft(f.text[from:f.looked], "-.")
 	from, whole = f.looked-len(whole), strings.TrimRight(whole, "-.")
 	to = from + len(whole)
@@ -179,10 +170,6 @@ func (n secretName) acceptsRandom(value string) bool {
 		return false
 	}
 	switch n.kind {
-	case "signature":
-		return len(value) >= 32
-	case "session":
-		return strings.IndexByte(value, '_') < 0 && !matches("id", value)
 	case "token", "secret":
 		return n.suffix != "key" && n.suffix != "primarykey" || len(value) >= 20 && run(value, 0, isAlnum) == len(value) && has(value, isUpper) && has(value, isLower)
 	}
@@ -194,7 +181,7 @@ var checks = map[string]func(value string) bool{"header": header, "basic": basic
 
 // phrase looks for what the rule's form says.
 func (f *finder) phrase(r *rule, i int) {
-	if i > 0 && isAlnum(r.trigger[0]) && isAlnum(f.text[i-1]) && !escaped(f.text, i) {
+	if i > 0 && isAlnum(r.trigger[0]) && isAlnum(f.text[i-1]) {
 		return
 	}
 	most := 4 * maxSecretValue
@@ -250,7 +237,7 @@ const maxSaid = 64
 // said looks for a secret as people say it, behind the word for it at i.
 func (f *finder) said(r *rule, i int) {
 	to := i + len(r.trigger)
-	if i > 0 && (isAlnum(f.text[i-1]) || strings.IndexByte("_-/.", f.text[i-1]) >= 0) && !escaped(f.text, i) || to >= len(f.text) || isToken(f.text[to]) {
+	if i > 0 && (isAlnum(f.text[i-1]) || strings.IndexByte("_-/.", f.text[i-1]) >= 0) || to >= len(f.text) || isToken(f.text[to]) {
 		return // it is of tokens and secrets in general, of an id, or of a path
 	}
 	window := f.window(to, 4*maxSaid, false)

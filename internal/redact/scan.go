@@ -95,29 +95,25 @@ func readTables() *lookup {
 		t.add(rule{trigger: strings.Trim(trigger, `"`), folded: true, find: (*finder).phrase, kind: kind, form: forms()[said], accepts: checks[check]})
 	}
 	t.add(rule{trigger: marker, find: (*finder).mark})
-	for i, r := range t.rules {
-		t.index(i, r.trigger)
-	}
 	return t
 }
 
-// index has a rule looked at where its trigger may begin.
-func (t *lookup) index(rule int, trigger string) {
-	for rest := range 1 << (5 * max(0, 3-len(trigger))) {
-		three := []byte{trigger[0], byte(rest >> 5), byte(rest)}
-		copy(three[1:], trigger[1:])
+// add has a rule looked at where its trigger may begin.
+func (t *lookup) add(r rule) {
+	for rest := range 1 << (5 * max(0, 3-len(r.trigger))) {
+		three := []byte{r.trigger[0], byte(rest >> 5), byte(rest)}
+		copy(three[1:], r.trigger[1:])
 		at := &t.begin[startOf(three[0], three[1], three[2])]
 		if *at == 0 {
 			*at = uint16(len(t.lists)) //nolint:gosec // there are hundreds
 			t.lists = append(t.lists, nil)
 		}
-		if list := &t.lists[*at]; !slices.Contains(*list, rule) {
-			*list = append(*list, rule)
+		if list := &t.lists[*at]; !slices.Contains(*list, len(t.rules)) {
+			*list = append(*list, len(t.rules))
 		}
 	}
+	t.rules = append(t.rules, r)
 }
-
-func (t *lookup) add(r rule) { t.rules = append(t.rules, r) }
 
 // startOf folds three bytes into an index, in which the case does not count.
 func startOf(a, b, c byte) int { return int(a&31)<<10 | int(b&31)<<5 | int(c&31) }
@@ -178,17 +174,12 @@ func (f *finder) match(form *lazyregexp.Regexp, i, most int, lines bool) []int {
 // look goes through the text once.
 func (f *finder) look() {
 	t, text := tables(), f.text
-	if len(text) < leastValue {
-		return
-	}
-	at := startOf(0, text[0], text[1])
 	for i := 0; i+2 < len(text); i++ {
 		c := text[i]
 		if (c == '"' || c == '\'' || c == '\n') && !f.inner {
 			f.joint(i)
 		}
-		at = (at<<5 | int(text[i+2]&31)) & (1<<15 - 1)
-		list := t.begin[at]
+		list := t.begin[startOf(c, text[i+1], text[i+2])]
 		if list == 0 || i < f.end {
 			continue
 		}
@@ -217,7 +208,7 @@ func (f *finder) token(r *rule, i int) {
 			return
 		}
 		from = max(f.end, i-40, 0) + m[0]
-	} else if i > 0 && isAlnum(f.text[i-1]) && !escaped(f.text, i) {
+	} else if i > 0 && isAlnum(f.text[i-1]) {
 		return
 	}
 	// A run of token bytes begins once: what follows a dash was looked at with it.
@@ -230,7 +221,7 @@ func (f *finder) token(r *rule, i int) {
 	}
 	body := strings.TrimRight(f.text[to:to+m[1]], "-")
 	to += len(body)
-	if to < len(f.text) && isAlnum(f.text[to]) && isAlnum(f.text[to-1]) && !strings.HasSuffix(r.form.Compiled().String(), "[0-9A-Z]{16}") ||
+	if to < len(f.text) && isAlnum(f.text[to]) && isAlnum(f.text[to-1]) ||
 		strings.Trim(body, "xX*.") == "" || r.solid > 0 && (!mixed(body) || !solid(body, r.solid) || r.solid >= 16 && !random(body)) {
 		return
 	}
