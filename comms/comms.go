@@ -46,7 +46,7 @@ type MailboxService interface {
 
 // Heartbeat is what an agent says at each check-in (POST /heartbeat).
 type Heartbeat struct {
-	AgentID     string `json:"agent_id" doc:"Default: you" actor:"true"`
+	AgentID     string `json:"agent_id" actor:"true"`
 	ConfigName  string `json:"config_name,omitempty"`
 	ProjectPath string `json:"project_path,omitempty"`
 	Project     string `json:"project,omitempty"` // empty: the last element of ProjectPath
@@ -70,7 +70,7 @@ type HeartbeatAnswer struct {
 
 // StatusReport is what an agent reports of its work (POST /status).
 type StatusReport struct {
-	AgentID     string   `json:"agent_id" doc:"Default: you" actor:"true"`
+	AgentID     string   `json:"agent_id" actor:"true"`
 	Status      string   `json:"status" doc:"working, idle, blocked, …"`
 	CurrentTask *string  `json:"current_task,omitempty" doc:"Empty: none"` // absent: unchanged; empty: none
 	Progress    *float64 `json:"progress,omitempty" range:"0,100"`         // 0 to 100, rounded to a whole number

@@ -44,13 +44,13 @@ const (
 // LeaseDraft is what an agent says to take a lease.
 type LeaseDraft struct {
 	AgentID    string   `json:"agent_id,omitempty" actor:"true"` // empty: the caller's own
-	Project    string   `json:"project"`
-	Patterns   []string `json:"patterns"`
-	Glob       bool     `json:"glob,omitempty" doc:"[a-c] in a pattern is one of these characters"` // [a-c] in a pattern is a class; false: brackets are characters of names
+	Project    string   `json:"project" here:"true"`
+	Patterns   []string `json:"patterns" doc:"Paths or patterns from the repository's root: src/cart, src/[id]/page.tsx, docs/**/*.md"`
+	Glob       bool     `json:"glob,omitempty" doc:"[a-c] in a pattern is one of these characters; default: brackets are part of a name"` // [a-c] in a pattern is a class; false: brackets are characters of names
 	Shared     bool     `json:"shared,omitempty" doc:"Others may take shared ones of the same files"`
 	Why        string   `json:"why,omitempty" doc:"What others are told"`
-	Folder     string   `json:"folder,omitempty"`
-	TTLSeconds int64    `json:"ttl_seconds,omitempty"` // 60 to 28800; 0: 1800
+	Folder     string   `json:"folder,omitempty" doc:"The worktree that you work in"`
+	TTLSeconds int64    `json:"ttl_seconds,omitempty" doc:"Silence after which it lapses; default 1800" range:"60,28800"` // 60 to 28800; 0: 1800
 }
 
 // LeaseFilter selects leases; empty fields select everything that is held.
@@ -65,14 +65,14 @@ type LeaseFilter struct {
 // project if one is named.
 type LeaseRelease struct {
 	IDs     []int64 `json:"lease_ids,omitempty"`
-	AgentID string  `json:"agent_id,omitempty" doc:"Default: you" actor:"true"` // empty: the caller's own
+	AgentID string  `json:"agent_id,omitempty" actor:"true"` // empty: the caller's own
 	Project string  `json:"project,omitempty"`
 }
 
 // LeaseQuestion is a message to the holder of a lease.
 type LeaseQuestion struct {
 	ID      int64  `json:"lease_id"`
-	AgentID string `json:"agent_id,omitempty" doc:"Default: you" actor:"true"` // who asks; empty: the caller's own
+	AgentID string `json:"agent_id,omitempty" actor:"true"` // who asks; empty: the caller's own
 	Text    string `json:"text"`
 }
 

@@ -44,8 +44,8 @@ type MessageDraft struct {
 	Context        json.RawMessage `json:"context,omitempty" doc:"Such as {\"text\": \"…\"}" object:"true"`
 	IdempotencyKey string          `json:"idempotency_key,omitempty"` // the same key of the same sender again is the same message
 	Priority       int             `json:"priority,omitempty" doc:"-10 to 10"`
-	ThreadID       string          `json:"thread_id,omitempty" doc:"Thread that it belongs to"`
-	AckRequired    bool            `json:"ack_required,omitempty" doc:"List it as overdue until it is acknowledged"`
+	ThreadID       string          `json:"thread_id,omitempty"`
+	AckRequired    bool            `json:"ack_required,omitempty" doc:"Overdue until it is acknowledged"`
 	TTLSeconds     int64           `json:"ttl_seconds,omitempty"` // 0: for ever
 }
 

@@ -22,38 +22,38 @@ const (
 
 // TaskClaim says who claims, and of which project the next task shall be.
 type TaskClaim struct {
-	AgentID string `json:"agent_id,omitempty" doc:"Default: you" actor:"true"` // empty: the agent that the token belongs to
-	Project string `json:"project,omitempty" doc:"Of the next one"`            // empty: of any project
+	AgentID string `json:"agent_id,omitempty" actor:"true"`         // empty: the agent that the token belongs to
+	Project string `json:"project,omitempty" doc:"Of the next one"` // empty: of any project
 }
 
 // TaskProgress is how far the holder has come. At least one of Progress and Note is needed.
 type TaskProgress struct {
-	AgentID  string   `json:"agent_id,omitempty" doc:"Default: you" actor:"true"`
+	AgentID  string   `json:"agent_id,omitempty" actor:"true"`
 	Progress *float64 `json:"progress,omitempty" range:"0,100"` // 0 to 100, rounded to a whole number
 	Note     string   `json:"note,omitempty"`
 }
 
 // TaskBlock says why a task cannot go on.
 type TaskBlock struct {
-	AgentID string `json:"agent_id,omitempty" doc:"Default: you" actor:"true"`
+	AgentID string `json:"agent_id,omitempty" actor:"true"`
 	Reason  string `json:"reason"`
 }
 
 // TaskNote goes with a change that needs no further word.
 type TaskNote struct {
-	AgentID string `json:"agent_id,omitempty" doc:"Default: you" actor:"true"`
+	AgentID string `json:"agent_id,omitempty" actor:"true"`
 	Note    string `json:"note,omitempty"`
 }
 
 // TaskResult is what came of a completed task.
 type TaskResult struct {
-	AgentID string `json:"agent_id,omitempty" doc:"Default: you" actor:"true"`
+	AgentID string `json:"agent_id,omitempty" actor:"true"`
 	Result  string `json:"result,omitempty"`
 }
 
 // TaskFailure is why a task failed.
 type TaskFailure struct {
-	AgentID string `json:"agent_id,omitempty" doc:"Default: you" actor:"true"`
+	AgentID string `json:"agent_id,omitempty" actor:"true"`
 	Error   string `json:"error"`
 }
 

@@ -389,7 +389,8 @@ func (s *shell) flag(name string, f operation.Field) boundFlag {
 	case name == "limit":
 		return limit(f.Value.Addr().Interface().(*int))
 	}
-	help := strings.ToLower(f.Doc[:min(1, len(f.Doc))]) + f.Doc[min(1, len(f.Doc)):]
+	help := cmp.Or(f.Doc, strings.ReplaceAll(f.Name, "_", " "))
+	help = strings.ToLower(help[:1]) + help[1:]
 	if choices := names(f.Choices); len(f.Choices) > 0 && !strings.Contains(help, choices) {
 		help += ": " + choices
 	}

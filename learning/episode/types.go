@@ -118,7 +118,7 @@ type Draft struct {
 	Content    string          `json:"content,omitempty"`
 	Context    json.RawMessage `json:"context,omitempty" doc:"Symptom, cause, resolution and the like" object:"true"` // an object, at most MaxContext bytes
 	Learned    string          `json:"learned,omitempty" doc:"In a sentence"`
-	Project    string          `json:"project,omitempty" doc:"Default: yours" here:"true"`
+	Project    string          `json:"project,omitempty" here:"true"`
 	Importance *float64        `json:"importance,omitempty"` // nil means DefaultImportance
 }
 

@@ -157,8 +157,8 @@ type Draft struct {
 	Title           string              `json:"title"`
 	Context         string              `json:"context" doc:"What was happening"`
 	Action          string              `json:"action_taken"`
-	Outcome         string              `json:"outcome" doc:"What came of it"`
-	RootCause       string              `json:"root_cause,omitempty" doc:"Why it happened"`
+	Outcome         string              `json:"outcome"`
+	RootCause       string              `json:"root_cause,omitempty"`
 	Solution        string              `json:"solution,omitempty" doc:"How to mend or avoid it"`
 	Body            string              `json:"body,omitempty"`
 	Alternatives    []string            `json:"alternatives,omitempty" doc:"What to do instead"`
@@ -172,7 +172,7 @@ type Draft struct {
 	BlockAction     bool                `json:"block_action,omitempty"`
 	Proposed        bool                `json:"proposed,omitempty" doc:"Of an anti_pattern: no rule of the guard until somebody confirms it"` // of an anti_pattern: no rule until somebody else, or a captain, confirms it
 	Force           bool                `json:"force,omitempty" doc:"Keep a rule that fits nearly every command"`                             // of an anti_pattern: keep a rule that fits nearly every command
-	Project         string              `json:"project,omitempty" doc:"Default: yours" here:"true"`
+	Project         string              `json:"project,omitempty" here:"true"`
 	Level           Level               `json:"level,omitempty"`           // empty: case
 	Transferability int                 `json:"transferability,omitempty"` // 1 to 5; 0: DefaultTransferability
 	SourceCaseIDs   []string            `json:"source_case_ids,omitempty"` // each must be there, or be reported in the same call
@@ -211,8 +211,8 @@ type Patch struct {
 	Title           *string            `json:"title,omitempty" doc:"A line"`
 	Context         *string            `json:"context,omitempty" doc:"What was happening"`
 	Action          *string            `json:"action_taken,omitempty"`
-	Outcome         *string            `json:"outcome,omitempty" doc:"What came of it"`
-	RootCause       *string            `json:"root_cause,omitempty" doc:"Why it happened"`
+	Outcome         *string            `json:"outcome,omitempty"`
+	RootCause       *string            `json:"root_cause,omitempty"`
 	Solution        *string            `json:"solution,omitempty" doc:"How to mend or avoid it"`
 	Body            *string            `json:"body,omitempty"`
 	Alternatives    *[]string          `json:"alternatives,omitempty"`

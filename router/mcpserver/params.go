@@ -76,7 +76,15 @@ func (p *params) fields(in any, names []string) {
 			panic(fmt.Sprintf("%T has no field %s", in, name))
 		}
 		f := all[at]
-		p.list = append(p.list, param{name: name, about: f.Doc, into: f.Value.Addr().Interface(), required: required, traits: []trait{func(s *jsonschema.Schema) {
+		about := f.Doc
+		switch {
+		case about != "":
+		case f.Actor:
+			about = "Default: you"
+		case f.Here:
+			about = "Default: yours"
+		}
+		p.list = append(p.list, param{name: name, about: about, into: f.Value.Addr().Interface(), required: required, traits: []trait{func(s *jsonschema.Schema) {
 			if s.Minimum, s.Maximum = f.Min, f.Max; f.Object {
 				s.Type = "object"
 			}
@@ -96,12 +104,6 @@ func (p *params) fields(in any, names []string) {
 // actor is a field for the agent that the call is made for. If the field is a
 // parameter too, an agent that the call names stays.
 func (p *params) actor(agent *string) { p.actors = append(p.actors, agent) }
-
-// mayActFor is the parameter by which a call is made for another agent.
-func (p *params) mayActFor(agent *string) {
-	p.may("agent_id", agent, "Default: you")
-	p.actor(agent)
-}
 
 // here is a field for the project that the caller works in. If the field is a
 // parameter too, what the call says stays, an empty text too.

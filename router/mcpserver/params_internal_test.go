@@ -27,7 +27,8 @@ func takesOrder(p *params, o *order) {
 	p.may("tags", &o.Tags, "", among("red", "blue"))
 	p.may("data", &o.Data, "", object)
 	p.may("rush", &o.Rush, "")
-	p.mayActFor(&o.Agent)
+	p.may("agent_id", &o.Agent, "Default: you")
+	p.actor(&o.Agent)
 }
 
 func TestParametersAreReadIntoTheirFields(t *testing.T) {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"skillrouter/comms"
-	"skillrouter/comms/lease"
 	"skillrouter/operational"
 )
 
@@ -153,16 +152,7 @@ func (s *Server) addLeaseTools() {
 	add(s, tool{
 		name: "take_lease", title: "Take a lease of files", set: ToolsetOperations, effect: ensure, holds: "lease",
 		description: "Say that you work on files, so that others are told before they change them. It holds while you check in, and ends with your session.",
-	}, func(p *params, d *operational.LeaseDraft) {
-		p.must("patterns", &d.Patterns, "Paths or patterns from the repository's root: src/cart, src/[id]/page.tsx, docs/**/*.md")
-		p.may("glob", &d.Glob, "[a-c] in a pattern is one of these characters; default: brackets are part of a name")
-		p.may("why", &d.Why, "What others are told")
-		p.may("shared", &d.Shared, "Others may take shared ones too")
-		p.may("ttl_seconds", &d.TTLSeconds, "Silence after which it lapses; default 1800", within(lease.MinTTL.Seconds(), lease.MaxTTL.Seconds()))
-		p.may("folder", &d.Folder, "The worktree that you work in")
-		p.belongsHere(&d.Project)
-		p.mayActFor(&d.AgentID)
-	}, then(leases.Take, func(l operational.Lease) (oneLease, string) {
+	}, described[operational.LeaseDraft]("patterns!", "glob", "why", "shared", "ttl_seconds", "folder", "project", "agent_id"), then(leases.Take, func(l operational.Lease) (oneLease, string) {
 		return oneLease{l}, fmt.Sprintf("You hold lease %d. It lapses at %s if nothing is heard of you until then.", l.ID, l.ExpiresAt.UTC().Format(time.RFC3339))
 	}))
 	add(s, tool{

@@ -45,7 +45,7 @@ type Action struct {
 	Tool    string         `json:"tool,omitempty" doc:"Instead of a command"`
 	Args    map[string]any `json:"args,omitempty"`
 	Context string         `json:"context,omitempty" doc:"Why"` // why, in the agent's words
-	Domain  string         `json:"domain,omitempty" doc:"Domain that it belongs to, such as docker"`
+	Domain  string         `json:"domain,omitempty" doc:"Such as docker"`
 	Agent   string         `json:"agent,omitempty" actor:"true"`
 	Project string         `json:"project,omitempty" here:"true"`
 	Folder  string         `json:"folder,omitempty" doc:"The working folder"` // the working folder
