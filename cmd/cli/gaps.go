@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"skillrouter/learning"
 	"skillrouter/learning/verdict"
 	"skillrouter/router/client"
 )
@@ -33,7 +34,9 @@ func (s *shell) gapsList() *cobra.Command {
 			return
 		}
 		gaps.list(w, page.Gaps)
-		moreOf(w, page.Count, page.Total, "")
+		if most := int64(learning.MaxLimit); int64(page.Count) < min(page.Total, most) {
+			fmt.Fprintf(w, "There are more: --limit %d\n", min(page.Total, most))
+		}
 	})
 }
 

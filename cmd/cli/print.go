@@ -139,13 +139,6 @@ func (c columns[Row]) list(w io.Writer, rows []Row) {
 // one prints a table of one row.
 func (c columns[Row]) one(w io.Writer, row Row) { c.list(w, []Row{row}) }
 
-// moreOf tells how a page goes on, if it does.
-func moreOf(w io.Writer, count int, total int64, next string) {
-	if next != "" {
-		fmt.Fprintf(w, "%d of %d; more with --cursor %s\n", count, total, clean(next))
-	}
-}
-
 // printIf prints a text by a format with one %s, unless there is none.
 func printIf(w io.Writer, format, text string) {
 	if text != "" {
