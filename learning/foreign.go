@@ -3,6 +3,7 @@ package learning
 import (
 	_ "embed"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -34,7 +35,7 @@ var nearHost = lazyregexp.New(`(?i)(?:https?://)?(?:localhost|127\.\d+\.\d+\.\d+
 // somebody wrote, or evades a hook. Empty: nothing speaks against it. It reads words and not a shell's grammar, so that quotes, backslashes
 // and line breaks hide nothing; a text that names such a command without running it is withheld too.
 func Foreign(command string) string {
-	for _, form := range [2]string{command, unquoted.Replace(command)} {
+	for _, form := range slices.Compact([]string{command, unquoted.Replace(command)}) {
 		form = nearHost.ReplaceAllString(strings.Join(strings.Fields(form), " "), " ")
 		for _, row := range foreigns() {
 			if row.commands.MatchString(form) {

@@ -374,7 +374,6 @@ func (s *shell) flags(in any, names ...string) (list options) {
 	return list
 }
 
-// flag is the flag of one field.
 func (s *shell) flag(name string, f operation.Field) boundFlag {
 	to, _ := f.Value.Addr().Interface().(*string)
 	switch {
