@@ -13,7 +13,7 @@ import (
 )
 
 func (s *shell) gapsCommand() *cobra.Command {
-	return s.group(&cobra.Command{Use: "gaps", Short: "What was asked and found nothing"}, s.gapsList(), s.gapsDismiss())
+	return s.group(&cobra.Command{Use: "gaps", Short: "Questions that found nothing"}, s.gapsList(), s.gapsDismiss())
 }
 
 func (s *shell) gapsList() *cobra.Command {

@@ -51,7 +51,7 @@ func applicationID(database string) uint32 {
 	return 0x534b524f
 }
 
-// databaseNames are the databases of a data folder, in the order in which a
+// Names are the databases of a data folder, in the order in which a
 // backup takes them. The operational one has the cursors of those who follow
 // both event logs. Taken first, it is never ahead of the learning one: its
 // cursors only lag, and what they lag behind is delivered once more, which

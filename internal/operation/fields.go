@@ -5,44 +5,61 @@ package operation
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Field is one member of an operation's input.
 type Field struct {
-	Name     string // as in JSON, or in a query
-	Doc      string // what it is, for people and models; empty if its name says it
-	Required bool
+	Name     string   // as in JSON, or in a query
+	Doc      string   // what it is, for people and models; empty if its name says it
 	Min, Max *float64 // of a number; nil: unbounded
 	Choices  []string // of a text, or of a list's elements; nil: any
 	Actor    bool     // it is who makes the call, and filled with the caller where it is left out
 	Here     bool     // it is the caller's project where it is left out
 	Object   bool     // its JSON is an object, whose members its service reads
 	Value    reflect.Value
+
+	index []int
 }
+
+// described holds the fields of each type that was asked for, without values: every call of a tool asks.
+var described sync.Map
 
 // chooser is a named text that has few values.
 type chooser interface{ Choices() []string }
 
 // Fields lists the fields of the struct that in points to, in their order. A field's name is that of its tag query or,
 // without one, of its tag json. The tags doc, minimum and maximum say what is told of it; actor and here say
-// that it is filled with the caller and the caller's project. A field is required if its JSON may not leave it out and it is
-// no part of a query. An embedded struct's fields are the struct's own.
-func Fields(in any) (list []Field) {
+// that it is filled with the caller and the caller's project. An embedded struct's fields are the struct's own.
+func Fields(in any) []Field {
 	value := reflect.ValueOf(in).Elem()
-	for _, member := range reflect.VisibleFields(value.Type()) {
-		name, required := member.Tag.Get("query"), false
+	known, there := described.Load(value.Type())
+	if !there {
+		known, _ = described.LoadOrStore(value.Type(), describe(value.Type()))
+	}
+	list := slices.Clone(known.([]Field))
+	for i := range list {
+		list[i].Value = value.FieldByIndex(list[i].index)
+	}
+	return list
+}
+
+// describe reads the tags of a type.
+func describe(t reflect.Type) (list []Field) {
+	for _, member := range reflect.VisibleFields(t) {
+		name := member.Tag.Get("query")
 		if name == "" {
-			tag, rest, _ := strings.Cut(member.Tag.Get("json"), ",")
-			name, required = tag, !strings.HasPrefix(rest, "omit") && member.Type.Kind() != reflect.Pointer
+			name, _, _ = strings.Cut(member.Tag.Get("json"), ",")
 		}
 		if name == "" || name == "-" || !member.IsExported() {
 			continue
 		}
 		field := Field{
-			Name: name, Doc: member.Tag.Get("doc"), Required: required, Min: bound(member.Tag.Get("minimum")), Max: bound(member.Tag.Get("maximum")),
-			Actor: member.Tag.Get("actor") == "true", Here: member.Tag.Get("here") == "true", Object: member.Tag.Get("object") == "true", Value: value.FieldByIndex(member.Index),
+			Name: name, Doc: member.Tag.Get("doc"), Min: bound(member.Tag.Get("minimum")), Max: bound(member.Tag.Get("maximum")),
+			Actor: member.Tag.Get("actor") == "true", Here: member.Tag.Get("here") == "true", Object: member.Tag.Get("object") == "true", index: member.Index,
 		}
 		one := member.Type
 		for one.Kind() == reflect.Pointer || one.Kind() == reflect.Slice {

@@ -70,11 +70,11 @@ type Ref struct {
 
 // Draft is what a client may say of a fact.
 type Draft struct {
-	Persona  string          `json:"persona,omitempty"` // empty: DefaultPersona
-	Key      string          `json:"key"`
-	Value    json.RawMessage `json:"value"` // any JSON but null, at most MaxValue bytes without its white space
-	Category string          `json:"category,omitempty"`
-	TTL      *int64          `json:"ttl,omitempty"` // seconds, 0 (for ever) to MaxTTL; nil: DefaultTTL
+	Persona  string          `json:"persona,omitempty" doc:"Whose memory; default \"default\""` // empty: DefaultPersona
+	Key      string          `json:"key" doc:"Such as database.orders.schema"`
+	Value    json.RawMessage `json:"value" doc:"Any JSON"` // any JSON but null, at most MaxValue bytes without its white space
+	Category string          `json:"category,omitempty" doc:"Default general"`
+	TTL      *int64          `json:"ttl,omitempty" doc:"Seconds, default 3600; 0: for ever" range:"0,315360000"` // seconds, 0 (for ever) to MaxTTL; nil: DefaultTTL
 	Probe    string          `json:"probe,omitempty" doc:"The command or URL that verifies it when it has expired; it is never run for you"`
 	Source   string          `json:"source,omitempty" doc:"Where it comes from"`
 	AgentID  string          `json:"agent_id,omitempty" actor:"true"`

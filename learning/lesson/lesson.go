@@ -401,15 +401,15 @@ type Applied struct {
 
 // PromotionDraft asks to raise a lesson to the next level.
 type PromotionDraft struct {
-	By      string   `json:"promoted_by,omitempty"`
-	Sources []string `json:"source_case_ids,omitempty"` // further evidence: lessons that it was drawn from
+	By      string   `json:"promoted_by,omitempty" actor:"true"`
+	Sources []string `json:"source_case_ids,omitempty" doc:"Further lessons that it was drawn from"` // further evidence: lessons that it was drawn from
 	Title   string   `json:"title,omitempty" doc:"Of the pattern that is drawn; empty: the case's"`
 	Notes   string   `json:"notes,omitempty"`
 }
 
 // RetirementDraft asks to take a lesson out of use.
 type RetirementDraft struct {
-	By           string `json:"retired_by,omitempty"`
+	By           string `json:"retired_by,omitempty" actor:"true"`
 	Reason       string `json:"reason"`
 	SupersededBy string `json:"superseded_by,omitempty" doc:"The lesson that stands in its place"` // id or number of the lesson that stands in its place
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"maps"
 	"math"
 	"slices"
 	"sync"
@@ -242,13 +243,10 @@ func (v *Vectors) fill(ctx context.Context, keys []EmbeddingKey) error {
 
 // forget drops the vectors of items.
 func (v *Vectors) forget(ctx context.Context, keys map[EmbeddingKey]bool) error {
-	var drop []EmbeddingKey
-	for key := range keys {
-		drop = append(drop, key)
-	}
-	if len(drop) == 0 {
+	if len(keys) == 0 {
 		return nil
 	}
+	drop := slices.Collect(maps.Keys(keys))
 	v.table.remove(drop...)
 	return v.store.PutEmbeddings(ctx, v.embedder.Model(), nil, drop)
 }

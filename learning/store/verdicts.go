@@ -127,6 +127,7 @@ func (s *Store) Misses(ctx context.Context) ([]verdict.Verdict, error) {
 }
 
 // DeleteMisses implements verdict.Store.
-func (s *Store) DeleteMisses(ctx context.Context, key string) (int64, error) {
-	return s.deleteRows(ctx, "DELETE FROM verdicts WHERE item = '' AND subject_key = ?", key)
+func (s *Store) DeleteMisses(ctx context.Context, key string) error {
+	_, err := s.deleteRows(ctx, "DELETE FROM verdicts WHERE item = '' AND subject_key = ?", key)
+	return err
 }

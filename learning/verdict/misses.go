@@ -167,7 +167,7 @@ func (v *Verdicts) ask(ctx context.Context, gaps []Gap) ([]Gap, error) {
 				return gaps, err
 			}
 			if found {
-				if _, err := v.store.DeleteMisses(ctx, gaps[0].ID); err != nil {
+				if err := v.store.DeleteMisses(ctx, gaps[0].ID); err != nil {
 					return gaps, err
 				}
 				break

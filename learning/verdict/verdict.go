@@ -132,6 +132,6 @@ type Store interface {
 	AddMisses(ctx context.Context, misses []Verdict) error
 	// Misses returns all of them, the latest first.
 	Misses(ctx context.Context) ([]Verdict, error)
-	// DeleteMisses deletes those with a key and counts them.
-	DeleteMisses(ctx context.Context, key string) (int64, error)
+	// DeleteMisses deletes those with a key.
+	DeleteMisses(ctx context.Context, key string) error
 }

@@ -217,6 +217,5 @@ func (v *Verdicts) Dismiss(ctx context.Context, id string) error {
 	if !slices.ContainsFunc(gaps, func(gap Gap) bool { return gap.ID == id && caller.Sees(gap.Project) }) {
 		return errs.Errorf(errs.NotFound, "no gap has this id")
 	}
-	_, err = v.store.DeleteMisses(ctx, id)
-	return err
+	return v.store.DeleteMisses(ctx, id)
 }

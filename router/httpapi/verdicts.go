@@ -8,6 +8,6 @@ func (s *Server) verdictRoutes(verdicts verdict.Service) {
 	at.get("", "The questions that the entry answered, the latest first", named(verdicts.Questions))
 	at.delete("", "Take back what was learned of the entry: one's own voices, or as a captain all", named(verdicts.Unlearn))
 	at = s.at("gaps", "/api/gaps")
-	at.get("", "What was asked and found nothing", asked(verdicts.Gaps))
+	at.get("", "Questions that found nothing", asked(verdicts.Gaps))
 	at.delete("/{id}", "Forget the question until it is asked again", named(silent(verdicts.Dismiss)))
 }

@@ -44,16 +44,7 @@ func (s *Server) addFactTools() {
 	add(s, tool{
 		name: "remember_fact", title: "Remember a fact", set: ToolsetFacts, effect: ensure, holds: "key version",
 		description: "Store a value under a key: a schema, a baseline, a setting. It replaces what is there and expires after ttl.",
-	}, func(p *params, d *fact.Draft) {
-		p.must("key", &d.Key, aKey)
-		p.must("value", &d.Value, "Any JSON")
-		p.may("ttl", &d.TTL, "Seconds, default 3600; 0: for ever", within(0, fact.MaxTTL))
-		p.may("category", &d.Category, "Default general")
-		p.may("persona", &d.Persona, whoseMemory)
-		p.may("probe", &d.Probe, "The command or URL that verifies it later; it is never run for you")
-		p.may("source", &d.Source, "")
-		p.actor(&d.AgentID)
-	}, then(s.services.Facts.Remember, func(f fact.Stored) (fact.Stored, string) {
+	}, described[fact.Draft]("key!", "value!", "ttl", "category", "persona", "probe", "source"), then(s.services.Facts.Remember, func(f fact.Stored) (fact.Stored, string) {
 		return f, fmt.Sprintf("Stored %s as version %d, %s.%s", visible(f.Key), f.Version, until(f.ExpiresAt), redacted(f.Redacted))
 	}))
 	add(s, tool{

@@ -153,24 +153,13 @@ func (s *Server) addLessonTools() {
 	add(s, tool{
 		name: "promote_lesson", title: "Promote a lesson", set: ToolsetLessons, effect: adds, holds: "lesson",
 		description: "Draw a pattern, a new lesson, from two independent cases, which stay; or raise a pattern to a principle (three successful applications in distinct contexts). A refusal says which evidence is missing.",
-	}, func(p *params, c *change[string, lesson.PromotionDraft]) {
-		whichLesson(p, &c.id)
-		p.may("source_case_ids", &c.draft.Sources, "Further lessons that it was drawn from")
-		p.may("title", &c.draft.Title, "Title of the pattern that is drawn; default: the case's")
-		p.may("notes", &c.draft.Notes, "")
-		p.actor(&c.draft.By)
-	}, then(changing(lessons.Promote), func(l lesson.Lesson) (oneLesson, string) {
+	}, describedOne[string, lesson.PromotionDraft]("lesson!", theLesson, "source_case_ids", "title", "notes"), then(changing(lessons.Promote), func(l lesson.Lesson) (oneLesson, string) {
 		return changedLesson(l, "Lesson %d is a %s now.", l.Number, l.Level)
 	}))
 	add(s, tool{
 		name: "retire_lesson", title: "Retire a lesson", set: ToolsetLessons, effect: adds, holds: "lesson",
 		description: "Take a lesson out of use. It is kept with its history and can be restored.",
-	}, func(p *params, c *change[string, lesson.RetirementDraft]) {
-		whichLesson(p, &c.id)
-		p.must("reason", &c.draft.Reason, "")
-		p.may("superseded_by", &c.draft.SupersededBy, "The lesson that stands in its place")
-		p.actor(&c.draft.By)
-	}, then(changing(lessons.Retire), func(l lesson.Lesson) (oneLesson, string) {
+	}, describedOne[string, lesson.RetirementDraft]("lesson!", theLesson, "reason!", "superseded_by"), then(changing(lessons.Retire), func(l lesson.Lesson) (oneLesson, string) {
 		return changedLesson(l, "Lesson %d is retired.", l.Number)
 	}))
 	add(s, tool{
@@ -186,7 +175,9 @@ func (s *Server) addLessonTools() {
 }
 
 // whichLesson is how every tool here names a lesson.
-func whichLesson(p *params, lesson *string) { p.must("lesson", lesson, "Its id or number") }
+const theLesson = "Its id or number"
+
+func whichLesson(p *params, lesson *string) { p.must("lesson", lesson, theLesson) }
 
 // changedLesson is a lesson after what was done to it.
 func changedLesson(l lesson.Lesson, format string, args ...any) (oneLesson, string) {
