@@ -237,19 +237,6 @@ CREATE TABLE check_matches (
     PRIMARY KEY (check_num, rule_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX check_matches_rule ON check_matches(rule_id, check_num);
-CREATE TABLE agent_profiles (
-    agent_id   TEXT PRIMARY KEY,
-    domains    TEXT NOT NULL DEFAULT '{}', -- JSON object: how often it reported from each domain
-    words      TEXT NOT NULL DEFAULT '{}', -- JSON object: how often it used each word, the most used ones
-    updated_at INTEGER NOT NULL            -- times are Unix milliseconds
-) STRICT, WITHOUT ROWID;
-CREATE INDEX agent_profiles_updated ON agent_profiles(updated_at);
-CREATE TABLE lesson_recipients (
-    agent_id   TEXT NOT NULL,
-    lesson_num INTEGER NOT NULL REFERENCES lessons(num) ON DELETE CASCADE,
-    score      REAL NOT NULL CHECK (score BETWEEN 0 AND 1),
-    PRIMARY KEY (agent_id, lesson_num)
-) STRICT, WITHOUT ROWID;
 CREATE INDEX lessons_general ON lessons(num) WHERE severity = 'critical' OR level = 'principle' OR transferability >= 4;
 CREATE INDEX patterns_command ON patterns(command) WHERE command <> '';
 CREATE TABLE pattern_agents (
@@ -659,3 +646,4 @@ INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (31, 30, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (32, 31, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (33, 32, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (34, 33, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (35, 34, 1);

@@ -82,7 +82,9 @@ func sessionTopics() []string { return []string{"docker", "supabase", "n8n", "ca
 type MemorySources struct {
 	Lessons lesson.RecallStore
 	// Domains tells which domain an agent works in; propagation.Propagation does.
-	Domains interface{ DomainOf(agent string) string }
+	Domains interface {
+		DomainOf(ctx context.Context, agent string) (string, error)
+	}
 	// Pending counts the escalations that nobody has looked at; operational.Escalations does.
 	Pending interface {
 		Pending(ctx context.Context) (int, error)
@@ -123,9 +125,12 @@ func (m *AgentMemory) Memory(ctx context.Context, agent string) (Memory, error) 
 		return Memory{}, err
 	}
 	now := m.now().UTC()
-	scope := lesson.RecallScope{Agent: agent, Domain: m.sources.Domains.DomainOf(agent)}
-	memory := Memory{Agent: agent, Domain: scope.Domain, LastUpdated: now}
-	var err error
+	domain, err := m.sources.Domains.DomainOf(ctx, agent)
+	if err != nil {
+		return Memory{}, err
+	}
+	scope := lesson.RecallScope{Agent: agent, Domain: domain}
+	memory := Memory{Agent: agent, Domain: domain, LastUpdated: now}
 	if memory.LessonsCount, err = m.sources.Lessons.CountFor(ctx, scope); err != nil {
 		return Memory{}, err
 	}

@@ -12,7 +12,6 @@ import (
 	"skillrouter/internal/errs"
 	"skillrouter/internal/principal"
 	"skillrouter/learning"
-	"skillrouter/learning/episode"
 	"skillrouter/learning/lesson"
 	"skillrouter/operational"
 	"skillrouter/router"
@@ -86,43 +85,6 @@ func TestAgentMemory(t *testing.T) {
 	}
 	if _, err := memory.Memory(t.Context(), "HADES"); errs.CodeOf(err) != errs.Forbidden {
 		t.Errorf("for nobody: %v", err)
-	}
-}
-
-// TestPastWork holds that a lesson of another domain reaches an agent whose
-// past work it fits, and stays in its memory.
-func TestPastWork(t *testing.T) {
-	b := fixture.Open(t)
-	crossing, _ := fixture.RunCrossing(t, b.Ports(t))
-	memory := router.NewAgentMemory(router.MemorySources{Lessons: b.Learning, Domains: b.Lessons, Pending: b.Escalations, Crossing: crossing}, time.Now)
-	ctx := principal.With(t.Context(), principal.Open())
-	if _, err := b.Episodes.Record(ctx, episode.Draft{
-		AgentID: "builder", EventType: episode.EventAction, Title: "Moved the Postgres replication slots to the standby", Content: "c",
-	}); err != nil {
-		t.Fatal(err)
-	}
-	if err := crossing.Settle(ctx); err != nil {
-		t.Fatal(err)
-	}
-	fitting := b.Report(t, lesson.EventReported, func(l *lesson.Lesson) {
-		l.Domain, l.Category, l.Tags, l.Title = "storage", "postgres", []string{"replication"}, "A standby needs its replication slots"
-	})
-	b.Report(t, lesson.EventReported, func(l *lesson.Lesson) { l.Domain, l.Title = "frontend", "Buttons need labels" })
-	got, err := memory.Memory(ctx, "builder")
-	if err != nil || got.LessonsCount != 1 || len(got.Recent) != 1 || got.Recent[0].ID != fitting.ID {
-		t.Errorf("the memory is %+v, %v", got, err)
-	}
-	if author, err := memory.Memory(ctx, "author"); err != nil || author.LessonsCount != 2 {
-		t.Errorf("the author has %d, %v", author.LessonsCount, err)
-	}
-	// What is known of agents survives a start.
-	crossing2, stop := fixture.RunCrossing(t, b.Ports(t))
-	if err := crossing2.Settle(ctx); err != nil {
-		t.Fatal(err)
-	}
-	stop()
-	if got, err = memory.Memory(ctx, "builder"); err != nil || got.LessonsCount != 1 {
-		t.Errorf("after a start %d, %v", got.LessonsCount, err)
 	}
 }
 

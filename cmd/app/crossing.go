@@ -7,7 +7,6 @@ import (
 	"skillrouter/comms"
 	"skillrouter/internal/errs"
 	"skillrouter/internal/file"
-	"skillrouter/learning"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/escalation"
 	"skillrouter/learning/lesson"
@@ -54,11 +53,6 @@ func (b crossingServices) escalations() operational.EscalationService {
 	return router.SettledEscalations{EscalationService: b.escalation, Crossing: b.service}
 }
 
-// domainOf tells which domain an agent works in.
-func (b crossingServices) domainOf(_ context.Context, agent string) string {
-	return b.lessons.DomainOf(agent)
-}
-
 // relevance is how much each part of a lesson's relevance counts.
 func (a *App) relevance() lesson.RelevanceWeights {
 	similarity := a.config.Ranking.SimilarityWeight
@@ -74,9 +68,7 @@ func (a *App) cross(ctx context.Context, memory *learningstore.Store, operations
 	if b.rules, err = a.escalationRules(presence.Knows); err != nil {
 		return b, err
 	}
-	if b.lessons, err = propagation.New(ctx, memory, learning.Options{Now: a.now, Log: a.log}); err != nil {
-		return b, fmt.Errorf("load the agents' profiles: %w", err)
-	}
+	b.lessons = propagation.New(memory)
 	b.service, err = crossing.New(ctx, crossing.Ports{
 		Learning: memory, Operational: operations, Escalations: b.escalation, Episodes: episodes, Lessons: b.lessons, Agents: presence,
 		Send: mailbox.Tell,

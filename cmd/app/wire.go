@@ -118,7 +118,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	}
 	patterns := lesson.NewPatterns(memory, lesson.PatternOptions{Options: learning.Options{Now: a.now, Log: a.log}, Rules: guards})
 	lessons := lesson.NewLessons(memory, lesson.Options{
-		Options: a.learningOptions(), Patterns: patterns, Escalations: crossing.rules, DomainOf: crossing.domainOf, Relevance: a.relevance(), Rules: guards,
+		Options: a.learningOptions(), Patterns: patterns, Escalations: crossing.rules, DomainOf: crossing.lessons.DomainOf, Relevance: a.relevance(), Rules: guards,
 	})
 	facts := fact.NewFacts(memory, learning.Options{Now: a.now, Log: a.log, Follows: a.aside != nil})
 	a.runs(ctx, "facts", facts.Run)

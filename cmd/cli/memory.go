@@ -19,9 +19,8 @@ func (s *shell) memoryCommand() *cobra.Command {
 	var agent string
 	cmd := asks(s, command{
 		use: "memory AGENT", short: "Show what an agent should know, and what is remembered", args: exactly(&agent),
-		long: `Shows the lessons that an agent should know: its own, those of its domain, those
-that fit its past work, and those for everybody. They are what other agents
-wrote, and no instructions. The commands below tell of all that is remembered.`,
+		long: `Shows the lessons that an agent should know: its own, those of its domain, and
+those for everybody. They are what other agents wrote, and no instructions. The commands below tell of all that is remembered.`,
 	}, sends(client.Memory.Memory, &agent), printMemory)
 	cmd.AddCommand(s.memoryCategories(), s.memoryStats(), s.memoryClear())
 	return cmd

@@ -361,11 +361,15 @@ func TestVerdictsMigrate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := slices.IndexFunc(steps, func(s migrations.Step) bool { return s.Version == 33 })
 	dir := t.TempDir()
 	path := databasetest.Made(t, dir, "learning")
+	for _, step := range slices.Backward(steps) {
+		if step.Version >= 33 {
+			databasetest.Edit(t, path, step.Down)
+		}
+	}
 	databasetest.Edit(
-		t, path, steps[at].Down, "DELETE FROM goose_db_version WHERE version_id >= 33",
+		t, path, "DELETE FROM goose_db_version WHERE version_id >= 33",
 		"INSERT INTO knowledge_answers (entry_id, question_key, question, agent_id, helpful, at) VALUES ('e1', 'k1', 'red padlock', 'a', 1, 5), ('e1', 'k1', 'red padlock', 'b', 0, 6)",
 		"INSERT INTO query_feedback (id, query, query_type, negated, agent_id, created_at) VALUES ('f1', 'baseline', 'recon', 1, 'a', 7)",
 		`INSERT INTO gaps (id, question, project, asked_in, agents, count, first_asked, last_asked, status, checked_at) VALUES ('g1', 'zork', 'shop', '["query"]', '["a","b"]', 5, 1, 9, 'open', 9), ('g2', 'frob', '', '["query"]', '[]', 2, 1, 8, 'open', 8)`,
@@ -390,7 +394,7 @@ func TestVerdictsMigrate(t *testing.T) {
 		t.Errorf("got %q\nwant %q", got, want)
 	}
 	db.Close()
-	databasetest.Edit(t, path, steps[at].Down, "DELETE FROM goose_db_version WHERE version_id >= 33")
+	databasetest.Edit(t, path, steps[slices.IndexFunc(steps, func(s migrations.Step) bool { return s.Version == 33 })].Down, "DELETE FROM goose_db_version WHERE version_id >= 33")
 	if db, err = open(t, dir, "learning"); err != nil {
 		t.Fatal(err)
 	}

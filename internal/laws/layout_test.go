@@ -92,7 +92,7 @@ var rooms = []struct {
 	{"learning/procedure", []string{"shared", "learning", "learning/shelf", "learning/condition", "learning/lesson", "tfidf"}, "steps have conditions, and runs propose lessons"},
 	{"learning/guard", []string{"shared", "learning", "learning/lesson", "learning/guard/act", "learning/guard/rule", "tfidf"}, "rules come from lessons, and their outcomes move them"},
 	{"learning/escalation", []string{"shared", "learning", "learning/condition", "learning/lesson"}, "conditions choose lessons"},
-	{"learning/propagation", []string{"shared", "learning", "learning/lesson", "tfidf/text", "tfidf/wordlist"}, "a lesson reaches whom it fits"},
+	{"learning/propagation", []string{"shared", "learning", "learning/lesson", "tfidf/wordlist"}, "a lesson reaches the agents of its domain"},
 	{"learning/experience", []string{"shared", "learning", "learning/episode", "learning/lesson"}, "how operations went is learned from episodes"},
 	{"learning/incident", []string{"shared", "learning", "learning/worktree", "learning/guard/act", "tfidf/wordlist"}, "what failed is learned from commands, which the guard reads, and needs no kind"},
 	{"learning/consolidate", []string{

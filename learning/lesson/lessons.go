@@ -27,7 +27,7 @@ type Lessons struct {
 	rules                ruleKeeper
 	escalations          Escalates
 	weights              RelevanceWeights
-	domainOf             func(ctx context.Context, agent string) string
+	domainOf             func(ctx context.Context, agent string) (string, error)
 	now                  clock.Clock
 	log                  *slog.Logger
 
@@ -43,7 +43,7 @@ type Options struct {
 	Escalations Escalates        // nil: nothing is escalated
 	Relevance   RelevanceWeights // the zero value: DefaultRelevance
 	// DomainOf tells the domain that an agent works in, or ""; nil: nobody's is known.
-	DomainOf func(ctx context.Context, agent string) string
+	DomainOf func(ctx context.Context, agent string) (string, error)
 }
 
 // Escalates says to whom a lesson is escalated; *escalation.Rules does.

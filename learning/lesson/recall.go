@@ -27,7 +27,7 @@ type RecallStore interface {
 }
 
 // RecallScope says whose memory it is: the agent's own lessons, those of its
-// domain, those that fit its past work, and those for everybody. Retired ones are in nobody's.
+// domain, and those for everybody. Retired ones are in nobody's.
 type RecallScope struct {
 	Agent  string
 	Domain string // empty: it has none

@@ -77,7 +77,9 @@ func (l *Lessons) relevant(ctx context.Context, query Query) (Results, error) {
 		return Results{}, renamed(err, "max_results")
 	}
 	if query.Domain == "" && !query.Narrow && query.Agent != "" && l.domainOf != nil {
-		query.Domain = l.domainOf(ctx, query.Agent)
+		if query.Domain, err = l.domainOf(ctx, query.Agent); err != nil {
+			return Results{}, err
+		}
 	}
 	search := tfidf.Query{
 		Text: query.Context, Tags: learning.FoldTags(query.Tags), From: shelf.Moment(query.Since), To: shelf.Moment(query.Until),

@@ -40,9 +40,6 @@ func branches(scope lesson.RecallScope) []branch {
 	return list
 }
 
-// recipientNumbers are the lessons that fit an agent's past work.
-const recipientNumbers = "SELECT lesson_num AS num FROM lesson_recipients WHERE agent_id = ?"
-
 // RecentFor implements lesson.RecallStore. Each reason gives its latest
 // lessons from an index, and the latest of all are read.
 func (s *Store) RecentFor(ctx context.Context, scope lesson.RecallScope, limit int) ([]lesson.Lesson, error) {
@@ -52,16 +49,14 @@ func (s *Store) RecentFor(ctx context.Context, scope lesson.RecallScope, limit i
 		parts = append(parts, "SELECT num FROM (SELECT num FROM lessons WHERE ("+b.where+") AND "+inUse+" ORDER BY num DESC LIMIT ?) AS latest")
 		args = append(append(args, b.arg...), limit)
 	}
-	parts = append(parts, "SELECT num FROM (SELECT r.lesson_num AS num FROM lesson_recipients r JOIN lessons l ON l.num = r.lesson_num"+
-		" WHERE r.agent_id = ? AND l.status <> 'retired' ORDER BY r.lesson_num DESC LIMIT ?) AS told")
-	args = append(args, scope.Agent, limit)
 	return lessons(s.read.WithContext(ctx), learning.MaxAnswer,
 		"WHERE num IN (SELECT num FROM ("+strings.Join(parts, " UNION ")+") AS latest ORDER BY num DESC LIMIT ?) ORDER BY num DESC", append(args, limit)...)
 }
 
 // CountFor implements lesson.RecallStore, from indexes alone.
 func (s *Store) CountFor(ctx context.Context, scope lesson.RecallScope) (int, error) {
-	parts, args := []string{recipientNumbers}, []any{scope.Agent}
+	var parts []string
+	var args []any
 	for _, b := range branches(scope) {
 		parts = append(parts, "SELECT num FROM lessons WHERE "+b.where)
 		args = append(args, b.arg...)
@@ -88,11 +83,12 @@ func (s *Store) Latest(ctx context.Context, filter lesson.RecallFilter) ([]lesso
 		c.add("last_occurred >= ?", millis(filter.OccurredSince))
 	}
 	if scope := filter.Scope; scope != nil {
-		any, args := []string{"num IN (" + recipientNumbers + ")"}, []any{scope.Agent}
+		var reasons []string
+		var args []any
 		for _, b := range branches(*scope) {
-			any, args = append(any, "("+b.where+")"), append(args, b.arg...)
+			reasons, args = append(reasons, "("+b.where+")"), append(args, b.arg...)
 		}
-		c.add("("+strings.Join(any, " OR ")+")", args...)
+		c.add("("+strings.Join(reasons, " OR ")+")", args...)
 	}
 	return lessons(s.read.WithContext(ctx), learning.MaxAnswer, by+c.text+" ORDER BY num DESC LIMIT ?", append(c.args, filter.Limit)...)
 }

@@ -55,13 +55,10 @@ type Recorder interface {
 
 // Propagation decides whom a lesson reaches; propagation.Propagation does.
 type Propagation interface {
-	// Take takes in what happened, and returns the lessons that are news to somebody. The
-	// same events again change nothing.
+	// Take takes in what happened, and returns the lessons that are news to somebody.
 	Take(ctx context.Context, events []eventlog.Event) ([]propagation.Notice, error)
-	// Worked takes in what an agent works on, from outside of learning.
-	Worked(agent, text string)
 	// Why says why the lesson of a notice reaches an agent, or "" if it does not.
-	Why(notice propagation.Notice, agent string) string
+	Why(ctx context.Context, notice propagation.Notice, agent string) (string, error)
 }
 
 // Ports are what a Crossing reads and writes.
@@ -123,8 +120,8 @@ func (c *Crossing) Run(ctx context.Context) error {
 // crossed, at most for SettleWait.
 func (c *Crossing) Settle(ctx context.Context) error { return c.lessons.Settle(ctx, SettleWait) }
 
-// learned handles events of learning.db. Lessons are spread first, because
-// that can be done twice; then agents hear what persons decided, by messages with keys; then escalations are raised with the cursor; then
+// learned handles events of learning.db. Agents are told of lessons first,
+// by messages with keys; then agents hear what persons decided, by messages with keys; then escalations are raised with the cursor; then
 // they are announced, now or after the next start.
 func (c *Crossing) learned(ctx context.Context, events []eventlog.Event, cursor operational.Cursor) (bool, error) {
 	drafts := c.escalations(events)

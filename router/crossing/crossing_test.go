@@ -304,7 +304,7 @@ func TestHeralds(t *testing.T) {
 		"author":    nil,
 		"neighbour": {"about-mounts: it is of your domain, docker", "critical: it is critical, whatever the domain"},
 		"stranger":  {"critical: it is critical, whatever the domain"},
-		"kindred":   {"about-mounts: it fits your past work: bind, mount, keep, owner", "critical: it is critical, whatever the domain"},
+		"kindred":   {"critical: it is critical, whatever the domain"},
 	} {
 		if diff := cmp.Diff(want, why(agent)); diff != "" {
 			t.Errorf("%s was told (-want +got):\n%s", agent, diff)

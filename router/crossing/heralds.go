@@ -3,6 +3,7 @@ package crossing
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -65,7 +66,10 @@ func (c *Crossing) notify(ctx context.Context, notices []propagation.Notice, esc
 			if agent == notice.Lesson.SourceAgent || slices.ContainsFunc(escalated, asked) || !c.mayTell(agent) {
 				continue
 			}
-			why := c.ports.Lessons.Why(notice, agent)
+			why, err := c.ports.Lessons.Why(ctx, notice, agent)
+			if err != nil {
+				return errors.Join(err, sending.Wait())
+			}
 			if why == "" {
 				continue
 			}

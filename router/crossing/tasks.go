@@ -39,9 +39,6 @@ func (c *Crossing) operated(ctx context.Context, events []eventlog.Event, _ oper
 			continue
 		}
 		draft := taskEpisode(event, task)
-		if c.ports.Lessons != nil && draft.AgentID != "" {
-			c.ports.Lessons.Worked(draft.AgentID, task.Title)
-		}
 		_, err := c.ports.Episodes.RecordOnce(ctx, fmt.Sprint("task event ", event.Subject, " ", event.Seq), event.At, draft)
 		switch errs.CodeOf(err) {
 		case "":

@@ -25,7 +25,7 @@ func (s *Server) addMemoryTools() {
 	add(s, tool{
 		name: "get_agent_memory", title: "What an agent should know", set: ToolsetLessons, effect: reads,
 		holds:       "agent lessons_count critical_lessons anti_patterns recent_lessons last_updated",
-		description: "What you should know before you work: critical lessons, what never to do, and what was learned lately in your domain or fits your past work.",
+		description: "What you should know before you work: critical lessons, what never to do, and what was learned lately in your domain.",
 	}, func(p *params, agent *string) {
 		p.may("agent_id", agent, "Another agent than you")
 		p.actor(agent)
