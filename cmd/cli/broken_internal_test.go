@@ -62,8 +62,8 @@ func TestBrokenOffIsSaid(t *testing.T) {
 			return err
 		}, "the guard could not be asked, and step 2 (build) was not run"},
 		"lessons import": {func(s *shell) error {
-			return s.importNotes(t.Context(), c, notes, folder.Settings{Direction: folder.ToRouter}, false)
-		}, "it broke off; what was stored remains, and it can be repeated"},
+			return s.importNotes(t.Context(), c, notes, folder.Options{})
+		}, "it broke off; what was done remains, and it can be repeated"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var said strings.Builder

@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter/internal/check"
 	"skillrouter/learning/folder"
 	"skillrouter/learning/lesson"
 	"skillrouter/router/client"
@@ -17,101 +16,77 @@ import (
 
 // lessonsFolder is the commands on a lessons folder and on files of notes.
 func (s *shell) lessonsFolder() []*cobra.Command {
-	return []*cobra.Command{
-		s.lessonsSync("export DIR", folder.ToFolder, "Write the router's lessons to a folder of Markdown files",
-			`Writes each lesson to its file in DIR/cases, DIR/patterns or DIR/principles, and
-the index beside them. A file that was changed since both sides last agreed is
-left as it is, and named. A file that was deleted is written again.`),
-		s.lessonsImport(),
-		s.lessonsSync("sync DIR", folder.Both, "Bring a folder of lessons and the router together, both ways",
-			`Takes what changed in the folder to the router, and what changed in the router to
-the folder. What changed on both sides is named, and neither side is touched,
-unless --prefer says which one holds. A deleted file deletes no lesson: it is
-named, and with --retire the lesson is retired. What both sides agreed on is
-remembered in DIR/.skillrouter-sync.json. The exit code is 1 if anything was
-refused or is in conflict.`),
-		s.lessonsIndex(),
+	return []*cobra.Command{s.lessonsExport(), s.lessonsImport(), s.lessonsIndex()}
+}
+
+// bringOptions are the flags that exporting and importing share. other is the side that is given way to.
+func bringOptions(o *folder.Options, other string) options {
+	return options{
+		option("update", &o.Update, "where both sides have a lesson and differ, "+other),
+		option("dry-run", &o.DryRun, "say what would be done, and do nothing"),
 	}
 }
 
-// syncFlags are the flags that exporting, importing and syncing share.
-func syncFlags(settings *folder.Settings) options {
-	flags := options{
-		option("prefer", (*string)(&settings.Prefer), "which side holds where both changed: "+names(folder.Preferences())),
-		option("dry-run", &settings.DryRun, "say what would be done, and do nothing"),
-	}
-	if settings.Direction != folder.ToFolder {
-		flags = append(flags,
-			option("retire", &settings.Retire, "retire lessons whose file was deleted, or says retired"),
-			option("domain", &settings.Domain, "domain of lessons that say none (default: that of the last time, else "+folder.DefaultDomain+")"))
-	}
-	return flags
-}
-
-func checkPreference(prefer folder.Preference) error {
-	if prefer == "" {
-		return nil
-	}
-	if err := check.OneOf("--prefer", prefer, folder.Preferences()); err != nil {
-		return usagef("%s", explain(err))
-	}
-	return nil
-}
-
-// syncFolder brings the folder and the router together, and prints what came of it.
-func (s *shell) syncFolder(ctx context.Context, c *client.Client, name string, settings folder.Settings) error {
-	dir, err := folder.Open(name, settings.Direction == folder.ToFolder && !settings.DryRun)
-	if err != nil {
+// brought prints what came of an export or an import.
+func (s *shell) brought(result folder.Result, err error) error {
+	if err != nil && result.Counts == nil { // it did not begin
 		return err
 	}
-	defer dir.Close()
-	result, err := folder.Sync(ctx, dir, c.Lessons, settings, s.now())
-	if err != nil && len(result.Counts) == 0 {
-		return err
-	}
-	printed := s.printOr(err == nil && result.Open(), result, func(w io.Writer) { printSynced(w, result) })
+	printed := s.printOr(err == nil && result.Counts[folder.ActionRefused] > 0, result, func(w io.Writer) { printBrought(w, result) })
 	if err != nil {
 		return saying(err, "it broke off; what was done remains, and it can be repeated")
 	}
 	return printed
 }
 
-func (s *shell) lessonsSync(use string, direction folder.Direction, short, long string) *cobra.Command {
-	settings := folder.Settings{Direction: direction}
+func (s *shell) lessonsExport() *cobra.Command {
+	var settings folder.Options
 	var name string
 	return s.calls(command{
-		use: use, short: short, long: long, args: exactly(&name), flags: syncFlags(&settings),
-		before: func() error { return checkPreference(settings.Prefer) },
-	}, func(ctx context.Context, c *client.Client) error { return s.syncFolder(ctx, c, name, settings) })
+		use: "export DIR", short: "Write the router's lessons to a folder of Markdown files", args: exactly(&name),
+		long: `Writes each lesson to its file in DIR/cases, DIR/patterns or DIR/principles, and
+the index beside them. A file that says something else is left as it is, and
+named; --update writes over it. No file is deleted. Keep the folder in a
+repository: that merges what several people change.`,
+		flags: bringOptions(&settings, "write what the router has"),
+	}, func(ctx context.Context, c *client.Client) error {
+		dir, err := folder.Open(name, !settings.DryRun)
+		if err != nil {
+			return err
+		}
+		defer dir.Close()
+		return s.brought(folder.Export(ctx, dir, c.Lessons, settings, s.now()))
+	})
 }
 
 func (s *shell) lessonsImport() *cobra.Command {
-	settings := folder.Settings{Direction: folder.ToRouter}
+	var settings folder.Options
 	var name string
-	var update bool
 	return s.calls(command{
 		use: "import DIR|NOTES.md", short: "Take a folder of lessons, or a file of free notes, to the router", args: exactly(&name),
-		long: `Takes the lessons of a folder to the router as "sync" does, and changes nothing
-in the folder but what it remembers of the agreement.
+		long: `Takes the lessons of a folder to the router, and changes nothing in the folder.
+A lesson that the router has and that says something else there is left as it
+is, and named; --update takes what the file says.
 
 A file is read as free Markdown notes: a heading with text below it is a lesson,
 and labels such as Symptom, Cause, Fix and Prevention say what its parts are. What
 could not be read is listed with its line. "-" reads standard input. Importing
-the same notes again makes no doubles; --update takes changed texts. The exit
-code is 1 if anything was refused or is in conflict.`,
-		flags: append(syncFlags(&settings), option("update", &update, "of notes: take their text where the router's differs")),
+the same again makes no doubles. The exit code is 1 if anything was refused.`,
+		flags: append(bringOptions(&settings, "take what the file says"), option("domain", &settings.Domain, "domain of lessons that say none (default "+folder.DefaultDomain+")")),
 	}, func(ctx context.Context, c *client.Client) error {
 		if info, err := os.Stat(name); err == nil && info.IsDir() {
-			if err := checkPreference(settings.Prefer); err != nil {
+			dir, err := folder.Open(name, false)
+			if err != nil {
 				return err
 			}
-			return s.syncFolder(ctx, c, name, settings)
+			defer dir.Close()
+			return s.brought(folder.Import(ctx, dir, c.Lessons, settings))
 		}
-		return s.importNotes(ctx, c, name, settings, update)
+		return s.importNotes(ctx, c, name, settings)
 	})
 }
 
-func (s *shell) importNotes(ctx context.Context, c *client.Client, name string, settings folder.Settings, update bool) error {
+func (s *shell) importNotes(ctx context.Context, c *client.Client, name string, settings folder.Options) error {
 	text, err := s.read(name, folder.MaxNotes)
 	if err != nil {
 		return err
@@ -120,12 +95,7 @@ func (s *shell) importNotes(ctx context.Context, c *client.Client, name string, 
 	if err != nil {
 		return err
 	}
-	result, err := folder.ImportNotes(ctx, c.Lessons, notes, update, settings.DryRun)
-	if err != nil {
-		return saying(err, "it broke off; what was stored remains, and it can be repeated")
-	}
-	bad := result.Counts[folder.ActionRefused]+result.Counts[folder.ActionConflict] > 0
-	return s.printOr(bad, result, func(w io.Writer) { printNotes(w, result) })
+	return s.brought(folder.ImportNotes(ctx, c.Lessons, notes, settings))
 }
 
 func (s *shell) lessonsIndex() *cobra.Command {
@@ -176,42 +146,33 @@ var actionWords = []struct {
 	{folder.ActionReport, "taken to the router", "would be taken to the router"},
 	{folder.ActionEdit, "changed in the router", "would be changed in the router"},
 	{folder.ActionWrite, "written to the folder", "would be written to the folder"},
-	{folder.ActionRetire, "retired", "would be retired"},
 	{folder.ActionAgreed, "the same on both sides", "the same on both sides"},
 	{folder.ActionLeft, "left as they are", "left as they are"},
-	{folder.ActionDeleted, "without their file", "without their file"},
-	{folder.ActionConflict, "in conflict", "in conflict"},
 	{folder.ActionRefused, "refused", "refused"},
 }
 
-// tally is the counts of actions in one line.
-func tally(counts map[folder.Action]int, dryRun bool) string {
-	var parts []string
+func printBrought(w io.Writer, result folder.Result) {
+	var counted []string
 	for _, a := range actionWords {
-		if n := counts[a.action]; n > 0 {
+		if n := result.Counts[a.action]; n > 0 {
 			words := a.done
-			if dryRun {
+			if result.DryRun {
 				words = a.would
 			}
-			parts = append(parts, fmt.Sprintf("%d %s", n, words))
+			counted = append(counted, fmt.Sprintf("%d %s", n, words))
 		}
 	}
-	if len(parts) == 0 {
-		return "there are no lessons"
-	}
-	return strings.Join(parts, ", ")
-}
-
-func printSynced(w io.Writer, result folder.Result) {
-	fmt.Fprintln(w, tally(result.Counts, result.DryRun))
+	fmt.Fprintln(w, first(strings.Join(counted, ", "), "there are no lessons"))
 	listed := map[folder.Action]int{}
 	for _, step := range result.Steps {
-		routine := step.Action == folder.ActionReport || step.Action == folder.ActionWrite
+		routine := step.Path != "" && (step.Action == folder.ActionReport || step.Action == folder.ActionWrite)
 		if listed[step.Action]++; routine && len(step.Notes) == 0 && listed[step.Action] > maxListed {
 			continue
 		}
-		name := first(step.Path, step.ID)
-		if step.Path != "" && step.ID != "" && !strings.Contains(step.Path, step.ID) {
+		name := first(step.Path, step.Title, step.ID)
+		if step.Path == "" {
+			name = fmt.Sprintf("lines %d–%d: %s", step.Line, step.Last, name)
+		} else if step.ID != "" && !strings.Contains(step.Path, step.ID) {
 			name += " (" + step.ID + ")"
 		}
 		fmt.Fprintf(w, "%-9s %s", step.Action, clean(name))
@@ -220,29 +181,12 @@ func printSynced(w io.Writer, result folder.Result) {
 		for _, note := range step.Notes {
 			fmt.Fprintf(w, "          %s\n", clean(note))
 		}
-	}
-	for _, action := range []folder.Action{folder.ActionReport, folder.ActionWrite} {
-		if more := listed[action] - maxListed; more > 0 {
-			fmt.Fprintf(w, "… and %d more to %s; --json lists them all\n", more, action)
+		if routine && listed[step.Action] == maxListed && result.Counts[step.Action] > maxListed {
+			fmt.Fprintf(w, "… --json lists the others\n")
 		}
 	}
 	for _, skipped := range result.Skipped {
 		fmt.Fprintf(w, "skipped   %s: %s\n", clean(skipped.Path), clean(skipped.Why))
-	}
-	for _, note := range result.Notes {
-		fmt.Fprintln(w, clean(note))
-	}
-}
-
-func printNotes(w io.Writer, result folder.NotesResult) {
-	fmt.Fprintln(w, tally(result.Counts, result.DryRun))
-	for _, step := range result.Steps {
-		fmt.Fprintf(w, "%-9s lines %d–%d: %s", step.Action, step.Line, step.Last, clean(step.Title))
-		printIf(w, " (%s)", step.Why)
-		fmt.Fprintln(w)
-		for _, note := range step.Notes {
-			fmt.Fprintf(w, "          %s\n", clean(note))
-		}
 	}
 	if len(result.Unread) > 0 {
 		fmt.Fprintf(w, "\n%s in no lesson:\n", plural(len(result.Unread), "line"))

@@ -24,8 +24,7 @@ var privateWords = map[string]string{
 
 // plainUses are the names in which such a word means what everybody takes it to mean.
 var plainUses = map[string]string{
-	"wholeNumber": "a number without a fraction",
-	"facts_kept":  "an index of the database; another name would need a migration and change nothing",
+	"facts_kept": "an index of the database; another name would need a migration and change nothing",
 }
 
 func TestNames(t *testing.T) {

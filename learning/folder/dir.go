@@ -62,10 +62,10 @@ func (d *Dir) place() string {
 // Close closes the folder.
 func (d *Dir) Close() error { return d.root.Close() }
 
-// File is an entry and where it stands.
+// File is what a lesson's file says, and where it stands.
 type File struct {
 	Path  string // within the folder, with slashes
-	Entry Entry
+	Draft lesson.Draft
 }
 
 // Scan is what was found in a folder.
@@ -104,21 +104,21 @@ func (d *Dir) Scan(domain string) (Scan, error) {
 		}
 		place, _, _ := strings.Cut(name, "/")
 		level, _ := levelOf(place)
-		entry, err := Parse(text, level, domain)
+		draft, err := Parse(text, level, domain)
 		if err != nil {
-			refuse(name, entry.ID, reason(err))
+			refuse(name, draft.ID, reason(err))
 			continue
 		}
-		ids[entry.ID] = append(ids[entry.ID], name)
-		scan.Files = append(scan.Files, File{name, entry})
+		ids[draft.ID] = append(ids[draft.ID], name)
+		scan.Files = append(scan.Files, File{name, draft})
 	}
 	scan.Files = slices.DeleteFunc(scan.Files, func(f File) bool {
-		others := ids[f.Entry.ID]
+		others := ids[f.Draft.ID]
 		if len(others) == 1 {
 			return false
 		}
 		others = slices.DeleteFunc(slices.Clone(others), func(name string) bool { return name == f.Path })
-		refuse(f.Path, f.Entry.ID, "has the id of "+others[0])
+		refuse(f.Path, f.Draft.ID, "has the id of "+others[0])
 		return true
 	})
 	byPath := func(a, b Trouble) int { return cmp.Compare(a.Path, b.Path) }
@@ -249,12 +249,6 @@ func (d *Dir) write(name string, text []byte) error {
 		_ = held.Close()
 	}
 	return nil
-}
-
-// exists tells whether anything has the name.
-func (d *Dir) exists(name string) bool {
-	_, err := d.root.Lstat(name)
-	return err == nil
 }
 
 // reason is an error as it is listed beside a file's name.

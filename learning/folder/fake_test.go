@@ -23,7 +23,7 @@ type router struct {
 	calls          map[string]int
 	rewrite        func(*lesson.Lesson)     // what the router changes of what it is given
 	refuse         func(title string) error // what it refuses
-	refuseLevel    lesson.Level             // and which level, as for one who is no captain
+	anySource      bool                     // sources need not be there
 	failing        error                    // what every call answers
 	refuseID       string                   // which id it refuses to look for
 	occurred       map[string]int           // reports of what was there
@@ -44,9 +44,6 @@ func (r *router) Report(_ context.Context, draft lesson.Draft) (lesson.Reported,
 	if r.failing != nil {
 		return lesson.Reported{}, r.failing
 	}
-	if r.refuseLevel != "" && draft.Level == r.refuseLevel {
-		return lesson.Reported{}, &errs.Error{Code: errs.Forbidden, Field: "level", Message: "only a captain may"}
-	}
 	if r.refuse != nil {
 		if err := r.refuse(draft.Title); err != nil {
 			return lesson.Reported{}, err
@@ -58,7 +55,7 @@ func (r *router) Report(_ context.Context, draft lesson.Draft) (lesson.Reported,
 		}
 	}
 	for _, source := range draft.SourceCaseIDs {
-		if _, ok := r.lessons[source]; !ok {
+		if _, ok := r.lessons[source]; !ok && !r.anySource {
 			return lesson.Reported{}, errs.InvalidField("source_case_ids", "names %s, which is not there", source)
 		}
 	}
@@ -193,27 +190,6 @@ func (r *router) put(lesson lesson.Lesson) lesson.Lesson {
 	}
 	r.lessons[lesson.ID] = lesson
 	return lesson
-}
-
-func (r *router) Validate(_ context.Context, ref string, _ lesson.ValidationDraft) (lesson.Lesson, error) {
-	l := r.lessons[ref]
-	now := r.tick()
-	l.Status, l.LastValidatedAt, l.InitialConfidence = lesson.StatusValidated, &now, 0.95
-	return r.put(l), nil
-}
-
-func (r *router) Promote(_ context.Context, ref string, _ lesson.PromotionDraft) (lesson.Lesson, error) {
-	r.calls["promote"]++
-	l := r.lessons[ref]
-	l.Level = lesson.LevelPrinciple
-	return r.put(l), nil
-}
-
-func (r *router) Retire(_ context.Context, ref string, _ lesson.RetirementDraft) (lesson.Lesson, error) {
-	r.calls["retire"]++
-	l := r.lessons[ref]
-	l.Status = lesson.StatusRetired
-	return r.put(l), nil
 }
 
 func (r *router) Relevant(context.Context, lesson.Query) (lesson.Results, error) {

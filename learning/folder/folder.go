@@ -18,7 +18,7 @@ const (
 	// MaxFrontMatter bounds a file's front matter, in bytes. What the YAML library
 	// takes for this much of the worst input is some seconds.
 	MaxFrontMatter = 1 << 20
-	// MaxIndex bounds index.json and the state file, in bytes: 100,000 lessons with long summaries.
+	// MaxIndex bounds index.json, in bytes: 100,000 lessons with long summaries.
 	MaxIndex = 128 << 20
 	// MaxFiles bounds how many files of a folder are read.
 	MaxFiles = 200_000
@@ -26,11 +26,8 @@ const (
 	MaxDepth = 8
 )
 
-// The names in a folder that are not lessons' own.
-const (
-	IndexName = "index.json"
-	StateName = ".skillrouter-sync.json"
-)
+// IndexName is the file of a folder that lists its lessons.
+const IndexName = "index.json"
 
 // places names the folder of each level.
 var places = map[lesson.Level]string{

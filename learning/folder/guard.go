@@ -85,18 +85,16 @@ const (
 
 // GuardOptions are how the guard is run. The zero value is usable.
 type GuardOptions struct {
-	Mode      Mode                // empty: the policy's
-	GateTime  time.Duration       // 0: DefaultGateTime
-	Reviewers map[string]Reviewer // engines beside EngineCommand
-	Now       func() time.Time    // nil: time.Now
+	Mode     Mode             // empty: the policy's
+	GateTime time.Duration    // 0: DefaultGateTime
+	Now      func() time.Time // nil: time.Now
 }
 
 type guarding struct {
-	root      string
-	policy    Policy
-	task      string
-	mode      Mode
-	reviewers map[string]Reviewer
+	root   string
+	policy Policy
+	task   string
+	mode   Mode
 }
 
 // Guard checks whether the repository at root holds to its policy, and keeps
@@ -126,7 +124,7 @@ func Guard(ctx context.Context, root string, policy Policy, task string, options
 	}
 	defer opened.Close()
 	task, _ = redact.Text(task)
-	g := &guarding{absolute, policy, task, options.Mode, options.Reviewers}
+	g := &guarding{absolute, policy, task, options.Mode}
 	now := options.Now()
 
 	out = Guarded{Status: VerdictPass, Mode: options.Mode, Task: task, Deterministic: []Finding{}, GeneratedAt: stamp(now)}

@@ -59,14 +59,14 @@ type Listed struct {
 	Path            string        `json:"path"` // within the repository, with slashes
 }
 
-// listed is what an index says of an entry.
-func listed(e Entry) Listed {
+// listed is what an index says of a lesson.
+func listed(d lesson.Draft) Listed {
 	l := Listed{
-		ID: e.ID, Level: e.Level, Status: e.Status, Tags: defaults.List(slices.Sorted(slices.Values(e.Tags))), Confidence: e.Confidence, Transferability: e.Transferability,
-		SourceCaseIDs: defaults.List(e.SourceCaseIDs), Title: e.Title, Summary: e.Summary,
+		ID: d.ID, Level: d.Level, Status: d.Status, Tags: defaults.List(slices.Sorted(slices.Values(d.Tags))), Confidence: Stars(*d.Confidence), Transferability: d.Transferability,
+		SourceCaseIDs: defaults.List(d.SourceCaseIDs), Title: d.Title, Summary: d.Context,
 	}
-	if e.LastValidatedAt != "" {
-		l.LastValidatedAt = &e.LastValidatedAt
+	if d.LastValidatedAt != nil {
+		l.LastValidatedAt = new(d.LastValidatedAt.UTC().Format(time.DateOnly))
 	}
 	return l
 }
@@ -90,10 +90,9 @@ func (d *Dir) Index(files []File, now time.Time) Index {
 	index.Stats.Total = len(files)
 	levels, statuses := map[lesson.Level]int{}, map[lesson.Status]int{}
 	for _, f := range files {
-		e := f.Entry
-		levels[e.Level]++
-		statuses[e.Status]++
-		l := listed(e)
+		levels[f.Draft.Level]++
+		statuses[f.Draft.Status]++
+		l := listed(f.Draft)
 		l.Path = path.Join(place, f.Path)
 		if l.LastValidatedAt == nil {
 			l.LastValidatedAt = cmp.Or(dates[l.ID], &today)

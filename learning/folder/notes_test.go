@@ -253,7 +253,7 @@ func TestImportNotes(t *testing.T) {
 	}
 	n := notes(t, string(text))
 	r := newRouter()
-	dry, err := folder.ImportNotes(t.Context(), r, n, false, true)
+	dry, err := folder.ImportNotes(t.Context(), r, n, folder.Options{DryRun: true})
 	if err != nil || dry.Counts[folder.ActionReport] != len(n.Lessons) || len(r.ids) > 0 {
 		t.Errorf("%v %v", err, dry.Counts)
 	}
@@ -263,13 +263,13 @@ func TestImportNotes(t *testing.T) {
 		}
 		return nil
 	}
-	result, err := folder.ImportNotes(t.Context(), r, n, false, false)
+	result, err := folder.ImportNotes(t.Context(), r, n, folder.Options{})
 	if err != nil || result.Counts[folder.ActionReport] != len(n.Lessons)-1 || result.Counts[folder.ActionRefused] != 1 {
 		t.Errorf("%v %v", err, result.Counts)
 	}
 	r.refuse = nil
 	for range 2 {
-		if _, err = folder.ImportNotes(t.Context(), r, n, true, false); err != nil {
+		if _, err = folder.ImportNotes(t.Context(), r, n, folder.Options{Update: true}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -277,11 +277,11 @@ func TestImportNotes(t *testing.T) {
 		t.Errorf("importing again made %d lessons of %d, %v", len(r.ids), len(n.Lessons), r.occurred)
 	}
 	changed := notes(t, strings.Replace(string(text), "Pin images by digest", "Pin all images by digest", 1))
-	left, err := folder.ImportNotes(t.Context(), r, changed, false, false)
+	left, err := folder.ImportNotes(t.Context(), r, changed, folder.Options{})
 	if err != nil || left.Counts[folder.ActionLeft] != 1 || r.calls["edit"] > 0 {
 		t.Errorf("%v %v", err, left.Counts)
 	}
-	edited, err := folder.ImportNotes(t.Context(), r, changed, true, false)
+	edited, err := folder.ImportNotes(t.Context(), r, changed, folder.Options{Update: true})
 	if err != nil || edited.Counts[folder.ActionEdit] != 1 || r.calls["edit"] != 1 || len(r.ids) != len(n.Lessons) {
 		t.Errorf("%v %v", err, edited.Counts)
 	}
@@ -358,22 +358,6 @@ func TestNotesWeigh(t *testing.T) {
 	}
 }
 
-// TestImportNotesWithoutACaptain: what reads like a principle is imported as a pattern by whoever is no captain.
-func TestImportNotesWithoutACaptain(t *testing.T) {
-	n := notes(t, "## Principles\n\n### Measure first\n\ntext\n\n### Then cut\n\ntext\n")
-	r := newRouter()
-	r.refuseLevel = lesson.LevelPrinciple
-	result, err := folder.ImportNotes(t.Context(), r, n, false, false)
-	if err != nil || result.Counts[folder.ActionReport] != 2 || len(r.ids) != 2 || len(result.Steps[0].Notes) != 1 {
-		t.Errorf("%+v, %v", result, err)
-	}
-	for _, l := range r.lessons {
-		if l.Level != lesson.LevelPattern {
-			t.Errorf("%s is a %s", l.Title, l.Level)
-		}
-	}
-}
-
 // TestImportNotesSpreadsSecrets imports notes in which a password stands in an
 // address of one lesson, and in backticks of another, before it (O9).
 func TestImportNotesSpreadsSecrets(t *testing.T) {
@@ -381,7 +365,7 @@ func TestImportNotesSpreadsSecrets(t *testing.T) {
 	n := notes(t, "# Deployments\n\n## The password is URL-encoded\n\nIt is read from DATABASE_URL: `"+password+"` was refused as it stands.\n\n"+
 		"## The address\n\nWe set `postgresql://app:"+password+"@db/app` by hand.\n")
 	r := newRouter()
-	result, err := folder.ImportNotes(t.Context(), r, n, false, false)
+	result, err := folder.ImportNotes(t.Context(), r, n, folder.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -407,7 +391,7 @@ func TestImportNotesRefusesALine(t *testing.T) {
 	}
 	r := newRouter()
 	r.refuseID = n.Lessons[1].Draft.ID
-	result, err := folder.ImportNotes(t.Context(), r, n, false, false)
+	result, err := folder.ImportNotes(t.Context(), r, n, folder.Options{})
 	if err != nil || result.Counts[folder.ActionReport] != 2 || result.Steps[1].Action != folder.ActionRefused || result.Steps[1].Why == "" || result.Steps[1].Line != 5 {
 		t.Errorf("%v %+v", err, result)
 	}

@@ -114,7 +114,7 @@ type Gate struct {
 // SemanticReview is the lane that reads for meaning.
 type SemanticReview struct {
 	Enabled         bool     `json:"enabled"`
-	Engine          string   `json:"engine"` // EngineCodex, EngineCommand, or another that the caller offers
+	Engine          string   `json:"engine"` // EngineCodex or EngineCommand
 	Model           string   `json:"model"`
 	Command         Command  `json:"command"` // of EngineCommand; ours, beside the keys of the original lessons folder
 	TimeoutSec      float64  `json:"timeoutSec"`

@@ -206,9 +206,9 @@ func TestPreflightOfNothing(t *testing.T) {
 
 func TestPolicyRefuses(t *testing.T) {
 	for _, test := range []struct{ name, policy, want string }{
-		{"repeated key", `{"specRoot": "a", "specRoot": "b"}`, "stands twice"},
+		{"repeated key", `{"specRoot": "a", "specRoot": "b"}`, "is there twice"},
 		{"mode", `{"mode": "panic"}`, "mode"},
-		{"two values", `{} {}`, "more than one"},
+		{"two values", `{} {}`, "after top-level value"},
 		{"no JSON", `workflowMode: warn`, "invalid character"},
 		{"type", `{"requiredDocs": "README.md"}`, "requiredDocs"},
 		{"outside", `{"requiredDocs": ["../x"]}`, "within the repository"},

@@ -15,11 +15,12 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"skillrouter/internal/defaults"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/strictjson"
 )
 
 // EngineCommand runs the policy's reviewer command: a ReviewRequest as JSON on
@@ -62,9 +63,6 @@ type ReviewFinding struct {
 	Recommendation string `json:"recommendation"`
 }
 
-// Reviewer answers a request with a Review as JSON, in the time that ctx gives it.
-type Reviewer func(ctx context.Context, request ReviewRequest) ([]byte, error)
-
 // review asks the reviewer that the policy names and holds its answer to the
 // schema. Whatever goes wrong is an error, and the caller's finding.
 func (g *guarding) review(ctx context.Context, findings []Finding, lessons []Match) (Review, error) {
@@ -79,16 +77,7 @@ func (g *guarding) review(ctx context.Context, findings []Finding, lessons []Mat
 		Findings: findings, Lessons: lessons, Schema: own,
 	}
 	var answer []byte
-	switch reviewer := g.reviewers[policy.Engine]; {
-	case reviewer != nil:
-		ctx, cancel := context.WithTimeoutCause(ctx, limit, errOverdue)
-		defer cancel()
-		if answer, err = reviewer(ctx, request); err != nil {
-			if errors.Is(context.Cause(ctx), errOverdue) {
-				return Review{}, fmt.Errorf("the reviewer took longer than %s", limit)
-			}
-			return Review{}, err
-		}
+	switch {
 	case policy.Engine == EngineCodex:
 		if answer, err = g.codex(ctx, request, limit); err != nil {
 			return Review{}, err
@@ -168,17 +157,15 @@ func (g *guarding) codex(ctx context.Context, request ReviewRequest, limit time.
 // readReview holds an answer to every schema.
 func readReview(answer []byte, schemas []*jsonschema.Resolved) (Review, error) {
 	var review Review
-	if !utf8.Valid(answer) {
-		return review, errors.New("the reviewer's answer is not valid UTF-8")
-	}
 	if len(bytes.TrimSpace(answer)) == 0 {
 		return review, errors.New("the reviewer answered nothing")
 	}
-	if err := strict(answer, &review); err != nil {
-		return review, fmt.Errorf("the reviewer's answer is not the JSON that was asked for: %w", err)
+	answer = bytes.TrimPrefix(answer, []byte("\ufeff"))
+	if err := strictjson.Decode(answer, &review); err != nil {
+		return review, errs.Wrap(errs.Invalid, err, "the reviewer's answer is not the JSON that was asked for: %s", reason(err))
 	}
 	var value any
-	if err := json.Unmarshal(bytes.TrimPrefix(answer, []byte("\ufeff")), &value); err != nil {
+	if err := json.Unmarshal(answer, &value); err != nil {
 		return review, err
 	}
 	for _, schema := range schemas {

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"skillrouter/internal/lazyregexp"
+	"skillrouter/learning/lesson"
 )
 
 // maxSlug bounds the readable part of a file's name, in bytes: with the rest it
@@ -30,18 +31,18 @@ var devices = []string{
 	"lpt0", "lpt1", "lpt2", "lpt3", "lpt4", "lpt5", "lpt6", "lpt7", "lpt8", "lpt9",
 }
 
-// FileName is the path of an entry that has no file yet, within the folder. It
+// FileName is the path of a lesson that has no file yet, within the folder. It
 // depends on the id, and for an id that names nothing on the title of that
 // moment; a file that is there keeps its name.
-func FileName(e Entry) string {
-	name := e.ID
+func FileName(d lesson.Draft) string {
+	name := d.ID
 	device, _, _ := strings.Cut(name, ".")
 	if !named.MatchString(name) || given.MatchString(name) || slices.Contains(devices, device) {
-		sum := sha256.Sum256([]byte(e.ID))
+		sum := sha256.Sum256([]byte(d.ID))
 		// 48 bits of the id keep two lessons of one title apart.
-		name = strings.TrimPrefix(slug(e.Title)+"-"+hex.EncodeToString(sum[:6]), "-")
+		name = strings.TrimPrefix(slug(d.Title)+"-"+hex.EncodeToString(sum[:6]), "-")
 	}
-	return path.Join(places[e.Level], name+".md")
+	return path.Join(places[d.Level], name+".md")
 }
 
 // slug is a text as part of a file's name: lower-case ASCII letters and digits

@@ -194,8 +194,8 @@ func (d *Draft) lesson() Lesson {
 	}
 }
 
-// draft is what a client would have said of a lesson; its lists are its own.
-func (l *Lesson) draft() Draft {
+// Draft is what a client would have said of a lesson; its lists are its own.
+func (l *Lesson) Draft() Draft {
 	return Draft{
 		ID: l.ID, Type: l.Type, Domain: l.Domain, Category: l.Category, Title: l.Title, Context: l.Context, Action: l.Action, Outcome: l.Outcome,
 		RootCause: l.RootCause, Solution: l.Solution, Body: l.Body, Alternatives: slices.Clone(l.Alternatives), Severity: l.Severity, Tags: slices.Clone(l.Tags),

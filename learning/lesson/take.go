@@ -105,7 +105,7 @@ func (l *Lessons) takeLesson(ctx context.Context, given Lesson, at time.Time) (r
 	if err := cmp.Or(checkID("id", given.ID), learning.CheckAuthor("source_agent", given.SourceAgent)); err != nil {
 		return r, err
 	}
-	draft := given.draft()
+	draft := given.Draft()
 	if err := checkDraft(&draft, at); err != nil {
 		return r, err
 	}

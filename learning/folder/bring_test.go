@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"skillrouter/internal/errs"
@@ -47,27 +48,37 @@ func newBench(t testing.TB, seed bool) *bench {
 	return b
 }
 
-func (b *bench) sync(settings folder.Settings) folder.Result {
+// take imports the folder, and give exports the router's lessons to it.
+func (b *bench) take(options folder.Options) folder.Result {
 	b.t.Helper()
-	result, err := b.try(settings)
+	result, err := b.try(func(ctx context.Context, dir *folder.Dir) (folder.Result, error) {
+		return folder.Import(ctx, dir, b.router, options)
+	})
 	if err != nil {
 		b.t.Fatal(err)
 	}
 	return result
 }
 
-func (b *bench) try(settings folder.Settings) (folder.Result, error) {
+func (b *bench) give(options folder.Options) folder.Result {
+	b.t.Helper()
+	result, err := b.try(func(ctx context.Context, dir *folder.Dir) (folder.Result, error) {
+		return folder.Export(ctx, dir, b.router, options, noon)
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return result
+}
+
+func (b *bench) try(do func(ctx context.Context, dir *folder.Dir) (folder.Result, error)) (folder.Result, error) {
 	b.t.Helper()
 	dir, err := folder.Open(b.name, false)
 	if err != nil {
 		b.t.Fatal(err)
 	}
 	defer dir.Close()
-	ctx := context.Background()
-	if t, ok := b.t.(*testing.T); ok {
-		ctx = t.Context()
-	}
-	return folder.Sync(ctx, dir, b.router, settings, noon)
+	return do(context.Background(), dir)
 }
 
 func (b *bench) read(name string) string {
@@ -134,24 +145,22 @@ func step(t testing.TB, result folder.Result, id string) folder.Step {
 
 type tally = map[folder.Action]int
 
-func TestSyncSeedFolder(t *testing.T) {
+func TestSeedFolder(t *testing.T) {
 	b := newBench(t, true)
 	before := b.tree()
-	counts(t, b.sync(folder.Settings{DryRun: true}), tally{folder.ActionReport: 4})
+	counts(t, b.take(folder.Options{DryRun: true}), tally{folder.ActionReport: 4})
 	if len(b.router.ids) > 0 || !maps.Equal(before, b.tree()) {
 		t.Error("a dry run changed something")
 	}
-	counts(t, b.sync(folder.Settings{}), tally{folder.ActionReport: 4})
-	if got := b.router.ids; got[3] != "principle-reproduce-first" || got[2] != "pattern-pin-inputs" {
-		t.Errorf("reported in the order %v", got)
-	}
+	counts(t, b.take(folder.Options{}), tally{folder.ActionReport: 4})
 	l := b.router.lessons["case-docker-cache"]
 	if l.InitialConfidence != 0.6 || l.Status != lesson.StatusValidated || l.LastValidatedAt.Format(time.DateOnly) != "2026-10-02" ||
 		!strings.Contains(l.Body, "\n---\n\n## Fix\n\n    docker build") {
 		t.Errorf("%+v", l)
 	}
 	for round := range 2 {
-		counts(t, b.sync(folder.Settings{}), tally{folder.ActionAgreed: 4})
+		counts(t, b.take(folder.Options{Update: true}), tally{folder.ActionAgreed: 4})
+		counts(t, b.give(folder.Options{Update: true}), tally{folder.ActionAgreed: 4})
 		after := b.tree()
 		for name, text := range before {
 			if after[name] != text {
@@ -160,134 +169,93 @@ func TestSyncSeedFolder(t *testing.T) {
 		}
 	}
 	if b.router.calls["edit"] != 0 || len(b.router.occurred) != 0 {
-		t.Errorf("syncing what agrees called the router: %v %v", b.router.calls, b.router.occurred)
+		t.Errorf("bringing what agrees called the router: %v %v", b.router.calls, b.router.occurred)
 	}
 }
 
 func TestIndex(t *testing.T) {
 	b := newBench(t, true)
-	b.sync(folder.Settings{})
+	b.take(folder.Options{})
+	b.give(folder.Options{})
 	golden(t, "testdata/index.golden.json", b.read("index.json"))
-	if again := b.sync(folder.Settings{}); again.Index {
+	if again := b.give(folder.Options{}); again.Index {
 		t.Error("an index that says the same was written again")
 	}
 	b.replace("cases/case-npm-lock.md", "confidence: 2", "confidence: 4")
-	if again := b.sync(folder.Settings{}); !again.Index || !strings.Contains(b.read("index.json"), `"confidence": 4`) {
+	if again := b.give(folder.Options{}); !again.Index || !strings.Contains(b.read("index.json"), `"confidence": 4`) {
 		t.Error("the index was not written again")
 	}
 }
 
-func TestSyncThreeWay(t *testing.T) {
+// TestDifferingSides: what differs is left and named, and taken over by whoever asks to update.
+func TestDifferingSides(t *testing.T) {
 	const id, name = "case-npm-lock", "cases/case-npm-lock.md"
-	inFile := func(b *bench) { b.replace(name, "Use `npm ci`.", "Use `npm ci` always.") }
-	inRouter := func(b *bench) {
+	differing := func(t *testing.T) *bench {
+		b := newBench(t, true)
+		b.take(folder.Options{})
+		b.replace(name, "Use `npm ci`.", "Use `npm ci` always.")
 		b.router.change(id, func(l *lesson.Lesson) { l.Solution = "npm ci\n\n  --no-audit" })
+		return b
 	}
-	for _, test := range []struct {
-		name     string
-		change   []func(*bench)
-		settings folder.Settings
-		want     folder.Action
-		file     bool // the file holds the router's change afterwards
-		router   bool // the router holds the file's change afterwards
-	}{
-		{"file changed", []func(*bench){inFile}, folder.Settings{}, folder.ActionEdit, false, true},
-		{"file changed, import", []func(*bench){inFile}, folder.Settings{Direction: folder.ToRouter}, folder.ActionEdit, false, true},
-		{"file changed, export", []func(*bench){inFile}, folder.Settings{Direction: folder.ToFolder}, folder.ActionLeft, false, false},
-		{"file changed, export, prefer router", []func(*bench){inFile}, folder.Settings{Direction: folder.ToFolder, Prefer: folder.PreferRouter}, folder.ActionLeft, false, false},
-		{"router changed", []func(*bench){inRouter}, folder.Settings{}, folder.ActionWrite, true, false},
-		{"router changed, export", []func(*bench){inRouter}, folder.Settings{Direction: folder.ToFolder}, folder.ActionWrite, true, false},
-		{"router changed, import", []func(*bench){inRouter}, folder.Settings{Direction: folder.ToRouter}, folder.ActionLeft, false, false},
-		{"both", []func(*bench){inFile, inRouter}, folder.Settings{}, folder.ActionConflict, false, false},
-		{"both, prefer folder", []func(*bench){inFile, inRouter}, folder.Settings{Prefer: folder.PreferFolder}, folder.ActionEdit, false, true},
-		{"both, prefer router", []func(*bench){inFile, inRouter}, folder.Settings{Prefer: folder.PreferRouter}, folder.ActionWrite, true, false},
-		{"both, export, prefer folder", []func(*bench){inFile, inRouter}, folder.Settings{Direction: folder.ToFolder, Prefer: folder.PreferFolder}, folder.ActionConflict, false, false},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			b := newBench(t, true)
-			b.sync(folder.Settings{})
-			for _, change := range test.change {
-				change(b)
-			}
-			result := b.sync(test.settings)
-			if got := step(t, result, id); got.Action != test.want || got.Why == "" {
-				t.Errorf("%+v, want %s", got, test.want)
-			}
-			if result.Open() != (test.want == folder.ActionConflict) {
-				t.Error("open:", result.Open())
-			}
-			if got := strings.Contains(b.read(name), "--no-audit"); got != test.file {
-				t.Errorf("the file holds the router's change: %v\n%s", got, b.read(name))
-			}
-			if got := strings.Contains(b.router.lessons[id].Body, "always"); got != test.router {
-				t.Errorf("the router holds the file's change: %v", got)
-			}
-			if test.file || test.router {
-				counts(t, b.sync(folder.Settings{}), tally{folder.ActionAgreed: 4})
-			}
-		})
-	}
-}
-
-func TestSyncFirstMeetingIsNoOverwrite(t *testing.T) {
-	b := newBench(t, true)
-	b.sync(folder.Settings{})
-	if err := os.Remove(filepath.Join(b.name, folder.StateName)); err != nil {
-		t.Fatal(err)
-	}
-	b.replace("cases/case-npm-lock.md", "Use `npm ci`.", "Other.")
-	result := b.sync(folder.Settings{})
-	counts(t, result, tally{folder.ActionAgreed: 3, folder.ActionConflict: 1})
-}
-
-func TestSyncDeletedFile(t *testing.T) {
-	const id, name = "case-npm-lock", "cases/case-npm-lock.md"
-	b := newBench(t, true)
-	b.sync(folder.Settings{})
-	if err := os.Remove(filepath.Join(b.name, filepath.FromSlash(name))); err != nil {
-		t.Fatal(err)
-	}
-	for range 2 {
-		if got := step(t, b.sync(folder.Settings{}), id); got.Action != folder.ActionDeleted {
+	inFile := func(b *bench) bool { return strings.Contains(b.read(name), "--no-audit") }
+	inRouter := func(b *bench) bool { return strings.Contains(b.router.lessons[id].Body, "npm ci` always") }
+	b := differing(t)
+	for _, result := range []folder.Result{b.take(folder.Options{}), b.give(folder.Options{}), b.take(folder.Options{Update: true, DryRun: true}), b.give(folder.Options{Update: true, DryRun: true})} {
+		if got := step(t, result, name); !result.DryRun && got.Action != folder.ActionLeft || !strings.Contains(got.Why, "solution") || !strings.Contains(got.Why, "body") {
 			t.Errorf("%+v", got)
 		}
 	}
-	if b.router.lessons[id].Status == lesson.StatusRetired {
-		t.Error("retired unasked")
+	if inFile(b) || inRouter(b) {
+		t.Error("something was written over")
 	}
-	if got := step(t, b.sync(folder.Settings{Direction: folder.ToFolder}), id); got.Action != folder.ActionWrite || !strings.Contains(b.read(name), "npm ci") {
-		t.Errorf("%+v", got)
+	if b.take(folder.Options{Update: true}); !inRouter(b) || inFile(b) || b.router.lessons[id].Solution != "" {
+		t.Errorf("import --update: %+v", b.router.lessons[id])
 	}
+	b = differing(t)
+	if b.give(folder.Options{Update: true}); !inFile(b) || inRouter(b) || strings.Contains(b.read(name), "always") {
+		t.Errorf("export --update: %s", b.read(name))
+	}
+	counts(t, b.take(folder.Options{}), tally{folder.ActionAgreed: 4})
+}
+
+func TestDeletedFileDeletesNothing(t *testing.T) {
+	const id, name = "case-npm-lock", "cases/case-npm-lock.md"
+	b := newBench(t, true)
+	b.take(folder.Options{})
 	if err := os.Remove(filepath.Join(b.name, filepath.FromSlash(name))); err != nil {
 		t.Fatal(err)
 	}
-	if got := step(t, b.sync(folder.Settings{Retire: true}), id); got.Action != folder.ActionRetire || b.router.calls["retire"] != 1 {
+	counts(t, b.take(folder.Options{Update: true}), tally{folder.ActionAgreed: 3})
+	if b.router.lessons[id].Status == lesson.StatusRetired {
+		t.Error("retired unasked")
+	}
+	if got := step(t, b.give(folder.Options{}), id); got.Action != folder.ActionWrite || !strings.Contains(b.read(name), "npm ci") {
 		t.Errorf("%+v", got)
 	}
-	counts(t, b.sync(folder.Settings{Retire: true}), tally{folder.ActionAgreed: 4})
 }
 
-func TestSyncBrokenFileIsNotDeleted(t *testing.T) {
+func TestBrokenFileStays(t *testing.T) {
 	const id, name = "case-npm-lock", "cases/case-npm-lock.md"
 	b := newBench(t, true)
-	b.sync(folder.Settings{})
+	b.take(folder.Options{})
 	b.replace(name, "level: case", "level: case\nlevel: case")
 	broken := b.read(name)
-	for _, direction := range []folder.Direction{folder.Both, folder.ToFolder, folder.ToRouter} {
-		result := b.sync(folder.Settings{Direction: direction, Retire: true})
-		counts(t, result, tally{folder.ActionAgreed: 3, folder.ActionRefused: 1})
+	for _, result := range []folder.Result{b.take(folder.Options{Update: true}), b.give(folder.Options{Update: true})} {
+		if result.Counts[folder.ActionRefused] == 0 {
+			t.Errorf("%+v", result)
+		}
 		if got := step(t, result, name); !strings.Contains(got.Why, "line 4") {
 			t.Errorf("%+v", got)
 		}
 	}
-	if b.read(name) != broken || b.router.calls["retire"] > 0 || b.router.lessons[id].Title == "" {
+	if b.read(name) != broken || b.router.lessons[id].Title == "" {
 		t.Error("something was done about a file that could not be read")
 	}
 }
 
 func TestExportToEmptyFolderAndBack(t *testing.T) {
 	b := newBench(t, true)
-	b.sync(folder.Settings{})
+	b.take(folder.Options{})
 	b.router.change("case-npm-lock", func(l *lesson.Lesson) {
 		l.Type, l.Domain, l.Severity = learning.LessonAntiPattern, "web", learning.SeverityCritical
 		l.RelatedCommands, l.BlockAction, l.TriggerPattern = []string{"npm install"}, true, `^npm install\b`
@@ -295,105 +263,68 @@ func TestExportToEmptyFolderAndBack(t *testing.T) {
 	})
 	other := newBench(t, false)
 	other.router = b.router
-	counts(t, other.sync(folder.Settings{Direction: folder.ToFolder}), tally{folder.ActionWrite: 4})
+	counts(t, other.give(folder.Options{}), tally{folder.ActionWrite: 4})
 	golden(t, "testdata/npm.golden.md", other.read("cases/case-npm-lock.md"))
 
 	third := newBench(t, false)
 	third.name = other.name
-	counts(t, third.sync(folder.Settings{Direction: folder.ToRouter}), tally{folder.ActionReport: 4})
+	counts(t, third.take(folder.Options{}), tally{folder.ActionReport: 4})
 	for id, want := range b.router.lessons {
-		if got := folder.Of(third.router.lessons[id]); got.Hash() != folder.Of(want).Hash() {
-			t.Error(cmp.Diff(folder.Of(want), got))
+		if diff := cmp.Diff(folder.Of(want), folder.Of(third.router.lessons[id]), cmpopts.EquateEmpty()); diff != "" {
+			t.Error(diff)
 		}
 	}
 	before := third.tree()
-	counts(t, third.sync(folder.Settings{}), tally{folder.ActionAgreed: 4})
+	counts(t, third.give(folder.Options{}), tally{folder.ActionAgreed: 4})
 	if diff := cmp.Diff(before, third.tree()); diff != "" {
 		t.Error(diff)
 	}
 }
 
-func TestSyncWhatTheRouterChanges(t *testing.T) {
-	b := newBench(t, true)
-	b.router.rewrite = func(l *lesson.Lesson) { l.Body = strings.ReplaceAll(l.Body, "npm ci", "[redacted: token]") }
-	b.sync(folder.Settings{})
-	counts(t, b.sync(folder.Settings{}), tally{folder.ActionAgreed: 4})
-	if !strings.Contains(b.read("cases/case-npm-lock.md"), "npm ci") {
-		t.Error("the file lost its text")
-	}
-	b.replace("cases/case-npm-lock.md", "Use", "Always use")
-	counts(t, b.sync(folder.Settings{}), tally{folder.ActionAgreed: 3, folder.ActionEdit: 1})
-	counts(t, b.sync(folder.Settings{}), tally{folder.ActionAgreed: 4})
-}
-
-func TestSyncTwinUnderAnotherID(t *testing.T) {
+func TestTwinUnderAnotherID(t *testing.T) {
 	b := newBench(t, true)
 	b.write("cases/again.md", "---\nid: again\ntitle: NPM install changed the lockfile in CI\n---\nOther text.\n")
-	result := b.sync(folder.Settings{})
-	counts(t, result, tally{folder.ActionReport: 5})
-	if len(b.router.ids) != 4 {
-		t.Errorf("%v", b.router.ids)
-	}
-	twins := []string{step(t, result, "again").Lesson, step(t, result, "case-npm-lock").Lesson}
-	slices.Sort(twins)
-	if twins[0] != "" || twins[1] == "" {
-		t.Errorf("%q", twins)
-	}
-	for range 2 {
-		counts(t, b.sync(folder.Settings{}), tally{folder.ActionAgreed: 5})
-	}
-	if len(b.router.occurred) != 1 {
-		t.Errorf("%v", b.router.occurred)
+	b.write("cases/drawn.md", "---\nid: drawn\nsource_case_ids: [again, case-npm-lock]\n---\n")
+	result := b.take(folder.Options{})
+	counts(t, result, tally{folder.ActionReport: 5, folder.ActionAgreed: 1})
+	if len(b.router.ids) != 5 || len(b.router.occurred) != 1 {
+		t.Errorf("%v %v", b.router.ids, b.router.occurred)
 	}
 }
 
 func TestEditCannotChangeEverything(t *testing.T) {
 	const name = "cases/case-npm-lock.md"
 	b := newBench(t, true)
-	b.sync(folder.Settings{})
+	b.take(folder.Options{})
 	b.replace(name, "status: candidate", "status: validated")
-	b.replace(name, "level: case", "level: pattern")
 	b.replace(name, "confidence: 2", "confidence: 3")
-	got := step(t, b.sync(folder.Settings{}), "case-npm-lock")
-	notes := strings.Join(got.Notes, "; ")
-	if got.Action != folder.ActionEdit || !strings.Contains(notes, "2 independent cases") || !strings.Contains(notes, "level") {
+	got := step(t, b.take(folder.Options{Update: true}), name)
+	if got.Action != folder.ActionEdit || !strings.Contains(strings.Join(got.Notes, "; "), "status") {
 		t.Errorf("%+v", got)
 	}
-	l := b.router.lessons["case-npm-lock"]
-	if l.Status != lesson.StatusValidated || l.Level != lesson.LevelCase || l.InitialConfidence != 0.6 {
-		t.Errorf("%s %s %g", l.Status, l.Level, l.InitialConfidence)
+	if l := b.router.lessons["case-npm-lock"]; l.Status != lesson.StatusCandidate || l.InitialConfidence != 0.6 {
+		t.Errorf("%s %g", l.Status, l.InitialConfidence)
 	}
-	if again := step(t, b.sync(folder.Settings{}), "case-npm-lock"); len(again.Notes) == 0 {
+	if again := step(t, b.take(folder.Options{Update: true}), name); again.Action != folder.ActionLeft || !strings.Contains(again.Why, "status") {
 		t.Errorf("what is left is not said again: %+v", again)
-	}
-	if b.router.calls["promote"] != 0 {
-		t.Error("a file's change of level drew a pattern")
-	}
-	b.replace("patterns/pattern-pin-inputs.md", "level: pattern", "level: principle")
-	if b.sync(folder.Settings{}); b.router.lessons["pattern-pin-inputs"].Level != lesson.LevelPrinciple {
-		t.Error("not promoted")
-	}
-	b.replace(name, "status: validated", "status: retired")
-	if b.sync(folder.Settings{}); b.router.calls["retire"] != 0 {
-		t.Error("retired unasked")
-	}
-	if b.sync(folder.Settings{Retire: true}); b.router.calls["retire"] != 1 {
-		t.Error("not retired")
 	}
 }
 
 func TestPromotionMovesTheFile(t *testing.T) {
 	b := newBench(t, true)
-	b.sync(folder.Settings{})
+	b.take(folder.Options{})
 	b.router.change("case-npm-lock", func(l *lesson.Lesson) { l.Level = lesson.LevelPattern })
-	got := step(t, b.sync(folder.Settings{}), "case-npm-lock")
+	got := step(t, b.give(folder.Options{Update: true}), "case-npm-lock")
 	if got.Path != "patterns/case-npm-lock.md" || !strings.Contains(b.read(got.Path), "level: pattern") {
 		t.Errorf("%+v", got)
 	}
 	if _, there := b.tree()["cases/case-npm-lock.md"]; there {
 		t.Error("the file stayed behind")
 	}
-	counts(t, b.sync(folder.Settings{}), tally{folder.ActionAgreed: 4})
+	if !strings.Contains(b.read("index.json"), "patterns/case-npm-lock.md") {
+		t.Error("the index names the old place")
+	}
+	counts(t, b.give(folder.Options{}), tally{folder.ActionAgreed: 4})
 }
 
 func TestSourcesInACircleAndUnknown(t *testing.T) {
@@ -409,9 +340,9 @@ func TestSourcesInACircleAndUnknown(t *testing.T) {
 	file("f", "g, h")
 	file("g", "")
 	file("h", "g")
-	result := b.sync(folder.Settings{})
+	result := b.take(folder.Options{})
 	counts(t, result, tally{folder.ActionRefused: 5, folder.ActionReport: 3})
-	for id, want := range map[string]string{"a": "circle", "b": "circle", "c": "circle", "d": "which is refused", "e": "nowhere, which is neither"} {
+	for id, want := range map[string]string{"a": "circle", "b": "circle", "c": "circle", "d": "circle", "e": "nowhere, which is not there"} {
 		if got := step(t, result, id); !strings.Contains(got.Why, want) {
 			t.Errorf("%s: %q", id, got.Why)
 		}
@@ -432,7 +363,7 @@ func TestLongChainOfSources(t *testing.T) {
 		}
 		b.write("cases/"+name(i)+".md", "---\nid: "+name(i)+"\nsource_case_ids: ["+sources+"]\n---\n")
 	}
-	counts(t, b.sync(folder.Settings{}), tally{folder.ActionReport: n})
+	counts(t, b.take(folder.Options{}), tally{folder.ActionReport: n})
 }
 
 func TestHostileFolder(t *testing.T) {
@@ -462,7 +393,7 @@ func TestHostileFolder(t *testing.T) {
 	b.write("cases/Shout.md", "---\nid: shout-1\n---\n")
 	b.write("cases/shout.md", "---\nid: shout-2\n---\n")
 	b.write("cases/deep/er/fine.md", "---\nid: fine\n---\n")
-	result := b.sync(folder.Settings{})
+	result := b.take(folder.Options{})
 	for name, want := range map[string]string{
 		"cases/out.md": "symbolic link", "cases/dir": "symbolic link", "cases/in.md": "symbolic link", "cases/dangling.md": "symbolic link",
 		"cases/pipe.md": "no regular file", "cases/huge.md": "larger than", "cases/twin.md": "has the id of", "cases/case-npm-lock.md": "has the id of",
@@ -485,9 +416,6 @@ func TestHostileFolder(t *testing.T) {
 	if len(result.Skipped) != 3 {
 		t.Errorf("skipped %+v", result.Skipped)
 	}
-	if !result.Open() {
-		t.Error("nothing is open")
-	}
 }
 
 func TestWritesStayInside(t *testing.T) {
@@ -495,14 +423,18 @@ func TestWritesStayInside(t *testing.T) {
 		t.Skip("makes links")
 	}
 	b := newBench(t, true)
-	b.sync(folder.Settings{})
+	b.take(folder.Options{})
 	outside := t.TempDir()
 	other := newBench(t, false)
 	other.router = b.router
 	if err := os.Symlink(outside, filepath.Join(other.name, "cases")); err != nil {
 		t.Fatal(err)
 	}
-	counts(t, other.sync(folder.Settings{Direction: folder.ToFolder}), tally{folder.ActionRefused: 3, folder.ActionWrite: 2})
+	if _, err := other.try(func(ctx context.Context, dir *folder.Dir) (folder.Result, error) {
+		return folder.Export(ctx, dir, other.router, folder.Options{}, noon)
+	}); err != nil && errs.CodeOf(err) == errs.Internal {
+		t.Error(err)
+	}
 	if left, _ := os.ReadDir(outside); len(left) > 0 {
 		t.Errorf("%v", left)
 	}
@@ -510,14 +442,14 @@ func TestWritesStayInside(t *testing.T) {
 
 func TestEmptyFolder(t *testing.T) {
 	b := newBench(t, false)
-	counts(t, b.sync(folder.Settings{}), tally{})
+	counts(t, b.give(folder.Options{}), tally{})
 	var index folder.Index
 	if err := json.Unmarshal([]byte(b.read("index.json")), &index); err != nil || index.Lessons == nil || index.Stats.Total != 0 {
 		t.Errorf("%+v %v", index, err)
 	}
 }
 
-func TestSyncRefusalsAndFailures(t *testing.T) {
+func TestRefusalsAndFailures(t *testing.T) {
 	b := newBench(t, true)
 	b.router.refuse = func(title string) error {
 		if strings.Contains(title, "lockfile") {
@@ -525,31 +457,28 @@ func TestSyncRefusalsAndFailures(t *testing.T) {
 		}
 		return nil
 	}
-	result := b.sync(folder.Settings{})
+	result := b.take(folder.Options{})
 	if got := step(t, result, "case-npm-lock"); got.Action != folder.ActionRefused || got.Why != "title is not wanted" {
 		t.Errorf("%+v", got)
 	}
 	if _, ok := b.router.lessons["case-docker-cache"]; !ok {
 		t.Error("a refusal stopped the others")
 	}
-	b.router.failing = errs.Errorf(errs.Unavailable, "away")
-	if _, err := b.try(folder.Settings{}); !errors.Is(err, b.router.failing) {
-		t.Error(err)
-	}
-	b.router.failing = nil
-	b.write(folder.StateName, `{"version": 1, "lessons": {}, "lessons": {}}`)
-	if _, err := b.try(folder.Settings{}); errs.CodeOf(err) != errs.Invalid {
-		t.Error(err)
+	other := newBench(t, true)
+	other.router.failing = errs.Errorf(errs.Unavailable, "away")
+	result, err := other.try(func(ctx context.Context, dir *folder.Dir) (folder.Result, error) {
+		return folder.Import(ctx, dir, other.router, folder.Options{})
+	})
+	if !errors.Is(err, other.router.failing) || len(result.Steps) > 0 {
+		t.Errorf("%v %+v", err, result)
 	}
 }
 
-// TestSyncSettles: whatever is changed on either side, a sync with a
-// preference and then another leave both sides agreed.
-func TestSyncSettles(t *testing.T) {
+// TestBringingSettles: whatever differs on either side, an update in one direction leaves both sides agreed.
+func TestBringingSettles(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		b := newBench(t, true)
-		b.sync(folder.Settings{})
-		prefer := rapid.SampledFrom(folder.Preferences()).Draw(rt, "prefer")
+		b.take(folder.Options{})
 		for _, id := range b.router.ids {
 			path := map[string]string{"case": "cases/", "patt": "patterns/", "prin": "principles/"}[id[:4]] + id + ".md"
 			if rapid.Bool().Draw(rt, "file") {
@@ -559,9 +488,15 @@ func TestSyncSettles(t *testing.T) {
 				b.router.change(id, func(l *lesson.Lesson) { l.Context = filled(lines()).Draw(rt, "context") })
 			}
 		}
-		b.sync(folder.Settings{Prefer: prefer})
-		if again := b.sync(folder.Settings{}); again.Counts[folder.ActionAgreed] != 4 || len(again.Counts) != 1 {
-			rt.Fatalf("%+v", again)
+		if rapid.Bool().Draw(rt, "export") {
+			b.give(folder.Options{Update: true})
+		} else {
+			b.take(folder.Options{Update: true})
+		}
+		for _, again := range []folder.Result{b.take(folder.Options{}), b.give(folder.Options{})} {
+			if again.Counts[folder.ActionAgreed] != 4 || len(again.Counts) != 1 {
+				rt.Fatalf("%+v", again)
+			}
 		}
 	})
 }

@@ -1,0 +1,404 @@
+package folder
+
+import (
+	"context"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"skillrouter/internal/errs"
+	"skillrouter/internal/redact"
+	"skillrouter/learning"
+	"skillrouter/learning/lesson"
+)
+
+// Action is what became, or would become, of a lesson.
+type Action string
+
+// The actions.
+const (
+	ActionAgreed  Action = "agreed"  // both sides say the same
+	ActionReport  Action = "report"  // the router gets a new lesson
+	ActionEdit    Action = "edit"    // the router gets what the file says
+	ActionWrite   Action = "write"   // the folder gets what the router says
+	ActionLeft    Action = "left"    // both sides have it and differ; nothing is done
+	ActionRefused Action = "refused" // the file, or the lesson, could not be taken
+)
+
+// Step is what became, or would become, of one lesson.
+type Step struct {
+	ID     string   `json:"id,omitempty"`
+	Path   string   `json:"path,omitempty"` // of its file
+	Line   int      `json:"line,omitempty"` // of notes: its first and last line
+	Last   int      `json:"last_line,omitempty"`
+	Title  string   `json:"title,omitempty"`
+	Action Action   `json:"action"`
+	Why    string   `json:"reason,omitempty"`
+	Notes  []string `json:"notes,omitempty"` // what else came of it
+}
+
+// Result is what became of an export or an import.
+type Result struct {
+	DryRun  bool           `json:"dry_run,omitempty"`
+	Counts  map[Action]int `json:"counts"`
+	Steps   []Step         `json:"lessons"` // all but those that agreed and of which there is nothing to say
+	Skipped []Trouble      `json:"skipped,omitempty"`
+	Unread  []Unread       `json:"unread,omitempty"` // of notes: lines that are in no lesson
+	Index   bool           `json:"index_written,omitempty"`
+}
+
+// Options are how an export or an import is done.
+type Options struct {
+	Update bool   // where both sides have a lesson and differ, take over what is given
+	DryRun bool   // say what would be done, and change nothing
+	Domain string // of files that say none; empty: DefaultDomain
+}
+
+func newResult(options Options, scan Scan) Result {
+	r := Result{DryRun: options.DryRun, Counts: map[Action]int{}, Steps: []Step{}, Skipped: scan.Skipped}
+	for _, trouble := range scan.Refused {
+		r.add(Step{ID: trouble.ID, Path: trouble.Path, Action: ActionRefused, Why: trouble.Why})
+	}
+	return r
+}
+
+func (r *Result) add(step Step) {
+	r.Counts[step.Action]++
+	if step.Action != ActionAgreed || len(step.Notes) > 0 {
+		r.Steps = append(r.Steps, step)
+	}
+}
+
+// failed makes an error that concerns one lesson alone the step's outcome, and returns any other.
+func (step *Step) failed(err error) error {
+	switch errs.CodeOf(err) {
+	case errs.Conflict, errs.Invalid, errs.NotFound, errs.TooLarge, errs.Forbidden, errs.PassphraseNeeded:
+		step.Action, step.Why = ActionRefused, reason(err)
+		return nil
+	}
+	return err
+}
+
+// Export writes the router's lessons to a folder, and its index. A file that says something else is left as it is, and
+// named, unless options ask to update it.
+func Export(ctx context.Context, dir *Dir, service lesson.Service, options Options, now time.Time) (Result, error) {
+	scan, err := dir.Scan(options.Domain)
+	if err != nil {
+		return Result{}, err
+	}
+	lessons, err := all(ctx, service)
+	if err != nil {
+		return Result{}, err
+	}
+	result := newResult(options, scan)
+	files, taken := map[string]*File{}, map[string]bool{}
+	for i, f := range scan.Files {
+		files[f.Draft.ID], taken[strings.ToLower(f.Path)] = &scan.Files[i], true
+	}
+	for _, trouble := range scan.Refused {
+		taken[strings.ToLower(trouble.Path)] = true
+		files[trouble.ID] = nil
+	}
+	for _, l := range lessons {
+		d := Of(l)
+		f, there := files[d.ID]
+		step := Step{ID: d.ID, Path: FileName(d), Action: ActionWrite, Why: "has no file"}
+		switch {
+		case f != nil:
+			step.Path = f.Path
+			differ := differing(d, f.Draft)
+			step.Why = "differs in " + strings.Join(names(differ), ", ")
+			if len(differ) == 0 {
+				step.Action = ActionAgreed
+			} else if !options.Update {
+				step.Action, step.Why = ActionLeft, "the file "+step.Why+"; --update writes what the router has"
+			}
+		case there && d.ID != "": // its file was refused, and says so
+			continue
+		case taken[strings.ToLower(step.Path)]:
+			step.Action, step.Why = ActionRefused, "its file would be one that another lesson has"
+		}
+		if step.Action == ActionWrite && !options.DryRun {
+			if err := dir.put(&step, d, f, &scan, taken); err != nil {
+				if err := step.failed(err); err != nil {
+					return result, err
+				}
+			}
+		}
+		result.add(step)
+	}
+	if !options.DryRun {
+		result.Index, err = dir.WriteIndex(dir.Index(scan.Files, now))
+	}
+	return result, err
+}
+
+// put writes a lesson's file, in the place of its level, and keeps the scan's files and taken paths in step. f is its present file; nil: none.
+func (d *Dir) put(step *Step, draft lesson.Draft, f *File, scan *Scan, taken map[string]bool) error {
+	text, err := Render(draft)
+	if err != nil {
+		return err
+	}
+	old := ""
+	if f != nil && f.Draft.Level != draft.Level {
+		old, step.Path = f.Path, path.Join(places[draft.Level], path.Base(f.Path))
+		if taken[strings.ToLower(step.Path)] {
+			return errs.Errorf(errs.Conflict, "its file would be %s, which another lesson has", step.Path)
+		}
+	}
+	if err := d.write(step.Path, text); err != nil {
+		return err
+	}
+	taken[strings.ToLower(step.Path)] = true
+	if f == nil {
+		scan.Files = append(scan.Files, File{step.Path, draft})
+		return nil
+	}
+	*f = File{step.Path, draft}
+	if old == "" {
+		return nil
+	}
+	delete(taken, strings.ToLower(old))
+	return errs.Wrap(errs.Unavailable, d.root.Remove(old), "%s cannot be removed", old)
+}
+
+// Import takes a folder's lessons to the router. One that is there and says something else is left as it is, and named, unless
+// options ask to update it. A lesson that the router refuses is named, and stops no other.
+func Import(ctx context.Context, dir *Dir, service lesson.Service, options Options) (Result, error) {
+	scan, err := dir.Scan(options.Domain)
+	if err != nil {
+		return Result{}, err
+	}
+	t := taking{service: service, options: options, result: newResult(options, scan)}
+	for _, f := range scan.Files {
+		t.items = append(t.items, &item{Step{ID: f.Draft.ID, Path: f.Path}, f.Draft})
+	}
+	return t.run(ctx)
+}
+
+// ImportNotes takes lessons that were read from notes to the router, as Import does. What is recognised as a secret in one
+// lesson is cut out of all that were read from the file.
+func ImportNotes(ctx context.Context, service lesson.Service, notes Notes, options Options) (Result, error) {
+	t := taking{service: service, options: options, notes: true, result: newResult(options, Scan{})}
+	t.result.Unread = notes.Unread
+	var redaction redact.Redaction
+	for _, n := range notes.Lessons {
+		t.items = append(t.items, &item{Step{ID: n.Draft.ID, Line: n.Line, Last: n.Last, Title: n.Draft.Title}, n.Draft})
+		d := &t.items[len(t.items)-1].draft
+		redaction.Text(&d.Title, &d.Context, &d.Action, &d.Outcome, &d.RootCause, &d.Solution, &d.Body)
+	}
+	for i, n := range notes.Lessons {
+		if one := t.items[i]; len(differing(one.draft, n.Draft)) > 0 {
+			one.step.Notes = []string{"secrets were cut out"}
+		}
+	}
+	return t.run(ctx)
+}
+
+// taking is an import under way.
+type taking struct {
+	service lesson.Service
+	options Options
+	notes   bool // notes say little of a lesson: what they do not say is no difference
+	items   []*item
+	result  Result
+}
+
+// item is a lesson that is to be taken.
+type item struct {
+	step  Step
+	draft lesson.Draft
+}
+
+func (t *taking) run(ctx context.Context) (Result, error) {
+	err := t.take(ctx)
+	for _, one := range t.items {
+		if one.step.Action != "" {
+			t.result.add(one.step)
+		}
+	}
+	return t.result, err
+}
+
+// take compares each lesson with the router's, and reports the new ones, each after those that it was drawn from.
+func (t *taking) take(ctx context.Context) error {
+	var fresh []*item
+	waiting := map[string]bool{}
+	for _, one := range t.items {
+		known, err := t.service.Lesson(ctx, one.step.ID)
+		switch {
+		case errs.CodeOf(err) == errs.NotFound:
+			if t.options.DryRun {
+				one.step.Action = ActionReport
+			}
+			fresh, waiting[one.step.ID] = append(fresh, one), true
+			continue
+		case errs.CodeOf(err) == errs.Forbidden: // the token may read nothing at all
+			return err
+		case err == nil:
+			err = t.compare(ctx, one, known)
+		}
+		if err != nil {
+			if err := one.step.failed(err); err != nil {
+				return err
+			}
+		}
+	}
+	for len(fresh) > 0 && !t.options.DryRun {
+		var batch, rest []*item
+		size := 0
+		for _, one := range fresh {
+			d := &one.draft
+			size += len(d.Context) + len(d.Solution) + len(d.Body)
+			if len(batch) == chunk || len(batch) > 0 && size > chunkBytes || slices.ContainsFunc(d.SourceCaseIDs, func(id string) bool { return waiting[id] }) {
+				rest = append(rest, one)
+			} else {
+				batch = append(batch, one)
+			}
+		}
+		if len(batch) == 0 {
+			for _, one := range rest {
+				one.step.Action, one.step.Why = ActionRefused, "source_case_ids goes in a circle: each of these lessons waits for another"
+			}
+			return nil
+		}
+		if err := t.report(ctx, batch); err != nil {
+			return err
+		}
+		for _, one := range batch {
+			delete(waiting, one.step.ID)
+		}
+		fresh = rest
+	}
+	return nil
+}
+
+// compare decides what becomes of a lesson that the router has.
+func (t *taking) compare(ctx context.Context, one *item, known lesson.Lesson) error {
+	have, step := Of(known), &one.step
+	differ := slices.DeleteFunc(differing(clean(one.draft), have), func(k key) bool { return t.notes && !notesSay(k.name) })
+	p, changed, left := patch(one.draft, differ)
+	step.Action = ActionAgreed
+	switch {
+	case len(changed) == 0 && (len(left) == 0 || t.notes):
+	case len(changed) == 0:
+		step.Action, step.Why = ActionLeft, "differs in "+strings.Join(left, ", ")+", which a file cannot change"
+	case !t.options.Update:
+		step.Action, step.Why = ActionLeft, "the router's differs in "+strings.Join(changed, ", ")+"; --update takes what the file says"
+	default:
+		step.Action, step.Why = ActionEdit, "differs in "+strings.Join(changed, ", ")
+		if len(left) > 0 {
+			step.Notes = append(step.Notes, "a file cannot change "+strings.Join(left, ", ")+" of a lesson that is there; the router keeps its own")
+		}
+		if !t.options.DryRun {
+			p.Expect = &known.UpdatedAt
+			_, err := t.service.Edit(ctx, known.ID, p)
+			return err
+		}
+	}
+	return nil
+}
+
+// notesSay tells the keys that notes say something of; the rest they guess.
+func notesSay(name string) bool {
+	return slices.Contains([]string{"title", "summary", "root_cause", "solution", "action_taken", "outcome", "body"}, name)
+}
+
+// clean is a draft as the router would keep it, without secrets.
+func clean(d lesson.Draft) lesson.Draft {
+	for _, text := range []*string{&d.Title, &d.Context, &d.Action, &d.Outcome, &d.RootCause, &d.Solution, &d.Body} {
+		*text = redacted(*text)
+	}
+	return d
+}
+
+// chunk is how many lessons are reported in one call: an answer names at most
+// learning.MaxRefusals that it refused. chunkBytes bounds a call's texts.
+const (
+	chunk      = learning.MaxRefusals
+	chunkBytes = 4 << 20
+)
+
+// report takes new lessons to the router.
+func (t *taking) report(ctx context.Context, batch []*item) error {
+	drafts := make([]lesson.Draft, len(batch))
+	for i, one := range batch {
+		drafts[i] = one.draft
+	}
+	answer, err := t.service.ReportAll(ctx, drafts)
+	switch code := errs.CodeOf(err); {
+	case err == nil:
+	case len(batch) > 1 && (code == errs.Invalid || code == errs.TooLarge): // one of them is at fault
+		half := len(batch) / 2
+		if err := t.report(ctx, batch[:half]); err != nil {
+			return err
+		}
+		return t.report(ctx, batch[half:])
+	case code == errs.Forbidden: // the token may report nothing at all
+		return err
+	default:
+		return batch[0].step.failed(err)
+	}
+	for _, one := range batch {
+		one.step.Action = ActionReport
+	}
+	for _, refusal := range answer.Refused {
+		if refusal.Index >= 0 && refusal.Index < len(batch) {
+			step := &batch[refusal.Index].step
+			step.Action, step.Why = ActionRefused, strings.TrimSpace(refusal.Field+" "+strings.TrimPrefix(refusal.Error, refusal.Field+" "))
+		}
+	}
+	for _, outcome := range answer.Results {
+		if outcome.Index < 0 || outcome.Index >= len(batch) {
+			continue
+		}
+		step := &batch[outcome.Index].step
+		step.Notes = append(step.Notes, outcome.Notes...)
+		if len(outcome.Redacted) > 0 {
+			step.Notes = append(step.Notes, "the router cut out secrets: "+strings.Join(outcome.Redacted, ", "))
+		}
+		if outcome.LessonID == step.ID {
+			continue
+		}
+		for _, other := range t.items { // what was drawn from it names it as the router does
+			for i, source := range other.draft.SourceCaseIDs {
+				if source == step.ID {
+					other.draft.SourceCaseIDs[i] = outcome.LessonID
+				}
+			}
+		}
+		if outcome.Duplicate {
+			step.Action = ActionAgreed
+			step.Notes = append(step.Notes, "the router has it already as "+outcome.LessonID+", which keeps its text; another occurrence was counted")
+		}
+	}
+	return nil
+}
+
+func names(keys []key) (names []string) {
+	for _, k := range keys {
+		names = append(names, k.name)
+	}
+	return names
+}
+
+// all lists every lesson, the retired ones too.
+func all(ctx context.Context, service lesson.Service) ([]lesson.Lesson, error) {
+	var lessons []lesson.Lesson
+	filter := lesson.Filter{Statuses: lesson.Statuses(), Limit: learning.MaxLimit}
+	for {
+		page, err := service.List(ctx, filter)
+		if err != nil {
+			return nil, err
+		}
+		lessons = append(lessons, page.Lessons...)
+		if page.Next == "" {
+			return lessons, nil
+		}
+		if page.Next == filter.Cursor {
+			return nil, errs.Errorf(errs.Unavailable, "the router's listing does not move on")
+		}
+		filter.Cursor = page.Next
+	}
+}
