@@ -3,6 +3,7 @@ package learning_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -90,68 +91,58 @@ func (f *failingPlace) Remember(ctx context.Context, d fact.Draft) (fact.Stored,
 	return stored, err
 }
 
-// TestAcceptingGoesOnAfterADeath breaks off between the steps of accepting, and has
-// the next process, or the same transcript, finish it: once, and not over what was written since.
+// TestAcceptingGoesOnAfterADeath breaks off before or after a fact is stored. It stays pending, the next process stores it when it is
+// accepted again, or when the transcript comes again, and nothing is there twice.
 func TestAcceptingGoesOnAfterADeath(t *testing.T) {
-	for _, test := range []struct {
-		name            string
-		before          bool // the fact's storing
-		again           bool // the transcript comes again, rather than a new process
-		written         bool // somebody writes the fact meanwhile
-		value, byReason string
-	}{
-		{name: "before storing", before: true, value: `"pytest -q"`},
-		{name: "after storing", value: `"pytest -q"`},
-		{name: "before storing, and the transcript comes again", before: true, again: true, value: `"pytest -q"`},
-		{name: "after storing, and the transcript comes again", again: true, value: `"pytest -q"`},
-		{name: "before storing, and another writes", before: true, written: true, value: `"make test"`, byReason: "written over"},
-		{name: "after storing, and another writes", written: true, value: `"make test"`, byReason: "written over"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			ctx := asOpen(t)
-			m := open(t, t.TempDir(), time.Now)
-			place := &failingPlace{Service: fact.NewFacts(m.store, learning.Options{})}
-			place.before.Store(test.before)
-			place.after.Store(!test.before)
-			ports := consolidate.Ports{Facts: place, Episodes: m.episodes}
-			options := consolidate.Options{Threshold: 0.7}
-			first := consolidate.New(m.store, ports, options)
-			if _, err := first.Consolidate(ctx, consolidate.TranscriptDraft{Text: said}); err == nil {
-				t.Fatal("nothing failed")
-			}
-			place.before.Store(false)
-			place.after.Store(false)
-			if test.written {
-				if _, err := place.Remember(ctx, fact.Draft{Key: "project.test_command", Value: []byte(`"make test"`)}); err != nil {
-					t.Fatal(err)
+	for _, before := range []bool{true, false} {
+		for _, again := range []bool{true, false} {
+			t.Run(fmt.Sprintf("before storing %t, the transcript comes again %t", before, again), func(t *testing.T) {
+				ctx := asOpen(t)
+				m := open(t, t.TempDir(), time.Now)
+				place := &failingPlace{Service: fact.NewFacts(m.store, learning.Options{})}
+				place.before.Store(before)
+				place.after.Store(!before)
+				ports, options := consolidate.Ports{Facts: place, Episodes: m.episodes}, consolidate.Options{Threshold: 0.7}
+				if _, err := consolidate.New(m.store, ports, options).Consolidate(ctx, consolidate.TranscriptDraft{Text: said}); err == nil {
+					t.Fatal("nothing failed")
 				}
-			}
-			next := consolidate.New(m.store, ports, options)
-			if !test.again {
-				next.Resume(ctx)
-			}
-			got, err := next.Consolidate(ctx, consolidate.TranscriptDraft{Text: said})
-			if err != nil || !got.Duplicate || got.Accepted != len(got.Proposals) {
-				t.Fatalf("%+v, %v", got, err)
-			}
-			for _, p := range got.Proposals {
-				if p.Kind == consolidate.ProposalFact && !strings.Contains(p.Reason, test.byReason) {
-					t.Errorf("%+v", p)
+				place.before.Store(false)
+				place.after.Store(false)
+				next := consolidate.New(m.store, ports, options)
+				list, err := next.Proposals(ctx, consolidate.ProposalFilter{Status: consolidate.ProposalPending})
+				if err != nil || len(list) == 0 {
+					t.Fatalf("nothing waits: %v", err)
 				}
-			}
-			fact, err := place.Recall(ctx, fact.Ref{Key: "project.test_command"})
-			if err != nil || string(fact.Value) != test.value {
-				t.Errorf("%s, %v", fact.Value, err)
-			}
-			episodes, err := m.episodes.Recent(ctx, episode.Filter{})
-			if err != nil || len(episodes) != 1 {
-				t.Errorf("%d episodes, %v", len(episodes), err)
-			}
-			var events int64
-			if err := m.db.Read.Raw("SELECT count(*) FROM events WHERE type = ?", consolidate.EventProposalAccepted).Scan(&events).Error; err != nil || events != int64(len(got.Proposals)) {
-				t.Errorf("%d events for %d proposals, %v", events, len(got.Proposals), err)
-			}
-		})
+				for _, p := range list {
+					if !again {
+						if _, err := next.Accept(ctx, p.ID); err != nil {
+							t.Error(err)
+						}
+					}
+				}
+				got, err := next.Consolidate(ctx, consolidate.TranscriptDraft{Text: said})
+				if err != nil || !got.Duplicate || len(got.Proposals) != 2 {
+					t.Fatalf("%+v, %v", got, err)
+				}
+				for _, p := range got.Proposals {
+					if p.Status != consolidate.ProposalAccepted {
+						t.Errorf("%+v", p)
+					}
+				}
+				stored, err := place.Recall(ctx, fact.Ref{Key: "project.test_command"})
+				if err != nil || string(stored.Value) != `"pytest -q"` || stored.Version != 1 {
+					t.Errorf("%+v, %v", stored, err)
+				}
+				episodes, err := m.episodes.Recent(ctx, episode.Filter{})
+				if err != nil || len(episodes) != 1 {
+					t.Errorf("%d episodes, %v", len(episodes), err)
+				}
+				var events int64
+				if err := m.db.Read.Raw("SELECT count(*) FROM events WHERE type = ?", consolidate.EventProposalAccepted).Scan(&events).Error; err != nil || events != 2 {
+					t.Errorf("%d events for 2 proposals, %v", events, err)
+				}
+			})
+		}
 	}
 }
 

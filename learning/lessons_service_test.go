@@ -359,8 +359,10 @@ func TestLessonsAreFoundAgainAfterAStart(t *testing.T) {
 func TestRelevanceCountsTimeAndDomain(t *testing.T) {
 	c := newClock()
 	lessons := lesson.NewLessons(open(t, t.TempDir(), c.Now).store, lesson.Options{
-		Options:  learning.Options{Now: c.Now},
-		DomainOf: func(_ context.Context, agent string) string { return map[string]string{"WEBBY": "web"}[agent] },
+		Options: learning.Options{Now: c.Now},
+		DomainOf: func(_ context.Context, agent string) (string, error) {
+			return map[string]string{"WEBBY": "web"}[agent], nil
+		},
 	})
 	ctx := principal.With(t.Context(), principal.Open())
 	report := func(id, domain string, transferability int) {

@@ -353,7 +353,6 @@ CREATE TABLE proposals (
     evidence      TEXT NOT NULL CHECK (json_valid(evidence)),
     turns         TEXT NOT NULL CHECK (json_valid(turns)),
     status        TEXT NOT NULL CHECK (status IN ('pending', 'accepting', 'accepted', 'rejected')),
-    base_version  INTEGER NOT NULL DEFAULT 0, -- of what it is stored over, when it was decided to
     decided_by    TEXT NOT NULL DEFAULT '',
     reason        TEXT NOT NULL DEFAULT '',
     stored_as     TEXT NOT NULL DEFAULT '',
@@ -647,3 +646,4 @@ INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (32, 31, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (33, 32, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (34, 33, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (35, 34, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (36, 35, 1);

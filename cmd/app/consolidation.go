@@ -9,18 +9,13 @@ import (
 )
 
 // wireConsolidation builds what makes memory of transcripts. With a model it asks that first.
-func (a *App) wireConsolidation(ctx context.Context, p *parts) error {
+func (a *App) wireConsolidation(_ context.Context, p *parts) error {
 	options := consolidate.Options{
 		Options: learning.Options{Now: a.now, Log: a.log}, Threshold: a.config.Consolidation.Threshold,
 	}
 	if p.model != nil {
-		reader := llm.NewExtractor(p.model)
-		options.Extractor, options.Summarizer = reader, reader
+		options.Extractor = llm.NewExtractor(p.model)
 	}
-	consolidation := consolidate.New(p.memory, consolidate.Ports{
-		Facts: p.facts, Episodes: p.episodes, Procedures: p.procedures,
-	}, options)
-	a.runs(ctx, "consolidation", consolidation.Run)
-	p.consolidation = consolidation
+	p.consolidation = consolidate.New(p.memory, consolidate.Ports{Facts: p.facts, Episodes: p.episodes, Procedures: p.procedures}, options)
 	return nil
 }

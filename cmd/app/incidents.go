@@ -42,9 +42,6 @@ func (t team) Teach(ctx context.Context, l incident.Lesson) (id string, err erro
 		Type: learning.LessonWorkaround, Domain: incidentDomain, Category: incident.LessonCategory, Title: l.Title, Context: l.Context, Action: l.Action, Outcome: l.Outcome,
 		Solution: l.Solution, Project: l.Project, SourceAgent: l.By,
 	}
-	if l.Solution == "" {
-		draft.Type = learning.LessonWarning
-	}
 	reported, err := t.lessons.Report(ctx, draft)
 	return reported.LessonID, err
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
-	"sync"
 	"time"
 
 	"skillrouter/internal/clock"
@@ -22,9 +21,6 @@ import (
 type EpisodeRecorder interface {
 	// RecordOnce records what happened at a time, under an id that follows from origin.
 	RecordOnce(ctx context.Context, origin string, at time.Time, draft episode.Draft) (episode.Episode, error)
-	// Episode returns one, and Edit changes what it says.
-	Episode(ctx context.Context, ref string) (episode.Episode, error)
-	Edit(ctx context.Context, ref string, patch episode.Patch) (episode.Episode, error)
 }
 
 // Ports are where accepted proposals are stored. Without one,
@@ -40,16 +36,13 @@ type Options struct {
 	learning.Options
 	// Extractor is asked before the rules; nil: the rules alone.
 	Extractor Extractor
-	// Summarizer says how a session went, after the rules have; nil: the rules alone.
-	Summarizer Summarizer
-	// ExtractTimeout bounds the Extractor and the Summarizer; 0 means the constant of the name.
+	// ExtractTimeout bounds the Extractor; 0 means the constant of the name.
 	ExtractTimeout time.Duration
 	// Threshold is the confidence from which a proposal is stored at once; 0: none is.
 	Threshold float64
 }
 
-// Consolidation is the Service beside the database. Run finishes
-// what an earlier process had decided and not done.
+// Consolidation is the Service beside the database.
 type Consolidation struct {
 	store Store
 	ports Ports
@@ -59,11 +52,6 @@ type Consolidation struct {
 	rules Rules
 
 	deciding chan struct{} // held by the one that decides on a proposal and stores it
-
-	mu     sync.Mutex
-	flight map[string]chan struct{} // closed when the transcript with the id is done
-
-	concluding chan concluding // sessions that wait to be summed up by the model
 }
 
 var _ Service = (*Consolidation)(nil)
@@ -76,7 +64,7 @@ func New(store Store, ports Ports, options Options) *Consolidation {
 	}
 	return &Consolidation{
 		store: store, ports: ports, Options: options, now: options.Now, log: options.Log,
-		deciding: make(chan struct{}, 1), flight: map[string]chan struct{}{}, concluding: make(chan concluding, maxConcluding),
+		deciding: make(chan struct{}, 1),
 	}
 }
 
@@ -92,13 +80,8 @@ func (c *Consolidation) Consolidate(ctx context.Context, draft TranscriptDraft) 
 		return Consolidated{}, err
 	}
 	id := transcriptID(transcript)
-	leave, err := c.enter(ctx, id)
-	if err != nil {
-		return Consolidated{}, err
-	}
-	defer leave()
 	if draft.Compacted {
-		return Consolidated{TranscriptID: id, Extractor: c.rules.Name(), Proposals: []Proposal{}}, c.conclude(ctx, id, transcript, false)
+		return Consolidated{TranscriptID: id, Extractor: c.rules.Name(), Proposals: []Proposal{}}, c.conclude(ctx, id, transcript)
 	}
 	_, known, err := c.store.Transcript(ctx, id)
 	if err != nil {
@@ -110,36 +93,21 @@ func (c *Consolidation) Consolidate(ctx context.Context, draft TranscriptDraft) 
 		}
 	}
 	if draft.Ended {
-		if err := c.conclude(ctx, id, transcript, true); err != nil {
+		if err := c.conclude(ctx, id, transcript); err != nil {
 			return Consolidated{}, err
 		}
 	}
 	return c.became(ctx, id, known)
 }
 
-// enter waits until nobody else is at the transcript, and keeps it.
-func (c *Consolidation) enter(ctx context.Context, id string) (leave func(), err error) {
-	for {
-		c.mu.Lock()
-		other, busy := c.flight[id]
-		if !busy {
-			own := make(chan struct{})
-			c.flight[id] = own
-			c.mu.Unlock()
-			return func() {
-				c.mu.Lock()
-				delete(c.flight, id)
-				c.mu.Unlock()
-				close(own)
-			}, nil
-		}
-		c.mu.Unlock()
-		select {
-		case <-other:
-		case <-ctx.Done():
-			return nil, errs.Wrap(errs.Unavailable, ctx.Err(), "the same transcript is being consolidated, and the call ended before")
-		}
+// conclude keeps how a session went: once, however often its transcript comes.
+func (c *Consolidation) conclude(ctx context.Context, id string, t Transcript) error {
+	d, ok := summarize(t)
+	if !ok || c.ports.Episodes == nil {
+		return nil
 	}
+	_, err := c.ports.Episodes.RecordOnce(ctx, SummaryEvent+"/"+id, c.now.Stamp(), d.draft(t))
+	return err
 }
 
 // propose extracts and stores what a new transcript proposes; known is true if it was there after all. Of a
@@ -164,12 +132,6 @@ func (c *Consolidation) propose(ctx context.Context, id string, transcript Trans
 	for i := range list {
 		if ended {
 			list[i].Mark = list[i].markOf(transcript)
-		}
-		if p := &list[i]; c.Threshold > 0 && p.Confidence >= c.Threshold && c.takes(p.Kind) && p.foreign() == "" {
-			p.Accepting, p.DecidedBy, p.DecidedAt = true, ThresholdDecided, &at
-			if p.BaseVersion, err = c.version(ctx, *p); err != nil {
-				return false, err
-			}
 		}
 	}
 	err = c.store.ChangeProposals(ctx, func(tx ProposalTx) error {
@@ -212,7 +174,12 @@ func (c *Consolidation) extract(ctx context.Context, transcript Transcript, ende
 	return drafts, c.rules.Name(), notice, err
 }
 
-// became says what became of a transcript, after storing what was decided to be stored.
+// atOnce tells whether a proposal is stored without anybody's word. One that could not be stored waits for somebody's eye, with the reason.
+func (c *Consolidation) atOnce(p *StoredProposal) bool {
+	return c.Threshold > 0 && p.Confidence >= c.Threshold && p.Status == ProposalPending && p.Reason == "" && c.takes(p.Kind) && p.foreign() == ""
+}
+
+// became says what became of a transcript, after storing what is sure enough.
 func (c *Consolidation) became(ctx context.Context, id string, duplicate bool) (Consolidated, error) {
 	list, err := c.store.ProposalsOf(ctx, id)
 	if err != nil {
@@ -224,8 +191,8 @@ func (c *Consolidation) became(ctx context.Context, id string, duplicate bool) (
 	}
 	out := Consolidated{TranscriptID: id, Duplicate: duplicate, Extractor: record.Extractor, Notice: record.Notice, Proposals: []Proposal{}}
 	for _, p := range list {
-		if p.Accepting {
-			if p, err = c.finish(ctx, p.ID); err != nil {
+		if c.atOnce(&p) {
+			if p, err = c.acceptSure(ctx, p.ID); err != nil {
 				return Consolidated{}, err
 			}
 		}
@@ -260,37 +227,6 @@ func (c *Consolidation) Proposal(ctx context.Context, id string) (Proposal, erro
 		err = noProposal()
 	}
 	return p.Proposal, err
-}
-
-// Run resumes what the process before left, has sessions summed up by the model until ctx
-// ends, and returns nil. What the end finds waiting stays as the rules summed it up.
-func (c *Consolidation) Run(ctx context.Context) error {
-	c.Resume(ctx)
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case one := <-c.concluding:
-			if err := c.retell(ctx, one); err != nil && ctx.Err() == nil {
-				c.log.WarnContext(ctx, "a session is summed up by rules alone", "session_id", one.transcript.SessionID, "model", c.Summarizer.Name(), "error", err)
-			}
-		}
-	}
-}
-
-// Resume stores what was decided to be stored and was not when the process
-// before ended. What fails is finished when its transcript, or its acceptance, comes again.
-func (c *Consolidation) Resume(ctx context.Context) {
-	ids, err := c.store.Accepting(ctx)
-	if err != nil {
-		c.log.WarnContext(ctx, "proposals that were accepted are not read", "error", err)
-		return
-	}
-	for _, id := range ids {
-		if _, err := c.finish(ctx, id); err != nil && ctx.Err() == nil {
-			c.log.WarnContext(ctx, "a proposal that was accepted is not stored", "proposal", id, "error", err)
-		}
-	}
 }
 
 func noProposal() error {

@@ -21,10 +21,8 @@ import (
 // Accept implements Service. Whose transcript it is, or a
 // captain, may; one that was rejected may still be accepted.
 //
-// Three databases' worth of tables cannot change in one transaction, so there
-// are three steps: that it is to be stored, with what is there now; the
-// storing, under an identity that follows from the proposal; that it is done.
-// Whoever finds the first without the last does the rest again.
+// It is stored first, under an identity that follows from the proposal, and then marked as accepted: who dies in
+// between leaves it pending, and to accept it again stores nothing twice.
 func (c *Consolidation) Accept(ctx context.Context, id string) (Proposal, error) {
 	caller := principal.Of(ctx)
 	if err := caller.Need(principal.ScopeAgent); err != nil {
@@ -47,21 +45,7 @@ func (c *Consolidation) Accept(ctx context.Context, id string) (Proposal, error)
 	if !c.takes(p.Kind) {
 		return Proposal{}, errs.Errorf(errs.Unavailable, "this router keeps no %ss", p.Kind)
 	}
-	if !p.Accepting {
-		base, err := c.version(ctx, p)
-		if err != nil {
-			return Proposal{}, err
-		}
-		at := c.now.Stamp()
-		err = c.store.ChangeProposals(ctx, func(tx ProposalTx) error {
-			p.Status, p.Accepting, p.BaseVersion, p.Reason = ProposalPending, true, base, ""
-			p.DecidedBy, p.DecidedAt = decider(caller), &at
-			return tx.Decide(p)
-		})
-		if err != nil {
-			return Proposal{}, err
-		}
-	}
+	p.DecidedBy = decider(caller)
 	// From here on it goes to its end, whether or not the caller is still there.
 	done, err := c.carryOut(context.WithoutCancel(ctx), p)
 	return done.Proposal, err
@@ -88,8 +72,6 @@ func (c *Consolidation) Reject(ctx context.Context, id, reason string) (Proposal
 		return p.Proposal, nil
 	case p.Status == ProposalAccepted:
 		return Proposal{}, errs.Errorf(errs.Conflict, "it is accepted and stored as %s: delete it there", p.StoredAs)
-	case p.Accepting:
-		return Proposal{}, errs.Errorf(errs.Conflict, "it was accepted and is yet to be stored: accept it again first")
 	}
 	at := c.now.Stamp()
 	p.Status, p.DecidedBy, p.DecidedAt, p.Reason = ProposalRejected, decider(caller), &at, reason
@@ -144,22 +126,29 @@ func (c *Consolidation) takes(kind ProposalKind) bool {
 	return c.ports.Procedures != nil
 }
 
-// finish stores what was decided to be stored.
-func (c *Consolidation) finish(ctx context.Context, id string) (StoredProposal, error) {
+// acceptSure stores what needs nobody's word.
+func (c *Consolidation) acceptSure(ctx context.Context, id string) (StoredProposal, error) {
 	leave, err := c.alone(ctx)
 	if err != nil {
 		return StoredProposal{}, err
 	}
 	defer leave()
 	p, ok, err := c.store.Proposal(ctx, id)
-	if err != nil || !ok || !p.Accepting {
+	if err != nil || !ok || !c.atOnce(&p) {
 		return p, err
 	}
+	p.DecidedBy = ThresholdDecided
 	done, err := c.carryOut(context.WithoutCancel(ctx), p)
-	if code := errs.CodeOf(err); p.DecidedBy == ThresholdDecided && err != nil && code != errs.Internal && code != errs.Unavailable && code != errs.StorageFull {
-		return done, nil // it waits for somebody's eye, with the reason
+	if err != nil && !later(err) {
+		return done, nil
 	}
 	return done, err
+}
+
+// later tells whether what failed may work later.
+func later(err error) bool {
+	code := errs.CodeOf(err)
+	return code == errs.Internal || code == errs.Unavailable || code == errs.StorageFull
 }
 
 // storer is as whom an accepted proposal is stored: as the agent of its transcript,
@@ -172,30 +161,30 @@ func (p *StoredProposal) storer(caller principal.Principal) principal.Principal 
 	return principal.Principal{AgentID: p.AgentID, Scopes: []principal.Scope{principal.ScopeAgent}}
 }
 
-// carryOut stores an accepted proposal, as the agent of its transcript, and says that
-// it is done. What its place refuses becomes pending again, with the reason.
+// carryOut stores a proposal that somebody accepted, as the agent of its transcript, and says that
+// it is done. What its place refuses stays pending, with the reason.
 func (c *Consolidation) carryOut(ctx context.Context, p StoredProposal) (StoredProposal, error) {
 	ctx = principal.With(ctx, p.storer(principal.Of(ctx)))
 	var err error
 	switch p.Kind {
 	case ProposalFact:
-		p.StoredAs, p.Reason, err = c.storeFact(ctx, p)
+		p.StoredAs, err = c.storeFact(ctx, p)
 	case ProposalEpisode:
 		p.StoredAs, err = c.storeEpisode(ctx, p)
 	default:
-		p.StoredAs, p.Reason, err = c.storeProcedure(ctx, p)
+		p.StoredAs, err = c.storeProcedure(ctx, p)
 	}
-	switch errs.CodeOf(err) {
-	case "":
-		p.Status, p.Accepting = ProposalAccepted, false
+	switch {
+	case err == nil:
+		at := c.now.Stamp()
+		p.Status, p.DecidedAt, p.Reason = ProposalAccepted, &at, ""
 		return p, c.settle(ctx, p, EventProposalAccepted)
-	case errs.Internal, errs.Unavailable, errs.StorageFull:
-		return p, err // it may work later
+	case later(err):
+		return p, err
 	}
-	p.Status, p.Accepting, p.DecidedAt, p.StoredAs = ProposalPending, false, nil, ""
+	p.Status, p.DecidedBy, p.DecidedAt, p.StoredAs = ProposalPending, "", nil, ""
 	p.Reason = "it could not be stored: " + errs.MessageOf(err)
-	back := c.store.ChangeProposals(ctx, func(tx ProposalTx) error { return tx.Decide(p) })
-	if back != nil {
+	if back := c.store.ChangeProposals(ctx, func(tx ProposalTx) error { return tx.Decide(p) }); back != nil {
 		return p, back
 	}
 	return p, err
@@ -218,63 +207,24 @@ func (c *Consolidation) settle(ctx context.Context, p StoredProposal, kind strin
 // origin names a proposal where it is stored.
 func origin(p StoredProposal) string { return "proposal " + p.ID }
 
-// writtenSince says why nothing is stored under a name that was written after it was decided to.
-const writtenSince = "it was written over since, and what is there stays"
-
-// version is that of the live fact, or of the procedure, that the proposal would
-// be stored over; 0 if there is none.
-func (c *Consolidation) version(ctx context.Context, p StoredProposal) (int64, error) {
-	ctx = principal.With(ctx, principal.System())
-	var version int64
-	var err error
-	switch p.Kind {
-	case ProposalFact:
-		var draft fact.Draft
-		if err := json.Unmarshal(p.Content, &draft); err != nil {
-			return 0, err
-		}
-		var f fact.Fact
-		f, err = c.ports.Facts.Recall(ctx, fact.Ref{Persona: draft.Persona, Key: draft.Key})
-		version = f.Version
-	case ProposalProcedure:
-		var draft procedure.Draft
-		if err := json.Unmarshal(p.Content, &draft); err != nil {
-			return 0, err
-		}
-		var there procedure.Procedure
-		there, err = c.ports.Procedures.Procedure(ctx, procedure.Ref{Persona: draft.Persona, Name: draft.Name})
-		version = there.Version
-	}
-	if errs.CodeOf(err) == errs.NotFound {
-		return 0, nil
-	}
-	return version, err
-}
-
-// storeFact stores a fact unless it is there, or another was written since.
-func (c *Consolidation) storeFact(ctx context.Context, p StoredProposal) (key, note string, err error) {
+// storeFact stores a fact unless it is there. It takes the place of what is there now, and of nothing that comes meanwhile.
+func (c *Consolidation) storeFact(ctx context.Context, p StoredProposal) (key string, err error) {
 	var draft fact.Draft
 	if err := json.Unmarshal(p.Content, &draft); err != nil {
-		return "", "", err
+		return "", err
 	}
-	draft.AgentID, draft.Source, draft.IfVersion = p.AgentID, origin(p), &p.BaseVersion
-	for range 2 {
-		_, err = c.ports.Facts.Remember(ctx, draft)
-		if errs.CodeOf(err) != errs.Conflict {
-			return draft.Key, "", err
-		}
-		there, lost := c.ports.Facts.Recall(ctx, fact.Ref{Persona: draft.Persona, Key: draft.Key})
-		switch {
-		case lost == nil && there.Source == draft.Source:
-			return draft.Key, "", nil // an earlier attempt stored it
-		case lost == nil:
-			return draft.Key, writtenSince, nil
-		case errs.CodeOf(lost) != errs.NotFound:
-			return "", "", lost
-		}
-		draft.IfVersion = new(int64) // what it was to replace has expired or is deleted
+	draft.AgentID, draft.Source, draft.IfVersion = p.AgentID, origin(p), new(int64)
+	there, err := c.ports.Facts.Recall(principal.With(ctx, principal.System()), fact.Ref{Persona: draft.Persona, Key: draft.Key})
+	switch {
+	case err == nil && there.Source == draft.Source:
+		return draft.Key, nil // an earlier attempt stored it
+	case err == nil:
+		draft.IfVersion = &there.Version
+	case errs.CodeOf(err) != errs.NotFound:
+		return "", err
 	}
-	return "", "", err
+	_, err = c.ports.Facts.Remember(ctx, draft)
+	return draft.Key, err
 }
 
 func (c *Consolidation) storeEpisode(ctx context.Context, p StoredProposal) (string, error) {
@@ -297,22 +247,17 @@ type proposedEpisode struct {
 	At *time.Time `json:"at,omitempty"`
 }
 
-// storeProcedure stores a procedure unless it is there, or another was saved since.
-func (c *Consolidation) storeProcedure(ctx context.Context, p StoredProposal) (name, note string, err error) {
+// storeProcedure stores a procedure unless it is there.
+func (c *Consolidation) storeProcedure(ctx context.Context, p StoredProposal) (name string, err error) {
 	var draft procedure.Draft
 	if err := json.Unmarshal(p.Content, &draft); err != nil {
-		return "", "", err
+		return "", err
 	}
 	draft.AgentID = p.AgentID
 	there, err := c.ports.Procedures.Procedure(ctx, procedure.Ref{Persona: draft.Persona, Name: draft.Name})
-	switch {
-	case err == nil && strings.Contains(string(there.LearnedFrom), p.ID):
-		return draft.Name, "", nil
-	case err == nil && there.Version > p.BaseVersion:
-		return draft.Name, writtenSince, nil
-	case err != nil && errs.CodeOf(err) != errs.NotFound:
-		return "", "", err
+	if err == nil && strings.Contains(string(there.LearnedFrom), p.ID) || err != nil && errs.CodeOf(err) != errs.NotFound {
+		return draft.Name, err
 	}
 	_, err = c.ports.Procedures.Save(ctx, draft)
-	return draft.Name, "", err
+	return draft.Name, err
 }

@@ -8,8 +8,8 @@ import (
 )
 
 // Rules is the Extractor that asks no model. It finds errors with what fixed
-// them, sequences of commands that were gone through more than once, and values
-// that somebody states. The same transcript gives the same proposals.
+// them, sequences of commands that were gone through more than once, what a person decided, and ports, addresses and
+// commands that somebody states. The same transcript gives the same proposals.
 type Rules struct{}
 
 var _ Extractor = Rules{}
@@ -54,18 +54,11 @@ const (
 	fixMany    = -0.15
 
 	// A sequence of commands.
-	routineBase   = 0.45
-	routineAgain  = 0.1 // each time beyond the second, up to two
-	routineLong   = 0.1 // three commands or more
-	routineParams = -0.1
-	manyParams    = 3
+	routineBase  = 0.55
+	routineAgain = 0.1 // each time beyond the second, up to two
 
 	// A stated value, by who states it.
-	factUser      = 0.75
-	factSystem    = 0.65
-	factAssistant = 0.55
-	factQuoted    = 0.05 // the value is quoted as code, a number, a path or an address
-	factAgain     = 0.1  // stated in another turn too
-	factProved    = 0.1  // the command that is the value went through
-	factWord      = -0.1 // the value is a plain word
+	factUser      = 0.8
+	factSystem    = 0.7
+	factAssistant = 0.6
 )

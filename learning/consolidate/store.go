@@ -20,8 +20,6 @@ type Store interface {
 	Proposals(ctx context.Context, filter ProposalFilter) ([]StoredProposal, error)
 	// ProposalsOf returns all of a transcript, in the order of their making.
 	ProposalsOf(ctx context.Context, transcript string) ([]StoredProposal, error)
-	// Accepting returns the ids of those whose acceptance was decided and not carried out.
-	Accepting(ctx context.Context) ([]string, error)
 }
 
 // ProposalTx is one transaction on proposals. It is used by its change alone and ends with it.
@@ -48,13 +46,7 @@ type TranscriptRecord struct {
 // StoredProposal is a proposal as it is stored.
 type StoredProposal struct {
 	Proposal
-	// Accepting: it was decided to store it, and nobody has seen yet that it is stored. It
-	// is shown as pending.
-	Accepting bool
-	// BaseVersion is the version of the fact or procedure that was there when that was
-	// decided; 0: none.
-	BaseVersion int64
-	Project     string // the transcript's
+	Project string // the transcript's
 	// Mark is the same for what says the same: it is proposed once. 0: it may be proposed again.
 	Mark int64
 }

@@ -1,7 +1,6 @@
 package consolidate
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -32,21 +31,18 @@ var (
 	opens   = lazyregexp.New(`(?i)^(?:still |left )?open\b|^(?:to ?do|remaining|next steps?)\b ?:|\bstill (?:open|missing|to be done)\b|\bnot (?:yet )?(?:done|finished) yet\b|\bnot yet (?:done|finished|tested)\b|\bremains? open\b`)
 )
 
-// digest is how a session went, in its parts. What was asked, changed and failed is read
-// from the transcript, and so is the rest, unless a model says it.
+// digest is how a session went, in its parts.
 type digest struct {
 	asked, edited, failing []string
 	decided, bound, open   []string
 	closing                string
-	by                     string // the model that said the rest
-	done                   string // by the model's words
 }
 
-// summarize says how a session went without a model: what was asked, decided and forbidden,
+// summarize says how a session went: what was asked, decided and forbidden,
 // which files were changed, which commands failed to the end, what was called open, and what
 // the agent said last, which is where agents tell what they did. ok is false if nobody asked
 // for anything.
-func summarize(ctx context.Context, t Transcript) (d digest, ok bool) {
+func summarize(t Transcript) (d digest, ok bool) {
 	for _, turn := range t.Turns {
 		switch turn.Role {
 		case roleUser:
@@ -92,9 +88,6 @@ func (d digest) draft(t Transcript) episode.Draft {
 		if len(list) > 0 {
 			fmt.Fprintf(&b, "\n%s: %s", name, strings.Join(list, " | "))
 		}
-	}
-	if d.done != "" {
-		fmt.Fprintf(&b, "\nDone, as %s sums it up: %s", d.by, d.done)
 	}
 	part("Decided", d.decided)
 	part("To be kept to, as the person said", d.bound)

@@ -19,7 +19,7 @@ const sessionText = `{"type":"user","message":{"role":"user","content":"<system-
 
 // summedUp is the episode of a session as the rules sum it up.
 func summedUp(t *testing.T, transcript Transcript) (episode.Draft, bool) {
-	d, ok := summarize(t.Context(), transcript)
+	d, ok := summarize(transcript)
 	if !ok {
 		return episode.Draft{}, false
 	}
@@ -43,7 +43,7 @@ Left open: VAT of Switzerland in src/tax.ts.`
 	if draft.Content != want {
 		t.Errorf("it is summed up as\n%s\nand not as\n%s", draft.Content, want)
 	}
-	if _, ok := summarize(t.Context(), Transcript{Turns: []Turn{{Role: roleAssistant, Content: "hello"}}}); ok {
+	if _, ok := summarize(Transcript{Turns: []Turn{{Role: roleAssistant, Content: "hello"}}}); ok {
 		t.Error("nobody asked for anything, and it is summed up")
 	}
 }

@@ -14,7 +14,6 @@ type class int
 const (
 	noMatch class = iota // nothing was found or printed: no failure
 	mistake              // how a command was called, where, or what was missing: it can be told the next time
-	undone               // nothing failed: what it did was taken back
 	ownWork              // what was looked at is wrong: a red test, code that does not compile
 )
 

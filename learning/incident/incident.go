@@ -98,17 +98,16 @@ type Learned struct {
 type Incident struct {
 	ID       string    `json:"id"`
 	Project  string    `json:"project,omitempty"`
-	Program  string    `json:"program"`          // with its subcommand
-	Error    string    `json:"error"`            // with paths, numbers and hashes replaced
-	Example  string    `json:"example"`          // the line as it was printed the last time
-	Command  string    `json:"command"`          // that failed the last time
-	Count    int       `json:"count"`            // how often it was seen
-	Sessions int       `json:"sessions"`         // in how many sessions
-	Solved   int       `json:"solved"`           // how often the same went through afterwards
-	Edits    int       `json:"edits"`            // how often edits of files alone were what made it go through
-	Fixes    []Fix     `json:"fixes"`            // the best first
-	Others   []Attempt `json:"failed_too"`       // what failed in its place
-	Undone   string    `json:"undone,omitempty"` // of a command that worked and was undone: by what
+	Program  string    `json:"program"`    // with its subcommand
+	Error    string    `json:"error"`      // with paths, numbers and hashes replaced
+	Example  string    `json:"example"`    // the line as it was printed the last time
+	Command  string    `json:"command"`    // that failed the last time
+	Count    int       `json:"count"`      // how often it was seen
+	Sessions int       `json:"sessions"`   // in how many sessions
+	Solved   int       `json:"solved"`     // how often the same went through afterwards
+	Edits    int       `json:"edits"`      // how often edits of files alone were what made it go through
+	Fixes    []Fix     `json:"fixes"`      // the best first
+	Others   []Attempt `json:"failed_too"` // what failed in its place
 	First    time.Time `json:"first_seen"`
 	Last     time.Time `json:"last_seen"`
 	Lesson   string    `json:"lesson,omitempty"` // the team's lesson that it is, since it was accepted

@@ -130,8 +130,6 @@ func (n *Incidents) learn(ctx context.Context, draft Draft) (learned Learned, er
 				f.solved, f.others = o.solve(i)
 			}
 			l.failures[i] = f
-		} else if f, found := o.takenBack(i); found {
-			l.failures[i] = f
 		}
 	}
 	var touched []int64
@@ -215,7 +213,7 @@ func (l *lesson) apply(tx Tx) (learned Learned, touched []int64, err error) {
 	dropCopied(known, l.chains, l.session, l.draft.Begin)
 	keys := map[int64]bool{}
 	for _, f := range l.failures {
-		if f.told() {
+		if f.class == mistake {
 			keys[key(l.draft.Project, f.program, f.err)] = true
 		}
 	}
@@ -235,7 +233,7 @@ func (l *lesson) apply(tx Tx) (learned Learned, touched []int64, err error) {
 		was, old := known[chain]
 		f := l.failures[i]
 		step := LearnedStep{Chain: chain, Project: l.draft.Project, Session: l.session}
-		if f.told() {
+		if f.class == mistake {
 			step.Incident = key(l.draft.Project, f.program, f.err)
 		}
 		if !old {
@@ -301,11 +299,9 @@ func (l *lesson) count(tx Tx, inc *Incident, i int, number int64, there bool, he
 		}
 	}
 	f := l.failures[i]
-	if f.class == mistake {
-		learned.Failures++
-	}
+	learned.Failures++
 	if !seen {
-		if there && f.class == mistake {
+		if there {
 			learned.Repeats++
 		}
 		inc.Sessions++
@@ -315,9 +311,6 @@ func (l *lesson) count(tx Tx, inc *Incident, i int, number int64, there bool, he
 	inc.Voices = heard(inc.Voices, l.voice)
 	inc.Last = learning.Later(inc.Last, l.at(i))
 	inc.Example, inc.Command = check.Head(f.line, 2*maxError), stored(l.steps[i].Command)
-	if f.class == undone {
-		inc.Undone, inc.Command = inc.Command, stored(f.command)
-	}
 	for k := range inc.Fixes {
 		if f := &inc.Fixes[k]; len(f.Steps) == 0 && same(f.Command, inc.Command) {
 			f.Failed++ // what worked once failed in its turn
@@ -362,9 +355,6 @@ func (l *lesson) at(i int) time.Time {
 // use counts the features of the command at i. Of one that failed only those count that the error may be about.
 func (l *lesson) use(uses map[int64]*Use, i int, incident int64) {
 	charged := l.features[i]
-	if l.steps[i].Outcome != Failed {
-		incident = 0 // it went through, whatever it took back
-	}
 	if incident != 0 {
 		charged = blamed(charged, l.failures[i].line)
 	}
@@ -568,7 +558,7 @@ func (inc *Incident) says(words []string) bool {
 	if len(words) == 0 {
 		return true
 	}
-	texts := []string{inc.Program, inc.Error, inc.Example, inc.Command, inc.Undone, inc.ID}
+	texts := []string{inc.Program, inc.Error, inc.Example, inc.Command, inc.ID}
 	for _, f := range inc.Fixes {
 		texts = append(append(texts, f.Command), f.Steps...)
 	}

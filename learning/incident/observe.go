@@ -86,17 +86,13 @@ var unique = lazyregexp.New(`[0-9A-Za-z]{12}`)
 // counts tells whether the step is a command that ran.
 func (s Step) counts() bool { return s.Outcome == Worked || s.Outcome == Failed }
 
-// failure is a command that failed by a mistake, or that took back what another did.
+// failure is how a command failed.
 type failure struct {
 	program, line, err string
-	command            string // that was taken back
 	class              class
 	solved             *solution // what made it go through, if it is known
 	others             []string  // what failed in its place before that
 }
-
-// told tells whether the next session can be told of it.
-func (f failure) told() bool { return f.class == mistake || f.class == undone }
 
 // failed reads how the command at i failed.
 func (o *observed) failed(i int) (f failure) {

@@ -14,15 +14,14 @@ const LessonCategory = "incident"
 
 // Lesson is what an accepted incident teaches the team.
 type Lesson struct {
-	ID      string // empty: there is none yet
-	By      string // who accepted it
-	Project string
-	Title   string
-	Context string
-	Action  string
-	Outcome string
-	// Solution is what worked; empty where something was undone, of which nothing did.
-	Solution string
+	ID       string // empty: there is none yet
+	By       string // who accepted it
+	Project  string
+	Title    string
+	Context  string
+	Action   string
+	Outcome  string
+	Solution string // what worked
 }
 
 // Team keeps the team's lessons.
@@ -36,22 +35,19 @@ type Team interface {
 // TeachTo has accepted incidents become lessons of the team. It is called before the service is used.
 func (n *Incidents) TeachTo(team Team) { n.team = team }
 
-// lesson is what the incident teaches, if it is accepted, was seen in several sessions, and there is something to tell: what
-// worked, or that it was undone each time.
+// lesson is what the incident teaches, if it is accepted, was seen in several sessions, and it is known what worked.
 func (inc *Incident) lesson(asker asker) (l Lesson, ok bool) {
 	if !inc.Accepted || inc.Sessions < warnSessions {
 		return l, false
 	}
-	l = Lesson{ID: inc.Lesson, By: inc.By, Project: inc.Project, Action: told(inc.Command), Outcome: told(inc.said())}
-	switch fix := inc.offered(asker, nil); {
-	case inc.Undone != "":
-		l.Title, l.Context = told("Look twice before "+inc.Program+": it was undone before"), told("It went through and was undone: "+inc.Undone)
-	case fix != nil && inc.proven(fix) && fix.lasts() != "":
-		l.Title, l.Context, l.Solution = told(fmt.Sprintf("%s fails here: %s", inc.Program, inc.said())), told(learnedOf(fix)), told(fix.lasts())
-	default:
+	fix := inc.offered(asker, nil)
+	if fix == nil || !inc.proven(fix) || fix.lasts() == "" {
 		return l, false
 	}
-	return l, true
+	return Lesson{
+		ID: inc.Lesson, By: inc.By, Project: inc.Project, Action: told(inc.Command), Outcome: told(inc.said()),
+		Title: told(fmt.Sprintf("%s fails here: %s", inc.Program, inc.said())), Context: told(learnedOf(fix)), Solution: told(fix.lasts()),
+	}, true
 }
 
 // learnedOf says where a lesson comes from.

@@ -118,7 +118,7 @@ func (inc *Incident) vouch(a accepter, named bool) (changed, may bool) {
 			f.Accepted, f.Person, changed = a.by, f.Person || person, true
 		}
 	}
-	if len(inc.Fixes) == 0 { // it was undone each time, and nothing works
+	if len(inc.Fixes) == 0 { // nothing works
 		may = a.person || len(inc.Voices) > 1 || !spoke(inc.Voices, a.voice)
 	}
 	return changed, may

@@ -233,7 +233,7 @@ func consolidationVerdicts(t *testing.T, ctx context.Context, w ConsolidationWor
 
 func consolidationThreshold(t *testing.T, ctx context.Context, w ConsolidationWorld) {
 	draft := session()
-	draft.Turns = append(draft.Turns, consolidate.Turn{Role: "assistant", Content: "The default locale is english."})
+	draft.Turns = append(draft.Turns, consolidate.Turn{Role: "assistant", Content: "The metrics port is 9100."})
 	got := must[consolidate.Consolidated](t)(w.Consolidation.Consolidate(ctx, draft))
 	if got.Accepted != 2 || len(got.Proposals) != 3 {
 		t.Fatalf("%+v", got)

@@ -35,7 +35,6 @@ func Incidents(t *testing.T, open func(t *testing.T) incident.Service) {
 		{"what waits is accepted or declined", incidentsWait},
 		{"what was declined stays so", incidentsDeclined},
 		{"a tool of an MCP server fails as a command does", incidentsTools},
-		{"what was undone in two sessions is one", incidentsUndone},
 		{"the same with more to it is what worked", incidentsMended},
 		{"secrets and marks are never stored or told", incidentsHostile},
 		{"how far files were read", incidentsSources},
@@ -477,37 +476,6 @@ func incidentsTools(t *testing.T, ctx context.Context, n incident.Service) {
 	failure.Tool = "mcp__other__list_issues"
 	if a, err := n.Answer(ctx, failure); err != nil || a.Text != "" {
 		t.Errorf("another tool is answered %+v, %v", a, err)
-	}
-}
-
-// incidentsUndone has commands that went through and were taken back in two sessions.
-func incidentsUndone(t *testing.T, ctx context.Context, n incident.Service) {
-	for _, session := range []string{"one", "two"} {
-		steps := ran("git add a.go", "", "git commit -m wip", "[main 1] wip", "go vet ./...", "", "git reset --soft HEAD~1", "",
-			"rm -r testdata", "", "ls", "a.go", "git restore testdata", "", "git reset a.go", "", "pip uninstall attrs", "", "git checkout main", "")
-		for i := range steps {
-			steps[i].ID += session
-		}
-		for range 2 { // the whole session, and its end again as it grows
-			if learned := learn(t, ctx, n, session, steps); learned.Failures != 0 || learned.Repeats != 0 {
-				t.Errorf("%+v", learned)
-			}
-			steps = append(steps, ran("git status", "clean")...)
-		}
-	}
-	got := map[string]string{}
-	for _, inc := range listed(t, ctx, n) {
-		if inc.Count != 2 || inc.Sessions != 2 || len(inc.Fixes) != 0 {
-			t.Errorf("%+v", inc)
-		}
-		got[inc.Command] = inc.Undone
-	}
-	want := map[string]string{"git commit -m wip": "git reset --soft HEAD~1", "rm -r testdata": "git restore testdata"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
-	if brief, err := n.Brief(ctx, incident.BriefQuery{Project: "shop"}); err != nil || brief.Text != "" {
-		t.Errorf("%+v, %v", brief, err)
 	}
 }
 

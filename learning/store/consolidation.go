@@ -10,11 +10,8 @@ import (
 
 var _ consolidate.Store = (*Store)(nil)
 
-// accepting is the status of a proposal that is being stored; callers see it as pending.
-const accepting = "accepting"
-
 const proposalSelect = `SELECT p.id, p.transcript_id, t.session_id, t.persona, t.agent_id, t.project, p.kind, p.content, p.confidence, p.evidence,
-	p.turns, t.extractor, p.status, p.base_version, p.decided_by, p.reason, p.stored_as, p.created_at, p.decided_at
+	p.turns, t.extractor, p.status, p.decided_by, p.reason, p.stored_as, p.created_at, p.decided_at
 	FROM proposals p JOIN transcripts t ON t.id = p.transcript_id `
 
 // ChangeProposals implements consolidate.Store.
@@ -45,13 +42,7 @@ func (s *Store) Proposals(ctx context.Context, filter consolidate.ProposalFilter
 	c.equal("p.transcript_id", filter.TranscriptID)
 	c.equal("t.session_id", filter.SessionID)
 	c.equal("p.kind", string(filter.Kind))
-	switch filter.Status {
-	case "":
-	case consolidate.ProposalPending:
-		c.add("p.status IN ('pending', 'accepting')")
-	default:
-		c.equal("p.status", string(filter.Status))
-	}
+	c.equal("p.status", string(filter.Status))
 	return proposals(s.read.WithContext(ctx), c.text+" ORDER BY p.num DESC LIMIT ?", append(c.args, filter.Limit)...)
 }
 
@@ -60,24 +51,13 @@ func (s *Store) ProposalsOf(ctx context.Context, transcript string) ([]consolida
 	return proposals(s.read.WithContext(ctx), "WHERE p.transcript_id = ? ORDER BY p.num", transcript)
 }
 
-// Accepting implements consolidate.Store.
-func (s *Store) Accepting(ctx context.Context) ([]string, error) {
-	return list(s.read.WithContext(ctx), value[string], "SELECT id FROM proposals WHERE status = ? ORDER BY num", accepting)
-}
-
 func proposals(db *gorm.DB, where string, args ...any) ([]consolidate.StoredProposal, error) {
-	found, err := list(db, func(p *consolidate.StoredProposal) []any {
+	return list(db, func(p *consolidate.StoredProposal) []any {
 		return []any{
 			&p.ID, &p.TranscriptID, &p.SessionID, &p.Persona, &p.AgentID, &p.Project, &p.Kind, fromJSON(&p.Content), &p.Confidence, fromJSON(&p.Evidence),
-			fromJSON(&p.Turns), &p.Extractor, &p.Status, &p.BaseVersion, &p.DecidedBy, &p.Reason, &p.StoredAs, at(&p.CreatedAt), atOrNil(&p.DecidedAt),
+			fromJSON(&p.Turns), &p.Extractor, &p.Status, &p.DecidedBy, &p.Reason, &p.StoredAs, at(&p.CreatedAt), atOrNil(&p.DecidedAt),
 		}
 	}, proposalSelect+where, args...)
-	for i := range found {
-		if p := &found[i]; p.Status == accepting {
-			p.Status, p.Accepting = consolidate.ProposalPending, true
-		}
-	}
-	return found, err
 }
 
 // AddTranscript implements consolidate.ProposalTx.
@@ -92,11 +72,11 @@ func (tx *transaction) AddTranscript(r consolidate.TranscriptRecord, list []cons
 		return 0, false, err
 	}
 	err = insertOr(tx.db, orKeep, "proposals", []string{
-		"id", "transcript_id", "kind", "content", "confidence", "evidence", "turns", "status", "base_version",
+		"id", "transcript_id", "kind", "content", "confidence", "evidence", "turns", "status",
 		"decided_by", "reason", "stored_as", "created_at", "decided_at", "mark",
 	}, len(list), func(i int, row []any) []any {
 		p := list[i]
-		return append(row, p.ID, r.ID, string(p.Kind), string(p.Content), p.Confidence, listText(p.Evidence), listText(p.Turns), statusText(p), p.BaseVersion,
+		return append(row, p.ID, r.ID, string(p.Kind), string(p.Content), p.Confidence, listText(p.Evidence), listText(p.Turns), string(p.Status),
 			p.DecidedBy, p.Reason, p.StoredAs, millis(p.CreatedAt), millisPtr(p.DecidedAt), mark(p))
 	})
 	if err != nil {
@@ -121,14 +101,7 @@ func (tx *transaction) Proposal(id string) (consolidate.StoredProposal, bool, er
 
 // Decide implements consolidate.ProposalTx.
 func (tx *transaction) Decide(p consolidate.StoredProposal) error {
-	_, err := exec(tx.db, "UPDATE proposals SET status = ?, base_version = ?, decided_by = ?, reason = ?, stored_as = ?, decided_at = ? WHERE id = ?",
-		statusText(p), p.BaseVersion, p.DecidedBy, p.Reason, p.StoredAs, millisPtr(p.DecidedAt), p.ID)
+	_, err := exec(tx.db, "UPDATE proposals SET status = ?, decided_by = ?, reason = ?, stored_as = ?, decided_at = ? WHERE id = ?",
+		string(p.Status), p.DecidedBy, p.Reason, p.StoredAs, millisPtr(p.DecidedAt), p.ID)
 	return err
-}
-
-func statusText(p consolidate.StoredProposal) string {
-	if p.Accepting {
-		return accepting
-	}
-	return string(p.Status)
 }
