@@ -2,9 +2,6 @@ module skillrouter
 
 go 1.26.0
 
-// See docs/decisions/0083-statements-that-stay-prepared.md. Without this line all is slower.
-replace github.com/glebarez/go-sqlite => ./internal/database/sqlite
-
 require (
 	charm.land/bubbletea/v2 v2.1.1
 	github.com/anishathalye/porcupine v1.3.1

@@ -33,8 +33,8 @@ const logBytes = checkpointPages * (4<<10 + 24)
 
 func writerPragmas() []Pragma {
 	return []Pragma{
+		{"busy_timeout", fmt.Sprint(busyTimeout.Milliseconds()), fmt.Sprint(busyTimeout.Milliseconds())}, // the driver takes them in this order
 		{"journal_mode", "WAL", "wal"},
-		{"busy_timeout", fmt.Sprint(busyTimeout.Milliseconds()), fmt.Sprint(busyTimeout.Milliseconds())},
 		{"synchronous", "FULL", "2"},
 		{"foreign_keys", "1", "1"},
 		{"trusted_schema", "0", "0"},
@@ -51,9 +51,9 @@ const readerCacheKiB = 1 << 10
 
 func readerPragmas() []Pragma {
 	return []Pragma{
+		{"busy_timeout", fmt.Sprint(busyTimeout.Milliseconds()), fmt.Sprint(busyTimeout.Milliseconds())},
 		{"cache_size", fmt.Sprint(-readerCacheKiB), fmt.Sprint(-readerCacheKiB)},
 		{"query_only", "1", "1"},
-		{"busy_timeout", fmt.Sprint(busyTimeout.Milliseconds()), fmt.Sprint(busyTimeout.Milliseconds())},
 		{"trusted_schema", "0", "0"},
 	}
 }

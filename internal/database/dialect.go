@@ -101,15 +101,10 @@ func numbered(statement string) string {
 	return out.String()
 }
 
-// spoken is a connection, or a pool of them, whose statements come in a dialect.
+// spoken is a connection, or a pool of them, whose statements come in a dialect. None is prepared: the driver parses each at each run.
 type spoken struct {
 	gorm.ConnPool
 	dialect *dialect
-}
-
-// PrepareContext implements gorm.ConnPool.
-func (s spoken) PrepareContext(ctx context.Context, statement string) (*sql.Stmt, error) {
-	return s.ConnPool.PrepareContext(ctx, s.dialect.text(statement))
 }
 
 // ExecContext implements gorm.ConnPool.

@@ -9,7 +9,7 @@ import (
 
 // nestedModules have a go.mod of their own, because they need what the product
 // must not, and at least so many modules in common with it. That of scripts/nats has none: it only names a server, which is compiled alone.
-var nestedModules = map[string]int{"scripts/bench/search": 20, "scripts/soak/powerdisk": 1, "internal/database/sqlite": 5}
+var nestedModules = map[string]int{"scripts/bench/search": 20, "scripts/soak/powerdisk": 1}
 
 // foreign are modules that only nested ones may require.
 var foreign = []string{"github.com/blevesearch/", "github.com/hanwen/go-fuse/", "github.com/nats-io/nats-server/"}

@@ -119,7 +119,7 @@ func (tx *transaction) UpdatePattern(pattern lesson.Pattern) error {
 // AddEvidence implements lesson.PipelineTx.
 func (tx *transaction) AddEvidence(patternID string, evidence ...lesson.Evidence) (int, error) {
 	added := 0
-	for part := range slices.Chunk(evidence, insertRows) {
+	for part := range slices.Chunk(evidence, insertValues/6) {
 		values := make([]any, 0, 6*len(part))
 		for _, e := range part {
 			values = append(values, patternID, e.Kind, e.Ref, e.Agent, e.Score, millis(e.At))

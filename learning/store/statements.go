@@ -49,16 +49,10 @@ func scalar[T any](db *gorm.DB, text string, args ...any) (of T, err error) {
 	return of, err
 }
 
-// execEach runs one statement for each row of values; it is prepared once.
+// execEach runs one statement for each row of values.
 func execEach(db *gorm.DB, text string, rows iter.Seq[[]any]) error {
-	ctx := db.Statement.Context
-	prepared, err := db.Statement.ConnPool.PrepareContext(ctx, text)
-	if err != nil {
-		return err
-	}
-	defer prepared.Close()
 	for row := range rows {
-		if _, err := prepared.ExecContext(ctx, row...); err != nil {
+		if _, err := exec(db, text, row...); err != nil {
 			return err
 		}
 	}
@@ -76,10 +70,9 @@ func anys[T any](values []T) []any {
 	return list
 }
 
-// insertRows is how many rows one INSERT holds. Binding is quadratic in the
-// number of parameters, and parsing the statement has its price: from 50 to
-// 100 rows is the best of both.
-const insertRows = 50
+// insertValues is about how many values one INSERT has. The driver looks for each parameter among all,
+// and parsing a statement has its price too: between 200 and 400 values is the best of both.
+const insertValues = 300
 
 // insert writes n rows, whose values row appends. It goes past gorm's
 // reflection, which costs more than SQLite does.
@@ -109,30 +102,16 @@ func insertOr(tx *gorm.DB, conflict, table string, columns []string, n int, row 
 	conn, ctx := tx.Statement.ConnPool, tx.Statement.Context
 	head := "INSERT INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES "
 	one := "(" + marks(len(columns)) + ")"
-	values := make([]any, 0, min(n, insertRows)*len(columns))
-	var full *sql.Stmt
-	for from := 0; from < n; from += insertRows {
+	most := max(1, insertValues/len(columns))
+	values := make([]any, 0, min(n, most)*len(columns))
+	for from := 0; from < n; from += most {
 		runtime.Gosched() // each of these takes a millisecond or two: a search that waits for a core goes first
-		rows := min(insertRows, n-from)
+		rows := min(most, n-from)
 		values = values[:0]
 		for i := range rows {
 			values = row(from+i, values)
 		}
-		query := head + one + strings.Repeat(", "+one, rows-1) + conflict
-		if rows < insertRows || n < 2*insertRows {
-			if _, err := conn.ExecContext(ctx, query, values...); err != nil {
-				return err
-			}
-			continue
-		}
-		if full == nil {
-			var err error
-			if full, err = conn.PrepareContext(ctx, query); err != nil {
-				return err
-			}
-			defer full.Close()
-		}
-		if _, err := full.ExecContext(ctx, values...); err != nil {
+		if _, err := conn.ExecContext(ctx, head+one+strings.Repeat(", "+one, rows-1)+conflict, values...); err != nil {
 			return err
 		}
 	}
