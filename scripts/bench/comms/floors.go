@@ -10,6 +10,11 @@ import (
 	"time"
 
 	"github.com/gin-gonic/gin"
+	"github.com/glebarez/sqlite"
+	"github.com/google/uuid"
+	"github.com/r3labs/sse/v2"
+	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
 
 	"skillrouter/comms"
 	"skillrouter/operational"
@@ -96,4 +101,57 @@ func (h *hub) signal(w http.ResponseWriter, r *http.Request) {
 	h.mu.RUnlock()
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(comms.Sent{Delivered: true, Target: d.To, Signal: d.Signal, MessageID: m.ID, Seq: m.Seq})
+}
+
+// letter is a signal as the plain program stores it.
+type letter struct {
+	Seq                  int64 `gorm:"primaryKey;autoIncrement"`
+	ID, From, To, Signal string
+	Context              []byte
+	CreatedAt            int64
+}
+
+// plain is the simplest program that loses no signal: gin, gorm and r3labs/sse as their documentation has them. It stores each signal
+// by itself with synchronous=FULL, and then publishes it to the stream of its agent. It resumes nothing, and one slow reader stops it.
+func plain(dir string) (http.Handler, error) {
+	db, err := gorm.Open(sqlite.Open("file:"+dir+"/plain.db?_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"), &gorm.Config{Logger: logger.Discard})
+	if err != nil {
+		return nil, err
+	}
+	pool, err := db.DB()
+	if err != nil {
+		return nil, err
+	}
+	pool.SetMaxOpenConns(1)
+	if err := db.AutoMigrate(&letter{}); err != nil {
+		return nil, err
+	}
+	streams := sse.New()
+	streams.AutoReplay = false
+	gin.SetMode(gin.ReleaseMode)
+	e := gin.New()
+	e.GET("/messages", func(c *gin.Context) {
+		agent := c.Query("agent_id")
+		streams.CreateStream(agent)
+		c.Request.URL.RawQuery = "stream=" + agent
+		streams.ServeHTTP(c.Writer, c.Request)
+	})
+	e.POST("/signal", func(c *gin.Context) {
+		var d operational.MessageDraft
+		if err := c.ShouldBindJSON(&d); err != nil {
+			c.Status(http.StatusBadRequest)
+			return
+		}
+		m := operational.Message{ID: uuid.NewString(), From: d.From, To: d.To, Signal: d.Signal, Context: d.Context, CreatedAt: time.Now().UTC()}
+		row := letter{ID: m.ID, From: m.From, To: m.To, Signal: m.Signal, Context: m.Context, CreatedAt: m.CreatedAt.UnixMilli()}
+		if err := db.Create(&row).Error; err != nil {
+			c.Status(http.StatusInternalServerError)
+			return
+		}
+		m.Seq = row.Seq
+		body, _ := json.Marshal(m) // plain values
+		streams.Publish(d.To, &sse.Event{ID: []byte(strconv.FormatInt(m.Seq, 10)), Event: []byte(m.Signal), Data: body})
+		c.JSON(http.StatusOK, comms.Sent{Delivered: true, Target: d.To, Signal: d.Signal, MessageID: m.ID, Seq: m.Seq})
+	})
+	return e, nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"sync"
 	"time"
@@ -48,12 +49,12 @@ func signalTo(agent string) []byte {
 	return fmt.Appendf(nil, `{"from_agent_id":"captain","to_agent_id":"%s","signal":"message","context":{%s%d,"text":"look at the build"}}`, agent, stamp, time.Now().UnixNano())
 }
 
-// both starts the router and the hub in memory, with a crowd on each.
-func both(crowdOf int) (ours, theirs *side, here, there *crowd, err error) {
+// both starts the router and a floor, with a crowd on each.
+func both(under http.Handler, crowdOf int) (ours, theirs *side, here, there *crowd, err error) {
 	if ours, err = start(""); err != nil {
 		return
 	}
-	if theirs, err = floor(&hub{all: map[string]chan []byte{}}); err != nil {
+	if theirs, err = floor(under); err != nil {
 		return
 	}
 	if here, err = gather(ours.address, crowdOf, ""); err != nil {
@@ -63,16 +64,36 @@ func both(crowdOf int) (ours, theirs *side, here, there *crowd, err error) {
 	return
 }
 
+// memory is the hub that stores nothing.
+func memory() http.Handler { return &hub{all: map[string]chan []byte{}} }
+
 // signals go to one of 1,000 agents each, from 64 senders; the time counts
-// until all have arrived.
+// until all have arrived. They are measured beside the hub, and beside the plain program.
 func signals(rounds int) error {
-	ours, theirs, here, there, err := both(subscribers)
+	dir, err := os.MkdirTemp("", "skillrouter-bench-")
 	if err != nil {
 		return err
 	}
-	return deliveries(rounds, "signals/s to 1,000 streams", "≥ 0.45", ours, theirs, here, there, 15000, 1, 30*time.Second, func(sender, call int) []byte {
-		return signalTo(fmt.Sprint("a", (sender*7919+call*104729)%subscribers))
-	})
+	defer os.RemoveAll(dir)
+	stored, err := plain(dir)
+	if err != nil {
+		return err
+	}
+	for _, under := range []struct {
+		name, target string
+		handler      http.Handler
+	}{{"signals/s; gin, gorm, r3labs/sse", "≥ 0.90", stored}, {"signals/s; a hub in memory", "", memory()}} {
+		ours, theirs, here, there, err := both(under.handler, subscribers)
+		if err != nil {
+			return err
+		}
+		if err := deliveries(rounds, under.name, under.target, ours, theirs, here, there, 15000, 1, 30*time.Second, func(sender, call int) []byte {
+			return signalTo(fmt.Sprint("a", (sender*7919+call*104729)%subscribers))
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // deliveries measures both sides in turns until all that was sent has arrived in their crowds: calls of what body makes, of
@@ -154,7 +175,7 @@ func syncs(dir string) ([]time.Duration, error) {
 // paced is how long a signal takes from its sender to its subscriber at 200 a
 // second, beside the hub in memory, and how long the bare disk takes meanwhile.
 func paced(int) error {
-	ours, theirs, here, there, err := both(subscribers)
+	ours, theirs, here, there, err := both(memory(), subscribers)
 	if err != nil {
 		return err
 	}
@@ -182,7 +203,7 @@ func paced(int) error {
 
 // broadcasts go to 1,000 streams each.
 func broadcasts(rounds int) error {
-	ours, theirs, here, there, err := both(subscribers)
+	ours, theirs, here, there, err := both(memory(), subscribers)
 	if err != nil {
 		return err
 	}

@@ -63,16 +63,8 @@ func measure(ctx context.Context) error {
 	only := flag.String("engines", "", "which engines, by name; empty: all")
 	temp := flag.String("dir", "/var/tmp", "where the stores are made and removed: a disk, for what is durable to be durable")
 	collections := flag.Bool("collections", false, "measure quality on judged collections, whose folders follow, and nothing else")
-	keep := flag.String("json", "", "a file that figures are added to, and read from for -svg")
-	svg := flag.String("svg", "", "draw the figures of -json into this file, and measure nothing")
+	keep := flag.String("json", "", "a file that figures are added to")
 	flag.Parse()
-	if *svg != "" {
-		runs, err := readRuns(*keep)
-		if err != nil {
-			return err
-		}
-		return os.WriteFile(*svg, drawing(runs), 0o644)
-	}
 	chosen := kinds
 	if *only != "" {
 		chosen = nil

@@ -3,21 +3,19 @@ package main
 import (
 	"fmt"
 	"strings"
-
-	"skillrouter/scripts/bench/plot"
 )
 
 // table is the figures of one size as Markdown, each with its ratio to the first engine's.
 func table(r run) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n%s entries of %d words, questions of 3 to 8 words, %d hits, ids only\n\n", plot.Thousands(r.Size), titleWords+bodyWords, hits)
+	fmt.Fprintf(&b, "\n%d entries of %d words, questions of 3 to 8 words, %d hits, ids only\n\n", r.Size, titleWords+bodyWords, hits)
 	b.WriteString("| engine | p50 | × | p99 | × | processor | × | memory | start to first answer | durable ingest | processor an entry | disk | same hits |\n")
 	b.WriteString("|---|---|---|---|---|---|---|---|---|---|---|---|---|\n")
 	ours := r.Engines[0]
 	for _, f := range r.Engines {
 		ingest, cpu, disk := "", "", ""
 		if f.Write.Rate > 0 {
-			ingest, cpu, disk = plot.Thousands(int(f.Write.Rate))+"/s", fmt.Sprintf("%.0f µs", f.Write.CPU), fmt.Sprintf("%.0f MB", f.Write.Disk)
+			ingest, cpu, disk = fmt.Sprintf("%.0f/s", f.Write.Rate), fmt.Sprintf("%.0f µs", f.Write.CPU), fmt.Sprintf("%.0f MB", f.Write.Disk)
 		}
 		fmt.Fprintf(&b, "| %s | %s ms | %s | %s ms | %s | %s ms | %s | %.0f MB | %s ms | %s | %s | %s | %.2f |\n", f.Says,
 			three(f.P50), three(f.P50/ours.P50), three(f.P99), three(f.P99/ours.P99), three(f.CPU), three(f.CPU/ours.CPU),
@@ -31,7 +29,7 @@ func growth(runs []run) string {
 	var b strings.Builder
 	b.WriteString("\n| p50 / p99 ms, memory, start |")
 	for _, r := range runs {
-		fmt.Fprintf(&b, " %s |", plot.Thousands(r.Size))
+		fmt.Fprintf(&b, " %d |", r.Size)
 	}
 	b.WriteString("\n|---|" + strings.Repeat("---|", len(runs)) + "\n")
 	for at, f := range runs[0].Engines {

@@ -35,9 +35,6 @@ type Sidecar struct {
 	Dir  string        // its data folder, if Fresh made it
 	Took time.Duration // from its start to its first answer
 
-	// Token is sent with each call; empty: none is.
-	Token string
-
 	cmd     *exec.Cmd
 	stopped bool
 }
@@ -159,31 +156,20 @@ func StartBinary(ctx context.Context, binary, dir string) (*Sidecar, error) {
 	})
 }
 
-// FreeAddress is one that nobody listens on.
-func FreeAddress() (string, error) {
+func start(ctx context.Context, program string, args func(address string) []string) (*Sidecar, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	return listener.Addr().String(), listener.Close()
-}
-
-// Begin starts a program as the sidecar, with what args says for its address, and waits for nothing. It writes what it says to log.
-func Begin(ctx context.Context, program string, log *os.File, args func(address string) []string) (*Sidecar, error) {
-	address, err := FreeAddress()
 	if err != nil {
 		return nil, err
 	}
-	s := &Sidecar{cmd: exec.CommandContext(ctx, program, args(address)...), Base: "http://" + address}
-	s.cmd.Stderr = log
-	s.cmd.Cancel = func() error { return s.cmd.Process.Signal(os.Interrupt) }
-	return s, s.cmd.Start()
-}
-
-func start(ctx context.Context, program string, args func(address string) []string) (*Sidecar, error) {
+	address := listener.Addr().String()
+	if err := listener.Close(); err != nil {
+		return nil, err
+	}
 	began := time.Now()
-	s, err := Begin(ctx, program, os.Stderr, args)
-	if err != nil {
+	s := &Sidecar{cmd: exec.CommandContext(ctx, program, args(address)...), Base: "http://" + address}
+	s.cmd.Stderr = os.Stderr
+	s.cmd.Cancel = func() error { return s.cmd.Process.Signal(os.Interrupt) }
+	if err := s.cmd.Start(); err != nil {
 		return nil, err
 	}
 	for time.Since(began) < 30*time.Second {
@@ -254,7 +240,12 @@ func (s *Sidecar) Bulk(ctx context.Context, lines []byte) (result learning.BulkR
 }
 
 func (s *Sidecar) send(ctx context.Context, method, path, contentType string, body []byte) ([]byte, error) {
-	response, err := s.do(ctx, callers, method, path, contentType, body)
+	r, err := http.NewRequestWithContext(ctx, method, s.Base+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Content-Type", contentType)
+	response, err := callers.Do(r)
 	if err != nil {
 		return nil, err
 	}
@@ -264,47 +255,6 @@ func (s *Sidecar) send(ctx context.Context, method, path, contentType string, bo
 		err = fmt.Errorf("%s answers %s: %.400s", path, response.Status, text)
 	}
 	return text, err
-}
-
-func (s *Sidecar) do(ctx context.Context, client *http.Client, method, path, contentType string, body []byte) (*http.Response, error) {
-	r, err := http.NewRequestWithContext(ctx, method, s.Base+path, bytes.NewReader(body))
-	if err != nil {
-		return nil, err
-	}
-	r.Header.Set("Content-Type", contentType)
-	if s.Token != "" {
-		r.Header.Set("Authorization", "Bearer "+s.Token)
-	}
-	return client.Do(r)
-}
-
-// followers keeps no connection: a stream's is its own.
-var followers = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-
-// Follow opens an agent's stream of messages. It hands out the data of each as it comes, and closes done when the stream ends.
-func (s *Sidecar) Follow(ctx context.Context, agent string, each func(data []byte)) (done <-chan struct{}, err error) {
-	response, err := s.do(ctx, followers, http.MethodGet, "/messages?agent_id="+agent, "application/json", nil)
-	if err != nil {
-		return nil, err
-	}
-	if response.StatusCode != http.StatusOK {
-		defer response.Body.Close()
-		text, _ := io.ReadAll(response.Body)
-		return nil, fmt.Errorf("the stream of %s: %s: %.200s", agent, response.Status, text)
-	}
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		defer response.Body.Close()
-		lines := bufio.NewScanner(response.Body)
-		lines.Buffer(nil, 1<<20)
-		for lines.Scan() {
-			if data, ok := bytes.CutPrefix(lines.Bytes(), []byte("data: ")); ok {
-				each(data)
-			}
-		}
-	}()
-	return ended, nil
 }
 
 // tick is the unit of times in /proc, fixed at 100 a second on Linux.
