@@ -312,38 +312,6 @@ CREATE TABLE ledger_marks (
     signature BLOB NOT NULL,
     PRIMARY KEY (chain, kind, number)
 ) STRICT, WITHOUT ROWID;
-CREATE TABLE "tellings" (
-    number     INTEGER PRIMARY KEY AUTOINCREMENT,
-    agent_id   TEXT NOT NULL DEFAULT '',
-    project    TEXT NOT NULL DEFAULT '',
-    session_id TEXT NOT NULL DEFAULT '', -- the agent's own
-    moment     TEXT NOT NULL CHECK (moment IN ('start', 'prompt', 'failure', 'asked', 'command', 'search')),
-    about      TEXT NOT NULL DEFAULT '', -- of a failure: the command, without secrets; of a command: the guard's check
-    items      TEXT NOT NULL,            -- a JSON list
-    tokens     INTEGER NOT NULL,
-    at         INTEGER NOT NULL          -- Unix milliseconds
-) STRICT;
-CREATE INDEX tellings_agent ON tellings(agent_id, number);
-CREATE INDEX tellings_session ON tellings(session_id, number);
-CREATE INDEX tellings_check ON tellings(about) WHERE moment = 'command';
-CREATE TABLE told_days (
-    number    INTEGER PRIMARY KEY AUTOINCREMENT,
-    day       INTEGER NOT NULL, -- since 1970, UTC
-    project   TEXT NOT NULL,
-    moment    TEXT NOT NULL,
-    kind      TEXT NOT NULL,    -- empty: what is told around the items of the session that item names
-    item      TEXT NOT NULL,
-    title     TEXT NOT NULL,
-    own       INTEGER NOT NULL CHECK (own IN (0, 1)), -- 1: the item belongs to the project that it was told in
-    shown     INTEGER NOT NULL,
-    judged    INTEGER NOT NULL, -- of these, those of which is known what came of them
-    used      INTEGER NOT NULL,
-    prevented INTEGER NOT NULL,
-    repeated  INTEGER NOT NULL,
-    tokens    INTEGER NOT NULL
-) STRICT;
-CREATE UNIQUE INDEX told_days_day ON told_days(day, project, moment, kind, item);
-CREATE INDEX told_days_item ON told_days(item, kind);
 CREATE TABLE passphrase (
     id       INTEGER PRIMARY KEY CHECK (id = 1),
     hash     TEXT NOT NULL, -- argon2id; empty: none is set
@@ -351,6 +319,33 @@ CREATE TABLE passphrase (
     reset_at INTEGER,       -- when one was given up that was lost
     may_stop INTEGER NOT NULL CHECK (may_stop IN (0, 1)) -- a person agreed that agents_may_stop has effect
 ) STRICT;
+CREATE TABLE told (
+    number     INTEGER PRIMARY KEY AUTOINCREMENT,
+    telling    INTEGER NOT NULL, -- of an item: the number of its telling
+    at         INTEGER NOT NULL, -- Unix milliseconds
+    agent_id   TEXT NOT NULL,
+    project    TEXT NOT NULL,
+    session_id TEXT NOT NULL, -- the agent's own
+    moment     TEXT NOT NULL CHECK (moment IN ('start', 'prompt', 'failure', 'asked', 'command', 'search')),
+    about      TEXT NOT NULL, -- of a failure: the command, without secrets; of a command: the guard's check
+    kind       TEXT NOT NULL, -- empty: it is a telling, and its tokens are of the words around its items
+    item       TEXT NOT NULL,
+    title      TEXT NOT NULL,
+    own        INTEGER NOT NULL CHECK (own IN (0, 1)), -- the item belongs to the project that it was told in
+    gives      TEXT NOT NULL, -- a JSON list of commands
+    shown      INTEGER NOT NULL,
+    judged     INTEGER NOT NULL, -- it is known what came of it
+    used       INTEGER NOT NULL,
+    went       INTEGER NOT NULL, -- what it warns of did not happen where it could have
+    repeated   INTEGER NOT NULL,
+    tokens     INTEGER NOT NULL
+) STRICT;
+CREATE INDEX told_telling ON told(telling);
+CREATE INDEX told_at ON told(at);
+CREATE INDEX told_item ON told(item, kind);
+CREATE INDEX told_agent ON told(agent_id, number) WHERE kind = '';
+CREATE INDEX told_session ON told(session_id, number) WHERE kind = '';
+CREATE INDEX told_check ON told(about) WHERE moment = 'command';
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (1, 0, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (2, 1, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (3, 2, 1);
@@ -370,3 +365,4 @@ INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (16, 15, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (17, 16, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (18, 17, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (19, 18, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (20, 19, 1);

@@ -20,10 +20,9 @@ import (
 
 // Bounds of what is kept of tellings.
 const (
-	// MaxTellings is how many are kept: at 500 bytes each they are 10 MB, and of a busy team a month.
-	MaxTellings = 20_000
-	// MaxToldDays is how many rows are kept of what tellings come to, 150 bytes each, and RetainedDays how many days.
-	MaxToldDays  = 200_000
+	// MaxTold is how many rows are kept, one for each telling and each item of it: at 250 bytes each they are 30 MB, and
+	// of a busy team a month. RetainedDays is how many days are kept.
+	MaxTold      = 120_000
 	RetainedDays = 90
 	// MaxToldItems is how many items of one telling are kept, and MaxToldText how much of each text, in bytes.
 	MaxToldItems = 50
@@ -70,6 +69,7 @@ type ToldItem struct {
 	// Tokens are those that it took of what was told. Gives are commands that it gives.
 	Tokens int      `json:"-"`
 	Gives  []string `json:"-"`
+	Number int64    `json:"-"` // its own, once it is stored
 	ToldResult
 	// Text is what was told, of which tokens are counted behind the answer; empty: Tokens has them.
 	Text string `json:"-"`
@@ -99,12 +99,9 @@ type ToldResult struct {
 	Repeated bool `json:"-"` // what it warns of happened all the same
 }
 
-// prevented tells whether what an item warns of did not happen again.
-func (r ToldResult) prevented() bool { return r.Went && !r.Repeated }
-
 // Telling is what the router told an agent, and when. Of a failure that nothing was known of it has no items.
 type Telling struct {
-	Number    int64
+	Number    int64 // later ones have higher numbers
 	Agent     string
 	Project   string
 	SessionID string
@@ -112,6 +109,7 @@ type Telling struct {
 	About     string // of a failure: the command; of a command: the guard's check
 	Items     []ToldItem
 	Tokens    int // of everything that was told; 0: those of the items
+	Around    int // of the tokens, those of the words around the items
 	At        time.Time
 	Withheld  bool // another agent than the caller was told it, and so its texts are not here
 }
@@ -130,15 +128,13 @@ type TellingQuery struct {
 	Limit     int
 }
 
-// ToldDay is what the tellings of a day come to for one item at one moment.
-type ToldDay struct {
-	Day     int64 // since 1970, UTC
-	Project string
-	Moment  ToldMoment
-	Kind    string // empty: what was told around the items, in the session that ID names
-	ID      string
-	Title   string
-	Own     bool // the item belongs to the project that it was told in
+// ToldSum is what tellings come to: of a day at a moment, or of an item at a moment.
+type ToldSum struct {
+	Day    int64 // since 1970, UTC
+	Moment ToldMoment
+	Kind   string // of a day: empty for the words around the items
+	ID     string
+	Title  string
 	ToldCounts
 }
 
@@ -174,8 +170,8 @@ type ToldQuery struct {
 // ToldSums are what days come to.
 type ToldSums struct {
 	Sessions int       // that were told something
-	Items    []ToldDay // by moment, kind and ID, with no day and project
-	Days     []ToldDay // by day and moment, and by whether Kind is empty, with no item and project
+	Items    []ToldSum // by moment, kind and ID
+	Days     []ToldSum // by day and moment, and by whether Kind is empty
 }
 
 // ToldRef names an item.
@@ -186,23 +182,20 @@ type ToldRef struct {
 
 // ToldKeep says how much is kept.
 type ToldKeep struct {
-	Tellings int64 // of more, the oldest are removed
-	Days     int64 // rows
-	Since    int64 // and no day before this
+	Rows  int64 // of more, the oldest are removed
+	Since int64 // and no day before this
 }
 
 // TellingStore keeps tellings.
 type TellingStore interface {
-	// AddTellings stores tellings in their order, adds what they come to, and removes what is not kept.
-	AddTellings(ctx context.Context, tellings []Telling, days []ToldDay, keep ToldKeep) error
+	// AddTellings stores tellings in their order, and removes what is not kept.
+	AddTellings(ctx context.Context, tellings []Telling, keep ToldKeep) error
 	// Tellings returns what the query selects.
 	Tellings(ctx context.Context, q TellingQuery) ([]Telling, error)
-	// SettleTellings stores the items of tellings anew, and adds what that changes.
-	SettleTellings(ctx context.Context, tellings []Telling, days []ToldDay) error
+	// SettleTold stores what came of items.
+	SettleTold(ctx context.Context, items []ToldItem) error
 	// ToldSums sums up days.
 	ToldSums(ctx context.Context, q ToldQuery) (ToldSums, error)
-	// ToldOfUse returns those of some items that were ever of use.
-	ToldOfUse(ctx context.Context, items []ToldRef) ([]ToldRef, error)
 }
 
 // Tellings keeps what agents were told, and what came of it. It is written behind the answers: no agent waits for it, and a kill loses
@@ -330,14 +323,14 @@ func (t *Tellings) flush(ctx context.Context) {
 	t.failing = err != nil
 }
 
-// add writes tellings and what they come to.
+// add writes tellings.
 func (t *Tellings) add(ctx context.Context, told []Telling) error {
 	if len(told) == 0 {
 		return nil
 	}
-	sums := daySums{}
 	for i := range told {
-		one, rest := &told[i], told[i].Tokens
+		one := &told[i]
+		one.Around = one.Tokens
 		one.About = toldText(one.About)
 		for j := range one.Items {
 			item := &one.Items[j]
@@ -348,17 +341,13 @@ func (t *Tellings) add(ctx context.Context, told []Telling) error {
 			for k := range item.Gives {
 				item.Gives[k], _ = redact.Text(item.Gives[k])
 			}
-			rest -= item.Tokens
-			sums.add(one, item, ToldCounts{Shown: 1, Tokens: item.Tokens})
+			one.Around -= item.Tokens
 		}
-		if one.Tokens == 0 {
-			one.Tokens, rest = -rest, 0
-		}
-		if len(one.Items) > 0 {
-			sums.add(one, &ToldItem{ID: one.SessionID, Own: true}, ToldCounts{Shown: 1, Tokens: rest})
+		if one.Tokens == 0 || len(one.Items) == 0 {
+			one.Around = 0
 		}
 	}
-	return t.store.AddTellings(ctx, told, sums.list(), ToldKeep{Tellings: MaxTellings, Days: MaxToldDays, Since: DayOf(t.now()) - RetainedDays + 1})
+	return t.store.AddTellings(ctx, told, ToldKeep{Rows: MaxTold, Since: DayOf(t.now()) - RetainedDays + 1})
 }
 
 // settle has what came of tellings judged, and writes what that changes.
@@ -374,75 +363,22 @@ func (t *Tellings) settle(ctx context.Context, s settlement) error {
 		before[i] = slices.Clone(told[i].Items)
 	}
 	s.judge(told)
-	sums := daySums{}
-	var changed []Telling
+	var changed []ToldItem
 	for i := range told {
-		differs := false
-		for j := range told[i].Items {
-			was, is := before[i][j].ToldResult, told[i].Items[j].ToldResult
-			if was != is {
-				differs = true
-				for _, c := range []ToldCounts{is.counts(1), was.counts(-1)} {
-					sums.add(&told[i], &told[i].Items[j], c)
-				}
+		for j, item := range told[i].Items {
+			if item.ToldResult != before[i][j].ToldResult {
+				changed = append(changed, item)
 			}
-		}
-		if differs {
-			changed = append(changed, told[i])
 		}
 	}
 	if len(changed) == 0 {
 		return nil
 	}
-	return t.store.SettleTellings(ctx, changed, sums.list())
-}
-
-// counts are the figures of a result, each times one.
-func (r ToldResult) counts(one int) (c ToldCounts) {
-	for _, add := range []struct {
-		is bool
-		to *int
-	}{{r.Judged, &c.Judged}, {r.Used, &c.Used}, {r.prevented(), &c.Prevented}, {r.Repeated, &c.Repeated}} {
-		if add.is {
-			*add.to = one
-		}
-	}
-	return c
+	return t.store.SettleTold(ctx, changed)
 }
 
 // DayOf is the number of a time's day.
 func DayOf(at time.Time) int64 { return at.Unix() / int64(24*time.Hour/time.Second) }
-
-// dayKey names a row of the days.
-type dayKey struct {
-	day                   int64
-	project, moment, kind string
-	id                    string
-}
-
-// daySums are what tellings come to.
-type daySums map[dayKey]*ToldDay
-
-func (s daySums) add(told *Telling, item *ToldItem, c ToldCounts) {
-	key := dayKey{DayOf(told.At), told.Project, string(told.Moment), item.Kind, item.ID}
-	if s[key] == nil {
-		s[key] = &ToldDay{Day: key.day, Project: told.Project, Moment: told.Moment, Kind: item.Kind, ID: item.ID, Own: item.Own}
-	}
-	s[key].Title = item.Title
-	s[key].Add(c)
-}
-
-// list lists them in one order, so that they are written alike.
-func (s daySums) list() []ToldDay {
-	all := make([]ToldDay, 0, len(s))
-	for _, d := range s {
-		all = append(all, *d)
-	}
-	slices.SortFunc(all, func(a, b ToldDay) int {
-		return cmp.Or(cmp.Compare(a.Day, b.Day), cmp.Compare(a.Project, b.Project), cmp.Compare(a.Moment, b.Moment), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID))
-	})
-	return all
-}
 
 // Told returns what the query selects, with what still waited. What another agent than the caller was told has
 // no texts, but for captains.
@@ -465,7 +401,7 @@ func (t *Tellings) Told(ctx context.Context, q TellingQuery) ([]Telling, error) 
 }
 
 // Came returns what came of telling some items, by moment, of all days that are kept. It needs ScopeRead.
-func (t *Tellings) Came(ctx context.Context, items []ToldRef) ([]ToldDay, error) {
+func (t *Tellings) Came(ctx context.Context, items []ToldRef) ([]ToldSum, error) {
 	if err := principal.Of(ctx).Need(principal.ScopeRead); err != nil {
 		return nil, err
 	}
@@ -478,12 +414,4 @@ func (t *Tellings) Came(ctx context.Context, items []ToldRef) ([]ToldDay, error)
 func (t *Tellings) Sums(ctx context.Context, q ToldQuery) (ToldSums, error) {
 	t.flush(ctx)
 	return t.store.ToldSums(ctx, q)
-}
-
-// OfUse returns those of some items that were ever of use.
-func (t *Tellings) OfUse(ctx context.Context, items []ToldRef) ([]ToldRef, error) {
-	if len(items) == 0 {
-		return nil, nil
-	}
-	return t.store.ToldOfUse(ctx, items)
 }

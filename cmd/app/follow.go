@@ -78,7 +78,6 @@ const (
 
 type tellingsTold struct {
 	Tellings []operational.Telling
-	Days     []operational.ToldDay
 	Keep     operational.ToldKeep
 }
 
@@ -104,7 +103,7 @@ func (a *App) takeTold(ctx context.Context, node, what string, text []byte) erro
 	case toldMisses:
 		return take(from, func(misses []verdict.Verdict) error { return p.memory.AddMisses(ctx, misses) })
 	case toldTellings:
-		return take(from, func(t tellingsTold) error { return p.operations.AddTellings(ctx, t.Tellings, t.Days, t.Keep) })
+		return take(from, func(t tellingsTold) error { return p.operations.AddTellings(ctx, t.Tellings, t.Keep) })
 	case toldChecks:
 		return take(from, func(checks []lesson.CheckRecord) error { return p.guards.EnterChecks(ctx, checks) })
 	case toldDeliveries:
@@ -160,8 +159,8 @@ type operationsAside struct {
 }
 
 // AddTellings implements operational.TellingStore.
-func (s operationsAside) AddTellings(ctx context.Context, tellings []operational.Telling, days []operational.ToldDay, keep operational.ToldKeep) error {
-	return s.aside.tells(ctx, toldTellings, tellingsTold{tellings, days, keep})
+func (s operationsAside) AddTellings(ctx context.Context, tellings []operational.Telling, keep operational.ToldKeep) error {
+	return s.aside.tells(ctx, toldTellings, tellingsTold{tellings, keep})
 }
 
 // SaveDeliveries implements comms.MessageStore.

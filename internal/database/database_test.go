@@ -408,3 +408,42 @@ func TestVerdictsMigrate(t *testing.T) {
 		t.Errorf("back and forth: got %q\nwant %q", got, want[:3])
 	}
 }
+
+// TestToldMigrates opens a database of before what was told was one table: the tellings, their items and what came of these are there.
+func TestToldMigrates(t *testing.T) {
+	steps, err := migrations.Steps("operational", "sqlite")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	path := databasetest.Made(t, dir, "operational")
+	for _, step := range slices.Backward(steps) {
+		if step.Version >= 19 {
+			databasetest.Edit(t, path, step.Down)
+		}
+	}
+	databasetest.Edit(
+		t, path, "DELETE FROM goose_db_version WHERE version_id >= 19",
+		`INSERT INTO tellings (number, agent_id, project, session_id, moment, about, items, tokens, at) VALUES
+			(7, 'a', 'shop', 's1', 'start', '', '[{"kind":"knowledge","id":"k","title":"t","tokens":3,"gives":["make x"],"judged":true,"used":true},{"kind":"incident","id":"i","tokens":4,"judged":true,"went":true,"repeated":true}]', 10, 5),
+			(8, 'a', '', 's1', 'failure', 'npm test', '[]', 0, 6)`,
+		"INSERT INTO told_days (day, project, moment, kind, item, title, own, shown, judged, used, prevented, repeated, tokens) VALUES (0, 'shop', 'start', 'knowledge', 'k', 't', 1, 1, 1, 1, 0, 0, 3)",
+	)
+	db, err := open(t, dir, "operational")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var got []string
+	if err := db.Read.Raw(`SELECT concat_ws('|', number, telling, at, agent_id, project, session_id, moment, about, kind, item, title, own, gives, shown, judged, used, went, repeated, tokens)
+		FROM told ORDER BY number`).Scan(&got).Error; err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"448|0|5|a|shop|s1|start|||||1|[]|1|0|0|0|0|3", `449|448|5||shop||start||knowledge|k|t|1|["make x"]|1|1|1|0|0|3`,
+		"450|448|5||shop||start||incident|i||0|[]|1|1|0|1|1|4", "512|0|6|a||s1|failure|npm test||||1|[]|0|0|0|0|0|0",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q\nwant %q", got, want)
+	}
+}

@@ -88,7 +88,6 @@ type Tellings interface {
 	Settle(ctx context.Context, q operational.TellingQuery, judge func(tellings []operational.Telling)) error
 	SettleLater(q operational.TellingQuery, judge func(tellings []operational.Telling))
 	Sums(ctx context.Context, q operational.ToldQuery) (operational.ToldSums, error)
-	OfUse(ctx context.Context, items []operational.ToldRef) ([]operational.ToldRef, error)
 }
 
 // Values is the Service on tellings.
@@ -141,7 +140,7 @@ func (v *Values) Value(ctx context.Context, query Query) (Report, error) {
 func dayTime(day int64) time.Time { return time.Unix(0, 0).UTC().AddDate(0, 0, int(day)) }
 
 // count fills in the figures by day and by moment.
-func (r *Report) count(since, until int64, days []operational.ToldDay) {
+func (r *Report) count(since, until int64, days []operational.ToldSum) {
 	for day := since; day < until; day++ {
 		r.Days = append(r.Days, Day{Day: dayTime(day)})
 	}
@@ -166,7 +165,7 @@ func (r *Report) count(since, until int64, days []operational.ToldDay) {
 }
 
 // itemsOf joins what was told of an item at different moments.
-func itemsOf(told []operational.ToldDay) []Item {
+func itemsOf(told []operational.ToldSum) []Item {
 	items := []Item{}
 	at := map[operational.ToldRef]int{}
 	for _, d := range told {
@@ -199,14 +198,17 @@ func (v *Values) propose(ctx context.Context, items []Item) error {
 			asked = append(asked, operational.ToldRef{Kind: i.Kind, ID: i.ID})
 		}
 	}
-	of, err := v.tellings.OfUse(ctx, asked)
+	if len(asked) == 0 {
+		return nil
+	}
+	ever, err := v.tellings.Sums(ctx, operational.ToldQuery{Until: operational.DayOf(v.now()) + 1, Items: asked})
 	if err != nil {
 		return err
 	}
-	for i := range items {
-		ref := operational.ToldRef{Kind: items[i].Kind, ID: items[i].ID}
-		if slices.Contains(asked, ref) && !slices.Contains(of, ref) {
-			items[i].Retire, items[i].Command = true, fmt.Sprintf(retirements[ref.Kind], ref.ID)
+	for _, of := range itemsOf(ever.Items) {
+		i := slices.IndexFunc(items, func(i Item) bool { return i.Kind == of.Kind && i.ID == of.ID })
+		if of.Used == 0 && of.Prevented == 0 && slices.Contains(asked, operational.ToldRef{Kind: of.Kind, ID: of.ID}) {
+			items[i].Retire, items[i].Command = true, fmt.Sprintf(retirements[of.Kind], of.ID)
 		}
 	}
 	return nil

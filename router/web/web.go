@@ -114,7 +114,7 @@ type MessageLog interface {
 // Tellings are what agents were told, and what came of it; operational.Tellings has them.
 type Tellings interface {
 	Told(ctx context.Context, query operational.TellingQuery) ([]operational.Telling, error)
-	Came(ctx context.Context, items []operational.ToldRef) ([]operational.ToldDay, error)
+	Came(ctx context.Context, items []operational.ToldRef) ([]operational.ToldSum, error)
 }
 
 // Health is how the process is.
