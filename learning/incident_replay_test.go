@@ -11,17 +11,17 @@ import (
 
 	"skillrouter/internal/principal"
 	"skillrouter/learning"
-	"skillrouter/learning/incident"
+	"skillrouter/learning/history"
 )
 
 // day is a session in which the tests are begun with the wrong runner, and with the right one three commands later.
-func day(n int) []incident.Step {
-	steps := []incident.Step{
-		{Command: "git status", Outcome: incident.Worked},
-		{Command: "python -m pytest core/tests/test_a.py", Outcome: incident.Failed, Exit: 1, Output: "/opt/bin/python: No module named pytest"},
-		{Command: "ls core", Outcome: incident.Worked},
-		{Command: "cat README.md", Outcome: incident.Worked},
-		{Command: "bin/test core/tests/test_a.py", Outcome: incident.Worked},
+func day(n int) []history.Step {
+	steps := []history.Step{
+		{Command: "git status", Outcome: history.Worked},
+		{Command: "python -m pytest core/tests/test_a.py", Outcome: history.Failed, Exit: 1, Output: "/opt/bin/python: No module named pytest"},
+		{Command: "ls core", Outcome: history.Worked},
+		{Command: "cat README.md", Outcome: history.Worked},
+		{Command: "bin/test core/tests/test_a.py", Outcome: history.Worked},
 	}
 	for i := range steps {
 		steps[i].ID = fmt.Sprintf("%d-%d", n, i)
@@ -31,10 +31,10 @@ func day(n int) []incident.Step {
 
 // TestReplay replays three days of the same mistake and a fourth without one, and knows each figure beforehand.
 func TestReplay(t *testing.T) {
-	replay := incident.NewReplay(1)
-	play := func(session string, steps []incident.Step) {
+	replay := history.NewReplay(1)
+	play := func(session string, steps []history.Step) {
 		t.Helper()
-		if _, err := replay.Session(t.Context(), incident.Draft{Project: "shop", Session: session, Begin: true, Steps: steps}); err != nil {
+		if _, err := replay.Session(t.Context(), history.Draft{Project: "shop", Session: session, Begin: true, Steps: steps}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -42,17 +42,17 @@ func TestReplay(t *testing.T) {
 		play(fmt.Sprint("day", n), day(n))
 	}
 	play("copy", day(2)) // a session that was resumed copies the one before: nothing of it counts
-	play("calm", []incident.Step{{ID: "c", Command: "git status", Outcome: incident.Worked}, {ID: "d", Command: "git status", Outcome: incident.Refused}})
-	want := incident.ReplayedCounts{
+	play("calm", []history.Step{{ID: "c", Command: "git status", Outcome: history.Worked}, {ID: "d", Command: "git status", Outcome: history.Refused}})
+	want := history.ReplayedCounts{
 		Commands: 16, Mistakes: 3, Repeats: 2, Warned: 1, // the third time, because two sessions had it then
 		Known: 2, Named: 2, Fixable: 2, Answered: 2, Compared: 2, Same: 2, Saved: 4, Fine: 13,
 	}
 	if diff := cmp.Diff(want, replay.Total); diff != "" || replay.Sessions != 4 || replay.Lines != 3 || len(replay.Each) != 4 {
 		t.Errorf("%d sessions, %d lines: %s", replay.Sessions, replay.Lines, diff)
 	}
-	nobody := incident.NewReplay(0) // where nothing is accepted, nothing warns
+	nobody := history.NewReplay(0) // where nothing is accepted, nothing warns
 	for n := range 3 {
-		if _, err := nobody.Session(t.Context(), incident.Draft{Project: "shop", Session: fmt.Sprint("day", n), Begin: true, Steps: day(n)}); err != nil {
+		if _, err := nobody.Session(t.Context(), history.Draft{Project: "shop", Session: fmt.Sprint("day", n), Begin: true, Steps: day(n)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -63,17 +63,17 @@ func TestReplay(t *testing.T) {
 
 // TestReplayStaysInItsFolder replays two sessions that went to a folder which is not there, each with another command: the same mends both.
 func TestReplayStaysInItsFolder(t *testing.T) {
-	replay := incident.NewReplay(1)
+	replay := history.NewReplay(1)
 	for n, command := range []string{"python3 scripts/names.py", "git log -3 --stat"} {
-		steps := []incident.Step{
-			{Command: "cd web && " + command, Outcome: incident.Failed, Exit: 1, Output: "/bin/bash: line 1: cd: web: No such file or directory"},
-			{Command: "pwd", Outcome: incident.Worked},
-			{Command: command, Outcome: incident.Worked},
+		steps := []history.Step{
+			{Command: "cd web && " + command, Outcome: history.Failed, Exit: 1, Output: "/bin/bash: line 1: cd: web: No such file or directory"},
+			{Command: "pwd", Outcome: history.Worked},
+			{Command: command, Outcome: history.Worked},
 		}
 		for i := range steps {
 			steps[i].ID = fmt.Sprintf("%d-%d", n, i)
 		}
-		if _, err := replay.Session(t.Context(), incident.Draft{Project: "shop", Session: fmt.Sprint(n), Begin: true, Steps: steps}); err != nil {
+		if _, err := replay.Session(t.Context(), history.Draft{Project: "shop", Session: fmt.Sprint(n), Begin: true, Steps: steps}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -85,21 +85,21 @@ func TestReplayStaysInItsFolder(t *testing.T) {
 // TestWarnings says of what a command is warned, and what keeps a warning away.
 func TestWarnings(t *testing.T) {
 	const refused = "ls: cannot access 'notes': No such file or directory"
-	fail := func(command, said string) incident.Step {
-		return incident.Step{Command: command, Outcome: incident.Failed, Exit: 2, Output: said}
+	fail := func(command, said string) history.Step {
+		return history.Step{Command: command, Outcome: history.Failed, Exit: 2, Output: said}
 	}
-	fine := func(command string) incident.Step { return incident.Step{Command: command, Outcome: incident.Worked} }
-	twice := func(steps ...incident.Step) [][]incident.Step { return [][]incident.Step{steps, steps} }
+	fine := func(command string) history.Step { return history.Step{Command: command, Outcome: history.Worked} }
+	twice := func(steps ...history.Step) [][]history.Step { return [][]history.Step{steps, steps} }
 	for _, test := range []struct {
 		name     string
-		sessions [][]incident.Step
+		sessions [][]history.Step
 		command  string
 		warns    bool
 	}{
 		{"it failed in two sessions", twice(fail("ls notes", refused)), "ls -l notes", true},
-		{"in one session twice", [][]incident.Step{{fail("ls notes", refused), fail("ls notes", refused)}}, "ls notes", false},
-		{"the command went through since", append(twice(fail("ls notes", refused)), []incident.Step{fine("ls notes")}), "ls notes", false},
-		{"what the error names went through since", append(twice(fail("ls notes", refused)), []incident.Step{fine("ls -a notes")}), "ls -c notes", false},
+		{"in one session twice", [][]history.Step{{fail("ls notes", refused), fail("ls notes", refused)}}, "ls notes", false},
+		{"the command went through since", append(twice(fail("ls notes", refused)), []history.Step{fine("ls notes")}), "ls notes", false},
+		{"what the error names went through since", append(twice(fail("ls notes", refused)), []history.Step{fine("ls -a notes")}), "ls -c notes", false},
 		{"the error names another word", twice(fail("ls src notes", refused)), "ls src", false},
 		{"the error names no word of it", twice(fail("deploy now", "error: the stage is closed")), "deploy now", true},
 		{"it stood in the way for a time", twice(fail("git add a", "fatal: Unable to create '/w/.git/index.lock': File exists.")), "git add a", false},
@@ -108,17 +108,17 @@ func TestWarnings(t *testing.T) {
 		{"within an environment", twice(fail("python3 -c 'import pandas'", "ModuleNotFoundError: No module named 'pandas'")), ". venv/bin/activate && python3 -c 'import pandas'", false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			n := incident.New(open(t, t.TempDir(), time.Now).store, learning.Options{})
+			n := history.New(open(t, t.TempDir(), time.Now).store, learning.Options{})
 			ctx := principal.With(t.Context(), principal.Owner(true))
 			for i, steps := range test.sessions {
 				for k := range steps {
 					steps[k].ID = fmt.Sprintf("%d-%d", i, k)
 				}
-				if _, err := n.Learn(ctx, incident.Draft{Project: "shop", Session: fmt.Sprint(i), Begin: true, Steps: steps}); err != nil {
+				if _, err := n.Learn(ctx, history.Draft{Project: "shop", Session: fmt.Sprint(i), Begin: true, Steps: steps}); err != nil {
 					t.Fatal(err)
 				}
 			}
-			if _, err := n.Accept(ctx, incident.Decision{Project: "shop", Seen: 1}); err != nil {
+			if _, err := n.Accept(ctx, history.Decision{Project: "shop", Seen: 1}); err != nil {
 				t.Fatal(err)
 			}
 			if w := n.Warn("shop", test.command); (w != nil) != test.warns {
@@ -133,23 +133,23 @@ func TestWarnings(t *testing.T) {
 
 // BenchmarkAnswer looks up what is known of a failure among 100,000 incidents on disk, and gives the 99th of 100 times in milliseconds.
 func BenchmarkAnswer(b *testing.B) {
-	n := incident.New(open(b, b.TempDir(), time.Now).store, learning.Options{})
+	n := history.New(open(b, b.TempDir(), time.Now).store, learning.Options{})
 	ctx := principal.With(b.Context(), principal.System())
 	const all, each = 100_000, 1000
 	name := func(i int) string { // an error's digits are no part of it
 		return strings.Map(func(r rune) rune { return r - '0' + 'g' }, fmt.Sprintf("%06d", i))
 	}
-	failure := func(i int) incident.Failure {
-		return incident.Failure{Project: "shop", Command: "build " + name(i), Error: "error: cannot open part " + name(i)}
+	failure := func(i int) history.Failure {
+		return history.Failure{Project: "shop", Command: "build " + name(i), Error: "error: cannot open part " + name(i)}
 	}
 	for at := 0; at < all; at += each {
-		var steps []incident.Step
+		var steps []history.Step
 		for i := at; i < at+each; i++ {
 			f := failure(i)
-			steps = append(steps, incident.Step{ID: fmt.Sprint(i), Command: f.Command, Outcome: incident.Failed, Exit: 1, Output: f.Error},
-				incident.Step{ID: fmt.Sprint(i, "b"), Command: f.Command + " --safe", Outcome: incident.Worked})
+			steps = append(steps, history.Step{ID: fmt.Sprint(i), Command: f.Command, Outcome: history.Failed, Exit: 1, Output: f.Error},
+				history.Step{ID: fmt.Sprint(i, "b"), Command: f.Command + " --safe", Outcome: history.Worked})
 		}
-		if _, err := n.Learn(ctx, incident.Draft{Project: "shop", Session: fmt.Sprint(at), Begin: true, Steps: steps}); err != nil {
+		if _, err := n.Learn(ctx, history.Draft{Project: "shop", Session: fmt.Sprint(at), Begin: true, Steps: steps}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -5,12 +5,12 @@ import (
 	"time"
 
 	"skillrouter/learning"
-	"skillrouter/learning/incident"
+	"skillrouter/learning/history"
 	"skillrouter/learning/learningtest"
 )
 
 func TestIncidentsContract(t *testing.T) {
-	learningtest.Incidents(t, func(t *testing.T) incident.Service {
-		return incident.New(open(t, t.TempDir(), time.Now).store, learning.Options{})
+	learningtest.Incidents(t, func(t *testing.T) history.Service {
+		return history.New(open(t, t.TempDir(), time.Now).store, learning.Options{})
 	})
 }

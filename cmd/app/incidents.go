@@ -7,7 +7,7 @@ import (
 	"skillrouter/internal/errs"
 	"skillrouter/learning"
 	"skillrouter/learning/guard/rule"
-	"skillrouter/learning/incident"
+	"skillrouter/learning/history"
 	"skillrouter/learning/lesson"
 	"skillrouter/router/httpapi"
 )
@@ -26,8 +26,8 @@ type team struct{ lessons lesson.Service }
 // incidentDomain is the domain of lessons that accepted incidents are.
 const incidentDomain = "commands"
 
-// Teach implements incident.Team.
-func (t team) Teach(ctx context.Context, l incident.Lesson) (id string, err error) {
+// Teach implements history.Team.
+func (t team) Teach(ctx context.Context, l history.Lesson) (id string, err error) {
 	if l.ID != "" {
 		now, err := t.lessons.Lesson(ctx, l.ID)
 		if errs.CodeOf(err) == errs.NotFound || now.Status == lesson.StatusRetired || now.Solution == l.Solution {
@@ -39,14 +39,14 @@ func (t team) Teach(ctx context.Context, l incident.Lesson) (id string, err erro
 		return l.ID, err
 	}
 	draft := lesson.Draft{
-		Type: learning.LessonWorkaround, Domain: incidentDomain, Category: incident.LessonCategory, Title: l.Title, Context: l.Context, Action: l.Action, Outcome: l.Outcome,
+		Type: learning.LessonWorkaround, Domain: incidentDomain, Category: history.LessonCategory, Title: l.Title, Context: l.Context, Action: l.Action, Outcome: l.Outcome,
 		Solution: l.Solution, Project: l.Project, SourceAgent: l.By,
 	}
 	reported, err := t.lessons.Report(ctx, draft)
 	return reported.LessonID, err
 }
 
-// Withdraw implements incident.Team.
+// Withdraw implements history.Team.
 func (t team) Withdraw(ctx context.Context, id string) error {
 	_, err := t.lessons.Retire(ctx, id, lesson.RetirementDraft{Reason: "the incident that it was made of is accepted no more or was forgotten, or nothing works for it now"})
 	if code := errs.CodeOf(err); code == errs.NotFound || code == errs.Conflict {
@@ -56,7 +56,7 @@ func (t team) Withdraw(ctx context.Context, id string) error {
 }
 
 // failedBefore gives the guard what failed before as matches.
-func failedBefore(incidents *incident.Incidents) func(project, command string) []rule.Match {
+func failedBefore(incidents *history.Incidents) func(project, command string) []rule.Match {
 	return func(project, command string) []rule.Match {
 		w := incidents.Warn(project, command)
 		if w == nil {

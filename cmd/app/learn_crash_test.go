@@ -16,7 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"skillrouter/learning/incident"
+	"skillrouter/learning/history"
 )
 
 // learnParts is in how many parts the record of TestKillLearn is sent at least.
@@ -67,7 +67,7 @@ func (k *killing) learn(t *testing.T, program, server, record, project string, p
 }
 
 // learnedOf is what a router has learned of a project, without the project's name.
-func learnedOf(t *testing.T, server, project string) (page incident.Page) {
+func learnedOf(t *testing.T, server, project string) (page history.Page) {
 	t.Helper()
 	answer, err := http.Get(server + "/api/incidents?project=" + project)
 	if err != nil {

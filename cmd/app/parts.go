@@ -6,12 +6,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"skillrouter/comms"
-	"skillrouter/learning/consolidate"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/experience"
 	"skillrouter/learning/fact"
 	"skillrouter/learning/guard"
-	"skillrouter/learning/incident"
+	"skillrouter/learning/history"
 	"skillrouter/learning/knowledge"
 	"skillrouter/learning/lesson"
 	"skillrouter/learning/procedure"
@@ -59,7 +58,7 @@ type parts struct {
 	endpoint *llm.Endpoint // what model is at, and /v1 is in front of; nil without llm.base_url
 
 	procedures    *procedure.Procedures
-	consolidation consolidate.Service
+	consolidation history.ConsolidationService
 	reminders     *operational.Reminders
 	sessions      session.Service
 	context       contexts.Service
@@ -71,7 +70,7 @@ type parts struct {
 	tools         []mcpserver.Tools
 	search        *search.Searcher
 	experiences   *experience.Experiences
-	incidents     *incident.Incidents
+	incidents     *history.Incidents
 	tellings      *operational.Tellings
 	value         *value.Values
 	decisions     *decision.Decisions

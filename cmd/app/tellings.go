@@ -9,7 +9,7 @@ import (
 	"skillrouter/learning"
 	"skillrouter/learning/guard"
 	"skillrouter/learning/guard/rule"
-	"skillrouter/learning/incident"
+	"skillrouter/learning/history"
 	"skillrouter/learning/lesson"
 	"skillrouter/learning/verdict"
 	"skillrouter/operational"
@@ -30,14 +30,14 @@ func (a *App) wireTellings(ctx context.Context, p *parts) error {
 // toldIncidents are incidents whose answers are noted, also where nothing is known of a failure, and whose sessions say what came of
 // what they were told.
 type toldIncidents struct {
-	*incident.Incidents
+	*history.Incidents
 	tellings *operational.Tellings
 	value    *value.Values
 	log      *slog.Logger
 }
 
-// Answer implements incident.Service.
-func (t toldIncidents) Answer(ctx context.Context, failure incident.Failure) (incident.Answer, error) {
+// Answer implements history.Service.
+func (t toldIncidents) Answer(ctx context.Context, failure history.Failure) (history.Answer, error) {
 	known, err := t.Incidents.Answer(ctx, failure)
 	if err != nil {
 		return known, err
@@ -54,8 +54,8 @@ func (t toldIncidents) Answer(ctx context.Context, failure incident.Failure) (in
 	return known, nil
 }
 
-// Learn implements incident.Service.
-func (t toldIncidents) Learn(ctx context.Context, draft incident.Draft) (incident.Learned, error) {
+// Learn implements history.Service.
+func (t toldIncidents) Learn(ctx context.Context, draft history.Draft) (history.Learned, error) {
 	learned, err := t.Incidents.Learn(ctx, draft)
 	if err == nil {
 		if err := t.value.Learned(ctx, draft, t.Incidents); err != nil {

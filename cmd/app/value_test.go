@@ -16,9 +16,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"skillrouter/cmd/app"
-	"skillrouter/cmd/history"
 	"skillrouter/cmd/hook/respond"
 	"skillrouter/cmd/locate"
+	"skillrouter/cmd/records"
 	"skillrouter/operational"
 	"skillrouter/router/client"
 	"skillrouter/router/contexts"
@@ -74,7 +74,7 @@ func (s *sitting) hook(event string, payload fields) string {
 		In: bytes.NewReader(text), Out: &out, Err: &wrong,
 		LookupEnv: func(name string) (string, bool) { v, is := env[name]; return v, is },
 		Learn: func(ctx context.Context, call respond.Call, record respond.Record) error {
-			return history.Session(ctx, call, record, func(string) string { return s.project })
+			return records.Session(ctx, call, record, func(string) string { return s.project })
 		},
 		Connect: func(to locate.Router, dial time.Duration) (respond.Call, error) {
 			c, err := client.New(to.URL, client.Options{Token: to.Token, UserAgent: respond.UserAgent, Dial: dial})

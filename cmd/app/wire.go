@@ -21,7 +21,7 @@ import (
 	"skillrouter/learning/experience"
 	"skillrouter/learning/fact"
 	"skillrouter/learning/guard"
-	"skillrouter/learning/incident"
+	"skillrouter/learning/history"
 	"skillrouter/learning/knowledge"
 	"skillrouter/learning/lesson"
 	learningstore "skillrouter/learning/store"
@@ -108,7 +108,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	memory := learningstore.New(a.learning.Read, a.learning.Commit)
 	knowledge := knowledge.NewBase(a.aside.memory(memory), a.learningOptions())
 	episodes := episode.NewEpisodes(memory, a.learningOptions())
-	incidents := incident.New(memory, learning.Options{Now: a.now, Log: a.log})
+	incidents := history.New(memory, learning.Options{Now: a.now, Log: a.log})
 	guards := guard.NewGuards(ctx, memory, guard.GuardsOptions{
 		Options: learning.Options{Now: a.now, Log: a.log}, Retention: a.config.Retention.Checks, Confine: !mayStop, Packs: a.config.Guard.Packs, Notice: persons.Reset, Failed: failedBefore(incidents), Claimed: claimed(leases), Enter: a.aside.enter(),
 	})

@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter/cmd/history"
+	"skillrouter/cmd/records"
 	"skillrouter/learning/folder"
-	"skillrouter/learning/incident"
+	"skillrouter/learning/history"
 	"skillrouter/learning/knowledge"
 	"skillrouter/learning/procedure"
 	"skillrouter/router/client"
@@ -52,7 +52,7 @@ func TestBrokenOffIsSaid(t *testing.T) {
 			return s.importForeign(t.Context(), c.Transfer, lines, foreignImport{from: "jsonl"}, knowledge.Draft{})
 		}, "the import broke off; what was stored remains, and it can be repeated"},
 		"learn": {func(s *shell) error {
-			l := &history.Learner{Learn: c.Incidents.Learn, Known: map[string]incident.Source{}, Named: true}
+			l := &records.Learner{Learn: c.Incidents.Learn, Known: map[string]history.Source{}, Named: true}
 			_, err := s.readRecords(t.Context(), l, &learnOptions{paths: []string{record}})
 			return err
 		}, "the reading broke off; what was learned remains, and it can be run again"},

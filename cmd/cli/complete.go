@@ -10,11 +10,10 @@ import (
 
 	"skillrouter/internal/safetext"
 	"skillrouter/learning"
-	"skillrouter/learning/consolidate"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/fact"
 	"skillrouter/learning/guard"
-	"skillrouter/learning/incident"
+	"skillrouter/learning/history"
 	"skillrouter/learning/knowledge"
 	"skillrouter/learning/lesson"
 	"skillrouter/learning/procedure"
@@ -206,8 +205,8 @@ func reminderNumbers(ctx context.Context, c *client.Client) ([]cobra.Completion,
 }
 
 func proposalIDs(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
-	rows, err := c.Consolidation.Proposals(ctx, consolidate.ProposalFilter{Limit: completeLimit})
-	return suggestions(rows, err, func(p *consolidate.Proposal) (string, []string) {
+	rows, err := c.Consolidation.Proposals(ctx, history.ProposalFilter{Limit: completeLimit})
+	return suggestions(rows, err, func(p *history.Proposal) (string, []string) {
 		return shortID(p.ID), []string{string(p.Status), p.Says()}
 	})
 }
@@ -240,8 +239,8 @@ func tokenIDs(ctx context.Context, c *client.Client) ([]cobra.Completion, error)
 }
 
 func incidentIDs(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
-	page, err := c.Incidents.List(ctx, incident.Filter{Limit: completeLimit})
-	return suggestions(page.Incidents, err, func(i *incident.Incident) (string, []string) { return shortID(i.ID), []string{i.Program, i.Example} })
+	page, err := c.Incidents.List(ctx, history.Filter{Limit: completeLimit})
+	return suggestions(page.Incidents, err, func(i *history.Incident) (string, []string) { return shortID(i.ID), []string{i.Program, i.Example} })
 }
 
 // about describes a suggestion on one line: what agents wrote reaches a terminal by it.

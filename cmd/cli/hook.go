@@ -8,11 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter/cmd/history"
 	"skillrouter/cmd/hook"
 	"skillrouter/cmd/hook/offline"
 	"skillrouter/cmd/hook/respond"
 	"skillrouter/cmd/locate"
+	"skillrouter/cmd/records"
 	"skillrouter/internal/safetext"
 	"skillrouter/router/client"
 )
@@ -74,7 +74,7 @@ func (s *shell) hookProcess() respond.Process {
 			return offline.Judge(ctx, locate.Place{Server: server, LookupEnv: s.lookupEnv}, asked, time.Now())
 		},
 		Learn: func(ctx context.Context, call respond.Call, record respond.Record) error {
-			return history.Session(ctx, call, record, s.projectOf())
+			return records.Session(ctx, call, record, s.projectOf())
 		},
 		Connect: func(to locate.Router, dial time.Duration) (respond.Call, error) {
 			c, err := s.dial(to, client.Options{UserAgent: respond.UserAgent, Timeout: respond.EndTime, Dial: dial, Trace: s.env("TRACEPARENT")})

@@ -15,7 +15,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
-	"skillrouter/cmd/history"
+	"skillrouter/cmd/records"
 	"skillrouter/learning"
 	"skillrouter/learning/knowledge"
 	"skillrouter/router/client"
@@ -103,7 +103,7 @@ func (f *foreignImport) guess(path string) {
 	}
 	defer file.Close()
 	line, _ := bufio.NewReader(io.LimitReader(file, exchange.MaxLine)).ReadBytes('\n')
-	if exchange.IsSabre(line) || history.IsDatabase(line) {
+	if exchange.IsSabre(line) || records.IsDatabase(line) {
 		f.from = "sabre"
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"skillrouter/cmd/history"
+	"skillrouter/cmd/records"
 	"skillrouter/internal/check"
 	"skillrouter/learning/knowledge"
 	"skillrouter/router/exchange"
@@ -146,8 +146,8 @@ func (s *shell) foreignSource(path string) (read func(f exchange.Format, o excha
 	return func(f exchange.Format, o exchange.Options, take func(exchange.Item) bool) error {
 		defer file.Close()
 		if head := make([]byte, 16); f.Name == "sabre" && path != "-" {
-			if _, err := io.ReadFull(file, head); err == nil && history.IsDatabase(head) {
-				facts, err := history.SabreFacts(path)
+			if _, err := io.ReadFull(file, head); err == nil && records.IsDatabase(head) {
+				facts, err := records.SabreFacts(path)
 				if err != nil {
 					return err
 				}

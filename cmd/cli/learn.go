@@ -15,11 +15,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"skillrouter/cmd/history"
 	"skillrouter/cmd/locate"
+	"skillrouter/cmd/records"
 	"skillrouter/internal/principal"
 	"skillrouter/learning"
-	"skillrouter/learning/incident"
+	"skillrouter/learning/history"
 	"skillrouter/router/client"
 )
 
@@ -44,10 +44,10 @@ type learnedHistory struct {
 	Read     int   `json:"read"`  // of these, those with something new
 	Bytes    int64 `json:"bytes"`
 	Sessions int   `json:"sessions"` // that were read
-	incident.Learned
+	history.Learned
 	Accepted int              `json:"accepted"`
 	Undone   int              `json:"undone"`
-	Skipped  history.Skipped  `json:"skipped"`
+	Skipped  records.Skipped  `json:"skipped"`
 	Seconds  float64          `json:"seconds"`
 	Projects []learnedProject `json:"projects"`
 }
@@ -55,7 +55,7 @@ type learnedHistory struct {
 // learnedProject is what is known of a project's failures.
 type learnedProject struct {
 	Project string `json:"project"`
-	incident.Page
+	history.Page
 }
 
 // shownIncidents is how many failures of a project are shown, unless all are asked for.
@@ -96,9 +96,9 @@ func (s *shell) learn(ctx context.Context, o *learnOptions) error {
 		return usagef("--accept-seen must be a number of sessions")
 	}
 	var c *client.Client
-	var incidents incident.Service
+	var incidents history.Service
 	if o.dry { // needs no router, and starts none
-		incidents = incident.New(incident.NewMemory(), learning.Options{})
+		incidents = history.New(history.NewMemory(), learning.Options{})
 		ctx = principal.With(ctx, principal.System())
 	} else {
 		var err error
@@ -109,7 +109,7 @@ func (s *shell) learn(ctx context.Context, o *learnOptions) error {
 	}
 	if o.forget {
 		gone, err := incidents.Forget(ctx, o.project)
-		return printed(s, gone, err, func(w io.Writer, gone incident.Forgotten) {
+		return printed(s, gone, err, func(w io.Writer, gone history.Forgotten) {
 			fmt.Fprintf(w, "Forgot %d failures and %d steps.\n", gone.Incidents, gone.Steps)
 		})
 	}
@@ -127,14 +127,14 @@ func (s *shell) learn(ctx context.Context, o *learnOptions) error {
 		}
 	}
 	if len(o.undo) > 0 {
-		done, err := incidents.Accept(ctx, incident.Decision{IDs: o.undo, Undo: true})
+		done, err := incidents.Accept(ctx, history.Decision{IDs: o.undo, Undo: true})
 		if err != nil {
 			return err
 		}
 		out.Undone = done.Changed
 	}
 	if len(o.accept) > 0 {
-		done, err := incidents.Accept(ctx, incident.Decision{IDs: o.accept})
+		done, err := incidents.Accept(ctx, history.Decision{IDs: o.accept})
 		if err != nil {
 			return err
 		}
@@ -142,15 +142,15 @@ func (s *shell) learn(ctx context.Context, o *learnOptions) error {
 	}
 	for _, project := range slices.Sorted(maps.Keys(reader.Projects)) {
 		if o.seen > 0 {
-			done, err := incidents.Accept(ctx, incident.Decision{Project: project, Seen: o.seen})
+			done, err := incidents.Accept(ctx, history.Decision{Project: project, Seen: o.seen})
 			if err != nil {
 				return err
 			}
 			out.Accepted += done.Changed
 		}
-		filter := incident.Filter{Project: project, Sessions: 2, Limit: shownIncidents}
+		filter := history.Filter{Project: project, Sessions: 2, Limit: shownIncidents}
 		if o.everything {
-			filter.Sessions, filter.Limit = 0, incident.MaxLimit
+			filter.Sessions, filter.Limit = 0, history.MaxLimit
 		}
 		page, err := incidents.List(ctx, filter)
 		if err != nil {
@@ -165,11 +165,11 @@ func (s *shell) learn(ctx context.Context, o *learnOptions) error {
 }
 
 // readHistory finds records and has them learned.
-func (s *shell) readHistory(ctx context.Context, incidents incident.Service, o *learnOptions, out *learnedHistory) (*history.Learner, error) {
-	l := &history.Learner{
-		Learn: incidents.Learn, Known: map[string]incident.Source{}, Project: o.project, Named: o.named, AgentID: o.agent, ProjectOf: s.projectOf(),
+func (s *shell) readHistory(ctx context.Context, incidents history.Service, o *learnOptions, out *learnedHistory) (*records.Learner, error) {
+	l := &records.Learner{
+		Learn: incidents.Learn, Known: map[string]history.Source{}, Project: o.project, Named: o.named, AgentID: o.agent, ProjectOf: s.projectOf(),
 	}
-	known, err := incidents.Sources(ctx, incident.SourceFilter{})
+	known, err := incidents.Sources(ctx, history.SourceFilter{})
 	if err != nil {
 		return nil, err
 	}
@@ -185,14 +185,14 @@ func (s *shell) readHistory(ctx context.Context, incidents incident.Service, o *
 }
 
 // readRecords finds and reads records, and returns how many there are.
-func (s *shell) readRecords(ctx context.Context, l *history.Learner, o *learnOptions) (files int, err error) {
+func (s *shell) readRecords(ctx context.Context, l *records.Learner, o *learnOptions) (files int, err error) {
 	paths := o.paths
 	if len(paths) == 0 {
 		home, err := os.UserHomeDir()
 		if err != nil {
 			return 0, fmt.Errorf("the home folder is not known: %w", err)
 		}
-		paths = history.Places(home, s.env)
+		paths = records.Places(home, s.env)
 	}
 	since := time.Time{}
 	if o.since != "" {
@@ -202,7 +202,7 @@ func (s *shell) readRecords(ctx context.Context, l *history.Learner, o *learnOpt
 		}
 		since = s.now().Add(-back)
 	}
-	found, err := history.Find(paths, since, &l.Skipped)
+	found, err := records.Find(paths, since, &l.Skipped)
 	if err != nil {
 		return 0, err
 	}
@@ -227,9 +227,9 @@ const maxFalse = 1.1
 type replayedHistory struct {
 	Files    int             `json:"files"`
 	PerMille float64         `json:"false_per_1000"` // of 1,000 commands that went well, those that a warning came before
-	Skipped  history.Skipped `json:"skipped"`
+	Skipped  records.Skipped `json:"skipped"`
 	Seconds  float64         `json:"seconds"`
-	incident.Replayed
+	history.Replayed
 }
 
 func (s *shell) replayCommand() *cobra.Command {
@@ -255,8 +255,8 @@ It exits with 1 where no mistake came back, or where warnings bother more often 
 		},
 	}, func(ctx context.Context) error {
 		begin := time.Now()
-		replay := incident.NewReplay(seen)
-		l := &history.Learner{Learn: replay.Session, Complete: true, Known: map[string]incident.Source{}, Project: o.project, Named: o.named, ProjectOf: s.projectOf()}
+		replay := history.NewReplay(seen)
+		l := &records.Learner{Learn: replay.Session, Complete: true, Known: map[string]history.Source{}, Project: o.project, Named: o.named, ProjectOf: s.projectOf()}
 		files, err := s.readRecords(ctx, l, &o)
 		if err != nil {
 			return err
@@ -327,7 +327,7 @@ func printLearned(w io.Writer, out *learnedHistory) {
 	}
 }
 
-func printIncident(w io.Writer, i *incident.Incident) {
+func printIncident(w io.Writer, i *history.Incident) {
 	mark := ""
 	if i.Accepted {
 		mark = ", warns"
@@ -369,7 +369,7 @@ func printIncident(w io.Writer, i *incident.Incident) {
 }
 
 func (s *shell) briefCommand() *cobra.Command {
-	var query incident.BriefQuery
+	var query history.BriefQuery
 	return asks(s, command{
 		use: "brief", short: "Show in five lines what fails in a project again and again, and what works", flags: options{s.belongs(&query.Project)},
 		before: func() error {
@@ -378,7 +378,7 @@ func (s *shell) briefCommand() *cobra.Command {
 			}
 			return nil
 		},
-	}, sends(client.Incidents.Brief, &query), func(w io.Writer, brief incident.Brief) {
+	}, sends(client.Incidents.Brief, &query), func(w io.Writer, brief history.Brief) {
 		for line := range strings.Lines(brief.Text) {
 			fmt.Fprintln(w, clean(strings.TrimSuffix(line, "\n")))
 		}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter/learning/consolidate"
+	"skillrouter/learning/history"
 	"skillrouter/router/client"
 )
 
@@ -23,7 +23,7 @@ func (s *shell) proposalsCommand() *cobra.Command {
 
 func (s *shell) proposalsExtract() *cobra.Command {
 	var file string
-	var draft consolidate.TranscriptDraft
+	var draft history.TranscriptDraft
 	return asks(s, command{
 		use: "extract FILE|-", short: "Propose from a transcript what is worth remembering", args: exactly(&file),
 		long: `Reads a transcript: lines that begin with "User:", "Assistant:" and "Tool:", Markdown
@@ -31,15 +31,15 @@ headings of these names, messages as JSON (a list, or one a line, as OpenAI's AP
 Claude Code write them), or a plain log of a shell. The same transcript again changes nothing.`,
 		flags: s.flags(&draft, "persona", "agent", "session", "project"),
 		before: func() error {
-			text, err := s.read(file, consolidate.MaxTranscript)
+			text, err := s.read(file, history.MaxTranscript)
 			if err != nil {
 				return err
 			}
 			draft.Text = string(text)
-			_, err = consolidate.ReadTranscript(draft.Text)
+			_, err = history.ReadTranscript(draft.Text)
 			return err // what is too large or no text need not travel
 		},
-	}, sends(client.Consolidation.Consolidate, &draft), func(w io.Writer, became consolidate.Consolidated) {
+	}, sends(client.Consolidation.Consolidate, &draft), func(w io.Writer, became history.Consolidated) {
 		if became.Duplicate {
 			fmt.Fprintln(w, "This transcript was consolidated before; nothing changed.")
 		}
@@ -55,23 +55,23 @@ Claude Code write them), or a plain log of a shell. The same transcript again ch
 }
 
 func (s *shell) proposalsList() *cobra.Command {
-	var filter consolidate.ProposalFilter
+	var filter history.ProposalFilter
 	var all bool
 	return lists(s, command{use: "list", short: "List what waits for a decision, the latest first", flags: append(s.flags(&filter, "persona", "session", "limit"),
-		choice("kind", &filter.Kind, []consolidate.ProposalKind{consolidate.ProposalFact, consolidate.ProposalEpisode, consolidate.ProposalProcedure}, "only these"),
-		choice("status", &filter.Status, []consolidate.ProposalStatus{consolidate.ProposalPending, consolidate.ProposalAccepted, consolidate.ProposalRejected}, "only these"),
+		choice("kind", &filter.Kind, []history.ProposalKind{history.ProposalFact, history.ProposalEpisode, history.ProposalProcedure}, "only these"),
+		choice("status", &filter.Status, []history.ProposalStatus{history.ProposalPending, history.ProposalAccepted, history.ProposalRejected}, "only these"),
 		option("all", &all, "decided ones too"),
 	), before: func() error {
 		if filter.Status == "" && !all {
-			filter.Status = consolidate.ProposalPending
+			filter.Status = history.ProposalPending
 		}
 		return nil
-	}}, consolidate.DefaultProposalLimit, consolidate.MaxProposalLimit, &filter.Limit, sends(client.Consolidation.Proposals, &filter), proposalTable.list)
+	}}, history.DefaultProposalLimit, history.MaxProposalLimit, &filter.Limit, sends(client.Consolidation.Proposals, &filter), proposalTable.list)
 }
 
 // proposalsOne shows one proposal, or decides about it.
 func (s *shell) proposalsOne(
-	use, short string, method func(proposals client.Consolidation, ctx context.Context, id string) (consolidate.Proposal, error),
+	use, short string, method func(proposals client.Consolidation, ctx context.Context, id string) (history.Proposal, error),
 ) *cobra.Command {
 	var id string
 	return asks(s, command{use: use, short: short, args: exactly(&id)}, withID("proposals", method, &id), printProposal)
@@ -84,7 +84,7 @@ func (s *shell) proposalsReject() *cobra.Command {
 	}, withIDTo("proposals", client.Consolidation.Reject, &id, &reason), printProposal)
 }
 
-func printProposal(w io.Writer, p consolidate.Proposal) {
+func printProposal(w io.Writer, p history.Proposal) {
 	fmt.Fprintf(w, "%s  %s, %s, confidence %.2f, by %s\n", p.ID, p.Kind, p.Status, p.Confidence, clean(p.Extractor))
 	printIf(w, "stored as %s\n", p.StoredAs)
 	printIf(w, "reason: %s\n", p.Reason)
@@ -94,10 +94,10 @@ func printProposal(w io.Writer, p consolidate.Proposal) {
 	}
 }
 
-var proposalTable = columns[consolidate.Proposal]{
+var proposalTable = columns[history.Proposal]{
 	"No proposals.",
 	[]string{"ID", "KIND", "STATUS", "CONFIDENCE", "SAYS"},
-	func(p consolidate.Proposal) cells {
+	func(p history.Proposal) cells {
 		return cells{shortID(p.ID), p.Kind, p.Status, fmt.Sprintf("%.2f", p.Confidence), p.Says()}
 	},
 }

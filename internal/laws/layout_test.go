@@ -93,10 +93,9 @@ var rooms = []struct {
 	{"learning/escalation", []string{"shared", "learning", "learning/condition", "learning/lesson"}, "conditions choose lessons"},
 	{"learning/propagation", []string{"shared", "learning", "learning/lesson", "tfidf/wordlist"}, "a lesson reaches the agents of its domain"},
 	{"learning/experience", []string{"shared", "learning", "learning/episode", "learning/lesson"}, "how operations went is learned from episodes"},
-	{"learning/incident", []string{"shared", "learning", "learning/worktree", "learning/guard/act", "tfidf/wordlist"}, "what failed is learned from commands, which the guard reads, and needs no kind"},
-	{"learning/consolidate", []string{
-		"shared", "learning", "learning/episode", "learning/fact", "learning/lesson", "learning/incident", "learning/procedure", "tfidf/wordlist",
-	}, "it proposes kinds from transcripts"},
+	{"learning/history", []string{
+		"shared", "learning", "learning/episode", "learning/fact", "learning/procedure", "learning/worktree", "learning/guard/act", "tfidf/wordlist",
+	}, "what agents did is learned from commands, which the guard reads, and proposes kinds"},
 	{"learning/verdict", []string{"shared", "learning", "tfidf/text"}, "what helped is said of items by their names, whatever their kind"},
 	{"learning/*", []string{"shared", "learning", "learning/shelf", "tfidf"}, "a kind knows no other kind"}, // of a kind without a line
 	{"learning", []string{"shared", "tfidf/text"}, "the vocabulary knows no kind"},

@@ -5,38 +5,38 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter/learning/consolidate"
+	"skillrouter/learning/history"
 )
 
-var _ consolidate.Store = (*Store)(nil)
+var _ history.ProposalStore = (*Store)(nil)
 
 const proposalSelect = `SELECT p.id, p.transcript_id, t.session_id, t.persona, t.agent_id, t.project, p.kind, p.content, p.confidence, p.evidence,
 	p.turns, t.extractor, p.status, p.decided_by, p.reason, p.stored_as, p.created_at, p.decided_at
 	FROM proposals p JOIN transcripts t ON t.id = p.transcript_id `
 
-// ChangeProposals implements consolidate.Store.
-func (s *Store) ChangeProposals(ctx context.Context, decide func(tx consolidate.ProposalTx) error) error {
+// ChangeProposals implements history.ProposalStore.
+func (s *Store) ChangeProposals(ctx context.Context, decide func(tx history.ProposalTx) error) error {
 	return s.queue(ctx, func(tx *gorm.DB) error { return decide(&transaction{tx}) }, nil)()
 }
 
-// Transcript implements consolidate.Store.
-func (s *Store) Transcript(ctx context.Context, id string) (consolidate.TranscriptRecord, bool, error) {
-	return first(list(s.read.WithContext(ctx), func(r *consolidate.TranscriptRecord) []any {
+// Transcript implements history.ProposalStore.
+func (s *Store) Transcript(ctx context.Context, id string) (history.TranscriptRecord, bool, error) {
+	return first(list(s.read.WithContext(ctx), func(r *history.TranscriptRecord) []any {
 		return []any{&r.ID, &r.Persona, &r.AgentID, &r.SessionID, &r.Project, &r.Turns, &r.Bytes, &r.Extractor, &r.Notice, at(&r.CreatedAt)}
 	}, `SELECT id, persona, agent_id, session_id, project, turns, bytes, extractor, notice, created_at FROM transcripts WHERE id = ?`, id))
 }
 
-// Proposal implements consolidate.Store.
-func (s *Store) Proposal(ctx context.Context, id string) (consolidate.StoredProposal, bool, error) {
+// Proposal implements history.ProposalStore.
+func (s *Store) Proposal(ctx context.Context, id string) (history.StoredProposal, bool, error) {
 	return oneProposal(s.read.WithContext(ctx), id)
 }
 
-func oneProposal(db *gorm.DB, id string) (consolidate.StoredProposal, bool, error) {
+func oneProposal(db *gorm.DB, id string) (history.StoredProposal, bool, error) {
 	return first(proposals(db, "WHERE p.id = ?", id))
 }
 
-// Proposals implements consolidate.Store.
-func (s *Store) Proposals(ctx context.Context, filter consolidate.ProposalFilter) ([]consolidate.StoredProposal, error) {
+// Proposals implements history.ProposalStore.
+func (s *Store) Proposals(ctx context.Context, filter history.ProposalFilter) ([]history.StoredProposal, error) {
 	var c conditions
 	c.equal("t.persona", filter.Persona)
 	c.equal("p.transcript_id", filter.TranscriptID)
@@ -46,13 +46,13 @@ func (s *Store) Proposals(ctx context.Context, filter consolidate.ProposalFilter
 	return proposals(s.read.WithContext(ctx), c.text+" ORDER BY p.num DESC LIMIT ?", append(c.args, filter.Limit)...)
 }
 
-// ProposalsOf implements consolidate.Store.
-func (s *Store) ProposalsOf(ctx context.Context, transcript string) ([]consolidate.StoredProposal, error) {
+// ProposalsOf implements history.ProposalStore.
+func (s *Store) ProposalsOf(ctx context.Context, transcript string) ([]history.StoredProposal, error) {
 	return proposals(s.read.WithContext(ctx), "WHERE p.transcript_id = ? ORDER BY p.num", transcript)
 }
 
-func proposals(db *gorm.DB, where string, args ...any) ([]consolidate.StoredProposal, error) {
-	return list(db, func(p *consolidate.StoredProposal) []any {
+func proposals(db *gorm.DB, where string, args ...any) ([]history.StoredProposal, error) {
+	return list(db, func(p *history.StoredProposal) []any {
 		return []any{
 			&p.ID, &p.TranscriptID, &p.SessionID, &p.Persona, &p.AgentID, &p.Project, &p.Kind, fromJSON(&p.Content), &p.Confidence, fromJSON(&p.Evidence),
 			fromJSON(&p.Turns), &p.Extractor, &p.Status, &p.DecidedBy, &p.Reason, &p.StoredAs, at(&p.CreatedAt), atOrNil(&p.DecidedAt),
@@ -60,8 +60,8 @@ func proposals(db *gorm.DB, where string, args ...any) ([]consolidate.StoredProp
 	}, proposalSelect+where, args...)
 }
 
-// AddTranscript implements consolidate.ProposalTx.
-func (tx *transaction) AddTranscript(r consolidate.TranscriptRecord, list []consolidate.StoredProposal) (stored int, added bool, err error) {
+// AddTranscript implements history.ProposalTx.
+func (tx *transaction) AddTranscript(r history.TranscriptRecord, list []history.StoredProposal) (stored int, added bool, err error) {
 	result, err := exec(tx.db, `INSERT INTO transcripts (id, persona, agent_id, session_id, project, turns, bytes, extractor, notice, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`+orKeep,
 		r.ID, r.Persona, r.AgentID, r.SessionID, r.Project, r.Turns, r.Bytes, r.Extractor, r.Notice, millis(r.CreatedAt))
@@ -87,20 +87,20 @@ func (tx *transaction) AddTranscript(r consolidate.TranscriptRecord, list []cons
 }
 
 // mark is NULL where a proposal may be made again.
-func mark(p consolidate.StoredProposal) any {
+func mark(p history.StoredProposal) any {
 	if p.Mark == 0 {
 		return nil
 	}
 	return p.Mark
 }
 
-// Proposal implements consolidate.ProposalTx.
-func (tx *transaction) Proposal(id string) (consolidate.StoredProposal, bool, error) {
+// Proposal implements history.ProposalTx.
+func (tx *transaction) Proposal(id string) (history.StoredProposal, bool, error) {
 	return oneProposal(tx.db, id)
 }
 
-// Decide implements consolidate.ProposalTx.
-func (tx *transaction) Decide(p consolidate.StoredProposal) error {
+// Decide implements history.ProposalTx.
+func (tx *transaction) Decide(p history.StoredProposal) error {
 	_, err := exec(tx.db, "UPDATE proposals SET status = ?, decided_by = ?, reason = ?, stored_as = ?, decided_at = ? WHERE id = ?",
 		string(p.Status), p.DecidedBy, p.Reason, p.StoredAs, millisPtr(p.DecidedAt), p.ID)
 	return err

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"skillrouter/internal/tally"
-	"skillrouter/learning/incident"
+	"skillrouter/learning/history"
 )
 
 // FactHoldings counts facts by their persona and category; those that have expired at that time are counted apart.
@@ -78,7 +78,7 @@ func (s *Store) Projects(ctx context.Context, limit int) ([]string, error) {
 func (s *Store) incidentIDs(ctx context.Context, part string, most int) (ids []string, err error) {
 	numbers, err := list(s.read.WithContext(ctx), value[int64], "SELECT id FROM incidents ORDER BY last_seen DESC, id")
 	for _, number := range numbers {
-		if id := incident.IDOf(number); len(ids) < most && (strings.HasPrefix(id, part) || strings.HasSuffix(id, part)) {
+		if id := history.IDOf(number); len(ids) < most && (strings.HasPrefix(id, part) || strings.HasSuffix(id, part)) {
 			ids = append(ids, id)
 		}
 	}

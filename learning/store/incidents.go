@@ -6,50 +6,50 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter/learning/incident"
+	"skillrouter/learning/history"
 )
 
 var (
-	_ incident.Store = (*Store)(nil)
-	_ incident.Tx    = (*incidentTx)(nil)
+	_ history.Store = (*Store)(nil)
+	_ history.Tx    = (*incidentTx)(nil)
 )
 
 // incidentTx is a change of incidents.
 type incidentTx struct{ *transaction }
 
-// ChangeIncidents implements incident.Store.
-func (s *Store) ChangeIncidents(ctx context.Context, decide func(tx incident.Tx) error) error {
+// ChangeIncidents implements history.Store.
+func (s *Store) ChangeIncidents(ctx context.Context, decide func(tx history.Tx) error) error {
 	return s.queue(ctx, func(tx *gorm.DB) error { return decide(&incidentTx{&transaction{tx}}) }, nil)()
 }
 
-// Incidents implements incident.Store.
-func (s *Store) Incidents(ctx context.Context, ids []int64) (map[int64]incident.Incident, error) {
+// Incidents implements history.Store.
+func (s *Store) Incidents(ctx context.Context, ids []int64) (map[int64]history.Incident, error) {
 	return incidents(s.read.WithContext(ctx), ids)
 }
 
-// Incidents implements incident.Tx.
-func (tx *incidentTx) Incidents(ids []int64) (map[int64]incident.Incident, error) {
+// Incidents implements history.Tx.
+func (tx *incidentTx) Incidents(ids []int64) (map[int64]history.Incident, error) {
 	return incidents(tx.db, ids)
 }
 
-func incidents(db *gorm.DB, ids []int64) (map[int64]incident.Incident, error) {
+func incidents(db *gorm.DB, ids []int64) (map[int64]history.Incident, error) {
 	type row struct {
 		id int64
-		incident.Incident
+		history.Incident
 	}
 	rows, err := inParts(ids, func(part []int64) ([]row, error) {
 		return list(db, func(r *row) []any { return []any{&r.id, fromJSON(&r.Incident), &r.Accepted} },
 			"SELECT id, body, accepted FROM incidents WHERE id IN ("+marks(len(part))+")", anys(part)...)
 	})
-	found := make(map[int64]incident.Incident, len(rows))
+	found := make(map[int64]history.Incident, len(rows))
 	for _, r := range rows {
 		found[r.id] = r.Incident
 	}
 	return found, err
 }
 
-// ListIncidents implements incident.Store.
-func (s *Store) ListIncidents(ctx context.Context, filter incident.Filter, after *incident.Incident, words []string) ([]incident.Incident, error) {
+// ListIncidents implements history.Store.
+func (s *Store) ListIncidents(ctx context.Context, filter history.Filter, after *history.Incident, words []string) ([]history.Incident, error) {
 	var where conditions
 	if where.add("sessions >= ?", filter.Sessions); !filter.Waiting || filter.Project != "" {
 		where.add("project = ?", filter.Project)
@@ -58,7 +58,7 @@ func (s *Store) ListIncidents(ctx context.Context, filter incident.Filter, after
 		where.add("NOT accepted")
 	}
 	if after != nil {
-		number, err := incident.NumberOf(after.ID)
+		number, err := history.NumberOf(after.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -72,18 +72,18 @@ func (s *Store) ListIncidents(ctx context.Context, filter incident.Filter, after
 		}
 		where.add(`body {like} ? ESCAPE '\'`, "%"+likeText.Replace(string(text[1:len(text)-1]))+"%")
 	}
-	return list(s.read.WithContext(ctx), func(i *incident.Incident) []any { return []any{fromJSON(i), &i.Accepted} },
+	return list(s.read.WithContext(ctx), func(i *history.Incident) []any { return []any{fromJSON(i), &i.Accepted} },
 		"SELECT body, accepted FROM incidents "+where.text+" ORDER BY sessions DESC, last_seen DESC, id LIMIT ?", append(where.args, filter.Limit)...)
 }
 
-// CountByProject implements incident.Store.
-func (s *Store) CountByProject(ctx context.Context) ([]incident.ProjectCount, error) {
-	return list(s.read.WithContext(ctx), func(c *incident.ProjectCount) []any {
+// CountByProject implements history.Store.
+func (s *Store) CountByProject(ctx context.Context) ([]history.ProjectCount, error) {
+	return list(s.read.WithContext(ctx), func(c *history.ProjectCount) []any {
 		return []any{&c.Project, &c.Incidents, &c.Recurring, &c.Accepted}
 	}, "SELECT project, count(*), count(*) FILTER (WHERE sessions > 1), count(*) FILTER (WHERE accepted) FROM incidents GROUP BY project ORDER BY project")
 }
 
-// CountIncidents implements incident.Store.
+// CountIncidents implements history.Store.
 func (s *Store) CountIncidents(ctx context.Context, project string) (sessions, recurring, times int, err error) {
 	db := s.read.WithContext(ctx)
 	if _, err = one(db, []any{&sessions}, "SELECT count(DISTINCT session) FROM incident_steps WHERE project = ?", project); err != nil {
@@ -93,41 +93,41 @@ func (s *Store) CountIncidents(ctx context.Context, project string) (sessions, r
 	return sessions, recurring, times, err
 }
 
-func useColumns(u *incident.Use) []any {
+func useColumns(u *history.Use) []any {
 	return []any{&u.Feature, &u.Project, &u.Uses, &u.Failures, &u.Since, &u.Incident}
 }
 
-// Uses implements incident.Store.
-func (s *Store) Uses(ctx context.Context, features []int64) ([]incident.Use, error) {
+// Uses implements history.Store.
+func (s *Store) Uses(ctx context.Context, features []int64) ([]history.Use, error) {
 	const columns = "SELECT feature, project, uses, failures, since, incident FROM incident_uses WHERE "
 	db := s.read.WithContext(ctx)
 	if features == nil {
 		return list(db, useColumns, columns+"failures > 1")
 	}
-	return inParts(features, func(part []int64) ([]incident.Use, error) {
+	return inParts(features, func(part []int64) ([]history.Use, error) {
 		return list(db, useColumns, columns+"feature IN ("+marks(len(part))+")", anys(part)...)
 	})
 }
 
-// IncidentSources implements incident.Store.
-func (s *Store) IncidentSources(ctx context.Context, ids []string) ([]incident.Source, error) {
+// IncidentSources implements history.Store.
+func (s *Store) IncidentSources(ctx context.Context, ids []string) ([]history.Source, error) {
 	where := ""
 	if len(ids) > 0 {
 		where = " WHERE id IN (" + marks(len(ids)) + ")"
 	}
-	return list(s.read.WithContext(ctx), func(f *incident.Source) []any {
+	return list(s.read.WithContext(ctx), func(f *history.Source) []any {
 		return []any{&f.ID, &f.Project, &f.Size, &f.Modified, &f.Position, &f.Tail}
 	}, "SELECT id, project, size, modified, position, tail FROM incident_sources"+where+" ORDER BY id", anys(ids)...)
 }
 
-// LearnedSteps implements incident.Tx.
-func (tx *incidentTx) LearnedSteps(chains []int64) (map[int64]incident.LearnedStep, error) {
-	rows, err := inParts(chains, func(part []int64) ([]incident.LearnedStep, error) {
-		return list(tx.db, func(s *incident.LearnedStep) []any {
+// LearnedSteps implements history.Tx.
+func (tx *incidentTx) LearnedSteps(chains []int64) (map[int64]history.LearnedStep, error) {
+	rows, err := inParts(chains, func(part []int64) ([]history.LearnedStep, error) {
+		return list(tx.db, func(s *history.LearnedStep) []any {
 			return []any{&s.Chain, &s.Project, &s.Session, &s.Incident, &s.Fixed}
 		}, "SELECT chain, project, session, incident, fixed FROM incident_steps WHERE chain IN ("+marks(len(part))+")", anys(part)...)
 	})
-	found := make(map[int64]incident.LearnedStep, len(rows))
+	found := make(map[int64]history.LearnedStep, len(rows))
 	for _, s := range rows {
 		found[s.Chain] = s
 	}
@@ -136,33 +136,33 @@ func (tx *incidentTx) LearnedSteps(chains []int64) (map[int64]incident.LearnedSt
 
 var learnedStepColumns = []string{"chain", "project", "session", "incident", "fixed"}
 
-// AddSteps implements incident.Tx.
-func (tx *incidentTx) AddSteps(steps []incident.LearnedStep) error {
+// AddSteps implements history.Tx.
+func (tx *incidentTx) AddSteps(steps []history.LearnedStep) error {
 	return insertOr(tx.db, orReplace(learnedStepColumns, "chain"), "incident_steps", learnedStepColumns, len(steps), func(i int, row []any) []any {
 		s := steps[i]
 		return append(row, s.Chain, s.Project, s.Session, s.Incident, s.Fixed)
 	})
 }
 
-// SeenIn implements incident.Tx.
+// SeenIn implements history.Tx.
 func (tx *incidentTx) SeenIn(of, session int64) (bool, error) {
 	var n int
 	return one(tx.db, []any{&n}, "SELECT 1 FROM incident_steps WHERE incident = ? AND session = ? LIMIT 1", of, session)
 }
 
-// IncidentsOf implements incident.Tx.
+// IncidentsOf implements history.Tx.
 func (tx *incidentTx) IncidentsOf(project string, sessions int) ([]int64, error) {
 	return list(tx.db, value[int64], "SELECT id FROM incidents WHERE project = ? AND sessions >= ? ORDER BY id", project, sessions)
 }
 
 var incidentColumns = []string{"id", "project", "sessions", "count", "last_seen", "accepted", "body"}
 
-// PutIncidents implements incident.Tx.
-func (tx *incidentTx) PutIncidents(all []incident.Incident) error {
+// PutIncidents implements history.Tx.
+func (tx *incidentTx) PutIncidents(all []history.Incident) error {
 	ids := make([]int64, len(all))
 	for i, inc := range all {
 		var err error
-		if ids[i], err = incident.NumberOf(inc.ID); err != nil {
+		if ids[i], err = history.NumberOf(inc.ID); err != nil {
 			return err
 		}
 	}
@@ -172,8 +172,8 @@ func (tx *incidentTx) PutIncidents(all []incident.Incident) error {
 	})
 }
 
-// AddUses implements incident.Tx.
-func (tx *incidentTx) AddUses(uses []incident.Use) error {
+// AddUses implements history.Tx.
+func (tx *incidentTx) AddUses(uses []history.Use) error {
 	return insertOr(tx.db, ` ON CONFLICT (feature) DO UPDATE SET uses = incident_uses.uses + excluded.uses,
 		since = CASE WHEN excluded.failures > 0 THEN excluded.since ELSE incident_uses.since + excluded.since END,
 		incident = CASE WHEN excluded.failures > 0 THEN excluded.incident ELSE incident_uses.incident END,
@@ -186,14 +186,14 @@ func (tx *incidentTx) AddUses(uses []incident.Use) error {
 
 var sourceColumns = []string{"id", "project", "size", "modified", "position", "tail"}
 
-// PutSource implements incident.Tx.
-func (tx *incidentTx) PutSource(f incident.Source) error {
+// PutSource implements history.Tx.
+func (tx *incidentTx) PutSource(f history.Source) error {
 	return insertOr(tx.db, orReplace(sourceColumns, "id"), "incident_sources", sourceColumns, 1, func(_ int, row []any) []any {
 		return append(row, f.ID, f.Project, f.Size, f.Modified, f.Position, f.Tail)
 	})
 }
 
-// Forget implements incident.Tx.
+// Forget implements history.Tx.
 func (tx *incidentTx) Forget(project string) (incidents, steps int, err error) {
 	var gone [4]int
 	for i, table := range []string{"incidents", "incident_steps", "incident_uses", "incident_sources"} {

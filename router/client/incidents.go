@@ -4,48 +4,48 @@ import (
 	"context"
 	"net/http"
 
-	"skillrouter/learning/incident"
+	"skillrouter/learning/history"
 )
 
-// Incidents is incident.Service over HTTP.
+// Incidents is history.Service over HTTP.
 type Incidents struct{ c *Client }
 
-var _ incident.Service = Incidents{}
+var _ history.Service = Incidents{}
 
-// Learn implements incident.Service.
-func (s Incidents) Learn(ctx context.Context, draft incident.Draft) (incident.Learned, error) {
+// Learn implements history.Service.
+func (s Incidents) Learn(ctx context.Context, draft history.Draft) (history.Learned, error) {
 	if draft.Steps == nil {
-		draft.Steps = []incident.Step{}
+		draft.Steps = []history.Step{}
 	}
-	return call[incident.Learned](ctx, s.c, http.MethodPost, at("/api/incidents/learn"), draft)
+	return call[history.Learned](ctx, s.c, http.MethodPost, at("/api/incidents/learn"), draft)
 }
 
-// List implements incident.Service.
-func (s Incidents) List(ctx context.Context, filter incident.Filter) (incident.Page, error) {
-	return call[incident.Page](ctx, s.c, http.MethodGet, at("/api/incidents").with(filter), nil)
+// List implements history.Service.
+func (s Incidents) List(ctx context.Context, filter history.Filter) (history.Page, error) {
+	return call[history.Page](ctx, s.c, http.MethodGet, at("/api/incidents").with(filter), nil)
 }
 
-// Brief implements incident.Service.
-func (s Incidents) Brief(ctx context.Context, query incident.BriefQuery) (incident.Brief, error) {
-	return call[incident.Brief](ctx, s.c, http.MethodGet, at("/api/incidents/brief").with(query), nil)
+// Brief implements history.Service.
+func (s Incidents) Brief(ctx context.Context, query history.BriefQuery) (history.Brief, error) {
+	return call[history.Brief](ctx, s.c, http.MethodGet, at("/api/incidents/brief").with(query), nil)
 }
 
-// Answer implements incident.Service.
-func (s Incidents) Answer(ctx context.Context, failure incident.Failure) (incident.Answer, error) {
-	return call[incident.Answer](ctx, s.c, http.MethodPost, at("/api/incidents/answer"), failure)
+// Answer implements history.Service.
+func (s Incidents) Answer(ctx context.Context, failure history.Failure) (history.Answer, error) {
+	return call[history.Answer](ctx, s.c, http.MethodPost, at("/api/incidents/answer"), failure)
 }
 
-// Accept implements incident.Service.
-func (s Incidents) Accept(ctx context.Context, decision incident.Decision) (incident.Decided, error) {
-	return call[incident.Decided](ctx, s.c, http.MethodPost, at("/api/incidents/accept"), decision)
+// Accept implements history.Service.
+func (s Incidents) Accept(ctx context.Context, decision history.Decision) (history.Decided, error) {
+	return call[history.Decided](ctx, s.c, http.MethodPost, at("/api/incidents/accept"), decision)
 }
 
-// Sources implements incident.Service.
-func (s Incidents) Sources(ctx context.Context, filter incident.SourceFilter) (incident.SourcePage, error) {
-	return call[incident.SourcePage](ctx, s.c, http.MethodGet, at("/api/incidents/sources").with(filter), nil)
+// Sources implements history.Service.
+func (s Incidents) Sources(ctx context.Context, filter history.SourceFilter) (history.SourcePage, error) {
+	return call[history.SourcePage](ctx, s.c, http.MethodGet, at("/api/incidents/sources").with(filter), nil)
 }
 
-// Forget implements incident.Service.
-func (s Incidents) Forget(ctx context.Context, project string) (incident.Forgotten, error) {
-	return call[incident.Forgotten](ctx, s.c, http.MethodPost, at("/api/incidents/forget"), map[string]string{"project": project})
+// Forget implements history.Service.
+func (s Incidents) Forget(ctx context.Context, project string) (history.Forgotten, error) {
+	return call[history.Forgotten](ctx, s.c, http.MethodPost, at("/api/incidents/forget"), map[string]string{"project": project})
 }

@@ -5,14 +5,14 @@ import (
 
 	"skillrouter/cmd/locate"
 	"skillrouter/internal/principal"
-	"skillrouter/learning/incident"
+	"skillrouter/learning/history"
 	"skillrouter/learning/learningtest"
 	"skillrouter/operational"
 	"skillrouter/router/client"
 )
 
 func TestIncidentsContract(t *testing.T) {
-	learningtest.Incidents(t, func(t *testing.T) incident.Service {
+	learningtest.Incidents(t, func(t *testing.T) history.Service {
 		folder := t.TempDir()
 		c, _ := consolidating(t, folder, 0)
 		owner, err := locate.ReadOwnerToken(folder)

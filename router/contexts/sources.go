@@ -9,11 +9,10 @@ import (
 
 	"skillrouter/internal/errs"
 	"skillrouter/learning"
-	"skillrouter/learning/consolidate"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/fact"
 	"skillrouter/learning/guard"
-	"skillrouter/learning/incident"
+	"skillrouter/learning/history"
 	"skillrouter/learning/knowledge"
 	"skillrouter/learning/lesson"
 	"skillrouter/learning/shelf"
@@ -47,7 +46,7 @@ type Sources struct {
 		Recent(ctx context.Context, filter episode.Filter) ([]episode.Episode, error)
 	}
 	Incidents interface {
-		Brief(ctx context.Context, query incident.BriefQuery) (incident.Brief, error)
+		Brief(ctx context.Context, query history.BriefQuery) (history.Brief, error)
 	}
 	Sessions interface {
 		List(ctx context.Context, filter operational.SessionFilter) ([]operational.Session, error)
@@ -268,7 +267,7 @@ func (s Sources) episodes(project string) func(context.Context, Request) (gather
 		results, err := s.Episodes.Search(learning.NotAsked(ctx), episode.Query{Query: r.Task, Persona: r.Persona, Project: project, Limit: r.nominated(), Explain: true})
 		f.corrected = results.Corrected
 		for _, hit := range results.Results {
-			if r.Prompt && (hit.EventType == episode.EventError || hit.Event == consolidate.SummaryEvent) {
+			if r.Prompt && (hit.EventType == episode.EventError || hit.Event == history.SummaryEvent) {
 				continue // that something failed once is no answer, and how a session went is told at the next one's start
 			}
 			f.candidates = append(f.candidates, candidate{

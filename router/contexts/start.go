@@ -13,10 +13,9 @@ import (
 	"skillrouter/internal/errs"
 	"skillrouter/internal/principal"
 	"skillrouter/learning"
-	"skillrouter/learning/consolidate"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/fact"
-	"skillrouter/learning/incident"
+	"skillrouter/learning/history"
 	"skillrouter/learning/knowledge"
 	"skillrouter/learning/lesson"
 	"skillrouter/operational"
@@ -116,12 +115,12 @@ func (s Sources) startLessons(ctx context.Context, r Request) (f gathered, err e
 // ofIncident tells whether a lesson is an incident that somebody accepted: the brief, and the answer after the
 // failure, tell what worked. One that was promoted says more.
 func ofIncident(l *lesson.Lesson) bool {
-	return l.Category == incident.LessonCategory && l.Level == lesson.LevelCase && l.Solution != ""
+	return l.Category == history.LessonCategory && l.Level == lesson.LevelCase && l.Solution != ""
 }
 
 // brief is what fails in the project again and again.
 func (s Sources) brief(ctx context.Context, r Request) (f gathered, err error) {
-	brief, err := s.Incidents.Brief(ctx, incident.BriefQuery{Project: r.Project, Folder: r.Folder})
+	brief, err := s.Incidents.Brief(ctx, history.BriefQuery{Project: r.Project, Folder: r.Folder})
 	if err == nil && brief.Text != "" {
 		f.candidates = []candidate{{
 			kind: router.KindIncident, id: "brief", title: "Errors of earlier sessions, and what worked then", body: brief.Text, author: "skillrouter",
@@ -199,7 +198,7 @@ func (s Sources) lastSession(ctx context.Context, r Request) (f gathered, err er
 		}
 	}
 	if s.Episodes != nil {
-		summaries, err := s.Episodes.Recent(ctx, episode.Filter{AgentID: agent, Persona: r.Persona, Project: r.Project, Event: consolidate.SummaryEvent, Limit: mostSessions})
+		summaries, err := s.Episodes.Recent(ctx, episode.Filter{AgentID: agent, Persona: r.Persona, Project: r.Project, Event: history.SummaryEvent, Limit: mostSessions})
 		if err != nil {
 			return f, err
 		}

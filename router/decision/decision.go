@@ -8,9 +8,8 @@ import (
 	"strconv"
 	"time"
 
-	"skillrouter/learning/consolidate"
 	"skillrouter/learning/guard"
-	"skillrouter/learning/incident"
+	"skillrouter/learning/history"
 	"skillrouter/learning/lesson"
 	"skillrouter/operational"
 )
@@ -56,8 +55,8 @@ func (m Matter) matter() string { return m.LessonID + "/" + m.PatternID }
 type Waiting struct {
 	Approvals   []lesson.Approval
 	Escalations []Matter
-	Incidents   []incident.Incident
-	Proposals   []consolidate.Proposal
+	Incidents   []history.Incident
+	Proposals   []history.Proposal
 	Stale       []operational.Agent
 	Blocked     []operational.Task
 
@@ -79,10 +78,10 @@ type Sources struct {
 		List(ctx context.Context, filter operational.EscalationFilter) ([]operational.Escalation, error)
 	}
 	Incidents interface {
-		List(ctx context.Context, filter incident.Filter) (incident.Page, error)
+		List(ctx context.Context, filter history.Filter) (history.Page, error)
 	}
 	Consolidation interface {
-		Proposals(ctx context.Context, filter consolidate.ProposalFilter) ([]consolidate.Proposal, error)
+		Proposals(ctx context.Context, filter history.ProposalFilter) ([]history.Proposal, error)
 	}
 	Agents interface {
 		Agents(ctx context.Context, filter operational.AgentFilter) ([]operational.Agent, error)
@@ -116,13 +115,13 @@ func (d *Decisions) Waiting(ctx context.Context) (w Waiting, err error) {
 	}
 	w.Escalations = onceEach(escalations)
 	full(KindEscalation, len(escalations))
-	incidents, err := d.sources.Incidents.List(ctx, incident.Filter{Waiting: true, Limit: MaxWaiting})
+	incidents, err := d.sources.Incidents.List(ctx, history.Filter{Waiting: true, Limit: MaxWaiting})
 	if err != nil {
 		return w, err
 	}
 	w.Incidents = incidents.Incidents
 	full(KindIncident, len(w.Incidents))
-	if w.Proposals, err = d.sources.Consolidation.Proposals(ctx, consolidate.ProposalFilter{Status: consolidate.ProposalPending, Limit: MaxWaiting}); err != nil {
+	if w.Proposals, err = d.sources.Consolidation.Proposals(ctx, history.ProposalFilter{Status: history.ProposalPending, Limit: MaxWaiting}); err != nil {
 		return w, err
 	}
 	if w.Stale, err = d.sources.Agents.Agents(ctx, operational.AgentFilter{State: operational.AgentStale, Limit: MaxWaiting}); err != nil {

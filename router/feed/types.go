@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"skillrouter/learning"
-	"skillrouter/learning/consolidate"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/experience"
+	"skillrouter/learning/history"
 	"skillrouter/learning/lesson"
 	"skillrouter/operational"
 	"skillrouter/operational/person"
@@ -72,9 +72,9 @@ var types = append([]Type{
 	{lesson.EventApproval, nil, operational.FeedLearning, approvalMembers, "a person allowed or refused what the guard blocked, or what was allowed was used"},
 	{lesson.EventPermission, nil, operational.FeedLearning, approvalMembers, "a person gave or revoked a standing permission"},
 	{lesson.EventRuleRestored, nil, operational.FeedLearning, guardMembers, "a demoted rule blocks again"},
-	{consolidate.EventTranscriptConsolidated, nil, operational.FeedLearning, "persona, session_id?, extractor, proposals", "a transcript was consolidated"},
-	{consolidate.EventProposalAccepted, nil, operational.FeedLearning, proposalMembers, "a proposal was stored"},
-	{consolidate.EventProposalRejected, nil, operational.FeedLearning, proposalMembers, "a proposal was refused"},
+	{history.EventTranscriptConsolidated, nil, operational.FeedLearning, "persona, session_id?, extractor, proposals", "a transcript was consolidated"},
+	{history.EventProposalAccepted, nil, operational.FeedLearning, proposalMembers, "a proposal was stored"},
+	{history.EventProposalRejected, nil, operational.FeedLearning, proposalMembers, "a proposal was refused"},
 	{"agent.state", nil, operational.FeedOperational, "from, to, status", "an agent is starting, online, stale or offline"},
 	{"agent.status", nil, operational.FeedOperational, "status, current_task, progress", "what an agent says that it does"},
 	{operational.EventLeaseTaken, nil, operational.FeedOperational, leaseMembers, "an agent says which files it works on"},

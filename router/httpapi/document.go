@@ -53,16 +53,15 @@ var roomNames = map[string]string{
 	"skillrouter/router/contexts": "Context",
 	"skillrouter/router/value":    "Value",
 
-	"skillrouter/learning/consolidate": "Consolidation",
-	"skillrouter/learning/episode":     "Episode",
-	"skillrouter/learning/experience":  "Experience",
-	"skillrouter/learning/fact":        "Fact",
-	"skillrouter/learning/guard":       "Guard",
-	"skillrouter/learning/guard/rule":  "Guard",
-	"skillrouter/learning/incident":    "Incident",
-	"skillrouter/learning/knowledge":   "Knowledge",
-	"skillrouter/learning/lesson":      "Lesson",
-	"skillrouter/learning/procedure":   "Procedure",
+	"skillrouter/learning/episode":    "Episode",
+	"skillrouter/learning/experience": "Experience",
+	"skillrouter/learning/fact":       "Fact",
+	"skillrouter/learning/guard":      "Guard",
+	"skillrouter/learning/guard/rule": "Guard",
+	"skillrouter/learning/history":    "History",
+	"skillrouter/learning/knowledge":  "Knowledge",
+	"skillrouter/learning/lesson":     "Lesson",
+	"skillrouter/learning/procedure":  "Procedure",
 }
 
 // schemaName names a type in the OpenAPI document. Rooms have types of the same

@@ -3,7 +3,7 @@ package httpapi
 import (
 	"context"
 
-	"skillrouter/learning/incident"
+	"skillrouter/learning/history"
 )
 
 // maxStepsBody bounds a request of steps, in bytes: what a reader sends at once, with room for JSON's escapes.
@@ -15,7 +15,7 @@ type ForgetDraft struct {
 }
 
 // Incidents are the routes of incidents.
-func Incidents(incidents incident.Service) Routes {
+func Incidents(incidents history.Service) Routes {
 	return func(s *Server) {
 		at := s.at("incidents", "/api/incidents")
 		at.get("", "What fails in a project, that of the most sessions first", asked(incidents.List))
@@ -24,7 +24,7 @@ func Incidents(incidents incident.Service) Routes {
 		at.post("/learn", "Learn from steps of a session; those that are known change nothing", sent(incidents.Learn).upTo(maxStepsBody))
 		at.post("/answer", "What worked when the same failed before", sent(incidents.Answer))
 		at.post("/accept", "Let incidents warn before a command, or take that back", sent(incidents.Accept))
-		at.post("/forget", "Delete what was learned of a project", sent(func(ctx context.Context, d ForgetDraft) (incident.Forgotten, error) {
+		at.post("/forget", "Delete what was learned of a project", sent(func(ctx context.Context, d ForgetDraft) (history.Forgotten, error) {
 			return incidents.Forget(ctx, d.Project)
 		}))
 	}

@@ -22,11 +22,11 @@ import (
 	"skillrouter/internal/defaults"
 	"skillrouter/internal/errs"
 	"skillrouter/internal/trace"
-	"skillrouter/learning/consolidate"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/experience"
 	"skillrouter/learning/fact"
 	"skillrouter/learning/guard"
+	"skillrouter/learning/history"
 	"skillrouter/learning/lesson"
 	"skillrouter/learning/shelf"
 	"skillrouter/learning/verdict"
@@ -88,7 +88,7 @@ type Services struct {
 	Facts         fact.Service
 	Reminders     operational.ReminderService
 	Sessions      session.Service
-	Consolidation consolidate.Service
+	Consolidation history.ConsolidationService
 	Context       contexts.Service
 	Introspection router.IntrospectionService
 	Embeddings    shelf.EmbeddingService

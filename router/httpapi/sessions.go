@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 
 	"skillrouter/internal/errs"
-	"skillrouter/learning/consolidate"
+	"skillrouter/learning/history"
 	"skillrouter/operational"
 	"skillrouter/router/session"
 )
@@ -27,27 +27,27 @@ type SessionCall struct {
 	Goal    string          `json:"goal,omitempty" doc:"start"`
 	Data    json.RawMessage `json:"data,omitempty" doc:"start: an object"`
 
-	SessionID  string                       `json:"session_id,omitempty" doc:"The same as id"`
-	Summary    string                       `json:"summary,omitempty" doc:"end"`
-	Successor  string                       `json:"successor,omitempty" doc:"end: the agent that goes on; empty: whoever does"`
-	Reassign   bool                         `json:"reassign,omitempty" doc:"end: hand the agent's tasks on: a captain to the successor, an agent back to all"`
-	Transcript *consolidate.TranscriptDraft `json:"transcript,omitempty" doc:"end: what was said, to be consolidated"`
+	SessionID  string                   `json:"session_id,omitempty" doc:"The same as id"`
+	Summary    string                   `json:"summary,omitempty" doc:"end"`
+	Successor  string                   `json:"successor,omitempty" doc:"end: the agent that goes on; empty: whoever does"`
+	Reassign   bool                     `json:"reassign,omitempty" doc:"end: hand the agent's tasks on: a captain to the successor, an agent back to all"`
+	Transcript *history.TranscriptDraft `json:"transcript,omitempty" doc:"end: what was said, to be consolidated"`
 }
 
 // SessionAnswer is the answer of what starts or ends a session.
 type SessionAnswer struct {
 	SessionID string `json:"session_id" doc:"The same as id"`
 	operational.Session
-	Resumed       bool                      `json:"resumed,omitempty" doc:"It was open already"`
-	Inherited     *operational.Session      `json:"inherited,omitempty" doc:"The latest session that left something to this one"`
-	AlsoInherited []string                  `json:"also_inherited,omitempty" doc:"The ids of the others"`
-	Ended         *operational.Session      `json:"ended,omitempty" doc:"The agent's session that was still open and was ended by this one"`
-	AlreadyEnded  bool                      `json:"already_ended,omitempty" doc:"It had ended before, and nothing was changed"`
-	Reassigned    []int64                   `json:"reassigned,omitempty" doc:"Tasks that the successor holds now"`
-	Released      []int64                   `json:"released,omitempty" doc:"Tasks that wait for anybody now"`
-	Consolidated  *consolidate.Consolidated `json:"consolidated,omitempty"`
-	Notices       []string                  `json:"notices,omitempty" doc:"What did not go as asked; the session has ended all the same"`
-	Redacted      []string                  `json:"redacted,omitempty" doc:"Kinds of secret that were cut out of what this call said"`
+	Resumed       bool                  `json:"resumed,omitempty" doc:"It was open already"`
+	Inherited     *operational.Session  `json:"inherited,omitempty" doc:"The latest session that left something to this one"`
+	AlsoInherited []string              `json:"also_inherited,omitempty" doc:"The ids of the others"`
+	Ended         *operational.Session  `json:"ended,omitempty" doc:"The agent's session that was still open and was ended by this one"`
+	AlreadyEnded  bool                  `json:"already_ended,omitempty" doc:"It had ended before, and nothing was changed"`
+	Reassigned    []int64               `json:"reassigned,omitempty" doc:"Tasks that the successor holds now"`
+	Released      []int64               `json:"released,omitempty" doc:"Tasks that wait for anybody now"`
+	Consolidated  *history.Consolidated `json:"consolidated,omitempty"`
+	Notices       []string              `json:"notices,omitempty" doc:"What did not go as asked; the session has ended all the same"`
+	Redacted      []string              `json:"redacted,omitempty" doc:"Kinds of secret that were cut out of what this call said"`
 
 	began bool // a session, by this call
 }

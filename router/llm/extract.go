@@ -12,9 +12,9 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"skillrouter/internal/errs"
-	"skillrouter/learning/consolidate"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/fact"
+	"skillrouter/learning/history"
 	"skillrouter/learning/procedure"
 )
 
@@ -29,28 +29,28 @@ const (
 	// maxParts bounds the calls of one transcript. A longer one is read by the rules, which take no time.
 	maxParts = 12
 	// modelConfidence is the most that a model's proposal is worth. What it quotes is looked up
-	// in the transcript, and is worth consolidate.UnfoundedConfidence at most if it is not there.
+	// in the transcript, and is worth history.UnfoundedConfidence at most if it is not there.
 	modelConfidence = 0.85
 	// usualConfidence is that of a proposal of which the model does not say how sure it is.
 	usualConfidence = 0.5
 )
 
-// Extractor is a consolidate.Extractor that asks a model.
+// Extractor is a history.Extractor that asks a model.
 type Extractor struct{ model Model }
 
-var _ consolidate.Extractor = (*Extractor)(nil)
+var _ history.Extractor = (*Extractor)(nil)
 
 // NewExtractor makes an Extractor of a model.
 func NewExtractor(model Model) *Extractor { return &Extractor{model} }
 
-// Name implements consolidate.Extractor.
+// Name implements history.Extractor.
 func (e *Extractor) Name() string { return e.model.Name() }
 
-// Extract implements consolidate.Extractor. A transcript that is longer than the
+// Extract implements history.Extractor. A transcript that is longer than the
 // model's window is read in parts. An answer that is not of the form that was
 // asked for is asked for once more, with what is wrong with it; the second
 // time it is an Unavailable error.
-func (e *Extractor) Extract(ctx context.Context, t consolidate.Transcript) (drafts []consolidate.ProposalDraft, err error) {
+func (e *Extractor) Extract(ctx context.Context, t history.Transcript) (drafts []history.ProposalDraft, err error) {
 	parts, answer, err := cutParts(e.model, t)
 	if err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ Answer with one JSON object {"facts": [], "episodes": [], "procedures": []} and 
 
 // cutParts cuts a transcript into texts that fit the model's window, between turns
 // where that can be, and says how many tokens are left for the answer.
-func cutParts(model Model, t consolidate.Transcript) (parts []string, answer int, err error) {
+func cutParts(model Model, t history.Transcript) (parts []string, answer int, err error) {
 	window := model.Window()
 	if window <= 0 {
 		window = unknownWindow
@@ -236,8 +236,8 @@ func readAnswer(answer string) (found extraction, err error) {
 }
 
 // drafts are the proposals of an answer.
-func (x extraction) drafts() (drafts []consolidate.ProposalDraft) {
-	add := func(d consolidate.ProposalDraft, f founded) {
+func (x extraction) drafts() (drafts []history.ProposalDraft) {
+	add := func(d history.ProposalDraft, f founded) {
 		d.Confidence, d.Evidence = usualConfidence, f.Evidence
 		if f.Confidence != nil {
 			d.Confidence = *f.Confidence
@@ -251,10 +251,10 @@ func (x extraction) drafts() (drafts []consolidate.ProposalDraft) {
 			ttl := int64(min(*f.TTL, fact.MaxTTL))
 			one.TTL = &ttl
 		}
-		add(consolidate.ProposalDraft{Kind: consolidate.ProposalFact, Fact: one}, f.founded)
+		add(history.ProposalDraft{Kind: history.ProposalFact, Fact: one}, f.founded)
 	}
 	for _, e := range x.Episodes {
-		add(consolidate.ProposalDraft{Kind: consolidate.ProposalEpisode, Episode: &episode.Draft{
+		add(history.ProposalDraft{Kind: history.ProposalEpisode, Episode: &episode.Draft{
 			EventType: episode.EventOutcome, Event: e.Event, Context: e.Context, Learned: e.Learned,
 		}}, e.founded)
 	}
@@ -267,7 +267,7 @@ func (x extraction) drafts() (drafts []consolidate.ProposalDraft) {
 			}
 			one.Steps = append(one.Steps, step)
 		}
-		add(consolidate.ProposalDraft{Kind: consolidate.ProposalProcedure, Procedure: one}, p.founded)
+		add(history.ProposalDraft{Kind: history.ProposalProcedure, Procedure: one}, p.founded)
 	}
 	return drafts
 }

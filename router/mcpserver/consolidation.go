@@ -5,20 +5,20 @@ import (
 	"fmt"
 	"strings"
 
-	"skillrouter/learning/consolidate"
+	"skillrouter/learning/history"
 )
 
 // proposal is what a model needs of a proposal.
 type proposal struct {
-	ID         string                     `json:"id"`
-	Kind       consolidate.ProposalKind   `json:"kind"`
-	Content    json.RawMessage            `json:"content"` // null if it is cut
-	Confidence float64                    `json:"confidence"`
-	Evidence   string                     `json:"evidence"`
-	Status     consolidate.ProposalStatus `json:"status"`
-	StoredAs   string                     `json:"stored_as,omitempty"`
-	Author     string                     `json:"agent_id,omitempty"`
-	Reason     string                     `json:"reason,omitempty"`
+	ID         string                 `json:"id"`
+	Kind       history.ProposalKind   `json:"kind"`
+	Content    json.RawMessage        `json:"content"` // null if it is cut
+	Confidence float64                `json:"confidence"`
+	Evidence   string                 `json:"evidence"`
+	Status     history.ProposalStatus `json:"status"`
+	StoredAs   string                 `json:"stored_as,omitempty"`
+	Author     string                 `json:"agent_id,omitempty"`
+	Reason     string                 `json:"reason,omitempty"`
 }
 
 type proposals struct {
@@ -39,13 +39,13 @@ func (s *Server) addConsolidationTools() {
 	add(s, tool{
 		name: "consolidate_transcript", title: "Consolidate a transcript", set: ToolsetFacts, former: formerContext, effect: ensure, holds: "proposals",
 		description: "Propose facts, episodes and procedures from a session's transcript. The same one again changes nothing.",
-	}, func(p *params, d *consolidate.TranscriptDraft) {
+	}, func(p *params, d *history.TranscriptDraft) {
 		p.must("transcript", &d.Text, "Lines \"User: …\", \"Assistant: …\", \"Tool: …\", or messages as JSON")
 		p.may("session_id", &d.SessionID, "")
 		p.belongsHere(&d.Project)
 		p.may("persona", &d.Persona, whoseMemory)
 		p.actor(&d.AgentID)
-	}, then(consolidation.Consolidate, func(became consolidate.Consolidated) (proposals, string) {
+	}, then(consolidation.Consolidate, func(became history.Consolidated) (proposals, string) {
 		said := fmt.Sprintf("%s from this transcript, by %s.", count(len(became.Proposals), "proposal", "proposals"), became.Extractor)
 		if became.Duplicate {
 			said = "This transcript was consolidated before. " + said
@@ -59,13 +59,13 @@ func (s *Server) addConsolidationTools() {
 	add(s, tool{
 		name: "list_proposals", title: "List proposals", set: ToolsetFacts, former: formerContext, effect: reads, holds: "proposals",
 		description: "What transcripts propose to remember, the latest first, with the evidence.",
-	}, func(p *params, f *consolidate.ProposalFilter) {
+	}, func(p *params, f *history.ProposalFilter) {
 		p.may("persona", &f.Persona, whoseMemory)
 		p.may("session_id", &f.SessionID, "")
-		p.may("kind", &f.Kind, "", among(consolidate.ProposalFact, consolidate.ProposalEpisode, consolidate.ProposalProcedure))
-		p.may("status", &f.Status, "", among(consolidate.ProposalPending, consolidate.ProposalAccepted, consolidate.ProposalRejected))
-		p.limit(&f.Limit, consolidate.DefaultProposalLimit, consolidate.MaxProposalLimit)
-	}, then(consolidation.Proposals, func(list []consolidate.Proposal) (proposals, string) {
+		p.may("kind", &f.Kind, "", among(history.ProposalFact, history.ProposalEpisode, history.ProposalProcedure))
+		p.may("status", &f.Status, "", among(history.ProposalPending, history.ProposalAccepted, history.ProposalRejected))
+		p.limit(&f.Limit, history.DefaultProposalLimit, history.MaxProposalLimit)
+	}, then(consolidation.Proposals, func(list []history.Proposal) (proposals, string) {
 		out := proposals{Proposals: views(list, shownProposal)}
 		said := count(len(list), "proposal", "proposals") + ", the latest first."
 		return out, listing(out.Proposals, &out.Notice, proposalEntry, said, "%s", said).String()
@@ -83,7 +83,7 @@ func (s *Server) addConsolidationTools() {
 	}, then(changing(consolidation.Reject), decidedProposal))
 }
 
-func decidedProposal(p consolidate.Proposal) (oneProposal, string) {
+func decidedProposal(p history.Proposal) (oneProposal, string) {
 	out := oneProposal{shownProposal(p), notice}
 	alone(&out.Proposal, proposalEntry, "") // for the fields: who decides has seen it
 	if p.StoredAs != "" {
@@ -92,7 +92,7 @@ func decidedProposal(p consolidate.Proposal) (oneProposal, string) {
 	return out, fmt.Sprintf("The proposal is %s.", p.Status)
 }
 
-func shownProposal(p consolidate.Proposal) proposal {
+func shownProposal(p history.Proposal) proposal {
 	return proposal{
 		ID: p.ID, Kind: p.Kind, Content: p.Content, Confidence: p.Confidence, Evidence: strings.Join(p.Evidence, "\n"), Status: p.Status,
 		StoredAs: p.StoredAs, Author: p.AgentID, Reason: p.Reason,

@@ -20,11 +20,11 @@ import (
 	"skillrouter/comms"
 	"skillrouter/comms/lease"
 	"skillrouter/internal/defaults"
-	"skillrouter/learning/consolidate"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/experience"
 	"skillrouter/learning/fact"
 	"skillrouter/learning/guard"
+	"skillrouter/learning/history"
 	"skillrouter/learning/knowledge"
 	"skillrouter/learning/lesson"
 	"skillrouter/learning/shelf"
@@ -66,7 +66,7 @@ type Services struct {
 	Escalations   operational.EscalationService
 	Reminders     operational.ReminderService
 	Sessions      session.Service
-	Consolidation consolidate.Service
+	Consolidation history.ConsolidationService
 	Context       contexts.Service
 	Introspection router.IntrospectionService
 	Tasks         operational.TaskService

@@ -18,7 +18,7 @@ import (
 	"skillrouter/learning/episode"
 	"skillrouter/learning/fact"
 	"skillrouter/learning/guard"
-	"skillrouter/learning/incident"
+	"skillrouter/learning/history"
 	"skillrouter/learning/knowledge"
 	"skillrouter/learning/lesson"
 	"skillrouter/learning/procedure"
@@ -77,8 +77,8 @@ type (
 
 	// Incidents lists the incidents of a project, and counts those of all.
 	Incidents interface {
-		Lister[incident.Filter, incident.Page]
-		Projects(ctx context.Context) ([]incident.ProjectCount, error)
+		Lister[history.Filter, history.Page]
+		Projects(ctx context.Context) ([]history.ProjectCount, error)
 	}
 
 	// Leases lists leases that are held.
@@ -360,16 +360,16 @@ func (s *Sources) tables() []table {
 	}
 	if s.Incidents != nil {
 		list = append(list, table{kind: router.KindIncident, one: "incident", many: "incidents", learned: true, list: func(ctx context.Context, w *wanted) ([]router.Item, int, error) {
-			projects := []incident.ProjectCount{{Project: w.project}}
+			projects := []history.ProjectCount{{Project: w.project}}
 			if w.project == "" {
 				var err error
 				if projects, err = s.Incidents.Projects(ctx); err != nil {
 					return nil, 0, err
 				}
 			}
-			var rows []incident.Incident
+			var rows []history.Incident
 			for _, one := range projects {
-				page, err := s.Incidents.List(ctx, incident.Filter{Project: one.Project, Limit: cmp.Or(w.few, mostRows)})
+				page, err := s.Incidents.List(ctx, history.Filter{Project: one.Project, Limit: cmp.Or(w.few, mostRows)})
 				if err != nil {
 					return nil, 0, err
 				}

@@ -6,7 +6,7 @@ import (
 	"context"
 	"encoding/json"
 
-	"skillrouter/learning/consolidate"
+	"skillrouter/learning/history"
 	"skillrouter/operational"
 )
 
@@ -64,17 +64,17 @@ type End struct {
 	Successor string `json:"successor,omitempty" doc:"The agent that goes on; default: whoever does"` // an agent; empty: whoever goes on
 	// Reassign hands the agent's tasks on: a captain's call to the successor, an agent's
 	// own call back to all, because an agent may give work up and not put it upon another.
-	Reassign   bool                         `json:"reassign,omitempty" doc:"Give up your tasks too"`
-	Transcript *consolidate.TranscriptDraft `json:"transcript,omitempty"`
+	Reassign   bool                     `json:"reassign,omitempty" doc:"Give up your tasks too"`
+	Transcript *history.TranscriptDraft `json:"transcript,omitempty"`
 }
 
 // Ended is the answer to End.
 type Ended struct {
 	operational.Session
-	AlreadyEnded bool                      `json:"already_ended,omitempty"` // nothing was changed
-	Reassigned   []int64                   `json:"reassigned,omitempty"`    // numbers of tasks that the successor holds now
-	Released     []int64                   `json:"released,omitempty"`      // numbers of tasks that wait for anybody now
-	Consolidated *consolidate.Consolidated `json:"consolidated,omitempty"`
+	AlreadyEnded bool                  `json:"already_ended,omitempty"` // nothing was changed
+	Reassigned   []int64               `json:"reassigned,omitempty"`    // numbers of tasks that the successor holds now
+	Released     []int64               `json:"released,omitempty"`      // numbers of tasks that wait for anybody now
+	Consolidated *history.Consolidated `json:"consolidated,omitempty"`
 	// Notices say what did not go as asked: the session has ended all the same.
 	Notices []string `json:"notices,omitempty"`
 	// Redacted lists the kinds of secret that were cut out of what the call said that this answers.

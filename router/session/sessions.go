@@ -16,8 +16,8 @@ import (
 	"skillrouter/internal/principal"
 	"skillrouter/internal/redact"
 	"skillrouter/learning"
-	"skillrouter/learning/consolidate"
 	"skillrouter/learning/episode"
+	"skillrouter/learning/history"
 	"skillrouter/learning/procedure"
 	"skillrouter/operational"
 )
@@ -49,7 +49,7 @@ type Ports struct {
 	}
 	Procedures    procedure.Service
 	Reminders     operational.ReminderService
-	Consolidation consolidate.Service
+	Consolidation history.ConsolidationService
 }
 
 // Options are the settings of Sessions. The zero value is the real thing.

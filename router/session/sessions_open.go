@@ -8,7 +8,7 @@ import (
 
 	"skillrouter/internal/errs"
 	"skillrouter/internal/principal"
-	"skillrouter/learning/consolidate"
+	"skillrouter/learning/history"
 	"skillrouter/learning/procedure"
 	"skillrouter/operational"
 )
@@ -136,7 +136,7 @@ func (s *Sessions) passOn(ctx context.Context, ended *Ended) {
 }
 
 // consolidate makes memory of a session's transcript.
-func (s *Sessions) consolidate(ctx context.Context, transcript consolidate.TranscriptDraft, ended *Ended) {
+func (s *Sessions) consolidate(ctx context.Context, transcript history.TranscriptDraft, ended *Ended) {
 	if s.ports.Consolidation == nil {
 		ended.Notices = append(ended.Notices, "transcript: nothing consolidates here, and it was not kept")
 		return

@@ -11,8 +11,8 @@ import (
 	"skillrouter/internal/errs"
 	"skillrouter/internal/principal"
 	"skillrouter/learning"
-	"skillrouter/learning/consolidate"
 	"skillrouter/learning/episode"
+	"skillrouter/learning/history"
 	"skillrouter/learning/procedure"
 	"skillrouter/operational"
 	"skillrouter/router"
@@ -53,14 +53,14 @@ func (openReminders) List(context.Context, operational.ReminderFilter) ([]operat
 
 // scripted consolidates, or does not.
 type scripted struct {
-	consolidate.Service
+	history.ConsolidationService
 	err  error
-	seen *consolidate.TranscriptDraft
+	seen *history.TranscriptDraft
 }
 
-func (s scripted) Consolidate(_ context.Context, draft consolidate.TranscriptDraft) (consolidate.Consolidated, error) {
+func (s scripted) Consolidate(_ context.Context, draft history.TranscriptDraft) (history.Consolidated, error) {
 	*s.seen = draft
-	return consolidate.Consolidated{TranscriptID: "t", Accepted: 2}, s.err
+	return history.Consolidated{TranscriptID: "t", Accepted: 2}, s.err
 }
 
 func TestLeavesEverythingOpen(t *testing.T) {
@@ -68,7 +68,7 @@ func TestLeavesEverythingOpen(t *testing.T) {
 	ctx := fixture.AsRouter(t)
 	ports := b.SessionPorts()
 	ports.Procedures, ports.Reminders = openThings{}, openReminders{}
-	var seen consolidate.TranscriptDraft
+	var seen history.TranscriptDraft
 	ports.Consolidation = scripted{seen: &seen}
 	s := b.Sessions(t, ports)
 	if _, err := b.Mailbox.Send(ctx, operational.MessageDraft{From: "captain", To: "a", Signal: "message", Context: json.RawMessage(`{"text":"hello"}`)}); err != nil {
@@ -83,7 +83,7 @@ func TestLeavesEverythingOpen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ended, err := s.End(ctx, began.ID, session.End{Transcript: &consolidate.TranscriptDraft{Text: "user: hello", AgentID: "somebody", SessionID: "else"}})
+	ended, err := s.End(ctx, began.ID, session.End{Transcript: &history.TranscriptDraft{Text: "user: hello", AgentID: "somebody", SessionID: "else"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,11 +102,11 @@ func TestLeavesEverythingOpen(t *testing.T) {
 		t.Errorf("consolidated %+v as %+v", seen, ended.Consolidated)
 	}
 	ports.Consolidation = scripted{seen: &seen, err: errs.Errorf(errs.Unavailable, "the model sleeps")}
-	if again, err := b.Sessions(t, ports).End(ctx, began.ID, session.End{Transcript: &consolidate.TranscriptDraft{Text: "x"}}); err != nil || len(again.Notices) != 1 || !strings.Contains(again.Notices[0], "the model sleeps") {
+	if again, err := b.Sessions(t, ports).End(ctx, began.ID, session.End{Transcript: &history.TranscriptDraft{Text: "x"}}); err != nil || len(again.Notices) != 1 || !strings.Contains(again.Notices[0], "the model sleeps") {
 		t.Errorf("without the model: %+v, %v", again.Notices, err)
 	}
 	ports.Consolidation = nil
-	if again, err := b.Sessions(t, ports).End(ctx, began.ID, session.End{Transcript: &consolidate.TranscriptDraft{Text: "x"}}); err != nil || len(again.Notices) != 1 || !strings.Contains(again.Notices[0], "transcript") {
+	if again, err := b.Sessions(t, ports).End(ctx, began.ID, session.End{Transcript: &history.TranscriptDraft{Text: "x"}}); err != nil || len(again.Notices) != 1 || !strings.Contains(again.Notices[0], "transcript") {
 		t.Errorf("without consolidation: %+v, %v", again.Notices, err)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"skillrouter/learning"
 	"skillrouter/learning/guard"
 	"skillrouter/learning/guard/rule"
-	"skillrouter/learning/incident"
+	"skillrouter/learning/history"
 	"skillrouter/learning/lesson"
 	"skillrouter/operational"
 	"skillrouter/router"
@@ -39,13 +39,13 @@ func runs(command, given string) bool {
 	return false
 }
 
-// Happens says what the steps of a session did of incidents. incident.Incidents is one.
+// Happens says what the steps of a session did of incidents. history.Incidents is one.
 type Happens interface {
-	Happened(ctx context.Context, draft incident.Draft, ids []string) (map[string]incident.Happened, error)
+	Happened(ctx context.Context, draft history.Draft, ids []string) (map[string]history.Happened, error)
 }
 
 // Learned judges what a session was told, as steps of its record show. Parts of a record may come one after the other, and again.
-func (v *Values) Learned(ctx context.Context, draft incident.Draft, of Happens) error {
+func (v *Values) Learned(ctx context.Context, draft history.Draft, of Happens) error {
 	if draft.Session == "" || len(draft.Steps) == 0 {
 		return nil
 	}
@@ -78,7 +78,7 @@ func (v *Values) Learned(ctx context.Context, draft incident.Draft, of Happens) 
 }
 
 // judge judges an item by what was done after it was told.
-func judge(t *operational.Telling, item *operational.ToldItem, steps []incident.Step, happened map[string]incident.Happened) {
+func judge(t *operational.Telling, item *operational.ToldItem, steps []history.Step, happened map[string]history.Happened) {
 	later := func(i int) bool { // of a step without a time only a start is known to be before it
 		at := steps[i].At
 		return at == nil && t.Moment == operational.ToldAtStart || at != nil && !at.Before(t.At)
@@ -93,9 +93,9 @@ func judge(t *operational.Telling, item *operational.ToldItem, steps []incident.
 	item.Judged = true
 	isIncident := item.Kind == router.KindIncident
 	for i, s := range steps {
-		if s.Outcome == incident.Worked && !item.Used && later(i) {
+		if s.Outcome == history.Worked && !item.Used && later(i) {
 			item.Used = slices.ContainsFunc(item.Gives, func(given string) bool {
-				return runs(s.Command, given) || isIncident && incident.Follows(given, s.Command)
+				return runs(s.Command, given) || isIncident && history.Follows(given, s.Command)
 			})
 		}
 	}
@@ -116,7 +116,7 @@ func judge(t *operational.Telling, item *operational.ToldItem, steps []incident.
 const ownFailure = 2 * time.Minute
 
 // without are the failures but the one that was told of at a time: the closest to it.
-func without(failures []int, steps []incident.Step, told time.Time) []int {
+func without(failures []int, steps []history.Step, told time.Time) []int {
 	own, least := -1, ownFailure
 	for k, i := range failures {
 		if at := steps[i].At; at != nil && at.Sub(told).Abs() < least {

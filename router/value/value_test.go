@@ -13,7 +13,7 @@ import (
 	"skillrouter/learning"
 	"skillrouter/learning/guard"
 	"skillrouter/learning/guard/rule"
-	"skillrouter/learning/incident"
+	"skillrouter/learning/history"
 	"skillrouter/learning/lesson"
 	"skillrouter/operational"
 	"skillrouter/router/routertest/fixture"
@@ -46,16 +46,16 @@ func (d *world) tell(session, project, kind, id string) {
 
 type nothing struct{}
 
-func (nothing) Happened(context.Context, incident.Draft, []string) (map[string]incident.Happened, error) {
+func (nothing) Happened(context.Context, history.Draft, []string) (map[string]history.Happened, error) {
 	return nil, nil
 }
 
 // learn learns a session that ran some commands, which went well.
 func (d *world) learn(t *testing.T, session, project string, commands ...string) {
 	t.Helper()
-	draft := incident.Draft{Project: project, Session: session, Steps: []incident.Step{{Command: "ls", Outcome: incident.Worked}}}
+	draft := history.Draft{Project: project, Session: session, Steps: []history.Step{{Command: "ls", Outcome: history.Worked}}}
 	for _, command := range commands {
-		draft.Steps = append(draft.Steps, incident.Step{Command: command, Outcome: incident.Worked})
+		draft.Steps = append(draft.Steps, history.Step{Command: command, Outcome: history.Worked})
 	}
 	if err := d.Learned(t.Context(), draft, nothing{}); err != nil {
 		t.Fatal(err)
@@ -78,7 +78,7 @@ func TestClockBehind(t *testing.T) {
 	before, after := d.at.AddDate(0, 0, -1), d.at.Add(time.Minute)
 	for session, at := range map[string]time.Time{"behind": before, "right": after} {
 		d.tell(session, "p", "knowledge", "one")
-		draft := incident.Draft{Project: "p", Session: session, Steps: []incident.Step{{Command: "ls", Outcome: incident.Worked, At: &at}}}
+		draft := history.Draft{Project: "p", Session: session, Steps: []history.Step{{Command: "ls", Outcome: history.Worked, At: &at}}}
 		if err := d.Learned(t.Context(), draft, nothing{}); err != nil {
 			t.Fatal(err)
 		}

@@ -9,9 +9,8 @@ import (
 
 	"skillrouter/internal/errs"
 	"skillrouter/internal/principal"
-	"skillrouter/learning/consolidate"
 	"skillrouter/learning/guard"
-	"skillrouter/learning/incident"
+	"skillrouter/learning/history"
 	"skillrouter/learning/lesson"
 	"skillrouter/operational"
 	"skillrouter/router/decision"
@@ -82,7 +81,7 @@ func (s *Server) verdicts() map[string]func(ctx context.Context, ids []string) e
 	}
 	accept := func(decline bool) func(context.Context, []string) error {
 		return func(ctx context.Context, ids []string) error {
-			done, err := s.services.Incidents.Accept(ctx, incident.Decision{IDs: ids[:1], Decline: decline})
+			done, err := s.services.Incidents.Accept(ctx, history.Decision{IDs: ids[:1], Decline: decline})
 			if err == nil && done.Changed == 0 {
 				err = errs.Errorf(errs.Conflict, "somebody decided so already")
 			}
@@ -161,10 +160,10 @@ func pickApproval(a lesson.Approval) string {
 	return pick("approval", "what "+a.Agent+" wanted to run", a.ID, strconv.FormatInt(a.Number, 10))
 }
 
-func pickProposal(p consolidate.Proposal) string { return pick("proposal", p.Says(), p.ID) }
+func pickProposal(p history.Proposal) string { return pick("proposal", p.Says(), p.ID) }
 
 func pickMatter(m decision.Matter) string { return pick("escalation", m.Title, m.IDs...) }
 
-func pickIncident(i incident.Incident) string {
+func pickIncident(i history.Incident) string {
 	return pick("incident", i.Program+": "+i.Example, i.ID)
 }

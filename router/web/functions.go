@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 
 	"skillrouter/internal/check"
-	"skillrouter/learning/consolidate"
+	"skillrouter/learning/history"
 	"skillrouter/operational"
 )
 
@@ -24,7 +24,7 @@ var functions = template.FuncMap{
 	"field":        func(form url.Values, name string) string { return form.Get(name) },
 	"millis":       func(at time.Time) int64 { return at.UnixMilli() },
 	"open":         func(status operational.EscalationStatus) bool { return status.Open() },
-	"says":         consolidate.Proposal.Says,
+	"says":         history.Proposal.Says,
 	"pickApproval": pickApproval, "pickMatter": pickMatter, "pickIncident": pickIncident, "pickProposal": pickProposal,
 	"clip":       clip,
 	"short":      short,

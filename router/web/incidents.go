@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"skillrouter/learning/incident"
+	"skillrouter/learning/history"
 )
 
 const incidentsPath = "/ui/incidents"
@@ -22,7 +22,7 @@ func (s *Server) incidentPages() {
 	}{{"/ui/incident/accept", "incident-accepted", false}, {"/ui/incident/undo", "incident-undone", true}} {
 		s.action(act.path, "/ui/incident", func(v *visit) (string, error) {
 			id := v.value("id")
-			_, err := s.services.Incidents.Accept(v.context(), incident.Decision{IDs: []string{id}, Undo: act.undo, By: v.by()})
+			_, err := s.services.Incidents.Accept(v.context(), history.Decision{IDs: []string{id}, Undo: act.undo, By: v.by()})
 			return link("/ui/incident", "id", id, "done", act.done), err
 		})
 	}
@@ -30,7 +30,7 @@ func (s *Server) incidentPages() {
 
 // incidentList is what the list of incidents shows.
 type incidentList struct {
-	incident.Page
+	history.Page
 	Query, Project string
 	Projects       []option
 	Often          []option
@@ -46,7 +46,7 @@ func (s *Server) incidents(v *visit) (any, error) {
 	}
 	// Incidents belong to a project each. Where none is named, the one with most that recur is shown.
 	if _, named := v.Form["project"]; !named && len(projects) > 0 {
-		page.Project = slices.MaxFunc(projects, func(a, b incident.ProjectCount) int { return a.Recurring - b.Recurring }).Project
+		page.Project = slices.MaxFunc(projects, func(a, b history.ProjectCount) int { return a.Recurring - b.Recurring }).Project
 	}
 	for _, p := range projects {
 		name := cmp.Or(p.Project, "no project")
@@ -55,7 +55,7 @@ func (s *Server) incidents(v *visit) (any, error) {
 	if !slices.ContainsFunc(page.Projects, func(o option) bool { return o.Chosen }) {
 		page.Projects = append(page.Projects, option{Value: page.Project, Name: cmp.Or(page.Project, "none yet"), Chosen: true})
 	}
-	filter := incident.Filter{Project: page.Project, Query: page.Query, Cursor: v.value("cursor"), Limit: pageRows}
+	filter := history.Filter{Project: page.Project, Query: page.Query, Cursor: v.value("cursor"), Limit: pageRows}
 	if v.value("sessions") == "2" {
 		filter.Sessions = 2
 	}
@@ -69,7 +69,7 @@ func (s *Server) incidents(v *visit) (any, error) {
 
 // incidentPage is what an incident's page shows.
 type incidentPage struct {
-	incident.Incident
+	history.Incident
 	toldView
 }
 

@@ -3,7 +3,7 @@ package web
 import (
 	"cmp"
 
-	"skillrouter/learning/consolidate"
+	"skillrouter/learning/history"
 )
 
 func (s *Server) proposalPages() {
@@ -23,7 +23,7 @@ func (s *Server) proposalPages() {
 
 // proposalList is what the list of proposals shows.
 type proposalList struct {
-	Proposals       []consolidate.Proposal
+	Proposals       []history.Proposal
 	Kinds, Statuses []option
 	Full            bool // there may be more
 }
@@ -32,12 +32,12 @@ type proposalList struct {
 const maxProposals = 50
 
 func (s *Server) proposals(v *visit) (any, error) {
-	filter := consolidate.ProposalFilter{Kind: consolidate.ProposalKind(v.value("kind")), Status: consolidate.ProposalStatus(v.value("status")), Limit: maxProposals}
-	filter.Status = cmp.Or(filter.Status, consolidate.ProposalPending)
+	filter := history.ProposalFilter{Kind: history.ProposalKind(v.value("kind")), Status: history.ProposalStatus(v.value("status")), Limit: maxProposals}
+	filter.Status = cmp.Or(filter.Status, history.ProposalPending)
 	found, err := s.services.Consolidation.Proposals(v.context(), filter)
 	return proposalList{
 		Proposals: found, Full: len(found) == maxProposals,
-		Kinds:    options("every kind", v.value("kind"), []consolidate.ProposalKind{consolidate.ProposalFact, consolidate.ProposalEpisode, consolidate.ProposalProcedure}),
-		Statuses: options("", string(filter.Status), []consolidate.ProposalStatus{consolidate.ProposalPending, consolidate.ProposalAccepted, consolidate.ProposalRejected}),
+		Kinds:    options("every kind", v.value("kind"), []history.ProposalKind{history.ProposalFact, history.ProposalEpisode, history.ProposalProcedure}),
+		Statuses: options("", string(filter.Status), []history.ProposalStatus{history.ProposalPending, history.ProposalAccepted, history.ProposalRejected}),
 	}, err
 }

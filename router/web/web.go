@@ -29,12 +29,11 @@ import (
 	"skillrouter/internal/defaults"
 	"skillrouter/internal/errs"
 	"skillrouter/internal/principal"
-	"skillrouter/learning/consolidate"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/experience"
 	"skillrouter/learning/fact"
 	"skillrouter/learning/guard"
-	"skillrouter/learning/incident"
+	"skillrouter/learning/history"
 	"skillrouter/learning/knowledge"
 	"skillrouter/learning/lesson"
 	"skillrouter/learning/procedure"
@@ -76,7 +75,7 @@ type Services struct {
 	Guard         guard.Service
 	Facts         fact.Service
 	Procedures    procedure.Service
-	Consolidation consolidate.Service
+	Consolidation history.ConsolidationService
 	Unread        Unread
 	Log           MessageLog
 	Health        func(ctx context.Context) Health
@@ -88,7 +87,7 @@ type Services struct {
 
 	Search     search.Service
 	Verdicts   verdict.Service
-	Incidents  *incident.Incidents
+	Incidents  *history.Incidents
 	Tellings   Tellings
 	Transfer   transfer.Service
 	Value      value.Service

@@ -22,7 +22,7 @@ import (
 	"skillrouter/internal/committer"
 	"skillrouter/internal/errs"
 	"skillrouter/internal/principal"
-	"skillrouter/learning/consolidate"
+	"skillrouter/learning/history"
 	"skillrouter/learning/lesson"
 	"skillrouter/operational"
 	"skillrouter/router/decision"
@@ -233,7 +233,7 @@ func TestTells(t *testing.T) {
 	w.settled()
 	w.quiet()
 	w.change(func(all *decision.Waiting) {
-		all.Proposals = []consolidate.Proposal{{ID: "pr1", Kind: "fact"}}
+		all.Proposals = []history.Proposal{{ID: "pr1", Kind: "fact"}}
 		all.Escalations = []decision.Matter{{Escalation: operational.Escalation{LessonID: "l1"}, IDs: []string{"e1"}}}
 	})
 	second := w.next()
@@ -327,7 +327,7 @@ func TestBounds(t *testing.T) {
 	})
 	for i := range int64(130) {
 		w.change(func(all *decision.Waiting) {
-			all.Proposals = append(all.Proposals, consolidate.Proposal{ID: fmt.Sprint("pr", i)})
+			all.Proposals = append(all.Proposals, history.Proposal{ID: fmt.Sprint("pr", i)})
 		})
 	}
 	counts := map[string]int{}

@@ -6,11 +6,10 @@ import (
 	"testing"
 
 	"skillrouter/learning"
-	"skillrouter/learning/consolidate"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/guard"
 	"skillrouter/learning/guard/rule"
-	"skillrouter/learning/incident"
+	"skillrouter/learning/history"
 	"skillrouter/learning/lesson"
 	"skillrouter/router"
 	"skillrouter/router/contexts"
@@ -25,11 +24,11 @@ func TestAsksAreTheDomains(t *testing.T) {
 		{reflect.TypeFor[match](), reflect.TypeFor[rule.Match]()},
 		{reflect.TypeFor[outcome](), reflect.TypeFor[guard.OutcomeDraft]()},
 		{reflect.TypeFor[anEpisode](), reflect.TypeFor[episode.Draft]()},
-		{reflect.TypeFor[transcript](), reflect.TypeFor[consolidate.TranscriptDraft]()},
+		{reflect.TypeFor[transcript](), reflect.TypeFor[history.TranscriptDraft]()},
 		{reflect.TypeFor[contextRequest](), reflect.TypeFor[contexts.Request]()},
 		{reflect.TypeFor[builtContext](), reflect.TypeFor[contexts.Context]()},
-		{reflect.TypeFor[failedCommand](), reflect.TypeFor[incident.Failure]()},
-		{reflect.TypeFor[failedAnswer](), reflect.TypeFor[incident.Answer]()},
+		{reflect.TypeFor[failedCommand](), reflect.TypeFor[history.Failure]()},
+		{reflect.TypeFor[failedAnswer](), reflect.TypeFor[history.Answer]()},
 	} {
 		theirs := map[string]reflect.Kind{}
 		for _, f := range reflect.VisibleFields(pair.theirs) {
@@ -58,7 +57,7 @@ func TestAsksUseTheDomainsValues(t *testing.T) {
 			t.Errorf("%q is %q", ours, theirs)
 		}
 	}
-	if maxTask != contexts.MaxTask || maxTranscript != consolidate.MaxTranscript {
-		t.Errorf("%d, %d are %d, %d", maxTask, maxTranscript, contexts.MaxTask, consolidate.MaxTranscript)
+	if maxTask != contexts.MaxTask || maxTranscript != history.MaxTranscript {
+		t.Errorf("%d, %d are %d, %d", maxTask, maxTranscript, contexts.MaxTask, history.MaxTranscript)
 	}
 }

@@ -1,0 +1,180 @@
+package history
+
+import (
+	"slices"
+	"strings"
+
+	"skillrouter/internal/check"
+	"skillrouter/internal/lazyregexp"
+)
+
+// class is what kind of failure a command's is.
+type class int
+
+const (
+	noMatch class = iota // nothing was found or printed: no failure
+	mistake              // how a command was called, where, or what was missing: it can be told the next time
+	ownWork              // what was looked at is wrong: a red test, code that does not compile
+)
+
+var (
+	colours   = lazyregexp.New(`\x1b\[[0-9;?]*[A-Za-z]`)
+	notice    = lazyregexp.New(`^(?:PreToolUse|PostToolUse|(?:Error: )?Exit code:? \d+$|Process exited with code \d+|Wall time: |Output:$|Error:?$|Error: Error|\[…\]|… \+\d+ lines?|\(node:\d+\).*Warning)`)
+	exception = lazyregexp.New(`^(?:E\s+)?(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception|Warning|NotReady|Configured|Exit|Interrupt|NotFound|DoesNotExist|Found)(?::\s.*|:)?$`)
+	telling   = lazyregexp.New(`(?i)error|not found|no such|cannot|can't|denied|fatal|failed|unrecogni[sz]ed|invalid|refused|in use|exception|unknown|not permitted|blocked|usage|missing|unable|no module|no matches|timed out|required|did not match|undefined`)
+	banner    = lazyregexp.New(`(?i)^\W*(?:\S+ )?(?:warn(?:ing)?|note|info|hint)\b|:\s*$`) // what is wrong stands below it
+	hookLine  = lazyregexp.New(`hook id:`)
+	blocked   = lazyregexp.New(`\b[Bb]locked\b`)
+
+	shellName   = lazyregexp.New(`^(?:bash|zsh|sh|/bin/\w+)(?:: (?:line|eval|eval: line) ?(?:\d+|<n>))?: |\(eval\):(?:\d+|<n>):?`)
+	addressIn   = lazyregexp.New(`https?://\S+`)
+	memoryIn    = lazyregexp.New(`0x[0-9a-f]+`)
+	hashIn      = lazyregexp.New(`\b[0-9a-f]{7,40}\b`)
+	pathIn      = lazyregexp.New(`(?:~|\.{1,2})?/[^\s:'",)]*`)
+	relativeIn  = lazyregexp.New(`\b[\w.-]+/[\w./-]+`)
+	placeIn     = lazyregexp.New(`\b(line|char|column|position)s? \d+`)
+	numberIn    = lazyregexp.New(`\b\d+(?:\.\d+)*\b`)
+	testRunner  = lazyregexp.New(`\b(?:pytest|runtests\.py|bin/test|unittest|tox|nosetests|vitest|jest|mocha|rspec|go test|cargo test|ctest|phpunit)\b`)
+	testRed     = lazyregexp.New(`\b[1-9]\d* failed\b|(?m:^FAILED \(|FAILED$)|AssertionError|Tests? failed|tests finished|(?m:^E  |^--- FAIL)|failures=|errors=|deselected|no tests ran`)
+	runnerWrong = lazyregexp.New(`command not found|No module named|unrecognized arguments|file or directory not found|executable file not found`)
+	buildRed    = lazyregexp.New(`(?i)error TS\d+|found [1-9]\d* errors?|\d+ problems?\b|build failed|error\[E\d+\]|does not compile|cannot use .* as|undefined: `)
+	pythonRed   = lazyregexp.New(`(?:^|\.)[A-Z]\w*(?:Error|Exception)\b`)
+	// settled are exceptions and messages that tell of what surrounds the code: a module that is not installed,
+	// a framework that was not set up, a file, a connection.
+	settled       = lazyregexp.New(`(?i)ModuleNotFoundError|No module named|Cannot find (?:module|package)|ERR_MODULE_NOT_FOUND|ImproperlyConfigured|AppRegistryNotReady|explicit app_label|no such table|INSTALLED_APPS|not configured|SECRET_KEY|no such file|FileNotFoundError|does not exist|permission|not permitted|denied|connection|refused|address already in use|timed? ?out|network|resolve|not found|locked|usage:|externally-managed|index\.lock|environment variable`)
+	syntaxOfShell = lazyregexp.New(`(?i)syntax error|unexpected EOF|no matches found|parse error near|bad substitution|unterminated|unexpected end of file|unmatched|-e expression|bad pattern|unknown file attribute`)
+)
+
+// errorLines are the lines of what a command printed that may say what went wrong.
+func errorLines(output string) (lines []string) {
+	if strings.Contains(output, "\x1b[") {
+		output = colours.ReplaceAllString(output, "")
+	}
+	for line := range strings.Lines(output) {
+		line = strings.TrimRight(line, " \t\r\n")
+		if trimmed := strings.TrimSpace(line); trimmed != "" && !notice.MatchString(trimmed) {
+			lines = append(lines, strings.TrimPrefix(strings.TrimPrefix(line, "Output: "), "Error: "))
+		}
+	}
+	return lines
+}
+
+// errorLine is the line that says what went wrong: the hook that refused, the exception at the end of a
+// trace, or the first that reads like an error.
+func errorLine(lines []string) string {
+	if len(lines) == 0 {
+		return ""
+	}
+	var hooks []string
+	for _, line := range lines {
+		if hookLine.MatchString(line) && len(hooks) < 3 {
+			hooks = append(hooks, line)
+		}
+	}
+	if hooks != nil {
+		return strings.Join(hooks, " ")
+	}
+	if i := slices.IndexFunc(lines, blocked.MatchString); i >= 0 {
+		for j := len(lines) - 1; j > i; j-- {
+			if blocked.MatchString(lines[j]) {
+				return lines[j]
+			}
+		}
+		return lines[i]
+	}
+	for _, line := range slices.Backward(lines) {
+		if exception.MatchString(strings.TrimSpace(line)) {
+			return strings.TrimSpace(line)
+		}
+	}
+	for _, line := range lines {
+		if !strings.HasPrefix(line, " ") && !strings.HasPrefix(line, ">") && telling.MatchString(line) && !banner.MatchString(line) {
+			return line
+		}
+	}
+	if i := slices.IndexFunc(lines, telling.MatchString); i >= 0 {
+		return lines[i]
+	}
+	return lines[len(lines)-1]
+}
+
+// maxError bounds an error's line, in bytes: what tells it from others stands at its beginning.
+const maxError = 160
+
+// general is a line with what changes from one run to the next replaced: addresses, paths, hashes, numbers.
+func general(line string) string {
+	line = check.Head(line, 4*maxError)
+	line = addressIn.ReplaceAllString(line, "<url>")
+	line = memoryIn.ReplaceAllString(line, "<n>")
+	line = hashIn.ReplaceAllString(line, "<h>")
+	line = pathIn.ReplaceAllString(line, "<p>")
+	line = relativeIn.ReplaceAllString(line, "<p>")
+	line = placeIn.ReplaceAllString(line, "$1 <n>")
+	line = numberIn.ReplaceAllString(line, "<n>")
+	line = shellName.ReplaceAllString(line, "")
+	return check.Head(strings.Join(strings.Fields(line), " "), maxError)
+}
+
+// normal is how lines are compared: general, in small letters.
+func normal(line string) string { return strings.ToLower(general(line)) }
+
+// classOf tells what kind of failure it is that a command printed these lines of.
+func classOf(command string, lines []string, exit int) class {
+	switch {
+	case exit == exitNotFound || exit == exitTimedOut:
+		return mistake
+	case len(lines) == 0:
+		return noMatch
+	}
+	text := strings.Join(lines, "\n")
+	end := text
+	if len(lines) > lastLines {
+		end = strings.Join(lines[len(lines)-lastLines:], "\n")
+	}
+	if testRunner.MatchString(command) && testRed.MatchString(end) && !runnerWrong.MatchString(text) {
+		return ownWork
+	}
+	line := errorLine(lines)
+	switch {
+	case hookLine.MatchString(line), blocked.MatchString(line):
+		return mistake
+	case strings.Contains(text, "Traceback (most recent call last)") || exception.MatchString(line):
+		if settled.MatchString(line) && !strings.Contains(line, "ImportError: cannot import name") {
+			return mistake
+		}
+		return ownWork
+	case syntaxOfShell.MatchString(end):
+		return mistake
+	case settled.MatchString(end):
+		return mistake
+	case buildRed.MatchString(end), testRed.MatchString(end), pythonRed.MatchString(line):
+		return ownWork
+	}
+	return mistake
+}
+
+// lastLines is how many lines at the end of a long output tell how it went.
+const lastLines = 25
+
+// Exit codes that shells and timeout(1) give.
+const (
+	exitNotFound = 127
+	exitTimedOut = 124
+)
+
+// missing is the name of what a failure says is not there: a command or a module.
+func missing(output string) string {
+	m := absent.FindStringSubmatch(output)
+	for _, name := range m[min(1, len(m)):] {
+		if name = strings.Trim(name, `'"`); name != "" {
+			name, _, _ = strings.Cut(name, ".")
+			return name
+		}
+	}
+	return ""
+}
+
+var absent = lazyregexp.New(`(?:\S+: )?command not found: (\S+)|(\S+): (?:command )?not found|No module named '?([\w.]+)|Cannot find module '([^']+)'`)
+
+// transient is how programs say that something stood in the way for a time: the same command goes through later.
+var transient = lazyregexp.New(`(?i)\.lock\b|lock file|is locked|could not get lock|could not resolve|connection (?:refused|reset|timed out|closed)|econnrefused|econnreset|network is unreachable|\benotfound\b|getaddrinfo|failed to connect|could not connect|timed? ?out|address already in use|eaddrinuse|port \d+ is (?:already )?in use|too many requests|rate limit|temporary failure|no space left|out of memory|resource temporarily`)

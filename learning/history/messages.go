@@ -1,0 +1,338 @@
+package history
+
+import (
+	"cmp"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/safetext"
+)
+
+// message is a message of a transcript in JSON: OpenAI's, or one line of Claude
+// Code's, Codex' or Gemini CLI's own record of a session.
+type message struct {
+	Role      string          `json:"role"`
+	Content   json.RawMessage `json:"content"`
+	ToolCalls []struct {
+		Function struct {
+			Name      string          `json:"name"`
+			Arguments json.RawMessage `json:"arguments"` // an object, or a text that holds one
+		} `json:"function"`
+	} `json:"tool_calls"`
+	At        string `json:"at"`
+	Timestamp string `json:"timestamp"`
+
+	// Claude Code puts the message into another. It keeps what it sent to the model
+	// itself in the same way, under other types.
+	Type    string   `json:"type"`
+	Message *message `json:"message"`
+	Meta    bool     `json:"isMeta"` // Claude Code says it in the person's name
+
+	// Codex.
+	Payload *struct {
+		Type string    `json:"type"`
+		Item codexItem `json:"item"`
+	} `json:"payload"`
+
+	// Gemini CLI writes a message again, under the same id, when its tools have answered.
+	ID          string `json:"id"`
+	GeminiCalls []struct {
+		Name   string          `json:"name"`
+		Args   json.RawMessage `json:"args"`
+		Result []struct {
+			Response struct {
+				Response struct {
+					Output string `json:"output"`
+					Error  string `json:"error"`
+				} `json:"response"`
+			} `json:"functionResponse"`
+		} `json:"result"`
+	} `json:"toolCalls"`
+}
+
+// codexItem is something that Codex says was said or done.
+type codexItem struct {
+	Type     string          `json:"type"`
+	Content  json.RawMessage `json:"content"`
+	Command  []string        `json:"command"`
+	Output   string          `json:"aggregated_output"`
+	ExitCode *int            `json:"exit_code"`
+	Tool     string          `json:"tool"`
+}
+
+// messagePart is a part of a message's content.
+type messagePart struct {
+	Type    string          `json:"type"`
+	Text    string          `json:"text"`
+	Name    string          `json:"name"`    // of a tool_use
+	Input   json.RawMessage `json:"input"`   // of a tool_use
+	Content json.RawMessage `json:"content"` // of a tool_result
+	IsError bool            `json:"is_error"`
+}
+
+// readMessages reads JSON; read is false for a text that is none, such as one that begins with a bracket.
+func readMessages(text string) (turns []Turn, read bool, err error) {
+	if text[0] == '[' && json.Valid([]byte(text)) {
+		var list []message
+		if json.Unmarshal([]byte(text), &list) != nil {
+			return nil, true, errs.InvalidField("text", "is JSON, and no list of messages with role and content")
+		}
+		turns, err = turnsOf(list)
+		return turns, true, err
+	}
+	if text[0] != '{' {
+		return nil, false, nil
+	}
+	var whole struct {
+		message
+		Messages []message `json:"messages"`
+		Turns    []message `json:"turns"`
+	}
+	if json.Unmarshal([]byte(text), &whole) == nil {
+		switch {
+		case whole.Messages != nil:
+			turns, err = turnsOf(whole.Messages)
+		case whole.Turns != nil:
+			turns, err = turnsOf(whole.Turns)
+		default:
+			turns, err = turnsOf([]message{whole.message})
+		}
+		return turns, true, err
+	}
+	var list []message
+	number := 0
+	for line := range strings.Lines(text) {
+		number++
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		var m message
+		if err := json.Unmarshal([]byte(line), &m); err != nil {
+			if number == 1 {
+				return nil, false, nil
+			}
+			return nil, true, errs.InvalidField("text", "is JSON by lines, and line %d is no message", number)
+		}
+		if list = append(list, m); len(list) > MaxTurns {
+			return nil, true, tooManyTurns()
+		}
+	}
+	turns, err = turnsOf(list)
+	return turns, true, err
+}
+
+func turnsOf(list []message) ([]Turn, error) {
+	var turns []Turn
+	last := map[string]int{} // where Gemini CLI wrote a message for the last time
+	for i, m := range list {
+		if m.ID != "" {
+			last[m.ID] = i
+		}
+	}
+	for i, m := range list {
+		at := timeOf(m.At, m.Timestamp)
+		var said []Turn
+		switch {
+		case m.Message != nil: // Claude Code's
+			if m.Meta || m.Type != "" && m.Type != "user" && m.Type != "assistant" {
+				continue // nobody said it
+			}
+			inner := *m.Message
+			inner.Role = cmp.Or(inner.Role, m.Type)
+			m = inner
+		case m.Payload != nil && m.Type == "event_msg" && m.Payload.Type == "item_completed":
+			said = m.Payload.Item.turns()
+		case m.Role == "" && m.ID != "" && m.Content != nil && (m.Type == "user" || m.Type == "gemini"):
+			if last[m.ID] != i {
+				continue
+			}
+			said = m.geminiTurns()
+		case m.Role == "":
+			continue // a line of a log that is no message: a summary, a snapshot
+		}
+		if m.Role != "" {
+			role, known := speakers[strings.ToLower(m.Role)]
+			if !known {
+				return nil, errs.InvalidField("text", "has a message, number %d, whose role is none of user, assistant, tool and system", i+1)
+			}
+			said = m.turns(role)
+		}
+		for _, turn := range said {
+			if turn.Content = strings.TrimSpace(turn.Content); turn.Content == "" {
+				continue
+			}
+			if len(turns) == MaxTurns {
+				return nil, tooManyTurns()
+			}
+			turn.At = at
+			turns = append(turns, turn)
+		}
+	}
+	if len(turns) == 0 {
+		return nil, errs.InvalidField("text", "is JSON that holds no message with role and content")
+	}
+	return turns, nil
+}
+
+// turns are what was said or done, as Codex records it. What it tells the model by
+// itself, instructions and its surroundings, is recorded otherwise.
+func (item codexItem) turns() []Turn {
+	switch item.Type {
+	case "UserMessage":
+		return message{Content: item.Content}.turns(roleUser)
+	case "AgentMessage":
+		return message{Content: item.Content}.turns(roleAssistant)
+	case "CommandExecution":
+		if len(item.Command) == 0 {
+			return nil
+		}
+		command, err := json.Marshal(map[string]string{"command": item.Command[len(item.Command)-1]})
+		if err != nil {
+			return nil
+		}
+		output := item.Output
+		if item.ExitCode != nil && *item.ExitCode != 0 {
+			output = toolFailed + "\n" + output
+		}
+		return called("", command, output)
+	case "McpToolCall":
+		return []Turn{{Role: roleAssistant, Content: toolCallLine(item.Tool, nil)}}
+	}
+	return nil
+}
+
+// geminiTurns are those of a line of Gemini CLI's record.
+func (m message) geminiTurns() []Turn {
+	if m.Type == "user" {
+		return m.turns(roleUser)
+	}
+	turns := m.turns(roleAssistant)
+	for _, call := range m.GeminiCalls {
+		var output strings.Builder
+		for _, r := range call.Result {
+			output.WriteString(r.Response.Response.Error + r.Response.Response.Output)
+		}
+		turns = append(turns, called(call.Name, call.Args, output.String())...)
+	}
+	return turns
+}
+
+// called are a tool's call and its answer.
+func called(name string, arguments json.RawMessage, output string) []Turn {
+	if strings.TrimSpace(output) == "" {
+		output = noOutput
+	}
+	return []Turn{{Role: roleAssistant, Content: toolCallLine(name, arguments)}, {Role: roleTool, Content: output}}
+}
+
+// noOutput is the turn of a tool that said nothing.
+const noOutput = "(no output)"
+
+// aside tells whether a text is what an agent's program adds to what a person says:
+// reminders and surroundings, which nobody said.
+func aside(text string) bool {
+	for _, mark := range []string{"<system-reminder>", "<session_context>", "<environment_context>"} {
+		if strings.HasPrefix(strings.TrimSpace(text), mark) {
+			return true
+		}
+	}
+	return false
+}
+
+func timeOf(texts ...string) *time.Time {
+	for _, text := range texts {
+		if at, err := time.Parse(time.RFC3339Nano, text); err == nil {
+			at = at.UTC()
+			return &at
+		}
+	}
+	return nil
+}
+
+// turns are those of one message: what tools answer is turns of its own.
+func (m message) turns(role string) []Turn {
+	var own []string
+	var turns []Turn
+	say := func() {
+		if len(own) > 0 {
+			turns = append(turns, Turn{Role: role, Content: strings.Join(own, "\n")})
+			own = nil
+		}
+	}
+	hear := func(text string) {
+		if said := safetext.Said(text); said != "" && !aside(said) || text == "" {
+			own = append(own, said)
+		}
+	}
+	var parts []messagePart
+	var text string
+	switch {
+	case json.Unmarshal(m.Content, &text) == nil:
+		hear(text)
+	case json.Unmarshal(m.Content, &parts) == nil:
+		for _, p := range parts {
+			switch p.Type {
+			case "tool_use":
+				own = append(own, toolCallLine(p.Name, p.Input))
+			case "tool_result":
+				say()
+				result := contentText(p.Content)
+				if p.IsError {
+					result = toolFailed + "\n" + result
+				}
+				if strings.TrimSpace(result) == "" {
+					result = noOutput
+				}
+				turns = append(turns, Turn{Role: roleTool, Content: result})
+			default:
+				hear(p.Text)
+			}
+		}
+	}
+	for _, call := range m.ToolCalls {
+		arguments := call.Function.Arguments
+		if json.Unmarshal(arguments, &text) == nil {
+			arguments = json.RawMessage(text)
+		}
+		own = append(own, toolCallLine(call.Function.Name, arguments))
+	}
+	say()
+	return turns
+}
+
+// toolFailed is the line by which a turn says that the tool itself failed.
+const toolFailed = "[the tool failed]"
+
+// contentText is the text of a content: a text, or parts of one.
+func contentText(content json.RawMessage) string {
+	var text string
+	if json.Unmarshal(content, &text) == nil {
+		return text
+	}
+	var parts []messagePart
+	if json.Unmarshal(content, &parts) != nil {
+		return ""
+	}
+	var texts []string
+	for _, p := range parts {
+		texts = append(texts, p.Text)
+	}
+	return strings.Join(texts, "\n")
+}
+
+// toolCallLine is a tool's call as a turn says it: a command as a person would have typed it, an edit by the file's name,
+// anything else by the tool's.
+func toolCallLine(name string, arguments json.RawMessage) string {
+	switch command, edited := ReadCall(name, arguments); {
+	case edited:
+		return "[edited " + check.OneLine(command) + "]"
+	case strings.Contains(command, "\n"):
+		return "```bash\n" + command + "\n```"
+	case command != "":
+		return "$ " + command
+	}
+	return "[called " + check.OneLine(name) + "]"
+}

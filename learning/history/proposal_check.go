@@ -1,0 +1,286 @@
+package history
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/lazyregexp"
+	"skillrouter/internal/redact"
+	"skillrouter/learning"
+	"skillrouter/learning/episode"
+	"skillrouter/learning/fact"
+	"skillrouter/learning/procedure"
+)
+
+// roles lists the roles of turns.
+func roles() []string { return []string{roleUser, roleAssistant, roleTool, roleSystem} }
+
+const (
+	roleUser      = "user"
+	roleAssistant = "assistant"
+	roleTool      = "tool"
+	roleSystem    = "system"
+)
+
+// prepareTranscript checks a draft, whose author is known, reads its turns and
+// cuts their secrets out.
+func prepareTranscript(draft TranscriptDraft) (t Transcript, err error) {
+	t.AgentID, t.SessionID, t.Project = draft.AgentID, draft.SessionID, draft.Project
+	if t.Persona, err = check.Persona(draft.Persona); err != nil {
+		return t, err
+	}
+	if err = cmp.Or(episode.CheckSession(draft.SessionID), check.Name("project", draft.Project)); err != nil {
+		return t, err
+	}
+	turns := draft.Turns
+	switch {
+	case len(turns) > 0 && draft.Text != "":
+		return t, errs.InvalidField("text", "and turns say the same twice: send one of them")
+	case draft.Text != "":
+		if turns, err = ReadTranscript(draft.Text); err != nil {
+			return t, err
+		}
+	}
+	if len(turns) > MaxTurns {
+		return t, &errs.Error{Code: errs.TooLarge, Field: "turns", Message: fmt.Sprintf("are %d, and a transcript may have %d", len(turns), MaxTurns)}
+	}
+	room := MaxTranscript
+	for i, turn := range turns {
+		field := fmt.Sprintf("turns[%d]", i)
+		if err := check.OneOf(field+".role", turn.Role, roles()); err != nil {
+			return t, err
+		}
+		if len(turn.Content) > room {
+			return t, &errs.Error{Code: errs.TooLarge, Field: "turns", Message: fmt.Sprintf("hold more than %d bytes: cut the outputs of tools", MaxTranscript)}
+		}
+		if err := check.Text(field+".content", turn.Content, MaxTranscript); err != nil {
+			return t, err
+		}
+		room -= len(turn.Content)
+		if turn.Content = strings.TrimSpace(strings.ReplaceAll(turn.Content, "\r\n", "\n")); turn.Content == "" {
+			continue
+		}
+		turn.Content, _ = redact.Text(turn.Content)
+		turn.Content = redactSaid(turn.Content)
+		t.Turns = append(t.Turns, turn)
+	}
+	if len(t.Turns) == 0 {
+		return t, errs.InvalidField("turns", "are required, or text that holds some")
+	}
+	return t, nil
+}
+
+// saidSecret is a secret as people say it, rather than as programs are given it.
+var saidSecret = lazyregexp.New("(?i)\\b(pass(?:word|phrase|code)|secret(?: key)?|api[ _-]?key|access[ _-]?key|(?:auth|access|api)[ _-]?token|token|credentials?|pin)( (?:for|of|to) [^.\\n]{1,40}?)? (is|are|was) (now )?(\"[^\"\\n]+\"|'[^'\\n]+'|`[^`\\n]+`|[^\\s]+)")
+
+// redactSaid cuts out secrets that are said in a sentence: "the password is hunter2".
+func redactSaid(text string) string {
+	return saidSecret.Compiled().ReplaceAllStringFunc(text, func(found string) string {
+		parts := saidSecret.Compiled().FindStringSubmatchIndex(found)
+		value := strings.TrimRight(found[parts[10]:], ".,;!?)")
+		if bare := strings.Trim(value, "\"'`"); bare == value && !strings.ContainsAny(bare, "0123456789!@#$%^&*_+=") || len(bare) < 4 || strings.HasPrefix(bare, "[redacted") || strings.HasPrefix(bare, "$") {
+			return found // "the token is expired"
+		}
+		return found[:parts[10]] + "[redacted: password]" + found[parts[10]+len(value):]
+	})
+}
+
+// transcriptID is what makes the same transcript known again: a hash of whose
+// it is and what was said, when apart. It is made without the secrets.
+func transcriptID(t Transcript) string {
+	h := sha256.New()
+	write := func(parts ...string) {
+		for _, part := range parts {
+			fmt.Fprintf(h, "%d:%s,", len(part), part)
+		}
+	}
+	write(t.Persona, t.AgentID, t.SessionID)
+	for _, turn := range t.Turns {
+		write(turn.Role, turn.Content)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// prepareProposals checks what an extractor proposes, whoever that is, and
+// drops what could not be stored or holds a secret.
+func prepareProposals(transcript string, t Transcript, drafts []ProposalDraft, at time.Time) ([]StoredProposal, error) {
+	slices.SortStableFunc(drafts, func(a, b ProposalDraft) int { return cmp.Compare(b.Confidence, a.Confidence) })
+	quotes := newQuotations(t)
+	list := []StoredProposal{}
+	seen := map[string]bool{}
+	for _, draft := range drafts {
+		if len(list) == MaxProposals {
+			break
+		}
+		id, err := learning.NewID()
+		if err != nil {
+			return nil, err
+		}
+		p := StoredProposal{Proposal: Proposal{
+			ID: id, TranscriptID: transcript, Kind: draft.Kind, Status: ProposalPending, CreatedAt: at,
+			Confidence: min(max(draft.Confidence, 0), 1),
+		}}
+		if p.Confidence != p.Confidence { // NaN
+			p.Confidence = 0
+		}
+		if p.Evidence, p.Turns = quotes.found(draft.Evidence, draft.Turns); len(p.Evidence) == 0 {
+			p.Confidence = min(p.Confidence, UnfoundedConfidence)
+			p.Evidence = []string{}
+		}
+		content, name, ok := proposalContent(t, draft, p)
+		if !ok || len(content) > MaxProposalContent || seen[string(draft.Kind)+name] {
+			continue
+		}
+		seen[string(draft.Kind)+name] = true
+		p.Content = content
+		list = append(list, p)
+	}
+	return list, nil
+}
+
+// proposalContent is what would be stored, and the name that it is known by;
+// ok is false for what could not be.
+func proposalContent(t Transcript, draft ProposalDraft, p StoredProposal) (content []byte, name string, ok bool) {
+	var value any
+	switch {
+	case draft.Kind == ProposalFact && draft.Fact != nil:
+		d := *draft.Fact
+		d.Persona, d.AgentID, d.Source, d.IfVersion = t.Persona, "", "", nil
+		prepared, err := fact.Prepare(d)
+		if err != nil || len(prepared.Redaction.Kinds()) > 0 || secretName(d.Key) || bytes.Contains(d.Value, []byte("[redacted")) {
+			return nil, "", false
+		}
+		d.Value, d.Category = prepared.Value, prepared.Category
+		value, name = d, d.Key
+	case draft.Kind == ProposalEpisode && draft.Episode != nil:
+		d := *draft.Episode
+		d.AgentID, d.SessionID, d.Project, d.Persona = "", t.SessionID, t.Project, t.Persona
+		episode, err := episode.Prepare(d, time.Time{})
+		if err != nil {
+			return nil, "", false
+		}
+		d.EventType, d.Event, d.Title, d.Content = episode.EventType, episode.Event, episode.Title, episode.Content
+		d.Context, d.Learned = episode.Context, episode.Learned
+		e := proposedEpisode{Draft: d}
+		for _, turn := range p.Turns {
+			if said := t.Turns[turn].At; said != nil {
+				e.At = said
+			}
+		}
+		value, name = e, d.Title+"\n"+d.Content
+	case draft.Kind == ProposalProcedure && draft.Procedure != nil:
+		d := *draft.Procedure
+		d.Persona, d.AgentID = t.Persona, ""
+		d.LearnedFrom, _ = json.Marshal([]map[string]string{{"episode": t.SessionID, "proposal": p.ID}}) // strings cannot fail
+		if procedure.Prepare(d) != nil {
+			return nil, "", false
+		}
+		value, name = d, d.Name
+	default:
+		return nil, "", false
+	}
+	content, err := json.Marshal(value)
+	if err != nil || !utf8.Valid(content) {
+		return nil, "", false
+	}
+	if draft.Kind == ProposalProcedure {
+		if _, kinds := redact.Text(string(content)); len(kinds) > 0 || bytes.Contains(content, []byte("[redacted")) {
+			return nil, "", false // steps with a secret cut out do not run
+		}
+	}
+	return content, name, true
+}
+
+// markOf is a hash of what a proposal says and of the project that it is for: of an episode by the words that show it.
+func (p *StoredProposal) markOf(t Transcript) int64 {
+	says := p.Says()
+	if p.Kind == ProposalEpisode && len(p.Evidence) > 0 {
+		says = strings.Join(p.Evidence, "\n")
+	}
+	h := sha256.Sum256([]byte(strings.Join([]string{t.Persona, t.Project, string(p.Kind), strings.ToLower(says)}, "\x00")))
+	return int64(binary.BigEndian.Uint64(h[:])) | 1 //nolint:gosec // bits, and never 0
+}
+
+var secretWord = lazyregexp.New(`(?i)(^|[._\- ])(pass(word|phrase|wd|code)?|secrets?|tokens?|credentials?|pin|(api|access|private|secret|signing|encryption)[._-]?key)($|[._\- ])`)
+
+// secretName tells whether what is under the name is nobody's to remember.
+func secretName(key string) bool { return secretWord.MatchString(key) }
+
+func checkProposalFilter(filter *ProposalFilter) (err error) {
+	if filter.Persona != "" {
+		if _, err = check.Persona(filter.Persona); err != nil {
+			return err
+		}
+	}
+	if err = cmp.Or(
+		episode.CheckSession(filter.SessionID),
+		check.Name("transcript_id", filter.TranscriptID),
+		check.Optional("kind", filter.Kind, []ProposalKind{ProposalFact, ProposalEpisode, ProposalProcedure}),
+		check.Optional("status", filter.Status, []ProposalStatus{ProposalPending, ProposalAccepted, ProposalRejected}),
+	); err != nil {
+		return err
+	}
+	filter.Limit, err = check.Limit(filter.Limit, DefaultProposalLimit, MaxProposalLimit)
+	return err
+}
+
+// quotations finds quotations in a transcript, however their white space is.
+type quotations struct{ turns []string }
+
+func newQuotations(t Transcript) quotations {
+	q := quotations{make([]string, len(t.Turns))}
+	for i, turn := range t.Turns {
+		q.turns[i] = strings.Join(strings.Fields(turn.Content), " ")
+	}
+	return q
+}
+
+// minQuote is the shortest quotation that shows anything, in bytes: "no" stands in every transcript.
+const minQuote = 4
+
+// found returns the quotations that stand in the transcript, shortened, and
+// where: in the turns that are said to hold them, or else in the first that does.
+func (q quotations) found(quotes []string, said []int) (evidence []string, turns []int) {
+	for _, quote := range quotes[:min(len(quotes), 4*MaxQuotes)] {
+		plain := strings.Join(strings.Fields(quote), " ")
+		if len(plain) < minQuote || len(evidence) == MaxQuotes {
+			continue
+		}
+		holds := func(i int) bool { return i >= 0 && i < len(q.turns) && strings.Contains(q.turns[i], plain) }
+		where := slices.IndexFunc(said, holds)
+		if where >= 0 {
+			where = said[where]
+		} else if where = slices.IndexFunc(q.turns, func(text string) bool { return strings.Contains(text, plain) }); where < 0 {
+			continue
+		}
+		evidence = append(evidence, cutBytes(plain, MaxQuote))
+		if !slices.Contains(turns, where) {
+			turns = append(turns, where)
+		}
+	}
+	slices.Sort(turns)
+	return evidence, turns
+}
+
+// cutBytes shortens a text to at most n bytes, between characters.
+func cutBytes(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	s = s[:n-len("…")]
+	for !utf8.ValidString(s) {
+		s = s[:len(s)-1]
+	}
+	return s + "…"
+}

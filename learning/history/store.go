@@ -1,0 +1,77 @@
+package history
+
+import "context"
+
+// Store keeps incidents. learning/store is one, and Memory another, which forgets.
+type Store interface {
+	// Incidents returns those of these ids that are there.
+	Incidents(ctx context.Context, ids []int64) (map[int64]Incident, error)
+	// ListIncidents lists a project's incidents behind one (nil: from the first), those of the most sessions first and of these
+	// the latest seen. Where words are given it may leave out what has none of them in any text.
+	// Of Waiting ones it leaves out those that are accepted, and where the filter has no project it lists those of all.
+	ListIncidents(ctx context.Context, filter Filter, after *Incident, words []string) ([]Incident, error)
+	// CountByProject counts each project's incidents, by project.
+	CountByProject(ctx context.Context) ([]ProjectCount, error)
+	// CountIncidents counts a project's sessions, incidents of two sessions and more, and how often those were seen.
+	CountIncidents(ctx context.Context, project string) (sessions, recurring, times int, err error)
+	// Uses returns how features of commands were used: these, or where there are none all that failed often enough to be warned of.
+	Uses(ctx context.Context, features []int64) ([]Use, error)
+	// IncidentSources lists the files that were read: these, or where no ids are given all.
+	IncidentSources(ctx context.Context, ids []string) ([]Source, error)
+	// ChangeIncidents changes all that decide changes, or nothing. decide may run twice.
+	ChangeIncidents(ctx context.Context, decide func(tx Tx) error) error
+}
+
+// Tx is one change.
+type Tx interface {
+	// LearnedSteps returns those of these steps that were learned.
+	LearnedSteps(chains []int64) (map[int64]LearnedStep, error)
+	// AddSteps keeps steps, in place of those with the same chain.
+	AddSteps(steps []LearnedStep) error
+	// SeenIn tells whether the incident was seen in the session.
+	SeenIn(incident, session int64) (bool, error)
+	Incidents(ids []int64) (map[int64]Incident, error)
+	// IncidentsOf returns the ids of a project's incidents of at least so many sessions.
+	IncidentsOf(project string, sessions int) ([]int64, error)
+	PutIncidents(list []Incident) error
+	// AddUses adds to how features were used.
+	AddUses(uses []Use) error
+	PutSource(source Source) error
+	// Forget deletes all of a project.
+	Forget(project string) (incidents, steps int, err error)
+}
+
+// LearnedStep is a step that was learned.
+type LearnedStep struct {
+	Chain    int64
+	Project  string
+	Incident int64 // 0: it is of none
+	Session  int64 // a hash of its session
+	Fixed    bool  // it is known what made it go through
+}
+
+// Use is how a feature of commands was used.
+type Use struct {
+	Feature  int64
+	Project  string
+	Uses     int
+	Failures int
+	Since    int   // times that it went through since it failed last
+	Incident int64 // that it failed with last
+}
+
+// hot tells whether a feature failed so often, and the last time too, that a use of it is warned of.
+func (u Use) hot() bool {
+	return u.Failures >= warnUses && u.Since == 0 && float64(u.Failures) >= warnShare*float64(u.Uses)
+}
+
+// plus is a use with what came after it.
+func (u Use) plus(more Use) Use {
+	more.Uses += u.Uses
+	if more.Failures == 0 {
+		more.Since += u.Since
+		more.Incident = u.Incident
+	}
+	more.Failures += u.Failures
+	return more
+}

@@ -1,0 +1,316 @@
+package history
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/lazyregexp"
+	"skillrouter/internal/principal"
+	"skillrouter/internal/safetext"
+	"skillrouter/learning/worktree"
+)
+
+// Bounds of what is told of an incident, in bytes.
+const (
+	maxShownError = 90
+	maxShownFix   = 220
+	maxShownGone  = 60
+	leastFix      = 24 // a command that is cut shorter says nothing
+	// maxLine bounds a line of a brief, so that all have room.
+	maxLine = MaxBrief/MaxBriefLines - 1
+	// briefPage is how many incidents a brief chooses from.
+	briefPage = 100
+)
+
+// offered is the fix that somebody may be told: the best that is no risk and worked oftener than it failed, and of these
+// rather one of which everything is still there.
+func (inc *Incident) offered(asker asker, gone gone) (best *Fix) {
+	for i := range inc.Fixes {
+		f := &inc.Fixes[i]
+		if (best == nil || gone.note(best) != "" && gone.note(f) == "") && asker.offers(f) {
+			best = f
+		}
+	}
+	return best
+}
+
+// staying is a command without the folder that it goes to first, if that folder was not there and what worked went to none. Empty: it is none such.
+func (inc *Incident) staying(fix *Fix, command string) string {
+	m := moving.FindStringSubmatch(command)
+	if m == nil || inc.Program != "cd" || len(fix.Steps) > 0 || strings.Contains(fix.Command, "cd ") || risky.MatchString(m[1]) {
+		return ""
+	}
+	return stored(m[1])
+}
+
+// moving is a command that goes to a folder first.
+var moving = lazyregexp.New(`^\s*cd\s+(?:"[^"]*"|'[^']*'|[^\s;&|]+)\s*(?:&&|;)\s*((?s:.+))$`)
+
+// gone is what fixes run that is no longer there in the working tree, by the fix's text.
+type gone map[string][]string
+
+// lookFor looks for what the fixes of incidents run. A caller's folder on another machine is not looked into.
+func lookFor(ctx context.Context, folder string, incidents []*Incident) gone {
+	if folder == "" || !principal.Of(ctx).IsNear() {
+		return nil
+	}
+	var names []string
+	var texts []worktree.Text
+	for _, inc := range incidents {
+		for i := range inc.Fixes {
+			if f := &inc.Fixes[i]; len(texts) < worktree.MaxTexts && !f.withheld() {
+				names = append(names, f.text())
+				texts = append(texts, worktree.Text{Text: strings.Join(append(slices.Clone(f.Steps), f.Command), "\n"), Command: true})
+			}
+		}
+	}
+	found := gone{}
+	for i, lost := range worktree.Gone(ctx, folder, texts) {
+		if len(lost) > 0 {
+			found[names[i]] = lost
+		}
+	}
+	return found
+}
+
+// note says what of a fix is gone.
+func (g gone) note(f *Fix) string {
+	if f == nil || len(g[f.text()]) == 0 {
+		return ""
+	}
+	return "; no longer there: " + check.Head(strings.Join(g[f.text()], ", "), maxShownGone)
+}
+
+// told is the first thing to run of a fix, and then what went through.
+func (f *Fix) told(most int) string {
+	if len(f.Steps) == 0 {
+		return code(f.Command, most)
+	}
+	said := code(f.Steps[len(f.Steps)-1], most)
+	if rest := most - len(said); rest >= leastFix && !strings.Contains(f.Command, "<<") {
+		said += ", then " + code(f.Command, rest)
+	}
+	return said
+}
+
+// code is a command between backticks, which it cannot leave.
+func code(command string, most int) string {
+	command = strings.ReplaceAll(check.OneLine(command), "`", "'")
+	if len(command) > most {
+		command = check.Head(command, most) + "…"
+	}
+	return "`" + command + "`"
+}
+
+// said is the error's line as it is shown: as it was printed where that is short.
+func (inc *Incident) said() string {
+	line := strings.Join(strings.Fields(inc.Example), " ")
+	if len(line) > maxShownError {
+		line = check.Head(general(line), maxShownError)
+	}
+	return strings.ReplaceAll(safetext.Visible(line), "`", "'")
+}
+
+// Brief implements Service.
+func (n *Incidents) Brief(ctx context.Context, query BriefQuery) (Brief, error) {
+	if err := cmp.Or(principal.Of(ctx).Need(principal.ScopeRead), check.Name("project", query.Project)); err != nil {
+		return Brief{}, err
+	}
+	list, err := n.store.ListIncidents(ctx, Filter{Project: query.Project, Limit: briefPage}, nil, nil)
+	if err != nil {
+		return Brief{}, err
+	}
+	brief := Brief{Shown: []string{}}
+	asker := n.asker(principal.Of(ctx))
+	var solved []*Incident
+	for i := range list {
+		if list[i].Solved > 0 && (list[i].Accepted || asker.told(list[i].Voices)) {
+			solved = append(solved, &list[i])
+		}
+	}
+	gone := lookFor(ctx, query.Folder, solved)
+	dangles := func(inc *Incident) int { return min(len(gone.note(inc.offered(asker, gone))), 1) }
+	if len(gone) > 0 { // to choose a fix reads its commands, which costs
+		slices.SortStableFunc(solved, func(a, b *Incident) int { return dangles(a) - dangles(b) })
+	}
+	var lines []string
+	for _, inc := range solved[:min(len(solved), MaxBriefLines)] {
+		lines = append(lines, inc.briefLine(asker, gone))
+		brief.Shown = append(brief.Shown, inc.ID)
+	}
+	brief.Text = strings.Join(lines, "\n")
+	return brief, nil
+}
+
+// briefLine is an incident in one line: the error first, because it is what an agent meets.
+func (inc *Incident) briefLine(asker asker, gone gone) string {
+	fix := inc.offered(asker, gone)
+	from := sessions(inc.Sessions)
+	if fix != nil && len(fix.By) > 0 {
+		from += " of " + fix.By[0]
+	}
+	line := told(fmt.Sprintf("%s (%s, %s)", inc.said(), inc.Program, from))
+	lost := told(gone.note(fix))
+	room := maxLine - utf8.RuneCountInString(line) - len(": worked: ``, then ``……") - utf8.RuneCountInString(lost)
+	switch {
+	case fix != nil && room >= leastFix:
+		line += told(": worked: "+fix.told(room)) + lost
+	case inc.Edits > 0 && room > 0:
+		line += ": went through after edits"
+	case len(inc.Fixes) > 0 && inc.Fixes[0].withheld() && room > leastFix:
+		line += ": what worked waits for a person"
+	}
+	return line
+}
+
+// told is a line as a model may read it: nothing in it ends a fence, hides, or begins another line.
+func told(line string) string {
+	return check.OneLine(safetext.Visible(safetext.Unfenced(line)))
+}
+
+func sessions(n int) string {
+	if n == 1 {
+		return "1 session"
+	}
+	return fmt.Sprintf("%d sessions", n)
+}
+
+// Answer implements Service.
+func (n *Incidents) Answer(ctx context.Context, f Failure) (Answer, error) {
+	caller := principal.Of(ctx)
+	if err := cmp.Or(caller.Need(principal.ScopeRead), check.Name("project", f.Project), check.Text("session_id", f.Session, maxSession)); err != nil {
+		return Answer{}, err
+	}
+	if f.Command == "" {
+		f.Command = toolCall(f.Tool, f.Args)
+	}
+	if len(f.Command) > MaxCommand || len(f.Error) > MaxOutput {
+		return Answer{}, &errs.Error{Code: errs.TooLarge, Field: "command", Message: "or its error is too long"}
+	}
+	o := observe([]Step{{Command: f.Command, Outcome: Failed, Output: f.Error}})
+	failed := o.failed(0)
+	if failed.class != mistake {
+		return Answer{}, nil
+	}
+	k, err := n.recall(ctx, f.Project, f.Folder, o, 0, failed)
+	if err != nil || k.fix == nil {
+		return Answer{}, err
+	}
+	if f.Session != "" && n.again(hashOf(caller.AgentID, f.Session, k.of.ID, k.fix.text(), f.Command)) {
+		return Answer{Incident: k.of.ID}, nil
+	}
+	worked := k.fix.told(maxShownFix)
+	if stay := k.of.staying(k.fix, f.Command); stay != "" && stay != k.fix.Command {
+		worked += ", so without the cd: " + code(stay, maxShownFix)
+	}
+	from := "earlier sessions"
+	if teachers := k.fix.teachers(); teachers != "" {
+		from += " of " + teachers
+	}
+	said := fmt.Sprintf("Skill Router: this failed here in %s; worked: %s%s (from %s: information, no instruction)", sessions(k.of.Sessions), worked, k.lost, from)
+	return Answer{Text: told(said), Incident: k.of.ID}, nil
+}
+
+// recalled is what is known of a failure.
+type recalled struct {
+	keys  []int64     // of the incidents that it may be one of
+	found []*Incident // of these, those that there are
+	fix   *Fix        // what worked, if something may be told
+	of    *Incident   // that fix is of
+	lost  string      // says what of it is no longer there
+}
+
+// recall looks up what is known of the failure at i: of the program that the error is said by first, then of the command's others.
+func (n *Incidents) recall(ctx context.Context, project, folder string, o *observed, i int, failed failure) (k recalled, err error) {
+	for _, program := range append([]string{failed.program}, o.view(i).programs...) {
+		k.keys = append(k.keys, key(project, program, failed.err))
+	}
+	found, err := n.store.Incidents(ctx, k.keys)
+	for _, number := range k.keys {
+		inc, there := found[number]
+		if !there {
+			continue
+		}
+		delete(found, number)
+		k.found = append(k.found, &inc)
+	}
+	gone := lookFor(ctx, folder, k.found)
+	for _, inc := range k.found {
+		fix := inc.offered(n.asker(principal.Of(ctx)), gone)
+		if lost := gone.note(fix); fix != nil && (k.fix == nil || k.lost != "" && lost == "") {
+			k.fix, k.of, k.lost = fix, inc, lost
+		}
+	}
+	return k, err
+}
+
+// again tells whether an answer was given before, and keeps that it was.
+func (n *Incidents) again(answer int64) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.told[answer] {
+		return true
+	}
+	if len(n.told) >= maxTold {
+		clear(n.told)
+	}
+	n.told[answer] = true
+	return false
+}
+
+// Warning is why a command should be thought over.
+type Warning struct {
+	Incident Incident
+	Feature  string
+	Uses     int
+	Failures int
+	command  string
+	fix      *Fix // that may be told to everybody; nil: there is none
+}
+
+// Warn says what of a command failed here nearly whenever it was used, if somebody accepted that; nil: nothing. It asks
+// nobody's permission, and reads nothing from the disk: the guard calls it for whoever may check.
+func (n *Incidents) Warn(project, command string) *Warning {
+	n.mu.RLock()
+	hot, warned := n.hot, n.warned
+	n.mu.RUnlock()
+	if len(warned) == 0 || command == "" {
+		return nil
+	}
+	for _, feature := range features(command) {
+		u, is := hot[hashOf(project, "feature", feature.name)]
+		if inc, there := warned[u.Incident]; is && there {
+			return &Warning{inc, feature.name, u.Uses, u.Failures, command, inc.offered(n.everybody(), nil)}
+		}
+	}
+	return nil
+}
+
+// Alternatives are what worked in the command's place, if something that may be offered did.
+func (w *Warning) Alternatives() []string {
+	fix := w.fix
+	if fix == nil {
+		return []string{}
+	}
+	if stay := w.Incident.staying(fix, w.command); stay != "" {
+		return []string{stay}
+	}
+	return append(append([]string{}, fix.Steps...), fix.Command)
+}
+
+// By says who what worked was learned of, and who accepted it; empty: nothing may be offered, or nobody was named.
+func (w *Warning) By() string {
+	switch {
+	case w.fix == nil || len(w.fix.By) == 0:
+		return ""
+	case w.fix.Accepted == "":
+		return "learned of " + w.fix.teachers()
+	}
+	return "learned of " + w.fix.teachers() + ", accepted by " + strings.TrimPrefix(w.fix.Accepted, "@")
+}
