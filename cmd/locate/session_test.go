@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"skillrouter/cmd/process"
-	"skillrouter/tfidf/wordlist"
+	"skillrouter/tfidf/wordlist/wordlisttest"
 )
 
 // TestMain lets this program be run as what an agent runs: it says who it is.
@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 }
 
 func TestNames(t *testing.T) {
-	for _, fault := range wordlist.Faults(sessionNames, strings.ToLower) {
+	for _, fault := range wordlisttest.Faults(sessionNames, strings.ToLower) {
 		t.Error(fault)
 	}
 	one, again, other := session{Folder: "/a", Host: "h"}, session{Folder: "/a", Host: "h"}, session{Folder: "/b", Host: "h"}

@@ -65,6 +65,7 @@ var rooms = []struct {
 	{"internal/database/databasetest", []string{"shared", "internal/database", "internal/database/postgres"}, "tests of every room open databases with it: it links no room"},
 	{"internal/database", []string{"shared", "internal/database/postgres", "internal/database/wal", "migrations"}, "databases are opened and migrated without knowing what is stored"},
 	{"internal/*", nil, "what every room shares knows none of them"},
+	{"tfidf/wordlist/wordlisttest", []string{"tfidf/wordlist"}, "tests of every room check their lists with it"},
 	{"tfidf/wordlist", nil, "who reads lists of words knows none of them"},
 	{"tfidf/text", []string{"tfidf/wordlist"}, "texts become words, whatever finds them"},
 	{"tfidf", []string{"tfidf/text"}, "the engine knows no database and no domain"},

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"skillrouter/internal/redact"
-	"skillrouter/tfidf/wordlist"
+	"skillrouter/tfidf/wordlist/wordlisttest"
 )
 
 // TestRedactWords holds the list of what the redaction knows to the form of lists.
@@ -17,7 +17,7 @@ func TestRedactWords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, fault := range wordlist.Faults(string(text), func(word string) string { return word }) {
+	for _, fault := range wordlisttest.Faults(string(text), func(word string) string { return word }) {
 		t.Error(fault)
 	}
 }

@@ -4,11 +4,11 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/tfidf/wordlist"
+	"skillrouter/tfidf/wordlist/wordlisttest"
 )
 
 func TestWordsList(t *testing.T) {
-	for _, fault := range wordlist.Faults(wordsText, strings.ToLower) {
+	for _, fault := range wordlisttest.Faults(wordsText, strings.ToLower) {
 		t.Errorf("words.txt, %s", fault)
 	}
 }

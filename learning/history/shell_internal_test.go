@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/tfidf/wordlist"
+	"skillrouter/tfidf/wordlist/wordlisttest"
 )
 
 // TestBlamed tells which words of a command an error is about.
@@ -35,7 +35,7 @@ func TestBlamed(t *testing.T) {
 }
 
 func TestPrograms(t *testing.T) {
-	for _, fault := range wordlist.Faults(programsText, strings.ToLower) {
+	for _, fault := range wordlisttest.Faults(programsText, strings.ToLower) {
 		t.Error(fault)
 	}
 }

@@ -5,11 +5,11 @@ import (
 	"testing"
 
 	"skillrouter/tfidf/text"
-	"skillrouter/tfidf/wordlist"
+	"skillrouter/tfidf/wordlist/wordlisttest"
 )
 
 func TestNamesList(t *testing.T) {
-	for _, fault := range wordlist.Faults(namesText, strings.ToLower) {
+	for _, fault := range wordlisttest.Faults(namesText, strings.ToLower) {
 		t.Errorf("names, %s", fault)
 	}
 	for name, other := range Names() {

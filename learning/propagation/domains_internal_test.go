@@ -3,11 +3,11 @@ package propagation
 import (
 	"testing"
 
-	"skillrouter/tfidf/wordlist"
+	"skillrouter/tfidf/wordlist/wordlisttest"
 )
 
 func TestDomainsList(t *testing.T) {
-	for _, fault := range wordlist.Faults(domainsText, func(word string) string { return word }) {
+	for _, fault := range wordlisttest.Faults(domainsText, func(word string) string { return word }) {
 		t.Errorf("domains, %s", fault)
 	}
 }

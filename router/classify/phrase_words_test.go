@@ -4,12 +4,12 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/tfidf/wordlist"
+	"skillrouter/tfidf/wordlist/wordlisttest"
 )
 
 // TestFunctionWords: a word that Phrase would spell otherwise is never met.
 func TestFunctionWords(t *testing.T) {
-	for _, fault := range wordlist.Faults(functionWords, func(word string) string { return strings.Join(Phrase(word), " ") }) {
+	for _, fault := range wordlisttest.Faults(functionWords, func(word string) string { return strings.Join(Phrase(word), " ") }) {
 		t.Error(fault)
 	}
 }

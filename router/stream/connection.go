@@ -7,12 +7,10 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/r3labs/sse/v2"
 
 	"skillrouter/internal/committer"
-	"skillrouter/internal/principal"
 )
 
 // connection is one client's open stream: a stream of the library, a pump that
@@ -52,32 +50,12 @@ func (c *connection) pump() {
 			c.hub.log.Error("panic in a stream", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 		}
 	}()
-	alive := time.NewTicker(KeepAlive)
-	defer alive.Stop()
-	for {
-		entries, err := c.source.take(c.ctx)
-		switch {
-		case c.ctx.Err() != nil:
-			return
-		case err != nil: // the client comes back and goes on where it was
-			c.hub.log.Error("a stream's log could not be read", "error", err)
-			return
-		case len(entries) > 0 && principal.Standing(c.ctx) != nil || !c.publish(entries):
-			return
-		case len(entries) > 0:
-			alive.Reset(KeepAlive)
-			continue // there may be more behind them
+	pump(c.ctx, c.source, c.hub.log, c.publish, func() bool {
+		if c.admit([]entry{{}}) > 0 { // otherwise a write is under way
+			c.hub.server.Publish(c.id, &sse.Event{Comment: []byte("keep-alive")})
 		}
-		select {
-		case <-c.ctx.Done():
-			return
-		case <-c.source.ready():
-		case <-alive.C:
-			if c.admit([]entry{{}}) > 0 { // otherwise a write is under way
-				c.hub.server.Publish(c.id, &sse.Event{Comment: []byte("keep-alive")})
-			}
-		}
-	}
+		return true
+	})
 }
 
 // publish hands entries to the library as fast as the client takes them. It

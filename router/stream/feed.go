@@ -27,19 +27,19 @@ const (
 
 // NewFeed makes a Hub that serves the feed. fail answers a request that cannot be served.
 func NewFeed(feed *feed.Feed, fail func(w http.ResponseWriter, r *http.Request, err error), log *slog.Logger) *Hub {
-	h := newHub(func(r *http.Request) (source, error) {
+	return newHub(&Hub{door: followers(feed, asEvents, fail, log)})
+}
+
+// followers is a door to the feed, whose items have one form there.
+func followers(of *feed.Feed, form encoding, fail func(w http.ResponseWriter, r *http.Request, err error), log *slog.Logger) door {
+	return door{caller: callerOf, most: MaxFollowers, fail: fail, log: log, open: func(r *http.Request) (source, error) {
 		query, err := feedQueryOf(r)
 		if err != nil {
 			return nil, err
 		}
-		reader, err := feed.Follow(r.Context(), query)
-		if err != nil {
-			return nil, err
-		}
-		return following{reader}, nil
-	}, MaxFollowers, fail, log)
-	h.caller = callerOf
-	return h
+		reader, err := of.Follow(r.Context(), query)
+		return following{reader, form}, err
+	}}
 }
 
 // feedQueryOf reads what a client asks of the feed. Without a place to begin
@@ -83,13 +83,24 @@ func feedQueryOf(r *http.Request) (feed.Query, error) {
 }
 
 // following is a reader of the feed as a source.
-type following struct{ *feed.Reader }
+type following struct {
+	*feed.Reader
+	encoding
+}
+
+// encoding is how a transport writes an event.
+type encoding struct {
+	form   feed.Form
+	encode func(event feed.Event) []byte
+}
+
+var asEvents, asFrames = encoding{feed.ServerSent, encodeEvent}, encoding{feed.Frame, encodeFrame}
 
 func (f following) take(ctx context.Context) ([]entry, error) {
 	items, err := f.Take(ctx)
 	entries := make([]entry, len(items))
 	for i, item := range items {
-		entries[i] = entry{id: item.Seq, name: item.Type, body: item.As(feed.ServerSent, encodeEvent)}
+		entries[i] = entry{id: item.Seq, name: item.Type, body: item.As(f.form, f.encode)}
 	}
 	return entries, err
 }

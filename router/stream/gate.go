@@ -2,6 +2,7 @@ package stream
 
 import (
 	"context"
+	"log/slog"
 	"net"
 	"net/http"
 	"sync"
@@ -30,67 +31,95 @@ func callerOf(r *http.Request) caller {
 	return caller{name: "address " + host, most: MaxFollowersPerSource}
 }
 
-// gate knows who is connected, and lets nobody in once it is shut.
-type gate[C interface {
-	comparable
-	cut() // makes it say farewell and end, also if a write hangs
-}] struct {
+// door lets clients in: it opens what a request asks for, knows who is connected, and lets nobody in once it is shut.
+type door struct {
+	open   func(r *http.Request) (source, error)
+	caller func(r *http.Request) caller // whom a connection counts as
+	most   int
+	fail   func(w http.ResponseWriter, r *http.Request, err error)
+	log    *slog.Logger
+
 	mu      sync.Mutex
-	inside  map[C]caller
+	inside  map[*place]bool
 	taken   map[string]int // how many places each caller has
 	closing bool
 	idle    chan struct{} // closed when the last one has left while closing
 }
 
-// enter lets a caller's connection in while there are fewer than most, and
-// fewer of that caller than it may have.
-func (g *gate[C]) enter(c C, who caller, most int) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+// place is one connection's.
+type place struct {
+	name string
+	cut  func() // makes the connection say farewell and end, also if a write hangs
+}
+
+// admit opens the source of a request and lets its connection in. It returns no leave, and has
+// answered the request, if it is refused.
+func (d *door) admit(w http.ResponseWriter, r *http.Request, cut func()) (from source, leave func()) {
+	from, err := d.open(r)
+	if err != nil {
+		d.fail(w, r, err)
+		return nil, nil
+	}
+	who := d.caller(r)
+	at := &place{who.name, cut}
+	if err := d.enter(at, who.most); err != nil {
+		from.close()
+		d.fail(w, r, err)
+		return nil, nil
+	}
+	return from, func() {
+		d.leave(at)
+		from.close()
+	}
+}
+
+// enter gives a connection a place while there are fewer than most, and fewer of its caller than that one may have.
+func (d *door) enter(at *place, most int) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	switch {
-	case g.closing:
+	case d.closing:
 		return errs.Errorf(errs.Unavailable, "the router is stopping")
-	case len(g.inside) >= most:
-		return errs.Errorf(errs.Unavailable, "%d streams are open: the router takes no more", most)
-	case who.most > 0 && g.taken[who.name] >= who.most:
-		return errs.Errorf(errs.RateLimited, "%s has %d streams open: close one first", who.name, who.most)
+	case len(d.inside) >= d.most:
+		return errs.Errorf(errs.Unavailable, "%d streams are open: the router takes no more", d.most)
+	case most > 0 && d.taken[at.name] >= most:
+		return errs.Errorf(errs.RateLimited, "%s has %d streams open: close one first", at.name, most)
 	}
-	if g.inside == nil {
-		g.inside, g.taken = map[C]caller{}, map[string]int{}
+	if d.inside == nil {
+		d.inside, d.taken = map[*place]bool{}, map[string]int{}
 	}
-	g.inside[c] = who
-	g.taken[who.name]++
+	d.inside[at] = true
+	d.taken[at.name]++
 	return nil
 }
 
-func (g *gate[C]) leave(c C) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	who := g.inside[c].name
-	delete(g.inside, c)
-	if g.taken[who]--; g.taken[who] <= 0 {
-		delete(g.taken, who)
+func (d *door) leave(at *place) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.inside, at)
+	if d.taken[at.name]--; d.taken[at.name] <= 0 {
+		delete(d.taken, at.name)
 	}
-	if g.closing && len(g.inside) == 0 {
-		close(g.idle)
+	if d.closing && len(d.inside) == 0 {
+		close(d.idle)
 	}
 }
 
-// shut ends every connection and lets none in any more. It returns when all
-// have left, or with ctx's error.
-func (g *gate[C]) shut(ctx context.Context) error {
-	g.mu.Lock()
-	if !g.closing {
-		g.closing, g.idle = true, make(chan struct{})
-		if len(g.inside) == 0 {
-			close(g.idle)
+// Shutdown ends all connections and refuses further ones. Clients are told when to
+// come back. It returns when all have ended, or with ctx's error.
+func (d *door) Shutdown(ctx context.Context) error {
+	d.mu.Lock()
+	if !d.closing {
+		d.closing, d.idle = true, make(chan struct{})
+		if len(d.inside) == 0 {
+			close(d.idle)
 		}
 	}
-	for c := range g.inside {
-		c.cut()
+	for at := range d.inside {
+		at.cut()
 	}
-	idle := g.idle
-	g.mu.Unlock()
+	idle := d.idle
+	d.mu.Unlock()
 	select {
 	case <-idle:
 		return nil
@@ -99,9 +128,9 @@ func (g *gate[C]) shut(ctx context.Context) error {
 	}
 }
 
-// count is how many are connected.
-func (g *gate[C]) count() int {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return len(g.inside)
+// Count is how many clients are connected.
+func (d *door) Count() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.inside)
 }

@@ -47,21 +47,16 @@ const (
 
 // Hub serves streams of server-sent events.
 type Hub struct {
-	open   func(r *http.Request) (source, error)
-	caller func(r *http.Request) caller // whom a connection counts as
-	most   int
-	fail   func(w http.ResponseWriter, r *http.Request, err error)
-	log    *slog.Logger
+	door
 	server *sse.Server
 	last   atomic.Uint64 // the newest connection's number
-	gate   gate[*connection]
-	byID   sync.Map // of *connection
+	byID   sync.Map      // of *connection
 }
 
 // New makes a Hub that serves the messages of the agent in the query. fail
 // answers a request that cannot be served.
 func New(mailbox *comms.Mailbox, fail func(w http.ResponseWriter, r *http.Request, err error), log *slog.Logger) *Hub {
-	return newHub(func(r *http.Request) (source, error) {
+	open := func(r *http.Request) (source, error) {
 		cursor, err := cursorOf(r)
 		if err != nil {
 			return nil, err
@@ -71,12 +66,14 @@ func New(mailbox *comms.Mailbox, fail func(w http.ResponseWriter, r *http.Reques
 			return nil, err
 		}
 		return letters{subscription}, nil
-	}, comms.MaxStreams, fail, log)
+	}
+	anybody := func(*http.Request) caller { return caller{} }
+	return newHub(&Hub{door: door{open: open, caller: anybody, most: comms.MaxStreams, fail: fail, log: log}})
 }
 
-// newHub makes a Hub for at most so many clients, each of which reads what open gives it.
-func newHub(open func(r *http.Request) (source, error), most int, fail func(w http.ResponseWriter, r *http.Request, err error), log *slog.Logger) *Hub {
-	h := &Hub{open: open, caller: func(*http.Request) caller { return caller{} }, most: most, fail: fail, log: log, server: sse.New()}
+// newHub makes a Hub of what lets its clients in.
+func newHub(h *Hub) *Hub {
+	h.server = sse.New()
 	h.server.AutoReplay, h.server.AutoStream, h.server.SplitData, h.server.BufferSize = false, false, true, streamBuffer
 	// The library runs its hooks in goroutines of their own; ServeHTTP waits for both.
 	h.server.OnSubscribe = func(id string, _ *sse.Subscriber) {
@@ -96,24 +93,20 @@ func newHub(open func(r *http.Request) (source, error), most int, fail func(w ht
 // ServeHTTP streams until the client goes away, takes nothing for
 // WriteTimeout, or the hub shuts down.
 func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	source, err := h.open(r)
-	if err != nil {
-		h.fail(w, r, err)
-		return
-	}
-	defer source.close()
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	c := &connection{
-		hub: h, id: strconv.FormatUint(h.last.Add(1), 10), ctx: ctx, cancel: cancel, source: source,
+		hub: h, id: strconv.FormatUint(h.last.Add(1), 10), ctx: ctx, cancel: cancel,
 		pumped: make(chan struct{}), removed: make(chan struct{}), room: make(chan struct{}, 1),
 	}
 	c.out = newWriter(w, c)
-	if err := h.gate.enter(c, h.caller(r), h.most); err != nil {
-		h.fail(w, r, err)
+	source, leave := h.admit(w, r, c.cut)
+	if leave == nil {
 		return
 	}
-	defer h.gate.leave(c)
+	defer leave()
+	c.source = source
+	w.Header().Set("X-Accel-Buffering", "no") // nginx would hold events back
 	h.byID.Store(c.id, c)
 	defer h.byID.Delete(c.id)
 	_ = c.out.control.SetReadDeadline(time.Time{}) // a read time limit is meant for requests, not for streams; without one there is nothing to lift
@@ -128,10 +121,3 @@ func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		c.out.farewell()
 	}
 }
-
-// Shutdown ends all streams and refuses further ones. Clients are told when to
-// come back. It returns when all have ended, or with ctx's error.
-func (h *Hub) Shutdown(ctx context.Context) error { return h.gate.shut(ctx) }
-
-// Count is how many clients are connected.
-func (h *Hub) Count() int { return h.gate.count() }

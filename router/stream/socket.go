@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -13,23 +14,19 @@ import (
 
 	"skillrouter/internal/clock"
 	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
 	"skillrouter/router/feed"
 )
 
 // Sockets serves the feed as WebSockets. Who may connect (Host, Origin, token)
 // was decided by whoever calls it.
 type Sockets struct {
-	feed *feed.Feed
-	fail func(w http.ResponseWriter, r *http.Request, err error)
-	log  *slog.Logger
-	now  clock.Clock
-	gate gate[*socket]
+	door
+	now clock.Clock
 }
 
 // NewSockets makes Sockets. fail answers a request that cannot be served.
 func NewSockets(feed *feed.Feed, fail func(w http.ResponseWriter, r *http.Request, err error), now clock.Clock, log *slog.Logger) *Sockets {
-	return &Sockets{feed: feed, fail: fail, log: log, now: now}
+	return &Sockets{followers(feed, asFrames, fail, log), now}
 }
 
 // maxUnanswered is how many pings a client may leave unanswered before it is
@@ -46,26 +43,19 @@ func (s *Sockets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, errs.Errorf(errs.Invalid, "this is a WebSocket: connect to it with a WebSocket client; GET /events is the same feed for others"))
 		return
 	}
-	query, err := feedQueryOf(r)
-	if err != nil {
-		s.fail(w, r, err)
-		return
-	}
-	reader, err := s.feed.Follow(r.Context(), query)
-	if err != nil {
-		s.fail(w, r, err)
-		return
-	}
-	defer reader.Close()
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	c := &socket{cancel: cancel}
-	if err := s.gate.enter(c, callerOf(r), MaxFollowers); err != nil {
-		s.fail(w, r, err)
+	var ending atomic.Bool
+	var unanswered atomic.Int32 // pings since the client was last heard of
+	from, leave := s.admit(w, r, func() {
+		ending.Store(true)
+		cancel() // a write under way ends with it
+	})
+	if leave == nil {
 		return
 	}
-	defer s.gate.leave(c)
-	hear := func() { c.unanswered.Store(0) }
+	defer leave()
+	hear := func() { unanswered.Store(0) }
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{
 		InsecureSkipVerify: true, // the Origin was checked with every other request's
 		CompressionMode:    websocket.CompressionDisabled,
@@ -83,10 +73,19 @@ func (s *Sockets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		defer cancel()
 		s.listen(reading, conn, hear)
 	})
-	s.pump(ctx, c, conn, reader)
+	put := func(entries []entry) bool {
+		return !slices.ContainsFunc(entries, func(e entry) bool { return write(ctx, conn, e.body) != nil })
+	}
+	pump(ctx, from, s.log, put, func() bool {
+		if unanswered.Add(1) > maxUnanswered {
+			return false
+		}
+		go ping(ctx, conn)
+		return true
+	})
 	last := time.AfterFunc(farewellTimeout, func() { _ = conn.CloseNow() }) // who does not take the farewell is cut
 	switch {
-	case c.ending.Load():
+	case ending.Load():
 		_ = conn.Close(websocket.StatusGoingAway, "the router is stopping, come back")
 	case errs.CodeOf(context.Cause(r.Context())) == errs.Unauthenticated:
 		_ = conn.Close(websocket.StatusPolicyViolation, "the token is no longer valid")
@@ -116,43 +115,6 @@ func (s *Sockets) listen(ctx context.Context, conn *websocket.Conn, hear func())
 	}
 }
 
-// pump writes what the reader finds, and a ping while there is nothing, until
-// ctx ends or the client is cut.
-func (s *Sockets) pump(ctx context.Context, c *socket, conn *websocket.Conn, reader *feed.Reader) {
-	tick := time.NewTicker(KeepAlive)
-	defer tick.Stop()
-	for {
-		items, err := reader.Take(ctx)
-		switch {
-		case ctx.Err() != nil:
-			return
-		case err != nil: // the client comes back and goes on where it was
-			s.log.Error("the feed could not be read", "error", err)
-			return
-		case len(items) > 0 && principal.Standing(ctx) != nil:
-			return
-		}
-		for _, item := range items {
-			if write(ctx, conn, item.As(feed.Frame, encodeFrame)) != nil {
-				return
-			}
-		}
-		if len(items) > 0 {
-			continue // there may be more behind them
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-reader.Ready():
-		case <-tick.C:
-			if c.unanswered.Add(1) > maxUnanswered {
-				return
-			}
-			go ping(ctx, conn)
-		}
-	}
-}
-
 // ping asks a silent client whether it is still there. That it answers is heard by listen.
 func ping(ctx context.Context, conn *websocket.Conn) {
 	ctx, cancel := context.WithTimeout(ctx, KeepAlive)
@@ -165,24 +127,4 @@ func write(ctx context.Context, conn *websocket.Conn, frame []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, WriteTimeout)
 	defer cancel()
 	return conn.Write(ctx, websocket.MessageText, frame)
-}
-
-// Shutdown ends all connections and refuses further ones. It returns when all
-// have ended, or with ctx's error.
-func (s *Sockets) Shutdown(ctx context.Context) error { return s.gate.shut(ctx) }
-
-// Count is how many clients are connected.
-func (s *Sockets) Count() int { return s.gate.count() }
-
-// socket is one client's connection, as the gate knows it.
-type socket struct {
-	cancel     context.CancelFunc
-	ending     atomic.Bool
-	unanswered atomic.Int32 // pings since the client was last heard of
-}
-
-// cut implements gate's. A write under way ends with the connection's context.
-func (c *socket) cut() {
-	c.ending.Store(true)
-	c.cancel()
 }

@@ -2,8 +2,11 @@ package stream
 
 import (
 	"context"
+	"log/slog"
+	"time"
 
 	"skillrouter/comms"
+	"skillrouter/internal/principal"
 )
 
 // source is the log behind a stream, as its client reads it. Its methods but
@@ -50,3 +53,34 @@ func (l letters) delivered(entries []entry) {
 }
 
 func (l letters) close() { l.Close() }
+
+// pump gives a client's entries to put as they come, and calls idle where nothing has come for KeepAlive, until ctx ends or
+// one of the two says that the client is gone. Between entries it asks whether the caller may still have them.
+func pump(ctx context.Context, from source, log *slog.Logger, put func(entries []entry) bool, idle func() bool) {
+	tick := time.NewTicker(KeepAlive)
+	defer tick.Stop()
+	for {
+		entries, err := from.take(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil: // the client comes back and goes on where it was
+			log.Error("a stream's log could not be read", "error", err)
+			return
+		case len(entries) > 0 && (principal.Standing(ctx) != nil || !put(entries)):
+			return
+		case len(entries) > 0:
+			tick.Reset(KeepAlive)
+			continue // there may be more behind them
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-from.ready():
+		case <-tick.C:
+			if !idle() {
+				return
+			}
+		}
+	}
+}

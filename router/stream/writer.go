@@ -26,7 +26,6 @@ type writer struct {
 }
 
 func newWriter(w http.ResponseWriter, c *connection) *writer {
-	w.Header().Set("X-Accel-Buffering", "no") // nginx would hold events back
 	return &writer{ResponseWriter: w, connection: c, control: http.NewResponseController(w)}
 }
 

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/tfidf/wordlist"
+	"skillrouter/tfidf/wordlist/wordlisttest"
 )
 
 // folded is how the scan reads a word, the parts of a compound one as one.
@@ -19,7 +19,7 @@ func TestLists(t *testing.T) {
 	for name, text := range map[string]string{
 		"thesaurus": thesaurus, "everyday": everyday, "irregular": irregular, "tools": tools, "kinds": kinds, "hints": hintsText,
 	} {
-		for _, fault := range wordlist.Faults(text, folded) {
+		for _, fault := range wordlisttest.Faults(text, folded) {
 			t.Errorf("%s, %s", name, fault)
 		}
 	}

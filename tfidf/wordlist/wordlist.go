@@ -56,15 +56,15 @@ func Lines(text, heading string) (lines []string) {
 func Pairs(text, heading string) iter.Seq2[string, string] {
 	return func(yield func(key, value string) bool) {
 		for _, line := range Lines(text, heading) {
-			if key, value, _ := cutKey(line); !yield(key, value) {
+			if key, value, _ := CutKey(line); !yield(key, value) {
 				return
 			}
 		}
 	}
 }
 
-// cutKey splits "key: value". A colon that no space follows belongs to the key.
-func cutKey(line string) (key, value string, ok bool) {
+// CutKey splits "key: value". A colon that no space follows belongs to the key.
+func CutKey(line string) (key, value string, ok bool) {
 	if key, ok := strings.CutSuffix(line, ":"); ok && !strings.Contains(line, ": ") {
 		return key, "", true
 	}

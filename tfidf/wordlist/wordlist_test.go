@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"skillrouter/tfidf/wordlist"
+	"skillrouter/tfidf/wordlist/wordlisttest"
 )
 
 const example = `# What stands before all headings has none.
@@ -68,7 +69,7 @@ func TestFaults(t *testing.T) {
 		{"One\n", `line 1: "One" is read as "one"`},
 		{" one\n", `line 1: blanks stand around " one"`},
 	} {
-		if got := strings.Join(wordlist.Faults(test.text, strings.ToLower), "; "); got != test.want {
+		if got := strings.Join(wordlisttest.Faults(test.text, strings.ToLower), "; "); got != test.want {
 			t.Errorf("%q: %q, want %q", test.text, got, test.want)
 		}
 	}

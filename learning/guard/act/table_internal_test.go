@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"skillrouter/tfidf/wordlist"
+	"skillrouter/tfidf/wordlist/wordlisttest"
 )
 
 // TestPrograms reads the table, and holds it to what the code reads of it.
@@ -104,7 +105,7 @@ func programFaults(table *programTable) (faults []string) {
 }
 
 func TestWords(t *testing.T) {
-	for _, fault := range wordlist.Faults(wordsText, func(word string) string { return word }) {
+	for _, fault := range wordlisttest.Faults(wordsText, func(word string) string { return word }) {
 		t.Error(fault)
 	}
 }

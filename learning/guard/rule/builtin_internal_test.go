@@ -3,11 +3,11 @@ package rule
 import (
 	"testing"
 
-	"skillrouter/tfidf/wordlist"
+	"skillrouter/tfidf/wordlist/wordlisttest"
 )
 
 func TestBuiltinList(t *testing.T) {
-	for _, fault := range wordlist.Faults(words, func(word string) string { return word }) {
+	for _, fault := range wordlisttest.Faults(words, func(word string) string { return word }) {
 		t.Errorf("words, %s", fault)
 	}
 }

@@ -1,9 +1,12 @@
-package wordlist
+// Package wordlisttest checks lists of words for the tests of those who carry one.
+package wordlisttest
 
 import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"skillrouter/tfidf/wordlist"
 )
 
 // Faults says what is wrong with the lists of a text, for the tests of those who carry one: a
@@ -68,7 +71,7 @@ func (c *checker) entry(line string, folded func(string) string) {
 		c.fault("%q stands behind %q", line, c.previous)
 	}
 	c.previous = line
-	key, value, keyed := cutKey(line)
+	key, value, keyed := wordlist.CutKey(line)
 	if keyed {
 		c.once("the key", &c.keys, key)
 	} else {
