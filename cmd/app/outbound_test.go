@@ -76,6 +76,7 @@ var connects = map[string][]string{
 	"golang.org/x/sys/unix":          {"Connect", "Socket", "Sendto", "Sendmsg", "Exec"},
 	"github.com/coder/websocket":     {"Dial"},
 	"github.com/r3labs/sse/v2":       {"NewClient", "Client"},
+	"github.com/tmaxmax/go-sse":      {"NewConnection", "Client", "DefaultClient"},
 	"github.com/openai/openai-go/v3": nil,
 	"github.com/nats-io/nats.go":     nil,
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp": nil,

@@ -12,16 +12,16 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/tmaxmax/go-sse"
+
 	"skillrouter/internal/committer"
 	"skillrouter/internal/errs"
 	"skillrouter/operational"
-	"skillrouter/router/sse"
 )
 
 // Times and bounds of a follower.
 const (
-	// firstWait is how long a follower waits before its first attempt to come back,
-	// unless the router has said otherwise.
+	// firstWait is how long a follower waits before its first attempt to come back.
 	firstWait = 250 * time.Millisecond
 	// longestWait bounds the doubling: a router that returns is noticed this soon.
 	longestWait = 5 * time.Second
@@ -69,7 +69,6 @@ func (m Mailbox) Follow(ctx context.Context, f Follower, fn func(operational.Mes
 // follow hands take the data of each event of a stream, until ctx ends, take
 // fails, or the router refuses for good.
 func (s *stream) follow(ctx context.Context, take func(seq int64, data []byte) error) error {
-	s.base = firstWait
 	for attempt := 0; ; attempt++ {
 		stood, err := s.connect(ctx, take)
 		if ctx.Err() != nil {
@@ -84,7 +83,7 @@ func (s *stream) follow(ctx context.Context, take func(seq int64, data []byte) e
 		case stood:
 			attempt = 0
 		}
-		wait := backOff(s.base, attempt)
+		wait := backOff(attempt)
 		if s.down != nil {
 			s.down(err, wait)
 		}
@@ -104,7 +103,6 @@ type stream struct {
 	up   func()
 	down func(err error, wait time.Duration)
 	last int64 // the seq of the last event that was taken; negative: from where the router says
-	base time.Duration
 }
 
 // connect follows one connection to its end. It tells whether the router took it.
@@ -134,17 +132,10 @@ func (s *stream) connect(ctx context.Context, take func(seq int64, data []byte) 
 	if s.up != nil {
 		s.up()
 	}
-	events := sse.NewReader(&pulse{r: response.Body, alive: alive}, MaxEvent)
-	for {
-		ev, err := events.Next()
-		if events.Retry > 0 {
-			s.base = min(events.Retry, longestWait)
-		}
+	for ev, err := range sse.Read(&pulse{r: response.Body, alive: alive}, &sse.ReadConfig{MaxEventSize: MaxEvent}) {
 		switch {
 		case errors.Is(err, bufio.ErrTooLong):
 			return true, stopped{errs.Errorf(errs.TooLarge, "the stream bears an event larger than %d bytes", MaxEvent)}
-		case errors.Is(err, io.EOF):
-			return true, errs.Errorf(errs.Unavailable, "the router ended the stream")
 		case err != nil:
 			return true, s.c.unreachable(ctx, err)
 		}
@@ -154,13 +145,14 @@ func (s *stream) connect(ctx context.Context, take func(seq int64, data []byte) 
 		}
 		alive.Reset(silence)
 	}
+	return true, errs.Errorf(errs.Unavailable, "the router ended the stream")
 }
 
 // hand gives an event to take, unless it was given before. Events without a
 // seq of their own are the router's, and none of the log.
 func (s *stream) hand(ev sse.Event, take func(seq int64, data []byte) error) error {
-	seq, err := strconv.ParseInt(ev.ID, 10, 64)
-	if err != nil || seq <= s.last {
+	seq, err := strconv.ParseInt(ev.LastEventID, 10, 64)
+	if err != nil || ev.Data == "" || seq <= s.last {
 		return nil
 	}
 	if err := take(seq, []byte(ev.Data)); err != nil {
@@ -184,12 +176,12 @@ func permanent(err error) bool {
 	return false
 }
 
-// backOff is the wait before an attempt, counted from 0: base doubled each
+// backOff is the wait before an attempt, counted from 0: firstWait doubled each
 // time, at most longestWait, of which up to the half is left to chance.
-func backOff(base time.Duration, attempt int) time.Duration {
+func backOff(attempt int) time.Duration {
 	wait := longestWait
 	if attempt < 16 {
-		wait = min(base<<attempt, longestWait)
+		wait = min(firstWait<<attempt, longestWait)
 	}
 	return wait/2 + rand.N(wait/2+1)
 }

@@ -57,7 +57,7 @@ func TestFollowResumes(t *testing.T) {
 			return
 		}
 		w.Header().Set("Content-Type", "text/event-stream")
-		fmt.Fprint(w, "retry: 1\n: hello\n\n")
+		fmt.Fprint(w, ": hello\n\n")
 		from := max(last-2, 1) // some are repeated
 		for seq := from; seq <= total && seq < last+8; seq++ {
 			fmt.Fprint(w, frame(seq))

@@ -16,9 +16,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tmaxmax/go-sse"
+
 	"skillrouter/internal/errs"
 	"skillrouter/router/client/plain"
-	"skillrouter/router/sse"
 )
 
 const (
@@ -228,13 +229,15 @@ func (p *Pipe) listen() {
 
 // events hands on the data of each event of a stream until it ends.
 func events(stream io.Reader, take func(message []byte)) error {
-	for reader := sse.NewReader(stream, MaxAnswer); ; {
-		event, err := reader.Next()
+	for event, err := range sse.Read(stream, &sse.ReadConfig{MaxEventSize: MaxAnswer}) {
 		if err != nil {
 			return err
 		}
-		take([]byte(event.Data))
+		if event.Data != "" {
+			take([]byte(event.Data))
+		}
 	}
+	return io.EOF
 }
 
 // renew looks for the router anew and begins a session as the client began the one that is gone,

@@ -8,10 +8,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tmaxmax/go-sse"
+
 	"skillrouter/internal/check"
 	"skillrouter/internal/principal"
 	"skillrouter/learning/episode"
-	"skillrouter/router/sse"
 )
 
 // Bounds of what is remembered of exchanges.
@@ -98,16 +99,13 @@ func (r *recording) answer() string {
 		return *reply.Choices[0].Message.Content
 	}
 	var said strings.Builder
-	for stream := sse.NewReader(bytes.NewReader(r.heard), MaxPiece); ; {
-		event, err := stream.Next()
-		if err != nil {
-			return said.String()
-		}
+	for event, err := range sse.Read(bytes.NewReader(r.heard), &sse.ReadConfig{MaxEventSize: MaxPiece}) {
 		var piece wireReply
-		if json.Unmarshal([]byte(event.Data), &piece) == nil && len(piece.Choices) > 0 && piece.Choices[0].Delta.Content != nil {
+		if err == nil && json.Unmarshal([]byte(event.Data), &piece) == nil && len(piece.Choices) > 0 && piece.Choices[0].Delta.Content != nil {
 			said.WriteString(*piece.Choices[0].Delta.Content)
 		}
 	}
+	return said.String()
 }
 
 // beginning is the beginning of a text, with a mark where it is cut.

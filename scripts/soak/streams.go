@@ -15,7 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"skillrouter/router/sse"
+	"github.com/tmaxmax/go-sse"
 )
 
 const (
@@ -215,12 +215,13 @@ func (c crowd) listen(ctx context.Context, r *router, agent string, opened chan<
 		return
 	}
 	defer answer.Body.Close()
-	for stream := sse.NewReader(answer.Body, 1<<20); ; {
-		got, err := stream.Next()
+	for got, err := range sse.Read(answer.Body, &sse.ReadConfig{MaxEventSize: 1 << 20}) {
 		if err != nil {
 			return
 		}
-		event([]byte(got.Data))
+		if got.Data != "" {
+			event([]byte(got.Data))
+		}
 	}
 }
 
