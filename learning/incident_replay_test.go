@@ -31,7 +31,7 @@ func day(n int) []history.Step {
 
 // TestReplay replays three days of the same mistake and a fourth without one, and knows each figure beforehand.
 func TestReplay(t *testing.T) {
-	replay := history.NewReplay(1)
+	replay := history.NewReplay(open(t, t.TempDir(), time.Now).store, 1)
 	play := func(session string, steps []history.Step) {
 		t.Helper()
 		if _, err := replay.Session(t.Context(), history.Draft{Project: "shop", Session: session, Begin: true, Steps: steps}); err != nil {
@@ -50,7 +50,7 @@ func TestReplay(t *testing.T) {
 	if diff := cmp.Diff(want, replay.Total); diff != "" || replay.Sessions != 4 || replay.Lines != 3 || len(replay.Each) != 4 {
 		t.Errorf("%d sessions, %d lines: %s", replay.Sessions, replay.Lines, diff)
 	}
-	nobody := history.NewReplay(0) // where nothing is accepted, nothing warns
+	nobody := history.NewReplay(open(t, t.TempDir(), time.Now).store, 0) // where nothing is accepted, nothing warns
 	for n := range 3 {
 		if _, err := nobody.Session(t.Context(), history.Draft{Project: "shop", Session: fmt.Sprint("day", n), Begin: true, Steps: day(n)}); err != nil {
 			t.Fatal(err)
@@ -63,7 +63,7 @@ func TestReplay(t *testing.T) {
 
 // TestReplayStaysInItsFolder replays two sessions that went to a folder which is not there, each with another command: the same mends both.
 func TestReplayStaysInItsFolder(t *testing.T) {
-	replay := history.NewReplay(1)
+	replay := history.NewReplay(open(t, t.TempDir(), time.Now).store, 1)
 	for n, command := range []string{"python3 scripts/names.py", "git log -3 --stat"} {
 		steps := []history.Step{
 			{Command: "cd web && " + command, Outcome: history.Failed, Exit: 1, Output: "/bin/bash: line 1: cd: web: No such file or directory"},

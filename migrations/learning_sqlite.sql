@@ -451,10 +451,7 @@ CREATE TABLE incident_sources (
     id       TEXT PRIMARY KEY,
     project  TEXT NOT NULL,
     size     INTEGER NOT NULL,
-    modified INTEGER NOT NULL,
-    position INTEGER NOT NULL,
-    tail     TEXT NOT NULL
-) STRICT, WITHOUT ROWID;
+    modified INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE knowledge_versions (
     num           INTEGER PRIMARY KEY AUTOINCREMENT,
     id            TEXT NOT NULL,
@@ -647,3 +644,4 @@ INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (33, 32, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (34, 33, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (35, 34, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (36, 35, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (37, 36, 1);

@@ -3,8 +3,10 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"maps"
 	"os"
 	"slices"
@@ -17,9 +19,12 @@ import (
 
 	"skillrouter/cmd/locate"
 	"skillrouter/cmd/records"
+	"skillrouter/internal/database"
+	"skillrouter/internal/errs"
 	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/history"
+	"skillrouter/learning/store"
 	"skillrouter/router/client"
 )
 
@@ -98,7 +103,12 @@ func (s *shell) learn(ctx context.Context, o *learnOptions) error {
 	var c *client.Client
 	var incidents history.Service
 	if o.dry { // needs no router, and starts none
-		incidents = history.New(history.NewMemory(), learning.Options{})
+		scratch, drop, err := scratchStore(ctx)
+		if err != nil {
+			return err
+		}
+		defer drop()
+		incidents = history.New(scratch, learning.Options{})
 		ctx = principal.With(ctx, principal.System())
 	} else {
 		var err error
@@ -220,6 +230,27 @@ func (s *shell) readRecords(ctx context.Context, l *records.Learner, o *learnOpt
 	return len(found), nil
 }
 
+// scratchStore is a store in a temporary folder, which drop removes: of a command that keeps nothing.
+func scratchStore(ctx context.Context) (_ history.Store, drop func(), err error) {
+	dir, err := os.MkdirTemp("", "skillrouter-learn-")
+	if err != nil {
+		return nil, nil, errs.Wrap(errs.Unavailable, err, "no temporary folder can be made, and what is read must be put somewhere for as long as this takes")
+	}
+	db, err := database.Open(ctx, dir, "learning", time.Now, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return nil, nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	running, stop := context.WithCancel(context.WithoutCancel(ctx))
+	ended := make(chan error, 1)
+	go func() { ended <- db.Commit.Run(running) }()
+	return store.New(db.Read, db.Commit), func() {
+		stop()
+		<-ended
+		_ = db.Close()
+		_ = os.RemoveAll(dir) // the system clears temporary folders
+	}, nil
+}
+
 // maxFalse is how many of 1,000 commands that went well a warning may come before, unless somebody says otherwise.
 const maxFalse = 1.1
 
@@ -255,7 +286,12 @@ It exits with 1 where no mistake came back, or where warnings bother more often 
 		},
 	}, func(ctx context.Context) error {
 		begin := time.Now()
-		replay := history.NewReplay(seen)
+		scratch, drop, err := scratchStore(ctx)
+		if err != nil {
+			return err
+		}
+		defer drop()
+		replay := history.NewReplay(scratch, seen)
 		l := &records.Learner{Learn: replay.Session, Complete: true, Known: map[string]history.Source{}, Project: o.project, Named: o.named, ProjectOf: s.projectOf()}
 		files, err := s.readRecords(ctx, l, &o)
 		if err != nil {

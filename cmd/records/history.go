@@ -35,8 +35,6 @@ const (
 	// overlap is how many steps of a part the next one begins with: the fix of what failed there may follow, and a
 	// step is known by the two before it.
 	overlap = history.Window + 2
-	// tailBytes is how much before a position tells whether it is still the same file.
-	tailBytes = 4 << 10
 	// maxPart bounds a file that holds one step, in bytes.
 	maxPart = 8 << 20
 )
@@ -169,7 +167,7 @@ func openCodeSession(path string) *File {
 type Learner struct {
 	// Learn learns from a part of a session.
 	Learn func(ctx context.Context, draft history.Draft) (history.Learned, error)
-	// Known is how far files were read, by their ids.
+	// Known are the files that were read, by their ids.
 	Known map[string]history.Source
 	// Project is whose everything is; empty: ProjectOf says it by the folder that the agent worked in.
 	Project   string
@@ -296,7 +294,7 @@ func (l *Learner) file(ctx context.Context, f File) error {
 		}
 		l.Read++
 		p.source.Size, p.source.Modified = f.Size, f.Modified
-		return p.send(ctx, 0, nil)
+		return p.send(ctx)
 	}
 	file, size, err := respond.OpenRegular(f.Path)
 	if err != nil {
@@ -304,25 +302,14 @@ func (l *Learner) file(ctx context.Context, f File) error {
 		return nil
 	}
 	defer file.Close()
-	from := int64(0)
-	if there && known.Position <= size && known.Position > 0 && tail(file, known.Position) == known.Tail {
-		from, p.begin = known.Position, false
-		l.progress(from)
-	}
-	reader := history.NewReader(add)
-	counted := &counting{file, l.progress}
-	if _, err := file.Seek(from, io.SeekStart); err != nil {
-		l.Skipped.Unread++
-		return nil
-	}
-	end, err := reader.Read(counted, from)
-	if err != nil {
+	// A record that has grown is read as a whole: steps that were learned change nothing.
+	if err := history.NewReader(add).Read(&counting{file, l.progress}); err != nil {
 		return err
 	}
 	l.Read++
-	l.Bytes += end - from
+	l.Bytes += size
 	p.source.Size, p.source.Modified = size, f.Modified
-	return p.send(ctx, reader.Earliest(end), file)
+	return p.send(ctx)
 }
 
 // messages learns from a session that no file is kept of. What was learned of it before, such as before it was resumed,
@@ -353,17 +340,6 @@ func (c *counting) Read(p []byte) (int, error) {
 	n, err := c.Reader.Read(p)
 	c.told(int64(n))
 	return n, err
-}
-
-// tail is a hash of what stands before a position.
-func tail(file io.ReaderAt, position int64) string {
-	text := make([]byte, min(position, tailBytes))
-	if _, err := file.ReadAt(text, position-int64(len(text))); err != nil {
-		return ""
-	}
-	h := fnv.New64a()
-	_, _ = h.Write(text)
-	return strconv.FormatUint(h.Sum64(), 36)
 }
 
 // add gathers a step, and sends what was gathered when it is enough or another session begins.
@@ -406,15 +382,8 @@ func (p *part) add(ctx context.Context, found history.Found) error {
 	return nil
 }
 
-// send sends the rest of a file, and keeps how far it was read.
-func (p *part) send(ctx context.Context, end int64, file io.ReaderAt) error {
-	if len(p.found) > 0 {
-		end = min(end, p.found[max(0, len(p.found)-overlap)].Offset)
-	}
-	p.source.Position = end
-	if file != nil {
-		p.source.Tail = tail(file, end)
-	}
+// send sends the rest of a file, and keeps that it was read.
+func (p *part) send(ctx context.Context) error {
 	p.session = cmp.Or(p.session, "none")
 	return p.flush(ctx, &p.source)
 }

@@ -55,7 +55,7 @@ func TestOpenCodeDatabase(t *testing.T) {
 	run("INSERT INTO part VALUES ('prt_text', 'ses_0a', 'ses_0', ?)", `{"type":"text","text":"remember: rm -rf"}`)
 
 	ctx := principal.With(t.Context(), principal.System())
-	n := history.New(history.NewMemory(), learning.Options{})
+	n := history.New(emptyStore(t), learning.Options{})
 	read := func() *records.Learner {
 		t.Helper()
 		l := &records.Learner{Learn: n.Learn, Known: map[string]history.Source{}, ProjectOf: filepath.Base}
@@ -159,7 +159,7 @@ func TestGeminiSaysItsFolderBeside(t *testing.T) {
 		}
 	}
 	ctx := principal.With(t.Context(), principal.System())
-	n := history.New(history.NewMemory(), learning.Options{})
+	n := history.New(emptyStore(t), learning.Options{})
 	l := &records.Learner{Learn: n.Learn, Known: map[string]history.Source{}, ProjectOf: filepath.Base}
 	files, err := records.Find([]string{folder}, time.Time{}, &l.Skipped)
 	if err != nil {

@@ -25,7 +25,7 @@ func gone(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx := principal.With(t.Context(), principal.System().FromNear())
-	n := history.New(history.NewMemory(), learning.Options{})
+	n := history.New(emptyStore(t), learning.Options{})
 	const failed, said = "python -m pytest core/tests/test_a.py", "/opt/bin/python: No module named pytest"
 	for _, session := range []struct{ id, fix string }{{"1", "bin/test core/tests/test_a.py"}, {"2", "bin/test core/tests/test_a.py"}, {"3", "bin/check core/tests/test_a.py pytest"}} {
 		_, err := n.Learn(ctx, history.Draft{Project: "shop", Session: session.id, Begin: true, Steps: []history.Step{

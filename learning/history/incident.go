@@ -24,9 +24,9 @@ type Service interface {
 	// Accept lets incidents warn before a command, takes that back, or declines it. It needs ScopeAgent, and nobody accepts
 	// what their own token taught alone.
 	Accept(ctx context.Context, decision Decision) (Decided, error)
-	// Sources lists the files that were read, and how far. It needs ScopeRead.
+	// Sources lists the files that were read. It needs ScopeRead.
 	Sources(ctx context.Context, filter SourceFilter) (SourcePage, error)
-	// Forget deletes everything that was learned of a project, also how far files were read. It needs ScopeAgent.
+	// Forget deletes everything that was learned of a project, also which files were read. It needs ScopeAgent.
 	Forget(ctx context.Context, project string) (Forgotten, error)
 }
 
@@ -60,7 +60,7 @@ type Draft struct {
 	// Begin is true if the steps begin where the session does. Otherwise the first ones only say what went before.
 	Begin bool   `json:"begin,omitempty"`
 	Steps []Step `json:"steps"`
-	// Source is the file that the steps are of and how far it has been read, if they are of one.
+	// Source is the file that the steps are the last of, if they are of one.
 	Source *Source `json:"source,omitempty"`
 }
 
@@ -70,8 +70,6 @@ type Source struct {
 	Project  string `json:"project,omitempty"`
 	Size     int64  `json:"size"`
 	Modified int64  `json:"modified" doc:"Unix milliseconds"`
-	Position int64  `json:"position" doc:"Where to read on: some steps before the end, because their fix may follow"`
-	Tail     string `json:"tail" doc:"A hash of what stands before the position"`
 }
 
 // SourceFilter selects files that were read.
@@ -227,8 +225,7 @@ const (
 	// MaxCommand and MaxOutput bound the texts of a step, in bytes: what is longer is data in a command's text.
 	MaxCommand = 16 << 10
 	MaxOutput  = 16 << 10
-	// Window is how many steps after a failure are looked at for what made it go through, and so how
-	// many steps before the end of what was read are read again when a session has grown.
+	// Window is how many steps after a failure are looked at for what made it go through.
 	Window = 40
 	// MaxBrief and MaxBriefLines bound a brief, in characters and lines.
 	MaxBrief      = 800

@@ -90,7 +90,7 @@ func checkDraft(d *Draft) error {
 	}
 	if d.Source != nil {
 		d.Source.Project = d.Project
-		return cmp.Or(check.Required("source.id", d.Source.ID, maxSession), check.Text("source.tail", d.Source.Tail, maxSession))
+		return check.Required("source.id", d.Source.ID, maxSession)
 	}
 	return nil
 }

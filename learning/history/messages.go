@@ -11,72 +11,10 @@ import (
 	"skillrouter/internal/safetext"
 )
 
-// message is a message of a transcript in JSON: OpenAI's, or one line of Claude
-// Code's, Codex' or Gemini CLI's own record of a session.
-type message struct {
-	Role      string          `json:"role"`
-	Content   json.RawMessage `json:"content"`
-	ToolCalls []struct {
-		Function struct {
-			Name      string          `json:"name"`
-			Arguments json.RawMessage `json:"arguments"` // an object, or a text that holds one
-		} `json:"function"`
-	} `json:"tool_calls"`
-	At        string `json:"at"`
-	Timestamp string `json:"timestamp"`
-
-	// Claude Code puts the message into another. It keeps what it sent to the model
-	// itself in the same way, under other types.
-	Type    string   `json:"type"`
-	Message *message `json:"message"`
-	Meta    bool     `json:"isMeta"` // Claude Code says it in the person's name
-
-	// Codex.
-	Payload *struct {
-		Type string    `json:"type"`
-		Item codexItem `json:"item"`
-	} `json:"payload"`
-
-	// Gemini CLI writes a message again, under the same id, when its tools have answered.
-	ID          string `json:"id"`
-	GeminiCalls []struct {
-		Name   string          `json:"name"`
-		Args   json.RawMessage `json:"args"`
-		Result []struct {
-			Response struct {
-				Response struct {
-					Output string `json:"output"`
-					Error  string `json:"error"`
-				} `json:"response"`
-			} `json:"functionResponse"`
-		} `json:"result"`
-	} `json:"toolCalls"`
-}
-
-// codexItem is something that Codex says was said or done.
-type codexItem struct {
-	Type     string          `json:"type"`
-	Content  json.RawMessage `json:"content"`
-	Command  []string        `json:"command"`
-	Output   string          `json:"aggregated_output"`
-	ExitCode *int            `json:"exit_code"`
-	Tool     string          `json:"tool"`
-}
-
-// messagePart is a part of a message's content.
-type messagePart struct {
-	Type    string          `json:"type"`
-	Text    string          `json:"text"`
-	Name    string          `json:"name"`    // of a tool_use
-	Input   json.RawMessage `json:"input"`   // of a tool_use
-	Content json.RawMessage `json:"content"` // of a tool_result
-	IsError bool            `json:"is_error"`
-}
-
 // readMessages reads JSON; read is false for a text that is none, such as one that begins with a bracket.
 func readMessages(text string) (turns []Turn, read bool, err error) {
 	if text[0] == '[' && json.Valid([]byte(text)) {
-		var list []message
+		var list []record
 		if json.Unmarshal([]byte(text), &list) != nil {
 			return nil, true, errs.InvalidField("text", "is JSON, and no list of messages with role and content")
 		}
@@ -87,9 +25,8 @@ func readMessages(text string) (turns []Turn, read bool, err error) {
 		return nil, false, nil
 	}
 	var whole struct {
-		message
-		Messages []message `json:"messages"`
-		Turns    []message `json:"turns"`
+		record
+		Turns []record `json:"turns"`
 	}
 	if json.Unmarshal([]byte(text), &whole) == nil {
 		switch {
@@ -98,18 +35,18 @@ func readMessages(text string) (turns []Turn, read bool, err error) {
 		case whole.Turns != nil:
 			turns, err = turnsOf(whole.Turns)
 		default:
-			turns, err = turnsOf([]message{whole.message})
+			turns, err = turnsOf([]record{whole.record})
 		}
 		return turns, true, err
 	}
-	var list []message
+	var list []record
 	number := 0
 	for line := range strings.Lines(text) {
 		number++
 		if line = strings.TrimSpace(line); line == "" {
 			continue
 		}
-		var m message
+		var m record
 		if err := json.Unmarshal([]byte(line), &m); err != nil {
 			if number == 1 {
 				return nil, false, nil
@@ -124,7 +61,7 @@ func readMessages(text string) (turns []Turn, read bool, err error) {
 	return turns, true, err
 }
 
-func turnsOf(list []message) ([]Turn, error) {
+func turnsOf(list []record) ([]Turn, error) {
 	var turns []Turn
 	last := map[string]int{} // where Gemini CLI wrote a message for the last time
 	for i, m := range list {
@@ -140,10 +77,9 @@ func turnsOf(list []message) ([]Turn, error) {
 			if m.Meta || m.Type != "" && m.Type != "user" && m.Type != "assistant" {
 				continue // nobody said it
 			}
-			inner := *m.Message
-			inner.Role = cmp.Or(inner.Role, m.Type)
-			m = inner
-		case m.Payload != nil && m.Type == "event_msg" && m.Payload.Type == "item_completed":
+			m.recordMessage = *m.Message
+			m.Role = cmp.Or(m.Role, m.Type)
+		case m.Payload != nil && m.Type == "event_msg" && m.Payload.Type == "item_completed" && m.Payload.Item != nil:
 			said = m.Payload.Item.turns()
 		case m.Role == "" && m.ID != "" && m.Content != nil && (m.Type == "user" || m.Type == "gemini"):
 			if last[m.ID] != i {
@@ -179,18 +115,15 @@ func turnsOf(list []message) ([]Turn, error) {
 
 // turns are what was said or done, as Codex records it. What it tells the model by
 // itself, instructions and its surroundings, is recorded otherwise.
-func (item codexItem) turns() []Turn {
+func (item *codexItem) turns() []Turn {
 	switch item.Type {
 	case "UserMessage":
-		return message{Content: item.Content}.turns(roleUser)
+		return recordMessage{Content: item.Content}.turns(roleUser)
 	case "AgentMessage":
-		return message{Content: item.Content}.turns(roleAssistant)
+		return recordMessage{Content: item.Content}.turns(roleAssistant)
 	case "CommandExecution":
-		if len(item.Command) == 0 {
-			return nil
-		}
-		command, err := json.Marshal(map[string]string{"command": item.Command[len(item.Command)-1]})
-		if err != nil {
+		command := object("command", item.Command)
+		if command == nil {
 			return nil
 		}
 		output := item.Output
@@ -205,17 +138,14 @@ func (item codexItem) turns() []Turn {
 }
 
 // geminiTurns are those of a line of Gemini CLI's record.
-func (m message) geminiTurns() []Turn {
+func (m record) geminiTurns() []Turn {
 	if m.Type == "user" {
 		return m.turns(roleUser)
 	}
 	turns := m.turns(roleAssistant)
-	for _, call := range m.GeminiCalls {
-		var output strings.Builder
-		for _, r := range call.Result {
-			output.WriteString(r.Response.Response.Error + r.Response.Response.Output)
-		}
-		turns = append(turns, called(call.Name, call.Args, output.String())...)
+	for _, call := range m.Calls {
+		output, wrong := call.said()
+		turns = append(turns, called(call.Name, call.Args, wrong+output)...)
 	}
 	return turns
 }
@@ -253,7 +183,7 @@ func timeOf(texts ...string) *time.Time {
 }
 
 // turns are those of one message: what tools answer is turns of its own.
-func (m message) turns(role string) []Turn {
+func (m recordMessage) turns(role string) []Turn {
 	var own []string
 	var turns []Turn
 	say := func() {
@@ -267,7 +197,7 @@ func (m message) turns(role string) []Turn {
 			own = append(own, said)
 		}
 	}
-	var parts []messagePart
+	var parts []recordPart
 	var text string
 	switch {
 	case json.Unmarshal(m.Content, &text) == nil:
@@ -279,8 +209,8 @@ func (m message) turns(role string) []Turn {
 				own = append(own, toolCallLine(p.Name, p.Input))
 			case "tool_result":
 				say()
-				result := contentText(p.Content)
-				if p.IsError {
+				result := textOf(p.Content)
+				if p.Failed {
 					result = toolFailed + "\n" + result
 				}
 				if strings.TrimSpace(result) == "" {
@@ -305,23 +235,6 @@ func (m message) turns(role string) []Turn {
 
 // toolFailed is the line by which a turn says that the tool itself failed.
 const toolFailed = "[the tool failed]"
-
-// contentText is the text of a content: a text, or parts of one.
-func contentText(content json.RawMessage) string {
-	var text string
-	if json.Unmarshal(content, &text) == nil {
-		return text
-	}
-	var parts []messagePart
-	if json.Unmarshal(content, &parts) != nil {
-		return ""
-	}
-	var texts []string
-	for _, p := range parts {
-		texts = append(texts, p.Text)
-	}
-	return strings.Join(texts, "\n")
-}
 
 // toolCallLine is a tool's call as a turn says it: a command as a person would have typed it, an edit by the file's name,
 // anything else by the tool's.

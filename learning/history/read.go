@@ -24,7 +24,6 @@ type Found struct {
 	Step
 	Session string // the agent's own id of the session; empty where the file does not say
 	Dir     string // the folder that the agent worked in; empty where the file does not say
-	Offset  int64  // where the line begins that the step's call stands in
 }
 
 // Bounds of reading.
@@ -47,7 +46,6 @@ type Reader struct {
 	waiting map[string]*Found
 	order   []string        // of waiting
 	done    map[string]bool // calls whose result came: agents write some of them twice
-	at      int64           // where the line begins
 	time    *time.Time
 }
 
@@ -56,59 +54,37 @@ func NewReader(each func(Found) error) *Reader {
 	return &Reader{each: each, waiting: map[string]*Found{}, done: map[string]bool{}}
 }
 
-// Earliest is where the earliest call begins whose result has not come, or end if there is none.
-func (r *Reader) Earliest(end int64) int64 {
-	for _, f := range r.waiting {
-		end = min(end, f.Offset)
-	}
-	return end
-}
-
-// Read reads from a place in a file on, to the end of the last line that is complete, and returns the place behind it. What
-// is no line of a record is passed over.
-func (r *Reader) Read(in io.Reader, from int64) (int64, error) {
+// Read reads a record to its end. What is no line of a record is passed over.
+func (r *Reader) Read(in io.Reader) error {
 	lines := bufio.NewReaderSize(in, 256<<10)
-	r.at = from
 	var long []byte
-	size, skip := int64(0), false
+	skip := false
 	for {
 		part, err := lines.ReadSlice('\n')
-		size += int64(len(part))
 		switch {
 		case skip:
 		case len(long) == 0 && err == nil:
-			if err := r.line(part); err != nil {
-				return r.at, err
-			}
+			long = part
 		case len(long)+len(part) > MaxLine:
 			skip, long = true, nil
 		default:
 			long = append(long, part...)
 		}
 		switch {
-		case err == nil:
-			if !skip && len(long) > 0 {
-				if err := r.line(long); err != nil {
-					return r.at, err
-				}
-			}
-			r.at += size
-			size, skip, long = 0, false, long[:0]
-			if cap(long) > 1<<20 {
-				long = nil
-			}
 		case errors.Is(err, bufio.ErrBufferFull):
-		case errors.Is(err, io.EOF):
-			if !skip && len(long) > 0 && json.Valid(long) { // the last line, which needs no end
-				if err := r.line(long); err != nil {
-					return r.at, err
-				}
-				r.at += size
+			continue
+		case err == nil, errors.Is(err, io.EOF) && json.Valid(long): // the last line needs no end
+			if wrong := r.line(long); wrong != nil {
+				return wrong
 			}
-			return r.at, nil
-		default:
-			return r.at, err
 		}
+		if err != nil {
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			return err
+		}
+		skip, long = false, nil
 	}
 }
 
@@ -133,14 +109,17 @@ var stepMarks = [][]byte{
 	[]byte(`"tool_use`), []byte(`"tool_result"`), []byte(`_call`), []byte(`"exec_command_end"`), []byte(`"item_completed"`), []byte(`"toolCalls"`), []byte(`"session_meta"`), []byte(`"sessionId"`),
 }
 
-// record is a line of any of the agents.
+// record is a line of any of the agents, or a message in the form that models take.
 type record struct {
+	recordMessage
+	ID        string          `json:"id"` // Gemini CLI writes a message again, under the same id, when its tools have answered
 	Type      string          `json:"type"`
 	Session   string          `json:"sessionId"`
 	Dir       string          `json:"cwd"`
+	At        string          `json:"at"`
 	Timestamp string          `json:"timestamp"`
-	Meta      bool            `json:"isMeta"`
-	Message   *recordMessage  `json:"message"`
+	Meta      bool            `json:"isMeta"`  // Claude Code says it in the person's name
+	Message   *recordMessage  `json:"message"` // Claude Code's
 	Result    json.RawMessage `json:"toolUseResult"`
 	Payload   *codexPayload   `json:"payload"`
 	Messages  []record        `json:"messages"` // Gemini's session as one object
@@ -148,8 +127,14 @@ type record struct {
 }
 
 type recordMessage struct {
-	Role    string          `json:"role"`
-	Content json.RawMessage `json:"content"`
+	Role      string          `json:"role"`
+	Content   json.RawMessage `json:"content"`
+	ToolCalls []struct {
+		Function struct {
+			Name      string          `json:"name"`
+			Arguments json.RawMessage `json:"arguments"` // an object, or a text that holds one
+		} `json:"function"`
+	} `json:"tool_calls"`
 }
 
 type recordPart struct {
@@ -178,7 +163,8 @@ func (r *Reader) line(text []byte) error {
 		return nil
 	}
 	var l record
-	if json.Unmarshal(text, &l) != nil {
+	var other *json.UnmarshalTypeError // a member has another type than an agent's: the rest is read
+	if err := json.Unmarshal(text, &l); err != nil && !errors.As(err, &other) {
 		return nil //nolint:nilerr // what is no record is passed over
 	}
 	return r.record(&l)
@@ -222,7 +208,7 @@ func (r *Reader) call(id, name string, input json.RawMessage) {
 	if command == "" {
 		return
 	}
-	f := &Found{Step: Step{ID: check.Head(id, maxSession), Command: command, At: r.time}, Session: check.Head(r.session, maxSession), Dir: r.dir, Offset: r.at}
+	f := &Found{Step: Step{ID: check.Head(id, maxSession), Command: command, At: r.time}, Session: check.Head(r.session, maxSession), Dir: r.dir}
 	if edited {
 		f.Outcome = Edited
 	}
@@ -449,14 +435,19 @@ type codexPayload struct {
 	Command   json.RawMessage `json:"command"`
 	ExitCode  *int            `json:"exit_code"`
 	All       string          `json:"aggregated_output"`
-	Item      *struct {
-		Type     string          `json:"type"`
-		ID       string          `json:"id"`
-		Command  json.RawMessage `json:"command"`
-		ExitCode *int            `json:"exit_code"`
-		Output   string          `json:"aggregated_output"`
-		Status   string          `json:"status"`
-	} `json:"item"`
+	Item      *codexItem      `json:"item"`
+}
+
+// codexItem is something that Codex says was said or done.
+type codexItem struct {
+	Type     string          `json:"type"`
+	ID       string          `json:"id"`
+	Content  json.RawMessage `json:"content"`
+	Command  json.RawMessage `json:"command"`
+	ExitCode *int            `json:"exit_code"`
+	Output   string          `json:"aggregated_output"`
+	Status   string          `json:"status"`
+	Tool     string          `json:"tool"`
 }
 
 func (r *Reader) codex(kind string, p *codexPayload) error {
@@ -560,6 +551,15 @@ type geminiCall struct {
 	} `json:"result"`
 }
 
+// said is what the tool printed, and what it says went wrong.
+func (c *geminiCall) said() (output, wrong string) {
+	for _, part := range c.Result {
+		output += part.Response.Response.Output
+		wrong += part.Response.Response.Error
+	}
+	return output, wrong
+}
+
 var geminiExit = lazyregexp.New(`(?m)^Exit Code: (\d+)\s*$`)
 
 func (r *Reader) gemini(c *geminiCall) error {
@@ -567,19 +567,15 @@ func (r *Reader) gemini(c *geminiCall) error {
 		return nil
 	}
 	r.call(c.ID, c.Name, c.Args)
-	var output, wrong strings.Builder
-	for _, part := range c.Result {
-		output.WriteString(part.Response.Response.Output)
-		wrong.WriteString(part.Response.Response.Error)
-	}
-	text := output.String() + wrong.String()
+	output, wrong := c.said()
+	text := output + wrong
 	switch m := geminiExit.FindAllStringSubmatch(text, -1); {
 	case c.Status == "cancelled":
 		return r.result(c.ID, Refused, 0, text)
 	case len(m) > 0:
 		exit, _ := strconv.Atoi(m[len(m)-1][1])
 		return r.ended(c.ID, exit, text)
-	case c.Status == "error" || wrong.Len() > 0:
+	case c.Status == "error" || wrong != "":
 		return r.result(c.ID, Failed, 0, text)
 	}
 	return r.result(c.ID, Worked, 0, text)

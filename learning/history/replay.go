@@ -10,11 +10,10 @@ import (
 )
 
 // Replay measures on sessions that took place what they would have been told: at each session's start the
-// sessions before it have been learned from, and nothing of itself. It learns into a Memory, so that
-// nothing is kept. It is for one goroutine.
+// sessions before it have been learned from, and nothing of itself. It is for one goroutine.
 type Replay struct {
 	incidents *Incidents
-	memory    *Memory
+	store     Store
 	accept    int
 	now       time.Time
 	here      map[int64]bool // incidents that the session had
@@ -91,10 +90,10 @@ func (c *ReplayedCounts) Shares() []ReplayedShare {
 	}
 }
 
-// NewReplay makes a Replay that lets incidents warn once they were seen in at least so many sessions; 0: none.
-func NewReplay(accept int) *Replay {
-	r := &Replay{memory: NewMemory(), accept: accept, now: time.Unix(1e9, 0), Replayed: Replayed{Each: []ReplayedSession{}}}
-	r.incidents = New(r.memory, learning.Options{Now: func() time.Time { return r.now }})
+// NewReplay makes a Replay on an empty store, which lets incidents warn once they were seen in at least so many sessions; 0: none.
+func NewReplay(store Store, accept int) *Replay {
+	r := &Replay{store: store, accept: accept, now: time.Unix(1e9, 0), Replayed: Replayed{Each: []ReplayedSession{}}}
+	r.incidents = New(store, learning.Options{Now: func() time.Time { return r.now }})
 	return r
 }
 
@@ -103,7 +102,14 @@ func (r *Replay) Session(ctx context.Context, d Draft) (learned Learned, err err
 	ctx = principal.With(ctx, principal.Owner(true))
 	o := observe(d.Steps)
 	chains := o.chains(d.Project, d.Session, d.Begin)
-	known := pick(r.memory.steps, chains)
+	var known map[int64]LearnedStep
+	err = r.store.ChangeIncidents(ctx, func(tx Tx) error {
+		known, err = tx.LearnedSteps(chains)
+		return err
+	})
+	if err != nil {
+		return learned, err
+	}
 	dropCopied(known, chains, hashOf(d.Project, d.Session), d.Begin)
 	brief, err := r.incidents.Brief(ctx, BriefQuery{Project: d.Project})
 	if err != nil {

@@ -2,7 +2,7 @@ package history
 
 import "context"
 
-// Store keeps incidents. learning/store is one, and Memory another, which forgets.
+// Store keeps incidents. learning/store is one.
 type Store interface {
 	// Incidents returns those of these ids that are there.
 	Incidents(ctx context.Context, ids []int64) (map[int64]Incident, error)
@@ -63,15 +63,4 @@ type Use struct {
 // hot tells whether a feature failed so often, and the last time too, that a use of it is warned of.
 func (u Use) hot() bool {
 	return u.Failures >= warnUses && u.Since == 0 && float64(u.Failures) >= warnShare*float64(u.Uses)
-}
-
-// plus is a use with what came after it.
-func (u Use) plus(more Use) Use {
-	more.Uses += u.Uses
-	if more.Failures == 0 {
-		more.Since += u.Since
-		more.Incident = u.Incident
-	}
-	more.Failures += u.Failures
-	return more
 }

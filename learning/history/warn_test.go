@@ -29,7 +29,7 @@ func (s *stalled) Incidents(ctx context.Context, ids []int64) (map[int64]history
 // accepted, taken back and forgotten.
 func TestWarnReadsNothing(t *testing.T) {
 	ctx := principal.With(t.Context(), principal.Owner(true))
-	store := &stalled{Store: history.NewMemory()}
+	store := &stalled{Store: emptyStore(t)}
 	n := history.New(store, learning.Options{})
 	for i := range 3 {
 		_, err := n.Learn(ctx, history.Draft{Project: "shop", Session: fmt.Sprint(i), Begin: true, Steps: []history.Step{

@@ -378,9 +378,9 @@ func incidentsHostile(t *testing.T, ctx context.Context, n history.Service) {
 }
 
 func incidentsSources(t *testing.T, ctx context.Context, n history.Service) {
-	want := history.Source{ID: "file", Project: "shop", Size: 9, Modified: 8, Position: 7, Tail: "t"}
+	want := history.Source{ID: "file", Project: "shop", Size: 9, Modified: 8}
 	for range 2 {
-		draft := history.Draft{Project: "shop", Session: "one", Begin: true, Steps: resolved(), Source: &history.Source{ID: "file", Size: 9, Modified: 8, Position: 7, Tail: "t"}}
+		draft := history.Draft{Project: "shop", Session: "one", Begin: true, Steps: resolved(), Source: &history.Source{ID: "file", Size: 9, Modified: 8}}
 		must[history.Learned](t)(n.Learn(ctx, draft))
 	}
 	page, err := n.Sources(ctx, history.SourceFilter{})
@@ -462,7 +462,7 @@ func incidentsTools(t *testing.T, ctx context.Context, n history.Service) {
 	const list = "mcp__tracker__list_issues"
 	record := line("1", list, `{"repo":"shop","state":"todo","labels":["a"]}`, said, true) + line("2", list, `{"repo":"shop","state":"open"}`, "3 issues", false) +
 		line("3", "mcp__skillrouter__store_fact", `{"key":""}`, "key: is required", true) + line("4", "Edit", `{"file_path":"a.go"}`, "no such text", true)
-	if _, err := reader.Read(strings.NewReader(record), 0); err != nil {
+	if err := reader.Read(strings.NewReader(record)); err != nil {
 		t.Fatal(err)
 	}
 	if learned := learn(t, ctx, n, "one", steps); learned.Failures != 1 || learned.Fixes != 1 {

@@ -116,8 +116,8 @@ func (s *Store) IncidentSources(ctx context.Context, ids []string) ([]history.So
 		where = " WHERE id IN (" + marks(len(ids)) + ")"
 	}
 	return list(s.read.WithContext(ctx), func(f *history.Source) []any {
-		return []any{&f.ID, &f.Project, &f.Size, &f.Modified, &f.Position, &f.Tail}
-	}, "SELECT id, project, size, modified, position, tail FROM incident_sources"+where+" ORDER BY id", anys(ids)...)
+		return []any{&f.ID, &f.Project, &f.Size, &f.Modified}
+	}, "SELECT id, project, size, modified FROM incident_sources"+where+" ORDER BY id", anys(ids)...)
 }
 
 // LearnedSteps implements history.Tx.
@@ -184,12 +184,12 @@ func (tx *incidentTx) AddUses(uses []history.Use) error {
 		})
 }
 
-var sourceColumns = []string{"id", "project", "size", "modified", "position", "tail"}
+var sourceColumns = []string{"id", "project", "size", "modified"}
 
 // PutSource implements history.Tx.
 func (tx *incidentTx) PutSource(f history.Source) error {
 	return insertOr(tx.db, orReplace(sourceColumns, "id"), "incident_sources", sourceColumns, 1, func(_ int, row []any) []any {
-		return append(row, f.ID, f.Project, f.Size, f.Modified, f.Position, f.Tail)
+		return append(row, f.ID, f.Project, f.Size, f.Modified)
 	})
 }
 
