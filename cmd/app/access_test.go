@@ -106,6 +106,9 @@ func (s *serving) do(who, method, path, body string, header map[string]string) (
 		s.t.Fatal(err)
 	}
 	defer answer.Body.Close()
+	if to := answer.Header.Get("Location"); method == http.MethodGet && answer.StatusCode == http.StatusFound && (strings.HasPrefix(to, "/ui/") && to != "/ui/" || strings.HasPrefix(to, "/?")) { // an address of an earlier release
+		return s.do(who, method, to, "", header)
+	}
 	if strings.HasPrefix(answer.Header.Get("Content-Type"), "text/event-stream") {
 		return answer.StatusCode, ""
 	}

@@ -236,7 +236,7 @@ func TestApprovalAttacks(t *testing.T) {
 			note("MCP as "+by, status, raw)
 		case 2:
 			form := "id=" + waits + "&token_of_form=" + []string{"", "x", "ada"}[i%3]
-			status, raw := s.do(by, http.MethodPost, "/ui/guard/approve", form, map[string]string{"Cookie": "skillrouter_session=" + strings.Repeat("x", 43)})
+			status, raw := s.do(by, http.MethodPost, "/ui/approval/approve", form, map[string]string{"Cookie": "skillrouter_session=" + strings.Repeat("x", 43)})
 			note("the dashboard as "+by, status, raw)
 			if status == http.StatusSeeOther {
 				_, list := s.do(admin, http.MethodGet, "/check/approvals?state=pending", "", nil)

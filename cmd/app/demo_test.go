@@ -43,7 +43,7 @@ func TestDemoData(t *testing.T) {
 		t.Fatalf("the demo data is not put in: %d %s", w.Code, w.Body)
 	}
 	for path, want := range map[string][]string{
-		"/": {"Demo data.", "builder-1", "was stopped before", "Take it away"}, "/ui/messages?thread=driver": {"May I build one?"}, "/ui/lessons": {"Never empty a shared Redis"},
+		"/": {"Demo data.", "builder-1", "Blocked:", "Take it away"}, "/ui/messages?thread=driver": {"May I build one?"}, "/ui/lessons": {"Never empty a shared Redis"},
 		"/ui/tasks?status=blocked": {"Upgrade the database driver"}, "/ui/agent?id=builder-1": {"Told at its start", "Use pnpm, not npm"},
 	} {
 		page := look(path)
@@ -66,7 +66,7 @@ func TestDemoData(t *testing.T) {
 	if w := b.send(http.MethodPost, "/ui/demo/end", url.Values{"token_of_form": {outside}}, nil); w.Code != http.StatusForbidden {
 		t.Errorf("a form of the router's own pages ends the demo: %d", w.Code)
 	}
-	if w := b.send(http.MethodPost, "/ui/tasks", url.Values{"token_of_form": {inside}, "title": {"Made in the demo"}}, nil); w.Code != http.StatusSeeOther {
+	if w := b.send(http.MethodPost, "/ui/task/new", url.Values{"token_of_form": {inside}, "title": {"Made in the demo"}}, nil); w.Code != http.StatusSeeOther {
 		t.Errorf("nothing can be tried in the demo: %d", w.Code)
 	}
 	w := b.send(http.MethodPost, "/ui/demo/end", url.Values{"token_of_form": {inside}}, nil)

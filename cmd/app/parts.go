@@ -6,6 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"skillrouter/comms"
+	"skillrouter/comms/lease"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/experience"
 	"skillrouter/learning/fact"
@@ -42,6 +43,7 @@ type parts struct {
 	tasks      *operational.Tasks
 	presence   *comms.Presence
 	mailbox    *comms.Mailbox
+	leases     *lease.Leases
 	knowledge  *knowledge.Base
 	episodes   *episode.Episodes
 	lessons    *lesson.Lessons

@@ -214,10 +214,10 @@ func TestPassphraseInBrowser(t *testing.T) {
 		visit := func(method, path, body string) (int, string) {
 			return s.do(stranger, method, path, body, map[string]string{"Cookie": cookie})
 		}
-		if status, page := visit(http.MethodGet, "/ui/guard/approvals", ""); status != http.StatusOK || !strings.Contains(page, "/ui/guard/deny") {
+		if status, page := visit(http.MethodGet, "/ui/inbox?kind=approval&id="+id, ""); status != http.StatusOK || !strings.Contains(page, "/ui/approval/deny") {
 			t.Errorf("the page offers no decision: %d", status)
 		}
-		if status, page := visit(http.MethodPost, "/ui/guard/approve", "id="+id+"&token_of_form="+s.formOf(cookie)); status != http.StatusSeeOther {
+		if status, page := visit(http.MethodPost, "/ui/approval/approve", "id="+id+"&token_of_form="+s.formOf(cookie)); status != http.StatusSeeOther {
 			t.Errorf("to approve: %d %.500s", status, page)
 		}
 		_, list := s.do(admin, http.MethodGet, "/check/approvals?state=approved", "", nil)

@@ -21,13 +21,13 @@ func (a *App) wireWeb(ctx context.Context, p *parts) {
 	}
 	p.web = web.New(web.Services{
 		Auth: p.tokens, Persons: p.persons, Presence: p.presence, Mailbox: p.mailbox, Tasks: p.tasks, Reminders: p.reminders, Escalations: p.crossing.escalations(),
-		Sessions: p.sessions, Feed: p.feed, Timeline: p.timeline, Kinds: p.kinds, Router: p.queries, Introspection: p.introspection,
-		Knowledge: p.knowledge, Episodes: p.episodes, Experiences: p.experiences, Lessons: p.lessons, Patterns: p.patterns,
-		Guard: p.guards, Facts: p.facts, Procedures: p.procedures, Consolidation: p.consolidation,
-		Memory: p.crossing.memory, Unread: p.presence, Log: p.mailbox, Health: a.webHealth, Doctor: a.doctor, Hooks: a.checkHooks,
-		Search: p.search, Demo: a.options.demo,
+		Sessions: p.sessions, Timeline: p.timeline, Kinds: p.kinds, Introspection: p.introspection,
+		Knowledge: p.knowledge, Lessons: p.lessons, Patterns: p.patterns,
+		Guard: p.guards, Consolidation: p.consolidation,
+		Memory: p.crossing.memory, Unread: p.presence, Log: p.mailbox, Health: a.webHealth, Hooks: a.checkHooks,
+		Search: p.search, Demo: a.options.demo, Leases: p.leases,
 		Projects: func(ctx context.Context, limit int) ([]string, error) { return projectsOf(ctx, p, limit) },
-		Verdicts: p.verdicts, Incidents: p.incidents, Tellings: p.tellings, Transfer: p.transfer, Value: p.value, Decisions: p.decisions, Embeddings: p.vectors, Process: a.process,
+		Verdicts: p.verdicts, Incidents: p.incidents, Tellings: p.tellings, Value: p.value, Decisions: p.decisions, Process: a.process,
 	}, options)
 	a.services.web = p.web
 }

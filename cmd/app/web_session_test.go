@@ -70,11 +70,11 @@ func TestDashboardFormsOfASession(t *testing.T) {
 		path, token string
 		want        int
 	}{
-		"its own":             {"/ui/tasks", own, http.StatusSeeOther},
-		"a stranger's":        {"/ui/tasks", strangers, http.StatusForbidden},
-		"another session's":   {"/ui/tasks", first, http.StatusForbidden},
-		"one in the address":  {"/ui/tasks?token_of_form=" + own, "", http.StatusForbidden},
-		"one with an ending":  {"/ui/tasks", own + "A", http.StatusForbidden},
+		"its own":             {"/ui/task/new", own, http.StatusSeeOther},
+		"a stranger's":        {"/ui/task/new", strangers, http.StatusForbidden},
+		"another session's":   {"/ui/task/new", first, http.StatusForbidden},
+		"one in the address":  {"/ui/task/new?token_of_form=" + own, "", http.StatusForbidden},
+		"one with an ending":  {"/ui/task/new", own + "A", http.StatusForbidden},
 		"logging another out": {"/ui/logout", strangers, http.StatusForbidden},
 	} {
 		if w := b.send(http.MethodPost, c.path, url.Values{"title": {"t"}, "token_of_form": {c.token}}, nil); w.Code != c.want {
@@ -133,20 +133,6 @@ func TestDashboardNames(t *testing.T) {
 	}
 }
 
-// TestDashboardChecks: the databases are read through when somebody asks for it, not with each look at the page.
-func TestDashboardChecks(t *testing.T) {
-	b := browse(t)
-	if page := b.send(http.MethodGet, "/ui/health", nil, nil).Body.String(); strings.Contains(page, "integrity ok") || !strings.Contains(page, "Check now") {
-		t.Error("the page checks by itself, or cannot")
-	}
-	if w := b.submit("/ui/health/check", url.Values{}); w.Code != http.StatusSeeOther {
-		t.Fatalf("the check: %d %s", w.Code, alert(w))
-	}
-	if page := b.send(http.MethodGet, "/ui/health", nil, nil).Body.String(); strings.Count(page, "integrity ok") != 2 || !strings.Contains(page, "Check again") {
-		t.Errorf("after the check: %s", page)
-	}
-}
-
 // TestDashboardOfABoundToken: a token that is bound to a project logs in, is led to pages that it is shown and to no others, sees its
 // project alone, and writes into it.
 func TestDashboardOfABoundToken(t *testing.T) {
@@ -174,16 +160,16 @@ func TestDashboardOfABoundToken(t *testing.T) {
 			t.Errorf("%s: %d %s", path, w.Code, alert(w))
 		}
 	}
-	for _, path := range []string{"/ui/tasks", "/ui/health", "/ui/sessions", "/ui/guard", "/ui/figures", "/ui/imports", "/ui/memory?kind=fact"} {
+	for _, path := range []string{"/ui/tasks", "/ui/sessions", "/ui/guard", "/ui/memory?kind=fact"} {
 		if w := b.send(http.MethodGet, path, nil, nil); paths[path] || w.Code == http.StatusOK || !strings.Contains(w.Body.String(), "keep") && path != "/ui/memory?kind=fact" {
 			t.Errorf("%s: %d %s", path, w.Code, alert(w))
 		}
 	}
-	if w := b.submit("/ui/tasks", url.Values{"title": {"t"}}); w.Code != http.StatusForbidden {
+	if w := b.submit("/ui/task/new", url.Values{"title": {"t"}}); w.Code != http.StatusForbidden {
 		t.Errorf("it makes a task: %d", w.Code)
 	}
 	for project, want := range map[string]int{"": http.StatusSeeOther, "shop": http.StatusSeeOther, "web": http.StatusForbidden} {
-		if w := b.submit("/ui/remember", url.Values{"title": {"in " + project}, "content": {"c " + project}, "category": {"note"}, "project": {project}}); w.Code != want {
+		if w := b.submit("/ui/knowledge/new", url.Values{"title": {"in " + project}, "content": {"c " + project}, "category": {"note"}, "project": {project}}); w.Code != want {
 			t.Errorf("it remembers something in %q: %d %s", project, w.Code, alert(w))
 		}
 	}

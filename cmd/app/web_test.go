@@ -71,6 +71,9 @@ func (b *browser) send(method, path string, form url.Values, header map[string]s
 			delete(b.cookies, cookie.Name)
 		}
 	}
+	if to := w.Header().Get("Location"); method == http.MethodGet && w.Code == http.StatusFound { // an address of an earlier release
+		return b.send(method, to, nil, header)
+	}
 	return w
 }
 
@@ -255,14 +258,14 @@ func TestDashboardActions(t *testing.T) {
 			t.Errorf("%s %v: %d %s, want %d %s", path, form, w.Code, alert(w), status, says)
 		}
 	}
-	follow("/ui/tasks", url.Values{"title": {"Write the notes"}, "priority": {"3"}}, "#1 Write the notes")
+	follow("/ui/task/new", url.Values{"title": {"Write the notes"}, "priority": {"3"}}, "#1 Write the notes")
 	follow("/ui/task/reassign", url.Values{"id": {"1"}, "agent_id": {"a"}}, "another holder")
 	b.api(http.MethodPost, "/api/tasks/1/block", `{"reason":"no paper"}`, nil)
 	follow("/ui/task/unblock", url.Values{"id": {"1"}, "note": {"paper came"}}, "The task goes on")
 	follow("/ui/task/release", url.Values{"id": {"1"}}, "waits for anybody")
 	follow("/ui/task/cancel", url.Values{"id": {"1"}, "sure": {"1"}}, "is cancelled")
 	follow("/ui/agent/signal", url.Values{"id": {"a"}, "signal": {"message"}, "text": {"look at #1"}, "ack_required": {"1"}}, "The signal is stored")
-	follow("/ui/messages/broadcast", url.Values{"signal": {"pause"}, "sure": {"1"}}, "for every agent")
+	follow("/ui/thread/new", url.Values{"signal": {"pause"}, "sure": {"1"}}, "for every agent")
 	var inbox struct {
 		Messages []struct {
 			From    string          `json:"from_agent_id"`
@@ -277,8 +280,8 @@ func TestDashboardActions(t *testing.T) {
 
 	refused("/ui/task/cancel", url.Values{"id": {"1"}, "sure": {"1"}}, http.StatusConflict, "")
 	refused("/ui/task/reassign", url.Values{"id": {"1"}, "agent_id": {"no such/agent"}}, http.StatusBadRequest, "agent_id")
-	refused("/ui/tasks", url.Values{"title": {" "}}, http.StatusBadRequest, "title")
-	refused("/ui/tasks", url.Values{"title": {"t"}, "priority": {"much"}}, http.StatusBadRequest, "priority")
+	refused("/ui/task/new", url.Values{"title": {" "}}, http.StatusBadRequest, "title")
+	refused("/ui/task/new", url.Values{"title": {"t"}, "priority": {"much"}}, http.StatusBadRequest, "priority")
 	refused("/ui/agent/signal", url.Values{"id": {"a"}, "signal": {"stop"}}, http.StatusBadRequest, "signal")
 	refused("/ui/task/release", url.Values{"id": {"999"}}, http.StatusNotFound, "")
 
@@ -354,8 +357,8 @@ func TestDashboardHostile(t *testing.T) {
 func TestDashboardHeaders(t *testing.T) {
 	b := browse(t)
 	for path, want := range map[string]int{
-		"/": 200, "/ui/nothing": 404, "/ui/task?id=999": 404, "/ui/tasks?status=lost": 400, "/ui/agents?skip=-1": 400, "/ui/agent": 400, "/ui/agent?id=nobody": 200, "/ui/agent/stop?id=nobody": 404, "/ui/agent?id=no/body": 400,
-		"/ui/messages?agent=a/b": 400, "/ui/tasks?text=" + strings.Repeat("x", 5000): 413, "/ui/tasks?%zz": 400, "/ui/tasks?text=%ff": 400,
+		"/": 200, "/ui/nothing": 404, "/ui/task?id=999": 404, "/ui/tasks?status=lost": 400, "/ui/agents?cursor=-1": 400, "/ui/agent": 200, "/ui/agent?id=nobody": 200, "/ui/agent/stop?id=nobody": 200, "/ui/agent?id=no/body": 400,
+		"/ui/messages?agent=a/b": 400, "/ui/tasks?text=" + strings.Repeat("x", 5000): 413, "/ui/work?%zz": 400, "/ui/tasks?text=%ff": 400,
 	} {
 		w := b.send(http.MethodGet, path, nil, map[string]string{"Accept": "text/html"})
 		if w.Code != want {
@@ -381,5 +384,19 @@ func TestDashboardHeaders(t *testing.T) {
 	}
 	if w := b.send(http.MethodGet, "/assets/0123456789ab/app.css", nil, nil); w.Code != 404 {
 		t.Errorf("an asset of another content: %d", w.Code)
+	}
+}
+
+// TestDashboardMoved: every address of an earlier release leads to a page, and /ui to the overview.
+func TestDashboardMoved(t *testing.T) {
+	b := browse(t)
+	b.api(http.MethodPost, "/api/tasks", `{"title":"Write the notes"}`, nil)
+	for path, shows := range map[string]string{
+		"/ui": "Overview", "/ui/": "Overview", "/ui/decide": "Inbox", "/ui/tasks": "Write the notes", "/ui/task?id=1": "#1 Write the notes", "/ui/guard/ledger": "Checks", "/ui/search?q=notes": "Memory",
+		"/ui/value": "What it is worth", "/ui/health": "Settings", "/ui/remember?title=x": "Remember something", "/ui/agent?id=nobody": "No agent of this name", "/ui/lessons?type=failure": "Lessons",
+	} {
+		if w := b.send(http.MethodGet, path, nil, nil); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), shows) {
+			t.Errorf("%s: %d %s", path, w.Code, alert(w))
+		}
 	}
 }

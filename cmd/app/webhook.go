@@ -36,7 +36,7 @@ func (a *App) wireWebhook(ctx context.Context, p *parts) error {
 		return fmt.Errorf("read what the webhook told: %w", err)
 	}
 	hook := webhook.New(a.config.Webhook, p.decisions, webhook.Options{
-		Secret: secret, Dashboard: a.URL() + "/ui/decide", State: state, Save: func(state []byte) error { return putSynced(path, state) },
+		Secret: secret, Dashboard: a.URL() + "/ui/inbox", State: state, Save: func(state []byte) error { return putSynced(path, state) },
 		Changed: p.feed.FeedBell(), Now: a.now, Log: a.log,
 	})
 	a.services.webhook = hook

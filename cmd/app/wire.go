@@ -156,6 +156,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	a.runs(ctx, "copy of the guard's rules", func(ctx context.Context) error { return a.keepGuardCopy(ctx, guards) })
 
 	p := &parts{
+		leases: leases,
 		memory: memory, operations: operations, tasks: tasks, presence: presence, mailbox: mailbox, knowledge: knowledge, episodes: episodes,
 		lessons: lessons, patterns: patterns, guards: guards, facts: facts, crossing: crossing, experiences: experiences, incidents: incidents, tokens: tokens, persons: persons, registry: registry,
 	}

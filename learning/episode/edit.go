@@ -3,7 +3,6 @@ package episode
 import (
 	"cmp"
 	"context"
-	"strings"
 
 	"skillrouter/internal/committer"
 	"skillrouter/internal/errs"
@@ -128,37 +127,6 @@ func (l *Episodes) Delete(ctx context.Context, ref string) error {
 
 func (l *Episodes) gone(old Episode, by principal.Principal) Change {
 	return Change{Now: old, Gone: true, Event: l.told(EventDeleted, old, by)}
-}
-
-// Merge deletes an episode that another one tells of too, which stays and gains what only the deleted one says. It needs
-// ScopeAgent, and both to be changed by the caller.
-func (l *Episodes) Merge(ctx context.Context, into, from string) error {
-	caller := principal.Of(ctx).Keeping()
-	if err := cmp.Or(caller.Need(principal.ScopeAgent), learning.CheckID("into", into), learning.CheckID("id", from)); err != nil {
-		return err
-	}
-	_, err := l.change(ctx, []string{into, from}, func(old []Episode) ([]Change, error) {
-		stays, gone := old[0], old[1]
-		switch {
-		case stays.ID == gone.ID:
-			return nil, errs.InvalidField("into", "names the episode itself")
-		case stays.Project != gone.Project || stays.Persona != gone.Persona:
-			return nil, errs.InvalidField("into", "names an episode of another project or persona")
-		}
-		importance := max(stays.Importance, gone.Importance)
-		gains, err := l.edited(ctx, stays, Patch{Importance: &importance, Content: joined(stays.Content, gone.Content), Learned: joined(stays.Learned, gone.Learned)})
-		return []Change{gains, l.gone(gone, caller)}, err
-	})
-	return err
-}
-
-// joined is a text with another behind it, unless it says that already; nil: it does.
-func joined(text, more string) *string {
-	if strings.Contains(text, strings.TrimSpace(more)) {
-		return nil
-	}
-	text = strings.TrimSpace(text + "\n\n" + more)
-	return &text
 }
 
 // change has decide say what becomes of episodes, in one transaction. The caller must be allowed to change each.

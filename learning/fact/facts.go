@@ -270,28 +270,7 @@ func (f *Facts) Forget(ctx context.Context, ref Ref) (err error) {
 	ctx = committer.Essential(ctx) // it makes room
 	ctx, span := trace.StartMemory(ctx, "delete_memory", "fact")
 	defer func() { span.Finish(err) }()
-	return f.forget(ctx, ref, nil)
-}
-
-// Merge deletes a fact of which another has the value, which stays. It needs ScopeAgent.
-func (f *Facts) Merge(ctx context.Context, into, from Ref) error {
-	if err := checkRef(&into); err != nil {
-		return err
-	}
-	return f.forget(ctx, from, func(tx Tx, old Fact) error {
-		stays, there, err := tx.Fact(into.Persona, into.Key)
-		switch at := f.now.Stamp(); {
-		case err != nil:
-			return err
-		case !there || !stays.Live(at) || !old.Live(at):
-			return no()
-		case ID(stays.Persona, stays.Key) == ID(old.Persona, old.Key):
-			return errs.InvalidField("into", "names the fact itself")
-		case string(stays.Value) != string(old.Value):
-			return errs.Errorf(errs.Conflict, "the two facts have different values: change one first, or delete the wrong one")
-		}
-		return nil
-	})
+	return f.forget(ctx, ref)
 }
 
 // History returns what was under a key before what is there now, the latest first. It needs ScopeRead.
@@ -302,8 +281,8 @@ func (f *Facts) History(ctx context.Context, ref Ref) ([]Fact, error) {
 	return f.store.FactVersions(ctx, ref.Persona, ref.Key)
 }
 
-// forget deletes a fact, unless check, if there is one, has something against it.
-func (f *Facts) forget(ctx context.Context, ref Ref, check func(tx Tx, old Fact) error) error {
+// forget deletes a fact.
+func (f *Facts) forget(ctx context.Context, ref Ref) error {
 	writer := principal.Of(ctx)
 	if err := cmp.Or(writer.Need(principal.ScopeAgent), checkRef(&ref)); err != nil {
 		return err
@@ -321,11 +300,6 @@ func (f *Facts) forget(ctx context.Context, ref Ref, check func(tx Tx, old Fact)
 		}
 		if there && old.Live(f.now.Stamp()) {
 			if err := learning.MayReplace(writer, ref.Persona, old.Author); err != nil {
-				return err
-			}
-		}
-		if check != nil {
-			if err := check(tx, old); err != nil {
 				return err
 			}
 		}

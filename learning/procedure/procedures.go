@@ -154,35 +154,6 @@ func (p *Procedures) Delete(ctx context.Context, ref Ref) error {
 	return p.remove(ctx, ref, caller.AgentID, nil)
 }
 
-// Merge deletes a procedure of which another has the parameters and the steps, which stays. It needs ScopeAgent.
-func (p *Procedures) Merge(ctx context.Context, into, from Ref) error {
-	caller := principal.Of(ctx)
-	if err := cmp.Or(caller.Need(principal.ScopeAgent), checkRef(&into), checkRef(&from)); err != nil {
-		return err
-	}
-	return p.remove(ctx, from, caller.AgentID, func(tx Tx, old *Stored) error {
-		stays, there, err := tx.Procedure(into.Persona, into.Name)
-		switch {
-		case err != nil:
-			return err
-		case !there || stays.DeletedAt != nil:
-			return no(into)
-		case stays.Number == old.Number:
-			return errs.InvalidField("into", "names the procedure itself")
-		case !sameSteps(stays.Body, old.Body):
-			return errs.Errorf(errs.Conflict, "the two procedures have different steps: change one first, or delete the wrong one")
-		}
-		return nil
-	})
-}
-
-// sameSteps tells whether two procedures do the same.
-func sameSteps(a, b Body) bool {
-	one, err := json.Marshal([]any{a.Params, a.Steps})
-	other, failed := json.Marshal([]any{b.Params, b.Steps})
-	return err == nil && failed == nil && string(one) == string(other)
-}
-
 // MaxVersions is how many versions of a procedure History returns.
 const MaxVersions = 50
 

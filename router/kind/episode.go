@@ -62,8 +62,7 @@ func Episodes(service *episode.Episodes, experiences *experience.Experiences, ro
 				{Member: "project"},
 				{Member: "importance", Form: Number},
 			},
-			Change:  changing(service.Edit),
-			Merging: Merging{Merge: service.Merge},
+			Change: changing(service.Edit),
 		},
 	}
 }

@@ -99,9 +99,6 @@ func Facts(service *fact.Facts, rows interface {
 			Change: changing(func(ctx context.Context, ref string, patch fact.Patch) (fact.Fact, error) {
 				return service.Update(ctx, factRef(ref), patch)
 			}),
-			Merging: Merging{Merge: func(ctx context.Context, into, from string) error {
-				return service.Merge(ctx, factRef(into), factRef(from))
-			}},
 		},
 	}
 }

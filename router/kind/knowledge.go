@@ -74,20 +74,6 @@ func Entries(service *knowledge.Base, rows interface {
 				{Member: "title"}, {Member: "content", Form: Text}, {Member: "category"}, {Member: "tags", Form: List}, {Member: "source"}, {Member: "project"},
 			},
 			Change: changing(service.Update),
-			Merging: Merging{
-				Merge: func(ctx context.Context, into, from string) error {
-					_, err := service.Update(ctx, from, knowledge.Patch{SupersededBy: &into})
-					return err
-				},
-				Into: func(ctx context.Context, id string) (string, error) {
-					entry, err := service.Entry(ctx, id)
-					return entry.SupersededBy, err
-				},
-				Part: func(ctx context.Context, from string) error {
-					_, err := service.Update(ctx, from, knowledge.Patch{SupersededBy: new(string)})
-					return err
-				},
-			},
 		},
 	}
 }

@@ -84,23 +84,6 @@ func Lessons(service *lesson.Lessons, rows interface {
 				{Member: "related_commands", Form: List},
 			},
 			Change: changing(service.Edit),
-			Merging: Merging{
-				Merge: func(ctx context.Context, into, from string) error {
-					_, err := service.Retire(ctx, from, lesson.RetirementDraft{Reason: Merged, SupersededBy: into})
-					return err
-				},
-				Into: func(ctx context.Context, id string) (string, error) {
-					l, err := service.Lesson(ctx, id)
-					return l.SupersededBy, err
-				},
-				Part: func(ctx context.Context, from string) error {
-					_, err := service.Restore(ctx, from, "")
-					return err
-				},
-			},
 		},
 	}
 }
-
-// Merged is why a lesson was retired that another says too.
-const Merged = "another lesson says the same"

@@ -27,7 +27,6 @@ type Pages struct {
 	Change func(ctx context.Context, ref string, patch []byte) error
 	// Restore takes back that a row was removed; nil: nothing of it is there any more.
 	Restore func(ctx context.Context, ref string) error
-	Merging
 }
 
 // Listing asks for a page of rows, whatever they say.
@@ -51,15 +50,6 @@ type Version struct {
 	Author string // empty: it is not kept
 	At     time.Time
 	Row    any
-}
-
-// Merging is how one row is put in the place of another that says the same.
-type Merging struct {
-	Merge func(ctx context.Context, into, from string) error
-	// Into returns the row that stands in a row's place; nil: a row that was merged is deleted.
-	Into func(ctx context.Context, ref string) (string, error)
-	// Part takes a merge back.
-	Part func(ctx context.Context, from string) error
 }
 
 // Form is how a member is written down by people.

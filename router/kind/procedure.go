@@ -138,9 +138,6 @@ func Procedures(service *procedure.Procedures, rows interface {
 				return err
 			},
 			Restore: func(ctx context.Context, ref string) error { return service.Restore(ctx, procedureRef(ref)) },
-			Merging: Merging{Merge: func(ctx context.Context, into, from string) error {
-				return service.Merge(ctx, procedureRef(into), procedureRef(from))
-			}},
 		},
 	}
 }

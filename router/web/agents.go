@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"net/url"
@@ -10,180 +11,179 @@ import (
 	"skillrouter/comms"
 	"skillrouter/internal/check"
 	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
 	"skillrouter/operational"
 	"skillrouter/router/feed"
 )
 
 const (
-	agentsPath = "/ui/agents"
-	agentPath  = "/ui/agent"
-	// pageRows is how many rows a page of a list has.
-	pageRows = 50
 	// maxSkip bounds how far a list without a cursor is paged: the bound of agents.
 	maxSkip = comms.MaxAgents
+	// mostOnline is how many agents are counted in the navigation.
+	mostOnline = 200
 )
 
-func (s *Server) agentPages() {
-	s.page(agentsPath, "agents.html", "Agents", s.agents)
-	s.page(agentPath, "agent.html", "Agent", s.agent)
-	s.section(operations, "Agents", agentsPath)
-	if s.services.Mailbox == nil {
-		return
+// online counts the agents that are at work.
+func (s *Server) online(v *visit) (int, error) {
+	if s.services.Presence == nil {
+		return 0, nil
 	}
-	s.page("/ui/agent/stop", "stop.html", "Stop an agent", s.stopForm)
-	s.action("/ui/agent/stop", "/ui/agent/stop", s.stop)
-	s.action("/ui/agent/signal", agentPath, s.signal)
-	s.notice("stopped", "The agent was told to stop. It hears of it at its next check-in, or at once if it listens.")
+	found, err := s.services.Presence.Agents(v.Context(), operational.AgentFilter{State: operational.AgentOnline, Project: v.value("project"), Limit: mostOnline})
+	return len(found), err
+}
+
+func (s *Server) agentThings() {
 	s.notice("sent", "The signal is stored, and was handed over to a stream that listens.")
 	s.notice("waits", "The signal is stored. The agent has no open stream and finds it when it comes.")
-}
-
-// agentList is what the page of the agents shows.
-type agentList struct {
-	Agents []agentRow
-	Counts []agentCount
-	Unread bool // whoever looks may know how many messages wait
-	pager
-}
-
-type agentRow struct {
-	operational.Agent
-	Unread int
-	May    bool // whoever looks may know of its messages
-}
-
-type agentCount struct {
-	State operational.AgentState
-	Path  string
-	On    bool
-}
-
-func (s *Server) agents(v *visit) (any, error) {
-	skip, err := v.number("skip", maxSkip)
-	if err != nil {
-		return nil, err
-	}
-	filter := operational.AgentFilter{
-		State: operational.AgentState(v.value("state")), Project: v.value("project"), Task: v.value("task"), Skip: skip, Limit: pageRows + 1,
-	}
-	found, err := s.services.Presence.Agents(v.Context(), filter)
-	if err != nil {
-		return nil, err
-	}
-	list := agentList{}
-	if len(found) > pageRows {
-		found, list.Older = found[:pageRows], v.with("skip", strconv.Itoa(skip+pageRows))
-	}
-	if skip > 0 {
-		before := max(skip-pageRows, 0)
-		list.Newer = v.with("skip", "")
-		if before > 0 {
-			list.Newer = v.with("skip", strconv.Itoa(before))
+	s.own["agent"] = func(t *thing) bool {
+		t.read = s.agent
+		t.row = func(v *visit, item any, of record) {
+			a := item.(operational.Agent)
+			of["unread"], _ = s.unreadOf(v, a.ID) // who waits for it is no reason to show no agent
+			of["status"] = stopOr(a)
 		}
-	}
-	for _, one := range found {
-		row := agentRow{Agent: one}
-		if s.services.Unread != nil && v.principal().ActAs(one.ID) == nil {
-			if row.Unread, err = s.services.Unread.Unread(v.Context(), one.ID); err != nil && errs.CodeOf(err) != errs.NotFound {
-				return nil, err
+		if s.services.Mailbox == nil {
+			t.Acts = nil
+		}
+		for i, do := range map[int]func(*visit, string) error{0: s.signal, 1: s.stop} {
+			if i < len(t.Acts) {
+				t.Acts[i].do = do
 			}
-			row.May, list.Unread = true, true
 		}
-		list.Agents = append(list.Agents, row)
+		return s.services.Presence != nil
 	}
-	for _, state := range append([]operational.AgentState{""}, operational.AgentStates()...) {
-		list.Counts = append(list.Counts, agentCount{state, link(agentsPath, "state", string(state), "project", filter.Project, "task", filter.Task), state == filter.State})
+	s.own["session"] = func(t *thing) bool {
+		t.more = s.steps
+		return s.services.Sessions != nil
 	}
-	return list, nil
 }
 
-// agentDetail is what the page of one agent shows.
-type agentDetail struct {
-	agentRow
-	Tasks    []operational.Task
-	Messages []said // the latest first
-	Sessions []operational.Session
-	Moments  []feed.Moment // the latest first
-	Begin    *feed.Moment  // what it was told when it last began
-	MaySend  bool
-	MayRead  bool
-	Never    bool // it never checked in: it is a name in messages, tasks and the like
-	Signals  []string
+// steps adds to a session what was done in it.
+func (s *Server) steps(v *visit, _ string, item any, _ record, d *detail) error {
+	one := item.(operational.Session)
+	if s.services.Timeline == nil {
+		return nil
+	}
+	found, err := s.services.Timeline.Timeline(v.Context(), feed.TimelineQuery{Agent: one.AgentID, Range: s.rangeOf(one), Limit: feed.MaxMoments})
+	slices.Reverse(found.Moments)
+	steps := block{ID: "steps", Title: "Step by step", Live: "*", Moments: found.Moments, Empty: "Nothing is known of this session’s time."}
+	if found.Next != "" {
+		steps.More = []option{{Name: "Its earlier steps", Value: link(timelinePath, "agent", one.AgentID, "range", s.rangeOf(one))}}
+	}
+	d.Blocks = append(d.Blocks, steps)
+	return err
+}
+
+// stopOr is what an agent says of itself, unless it was told to stop.
+func stopOr(a operational.Agent) string {
+	if a.ShouldStop {
+		return operational.SignalStop
+	}
+	return a.Status
+}
+
+// unreadOf is how many messages wait for an agent; empty: none, or whoever looks may not know.
+func (s *Server) unreadOf(v *visit, id string) (string, error) {
+	if s.services.Unread == nil || v.principal().ActAs(id) != nil {
+		return "", nil
+	}
+	n, err := s.services.Unread.Unread(v.Context(), id)
+	if n == 0 {
+		return "", err
+	}
+	return count(n), err
+}
+
+func unreadPath(unread, id string) string {
+	if unread == "" {
+		return ""
+	}
+	return link(messagesPath, "agent", id)
 }
 
 // agent shows an agent. Others may write to a name, or give it a task, before
 // it ever checks in: such a name has a page too, which says so.
-func (s *Server) agent(v *visit) (any, error) {
-	id := v.value("id")
-	one, err := s.services.Presence.Agent(v.Context(), id)
+func (s *Server) agent(v *visit, id string) (*detail, error) {
+	ctx := v.Context()
+	a, err := s.services.Presence.Agent(ctx, id)
 	never := errs.CodeOf(err) == errs.NotFound
 	if never {
-		one, err = operational.Agent{ID: id}, nil
+		a, err = operational.Agent{ID: id}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	v.title = one.ID
-	d := agentDetail{
-		Never: never, agentRow: agentRow{Agent: one}, MaySend: s.services.Mailbox != nil && v.principal().Has(principal.ScopeAgent),
-		Signals: []string{operational.SignalMessage, operational.SignalPause, operational.SignalResume},
+	d := &detail{Title: a.ID, Chips: []string{string(a.State), stopOr(a)}}
+	if never {
+		d.Warning = "No agent of this name has checked in. A signal waits for it until it comes."
+	} else if d.Facts, err = v.facts(a, "agent_id", "state", "status", "should_stop"); err != nil {
+		return nil, err
+	}
+	if d.Acts = s.acts(v, s.things["agent"], id, nil); never && len(d.Acts) > 1 {
+		d.Acts = d.Acts[:1]
+	}
+	unread, err := s.unreadOf(v, id)
+	if err != nil && !never {
+		return nil, err
+	}
+	d.Facts = append(d.Facts, factOf("Unread", unread, unreadPath(unread, id))...)
+	if s.services.Timeline != nil {
+		lanes, moments, err := s.lanesOf(v, feed.TimelineQuery{Agent: id}, spanOf(v.value("range")))
+		if err != nil {
+			return nil, err
+		}
+		told, err := s.moments(v, feed.TimelineQuery{Agent: id, Kinds: []string{feed.KindTold}}, latestMoments)
+		if err != nil {
+			return nil, err
+		}
+		if i := slices.IndexFunc(told, func(m feed.Moment) bool { return m.Start }); i >= 0 {
+			d.Blocks = append(d.Blocks, block{ID: "begin", Title: "Told at its start", Moments: told[i : i+1]})
+		}
+		if len(moments) == 0 {
+			if moments, err = s.moments(v, feed.TimelineQuery{Agent: id}, latestMoments); err != nil {
+				return nil, err
+			}
+		}
+		more := []option{{Name: "All of it", Value: link(timelinePath, "agent", id)}}
+		if !v.principal().Walled() {
+			more = append(more, option{Name: "what it was stopped from", Value: link(timelinePath, "agent", id, "kind", feed.KindBlock)}, option{Name: "what it was told", Value: link(timelinePath, "agent", id, "kind", feed.KindTold)})
+		}
+		d.Blocks = append(d.Blocks, block{ID: "moments", Title: "What happened", Live: "*", Lanes: lanes, Moments: moments[:min(len(moments), latestMoments)], Empty: "Nothing yet.", More: more})
 	}
 	if s.services.Tasks != nil {
 		open := true
-		if d.Tasks, err = s.services.Tasks.List(v.Context(), operational.TaskFilter{AgentID: id, Open: &open, Limit: 20}); err != nil {
-			return nil, err
-		}
-	}
-	d.MayRead = v.principal().ActAs(id) == nil
-	if d.MayRead && !never && s.services.Unread != nil {
-		if d.Unread, err = s.services.Unread.Unread(v.Context(), id); err != nil {
-			return nil, err
-		}
-		d.May = true
-	}
-	if d.MayRead && s.services.Log != nil {
-		page, err := s.services.Log.Log(v.Context(), operational.LogQuery{Agent: id, Limit: 10})
+		tasks, err := s.services.Tasks.List(ctx, operational.TaskFilter{AgentID: id, Open: &open, Limit: 20})
 		if err != nil {
 			return nil, err
 		}
-		reached, err := s.services.Log.Reached(v.Context(), page.Messages)
+		found, _, _ := items(tasks)
+		rows, err := s.rowsFrom(v, s.things["task"], found)
 		if err != nil {
 			return nil, err
 		}
-		for _, m := range page.Messages {
-			d.Messages = append(d.Messages, s.said(m, reached[m.Seq]))
-		}
+		d.Blocks = append(d.Blocks, block{ID: "tasks", Title: "Open tasks", Live: "task.", Empty: "This agent holds no open task.", Table: &table{Columns: columnsOf(s.things["task"].Columns...), Rows: rows}})
 	}
-	if s.services.Sessions != nil {
-		if d.Sessions, err = s.services.Sessions.List(v.Context(), operational.SessionFilter{AgentID: id, Limit: 5}); err != nil {
+	if v.principal().ActAs(id) == nil && s.services.Log != nil {
+		said, err := s.saidIn(v, operational.LogQuery{Agent: id, Limit: 10})
+		if err != nil {
 			return nil, err
 		}
+		d.Blocks = append(d.Blocks, block{ID: "messages", Title: "Messages", Live: "message.", Said: said, Empty: "There are no messages here.", More: []option{{Name: "All of its messages", Value: link(messagesPath, "agent", id)}}})
 	}
-	if d.Moments, err = s.latest(v, feed.TimelineQuery{Agent: id}); err != nil {
-		return nil, err
-	}
-	told, err := s.latest(v, feed.TimelineQuery{Agent: id, Kinds: []string{feed.KindTold}})
-	if i := slices.IndexFunc(told, func(m feed.Moment) bool { return m.Start }); i >= 0 {
-		d.Begin = &told[i]
-	}
-	return d, err
+	return d, nil
 }
 
-func (s *Server) stopForm(v *visit) (any, error) {
-	one, err := s.services.Presence.Agent(v.Context(), v.value("id"))
-	v.title = "Stop " + one.ID
-	return one, err
+// factOf is a fact, unless there is nothing to say.
+func factOf(name, text, path string) []shownFact {
+	if text == "" {
+		return nil
+	}
+	return []shownFact{{Name: name, Text: text, Path: path}}
 }
 
 // stop sends the signal that should_stop comes of.
-func (s *Server) stop(v *visit) (string, error) {
-	id := v.value("id")
+func (s *Server) stop(v *visit, id string) error {
 	if err := check.AgentID("id", id); err != nil { // without one it would be for everybody
-		return "", err
-	}
-	if v.value("sure") == "" {
-		return "", errs.InvalidField("sure", "must be ticked")
+		return err
 	}
 	said := map[string]string{}
 	if reason := v.value("reason"); reason != "" {
@@ -191,51 +191,46 @@ func (s *Server) stop(v *visit) (string, error) {
 	}
 	text, _ := json.Marshal(said) // texts alone cannot fail
 	_, err := s.services.Mailbox.Send(v.Context(), operational.MessageDraft{From: v.sender(), To: id, Signal: operational.SignalStop, Context: text, AckRequired: true})
-	return link(agentPath, "id", id, "done", "stopped"), err
+	return err
 }
 
-// signal sends a signal to one agent, or from the page of the messages to all.
-func (s *Server) signal(v *visit) (string, error) {
-	id := v.value("id")
+// signal sends a signal to one agent.
+func (s *Server) signal(v *visit, id string) error {
 	if err := check.AgentID("id", id); err != nil {
-		return "", err
+		return err
 	}
-	sent, err := s.send(v, id, v.value("signal"), v.value("thread_id"))
-	return link(agentPath, "id", id, "done", sent), err
+	return s.send(v, id, v.value("signal"), v.value("thread_id"))
 }
 
-// send sends what a form says, and returns the code of what to say of it.
-func (s *Server) send(v *visit, to, signal, thread string) (string, error) {
+// send sends what a form says.
+func (s *Server) send(v *visit, to, signal, thread string) error {
 	if signal == operational.SignalStop {
-		return "", errs.InvalidField("signal", "of this name is sent by the button that asks first")
+		return errs.InvalidField("signal", "of this name is sent by the button that asks first")
 	}
 	priority, err := v.signed("priority")
 	if err != nil {
-		return "", err
+		return err
 	}
-	draft := operational.MessageDraft{
-		From: v.sender(), To: to, Signal: signal, Priority: priority, ThreadID: thread, AckRequired: v.value("ack_required") != "",
-	}
+	draft := operational.MessageDraft{From: v.sender(), To: to, Signal: signal, Priority: priority, ThreadID: thread, AckRequired: v.value("ack_required") != ""}
 	if text := v.value("text"); text != "" {
 		draft.Context, _ = json.Marshal(map[string]string{"text": text}) // texts alone cannot fail
 	}
 	sent, err := s.services.Mailbox.Send(v.Context(), draft)
-	if err != nil || sent.Delivered {
-		return "sent", err
+	v.done = "waits"
+	if sent.Delivered {
+		v.done = "sent"
 	}
-	return "waits", nil
+	return err
 }
 
 // boardAgent is whom signals are from that somebody sends who is no agent.
 const boardAgent = "dashboard"
 
 // sender is whom a signal of whoever is logged in is from.
-func (v *visit) sender() string {
-	if id := v.principal().AgentID; id != "" {
-		return id
-	}
-	return boardAgent
-}
+func (v *visit) sender() string { return cmp.Or(v.principal().AgentID, boardAgent) }
+
+// by is who acts from the dashboard: whom the token names or, if it names nobody, what is typed.
+func (v *visit) by() string { return v.value("by") }
 
 // number is a field that is 0 or more, and 0 if it is not there.
 func (v *visit) number(name string, most int) (int, error) {

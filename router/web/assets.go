@@ -39,50 +39,31 @@ type assets struct {
 	byURL map[string]asset
 }
 
-var assetKinds = map[string]string{
-	".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml", ".txt": "text/plain; charset=utf-8",
-}
+var assetKinds = map[string]string{".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml", ".txt": "text/plain; charset=utf-8"}
 
 // embedded are the assets. Compressing them takes 15 ms, which no start should
 // wait for; they are the program's own, so that it cannot fail.
 var embedded = sync.OnceValue(func() assets {
-	a, err := openAssets()
-	if err != nil {
-		panic("the dashboard's assets: " + err.Error())
-	}
-	return a
-})
-
-func openAssets() (assets, error) {
 	a := assets{urls: map[string]string{}, byURL: map[string]asset{}}
-	err := fs.WalkDir(assetFiles, "assets", func(file string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
+	_ = fs.WalkDir(assetFiles, "assets", func(file string, d fs.DirEntry, _ error) error {
 		content, err := assetFiles.ReadFile(file)
-		if err != nil {
-			return err
+		if err != nil { // it is a folder
+			return nil
 		}
-		name := path.Base(file)
-		one := asset{kind: assetKinds[path.Ext(name)], plain: content}
+		one := asset{kind: assetKinds[path.Ext(file)], plain: content}
 		var zipped bytes.Buffer
 		w, _ := gzip.NewWriterLevel(&zipped, gzip.BestCompression) // the level is one of its own
-		if _, err := w.Write(content); err != nil {
-			return err
-		}
-		if err := w.Close(); err != nil {
-			return err
-		}
-		if zipped.Len() < len(content) {
+		_, _ = w.Write(content)                                    // into memory
+		if _ = w.Close(); zipped.Len() < len(content) {
 			one.zipped = zipped.Bytes()
 		}
 		sum := sha256.Sum256(content)
-		url := assetsPath + hex.EncodeToString(sum[:])[:hashLength] + "/" + name
-		a.urls[name], a.byURL[url] = url, one
+		url := assetsPath + hex.EncodeToString(sum[:])[:hashLength] + "/" + path.Base(file)
+		a.urls[path.Base(file)], a.byURL[url] = url, one
 		return nil
 	})
-	return a, err
-}
+	return a
+})
 
 // url is where a file is asked for.
 func (a assets) url(name string) (string, error) {

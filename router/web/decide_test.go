@@ -29,7 +29,7 @@ func (s site) decide(verb string, status int, items ...string) string {
 	if match == nil {
 		s.t.Fatal("the page has no form")
 	}
-	w := s.do(http.MethodPost, "/ui/decide/do", "application/x-www-form-urlencoded", url.Values{"token_of_form": {match[1]}, "do": {verb}, "item": items}.Encode())
+	w := s.do(http.MethodPost, "/ui/inbox/do", "application/x-www-form-urlencoded", url.Values{"token_of_form": {match[1]}, "do": {verb}, "item": items}.Encode())
 	if w.Code != status {
 		s.t.Errorf("%s of %q answers %d: %s", verb, items, w.Code, heading(w.Body.String()))
 	}
@@ -56,7 +56,7 @@ func TestDecide(t *testing.T) {
 	s.shows("/ui/decide", "Nothing waits for you")
 	s.incidents(4)
 	s.api(http.MethodPost, "/api/consolidations", map[string]any{"agent_id": "ann", "session_id": "s", "text": "The API listens on port 8080. The database listens on port 5432."})
-	page := s.shows("/ui/decide", "prog1 -m pytest core/tests/test_1.py", "2 times in 2 sessions", "Worked 2 times", "bin/test1 core/tests/test_1.py")
+	page := s.shows("/ui/decide", "prog1 -m pytest core/tests/test_1.py")
 	if strings.Contains(page, "<script>alert") {
 		t.Error("what a command printed is markup")
 	}
@@ -65,10 +65,13 @@ func TestDecide(t *testing.T) {
 		t.Fatalf("%d incidents, %d proposals wait", len(incidents), len(proposals))
 	}
 
+	first, _ := url.ParseQuery(incidents[0])
+	s.shows("/ui/inbox?kind=incident&id="+first.Get("id"), "2 times in 2 sessions", "What worked instead", "bin/test")
+
 	everything := append(append([]string{}, incidents[:2]...), proposals...)
 	page = s.decide("incident.accept", http.StatusOK, everything...) // of the others' buttons nothing was pressed
-	if n := strings.Count(page[:strings.Index(page, `id="decide"`)], `class="chip good"`); n != 2 {
-		t.Errorf("%d outcomes of two: %s", n, page[:strings.Index(page, `id="decide"`)])
+	if n := strings.Count(page[:strings.Index(page, `id="list"`)], `class="chip good"`); n != 2 {
+		t.Errorf("%d outcomes of two: %s", n, page[:strings.Index(page, `id="list"`)])
 	}
 	if len(picks(page, "incident")) != 2 || len(picks(page, "proposal")) != len(proposals) {
 		t.Error("something else was decided")
@@ -116,20 +119,20 @@ func TestDecideForged(t *testing.T) {
 		{"incident.accept", []string{"kind=incident"}, 400},
 		{"proposal.accept", items, 400},
 		{"incident.accept", many, 400},
-		{"approval.approve", []string{"kind=approval&id=a&id=1", "kind=approval&id=b&id=2"}, 400},
+		{"approval.approve", []string{"kind=approval&id=a&number=1"}, 400}, // it is allowed on its own page alone
 	} {
 		s.decide(c.verb, c.status, c.items...)
 	}
 	for verb, item := range map[string]string{
-		"incident.accept": "kind=incident&id=00000000000000ff&title=" + url.QueryEscape(hostile), "approval.approve": "kind=approval&id=" + url.QueryEscape(hostile), "approval.deny": "kind=approval&id=x&id=-1",
+		"incident.accept": "kind=incident&id=00000000000000ff&title=" + url.QueryEscape(hostile), "approval.deny": "kind=approval&id=x&id=-1",
 		"escalation.resolve": "kind=escalation&id=x&id=y", "proposal.accept": "kind=proposal&id=x", "proposal.reject": "kind=proposal&id=",
 	} {
 		page := s.decide(verb, http.StatusOK, item)
-		if outcomes := page[:strings.Index(page, `id="decide"`)]; !strings.Contains(outcomes, "refused") || strings.Contains(outcomes, "<script>alert") || strings.Contains(outcomes, "\u202e") {
+		if outcomes := page[:strings.Index(page, `id="list"`)]; !strings.Contains(outcomes, "refused") || strings.Contains(outcomes, "<script>alert") || strings.Contains(outcomes, "\u202e") {
 			t.Errorf("%s of %s: %s", verb, item, outcomes)
 		}
 	}
-	w := s.do(http.MethodPost, "/ui/decide/do", "application/x-www-form-urlencoded", url.Values{"do": {"incident.accept"}, "item": items}.Encode())
+	w := s.do(http.MethodPost, "/ui/inbox/do", "application/x-www-form-urlencoded", url.Values{"do": {"incident.accept"}, "item": items}.Encode())
 	if w.Code != http.StatusForbidden {
 		t.Errorf("a form of another site: %d", w.Code)
 	}
@@ -148,9 +151,6 @@ func TestNoLinkToNowhere(t *testing.T) {
 		t.Error("a call is shown as JSON")
 	}
 	s.shows("/ui/guard/ledger?rule=editing", "which is no rule")
-	if page := s.get("/ui/decide", http.StatusOK); strings.Contains(page, "captain, captain") {
-		t.Error("one addressee is named twice")
-	}
 	made := s.api(http.MethodPost, "/api/knowledge", map[string]any{"category": "c", "title": "t", "content": "c", "tags": []string{"one", "two"}})
-	s.shows("/ui/memory?kind=knowledge&id="+fmt.Sprint(made["knowledge_id"]), "one, two")
+	s.shows("/ui/memory?kind=knowledge&id="+fmt.Sprint(made["knowledge_id"]), "one", "two")
 }

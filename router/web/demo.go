@@ -27,16 +27,15 @@ func (s *Server) demoPages() {
 	if s.services.Demo == nil {
 		return
 	}
-	s.page(demoPath, "demo.html", "Demo data", func(*visit) (any, error) { return s.services.Demo.Dashboard() != nil, nil })
 	s.notice("demo-ended", "The demo data is gone. These are your own router’s pages.")
-	s.action(demoPath+"/begin", demoPath, func(v *visit) (string, error) {
+	s.action(demoPath+"/begin", settingsPath, func(v *visit) (string, error) {
 		if err := s.services.Demo.Begin(v.Context()); err != nil {
 			return "", err
 		}
 		v.keep(demoSetting, demoShown)
 		return "/", nil
 	})
-	s.action(demoPath+"/end", demoPath, func(v *visit) (string, error) {
+	s.action(demoPath+"/end", settingsPath, func(v *visit) (string, error) {
 		if err := s.services.Demo.End(v.Context()); err != nil {
 			return "", err
 		}

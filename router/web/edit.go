@@ -10,109 +10,122 @@ import (
 	"unicode/utf8"
 
 	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
 	"skillrouter/internal/safetext"
 	"skillrouter/router/kind"
 )
 
-// editView is what the page shows on which a memory is changed.
-type editView struct {
-	Kind, ID, Title, Path, Mark string
-	Fields                      []editField
-}
-
-// editField is a member that can be changed.
-type editField struct {
-	Member, Value string
-	Form          string // line, text, list, number, raw or choice
-	Choices       []option
-	Long          bool // too long for a form: it is not shown
-}
-
-// maxEdited bounds what a field of the form holds, in characters: a form may send MaxForm bytes, and characters may take nine.
-const maxEdited = 50_000
+const (
+	editPath = memoryPath + "/edit"
+	// maxEdited bounds what a field of the form holds, in characters: a form may send MaxForm bytes, and characters may take nine.
+	maxEdited = 50_000
+)
 
 // formNames are the names by which the template knows the forms.
 var formNames = map[kind.Form]string{kind.Line: "line", kind.Text: "text", kind.List: "list", kind.Number: "number", kind.Raw: "raw"}
 
-func (s *Server) editing(v *visit) (any, error) {
-	if err := v.principal().Keeping().Need(principal.ScopeAgent); err != nil {
-		return nil, err
+// removing is how a memory of a kind is removed, as its page offers it.
+func removing(of kind.Memory) act {
+	remove := act{Verb: "remove", path: memoryPath + "/remove", Say: "Remove", Danger: true, Note: "This is final: nothing of it is kept, nor what it said before. If it is wrong, change it instead.", Fields: []string{"sure* | Yes: no agent is to be told of it again | check"}}
+	if of.Pages.Restore != nil {
+		remove.Note = "What it says stays in the data folder: you can take this back on the page that follows. The figures of its runs begin anew."
 	}
-	of, row, err := s.editable(v)
+	return remove
+}
+
+// memoryActs registers what is done with memories of any kind. Which kind it is, the form says.
+func (s *Server) memoryActs() {
+	for _, do := range []struct {
+		name, sentence string
+		can            func(of kind.Memory) bool
+		do             func(v *visit, of kind.Memory, id string) error
+	}{
+		{"edit", "It is changed.", func(of kind.Memory) bool { return of.Pages.Change != nil }, s.edit},
+		{"revert", "It says again what it said then.", func(of kind.Memory) bool { return of.Pages.Versions != nil }, func(v *visit, of kind.Memory, id string) error {
+			return of.Revert(v.Context(), id, v.value("version"))
+		}},
+		{"restore", "It is there again.", func(of kind.Memory) bool { return of.Pages.Restore != nil }, func(v *visit, of kind.Memory, id string) error {
+			return of.Pages.Restore(v.Context(), id)
+		}},
+		{"remove", "It is removed: agents are no longer told of it.", func(kind.Memory) bool { return true }, func(v *visit, of kind.Memory, id string) error {
+			if v.value("sure") == "" {
+				return errs.InvalidField("sure", "must be ticked: read what becomes of it")
+			}
+			return of.Undo.Remove(v.Context(), id)
+		}},
+	} {
+		s.notice("memory-"+do.name, do.sentence)
+		path := memoryPath + "/" + do.name
+		s.action(path, memoryPath, func(v *visit) (string, error) {
+			v.acted = path
+			of, err := s.kindOf(v.value("kind"))
+			if err == nil && !do.can(of) {
+				err = errs.InvalidField("kind", "names no kind of memory that this is done with")
+			}
+			id := v.value("id")
+			if err == nil {
+				err = do.do(v, of, id)
+			}
+			to := pathOf(of.Name, id)
+			if do.name == "remove" {
+				to = link(memoryPath, "kind", of.Name)
+				if of.Pages.Restore != nil {
+					to = link(memoryPath, "kind", of.Name, "removed", id)
+				}
+			}
+			return done(to, "memory-"+do.name), err
+		})
+	}
+}
+
+// editForm is the form by which a memory is changed.
+func (s *Server) editForm(v *visit, of kind.Memory, record any, id string) (*shownAct, error) {
+	mark, err := of.Mark(record)
 	if err != nil {
 		return nil, err
 	}
-	page := editView{Kind: of.Name, ID: v.value("id"), Path: memoryPath(of.Name, v.value("id"))}
-	if page.Mark, err = of.Mark(row); err != nil {
-		return nil, err
-	}
-	page.Fields, err = editFields(of, row)
-	page.Title = page.ID
-	for i := range page.Fields {
-		f := &page.Fields[i]
-		if f.Member == of.Page.Title && f.Value != "" {
-			page.Title = f.Value
-		}
+	form := &shownAct{act: act{Say: "Save", First: true}, Action: editPath, ID: id, Kind: of.Name, Hidden: []option{{Name: "mark", Value: mark}}}
+	form.Inputs, err = editFields(of, record)
+	for i := range form.Inputs {
+		f := &form.Inputs[i]
 		// A form that was refused keeps what was typed, unless somebody else changed the memory.
-		if typed, sent := v.Form[f.Member]; v.Method == http.MethodPost && sent && errs.CodeOf(v.fault) != errs.Conflict {
+		if typed, sent := v.Form[f.Name]; v.Method == http.MethodPost && sent && errs.CodeOf(v.fault) != errs.Conflict {
 			f.Value = plainLines(typed[0])
 		}
-		if f.Form == "choice" {
-			f.Choices = chosen(f.Choices, f.Value)
+		for c := range f.Choices {
+			f.Choices[c].Chosen = f.Choices[c].Value == f.Value
 		}
 	}
-	v.title = "Change " + short(80, page.Title)
-	return page, err
-}
-
-// editable is the memory that a form is about.
-func (s *Server) editable(v *visit) (of kind.Memory, row any, err error) {
-	if of, err = s.kindOf(v.value("kind")); err != nil {
-		return of, nil, err
-	}
-	if of.Pages.Change == nil {
-		return of, nil, errs.InvalidField("kind", "names no kind of memory that is changed on a page")
-	}
-	row, err = of.Undo.Read(v.context(), v.value("id"))
-	return of, row, err
+	return form, err
 }
 
 // editFields are the members of a memory as a form shows them.
-func editFields(of kind.Memory, row any) (fields []editField, err error) {
-	said, err := of.Members(row)
+func editFields(of kind.Memory, record any) (fields []field, err error) {
+	said, err := of.Members(record)
 	if err != nil {
 		return nil, err
 	}
 	for _, f := range of.Pages.Fields {
-		field := editField{Member: f.Member, Form: formNames[f.Form], Value: shownIn(written(f.Form, said[f.Member]))}
+		one := field{Name: f.Member, Label: words(f.Member), Form: formNames[f.Form], Value: shownIn(written(f.Form, said[f.Member])), Own: true}
 		if f.Among != nil {
-			field.Form, field.Choices = "choice", options("", "", f.Among)
+			one.Form, one.Choices = "choice", options("", "", f.Among)
 		}
-		if utf8.RuneCountInString(field.Value) > maxEdited {
-			field.Long, field.Value = true, ""
+		if utf8.RuneCountInString(one.Value) > maxEdited {
+			one.Long, one.Value = true, ""
 		}
-		fields = append(fields, field)
+		fields = append(fields, one)
 	}
 	return fields, nil
 }
 
-func chosen(choices []option, value string) []option {
-	for i := range choices {
-		choices[i].Chosen = choices[i].Value == value
-	}
-	return choices
-}
-
 // edit changes what was typed otherwise than it is shown. What the page could only show otherwise than it is, stays.
-func (s *Server) edit(v *visit) (string, error) {
-	of, row, err := s.editable(v)
+func (s *Server) edit(v *visit, of kind.Memory, id string) error {
+	record, err := of.Undo.Read(v.Context(), id)
 	if err != nil {
-		return "", err
+		return err
 	}
-	shown, err := editFields(of, row)
+	shown, err := editFields(of, record)
 	if err != nil {
-		return "", err
+		return err
 	}
 	members := map[string]json.RawMessage{}
 	for i, f := range of.Pages.Fields {
@@ -125,10 +138,38 @@ func (s *Server) edit(v *visit) (string, error) {
 			continue
 		}
 		if members[f.Member], err = read(f, text); err != nil {
-			return "", err
+			return err
 		}
 	}
-	return done(memoryPath(of.Name, v.value("id")), "memory-changed"), of.Edit(v.context(), v.value("id"), v.value("mark"), members)
+	return of.Edit(v.Context(), id, v.value("mark"), members)
+}
+
+// versionRows are what a memory said before, each with what the one after it says otherwise.
+func (s *Server) versionRows(v *visit, of kind.Memory, id string, record any) (rows []row, err error) {
+	before, err := of.Pages.Versions(v.Context(), id)
+	if err != nil {
+		return nil, err
+	}
+	next, err := of.Members(record)
+	if err != nil {
+		return nil, err
+	}
+	for _, version := range before {
+		said, err := of.Members(version.Row)
+		if err != nil {
+			return nil, err
+		}
+		var differs []string
+		for _, f := range of.Pages.Fields {
+			if string(said[f.Member]) != string(next[f.Member]) {
+				differs = append(differs, words(f.Member)+": "+cmp.Or(written(f.Form, said[f.Member]), "nothing"))
+			}
+		}
+		r := row{Cells: []cell{at(version.At), agentCell(version.Author), head("", cmp.Or(strings.Join(differs, "\n"), "nothing that is changed here"), ""), {}}}
+		r.Acts = []shownAct{{act: act{Say: "Say this again"}, Action: memoryPath + "/revert", ID: id, Kind: of.Name, Hidden: []option{{Name: "version", Value: version.ID}}}}
+		rows, next = append(rows, r), said
+	}
+	return rows, nil
 }
 
 // written is a member as people write it.

@@ -26,6 +26,9 @@ func (s site) as(token, method, path string, form url.Values, cookies ...*http.C
 	}
 	w := httptest.NewRecorder()
 	s.handler.ServeHTTP(w, r)
+	if method == http.MethodGet && w.Code == http.StatusFound {
+		return s.as(token, method, w.Header().Get("Location"), nil, cookies...)
+	}
 	harmless(s.t, path, w.Body.Bytes())
 	return w
 }
@@ -65,9 +68,9 @@ func TestFind(t *testing.T) {
 	s.api(http.MethodPost, "/heartbeat", map[string]any{"agent_id": "builder-1", "project": "shop"})
 	task := s.api(http.MethodPost, "/api/tasks", map[string]any{"title": "Mend the cart " + hostile, "project": "shop"})
 	taskID, _ := task["id"].(string)
-	entry := s.api(http.MethodPost, "/api/knowledge", map[string]any{"category": "c", "title": "Gateway certificates", "content": "certbot renew"})["knowledge_id"].(string)
+	s.api(http.MethodPost, "/api/knowledge", map[string]any{"category": "c", "title": "Gateway certificates", "content": "certbot renew"})
 	message := s.api(http.MethodPost, "/signal", map[string]any{"from_agent_id": "planner", "to_agent_id": "builder-1", "signal": "message", "context": map[string]any{"text": "Is the gateway up?"}})["message_id"].(string)
-	lesson := s.lesson("failure", "The vault is open "+hostile, nil)
+	s.lesson("failure", "The vault is open "+hostile, nil)
 	session := s.api(http.MethodPost, "/api/sessions", map[string]any{"agent_id": "planner", "goal": "Plan it"})
 	id, _ := session["session_id"].(string)
 	if taskID == "" || id == "" {
@@ -75,29 +78,21 @@ func TestFind(t *testing.T) {
 	}
 
 	for q, want := range map[string][]string{
-		"":                       {"Overview", "Remember something", "Create a task"},
-		"gaps":                   {`href="/ui/gaps"`},
-		"plan":                   {`href="/ui/agent?id=planner"`},
-		"builder":                {`href="/ui/agent?id=builder-1"`},
-		"stop pla":               {`href="/ui/agent/stop?id=planner"`},
-		"send builder":           {`href="/ui/agent?id=builder-1#send"`, "Send to every agent"},
-		"answer gateway":         {"/ui/messages?thread=" + message + "#answer", "Is the gateway up?"},
-		"remember use pnpm":      {"/ui/remember?title=use"},
-		"approve":                {`href="/ui/decide"`},
-		"task buy milk":          {"/ui/tasks?title=buy"},
-		"#1":                     {"#1 Mend the cart"},
-		taskID:                   {"#1 Mend the cart"},
-		entry[:8]:                {"Gateway certificates"},
-		entry[len(entry)-6:]:     {"Gateway certificates"},
-		lesson[len(lesson)-6:]:   {"The vault is open"},
-		message[len(message)-6:]: {"Message 1 from planner"},
-		id[:13]:                  {"Session of planner"},
-		"gateway certificates":   {"Gateway certificates"},
-		"theme dark":             {`name="theme" value="dark"`},
-		"project shop":           {`name="project" value="shop"`},
-		hostile:                  nil,
-		"%' OR 1=1 --":           nil,
-		"zzzzzz":                 {"Nothing found"},
+		"":                     {"Overview", "Remember something", "Create a task"},
+		"gaps":                 {`href="/ui/inbox?kind=gap"`},
+		"plan":                 {`href="/ui/agents?id=planner&kind=agent"`},
+		"builder":              {`href="/ui/agents?id=builder-1&kind=agent"`},
+		"stop pla":             {`href="/ui/agents?id=planner&kind=agent#stop"`},
+		"send builder":         {`href="/ui/agents?id=builder-1&kind=agent#signal"`, "Send to every agent"},
+		"answer":               {`href="/ui/messages"`},
+		"remember use pnpm":    {"/ui/memory?kind=knowledge&new=1&title=use"},
+		"approve":              {`href="/ui/inbox"`},
+		"task buy milk":        {"/ui/work?new=1&title=buy"},
+		"cart":                 {"Mend the cart"},
+		"gateway certificates": {"Gateway certificates"},
+		hostile:                nil,
+		"%' OR 1=1 --":         nil,
+		"zzzzzz":               {"Nothing found"},
 	} {
 		page := s.get("/ui/find?q="+url.QueryEscape(q), http.StatusOK)
 		for _, text := range want {
@@ -107,33 +102,33 @@ func TestFind(t *testing.T) {
 		}
 	}
 	s.get("/ui/find?q="+strings.Repeat("x", 257), http.StatusBadRequest)
-	if list := found(s.get("/ui/find?q=stop+zzz", http.StatusOK)); strings.Contains(list, "/ui/agent/stop") {
+	if list := found(s.get("/ui/find?q=stop+zzz", http.StatusOK)); strings.Contains(list, "#stop") {
 		t.Error("an agent is offered that was not meant")
 	}
 	if gaps := s.api(http.MethodGet, "/api/gaps", nil)["gaps"].([]any); len(gaps) != 0 {
 		t.Errorf("what was typed left gaps: %v", gaps)
 	}
 
-	if to := s.send("/ui/remember", "/ui/remember", http.StatusSeeOther, "title", "Use pnpm", "content", "The lockfile is pnpm-lock.yaml. "+hostile, "category", "note", "project", "shop"); to == "" {
+	if to := s.send("/ui/memory?kind=knowledge", "/ui/knowledge/new", http.StatusSeeOther, "title", "Use pnpm", "content", "The lockfile is pnpm-lock.yaml. "+hostile, "category", "note", "project", "shop"); to == "" {
 		t.Error("nothing was remembered")
 	} else {
 		s.shows(to, "Use pnpm", "It is remembered")
 	}
-	s.send("/ui/remember", "/ui/remember", http.StatusBadRequest, "title", "", "content", "x", "category", "note")
+	s.send("/ui/memory?kind=knowledge", "/ui/knowledge/new", http.StatusBadRequest, "title", "", "content", "x", "category", "note")
 
 	// Whoever may not read others' messages finds none of them, by words or by id, and is offered nothing that it may not do.
 	secret, reader := s.issue(`{"agent_id":"scout","scopes":["agent"]}`), s.issue(`{"scopes":["read"]}`)
 	for _, token := range []string{secret, reader} {
-		for _, q := range []string{message, message[len(message)-6:], "answer gateway", "is the gateway up", "send every"} {
+		for _, q := range []string{message, "answer gateway", "is the gateway up", "send every"} {
 			if list := found(s.as(token, http.MethodGet, "/ui/find?q="+url.QueryEscape(q), nil).Body.String()); strings.Contains(list, "Is the gateway up") || strings.Contains(list, "Message 1") || strings.Contains(list, "every agent") {
 				t.Errorf("%q shows another's: %s", q, list)
 			}
 		}
 	}
-	if list := found(s.as(reader, http.MethodGet, "/ui/find?q=stop+planner", nil).Body.String()); strings.Contains(list, "/ui/agent/stop") {
+	if list := found(s.as(reader, http.MethodGet, "/ui/find?q=stop+planner", nil).Body.String()); strings.Contains(list, "#stop") {
 		t.Error("who only reads is offered to stop an agent")
 	}
-	if w := s.as(reader, http.MethodPost, "/ui/remember", url.Values{"title": {"t"}, "content": {"c"}, "category": {"n"}}); w.Code != http.StatusForbidden {
+	if w := s.as(reader, http.MethodPost, "/ui/knowledge/new", url.Values{"title": {"t"}, "content": {"c"}, "category": {"n"}}); w.Code != http.StatusForbidden {
 		t.Errorf("who only reads writes: %d", w.Code)
 	}
 }
@@ -155,8 +150,8 @@ func TestSettings(t *testing.T) {
 		}
 		return w
 	}
-	w := choose(http.StatusSeeOther, url.Values{"token_of_form": {token}, "project": {"shop"}, "theme": {"dark"}, "next": {"/ui/tasks?project=web&after=7&status=pending"}})
-	if to := w.Header().Get("Location"); to != "/ui/tasks?status=pending" {
+	w := choose(http.StatusSeeOther, url.Values{"token_of_form": {token}, "project": {"shop"}, "theme": {"dark"}, "next": {"/ui/work?project=web&cursor=7&status=pending"}})
+	if to := w.Header().Get("Location"); to != "/ui/work?status=pending" {
 		t.Errorf("it leads to %q", to)
 	}
 	cookies := w.Result().Cookies()
@@ -176,7 +171,7 @@ func TestSettings(t *testing.T) {
 		return w.Body.String()
 	}
 	for path, want := range map[string][2]string{
-		"/": {"Mend the cart", "Draw the banner"}, "/ui/tasks": {"Mend the cart", "Draw the banner"}, "/ui/agents": {`id=a"`, `id=b"`},
+		"/ui/tasks": {"Mend the cart", "Draw the banner"}, "/ui/agents": {`id=a&amp;kind`, `id=b&amp;kind`},
 		"/ui/tasks?project=web": {"Draw the banner", "Mend the cart"}, "/ui/search?q=matter": {"of shop", "of web"}, "/ui/timeline": {"Mend the cart", "Draw the banner"},
 	} {
 		page := look(path, cookies...)

@@ -1,52 +1,70 @@
 package web
 
 import (
-	"encoding/json"
 	"fmt"
 	"html/template"
 	"net/url"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
 	"skillrouter/internal/check"
-	"skillrouter/learning/history"
-	"skillrouter/operational"
+	"skillrouter/router/feed"
 )
 
 // functions are what templates may call. All that they make is escaped like any text.
 var functions = template.FuncMap{
-	"asset":        func(name string) (string, error) { return embedded().url(name) },
-	"moment":       moment,
-	"field":        func(form url.Values, name string) string { return form.Get(name) },
-	"millis":       func(at time.Time) int64 { return at.UnixMilli() },
-	"open":         func(status operational.EscalationStatus) bool { return status.Open() },
-	"says":         history.Proposal.Says,
-	"pickApproval": pickApproval, "pickMatter": pickMatter, "pickIncident": pickIncident, "pickProposal": pickProposal,
-	"clip":       clip,
-	"short":      short,
-	"count":      count,
-	"number":     number,
-	"span":       span,
-	"link":       link,
-	"momentPath": momentPath, "toldPath": toldPath, "memoryPath": memoryPath,
+	"asset":    func(name string) (string, error) { return embedded().url(name) },
+	"moment":   moment,
+	"field":    func(form url.Values, name string) string { return form.Get(name) },
+	"typed":    typed,
+	"clip":     clip,
+	"short":    short,
+	"count":    count,
+	"link":     link,
+	"pathOf":   pathOf,
+	"toldPath": toldPath, "momentPath": momentPath,
+	"lower":   strings.ToLower,
+	"decimal": func(n float64) string { return number(2, n) },
+	"empty": func(notes []string, otherwise string) string {
+		if len(notes) > 0 { // they say it
+			return ""
+		}
+		return otherwise
+	},
+	"last": func(i int, cells []cell) bool { return i == len(cells)-1 },
+	"visible": func(fields []field) bool {
+		return slices.ContainsFunc(fields, func(f field) bool { return f.Form != "hiddenBy" })
+	},
+	"sentence":  sentence,
 	"whoPath":   whoPath,
-	"toMember":  memberPath,
 	"tone":      tone,
 	"words":     words,
-	"lines":     lines,
 	"dict":      dict,
-	"list":      func(items ...any) []any { return items },
-	"has":       func(items []string, one string) bool { return slices.Contains(items, one) },
-	"json":      compactJSON,
 	"liveTypes": func() string { return liveTypes },
 	"percent":   percent,
-	"plural":    plural,
-	"bytes":     size,
 	"add":       func(a, b int) int { return a + b },
+}
+
+// liveTypes are the types of all events, as the pages' script reads them: a
+// browser's EventSource hears an event that has a name only by its name.
+var liveTypes = func() string {
+	var types []string
+	for _, one := range feed.Types() {
+		types = append(types, one.Type)
+	}
+	return strings.Join(types, " ")
+}()
+
+// typed is what a field of a form says: what was sent and refused, or what an address fills in, else its own value.
+func typed(form url.Values, f field) string {
+	if form.Has(f.Name) && !f.Own {
+		return form.Get(f.Name)
+	}
+	return f.Value
 }
 
 // stamp is a time as a page shows it.
@@ -131,107 +149,49 @@ func short(max int, text any) string {
 	return s
 }
 
-// asText is a value of a string's kind, or of raw JSON, as text.
+// asText is a value as text; nil is empty.
 func asText(value any) string {
-	switch one := value.(type) {
-	case string:
-		return one
-	case json.RawMessage:
-		return string(one)
-	case fmt.Stringer:
-		return one.String()
-	case nil:
+	if value == nil {
 		return ""
-	}
-	if v := reflect.ValueOf(value); v.Kind() == reflect.String {
-		return v.String()
 	}
 	return fmt.Sprint(value)
 }
 
 // count writes a whole number with thin groups: 12,345.
 func count(value any) string {
-	v := reflect.ValueOf(value)
-	var digits string
-	switch {
-	case v.CanInt():
-		digits = strconv.FormatInt(v.Int(), 10)
-	case v.CanUint():
-		digits = strconv.FormatUint(v.Uint(), 10)
-	default:
-		return fmt.Sprint(value)
-	}
-	sign := ""
-	if strings.HasPrefix(digits, "-") {
-		sign, digits = "−", digits[1:]
-	}
+	digits, negative := strings.CutPrefix(fmt.Sprint(value), "-")
 	for i := len(digits) - 3; i > 0; i -= 3 {
 		digits = digits[:i] + "," + digits[i:]
 	}
-	return sign + digits
+	if negative {
+		return "−" + digits
+	}
+	return digits
 }
 
 // number writes a number with at most so many decimals.
 func number(decimals int, value float64) string {
-	s := strconv.FormatFloat(value, 'f', decimals, 64)
-	if strings.Contains(s, ".") {
-		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
-	}
-	return s
+	return strings.TrimSuffix(strconv.FormatFloat(value, 'f', decimals, 64), ".0")
 }
 
 // percent writes a share as a whole per cent.
 func percent(share float64) string { return strconv.FormatFloat(100*share, 'f', 0, 64) + " %" }
 
-// plural names a kind of memory as the head of a list.
-func plural(kind string) string {
-	if kind == "" {
-		return ""
-	}
-	if kind != "knowledge" {
-		kind += "s"
-	}
-	return strings.ToUpper(kind[:1]) + kind[1:]
-}
-
 // size writes a number of bytes in its largest unit.
-func size(value any) string {
-	v := reflect.ValueOf(value)
-	var n float64
-	switch {
-	case v.CanInt():
-		n = float64(v.Int())
-	case v.CanUint():
-		n = float64(v.Uint())
-	default:
-		return fmt.Sprint(value)
+func size[N int64 | uint64](n N) string {
+	unit, names := float64(n), []string{"B", "KiB", "MiB", "GiB"}
+	for unit >= 1<<10 && len(names) > 1 {
+		unit, names = unit/(1<<10), names[1:]
 	}
-	for _, unit := range []struct {
-		size float64
-		name string
-	}{{1 << 30, "GiB"}, {1 << 20, "MiB"}, {1 << 10, "KiB"}} {
-		if n >= unit.size {
-			return number(1, n/unit.size) + " " + unit.name
-		}
-	}
-	return number(0, n) + " B"
-}
-
-// tones are the colours of chips by the word in them. The word is always there:
-// no colour says anything alone.
-var tones = map[string]string{
-	"ok": "good", "healthy": "good", "online": "good", "completed": "good", "success": "good", "validated": "good", "canonical": "good", "confirmed": "good",
-	"acked": "good", "accepted": "good", "resolved": "good", "active": "good", "pass": "good", "on": "good",
-	"busy": "calm", "working": "calm", "in_progress": "calm", "claimed": "calm", "running": "calm", "read": "calm", "candidate": "calm", "emerging": "calm",
-	"starting": "calm", "reviewed": "calm", "proposed": "calm", "partial": "warn",
-	"allow": "plain", "stale": "warn", "blocked": "warn", "overdue": "warn", "warn": "warn", "degraded": "warn", "pause": "warn", "medium": "warn", "overridden": "warn", "high": "warn",
-	"failed": "bad", "failure": "bad", "error": "bad", "stop": "bad", "block": "bad", "critical": "bad", "refused": "bad",
+	return number(1, unit) + " " + names[0]
 }
 
 // tone is the colour of a chip with this word: good, calm, warn, bad, or plain.
 func tone(word any) string {
-	if t, ok := tones[strings.ToLower(asText(word))]; ok {
-		return t
+	for tone, words := range described().Tones {
+		if slices.Contains(words, strings.ToLower(asText(word))) {
+			return tone
+		}
 	}
 	return "plain"
 }
@@ -239,34 +199,52 @@ func tone(word any) string {
 // words writes a name of a program for people: in_progress is "in progress".
 func words(name any) string { return strings.ReplaceAll(asText(name), "_", " ") }
 
+// sentence is words with a capital.
+func sentence(name any) string {
+	text := words(name)
+	if text == "" {
+		return ""
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
+}
+
 // whoPath is the page of an agent of this name; empty: no agent can have it.
 func whoPath(name string) string {
 	if name == "" || check.AgentID("id", name) != nil {
 		return ""
 	}
-	return link(agentPath, "id", name)
+	return pathOf("agent", name)
 }
-
-func lines(text string) []string { return strings.Split(text, "\n") }
 
 // dict makes a map for a part that takes more than one thing.
-func dict(pairs ...any) (map[string]any, error) {
-	if len(pairs)%2 != 0 {
-		return nil, fmt.Errorf("dict takes pairs")
-	}
+func dict(pairs ...any) map[string]any {
 	m := make(map[string]any, len(pairs)/2)
-	for i := 0; i < len(pairs); i += 2 {
-		name, ok := pairs[i].(string)
-		if !ok {
-			return nil, fmt.Errorf("dict takes names, not %T", pairs[i])
-		}
-		m[name] = pairs[i+1]
+	for i := 0; i+1 < len(pairs); i += 2 {
+		m[asText(pairs[i])] = pairs[i+1]
 	}
-	return m, nil
+	return m
 }
 
-// compactJSON writes a value as JSON text, which is then escaped like any other.
-func compactJSON(value any) (string, error) {
-	text, err := json.MarshalIndent(value, "", "  ")
-	return string(text), err
+// homes are the places of things, by their kinds.
+var homes = sync.OnceValue(func() map[string]string {
+	of := map[string]string{"knowledge": memoryPath, "fact": memoryPath, "episode": memoryPath, "procedure": memoryPath} // of the registry
+	for _, t := range described().Things {
+		of[t.Kind] = t.Place
+	}
+	return of
+})
+
+// pathOf is the page of a row; empty: there is none. Of a fact and a procedure the id may lack the persona.
+func pathOf(kind, id string) string {
+	if kind == "overdue" {
+		kind = "message"
+	}
+	home, ok := homes()[kind]
+	if !ok || id == "" {
+		return ""
+	}
+	if (kind == "fact" || kind == "procedure") && !strings.Contains(id, "/") {
+		id = check.DefaultPersona + "/" + id
+	}
+	return link(home, "kind", kind, "id", id)
 }

@@ -11,8 +11,8 @@ const loginPath = "/ui/login"
 
 func (s *Server) loginPages() {
 	s.loads[loginPath] = pageOf{path: loginPath, file: "login.html", title: "Log in", load: s.login, template: parsed("login.html"), public: true}
-	s.acts[loginPath] = action{back: loginPath, do: s.logIn, public: true}
-	s.acts["/ui/logout"] = action{back: loginPath, do: s.logOut, public: true}
+	s.actions[loginPath] = action{back: loginPath, do: s.logIn, public: true}
+	s.actions["/ui/logout"] = action{back: loginPath, do: s.logOut, public: true}
 }
 
 // loginForm is what the login page shows.
@@ -70,7 +70,8 @@ func (s *Server) askLogin(w http.ResponseWriter, r *http.Request) {
 func (s *Server) ownPath(path string) string {
 	return ownPath(path, func(page string) bool {
 		_, ok := s.loads[page]
-		return ok && page != loginPath
+		_, old := described().Moved[page]
+		return (ok || old) && page != loginPath
 	})
 }
 

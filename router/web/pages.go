@@ -2,7 +2,6 @@ package web
 
 import (
 	"bytes"
-	"context"
 	"embed"
 	"html/template"
 	"net/http"
@@ -16,19 +15,10 @@ import (
 	"skillrouter/internal/principal"
 )
 
-// How a page joins: a file of Go has a method that pages calls, and in it
-//
-//	s.page("/ui/things", "things.html", "Things", s.things)      a page: its path, template, title and loader
-//	s.action("/ui/things/mend", "/ui/things", s.mend)            a form's POST: its path, the page that shows its errors, what it does
-//	s.section(operations, "Things", "/ui/things")                its place in the navigation
-//
-// The template defines "main" and reads what the loader returned as .Data, and
-// the rest of view. A part that is live is a section with an id:
-//
-//	<section id="things" hx-get="{{.Self}}" hx-select="#things" hx-swap="outerHTML" hx-trigger="live" data-live="thing. task.">
-//
-// which is fetched again after events whose type begins with one of the words
-// of data-live. A form lies outside of it, or what is typed would be lost.
+// A kind of thing is described in things.yaml and shown by one handler (thing.go). A page of its own, which few things
+// need, is registered by page, and what a form does by action. A live part of a page is a section with an id, which is
+// fetched again after events whose type begins with one of the words of data-live; a form lies outside of it, or what is
+// typed would be lost.
 //
 // Paths are fixed, and what a page is about is in its query (?id=): ids are
 // whatever agents chose, and "." and ".." are no steps of a path there.
@@ -36,37 +26,54 @@ import (
 //go:embed templates/*.html
 var templateFiles embed.FS
 
-// The groups of the navigation, in their order.
+// The places of the navigation, in their order.
 const (
-	operations = "Operations"
-	memory     = "Memory"
-	system     = "System"
+	overviewPath = "/"
+	inboxPath    = "/ui/inbox"
+	workPath     = "/ui/work"
+	timelinePath = "/ui/timeline"
+	agentsPath   = "/ui/agents"
+	messagesPath = "/ui/messages"
+	memoryPath   = "/ui/memory"
+	guardPath    = "/ui/guard"
+	settingsPath = "/ui/settings"
 )
-
-var groups = []string{operations, memory, system}
 
 // pages registers every page.
 func (s *Server) pages() {
-	s.loads, s.acts, s.notices = map[string]pageOf{}, map[string]action{}, map[string]string{}
+	s.loads, s.actions, s.notices, s.things = map[string]pageOf{}, map[string]action{}, map[string]string{}, map[string]*thing{}
+	s.own, s.among = map[string]func(*thing) bool{}, map[string]func(*visit) ([]option, error){}
+	s.places = []*place{
+		{Path: overviewPath, Name: "Overview", Key: "o", file: "overview.html", own: s.overview},
+		{Path: inboxPath, Name: "Inbox", Key: "i", split: true, count: s.waiting},
+		{Path: workPath, Name: "Work", Key: "w", count: s.openTasks},
+		{Path: timelinePath, Name: "Timeline", Key: "t", file: "timeline.html", own: s.timeline},
+		{Path: agentsPath, Name: "Agents", Key: "a", count: s.online},
+		{Path: messagesPath, Name: "Messages", Key: "m", count: s.unread},
+		{Path: memoryPath, Name: "Memory", Key: "k", count: s.memorySize},
+		{Path: guardPath, Name: "Guard", Key: "g"},
+		{Path: settingsPath, Name: "Settings", Key: "s", file: "settings.html", own: s.system},
+	}
 	s.loginPages()
 	s.findPages()
-	s.overviewPages()
-	s.timelinePages()
-	s.decidePages()
-	s.with(s.services.Presence, s.agentPages)
-	s.with(s.services.Tasks, s.taskPages)
-	s.messagePages()
-	s.planPages()
-	s.memoryPages()
-	s.healthPages()
+	s.inboxThings()
+	s.agentThings()
+	s.messageThings()
+	s.memoryThings()
+	s.guardThings()
 	s.settingPages()
+	s.describe()
 	s.demoPages()
-}
-
-// with registers the pages of a service, if there is one.
-func (s *Server) with(service any, pages func()) {
-	if service != nil {
-		pages()
+	if s.services.Timeline == nil {
+		s.places = slices.DeleteFunc(s.places, func(p *place) bool { return p.Path == timelinePath })
+	}
+	s.places = slices.DeleteFunc(s.places, func(p *place) bool { return p.own == nil && len(p.kinds) == 0 })
+	for _, p := range s.places {
+		if p.own != nil {
+			s.page(p.Path, p.file, p.Name, p.own)
+			continue
+		}
+		s.page(p.Path, "place.html", p.Name, func(v *visit) (any, error) { return s.placePage(v, p) })
 	}
 }
 
@@ -85,15 +92,6 @@ type action struct {
 	public bool
 }
 
-// section is an entry of the navigation. Key, if it has one, leads there after g.
-type section struct{ Group, Name, Path, Key string }
-
-// keys lead to pages that people open all the time.
-var keys = map[string]string{
-	"/": "o", timelinePath: "h", decidePath: "d", agentsPath: "a", tasksPath: "t", messagesPath: "m", "/ui/sessions": "s",
-	"/ui/lessons": "l", "/ui/guard": "g", "/ui/gaps": "q", "/ui/value": "v", "/ui/figures": "f",
-}
-
 func (s *Server) page(path, file, title string, load func(v *visit) (any, error)) {
 	s.loads[path] = pageOf{path: path, file: file, title: title, load: load, template: parsed(file)}
 }
@@ -102,11 +100,7 @@ func (s *Server) page(path, file, title string, load func(v *visit) (any, error)
 // the dashboard with its query, to which done may have been added; or nowhere,
 // and the page is shown at once.
 func (s *Server) action(path, back string, do func(v *visit) (to string, err error)) {
-	s.acts[path] = action{back: back, do: do}
-}
-
-func (s *Server) section(group, name, path string) {
-	s.sections = append(s.sections, section{group, name, path, keys[path]})
+	s.actions[path] = action{back: back, do: do}
 }
 
 // notice registers the sentence that a page shows when its query says done=code.
@@ -120,13 +114,11 @@ type visit struct {
 	writer http.ResponseWriter
 	title  string // the page's own, unless its loader sets another
 	fault  error  // what went wrong with the action that came back here
-	charts bool   // the page has charts, and needs the library
+	acted  string // the path of the act that was just refused
+	done   string // the code of what was done, where it is not the act's own
 
 	decided []decided // what became of the decisions of this form
 }
-
-// context is the request's, which bears who calls.
-func (v *visit) context() context.Context { return v.Context() }
 
 // principal is who calls.
 func (v *visit) principal() principal.Principal { return principal.Of(v.Context()) }
@@ -137,17 +129,17 @@ func (v *visit) value(name string) string { return strings.TrimSpace(v.Form.Get(
 // view is what a template sees.
 type view struct {
 	Title    string
-	Path     string // of the page
-	Self     string // path and query of the page, to fetch it again
-	Sections []group
+	Path     string     // of the page
+	Self     string     // path and query of the page, to fetch it again
+	Places   []entry    // the navigation; none for a stranger
 	Form     url.Values // what was asked for or typed
 	Token    string     // of the page's forms
 	Notice   string     // what was just done
 	Fault    string     // what went wrong
 	FaultOf  string     // the field at fault
 	Acted    bool       // this answers a form
+	Outcomes []decided  // what became of the decisions of this form
 	Events   string     // where changes are told; empty: the page is not live
-	Charts   bool
 	LoggedIn bool
 	Who      string
 	Theme    string   // light or dark; empty: as the system has it
@@ -161,10 +153,11 @@ type view struct {
 	Data     any
 }
 
-// group is a part of the navigation.
-type group struct {
-	Name    string
-	Entries []section
+// entry is a place as the navigation shows it.
+type entry struct {
+	*place
+	Count int // 0: nothing is said
+	On    bool
 }
 
 // buffers are for pages as they are made: nothing is sent before all of it is there.
@@ -271,7 +264,7 @@ func (s *Server) NotFound(w http.ResponseWriter, r *http.Request) {
 	protect(w.Header())
 	v := &visit{Request: r, server: s.shownTo(r), writer: w}
 	_, page := s.loads[r.URL.Path]
-	_, action := s.acts[r.URL.Path]
+	_, action := s.actions[r.URL.Path]
 	if v.server != s && (page || action) {
 		v.server.fail(v, principal.Unkept("this page"))
 		return
@@ -308,8 +301,8 @@ func (s *Server) view(v *visit, page pageOf, data any) view {
 	p := v.principal()
 	w := view{
 		Title: v.title, Path: page.path, Self: page.path, Form: v.Form, Token: s.formToken(v.Request), Events: s.options.Events,
-		Charts: v.charts, Who: who(p), Captain: p.Has(principal.ScopeCaptain), Bound: p.Projects(), MayAct: p.Has(principal.ScopeAgent),
-		Now: s.now().UTC(), Data: data, Acted: v.Method == http.MethodPost,
+		Who: who(p), Captain: p.Has(principal.ScopeCaptain), Bound: p.Projects(), MayAct: p.Has(principal.ScopeAgent),
+		Now: s.now().UTC(), Data: data, Acted: v.Method == http.MethodPost, Outcomes: v.decided,
 	}
 	if v.Form == nil {
 		w.Form = url.Values{}
@@ -322,7 +315,7 @@ func (s *Server) view(v *visit, page pageOf, data any) view {
 			}
 		}
 	} else {
-		for _, name := range []string{"id", "kind", "thread"} { // what the page is about
+		for _, name := range []string{"id", "kind"} { // what the page is about
 			if about := w.Form.Get(name); about != "" {
 				query.Set(name, about)
 			}
@@ -349,11 +342,9 @@ func (s *Server) view(v *visit, page pageOf, data any) view {
 			chosen = w.Form.Get("project")
 		}
 		w.Projects = s.projectOptions(v.Context(), chosen)
-		for _, name := range groups {
-			entries := slices.DeleteFunc(slices.Clone(s.sections), func(e section) bool { return e.Group != name })
-			if len(entries) > 0 {
-				w.Sections = append(w.Sections, group{name, entries})
-			}
+		counts := s.countsFor(v)
+		for i, p := range s.places {
+			w.Places = append(w.Places, entry{p, counts[i], p.Path == w.Path})
 		}
 	} else {
 		w.Events = "" // nobody tells a stranger
@@ -379,7 +370,7 @@ func who(p principal.Principal) string {
 
 // parse reads a page's template with the layout and the parts that all share.
 func parse(file string) (*template.Template, error) {
-	return template.New(file).Funcs(functions).ParseFS(templateFiles, "templates/layout.html", "templates/parts.html", "templates/operations.html", "templates/"+file)
+	return template.New(file).Funcs(functions).ParseFS(templateFiles, "templates/layout.html", "templates/parts.html", "templates/rows.html", "templates/"+file)
 }
 
 // link makes a path with a query. Pairs whose value is empty are left out.

@@ -60,29 +60,3 @@ func TestTwoWhoChangeTheSame(t *testing.T) {
 		}
 	}
 }
-
-// TestTwoWhoMergeTheSame: an episode that is merged into two others at once goes into one of them, and leaves nothing in the other.
-func TestTwoWhoMergeTheSame(t *testing.T) {
-	s := openSite(t)
-	episode := func(content string) string {
-		return s.api(http.MethodPost, "/api/episodes", map[string]any{"event_type": "error", "title": "The gateway fell over", "content": content})["episode_id"].(string)
-	}
-	for round := range 10 {
-		secret := fmt.Sprintf("only this tells of %d", round)
-		from, one, other := episode(secret), episode("one"), episode("other")
-		codes := s.together("/ui/memory/merge",
-			url.Values{"kind": {"episode"}, "id": {one}, "from": {from}, "sure": {"yes"}}, url.Values{"kind": {"episode"}, "id": {other}, "from": {from}, "sure": {"yes"}})
-		if codes[http.StatusSeeOther] != 1 || codes[http.StatusNotFound] != 1 {
-			t.Fatalf("the two are answered %v", codes)
-		}
-		gained := 0
-		for _, id := range []string{one, other} {
-			if says, _, _ := strings.Cut(s.get(memoryPage("episode", id), http.StatusOK), "May say the same"); strings.Contains(says, secret) {
-				gained++
-			}
-		}
-		if gained != 1 {
-			t.Errorf("%d of the two say what it said", gained)
-		}
-	}
-}

@@ -15,7 +15,6 @@ import (
 )
 
 const (
-	settingsPath = "/ui/settings"
 	// settingFor is how long a browser keeps what somebody chose.
 	settingFor = 365 * 24 * time.Hour
 	// projectSetting and themeSetting are cookies, their names without the port: see cookieFor.
@@ -29,12 +28,10 @@ const (
 
 var themes = []option{{Value: "light", Name: "light"}, {Value: "dark", Name: "dark"}, {Value: "", Name: "as the system has it"}}
 
-// settingPages registers what somebody chooses for one browser: the project whose rows pages show, and light or dark.
-// Both are cookies that say nothing of who it is, and open nothing.
+// settingPages registers what somebody chooses for one browser, the project whose rows pages show and light or dark,
+// and how the router is. The choices are cookies that say nothing of who it is, and open nothing.
 func (s *Server) settingPages() {
-	s.page(settingsPath, "settings.html", "Settings", func(v *visit) (any, error) { return nil, nil })
 	s.action(settingsPath, settingsPath, s.choose)
-	s.section(system, "Settings", settingsPath)
 	s.notice("set", "It is set, for this browser.")
 }
 
@@ -51,7 +48,7 @@ func (s *Server) choose(v *visit) (string, error) {
 		}
 		v.keep(projectSetting, project)
 		query := next.Query()
-		for _, name := range []string{"project", "before", "after", "skip", "cursor"} { // of the list as it was
+		for _, name := range []string{"project", "cursor"} { // of the list as it was
 			query.Del(name)
 		}
 		next.RawQuery = query.Encode()

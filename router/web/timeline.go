@@ -1,8 +1,11 @@
 package web
 
 import (
+	"cmp"
+	"fmt"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -11,75 +14,196 @@ import (
 )
 
 const (
-	timelinePath = "/ui/timeline"
-	// latestMoments is how many moments the overview shows, and an agent's page.
+	// latestMoments is how many moments an agent's page shows.
 	latestMoments = 20
-	// replayed is how many steps of a session its page shows; the rest is on the timeline.
-	replayed = feed.MaxMoments
+	// mostGathered bounds the moments that lanes are drawn of, and mostLanes how many agents have one.
+	mostGathered = 5 * feed.MaxMoments
+	mostLanes    = 12
+	// lanePieces is how many pieces of time a lane has: what happens in one of them is one bar.
+	lanePieces = 72
 )
 
-func (s *Server) timelinePages() {
-	if s.services.Timeline == nil {
-		return
+// stretches are how far back lanes reach, by the names that the page's address has.
+var stretches = []struct {
+	Name string
+	Of   time.Duration
+}{{"1h", time.Hour}, {"6h", 6 * time.Hour}, {"24h", 24 * time.Hour}, {"7d", 7 * 24 * time.Hour}}
+
+// spanOf is the stretch of a name; six hours of any other.
+func spanOf(name string) time.Duration {
+	for _, one := range stretches {
+		if one.Name == name {
+			return one.Of
+		}
 	}
-	s.page(timelinePath, "timeline.html", "What happened", s.timeline)
-	s.section(operations, "What happened", timelinePath)
+	return 6 * time.Hour
+}
+
+// timelineOf is the timeline of a project or an agent; empty: there is no timeline, or no name.
+func (s *Server) timelineOf(what, name string) string {
+	if name == "" || s.services.Timeline == nil {
+		return ""
+	}
+	return link(timelinePath, what, name)
 }
 
 // timelineView is what the page of the timeline shows.
 type timelineView struct {
-	Moments        []feed.Moment
-	Agent, Project string
-	Kinds, Ranges  []option
-	pager
+	Filters []filter
+	Ranges  []option // Value is the path
+	Lanes   *lanes
+	Moments []feed.Moment
+	Older   string
+	Newer   string
 }
 
-// ranges are the stretches of time that the page offers.
-var ranges = []option{{Value: "1h", Name: "the last hour"}, {Value: "today", Name: "today"}, {Value: "yesterday", Name: "yesterday"}, {Value: "7d", Name: "7 days"}, {Value: "30d", Name: "30 days"}}
-
 func (s *Server) timeline(v *visit) (any, error) {
-	query := feed.TimelineQuery{Agent: v.value("agent"), Project: v.value("project"), Range: v.value("range"), Before: v.value("before"), Limit: pageRows}
+	query := feed.TimelineQuery{Agent: v.value("agent"), Project: v.value("project"), Range: v.value("range"), Before: v.value("cursor"), Limit: pageRows}
 	kind := v.value("kind")
 	if kind != "" {
 		query.Kinds = []string{kind}
 	}
-	found, err := s.services.Timeline.Timeline(v.context(), query)
+	found, err := s.services.Timeline.Timeline(v.Context(), query)
 	if err != nil {
 		return nil, err
 	}
-	page := timelineView{
-		Moments: found.Moments, Agent: query.Agent, Project: query.Project, Kinds: options("everything", kind, feed.MomentKinds()),
-		Ranges: []option{{Name: "any time", Chosen: query.Range == ""}},
-		pager:  v.turns("before", found.Next, query.Before != "", "Newest", "Older"),
+	page := timelineView{Moments: found.Moments, Filters: []filter{
+		{Name: "kind", Label: "What", Among: options("everything", kind, feed.MomentKinds())}, {Name: "agent", Label: "Agent"}, {Name: "project", Label: "Project"}, {Name: "range", Label: "When"},
+	}}
+	if found.Next != "" {
+		page.Older = v.with("cursor", found.Next)
 	}
-	for _, one := range ranges {
-		one.Chosen = one.Value == query.Range
-		page.Ranges = append(page.Ranges, one)
+	if query.Before != "" {
+		page.Newer = v.with("cursor", "")
 	}
-	if !slices.ContainsFunc(page.Ranges, func(o option) bool { return o.Chosen }) { // of a link
-		page.Ranges = append(page.Ranges, option{Value: query.Range, Name: query.Range, Chosen: true})
+	for _, one := range stretches {
+		page.Ranges = append(page.Ranges, option{Value: v.with("range", one.Name), Name: one.Name, Chosen: one.Name == query.Range})
 	}
-	return page, nil
+	if query.Before == "" && kind == "" {
+		page.Lanes, _, err = s.lanesOf(v, feed.TimelineQuery{Agent: query.Agent, Project: query.Project}, spanOf(query.Range))
+	}
+	return page, err
 }
 
-// latest are the newest moments that a query selects.
-func (s *Server) latest(v *visit, query feed.TimelineQuery) ([]feed.Moment, error) {
-	if s.services.Timeline == nil {
-		return nil, nil
+// moments are the newest that a query selects, at most so many.
+func (s *Server) moments(v *visit, query feed.TimelineQuery, most int) (moments []feed.Moment, err error) {
+	for s.services.Timeline != nil && len(moments) < most {
+		query.Limit = min(most-len(moments), feed.MaxMoments)
+		found, err := s.services.Timeline.Timeline(v.Context(), query)
+		if err != nil {
+			return nil, err
+		}
+		moments = append(moments, found.Moments...)
+		if query.Before = found.Next; found.Next == "" {
+			break
+		}
 	}
-	query.Limit = latestMoments
-	found, err := s.services.Timeline.Timeline(v.context(), query)
-	return found.Moments, err
+	return moments, nil
 }
 
-// replay are the steps of a session in their order, and whether there were more before them.
-func (s *Server) replay(v *visit, session operational.Session) (steps []feed.Moment, more bool, err error) {
-	if s.services.Timeline == nil {
-		return nil, false, nil
+// lanes are what agents did over a stretch of time, one line for each, drawn with attributes alone: the policy of the pages allows no style.
+type lanes struct {
+	Axis  []string
+	Lanes []lane
+	More  int // agents that have no lane
+}
+
+type lane struct {
+	Agent, Path, State string
+	Bands, Bars        []bar
+	Says               string // what is drawn, in words
+}
+
+// bar is a rectangle; its place and width are in per cent of the stretch.
+type bar struct {
+	X, Width, Tone, Path, Says string
+	Count                      int
+}
+
+// lanesOf draws what a query selects over a stretch that ends now, and returns it too.
+func (s *Server) lanesOf(v *visit, query feed.TimelineQuery, stretch time.Duration) (*lanes, []feed.Moment, error) {
+	now := s.now().UTC()
+	begin := now.Add(-stretch)
+	query.Range = begin.Format(time.RFC3339) + ".." + now.Add(time.Second).Format(time.RFC3339)
+	moments, err := s.moments(v, query, mostGathered)
+	if err != nil || len(moments) == 0 {
+		return nil, moments, err
 	}
-	found, err := s.services.Timeline.Timeline(v.context(), feed.TimelineQuery{Agent: session.AgentID, Range: s.rangeOf(session), Limit: replayed})
-	slices.Reverse(found.Moments)
-	return found.Moments, found.Next != "", err
+	agents := map[string][]feed.Moment{}
+	var order []string // who did something last comes first
+	for _, m := range moments {
+		if m.Agent == "" || m.Agent == operational.RouterName || query.Agent != "" && m.Agent != query.Agent {
+			continue
+		}
+		if agents[m.Agent] == nil {
+			order = append(order, m.Agent)
+		}
+		agents[m.Agent] = append(agents[m.Agent], m)
+	}
+	if len(order) == 0 {
+		return nil, moments, nil
+	}
+	drawn := &lanes{Axis: axis(begin, stretch), More: max(len(order)-mostLanes, 0)}
+	at := func(t time.Time) float64 { return min(max(100*float64(t.Sub(begin))/float64(stretch), 0), 100) }
+	for _, id := range order[:min(len(order), mostLanes)] {
+		one := lane{Agent: id, Path: link(timelinePath, "agent", id)}
+		if s.services.Presence != nil {
+			if agent, err := s.services.Presence.Agent(v.Context(), id); err == nil {
+				one.State = string(agent.State)
+				if end := agent.LastSeen; end.After(begin) { // of its present run, or of the last
+					one.Bands = []bar{rectangle(at(agent.StartedAt), at(end)-at(agent.StartedAt))}
+				}
+			}
+		}
+		one.Bars = bursts(id, agents[id], begin, stretch)
+		one.Says = fmt.Sprintf("%s: %d events in %s", id, len(agents[id]), span(stretch))
+		drawn.Lanes = append(drawn.Lanes, one)
+	}
+	return drawn, moments, nil
+}
+
+// axis are five times of a stretch: of days the day, of hours the hour.
+func axis(begin time.Time, stretch time.Duration) (times []string) {
+	format := "15:04"
+	if stretch > 24*time.Hour {
+		format = "2 Jan"
+	}
+	for i := range 5 {
+		times = append(times, begin.Add(time.Duration(i)*stretch/4).Format(format))
+	}
+	return times
+}
+
+// bursts are what an agent did, a bar for each piece of time in which it did something.
+func bursts(id string, moments []feed.Moment, begin time.Time, stretch time.Duration) (bars []bar) {
+	piece := stretch / lanePieces
+	counts, worst := make([]int, lanePieces+1), make([]string, lanePieces+1)
+	for _, m := range moments {
+		i := int(m.At.Sub(begin) / piece)
+		if m.Kind == feed.KindAgent || i < 0 || i > lanePieces {
+			continue
+		}
+		counts[i]++
+		if t := tone(m.State); t == "bad" || t == "warn" && worst[i] != "bad" {
+			worst[i] = t
+		}
+	}
+	for i, n := range counts {
+		if n == 0 {
+			continue
+		}
+		from := begin.Add(time.Duration(i) * piece)
+		b := rectangle(100*float64(i)/lanePieces, 90.0/lanePieces)
+		b.Count, b.Tone = n, cmp.Or(worst[i], "calm")
+		b.Says = fmt.Sprintf("%d at %s", n, from.Format("15:04"))
+		b.Path = link(timelinePath, "agent", id, "range", from.Format(time.RFC3339)+".."+from.Add(piece).Format(time.RFC3339))
+		bars = append(bars, b)
+	}
+	return bars
+}
+
+func rectangle(x, width float64) bar {
+	return bar{X: strconv.FormatFloat(x, 'f', 2, 64) + "%", Width: strconv.FormatFloat(max(width, 0.3), 'f', 2, 64) + "%"}
 }
 
 // rangeOf is the stretch of time of a session, as a timeline is asked for it.
@@ -94,40 +218,36 @@ func (s *Server) rangeOf(session operational.Session) string {
 // momentPath is where a moment leads: to what it is about.
 func momentPath(m feed.Moment) string {
 	switch m.About {
-	case "task", "lesson", "pattern", "message", "session", "agent":
-		return link("/ui/"+m.About, "id", m.Subject)
-	case "knowledge", "episode", "fact", "procedure":
-		return memoryPath(m.About, m.Subject)
-	case "check":
-		return link("/ui/guard/ledger", "agent", m.Agent) + "#check-" + url.QueryEscape(m.Subject)
-	case "approval", "permission":
-		return "/ui/guard/approvals#" + m.About + "-" + url.QueryEscape(m.Subject)
 	case "rule":
-		return link("/ui/guard/ledger", "rule", m.Subject)
-	case "escalation":
-		return "/ui/escalations#escalation-" + url.QueryEscape(m.Subject)
-	case "proposal":
-		return "/ui/proposals#proposal-" + url.QueryEscape(m.Subject)
+		return link(guardPath, "kind", "check", "rule", m.Subject)
+	case "check":
+		return link(guardPath, "kind", "check", "agent", m.Agent) + "#check-" + url.QueryEscape(m.Subject)
 	case "transcript":
-		return "/ui/proposals"
-	case "reminder":
-		return "/ui/reminders#reminder-" + url.QueryEscape(m.Subject)
+		return link(inboxPath, "kind", "proposal")
 	}
-	return ""
+	return pathOf(m.About, m.Subject)
 }
 
-// toldPath is where a memory leads that an agent was told.
-func toldPath(item operational.ToldItem) string {
-	switch item.Kind {
-	case "lesson", "principle", "pattern", "task", "session":
-		if strings.Contains(item.ID, ":") { // a rule that came with the router, or of a pack: it has no lesson
-			return link("/ui/guard/ledger", "rule", item.ID)
-		}
-		return link("/ui/"+strings.Replace(item.Kind, "principle", "lesson", 1), "id", item.ID)
-	case "rule", "guard": // of a lesson, of a pattern, or of neither
-		return link("/ui/guard/ledger", "rule", item.ID)
-	case "knowledge", "episode", "fact", "procedure", "incident":
-		return memoryPath(item.Kind, item.ID)
+// sparkline are the points of a line of 64 × 20, the oldest first; empty: there is nothing to draw.
+func sparkline(values []int) string {
+	most := slices.Max(append(values, 0))
+	if len(values) < 2 || most == 0 {
+		return ""
 	}
-	return ""
+	var points []string
+	for i, n := range values {
+		points = append(points, fmt.Sprintf("%.1f,%.1f", 1+62*float64(i)/float64(len(values)-1), 19-18*float64(n)/float64(most)))
+	}
+	return strings.Join(points, " ")
+}
+
+// perPiece counts times by equal pieces of a stretch that ends now.
+func perPiece(times []time.Time, now time.Time, stretch time.Duration, pieces int) []int {
+	counts := make([]int, pieces)
+	for _, t := range times {
+		if i := pieces - 1 - int(now.Sub(t)*time.Duration(pieces)/stretch); i >= 0 && i < pieces {
+			counts[i]++
+		}
+	}
+	return counts
 }

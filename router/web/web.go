@@ -1,5 +1,4 @@
-// Package web is the dashboard that people look at in a browser: pages made
-// with router/markup, and the few scripts, styles and libraries that they
+// Package web is the dashboard that people look at in a browser: pages, and the few scripts, styles and libraries that they
 // load, all of it embedded. It owns what is a browser's alone: pages, forms,
 // sessions by cookie, what a page may load and where it may send. It calls the
 // services as whoever is logged in, holds no rule of any domain, and knows no
@@ -9,8 +8,8 @@
 // hostile: the templates escape it, neutralise makes what cannot be seen
 // visible, and the Content-Security-Policy lets no script run but ours.
 //
-// A page is a file of Go with its loader and a file in templates with the same
-// name; see pages.go for how it is registered.
+// A kind of thing is described by data, and one handler shows lists, rows and
+// forms of all kinds; see thing.go, and pages.go for how they are registered.
 package web
 
 import (
@@ -29,15 +28,10 @@ import (
 	"skillrouter/internal/defaults"
 	"skillrouter/internal/errs"
 	"skillrouter/internal/principal"
-	"skillrouter/learning/episode"
-	"skillrouter/learning/experience"
-	"skillrouter/learning/fact"
 	"skillrouter/learning/guard"
 	"skillrouter/learning/history"
 	"skillrouter/learning/knowledge"
 	"skillrouter/learning/lesson"
-	"skillrouter/learning/procedure"
-	"skillrouter/learning/shelf"
 	"skillrouter/learning/verdict"
 	"skillrouter/operational"
 	"skillrouter/operational/person"
@@ -47,7 +41,6 @@ import (
 	"skillrouter/router/kind"
 	"skillrouter/router/search"
 	"skillrouter/router/session"
-	"skillrouter/router/transfer"
 	"skillrouter/router/value"
 )
 
@@ -61,39 +54,31 @@ type Services struct {
 	Reminders     operational.ReminderService
 	Escalations   operational.EscalationService
 	Sessions      session.Service
-	Feed          feed.Service
 	Timeline      feed.TimelineService
 	Kinds         []kind.Memory // whose rows have pages
-	Router        router.Service
 	Introspection router.IntrospectionService
 	Memory        router.MemoryService
 	Knowledge     *knowledge.Base
-	Episodes      episode.Service
-	Experiences   experience.Service
 	Lessons       lesson.Service
 	Patterns      lesson.PatternService
 	Guard         guard.Service
-	Facts         fact.Service
-	Procedures    procedure.Service
 	Consolidation history.ConsolidationService
+	Leases        Leases
 	Unread        Unread
 	Log           MessageLog
 	Health        func(ctx context.Context) Health
-	Doctor        func(ctx context.Context) []router.SystemCheck
 	Hooks         func(ctx context.Context) []router.SystemCheck // whether agents' hooks ask the guard
 	Demo          Demo                                           // nil: there is none to be had
 	// Projects returns up to limit projects that anything belongs to.
 	Projects func(ctx context.Context, limit int) ([]string, error)
 
-	Search     search.Service
-	Verdicts   verdict.Service
-	Incidents  *history.Incidents
-	Tellings   Tellings
-	Transfer   transfer.Service
-	Value      value.Service
-	Decisions  decision.Service // with Guard, Escalations, Incidents, Knowledge and Consolidation
-	Embeddings shelf.EmbeddingService
-	Process    func() Process
+	Search    search.Service
+	Verdicts  verdict.Service
+	Incidents *history.Incidents
+	Tellings  Tellings
+	Value     value.Service
+	Decisions decision.Service // with Guard, Escalations, Incidents, Knowledge and Consolidation
+	Process   func() Process
 }
 
 // Unread tells how many messages wait for an agent; comms.Presence does.
@@ -114,6 +99,11 @@ type MessageLog interface {
 type Tellings interface {
 	Told(ctx context.Context, query operational.TellingQuery) ([]operational.Telling, error)
 	Came(ctx context.Context, items []operational.ToldRef) ([]operational.ToldSum, error)
+}
+
+// Leases tells who holds which files; comms/lease does.
+type Leases interface {
+	Leases(ctx context.Context, filter operational.LeaseFilter) ([]operational.Lease, error)
 }
 
 // Health is how the process is.
@@ -148,11 +138,14 @@ type Server struct {
 	sessions *sessions
 	key      [sha256.Size]byte // of this process's forms; see formToken
 	loads    map[string]pageOf // by path
-	acts     map[string]action // by path
-	sections []section
+	actions  map[string]action // by path
+	things   map[string]*thing // by kind
+	places   []*place
+	own      map[string]func(t *thing) bool              // what is a kind's own, by kind; false: there is no such service
+	among    map[string]func(v *visit) ([]option, error) // the values of filters that no type lists, by kind and name
 	sizes    recent[router.MemoryStats]
-	known    recent[[]string] // projects: each page offers them
-	checkup  checkup
+	counted  perVisitor
+	known    recent[[]string]  // projects: each page offers them
 	notices  map[string]string // what is said after an action, by the code that a redirect bears
 	bound    *Server           // shows whoever is bound to projects what keeps to them; nil: this is it
 }
@@ -194,7 +187,12 @@ func (s *Server) Routes() iter.Seq2[string, string] {
 				return
 			}
 		}
-		for path := range s.acts {
+		for path := range described().Moved {
+			if !yield(http.MethodGet, path) {
+				return
+			}
+		}
+		for path := range s.actions {
 			if !yield(http.MethodPost, path) {
 				return
 			}
@@ -227,8 +225,25 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			shown.show(w, r, page)
 			return
 		}
+		if to, ok := described().Moved[r.URL.Path]; ok { // links in chats and notes go on working
+			query, words := r.URL.Query(), strings.Fields(to)
+			for _, word := range words[1:] {
+				name, value, set := strings.Cut(word, "=")
+				if old, now, renamed := strings.Cut(word, ">"); renamed && query.Has(old) {
+					query[now] = query[old]
+				} else if set {
+					query.Set(name, value)
+				}
+			}
+			place := words[0]
+			if len(query) > 0 {
+				place += "?" + query.Encode()
+			}
+			http.Redirect(w, r, place, http.StatusFound)
+			return
+		}
 	case http.MethodPost:
-		if action, ok := shown.acts[r.URL.Path]; ok {
+		if action, ok := shown.actions[r.URL.Path]; ok {
 			shown.act(w, r, action)
 			return
 		}

@@ -73,7 +73,7 @@ func (r received) ids(t *testing.T) (ids []string) {
 			Items []map[string]string
 		} `json:"data"`
 	}
-	if err := json.Unmarshal(r.body, &said); err != nil || said.Type != "decision.waiting" || said.Data.URL != "http://router/ui/decide" {
+	if err := json.Unmarshal(r.body, &said); err != nil || said.Type != "decision.waiting" || said.Data.URL != "http://router/ui/inbox" {
 		t.Fatalf("%v: %s", err, r.body)
 	}
 	for _, i := range said.Data.Items {
@@ -138,7 +138,7 @@ func (w *world) start() {
 		w.t.Fatal(err)
 	}
 	w.hook = webhook.New(w.receiver.URL+"/hook", w.team, webhook.Options{
-		Secret: secret, Dashboard: "http://router/ui/decide", State: w.saved(), Changed: &w.bell, Now: time.Now, Log: slog.New(slog.DiscardHandler), Timeout: 300 * time.Millisecond,
+		Secret: secret, Dashboard: "http://router/ui/inbox", State: w.saved(), Changed: &w.bell, Now: time.Now, Log: slog.New(slog.DiscardHandler), Timeout: 300 * time.Millisecond,
 		Save: func(state []byte) error {
 			w.saving.Lock()
 			defer w.saving.Unlock()
