@@ -37,7 +37,7 @@ type connection struct {
 func (c *connection) cut() {
 	c.ending.Store(true)
 	c.cancel()
-	c.out.hurry()
+	c.out.deadline(farewellTimeout)
 }
 
 // pump publishes what is for the client, and keep-alives while there is

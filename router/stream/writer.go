@@ -22,7 +22,7 @@ type writer struct {
 	buffer  []byte
 	entries []entry // those in the buffer
 
-	mu sync.Mutex // orders the deadlines of send and hurry
+	mu sync.Mutex // orders the deadlines of send and of cut
 }
 
 func newWriter(w http.ResponseWriter, c *connection) *writer {
@@ -88,7 +88,7 @@ func flush(w http.ResponseWriter) error {
 	}
 }
 
-// deadline limits the next write. A writer that knows no deadlines (in a
+// deadline limits the next write, and one under way. A writer that knows no deadlines (in a
 // test) goes without.
 func (w *writer) deadline(limit time.Duration) {
 	w.mu.Lock()
@@ -98,9 +98,6 @@ func (w *writer) deadline(limit time.Duration) {
 	}
 	_ = w.control.SetWriteDeadline(time.Now().Add(limit))
 }
-
-// hurry shortens the deadline of a write under way.
-func (w *writer) hurry() { w.deadline(farewellTimeout) }
 
 // farewell tells the client when to come back, if it still listens.
 func (w *writer) farewell() {
