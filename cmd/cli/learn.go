@@ -86,7 +86,7 @@ once it is accepted. Nothing an assistant said counts; secrets are cut out.`,
 			option("accept", &o.accept, "let the incident of this id warn before a command; may be repeated"),
 			option("accept-seen", &o.seen, "let all that were seen in at least so many sessions warn, but those that were declined"),
 			option("undo", &o.undo, "take back that the incident of this id warns; may be repeated"),
-			option("forget", &o.forget, "delete what was learned of the project, take its lessons out of use, and read nothing"),
+			option("forget", &o.forget, "delete what was learned of the project, and read nothing"),
 			option("all", &o.everything, "show every failure, also those of one session"),
 		},
 	}, func(ctx context.Context) error { return s.learn(ctx, &o) }))
@@ -367,9 +367,6 @@ func printIncident(w io.Writer, i *history.Incident) {
 	mark := ""
 	if i.Accepted {
 		mark = ", warns"
-	}
-	if i.Lesson != "" {
-		mark += ", a lesson of the team"
 	}
 	fmt.Fprintf(w, "- %s: %s\n  %s: %d times in %d sessions%s\n", clean(i.Program), clean(i.Example), shortID(i.ID), i.Count, i.Sessions, mark)
 	for k, f := range i.Fixes {

@@ -108,8 +108,7 @@ type Incident struct {
 	Others   []Attempt `json:"failed_too"` // what failed in its place
 	First    time.Time `json:"first_seen"`
 	Last     time.Time `json:"last_seen"`
-	Lesson   string    `json:"lesson,omitempty"` // the team's lesson that it is, since it was accepted
-	Accepted bool      `json:"accepted"`         // it may warn before a command
+	Accepted bool      `json:"accepted"` // it may warn before a command
 	By       string    `json:"accepted_by,omitempty"`
 	Declined bool      `json:"declined,omitempty"` // somebody decided that it shall not warn: it waits for nobody
 	Voices   []string  `json:"voices,omitempty"`   // the tokens in whose sessions it was seen, as of a fix

@@ -26,9 +26,6 @@ type Incidents struct {
 	store Store
 	now   clock.Clock
 
-	team     Team       // nil: accepted incidents are no lessons
-	teaching sync.Mutex // held while lessons are brought in step
-
 	reading sync.Mutex // held while what is warned of is read: the last to read has read every change
 
 	mu     sync.RWMutex
@@ -134,14 +131,13 @@ func (n *Incidents) learn(ctx context.Context, draft Draft) (learned Learned, er
 	}
 	var touched []int64
 	err = n.store.ChangeIncidents(ctx, func(tx Tx) error {
-		l.accepted = nil
 		learned, touched, err = l.apply(tx)
 		return err
 	})
 	if err != nil {
 		return Learned{}, err
 	}
-	return learned, cmp.Or(n.reheat(ctx, append([]int64{}, touched...)), n.teach(ctx, l.accepted))
+	return learned, n.reheat(ctx, append([]int64{}, touched...))
 }
 
 // reheat brings what is warned of in step with how features are used now: these, or all of them.
@@ -195,7 +191,6 @@ type lesson struct {
 	now      time.Time
 	failures map[int]failure
 	features map[int][]feature // of the commands
-	accepted []int64           // incidents that changed and had been accepted
 }
 
 // apply learns in a transaction. It may run twice.
@@ -270,9 +265,6 @@ func (l *lesson) apply(tx Tx) (learned Learned, touched []int64, err error) {
 	var put []Incident
 	for id := range changed {
 		put = append(put, incidents[id])
-		if incidents[id].Accepted {
-			l.accepted = append(l.accepted, id)
-		}
 	}
 	slices.SortFunc(put, func(a, b Incident) int { return strings.Compare(a.ID, b.ID) })
 	var list []Use
@@ -549,8 +541,7 @@ func (inc Incident) waits() bool {
 	for i := range inc.Fixes {
 		inc.Fixes[i].Accepted, inc.Fixes[i].Person = "a person", true // whom it waits for
 	}
-	_, teaches := inc.lesson(asker{})
-	return teaches
+	return inc.teaches(asker{}) != nil
 }
 
 // says tells whether the texts that people know an incident by have all of some words.
@@ -628,7 +619,7 @@ func (n *Incidents) Accept(ctx context.Context, d Decision) (decided Decided, er
 	if d.Undo && d.Decline {
 		return decided, errs.InvalidField("decline", "takes an acceptance back too: undo beside it says nothing")
 	}
-	var named, all []int64
+	var named []int64
 	for _, id := range d.IDs {
 		number, err := NumberOf(id)
 		if err != nil {
@@ -641,7 +632,6 @@ func (n *Incidents) Accept(ctx context.Context, d Decision) (decided Decided, er
 		decided = Decided{}
 		own := 0 // incidents that only the caller's own token taught
 		ids := slices.Clone(named)
-		defer func() { all = ids }()
 		if d.Seen > 0 {
 			more, err := tx.IncidentsOf(d.Project, d.Seen)
 			if err != nil {
@@ -692,7 +682,7 @@ func (n *Incidents) Accept(ctx context.Context, d Decision) (decided Decided, er
 	if err != nil {
 		return Decided{}, err
 	}
-	return decided, cmp.Or(n.reheat(ctx, []int64{}), n.teach(ctx, all))
+	return decided, n.reheat(ctx, []int64{})
 }
 
 // Sources implements Service.
@@ -713,33 +703,6 @@ func (n *Incidents) Forget(ctx context.Context, project string) (gone Forgotten,
 	ctx = committer.Essential(ctx) // it makes room
 	if err := cmp.Or(principal.Of(ctx).Need(principal.ScopeCaptain), check.Name("project", project)); err != nil {
 		return gone, err
-	}
-	n.teaching.Lock() // no lesson is taught of what goes
-	defer n.teaching.Unlock()
-	var lessons []string
-	if err = n.store.ChangeIncidents(ctx, func(tx Tx) error {
-		lessons = nil
-		numbers, err := tx.IncidentsOf(project, 0)
-		if err != nil {
-			return err
-		}
-		found, err := tx.Incidents(numbers)
-		for _, inc := range found {
-			if inc.Lesson != "" {
-				lessons = append(lessons, inc.Lesson)
-			}
-		}
-		return err
-	}); err != nil {
-		return gone, err
-	}
-	system := principal.With(context.WithoutCancel(ctx), principal.System())
-	for _, id := range lessons { // first: as long as the incidents are there, it can be tried again
-		if n.team != nil {
-			if err := n.team.Withdraw(system, id); err != nil {
-				return gone, err
-			}
-		}
 	}
 	if err = n.store.ChangeIncidents(ctx, func(tx Tx) error {
 		gone.Incidents, gone.Steps, err = tx.Forget(project)

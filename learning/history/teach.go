@@ -1,65 +1,22 @@
 package history
 
 import (
-	"context"
-	"fmt"
 	"slices"
 	"strings"
-
-	"skillrouter/internal/principal"
 )
 
-// LessonCategory is the category of lessons that accepted incidents are.
-const LessonCategory = "incident"
-
-// Lesson is what an accepted incident teaches the team.
-type Lesson struct {
-	ID       string // empty: there is none yet
-	By       string // who accepted it
-	Project  string
-	Title    string
-	Context  string
-	Action   string
-	Outcome  string
-	Solution string // what worked
-}
-
-// Team keeps the team's lessons.
-type Team interface {
-	// Teach keeps a lesson, or what it says now, and returns its id.
-	Teach(ctx context.Context, lesson Lesson) (id string, err error)
-	// Withdraw takes a lesson out of use.
-	Withdraw(ctx context.Context, id string) error
-}
-
-// TeachTo has accepted incidents become lessons of the team. It is called before the service is used.
-func (n *Incidents) TeachTo(team Team) { n.team = team }
-
-// lesson is what the incident teaches, if it is accepted, was seen in several sessions, and it is known what worked.
-func (inc *Incident) lesson(asker asker) (l Lesson, ok bool) {
-	if !inc.Accepted || inc.Sessions < warnSessions {
-		return l, false
-	}
+// teaches is the fix that it would teach to accept the incident: one that worked by more than chance, in an incident of several sessions,
+// of which something can be told. nil: there is none.
+func (inc *Incident) teaches(asker asker) *Fix {
 	fix := inc.offered(asker, nil)
-	if fix == nil || !inc.proven(fix) || fix.lasts() == "" {
-		return l, false
+	if !inc.Accepted || inc.Sessions < warnSessions || fix == nil || !inc.proven(fix) || fix.lasts() == "" {
+		return nil
 	}
-	return Lesson{
-		ID: inc.Lesson, By: inc.By, Project: inc.Project, Action: told(inc.Command), Outcome: told(inc.said()),
-		Title: told(fmt.Sprintf("%s fails here: %s", inc.Program, inc.said())), Context: told(learnedOf(fix)), Solution: told(fix.lasts()),
-	}, true
-}
-
-// learnedOf says where a lesson comes from.
-func learnedOf(fix *Fix) string {
-	if len(fix.By) == 0 {
-		return "Learned from the commands of earlier sessions."
-	}
-	return "Learned from the commands of earlier sessions of " + fix.teachers() + "."
+	return fix
 }
 
 // proven tells whether a fix is more than chance: it worked twice, or the failure was seen in more sessions than one needs to accept it and
-// the steps before name what the error names. Where edits mended it far oftener, it is not the lesson,
+// the steps before name what the error names. Where edits mended it far oftener, it teaches nothing,
 // and what went through in whatever folder after a cd failed is none. Nor is a fix that makes an empty file for what follows: the
 // next session writes something else, under another name.
 func (inc *Incident) proven(fix *Fix) bool {
@@ -85,7 +42,7 @@ func makesFile(command string) bool {
 	})
 }
 
-// lasts is the whole fix, as a lesson tells it: all its steps that do something, and what went through then. It is empty where nothing
+// lasts is the whole fix: all its steps that do something, and what went through then. It is empty where nothing
 // of it can be told, as of a script that was typed in.
 func (f *Fix) lasts() string {
 	steps := slices.DeleteFunc(slices.Clone(f.Steps), func(step string) bool {
@@ -101,46 +58,4 @@ func (f *Fix) lasts() string {
 		steps[i] = code(steps[i], maxShownFix/len(steps))
 	}
 	return strings.Join(steps, ", then ")
-}
-
-// teach brings the team's lessons in step with incidents: those that are accepted and have something to tell are lessons, and no others.
-func (n *Incidents) teach(ctx context.Context, ids []int64) error {
-	if n.team == nil || len(ids) == 0 {
-		return nil
-	}
-	n.teaching.Lock()
-	defer n.teaching.Unlock()
-	found, err := n.store.Incidents(ctx, ids)
-	if err != nil {
-		return err
-	}
-	ctx = principal.With(ctx, principal.System())
-	for _, number := range slices.Compact(slices.Sorted(slices.Values(ids))) {
-		inc := found[number]
-		id := ""
-		switch l, ok := inc.lesson(n.everybody()); {
-		case ok:
-			id, err = n.team.Teach(ctx, l)
-		case inc.Lesson != "":
-			err = n.team.Withdraw(ctx, inc.Lesson)
-		}
-		if err != nil {
-			return err
-		}
-		if id == inc.Lesson {
-			continue
-		}
-		err = n.store.ChangeIncidents(ctx, func(tx Tx) error {
-			now, err := tx.Incidents([]int64{number})
-			if inc, there := now[number]; err == nil && there {
-				inc.Lesson = id
-				err = tx.PutIncidents([]Incident{inc})
-			}
-			return err
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -2,17 +2,17 @@ package history
 
 import "testing"
 
-// TestLessonsOfIncidents: what is seen often enough, and mended by more than chance, is told whole; the rest is no lesson of the team.
-func TestLessonsOfIncidents(t *testing.T) {
+// TestWhatIncidentsTeach: what is seen often enough, and mended by more than chance, teaches something; the rest waits for nobody.
+func TestWhatIncidentsTeach(t *testing.T) {
 	made := []string{"mkdir shop && cp -r base/. shop"}
 	for name, c := range map[string]struct {
 		incident Incident
-		want     string // its solution; empty: it is no lesson
+		want     string // the whole fix; empty: it teaches nothing
 	}{
 		"two sessions, mended twice":   {Incident{Sessions: 2, Fixes: []Fix{{Command: "bin/test", Worked: 2}}}, "`bin/test`"},
 		"two sessions, mended once":    {Incident{Sessions: 2, Fixes: []Fix{{Command: "bin/test", Worked: 1}}}, ""},
 		"three sessions, mended once":  {Incident{Sessions: 3, Fixes: []Fix{{Command: "bin/test", Worked: 1}}}, "`bin/test`"},
-		"not accepted":                 {Incident{Sessions: 9, Lesson: "not accepted", Fixes: []Fix{{Command: "bin/test", Worked: 9}}}, ""},
+		"not accepted":                 {Incident{Sessions: 9, Fixes: []Fix{{Command: "bin/test", Worked: 9}}}, ""},
 		"mended by edits, mostly":      {Incident{Sessions: 9, Edits: 5, Fixes: []Fix{{Command: "bin/test", Worked: 2}}}, ""},
 		"steps that the error names":   {Incident{Sessions: 3, Example: "No module named 'shop'", Fixes: []Fix{{Steps: made, Command: "python a.py", Worked: 1}}}, "`mkdir shop && cp -r base/. shop`, then `python a.py`"},
 		"steps of something else":      {Incident{Sessions: 3, Example: "can't open file 'b.py'", Fixes: []Fix{{Steps: made, Command: "python a.py", Worked: 1}}}, ""},
@@ -24,10 +24,13 @@ func TestLessonsOfIncidents(t *testing.T) {
 		"only looks, and a script":     {Incident{Sessions: 2, Fixes: []Fix{{Steps: []string{"pwd && ls -d */out"}, Command: "python3 << 'EOF' …", Worked: 2}}}, ""},
 		"a script behind what matters": {Incident{Sessions: 2, Fixes: []Fix{{Command: "source venv/bin/activate && python << 'EOF' …", Worked: 2}}}, "`source venv/bin/activate && python << 'EOF' …`"},
 	} {
-		c.incident.Accepted = c.incident.Lesson == ""
-		l, ok := c.incident.lesson(asker{})
-		if ok != (c.want != "") || l.Solution != c.want {
-			t.Errorf("%s: %v %q, want %q", name, ok, l.Solution, c.want)
+		c.incident.Accepted = name != "not accepted"
+		got := ""
+		if fix := c.incident.teaches(asker{}); fix != nil {
+			got = fix.lasts()
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
 }

@@ -112,10 +112,10 @@ func (s Sources) startLessons(ctx context.Context, r Request) (f gathered, err e
 	return f, err
 }
 
-// ofIncident tells whether a lesson is an incident that somebody accepted: the brief, and the answer after the
+// ofIncident tells whether a lesson is the copy of an incident, which accepted ones once got: the brief, and the answer after the
 // failure, tell what worked. One that was promoted says more.
 func ofIncident(l *lesson.Lesson) bool {
-	return l.Category == history.LessonCategory && l.Level == lesson.LevelCase && l.Solution != ""
+	return l.Category == "incident" && l.Level == lesson.LevelCase && l.Solution != ""
 }
 
 // brief is what fails in the project again and again.
