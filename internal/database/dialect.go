@@ -117,6 +117,11 @@ func (s spoken) QueryContext(ctx context.Context, statement string, args ...any)
 	return s.ConnPool.QueryContext(ctx, s.dialect.text(statement), args...)
 }
 
+// QueryRowContext implements gorm.ConnPool.
+func (s spoken) QueryRowContext(ctx context.Context, statement string, args ...any) *sql.Row {
+	return s.ConnPool.QueryRowContext(ctx, s.dialect.text(statement), args...)
+}
+
 // pool is a database's pool of connections, for gorm.
 type pool struct {
 	spoken

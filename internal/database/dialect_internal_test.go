@@ -1,6 +1,10 @@
 package database
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/glebarez/sqlite"
+)
 
 func TestDialect(t *testing.T) {
 	for _, c := range []struct{ name, text, sqlite, postgres string }{
@@ -34,5 +38,37 @@ func TestDialect(t *testing.T) {
 		if _, there := postgresDialect().words[word]; !there {
 			t.Errorf("PostgreSQL has nothing for %q", word)
 		}
+	}
+}
+
+// TestPoolSpeaks: each way in which gorm sends a statement puts in the words of the dialect, in a transaction too.
+func TestPoolSpeaks(t *testing.T) {
+	db, err := dial("file:"+escape(t.TempDir()+"/a.db"), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn := db.Dialector.(*sqlite.Dialector).Conn.(*pool)
+	defer conn.db.Close()
+	tx, err := conn.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const text = "SELECT {greatest}(1, 2)"
+	var n int
+	if err := tx.QueryRowContext(t.Context(), text).Scan(&n); err != nil || n != 2 {
+		t.Errorf("a row is %d (%v)", n, err)
+	}
+	if _, err := tx.ExecContext(t.Context(), text); err != nil {
+		t.Error(err)
+	}
+	rows, err := tx.QueryContext(t.Context(), text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := rows.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := tx.(*transaction).Rollback(); err != nil {
+		t.Error(err)
 	}
 }

@@ -105,9 +105,7 @@ func (f following) take(ctx context.Context) ([]entry, error) {
 	return entries, err
 }
 
-func (f following) ready() <-chan struct{} { return f.Ready() }
-func (f following) delivered([]entry)      {}
-func (f following) close()                 { f.Close() }
+func (f following) delivered([]entry) {}
 
 // encodeEvent writes an event as the data of a server-sent event.
 func encodeEvent(event feed.Event) []byte {

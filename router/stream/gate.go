@@ -63,13 +63,13 @@ func (d *door) admit(w http.ResponseWriter, r *http.Request, cut func()) (from s
 	who := d.caller(r)
 	at := &place{who.name, cut}
 	if err := d.enter(at, who.most); err != nil {
-		from.close()
+		from.Close()
 		d.fail(w, r, err)
 		return nil, nil
 	}
 	return from, func() {
 		d.leave(at)
-		from.close()
+		from.Close()
 	}
 }
 

@@ -13,13 +13,13 @@ import (
 // delivered are for one goroutine at a time.
 type source interface {
 	// take returns the next entries in order without waiting; none means that there are
-	// no more until ready is signalled.
+	// no more until Ready is signalled.
 	take(ctx context.Context) ([]entry, error)
-	// ready is signalled when take may have something.
-	ready() <-chan struct{}
+	// Ready is signalled when take may have something.
+	Ready() <-chan struct{}
 	// delivered notes that entries were written to the client.
 	delivered(entries []entry)
-	close()
+	Close()
 }
 
 // entry is one event of a stream. One without an id stands for a keep-alive.
@@ -42,8 +42,6 @@ func (l letters) take(ctx context.Context) ([]entry, error) {
 	return entries, err
 }
 
-func (l letters) ready() <-chan struct{} { return l.Ready() }
-
 func (l letters) delivered(entries []entry) {
 	posts := make([]*comms.Post, len(entries))
 	for i, e := range entries {
@@ -51,8 +49,6 @@ func (l letters) delivered(entries []entry) {
 	}
 	l.Delivered(posts)
 }
-
-func (l letters) close() { l.Close() }
 
 // pump gives a client's entries to put as they come, and calls idle where nothing has come for KeepAlive, until ctx ends or
 // one of the two says that the client is gone. Between entries it asks whether the caller may still have them.
@@ -76,7 +72,7 @@ func pump(ctx context.Context, from source, log *slog.Logger, put func(entries [
 		select {
 		case <-ctx.Done():
 			return
-		case <-from.ready():
+		case <-from.Ready():
 		case <-tick.C:
 			if !idle() {
 				return
