@@ -557,7 +557,7 @@ test("hostile text in every field: no script of it runs", async (t) => {
   if (true) list.push("/ui/search?q=" + encodeURIComponent(hostile));
   for (const path of list) {
     await page.goto(router.url + path);
-    for (const summary of await page.$$("summary")) await summary.click();
+    await page.evaluate(() => { for (const one of document.querySelectorAll("details")) one.open = true; });
     await page.mouse.move(600, 400);
     const found = await page.evaluate(() => ({ ran: window.ran, images: document.images.length, inline: document.querySelectorAll("script:not([src]), [onerror], [onmouseover], [style*=expression]").length }));
     assert.deepEqual(found, { ran: undefined, images: 0, inline: 0 }, path);
