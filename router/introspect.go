@@ -78,22 +78,22 @@ func (i *Introspection) Categories(ctx context.Context, persona string) (MemoryC
 const fewestOfID = 4
 
 // IDs implements IntrospectionService.
-func (i *Introspection) IDs(ctx context.Context, memory, part string) (MemoryIDs, error) {
+func (i *Introspection) IDs(ctx context.Context, query IDQuery) (MemoryIDs, error) {
 	found := MemoryIDs{IDs: []string{}}
 	if err := principal.Of(ctx).Need(principal.ScopeRead); err != nil {
 		return found, err
 	}
-	if strings.Trim(part, "0123456789abcdef-") != "" || len(part) < fewestOfID {
+	if strings.Trim(query.Part, "0123456789abcdef-") != "" || len(query.Part) < fewestOfID {
 		return found, errs.InvalidField("part", "must be the beginning or end of an id: %d or more of its digits", fewestOfID)
 	}
-	find := i.ids[memory]
+	find := i.ids[query.Type]
 	if find == nil {
 		return found, errs.InvalidField("type", "must be one of %s", strings.Join(slices.Sorted(maps.Keys(i.ids)), ", "))
 	}
-	if memory == "messages" && !principal.Of(ctx).Has(principal.ScopeCaptain) { // others' messages are nobody's business
+	if query.Type == "messages" && !principal.Of(ctx).Has(principal.ScopeCaptain) { // others' messages are nobody's business
 		return found, errs.Errorf(errs.Forbidden, "the ids of messages take a token with the scope captain")
 	}
-	ids, err := find(ctx, part, MaxMemoryIDs)
+	ids, err := find(ctx, query.Part, MaxMemoryIDs)
 	found.IDs = append(found.IDs, ids...)
 	return found, err
 }

@@ -19,7 +19,13 @@ type IntrospectionService interface {
 	Clear(ctx context.Context, request ClearRequest) (Cleared, error)
 	// IDs returns the ids of a type of things, such as knowledge or escalations, that begin or
 	// end with a part of one, the newest first. It needs ScopeRead, and for messages ScopeCaptain.
-	IDs(ctx context.Context, memory, part string) (MemoryIDs, error)
+	IDs(ctx context.Context, query IDQuery) (MemoryIDs, error)
+}
+
+// IDQuery asks for the ids of a type of things that a part of one fits.
+type IDQuery struct {
+	Type string `query:"type" required:"true" doc:"knowledge, lessons, patterns, episodes, proposals, gaps, incidents, escalations, runs or checks"`
+	Part string `query:"part" required:"true" doc:"The beginning or end of an id, four digits or more"`
 }
 
 // MemoryIDs are the ids that a part of one fits, at most MaxMemoryIDs.

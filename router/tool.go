@@ -12,10 +12,22 @@ type ToolService interface {
 	// Tools lists every tool of every toolset, whether it is switched on for MCP's
 	// clients or not, by name.
 	Tools() []Tool
-	// CallTool calls a tool with the object of its arguments and returns the fields of
-	// its answer, which marshal to a JSON object. It is a NotFound error if there is no
-	// such tool, an Invalid one if the arguments are not those of its schema.
-	CallTool(ctx context.Context, name string, arguments json.RawMessage) (any, error)
+	// CallTool calls a tool. It is a NotFound error if there is no such tool, an Invalid one if the arguments are not those
+	// of its schema.
+	CallTool(ctx context.Context, call ToolCall) (ToolAnswer, error)
+}
+
+// ToolCall is a call of a tool.
+type ToolCall struct {
+	Name      string
+	Arguments json.RawMessage // an object
+	Agent     string          // who it is made as; empty: whoever the token belongs to
+}
+
+// ToolAnswer is what a tool answers: fields for programs, which marshal to a JSON object, and a text for models and people.
+type ToolAnswer struct {
+	Fields any
+	Text   string
 }
 
 // Tool is one tool as programs list it.

@@ -90,7 +90,7 @@ func TestEmbeddingsOverHTTP(t *testing.T) {
 	ctx := t.Context()
 	status := func() shelf.EmbeddingStatus {
 		t.Helper()
-		s, err := c.System.Embeddings(ctx)
+		s, err := client.Ask(ctx, c, shelf.EmbeddingService.Embeddings)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,12 +107,12 @@ func TestEmbeddingsOverHTTP(t *testing.T) {
 			}
 		}
 	}
-	stored, err := c.Knowledge.Store(ctx, knowledge.Draft{Category: "gotcha", Title: "halt airship", Content: "by hand"})
+	stored, err := client.Send(ctx, c, knowledge.Service.Store, knowledge.Draft{Category: "gotcha", Title: "halt airship", Content: "by hand"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range 5 {
-		if _, err := c.Knowledge.Store(ctx, knowledge.Draft{Category: "c", Title: fmt.Sprint("note ", i), Content: fmt.Sprint("subject", i)}); err != nil {
+		if _, err := client.Send(ctx, c, knowledge.Service.Store, knowledge.Draft{Category: "c", Title: fmt.Sprint("note ", i), Content: fmt.Sprint("subject", i)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -120,7 +120,7 @@ func TestEmbeddingsOverHTTP(t *testing.T) {
 	if s := status(); s.Model != "scripted" || s.Dimension != 128 || s.Total != 6 || len(s.Kinds) != 3 {
 		t.Errorf("%+v", s)
 	}
-	found, err := c.Knowledge.Search(ctx, knowledge.Query{Query: "terminate zeppelin", Explain: true})
+	found, err := client.Send(ctx, c, knowledge.Service.Search, knowledge.Query{Query: "terminate zeppelin", Explain: true})
 	if err != nil || found.Count == 0 || found.Results[0].ID != stored.ID || found.Notice != "" || found.Results[0].Why[0].Lane != shelf.LaneVector {
 		t.Errorf("%+v, %v", found, err)
 	}
@@ -141,7 +141,7 @@ func TestEmbeddingsOverHTTP(t *testing.T) {
 	}
 	endpoint.away.Store(true)
 	until("a notice", func() bool {
-		found, err := c.Knowledge.Search(ctx, knowledge.Query{Query: "halt hand " + time.Now().String()})
+		found, err := client.Send(ctx, c, knowledge.Service.Search, knowledge.Query{Query: "halt hand " + time.Now().String()})
 		return err == nil && found.Count > 0 && found.Results[0].ID == stored.ID && strings.HasPrefix(found.Notice, "search is lexical only")
 	})
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, server.URL+"/api/tools/search_knowledge", strings.NewReader(`{"query":"halt hand by a tool"}`))

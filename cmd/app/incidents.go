@@ -8,12 +8,13 @@ import (
 	"skillrouter/learning/guard/rule"
 	"skillrouter/learning/history"
 	"skillrouter/router/httpapi"
+	"skillrouter/router/value"
 )
 
 // wireIncidents serves what fails in projects.
 func (a *App) wireIncidents(_ context.Context, p *parts) error {
 	p.incidents.VouchedOnly(a.config.TellVouched)
-	p.routes = append(p.routes, httpapi.Incidents(toldIncidents{p.incidents, p.tellings, p.value, a.log}), httpapi.Value(p.value))
+	p.routes = append(p.routes, httpapi.Offer[history.Service](history.Operations.Incidents, toldIncidents{p.incidents, p.tellings, p.value, a.log}), httpapi.Offer[value.Service](value.Operations, p.value))
 	return nil
 }
 

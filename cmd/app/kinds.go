@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"skillrouter/internal/operation"
+	"skillrouter/learning/procedure"
 	"skillrouter/operational"
 	"skillrouter/router"
 	"skillrouter/router/contexts"
@@ -15,19 +17,19 @@ import (
 )
 
 // wired is a kind of memory and the service that keeps its rows.
-type wired[Service any] struct {
+type wired[Service comparable] struct {
 	service Service
 	memory  kind.Memory
 }
 
 // of takes what makes a kind in router/kind.
-func of[Service any](service Service, memory kind.Memory) wired[Service] {
+func of[Service comparable](service Service, memory kind.Memory) wired[Service] {
 	return wired[Service]{service, memory}
 }
 
 // join puts the kind to work: it opens the index of its rows and keeps it, offers the kind to searches, contexts, exports
 // and counts, and adds its routes and its tools.
-func (k wired[Service]) join(a *App, routes func(Service) httpapi.Routes, tools func(Service) mcpserver.Tools) func(context.Context, *parts) error {
+func (k wired[Service]) join(a *App, operations operation.List, tools func(Service) mcpserver.Tools) func(context.Context, *parts) error {
 	return func(ctx context.Context, p *parts) error {
 		index := k.memory.Shelf
 		if err := index.Load(ctx); err != nil {
@@ -36,7 +38,7 @@ func (k wired[Service]) join(a *App, routes func(Service) httpapi.Routes, tools 
 		a.life.run(ctx, k.memory.Plural, index.RunIndex)
 		p.kinds = append(p.kinds, k.memory)
 		p.indexes = append(p.indexes, namedIndex{k.memory.Plural, index.IndexState})
-		p.routes = append(p.routes, routes(k.service))
+		p.routes = append(p.routes, httpapi.Offer(operations, k.service))
 		p.tools = append(p.tools, tools(k.service))
 		return nil
 	}
@@ -45,7 +47,7 @@ func (k wired[Service]) join(a *App, routes func(Service) httpapi.Routes, tools 
 // joinKinds puts those kinds to work that need no more than their rows and what is wired before.
 func (a *App) joinKinds(ctx context.Context, p *parts) error {
 	for _, join := range []func(context.Context, *parts) error{
-		of(a.procedures(p)).join(a, httpapi.Procedures, mcpserver.Procedures),
+		of(a.procedures(p)).join(a, procedure.Operations, mcpserver.Procedures),
 	} {
 		if err := join(ctx, p); err != nil {
 			return err

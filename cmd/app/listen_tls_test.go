@@ -545,7 +545,7 @@ func TestCallsOverRenewals(t *testing.T) {
 	for i, caller := range callers {
 		c := caller()
 		agent := fmt.Sprintf("agent-%d", i)
-		if _, err := c.Presence.Heartbeat(ctx, comms.Heartbeat{AgentID: agent}); err != nil {
+		if _, err := client.Send(ctx, c, comms.PresenceService.Heartbeat, comms.Heartbeat{AgentID: agent}); err != nil {
 			t.Fatal(err)
 		}
 		streams.Go(func() error {
@@ -599,7 +599,7 @@ func TestCallsOverRenewals(t *testing.T) {
 	}
 	sender := callers[0]()
 	for i := range callers {
-		if _, err := sender.Mailbox.Send(ctx, operational.MessageDraft{From: "x", To: fmt.Sprintf("agent-%d", i), Signal: "tick"}); err != nil {
+		if _, err := client.Send(ctx, sender, comms.MailboxService.Send, operational.MessageDraft{From: "x", To: fmt.Sprintf("agent-%d", i), Signal: "tick"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -742,12 +742,12 @@ func TestIdleStreams(t *testing.T) {
 	sender := overSocket(t, cfg.Data)
 	large := fmt.Appendf(nil, `{"text":%q}`, strings.Repeat("more than fits ", 3000))
 	for range 150 { // the client's transport takes 4 MiB for whoever does not read yet
-		if _, err := sender.Mailbox.Send(t.Context(), operational.MessageDraft{From: "x", To: "slow", Signal: "tick", Context: large}); err != nil {
+		if _, err := client.Send(t.Context(), sender, comms.MailboxService.Send, operational.MessageDraft{From: "x", To: "slow", Signal: "tick", Context: large}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	<-time.After(stream.WriteTimeout + time.Second)
-	if _, err := sender.Mailbox.Send(t.Context(), operational.MessageDraft{From: "x", To: "idle", Signal: "after-the-silence"}); err != nil {
+	if _, err := client.Send(t.Context(), sender, comms.MailboxService.Send, operational.MessageDraft{From: "x", To: "idle", Signal: "after-the-silence"}); err != nil {
 		t.Fatal(err)
 	}
 	for path, body := range bodies {

@@ -94,7 +94,7 @@ func remembered(t *testing.T, c *client.Client, all []memoryEntry) map[string]st
 		id, err := e.id, error(nil)
 		switch e.kind {
 		case "knowledge":
-			_, err = c.Knowledge.Store(ctx, knowledge.Draft{ID: e.id, Category: "pattern", Title: e.title, Content: e.text, Project: e.project, AgentID: "alice"})
+			_, err = client.Send(ctx, c, knowledge.Service.Store, knowledge.Draft{ID: e.id, Category: "pattern", Title: e.title, Content: e.text, Project: e.project, AgentID: "alice"})
 		case "lesson", "lesson-rule":
 			d := lesson.Draft{
 				ID: e.id, Type: learning.LessonSuccess, Domain: "work", Category: "work", Title: e.title, Context: e.project, Action: "did", Outcome: e.text, Project: e.project, SourceAgent: "alice",
@@ -103,15 +103,15 @@ func remembered(t *testing.T, c *client.Client, all []memoryEntry) map[string]st
 				d.Type, d.RelatedCommands = learning.LessonAntiPattern, strings.Split(e.commands, "; ")
 			}
 			var r lesson.Reported
-			r, err = c.Lessons.Report(ctx, d)
+			r, err = client.Send(ctx, c, lesson.Service.Report, d)
 			id = r.LessonID
 		case "decision":
 			var stored episode.Episode
-			stored, err = c.Episodes.Record(ctx, episode.Draft{EventType: episode.EventDecision, Title: e.title, Content: e.text, Project: e.project, AgentID: "alice"})
+			stored, err = client.Send(ctx, c, episode.Service.Record, episode.Draft{EventType: episode.EventDecision, Title: e.title, Content: e.text, Project: e.project, AgentID: "alice"})
 			id = stored.ID
 		case "fact":
 			value, _ := json.Marshal(e.text)
-			_, err = c.Facts.Remember(ctx, fact.Draft{Key: e.title, Value: value, TTL: &forEver, AgentID: "alice"})
+			_, err = client.Send(ctx, c, fact.Service.Remember, fact.Draft{Key: e.title, Value: value, TTL: &forEver, AgentID: "alice"})
 			id = e.title
 		case "procedure":
 			d := procedure.Draft{Name: e.title, AgentID: "alice"}
@@ -122,7 +122,7 @@ func remembered(t *testing.T, c *client.Client, all []memoryEntry) map[string]st
 					d.Description = line
 				}
 			}
-			_, err = c.Procedures.Save(ctx, d)
+			_, err = client.Send(ctx, c, procedure.Service.Save, d)
 			id = e.title
 		default:
 			t.Fatalf("%s is of the kind %q", e.id, e.kind)
@@ -157,7 +157,7 @@ func TestPrompts(t *testing.T) {
 	}
 	var needed, needless, good, silent, heldGood, heldSilent, told, tokens int
 	for _, p := range readPrompts(t) {
-		built, err := c.Context.Build(t.Context(), contexts.Request{Prompt: true, Task: p.text, Budget: 600, AgentID: "bob", Project: p.project})
+		built, err := client.Send(t.Context(), c, contexts.Service.Build, contexts.Request{Prompt: true, Task: p.text, Budget: 600, AgentID: "bob", Project: p.project})
 		if err != nil {
 			t.Fatal(err)
 		}

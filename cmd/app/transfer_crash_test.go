@@ -115,7 +115,7 @@ func TestKillDuringImport(t *testing.T) {
 			t.Errorf("%s is there %d times", id, n)
 		}
 	}
-	if found, err := c.Knowledge.Search(t.Context(), searchFor("record 3 import")); err != nil || found.Count == 0 {
+	if found, err := client.Send(t.Context(), c, knowledge.Service.Search, searchFor("record 3 import")); err != nil || found.Count == 0 {
 		t.Errorf("what was imported is not found: %+v, %v", found, err)
 	}
 	t.Logf("%d of %d kills came in between; %d records were there before the last run", between, resumedKills, before)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"skillrouter/router/client"
 	"skillrouter/router/exchange"
 	"skillrouter/router/transfer"
 )
@@ -59,10 +60,10 @@ func TestMarkdownRoundTrip(t *testing.T) {
 	records := exported(t, from, transfer.ExportQuery{})
 	folder := pagesOf(t, records)
 	read := recordsOf(t, folder)
-	if imported, err := from.Transfer.Import(t.Context(), transfer.ImportRequest{Records: read}); err != nil || imported.Duplicates != len(records) {
+	if imported, err := client.Send(t.Context(), from, transfer.Service.Import, transfer.ImportRequest{Records: read}); err != nil || imported.Duplicates != len(records) {
 		t.Errorf("into its own router: %+v, %v", imported, err)
 	}
-	if imported, err := to.Transfer.Import(t.Context(), transfer.ImportRequest{Records: read}); err != nil || imported.Stored != len(records) {
+	if imported, err := client.Send(t.Context(), to, transfer.Service.Import, transfer.ImportRequest{Records: read}); err != nil || imported.Stored != len(records) {
 		t.Fatalf("into an empty one: %+v, %v", imported, err)
 	}
 	// Files are read in the order of their names, and so numbers may differ: each is compared with its own.

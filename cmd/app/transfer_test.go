@@ -140,11 +140,11 @@ func TestExportImportRoundTrip(t *testing.T) {
 		}
 	}
 
-	dry, err := to.Transfer.Import(t.Context(), transfer.ImportRequest{Records: records, DryRun: true})
+	dry, err := client.Send(t.Context(), to, transfer.Service.Import, transfer.ImportRequest{Records: records, DryRun: true})
 	if err != nil || dry.Stored != len(records) || len(exported(t, to, transfer.ExportQuery{})) != 0 {
 		t.Fatalf("a dry run: %+v, %v", dry, err)
 	}
-	imported, err := to.Transfer.Import(t.Context(), transfer.ImportRequest{Records: records})
+	imported, err := client.Send(t.Context(), to, transfer.Service.Import, transfer.ImportRequest{Records: records})
 	if err != nil || imported.Stored != len(records) {
 		t.Fatalf("%+v, %v", imported, err)
 	}
@@ -159,18 +159,18 @@ func TestExportImportRoundTrip(t *testing.T) {
 	}
 	// Once more costs nothing.
 	for _, dryRun := range []bool{true, false} {
-		if twice, err := to.Transfer.Import(t.Context(), transfer.ImportRequest{Records: records, DryRun: dryRun}); err != nil || twice.Duplicates != len(records) {
+		if twice, err := client.Send(t.Context(), to, transfer.Service.Import, transfer.ImportRequest{Records: records, DryRun: dryRun}); err != nil || twice.Duplicates != len(records) {
 			t.Errorf("the second time, dry run %v: %+v, %v", dryRun, twice, err)
 		}
 	}
 	// Neither does what comes back to where it began, from there or by way of another router.
 	for _, back := range [][]transfer.Record{records, again} {
-		if home, err := from.Transfer.Import(t.Context(), transfer.ImportRequest{Records: back}); err != nil || home.Duplicates != len(records) {
+		if home, err := client.Send(t.Context(), from, transfer.Service.Import, transfer.ImportRequest{Records: back}); err != nil || home.Duplicates != len(records) {
 			t.Errorf("back home: %+v, %v", home, err)
 		}
 	}
 	// It is found, and guards.
-	results, err := to.Knowledge.Search(t.Context(), searchFor("staging database wiped"))
+	results, err := client.Send(t.Context(), to, knowledge.Service.Search, searchFor("staging database wiped"))
 	if err != nil || results.Count != 1 {
 		t.Errorf("%+v, %v", results, err)
 	}
@@ -190,33 +190,33 @@ func TestImportUndone(t *testing.T) {
 	call(t, to, http.MethodPost, "/api/knowledge", `{"id":"my/own id","category":"pattern","title":"Ünïcode","content":"Ours"}`)
 	records := exported(t, from, transfer.ExportQuery{})
 	half := len(records) / 2
-	dry, err := to.Transfer.Import(t.Context(), transfer.ImportRequest{Records: records, DryRun: true})
+	dry, err := client.Send(t.Context(), to, transfer.Service.Import, transfer.ImportRequest{Records: records, DryRun: true})
 	if err != nil || dry.ImportID != "" {
 		t.Fatalf("a dry run: %+v, %v", dry, err)
 	}
-	first, err := to.Transfer.Import(t.Context(), transfer.ImportRequest{Records: records[:half], Source: "jsonl team.jsonl"})
+	first, err := client.Send(t.Context(), to, transfer.Service.Import, transfer.ImportRequest{Records: records[:half], Source: "jsonl team.jsonl"})
 	if err != nil || first.ImportID == "" {
 		t.Fatalf("the first part: %+v, %v", first, err)
 	}
-	second, err := to.Transfer.Import(t.Context(), transfer.ImportRequest{Records: records[half:], ImportID: first.ImportID})
+	second, err := client.Send(t.Context(), to, transfer.Service.Import, transfer.ImportRequest{Records: records[half:], ImportID: first.ImportID})
 	if err != nil || second.ImportID != first.ImportID || first.Duplicates != 1 {
 		t.Fatalf("the second part: %+v, %v; duplicates of the first: %d", second, err, first.Duplicates)
 	}
-	if again, err := to.Transfer.Import(t.Context(), transfer.ImportRequest{Records: records}); err != nil || again.ImportID != "" || again.Stored != 0 {
+	if again, err := client.Send(t.Context(), to, transfer.Service.Import, transfer.ImportRequest{Records: records}); err != nil || again.ImportID != "" || again.Stored != 0 {
 		t.Fatalf("the same again: %+v, %v", again, err)
 	}
 	stored := first.Stored + second.Stored
-	page, err := to.Transfer.Imports(t.Context(), transfer.ImportFilter{})
+	page, err := client.Send(t.Context(), to, transfer.Service.Imports, transfer.ImportFilter{})
 	if err != nil || page.Count != 1 || page.Imports[0].Stored != int64(stored) || page.Imports[0].Left != int64(stored) || page.Imports[0].Source != "jsonl team.jsonl" {
 		t.Fatalf("the list: %+v, %v", page, err)
 	}
 
-	wiped, err := to.Knowledge.Search(t.Context(), searchFor("staging database wiped")) // which counts as a use
+	wiped, err := client.Send(t.Context(), to, knowledge.Service.Search, searchFor("staging database wiped")) // which counts as a use
 	if err != nil || wiped.Count == 0 {
 		t.Fatal(wiped, err)
 	}
 	call(t, to, http.MethodPatch, "/api/facts/analyst/for.ever", `{"value":"no"}`)
-	undone, err := person.Transfer.Undo(t.Context(), first.ImportID, transfer.UndoDraft{})
+	undone, err := client.SendTo(t.Context(), person, transfer.Service.Undo, first.ImportID, transfer.UndoDraft{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,10 +228,10 @@ func TestImportUndone(t *testing.T) {
 	if diff := cmp.Diff(want, kept); diff != "" || undone.Undone != stored-len(want) || undone.Gone != 0 {
 		t.Errorf("kept (-want +got):\n%s\nof %d: %+v", diff, stored, undone)
 	}
-	if page, err = to.Transfer.Imports(t.Context(), transfer.ImportFilter{}); err != nil || page.Imports[0].Left != int64(len(want)) || page.Imports[0].UndoneAt == nil {
+	if page, err = client.Send(t.Context(), to, transfer.Service.Imports, transfer.ImportFilter{}); err != nil || page.Imports[0].Left != int64(len(want)) || page.Imports[0].UndoneAt == nil {
 		t.Errorf("the list then: %+v, %v", page, err)
 	}
-	if all, err := person.Transfer.Undo(t.Context(), first.ImportID, transfer.UndoDraft{Force: true}); err != nil || all.Undone != len(want) || len(all.Skipped) != 0 {
+	if all, err := client.SendTo(t.Context(), person, transfer.Service.Undo, first.ImportID, transfer.UndoDraft{Force: true}); err != nil || all.Undone != len(want) || len(all.Skipped) != 0 {
 		t.Errorf("by force: %+v, %v", all, err)
 	}
 	var left []string
@@ -255,7 +255,7 @@ func TestImportUndone(t *testing.T) {
 	if code, said := checkAction(t, to, "git push --force origin main"); strings.Contains(said, "Never force-push") {
 		t.Errorf("the import's rule still judges: %d %s", code, said)
 	}
-	if _, err := person.Transfer.Undo(t.Context(), "01a20974-ab77-7ad9-9f59-27941e7af07f", transfer.UndoDraft{}); errs.CodeOf(err) != errs.NotFound {
+	if _, err := client.SendTo(t.Context(), person, transfer.Service.Undo, "01a20974-ab77-7ad9-9f59-27941e7af07f", transfer.UndoDraft{}); errs.CodeOf(err) != errs.NotFound {
 		t.Errorf("an unknown import: %v", err)
 	}
 }

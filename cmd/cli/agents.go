@@ -30,7 +30,7 @@ func (s *shell) agentsCommand() *cobra.Command {
 	return lists(s, command{
 		use: "agents [--state STATE] [--project NAME]", short: "List agents, the latest seen first",
 		flags: s.flags(&filter, "state", "status", "project", "role", "task", "limit"),
-	}, operational.DefaultLimit, operational.MaxLimit, &filter.Limit, sends(client.Presence.Agents, &filter), columns[operational.Agent]{
+	}, operational.DefaultLimit, operational.MaxLimit, &filter.Limit, sends(comms.PresenceService.Agents, &filter), columns[operational.Agent]{
 		"No agents.",
 		[]string{"AGENT", "STATE", "STATUS", "TASK", "ROLE", "PROJECT", "SEEN"},
 		func(a operational.Agent) cells {
@@ -87,10 +87,10 @@ func agentStatusOf(ctx context.Context, c *client.Client, id string) (status age
 	} else if named != "" {
 		id = named
 	}
-	if status.Agent, err = c.Presence.Agent(ctx, id); err != nil {
+	if status.Agent, err = client.Send(ctx, c, comms.PresenceService.Agent, id); err != nil {
 		return status, err
 	}
-	status.Waiting, err = c.Presence.ShutdownCheck(ctx, id)
+	status.Waiting, err = client.Send(ctx, c, comms.PresenceService.ShutdownCheck, id)
 	return status, err
 }
 
@@ -156,7 +156,7 @@ one of these characters. A folder stands for all that lies below it. Patterns ar
 			}
 			return nil
 		},
-	}, sends(client.Leases.Take, &draft), func(w io.Writer, l operational.Lease) {
+	}, sends(lease.Service.Take, &draft), func(w io.Writer, l operational.Lease) {
 		fmt.Fprintf(w, "lease %d: %s holds %s\n", l.ID, clean(l.AgentID), clean(strings.Join(l.Patterns, " ")))
 		fmt.Fprintf(w, "It lapses at %s if nothing is heard of the agent until then. Give it back: skillrouter leases give %d\n", l.ExpiresAt.Local().Format("15:04"), l.ID)
 	})
@@ -212,7 +212,7 @@ func (s *shell) leasesList() *cobra.Command {
 	return lists(s, command{
 		use: "list", short: "List who works on which files, the latest first",
 		flags: s.flags(&filter, "path", "agent", "project", "limit"),
-	}, operational.DefaultLimit, operational.MaxLimit, &filter.Limit, sends(client.Leases.Leases, &filter), leaseTable.list)
+	}, operational.DefaultLimit, operational.MaxLimit, &filter.Limit, sends(lease.Service.Leases, &filter), leaseTable.list)
 }
 
 func (s *shell) leasesGive() *cobra.Command {
@@ -238,7 +238,7 @@ func (s *shell) leasesGive() *cobra.Command {
 			}
 			return nil
 		},
-	}, sends(client.Leases.Release, &release), func(w io.Writer, given []operational.Lease) {
+	}, sends(lease.Service.Release, &release), func(w io.Writer, given []operational.Lease) {
 		fmt.Fprintf(w, "%s given back.\n", plural(len(given), "lease"))
 	})
 }
@@ -255,7 +255,7 @@ func (s *shell) leasesAsk() *cobra.Command {
 			}
 			return nil
 		},
-	}, sends(client.Leases.Ask, &question), func(w io.Writer, sent comms.Sent) {
+	}, sends(lease.Service.Ask, &question), func(w io.Writer, sent comms.Sent) {
 		fmt.Fprintf(w, "%s is asked (seq %d).\n", clean(sent.Target), sent.Seq)
 	})
 }
@@ -341,7 +341,7 @@ func (s *shell) judged(ctx context.Context, edits lease.Changes, staged bool) (a
 		return all, err
 	}
 	for part := range slices.Chunk(edits.Files, lease.MaxFiles) {
-		judged, err := c.Leases.Check(ctx, lease.Changes{AgentID: edits.AgentID, Files: part})
+		judged, err := client.Send(ctx, c, lease.Service.Check, lease.Changes{AgentID: edits.AgentID, Files: part})
 		if err != nil {
 			return all, err
 		}

@@ -5,8 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
+	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -15,7 +16,6 @@ import (
 
 	"skillrouter/internal/check"
 	"skillrouter/internal/errs"
-	"skillrouter/router"
 	"skillrouter/router/client"
 	"skillrouter/router/mcpserver"
 )
@@ -36,22 +36,21 @@ from standard input, and NAME=@@TEXT is a text that begins with one @.
 
 The call is made as the agent that --agent or SKILLROUTER_AGENT names. If neither
 does, a token says who calls; without one it is "captain".`,
-		args: listed(cobra.ArbitraryArgs, &words), starts: never, // to list them needs none
+		args:  listed(cobra.ArbitraryArgs, &words),
 		flags: options{who("agent", &agent, s.agent, "agent that the call is made as (SKILLROUTER_AGENT)")},
 	}, func(ctx context.Context, c *client.Client) error {
 		caller, err := s.caller(agent)
 		if err != nil {
 			return err
 		}
-		toolsOf := func(c *client.Client) *mcpserver.Server {
-			return mcpserver.New(toolServices(c), mcpserver.Options{Agent: caller, Version: version().Version})
+		tools, err := toolsOf(ctx, c)
+		if err != nil {
+			return err
 		}
-		tools := toolsOf(c)
 		if len(words) == 0 {
-			list := tools.Tools()
-			return s.print(list, func(w io.Writer) { printTools(w, list) })
+			return s.print(tools, func(w io.Writer) { printTools(w, tools) })
 		}
-		tool, err := toolNamed(tools.Tools(), words[0])
+		tool, err := toolNamed(tools, words[0])
 		if err != nil {
 			return err
 		}
@@ -59,19 +58,20 @@ does, a token says who calls; without one it is "captain".`,
 		if err != nil {
 			return err
 		}
-		if c, err = s.connect(ctx); err != nil {
+		var answer struct {
+			Result json.RawMessage `json:"result"`
+			Text   string          `json:"text"`
+		}
+		as := url.Values{"text": {"true"}, "agent_id": {caller}}
+		if err := c.Call(ctx, http.MethodPost, "/api/tools/"+tool.Name+"?"+as.Encode(), arguments, &answer); err != nil {
 			return err
 		}
-		fields, text, err := toolsOf(c).Call(ctx, tool.Name, arguments)
-		if err != nil {
-			return err
-		}
-		return s.print(fields, func(w io.Writer) { fmt.Fprintln(w, text) })
+		return s.print(answer.Result, func(w io.Writer) { fmt.Fprintln(w, answer.Text) })
 	})
 	usual := cmd.HelpFunc()
 	cmd.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		if given := cmd.Flags().Args(); len(given) > 0 {
-			if tool, err := toolNamed(s.tools(), given[0]); err == nil {
+			if tool, err := toolNamed(s.tools(cmd.Context()), given[0]); err == nil {
 				printTool(s.out, tool, cmd.LocalFlags().FlagUsages())
 				return
 			}
@@ -96,37 +96,42 @@ func (s *shell) caller(agent string) (string, error) {
 	return agent, nil
 }
 
-// toolServices are the services of the running router, for the tools.
-func toolServices(c *client.Client) mcpserver.Services {
-	return mcpserver.Services{
-		Knowledge: c.Knowledge, Episodes: c.Episodes, Router: c.Router, Mailbox: c.Mailbox, Presence: c.Presence, Lessons: c.Lessons, Patterns: c.Patterns,
-		Experiences: c.Experience, Guard: c.Guard, Escalations: c.Escalations, Memory: c.Memory, Facts: c.Facts,
-		Kinds: toolsOfKinds(c), Reminders: c.Reminders, Sessions: c.Sessions, Consolidation: c.Consolidation,
-		Context: c.Context, Introspection: c.Introspection, Search: c.Search,
-		Tasks: c.Tasks, Leases: c.Leases, Recon: c.Recon, Tokens: c.Tokens, System: remoteSystem{c.System}, Embeddings: c.System,
+// tool is a tool as the router lists it.
+type tool struct {
+	Name         string            `json:"name"`
+	Title        string            `json:"title"`
+	Description  string            `json:"description"`
+	Toolset      string            `json:"toolset"`
+	InputSchema  jsonschema.Schema `json:"inputSchema"`
+	OutputSchema json.RawMessage   `json:"outputSchema"`
+}
+
+// toolsOf are all that the router has. The parameters of each are in order, the required ones first.
+func toolsOf(ctx context.Context, c *client.Client) ([]tool, error) {
+	var answer struct {
+		Tools []tool `json:"tools"`
 	}
+	err := c.Call(ctx, http.MethodGet, "/api/tools", nil, &answer)
+	for i := range answer.Tools {
+		schema := &answer.Tools[i].InputSchema
+		rest := slices.DeleteFunc(sorted(schema.Properties), func(name string) bool { return slices.Contains(schema.Required, name) })
+		schema.PropertyOrder = append(slices.Clone(schema.Required), rest...)
+	}
+	return answer.Tools, err
 }
 
-// remoteSystem is the running router as the service that it has of itself.
-type remoteSystem struct{ client.System }
-
-// Health implements router.SystemService.
-func (s remoteSystem) Health(ctx context.Context) (router.SystemHealth, error) {
-	h, err := s.System.Health(ctx)
-	return router.SystemHealth{Status: h.Status, Version: h.Version, UptimeMS: h.UptimeMS, Timestamp: h.Timestamp, Stats: h.Stats}, err
-}
-
-// tools are all that there are. They are this program's own: no router is asked.
-func (s *shell) tools() []router.Tool {
+// tools are those of the router that runs, if one does.
+func (s *shell) tools(ctx context.Context) []tool {
 	c, err := s.client()
 	if err != nil {
 		return nil
 	}
-	return mcpserver.New(toolServices(c), mcpserver.Options{}).Tools()
+	list, _ := toolsOf(ctx, c)
+	return list
 }
 
 // toolNamed finds a tool. The error tells of names that are nearly the same.
-func toolNamed(tools []router.Tool, name string) (router.Tool, error) {
+func toolNamed(tools []tool, name string) (tool, error) {
 	var names []string
 	for _, t := range tools {
 		if t.Name == name {
@@ -134,7 +139,7 @@ func toolNamed(tools []router.Tool, name string) (router.Tool, error) {
 		}
 		names = append(names, t.Name)
 	}
-	return router.Tool{}, usagef("there is no tool %q%s; \"skillrouter call\" lists them, and \"skillrouter call find_tools query=...\" searches them",
+	return tool{}, usagef("there is no tool %q%s; \"skillrouter call\" lists them, and \"skillrouter call find_tools query=...\" searches them",
 		name, nearNames(names, name))
 }
 
@@ -147,12 +152,9 @@ func nearNames(names []string, meant string) string {
 	return " (do you mean " + strings.Join(near, " or ") + "?)"
 }
 
-// schemaOf says what a tool takes.
-func schemaOf(t router.Tool) *jsonschema.Schema { return t.InputSchema.(*jsonschema.Schema) }
-
 // toolArguments reads what is given for a tool, NAME=VALUE each.
-func (s *shell) toolArguments(tool router.Tool, words []string) (json.RawMessage, error) {
-	schema := schemaOf(tool)
+func (s *shell) toolArguments(tool tool, words []string) (json.RawMessage, error) {
+	schema := tool.InputSchema
 	given := map[string]json.RawMessage{}
 	lists := map[string][]json.RawMessage{}
 	for _, word := range words {
@@ -170,19 +172,13 @@ func (s *shell) toolArguments(tool router.Tool, words []string) (json.RawMessage
 			return nil, err
 		}
 		if parameter.Type == "array" && !strings.HasPrefix(strings.TrimSpace(text), "[") {
-			item, err := toolValue(name, parameter.Items.Type, text)
-			if err != nil {
-				return nil, err
-			}
-			lists[name] = append(lists[name], item)
+			lists[name] = append(lists[name], toolValue(parameter.Items.Type, text))
 			continue
 		}
 		if given[name] != nil {
 			return nil, usagef("%s is given twice", name)
 		}
-		if given[name], err = toolValue(name, parameter.Type, text); err != nil {
-			return nil, err
-		}
+		given[name] = toolValue(parameter.Type, text)
 	}
 	for name, items := range lists {
 		if given[name] != nil {
@@ -216,37 +212,17 @@ func (s *shell) given(name, text string) (string, error) {
 	return string(read), err
 }
 
-// toolValue is a text as JSON of the type that a parameter wants; without a type that is any.
-func toolValue(name, wanted, text string) (json.RawMessage, error) {
+// toolValue is a text as JSON for a parameter of a type. What is not of the type is left for the router to refuse.
+func toolValue(wanted, text string) json.RawMessage {
 	if wanted == "string" {
-		return json.Marshal(text)
+		quoted, _ := json.Marshal(text) // a text always can be
+		return quoted
 	}
-	text = strings.TrimSpace(text)
-	fits, example := json.Valid([]byte(text)), ""
-	switch wanted {
-	case "":
-		return asJSON(text), nil
-	case "integer":
-		_, err := strconv.ParseInt(text, 10, 64)
-		fits, example = fits && err == nil, "5"
-	case "number":
-		_, err := strconv.ParseFloat(text, 64)
-		fits, example = fits && err == nil, "0.5"
-	case "boolean":
-		fits, example = text == "true" || text == "false", "true"
-	case "object":
-		fits, example = fits && strings.HasPrefix(text, "{"), `{"name": "value"}`
-	case "array":
-		example = `["a", "b"]`
-	}
-	if !fits {
-		return nil, usagef("%s must be of the type %s, such as %s", name, wanted, example)
-	}
-	return json.RawMessage(text), nil
+	return asJSON(strings.TrimSpace(text))
 }
 
 // printTools lists tools by toolset, each on a line.
-func printTools(w io.Writer, tools []router.Tool) {
+func printTools(w io.Writer, tools []tool) {
 	for i, set := range mcpserver.ToolsetNames() {
 		if i > 0 {
 			fmt.Fprintln(w)
@@ -263,8 +239,8 @@ func printTools(w io.Writer, tools []router.Tool) {
 }
 
 // printTool shows what a tool takes.
-func printTool(w io.Writer, tool router.Tool, flags string) {
-	schema := schemaOf(tool)
+func printTool(w io.Writer, tool tool, flags string) {
+	schema := tool.InputSchema
 	fmt.Fprintf(w, "%s\n\nUsage:\n  skillrouter call %s [NAME=VALUE...] [flags]\n", tool.Description, tool.Name)
 	if len(schema.PropertyOrder) > 0 {
 		fmt.Fprintln(w, "\nParameters:")
@@ -318,7 +294,7 @@ func choicesOf(p *jsonschema.Schema) (choices []string) {
 // completeCall completes a tool's name, its parameters, and a parameter's choices.
 func (s *shell) completeCall(_ *cobra.Command, words []string, begun string) (fitting []cobra.Completion, _ cobra.ShellCompDirective) {
 	const names = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
-	tools := s.tools()
+	tools := s.tools(context.Background())
 	if len(words) == 0 {
 		for _, tool := range tools {
 			if strings.HasPrefix(tool.Name, begun) {
@@ -331,7 +307,7 @@ func (s *shell) completeCall(_ *cobra.Command, words []string, begun string) (fi
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	schema := schemaOf(tool)
+	schema := tool.InputSchema
 	name, _, valued := strings.Cut(begun, "=")
 	if parameter := schema.Properties[name]; valued && parameter != nil {
 		for _, choice := range choicesOf(parameter) {

@@ -87,7 +87,7 @@ func (s *shell) checkList() *cobra.Command {
 	return asks(s, command{
 		use: "list", short: "List what was checked, the latest first",
 		flags: s.flags(&filter, "agent", "project", "rule", "cursor", "limit"),
-	}, sends(client.Guard.Ledger, &filter), func(w io.Writer, page guard.LedgerPage) {
+	}, sends(guard.Service.Ledger, &filter), func(w io.Writer, page guard.LedgerPage) {
 		checkTable.list(w, page.Checks)
 		printIf(w, "There are more: --cursor %s\n", page.Next)
 	})
@@ -121,7 +121,7 @@ func (s *shell) check(ctx context.Context, action rule.Action) (guard.Checked, e
 	files := respond.Files{}
 	for round := 1; ; round++ {
 		action.Offers = action.Folder != "" && round < respond.MaxRounds
-		checked, err := c.Guard.Check(ctx, action)
+		checked, err := client.Send(ctx, c, guard.Service.Check, action)
 		if err != nil || len(checked.Needs) == 0 {
 			return checked, err
 		}
@@ -190,7 +190,7 @@ func (s *shell) checkOutcome() *cobra.Command {
 	return asks(s, command{
 		use: "outcome CHECK heeded|overridden", short: "Say what was done after a check, and how it went", args: exactly(&draft.CheckID, (*string)(&draft.Outcome)),
 		flags: append(s.flags(&draft, "result", "notes"), option("agent", &draft.Agent, "who says so, if not the agent that asked")),
-	}, full("checks", &draft.CheckID, sends(client.Guard.Outcome, &draft)), func(w io.Writer, settled guard.Settled) {
+	}, full("checks", &draft.CheckID, sends(guard.Service.Outcome, &draft)), func(w io.Writer, settled guard.Settled) {
 		if settled.Duplicate {
 			fmt.Fprintln(w, "That was said already.")
 			return
@@ -221,13 +221,13 @@ func (s *shell) checkRules() *cobra.Command {
 			if *id, err = fullID(ctx, c, "rules", *id); err != nil {
 				return err
 			}
-			rule, err := c.Guard.Rule(ctx, *id)
+			rule, err := client.Send(ctx, c, guard.Service.Rule, *id)
 			return printed(s, rule, err, printRule)
 		}
 		if demoted {
 			filter.Demoted = &demoted
 		}
-		page, err := c.Guard.Rules(ctx, filter)
+		page, err := client.Send(ctx, c, guard.Service.Rules, filter)
 		return printed(s, page, err, func(w io.Writer, page guard.RulePage) {
 			for _, r := range page.Rules {
 				fmt.Fprintf(w, "%s  %s\n", clean(r.ID), clean(r.Title))
@@ -253,7 +253,7 @@ func (s *shell) checkRestore() *cobra.Command {
 			option("agent", &draft.By, "who lets it (default: the token's agent)").once("by"),
 			option("notes", &draft.Notes, "why"),
 		},
-	}, sendsTo(client.Guard.RestoreRule, &id, &draft), printRule)
+	}, sendsTo(guard.Service.RestoreRule, &id, &draft), printRule)
 }
 
 // ruleState says in a word what a match of the rule does.
@@ -303,7 +303,7 @@ func (s *shell) checkPacks() *cobra.Command {
 		asks(s, command{
 			use: "list", short: "List the packs, and whether they are off, warn or block",
 			flags: options{option("project", &filter.Project, "as they are in this project, and why")},
-		}, sends(client.Guard.Packs, &filter), printPacks),
+		}, sends(guard.Service.Packs, &filter), printPacks),
 		s.checkPacksTo("on", rule.ModeBlock, "Let packs block"), s.checkPacksTo("warn", rule.ModeWarn, "Let packs warn, and block nothing"), s.checkPacksTo("off", rule.ModeOff, "Switch packs off"),
 		s.checkPacksTo("default", guard.ModeDefault, "Take back what was said of packs: as everywhere, or as they are by themselves"),
 		s.checkPacksAdd(), s.checkPacksRemove())
@@ -315,7 +315,7 @@ func (s *shell) checkPacksTo(verb string, mode rule.Mode, short string) *cobra.C
 	return asks(s, command{
 		use: verb + " NAME...", short: short + "; for the captain", args: listed(cobra.ArbitraryArgs, &draft.Names),
 		flags: s.flags(&draft, "all", "project", "agent"),
-	}, sends(client.Guard.SetPacks, &draft), printPacks)
+	}, sends(guard.Service.SetPacks, &draft), printPacks)
 }
 
 func (s *shell) checkPacksAdd() *cobra.Command {
@@ -329,12 +329,12 @@ func (s *shell) checkPacksAdd() *cobra.Command {
 			file.Text = string(text)
 			return err
 		},
-	}, sends(client.Guard.AddPack, &file), printPacks)
+	}, sends(guard.Service.AddPack, &file), printPacks)
 }
 
 func (s *shell) checkPacksRemove() *cobra.Command {
 	var name string
-	return asks(s, command{use: "remove NAME", short: "Remove a team's own pack; for the captain", args: exactly(&name)}, sends(client.Guard.RemovePack, &name), printPacks)
+	return asks(s, command{use: "remove NAME", short: "Remove a team's own pack; for the captain", args: exactly(&name)}, sends(guard.Service.RemovePack, &name), printPacks)
 }
 
 func printPacks(w io.Writer, list guard.PackList) {
@@ -369,7 +369,7 @@ func (s *shell) checkExplain() *cobra.Command {
 			option("args", &args, "the tool's arguments, a JSON object"),
 		),
 		before: func() error { return s.proposed(&action, words, args) },
-	}, sends(client.Guard.Explain, &action), printExplained)
+	}, sends(guard.Service.Explain, &action), printExplained)
 }
 
 // proposed fills in the action that words and the tool's arguments propose.
@@ -445,7 +445,7 @@ func (s *shell) checkApprovals() *cobra.Command {
 			}
 			return nil
 		},
-	}, sends(client.Guard.Approvals, &filter), func(w io.Writer, page guard.ApprovalPage) {
+	}, sends(guard.Service.Approvals, &filter), func(w io.Writer, page guard.ApprovalPage) {
 		if page.Count == 0 {
 			fmt.Fprintln(w, "Nothing.")
 		}
@@ -509,15 +509,15 @@ folder, which "check permissions" lists and revokes.`
 			return a, err
 		}
 		if verb == "deny" {
-			return c.Guard.Deny(ctx, id, guard.DenialDraft{Number: draft.Number, Notes: draft.Notes})
+			return client.SendTo(ctx, c, guard.Service.Deny, id, guard.DenialDraft{Number: draft.Number, Notes: draft.Notes})
 		}
-		return c.Guard.Approve(ctx, id, draft)
+		return client.SendTo(ctx, c, guard.Service.Approve, id, draft)
 	}, printApproval)
 }
 
 func (s *shell) checkPermissions() *cobra.Command {
 	var id string
-	cmd := asks(s, command{use: "permissions", short: "List what persons allowed until further notice"}, gets(client.Guard.Permissions), func(w io.Writer, list guard.PermissionList) {
+	cmd := asks(s, command{use: "permissions", short: "List what persons allowed until further notice"}, gets(guard.Service.Permissions), func(w io.Writer, list guard.PermissionList) {
 		if list.Count == 0 {
 			fmt.Fprintln(w, "Nothing.")
 		}
@@ -526,7 +526,7 @@ func (s *shell) checkPermissions() *cobra.Command {
 		}
 	})
 	cmd.AddCommand(asks(s, command{use: "revoke PERMISSION", short: "End a standing permission at once; for a person", args: exactly(&id)},
-		withID("permissions", client.Guard.RevokePermission, &id), printPermission))
+		withID("permissions", guard.Service.RevokePermission, &id), printPermission))
 	return cmd
 }
 

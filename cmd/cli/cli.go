@@ -92,18 +92,13 @@ none runs on that folder, one is started.`,
 		s.agentsCommand(), s.watchCommand(), s.statusCommand(), s.stopCommand(), s.signalCommand(), s.messagesCommand(), s.leasesCommand(),
 		s.queryCommand(), s.searchCommand(), s.rememberCommand(), s.knowledgeCommand(), s.rulesCommand(), s.remindersAdd("remind"), s.usedCommand(), s.importCommand(), s.episodesCommand(), s.experienceCommand(),
 		s.lessonsCommand(), s.checkCommand(), s.tasksCommand(), s.reconCommand(), s.patternsCommand(), s.escalationsCommand(), s.memoryCommand(),
-		s.factsCommand(),
+		s.factsCommand(), s.proceduresCommand(),
 		s.remindersCommand(), s.sessionsCommand(), s.proposalsCommand(), s.learnCommand(), s.replayCommand(), s.valueCommand(), s.briefCommand(), s.contextCommand(),
 		s.eventsCommand(), s.gapsCommand(), s.interlockCommand(),
 		s.setupCommand(), s.hookCommand(), s.demoCommand(),
 		s.exportCommand(), s.backupCommand(), s.restoreCommand(), s.verifyCommand(), s.redactCommand(), s.migrateCommand(),
 		s.callCommand(), s.mcpCommand(), s.tokenCommand(), s.passphraseCommand(root), s.doctorCommand(), s.embeddingsCommand(), s.configCommand(), s.versionCommand(),
 	)
-	for _, k := range kinds {
-		cmd := k.commands(s)
-		cmd.GroupID = memoryGroup
-		root.AddCommand(cmd)
-	}
 	s.grouped(root)
 	return root
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"skillrouter/comms"
 	"skillrouter/internal/safetext"
 	"skillrouter/learning"
 	"skillrouter/learning/episode"
@@ -21,6 +22,7 @@ import (
 	"skillrouter/operational"
 	"skillrouter/router/client"
 	"skillrouter/router/mcpserver"
+	"skillrouter/router/session"
 )
 
 // Bounds of what the router is asked when somebody presses the tab key.
@@ -139,107 +141,107 @@ func suggestions[Row any](rows []Row, err error, name func(row *Row) (id string,
 func number(n int64) string { return strconv.FormatInt(n, 10) }
 
 func agentNames(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
-	rows, err := c.Presence.Agents(ctx, operational.AgentFilter{Limit: completeLimit})
+	rows, err := client.Send(ctx, c, comms.PresenceService.Agents, operational.AgentFilter{Limit: completeLimit})
 	return suggestions(rows, err, func(a *operational.Agent) (string, []string) { return a.ID, []string{string(a.State), a.CurrentTask} })
 }
 
 func taskNumbers(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
-	rows, err := c.Tasks.List(ctx, operational.TaskFilter{Limit: completeLimit})
+	rows, err := client.Send(ctx, c, operational.TaskService.List, operational.TaskFilter{Limit: completeLimit})
 	return suggestions(rows, err, func(t *operational.Task) (string, []string) {
 		return number(t.Number), []string{string(t.Status), t.Title}
 	})
 }
 
 func procedureNames(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
-	page, err := c.Procedures.List(ctx, procedure.Filter{Limit: completeLimit})
+	page, err := client.Send(ctx, c, procedure.Service.List, procedure.Filter{Limit: completeLimit})
 	return suggestions(page.Procedures, err, func(p *procedure.Procedure) (string, []string) { return p.Name, []string{p.Description} })
 }
 
 func runIDs(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
-	rows, err := c.Procedures.Runs(ctx, procedure.RunFilter{Limit: completeLimit})
+	rows, err := client.Send(ctx, c, procedure.Service.Runs, procedure.RunFilter{Limit: completeLimit})
 	return suggestions(rows, err, func(r *procedure.Run) (string, []string) {
 		return shortID(r.ID), []string{r.Procedure, string(r.Status)}
 	})
 }
 
 func knowledgeIDs(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
-	page, err := c.Knowledge.List(ctx, knowledge.Filter{Limit: completeLimit})
+	page, err := client.Send(ctx, c, knowledge.Lister.List, knowledge.Filter{Limit: completeLimit})
 	return suggestions(page.Results, err, func(k *knowledge.Knowledge) (string, []string) { return shortID(k.ID), []string{k.Title} })
 }
 
 func lessonNumbers(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
-	page, err := c.Lessons.List(ctx, lesson.Filter{Limit: completeLimit, Statuses: lesson.Statuses()})
+	page, err := client.Send(ctx, c, lesson.Service.List, lesson.Filter{Limit: completeLimit, Statuses: lesson.Statuses()})
 	return suggestions(page.Lessons, err, func(l *lesson.Lesson) (string, []string) { return number(l.Number), []string{l.Title} })
 }
 
 func ruleIDs(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
-	page, err := c.Guard.Rules(ctx, guard.RuleFilter{Limit: completeLimit})
+	page, err := client.Send(ctx, c, guard.Service.Rules, guard.RuleFilter{Limit: completeLimit})
 	return suggestions(page.Rules, err, func(r *guard.Rule) (string, []string) { return shortID(r.ID), []string{r.Title} })
 }
 
 func checkIDs(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
-	page, err := c.Guard.Ledger(ctx, lesson.LedgerFilter{Limit: completeLimit})
+	page, err := client.Send(ctx, c, guard.Service.Ledger, lesson.LedgerFilter{Limit: completeLimit})
 	return suggestions(page.Checks, err, func(r *lesson.CheckRecord) (string, []string) {
 		return shortID(r.ID), []string{string(r.Decision), r.Action}
 	})
 }
 
 func patternNumbers(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
-	rows, err := c.Patterns.List(ctx, lesson.PatternFilter{Limit: completeLimit})
+	rows, err := client.Send(ctx, c, lesson.PatternService.List, lesson.PatternFilter{Limit: completeLimit})
 	return suggestions(rows, err, func(p *lesson.Pattern) (string, []string) { return number(p.Number), []string{p.Name} })
 }
 
 func episodeNumbers(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
-	rows, err := c.Episodes.Recent(ctx, episode.Filter{Limit: completeLimit})
+	rows, err := client.Send(ctx, c, episode.Service.Recent, episode.Filter{Limit: completeLimit})
 	return suggestions(rows, err, func(e *episode.Episode) (string, []string) { return number(e.Number), []string{e.EventType, e.Title} })
 }
 
 func factKeys(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
-	page, err := c.Facts.Search(ctx, fact.Query{Limit: completeLimit})
+	page, err := client.Send(ctx, c, fact.Service.Search, fact.Query{Limit: completeLimit})
 	return suggestions(page.Facts, err, func(f *fact.Fact) (string, []string) { return f.Key, []string{f.Category} })
 }
 
 func reminderNumbers(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
-	rows, err := c.Reminders.List(ctx, operational.ReminderFilter{Open: true, Limit: completeLimit})
+	rows, err := client.Send(ctx, c, operational.ReminderService.List, operational.ReminderFilter{Open: true, Limit: completeLimit})
 	return suggestions(rows, err, func(r *operational.Reminder) (string, []string) { return number(r.Number), []string{r.Task} })
 }
 
 func proposalIDs(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
-	rows, err := c.Consolidation.Proposals(ctx, history.ProposalFilter{Limit: completeLimit})
+	rows, err := client.Send(ctx, c, history.ConsolidationService.Proposals, history.ProposalFilter{Limit: completeLimit})
 	return suggestions(rows, err, func(p *history.Proposal) (string, []string) {
 		return shortID(p.ID), []string{string(p.Status), p.Says()}
 	})
 }
 
 func escalationIDs(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
-	rows, err := c.Escalations.List(ctx, operational.EscalationFilter{Limit: completeLimit})
+	rows, err := client.Send(ctx, c, operational.EscalationService.List, operational.EscalationFilter{Limit: completeLimit})
 	return suggestions(rows, err, func(e *operational.Escalation) (string, []string) {
 		return shortID(e.ID), []string{string(e.Status), e.Title}
 	})
 }
 
 func gapIDs(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
-	page, err := c.Verdicts.Gaps(ctx, verdict.GapQuery{Limit: completeLimit})
+	page, err := client.Send(ctx, c, verdict.Service.Gaps, verdict.GapQuery{Limit: completeLimit})
 	return suggestions(page.Gaps, err, func(g *verdict.Gap) (string, []string) { return shortID(g.ID), []string{g.Question} })
 }
 
 func sessionIDs(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
-	rows, err := c.Sessions.List(ctx, operational.SessionFilter{Limit: completeLimit})
+	rows, err := client.Send(ctx, c, session.Service.List, operational.SessionFilter{Limit: completeLimit})
 	return suggestions(rows, err, func(x *operational.Session) (string, []string) { return x.ID, []string{x.AgentID, x.Goal} })
 }
 
 func findingIDs(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
-	rows, err := c.Recon.Findings(ctx, operational.FindingFilter{Limit: completeLimit})
+	rows, err := client.Send(ctx, c, operational.ReconService.Findings, operational.FindingFilter{Limit: completeLimit})
 	return suggestions(rows, err, func(f *operational.Finding) (string, []string) { return f.ID, []string{f.Title} })
 }
 
 func tokenIDs(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
-	rows, err := c.Tokens.List(ctx)
+	rows, err := client.Ask(ctx, c, operational.TokenService.List)
 	return suggestions(rows, err, func(t *operational.Token) (string, []string) { return t.ID, []string{t.AgentID, t.Note} })
 }
 
 func incidentIDs(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
-	page, err := c.Incidents.List(ctx, history.Filter{Limit: completeLimit})
+	page, err := client.Send(ctx, c, history.Service.List, history.Filter{Limit: completeLimit})
 	return suggestions(page.Incidents, err, func(i *history.Incident) (string, []string) { return shortID(i.ID), []string{i.Program, i.Example} })
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"skillrouter/cmd/config"
+	"skillrouter/comms"
 	"skillrouter/internal/errs"
 	"skillrouter/learning/lesson"
 	"skillrouter/operational"
@@ -149,7 +150,7 @@ func (t *tour) pattern(ctx context.Context) string {
 	if t.fail(err) {
 		return ""
 	}
-	patterns, err := c.Patterns.List(ctx, lesson.PatternFilter{Type: lesson.PatternAntiPattern})
+	patterns, err := client.Send(ctx, c, lesson.PatternService.List, lesson.PatternFilter{Type: lesson.PatternAntiPattern})
 	t.fail(err)
 	if !t.claim(len(patterns) > 0, "there is a pattern of what keeps failing") {
 		return ""
@@ -243,7 +244,7 @@ func (t *tour) send(ctx context.Context, c *client.Client, n int) (int64, error)
 	if err != nil {
 		return 0, err
 	}
-	sent, err := c.Mailbox.Send(ctx, operational.MessageDraft{From: "builder", To: "reviewer", Signal: "tick", Context: text})
+	sent, err := client.Send(ctx, c, comms.MailboxService.Send, operational.MessageDraft{From: "builder", To: "reviewer", Signal: "tick", Context: text})
 	return sent.Seq, err
 }
 

@@ -259,7 +259,7 @@ func printProof(w io.Writer, proof offlineProof) {
 func (s *shell) embeddingsCommand() *cobra.Command {
 	return asks(s, command{
 		use: "embeddings", short: "Show how far the vectors are by which search goes by meaning too",
-	}, gets(client.System.Embeddings), s.printEmbeddings)
+	}, gets(shelf.EmbeddingService.Embeddings), s.printEmbeddings)
 }
 
 func (s *shell) printEmbeddings(w io.Writer, status shelf.EmbeddingStatus) {

@@ -10,7 +10,6 @@ import (
 	"skillrouter/internal/errs"
 	"skillrouter/learning"
 	"skillrouter/learning/episode"
-	"skillrouter/router/client"
 )
 
 func (s *shell) episodesCommand() *cobra.Command {
@@ -36,7 +35,7 @@ CONTENT the title stands for it; "-" reads it from standard input.`,
 			draft.EventType, draft.Title, draft.Content = words[0], words[1], words[len(words)-1]
 			return s.text(&draft.Content, learning.MaxContent)
 		},
-	}, sends(client.Episodes.Record, &draft), func(w io.Writer, episode episode.Episode) {
+	}, sends(episode.Service.Record, &draft), func(w io.Writer, episode episode.Episode) {
 		fmt.Fprintf(w, "%s recorded, in session %s\n", clean(episode.ID), clean(episode.SessionID))
 	})
 }
@@ -45,7 +44,7 @@ func (s *shell) episodesShow() *cobra.Command {
 	var ref string
 	return asks(s, command{
 		use: "show EPISODE", short: "Show an episode", args: exactly(&ref),
-	}, withID("episodes", client.Episodes.Episode, &ref), s.printEpisode)
+	}, withID("episodes", episode.Service.Episode, &ref), s.printEpisode)
 }
 
 func (s *shell) printEpisode(w io.Writer, e episode.Episode) {
@@ -66,7 +65,7 @@ func (s *shell) episodesEdit() *cobra.Command {
 			given("type", &patch.EventType, &kind, choice("type", &kind, episode.EventTypes(), "what it is")),
 		),
 		before: changes(s, &patch, &patch.Content),
-	}, withIDTo("episodes", client.Episodes.Edit, &ref, &patch), s.printEpisode)
+	}, withIDTo("episodes", episode.Service.Edit, &ref, &patch), s.printEpisode)
 }
 
 // episodeFlags are what every new episode may be told to belong to.
@@ -84,7 +83,7 @@ func (s *shell) episodesRecent() *cobra.Command {
 		use: "recent", short: "Show the latest episodes, the newest first",
 		flags: append(episodeFilter(&filter.AgentID, &filter.SessionID, &filter.Project, &filter.EventType, &filter.Persona, &filter.Event, &filter.TimeRange),
 			limit(&filter.Limit)),
-	}, learning.DefaultEpisodeLimit, learning.MaxLimit, &filter.Limit, sends(client.Episodes.Recent, &filter), columns[episode.Episode]{
+	}, learning.DefaultEpisodeLimit, learning.MaxLimit, &filter.Limit, sends(episode.Service.Recent, &filter), columns[episode.Episode]{
 		"No episodes.",
 		[]string{"NO", "TYPE", "TITLE", "AGENT", "PROJECT", "WHEN"},
 		func(e episode.Episode) cells {
@@ -103,7 +102,7 @@ func (s *shell) episodesSearch() *cobra.Command {
 			query.PreferProject = s.project()
 			return nil
 		},
-	}, sends(client.Episodes.Search, &query), func(results episode.Results) int { return len(results.Results) }, func(w io.Writer, results episode.Results) {
+	}, sends(episode.Service.Search, &query), func(results episode.Results) int { return len(results.Results) }, func(w io.Writer, results episode.Results) {
 		searched(w, results.Corrected, results.Notice)
 		nothing(w, len(results.Results), nil)
 		for i, one := range learning.FoldFound(results.Results) {
@@ -147,7 +146,7 @@ func (s *shell) episodesRemember() *cobra.Command {
 			}
 			return nil
 		},
-	}, sends(client.Episodes.Record, &draft), func(w io.Writer, episode episode.Episode) {
+	}, sends(episode.Service.Record, &draft), func(w io.Writer, episode episode.Episode) {
 		fmt.Fprintf(w, "%s remembered, for the persona %s\n", clean(episode.ID), clean(episode.Persona))
 	})
 }

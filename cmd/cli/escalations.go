@@ -9,7 +9,6 @@ import (
 
 	"skillrouter/learning/escalation"
 	"skillrouter/operational"
-	"skillrouter/router/client"
 )
 
 func (s *shell) escalationsCommand() *cobra.Command {
@@ -19,15 +18,15 @@ func (s *shell) escalationsCommand() *cobra.Command {
 			Long: "Shows the lessons that somebody should look at, and settles them. An escalation is named by its id, or by a beginning or end of it that is no other's.",
 		},
 		s.escalationsList(), s.escalationsShow(), s.escalationsRules(),
-		s.escalationsVerb("review ID [NOTES]", "Say that you have looked at it", client.Escalations.Review),
-		s.escalationsVerb("resolve ID [NOTES]", "Say that it is settled; if it recurs, it is raised anew", client.Escalations.Resolve),
-		s.escalationsVerb("dismiss ID [NOTES]", "Say that it is no matter; it is never raised again for this reason", client.Escalations.Dismiss),
+		s.escalationsVerb("review ID [NOTES]", "Say that you have looked at it", operational.EscalationService.Review),
+		s.escalationsVerb("resolve ID [NOTES]", "Say that it is settled; if it recurs, it is raised anew", operational.EscalationService.Resolve),
+		s.escalationsVerb("dismiss ID [NOTES]", "Say that it is no matter; it is never raised again for this reason", operational.EscalationService.Dismiss),
 	)
 }
 
 // escalationsVerb passes a judgement on one escalation.
 func (s *shell) escalationsVerb(
-	use, short string, judge func(escalations client.Escalations, ctx context.Context, id string, verdict operational.EscalationVerdict) (operational.Escalation, error),
+	use, short string, judge func(escalations operational.EscalationService, ctx context.Context, id string, verdict operational.EscalationVerdict) (operational.Escalation, error),
 ) *cobra.Command {
 	var id string
 	var verdict operational.EscalationVerdict
@@ -47,12 +46,12 @@ func (s *shell) escalationsList() *cobra.Command {
 			filter.Status = []operational.EscalationStatus{operational.EscalationPending, operational.EscalationReviewed}
 		}
 		return nil
-	}}, operational.DefaultLimit, operational.MaxLimit, &filter.Limit, sends(client.Escalations.List, &filter), escalationTable.list)
+	}}, operational.DefaultLimit, operational.MaxLimit, &filter.Limit, sends(operational.EscalationService.List, &filter), escalationTable.list)
 }
 
 func (s *shell) escalationsShow() *cobra.Command {
 	var id string
-	return asks(s, command{use: "show ID", short: "Show one escalation with its history", args: exactly(&id)}, withID("escalations", client.Escalations.Escalation, &id), func(w io.Writer, escalation operational.Escalation) {
+	return asks(s, command{use: "show ID", short: "Show one escalation with its history", args: exactly(&id)}, withID("escalations", operational.EscalationService.Escalation, &id), func(w io.Writer, escalation operational.Escalation) {
 		escalationTable.one(w, escalation)
 		fmt.Fprintln(w)
 		now := s.now()

@@ -29,10 +29,10 @@ the types.`,
 			return s.followEvents(ctx, c, query, printEvent)
 		}
 		query.After = max(query.After, 0)
-		page, err := c.Feed.Feed(ctx, query)
+		page, err := client.Send(ctx, c, feed.Service.Feed, query)
 		for err == nil && len(page.Events) == 0 && page.More { // it has looked at enough, and found none yet
 			query.After = page.Seen
-			page, err = c.Feed.Feed(ctx, query)
+			page, err = client.Send(ctx, c, feed.Service.Feed, query)
 		}
 		return printed(s, page, err, printEvents)
 	})

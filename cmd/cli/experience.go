@@ -11,7 +11,6 @@ import (
 
 	"skillrouter/internal/errs"
 	"skillrouter/learning/experience"
-	"skillrouter/router/client"
 )
 
 func (s *shell) experienceCommand() *cobra.Command {
@@ -52,7 +51,7 @@ func (s *shell) experienceRecord() *cobra.Command {
 			}
 			return nil
 		},
-	}, sends(client.Experience.Record, &draft), func(w io.Writer, recorded experience.Recorded) {
+	}, sends(experience.Service.Record, &draft), func(w io.Writer, recorded experience.Recorded) {
 		fmt.Fprintf(w, "Episode %d recorded, of utility %.2f.\n", recorded.EpisodeID, recorded.Utility)
 		for _, pattern := range recorded.Patterns {
 			fmt.Fprintf(w, "It belongs to a pattern: %s.\n", clean(pattern))
@@ -75,7 +74,7 @@ func (s *shell) experienceList() *cobra.Command {
 			limit(&filter.Limit),
 			option("offset", &filter.Offset, "how many of the latest to pass over"),
 		},
-	}, sends(client.Experience.Recall, &filter), func(w io.Writer, found experience.Recall) {
+	}, sends(experience.Service.Recall, &filter), func(w io.Writer, found experience.Recall) {
 		if found.Count == 0 {
 			fmt.Fprintln(w, "Nothing is known of it.")
 			return
@@ -116,7 +115,7 @@ func (s *shell) experienceLessons() *cobra.Command {
 			}
 			return nil
 		},
-	}, sends(client.Experience.Applicable, &query), func(w io.Writer, found experience.Applicable) {
+	}, sends(experience.Service.Applicable, &query), func(w io.Writer, found experience.Applicable) {
 		lessons.list(w, found.Lessons)
 		if n := len(found.Lessons); found.Summary.High+found.Summary.Medium+found.Summary.Low > n {
 			fmt.Fprintf(w, "There are more: --limit %d\n", min(2*n, experience.MaxShown))
@@ -142,7 +141,7 @@ func (s *shell) experienceLearn() *cobra.Command {
 			draft.Description = first(draft.Description, draft.Statement)
 			return nil
 		},
-	}, sends(client.Experience.Learn, &draft), func(w io.Writer, learned experience.Learned) {
+	}, sends(experience.Service.Learn, &draft), func(w io.Writer, learned experience.Learned) {
 		if !learned.Created {
 			fmt.Fprintf(w, "Lesson %d says so already: another occurrence of it was counted.\n", learned.LessonNumber)
 			return

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"skillrouter/learning/fact"
-	"skillrouter/router/client"
 )
 
 func (s *shell) factsCommand() *cobra.Command {
@@ -27,7 +26,7 @@ func (s *shell) factsShow() *cobra.Command {
 	return asks(s, command{
 		use: "show KEY", short: "Show a fact with where it comes from and how long it is true", args: exactly(&ref.Key),
 		flags: options{persona(&ref.Persona), option("stale-ok", &ref.StaleOK, "an expired fact too, while it is kept")},
-	}, sends(client.Facts.Recall, &ref), func(w io.Writer, f fact.Fact) {
+	}, sends(fact.Service.Recall, &ref), func(w io.Writer, f fact.Fact) {
 		fields(w, section{"Key", f.Key}, section{"Persona", f.Persona}, section{"Category", f.Category}, section{"True", lives(f.ExpiresAt)},
 			section{"Stored", ago(s.now(), f.CachedAt) + " by " + first(f.Author, "nobody")}, section{"Source", f.Source}, section{"Probe", f.Probe},
 			section{"Version", fmt.Sprint(f.Version)}, section{"Used", fmt.Sprint(f.AccessCount)})
@@ -70,7 +69,7 @@ func (s *shell) factsEdit() *cobra.Command {
 			}
 			return nil
 		},
-	}, sendsTo(client.Facts.Update, &ref, &patch), factTable.one)
+	}, sendsTo(fact.Service.Update, &ref, &patch), factTable.one)
 }
 
 func (s *shell) factsGet() *cobra.Command {
@@ -80,7 +79,7 @@ func (s *shell) factsGet() *cobra.Command {
 		long: `Prints the value under a key; with --json, all that is known of the fact.
 Exits with 1 if there is none or it has expired.`,
 		flags: options{persona(&ref.Persona), option("stale-ok", &ref.StaleOK, "an expired fact too, while it is kept")},
-	}, sends(client.Facts.Recall, &ref), func(w io.Writer, fact fact.Fact) {
+	}, sends(fact.Service.Recall, &ref), func(w io.Writer, fact fact.Fact) {
 		if fact.Expired {
 			fmt.Fprintf(s.err, "expired %s\n", ago(s.now(), *fact.ExpiresAt))
 		}
@@ -117,7 +116,7 @@ is stored as a text. Without VALUE, or with "-", it is read from standard input.
 			}
 			return nil
 		},
-	}, sends(client.Facts.Remember, &draft), func(w io.Writer, stored fact.Stored) {
+	}, sends(fact.Service.Remember, &draft), func(w io.Writer, stored fact.Stored) {
 		fmt.Fprintf(w, "%s stored as version %d, %s\n", clean(stored.Key), stored.Version, lives(stored.ExpiresAt))
 		secretsCut(w, stored.Redacted)
 	})
@@ -147,7 +146,7 @@ func (s *shell) factsList(use, short string, least int) *cobra.Command {
 	var query fact.Query
 	return finds(s, command{use: use, short: short, args: between(least, &query.Pattern), flags: append(s.flags(&query, "persona", "cursor", "limit"),
 		option("category,c", &query.Category, "only facts of this category"),
-	)}, sends(client.Facts.Search, &query), func(page fact.Page) int { return max(len(page.Facts), 1-least) }, func(w io.Writer, page fact.Page) {
+	)}, sends(fact.Service.Search, &query), func(page fact.Page) int { return max(len(page.Facts), 1-least) }, func(w io.Writer, page fact.Page) {
 		if len(page.Facts) == 0 && page.Next == "" {
 			fmt.Fprintln(w, "No facts.")
 			if least > 0 {
@@ -164,7 +163,7 @@ func (s *shell) factsCategories() *cobra.Command {
 	var of string
 	return asks(s, command{
 		use: "categories", short: "List the categories of facts", flags: options{persona(&of)},
-	}, sends(client.Facts.Categories, &of), columns[fact.Category]{
+	}, sends(fact.Service.Categories, &of), columns[fact.Category]{
 		heads: []string{"CATEGORY", "FACTS"},
 		cells: func(f fact.Category) cells { return cells{f.Category, f.Facts} },
 	}.list)

@@ -67,18 +67,18 @@ const (
 type request[A any] func(ctx context.Context, c *client.Client) (A, error)
 
 // gets is a request of a method that takes nothing.
-func gets[S client.Service, A any](method func(service S, ctx context.Context) (A, error)) request[A] {
-	return func(ctx context.Context, c *client.Client) (A, error) { return method(client.Of[S](c), ctx) }
+func gets[S, A any](method func(service S, ctx context.Context) (A, error)) request[A] {
+	return func(ctx context.Context, c *client.Client) (A, error) { return client.Ask(ctx, c, method) }
 }
 
 // sends is a request of a method that takes one thing, such as an id or a draft.
-func sends[S client.Service, In, A any](method func(service S, ctx context.Context, in In) (A, error), in *In) request[A] {
-	return func(ctx context.Context, c *client.Client) (A, error) { return method(client.Of[S](c), ctx, *in) }
+func sends[S, In, A any](method func(service S, ctx context.Context, in In) (A, error), in *In) request[A] {
+	return func(ctx context.Context, c *client.Client) (A, error) { return client.Send(ctx, c, method, *in) }
 }
 
 // sendsTo is a request of a method that takes what a thing is named by, and what becomes of it.
-func sendsTo[S client.Service, To, In, A any](method func(service S, ctx context.Context, to To, in In) (A, error), to *To, in *In) request[A] {
-	return func(ctx context.Context, c *client.Client) (A, error) { return method(client.Of[S](c), ctx, *to, *in) }
+func sendsTo[S, To, In, A any](method func(service S, ctx context.Context, to To, in In) (A, error), to *To, in *In) request[A] {
+	return func(ctx context.Context, c *client.Client) (A, error) { return client.SendTo(ctx, c, method, *to, *in) }
 }
 
 // asks makes a command of a request and the way its answer is shown to people.

@@ -28,7 +28,7 @@ func (s *shell) gapsList() *cobra.Command {
 		option("project,p", &query.Project, "only of this project"),
 		choice("order", &query.Order, []verdict.GapOrder{verdict.GapsRecent, verdict.GapsOften}, "which first (default \"recent\")"),
 		limit(&query.Limit),
-	}}, sends(client.Verdicts.Gaps, &query), func(w io.Writer, page verdict.GapPage) {
+	}}, sends(verdict.Service.Gaps, &query), func(w io.Writer, page verdict.GapPage) {
 		if page.Total == 0 {
 			fmt.Fprintln(w, "No gaps.")
 			return
@@ -47,7 +47,7 @@ func (s *shell) gapsDismiss() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		err = c.Verdicts.Dismiss(ctx, id)
+		err = client.Have(ctx, c, verdict.Service.Dismiss, id)
 		return printed(s, map[string]string{"id": id}, err, func(w io.Writer, _ map[string]string) { fmt.Fprintf(w, "%s dismissed\n", id) })
 	})
 }

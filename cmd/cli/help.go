@@ -23,13 +23,10 @@ type family struct {
 	others  []string
 }
 
-// memoryGroup is the family of what a kind of memory adds by itself.
-const memoryGroup = "memory"
-
 // families name each command once, in the order of help. Commands of kinds that are not named are rare ones, and the last of theirs.
 var families = []family{
 	{"start", []string{"serve", "setup", "status", "doctor"}, []string{"demo", "version"}},
-	{memoryGroup, []string{"remember", "search", "context", "knowledge", "lessons", "facts"}, []string{"query", "remind", "episodes", "procedures", "reminders", "experience", "memory"}},
+	{"memory", []string{"remember", "search", "context", "knowledge", "lessons", "facts"}, []string{"query", "remind", "episodes", "procedures", "reminders", "experience", "memory"}},
 	{"guard", []string{"check"}, []string{"rules", "escalations"}},
 	{"team", []string{"agents", "tasks", "messages", "signal", "stop"}, []string{"watch", "leases", "run", "sessions", "recon"}},
 	{"learning", []string{"learn"}, []string{"brief", "replay", "value", "proposals", "patterns", "used", "gaps"}},
@@ -186,11 +183,7 @@ var exampleLines string
 // withExamples gives commands the examples that are of them, and one that only holds others the first of each.
 func withExamples(root *cobra.Command) {
 	examples := map[*cobra.Command][]string{}
-	text := exampleLines
-	for _, k := range kinds {
-		text += "\n" + k.examples
-	}
-	for line := range strings.Lines(strings.ReplaceAll(text, "\\\n", "\v")) {
+	for line := range strings.Lines(strings.ReplaceAll(exampleLines, "\\\n", "\v")) {
 		if of := exampleOf(root, line); of != nil {
 			examples[of] = append(examples[of], "  "+strings.ReplaceAll(strings.TrimSpace(line), "\v", "\\\n"))
 		}

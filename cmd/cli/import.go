@@ -113,7 +113,7 @@ func (s *shell) importList() *cobra.Command {
 	return asks(s, command{
 		use: "list", short: "List the imports that added something, the newest first",
 		flags: s.flags(&filter, "cursor", "limit"),
-	}, sends(client.Transfer.Imports, &filter), func(w io.Writer, page transfer.ImportPage) {
+	}, sends(transfer.Service.Imports, &filter), func(w io.Writer, page transfer.ImportPage) {
 		importTable.list(w, page.Imports)
 		printIf(w, "There are more: --cursor %s\n", page.Next)
 	})
@@ -146,7 +146,7 @@ named; --force takes that too. An import that was broken off can be taken back.`
 	}, full("imports", &id, func(ctx context.Context, c *client.Client) (out undoneImport, err error) {
 		out.UndoAnswer = transfer.UndoAnswer{ImportID: id, Skipped: []transfer.Skipped{}}
 		for {
-			part, err := c.Transfer.Undo(ctx, id, draft)
+			part, err := client.SendTo(ctx, c, transfer.Service.Undo, id, draft)
 			if err != nil {
 				return out, err
 			}

@@ -34,7 +34,7 @@ says so; docs/interlock.md describes it.`,
 func (s *shell) interlockStatusCommand() *cobra.Command {
 	return asks(s, command{
 		use: "status", short: "Show the mesh's peers, and what was heard, emitted and refused",
-	}, gets(client.Mesh.Mesh), s.printMesh)
+	}, gets(comms.MeshService.Mesh), s.printMesh)
 }
 
 func (s *shell) printMesh(w io.Writer, mesh comms.Mesh) {
@@ -170,7 +170,7 @@ func (s *shell) meshAddress(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	mesh, err := c.Mesh.Mesh(ctx)
+	mesh, err := client.Ask(ctx, c, comms.MeshService.Mesh)
 	if err != nil {
 		return "", err
 	}

@@ -32,7 +32,7 @@ func (s *shell) searchCommand() *cobra.Command {
 		),
 	}, func(ctx context.Context, c *client.Client) error {
 		query.PreferProject = s.project()
-		results, err := c.Search.Search(ctx, query)
+		results, err := client.Send(ctx, c, search.Service.Search, query)
 		return found(s, results, err, results.Count, printFoundAnywhere)
 	})
 }
@@ -140,7 +140,7 @@ func (s *shell) knowledgeList() *cobra.Command {
 	var filter knowledge.Filter
 	return asks(s, command{use: "list", short: "List entries, the newest first", flags: append(s.flags(&filter, "project", "agent", "cursor", "limit"),
 		option("category,c", &filter.Category, "only this category"),
-	)}, sends(client.Knowledge.List, &filter), func(w io.Writer, page knowledge.Page) {
+	)}, sends(knowledge.Lister.List, &filter), func(w io.Writer, page knowledge.Page) {
 		knowledgeTable.list(w, page.Results)
 		printIf(w, "There are more: --cursor %s\n", page.Next)
 	})
@@ -148,7 +148,7 @@ func (s *shell) knowledgeList() *cobra.Command {
 
 func (s *shell) knowledgeShow() *cobra.Command {
 	var id string
-	return asks(s, command{use: "show ID", short: "Show an entry", args: exactly(&id)}, withID("knowledge", client.Knowledge.Entry, &id), s.printKnowledge)
+	return asks(s, command{use: "show ID", short: "Show an entry", args: exactly(&id)}, withID("knowledge", knowledge.Service.Entry, &id), s.printKnowledge)
 }
 
 func (s *shell) printKnowledge(w io.Writer, k knowledge.Knowledge) {
@@ -169,7 +169,7 @@ func (s *shell) knowledgeEdit() *cobra.Command {
 			optional("tag", &patch.Tags, nil, "tag, in place of all there are; may be repeated"),
 		),
 		before: changes(s, &patch, &patch.Content),
-	}, withIDTo("knowledge", client.Knowledge.Update, &id, &patch), s.printKnowledge)
+	}, withIDTo("knowledge", knowledge.Service.Update, &id, &patch), s.printKnowledge)
 }
 
 func (s *shell) rememberCommand() *cobra.Command {
@@ -201,7 +201,7 @@ other name is allowed.`,
 			draft.Content, draft.Title = draft.Title, head
 			return nil
 		},
-	}, sends(client.Knowledge.Store, &draft), func(w io.Writer, stored knowledge.Stored) {
+	}, sends(knowledge.Service.Store, &draft), func(w io.Writer, stored knowledge.Stored) {
 		what := "stored"
 		switch {
 		case stored.Duplicate:
@@ -243,10 +243,10 @@ func (s *shell) usedCommand() *cobra.Command {
 			return err
 		}
 		if unlearn {
-			gone, err := c.Verdicts.Unlearn(ctx, id)
+			gone, err := client.Send(ctx, c, verdict.Service.Unlearn, id)
 			return printed(s, gone, err, func(w io.Writer, gone verdict.Gone) { fmt.Fprintf(w, "%d forgotten\n", gone.Deleted) })
 		}
-		learned, err := c.Verdicts.Answered(ctx, id, use)
+		learned, err := client.SendTo(ctx, c, verdict.Service.Answered, id, use)
 		return printed(s, learned, err, func(w io.Writer, learned verdict.Learned) {
 			if !learned.Learned {
 				fmt.Fprintln(w, "Counted; the question has no word to learn from.")

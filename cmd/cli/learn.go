@@ -411,7 +411,7 @@ func (s *shell) briefCommand() *cobra.Command {
 			}
 			return nil
 		},
-	}, sends(client.Incidents.Brief, &query), func(w io.Writer, brief history.Brief) {
+	}, sends(history.Service.Brief, &query), func(w io.Writer, brief history.Brief) {
 		for line := range strings.Lines(brief.Text) {
 			fmt.Fprintln(w, clean(strings.TrimSuffix(line, "\n")))
 		}

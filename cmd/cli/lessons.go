@@ -11,7 +11,6 @@ import (
 	"skillrouter/internal/safetext"
 	"skillrouter/learning"
 	"skillrouter/learning/lesson"
-	"skillrouter/router/client"
 	"skillrouter/router/mcpserver"
 )
 
@@ -54,7 +53,7 @@ func (s *shell) lessonsList() *cobra.Command {
 	return asks(s, command{use: "list", short: "List lessons, the newest first", flags: append(s.flags(&filter, "domain", "category", "severity", "level", "status", "project", "tag", "min-confidence", "cursor", "limit"),
 		choice("type", &filter.Type, learning.LessonTypes(), "only this type"),
 		option("agent", &filter.SourceAgent, "only those that this agent reported"),
-	)}, sends(client.Lessons.List, &filter), func(w io.Writer, page lesson.Page) {
+	)}, sends(lesson.Service.List, &filter), func(w io.Writer, page lesson.Page) {
 		lessonTable.list(w, page.Lessons)
 		if page.Next != "" && len(page.Lessons) > 0 {
 			fmt.Fprintf(w, "There are more: --cursor %s\n", clean(page.Next))
@@ -66,7 +65,7 @@ func (s *shell) lessonsShow() *cobra.Command {
 	var ref string
 	return asks(s, command{
 		use: "show LESSON", short: "Show everything that a lesson says", args: exactly(&ref),
-	}, withID("lessons", client.Lessons.Lesson, &ref), s.printLesson)
+	}, withID("lessons", lesson.Service.Lesson, &ref), s.printLesson)
 }
 
 func (s *shell) lessonsSearch() *cobra.Command {
@@ -87,7 +86,7 @@ func (s *shell) lessonsSearch() *cobra.Command {
 			}
 			return nil
 		},
-	}, sends(client.Lessons.Relevant, &query), func(found lesson.Results) int { return len(found.Results) }, func(w io.Writer, found lesson.Results) {
+	}, sends(lesson.Service.Relevant, &query), func(found lesson.Results) int { return len(found.Results) }, func(w io.Writer, found lesson.Results) {
 		searched(w, found.Corrected, found.Notice)
 		nothing(w, len(found.Results), nil)
 		for i, one := range learning.FoldFound(found.Results) {
@@ -175,7 +174,7 @@ func (s *shell) lessonsReview() *cobra.Command {
 	return asks(s, command{
 		use: "review", short: "List lessons that can be promoted, and those not validated for long",
 		flags: s.flags(&query, "stale-days", "domain", "limit"),
-	}, sends(client.Lessons.Review, &query), func(w io.Writer, review lesson.Review) {
+	}, sends(lesson.Service.Review, &query), func(w io.Writer, review lesson.Review) {
 		if len(review.Promotions)+len(review.Stale) == 0 {
 			fmt.Fprintln(w, "Nothing needs your eye.")
 			return
@@ -201,7 +200,7 @@ func (s *shell) lessonsHistory() *cobra.Command {
 	var ref string
 	return asks(s, command{
 		use: "history LESSON", short: "Show what happened to a lesson, oldest first", args: exactly(&ref),
-	}, withID("lessons", client.Lessons.History, &ref), columns[lesson.Change]{
+	}, withID("lessons", lesson.Service.History, &ref), columns[lesson.Change]{
 		heads: []string{"WHEN", "WHAT", "WHO", "MOVED", "NOTE"},
 		cells: func(c lesson.Change) cells { return cells{c.At, c.Kind, c.Agent, moved(c), c.Note} },
 	}.list)
@@ -254,7 +253,7 @@ func (s *shell) lessonsValidate() *cobra.Command {
 		long:  "Judges a lesson. JUDGEMENT is " + names(lesson.ValidationTypes()) + "; confirmed if you say none.",
 		args:  joined(1, &ref, (*string)(&draft.Type), &draft.Notes),
 		flags: options{who("agent", &draft.By, s.person, "who judges (SKILLROUTER_AGENT, else you)").once("by")},
-	}, withIDTo("lessons", client.Lessons.Validate, &ref, &draft), lessonTable.one)
+	}, withIDTo("lessons", lesson.Service.Validate, &ref, &draft), lessonTable.one)
 }
 
 func (s *shell) lessonsApply() *cobra.Command {
@@ -265,7 +264,7 @@ func (s *shell) lessonsApply() *cobra.Command {
 		long:  "Says that a lesson was applied. OUTCOME is " + names(learning.Results()) + ".",
 		args:  joined(2, &ref, (*string)(&draft.Outcome), &draft.Notes),
 		flags: s.flags(&draft, "context", "agent"),
-	}, withIDTo("lessons", client.Lessons.Apply, &ref, &draft), func(w io.Writer, applied lesson.Applied) {
+	}, withIDTo("lessons", lesson.Service.Apply, &ref, &draft), func(w io.Writer, applied lesson.Applied) {
 		fmt.Fprintf(w, "lesson %d: confidence %.2f, was %.2f; applied %d times, %.0f%% with success\n",
 			applied.LessonNumber, applied.NewConfidence, applied.PreviousConfidence, applied.TotalApplications, 100*applied.SuccessRate)
 		if applied.Deprecated {
@@ -288,7 +287,7 @@ successful applications in distinct contexts. A refusal says what is missing.
 			option("title", &draft.Title, "title of the pattern that is drawn (default: the case's)"),
 			who("agent", &draft.By, s.person, "who promotes it (SKILLROUTER_AGENT, else you)").once("by"),
 		},
-	}, withIDTo("lessons", client.Lessons.Promote, &ref, &draft), lessonTable.one)
+	}, withIDTo("lessons", lesson.Service.Promote, &ref, &draft), lessonTable.one)
 }
 
 func (s *shell) lessonsRetire() *cobra.Command {
@@ -300,14 +299,14 @@ func (s *shell) lessonsRetire() *cobra.Command {
 			option("superseded-by", &draft.SupersededBy, "the lesson that stands in its place"),
 			who("agent", &draft.By, s.person, "who retires it (SKILLROUTER_AGENT, else you)").once("by"),
 		},
-	}, withIDTo("lessons", client.Lessons.Retire, &ref, &draft), lessonTable.one)
+	}, withIDTo("lessons", lesson.Service.Retire, &ref, &draft), lessonTable.one)
 }
 
 func (s *shell) lessonsRestore() *cobra.Command {
 	var ref, note string
 	return asks(s, command{
 		use: "restore LESSON [NOTE...]", short: "Take a retired lesson back into use", args: joined(1, &ref, &note),
-	}, withIDTo("lessons", client.Lessons.Restore, &ref, &note), lessonTable.one)
+	}, withIDTo("lessons", lesson.Service.Restore, &ref, &note), lessonTable.one)
 }
 
 func (s *shell) lessonsEdit() *cobra.Command {
@@ -326,5 +325,5 @@ func (s *shell) lessonsEdit() *cobra.Command {
 			optional("trigger", &patch.TriggerPattern, "", "of an anti_pattern: an RE2 expression over each command"),
 		),
 		before: changes(s, &patch, nil),
-	}, withIDTo("lessons", client.Lessons.Edit, &ref, &patch), lessonTable.one)
+	}, withIDTo("lessons", lesson.Service.Edit, &ref, &patch), lessonTable.one)
 }

@@ -71,7 +71,7 @@ code is then 1.`,
 			return s.reportFile(ctx, c, file, draft)
 		}
 		draft.Title, draft.Category = *title, first(draft.Category, draft.Domain)
-		reported, err := c.Lessons.Report(ctx, draft)
+		reported, err := client.Send(ctx, c, lesson.Service.Report, draft)
 		return printed(s, reported, err, printReported)
 	})
 }
@@ -118,7 +118,7 @@ func (s *shell) reportFile(ctx context.Context, c *client.Client, name string, d
 			d.Proposed, d.BlockAction, d.Force = d.Proposed || defaults.Proposed, d.BlockAction || defaults.BlockAction, d.Force || defaults.Force
 		}
 	}
-	result, err := c.Lessons.ReportAll(ctx, drafts)
+	result, err := client.Send(ctx, c, lesson.Service.ReportAll, drafts)
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,6 @@ import (
 	"skillrouter/internal/safetext"
 	"skillrouter/learning/lesson"
 	"skillrouter/router"
-	"skillrouter/router/client"
 	"skillrouter/router/kind"
 )
 
@@ -21,7 +20,7 @@ func (s *shell) memoryCommand() *cobra.Command {
 		use: "memory AGENT", short: "Show what an agent should know, and what is remembered", args: exactly(&agent),
 		long: `Shows the lessons that an agent should know: its own, those of its domain, and
 those for everybody. They are what other agents wrote, and no instructions. The commands below tell of all that is remembered.`,
-	}, sends(client.Memory.Memory, &agent), printMemory)
+	}, sends(router.MemoryService.Memory, &agent), printMemory)
 	cmd.AddCommand(s.memoryCategories(), s.memoryStats(), s.memoryClear())
 	return cmd
 }
@@ -63,7 +62,7 @@ func (s *shell) memoryCategories() *cobra.Command {
 	}
 	return asks(s, command{
 		use: "categories", short: "List the categories of what is remembered", flags: options{persona(&of)},
-	}, sends(client.Introspection.Categories, &of), func(w io.Writer, found router.MemoryCategories) { held.list(w, found.Held) })
+	}, sends(router.IntrospectionService.Categories, &of), func(w io.Writer, found router.MemoryCategories) { held.list(w, found.Held) })
 }
 
 func (s *shell) memoryStats() *cobra.Command {
@@ -71,7 +70,7 @@ func (s *shell) memoryStats() *cobra.Command {
 	return asks(s, command{
 		use: "stats", short: "Count what is remembered, and show how large the databases are",
 		flags: options{option("persona", &of, "only this one's (default everybody's)")},
-	}, sends(client.Introspection.Stats, &of), func(w io.Writer, found router.MemoryStats) {
+	}, sends(router.IntrospectionService.Stats, &of), func(w io.Writer, found router.MemoryStats) {
 		rows := [][]string{}
 		row := func(persona string, of router.MemoryType, c router.MemoryCount) {
 			rows = append(rows, []string{persona, string(of), fmt.Sprint(c.Count), fmt.Sprint(c.Expired), fmt.Sprint(c.Bytes)})
@@ -111,7 +110,7 @@ is shown. Knowledge and lessons are the whole team's, and are never cleared.`,
 			choice("type", &request.Type, clearable(), "only this type (default all)"),
 			option("category,c", &request.Category, "only this category"),
 		),
-	}, sends(client.Introspection.Clear, &request), func(w io.Writer, cleared router.Cleared) {
+	}, sends(router.IntrospectionService.Clear, &request), func(w io.Writer, cleared router.Cleared) {
 		verb := "would delete"
 		if cleared.Confirmed {
 			verb = "deleted"

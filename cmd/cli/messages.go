@@ -45,7 +45,7 @@ router, until it is interrupted.`,
 		if follow {
 			return s.follow(ctx, c, query, since, ack)
 		}
-		inbox, err := c.Mailbox.Inbox(ctx, query)
+		inbox, err := client.Send(ctx, c, comms.MailboxService.Inbox, query)
 		if err := printed(s, inbox, err, printInbox); err != nil || !ack || len(inbox.Messages) == 0 {
 			return err
 		}
@@ -53,7 +53,7 @@ router, until it is interrupted.`,
 		for i, m := range inbox.Messages {
 			ids[i] = m.ID
 		}
-		_, err = c.Mailbox.Ack(ctx, comms.Ack{AgentID: query.AgentID, MessageIDs: ids})
+		_, err = client.Send(ctx, c, comms.MailboxService.Ack, comms.Ack{AgentID: query.AgentID, MessageIDs: ids})
 		return err
 	})
 	cmd.MarkFlagsMutuallyExclusive("follow", "limit")
@@ -67,7 +67,7 @@ func (s *shell) follow(ctx context.Context, c *client.Client, query comms.InboxQ
 		if len(shown) == 0 {
 			return
 		}
-		if _, err := c.Mailbox.Ack(ctx, comms.Ack{AgentID: query.AgentID, MessageIDs: shown}); err == nil {
+		if _, err := client.Send(ctx, c, comms.MailboxService.Ack, comms.Ack{AgentID: query.AgentID, MessageIDs: shown}); err == nil {
 			shown = nil
 		} else if errs.CodeOf(err) != errs.Unavailable {
 			// Not to be able to say that it was shown is no reason to stop showing.
@@ -238,11 +238,11 @@ func sendsToKnown(draft *operational.MessageDraft, wait *bool) request[comms.Sen
 				return comms.Sent{}, err
 			}
 		}
-		sent, err := c.Mailbox.Send(ctx, *draft)
+		sent, err := client.Send(ctx, c, comms.MailboxService.Send, *draft)
 		if err != nil || !operational.Halts(draft.Signal) || draft.To == "" || len(sent.Recipients) > 0 {
 			return sent, err
 		}
-		if _, err := c.Presence.Agent(ctx, draft.To); errs.CodeOf(err) == errs.NotFound && !*wait {
+		if _, err := client.Send(ctx, c, comms.PresenceService.Agent, draft.To); errs.CodeOf(err) == errs.NotFound && !*wait {
 			return sent, errs.Errorf(errs.NotFound, "no agent of the group %q is there: nobody was told to %s", draft.To, draft.Signal)
 		}
 		return sent, nil
@@ -268,10 +268,10 @@ func known(ctx context.Context, c *client.Client, name string) (string, error) {
 // agentNamed returns the agent that a name or any unambiguous part of one means, and the groups that there are: kinds of
 // agents, projects and roles. A name that two agents share is refused, with both.
 func agentNamed(ctx context.Context, c *client.Client, name string) (id string, groups []string, err error) {
-	if _, err := c.Presence.Agent(ctx, name); errs.CodeOf(err) != errs.NotFound {
+	if _, err := client.Send(ctx, c, comms.PresenceService.Agent, name); errs.CodeOf(err) != errs.NotFound {
 		return name, nil, nil // whatever else is wrong, the call itself is refused for
 	}
-	agents, err := c.Presence.Agents(ctx, operational.AgentFilter{Limit: operational.MaxLimit})
+	agents, err := client.Send(ctx, c, comms.PresenceService.Agents, operational.AgentFilter{Limit: operational.MaxLimit})
 	if err != nil {
 		return "", nil, err
 	}

@@ -10,7 +10,6 @@ import (
 
 	"skillrouter/learning"
 	"skillrouter/learning/lesson"
-	"skillrouter/router/client"
 )
 
 func (s *shell) patternsCommand() *cobra.Command {
@@ -21,9 +20,9 @@ func (s *shell) patternsCommand() *cobra.Command {
 		remove: removePattern, gone: "Deprecate a pattern: it holds no more, and is kept",
 		more: []*cobra.Command{
 			s.patternsList("emerging", "List patterns that are not confirmed yet, and why they are patterns", lesson.PatternEmerging),
-			s.patternsVerb("confirm PATTERN [NOTES]", "Say that a pattern is real and should be enforced", client.Patterns.Confirm),
+			s.patternsVerb("confirm PATTERN [NOTES]", "Say that a pattern is real and should be enforced", lesson.PatternService.Confirm),
 		},
-		former: []*cobra.Command{s.patternsVerb("deprecate PATTERN [NOTES]", "Say that a pattern holds no more; it is kept", client.Patterns.Deprecate)},
+		former: []*cobra.Command{s.patternsVerb("deprecate PATTERN [NOTES]", "Say that a pattern holds no more; it is kept", lesson.PatternService.Deprecate)},
 	})
 }
 
@@ -36,7 +35,7 @@ func (s *shell) patternsList(use, short string, statuses ...lesson.PatternStatus
 	if len(statuses) == 0 {
 		flags = append(flags, choices("status", &filter.Statuses, lesson.PatternStatuses(), "only those with this status (default: all but deprecated)"))
 	}
-	return lists(s, command{use: use, short: short, flags: flags}, learning.DefaultListing, learning.MaxLimit, &filter.Limit, sends(client.Patterns.List, &filter), func(w io.Writer, patterns []lesson.Pattern) {
+	return lists(s, command{use: use, short: short, flags: flags}, learning.DefaultListing, learning.MaxLimit, &filter.Limit, sends(lesson.PatternService.List, &filter), func(w io.Writer, patterns []lesson.Pattern) {
 		patternTable.list(w, patterns)
 		if len(statuses) == 0 {
 			return
@@ -50,7 +49,7 @@ func (s *shell) patternsList(use, short string, statuses ...lesson.PatternStatus
 
 func (s *shell) patternsShow() *cobra.Command {
 	var ref string
-	return asks(s, command{use: "show PATTERN", short: "Show one pattern with its reasons and evidence", args: exactly(&ref)}, withID("patterns", client.Patterns.Pattern, &ref), printPattern)
+	return asks(s, command{use: "show PATTERN", short: "Show one pattern with its reasons and evidence", args: exactly(&ref)}, withID("patterns", lesson.PatternService.Pattern, &ref), printPattern)
 }
 
 func (s *shell) patternsAdd() *cobra.Command {
@@ -62,7 +61,7 @@ func (s *shell) patternsAdd() *cobra.Command {
 			option("action", &draft.Action, "what to do about it"),
 			phrases("prevention", &draft.Prevention, "how to prevent it; may be repeated"),
 		),
-	}, sends(client.Patterns.Add, &draft), printPattern)
+	}, sends(lesson.PatternService.Add, &draft), printPattern)
 }
 
 func (s *shell) patternsEdit() *cobra.Command {
@@ -83,12 +82,12 @@ func (s *shell) patternsEdit() *cobra.Command {
 			patch.By = s.person("")
 			return nil
 		},
-	}, withIDTo("patterns", client.Patterns.Edit, &ref, &patch), printPattern)
+	}, withIDTo("patterns", lesson.PatternService.Edit, &ref, &patch), printPattern)
 }
 
 // patternsVerb passes a judgement on one pattern.
 func (s *shell) patternsVerb(
-	use, short string, judge func(patterns client.Patterns, ctx context.Context, ref string, draft lesson.ConfirmationDraft) (lesson.Pattern, error),
+	use, short string, judge func(patterns lesson.PatternService, ctx context.Context, ref string, draft lesson.ConfirmationDraft) (lesson.Pattern, error),
 ) *cobra.Command {
 	var ref string
 	var draft lesson.ConfirmationDraft

@@ -15,26 +15,7 @@ import (
 	"skillrouter/learning/procedure"
 	"skillrouter/learning/runbooks"
 	"skillrouter/router/client"
-	"skillrouter/router/mcpserver"
 )
-
-func init() {
-	kinds = append(kinds, ofKind{
-		commands: (*shell).proceduresCommand,
-		tools:    func(c *client.Client) mcpserver.Tools { return mcpserver.Procedures(c.Procedures) },
-		examples: `skillrouter procedures list
-skillrouter procedures add deploy.yaml
-skillrouter procedures check deploy.yaml
-skillrouter procedures show deploy
-skillrouter procedures search roll out a release
-skillrouter procedures run deploy --param version=2.4.0
-skillrouter procedures run deploy --exec --param version=2.4.0
-skillrouter procedures run --resume 0198c0de-…
-skillrouter procedures runs --status failed
-skillrouter procedures delete deploy
-skillrouter procedures edit deploy --description "How we roll out a release"`,
-	})
-}
 
 func (s *shell) proceduresCommand() *cobra.Command {
 	return s.verbs(verbs{
@@ -62,10 +43,10 @@ func (s *shell) proceduresList() *cobra.Command {
 		cursor(&filter.After).once("after"),
 		limit(&filter.Limit),
 	}}, func(ctx context.Context, c *client.Client) (all listing, err error) {
-		if all.Page, err = c.Procedures.List(ctx, filter); err != nil {
+		if all.Page, err = client.Send(ctx, c, procedure.Service.List, filter); err != nil {
 			return all, err
 		}
-		all.Problems, err = c.Procedures.Problems(ctx)
+		all.Problems, err = client.Ask(ctx, c, procedure.Service.Problems)
 		return all, err
 	}, func(w io.Writer, all listing) {
 		procedureTable.list(w, all.Procedures)
@@ -109,7 +90,7 @@ func (s *shell) proceduresShow() *cobra.Command {
 	return asks(s, command{
 		use: "show NAME", short: "Print a procedure", args: exactly(&ref.Name),
 		flags: options{persona(&ref.Persona), option("version", &ref.Version, "an older version")},
-	}, sends(client.Procedures.Procedure, &ref), printProcedure)
+	}, sends(procedure.Service.Procedure, &ref), printProcedure)
 }
 
 func printProcedure(w io.Writer, p procedure.Procedure) {
@@ -164,7 +145,7 @@ func (s *shell) proceduresSearch() *cobra.Command {
 			limit(&query.Limit),
 			scores(&query.Explain),
 		},
-	}, sends(client.Procedures.Search, &query), func(found procedure.Results) int { return len(found.Results) }, func(w io.Writer, found procedure.Results) {
+	}, sends(procedure.Service.Search, &query), func(found procedure.Results) int { return len(found.Results) }, func(w io.Writer, found procedure.Results) {
 		var list []procedure.Procedure
 		for _, hit := range found.Results {
 			list = append(list, hit.Procedure)
@@ -237,7 +218,7 @@ func (s *shell) proceduresSave() *cobra.Command {
 			draft.Persona, draft.AgentID = first(of, draft.Persona), agent
 			return err
 		},
-	}, sends(client.Procedures.Save, &draft), printSaved)
+	}, sends(procedure.Service.Save, &draft), printSaved)
 }
 
 func printSaved(w io.Writer, saved procedure.Saved) {
@@ -276,7 +257,7 @@ func (s *shell) proceduresEdit() *cobra.Command {
 			return err
 		},
 	}, func(ctx context.Context, c *client.Client) (procedure.Saved, error) {
-		now, err := c.Procedures.Procedure(ctx, ref)
+		now, err := client.Send(ctx, c, procedure.Service.Procedure, ref)
 		if err != nil {
 			return procedure.Saved{}, err
 		}
@@ -291,7 +272,7 @@ func (s *shell) proceduresEdit() *cobra.Command {
 		if category != nil {
 			draft.Category = *category
 		}
-		return c.Procedures.Save(ctx, draft)
+		return client.Send(ctx, c, procedure.Service.Save, draft)
 	}, printSaved)
 }
 
@@ -307,10 +288,10 @@ func (s *shell) proceduresRuns() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			run, err := c.Procedures.Run(ctx, whole)
+			run, err := client.Send(ctx, c, procedure.Service.Run, whole)
 			return printed(s, run, err, printRun)
 		}
-		return printList(ctx, s, c, learning.DefaultEpisodeLimit, learning.MaxLimit, &filter.Limit, sends(client.Procedures.Runs, &filter), runTable.list)
+		return printList(ctx, s, c, learning.DefaultEpisodeLimit, learning.MaxLimit, &filter.Limit, sends(procedure.Service.Runs, &filter), runTable.list)
 	})
 }
 

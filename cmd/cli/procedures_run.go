@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"skillrouter/internal/redact"
+	"skillrouter/learning/guard"
 	"skillrouter/learning/guard/rule"
 	"skillrouter/learning/procedure"
 	"skillrouter/router/client"
@@ -78,7 +79,7 @@ not end it; 2 the guard blocked a command.`,
 			run, err = r.resume(ctx, resume)
 		} else {
 			draft.Name = *name
-			run, err = c.Procedures.Start(ctx, draft)
+			run, err = client.Send(ctx, c, procedure.Service.Start, draft)
 		}
 		if err != nil {
 			return err
@@ -103,16 +104,16 @@ func paramsOf(pairs []string) (map[string]json.RawMessage, error) {
 // resume takes a run up again. A step that was handed out and not reported may
 // have been done: it is executed again only on purpose.
 func (r *procedureRun) resume(ctx context.Context, id string) (procedure.Run, error) {
-	run, err := r.client.Procedures.Run(ctx, id)
+	run, err := client.Send(ctx, r.client, procedure.Service.Run, id)
 	if err != nil || run.Status != procedure.RunRunning {
 		return run, err
 	}
 	next := run.Next
 	switch {
 	case next == nil || next.Status != procedure.StepHandedOut:
-		return r.client.Procedures.Next(ctx, procedure.StepRequest{RunID: id})
+		return client.Send(ctx, r.client, procedure.Service.Next, procedure.StepRequest{RunID: id})
 	case r.again:
-		return r.client.Procedures.Next(ctx, procedure.StepRequest{RunID: id, Again: true})
+		return client.Send(ctx, r.client, procedure.Service.Next, procedure.StepRequest{RunID: id, Again: true})
 	case r.execute && next.Run != "":
 		return run, fmt.Errorf("step %d (%s) was begun at %s, and nobody has said how it went: --again runs it once more; without --exec you can say how it went",
 			next.Index+1, next.Name, next.HandedOutAt.Local().Format(time.DateTime))
@@ -147,7 +148,7 @@ func (r *procedureRun) through(ctx context.Context, run procedure.Run) error {
 		}
 		report.RunID, report.Index, report.Attempt = run.ID, step.Index, step.Attempt
 		// What was done is reported even if this command is to end now.
-		if run, err = r.client.Procedures.Report(context.WithoutCancel(ctx), *report); err != nil {
+		if run, err = client.Send(context.WithoutCancel(ctx), r.client, procedure.Service.Report, *report); err != nil {
 			fmt.Fprintf(r.err, "skillrouter: step %d of run %s was done and is not reported\n", step.Index+1, clean(run.ID))
 			return err
 		}
@@ -178,7 +179,7 @@ func (r *procedureRun) do(ctx context.Context, run procedure.Run, step procedure
 		}
 		return r.ask()
 	}
-	checked, err := r.client.Guard.Check(ctx, rule.Action{Command: step.Run, Agent: run.AgentID, Project: run.Project, Context: "procedure " + run.Procedure, Folder: workingFolder()})
+	checked, err := client.Send(ctx, r.client, guard.Service.Check, rule.Action{Command: step.Run, Agent: run.AgentID, Project: run.Project, Context: "procedure " + run.Procedure, Folder: workingFolder()})
 	if err != nil {
 		return nil, saying(err, "the guard could not be asked, and step %d (%s) was not run", step.Index+1, step.Name)
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"skillrouter/learning/history"
-	"skillrouter/router/client"
 )
 
 func (s *shell) proposalsCommand() *cobra.Command {
@@ -16,8 +15,8 @@ func (s *shell) proposalsCommand() *cobra.Command {
 		Use: "proposals", Short: "What transcripts propose to remember",
 		Long: "Finds in a session's transcript what is worth remembering, and stores what is accepted. A proposal is named by its id, or by a beginning or end of it that is no other's.",
 	}, s.proposalsExtract(), s.proposalsList(),
-		s.proposalsOne("show ID", "Show one proposal with its evidence", client.Consolidation.Proposal),
-		s.proposalsOne("accept ID", "Store what is proposed", client.Consolidation.Accept),
+		s.proposalsOne("show ID", "Show one proposal with its evidence", history.ConsolidationService.Proposal),
+		s.proposalsOne("accept ID", "Store what is proposed", history.ConsolidationService.Accept),
 		s.proposalsReject())
 }
 
@@ -39,7 +38,7 @@ Claude Code write them), or a plain log of a shell. The same transcript again ch
 			_, err = history.ReadTranscript(draft.Text)
 			return err // what is too large or no text need not travel
 		},
-	}, sends(client.Consolidation.Consolidate, &draft), func(w io.Writer, became history.Consolidated) {
+	}, sends(history.ConsolidationService.Consolidate, &draft), func(w io.Writer, became history.Consolidated) {
 		if became.Duplicate {
 			fmt.Fprintln(w, "This transcript was consolidated before; nothing changed.")
 		}
@@ -66,12 +65,12 @@ func (s *shell) proposalsList() *cobra.Command {
 			filter.Status = history.ProposalPending
 		}
 		return nil
-	}}, history.DefaultProposalLimit, history.MaxProposalLimit, &filter.Limit, sends(client.Consolidation.Proposals, &filter), proposalTable.list)
+	}}, history.DefaultProposalLimit, history.MaxProposalLimit, &filter.Limit, sends(history.ConsolidationService.Proposals, &filter), proposalTable.list)
 }
 
 // proposalsOne shows one proposal, or decides about it.
 func (s *shell) proposalsOne(
-	use, short string, method func(proposals client.Consolidation, ctx context.Context, id string) (history.Proposal, error),
+	use, short string, method func(proposals history.ConsolidationService, ctx context.Context, id string) (history.Proposal, error),
 ) *cobra.Command {
 	var id string
 	return asks(s, command{use: use, short: short, args: exactly(&id)}, withID("proposals", method, &id), printProposal)
@@ -81,7 +80,7 @@ func (s *shell) proposalsReject() *cobra.Command {
 	var id, reason string
 	return asks(s, command{
 		use: "reject ID [REASON]", short: "Say that it is not worth remembering", args: joined(1, &id, &reason),
-	}, withIDTo("proposals", client.Consolidation.Reject, &id, &reason), printProposal)
+	}, withIDTo("proposals", history.ConsolidationService.Reject, &id, &reason), printProposal)
 }
 
 func printProposal(w io.Writer, p history.Proposal) {

@@ -26,7 +26,7 @@ func (s *shell) queryCommand() *cobra.Command {
 		),
 	}, func(ctx context.Context, c *client.Client) (router.Answer, error) {
 		query.PreferProject = s.project()
-		answer, err := c.Router.Ask(ctx, query)
+		answer, err := client.Send(ctx, c, router.Service.Ask, query)
 		return relevantOf(answer, least, shown), err
 	}, answered, printAnswer)
 }
@@ -133,7 +133,7 @@ With --why, what is in it and what was left out is printed to standard error.`,
 		},
 	}, func(ctx context.Context, c *client.Client) error {
 		request.Folder = workTree()
-		built, err := c.Context.Build(ctx, request)
+		built, err := client.Send(ctx, c, contexts.Service.Build, request)
 		err = printed(s, built, err, func(w io.Writer, built contexts.Context) { fmt.Fprint(w, built.Text) })
 		if err == nil && why {
 			contextWhy(s.err, built)

@@ -24,7 +24,7 @@ func (s *shell) reconEnvironments() *cobra.Command {
 	var project string
 	return asks(s, command{
 		use: "environments", short: "List what is scanned", flags: options{option("project", &project, "only those of this project")},
-	}, sends(client.Recon.Environments, &project), columns[operational.Environment]{
+	}, sends(operational.ReconService.Environments, &project), columns[operational.Environment]{
 		"No environments.",
 		[]string{"ENVIRONMENT", "KIND", "PROJECT", "DESCRIPTION"},
 		func(e operational.Environment) cells { return cells{e.Name, e.Kind, e.Project, e.Description} },
@@ -36,14 +36,14 @@ func (s *shell) reconEnvironment() *cobra.Command {
 	return asks(s, command{
 		use: "environment NAME", short: "Add an environment, or change the one of that name", args: exactly(&draft.Name),
 		flags: s.flags(&draft, "kind", "description", "project"),
-	}, sends(client.Recon.StoreEnvironment, &draft), func(w io.Writer, e operational.Environment) { fmt.Fprintf(w, "%s stored\n", clean(e.Name)) })
+	}, sends(operational.ReconService.StoreEnvironment, &draft), func(w io.Writer, e operational.Environment) { fmt.Fprintf(w, "%s stored\n", clean(e.Name)) })
 }
 
 func (s *shell) reconScans() *cobra.Command {
 	var filter operational.ScanFilter
 	return lists(s, command{use: "scans", short: "List scans, the latest first", flags: append(s.flags(&filter, "environment", "project", "limit"),
 		choice("status", &filter.Status, operational.ScanStatuses(), "only those with this status"),
-	)}, operational.DefaultLimit, operational.MaxLimit, &filter.Limit, sends(client.Recon.Scans, &filter), columns[operational.Scan]{
+	)}, operational.DefaultLimit, operational.MaxLimit, &filter.Limit, sends(operational.ReconService.Scans, &filter), columns[operational.Scan]{
 		"No scans.",
 		[]string{"SCAN", "ENVIRONMENT", "SCANNER", "STATUS", "STARTED", "SUMMARY"},
 		func(s operational.Scan) cells {
@@ -59,7 +59,7 @@ func (s *shell) reconScan() *cobra.Command {
 		flags: append(s.flags(&draft, "summary", "agent"),
 			choice("status", &draft.Status, operational.ScanStatuses(), "how it stands; running if nothing is said"),
 		),
-	}, sends(client.Recon.StartScan, &draft), printScan)
+	}, sends(operational.ReconService.StartScan, &draft), printScan)
 }
 
 func (s *shell) reconFinish() *cobra.Command {
@@ -71,7 +71,7 @@ func (s *shell) reconFinish() *cobra.Command {
 			choice("status", &end.Status, operational.ScanStatuses()[1:], "how it ended; completed if nothing is said"),
 			who("agent", &end.AgentID, s.agent, "agent that scanned (SKILLROUTER_AGENT)"),
 		},
-	}, sendsTo(client.Recon.FinishScan, &id, &end), printScan)
+	}, sendsTo(operational.ReconService.FinishScan, &id, &end), printScan)
 }
 
 func printScan(w io.Writer, scan operational.Scan) {
@@ -95,7 +95,7 @@ func (s *shell) reconFindings() *cobra.Command {
 	var filter operational.FindingFilter
 	return lists(s, command{
 		use: "findings", short: "List findings, the worst first", flags: append(findingFlags(&filter), limit(&filter.Limit)),
-	}, operational.DefaultLimit, operational.MaxLimit, &filter.Limit, sends(client.Recon.Findings, &filter), columns[operational.Finding]{
+	}, operational.DefaultLimit, operational.MaxLimit, &filter.Limit, sends(operational.ReconService.Findings, &filter), columns[operational.Finding]{
 		"No findings.",
 		[]string{"FINDING", "SEVERITY", "STATUS", "CVE", "TITLE", "ENVIRONMENT", "LOCATION", "SEEN"},
 		func(f operational.Finding) cells {
@@ -106,7 +106,7 @@ func (s *shell) reconFindings() *cobra.Command {
 
 func (s *shell) reconSummary() *cobra.Command {
 	var filter operational.FindingFilter
-	return asks(s, command{use: "summary", short: "Count findings", flags: findingFlags(&filter)}, sends(client.Recon.Summary, &filter), func(w io.Writer, sum operational.FindingSummary) {
+	return asks(s, command{use: "summary", short: "Count findings", flags: findingFlags(&filter)}, sends(operational.ReconService.Summary, &filter), func(w io.Writer, sum operational.FindingSummary) {
 		fmt.Fprintf(w, "%s, %d of them open or confirmed\n", plural(sum.Total, "finding"), sum.Active)
 		for _, severity := range operational.Severities() {
 			fmt.Fprintf(w, "  %-9s %d\n", severity, sum.BySeverity[severity])
@@ -124,11 +124,11 @@ func (s *shell) reconShow() *cobra.Command {
 	}
 	var id string
 	return asks(s, command{use: "show FINDING", short: "Show one finding with its history", args: exactly(&id)}, func(ctx context.Context, c *client.Client) (shown, error) {
-		f, err := c.Recon.Finding(ctx, id)
+		f, err := client.Send(ctx, c, operational.ReconService.Finding, id)
 		if err != nil {
 			return shown{}, err
 		}
-		changes, err := c.Recon.History(ctx, id)
+		changes, err := client.Send(ctx, c, operational.ReconService.History, id)
 		return shown{f, changes}, err
 	}, func(w io.Writer, f shown) {
 		fmt.Fprintf(w, "%s\n%s, %s, in %s", clean(strings.TrimSpace(f.CVE+" "+f.Title)), f.Severity, f.Status, clean(f.Environment))
@@ -153,7 +153,7 @@ func (s *shell) reconReport() *cobra.Command {
 			}
 			return nil
 		},
-	}, sends(client.Recon.Report, &draft), func(w io.Writer, reported operational.Reported) {
+	}, sends(operational.ReconService.Report, &draft), func(w io.Writer, reported operational.Reported) {
 		what := "seen again"
 		switch {
 		case reported.New:
@@ -172,5 +172,5 @@ func (s *shell) reconDecide() *cobra.Command {
 		use: "decide FINDING STATUS [NOTE]", short: "Decide about a finding: open, confirmed, fixed, accepted, false_positive",
 		args:  between(2, &id, (*string)(&decision.Status), &decision.Note),
 		flags: options{who("agent", &decision.AgentID, s.agent, "agent that decides (SKILLROUTER_AGENT)")},
-	}, sendsTo(client.Recon.Decide, &id, &decision), func(w io.Writer, f operational.Finding) { fmt.Fprintf(w, "%s %s\n", clean(f.ID), f.Status) })
+	}, sendsTo(operational.ReconService.Decide, &id, &decision), func(w io.Writer, f operational.Finding) { fmt.Fprintf(w, "%s %s\n", clean(f.ID), f.Status) })
 }

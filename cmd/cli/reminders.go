@@ -25,10 +25,10 @@ facts holds. What is due is in its agent's mailbox and in this list until it is 
 		add: s.remindersAdd("add"), list: s.remindersList(), show: s.remindersShow(), edit: s.remindersEdit(),
 		remove: s.removeReminder, gone: "Cancel a reminder, a recurring one for good",
 		more: []*cobra.Command{
-			s.remindersEnd("done NUMBER [NOTE]", "Say that it is done; one that recurs waits for its next time", client.Reminders.Complete),
+			s.remindersEnd("done NUMBER [NOTE]", "Say that it is done; one that recurs waits for its next time", operational.ReminderService.Complete),
 			s.remindersSnooze(), s.remindersEvent(),
 		},
-		former: []*cobra.Command{s.remindersEnd("cancel NUMBER [NOTE]", "End a reminder, a recurring one for good", client.Reminders.Cancel)},
+		former: []*cobra.Command{s.remindersEnd("cancel NUMBER [NOTE]", "End a reminder, a recurring one for good", operational.ReminderService.Cancel)},
 	})
 }
 
@@ -92,7 +92,7 @@ trigger:
 			}
 			return nil
 		},
-	}, sends(client.Reminders.Schedule, &draft), reminderTable.one)
+	}, sends(operational.ReminderService.Schedule, &draft), reminderTable.one)
 }
 
 func (s *shell) remindersList() *cobra.Command {
@@ -104,14 +104,14 @@ func (s *shell) remindersList() *cobra.Command {
 	), before: func() error {
 		filter.Open = !all && len(filter.Status) == 0
 		return nil
-	}}, operational.DefaultLimit, operational.MaxLimit, &filter.Limit, sends(client.Reminders.List, &filter), reminderTable.list)
+	}}, operational.DefaultLimit, operational.MaxLimit, &filter.Limit, sends(operational.ReminderService.List, &filter), reminderTable.list)
 }
 
 func (s *shell) remindersShow() *cobra.Command {
 	var number reminderNumber
 	return asks(s, command{
 		use: "show NUMBER", short: "Show one reminder", args: exactly(&number.text), before: number.read,
-	}, sends(client.Reminders.Reminder, &number.of), func(w io.Writer, r operational.Reminder) {
+	}, sends(operational.ReminderService.Reminder, &number.of), func(w io.Writer, r operational.Reminder) {
 		reminderTable.one(w, r)
 		sections(w, section{"Task", r.Task}, section{"Context", string(r.Context)},
 			section{"Recurs", strings.TrimSpace(r.Recurring + " " + r.Timezone)}, section{"Delivered to", r.DeliveredTo}, section{"Note", r.Note})
@@ -156,19 +156,19 @@ func (s *shell) remindersEdit() *cobra.Command {
 		},
 	}, func(ctx context.Context, c *client.Client) (r operational.Reminder, err error) {
 		if says {
-			if r, err = c.Reminders.Edit(ctx, number.of, patch); err != nil {
+			if r, err = client.SendTo(ctx, c, operational.ReminderService.Edit, number.of, patch); err != nil {
 				return r, err
 			}
 		}
 		if snooze.Until != nil {
-			r, err = c.Reminders.Snooze(ctx, number.of, snooze)
+			r, err = client.SendTo(ctx, c, operational.ReminderService.Snooze, number.of, snooze)
 		}
 		return r, err
 	}, reminderTable.one)
 }
 
 func (s *shell) remindersEnd(
-	use, short string, end func(reminders client.Reminders, ctx context.Context, number int64, note operational.ReminderNote) (operational.Reminder, error),
+	use, short string, end func(reminders operational.ReminderService, ctx context.Context, number int64, note operational.ReminderNote) (operational.Reminder, error),
 ) *cobra.Command {
 	var number reminderNumber
 	var note operational.ReminderNote
@@ -184,7 +184,7 @@ func (s *shell) remindersSnooze() *cobra.Command {
 	return asks(s, command{
 		use: "snooze NUMBER FOR", short: "Let a reminder come again later: 10min, 2h, 1 day", args: joined(2, &number.text, &snooze.For), before: number.read,
 		flags: options{who("agent", &snooze.AgentID, s.agent, "agent that does it (SKILLROUTER_AGENT)")},
-	}, sendsTo(client.Reminders.Snooze, &number.of, &snooze), reminderTable.one)
+	}, sendsTo(operational.ReminderService.Snooze, &number.of, &snooze), reminderTable.one)
 }
 
 func (s *shell) remindersEvent() *cobra.Command {
@@ -196,7 +196,7 @@ func (s *shell) remindersEvent() *cobra.Command {
 		use: "event NAME", short: "Tell of something, for the reminders that wait for it", args: exactly(&happening.Name),
 		flags: s.flags(&happening, "agent", "project"),
 	}, func(ctx context.Context, c *client.Client) (fired, error) {
-		count, err := c.Reminders.Happened(ctx, happening)
+		count, err := client.Send(ctx, c, operational.ReminderService.Happened, happening)
 		return fired{count}, err
 	}, func(w io.Writer, f fired) { fmt.Fprintf(w, "%s came due\n", plural(f.Fired, "reminder")) })
 }

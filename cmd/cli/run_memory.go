@@ -15,6 +15,7 @@ import (
 	"skillrouter/cmd/hook/respond"
 	"skillrouter/internal/lazyregexp"
 	"skillrouter/learning/episode"
+	"skillrouter/router/client"
 	"skillrouter/router/contexts"
 )
 
@@ -134,7 +135,7 @@ func (m *memoryFor) context(ctx context.Context) (string, error) {
 	defer c.Close()
 	agent, project := m.wrapper.beat.AgentID, m.wrapper.shell.place().WorkProject(m.wrapper.beat.ProjectPath)
 	request := contexts.Request{Start: true, Budget: respond.StartBudget, AgentID: agent, Project: project, SessionID: m.session(), Folder: workTree()}
-	known, err := c.Context.Build(ctx, request)
+	known, err := client.Send(ctx, c, contexts.Service.Build, request)
 	if err != nil {
 		return "", err
 	}
@@ -142,7 +143,7 @@ func (m *memoryFor) context(ctx context.Context) (string, error) {
 	if request.Task == "" {
 		return strings.TrimSpace(known.Text), nil
 	}
-	fitting, err := c.Context.Build(ctx, request)
+	fitting, err := client.Send(ctx, c, contexts.Service.Build, request)
 	return strings.TrimSpace(known.Text + fitting.Text), err
 }
 
@@ -174,7 +175,7 @@ func (m *memoryFor) end(ctx context.Context, code int) {
 		return
 	}
 	defer c.Close()
-	if _, err := c.Episodes.Record(ctx, m.episode(code)); err != nil {
+	if _, err := client.Send(ctx, c, episode.Service.Record, m.episode(code)); err != nil {
 		m.wrapper.log("not recorded: %s", explain(err))
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"skillrouter/operational"
-	"skillrouter/router/client"
 	"skillrouter/router/session"
 )
 
@@ -28,7 +27,7 @@ the agent is shown.`,
 		flags: append(s.flags(&draft, "id", "project", "persona"),
 			who("agent", &draft.AgentID, s.sender, "whose session (SKILLROUTER_AGENT, else captain)"),
 		),
-	}, sends(client.Sessions.Start, &draft), func(w io.Writer, started session.Started) {
+	}, sends(session.Service.Start, &draft), func(w io.Writer, started session.Started) {
 		verb := "began"
 		if started.Resumed {
 			verb = "goes on"
@@ -60,7 +59,7 @@ told by a message. "-" reads the summary from standard input.`,
 			option("id", &id, "the session to end; the agent's current one if none is named"),
 		),
 		before: func() error { return s.text(&end.Summary, operational.MaxSessionSummary) },
-	}, withIDTo("sessions", client.Sessions.End, &id, &end), func(w io.Writer, ended session.Ended) {
+	}, withIDTo("sessions", session.Service.End, &id, &end), func(w io.Writer, ended session.Ended) {
 		if ended.AlreadyEnded {
 			fmt.Fprintln(w, "it had ended before")
 		}
@@ -81,7 +80,7 @@ told by a message. "-" reads the summary from standard input.`,
 
 func (s *shell) sessionsList() *cobra.Command {
 	var filter operational.SessionFilter
-	return lists(s, command{use: "list", short: "List sessions, the latest first", flags: s.flags(&filter, "agent", "persona", "project", "successor", "waiting", "status", "limit")}, operational.DefaultLimit, operational.MaxLimit, &filter.Limit, sends(client.Sessions.List, &filter), columns[operational.Session]{
+	return lists(s, command{use: "list", short: "List sessions, the latest first", flags: s.flags(&filter, "agent", "persona", "project", "successor", "waiting", "status", "limit")}, operational.DefaultLimit, operational.MaxLimit, &filter.Limit, sends(session.Service.List, &filter), columns[operational.Session]{
 		"No sessions.",
 		[]string{"ID", "STATUS", "AGENT", "PROJECT", "OPEN", "SUCCESSOR", "BEGAN", "SUMMARY"},
 		func(one operational.Session) cells {
@@ -94,7 +93,7 @@ func (s *shell) sessionsShow() *cobra.Command {
 	var id string
 	return asks(s, command{
 		use: "show ID", short: "Show a session, and what it left undone", args: exactly(&id),
-	}, withID("sessions", client.Sessions.Session, &id), printSession)
+	}, withID("sessions", session.Service.Session, &id), printSession)
 }
 
 // printSession prints what a session said and left undone.

@@ -15,7 +15,9 @@ import (
 	"skillrouter/cmd/hook/respond"
 	"skillrouter/cmd/locate"
 	"skillrouter/cmd/setup"
+	"skillrouter/comms"
 	"skillrouter/operational"
+	"skillrouter/router/client"
 )
 
 // Bounds of asking whether an agent runs what is set up.
@@ -171,7 +173,7 @@ func (u *settingUp) checkHeard(ctx context.Context, target setup.Target, store s
 	if target.Dir != "" {
 		filter.Project = filepath.Base(first(locate.RepositoryOf(target.Dir), target.Dir))
 	}
-	agents, err := c.Presence.Agents(ctx, filter)
+	agents, err := client.Send(ctx, c, comms.PresenceService.Agents, filter)
 	if err != nil {
 		item.Said = explain(err)
 		return item

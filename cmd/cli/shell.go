@@ -12,6 +12,7 @@ import (
 	"skillrouter/cmd/config"
 	"skillrouter/cmd/locate"
 	"skillrouter/internal/principal"
+	"skillrouter/operational"
 	"skillrouter/router/client"
 )
 
@@ -111,7 +112,7 @@ func (s *shell) holder() (string, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), askTime)
 	defer cancel()
-	self, err := c.Tokens.Self(ctx)
+	self, err := client.Ask(ctx, c, operational.TokenService.Self)
 	return principal.Principal{AgentID: self.AgentID, Scopes: self.Scopes}.Bound(), err
 }
 

@@ -27,19 +27,19 @@ func (s *shell) tasksCommand() *cobra.Command {
 			Long: "Shares work between agents. A task is named by its number, such as 7, or by its id.",
 		},
 		s.tasksList(), s.tasksAdd(), s.tasksShow(), s.tasksClaim(), s.tasksProgress(),
-		tasksVerb(s, "block TASK REASON", "Say that a task cannot go on, and why", 2, client.Tasks.Block, &block, &block.AgentID, &block.Reason),
-		tasksVerb(s, "unblock TASK [NOTE]", "Let a blocked task go on", 1, client.Tasks.Unblock, &unblock, &unblock.AgentID, &unblock.Note),
-		tasksVerb(s, "complete TASK [RESULT]", "End a task with its result", 1, client.Tasks.Complete, &result, &result.AgentID, &result.Result),
-		tasksVerb(s, "fail TASK ERROR", "End a task that failed, and say why", 2, client.Tasks.Fail, &failure, &failure.AgentID, &failure.Error),
-		tasksVerb(s, "release TASK [NOTE]", "Give a task back for another to claim", 1, client.Tasks.Release, &release, &release.AgentID, &release.Note),
-		tasksVerb(s, "cancel TASK [NOTE]", "End a task that is not wanted any more", 1, client.Tasks.Cancel, &cancel, &cancel.AgentID, &cancel.Note),
-		tasksVerb(s, "reassign TASK AGENT", "Hand a task to an agent, whoever holds it", 2, client.Tasks.Reassign, &to, &nobody, &to.AgentID),
+		tasksVerb(s, "block TASK REASON", "Say that a task cannot go on, and why", 2, operational.TaskService.Block, &block, &block.AgentID, &block.Reason),
+		tasksVerb(s, "unblock TASK [NOTE]", "Let a blocked task go on", 1, operational.TaskService.Unblock, &unblock, &unblock.AgentID, &unblock.Note),
+		tasksVerb(s, "complete TASK [RESULT]", "End a task with its result", 1, operational.TaskService.Complete, &result, &result.AgentID, &result.Result),
+		tasksVerb(s, "fail TASK ERROR", "End a task that failed, and say why", 2, operational.TaskService.Fail, &failure, &failure.AgentID, &failure.Error),
+		tasksVerb(s, "release TASK [NOTE]", "Give a task back for another to claim", 1, operational.TaskService.Release, &release, &release.AgentID, &release.Note),
+		tasksVerb(s, "cancel TASK [NOTE]", "End a task that is not wanted any more", 1, operational.TaskService.Cancel, &cancel, &cancel.AgentID, &cancel.Note),
+		tasksVerb(s, "reassign TASK AGENT", "Hand a task to an agent, whoever holds it", 2, operational.TaskService.Reassign, &to, &nobody, &to.AgentID),
 	)
 }
 
 // tasksVerb is a change of one task by in, which holds who does it and a text.
 func tasksVerb[In any](
-	s *shell, use, short string, least int, change func(tasks client.Tasks, ctx context.Context, ref string, in In) (operational.Task, error), in *In, agent, text *string,
+	s *shell, use, short string, least int, change func(tasks operational.TaskService, ctx context.Context, ref string, in In) (operational.Task, error), in *In, agent, text *string,
 ) *cobra.Command {
 	var ref string
 	return asks(s, command{
@@ -58,7 +58,7 @@ func (s *shell) tasksList() *cobra.Command {
 			filter.Open = new(true)
 		}
 		return nil
-	}}, operational.DefaultLimit, operational.MaxLimit, &filter.Limit, sends(client.Tasks.List, &filter), taskTable.list)
+	}}, operational.DefaultLimit, operational.MaxLimit, &filter.Limit, sends(operational.TaskService.List, &filter), taskTable.list)
 }
 
 func (s *shell) tasksAdd() *cobra.Command {
@@ -66,12 +66,12 @@ func (s *shell) tasksAdd() *cobra.Command {
 	return asks(s, command{
 		use: "add TITLE [DESCRIPTION]", short: "Add a task", args: between(1, &draft.Title, &draft.Description),
 		flags: s.flags(&draft, "project", "priority", "agent"),
-	}, sends(client.Tasks.Create, &draft), taskTable.one)
+	}, sends(operational.TaskService.Create, &draft), taskTable.one)
 }
 
 func (s *shell) tasksShow() *cobra.Command {
 	var ref string
-	return asks(s, command{use: "show TASK", short: "Show one task", args: exactly(&ref)}, sends(client.Tasks.Task, &ref), func(w io.Writer, task operational.Task) {
+	return asks(s, command{use: "show TASK", short: "Show one task", args: exactly(&ref)}, sends(operational.TaskService.Task, &ref), func(w io.Writer, task operational.Task) {
 		taskTable.one(w, task)
 		sections(w, section{"Description", task.Description}, section{"Blocked", task.BlockedReason},
 			section{"Note", task.Note}, section{"Result", task.Result}, section{"Error", task.Error})
@@ -86,9 +86,9 @@ func (s *shell) tasksClaim() *cobra.Command {
 		flags: s.flags(&claim, "agent", "project"),
 	}, func(ctx context.Context, c *client.Client) (operational.Task, error) {
 		if ref == nil {
-			return c.Tasks.ClaimNext(ctx, claim)
+			return client.Send(ctx, c, operational.TaskService.ClaimNext, claim)
 		}
-		return c.Tasks.Claim(ctx, *ref, claim)
+		return client.SendTo(ctx, c, operational.TaskService.Claim, *ref, claim)
 	}, taskTable.one)
 }
 
@@ -106,7 +106,7 @@ func (s *shell) tasksProgress() *cobra.Command {
 			report.Progress = &percent
 			return nil
 		},
-	}, sendsTo(client.Tasks.Progress, &ref, &report), taskTable.one)
+	}, sendsTo(operational.TaskService.Progress, &ref, &report), taskTable.one)
 }
 
 var taskTable = columns[operational.Task]{

@@ -11,7 +11,6 @@ import (
 
 	"skillrouter/internal/principal"
 	"skillrouter/operational"
-	"skillrouter/router/client"
 )
 
 func (s *shell) tokenCommand() *cobra.Command {
@@ -52,14 +51,14 @@ What does not keep to projects is refused to it.`,
 			draft.TTLSeconds, err = seconds(ttl)
 			return err
 		},
-	}, sends(client.Tokens.Issue, &draft), func(w io.Writer, issued operational.IssuedToken) {
+	}, sends(operational.TokenService.Issue, &draft), func(w io.Writer, issued operational.IssuedToken) {
 		fmt.Fprintf(s.err, "Token %s. Keep the secret: it is not shown again.\n", clean(issued.ID))
 		fmt.Fprintln(w, clean(issued.Secret))
 	})
 }
 
 func (s *shell) tokenList() *cobra.Command {
-	return asks(s, command{use: "list", short: "List tokens, without their secrets"}, gets(client.Tokens.List), columns[operational.Token]{
+	return asks(s, command{use: "list", short: "List tokens, without their secrets"}, gets(operational.TokenService.List), columns[operational.Token]{
 		"No tokens.",
 		[]string{"TOKEN", "WHOSE", "SCOPES", "STATE", "ISSUED", "PROJECTS", "NOTE"},
 		func(t operational.Token) cells {
@@ -81,5 +80,5 @@ func (s *shell) tokenRevoke() *cobra.Command {
 	var id string
 	return asks(s, command{
 		use: "revoke TOKEN", short: "Revoke a token, at once and for good", args: exactly(&id),
-	}, sends(client.Tokens.Revoke, &id), func(w io.Writer, token operational.Token) { fmt.Fprintf(w, "%s revoked\n", clean(token.ID)) })
+	}, sends(operational.TokenService.Revoke, &id), func(w io.Writer, token operational.Token) { fmt.Fprintf(w, "%s revoked\n", clean(token.ID)) })
 }

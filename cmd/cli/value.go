@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter/router/client"
 	"skillrouter/router/value"
 )
 
@@ -36,7 +35,7 @@ never used is proposed for retirement, with the command that does it.`,
 			query.Days, err = daysOf(since)
 			return err
 		},
-	}, sends(client.Value.Value, &query), printValue)
+	}, sends(value.Service.Value, &query), printValue)
 }
 
 // daysOf reads a length of time in days, or in hours that are rounded up.

@@ -10,10 +10,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"skillrouter/internal/errs"
+	"skillrouter/learning/episode"
 	"skillrouter/learning/fact"
+	"skillrouter/learning/knowledge"
 	"skillrouter/learning/lesson"
 	"skillrouter/learning/procedure"
 	"skillrouter/operational"
+	"skillrouter/router"
 	"skillrouter/router/client"
 )
 
@@ -126,15 +129,15 @@ var (
 	}
 	withNumbers = map[string]func(ctx context.Context, c *client.Client, number string) error{
 		"lessons": func(ctx context.Context, c *client.Client, number string) error {
-			_, err := c.Lessons.Lesson(ctx, number)
+			_, err := client.Send(ctx, c, lesson.Service.Lesson, number)
 			return err
 		},
 		"patterns": func(ctx context.Context, c *client.Client, number string) error {
-			_, err := c.Patterns.Pattern(ctx, number)
+			_, err := client.Send(ctx, c, lesson.PatternService.Pattern, number)
 			return err
 		},
 		"episodes": func(ctx context.Context, c *client.Client, number string) error {
-			_, err := c.Episodes.Episode(ctx, number)
+			_, err := client.Send(ctx, c, episode.Service.Episode, number)
 			return err
 		},
 	}
@@ -153,7 +156,7 @@ func fullID(ctx context.Context, c *client.Client, memory, text string) (string,
 	if read := withNumbers[memory]; read != nil && strings.Trim(text, "0123456789") == "" && read(ctx, c, text) == nil {
 		return text, nil // its number
 	}
-	found, err := c.Introspection.IDs(ctx, memory, text)
+	found, err := client.Send(ctx, c, router.IntrospectionService.IDs, router.IDQuery{Type: memory, Part: text})
 	switch {
 	case err != nil:
 		return "", err
@@ -186,12 +189,12 @@ func full[A any](memory string, id *string, ask request[A]) request[A] {
 }
 
 // withID is a request of a method that takes an id.
-func withID[S client.Service, A any](memory string, method func(service S, ctx context.Context, id string) (A, error), id *string) request[A] {
+func withID[S, A any](memory string, method func(service S, ctx context.Context, id string) (A, error), id *string) request[A] {
 	return full(memory, id, sends(method, id))
 }
 
 // withIDTo is withID for a method that takes what becomes of it too.
-func withIDTo[S client.Service, In, A any](memory string, method func(service S, ctx context.Context, id string, in In) (A, error), id *string, in *In) request[A] {
+func withIDTo[S, In, A any](memory string, method func(service S, ctx context.Context, id string, in In) (A, error), id *string, in *In) request[A] {
 	return full(memory, id, sendsTo(method, id, in))
 }
 
@@ -210,31 +213,31 @@ const ruleBuiltIn = "builtin:"
 const byHand = "deleted on the command line"
 
 func removeKnowledge(ctx context.Context, c *client.Client, one removal) (string, error) {
-	return becameDeleted, c.Knowledge.Delete(ctx, one.ref)
+	return becameDeleted, client.Have(ctx, c, knowledge.Service.Delete, one.ref)
 }
 
 func removeEpisode(ctx context.Context, c *client.Client, one removal) (string, error) {
-	return becameDeleted, c.Episodes.Delete(ctx, one.ref)
+	return becameDeleted, client.Have(ctx, c, episode.Service.Delete, one.ref)
 }
 
 func removeFact(ctx context.Context, c *client.Client, one removal) (string, error) {
-	return becameDeleted, c.Facts.Forget(ctx, fact.Ref{Persona: one.persona, Key: one.ref})
+	return becameDeleted, client.Have(ctx, c, fact.Service.Forget, fact.Ref{Persona: one.persona, Key: one.ref})
 }
 
 func removeProcedure(ctx context.Context, c *client.Client, one removal) (string, error) {
-	return becameDeleted, c.Procedures.Delete(ctx, procedure.Ref{Persona: one.persona, Name: one.ref})
+	return becameDeleted, client.Have(ctx, c, procedure.Service.Delete, procedure.Ref{Persona: one.persona, Name: one.ref})
 }
 
 func removeLesson(ctx context.Context, c *client.Client, one removal) (string, error) {
 	if strings.HasPrefix(one.ref, ruleBuiltIn) {
 		return "", errs.Errorf(errs.Invalid, "this rule comes with the program and is not deleted: only rules of lessons are")
 	}
-	_, err := c.Lessons.Retire(ctx, one.ref, lesson.RetirementDraft{Reason: first(one.reason, byHand), By: one.by})
+	_, err := client.SendTo(ctx, c, lesson.Service.Retire, one.ref, lesson.RetirementDraft{Reason: first(one.reason, byHand), By: one.by})
 	return becameRetired, err
 }
 
 func removePattern(ctx context.Context, c *client.Client, one removal) (string, error) {
-	_, err := c.Patterns.Deprecate(ctx, one.ref, lesson.ConfirmationDraft{Notes: one.reason, By: one.by})
+	_, err := client.SendTo(ctx, c, lesson.PatternService.Deprecate, one.ref, lesson.ConfirmationDraft{Notes: one.reason, By: one.by})
 	return becameDeprecated, err
 }
 
@@ -243,6 +246,6 @@ func (s *shell) removeReminder(ctx context.Context, c *client.Client, one remova
 	if err := number.read(); err != nil {
 		return "", err
 	}
-	_, err := c.Reminders.Cancel(ctx, number.of, operational.ReminderNote{Note: one.reason, AgentID: s.agent("")})
+	_, err := client.SendTo(ctx, c, operational.ReminderService.Cancel, number.of, operational.ReminderNote{Note: one.reason, AgentID: s.agent("")})
 	return becameCancelled, err
 }

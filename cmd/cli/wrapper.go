@@ -131,7 +131,7 @@ func (w *wrapper) heartbeat(ctx context.Context) (comms.HeartbeatAnswer, error) 
 			return comms.HeartbeatAnswer{}, err
 		}
 	}
-	answer, err := c.Presence.Heartbeat(ctx, beat)
+	answer, err := client.Send(ctx, c, comms.PresenceService.Heartbeat, beat)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err != nil {
@@ -249,7 +249,7 @@ func (w *wrapper) hold(ctx context.Context, c *client.Client, hold func() error,
 	w.log("%s", status)
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
-	if _, err := c.Presence.Status(ctx, comms.StatusReport{AgentID: w.beat.AgentID, Status: status}); err != nil {
+	if _, err := client.Send(ctx, c, comms.PresenceService.Status, comms.StatusReport{AgentID: w.beat.AgentID, Status: status}); err != nil {
 		w.log("status is not reported: %s", explain(err))
 	}
 }
@@ -304,7 +304,7 @@ func (w *wrapper) farewell(ctx context.Context, end exit, stopped bool) {
 	}
 	w.acknowledge(ctx, c, ids...)
 	status := end.status(stopped)
-	if _, err := c.Presence.Status(ctx, comms.StatusReport{AgentID: w.beat.AgentID, Status: status}); err != nil {
+	if _, err := client.Send(ctx, c, comms.PresenceService.Status, comms.StatusReport{AgentID: w.beat.AgentID, Status: status}); err != nil {
 		w.log("the end is not reported: %s", explain(err))
 		return
 	}
@@ -313,7 +313,7 @@ func (w *wrapper) farewell(ctx context.Context, end exit, stopped bool) {
 
 // pendingStops lists the stop signals that wait for the agent.
 func (w *wrapper) pendingStops(ctx context.Context, c *client.Client) (ids []string) {
-	inbox, err := c.Mailbox.Inbox(ctx, comms.InboxQuery{AgentID: w.beat.AgentID, Unacked: true, Limit: comms.MaxLimit})
+	inbox, err := client.Send(ctx, c, comms.MailboxService.Inbox, comms.InboxQuery{AgentID: w.beat.AgentID, Unacked: true, Limit: comms.MaxLimit})
 	if err != nil {
 		return nil
 	}
@@ -331,7 +331,7 @@ func (w *wrapper) acknowledge(ctx context.Context, c *client.Client, ids ...stri
 	}
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
-	if _, err := c.Mailbox.Ack(ctx, comms.Ack{AgentID: w.beat.AgentID, MessageIDs: ids}); err != nil && errs.CodeOf(err) != errs.NotFound {
+	if _, err := client.Send(ctx, c, comms.MailboxService.Ack, comms.Ack{AgentID: w.beat.AgentID, MessageIDs: ids}); err != nil && errs.CodeOf(err) != errs.NotFound {
 		w.log("not acknowledged: %s", explain(err))
 	}
 }

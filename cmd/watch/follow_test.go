@@ -44,7 +44,7 @@ func TestFollow(t *testing.T) {
 	}
 	beat := func(agent string) {
 		t.Helper()
-		if _, err := c.Presence.Heartbeat(t.Context(), comms.Heartbeat{AgentID: agent}); err != nil {
+		if _, err := client.Send(t.Context(), c, comms.PresenceService.Heartbeat, comms.Heartbeat{AgentID: agent}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"skillrouter/comms"
 	"skillrouter/internal/committer"
 	"skillrouter/internal/errs"
 	"skillrouter/learning/guard"
@@ -71,20 +72,20 @@ func Screen(ctx context.Context, c *client.Client, o Options) error {
 func team(c *client.Client, o Options) Team {
 	return Team{
 		Agents: func(ctx context.Context) ([]operational.Agent, error) {
-			return c.Presence.Agents(ctx, operational.AgentFilter{Project: o.Project, Limit: maxAgents})
+			return client.Send(ctx, c, comms.PresenceService.Agents, operational.AgentFilter{Project: o.Project, Limit: maxAgents})
 		},
 		Approvals: func(ctx context.Context) ([]lesson.Approval, error) {
-			page, err := c.Guard.Approvals(ctx, guard.ApprovalFilter{State: lesson.ApprovalPending, Limit: maxApprovals})
+			page, err := client.Send(ctx, c, guard.Service.Approvals, guard.ApprovalFilter{State: lesson.ApprovalPending, Limit: maxApprovals})
 			return slices.DeleteFunc(page.Approvals, func(a lesson.Approval) bool { return o.Project != "" && a.Project != o.Project }), err
 		},
 		Moments: func(ctx context.Context, after string) ([]feed.Moment, error) {
 			return momentsAfter(ctx, c, o.Project, after)
 		},
 		Allow: func(ctx context.Context, a lesson.Approval) (lesson.Approval, error) {
-			return c.Guard.Approve(ctx, a.ID, guard.ApprovalDraft{Number: a.Number})
+			return client.SendTo(ctx, c, guard.Service.Approve, a.ID, guard.ApprovalDraft{Number: a.Number})
 		},
 		Deny: func(ctx context.Context, a lesson.Approval) (lesson.Approval, error) {
-			return c.Guard.Deny(ctx, a.ID, guard.DenialDraft{Number: a.Number})
+			return client.SendTo(ctx, c, guard.Service.Deny, a.ID, guard.DenialDraft{Number: a.Number})
 		},
 	}
 }
@@ -97,7 +98,7 @@ func momentsAfter(ctx context.Context, c *client.Client, project, after string) 
 		query.Limit = feed.MaxMoments
 	}
 	for len(moments) < maxLines {
-		page, err := c.Feed.Timeline(ctx, query)
+		page, err := client.Send(ctx, c, feed.TimelineService.Timeline, query)
 		if err != nil {
 			return nil, err
 		}
@@ -140,13 +141,13 @@ func follow(ctx context.Context, c *client.Client, project string, send func(tea
 
 // latest tells what happened before now, and leaves in the query where it ends.
 func latest(ctx context.Context, c *client.Client, query *feed.Query, send func(tea.Msg)) error {
-	end, err := c.Feed.Feed(ctx, *query)
+	end, err := client.Send(ctx, c, feed.Service.Feed, *query)
 	if err != nil {
 		return err
 	}
 	last := *query
 	last.After, last.Limit = max(0, end.Seen-before), before
-	page, err := c.Feed.Feed(ctx, last)
+	page, err := client.Send(ctx, c, feed.Service.Feed, last)
 	if err != nil {
 		return err
 	}

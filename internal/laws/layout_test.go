@@ -121,6 +121,7 @@ var rooms = []struct {
 	{"comms/commstest", []string{"shared", "operational", "comms"}, "a contract knows the interface and no implementation"},
 	{"router/cluster/register", []string{"shared", "internal/database/postgres", "router/cluster"}, "which node writes stands in the databases"},
 	{"router/cluster", []string{"shared"}, "which node writes is decided without knowing what is written"},
+	{"router/client/clienttest", slices.Concat(domains, families, []string{"router/client"}), "suites hold a router to the promises of its services"},
 	{"router/client/plain", []string{"shared"}, "a hook links no more than what asks"},
 	{"router/client", slices.Concat(domains, families, []string{"router/client/plain"}), "it calls the services, and reads refusals as the plain one does"},
 	{"router/otlp", []string{"shared"}, "spans are sent without knowing whose they are"},

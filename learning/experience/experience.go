@@ -110,11 +110,11 @@ type Recorded struct {
 
 // Filter selects experiences; empty fields select everything.
 type Filter struct {
-	OperationType string
-	Outcome       learning.Result
-	Limit         int // 1 to MaxLimit; 0 means DefaultRecall
-	Offset        int // at most lesson.MaxOffset
-	Patterns      int // how many patterns may come with them, 1 to MaxShown; 0 means MaxShown
+	OperationType string          `query:"operation_type"`
+	Outcome       learning.Result `query:"outcome" doc:"success, failure or partial"`
+	Limit         int             `query:"limit" doc:"1 to 200; 0: 50"`                      // 1 to MaxLimit; 0 means DefaultRecall
+	Offset        int             `query:"offset" doc:"How many of the newest to pass over"` // at most lesson.MaxOffset
+	Patterns      int             // how many patterns may come with them, 1 to MaxShown; 0 means MaxShown
 	// ByOutcome tells that the outcome is what is asked for and the type narrows it: the
 	// patterns that come with them are then those of the outcome's kind.
 	ByOutcome bool

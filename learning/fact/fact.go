@@ -62,7 +62,7 @@ func (f *Fact) Live(at time.Time) bool { return f.ExpiresAt == nil || at.Before(
 
 // Ref says which fact.
 type Ref struct {
-	Persona string `path:"persona" doc:"The persona's name; default is everybody's"` // empty: DefaultPersona
+	Persona string `path:"persona" doc:"The persona's name; default is everybody's" default:"default"` // empty: DefaultPersona
 	Key     string `path:"key" doc:"The fact's key, percent-encoded as one segment of the path"`
 	// StaleOK takes an expired fact too, for as long as it is kept (StaleRetention).
 	StaleOK bool `query:"stale_ok" doc:"An expired one too, while it is kept"`
@@ -70,8 +70,8 @@ type Ref struct {
 
 // Draft is what a client may say of a fact.
 type Draft struct {
-	Persona  string          `json:"persona,omitempty" doc:"Whose memory; default \"default\""` // empty: DefaultPersona
-	Key      string          `json:"key" doc:"Such as database.orders.schema"`
+	Persona  string          `json:"persona,omitempty" path:"persona" default:"default" doc:"Whose memory; default \"default\""` // empty: DefaultPersona
+	Key      string          `json:"key" path:"key" doc:"Such as database.orders.schema"`
 	Value    json.RawMessage `json:"value" doc:"Any JSON"` // any JSON but null, at most MaxValue bytes without its white space
 	Category string          `json:"category,omitempty" doc:"Default general"`
 	TTL      *int64          `json:"ttl,omitempty" doc:"Seconds, default 3600; 0: for ever" range:"0,315360000"` // seconds, 0 (for ever) to MaxTTL; nil: DefaultTTL

@@ -110,15 +110,15 @@ type StepStats struct {
 
 // Ref names a procedure.
 type Ref struct {
-	Persona string `path:"persona" doc:"The persona's name; default is everybody's"` // empty: DefaultPersona
+	Persona string `path:"persona" doc:"The persona's name; default is everybody's" default:"default"` // empty: DefaultPersona
 	Name    string `path:"name"`
 	Version int64  `query:"version" doc:"0: the latest"`
 }
 
 // Draft is what a client may say of a procedure.
 type Draft struct {
-	Persona     string          `json:"persona,omitempty" doc:"Whose memory; default \"default\""`
-	Name        string          `json:"name" doc:"Letters, digits, . _ -"`
+	Persona     string          `json:"persona,omitempty" path:"persona" default:"default" doc:"Whose memory; default \"default\""`
+	Name        string          `json:"name" path:"name" doc:"Letters, digits, . _ -"`
 	Description string          `json:"description,omitempty" doc:"What it is for; it is found by this"`
 	Category    string          `json:"category,omitempty" doc:"Default general"` // empty: general
 	Params      []Param         `json:"params,omitempty" doc:"Each with name and maybe default; ${name} in an action is its value"`
@@ -220,8 +220,8 @@ const (
 
 // RunDraft begins a run.
 type RunDraft struct {
-	Persona string                     `json:"persona,omitempty" doc:"Whose memory; default \"default\""`
-	Name    string                     `json:"name"`
+	Persona string                     `json:"persona,omitempty" path:"persona" default:"default" doc:"Whose memory; default \"default\""`
+	Name    string                     `json:"name" path:"name"`
 	Params  map[string]json.RawMessage `json:"params,omitempty" doc:"Their values by name"`
 	AgentID string                     `json:"agent_id,omitempty" actor:"true"`
 	Project string                     `json:"project,omitempty" here:"true"`
@@ -261,21 +261,20 @@ type RunStep struct {
 
 // StepRequest asks for the step that is due.
 type StepRequest struct {
-	RunID string `json:"run_id"`
+	RunID string `json:"run_id" path:"id" doc:"The run's id"`
 	// Again hands out once more a step that was handed out and not reported: its outcome is unknown.
-	Again bool `json:"again,omitempty"`
+	Again bool `json:"again,omitempty" doc:"Hand out once more what was handed out and not reported: how it went then is unknown"`
 }
 
 // StepReport says how a step went.
 type StepReport struct {
-	RunID string `json:"run_id"`
-	Index int    `json:"index"`
-	// Attempt is which handing out is reported; 0: the latest.
-	Attempt  int             `json:"attempt,omitempty"`
-	Status   StepStatus      `json:"status"`           // succeeded, failed, skipped or unknown
-	Result   json.RawMessage `json:"result,omitempty"` // later conditions see it as results.NAME
+	RunID    string          `json:"run_id" path:"id" doc:"The run's id"`
+	Index    int             `json:"index" path:"index" doc:"From 0"`
+	Attempt  int             `json:"attempt,omitempty" doc:"Which handing out is reported; 0: the latest"`
+	Status   StepStatus      `json:"status" doc:"succeeded, failed, skipped or unknown"`
+	Result   json.RawMessage `json:"result,omitempty" doc:"Any JSON; later conditions see it as results.NAME"`
 	Error    string          `json:"error,omitempty"`
-	Duration *float64        `json:"duration,omitempty"` // seconds; nil: since it was handed out
+	Duration *float64        `json:"duration,omitempty" doc:"Seconds; default: since it was handed out"`
 }
 
 // RunFilter selects runs; empty fields select everything.

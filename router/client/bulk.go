@@ -11,6 +11,9 @@ import (
 	"skillrouter/learning/knowledge"
 )
 
+// Knowledge is the bulk call of knowledge.
+type Knowledge struct{ c *Client }
+
 // Import stores many entries in one call, streamed: no more than one draft is
 // held at a time, and the router stores while it reads. sent, which may be
 // nil, is called from another goroutine after each draft that was handed to

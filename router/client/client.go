@@ -65,41 +65,16 @@ type Options struct {
 	Trace string
 }
 
-// Client speaks to the router at one address. Its fields are the router's
-// services. It is safe for use by several goroutines.
+// Client speaks to the router at one address. Its fields are what is no plain operation (see Send). It is safe for use by several goroutines.
 type Client struct {
-	Presence    Presence
-	Mailbox     Mailbox
-	Knowledge   Knowledge
-	Episodes    Episodes
-	Lessons     Lessons
-	Patterns    Patterns
-	Experience  Experience
-	Guard       Guard
-	Escalations Escalations
-	Memory      Memory
-	Tasks       Tasks
-	Leases      Leases
-	Recon       Recon
-	Tokens      Tokens
-	Persons     Persons
-	Router      Router
-	System      System
-	Mesh        Mesh
-
-	Facts         Facts // values that agents keep, and Remember's cache
-	Procedures    Procedures
-	Incidents     Incidents
-	Value         Value
-	Reminders     Reminders
-	Sessions      Sessions
-	Consolidation Consolidation
-	Context       Context
-	Introspection Introspection
-	Verdicts      Verdicts
-	Search        Search
-	Transfer      Transfer
-	Feed          Feed // everything that happens
+	Knowledge Knowledge
+	Lessons   Lessons
+	Incidents Incidents
+	Mailbox   Mailbox
+	Persons   Persons
+	System    System
+	Transfer  Transfer
+	Feed      Feed // everything that happens
 
 	base    string // without a slash at its end
 	called  string // as requests name it: base, or the same by plain HTTP over a connection of Options.Connect
@@ -157,26 +132,13 @@ func New(baseURL string, options Options) (*Client, error) {
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		}
 	}
-	c.Presence, c.Mailbox, c.Knowledge, c.Episodes = Presence{c}, Mailbox{c}, Knowledge{c}, Episodes{c}
-	c.Lessons = Lessons{c}
-	c.Patterns = Patterns{c}
-	c.Experience = Experience{c}
-	c.Guard = Guard{c}
-	c.Tasks, c.Recon, c.Tokens = Tasks{c}, Recon{c}, Tokens{c}
+	c.System = System{c}
+	c.Mailbox = Mailbox{c}
+	c.Knowledge = Knowledge{c}
 	c.Persons = Persons{c}
-	c.Leases = Leases{c}
-	c.Escalations, c.Memory = Escalations{c}, Memory{c}
-	c.Router, c.System = Router{c}, System{c}
-	c.Facts = Facts{c}
-	c.Procedures, c.Reminders, c.Sessions = Procedures{c}, Reminders{c}, Sessions{c}
-	c.Incidents = Incidents{c}
-	c.Value = Value{c}
-	c.Consolidation, c.Context = Consolidation{c}, Context{c}
-	c.Introspection, c.Verdicts = Introspection{c}, Verdicts{c}
-	c.Search = Search{c}
-	c.Mesh = Mesh{c}
-	c.Transfer = Transfer{c}
 	c.Feed = Feed{c}
+	c.Transfer = Transfer{c}
+	c.Lessons, c.Incidents = Lessons{c}, Incidents{c}
 	return c, nil
 }
 
@@ -193,12 +155,6 @@ func secure(transport *http.Transport, trust func() (Trust, error)) error {
 	transport.TLSClientConfig, err = believed.Config()
 	return err
 }
-
-// Service is a Client under the name of one service, with its methods.
-type Service interface{ ~struct{ c *Client } }
-
-// Of is the service of a type that a client speaks to, whether or not the Client has a field for it.
-func Of[S Service](c *Client) S { return S{c} }
 
 // BaseURL is the address that the client was made for, without a slash at its end.
 func (c *Client) BaseURL() string { return c.base }

@@ -53,7 +53,7 @@ func TestProblems(t *testing.T) {
 				fmt.Fprint(w, test.body)
 			}))
 			defer server.Close()
-			_, err := dial(t, server.URL, client.Options{}).Presence.Heartbeat(t.Context(), comms.Heartbeat{AgentID: "a"})
+			_, err := client.Send(t.Context(), dial(t, server.URL, client.Options{}), comms.PresenceService.Heartbeat, comms.Heartbeat{AgentID: "a"})
 			if errs.CodeOf(err) != test.want.Code || errs.FieldOf(err) != test.want.Field || !strings.HasSuffix(errs.MessageOf(err), test.want.Message) && !strings.Contains(errs.MessageOf(err), test.want.Message) {
 				t.Errorf("got %v, want %v", err, &test.want)
 			}
@@ -114,24 +114,24 @@ func TestRequests(t *testing.T) {
 		body string
 	}{
 		{"agents", func() error {
-			_, err := c.Presence.Agents(ctx, operational.AgentFilter{State: operational.AgentStale, Limit: 5})
+			_, err := client.Send(ctx, c, comms.PresenceService.Agents, operational.AgentFilter{State: operational.AgentStale, Limit: 5})
 			return err
 		}, "GET /api/agents?limit=5&state=stale", ""},
-		{"agent", func() error { _, err := c.Presence.Agent(ctx, "a:b"); return err }, "GET /api/agents/a:b", ""},
-		{"agent named as the parent folder", func() error { _, err := c.Presence.Agent(ctx, ".."); return err }, "GET /api/agents/%2E%2E", ""},
-		{"entry with a slash", func() error { _, err := c.Knowledge.Entry(ctx, "a/b?c"); return err }, "GET /api/knowledge/a%2Fb%3Fc", ""},
-		{"delete", func() error { return c.Knowledge.Delete(ctx, "k1") }, "DELETE /api/knowledge/k1", ""},
+		{"agent", func() error { _, err := client.Send(ctx, c, comms.PresenceService.Agent, "a:b"); return err }, "GET /api/agents/a:b", ""},
+		{"agent named as the parent folder", func() error { _, err := client.Send(ctx, c, comms.PresenceService.Agent, ".."); return err }, "GET /api/agents/%2E%2E", ""},
+		{"entry with a slash", func() error { _, err := client.Send(ctx, c, knowledge.Service.Entry, "a/b?c"); return err }, "GET /api/knowledge/a%2Fb%3Fc", ""},
+		{"delete", func() error { return client.Have(ctx, c, knowledge.Service.Delete, "k1") }, "DELETE /api/knowledge/k1", ""},
 		{"inbox", func() error {
-			_, err := c.Mailbox.Inbox(ctx, comms.InboxQuery{AgentID: "a", Since: 3, Unacked: true})
+			_, err := client.Send(ctx, c, comms.MailboxService.Inbox, comms.InboxQuery{AgentID: "a", Since: 3, Unacked: true})
 			return err
 		}, "GET /messages/inbox?agent_id=a&since=3&unacked=true", ""},
 		{"signal", func() error {
-			_, err := c.Mailbox.Send(ctx, operational.MessageDraft{From: "a", To: "b", Signal: "stop"})
+			_, err := client.Send(ctx, c, comms.MailboxService.Send, operational.MessageDraft{From: "a", To: "b", Signal: "stop"})
 			return err
 		}, "POST /signal", `{"from_agent_id":"a","to_agent_id":"b","signal":"stop"}`},
-		{"receipts", func() error { _, err := c.Mailbox.Receipts(ctx, "m1"); return err }, "GET /messages/m1/receipts", ""},
+		{"receipts", func() error { _, err := client.Send(ctx, c, comms.MailboxService.Receipts, "m1"); return err }, "GET /messages/m1/receipts", ""},
 		{"recent", func() error {
-			_, err := c.Episodes.Recent(ctx, episode.Filter{AgentID: "a", Since: time.UnixMilli(1500).UTC()})
+			_, err := client.Send(ctx, c, episode.Service.Recent, episode.Filter{AgentID: "a", Since: time.UnixMilli(1500).UTC()})
 			return err
 		}, "GET /api/episodes/recent?agent_id=a&since=1970-01-01T00%3A00%3A01.5Z", ""},
 	}
@@ -148,7 +148,7 @@ func TestRequests(t *testing.T) {
 			}
 		})
 	}
-	if _, err := c.Presence.Agent(ctx, ""); errs.FieldOf(err) != "agent_id" {
+	if _, err := client.Send(ctx, c, comms.PresenceService.Agent, ""); errs.FieldOf(err) != "id" {
 		t.Errorf("an empty id: %v", err)
 	}
 }
@@ -216,14 +216,11 @@ func TestImportIsGivenUp(t *testing.T) {
 	}
 }
 
-// TestOf holds that each service of a Client speaks to its router, as the one that is asked for by its type does.
-func TestOf(t *testing.T) {
+// TestFields holds that New fills each field of a Client.
+func TestFields(t *testing.T) {
 	c, err := client.New("http://127.0.0.1:1", client.Options{})
 	if err != nil {
 		t.Fatal(err)
-	}
-	if client.Of[client.Facts](c) != c.Facts {
-		t.Error("a service that is asked for by its type is another")
 	}
 	for field, value := range reflect.ValueOf(c).Elem().Fields() {
 		if field.IsExported() && value.IsZero() {

@@ -9,6 +9,7 @@ import (
 	"skillrouter/cmd/config"
 	"skillrouter/learning/learningtest"
 	"skillrouter/router/client"
+	"skillrouter/router/client/clienttest"
 )
 
 // consolidating runs a whole router that accepts proposals from threshold, until the test ends or stop is called.
@@ -40,6 +41,6 @@ func consolidating(t *testing.T, dir string, threshold float64) (c *client.Clien
 func TestConsolidationContract(t *testing.T) {
 	learningtest.Consolidation(t, func(t *testing.T, threshold float64) learningtest.ConsolidationWorld {
 		c, _ := consolidating(t, t.TempDir(), threshold)
-		return learningtest.ConsolidationWorld{Consolidation: c.Consolidation, Facts: c.Facts, Episodes: c.Episodes}
+		return learningtest.ConsolidationWorld{Consolidation: clienttest.Consolidation{C: c}, Facts: clienttest.Facts{C: c}, Episodes: clienttest.Episodes{C: c}}
 	})
 }

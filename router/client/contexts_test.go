@@ -22,27 +22,27 @@ func TestContext(t *testing.T) {
 	address, _ := serve(t)
 	c := dial(t, address, client.Options{})
 	request := contexts.Request{Task: "deploy the payment gateway", Budget: 1500, AgentID: "carol"}
-	if empty, err := c.Context.Build(t.Context(), request); err != nil || empty.Text != "" || empty.Tokens != 0 || empty.Items == nil || empty.LeftOut == nil {
+	if empty, err := client.Send(t.Context(), c, contexts.Service.Build, request); err != nil || empty.Text != "" || empty.Tokens != 0 || empty.Items == nil || empty.LeftOut == nil {
 		t.Fatalf("%+v %v", empty, err)
 	}
-	stored, err := c.Knowledge.Store(t.Context(), knowledge.Draft{Category: "gotcha", Title: "Payment gateway deploy", Content: "Deploy the gateway after the ledger.", AgentID: "alice"})
+	stored, err := client.Send(t.Context(), c, knowledge.Service.Store, knowledge.Draft{Category: "gotcha", Title: "Payment gateway deploy", Content: "Deploy the gateway after the ledger.", AgentID: "alice"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := c.Knowledge.Store(t.Context(), knowledge.Draft{Category: "gotcha", Title: "Gateway of the garden", Content: "Noodles.", AgentID: "alice"})
+	other, err := client.Send(t.Context(), c, knowledge.Service.Store, knowledge.Draft{Category: "gotcha", Title: "Gateway of the garden", Content: "Noodles.", AgentID: "alice"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Facts.Remember(t.Context(), fact.Draft{Key: "payment.gateway.url", Value: json.RawMessage(`"https://pay.example"`)}); err != nil {
+	if _, err := client.Send(t.Context(), c, fact.Service.Remember, fact.Draft{Key: "payment.gateway.url", Value: json.RawMessage(`"https://pay.example"`)}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Lessons.Report(t.Context(), lesson.Draft{
+	if _, err := client.Send(t.Context(), c, lesson.Service.Report, lesson.Draft{
 		Type: learning.LessonAntiPattern, Domain: "payments", Category: "deploy", Title: "Never deploy the payment gateway by hand", Context: "A deploy.", Action: "Deployed by hand.", Outcome: "Lost payments.",
 		RelatedCommands: []string{"scp gateway.jar prod:"}, Severity: learning.SeverityCritical, SourceAgent: "bob",
 	}); err != nil {
 		t.Fatal(err)
 	}
-	built, err := c.Context.Build(t.Context(), request)
+	built, err := client.Send(t.Context(), c, contexts.Service.Build, request)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,11 +53,11 @@ func TestContext(t *testing.T) {
 	if kinds[router.KindGuard] != 1 || kinds[router.KindKnowledge] != 1 || kinds[router.KindFact] != 1 || built.Items[0].Author != "bob" || built.Tokens != contexts.CountTokens(built.Text) {
 		t.Errorf("%+v\n%s", built, built.Text)
 	}
-	entry, err := c.Knowledge.Entry(t.Context(), stored.ID)
+	entry, err := client.Send(t.Context(), c, knowledge.Service.Entry, stored.ID)
 	if err != nil || entry.UseCount != 1 {
 		t.Errorf("used %d times: %v", entry.UseCount, err)
 	}
-	if entry, err := c.Knowledge.Entry(t.Context(), other.ID); err != nil || entry.UseCount != 0 {
+	if entry, err := client.Send(t.Context(), c, knowledge.Service.Entry, other.ID); err != nil || entry.UseCount != 0 {
 		t.Errorf("what was left out counts as used %d times: %v", entry.UseCount, err)
 	}
 
@@ -76,7 +76,7 @@ func TestContext(t *testing.T) {
 	for field, request := range map[string]contexts.Request{
 		"budget": {Task: "x", Budget: 10_000_000}, "task": {Budget: 100}, "persona": {Task: "x", Budget: 100, Persona: "../x"},
 	} {
-		_, err := c.Context.Build(t.Context(), request)
+		_, err := client.Send(t.Context(), c, contexts.Service.Build, request)
 		if errs.CodeOf(err) != errs.Invalid || errs.FieldOf(err) != field {
 			t.Errorf("%s: %v", field, err)
 		}

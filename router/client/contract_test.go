@@ -20,6 +20,7 @@ import (
 	"skillrouter/operational"
 	"skillrouter/operational/operationaltest"
 	"skillrouter/router/client"
+	"skillrouter/router/client/clienttest"
 	"skillrouter/router/routertest"
 )
 
@@ -72,7 +73,7 @@ func clients(t *testing.T) func(p principal.Principal) *client.Client {
 		case p.Has(principal.ScopeAdmin) && p.AgentID == "":
 			secret = owner
 		case len(p.Scopes) > 0:
-			issued, err := admin.Tokens.Issue(t.Context(), operational.TokenDraft{AgentID: p.AgentID, Scopes: p.Scopes})
+			issued, err := client.Send(t.Context(), admin, operational.TokenService.Issue, operational.TokenDraft{AgentID: p.AgentID, Scopes: p.Scopes})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -98,7 +99,7 @@ func TestCommsContract(t *testing.T) {
 		as := clients(t)
 		return func(p principal.Principal) commstest.Services {
 			c := as(p)
-			return commstest.Services{Presence: c.Presence, Mailbox: c.Mailbox}
+			return commstest.Services{Presence: clienttest.Presence{C: c}, Mailbox: clienttest.Mailbox{C: c}}
 		}
 	})
 }
@@ -107,7 +108,7 @@ func TestLearningContract(t *testing.T) {
 	learningtest.Run(t, func(t *testing.T) learningtest.Services {
 		address, _ := serve(t)
 		c := dial(t, address, client.Options{})
-		return learningtest.Services{Knowledge: c.Knowledge, Episodes: c.Episodes}
+		return learningtest.Services{Knowledge: clienttest.Knowledge{C: c}, Episodes: clienttest.Episodes{C: c}}
 	})
 }
 
@@ -115,7 +116,7 @@ func TestExperienceContract(t *testing.T) {
 	learningtest.RunExperience(t, func(t *testing.T) (experience.Service, episode.Service) {
 		address, _ := serve(t)
 		c := dial(t, address, client.Options{})
-		return c.Experience, c.Episodes
+		return clienttest.Experience{C: c}, clienttest.Episodes{C: c}
 	})
 }
 
@@ -128,19 +129,19 @@ func TestLessonsContract(t *testing.T) {
 
 func TestTasksContract(t *testing.T) {
 	operationaltest.Tasks(t, func(t *testing.T) operationaltest.World[operational.TaskService] {
-		return world(t, func(c *client.Client) operational.TaskService { return c.Tasks })
+		return world(t, func(c *client.Client) operational.TaskService { return clienttest.Tasks{C: c} })
 	})
 }
 
 func TestReconContract(t *testing.T) {
 	operationaltest.Recon(t, func(t *testing.T) operationaltest.World[operational.ReconService] {
-		return world(t, func(c *client.Client) operational.ReconService { return c.Recon })
+		return world(t, func(c *client.Client) operational.ReconService { return clienttest.Recon{C: c} })
 	})
 }
 
 func TestTokensContract(t *testing.T) {
 	operationaltest.Tokens(t, func(t *testing.T) operationaltest.World[operational.TokenService] {
-		return world(t, func(c *client.Client) operational.TokenService { return c.Tokens })
+		return world(t, func(c *client.Client) operational.TokenService { return clienttest.Tokens{C: c} })
 	})
 }
 
@@ -148,17 +149,17 @@ func TestGuardContract(t *testing.T) {
 	learningtest.RunGuard(t, func(t *testing.T) guard.Service {
 		address, owner := serve(t)
 		c := dial(t, address, client.Options{Token: owner})
-		if _, err := c.Tokens.Issue(t.Context(), operational.TokenDraft{AgentID: "somebody", Scopes: []principal.Scope{principal.ScopeRead}}); err != nil {
+		if _, err := client.Send(t.Context(), c, operational.TokenService.Issue, operational.TokenDraft{AgentID: "somebody", Scopes: []principal.Scope{principal.ScopeRead}}); err != nil {
 			t.Fatal(err) // before, nothing tells a person from an agent, and nobody switches a pack
 		}
-		return c.Guard
+		return clienttest.Guard{C: c}
 	})
 }
 
 func TestMemoriesContract(t *testing.T) {
 	learningtest.RunMemories(t, func(t *testing.T) episode.Service {
 		address, _ := serve(t)
-		return dial(t, address, client.Options{}).Episodes
+		return clienttest.Episodes{C: dial(t, address, client.Options{})}
 	})
 }
 
@@ -167,7 +168,7 @@ func TestSessionsContract(t *testing.T) {
 		as := clients(t)
 		return func(p principal.Principal) routertest.World {
 			c := as(p)
-			return routertest.World{Sessions: c.Sessions, Tasks: c.Tasks, Episodes: c.Episodes}
+			return routertest.World{Sessions: clienttest.Sessions{C: c}, Tasks: clienttest.Tasks{C: c}, Episodes: clienttest.Episodes{C: c}}
 		}
 	})
 }
@@ -176,6 +177,6 @@ func TestVerdictContract(t *testing.T) {
 	learningtest.RunVerdicts(t, func(t *testing.T) (context.Context, learningtest.VerdictWorld) {
 		address, _ := serve(t)
 		c := dial(t, address, client.Options{})
-		return t.Context(), learningtest.VerdictWorld{Knowledge: c.Knowledge, Verdicts: c.Verdicts}
+		return t.Context(), learningtest.VerdictWorld{Knowledge: clienttest.Knowledge{C: c}, Verdicts: clienttest.Verdicts{C: c}}
 	})
 }

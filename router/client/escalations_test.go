@@ -14,6 +14,7 @@ import (
 	"skillrouter/operational/operationaltest"
 	"skillrouter/operational/store"
 	"skillrouter/router/client"
+	"skillrouter/router/client/clienttest"
 	"skillrouter/router/httpapi"
 )
 
@@ -51,7 +52,7 @@ func TestEscalationsContract(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					return dial(t, server.URL, client.Options{Token: issued.Secret}).Escalations
+					return clienttest.Escalations{C: dial(t, server.URL, client.Options{Token: issued.Secret})}
 				},
 				Context: principal.With,
 			},

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"skillrouter/router/client/clienttest"
+
 	"skillrouter/learning/learningtest"
 )
 
@@ -11,6 +13,6 @@ import (
 func TestExplainContract(t *testing.T) {
 	learningtest.Explain(t, func(t *testing.T) learningtest.ExplainWorld {
 		c, _ := serveAt(t, time.Now)
-		return learningtest.ExplainWorld{Knowledge: c.Knowledge, Episodes: c.Episodes, Lessons: c.Lessons, Procedures: c.Procedures}
+		return learningtest.ExplainWorld{Knowledge: clienttest.Knowledge{C: c}, Episodes: clienttest.Episodes{C: c}, Lessons: c.Lessons, Procedures: clienttest.Procedures{C: c}}
 	})
 }

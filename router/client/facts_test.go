@@ -16,6 +16,7 @@ import (
 	"skillrouter/learning/fact"
 	"skillrouter/learning/learningtest"
 	"skillrouter/router/client"
+	"skillrouter/router/client/clienttest"
 )
 
 // serveAt runs a whole router that goes by a clock, until the test ends or stop is called.
@@ -45,14 +46,14 @@ func TestFactContract(t *testing.T) {
 		var ms atomic.Int64
 		ms.Store(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC).UnixMilli())
 		c, _ := serveAt(t, func() time.Time { return time.UnixMilli(ms.Load()) })
-		return learningtest.FactWorld{Facts: c.Facts, Advance: func(d time.Duration) { ms.Add(d.Milliseconds()) }}
+		return learningtest.FactWorld{Facts: clienttest.Facts{C: c}, Advance: func(d time.Duration) { ms.Add(d.Milliseconds()) }}
 	})
 }
 
 // TestFactShortCutAnswersAsTheTypedRoute compares the two ways to a fact.
 func TestFactShortCutAnswersAsTheTypedRoute(t *testing.T) {
 	c, _ := serveAt(t, time.Now)
-	if _, err := c.Facts.Remember(t.Context(), fact.Draft{Persona: "coder", Key: "a/b ü", Value: []byte(`{"x":"<&>"}`)}); err != nil {
+	if _, err := client.Send(t.Context(), c, fact.Service.Remember, fact.Draft{Persona: "coder", Key: "a/b ü", Value: []byte(`{"x":"<&>"}`)}); err != nil {
 		t.Fatal(err)
 	}
 	get := func(path string) (int, http.Header, string) {

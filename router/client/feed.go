@@ -3,24 +3,13 @@ package client
 import (
 	"context"
 	"encoding/json"
-	"net/http"
 	"time"
 
 	"skillrouter/router/feed"
 )
 
-// Feed is the router's feed of events.
+// Feed follows the router's feed of events.
 type Feed struct{ c *Client }
-
-// Feed returns a page of it, as feed.Service does.
-func (f Feed) Feed(ctx context.Context, query feed.Query) (feed.Page, error) {
-	return call[feed.Page](ctx, f.c, http.MethodGet, at("/api/events").with(query), nil)
-}
-
-// Timeline returns a page of what happened, told for people.
-func (f Feed) Timeline(ctx context.Context, query feed.TimelineQuery) (feed.TimelinePage, error) {
-	return call[feed.TimelinePage](ctx, f.c, http.MethodGet, at("/api/timeline").with(query), nil)
-}
 
 // FeedFollower says what of the feed to follow, and who wants to know how it goes.
 type FeedFollower struct {
@@ -40,7 +29,7 @@ func (f Feed) Follow(ctx context.Context, follower FeedFollower, fn func(feed.Ev
 	if s.last == feed.Now {
 		query := follower.Query
 		query.Limit = 1
-		page, err := f.Feed(ctx, query)
+		page, err := Send(ctx, f.c, feed.Service.Feed, query)
 		if err != nil {
 			return err
 		}

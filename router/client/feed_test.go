@@ -60,7 +60,7 @@ func TestFeedFollowResumes(t *testing.T) {
 	c := dial(t, address, client.Options{Token: owner, HTTPClient: &http.Client{Transport: cut}})
 	const before, total = 30, 60
 	add := func(i int) {
-		if _, err := c.Tasks.Create(t.Context(), operational.TaskDraft{Title: fmt.Sprint("task ", i)}); err != nil {
+		if _, err := client.Send(t.Context(), c, operational.TaskService.Create, operational.TaskDraft{Title: fmt.Sprint("task ", i)}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -85,7 +85,7 @@ func TestFeedFollowResumes(t *testing.T) {
 		t.Fatalf("the context's end is told as %v", err)
 	}
 	query.Limit = feed.MaxLimit
-	page, err := c.Feed.Feed(t.Context(), query)
+	page, err := client.Send(t.Context(), c, feed.Service.Feed, query)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +107,7 @@ func TestFeedFollowFromNow(t *testing.T) {
 	c := dial(t, address, client.Options{Token: owner, HTTPClient: &http.Client{Transport: &shears{cuts: []int64{0}}}})
 	var last string
 	add := func(title string) {
-		task, err := c.Tasks.Create(t.Context(), operational.TaskDraft{Title: title})
+		task, err := client.Send(t.Context(), c, operational.TaskService.Create, operational.TaskDraft{Title: title})
 		if err != nil {
 			t.Error(err)
 		}
@@ -115,7 +115,7 @@ func TestFeedFollowFromNow(t *testing.T) {
 	}
 	query := feed.Query{Types: []string{operational.EventTaskCreated}}
 	add("early")
-	for page, err := c.Feed.Feed(t.Context(), query); len(page.Events) == 0; page, err = c.Feed.Feed(t.Context(), query) {
+	for page, err := client.Send(t.Context(), c, feed.Service.Feed, query); len(page.Events) == 0; page, err = client.Send(t.Context(), c, feed.Service.Feed, query) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -49,6 +49,9 @@ type Follower struct {
 	Down func(err error, wait time.Duration)
 }
 
+// Mailbox follows an agent's messages.
+type Mailbox struct{ c *Client }
+
 // Follow hands fn each message for the agent, once each and in the order of
 // their seq, until ctx ends (it then returns nil) or fn fails (it then returns
 // fn's error). Connections that break are made again, after a wait that

@@ -20,7 +20,7 @@ func TestIncidentsContract(t *testing.T) {
 			t.Fatal(err)
 		}
 		byOwner := dial(t, c.BaseURL(), client.Options{Token: owner})
-		if _, err := byOwner.Tokens.Issue(t.Context(), operational.TokenDraft{AgentID: "a", Scopes: []principal.Scope{principal.ScopeAgent}}); err != nil {
+		if _, err := client.Send(t.Context(), byOwner, operational.TokenService.Issue, operational.TokenDraft{AgentID: "a", Scopes: []principal.Scope{principal.ScopeAgent}}); err != nil {
 			t.Fatal(err)
 		}
 		return byOwner.Incidents

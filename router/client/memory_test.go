@@ -14,6 +14,7 @@ import (
 	"skillrouter/operational"
 	"skillrouter/router"
 	"skillrouter/router/client"
+	"skillrouter/router/client/clienttest"
 )
 
 // TestMemoryContract holds memories, contexts and figures to their promise over
@@ -33,13 +34,15 @@ func TestMemoryContract(t *testing.T) {
 		if change != nil {
 			change(&draft)
 		}
-		if _, err := c.Lessons.Report(ctx, draft); err != nil {
+		if _, err := client.Send(ctx, c, lesson.Service.Report, draft); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for name, memory := range map[string]func() (router.Memory, error){
-		"nobody reported": func() (router.Memory, error) { return hades.Memory.Memory(ctx, "HADES") },
-		"nobody knows":    func() (router.Memory, error) { return hades.Memory.Memory(ctx, "no.such:agent") },
+		"nobody reported": func() (router.Memory, error) { return client.Send(ctx, hades, router.MemoryService.Memory, "HADES") },
+		"nobody knows": func() (router.Memory, error) {
+			return client.Send(ctx, hades, router.MemoryService.Memory, "no.such:agent")
+		},
 	} {
 		if m, err := memory(); err != nil || m.LessonsCount != 0 || m.Critical == nil || m.Recent == nil || m.AntiPatterns == nil || m.LastUpdated.IsZero() {
 			t.Errorf("%s: %+v, %v", name, m, err)
@@ -51,17 +54,17 @@ func TestMemoryContract(t *testing.T) {
 		report(other, title, func(d *lesson.Draft) {
 			d.Domain, d.Severity, d.Type, d.RelatedCommands = "billing", learning.SeverityCritical, learning.LessonAntiPattern, []string{fmt.Sprintf("billctl purge-%d --all", i)}
 		})
-		m, err := hades.Memory.Memory(ctx, "HADES")
+		m, err := client.Send(ctx, hades, router.MemoryService.Memory, "HADES")
 		if err != nil || m.Domain != "docker" || m.LessonsCount != i+2 || len(m.Critical) != i+1 || m.Critical[0].Title != title || m.AntiPatterns[0].WhyBad != "it was "+title {
 			t.Fatalf("%d: %+v, %v", i, m, err)
 		}
 	}
-	session, err := hades.Memory.SessionContext(ctx, router.SessionQuery{Agent: "HADES", Domains: []string{"billing", "Nothing here"}})
+	session, err := client.Send(ctx, hades, router.MemoryService.SessionContext, router.SessionQuery{Agent: "HADES", Domains: []string{"billing", "Nothing here"}})
 	if err != nil || len(session.CriticalAntiPatterns) != 30 || len(session.LastSessionLessons) != 1 || len(session.RecentFailures) != 1 ||
 		len(session.DomainLessons["docker"]) != 1 || len(session.DomainLessons["billing"]) != router.TopicLessons || session.DomainLessons["nothing here"] == nil {
 		t.Errorf("%+v, %v", session, err)
 	}
-	figures, err := hades.Memory.Figures(ctx)
+	figures, err := client.Ask(ctx, hades, router.MemoryService.Figures)
 	if err != nil || figures.Pending == 0 {
 		t.Errorf("%+v, %v", figures, err)
 	}
@@ -76,7 +79,7 @@ func TestMemoryContract(t *testing.T) {
 		},
 	}
 	for field, ask := range refusals {
-		if err := ask(ctx, hades.Memory); errs.CodeOf(err) != errs.Invalid || errs.FieldOf(err) != field {
+		if err := ask(ctx, clienttest.Memory{C: hades}); errs.CodeOf(err) != errs.Invalid || errs.FieldOf(err) != field {
 			t.Errorf("%s: %v", field, err)
 		}
 	}
@@ -86,7 +89,7 @@ func TestMemoryContract(t *testing.T) {
 func TestMemoryNeedsAToken(t *testing.T) {
 	address, owner := serve(t)
 	admin := dial(t, address, client.Options{Token: owner})
-	if _, err := admin.Tokens.Issue(t.Context(), operational.TokenDraft{Scopes: []principal.Scope{principal.ScopeRead}}); err != nil {
+	if _, err := client.Send(t.Context(), admin, operational.TokenService.Issue, operational.TokenDraft{Scopes: []principal.Scope{principal.ScopeRead}}); err != nil {
 		t.Fatal(err)
 	}
 	for _, path := range []string{"/agent/HADES/memory", "/claude-code/context", "/lessons/stats", "/lessons", "/patterns", "/escalations", "/check/ledger", "/check/rules", "/api/lessons", "/api/stats"} {

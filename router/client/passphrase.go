@@ -14,8 +14,6 @@ import (
 // Persons is person.PersonService of the router.
 type Persons struct{ c *Client }
 
-var _ person.PersonService = Persons{}
-
 // State implements person.PersonService.
 func (p Persons) State(ctx context.Context) (person.PassphraseState, error) {
 	return call[person.PassphraseState](ctx, p.c, http.MethodGet, at("/api/passphrase"), nil)

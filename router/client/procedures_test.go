@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"skillrouter/router/client/clienttest"
+
 	"skillrouter/learning/learningtest"
 )
 
@@ -13,6 +15,6 @@ func TestProcedureContract(t *testing.T) {
 		var ms atomic.Int64
 		ms.Store(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC).UnixMilli())
 		c, _ := serveAt(t, func() time.Time { return time.UnixMilli(ms.Load()) })
-		return learningtest.ProcedureWorld{Procedures: c.Procedures, Facts: c.Facts, Advance: func(d time.Duration) { ms.Add(d.Milliseconds()) }}
+		return learningtest.ProcedureWorld{Procedures: clienttest.Procedures{C: c}, Facts: clienttest.Facts{C: c}, Advance: func(d time.Duration) { ms.Add(d.Milliseconds()) }}
 	})
 }

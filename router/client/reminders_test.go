@@ -15,6 +15,7 @@ import (
 	"skillrouter/operational/operationaltest"
 	"skillrouter/operational/store"
 	"skillrouter/router/client"
+	"skillrouter/router/client/clienttest"
 	"skillrouter/router/httpapi"
 	"skillrouter/router/reminder"
 )
@@ -68,7 +69,7 @@ func TestRemindersContract(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					return dial(t, server.URL, client.Options{Token: issued.Secret}).Reminders
+					return clienttest.Reminders{C: dial(t, server.URL, client.Options{Token: issued.Secret})}
 				},
 				Context: principal.With,
 			},

@@ -5,13 +5,9 @@ import (
 	"net/http"
 	"time"
 
-	"skillrouter/learning/shelf"
-	"skillrouter/operational"
 	"skillrouter/router"
 	"skillrouter/router/client/plain"
 )
-
-var _ shelf.EmbeddingService = System{}
 
 // System looks at the process that answers, rather than at what it holds.
 type System struct{ c *Client }
@@ -39,11 +35,6 @@ func (s System) Health(ctx context.Context) (Health, error) {
 	return h, err
 }
 
-// Embeddings tells how far the vectors are by which search goes by meaning too.
-func (s System) Embeddings(ctx context.Context) (shelf.EmbeddingStatus, error) {
-	return call[shelf.EmbeddingStatus](ctx, s.c, http.MethodGet, at("/api/embeddings"), nil)
-}
-
 // Outbounds are every place of the router that may open a connection.
 type Outbounds struct {
 	Enforced bool              `json:"enforced"` // the router starts with none that leaves this machine
@@ -58,29 +49,4 @@ func (s System) Outbounds(ctx context.Context) (Outbounds, error) {
 // Doctor has the router check itself: settings, pragmas, indexes, disk, clock.
 func (s System) Doctor(ctx context.Context) ([]router.SystemCheck, error) {
 	return list[router.SystemCheck](ctx, s.c, at("/api/doctor"), "checks")
-}
-
-// Tokens is operational.TokenService over HTTP.
-type Tokens struct{ c *Client }
-
-var _ operational.TokenService = Tokens{}
-
-// Self implements operational.TokenService.
-func (t Tokens) Self(ctx context.Context) (operational.Identity, error) {
-	return call[operational.Identity](ctx, t.c, http.MethodGet, at("/api/whoami"), nil)
-}
-
-// Issue implements operational.TokenService.
-func (t Tokens) Issue(ctx context.Context, draft operational.TokenDraft) (operational.IssuedToken, error) {
-	return call[operational.IssuedToken](ctx, t.c, http.MethodPost, at("/api/tokens"), draft)
-}
-
-// List implements operational.TokenService.
-func (t Tokens) List(ctx context.Context) ([]operational.Token, error) {
-	return list[operational.Token](ctx, t.c, at("/api/tokens"), "tokens")
-}
-
-// Revoke implements operational.TokenService.
-func (t Tokens) Revoke(ctx context.Context, id string) (operational.Token, error) {
-	return call[operational.Token](ctx, t.c, http.MethodDelete, at("/api/tokens/{id}", id), nil)
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"net/http"
 
 	"skillrouter/internal/errs"
 	"skillrouter/router/transfer"
@@ -14,23 +13,6 @@ import (
 
 // Transfer is transfer.Service over HTTP.
 type Transfer struct{ c *Client }
-
-var _ transfer.Service = Transfer{}
-
-// Import implements transfer.Service.
-func (t Transfer) Import(ctx context.Context, request transfer.ImportRequest) (transfer.Imported, error) {
-	return call[transfer.Imported](ctx, t.c, http.MethodPost, at("/api/import"), request)
-}
-
-// Imports implements transfer.Service.
-func (t Transfer) Imports(ctx context.Context, filter transfer.ImportFilter) (transfer.ImportPage, error) {
-	return call[transfer.ImportPage](ctx, t.c, http.MethodGet, at("/api/imports").with(filter), nil)
-}
-
-// Undo implements transfer.Service.
-func (t Transfer) Undo(ctx context.Context, id string, draft transfer.UndoDraft) (transfer.UndoAnswer, error) {
-	return call[transfer.UndoAnswer](ctx, t.c, http.MethodPost, at("/api/imports/{id}/undo", id), draft)
-}
 
 // Export implements transfer.Service.
 func (t Transfer) Export(ctx context.Context, query transfer.ExportQuery, visit func(transfer.Record) error) error {

@@ -18,6 +18,7 @@ import (
 	"skillrouter/operational"
 	"skillrouter/operational/store"
 	"skillrouter/router/client"
+	"skillrouter/router/client/clienttest"
 	"skillrouter/router/httpapi"
 	"skillrouter/router/stream"
 )
@@ -82,7 +83,7 @@ func TestCommsContractOverHTTP(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return commstest.Services{Presence: c.Presence, Mailbox: c.Mailbox}
+			return commstest.Services{Presence: clienttest.Presence{C: c}, Mailbox: clienttest.Mailbox{C: c}}
 		}
 	})
 }

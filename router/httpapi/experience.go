@@ -104,18 +104,13 @@ func (in *applicableInput) resolve(address *url.URL) *huma.ErrorDetail {
 
 // experienceRoutes mounts the experience server's paths. Its ids are numbers.
 func (s *Server) experienceRoutes(x experience.Service) {
-	const number = "Its number"
+	offer(s, experience.Operations, x)
 	at := s.at("experience", "/api")
-	at.get("/stats", "How much there is, and how sure", bare(x.Stats))
-	at.post("/experience", "Record an episode with problem, solution, outcome and metadata", created(sent(x.Record)))
 
 	recall := func(ctx context.Context, filter experience.Filter, page RecallPage) (experience.Recall, error) {
 		filter.Limit, filter.Offset = page.Limit, page.Offset
 		return x.Recall(ctx, filter)
 	}
-	at.get("/episodes", "Episodes with an outcome, newest first", asked(func(ctx context.Context, in RecallPage) (experience.Recall, error) {
-		return recall(ctx, experience.Filter{}, in)
-	}))
 	at.get("/episodes/type/{type}", "Episodes of an operation type, newest first, and its patterns",
 		asked(func(ctx context.Context, in recallByType) (experience.Recall, error) {
 			return recall(ctx, experience.Filter{OperationType: in.Type, Outcome: cmp.Or(in.Outcome, in.Filter)}, in.RecallPage)
@@ -125,20 +120,14 @@ func (s *Server) experienceRoutes(x experience.Service) {
 			filter := experience.Filter{OperationType: cmp.Or(in.OperationType, in.Type), Outcome: in.Outcome, ByOutcome: true}
 			return recall(ctx, filter, in.RecallPage)
 		}))
-	at.get("/episodes/{id}", "One episode with an outcome, by its number", named(x.Experience).saying(number))
 
 	patterns := func(ctx context.Context, kind lesson.PatternType, in PatternsPage) (experience.Patterns, error) {
 		return x.Patterns(ctx, lesson.PatternFilter{Type: kind, Statuses: in.Statuses, Domain: in.Domain, Limit: in.Limit, Offset: in.Offset})
 	}
-	at.get("/patterns", "All patterns, those of the greatest weight first",
-		asked(func(ctx context.Context, in PatternsPage) (experience.Patterns, error) {
-			return patterns(ctx, "", in)
-		}))
 	at.get("/patterns/type/{type}", "All patterns of a type, those of the greatest weight first",
 		asked(func(ctx context.Context, in patternsByType) (experience.Patterns, error) {
 			return patterns(ctx, in.Type, in.PatternsPage)
 		}))
-	at.get("/patterns/{id}", "One pattern, by its number", named(x.Pattern).saying(number))
 
 	at.get("/lessons", "All lessons in use or deprecated, the surest first; with a filter but min_confidence, pages of them, newest first",
 		asked(func(ctx context.Context, in lessonsInput) (experience.Lessons, error) {
@@ -147,8 +136,4 @@ func (s *Server) experienceRoutes(x experience.Service) {
 	at.get("/lessons/applicable", "Lessons that hold in a context, the surest first", typed(func(ctx context.Context, in *applicableInput) (experience.Applicable, error) {
 		return x.Applicable(ctx, experience.ApplicableQuery{Context: in.context, OperationType: in.OperationType, MinConfidence: in.MinConfidence, Limit: in.Limit})
 	}).lenient())
-	at.post("/lessons/applicable", "Lessons that hold in a context, the surest first", sent(x.Applicable))
-	at.get("/lessons/{id}", "One lesson, by its number", named(x.Lesson).saying(number))
-	at.post("/lessons/{id}/apply", "Say that a lesson was applied and how it went", changedBy(x.Apply).saying(number))
-	at.post("/lessons/learn", "Make a lesson of what at least three episodes show", created(sent(x.Learn)))
 }

@@ -1,8 +1,6 @@
 package httpapi
 
 import (
-	"context"
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"strings"
@@ -13,12 +11,6 @@ import (
 )
 
 const factsPath = "/api/facts"
-
-// factKey is a fact's place in the path. Any key can be reached: "/" as %2F, "%" as %25.
-type factKey struct {
-	Persona string `path:"persona" doc:"The persona's name; default is everybody's"`
-	Key     string `path:"key" doc:"The fact's key, percent-encoded as one segment of the path"`
-}
 
 // factOfPath takes a path of a fact apart.
 func factOfPath(path string) (persona, key string, ok bool) {
@@ -35,59 +27,8 @@ func factOfPath(path string) (persona, key string, ok bool) {
 	return persona, key, errPersona == nil && errKey == nil
 }
 
-// FactBody is what PUT stores. A fact's place is in the path.
-type FactBody struct {
-	Value     json.RawMessage `json:"value" doc:"Any JSON, at most 1 MiB without its white space"`
-	Category  string          `json:"category,omitempty" doc:"Default: general"`
-	TTL       *int64          `json:"ttl,omitempty" doc:"Seconds; 0: for ever; default: 3600"`
-	Probe     string          `json:"probe,omitempty" doc:"The command or URL by which its owner verifies it; it is kept and shown, never run"`
-	Source    string          `json:"source,omitempty"`
-	AgentID   string          `json:"agent_id,omitempty"`
-	IfVersion *int64          `json:"if_version,omitempty" doc:"Store only over this version; 0: only if nothing is there"`
-	Exact     bool            `json:"exact,omitempty" doc:"Refuse a value that holds a secret, instead of cutting the secret out"`
-}
-
-// FactCategories is the answer of GET /api/facts/categories.
-type FactCategories struct {
-	Categories []fact.Category `json:"categories"`
-	Count      int             `json:"count"`
-}
-
 func (s *Server) factRoutes(facts fact.Service) {
-	const one = "/{persona}/{key}"
-	at := s.at("facts", factsPath)
-	at.put(one, "Store a value under a key, over what is there; 200 if a live fact was there",
-		createdIf(typed(func(ctx context.Context, in *struct {
-			factKey
-			Body FactBody
-		},
-		) (fact.Stored, error) {
-			return facts.Remember(ctx, fact.Draft{
-				Persona: in.Persona, Key: in.Key, Value: in.Body.Value, Category: in.Body.Category, TTL: in.Body.TTL,
-				Probe: in.Body.Probe, Source: in.Body.Source, AgentID: in.Body.AgentID, IfVersion: in.Body.IfVersion, Exact: in.Body.Exact,
-			})
-		}), func(s fact.Stored) bool { return !s.Replaced }))
-	at.get(one, "The fact under a key; the access is counted", asked(facts.Recall))
-	at.patch(one, "Change the fields that are sent, and let the time to live begin anew",
-		typed(func(ctx context.Context, in *struct {
-			factKey
-			Body fact.Patch
-		},
-		) (fact.Fact, error) {
-			return facts.Update(ctx, fact.Ref{Persona: in.Persona, Key: in.Key}, in.Body)
-		}))
-	at.delete(one, "Delete a fact", asked(silent(func(ctx context.Context, in factKey) error {
-		return facts.Forget(ctx, fact.Ref{Persona: in.Persona, Key: in.Key})
-	})))
-	at.post("/search", "The facts of a persona whose category and key fit, by key", sent(facts.Search))
-	at.get("/categories", "The categories of a persona's facts", typed(func(ctx context.Context, in *struct {
-		Persona string `query:"persona"`
-	},
-	) (FactCategories, error) {
-		list, err := facts.Categories(ctx, in.Persona)
-		return FactCategories{list, len(list)}, err
-	}))
-	at.get("/stats", "How many facts each persona has, and what readers found since the start", bare(facts.Stats))
+	offer(s, fact.Operations, facts)
 	s.hot[factsPath+"/:persona/:key"] = s.factShortCut(facts)
 }
 

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"reflect"
 	"strings"
+
+	"skillrouter/internal/operation"
 )
 
 // handler is a typed handler without its types: what it takes, what it
@@ -43,7 +45,7 @@ func newHandler(input, output reflect.Type, call func(ctx context.Context, input
 	lists := listsOf(h.output)
 	h.call = func(ctx context.Context, input any) (any, error) {
 		output, err := call(ctx, input)
-		if err == nil {
+		if err == nil && output != nil {
 			emptyLists(reflect.ValueOf(output).Elem(), lists)
 		}
 		return output, err
@@ -52,8 +54,7 @@ func newHandler(input, output reflect.Type, call func(ctx context.Context, input
 }
 
 // The handlers of most routes are methods of services. What they take is, in turn: nothing,
-// parameters of the query, a body, a body that may be left out, an id in the
-// path, and an id with a body that may be left out.
+// parameters of the query, a body, an id in the path, and an id with a body that may be left out.
 
 func bare[O any](do func(ctx context.Context) (O, error)) handler {
 	return typed(func(ctx context.Context, _ *struct{}) (O, error) { return do(ctx) })
@@ -65,10 +66,6 @@ func asked[Query, O any](do func(ctx context.Context, query Query) (O, error)) h
 
 func sent[Body, O any](do func(ctx context.Context, body Body) (O, error)) handler {
 	return typed(func(ctx context.Context, in *struct{ Body Body }) (O, error) { return do(ctx, in.Body) })
-}
-
-func sentOrNot[Body, O any](do func(ctx context.Context, body Body) (O, error)) handler {
-	return typed(func(ctx context.Context, in *struct{ Body *Body }) (O, error) { return do(ctx, given(in.Body)) })
 }
 
 func named[ID, O any](do func(ctx context.Context, id ID) (O, error)) handler {
@@ -129,14 +126,6 @@ func silent[In any](do func(ctx context.Context, in In) error) func(ctx context.
 func as[In, Result, O any](do func(ctx context.Context, in In) (Result, error), form func(Result) O) func(ctx context.Context, in In) (O, error) {
 	return func(ctx context.Context, in In) (O, error) {
 		result, err := do(ctx, in)
-		return form(result), err
-	}
-}
-
-// of is the same of a call that takes nothing.
-func of[Result, O any](do func(ctx context.Context) (Result, error), form func(Result) O) func(ctx context.Context) (O, error) {
-	return func(ctx context.Context) (O, error) {
-		result, err := do(ctx)
 		return form(result), err
 	}
 }
@@ -247,5 +236,43 @@ func (r resource) delete(path, summary string, h handler) {
 }
 
 func (r resource) mount(method, path, summary string, h handler) {
-	r.server.mount(operation(method, r.path+path, r.tag, summary), h)
+	r.server.mount(documented(method, r.path+path, r.tag, summary), h)
+}
+
+// offer mounts the operations of a service, if there is one, but for those that are answered in shapes of their own.
+func offer[Service comparable](s *Server, list operation.List, service Service) {
+	with(service, func(service Service) {
+		for _, op := range list {
+			if !op.ByHand {
+				s.mount(documented(op.Verb, op.Path, op.Tag, op.Summary), handlerOf(op, service))
+			}
+		}
+	})
+}
+
+// Offer are the routes of a service's operations.
+func Offer[Service comparable](list operation.List, service Service) Routes {
+	return func(s *Server) { offer(s, list, service) }
+}
+
+// handlerOf has a service do an operation.
+func handlerOf(op *operation.Op, service any) handler {
+	output := op.Output()
+	h := newHandler(op.Input(), output, func(ctx context.Context, input any) (any, error) { return op.Do(ctx, service, input) })
+	switch {
+	case output == nil:
+		h.status = http.StatusNoContent
+	case op.Made:
+		h.status = http.StatusCreated
+		h.differs = func(output any) int {
+			if op.MadeOne(output) {
+				return 0
+			}
+			return http.StatusOK
+		}
+	}
+	if op.MaxBody > 0 {
+		h.limit = op.MaxBody
+	}
+	return h
 }

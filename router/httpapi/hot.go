@@ -11,7 +11,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/gin-gonic/gin"
 
 	"skillrouter/internal/errs"
@@ -21,17 +20,16 @@ import (
 // with the largest context, and what is around it.
 const maxHotBody = 80 << 10
 
-// registerHot mounts a typed handler with a short cut in front, for the calls
+// shorten puts a short cut in front of a typed route that is posted to, for the calls
 // that agents make all the time. The short cut takes only a body that is
 // certainly right: an object whose members are exactly the type's, none null,
 // each of its type, and all that are required. Anything else goes on to the typed route, and is decoded,
 // validated and refused there as everywhere else.
-func registerHot[I, O any](s *Server, op huma.Operation, handle func(ctx context.Context, body I) (O, error)) {
-	s.mount(op, sent(handle))
+func shorten[I, O any](s *Server, path string, handle func(ctx context.Context, body I) (O, error)) {
 	members := jsonMembers(reflect.TypeFor[I]())
-	s.hot[op.Path] = func(c *gin.Context) bool {
+	s.hot[path] = func(c *gin.Context) bool {
 		r := c.Request
-		if r.Method != op.Method || r.ContentLength <= 0 || r.ContentLength > maxHotBody || r.URL.RawQuery != "" ||
+		if r.Method != http.MethodPost || r.ContentLength <= 0 || r.ContentLength > maxHotBody || r.URL.RawQuery != "" ||
 			r.Header.Get("Content-Type") != "application/json" {
 			return false
 		}

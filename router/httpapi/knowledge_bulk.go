@@ -21,7 +21,7 @@ type bulkProblem struct {
 }
 
 func (s *Server) bulkRoute(k Knowledge) {
-	op := operation(http.MethodPost, knowledgePath+"/bulk", "knowledge", "Store many entries, sent as a JSON array or as one JSON object a line")
+	op := documented(http.MethodPost, knowledgePath+"/bulk", "knowledge", "Store many entries, sent as a JSON array or as one JSON object a line")
 	op.Description = "The body is stored while it arrives; its length is not bounded, a record's is. Records that are refused are listed and stop nothing, up to 10,000. " +
 		"If the body is broken off or malformed, or the disk gets full, the problem that is answered also has the counts: what was stored before stays stored."
 	bulk[knowledge.Draft, learning.BulkResult, bulkProblem]{

@@ -24,6 +24,7 @@ import (
 	"skillrouter/learning/learningtest"
 	"skillrouter/learning/store"
 	"skillrouter/router/client"
+	"skillrouter/router/client/clienttest"
 	"skillrouter/router/httpapi"
 )
 
@@ -81,7 +82,7 @@ func TestLearningContractOverHTTP(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(c.Close)
-		return learningtest.Services{Knowledge: c.Knowledge, Episodes: c.Episodes}
+		return learningtest.Services{Knowledge: clienttest.Knowledge{C: c}, Episodes: clienttest.Episodes{C: c}}
 	})
 }
 

@@ -53,19 +53,9 @@ type AppliedLesson struct {
 	lesson.Applied
 }
 
-// LessonHistory is the answer of GET /lessons/{id}/history.
-type LessonHistory struct {
-	Changes []lesson.Change `json:"changes" doc:"Oldest first"`
-	Count   int             `json:"count"`
-}
-
-// Restoration is the body of POST /lessons/{id}/restore.
-type Restoration struct {
-	Note string `json:"note,omitempty" doc:"Why"`
-}
-
 func (s *Server) lessonRoutes(lessons lesson.Service) {
 	const id = "The lesson's id, percent-encoded as one segment of the path, or its number"
+	offer(s, lesson.Operations.Lessons, lessons)
 	explain := func(q *lesson.Query) *bool { return &q.Explain }
 	s.at("lessons", "/query/relevant").post("", "The lessons that fit a situation, best first, as a bare list",
 		explained(as(lessons.Relevant, func(r lesson.Results) []lesson.Hit { return r.Results }), explain))
@@ -73,11 +63,6 @@ func (s *Server) lessonRoutes(lessons lesson.Service) {
 	at.post("/report", "Report a lesson; the same again counts as another occurrence",
 		sent(as(lessons.Report, func(r lesson.Reported) ReportedLesson { return ReportedLesson{r} })).upTo(maxLesson))
 	s.lessonBulkRoutes(lessons)
-	at.post("/search", "The same as /query/relevant, and what was left out or searched otherwise", explained(lessons.Relevant, explain))
-	at.get("", "List lessons, the newest first", asked(lessons.List))
-	at.get("/review", "What needs an eye: promotions that have their evidence, lessons not validated for long", asked(lessons.Review))
-	at.get("/{id}", "One lesson", named(lessons.Lesson).saying(id))
-	at.patch("/{id}", "Change what a lesson says; what it said stays in its history", changed(lessons.Edit).saying(id))
 	at.post("/{id}/validate", "Judge a lesson, in the query or in the body; its confidence moves with it",
 		typed(func(ctx context.Context, in *validationInput) (Validated, error) { return validate(ctx, lessons, in) }).saying(id))
 	at.post("/{id}/apply", "Say that a lesson was applied and how it went; its confidence moves with it",
@@ -85,15 +70,6 @@ func (s *Server) lessonRoutes(lessons lesson.Service) {
 			applied, err := lessons.Apply(ctx, id, draft)
 			return AppliedLesson{ID: applied.LessonID, Applied: applied}, err
 		}).saying(id))
-	at.post("/{id}/promote", "Draw a pattern from cases, or raise a pattern to a principle; a refusal says which evidence is missing",
-		changed(lessons.Promote).saying(id))
-	at.post("/{id}/retire", "Take a lesson out of use; it is kept with its history", changed(lessons.Retire).saying(id))
-	at.post("/{id}/restore", "Take a retired lesson back into use",
-		changed(func(ctx context.Context, id string, why Restoration) (lesson.Lesson, error) {
-			return lessons.Restore(ctx, id, why.Note)
-		}).saying(id))
-	at.get("/{id}/history", "What happened to a lesson, oldest first",
-		named(as(lessons.History, func(list []lesson.Change) LessonHistory { return LessonHistory{list, len(list)} })).saying(id))
 }
 
 func validate(ctx context.Context, lessons lesson.Service, in *validationInput) (Validated, error) {

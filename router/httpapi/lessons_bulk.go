@@ -42,7 +42,7 @@ func (s *Server) lessonBulkRoutes(lessons lesson.Service) {
 		"/lessons/bulk":            "Report many lessons, sent as a JSON array or as one JSON object a line",
 		"/claude-code/session-end": "Report all that a session taught; the same as /lessons/bulk",
 	} {
-		op := operation(http.MethodPost, path, "lessons", summary)
+		op := documented(http.MethodPost, path, "lessons", summary)
 		op.Description = "Lessons that are refused are listed by their place and stop nothing; the same lesson again is another occurrence. " +
 			"The body has at most 32 MiB and 50,000 lessons. If it is broken off or malformed, nothing is stored."
 		bulk[json.RawMessage, lesson.BulkReported, lessonsProblem]{

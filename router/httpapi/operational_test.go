@@ -16,6 +16,7 @@ import (
 	"skillrouter/operational/operationaltest"
 	"skillrouter/operational/store"
 	"skillrouter/router/client"
+	"skillrouter/router/client/clienttest"
 	"skillrouter/router/httpapi"
 )
 
@@ -83,19 +84,19 @@ func overHTTP[Service any](t *testing.T, service func(*client.Client) Service) o
 
 func TestTasksOverHTTP(t *testing.T) {
 	operationaltest.Tasks(t, func(t *testing.T) operationaltest.World[operational.TaskService] {
-		return overHTTP(t, func(c *client.Client) operational.TaskService { return c.Tasks })
+		return overHTTP(t, func(c *client.Client) operational.TaskService { return clienttest.Tasks{C: c} })
 	})
 }
 
 func TestReconOverHTTP(t *testing.T) {
 	operationaltest.Recon(t, func(t *testing.T) operationaltest.World[operational.ReconService] {
-		return overHTTP(t, func(c *client.Client) operational.ReconService { return c.Recon })
+		return overHTTP(t, func(c *client.Client) operational.ReconService { return clienttest.Recon{C: c} })
 	})
 }
 
 func TestTokensOverHTTP(t *testing.T) {
 	operationaltest.Tokens(t, func(t *testing.T) operationaltest.World[operational.TokenService] {
-		return overHTTP(t, func(c *client.Client) operational.TokenService { return c.Tokens })
+		return overHTTP(t, func(c *client.Client) operational.TokenService { return clienttest.Tokens{C: c} })
 	})
 }
 

@@ -15,12 +15,6 @@ type patternSelection struct {
 	Offset int                `query:"offset" doc:"How many to pass over"`
 }
 
-// GatheredPatterns is the answer of GET /patterns.
-type GatheredPatterns struct {
-	Patterns []lesson.Pattern `json:"patterns" doc:"The latest seen first"`
-	Count    int              `json:"count"`
-}
-
 // Confirmation is the body of POST /patterns/{id}/confirm and deprecate.
 type Confirmation struct {
 	By    string `json:"confirmed_by,omitempty" doc:"Default: the token's agent"`
@@ -52,6 +46,7 @@ type JudgedPattern struct {
 
 func (s *Server) patternRoutes(patterns lesson.PatternService) {
 	const id = "The pattern's id, percent-encoded as one segment of the path, or its number"
+	offer(s, lesson.Operations.Patterns, patterns)
 	at := s.at("patterns", "/patterns")
 	at.get("/emerging", "Patterns that form and are not confirmed yet, each with its reasons, as a bare list",
 		asked(func(ctx context.Context, q patternSelection) ([]lesson.Pattern, error) {
@@ -59,11 +54,6 @@ func (s *Server) patternRoutes(patterns lesson.PatternService) {
 				Type: q.Type, Statuses: []lesson.PatternStatus{lesson.PatternEmerging}, Domain: q.Domain, Limit: q.Limit, Offset: q.Offset,
 			})
 		}))
-	at.get("", "Patterns, the latest seen first",
-		asked(as(patterns.List, func(list []lesson.Pattern) GatheredPatterns { return GatheredPatterns{list, len(list)} })))
-	at.post("", "Add a pattern that somebody saw; it is emerging until it is confirmed", created(sent(patterns.Add)))
-	at.patch("/{id}", "Change what a pattern says: the fields that are sent", changedBy(patterns.Edit).saying(id))
-	at.get("/{id}", "One pattern with its evidence", named(patterns.Pattern).saying(id))
 	at.post("/{id}/confirm", "Say that a pattern is real and should be enforced, in the query or in the body", judged(patterns.Confirm).saying(id))
 	at.post("/{id}/deprecate", "Say that a pattern holds no more; it is kept", judged(patterns.Deprecate).saying(id))
 }

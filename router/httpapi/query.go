@@ -4,21 +4,8 @@ import (
 	"context"
 	"time"
 
-	"skillrouter/router/contexts"
 	"skillrouter/router/search"
 )
-
-func (s *Server) queryRoutes() {
-	if s.services.Router == nil {
-		return
-	}
-	at := s.at("router", "/query")
-	at.post("", "Ask a question in plain words; every memory and the team's state are asked", sent(s.services.Router.Ask))
-}
-
-func (s *Server) contextRoutes(contexts contexts.Service) {
-	s.at("context", "/api/context").post("", "What an agent should know for a task, within a budget of tokens, ready to be put before a model", sent(contexts.Build))
-}
 
 // searchInput is a search in an address.
 type searchInput struct {
@@ -40,10 +27,9 @@ type searchInput struct {
 }
 
 func (s *Server) searchRoutes(service search.Service) {
-	at := s.at("search", "/api/search")
-	at.get("", "Find what fits a question in every memory, the likeliest first",
+	offer(s, search.Operations, service)
+	s.at("search", "/api/search").get("", "Find what fits a question in every memory, the likeliest first",
 		asked(func(ctx context.Context, in searchInput) (search.Answer, error) {
 			return service.Search(ctx, search.Query(in))
 		}))
-	at.post("", "The same, for a longer question", explained(service.Search, func(q *search.Query) *bool { return &q.Explain }))
 }

@@ -180,34 +180,36 @@ func (s *Server) routes() {
 	s.systemRoutes()
 	with(s.services.Presence, s.presenceRoutes)
 	with(s.services.Mailbox, s.mailboxRoutes)
-	with(s.services.Tasks, s.taskRoutes)
-	with(s.services.Leases, s.leaseRoutes)
-	with(s.services.Recon, s.reconRoutes)
-	with(s.services.Tokens, s.tokenRoutes)
-	with(s.services.Persons, s.personRoutes)
-	s.queryRoutes()
+	offer(s, operational.Operations.Tasks, s.services.Tasks)
+	offer(s, lease.Operations, s.services.Leases)
+	offer(s, operational.Operations.Recon, s.services.Recon)
+	offer(s, operational.Operations.Tokens, s.services.Tokens)
+	offer(s, person.Operations, s.services.Persons)
+	offer(s, router.Operations.Router, s.services.Router)
 	with(s.services.Knowledge, s.knowledgeRoutes)
 	with(s.services.Episodes, s.episodeRoutes)
 	with(s.services.Facts, s.factRoutes)
 	with(s.services.Lessons, s.lessonRoutes)
 	with(s.services.Patterns, s.patternRoutes)
 	with(s.services.Experiences, s.experienceRoutes)
-	with(s.services.Guard, s.guardRoutes)
+	offer(s, guard.Operations, s.services.Guard)
 	with(s.services.Escalations, s.escalationRoutes)
 	with(s.services.Memory, s.agentMemoryRoutes)
 	with(s.services.Tools, s.toolRoutes)
-	with(s.services.Reminders, s.reminderRoutes)
+	offer(s, operational.Operations.Reminders, s.services.Reminders)
 	with(s.services.Sessions, s.sessionRoutes)
-	with(s.services.Consolidation, s.consolidationRoutes)
-	with(s.services.Context, s.contextRoutes)
-	with(s.services.Introspection, s.introspectionRoutes)
+	offer(s, history.Operations.Consolidation, s.services.Consolidation)
+	offer(s, contexts.Operations, s.services.Context)
+	offer(s, router.Operations.Introspection, s.services.Introspection)
 	s.chatRoutes()
-	with(s.services.Embeddings, s.embeddingRoutes)
+	offer(s, shelf.Operations, s.services.Embeddings)
 	s.feedRoutes()
-	with(s.services.Verdicts, s.verdictRoutes)
+	offer(s, feed.Operations.Feed, s.services.Feed)
+	offer(s, feed.Operations.Timeline, s.services.Timeline)
+	offer(s, verdict.Operations, s.services.Verdicts)
 	with(s.services.Search, s.searchRoutes)
 	s.transferRoutes()
-	with(s.services.Mesh, s.meshRoutes)
+	offer(s, comms.Operations.Mesh, s.services.Mesh)
 	s.webRoutes()
 	s.documentRoutes()
 	s.readerRoutes()
@@ -262,9 +264,9 @@ func (s *Server) fail(ctx context.Context, err error) *Problem {
 	return p
 }
 
-// operation describes a typed route. Its id is the method and path, which
+// documented describes a typed route. Its id is the method and path, which
 // are unique already.
-func operation(method, path, tag, summary string) huma.Operation {
+func documented(method, path, tag, summary string) huma.Operation {
 	return huma.Operation{
 		OperationID: operationID(method, path), Method: method, Path: path, Summary: summary, Tags: []string{tag},
 		Errors: []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden},

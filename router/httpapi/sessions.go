@@ -52,12 +52,6 @@ type SessionAnswer struct {
 	began bool // a session, by this call
 }
 
-// SessionList is the answer of GET /api/sessions.
-type SessionList struct {
-	Sessions []operational.Session `json:"sessions"`
-	Count    int                   `json:"count"`
-}
-
 func startedAnswer(s session.Started) SessionAnswer {
 	return SessionAnswer{SessionID: s.ID, Session: s.Session, Resumed: s.Resumed, Inherited: s.Inherited, AlsoInherited: s.AlsoInherited, Ended: s.Ended, Redacted: s.Redacted, began: !s.Resumed}
 }
@@ -70,6 +64,7 @@ func endedAnswer(s session.Ended) SessionAnswer {
 }
 
 func (s *Server) sessionRoutes(sessions session.Service) {
+	offer(s, session.Operations, sessions)
 	at := s.at("sessions", "/api/sessions")
 	began := func(a SessionAnswer) bool { return a.began }
 	at.post("", "Begin a session, or with action end, end one; 200 if nothing new began",
@@ -79,15 +74,6 @@ func (s *Server) sessionRoutes(sessions session.Service) {
 			ended, err := sessions.End(ctx, id, end)
 			return endedAnswer(ended), err
 		}))
-	at.get("", "List sessions, the latest first",
-		asked(as(sessions.List, func(list []operational.Session) SessionList { return SessionList{list, len(list)} })))
-	at.get("/handover", "The session whose hand-over an agent works on, or that waits for it", typed(func(ctx context.Context, in *struct {
-		AgentID string `query:"agent_id" doc:"Default: the token's agent"`
-	},
-	) (operational.Session, error) {
-		return sessions.Handover(ctx, in.AgentID)
-	}))
-	at.get("/{id}", "One session, with what it left undone", named(sessions.Session))
 }
 
 // do starts or ends a session.

@@ -12,11 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"skillrouter/comms"
 	"skillrouter/internal/principal"
-	"skillrouter/learning/shelf"
-	"skillrouter/operational"
-	"skillrouter/operational/person"
 	"skillrouter/router"
 )
 
@@ -135,37 +131,5 @@ func operationID(method, path string) string {
 // idText is made once: to make it costs more than all else of a route, and there are hundreds.
 var idText = strings.NewReplacer("/", "-", "{", "", "}", "", "_", "-")
 
-func (s *Server) meshRoutes(mesh comms.MeshService) {
-	s.at("system", "/api/interlock").get("", "The UDP mesh: its peers, when they were heard, and what was heard, emitted and refused, by reason", bare(mesh.Mesh))
-}
-
-func (s *Server) embeddingRoutes(embeddings shelf.EmbeddingService) {
-	s.at("system", "/api/embeddings").get("", "How far the vectors are by which search goes by meaning too", bare(embeddings.Embeddings))
-}
-
-// TokenList is the answer of GET /api/tokens.
-type TokenList struct {
-	Tokens []operational.Token `json:"tokens"`
-	Count  int                 `json:"count"`
-}
-
-func (s *Server) tokenRoutes(tokens operational.TokenService) {
-	s.at("tokens", "/api/whoami").get("", "Who is calling, by the token, and with which rights", bare(tokens.Self))
-	at := s.at("tokens", "/api/tokens")
-	at.post("", "Issue a token; its secret is shown in this answer and never again", created(sent(tokens.Issue)))
-	at.get("", "List tokens, without their secrets, the latest first",
-		bare(of(tokens.List, func(list []operational.Token) TokenList { return TokenList{list, len(list)} })))
-	at.delete("/{id}", "Revoke a token, at once and for good", named(tokens.Revoke))
-}
-
 // personPath is where passphrases are sent to. What others could read on its way is refused before its body is read.
 const personPath = "/api/passphrase"
-
-// personRoutes mount the passphrase, by which a person is known.
-func (s *Server) personRoutes(persons *person.Persons) {
-	at := s.at("tokens", personPath)
-	at.get("", "Whether a passphrase is set, by which a person is known", bare(persons.State))
-	at.put("", "Set the passphrase, or change it with the former one; for the owner", sent(persons.SetPassphrase))
-	at.post("/person", "Begin a person's session of 15 minutes: its secret is sent in the header Skill-Router-Person with what only a person decides", sent(persons.SignIn))
-	at.put("/agents-may-stop", "Say whether the setting agents_may_stop has effect, from the next start on; for a person", sent(persons.AllowStops))
-}

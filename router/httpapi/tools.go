@@ -21,8 +21,10 @@ type ToolList struct {
 
 // toolCall is a call of a tool.
 type toolCall struct {
-	Name string         `path:"name" doc:"The tool's name"`
-	Body *ToolArguments `required:"false"`
+	Name  string         `path:"name" doc:"The tool's name"`
+	Agent string         `query:"agent_id" doc:"Who the call is made as; default: the token's agent"`
+	Text  bool           `query:"text" doc:"Answer the text for models too"`
+	Body  *ToolArguments `required:"false"`
 }
 
 // ToolArguments is an object of a tool's arguments, bare or as the member
@@ -64,8 +66,9 @@ func (a *ToolArguments) alone(text []byte) error {
 
 // ToolResult is what a tool answered.
 type ToolResult struct {
-	Success bool `json:"success"` // true
-	Result  any  `json:"result"`
+	Success bool   `json:"success"` // true
+	Result  any    `json:"result"`
+	Text    string `json:"text,omitempty"`
 }
 
 // toolFailure is what a failed call is answered with: a problem, and what the
@@ -85,18 +88,21 @@ func (s *Server) toolRoutes(tools router.ToolService) {
 		list := tools.Tools()
 		return ToolList{list, len(list)}, nil
 	}))
-	call := operation(http.MethodPost, "/api/tools/{name}", "tools", `Call a tool: {"arguments": {…}} or the bare arguments; answers {success, result} or {success: false, error}`)
+	call := documented(http.MethodPost, "/api/tools/{name}", "tools", `Call a tool: {"arguments": {…}} or the bare arguments; answers {success, result} or {success: false, error}`)
 	call.Errors = append(call.Errors, http.StatusNotFound)
 	h := typed(func(ctx context.Context, in *toolCall) (any, error) {
 		arguments := json.RawMessage("{}")
 		if in.Body != nil {
 			arguments = in.Body.raw
 		}
-		result, err := tools.CallTool(ctx, in.Name, arguments)
+		answer, err := tools.CallTool(ctx, router.ToolCall{Name: in.Name, Arguments: arguments, Agent: in.Agent})
 		if err != nil {
 			return toolFailure{Problem: s.fail(ctx, err)}, nil
 		}
-		return ToolResult{Success: true, Result: result}, nil
+		if !in.Text {
+			answer.Text = ""
+		}
+		return ToolResult{Success: true, Result: answer.Fields, Text: answer.Text}, nil
 	})
 	h.differs = func(output any) int {
 		if failure, ok := (*output.(*any)).(toolFailure); ok {

@@ -13,6 +13,7 @@ import (
 
 	"skillrouter/internal/errs"
 	"skillrouter/internal/principal"
+	"skillrouter/router/transfer"
 )
 
 // streamStep is how long a client may take to accept one piece of a stream
@@ -30,13 +31,11 @@ func (s *Server) transferRoutes() {
 	if s.services.Transfer != nil {
 		s.importRoute(s.services.Transfer)
 		s.exportRoute()
-		at := s.at("memory", "/api/imports")
-		at.get("", "The imports that added something, newest first; for the captain", asked(s.services.Transfer.Imports))
-		at.post("/{id}/undo", "Take back what an import added, but for what was changed or used since; for the captain", changed(s.services.Transfer.Undo))
+		offer(s, transfer.Operations, s.services.Transfer)
 	}
 	if s.services.Backup != nil {
 		s.engine.GET("/api/backup", s.backup)
-		op := operation(http.MethodGet, "/api/backup", "system", "A backup of both databases, taken while they are in use, as a gzipped tar archive")
+		op := documented(http.MethodGet, "/api/backup", "system", "A backup of both databases, taken while they are in use, as a gzipped tar archive")
 		op.Description = "What was acknowledged before the call is in it. It needs the scope captain and, for the owner's token to be in it, admin. " +
 			"If the router cannot finish it, the connection breaks: an archive without its end is refused by verify and restore."
 		op.Parameters = []*huma.Param{{

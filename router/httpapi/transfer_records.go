@@ -48,7 +48,7 @@ type importBody struct {
 }
 
 func (s *Server) importRoute(to transfer.Service) {
-	op := operation(http.MethodPost, "/api/import", "memory", "Take memories of another router in, each once")
+	op := documented(http.MethodPost, "/api/import", "memory", "Take memories of another router in, each once")
 	op.Description = "Records keep their ids, authors and times. What is there already stays as it is, so that the same request again changes nothing. " +
 		"A record that is refused stops no other. The body may also be the bare array of the records, or one record a line. It needs the scope captain, which is asked before the body is read."
 	s.describe(func(document *huma.OpenAPI) {
@@ -316,7 +316,7 @@ func importAll(ctx context.Context, to transfer.Service, list *importReader) (tr
 
 func (s *Server) exportRoute() {
 	s.engine.GET("/api/export", s.export)
-	op := operation(http.MethodGet, "/api/export", "memory", "Everything that is remembered, one JSON object a line")
+	op := documented(http.MethodGet, "/api/export", "memory", "Everything that is remembered, one JSON object a line")
 	op.Description = "Each line is a memory with its kind. What was stored before the call is in it unless it is deleted meanwhile. It needs the scope captain. " +
 		`The last line is {"kind":"end","records":N}; if the router cannot finish, the connection breaks and there is none.`
 	op.Parameters = []*huma.Param{

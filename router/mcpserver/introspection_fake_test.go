@@ -30,6 +30,6 @@ func (houseIntrospection) Clear(_ context.Context, r router.ClearRequest) (route
 	}, nil
 }
 
-func (houseIntrospection) IDs(context.Context, string, string) (router.MemoryIDs, error) {
+func (houseIntrospection) IDs(context.Context, router.IDQuery) (router.MemoryIDs, error) {
 	return router.MemoryIDs{}, nil
 }

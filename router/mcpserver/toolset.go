@@ -164,18 +164,15 @@ func (s *Server) listed() []router.Tool {
 }
 
 // CallTool implements router.ToolService.
-func (s *Server) CallTool(ctx context.Context, name string, arguments json.RawMessage) (any, error) {
-	fields, _, err := s.Call(ctx, name, arguments)
-	return fields, err
-}
-
-// Call calls any tool, of a toolset that is switched on or not. It answers the
-// fields for programs and the text for models.
-func (s *Server) Call(ctx context.Context, name string, arguments json.RawMessage) (fields any, text string, err error) {
+func (s *Server) CallTool(ctx context.Context, call router.ToolCall) (answer router.ToolAnswer, err error) {
 	s.ready()
-	t, ok := s.tools[name]
+	t, ok := s.tools[call.Name]
 	if !ok {
-		return nil, "", errs.Errorf(errs.NotFound, "there is no tool %q", shown(name))
+		return answer, errs.Errorf(errs.NotFound, "there is no tool %q", shown(call.Name))
 	}
-	return t.call(ctx, arguments)
+	if call.Agent != "" {
+		ctx = context.WithValue(ctx, agentKey{}, call.Agent)
+	}
+	answer.Fields, answer.Text, err = t.call(ctx, call.Arguments)
+	return answer, err
 }

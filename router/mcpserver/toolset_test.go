@@ -138,15 +138,15 @@ func TestToolsWithoutASession(t *testing.T) {
 	if !slices.Equal(names, everyTool()) {
 		t.Errorf("tools %v, want %v", names, everyTool())
 	}
-	answer, err := tools.CallTool(t.Context(), "record_episode", json.RawMessage(`{"event_type":"action","title":"T","content":"C"}`))
-	if raw, _ := json.Marshal(answer); err != nil || string(raw) != `{"episode_id":"e1","session_id":"session-of-captain"}` {
+	answer, err := tools.CallTool(t.Context(), router.ToolCall{Name: "record_episode", Arguments: json.RawMessage(`{"event_type":"action","title":"T","content":"C"}`)})
+	if raw, _ := json.Marshal(answer.Fields); err != nil || string(raw) != `{"episode_id":"e1","session_id":"session-of-captain"}` {
 		t.Errorf("%s, %v", raw, err)
 	}
 	ctx := principal.With(t.Context(), principal.Principal{AgentID: "a", Scopes: []principal.Scope{principal.ScopeAgent}})
-	if answer, err = tools.CallTool(ctx, "record_episode", json.RawMessage(`{"event_type":"action","title":"T","content":"C"}`)); err != nil {
+	if answer, err = tools.CallTool(ctx, router.ToolCall{Name: "record_episode", Arguments: json.RawMessage(`{"event_type":"action","title":"T","content":"C"}`)}); err != nil {
 		t.Error(err)
 	}
-	if raw, _ := json.Marshal(answer); !strings.Contains(string(raw), "session-of-a") {
+	if raw, _ := json.Marshal(answer.Fields); !strings.Contains(string(raw), "session-of-a") {
 		t.Errorf("%s: not the token's agent", raw)
 	}
 	for name, c := range map[string]struct {
@@ -161,7 +161,7 @@ func TestToolsWithoutASession(t *testing.T) {
 		"refused inside":    {"search_knowledge", `{"query":"code conflict"}`, errs.Conflict, "query"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := tools.CallTool(t.Context(), c.tool, json.RawMessage(c.arguments)); errs.CodeOf(err) != c.code || errs.FieldOf(err) != c.field {
+			if _, err := tools.CallTool(t.Context(), router.ToolCall{Name: c.tool, Arguments: json.RawMessage(c.arguments)}); errs.CodeOf(err) != c.code || errs.FieldOf(err) != c.field {
 				t.Errorf("error %v, want %s of %q", err, c.code, c.field)
 			}
 		})

@@ -467,7 +467,7 @@ func (p *place) remember(notes []knowledge.Draft) {
 		p.t.Fatal(err)
 	}
 	for _, note := range notes {
-		if _, err := c.Knowledge.Store(p.t.Context(), note); err != nil {
+		if _, err := client.Send(p.t.Context(), c, knowledge.Service.Store, note); err != nil {
 			p.t.Fatal(err)
 		}
 	}

@@ -215,7 +215,7 @@ func (h *harness) work(ctx context.Context, agent string, random *rand.Rand) {
 			h.mu.Lock()
 			c.given = h.ticks.Add(1)
 			h.mu.Unlock()
-			_, _ = h.client.Leases.Release(ctx, operational.LeaseRelease{IDs: []int64{c.ID}, AgentID: agent})
+			_, _ = client.Send(ctx, h.client, lease.Service.Release, operational.LeaseRelease{IDs: []int64{c.ID}, AgentID: agent})
 		case dice < 21 && len(mine) > 0: // the session ends, and another begins
 			h.mu.Lock()
 			for _, c := range mine {
@@ -223,7 +223,7 @@ func (h *harness) work(ctx context.Context, agent string, random *rand.Rand) {
 			}
 			h.mu.Unlock()
 			mine = nil
-			_, _ = h.client.Presence.Heartbeat(ctx, comms.Heartbeat{AgentID: agent, Status: "exited"})
+			_, _ = client.Send(ctx, h.client, comms.PresenceService.Heartbeat, comms.Heartbeat{AgentID: agent, Status: "exited"})
 		default:
 			h.left.Add(-1)
 			h.edit(ctx, agent, fmt.Sprintf("d%d/f%d.go", random.IntN(folders), random.IntN(files)))
@@ -256,7 +256,7 @@ func (h *harness) take(ctx context.Context, agent string, random *rand.Rand) *cl
 		panic(err)
 	}
 	begin := h.ticks.Add(1)
-	taken, err := h.client.Leases.Take(ctx, operational.LeaseDraft{AgentID: agent, Project: "shop", Patterns: []string{pattern}, Folder: h.dir, Why: "the harness"})
+	taken, err := client.Send(ctx, h.client, lease.Service.Take, operational.LeaseDraft{AgentID: agent, Project: "shop", Patterns: []string{pattern}, Folder: h.dir, Why: "the harness"})
 	if errs.CodeOf(err) == errs.Unavailable {
 		time.Sleep(awayPause)
 	}
@@ -347,13 +347,13 @@ func (h *harness) settle(ctx context.Context) error {
 	var sleeper operational.Lease
 	if h.lapse {
 		var err error
-		if sleeper, err = h.client.Leases.Take(ctx, operational.LeaseDraft{AgentID: "be:sleeper", Project: "shop", Patterns: []string{"sleepy"}, TTLSeconds: 60}); err != nil {
+		if sleeper, err = client.Send(ctx, h.client, lease.Service.Take, operational.LeaseDraft{AgentID: "be:sleeper", Project: "shop", Patterns: []string{"sleepy"}, TTLSeconds: 60}); err != nil {
 			return err
 		}
 		time.Sleep(63 * time.Second)
 	}
 	time.Sleep(3 * time.Second)
-	held, err := h.client.Leases.Leases(ctx, operational.LeaseFilter{Limit: 1000})
+	held, err := client.Send(ctx, h.client, lease.Service.Leases, operational.LeaseFilter{Limit: 1000})
 	if err != nil {
 		return err
 	}
@@ -365,7 +365,7 @@ func (h *harness) settle(ctx context.Context) error {
 			agent = "be:sleeper"
 		}
 		for since := int64(0); ; {
-			page, err := h.client.Mailbox.Inbox(ctx, comms.InboxQuery{AgentID: agent, Since: since, Limit: 1000})
+			page, err := client.Send(ctx, h.client, comms.MailboxService.Inbox, comms.InboxQuery{AgentID: agent, Since: since, Limit: 1000})
 			if err != nil {
 				return err
 			}

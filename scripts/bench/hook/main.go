@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"skillrouter/learning"
+	"skillrouter/learning/guard"
 	"skillrouter/learning/guard/rule"
 	"skillrouter/learning/lesson"
 	"skillrouter/router/client"
@@ -141,11 +142,11 @@ func (b *bench) fill(ctx context.Context, base, secret string) error {
 		})
 	}
 	for part := range slices.Chunk(drafts, 100) {
-		if _, err := c.Lessons.ReportAll(ctx, part); err != nil {
+		if _, err := client.Send(ctx, c, lesson.Service.ReportAll, part); err != nil {
 			return err
 		}
 	}
-	checked, err := c.Guard.Check(ctx, rule.Action{Tool: "Bash", Args: map[string]any{"command": fmt.Sprintf("rm -rf /srv/service-%d/records", b.rules-1)}})
+	checked, err := client.Send(ctx, c, guard.Service.Check, rule.Action{Tool: "Bash", Args: map[string]any{"command": fmt.Sprintf("rm -rf /srv/service-%d/records", b.rules-1)}})
 	if err == nil && b.rules > 0 && len(checked.Matches) == 0 {
 		return errors.New("the guard does not know the last rule")
 	}

@@ -1,0 +1,26 @@
+package guard
+
+import "skillrouter/internal/operation"
+
+const aRule = "The rule's id, percent-encoded as one segment of the path"
+
+// Operations is how the methods of a Service are called from outside.
+var Operations = operation.Of("guard", "/check",
+	operation.Post("/anti-pattern", "Judge a proposed action before it is taken: a command in proposed_action, or a call of tool with args", Service.Check),
+	operation.Post("/outcome", "Say what was done after a check, and how it went", Service.Outcome),
+	operation.Get("/rules", "The rules and how they did: the built-in ones first, then the newest first", Service.Rules),
+	operation.Get("/rules/{id}", "One rule and how it did", Service.Rule).Named(aRule),
+	operation.Post("/rules/{id}/restore", "Let a rule that was demoted to warning block again", Service.RestoreRule).Named(aRule),
+	operation.Get("/packs", "The packs of rules, and whether they are off, warn or block, everywhere or in a project", Service.Packs),
+	operation.Post("/packs", "Switch packs off, to warn or to block, everywhere or in a project; for the captain", Service.SetPacks),
+	operation.Post("/packs/add", "Add a team's own pack, or a higher version of it; one bad row refuses it as a whole; for the captain", Service.AddPack),
+	operation.Delete("/packs/{id}", "Remove a team's own pack; for the captain", Service.RemovePack).Named("The pack's name"),
+	operation.Get("/approvals", "What was blocked and may be allowed by a person, newest first", Service.Approvals),
+	operation.Post("/approvals/{id}/approve", "Allow exactly this, once or again and again; for a person, never for an agent's token nor while no token was issued", Service.Approve),
+	operation.Post("/approvals/{id}/deny", "Refuse it; for a person", Service.Deny),
+	operation.Get("/permissions", "The standing permissions, newest first", Service.Permissions),
+	operation.Post("/permissions/{id}/revoke", "End a standing permission at once; for a person", Service.RevokePermission),
+	operation.Post("/explain", "What the guard reads in an action and would say of it; no check is made", Service.Explain),
+	operation.Post("/offline", "Hand over what hooks judged by their copy of the rules while the router was away; each check is stored once", Service.Offline),
+	operation.Get("/ledger", "The checks that were made, newest first", Service.Ledger),
+)

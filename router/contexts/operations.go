@@ -1,0 +1,7 @@
+package contexts
+
+import "skillrouter/internal/operation"
+
+// Operations is how the methods of a Service are called from outside.
+var Operations = operation.Of("context", "/api/context",
+	operation.Post("", "What an agent should know for a task, within a budget of tokens, ready to be put before a model", Service.Build))
