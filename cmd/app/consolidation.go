@@ -16,6 +16,6 @@ func (a *App) wireConsolidation(_ context.Context, p *parts) error {
 	if p.model != nil {
 		options.Extractor = llm.NewExtractor(p.model)
 	}
-	p.consolidation = history.NewConsolidation(p.memory, history.Ports{Facts: p.facts, Episodes: p.episodes, Procedures: p.procedures}, options)
+	p.consolidation = history.NewConsolidation(p.memory, history.Ports{Facts: p.facts, Episodes: p.episodes, Procedures: p.procedures, Rules: p.lessons}, options)
 	return nil
 }

@@ -68,7 +68,7 @@ code is 1 if any line was refused. Such an import has no id, and is not undone.`
 		flags: options{
 			option("agent", &defaults.AgentID, "author of what says none; with --from"),
 			option("category", &defaults.Category, "category of what says none"),
-			option("project", &defaults.Project, "project of what says none; of instructions (claude-md) this folder's if nothing is said"),
+			option("project", &defaults.Project, "project of what says none; of Markdown this folder's if nothing is said"),
 			option("source", &defaults.Source, "source of what says none"),
 			choice("from", &foreign.from, formatNames(), "format of PATH"),
 			option("dry-run", &foreign.dryRun, "change nothing, and say what would become of each thing"),
@@ -78,7 +78,7 @@ code is 1 if any line was refused. Such an import has no id, and is not undone.`
 	}, func(ctx context.Context, c *client.Client) error {
 		foreign.guess(path)
 		if foreign.from != "" {
-			if foreign.from == "claude-md" {
+			if foreign.from == "claude-md" || foreign.from == "markdown" {
 				defaults.Project = cmp.Or(defaults.Project, s.project())
 			}
 			return s.importForeign(ctx, c.Transfer, path, foreign, defaults)

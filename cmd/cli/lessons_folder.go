@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"skillrouter/learning/folder"
-	"skillrouter/learning/lesson"
 	"skillrouter/router/client"
 )
 
@@ -194,14 +193,4 @@ func printBrought(w io.Writer, result folder.Result) {
 	for _, u := range result.Unread {
 		fmt.Fprintf(w, "line %d %s: %s\n", u.Line, clean(u.Why), clean(u.Text))
 	}
-}
-
-// asker is the router's lessons, for a shortlist that may do without: nil if
-// not even its address is known.
-func (s *shell) asker() lesson.Service {
-	c, err := s.client()
-	if err != nil {
-		return nil
-	}
-	return c.Lessons
 }

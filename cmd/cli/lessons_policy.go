@@ -19,20 +19,20 @@ func (s *shell) lessonsPreflight() *cobra.Command {
 		Notes    []string `json:"notes,omitempty"`
 	}
 	var task, root, policyName string
-	cmd := s.remote(s.made(command{
+	cmd := s.local(command{
 		use: "preflight --task TEXT", short: "Choose the lessons to read before a task",
 		long: `Ranks lessons for a task by level, tags, text, confidence, transferability and
 recency, prints the shortlist and keeps it in ROOT/logs/agent/preflight. The
-lessons come from the index that the policy names; if there is none, from the
-router; and if nothing there fits, from the headings of a flat file of lessons.
+lessons come from the index that the policy names, and if nothing there fits,
+from the headings of a flat file of lessons. It needs no router.
 The policy is ROOT/agent_workflow_policy.json, if it is there.`,
 		flags: policyFlags(&task, &root, &policyName),
-	}, func(ctx context.Context) error {
+	}, func(context.Context) error {
 		policy, err := s.policy(root, policyName)
 		if err != nil {
 			return err
 		}
-		p, artifact, notes, err := folder.Prepare(ctx, root, policy, task, s.asker(), s.now())
+		p, artifact, notes, err := folder.Prepare(root, policy, task, s.now())
 		return printed(s, prepared{p, artifact, notes}, err, func(w io.Writer, p prepared) {
 			for _, note := range p.Notes {
 				fmt.Fprintln(s.err, "skillrouter: "+clean(note))
@@ -40,7 +40,7 @@ The policy is ROOT/agent_workflow_policy.json, if it is there.`,
 			printPreflight(w, p.Preflight)
 			fmt.Fprintf(w, "\nKept in %s\n", p.Artifact)
 		})
-	}))
+	})
 	_ = cmd.MarkFlagRequired("task") // the flag is there
 	return cmd
 }
@@ -63,9 +63,10 @@ func policyFlags(task, root, policy *string) options {
 }
 
 func printPreflight(w io.Writer, p folder.Preflight) {
-	from := map[string]string{
-		folder.SourceIndex: p.IndexPath, folder.SourceRouter: "the router", folder.SourceHeadings: "the headings of the notes",
-	}[p.Source]
+	from := p.IndexPath
+	if p.Source == folder.SourceHeadings {
+		from = "the headings of the notes"
+	}
 	if len(p.Matches) == 0 {
 		fmt.Fprintln(w, "No lesson fits this task.")
 		return

@@ -12,7 +12,7 @@ import (
 
 func (s *shell) proposalsCommand() *cobra.Command {
 	return s.group(&cobra.Command{
-		Use: "proposals", Short: "What transcripts propose to remember",
+		Use: "proposals", Short: "What transcripts propose to remember, and imports to forbid",
 		Long: "Finds in a session's transcript what is worth remembering, and stores what is accepted. A proposal is named by its id, or by a beginning or end of it that is no other's.",
 	}, s.proposalsExtract(), s.proposalsList(),
 		s.proposalsOne("show ID", "Show one proposal with its evidence", history.ConsolidationService.Proposal),
@@ -57,7 +57,7 @@ func (s *shell) proposalsList() *cobra.Command {
 	var filter history.ProposalFilter
 	var all bool
 	return lists(s, command{use: "list", short: "List what waits for a decision, the latest first", flags: append(s.flags(&filter, "persona", "session", "limit"),
-		choice("kind", &filter.Kind, []history.ProposalKind{history.ProposalFact, history.ProposalEpisode, history.ProposalProcedure}, "only these"),
+		choice("kind", &filter.Kind, history.ProposalKinds(), "only these"),
 		choice("status", &filter.Status, []history.ProposalStatus{history.ProposalPending, history.ProposalAccepted, history.ProposalRejected}, "only these"),
 		option("all", &all, "decided ones too"),
 	), before: func() error {

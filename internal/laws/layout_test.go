@@ -15,7 +15,7 @@ import (
 
 // shared are the small packages that every room but tfidf's may know; in the tables "shared" stands for all of them.
 var shared = []string{
-	"internal/check", "internal/clock", "internal/committer", "internal/defaults", "internal/errs", "internal/eventlog", "internal/file", "internal/lazyregexp", "internal/operation",
+	"internal/check", "internal/clock", "internal/committer", "internal/defaults", "internal/errs", "internal/eventlog", "internal/file", "internal/lazyregexp", "internal/markdown", "internal/operation",
 	"internal/principal", "internal/redact", "internal/safetext", "internal/strictjson", "internal/tally", "internal/trace",
 }
 
@@ -57,6 +57,7 @@ var rooms = []struct {
 	{"internal/check", []string{"internal/errs", "internal/redact"}, "a name holds no secret, and what is wrong with it is an error"},
 	{"internal/committer", []string{"internal/errs"}, "writes are joined, whatever they write, and a hook links no spans"},
 	{"internal/principal", []string{"internal/check", "internal/errs"}, "who acts has a name, and may be refused"},
+	{"internal/markdown", []string{"internal/lazyregexp"}, "Markdown is read without knowing what a heading means"},
 	{"internal/safetext", []string{"internal/lazyregexp"}, "a text is made safe to show, whoever wrote it"},
 	{"internal/strictjson", []string{"internal/check", "internal/errs", "internal/safetext"}, "JSON is read, whatever it says"},
 	{"internal/trace", []string{"internal/check", "internal/clock", "internal/errs", "internal/redact"}, "spans hold no secret, and of an error its code alone"},
@@ -75,7 +76,7 @@ var rooms = []struct {
 	{"operational/operationaltest", []string{"shared", "operational"}, "a contract knows the interface and no implementation"},
 	{"learning/store", slices.Concat([]string{"shared", "learning"}, learned), "a store serves its own domain"},
 	{"learning/runbooks", []string{"shared", "learning", "learning/procedure"}, "files and rows are two forms of the same procedures, and the service has the rules"},
-	{"learning/folder", []string{"shared", "learning", "learning/lesson", "tfidf/wordlist"}, "a folder gives to and takes from the service's interface, whoever implements it"},
+	{"learning/folder", []string{"shared", "learning", "learning/guard/act", "learning/lesson", "tfidf/wordlist"}, "a folder gives to and takes from the service's interface, whoever implements it"},
 	{"learning/learningtest", slices.Concat([]string{"shared", "learning"}, learned), "a contract knows the interface and no implementation"},
 	{"operational/person", []string{"shared"}, "who a person is hangs on no other rule"},
 	{"operational", []string{"shared"}, "a domain knows no other domain"},
@@ -88,14 +89,14 @@ var rooms = []struct {
 	{"learning/subject", []string{"tfidf/text", "tfidf/wordlist"}, "a question and a memory name a subject alike, whoever asks"},
 	{"learning/knowledge", []string{"shared", "learning", "learning/contradict", "learning/shelf", "learning/subject", "tfidf", "tfidf/text"}, "a kind knows no other kind"},
 	{"learning/guard/rule", []string{"shared", "learning", "learning/guard/act", "tfidf", "tfidf/text", "tfidf/wordlist"}, "a rule is compared with what a command does, wherever it came from"},
-	{"learning/lesson", []string{"shared", "learning", "learning/contradict", "learning/shelf", "learning/likeness", "learning/guard/rule", "tfidf", "tfidf/text"}, "a lesson is found, compared, and may be a rule"},
+	{"learning/lesson", []string{"shared", "learning", "learning/contradict", "learning/shelf", "learning/likeness", "learning/guard/act", "learning/guard/rule", "tfidf", "tfidf/text"}, "a lesson is found, compared, and may be a rule"},
 	{"learning/procedure", []string{"shared", "learning", "learning/shelf", "learning/condition", "learning/lesson", "tfidf"}, "steps have conditions, and runs propose lessons"},
 	{"learning/guard", []string{"shared", "learning", "learning/lesson", "learning/guard/act", "learning/guard/rule", "tfidf"}, "rules come from lessons, and their outcomes move them"},
 	{"learning/escalation", []string{"shared", "learning", "learning/condition", "learning/lesson"}, "conditions choose lessons"},
 	{"learning/propagation", []string{"shared", "learning", "learning/lesson", "tfidf/wordlist"}, "a lesson reaches the agents of its domain"},
 	{"learning/experience", []string{"shared", "learning", "learning/episode", "learning/lesson"}, "how operations went is learned from episodes"},
 	{"learning/history", []string{
-		"shared", "learning", "learning/episode", "learning/fact", "learning/procedure", "learning/worktree", "learning/guard/act", "tfidf/wordlist",
+		"shared", "learning", "learning/episode", "learning/fact", "learning/lesson", "learning/procedure", "learning/worktree", "learning/guard/act", "tfidf/wordlist",
 	}, "what agents did is learned from commands, which the guard reads, and proposes kinds"},
 	{"learning/verdict", []string{"shared", "learning", "tfidf/text"}, "what helped is said of items by their names, whatever their kind"},
 	{"learning/*", []string{"shared", "learning", "learning/shelf", "tfidf"}, "a kind knows no other kind"}, // of a kind without a line

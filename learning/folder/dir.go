@@ -83,7 +83,7 @@ func (d *Dir) Scan(domain string) (Scan, error) {
 	var scan Scan
 	names := []string{}
 	for _, level := range lesson.Levels() {
-		if err := d.walk(places[level], 0, &names, &scan); err != nil {
+		if err := d.walk(places[level], &names, &scan); err != nil {
 			return scan, err
 		}
 	}
@@ -127,60 +127,55 @@ func (d *Dir) Scan(domain string) (Scan, error) {
 	return scan, nil
 }
 
-// walk lists the lessons' files of a folder and those below it.
-func (d *Dir) walk(name string, depth int, names *[]string, scan *Scan) error {
-	info, err := d.root.Lstat(name)
-	switch {
+// walk lists the lessons' files of a place and of the folders in it.
+func (d *Dir) walk(place string, names *[]string, scan *Scan) error {
+	refuse := func(name, why string) error {
+		scan.Refused = append(scan.Refused, Trouble{name, "", why})
+		return nil
+	}
+	switch info, err := d.root.Lstat(place); {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return errs.Wrap(errs.Invalid, err, "%s cannot be read", name)
+		return errs.Wrap(errs.Invalid, err, "%s cannot be read", place)
 	case info.Mode()&fs.ModeSymlink != 0:
-		scan.Refused = append(scan.Refused, Trouble{name, "", "is a symbolic link, which is not followed"})
-		return nil
+		return refuse(place, "is a symbolic link, which is not followed")
 	case !info.IsDir():
-		scan.Refused = append(scan.Refused, Trouble{name, "", "is no folder"})
-		return nil
-	case depth > MaxDepth:
-		scan.Refused = append(scan.Refused, Trouble{name, "", "lies too deep"})
-		return nil
+		return refuse(place, "is no folder")
 	}
-	dir, err := d.root.Open(name)
-	if err != nil {
-		return errs.Wrap(errs.Invalid, err, "%s cannot be read", name)
-	}
-	defer dir.Close()
-	found, err := dir.ReadDir(-1)
-	if err != nil {
-		return errs.Wrap(errs.Invalid, err, "%s cannot be read", name)
-	}
-	slices.SortFunc(found, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
-	for _, item := range found {
-		inner := path.Join(name, item.Name())
-		lower := strings.ToLower(item.Name())
-		markdown := strings.HasSuffix(lower, ".md") || strings.HasSuffix(lower, ".markdown")
+	return fs.WalkDir(d.root.FS(), place, func(name string, item fs.DirEntry, err error) error {
+		base := strings.ToLower(path.Base(name))
+		skip := ""
 		switch {
-		case strings.HasPrefix(item.Name(), "."):
-			scan.Skipped = append(scan.Skipped, Trouble{inner, "", "is hidden"})
+		case err != nil:
+			return errs.Wrap(errs.Invalid, err, "%s cannot be read", name)
+		case strings.HasPrefix(base, "."):
+			skip = "is hidden"
+		case item.IsDir() && strings.Count(name, "/") > MaxDepth:
+			_ = refuse(name, "lies too deep")
+			return fs.SkipDir
 		case item.IsDir():
-			if err := d.walk(inner, depth+1, names, scan); err != nil {
-				return err
-			}
+			return nil
 		case item.Type()&fs.ModeSymlink != 0:
-			scan.Refused = append(scan.Refused, Trouble{inner, "", "is a symbolic link, which is not followed"})
+			return refuse(name, "is a symbolic link, which is not followed")
 		case !item.Type().IsRegular():
-			scan.Refused = append(scan.Refused, Trouble{inner, "", "is no regular file"})
-		case !markdown:
-			scan.Skipped = append(scan.Skipped, Trouble{inner, "", "is no Markdown file"})
-		case strings.HasPrefix(lower, "readme."):
-			scan.Skipped = append(scan.Skipped, Trouble{inner, "", "is a read-me file"})
+			return refuse(name, "is no regular file")
+		case !strings.HasSuffix(base, ".md") && !strings.HasSuffix(base, ".markdown"):
+			skip = "is no Markdown file"
+		case strings.HasPrefix(base, "readme."):
+			skip = "is a read-me file"
 		case len(*names) == MaxFiles:
 			return errs.Errorf(errs.TooLarge, "the folder holds more than %d lessons", MaxFiles)
 		default:
-			*names = append(*names, inner)
+			*names = append(*names, name)
+			return nil
 		}
-	}
-	return nil
+		scan.Skipped = append(scan.Skipped, Trouble{name, "", skip})
+		if item.IsDir() {
+			return fs.SkipDir
+		}
+		return nil
+	})
 }
 
 // read reads a regular file of at most max bytes.

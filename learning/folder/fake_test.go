@@ -27,7 +27,6 @@ type router struct {
 	failing        error                    // what every call answers
 	refuseID       string                   // which id it refuses to look for
 	occurred       map[string]int           // reports of what was there
-	relevant       func() []lesson.Hit      // what Relevant answers
 }
 
 func newRouter() *router {
@@ -190,14 +189,6 @@ func (r *router) put(lesson lesson.Lesson) lesson.Lesson {
 	}
 	r.lessons[lesson.ID] = lesson
 	return lesson
-}
-
-func (r *router) Relevant(context.Context, lesson.Query) (lesson.Results, error) {
-	r.calls["relevant"]++
-	if r.failing != nil {
-		return lesson.Results{}, r.failing
-	}
-	return lesson.Results{Results: r.relevant()}, nil
 }
 
 // change edits a lesson as somebody else would.

@@ -208,17 +208,13 @@ func (g *guarding) docs(root *os.Root) []Finding {
 }
 
 // holdsFile tells whether a folder, or one below it, holds a file that is not hidden.
-func holdsFile(root *os.Root, dir string) bool {
-	found := false
+func holdsFile(root *os.Root, dir string) (found bool) {
 	_ = fs.WalkDir(root.FS(), path.Clean(filepath.ToSlash(dir)), func(name string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
+		if err != nil || d.IsDir() && strings.Count(name, "/") > 64 {
 			return fs.SkipDir
-		case d.Type().IsRegular() && !strings.HasPrefix(d.Name(), "."):
-			found = true
+		}
+		if found = d.Type().IsRegular() && !strings.HasPrefix(d.Name(), "."); found {
 			return fs.SkipAll
-		case d.IsDir() && strings.Count(name, "/") > 64:
-			return fs.SkipDir
 		}
 		return nil
 	})

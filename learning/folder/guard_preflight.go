@@ -3,7 +3,6 @@ package folder
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -34,7 +33,7 @@ func (g *guarding) preflight(root *os.Root, now time.Time) ([]Match, []Finding) 
 		}
 		made := info.ModTime()
 		var p Preflight
-		if text, err := g.artifact(root, candidate); err == nil && json.Unmarshal(text, &p) == nil {
+		if text, err := readRegular(info, nil, root.Open, candidate, maxArtifact); err == nil && json.Unmarshal(text, &p) == nil {
 			if own, err := time.Parse(time.RFC3339, p.GeneratedAt); err == nil && own.Before(now.Add(clockSlack)) {
 				made = own
 			}
@@ -54,13 +53,4 @@ func (g *guarding) preflight(root *os.Root, now time.Time) ([]Match, []Finding) 
 		return matches, []Finding{{RatingMedium, CodeStalePreflight, fmt.Sprintf("the latest preflight %s is %.1f hours old, and may be %g", name, age.Hours(), rule.MaxAgeHours)}}
 	}
 	return matches, nil
-}
-
-func (g *guarding) artifact(root *os.Root, name string) ([]byte, error) {
-	file, err := root.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	return io.ReadAll(io.LimitReader(file, maxArtifact))
 }

@@ -1,19 +1,22 @@
 package folder
 
 import (
-	"bytes"
+	"slices"
 	"strings"
-	"unicode/utf8"
-
-	"github.com/yuin/goldmark/ast"
-	mdtext "github.com/yuin/goldmark/text"
 
 	"skillrouter/internal/errs"
+	"skillrouter/internal/lazyregexp"
+	"skillrouter/internal/markdown"
+	"skillrouter/learning/guard/act"
 	"skillrouter/learning/lesson"
+	"skillrouter/tfidf/wordlist"
 )
 
 // NotesCategory is the category of lessons that were read from notes.
 const NotesCategory = "notes"
+
+// MaxNotes bounds a file of notes, in bytes.
+const MaxNotes = 4 << 20
 
 // Note is a lesson that was read from free Markdown notes.
 type Note struct {
@@ -37,240 +40,193 @@ type Notes struct {
 }
 
 // ReadNotes reads free Markdown notes as lessons of a domain; if it is empty, of
-// the nearest heading above them that names one. A heading
-// with text below it is a lesson; headings, bold or plain labels and table
-// cells such as Symptom, Cause, Fix and Prevention (see labels) say which part
-// of it a text is. A short heading over a plain list is a topic, and each item
-// a lesson, titled by both; so is each row of a table whose columns are labels,
-// titled by its lesson. Headings above a lesson become its tags. Words such as
-// CRITICAL and never say how grave it is and how far it holds (see weigh). A table
-// of contents, and what tells how to write such notes, is no lesson. Ids depend on
+// the outermost heading above them that names one. A heading with text below it is a
+// lesson; labels such as Symptom, Cause, Fix and Prevention (see labels), as headings,
+// words before a colon or heads of columns, say which part of it a text is. A short heading over a plain list is a
+// topic, and each item a lesson, titled by both; so is each row of a table whose columns are labels. Headings
+// above a lesson become its tags. What forbids is a proposed rule. Ids depend on
 // the headings and the title, so that the same notes give the same lessons.
 func ReadNotes(source []byte, domain string) (Notes, error) {
 	if len(source) > MaxNotes {
 		return Notes{}, errs.Errorf(errs.TooLarge, "the notes are larger than %d bytes", MaxNotes)
 	}
-	source = bytes.TrimPrefix(source, []byte("\ufeff"))
-	r := &notesReader{source: source, starts: lineStarts(source), domain: domain, ids: map[string]int{}}
+	doc := markdown.Read(source)
+	r := &notesReader{lines: strings.Split(string(source), "\n"), sections: doc.Sections, domain: domain, ids: map[string]int{}, headings: map[string]bool{}}
 	r.out = Notes{Lessons: []Note{}, Unread: []Unread{}}
-	r.flatten()
-	r.sections()
-	r.read()
+	for _, l := range doc.Left {
+		r.out.Unread = append(r.out.Unread, Unread{l.Line, clip(l.Text, 200), l.Why})
+	}
+	for i := 0; i < len(r.sections); {
+		i = r.section(i)
+	}
+	for _, s := range r.sections {
+		switch {
+		case s.Level == 0 || r.headings[s.Title]:
+		case generic()[labelWords(s.Title)]:
+			r.leave(s.Line, s.Below-1, "is a heading that names no subject")
+		default:
+			r.leave(s.Line, s.Below-1, "is a heading that no lesson stands under")
+		}
+	}
+	slices.SortStableFunc(r.out.Unread, func(a, b Unread) int { return a.Line - b.Line })
+	r.out.Unread = slices.CompactFunc(r.out.Unread, func(a, b Unread) bool { return a.Line == b.Line })
+	slices.SortStableFunc(r.out.Lessons, func(a, b Note) int { return a.Line - b.Line })
 	return r.out, nil
 }
 
-// maxMarks bounds how many marks of quotations and lists begin one line. No
-// person nests that deep, and the parser takes a minute for 100 KB of "> > > ".
-const maxMarks = 16
-
-// flatten lists lines that are no text, or nested too deep, as unread, and blanks them for the parser.
-func (r *notesReader) flatten() {
-	copied := false
-	blank := func(n int, text []byte, why string) {
-		r.out.Unread = append(r.out.Unread, Unread{n + 1, clip(strings.TrimSpace(strings.ToValidUTF8(strings.ReplaceAll(string(text), "\x00", "\ufffd"), "\ufffd")), 200), why})
-		if !copied {
-			r.source, copied = bytes.Clone(r.source), true
-		}
-		for i := r.starts[n]; i < r.starts[n]+len(text); i++ {
-			r.source[i] = ' '
-		}
-	}
-	for n := range r.starts {
-		text := lineText(r.source, r.starts, n+1)
-		switch {
-		case !utf8.Valid(text):
-			blank(n, text, "is not valid UTF-8")
-			continue
-		case bytes.IndexByte(text, 0) >= 0:
-			blank(n, text, "holds the character NUL")
-			continue
-		}
-		marks, digits := 0, false
-		for _, c := range text {
-			switch {
-			case c == '>' || c == '-' || c == '*' || c == '+':
-				marks++
-			case (c == '.' || c == ')') && digits:
-				marks++
-			case c == ' ' || c == '\t' || c >= '0' && c <= '9':
-			default:
-				c = 0
-			}
-			digits = c >= '0' && c <= '9'
-			if c == 0 || marks > maxMarks {
-				break
-			}
-		}
-		if marks <= maxMarks || !bytes.ContainsAny(text, ">.)") && len(bytes.Trim(text, "-*+ \t")) == 0 && !nested(text) {
-			continue
-		}
-		blank(n, text, "is nested too deep")
-	}
-}
-
-// nested tells a line of list marks from a rule, which is one mark repeated.
-func nested(line []byte) bool {
-	marks := bytes.Join(bytes.Fields(line), nil)
-	return len(marks) > 0 && (marks[0] == '+' || len(bytes.Trim(marks, string(marks[:1]))) > 0)
-}
-
-// block is a top-level block of Markdown.
-type block struct {
-	kind       ast.NodeKind
-	first, end int   // lines: from first up to, and without, end
-	items      []int // first lines of a list's items
-}
-
-// section is a heading with what stands below it, up to the next heading.
-type section struct {
-	head   headed // the zero value: what stands before the first heading
-	label  part   // the heading is a label
-	blocks []block
-	first  int
-	end    int
-	parent int // index of the section whose heading this one's stands under; -1: none
-
-	used       bool // the heading stands in a lesson, or was listed as unread
-	inLabel    bool // it is part of a label's text
-	hasLabels  bool // labels stand below it
-	hasLessons bool // other headings do
-}
-
 type notesReader struct {
-	source []byte
-	starts []int
-	domain string
-	parts  []section
-	out    Notes
-	ids    map[string]int
+	lines    []string
+	sections []markdown.Section
+	headings map[string]bool // that are in a lesson, or listed
+	domain   string
+	out      Notes
+	ids      map[string]int
 }
 
-// line is a line's text, without its end.
-func (r *notesReader) line(n int) string {
-	return strings.TrimRight(string(lineText(r.source, r.starts, n)), "\r")
+// section reads a section with the labels that follow it, and returns which comes next.
+func (r *notesReader) section(i int) (next int) {
+	s, title := r.sections[i], r.sections[i].Title
+	next = i + 1
+	label := 0 // the level of the label that a section stands under
+	for ; next < len(r.sections) && r.sections[next].Level > s.Level && s.Level > 0; next++ {
+		if below := r.sections[next]; labelOf(below.Title) != partNone && (label == 0 || below.Level <= label) {
+			label = below.Level
+		} else if label == 0 || below.Level <= label {
+			break
+		}
+	}
+	over := next < len(r.sections) && r.sections[next].Level > s.Level // other headings stand below this one
+	switch plain := next == i+1 && !hasLabel(s); {
+	case s.Level > 0 && instructions()[labelWords(title)]:
+		for next < len(r.sections) && r.sections[next].Level > s.Level {
+			next++
+		}
+		r.leave(s.Line, r.sections[next-1].Last, "tells how such notes are written")
+	case len(s.Blocks) == 0 && next == i+1: // a topic, or nothing
+	case furniture(s) != "":
+		r.leave(s.Line, r.sections[next-1].Last, furniture(s))
+	case plain && s.Level == 0 && len(r.sections) > 1:
+		r.leave(s.Line, s.Last, "stands before the first heading")
+	case plain && over && (s.Level == 1 && i < 2 || generic()[labelWords(title)]):
+		r.leave(s.Blocks[0].Line, s.Last, "introduces the lessons below it")
+	default:
+		r.lessons(s, r.sections[i+1:next], over)
+	}
+	return next
 }
 
-// sections takes the notes apart at their headings.
-func (r *notesReader) sections() {
-	total := len(r.starts)
-	if len(r.source) == 0 {
-		total = 0
+// topicWords is the most words of a heading over a plain list whose items are
+// lessons; a longer heading says something itself, and the list is its text.
+const topicWords = 3
+
+// lessons makes one or more lessons of a section and the labels that follow it.
+func (r *notesReader) lessons(s markdown.Section, labels []markdown.Section, over bool) {
+	path := slices.DeleteFunc(slices.Clone(s.Path), func(title string) bool { return len(pieces(title)) == 0 || generic()[labelWords(title)] })
+	label, within := labelOf(s.Title), path
+	if over || len(labels) > 0 {
+		label = partNone // such as "Issues", over others
 	}
-	current := section{first: 1, parent: -1}
-	begin := r.frontMatter()
-	current.first = begin
-	var open []int // sections that the next one may stand under
-	finish := func(end int) {
-		current.end = end
-		if n := len(current.blocks); n > 0 {
-			current.blocks[n-1].end = end
-		}
-		r.parts = append(r.parts, current)
+	if s.Title != "" && label == partNone && !generic()[labelWords(s.Title)] {
+		within = append(slices.Clone(path), s.Title)
 	}
-	doc := blockParser().Parse(mdtext.NewReader(r.source))
-	for n := doc.FirstChild(); n != nil; n = n.NextSibling() {
-		line := r.startOf(n)
-		if line < begin {
-			continue // in the front matter
-		}
-		h, ok := n.(*ast.Heading)
-		if !ok {
-			if count := len(current.blocks); count > 0 {
-				line = max(line, current.blocks[count-1].first)
-				current.blocks[count-1].end = line
+	lists := !slices.ContainsFunc(s.Blocks, func(b markdown.Block) bool { return b.Kind != markdown.List })
+	topic := lists && len(labels) == 0 && label == partNone && len(strings.Fields(s.Title)) <= topicWords
+	if (topic || s.Level == 0) && !hasLabel(s) {
+		for _, p := range s.Passages() {
+			n := r.begin(opening(p.Text), within, p.Line)
+			if n.said, n.last = p.Text, p.Last; topic && len(within) > len(path) {
+				n.topic = s.Title
 			}
-			b := block{kind: n.Kind(), first: line}
-			for item := n.FirstChild(); n.Kind() == ast.KindList && item != nil; item = item.NextSibling() {
-				b.items = append(b.items, max(r.startOf(item), line))
-			}
-			if len(current.blocks) == 0 {
-				b.first = current.first + current.head.lines // with what no block claims
-			}
-			current.blocks = append(current.blocks, b)
-			continue
+			n.add(partContext, p.Text)
+			n.flush()
 		}
-		head := headingOf(h, r.source, r.starts)
-		finish(head.line)
-		for len(open) > 0 && r.parts[open[len(open)-1]].head.level >= head.level {
-			open = open[:len(open)-1]
-		}
-		current = section{head: head, label: labelOf(head.title), first: head.line, parent: -1}
-		if len(open) > 0 {
-			current.parent = open[len(open)-1]
-		}
-		open = append(open, len(r.parts))
+		return
 	}
-	finish(total + 1)
+	n := r.begin(s.Title, path, s.Line)
+	n.said = s.Heading
+	if label != partNone {
+		n.title, n.said, n.labels = "", "", []string{s.Title}
+		n.label(label, s.Title, "")
+	}
+	n.blocks(s.Blocks)
+	for _, below := range labels {
+		n.labels = append(n.labels, below.Title)
+		if kind := labelOf(below.Title); kind != partNone {
+			n.label(kind, below.Title, "")
+		} else {
+			n.add(n.current, strings.Repeat("#", below.Level)+" "+below.Heading)
+		}
+		n.last = below.Line
+		n.blocks(below.Blocks)
+	}
+	n.flush()
+	for _, item := range s.Items() { // beside the lesson that they are part of
+		if commands := act.Forbidden(item.Own); len(commands) > 0 {
+			n := r.begin(opening(item.Own), within, item.Line)
+			n.said, n.last = item.Own, item.Last
+			n.add(partContext, item.Text)
+			n.flush()
+		}
+	}
 }
 
-// frontMatter lists front matter as unread and returns the line behind it.
-func (r *notesReader) frontMatter() int {
-	if len(r.source) == 0 || strings.TrimRight(r.line(1), " \t") != "---" {
-		return 1
-	}
-	for n := 2; n <= len(r.starts); n++ {
-		text := strings.TrimRight(r.line(n), " \t")
-		if text == "---" {
-			r.unread(1, n+1, "is front matter, and not part of a note")
-			// The parser must not see it: a fence within it would take in all that follows.
-			r.source = bytes.Clone(r.source)
-			for i, c := range r.source[:r.starts[n-1]+len(lineText(r.source, r.starts, n))] {
-				if c != '\n' && c != '\r' {
-					r.source[i] = ' '
-				}
-			}
-			return n + 1
-		}
-		if text == "" {
-			break // a thematic break
-		}
-	}
-	return 1
-}
-
-// startOf is the line that a block begins on.
-func (r *notesReader) startOf(n ast.Node) int {
-	offset := n.Pos()
-	for inner := n; offset < 0 && inner != nil; inner = inner.FirstChild() {
-		if inner.Type() == ast.TypeBlock && inner.Lines().Len() > 0 {
-			offset = inner.Lines().At(0).Start
-		} else if inner.Pos() >= 0 {
-			offset = inner.Pos()
-		}
-	}
-	return lineAt(r.starts, max(offset, 0))
-}
-
-// unread lists the lines of a range that are not blank.
-func (r *notesReader) unread(from, end int, why string) {
-	for n := from; n < end && n <= len(r.starts); n++ {
-		if text := strings.TrimSpace(r.line(n)); text != "" {
+// leave lists the lines of a range as unread.
+func (r *notesReader) leave(from, last int, why string) {
+	for n := from; n <= min(last, len(r.lines)); n++ {
+		if text := strings.TrimSpace(r.lines[n-1]); text != "" {
 			r.out.Unread = append(r.out.Unread, Unread{n, clip(text, 200), why})
 		}
 	}
 }
 
-// blank tells whether the lines of a range hold nothing.
-func (r *notesReader) blank(from, end int) bool {
-	for n := from; n < end && n <= len(r.starts); n++ {
-		if strings.TrimSpace(r.line(n)) != "" {
-			return false
+// hasLabel tells whether a label stands in a section's own text.
+func hasLabel(s markdown.Section) bool {
+	for _, b := range s.Blocks {
+		if b.Kind == markdown.Table && labelledTable(b) {
+			return true
+		}
+		for line := range strings.Lines(b.Text) {
+			if _, _, is := labelled(line); is && b.Kind != markdown.Code && b.Kind != markdown.HTML {
+				return true
+			}
 		}
 	}
-	return true
+	return false
 }
 
-// clip cuts a text to at most max bytes, at a word where there is one.
-func clip(s string, max int) string {
-	if len(s) <= max {
-		return s
+// generic are headings that name a file and no subject, instructions those over what tells how to write such notes, and fileWords words of headings
+// that name a file of notes or a part of it.
+var (
+	generic      = wordlist.Phrases(wordsText, "no subjects")
+	instructions = wordlist.Phrases(wordsText, "instructions")
+	fileWords    = wordlist.Phrases(wordsText, "names of files")
+)
+
+// placeholder is what a template has in place of a text. contents is an item of a table of contents: a link within the file, and nothing else.
+var (
+	placeholder = lazyregexp.New(`^[\s>*_#|-]*(?:[\p{L} /]{1,40}:)?[\s*_]*(?:\[[^\]()]{2,60}\]|<[^<>/!][^<>/]{1,59}>|\{[^{}]{2,60}\}|YYYY-MM-DD|\.\.\.|…)[\s*_|]*$`)
+	contents    = lazyregexp.New(`^\s*(?:[-*+]|\d+[.)])\s+\[[^\]]+\]\(#[^)]*\)\s*$`)
+)
+
+// furniture tells why a section is no lesson but part of the file's own furniture; "" if it is one.
+func furniture(s markdown.Section) string {
+	lines, links, places := 0, 0, 0
+	for text := range strings.Lines(s.Text()) {
+		if text = strings.TrimSpace(text); text != "" {
+			lines++
+		}
+		if contents.MatchString(text) {
+			links++
+		}
+		if placeholder.MatchString(text) {
+			places++
+		}
 	}
-	cut := s[:max-len("…")]
-	for !utf8.ValidString(cut) {
-		cut = cut[:len(cut)-1]
+	switch {
+	case lines > 1 && links == lines:
+		return "is a table of contents"
+	case lines > 1 && places*2 > lines:
+		return "is a template"
 	}
-	if space := strings.LastIndexByte(cut, ' '); space > max/2 {
-		cut = cut[:space]
-	}
-	return strings.TrimSpace(cut) + "…"
+	return ""
 }

@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"skillrouter/internal/lazyregexp"
+	"skillrouter/internal/markdown"
 	"skillrouter/tfidf/wordlist"
 )
 
@@ -46,9 +47,6 @@ var labels = sync.OnceValue(func() map[string]part {
 	return all
 })
 
-// lessonColumns are the heads of columns that hold the lesson itself: its row's title.
-var lessonColumns = wordlist.Phrases(wordsText, "columns of lessons")
-
 // ordinal is the number of a heading, such as "2. Cause".
 var ordinal = lazyregexp.New(`^\d{1,3}[.)]\s+`)
 
@@ -71,81 +69,23 @@ func labelWords(s string) string {
 	return strings.ToLower(strings.Join(strings.Fields(s), " "))
 }
 
-// maxLabel bounds a label with its marks, in bytes.
-const maxLabel = 48
+// labelLine is a line that may begin with a label: marks of emphasis, up to 48 bytes of words, and a colon; or, if they are emphasised, a dash or nothing.
+var labelLine = lazyregexp.New(`^[\s>]*(?:(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?)?([*_]*)([^:：*_]{1,48}?)(?:[*_]*\s*[:：][*_]*|([*_]+)\s*(?:[–—-]|$))\s*(.*)$`)
 
 // labelled takes a line apart that begins with a label: "**Fix:** text",
 // "- Fix: text", "**Fix** – text", or an emphasised label alone.
 func labelled(line string) (p part, rest string, ok bool) {
-	text := strings.TrimLeft(line, " \t>")
-	text = unbulleted(text)
-	inner := strings.TrimLeft(text, "*_")
-	emphasised := len(inner) < len(text)
-	window := inner
-	if len(window) > maxLabel {
-		window = window[:maxLabel]
-	}
-	colon := strings.IndexByte(window, ':')
-	if wide := strings.Index(window, "："); wide >= 0 && (colon < 0 || wide < colon) {
-		colon = wide
-	}
-	if colon > 0 {
-		if p, ok := labels()[labelWords(window[:colon])]; ok {
-			rest = strings.TrimPrefix(strings.TrimPrefix(inner[colon:], ":"), "：")
-			if emphasised {
-				rest = strings.TrimLeft(rest, "*_")
-			}
-			return p, strings.TrimSpace(rest), true
-		}
-	}
-	if !emphasised {
+	found := labelLine.FindStringSubmatch(strings.TrimRight(line, "\r\n"))
+	if found == nil || found[1] == "" && found[3] != "" {
 		return partNone, "", false
 	}
-	if end := strings.IndexAny(window, "*_"); end > 0 {
-		if p, ok := labels()[labelWords(window[:end])]; ok {
-			rest = strings.TrimSpace(strings.TrimLeft(inner[end:], "*_"))
-			for _, dash := range []string{"–", "—", "-"} {
-				if after, found := strings.CutPrefix(rest, dash); found {
-					return p, strings.TrimSpace(after), true
-				}
-			}
-			return p, "", rest == ""
-		}
-	}
-	return partNone, "", false
-}
-
-// unbulleted is a line without a list's mark at its beginning.
-func unbulleted(line string) string {
-	text := strings.TrimLeft(line, " \t")
-	if text == "" {
-		return text
-	}
-	mark := 0
-	if strings.IndexByte("-*+", text[0]) >= 0 {
-		mark = 1
-	} else {
-		for mark < len(text) && mark < 9 && text[mark] >= '0' && text[mark] <= '9' {
-			mark++
-		}
-		if mark == 0 || mark == len(text) || text[mark] != '.' && text[mark] != ')' {
-			return text
-		}
-		mark++
-	}
-	if mark < len(text) && text[mark] != ' ' && text[mark] != '\t' {
-		return text
-	}
-	text = strings.TrimLeft(text[mark:], " \t")
-	for _, box := range []string{"[ ] ", "[x] ", "[X] "} {
-		text = strings.TrimPrefix(text, box)
-	}
-	return text
+	p, ok = labels()[labelWords(found[2])]
+	return p, strings.TrimSpace(found[4]), ok
 }
 
 // bulleted tells whether a line begins an item of a list.
 func bulleted(line string) bool {
-	return len(unbulleted(line)) < len(strings.TrimLeft(line, " \t"))
+	return len(markdown.Unmarked(line)) < len(strings.TrimLeft(line, " \t"))
 }
 
 func indent(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }

@@ -58,11 +58,10 @@ func TestNotesShapes(t *testing.T) {
 		{"a label in code is none", "## T\n\n```\nFix: not\n```\n", []string{"T|```\nFix: not\n```||"}, nil},
 		{"a heading in code is none", "## T\ntext\n```\n# not\n```\n", []string{"T|text\n```\n# not\n```||"}, nil},
 		{"what is no label", "## T\nNote: a: b\nhttps://fix: x\n", []string{"T|Note: a: b\nhttps://fix: x||"}, nil},
-		{"a topic's list", "## Git\n- pull often\n- push rarely. Really.\n  more\n", []string{"Git: pull often|- pull often||", "Git: push rarely|- push rarely. Really.\n  more||"}, nil},
+		{"a topic's list", "## Git\n- pull often\n- push rarely. Really.\n  more\n", []string{"Git: pull often|pull often||", "Git: push rarely|push rarely. Really.\nmore||"}, nil},
 		{"a statement's list", "## Docker builds fail on arm64 machines\n- a\n- b\n", []string{"Docker builds fail on arm64 machines|- a\n- b||"}, nil},
 		{"paragraphs without a heading", "First thing learned. More.\n\nSecond thing.\n\n    code\n", []string{"First thing learned|First thing learned. More.||", "Second thing|Second thing.\n\n    code||"}, nil},
 		{"problems one after the other", "Problem: a\nFix: b\n\nProblem: c\nFix: d\n", []string{"a|a||b", "c|c||d"}, nil},
-		{"two columns", "## T\n| Symptom | a |\n|---|---|\n| Cause | b |\n| Fix | c \\| d |\n", []string{`T|a|b|c \| d`}, nil},
 		{"a table of something else", "## T\n| x | y |\n|---|---|\n| 1 | 2 |\n", []string{"T|| x | y |\n|---|---|\n| 1 | 2 |||"}, nil},
 		{"setext", "Subject\n=======\n\ntext\n", []string{"Subject|text||"}, nil},
 		{"headings alone", "# A\n## B\n", nil, []int{1, 2}},
@@ -71,16 +70,16 @@ func TestNotesShapes(t *testing.T) {
 		{"before the first heading", "hello\n\n# T\n\ntext\n", []string{"T|text||"}, []int{1}},
 		{"front matter", "---\ntitle: x\n---\n# T\n\ntext\n", []string{"T|text||"}, []int{1, 2, 3}},
 		{"a comment alone", "## T\n<!-- note -->\n", nil, []int{1, 2}},
-		{"a comment", "## T\ntext\n\n<!-- note -->\n", []string{"T|text\n\n<!-- note -->||"}, nil},
+		{"a comment", "## T\ntext\n\n<!-- note -->\n", []string{"T|text||"}, []int{4}},
 		{"CRLF and BOM", "\ufeff## T\r\n**Fix:** a\r\nb\r\n", []string{"T|||a\nb"}, nil},
-		{"date", "## [2026-03-05] T\ntext\n", []string{"T|text\n\nDate: 2026-03-05||"}, nil},
-		{"a topic's item keeps its heading", "## ARIA\n- results go back by it\n- another\n", []string{"ARIA: results go back by it|- results go back by it||", "ARIA: another|- another||"}, nil},
+		{"date", "## [2026-03-05] T\ntext\n", []string{"[2026-03-05] T|text||"}, nil},
+		{"a topic's item keeps its heading", "## ARIA\n- results go back by it\n- another\n", []string{"ARIA: results go back by it|results go back by it||", "ARIA: another|another||"}, nil},
 		{"a column of lessons", "## Web\n| Lesson | Context | Impact |\n|---|---|---|\n| hooks need an id | calls got 404 | hours |\n", []string{"hooks need an id|calls got 404||"}, nil},
 		{"a column of lessons behind another", "## Web\n| Where | Problem | Lesson |\n|---|---|---|\n| n8n | 404 | hooks need an id |\n", []string{"hooks need an id|Where: n8n\n404||"}, nil},
 		{"a template", "## Format\n### [Title]\n**Problem:** [what happened]\n\n## T\n\ntext\n", []string{"T|text||"}, []int{1, 2, 3}},
 		{"a template by its places", "## New\n- Date: YYYY-MM-DD\n- What: <what happened>\n", nil, []int{1, 2, 3}},
 		{"labels below a template", "# Alpha\n[what happened]\n[when]\n## Fix\n[what helps]\n", nil, []int{1, 2, 3, 4, 5}},
-		{"labels below comments", "# Alpha\n<!-- one -->\n<!-- two -->\n## Fix\nrotate\n", []string{"Alpha|<!-- one -->\n<!-- two -->||rotate"}, nil},
+		{"labels below comments", "# Alpha\n<!-- one -->\n<!-- two -->\n## Fix\nrotate\n", []string{"Alpha|||rotate"}, []int{2, 3}},
 		{"a table of contents", "# N\n\n- [T](#t)\n- [U](#u)\n\n## T\n\ntext\n", []string{"T|text||"}, []int{1, 3, 4}},
 		{"prevention", "## T\nFix: a\nPrevention: b\n", []string{"T|||a\n\nPrevention: b"}, nil},
 	} {
@@ -325,7 +324,7 @@ func TestNotesNestedByIndentation(t *testing.T) {
 	}
 }
 
-// TestNotesWeigh: how grave a lesson is, how far it holds and what it is about, by its words (O10).
+// TestNotesWeigh: how grave a lesson is and what it is about, by its words (O10).
 func TestNotesWeigh(t *testing.T) {
 	for _, test := range []struct {
 		text     string
@@ -334,13 +333,13 @@ func TestNotesWeigh(t *testing.T) {
 		domain   string
 		kind     learning.LessonType
 	}{
-		{"## Docker\n\n### Never prune volumes\n\nthey are in no backup\n", learning.SeverityHigh, lesson.LevelPattern, "docker", learning.LessonAntiPattern},
-		{"## Rules\n\n### CRITICAL: Do not log credentials\n\nthey stay\n", learning.SeverityCritical, lesson.LevelPattern, "general", learning.LessonAntiPattern},
-		{"## Deploy Agents\n\n### Review first\n\nNON-NEGOTIABLE\n", learning.SeverityCritical, lesson.LevelPrinciple, "deploy-agents", learning.LessonDiscovery},
-		{"## Secrets\n\n### Plain text in tickets\n\n**FORBIDDEN**\n", learning.SeverityCritical, lesson.LevelPattern, "secrets", learning.LessonAntiPattern},
-		{"## Principles\n\n### Measure first\n\ntext\n", "", lesson.LevelPrinciple, "general", learning.LessonDiscovery},
+		{"## Docker\n\n### Never prune volumes\n\nthey are in no backup\n", learning.SeverityHigh, lesson.LevelCase, "docker", learning.LessonAntiPattern},
+		{"## Rules\n\n### CRITICAL: Do not log credentials\n\nthey stay\n", learning.SeverityCritical, lesson.LevelCase, "general", learning.LessonAntiPattern},
+		{"## Deploy Agents\n\n### Review first\n\nNON-NEGOTIABLE\n", learning.SeverityCritical, lesson.LevelCase, "deploy-agents", learning.LessonDiscovery},
+		{"## Secrets\n\n### Plain text in tickets\n\n**FORBIDDEN**\n", learning.SeverityCritical, lesson.LevelCase, "secrets", learning.LessonDiscovery},
+		{"## Principles\n\n### Measure first\n\ntext\n", "", lesson.LevelCase, "general", learning.LessonDiscovery},
 		{"## CI\n\n### The disk was full\n\n**Symptom:** never ended\n\n```\nCRITICAL: disk full\n```\n", "", lesson.LevelCase, "ci", learning.LessonFailure},
-		{"## Severity said\n\n### Never do it\n\nSeverity: low\n", learning.SeverityLow, lesson.LevelPattern, "severity-said", learning.LessonAntiPattern},
+		{"## Severity said\n\n### Never do it\n\nSeverity: low\n", learning.SeverityLow, lesson.LevelCase, "severity-said", learning.LessonAntiPattern},
 		{"# Lessons Learned\n\n## 2026-03-01 notes\n\n### Git hooks\n\ntext\n", "", lesson.LevelCase, "general", learning.LessonDiscovery},
 		{"### The whole heading is a long sentence\n\ntext\n", "", lesson.LevelCase, "general", learning.LessonDiscovery},
 	} {
@@ -355,6 +354,27 @@ func TestNotesWeigh(t *testing.T) {
 	}
 	if n, err := folder.ReadNotes([]byte("## Docker\n\n### T\n\ntext\n"), "ops"); err != nil || n.Lessons[0].Draft.Domain != "ops" {
 		t.Errorf("a domain that was given: %+v, %v", n.Lessons, err)
+	}
+}
+
+// TestNotesForbid: a heading or a bullet that forbids a command is a proposed rule that names it, also in a lesson that says more.
+func TestNotesForbid(t *testing.T) {
+	for text, want := range map[string]string{
+		"## Docker\n\n- Never run `docker volume prune` on this host\n":                                     "Docker: Never run docker volume prune on this host|docker volume prune",
+		"## Never `git push --force`\n\nIt drops work.\n":                                                   "Never git push --force|git push --force",
+		"## How we deploy to the production hosts\n\nText.\n\n- Do not use `sudo`\n- Be quick.\n":           "Do not use sudo|sudo",
+		"## Deploying with the new pipeline\n\n**Symptom:** it broke\n\n- You must not use `npm`\n\nEnd.\n": "You must not use npm|npm",
+		"## Release\n\n- Never release without `make check`\n- Never use `any`\n":                           "Release: Never release without make check|,Release: Never use any|",
+	} {
+		var got []string
+		for _, l := range notes(t, text).Lessons {
+			if l.Draft.Proposed && l.Draft.Type == learning.LessonAntiPattern {
+				got = append(got, l.Draft.Title+"|"+strings.Join(l.Draft.RelatedCommands, ";"))
+			}
+		}
+		if strings.Join(got, ",") != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
 	}
 }
 

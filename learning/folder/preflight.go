@@ -2,7 +2,6 @@ package folder
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -10,6 +9,7 @@ import (
 	"time"
 
 	"skillrouter/internal/check"
+	"skillrouter/internal/markdown"
 	"skillrouter/learning"
 	"skillrouter/learning/lesson"
 )
@@ -20,7 +20,6 @@ const preflightPlace = "logs/agent/preflight"
 // Where a shortlist comes from.
 const (
 	SourceIndex    = "index"
-	SourceRouter   = "router"
 	SourceHeadings = "headings"
 	SourceNone     = "none"
 )
@@ -34,10 +33,6 @@ const (
 	shareTransfer   = 5.0
 	shareRecency    = 5.0 // e^(−0.01·days) since the last validation; none: nothing
 )
-
-// askRouter is how many lessons the router is asked for, from which the
-// shortlist is then drawn by the same formula as from an index.
-const askRouter = 50
 
 // MaxTask bounds a task's text, in bytes.
 const MaxTask = learning.MaxQuery
@@ -67,19 +62,12 @@ type Match struct {
 	Reason string        `json:"reason"`
 }
 
-// candidate is a lesson that may be put on a shortlist.
-type candidate struct {
-	Listed
-	similarity float64 // what the router's search found, 0 to 1
-}
-
 // Prepare makes the shortlist for a task and keeps it in root's logs: from the
-// index that the policy names, or, if that is not there, from the router that ask
-// reaches, which may be nil. If no lesson there shares a word with the task, the
+// index that the policy names. If no lesson there shares a word with the task, the
 // headings of a flat file of lessons that do are listed; else the latest lessons;
 // else the latest headings. It returns the shortlist, where it was
 // written to, and what stood in the way of a better source.
-func Prepare(ctx context.Context, root string, policy Policy, task string, ask lesson.Service, now time.Time) (p Preflight, artifact string, notes []string, err error) {
+func Prepare(root string, policy Policy, task string, now time.Time) (p Preflight, artifact string, notes []string, err error) {
 	if err := check.Required("task", task, MaxTask); err != nil {
 		return p, "", nil, err
 	}
@@ -92,83 +80,39 @@ func Prepare(ctx context.Context, root string, policy Policy, task string, ask l
 	for _, w := range words {
 		p.Tokens = append(p.Tokens, w.text)
 	}
-	candidates, source, notes := collect(ctx, root, policy, task, ask)
-	if source != "" {
-		p.Source, p.Matches = source, shortlist(words, candidates, p.Selection, now)
+	var index Index
+	text, err := readNamed(root, policy.Lessons.IndexPath, MaxIndex)
+	if err == nil {
+		index, err = readIndex(text)
+	}
+	if err == nil {
+		p.Source, p.Matches = SourceIndex, shortlist(words, index.Lessons, p.Selection, now)
+	} else if !missing(err) {
+		notes = append(notes, policy.Lessons.IndexPath+": "+reason(err))
 	}
 	if len(p.Matches) == 0 {
-		p.FallbackUsed = true
 		fits, latest, err := headingMatches(root, policy.Lessons.FallbackHeadingsPath, words, p.Selection.Top)
 		if err != nil && !missing(err) {
 			notes = append(notes, policy.Lessons.FallbackHeadingsPath+": "+reason(err))
 		}
-		if len(fits) == 0 && source == SourceRouter {
-			candidates, err = latestOf(ctx, ask, p.Selection)
-			if err != nil {
-				notes = append(notes, "the router was not asked for its latest lessons: "+reason(err))
-			}
-		}
-		switch lessons := latestLessons(candidates, p.Selection, now); {
+		switch lessons := latestLessons(index.Lessons, p.Selection, now); {
 		case len(fits) > 0:
 			p.Source, p.Matches = SourceHeadings, fits
 		case len(lessons) > 0:
 			p.Matches = lessons
 		case len(latest) > 0:
 			p.Source, p.Matches = SourceHeadings, latest
-		default:
-			p.FallbackUsed = false
 		}
+		p.FallbackUsed = len(p.Matches) > 0
 	}
 	p.MatchCount = len(p.Matches)
 	artifact, err = keep(root, preflightPlace, "preflight", p, now)
 	return p, artifact, notes, err
 }
 
-// collect is what a shortlist is drawn from, and where it is from.
-func collect(ctx context.Context, root string, policy Policy, task string, ask lesson.Service) (candidates []candidate, source string, notes []string) {
-	text, err := readNamed(root, policy.Lessons.IndexPath, MaxIndex)
-	if err == nil {
-		var index Index
-		if index, err = readIndex(text); err == nil {
-			for _, l := range index.Lessons {
-				candidates = append(candidates, candidate{Listed: l})
-			}
-			return candidates, SourceIndex, nil
-		}
-	}
-	if !missing(err) {
-		notes = append(notes, policy.Lessons.IndexPath+": "+reason(err))
-	}
-	if ask == nil {
-		return nil, "", notes
-	}
-	found, err := ask.Relevant(ctx, lesson.Query{Context: task, Limit: askRouter})
-	if err != nil {
-		return nil, "", append(notes, "the router was not asked: "+reason(err))
-	}
-	for _, hit := range found.Results {
-		candidates = append(candidates, candidate{listed(Of(hit.Lesson)), hit.Similarity})
-	}
-	return candidates, SourceRouter, notes
-}
-
-// latestOf are the router's newest lessons: as many as a shortlist may hold, of each level.
-func latestOf(ctx context.Context, ask lesson.Service, selection Selection) (candidates []candidate, err error) {
-	for _, level := range lesson.Levels() {
-		page, err := ask.List(ctx, lesson.Filter{Level: level, Limit: min(max(selection.Top, 1), learning.MaxLimit)})
-		if err != nil {
-			return candidates, err
-		}
-		for _, l := range page.Lessons {
-			candidates = append(candidates, candidate{Listed: listed(Of(l))})
-		}
-	}
-	return candidates, nil
-}
-
 // shortlist ranks what fits and takes the best, of each level no more than the
 // selection says. Equal scores go by level, the most general first, then by id.
-func shortlist(words []taskWord, candidates []candidate, selection Selection, now time.Time) []Match {
+func shortlist(words []taskWord, candidates []Listed, selection Selection, now time.Time) []Match {
 	var ranked []Match
 	for _, c := range candidates {
 		if c.Status == lesson.StatusRetired {
@@ -186,15 +130,15 @@ func shortlist(words []taskWord, candidates []candidate, selection Selection, no
 
 // latestLessons are the lessons for a task that none fits: those that were
 // validated last, the most general first among those of a day.
-func latestLessons(candidates []candidate, selection Selection, now time.Time) []Match {
+func latestLessons(candidates []Listed, selection Selection, now time.Time) []Match {
 	candidates = slices.Clone(candidates)
-	date := func(c candidate) string {
+	date := func(c Listed) string {
 		if c.LastValidatedAt == nil {
 			return ""
 		}
 		return *c.LastValidatedAt // dates sort as they are written
 	}
-	slices.SortStableFunc(candidates, func(a, b candidate) int {
+	slices.SortStableFunc(candidates, func(a, b Listed) int {
 		return cmp.Or(strings.Compare(date(b), date(a)), cmp.Compare(rank(b.Level), rank(a.Level)))
 	})
 	var ranked []Match
@@ -228,10 +172,9 @@ func choose(ranked []Match, selection Selection) []Match {
 }
 
 // score rates a lesson for a task; one that shares no word with it does not match.
-func score(words []taskWord, c candidate, now time.Time) (Match, bool) {
+func score(words []taskWord, c Listed, now time.Time) (Match, bool) {
 	tags, byTag := fit(words, bag(c.Tags...))
 	text, byText := fit(words, bag(c.Title, c.Summary, c.ID))
-	text = max(text, min(max(c.similarity, 0), 1))
 	if len(byTag) == 0 && text == 0 {
 		return Match{}, false
 	}
@@ -244,15 +187,12 @@ func score(words []taskWord, c candidate, now time.Time) (Match, bool) {
 	if byText = slices.DeleteFunc(byText, func(w string) bool { return slices.Contains(byTag, w) }); len(byText) > 0 {
 		by = append(by, "words "+strings.Join(byText, ", "))
 	}
-	if c.similarity > 0 {
-		by = append(by, fmt.Sprintf("similar %.2f", c.similarity))
-	}
 	m.Reason = strings.Join(append(by, why...), "; ")
 	return m, rank(c.Level) >= 0
 }
 
 // rate is what a lesson scores before any word of a task, and why.
-func rate(c candidate, now time.Time) (m Match, why []string) {
+func rate(c Listed, now time.Time) (m Match, why []string) {
 	recency, validated := 0.0, "never validated"
 	if c.LastValidatedAt != nil && c.Status != lesson.StatusCandidate { // a candidate's date is the day it was first listed
 		if at, err := time.Parse(time.DateOnly, *c.LastValidatedAt); err == nil {
@@ -276,13 +216,16 @@ func headingMatches(root, name string, words []taskWord, top int) (fits, latest 
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, h := range headings(text) {
+	for _, h := range markdown.Read(text).Sections {
+		if h.Level == 0 {
+			continue
+		}
 		m := Match{
-			ID: fmt.Sprintf("%s-%d", cmp.Or(slug(h.title), "heading"), h.line), Level: lesson.LevelCase, Status: lesson.StatusCandidate,
-			Title: h.title, Path: fmt.Sprintf("%s#L%d", name, h.line), Reason: "latest heading; none fits the task",
+			ID: fmt.Sprintf("%s-%d", cmp.Or(slug(h.Title), "heading"), h.Line), Level: lesson.LevelCase, Status: lesson.StatusCandidate,
+			Title: h.Title, Path: fmt.Sprintf("%s#L%d", name, h.Line), Reason: "latest heading; none fits the task",
 		}
 		latest = append(latest, m)
-		if share, matched := fit(words, bag(h.title)); share > 0 {
+		if share, matched := fit(words, bag(h.Title)); share > 0 {
 			m.Score, m.Reason = math.Round((shareTags+shareText)*share*1000)/1000, "heading with "+strings.Join(matched, ", ")
 			fits = append(fits, m)
 		}

@@ -58,7 +58,7 @@ func policy(t *testing.T, root string) folder.Policy {
 
 func TestPreflightFromIndex(t *testing.T) {
 	root := repo(t)
-	p, artifact, notes, err := folder.Prepare(t.Context(), root, policy(t, root), "Fix the stale docker cache in our CI pipeline (Dockerfile)", nil, noon)
+	p, artifact, notes, err := folder.Prepare(root, policy(t, root), "Fix the stale docker cache in our CI pipeline (Dockerfile)", noon)
 	if err != nil || len(notes) > 0 {
 		t.Fatal(err, notes)
 	}
@@ -73,7 +73,7 @@ func TestPreflightFromIndex(t *testing.T) {
 	if p.Source != folder.SourceIndex || p.FallbackUsed || len(p.Matches) == 0 || p.Matches[0].ID != "case-docker-cache" {
 		t.Errorf("%+v", p)
 	}
-	again, _, _, err := folder.Prepare(t.Context(), root, policy(t, root), p.Task, nil, noon)
+	again, _, _, err := folder.Prepare(root, policy(t, root), p.Task, noon)
 	if a, _ := json.Marshal(again); err != nil || string(a) == "" || !sameJSON(t, p, again) {
 		t.Error("not the same twice")
 	}
@@ -125,7 +125,7 @@ func TestPreflightRanking(t *testing.T) {
 				root := t.TempDir()
 				text, _ := json.Marshal(folder.Index{SchemaVersion: "1.0.0", Lessons: order})
 				put(t, root, "lessons/index.json", string(text))
-				p, _, _, err := folder.Prepare(t.Context(), root, policy(t, root), "redis timeout", nil, noon)
+				p, _, _, err := folder.Prepare(root, policy(t, root), "redis timeout", noon)
 				if err != nil || len(p.Matches) != 2 || p.Matches[0].ID != test.better.ID {
 					t.Errorf("%v %+v", err, p.Matches)
 				}
@@ -148,7 +148,7 @@ func TestPreflightSelection(t *testing.T) {
 		folder.Listed{ID: "odd", Level: "saga", Tags: []string{"redis"}, Confidence: 1 << 40})
 	text, _ := json.Marshal(index)
 	put(t, root, "lessons/index.json", string(text))
-	p, _, _, err := folder.Prepare(t.Context(), root, policy(t, root), "the redis", nil, noon)
+	p, _, _, err := folder.Prepare(root, policy(t, root), "the redis", noon)
 	if err != nil || p.MatchCount != 5 || p.Selection != (folder.Selection{Top: 5, PrinciplesMax: 2, PatternsMax: 2, CasesMax: 2}) {
 		t.Fatalf("%v %+v", err, p)
 	}
@@ -161,44 +161,31 @@ func TestPreflightSelection(t *testing.T) {
 	}
 }
 
-func TestPreflightAsksTheRouter(t *testing.T) {
+func TestPreflightOfHeadings(t *testing.T) {
 	root := t.TempDir()
-	r := newRouter()
-	r.relevant = func() []lesson.Hit {
-		return []lesson.Hit{
-			{Lesson: lesson.Lesson{ID: "l1", Level: lesson.LevelCase, Status: lesson.StatusCandidate, Title: "wording unlike the task"}, Similarity: 0.9},
-			{Lesson: lesson.Lesson{ID: "l2", Level: lesson.LevelCase, Status: lesson.StatusRetired, Title: "retired"}, Similarity: 1},
-		}
-	}
-	p, _, notes, err := folder.Prepare(t.Context(), root, policy(t, root), "tune redis", r, noon)
-	if err != nil || len(notes) > 0 || p.Source != folder.SourceRouter || p.MatchCount != 1 || p.Matches[0].ID != "l1" || p.FallbackUsed {
+	put(t, root, "LESSONS.md", "# Lessons\n\n## **Redis** timeouts\n\ntext\n\n```\n# no heading, redis\n```\n\nCSS\n---\n")
+	p, _, notes, err := folder.Prepare(root, policy(t, root), "tune redis", noon)
+	if err != nil || len(notes) > 0 || p.Source != folder.SourceHeadings || !p.FallbackUsed || p.MatchCount != 1 || p.Matches[0].Title != "Redis timeouts" || p.Matches[0].Path != "LESSONS.md#L3" {
 		t.Errorf("%v %v %+v", err, notes, p)
 	}
-	put(t, root, "LESSONS.md", "# Lessons\n\n## Redis timeouts\n\ntext\n\n```\n# no heading, redis\n```\n\nCSS\n---\n")
-	r.failing = errs.Errorf(errs.Unavailable, "no router answers")
-	p, _, notes, err = folder.Prepare(t.Context(), root, policy(t, root), "tune redis", r, noon)
-	if err != nil || p.Source != folder.SourceHeadings || !p.FallbackUsed || p.MatchCount != 1 || p.Matches[0].Title != "Redis timeouts" ||
-		p.Matches[0].Path != "LESSONS.md#L3" || len(notes) != 1 || !strings.Contains(notes[0], "no router answers") {
-		t.Errorf("%v %v %+v", err, notes, p)
-	}
-	p, _, _, err = folder.Prepare(t.Context(), root, policy(t, root), "kubernetes", r, noon)
+	p, _, _, err = folder.Prepare(root, policy(t, root), "kubernetes", noon)
 	if err != nil || p.MatchCount != 3 || p.Matches[0].Title != "CSS" || !p.FallbackUsed {
 		t.Errorf("the latest headings: %v %+v", err, p)
 	}
 	put(t, root, "lessons/index.json", `{"schemaVersion": "2.0.0"}`)
-	if _, _, notes, err = folder.Prepare(t.Context(), root, policy(t, root), "kubernetes", r, noon); err != nil || !strings.Contains(strings.Join(notes, " "), "2.0.0") {
+	if _, _, notes, err = folder.Prepare(root, policy(t, root), "kubernetes", noon); err != nil || !strings.Contains(strings.Join(notes, " "), "2.0.0") {
 		t.Errorf("%v %v", err, notes)
 	}
 }
 
 func TestPreflightOfNothing(t *testing.T) {
 	root := t.TempDir()
-	p, _, _, err := folder.Prepare(t.Context(), root, policy(t, root), "the and of", nil, noon)
+	p, _, _, err := folder.Prepare(root, policy(t, root), "the and of", noon)
 	if err != nil || p.Source != folder.SourceNone || len(p.Tokens) != 0 {
 		t.Errorf("%v %+v", err, p)
 	}
 	for _, task := range []string{"", " \n", strings.Repeat("x", folder.MaxTask+1), "a\x00"} {
-		if _, _, _, err := folder.Prepare(t.Context(), root, policy(t, root), task, nil, noon); errs.FieldOf(err) != "task" {
+		if _, _, _, err := folder.Prepare(root, policy(t, root), task, noon); errs.FieldOf(err) != "task" {
 			t.Errorf("%.10q: %v", task, err)
 		}
 	}
@@ -281,7 +268,7 @@ func TestPolicyOfAnotherTool(t *testing.T) {
 // latest lessons, the most general first, and says so (O8).
 func TestPreflightFallsBackToTheLatest(t *testing.T) {
 	root := repo(t)
-	p, _, notes, err := folder.Prepare(t.Context(), root, policy(t, root), "refactor payments", nil, noon)
+	p, _, notes, err := folder.Prepare(root, policy(t, root), "refactor payments", noon)
 	if err != nil || len(notes) > 0 || !p.FallbackUsed || p.Source != folder.SourceIndex || p.MatchCount != 4 {
 		t.Fatalf("%v %v %+v", err, notes, p)
 	}
@@ -297,18 +284,7 @@ func TestPreflightFallsBackToTheLatest(t *testing.T) {
 		t.Error(diff)
 	}
 	put(t, root, "LESSONS.md", "# Lessons\n\n## Payments are idempotent\n\ntext\n")
-	if p, _, _, err = folder.Prepare(t.Context(), root, policy(t, root), "refactor payments", nil, noon); err != nil || p.Source != folder.SourceHeadings || p.MatchCount != 1 {
+	if p, _, _, err = folder.Prepare(root, policy(t, root), "refactor payments", noon); err != nil || p.Source != folder.SourceHeadings || p.MatchCount != 1 {
 		t.Errorf("a heading that fits goes before: %v %+v", err, p)
-	}
-
-	// Without an index the router's latest.
-	r := newRouter()
-	r.relevant = func() []lesson.Hit { return nil }
-	r.ids = append(r.ids, "l1")
-	r.put(lesson.Lesson{ID: "l1", Level: lesson.LevelCase, Status: lesson.StatusCandidate, Title: "something else"})
-	root = t.TempDir()
-	p, _, notes, err = folder.Prepare(t.Context(), root, policy(t, root), "refactor payments", r, noon)
-	if err != nil || len(notes) > 0 || p.Source != folder.SourceRouter || !p.FallbackUsed || p.MatchCount != 1 || p.Matches[0].ID != "l1" {
-		t.Errorf("%v %v %+v", err, notes, p)
 	}
 }

@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os/exec"
 	"strings"
+	"sync"
 	"time"
 
 	"skillrouter/internal/errs"
@@ -38,9 +40,8 @@ func execute(ctx context.Context, dir string, command Command, stdin []byte, lim
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Dir = dir
 	cmd.Stdin = bytes.NewReader(stdin)
-	end := &lastBytes{max: tailShown}
-	out := &firstBytes{max: maxOutput, also: end}
-	cmd.Stdout, cmd.Stderr = out, end
+	var wrote output
+	cmd.Stdout, cmd.Stderr = wrote.stdout(), wrote.stderr()
 	cmd.WaitDelay = killAfter
 	group(cmd)
 	err := cmd.Start()
@@ -48,7 +49,7 @@ func execute(ctx context.Context, dir string, command Command, stdin []byte, lim
 		err = cmd.Wait()
 		killGroup(cmd)
 	}
-	result := outcome{stdout: out.text, tail: end.text(), cut: out.cut}
+	result := outcome{stdout: wrote.out, tail: wrote.end(), cut: wrote.cut}
 	var exit *exec.ExitError
 	switch {
 	case errors.Is(context.Cause(ctx), errOverdue):
@@ -67,28 +68,43 @@ func execute(ctx context.Context, dir string, command Command, stdin []byte, lim
 
 var errOverdue = errors.New("overdue")
 
-// firstBytes keeps the beginning of what is written. os/exec writes to stdout
-// and stderr from a goroutine each, and lastBytes takes both.
-type firstBytes struct {
-	max  int
-	text []byte
-	cut  bool
-	also *lastBytes
+// output keeps the beginning of what a command writes to stdout and, for a person, the end of all that it writes. os/exec writes to stdout
+// and stderr from a goroutine each.
+type output struct {
+	mu       sync.Mutex
+	out      []byte // the first maxOutput bytes of stdout
+	cut      bool   // there was more on stdout
+	tail     []byte // the last tailShown bytes of all
+	tailMore bool
 }
 
-func (w *firstBytes) Write(p []byte) (int, error) {
-	room := min(len(p), w.max-len(w.text))
-	w.text = append(w.text, p[:room]...)
-	w.cut = w.cut || room < len(p)
-	return w.also.Write(p)
+// stdout and stderr are the two that write.
+func (o *output) stdout() io.Writer { return writer(func(p []byte) { o.keep(p, true) }) }
+func (o *output) stderr() io.Writer { return writer(func(p []byte) { o.keep(p, false) }) }
+
+type writer func(p []byte)
+
+// Write implements io.Writer.
+func (w writer) Write(p []byte) (int, error) { w(p); return len(p), nil }
+
+func (o *output) keep(p []byte, stdout bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if stdout {
+		room := min(len(p), maxOutput-len(o.out))
+		o.out, o.cut = append(o.out, p[:room]...), o.cut || room < len(p)
+	}
+	o.tail = append(o.tail, p[max(0, len(p)-tailShown):]...)
+	over := max(0, len(o.tail)-tailShown)
+	o.tail, o.tailMore = append(o.tail[:0], o.tail[over:]...), o.tailMore || over > 0 || len(p) > tailShown
 }
 
-// text is the kept end as one paragraph of valid UTF-8.
-func (w *lastBytes) text() string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	s := strings.TrimSpace(strings.ToValidUTF8(string(w.tail), "\ufffd"))
-	if w.cut {
+// end is the kept end as one paragraph of valid UTF-8.
+func (o *output) end() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	s := strings.TrimSpace(strings.ToValidUTF8(string(o.tail), "\ufffd"))
+	if o.tailMore {
 		s = "…" + s
 	}
 	return s

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -139,19 +138,14 @@ func (g *guarding) codex(ctx context.Context, request ReviewRequest, limit time.
 	if err != nil {
 		return nil, err
 	}
-	file, err := os.Open(last)
-	if err != nil {
+	switch answer, err := readNamed("", last, maxOutput); {
+	case missing(err) || err == nil && len(bytes.TrimSpace(answer)) == 0:
 		return printed, nil //nolint:nilerr // it wrote none
+	case err != nil:
+		return nil, fmt.Errorf("the reviewer's answer %s", reason(err))
+	default:
+		return answer, nil
 	}
-	defer file.Close()
-	answer, err := io.ReadAll(io.LimitReader(file, maxOutput+1))
-	if len(answer) > maxOutput {
-		return nil, fmt.Errorf("the reviewer answered more than %d bytes", maxOutput)
-	}
-	if len(bytes.TrimSpace(answer)) == 0 {
-		return printed, err
-	}
-	return answer, err
 }
 
 // readReview holds an answer to every schema.

@@ -76,7 +76,14 @@ const (
 	ProposalFact      ProposalKind = "fact"
 	ProposalEpisode   ProposalKind = "episode"
 	ProposalProcedure ProposalKind = "procedure"
+	// ProposalRule is a rule of the guard that a text proposes by forbidding something: a lesson, whose id is the proposal's.
+	ProposalRule ProposalKind = "rule"
 )
+
+// ProposalKinds lists every kind of proposal.
+func ProposalKinds() []ProposalKind {
+	return []ProposalKind{ProposalFact, ProposalEpisode, ProposalProcedure, ProposalRule}
+}
 
 // ProposalDraft is what an Extractor proposes. One of Fact, Episode and Procedure is set.
 type ProposalDraft struct {
@@ -125,7 +132,7 @@ type ProposalFilter struct {
 	Persona      string         `query:"persona" doc:"Only this persona's"`
 	TranscriptID string         `query:"transcript_id"`
 	SessionID    string         `query:"session_id" doc:"Only of this session"`
-	Kind         ProposalKind   `query:"kind" doc:"fact, episode or procedure"`
+	Kind         ProposalKind   `query:"kind" doc:"fact, episode, procedure or rule"`
 	Status       ProposalStatus `query:"status" doc:"pending, accepted or rejected"`
 	Limit        int            `query:"limit" doc:"1 to 1000; 0: 100"`
 }
@@ -187,7 +194,7 @@ func (p Proposal) Says() string {
 	switch p.Kind {
 	case ProposalFact:
 		return content.Key + " = " + string(content.Value)
-	case ProposalEpisode:
+	case ProposalEpisode, ProposalRule:
 		return content.Title
 	}
 	return content.Name

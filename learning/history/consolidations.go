@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"slices"
 	"time"
 
 	"skillrouter/internal/clock"
@@ -29,6 +30,7 @@ type Ports struct {
 	Facts      fact.Service
 	Episodes   EpisodeRecorder
 	Procedures procedure.Service
+	Rules      RuleLessons // nil: no rule is among the proposals
 }
 
 // ConsolidationOptions are the settings of a Consolidation. The zero value is usable.
@@ -209,12 +211,18 @@ func (c *Consolidation) Proposals(ctx context.Context, filter ProposalFilter) ([
 	if err := cmp.Or(principal.Of(ctx).Need(principal.ScopeRead), checkProposalFilter(&filter)); err != nil {
 		return nil, err
 	}
+	rules, err := c.proposedRules(ctx, filter)
+	if err != nil || filter.Kind == ProposalRule {
+		return append([]Proposal{}, rules...), err
+	}
 	list, err := c.store.Proposals(ctx, filter)
 	out := make([]Proposal, len(list))
 	for i := range list {
 		out[i] = list[i].Proposal
 	}
-	return out, err
+	out = append(out, rules...)
+	slices.SortStableFunc(out, func(a, b Proposal) int { return b.CreatedAt.Compare(a.CreatedAt) })
+	return out[:min(len(out), filter.Limit)], err
 }
 
 // Proposal implements ConsolidationService.
@@ -224,7 +232,9 @@ func (c *Consolidation) Proposal(ctx context.Context, id string) (Proposal, erro
 	}
 	p, ok, err := c.store.Proposal(ctx, id)
 	if err == nil && !ok {
-		err = noProposal()
+		if p.Proposal, ok, err = c.proposedRule(ctx, id); err == nil && !ok {
+			err = noProposal()
+		}
 	}
 	return p.Proposal, err
 }

@@ -226,7 +226,7 @@ func checkProposalFilter(filter *ProposalFilter) (err error) {
 	if err = cmp.Or(
 		episode.CheckSession(filter.SessionID),
 		check.Name("transcript_id", filter.TranscriptID),
-		check.Optional("kind", filter.Kind, []ProposalKind{ProposalFact, ProposalEpisode, ProposalProcedure}),
+		check.Optional("kind", filter.Kind, ProposalKinds()),
 		check.Optional("status", filter.Status, []ProposalStatus{ProposalPending, ProposalAccepted, ProposalRejected}),
 	); err != nil {
 		return err

@@ -33,6 +33,12 @@ func (c *Consolidation) Accept(ctx context.Context, id string) (Proposal, error)
 		return Proposal{}, err
 	}
 	defer leave()
+	if rule, is, err := c.proposedRule(ctx, id); err != nil || is {
+		if err != nil {
+			return rule, err
+		}
+		return c.decideRule(ctx, rule, ProposalAccepted, "")
+	}
 	p, err := c.decidable(ctx, caller, id)
 	if err != nil || p.Status == ProposalAccepted {
 		return p.Proposal, err
@@ -64,6 +70,12 @@ func (c *Consolidation) Reject(ctx context.Context, id, reason string) (Proposal
 		return Proposal{}, err
 	}
 	defer leave()
+	if rule, is, err := c.proposedRule(ctx, id); err != nil || is {
+		if err != nil {
+			return rule, err
+		}
+		return c.decideRule(ctx, rule, ProposalRejected, reason)
+	}
 	p, err := c.decidable(ctx, caller, id)
 	switch {
 	case err != nil:

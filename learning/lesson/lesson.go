@@ -309,6 +309,7 @@ type Filter struct {
 	Statuses      []Status            `json:"status,omitempty" doc:"Separated by commas; none: all but retired"`
 	SourceAgent   string              `json:"source_agent,omitempty"`
 	Project       string              `json:"project,omitempty" doc:"Only this project"`
+	Proposed      bool                `json:"-"` // only rules that wait for somebody to confirm them
 	General       bool                `json:"-"` // only those that belong to no project
 	Within        []string            `json:"-"` // only those of these projects; nil: of any
 	Tag           string              `json:"tag,omitempty" doc:"Only those with this tag"`

@@ -192,6 +192,9 @@ func (s *Store) ListLessons(ctx context.Context, filter lesson.Filter, before in
 	if filter.General {
 		c.add("project = ?", "")
 	}
+	if filter.Proposed {
+		c.add("proposed")
+	}
 	if len(filter.Statuses) > 0 {
 		among(&c, "status", filter.Statuses)
 	} else {

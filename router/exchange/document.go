@@ -127,8 +127,10 @@ func (d *document) object(other, empty string, lists map[string]func(place strin
 			}
 			continue
 		}
-		if err := d.skip(); err != nil {
-			return err
+		var other json.RawMessage
+		d.in.left = maxElement
+		if err := d.decoder.Decode(&other); err != nil {
+			return d.fault(err)
 		}
 	}
 	if _, err := d.token(); err != nil { // }
@@ -138,26 +140,6 @@ func (d *document) object(other, empty string, lists map[string]func(place strin
 		return err
 	}
 	return errors.New(empty)
-}
-
-// skip passes over the next value, whatever its size is.
-func (d *document) skip() error {
-	depth := 0
-	for {
-		token, err := d.token()
-		if err != nil {
-			return err
-		}
-		switch token {
-		case json.Delim('{'), json.Delim('['):
-			depth++
-		case json.Delim('}'), json.Delim(']'):
-			depth--
-		}
-		if depth == 0 {
-			return nil
-		}
-	}
 }
 
 // end accepts nothing but white space after the document.

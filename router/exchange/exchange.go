@@ -151,9 +151,6 @@ func (f Format) text(name, text string, o Options, yield func(Item) bool) bool {
 	if len(text) > MaxFile {
 		return yield(Item{Place: name, Refused: "is longer than 8 MiB"})
 	}
-	if wrong := unreadable(text); wrong != "" {
-		return yield(Item{Place: name, Refused: wrong})
-	}
 	return f.file(name, strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n"), o, yield)
 }
 

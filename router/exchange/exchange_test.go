@@ -4,12 +4,14 @@ import (
 	"encoding/json"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
 
 	"skillrouter/learning/experience"
 	"skillrouter/learning/knowledge"
+	"skillrouter/learning/lesson"
 	"skillrouter/router"
 	"skillrouter/router/exchange"
 )
@@ -40,6 +42,9 @@ func shown(i exchange.Item) string {
 	case i.Record.Kind == router.KindEpisode:
 		e := i.Record.Memory.(*experience.EpisodeRecord)
 		return i.Place + " episode " + e.EventType + "|" + e.Title + "|" + e.Content
+	case i.Record.Kind == router.KindLesson:
+		l := i.Record.Memory.(*lesson.Lesson)
+		return i.Place + " " + string(l.Type) + "|" + l.Title + "|" + strings.Join(l.RelatedCommands, ",") + "|" + strconv.FormatBool(l.Proposed)
 	}
 	return i.Place + " " + string(i.Record.Kind)
 }
@@ -95,15 +100,15 @@ func TestFormats(t *testing.T) {
 		{
 			name: "markdown", format: "markdown", text: "---\ntags: [a, b]\n---\nIntro.\n# One\nText of one.\n```\n# no heading\n```\n## Two\n\n### Three\nText of three.\n",
 			want: []string{
-				"standard input:4 pattern|standard input|Intro.|a,b", "standard input:6 pattern|One|Text of one.\\n```\\n# no heading\\n```|a,b", "standard input:13 pattern|Three|Text of three.|a,b",
+				"standard input:4 pattern|standard input|Intro.|a,b", "standard input:5 pattern|One|Text of one.\\n```\\n# no heading\\n```|a,b", "standard input:12 pattern|Three|Text of three.|a,b",
 			},
 		},
 		{
-			name: "instructions", format: "claude-md", text: "# Build\n- Use `make`.\n  Never npm.\n- **Lint** first.\n@../secret.md\n\nA paragraph.\n",
+			name: "instructions", format: "claude-md", text: "# Build\n- Use `make`.\nNever npm.\n- **Lint** first.\n@../secret.md\n\nA paragraph.\n",
 			want: []string{
-				"standard input:2 best_practice|Build: Use make.|Use `make`.\\n  Never npm.|instructions",
-				"standard input:4 best_practice|Build: Lint first.|**Lint** first.|instructions",
+				"standard input:2 best_practice|Build: Use make.|Use `make`.\\nNever npm.|instructions",
 				"standard input:5 skipped: refers to another file, which is not followed",
+				"standard input:4 best_practice|Build: Lint first.|**Lint** first.|instructions",
 				"standard input:7 best_practice|Build: A paragraph.|A paragraph.|instructions",
 			},
 		},
@@ -111,11 +116,39 @@ func TestFormats(t *testing.T) {
 			name: "instructions that announce", format: "claude-md",
 			text: "# *Guide* to `x`\n<!-- a\nb -->\nRun the tests with:\n\n```bash\nmake **test**\n```\n***\nNever:\n- push\n- prune\n\n- See [the docs](https://e.org/a) of __init__.py.\n",
 			want: []string{
-				"standard input:4 best_practice|Guide to x: Run the tests with: make test|Run the tests with:\\n```bash\\nmake **test**\\n```|instructions",
-				"standard input:10 best_practice|Guide to x: Never: push|Never:\\n- push\\n- prune|instructions",
-				"standard input:14 best_practice|Guide to x: See the docs of __init__.py.|See [the docs](https://e.org/a) of __init__.py.|instructions",
+				"standard input:4 best_practice|Guide to x: Run the tests with: make test|Run the tests with:\\n\\n```bash\\nmake **test**\\n```|instructions",
+				"standard input:10 best_practice|Guide to x: Never: push|Never:\\n- push\\n- prune\\n\\n- See [the docs](https://e.org/a) of __init__.py.|instructions",
 			},
 		},
+		{
+			name: "a table, code and headings in bold letters", format: "claude-md",
+			text: "# App\n## Services\n| Name | Port |\n|---|---|\n| **api** | `80` |\n| db | 5432 |\n\n**Start**\n- one\n- two\n\n```\ngo\n```\n### Known issues\nSlow.\n",
+			want: []string{
+				"standard input:5 best_practice|Services: api: 80|| Name | Port |\\n|---|---|\\n| **api** | `80` ||instructions",
+				"standard input:6 best_practice|Services: db: 5432|| Name | Port |\\n|---|---|\\n| db | 5432 ||instructions",
+				"standard input:8 best_practice|Services: Start|**Start**\\n- one\\n- two\\n\\n```\\ngo\\n```|instructions",
+				"standard input:16 gotcha|Services > Known issues: Slow.|Slow.|instructions",
+			},
+		},
+		{
+			name: "what is forbidden", format: "claude-md", text: "# Ops\n- Never run `docker volume prune`\n- Hosts:\n  - Do not use `sudo`\n- Never commit without `make lint`\n",
+			want: []string{
+				"standard input:2 best_practice|Ops: Never run docker volume prune|Never run `docker volume prune`|instructions",
+				"standard input:3 best_practice|Ops: Hosts: Do not use sudo|Hosts:\\n- Do not use `sudo`|instructions",
+				"standard input:5 best_practice|Ops: Never commit without make lint|Never commit without `make lint`|instructions",
+				"standard input:2 anti_pattern|Never run docker volume prune|docker volume prune|true",
+				"standard input:4 anti_pattern|Do not use sudo|sudo|true",
+			},
+		},
+		{
+			name: "a heading that forbids", format: "markdown", text: "## Never `git push --force`\nIt drops work.\n",
+			want: []string{
+				"standard input:1 pattern|Never git push --force|It drops work.|", "standard input:1 anti_pattern|Never git push --force|git push --force|true",
+			},
+		},
+		{name: "a bad line", format: "claude-md", text: "- one\n- tw\xffo\n- three\n", want: []string{
+			"standard input:1 best_practice|one|one|instructions", "standard input:3 best_practice|three|three|instructions", "standard input:2 refused: is not valid UTF-8",
+		}},
 		{name: "a reference", format: "claude-md", text: "@/etc/passwd\n", want: []string{"standard input:1 skipped: refers to another file, which is not followed"}},
 		{
 			name: "a note", format: "basic-memory",
@@ -129,9 +162,9 @@ func TestFormats(t *testing.T) {
 		{
 			name: "a secret across the end of a title", format: "mem0",
 			text: `[{"memory":"` + strings.Repeat("x ", 53) + `AKIAIOSFODNN7EXAMPLE"}]`,
-			want: []string{"[0] pattern|" + strings.Repeat("x ", 53) + "[redacted: aws|" + strings.Repeat("x ", 53) + "AKIAIOSFODNN7EXAMPLE|mem0"}, // what is stored of the content, learning cuts out
+			want: []string{"[0] pattern|" + strings.Repeat("x ", 53) + "[redacted:…|" + strings.Repeat("x ", 53) + "AKIAIOSFODNN7EXAMPLE|mem0"}, // what is stored of the content, learning cuts out
 		},
-		{name: "no text", format: "markdown", text: "a\xff", want: []string{"standard input refused: is not valid UTF-8"}},
+		{name: "no text", format: "markdown", text: "a\xff", want: []string{"standard input:1 refused: is not valid UTF-8"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

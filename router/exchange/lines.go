@@ -62,17 +62,6 @@ func clip(text []byte, number int) []byte {
 	return text
 }
 
-// unreadable says why a text is none, or "".
-func unreadable(text string) string {
-	switch {
-	case !utf8.ValidString(text):
-		return "is not valid UTF-8"
-	case strings.IndexByte(text, 0) >= 0:
-		return "holds a NUL character"
-	}
-	return ""
-}
-
 // ndjson visits the lines of a stream that are objects, and refuses the others.
 func ndjson(r io.Reader, yield func(Item) bool, visit func(place string, text json.RawMessage) bool) error {
 	return eachLine(r, MaxLine, func(number int, text []byte) bool {

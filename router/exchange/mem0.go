@@ -107,15 +107,3 @@ func (m mem0Memory) item(place, content string, o Options) Item {
 		Source: strings.TrimSpace("mem0 " + m.ID), Project: said(m.AppID), Author: author, CreatedAt: moment(said(m.CreatedAt)), UpdatedAt: moment(said(m.UpdatedAt)),
 	}, o)
 }
-
-// headline is the first sentence or line of a text that has no title.
-func headline(text string) string {
-	text = strings.TrimSpace(text)
-	if end := strings.IndexAny(text, "\n"); end > 0 {
-		text = text[:end]
-	}
-	if end := strings.Index(text, ". "); end > 0 {
-		text = text[:end+1]
-	}
-	return fitting(line(text), 120)
-}

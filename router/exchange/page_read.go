@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"skillrouter/router/kind"
 	"skillrouter/router/transfer"
@@ -22,6 +23,10 @@ func readPage(name, text string) (item Item, is bool) {
 		return Item{}, true
 	}
 	item = Item{Place: name}
+	if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
+		item.Refused = "is not valid UTF-8, or holds a NUL character"
+		return item, true
+	}
 	s := kind.Named(of).Page
 	if s.Folder == "" {
 		item.Refused, item.Field = fmt.Sprintf("is not one of %v", transfer.Kinds()), recordKey

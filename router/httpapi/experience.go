@@ -59,6 +59,7 @@ type lessonsInput struct {
 	Statuses      []lesson.Status     `query:"status" doc:"Separated by commas; left out: all but retired"`
 	SourceAgent   string              `query:"source_agent"`
 	Project       string              `query:"project"`
+	Proposed      bool                // no parameter
 	General       bool                // no parameter
 	Within        []string            // no parameter
 	Tag           string              `query:"tag"`

@@ -62,7 +62,7 @@ func (s *Server) addConsolidationTools() {
 	}, func(p *params, f *history.ProposalFilter) {
 		p.may("persona", &f.Persona, whoseMemory)
 		p.may("session_id", &f.SessionID, "")
-		p.may("kind", &f.Kind, "", among(history.ProposalFact, history.ProposalEpisode, history.ProposalProcedure))
+		p.may("kind", &f.Kind, "", among(history.ProposalKinds()...))
 		p.may("status", &f.Status, "", among(history.ProposalPending, history.ProposalAccepted, history.ProposalRejected))
 		p.limit(&f.Limit, history.DefaultProposalLimit, history.MaxProposalLimit)
 	}, then(consolidation.Proposals, func(list []history.Proposal) (proposals, string) {
