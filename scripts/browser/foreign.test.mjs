@@ -105,7 +105,7 @@ test("a page of another site leads a browser to every read, and nothing is writt
   await page.evaluate(async (to) => { // forms and sockets
     for (const [type, body] of [["text/plain", `{"title":"by a form"}`], ["application/x-www-form-urlencoded", "title=by+a+form"]]) {
       await fetch(to + "/api/tasks", { method: "POST", mode: "no-cors", headers: { "Content-Type": type }, body }).catch(() => {});
-      await fetch(to + "/ui/tasks", { method: "POST", mode: "no-cors", headers: { "Content-Type": type }, body }).catch(() => {});
+      await fetch(to + "/ui/task/new", { method: "POST", mode: "no-cors", headers: { "Content-Type": type }, body }).catch(() => {});
     }
     window.heard = await new Promise((done) => {
       const socket = new WebSocket(to.replace("http", "ws") + "/ws");
@@ -162,7 +162,7 @@ test("a login: its cookie, a wrong token, the form of another site, the log out"
   t.after(evil.stop);
   const before = await traces(router);
   for (const from of [evil.url, evil.other]) {
-    for (const [action, body] of [["/ui/tasks", { title: "by a form" }], ["/ui/tasks", { title: "by a form", token_of_form: fields.token_of_form }], ["/ui/logout", {}], ["/ui/login", { secret: token }]]) {
+    for (const [action, body] of [["/ui/task/new", { title: "by a form" }], ["/ui/task/new", { title: "by a form", token_of_form: fields.token_of_form }], ["/ui/logout", {}], ["/ui/login", { secret: token }]]) {
       const page = await context.newPage();
       await page.goto(from + "/");
       const [answer] = await Promise.all([
