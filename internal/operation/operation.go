@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"net/http"
 	"reflect"
 	"runtime"
 	"slices"
@@ -88,24 +87,24 @@ func keyOf(method reflect.Value) string { return runtime.FuncForPC(method.Pointe
 
 // Get, Post, Put, Patch and Delete are an operation by its verb of HTTP: the path below the list's, what it does in
 // one sentence, and the method, which takes a context and then nothing, what it is about, or an id and what becomes of it.
-func Get(path, summary string, method any) *Op { return newOp(http.MethodGet, path, summary, method) }
+func Get(path, summary string, method any) *Op { return newOp("GET", path, summary, method) }
 
 // Post is an operation that is sent.
 func Post(path, summary string, method any) *Op {
-	return newOp(http.MethodPost, path, summary, method)
+	return newOp("POST", path, summary, method)
 }
 
 // Put is an operation that stores.
-func Put(path, summary string, method any) *Op { return newOp(http.MethodPut, path, summary, method) }
+func Put(path, summary string, method any) *Op { return newOp("PUT", path, summary, method) }
 
 // Patch is an operation that changes the fields that are sent.
 func Patch(path, summary string, method any) *Op {
-	return newOp(http.MethodPatch, path, summary, method)
+	return newOp("PATCH", path, summary, method)
 }
 
 // Delete is an operation that removes.
 func Delete(path, summary string, method any) *Op {
-	return newOp(http.MethodDelete, path, summary, method)
+	return newOp("DELETE", path, summary, method)
 }
 
 func newOp(verb, path, summary string, method any) *Op {

@@ -3,7 +3,6 @@ package operation
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"reflect"
 	"strings"
 )
@@ -15,7 +14,7 @@ import (
 func (op *Op) inPath() bool { return op.id != nil && scalar(op.id) && strings.Contains(op.Path, "{") }
 
 // inQuery tells whether what the method takes is asked for in the query.
-func (op *Op) inQuery() bool { return op.Verb == http.MethodGet || op.Verb == http.MethodDelete }
+func (op *Op) inQuery() bool { return op.Verb == "GET" || op.Verb == "DELETE" }
 
 // idName is how the path names the id.
 func (op *Op) idName() string {
@@ -39,7 +38,7 @@ func placed(t reflect.Type) (fields []reflect.StructField) {
 // Input is what a request gives, as a struct: the tags path and query name what its address holds, and the field Body is
 // its body. A body is a pointer, and may be left out, if there is an id or if each of its members may be left out.
 func (op *Op) Input() reflect.Type {
-	if op.in != nil && op.Verb == http.MethodGet {
+	if op.in != nil && op.Verb == "GET" {
 		return op.in
 	}
 	var fields []reflect.StructField
@@ -141,7 +140,7 @@ func (op *Op) Do(ctx context.Context, service, input any) (output any, err error
 	}
 	switch {
 	case op.in == nil:
-	case op.Verb == http.MethodGet:
+	case op.Verb == "GET":
 		arguments = append(arguments, in)
 	case op.inQuery():
 		arguments = append(arguments, gathered(op.in, in)) // of what is deleted, the path alone says which
@@ -249,7 +248,7 @@ func (op *Op) Called(arguments ...any) Call {
 	switch {
 	case scalar(op.in):
 		c.Body = map[string]any{op.Argument: arguments[0]}
-	case op.Verb == http.MethodGet:
+	case op.Verb == "GET":
 		c.Filter = arguments[0]
 	case op.inQuery():
 	case value.Kind() == reflect.Slice && value.IsNil():

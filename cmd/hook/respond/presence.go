@@ -40,6 +40,8 @@ const (
 	// inboxPage and inboxPages bound the looking for messages that nobody has read.
 	inboxPage  = 20
 	inboxPages = 4
+	// tellTime is how long a hook that tells messages keeps others from telling them, should it not come to its end.
+	tellTime = 5 * time.Second
 	// maxToolStatus bounds the tool's name in the agent's status, in bytes.
 	maxToolStatus = 80
 )
@@ -115,8 +117,10 @@ func (h *Hook) attend(ctx context.Context) *attendance {
 		if a.stop && h.Event == hook.TurnEnd {
 			return // it has ended its turn, as it was asked to
 		}
-		if answer.HasMessages {
-			a.err = a.look(ctx, since)
+		if answer.HasMessages && h.claims(path) {
+			if a.err = a.look(ctx, since); len(a.messages) == 0 {
+				h.release(path)
+			}
 		}
 	}()
 	return a
@@ -282,9 +286,31 @@ func content(text json.RawMessage) string {
 	return string(plain) + "\n"
 }
 
+// claims tells whether this hook is the one that tells the agent's messages. Two run at once where an agent starts its
+// hook twice, as with a plugin beside setup, and each would tell them.
+func (h *Hook) claims(path string) bool {
+	if path == "" {
+		return true
+	}
+	claim := path + ".telling"
+	if info, err := os.Stat(claim); err == nil && h.process.now().Sub(info.ModTime()).Abs() > tellTime {
+		h.release(path)
+	}
+	file, err := os.OpenFile(claim, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return !errors.Is(err, os.ErrExist) // without a folder for it, twice is better than never
+	}
+	return file.Close() == nil
+}
+
+func (h *Hook) release(path string) { _ = os.Remove(path + ".telling") }
+
 // settle marks what was told as read, once it has been written: a message that
 // was not told comes again.
 func (a *attendance) settle(ctx context.Context) error {
+	if path := a.h.attendPath(); path != "" && len(a.messages) > 0 {
+		defer a.h.release(path)
+	}
 	if len(a.messages) > 0 {
 		read := comms.Ack{AgentID: a.h.agent}
 		for _, m := range a.messages {
