@@ -180,6 +180,25 @@ func TestExportImportRoundTrip(t *testing.T) {
 	}
 }
 
+// TestProposedRulesUndone: a rule that nobody has confirmed guards nobody, so that taking it back takes no person; any other lesson does.
+func TestProposedRulesUndone(t *testing.T) {
+	to := transferring(t)
+	for _, proposed := range []bool{true, false} {
+		line := fmt.Sprintf(`{"kind":"lesson","id":"rule-%t","lesson_type":"anti_pattern","domain":"d","category":"c","title":"Never %[1]t","context":"x","action_taken":"a","outcome":"o","severity":"high","related_commands":["wipe-%[1]t --all"],"proposed":%[1]t}`, proposed)
+		record, err := transfer.DecodeRecord("lesson", []byte(line))
+		if err != nil {
+			t.Fatal(err)
+		}
+		imported, err := client.Send(t.Context(), to, transfer.Service.Import, transfer.ImportRequest{Records: []transfer.Record{record}})
+		if err != nil || imported.Stored != 1 {
+			t.Fatalf("%+v, %v", imported, err)
+		}
+		if _, err := client.SendTo(t.Context(), to, transfer.Service.Undo, imported.ImportID, transfer.UndoDraft{}); (err == nil) != proposed {
+			t.Errorf("proposed %t: %v", proposed, err)
+		}
+	}
+}
+
 // TestImportUndone: an import is taken back by its id, what was there and what was changed since stays.
 func TestImportUndone(t *testing.T) {
 	cfg := settings(t)

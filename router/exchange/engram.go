@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"skillrouter/internal/check"
@@ -51,6 +52,12 @@ type engramPrompt struct {
 	Project   string `json:"project"`
 	CreatedAt string `json:"created_at"`
 }
+
+// engramFolder is where "engram sync" puts a repository's memories, in packed chunks.
+const engramFolder = ".engram"
+
+// isChunk tells whether a file of a repository's folder .engram holds memories.
+func isChunk(name string) bool { return strings.HasSuffix(name, ".jsonl.gz") }
 
 // engramCategories are the sidecar's words for engram's types of observations; the others keep their own.
 var engramCategories = map[string]string{"bugfix": knowledge.CategoryErrorSolution, "pattern": knowledge.CategoryPattern, "discovery": knowledge.CategoryGotcha}

@@ -6,6 +6,7 @@
 package exchange
 
 import (
+	"compress/gzip"
 	"io"
 	"io/fs"
 	"slices"
@@ -63,7 +64,7 @@ func Formats() []Format {
 		{Name: "jsonl", What: "JSON lines: an export of a router, or entries of knowledge", stream: readLines},
 		{Name: "markdown", What: "Markdown: a file or folder, each heading an entry; an export's pages what they were", Folder: true, file: readMarkdown, fits: markdown},
 		{Name: "claude-md", What: "CLAUDE.md, AGENTS.md and memory files: each bullet or paragraph an entry", Folder: true, file: readInstructions, fits: isInstructions},
-		{Name: "engram", What: "engram export: sessions, observations and prompts in one JSON document", stream: readEngram},
+		{Name: "engram", What: "engram: the JSON document of its export, or a repository's folder .engram", stream: readEngram, Folder: true, fits: isChunk},
 		{Name: "mem0", What: "mem0: the JSON of get_all or of a memory export", stream: readMem0},
 		{Name: "mcp-memory", What: "the MCP memory server's memory.jsonl: entities and relations", stream: readGraph},
 		{Name: "sabre", What: "SABRE's episodes.jsonl, its facts.db, or that table as JSON", stream: readSabre},
@@ -112,7 +113,7 @@ func (f Format) ReadFolder(folder fs.FS, o Options, yield func(Item) bool) error
 		switch {
 		case err != nil:
 			return one(yield, Item{Place: name, Refused: "cannot be read: " + err.Error()})
-		case d.IsDir() && name != "." && strings.HasPrefix(d.Name(), "."):
+		case d.IsDir() && name != "." && strings.HasPrefix(d.Name(), ".") && d.Name() != engramFolder:
 			return fs.SkipDir
 		case d.IsDir() || !f.fits(name):
 			return nil
@@ -137,11 +138,38 @@ func (f Format) readFile(folder fs.FS, name string, o Options, yield func(Item) 
 		return one(yield, Item{Place: name, Refused: "cannot be read: " + err.Error()})
 	}
 	defer file.Close()
+	if f.stream != nil && !f.fits(name) {
+		return f.stream(&told{from: file, read: o.Read}, o, yield)
+	}
+	if f.stream != nil {
+		return f.streamed(name, &told{from: file, read: o.Read}, o, yield)
+	}
 	text, err := io.ReadAll(io.LimitReader(&told{from: file, read: o.Read}, MaxFile+1))
 	if err != nil {
 		return one(yield, Item{Place: name, Refused: "cannot be read: " + err.Error()})
 	}
 	if !f.text(name, string(text), o, yield) {
+		return fs.SkipAll
+	}
+	return nil
+}
+
+// streamed reads a file of a folder as the format's stream, unpacked. A file that is broken refuses itself and not the folder.
+func (f Format) streamed(name string, from io.Reader, o Options, yield func(Item) bool) error {
+	enough := false
+	within := func(item Item) bool {
+		item.Place = strings.TrimSuffix(name+", "+item.Place, ", ")
+		enough = !yield(item)
+		return !enough
+	}
+	unpacked, err := gzip.NewReader(from)
+	if err == nil {
+		err = f.stream(unpacked, o, within)
+	}
+	if err != nil && !enough {
+		return one(yield, Item{Place: name, Refused: "cannot be read to its end: " + errs.Explain(err)})
+	}
+	if enough {
 		return fs.SkipAll
 	}
 	return nil

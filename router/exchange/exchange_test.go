@@ -1,8 +1,11 @@
 package exchange_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"io"
+	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
@@ -209,6 +212,52 @@ func TestReadFolder(t *testing.T) {
 }
 
 // TestHugeLine passes over a line of 1 GiB without holding it.
+// TestEngramFolder reads the chunks of a repository, of which a broken one refuses itself and no other.
+func TestEngramFolder(t *testing.T) {
+	packed := func(text string) []byte {
+		var b bytes.Buffer
+		w := gzip.NewWriter(&b)
+		if _, err := w.Write([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return b.Bytes()
+	}
+	good := packed(`{"sessions":[],"observations":[{"id":1,"sync_id":"obs-1","type":"bugfix","title":"T","content":"C","project":"demo"}],"prompts":[]}`)
+	folder := fstest.MapFS{
+		".engram/manifest.json":       {Data: []byte(`{"version":1}`)},
+		".engram/chunks/a.jsonl.gz":   {Data: good},
+		".engram/chunks/b.jsonl.gz":   {Data: good[:len(good)-12]},
+		".engram/chunks/c.jsonl.gz":   {Data: []byte("no gzip")},
+		".engram/chunks/d.jsonl.gz":   {Data: packed(`{"observations":[{"id":2,"title":"U","content":"D"}]}`)},
+		".engram/chunks/e.jsonl.gz":   {Data: good, Mode: fs.ModeSymlink},
+		".git/chunks/hidden.jsonl.gz": {Data: good},
+	}
+	f, err := exchange.FormatOf("engram")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	if err := f.ReadFolder(folder, exchange.Options{}, func(i exchange.Item) bool {
+		got = append(got, shown(i))
+		return true
+	}); err != nil {
+		t.Fatal(err)
+	}
+	const broken = " refused: cannot be read to its end: "
+	want := []string{
+		".engram/chunks/a.jsonl.gz, observations[0] error_solution|T|C|engram",
+		".engram/chunks/b.jsonl.gz, observations[0] error_solution|T|C|engram", // the end alone is missing
+		".engram/chunks/b.jsonl.gz" + broken + "something follows the document, at byte 131", ".engram/chunks/c.jsonl.gz" + broken + "unexpected EOF",
+		".engram/chunks/d.jsonl.gz, observations[0] pattern|U|D|engram", ".engram/chunks/e.jsonl.gz refused: is no regular file",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
 func TestHugeLine(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads a gigabyte")

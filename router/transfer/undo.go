@@ -172,7 +172,7 @@ func (t *Transfer) Undo(ctx context.Context, id string, draft UndoDraft) (answer
 	if err != nil || len(added) == 0 {
 		return answer, err
 	}
-	if slices.ContainsFunc(added, func(a learning.Addition) bool { return a.Kind == kind.Lesson.Name }) { // they may guard everybody: all is taken back, or nothing
+	if slices.ContainsFunc(added, func(a learning.Addition) bool { return t.guards(ctx, a) }) { // all is taken back, or nothing
 		if err := principal.Of(ctx).Decides(); err != nil {
 			return answer, err
 		}
@@ -207,6 +207,22 @@ func (t *Transfer) Undo(ctx context.Context, id string, draft UndoDraft) (answer
 		answer.Next = strconv.FormatInt(added[maxUndo-1].Number, 10)
 	}
 	return answer, err
+}
+
+// guards tells whether what was added may guard everybody: a lesson does, but for one that still waits for somebody to confirm it.
+func (t *Transfer) guards(ctx context.Context, a learning.Addition) bool {
+	if a.Kind != kind.Lesson.Name {
+		return false
+	}
+	record, err := t.undos[a.Kind].Read(ctx, a.Ref)
+	if err != nil {
+		return errs.CodeOf(err) != errs.NotFound
+	}
+	var one struct {
+		Proposed bool `json:"proposed"`
+	}
+	text, err := json.Marshal(record)
+	return err != nil || json.Unmarshal(text, &one) != nil || !one.Proposed
 }
 
 // fate is what became of a memory that was to be taken back.
