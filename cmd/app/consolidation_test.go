@@ -168,13 +168,3 @@ func asPerson(t *testing.T, cfg config.Config, url string) *client.Client {
 	}
 	return c
 }
-
-// asPerson has the calls from now on made by a person.
-func (m *memories) asPerson() {
-	m.t.Helper()
-	begun, err := asPerson(m.t, m.config, m.url).Persons.SignIn(m.t.Context(), person.PersonDraft{Passphrase: phrase})
-	if err != nil {
-		m.t.Fatal(err)
-	}
-	m.person = begun.Secret
-}

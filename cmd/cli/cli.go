@@ -89,7 +89,7 @@ none runs on that folder, one is started.`,
 	}
 	root.AddCommand(
 		s.serveCommand(), s.runCommand(),
-		s.agentsCommand(), s.watchCommand(), s.statusCommand(), s.stopCommand(), s.signalCommand(), s.messagesCommand(), s.leasesCommand(),
+		alsoList(s.agentsCommand()), s.watchCommand(), s.statusCommand(), s.stopCommand(), s.signalCommand(), alsoList(s.messagesCommand()), s.leasesCommand(),
 		s.queryCommand(), s.searchCommand(), s.rememberCommand(), s.knowledgeCommand(), s.rulesCommand(), s.remindersAdd("remind"), s.usedCommand(), s.importCommand(), s.episodesCommand(), s.experienceCommand(),
 		s.lessonsCommand(), s.checkCommand(), s.tasksCommand(), s.reconCommand(), s.patternsCommand(), s.escalationsCommand(), s.memoryCommand(),
 		s.factsCommand(), s.proceduresCommand(),
@@ -111,19 +111,6 @@ func (s *shell) command(cmd *cobra.Command, run func(ctx context.Context, args [
 		s.began = true
 		return run(cmd.Context(), args)
 	}
-	return cmd
-}
-
-// group makes a command that only holds others.
-func (s *shell) group(cmd *cobra.Command, below ...*cobra.Command) *cobra.Command {
-	cmd.Args = cobra.ArbitraryArgs
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if len(args) > 0 {
-			return noCommand(cmd, args[0])
-		}
-		return errors.New("this needs a command")
-	}
-	cmd.AddCommand(below...)
 	return cmd
 }
 

@@ -227,8 +227,10 @@ func explainedWords(count cobra.PositionalArgs) cobra.PositionalArgs {
 			}
 		}
 		switch {
-		case len(args) < len(needed):
+		case len(args) == len(needed)-1:
 			return fmt.Errorf("%s is missing", needed[len(args)])
+		case len(args) < len(needed):
+			return fmt.Errorf("%s are missing", strings.Join(needed[len(args):], " and "))
 		case len(args) == 0:
 			return errors.New("a word is missing")
 		}

@@ -25,13 +25,13 @@ type family struct {
 
 // families name each command once, in the order of help. Commands of kinds that are not named are rare ones, and the last of theirs.
 var families = []family{
-	{"start", []string{"serve", "setup", "status", "doctor"}, []string{"demo", "version"}},
-	{"memory", []string{"remember", "search", "context", "knowledge", "lessons", "facts"}, []string{"query", "remind", "episodes", "procedures", "reminders", "experience", "memory"}},
-	{"guard", []string{"check"}, []string{"rules", "escalations"}},
-	{"team", []string{"agents", "tasks", "messages", "signal", "stop"}, []string{"watch", "leases", "run", "sessions", "recon"}},
+	{"start", []string{"serve", "setup", "demo", "status", "doctor", "version"}, nil},
+	{"memory", []string{"remember", "search", "query", "knowledge", "lessons"}, []string{"context", "facts", "remind", "episodes", "procedures", "reminders", "experience", "memory"}},
+	{"guard", []string{"check", "passphrase"}, []string{"rules", "escalations"}},
+	{"team", []string{"agents", "tasks", "messages", "stop"}, []string{"signal", "watch", "leases", "run", "sessions", "recon"}},
 	{"learning", []string{"learn"}, []string{"brief", "replay", "value", "proposals", "patterns", "used", "gaps"}},
-	{"data", []string{"import", "backup"}, []string{"export", "restore", "verify", "redact", "migrate"}},
-	{"admin", []string{"config"}, []string{"token", "events", "call", "mcp", "hook", "interlock", "embeddings", "completion", "help"}},
+	{"data", []string{"import"}, []string{"backup", "export", "restore", "verify", "redact", "migrate"}},
+	{"admin", []string{"mcp"}, []string{"config", "token", "events", "call", "hook", "interlock", "embeddings", "completion", "help"}},
 }
 
 // annotationRare marks a command that `skillrouter help` leaves out.
@@ -79,6 +79,9 @@ func (s *shell) grouped(root *cobra.Command) {
 				names = append(names, "--"+f.Name)
 			}
 		})
+		if hint := insteadOfFlag[unknown.GetSpecifiedName()]; hint != "" {
+			return fmt.Errorf("%w: %s", err, hint)
+		}
 		return fmt.Errorf("%w%s", err, didYouMean("--"+unknown.GetSpecifiedName(), names))
 	})
 	usual := root.HelpFunc()
@@ -217,25 +220,6 @@ func exampleOf(root *cobra.Command, line string) *cobra.Command {
 		of = of.Commands()[at]
 	}
 	return of
-}
-
-// noCommand refuses a word where a command's name is needed, and says what was probably meant.
-func noCommand(of *cobra.Command, word string) error {
-	here := ""
-	if of.HasParent() {
-		here = " here"
-	}
-	var names []string
-	meant := ""
-	for _, cmd := range of.Commands() {
-		if cmd.IsAvailableCommand() {
-			names = append(names, cmd.Name())
-			if slices.Contains(cmd.SuggestFor, word) {
-				meant = "; did you mean " + cmd.Name() + "?"
-			}
-		}
-	}
-	return fmt.Errorf("there is no command %q%s%s", word, here, cmp.Or(meant, didYouMean(word, names)))
 }
 
 // didYouMean is a question for what a word was probably meant to be, or empty.

@@ -24,7 +24,7 @@ func TestListsAreWalked(t *testing.T) {
 		for _, below := range c.Commands() {
 			walk(below)
 		}
-		if c.Flags().Lookup("limit") == nil || slices.Contains([]string{"search", "show", "review"}, c.Name()) || c.CommandPath() == "skillrouter query" {
+		if c.Hidden || c.Flags().Lookup("limit") == nil || slices.Contains([]string{"search", "show", "review"}, c.Name()) || c.CommandPath() == "skillrouter query" {
 			return
 		}
 		walked++

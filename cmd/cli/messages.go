@@ -205,6 +205,9 @@ AGENT, --all means every agent; so does the AGENT "all".`,
 			default:
 				return usagef("name the agent and the signal, or use --all")
 			}
+			if strings.ContainsAny(draft.Signal, " \t\n") && text == "" && object == "" { // no signal's name: it is what to tell
+				draft.Signal, text = operational.SignalMessage, draft.Signal
+			}
 			switch {
 			case object != "" && text != "":
 				return usagef("--text and --context exclude each other")

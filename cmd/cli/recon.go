@@ -94,7 +94,7 @@ func findingFlags(f *operational.FindingFilter) options {
 func (s *shell) reconFindings() *cobra.Command {
 	var filter operational.FindingFilter
 	return lists(s, command{
-		use: "findings", short: "List findings, the worst first", flags: append(findingFlags(&filter), limit(&filter.Limit)),
+		use: "findings", aliases: []string{"list"}, short: "List findings, the worst first", flags: append(findingFlags(&filter), limit(&filter.Limit)),
 	}, operational.DefaultLimit, operational.MaxLimit, &filter.Limit, sends(operational.ReconService.Findings, &filter), columns[operational.Finding]{
 		"No findings.",
 		[]string{"FINDING", "SEVERITY", "STATUS", "CVE", "TITLE", "ENVIRONMENT", "LOCATION", "SEEN"},

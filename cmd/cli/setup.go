@@ -234,7 +234,7 @@ func (u *settingUp) usage() error {
 	case u.agent == "" && !u.check && !u.all:
 		return usagef("which agent: %s? Or --all, for every one that is found here", names(setup.Agents()))
 	case u.agent != "" && !setup.Agent(u.agent).Known():
-		return usagef("%q is no agent that can be set up: %s. Any other that speaks MCP or reads AGENTS.md: skillrouter setup %s", u.agent, names(setup.Agents()), setup.Generic)
+		return usagef("%q is no agent that can be set up%s: %s. Any other that speaks MCP or reads AGENTS.md: skillrouter setup %s", u.agent, didYouMean(u.agent, safetext.Strings(setup.Agents())), names(setup.Agents()), setup.Generic)
 	case u.user && u.project != "":
 		return usagef("--user and --project exclude each other")
 	case u.check && (u.remove || u.dry || u.yes):

@@ -51,7 +51,7 @@ func (s *shell) env(name string) string {
 
 // place is what this command was told of its router.
 func (s *shell) place() locate.Place {
-	return locate.Place{Server: s.server, Token: s.token, Data: s.data, LookupEnv: s.lookupEnv}
+	return locate.Place{Server: address(s.server), Token: s.token, Data: s.data, LookupEnv: s.lookupEnv}
 }
 
 // settings reads the router's settings as `serve` would without flags.

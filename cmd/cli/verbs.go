@@ -51,20 +51,11 @@ type removed struct {
 func (s *shell) verbs(v verbs) *cobra.Command {
 	below := []*cobra.Command{v.add, v.list, v.show, v.edit, s.deleteVerb(v)}
 	below = slices.DeleteFunc(append(below, v.more...), func(cmd *cobra.Command) bool { return cmd == nil })
-	for _, cmd := range below {
-		cmd.SuggestFor = elsewhere[cmd.Name()]
-	}
 	for _, cmd := range v.former {
 		cmd.Hidden = true
 		below = append(below, cmd)
 	}
 	return s.group(&cobra.Command{Use: v.name, Short: v.short, Long: v.long}, below...)
-}
-
-// elsewhere is what other programs call a verb: who types it is told ours.
-var elsewhere = map[string][]string{
-	"add": {"new", "create", "store", "put"}, "list": {"ls", "all"}, "show": {"get", "view", "cat", "read"},
-	"edit": {"update", "change", "modify"}, "delete": {"rm", "remove", "del", "forget"},
 }
 
 // named gives a command a name, and that of before as one that still works.

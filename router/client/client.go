@@ -197,12 +197,6 @@ func call[Out any](ctx context.Context, c *Client, method string, to address, in
 	return out, err
 }
 
-// done is call of what has nothing to answer.
-func done(ctx context.Context, c *Client, method string, to address, in any) error {
-	_, err := call[struct{}](ctx, c, method, to, in)
-	return err
-}
-
 // list is the list that an answer has as the member of that name.
 func list[T any](ctx context.Context, c *Client, from address, member string) (found []T, err error) {
 	members, err := call[map[string]json.RawMessage](ctx, c, http.MethodGet, from, nil)

@@ -68,15 +68,6 @@ func sent[Body, O any](do func(ctx context.Context, body Body) (O, error)) handl
 	return typed(func(ctx context.Context, in *struct{ Body Body }) (O, error) { return do(ctx, in.Body) })
 }
 
-func named[ID, O any](do func(ctx context.Context, id ID) (O, error)) handler {
-	return typed(func(ctx context.Context, in *struct {
-		ID ID `path:"id"`
-	},
-	) (O, error) {
-		return do(ctx, in.ID)
-	})
-}
-
 func changed[Body, O any](do func(ctx context.Context, id string, body Body) (O, error)) handler {
 	return typed(func(ctx context.Context, in *changeInput[Body]) (O, error) { return do(ctx, in.ID, given(in.Body)) })
 }
@@ -110,16 +101,6 @@ func explained[Query, O any](search func(ctx context.Context, query Query) (O, e
 		}
 		return search(ctx, in.Body)
 	})
-}
-
-// verb is a change of one thing that nothing more is said about; an empty body may be sent.
-func verb[O any](do func(ctx context.Context, id string) (O, error)) handler {
-	return changed(func(ctx context.Context, id string, _ struct{}) (O, error) { return do(ctx, id) })
-}
-
-// silent is a call that answers nothing.
-func silent[In any](do func(ctx context.Context, in In) error) func(ctx context.Context, in In) (nothing, error) {
-	return func(ctx context.Context, in In) (nothing, error) { return nothing{}, do(ctx, in) }
 }
 
 // as is a call whose result is answered in another form.
@@ -226,14 +207,6 @@ func (s *Server) at(tag, path string) resource { return resource{s, tag, path} }
 func (r resource) get(path, summary string, h handler) { r.mount(http.MethodGet, path, summary, h) }
 
 func (r resource) post(path, summary string, h handler) { r.mount(http.MethodPost, path, summary, h) }
-
-func (r resource) put(path, summary string, h handler) { r.mount(http.MethodPut, path, summary, h) }
-
-func (r resource) patch(path, summary string, h handler) { r.mount(http.MethodPatch, path, summary, h) }
-
-func (r resource) delete(path, summary string, h handler) {
-	r.mount(http.MethodDelete, path, summary, h)
-}
 
 func (r resource) mount(method, path, summary string, h handler) {
 	r.server.mount(documented(method, r.path+path, r.tag, summary), h)

@@ -229,9 +229,6 @@ const boardAgent = "dashboard"
 // sender is whom a signal of whoever is logged in is from.
 func (v *visit) sender() string { return cmp.Or(v.principal().AgentID, boardAgent) }
 
-// by is who acts from the dashboard: whom the token names or, if it names nobody, what is typed.
-func (v *visit) by() string { return v.value("by") }
-
 // number is a field that is 0 or more, and 0 if it is not there.
 func (v *visit) number(name string, most int) (int, error) {
 	n, err := v.signed(name)

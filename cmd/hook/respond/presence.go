@@ -152,6 +152,9 @@ func (h *Hook) turn(ctx context.Context) (hook.Answer, error) {
 	err := errors.Join(h.recordRollout(ctx), h.settle(ctx))
 	wrong := here.wait(ctx, toldTime)
 	if !here.addressed() {
+		if here.heard && len(here.messages) > 0 {
+			h.release(h.attendPath()) // the next tool tells them
+		}
 		return hook.Answer{}, errors.Join(err, wrong)
 	}
 	h.attendance = here
