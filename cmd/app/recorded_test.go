@@ -30,8 +30,21 @@ const recorded = "testdata/recorded.jsonl"
 // agreed are requests, as recorded, whose answers may become others, and why. Their status may not; exit codes that were agreed to are recorded:
 // a command that looks for something exits with 1 where it finds nothing.
 var agreed = map[string]string{
-	"build_context":                                     narrow,
-	`update_knowledge {"nonsense":1}`:                   "the refusal lists its parameters, and it has two more",
+	`["patterns"]`:                    kindLists,
+	`["escalations"]`:                 kindLists,
+	`["episodes"]`:                    kindLists,
+	`["experience"]`:                  kindLists,
+	`["tasks"]`:                       kindLists,
+	`["recon"]`:                       kindLists,
+	`["facts"]`:                       kindLists,
+	`["procedures"]`:                  kindLists,
+	`["reminders"]`:                   kindLists,
+	`["sessions"]`:                    kindLists,
+	`["proposals"]`:                   kindLists,
+	`["gaps"]`:                        kindLists,
+	`["token"]`:                       kindLists,
+	"build_context":                   narrow,
+	`update_knowledge {"nonsense":1}`: "the refusal lists its parameters, and it has two more",
 	`["context","write the docs","--budget","200"]`:     narrow,
 	`["messages","--agent","builder","--json","--ack"]`: goingRound,
 	`["episodes","list"]`:                               newVerb, `["episodes","list","--json"]`: newVerb, `["episodes","list","--limit","2"]`: newVerb,
@@ -111,6 +124,7 @@ var toCaptain = strings.NewReplacer(`"escalated_to":["captain"`, `"escalated_to"
 const (
 	oneQuestion    = "a question and a search are put to every memory and to the state, items have text, and one sentence is enough to remember"
 	notUsed        = "a question that the search answers is no use of the entries that it finds"
+	kindLists      = "a kind alone lists, as its list does"
 	wordsMissing   = "wrong usage is told by the word of help that is missing or too much"
 	flagNamed      = "a refusal on the command line names the flag that was given"
 	newVerb        = "every kind of memory has a list"

@@ -56,7 +56,7 @@ type importedForeign struct {
 // importing is an import under way.
 type importing struct {
 	ctx    context.Context
-	to     transfer.Service
+	to     importer
 	out    importedForeign
 	source string        // what is imported, for the list of imports
 	report *json.Encoder // nil: none
@@ -65,6 +65,11 @@ type importing struct {
 	batch  []exchange.Item
 	size   int
 	err    error
+}
+
+// importer takes records in.
+type importer interface {
+	Import(ctx context.Context, request transfer.ImportRequest) (transfer.Imported, error)
 }
 
 // formatNames are the names of the formats.
@@ -83,7 +88,7 @@ func formatList() string {
 	return b.String()
 }
 
-func (s *shell) importForeign(ctx context.Context, to transfer.Service, path string, what foreignImport, defaults knowledge.Draft) (err error) {
+func (s *shell) importForeign(ctx context.Context, to importer, path string, what foreignImport, defaults knowledge.Draft) (err error) {
 	format, err := exchange.FormatOf(what.from)
 	if err != nil {
 		return usageError{errors.New(explain(err))}

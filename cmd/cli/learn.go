@@ -101,7 +101,7 @@ func (s *shell) learn(ctx context.Context, o *learnOptions) error {
 		return usagef("--accept-seen must be a number of sessions")
 	}
 	var c *client.Client
-	var incidents history.Service
+	var incidents recordedFailures
 	if o.dry { // needs no router, and starts none
 		scratch, drop, err := scratchStore(ctx)
 		if err != nil {
@@ -174,8 +174,17 @@ func (s *shell) learn(ctx context.Context, o *learnOptions) error {
 	return s.print(out, func(w io.Writer) { printLearned(w, &out) })
 }
 
+// recordedFailures is what learning asks of a router's history.Service, or of one of its own.
+type recordedFailures interface {
+	Learn(ctx context.Context, draft history.Draft) (history.Learned, error)
+	Sources(ctx context.Context, filter history.SourceFilter) (history.SourcePage, error)
+	List(ctx context.Context, filter history.Filter) (history.Page, error)
+	Accept(ctx context.Context, decision history.Decision) (history.Decided, error)
+	Forget(ctx context.Context, project string) (history.Forgotten, error)
+}
+
 // readHistory finds records and has them learned.
-func (s *shell) readHistory(ctx context.Context, incidents history.Service, o *learnOptions, out *learnedHistory) (*records.Learner, error) {
+func (s *shell) readHistory(ctx context.Context, incidents recordedFailures, o *learnOptions, out *learnedHistory) (*records.Learner, error) {
 	l := &records.Learner{
 		Learn: incidents.Learn, Known: map[string]history.Source{}, Project: o.project, Named: o.named, AgentID: o.agent, ProjectOf: s.projectOf(),
 	}

@@ -15,7 +15,7 @@ import (
 // compiling expressions nobody used took 30 ms.
 const (
 	maxStartBytes       = 320 << 10
-	maxStartAllocations = 1400
+	maxStartAllocations = 1500
 )
 
 func TestStartUp(t *testing.T) {

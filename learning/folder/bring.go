@@ -13,6 +13,14 @@ import (
 	"skillrouter/learning/lesson"
 )
 
+// Lessons are what a folder asks of a lesson.Service.
+type Lessons interface {
+	Lesson(ctx context.Context, ref string) (lesson.Lesson, error)
+	List(ctx context.Context, filter lesson.Filter) (lesson.Page, error)
+	ReportAll(ctx context.Context, drafts []lesson.Draft) (lesson.BulkReported, error)
+	Edit(ctx context.Context, ref string, patch lesson.Patch) (lesson.Lesson, error)
+}
+
 // Action is what became, or would become, of a lesson.
 type Action string
 
@@ -82,7 +90,7 @@ func (step *Step) failed(err error) error {
 
 // Export writes the router's lessons to a folder, and its index. A file that says something else is left as it is, and
 // named, unless options ask to update it.
-func Export(ctx context.Context, dir *Dir, service lesson.Service, options Options, now time.Time) (Result, error) {
+func Export(ctx context.Context, dir *Dir, service Lessons, options Options, now time.Time) (Result, error) {
 	scan, err := dir.Scan(options.Domain)
 	if err != nil {
 		return Result{}, err
@@ -165,7 +173,7 @@ func (d *Dir) put(step *Step, draft lesson.Draft, f *File, scan *Scan, taken map
 
 // Import takes a folder's lessons to the router. One that is there and says something else is left as it is, and named, unless
 // options ask to update it. A lesson that the router refuses is named, and stops no other.
-func Import(ctx context.Context, dir *Dir, service lesson.Service, options Options) (Result, error) {
+func Import(ctx context.Context, dir *Dir, service Lessons, options Options) (Result, error) {
 	scan, err := dir.Scan(options.Domain)
 	if err != nil {
 		return Result{}, err
@@ -179,7 +187,7 @@ func Import(ctx context.Context, dir *Dir, service lesson.Service, options Optio
 
 // ImportNotes takes lessons that were read from notes to the router, as Import does. What is recognised as a secret in one
 // lesson is cut out of all that were read from the file.
-func ImportNotes(ctx context.Context, service lesson.Service, notes Notes, options Options) (Result, error) {
+func ImportNotes(ctx context.Context, service Lessons, notes Notes, options Options) (Result, error) {
 	t := taking{service: service, options: options, notes: true, result: newResult(options, Scan{})}
 	t.result.Unread = notes.Unread
 	var redaction redact.Redaction
@@ -198,7 +206,7 @@ func ImportNotes(ctx context.Context, service lesson.Service, notes Notes, optio
 
 // taking is an import under way.
 type taking struct {
-	service lesson.Service
+	service Lessons
 	options Options
 	notes   bool // notes say little of a lesson: what they do not say is no difference
 	items   []*item
@@ -384,7 +392,7 @@ func names(keys []key) (names []string) {
 }
 
 // all lists every lesson, the retired ones too.
-func all(ctx context.Context, service lesson.Service) ([]lesson.Lesson, error) {
+func all(ctx context.Context, service Lessons) ([]lesson.Lesson, error) {
 	var lessons []lesson.Lesson
 	filter := lesson.Filter{Statuses: lesson.Statuses(), Limit: learning.MaxLimit}
 	for {

@@ -123,7 +123,7 @@ func TestExperienceContract(t *testing.T) {
 func TestLessonsContract(t *testing.T) {
 	learningtest.RunLessons(t, func(t *testing.T) lesson.Service {
 		address, _ := serve(t)
-		return dial(t, address, client.Options{}).Lessons
+		return clienttest.Lessons{C: dial(t, address, client.Options{})}
 	})
 }
 

@@ -13,6 +13,6 @@ import (
 func TestExplainContract(t *testing.T) {
 	learningtest.Explain(t, func(t *testing.T) learningtest.ExplainWorld {
 		c, _ := serveAt(t, time.Now)
-		return learningtest.ExplainWorld{Knowledge: clienttest.Knowledge{C: c}, Episodes: clienttest.Episodes{C: c}, Lessons: c.Lessons, Procedures: clienttest.Procedures{C: c}}
+		return learningtest.ExplainWorld{Knowledge: clienttest.Knowledge{C: c}, Episodes: clienttest.Episodes{C: c}, Lessons: clienttest.Lessons{C: c}, Procedures: clienttest.Procedures{C: c}}
 	})
 }

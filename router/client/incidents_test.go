@@ -9,6 +9,7 @@ import (
 	"skillrouter/learning/learningtest"
 	"skillrouter/operational"
 	"skillrouter/router/client"
+	"skillrouter/router/client/clienttest"
 )
 
 func TestIncidentsContract(t *testing.T) {
@@ -23,6 +24,6 @@ func TestIncidentsContract(t *testing.T) {
 		if _, err := client.Send(t.Context(), byOwner, operational.TokenService.Issue, operational.TokenDraft{AgentID: "a", Scopes: []principal.Scope{principal.ScopeAgent}}); err != nil {
 			t.Fatal(err)
 		}
-		return byOwner.Incidents
+		return clienttest.Incidents{C: byOwner}
 	})
 }

@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -189,8 +190,8 @@ func searchNotes(notice string, corrected map[string]string, words string, found
 	if notice != "" {
 		notes = append(notes, notice)
 	}
-	for word, other := range corrected {
-		notes = append(notes, "Nothing matches “"+word+"”. These are results for “"+other+"”.")
+	for _, word := range slices.Sorted(maps.Keys(corrected)) {
+		notes = append(notes, "Nothing matches “"+word+"”. These are results for “"+corrected[word]+"”.")
 	}
 	if found == 0 {
 		notes = append(notes, "Nothing here has “"+short(200, words)+"”.")

@@ -674,3 +674,113 @@ func (c Consolidation) Proposals(ctx context.Context, filter history.ProposalFil
 func (c Consolidation) Reject(ctx context.Context, id string, reason string) (history.Proposal, error) {
 	return client.SendTo(ctx, c.C, history.ConsolidationService.Reject, id, reason)
 }
+
+// Lessons is lesson.Service over HTTP.
+type Lessons struct{ C *client.Client }
+
+var _ lesson.Service = Lessons{}
+
+// Report implements lesson.Service.
+func (l Lessons) Report(ctx context.Context, draft lesson.Draft) (lesson.Reported, error) {
+	return client.Send(ctx, l.C, lesson.Service.Report, draft)
+}
+
+// ReportAll implements lesson.Service. The router takes 32 MiB in one call.
+func (l Lessons) ReportAll(ctx context.Context, drafts []lesson.Draft) (lesson.BulkReported, error) {
+	return client.Send(ctx, l.C, lesson.Service.ReportAll, drafts)
+}
+
+// Lesson implements lesson.Service.
+func (l Lessons) Lesson(ctx context.Context, ref string) (lesson.Lesson, error) {
+	return client.Send(ctx, l.C, lesson.Service.Lesson, ref)
+}
+
+// List implements lesson.Service.
+func (l Lessons) List(ctx context.Context, filter lesson.Filter) (lesson.Page, error) {
+	return client.Send(ctx, l.C, lesson.Service.List, filter)
+}
+
+// Relevant implements lesson.Service.
+func (l Lessons) Relevant(ctx context.Context, query lesson.Query) (lesson.Results, error) {
+	return client.Send(ctx, l.C, lesson.Service.Relevant, query)
+}
+
+// Validate implements lesson.Service.
+func (l Lessons) Validate(ctx context.Context, ref string, draft lesson.ValidationDraft) (lesson.Lesson, error) {
+	return client.SendTo(ctx, l.C, lesson.Service.Validate, ref, draft)
+}
+
+// Apply implements lesson.Service.
+func (l Lessons) Apply(ctx context.Context, ref string, draft lesson.ApplicationDraft) (lesson.Applied, error) {
+	return client.SendTo(ctx, l.C, lesson.Service.Apply, ref, draft)
+}
+
+// Edit implements lesson.Service.
+func (l Lessons) Edit(ctx context.Context, ref string, patch lesson.Patch) (lesson.Lesson, error) {
+	return client.SendTo(ctx, l.C, lesson.Service.Edit, ref, patch)
+}
+
+// Promote implements lesson.Service.
+func (l Lessons) Promote(ctx context.Context, ref string, draft lesson.PromotionDraft) (lesson.Lesson, error) {
+	return client.SendTo(ctx, l.C, lesson.Service.Promote, ref, draft)
+}
+
+// Retire implements lesson.Service.
+func (l Lessons) Retire(ctx context.Context, ref string, draft lesson.RetirementDraft) (lesson.Lesson, error) {
+	return client.SendTo(ctx, l.C, lesson.Service.Retire, ref, draft)
+}
+
+// Restore implements lesson.Service.
+func (l Lessons) Restore(ctx context.Context, ref, note string) (lesson.Lesson, error) {
+	return client.SendTo(ctx, l.C, lesson.Service.Restore, ref, note)
+}
+
+// Review implements lesson.Service.
+func (l Lessons) Review(ctx context.Context, query lesson.ReviewQuery) (lesson.Review, error) {
+	return client.Send(ctx, l.C, lesson.Service.Review, query)
+}
+
+// History implements lesson.Service.
+func (l Lessons) History(ctx context.Context, ref string) ([]lesson.Change, error) {
+	return client.Send(ctx, l.C, lesson.Service.History, ref)
+}
+
+// Incidents is history.Service over HTTP.
+type Incidents struct{ C *client.Client }
+
+var _ history.Service = Incidents{}
+
+// Learn implements history.Service.
+func (s Incidents) Learn(ctx context.Context, draft history.Draft) (history.Learned, error) {
+	return client.Send(ctx, s.C, history.Service.Learn, draft)
+}
+
+// List implements history.Service.
+func (s Incidents) List(ctx context.Context, filter history.Filter) (history.Page, error) {
+	return client.Send(ctx, s.C, history.Service.List, filter)
+}
+
+// Brief implements history.Service.
+func (s Incidents) Brief(ctx context.Context, query history.BriefQuery) (history.Brief, error) {
+	return client.Send(ctx, s.C, history.Service.Brief, query)
+}
+
+// Answer implements history.Service.
+func (s Incidents) Answer(ctx context.Context, failure history.Failure) (history.Answer, error) {
+	return client.Send(ctx, s.C, history.Service.Answer, failure)
+}
+
+// Accept implements history.Service.
+func (s Incidents) Accept(ctx context.Context, decision history.Decision) (history.Decided, error) {
+	return client.Send(ctx, s.C, history.Service.Accept, decision)
+}
+
+// Sources implements history.Service.
+func (s Incidents) Sources(ctx context.Context, filter history.SourceFilter) (history.SourcePage, error) {
+	return client.Send(ctx, s.C, history.Service.Sources, filter)
+}
+
+// Forget implements history.Service.
+func (s Incidents) Forget(ctx context.Context, project string) (history.Forgotten, error) {
+	return client.Send(ctx, s.C, history.Service.Forget, project)
+}
