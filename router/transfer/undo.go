@@ -178,15 +178,21 @@ func (t *Transfer) Undo(ctx context.Context, id string, draft UndoDraft) (answer
 		}
 	}
 	fates := make([]fate, len(added))
-	together, part := errgroup.WithContext(ctx)
-	together.SetLimit(undoing)
-	for n, a := range added {
-		together.Go(func() (err error) {
-			fates[n], err = t.takeBack(part, a, draft.Force)
-			return err
-		})
+	for _, lessons := range []bool{false, true} { // last, because a pattern changes with each of its lessons
+		together, part := errgroup.WithContext(ctx)
+		together.SetLimit(undoing)
+		for n, a := range added {
+			if (a.Kind == kind.Lesson.Name) == lessons {
+				together.Go(func() (err error) {
+					fates[n], err = t.takeBack(part, a, draft.Force)
+					return err
+				})
+			}
+		}
+		if err = together.Wait(); err != nil {
+			break
+		}
 	}
-	err = together.Wait()
 	var over []int64
 	for n, a := range added {
 		switch fates[n] {
