@@ -172,10 +172,8 @@ func (t *Transfer) Undo(ctx context.Context, id string, draft UndoDraft) (answer
 	if err != nil || len(added) == 0 {
 		return answer, err
 	}
-	if slices.ContainsFunc(added, func(a learning.Addition) bool { return t.guards(ctx, a) }) { // all is taken back, or nothing
-		if err := principal.Of(ctx).Decides(); err != nil {
-			return answer, err
-		}
+	if err := principal.Of(ctx).Decides(); err != nil && slices.ContainsFunc(added, func(a learning.Addition) bool { return t.guards(ctx, a) }) {
+		return answer, err // all is taken back, or nothing
 	}
 	fates := make([]fate, len(added))
 	for _, lessons := range []bool{false, true} { // last, because a pattern changes with each of its lessons
