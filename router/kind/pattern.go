@@ -44,9 +44,6 @@ func Patterns(service *lesson.Patterns, rows interface {
 		Undo: Undo{func(ctx context.Context, id string) (any, error) {
 			p, err := service.Pattern(ctx, id)
 			p.Confidence = 0
-			// What the router gathers by itself behind an import is no change that anybody made.
-			p.LessonIDs, p.EpisodeIDs, p.Lessons, p.Agents, p.Frequency, p.LastSeen, p.UpdatedAt = nil, nil, 0, 0, 0, time.Time{}, time.Time{}
-			p.Action, p.ActionConfidence, p.Prevention, p.Weight, p.Why, p.Representative, p.Categories = "", 0, nil, 0, nil, "", nil
 			return p, err
 		}, func(ctx context.Context, id string) error {
 			by := cmp.Or(principal.Of(ctx).AgentID, "captain")

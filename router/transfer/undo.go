@@ -176,11 +176,11 @@ func (t *Transfer) Undo(ctx context.Context, id string, draft UndoDraft) (answer
 		return answer, err // all is taken back, or nothing
 	}
 	fates := make([]fate, len(added))
-	for _, lessons := range []bool{false, true} { // last, because a pattern changes with each of its lessons
+	for _, patterns := range []bool{true, false} { // first, because a pattern changes with each lesson and episode that it gathers
 		together, part := errgroup.WithContext(ctx)
 		together.SetLimit(undoing)
 		for n, a := range added {
-			if (a.Kind == kind.Lesson.Name) == lessons {
+			if (a.Kind == kind.Pattern.Name) == patterns {
 				together.Go(func() (err error) {
 					fates[n], err = t.takeBack(part, a, draft.Force)
 					return err
