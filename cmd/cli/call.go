@@ -212,7 +212,7 @@ func (s *shell) given(name, text string) (string, error) {
 	return string(read), err
 }
 
-// toolValue is a text as JSON for a parameter of a type. What is not of the type is left for the router to refuse.
+// toolValue is a text as JSON for a parameter of a type. The router refuses a value of another type.
 func toolValue(wanted, text string) json.RawMessage {
 	if wanted == "string" {
 		quoted, _ := json.Marshal(text) // a text always can be
@@ -292,9 +292,9 @@ func choicesOf(p *jsonschema.Schema) (choices []string) {
 }
 
 // completeCall completes a tool's name, its parameters, and a parameter's choices.
-func (s *shell) completeCall(_ *cobra.Command, words []string, begun string) (fitting []cobra.Completion, _ cobra.ShellCompDirective) {
+func (s *shell) completeCall(cmd *cobra.Command, words []string, begun string) (fitting []cobra.Completion, _ cobra.ShellCompDirective) {
 	const names = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
-	tools := s.tools(context.Background())
+	tools := s.tools(cmd.Context())
 	if len(words) == 0 {
 		for _, tool := range tools {
 			if strings.HasPrefix(tool.Name, begun) {

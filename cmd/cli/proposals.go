@@ -12,7 +12,7 @@ import (
 
 func (s *shell) proposalsCommand() *cobra.Command {
 	return s.group(&cobra.Command{
-		Use: "proposals", Short: "What transcripts propose to remember, and imports to forbid",
+		Use: "proposals", Short: "List and decide what transcripts and imports propose",
 		Long: "Finds in a session's transcript what is worth remembering, and stores what is accepted. A proposal is named by its id, or by a beginning or end of it that is no other's.",
 	}, s.proposalsExtract(), s.proposalsList(),
 		s.proposalsOne("show ID", "Show one proposal with its evidence", history.ConsolidationService.Proposal),

@@ -29,7 +29,7 @@ type Op struct {
 	method   reflect.Value
 	id, in   reflect.Type // what the method takes beside a context, of which each may be nil
 	out      reflect.Type // what it returns beside an error; nil: nothing
-	siblings []string     // what other paths have in the place of the id
+	siblings []string     // see Siblings
 }
 
 // List is operations below one path, which the documents show together.
@@ -69,6 +69,12 @@ func Of(tag, path string, ops ...*Op) List {
 	return ops
 }
 
+// Siblings are the words that other paths of the list have in the place of the operation's id.
+func (op *Op) Siblings() []string {
+	byMethod()
+	return op.siblings
+}
+
 // With is the operations of several lists.
 func With(lists ...List) List { return slices.Concat(lists...) }
 
@@ -90,22 +96,16 @@ func keyOf(method reflect.Value) string { return runtime.FuncForPC(method.Pointe
 func Get(path, summary string, method any) *Op { return newOp("GET", path, summary, method) }
 
 // Post is an operation that is sent.
-func Post(path, summary string, method any) *Op {
-	return newOp("POST", path, summary, method)
-}
+func Post(path, summary string, method any) *Op { return newOp("POST", path, summary, method) }
 
 // Put is an operation that stores.
 func Put(path, summary string, method any) *Op { return newOp("PUT", path, summary, method) }
 
 // Patch is an operation that changes the fields that are sent.
-func Patch(path, summary string, method any) *Op {
-	return newOp("PATCH", path, summary, method)
-}
+func Patch(path, summary string, method any) *Op { return newOp("PATCH", path, summary, method) }
 
 // Delete is an operation that removes.
-func Delete(path, summary string, method any) *Op {
-	return newOp("DELETE", path, summary, method)
-}
+func Delete(path, summary string, method any) *Op { return newOp("DELETE", path, summary, method) }
 
 func newOp(verb, path, summary string, method any) *Op {
 	op := &Op{Verb: verb, Path: path, Summary: summary, method: reflect.ValueOf(method)}
@@ -187,8 +187,10 @@ func All() (list List) {
 
 // Instead is the operation with do in place of the service's method, which gets what the method takes: for tests of those who call it.
 func (op *Op) Instead(do func(arguments []any) any) *Op {
-	other := *op
-	other.method = reflect.MakeFunc(op.method.Type(), func(in []reflect.Value) []reflect.Value {
+	other, t := *op, op.method.Type()
+	in := slices.Collect(t.Ins())
+	in[0] = reflect.TypeFor[any]() // any service will do
+	other.method = reflect.MakeFunc(reflect.FuncOf(in, slices.Collect(t.Outs()), false), func(in []reflect.Value) []reflect.Value {
 		var arguments []any
 		for _, one := range in[2:] {
 			arguments = append(arguments, one.Interface())

@@ -60,31 +60,32 @@ func (op *Op) Input() reflect.Type {
 		add("Explain", reflect.TypeFor[bool](), `query:"explain" doc:"Say why each result was found"`)
 	}
 	if op.in != nil && !op.inQuery() {
-		add("Body", op.body(), "")
+		body, may := op.body()
+		if may {
+			body = reflect.PointerTo(body)
+		}
+		add("Body", body, "")
 	}
 	return reflect.StructOf(fields)
 }
 
-// body is the type of the body.
-func (op *Op) body() reflect.Type {
-	body := op.in
+// body is the type of the body, and whether it may be left out.
+func (op *Op) body() (body reflect.Type, may bool) {
+	body = op.in
 	switch {
 	case scalar(body):
 		body = reflect.StructOf([]reflect.StructField{{Name: "Value", Type: body, Tag: reflect.StructTag(fmt.Sprintf(`json:"%s,omitempty"`, op.Argument))}})
 	case len(placed(body)) > 0:
 		var rest []reflect.StructField
-		for i := range body.NumField() {
-			if field := body.Field(i); field.Tag.Get("path") == "" && field.IsExported() {
+		for field := range body.Fields() {
+			if field.Tag.Get("path") == "" && field.IsExported() {
 				field.Offset, field.Index = 0, nil
 				rest = append(rest, field)
 			}
 		}
 		body = reflect.StructOf(rest)
 	}
-	if op.id != nil || optional(body) {
-		return reflect.PointerTo(body)
-	}
-	return body
+	return body, op.id != nil || optional(body)
 }
 
 // optional tells whether each member of a body may be left out.
@@ -124,77 +125,98 @@ func (op *Op) member() reflect.StructField {
 	return reflect.StructField{Name: "Held", Type: op.out, Tag: reflect.StructTag(fmt.Sprintf("json:%q", op.Member))}
 }
 
-// Do has a service do the operation with an input, a pointer to what Input says, and returns a pointer to what Output says.
-func (op *Op) Do(ctx context.Context, service, input any) (output any, err error) {
-	arguments := []reflect.Value{reflect.ValueOf(service), reflect.ValueOf(ctx)}
-	if !arguments[0].Type().Implements(op.method.Type().In(0)) { // the method is a test's
-		arguments[0] = reflect.Zero(op.method.Type().In(0))
-	}
-	in := reflect.ValueOf(input).Elem()
+// By has a service do the operation. do takes a pointer to an input, and returns one to an output, or nil. What follows
+// from types is worked out once.
+func (op *Op) By(service any) (input, output reflect.Type, do func(ctx context.Context, input any) (any, error)) {
+	input, output = op.Input(), op.Output()
+	asker := reflect.ValueOf(service)
+	var take []func(in reflect.Value) reflect.Value // the arguments behind the context
 	switch {
 	case op.id == nil:
 	case scalar(op.id):
-		arguments = append(arguments, in.FieldByName("ID"))
+		take = append(take, func(in reflect.Value) reflect.Value { return in.FieldByName("ID") })
 	default:
-		arguments = append(arguments, gathered(op.id, in))
+		take = append(take, gather(op.id, input))
 	}
 	switch {
 	case op.in == nil:
 	case op.Verb == "GET":
-		arguments = append(arguments, in)
+		take = append(take, func(in reflect.Value) reflect.Value { return in })
 	case op.inQuery():
-		arguments = append(arguments, gathered(op.in, in)) // of what is deleted, the path alone says which
+		take = append(take, gather(op.in, input)) // of what is deleted, the path alone says which
 	default:
-		arguments = append(arguments, op.sent(in))
+		take = append(take, op.sent(input))
 	}
-	results := op.method.Call(arguments)
-	err, _ = results[len(results)-1].Interface().(error)
-	if op.out == nil {
-		return nil, err
-	}
-	answer := reflect.New(op.Output())
-	held := answer.Elem()
-	if op.Member != "" && !op.ByHand {
-		held = held.Field(0)
-		if op.out.Kind() == reflect.Slice {
-			answer.Elem().Field(1).SetInt(int64(results[0].Len()))
+	return input, output, func(ctx context.Context, input any) (any, error) {
+		arguments := []reflect.Value{asker, reflect.ValueOf(ctx)}
+		for _, one := range take {
+			arguments = append(arguments, one(reflect.ValueOf(input).Elem()))
 		}
-	}
-	held.Set(results[0])
-	return answer.Interface(), err
-}
-
-// gathered is a struct of the fields of the same names.
-func gathered(t reflect.Type, from ...reflect.Value) reflect.Value {
-	one := reflect.New(t).Elem()
-	for _, field := range reflect.VisibleFields(t) {
-		for _, from := range from {
-			if value := from.FieldByName(field.Name); value.IsValid() && len(field.Index) == 1 {
-				one.FieldByIndex(field.Index).Set(value)
+		results := op.method.Call(arguments)
+		err, _ := results[len(results)-1].Interface().(error)
+		if op.out == nil {
+			return nil, err
+		}
+		answer := reflect.New(output)
+		held := answer.Elem()
+		if op.Member != "" && !op.ByHand {
+			held = held.Field(0)
+			if op.out.Kind() == reflect.Slice {
+				answer.Elem().Field(1).SetInt(int64(results[0].Len()))
 			}
 		}
+		held.Set(results[0])
+		return answer.Interface(), err
 	}
-	return one
 }
 
-// sent is what the body of an input says.
-func (op *Op) sent(in reflect.Value) reflect.Value {
-	body := in.FieldByName("Body")
-	if body.Kind() == reflect.Pointer {
-		if body.IsNil() {
-			body.Set(reflect.New(body.Type().Elem()))
+// gather makes a struct of the fields that another has by the same name.
+func gather(t, from reflect.Type) func(from reflect.Value) reflect.Value {
+	at := map[int][]int{}
+	for i := range t.NumField() {
+		if field, there := from.FieldByName(t.Field(i).Name); there && t.Field(i).IsExported() {
+			at[i] = field.Index
 		}
-		body = body.Elem()
 	}
+	return func(from reflect.Value) reflect.Value {
+		one := reflect.New(t).Elem()
+		for i, index := range at {
+			one.Field(i).Set(from.FieldByIndex(index))
+		}
+		return one
+	}
+}
+
+// sent takes from an input what its body says.
+func (op *Op) sent(input reflect.Type) func(in reflect.Value) reflect.Value {
+	bare, _ := op.body()
+	body := func(in reflect.Value) reflect.Value {
+		if body := reflect.Indirect(in.FieldByName("Body")); body.IsValid() {
+			return body
+		}
+		return reflect.New(bare).Elem()
+	}
+	explains := op.explains()
 	switch {
 	case scalar(op.in):
-		return body.Field(0)
+		return func(in reflect.Value) reflect.Value { return body(in).Field(0) }
 	case len(placed(op.in)) > 0:
-		return gathered(op.in, in, body)
-	case op.explains() && in.FieldByName("Explain").Bool():
-		body.FieldByName("Explain").SetBool(true)
+		said, places := gather(op.in, bare), placed(op.in)
+		return func(in reflect.Value) reflect.Value {
+			whole := said(body(in))
+			for _, place := range places {
+				whole.FieldByIndex(place.Index).Set(in.FieldByName(place.Name))
+			}
+			return whole
+		}
 	}
-	return body
+	return func(in reflect.Value) reflect.Value {
+		asked := body(in)
+		if explains && in.FieldByName("Explain").Bool() {
+			asked.FieldByName("Explain").SetBool(true)
+		}
+		return asked
+	}
 }
 
 // MadeOne tells whether an output, by its pointer, is of something that was made.
@@ -207,24 +229,22 @@ func (op *Op) MadeOne(output any) bool {
 
 // Call is what a client sends to have an operation done.
 type Call struct {
-	Verb, Path, Member string
-	Places             map[string]any // what the names in braces of the path stand for
-	Siblings           []string       // what other paths have in the place of the id
-	Filter             any            // a struct whose fields are asked for in the query; nil: none
-	Query              map[string]string
-	Body               any // nil: none
+	IDs    []any // what the names in braces of the path stand for, in their order
+	Filter any   // a struct whose fields are asked for in the query; nil: none
+	Query  map[string]string
+	Body   any // nil: none
 }
 
 // Called is the call of an operation with what its method takes: an id, or in, or both, as it takes them.
-func (op *Op) Called(arguments ...any) Call {
-	c := Call{Verb: op.Verb, Path: op.Path, Member: op.Member, Places: map[string]any{}, Siblings: op.siblings, Query: map[string]string{}}
+func (op *Op) Called(arguments ...any) (c Call) {
+	places := map[string]any{}
 	for _, argument := range arguments {
 		value := reflect.ValueOf(argument)
 		for _, field := range placed(value.Type()) {
 			at := value.FieldByIndex(field.Index)
-			c.Places[field.Tag.Get("path")] = at.Interface()
+			places[field.Tag.Get("path")] = at.Interface()
 			if standard := field.Tag.Get("default"); at.IsZero() && standard != "" {
-				c.Places[field.Tag.Get("path")] = standard
+				places[field.Tag.Get("path")] = standard
 			}
 		}
 	}
@@ -234,12 +254,16 @@ func (op *Op) Called(arguments ...any) Call {
 		switch {
 		case !scalar(op.id):
 		case !op.inPath():
-			c.Query[op.Argument] = fmt.Sprint(id)
+			c.Query = map[string]string{op.Argument: fmt.Sprint(id)}
 		case id == "" && op.standsIn != "":
-			c.Places[op.idName()] = op.standsIn
+			places[op.idName()] = op.standsIn
 		default:
-			c.Places[op.idName()] = id
+			places[op.idName()] = id
 		}
+	}
+	for _, rest, named := strings.Cut(op.Path, "{"); named; _, rest, named = strings.Cut(rest, "{") {
+		name, _, _ := strings.Cut(rest, "}")
+		c.IDs = append(c.IDs, places[name])
 	}
 	if op.in == nil {
 		return c
@@ -254,11 +278,8 @@ func (op *Op) Called(arguments ...any) Call {
 	case value.Kind() == reflect.Slice && value.IsNil():
 		c.Body = []any{}
 	case len(placed(op.in)) > 0:
-		body := op.body()
-		if body.Kind() == reflect.Pointer {
-			body = body.Elem()
-		}
-		c.Body = withLists(gathered(body, value))
+		body, _ := op.body()
+		c.Body = withLists(gather(body, op.in)(value))
 	default:
 		c.Body = withLists(value)
 	}

@@ -112,7 +112,7 @@ func general(line string) string {
 	line = placeIn.ReplaceAllString(line, "$1 <n>")
 	line = numberIn.ReplaceAllString(line, "<n>")
 	line = shellName.ReplaceAllString(line, "")
-	return check.Head(strings.Join(strings.Fields(line), " "), maxError)
+	return check.Head(oneLine(line), maxError)
 }
 
 // normal is how lines are compared: general, in small letters.

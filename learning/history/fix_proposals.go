@@ -84,6 +84,7 @@ func fixEpisode(failed, worked Step, said, fix string) *episode.Draft {
 	}
 }
 
+// oneLine is a text with single spaces for all its white space.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // cutMiddle shortens a text to about n bytes from its middle: what is wrong often stands at the end.

@@ -3,7 +3,6 @@ package history
 import (
 	"context"
 	"slices"
-	"strings"
 )
 
 // Happened is what the steps of a session did of an incident, by their places.
@@ -59,6 +58,6 @@ func (n *Incidents) Happened(ctx context.Context, draft Draft, ids []string) (ma
 
 // Follows tells whether a command that ran is what a fix told: the same, or with another path.
 func Follows(told, ran string) bool {
-	told, ran = strings.Join(strings.Fields(told), " "), strings.Join(strings.Fields(stored(ran)), " ")
+	told, ran = oneLine(told), oneLine(stored(ran))
 	return told == ran || same(told, ran) || alike(told, ran) >= sameFix
 }

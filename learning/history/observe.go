@@ -325,7 +325,7 @@ func stored(command string) string {
 	}
 	lines := strings.FieldsFunc(command, func(r rune) bool { return r == '\n' })
 	for i := range lines {
-		lines[i] = strings.TrimSuffix(strings.Join(strings.Fields(lines[i]), " "), " \\")
+		lines[i] = strings.TrimSuffix(oneLine(lines[i]), " \\")
 	}
 	return check.Head(strings.Join(slices.DeleteFunc(lines, func(s string) bool { return s == "" }), "; "), maxStored)
 }

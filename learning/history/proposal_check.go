@@ -241,7 +241,7 @@ type quotations struct{ turns []string }
 func newQuotations(t Transcript) quotations {
 	q := quotations{make([]string, len(t.Turns))}
 	for i, turn := range t.Turns {
-		q.turns[i] = strings.Join(strings.Fields(turn.Content), " ")
+		q.turns[i] = oneLine(turn.Content)
 	}
 	return q
 }
@@ -253,7 +253,7 @@ const minQuote = 4
 // where: in the turns that are said to hold them, or else in the first that does.
 func (q quotations) found(quotes []string, said []int) (evidence []string, turns []int) {
 	for _, quote := range quotes[:min(len(quotes), 4*MaxQuotes)] {
-		plain := strings.Join(strings.Fields(quote), " ")
+		plain := oneLine(quote)
 		if len(plain) < minQuote || len(evidence) == MaxQuotes {
 			continue
 		}

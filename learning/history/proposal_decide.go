@@ -33,11 +33,8 @@ func (c *Consolidation) Accept(ctx context.Context, id string) (Proposal, error)
 		return Proposal{}, err
 	}
 	defer leave()
-	if rule, is, err := c.proposedRule(ctx, id); err != nil || is {
-		if err != nil {
-			return rule, err
-		}
-		return c.decideRule(ctx, rule, ProposalAccepted, "")
+	if rule, is, err := c.decideRule(ctx, id, ProposalAccepted, ""); err != nil || is {
+		return rule, err
 	}
 	p, err := c.decidable(ctx, caller, id)
 	if err != nil || p.Status == ProposalAccepted {
@@ -70,11 +67,8 @@ func (c *Consolidation) Reject(ctx context.Context, id, reason string) (Proposal
 		return Proposal{}, err
 	}
 	defer leave()
-	if rule, is, err := c.proposedRule(ctx, id); err != nil || is {
-		if err != nil {
-			return rule, err
-		}
-		return c.decideRule(ctx, rule, ProposalRejected, reason)
+	if rule, is, err := c.decideRule(ctx, id, ProposalRejected, reason); err != nil || is {
+		return rule, err
 	}
 	p, err := c.decidable(ctx, caller, id)
 	switch {

@@ -53,21 +53,25 @@ func (c *Consolidation) proposedRule(ctx context.Context, id string) (p Proposal
 	return p, true, err
 }
 
-// decideRule confirms or refutes a proposed rule, as lesson.Service has it: who learned it itself may not confirm it.
-func (c *Consolidation) decideRule(ctx context.Context, p Proposal, status ProposalStatus, reason string) (Proposal, error) {
+// decideRule confirms or refutes a proposed rule, as lesson.Service has it: who learned it itself may not confirm it. It tells
+// whether the proposal is such a rule.
+func (c *Consolidation) decideRule(ctx context.Context, id string, status ProposalStatus, reason string) (p Proposal, is bool, err error) {
+	if p, is, err = c.proposedRule(ctx, id); err != nil || !is {
+		return p, is, err
+	}
 	draft := kept.ValidationDraft{Type: kept.ValidationConfirmed, By: decider(principal.Of(ctx)), Notes: reason}
 	if status == ProposalRejected {
 		draft.Type = kept.ValidationRefuted
 	}
 	l, err := c.ports.Rules.Validate(ctx, p.ID, draft)
 	if err != nil {
-		return p, err
+		return p, true, err
 	}
 	p.Status, p.DecidedBy, p.DecidedAt, p.Reason = status, draft.By, &l.UpdatedAt, reason
 	if status == ProposalAccepted {
 		p.StoredAs = l.ID
 	}
-	return p, nil
+	return p, true, nil
 }
 
 func ruleProposal(l kept.Lesson) (Proposal, error) {

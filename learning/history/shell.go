@@ -381,7 +381,7 @@ func features(text string) (all []feature) {
 		}
 	}
 	all = all[:min(len(all), maxFeatures)]
-	add("", "command", normal(strings.Join(strings.Fields(check.Head(text, maxShape)), " ")))
+	add("", "command", normal(oneLine(check.Head(text, maxShape))))
 	slices.SortFunc(all, func(a, b feature) int { return strings.Compare(a.name, b.name) })
 	return slices.CompactFunc(all, func(a, b feature) bool { return a.name == b.name })
 }

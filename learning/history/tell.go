@@ -110,7 +110,7 @@ func code(command string, most int) string {
 
 // said is the error's line as it is shown: as it was printed where that is short.
 func (inc *Incident) said() string {
-	line := strings.Join(strings.Fields(inc.Example), " ")
+	line := oneLine(inc.Example)
 	if len(line) > maxShownError {
 		line = check.Head(general(line), maxShownError)
 	}

@@ -3,8 +3,6 @@ package client
 import (
 	"context"
 	"encoding/json"
-	"regexp"
-	"slices"
 
 	"skillrouter/internal/operation"
 	"skillrouter/router/client/plain"
@@ -34,9 +32,6 @@ func Have[S, In any](ctx context.Context, c *Client, method func(S, context.Cont
 	return err
 }
 
-// places are the names in braces of a path.
-var places = regexp.MustCompile(`{(\w+)}`)
-
 func carry[Out any](ctx context.Context, c *Client, method any, arguments ...any) (out Out, err error) {
 	err = c.Do(ctx, operation.Find(method), &out, arguments...)
 	return out, err
@@ -45,29 +40,26 @@ func carry[Out any](ctx context.Context, c *Client, method any, arguments ...any
 // Do calls an operation with what its method takes and reads what the method returns into out.
 func (c *Client) Do(ctx context.Context, op *operation.Op, out any, arguments ...any) error {
 	called := op.Called(arguments...)
-	var ids []any
-	for _, name := range places.FindAllStringSubmatch(called.Path, -1) {
-		id := called.Places[name[1]]
-		if text, ok := id.(string); ok && slices.Contains(called.Siblings, text) {
-			id = unlike(text, text)
+	for i, id := range called.IDs {
+		if text, ok := id.(string); ok {
+			called.IDs[i] = unlike(text, op.Siblings()...)
 		}
-		ids = append(ids, id)
 	}
-	to := at(called.Path, ids...)
+	to := at(op.Path, called.IDs...)
 	if called.Filter != nil {
 		to = to.with(called.Filter)
 	}
 	for name, text := range called.Query {
 		to = to.and(name, text)
 	}
-	if called.Member == "" {
-		return c.call(ctx, called.Verb, to, called.Body, out)
+	if op.Member == "" {
+		return c.call(ctx, op.Verb, to, called.Body, out)
 	}
 	var members map[string]json.RawMessage
-	if err := c.call(ctx, called.Verb, to, called.Body, &members); err != nil || members[called.Member] == nil {
+	if err := c.call(ctx, op.Verb, to, called.Body, &members); err != nil || members[op.Member] == nil {
 		return err
 	}
-	if err := json.Unmarshal(members[called.Member], out); err != nil {
+	if err := json.Unmarshal(members[op.Member], out); err != nil {
 		return plain.NotJSON(c.base, err)
 	}
 	return nil

@@ -138,13 +138,14 @@ func (f Format) readFile(folder fs.FS, name string, o Options, yield func(Item) 
 		return one(yield, Item{Place: name, Refused: "cannot be read: " + err.Error()})
 	}
 	defer file.Close()
-	if f.stream != nil && !f.fits(name) {
-		return f.stream(&told{from: file, read: o.Read}, o, yield)
+	from := &told{from: file, read: o.Read}
+	switch {
+	case f.stream != nil && f.fits(name):
+		return f.unpacked(name, from, o, yield)
+	case f.stream != nil:
+		return f.stream(from, o, yield)
 	}
-	if f.stream != nil {
-		return f.streamed(name, &told{from: file, read: o.Read}, o, yield)
-	}
-	text, err := io.ReadAll(io.LimitReader(&told{from: file, read: o.Read}, MaxFile+1))
+	text, err := io.ReadAll(io.LimitReader(from, MaxFile+1))
 	if err != nil {
 		return one(yield, Item{Place: name, Refused: "cannot be read: " + err.Error()})
 	}
@@ -154,17 +155,17 @@ func (f Format) readFile(folder fs.FS, name string, o Options, yield func(Item) 
 	return nil
 }
 
-// streamed reads a file of a folder as the format's stream, unpacked. A file that is broken refuses itself and not the folder.
-func (f Format) streamed(name string, from io.Reader, o Options, yield func(Item) bool) error {
+// unpacked reads a packed file of a folder as the format's stream. A file that is broken refuses itself and not the folder.
+func (f Format) unpacked(name string, from io.Reader, o Options, yield func(Item) bool) error {
 	enough := false
 	within := func(item Item) bool {
 		item.Place = strings.TrimSuffix(name+", "+item.Place, ", ")
 		enough = !yield(item)
 		return !enough
 	}
-	unpacked, err := gzip.NewReader(from)
+	text, err := gzip.NewReader(from)
 	if err == nil {
-		err = f.stream(unpacked, o, within)
+		err = f.stream(text, o, within)
 	}
 	if err != nil && !enough {
 		return one(yield, Item{Place: name, Refused: "cannot be read to its end: " + errs.Explain(err)})

@@ -26,9 +26,6 @@ type handler struct {
 	differs func(output any) int
 }
 
-// nothing is the output of a handler that answers nothing.
-type nothing struct{}
-
 // typed makes a handler of a function. What its input takes from a request is said by its tags.
 func typed[I, O any](handle func(ctx context.Context, input *I) (O, error)) handler {
 	return newHandler(reflect.TypeFor[I](), reflect.TypeFor[O](), func(ctx context.Context, input any) (any, error) {
@@ -39,8 +36,8 @@ func typed[I, O any](handle func(ctx context.Context, input *I) (O, error)) hand
 
 func newHandler(input, output reflect.Type, call func(ctx context.Context, input any) (any, error)) handler {
 	h := handler{input: input, output: output, status: http.StatusOK, limit: MaxBody}
-	if output == reflect.TypeFor[nothing]() {
-		h.output, h.status = nil, http.StatusNoContent
+	if output == nil {
+		h.status = http.StatusNoContent
 	}
 	lists := listsOf(h.output)
 	h.call = func(ctx context.Context, input any) (any, error) {
@@ -217,7 +214,7 @@ func offer[Service comparable](s *Server, list operation.List, service Service) 
 	with(service, func(service Service) {
 		for _, op := range list {
 			if !op.ByHand {
-				s.mount(documented(op.Verb, op.Path, op.Tag, op.Summary), handlerOf(op, service))
+				s.mountLater(documented(op.Verb, op.Path, op.Tag, op.Summary), func() handler { return handlerOf(op, service) })
 			}
 		}
 	})
@@ -230,12 +227,8 @@ func Offer[Service comparable](list operation.List, service Service) Routes {
 
 // handlerOf has a service do an operation.
 func handlerOf(op *operation.Op, service any) handler {
-	output := op.Output()
-	h := newHandler(op.Input(), output, func(ctx context.Context, input any) (any, error) { return op.Do(ctx, service, input) })
-	switch {
-	case output == nil:
-		h.status = http.StatusNoContent
-	case op.Made:
+	h := newHandler(op.By(service))
+	if op.Made {
 		h.status = http.StatusCreated
 		h.differs = func(output any) int {
 			if op.MadeOne(output) {

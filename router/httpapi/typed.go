@@ -23,17 +23,23 @@ import (
 // memory. A start pays for none: each route has a registry of its own, which its
 // first request makes, and the document is made when it is first asked for.
 func (s *Server) mount(op huma.Operation, h handler) {
+	s.mountLater(op, func() handler { return h })
+}
+
+// mountLater is mount for a handler that is made when it is first needed.
+func (s *Server) mountLater(op huma.Operation, made func() handler) {
+	made = sync.OnceValue(made)
 	s.describe(func(document *huma.OpenAPI) {
 		own := op
-		newPlan(&own, h, document.Components.Schemas)
+		newPlan(&own, made(), document.Components.Schemas)
 		document.AddOperation(&own)
 	})
 	route := sync.OnceValue(func() *plan {
 		own := op
-		return newPlan(&own, h, newRegistry())
+		return newPlan(&own, made(), newRegistry())
 	})
 	path := ginText.Replace(op.Path)
-	s.engine.Handle(op.Method, path, func(c *gin.Context) { s.serve(c, route(), h) })
+	s.engine.Handle(op.Method, path, func(c *gin.Context) { s.serve(c, route(), made()) })
 }
 
 // ginText writes the variables of a path as gin does.

@@ -249,7 +249,7 @@ func (s *Server) decideAll(v *visit) (string, error) {
 
 // decide decides on one row; what somebody decided so already is no decision.
 func (s *Server) decide(v *visit, a act, id string, form url.Values) error {
-	made, err := s.perforce(v, a, id, form)
+	made, err := s.carryOut(v, a, id, form)
 	if err != nil {
 		return err
 	}

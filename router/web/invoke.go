@@ -217,9 +217,9 @@ func (r record) fits(when string) bool {
 			continue
 		}
 		name, not := strings.CutSuffix(name, "!")
-		said := strings.TrimSuffix(r.say(name), "0")
-		if r.say(name) != "0" {
-			said = r.say(name)
+		said := r.say(name)
+		if said == "0" { // a number that is none
+			said = ""
 		}
 		if slices.Contains(strings.Split(wanted, ","), said) == not {
 			return false

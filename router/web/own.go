@@ -3,7 +3,7 @@ package web
 import (
 	"cmp"
 	"fmt"
-	"net/url"
+	"maps"
 	"slices"
 
 	"skillrouter/internal/errs"
@@ -202,7 +202,7 @@ func (s *Server) pattern(v *visit, _ string, item any, _ record, d *detail) erro
 func (s *Server) incidents(v *visit, t *thing) (listing, error) {
 	of := *v
 	of.Request = v.WithContext(v.Context())
-	of.Form = url.Values(cloned(v.Form))
+	of.Form = maps.Clone(v.Form)
 	project, _, err := s.incidentProject(v)
 	if err != nil {
 		return listing{}, err

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	_ "embed"
 	"errors"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -286,7 +287,7 @@ func (s *Server) perform(t *thing, a act) {
 		for _, name := range t.Hidden {
 			form[name] = v.Form[name]
 		}
-		made, err := s.perforce(v, a, id, form)
+		made, err := s.carryOut(v, a, id, form)
 		if err != nil {
 			return "", err
 		}
@@ -305,24 +306,16 @@ func (s *Server) perform(t *thing, a act) {
 	})
 }
 
-// perforce does what an act says with a form.
-func (s *Server) perforce(v *visit, a act, id string, form url.Values) (any, error) {
+// carryOut does what an act says with a form.
+func (s *Server) carryOut(v *visit, a act, id string, form url.Values) (any, error) {
 	if a.do != nil {
 		return nil, a.do(v, id)
 	}
 	if name, value, ok := strings.Cut(a.Set, "="); ok {
-		form = url.Values(cloned(form))
+		form = maps.Clone(form)
 		form.Set(name, value)
 	}
 	return s.call(v, a.Call, id, form, strings.TrimSpace(form.Get(a.Text)))
-}
-
-func cloned(form url.Values) map[string][]string {
-	of := url.Values{}
-	for name, values := range form {
-		of[name] = values
-	}
-	return of
 }
 
 // done adds to a path of ours the code of what is said there.
@@ -438,7 +431,7 @@ func (s *Server) listOf(v *visit, t *thing) (l listing, err error) {
 
 // called reads a list by its method.
 func (s *Server) called(v *visit, t *thing) (l listing, err error) {
-	form := url.Values(cloned(v.Form))
+	form := maps.Clone(v.Form)
 	if name, value, ok := strings.Cut(t.Default, "="); ok && form.Get("status") == "" && form.Get(name) == "" {
 		form.Set(name, value)
 	}

@@ -306,15 +306,18 @@ func (h *Hook) claims(path string) bool {
 	return file.Close() == nil
 }
 
-func (h *Hook) release(path string) { _ = os.Remove(path + ".telling") }
+func (h *Hook) release(path string) {
+	if path != "" {
+		_ = os.Remove(path + ".telling")
+	}
+}
 
 // settle marks what was told as read, once it has been written: a message that
 // was not told comes again.
 func (a *attendance) settle(ctx context.Context) error {
-	if path := a.h.attendPath(); path != "" && len(a.messages) > 0 {
-		defer a.h.release(path)
-	}
+	path := a.h.attendPath()
 	if len(a.messages) > 0 {
+		defer a.h.release(path)
 		read := comms.Ack{AgentID: a.h.agent}
 		for _, m := range a.messages {
 			read.MessageIDs = append(read.MessageIDs, m.ID)
@@ -323,7 +326,7 @@ func (a *attendance) settle(ctx context.Context) error {
 			return err
 		}
 	}
-	if path := a.h.attendPath(); path != "" && a.through > 0 && a.through != seqIn(path) {
+	if path != "" && a.through > 0 && a.through != seqIn(path) {
 		_ = os.WriteFile(path, strconv.AppendInt(nil, a.through, 10), 0o600)
 	}
 	return nil
