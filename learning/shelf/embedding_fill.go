@@ -7,7 +7,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"sync"
 	"time"
 
 	"skillrouter/internal/check"
@@ -18,9 +17,8 @@ import (
 
 // Bounds of the filling.
 const (
-	// fillTexts and fillBytes bound a batch: what a model on a processor makes in seconds.
-	fillTexts = 32
-	fillBytes = 32 << 10
+	// fillTexts bounds a batch: what a model on a processor makes in seconds.
+	fillTexts = 16
 	// fillTime bounds a batch's call: such a model may be a slow one.
 	fillTime = 2 * time.Minute
 	// pauseMost is how long at most a model or the database is left alone after a failure.
@@ -50,19 +48,12 @@ func (v *Vectors) Run(ctx context.Context) error {
 		<-ctx.Done()
 		return nil
 	}
-	var calls sync.WaitGroup
-	defer calls.Wait()
-	for range queryCalls {
-		calls.Go(func() { v.answerQueries(ctx) })
-	}
-	for _, step := range []func(context.Context) error{v.load, v.agree, v.sweep} {
-		for ctx.Err() == nil {
-			if err := step(ctx); err == nil {
-				break
-			} else if ctx.Err() == nil {
-				v.rest(ctx, err)
-			}
+	for ctx.Err() == nil {
+		err := v.load(ctx)
+		if err == nil {
+			break
 		}
+		v.rest(ctx, err)
 	}
 	for ctx.Err() == nil {
 		keys := v.next()
@@ -70,7 +61,7 @@ func (v *Vectors) Run(ctx context.Context) error {
 			_ = committer.PauseUntil(ctx, time.Hour, v.wake)
 			continue
 		}
-		if err := v.fill(ctx, keys); err != nil && ctx.Err() == nil {
+		if err := v.fill(ctx, keys); err != nil {
 			v.wait(keys)
 			v.rest(ctx, err)
 		}
@@ -80,6 +71,9 @@ func (v *Vectors) Run(ctx context.Context) error {
 
 // rest leaves the model and the database alone for a while after a failure.
 func (v *Vectors) rest(ctx context.Context, err error) {
+	if ctx.Err() != nil {
+		return
+	}
 	v.mu.Lock()
 	first := v.items.since.IsZero()
 	v.items.failed(err, v.now())
@@ -91,54 +85,34 @@ func (v *Vectors) rest(ctx context.Context, err error) {
 	_ = committer.Pause(ctx, pause)
 }
 
-// load reads the vectors of the model, and drops those of others.
+// load reads the vectors of the model, drops those of others, and looks for items that have none. The model is asked for the
+// dimension of its vectors first: another model may have taken its place under the same name.
 func (v *Vectors) load(ctx context.Context) error {
-	v.table.reset(0)
+	probe, err := v.embed(ctx, fillTime, probeText)
+	if err != nil {
+		return err
+	}
+	dimension := len(probe[0])
+	v.table.reset(dimension)
 	others, err := v.store.ScanEmbeddings(ctx, v.embedder.Model(), func(e Embedding) error {
-		if v.table.dimension == 0 {
-			v.table.reset(len(e.Vector))
-		}
-		if len(e.Vector) == v.table.dimension && !v.full(1) { // others are made anew, as far as there is room
+		if len(e.Vector) == dimension && !v.full(1) { // others are made anew, as far as there is room
 			v.table.put(e, tfidf.Document{})
 		}
 		return nil
 	})
-	if err == nil && others > 0 {
+	if others > 0 {
 		v.log.InfoContext(ctx, "dropping vectors of another model", "count", others, "model", v.embedder.Model())
-		err = v.drop(ctx, v.table.dimension)
 	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.loaded = err == nil
-	return err
-}
-
-// agree asks the model for the dimension of its vectors: another model may have taken
-// its place under the same name.
-func (v *Vectors) agree(ctx context.Context) error {
-	vectors, err := v.embed(ctx, fillTime, probeText)
+	for dropped := dropStep; err == nil && dropped == dropStep; {
+		dropped, err = v.store.DropEmbeddings(ctx, v.embedder.Model(), dimension, dropStep)
+	}
 	if err != nil {
 		return err
 	}
-	dimension, _, had := v.table.size("")
-	if dimension == len(vectors[0]) {
-		return nil
-	}
-	if had > 0 {
-		v.log.InfoContext(ctx, "the embedding model's vectors have another size: all are made anew", "dimension", len(vectors[0]), "dropped", had)
-	}
-	v.table.reset(len(vectors[0]))
-	return v.drop(ctx, len(vectors[0]))
-}
-
-// drop drops the stored vectors that are of another model or dimension.
-func (v *Vectors) drop(ctx context.Context, dimension int) error {
-	for {
-		n, err := v.store.DropEmbeddings(ctx, v.embedder.Model(), dimension, dropStep)
-		if err != nil || n < dropStep {
-			return err
-		}
-	}
+	v.mu.Lock()
+	v.loaded, v.busy = true, true
+	v.mu.Unlock()
+	return v.sweep(ctx)
 }
 
 // sweep looks at every item. Those without a vector of what they say wait for one, the newest
@@ -155,9 +129,7 @@ func (v *Vectors) sweep(ctx context.Context) error {
 			for _, doc := range docs {
 				key := EmbeddingKey{kind, doc.ID}
 				seen[key] = true
-				if hash, there := v.table.hash(key); there && hash == hashOf(v.textOf(doc)) {
-					v.table.describe(key, doc)
-				} else {
+				if !v.settled(key, doc, hashOf(v.textOf(doc))) {
 					waiting = append(waiting, key)
 				}
 			}
@@ -167,13 +139,20 @@ func (v *Vectors) sweep(ctx context.Context) error {
 			return err
 		}
 	}
-	waiting = append(waiting, slices.DeleteFunc(v.table.keys(), func(key EmbeddingKey) bool { return seen[key] })...)
-	v.mu.Lock()
-	changed := v.waiting // since the start
-	v.waiting, v.waits, v.swept = nil, map[EmbeddingKey]bool{}, true
-	v.mu.Unlock()
-	v.wait(append(waiting, changed...))
+	v.wait(append(waiting, slices.DeleteFunc(v.table.keys(), func(key EmbeddingKey) bool { return seen[key] })...))
 	return nil
+}
+
+// settled tells whether an item has the vector of what it says, or the model refused that. What the filters read of it is kept.
+func (v *Vectors) settled(key EmbeddingKey, doc tfidf.Document, hash int64) bool {
+	if e, there := v.table.of(key); there && e.Hash == hash {
+		v.table.put(e, doc)
+		return true
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	refused, there := v.refused[key]
+	return there && refused == hash
 }
 
 // wait has items wait for Run to look at them, the last of them first.
@@ -218,16 +197,11 @@ func (v *Vectors) fill(ctx context.Context, keys []EmbeddingKey) error {
 		return err
 	}
 	var batch []piece
-	size := 0
 	for _, doc := range docs {
 		p := piece{doc: doc, text: v.textOf(doc)}
 		p.EmbeddingKey, p.Hash = EmbeddingKey{keys[0].Kind, doc.ID}, hashOf(p.text)
 		delete(gone, p.EmbeddingKey)
-		if hash, there := v.table.hash(p.EmbeddingKey); there && hash == p.Hash {
-			v.table.describe(p.EmbeddingKey, doc)
-		} else if size += len(p.text); size > fillBytes && len(batch) > 0 {
-			v.wait([]EmbeddingKey{p.EmbeddingKey})
-		} else if v.refusedHash(p.EmbeddingKey) != p.Hash && v.hasRoom(p) {
+		if !v.settled(p.EmbeddingKey, doc, p.Hash) && v.hasRoom(p) {
 			batch = append(batch, p)
 		}
 	}
@@ -251,7 +225,8 @@ func (v *Vectors) forget(ctx context.Context, keys map[EmbeddingKey]bool) error 
 	return v.store.PutEmbeddings(ctx, v.embedder.Model(), nil, drop)
 }
 
-// embedBatch sets the vectors of a batch. If the model refuses one of the texts, each is tried alone.
+// embedBatch sets the vectors of a batch. If the model refuses one of the texts, each half is tried alone, and a single
+// item with less and less of its text. One of which the model takes no text stays without a vector until it changes.
 func (v *Vectors) embedBatch(ctx context.Context, batch []piece) error {
 	texts := make([]string, len(batch))
 	for i, p := range batch {
@@ -261,43 +236,30 @@ func (v *Vectors) embedBatch(ctx context.Context, batch []piece) error {
 	for i := range vectors {
 		batch[i].Vector = vectors[i]
 	}
-	if !refusal(err) {
+	first := &batch[0]
+	switch {
+	case !refusal(err):
 		return err
-	}
-	for i := range batch {
-		if err := v.embedAlone(ctx, &batch[i]); err != nil {
+	case len(batch) > 1:
+		if err := v.embedBatch(ctx, batch[:len(batch)/2]); err != nil {
 			return err
 		}
+		return v.embedBatch(ctx, batch[len(batch)/2:])
+	case len(first.text) > shortest:
+		first.text = check.Head(first.text, len(first.text)/2)
+		return v.embedBatch(ctx, batch)
+	}
+	if _, probed := v.embed(ctx, fillTime, probeText); probed != nil {
+		return probed // it is not this text
+	}
+	v.log.WarnContext(ctx, "the embedding model takes no text of this item, which is found by its words alone", "kind", first.Kind, "id", first.ID, "error", err)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.items.last = err
+	if len(v.refused) < refusedMost {
+		v.refused[first.EmbeddingKey] = first.Hash
 	}
 	return nil
-}
-
-// embedAlone sets the vector of an item, made of less and less of its text while the model
-// refuses it. An item of which it takes no text stays without one until it changes.
-func (v *Vectors) embedAlone(ctx context.Context, p *piece) error {
-	for text := p.text; ; text = check.Head(text, len(text)/2) {
-		vectors, err := v.embed(ctx, fillTime, text)
-		if err == nil {
-			p.Vector = vectors[0]
-		}
-		if !refusal(err) {
-			return err
-		}
-		if len(text) > shortest {
-			continue
-		}
-		if _, probed := v.embed(ctx, fillTime, probeText); probed != nil {
-			return probed // it is not this text
-		}
-		v.log.WarnContext(ctx, "the embedding model takes no text of this item, which is found by its words alone", "kind", p.Kind, "id", p.ID, "error", err)
-		v.mu.Lock()
-		defer v.mu.Unlock()
-		v.items.last = err
-		if len(v.refused) < refusedMost {
-			v.refused[p.EmbeddingKey] = p.Hash
-		}
-		return nil
-	}
 }
 
 // keep stores the vectors of a batch, and then lets searches find them. Without room for them,
@@ -331,13 +293,6 @@ func (v *Vectors) keep(ctx context.Context, batch []piece, took time.Duration) e
 	}
 	v.mu.Unlock()
 	return v.forget(ctx, over)
-}
-
-// refusedHash is the hash of an item's text that the model refused, if it did.
-func (v *Vectors) refusedHash(key EmbeddingKey) int64 {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.refused[key]
 }
 
 // full tells whether there is no room for more vectors.

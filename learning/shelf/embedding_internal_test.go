@@ -63,7 +63,7 @@ func collection(r *rand.Rand, n, dimension int) (t *table, vectors [][]float32) 
 
 // TestNearestIsExact compares a search in parts with a plain one over all vectors.
 func TestNearestIsExact(t *testing.T) {
-	const n, dimension, limit = 3 * partItems, 33, 64
+	const n, dimension, limit = 3 * 8192, 33, 64
 	r := rand.New(rand.NewPCG(1, 2))
 	table, vectors := collection(r, n, dimension)
 	for range 5 {

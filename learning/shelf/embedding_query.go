@@ -1,14 +1,20 @@
 package shelf
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"maps"
+	"slices"
 	"time"
 
+	"skillrouter/internal/check"
 	"skillrouter/internal/errs"
+	"skillrouter/internal/redact"
+	"skillrouter/tfidf"
 )
 
-// Bounds of the vectors of queries.
+// Figures of a search by meaning.
 const (
 	// queryWait is how long a search waits for the vector of its query, while its words are
 	// being looked for: a model on the same machine needs 10 to 100 ms.
@@ -16,10 +22,8 @@ const (
 	// queryTime bounds a call for a vector that nobody waits for any more. Its answer is for
 	// the next who asks the same: a model that is loaded first takes seconds.
 	queryTime = 10 * time.Second
-	// queryCalls is how many queries are embedded at a time, and queryQueue how many wait
-	// for it: more would wait longer than queryWait.
-	queryCalls = 4
-	queryQueue = 16
+	// queryCalls is how many queries are embedded at a time: more would wait longer than queryWait.
+	queryCalls = 16
 	// maxCachedQueries is how many queries' vectors are remembered: agents ask the same again,
 	// of several stores and within minutes.
 	maxCachedQueries = 512
@@ -27,6 +31,12 @@ const (
 	// breakFirst how long it is at first until one is tried again.
 	breakAfter = 3
 	breakFirst = 5 * time.Second
+	// fuseConstant is the k of Reciprocal Rank Fusion: Cormack, Clarke, Büttcher, "Reciprocal
+	// Rank Fusion outperforms Condorcet and individual Rank Learning Methods", SIGIR 2009.
+	fuseConstant = 60
+	// fuseDepth is how many hits of each lane are fused: what the second pass of the words'
+	// lane scores.
+	fuseDepth = 64
 )
 
 // What a search says when it went by words alone.
@@ -36,66 +46,84 @@ const (
 	noticeBusy = "search is lexical only: too many queries wait for the embedding endpoint"
 )
 
-// outage says that a model is left alone for a while after some failures in a row.
-type outage struct {
-	after    int           // failures
-	first    time.Duration // the first pause; each further one is twice as long
-	failures int           // in a row
-	pause    time.Duration
-	since    time.Time // the first failure; zero: it answers
-	until    time.Time // the end of the pause; zero: there is none
-	last     error     // the last failure, also one that is over
-}
-
-func (o *outage) failed(err error, now time.Time) {
-	o.failures++
-	o.last = err
-	if o.since.IsZero() {
-		o.since = now
-	}
-	if o.failures < o.after || now.Before(o.until) { // calls that were under way fail together
-		return
-	}
-	o.pause = min(max(2*o.pause, o.first), pauseMost)
-	o.until = now.Add(o.pause)
-}
-
-func (o *outage) over() { *o = outage{after: o.after, first: o.first, last: o.last} }
+// LaneVector is the part of a score that comes from the vectors.
+const LaneVector = "vector"
 
 // asked is the vector of a query, which may still be on its way.
 type asked struct {
-	text   string
 	done   chan struct{} // closed when the rest is set
 	vector []float32
 	err    error
 }
 
-// query returns the vector of a query or the promise of one; nil and a notice if it is not
-// worth waiting for.
-func (v *Vectors) query(text string) (*asked, string) {
+// meaning is the lane of the vectors in one search. A nil one adds nothing.
+type meaning struct {
+	vectors *Vectors
+	kind    EmbeddingKind
+	asked   *asked
+	notice  string
+}
+
+// ask begins the vectors' lane of a search: the query's vector is made while its
+// words are looked for. It returns nil if there is no such lane.
+func (v *Vectors) ask(ctx context.Context, kind EmbeddingKind, text string) *meaning {
+	if v == nil {
+		return nil
+	}
+	clean, _ := redact.Text(text)
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	a := v.asked[text]
-	if a != nil && a.vector != nil {
-		return a, ""
+	if _, n, _ := v.table.size(kind); n == 0 || !v.loaded {
+		if v.queries.since.IsZero() && v.items.since.IsZero() {
+			return nil
+		}
+		return &meaning{notice: noticeDown}
 	}
-	if v.now().Before(v.queries.until) {
+	asked, notice := v.query(ctx, v.queryPrefix+check.Head(clean, MaxEmbedText))
+	return &meaning{v, kind, asked, notice}
+}
+
+// query returns the vector of a query or the promise of one; nil and a notice if it is not
+// worth waiting for. The caller holds mu.
+func (v *Vectors) query(ctx context.Context, text string) (*asked, string) {
+	a, resting := v.asked[text], v.now().Before(v.queries.until)
+	switch {
+	case a != nil && (a.vector != nil || !resting):
+		return a, ""
+	case resting:
 		return nil, noticeDown
-	}
-	if a != nil {
-		return a, ""
-	}
-	if len(v.asked) >= maxCachedQueries {
+	case v.calls >= queryCalls:
+		return nil, noticeBusy
+	case len(v.asked) >= maxCachedQueries:
 		maps.DeleteFunc(v.asked, func(_ string, a *asked) bool { return a.vector != nil })
 	}
-	a = &asked{text: text, done: make(chan struct{})}
-	select {
-	case v.work <- a:
-		v.asked[text] = a
-		return a, ""
-	default:
-		return nil, noticeBusy
+	a = &asked{done: make(chan struct{})}
+	v.asked[text] = a
+	v.calls++
+	go v.answerQuery(context.WithoutCancel(ctx), text, a)
+	return a, ""
+}
+
+// answerQuery makes the vector of a query, whether somebody still waits for it or not.
+func (v *Vectors) answerQuery(ctx context.Context, text string, a *asked) {
+	begin := v.now()
+	vectors, err := v.embed(ctx, queryTime, text)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.calls--
+	switch {
+	case err == nil:
+		a.vector = vectors[0]
+		if v.now().Sub(begin) <= queryWait {
+			v.queries.over()
+		}
+	case !refusal(err): // else it is this text that the model does not take
+		v.queries.failed(err, v.now())
 	}
+	if a.err = err; err != nil {
+		delete(v.asked, text)
+	}
+	close(a.done)
 }
 
 // answer returns a query's vector, or why there is none in time.
@@ -118,31 +146,79 @@ func (v *Vectors) answer(ctx context.Context, a *asked) (vector []float32, notic
 	return a.vector, ""
 }
 
-// answerQueries makes the vectors of queries until ctx ends.
-func (v *Vectors) answerQueries(ctx context.Context) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case a := <-v.work:
-			begin := v.now()
-			vectors, err := v.embed(ctx, queryTime, a.text)
-			v.mu.Lock()
-			if err == nil {
-				a.vector = vectors[0]
-			} else {
-				a.err = err
-				delete(v.asked, a.text)
-			}
-			close(a.done)
-			switch {
-			case ctx.Err() != nil: // the process stops
-			case err != nil && !refusal(err): // else it is this text that it does not take
-				v.queries.failed(err, v.now())
-			case v.now().Sub(begin) <= queryWait:
-				v.queries.over()
-			}
-			v.mu.Unlock()
+// depth is how many hits the words' lane must find for an answer of limit.
+func (m *meaning) depth(limit int) int {
+	if m == nil {
+		return limit
+	}
+	return max(limit, fuseDepth)
+}
+
+// fuse joins what the words found with what the vectors find, best first, and
+// says so if there are no vectors now. The request is the one that the words were
+// looked for with; its filters hold for the vectors too.
+func (m *meaning) fuse(ctx context.Context, words []tfidf.Hit, request tfidf.Query, limit int) (hits []tfidf.Hit, notice string) {
+	if m == nil {
+		return words, ""
+	}
+	words, notice = words[:min(len(words), m.depth(limit))], m.notice
+	var vector []float32
+	if m.asked != nil {
+		vector, notice = m.vectors.answer(ctx, m.asked)
+	}
+	if vector == nil {
+		return words[:min(len(words), limit)], notice
+	}
+	found, least := m.vectors.table.nearest(m.kind, vector, request, m.depth(limit))
+	return fused(words, found, least, limit, request.Explain), ""
+}
+
+// fused orders the hits of both lanes by Reciprocal Rank Fusion and returns the
+// best. A hit's score is the sum of 1/(k+rank) over the lanes that found it, as a
+// share of what the first of both lanes has: from 0 to 1, and comparable within one
+// answer only. The first of the words' lane is never left out: who asks for an
+// error's number must find it, however many items are about errors. A hit of
+// the vectors alone must be as near as least.
+func fused(words []tfidf.Hit, found []neighbour, least float64, limit int, explain bool) []tfidf.Hit {
+	const most = 2.0 / (fuseConstant + 1)
+	share := func(rank int) float64 { return 1 / float64(fuseConstant+rank) / most }
+	hits := make([]tfidf.Hit, len(words), len(words)+len(found))
+	place := make(map[string]int, len(words)+len(found))
+	for i, w := range words {
+		hits[i] = tfidf.Hit{ID: w.ID, Score: share(i + 1), Evidence: w.Evidence}
+		place[w.ID] = i
+		for _, r := range w.Why {
+			hits[i].Why = append(hits[i].Why, tfidf.Reason{Lane: r.Lane, Term: r.Term, Weight: r.Weight / w.Score * hits[i].Score})
 		}
 	}
+	for i, n := range found {
+		at, both := place[n.id]
+		if !both {
+			if n.cosine < least {
+				continue
+			}
+			at = len(hits)
+			hits = append(hits, tfidf.Hit{ID: n.id})
+		}
+		hits[at].Score += share(i + 1)
+		if explain {
+			hits[at].Why = append(hits[at].Why, tfidf.Reason{Lane: LaneVector, Term: fmt.Sprintf("cosine %.3f", n.cosine), Weight: share(i + 1)})
+		}
+	}
+	if explain {
+		for i := range hits {
+			Exact(hits[i].Score, hits[i].Why)
+		}
+	}
+	first := ""
+	if len(words) > 0 {
+		first = words[0].ID
+	}
+	slices.SortStableFunc(hits, func(a, b tfidf.Hit) int { // of equal ones the words' come first, in their order
+		return cmp.Compare(b.Score, a.Score)
+	})
+	if at := slices.IndexFunc(hits, func(h tfidf.Hit) bool { return h.ID == first }); at >= limit {
+		hits[limit-1] = hits[at]
+	}
+	return hits[:min(len(hits), limit)]
 }

@@ -31,20 +31,18 @@ type Vectors struct {
 
 	table   table
 	sources map[EmbeddingKind]vectorSource
-	work    chan *asked // queries whose vectors are to be made
+	wake    chan struct{}
 
-	wake chan struct{}
-
-	mu            sync.Mutex
-	waiting       []EmbeddingKey // may have changed; the last goes first
-	waits         map[EmbeddingKey]bool
-	busy          bool // Run is at some that waited
-	loaded, swept bool
-	refused       map[EmbeddingKey]int64
-	perSecond     float64
-	items         outage
-	queries       outage
-	asked         map[string]*asked
+	mu           sync.Mutex
+	waiting      []EmbeddingKey // may have changed; the last goes first
+	waits        map[EmbeddingKey]bool
+	busy, loaded bool // Run is at some that waited; it has read those that were stored
+	refused      map[EmbeddingKey]int64
+	perSecond    float64
+	items        outage
+	queries      outage
+	calls        int // queries whose vectors are being made
+	asked        map[string]*asked
 }
 
 // vectorSource gives the items of a kind as they are searched.
@@ -75,7 +73,7 @@ func NewVectors(store EmbeddingStore, embedder Embedder, options VectorOptions) 
 	v := &Vectors{
 		store: store, embedder: embedder, now: o.Now, log: o.Log, most: options.Most,
 		queryPrefix: options.QueryPrefix, itemPrefix: options.ItemPrefix,
-		sources: map[EmbeddingKind]vectorSource{}, work: make(chan *asked, queryQueue), wake: make(chan struct{}, 1),
+		sources: map[EmbeddingKind]vectorSource{}, wake: make(chan struct{}, 1),
 		waits: map[EmbeddingKey]bool{}, refused: map[EmbeddingKey]int64{}, asked: map[string]*asked{},
 		items: outage{after: 1, first: options.Retry}, queries: outage{after: breakAfter, first: breakFirst},
 	}
@@ -151,10 +149,36 @@ func (v *Vectors) Status() EmbeddingStatus {
 		s.State, s.FailingSince = EmbeddingsFailing, &since
 	case !v.loaded:
 		s.State = EmbeddingsLoading
-	case !v.swept || v.busy || len(v.waiting) > 0:
+	case v.busy || len(v.waiting) > 0:
 		s.State = EmbeddingsFilling
 	default:
 		s.State = EmbeddingsReady
 	}
 	return s
 }
+
+// outage says that a model is left alone for a while after some failures in a row.
+type outage struct {
+	after    int           // failures
+	first    time.Duration // the first pause; each further one is twice as long
+	failures int           // in a row
+	pause    time.Duration
+	since    time.Time // the first failure; zero: it answers
+	until    time.Time // the end of the pause; zero: there is none
+	last     error     // the last failure, also one that is over
+}
+
+func (o *outage) failed(err error, now time.Time) {
+	o.failures++
+	o.last = err
+	if o.since.IsZero() {
+		o.since = now
+	}
+	if o.failures < o.after || now.Before(o.until) { // calls that were under way fail together
+		return
+	}
+	o.pause = min(max(2*o.pause, o.first), pauseMost)
+	o.until = now.Add(o.pause)
+}
+
+func (o *outage) over() { *o = outage{after: o.after, first: o.first, last: o.last} }

@@ -71,7 +71,7 @@ func (s *Shelf[Row]) Ask(ctx context.Context, q ShelfQuery) (f finding, err erro
 	index := own
 	var meaning *meaning
 	if own == nil { // vectors are of everybody's rows: who is bound to projects asks by words alone
-		index, meaning = s.Keeper.Index(), s.vectors.Load().ask(s.of.Embedded, q.Text)
+		index, meaning = s.Keeper.Index(), s.vectors.Load().ask(ctx, s.of.Embedded, q.Text)
 	}
 	f.request, f.ByMeaning = q.Query, meaning != nil
 	f.request.Limit = meaning.depth(q.Limit)
@@ -230,8 +230,8 @@ func (s *Shelf[Row]) Fetch(ctx context.Context, f finding, take func(*Row, tfidf
 // still being made, and nothing but the old text speaks for it.
 func (s *Shelf[Row]) vectorOfAnother(doc tfidf.Document) bool {
 	v := s.vectors.Load()
-	hash, there := v.table.hash(EmbeddingKey{s.of.Embedded, doc.ID})
-	return there && hash != hashOf(v.textOf(doc))
+	of, there := v.table.of(EmbeddingKey{s.of.Embedded, doc.ID})
+	return there && of.Hash != hashOf(v.textOf(doc))
 }
 
 // HitIDs returns the ids of hits, in their order.
