@@ -181,7 +181,7 @@ func TestBulkLessons(t *testing.T) {
 			`"processed":1`, 200,
 			[]string{"a"},
 		},
-		"broken in the middle": {"application/json", `[` + lesson("a") + `,{"title":`, `the array is not finished`, 400, nil},
+		"broken in the middle": {"application/json", `[` + lesson("a") + `,{"title":`, `the body is not finished`, 400, nil},
 		"a lesson alone":       {"application/json", line("a"), `"processed":1`, 200, []string{"a"}},
 		"a text":               {"application/json", `"x"`, `neither a JSON array nor`, 400, nil},
 		"a body too long":      {"application/json", `[` + lesson("a") + strings.Repeat(" ", 33<<20) + `]`, `"code":"too_large"`, 413, nil},

@@ -3,9 +3,9 @@ package httpapi
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
-	"slices"
 
 	"skillrouter/internal/errs"
 	"skillrouter/internal/strictjson"
@@ -18,15 +18,17 @@ type records[Draft any] struct{ *texts }
 // texts reads the texts of records from a stream, which is a JSON array or one
 // JSON object a line; its first byte tells which. It holds one record at a time.
 type texts struct {
-	in     *bufio.Reader
-	most   int   // bytes of JSON that a record may have
-	offset int64 // bytes read so far
-	read   func() ([]byte, error)
-	array  bool
-	inner  bool   // more may follow the array
-	buf    []byte // the element that is being read
-	count  int    // records begun
+	in    *bufio.Reader
+	most  int           // bytes of JSON that a record may have
+	array *json.Decoder // of the array; nil: each record is a line, or nothing was read yet
+	left  int           // bytes that are still read for the array's next record
+	begun bool
+	count int // records read
 }
+
+// readAhead is how many times the bytes that a record may have are read of an array before it is given up: a
+// record that is too long, and not much too long, is passed over.
+const readAhead = 8
 
 func newRecords[Draft any](body io.Reader, most int) *records[Draft] {
 	return &records[Draft]{newTexts(body, most)}
@@ -37,7 +39,7 @@ func newTexts(body io.Reader, most int) *texts {
 }
 
 // empty tells whether the stream held nothing but white space.
-func (r *texts) empty() bool { return r.read == nil }
+func (r *texts) empty() bool { return !r.begun }
 
 // next returns the next draft, io.EOF after the last, and a
 // *knowledge.BadRecord for one that cannot be used while those after it can.
@@ -46,10 +48,7 @@ func (r *records[Draft]) next() (draft Draft, err error) {
 	if err != nil {
 		return draft, err
 	}
-	if err = strictjson.Decode(text, &draft); r.array && strictjson.NotJSON(err) {
-		return draft, r.lost()
-	}
-	if err != nil {
+	if err = strictjson.Decode(text, &draft); err != nil {
 		return draft, &knowledge.BadRecord{Err: err}
 	}
 	return draft, nil
@@ -57,13 +56,17 @@ func (r *records[Draft]) next() (draft Draft, err error) {
 
 // text returns the text of the next record, which may be no JSON, and is the
 // caller's until the next call.
-func (r *texts) text() ([]byte, error) {
-	if r.read == nil {
+func (r *texts) text() (text []byte, err error) {
+	if !r.begun {
 		if err := r.begin(); err != nil {
 			return nil, err
 		}
 	}
-	text, err := r.read()
+	if r.array != nil {
+		text, err = r.element()
+	} else {
+		text, err = r.line()
+	}
 	if err == nil {
 		if crowd := strictjson.CheckCrowd(text); crowd != nil {
 			return nil, &knowledge.BadRecord{Err: crowd}
@@ -72,70 +75,119 @@ func (r *texts) text() ([]byte, error) {
 	return text, err
 }
 
-// lost ends the reading of an array one record of which is no JSON: where the
-// next would begin is a guess.
-func (r *texts) lost() error { return r.malformed("its last record is not") }
+// first returns the first byte of the stream that is no white space, and leaves it there.
+func (r *texts) first() (byte, error) {
+	for {
+		c, err := r.in.ReadByte()
+		switch {
+		case errors.Is(err, io.EOF):
+			return 0, err
+		case err != nil:
+			return 0, brokenOff(err)
+		case c != ' ' && c != '\t' && c != '\r' && c != '\n':
+			return c, r.in.UnreadByte()
+		}
+	}
+}
 
 // begin finds out which of the two forms the stream has.
 func (r *texts) begin() error {
-	c, err := r.skipSpace()
+	c, err := r.first()
 	if err != nil {
-		return r.fault(err, "")
+		return err
 	}
+	r.begun = true
 	switch c {
 	case '[':
-		r.array, r.read = true, r.element
-		return nil
+		r.array = r.decoder()
+		_, err = r.array.Token()
+		return err
 	case '{':
-		r.back()
-		r.read = r.line
 		return nil
 	}
 	return errs.Errorf(errs.Invalid, "the body is neither a JSON array nor one JSON object a line: it begins with %q", rune(c))
 }
 
+// decoder reads the stream as JSON. It stops at a record that is much too long.
+func (r *texts) decoder() *json.Decoder {
+	r.left = readAhead * r.most
+	return json.NewDecoder(r)
+}
+
+// Read implements io.Reader for the decoder.
+func (r *texts) Read(p []byte) (int, error) {
+	if r.left <= 0 {
+		return 0, r.oversize()
+	}
+	n, err := r.in.Read(p)
+	r.left -= n
+	return n, err
+}
+
+// element returns the text of the array's next element, and io.EOF at its end. Nothing but white space may follow the array.
+func (r *texts) element() ([]byte, error) {
+	r.left = readAhead * r.most
+	if r.array.More() {
+		return r.value()
+	}
+	if _, err := r.array.Token(); err != nil {
+		return nil, r.fault(err)
+	}
+	if _, err := r.array.Token(); !errors.Is(err, io.EOF) {
+		return nil, r.malformed("something follows the array")
+	}
+	return nil, io.EOF
+}
+
+// value returns the text of the decoder's next value.
+func (r *texts) value() (text json.RawMessage, err error) {
+	if err := r.array.Decode(&text); err != nil {
+		return nil, r.fault(err)
+	}
+	r.count++
+	if len(text) > r.most {
+		return nil, r.oversize()
+	}
+	return text, nil
+}
+
 // line returns the next line that is not blank.
 func (r *texts) line() ([]byte, error) {
-	r.count++
 	for {
 		line, err := r.in.ReadSlice('\n')
-		r.offset += int64(len(line))
 		if errors.Is(err, bufio.ErrBufferFull) {
-			line, err = r.longLine(line)
+			line, err = r.longLine(bytes.Clone(line))
+		}
+		if _, bad := errors.AsType[*knowledge.BadRecord](err); bad {
+			return nil, err
 		}
 		if err != nil && !errors.Is(err, io.EOF) {
-			if _, bad := errors.AsType[*knowledge.BadRecord](err); bad {
-				return nil, err
+			return nil, brokenOff(err)
+		}
+		if line = bytes.TrimSpace(line); len(line) > 0 || err != nil {
+			if len(line) > 0 {
+				err = nil
 			}
-			return nil, r.fault(err, "")
-		}
-		if line = bytes.TrimSpace(line); len(line) > 0 {
-			return line, nil
-		}
-		if err != nil {
-			return nil, io.EOF
+			return line, err
 		}
 	}
 }
 
-// longLine returns the rest of a line that the buffer cannot hold. One that is
+// longLine adds the rest of a line that the buffer cannot hold. One that is
 // too long is passed over.
-func (r *texts) longLine(start []byte) ([]byte, error) {
-	long := slices.Clone(start)
-	tooLong := false
+func (r *texts) longLine(line []byte) ([]byte, error) {
 	for {
 		part, err := r.in.ReadSlice('\n')
-		r.offset += int64(len(part))
-		if tooLong = tooLong || len(long)+len(part) > r.most; !tooLong {
-			long = append(long, part...)
+		if len(line) <= r.most {
+			line = append(line, part...)
 		}
-		if errors.Is(err, bufio.ErrBufferFull) {
-			continue
-		}
-		if tooLong && (err == nil || errors.Is(err, io.EOF)) {
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+		case len(line) > r.most && (err == nil || errors.Is(err, io.EOF)):
 			return nil, r.oversize()
+		default:
+			return line, err
 		}
-		return long, err
 	}
 }
 
@@ -143,110 +195,27 @@ func (r *texts) oversize() error {
 	return &knowledge.BadRecord{Err: errs.Errorf(errs.TooLarge, "the record is longer than %d bytes", r.most)}
 }
 
-// element returns the text of the array's next element.
-func (r *texts) element() ([]byte, error) {
-	c, err := r.skipSpace()
-	if err != nil {
-		return nil, r.fault(err, "the array is not finished")
-	}
+// brokenOff is an error of the stream.
+func brokenOff(err error) error { return errs.Wrap(errs.Invalid, err, "the body broke off") }
+
+// fault is an error of the array's decoder: of the stream, of the JSON, or of a record that was given up.
+func (r *texts) fault(err error) error {
+	bad, over := errors.AsType[*knowledge.BadRecord](err)
+	_, syntax := errors.AsType[*json.SyntaxError](err)
+	_, known := errors.AsType[*errs.Error](err)
 	switch {
-	case c == ']' && r.inner:
-		return nil, io.EOF
-	case c == ']':
-		return nil, r.end()
-	case r.count > 0 && c != ',':
-		return nil, r.malformed("a comma or the end of the array is missing")
-	case r.count > 0:
-		if c, err = r.skipSpace(); err != nil {
-			return nil, r.fault(err, "the array is not finished")
-		}
+	case over:
+		return bad.Err
+	case known:
+		return err
+	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
+		return r.malformed("the body is not finished")
+	case syntax:
+		return r.malformed(err.Error())
 	}
-	if c == ',' || c == ']' || c == '}' {
-		return nil, r.malformed("a record is missing")
-	}
-	r.back()
-	r.count++
-	return r.value("the array is not finished")
-}
-
-// value returns the text up to the comma or the bracket that ends it. It minds
-// strings and nesting, and leaves it to the decoder whether the text is JSON at all.
-func (r *texts) value(unfinished string) ([]byte, error) {
-	r.buf = r.buf[:0]
-	tooLong, depth, inString, escaped := false, 0, false, false
-	for {
-		c, err := r.in.ReadByte()
-		if err != nil {
-			return nil, r.fault(err, unfinished)
-		}
-		r.offset++
-		switch {
-		case escaped:
-			escaped = false
-		case inString:
-			escaped, inString = c == '\\', c != '"'
-		case c == '"':
-			inString = true
-		case c == '{' || c == '[':
-			depth++
-		case depth == 0 && (c == ',' || c == ']' || c == '}'):
-			r.back()
-			if tooLong {
-				return nil, r.oversize()
-			}
-			return bytes.TrimSpace(r.buf), nil
-		case c == '}' || c == ']':
-			depth--
-		}
-		if tooLong = tooLong || len(r.buf) == r.most; !tooLong {
-			r.buf = append(r.buf, c)
-		}
-	}
-}
-
-// end accepts nothing but white space after the array.
-func (r *texts) end() error {
-	r.count = max(r.count, 1)
-	if _, err := r.skipSpace(); !errors.Is(err, io.EOF) {
-		if err != nil {
-			return r.fault(err, "")
-		}
-		return r.malformed("something follows the array")
-	}
-	return io.EOF
-}
-
-func (r *texts) skipSpace() (byte, error) {
-	for {
-		c, err := r.in.ReadByte()
-		if err != nil {
-			return 0, err
-		}
-		r.offset++
-		if c != ' ' && c != '\t' && c != '\r' && c != '\n' {
-			return c, nil
-		}
-	}
-}
-
-// back takes back the byte that was read last.
-func (r *texts) back() {
-	_ = r.in.UnreadByte() // cannot fail after a ReadByte
-	r.offset--
-}
-
-// fault gives an error of the stream its code. The end of the stream is one
-// where unfinished says what is not finished.
-func (r *texts) fault(err error, unfinished string) error {
-	if !errors.Is(err, io.EOF) {
-		return errs.Wrap(errs.Invalid, err, "the body broke off after byte %d", r.offset)
-	}
-	if unfinished == "" {
-		return io.EOF
-	}
-	return r.malformed(unfinished)
+	return brokenOff(err)
 }
 
 func (r *texts) malformed(what string) error {
-	return errs.Errorf(errs.Invalid, "the array is not valid JSON at byte %d, after %d records: %s", r.offset, r.count, what)
+	return errs.Errorf(errs.Invalid, "the body is not valid JSON at byte %d, after %d records: %s", r.array.InputOffset(), r.count, what)
 }

@@ -21,7 +21,6 @@ import (
 	"skillrouter/internal/check"
 	"skillrouter/internal/errs"
 	"skillrouter/internal/principal"
-	"skillrouter/internal/strictjson"
 	"skillrouter/learning/knowledge"
 	"skillrouter/router/transfer"
 )
@@ -115,165 +114,100 @@ type importText struct {
 }
 
 func (r *importReader) readAll(contentType string) error {
-	first, err := r.skipSpace()
-	if err != nil {
-		return r.fault(err, "the body is empty")
-	}
-	if r.back(); first == '{' && contentType == "application/json" {
+	first, err := r.first()
+	switch {
+	case errors.Is(err, io.EOF):
+		return errs.Errorf(errs.Invalid, "the body is empty")
+	case err != nil:
+		return err
+	case first == '{' && contentType == "application/json":
 		return r.object()
 	}
-	return r.list()
+	for err == nil {
+		err = r.queue(r.text())
+	}
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
 }
 
 // object reads the members, in any order.
 func (r *importReader) object() error {
-	var names []byte // an object of the names alone, which the strict reader looks at
-	_, _ = r.skipSpace()
-	for {
-		c, err := r.skipSpace()
-		if err != nil {
-			return r.fault(err, "the body is not finished")
-		}
-		if c == '}' && names == nil {
+	r.begun, r.array = true, r.decoder()
+	members := map[string]any{"dry_run": &r.request.DryRun, "import_id": &r.request.ImportID, "source": &r.request.Source, "records": nil}
+	_, err := r.array.Token()
+	for err == nil && r.array.More() {
+		var name json.Token
+		if name, err = r.array.Token(); err != nil {
 			break
 		}
-		if c == ',' && names != nil {
-			if c, err = r.skipSpace(); err != nil {
-				return r.fault(err, "the body is not finished")
+		into, known := members[name.(string)]
+		switch {
+		case !known:
+			return errs.InvalidField(check.Head(name.(string), check.MaxName), "is no field of this request, or is there twice")
+		case into == nil:
+			err = r.records()
+		default:
+			err = r.array.Decode(into)
+			if _, wrong := errors.AsType[*json.UnmarshalTypeError](err); wrong {
+				return errs.InvalidField(name.(string), "must be %s", map[bool]string{true: "true or false", false: "a text"}[name == "dry_run"])
 			}
 		}
-		if c != '"' {
-			return r.malformed("the name of a member is missing")
-		}
-		name, err := r.name()
-		if err != nil {
-			return err
-		}
-		if names == nil {
-			names = append(names, '{')
-		} else {
-			names[len(names)-1] = ','
-		}
-		names = append(append(names, name...), ":null}"...)
-		if err := strictjson.Decode(names, &importBody{}); err != nil {
-			return err
-		}
-		if string(name) == `"records"` {
-			err = r.records()
-		} else {
-			err = r.member(string(name))
-		}
-		if err != nil {
-			return err
-		}
-		if c, err = r.skipSpace(); err != nil {
-			return r.fault(err, "the body is not finished")
-		}
-		if c == '}' {
-			break
-		}
-		if c != ',' {
-			return r.malformed("a comma or the end of the body is missing")
-		}
-		r.back()
+		delete(members, name.(string))
 	}
-	if !bytes.Contains(names, []byte(`"records"`)) {
+	if err == nil {
+		_, err = r.array.Token()
+	}
+	if err != nil {
+		return r.fault(err)
+	}
+	if _, missing := members["records"]; missing {
 		return errs.InvalidField("records", "is required")
 	}
-	if err := r.end(); !errors.Is(err, io.EOF) {
-		return err
-	}
-	return nil
-}
-
-// name reads the rest of a member's name, and the colon behind it.
-func (r *importReader) name() ([]byte, error) {
-	name := []byte{'"'}
-	for escaped := false; ; {
-		c, err := r.in.ReadByte()
-		if err != nil {
-			return nil, r.fault(err, "the body is not finished")
-		}
-		r.offset++
-		if name = append(name, c); len(name) > check.MaxName {
-			return nil, errs.InvalidField("a member", "is no field of this request")
-		}
-		if c == '"' && !escaped {
-			break
-		}
-		escaped = c == '\\' && !escaped
-	}
-	c, err := r.skipSpace()
-	if err != nil {
-		return nil, r.fault(err, "the body is not finished")
-	}
-	if c != ':' {
-		return nil, r.malformed("a colon is missing")
-	}
-	return name, nil
-}
-
-// member reads the value of a member that is not the records, whose name is quoted.
-func (r *importReader) member(name string) error {
-	text, err := r.value("the body is not finished")
-	if err != nil {
-		return err
-	}
-	into, must := any(&r.request.DryRun), "must be true or false"
-	switch name {
-	case `"import_id"`:
-		into, must = &r.request.ImportID, "must be a text"
-	case `"source"`:
-		into, must = &r.request.Source, "must be a text"
-	}
-	if json.Unmarshal(text, into) != nil {
-		return errs.InvalidField(strings.Trim(name, `"`), "%s", must)
+	if _, err := r.array.Token(); !errors.Is(err, io.EOF) {
+		return r.malformed("something follows the object")
 	}
 	return nil
 }
 
 // records reads the array of the records, which more of the body may follow.
 func (r *importReader) records() error {
-	c, err := r.skipSpace()
-	if err != nil {
-		return r.fault(err, "the body is not finished")
-	}
-	if c != '[' {
+	if open, err := r.array.Token(); err != nil {
+		return err
+	} else if open != json.Delim('[') {
 		return errs.InvalidField("records", "must be an array")
 	}
-	r.array, r.inner, r.read = true, true, r.element
-	return r.list()
-}
-
-// list reads the records.
-func (r *importReader) list() error {
-	for {
-		text, err := r.text()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		bad, unfit := errors.AsType[*knowledge.BadRecord](err)
-		if err != nil && !unfit {
+	for r.array.More() {
+		r.left = readAhead * r.most
+		if err := r.queue(r.value()); err != nil {
 			return err
 		}
-		if len(r.queued) == transfer.MaxImport {
-			return &errs.Error{Code: errs.TooLarge, Field: "records", Message: fmt.Sprintf("holds more than %d: send them in parts", transfer.MaxImport)}
-		}
-		if unfit {
-			r.queued = append(r.queued, importText{fault: bad.Err})
-			continue
-		}
-		var head struct {
-			Kind string `json:"kind"`
-		}
-		if err := json.Unmarshal(text, &head); r.array && strictjson.NotJSON(err) {
-			return r.lost()
-		}
-		if head.Kind == "end" && !r.array {
-			continue // an export's last line
-		}
+	}
+	_, err := r.array.Token()
+	return err
+}
+
+// queue keeps a record, or why it cannot be read.
+func (r *importReader) queue(text []byte, err error) error {
+	bad, unfit := errors.AsType[*knowledge.BadRecord](err)
+	switch {
+	case err != nil && !unfit:
+		return err
+	case len(r.queued) == transfer.MaxImport:
+		return &errs.Error{Code: errs.TooLarge, Field: "records", Message: fmt.Sprintf("holds more than %d: send them in parts", transfer.MaxImport)}
+	case unfit:
+		r.queued = append(r.queued, importText{fault: bad.Err})
+		return nil
+	}
+	var head struct {
+		Kind string `json:"kind"`
+	}
+	_ = json.Unmarshal(text, &head)           // what is wrong with a record is said where it is read
+	if head.Kind != "end" || r.array != nil { // else it is an export's last line
 		r.queued = append(r.queued, importText{kind: slices.Index(transfer.Kinds(), head.Kind), text: bytes.Clone(text)})
 	}
+	return nil
 }
 
 // importAll hands the records on, kind by kind as an import has them, in chunks
