@@ -39,8 +39,12 @@ type StepResult struct {
 	Value json.RawMessage // empty: nothing
 }
 
-// Bounds of a condition; see also MaxLength.
+// Bounds of a condition.
 const (
+	// MaxLength bounds a condition, in bytes: one that is longer is several.
+	MaxLength = 1000
+	// Nodes bounds the parts of a condition.
+	Nodes = 200
 	// MaxFacts bounds how many facts one evaluation reads.
 	MaxFacts = 16
 	// MaxWork bounds one evaluation: how many parts are evaluated, and how many

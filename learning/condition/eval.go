@@ -1,6 +1,7 @@
 package condition
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"math"
@@ -249,7 +250,7 @@ func (e *evaluation) order(n *ast.BinaryNode, left, right any) (any, error) {
 		if !ok {
 			return nil, unordered(n, left, right)
 		}
-		sign = compareNumbers(a, b)
+		sign = cmp.Compare(a, b)
 	case string:
 		b, ok := right.(string)
 		if !ok {
@@ -271,16 +272,6 @@ func (e *evaluation) order(n *ast.BinaryNode, left, right any) (any, error) {
 		return sign > 0, nil
 	}
 	return sign >= 0, nil
-}
-
-func compareNumbers(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 func unordered(n *ast.BinaryNode, left, right any) error {

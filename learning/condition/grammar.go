@@ -1,14 +1,17 @@
 package condition
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/checker"
 	"github.com/expr-lang/expr/conf"
 	"github.com/expr-lang/expr/file"
 	"github.com/expr-lang/expr/parser"
@@ -27,10 +30,10 @@ type Grammar struct {
 	Functions []string // those of one value
 	Loops     []string // those that try a condition on each of a list
 	Folded    []string // names whose values are in lower case
-	// Names are the names that a condition may use, and what their values are: a condition that
-	// mixes kinds is refused when it is read. Loops run over those that are Texts. nil: whatever
+	// Names are the names that a condition may use, each with a value of its type: a condition that
+	// mixes types is refused when it is read. Loops run over those that are lists. nil: whatever
 	// is given when the condition is evaluated; then values may have members, and be nil.
-	Names   map[string]Kind
+	Names   map[string]any
 	lookups []string // functions of our own, which take one literal text
 }
 
@@ -52,21 +55,28 @@ func (g *Grammar) Parse(text string) (c *Condition, err error) {
 	config := conf.CreateNew()
 	config.MaxNodes, config.DisableIfOperator = Nodes, true // if and else are names
 	parsed, err := parser.ParseWithConfig(fromPython(text), config)
-	if at, ok := errors.AsType[*file.Error](err); ok {
-		return nil, fmt.Errorf("is no expression: %s, at column %d", strings.Replace(at.Message, "token EOF", "end", 1), at.Column+1)
-	}
 	if err != nil {
-		return nil, err
+		return nil, located("is no expression: ", err)
 	}
 	if err := g.allowed(parsed.Node, false); err != nil {
 		return nil, err
 	}
 	if !g.open() {
-		if err := g.must(parsed.Node, Truth); err != nil {
-			return nil, err
+		config.WithEnv(g.Names)
+		config.Expect = reflect.Bool
+		if _, err := checker.Check(parsed, config); err != nil {
+			return nil, located("", err)
 		}
 	}
 	return &Condition{parsed.Node}, nil
+}
+
+// located is an error of the library without the excerpt that it draws.
+func located(lead string, err error) error {
+	if at, ok := errors.AsType[*file.Error](err); ok {
+		return fmt.Errorf("%s%s, at column %d", lead, strings.TrimSpace(strings.Replace(at.Message, "token EOF", "end", 1)), at.Column+1)
+	}
+	return err
 }
 
 // fromPython puts the library's words in the place of Python's, each at its
@@ -177,8 +187,8 @@ func (g *Grammar) builtin(n *ast.BuiltinNode, looping bool) error {
 	case slices.Contains(g.Loops, n.Name) && !looping && len(n.Arguments) == 2:
 		each, predicate := n.Arguments[1].(*ast.PredicateNode)
 		over, named := n.Arguments[0].(*ast.IdentifierNode)
-		if !predicate || !g.open() && !(named && g.Names[over.Value] == Texts) {
-			return fmt.Errorf("%s takes %s and a condition on each", n.Name, g.listed())
+		if !predicate || !g.open() && !(named && slices.Contains(g.lists(), over.Value)) {
+			return fmt.Errorf("%s takes %s and a condition on each", n.Name, cmp.Or(strings.Join(g.lists(), " or "), "a list"))
 		}
 		if err := g.allowed(n.Arguments[0], false); err != nil {
 			return err
@@ -188,19 +198,15 @@ func (g *Grammar) builtin(n *ast.BuiltinNode, looping bool) error {
 	return fmt.Errorf("the function %s is not accepted here", n.Name)
 }
 
-// listed names what a loop takes.
-func (g *Grammar) listed() string {
-	var lists []string
-	for name, kind := range g.Names {
-		if kind == Texts {
+// lists are the names that a loop may take; none means that it takes any list.
+func (g *Grammar) lists() (lists []string) {
+	for name, value := range g.Names {
+		if _, is := value.([]string); is {
 			lists = append(lists, name)
 		}
 	}
-	if lists == nil {
-		return "a list"
-	}
 	slices.Sort(lists)
-	return strings.Join(lists, " or ")
+	return lists
 }
 
 func isText(node ast.Node) bool {

@@ -8,30 +8,25 @@ import (
 
 // lessonField is what a condition sees of a lesson. It holds only what is
 // short, so that no condition can be made to run long by what a lesson says.
-type lessonField struct {
-	kind  condition.Kind
-	value func(l *lesson.Lesson) any
-}
-
-var lessonFields = map[string]lessonField{
-	"lesson_type":      {condition.Text, func(l *lesson.Lesson) any { return string(l.Type) }},
-	"severity":         {condition.Text, func(l *lesson.Lesson) any { return string(l.Severity) }},
-	"level":            {condition.Text, func(l *lesson.Lesson) any { return string(l.Level) }},
-	"status":           {condition.Text, func(l *lesson.Lesson) any { return string(l.Status) }},
-	"domain":           {condition.Text, func(l *lesson.Lesson) any { return learning.FoldDomain(l.Domain) }},
-	"category":         {condition.Text, func(l *lesson.Lesson) any { return learning.FoldDomain(l.Category) }},
-	"title":            {condition.Text, func(l *lesson.Lesson) any { return l.Title }},
-	"source_agent":     {condition.Text, func(l *lesson.Lesson) any { return l.SourceAgent }},
-	"project":          {condition.Text, func(l *lesson.Lesson) any { return l.Project }},
-	"trust":            {condition.Text, func(l *lesson.Lesson) any { return string(l.Trust) }},
-	"tags":             {condition.Texts, foldedTags},
-	"confidence":       {condition.Number, func(l *lesson.Lesson) any { return l.Confidence }},
-	"occurrence_count": {condition.Number, func(l *lesson.Lesson) any { return float64(l.Occurrences) }},
-	"transferability":  {condition.Number, func(l *lesson.Lesson) any { return float64(l.Transferability) }},
-	"times_applied":    {condition.Number, func(l *lesson.Lesson) any { return float64(l.TimesApplied) }},
-	"times_succeeded":  {condition.Number, func(l *lesson.Lesson) any { return float64(l.TimesSucceeded) }},
-	"validated":        {condition.Truth, func(l *lesson.Lesson) any { return l.Validated }},
-	"block_action":     {condition.Truth, func(l *lesson.Lesson) any { return l.BlockAction }},
+var lessonFields = map[string]func(l *lesson.Lesson) any{
+	"lesson_type":      func(l *lesson.Lesson) any { return string(l.Type) },
+	"severity":         func(l *lesson.Lesson) any { return string(l.Severity) },
+	"level":            func(l *lesson.Lesson) any { return string(l.Level) },
+	"status":           func(l *lesson.Lesson) any { return string(l.Status) },
+	"domain":           func(l *lesson.Lesson) any { return learning.FoldDomain(l.Domain) },
+	"category":         func(l *lesson.Lesson) any { return learning.FoldDomain(l.Category) },
+	"title":            func(l *lesson.Lesson) any { return l.Title },
+	"source_agent":     func(l *lesson.Lesson) any { return l.SourceAgent },
+	"project":          func(l *lesson.Lesson) any { return l.Project },
+	"trust":            func(l *lesson.Lesson) any { return string(l.Trust) },
+	"tags":             foldedTags,
+	"confidence":       func(l *lesson.Lesson) any { return l.Confidence },
+	"occurrence_count": func(l *lesson.Lesson) any { return float64(l.Occurrences) },
+	"transferability":  func(l *lesson.Lesson) any { return float64(l.Transferability) },
+	"times_applied":    func(l *lesson.Lesson) any { return float64(l.TimesApplied) },
+	"times_succeeded":  func(l *lesson.Lesson) any { return float64(l.TimesSucceeded) },
+	"validated":        func(l *lesson.Lesson) any { return l.Validated },
+	"block_action":     func(l *lesson.Lesson) any { return l.BlockAction },
 }
 
 func foldedTags(l *lesson.Lesson) any {
@@ -49,7 +44,7 @@ func fields(l *lesson.Lesson) func(name string) (any, bool) {
 		if !known {
 			return nil, false
 		}
-		return field.value(l), true
+		return field(l), true
 	}
 }
 
@@ -59,11 +54,12 @@ func lessonGrammar() *condition.Grammar {
 		Operators: []string{"==", "!=", "<", "<=", ">", ">=", "and", "&&", "or", "||", "in", "contains", "startsWith", "endsWith"},
 		Loops:     []string{"any", "all", "none", "one", "count"},
 		Functions: []string{"lower", "upper", "len"},
-		Names:     map[string]condition.Kind{},
+		Names:     map[string]any{},
 		Folded:    []string{"domain", "category", "tags"},
 	}
 	for name, field := range lessonFields {
-		g.Names[name] = field.kind
+		g.Names[name] = field(&lesson.Lesson{})
 	}
+	g.Names["tags"] = []string{}
 	return g
 }
