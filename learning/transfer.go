@@ -1,11 +1,13 @@
 package learning
 
 import (
+	"context"
 	"errors"
 	"time"
 
 	"skillrouter/internal/check"
 	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 )
 
 // What one router holds can be carried to another: read record by record
@@ -40,6 +42,51 @@ func (t Taking) Done() error {
 		return errDryRun
 	}
 	return nil
+}
+
+// Taker is how a kind takes in records of another router. E is what is stored of a record, Tx a transaction.
+type Taker[Record, E, Tx any] struct {
+	// ID is what a record is known by.
+	ID func(record *Record) string
+	// Check makes of a record what is stored of it; an error refuses it.
+	Check func(record Record) (E, error)
+	// Change is the store's.
+	Change func(ctx context.Context, decide func(tx Tx) error, after func()) (wait func() error)
+	// Put stores e unless it is there, in the transaction, which may run twice.
+	Put func(tx Tx, i int, e *E) (there bool, err error)
+	// Stored is called after the commit with what was stored.
+	Stored func(stored []E)
+}
+
+// Take takes records in: those that are refused or there are named, and the others are stored together. It needs ScopeCaptain.
+func (k Taker[Record, E, Tx]) Take(ctx context.Context, records []Record, t Taking) ([]Taken, error) {
+	if err := principal.Of(ctx).Need(principal.ScopeCaptain); err != nil {
+		return nil, err
+	}
+	taken, ready := make([]Taken, len(records)), make([]E, len(records))
+	for i := range records {
+		taken[i].ID = k.ID(&records[i])
+		ready[i], taken[i].Err = k.Check(records[i])
+	}
+	var stored []E
+	err := t.Settle(k.Change(ctx, func(tx Tx) error {
+		stored = nil
+		for i := range ready {
+			if taken[i].Err != nil {
+				continue
+			}
+			e := ready[i]
+			there, err := k.Put(tx, i, &e)
+			if err != nil {
+				return err
+			}
+			if taken[i].Duplicate = there; !there {
+				stored = append(stored, e)
+			}
+		}
+		return t.Done()
+	}, func() { k.Stored(stored) }))
+	return taken, err
 }
 
 // MaxFigure bounds the counts that a record may bring, such as how often it was

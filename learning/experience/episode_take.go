@@ -9,7 +9,6 @@ import (
 	"skillrouter/internal/check"
 	"skillrouter/internal/errs"
 	"skillrouter/internal/eventlog"
-	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/episode"
 )
@@ -24,51 +23,28 @@ type takenEpisode struct {
 // Take takes in episodes of another router, with their outcomes. Their figures
 // count from then on; patterns are carried by themselves. It needs ScopeCaptain.
 func (x *Experiences) Take(ctx context.Context, records []EpisodeRecord, t learning.Taking) ([]learning.Taken, error) {
-	if err := principal.Of(ctx).Need(principal.ScopeCaptain); err != nil {
-		return nil, err
-	}
-	taken, ready, ids := make([]learning.Taken, len(records)), make([]takenEpisode, len(records)), []string{}
 	now := x.now.Stamp()
-	for i, r := range records {
-		taken[i].ID = r.ID
-		if ready[i], taken[i].Err = takeEpisode(r, now); taken[i].Err == nil {
-			ids = append(ids, r.ID)
-		}
-	}
-	var stored []episode.Episode
-	err := t.Settle(x.store.ChangeExperiences(ctx, func(tx Tx) error {
-		stored = nil
-		there, err := tx.EpisodeNumbers(ids)
-		if err != nil {
-			return err
-		}
-		var events []eventlog.Event
-		for i := range ready {
-			if taken[i].Err != nil {
-				continue
+	return learning.Taker[EpisodeRecord, takenEpisode, Tx]{
+		ID:     func(r *EpisodeRecord) string { return r.ID },
+		Check:  func(r EpisodeRecord) (takenEpisode, error) { return takeEpisode(r, now) },
+		Change: x.store.ChangeExperiences,
+		Put: func(tx Tx, _ int, e *takenEpisode) (bool, error) {
+			numbers, err := tx.EpisodeNumbers([]string{e.episode.ID})
+			if _, there := numbers[e.episode.ID]; err != nil || there {
+				return there, err
 			}
-			e := ready[i]
-			_, known := there[e.episode.ID]
-			if taken[i].Duplicate = known; known {
-				continue
-			}
-			event, err := insertTaken(tx, &e, now)
+			event, err := insertTaken(tx, e, now)
 			if err != nil {
-				return err
+				return false, err
 			}
-			there[e.episode.ID] = e.episode.Number
-			stored, events = append(stored, e.episode), append(events, event)
-		}
-		if err := tx.AddEvents(events...); err != nil {
-			return err
-		}
-		return t.Done()
-	}, func() {
-		for _, e := range stored {
-			x.episodes.Put(e)
-		}
-	}))
-	return taken, err
+			return false, tx.AddEvents(event)
+		},
+		Stored: func(stored []takenEpisode) {
+			for _, e := range stored {
+				x.episodes.Put(e.episode)
+			}
+		},
+	}.Take(ctx, records, t)
 }
 
 func insertTaken(tx Tx, e *takenEpisode, now time.Time) (eventlog.Event, error) {

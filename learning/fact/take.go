@@ -12,47 +12,30 @@ import (
 // Take takes in facts of another router. A key that has a fact keeps it, an
 // expired one too as long as that is kept. It needs ScopeCaptain.
 func (f *Facts) Take(ctx context.Context, facts []Fact, t learning.Taking) ([]learning.Taken, error) {
-	by := principal.Of(ctx)
-	if err := by.Need(principal.ScopeCaptain); err != nil {
-		return nil, err
-	}
-	taken, ready := make([]learning.Taken, len(facts)), make([]Fact, len(facts))
-	at := f.now.Stamp()
-	for i, fact := range facts {
-		taken[i].ID = ID(fact.Persona, fact.Key)
-		ready[i], taken[i].Err = take(fact, at)
-		ready[i].Trust = learning.TrustOfTaken(by)
-	}
-	var stored []Fact
-	err := t.Settle(f.store.ChangeFacts(ctx, func(tx Tx) error {
-		stored = nil
-		for i := range ready {
-			if taken[i].Err != nil {
-				continue
+	by, at := principal.Of(ctx), f.now.Stamp()
+	return learning.Taker[Fact, Fact, Tx]{
+		ID: func(fact *Fact) string { return ID(fact.Persona, fact.Key) },
+		Check: func(fact Fact) (Fact, error) {
+			ready, err := take(fact, at)
+			ready.Trust = learning.TrustOfTaken(by)
+			return ready, err
+		},
+		Change: f.store.ChangeFacts,
+		Put: func(tx Tx, _ int, fact *Fact) (bool, error) {
+			if _, there, err := tx.Fact(fact.Persona, fact.Key); err != nil || there {
+				return there, err
 			}
-			fact := ready[i]
-			_, there, err := tx.Fact(fact.Persona, fact.Key)
-			if err != nil {
-				return err
+			if err := tx.PutFact(fact); err != nil {
+				return false, err
 			}
-			if taken[i].Duplicate = there; there {
-				continue
+			return false, addEvent(tx, EventStored, *fact, by.AgentID, at)
+		},
+		Stored: func(facts []Fact) {
+			for _, fact := range facts {
+				f.wrote(fact)
 			}
-			if err := tx.PutFact(&fact); err != nil {
-				return err
-			}
-			if err := addEvent(tx, EventStored, fact, by.AgentID, at); err != nil {
-				return err
-			}
-			stored = append(stored, fact)
-		}
-		return t.Done()
-	}, func() {
-		for _, fact := range stored {
-			f.wrote(fact)
-		}
-	}))
-	return taken, err
+		},
+	}.Take(ctx, facts, t)
 }
 
 func take(given Fact, at time.Time) (Fact, error) {

@@ -10,12 +10,17 @@ import (
 func (p *Patterns) recall(ctx context.Context) error {
 	return p.store.ScanPatterns(ctx, func(chunk []Pattern) error {
 		for i := range chunk {
-			if words, there := p.like.WordsOf(chunk[i].Representative); there && chunk[i].Command == "" {
-				p.reps.Put(chunk[i].ID, words)
-			}
+			p.represent(&chunk[i])
 		}
 		return ctx.Err()
 	})
+}
+
+// represent remembers a pattern by the words of its representative.
+func (p *Patterns) represent(pattern *Pattern) {
+	if words, there := p.like.WordsOf(pattern.Representative); there && pattern.Command == "" {
+		p.reps.Put(pattern.ID, words)
+	}
 }
 
 // Run deprecates patterns that have faded, until ctx ends, and returns nil then.

@@ -31,54 +31,34 @@ type takenLesson struct {
 // another that is like it, no pattern forms, nobody is told. An anti_pattern
 // that is in use is a guard rule from then on. It needs ScopeCaptain.
 func (l *Lessons) Take(ctx context.Context, lessons []Lesson, t learning.Taking) ([]learning.Taken, error) {
-	by := principal.Of(ctx)
-	if err := by.Need(principal.ScopeCaptain); err != nil {
-		return nil, err
-	}
+	by, at := principal.Of(ctx), l.now.Stamp()
 	if err := l.reading.Wait(ctx); err != nil {
 		return nil, err
 	}
-	taken, ready := make([]learning.Taken, len(lessons)), make([]takenLesson, len(lessons))
-	at := l.now.Stamp()
-	for i := range lessons {
-		taken[i].ID = lessons[i].ID
-		ready[i], taken[i].Err = l.takeLesson(ctx, lessons[i], at)
-		ready[i].lesson.Trust = learning.TrustOfTaken(by)
-	}
-	var stored []takenLesson
-	err := t.Settle(l.store.Change(ctx, func(tx PipelineTx) error {
-		stored = nil
-		var changes []Change
-		var events []eventlog.Event
-		for i := range ready {
-			if taken[i].Err != nil {
-				continue
-			}
-			r := ready[i]
-			_, there, err := tx.LessonOf(r.lesson.ID)
-			if err != nil {
-				return err
-			}
-			if taken[i].Duplicate = there; there {
-				continue
+	return learning.Taker[Lesson, takenLesson, PipelineTx]{
+		ID: func(lesson *Lesson) string { return lesson.ID },
+		Check: func(lesson Lesson) (takenLesson, error) {
+			r, err := l.takeLesson(ctx, lesson, at)
+			r.lesson.Trust = learning.TrustOfTaken(by)
+			return r, err
+		},
+		Change: l.store.Change,
+		Put: func(tx PipelineTx, _ int, r *takenLesson) (bool, error) {
+			if _, there, err := tx.LessonOf(r.lesson.ID); err != nil || there {
+				return there, err
 			}
 			if err := tx.InsertLesson(&r.lesson, r.fingerprint); err != nil {
-				return err
+				return false, err
 			}
 			r.document.Order = r.lesson.Number
-			stored = append(stored, r)
-			changes = append(changes, Change{LessonID: r.lesson.ID, Kind: learning.ChangeImported, Agent: by.AgentID, After: snapshotOf(&r.lesson, at), At: at})
-			events = append(events, lessonEvent(learning.EventLessonImported, &r.lesson, by.AgentID, at, Event{}))
-		}
-		if err := tx.AddChange(changes...); err != nil {
-			return err
-		}
-		if err := tx.AddEvents(events...); err != nil {
-			return err
-		}
-		return t.Done()
-	}, func() { l.took(stored, at) }))
-	return taken, err
+			change := Change{LessonID: r.lesson.ID, Kind: learning.ChangeImported, Agent: by.AgentID, After: snapshotOf(&r.lesson, at), At: at}
+			if err := tx.AddChange(change); err != nil {
+				return false, err
+			}
+			return false, tx.AddEvents(lessonEvent(learning.EventLessonImported, &r.lesson, by.AgentID, at, Event{}))
+		},
+		Stored: func(stored []takenLesson) { l.took(stored, at) },
+	}.Take(ctx, lessons, t)
 }
 
 // took keeps what is in memory in step with the lessons that were stored.
@@ -151,62 +131,36 @@ func (l *Lessons) takeLesson(ctx context.Context, given Lesson, at time.Time) (r
 // Take takes in patterns of another router, with what of their evidence is
 // here: lessons and episodes are to be taken in before. It needs ScopeCaptain.
 func (p *Patterns) Take(ctx context.Context, records []PatternRecord, t learning.Taking) ([]learning.Taken, error) {
-	by := principal.Of(ctx)
-	if err := by.Need(principal.ScopeCaptain); err != nil {
-		return nil, err
-	}
-	taken, ready := make([]learning.Taken, len(records)), make([]Pattern, len(records))
-	at := p.now.Stamp()
-	for i, r := range records {
-		taken[i].ID = r.ID
-		ready[i], taken[i].Err = takePattern(r.Pattern, at)
-	}
-	var stored []Pattern
-	err := t.Settle(p.store.Change(ctx, func(tx PipelineTx) error {
-		stored = nil
-		var events []eventlog.Event
-		for i := range ready {
-			if taken[i].Err != nil {
-				continue
+	by, at := principal.Of(ctx), p.now.Stamp()
+	return learning.Taker[PatternRecord, Pattern, PipelineTx]{
+		ID:     func(record *PatternRecord) string { return record.ID },
+		Check:  func(record PatternRecord) (Pattern, error) { return takePattern(record.Pattern, at) },
+		Change: p.store.Change,
+		Put: func(tx PipelineTx, i int, pattern *Pattern) (bool, error) {
+			if _, there, err := tx.PatternOf(pattern.ID); err != nil || there {
+				return there, err
 			}
-			pattern := ready[i]
-			_, there, err := tx.PatternOf(pattern.ID)
+			evidence, err := carriedEvidence(tx, *pattern, records[i])
 			if err != nil {
-				return err
+				return false, err
 			}
-			if taken[i].Duplicate = there; there {
-				continue
+			if err := settleMade(tx, pattern, evidence); err != nil {
+				return false, err
 			}
-			evidence, err := carriedEvidence(tx, pattern, records[i])
-			if err != nil {
-				return err
+			if err := tx.InsertPattern(pattern); err != nil {
+				return false, err
 			}
-			if err := settleMade(tx, &pattern, evidence); err != nil {
-				return err
+			if _, err := tx.AddEvidence(pattern.ID, evidence...); err != nil {
+				return false, err
 			}
-			if err := tx.InsertPattern(&pattern); err != nil {
-				return err
+			return false, tx.AddEvents(eventlog.Event{Type: learning.EventPatternImported, Subject: pattern.ID, Agent: by.AgentID, At: at})
+		},
+		Stored: func(stored []Pattern) {
+			for i := range stored {
+				p.represent(&stored[i])
 			}
-			if len(evidence) > 0 {
-				if _, err := tx.AddEvidence(pattern.ID, evidence...); err != nil {
-					return err
-				}
-			}
-			stored = append(stored, pattern)
-			events = append(events, eventlog.Event{Type: learning.EventPatternImported, Subject: pattern.ID, Agent: by.AgentID, At: at})
-		}
-		if err := tx.AddEvents(events...); err != nil {
-			return err
-		}
-		return t.Done()
-	}, func() {
-		for _, pattern := range stored {
-			if words, there := p.like.WordsOf(pattern.Representative); there && pattern.Command == "" {
-				p.reps.Put(pattern.ID, words)
-			}
-		}
-	}))
-	return taken, err
+		},
+	}.Take(ctx, records, t)
 }
 
 // carriedEvidence returns what of a pattern's evidence is here, the latest last.

@@ -14,57 +14,38 @@ import (
 // Take takes in procedures of another router, each in its latest version, with
 // the figures of its runs. A name that has a procedure keeps it. It needs ScopeCaptain.
 func (p *Procedures) Take(ctx context.Context, procedures []Procedure, t learning.Taking) ([]learning.Taken, error) {
-	by := principal.Of(ctx)
-	if err := by.Need(principal.ScopeCaptain); err != nil {
-		return nil, err
-	}
-	taken, ready := make([]learning.Taken, len(procedures)), make([]Stored, len(procedures))
-	at := p.now.Stamp()
-	for i, procedure := range procedures {
-		taken[i].ID = ID(procedure.Persona, procedure.Name)
-		ready[i], taken[i].Err = take(procedure, at)
-		ready[i].Trust = learning.TrustOfTaken(by)
-	}
-	var stored []Stored
-	err := t.Settle(p.store.ChangeProcedures(ctx, func(tx Tx) error {
-		stored = nil
-		for i := range ready {
-			if taken[i].Err != nil {
-				continue
-			}
-			procedure := ready[i]
+	by, at := principal.Of(ctx), p.now.Stamp()
+	return learning.Taker[Procedure, Stored, Tx]{
+		ID: func(procedure *Procedure) string { return ID(procedure.Persona, procedure.Name) },
+		Check: func(procedure Procedure) (Stored, error) {
+			ready, err := take(procedure, at)
+			ready.Trust = learning.TrustOfTaken(by)
+			return ready, err
+		},
+		Change: p.store.ChangeProcedures,
+		Put: func(tx Tx, _ int, procedure *Stored) (bool, error) {
 			old, there, err := tx.Procedure(procedure.Persona, procedure.Name)
-			if err != nil {
-				return err
+			if err != nil || there && (old.DeletedAt == nil || old.Name != procedure.Name) {
+				return there, err
 			}
-			if there && (old.DeletedAt == nil || old.Name != procedure.Name) {
-				taken[i].Duplicate = true
-				continue
-			}
-			if taken[i].Duplicate = false; there { // its versions go on
+			if there { // its versions go on
 				procedure.Number, procedure.Version = old.Number, max(procedure.Version, old.Version+1)
 			}
-			if err := tx.PutProcedure(&procedure); err != nil {
-				return err
+			if err := tx.PutProcedure(procedure); err != nil {
+				return false, err
 			}
-			if err := tx.AddVersion(procedure); err != nil {
-				return err
+			if err := tx.AddVersion(*procedure); err != nil {
+				return false, err
 			}
-			if err := addEvent(tx, EventSaved, procedure, by.AgentID, at); err != nil {
-				return err
+			return false, addEvent(tx, EventSaved, *procedure, by.AgentID, at)
+		},
+		Stored: func(procedures []Stored) {
+			p.Shelf.Put(procedures...)
+			if len(procedures) > 0 {
+				p.bell.Ring()
 			}
-			stored = append(stored, procedure)
-		}
-		return t.Done()
-	}, func() {
-		for _, procedure := range stored {
-			p.Shelf.Put(procedure)
-		}
-		if len(stored) > 0 {
-			p.bell.Ring()
-		}
-	}))
-	return taken, err
+		},
+	}.Take(ctx, procedures, t)
 }
 
 func take(given Procedure, at time.Time) (s Stored, err error) {

@@ -6,6 +6,7 @@ package runbooks
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,6 +23,7 @@ import (
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
 
+	"skillrouter/internal/check"
 	"skillrouter/internal/errs"
 	"skillrouter/learning/procedure"
 )
@@ -36,32 +38,62 @@ const (
 
 // document is a file as it is written. Its keys are the persona memory's, and params, run, timeout and on_failure.
 type document struct {
-	Name        string  `yaml:"name"`
-	Description string  `yaml:"description,omitempty"`
-	Category    string  `yaml:"category,omitempty"`
-	Persona     string  `yaml:"persona,omitempty"`
-	Params      []param `yaml:"params,omitempty"`
-	Steps       []step  `yaml:"steps"`
-	LearnedFrom any     `yaml:"learned_from,omitempty"`
-	SuccessRate float64 `yaml:"success_rate,omitempty"`
-	AvgTime     any     `yaml:"avg_execution_time,omitempty"` // "5min", or a number of seconds
+	Name        string            `json:"name"`
+	Description string            `json:"description,omitempty"`
+	Category    string            `json:"category,omitempty"`
+	Persona     string            `json:"persona,omitempty"`
+	Params      []procedure.Param `json:"params,omitempty"`
+	Steps       []procedure.Step  `json:"steps"`
+	LearnedFrom json.RawMessage   `json:"learned_from,omitempty"`
+	SuccessRate float64           `json:"success_rate,omitempty"`
+	AvgTime     span              `json:"avg_execution_time,omitempty"`
 }
 
-type param struct {
-	Name        string `yaml:"name"`
-	Description string `yaml:"description,omitempty"`
-	Default     any    `yaml:"default,omitempty"`
+// span is a time in seconds, which a file may say as "5min".
+type span float64
+
+// What the library cannot read into a field gets a value there that the check of the procedure refuses: it knows the field's name.
+var reading = []yaml.DecodeOption{
+	yaml.DisallowUnknownField(),
+	yaml.CustomUnmarshaler(func(raw *json.RawMessage, text []byte) error {
+		var value any
+		err := yaml.Unmarshal(text, &value)
+		if err == nil && value != nil {
+			if *raw, err = json.Marshal(value); err != nil {
+				*raw, err = json.RawMessage("what JSON cannot say"), nil // such as .inf or a key that is no text
+			}
+		}
+		return err
+	}),
+	yaml.CustomUnmarshaler(func(timeout *int64, text []byte) error {
+		seconds, err := seconds(text)
+		if *timeout = -1; seconds >= 0 && seconds <= maxSeconds {
+			*timeout = int64(math.Ceil(float64(seconds)))
+		}
+		return err
+	}),
+	yaml.CustomUnmarshaler(func(time *span, text []byte) (err error) {
+		*time, err = seconds(text)
+		return err
+	}),
 }
 
-type step struct {
-	Name        string `yaml:"name,omitempty"`
-	Description string `yaml:"description,omitempty"`
-	Condition   string `yaml:"condition,omitempty"`
-	Action      string `yaml:"action,omitempty"`
-	Run         string `yaml:"run,omitempty"`
-	Timeout     any    `yaml:"timeout,omitempty"` // "5min", or a number of seconds
-	OnFailure   string `yaml:"on_failure,omitempty"`
-}
+// writing is how a document is written, with the options for what is in it.
+var (
+	style   = []yaml.EncodeOption{yaml.UseLiteralStyleIfMultiline(true), yaml.IndentSequence(true), yaml.Indent(2)}
+	writing = append([]yaml.EncodeOption{
+		yaml.CustomMarshaler(func(raw json.RawMessage) ([]byte, error) {
+			var value any
+			if err := json.Unmarshal(raw, &value); err != nil {
+				return nil, err
+			}
+			return yaml.MarshalWithOptions(value, style...)
+		}),
+		yaml.CustomMarshaler(func(took span) ([]byte, error) {
+			return []byte(time.Duration(float64(took) * float64(time.Second)).Round(100 * time.Millisecond).String()), nil
+		}),
+	}, style...)
+)
 
 // Problem is what is wrong with a file, and where.
 type Problem struct {
@@ -90,22 +122,15 @@ func Parse(file string, text []byte) (read procedure.File, err error) {
 		return read, err
 	}
 	var d document
-	if err := yaml.UnmarshalWithOptions(text, &d, yaml.DisallowUnknownField()); err != nil {
+	if err := yaml.UnmarshalWithOptions(text, &d, reading...); err != nil {
 		return read, problemOf(err)
 	}
-	read.Path = file
-	if read.Draft, err = d.draft(file); err == nil {
-		err = procedure.Prepare(read.Draft)
-	}
-	if err == nil && (d.SuccessRate < 0 || d.SuccessRate > 1 || math.IsNaN(d.SuccessRate)) {
-		err = errs.InvalidField("success_rate", "must lie between 0 and 1")
-	}
-	if err == nil {
-		read.SuccessRate = d.SuccessRate
-		read.AvgTime, err = seconds("avg_execution_time", d.AvgTime)
-	}
-	if err != nil {
+	read = procedure.File{Path: file, Draft: d.draft(file), SuccessRate: d.SuccessRate, AvgTime: float64(d.AvgTime)}
+	if err = cmp.Or(procedure.Prepare(read.Draft), check.Range("success_rate", d.SuccessRate, 0, 1)); err != nil {
 		return read, located(text, err)
+	}
+	if !(d.AvgTime >= 0 && d.AvgTime <= maxSeconds) { // NaN too
+		return read, located(text, errs.InvalidField("avg_execution_time", "must be a span of time, such as 90s, 5min or 2h, or a number of seconds, of at most %d seconds", maxSeconds))
 	}
 	return read, nil
 }
@@ -174,50 +199,14 @@ func shorter(field string) string {
 	return field[:max(strings.LastIndexAny(field, ".["), 0)]
 }
 
-func (d *document) draft(file string) (procedure.Draft, error) {
-	draft := procedure.Draft{Persona: d.Persona, Name: d.Name, Description: d.Description, Category: d.Category}
-	if draft.Persona == "" {
-		if first, _, inside := strings.Cut(file, "/"); inside {
-			draft.Persona = first
-		}
+func (d *document) draft(file string) procedure.Draft {
+	if first, _, inside := strings.Cut(file, "/"); inside {
+		d.Persona = cmp.Or(d.Persona, first)
 	}
-	if draft.Name == "" {
-		draft.Name = strings.TrimSuffix(path.Base(file), path.Ext(file))
+	return procedure.Draft{
+		Persona: d.Persona, Name: cmp.Or(d.Name, strings.TrimSuffix(path.Base(file), path.Ext(file))), Description: d.Description, Category: d.Category,
+		Params: d.Params, Steps: d.Steps, LearnedFrom: d.LearnedFrom,
 	}
-	var err error
-	if d.LearnedFrom != nil {
-		if draft.LearnedFrom, err = asJSON("learned_from", d.LearnedFrom); err != nil {
-			return draft, err
-		}
-	}
-	for i, p := range d.Params {
-		param := procedure.Param{Name: p.Name, Description: p.Description}
-		if p.Default != nil {
-			if param.Default, err = asJSON(fmt.Sprintf("params[%d].default", i), p.Default); err != nil {
-				return draft, err
-			}
-		}
-		draft.Params = append(draft.Params, param)
-	}
-	for i, s := range d.Steps {
-		timeout, err := seconds(fmt.Sprintf("steps[%d].timeout", i), s.Timeout)
-		if err != nil {
-			return draft, err
-		}
-		draft.Steps = append(draft.Steps, procedure.Step{
-			Name: s.Name, Description: s.Description, Condition: s.Condition, Action: s.Action, Run: s.Run,
-			Timeout: int64(math.Ceil(timeout)), OnFailure: s.OnFailure,
-		})
-	}
-	return draft, nil
-}
-
-func asJSON(field string, value any) (json.RawMessage, error) {
-	text, err := json.Marshal(value)
-	if err != nil {
-		return nil, errs.InvalidField(field, "holds what JSON cannot say, such as .inf or a key that is no text")
-	}
-	return text, nil
 }
 
 // maxSeconds bounds a span of time in a file: ten years.
@@ -225,84 +214,44 @@ const maxSeconds = 10 * 365 * 86400
 
 var spans = strings.NewReplacer(" ", "", "minutes", "m", "minute", "m", "mins", "m", "min", "m", "seconds", "s", "second", "s", "secs", "s", "sec", "s", "hours", "h", "hour", "h")
 
-// seconds reads a span of time: a number of seconds, or a text such as 5min.
-func seconds(field string, value any) (float64, error) {
-	var n float64
-	switch value := value.(type) {
-	case nil:
-		return 0, nil
-	case uint64:
-		n = float64(value)
-	case int64:
-		n = float64(value)
-	case float64:
-		n = value
-	case string:
-		if parsed, err := strconv.ParseFloat(strings.TrimSpace(value), 64); err == nil {
-			n = parsed
-			break
-		}
-		span, err := time.ParseDuration(spans.Replace(value))
-		if err != nil {
-			return 0, errs.InvalidField(field, "must be a span of time, such as 90s, 5min or 2h, or a number of seconds")
-		}
-		n = span.Seconds()
-	default:
-		return 0, errs.InvalidField(field, "must be a span of time, such as 90s, 5min or 2h, or a number of seconds")
+// seconds reads a span of time: a number of seconds, or a text such as 5min. What is neither is no number.
+func seconds(text []byte) (span, error) {
+	var value any
+	if err := yaml.Unmarshal(text, &value); err != nil || value == nil {
+		return 0, err
 	}
-	if !(n >= 0 && n <= maxSeconds) { // NaN too
-		return 0, errs.InvalidField(field, "must lie between 0 and %d seconds", maxSeconds)
+	said := strings.TrimSpace(fmt.Sprint(value))
+	if n, err := strconv.ParseFloat(said, 64); err == nil {
+		return span(n), nil
 	}
-	return n, nil
+	if parsed, err := time.ParseDuration(spans.Replace(said)); err == nil {
+		return span(parsed.Seconds()), nil
+	}
+	return span(math.NaN()), nil
 }
 
 // Render writes a procedure as a file that people can edit and Parse reads as the same.
 func Render(p procedure.Stored) ([]byte, error) {
-	d := document{Name: p.Name, Description: p.Body.Description, Category: p.Body.Category, Persona: p.Persona, SuccessRate: p.SaidRate}
-	took := p.SaidTime
+	d := document{
+		Name: p.Name, Description: p.Body.Description, Category: p.Body.Category, Persona: p.Persona, Params: p.Body.Params, Steps: p.Body.Steps,
+		LearnedFrom: p.Body.LearnedFrom, SuccessRate: p.SaidRate, AvgTime: span(p.SaidTime),
+	}
 	if p.Runs > 0 {
 		d.SuccessRate = math.Round(1000*float64(p.Succeeded)/float64(p.Runs)) / 1000
 	}
 	if p.Succeeded > 0 {
-		took = p.Took / float64(p.Succeeded)
+		d.AvgTime = span(p.Took / float64(p.Succeeded))
 	}
-	if took > 0 {
-		d.AvgTime = time.Duration(took * float64(time.Second)).Round(100 * time.Millisecond).String()
-	}
-	if err := decode(p.Body.LearnedFrom, &d.LearnedFrom); err != nil {
-		return nil, err
-	}
-	for _, from := range p.Body.Params {
-		to := param{Name: from.Name, Description: from.Description}
-		if err := decode(from.Default, &to.Default); err != nil {
-			return nil, err
-		}
-		d.Params = append(d.Params, to)
-	}
-	for _, from := range p.Body.Steps {
-		to := step{Name: from.Name, Description: from.Description, Condition: from.Condition, Action: from.Action, Run: from.Run, OnFailure: from.OnFailure}
-		if from.Timeout > 0 {
-			to.Timeout = from.Timeout
-		}
-		d.Steps = append(d.Steps, to)
-	}
-	text, err := yaml.MarshalWithOptions(d, yaml.UseLiteralStyleIfMultiline(true), yaml.IndentSequence(true), yaml.Indent(2))
+	text, err := yaml.MarshalWithOptions(d, writing...)
 	if err == nil && says(text, p) {
 		return text, nil
 	}
 	// JSON is YAML too, and says every text to the letter.
-	text, err = json.MarshalIndent(jsonDocument(d, p), "", "  ")
+	text, err = json.MarshalIndent(d, "", "  ")
 	if err == nil && !says(text, p) {
 		err = errors.New("the procedure cannot be written so that it reads back the same")
 	}
 	return text, err
-}
-
-func decode(raw json.RawMessage, into *any) error {
-	if len(raw) == 0 {
-		return nil
-	}
-	return json.Unmarshal(raw, into)
 }
 
 // says tells whether a text reads back as the procedure.
@@ -333,19 +282,4 @@ func sameJSON(a, b any) bool {
 		}
 	}
 	return reflect.DeepEqual(values[0], values[1])
-}
-
-// jsonDocument is the document with the members that JSON would name otherwise.
-func jsonDocument(d document, p procedure.Stored) map[string]any {
-	out := map[string]any{"name": d.Name, "persona": d.Persona, "category": d.Category, "steps": p.Body.Steps}
-	if d.Description != "" {
-		out["description"] = d.Description
-	}
-	if len(p.Body.Params) > 0 {
-		out["params"] = p.Body.Params
-	}
-	if d.LearnedFrom != nil {
-		out["learned_from"] = d.LearnedFrom
-	}
-	return out
 }
