@@ -2,8 +2,6 @@ package folder
 
 import (
 	"cmp"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"io"
 	"io/fs"
@@ -14,6 +12,7 @@ import (
 	"strings"
 
 	"skillrouter/internal/errs"
+	"skillrouter/internal/file"
 	"skillrouter/learning/lesson"
 )
 
@@ -210,40 +209,11 @@ func readRegular(info fs.FileInfo, err error, open func(name string) (*os.File, 
 // write puts a file into place whole: whoever reads it, also after a crash,
 // finds what was there before or all of this.
 func (d *Dir) write(name string, text []byte) error {
-	dir := path.Dir(name)
-	if err := d.root.MkdirAll(dir, 0o755); err != nil {
-		return errs.Wrap(errs.Invalid, err, "the folder %s cannot be made", dir)
+	err := file.WriteIn(d.root, name, text, false)
+	if errors.Is(err, fs.ErrExist) {
+		return errs.Errorf(errs.Conflict, "%s is no regular file, and stays as it is", name)
 	}
-	// What is replaced keeps its permissions.
-	mode := fs.FileMode(0o644)
-	if info, err := d.root.Lstat(name); err == nil {
-		if !info.Mode().IsRegular() {
-			return errs.Errorf(errs.Conflict, "%s is no regular file, and stays as it is", name)
-		}
-		mode = info.Mode().Perm()
-	}
-	var tail [6]byte
-	_, _ = rand.Read(tail[:]) // never fails
-	temporary := path.Join(dir, "."+path.Base(name)+"."+hex.EncodeToString(tail[:])+".tmp")
-	file, err := d.root.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-	if err == nil {
-		_, err = file.Write(text)
-		err = errors.Join(err, file.Sync(), file.Close())
-		if err == nil {
-			err = d.root.Rename(temporary, name)
-		}
-		if err != nil {
-			_ = d.root.Remove(temporary)
-		}
-	}
-	if err != nil {
-		return errs.Wrap(errs.Unavailable, err, "%s cannot be written", name)
-	}
-	if held, err := d.root.Open(dir); err == nil { // the rename is on disk once its folder is
-		_ = held.Sync()
-		_ = held.Close()
-	}
-	return nil
+	return errs.Wrap(errs.Unavailable, err, "%s cannot be written", name)
 }
 
 // reason is an error as it is listed beside a file's name.

@@ -18,6 +18,7 @@ import (
 	"skillrouter/internal/committer"
 	"skillrouter/internal/defaults"
 	"skillrouter/internal/errs"
+	files "skillrouter/internal/file"
 	"skillrouter/learning/procedure"
 )
 
@@ -194,7 +195,7 @@ func (r *round) write(ctx context.Context, stored procedure.Stored, name string)
 	case !errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("look at %s: %w", name, err)
 	}
-	if err := write(r.root, name, text); err != nil {
+	if err := files.WriteIn(r.root, name, text, true); err != nil {
 		return fmt.Errorf("write %s: %w", name, err)
 	}
 	mark := procedure.FileMark{Path: name, Mark: markOf(r.id, text), Version: stored.Version}
@@ -222,7 +223,8 @@ func (r *round) remove(file found) error {
 	if err := r.root.Remove(file.Path); err != nil {
 		return err
 	}
-	return settle(r.root, path.Dir(file.Path))
+	files.SettleIn(r.root, path.Dir(file.Path))
+	return nil
 }
 
 // failed notes that a file and its procedure are not in step. What was only

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	files "skillrouter/internal/file"
 	"skillrouter/learning"
 	"skillrouter/learning/procedure"
 )
@@ -157,40 +158,5 @@ func marker(root *os.Root) (string, error) {
 	var bits [16]byte
 	_, _ = rand.Read(bits[:]) // never fails, see crypto/rand
 	id := hex.EncodeToString(bits[:])
-	return id, write(root, markerName, []byte(id+"\n"))
-}
-
-// write puts a file in its place at once and durably.
-func write(root *os.Root, name string, text []byte) (err error) {
-	folder := path.Dir(name)
-	if err := root.MkdirAll(folder, 0o700); err != nil {
-		return err
-	}
-	var bits [8]byte
-	_, _ = rand.Read(bits[:]) // never fails, see crypto/rand
-	temporary := path.Join(folder, "."+path.Base(name)+".tmp-"+hex.EncodeToString(bits[:]))
-	file, err := root.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(text)
-	err = errors.Join(err, file.Sync(), file.Close())
-	if err == nil {
-		err = root.Rename(temporary, name)
-	}
-	if err != nil {
-		return errors.Join(err, root.Remove(temporary))
-	}
-	return settle(root, folder)
-}
-
-// settle makes a change of a folder durable, where the platform can.
-func settle(root *os.Root, folder string) error {
-	dir, err := root.Open(folder)
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	_ = dir.Sync() // some platforms cannot sync folders
-	return nil
+	return id, files.WriteIn(root, markerName, []byte(id+"\n"), true)
 }
