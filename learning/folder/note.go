@@ -18,7 +18,6 @@ import (
 	"skillrouter/learning"
 	"skillrouter/learning/guard/act"
 	"skillrouter/learning/lesson"
-	"skillrouter/tfidf/wordlist"
 )
 
 // note is a lesson that is being read.
@@ -30,17 +29,12 @@ type note struct {
 	first, last int
 	path        []string // headings above it
 	texts       map[part][]string
-	commands    []string
-	tags        []string
-	severity    learning.Severity
 
 	labels   []string // headings that are its labels
 	current  part
 	labelled map[part]bool
 	item     int  // the indentation of the item whose label began the part; −1: none did
 	fenced   bool // a line stands in code
-	shell    bool // which is commands
-	rows     bool // a table's rows are lessons of their own
 }
 
 // begin begins a lesson.
@@ -63,48 +57,12 @@ func (n *note) text(p part) string {
 	return strings.Trim(strings.Join(n.texts[p], "\n"), "\n")
 }
 
-// label begins a part with what stands behind its label. What is a value and no text is the value that it can be, or a text.
-func (n *note) label(kind part, name, text string) {
-	n.current, n.item = kind, -1
-	n.labelled[kind], text = true, strings.TrimSpace(text)
-	switch {
-	case kind == partTags && n.tag(text):
-	case kind == partSeverity && slices.Contains(learning.Severities(), severityOf(text)):
-		n.severity = severityOf(text)
-	case kind == partName && n.title == "" && text != "":
-		n.title = markdown.Plain(text)
-	case kind == partTags || kind == partSeverity || kind == partName || kind == partDate:
-		n.current = partNone
-		n.add(partContext, strings.TrimRight(name+": "+text, " "))
-		return
-	default:
-		if text != "" {
-			n.add(kind, text)
-		}
-		return
+// label begins a part with what stands behind its label.
+func (n *note) label(kind part, text string) {
+	n.current, n.item, n.labelled[kind] = kind, -1, true
+	if text = strings.TrimSpace(text); text != "" {
+		n.add(kind, text)
 	}
-	n.current = partNone
-}
-
-func severityOf(text string) learning.Severity {
-	return learning.Severity(strings.ToLower(strings.Trim(text, "*_` .")))
-}
-
-// tag takes a list of tags; false if it cannot hold them all, or there is none.
-func (n *note) tag(text string) bool {
-	var found []string
-	for item := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || r == ';' }) {
-		tag := tagOf(item)
-		if tag == "" || len(tag) > check.MaxName {
-			return false
-		}
-		found = append(found, tag)
-	}
-	if len(found) == 0 || len(n.tags)+len(found) > learning.MaxTags/2 { // the other half is for headings
-		return false
-	}
-	n.tags = append(n.tags, found...)
-	return true
 }
 
 // tagOf is a text as a tag: lower case, words joined by dashes.
@@ -117,35 +75,25 @@ func (n *note) blocks(blocks []markdown.Block) {
 		if b.Line > n.last+1 {
 			n.add(n.current, "")
 		}
-		if n.fenced = false; b.Kind != markdown.Table || !n.table(b) {
-			for i, line := range strings.Split(b.Text, "\n") {
-				n.line(line, b.Line+i, b.Kind == markdown.HTML || b.Kind == markdown.Code)
-			}
+		n.fenced = false
+		for i, line := range strings.Split(b.Text, "\n") {
+			n.line(line, b.Line+i, b.Kind == markdown.HTML || b.Kind == markdown.Code || b.Kind == markdown.Table)
 		}
 		n.last = b.Last
 	}
 }
 
-// shellLanguages are the languages of code blocks that hold commands.
-var shellLanguages = wordlist.Phrases(wordsText, "shells")
-
-// line reads a line: a label begins a part, and all else goes to the part that it is in. In code there are no labels.
+// line reads a line: a label begins a part, and all else goes to the part that it is in. In code and tables there are no labels.
 func (n *note) line(line string, number int, code bool) {
-	trimmed := strings.TrimSpace(line)
-	bare := strings.TrimLeft(markdown.Unmarked(trimmed), "> ")
+	bare := strings.TrimLeft(markdown.Unmarked(strings.TrimSpace(line)), "> ")
 	kind, rest, is := labelled(line)
-	switch command, prompt := strings.CutPrefix(trimmed, "$ "); {
+	switch {
 	case strings.HasPrefix(bare, "```") || strings.HasPrefix(bare, "~~~"):
-		language, _, _ := strings.Cut(strings.TrimLeft(bare, "`~ "), " ")
-		n.fenced, n.shell = !n.fenced, shellLanguages()[strings.ToLower(language)]
+		n.fenced = !n.fenced
 	case code || n.fenced:
-		if (n.fenced && n.shell || prompt) && trimmed != "" && !strings.HasPrefix(trimmed, "#") {
-			n.commands = append(n.commands, command)
-		}
 	case is:
 		n.next(kind, number)
-		name, _, _ := strings.Cut(strings.TrimSuffix(trimmed, rest), ":")
-		if n.label(kind, strings.Trim(bareLabel(name), "*_ "), rest); rest != "" && bulleted(line) {
+		if n.label(kind, rest); rest != "" && bulleted(line) {
 			n.item = indent(line)
 		}
 		return
@@ -155,12 +103,10 @@ func (n *note) line(line string, number int, code bool) {
 	n.add(n.current, line)
 }
 
-func bareLabel(name string) string { return markdown.Unmarked(strings.TrimLeft(name, "> ")) }
-
 // next begins another lesson if a label opens one that the present lesson has
 // already: notes often put one problem after the other.
 func (n *note) next(kind part, line int) {
-	if kind != partContext && kind != partName || len(n.texts[partSolution])+len(n.texts[partPrevention])+len(n.texts[partAlternative]) == 0 {
+	if kind != partContext || len(n.texts[partSolution])+len(n.texts[partPrevention])+len(n.texts[partAlternative]) == 0 {
 		return
 	}
 	n.last = line - 1
@@ -172,59 +118,8 @@ func (n *note) next(kind part, line int) {
 	*n = *n.r.begin("", path, line)
 }
 
-// labelledTable tells a table whose heads are labels.
-func labelledTable(b markdown.Block) bool {
-	labels := 0
-	for _, cell := range b.Parts[0].Cells {
-		if labelOf(cell) != partNone {
-			labels++
-		}
-	}
-	return labels >= 2
-}
-
-// lessonColumns are the heads of columns that hold the lesson itself: its row's title.
-var lessonColumns = wordlist.Phrases(wordsText, "columns of lessons")
-
-// table makes a lesson of each row of a table whose heads are labels: titled by the column of lessons, or by the first one if that is no
-// label. Any other table stays text.
-func (n *note) table(b markdown.Block) bool {
-	if !labelledTable(b) {
-		return false
-	}
-	n.rows = true
-	head, path := b.Parts[0].Cells, n.path
-	if n.title != "" && !slices.Contains(path, n.title) {
-		path = append(slices.Clone(path), n.title)
-	}
-	for _, row := range b.Parts[1:] {
-		one := n.r.begin("", path, row.Line)
-		title := slices.IndexFunc(head, func(cell string) bool { return lessonColumns()[labelWords(cell)] })
-		if title < 0 && labelOf(head[0]) == partNone {
-			title = 0
-		}
-		if title >= 0 {
-			one.title, one.said = markdown.Plain(row.Cells[title]), row.Cells[title]
-		}
-		for c, cell := range row.Cells {
-			switch kind := labelOf(head[c]); {
-			case c == title && kind != partNone || cell == "":
-			case kind == partNone:
-				one.add(partContext, head[c]+": "+cell)
-			default:
-				one.label(kind, head[c], cell)
-			}
-		}
-		one.flush()
-	}
-	return true
-}
-
 // flush ends the lesson.
 func (n *note) flush() {
-	if n.rows && len(n.texts) == 0 {
-		return
-	}
 	draft, err := n.draft()
 	if err == nil {
 		n.r.out.Lessons = append(n.r.out.Lessons, Note{n.first, n.last, draft})
@@ -243,6 +138,8 @@ var (
 	prohibits = lazyregexp.New(`(?i)^(?:(?:critical|important|warning|rule)\b[:!\s–—-]*)?(never|don['’]t|do not|must not)\b|\bmust never\b`)
 	// coded is a block of code: what a program printed is nobody's word.
 	coded = lazyregexp.New("(?s)```.*?(?:```|$)")
+	// rated is a line that says how grave a lesson is.
+	rated = lazyregexp.New(`(?im)^[\s>*+-]*severity[*_]*\s*:[\s*_]*(low|medium|high|critical)\b`)
 	// numbered is a date or a number that a heading begins with: it names no subject.
 	numbered = lazyregexp.New(`^\W*\d`)
 )
@@ -255,7 +152,7 @@ const maxNoteTitle = 200
 func (n *note) draft() (lesson.Draft, error) {
 	title, context := n.title, n.text(partContext)
 	if title == "" {
-		title = opening(cmp.Or(context, n.text(partSolution), n.text(partCause), n.text(partPrevention), n.text(partAction), n.text(partAlternative), n.text(partOutcome), strings.Join(n.commands, " ")))
+		title = opening(cmp.Or(context, n.text(partSolution), n.text(partCause), n.text(partPrevention), n.text(partAction), n.text(partAlternative), n.text(partOutcome)))
 	}
 	line := strings.Join(strings.Fields(strings.Map(printable, title)), " ")
 	if short := clip(line, maxNoteTitle); short != line {
@@ -264,19 +161,20 @@ func (n *note) draft() (lesson.Draft, error) {
 	confidence := lesson.DefaultConfidence
 	d := lesson.Draft{
 		Type: learning.LessonDiscovery, Domain: cmp.Or(n.r.domain, domainOf(n.path), DefaultDomain), Category: NotesCategory, Title: line, Context: context,
-		Severity: n.severity, Level: lesson.LevelCase, RootCause: n.text(partCause), Solution: n.text(partSolution), Action: n.text(partAction), Outcome: n.text(partOutcome),
-		Confidence: &confidence, Tags: n.tags,
+		Level: lesson.LevelCase, RootCause: n.text(partCause), Solution: n.text(partSolution), Action: n.text(partAction), Outcome: n.text(partOutcome),
+		Confidence: &confidence,
 	}
 	if prevention := n.text(partPrevention); prevention != "" {
 		d.Solution = joinTexts(d.Solution, "Prevention: "+prevention)
 	}
-	var body []string
-	d.Alternatives, body = items(n.text(partAlternative), "Workaround", body)
-	d.RelatedFiles, body = items(n.text(partFiles), "Files", body)
-	listed, body := items(n.text(partCommands), "Commands", body)
+	alternatives := n.text(partAlternative)
+	d.Alternatives = items(alternatives)
+	if len(d.Alternatives) > lesson.MaxListItems || slices.ContainsFunc(d.Alternatives, func(s string) bool { return len(s) > lesson.MaxListItem }) {
+		d.Alternatives, d.Body = nil, "Workaround:\n"+alternatives
+	}
 	forbidden := act.Forbidden(n.said)
-	for _, command := range slices.Concat(forbidden, n.commands, listed) {
-		if command = strings.Trim(command, "`"); len(command) <= lesson.MaxListItem && len(d.RelatedCommands) < lesson.MaxListItems && !slices.Contains(d.RelatedCommands, command) {
+	for _, command := range forbidden {
+		if len(command) <= lesson.MaxListItem && len(d.RelatedCommands) < lesson.MaxListItems {
 			d.RelatedCommands = append(d.RelatedCommands, command)
 		}
 	}
@@ -287,26 +185,17 @@ func (n *note) draft() (lesson.Draft, error) {
 			d.Tags = append(slices.Clone(d.Tags), tag)
 		}
 	}
-	d.Tags = slices.Compact(d.Tags)
-	for _, long := range []struct {
-		name string
-		text *string
-	}{{"Context", &d.Context}, {"Cause", &d.RootCause}, {"Fix", &d.Solution}, {"Action", &d.Action}, {"Outcome", &d.Outcome}} {
-		if len(*long.text) > lesson.MaxText {
-			body = append(body, long.name+":\n"+*long.text)
-			*long.text = ""
-		}
-	}
-	if d.Body = strings.Join(body, "\n\n"); len(d.Body) > learning.MaxContent {
-		return d, errs.Errorf(errs.TooLarge, "is part of a lesson that is longer than %d bytes", learning.MaxContent)
+	if max(len(d.Context), len(d.RootCause), len(d.Solution), len(d.Action), len(d.Outcome)) > lesson.MaxText || len(d.Body) > learning.MaxContent {
+		return d, errs.Errorf(errs.TooLarge, "is part of a lesson of which one text is longer than %d bytes", lesson.MaxText)
 	}
 	if d.Title == "" {
 		return d, errs.Errorf(errs.Invalid, "holds no words that could be a title")
 	}
 	said := coded.ReplaceAllString(strings.Join([]string{d.Title, context, d.Solution}, "\n"), "")
 	forbids := prohibits.MatchString(d.Title) || len(forbidden) > 0
-	switch {
-	case d.Severity != "":
+	switch rating := rated.FindStringSubmatch(said); {
+	case rating != nil:
+		d.Severity = learning.Severity(strings.ToLower(rating[1]))
 	case gravest.MatchString(said):
 		d.Severity = learning.SeverityCritical
 	case forbids || grave.MatchString(said):
@@ -345,9 +234,8 @@ func domainOf(headings []string) string {
 	return ""
 }
 
-// items are a text's items: a list's, or the text as one. What does not fit
-// goes to the body under a name.
-func items(text, name string, body []string) (list, rest []string) {
+// items are the items of a list, or a text as one.
+func items(text string) (list []string) {
 	for line := range strings.Lines(text) {
 		switch {
 		case strings.TrimSpace(line) == "":
@@ -357,10 +245,7 @@ func items(text, name string, body []string) (list, rest []string) {
 			list = append(list, strings.TrimSpace(markdown.Unmarked(line)))
 		}
 	}
-	if len(list) > lesson.MaxListItems || slices.ContainsFunc(list, func(s string) bool { return len(s) > lesson.MaxListItem }) {
-		return nil, append(body, name+":\n"+text)
-	}
-	return list, body
+	return list
 }
 
 // opening is what a text begins with, as a title: a bold phrase that its first line begins with, or its first sentence.

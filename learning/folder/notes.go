@@ -41,9 +41,9 @@ type Notes struct {
 
 // ReadNotes reads free Markdown notes as lessons of a domain; if it is empty, of
 // the outermost heading above them that names one. A heading with text below it is a
-// lesson; labels such as Symptom, Cause, Fix and Prevention (see labels), as headings,
-// words before a colon or heads of columns, say which part of it a text is. A short heading over a plain list is a
-// topic, and each item a lesson, titled by both; so is each row of a table whose columns are labels. Headings
+// lesson; labels such as Symptom, Cause, Fix and Prevention (see labels), as headings or
+// words before a colon, say which part of it a text is. A short heading over a plain list is a
+// topic, and each item a lesson, titled by both. Headings
 // above a lesson become its tags. What forbids is a proposed rule. Ids depend on
 // the headings and the title, so that the same notes give the same lessons.
 func ReadNotes(source []byte, domain string) (Notes, error) {
@@ -146,13 +146,13 @@ func (r *notesReader) lessons(s markdown.Section, labels []markdown.Section, ove
 	n.said = s.Heading
 	if label != partNone {
 		n.title, n.said, n.labels = "", "", []string{s.Title}
-		n.label(label, s.Title, "")
+		n.label(label, "")
 	}
 	n.blocks(s.Blocks)
 	for _, below := range labels {
 		n.labels = append(n.labels, below.Title)
 		if kind := labelOf(below.Title); kind != partNone {
-			n.label(kind, below.Title, "")
+			n.label(kind, "")
 		} else {
 			n.add(n.current, strings.Repeat("#", below.Level)+" "+below.Heading)
 		}
@@ -182,11 +182,8 @@ func (r *notesReader) leave(from, last int, why string) {
 // hasLabel tells whether a label stands in a section's own text.
 func hasLabel(s markdown.Section) bool {
 	for _, b := range s.Blocks {
-		if b.Kind == markdown.Table && labelledTable(b) {
-			return true
-		}
 		for line := range strings.Lines(b.Text) {
-			if _, _, is := labelled(line); is && b.Kind != markdown.Code && b.Kind != markdown.HTML {
+			if _, _, is := labelled(line); is && b.Kind != markdown.Code && b.Kind != markdown.HTML && b.Kind != markdown.Table {
 				return true
 			}
 		}

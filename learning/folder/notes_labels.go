@@ -22,18 +22,12 @@ const (
 	partPrevention
 	partAction
 	partOutcome
-	partDate
-	partTags
-	partSeverity
-	partFiles
-	partCommands
-	partName
 )
 
 // partNames are the parts as words.txt names them.
 var partNames = map[part]string{
 	partContext: "context", partCause: "cause", partSolution: "solution", partAlternative: "alternative", partPrevention: "prevention", partAction: "action",
-	partOutcome: "outcome", partDate: "date", partTags: "tags", partSeverity: "severity", partFiles: "files", partCommands: "commands", partName: "title",
+	partOutcome: "outcome",
 }
 
 // labels are the words that name a part of a lesson, in lower case.
@@ -50,7 +44,7 @@ var labels = sync.OnceValue(func() map[string]part {
 // ordinal is the number of a heading, such as "2. Cause".
 var ordinal = lazyregexp.New(`^\d{1,3}[.)]\s+`)
 
-// labelOf is the part that a heading, or a cell of a table, names as a whole.
+// labelOf is the part that a heading names as a whole.
 func labelOf(title string) part {
 	return labels()[labelWords(title)]
 }
