@@ -2,19 +2,13 @@ package escalation
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
-	"unicode/utf8"
-
-	"github.com/goccy/go-yaml"
-	"github.com/goccy/go-yaml/lexer"
-	"github.com/goccy/go-yaml/token"
 
 	"skillrouter/internal/check"
 	"skillrouter/internal/errs"
-	"skillrouter/learning"
+	"skillrouter/internal/plainyaml"
 	"skillrouter/learning/condition"
 )
 
@@ -33,29 +27,19 @@ type writtenRule struct {
 	Reason    string `yaml:"reason"`
 }
 
+// maxDepth bounds how deep a file may be nested; rules need four levels.
+const maxDepth = 16
+
 // readFile reads the rules of a file, not compiled yet, in the order
 // of their groups' names.
 func readFile(name string, text []byte) (rules []escalationRule, err error) {
-	defer func() {
-		if p := recover(); p != nil { // YAML libraries have panicked on hostile texts before
-			rules, err = nil, errs.Errorf(errs.Invalid, "%s: is not valid YAML", name)
-		}
-	}()
-	if len(text) > MaxFile {
-		return nil, errs.Errorf(errs.Invalid, "%s: is larger than %d bytes", name, MaxFile)
-	}
-	if !utf8.Valid(text) {
-		return nil, errs.Errorf(errs.Invalid, "%s: is not valid UTF-8", name)
-	}
-	for _, tok := range lexer.Tokenize(string(text)) {
-		switch tok.Type {
-		case token.AnchorType, token.AliasType, token.MergeKeyType, token.TagType:
-			return nil, errs.Errorf(errs.Invalid, "%s:%d: anchors, aliases, merge keys and tags are not accepted", name, tok.Position.Line)
-		}
-	}
 	var file file
-	if err := yaml.UnmarshalWithOptions(text, &file, yaml.DisallowUnknownField()); err != nil {
-		return nil, yamlRefusal(name, err)
+	if err := plainyaml.Decode(text, MaxFile, maxDepth, &file); err != nil {
+		lead := name + ": "
+		if at, ok := errors.AsType[*plainyaml.Problem](err); ok && at.Line > 0 {
+			lead = name + ":"
+		}
+		return nil, errs.Wrap(errs.Invalid, err, "%s%s", lead, err)
 	}
 	for _, group := range slices.Sorted(maps.Keys(file.Rules)) {
 		to, listed := file.Agents[group]
@@ -105,17 +89,4 @@ func (w writtenRule) rule(to string) (escalationRule, error) {
 // withField puts the name of the field at fault into the message.
 func withField(err error) error {
 	return errs.Errorf(errs.Invalid, "%s %s", errs.FieldOf(err), errs.MessageOf(err))
-}
-
-// yamlRefusal is an error of the YAML library without the excerpt that it draws.
-func yamlRefusal(name string, err error) error {
-	var at yaml.Error
-	if !errors.As(err, &at) {
-		return errs.Wrap(errs.Invalid, err, "%s: is not valid YAML", name)
-	}
-	line := ""
-	if tok := at.GetToken(); tok != nil {
-		line = fmt.Sprint(":", tok.Position.Line)
-	}
-	return errs.Wrap(errs.Invalid, err, "%s%s: %s", name, line, learning.FirstLine(at.GetMessage()))
 }

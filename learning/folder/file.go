@@ -13,14 +13,12 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
-	"github.com/goccy/go-yaml/token"
 
 	"skillrouter/internal/check"
 	"skillrouter/internal/errs"
+	"skillrouter/internal/plainyaml"
 	"skillrouter/learning"
 	"skillrouter/learning/lesson"
 )
@@ -145,39 +143,14 @@ func split(file []byte) (matter, body string, err error) {
 	return "", "", errs.Errorf(errs.Invalid, "has front matter that does not end: a line --- is missing")
 }
 
-// mapping reads front matter; nil if it says nothing. Repeated keys are refused by the library; anchors,
-// aliases, merge keys, tags, directives and deep nesting here, before anything
-// follows them.
+// mapping reads front matter; nil if it says nothing.
 func mapping(matter string) (ast.Node, error) {
-	depth, entries, line := 0, 0, 0
-	for _, tok := range lexer.Tokenize(matter) {
-		switch tok.Type {
-		case token.AnchorType, token.AliasType, token.MergeKeyType, token.TagType, token.DirectiveType, token.MappingKeyType:
-			return nil, at(tok.Position.Line, "anchors, aliases, merge keys, tags, directives and explicit keys are not accepted")
-		case token.DocumentHeaderType, token.DocumentEndType:
-			return nil, at(tok.Position.Line, "holds more than one document")
-		case token.SequenceStartType, token.MappingStartType:
-			depth++
-		case token.SequenceEndType, token.MappingEndType:
-			depth--
-		case token.SequenceEntryType:
-			if tok.Position.Line != line {
-				entries, line = 0, tok.Position.Line
-			}
-			entries++
-		case token.MappingValueType:
-			// A block mapping nests by its indentation alone.
-			if depth == 0 && tok.Prev != nil && tok.Prev.Position.Line == tok.Position.Line && tok.Prev.Position.Column > 4*maxNesting {
-				return nil, at(tok.Position.Line, "is nested too deep")
-			}
-		}
-		if depth > maxNesting || entries > maxNesting {
-			return nil, at(tok.Position.Line, "is nested too deep")
-		}
+	if err := plainyaml.Check([]byte(matter), MaxFrontMatter, maxNesting); err != nil {
+		return nil, located(err)
 	}
 	file, err := parser.ParseBytes([]byte(matter), 0)
 	if err != nil {
-		return nil, located(err)
+		return nil, located(plainyaml.ProblemOf(err))
 	}
 	if len(file.Docs) == 0 {
 		return nil, nil
@@ -185,18 +158,12 @@ func mapping(matter string) (ast.Node, error) {
 	return file.Docs[0].Body, nil
 }
 
-// located says what the YAML library has against front matter, with the file's line.
+// located says what is wrong with front matter, with the file's line.
 func located(err error) error {
-	detail, ok := errors.AsType[yaml.Error](err)
-	if !ok {
-		message, _, _ := strings.Cut(err.Error(), "\n")
-		return errs.Wrap(errs.Invalid, err, "has front matter that cannot be read: %s", message)
+	if problem, ok := errors.AsType[*plainyaml.Problem](err); ok && problem.Line > 0 {
+		return at(problem.Line, "%s", problem.Text)
 	}
-	message, _, _ := strings.Cut(detail.GetMessage(), "\n")
-	if tok := detail.GetToken(); tok != nil {
-		return at(tok.Position.Line, "%s", message)
-	}
-	return errs.Errorf(errs.Invalid, "has front matter that cannot be read: %s", message)
+	return errs.Errorf(errs.Invalid, "has front matter that cannot be read: it %s", err)
 }
 
 // at is a mistake in a line of the front matter; the line before it is the file's first.

@@ -5,7 +5,6 @@
 package runbooks
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -16,15 +15,13 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/goccy/go-yaml"
-	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
-	"github.com/goccy/go-yaml/token"
 
 	"skillrouter/internal/check"
 	"skillrouter/internal/errs"
+	"skillrouter/internal/plainyaml"
 	"skillrouter/learning/procedure"
 )
 
@@ -54,7 +51,6 @@ type span float64
 
 // What the library cannot read into a field gets a value there that the check of the procedure refuses: it knows the field's name.
 var reading = []yaml.DecodeOption{
-	yaml.DisallowUnknownField(),
 	yaml.CustomUnmarshaler(func(raw *json.RawMessage, text []byte) error {
 		var value any
 		err := yaml.Unmarshal(text, &value)
@@ -96,34 +92,15 @@ var (
 )
 
 // Problem is what is wrong with a file, and where.
-type Problem struct {
-	Line, Column int // from 1; 0: the file as a whole
-	Text         string
-}
-
-// Error implements error.
-func (p *Problem) Error() string {
-	if p.Line == 0 {
-		return p.Text
-	}
-	return fmt.Sprintf("%d:%d: %s", p.Line, p.Column, p.Text)
-}
+type Problem = plainyaml.Problem
 
 // Parse reads a file, whose path within the folder names the procedure and its
 // persona if the file does not: its persona is the first folder of the path.
 // The procedure is checked as if it were saved. An error is a *Problem.
 func Parse(file string, text []byte) (read procedure.File, err error) {
-	defer func() {
-		if p := recover(); p != nil { // YAML libraries have panicked on hostile texts before
-			err = &Problem{Text: "is not valid YAML"}
-		}
-	}()
-	if err := bounded(text); err != nil {
-		return read, err
-	}
 	var d document
-	if err := yaml.UnmarshalWithOptions(text, &d, reading...); err != nil {
-		return read, problemOf(err)
+	if err := plainyaml.Decode(text, MaxFile, maxDepth, &d, reading...); err != nil {
+		return read, err
 	}
 	read = procedure.File{Path: file, Draft: d.draft(file), SuccessRate: d.SuccessRate, AvgTime: float64(d.AvgTime)}
 	if err = cmp.Or(procedure.Prepare(read.Draft), check.Range("success_rate", d.SuccessRate, 0, 1)); err != nil {
@@ -133,45 +110,6 @@ func Parse(file string, text []byte) (read procedure.File, err error) {
 		return read, located(text, errs.InvalidField("avg_execution_time", "must be a span of time, such as 90s, 5min or 2h, or a number of seconds, of at most %d seconds", maxSeconds))
 	}
 	return read, nil
-}
-
-// bounded refuses what a parser should not be given.
-func bounded(text []byte) error {
-	switch {
-	case len(text) > MaxFile:
-		return &Problem{Text: fmt.Sprintf("is larger than %d bytes", MaxFile)}
-	case !utf8.Valid(text):
-		return &Problem{Text: "is not valid UTF-8"}
-	case bytes.IndexByte(text, 0) >= 0:
-		return &Problem{Text: "holds the character NUL"}
-	}
-	depth := 0
-	for _, tok := range lexer.Tokenize(string(text)) {
-		switch tok.Type {
-		case token.AnchorType, token.AliasType, token.MergeKeyType, token.TagType:
-			return &Problem{tok.Position.Line, tok.Position.Column, "anchors, aliases, merge keys and tags are not accepted"}
-		case token.MappingStartType, token.SequenceStartType:
-			if depth++; depth > maxDepth {
-				return &Problem{tok.Position.Line, tok.Position.Column, fmt.Sprintf("is nested deeper than %d", maxDepth)}
-			}
-		case token.MappingEndType, token.SequenceEndType:
-			depth--
-		}
-	}
-	return nil
-}
-
-// problemOf is an error of the YAML library without the excerpt that it draws.
-func problemOf(err error) *Problem {
-	p := &Problem{Text: "is not valid YAML"}
-	var at yaml.Error
-	if errors.As(err, &at) {
-		p.Text, _, _ = strings.Cut(at.GetMessage(), "\n")
-		if tok := at.GetToken(); tok != nil {
-			p.Line, p.Column = tok.Position.Line, tok.Position.Column
-		}
-	}
-	return p
 }
 
 // located finds the place of the field that a refusal names.
