@@ -118,7 +118,7 @@ type EscalationFilter struct {
 
 // EscalationVerdict is what somebody says of an escalation.
 type EscalationVerdict struct {
-	By    string `json:"by,omitempty"` // who; empty: the agent that the token belongs to
+	By    string `json:"by,omitempty" actor:"true"` // who; empty: the agent that the token belongs to
 	Notes string `json:"notes,omitempty"`
 }
 

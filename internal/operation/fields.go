@@ -20,9 +20,8 @@ type Field struct {
 	Actor    bool     // it is who makes the call, and filled with the caller where it is left out
 	Here     bool     // it is the caller's project where it is left out
 	Object   bool     // its JSON is an object, whose members its service reads
+	Index    []int    // its place in the input, as reflect.Value.FieldByIndex takes it
 	Value    reflect.Value
-
-	index []int
 }
 
 // described holds the fields of each type that was asked for, without values: every call of a tool asks.
@@ -32,7 +31,7 @@ var described sync.Map
 type chooser interface{ Choices() []string }
 
 // Fields lists the fields of the struct that in points to, in their order. A field's name is that of its tag query or,
-// without one, of its tag json. The tags doc, minimum and maximum say what is told of it; actor and here say
+// without one, of its tag json or path. The tags doc, minimum and maximum say what is told of it; actor and here say
 // that it is filled with the caller and the caller's project. An embedded struct's fields are the struct's own.
 func Fields(in any) []Field {
 	value := reflect.ValueOf(in).Elem()
@@ -42,7 +41,7 @@ func Fields(in any) []Field {
 	}
 	list := slices.Clone(known.([]Field))
 	for i := range list {
-		list[i].Value = value.FieldByIndex(list[i].index)
+		list[i].Value = value.FieldByIndex(list[i].Index)
 	}
 	return list
 }
@@ -54,12 +53,15 @@ func describe(t reflect.Type) (list []Field) {
 		if name == "" {
 			name, _, _ = strings.Cut(member.Tag.Get("json"), ",")
 		}
+		if name == "" {
+			name = member.Tag.Get("path")
+		}
 		if name == "" || name == "-" || !member.IsExported() {
 			continue
 		}
 		field := Field{
 			Name: name, Doc: member.Tag.Get("doc"), Min: bound(member.Tag.Get("minimum")), Max: bound(member.Tag.Get("maximum")),
-			Actor: member.Tag.Get("actor") == "true", Here: member.Tag.Get("here") == "true", Object: member.Tag.Get("object") == "true", index: member.Index,
+			Actor: member.Tag.Get("actor") == "true", Here: member.Tag.Get("here") == "true", Object: member.Tag.Get("object") == "true", Index: member.Index,
 		}
 		one := member.Type
 		for one.Kind() == reflect.Pointer || one.Kind() == reflect.Slice {

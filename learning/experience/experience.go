@@ -74,7 +74,7 @@ type Draft struct {
 	QualityScore  *float64        `json:"quality_score,omitempty"` // 0 to 1
 	DurationMS    *int64          `json:"duration_ms,omitempty"`
 	Notes         string          `json:"notes,omitempty" doc:"What else there is to say"`
-	AgentID       string          `json:"agent_id,omitempty"`
+	AgentID       string          `json:"agent_id,omitempty" actor:"true"`
 	Project       string          `json:"project,omitempty" here:"true"`
 }
 

@@ -375,7 +375,7 @@ func ValidationTypes() []ValidationType {
 // ValidationDraft is a judgement that a client passes on a lesson.
 type ValidationDraft struct {
 	Type  ValidationType `json:"validation_type,omitempty"`
-	By    string         `json:"validated_by"`
+	By    string         `json:"validated_by" actor:"true"`
 	Notes string         `json:"notes,omitempty"`
 	Trust learning.Trust `json:"-"` // of who judges; TrustImported is untrusted: it moves the confidence and nothing else. Empty: who judges is known
 }

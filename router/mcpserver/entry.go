@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -19,78 +20,64 @@ type entry struct {
 	said func(cut int) (label string, lines []string)
 }
 
-// listing begins an answer with things of one kind, shortened to what an answer
-// may hold, and notes in told that agents wrote them. If there are none it says that.
-func listing[T any](list []T, told *string, of func(*T) entry, none, format string, args ...any) *fence {
-	if len(list) == 0 {
-		return newFence("%s", none)
-	}
-	*told = notice
-	f := newFence(format, args...)
-	addEntries(f, list, of)
-	return f
-}
-
-// alone is an answer with one thing, shortened to what an answer may hold.
-func alone[T any](thing *T, of func(*T) entry, format string, args ...any) string {
-	f, list := newFence(format, args...), []T{*thing}
-	addEntries(f, list, of)
-	*thing = list[0]
-	return f.String()
-}
-
 // saying is what a thing says that a search found; of others nothing, and none is folded.
-func saying(thing any) (s learning.Saying) {
-	if one, found := thing.(interface{ Says() learning.Saying }); found {
+func (t *thing) saying() (s learning.Saying) {
+	if one, found := t.value.Addr().Interface().(interface{ Says() learning.Saying }); found {
 		s = one.Says()
 	}
 	return s
 }
 
-// addEntries shortens the things to what an answer may hold and appends them. What says nearly what a higher one says is named beneath that one.
-func addEntries[T any](f *fence, list []T, of func(*T) entry) {
-	f.explain()
-	entries, texts := make([]entry, len(list)), make([][]*string, len(list))
-	for i := range list {
-		entries[i] = of(&list[i])
-		texts[i] = entries[i].texts
+// searched is what a search found, in the words that its text begins with.
+func searched(found int, noun, none, order string, more int, corrected map[string]string, notice string) string {
+	how := corrections(corrected) + degraded(notice)
+	if found == 0 {
+		return none + how
 	}
-	folds, place := learning.FoldAlike(len(list), func(i int) learning.Saying { return saying(&list[i]) }), 0 // by the texts as they were
-	for i, cut := range fitTexts(texts) {
-		label, lines := entries[i].said(cut) // which notes what was cut, for programs too
-		if place < len(folds) && folds[place].At == i {
-			f.add(strings.TrimSpace(fmt.Sprintf("%d. %s", place+1, label)), append(lines, folds[place].Like())...)
-			place++
+	many := noun + "s"
+	if stem, ok := strings.CutSuffix(noun, "y"); ok {
+		many = stem + "ies"
+	}
+	return fmt.Sprintf("Found %s, %s.%s%s", count(found, noun, many), order, leftOut(more), how)
+}
+
+// fitThings shortens the things, and what else there is, to what an answer may hold together. It returns the things in their
+// order; those that say nearly what a higher one says are beneath that one.
+func fitThings(list []*thing, rest ...*thing) []learning.Folded {
+	folds := learning.FoldAlike(len(list), func(i int) learning.Saying { return list[i].saying() }) // by the texts as they were
+	list = slices.Concat(list, rest)
+	texts := make([][]*string, len(list))
+	for i, t := range list {
+		texts[i] = t.entry.texts
+	}
+	for i, left := range fitTexts(texts) {
+		list[i].left = left
+	}
+	return folds
+}
+
+// thing appends one thing.
+func (f *fence) thing(name string, of any) *thing {
+	t := shapeOf(reflect.TypeOf(of)).thing(reflect.ValueOf(of))
+	t.alone = name
+	f.things([]*thing{t}, fitThings([]*thing{t}))
+	return t
+}
+
+// things appends things to an answer.
+func (f *fence) things(list []*thing, folds []learning.Folded) {
+	for place, one := range folds {
+		f.explain()
+		t := list[one.At]
+		label, lines := t.entry.said(t.left)
+		switch {
+		case t.alone == "":
+			label = strings.TrimSpace(fmt.Sprintf("%d. %s", place+1, label))
+		case t.view.entry == nil:
+			label = strings.TrimSuffix("The "+inWords(t.alone)+": "+label, ": ")
 		}
+		f.add(label, append(lines, one.Like())...)
 	}
-}
-
-// hidden is the type of a field that leaves one of the same JSON name, of an
-// embedded type, out of an answer.
-type hidden *struct{}
-
-// hits are what a search found, with what a model should know of the searching.
-type hits[T any] struct {
-	Results   []T               `json:"results"`
-	LeftOut   int               `json:"left_out,omitempty"` // found too, and over what the service answers at once
-	Corrected map[string]string `json:"corrected,omitempty"`
-	Degraded  string            `json:"degraded,omitempty"` // that it was searched by words alone, though vectors are configured
-	Notice    string            `json:"notice,omitempty"`
-}
-
-// said puts them before a model.
-func (h *hits[T]) said(of func(*T) entry, none, order, one, many string) string {
-	how := corrections(h.Corrected) + degraded(h.Degraded)
-	return listing(h.Results, &h.Notice, of, none+how, "Found %s, %s.%s%s", count(len(h.Results), one, many), order, leftOut(h.LeftOut), how).String()
-}
-
-// views are what a model needs of each of the things.
-func views[T, V any](list []T, view func(T) V) []V {
-	all := make([]V, len(list))
-	for i, one := range list {
-		all[i] = view(one)
-	}
-	return all
 }
 
 // owned is a list that may be changed: a service may keep its own.

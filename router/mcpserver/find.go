@@ -33,9 +33,15 @@ const (
 
 // toolSearch is what find_tools takes.
 type toolSearch struct {
-	query  string
-	enable bool
-	limit  int
+	Query  string `json:"query" doc:"What you want to do"`
+	Enable bool   `json:"enable" doc:"List them from now on"`
+	Limit  int    `json:"limit"`
+}
+
+// foundCall is what call_tool takes.
+type foundCall struct {
+	Name      string          `json:"name"`
+	Arguments json.RawMessage `json:"arguments" object:"true" doc:"By its inputSchema"`
 }
 
 // foundTool is a tool as find_tools shows it.
@@ -58,21 +64,16 @@ func (s *Server) addFindTools() {
 	if len(s.tools) == 0 {
 		return
 	}
-	add(s, tool{
+	s.add(tool{
 		name: findTools, title: "Find tools", effect: reads, holds: "tools",
 		description: "Search further tools: facts, procedures, reminders, team tasks, scans, admin, more.",
-	}, func(p *params, in *toolSearch) {
-		p.must("query", &in.query, "What you want to do")
-		p.may("enable", &in.enable, "List them from now on")
-		p.may("limit", &in.limit, "")
-	}, s.findTools)
-	add(s, tool{
+		does:        (*Server).findTools, takes: "query! enable limit",
+	})
+	s.add(tool{
 		name: callTool, title: "Call a found tool", effect: steers, readable: true,
 		description: "Call a tool of find_tools.",
-	}, func(p *params, c *change[string, json.RawMessage]) {
-		p.must("name", &c.id, "")
-		p.may("arguments", &c.draft, "By its inputSchema", object)
-	}, s.callFound)
+		does:        (*Server).callFound, takes: "name! arguments",
+	})
 	s.index = router.NewToolIndex(s.listed(), func(t router.Tool) (words []string) {
 		schema := t.InputSchema.(*jsonschema.Schema)
 		for _, name := range schema.PropertyOrder {
@@ -83,11 +84,11 @@ func (s *Server) addFindTools() {
 }
 
 func (s *Server) findTools(ctx context.Context, in toolSearch) (out foundTools, text string, err error) {
-	limit, err := check.Limit(in.limit, defaultFound, maxFound)
+	limit, err := check.Limit(in.Limit, defaultFound, maxFound)
 	if err != nil {
 		return out, "", err
 	}
-	if len(in.query) > maxFindWords {
+	if len(in.Query) > maxFindWords {
 		return out, "", errs.InvalidField("query", "may have at most %d bytes", maxFindWords)
 	}
 	var session *mcp.ServerSession
@@ -95,7 +96,7 @@ func (s *Server) findTools(ctx context.Context, in toolSearch) (out foundTools, 
 		session = req.Session
 	}
 	out = foundTools{Tools: []foundTool{}, Enabled: []string{}}
-	for _, name := range s.index.Find(in.query) {
+	for _, name := range s.index.Find(in.Query) {
 		if len(out.Tools) < limit && !s.on(ctx, session, name) {
 			t := s.tools[name]
 			out.Tools = append(out.Tools, foundTool{Name: name, Toolset: t.set, Description: t.description, InputSchema: t.input})
@@ -113,13 +114,13 @@ func (s *Server) findTools(ctx context.Context, in toolSearch) (out foundTools, 
 	}
 	out.How = fmt.Sprintf("Call one with %s. Your user can list a whole toolset for good: --toolsets %s, or ?toolsets=%[2]s in the URL.", callTool, strings.Join(sets, ","))
 	switch lasting := lasts(ctx, session); {
-	case in.enable && lasting:
+	case in.Enable && lasting:
 		for _, t := range out.Tools {
 			out.Enabled = append(out.Enabled, t.Name)
 		}
 		s.enable(session, out.Enabled)
 		out.How = "They are in your list of tools from now on. If your client does not show them, " + strings.ToLower(out.How[:1]) + out.How[1:]
-	case in.enable:
+	case in.Enable:
 		out.How = "They cannot be listed to you: your client keeps no session. " + out.How
 	case lasting:
 		out.How += " With enable they are listed to you for this session."
@@ -138,14 +139,14 @@ func (s *Server) findTools(ctx context.Context, in toolSearch) (out foundTools, 
 
 // callFound calls any tool for the caller. It gives no right that the caller
 // has not: toolsets save a model's context, and it is the services that refuse.
-func (s *Server) callFound(ctx context.Context, call change[string, json.RawMessage]) (any, string, error) {
-	t, known := s.tools[call.id]
-	if !known || call.id == callTool {
+func (s *Server) callFound(ctx context.Context, call foundCall) (any, string, error) {
+	t, known := s.tools[call.Name]
+	if !known || call.Name == callTool {
 		return nil, "", &errs.Error{
-			Code: errs.NotFound, Field: "name", Message: fmt.Sprintf("is %q, and there is no such tool: ask %s", shown(call.id), findTools),
+			Code: errs.NotFound, Field: "name", Message: fmt.Sprintf("is %q, and there is no such tool: ask %s", shown(call.Name), findTools),
 		}
 	}
-	return t.call(ctx, call.draft)
+	return t.call(ctx, call.Arguments)
 }
 
 // statelessKey marks the context of a request after which nothing is remembered.

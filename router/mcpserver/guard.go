@@ -20,38 +20,27 @@ type checkedAction struct {
 	ApprovalID   string        `json:"approval_id,omitempty"`
 }
 
-func (s *Server) addGuardTools() {
-	add(s, tool{
-		name: "check_before_action", title: "Check before an action", effect: reads, holds: "decision",
-		description: "Whether the team learned never to do this. Ask before a command that could do harm.",
-	}, described[rule.Action]("proposed_action", "context", "domain", "tool", "args", "folder"), then(s.check, shownCheckedAction))
-	add(s, tool{
-		name: "check_outcome", title: "After a checked action", set: ToolsetLessons, effect: ensure, holds: "check_id outcome rules",
-		description: "Say whether you heeded a check or acted all the same, and how that went: rules that are wrong lose their force by it.",
-	}, described[guard.OutcomeDraft]("check_id!", "outcome!", "result", "notes"), then(s.services.Guard.Outcome, func(settled guard.Settled) (guard.Settled, string) {
-		if settled.Duplicate {
-			return settled, "This was said already, and did not count again."
-		}
-		var said strings.Builder
-		fmt.Fprintf(&said, "The check is settled: %s.", settled.Outcome)
-		for _, r := range settled.Rules {
-			fmt.Fprintf(&said, "\nRule %q: confidence %.2f, was %.2f; precision %.2f.", r.RuleID, r.Confidence, r.Previous, r.Precision)
-			if r.Demoted {
-				said.WriteString(" It only warns from now on.")
-			}
-		}
-		return settled, said.String()
-	}))
-	s.addRuleTools()
+// guardTools are the check before an action, and what is said after it.
+func guardTools() []tool {
+	return append([]tool{
+		{
+			name: "check_before_action", title: "Check before an action", effect: reads, holds: "decision",
+			description: "Whether the team learned never to do this. Ask before a command that could do harm.",
+			does:        (*Server).check, takes: "proposed_action context domain tool args folder",
+		},
+		{name: "check_outcome", title: "After a checked action", set: ToolsetLessons, effect: ensure, holds: "check_id outcome rules", does: guard.Service.Outcome, takes: "check_id! outcome! result notes"},
+	}, ruleTools()...)
 }
 
 // check checks an action, and shows the person before the client what waits for an approval.
-func (s *Server) check(ctx context.Context, a rule.Action) (guard.Checked, error) {
+func (s *Server) check(ctx context.Context, a rule.Action) (out checkedAction, text string, err error) {
 	checked, err := s.services.Guard.Check(ctx, a)
-	if err == nil {
-		s.showApproval(ctx, a, checked)
+	if err != nil {
+		return out, "", err
 	}
-	return checked, err
+	s.showApproval(ctx, a, checked)
+	out, text = shownCheckedAction(checked)
+	return out, text, nil
 }
 
 func shownCheckedAction(checked guard.Checked) (checkedAction, string) {

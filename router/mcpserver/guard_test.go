@@ -68,8 +68,8 @@ func TestCheckNamesItself(t *testing.T) {
 func TestOutcomeTellsOfDemotion(t *testing.T) {
 	client := dial(t, mcpserver.New(new(house).services(), mcpserver.Options{Toolsets: toolsets(t, "lessons")}))
 	for check, want := range map[string]string{
-		"c1":   "The check is settled: overridden.\nRule \"r1\": confidence 0.39, was 0.72; precision 0.57. It only warns from now on.",
-		"told": "This was said already, and did not count again.",
+		"c1":   `"confidence":0.39,"precision":0.57,"demoted":true`,
+		"told": "duplicate",
 		"gone": "no check has this id",
 	} {
 		text, _, _ := call(t, client, "check_outcome", map[string]any{"check_id": check, "outcome": "overridden", "result": "success"})

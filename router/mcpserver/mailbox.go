@@ -47,38 +47,77 @@ type messages struct {
 
 // messageCheck is what check_messages takes.
 type messageCheck struct {
-	comms.InboxQuery
-	ackThrough int64
-	ack        bool
+	AckThrough int64  `json:"ack_through" doc:"First acknowledge all up to this seq"`
+	Ack        bool   `json:"ack" doc:"Acknowledge at once what is returned"`
+	Since      int64  `json:"since"`
+	Limit      int    `json:"limit"`
+	AgentID    string `json:"agent_id" actor:"true"`
 }
 
-func (s *Server) addMailboxTools() {
-	add(s, tool{
-		name: "send_signal", title: "Send a signal", effect: steers, holds: "message_id seq delivered",
-		description: "Send a message or order to others. It waits until they are there.",
-	}, described[operational.MessageDraft]("to_agent_id!", "signal!", "context", "each", "priority", "thread_id", "ack_required", "ttl_seconds", "idempotency_key"), then(s.sendSignal, func(sent comms.Sent) (comms.Sent, string) {
-		said := "Stored as message %d (%s) for %s; it waits until it is read."
-		switch {
-		case sent.Duplicate:
-			return sent, fmt.Sprintf("Nothing new was sent: the idempotency key stands for message %d (%s).", sent.Seq, visible(sent.MessageID))
-		case sent.Delivered:
-			said = "Delivered as message %d (%s) to %s."
-		}
-		return sent, fmt.Sprintf(said, sent.Seq, visible(sent.MessageID), visible(sent.Target))
-	}))
-	add(s, tool{
-		name: "check_messages", title: "Check messages", effect: adds, holds: "messages last_seq should_stop",
-		description: "Your messages, oldest first, and whether to stop. They come again until acknowledged.",
-	}, func(p *params, c *messageCheck) {
-		c.Unacked = true
-		p.may("ack_through", &c.ackThrough, "First acknowledge all up to this seq")
-		p.may("ack", &c.ack, "Acknowledge at once what is returned")
-		p.may("since", &c.Since, "")
-		p.may("limit", &c.Limit, upTo(comms.MaxLimit, defaultMessages))
-		p.may("agent_id", &c.AgentID, "")
-		p.actor(&c.AgentID)
-	}, s.checkMessages)
-	s.addReceiptTools()
+// receipts is how far a message has come. Its context is its recipients' to read.
+type receipts struct {
+	MessageID string                `json:"message_id"`
+	Seq       int64                 `json:"seq"`
+	Signal    string                `json:"signal"`
+	Receipts  []operational.Receipt `json:"receipts"`
+}
+
+// overdueQuery is what overdue_messages takes.
+type overdueQuery struct {
+	Age   int `json:"older_than_seconds" doc:"Default 0: all of them" range:"0,31536000"` // at most maxOverdueAge
+	Limit int `json:"limit" range:"1,1000"`
+}
+
+// maxOverdueAge bounds the age that overdue messages are asked for by, in seconds: a year.
+const maxOverdueAge = 365 * 24 * 3600
+
+// mailboxTools are the messages of agents, and in the toolset of the team's work what became of them.
+func mailboxTools() []tool {
+	return []tool{
+		{
+			name: "send_signal", title: "Send a signal", effect: steers, holds: "message_id seq delivered",
+			description: "Send a message or order to others. It waits until they are there.",
+			does:        (*Server).sendSignal, takes: "to_agent_id! signal! context each priority thread_id ack_required ttl_seconds idempotency_key",
+			said: func(sent comms.Sent) string {
+				said := "Stored as message %d (%s) for %s; it waits until it is read."
+				switch {
+				case sent.Duplicate:
+					return fmt.Sprintf("Nothing new was sent: the idempotency key stands for message %d (%s).", sent.Seq, visible(sent.MessageID))
+				case sent.Delivered:
+					said = "Delivered as message %d (%s) to %s."
+				}
+				return fmt.Sprintf(said, sent.Seq, visible(sent.MessageID), visible(sent.Target))
+			},
+		},
+		{
+			name: "check_messages", title: "Check messages", effect: adds, holds: "messages last_seq should_stop",
+			description: "Your messages, oldest first, and whether to stop. They come again until acknowledged.",
+			does:        (*Server).checkMessages, takes: "ack_through ack since limit agent_id",
+			about: words{"limit": upTo(comms.MaxLimit, defaultMessages), "agent_id": ""},
+		},
+		{
+			name: "message_receipts", title: "A message's receipts", set: ToolsetOperations, effect: reads, holds: "message_id receipts",
+			description: "How far a message that you sent has come with each recipient: delivered, read, acknowledged.",
+			does:        (*Server).receipts, takes: "message_id!", about: words{"message_id": "Of send_signal"}, none: "Nobody was handed it yet",
+		},
+		{
+			name: "overdue_messages", title: "Overdue messages", set: ToolsetOperations, effect: reads, as: "messages",
+			description: "Messages that want an acknowledgement and have not had one for long, and who owes it.",
+			does:        (*Server).overdue, takes: "older_than_seconds limit", none: "Nothing is overdue",
+		},
+	}
+}
+
+func (s *Server) receipts(ctx context.Context, id string) (receipts, error) {
+	found, err := s.services.Mailbox.Receipts(ctx, id)
+	return receipts{found.Message.ID, found.Message.Seq, found.Message.Signal, found.Receipts}, err
+}
+
+func (s *Server) overdue(ctx context.Context, q overdueQuery) ([]comms.OverdueMessage, error) {
+	if q.Age < 0 || q.Age > maxOverdueAge {
+		return nil, errs.InvalidField("older_than_seconds", "must lie between 0 and %d", maxOverdueAge)
+	}
+	return s.services.Mailbox.Overdue(ctx, time.Duration(q.Age)*time.Second, q.Limit)
 }
 
 func (s *Server) sendSignal(ctx context.Context, d operational.MessageDraft) (comms.Sent, error) {
@@ -93,8 +132,8 @@ func (s *Server) sendSignal(ctx context.Context, d operational.MessageDraft) (co
 
 func (s *Server) checkMessages(ctx context.Context, in messageCheck) (out messages, text string, err error) {
 	agent := in.AgentID
-	if in.ackThrough > 0 {
-		out.Acked, err = s.services.Mailbox.Ack(ctx, comms.Ack{AgentID: agent, Seq: in.ackThrough})
+	if in.AckThrough > 0 {
+		out.Acked, err = s.services.Mailbox.Ack(ctx, comms.Ack{AgentID: agent, Seq: in.AckThrough})
 		if errs.FieldOf(err) == "seq" { // as the tool's caller spelt it
 			err = errs.InvalidField("ack_through", "%s", errs.MessageOf(err))
 		}
@@ -102,8 +141,7 @@ func (s *Server) checkMessages(ctx context.Context, in messageCheck) (out messag
 			return out, "", err
 		}
 	}
-	in.Limit = cmp.Or(in.Limit, defaultMessages)
-	inbox, err := s.services.Mailbox.Inbox(ctx, in.InboxQuery)
+	inbox, err := s.services.Mailbox.Inbox(ctx, comms.InboxQuery{AgentID: agent, Since: in.Since, Unacked: true, Limit: cmp.Or(in.Limit, defaultMessages)})
 	if err != nil {
 		return out, "", err
 	}
@@ -116,7 +154,7 @@ func (s *Server) checkMessages(ctx context.Context, in messageCheck) (out messag
 		out.ShouldStop, out.StopReason = check.ShouldStop, check.Reason
 	}
 	out.Messages = shownMessages(inbox.Messages)
-	marked := s.mark(ctx, agent, in.ack, &out)
+	marked := s.mark(ctx, agent, in.Ack, &out)
 	text = messagesText(&out, marked)
 	return out, text, nil
 }
@@ -144,13 +182,14 @@ func (s *Server) mark(ctx context.Context, agent string, ack bool, out *messages
 // shownMessages are the messages as a model is shown them; contexts that
 // together are over the bound of an answer are left out and measured.
 func shownMessages(inbox []comms.InboxMessage) []message {
-	list := views(inbox, func(m comms.InboxMessage) message {
-		return message{
+	list, lengths := make([]message, len(inbox)), make([]int, len(inbox))
+	for i, m := range inbox {
+		list[i] = message{
 			Seq: m.Seq, ID: m.ID, From: m.From, To: m.To, Signal: m.Signal, Context: m.Context, Priority: m.Priority,
 			ThreadID: m.ThreadID, AckRequired: m.AckRequired, Read: m.Read, CreatedAt: m.CreatedAt,
 		}
-	})
-	lengths := views(inbox, func(m comms.InboxMessage) int { return len(m.Context) })
+		lengths[i] = len(m.Context)
+	}
 	for i, share := range shares(lengths) {
 		if share < lengths[i] {
 			list[i].Context, list[i].CutBytes = nil, lengths[i]

@@ -15,208 +15,216 @@ import (
 
 	"skillrouter/internal/errs"
 	"skillrouter/internal/operation"
+	"skillrouter/internal/safetext"
 	"skillrouter/internal/strictjson"
 )
 
-// params are what a tool takes. Of each parameter a tool says once, as with the
-// package flag, what it is called, which field its value goes to and what a
-// model is told of it. The schema, the reading and the refusals follow.
+// params are what a tool takes. They are worked out once, from the tool's list of names and from what the tags of the
+// fields say that its method takes (see operation.Fields). The schema, the reading and the refusals follow.
 type params struct {
-	list     []param
-	actors   []*string // filled with who acts, see actor
-	projects []*string // filled with the caller's project, see here
+	arguments []reflect.Type // of the method, behind the context
+	list      []param
+	actors    []slot // filled with who acts
+	projects  []slot // filled with the caller's project
+	schema    *jsonschema.Schema
+	record    reflect.Type
 }
 
+// param is a parameter of a tool, and the field that its value goes to.
 type param struct {
-	name, about string
-	into        any // a pointer to the field
-	required    bool
-	traits      []trait
+	name string
+	slot
 }
 
-// trait says more of a parameter than the type of its field does.
-type trait func(*jsonschema.Schema)
-
-// may is a parameter that a call may leave out.
-func (p *params) may(name string, into any, about string, traits ...trait) {
-	p.list = append(p.list, param{name: name, about: about, into: into, traits: traits})
+// slot is a field of one of the method's arguments or, without an index, the argument itself.
+type slot struct {
+	argument int
+	index    []int
 }
 
-// must is a parameter that a call has to give.
-func (p *params) must(name string, into any, about string, traits ...trait) {
-	p.may(name, into, about, traits...)
-	p.list[len(p.list)-1].required = true
-}
-
-// described makes the parameters of the fields of In that have these names, as their tags describe them (see operation.Fields),
-// in this order. One whose name ends in "!" must be given. Who acts and where is filled in as the tags say, named or not.
-func described[In any](names ...string) func(*params, *In) {
-	return func(p *params, in *In) { p.fields(in, names) }
-}
-
-// describedOne is the same for a change of one thing, after the parameter that names it.
-func describedOne[ID, Draft any](id, about string, names ...string) func(*params, *change[ID, Draft]) {
-	return func(p *params, c *change[ID, Draft]) {
-		name, required := strings.CutSuffix(id, "!")
-		one := param{name: name, about: about, into: &c.id, required: required}
-		if reflect.TypeFor[ID]().Kind() == reflect.Int64 {
-			one.traits = []trait{notNegative}
-		}
-		p.list = append(p.list, one)
-		p.fields(&c.draft, names)
+func (s slot) in(arguments []reflect.Value) reflect.Value {
+	if s.index == nil {
+		return arguments[s.argument]
 	}
+	return arguments[s.argument].FieldByIndex(s.index)
 }
 
-func (p *params) fields(in any, names []string) {
-	all := operation.Fields(in)
-	for _, name := range names {
-		name, required := strings.CutSuffix(name, "!")
-		at := slices.IndexFunc(all, func(f operation.Field) bool { return f.Name == name })
-		if at < 0 {
-			panic(fmt.Sprintf("%T has no field %s", in, name))
-		}
-		f := all[at]
-		about := f.Doc
-		switch {
-		case about != "":
-		case f.Actor:
-			about = "Default: you"
-		case f.Here:
-			about = "Default: yours"
-		}
-		p.list = append(p.list, param{name: name, about: about, into: f.Value.Addr().Interface(), required: required, traits: []trait{func(s *jsonschema.Schema) {
-			if s.Minimum, s.Maximum = f.Min, f.Max; f.Object {
-				s.Type = "object"
-			}
-			among(f.Choices...)(s)
-		}}})
-	}
-	for _, f := range all {
-		if f.Actor {
-			p.actor(f.Value.Addr().Interface().(*string))
-		}
-		if f.Here {
-			p.here(f.Value.Addr().Interface().(*string))
-		}
-	}
-}
+// words say of a parameter what its field's tags do not say, or say at a length that the list of tools cannot bear. Of
+// "a|b" a value is one.
+type words map[string]string
 
-// actor is a field for the agent that the call is made for. If the field is a
-// parameter too, an agent that the call names stays.
-func (p *params) actor(agent *string) { p.actors = append(p.actors, agent) }
+// oneOf says that a value is one of these.
+func oneOf[T ~string](values ...T) string { return strings.Join(safetext.Strings(values), "|") }
 
-// here is a field for the project that the caller works in. If the field is a
-// parameter too, what the call says stays, an empty text too.
-func (p *params) here(project *string) { p.projects = append(p.projects, project) }
-
-// belongsHere is the parameter by which a call is about another project than the
-// caller's; an empty one is none.
-func (p *params) belongsHere(project *string) {
-	p.may("project", project, "Default: yours")
-	p.here(project)
-}
-
-// limit is how many things a call may ask for, and how many it gets if it does
-// not say; 0: that is left unsaid.
-func (p *params) limit(into *int, usual, most int) {
-	about := ""
-	if usual > 0 {
-		about = fmt.Sprint("Default ", usual)
-	}
-	p.may("limit", into, about, within(1, float64(most)))
-}
-
-// within is a number from lo to hi.
-func within(lo, hi float64) trait {
-	return func(s *jsonschema.Schema) { s.Minimum, s.Maximum = &lo, &hi }
-}
-
-// notNegative is a number from 0.
-func notNegative(s *jsonschema.Schema) { s.Minimum = new(float64) }
-
-// object is an object whose members the tool's service reads.
-func object(s *jsonschema.Schema) { s.Type = "object" }
-
-// among is a text that is one of the values, or a list of some of them.
-func among[T ~string](values ...T) trait {
-	return func(s *jsonschema.Schema) {
-		if s.Items != nil {
-			s = s.Items
-		}
-		for _, v := range values {
-			s.Enum = append(s.Enum, string(v))
-		}
-	}
-}
-
-// upTo says in words, in fewer tokens than within, how many a call may ask for:
-// for tools that every model reads.
+// upTo says in words, in fewer tokens than a bound, how many a call may ask for.
 func upTo(most, usual int) string { return fmt.Sprintf("1–%d, default %d", most, usual) }
 
-// schema makes the schema of a tool's input. That it takes no other fields
-// is left unsaid, because every client reads the tool list into its model's
-// context; read says it to the one who needs to know.
-func (p *params) schema() *jsonschema.Schema {
-	s := &jsonschema.Schema{Type: "object", Properties: map[string]*jsonschema.Schema{}}
-	for _, one := range p.list {
-		t := one.field()
-		if t.Kind() == reflect.Pointer {
-			t = t.Elem()
+const whoseMemory = "Whose memory; default \"default\""
+
+// newParams makes the parameters of a method that takes these arguments. names lists them, separated by spaces; one that
+// ends in "!" must be given, and "a=b" is the field b by the name a. An argument that is no struct is a parameter by itself; the first names are those of such.
+func newParams(arguments []reflect.Type, names string, about words) *params {
+	p := &params{arguments: arguments, schema: &jsonschema.Schema{Type: "object", Properties: map[string]*jsonschema.Schema{}}}
+	var fields []operation.Field
+	var owners []int // the argument that each of them is of
+	list := strings.Fields(names)
+	for i, argument := range arguments {
+		if argument.Kind() != reflect.Struct {
+			p.add(list[0], slot{argument: i}, operation.Field{Value: reflect.New(argument).Elem(), Min: atLeastZero(argument)}, about)
+			list = list[1:]
+			continue
 		}
-		property := &jsonschema.Schema{Type: typeName(t), Description: one.about}
-		if property.Type == "array" {
-			property.Items = &jsonschema.Schema{Type: typeName(t.Elem())}
+		for _, f := range operation.Fields(reflect.New(argument).Interface()) {
+			at := slot{i, f.Index}
+			if f.Actor {
+				p.actors = append(p.actors, at)
+			}
+			if f.Here || f.Name == "prefer_project" {
+				p.projects = append(p.projects, at)
+			}
+			fields, owners = append(fields, f), append(owners, i)
 		}
-		for _, more := range one.traits {
-			more(property)
+	}
+	for _, name := range list {
+		name, field, _ := strings.Cut(name, "=")
+		field = cmp.Or(field, strings.TrimSuffix(name, "!"))
+		at := slices.IndexFunc(fields, func(f operation.Field) bool { return f.Name == field })
+		if at < 0 {
+			panic(fmt.Sprintf("%v have no field %s", arguments, field))
 		}
-		s.Properties[one.name] = property
-		s.PropertyOrder = append(s.PropertyOrder, one.name)
-		if one.required {
-			s.Required = append(s.Required, one.name)
+		p.add(name, slot{owners[at], fields[at].Index}, fields[at], about)
+	}
+	p.record = p.asRecord()
+	return p
+}
+
+// atLeastZero is the bound of a number by which a thing is named.
+func atLeastZero(t reflect.Type) *float64 {
+	if t.Kind() == reflect.Int64 {
+		return new(float64)
+	}
+	return nil
+}
+
+// add is a further parameter.
+func (p *params) add(name string, at slot, f operation.Field, about words) {
+	name, required := strings.CutSuffix(name, "!")
+	property := valueSchema(f.Value.Type())
+	property.Minimum, property.Maximum, property.Description = f.Min, f.Max, f.Doc
+	switch {
+	case f.Doc != "":
+	case f.Actor:
+		property.Description = "Default: you"
+	case f.Here:
+		property.Description = "Default: yours"
+	}
+	choices := f.Choices
+	if said, ok := about[name]; ok {
+		property.Minimum, property.Maximum, property.Description = nil, nil, said
+		if strings.Contains(said, "|") {
+			property.Description, choices = "", strings.Split(said, "|")
 		}
+	}
+	of := property
+	if of.Items != nil {
+		of = of.Items
+	}
+	for _, choice := range choices {
+		of.Enum = append(of.Enum, choice)
+	}
+	if len(choices) > 0 && strings.HasPrefix(property.Description, choices[0]+", ") { // they say it already
+		property.Description = ""
+	}
+	if f.Object {
+		property.Type = "object"
+	}
+	p.schema.Properties[name] = property
+	p.schema.PropertyOrder = append(p.schema.PropertyOrder, name)
+	if required {
+		p.schema.Required = append(p.schema.Required, name)
+	}
+	p.list = append(p.list, param{name, at})
+}
+
+// valueSchema is the schema of a value. That an object takes no other members is left unsaid, because every client reads
+// the list of tools into its model's context; read says it to the one who needs to know.
+func valueSchema(t reflect.Type) *jsonschema.Schema {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	s := &jsonschema.Schema{Type: typeName(t)}
+	if s.Type == "array" {
+		s.Items = &jsonschema.Schema{Type: typeName(t.Elem())}
 	}
 	return s
 }
 
-// field is the type of the field that the value goes to.
-func (p param) field() reflect.Type { return reflect.TypeOf(p.into).Elem() }
-
-// record is the parameters as one type, by which strictjson.Check checks how
-// names are written. Two parameters of one name or one field are a mistake of this program's, and so is one
-// that is bound to a whole struct: an embedded type hides a field that has its name.
-func (p *params) record() reflect.Type {
+// asRecord is the parameters as one type, by which strictjson.Check checks how names are written. Two parameters of one
+// name are a mistake of this program's.
+func (p *params) asRecord() reflect.Type {
 	fields := make([]reflect.StructField, len(p.list))
 	for i, one := range p.list {
-		for _, other := range p.list[:i] {
-			if other.name == one.name || other.into == one.into {
-				panic("the parameters " + other.name + " and " + one.name + " are one")
-			}
+		if slices.ContainsFunc(p.list[:i], func(other param) bool { return other.name == one.name }) {
+			panic("there are two parameters " + one.name)
 		}
-		if t := one.field(); typeName(t) == "object" && t.Kind() == reflect.Struct {
-			panic("the parameter " + one.name + " is bound to " + t.String() + ", and not to a field of it")
+		t := p.arguments[one.argument]
+		if one.index != nil {
+			t = t.FieldByIndex(one.index).Type
 		}
-		fields[i] = reflect.StructField{Name: fmt.Sprint("Param", i), Type: one.field(), Tag: reflect.StructTag(fmt.Sprintf("json:%q", one.name))}
+		fields[i] = reflect.StructField{Name: fmt.Sprint("Param", i), Type: t, Tag: reflect.StructTag(fmt.Sprintf("json:%q", one.name))}
 	}
 	return reflect.StructOf(fields)
 }
 
-// read reads a call's arguments into the fields. It refuses, by name, a parameter that is missing, and one of the wrong
-// type; ranges and choices are the services' to refuse. What clients commonly mistake is read as it is meant, see meant.
-// A parameter that is not the tool's is passed over, and named in what it returns, or refused if the tool is strict.
-func (p *params) read(raw json.RawMessage, schema *jsonschema.Schema, record reflect.Type, strict bool) (passed string, err error) {
+// read reads a call's arguments into those of the method, and fills in where the caller works and who acts. It refuses, by
+// name, a parameter that is missing, and one of the wrong type; ranges and choices are the services' to refuse. What
+// clients commonly mistake is read as it is meant, see meant. A parameter that is not the tool's is passed over, and named
+// in what it returns, or refused if the tool is strict.
+func (p *params) read(ctx context.Context, s *Server, raw json.RawMessage, strict bool) (arguments []reflect.Value, passed string, err error) {
+	for _, t := range p.arguments {
+		arguments = append(arguments, reflect.New(t).Elem())
+	}
+	for _, project := range p.projects { // what the call says stays, an empty text too
+		project.in(arguments).SetString(place(ctx))
+	}
+	given, passed, err := p.given(raw, strict)
+	if err != nil {
+		return nil, "", err
+	}
+	for _, one := range p.list {
+		value, ok := given[one.name]
+		if !ok {
+			continue
+		}
+		if err := json.Unmarshal(value, one.in(arguments).Addr().Interface()); err != nil {
+			wrong, ok := errors.AsType[*json.UnmarshalTypeError](err)
+			if !ok {
+				return nil, "", errs.Wrap(errs.Invalid, err, "the arguments could not be read")
+			}
+			got, _, _ := strings.Cut(wrong.Value, " ")
+			return nil, "", errs.InvalidField(one.name, "must be %s, not %s", typeNamed(p.schema.Properties[one.name]), article(got))
+		}
+	}
+	for _, actor := range p.actors { // an agent that the call names stays
+		agent := actor.in(arguments)
+		agent.SetString(s.actor(ctx, agent.String()))
+	}
+	return arguments, passed, nil
+}
+
+// given is what a call says of each parameter, as it was meant.
+func (p *params) given(raw json.RawMessage, strict bool) (given map[string]json.RawMessage, passed string, err error) {
 	if trimmed := bytes.TrimSpace(raw); len(trimmed) == 0 || isNull(trimmed) {
 		raw = json.RawMessage("{}")
 	}
-	var given map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &given); err != nil {
-		return "", errs.InvalidField("arguments", "must be an object of the tool's parameters")
+		return nil, "", errs.InvalidField("arguments", "must be an object of the tool's parameters")
 	}
-	if err := strictjson.Check(raw, record); err != nil {
-		return "", err
+	if err := strictjson.Check(raw, p.record); err != nil {
+		return nil, "", err
 	}
 	for name, value := range given {
-		property, known := schema.Properties[name]
+		property, known := p.schema.Properties[name]
 		if !known {
 			passed = max(passed, name)
 			delete(given, name)
@@ -224,44 +232,30 @@ func (p *params) read(raw json.RawMessage, schema *jsonschema.Schema, record ref
 		}
 		said, ok := meant(value, property)
 		switch {
-		case !ok && !slices.Contains(schema.Required, name):
+		case !ok && !slices.Contains(p.schema.Required, name):
 			delete(given, name)
 		case !bytes.Equal(said, value):
 			given[name] = said
 			one, _ := json.Marshal(map[string]json.RawMessage{name: said}) // what was a text has members of its own
-			if err := strictjson.Check(one, record); err != nil {
-				return "", err
+			if err := strictjson.Check(one, p.record); err != nil {
+				return nil, "", err
 			}
 		}
 	}
 	var unknown error
 	if passed != "" {
-		unknown = errs.InvalidField(shown(passed), "is no parameter of this tool; it takes %s", strings.Join(schema.PropertyOrder, ", "))
+		unknown = errs.InvalidField(shown(passed), "is no parameter of this tool; it takes %s", strings.Join(p.schema.PropertyOrder, ", "))
 		passed = errs.Explain(unknown)
 	}
 	if strict && unknown != nil {
-		return "", unknown
+		return nil, "", unknown
 	}
-	for _, name := range schema.Required {
+	for _, name := range p.schema.Required {
 		if value, ok := given[name]; !ok || isNull(value) {
-			return "", cmp.Or[error](unknown, errs.InvalidField(name, "is required"))
+			return nil, "", cmp.Or[error](unknown, errs.InvalidField(name, "is required"))
 		}
 	}
-	for _, one := range p.list {
-		value, ok := given[one.name]
-		if !ok {
-			continue
-		}
-		if err := json.Unmarshal(value, one.into); err != nil {
-			wrong, ok := errors.AsType[*json.UnmarshalTypeError](err)
-			if !ok {
-				return "", errs.Wrap(errs.Invalid, err, "the arguments could not be read")
-			}
-			got, _, _ := strings.Cut(wrong.Value, " ")
-			return "", errs.InvalidField(one.name, "must be %s, not %s", typeNamed(schema.Properties[one.name]), article(got))
-		}
-	}
-	return passed, nil
+	return given, passed, nil
 }
 
 // meant is a value as its client means it: some send lists, objects, numbers and truths as texts that hold them, and write an
@@ -288,20 +282,6 @@ func meant(value json.RawMessage, as *jsonschema.Schema) (said json.RawMessage, 
 }
 
 func isNull(value json.RawMessage) bool { return bytes.Equal(value, []byte("null")) }
-
-// stand fills in where the caller works, before the call is read.
-func (p *params) stand(ctx context.Context, s *Server) {
-	for _, project := range p.projects {
-		*project = place(ctx)
-	}
-}
-
-// act fills in who acts.
-func (p *params) act(ctx context.Context, s *Server) {
-	for _, agent := range p.actors {
-		*agent = s.actor(ctx, *agent)
-	}
-}
 
 // shown makes a name that the caller chose fit for an error message.
 func shown(name string) string {
@@ -331,9 +311,3 @@ func article(noun string) string {
 	}
 	return "a " + noun
 }
-
-// What several tools say of their parameters.
-const (
-	whoseMemory = "Whose memory; default \"default\""
-	nextPage    = "The next of the page before"
-)

@@ -2,39 +2,32 @@ package mcpserver
 
 import (
 	"encoding/json"
-	"slices"
+	"reflect"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"skillrouter/internal/errs"
+	"skillrouter/operational"
 )
 
 // order is a draft as a domain could have it.
 type order struct {
-	Title  string
-	Amount *int64
-	Tags   []string
-	Data   json.RawMessage
-	Rush   bool
-	Agent  string
-	Secret string // is no parameter
+	Title  string          `json:"title" doc:"What it is"`
+	Amount *int64          `json:"amount" range:"1,9"`
+	Tags   []string        `json:"tags"`
+	Data   json.RawMessage `json:"data" object:"true"`
+	Rush   bool            `json:"rush"`
+	Agent  string          `json:"agent_id" actor:"true"`
+	Secret string          `json:"secret"` // is no parameter
 }
 
-func takesOrder(p *params, o *order) {
-	p.must("title", &o.Title, "What it is")
-	p.may("amount", &o.Amount, "", within(1, 9))
-	p.may("tags", &o.Tags, "", among("red", "blue"))
-	p.may("data", &o.Data, "", object)
-	p.may("rush", &o.Rush, "")
-	p.may("agent_id", &o.Agent, "Default: you")
-	p.actor(&o.Agent)
+func takesOrder() *params {
+	return newParams([]reflect.Type{reflect.TypeFor[order]()}, "title! amount tags data rush agent_id", words{"tags": "red|blue"})
 }
 
 func TestParametersAreReadIntoTheirFields(t *testing.T) {
-	var declared params
-	takesOrder(&declared, new(order))
-	schema, record := declared.schema(), declared.record()
+	takes := takesOrder()
 	five := int64(5)
 	for name, c := range map[string]struct {
 		arguments string
@@ -56,14 +49,14 @@ func TestParametersAreReadIntoTheirFields(t *testing.T) {
 		"half a list":         {`{"title":"t","tags":"[\"red\""}`, order{}, "tags"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var p params
-			var got order
-			takesOrder(&p, &got)
-			_, err := p.read(json.RawMessage(c.arguments), schema, record, true)
+			arguments, _, err := takes.read(t.Context(), new(Server), json.RawMessage(c.arguments), true)
 			if errs.FieldOf(err) != c.field {
 				t.Fatalf("error %v, want one of %q", err, c.field)
 			}
-			if diff := cmp.Diff(c.want, got); c.field == "" && diff != "" {
+			if c.field != "" {
+				return
+			}
+			if diff := cmp.Diff(c.want, arguments[0].Interface()); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -71,9 +64,7 @@ func TestParametersAreReadIntoTheirFields(t *testing.T) {
 }
 
 func TestSchemaOfParameters(t *testing.T) {
-	var declared params
-	takesOrder(&declared, new(order))
-	got, err := json.Marshal(declared.schema())
+	got, err := json.Marshal(takesOrder().schema)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,35 +76,42 @@ func TestSchemaOfParameters(t *testing.T) {
 	}
 }
 
-// TestParametersAreDeclaredOnce holds that a name or a field that is bound a second time, and a struct that is
-// bound in place of its field, are found at the start.
+// TestParametersAreDeclaredOnce holds that a name that is there twice, and one that no field has, are found at the start.
 func TestParametersAreDeclaredOnce(t *testing.T) {
-	for name, takes := range map[string]func(*params, *order){
-		"name":  func(p *params, o *order) { p.may("title", &o.Title, ""); p.may("title", &o.Agent, "") },
-		"field": func(p *params, o *order) { p.may("title", &o.Title, ""); p.may("agent_id", &o.Title, "") },
-		"whole": func(p *params, o *order) { p.may("order", o, "") },
-	} {
+	for name, names := range map[string]string{"twice": "title title", "no field": "title price", "twice by another name": "title title=rush"} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {
 				if recover() == nil {
 					t.Error("it was not found")
 				}
 			}()
-			var p params
-			takes(&p, new(order))
-			p.record()
+			newParams([]reflect.Type{reflect.TypeFor[order]()}, names, nil)
 		})
+	}
+}
+
+// TestWhatIsNoStructIsAParameter reads an id, and what is to be changed of it by another name.
+func TestWhatIsNoStructIsAParameter(t *testing.T) {
+	takes := newParams([]reflect.Type{reflect.TypeFor[int64](), reflect.TypeFor[order]()}, "order_id! line!=title", words{"order_id": "Its number"})
+	arguments, passed, err := takes.read(t.Context(), new(Server), json.RawMessage(`{"order_id":"7","line":"t","more":1}`), false)
+	if err != nil || passed == "" || arguments[0].Int() != 7 || arguments[1].Interface().(order).Title != "t" {
+		t.Errorf("%v, %q, %v", arguments, passed, err)
+	}
+	if raw, _ := json.Marshal(takes.schema); string(raw) != `{"type":"object","properties":{"order_id":{"type":"integer","description":"Its number"},"line":{"type":"string","description":"What it is"}},"required":["order_id","line"]}` {
+		t.Errorf("%s", raw)
 	}
 }
 
 // TestListsAreNeverNull holds that programs read a list of nothing as a list.
 func TestListsAreNeverNull(t *testing.T) {
-	for _, list := range [][]string{owned[string](nil), views(nil, func(s string) string { return s })} {
-		if raw, _ := json.Marshal(list); string(raw) != "[]" {
+	if raw, _ := json.Marshal(owned[string](nil)); string(raw) != "[]" {
+		t.Errorf("%s", raw)
+	}
+	for _, found := range []any{[]string(nil), []operational.Task(nil)} {
+		shown := newAnswers(&tool{as: "list"}, reflect.TypeOf(found))
+		fields, _ := shown.show(reflect.ValueOf(found))
+		if raw, _ := json.Marshal(fields); string(raw) != `{"list":[]}` {
 			t.Errorf("%s", raw)
 		}
-	}
-	if got := owned([]string{"a"}); !slices.Equal(got, []string{"a"}) {
-		t.Errorf("%v", got)
 	}
 }

@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 
@@ -16,18 +17,22 @@ type answer struct {
 	Notice string `json:"notice,omitempty"`
 }
 
-func (s *Server) addQueryTool() {
-	add(s, tool{
+// queryTools are the question to all memories.
+func queryTools() []tool {
+	return []tool{{
 		name: "route_query", title: "Ask the Skill Router", effect: reads, holds: "query_type items",
 		description: "Ask all memories and the team's state in plain words.",
-	}, func(p *params, q *router.Query) {
-		p.must("query", &q.Query, "")
-		p.may("type", &q.Type, "Ask only there", among(classify.Classes()...))
-		p.may("project", &q.Project, "")
-		p.here(&q.PreferProject)
-		p.may("limit", &q.Limit, upTo(router.MaxLimit, router.DefaultLimit))
-		p.actor(&q.AgentID)
-	}, then(s.services.Router.Ask, shownAnswer))
+		does:        (*Server).ask, takes: "query! type project limit",
+		about: words{"type": oneOf(classify.Classes()...), "project": "", "limit": upTo(router.MaxLimit, router.DefaultLimit)},
+	}}
+}
+
+func (s *Server) ask(ctx context.Context, q router.Query) (out answer, text string, err error) {
+	found, err := s.services.Router.Ask(ctx, q)
+	if err == nil {
+		out, text = shownAnswer(found)
+	}
+	return out, text, err
 }
 
 func shownAnswer(found router.Answer) (answer, string) {

@@ -1,77 +1,75 @@
 package mcpserver
 
 import (
-	"fmt"
-	"time"
+	"context"
 
 	"skillrouter/operational"
 )
 
-type environments struct {
-	Environments []operational.Environment `json:"environments"`
-	Notice       string                    `json:"notice,omitempty"`
+type findings struct {
+	Findings []operational.Finding      `json:"findings"`
+	Summary  operational.FindingSummary `json:"summary"` // of all that fit, whatever the limit
 }
 
-type oneEnvironment struct {
-	Environment operational.Environment `json:"environment"`
+type oneFinding struct {
+	Finding operational.Finding         `json:"finding"`
+	History []operational.FindingChange `json:"history,omitempty"`
 }
 
-type scans struct {
-	Scans  []operational.Scan `json:"scans"`
-	Notice string             `json:"notice,omitempty"`
+// reconTools are what is scanned, the scans and what they found.
+func reconTools() []tool {
+	list := []tool{
+		{name: "store_environment", title: "Store an environment", effect: ensure, as: "environment", does: operational.ReconService.StoreEnvironment, takes: "name! kind description project"},
+		{name: "list_environments", title: "List environments", effect: reads, as: "environments", does: operational.ReconService.Environments, takes: "project", none: "No environment is known"},
+		{name: "start_scan", title: "Start a scan", effect: adds, as: "scan", does: operational.ReconService.StartScan, takes: "environment! scanner! status summary"},
+		{name: "finish_scan", title: "Finish a scan", effect: adds, as: "scan", does: operational.ReconService.FinishScan, takes: "scan_id! status summary"},
+		{name: "list_scans", title: "List scans", effect: reads, as: "scans", does: operational.ReconService.Scans, takes: "environment project status limit"},
+		{
+			name: "report_finding", title: "Report a finding", effect: ensure, holds: "id status new reopened",
+			does: operational.ReconService.Report, takes: "environment! severity! title cve location description evidence remediation scan_id",
+		},
+		{
+			name: "report_findings", title: "Report many findings", effect: ensure, holds: "new seen_again reopened ids refused",
+			description: "Record the findings of a scan together, each as report_finding takes it; bad ones are refused by their place.",
+			does:        (*Server).reportFindings, takes: "findings!",
+		},
+		{
+			name: "list_findings", title: "List findings", effect: reads, holds: "findings summary",
+			description: "What scans found, the worst first, then the latest seen; with counts by severity and status.",
+			does:        (*Server).findings, takes: "environment project severity status cve scan_id text location limit", none: "No finding fits",
+		},
+		{
+			name: "get_finding", title: "One finding", effect: reads, holds: "finding",
+			description: "Everything about a finding, with its history.",
+			does:        (*Server).finding, takes: "finding_id!",
+			resource: &resource{template: "findings://{id}", name: "finding", description: "What a scan found", arguments: []string{"finding_id"}},
+		},
+		{name: "decide_finding", title: "Decide on a finding", effect: adds, as: "finding", does: operational.ReconService.Decide, takes: "finding_id! status! note"},
+	}
+	for i := range list {
+		list[i].set = ToolsetOperations
+	}
+	return list
 }
 
-type oneScan struct {
-	Scan operational.Scan `json:"scan"`
+// reportFindings reports what does not say who found it as the caller's.
+func (s *Server) reportFindings(ctx context.Context, list []operational.FindingDraft) (operational.FindingReport, error) {
+	for i := range list {
+		list[i].AgentID = s.actor(ctx, list[i].AgentID)
+	}
+	return s.services.Recon.ReportAll(ctx, list)
 }
 
-// addReconTools offers what is scanned, the scans and what they found.
-func (s *Server) addReconTools() {
-	recon := s.services.Recon
-	add(s, tool{
-		name: "store_environment", title: "Store an environment", set: ToolsetOperations, effect: ensure, holds: "environment",
-		description: "Add something that is scanned (a host, a service, a repository), or change the one of that name.",
-	}, described[operational.EnvironmentDraft]("name!", "kind", "description", "project"), then(recon.StoreEnvironment, func(env operational.Environment) (oneEnvironment, string) {
-		return oneEnvironment{env}, "The environment is stored as " + visible(env.ID) + "."
-	}))
-	add(s, tool{
-		name: "list_environments", title: "List environments", set: ToolsetOperations, effect: reads, holds: "environments",
-		description: "What is scanned, by name.",
-	}, func(p *params, project *string) { p.may("project", project, "") }, then(recon.Environments, func(found []operational.Environment) (environments, string) {
-		out := environments{Environments: owned(found)}
-		return out, listing(out.Environments, &out.Notice, environmentEntry, "No environment is known.", "%s.", count(len(found), "environment", "environments")).String()
-	}))
-	add(s, tool{
-		name: "start_scan", title: "Start a scan", set: ToolsetOperations, effect: adds, holds: "scan",
-		description: "Record that you scan an environment; report_finding what it finds, then finish_scan.",
-	}, described[operational.ScanDraft]("environment!", "scanner!", "status", "summary"), then(recon.StartScan, shownScan))
-	add(s, tool{
-		name: "finish_scan", title: "Finish a scan", set: ToolsetOperations, effect: adds, holds: "scan",
-		description: "End a scan that runs.",
-	}, describedOne[string, operational.ScanEnd]("scan_id!", "", "status", "summary"), then(changing(recon.FinishScan), shownScan))
-	add(s, tool{
-		name: "list_scans", title: "List scans", set: ToolsetOperations, effect: reads, holds: "scans",
-		description: "Scans, the latest first.",
-	}, described[operational.ScanFilter]("environment", "project", "status", "limit"), then(recon.Scans, func(found []operational.Scan) (scans, string) {
-		out := scans{Scans: owned(found)}
-		return out, listing(out.Scans, &out.Notice, scanEntry, "No scan fits.", "%s, the latest first.", count(len(found), "scan", "scans")).String()
-	}))
-	s.addFindingTools()
+func (s *Server) findings(ctx context.Context, filter operational.FindingFilter) (out findings, err error) {
+	if out.Findings, err = s.services.Recon.Findings(ctx, filter); err == nil {
+		out.Summary, err = s.services.Recon.Summary(ctx, filter)
+	}
+	return out, err
 }
 
-func environmentEntry(e *operational.Environment) entry {
-	return entry{[]*string{&e.Name, &e.Description}, func(cut int) (string, []string) {
-		return "", []string{e.Name, attributes("kind", e.Kind, "project", e.Project, "id", e.ID), e.Description, cutNote(cut)}
-	}}
-}
-
-func shownScan(scan operational.Scan) (oneScan, string) {
-	return oneScan{scan}, fmt.Sprintf("Scan %s is %s.", visible(scan.ID), visible(scan.Status))
-}
-
-func scanEntry(scan *operational.Scan) entry {
-	return entry{[]*string{&scan.Environment, &scan.Scanner, &scan.Summary}, func(cut int) (string, []string) {
-		return fmt.Sprintf("%s, begun %s by %s", visible(scan.Status), scan.StartedAt.UTC().Format(time.RFC3339), author(scan.AgentID)),
-			[]string{attributes("environment", scan.Environment, "scanner", scan.Scanner, "id", scan.ID), scan.Summary, cutNote(cut)}
-	}}
+func (s *Server) finding(ctx context.Context, id string) (out oneFinding, err error) {
+	if out.Finding, err = s.services.Recon.Finding(ctx, id); err == nil {
+		out.History, err = s.services.Recon.History(ctx, out.Finding.ID)
+	}
+	return out, err
 }

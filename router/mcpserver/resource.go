@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"net/url"
+	"reflect"
 	"strconv"
 	"strings"
 
@@ -32,9 +34,11 @@ type resource struct {
 	template, name, description string
 	arguments                   []string // of the tool, by the order of the template's variables
 	found                       string   // a field of the answer that is false or missing if there is none; empty: the tool fails then
-	// latest offers those that a caller may choose from, each with a name and its values of the template; nil: none are listed.
-	latest func(ctx context.Context, offer func(name string, values ...string)) error
-	tool   string // whose resource it is; add says it
+	lists                       any      // the method of a service that lists those that a caller may choose from; nil: none are listed
+	asks                        any      // what it takes
+	members                     string   // of each, the values of the template's variables, in their order
+	title                       string   // of each, the member that says what it is; empty: the last of these
+	tool                        string   // whose resource it is; add says it
 }
 
 // addResources offers what can be read by a URI.
@@ -164,14 +168,25 @@ func (s *Server) listResources(next mcp.MethodHandler) mcp.MethodHandler {
 // recent are the resources that the caller may choose from.
 func (s *Server) recent(ctx context.Context) (list []*mcp.Resource, err error) {
 	for _, r := range s.resources {
-		if r.latest == nil || walled(ctx, r.tool) != nil {
+		if r.lists == nil || walled(ctx, r.tool) != nil {
 			continue
 		}
-		if err := r.latest(ctx, func(name string, values ...string) {
-			name = check.Head(strings.ReplaceAll(r.name+name, "\n", " "), 100)
-			list = append(list, &mcp.Resource{URI: r.uri(values), Name: visible(name), MIMEType: "text/plain"})
-		}); err != nil {
+		method := reflect.ValueOf(r.lists)
+		results := method.Call([]reflect.Value{s.receivers[method.Type().In(0)], reflect.ValueOf(ctx), reflect.ValueOf(r.asks)})
+		if err, _ := results[1].Interface().(error); err != nil {
 			return nil, err
+		}
+		found := results[0]
+		if found.Kind() == reflect.Struct { // a page
+			found = found.Field(0)
+		}
+		for i := range found.Len() {
+			var values []string
+			for _, name := range strings.Fields(r.members + " " + r.title) {
+				values = append(values, fmt.Sprint(found.Index(i).FieldByIndex(fieldNamed(found.Type().Elem(), name)).Interface()))
+			}
+			name := check.Head(strings.ReplaceAll(r.name+": "+values[len(values)-1], "\n", " "), 100)
+			list = append(list, &mcp.Resource{URI: r.uri(values[:len(r.arguments)]), Name: visible(name), MIMEType: "text/plain"})
 		}
 	}
 	return list, nil

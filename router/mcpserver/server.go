@@ -12,6 +12,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"reflect"
 	"sync"
 	"time"
 
@@ -111,10 +112,11 @@ type Server struct {
 	services  Services
 	agent     string
 	toolsets  Toolsets
-	ready     func()             // adds what is offered: a hundred tools' schemas take 15 ms, which no start should wait for
-	tools     map[string]offered // by name; written by ready alone, which whoever comes from outside calls first
-	index     *router.ToolIndex  // of tools
-	resources []resource         // of tools, in the order in which they are listed
+	ready     func()                         // adds what is offered: a hundred tools' schemas take 15 ms, which no start should wait for
+	tools     map[string]offered             // by name; written by ready alone, which whoever comes from outside calls first
+	index     *router.ToolIndex              // of tools
+	receivers map[reflect.Type]reflect.Value // the services that tools call, and this Server
+	resources []resource                     // of tools, in the order in which they are listed
 	enabled   *enabled
 	log       *slog.Logger
 	mcp       *mcp.Server
@@ -171,37 +173,46 @@ func New(services Services, options Options) *Server {
 
 // addTools adds the tools of the services that there are.
 func (s *Server) addTools() {
+	s.receivers = map[reflect.Type]reflect.Value{reflect.TypeFor[*Server](): reflect.ValueOf(s)}
+	services := reflect.ValueOf(s.services)
+	for i := range services.NumField() {
+		if service := services.Field(i); service.Kind() == reflect.Interface {
+			s.receivers[service.Type()] = service
+		}
+	}
 	for _, family := range []struct {
-		there bool
-		add   func()
+		service any
+		tools   func() []tool
 	}{
-		{s.services.Knowledge != nil, s.addKnowledgeTools},
-		{s.services.Episodes != nil, s.addEpisodeTools},
-		{s.services.Memory != nil, s.addMemoryTools},
-		{s.services.Router != nil, s.addQueryTool},
-		{s.services.Mailbox != nil, s.addMailboxTools},
-		{s.services.Presence != nil, s.addAgentTools},
-		{s.services.Lessons != nil, s.addLessonTools},
-		{s.services.Tasks != nil, s.addTeamTaskTools},
-		{s.services.Leases != nil, s.addLeaseTools},
-		{s.services.Facts != nil, s.addFactTools},
-		{s.services.Recon != nil, s.addReconTools},
-		{s.services.Search != nil, s.addSearchTools},
-		{s.services.Patterns != nil, s.addPatternTools},
-		{s.services.Escalations != nil, s.addEscalationTools},
-		{s.services.Experiences != nil, s.addExperienceTools},
-		{s.services.Guard != nil, s.addGuardTools},
-		{s.services.Reminders != nil, s.addReminderTools},
-		{s.services.Sessions != nil, s.addSessionTools},
-		{s.services.Consolidation != nil, s.addConsolidationTools},
-		{s.services.Context != nil, s.addContextTools},
-		{s.services.Introspection != nil, s.addIntrospectionTools},
-		{s.services.Tokens != nil, s.addTokenTools},
-		{s.services.System != nil, s.addSystemTools},
-		{s.services.Embeddings != nil, s.addEmbeddingTool},
+		{s.services.Knowledge, knowledgeTools},
+		{s.services.Episodes, episodeTools},
+		{s.services.Memory, memoryTools},
+		{s.services.Router, queryTools},
+		{s.services.Mailbox, mailboxTools},
+		{s.services.Presence, agentTools},
+		{s.services.Lessons, lessonTools},
+		{s.services.Tasks, teamTaskTools},
+		{s.services.Leases, leaseTools},
+		{s.services.Facts, factTools},
+		{s.services.Recon, reconTools},
+		{s.services.Search, searchTools},
+		{s.services.Patterns, patternTools},
+		{s.services.Escalations, escalationTools},
+		{s.services.Experiences, experienceTools},
+		{s.services.Guard, guardTools},
+		{s.services.Reminders, reminderTools},
+		{s.services.Sessions, sessionTools},
+		{s.services.Consolidation, consolidationTools},
+		{s.services.Context, contextTools},
+		{s.services.Introspection, introspectionTools},
+		{s.services.Tokens, tokenTools},
+		{s.services.System, systemTools},
+		{s.services.Embeddings, embeddingTools},
 	} {
-		if family.there {
-			family.add()
+		if family.service != nil {
+			for _, t := range family.tools() {
+				s.add(t)
+			}
 		}
 	}
 	for _, add := range s.services.Kinds {

@@ -5,28 +5,39 @@ import (
 	"context"
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"skillrouter/internal/errs"
+	"skillrouter/internal/operation"
 	"skillrouter/internal/principal"
 	"skillrouter/internal/strictjson"
 	"skillrouter/internal/trace"
 )
 
-// tool describes a tool. Its schemas follow from its parameters and from the
-// type of its answer, see add.
+// tool describes a tool: what it is called, what it does, and how that is answered. Its schemas, the reading of its arguments,
+// the fields that programs get and the text that a model reads follow from the types of the method that it calls.
 type tool struct {
-	name, title, description string
+	name, title, description string // without a description: what the method's operation says of itself
 	set                      string // its toolset; empty: the core
 	former                   string // the name of a toolset that it was in first, by which it is still switched on
-	holds                    string // the fields of its answer that are always there, by spaces
-	input, output            *jsonschema.Schema
 	effect                   effect
 	readable                 bool      // who may only read may call it, whatever its effect: what it does then is less, or another tool's
+	does                     any       // a method of a service or of the Server. Of the latter one that returns a text too answers by itself
+	takes                    string    // the names of its parameters, see newParams
+	about                    words     // what their fields' tags do not say of them
+	as                       string    // the member of the answer that holds what the method returns; empty: that is the answer
+	holds                    string    // the members of the answer that are always there, by spaces; empty: as
+	without                  string    // members of what the method returns that no program needs
+	said                     any       // a function of what the method returns: the words that the text begins with. nil: as usual
+	none                     string    // the same where nothing was found
 	resource                 *resource // what it reads has a URI; nil: it has none
+
+	input, output *jsonschema.Schema
+	further       string // its parameter for the cursor of what is behind
 }
 
 // effect is what calling a tool does, as its annotations say it.
@@ -58,77 +69,68 @@ func (t tool) right(ctx context.Context) error {
 	return p.Need(principal.ScopeAgent)
 }
 
-// add offers a tool. takes declares its parameters and binds them to the fields
-// of In, mostly a draft or a query of a domain; it is called once for the schema
-// and at each call, for an In of its own. What it sets beside parameters is so
-// for every call. call answers the fields for programs and the text for models.
-// A failed one is answered in words that a model can act on; the cause of what
-// is not the caller's fault goes to the log.
-func add[In, Out any](s *Server, t tool, takes func(*params, *In), call func(context.Context, In) (Out, string, error)) {
-	s.add(t, reflect.TypeFor[Out](), func(p *params) func(context.Context) (any, string, error) {
-		in := new(In)
-		takes(p, in)
-		return func(ctx context.Context) (any, string, error) { return call(ctx, *in) }
-	})
+// inSet puts tools that are in none yet into a toolset.
+func inSet(set string, list ...tool) []tool {
+	for i := range list {
+		list[i].set = cmp.Or(list[i].set, set)
+	}
+	return list
 }
 
-// add is what is the same for every type: bind declares the parameters of one
-// call, and returns what makes it once they are read.
-func (s *Server) add(t tool, answer reflect.Type, bind func(*params) func(context.Context) (any, string, error)) {
-	var declared params
-	bind(&declared)
-	t.input, t.output = declared.schema(), answerSchema(answer, strings.Fields(t.holds))
-	record := declared.record()
-	t.set = cmp.Or(t.set, ToolsetCore)
-	s.tools[t.name] = offered{tool: t, span: "execute_tool " + t.name, call: func(ctx context.Context, arguments json.RawMessage) (any, string, error) {
+// deleted is the answer of what deletes.
+type deleted struct {
+	Deleted string `json:"deleted"` // what it was named by
+}
+
+// add offers a tool. The cause of a failure that is not the caller's fault goes to the log.
+func (s *Server) add(t tool) {
+	method := reflect.ValueOf(t.does)
+	kind := method.Type()
+	service, returns := s.receivers[kind.In(0)], kind.Out(0)
+	takes := newParams(slices.Collect(kind.Ins())[2:], t.takes, t.about)
+	if t.description == "" { // its operation says what it does; which status it answers with is HTTP's
+		t.description, _, _ = strings.Cut(operation.Find(t.does).Summary, "; 200 if ")
+		t.description += "."
+	}
+	t.set, t.holds, t.input = cmp.Or(t.set, ToolsetCore), cmp.Or(t.holds, t.as), takes.schema
+	for _, name := range []string{"cursor", "after"} {
+		if t.input.Properties[name] != nil {
+			t.further = name
+		}
+	}
+	answer := func(results []reflect.Value) (any, string) { return results[0].Interface(), results[1].String() }
+	if kind.NumOut() == 2 {
+		shown := newAnswers(&t, returns)
+		returns = shown.out
+		answer = func(results []reflect.Value) (any, string) { return shown.show(results[0]) }
+	}
+	t.output = answerSchema(returns, strings.Fields(t.holds))
+	s.tools[t.name] = offered{tool: t, span: "execute_tool " + t.name, call: func(ctx context.Context, raw json.RawMessage) (fields any, text string, err error) {
 		if err := walled(ctx, t.name); err != nil {
 			return nil, "", err
 		}
-		if err := strictjson.CheckCrowd(arguments); err != nil {
+		if err := strictjson.CheckCrowd(raw); err != nil {
 			return nil, "", cmp.Or(t.right(ctx), err)
 		}
-		var p params
-		call := bind(&p)
-		p.stand(ctx, s)
-		passed, err := p.read(arguments, t.input, record, t.effect == steers || ctx.Value(requestKey{}) == nil) // a program is told what it mistakes
+		arguments, passed, err := takes.read(ctx, s, raw, t.effect == steers || ctx.Value(requestKey{}) == nil) // a program is told what it mistakes
 		if err != nil {
 			return nil, "", cmp.Or(t.right(ctx), err)
 		}
-		p.act(ctx, s)
-		fields, text, err := call(ctx)
-		if passed != "" && err == nil {
+		results := method.Call(append([]reflect.Value{service, reflect.ValueOf(ctx)}, arguments...))
+		if err, _ := results[len(results)-1].Interface().(error); err != nil {
+			return nil, "", err
+		}
+		fields, text = answer(results)
+		if passed != "" {
 			text += "\nPassed over: " + passed + "."
 		}
-		return fields, text, err
+		return fields, text, nil
 	}}
 	if t.resource != nil {
 		t.resource.tool = t.name
 		s.resources = append(s.resources, *t.resource)
 	}
 	s.offer(t)
-}
-
-// then puts what a service answers before a model.
-func then[In, Found, Out any](ask func(context.Context, In) (Found, error), show func(Found) (Out, string)) func(context.Context, In) (Out, string, error) {
-	return func(ctx context.Context, in In) (out Out, text string, err error) {
-		found, err := ask(ctx, in)
-		if err != nil {
-			return out, "", err
-		}
-		out, text = show(found)
-		return out, text, nil
-	}
-}
-
-// change is what a tool changes, and how.
-type change[ID, Draft any] struct {
-	id    ID
-	draft Draft
-}
-
-// changing calls a service that takes what is to be changed and how one after the other.
-func changing[ID, Draft, Found any](ask func(context.Context, ID, Draft) (Found, error)) func(context.Context, change[ID, Draft]) (Found, error) {
-	return func(ctx context.Context, c change[ID, Draft]) (Found, error) { return ask(ctx, c.id, c.draft) }
 }
 
 // offer adds a tool to what the library lists and calls. What is in the core is

@@ -36,7 +36,7 @@ type Service interface {
 // Draft is what a client may say of a session that begins.
 type Draft struct {
 	ID      string          `json:"id,omitempty" doc:"The session's id; one is given if none is named"` // the client's own; empty, or another agent's already: one is given
-	AgentID string          `json:"agent_id,omitempty"`                                                 // empty: the caller's own
+	AgentID string          `json:"agent_id,omitempty" actor:"true"`                                    // empty: the caller's own
 	Persona string          `json:"persona,omitempty" doc:"Whose memory it is; empty: default"`         // empty: default
 	Project string          `json:"project,omitempty" here:"true"`
 	Goal    string          `json:"goal,omitempty"`
