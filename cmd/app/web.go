@@ -2,9 +2,7 @@ package app
 
 import (
 	"context"
-	"runtime/metrics"
 	"slices"
-	"time"
 
 	"skillrouter/router/httpapi"
 	"skillrouter/router/web"
@@ -21,13 +19,13 @@ func (a *App) wireWeb(ctx context.Context, p *parts) {
 	}
 	p.web = web.New(web.Services{
 		Auth: p.tokens, Persons: p.persons, Presence: p.presence, Mailbox: p.mailbox, Tasks: p.tasks, Reminders: p.reminders, Escalations: p.crossing.escalations(),
-		Sessions: p.sessions, Timeline: p.timeline, Kinds: p.kinds, Introspection: p.introspection,
+		Sessions: p.sessions, Timeline: p.timeline, Kinds: p.kinds,
 		Knowledge: p.knowledge, Lessons: p.lessons, Patterns: p.patterns,
 		Guard: p.guards, Consolidation: p.consolidation,
-		Memory: p.crossing.memory, Unread: p.presence, Log: p.mailbox, Health: a.webHealth, Hooks: a.checkHooks,
+		Memory: p.crossing.memory, Health: a.health, Hooks: a.checkHooks,
 		Search: p.search, Demo: a.options.demo, Leases: p.leases,
 		Projects: func(ctx context.Context, limit int) ([]string, error) { return projectsOf(ctx, p, limit) },
-		Verdicts: p.verdicts, Incidents: p.incidents, Tellings: p.tellings, Value: p.value, Decisions: p.decisions, Process: a.process,
+		Verdicts: p.verdicts, Incidents: p.incidents, Tellings: p.tellings, Value: p.value, Decisions: p.decisions,
 	}, options)
 	a.services.web = p.web
 }
@@ -41,31 +39,4 @@ func projectsOf(ctx context.Context, p *parts, limit int) ([]string, error) {
 	more, err := p.memory.Projects(ctx, limit)
 	all := slices.Compact(slices.Sorted(slices.Values(append(names.Projects, more...))))
 	return all[:min(limit, len(all))], err
-}
-
-// webHealth is what the dashboard shows of GET /health.
-func (a *App) webHealth(ctx context.Context) web.Health {
-	health := a.health(ctx)
-	return web.Health{
-		Status: health.Status, Version: health.Version, Uptime: time.Duration(health.UptimeMS) * time.Millisecond,
-		Stats: health.Stats, Interlock: health.Interlock,
-	}
-}
-
-// process is what the process takes, as the Go runtime counts it.
-func (a *App) process() web.Process {
-	samples := []metrics.Sample{
-		{Name: "/memory/classes/total:bytes"},
-		{Name: "/memory/classes/heap/released:bytes"},
-		{Name: "/memory/classes/heap/objects:bytes"},
-		{Name: "/sched/goroutines:goroutines"},
-	}
-	metrics.Read(samples)
-	value := func(i int) uint64 {
-		if samples[i].Value.Kind() != metrics.KindUint64 {
-			return 0 // a later runtime may count it otherwise
-		}
-		return samples[i].Value.Uint64()
-	}
-	return web.Process{Memory: value(0) - min(value(0), value(1)), Heap: value(2), Goroutines: int(value(3))}
 }

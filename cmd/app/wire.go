@@ -258,7 +258,7 @@ func (a *App) wireTelemetry(ctx context.Context, registry *prometheus.Registry) 
 }
 
 // health is the answer of GET /health.
-func (a *App) health(ctx context.Context) httpapi.Health {
+func (a *App) health(ctx context.Context) router.Health {
 	now := a.now()
 	status := router.StatusHealthy
 	lost, err := Losses(a.config.Data)
@@ -268,7 +268,7 @@ func (a *App) health(ctx context.Context) httpapi.Health {
 	if len(lost) > 0 {
 		status = "degraded"
 	}
-	h := httpapi.Health{
+	h := router.Health{
 		Status: status, Server: "skillrouter", Version: a.options.Version, UptimeMS: now.Sub(a.started).Milliseconds(), Timestamp: now.UTC(),
 		Stats: map[string]int64{}, Search: map[string]string{},
 	}

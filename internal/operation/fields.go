@@ -3,12 +3,14 @@
 package operation
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 )
 
 // Field is one member of an operation's input.
@@ -89,4 +91,63 @@ func bound(tag string) *float64 {
 		panic(fmt.Sprintf("the bound %q of a field is no number", tag))
 	}
 	return &n
+}
+
+// Set sets a field to what a text says, and returns that as a schema checks it. The elements of a list are separated by commas.
+func Set(field reflect.Value, text string) (any, error) {
+	switch field.Kind() {
+	case reflect.String:
+		field.SetString(text)
+		return text, nil
+	case reflect.Int, reflect.Int64:
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return nil, errors.New("invalid integer")
+		}
+		field.SetInt(n)
+		return n, nil
+	case reflect.Float64:
+		x, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			return nil, errors.New("invalid float")
+		}
+		field.SetFloat(x)
+		return x, nil
+	case reflect.Bool:
+		yes, err := strconv.ParseBool(text)
+		if err != nil {
+			return nil, errors.New("invalid boolean")
+		}
+		field.SetBool(yes)
+		return yes, nil
+	case reflect.Slice:
+		if field.Type().Elem().Kind() != reflect.String {
+			break
+		}
+		parts := strings.Split(text, ",")
+		list := reflect.MakeSlice(field.Type(), len(parts), len(parts))
+		for i, part := range parts {
+			list.Index(i).SetString(part)
+		}
+		field.Set(list)
+		return parts, nil
+	}
+	switch into := field.Addr().Interface().(type) {
+	case **bool: // its schema says which texts there are
+		yes := text == "true"
+		*into = &yes
+		return text, nil
+	case *time.Time:
+		t, err := time.Parse(time.RFC3339Nano, text)
+		if err != nil {
+			return nil, errors.New("invalid date/time for format " + time.RFC3339Nano)
+		}
+		*into = t
+		return text, nil
+	}
+	if field.Kind() == reflect.Pointer {
+		field.Set(reflect.New(field.Type().Elem()))
+		return Set(field.Elem(), text)
+	}
+	return nil, errors.New("a " + field.Type().String() + " cannot be given as a text")
 }

@@ -7,13 +7,12 @@ import (
 	"net/url"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/gin-gonic/gin"
 
+	"skillrouter/internal/operation"
 	"skillrouter/internal/strictjson"
 )
 
@@ -159,7 +158,7 @@ func (p *plan) readParameter(c *gin.Context, one *parameter, query url.Values, i
 		}
 		return nil
 	}
-	value, err := setParameter(input.FieldByIndex(one.field), text)
+	value, err := operation.Set(input.FieldByIndex(one.field), text)
 	if err == nil && !p.open {
 		found.validate(p, one.schema, value, one.in, one.name)
 	}
@@ -177,56 +176,4 @@ func pathSegment(c *gin.Context, one *parameter) (string, error) {
 		return "", errors.New("is not percent-encoded as a path is")
 	}
 	return text, nil
-}
-
-// setParameter sets a field to what a text says, and returns it as it is validated.
-func setParameter(field reflect.Value, text string) (any, error) {
-	switch field.Kind() {
-	case reflect.String:
-		field.SetString(text)
-		return text, nil
-	case reflect.Int, reflect.Int64:
-		n, err := strconv.ParseInt(text, 10, 64)
-		if err != nil {
-			return nil, errors.New("invalid integer")
-		}
-		field.SetInt(n)
-		return n, nil
-	case reflect.Float64:
-		x, err := strconv.ParseFloat(text, 64)
-		if err != nil {
-			return nil, errors.New("invalid float")
-		}
-		field.SetFloat(x)
-		return x, nil
-	case reflect.Bool:
-		yes, err := strconv.ParseBool(text)
-		if err != nil {
-			return nil, errors.New("invalid boolean")
-		}
-		field.SetBool(yes)
-		return yes, nil
-	case reflect.Slice: // of texts
-		parts := strings.Split(text, ",")
-		list := reflect.MakeSlice(field.Type(), len(parts), len(parts))
-		for i, part := range parts {
-			list.Index(i).SetString(part)
-		}
-		field.Set(list)
-		return parts, nil
-	}
-	switch into := field.Addr().Interface().(type) {
-	case **bool: // its schema says which texts there are
-		yes := text == "true"
-		*into = &yes
-		return text, nil
-	case *time.Time:
-		t, err := time.Parse(time.RFC3339Nano, text)
-		if err != nil {
-			return nil, errors.New("invalid date/time for format " + time.RFC3339Nano)
-		}
-		*into = t
-		return text, nil
-	}
-	panic("no parameter can be a " + field.Type().String())
 }

@@ -79,7 +79,7 @@ type Services struct {
 	Tokens      operational.TokenService
 	Persons     *person.Persons                                // nil: there is no passphrase
 	MCP         http.Handler                                   // /mcp
-	Health      func(ctx context.Context) Health               // GET /health
+	Health      func(ctx context.Context) router.Health        // GET /health
 	Doctor      func(ctx context.Context) []router.SystemCheck // GET /api/doctor
 	Outbound    func() []router.Outbound                       // GET /api/doctor/outbound
 	Enforced    bool                                           // that none of these leaves this machine

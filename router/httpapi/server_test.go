@@ -31,7 +31,7 @@ func serve(t *testing.T, auth secrets, options httpapi.Options) *httpapi.Server 
 	t.Helper()
 	return httpapi.New(httpapi.Services{
 		Auth:   auth,
-		Health: func(context.Context) httpapi.Health { return httpapi.Health{Status: "healthy"} },
+		Health: func(context.Context) router.Health { return router.Health{Status: "healthy"} },
 		Doctor: func(context.Context) []router.SystemCheck { panic("boom") },
 	}, options)
 }

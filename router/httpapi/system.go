@@ -21,20 +21,6 @@ const healthPath = "/health"
 // secondsMetric is the metric that has the times to answer, by route.
 const secondsMetric = "skillrouter_http_request_seconds"
 
-// Health is the answer of GET /health. Without a token, where one is needed, its status alone is answered. Its first members are those of the experience server.
-type Health struct {
-	Status    string            `json:"status" enum:"healthy,degraded" doc:"degraded: it answers, and doctor has something to say"`
-	Server    string            `json:"server"`
-	Version   string            `json:"version"`
-	UptimeMS  int64             `json:"uptime_ms"`
-	Timestamp time.Time         `json:"timestamp"`
-	Stats     map[string]int64  `json:"stats" doc:"How many of each there are"`
-	Search    map[string]string `json:"search" doc:"State of each search index: whole, or how much of it has been read since the start; meanwhile searches look up the rest in the database"`
-	Guard     string            `json:"guard" doc:"Whether the guard's ledger keeps up with its verdicts, which do not wait for it"`
-	Interlock string            `json:"interlock" doc:"State of the UDP mesh"`
-	Problems  []string          `json:"problems,omitempty" doc:"Stored writes that turned out to be gone after a crash, until a person has seen to it"`
-}
-
 // Doctor is the answer of GET /api/doctor.
 type Doctor struct {
 	OK     bool                 `json:"ok"`
@@ -52,7 +38,7 @@ type OutboundList struct {
 func (s *Server) systemRoutes() {
 	if s.services.Health != nil {
 		s.at("system", healthPath).get("", "Whether the router is well, and how much it holds; without a token, where one is needed, only that it answers",
-			bare(func(ctx context.Context) (Health, error) { return s.services.Health(ctx), nil }))
+			bare(func(ctx context.Context) (router.Health, error) { return s.services.Health(ctx), nil }))
 	}
 	at := s.at("system", "/api/doctor")
 	if s.services.Doctor != nil {

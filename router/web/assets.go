@@ -1,17 +1,15 @@
 package web
 
 import (
-	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
 	"io/fs"
 	"net/http"
 	"path"
-	"strconv"
-	"strings"
 	"sync"
+
+	"github.com/klauspost/compress/gzhttp"
 
 	"skillrouter/internal/errs"
 )
@@ -27,39 +25,24 @@ const hashLength = 12
 //go:embed assets
 var assetFiles embed.FS
 
-// asset is a file as it is sent.
-type asset struct {
-	kind          string
-	plain, zipped []byte // zipped is nil if it would not be shorter
-}
-
-// assets are the embedded files, compressed once, when the first is asked for.
+// assets are the embedded files. A browser asks for each once, and so they are compressed when they are asked for.
 type assets struct {
-	urls  map[string]string // by file name
-	byURL map[string]asset
+	urls    map[string]string // by file name
+	files   map[string]string // by URL
+	handler http.Handler
 }
 
-var assetKinds = map[string]string{".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml", ".txt": "text/plain; charset=utf-8"}
-
-// embedded are the assets. Compressing them takes 15 ms, which no start should
-// wait for; they are the program's own, so that it cannot fail.
+// embedded are the assets. They are the program's own, so that it cannot fail.
 var embedded = sync.OnceValue(func() assets {
-	a := assets{urls: map[string]string{}, byURL: map[string]asset{}}
+	a := assets{urls: map[string]string{}, files: map[string]string{}, handler: gzhttp.GzipHandler(http.FileServerFS(assetFiles))}
 	_ = fs.WalkDir(assetFiles, "assets", func(file string, d fs.DirEntry, _ error) error {
 		content, err := assetFiles.ReadFile(file)
 		if err != nil { // it is a folder
 			return nil
 		}
-		one := asset{kind: assetKinds[path.Ext(file)], plain: content}
-		var zipped bytes.Buffer
-		w, _ := gzip.NewWriterLevel(&zipped, gzip.BestCompression) // the level is one of its own
-		_, _ = w.Write(content)                                    // into memory
-		if _ = w.Close(); zipped.Len() < len(content) {
-			one.zipped = zipped.Bytes()
-		}
 		sum := sha256.Sum256(content)
 		url := assetsPath + hex.EncodeToString(sum[:])[:hashLength] + "/" + path.Base(file)
-		a.urls[path.Base(file)], a.byURL[url] = url, one
+		a.urls[path.Base(file)], a.files[url] = url, "/"+file
 		return nil
 	})
 	return a
@@ -75,33 +58,13 @@ func (a assets) url(name string) (string, error) {
 
 // serve answers a request for an asset, and tells whether it was one.
 func (a assets) serve(w http.ResponseWriter, r *http.Request) bool {
-	one, ok := a.byURL[r.URL.Path]
+	file, ok := a.files[r.URL.Path]
 	if !ok || r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return false
 	}
-	h := w.Header()
-	h.Set("Content-Type", one.kind)
-	h.Set("Cache-Control", "public, max-age=31536000, immutable")
-	h.Set("Vary", "Accept-Encoding")
-	body := one.plain
-	if one.zipped != nil && acceptsGzip(r) {
-		h.Set("Content-Encoding", "gzip")
-		body = one.zipped
-	}
-	h.Set("Content-Length", strconv.Itoa(len(body)))
-	if r.Method == http.MethodGet {
-		_, _ = w.Write(body) // a browser that has gone cannot be told
-	}
+	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+	of := r.Clone(r.Context())
+	of.URL.Path = file
+	a.handler.ServeHTTP(w, of)
 	return true
-}
-
-// acceptsGzip tells whether the client takes gzip. A quality of zero is no.
-func acceptsGzip(r *http.Request) bool {
-	for one := range strings.SplitSeq(r.Header.Get("Accept-Encoding"), ",") {
-		name, quality, _ := strings.Cut(strings.TrimSpace(one), ";")
-		if strings.EqualFold(strings.TrimSpace(name), "gzip") {
-			return !strings.HasPrefix(strings.ReplaceAll(quality, " ", ""), "q=0") || strings.ContainsAny(quality, "123456789")
-		}
-	}
-	return false
 }

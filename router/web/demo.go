@@ -27,7 +27,7 @@ func (s *Server) demoPages() {
 	if s.services.Demo == nil {
 		return
 	}
-	s.notice("demo-ended", "The demo data is gone. These are your own router’s pages.")
+	s.notices["demo-ended"] = "The demo data is gone. These are your own router’s pages."
 	s.action(demoPath+"/begin", settingsPath, func(v *visit) (string, error) {
 		if err := s.services.Demo.Begin(v.Context()); err != nil {
 			return "", err

@@ -1,15 +1,14 @@
 package web
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"net/http"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
 	"skillrouter/internal/safetext"
 	"skillrouter/router/kind"
 )
@@ -25,66 +24,54 @@ var formNames = map[kind.Form]string{kind.Line: "line", kind.Text: "text", kind.
 
 // removing is how a memory of a kind is removed, as its page offers it.
 func removing(of kind.Memory) act {
-	remove := act{Verb: "remove", path: memoryPath + "/remove", Say: "Remove", Danger: true, Note: "This is final: nothing of it is kept, nor what it said before. If it is wrong, change it instead.", Fields: []string{"sure* | Yes: no agent is to be told of it again | check"}}
+	remove := act{Verb: "remove", path: actPath(anyMemory, "remove"), Say: "Remove", Danger: true, Note: "This is final: nothing of it is kept, nor what it said before. If it is wrong, change it instead.", Fields: []field{{Name: "sure", Label: "Yes: no agent is to be told of it again", Form: "check", Required: true}}}
 	if of.Pages.Restore != nil {
 		remove.Note = "What it says stays in the data folder: you can take this back on the page that follows. The figures of its runs begin anew."
 	}
 	return remove
 }
 
-// memoryActs registers what is done with memories of any kind. Which kind it is, the form says.
-func (s *Server) memoryActs() {
-	for _, do := range []struct {
-		name, sentence string
-		can            func(of kind.Memory) bool
-		do             func(v *visit, of kind.Memory, id string) error
-	}{
-		{"edit", "It is changed.", func(of kind.Memory) bool { return of.Pages.Change != nil }, s.edit},
-		{"revert", "It says again what it said then.", func(of kind.Memory) bool { return of.Pages.Versions != nil }, func(v *visit, of kind.Memory, id string) error {
-			return of.Revert(v.Context(), id, v.value("version"))
-		}},
-		{"restore", "It is there again.", func(of kind.Memory) bool { return of.Pages.Restore != nil }, func(v *visit, of kind.Memory, id string) error {
-			return of.Pages.Restore(v.Context(), id)
-		}},
-		{"remove", "It is removed: agents are no longer told of it.", func(kind.Memory) bool { return true }, func(v *visit, of kind.Memory, id string) error {
-			if v.value("sure") == "" {
-				return errs.InvalidField("sure", "must be ticked: read what becomes of it")
-			}
-			return of.Undo.Remove(v.Context(), id)
-		}},
-	} {
-		s.notice("memory-"+do.name, do.sentence)
-		path := memoryPath + "/" + do.name
-		s.action(path, memoryPath, func(v *visit) (string, error) {
-			v.acted = path
-			of, err := s.kindOf(v.value("kind"))
-			if err == nil && !do.can(of) {
-				err = errs.InvalidField("kind", "names no kind of memory that this is done with")
-			}
-			id := v.value("id")
-			if err == nil {
-				err = do.do(v, of, id)
-			}
-			to := pathOf(of.Name, id)
-			if do.name == "remove" {
-				to = link(memoryPath, "kind", of.Name)
-				if of.Pages.Restore != nil {
-					to = link(memoryPath, "kind", of.Name, "removed", id)
-				}
-			}
-			return done(to, "memory-"+do.name), err
-		})
+// changeMemory does what an act of any kind of memory says. Which kind it is, the form says.
+func (s *Server) changeMemory(v *visit, verb, id string) error {
+	of, err := s.kindOf(v.value("kind"))
+	switch {
+	case err != nil:
+		return err
+	case verb == "edit" && of.Pages.Change != nil:
+		return s.edit(v, of, id)
+	case verb == "revert" && of.Pages.Versions != nil:
+		return of.Revert(v.Context(), id, v.value("version"))
+	case verb == "restore" && of.Pages.Restore != nil:
+		return of.Pages.Restore(v.Context(), id)
+	case verb == "remove":
+		if of.Pages.Restore != nil {
+			v.removed = id
+		}
+		return of.Undo.Remove(v.Context(), id)
 	}
+	return errs.InvalidField("kind", "names no kind of memory that this is done with")
 }
 
-// editForm is the form by which a memory is changed.
-func (s *Server) editForm(v *visit, of kind.Memory, record any, id string) (*shownAct, error) {
-	mark, err := of.Mark(record)
-	if err != nil {
-		return nil, err
+// offerEdit adds to a memory where it is changed, or the form that does it.
+func (s *Server) offerEdit(v *visit, of kind.Memory, d *detail, item any) error {
+	may := v.principal().Keeping().Need(principal.ScopeAgent)
+	switch {
+	case of.Pages.Change == nil:
+		return nil
+	case v.value("edit") == "" && v.acted != editPath:
+		if may == nil {
+			d.Edit = link(memoryPath, "kind", of.Name, "id", d.ID, "edit", "1")
+		}
+		return nil
+	case may != nil:
+		return may
 	}
-	form := &shownAct{act: act{Say: "Save", First: true}, Action: editPath, ID: id, Kind: of.Name, Hidden: []option{{Name: "mark", Value: mark}}}
-	form.Inputs, err = editFields(of, record)
+	mark, err := of.Mark(item)
+	if err != nil {
+		return err
+	}
+	form := &shownAct{act: act{Say: "Save", First: true}, Action: editPath, ID: d.ID, Kind: of.Name, Hidden: []option{{Name: "mark", Value: mark}}}
+	form.Inputs, err = editFields(of, item)
 	for i := range form.Inputs {
 		f := &form.Inputs[i]
 		// A form that was refused keeps what was typed, unless somebody else changed the memory.
@@ -95,15 +82,13 @@ func (s *Server) editForm(v *visit, of kind.Memory, record any, id string) (*sho
 			f.Choices[c].Chosen = f.Choices[c].Value == f.Value
 		}
 	}
-	return form, err
+	d.Form = form
+	return err
 }
 
 // editFields are the members of a memory as a form shows them.
-func editFields(of kind.Memory, record any) (fields []field, err error) {
-	said, err := of.Members(record)
-	if err != nil {
-		return nil, err
-	}
+func editFields(of kind.Memory, item any) (fields []field, err error) {
+	said, err := of.Members(item)
 	for _, f := range of.Pages.Fields {
 		one := field{Name: f.Member, Label: words(f.Member), Form: formNames[f.Form], Value: shownIn(written(f.Form, said[f.Member])), Own: true}
 		if f.Among != nil {
@@ -114,16 +99,16 @@ func editFields(of kind.Memory, record any) (fields []field, err error) {
 		}
 		fields = append(fields, one)
 	}
-	return fields, nil
+	return fields, err
 }
 
 // edit changes what was typed otherwise than it is shown. What the page could only show otherwise than it is, stays.
 func (s *Server) edit(v *visit, of kind.Memory, id string) error {
-	record, err := of.Undo.Read(v.Context(), id)
+	item, err := of.Undo.Read(v.Context(), id)
 	if err != nil {
 		return err
 	}
-	shown, err := editFields(of, record)
+	shown, err := editFields(of, item)
 	if err != nil {
 		return err
 	}
@@ -144,20 +129,26 @@ func (s *Server) edit(v *visit, of kind.Memory, id string) error {
 	return of.Edit(v.Context(), id, v.value("mark"), members)
 }
 
-// versionRows are what a memory said before, each with what the one after it says otherwise.
-func (s *Server) versionRows(v *visit, of kind.Memory, id string, record any) (rows []row, err error) {
-	before, err := of.Pages.Versions(v.Context(), id)
-	if err != nil {
-		return nil, err
+// addVersions adds to a memory what it said before, each with what the one after it says otherwise.
+func (s *Server) addVersions(v *visit, of kind.Memory, d *detail, item any) error {
+	b := block{ID: "history", Title: "What it said before", Empty: "What it said before a change is not kept."}
+	if of.Pages.Versions == nil {
+		d.Blocks = append(d.Blocks, b)
+		return nil
 	}
-	next, err := of.Members(record)
+	before, err := of.Pages.Versions(v.Context(), d.ID)
 	if err != nil {
-		return nil, err
+		return err
 	}
+	next, err := of.Members(item)
+	if err != nil {
+		return err
+	}
+	b.Empty, b.Table = "It was never changed.", s.table("version")
 	for _, version := range before {
 		said, err := of.Members(version.Row)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		var differs []string
 		for _, f := range of.Pages.Fields {
@@ -165,11 +156,12 @@ func (s *Server) versionRows(v *visit, of kind.Memory, id string, record any) (r
 				differs = append(differs, words(f.Member)+": "+cmp.Or(written(f.Form, said[f.Member]), "nothing"))
 			}
 		}
-		r := row{Cells: []cell{at(version.At), agentCell(version.Author), head("", cmp.Or(strings.Join(differs, "\n"), "nothing that is changed here"), ""), {}}}
-		r.Acts = []shownAct{{act: act{Say: "Say this again"}, Action: memoryPath + "/revert", ID: id, Kind: of.Name, Hidden: []option{{Name: "version", Value: version.ID}}}}
-		rows, next = append(rows, r), said
+		b.Table.add(at(version.At), agentCell(version.Author), head("", cmp.Or(strings.Join(differs, "\n"), "nothing that is changed here"), ""), cell{})
+		b.Table.Rows[len(b.Table.Rows)-1].Acts = []shownAct{{act: act{Say: "Say this again"}, Action: actPath(anyMemory, "revert"), ID: d.ID, Kind: of.Name, Hidden: []option{{Name: "version", Value: version.ID}}}}
+		next = said
 	}
-	return rows, nil
+	d.Blocks = append(d.Blocks, b)
+	return nil
 }
 
 // written is a member as people write it.
@@ -191,7 +183,10 @@ func written(form kind.Form, value json.RawMessage) string {
 
 // read is what people wrote as a member.
 func read(f kind.Field, text string) (json.RawMessage, error) {
+	var value any = text
 	switch f.Form {
+	case kind.Line:
+		value = strings.TrimSpace(text)
 	case kind.List:
 		list := []string{}
 		for line := range strings.Lines(text) {
@@ -199,30 +194,17 @@ func read(f kind.Field, text string) (json.RawMessage, error) {
 				list = append(list, line)
 			}
 		}
-		return json.Marshal(list)
-	case kind.Number:
-		if _, err := strconv.ParseFloat(strings.TrimSpace(text), 64); err != nil {
-			return nil, errs.InvalidField(f.Member, "must be a number")
+		value = list
+	case kind.Number, kind.Raw:
+		if text = strings.TrimSpace(text); text == "" && f.Form == kind.Raw {
+			text = "null"
 		}
-		return asJSON(f.Member, text)
-	case kind.Raw:
-		if strings.TrimSpace(text) == "" {
-			return json.RawMessage("null"), nil
+		if !json.Valid([]byte(text)) {
+			return nil, errs.InvalidField(f.Member, "must be a number or JSON, in which a text stands in quotes")
 		}
-		return asJSON(f.Member, text)
-	case kind.Line:
-		text = strings.TrimSpace(text)
+		value = json.RawMessage(text)
 	}
-	return json.Marshal(text)
-}
-
-// asJSON is a text that is JSON already.
-func asJSON(member, text string) (json.RawMessage, error) {
-	var out bytes.Buffer
-	if json.Compact(&out, []byte(text)) != nil {
-		return nil, errs.InvalidField(member, "must be JSON: a text stands in quotes")
-	}
-	return out.Bytes(), nil
+	return json.Marshal(value)
 }
 
 // plainLines has lines end as ours do: browsers send them with a carriage return.

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -22,11 +21,8 @@ const (
 	maxLookFor = 256
 )
 
-// findPages registers the page that finds anything and leads to what can be done; the palette of the pages'
-// script shows the same. It changes nothing itself: what it leads to asks first.
-func (s *Server) findPages() { s.page(findPath, "find.html", "Find or do", s.find) }
-
-// findView is what the page shows.
+// findView is what the page shows that finds anything and leads to what can be done; the palette of the pages' script
+// shows the same. It changes nothing itself: what it leads to asks first.
 type findView struct {
 	Query  string
 	Groups []choices
@@ -45,27 +41,17 @@ func (s *Server) find(v *visit) (any, error) {
 	if len(page.Query) > maxLookFor {
 		return nil, errs.InvalidField("q", "is longer than %d bytes", maxLookFor)
 	}
-	add := func(name string, found []choice) {
-		if len(found) > 0 {
-			page.Groups = append(page.Groups, choices{name, found[:min(len(found), maxFound)]})
-		}
-	}
-	verb, rest, _ := strings.Cut(page.Query, " ")
-	orders, err := s.orders(v, strings.ToLower(verb), strings.TrimSpace(rest))
+	agents, orders, err := s.agentsOf(v, page.Query)
 	if err != nil {
 		return nil, err
 	}
-	add("Do", orders)
-	add("Pages", s.pagesOf(page.Query))
-	if page.Query != "" {
-		agents, err := s.agentsOf(v, page.Query, "", "")
-		if err != nil {
-			return nil, err
-		}
-		add("Agents", agents)
-	}
 	hits, err := s.hits(v, page.Query)
-	add("Found", hits)
+	for _, group := range []choices{{"Do", append(orders, s.orders(v, page.Query)...)}, {"Pages", s.pagesOf(page.Query)}, {"Agents", agents}, {"Found", hits}} {
+		if len(group.Choices) > 0 {
+			group.Choices = group.Choices[:min(len(group.Choices), maxFound)]
+			page.Groups = append(page.Groups, group)
+		}
+	}
 	return page, err
 }
 
@@ -77,11 +63,11 @@ func fits(lookedFor string, names ...string) bool {
 	})
 }
 
-// pagesOf are the places, and the kinds of things that they have.
+// pagesOf are the places, by their names and by what is done there, and the kinds of things that they have.
 func (s *Server) pagesOf(lookedFor string) (found []choice) {
 	for _, p := range s.places {
-		if fits(lookedFor, p.Name) {
-			found = append(found, choice{Name: p.Name, Path: p.Path})
+		if fits(lookedFor, p.Name) || lookedFor != "" && fits(lookedFor, p.does) {
+			found = append(found, choice{Name: p.Name, Detail: p.does, Path: p.Path})
 		}
 		for _, kind := range p.kinds {
 			if many := s.things[kind].Many; lookedFor != "" && many != "" && many != p.Name && fits(lookedFor, many) {
@@ -92,65 +78,55 @@ func (s *Server) pagesOf(lookedFor string) (found []choice) {
 	return found
 }
 
-// agentsOf are the agents whose names hold what is looked for, or that a word of it begins, with what is to be done with them.
-func (s *Server) agentsOf(v *visit, lookedFor, do, part string) (found []choice, err error) {
-	if s.services.Presence == nil {
-		return nil, nil
+// agentsOf are the agents that fit what is looked for and, if it begins with a word for it, what is done with those that fit the rest.
+func (s *Server) agentsOf(v *visit, lookedFor string) (found, orders []choice, err error) {
+	if s.services.Presence == nil || lookedFor == "" {
+		return nil, nil, nil
 	}
-	for skip := 0; skip <= maxSkip && len(found) < maxFound; skip += operational.MaxLimit {
+	verb, rest, _ := strings.Cut(strings.ToLower(lookedFor), " ")
+	for skip := 0; skip <= maxSkip && len(found) < maxFound && len(orders) < maxFound; skip += operational.MaxLimit {
 		agents, err := s.services.Presence.Agents(v.Context(), operational.AgentFilter{Skip: skip, Limit: operational.MaxLimit})
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for _, a := range agents {
-			if strings.Contains(strings.ToLower(a.ID), strings.ToLower(lookedFor)) || fits(lookedFor, a.ID, a.Role, a.Project) {
-				found = append(found, choice{Name: do + a.ID + part, Detail: a.CurrentTask, Path: pathOf("agent", a.ID) + cmp.Or(anchors[do], "")})
+			named := func(words string) bool {
+				return strings.Contains(strings.ToLower(a.ID), words) || fits(words, a.ID, a.Role, a.Project)
+			}
+			if named(strings.ToLower(lookedFor)) {
+				found = append(found, choice{Name: a.ID, Detail: a.CurrentTask, Path: pathOf("agent", a.ID)})
+			}
+			for _, do := range s.things["agent"].Acts { // their words are those of what is pressed
+				if v.principal().Has(principal.ScopeAgent) && len(verb) > 1 && fits(verb, do.Say) && named(strings.TrimSpace(rest)) {
+					orders = append(orders, choice{Name: strings.NewReplacer("this agent", a.ID, "a signal", "a signal to "+a.ID).Replace(do.Say) + " …", Detail: a.CurrentTask, Path: pathOf("agent", a.ID) + "#" + do.Verb})
+				}
 			}
 		}
 		if len(agents) < operational.MaxLimit {
 			break
 		}
 	}
-	return found, nil
+	return found, orders, nil
 }
 
-// anchors are where an agent's page does what is to be done.
-var anchors = map[string]string{"Stop ": "#stop", "Send a signal to ": "#signal"}
-
-// orders are what can be done, by the word for it. Each leads to the page where it is done.
-func (s *Server) orders(v *visit, verb, rest string) (found []choice, err error) {
-	if !v.principal().Has(principal.ScopeAgent) {
-		return nil, nil
-	}
-	begins := func(words string) bool {
-		return verb == "" || len(verb) > 1 && slices.ContainsFunc(strings.Fields(words), func(word string) bool { return strings.HasPrefix(word, verb) })
-	}
-	for do, words := range map[string]string{"Stop ": "stop halt end", "Send a signal to ": "send signal tell message write pause resume"} {
-		if verb != "" && s.services.Mailbox != nil && begins(words) {
-			agents, err := s.agentsOf(v, rest, do, " …")
-			if err != nil {
-				return nil, err
+// orders are what can be made, by the words for it, for whoever may make it. Each leads to the form that does it.
+func (s *Server) orders(v *visit, lookedFor string) (found []choice) {
+	verb, rest, _ := strings.Cut(lookedFor, " ")
+	for _, p := range s.places {
+		for _, kind := range p.kinds {
+			t := s.things[kind]
+			if t.New == nil || len(verb) == 1 || !fits(verb, t.New.Say, "add", "create", "broadcast") || s.shown(v, t, *t.New, "", nil) == nil {
+				continue
 			}
-			found = append(found, agents...)
+			to := choice{Name: t.New.Say + " …", Path: link(p.Path, "kind", kind, "new", "1")}
+			if first := t.New.Fields[0].Name; first == "title" {
+				to.Detail = strings.TrimSpace(rest)
+				to.Path = link(p.Path, "kind", kind, "new", "1", first, to.Detail)
+			}
+			found = append(found, to)
 		}
 	}
-	for _, order := range []struct {
-		words  string
-		can    bool
-		choice choice
-	}{
-		{"remember note store add new", s.services.Knowledge != nil, choice{"Remember something …", rest, link(memoryPath, "kind", "knowledge", "new", "1", "title", rest)}},
-		{"task create add new", s.services.Tasks != nil, choice{"Create a task …", rest, link(workPath, "new", "1", "title", rest)}},
-		{"send signal tell broadcast everybody", s.services.Mailbox != nil && v.principal().Has(principal.ScopeCaptain), choice{"Send to every agent …", "", link(messagesPath, "new", "1")}},
-		{"answer reply", s.services.Log != nil, choice{"Answer a message …", "", messagesPath}},
-		{"decide approve allow accept refuse deny", s.services.Decisions != nil, choice{"Decide what waits for a person", "", inboxPath}},
-		{"demo example theme project settings", true, choice{"Settings: colours, project, demo data", "", settingsPath}},
-	} {
-		if order.can && begins(order.words) {
-			found = append(found, order.choice)
-		}
-	}
-	return found, nil
+	return found
 }
 
 // hits are what a search of all memories finds. It leaves no gap: nobody has asked yet, while it is typed.

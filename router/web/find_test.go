@@ -78,7 +78,7 @@ func TestFind(t *testing.T) {
 	}
 
 	for q, want := range map[string][]string{
-		"":                     {"Overview", "Remember something", "Create a task"},
+		"":                     {"Overview", "Remember something", "New task"},
 		"gaps":                 {`href="/ui/inbox?kind=gap"`},
 		"plan":                 {`href="/ui/agents?id=planner&kind=agent"`},
 		"builder":              {`href="/ui/agents?id=builder-1&kind=agent"`},
@@ -87,7 +87,7 @@ func TestFind(t *testing.T) {
 		"answer":               {`href="/ui/messages"`},
 		"remember use pnpm":    {"/ui/memory?kind=knowledge&new=1&title=use"},
 		"approve":              {`href="/ui/inbox"`},
-		"task buy milk":        {"/ui/work?new=1&title=buy"},
+		"task buy milk":        {"/ui/work?kind=task&new=1&title=buy"},
 		"cart":                 {"Mend the cart"},
 		"gateway certificates": {"Gateway certificates"},
 		hostile:                nil,

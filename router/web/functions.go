@@ -28,7 +28,7 @@ var functions = template.FuncMap{
 	"pathOf":   pathOf,
 	"toldPath": toldPath, "momentPath": momentPath,
 	"lower":   strings.ToLower,
-	"decimal": func(n float64) string { return number(2, n) },
+	"decimal": func(n float64) string { return strconv.FormatFloat(n, 'f', 2, 64) },
 	"empty": func(notes []string, otherwise string) string {
 		if len(notes) > 0 { // they say it
 			return ""
@@ -40,12 +40,10 @@ var functions = template.FuncMap{
 		return slices.ContainsFunc(fields, func(f field) bool { return f.Form != "hiddenBy" })
 	},
 	"sentence":  sentence,
-	"whoPath":   whoPath,
 	"tone":      tone,
 	"words":     words,
 	"dict":      dict,
 	"liveTypes": func() string { return liveTypes },
-	"percent":   percent,
 	"add":       func(a, b int) int { return a + b },
 }
 
@@ -75,17 +73,8 @@ type stamp struct {
 	Zero    bool
 }
 
-// moment prepares a time.Time or a *time.Time for the part "time", seen from now.
-func moment(now time.Time, at any) stamp {
-	var t time.Time
-	switch one := at.(type) {
-	case time.Time:
-		t = one
-	case *time.Time:
-		if one != nil {
-			t = *one
-		}
-	}
+// moment prepares a time for the part "time", seen from now.
+func moment(now, t time.Time) stamp {
 	if t.IsZero() {
 		return stamp{Zero: true}
 	}
@@ -169,22 +158,8 @@ func count(value any) string {
 	return digits
 }
 
-// number writes a number with at most so many decimals.
-func number(decimals int, value float64) string {
-	return strings.TrimSuffix(strconv.FormatFloat(value, 'f', decimals, 64), ".0")
-}
-
 // percent writes a share as a whole per cent.
 func percent(share float64) string { return strconv.FormatFloat(100*share, 'f', 0, 64) + " %" }
-
-// size writes a number of bytes in its largest unit.
-func size[N int64 | uint64](n N) string {
-	unit, names := float64(n), []string{"B", "KiB", "MiB", "GiB"}
-	for unit >= 1<<10 && len(names) > 1 {
-		unit, names = unit/(1<<10), names[1:]
-	}
-	return number(1, unit) + " " + names[0]
-}
 
 // tone is the colour of a chip with this word: good, calm, warn, bad, or plain.
 func tone(word any) string {
@@ -235,16 +210,13 @@ var homes = sync.OnceValue(func() map[string]string {
 })
 
 // pathOf is the page of a row; empty: there is none. Of a fact and a procedure the id may lack the persona.
-func pathOf(kind, id string) string {
-	if kind == "overdue" {
-		kind = "message"
-	}
-	home, ok := homes()[kind]
-	if !ok || id == "" {
+func pathOf(of, id string) string {
+	home := homes()[of]
+	switch {
+	case home == "" || id == "":
 		return ""
-	}
-	if (kind == "fact" || kind == "procedure") && !strings.Contains(id, "/") {
+	case (of == "fact" || of == "procedure") && !strings.Contains(id, "/"):
 		id = check.DefaultPersona + "/" + id
 	}
-	return link(home, "kind", kind, "id", id)
+	return link(home, "kind", of, "id", id)
 }

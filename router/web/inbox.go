@@ -2,10 +2,9 @@ package web
 
 import (
 	"cmp"
-	"fmt"
 	"net/url"
+	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -13,7 +12,6 @@ import (
 	"skillrouter/internal/principal"
 	"skillrouter/learning/history"
 	"skillrouter/learning/lesson"
-	"skillrouter/learning/verdict"
 	"skillrouter/operational"
 	"skillrouter/router/decision"
 )
@@ -22,29 +20,20 @@ const (
 	// mostDecided is how many things one form decides on: two full lists. Each is a write of its own, some milliseconds long.
 	mostDecided = 2 * decision.MaxWaiting
 	// shownGaps is how many unanswered questions stand among what waits.
-	shownGaps = 20
+	shownGaps = "20"
 )
-
-var inboxColumns = columnsOf(" | | | w20", "Kind | | | w88 x", "What waits | | | t", "Project | | | w112 x", "Agent | | | w128 x", "Age | | | w56 n")
 
 // inboxThings are what waits for a person. Approving a blocked command is done on its own page alone.
 func (s *Server) inboxThings() {
-	if s.services.Decisions != nil {
-		s.put(thing{
-			Place: inboxPath, Kind: "matter", One: "Matter", Many: "Everything", Live: "guard. proposal. transcript. escalation. knowledge. lesson. agent. task.",
-			Empty: "Nothing waits for you: no blocked command, no escalation, no proposal, no stuck agent.", list: s.matters,
-			read: func(*visit, string) (*detail, error) { return nil, errs.InvalidField("kind", "is required") },
-		})
+	s.own["matter"] = func(t *thing) {
+		t.list = s.matters
+		t.read = func(*visit, string) (*detail, error) { return nil, errs.InvalidField("kind", "is required") }
 		s.action(inboxPath+"/do", inboxPath, s.decideAll)
 	}
-	s.own["approval"] = func(t *thing) bool {
-		t.more = s.approval
-		return s.services.Guard != nil
-	}
-	s.own["proposal"] = func(t *thing) bool {
-		t.row = func(_ *visit, item any, of record) { of["says"] = item.(history.Proposal).Says() }
-		t.Title = "{says}"
-		t.more = func(v *visit, _ string, item any, _ record, d *detail) error {
+	s.own["approval"] = func(t *thing) { t.more = s.approval }
+	s.own["proposal"] = func(t *thing) {
+		t.row = func(_ *visit, item any, of *record) { of.set("says", item.(history.Proposal).Says()) }
+		t.more = func(_ *visit, item any, d *detail) error {
 			p := item.(history.Proposal)
 			stored := p.StoredAs
 			if p.Kind != history.ProposalEpisode {
@@ -55,48 +44,23 @@ func (s *Server) inboxThings() {
 			}
 			return nil
 		}
-		return s.services.Consolidation != nil
 	}
 }
 
-// The ranks of what waits, the most urgent first, each with its icon.
-const (
-	rankStops = iota // somebody cannot go on
-	rankHigh
-	rankMedium
-	rankLow
-)
-
-var rankIcons = []string{"bad", "warn", "calm", "plain"}
+// wait says how what waits for a person is gathered, and what is said of it.
+type wait struct {
+	Of             string // the member of decision.Waiting that has it; empty: the kind's own list
+	Rank           string // how urgent it is, as escalations are
+	Say, Agent, At string
+}
 
 // matter is one thing that waits.
 type matter struct {
-	rank    int
-	kind    string
-	id, say string
-	project string
-	agent   string
-	at      time.Time
-	items   []string // of the checkbox
-	number  int64    // of the asking that was seen
-	path    string
-	yes, no string
-}
-
-// line is a matter as a row of the inbox; times is how many alike are folded in it.
-func (m matter) line(times int, items []string) row {
-	r := row{ID: m.id, Kind: m.kind, Title: m.say, Path: cmp.Or(m.path, link(inboxPath, "kind", m.kind, "id", m.id)), Accept: m.yes, Decline: m.no}
-	if m.no != "" {
-		choice := url.Values{"kind": {m.kind}, "title": {short(120, m.say)}, "id": items}
-		if m.number > 0 {
-			choice.Set("number", strconv.FormatInt(m.number, 10))
-		}
-		r.Pick = choice.Encode()
-	}
-	name := head(r.Path, m.say, "")
-	name.Times = times
-	r.Cells = []cell{{Icon: rankIcons[m.rank], Sub: []string{"stops somebody", "high", "medium", "low"}[m.rank]}, text(m.kind), name, text(m.project), agentCell(m.agent), at(m.at)}
-	return r
+	row
+	rank  int // 0: somebody cannot go on
+	at    time.Time
+	agent string
+	items url.Values // what the checkbox sends
 }
 
 // waiting counts what waits.
@@ -117,70 +81,98 @@ func (s *Server) gathered(v *visit) (matters []matter, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, a := range found.Approvals {
-		matters = append(matters, matter{kind: "approval", id: a.ID, say: "Blocked: " + saidBy(a.Withheld, a.Action), project: a.Project, agent: a.Agent, at: a.AskedAt, items: []string{a.ID}, number: a.Number, no: "approval.deny"})
-	}
-	for _, e := range found.Escalations {
-		rank := max(slices.Index(operational.EscalationPriorities(), e.Priority), rankStops)
-		matters = append(matters, matter{rank: rank, kind: "escalation", id: e.IDs[0], say: e.Title, project: e.Domain, agent: e.SourceAgent, at: e.LastRaised, items: e.IDs, yes: "escalation.resolve", no: "escalation.dismiss"})
-	}
-	for _, t := range found.Blocked {
-		matters = append(matters, matter{rank: rankHigh, kind: "task", id: strconv.FormatInt(t.Number, 10), say: fmt.Sprintf("#%d %s: %s", t.Number, t.Title, cmp.Or(t.BlockedReason, "blocked")), project: t.Project, agent: t.AgentID, at: t.UpdatedAt, path: pathOf("task", strconv.FormatInt(t.Number, 10))})
-	}
-	for _, i := range found.Incidents {
-		matters = append(matters, matter{rank: rankMedium, kind: "incident", id: i.ID, say: i.Command + ": " + i.Example, project: i.Project, at: i.Last, items: []string{i.ID}, yes: "incident.accept", no: "incident.decline"})
-	}
-	for _, a := range found.Stale {
-		matters = append(matters, matter{rank: rankMedium, kind: "agent", id: a.ID, say: a.ID + " has gone silent" + after(": ", a.CurrentTask), project: a.Project, agent: a.ID, at: a.LastSeen, path: pathOf("agent", a.ID)})
-	}
-	for _, p := range found.Proposals {
-		matters = append(matters, matter{rank: rankLow, kind: "proposal", id: p.ID, say: p.Says(), agent: p.AgentID, at: p.CreatedAt, items: []string{p.ID}, yes: "proposal.accept", no: "proposal.reject"})
-	}
-	if s.services.Verdicts != nil {
-		gaps, err := s.services.Verdicts.Gaps(v.Context(), verdict.GapQuery{Order: verdict.GapsOften, Limit: shownGaps})
-		if err != nil {
-			return nil, err
+	for _, described := range described().Things {
+		t := s.things[described.Kind]
+		if t == nil || t.Waits.Say == "" {
+			continue
 		}
-		for _, g := range gaps.Gaps {
-			matters = append(matters, matter{rank: rankLow, kind: "gap", id: g.ID, say: "No answer: " + g.Question, project: g.Project, agent: first(g.Agents), at: g.LastAsked})
+		waiting := reflect.ValueOf(found).FieldByName(t.Waits.Of)
+		var all []any
+		if waiting.IsValid() {
+			all = elements(waiting)
+		} else {
+			answer, err := s.call(v, t.List, "", url.Values{"order": {"count"}, "limit": {shownGaps}}, "")
+			if err != nil {
+				return nil, err
+			}
+			all, _, _ = items(answer)
 		}
-	}
-	if project := v.value("project"); project != "" {
-		matters = slices.DeleteFunc(matters, func(m matter) bool {
-			return m.project != project && m.kind != "escalation" && m.kind != "proposal" && m.kind != "gap" || m.kind == "gap" && m.project != "" && m.project != project
-		})
+		for _, item := range all {
+			m, err := s.matter(v, t, item)
+			if err != nil {
+				return nil, err
+			}
+			if project := v.value("project"); project == "" || m.Cells[3].Text == "" || m.Cells[3].Text == project {
+				matters = append(matters, m)
+			}
+		}
 	}
 	slices.SortStableFunc(matters, func(a, b matter) int { return cmp.Or(a.rank-b.rank, b.at.Compare(a.at)) })
 	return matters, nil
 }
 
+// matter is a row that waits, with what the keys a and d do with it: of what can be done with many, the first and the dangerous.
+func (s *Server) matter(v *visit, t *thing, item any) (m matter, err error) {
+	of, err := recordOf(item)
+	if err != nil {
+		return m, err
+	}
+	if t.row != nil {
+		t.row(v, item, &of)
+	}
+	id, rank := of.say(cmp.Or(t.ID, "id")), of.titled(t.Waits.Rank)
+	m.rank = max(slices.Index(operational.EscalationPriorities(), operational.EscalationPriority(rank)), 0)
+	m.at, _ = time.Parse(time.RFC3339, of.say(t.Waits.At))
+	m.agent = strings.Split(of.say(t.Waits.Agent), ", ")[0]
+	m.row = row{ID: id, Kind: t.Kind, Title: strings.TrimRight(of.titled(t.Waits.Say), ": "), Path: pathOf(t.Kind, id)}
+	for _, a := range t.Acts {
+		switch verb := t.Kind + "." + a.Verb; {
+		case a.Bulk && a.First:
+			m.Accept = verb
+		case a.Bulk:
+			m.Decline = verb
+		}
+	}
+	m.items = url.Values{"kind": {t.Kind}, "title": {short(120, m.Title)}, "id": {id}}
+	if ids := of.say("IDs"); ids != "" { // of what was escalated to several
+		m.items["id"] = strings.Split(ids, ", ")
+	}
+	for _, name := range t.Hidden {
+		m.items.Set(name, of.say(name))
+	}
+	if t.Also == inboxPath { // its page is at another place, and it is decided on here
+		m.Path = link(inboxPath, "kind", t.Kind, "id", id)
+	}
+	m.Cells = []cell{{Icon: []string{"bad", "warn", "calm", "plain"}[m.rank], Sub: rank}, text(t.Kind), head(m.Path, m.Title, ""), text(of.say("project")), agentCell(m.agent), at(m.at)}
+	return m, nil
+}
+
 // folded are the rows of matters, each of what says the same once.
 func folded(matters []matter) (rows []row) {
-	type fold struct {
-		matter
-		times int
-	}
-	var folds []*fold
+	var once []matter
 	for _, m := range matters {
-		i := slices.IndexFunc(folds, func(f *fold) bool {
-			return f.kind == m.kind && f.say == m.say && f.agent == m.agent && m.kind != "approval"
+		i := slices.IndexFunc(once, func(f matter) bool {
+			return f.Kind == m.Kind && f.Title == m.Title && f.agent == m.agent && len(m.items) == 3 // what is asked again has a number
 		})
 		if i < 0 {
-			folds = append(folds, &fold{m, 1})
-			continue
+			i, once = len(once), append(once, m)
+		} else {
+			once[i].items["id"] = append(once[i].items["id"], m.items["id"]...)
 		}
-		folds[i].times++
-		folds[i].items = append(slices.Clone(folds[i].items), m.items...)
+		once[i].Cells[2].Times++
 	}
-	for _, f := range folds {
-		rows = append(rows, f.line(f.times, f.items))
+	for _, m := range once {
+		if m.Decline != "" {
+			m.Pick = m.items.Encode()
+		}
+		rows = append(rows, m.row)
 	}
 	return rows
 }
 
 func (s *Server) matters(v *visit) (listing, error) {
 	found, err := s.gathered(v)
-	l := listing{table: table{Columns: inboxColumns, Rows: folded(found), Picks: v.principal().Has(principal.ScopeAgent)}, Title: "Waits for you", Order: "The most urgent first"}
+	l := listing{table: table{Rows: folded(found), Picks: v.principal().Has(principal.ScopeAgent)}, Title: "Waits for you", Order: "The most urgent first"}
 	for _, kind := range []string{"escalation", "incident", "proposal", "approval"} {
 		t := s.things[kind]
 		if t == nil || !l.Picks {
@@ -235,7 +227,7 @@ func (s *Server) decideAll(v *visit) (string, error) {
 		one := decided{Title: cmp.Or(item.Get("title"), item.Get("id"))}
 		for _, id := range item["id"] { // those that are folded in one row
 			number := url.Values{"number": item["number"]}
-			if err := s.decide(v, t.Acts[of], id, number); err != nil {
+			if err := s.decide(v, t, t.Acts[of], id, number); err != nil {
 				one.Fault = errs.MessageOf(err)
 				s.log.InfoContext(v.Context(), "a decision was refused", "decision", verb, "code", errs.CodeOf(err), "error", err)
 			}
@@ -248,24 +240,16 @@ func (s *Server) decideAll(v *visit) (string, error) {
 }
 
 // decide decides on one row; what somebody decided so already is no decision.
-func (s *Server) decide(v *visit, a act, id string, form url.Values) error {
-	made, err := s.carryOut(v, a, id, form)
+func (s *Server) decide(v *visit, t *thing, a act, id string, form url.Values) error {
+	made, err := s.carryOut(v, t, a, id, form)
 	if err != nil {
 		return err
 	}
 	of, err := recordOf(made)
-	if changed, ok := of["changed"]; ok && fmt.Sprint(changed) == "0" {
+	if of.say("changed") == "0" {
 		return errs.Errorf(errs.Conflict, "somebody decided so already")
 	}
 	return err
-}
-
-// saidBy is what somebody wrote, unless it is withheld.
-func saidBy(withheld bool, text string) string {
-	if withheld {
-		return "another agent’s command"
-	}
-	return text
 }
 
 // after puts words before a text that may be empty.
@@ -276,15 +260,8 @@ func after(before, text string) string {
 	return before + text
 }
 
-func first(list []string) string {
-	if len(list) == 0 {
-		return ""
-	}
-	return list[0]
-}
-
 // approval shows a blocked command whole: what it is and why it was blocked.
-func (s *Server) approval(_ *visit, _ string, item any, _ record, d *detail) error {
+func (s *Server) approval(_ *visit, item any, d *detail) error {
 	a := item.(lesson.Approval)
 	why := block{ID: "why", Title: "Why it was blocked", Empty: "No rule is named."}
 	for _, m := range a.Matches {

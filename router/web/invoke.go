@@ -1,11 +1,8 @@
 package web
 
 import (
-	"bytes"
-	"encoding/json"
 	"net/url"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -68,30 +65,8 @@ func fill(in any, id string, form url.Values) error {
 		if text == "" || f.Name == "kind" || f.Name == "id" {
 			continue
 		}
-		value := f.Value
-		if value.Kind() == reflect.Pointer {
-			value.Set(reflect.New(value.Type().Elem()))
-			value = value.Elem()
-		}
-		switch value.Kind() {
-		case reflect.String:
-			value.SetString(text)
-		case reflect.Bool:
-			value.SetBool(text != "false")
-		case reflect.Int, reflect.Int64:
-			n, err := strconv.ParseInt(text, 10, 64)
-			if err != nil || f.Name != "priority" && n < 0 {
-				return errs.InvalidField(f.Name, "must be a whole number")
-			}
-			value.SetInt(n)
-		case reflect.Slice:
-			for one := range strings.SplitSeq(text, ",") {
-				element := reflect.New(value.Type().Elem()).Elem()
-				element.SetString(one)
-				value.Set(reflect.Append(value, element))
-			}
-		default:
-			return errs.InvalidField(f.Name, "cannot be set here")
+		if _, err := operation.Set(f.Value, text); err != nil {
+			return errs.InvalidField(f.Name, "%s", err.Error())
 		}
 	}
 	return nil
@@ -103,14 +78,17 @@ func (s *Server) choices(name, field string) []string {
 	if !method.IsValid() {
 		return nil
 	}
-	for i := 1; i < method.Type().NumIn(); i++ {
-		if in := method.Type().In(i); in.Kind() == reflect.Struct {
-			fields := operation.Fields(reflect.New(in).Interface())
-			if at := slices.IndexFunc(fields, func(f operation.Field) bool { return f.Name == field }); at >= 0 {
-				if k := fields[at].Value.Type(); k.Kind() == reflect.Pointer && k.Elem().Kind() == reflect.Bool {
-					return []string{"true", "false"}
-				}
-				return fields[at].Choices
+	for in := range method.Type().Ins() {
+		if in.Kind() != reflect.Struct {
+			continue
+		}
+		for _, f := range operation.Fields(reflect.New(in).Interface()) {
+			switch {
+			case f.Name != field:
+			case f.Value.Type() == reflect.TypeFor[*bool]():
+				return []string{"true", "false"}
+			default:
+				return f.Choices
 			}
 		}
 	}
@@ -134,96 +112,22 @@ func items(answer any) (rows []any, next string, total int64) {
 		}
 		value = list
 	}
-	for i := 0; value.Kind() == reflect.Slice && i < value.Len(); i++ {
-		rows = append(rows, value.Index(i).Interface())
-	}
-	return rows, next, total
+	return elements(value), next, total
 }
 
-// record is an item by its members, as JSON names them.
-type record map[string]any
-
-func recordOf(item any) (record, error) {
-	if had, ok := item.(record); ok {
-		return had, nil
+func elements(list reflect.Value) (all []any) {
+	for i := 0; list.Kind() == reflect.Slice && i < list.Len(); i++ {
+		all = append(all, list.Index(i).Interface())
 	}
-	text, err := json.Marshal(item)
-	if err != nil {
-		return nil, err
-	}
-	of := record{}
-	read := json.NewDecoder(bytes.NewReader(text))
-	read.UseNumber()
-	return of, read.Decode(&of)
+	return all
 }
 
-// say is what a member says, or the first of several that says something.
-func (r record) say(names string) string {
-	for name := range strings.SplitSeq(names, "/") {
-		if fixed, ok := strings.CutPrefix(name, "="); ok {
-			return fixed
-		}
-		switch value := r[name].(type) {
-		case nil:
-		case string:
-			if value != "" {
-				return value
-			}
-		case json.Number:
-			return value.String()
-		case bool:
-			if value {
-				return "true"
-			}
-		case []any:
-			var all []string
-			for _, one := range value {
-				if text, ok := one.(string); ok {
-					all = append(all, text)
-				}
-			}
-			if len(all) > 0 {
-				return strings.Join(all, ", ")
-			}
-		default:
-			text, _ := json.Marshal(value) // it came of JSON
-			return string(text)
+// rowsOf are the elements of an item's member, by its name in JSON.
+func rowsOf(item any, member string) []any {
+	for _, field := range reflect.VisibleFields(reflect.TypeOf(item)) {
+		if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name == member {
+			return elements(reflect.ValueOf(item).FieldByIndex(field.Index))
 		}
 	}
-	return ""
-}
-
-// titled fills the members into a title.
-func (r record) titled(pattern string) string {
-	var out strings.Builder
-	for pattern != "" {
-		before, rest, more := strings.Cut(pattern, "{")
-		out.WriteString(before)
-		if !more {
-			break
-		}
-		name, behind, _ := strings.Cut(rest, "}")
-		out.WriteString(r.say(name))
-		pattern = behind
-	}
-	return strings.TrimSpace(out.String())
-}
-
-// fits tells whether the members have what a condition wants, such as "status=pending,claimed;demoted!=true".
-func (r record) fits(when string) bool {
-	for one := range strings.SplitSeq(when, ";") {
-		name, wanted, ok := strings.Cut(one, "=")
-		if !ok {
-			continue
-		}
-		name, not := strings.CutSuffix(name, "!")
-		said := r.say(name)
-		if said == "0" { // a number that is none
-			said = ""
-		}
-		if slices.Contains(strings.Split(wanted, ","), said) == not {
-			return false
-		}
-	}
-	return true
+	return nil
 }

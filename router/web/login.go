@@ -10,7 +10,7 @@ import (
 const loginPath = "/ui/login"
 
 func (s *Server) loginPages() {
-	s.loads[loginPath] = pageOf{path: loginPath, file: "login.html", title: "Log in", load: s.login, template: parsed("login.html"), public: true}
+	s.loads[loginPath] = pageOf{path: loginPath, file: "login.html", title: "Log in", load: s.login, public: true}
 	s.actions[loginPath] = action{back: loginPath, do: s.logIn, public: true}
 	s.actions["/ui/logout"] = action{back: loginPath, do: s.logOut, public: true}
 }

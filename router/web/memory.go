@@ -12,20 +12,22 @@ import (
 	"skillrouter/learning"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/fact"
+	"skillrouter/learning/lesson"
 	"skillrouter/operational"
 	"skillrouter/router/kind"
 	"skillrouter/router/search"
+	"skillrouter/router/value"
 )
 
 const (
+	// anyMemory is the kind of the list of all memories; what its acts do is done with a row of any kind of memory.
+	anyMemory = "memory"
 	// pageHits is how many hits a search of all kinds shows, and mixedRows how many rows of each kind the list of all has at most.
 	pageHits  = 20
 	mixedRows = 20
 	// toldShown is how many tellings of a memory its page shows.
 	toldShown = 20
 )
-
-var memoryColumns = columnsOf(" | | | w20", "Memory | | | t", "Project | | | w112 x", "Confidence | | | w88 n x", "Told | | | w56 n x", "Changed | | | w64 n")
 
 // memorySize counts what is remembered, as far as whoever looks may know of it.
 func (s *Server) memorySize(v *visit) (total int, err error) {
@@ -48,65 +50,59 @@ func (s *Server) memorySize(v *visit) (total int, err error) {
 
 // memoryThings are all kinds of memory. A kind joins by being in the registry.
 func (s *Server) memoryThings() {
-	if len(s.services.Kinds) == 0 {
-		return
+	s.own[anyMemory] = func(t *thing) {
+		t.list, t.do = s.allMemory, s.changeMemory
+		t.read = func(*visit, string) (*detail, error) { return nil, errs.InvalidField("kind", "is required") }
 	}
-	s.put(thing{
-		Place: memoryPath, Kind: "memory", One: "Memory", Many: "All", Live: "knowledge. fact. episode. procedure. lesson. pattern.", Filters: []string{"q | Search as you type", "project | Project"},
-		Empty: "There is nothing here yet.", Command: `skillrouter remember "Use pnpm, not npm" "The lockfile is pnpm-lock.yaml."`, list: s.allMemory,
-		read: func(*visit, string) (*detail, error) { return nil, errs.InvalidField("kind", "is required") },
-	})
 	for _, of := range s.services.Kinds {
-		if of.Pages.List == nil || of.Undo.Read == nil || of.Undo.Remove == nil {
-			continue
+		if of.Pages.List != nil && of.Undo.Read != nil && of.Undo.Remove != nil {
+			s.kinds = append(s.kinds, s.memoryThing(of))
 		}
-		t := thing{
-			Place: memoryPath, Kind: of.Name, One: sentence(of.Name), Many: sentence(of.Plural), Live: of.Name + ".", Empty: "There is nothing here yet.", Filters: []string{"q | Search as you type"},
-			list: func(v *visit) (listing, error) { return s.memories(v, of) },
-			read: func(v *visit, id string) (*detail, error) { return s.recorded(v, of, id) },
-			Acts: []act{removing(of)},
-		}
-		if of.OfProject {
-			t.Filters = append(t.Filters, "project | Project")
-		}
-		if of.Pages.Personas != nil {
-			t.Filters = append(t.Filters, "persona | Whose")
-			s.among[of.Name+"/persona"] = func(v *visit) ([]option, error) { return personas(v, of) }
-		} else {
-			t.Filters = append(t.Filters, "author | Written by")
-		}
-		t.Filters = append(t.Filters, "category | Category")
-		if of.Categories != nil {
-			s.among[of.Name+"/category"] = func(v *visit) ([]option, error) {
-				return options("every type", v.value("category"), of.Categories), nil
-			}
-		}
-		if of.Name == "knowledge" && s.services.Knowledge != nil {
-			t.New = &act{Verb: "new", Say: "Remember something", Call: "Knowledge.Store", Set: "source=written in the dashboard", Done: "It is remembered. Agents are told of it where it fits.", Fields: []string{
-				"title* | In one line", "content* | What agents should know | text", "category* | Category | line | note", "project | Project; empty: every project",
-			}}
-		}
-		s.put(t)
 	}
-	s.own["incident"] = func(t *thing) bool {
+	s.own["lesson"] = func(t *thing) {
+		plain := *t
+		t.list, t.more = func(v *visit) (listing, error) { return s.lessons(v, &plain) }, s.lesson
+	}
+	s.own["incident"] = func(t *thing) {
 		plain := *t
 		t.list, t.more = func(v *visit) (listing, error) { return s.incidents(v, &plain) }, s.incident
 		s.among["incident/project"] = s.incidentProjects
-		if inbox := s.placeAt(inboxPath); s.services.Incidents != nil { // it is decided on there, too
-			inbox.kinds = append(inbox.kinds, t.Kind)
+	}
+	s.own["fix"] = func(t *thing) { t.row = fixed }
+}
+
+// memoryThing is a kind of the registry.
+func (s *Server) memoryThing(of kind.Memory) thing {
+	t := thing{
+		Place: memoryPath, Kind: of.Name, One: sentence(of.Name), Many: sentence(of.Plural), Live: of.Name + ".", Empty: "There is nothing here yet.", Filters: []filter{{Name: "q", Label: "Search as you type"}},
+		list: func(v *visit) (listing, error) { return s.memories(v, of) },
+		read: func(v *visit, id string) (*detail, error) { return s.recorded(v, of, id) },
+		Acts: []act{removing(of)},
+	}
+	if of.OfProject {
+		t.Filters = append(t.Filters, filter{Name: "project", Label: "Project"})
+	}
+	if of.Pages.Personas != nil {
+		t.Filters = append(t.Filters, filter{Name: "persona", Label: "Whose"})
+		s.among[of.Name+"/persona"] = func(v *visit) ([]option, error) { return personas(v, of) }
+	} else {
+		t.Filters = append(t.Filters, filter{Name: "author", Label: "Written by"})
+	}
+	t.Filters = append(t.Filters, filter{Name: "category", Label: "Category"})
+	if of.Categories != nil {
+		s.among[of.Name+"/category"] = func(v *visit) ([]option, error) {
+			return options("every type", v.value("category"), of.Categories), nil
 		}
-		return s.services.Incidents != nil
 	}
-	s.own["lesson"] = func(t *thing) bool {
-		plain := *t
-		t.list, t.more = func(v *visit) (listing, error) { return s.lessons(v, &plain) }, s.lesson
-		return s.services.Lessons != nil
+	if of.Name == "knowledge" && s.services.Knowledge != nil {
+		t.New = &act{Verb: "new", Say: "Remember something", Call: "Knowledge.Store", Set: map[string]string{"source": "written in the dashboard"}, Done: "It is remembered. Agents are told of it where it fits.", Fields: []field{
+			{Name: "title", Label: "In one line", Form: "line", Required: true},
+			{Name: "content", Label: "What agents should know", Form: "text", Required: true},
+			{Name: "category", Label: "Category", Form: "line", Value: "note", Required: true},
+			{Name: "project", Label: "Project; empty: every project", Form: "line"},
+		}}
 	}
-	s.own["pattern"] = func(t *thing) bool {
-		t.more = s.pattern
-		return s.services.Patterns != nil
-	}
-	s.memoryActs()
+	return t
 }
 
 // kindOf is a kind of memory whose rows are read one at a time.
@@ -120,8 +116,7 @@ func (s *Server) kindOf(name string) (kind.Memory, error) {
 
 // personas are those whose rows can be shown; where nobody says, everybody's are, if they can be listed together.
 func personas(v *visit, of kind.Memory) ([]option, error) {
-	names, err := of.Pages.Personas(v.Context())
-	whose := personaOf(v, names)
+	names, whose, err := persona(v, of)
 	if !slices.Contains(names, whose) {
 		names = append(names, whose)
 	}
@@ -134,11 +129,16 @@ func personas(v *visit, of kind.Memory) ([]option, error) {
 	return list, err
 }
 
-func personaOf(v *visit, names []string) string {
-	if slices.Contains(names, episode.EveryPersona) {
-		return cmp.Or(v.value("persona"), episode.EveryPersona)
+// persona is whose rows of a kind are shown, and all who have some; empty: they are everybody's.
+func persona(v *visit, of kind.Memory) (names []string, whose string, err error) {
+	if of.Pages.Personas == nil {
+		return nil, v.value("persona"), nil
 	}
-	return cmp.Or(v.value("persona"), check.DefaultPersona)
+	names, err = of.Pages.Personas(v.Context())
+	if slices.Contains(names, episode.EveryPersona) {
+		return names, cmp.Or(v.value("persona"), episode.EveryPersona), err
+	}
+	return names, cmp.Or(v.value("persona"), check.DefaultPersona), err
 }
 
 // keeps refuses whoever may not read memories.
@@ -149,16 +149,13 @@ func (s *Server) memories(v *visit, of kind.Memory) (l listing, err error) {
 	if err := v.keeps(); err != nil {
 		return l, err
 	}
-	ctx, words, persona := v.Context(), v.value("q"), v.value("persona")
+	ctx, words := v.Context(), v.value("q")
+	_, persona, err := persona(v, of)
+	if err != nil {
+		return l, err
+	}
 	if of.Pages.Restore != nil {
 		l.Removed = v.value("removed")
-	}
-	if of.Pages.Personas != nil {
-		names, err := of.Pages.Personas(ctx)
-		if err != nil {
-			return l, err
-		}
-		persona = personaOf(v, names)
 	}
 	var found kind.Found
 	if words == "" {
@@ -178,7 +175,7 @@ func (s *Server) memories(v *visit, of kind.Memory) (l listing, err error) {
 	if err != nil {
 		return l, err
 	}
-	l.Columns = memoryColumns
+	l.Columns = s.things[anyMemory].Columns
 	for _, hit := range found.Hits {
 		l.Rows = append(l.Rows, memoryRow(of.Name, hit, ""))
 	}
@@ -217,19 +214,19 @@ func (s *Server) countTold(v *visit, rows []row) error {
 	var items []operational.ToldRef
 	owner := map[operational.ToldRef]int{}
 	for i, r := range rows {
-		for _, item := range references(r.Kind, r.ID) {
-			items, owner[item] = append(items, item), i
+		if r.Kind != "pattern" && r.Kind != "incident" { // their columns say how often they were seen
+			for _, item := range references(r.Kind, r.ID) {
+				items, owner[item] = append(items, item), i
+			}
 		}
 	}
 	came, err := s.services.Tellings.Came(v.Context(), items)
-	told := make([]int, len(rows))
-	for _, day := range came {
-		if i, ok := owner[operational.ToldRef{Kind: day.Kind, ID: day.ID}]; ok {
-			told[i] += day.Shown
-		}
+	told := map[int]int{}
+	for _, sum := range came {
+		told[owner[operational.ToldRef{Kind: sum.Kind, ID: sum.ID}]] += sum.Shown
 	}
 	for i, n := range told {
-		if n > 0 && rows[i].Kind != "pattern" && rows[i].Kind != "incident" {
+		if n > 0 {
 			rows[i].Cells[4] = text(count(n))
 		}
 	}
@@ -245,49 +242,29 @@ func (s *Server) allMemory(v *visit) (l listing, err error) {
 		return s.searched(v, words)
 	}
 	project := v.value("project")
-	for _, of := range s.services.Kinds {
-		if of.Pages.List == nil || project != "" && !of.OfProject || s.things[of.Name] == nil {
+	for _, name := range s.placeAt(memoryPath).kinds {
+		if name == anyMemory || project != "" && !kind.Named(name).OfProject && name != "incident" {
 			continue
 		}
-		listing := kind.Listing{Project: project, Limit: mixedRows}
-		if of.Pages.Personas != nil {
-			names, err := of.Pages.Personas(v.Context())
-			if err != nil {
-				return l, err
-			}
-			listing.Persona = personaOf(v, names)
-		}
-		found, err := of.Pages.List(v.Context(), listing)
+		found, err := s.listOf(v, s.things[name])
 		if err != nil {
 			return l, err
 		}
-		for _, hit := range found.Hits {
-			l.Rows = append(l.Rows, memoryRow(of.Name, hit, ""))
-		}
-	}
-	for _, kind := range []string{"lesson", "pattern", "incident"} {
-		if t := s.things[kind]; t != nil && (project == "" || kind != "pattern") {
-			found, err := s.listOf(v, t)
-			if err != nil {
-				return l, err
-			}
-			l.Rows = append(l.Rows, found.Rows...)
-		}
+		l.Rows = append(l.Rows, found.Rows[:min(mixedRows, len(found.Rows))]...)
 	}
 	slices.SortStableFunc(l.Rows, func(a, b row) int { return b.Cells[5].At.Compare(a.Cells[5].At) })
 	if len(l.Rows) > pageRows {
 		l.Rows, l.Notes = l.Rows[:pageRows], []string{"These are the latest. Choose a kind to see all of it."}
 	}
-	l.Columns, l.Order = memoryColumns, "Newest first"
-	return l, s.countTold(v, l.Rows)
+	l.Order = "Newest first"
+	return l, nil
 }
 
 // searchHit is why a hit was found.
 type searchHit struct {
-	Relevance string
-	Why       []learning.Reason // the weightiest first
-	Alike     []cell            // what says nearly the same
-	Also      []search.Ref
+	Why   []learning.Reason // the weightiest first
+	Alike []cell            // what says nearly the same
+	Also  []search.Ref
 }
 
 // maxReasons bounds the reasons that a hit shows.
@@ -306,7 +283,7 @@ func (s *Server) searched(v *visit, words string) (l listing, err error) {
 	for _, one := range learning.FoldFound(found.Results) {
 		hit := found.Results[one.At]
 		r := memoryRow(hit.Kind, kind.Hit{ID: hit.ID, Title: hit.Title, Text: hit.Snippet, Project: hit.Project, At: hit.At, SupersededBy: hit.SupersededBy}, percent(hit.Relevance))
-		more := &searchHit{Relevance: percent(hit.Relevance), Also: hit.Also, Why: slices.SortedStableFunc(slices.Values(hit.Why), func(a, b learning.Reason) int { return cmp.Compare(b.Weight, a.Weight) })}
+		more := &searchHit{Also: hit.Also, Why: slices.SortedStableFunc(slices.Values(hit.Why), func(a, b learning.Reason) int { return cmp.Compare(b.Weight, a.Weight) })}
 		more.Why = more.Why[:min(len(more.Why), maxReasons)]
 		for _, id := range one.More {
 			more.Alike = append(more.Alike, cell{Text: id, Path: pathOf(hit.Kind, id), Code: true})
@@ -314,7 +291,7 @@ func (s *Server) searched(v *visit, words string) (l listing, err error) {
 		r.Cells[1].More = more
 		l.Rows = append(l.Rows, r)
 	}
-	l.Columns = slices.Clone(memoryColumns)
+	l.Columns = slices.Clone(s.things[anyMemory].Columns)
 	l.Columns[3].Name = "Relevance"
 	for _, step := range found.Repairs {
 		l.Notes = append(l.Notes, step.Detail)
@@ -327,112 +304,57 @@ func (s *Server) searched(v *visit, words string) (l listing, err error) {
 	return l, nil
 }
 
-// recorded shows one memory: what it says and said, where it was told, and what may say the same.
+// recorded shows one memory: what it says and said, and where it was told.
 func (s *Server) recorded(v *visit, of kind.Memory, id string) (*detail, error) {
 	if err := v.keeps(); err != nil {
 		return nil, err
 	}
-	record, err := of.Undo.Read(v.Context(), id)
+	item, err := of.Undo.Read(v.Context(), id)
 	if err != nil {
 		return nil, err
 	}
-	facts, err := v.facts(record, of.Page.Title)
-	d := &detail{Title: id, Chips: []string{of.Name}, Facts: facts}
-	if err != nil {
-		return nil, err
+	t := *s.things[of.Name]
+	t.Title = "${" + of.Page.Title + "}"
+	t.more = func(v *visit, item any, d *detail) error {
+		d.ID, d.Chips = id, []string{of.Name}
+		return cmp.Or(s.offerEdit(v, of, d, item), s.addTold(v, of.Name, d), s.addVersions(v, of, d, item))
 	}
-	if title := memberOf(record, of.Page.Title); title != "" {
-		d.Title = title
-	}
-	d.Acts = s.acts(v, s.things[of.Name], id, nil)
-	return d, s.surround(v, of, d, record)
+	return s.detailFrom(v, &t, id, item)
 }
 
-// memberOf is what a member of a record says.
-func memberOf(record any, name string) string {
-	members, _ := membersOf(record) // of what was read before
-	for _, m := range members {
-		if m.Name == name {
-			return m.Value
-		}
-	}
-	return ""
-}
-
-// surround adds to a memory what stands around it: its form, what it said before, and where it was told.
-func (s *Server) surround(v *visit, of kind.Memory, d *detail, record any) error {
-	id := cmp.Or(d.ID, v.value("id"))
-	if of.Pages.Change != nil {
-		if v.principal().Has(principal.ScopeAgent) {
-			d.Edit = link(memoryPath, "kind", of.Name, "id", id, "edit", "1")
-		}
-		if v.value("edit") != "" || v.acted == editPath {
-			if err := v.principal().Keeping().Need(principal.ScopeAgent); err != nil {
-				return err
-			}
-			form, err := s.editForm(v, of, record, id)
-			if err != nil {
-				return err
-			}
-			d.Form, d.Edit = form, ""
-		}
-	}
-	if !v.principal().Walled() {
-		told, err := s.toldBlocks(v, of.Name, id)
-		if err != nil {
-			return err
-		}
-		d.Blocks = append(d.Blocks, told...)
-	}
-	if of.Pages.List == nil { // of lessons the history says it
+// addTold adds to a detail the latest tellings of a memory, and what came of all that are kept.
+func (s *Server) addTold(v *visit, of string, d *detail) error {
+	if s.services.Tellings == nil || v.principal().Walled() {
 		return nil
 	}
-	versions := block{ID: "history", Title: "What it said before", Empty: "What it said before a change is not kept."}
-	if of.Pages.Versions != nil {
-		versions.Empty = "It was never changed."
-		rows, err := s.versionRows(v, of, id, record)
-		if err != nil {
-			return err
-		}
-		versions.Table = plainTable("Said since | w112;By | w128 x;What was different | t; | w144")
-		versions.Table.Rows = rows
-	}
-	d.Blocks = append(d.Blocks, versions)
-	return nil
-}
-
-// toldBlocks are the latest tellings of a memory, and what came of all that are kept.
-func (s *Server) toldBlocks(v *visit, of, id string) ([]block, error) {
-	if s.services.Tellings == nil {
-		return nil, nil
-	}
-	ctx, items := v.Context(), references(of, id)
-	told, err := s.services.Tellings.Told(ctx, operational.TellingQuery{Items: items, Limit: toldShown})
+	ctx, refs := v.Context(), references(of, d.ID)
+	told, err := s.services.Tellings.Told(ctx, operational.TellingQuery{Items: refs, Limit: toldShown})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	came, err := s.services.Tellings.Came(ctx, items)
-	figures := plainTable("When" + worthColumns)
+	came, err := s.services.Tellings.Came(ctx, refs)
+	if err != nil {
+		return err
+	}
+	var moments []value.Moment
 	for _, moment := range operational.ToldMoments() {
-		var sum operational.ToldCounts
+		sum := value.Moment{Moment: moment}
 		for _, day := range came {
 			if day.Moment == moment {
 				sum.Add(day.ToldCounts)
 			}
 		}
-		if sum.Shown > 0 {
-			figures.add(append([]cell{head("", string(moment), "")}, worthCells(sum)...)...)
-		}
+		moments = append(moments, sum)
 	}
-	latest := plainTable("When | w72;Agent | w144;Moment | w104 x;About | t x;Project | w112 x")
-	for _, t := range told {
-		latest.add(at(t.At), head(whoPath(t.Agent), t.Agent, ""), cell{Chip: string(t.Moment)}, text(short(160, t.About)), cell{Text: t.Project, Path: s.timelineOf("project", t.Project)})
+	shown := struct {
+		Moments  []value.Moment        `json:"moments"`
+		Tellings []operational.Telling `json:"tellings"`
+	}{moments, told}
+	err = s.addPart(v, part{ID: "told", Title: "Where it was told, and what came of it", Live: "session.", Kind: "told", Of: "moments", When: "shown!=", Empty: "No session has received it yet."}, d.ID, shown, nil, d)
+	if err == nil && len(told) > 0 {
+		err = s.addPart(v, part{ID: "tellings", Title: "The latest tellings", Live: "session.", Kind: "telling", Of: "tellings"}, d.ID, shown, nil, d)
 	}
-	blocks := []block{{ID: "told", Title: "Where it was told, and what came of it", Live: "session.", Table: figures, Empty: "No session has received it yet."}}
-	if len(latest.Rows) > 0 {
-		blocks = append(blocks, block{ID: "tellings", Title: "The latest tellings", Live: "session.", Table: latest})
-	}
-	return blocks, err
+	return err
 }
 
 // references are what tellings may name a memory by. Of a fact and a procedure of the default persona they may lack the persona.
@@ -453,4 +375,34 @@ func references(of, id string) (items []operational.ToldRef) {
 		}
 	}
 	return items
+}
+
+// lessons lists lessons or, if there are words, those that fit these and the filters.
+func (s *Server) lessons(v *visit, t *thing) (l listing, err error) {
+	words := v.value("q")
+	if words == "" {
+		if l, err = s.called(v, t, v.Form); err == nil {
+			err = s.countTold(v, l.Rows)
+		}
+		return l, err
+	}
+	found, err := s.services.Lessons.Relevant(learning.NotAsked(v.Context()), lesson.Query{Context: words, Domain: v.value("domain"), Narrow: true, Limit: learning.MaxLimit}) // what is half typed is no question
+	if err != nil {
+		return l, err
+	}
+	var wanted []string
+	for _, filter := range []string{"lesson_type", "level", "status"} {
+		if chosen := v.value(filter); chosen != "" {
+			wanted = append(wanted, filter+"="+chosen)
+		}
+	}
+	for _, hit := range found.Results {
+		if tag := v.value("tag"); tag == "" || slices.Contains(hit.Tags, tag) {
+			l.items = append(l.items, hit.Lesson)
+		}
+	}
+	l.Order = "The likeliest first"
+	l.Rows, err = s.rowsFrom(v, t, l.items, strings.Join(wanted, ";"))
+	l.Rows = l.Rows[:min(pageRows, len(l.Rows))]
+	return l, err
 }

@@ -14,12 +14,8 @@ import (
 	"skillrouter/operational"
 )
 
-const (
-	// overdueAfter is how long a message may wait for the acknowledgement that it asked for.
-	overdueAfter = 10 * time.Minute
-	// shownReceipts is how many recipients the page of a message lists.
-	shownReceipts = 200
-)
+// overdueAfter is how long a message may wait for the acknowledgement that it asked for.
+const overdueAfter = 10 * time.Minute
 
 // unread counts what whoever looks has not read or, of somebody who is no agent, what was not acknowledged in time.
 func (s *Server) unread(v *visit) (int, error) {
@@ -27,8 +23,8 @@ func (s *Server) unread(v *visit) (int, error) {
 	switch {
 	case s.services.Mailbox == nil || !p.Has(principal.ScopeAgent):
 		return 0, nil
-	case p.AgentID != "" && s.services.Unread != nil:
-		n, err := s.services.Unread.Unread(v.Context(), p.AgentID)
+	case p.AgentID != "" && s.services.Presence != nil:
+		n, err := s.services.Presence.Unread(v.Context(), p.AgentID)
 		if errs.CodeOf(err) == errs.NotFound {
 			err = nil
 		}
@@ -39,28 +35,14 @@ func (s *Server) unread(v *visit) (int, error) {
 }
 
 func (s *Server) messageThings() {
-	if s.services.Mailbox == nil || s.services.Log == nil {
-		return
+	s.own["thread"] = func(t *thing) {
+		t.list, t.read, t.do = s.threads, s.thread, s.talk
 	}
-	s.own["thread"] = func(t *thing) bool {
-		t.list, t.read = s.threads, s.thread
-		t.Acts[0].do = s.answer
-		t.New.do = func(v *visit, _ string) error {
-			err := s.send(v, "", v.value("signal"), "")
-			v.done = "thread-new"
-			return err
-		}
-		return true
-	}
-	s.own["overdue"] = func(t *thing) bool {
+	s.own["overdue"] = func(t *thing) {
 		t.list = s.overdue
-		t.row = func(_ *visit, item any, of record) { of["context"] = item.(comms.OverdueMessage).Text() }
-		return true
+		t.row = func(_ *visit, item any, of *record) { of.set("context", item.(comms.OverdueMessage).Text()) }
 	}
-	s.own["message"] = func(t *thing) bool {
-		t.read = s.message
-		return true
-	}
+	s.own["message"] = func(t *thing) { t.more = s.message }
 }
 
 // said is a message as people read it.
@@ -71,29 +53,19 @@ type said struct {
 	Raw     string      // its context as it was sent, indented
 	Thread  string      // of its answers: its own, or one that begins with it
 	State   string      // how far it has come
-	At      *time.Time
-	Reached bool // with its only recipient, who has read it
+	Reached bool        // with its only recipient, who has read it
 	Expired bool
 }
 
-// saidIn reads messages of the log, the latest first, with how far they have come.
-func (s *Server) saidIn(v *visit, query operational.LogQuery) ([]said, error) {
-	page, err := s.services.Log.Log(v.Context(), query)
-	if err != nil {
-		return nil, err
-	}
-	return s.asSaid(v, page.Messages)
-}
-
+// asSaid prepares messages for people, with how far they have come.
 func (s *Server) asSaid(v *visit, messages []operational.Message) (list []said, err error) {
-	reached, err := s.services.Log.Reached(v.Context(), messages)
+	reached, err := s.services.Mailbox.Reached(v.Context(), messages)
 	for _, m := range messages {
 		list = append(list, s.said(v, m, reached[m.Seq]))
 	}
 	return list, err
 }
 
-// said prepares a message for people, with how far it has come.
 func (s *Server) said(v *visit, m operational.Message, receipts []operational.Receipt) said {
 	one := said{Message: m, Text: m.Text(), Thread: cmp.Or(m.ThreadID, m.ID), Expired: m.ExpiresAt != nil && !s.now().Before(*m.ExpiresAt)}
 	if len(m.Context) > 0 {
@@ -105,23 +77,23 @@ func (s *Server) said(v *visit, m operational.Message, receipts []operational.Re
 		return one
 	}
 	var delivered, read, acked int
-	if len(receipts) == 1 {
-		one.State = "not delivered yet"
-	}
 	for _, r := range receipts {
-		for _, step := range []struct {
-			name  string
-			at    *time.Time
-			count *int
-		}{{"delivered", r.DeliveredAt, &delivered}, {"read", r.ReadAt, &read}, {"acknowledged", r.AckedAt, &acked}} {
-			if step.at != nil {
-				*step.count++
-				one.State, one.At = step.name, step.at
-			}
+		one.State = "not delivered yet"
+		if r.DeliveredAt != nil {
+			delivered++
+			one.State = "delivered"
+		}
+		if r.ReadAt != nil {
+			read++
+			one.State = "read"
+		}
+		if r.AckedAt != nil {
+			acked++
+			one.State = "acknowledged"
 		}
 	}
 	if len(receipts) > 1 {
-		one.State, one.At = fmt.Sprintf("of %d: %d delivered, %d read, %d acknowledged", len(receipts), delivered, read, acked), nil
+		one.State = fmt.Sprintf("of %d: %d delivered, %d read, %d acknowledged", len(receipts), delivered, read, acked)
 	}
 	one.Reached = read+acked > 0
 	return one
@@ -134,63 +106,57 @@ func (s *Server) threads(v *visit) (l listing, err error) {
 		return l, err
 	}
 	query := operational.LogQuery{Before: int64(before), Agent: v.value("agent"), Thread: v.value("thread"), Signal: v.value("signal"), Limit: pageRows}
-	page, err := s.services.Log.Log(v.Context(), query)
+	page, err := s.services.Mailbox.Log(v.Context(), query)
 	if err != nil {
 		return l, err
 	}
-	next := ""
-	if page.Next > 0 {
-		next = strconv.FormatInt(page.Next, 10)
-	}
-	l.next = next
+	l.next = seqText(page.Next)
 	messages, err := s.asSaid(v, page.Messages)
 	counts, people := map[string]int{}, map[string][]string{}
-	for _, m := range messages {
-		counts[m.Thread]++
+	machine := func(m said) bool { return m.From == operational.RouterName && query.Agent != operational.RouterName }
+	for i, m := range messages {
+		if machine(m) {
+			messages[i].Thread = operational.RouterName
+		}
+		thread := messages[i].Thread
+		counts[thread]++
 		for _, one := range []string{m.From, cmp.Or(m.To, "everybody")} {
-			if !slices.Contains(people[m.Thread], one) {
-				people[m.Thread] = append(people[m.Thread], one)
+			if !slices.Contains(people[thread], one) {
+				people[thread] = append(people[thread], one)
 			}
 		}
 	}
-	machine := -1
 	for _, m := range messages {
-		if m.From == operational.RouterName && query.Agent != operational.RouterName {
-			if machine < 0 {
-				machine = len(l.Rows)
-				path := link(messagesPath, "agent", operational.RouterName)
-				l.Rows = append(l.Rows, row{ID: operational.RouterName, Kind: "thread", Title: "The router’s own messages", Path: path, Cells: []cell{{}, head(path, operational.RouterName, ""), text(short(160, cmp.Or(m.Text, words(m.Signal)))), {}, at(m.CreatedAt)}})
-			}
-			l.Rows[machine].Cells[1].Times++
-			continue
-		}
 		if counts[m.Thread] == 0 { // a newer message of it stands above
 			continue
 		}
-		name := head(pathOf("thread", m.Thread), strings.Join(people[m.Thread], ", "), "")
-		name.Times = counts[m.Thread]
-		counts[m.Thread] = 0
-		words := cmp.Or(m.Text, factWords(m.More))
+		name, words := head(pathOf("thread", m.Thread), strings.Join(people[m.Thread], ", "), ""), cmp.Or(m.Text, factWords(m.More))
+		state, unread := cell{Text: m.State}, m.To != "" && !m.Reached
+		switch {
+		case machine(m):
+			name, state, unread = head(link(messagesPath, "agent", operational.RouterName), operational.RouterName, ""), cell{}, false
+		case m.AckRequired && m.State != "acknowledged":
+			state = cell{Chip: "wants an acknowledgement", Sub: m.State}
+		}
 		if m.Signal != operational.SignalMessage {
 			words = m.Signal + after(": ", words)
 		}
-		state := cell{Text: m.State}
-		if m.AckRequired && m.State != "acknowledged" {
-			state = cell{Chip: "wants an acknowledgement", Sub: m.State}
+		mark := cell{}
+		if unread && m.State != "" {
+			mark.Icon = "dot"
 		}
-		l.Rows = append(l.Rows, row{
-			ID: m.Thread, Kind: "thread", Title: name.Text, Path: name.Path, Unread: m.To != "" && !m.Reached,
-			Cells: []cell{{Icon: unreadIcon(m)}, name, text(short(200, words)), state, at(m.CreatedAt)},
-		})
+		name.Times, counts[m.Thread] = counts[m.Thread], 0
+		l.Rows = append(l.Rows, row{ID: m.Thread, Kind: "thread", Title: name.Text, Path: name.Path, Unread: unread, Cells: []cell{mark, name, text(short(200, words)), state, at(m.CreatedAt)}})
 	}
 	return l, err
 }
 
-func unreadIcon(m said) string {
-	if m.To == "" || m.Reached || m.State == "" {
+// seqText is a message's number as a cursor; empty: there is none.
+func seqText(seq int64) string {
+	if seq == 0 {
 		return ""
 	}
-	return "dot"
+	return strconv.FormatInt(seq, 10)
 }
 
 // factWords are facts on one line.
@@ -208,75 +174,64 @@ func (s *Server) thread(v *visit, id string) (*detail, error) {
 	if err != nil {
 		return nil, err
 	}
-	page, err := s.services.Log.Log(v.Context(), operational.LogQuery{Thread: id, Before: int64(before), Limit: pageRows})
+	page, err := s.services.Mailbox.Log(v.Context(), operational.LogQuery{Thread: id, Before: int64(before), Limit: pageRows})
 	if err != nil {
 		return nil, err
 	}
-	d := &detail{Title: "Thread " + short(60, id)}
+	d := &detail{Title: "Thread " + short(60, id), Acts: s.acts(v, s.things["thread"], id, nil)}
 	if page.Next > 0 {
-		d.Blocks = append(d.Blocks, block{ID: "older", More: []option{{Name: "Older messages", Value: v.with("cursor", strconv.FormatInt(page.Next, 10))}}})
+		d.Blocks = append(d.Blocks, block{ID: "older", More: []option{{Name: "Older messages", Value: v.with("cursor", seqText(page.Next))}}})
 	} else if first, err := s.services.Mailbox.Receipts(v.Context(), id); err == nil && first.Message.ThreadID == "" { // a message without a thread begins one, which has the message's id
 		page.Messages = append(page.Messages, first.Message)
 	}
 	messages, err := s.asSaid(v, page.Messages)
-	var people []option
+	var people []string
 	for _, m := range page.Messages {
 		for _, one := range []string{m.From, m.To} {
-			if one != "" && one != v.sender() && one != operational.RouterName && !slices.ContainsFunc(people, func(o option) bool { return o.Value == one }) {
-				people = append(people, option{Value: one, Name: one, Chosen: one == v.value("to")})
+			if one != "" && one != v.sender() && one != operational.RouterName && !slices.Contains(people, one) {
+				people = append(people, one)
 			}
+		}
+	}
+	if len(d.Acts) > 0 && len(people) > 0 {
+		to := &d.Acts[0].Inputs[0]
+		to.Form = "choice"
+		for _, one := range people {
+			to.Choices = append(to.Choices, option{Value: one, Name: one, Chosen: one == v.value("to")})
 		}
 	}
 	slices.Reverse(messages)
 	d.Blocks = append(d.Blocks, block{ID: "said", Live: "message.", Said: messages, Empty: "There are no messages here."})
-	d.Acts = s.acts(v, s.things["thread"], id, nil)
-	for _, a := range d.Acts {
-		if len(people) > 0 {
-			a.Inputs[0].Form, a.Inputs[0].Choices = "choice", people
-		}
-	}
 	return d, err
 }
 
-// answer sends a message of a thread to one of those who are in it.
-func (s *Server) answer(v *visit, thread string) error {
-	switch {
-	case thread == "":
-		return errs.InvalidField("id", "is required")
-	case v.value("to") == "": // without a recipient it would be for everybody
-		return errs.InvalidField("to", "is required")
-	case v.value("text") == "":
-		return errs.InvalidField("text", "is required")
+// talk sends a signal to everybody, or an answer to one of those who are in a thread.
+func (s *Server) talk(v *visit, verb, thread string) error {
+	if verb == "new" {
+		err := s.send(v, operational.MessageDraft{Signal: v.value("signal")})
+		v.done = "" // the act has a sentence of its own
+		return err
 	}
-	return s.send(v, v.value("to"), operational.SignalMessage, thread)
+	v.Form.Set("thread", thread)
+	for _, name := range []string{"thread", "to", "text"} { // without a recipient it would be for everybody
+		if v.value(name) == "" {
+			return errs.InvalidField(name, "is required")
+		}
+	}
+	return s.send(v, operational.MessageDraft{To: v.value("to"), Signal: operational.SignalMessage, ThreadID: thread})
 }
 
-func (s *Server) message(v *visit, id string) (*detail, error) {
-	found, err := s.services.Mailbox.Receipts(v.Context(), id)
-	if err != nil {
-		return nil, err
-	}
+// message shows a message in place of its record. Numbers run through all projects.
+func (s *Server) message(v *visit, item any, d *detail) (err error) {
+	found := item.(comms.MessageReceipts)
 	one := s.said(v, found.Message, found.Receipts)
-	d := &detail{Title: "Message", Chips: []string{one.Signal}}
-	if !v.principal().Walled() { // numbers run through all projects
-		d.Title = "Message " + strconv.FormatInt(found.Message.Seq, 10)
+	d.Title, d.Chips = "Message", []string{one.Signal}
+	if !v.principal().Walled() {
+		d.Title += " " + seqText(found.Message.Seq)
 	}
-	if d.Facts, err = v.facts(found.Message, "seq", "context"); err != nil {
-		return nil, err
-	}
-	receipts := plainTable("Agent | t;Delivered | w112 n;Read | w112 n;Acknowledged | w112 n")
-	for _, r := range found.Receipts[:min(len(found.Receipts), shownReceipts)] {
-		receipts.add(head(whoPath(r.AgentID), r.AgentID, ""), when(r.DeliveredAt), when(r.ReadAt), when(r.AckedAt))
-	}
-	note := ""
-	if n := len(found.Receipts) - shownReceipts; n > 0 {
-		note = "And " + count(n) + " more."
-	}
-	d.Blocks = []block{
-		{ID: "said", Said: []said{one}, More: []option{{Name: "The thread, with answers", Value: pathOf("thread", one.Thread)}}},
-		{ID: "receipts", Title: "Receipts", Live: "message.", Table: receipts, Note: note, Empty: "It has reached nobody yet."},
-	}
-	return d, nil
+	d.Facts, err = v.facts(found.Message, "seq", "context")
+	d.Blocks = []block{{ID: "said", Said: []said{one}, More: []option{{Name: "The thread, with answers", Value: pathOf("thread", one.Thread)}}}}
+	return err
 }
 
 func (s *Server) overdue(v *visit) (l listing, err error) {
@@ -291,16 +246,7 @@ func (s *Server) overdue(v *visit) (l listing, err error) {
 	if err != nil {
 		return l, err
 	}
-	l.Order = "The oldest first"
 	l.items, _, _ = items(found)
-	l.Rows, err = s.rowsFrom(v, s.things["overdue"], l.items)
+	l.Rows, err = s.rowsFrom(v, s.things["overdue"], l.items, "")
 	return l, err
-}
-
-// when is a time that may not be there.
-func when(t *time.Time) cell {
-	if t == nil {
-		return cell{}
-	}
-	return at(*t)
 }

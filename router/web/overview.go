@@ -1,14 +1,10 @@
 package web
 
 import (
-	"cmp"
 	"fmt"
 	"net/url"
-	"slices"
-	"strconv"
 	"time"
 
-	"skillrouter/internal/errs"
 	"skillrouter/internal/principal"
 	"skillrouter/learning/lesson"
 	"skillrouter/operational"
@@ -26,48 +22,41 @@ const (
 	lanesReach = 6 * time.Hour
 )
 
-// overviewView is what the page at / shows: the overview, or with kind=worth what the memory is worth.
+// overviewView is what the overview shows. Its blocks are what was learned and prevented.
 type overviewView struct {
-	Health    *Health
-	Figures   []figure
-	Lanes     *lanes
-	Matters   *table
-	More      int // matters that are not shown
-	Learned   *table
-	Prevented *table
-	Fresh     bool // nobody has used the router yet
-	Worth     *worthView
+	Health  *router.Health
+	Figures []figure
+	Lanes   *lanes
+	Matters *table
+	More    int  // matters that are not shown
+	Fresh   bool // nobody has used the router yet
+	detail
 }
 
 // figure is a number that leads somewhere, with what it was over time as a line.
 type figure struct{ Name, Value, Path, Points, Says string }
 
-func (s *Server) overview(v *visit) (any, error) {
-	if v.value("kind") == "worth" && s.services.Value != nil {
-		worth, err := s.worth(v)
-		return overviewView{Worth: worth}, err
-	}
+func (s *Server) overview(v *visit) (_ any, err error) {
 	o, now, project := overviewView{}, s.now().UTC(), v.value("project")
+	var lately struct {
+		Lessons []lesson.Lesson `json:"lessons"`
+		Items   []value.Item    `json:"items"`
+	}
 	if s.services.Health != nil {
 		health := s.services.Health(v.Context())
 		o.Health = &health
 		o.Fresh = health.Stats["agents"] == 0 && health.Stats["knowledge"] == 0 && health.Stats["lessons"] == 0
 	}
-	matters, err := s.gathered(v)
-	if err != nil {
-		return nil, err
-	}
 	if s.services.Decisions != nil {
-		var since []time.Time
-		for _, m := range matters {
-			since = append(since, m.at)
+		matters, err := s.gathered(v)
+		if err != nil {
+			return nil, err
 		}
 		rows := folded(matters)
-		o.Matters, o.More = &table{Caption: "Waits for you", Columns: inboxColumns, Rows: rows[:min(len(rows), shownMatters)]}, max(len(rows)-shownMatters, 0)
-		for i := range o.Matters.Rows {
-			o.Matters.Rows[i].Pick = ""
-		}
-		o.figure("Waits for you", len(matters), inboxPath, perPiece(since, now, week, 14), "when it began to wait, over seven days")
+		o.Matters, o.More = s.table("matter"), max(len(rows)-shownMatters, 0)
+		o.Matters.Rows = rows[:min(len(rows), shownMatters)]
+		since := perPiece(matters, func(m matter) time.Time { return m.at }, now, week, 14)
+		o.figure("Waits for you", len(matters), inboxPath, since, "when it began to wait, over seven days")
 	}
 	if s.services.Timeline != nil {
 		var moments []feed.Moment
@@ -78,19 +67,40 @@ func (s *Server) overview(v *visit) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		var times []time.Time
-		for _, m := range moments {
-			times = append(times, m.At)
-		}
-		o.figure("Agents at work", online, link(agentsPath, "state", string(operational.AgentOnline)), perPiece(times, now, lanesReach, 24), "events over six hours")
+		events := perPiece(moments, func(m feed.Moment) time.Time { return m.At }, now, lanesReach, 24)
+		o.figure("Agents at work", online, link(agentsPath, "state", string(operational.AgentOnline)), events, "events over six hours")
 	}
 	if s.services.Lessons != nil {
-		if err := s.learnedLately(v, &o, now); err != nil {
+		found, err := s.services.Lessons.List(v.Context(), lesson.Filter{Project: project, Since: now.Add(-week)})
+		if err != nil {
 			return nil, err
 		}
+		lately.Lessons = found.Lessons[:min(len(found.Lessons), shownLatest)]
+		n := len(found.Lessons)
+		if s.services.Memory != nil && project == "" {
+			figures, err := s.services.Memory.Figures(v.Context())
+			if err != nil {
+				return nil, err
+			}
+			n = figures.ThisWeek
+		}
+		reported := perPiece(found.Lessons, func(l lesson.Lesson) time.Time { return l.CreatedAt }, now, week, 14)
+		o.figure("Learned this week", n, link(memoryPath, "kind", "lesson"), reported, "lessons over seven days")
 	}
 	if s.services.Value != nil {
-		if err := s.preventedLately(v, &o); err != nil {
+		report, err := s.services.Value.Value(v.Context(), value.Query{Project: project})
+		if err != nil {
+			return nil, err
+		}
+		lately.Items = report.Items[:min(len(report.Items), shownLatest)]
+		var days []int
+		for _, day := range report.Days {
+			days = append(days, day.Prevented)
+		}
+		o.figure("Mistakes prevented", report.Total.Prevented, link(overviewPath, "kind", "worth"), days, "by day, over seven days")
+	}
+	for _, p := range s.things["overview"].Parts {
+		if err := s.addPart(v, p, "", lately, nil, &o.detail); err != nil {
 			return nil, err
 		}
 	}
@@ -102,120 +112,22 @@ func (o *overviewView) figure(name string, n int, path string, over []int, says 
 	o.Figures = append(o.Figures, figure{Name: name, Value: count(n), Path: path, Points: sparkline(over), Says: name + ": " + says})
 }
 
-// learnedLately adds the lessons of the last week and the latest of them.
-func (s *Server) learnedLately(v *visit, o *overviewView, now time.Time) error {
-	found, err := s.services.Lessons.List(v.Context(), lesson.Filter{Project: v.value("project"), Since: now.Add(-week)})
-	if err != nil {
-		return err
-	}
-	var times []time.Time
-	for _, l := range found.Lessons {
-		times = append(times, l.CreatedAt)
-	}
-	n := len(found.Lessons)
-	if s.services.Memory != nil && v.value("project") == "" {
-		figures, err := s.services.Memory.Figures(v.Context())
-		if err != nil {
+// worthThings are what the memory is worth: what came of telling it to agents.
+func (s *Server) worthThings() {
+	s.own["worth"] = func(t *thing) {
+		t.more = func(v *visit, item any, d *detail) error {
+			total, err := v.facts(item.(value.Report).Total)
+			d.Facts = append(d.Facts, total...)
 			return err
 		}
-		n = figures.ThisWeek
 	}
-	o.figure("Learned this week", n, link(memoryPath, "kind", "lesson"), perPiece(times, now, week, 14), "lessons over seven days")
-	o.Learned = plainTable("Lesson | t;Confidence | w88 n x;Age | w56 n")
-	for _, l := range found.Lessons[:min(n, len(found.Lessons), shownLatest)] {
-		o.Learned.add(head(pathOf("lesson", l.ID), l.Title, ""), text(percent(l.Confidence)), at(l.CreatedAt))
-	}
-	return nil
-}
-
-// preventedLately adds the mistakes that were prevented in seven days, and by what.
-func (s *Server) preventedLately(v *visit, o *overviewView) error {
-	report, err := s.services.Value.Value(v.Context(), value.Query{Project: v.value("project")})
-	if err != nil {
-		return err
-	}
-	var days []int
-	for _, day := range report.Days {
-		days = append(days, day.Prevented)
-	}
-	path := link(overviewPath, "kind", "worth")
-	o.figure("Mistakes prevented", report.Total.Prevented, path, days, "by day, over seven days")
-	o.Prevented = plainTable("Memory | t;Told | w56 n;Used | w56 n;Prevented | w88 n")
-	for _, item := range report.Items[:min(len(report.Items), shownLatest)] {
-		o.Prevented.add(head(s.itemPath(v, item), cmp.Or(item.Title, item.ID), ""), text(count(item.Shown)), text(count(item.Used)), text(count(item.Prevented)))
-	}
-	return nil
-}
-
-// itemPath is the page of what was told, on which a person can take it out of use.
-func (s *Server) itemPath(v *visit, item value.Item) string {
-	if item.Kind == router.KindGuard && s.services.Guard != nil {
-		if rule, err := s.services.Guard.Rule(v.Context(), item.ID); err == nil && rule.LessonID != "" {
-			return pathOf("lesson", rule.LessonID)
+	s.own["worth_item"] = func(t *thing) {
+		t.row = func(_ *visit, item any, of *record) {
+			if item.(value.Item).Retire {
+				of.set("chip", "retire it?")
+			}
 		}
 	}
-	return toldPath(operational.ToldItem{Kind: item.Kind, ID: item.ID})
-}
-
-// worthView is what the memory is worth: what came of telling it to agents.
-type worthView struct {
-	value.Report
-	Spans                []option // Value is the path
-	Points               string   // what was told by day, as a line
-	ByDay, Moments, Rows *table
-}
-
-// spans are how many days the page offers.
-var spans = []int{value.DefaultDays, 30, 90}
-
-// worthColumns and worthCells are the figures of what was told, behind a first column.
-const worthColumns = " | t;Told | w72 n;Outcome known | w104 n x;Used | w72 n;Prevented | w88 n;Repeated | w88 n x;Tokens | w88 n x"
-
-func worthCells(c operational.ToldCounts) (cells []cell) {
-	for _, n := range []int{c.Shown, c.Judged, c.Used, c.Prevented, c.Repeated, c.Tokens} {
-		cells = append(cells, text(count(n)))
-	}
-	return cells
-}
-
-func (s *Server) worth(v *visit) (*worthView, error) {
-	days, err := strconv.Atoi(cmp.Or(v.value("days"), strconv.Itoa(value.DefaultDays)))
-	if err != nil || days < 1 {
-		return nil, errs.InvalidField("days", "must be a number of days")
-	}
-	report, err := s.services.Value.Value(v.Context(), value.Query{Days: days, Project: v.value("project")})
-	if err != nil {
-		return nil, err
-	}
-	v.title = "What it is worth"
-	page := &worthView{Report: report}
-	page.ByDay = plainTable("Day" + worthColumns)
-	var told []int
-	for _, day := range report.Days {
-		told = append(told, day.Shown)
-	}
-	page.Points = sparkline(told)
-	for _, day := range slices.Backward(report.Days) {
-		if day.Shown > 0 {
-			page.ByDay.add(append([]cell{head("", day.Day.Format("Mon 2 Jan"), "")}, worthCells(day.Counts)...)...)
-		}
-	}
-	page.Moments = plainTable("Moment" + worthColumns)
-	for _, m := range report.Moments {
-		page.Moments.add(append([]cell{head("", words(m.Moment), "")}, worthCells(m.Counts)...)...)
-	}
-	page.Rows = plainTable("Item" + worthColumns)
-	for _, item := range report.Items {
-		name := head(s.itemPath(v, item), cmp.Or(item.Title, item.ID), item.Kind)
-		if item.Retire {
-			name.Chip = "retire it?"
-		}
-		page.Rows.add(append([]cell{name}, worthCells(item.Counts)...)...)
-	}
-	for _, n := range spans {
-		page.Spans = append(page.Spans, option{Value: link(overviewPath, "kind", "worth", "days", strconv.Itoa(n)), Name: strconv.Itoa(n) + " days", Chosen: n == days})
-	}
-	return page, nil
 }
 
 // countsFor counts what each place has, for the navigation. What cannot be counted is left out: no page fails for it.
@@ -227,8 +139,7 @@ func (s *Server) countsFor(v *visit) []int {
 	}
 	of.Request = v.WithContext(v.Context()) // a copy, which asks for nothing but the project of the browser
 	of.Form = url.Values{"project": {project}}
-	key := fmt.Sprint(p.AgentID, p.Scopes, p.Projects(), p.Proved(), project)
-	counts, err := s.counted.of(key, s.now, func() ([]int, error) {
+	counts, _ := s.counted.of(fmt.Sprint(p.AgentID, p.Scopes, p.Projects(), p.Proved(), project), s.now, countsAge, func() ([]int, error) {
 		all := make([]int, len(s.places))
 		for i, place := range s.places {
 			if place.count == nil || p.Need(principal.ScopeRead) != nil {
@@ -242,8 +153,5 @@ func (s *Server) countsFor(v *visit) []int {
 		}
 		return all, nil
 	})
-	if err != nil || len(counts) != len(s.places) {
-		return make([]int, len(s.places))
-	}
 	return counts
 }

@@ -2,8 +2,10 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"html/template"
+	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -13,6 +15,7 @@ import (
 
 	"skillrouter/internal/errs"
 	"skillrouter/internal/principal"
+	"skillrouter/internal/safetext"
 )
 
 // A kind of thing is described in things.yaml and shown by one handler (thing.go). A page of its own, which few things
@@ -42,20 +45,21 @@ const (
 // pages registers every page.
 func (s *Server) pages() {
 	s.loads, s.actions, s.notices, s.things = map[string]pageOf{}, map[string]action{}, map[string]string{}, map[string]*thing{}
-	s.own, s.among = map[string]func(*thing) bool{}, map[string]func(*visit) ([]option, error){}
+	s.own, s.among = map[string]func(*thing){}, map[string]func(*visit) ([]option, error){}
 	s.places = []*place{
 		{Path: overviewPath, Name: "Overview", Key: "o", file: "overview.html", own: s.overview},
-		{Path: inboxPath, Name: "Inbox", Key: "i", split: true, count: s.waiting},
+		{Path: inboxPath, Name: "Inbox", Key: "i", split: true, does: "Decide what waits for a person: approve, allow, accept, refuse, decline", count: s.waiting},
 		{Path: workPath, Name: "Work", Key: "w", count: s.openTasks},
 		{Path: timelinePath, Name: "Timeline", Key: "t", file: "timeline.html", own: s.timeline},
 		{Path: agentsPath, Name: "Agents", Key: "a", count: s.online},
-		{Path: messagesPath, Name: "Messages", Key: "m", count: s.unread},
+		{Path: messagesPath, Name: "Messages", Key: "m", does: "Read and answer messages", count: s.unread},
 		{Path: memoryPath, Name: "Memory", Key: "k", count: s.memorySize},
 		{Path: guardPath, Name: "Guard", Key: "g"},
-		{Path: settingsPath, Name: "Settings", Key: "s", file: "settings.html", own: s.system},
+		{Path: settingsPath, Name: "Settings", Key: "s", does: "Colours, theme, project, demo data", file: "settings.html", own: s.system},
 	}
 	s.loginPages()
-	s.findPages()
+	s.page(findPath, "find.html", "Find or do", s.find)
+	s.worthThings()
 	s.inboxThings()
 	s.agentThings()
 	s.messageThings()
@@ -69,11 +73,13 @@ func (s *Server) pages() {
 	}
 	s.places = slices.DeleteFunc(s.places, func(p *place) bool { return p.own == nil && len(p.kinds) == 0 })
 	for _, p := range s.places {
-		if p.own != nil {
-			s.page(p.Path, p.file, p.Name, p.own)
-			continue
-		}
-		s.page(p.Path, "place.html", p.Name, func(v *visit) (any, error) { return s.placePage(v, p) })
+		s.page(p.Path, cmp.Or(p.file, "place.html"), p.Name, func(v *visit) (any, error) {
+			if p.own != nil && !slices.Contains(p.kinds, v.value("kind")) {
+				return p.own(v)
+			}
+			v.file = "place.html"
+			return s.placePage(v, p)
+		})
 	}
 }
 
@@ -81,8 +87,7 @@ func (s *Server) pages() {
 type pageOf struct {
 	path, file, title string
 	load              func(v *visit) (any, error)
-	template          func() *template.Template // parsed once, when the page is first shown
-	public            bool                      // also for those who have not logged in
+	public            bool // also for those who have not logged in
 }
 
 // action is a form's POST as it was registered.
@@ -93,7 +98,7 @@ type action struct {
 }
 
 func (s *Server) page(path, file, title string, load func(v *visit) (any, error)) {
-	s.loads[path] = pageOf{path: path, file: file, title: title, load: load, template: parsed(file)}
+	s.loads[path] = pageOf{path: path, file: file, title: title, load: load}
 }
 
 // action registers what a form does. do returns where to go on then: a path of
@@ -103,19 +108,17 @@ func (s *Server) action(path, back string, do func(v *visit) (to string, err err
 	s.actions[path] = action{back: back, do: do}
 }
 
-// notice registers the sentence that a page shows when its query says done=code.
-// Only such sentences are shown: a link cannot put words into the page.
-func (s *Server) notice(code, sentence string) { s.notices[code] = sentence }
-
 // visit is one request of a page, or of an action of one.
 type visit struct {
 	*http.Request
-	server *Server
-	writer http.ResponseWriter
-	title  string // the page's own, unless its loader sets another
-	fault  error  // what went wrong with the action that came back here
-	acted  string // the path of the act that was just refused
-	done   string // the code of what was done, where it is not the act's own
+	server  *Server
+	writer  http.ResponseWriter
+	title   string // the page's own, unless its loader sets another
+	file    string // the same of its template
+	fault   error  // what went wrong with the action that came back here
+	acted   string // the path of the act that was just refused
+	done    string // the code of what was done, where it is not the act's own
+	removed string // the id of what was removed and can be taken back
 
 	decided []decided // what became of the decisions of this form
 }
@@ -255,8 +258,8 @@ func (s *Server) fail(v *visit, err error) {
 		s.log.ErrorContext(v.Context(), "a page of the dashboard failed", "path", v.URL.Path, "code", code, "error", err)
 	}
 	v.title = http.StatusText(status)
-	v.fault = err
-	s.write(v, errorPage, status, nil)
+	v.fault, v.file = err, "error.html"
+	s.write(v, pageOf{}, status, nil)
 }
 
 // NotFound answers a browser that asks for a page that there is not.
@@ -272,21 +275,24 @@ func (s *Server) NotFound(w http.ResponseWriter, r *http.Request) {
 	v.server.fail(v, errs.Errorf(errs.NotFound, "there is no such page here"))
 }
 
-var errorPage = pageOf{file: "error.html", template: parsed("error.html")}
-
-// parsed parses a template when it is first asked for. The templates are the
-// program's own, and a test shows every page: it cannot fail.
-func parsed(file string) func() *template.Template {
-	return sync.OnceValue(func() *template.Template { return template.Must(parse(file)) })
-}
+// templates are the pages' templates, by their files, each with the layout and the parts that all share. They are the
+// program's own, and a test shows every page: parsing them cannot fail.
+var templates = sync.OnceValue(func() map[string]*template.Template {
+	all := map[string]*template.Template{}
+	files, _ := templateFiles.ReadDir("templates")
+	for _, file := range files {
+		all[file.Name()] = template.Must(template.New(file.Name()).Funcs(functions).ParseFS(templateFiles, "templates/layout.html", "templates/parts.html", "templates/rows.html", "templates/"+file.Name()))
+	}
+	return all
+})
 
 // write executes the page's template and sends what it made.
 func (s *Server) write(v *visit, page pageOf, status int, data any) {
 	buffer := buffers.Get().(*bytes.Buffer)
 	defer buffers.Put(buffer)
 	buffer.Reset()
-	if err := page.template().ExecuteTemplate(buffer, "layout", s.view(v, page, data)); err != nil {
-		s.log.ErrorContext(v.Context(), "a template of the dashboard failed", "file", page.file, "error", err)
+	if err := templates()[cmp.Or(v.file, page.file)].ExecuteTemplate(buffer, "layout", s.view(v, page, data)); err != nil {
+		s.log.ErrorContext(v.Context(), "a template of the dashboard failed", "file", cmp.Or(v.file, page.file), "error", err)
 		http.Error(v.writer, "this page could not be made; the router's log has the cause", http.StatusInternalServerError)
 		return
 	}
@@ -294,7 +300,7 @@ func (s *Server) write(v *visit, page pageOf, status int, data any) {
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Cache-Control", "no-store")
 	v.writer.WriteHeader(status)
-	_, _ = v.writer.Write(neutralise(buffer.Bytes())) // a browser that has gone cannot be told
+	_, _ = io.WriteString(v.writer, safetext.Visible(buffer.String())) // a browser that has gone cannot be told; of the whole page, so that no template can forget it
 }
 
 func (s *Server) view(v *visit, page pageOf, data any) view {
@@ -321,9 +327,7 @@ func (s *Server) view(v *visit, page pageOf, data any) view {
 			}
 		}
 	}
-	if len(query) > 0 {
-		w.Self += "?" + query.Encode()
-	}
+	w.Self = pathWith(w.Self, query)
 	w.Notice = s.notices[w.Form.Get("done")]
 	if v.fault != nil {
 		w.Notice, w.Fault, w.FaultOf = "", errs.MessageOf(v.fault), errs.FieldOf(v.fault)
@@ -368,11 +372,6 @@ func who(p principal.Principal) string {
 	return "reader"
 }
 
-// parse reads a page's template with the layout and the parts that all share.
-func parse(file string) (*template.Template, error) {
-	return template.New(file).Funcs(functions).ParseFS(templateFiles, "templates/layout.html", "templates/parts.html", "templates/rows.html", "templates/"+file)
-}
-
 // link makes a path with a query. Pairs whose value is empty are left out.
 func link(path string, pairs ...string) string {
 	query := url.Values{}
@@ -381,6 +380,10 @@ func link(path string, pairs ...string) string {
 			query.Set(pairs[i], pairs[i+1])
 		}
 	}
+	return pathWith(path, query)
+}
+
+func pathWith(path string, query url.Values) string {
 	if len(query) == 0 {
 		return path
 	}

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -24,8 +25,6 @@ const (
 	sessionFor = 12 * time.Hour
 	// maxSessions bounds the logins that are remembered; the oldest gives way.
 	maxSessions = 256
-	// sessionBytes is the length of a session's id: nobody guesses 256 bits.
-	sessionBytes = 32
 	// cookieName is the cookie's name without the port: cookies do not tell
 	// ports apart, and two routers on one machine must not log each other out.
 	cookieName = "skillrouter_session"
@@ -83,36 +82,29 @@ func (s *sessions) open(ctx context.Context, r *http.Request, secret, passphrase
 			return nil, err
 		}
 	}
-	random := make([]byte, sessionBytes)
-	_, _ = rand.Read(random) // never fails, see crypto/rand
-	id := base64.RawURLEncoding.EncodeToString(random)
-	now := s.now()
+	id, now := rand.Text()+rand.Text(), s.now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	maps.DeleteFunc(s.held, func(_ [sha256.Size]byte, one login) bool { return !now.Before(one.expires) })
 	for len(s.held) >= maxSessions {
-		var oldest [sha256.Size]byte
-		first := true
-		for digest, one := range s.held {
-			if first || one.expires.Before(s.held[oldest].expires) {
-				oldest, first = digest, false
-			}
-		}
-		delete(s.held, oldest)
+		delete(s.held, slices.MinFunc(slices.Collect(maps.Keys(s.held)), func(a, b [sha256.Size]byte) int { return s.held[a].expires.Compare(s.held[b].expires) }))
 	}
 	s.held[sha256.Sum256([]byte(id))] = login{secret: secret, person: person, expires: now.Add(sessionFor)}
-	return &http.Cookie{
-		Name: cookieFor(r), Value: id, Path: "/", MaxAge: int(sessionFor / time.Second),
-		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil,
-	}, nil
+	return ownCookie(r, cookieName, id, sessionFor), nil
+}
+
+// ownCookie is a cookie that no script reads and no other site has sent; one without a value goes.
+func ownCookie(r *http.Request, name, value string, lasts time.Duration) *http.Cookie {
+	cookie := &http.Cookie{Name: portOf(r, name), Value: value, Path: "/", MaxAge: int(lasts / time.Second), HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil}
+	if value == "" {
+		cookie.MaxAge = -1
+	}
+	return cookie
 }
 
 // principal says who a request's session belongs to.
 func (s *sessions) principal(r *http.Request) (principal.Principal, bool) {
-	digest, ok := sessionOf(r)
-	if !ok || s.auth == nil {
-		return principal.Principal{}, false
-	}
+	digest, _ := sessionOf(r)
 	s.mu.Lock()
 	one, ok := s.held[digest]
 	s.mu.Unlock()
@@ -124,9 +116,7 @@ func (s *sessions) principal(r *http.Request) (principal.Principal, bool) {
 			return p, true
 		}
 	}
-	s.mu.Lock()
-	delete(s.held, digest)
-	s.mu.Unlock()
+	s.end(r)
 	return principal.Principal{}, false
 }
 
@@ -152,19 +142,17 @@ func (s *sessions) end(r *http.Request) *http.Cookie {
 		delete(s.held, digest)
 		s.mu.Unlock()
 	}
-	return &http.Cookie{Name: cookieFor(r), Path: "/", MaxAge: -1, HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil}
+	return ownCookie(r, cookieName, "", 0)
 }
 
 // sessionOf returns the digest of the id in the request's cookie.
 func sessionOf(r *http.Request) ([sha256.Size]byte, bool) {
-	cookie, err := r.Cookie(cookieFor(r))
-	if err != nil || len(cookie.Value) != base64.RawURLEncoding.EncodedLen(sessionBytes) {
+	cookie, err := r.Cookie(portOf(r, cookieName))
+	if err != nil {
 		return [sha256.Size]byte{}, false
 	}
 	return sha256.Sum256([]byte(cookie.Value)), true
 }
-
-func cookieFor(r *http.Request) string { return portOf(r, cookieName) }
 
 // portOf is the name of a cookie of this router: with its port, where it has one.
 func portOf(r *http.Request, name string) string {

@@ -3,15 +3,19 @@ package web
 import (
 	"cmp"
 	"context"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"skillrouter/internal/check"
+	"skillrouter/internal/clock"
 	"skillrouter/internal/errs"
 	"skillrouter/internal/principal"
+	"skillrouter/router"
 )
 
 const (
@@ -26,13 +30,33 @@ const (
 	projectsFor = 30 * time.Second
 )
 
-var themes = []option{{Value: "light", Name: "light"}, {Value: "dark", Name: "dark"}, {Value: "", Name: "as the system has it"}}
+var themes = []string{"light", "dark", ""} // empty: as the system has it
 
-// settingPages registers what somebody chooses for one browser, the project whose rows pages show and light or dark,
-// and how the router is. The choices are cookies that say nothing of who it is, and open nothing.
+// systemView is what the page of the settings shows: the choices of this browser, and how the router is.
+type systemView struct {
+	Facts, Stats []shownFact
+	Health       *router.Health
+	Demo         bool // there is one to be had
+	DemoOn       bool // its data is there
+}
+
+func (s *Server) system(v *visit) (any, error) {
+	page := systemView{Demo: s.services.Demo != nil, DemoOn: s.services.Demo != nil && s.services.Demo.Dashboard() != nil}
+	if s.services.Health != nil {
+		health := s.services.Health(v.Context())
+		page.Health, page.Facts = &health, []shownFact{{Name: "Up for", Text: span(time.Duration(health.UptimeMS) * time.Millisecond)}, {Name: "Version", Text: health.Version}, {Name: "Mesh", Text: health.Interlock}}
+		for _, name := range slices.Sorted(maps.Keys(health.Stats)) {
+			page.Stats = append(page.Stats, shownFact{Name: sentence(name), Text: count(health.Stats[name])})
+		}
+	}
+	return page, nil
+}
+
+// settingPages registers what somebody chooses for one browser: the project whose rows pages show, and light or dark.
+// The choices are cookies that say nothing of who it is, and open nothing.
 func (s *Server) settingPages() {
 	s.action(settingsPath, settingsPath, s.choose)
-	s.notice("set", "It is set, for this browser.")
+	s.notices["set"] = "It is set, for this browser."
 }
 
 // choose keeps what a form says of the project, the theme or both, and goes back to the page that it was sent from.
@@ -55,7 +79,7 @@ func (s *Server) choose(v *visit) (string, error) {
 	}
 	if v.Form.Has("theme") {
 		theme := v.value("theme")
-		if !slices.ContainsFunc(themes, func(o option) bool { return o.Value == theme }) {
+		if !slices.Contains(themes, theme) {
 			return "", errs.InvalidField("theme", "must be light, dark or empty")
 		}
 		v.keep(themeSetting, theme)
@@ -65,14 +89,7 @@ func (s *Server) choose(v *visit) (string, error) {
 
 // keep sets the cookie of a setting; an empty value takes it away.
 func (v *visit) keep(name, value string) {
-	cookie := &http.Cookie{
-		Name: portOf(v.Request, name), Value: url.QueryEscape(value), Path: "/", MaxAge: int(settingFor / time.Second),
-		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: v.TLS != nil,
-	}
-	if value == "" {
-		cookie.MaxAge = -1
-	}
-	http.SetCookie(v.writer, cookie)
+	http.SetCookie(v.writer, ownCookie(v.Request, name, url.QueryEscape(value), settingFor))
 }
 
 // setting is what a browser keeps of a setting; whatever could not have been chosen is none.
@@ -90,7 +107,7 @@ func setting(r *http.Request, name string) string {
 
 func themeOf(r *http.Request) string {
 	theme := setting(r, themeSetting)
-	if !slices.ContainsFunc(themes, func(o option) bool { return o.Value == theme }) {
+	if !slices.Contains(themes, theme) {
 		return ""
 	}
 	return theme
@@ -104,7 +121,7 @@ func (s *Server) projects(ctx context.Context) []string {
 	if s.services.Projects == nil || principal.Of(ctx).Need(principal.ScopeRead) != nil {
 		return nil
 	}
-	names, err := s.known.of(s.now, projectsFor, func() ([]string, error) { return s.services.Projects(ctx, maxProjects) })
+	names, err := s.known.of("", s.now, projectsFor, func() ([]string, error) { return s.services.Projects(ctx, maxProjects) })
 	if err != nil { // a page is shown with those of before
 		s.log.WarnContext(ctx, "the projects could not be read", "error", err)
 	}
@@ -126,4 +143,40 @@ func (s *Server) projectOptions(ctx context.Context, chosen string) []option {
 		list = append(list, option{Value: name, Name: name, Chosen: name == chosen})
 	}
 	return list
+}
+
+const (
+	// countsAge is how long the navigation's counts are shown as they were, and mostKept for how many different visitors they are kept.
+	countsAge = 2 * time.Second
+	mostKept  = 64
+)
+
+// kept is what takes long to read and is shown for a while as it was, by a key. Who asks meanwhile waits for the one who reads.
+type kept[T any] struct {
+	mu  sync.Mutex
+	all map[string]keptOne[T]
+}
+
+type keptOne[T any] struct {
+	at    time.Time
+	value T
+}
+
+// of returns the value, which is read if it was never, or longer ago than it may be shown. Beside an error it is the old one.
+func (k *kept[T]) of(key string, now clock.Clock, most time.Duration, read func() (T, error)) (T, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	had := k.all[key]
+	if age := now().Sub(had.at); had.at.IsZero() || age >= most || age < 0 {
+		value, err := read()
+		if err != nil {
+			return had.value, err
+		}
+		if k.all == nil || len(k.all) >= mostKept {
+			k.all = map[string]keptOne[T]{}
+		}
+		had = keptOne[T]{now(), value}
+		k.all[key] = had
+	}
+	return had.value, nil
 }

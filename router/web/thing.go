@@ -3,9 +3,10 @@ package web
 import (
 	"cmp"
 	_ "embed"
-	"errors"
+	"encoding/json"
 	"maps"
 	"net/url"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +17,7 @@ import (
 
 	"skillrouter/internal/errs"
 	"skillrouter/internal/principal"
+	"skillrouter/operational"
 	"skillrouter/router/feed"
 )
 
@@ -25,7 +27,7 @@ var thingsText []byte
 // described is what the file says. The file is the program's own, and a test resolves all that it names: it cannot fail.
 var described = sync.OnceValue(func() (of struct {
 	Things                       []thing
-	Moved, Labels                map[string]string
+	Moved, Labels, Names         map[string]string
 	Tones                        map[string][]string
 	Codes, Shares, Silent, Apart []string
 },
@@ -40,9 +42,12 @@ var described = sync.OnceValue(func() (of struct {
 const pageRows = 50
 
 // thing is one kind of row that the dashboard shows, described by data: what its list has, how one row is read, and what
-// can be done with it.
+// can be done with it. One without a place is only shown in the parts of others.
 type thing struct {
 	Kind, Place, One, Many string
+	Also                   string   // another place that shows it
+	Is                     string   // the kind whose pages its rows lead to, if another
+	Needs                  string   // the service that it is there with, where it names no method
 	Live                   string   // the list is fetched again after events whose types begin with one of these words
 	Empty, Command         string   // what is said where there is nothing, and the command that changes it
 	List, Read             string   // methods of services
@@ -50,29 +55,49 @@ type thing struct {
 	Page                   string   // how the list goes on: after a number, skip or offset; empty: by a cursor
 	ID, Title, Order       string   // ID: the members that a row is known by
 	Total                  string   // what is said of how many there are
-	Filters, Columns       []string // see the file
+	Filters                []filter // see the file
+	Columns                []column
 	Chips, Hidden          []string // members that a detail shows as words, and that its forms send back
+	Without                []string // members that a detail does not show
+	Parts                  []part
+	Waits                  wait // it is among what waits for a person
 	Acts                   []act
 	New                    *act // makes a row
 
-	list func(v *visit) (listing, error)                                 // in the place of List
-	read func(v *visit, id string) (*detail, error)                      // in the place of Read
-	more func(v *visit, id string, item any, of record, d *detail) error // adds to a detail
-	row  func(v *visit, item any, of record)                             // adds members to a record
+	list func(v *visit) (listing, error)            // in the place of List
+	read func(v *visit, id string) (*detail, error) // in the place of Read
+	more func(v *visit, item any, d *detail) error  // adds to a detail
+	row  func(v *visit, item any, of *record)       // adds members to a record
+	do   func(v *visit, verb, id string) error      // what its acts do that call no method
 }
+
+// part is a table of a detail, below its fields: of rows that a member of the item has, or that a method lists.
+type part struct {
+	ID, Title, Live, Empty string
+	Kind                   string // what its rows are
+	Of                     string // the member
+	Call                   string // the method, which takes the item's id, or what With says
+	With                   map[string]string
+	When                   string   // only these rows, as an act's
+	Last                   bool     // the last row comes first
+	More                   []option // links below it: their value is the path
+}
+
+// mostParted is how many rows a part has.
+const mostParted = 200
 
 // act is what can be done: a button or, with fields, a form behind it.
 type act struct {
 	Verb, Say, Note              string
-	Call, Set, Text              string // the method, what it is always told, and the field that is its text
-	When, Done                   string // of which rows, and the sentence afterwards
-	Danger, First, Bulk          bool   // Bulk: it can be done with many rows of the inbox
-	Person, Captain, All, Undoes bool   // who is offered it; All: nobody who is bound to projects. Undoes: the key u does it
-	Back                         bool   // it leads back to the list
-	Fields                       []string
+	Call, Text                   string            // the method, and the field that is its text
+	Set                          map[string]string // what it is always told
+	When, Done                   string            // of which rows, and the sentence afterwards
+	Danger, First, Bulk          bool              // Bulk: it can be done with many rows of the inbox
+	Person, Captain, All, Undoes bool              // who is offered it; All: nobody who is bound to projects. Undoes: the key u does it
+	Back                         bool              // it leads back to the list
+	Fields                       []field
 
 	path string // where it is sent, if another than its thing's verb
-	do   func(v *visit, id string) error
 }
 
 // field is an input of a form.
@@ -84,49 +109,50 @@ type field struct {
 	Choices           []option
 }
 
-// split cuts a description into its parts, of which the last may be missing.
-func split(text string, parts int) []string {
-	list := strings.SplitN(text, "|", parts)
-	for i := range list {
-		list[i] = strings.TrimSpace(list[i])
-	}
-	return append(list, make([]string, parts-len(list))...)
+// UnmarshalYAML reads "name | Label | form | value", with * behind a name that is required.
+func (f *field) UnmarshalYAML(text []byte) error {
+	err := cut(text, &f.Name, &f.Label, &f.Form, &f.Value)
+	f.Name, f.Required = strings.CutSuffix(f.Name, "*")
+	f.Form = cmp.Or(f.Form, "line")
+	return err
 }
 
 // filter is a field above a list that narrows it.
 type filter struct {
-	Name, Label string
-	Among       []option // nil: it is typed
+	Name, Label, All string
+	Among            []option // nil: it is typed
 }
+
+// UnmarshalYAML reads "name | Label | entry for no value".
+func (f *filter) UnmarshalYAML(text []byte) error { return cut(text, &f.Name, &f.Label, &f.All) }
 
 // column is a column of a list. Its class says how wide it is, and x that a phone has no room for it.
 type column struct{ Name, Member, As, Class string }
 
-func columnsOf(texts ...string) (columns []column) {
-	for _, text := range texts {
-		p := split(text, 4)
-		columns = append(columns, column{p[0], p[1], p[2], p[3]})
+// UnmarshalYAML reads "Name | member | how it is shown | class".
+func (c *column) UnmarshalYAML(text []byte) error {
+	return cut(text, &c.Name, &c.Member, &c.As, &c.Class)
+}
+
+// cut cuts a description at its bars. The last parts may be missing.
+func cut(text []byte, into ...*string) error {
+	var whole string
+	err := yaml.Unmarshal(text, &whole)
+	for i, part := range strings.SplitN(whole, "|", len(into)) {
+		*into[i] = strings.TrimSpace(part)
 	}
-	return columns
+	return err
 }
 
 // table is rows under columns. Each row has a cell for each column.
 type table struct {
-	Caption string
 	Columns []column
 	Rows    []row
 	Picks   bool // rows can be chosen
 }
 
-// plainTable is a table of cells.
-func plainTable(columns string) *table {
-	t := &table{}
-	for one := range strings.SplitSeq(columns, ";") {
-		p := split(one, 2)
-		t.Columns = append(t.Columns, column{Name: p[0], Class: p[1]})
-	}
-	return t
-}
+// table is an empty table of a kind's columns.
+func (s *Server) table(kind string) *table { return &table{Columns: s.things[kind].Columns} }
 
 // add adds a row.
 func (t *table) add(cells ...cell) { t.Rows = append(t.Rows, row{Cells: cells}) }
@@ -174,9 +200,8 @@ type detail struct {
 	Facts           []shownFact
 	Blocks          []block
 	Acts            []shownAct
-	Warning, Edit   string // Edit: where it is changed
-	LogIn           bool   // the passphrase would let whoever looks decide
-	Among           map[string][]option
+	Warning, Edit   string    // Edit: where it is changed
+	LogIn           bool      // the passphrase would let whoever looks decide
 	Form            *shownAct // it is being changed
 }
 
@@ -212,6 +237,7 @@ type shownAct struct {
 // place is an entry of the navigation with the kinds of things that it shows, the first at first.
 type place struct {
 	Path, Name, Key, file string
+	does                  string // what is done there, for who looks for it
 	kinds                 []string
 	split                 bool // a detail stands beside the list
 	own                   func(v *visit) (any, error)
@@ -221,32 +247,36 @@ type place struct {
 // describe puts the things of the file whose services are there at their places.
 func (s *Server) describe() {
 	for _, t := range described().Things {
-		t.Acts = slices.Clone(t.Acts) // two servers have what is their own
-		if t.New != nil {
-			made := *t.New
-			t.New = &made
-		}
+		there := t.Needs == "" || !reflect.ValueOf(s.services).FieldByName(t.Needs).IsZero()
 		for _, name := range []string{t.List, t.Read} {
-			if name != "" && !s.method(name).IsValid() {
-				t.Kind = ""
+			there = there && (name == "" || s.method(name).IsValid())
+		}
+		if own := s.own[t.Kind]; there && own != nil {
+			own(&t)
+		}
+		if there {
+			s.put(t)
+		}
+		if there && t.Kind == anyMemory {
+			for _, of := range s.kinds {
+				s.put(of)
 			}
 		}
-		if own := s.own[t.Kind]; own != nil {
-			if !own(&t) {
-				continue
-			}
-		} else if t.Kind == "" || t.List == "" {
-			continue
+	}
+	for _, t := range described().Things {
+		if t.Also != "" && s.things[t.Kind] != nil {
+			also := s.placeAt(t.Also)
+			also.kinds = append(also.kinds, t.Kind)
 		}
-		s.put(t)
 	}
 }
 
 // put registers a thing and what can be done with it.
 func (s *Server) put(t thing) {
 	s.things[t.Kind] = &t
-	if p := s.placeAt(t.Place); !slices.Contains(p.kinds, t.Kind) {
-		p.kinds = append(p.kinds, t.Kind)
+	if t.Place != "" {
+		home := s.placeAt(t.Place)
+		home.kinds = append(home.kinds, t.Kind)
 	}
 	for _, a := range t.Acts {
 		s.perform(&t, a)
@@ -265,29 +295,24 @@ func actPath(kind, verb string) string { return "/ui/" + kind + "/" + verb }
 
 // perform registers an act.
 func (s *Server) perform(t *thing, a act) {
-	if a.do == nil && a.Call == "" {
-		return // it is registered elsewhere
+	if a.path != "" { // it is another thing's
+		return
 	}
 	path, code := actPath(t.Kind, a.Verb), t.Kind+"-"+a.Verb
 	if a.Done != "" {
-		s.notice(code, a.Done)
+		s.notices[code] = a.Done
 	}
 	s.action(path, t.Place, func(v *visit) (string, error) {
-		id := v.value("id")
-		v.Form.Set("kind", t.Kind)
+		id, kind := v.value("id"), t.Kind
+		if kind == anyMemory { // the form says of which kind the row is
+			kind = v.value("kind")
+		}
+		v.Form.Set("kind", kind)
 		v.acted = path
-		if slices.ContainsFunc(a.Fields, func(f string) bool { return strings.HasPrefix(f, "sure") }) && v.value("sure") == "" {
+		if slices.ContainsFunc(a.Fields, func(f field) bool { return f.Name == "sure" }) && v.value("sure") == "" {
 			return "", errs.InvalidField("sure", "must be ticked")
 		}
-		form := url.Values{"by": v.Form["by"]} // what the form offers, and nothing else that the method takes
-		for _, field := range a.Fields {
-			name := strings.TrimSuffix(split(field, 4)[0], "*")
-			form[name] = v.Form[name]
-		}
-		for _, name := range t.Hidden {
-			form[name] = v.Form[name]
-		}
-		made, err := s.carryOut(v, a, id, form)
+		made, err := s.carryOut(v, t, a, id, v.Form)
 		if err != nil {
 			return "", err
 		}
@@ -298,21 +323,27 @@ func (s *Server) perform(t *thing, a act) {
 			}
 			id = of.say(cmp.Or(t.ID, "id"))
 		}
-		to := pathOf(t.Kind, id)
+		to := pathOf(kind, id)
 		if a.Back || to == "" {
-			to = link(t.Place, "kind", t.Kind)
+			to = link(t.Place, "kind", kind, "removed", v.removed)
 		}
 		return done(to, cmp.Or(v.done, code)), nil
 	})
 }
 
-// carryOut does what an act says with a form.
-func (s *Server) carryOut(v *visit, a act, id string, form url.Values) (any, error) {
-	if a.do != nil {
-		return nil, a.do(v, id)
+// carryOut does what an act says with a form: with what it offers, and nothing else that the method takes.
+func (s *Server) carryOut(v *visit, t *thing, a act, id string, sent url.Values) (any, error) {
+	if a.Call == "" {
+		return nil, t.do(v, a.Verb, id)
 	}
-	if name, value, ok := strings.Cut(a.Set, "="); ok {
-		form = maps.Clone(form)
+	form := url.Values{"by": sent["by"]}
+	for _, f := range a.Fields {
+		form[f.Name] = sent[f.Name]
+	}
+	for _, name := range t.Hidden {
+		form[name] = sent[name]
+	}
+	for name, value := range a.Set {
 		form.Set(name, value)
 	}
 	return s.call(v, a.Call, id, form, strings.TrimSpace(form.Get(a.Text)))
@@ -391,15 +422,13 @@ func (s *Server) placePage(v *visit, p *place) (any, error) {
 
 // filters are the filters of a list as they are set.
 func (s *Server) filters(v *visit, t *thing) (set []filter, err error) {
-	for _, text := range t.Filters {
-		p := split(text, 3)
-		f := filter{Name: p[0], Label: p[1]}
+	for _, f := range t.Filters {
 		if among := s.among[t.Kind+"/"+f.Name]; among != nil {
 			if f.Among, err = among(v); err != nil || f.Among == nil {
 				return set, err
 			}
 		} else if choices := s.choices(t.List, f.Name); choices != nil {
-			f.Among = options(cmp.Or(p[2], "all"), v.value(f.Name), choices)
+			f.Among = options(cmp.Or(f.All, "all"), v.value(f.Name), choices)
 		}
 		set = append(set, f)
 	}
@@ -411,14 +440,14 @@ func (s *Server) listOf(v *visit, t *thing) (l listing, err error) {
 	if t.list != nil {
 		l, err = t.list(v)
 	} else {
-		l, err = s.called(v, t)
+		l, err = s.called(v, t, v.Form)
 	}
 	if err != nil {
 		return l, err
 	}
 	l.Order = cmp.Or(l.Order, t.Order)
 	if l.Columns == nil {
-		l.Columns = columnsOf(t.Columns...)
+		l.Columns = t.Columns
 	}
 	if l.next != "" {
 		l.Older = v.with("cursor", l.next)
@@ -429,9 +458,9 @@ func (s *Server) listOf(v *visit, t *thing) (l listing, err error) {
 	return l, nil
 }
 
-// called reads a list by its method.
-func (s *Server) called(v *visit, t *thing) (l listing, err error) {
-	form := maps.Clone(v.Form)
+// called reads a list by its method, narrowed by a form.
+func (s *Server) called(v *visit, t *thing, form url.Values) (l listing, err error) {
+	form = maps.Clone(form)
 	if name, value, ok := strings.Cut(t.Default, "="); ok && form.Get("status") == "" && form.Get(name) == "" {
 		form.Set(name, value)
 	}
@@ -464,30 +493,27 @@ func (s *Server) called(v *visit, t *thing) (l listing, err error) {
 	if t.Total != "" {
 		l.Title = strings.Replace(t.Total, "%s", count(total), 1)
 	}
-	l.Rows, err = s.rowsFrom(v, t, found)
+	l.Rows, err = s.rowsFrom(v, t, found, "")
 	return l, err
 }
 
-// rowsFrom makes the rows of items.
-func (s *Server) rowsFrom(v *visit, t *thing, found []any) (rows []row, err error) {
-	columns := columnsOf(t.Columns...)
+// rowsFrom makes the rows of items that fit a condition.
+func (s *Server) rowsFrom(v *visit, t *thing, found []any, when string) (rows []row, err error) {
 	for _, item := range found {
 		of, err := recordOf(item)
 		if err != nil {
 			return nil, err
 		}
 		if t.row != nil {
-			t.row(v, item, of)
+			t.row(v, item, &of)
+		}
+		if !of.fits(when) {
+			continue
 		}
 		r := row{ID: of.say(cmp.Or(t.ID, "id")), Kind: t.Kind, Title: of.titled(t.Title)}
-		if r.Path = pathOf(t.Kind, r.ID); t.Title == "" {
-			r.Path = ""
-		}
-		for _, c := range columns {
+		r.Path = pathOf(cmp.Or(t.Is, t.Kind), r.ID)
+		for _, c := range t.Columns {
 			r.Cells = append(r.Cells, v.cellOf(of, c, r))
-		}
-		if t.Title == "" { // it has no page: what can be done is shown on its line
-			r.Acts = s.acts(v, t, r.ID, of)
 		}
 		rows = append(rows, r)
 	}
@@ -500,20 +526,21 @@ func (v *visit) cellOf(of record, c column, r row) cell {
 	said := of.say(c.Member)
 	switch as {
 	case "head", "code":
-		one := head(r.Path, cmp.Or(said, r.Title, r.ID), of.say(sub))
-		if one.Code = as == "code"; of.say("withheld") != "" {
-			one.Text, one.Code = "another agent’s command", false
-		}
-		return one
+		return cell{Head: true, Path: r.Path, Text: cmp.Or(said, r.Title, r.ID), Sub: of.say(sub), Chip: of.say("chip"), Code: as == "code"}
 	case "chip":
 		return cell{Chip: said}
 	case "icon":
 		return cell{Icon: said, Sub: said}
 	case "agent":
 		return agentCell(strings.Split(said, ", ")[0])
+	case "told":
+		return head(toldPath(operational.ToldItem{Kind: of.say("kind"), ID: of.say("id")}), said, of.say(sub))
 	case "time":
 		t, _ := time.Parse(time.RFC3339, said) // what is no time is none
 		return at(t)
+	case "day":
+		t, _ := time.Parse(time.RFC3339, said)
+		return head("", t.Format("Mon 2 Jan"), "")
 	case "share":
 		share, err := strconv.ParseFloat(said, 64)
 		if err != nil {
@@ -529,12 +556,14 @@ func (v *visit) cellOf(of record, c column, r row) cell {
 		}
 		return text(count(n))
 	case "rule":
-		matches, _ := of[c.Member].([]any)
-		for _, m := range matches {
-			rule, _ := m.(map[string]any)
-			return cell{Text: record(rule).say("title"), Path: link(guardPath, "kind", "check", "rule_id", record(rule).say("rule_id")), Times: len(matches)}
+		var rules []struct {
+			Title  string
+			RuleID string `json:"rule_id"`
 		}
-		return cell{}
+		if json.Unmarshal([]byte(said), &rules) != nil || len(rules) == 0 { // none is named
+			return cell{}
+		}
+		return cell{Text: rules[0].Title, Path: link(guardPath, "kind", "check", "rule_id", rules[0].RuleID), Times: len(rules)}
 	}
 	return text(said)
 }
@@ -544,18 +573,18 @@ const mostLooked = 20
 
 // detailOf reads a row, and what whoever looks may do with it.
 func (s *Server) detailOf(v *visit, t *thing, id string) (d *detail, err error) {
-	if t.read != nil {
-		if d, err = t.read(v, id); err != nil {
-			return nil, err
-		}
-		d.Kind, d.ID = t.Kind, cmp.Or(d.ID, id)
-		return d, nil
-	}
 	var item any
-	if t.Read != "" {
-		item, err = s.call(v, t.Read, id, nil, "")
-	} else if item, err = s.listed(v, t, id); errors.Is(err, errGone) {
-		err = errs.Errorf(errs.NotFound, "there is no %s %s here, or no longer", strings.ToLower(t.One), short(80, id))
+	switch {
+	case t.read != nil:
+		d, err = t.read(v, id)
+		if err == nil {
+			d.Kind, d.ID = t.Kind, cmp.Or(d.ID, id)
+		}
+		return d, err
+	case t.Read != "":
+		item, err = s.call(v, t.Read, id, v.Form, "")
+	default:
+		item, err = s.listed(v, t, id)
 	}
 	if err != nil {
 		return nil, err
@@ -570,17 +599,22 @@ func (s *Server) detailFrom(v *visit, t *thing, id string, item any) (*detail, e
 		return nil, err
 	}
 	if t.row != nil {
-		t.row(v, item, of)
+		t.row(v, item, &of)
 	}
 	d := &detail{Kind: t.Kind, ID: cmp.Or(of.say(cmp.Or(t.ID, "id")), id), Title: cmp.Or(of.titled(t.Title), t.One+" "+id)}
 	for _, name := range t.Chips {
 		d.Chips = append(d.Chips, of.say(name))
 	}
-	if d.Facts, err = v.facts(item, slices.Concat(t.Chips, t.Hidden, strings.FieldsFunc(t.Title, func(r rune) bool { return r == '{' || r == '}' }))...); err != nil {
+	if d.Facts, err = v.facts(of, slices.Concat(t.Chips, t.Hidden, t.Without, strings.FieldsFunc(t.Title, func(r rune) bool { return strings.ContainsRune("${}", r) }))...); err != nil {
 		return nil, err
 	}
 	if t.more != nil {
-		if err := t.more(v, id, item, of, d); err != nil {
+		if err := t.more(v, item, d); err != nil {
+			return nil, err
+		}
+	}
+	for _, p := range t.Parts {
+		if err := s.addPart(v, p, d.ID, item, of, d); err != nil {
 			return nil, err
 		}
 	}
@@ -592,8 +626,39 @@ func (s *Server) detailFrom(v *visit, t *thing, id string, item any) (*detail, e
 	return d, nil
 }
 
-// errGone says that a list has no row of an id.
-var errGone = errors.New("there is no such row")
+// addPart adds a part to a detail. Nothing is said of rows of a kind that whoever looks is not shown.
+func (s *Server) addPart(v *visit, p part, id string, item any, of record, d *detail) (err error) {
+	t := s.things[p.Kind]
+	if t == nil || p.Call != "" && !s.method(p.Call).IsValid() {
+		return nil
+	}
+	var found []any
+	if p.Of != "" {
+		found = rowsOf(item, p.Of)
+	} else {
+		form := url.Values{}
+		for name, value := range p.With {
+			form.Set(name, of.titled(value))
+		}
+		answer, err := s.call(v, cmp.Or(p.Call, t.List), id, form, "")
+		if err != nil {
+			return err
+		}
+		found, _, _ = items(answer)
+	}
+	if p.Last {
+		slices.Reverse(found)
+	}
+	b := block{ID: p.ID, Title: p.Title, Live: p.Live, Empty: p.Empty, More: p.More, Table: s.table(p.Kind)}
+	if n := len(found) - mostParted; n > 0 {
+		found, b.Note = found[:mostParted], "And "+count(n)+" more."
+	}
+	if b.Table.Rows, err = s.rowsFrom(v, t, found, p.When); err != nil {
+		return err
+	}
+	d.Blocks = append(d.Blocks, b)
+	return nil
+}
 
 // listed finds a row in its list.
 func (s *Server) listed(v *visit, t *thing, id string) (any, error) {
@@ -613,7 +678,7 @@ func (s *Server) listed(v *visit, t *thing, id string) (any, error) {
 		}
 		of.Form.Set("cursor", list.next)
 	}
-	return nil, errGone
+	return nil, errs.Errorf(errs.NotFound, "there is no %s %s here, or no longer", strings.ToLower(t.One), short(80, id))
 }
 
 // acts are what whoever looks can do with a row.
@@ -638,12 +703,9 @@ func (s *Server) shown(v *visit, t *thing, a act, id string, of record) *shownAc
 	for _, name := range t.Hidden {
 		one.Hidden = append(one.Hidden, option{Name: name, Value: of.say(name)})
 	}
-	for _, text := range a.Fields {
-		parts := split(text, 4)
-		name, required := strings.CutSuffix(parts[0], "*")
-		f := field{Name: name, Label: parts[1], Form: cmp.Or(parts[2], "line"), Value: parts[3], Required: required}
+	for _, f := range a.Fields {
 		if f.Form == "choice" {
-			f.Choices = options("", v.value(name), s.choices(a.Call, name))
+			f.Choices = options("", v.value(f.Name), s.choices(a.Call, f.Name))
 		}
 		one.Inputs = append(one.Inputs, f)
 	}

@@ -5,8 +5,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"skillrouter/internal/operation"
+	"skillrouter/operational"
+	"skillrouter/router/decision"
 )
 
 // misnamed lists what a description names that is not there: methods of services, and fields of what these take.
@@ -37,7 +40,7 @@ func misnamed(things []thing) (faults []string) {
 			faults = append(faults, t.Kind+": "+t.List+" "+t.Read)
 		}
 		for _, f := range t.Filters {
-			if name := split(f, 3)[0]; t.List != "" && name != "q" && !slices.Contains(names, name) {
+			if name := f.Name; t.List != "" && name != "q" && !slices.Contains(names, name) {
 				faults = append(faults, t.Kind+": filter "+name)
 			}
 		}
@@ -54,12 +57,23 @@ func misnamed(things []thing) (faults []string) {
 				faults = append(faults, t.Kind+": "+a.Call)
 			}
 			for _, f := range a.Fields {
-				if name := strings.TrimSuffix(split(f, 4)[0], "*"); name != "sure" && name != "by" && name != a.Text && !slices.Contains(names, name) {
+				if name := f.Name; name != "sure" && name != "by" && name != a.Text && !slices.Contains(names, name) {
 					faults = append(faults, t.Kind+": "+a.Verb+": field "+name)
 				}
 			}
 		}
-		for _, c := range columnsOf(t.Columns...) {
+		for _, p := range t.Parts {
+			_, ok := takes(p.Call)
+			if p.Call != "" && !ok || !slices.ContainsFunc(things, func(of thing) bool { return of.Kind == p.Kind }) {
+				faults = append(faults, t.Kind+": part "+p.ID)
+			}
+		}
+		if waiting := reflect.TypeFor[decision.Waiting](); t.Waits.Of != "" {
+			if _, ok := waiting.FieldByName(t.Waits.Of); !ok {
+				faults = append(faults, t.Kind+": waits "+t.Waits.Of)
+			}
+		}
+		for _, c := range t.Columns {
 			if c.Class == "" {
 				faults = append(faults, t.Kind+": column "+c.Name)
 			}
@@ -77,8 +91,50 @@ func TestThings(t *testing.T) {
 	if faults := misnamed(things); len(faults) > 0 {
 		t.Errorf("there is no %q", faults)
 	}
-	wrong := []thing{{Kind: "x", List: "Tasks.Lost", Filters: []string{"nothing | x"}, Acts: []act{{Verb: "v", Call: "Tasks.Cancel", Fields: []string{"nowhere | x"}}}}}
-	if faults := misnamed(wrong); len(faults) != 3 {
-		t.Errorf("of three mistakes %q are found", faults)
+	wrong := []thing{{Kind: "x", List: "Tasks.Lost", Filters: []filter{{Name: "nothing"}}, Acts: []act{{Verb: "v", Call: "Tasks.Cancel", Fields: []field{{Name: "nowhere"}}}}, Parts: []part{{Kind: "lost"}, {Kind: "x", Call: "Tasks.Lost"}}, Waits: wait{Of: "Lost"}}}
+	if faults := misnamed(wrong); len(faults) != 6 {
+		t.Errorf("of six mistakes %q are found", faults)
+	}
+}
+
+// TestRecord reads members of every sort. What is no text in a list, and no time, says nothing that misleads.
+func TestRecord(t *testing.T) {
+	of, err := recordOf(struct {
+		Name    string         `json:"name"`
+		Numbers []int          `json:"numbers"`
+		Tags    []string       `json:"tags"`
+		None    map[string]int `json:"none"`
+		No      bool           `json:"no"`
+		Never   time.Time      `json:"never"`
+		At      time.Time      `json:"at"`
+		Count   int            `json:"count"`
+		After   struct{ Share float64 }
+	}{Name: "a $name ${count}", Numbers: []int{1, 2}, Tags: []string{"x", "y"}, None: map[string]int{}, At: time.Unix(0, 0).UTC(), After: struct{ Share float64 }{0.5}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	of.set("more", "is said")
+	for name, want := range map[string]string{
+		"name": "a $name ${count}", "numbers": "[1,2]", "tags": "x, y", "none": "", "no": "", "never": "", "at": "1970-01-01T00:00:00Z", "count": "0", "After.Share": "0.5",
+		"more": "is said", "none/no/=fixed": "fixed", "nothing": "", "name.inner": "",
+	} {
+		if got := of.say(name); got != want {
+			t.Errorf("%s says %q, want %q", name, got, want)
+		}
+	}
+	if got := of.titled("#${count} ${name}: ${none}"); got != "#0 a $name ${count}:" { // what a member says is no pattern
+		t.Errorf("the title is %q", got)
+	}
+	if !of.fits("count=;tags!=z") || of.fits("more=") {
+		t.Error("a condition is read otherwise")
+	}
+}
+
+// TestToldRulesLeadToTheirChecks: the list of checks is narrowed to the rule that was told.
+func TestToldRulesLeadToTheirChecks(t *testing.T) {
+	for _, kind := range []string{"rule", "guard"} {
+		if got := toldPath(operational.ToldItem{Kind: kind, ID: "builtin:rm"}); got != "/ui/guard?kind=check&rule_id=builtin%3Arm" {
+			t.Errorf("a %s leads to %s", kind, got)
+		}
 	}
 }

@@ -24,27 +24,19 @@ const (
 )
 
 // stretches are how far back lanes reach, by the names that the page's address has.
-var stretches = []struct {
+var stretches = []stretch{{"1h", time.Hour}, {"6h", 6 * time.Hour}, {"24h", 24 * time.Hour}, {"7d", 7 * 24 * time.Hour}}
+
+type stretch struct {
 	Name string
 	Of   time.Duration
-}{{"1h", time.Hour}, {"6h", 6 * time.Hour}, {"24h", 24 * time.Hour}, {"7d", 7 * 24 * time.Hour}}
+}
 
 // spanOf is the stretch of a name; six hours of any other.
 func spanOf(name string) time.Duration {
-	for _, one := range stretches {
-		if one.Name == name {
-			return one.Of
-		}
+	if i := slices.IndexFunc(stretches, func(s stretch) bool { return s.Name == name }); i >= 0 {
+		return stretches[i].Of
 	}
 	return 6 * time.Hour
-}
-
-// timelineOf is the timeline of a project or an agent; empty: there is no timeline, or no name.
-func (s *Server) timelineOf(what, name string) string {
-	if name == "" || s.services.Timeline == nil {
-		return ""
-	}
-	return link(timelinePath, what, name)
 }
 
 // timelineView is what the page of the timeline shows.
@@ -115,10 +107,7 @@ type lane struct {
 }
 
 // bar is a rectangle; its place and width are in per cent of the stretch.
-type bar struct {
-	X, Width, Tone, Path, Says string
-	Count                      int
-}
+type bar struct{ X, Width, Tone, Says string }
 
 // lanesOf draws what a query selects over a stretch that ends now, and returns it too.
 func (s *Server) lanesOf(v *visit, query feed.TimelineQuery, stretch time.Duration) (*lanes, []feed.Moment, error) {
@@ -155,7 +144,7 @@ func (s *Server) lanesOf(v *visit, query feed.TimelineQuery, stretch time.Durati
 				}
 			}
 		}
-		one.Bars = bursts(id, agents[id], begin, stretch)
+		one.Bars = bursts(agents[id], begin, stretch)
 		one.Says = fmt.Sprintf("%s: %d events in %s", id, len(agents[id]), span(stretch))
 		drawn.Lanes = append(drawn.Lanes, one)
 	}
@@ -175,7 +164,7 @@ func axis(begin time.Time, stretch time.Duration) (times []string) {
 }
 
 // bursts are what an agent did, a bar for each piece of time in which it did something.
-func bursts(id string, moments []feed.Moment, begin time.Time, stretch time.Duration) (bars []bar) {
+func bursts(moments []feed.Moment, begin time.Time, stretch time.Duration) (bars []bar) {
 	piece := stretch / lanePieces
 	counts, worst := make([]int, lanePieces+1), make([]string, lanePieces+1)
 	for _, m := range moments {
@@ -194,9 +183,8 @@ func bursts(id string, moments []feed.Moment, begin time.Time, stretch time.Dura
 		}
 		from := begin.Add(time.Duration(i) * piece)
 		b := rectangle(100*float64(i)/lanePieces, 90.0/lanePieces)
-		b.Count, b.Tone = n, cmp.Or(worst[i], "calm")
+		b.Tone = cmp.Or(worst[i], "calm")
 		b.Says = fmt.Sprintf("%d at %s", n, from.Format("15:04"))
-		b.Path = link(timelinePath, "agent", id, "range", from.Format(time.RFC3339)+".."+from.Add(piece).Format(time.RFC3339))
 		bars = append(bars, b)
 	}
 	return bars
@@ -219,7 +207,7 @@ func (s *Server) rangeOf(session operational.Session) string {
 func momentPath(m feed.Moment) string {
 	switch m.About {
 	case "rule":
-		return link(guardPath, "kind", "check", "rule", m.Subject)
+		return link(guardPath, "kind", "check", "rule_id", m.Subject)
 	case "check":
 		return link(guardPath, "kind", "check", "agent", m.Agent) + "#check-" + url.QueryEscape(m.Subject)
 	case "transcript":
@@ -241,11 +229,11 @@ func sparkline(values []int) string {
 	return strings.Join(points, " ")
 }
 
-// perPiece counts times by equal pieces of a stretch that ends now.
-func perPiece(times []time.Time, now time.Time, stretch time.Duration, pieces int) []int {
+// perPiece counts what there is by equal pieces of a stretch that ends now.
+func perPiece[T any](all []T, at func(T) time.Time, now time.Time, stretch time.Duration, pieces int) []int {
 	counts := make([]int, pieces)
-	for _, t := range times {
-		if i := pieces - 1 - int(now.Sub(t)*time.Duration(pieces)/stretch); i >= 0 && i < pieces {
+	for _, one := range all {
+		if i := pieces - 1 - int(now.Sub(at(one))*time.Duration(pieces)/stretch); i >= 0 && i < pieces {
 			counts[i]++
 		}
 	}

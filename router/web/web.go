@@ -19,9 +19,9 @@ import (
 	"iter"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"skillrouter/comms"
 	"skillrouter/internal/clock"
@@ -48,15 +48,14 @@ import (
 type Services struct {
 	Auth          router.Authenticator
 	Persons       *person.Persons // nil: there is no passphrase
-	Presence      comms.PresenceService
-	Mailbox       comms.MailboxService
+	Presence      Presence
+	Mailbox       Mailbox
 	Tasks         operational.TaskService
 	Reminders     operational.ReminderService
 	Escalations   operational.EscalationService
 	Sessions      session.Service
 	Timeline      feed.TimelineService
 	Kinds         []kind.Memory // whose rows have pages
-	Introspection router.IntrospectionService
 	Memory        router.MemoryService
 	Knowledge     *knowledge.Base
 	Lessons       lesson.Service
@@ -64,9 +63,7 @@ type Services struct {
 	Guard         guard.Service
 	Consolidation history.ConsolidationService
 	Leases        Leases
-	Unread        Unread
-	Log           MessageLog
-	Health        func(ctx context.Context) Health
+	Health        func(ctx context.Context) router.Health
 	Hooks         func(ctx context.Context) []router.SystemCheck // whether agents' hooks ask the guard
 	Demo          Demo                                           // nil: there is none to be had
 	// Projects returns up to limit projects that anything belongs to.
@@ -78,17 +75,18 @@ type Services struct {
 	Tellings  Tellings
 	Value     value.Service
 	Decisions decision.Service // with Guard, Escalations, Incidents, Knowledge and Consolidation
-	Process   func() Process
 }
 
-// Unread tells how many messages wait for an agent; comms.Presence does.
-type Unread interface {
+// Presence tells who is there; comms.Presence does.
+type Presence interface {
+	comms.PresenceService
 	// Unread returns how many messages the agent has not acknowledged. The caller must be that agent, or a Captain.
 	Unread(ctx context.Context, agentID string) (int, error)
 }
 
-// MessageLog reads the log of all messages; comms.Mailbox does.
-type MessageLog interface {
+// Mailbox keeps the messages; comms.Mailbox does.
+type Mailbox interface {
+	comms.MailboxService
 	// Log returns messages, the latest first, and marks none as delivered.
 	Log(ctx context.Context, query operational.LogQuery) (comms.LogPage, error)
 	// Reached tells how far messages have come, by their seqs.
@@ -104,15 +102,6 @@ type Tellings interface {
 // Leases tells who holds which files; comms/lease does.
 type Leases interface {
 	Leases(ctx context.Context, filter operational.LeaseFilter) ([]operational.Lease, error)
-}
-
-// Health is how the process is.
-type Health struct {
-	Status    string // "healthy" or "degraded"
-	Version   string
-	Uptime    time.Duration
-	Stats     map[string]int64 // how many of each there are
-	Interlock string           // state of the UDP mesh
 }
 
 // Options are the settings of a Server. The zero value is usable.
@@ -141,13 +130,13 @@ type Server struct {
 	actions  map[string]action // by path
 	things   map[string]*thing // by kind
 	places   []*place
-	own      map[string]func(t *thing) bool              // what is a kind's own, by kind; false: there is no such service
+	own      map[string]func(t *thing)                   // what is a kind's own, by kind
+	kinds    []thing                                     // of the registry
 	among    map[string]func(v *visit) ([]option, error) // the values of filters that no type lists, by kind and name
-	sizes    recent[router.MemoryStats]
-	counted  perVisitor
-	known    recent[[]string]  // projects: each page offers them
-	notices  map[string]string // what is said after an action, by the code that a redirect bears
-	bound    *Server           // shows whoever is bound to projects what keeps to them; nil: this is it
+	counted  kept[[]int]                                 // by who looks
+	known    kept[[]string]                              // projects: each page offers them
+	notices  map[string]string                           // what is said after an action, by the code that a redirect bears
+	bound    *Server                                     // shows whoever is bound to projects what keeps to them; nil: this is it
 }
 
 // New makes the dashboard of the services. Templates and assets are prepared
@@ -173,7 +162,7 @@ func New(services Services, options Options) *Server {
 func (s Services) withinWalls() Services {
 	kinds := slices.DeleteFunc(slices.Clone(s.Kinds), func(m kind.Memory) bool { return !m.Walled })
 	return Services{
-		Auth: s.Auth, Persons: s.Persons, Presence: s.Presence, Mailbox: s.Mailbox, Log: s.Log, Unread: s.Unread, Timeline: s.Timeline,
+		Auth: s.Auth, Persons: s.Persons, Presence: s.Presence, Mailbox: s.Mailbox, Timeline: s.Timeline,
 		Kinds: kinds, Knowledge: s.Knowledge, Lessons: s.Lessons, Search: s.Search, Verdicts: s.Verdicts, Value: s.Value,
 	}
 }
@@ -225,21 +214,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			shown.show(w, r, page)
 			return
 		}
-		if to, ok := described().Moved[r.URL.Path]; ok { // links in chats and notes go on working
-			query, words := r.URL.Query(), strings.Fields(to)
-			for _, word := range words[1:] {
-				name, value, set := strings.Cut(word, "=")
-				if old, now, renamed := strings.Cut(word, ">"); renamed && query.Has(old) {
-					query[now] = query[old]
-				} else if set {
-					query.Set(name, value)
-				}
-			}
-			place := words[0]
-			if len(query) > 0 {
-				place += "?" + query.Encode()
-			}
-			http.Redirect(w, r, place, http.StatusFound)
+		if to, ok := described().Moved[r.URL.Path]; ok {
+			http.Redirect(w, r, moved(to, r.URL.Query()), http.StatusFound)
 			return
 		}
 	case http.MethodPost:
@@ -249,6 +225,20 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	s.NotFound(w, r)
+}
+
+// moved is where a page is now that had an address of its own, with its query: links in chats and notes go on working.
+func moved(to string, query url.Values) string {
+	words := strings.Fields(to)
+	for _, word := range words[1:] {
+		name, value, set := strings.Cut(word, "=")
+		if old, now, renamed := strings.Cut(word, ">"); renamed && query.Has(old) {
+			query[now] = query[old]
+		} else if set {
+			query.Set(name, value)
+		}
+	}
+	return pathWith(words[0], query)
 }
 
 // shownTo is what serves the pages of whoever asks.
