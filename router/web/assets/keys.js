@@ -70,10 +70,12 @@
       const answer = await fetch("/ui/find?q=" + encodeURIComponent(field.value), { signal: mine.signal });
       const text = await answer.text();
       if (mine !== asking) return;
+      asking = null;
       if (!answer.ok) throw new Error(String(answer.status));
       show(new DOMParser().parseFromString(text, "text/html"));
     } catch (error) {
       if (error.name === "AbortError") return;
+      asking = null;
       list.replaceChildren();
       options = [];
       choose(0);
@@ -104,7 +106,7 @@
     if (event.isComposing) return;
     const moves = { ArrowDown: 1, ArrowUp: -1 };
     if (moves[event.key]) choose(chosen + moves[event.key]);
-    else if (event.key === "Enter") { if (timer) { clearTimeout(timer); ask().then(() => go(options[chosen])); } else go(options[chosen]); }
+    else if (event.key === "Enter") { if (timer || asking) { clearTimeout(timer); ask().then(() => go(options[chosen])); } else go(options[chosen]); }
     else return;
     event.preventDefault();
   });
