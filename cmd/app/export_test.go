@@ -19,7 +19,7 @@ const SilentGrace = silentGrace
 // DataOf, HealthOf and DoctorOf are for tests that look past authentication.
 func CheckAirgapped(c config.Config) error                      { return checkAirgapped(c) }
 func DataOf(a *App) string                                      { return a.config.Data }
-func HealthOf(ctx context.Context, a *App) router.Health       { return a.health(ctx) }
+func HealthOf(ctx context.Context, a *App) router.Health        { return a.health(ctx) }
 func DoctorOf(ctx context.Context, a *App) []router.SystemCheck { return a.doctor(ctx) }
 
 // SweepAll removes what was kept long enough and what running parts remove in time.
