@@ -146,24 +146,24 @@ func (s *Server) projectOptions(ctx context.Context, chosen string) []option {
 }
 
 const (
-	// countsAge is how long the navigation's counts are shown as they were, and mostKept for how many different visitors they are kept.
-	countsAge = 2 * time.Second
-	mostKept  = 64
+	// countsAge is how long the navigation's counts are shown as they were, and mostRecent for how many different visitors they are kept.
+	countsAge  = 2 * time.Second
+	mostRecent = 64
 )
 
-// kept is what takes long to read and is shown for a while as it was, by a key. Who asks meanwhile waits for the one who reads.
-type kept[T any] struct {
+// recent is what takes long to read and is shown for a while as it was, by a key. Who asks meanwhile waits for the one who reads.
+type recent[T any] struct {
 	mu  sync.Mutex
-	all map[string]keptOne[T]
+	all map[string]reading[T]
 }
 
-type keptOne[T any] struct {
+type reading[T any] struct {
 	at    time.Time
 	value T
 }
 
 // of returns the value, which is read if it was never, or longer ago than it may be shown. Beside an error it is the old one.
-func (k *kept[T]) of(key string, now clock.Clock, most time.Duration, read func() (T, error)) (T, error) {
+func (k *recent[T]) of(key string, now clock.Clock, most time.Duration, read func() (T, error)) (T, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	had := k.all[key]
@@ -172,10 +172,10 @@ func (k *kept[T]) of(key string, now clock.Clock, most time.Duration, read func(
 		if err != nil {
 			return had.value, err
 		}
-		if k.all == nil || len(k.all) >= mostKept {
-			k.all = map[string]keptOne[T]{}
+		if k.all == nil || len(k.all) >= mostRecent {
+			k.all = map[string]reading[T]{}
 		}
-		had = keptOne[T]{now(), value}
+		had = reading[T]{now(), value}
 		k.all[key] = had
 	}
 	return had.value, nil

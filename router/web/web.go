@@ -133,8 +133,8 @@ type Server struct {
 	own      map[string]func(t *thing)                   // what is a kind's own, by kind
 	kinds    []thing                                     // of the registry
 	among    map[string]func(v *visit) ([]option, error) // the values of filters that no type lists, by kind and name
-	counted  kept[[]int]                                 // by who looks
-	known    kept[[]string]                              // projects: each page offers them
+	counted  recent[[]int]                               // by who looks
+	known    recent[[]string]                            // projects: each page offers them
 	notices  map[string]string                           // what is said after an action, by the code that a redirect bears
 	bound    *Server                                     // shows whoever is bound to projects what keeps to them; nil: this is it
 }
