@@ -15,7 +15,7 @@ import (
 // checking is one check under way.
 type checking struct {
 	ctx     context.Context
-	view    view
+	rules   *index
 	similar Similar
 	action  *Action
 	memory  *act.Memory  // of the agent; nil: nobody's
@@ -25,44 +25,65 @@ type checking struct {
 	notes   []string
 }
 
-func (c *checking) run() {
+// reading is one text of the action, as it was followed.
+type reading struct {
+	act.Proposal
+	text     string
+	shell    *act.Shell
+	readable bool
+}
+
+// run reads the action, and judges it by the rules as they are then.
+func (c *checking) run() Verdict {
 	proposals, rest := act.Proposals(c.action.Command, c.action.Tool, c.action.Args, c.action.Folder)
-	for _, p := range proposals {
-		c.propose(p)
+	readings := make([]reading, len(proposals))
+	for i, p := range proposals {
+		r := reading{Proposal: p, text: act.Tidy(p.Text)}
+		if len(r.text) <= act.MaxInput {
+			r.shell = act.NewShell(p.Dir).Remembering(c.memory).In(c.roots(p)...).On(c.disk)
+			c.read = append(c.read, r.shell)
+			r.readable = c.follow(r.shell, p, r.text)
+		}
+		readings[i] = r
+	}
+	c.rules.mu.RLock()
+	defer c.rules.mu.RUnlock()
+	for _, r := range readings {
+		c.propose(r)
 	}
 	if c.action.Unread != "" {
 		c.bound(c.action.Unread, "its message is too long, or was not understood", strings.HasSuffix(c.action.Unread, "*"))
 	}
 	if rest != "" {
-		c.similarity(rest)
+		c.similarTo(rest, 0)
 	}
+	return c.verdict()
 }
 
 // propose judges one text.
-func (c *checking) propose(p act.Proposal) {
-	text := act.Tidy(p.Text)
-	if len(text) > act.MaxInput {
+func (c *checking) propose(r reading) {
+	text, s := r.text, r.shell
+	if s == nil {
 		c.bound(text, "it is longer than 1 MB", false)
 		return
 	}
-	prose := p.Plain() && !act.LooksSQL(text) && act.Prose(text)
-	s := act.NewShell(p.Dir).Remembering(c.memory).In(c.roots(p)...).On(c.disk)
-	c.read = append(c.read, s)
-	readable := c.follow(s, p, text)
+	prose := r.Plain() && !act.LooksSQL(text) && act.Prose(text)
 	c.compare(s.Acts)
-	if len(c.found) == 0 && p.Plain() {
+	if len(c.found) == 0 && r.Plain() {
 		if command, intended := act.Sentence(text); command != "" {
-			if c.sentence(command, intended); len(c.found) > 0 {
+			if c.quoted(command, intended); len(c.found) > 0 {
 				return
 			}
 		}
 	}
 	switch {
 	case prose && !s.Blind:
-		c.quoted(text)
-		c.similarity(text)
+		for _, code := range act.QuotedCode(text) {
+			c.quoted(code, false)
+		}
+		c.similarTo(text, 0)
 		return
-	case !readable:
+	case !r.readable:
 		c.bound(text, "it could not be followed", false)
 	case s.Over != "":
 		c.bound(act.WithoutData(text)+s.Unread, s.Over, s.Blind)
@@ -73,10 +94,10 @@ func (c *checking) propose(p act.Proposal) {
 	case s.Refused:
 		c.standing(text)
 	}
-	if s.Interactive != "" && p.Command() && !prose {
+	if s.Interactive != "" && r.Command() && !prose {
 		c.note(Short(s.Interactive) + " without a script is typed into, past every hook: give each command by itself")
 	}
-	c.opaque(s.Acts, text)
+	c.opaque(s.Acts)
 }
 
 func (c *checking) note(note string) {
@@ -106,26 +127,9 @@ func (c *checking) follow(s *act.Shell, p act.Proposal, text string) (readable b
 	return true
 }
 
-// quoted follows the commands that a sentence puts between backticks.
-func (c *checking) quoted(text string) {
-	for _, code := range act.QuotedCode(text) {
-		s := act.NewShell("")
-		if c.follow(s, act.Proposal{}, code) {
-			// A sentence that names the act may as well forbid it: it warns.
-			known := maps.Clone(c.found)
-			c.compare(s.Acts)
-			for id, m := range c.found {
-				if known[id] == nil {
-					m.Blocks = false
-				}
-			}
-		}
-	}
-}
-
-// sentence follows the command that a sentence says will be run. One that does
-// not say so plainly may as well forbid it: it warns.
-func (c *checking) sentence(command string, intended bool) {
+// quoted follows a command that stands in a sentence. One that does not say plainly that it is about to be run may as well
+// forbid it: it warns.
+func (c *checking) quoted(command string, intended bool) {
 	s := act.NewShell("")
 	if !c.follow(s, act.Proposal{}, command) {
 		return
@@ -141,28 +145,27 @@ func (c *checking) sentence(command string, intended bool) {
 
 // compare judges the acts by the deterministic lanes.
 func (c *checking) compare(acts []*act.Act) {
-	type key struct {
-		rule    *Rule
-		trigger int
+	type trigger struct {
+		rule   *Rule
+		number int
 	}
-	best := map[key][]guardFit{}
-	reasons := map[key]*act.Act{}
-	try := func(e entry, a *act.Act) {
-		if !c.view.sees(e.place) {
-			return
-		}
-		rule := e.place.rule
-		fit := rule.fits(rule.triggers[e.trigger][e.act], a, c.action)
-		if fit == none {
-			return
-		}
-		k := key{rule, e.trigger}
-		if best[k] == nil {
-			best[k] = make([]guardFit, len(rule.triggers[e.trigger]))
-		}
-		best[k][e.act] = max(best[k][e.act], fit)
-		if reasons[k] == nil || fit == full {
-			reasons[k] = a
+	best := map[trigger][]guardFit{}
+	reasons := map[trigger]*act.Act{}
+	try := func(entries []entry, a *act.Act) {
+		for _, e := range entries {
+			acts := e.rule.triggers[e.trigger]
+			fit := e.rule.fits(acts[e.act], a, c.action)
+			if fit == none {
+				continue
+			}
+			t := trigger{e.rule, e.trigger}
+			if best[t] == nil {
+				best[t] = make([]guardFit, len(acts))
+			}
+			best[t][e.act] = max(best[t][e.act], fit)
+			if reasons[t] == nil || fit == full {
+				reasons[t] = a
+			}
 		}
 	}
 	for _, a := range acts {
@@ -179,80 +182,63 @@ func (c *checking) compare(acts []*act.Act) {
 			for _, k := range kinds {
 				if at := (looked{k, pathKey(e)}); !seen[at] {
 					seen[at] = true
-					entries, more := c.view.effects(k, e)
-					for _, entry := range entries {
-						try(entry, a)
-					}
-					for _, entry := range more {
-						try(entry, a)
-					}
+					entries, more := c.rules.effects(k, e)
+					try(entries, a)
+					try(more, a)
 				}
 			}
 		}
-		for _, entry := range c.view.words(a.Name) {
-			try(entry, a)
-		}
+		try(c.rules.lists[key{by: byWords, text: a.Name}], a)
 		if len(a.Words) > 0 {
-			for _, entry := range c.view.words(a.Name + " " + a.Words[0]) {
-				try(entry, a)
-			}
+			try(c.rules.lists[key{by: byWords, text: a.Name + " " + a.Words[0]}], a)
 		}
 		c.harms(a)
-		for _, p := range c.view.judges() {
-			if !c.view.sees(p) {
-				continue
-			}
-			r := p.rule
-			if fit := r.judge(a, c.action); fit != none && !a.Harmless() {
-				c.match(r, LaneDeterministic, fit == full && c.stops(r), runs+Short(a.Text()))
+		for _, e := range c.rules.lists[key{by: byJudge}] {
+			if fit := e.rule.judge(a, c.action); fit != none && !a.Harmless() {
+				c.match(e.rule, LaneDeterministic, fit == full && c.stops(e.rule), runs+Short(a.Text()))
 			}
 		}
 		c.patterns(a)
 	}
-	for k, fits := range best {
-		if slices.Contains(fits, none) {
-			// A part of what the rule describes.
-			c.nears(k.rule, "the action holds a part of it: "+Short(reasons[k].Text()))
-			continue
+	for t, fits := range best {
+		text := Short(reasons[t].Text())
+		switch {
+		case slices.Contains(fits, none):
+			c.nears(t.rule, "the action holds a part of it: "+text)
+		case slices.Contains(fits, near):
+			c.nears(t.rule, "the action comes near it: "+text)
+		default:
+			c.match(t.rule, LaneDeterministic, c.stops(t.rule), runs+text)
 		}
-		if slices.Contains(fits, near) {
-			c.nears(k.rule, "the action comes near it: "+Short(reasons[k].Text()))
-			continue
-		}
-		c.match(k.rule, LaneDeterministic, c.stops(k.rule), runs+Short(reasons[k].Text()))
 	}
 }
 
 // harms finds the rules of packs that name a harm which the act does.
 func (c *checking) harms(a *act.Act) {
-	if a.Within || !c.view.packed() {
+	if a.Within || c.rules.packed == 0 {
 		return
 	}
 	for _, h := range a.Harms() {
-		for _, p := range c.view.harms(h) {
-			if c.view.sees(p) {
-				c.match(p.rule, LaneDeterministic, c.stops(p.rule), runs+Short(a.Text()))
-			}
+		for _, e := range c.rules.lists[key{by: byHarm, text: string(h)}] {
+			c.match(e.rule, LaneDeterministic, c.stops(e.rule), runs+Short(a.Text()))
 		}
 	}
 }
 
 // patterns tries the rules' expressions on one act.
 func (c *checking) patterns(a *act.Act) {
-	places := c.view.patterns()
-	if len(places) == 0 || a.Within || a.Mention() || a.Harmless() || a.Name == act.SetsVariable {
+	entries := c.rules.lists[key{by: byPattern}]
+	if len(entries) == 0 || a.Within || a.Mention() || a.Harmless() || a.Name == act.SetsVariable {
 		return
 	}
 	text := a.Plain()
 	text = text[:min(len(text), maxPatternInput)]
-	for _, p := range places {
-		r := p.rule
-		if !c.view.sees(p) || r.literal != "" && !strings.Contains(text, r.literal) || r.instead.is(a) {
+	for _, e := range entries {
+		r := e.rule
+		if r.literal != "" && !strings.Contains(text, r.literal) || r.instead.is(a) || !r.pattern.MatchString(text) {
 			continue
 		}
-		if r.pattern.MatchString(text) {
-			c.match(r, LanePattern, c.stops(r), patterned+Short(text))
-		}
+		c.match(r, LanePattern, c.stops(r), patterned+Short(text))
 	}
 }
 
@@ -278,20 +264,16 @@ func (c *checking) bound(text, why string, blind bool) {
 
 // program is a word of the text that names a program which a rule in use blocks something of; empty: there is none.
 func (c *checking) program(text string) string {
-	var rules []*Rule
-	for _, r := range c.view.all() {
-		if c.stops(r) {
-			rules = append(rules, r)
-		}
-	}
 	known := map[string]bool{}
 	for name := range act.ProgramsIn(text) {
 		if known[name] {
 			continue
 		}
 		known[name] = true
-		if slices.ContainsFunc(rules, func(r *Rule) bool { return r.of(name) }) {
-			return name
+		for _, r := range c.rules.byID {
+			if c.stops(r) && r.of(name) {
+				return name
+			}
 		}
 	}
 	return ""
@@ -321,12 +303,9 @@ func (c *checking) unread(text, why string) {
 // standing finds the rules all of whose words stand in a text.
 func (c *checking) standing(text string) {
 	lower := strings.ToLower(text)
-	for p := range c.view.standing(lower) {
-		for _, words := range p.rule.standing {
-			if len(words) > 0 && stand(lower, words) {
-				c.match(p.rule, LaneUnread, c.stops(p.rule), "its words stand in an action that could not be read")
-				break
-			}
+	for r := range c.rules.standing(lower) {
+		if slices.ContainsFunc(r.standing, func(words []string) bool { return len(words) > 0 && stand(lower, words) }) {
+			c.match(r, LaneUnread, c.stops(r), "its words stand in an action that could not be read")
 		}
 	}
 }
@@ -357,7 +336,7 @@ func stand(text string, words []string) bool {
 
 // opaque asks the similarity lane about what runs without being seen:
 // scripts, targets of make, programs nobody knows.
-func (c *checking) opaque(acts []*act.Act, text string) {
+func (c *checking) opaque(acts []*act.Act) {
 	for _, a := range acts {
 		if strings.HasPrefix(a.Name, "(") || a.Within || a.Mention() || a.Harmless() || len(a.Effects) > 0 || act.KnownProgram(a.Name) && a.Name != "make" && a.Name != "sh" {
 			continue
@@ -366,27 +345,21 @@ func (c *checking) opaque(acts []*act.Act, text string) {
 	}
 }
 
-// similarity adds warnings of rules whose wording is like the text's.
-func (c *checking) similarity(text string) { c.similarTo(text, 0) }
-
 // similarCommand is how like a rule's wording a command must be that is not known: its words are names, not a sentence.
 const similarCommand = 0.9
 
+// similarTo adds warnings of rules whose wording is like the text's.
 func (c *checking) similarTo(text string, least float64) {
 	if len(c.found) > 0 {
 		return
 	}
 	for _, s := range c.similar.Similar(c.ctx, text[:min(len(text), maxPatternInput)]) {
-		r := c.view.rule(s.RuleID)
-		if r == nil || s.Score < least || namesInstead(r, text) {
+		r := c.rules.byID[s.RuleID]
+		if r == nil || s.Score < least || slices.ContainsFunc(r.instead.programs, func(p string) bool { return strings.Contains(text, p) }) {
 			continue
 		}
 		c.match(r, LaneSimilarity, false, "the action is worded like it: "+strings.Join(s.Words, ", "))
 	}
-}
-
-func namesInstead(r *Rule, text string) bool {
-	return slices.ContainsFunc(r.instead.programs, func(p string) bool { return strings.Contains(text, p) })
 }
 
 // How a match says which command it is of.
@@ -424,32 +397,24 @@ func (c *checking) nears(r *Rule, reason string) {
 	}
 }
 
+// verdict is what the matches come to; the rules' lock is held.
 func (c *checking) verdict() Verdict {
 	v := Verdict{Decision: DecisionAllow, Matches: []Match{}, Notes: c.notes}
 	told := map[string]bool{} // the commands of which somebody wrote what blocks them
 	for id, m := range c.found {
-		if r := c.view.rule(id); m.Blocks && (r == nil || r.harm == "") {
+		if r := c.rules.byID[id]; m.Blocks && (r == nil || r.harm == "") {
 			told[m.command()] = true
 		}
 	}
 	for id, m := range c.found {
-		if r := c.view.rule(id); r != nil && r.harm != "" && !r.always() && told[m.command()] {
+		if r := c.rules.byID[id]; r != nil && r.harm != "" && !r.always() && told[m.command()] {
 			continue // what a pack says in general of that command adds nothing
 		}
 		v.Matches = append(v.Matches, *m)
 	}
-	rank := map[learning.Severity]int{learning.SeverityCritical: 0, learning.SeverityHigh: 1, learning.SeverityMedium: 2, learning.SeverityLow: 3}
+	blocking := map[bool]int{true: 1}
 	slices.SortFunc(v.Matches, func(a, b Match) int {
-		switch {
-		case a.Blocks != b.Blocks:
-			if a.Blocks {
-				return -1
-			}
-			return 1
-		case rank[a.Severity] != rank[b.Severity]:
-			return rank[a.Severity] - rank[b.Severity]
-		}
-		return strings.Compare(a.RuleID, b.RuleID)
+		return cmp.Or(blocking[b.Blocks]-blocking[a.Blocks], slices.Index(learning.Severities(), a.Severity)-slices.Index(learning.Severities(), b.Severity), strings.Compare(a.RuleID, b.RuleID))
 	})
 	switch {
 	case len(v.Matches) > 0 && v.Matches[0].Blocks:

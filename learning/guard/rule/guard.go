@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"skillrouter/internal/errs"
 	"skillrouter/learning"
@@ -117,11 +116,11 @@ type Similar interface {
 }
 
 // Guard compares proposed actions with rules. It is safe for use by many
-// goroutines, and its rules can change while it is used: see Put, Remove and Replace.
+// goroutines, and its rules can change while it is used: see Put and Remove.
 type Guard struct {
-	mu      sync.Mutex // held by the one change that is under way
-	view    atomic.Pointer[view]
-	similar Similar
+	changing sync.Mutex // held by the one change that is under way
+	rules    *index
+	similar  Similar
 
 	memoryMu sync.Mutex // held while an agent's memory is found
 	memories map[string]*act.Memory
@@ -157,21 +156,12 @@ type Options struct {
 
 // New makes a guard that holds the rules.
 func New(rules []*Rule, options Options) *Guard {
-	g := &Guard{similar: options.Similar}
+	g := &Guard{rules: newIndex(rules), similar: options.Similar}
 	if g.similar == nil {
 		g.similar = NewSimilarByWords()
 	}
-	g.view.Store(viewOf(rules, 0))
 	g.similar.Put(told(rules)...)
 	return g
-}
-
-// wordKey is what rules that are compared by words are indexed by.
-func wordKey(a *act.Act, sub bool) string {
-	if sub && len(a.Words) > 0 && !placeholder(a.Words[0]) {
-		return a.Name + " " + a.Words[0]
-	}
-	return a.Name
 }
 
 // Check compares an action with the rules. It never fails: what cannot be read to its end is answered by a note, by the
@@ -208,9 +198,8 @@ func (g *Guard) Aside(ctx context.Context, action Action) (v Verdict, alone bool
 }
 
 func (g *Guard) judge(ctx context.Context, action Action, memory *act.Memory) (*checking, Verdict) {
-	c := &checking{ctx: ctx, view: *g.view.Load(), similar: g.similar, action: &action, memory: memory, disk: act.NewDisk(action.Files), found: map[string]*Match{}}
-	c.run()
-	v := c.verdict()
+	c := &checking{ctx: ctx, rules: g.rules, similar: g.similar, action: &action, memory: memory, disk: act.NewDisk(action.Files), found: map[string]*Match{}}
+	v := c.run()
 	v.Needs, v.Shown = c.disk.Needs(), c.disk.Shown()
 	v.Changes = changesOf(c.read)
 	return c, v

@@ -1,148 +1,143 @@
 package rule
 
 import (
-	"maps"
-	"math"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"skillrouter/learning/guard/act"
 )
 
-// index holds rules by what they are recognised by. Rules are only ever
-// added to its lists; a rule that goes is marked. So adding or removing one
-// costs what the rule itself costs, however many there are, and a check that is
-// under way goes on with the rules that were there when it began: it sees a
-// rule whose time holds its own (see view).
+// index holds rules by what they are recognised by: each rule stands in the list of every key that it has, so that a change costs
+// what the rule itself costs, however many there are.
 type index struct {
-	mu         sync.RWMutex // held while a list is found, never while it is gone through
-	byID       map[string]*place
-	byEffect   [act.EffectKinds][]entry
-	byPath     [act.EffectKinds]map[string][]entry // those of byEffect with a plain path, by pathKey
-	pathless   [act.EffectKinds][]entry            // the others of byEffect
-	byWords    map[string][]entry
-	byStanding map[string][]*place
-	byHarm     map[act.Harm][]*place
-	patterns   []*place
-	judges     []*place
-	gone       int // places that no later check sees
+	mu     sync.RWMutex // held to read while a check compares, which so sees the rules as they are at one time
+	byID   map[string]*Rule
+	lists  map[key][]entry
+	packed int // rules of packs that name a harm
 }
 
-// place is a rule's time in the index: it is seen from born on, until gone.
-type place struct {
-	rule *Rule
-	born int64
-	gone atomic.Int64
+// key is what a rule is recognised by: the kind of lookup, and what is looked up.
+type key struct {
+	by   lookup
+	kind act.EffectKind
+	text string
 }
+
+type lookup uint8
+
+const (
+	byEffect   lookup = iota // any effect of a kind
+	byPath                   // an effect whose path begins so, see pathKey
+	byAnyPath                // an effect whose path has no such beginning
+	byWords                  // a program, or a program and its subcommand
+	byStanding               // a word that stands in a text which cannot be read
+	byHarm
+	byPattern
+	byJudge
+)
 
 // entry is one act of one trigger of a rule.
 type entry struct {
-	place   *place
+	rule    *Rule
 	trigger int
 	act     int
 }
 
-// view is the index as it is at one time. Times are the numbers of the changes.
-type view struct {
-	index *index
-	at    int64
-	rules int
+func newIndex(rules []*Rule) *index {
+	x := &index{byID: map[string]*Rule{}, lists: map[key][]entry{}}
+	for _, r := range rules {
+		x.put(r)
+	}
+	return x
 }
 
-// tidyFrom is how many marked rules an index may hold before it is made
-// anew; above it, as many as there are others. So tidying costs each rule that
-// goes the adding of one other at most.
-const tidyFrom = 64
-
-func newIndex() *index {
-	return &index{byID: map[string]*place{}, byWords: map[string][]entry{}, byStanding: map[string][]*place{}, byHarm: map[act.Harm][]*place{}}
+// put takes a rule in, in the place of the one with its id; the lock is held.
+func (x *index) put(r *Rule) {
+	x.remove(r.Draft.ID)
+	x.byID[r.Draft.ID] = r
+	r.keys(func(k key, e entry) { x.lists[k] = append(x.lists[k], e) })
+	if r.harm != "" {
+		x.packed++
+	}
 }
 
-// add takes a rule in; the lock is held.
-func (x *index) add(r *Rule, at int64) {
-	p := &place{rule: r, born: at}
-	p.gone.Store(math.MaxInt64)
-	x.byID[r.Draft.ID] = p
+// remove takes out the rule of that id, if there is one; the lock is held.
+func (x *index) remove(id string) {
+	r := x.byID[id]
+	if r == nil {
+		return
+	}
+	delete(x.byID, id)
+	r.keys(func(k key, e entry) {
+		list := x.lists[k]
+		if last := len(list) - 1; last == 0 {
+			delete(x.lists, k)
+		} else { // the order of a list says nothing
+			list[slices.Index(list, e)] = list[last]
+			list[last] = entry{}
+			x.lists[k] = list[:last]
+		}
+	})
+	if r.harm != "" {
+		x.packed--
+	}
+}
+
+// keys passes on what the rule is recognised by, and which of its acts by each.
+func (r *Rule) keys(add func(key, entry)) {
 	if r.pattern != nil {
-		x.patterns = append(x.patterns, p)
+		add(key{by: byPattern}, entry{rule: r})
 	}
 	if r.judge != nil {
-		x.judges = append(x.judges, p)
+		add(key{by: byJudge}, entry{rule: r})
 	}
 	if r.harm != "" {
-		x.byHarm[r.harm] = append(x.byHarm[r.harm], p)
+		add(key{by: byHarm, text: string(r.harm)}, entry{rule: r})
 	}
-	for _, words := range r.standing {
-		if key := standingKey(words); key != "" {
-			x.byStanding[key] = append(x.byStanding[key], p)
+	for i, words := range r.standing {
+		if run := standingKey(words); run != "" {
+			add(key{by: byStanding, text: run}, entry{rule: r, trigger: i})
 		}
 	}
 	for t, acts := range r.triggers {
 		for i, a := range acts {
-			e := entry{p, t, i}
+			e := entry{r, t, i}
 			if !r.byEffect(a) {
-				key := wordKey(a, fixedWords(a) > 0)
-				x.byWords[key] = append(x.byWords[key], e)
+				add(key{by: byWords, text: wordKey(a, fixedWords(a) > 0)}, e)
 				continue
 			}
-			seen := map[string]bool{}
+			var seen []key
 			for _, effect := range a.Effects {
-				k := effect.Kind
-				if kind := string(rune(k)); !seen[kind] {
-					seen[kind] = true
-					x.byEffect[k] = append(x.byEffect[k], e)
+				at := key{by: byAnyPath, kind: effect.Kind}
+				if path := pathKey(effect); path != "" {
+					at.by, at.text = byPath, path
 				}
-				key := pathKey(effect)
-				if under := string(rune(k)) + key; !seen["/"+under] {
-					seen["/"+under] = true
-					if key == "" {
-						x.pathless[k] = append(x.pathless[k], e)
-						continue
+				for _, k := range []key{{by: byEffect, kind: effect.Kind}, at} {
+					if !slices.Contains(seen, k) {
+						seen = append(seen, k)
+						add(k, e)
 					}
-					if x.byPath[k] == nil {
-						x.byPath[k] = map[string][]entry{}
-					}
-					x.byPath[k][key] = append(x.byPath[k][key], e)
 				}
 			}
 		}
 	}
 }
 
-// remove marks the rule of that id, if there is one; the lock is held.
-func (x *index) remove(id string, at int64) bool {
-	p := x.byID[id]
-	if p == nil {
-		return false
+// wordKey is what rules that are compared by words are indexed by.
+func wordKey(a *act.Act, sub bool) string {
+	if sub && len(a.Words) > 0 && !placeholder(a.Words[0]) {
+		return a.Name + " " + a.Words[0]
 	}
-	p.gone.Store(at)
-	delete(x.byID, id)
-	x.gone++
-	return true
+	return a.Name
 }
-
-// live returns the rules that are not marked; the lock is held.
-func (x *index) live() []*Rule {
-	all := make([]*Rule, 0, len(x.byID))
-	for _, p := range x.byID {
-		all = append(all, p.rule)
-	}
-	return all
-}
-
-// sees tells whether a place's time holds the view's.
-func (v view) sees(p *place) bool { return p.born <= v.at && v.at < p.gone.Load() }
 
 // effects are the entries of a kind that an effect may fit. The second list may be empty.
-func (v view) effects(kind act.EffectKind, effect act.Effect) (entries, more []entry) {
-	v.index.mu.RLock()
-	defer v.index.mu.RUnlock()
-	if key := pathKey(effect); key != "" && (kind == act.EffectDelete || kind == act.EffectWrite) {
-		return v.index.byPath[kind][key], v.index.pathless[kind]
+func (x *index) effects(kind act.EffectKind, effect act.Effect) (entries, more []entry) {
+	if path := pathKey(effect); path != "" {
+		return x.lists[key{byPath, kind, path}], x.lists[key{by: byAnyPath, kind: kind}]
 	}
-	return v.index.byEffect[kind], nil
+	return x.lists[key{by: byEffect, kind: kind}], nil
 }
 
 // pathKey is the first two parts of the path that an effect deletes or
@@ -161,82 +156,15 @@ func pathKey(e act.Effect) string {
 	return first + "/" + second
 }
 
-func (v view) words(key string) []entry {
-	v.index.mu.RLock()
-	defer v.index.mu.RUnlock()
-	return v.index.byWords[key]
-}
-
-func (v view) patterns() []*place {
-	v.index.mu.RLock()
-	defer v.index.mu.RUnlock()
-	return v.index.patterns
-}
-
-// harms are the rules of packs that name the harm.
-func (v view) harms(h act.Harm) []*place {
-	v.index.mu.RLock()
-	defer v.index.mu.RUnlock()
-	return v.index.byHarm[h]
-}
-
-// packed reports whether there are rules of packs.
-func (v view) packed() bool {
-	v.index.mu.RLock()
-	defer v.index.mu.RUnlock()
-	return len(v.index.byHarm) > 0
-}
-
-func (v view) judges() []*place {
-	v.index.mu.RLock()
-	defer v.index.mu.RUnlock()
-	return v.index.judges
-}
-
-// standing are the rules of which a word that must stand in a text stands in
-// this one, which is in lower case.
-func (v view) standing(text string) map[*place]bool {
-	found := map[*place]bool{}
-	v.index.mu.RLock()
-	defer v.index.mu.RUnlock()
-	for i := 0; i < len(text); {
-		if !wordByte(text[i]) {
-			i++
-			continue
-		}
-		from := i
-		for i < len(text) && wordByte(text[i]) {
-			i++
-		}
-		for _, p := range v.index.byStanding[text[from:i]] {
-			if v.sees(p) {
-				found[p] = true
-			}
+// standing are the rules of which a word that must stand in a text stands in this one, which is in lower case.
+func (x *index) standing(text string) map[*Rule]bool {
+	found := map[*Rule]bool{}
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return r < 0x80 && !wordByte(byte(r)) }) {
+		for _, e := range x.lists[key{by: byStanding, text: word}] {
+			found[e.rule] = true
 		}
 	}
 	return found
-}
-
-// all are the rules that the view sees.
-func (v view) all() (rules []*Rule) {
-	v.index.mu.RLock()
-	defer v.index.mu.RUnlock()
-	for _, p := range v.index.byID {
-		if v.sees(p) {
-			rules = append(rules, p.rule)
-		}
-	}
-	return rules
-}
-
-// rule returns the rule of an id, or nil.
-func (v view) rule(id string) *Rule {
-	v.index.mu.RLock()
-	defer v.index.mu.RUnlock()
-	if p := v.index.byID[id]; p != nil && v.sees(p) {
-		return p.rule
-	}
-	return nil
 }
 
 // standingKey is one run of word characters of the words that must all
@@ -259,26 +187,19 @@ func wordByte(b byte) bool {
 }
 
 // Put adds rules, each in the place of the one with its id if there is one. Every
-// check that begins after Put has returned sees all of them; one that began
-// before sees none. The cost is that of the rules themselves.
+// check that begins after Put has returned sees all of them; one that compares already sees none.
 func (g *Guard) Put(rules ...*Rule) {
 	if len(rules) == 0 {
 		return
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	view := *g.view.Load()
-	view.at++
-	view.index.mu.Lock()
+	g.changing.Lock()
+	defer g.changing.Unlock()
+	g.rules.mu.Lock()
 	for _, r := range rules {
-		view.index.remove(r.Draft.ID, view.at)
-		view.index.add(r, view.at)
+		g.rules.put(r)
 	}
-	view.rules = len(view.index.byID)
-	view.index.mu.Unlock()
+	g.rules.mu.Unlock()
 	g.similar.Put(told(rules)...)
-	g.view.Store(&view)
-	g.tidy()
 }
 
 // told are the rules whose wording somebody wrote of what happened. That of a pack is general, and
@@ -289,67 +210,19 @@ func told(rules []*Rule) []*Rule {
 
 // Remove takes the rules with the ids out, for every check that begins after it has returned.
 func (g *Guard) Remove(ids ...string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	view := *g.view.Load()
-	view.at++
-	view.index.mu.Lock()
+	g.changing.Lock()
+	defer g.changing.Unlock()
+	g.rules.mu.Lock()
 	for _, id := range ids {
-		view.index.remove(id, view.at)
+		g.rules.remove(id)
 	}
-	view.rules = len(view.index.byID)
-	view.index.mu.Unlock()
-	g.view.Store(&view)
+	g.rules.mu.Unlock()
 	g.similar.Remove(ids...)
-	g.tidy()
-}
-
-// Replace puts other rules in the place of those there are, at once for every later check.
-func (g *Guard) Replace(rules []*Rule) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	keep := map[string]bool{}
-	for _, r := range rules {
-		keep[r.Draft.ID] = true
-	}
-	old := g.view.Load()
-	var ids []string
-	for _, r := range old.index.live() {
-		if !keep[r.Draft.ID] {
-			ids = append(ids, r.Draft.ID)
-		}
-	}
-	g.similar.Put(told(rules)...)
-	g.view.Store(viewOf(rules, old.at+1))
-	g.similar.Remove(ids...)
-}
-
-// tidy makes the index anew when more of it is marked than not; the lock is held.
-// Checks that are under way keep the old one.
-func (g *Guard) tidy() {
-	old := g.view.Load()
-	if old.index.gone > max(tidyFrom, old.rules) {
-		g.view.Store(viewOf(old.index.live(), old.at+1))
-	}
-}
-
-func viewOf(rules []*Rule, at int64) *view {
-	view := &view{index: newIndex(), at: at}
-	for _, r := range rules {
-		view.index.remove(r.Draft.ID, at)
-		view.index.add(r, at)
-	}
-	view.rules = len(view.index.byID)
-	return view
 }
 
 // Rules returns how many rules there are.
-func (g *Guard) Rules() int { return g.view.Load().rules }
-
-// RuleIDs returns the ids of the rules, in order.
-func (g *Guard) RuleIDs() []string {
-	view := g.view.Load()
-	view.index.mu.RLock()
-	defer view.index.mu.RUnlock()
-	return slices.Sorted(maps.Keys(view.index.byID))
+func (g *Guard) Rules() int {
+	g.rules.mu.RLock()
+	defer g.rules.mu.RUnlock()
+	return len(g.rules.byID)
 }

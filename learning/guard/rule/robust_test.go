@@ -174,8 +174,12 @@ func TestGuardUnread(t *testing.T) {
 	}
 }
 
-func TestGuardReplaceWhileChecking(t *testing.T) {
+func TestGuardSeesWholeChanges(t *testing.T) {
 	rules := guardTestRules(t)
+	var ids []string
+	for _, r := range rules {
+		ids = append(ids, r.Draft.ID)
+	}
 	guard := rule.New(nil, rule.Options{})
 	var wait sync.WaitGroup
 	for range 4 {
@@ -190,13 +194,13 @@ func TestGuardReplaceWhileChecking(t *testing.T) {
 	}
 	for i := range 50 {
 		if i%2 == 0 {
-			guard.Replace(rules)
+			guard.Put(rules...)
 		} else {
-			guard.Replace(nil)
+			guard.Remove(ids...)
 		}
 	}
 	wait.Wait()
-	guard.Replace(rules)
+	guard.Put(rules...)
 	if guard.Rules() != len(rules) {
 		t.Errorf("%d rules", guard.Rules())
 	}

@@ -146,9 +146,8 @@ func readTeamRule(pack, line string, compile func(RuleDraft) (*Rule, error)) (*R
 // fitsItself tells whether the rule stops its own command, with any name where a placeholder stands.
 func (r *Rule) fitsItself(command string) bool {
 	own := Action{Command: strings.ReplaceAll(generalized(command), anything, "any1")}
-	c := &checking{view: *viewOf([]*Rule{r}, 0), similar: unlike{}, action: &own, found: map[string]*Match{}}
-	c.run()
-	return c.verdict().Decision == DecisionBlock
+	c := &checking{rules: newIndex([]*Rule{r}), similar: unlike{}, action: &own, found: map[string]*Match{}}
+	return c.run().Decision == DecisionBlock
 }
 
 // ruleName is the end of the id of a command's rule: its words, for people, and a part of its hash, so that it is no other's.
