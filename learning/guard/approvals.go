@@ -354,7 +354,7 @@ func (g *Guards) Approvals(ctx context.Context, filter ApprovalFilter) (Approval
 	if err != nil {
 		return ApprovalPage{}, err
 	}
-	before, err := readCursor(filter.Cursor)
+	before, err := learning.ReadCursor(filter.Cursor)
 	if err != nil {
 		return ApprovalPage{}, err
 	}

@@ -24,7 +24,7 @@ func (g *Guards) CheckAside(ctx context.Context, action rule.Action, always bool
 	begin := time.Now()
 	verdict, alone := g.guard.Aside(ctx, action)
 	if needs := needed(action, verdict); len(needs) > 0 {
-		return Checked{Needs: needs, Matches: []rule.Match{}, Alternatives: []string{}, Warnings: []string{}, Lanes: []string{}, Decision: rule.DecisionWarn}, true, nil
+		return unjudged(needs), true, nil
 	}
 	g.recall(action, &verdict)
 	sure = alone && verdict.Decision == rule.DecisionAllow

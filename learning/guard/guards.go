@@ -47,9 +47,9 @@ type Guards struct {
 
 	mu       sync.RWMutex
 	rules    map[string]*heldRule
-	prepared map[string]preparedRule // by CheckRule, for KeepRules
-	packs    []*heldPack             // in use; another list takes its place
-	gone     map[string]*heldRule    // those that were demoted or forced before they were dropped
+	prepared map[string]*heldRule // by CheckRule, for KeepRules
+	packs    []*heldPack          // in use; another list takes its place
+	gone     map[string]*heldRule // those that were demoted or forced before they were dropped
 }
 
 var _ Service = (*Guards)(nil)
@@ -80,7 +80,7 @@ func NewGuards(ctx context.Context, store lesson.PipelineStore, options GuardsOp
 	o := options.Options.WithDefaults()
 	g := &Guards{
 		store: store, similar: rule.NewSimilarByWords(), base: context.WithoutCancel(ctx), now: o.Now, log: o.Log, confine: options.Confine, chosen: options.Packs, notice: options.Notice, failed: options.Failed, claimed: options.Claimed,
-		rules: map[string]*heldRule{}, prepared: map[string]preparedRule{}, gone: map[string]*heldRule{},
+		rules: map[string]*heldRule{}, prepared: map[string]*heldRule{}, gone: map[string]*heldRule{},
 		changed: make(chan struct{}, 1),
 	}
 	g.ledger = newLedger(store, g.clock, o.Log, options.Retention)
@@ -122,7 +122,7 @@ func (g *Guards) Check(ctx context.Context, action rule.Action) (checked Checked
 	begin := time.Now()
 	verdict := g.guard.Check(ctx, action)
 	if needs := needed(action, verdict); len(needs) > 0 {
-		return Checked{Needs: needs, Matches: []rule.Match{}, Alternatives: []string{}, Warnings: []string{}, Lanes: []string{}, Decision: rule.DecisionWarn}, nil
+		return unjudged(needs), nil
 	}
 	g.recall(action, &verdict)
 	g.leased(action, &verdict)
@@ -182,28 +182,16 @@ func needed(action rule.Action, verdict rule.Verdict) []string {
 	return verdict.Needs[:min(len(verdict.Needs), MaxNeeds)]
 }
 
+// unjudged asks for files.
+func unjudged(needs []string) Checked {
+	return Checked{Needs: needs, Matches: []rule.Match{}, Alternatives: []string{}, Warnings: []string{}, Lanes: []string{}, Decision: rule.DecisionWarn}
+}
+
 // leased adds to a verdict what others work on of the files that the action would change.
 func (g *Guards) leased(action rule.Action, verdict *rule.Verdict) {
-	if g.claimed == nil {
-		return
+	if files := action.Place.Files(action.Project, verdict.Changes); len(files) > 0 && g.claimed != nil {
+		verdict.Join(g.claimed(action.Agent, files))
 	}
-	files := action.Place.Files(action.Project, verdict.Changes)
-	if len(files) == 0 {
-		return
-	}
-	claims := g.claimed(action.Agent, files)
-	if len(claims) == 0 {
-		return
-	}
-	if verdict.Decision == rule.DecisionAllow {
-		verdict.Decision = rule.DecisionWarn
-	}
-	if claims[0].Blocks {
-		verdict.Decision = rule.DecisionBlock
-		verdict.Matches = append(claims, verdict.Matches...)
-		return
-	}
-	verdict.Matches = append(verdict.Matches, claims...)
 }
 
 // recall adds what failed before to a verdict. It only warns.
@@ -215,14 +203,9 @@ func (g *Guards) recall(action rule.Action, verdict *rule.Verdict) {
 	if text, ok := action.Args["command"].(string); ok && command == "" {
 		command = text
 	}
-	if command == "" || len(command) > MaxProposal {
-		return
+	if command != "" && len(command) <= MaxProposal {
+		verdict.Join(g.failed(action.Project, command))
 	}
-	more := g.failed(action.Project, command)
-	if len(more) > 0 && verdict.Decision == rule.DecisionAllow {
-		verdict.Decision = rule.DecisionWarn
-	}
-	verdict.Matches = append(verdict.Matches, more...)
 }
 
 // withoutNUL refuses texts that hold NUL: no shell takes them, and other programs cut them there.

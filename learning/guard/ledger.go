@@ -141,9 +141,13 @@ func (l *ledger) settle(ctx context.Context) {
 func (l *ledger) flush(ctx context.Context) bool {
 	l.flushing.Lock()
 	defer l.flushing.Unlock()
+	alone := 0 // checks that are written each by itself: whichever of them is to blame shall not take the others with it
 	for {
 		l.mu.Lock()
 		n := min(len(l.pending), ledgerStep)
+		if alone > 0 {
+			n, alone = min(n, 1), alone-1
+		}
 		records := l.pending[:n:n]
 		l.pending, l.writing = l.pending[n:], records
 		l.mu.Unlock()
@@ -152,29 +156,26 @@ func (l *ledger) flush(ctx context.Context) bool {
 		}
 		err := l.write(ctx, records)
 		l.report(err)
-		again := err != nil && passing(err)
-		if err != nil && !again && n > 1 { // whichever of them is to blame shall not take the others with it
-			for i, r := range records {
-				if err = l.write(ctx, records[i:i+1]); err != nil && passing(err) {
-					again, records = true, records[i:]
-					break
-				} else if err != nil {
-					l.drop(r, err)
-				}
-			}
-		} else if err != nil && !again {
-			l.drop(records[0], err)
-		}
+		lost := err != nil && !passing(err) && n == 1
 		l.mu.Lock()
 		l.writing = nil
-		if again {
+		switch {
+		case lost:
+			l.lost++
+		case err != nil:
 			l.pending = append(slices.Clone(records), l.pending...)
-		} else if len(l.pending) > 0 {
+		}
+		if (err == nil || lost) && len(l.pending) > 0 {
 			l.oldest = time.Now() // no later than when the first of them came
 		}
 		l.mu.Unlock()
-		if again {
+		switch {
+		case lost:
+			l.log.Error("a check cannot be written to the ledger and is lost", "check_id", records[0].ID, "error", err)
+		case err != nil && passing(err):
 			return false
+		case err != nil:
+			alone = n
 		}
 	}
 }
@@ -183,13 +184,6 @@ func (l *ledger) flush(ctx context.Context) bool {
 func passing(err error) bool {
 	code := errs.CodeOf(err)
 	return code == errs.StorageFull || code == errs.Unavailable
-}
-
-func (l *ledger) drop(record lesson.CheckRecord, err error) {
-	l.mu.Lock()
-	l.lost++
-	l.mu.Unlock()
-	l.log.Error("a check cannot be written to the ledger and is lost", "check_id", record.ID, "error", err)
 }
 
 // write stores checks with an event for each that found something, in one transaction.
@@ -343,18 +337,6 @@ func keepable(text string, most int) string {
 	return text
 }
 
-// readCursor returns the number that a page goes on before; 0 if the cursor is empty, for the first one.
-func readCursor(cursor string) (int64, error) {
-	if cursor == "" {
-		return 0, nil
-	}
-	before, err := strconv.ParseInt(cursor, 10, 64)
-	if err != nil || before < 1 {
-		return 0, errs.InvalidField("cursor", "is none that a page was answered with")
-	}
-	return before, nil
-}
-
 // Ledger implements Service. It needs ScopeRead, and shows each agent its own actions.
 func (g *Guards) Ledger(ctx context.Context, filter lesson.LedgerFilter) (LedgerPage, error) {
 	if err := cmp.Or(principal.Of(ctx).Need(principal.ScopeRead), check.Names("agent", filter.Agent, "project", filter.Project)); err != nil {
@@ -376,7 +358,7 @@ func (g *Guards) Ledger(ctx context.Context, filter lesson.LedgerFilter) (Ledger
 	if err != nil {
 		return LedgerPage{}, err
 	}
-	before, err := readCursor(filter.Cursor)
+	before, err := learning.ReadCursor(filter.Cursor)
 	if err != nil {
 		return LedgerPage{}, err
 	}

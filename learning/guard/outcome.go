@@ -132,10 +132,10 @@ func (g *Guards) moved(rules []movedRule) {
 			continue // it is gone by now
 		}
 		next := *kept
-		next.belief = m.belief
 		if m.demoted {
-			next.demoted, next.draft.WarnOnly, next.rule = true, true, kept.rule.Warning(true)
+			next = *kept.limited(true, kept.draft.OnlyFor)
 		}
+		next.belief = m.belief
 		g.keep(&next)
 	}
 }
@@ -309,14 +309,8 @@ func (g *Guards) Restored(id string) {
 	kept := g.rules[id]
 	g.mu.RUnlock()
 	if kept != nil {
-		next := *kept
-		next.demoted, next.confined, next.draft.OnlyFor = false, false, ""
-		next.draft.WarnOnly = false
-		if kept.rule != nil {
-			rule := *kept.rule
-			rule.Draft.WarnOnly, rule.Draft.OnlyFor = next.draft.WarnOnly, ""
-			next.rule = &rule
-		}
+		next := *kept.limited(false, "")
+		next.confined = false
 		g.keep(&next)
 	}
 }

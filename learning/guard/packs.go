@@ -271,16 +271,14 @@ func (g *Guards) ofPack(pack string, r *rule.Rule) *heldRule {
 	if pack == rule.PackBuiltins {
 		source = RuleBuiltin
 	}
-	k := &heldRule{source: source, draft: r.Draft, active: true, belief: lesson.Belief{InitialConfidence: r.Draft.Confidence, ConfidenceAt: g.now()}}
+	k := &heldRule{source: source, draft: r.Draft, rule: r, active: true, belief: lesson.Belief{InitialConfidence: r.Draft.Confidence, ConfidenceAt: g.now()}}
 	if old := g.before(r.Draft.ID); old != nil {
 		k.demoted = old.demoted
 		if old.rule != nil {
 			k.belief = old.belief
 		}
 	}
-	k.draft.WarnOnly = k.demoted
-	k.rule = r.Warning(k.demoted)
-	return k
+	return k.limited(k.demoted, "")
 }
 
 // Packs implements Service. It needs ScopeRead.

@@ -161,19 +161,8 @@ func fitsPattern(want []string, command string) bool {
 		if w == got[i] {
 			continue
 		}
-		parts := strings.Split(w, "*")
-		if len(parts) == 1 || strings.Contains(got[i], "..") || strings.ContainsAny(got[i], " \t\r\n") || strings.HasPrefix(got[i], "-") && !strings.HasPrefix(w, "-") {
-			return false
-		}
-		rest, begins := strings.CutPrefix(got[i], parts[0])
-		for _, part := range parts[1 : len(parts)-1] {
-			at := strings.Index(rest, part)
-			if at < 0 {
-				return false
-			}
-			rest = rest[at+len(part):]
-		}
-		if !begins || !strings.HasSuffix(rest, parts[len(parts)-1]) {
+		fits := strings.Contains(w, "*") && act.NameFits(strings.ReplaceAll(w, "*", string(act.AnyText)), got[i])
+		if !fits || strings.Contains(got[i], "..") || strings.ContainsAny(got[i], " \t\r\n") || strings.HasPrefix(got[i], "-") && !strings.HasPrefix(w, "-") {
 			return false
 		}
 	}

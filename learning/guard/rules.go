@@ -57,34 +57,29 @@ func (g *Guards) Confined(id string) bool {
 	if k := g.rules[id]; k != nil {
 		return k.confined
 	}
-	return g.prepared[id].confined // it is stored in the transaction that asks
+	k := g.prepared[id] // it is stored in the transaction that asks
+	return k != nil && k.confined
 }
 
-// confining returns the rule as its standing and its lesson confine it.
-func (k *heldRule) confining(l *lesson.Lesson, confined bool) *heldRule {
+// confinedTo returns the rule as it is confined by its lesson: to the agent that made it, until somebody vouches for it.
+func (k *heldRule) confinedTo(l *lesson.Lesson) *heldRule {
+	if l.Vouched() {
+		next := k.limited(false, "")
+		next.confined = false
+		return next
+	}
+	next := k.limited(l.SourceAgent == "", l.SourceAgent)
+	next.confined = true
+	return next
+}
+
+// limited returns the rule as one that only warns, that blocks one agent alone and its kind, or that does all it can.
+func (k *heldRule) limited(warnOnly bool, onlyFor string) *heldRule {
 	next := *k
-	next.confined = confined && !l.Vouched()
-	if !confined {
-		return &next
-	}
-	next.demoted, next.draft.WarnOnly, next.draft.OnlyFor = next.confined, next.confined && l.SourceAgent == "", ""
-	if next.confined {
-		next.draft.OnlyFor = l.SourceAgent
-	}
-	if k.rule != nil {
-		rule := *k.rule
-		rule.Draft.WarnOnly, rule.Draft.OnlyFor = next.draft.WarnOnly, next.draft.OnlyFor
-		next.rule = &rule
-	}
+	next.demoted = warnOnly || onlyFor != ""
+	next.draft.WarnOnly, next.draft.OnlyFor = warnOnly, onlyFor
+	next.rule = k.rule.Limited(warnOnly, onlyFor)
 	return &next
-}
-
-// preparedRule is a rule that was compiled before its lesson was stored.
-type preparedRule struct {
-	draft    rule.RuleDraft
-	rule     *rule.Rule
-	notes    []string
-	confined bool
 }
 
 // blocks tells whether a match of the rule stops an action.
@@ -130,7 +125,7 @@ func (g *Guards) Load(ctx context.Context) error {
 	if err := g.store.ScanRules(ctx, func(chunk []lesson.Lesson) error {
 		var kept []*heldRule
 		for i := range chunk {
-			kept = append(kept, g.ofLesson(ctx, &chunk[i], known[chunk[i].ID]))
+			kept = append(kept, g.ofLesson(&chunk[i], known[chunk[i].ID]))
 		}
 		g.keep(kept...)
 		return ctx.Err()
@@ -191,14 +186,12 @@ func (g *Guards) loadPacks(ctx context.Context) error {
 
 // standing returns the rule with what is known to have become of it.
 func (k *heldRule) standing(s lesson.GuardStanding) *heldRule {
-	next := *k
+	next := k.limited(s.DemotedAt != nil, k.draft.OnlyFor)
+	next.demoted = s.DemotedAt != nil
 	if s.Belief != nil && k.source != RuleOfLesson {
 		next.belief = *s.Belief
 	}
-	next.demoted = s.DemotedAt != nil
-	next.draft.WarnOnly = next.demoted
-	next.rule = k.rule.Warning(next.draft.WarnOnly)
-	return &next
+	return next
 }
 
 // keep puts rules in the place of those with their ids.
@@ -334,7 +327,7 @@ func (g *Guards) CheckRule(ctx context.Context, l lesson.Lesson, force bool) (no
 	if len(g.prepared) >= maxPrepared {
 		clear(g.prepared)
 	}
-	g.prepared[l.ID] = preparedRule{draft, rule, notes, confined}
+	g.prepared[l.ID] = &heldRule{draft: draft, rule: rule, notes: notes, confined: confined}
 	return notes, nil
 }
 
@@ -367,17 +360,16 @@ func (g *Guards) KeepRules(lessons ...lesson.Lesson) {
 		case old != nil && sameRule(old.draft, draft):
 			next.draft, next.rule, next.notes, next.demoted, next.active = old.draft, old.rule, old.notes, old.demoted, old.active
 			next.draft.Confidence = draft.Confidence
-		case sameRule(ready.draft, draft):
+		case ready != nil && sameRule(ready.draft, draft):
 			next.draft, next.rule, next.notes, next.active = ready.draft, ready.rule, ready.notes, ready.rule != nil
 		default:
-			standing := lesson.GuardStanding{Forced: old != nil && old.draft.Force}
-			next = g.ofLesson(g.base, l, standing)
+			next = g.ofLesson(l, lesson.GuardStanding{Forced: old != nil && old.draft.Force})
 		}
 		switch {
-		case ready.confined && (old == nil || !old.demoted), old != nil && old.confined:
-			next = next.confining(l, true)
+		case ready != nil && ready.confined && (old == nil || !old.demoted), old != nil && old.confined:
+			next = next.confinedTo(l)
 		case old != nil && old.demoted && !next.demoted:
-			next.demoted, next.draft.WarnOnly, next.rule = true, true, next.rule.Warning(true)
+			next = next.limited(true, next.draft.OnlyFor)
 		}
 		g.keep(next)
 	}
@@ -392,16 +384,20 @@ func sameRule(a, b rule.RuleDraft) bool {
 
 // ofLesson makes the rule of a stored lesson. What was once accepted is never
 // dropped: a pattern that is too costly by now is left out, with a note.
-func (g *Guards) ofLesson(ctx context.Context, l *lesson.Lesson, s lesson.GuardStanding) *heldRule {
+func (g *Guards) ofLesson(l *lesson.Lesson, s lesson.GuardStanding) *heldRule {
 	k := &heldRule{source: RuleOfLesson, project: l.Project, number: l.Number, draft: draft(l), belief: l.Belief, active: true}
 	confined := strings.HasSuffix(s.DemotedReason, confinedTail)
 	k.draft.Force, k.demoted = s.Forced, s.DemotedAt != nil && !confined
 	k.draft.WarnOnly = k.demoted
-	g.compileHeld(ctx, k)
-	return k.confining(l, confined && s.DemotedReason == confinement(l.SourceAgent))
+	g.compileHeld(k)
+	if confined && s.DemotedReason == confinement(l.SourceAgent) {
+		return k.confinedTo(l)
+	}
+	return k
 }
 
-func (g *Guards) compileHeld(ctx context.Context, k *heldRule) {
+// compileHeld makes the rule of its draft, as far as that goes.
+func (g *Guards) compileHeld(k *heldRule) {
 	var err error
 	k.rule, k.notes, err = compile(k.draft)
 	if err != nil && !k.draft.Force {
@@ -444,11 +440,11 @@ func (g *Guards) KeepPattern(pattern lesson.Pattern, lessons []lesson.Lesson) {
 	}
 	draft.Confidence = pattern.InitialConfidence
 	k := &heldRule{source: RuleOfPattern, number: pattern.Number, draft: draft, belief: pattern.Belief, active: true}
-	g.compileHeld(g.base, k)
+	g.compileHeld(k)
 	before := g.before(pattern.ID)
 	if before != nil && before.demoted {
-		k.demoted, k.draft.WarnOnly, k.belief = true, true, before.belief
-		k.rule = k.rule.Warning(true)
+		k = k.limited(true, "")
+		k.belief = before.belief
 	}
 	g.keep(k)
 }

@@ -108,16 +108,12 @@ func remotePath(w string) string {
 // findRoots are the directories that find starts from.
 func findRoots(args []string) (roots []string) {
 	for i := 0; i < len(args); i++ {
-		w := args[i]
-		switch {
+		switch w := args[i]; {
 		case w == "-H" || w == "-L" || w == "-P" || strings.HasPrefix(w, "-O") && len(roots) == 0:
 		case w == "-D":
 			i++
 		case strings.HasPrefix(w, "-") || w == "(" || w == "!":
-			if len(roots) == 0 {
-				return []string{"."}
-			}
-			return roots
+			i = len(args)
 		default:
 			roots = append(roots, w)
 		}
@@ -128,8 +124,7 @@ func findRoots(args []string) (roots []string) {
 	return roots
 }
 
-// findTests are find's arguments without the tests that take something out of what it reaches: what stands behind a "!" or "-not",
-// and what is pruned or chosen before an "or".
+// findTests are find's predicates, without the negated ones and those that are pruned or chosen before an "or".
 func findTests(args []string) (tests []string) {
 	acts := func(w string) bool {
 		return w == "-delete" || strings.HasPrefix(w, "-exec") || strings.HasPrefix(w, "-ok")
@@ -180,126 +175,116 @@ func findTests(args []string) (tests []string) {
 // ages are find's tests of when a file was changed.
 var ages = []string{"-mtime", "-mmin", "-atime", "-amin", "-ctime", "-cmin", "-newer", "-anewer", "-newermt"}
 
-// findFilter is the first -name, -path or -regex; it narrows what find reaches.
-func findFilter(args []string) (pattern string, whole bool) {
-	args = findTests(args)
-	for i, w := range args {
-		if i+1 < len(args) {
-			switch w {
-			case "-name", "-iname":
-				return activate(args[i+1]), false
-			case "-path", "-ipath", "-wholename":
-				return activate(args[i+1]), true
-			case "-regex", "-iregex":
-				return string(AnyText), false
-			}
-		}
-	}
-	return "", false
+// chooses are find's tests that choose by a pattern: of a name, of a path, or of its text.
+var chooses = map[string]string{"-name": "name", "-iname": "name", "-path": "path", "-ipath": "path", "-wholename": "path", "-regex": "text", "-iregex": "text"}
+
+// narrows are find's other tests that choose by anything but the kind of a file and how deep it lies, its ages apart.
+var narrows = strings.Fields("-size -empty -user -group -perm -inum -uid -gid -nouser -nogroup -links -samefile -lname -xtype -used -fstype -executable -readable -writable")
+
+// finding is what find looks for: where, and which of what lies there.
+type finding struct {
+	args    []string
+	roots   []string
+	pattern string // of its first test that chooses by one; empty: it passes on everything below its roots
+	path    bool   // the pattern is of a path
+	narrow  bool   // it chooses; a name that everything has chooses nothing
 }
 
-// findNarrows reports whether find chooses by anything but the kind of a file and how deep it lies. A
-// name that everything has chooses nothing.
-func findNarrows(args []string) bool {
-	args = findTests(args)
-	for i, w := range args {
-		switch w {
-		case "-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex":
-			if i+1 < len(args) && strings.Trim(Spelling.Replace(args[i+1]), "*./") != "" {
-				return true
+func readFind(args []string) finding {
+	f := finding{args: args, roots: findRoots(args)}
+	tests := findTests(args)
+	for i, w := range tests {
+		by := chooses[w]
+		switch {
+		case slices.Contains(ages, w), slices.Contains(narrows, w):
+			f.narrow = true
+		case by == "" || i+1 == len(tests):
+		default:
+			f.narrow = f.narrow || strings.Trim(Spelling.Replace(tests[i+1]), "*./") != ""
+			if f.pattern != "" {
+				continue
 			}
-		case "-mtime", "-mmin", "-atime", "-amin", "-ctime", "-cmin", "-newer", "-anewer", "-newermt", "-size", "-empty", "-user", "-group", "-perm", "-inum", "-uid", "-gid",
-			"-nouser", "-nogroup", "-links", "-samefile", "-lname", "-xtype", "-used", "-fstype", "-executable", "-readable", "-writable":
-			return true
+			if f.pattern, f.path = activate(tests[i+1]), by == "path"; by == "text" {
+				f.pattern = string(AnyText)
+			}
 		}
 	}
-	return false
+	return f
 }
 
 // found is what find lists: the root and what lies below it, or what in it
 // has the name that is looked for.
-func found(root string, args []string) []string {
-	pattern, whole := findFilter(args)
+func (f finding) found(root string) []string {
 	switch {
-	case pattern == "":
+	case f.pattern == "":
 		below := root + "/" + string(AnyText)
-		if i := slices.Index(args, "-type"); i >= 0 && i+1 < len(args) && args[i+1] == "f" || slices.Contains(args, "-mindepth") {
+		if i := slices.Index(f.args, "-type"); i >= 0 && i+1 < len(f.args) && f.args[i+1] == "f" || slices.Contains(f.args, "-mindepth") {
 			return []string{below}
 		}
 		return []string{root, below}
-	case whole:
-		return []string{Clean("", pattern)}
+	case f.path:
+		return []string{Clean("", f.pattern)}
 	}
-	return []string{root + "/" + pattern}
+	return []string{root + "/" + f.pattern}
 }
 
 func (s *Shell) findEffects(a *Act) (out []Effect) {
-	args := a.Source[1:]
-	roots := findRoots(args)
-	deletes := slices.Contains(args, "-delete")
-	for i := 0; i < len(args); i++ {
-		switch args[i] {
-		case "-exec", "-execdir", "-ok", "-okdir":
-			end := i + 1
-			for end < len(args) && args[end] != ";" && args[end] != "+" {
-				end++
-			}
-			words := args[i+1 : end]
-			if len(words) > 0 {
-				for _, root := range roots {
-					for _, found := range found(s.path(root), args) {
-						one := make([]string, len(words))
-						for k, w := range words {
-							one[k] = strings.ReplaceAll(w, "{}", found)
-						}
-						before := len(s.Acts)
-						s.command(one, nil, stream{narrow: findNarrows(args)})
-						if !slices.Contains(args, "-maxdepth") && findsAll(args) {
-							deepen(s.Acts[min(before, len(s.Acts)):])
-						}
-					}
-				}
-			}
-			i = end
+	f := readFind(a.Source[1:])
+	for i := 0; i < len(f.args); i++ {
+		if !slices.Contains([]string{"-exec", "-execdir", "-ok", "-okdir"}, f.args[i]) {
+			continue
+		}
+		from := i + 1
+		for i++; i < len(f.args) && f.args[i] != ";" && f.args[i] != "+"; {
+			i++
+		}
+		if words := f.args[from:i]; len(words) > 0 {
+			s.findRuns(f, words)
 		}
 	}
-	if !deletes {
+	if !slices.Contains(f.args, "-delete") {
 		return nil
 	}
-	pattern, whole := findFilter(args)
-	for _, root := range roots {
-		e := Effect{Kind: EffectDelete, Path: s.path(root), Recursive: true, Narrow: findNarrows(args)}
+	for _, root := range f.roots {
+		e := Effect{Kind: EffectDelete, Path: s.path(root), Recursive: true, Narrow: f.narrow}
 		switch {
-		case pattern == "":
-		case whole:
-			e.Path = Clean("", strings.TrimSuffix(pattern, "/"+string(AnyText)))
+		case f.pattern == "":
+		case f.path:
+			e.Path = Clean("", strings.TrimSuffix(f.pattern, "/"+string(AnyText)))
 		default:
 			// Files of a certain name, at any depth: below the guarded directory they are part of it;
 			// above it only a directory of that very name is meant.
-			e.Word = pattern
-			out = append(out, Effect{Kind: EffectDelete, Path: Clean("", s.path(root)+"/"+pattern), Narrow: true})
+			e.Word = f.pattern
+			out = append(out, Effect{Kind: EffectDelete, Path: Clean("", s.path(root)+"/"+f.pattern), Narrow: true})
 		}
 		out = append(out, e)
 	}
 	return out
 }
 
-// findsAll reports whether find passes on everything below its roots.
-func findsAll(args []string) bool {
-	pattern, _ := findFilter(args)
-	return pattern == ""
-}
-
-// deepen makes acts that find runs for everything below a directory what
-// they are with their own -R.
-func deepen(acts []*Act) {
-	for _, a := range acts {
-		if a.Name != "chmod" && a.Name != "chown" {
-			continue
-		}
-		a.Options["recursive"] = []string{""}
-		for i := range a.Effects {
-			a.Effects[i].Recursive = true
+// findRuns follows a command that find runs for what it finds.
+func (s *Shell) findRuns(f finding, words []string) {
+	for _, root := range f.roots {
+		for _, found := range f.found(s.path(root)) {
+			one := make([]string, len(words))
+			for k, w := range words {
+				one[k] = strings.ReplaceAll(w, "{}", found)
+			}
+			before := len(s.Acts)
+			s.command(one, nil, stream{narrow: f.narrow})
+			if slices.Contains(f.args, "-maxdepth") || f.pattern != "" {
+				continue
+			}
+			// For everything below a directory they are what they are with their own -R.
+			for _, a := range s.Acts[min(before, len(s.Acts)):] {
+				if a.Name != "chmod" && a.Name != "chown" {
+					continue
+				}
+				a.Options["recursive"] = []string{""}
+				for i := range a.Effects {
+					a.Effects[i].Recursive = true
+				}
+			}
 		}
 	}
 }

@@ -247,20 +247,7 @@ func anyGlob(patterns []string, text string) bool {
 		if !strings.Contains(p, "*") || p == `\*` {
 			return strings.TrimPrefix(p, `\`) == text
 		}
-		head, rest, _ := strings.Cut(p, "*")
-		after, ok := strings.CutPrefix(text, head)
-		for ok && rest != "" {
-			part, next, more := strings.Cut(rest, "*")
-			if !more {
-				return strings.HasSuffix(after, part)
-			}
-			i := strings.Index(after, part)
-			if i < 0 {
-				return false
-			}
-			after, rest = after[i+len(part):], next
-		}
-		return ok
+		return NameFits(strings.ReplaceAll(p, "*", string(AnyText)), text)
 	})
 }
 

@@ -23,9 +23,10 @@ func (s *Shell) output(name string, words []string, a *Act, in stream) stream {
 	case "download":
 		return s.downloads(name, a)
 	case "found":
-		out := stream{given: true, narrow: findNarrows(args)}
-		for _, root := range findRoots(args) {
-			out.paths = append(out.paths, found(s.path(root), args)...)
+		f := readFind(args)
+		out := stream{given: true, narrow: f.narrow}
+		for _, root := range f.roots {
+			out.paths = append(out.paths, f.found(s.path(root))...)
 		}
 		return out
 	case "tracked":

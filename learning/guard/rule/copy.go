@@ -103,7 +103,7 @@ func (c Copy) Guard(options Options) (g *Guard, unread int) {
 				continue
 			}
 			if slices.Contains(c.Demoted, r.Draft.ID) {
-				r = r.Warning(true)
+				r = r.Limited(true, "")
 			}
 			rules = append(rules, r)
 		}

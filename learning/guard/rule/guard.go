@@ -96,6 +96,20 @@ func (v *Verdict) Lift(note string) {
 	}
 }
 
+// Join adds what other rooms say of the action; what blocks comes first.
+func (v *Verdict) Join(more []Match) {
+	switch {
+	case len(more) == 0:
+		return
+	case more[0].Blocks:
+		v.Decision, v.Matches = DecisionBlock, slices.Concat(more, v.Matches)
+		return
+	case v.Decision == DecisionAllow:
+		v.Decision = DecisionWarn
+	}
+	v.Matches = append(v.Matches, more...)
+}
+
 // SimilarRule is a rule whose wording is like a text's. Score lies between 0 and 1.
 type SimilarRule struct {
 	RuleID string

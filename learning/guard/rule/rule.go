@@ -366,13 +366,13 @@ func standing(acts []*act.Act) (words []string) {
 	return words
 }
 
-// Warning returns the rule as one that only warns, or that may block.
-func (r *Rule) Warning(only bool) *Rule {
-	if r == nil || r.Draft.WarnOnly == only {
+// Limited returns the rule as one that only warns, that blocks one agent alone and its kind, or that does all it can.
+func (r *Rule) Limited(warnOnly bool, onlyFor string) *Rule {
+	if r == nil || r.Draft.WarnOnly == warnOnly && r.Draft.OnlyFor == onlyFor {
 		return r
 	}
 	next := *r
-	next.Draft.WarnOnly = only
+	next.Draft.WarnOnly, next.Draft.OnlyFor = warnOnly, onlyFor
 	return &next
 }
 
