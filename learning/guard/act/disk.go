@@ -55,9 +55,6 @@ func (s *Shell) On(d *Disk) *Shell {
 	return s
 }
 
-// installed are where the machine's programs lie: they are none of the project's files.
-var installed = strings.Fields("/usr /bin /sbin /opt /lib /lib64 /nix /snap /etc /proc /dev /sys /System /Library /Applications C:")
-
 // read is what is known of a file's content.
 func (s *Shell) read(name string) stream {
 	if f, ok := s.files[name]; ok {
@@ -73,7 +70,7 @@ func (s *Shell) read(name string) stream {
 	f, sent := s.disk.files[name]
 	switch {
 	case !sent:
-		if !guarded(name) && !secretFile(name) && !slices.ContainsFunc(installed, func(folder string) bool { return within(name, folder) }) {
+		if !guarded(name) && !secretFile(name) && !isInstalled(name) {
 			unknown.wants = []string{name}
 		}
 		return unknown
@@ -87,6 +84,16 @@ func (s *Shell) read(name string) stream {
 	unknown = plainText(Tidy(f.Text))
 	unknown.rest, unknown.cut = f.Rest, f.Rest != ""
 	return unknown
+}
+
+// isInstalled reports whether a path lies where the machine's programs do.
+func isInstalled(name string) bool {
+	for folder := range installed() {
+		if within(name, folder) {
+			return true
+		}
+	}
+	return false
 }
 
 // need notes that it cannot be told what the action does without the files of a stream.
@@ -114,15 +121,12 @@ func (s *Shell) beyond(f stream, language string) {
 	case !f.cut || s.Over != "":
 	case f.rest == "":
 		s.Over, s.Blind = "it runs a script that is too long", true
-	case language == "" || slices.ContainsFunc(strings.Fields(f.rest), func(w string) bool { return slices.Contains(unmistakable, w) }):
+	case language == "" || slices.ContainsFunc(strings.Fields(f.rest), func(w string) bool { return unmistakable()[w] }):
 		s.Beyond = "it runs a file of more than 64 KiB"
 		s.Unread += "\n" + f.rest
 		s.Blind = s.Blind || language == "" && strings.HasSuffix(f.rest, "*")
 	}
 }
-
-// unmistakable are calls of other languages that run a command or remove a tree, and stand for nothing else.
-var unmistakable = strings.Fields("system popen subprocess child_process execsync spawnsync execfilesync shell_exec passthru proc_open rmtree rm_rf rmsync removesync remove_dir_all removeall")
 
 // runsFiles follows what a program runs of the project's files.
 func (s *Shell) runsFiles(a *Act) {

@@ -178,9 +178,6 @@ var ages = []string{"-mtime", "-mmin", "-atime", "-amin", "-ctime", "-cmin", "-n
 // chooses are find's tests that choose by a pattern: of a name, of a path, or of its text.
 var chooses = map[string]string{"-name": "name", "-iname": "name", "-path": "path", "-ipath": "path", "-wholename": "path", "-regex": "text", "-iregex": "text"}
 
-// narrows are find's other tests that choose by anything but the kind of a file and how deep it lies, its ages apart.
-var narrows = strings.Fields("-size -empty -user -group -perm -inum -uid -gid -nouser -nogroup -links -samefile -lname -xtype -used -fstype -executable -readable -writable")
-
 // finding is what find looks for: where, and which of what lies there.
 type finding struct {
 	args    []string
@@ -196,7 +193,7 @@ func readFind(args []string) finding {
 	for i, w := range tests {
 		by := chooses[w]
 		switch {
-		case slices.Contains(ages, w), slices.Contains(narrows, w):
+		case choosing()[w]:
 			f.narrow = true
 		case by == "" || i+1 == len(tests):
 		default:

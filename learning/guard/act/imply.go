@@ -112,6 +112,7 @@ func (a *Act) secretsRead() (files []string) {
 func listing(a *Act) (paths []string) {
 	key := a.Name + " " + strings.Join(a.Words[:min(len(a.Words), 2)], " ")
 	anything := string(AnyText)
+	whole := []string{"docker volume ls", "docker network ls", "docker container ls", "docker image ls", "docker images", "docker images -q"}
 	switch {
 	case a.Name == "pgrep" || a.Name == "pidof":
 		for _, w := range a.Words {
@@ -127,14 +128,12 @@ func listing(a *Act) (paths []string) {
 		return paths
 	case len(a.Options["filter"])+len(a.Options["f"])+len(a.Options["selector"])+len(a.Options["field-selector"]) > 0:
 		return nil
-	case key == "docker volume ls", key == "docker network ls", strings.HasPrefix(key, "docker ps"), key == "docker container ls":
+	case slices.Contains(whole, key), strings.HasPrefix(key, "docker ps"):
 		return []string{anything}
 	case strings.HasPrefix(key, "kubectl get ") && len(a.Words) == 2:
 		if o := a.Options["output"]; len(o) > 0 && o[len(o)-1] == "name" {
 			return []string{a.Words[1] + "/" + anything}
 		}
-		return []string{anything}
-	case key == "docker images", key == "docker image ls", key == "docker images -q":
 		return []string{anything}
 	case a.Name == "redis-cli" && len(a.Words) > 1 && a.Words[0] == "keys" && Spelling.Replace(a.Words[1]) == "*":
 		return []string{anything}

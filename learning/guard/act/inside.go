@@ -172,26 +172,16 @@ func (s *Shell) gitRuns(a *Act, words []string, in stream) (stream, bool) {
 	}
 	switch {
 	case sub == "config" && len(a.Words) > 2 && !strings.HasPrefix(a.Words[1], "alias."):
-		before := len(s.Acts)
-		s.gitSetting(a.Words[1], a.Words[2])
-		for _, prepared := range s.Acts[min(before, len(s.Acts)):] {
-			prepared.Prepared = true
-		}
+		s.prepare(func() { s.gitSetting(a.Words[1], a.Words[2]) })
 	case sub == "config" && len(a.Words) > 2 && strings.HasPrefix(a.Words[1], "alias."):
 		s.alias["git "+strings.TrimPrefix(a.Words[1], "alias.")] = a.Words[2]
 		command, shell := strings.CutPrefix(a.Words[2], "!")
 		if !shell {
 			command = "git " + command
 		}
-		before := len(s.Acts)
-		s.script(command, stream{})
-		for _, prepared := range s.Acts[before:] {
-			prepared.Prepared = true
-		}
+		s.prepare(func() { s.scripts(command) })
 	case sub == "rebase":
-		for _, command := range a.Options["exec"] {
-			s.script(command, stream{})
-		}
+		s.scripts(a.Options["exec"]...)
 	case sub == "bisect" && len(a.Words) > 2 && a.Words[1] == "run":
 		s.command(words[slices.Index(words, "run")+1:], nil, stream{})
 	case sub == "submodule" && slices.Contains(a.Words, "foreach"):

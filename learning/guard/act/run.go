@@ -263,9 +263,7 @@ func (s *Shell) remote(parameters string) {
 	default:
 		list = []string{strings.Trim(text, "[]")}
 	}
-	for _, one := range list {
-		s.script(one, stream{})
-	}
+	s.scripts(list...)
 }
 
 // function follows a call of a function that the script defines.
@@ -446,11 +444,7 @@ func (s *Shell) defineAliases(args []string) {
 	for _, a := range args {
 		if n, v, ok := strings.Cut(a, "="); ok {
 			s.alias[n] = v
-			before := len(s.Acts)
-			s.script(v, stream{})
-			for _, act := range s.Acts[before:] {
-				act.Prepared = true
-			}
+			s.prepare(func() { s.scripts(v) })
 		}
 	}
 }

@@ -16,17 +16,9 @@ func secretFile(p string) bool {
 	return slices.ContainsFunc(harms().places["read"], func(row placeRow) bool { return row.fits(&Effect{Path: p}, "read", p) })
 }
 
-// keeps are programs that name a file without showing what is in it.
-var keeps = strings.Fields("ls stat file test [ [[ chmod chown chgrp touch rm mkdir rmdir du df find fd readlink realpath basename dirname which echo printf ssh ssh-add " +
-	"ssh-keygen wc md5sum sha256sum shred unlink truncate ln source vi nano emacs code micro diff cmp cd pushd tree ssh-copy-id locate whereis type dotenv direnv kubectl " +
-	"helm docker make npm python node ruby php git chattr setfacl mv tee mktemp gio trash export set logger mount umount umask sed")
-
-// senders are programs that send what they are given.
-var senders = strings.Fields("curl wget nc http mail mailx ftp telnet socat")
-
 // secretHarm is the harm of an act that shows, copies or sends a secret.
 func (a *Act) secretHarm() Harm {
-	sends := slices.Contains(senders, a.Name)
+	sends := sending()[a.Name]
 	switch {
 	case a.Sends && (sends || a.Name == "ssh"):
 		return HarmSend
@@ -49,7 +41,7 @@ func (a *Act) secretHarm() Harm {
 		if len(a.Words) > 0 && secretFile(a.Words[0]) {
 			return HarmSecret
 		}
-	case slices.Contains(keeps, a.Name), strings.HasPrefix(a.Name, "("), IsShell(a.Name):
+	case keeping()[a.Name], strings.HasPrefix(a.Name, "("), IsShell(a.Name):
 	default:
 		return a.readHarm()
 	}
@@ -80,16 +72,9 @@ func (a *Act) sendHarm() Harm {
 
 // readHarm looks for secret files among those that an act reads.
 func (a *Act) readHarm() Harm {
-	words := a.Words
-	switch a.Name {
-	case "cp", "scp", "rsync", "install":
-		if n := len(words); n > 1 { // the target is only written
-			words = words[:n-1]
-		}
-	case "grep", "egrep", "fgrep", "rg", "ag", "awk", "jq":
-		if len(words) > 0 && len(a.Options["regexp"])+len(a.Options["e"])+len(a.Options["f"]) == 0 {
-			words = words[1:]
-		}
+	words := a.searched()
+	if n := len(words); n > 1 && slices.Contains([]string{"cp", "scp", "rsync", "install"}, a.Name) { // the target is only written
+		words = words[:n-1]
 	}
 	for _, w := range words {
 		w = strings.TrimPrefix(w, "if=")
@@ -121,27 +106,28 @@ func holdsSecretVariable(text string) bool {
 // guardFiles are the files whose content lets its reader act as the owner of a router, or sign what the guard believes.
 var guardFiles = wordlist.Set(wordsText, "files of the guard")
 
-// namesOnly are programs that show nothing of a file which they name.
-var namesOnly = strings.Fields("ls stat file test [ [[ chmod chown du find fd readlink realpath basename dirname echo printf touch mkdir rm shred unlink git gh skillrouter which locate log true")
-
 // ownerHarm is the harm of an act that shows, copies or sends such a file.
 func (a *Act) ownerHarm() Harm {
-	if slices.Contains(namesOnly, a.Name) || strings.HasPrefix(a.Name, "(") && a.Name != ReadsFile {
+	if naming()[a.Name] || strings.HasPrefix(a.Name, "(") && a.Name != ReadsFile {
 		return ""
-	}
-	words := a.Words
-	if slices.Contains(strings.Fields("grep egrep fgrep rg ag jq sed"), a.Name) && len(words) > 0 && len(a.Options["regexp"])+len(a.Options["e"])+len(a.Options["f"]) == 0 {
-		words = words[1:]
-	}
-	if slices.ContainsFunc(words, a.ownerFile) {
-		return HarmApprove
 	}
 	for _, values := range a.Options {
 		if slices.ContainsFunc(values, a.ownerFile) {
 			return HarmApprove
 		}
 	}
+	if slices.ContainsFunc(a.searched(), a.ownerFile) {
+		return HarmApprove
+	}
 	return ""
+}
+
+// searched are an act's operands without what a program that searches looks for.
+func (a *Act) searched() []string {
+	if searching()[a.Name] && len(a.Words) > 0 && len(a.Options["regexp"])+len(a.Options["e"])+len(a.Options["f"]) == 0 {
+		return a.Words[1:]
+	}
+	return a.Words
 }
 
 // guarded reports whether a path is of a file that shows what nobody should be told.

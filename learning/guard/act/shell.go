@@ -270,6 +270,30 @@ func (s *Shell) lookup(name string) (shellValue, bool) {
 	return nil, false
 }
 
+// prepare follows what is only stored under a name, not run.
+func (s *Shell) prepare(follow func()) {
+	before := len(s.Acts)
+	follow()
+	for _, a := range s.Acts[min(before, len(s.Acts)):] {
+		a.Prepared = true
+	}
+}
+
+// scripts follows texts, each of which a shell would read.
+func (s *Shell) scripts(texts ...string) {
+	for _, text := range texts {
+		s.script(text, stream{})
+	}
+}
+
+// noteWhole adds an act, and the lesser ones that it includes.
+func (s *Shell) noteWhole(a *Act) {
+	s.note(a)
+	for _, part := range a.implied() {
+		s.note(part)
+	}
+}
+
 // finish follows the functions that the script defines and never calls: what
 // is prepared under a name is not merely mentioned.
 func (s *Shell) finish() {
@@ -328,10 +352,7 @@ func (s *Shell) Follow(p Proposal, text string) {
 	switch {
 	case p.effects != nil:
 		a := &Act{Name: p.tool, Words: p.words, Source: []string{text}, Effects: p.effects(s)}
-		s.note(a)
-		for _, part := range a.implied() {
-			s.note(part)
-		}
+		s.noteWhole(a)
 		for _, e := range p.edits {
 			s.edit(e)
 		}

@@ -1,6 +1,7 @@
 package act
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -33,18 +34,10 @@ func normalize(words []string) *Act {
 		a.Options["type"] = []string{kind}
 	}
 	key := a.Name
-	level := OptionsOf()[key]
-	known := level
-	for {
-		_, sub := Prefixes()[key]
-		deeper := sub && a.Name == key || strings.HasPrefix(key, "docker ")
-		if !deeper {
-			break
-		}
+	known := OptionsOf()[key]
+	for Prefixes()[key] && a.Name == key || strings.HasPrefix(key, "docker ") {
 		r := readOptions(key, known, args, true)
-		for k, v := range r.options {
-			a.Options[k] = append(a.Options[k], v...)
-		}
+		a.take(r)
 		if len(r.operands) == 0 {
 			args = nil
 			break
@@ -56,25 +49,24 @@ func normalize(words []string) *Act {
 		if !listed {
 			break
 		}
-		merged := make(options, len(known)+len(next))
-		for k, v := range known {
-			merged[k] = v
-		}
-		for k, v := range next {
-			merged[k] = v
-		}
-		known = merged
+		known = maps.Clone(known)
+		maps.Copy(known, next)
 		if strings.Count(key, " ") > 2 {
 			break
 		}
 	}
 	r := readOptions(a.Name, known, args, false)
-	for k, v := range r.options {
-		a.Options[k] = append(a.Options[k], v...)
-	}
+	a.take(r)
 	a.Words = append(a.Words, r.operands...)
 	a.respell()
 	return a
+}
+
+// take adds the options of a part of the command line.
+func (a *Act) take(r read) {
+	for name, values := range r.options {
+		a.Options[name] = append(a.Options[name], values...)
+	}
 }
 
 // respell replaces other names of the same subcommand and resource.
@@ -165,10 +157,8 @@ func (a *Act) respellGit() {
 		}
 	}
 	// The last of two that contradict each other counts.
-	for _, pair := range [][2]string{{"no-verify", "verify"}} {
-		if len(a.Options[pair[1]]) > 0 && slices.Index(a.Source, "--"+pair[1]) > slices.Index(a.Source, "--"+pair[0]) {
-			delete(a.Options, pair[0])
-		}
+	if len(a.Options["verify"]) > 0 && slices.Index(a.Source, "--verify") > slices.Index(a.Source, "--no-verify") {
+		delete(a.Options, "no-verify")
 	}
 }
 
@@ -208,29 +198,18 @@ func dockerWords(args []string) []string {
 	if len(r.operands) < 2 {
 		return args
 	}
-	head := args[:r.rest]
-	sub := r.operands[1]
-	switch r.operands[0] {
-	case "container":
-		if sub == "remove" {
-			sub = "rm"
-		}
-		if sub != "prune" && sub != "ls" && sub != "list" {
-			return append(append(append([]string{}, head...), sub), r.operands[2:]...)
-		}
-	case "image":
-		switch sub {
-		case "rm", "remove":
-			return append(append(append([]string{}, head...), "rmi"), r.operands[2:]...)
-		case "push", "pull", "build", "tag", "save", "load":
-			return append(append(append([]string{}, head...), sub), r.operands[2:]...)
-		}
-	case "volume", "network":
-		if sub == "remove" {
-			return append(append(append([]string{}, head...), r.operands[0], "rm"), r.operands[2:]...)
-		}
+	noun, sub := r.operands[0], r.operands[1]
+	if sub == "remove" && slices.Contains([]string{"container", "image", "volume", "network"}, noun) {
+		sub = "rm"
 	}
-	return args
+	words := []string{noun, sub}
+	switch {
+	case noun == "container" && sub != "prune" && sub != "ls" && sub != "list", noun == "image" && slices.Contains([]string{"push", "pull", "build", "tag", "save", "load"}, sub):
+		words = []string{sub}
+	case noun == "image" && sub == "rm":
+		words = []string{"rmi"}
+	}
+	return slices.Concat(args[:r.rest], words, r.operands[2:])
 }
 
 // owner names the superuser by name.

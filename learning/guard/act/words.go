@@ -30,6 +30,15 @@ var (
 	commandVars   = wordlist.Set(wordsText, "variables that hold a command")
 	ports         = wordlist.Map(wordsText, "ports")
 	disks         = wordlist.Set(wordsText, "disks")
+	installed     = wordlist.Set(wordsText, "folders of installed programs")
+	unmistakable  = wordlist.Set(wordsText, "unmistakable calls")
+	choosing      = wordlist.Set(wordsText, "tests of find")
+
+	// What programs do with a file that they name, see secret.go.
+	keeping   = wordlist.Set(wordsText, "programs that keep secrets")
+	naming    = wordlist.Set(wordsText, "programs that name only")
+	sending   = wordlist.Set(wordsText, "programs that send")
+	searching = wordlist.Set(wordsText, "programs that search")
 
 	kinds        = otherNames("kinds of kubernetes")
 	serviceVerbs = otherNames("service verbs")
