@@ -270,36 +270,24 @@ func (s *Shell) justfile(dir string, words []string) {
 		if !f.known {
 			continue
 		}
-		recipes, first, open := map[string][]string{}, "", ""
-		needs := map[string][]string{}
+		m := makefile{rules: map[string]*makeRule{}, shell: s, just: name}
+		var open *makeRule
 		for line := range strings.Lines(f.text) {
 			line = strings.TrimRight(line, "\r\n")
 			switch head, after, rule := strings.Cut(line, ":"); {
 			case line == "" || line[0] == '#':
 			case line[0] == ' ' || line[0] == '\t':
-				recipes[open] = append(recipes[open], strings.TrimLeft(strings.TrimSpace(line), "@-"))
-			case rule && !strings.HasPrefix(after, "="):
-				open, _, _ = strings.Cut(strings.TrimLeft(head, "@"), " ")
-				needs[open] = strings.Fields(after)
-				first = cmp.Or(first, open)
-			}
-		}
-		if len(words) == 0 {
-			words = []string{first}
-		}
-		var run func(recipe string)
-		run = func(recipe string) {
-			if key := name + "\x00" + recipe; !s.loaded[key] {
-				s.loaded[key] = true
-				for _, need := range needs[recipe] {
-					run(need)
+				if open != nil {
+					open.recipe = append(open.recipe, strings.TrimLeft(strings.TrimSpace(line), "@-"))
 				}
-				s.script(strings.Join(recipes[recipe], "\n"), stream{})
+			case rule && !strings.HasPrefix(after, "="):
+				recipe, _, _ := strings.Cut(strings.TrimLeft(head, "@"), " ")
+				open = m.rule(recipe)
+				open.needs = strings.Fields(after)
+				m.first = cmp.Or(m.first, recipe)
 			}
 		}
-		for _, w := range words {
-			run(w)
-		}
+		m.buildAll(words)
 	}
 }
 

@@ -203,6 +203,15 @@ type makefile struct {
 	vars  map[string]string
 	shell *Shell
 	dir   string
+	just  string // the name of a file of just, whose recipes are scripts without variables of the file; empty: it is make's
+}
+
+// rule is the rule of a target, a new one if there is none.
+func (m *makefile) rule(target string) *makeRule {
+	if m.rules[target] == nil {
+		m.rules[target] = &makeRule{}
+	}
+	return m.rules[target]
 }
 
 type makeRule struct {
@@ -247,6 +256,11 @@ func (s *Shell) make(a *Act, in stream) {
 	for _, text := range texts {
 		m.read(patterns.Replace(text))
 	}
+	m.buildAll(goals)
+}
+
+// buildAll follows the goals, or the first target if none is named.
+func (m *makefile) buildAll(goals []string) {
 	if len(goals) == 0 {
 		goals = []string{m.first}
 	}
@@ -296,11 +310,7 @@ func (m *makefile) read(text string) {
 		needs, recipe, inline := strings.Cut(strings.TrimLeft(head[colon:], ":"), ";")
 		open = nil
 		for target := range strings.FieldsSeq(m.expand(head[:colon], "")) {
-			r := m.rules[target]
-			if r == nil {
-				r = &makeRule{}
-				m.rules[target] = r
-			}
+			r := m.rule(target)
 			if m.first == "" && target[0] != '.' {
 				m.first = target
 			}
@@ -320,8 +330,19 @@ func (m *makefile) build(target string, depth int) {
 		return
 	}
 	r.done = true
+	if m.just != "" { // a recipe may run just itself
+		key := m.just + "\x00" + target
+		if m.shell.loaded[key] {
+			return
+		}
+		m.shell.loaded[key] = true
+	}
 	for _, need := range r.needs {
 		m.build(need, depth+1)
+	}
+	if m.just != "" {
+		m.shell.scripts(strings.Join(r.recipe, "\n"))
+		return
 	}
 	for _, line := range r.recipe {
 		m.shell.script(strings.TrimLeft(m.expand(line, target), "@-+ "), stream{})

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -282,32 +281,9 @@ func (s *Shell) function(words []string, body *syntax.Stmt, in stream) stream {
 
 // positional sets $1 … and $@ and returns what puts the old ones back.
 func (s *Shell) positional(args []string) (restore func()) {
-	names := []string{"@", "*"}
-	for i := 1; i <= 9; i++ {
-		names = append(names, strconv.Itoa(i))
-	}
-	old := map[string]shellValue{}
-	for _, n := range names {
-		if v, ok := s.vars[n]; ok {
-			old[n] = v
-		}
-	}
-	s.vars["@"], s.vars["*"] = args, args
-	for i := 1; i <= 9; i++ {
-		if i <= len(args) {
-			s.vars[strconv.Itoa(i)] = shellValue{args[i-1]}
-		} else {
-			delete(s.vars, strconv.Itoa(i))
-		}
-	}
-	return func() {
-		for _, n := range names {
-			delete(s.vars, n)
-		}
-		for n, v := range old {
-			s.vars[n] = v
-		}
-	}
+	old := s.args
+	s.args = &args
+	return func() { s.args = old }
 }
 
 // builtinCommand follows what the shell itself does, and the commands that

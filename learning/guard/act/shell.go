@@ -1,6 +1,7 @@
 package act
 
 import (
+	"cmp"
 	"errors"
 	"maps"
 	"path"
@@ -30,6 +31,7 @@ const (
 type Shell struct {
 	Acts    []*Act
 	vars    map[string]shellValue
+	args    *[]string // $1 … and $@; nil: they are not set
 	funcs   map[string]*syntax.Stmt
 	called  map[string]bool
 	alias   map[string]string
@@ -258,16 +260,21 @@ func (s *Shell) lookup(name string) (shellValue, bool) {
 	case "HOME":
 		return shellValue{"~"}, true
 	case "PWD":
-		if s.dir != "" {
-			return shellValue{s.dir}, true
-		}
-		return shellValue{"."}, true
+		return shellValue{cmp.Or(s.dir, ".")}, true
 	case "IFS":
 		return shellValue{" "}, true
-	case "*", "@":
+	}
+	if s.args == nil {
 		return nil, false
 	}
-	return nil, false
+	if name == "@" || name == "*" {
+		return *s.args, true
+	}
+	n, err := strconv.Atoi(name)
+	if err != nil || n < 1 || n > min(9, len(*s.args)) {
+		return nil, false
+	}
+	return shellValue{(*s.args)[n-1]}, true
 }
 
 // prepare follows what is only stored under a name, not run.

@@ -16,7 +16,7 @@ import (
 type checking struct {
 	ctx     context.Context
 	rules   *index
-	similar Similar
+	similar *SimilarByWords
 	action  *Action
 	memory  *act.Memory  // of the agent; nil: nobody's
 	disk    *act.Disk    // the files that it runs

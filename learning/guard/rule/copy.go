@@ -3,7 +3,6 @@ package rule
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
@@ -116,15 +115,6 @@ func (c Copy) Guard(options Options) (g *Guard, unread int) {
 		}
 		rules = append(rules, r)
 	}
-	options.Similar = cmp.Or[Similar](options.Similar, unlike{})
+	options.Unlike = options.Similar == nil
 	return New(rules, options), unread
 }
-
-// unlike finds nothing similar.
-type unlike struct{}
-
-func (unlike) Put(...*Rule) {}
-
-func (unlike) Remove(...string) {}
-
-func (unlike) Similar(context.Context, string) []SimilarRule { return nil }

@@ -328,17 +328,9 @@ func wordFits(want, got string, a *act.Act) guardFit {
 	}
 	if strings.ContainsAny(want, "/~") || strings.Contains(want, ".") || strings.Contains(got, "/") {
 		whole := len(a.Options["recursive"])+len(a.Options["R"])+len(a.Options["prefix"]) > 0
-		switch act.Relate(act.Clean("", want), act.Clean(a.Dir, got)) {
-		case act.Same:
-			return full
-		case act.Inside, act.Above:
-			if len(act.Parts(act.Clean("", want))) == 0 {
-				return none
-			}
-			return fitIf(whole)
-		case act.Perhaps:
-			return near
-		}
+		want = act.Clean("", want)
+		whole = whole && len(act.Parts(want)) > 0
+		return pathFits(want, act.Clean(a.Dir, got), whole, whole, near)
 	}
 	return none
 }

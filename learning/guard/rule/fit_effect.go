@@ -97,13 +97,20 @@ func (r *Rule) modeFits(want, got *act.Effect) guardFit {
 	if r.title.Names(want.Verb) && !r.title.Names(want.Path) && want.Path != "/" {
 		return full
 	}
-	switch act.Relate(want.Path, got.Path) {
+	return pathFits(want.Path, got.Path, len(act.Parts(want.Path)) > 0, got.Recursive, none)
+}
+
+// pathFits compares paths. inside and above tell whether something below the rule's path, and a folder that holds it, fit.
+func pathFits(want, got string, inside, above bool, perhaps guardFit) guardFit {
+	switch act.Relate(want, got) {
 	case act.Same:
 		return full
 	case act.Inside:
-		return fitIf(len(act.Parts(want.Path)) > 0)
+		return fitIf(inside)
 	case act.Above:
-		return fitIf(got.Recursive)
+		return fitIf(above)
+	case act.Perhaps:
+		return perhaps
 	}
 	return none
 }
@@ -177,17 +184,7 @@ func writeFits(want, got *act.Effect) guardFit {
 	if got.Kind != act.EffectWrite && got.Kind != act.EffectDelete {
 		return none
 	}
-	switch act.Relate(want.Path, got.Path) {
-	case act.Same:
-		return full
-	case act.Inside:
-		return fitIf(len(act.Parts(want.Path)) > 1)
-	case act.Above:
-		return fitIf(got.Kind == act.EffectDelete && got.Recursive && got.Word == "")
-	case act.Perhaps:
-		return near
-	}
-	return none
+	return pathFits(want.Path, got.Path, len(act.Parts(want.Path)) > 1, got.Kind == act.EffectDelete && got.Recursive && got.Word == "", near)
 }
 
 // verbKin says which verbs do what a rule's verb does, or more.

@@ -110,31 +110,12 @@ func (v *Verdict) Join(more []Match) {
 	v.Matches = append(v.Matches, more...)
 }
 
-// SimilarRule is a rule whose wording is like a text's. Score lies between 0 and 1.
-type SimilarRule struct {
-	RuleID string
-	Score  float64
-	Words  []string // what they have in common
-}
-
-// Similar finds the rules whose wording is like a text's. It is safe for use
-// by many goroutines; Put and Remove keep it in step with a Guard's rules, and
-// cost what the rules themselves cost.
-type Similar interface {
-	// Put adds rules, each in the place of the one with its id.
-	Put(rules ...*Rule)
-	// Remove takes the rules with the ids out.
-	Remove(ids ...string)
-	// Similar finds the rules whose wording is like the text's, best first.
-	Similar(ctx context.Context, text string) []SimilarRule
-}
-
 // Guard compares proposed actions with rules. It is safe for use by many
 // goroutines, and its rules can change while it is used: see Put and Remove.
 type Guard struct {
 	changing sync.Mutex // held by the one change that is under way
 	rules    *index
-	similar  Similar
+	similar  *SimilarByWords // nil: nothing is found similar
 
 	memoryMu sync.Mutex // held while an agent's memory is found
 	memories map[string]*act.Memory
@@ -164,14 +145,16 @@ func (g *Guard) memory(a *Action) *act.Memory {
 
 // Options changes how a Guard works; the zero value is what is measured.
 type Options struct {
-	// Similar is an empty similarity lane. Nil means one by NewSimilarByWords.
-	Similar Similar
+	// Similar is an empty similarity lane; nil: the guard makes its own.
+	Similar *SimilarByWords
+	// Unlike has nothing found similar.
+	Unlike bool
 }
 
 // New makes a guard that holds the rules.
 func New(rules []*Rule, options Options) *Guard {
 	g := &Guard{rules: newIndex(rules), similar: options.Similar}
-	if g.similar == nil {
+	if g.similar == nil && !options.Unlike {
 		g.similar = NewSimilarByWords()
 	}
 	g.similar.Put(told(rules)...)

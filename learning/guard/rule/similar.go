@@ -22,9 +22,15 @@ const (
 	similarAnswers    = 3    // warnings of this lane
 )
 
-// SimilarByWords is the similarity lane that a Guard has unless told otherwise:
-// tfidf finds the candidates; a rule is similar when the text holds most of what
-// its title says, rare words counting more.
+// SimilarRule is a rule whose wording is like a text's. Score lies between 0 and 1.
+type SimilarRule struct {
+	RuleID string
+	Score  float64
+	Words  []string // what they have in common
+}
+
+// SimilarByWords is the similarity lane of a Guard: tfidf finds the candidates; a rule is similar when the text holds most of what
+// its title says, rare words counting more. It is safe for use by many goroutines. Nil finds nothing.
 type SimilarByWords struct {
 	Index *tfidf.Index
 
@@ -33,15 +39,16 @@ type SimilarByWords struct {
 	counts map[string]int // how many rules' titles hold a word
 }
 
-var _ Similar = (*SimilarByWords)(nil)
-
 // NewSimilarByWords makes one without rules.
 func NewSimilarByWords() *SimilarByWords {
 	return &SimilarByWords{Index: tfidf.New(tfidf.Options{}), titles: map[string][]string{}, counts: map[string]int{}}
 }
 
-// Put implements Similar.
+// Put adds rules, each in the place of the one with its id.
 func (s *SimilarByWords) Put(rules ...*Rule) {
+	if s == nil {
+		return
+	}
 	docs := make([]tfidf.Document, 0, len(rules))
 	s.mu.Lock()
 	for _, r := range rules {
@@ -57,8 +64,11 @@ func (s *SimilarByWords) Put(rules ...*Rule) {
 	s.Index.Put(docs...)
 }
 
-// Remove implements Similar.
+// Remove takes the rules with the ids out.
 func (s *SimilarByWords) Remove(ids ...string) {
+	if s == nil {
+		return
+	}
 	s.mu.Lock()
 	for _, id := range ids {
 		s.forget(id)
@@ -98,9 +108,9 @@ func terms(title string) (terms []string) {
 	return terms
 }
 
-// Similar implements Similar.
+// Similar finds the rules whose wording is like the text's, best first.
 func (s *SimilarByWords) Similar(ctx context.Context, text string) (similar []SimilarRule) {
-	if ctx.Err() != nil {
+	if s == nil || ctx.Err() != nil {
 		return nil
 	}
 	said := map[string]bool{}

@@ -49,7 +49,7 @@ func NewTeamPack(ctx context.Context, text string, others []Pack) (Pack, error) 
 			rules = append(rules, r.In(ModeBlock))
 		}
 	}
-	guard := New(rules, Options{Similar: unlike{}})
+	guard := New(rules, Options{Unlike: true})
 	for i, r := range pack.Rules {
 		if err := ctx.Err(); err != nil {
 			return Pack{}, err
@@ -146,7 +146,7 @@ func readTeamRule(pack, line string, compile func(RuleDraft) (*Rule, error)) (*R
 // fitsItself tells whether the rule stops its own command, with any name where a placeholder stands.
 func (r *Rule) fitsItself(command string) bool {
 	own := Action{Command: strings.ReplaceAll(generalized(command), anything, "any1")}
-	c := &checking{rules: newIndex([]*Rule{r}), similar: unlike{}, action: &own, found: map[string]*Match{}}
+	c := &checking{rules: newIndex([]*Rule{r}), action: &own, found: map[string]*Match{}}
 	return c.run().Decision == DecisionBlock
 }
 
