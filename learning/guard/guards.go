@@ -36,14 +36,10 @@ type Guards struct {
 	base    context.Context // never ends; compiling a rule takes one for its time limits
 	now     clock.Clock
 	log     *slog.Logger
-	confine bool
-	chosen  []string
-	notice  func() string
+	options GuardsOptions
 	packing sync.Mutex // held while packs are switched
 	changed chan struct{}
 	said    decisions
-	failed  func(project, command string) []rule.Match
-	claimed func(agent string, files []rule.File) []rule.Match
 
 	mu       sync.RWMutex
 	rules    map[string]*heldRule
@@ -79,7 +75,7 @@ type GuardsOptions struct {
 func NewGuards(ctx context.Context, store lesson.PipelineStore, options GuardsOptions) *Guards {
 	o := options.Options.WithDefaults()
 	g := &Guards{
-		store: store, similar: rule.NewSimilarByWords(), base: context.WithoutCancel(ctx), now: o.Now, log: o.Log, confine: options.Confine, chosen: options.Packs, notice: options.Notice, failed: options.Failed, claimed: options.Claimed,
+		store: store, similar: rule.NewSimilarByWords(), base: context.WithoutCancel(ctx), now: o.Now, log: o.Log, options: options,
 		rules: map[string]*heldRule{}, prepared: map[string]*heldRule{}, gone: map[string]*heldRule{},
 		changed: make(chan struct{}, 1),
 	}
@@ -189,14 +185,14 @@ func unjudged(needs []string) Checked {
 
 // leased adds to a verdict what others work on of the files that the action would change.
 func (g *Guards) leased(action rule.Action, verdict *rule.Verdict) {
-	if files := action.Place.Files(action.Project, verdict.Changes); len(files) > 0 && g.claimed != nil {
-		verdict.Join(g.claimed(action.Agent, files))
+	if files := action.Place.Files(action.Project, verdict.Changes); len(files) > 0 && g.options.Claimed != nil {
+		verdict.Join(g.options.Claimed(action.Agent, files))
 	}
 }
 
 // recall adds what failed before to a verdict. It only warns.
 func (g *Guards) recall(action rule.Action, verdict *rule.Verdict) {
-	if g.failed == nil {
+	if g.options.Failed == nil {
 		return
 	}
 	command := action.Command
@@ -204,7 +200,7 @@ func (g *Guards) recall(action rule.Action, verdict *rule.Verdict) {
 		command = text
 	}
 	if command != "" && len(command) <= MaxProposal {
-		verdict.Join(g.failed(action.Project, command))
+		verdict.Join(g.options.Failed(action.Project, command))
 	}
 }
 

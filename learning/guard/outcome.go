@@ -29,7 +29,12 @@ func (g *Guards) Outcome(ctx context.Context, draft OutcomeDraft) (Settled, erro
 	if err != nil {
 		return Settled{}, err
 	}
-	if err := checkOutcome(draft); err != nil {
+	if err := cmp.Or(
+		learning.CheckID("check_id", draft.CheckID),
+		check.OneOf("outcome", draft.Outcome, lesson.Outcomes()),
+		check.Optional("result", draft.Result, learning.Results()),
+		check.Text("notes", draft.Notes, lesson.MaxText),
+	); err != nil {
 		return Settled{}, err
 	}
 	draft.Notes = keepable(draft.Notes, MaxRecorded)
@@ -37,20 +42,11 @@ func (g *Guards) Outcome(ctx context.Context, draft OutcomeDraft) (Settled, erro
 	if g.ledger.holds(draft.CheckID) {
 		g.ledger.flush(ctx)
 	}
-	err = settling.run(ctx)
+	err = g.store.Change(ctx, settling.decide, func() { g.moved(settling.settled.Rules) })()
 	if p.Walled() {
 		settling.settled.Rules = []RuleMoved{} // they may be of any project
 	}
 	return settling.settled, err
-}
-
-func checkOutcome(d OutcomeDraft) error {
-	return cmp.Or(
-		learning.CheckID("check_id", d.CheckID),
-		check.OneOf("outcome", d.Outcome, lesson.Outcomes()),
-		check.Optional("result", d.Result, learning.Results()),
-		check.Text("notes", d.Notes, lesson.MaxText),
-	)
 }
 
 // settlement is one outcome that is being told.
@@ -62,24 +58,11 @@ type settlement struct {
 	at        time.Time
 
 	settled Settled
-	moved   []movedRule
-}
-
-// movedRule is what an outcome changes of a rule in memory.
-type movedRule struct {
-	id      string
-	belief  lesson.Belief
-	demoted bool
-}
-
-func (s *settlement) run(ctx context.Context) error {
-	return s.guards.store.Change(ctx, s.decide, func() { s.guards.moved(s.moved) })()
 }
 
 // decide settles the check in a transaction. It may run twice.
 func (s *settlement) decide(tx lesson.PipelineTx) error {
 	s.settled = Settled{CheckID: s.draft.CheckID, Outcome: s.draft.Outcome, Result: s.draft.Result, Rules: []RuleMoved{}}
-	s.moved = nil
 	check, ok, err := tx.CheckOf(s.draft.CheckID)
 	if err != nil {
 		return err
@@ -123,16 +106,16 @@ func (s *settlement) decide(tx lesson.PipelineTx) error {
 }
 
 // moved brings the rules in memory up to date, after the commit.
-func (g *Guards) moved(rules []movedRule) {
+func (g *Guards) moved(rules []RuleMoved) {
 	for _, m := range rules {
 		g.mu.RLock()
-		kept := g.rules[m.id]
+		kept := g.rules[m.RuleID]
 		g.mu.RUnlock()
 		if kept == nil {
 			continue // it is gone by now
 		}
 		next := *kept
-		if m.demoted {
+		if m.Demoted {
 			next = *kept.limited(true, kept.draft.OnlyFor)
 		}
 		next.belief = m.belief
@@ -205,7 +188,7 @@ func (s *settlement) move(tx lesson.PipelineTx, standing *lesson.GuardStanding, 
 	if s.draft.Outcome == lesson.OutcomeOverridden {
 		next = prior.Overridden(s.draft.Result, s.at)
 	}
-	moved := RuleMoved{RuleID: standing.RuleID, Previous: prior.At(s.at), Confidence: next.At(s.at), Precision: standing.Precision()}
+	moved := RuleMoved{RuleID: standing.RuleID, Previous: prior.At(s.at), Confidence: next.At(s.at), Precision: standing.Precision(), belief: next}
 	switch {
 	case next == prior:
 	case kept.source == RuleOfLesson:
@@ -222,16 +205,14 @@ func (s *settlement) move(tx lesson.PipelineTx, standing *lesson.GuardStanding, 
 	default:
 		standing.Belief = &next
 	}
-	after := movedRule{id: standing.RuleID, belief: next}
 	if reason := demotion(kept, *standing, moved.Confidence, captain); reason != "" && (standing.DemotedAt == nil || strings.HasSuffix(standing.DemotedReason, confinedTail)) && s.draft.Outcome == lesson.OutcomeOverridden && s.draft.Result == learning.ResultSuccess {
 		standing.DemotedAt, standing.DemotedReason = &s.at, reason
 		if err := s.demote(tx, kept, l, moved, reason); err != nil {
 			return err
 		}
-		moved.Demoted, after.demoted = true, true
+		moved.Demoted = true
 	}
 	s.settled.Rules = append(s.settled.Rules, moved)
-	s.moved = append(s.moved, after)
 	return nil
 }
 

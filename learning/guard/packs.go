@@ -214,25 +214,32 @@ func (g *Guards) heldPacks(states []lesson.PackState, team []lesson.TeamPack, re
 		}
 		all = append(all, next)
 	}
-	if len(g.chosen) > 0 {
+	if len(g.options.Packs) > 0 {
 		for _, p := range all {
 			p.chosen, p.Default = true, rule.ModeOff
-			if slices.Contains(g.chosen, p.Name) || slices.Contains(g.chosen, allPacks) {
+			if slices.Contains(g.options.Packs, p.Name) || slices.Contains(g.options.Packs, allPacks) {
 				p.Default = rule.ModeBlock
 			}
 		}
 	}
 	for i, s := range states {
-		at := slices.IndexFunc(all, func(p *heldPack) bool { return p.Name == s.Name })
-		switch {
-		case at < 0:
+		switch p := named(all, s.Name); {
+		case p == nil:
 		case s.Project == "":
-			all[at].said = &states[i]
+			p.said = &states[i]
 		default:
-			all[at].projects = append(all[at].projects, s)
+			p.projects = append(p.projects, s)
 		}
 	}
 	return all
+}
+
+// named is the pack of a name, nil if there is none.
+func named(packs []*heldPack, name string) *heldPack {
+	if at := slices.IndexFunc(packs, func(p *heldPack) bool { return p.Name == name }); at >= 0 {
+		return packs[at]
+	}
+	return nil
 }
 
 // usePacks takes in the rules of the packs as their modes have them.
@@ -291,8 +298,8 @@ func (g *Guards) Packs(ctx context.Context, filter PackFilter) (PackList, error)
 		list.Packs = append(list.Packs, p.shown(filter.Project))
 	}
 	list.Count = len(list.Packs)
-	if g.notice != nil {
-		list.Notice = g.notice()
+	if g.options.Notice != nil {
+		list.Notice = g.options.Notice()
 	}
 	return list, nil
 }
@@ -330,14 +337,7 @@ func (g *Guards) SetPacks(ctx context.Context, draft PackDraft) (PackList, error
 			if draft.Project != "" && p.Name == rule.PackCore && draft.Mode != ModeDefault && draft.Mode.Weaker(p.modes().All) {
 				return errs.InvalidField("project", "is no place for a weaker core: it holds in every project. Leave core out, or switch it everywhere")
 			}
-			event, err := switchPack(tx, p, draft, by, at)
-			if err != nil {
-				return err
-			}
-			if event == "" {
-				continue
-			}
-			if err := tellPack(tx, p.Name, draft.Project, by, at, event); err != nil {
+			if err := switchPack(tx, p, draft, by, at); err != nil {
 				return err
 			}
 		}
@@ -348,8 +348,8 @@ func (g *Guards) SetPacks(ctx context.Context, draft PackDraft) (PackList, error
 	})
 }
 
-// switchPack stores what a draft says of a pack. The event that tells of it is empty if that changes nothing.
-func switchPack(tx lesson.PipelineTx, p *heldPack, draft PackDraft, by string, at time.Time) (event string, err error) {
+// switchPack stores what a draft says of a pack, and tells of it, unless that changes nothing.
+func switchPack(tx lesson.PipelineTx, p *heldPack, draft PackDraft, by string, at time.Time) error {
 	before, said := p.Default, p.said != nil
 	where := ""
 	if said {
@@ -360,17 +360,15 @@ func switchPack(tx lesson.PipelineTx, p *heldPack, draft PackDraft, by string, a
 		before, after, where = p.modes().In(draft.Project), p.modes().All, " in the project "+draft.Project
 		said = slices.ContainsFunc(p.projects, func(s lesson.PackState) bool { return s.Project == draft.Project })
 	}
-	if draft.Mode == ModeDefault {
-		if !said {
-			return "", nil
-		}
-		return fmt.Sprintf("the pack %s was %s%s, and is %s again", p.Name, before, where, after), tx.RemovePackState(p.Name, draft.Project)
+	event := fmt.Sprintf("the pack %s was %s%s, and is ", p.Name, before, where)
+	switch {
+	case draft.Mode == ModeDefault && !said, draft.Mode == before && (said || draft.Project == ""):
+		return nil
+	case draft.Mode == ModeDefault:
+		return cmp.Or(tx.RemovePackState(p.Name, draft.Project), tellPack(tx, p.Name, draft.Project, by, at, event+string(after)+" again"))
 	}
-	if before == draft.Mode && (said || draft.Project == "") {
-		return "", nil
-	}
-	return fmt.Sprintf("the pack %s was %s%s, and is %s", p.Name, before, where, draft.Mode),
-		tx.PutPackState(lesson.PackState{Name: p.Name, Project: draft.Project, Mode: draft.Mode, By: by, At: at})
+	state := lesson.PackState{Name: p.Name, Project: draft.Project, Mode: draft.Mode, By: by, At: at}
+	return cmp.Or(tx.PutPackState(state), tellPack(tx, p.Name, draft.Project, by, at, event+string(draft.Mode)))
 }
 
 func tellPack(tx lesson.PipelineTx, name, project, by string, at time.Time, reason string) error {
@@ -400,26 +398,20 @@ func (g *Guards) AddPack(ctx context.Context, file PackFile) (PackList, error) {
 	}
 	return g.changePacks(ctx, "", func(tx lesson.PipelineTx, packs []*heldPack, at time.Time) error {
 		event := fmt.Sprintf("the pack %s was added: version %d, %d rules, %s", pack.Name, pack.Version, len(pack.Rules), pack.Default)
-		team := 0
-		for _, old := range packs {
-			if old.team && old.Name != pack.Name {
-				team++
+		switch old := named(packs, pack.Name); {
+		case old == nil:
+			if len(packs)-len(rule.Packs()) >= rule.MaxTeamPacks {
+				return errs.InvalidField("text", "is one pack too many: a team has at most %d of its own. Nothing was changed", rule.MaxTeamPacks)
 			}
-			switch {
-			case !old.team || old.Name != pack.Name:
-				continue
-			case old.Text == file.Text:
-				return nil
-			case pack.Version <= old.Version:
-				return &errs.Error{Code: errs.Conflict, Field: "text", Message: fmt.Sprintf("is another pack %s of version %d, and version %d is in use: a changed pack has a higher version. Nothing was changed", pack.Name, pack.Version, old.Version)}
-			}
+		case old.Text == file.Text:
+			return nil
+		case pack.Version <= old.Version:
+			return &errs.Error{Code: errs.Conflict, Field: "text", Message: fmt.Sprintf("is another pack %s of version %d, and version %d is in use: a changed pack has a higher version. Nothing was changed", pack.Name, pack.Version, old.Version)}
+		default:
 			if err := p.Decides(); err != nil { // the new one may leave rules out
 				return err
 			}
 			event = fmt.Sprintf("the pack %s was version %d, and is version %d: %d rules", pack.Name, old.Version, pack.Version, len(pack.Rules))
-		}
-		if team >= rule.MaxTeamPacks {
-			return errs.InvalidField("text", "is one pack too many: a team has at most %d of its own. Nothing was changed", rule.MaxTeamPacks)
 		}
 		stored := lesson.TeamPack{Name: pack.Name, Version: pack.Version, Text: file.Text, By: by, At: at}
 		return cmp.Or(tx.PutTeamPack(stored), tellPack(tx, pack.Name, "", by, at, event))
@@ -437,16 +429,14 @@ func (g *Guards) RemovePack(ctx context.Context, name string) (PackList, error) 
 		return PackList{}, err
 	}
 	return g.changePacks(ctx, "", func(tx lesson.PipelineTx, packs []*heldPack, at time.Time) error {
-		for _, old := range packs {
-			switch {
-			case old.Name != name:
-				continue
-			case !old.team:
-				return errs.Errorf(errs.Conflict, "%s is a pack of the program: it can be switched off, and not removed", name)
-			}
-			return cmp.Or(tx.RemoveTeamPack(name), tellPack(tx, name, "", by, at, fmt.Sprintf("the pack %s was removed: version %d, %d rules", name, old.Version, len(old.Rules))))
+		old := named(packs, name)
+		switch {
+		case old == nil:
+			return errs.Errorf(errs.NotFound, "no pack has this name")
+		case !old.team:
+			return errs.Errorf(errs.Conflict, "%s is a pack of the program: it can be switched off, and not removed", name)
 		}
-		return errs.Errorf(errs.NotFound, "no pack has this name")
+		return cmp.Or(tx.RemoveTeamPack(name), tellPack(tx, name, "", by, at, fmt.Sprintf("the pack %s was removed: version %d, %d rules", name, old.Version, len(old.Rules))))
 	})
 }
 

@@ -47,7 +47,7 @@ func confinement(agent string) string { return agent + confinedTail }
 
 // Confines tells whether rules that p makes are confined.
 func (g *Guards) Confines(p principal.Principal) bool {
-	return g.confine && !p.Has(principal.ScopeCaptain)
+	return g.options.Confine && !p.Has(principal.ScopeCaptain)
 }
 
 // Confined tells whether a lesson's rule is.
@@ -175,9 +175,9 @@ func (g *Guards) loadPacks(ctx context.Context) error {
 	for _, p := range packs {
 		known = append(known, p.Name)
 	}
-	for _, name := range g.chosen {
-		if !slices.Contains(known, name) || len(g.chosen) > 1 && (name == allPacks || name == noPacks) {
-			return errs.InvalidField("guard.packs", "takes all, none, or names of packs, of which there are %s: not %q", strings.Join(known[2:], ", "), strings.Join(g.chosen, ","))
+	for _, name := range g.options.Packs {
+		if !slices.Contains(known, name) || len(g.options.Packs) > 1 && (name == allPacks || name == noPacks) {
+			return errs.InvalidField("guard.packs", "takes all, none, or names of packs, of which there are %s: not %q", strings.Join(known[2:], ", "), strings.Join(g.options.Packs, ","))
 		}
 	}
 	g.usePacks(packs)
@@ -430,11 +430,11 @@ func (g *Guards) KeepPattern(pattern lesson.Pattern, lessons []lesson.Lesson) {
 		g.drop(pattern.ID)
 		return
 	}
-	if g.confine && pattern.ConfirmedAt != nil { // what joins it later was not seen by who confirmed it
+	if g.options.Confine && pattern.ConfirmedAt != nil { // what joins it later was not seen by who confirmed it
 		lessons = slices.DeleteFunc(slices.Clone(lessons), func(l lesson.Lesson) bool { return l.CreatedAt.After(*pattern.ConfirmedAt) })
 	}
 	draft := lesson.PatternRule(pattern, lessons)
-	draft.WarnOnly = g.confine && pattern.ConfirmedBy == "" // its evidence may be one agent's alone
+	draft.WarnOnly = g.options.Confine && pattern.ConfirmedBy == "" // its evidence may be one agent's alone
 	if pattern.Command == "" {
 		draft.Commands = g.commandsOf(lessons)
 	}

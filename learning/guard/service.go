@@ -97,6 +97,8 @@ type RuleMoved struct {
 	Confidence float64 `json:"confidence"`
 	Precision  float64 `json:"precision"`
 	Demoted    bool    `json:"demoted"` // by this outcome: it warns from now on
+
+	belief lesson.Belief
 }
 
 // The sources of rules.

@@ -35,7 +35,7 @@ func Program(word string) string {
 	if same, ok := programs().same[name]; ok {
 		return same
 	}
-	if lower := strings.ToLower(name); lower != name && !sqlWrites[name] && programs().rows[name] == nil && programs().rows[lower] != nil {
+	if lower := strings.ToLower(name); lower != name && !sqlWrites()[name] && programs().rows[name] == nil && programs().rows[lower] != nil {
 		return lower // a file system may not tell GIT from git
 	}
 	for _, versioned := range programs().versioned {

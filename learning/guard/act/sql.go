@@ -21,12 +21,6 @@ type Statement struct {
 	text    string
 }
 
-// sqlWrites are the verbs that change something.
-var sqlWrites = map[string]bool{
-	"INSERT": true, "UPDATE": true, "DELETE": true, "REPLACE": true, "MERGE": true, "UPSERT": true, "TRUNCATE": true, "DROP": true, "ALTER": true, "CREATE": true, "RENAME": true,
-	"GRANT": true, "REVOKE": true, "COPY": true, "LOAD": true, "COMMENT": true, "REINDEX": true, "CLUSTER": true, "IMPORT": true, "EXCHANGE": true, "FLUSH": true, "PURGE": true, "OPTIMIZE": true,
-}
-
 // sqlToken is a word, a quoted name, a string or a sign.
 type sqlToken struct {
 	text string // words in their own case; strings without quotes
@@ -34,7 +28,7 @@ type sqlToken struct {
 }
 
 // sqlTokens splits SQL. It never fails: what is open at the end ends there.
-func sqlTokens(text string) (tokens []sqlToken) {
+func sqlTokens(text string) (tokens sqlText) {
 	for i := 0; i < len(text); {
 		if n := sqlGap(text, i); n > 0 {
 			i += n
@@ -201,23 +195,40 @@ func (t sqlToken) word() string {
 	return strings.ToUpper(t.text)
 }
 
-func readStatement(t []sqlToken, depth int) (out []Statement) {
-	word := func(i int) string {
-		if i < len(t) {
-			return t[i].word()
-		}
-		return ""
+// sqlText is a text, or a statement, as tokens.
+type sqlText []sqlToken
+
+// word is the word at i, empty if none is there.
+func (t sqlText) word(i int) string {
+	if i < len(t) {
+		return t[i].word()
 	}
-	switch word(0) {
+	return ""
+}
+
+// find is where the first of the words stands, -1 if none does.
+func (t sqlText) find(words ...string) int {
+	return slices.IndexFunc(t, func(x sqlToken) bool { return slices.Contains(words, x.word()) })
+}
+
+// skip passes over words that may stand before a name.
+func (t sqlText) skip(k int, before string) int {
+	for k < len(t) && beforeNames()[before][t.word(k)] {
+		k++
+	}
+	return k
+}
+
+func readStatement(t sqlText, depth int) (out []Statement) {
+	switch t.word(0) {
 	case "EXPLAIN", "DESCRIBE", "DESC":
-		if !slices.ContainsFunc(t[:min(len(t), 4)], func(x sqlToken) bool { return x.word() == "ANALYZE" || x.word() == "ANALYSE" }) {
+		if t[:min(len(t), 4)].find("ANALYZE", "ANALYSE") < 0 {
 			return nil
 		}
 	case "COMMENT":
-		if word(1) != "ON" {
+		if t.word(1) != "ON" {
 			return nil
 		}
-	case "PREPARE":
 	case "ATTACH":
 		for _, x := range t {
 			if x.kind == 's' || x.kind == 'q' {
@@ -232,10 +243,7 @@ func readStatement(t []sqlToken, depth int) (out []Statement) {
 		}
 	}
 	// A statement that is executed may be put together of several texts.
-	for i := range t {
-		if w := word(i); w != "EXECUTE" && w != "EXEC" {
-			continue
-		}
+	if i := t.find("EXECUTE", "EXEC"); i >= 0 {
 		var built strings.Builder
 		for _, x := range t[i+1:] {
 			if x.kind == 's' {
@@ -243,122 +251,88 @@ func readStatement(t []sqlToken, depth int) (out []Statement) {
 			}
 		}
 		out = append(out, sqlDepth(built.String(), depth+1)...)
-		break
 	}
 	// The first verb rules the statement; after WITH, EXPLAIN, BEGIN and in blocks it comes later.
 	for i := 0; i < len(t); i++ {
-		verb := word(i)
-		if verb == "" || i > 0 && t[i-1].kind == '.' {
-			continue
-		}
-		if i == 0 && (verb == "SELECT" || verb == "SHOW" || verb == "VALUES" || verb == "TABLE" || verb == "SET") {
+		verb := t.word(i)
+		if i == 0 && slices.Contains([]string{"SELECT", "SHOW", "VALUES", "TABLE", "SET"}, verb) {
 			// SELECT … INTO writes a table; otherwise nothing that follows is a verb.
-			if k := slices.IndexFunc(t, func(x sqlToken) bool { return x.word() == "INTO" }); k > 0 && verb == "SELECT" && k+1 < len(t) && !strings.EqualFold(t[k+1].text, "OUTFILE") && t[k+1].kind != '@' {
+			if k := t.find("INTO"); k > 0 && verb == "SELECT" && k+1 < len(t) && !strings.EqualFold(t[k+1].text, "OUTFILE") && t[k+1].kind != '@' {
 				st := Statement{Verb: "CREATE", Object: "table", Bounded: true}
 				st.name(t, k+1)
 				out = append(out, st)
 			}
 			return out
 		}
-		if !sqlWrites[verb] {
-			continue
-		}
-		if i > 0 && !startsStatement(t, i) {
+		if !sqlWrites()[verb] || i > 0 && !startsStatement(t[i-1]) {
 			continue
 		}
 		if st, end := readWrite(t, i, verb); st.Verb != "" {
 			out = append(out, st)
-			if end > i {
-				i = end
-			}
+			i = max(i, end)
 		}
 	}
 	return out
 }
 
-// startsStatement reports whether a verb at i begins a statement of its
+// startsStatement reports whether a verb behind a token begins a statement of its
 // own: after a bracket (a CTE), or a word that opens a block.
-func startsStatement(t []sqlToken, i int) bool {
-	switch t[i-1].kind {
-	case '(', ')':
-		return true
-	case 'w':
-		switch t[i-1].word() {
-		case "BEGIN", "THEN", "ELSE", "DO", "LOOP", "ANALYZE", "ANALYSE", "EXPLAIN", "AS", "VERBOSE", "TRANSACTION", "WORK", "PLAN", "ATOMIC":
-			return true
-		}
-	}
-	return false
+func startsStatement(before sqlToken) bool {
+	return before.kind == '(' || before.kind == ')' || sqlOpeners()[before.word()]
 }
 
 // readWrite reads one changing statement from its verb on.
-func readWrite(t []sqlToken, i int, verb string) (st Statement, end int) {
+func readWrite(t sqlText, i int, verb string) (st Statement, end int) {
 	st = Statement{Verb: verb, Object: "table"}
-	word := func(k int) string {
-		if k < len(t) {
-			return t[k].word()
-		}
-		return ""
-	}
-	skip := func(k int, words ...string) int {
-		for k < len(t) && slices.Contains(words, word(k)) {
-			k++
-		}
-		return k
-	}
 	k := i + 1
 	switch verb {
 	case "INSERT", "REPLACE", "MERGE", "UPSERT":
-		k = skip(k, "LOW_PRIORITY", "DELAYED", "HIGH_PRIORITY", "IGNORE", "OR", "REPLACE", "ABORT", "ROLLBACK", "FAIL", "OVERWRITE", "INTO", "TABLE", "ONLY")
+		k = t.skip(k, "INSERT")
 		if verb == "REPLACE" && k < len(t) && t[k].kind == '(' {
 			return Statement{}, 0 // the function replace(…)
 		}
 	case "UPDATE":
-		k = skip(k, "LOW_PRIORITY", "IGNORE", "ONLY", "OR", "REPLACE", "ABORT", "ROLLBACK", "FAIL")
-		if word(k) == "" && (k >= len(t) || t[k].kind != 'q') || !slices.ContainsFunc(t[k:], func(x sqlToken) bool { return x.word() == "SET" }) {
+		k = t.skip(k, verb)
+		if t.word(k) == "" && (k >= len(t) || t[k].kind != 'q') || t[k:].find("SET") < 0 {
 			return Statement{}, 0
 		}
 	case "DELETE":
-		k = skip(k, "LOW_PRIORITY", "QUICK", "IGNORE")
-		if word(k) != "FROM" && !slices.ContainsFunc(t[k:], func(x sqlToken) bool { return x.word() == "FROM" }) {
+		k = t.skip(k, verb)
+		if t[k:].find("FROM") < 0 {
 			return Statement{}, 0
 		}
-		k = skip(k, "FROM", "ONLY")
+		k = t.skip(k, "FROM")
 	case "TRUNCATE":
-		k = skip(k, "TABLE", "ONLY")
+		k = t.skip(k, verb)
 	case "COPY":
-		from := slices.IndexFunc(t[k:], func(x sqlToken) bool { return x.word() == "FROM" })
-		to := slices.IndexFunc(t[k:], func(x sqlToken) bool { return x.word() == "TO" })
-		if from < 0 || to >= 0 && to < from {
+		if from, to := t[k:].find("FROM"), t[k:].find("TO"); from < 0 || to >= 0 && to < from {
 			return Statement{}, 0
 		}
 	case "GRANT", "REVOKE", "COMMENT":
-		on := slices.IndexFunc(t[k:], func(x sqlToken) bool { return x.word() == "ON" })
-		st.Drops = verb == "GRANT" && word(k) == "ALL"
+		on := t[k:].find("ON")
+		st.Drops = verb == "GRANT" && t.word(k) == "ALL"
 		if on < 0 {
 			st.Object = "role"
 			break
 		}
-		k = skip(k+on+1, "TABLE", "ALL", "TABLES", "IN", "SCHEMA", "COLUMN", "DATABASE", "VIEW", "SEQUENCE", "FUNCTION")
+		k = t.skip(k+on+1, "ON")
 	case "LOAD":
-		into := slices.IndexFunc(t[k:], func(x sqlToken) bool { return x.word() == "TABLE" })
+		into := t[k:].find("TABLE")
 		if into < 0 {
 			return Statement{}, 0
 		}
 		k += into + 1
-	case "DROP", "ALTER", "CREATE", "RENAME", "REINDEX", "OPTIMIZE", "PURGE", "FLUSH", "CLUSTER", "IMPORT", "EXCHANGE":
-		k = skip(k, "OR", "REPLACE", "GLOBAL", "LOCAL", "TEMP", "TEMPORARY", "UNLOGGED", "UNIQUE", "MATERIALIZED", "FOREIGN", "EVENT", "VIRTUAL", "EXTERNAL", "FULLTEXT", "SPATIAL", "RECURSIVE", "CONSTRAINT", "PROCEDURAL")
-		st.Object = strings.ToLower(word(k))
+	default:
+		k = t.skip(k, "object")
+		st.Object = strings.ToLower(t.word(k))
 		st.Drops = verb == "ALTER" && dropsPart(t[k:])
 		if st.Object == "" {
 			return Statement{}, 0
 		}
-		st.Bounded = verb == "DROP" && slices.ContainsFunc(t[i:k], func(x sqlToken) bool { return strings.HasPrefix(x.word(), "TEMP") })
-		k = skip(k+1, "CONCURRENTLY", "IF", "NOT", "EXISTS", "ONLY")
-		if st.Object == "index" || st.Object == "trigger" || st.Object == "policy" || st.Object == "rule" {
-			if on := slices.IndexFunc(t[k:], func(x sqlToken) bool { return x.word() == "ON" }); on >= 0 {
-				k += on + 1
-			}
+		st.Bounded = verb == "DROP" && t[i:k].find("TEMP", "TEMPORARY") >= 0
+		k = t.skip(k+1, "of object")
+		if slices.Contains([]string{"index", "trigger", "policy", "rule"}, st.Object) {
+			k += t[k:].find("ON") + 1
 		}
 	}
 	end = st.name(t, k)
@@ -367,45 +341,34 @@ func readWrite(t []sqlToken, i int, verb string) (st Statement, end int) {
 			end = st.name(t, end+1)
 		}
 	}
-	st.Prose = readsOn(t[min(end, len(t)):], verb)
-	if w := slices.IndexFunc(t[min(end, len(t)):], func(x sqlToken) bool { return x.word() == "WHERE" }); w >= 0 {
-		st.Bounded = !alwaysTrue(t[end+w+1:])
+	rest := t[min(end, len(t)):]
+	st.Prose = readsOn(rest, verb)
+	if where := rest.find("WHERE"); where >= 0 {
+		st.Bounded = !alwaysTrue(rest[where+1:])
 	}
 	return st, end - 1
 }
 
 // dropsPart reports whether an ALTER drops a column, a partition and the like, and not only a rule about one.
-func dropsPart(t []sqlToken) bool {
-	for i, x := range t {
-		if x.word() != "DROP" || i+1 >= len(t) {
-			continue
-		}
-		switch t[i+1].word() {
-		case "NOT", "DEFAULT", "IDENTITY", "EXPRESSION", "CONSTRAINT", "INDEX", "KEY", "FOREIGN", "CHECK":
-		default:
+func dropsPart(t sqlText) bool {
+	for i := range t[:max(0, len(t)-1)] {
+		if t.word(i) == "DROP" && !afterNames()["ALTER"][t.word(i+1)] {
 			return true
 		}
 	}
 	return false
 }
 
-// afterNames are the words that may follow the names in a statement of these verbs.
-var afterNames = map[string][]string{
-	"DROP":     {"CASCADE", "RESTRICT", "PURGE", "WITH", "ON", "FORCE"},
-	"TRUNCATE": {"CASCADE", "RESTRICT", "RESTART", "CONTINUE", "PARTITION", "REUSE", "DROP"},
-	"DELETE":   {"WHERE", "USING", "RETURNING", "ORDER", "LIMIT", "AS", "PARTITION", "FROM", "OPTION"},
-}
-
 // readsOn reports whether what follows the names of a statement reads on
 // as a sentence would: "drop table support from the docs".
-func readsOn(t []sqlToken, verb string) bool {
-	may, known := afterNames[verb]
-	ends := func(k int) bool { return k >= len(t) || t[k].kind != 'w' || slices.Contains(may, t[k].word()) }
-	return known && !ends(0) && (verb != "DELETE" || !ends(1)) // a table may have an alias
+func readsOn(t sqlText, verb string) bool {
+	may := afterNames()[verb]
+	ends := func(k int) bool { return k >= len(t) || t[k].kind != 'w' || may[t.word(k)] }
+	return slices.Contains([]string{"DROP", "TRUNCATE", "DELETE"}, verb) && !ends(0) && (verb != "DELETE" || !ends(1)) // a table may have an alias
 }
 
 // alwaysTrue reports whether a condition is one that people write to mean all rows.
-func alwaysTrue(t []sqlToken) bool {
+func alwaysTrue(t sqlText) bool {
 	var b strings.Builder
 	for _, x := range t {
 		b.WriteString(strings.ToUpper(x.text))
@@ -418,7 +381,7 @@ func alwaysTrue(t []sqlToken) bool {
 }
 
 // name reads a possibly qualified name at k and returns what follows it.
-func (st *Statement) name(t []sqlToken, k int) int {
+func (st *Statement) name(t sqlText, k int) int {
 	var parts []string
 	for k < len(t) && (t[k].kind == 'w' || t[k].kind == 'q' || t[k].kind == 's' && len(parts) == 0) {
 		parts = append(parts, strings.ToLower(t[k].text))
@@ -441,51 +404,39 @@ func (st *Statement) name(t []sqlToken, k int) int {
 // and the word that must follow it.
 func LooksSQL(text string) bool {
 	t := sqlTokens(text[:min(len(text), 2<<10)])
-	i := 0
-	for i < len(t) && (t[i].kind == ';' || t[i].kind == '(') {
-		i++
+	few := len(t) <= 4
+	for len(t) > 0 && (t[0].kind == ';' || t[0].kind == '(') {
+		t = t[1:]
 	}
-	word := func(k int) string {
-		if i+k < len(t) {
-			return t[i+k].word()
-		}
-		return ""
-	}
-	has := func(w string) bool {
-		return slices.ContainsFunc(t, func(x sqlToken) bool { return x.word() == w })
-	}
-	switch word(0) {
+	switch first := t.word(0); first {
 	case "SELECT":
-		called := i+2 < len(t) && t[i+1].kind == 'w' && t[i+2].kind == '(' // SELECT json_extract(…)
-		return has("FROM") || len(t) <= 4 || called || writesAfter(t)
+		called := len(t) > 2 && t[1].kind == 'w' && t[2].kind == '(' // SELECT json_extract(…)
+		return t.find("FROM") >= 0 || few || called || writesAfter(t)
 	case "UPDATE":
-		return has("SET") && len(t) > i+3
+		return t.find("SET") >= 0 && len(t) > 3
 	case "DELETE":
-		return word(1) == "FROM"
+		return t.word(1) == "FROM"
 	case "INSERT", "REPLACE", "MERGE":
-		return has("INTO")
+		return t.find("INTO") >= 0
 	case "TRUNCATE":
-		return word(1) == "TABLE" || len(t) == i+1 && t[i].text == "TRUNCATE" || len(t) == i+2 && t[i+1].kind == 'w' || strings.HasSuffix(strings.TrimSpace(text), ";")
+		return t.word(1) == "TABLE" || len(t) == 1 && t[0].text == "TRUNCATE" || len(t) == 2 && t[1].kind == 'w' || strings.HasSuffix(strings.TrimSpace(text), ";")
 	case "DROP", "ALTER", "CREATE":
-		switch word(1) {
-		case "TABLE", "DATABASE", "SCHEMA", "INDEX", "VIEW", "USER", "ROLE", "TRIGGER", "FUNCTION", "PROCEDURE", "SEQUENCE", "TYPE", "EXTENSION", "POLICY", "TEMP", "TEMPORARY", "UNIQUE", "OR", "MATERIALIZED", "SYSTEM", "KEYSPACE", "COLLECTION", "TABLESPACE":
-			return true
-		}
+		return sqlObjects()[t.word(1)]
 	case "WITH":
-		return word(2) == "AS" || has("AS")
+		return t.find("AS") >= 0
 	case "GRANT", "REVOKE":
-		return has("TO") || has("FROM")
+		return t.find("TO", "FROM") >= 0
 	case "BEGIN", "START", "EXPLAIN", "DO":
-		return strings.Contains(text, ";") || word(0) == "EXPLAIN"
+		return strings.Contains(text, ";") || first == "EXPLAIN"
 	}
 	return false
 }
 
 // writesAfter reports whether a statement that changes something follows the
 // first: "select" alone is a word of the shell, too.
-func writesAfter(t []sqlToken) bool {
+func writesAfter(t sqlText) bool {
 	for i := range len(t) - 1 {
-		if t[i].kind == ';' && sqlWrites[t[i+1].word()] {
+		if t[i].kind == ';' && sqlWrites()[t.word(i+1)] {
 			return true
 		}
 	}

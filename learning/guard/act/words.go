@@ -34,6 +34,12 @@ var (
 	unmistakable  = wordlist.Set(wordsText, "unmistakable calls")
 	choosing      = wordlist.Set(wordsText, "tests of find")
 
+	sqlWrites   = wordlist.Set(wordsText, "verbs of SQL")
+	sqlOpeners  = wordlist.Set(wordsText, "openers of SQL")
+	sqlObjects  = wordlist.Set(wordsText, "objects of SQL")
+	beforeNames = wordlist.Sets(wordsText, "words before names in SQL")
+	afterNames  = wordlist.Sets(wordsText, "words after names in SQL")
+
 	// What programs do with a file that they name, see secret.go.
 	keeping   = wordlist.Set(wordsText, "programs that keep secrets")
 	naming    = wordlist.Set(wordsText, "programs that name only")
