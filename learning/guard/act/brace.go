@@ -16,9 +16,11 @@ func braces(w *syntax.Word) (words []*syntax.Word, few bool) {
 	if !syntax.SplitBraces(split) {
 		return []*syntax.Word{w}, true
 	}
-	shorten(split)
+	if braceCount(split) > maxBrace {
+		return []*syntax.Word{w}, false
+	}
 	for one, err := range expand.BracesSeq(nil, split) {
-		if err != nil || len(words) >= maxBrace {
+		if err != nil {
 			return []*syntax.Word{w}, false
 		}
 		words = append(words, one)
@@ -26,20 +28,28 @@ func braces(w *syntax.Word) (words []*syntax.Word, few bool) {
 	return words, true
 }
 
-// shorten puts any text in the place of long sequences.
-func shorten(w *syntax.Word) {
+// braceCount says how many words the braces make at most; over the bound it says just that. A long sequence becomes any text.
+func braceCount(w *syntax.Word) int {
+	n := 1
 	for i, p := range w.Parts {
 		b, ok := p.(*syntax.BraceExp)
+		m := 0
 		switch {
 		case !ok:
-		case b.Sequence && apartBy(b.Elems[0].Lit(), b.Elems[1].Lit()) > maxSequence:
-			w.Parts[i] = &syntax.Lit{Value: string(AnyText)}
-		case !b.Sequence:
+		case b.Sequence:
+			if m = int(min(apartBy(b.Elems[0].Lit(), b.Elems[1].Lit()), maxSequence+1)) + 1; m > maxSequence+1 {
+				m, w.Parts[i] = 1, &syntax.Lit{Value: string(AnyText)}
+			}
+		default:
 			for _, e := range b.Elems {
-				shorten(e)
+				m += braceCount(e)
 			}
 		}
+		if n *= max(m, 1); n > maxBrace {
+			return maxBrace + 1
+		}
 	}
+	return n
 }
 
 // apartBy is how far two numbers or letters lie apart.

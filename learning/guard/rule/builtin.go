@@ -8,6 +8,7 @@ import (
 
 	"skillrouter/learning"
 	"skillrouter/learning/guard/act"
+	"skillrouter/tfidf/wordlist"
 )
 
 // Builtins are the five anti-patterns that MNEMOSYNE loads by itself.
@@ -51,10 +52,7 @@ func Builtins() []*Rule {
 func guardProduction(name string) bool {
 	words := act.SplitName(name)
 	for i, w := range words {
-		if w == "prod" || w == "production" || w == "prd" {
-			if i > 0 && (words[i-1] == "non" || words[i-1] == "pre" || words[i-1] == "not" || words[i-1] == "like") {
-				continue
-			}
+		if slices.Contains([]string{"prod", "production", "prd"}, w) && (i == 0 || !slices.Contains([]string{"non", "pre", "not", "like"}, words[i-1])) {
 			return true
 		}
 	}
@@ -81,10 +79,7 @@ func workflowSQL(a *act.Act, _ *Action) guardFit {
 		}
 		n8n := slices.ContainsFunc(e.Targets, func(t string) bool { return slices.Contains(act.SplitName(t), "n8n") })
 		for _, name := range e.SQL.Names {
-			switch {
-			case name == "workflow_entity", name == "workflows_tags", name == "workflow_history", name == "shared_workflow", name == "workflow_statistics":
-				return full
-			case n8n && (strings.Contains(name, "workflow") || name == "webhook_entity" || name == "n8n"):
+			if workflowTables()[name] || n8n && (strings.Contains(name, "workflow") || name == "webhook_entity" || name == "n8n") {
 				return full
 			}
 		}
@@ -120,8 +115,7 @@ func backupName(p string) bool {
 // backedUp reports whether the action makes a copy of a file, or its context says that there is one.
 func backedUp(action *Action, file string) bool {
 	said := strings.ToLower(action.Context)
-	if !strings.Contains(said, "no backup") && !strings.Contains(said, "without backup") && !strings.Contains(said, "without a backup") &&
-		(strings.Contains(said, "backed up") || strings.Contains(said, "backup taken") || strings.Contains(said, "backup made") || strings.Contains(said, "after backup") || strings.Contains(said, "with backup") || strings.Contains(said, "backup exists")) {
+	if !saysOne(said, noBackup()) && saysOne(said, madeBackup()) {
 		return true
 	}
 	for line := range strings.FieldsFuncSeq(action.Command, func(r rune) bool { return r == ';' || r == '&' || r == '\n' }) {
@@ -129,10 +123,7 @@ func backedUp(action *Action, file string) bool {
 		if i := slices.IndexFunc(words, func(w string) bool { return strings.ContainsAny(w, "<>|#") }); i >= 0 {
 			words = words[:i]
 		}
-		if copies(words, file) {
-			return true
-		}
-		if len(words) > 1 && strings.HasSuffix(words[0], "backup.sh") {
+		if copies(words, file) || len(words) > 1 && strings.HasSuffix(words[0], "backup.sh") {
 			return true
 		}
 	}
@@ -161,44 +152,52 @@ func copies(words []string, file string) bool {
 //go:embed words.txt
 var words string
 
+// What these words are is said in the file.
+var (
+	workflowTables = wordlist.Set(words, "tables of n8n")
+	madeBackup     = wordlist.Phrases(words, "sayings of a backup")
+	noBackup       = wordlist.Phrases(words, "sayings of no backup")
+	noTest         = wordlist.Phrases(words, "sayings of no test")
+	deployers      = wordlist.Set(words, "programs that deploy what their words say")
+)
+
+// saysOne reports whether one of the phrases stands in a text.
+func saysOne(text string, phrases map[string]bool) bool {
+	for p := range phrases {
+		if strings.Contains(text, p) {
+			return true
+		}
+	}
+	return false
+}
+
 // deployment fits commands that put something into production.
 func deployment(a *act.Act, action *Action) guardFit {
 	if a.Mention() || tested(action.Context) || strings.HasPrefix(a.Name, "(") {
 		return none
 	}
-	production := false
-	for _, w := range a.Words {
-		production = production || guardProduction(w)
-	}
+	production := slices.ContainsFunc(a.Words, guardProduction) || slices.ContainsFunc(act.SplitName(path.Base(a.Name)), guardProduction)
 	for o, values := range a.Options {
 		production = production || guardProduction(o) || slices.ContainsFunc(values, guardProduction)
 	}
-	name := act.SplitName(path.Base(a.Name))
-	production = production || slices.ContainsFunc(name, guardProduction)
-	if !production {
-		return none
-	}
 	deploys := func(w string) bool {
-		for _, part := range act.SplitName(w) {
-			if part == "deploy" || part == "deployment" || part == "release" {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(act.SplitName(w), func(part string) bool { return part == "deploy" || part == "deployment" || part == "release" })
 	}
-	if deploys(a.Name) {
+	switch {
+	case !production:
+		return none
+	case deploys(a.Name):
 		return full
-	}
-	if len(a.Words) == 0 {
+	case len(a.Words) == 0:
 		return fitIf(a.Name == "vercel" || a.Name == "netlify")
+	case deployers()[a.Name]:
+		return fitIf(slices.ContainsFunc(a.Words, deploys))
 	}
 	switch a.Name {
 	case "kubectl":
 		return fitIf(a.Words[0] == "apply" || a.Words[0] == "rollout" && len(a.Words) > 1 && a.Words[1] == "restart" || a.Words[0] == "set")
 	case "helm":
 		return fitIf(a.Words[0] == "upgrade" || a.Words[0] == "install")
-	case "make", "npm", "yarn", "pnpm", "fly", "flyctl", "vercel", "netlify", "serverless", "sls", "cap", "kamal", "firebase", "gcloud", "eb", "ansible-playbook", "cdk", "sh", "python", "just", "task", "fab", "docker", "railway", "wrangler", "supabase":
-		return fitIf(slices.ContainsFunc(a.Words, deploys))
 	case "git":
 		return fitIf(a.Words[0] == "push" && len(a.Words) > 1 && guardProduction(a.Words[1]))
 	}
@@ -208,11 +207,6 @@ func deployment(a *act.Act, action *Action) guardFit {
 // tested reports whether the context says that it was tried before.
 func tested(said string) bool {
 	said = strings.ToLower(said)
-	for _, no := range []string{"not tested", "untested", "without test", "no test", "skip test", "skipping test", "not yet tested", "haven't tested", "not verified"} {
-		if strings.Contains(said, no) {
-			return false
-		}
-	}
-	return (strings.Contains(said, "test") || strings.Contains(said, "verified") || strings.Contains(said, "passed") || strings.Contains(said, "validated")) &&
+	return !saysOne(said, noTest()) && (strings.Contains(said, "test") || strings.Contains(said, "verified") || strings.Contains(said, "passed") || strings.Contains(said, "validated")) &&
 		(strings.Contains(said, "dev") || strings.Contains(said, "staging"))
 }

@@ -59,12 +59,8 @@ func (m Modes) Equal(other Modes) bool {
 
 // off tells whether the pack is off everywhere.
 func (m Modes) off() bool {
-	for _, mode := range m.Projects {
-		if mode != ModeOff {
-			return false
-		}
-	}
-	return m.All == ModeOff
+	weaker := func(mode Mode) bool { return mode != ModeOff }
+	return m.All == ModeOff && !slices.ContainsFunc(slices.Collect(maps.Values(m.Projects)), weaker)
 }
 
 // Pack is a set of rules that belong together and are switched together.
@@ -186,11 +182,8 @@ func readPackRule(pack, line string) (*Rule, error) {
 		return nil, fmt.Errorf("harm: no command does the harm %q", harm)
 	}
 	d, err := packDraft(pack, string(harm), fields[1:])
-	if err != nil {
-		return nil, err
-	}
 	d.WarnOnly = d.Severity == learning.SeverityLow
-	return harmRule(d, harm), nil
+	return harmRule(d, harm), err
 }
 
 // packDraft is the draft of a pack's rule. parts are its severity, its title, its reason and its alternative.

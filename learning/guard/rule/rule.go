@@ -162,14 +162,7 @@ func (r *Rule) addTriggers(commands, alternatives []string) {
 			case a.Prepared, a.Within, !r.Draft.Force && !says(a):
 			case a.Wraps:
 				wrapper = a
-			case len(a.Effects) > 0 && !onlyVariable(a):
-				kept = append(kept, a)
-			case a.Name == act.SetsVariable:
-				shown = append(shown, a)
-			case a.Mention() || a.Harmless():
-				shown = append(shown, a)
-			case act.OnlySQL(a.Name):
-				// A client that only reads is no trigger.
+			case a.Name == act.SetsVariable, len(a.Effects) == 0 && (a.Mention() || a.Harmless() || act.OnlySQL(a.Name)): // a client that only reads is no trigger
 				shown = append(shown, a)
 			default:
 				kept = append(kept, a)
@@ -210,7 +203,7 @@ func namesProgram(command string) bool {
 		return false
 	}
 	name := act.Program(command)
-	if name == "reboot" || name == "poweroff" || name == "halt" || name == "shutdown" || name == "visudo" || name == "vipw" || name == "history" {
+	if slices.Contains([]string{"reboot", "poweroff", "halt", "shutdown", "visudo", "vipw", "history"}, name) {
 		return false
 	}
 	client, _ := act.SQLClient(name)
@@ -229,8 +222,6 @@ func (r *Rule) minds(wrapper *act.Act) bool {
 
 // passive are commands that serve the one that matters.
 var passive = map[string]bool{"curl": true, "wget": true, "mkdir": true, "tar": true, "pg_dump": true, "mysqldump": true}
-
-func onlyVariable(a *act.Act) bool { return a.Name == act.SetsVariable }
 
 // byEffect reports whether the rule's act is compared by what it does rather
 // than by its words.
@@ -280,33 +271,22 @@ func (r *Rule) scope() {
 func (r *Rule) everything() (example string, all bool) {
 	fits := 0
 	for i, acts := range everydayActs() {
-		c := everyday()[i]
-		for _, a := range acts {
-			if slices.ContainsFunc(r.triggers, func(t []*act.Act) bool { return len(t) == 1 && r.fits(t[0], a, &Action{}) == full }) {
-				fits++
-				example = c
-				break
-			}
+		if slices.ContainsFunc(acts, func(a *act.Act) bool {
+			return slices.ContainsFunc(r.triggers, func(t []*act.Act) bool { return len(t) == 1 && r.fits(t[0], a, &Action{}) == full })
+		}) {
+			fits, example = fits+1, everyday()[i]
 		}
 	}
 	return example, fits*everydayShare >= len(everyday())
 }
 
-// everydayRead holds everyday as it was read once.
-var everydayRead struct {
-	sync.Once
-	acts [][]*act.Act
-}
-
-// everydayActs are everyday as acts.
-func everydayActs() [][]*act.Act {
-	everydayRead.Do(func() {
-		for _, c := range everyday() {
-			everydayRead.acts = append(everydayRead.acts, actsOf(c, ""))
-		}
-	})
-	return everydayRead.acts
-}
+// everydayActs are the everyday commands as acts.
+var everydayActs = sync.OnceValue(func() (all [][]*act.Act) {
+	for _, c := range everyday() {
+		all = append(all, actsOf(c, ""))
+	}
+	return all
+})
 
 // actsOf reads a text as commands, or as SQL.
 func actsOf(text, dir string) []*act.Act {

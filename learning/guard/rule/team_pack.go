@@ -113,12 +113,9 @@ func readTeamRule(pack, line string, compile func(RuleDraft) (*Rule, error)) (*R
 	}
 	parts := fields[len(fields)-len(packColumns)+1:]
 	command := strings.TrimSpace(strings.Join(fields[:len(fields)-len(parts)], " | "))
-	if act.KnownHarm(act.Harm(command)) {
+	if harm := act.Harm(command); act.KnownHarm(harm) {
 		d, err := packDraft(pack, command, parts)
-		if err != nil {
-			return nil, err
-		}
-		return harmRule(d, act.Harm(command)), nil
+		return harmRule(d, harm), err
 	}
 	if command == "" || len(command) > maxPackText {
 		return nil, fmt.Errorf("command: it is empty, or longer than %d bytes", maxPackText)
