@@ -56,6 +56,10 @@ func TestEffects(t *testing.T) {
 		// What removes.
 		{"rm -rf /data/x", "delete /data/x whole"},
 		{"rm note.txt", "delete note.txt"},
+		{"rm /x/log.{08..10}", "delete /x/log.08; delete /x/log.09; delete /x/log.10"},
+		{"rm /x/{1..7..3}", "delete /x/1; delete /x/4; delete /x/7"},
+		{"rm /x/{1..1000}", "delete /x/*"},
+		{"rm /x/{-9223372036854775808..9223372036854775807}", "delete /x/*"},
 		{"shred -u /srv/key", "delete /srv/key"},
 		{"rimraf build", "delete build whole"},
 		{"gio trash a b", "delete a whole; delete b whole"},

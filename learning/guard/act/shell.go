@@ -293,8 +293,8 @@ func (s *Shell) scripts(texts ...string) {
 	}
 }
 
-// noteWhole adds an act, and the lesser ones that it includes.
-func (s *Shell) noteWhole(a *Act) {
+// noteFully adds an act, and the lesser ones that it includes.
+func (s *Shell) noteFully(a *Act) {
 	s.note(a)
 	for _, part := range a.implied() {
 		s.note(part)
@@ -359,7 +359,7 @@ func (s *Shell) Follow(p Proposal, text string) {
 	switch {
 	case p.effects != nil:
 		a := &Act{Name: p.tool, Words: p.words, Source: []string{text}, Effects: p.effects(s)}
-		s.noteWhole(a)
+		s.noteFully(a)
 		for _, e := range p.edits {
 			s.edit(e)
 		}

@@ -129,7 +129,7 @@ func (s *Shell) write(to string, content stream, how string) {
 
 // reads notes that a secret file is read by the shell itself, which is as good as showing it.
 func (s *Shell) reads(path string) {
-	s.noteWhole(&Act{Name: ReadsFile, Words: []string{path}, Source: []string{"<", path}})
+	s.noteFully(&Act{Name: ReadsFile, Words: []string{path}, Source: []string{"<", path}})
 }
 
 // schedule follows the commands of a crontab.

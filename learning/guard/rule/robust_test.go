@@ -174,7 +174,7 @@ func TestGuardUnread(t *testing.T) {
 	}
 }
 
-func TestGuardSeesWholeChanges(t *testing.T) {
+func TestGuardSeesCompleteChanges(t *testing.T) {
 	rules := guardTestRules(t)
 	var ids []string
 	for _, r := range rules {
