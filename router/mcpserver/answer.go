@@ -32,7 +32,7 @@ type answered struct {
 func newAnswers(t *tool, found reflect.Type) *answers {
 	a := &answers{tool: t, out: found, notice: -1}
 	var fields []reflect.StructField
-	things := "found notice count next left_out corrected degraded redacted"
+	things := "found notice next left_out corrected degraded redacted"
 	add := func(name, options string, of reflect.Type, index []int) {
 		one := answered{name: name, index: index, list: of.Kind() == reflect.Slice}
 		element := of
@@ -40,7 +40,7 @@ func newAnswers(t *tool, found reflect.Type) *answers {
 			element = of.Elem()
 		}
 		if one.shape = shapeOf(element); one.shape != nil {
-			things += " " + name
+			things += " count " + name
 			switch element = one.shape.out; of.Kind() {
 			case reflect.Slice:
 				of = reflect.SliceOf(element)
@@ -145,7 +145,7 @@ func (a *answers) text(found, out reflect.Value, things []*thing, counts []strin
 		return said + "." // what else is in the answer says so too
 	}
 	if said == "" || a.said == nil {
-		said = strings.TrimSuffix(strings.Trim(said+": "+label, ": "), ".") + "."
+		said = strings.TrimSuffix(strings.Trim(cmp.Or(said, "The answer")+": "+label, ": "), ".") + "."
 	}
 	f := newFence("%s", said)
 	if a.redacted != nil {
