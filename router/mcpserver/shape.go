@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,6 +45,7 @@ type member struct {
 	index []int  // in what is shown
 	out   int    // in what programs get
 	cut   int    // there: the beginning of its JSON, if that was cut; 0: it is no JSON
+	list  bool   // it is a list of texts
 	role
 }
 
@@ -55,6 +55,7 @@ type role int
 const (
 	named  role = iota // among the names in the fence: what an agent chose, on a line
 	figure             // in the router's own line: a number, a time, a state
+	silent             // for programs alone
 	writer             // in the router's own line: who wrote it
 	text               // a text in the fence, which may be shortened
 	nested             // the same, as JSON
@@ -111,14 +112,16 @@ func newShape(t reflect.Type, v view) *shape {
 		fields = append(fields, reflect.StructField{Name: "M" + strconv.Itoa(len(fields)), Type: of, Tag: reflect.StructTag(tag)})
 		return len(fields) - 1
 	}
-	for _, f := range jsonFields(s.shown) {
+	members := jsonFields(s.shown)
+	updated := slices.ContainsFunc(members, func(f jsonField) bool { return f.name == "updated_at" && !slices.Contains(hides, f.name) })
+	for _, f := range members {
 		if slices.Contains(hides, f.name) || len(only) > 0 && !slices.Contains(only, f.name) {
 			continue
 		}
 		if len(only)+len(hides) > 0 && f.options == "" && f.name != "agent_id" && (f.Type.Kind() == reflect.String || f.Type.Kind() == reflect.Slice && f.Type != rawJSON) {
 			f.options = "omitempty" // a model reads nothing there
 		}
-		m := member{name: f.name, label: inWords(f.name), index: f.Index, role: roleOf(f, v, texts)}
+		m := member{name: f.name, label: inWords(f.name), index: f.Index, list: f.Type == reflect.TypeFor[[]string](), role: roleOf(f, v, texts, updated)}
 		m.out = add(f.name, f.Type, fmt.Sprintf("json:%q", strings.TrimSuffix(f.name+","+f.options, ",")))
 		if f.Type == rawJSON && m.role == text {
 			m.cut = add(f.name, reflect.TypeFor[string](), fmt.Sprintf("json:%q", f.name+"_cut,omitempty"))
@@ -149,7 +152,7 @@ func inWords(name string) string {
 	return strings.ReplaceAll(strings.TrimPrefix(name, "_"), "_", " ")
 }
 
-func roleOf(f jsonField, v view, texts []string) role {
+func roleOf(f jsonField, v view, texts []string, updated bool) role {
 	of := f.Type
 	for of.Kind() == reflect.Pointer {
 		of = of.Elem()
@@ -159,6 +162,8 @@ func roleOf(f jsonField, v view, texts []string) role {
 		return writer
 	case slices.Contains(texts, f.name):
 		return text
+	case f.name == "created_at" && updated: // the later time says more
+		return silent
 	case of == reflect.TypeFor[time.Time](), kind == reflect.Bool, kind >= reflect.Int && kind <= reflect.Float64, kind == reflect.String && of != reflect.TypeFor[string]():
 		return figure
 	case kind == reflect.String, kind == reflect.Slice && of.Elem().Kind() == reflect.String:
@@ -194,8 +199,9 @@ func (s *shape) thing(of reflect.Value) *thing {
 	}
 	t := &thing{shape: s, value: reflect.New(s.shown).Elem()}
 	t.value.Set(of)
-	for _, m := range s.members {
-		if list, ok := t.value.FieldByIndex(m.index).Addr().Interface().(*[]string); ok {
+	for i := range s.members {
+		if m := &s.members[i]; m.list {
+			list := t.value.FieldByIndex(m.index).Addr().Interface().(*[]string)
 			*list = slices.Clone(*list)
 		}
 	}
@@ -303,8 +309,10 @@ func textsOf(v reflect.Value) (texts []string) {
 	return texts
 }
 
-// word is a state or a kind as this program names them.
-var word = regexp.MustCompile(`^[a-zA-Z0-9_:-]{1,40}$`)
+// word tells whether a text is a state or a kind as this program names them.
+func word(s string) bool {
+	return s != "" && len(s) <= 40 && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:-") == ""
+}
 
 // figure is a figure with its name, and whether it is safe to say outside of a fence. One that says nothing is empty.
 func (t *thing) figure(m *member, v reflect.Value) (said string, safe bool) {
@@ -314,14 +322,11 @@ func (t *thing) figure(m *member, v reflect.Value) (said string, safe bool) {
 		return "", true
 	}
 	if at, ok := v.Interface().(time.Time); ok {
-		if m.name == "created_at" && slices.ContainsFunc(t.members, func(other member) bool { return other.name == "updated_at" }) {
-			return "", true // the later time says more
-		}
 		return strings.TrimSuffix(m.label, " at") + " " + at.UTC().Format(time.RFC3339), true
 	}
 	switch kind := v.Kind(); {
 	case kind == reflect.String:
-		if !word.MatchString(v.String()) {
+		if !word(v.String()) {
 			return v.String(), false
 		}
 		return m.label + " " + v.String(), true

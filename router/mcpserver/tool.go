@@ -69,14 +69,6 @@ func (t tool) right(ctx context.Context) error {
 	return p.Need(principal.ScopeAgent)
 }
 
-// inSet puts tools that are in none yet into a toolset.
-func inSet(set string, list ...tool) []tool {
-	for i := range list {
-		list[i].set = cmp.Or(list[i].set, set)
-	}
-	return list
-}
-
 // deleted is the answer of what deletes.
 type deleted struct {
 	Deleted string `json:"deleted"` // what it was named by
