@@ -1,7 +1,6 @@
 package operational
 
 import (
-	"encoding/json"
 	"time"
 
 	"skillrouter/internal/check"
@@ -102,7 +101,5 @@ func (l Lease) EventOf(at time.Time) eventlog.Event {
 	} else {
 		data.Expires = l.ExpiresAt
 	}
-	// Marshalling strings and times of these years cannot fail.
-	text, _ := json.Marshal(data)
-	return eventlog.Event{Type: kind, Subject: l.AgentID, Agent: l.AgentID, Project: l.Project, At: at, Data: text}
+	return eventOf(kind, l.AgentID, l.AgentID, l.Project, at, data)
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -268,17 +267,14 @@ type FindingEventData struct {
 
 // FindingEvent makes the event of a change to a finding.
 func FindingEvent(kind string, f Finding, from FindingStatus, by string, at time.Time) eventlog.Event {
-	// Marshalling a struct of strings cannot fail.
-	data, _ := json.Marshal(FindingEventData{Environment: f.Environment, CVE: f.CVE, Title: f.Title, Severity: f.Severity, From: from, Status: f.Status})
-	return eventlog.Event{Type: kind, Subject: f.ID, Agent: by, Project: f.Project, At: at, Data: data}
+	data := FindingEventData{Environment: f.Environment, CVE: f.CVE, Title: f.Title, Severity: f.Severity, From: from, Status: f.Status}
+	return eventOf(kind, f.ID, by, f.Project, at, data)
 }
 
 func environmentEvent(env Environment, by string, at time.Time) eventlog.Event {
-	data, _ := json.Marshal(map[string]string{"name": env.Name, "kind": env.Kind})
-	return eventlog.Event{Type: EventEnvironmentStored, Subject: env.ID, Agent: by, Project: env.Project, At: at, Data: data}
+	return eventOf(EventEnvironmentStored, env.ID, by, env.Project, at, map[string]string{"name": env.Name, "kind": env.Kind})
 }
 
 func scanEvent(kind string, scan Scan, by string, at time.Time) eventlog.Event {
-	data, _ := json.Marshal(map[string]string{"environment": scan.Environment, "scanner": scan.Scanner, "status": scan.Status})
-	return eventlog.Event{Type: kind, Subject: scan.ID, Agent: by, At: at, Data: data}
+	return eventOf(kind, scan.ID, by, "", at, map[string]string{"environment": scan.Environment, "scanner": scan.Scanner, "status": scan.Status})
 }

@@ -104,24 +104,13 @@ func (r *Recon) StoreEnvironment(ctx context.Context, draft EnvironmentDraft) (E
 
 // Environments implements ReconService.
 func (r *Recon) Environments(ctx context.Context, project string) ([]Environment, error) {
-	if err := cmp.Or(principal.Of(ctx).Need(principal.ScopeRead), check.Name("project", project)); err != nil {
-		return nil, err
-	}
-	return r.store.ListEnvironments(ctx, project, MaxLimit)
+	return reading(ctx, check.Name("project", project), func() ([]Environment, error) { return r.store.ListEnvironments(ctx, project, MaxLimit) })
 }
 
 // StartScan implements ReconService.
 func (r *Recon) StartScan(ctx context.Context, draft ScanDraft) (Scan, error) {
-	p := principal.Of(ctx)
-	if err := p.Need(principal.ScopeAgent); err != nil {
-		return Scan{}, err
-	}
-	draft.Environment = cleanName(draft.Environment)
-	draft.Status = cmp.Or(draft.Status, ScanRunning)
-	if err := draft.check(); err != nil {
-		return Scan{}, err
-	}
-	by, err := p.ActingAs("agent_id", draft.AgentID)
+	draft.Environment, draft.Status = cleanName(draft.Environment), cmp.Or(draft.Status, ScanRunning)
+	by, err := acting(ctx, "agent_id", draft.AgentID, draft.check())
 	if err != nil {
 		return Scan{}, err
 	}
@@ -139,15 +128,8 @@ func (r *Recon) StartScan(ctx context.Context, draft ScanDraft) (Scan, error) {
 
 // FinishScan implements ReconService.
 func (r *Recon) FinishScan(ctx context.Context, id string, end ScanEnd) (Scan, error) {
-	p := principal.Of(ctx)
-	if err := p.Need(principal.ScopeAgent); err != nil {
-		return Scan{}, err
-	}
 	end.Status = cmp.Or(end.Status, ScanCompleted)
-	if err := end.check(); err != nil {
-		return Scan{}, err
-	}
-	by, err := p.ActingAs("agent_id", end.AgentID)
+	by, err := acting(ctx, "agent_id", end.AgentID, end.check())
 	if err != nil {
 		return Scan{}, err
 	}
@@ -157,7 +139,7 @@ func (r *Recon) FinishScan(ctx context.Context, id string, end ScanEnd) (Scan, e
 		if scan.Status != ScanRunning {
 			return nil, errs.Errorf(errs.Conflict, "the scan is %s already", scan.Status)
 		}
-		if scan.AgentID != "" && scan.AgentID != by && !p.Has(principal.ScopeCaptain) {
+		if scan.AgentID != "" && scan.AgentID != by && !principal.Of(ctx).Has(principal.ScopeCaptain) {
 			return nil, errs.Errorf(errs.Forbidden, "another agent runs this scan")
 		}
 		scan.Status, scan.FinishedAt, scan.Summary = end.Status, &now, cmp.Or(end.Summary, scan.Summary)
@@ -168,19 +150,12 @@ func (r *Recon) FinishScan(ctx context.Context, id string, end ScanEnd) (Scan, e
 
 // Scans implements ReconService.
 func (r *Recon) Scans(ctx context.Context, filter ScanFilter) ([]Scan, error) {
-	if err := cmp.Or(principal.Of(ctx).Need(principal.ScopeRead), filter.check()); err != nil {
-		return nil, err
-	}
-	return r.store.ListScans(ctx, filter)
+	return reading(ctx, filter.check(), func() ([]Scan, error) { return r.store.ListScans(ctx, filter) })
 }
 
 // Report implements ReconService.
 func (r *Recon) Report(ctx context.Context, draft FindingDraft) (Reported, error) {
-	p := principal.Of(ctx)
-	if err := p.Need(principal.ScopeAgent); err != nil {
-		return Reported{}, err
-	}
-	report, err := r.report(p, draft)
+	report, err := r.report(ctx, draft)
 	if err != nil {
 		return Reported{}, err
 	}
@@ -193,8 +168,7 @@ func (r *Recon) Report(ctx context.Context, draft FindingDraft) (Reported, error
 
 // ReportAll implements ReconService.
 func (r *Recon) ReportAll(ctx context.Context, drafts []FindingDraft) (FindingReport, error) {
-	p := principal.Of(ctx)
-	if err := p.Need(principal.ScopeAgent); err != nil {
+	if err := principal.Of(ctx).Need(principal.ScopeAgent); err != nil {
 		return FindingReport{}, err
 	}
 	if len(drafts) > MaxFindings {
@@ -211,7 +185,7 @@ func (r *Recon) ReportAll(ctx context.Context, drafts []FindingDraft) (FindingRe
 	var reports []FindingRecord
 	var places []int
 	for i, draft := range drafts {
-		report, err := r.report(p, draft)
+		report, err := r.report(ctx, draft)
 		if err != nil {
 			refuse(i, err)
 			continue
@@ -246,14 +220,11 @@ func (r *Recon) ReportAll(ctx context.Context, drafts []FindingDraft) (FindingRe
 }
 
 // report checks a draft and makes of it what the store is to look for and to keep.
-func (r *Recon) report(p principal.Principal, draft FindingDraft) (FindingRecord, error) {
+func (r *Recon) report(ctx context.Context, draft FindingDraft) (FindingRecord, error) {
 	draft.Environment, draft.CVE = cleanName(draft.Environment), strings.ToUpper(strings.TrimSpace(draft.CVE))
 	draft.Title, draft.Location = strings.TrimSpace(draft.Title), strings.TrimSpace(draft.Location)
 	draft.Title = cmp.Or(draft.Title, draft.CVE)
-	if err := draft.check(); err != nil {
-		return FindingRecord{}, err
-	}
-	by, err := p.ActingAs("agent_id", draft.AgentID)
+	by, err := acting(ctx, "agent_id", draft.AgentID, draft.check())
 	if err != nil {
 		return FindingRecord{}, err
 	}
@@ -267,27 +238,17 @@ func (r *Recon) report(p principal.Principal, draft FindingDraft) (FindingRecord
 
 // Finding implements ReconService.
 func (r *Recon) Finding(ctx context.Context, id string) (Finding, error) {
-	if err := principal.Of(ctx).Need(principal.ScopeRead); err != nil {
-		return Finding{}, err
-	}
-	return r.store.Finding(ctx, id)
+	return reading(ctx, nil, func() (Finding, error) { return r.store.Finding(ctx, id) })
 }
 
 // Findings implements ReconService.
 func (r *Recon) Findings(ctx context.Context, filter FindingFilter) ([]Finding, error) {
-	if err := cmp.Or(principal.Of(ctx).Need(principal.ScopeRead), filter.check()); err != nil {
-		return nil, err
-	}
-	return r.store.ListFindings(ctx, filter)
+	return reading(ctx, filter.check(), func() ([]Finding, error) { return r.store.ListFindings(ctx, filter) })
 }
 
 // Decide implements ReconService.
 func (r *Recon) Decide(ctx context.Context, id string, decision FindingDecision) (Finding, error) {
-	p := principal.Of(ctx)
-	if err := cmp.Or(p.Need(principal.ScopeAgent), decision.check()); err != nil {
-		return Finding{}, err
-	}
-	by, err := p.ActingAs("agent_id", decision.AgentID)
+	by, err := acting(ctx, "agent_id", decision.AgentID, decision.check())
 	if err != nil {
 		return Finding{}, err
 	}
@@ -317,10 +278,7 @@ func (r *Recon) History(ctx context.Context, id string) ([]FindingChange, error)
 
 // Summary implements ReconService.
 func (r *Recon) Summary(ctx context.Context, filter FindingFilter) (FindingSummary, error) {
-	if err := cmp.Or(principal.Of(ctx).Need(principal.ScopeRead), filter.check()); err != nil {
-		return FindingSummary{}, err
-	}
-	return r.store.SummarizeFindings(ctx, filter)
+	return reading(ctx, filter.check(), func() (FindingSummary, error) { return r.store.SummarizeFindings(ctx, filter) })
 }
 
 // environment is what becomes of a name that no environment has yet.

@@ -2,7 +2,6 @@ package operational
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"skillrouter/internal/check"
@@ -120,10 +119,8 @@ type ReminderEvent struct {
 const maxEventTask = 200
 
 func reminderEvent(kind string, r Reminder, by string, at time.Time) eventlog.Event {
-	// Marshalling a struct of strings, whole numbers and times of this era cannot fail.
-	data, _ := json.Marshal(ReminderEvent{
+	return eventOf(kind, reminderSubject(r.Number), by, r.Project, at, ReminderEvent{
 		Number: r.Number, Persona: r.Persona, Task: check.Head(r.Task, maxEventTask), TriggerType: r.TriggerType, Status: r.Status, Fired: r.Fired,
 		Missed: r.Missed, DeliveredTo: r.DeliveredTo, AgentID: r.AgentID, CreatedBy: r.CreatedBy, ScheduledFor: r.ScheduledFor,
 	})
-	return eventlog.Event{Type: kind, Subject: reminderSubject(r.Number), Agent: by, Project: r.Project, At: at, Data: data}
 }

@@ -216,10 +216,7 @@ func checkNumber(number int64) error {
 
 // List implements ReminderService.
 func (s *Reminders) List(ctx context.Context, filter ReminderFilter) ([]Reminder, error) {
-	if err := cmp.Or(principal.Of(ctx).Need(principal.ScopeRead), filter.check()); err != nil {
-		return nil, err
-	}
-	return s.list(ctx, filter)
+	return reading(ctx, filter.check(), func() ([]Reminder, error) { return s.list(ctx, filter) })
 }
 
 func (f *ReminderFilter) check() error {
@@ -461,8 +458,5 @@ func sameTime(a, b *time.Time) bool {
 
 // Stats implements ReminderService.
 func (s *Reminders) Stats(ctx context.Context) (ReminderStats, error) {
-	if err := principal.Of(ctx).Need(principal.ScopeRead); err != nil {
-		return ReminderStats{}, err
-	}
-	return s.store.CountReminders(ctx)
+	return reading(ctx, nil, func() (ReminderStats, error) { return s.store.CountReminders(ctx) })
 }

@@ -2,7 +2,6 @@ package operational
 
 import (
 	"context"
-	"encoding/json"
 
 	"skillrouter/internal/check"
 	"skillrouter/internal/committer"
@@ -54,9 +53,7 @@ func (s *Reminders) Clear(ctx context.Context, persona, triggerType string, most
 	for most > 0 {
 		clearing := ReminderClearing{Persona: persona, TriggerType: TriggerType(triggerType), Through: last, Limit: min(most, reminderClearStep)}
 		open, all, err := s.store.ClearReminders(ctx, clearing, func(count int) eventlog.Event {
-			// Marshalling a struct of strings and a whole number cannot fail.
-			data, _ := json.Marshal(RemindersCleared{persona, clearing.TriggerType, count})
-			return eventlog.Event{Type: EventRemindersCleared, Subject: persona, Agent: caller.AgentID, At: s.now.Stamp(), Data: data}
+			return eventOf(EventRemindersCleared, persona, caller.AgentID, "", s.now.Stamp(), RemindersCleared{persona, clearing.TriggerType, count})
 		})
 		if err != nil {
 			return deleted, err

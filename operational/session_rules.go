@@ -1,7 +1,6 @@
 package operational
 
 import (
-	"encoding/json"
 	"strings"
 	"time"
 
@@ -113,13 +112,12 @@ type SessionEvent struct {
 // SessionEventOf is the event that tells of a session that began or, if it has, ended.
 func SessionEventOf(s Session) eventlog.Event {
 	told := SessionEvent{AgentID: s.AgentID, Persona: s.Persona, Goal: check.Head(s.Goal, maxEventText), Summary: check.Head(s.Summary, maxEventText), Successor: s.Successor}
-	event := eventlog.Event{Type: EventSessionStarted, Subject: s.ID, Agent: s.AgentID, Project: s.Project, At: s.StartedAt}
+	kind, at := EventSessionStarted, s.StartedAt
 	if s.EndedAt != nil {
-		event.Type, event.At = EventSessionEnded, *s.EndedAt
+		kind, at = EventSessionEnded, *s.EndedAt
 	}
 	if h := s.Handover; h != nil {
 		told.TaskCount, told.MessageCount, told.StepCount, told.ReminderCount = h.TaskCount, h.MessageCount, h.StepCount, h.ReminderCount
 	}
-	event.Data, _ = json.Marshal(told) // strings and whole numbers cannot fail
-	return event
+	return eventOf(kind, s.ID, s.AgentID, s.Project, at, told)
 }

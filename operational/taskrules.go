@@ -148,6 +148,18 @@ func (t *Task) refuse(format string) error {
 	return errs.Errorf(errs.Conflict, "task %d is %s: "+format, t.Number, t.Status)
 }
 
+// step takes the task to another status with a note, if it may; otherwise it says why not.
+func (t *Task) step(may bool, otherwise string, to TaskStatus, note string) error {
+	if !may {
+		return t.refuse(otherwise)
+	}
+	t.Status, t.Note = to, cmp.Or(note, t.Note)
+	return nil
+}
+
+// underWay tells whether its agent works on the task, or will.
+func (t *Task) underWay() bool { return t.Status == TaskClaimed || t.Status == TaskInProgress }
+
 func (t *Task) claim(agent string) error {
 	switch {
 	case t.Status == TaskPending:
@@ -162,79 +174,67 @@ func (t *Task) claim(agent string) error {
 }
 
 func (t *Task) progress(r TaskProgress) error {
-	if t.Status != TaskClaimed && t.Status != TaskInProgress {
-		return t.refuse("only a claimed one makes progress")
-	}
-	t.Status = TaskInProgress
-	if r.Progress != nil {
+	if t.underWay() && r.Progress != nil {
 		t.Progress = int(math.Round(*r.Progress))
 	}
-	t.Note = cmp.Or(r.Note, t.Note)
-	return nil
+	return t.step(t.underWay(), "only a claimed one makes progress", TaskInProgress, r.Note)
 }
 
 func (t *Task) block(reason string) error {
-	if !t.Status.Open() {
-		return t.refuse("a finished one cannot be blocked")
+	err := t.step(t.Status.Open(), "a finished one cannot be blocked", TaskBlocked, "")
+	if err == nil {
+		t.BlockedReason = reason
 	}
-	t.Status, t.BlockedReason = TaskBlocked, reason
-	return nil
+	return err
 }
 
 func (t *Task) unblock(note string) error {
-	if t.Status != TaskBlocked {
-		return t.refuse("only a blocked one can be unblocked")
-	}
-	t.Status, t.BlockedReason = TaskInProgress, ""
+	to := TaskInProgress
 	if t.AgentID == "" {
-		t.Status = TaskPending
+		to = TaskPending
 	}
-	t.Note = cmp.Or(note, t.Note)
-	return nil
+	err := t.step(t.Status == TaskBlocked, "only a blocked one can be unblocked", to, note)
+	if err == nil {
+		t.BlockedReason = ""
+	}
+	return err
 }
 
 func (t *Task) complete(result string) error {
-	if t.Status != TaskClaimed && t.Status != TaskInProgress {
-		return t.refuse("only a claimed one, or one in progress, can be completed")
+	err := t.step(t.underWay(), "only a claimed one, or one in progress, can be completed", TaskCompleted, "")
+	if err == nil {
+		t.Progress, t.Result = completionProgress, result
 	}
-	t.Status, t.Progress, t.Result = TaskCompleted, completionProgress, result
-	return nil
+	return err
 }
 
 func (t *Task) fail(reason string) error {
-	if !t.Status.Open() || t.AgentID == "" {
-		return t.refuse("only one that an agent holds can fail")
+	err := t.step(t.Status.Open() && t.AgentID != "", "only one that an agent holds can fail", TaskFailed, "")
+	if err == nil {
+		t.Error = reason
 	}
-	t.Status, t.Error = TaskFailed, reason
-	return nil
+	return err
 }
 
 func (t *Task) release(note string) error {
-	if !t.Status.Open() || t.AgentID == "" {
-		return t.refuse("only one that an agent holds can be released")
+	err := t.step(t.Status.Open() && t.AgentID != "", "only one that an agent holds can be released", TaskPending, note)
+	if err == nil {
+		t.AgentID, t.BlockedReason = "", ""
 	}
-	t.Status, t.AgentID, t.BlockedReason = TaskPending, "", ""
-	t.Note = cmp.Or(note, t.Note)
-	return nil
+	return err
 }
 
 func (t *Task) cancel(note string) error {
-	if !t.Status.Open() {
-		return t.refuse("it is finished already")
-	}
-	t.Status = TaskCancelled
-	t.Note = cmp.Or(note, t.Note)
-	return nil
+	return t.step(t.Status.Open(), "it is finished already", TaskCancelled, note)
 }
 
 func (t *Task) reassign(to TaskAssignment) error {
-	if !t.Status.Open() {
-		return t.refuse("a finished one cannot be reassigned")
-	}
-	if t.AgentID == to.AgentID {
+	if t.Status.Open() && t.AgentID == to.AgentID {
 		return nil
 	}
-	t.Status, t.AgentID, t.BlockedReason = TaskClaimed, to.AgentID, ""
-	t.Note = cmp.Or(to.Note, t.Note)
-	return nil
+	err := t.step(t.Status.Open(), "a finished one cannot be reassigned", TaskClaimed, to.Note)
+	if err == nil {
+		t.AgentID, t.BlockedReason = to.AgentID, ""
+	}
+	return err
 }

@@ -3,7 +3,6 @@ package operational
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"reflect"
 	"strconv"
 	"strings"
@@ -103,11 +102,7 @@ func NewTasks(store TaskStore, now clock.Clock) *Tasks {
 
 // Create implements TaskService.
 func (t *Tasks) Create(ctx context.Context, draft TaskDraft) (Task, error) {
-	p := principal.Of(ctx)
-	if err := cmp.Or(p.Need(principal.ScopeAgent), draft.check()); err != nil {
-		return Task{}, err
-	}
-	creator, err := p.ActingAs("created_by", draft.CreatedBy)
+	creator, err := acting(ctx, "created_by", draft.CreatedBy, draft.check())
 	if err != nil {
 		return Task{}, err
 	}
@@ -118,7 +113,7 @@ func (t *Tasks) Create(ctx context.Context, draft TaskDraft) (Task, error) {
 		Project: draft.Project, Status: TaskPending, CreatedBy: creator, Priority: draft.Priority, CreatedAt: now, UpdatedAt: now,
 	}
 	if draft.AgentID != "" {
-		if err := p.ActAs(draft.AgentID); err != nil {
+		if err := principal.Of(ctx).ActAs(draft.AgentID); err != nil {
 			return Task{}, err
 		}
 		task.Status, task.AgentID, task.ClaimedAt = TaskClaimed, draft.AgentID, &now
@@ -144,18 +139,12 @@ func (t *Tasks) Task(ctx context.Context, ref string) (Task, error) {
 
 // List implements TaskService.
 func (t *Tasks) List(ctx context.Context, filter TaskFilter) ([]Task, error) {
-	if err := cmp.Or(principal.Of(ctx).Need(principal.ScopeRead), filter.check()); err != nil {
-		return nil, err
-	}
-	return t.store.ListTasks(ctx, filter)
+	return reading(ctx, filter.check(), func() ([]Task, error) { return t.store.ListTasks(ctx, filter) })
 }
 
 // Summary implements TaskService.
 func (t *Tasks) Summary(ctx context.Context, filter TaskFilter) (TaskSummary, error) {
-	if err := cmp.Or(principal.Of(ctx).Need(principal.ScopeRead), filter.check()); err != nil {
-		return TaskSummary{}, err
-	}
-	return t.store.SummarizeTasks(ctx, filter)
+	return reading(ctx, filter.check(), func() (TaskSummary, error) { return t.store.SummarizeTasks(ctx, filter) })
 }
 
 // OpenTasks returns up to limit unfinished tasks that the agent holds. They would remain
@@ -193,11 +182,7 @@ func (t *Tasks) ClaimNext(ctx context.Context, claim TaskClaim) (Task, error) {
 }
 
 func (t *Tasks) claim(ctx context.Context, claim TaskClaim) (TaskChange, error) {
-	p := principal.Of(ctx)
-	if err := p.Need(principal.ScopeAgent); err != nil {
-		return nil, err
-	}
-	agent, err := p.ActingAs("agent_id", claim.AgentID)
+	agent, err := principal.Of(ctx).ActingAs("agent_id", claim.AgentID)
 	if err != nil {
 		return nil, err
 	}
@@ -347,10 +332,8 @@ type TaskEvent struct {
 const maxEventText = 1 << 10
 
 func taskEvent(kind, acting string, from TaskStatus, note string, task Task, at time.Time) eventlog.Event {
-	// Marshalling a struct of strings and finite numbers cannot fail.
-	data, _ := json.Marshal(TaskEvent{
+	return eventOf(kind, task.ID, acting, task.Project, at, TaskEvent{
 		Number: task.Number, Title: task.Title, From: from, Status: task.Status, AgentID: task.AgentID,
 		Progress: task.Progress, Note: check.Head(note, maxEventText),
 	})
-	return eventlog.Event{Type: kind, Subject: task.ID, Agent: acting, Project: task.Project, At: at, Data: data}
 }

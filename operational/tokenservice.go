@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -317,7 +316,5 @@ const (
 )
 
 func tokenEvent(kind string, token Token, by string, at time.Time) eventlog.Event {
-	// Marshalling strings cannot fail.
-	data, _ := json.Marshal(map[string]any{"agent_id": token.AgentID, "scopes": token.Scopes})
-	return eventlog.Event{Type: kind, Subject: token.ID, Agent: by, At: at, Data: data}
+	return eventOf(kind, token.ID, by, "", at, map[string]any{"agent_id": token.AgentID, "scopes": token.Scopes})
 }

@@ -64,6 +64,7 @@ var rooms = []struct {
 	{"internal/database/wal", nil, "a log is read without knowing whose it is"},
 	{"internal/database/postgres", []string{"shared", "migrations"}, "a server is written to without knowing what"},
 	{"internal/database/databasetest", []string{"shared", "internal/database", "internal/database/postgres"}, "tests of every room open databases with it: it links no room"},
+	{"internal/database/table", []string{"shared"}, "rows become values, whatever table they are of"},
 	{"internal/database", []string{"shared", "internal/database/postgres", "internal/database/wal", "migrations"}, "databases are opened and migrated without knowing what is stored"},
 	{"internal/*", nil, "what every room shares knows none of them"},
 	{"tfidf/wordlist/wordlisttest", []string{"tfidf/wordlist"}, "tests of every room check their lists with it"},
@@ -72,9 +73,9 @@ var rooms = []struct {
 	{"tfidf", []string{"tfidf/text"}, "the engine knows no database and no domain"},
 	{"tfidf/keep", []string{"tfidf", "tfidf/text"}, "an index is kept in step with any source"},
 	{"migrations", nil, "SQL only"},
-	{"operational/store", []string{"shared", "operational", "operational/person"}, "a store serves its own domain"},
+	{"operational/store", []string{"shared", "internal/database/table", "operational", "operational/person"}, "a store serves its own domain"},
 	{"operational/operationaltest", []string{"shared", "operational"}, "a contract knows the interface and no implementation"},
-	{"learning/store", slices.Concat([]string{"shared", "learning"}, learned), "a store serves its own domain"},
+	{"learning/store", slices.Concat([]string{"shared", "internal/database/table", "learning"}, learned), "a store serves its own domain"},
 	{"learning/runbooks", []string{"shared", "learning", "learning/procedure"}, "files and rows are two forms of the same procedures, and the service has the rules"},
 	{"learning/folder", []string{"shared", "learning", "learning/guard/act", "learning/lesson", "tfidf/wordlist"}, "a folder gives to and takes from the service's interface, whoever implements it"},
 	{"learning/learningtest", slices.Concat([]string{"shared", "learning"}, learned), "a contract knows the interface and no implementation"},
@@ -137,7 +138,7 @@ var rooms = []struct {
 var libraries = map[string][]string{
 	"text/template":                   nil, // pages escape what they show: html/template
 	"html/template":                   {"router/web", "router/httpapi"},
-	"gorm.io/gorm":                    {"operational/store", "learning/store", "internal/database", "internal/database/postgres", "internal/database/databasetest"},
+	"gorm.io/gorm":                    {"operational/store", "learning/store", "internal/database", "internal/database/postgres", "internal/database/table", "internal/database/databasetest"},
 	"gorm.io/driver/postgres":         {"internal/database/postgres"},
 	"github.com/jackc/pgx/v5":         {"internal/database/postgres", "internal/database/databasetest"},
 	"github.com/nats-io/nats.go":      {"cmd/app/nats"},

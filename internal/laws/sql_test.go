@@ -14,7 +14,7 @@ import (
 )
 
 // stores are the rooms whose SQL must be what SQLite and PostgreSQL both understand.
-var stores = []string{"learning/store", "operational/store"}
+var stores = []string{"learning/store", "operational/store", "internal/database/table"}
 
 // hole stands in a text for what is put into it when the program runs.
 const hole = "§"

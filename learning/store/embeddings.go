@@ -8,6 +8,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"skillrouter/internal/database/table"
 	"skillrouter/learning/shelf"
 )
 
@@ -17,10 +18,10 @@ var embeddingColumns = []string{"num", "kind", "id", "model", "dimension", "hash
 
 // ScanEmbeddings implements shelf.EmbeddingStore.
 func (s *Store) ScanEmbeddings(ctx context.Context, model string, visit func(shelf.Embedding) error) (others int, err error) {
-	if others, err = scalar[int](s.read.WithContext(ctx), "SELECT count(*) FROM embeddings WHERE model <> ?", model); err != nil {
+	if others, err = table.Scalar[int](s.Read.WithContext(ctx), "SELECT count(*) FROM embeddings WHERE model <> ?", model); err != nil {
 		return 0, err
 	}
-	return others, each(query(s.read.WithContext(ctx), "SELECT kind, id, hash, scale, code FROM embeddings WHERE model = ? ORDER BY num", model)).visit(func(rows *sql.Rows) (bool, error) {
+	return others, table.Each(table.Query(s.Read.WithContext(ctx), "SELECT kind, id, hash, scale, code FROM embeddings WHERE model = ? ORDER BY num", model)).Visit(func(rows *sql.Rows) (bool, error) {
 		var e shelf.Embedding
 		var scale float32
 		var code []byte
@@ -37,7 +38,7 @@ func (s *Store) ScanEmbeddings(ctx context.Context, model string, visit func(she
 
 // PutEmbeddings implements shelf.EmbeddingStore.
 func (s *Store) PutEmbeddings(ctx context.Context, model string, put []shelf.Embedding, drop []shelf.EmbeddingKey) error {
-	return s.commit.Write(ctx, func(tx *gorm.DB) error {
+	return s.Commit.Write(ctx, func(tx *gorm.DB) error {
 		for _, kind := range shelf.EmbeddingKinds() {
 			var ids []any
 			for _, key := range drop {
@@ -45,17 +46,17 @@ func (s *Store) PutEmbeddings(ctx context.Context, model string, put []shelf.Emb
 					ids = append(ids, key.ID)
 				}
 			}
-			for part := range slices.Chunk(ids, lookups) {
-				if _, err := exec(tx, "DELETE FROM embeddings WHERE kind = '"+string(kind)+"' AND id IN ("+marks(len(part))+")", part...); err != nil {
+			for part := range slices.Chunk(ids, table.Lookups) {
+				if _, err := table.Exec(tx, "DELETE FROM embeddings WHERE kind = '"+string(kind)+"' AND id IN ("+table.Marks(len(part))+")", part...); err != nil {
 					return err
 				}
 			}
 		}
-		last, err := scalar[int64](tx, "SELECT coalesce(max(num), 0) FROM embeddings")
+		last, err := table.Scalar[int64](tx, "SELECT coalesce(max(num), 0) FROM embeddings")
 		if err != nil {
 			return err
 		}
-		return insertOr(tx, orReplace(embeddingColumns, "kind", "id"), "embeddings", embeddingColumns, len(put), func(i int, row []any) []any {
+		return table.InsertOr(tx, table.OrReplace(embeddingColumns, "kind", "id"), "embeddings", embeddingColumns, len(put), func(i int, row []any) []any {
 			e := &put[i]
 			code, scale := encoded(e.Vector)
 			return append(row, last+1+int64(i), string(e.Kind), e.ID, model, len(code), e.Hash, scale, code)
@@ -65,7 +66,7 @@ func (s *Store) PutEmbeddings(ctx context.Context, model string, put []shelf.Emb
 
 // DropEmbeddings implements shelf.EmbeddingStore.
 func (s *Store) DropEmbeddings(ctx context.Context, model string, dimension, limit int) (int, error) {
-	dropped, err := s.deleteRows(ctx, "DELETE FROM embeddings WHERE num IN (SELECT num FROM embeddings WHERE model <> ? OR dimension <> ? LIMIT ?)", model, dimension, limit)
+	dropped, err := s.DeleteRows(ctx, "DELETE FROM embeddings WHERE num IN (SELECT num FROM embeddings WHERE model <> ? OR dimension <> ? LIMIT ?)", model, dimension, limit)
 	return int(dropped), err
 }
 

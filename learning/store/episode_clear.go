@@ -2,11 +2,11 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"time"
 
 	"gorm.io/gorm"
 
+	"skillrouter/internal/database/table"
 	"skillrouter/internal/eventlog"
 	"skillrouter/learning/episode"
 )
@@ -16,7 +16,7 @@ var endOfTime = time.UnixMilli(1 << 62)
 
 // LastEpisodeNumber implements episode.Store.
 func (s *Store) LastEpisodeNumber(ctx context.Context) (int64, error) {
-	return scalar[int64](s.read.WithContext(ctx), "SELECT coalesce(max(num), 0) FROM episodes")
+	return table.Scalar[int64](s.Read.WithContext(ctx), "SELECT coalesce(max(num), 0) FROM episodes")
 }
 
 // ClearEpisodes implements episode.Store.
@@ -49,30 +49,26 @@ func (tx *transaction) dropEpisodes(numbers []int64) error {
 	if _, err := tx.DropExperiences(numbers, endOfTime); err != nil {
 		return err
 	}
-	return deleteEpisodes(tx.db, anys(numbers))
+	return deleteEpisodes(tx.db, table.Anys(numbers))
 }
 
 // deleteEpisodes deletes the rows of episodes, and their vectors.
 func deleteEpisodes(db *gorm.DB, numbers []any) error {
-	if _, err := exec(db, "DELETE FROM embeddings WHERE kind = 'episode' AND id IN (SELECT id FROM episodes WHERE num IN ("+marks(len(numbers))+"))", numbers...); err != nil {
+	if _, err := table.Exec(db, "DELETE FROM embeddings WHERE kind = 'episode' AND id IN (SELECT id FROM episodes WHERE num IN ("+table.Marks(len(numbers))+"))", numbers...); err != nil {
 		return err
 	}
-	_, err := exec(db, "DELETE FROM episodes WHERE num IN ("+marks(len(numbers))+")", numbers...)
+	_, err := table.Exec(db, "DELETE FROM episodes WHERE num IN ("+table.Marks(len(numbers))+")", numbers...)
 	return err
 }
 
 // episodesOf returns the numbers and ids of the episodes to clear.
 func episodesOf(db *gorm.DB, clearing episode.Clearing) (numbers []int64, ids []string, err error) {
-	var c conditions
-	c.add("persona = ? AND num <= ?", clearing.Persona, clearing.UpTo)
-	c.equal(episodeCategory, clearing.Category)
-	rows, err := query(db, "SELECT num, id FROM episodes "+c.text+" LIMIT ?", append(c.args, clearing.Limit)...)
-	err = each(rows, err).visit(func(rows *sql.Rows) (bool, error) {
-		var number int64
-		var id string
-		err := rows.Scan(&number, &id)
-		numbers, ids = append(numbers, number), append(ids, id)
-		return true, err
-	})
+	var c table.Conditions
+	c.Add("persona = ? AND num <= ?", clearing.Persona, clearing.UpTo)
+	c.Equal(episodeCategory, clearing.Category)
+	found, err := table.List(db, func(e *episode.Episode) []any { return []any{&e.Number, &e.ID} }, "SELECT num, id FROM episodes "+c.Text+" LIMIT ?", c.With(clearing.Limit)...)
+	for _, e := range found {
+		numbers, ids = append(numbers, e.Number), append(ids, e.ID)
+	}
 	return numbers, ids, err
 }

@@ -2,11 +2,12 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"math"
+	"slices"
 
 	"gorm.io/gorm"
 
+	"skillrouter/internal/database/table"
 	"skillrouter/internal/eventlog"
 	"skillrouter/learning"
 	"skillrouter/learning/episode"
@@ -21,26 +22,26 @@ func (s *Store) AddEpisode(ctx context.Context, e episode.Episode, event eventlo
 		if err := (&transaction{tx}).InsertEpisode(&e); err != nil {
 			return err
 		}
-		return appendEvents(tx, []eventlog.Event{event})
+		return table.AppendEvents(tx, event)
 	}, func() { after(e) })()
 	return e, err
 }
 
 // Episodes implements episode.Store.
 func (s *Store) Episodes(ctx context.Context, ids []string) ([]episode.Episode, error) {
-	return inParts(ids, func(part []string) ([]episode.Episode, error) {
-		return selectEpisodes(s.read.WithContext(ctx), math.MaxInt, "WHERE id IN ?", part)
+	return table.InParts(ids, func(part []string) ([]episode.Episode, error) {
+		return selectEpisodes(s.Read.WithContext(ctx), math.MaxInt, "WHERE id IN ?", part)
 	})
 }
 
 // EpisodeOf implements episode.Store.
 func (s *Store) EpisodeOf(ctx context.Context, ref string) (episode.Episode, bool, error) {
-	return episodeOf(s.read.WithContext(ctx), ref)
+	return episodeOf(s.Read.WithContext(ctx), ref)
 }
 
 func episodeOf(db *gorm.DB, ref string) (episode.Episode, bool, error) {
 	where, arg := byRef(ref)
-	return first(selectEpisodes(db, math.MaxInt, where, arg))
+	return table.First(selectEpisodes(db, math.MaxInt, where, arg))
 }
 
 // ChangeEpisodes implements episode.Store.
@@ -70,7 +71,7 @@ func (s *Store) ChangeEpisodes(ctx context.Context, refs []string, decide func(o
 			case c.Gone:
 				err = tx.dropEpisodes([]int64{e.Number})
 			default:
-				_, err = exec(db, "UPDATE episodes SET event_type = ?, title = ?, content = ?, learned = ?, project = ?, importance = ? WHERE num = ?",
+				_, err = table.Exec(db, "UPDATE episodes SET event_type = ?, title = ?, content = ?, learned = ?, project = ?, importance = ? WHERE num = ?",
 					e.EventType, e.Title, e.Content, e.Learned, e.Project, e.Importance, e.Number)
 			}
 			if err != nil {
@@ -89,62 +90,62 @@ func (s *Store) ChangeEpisodes(ctx context.Context, refs []string, decide func(o
 // RecentEpisodes implements episode.Store. A span of time is also one of
 // numbers, which its index alone gives: so the rows of another time are not read.
 func (s *Store) RecentEpisodes(ctx context.Context, filter episode.Filter) ([]episode.Episode, error) {
-	var c conditions
-	c.equal("session_id", filter.SessionID)
-	c.equal("agent_id", filter.AgentID)
-	c.equal("persona", filter.Persona)
-	c.equal("project", filter.Project)
-	c.equal("event", filter.Event)
-	c.equal("event_type", filter.EventType)
+	var c table.Conditions
+	c.Equal("session_id", filter.SessionID)
+	c.Equal("agent_id", filter.AgentID)
+	c.Equal("persona", filter.Persona)
+	c.Equal("project", filter.Project)
+	c.Equal("event", filter.Event)
+	c.Equal("event_type", filter.EventType)
 	if filter.Within != nil {
-		c.add("project IN ?", filter.Within)
+		c.Add("project IN ?", filter.Within)
 	}
-	if filter.Before > 0 {
-		c.add("num < ?", filter.Before)
-	}
+	c.Below("num", filter.Before)
 	if !filter.Since.IsZero() {
-		c.add("created_at >= ? AND num >= (SELECT min(num) FROM episodes {indexed by episodes_time} WHERE created_at >= ?)", millis(filter.Since), millis(filter.Since))
+		c.Add("created_at >= ? AND num >= (SELECT min(num) FROM episodes {indexed by episodes_time} WHERE created_at >= ?)", table.Millis(filter.Since), table.Millis(filter.Since))
 	}
 	if !filter.Until.IsZero() {
-		c.add("created_at < ? AND num <= (SELECT max(num) FROM episodes {indexed by episodes_time} WHERE created_at < ?)", millis(filter.Until), millis(filter.Until))
+		c.Add("created_at < ? AND num <= (SELECT max(num) FROM episodes {indexed by episodes_time} WHERE created_at < ?)", table.Millis(filter.Until), table.Millis(filter.Until))
 	}
-	return selectEpisodes(s.read.WithContext(ctx), learning.MaxAnswer, c.text+" ORDER BY num DESC LIMIT ?", append(c.args, filter.Limit)...)
+	return selectEpisodes(s.Read.WithContext(ctx), learning.MaxAnswer, c.Text+" ORDER BY num DESC LIMIT ?", c.With(filter.Limit)...)
 }
 
 // LastEpisode implements episode.Store.
 func (s *Store) LastEpisode(ctx context.Context, agentID string) (episode.Episode, bool, error) {
-	return first(selectEpisodes(s.read.WithContext(ctx), math.MaxInt, "WHERE agent_id = ? ORDER BY num DESC LIMIT 1", agentID))
+	return table.First(selectEpisodes(s.Read.WithContext(ctx), math.MaxInt, "WHERE agent_id = ? ORDER BY num DESC LIMIT 1", agentID))
 }
 
 // selectEpisodes reads episodes until they hold most bytes.
 func selectEpisodes(db *gorm.DB, most int, where string, args ...any) ([]episode.Episode, error) {
-	return upTo(most, func(rows *sql.Rows) (e episode.Episode, size int, err error) {
-		err = rows.Scan(append(searchedEpisode(&e), &e.Importance)...)
-		return e, len(e.Content) + len(e.Context) + len(e.Learned), err
-	}).of(db.Raw(`SELECT num, id, session_id, agent_id, persona, event_type, event, title, content, context, learned, project, created_at, importance
-		FROM episodes `+where, args...).Rows())
+	return upTo(most, sized(episodes, episodeSize)).of(db.Raw(episodes.Select()+where, args...).Rows())
 }
 
 // ScanEpisodes implements episode.Store.
 func (s *Store) ScanEpisodes(ctx context.Context, visit func(chunk []episode.Episode) error) error {
-	return eachPage(s.read.WithContext(ctx), selectSearchedEpisode, "num", func(e episode.Episode) int64 { return e.Number }, scanSearchedEpisode, visit)
+	return eachPage(s.Read.WithContext(ctx), searchedEpisodes.Select(), "num", func(e episode.Episode) int64 { return e.Number }, scanSearchedEpisode, visit)
 }
 
-// selectSearchedEpisode and scanSearchedEpisode read what is searched of an episode.
-const selectSearchedEpisode = "SELECT num, id, session_id, agent_id, persona, event_type, event, title, content, context, learned, project, created_at FROM episodes"
+// searchedEpisodes are what is searched of episodes, and episodes are all of it. They are read by the ten thousand.
+var (
+	searchedEpisodes = table.Listed("episodes", searchedColumns, searchedEpisode)
+	episodes         = table.Listed("episodes", slices.Concat(searchedColumns, []string{"importance"}), func(e *episode.Episode) []any {
+		return append(searchedEpisode(e), &e.Importance)
+	}).Numbered("num")
+	searchedColumns = []string{
+		"num", "id", "session_id", "agent_id", "persona", "event_type", "event", "title", "content", "context", "learned", "project", "created_at",
+	}
+	scanSearchedEpisode = sized(searchedEpisodes, episodeSize)
+)
 
 func searchedEpisode(e *episode.Episode) []any {
-	return []any{&e.Number, &e.ID, &e.SessionID, &e.AgentID, &e.Persona, &e.EventType, &e.Event, &e.Title, &e.Content, fromJSON(&e.Context), &e.Learned, &e.Project, at(&e.CreatedAt)}
+	return []any{&e.Number, &e.ID, &e.SessionID, &e.AgentID, &e.Persona, &e.EventType, &e.Event, &e.Title, &e.Content, table.Raw(&e.Context), &e.Learned, &e.Project, table.At(&e.CreatedAt)}
 }
 
-func scanSearchedEpisode(rows *sql.Rows) (e episode.Episode, size int, err error) {
-	err = rows.Scan(searchedEpisode(&e)...)
-	return e, len(e.Content) + len(e.Context) + len(e.Learned), err
-}
+func episodeSize(e *episode.Episode) int { return len(e.Content) + len(e.Context) + len(e.Learned) }
 
 // FindEpisodes implements episode.Store.
 func (s *Store) FindEpisodes(ctx context.Context, search shelf.RowSearch, visit func(found []episode.Episode) (more bool)) error {
-	return containing(ctx, s.read.WithContext(ctx), contained[episode.Episode]{
-		table: "episodes", choose: selectSearchedEpisode, texts: []string{"title", "content", "context", "learned", "event"}, project: true, scan: scanSearchedEpisode,
+	return containing(ctx, s.Read.WithContext(ctx), contained[episode.Episode]{
+		table: "episodes", choose: searchedEpisodes.Select(), texts: []string{"title", "content", "context", "learned", "event"}, project: true, scan: scanSearchedEpisode,
 	}, search, visit)
 }

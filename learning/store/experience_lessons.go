@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"skillrouter/internal/database/table"
 	"skillrouter/learning"
 	"skillrouter/learning/experience"
 	"skillrouter/learning/lesson"
@@ -22,27 +23,27 @@ const applicable = "(status <> 'retired' OR deprecated)"
 // what it compares, and of the lessons only those that it answers.
 func (s *Store) ApplicableLessons(ctx context.Context, where experience.Whereabouts, minConfidence float64, limit int, at time.Time) ([]lesson.Lesson, experience.ConfidenceSummary, error) {
 	var summary experience.ConfidenceSummary
-	db := s.read.WithContext(ctx)
-	var fits conditions
-	fits.add(applicable)
+	db := s.Read.WithContext(ctx)
+	var fits table.Conditions
+	fits.Add(applicable)
 	if t := where.OperationType; t != "" {
-		fits.add(`(contexts = '[]' OR {position}(lower(title), ?) > 0 OR EXISTS (SELECT 1 FROM {elements contexts} WHERE {position}(lower(value), ?) > 0)
+		fits.Add(`(contexts = '[]' OR {position}(lower(title), ?) > 0 OR EXISTS (SELECT 1 FROM {elements contexts} WHERE {position}(lower(value), ?) > 0)
 			OR pattern_id IN (SELECT id FROM patterns WHERE made_type <> '' AND {position}(lower(made_text), ?) > 0))`, t, t, t)
 	}
 	if where.Context {
 		held := strings.Repeat(" OR {position}(lower(value), ?) > 0", len(where.Names)) + strings.Repeat(" OR {position}(?, lower(value)) > 0", len(where.Texts))
-		fits.add("(contexts = '[]' OR EXISTS (SELECT 1 FROM {elements contexts} WHERE false"+held+"))", append(anys(where.Names), anys(where.Texts)...)...)
+		fits.Add("(contexts = '[]' OR EXISTS (SELECT 1 FROM {elements contexts} WHERE false"+held+"))", append(table.Anys(where.Names), table.Anys(where.Texts)...)...)
 	}
-	sure := "SELECT num, sure FROM (SELECT num, " + sureness + " AS sure FROM lessons {indexed by lessons_listed} " + fits.text + ") AS held WHERE sure >= ?"
-	args := append(append([]any{millis(at), msPerDay}, fits.args...), minConfidence)
+	sure := "SELECT num, sure FROM (SELECT num, " + sureness + " AS sure FROM lessons {indexed by lessons_listed} " + fits.Text + ") AS held WHERE sure >= ?"
+	args := append(append([]any{table.Millis(at), msPerDay}, fits.Args...), minConfidence)
 
-	_, err := one(db, []any{&summary.High, &summary.Medium, &summary.Low},
+	_, err := table.One(db, []any{&summary.High, &summary.Medium, &summary.Low},
 		"SELECT count(*) FILTER (WHERE sure >= ?), count(*) FILTER (WHERE sure >= ? AND sure < ?), count(*) FILTER (WHERE sure < ?) FROM ("+sure+") AS fitting",
 		append([]any{lesson.HighConfidence, lesson.MediumConfidence, lesson.HighConfidence, lesson.MediumConfidence}, args...)...)
 	if err != nil {
 		return nil, summary, err
 	}
-	order, err := list(db, value[int64], "SELECT num FROM ("+sure+" ORDER BY sure DESC, num LIMIT ?) AS surest", append(args, limit)...)
+	order, err := table.List(db, table.Value[int64], "SELECT num FROM ("+sure+" ORDER BY sure DESC, num LIMIT ?) AS surest", append(args, limit)...)
 	if err != nil {
 		return nil, summary, err
 	}
@@ -52,8 +53,8 @@ func (s *Store) ApplicableLessons(ctx context.Context, where experience.Whereabo
 	}
 	var found []lesson.Lesson
 	size := 0
-	for part := range slices.Chunk(order, lookups) {
-		some, err := lessons(db, unbounded, "WHERE num IN ("+marks(len(part))+")", anys(part)...)
+	for part := range slices.Chunk(order, table.Lookups) {
+		some, err := lessons(db, unbounded, "WHERE num IN ("+table.Marks(len(part))+")", table.Anys(part)...)
 		if err != nil {
 			return nil, summary, err
 		}
@@ -70,25 +71,25 @@ func (s *Store) ApplicableLessons(ctx context.Context, where experience.Whereabo
 
 // ExperiencePatterns implements experience.Reader.
 func (s *Store) ExperiencePatterns(ctx context.Context, operationType string, filter lesson.PatternFilter) ([]lesson.Pattern, int64, error) {
-	db := s.read.WithContext(ctx)
-	var c conditions
+	db := s.Read.WithContext(ctx)
+	var c table.Conditions
 	if operationType != "" {
-		c.add("made_type <> '' AND (operation_type = ? OR operation_type = '' AND {position}(made_text, ?) > 0)", operationType, operationType)
+		c.Add("made_type <> '' AND (operation_type = ? OR operation_type = '' AND {position}(made_text, ?) > 0)", operationType, operationType)
 	}
 	if filter.Type != "" {
-		c.add("(made_type = ? OR made_type = '' AND pattern_type = ?)", string(filter.Type), string(filter.Type))
+		c.Add("(made_type = ? OR made_type = '' AND pattern_type = ?)", string(filter.Type), string(filter.Type))
 	}
-	c.add("num > 0") // the others are the model's own
-	c.equal("domain", filter.Domain)
+	c.Add("num > 0") // the others are the model's own
+	c.Equal("domain", filter.Domain)
 	if len(filter.Statuses) > 0 {
-		among(&c, "status", filter.Statuses)
+		table.Among(&c, "status", filter.Statuses)
 	} else {
-		c.add("status <> ?", string(lesson.PatternDeprecated))
+		c.Add("status <> ?", string(lesson.PatternDeprecated))
 	}
-	rows, err := query(db, selectPattern+c.text+" ORDER BY weight DESC, num DESC LIMIT ? OFFSET ?", append(slices.Clone(c.args), filter.Limit, filter.Offset)...)
+	rows, err := table.Query(db, selectPattern+c.Text+" ORDER BY weight DESC, num DESC LIMIT ? OFFSET ?", append(slices.Clone(c.Args), filter.Limit, filter.Offset)...)
 	found := []lesson.Pattern{}
 	size, more := 0, false
-	if err := each(rows, err).visit(func(rows *sql.Rows) (bool, error) {
+	if err := table.Each(rows, err).Visit(func(rows *sql.Rows) (bool, error) {
 		p, bytes, err := scanPattern(rows)
 		size += bytes
 		if more = size > learning.MaxAnswer && len(found) > 0; !more {
@@ -107,7 +108,7 @@ func (s *Store) ExperiencePatterns(ctx context.Context, operationType string, fi
 	}
 	total := int64(filter.Offset + len(found))
 	if more || len(found) == filter.Limit || len(found) == 0 && filter.Offset > 0 {
-		_, err = one(db, []any{&total}, "SELECT count(*) FROM patterns "+c.text, c.args...)
+		_, err = table.One(db, []any{&total}, "SELECT count(*) FROM patterns "+c.Text, c.Args...)
 	}
 	return found, total, err
 }
@@ -128,11 +129,11 @@ func (s *Store) TotalExperiences(ctx context.Context, operationType string) (tot
 	if operationType != "" {
 		text, args = text+" WHERE operation_type = ?", []any{operationType}
 	}
-	_, err = one(s.read.WithContext(ctx), []any{&total}, text, args...)
+	_, err = table.One(s.Read.WithContext(ctx), []any{&total}, text, args...)
 	return total, err
 }
 
 // PatternNumbers implements experience.Reader.
 func (s *Store) PatternNumbers(ctx context.Context, ids []string) (map[string]int64, error) {
-	return numbersOf(s.read.WithContext(ctx), "patterns", ids)
+	return numbersOf(s.Read.WithContext(ctx), "patterns", ids)
 }

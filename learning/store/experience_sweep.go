@@ -6,21 +6,22 @@ import (
 	"strconv"
 	"time"
 
+	"skillrouter/internal/database/table"
 	"skillrouter/learning/experience"
 	"skillrouter/learning/lesson"
 )
 
 // ExpiredExperiences implements experience.Reader.
 func (s *Store) ExpiredExperiences(ctx context.Context, before, keep time.Time, limit int) ([]int64, error) {
-	return list(s.read.WithContext(ctx), value[int64], "SELECT num FROM episodes WHERE "+isExperience+" AND created_at < ? AND (utility < ? OR created_at < ?) ORDER BY created_at LIMIT ?",
-		millis(before), experience.KeepUtility, millis(keep), limit)
+	return table.List(s.Read.WithContext(ctx), table.Value[int64], "SELECT num FROM episodes WHERE "+isExperience+" AND created_at < ? AND (utility < ? OR created_at < ?) ORDER BY created_at LIMIT ?",
+		table.Millis(before), experience.KeepUtility, table.Millis(keep), limit)
 }
 
 // DropExperiences implements experience.Tx.
 func (tx *transaction) DropExperiences(numbers []int64, before time.Time) ([]string, error) {
 	var ids []string
-	for part := range slices.Chunk(numbers, lookups) {
-		found, err := experiences(tx.db, unbounded, "WHERE num IN ("+marks(len(part))+") AND "+isExperience+" AND created_at < ?", append(anys(part), millis(before))...)
+	for part := range slices.Chunk(numbers, table.Lookups) {
+		found, err := readExperiences(tx.db, unbounded, "WHERE num IN ("+table.Marks(len(part))+") AND "+isExperience+" AND created_at < ?", append(table.Anys(part), table.Millis(before))...)
 		if err != nil {
 			return nil, err
 		}
@@ -39,7 +40,7 @@ func (tx *transaction) DropExperiences(numbers []int64, before time.Time) ([]str
 				return nil, err
 			}
 		}
-		_, err = exec(tx.db, `DELETE FROM pattern_evidence WHERE kind = 'episode' AND ref IN (`+marks(len(refs))+`)
+		_, err = table.Exec(tx.db, `DELETE FROM pattern_evidence WHERE kind = 'episode' AND ref IN (`+table.Marks(len(refs))+`)
 			AND pattern_id NOT IN (SELECT pattern_id FROM lessons WHERE pattern_id <> '' AND status <> 'retired')`, refs...)
 		if err != nil {
 			return nil, err
@@ -53,14 +54,10 @@ func (tx *transaction) DropExperiences(numbers []int64, before time.Time) ([]str
 
 // subtract takes episodes that go out of what is known of their type.
 func (tx *transaction) subtract(operationType string, gone []experience.Experience) error {
-	o := experience.Operation{Type: operationType}
-	var from int64
-	known, err := one(tx.db, []any{&o.Episodes, &o.Utility, &from, &o.Window.Episodes, &o.Window.Successes, &o.Window.At},
-		"SELECT episodes, utility, window_from, window_episodes, window_successes, window_at FROM operations WHERE operation_type = ?", operationType)
+	o, known, err := operations.One(tx.db, "WHERE operation_type = ?", operationType)
 	if err != nil || !known {
 		return err
 	}
-	o.Window.From = fromMillis(from)
 	for _, x := range gone {
 		o = o.Without(x)
 	}
@@ -73,20 +70,20 @@ const patternGoes = "last_seen < ? AND confirmed_by = '' AND id NOT IN (SELECT p
 
 // ExpiredPatterns implements experience.Reader.
 func (s *Store) ExpiredPatterns(ctx context.Context, before time.Time, limit int) ([]string, error) {
-	return list(s.read.WithContext(ctx), value[string], "SELECT id FROM patterns WHERE "+patternGoes+" ORDER BY last_seen LIMIT ?", millis(before), limit)
+	return table.List(s.Read.WithContext(ctx), table.Value[string], "SELECT id FROM patterns WHERE "+patternGoes+" ORDER BY last_seen LIMIT ?", table.Millis(before), limit)
 }
 
 // LapsedPatterns implements experience.Reader.
 func (s *Store) LapsedPatterns(ctx context.Context, before time.Time, limit int) ([]string, error) {
-	return list(s.read.WithContext(ctx), value[string], "SELECT id FROM patterns WHERE operation_type <> '' AND status <> 'deprecated' AND last_seen < ? ORDER BY last_seen LIMIT ?",
-		millis(before), limit)
+	return table.List(s.Read.WithContext(ctx), table.Value[string], "SELECT id FROM patterns WHERE operation_type <> '' AND status <> 'deprecated' AND last_seen < ? ORDER BY last_seen LIMIT ?",
+		table.Millis(before), limit)
 }
 
 // DropPatterns implements experience.Tx.
 func (tx *transaction) DropPatterns(ids []string, before time.Time) ([]lesson.Pattern, error) {
 	var dropped []lesson.Pattern
-	for part := range slices.Chunk(ids, lookups) {
-		found, err := patterns(tx.db, "WHERE "+patternGoes+" AND id IN ("+marks(len(part))+")", append([]any{millis(before)}, anys(part)...)...)
+	for part := range slices.Chunk(ids, table.Lookups) {
+		found, err := patterns(tx.db, "WHERE "+patternGoes+" AND id IN ("+table.Marks(len(part))+")", append([]any{table.Millis(before)}, table.Anys(part)...)...)
 		if err != nil {
 			return nil, err
 		}
@@ -97,8 +94,8 @@ func (tx *transaction) DropPatterns(ids []string, before time.Time) ([]lesson.Pa
 		for _, p := range found {
 			gone = append(gone, p.ID)
 		}
-		for _, table := range []string{"pattern_agents WHERE pattern_id", "pattern_evidence WHERE pattern_id", "patterns WHERE id"} {
-			if _, err := exec(tx.db, "DELETE FROM "+table+" IN ("+marks(len(gone))+")", gone...); err != nil {
+		for _, rows := range []string{"pattern_agents WHERE pattern_id", "pattern_evidence WHERE pattern_id", "patterns WHERE id"} {
+			if _, err := table.Exec(tx.db, "DELETE FROM "+rows+" IN ("+table.Marks(len(gone))+")", gone...); err != nil {
 				return nil, err
 			}
 		}

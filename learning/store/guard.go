@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"gorm.io/gorm"
 
 	"skillrouter/internal/committer"
+	"skillrouter/internal/database/table"
 	"skillrouter/learning/guard/rule"
 	"skillrouter/learning/lesson"
 )
@@ -25,7 +27,7 @@ const selectCheck = `SELECT num, id, agent_id, project, domain, tool, action, co
 func (tx *transaction) AddChecks(checks ...lesson.CheckRecord) error {
 	numbers := committer.NumbersOf(tx.db.Statement.Context)
 	var matches [][]any
-	err := insert(tx.db, "checks", checkColumns, len(checks), func(i int, row []any) []any {
+	err := table.InsertOr(tx.db, "", "checks", checkColumns, len(checks), func(i int, row []any) []any {
 		c := checks[i]
 		number := numbers.Next("checks")
 		for _, m := range slices.SortedFunc(slices.Values(c.Matches), func(a, b rule.Match) int { return strings.Compare(a.RuleID, b.RuleID) }) {
@@ -35,19 +37,19 @@ func (tx *transaction) AddChecks(checks ...lesson.CheckRecord) error {
 			}
 			matches = append(matches, []any{number, m.RuleID, m.Title, string(m.Severity), string(lane), m.Reason, m.Confidence, m.Blocks})
 		}
-		return append(row, number, c.ID, c.Agent, c.Project, c.Domain, c.Tool, c.Action, c.Context, string(c.Decision), listText(c.Notes), c.TookUS, millis(c.At))
+		return append(row, number, c.ID, c.Agent, c.Project, c.Domain, c.Tool, c.Action, c.Context, string(c.Decision), listText(c.Notes), c.TookUS, table.Millis(c.At))
 	})
 	if err != nil {
 		return err
 	}
-	if err := insert(tx.db, "check_matches", matchColumns, len(matches), func(i int, row []any) []any { return append(row, matches[i]...) }); err != nil {
+	if err := table.InsertOr(tx.db, "", "check_matches", matchColumns, len(matches), func(i int, row []any) []any { return append(row, matches[i]...) }); err != nil {
 		return err
 	}
 	for _, c := range checks {
 		for _, m := range c.Matches {
-			_, err := exec(tx.db, `INSERT INTO guard_rules (id, times_triggered, last_triggered) VALUES (?, 1, ?)
+			_, err := table.Exec(tx.db, `INSERT INTO guard_rules (id, times_triggered, last_triggered) VALUES (?, 1, ?)
 				ON CONFLICT (id) DO UPDATE SET times_triggered = guard_rules.times_triggered + 1,
-				last_triggered = {greatest}(coalesce(guard_rules.last_triggered, 0), excluded.last_triggered)`, m.RuleID, millis(c.At))
+				last_triggered = {greatest}(coalesce(guard_rules.last_triggered, 0), excluded.last_triggered)`, m.RuleID, table.Millis(c.At))
 			if err != nil {
 				return err
 			}
@@ -58,71 +60,49 @@ func (tx *transaction) AddChecks(checks ...lesson.CheckRecord) error {
 
 // CheckOf implements lesson.GuardTx.
 func (tx *transaction) CheckOf(id string) (lesson.CheckRecord, bool, error) {
-	return first(selectChecks(tx.db, "WHERE id = ?", id))
+	return table.First(selectChecks(tx.db, "WHERE id = ?", id))
 }
 
 // SettleCheck implements lesson.GuardTx.
 func (tx *transaction) SettleCheck(c lesson.CheckRecord) error {
-	_, err := exec(tx.db, "UPDATE checks SET outcome = ?, result = ?, outcome_by = ?, outcome_notes = ?, outcome_at = ? WHERE num = ?",
-		string(c.Outcome), string(c.Result), c.OutcomeBy, c.Remark, millisPtr(c.OutcomeAt), c.Number)
+	_, err := table.Exec(tx.db, "UPDATE checks SET outcome = ?, result = ?, outcome_by = ?, outcome_notes = ?, outcome_at = ? WHERE num = ?",
+		string(c.Outcome), string(c.Result), c.OutcomeBy, c.Remark, table.MillisOrNil(c.OutcomeAt), c.Number)
 	return err
 }
 
 // RemoveChecks implements lesson.GuardTx. It removes from the beginning on: a check
 // that has a later time than those after it keeps these until it is old itself.
 func (tx *transaction) RemoveChecks(before time.Time, limit int) (int, error) {
-	n, last, err := oldest(tx.db, "SELECT num, at FROM checks ORDER BY num LIMIT ?", before, limit)
+	n, last, err := table.Oldest(tx.db, "SELECT num, at FROM checks ORDER BY num LIMIT ?", before, limit)
 	if err != nil || n == 0 {
 		return 0, err
 	}
-	if _, err := exec(tx.db, "DELETE FROM check_matches WHERE check_num <= ?", last); err != nil {
+	if _, err := table.Exec(tx.db, "DELETE FROM check_matches WHERE check_num <= ?", last); err != nil {
 		return 0, err
 	}
-	_, err = exec(tx.db, "DELETE FROM checks WHERE num <= ?", last)
+	_, err = table.Exec(tx.db, "DELETE FROM checks WHERE num <= ?", last)
 	return n, err
-}
-
-// oldest counts the rows at the beginning of those that a query chooses, with their numbers and times, which are from before a time, and returns the
-// last number of them.
-func oldest(tx *gorm.DB, choose string, before time.Time, args ...any) (n int, last int64, err error) {
-	type row struct {
-		num int64
-		at  time.Time
-	}
-	rows, err := list(tx, func(r *row) []any { return []any{&r.num, at(&r.at)} }, choose, args...)
-	for n < len(rows) && rows[n].at.Before(before) {
-		last = rows[n].num
-		n++
-	}
-	return n, last, err
 }
 
 // ListChecks implements lesson.GuardStore.
 func (s *Store) ListChecks(ctx context.Context, filter lesson.LedgerFilter, before int64) ([]lesson.CheckRecord, error) {
-	var c conditions
-	c.equal("agent_id", filter.Agent)
-	c.equal("project", filter.Project)
-	c.equal("decision", string(filter.Decision))
-	c.equal("outcome", string(filter.Outcome))
+	var c table.Conditions
+	c.Equal("agent_id", filter.Agent)
+	c.Equal("project", filter.Project)
+	c.Equal("decision", string(filter.Decision))
+	c.Equal("outcome", string(filter.Outcome))
 	if filter.RuleID != "" {
-		c.add("num IN (SELECT check_num FROM check_matches WHERE rule_id = ?)", filter.RuleID)
+		c.Add("num IN (SELECT check_num FROM check_matches WHERE rule_id = ?)", filter.RuleID)
 	}
-	if !filter.Since.IsZero() {
-		c.add("at >= ?", millis(filter.Since))
-	}
-	if !filter.Until.IsZero() {
-		c.add("at < ?", millis(filter.Until))
-	}
-	if before > 0 {
-		c.add("num < ?", before)
-	}
-	return selectChecks(s.read.WithContext(ctx), c.text+" ORDER BY num DESC LIMIT ?", append(c.args, filter.Limit)...)
+	c.Between("at", filter.Since, filter.Until)
+	c.Below("num", before)
+	return selectChecks(s.Read.WithContext(ctx), c.Text+" ORDER BY num DESC LIMIT ?", c.With(filter.Limit)...)
 }
 
 // OfflineChecks implements lesson.GuardStore.
 func (s *Store) OfflineChecks(ctx context.Context, since time.Time) (times int, last time.Time, err error) {
-	_, err = one(s.read.WithContext(ctx), []any{&times, at(&last)}, "SELECT count(*), coalesce(max(at), 0) FROM checks WHERE at >= ? AND notes {like} ?",
-		millis(since), `["`+lesson.NoteOffline+`"%`)
+	_, err = table.One(s.Read.WithContext(ctx), []any{&times, table.At(&last)}, "SELECT count(*), coalesce(max(at), 0) FROM checks WHERE at >= ? AND notes {like} ?",
+		table.Millis(since), `["`+lesson.NoteOffline+`"%`)
 	return times, last, err
 }
 
@@ -132,8 +112,8 @@ func (s *Store) AskedGuard(ctx context.Context, since time.Time) (map[string]tim
 		agent string
 		at    time.Time
 	}
-	rows, err := list(s.read.WithContext(ctx), func(a *asked) []any { return []any{&a.agent, at(&a.at)} },
-		"SELECT agent_id, max(at) FROM checks WHERE at >= ? AND agent_id <> '' GROUP BY agent_id", millis(since))
+	rows, err := table.List(s.Read.WithContext(ctx), func(a *asked) []any { return []any{&a.agent, table.At(&a.at)} },
+		"SELECT agent_id, max(at) FROM checks WHERE at >= ? AND agent_id <> '' GROUP BY agent_id", table.Millis(since))
 	last := make(map[string]time.Time, len(rows))
 	for _, r := range rows {
 		last[r.agent] = r.at
@@ -143,11 +123,11 @@ func (s *Store) AskedGuard(ctx context.Context, since time.Time) (map[string]tim
 
 // selectChecks reads checks with what they showed.
 func selectChecks(db *gorm.DB, where string, args ...any) ([]lesson.CheckRecord, error) {
-	checks, err := list(db, func(c *lesson.CheckRecord) []any {
+	checks, err := table.List(db, func(c *lesson.CheckRecord) []any {
 		c.Matches = []rule.Match{}
 		return []any{
-			&c.Number, &c.ID, &c.Agent, &c.Project, &c.Domain, &c.Tool, &c.Action, &c.Context, &c.Decision, fromJSON(&c.Notes), &c.TookUS, at(&c.At),
-			&c.Outcome, &c.Result, &c.OutcomeBy, &c.Remark, atOrNil(&c.OutcomeAt),
+			&c.Number, &c.ID, &c.Agent, &c.Project, &c.Domain, &c.Tool, &c.Action, &c.Context, &c.Decision, table.JSON(&c.Notes), &c.TookUS, table.At(&c.At),
+			&c.Outcome, &c.Result, &c.OutcomeBy, &c.Remark, table.AtOrNil(&c.OutcomeAt),
 		}
 	}, selectCheck+where, args...)
 	if err != nil || len(checks) == 0 {
@@ -161,11 +141,11 @@ func selectChecks(db *gorm.DB, where string, args ...any) ([]lesson.CheckRecord,
 		check int64
 		rule.Match
 	}
-	matches, err := list(db, func(m *shown) []any {
+	matches, err := table.List(db, func(m *shown) []any {
 		m.Alternatives = []string{}
 		return []any{&m.check, &m.RuleID, &m.Title, &m.Severity, &m.Lane, &m.Reason, &m.Confidence, &m.Blocks}
 	}, "SELECT check_num, rule_id, title, severity, lane, reason, confidence, blocks FROM check_matches WHERE check_num IN ("+
-		marks(len(numbers))+") ORDER BY check_num, blocks DESC, rule_id", numbers...)
+		table.Marks(len(numbers))+") ORDER BY check_num, blocks DESC, rule_id", numbers...)
 	for _, m := range matches {
 		of := &checks[place[m.check]]
 		of.Matches = append(of.Matches, m.Match)
@@ -173,20 +153,33 @@ func selectChecks(db *gorm.DB, where string, args ...any) ([]lesson.CheckRecord,
 	return checks, err
 }
 
-const selectStanding = `SELECT id, forced, times_triggered, last_triggered, heeded, overridden, overridden_success, overridden_failure,
-	overridden_partial, recent_success, overriders, initial_confidence, decay_constant, confidence_at, demoted_at, demoted_reason FROM guard_rules `
+// standingRow is a rule's standing, with what is believed of the rule if anything is.
+type standingRow struct {
+	lesson.GuardStanding
+	InitialConfidence, DecayConstant *float64
+	ConfidenceAt                     *time.Time
+}
+
+var (
+	standings = table.Of[standingRow]("guard_rules", "RuleID id", "Belief")
+	// judgedStandings are standings without what the checks themselves count.
+	judgedStandings = table.Of[standingRow]("guard_rules", "RuleID id", "Belief", "TimesTriggered", "LastTriggered")
+	teamPacks       = table.Of[lesson.TeamPack]("guard_team_packs", "By added_by", "At added_at")
+	packs           = table.Of[lesson.PackState]("guard_packs", "Project", "By changed_by", "At changed_at")
+	projectPacks    = table.Of[lesson.PackState]("guard_project_packs", "By changed_by", "At changed_at")
+)
 
 // GuardStandings implements lesson.GuardStore.
 func (s *Store) GuardStandings(ctx context.Context, ids []string) ([]lesson.GuardStanding, error) {
 	if ids == nil {
-		return selectStandings(s.read.WithContext(ctx), "")
+		return selectStandings(s.Read.WithContext(ctx), "")
 	}
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	var c conditions
-	among(&c, "id", ids)
-	return selectStandings(s.read.WithContext(ctx), c.text, c.args...)
+	var c table.Conditions
+	table.Among(&c, "id", ids)
+	return selectStandings(s.Read.WithContext(ctx), c.Text, c.Args...)
 }
 
 // GuardStanding implements lesson.GuardTx.
@@ -199,117 +192,88 @@ func (tx *transaction) GuardStanding(ruleID string) (lesson.GuardStanding, error
 }
 
 func selectStandings(db *gorm.DB, where string, args ...any) ([]lesson.GuardStanding, error) {
-	type standing struct {
-		lesson.GuardStanding
-		confidence, decay *float64
-		believed          *time.Time
-	}
-	rows, err := list(db, func(g *standing) []any {
-		return []any{
-			&g.RuleID, &g.Forced, &g.TimesTriggered, atOrNil(&g.LastTriggered), &g.Heeded, &g.Overridden, &g.OverriddenSuccess, &g.OverriddenFailure,
-			&g.OverriddenPartial, &g.RecentSuccess, fromJSON(&g.Overriders), &g.confidence, &g.decay, atOrNil(&g.believed), atOrNil(&g.DemotedAt), &g.DemotedReason,
-		}
-	}, selectStanding+where, args...)
-	standings := make([]lesson.GuardStanding, len(rows))
+	rows, err := standings.List(db, where, args...)
+	list := make([]lesson.GuardStanding, len(rows))
 	for i, g := range rows {
-		if standings[i] = g.GuardStanding; g.confidence != nil && g.decay != nil && g.believed != nil {
-			standings[i].Belief = &lesson.Belief{InitialConfidence: *g.confidence, DecayConstant: *g.decay, ConfidenceAt: *g.believed}
+		if list[i] = g.GuardStanding; g.InitialConfidence != nil && g.DecayConstant != nil && g.ConfidenceAt != nil {
+			list[i].Belief = &lesson.Belief{InitialConfidence: *g.InitialConfidence, DecayConstant: *g.DecayConstant, ConfidenceAt: *g.ConfidenceAt}
 		}
 	}
-	return standings, err
+	return list, err
 }
 
 // PutGuardStanding implements lesson.GuardTx.
 func (tx *transaction) PutGuardStanding(g lesson.GuardStanding) error {
-	var confidence, decay, believed any
-	if g.Belief != nil {
-		confidence, decay, believed = g.Belief.InitialConfidence, g.Belief.DecayConstant, millis(g.Belief.ConfidenceAt)
+	row := standingRow{GuardStanding: g}
+	if b := g.Belief; b != nil {
+		row.InitialConfidence, row.DecayConstant, row.ConfidenceAt = &b.InitialConfidence, &b.DecayConstant, &b.ConfidenceAt
 	}
-	_, err := exec(tx.db, `INSERT INTO guard_rules (id, forced, heeded, overridden, overridden_success, overridden_failure, overridden_partial,
-		recent_success, overriders, initial_confidence, decay_constant, confidence_at, demoted_at, demoted_reason)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (id) DO UPDATE SET forced = excluded.forced, heeded = excluded.heeded, overridden = excluded.overridden,
-		overridden_success = excluded.overridden_success, overridden_failure = excluded.overridden_failure,
-		overridden_partial = excluded.overridden_partial, recent_success = excluded.recent_success, overriders = excluded.overriders,
-		initial_confidence = excluded.initial_confidence, decay_constant = excluded.decay_constant, confidence_at = excluded.confidence_at,
-		demoted_at = excluded.demoted_at, demoted_reason = excluded.demoted_reason`,
-		g.RuleID, g.Forced, g.Heeded, g.Overridden, g.OverriddenSuccess, g.OverriddenFailure, g.OverriddenPartial,
-		g.RecentSuccess, listText(g.Overriders), confidence, decay, believed, millisPtr(g.DemotedAt), g.DemotedReason)
-	return err
+	return judgedStandings.Put(tx.db, &row, "id")
 }
 
 // MoveLesson implements lesson.GuardTx.
 func (tx *transaction) MoveLesson(lessonID string, b lesson.Belief, at time.Time) error {
-	_, err := exec(tx.db, "UPDATE lessons SET initial_confidence = ?, decay_constant = ?, confidence_at = ?, updated_at = {greatest}(updated_at + 1, ?) WHERE id = ?",
-		b.InitialConfidence, b.DecayConstant, millis(b.ConfidenceAt), millis(at), lessonID)
+	_, err := table.Exec(tx.db, "UPDATE lessons SET initial_confidence = ?, decay_constant = ?, confidence_at = ?, updated_at = {greatest}(updated_at + 1, ?) WHERE id = ?",
+		b.InitialConfidence, b.DecayConstant, table.Millis(b.ConfidenceAt), table.Millis(at), lessonID)
 	return err
 }
 
-const (
-	selectPacks = `SELECT name, '' AS project, mode, changed_by, changed_at FROM guard_packs
-		UNION ALL SELECT name, project, mode, changed_by, changed_at FROM guard_project_packs ORDER BY 1, 2`
-	selectTeamPacks = "SELECT name, version, text, added_by, added_at FROM guard_team_packs ORDER BY name"
-)
-
 // PackStates implements lesson.GuardStore.
 func (s *Store) PackStates(ctx context.Context) ([]lesson.PackState, error) {
-	return packStates(s.read.WithContext(ctx))
+	return packStates(s.Read.WithContext(ctx))
 }
 
 // PackStates implements lesson.GuardTx.
 func (tx *transaction) PackStates() ([]lesson.PackState, error) { return packStates(tx.db) }
 
 func packStates(db *gorm.DB) ([]lesson.PackState, error) {
-	return list(db, func(p *lesson.PackState) []any { return []any{&p.Name, &p.Project, &p.Mode, &p.By, at(&p.At)} }, selectPacks)
+	all, err := packs.List(db, "")
+	if err != nil {
+		return nil, err
+	}
+	more, err := projectPacks.List(db, "")
+	all = append(all, more...)
+	slices.SortFunc(all, func(a, b lesson.PackState) int {
+		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Project, b.Project))
+	})
+	return all, err
 }
 
 // PutPackState implements lesson.GuardTx.
 func (tx *transaction) PutPackState(p lesson.PackState) error {
 	if p.Project != "" {
-		_, err := exec(tx.db, `INSERT INTO guard_project_packs (name, project, mode, changed_by, changed_at) VALUES (?, ?, ?, ?, ?)
-			ON CONFLICT (name, project) DO UPDATE SET mode = excluded.mode, changed_by = excluded.changed_by, changed_at = excluded.changed_at`,
-			p.Name, p.Project, string(p.Mode), p.By, millis(p.At))
-		return err
+		return projectPacks.Put(tx.db, &p, "name", "project")
 	}
-	_, err := exec(tx.db, `INSERT INTO guard_packs (name, mode, changed_by, changed_at) VALUES (?, ?, ?, ?)
-		ON CONFLICT (name) DO UPDATE SET mode = excluded.mode, changed_by = excluded.changed_by, changed_at = excluded.changed_at`, p.Name, string(p.Mode), p.By, millis(p.At))
-	return err
+	return packs.Put(tx.db, &p, "name")
 }
 
 // RemovePackState implements lesson.GuardTx.
 func (tx *transaction) RemovePackState(name, project string) error {
 	if project != "" {
-		_, err := exec(tx.db, "DELETE FROM guard_project_packs WHERE name = ? AND project = ?", name, project)
+		_, err := table.Exec(tx.db, "DELETE FROM guard_project_packs WHERE name = ? AND project = ?", name, project)
 		return err
 	}
-	_, err := exec(tx.db, "DELETE FROM guard_packs WHERE name = ?", name)
+	_, err := table.Exec(tx.db, "DELETE FROM guard_packs WHERE name = ?", name)
 	return err
 }
 
 // TeamPacks implements lesson.GuardStore.
 func (s *Store) TeamPacks(ctx context.Context) ([]lesson.TeamPack, error) {
-	return teamPacks(s.read.WithContext(ctx))
+	return teamPacks.List(s.Read.WithContext(ctx), "ORDER BY name")
 }
 
 // TeamPacks implements lesson.GuardTx.
-func (tx *transaction) TeamPacks() ([]lesson.TeamPack, error) { return teamPacks(tx.db) }
-
-func teamPacks(db *gorm.DB) ([]lesson.TeamPack, error) {
-	return list(db, func(p *lesson.TeamPack) []any { return []any{&p.Name, &p.Version, &p.Text, &p.By, at(&p.At)} }, selectTeamPacks)
+func (tx *transaction) TeamPacks() ([]lesson.TeamPack, error) {
+	return teamPacks.List(tx.db, "ORDER BY name")
 }
 
 // PutTeamPack implements lesson.GuardTx.
-func (tx *transaction) PutTeamPack(p lesson.TeamPack) error {
-	_, err := exec(tx.db, `INSERT INTO guard_team_packs (name, version, text, added_by, added_at) VALUES (?, ?, ?, ?, ?)
-		ON CONFLICT (name) DO UPDATE SET version = excluded.version, text = excluded.text, added_by = excluded.added_by, added_at = excluded.added_at`,
-		p.Name, p.Version, p.Text, p.By, millis(p.At))
-	return err
-}
+func (tx *transaction) PutTeamPack(p lesson.TeamPack) error { return teamPacks.Put(tx.db, &p, "name") }
 
 // RemoveTeamPack implements lesson.GuardTx.
 func (tx *transaction) RemoveTeamPack(name string) error {
 	for _, statement := range []string{"DELETE FROM guard_team_packs WHERE name = ?", "DELETE FROM guard_packs WHERE name = ?", "DELETE FROM guard_project_packs WHERE name = ?"} {
-		if _, err := exec(tx.db, statement, name); err != nil {
+		if _, err := table.Exec(tx.db, statement, name); err != nil {
 			return err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"skillrouter/internal/database/table"
 	"skillrouter/internal/tally"
 	"skillrouter/learning/history"
 )
@@ -14,7 +15,7 @@ import (
 func (s *Store) FactHoldings(ctx context.Context, persona string, at time.Time) ([]tally.Tally, error) {
 	where, args := whose(persona)
 	return s.holdings(ctx, `SELECT persona, category, count(*) FILTER (WHERE expires_at <= ?) AS gone, count(*), sum(octet_length(value))
-		FROM facts`+where+` GROUP BY persona, category`, append([]any{millis(at)}, args...)...)
+		FROM facts`+where+` GROUP BY persona, category`, append([]any{table.Millis(at)}, args...)...)
 }
 
 // episodeCategory is what an episode is listed and cleared by.
@@ -55,28 +56,22 @@ var idTables = map[string]string{
 	"gaps": "(SELECT DISTINCT subject_key AS id FROM verdicts WHERE item = '') AS gaps", "runs": "runs", "checks": "checks", "approvals": "approvals", "permissions": "permissions", "imports": "imports",
 }
 
-// FindIDs are what finds ids by their beginning or end, by what people call what has them:
-// at most so many, the newest first. The part has no wildcard.
+// FindIDs finds ids by their beginning or end, by what people call what has them.
 func (s *Store) FindIDs() map[string]func(ctx context.Context, part string, most int) ([]string, error) {
-	finds := map[string]func(ctx context.Context, part string, most int) ([]string, error){"incidents": s.incidentIDs}
-	for name, table := range idTables {
-		text := "SELECT id FROM " + table + " WHERE id {like} ? OR id {like} ? ORDER BY id DESC LIMIT ?"
-		finds[name] = func(ctx context.Context, part string, most int) ([]string, error) {
-			return list(s.read.WithContext(ctx), value[string], text, part+"%", "%"+part, most)
-		}
-	}
+	finds := s.Log.FindIDs(idTables)
+	finds["incidents"] = s.incidentIDs
 	return finds
 }
 
 // Projects returns up to limit projects that memories belong to.
 func (s *Store) Projects(ctx context.Context, limit int) ([]string, error) {
-	return list(s.read.WithContext(ctx), value[string],
+	return table.List(s.Read.WithContext(ctx), table.Value[string],
 		"SELECT project FROM knowledge WHERE project <> '' UNION SELECT project FROM episodes WHERE project <> '' UNION SELECT project FROM lessons WHERE project <> '' LIMIT ?", limit)
 }
 
 // incidentIDs looks at every incident: their ids are numbers in the database, and there are some thousands at most.
 func (s *Store) incidentIDs(ctx context.Context, part string, most int) (ids []string, err error) {
-	numbers, err := list(s.read.WithContext(ctx), value[int64], "SELECT id FROM incidents ORDER BY last_seen DESC, id")
+	numbers, err := table.List(s.Read.WithContext(ctx), table.Value[int64], "SELECT id FROM incidents ORDER BY last_seen DESC, id")
 	for _, number := range numbers {
 		if id := history.IDOf(number); len(ids) < most && (strings.HasPrefix(id, part) || strings.HasSuffix(id, part)) {
 			ids = append(ids, id)
@@ -95,7 +90,7 @@ func whose(persona string) (where string, args []any) {
 
 // holdings scans rows of persona, category, expired rows, all rows, and bytes.
 func (s *Store) holdings(ctx context.Context, text string, args ...any) ([]tally.Tally, error) {
-	found, err := list(s.read.WithContext(ctx), func(h *tally.Tally) []any {
+	found, err := table.List(s.Read.WithContext(ctx), func(h *tally.Tally) []any {
 		return []any{&h.Persona, &h.Category, &h.Expired, &h.Count, &h.Bytes}
 	}, text, args...)
 	for i := range found {

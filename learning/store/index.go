@@ -6,11 +6,10 @@ import (
 	"database/sql"
 	"encoding/hex"
 	"fmt"
-	"strings"
-	"unicode/utf8"
 
 	"gorm.io/gorm"
 
+	"skillrouter/internal/database/table"
 	"skillrouter/learning/fact"
 	"skillrouter/learning/lesson"
 	"skillrouter/learning/procedure"
@@ -21,7 +20,7 @@ var _ shelf.IndexStore = (*Store)(nil)
 
 // LogPosition implements shelf.IndexStore.
 func (s *Store) LogPosition(ctx context.Context) (shelf.LogPosition, error) {
-	return position(s.read.WithContext(ctx))
+	return position(s.Read.WithContext(ctx))
 }
 
 func position(db *gorm.DB) (shelf.LogPosition, error) {
@@ -34,7 +33,7 @@ func positionOf(db *gorm.DB, rest string, args ...any) (at shelf.LogPosition, er
 	var kind, subject, agent, project string
 	var millis int64
 	var data sql.NullString
-	found, err := one(db, []any{&at.Seq, &kind, &subject, &agent, &project, &millis, &data}, "SELECT seq, type, subject, agent_id, project, at, data FROM events "+rest, args...)
+	found, err := table.One(db, []any{&at.Seq, &kind, &subject, &agent, &project, &millis, &data}, "SELECT seq, type, subject, agent_id, project, at, data FROM events "+rest, args...)
 	if err != nil || !found {
 		return shelf.LogPosition{}, err
 	}
@@ -45,21 +44,8 @@ func positionOf(db *gorm.DB, rest string, args ...any) (at shelf.LogPosition, er
 
 // HoldsPosition implements shelf.IndexStore.
 func (s *Store) HoldsPosition(ctx context.Context, at shelf.LogPosition) (bool, error) {
-	found, err := positionOf(s.read.WithContext(ctx), "WHERE seq = ?", at.Seq)
+	found, err := positionOf(s.Read.WithContext(ctx), "WHERE seq = ?", at.Seq)
 	return found == at && at.Seq > 0, err
-}
-
-// behind is the first text after all that begin with a prefix, in the order of their code points.
-func behind(prefix string) string {
-	last, size := utf8.DecodeLastRuneInString(prefix)
-	rest := prefix[:len(prefix)-size]
-	switch {
-	case last == utf8.MaxRune && rest != "":
-		return behind(rest)
-	case last == 0xD7FF: // the numbers up to U+E000 are no characters
-		return rest + "\uE000"
-	}
-	return rest + string(last+1)
 }
 
 // EventsOf implements shelf.IndexStore.
@@ -67,10 +53,10 @@ func (s *Store) EventsOf(ctx context.Context, after int64, prefixes []string, vi
 	where, args := "", []any{after}
 	for _, prefix := range prefixes {
 		where += " OR type >= ? AND type < ?"
-		args = append(args, prefix, behind(prefix))
+		args = append(args, prefix, table.Behind(prefix))
 	}
 	text := "SELECT type, subject, data FROM events WHERE seq > ? AND (" + where[len(" OR "):] + ") ORDER BY seq"
-	return each(query(s.read.WithContext(ctx), text, args...)).visit(func(rows *sql.Rows) (bool, error) {
+	return table.Each(table.Query(s.Read.WithContext(ctx), text, args...)).Visit(func(rows *sql.Rows) (bool, error) {
 		var kind, subject string
 		var data sql.RawBytes
 		if err := rows.Scan(&kind, &subject, &data); err != nil {
@@ -85,7 +71,7 @@ func (s *Store) EventsOf(ctx context.Context, after int64, prefixes []string, vi
 // its turn to announce comes, and what it reads is what they have written.
 func (s *Store) Settled(ctx context.Context, then func(at shelf.LogPosition)) error {
 	var at shelf.LogPosition
-	return s.commit.Write(ctx, func(tx *gorm.DB) (err error) {
+	return s.Commit.Write(ctx, func(tx *gorm.DB) (err error) {
 		at, err = position(tx)
 		return err
 	}, func() { then(at) })
@@ -110,19 +96,19 @@ func indexedOf(kind shelf.IndexKind) indexed {
 // Span implements shelf.IndexStore. It reads two ends of an index, however many rows there are.
 func (s *Store) Span(ctx context.Context, kind shelf.IndexKind) (int, error) {
 	of := indexedOf(kind)
-	db := s.read.WithContext(ctx)
+	db := s.Read.WithContext(ctx)
 	var first, last int64
-	if found, err := one(db, []any{&first}, "SELECT "+of.number+" FROM "+of.table+" ORDER BY "+of.number+" LIMIT 1"); err != nil || !found {
+	if found, err := table.One(db, []any{&first}, "SELECT "+of.number+" FROM "+of.table+" ORDER BY "+of.number+" LIMIT 1"); err != nil || !found {
 		return 0, err
 	}
-	_, err := one(db, []any{&last}, "SELECT "+of.number+" FROM "+of.table+" ORDER BY "+of.number+" DESC LIMIT 1")
+	_, err := table.One(db, []any{&last}, "SELECT "+of.number+" FROM "+of.table+" ORDER BY "+of.number+" DESC LIMIT 1")
 	return int(last - first + 1), err
 }
 
 // IDs implements shelf.IndexStore.
 func (s *Store) IDs(ctx context.Context, kind shelf.IndexKind, visit func(id string)) error {
 	of := indexedOf(kind)
-	return each(query(s.read.WithContext(ctx), "SELECT "+of.id+" FROM "+of.table+of.where)).visit(func(rows *sql.Rows) (bool, error) {
+	return table.Each(table.Query(s.Read.WithContext(ctx), "SELECT "+of.id+" FROM "+of.table+of.where)).Visit(func(rows *sql.Rows) (bool, error) {
 		var id string
 		err := rows.Scan(&id)
 		if err == nil {
@@ -147,19 +133,16 @@ type contained[Row any] struct {
 	scan    scanner[Row]
 }
 
-// likeText makes a text stand for itself in a pattern of LIKE with the escape \.
-var likeText = strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`)
-
 // containing visits rows that hold one of the words, newest first, until visit
 // has enough or ctx ends, which is no error.
 func containing[Row any](ctx context.Context, db *gorm.DB, of contained[Row], search shelf.RowSearch, visit func(rows []Row) (more bool)) error {
 	var last int64
-	if found, err := one(db, []any{&last}, "SELECT num FROM "+of.table+" ORDER BY num DESC LIMIT 1"); err != nil || !found {
+	if found, err := table.One(db, []any{&last}, "SELECT num FROM "+of.table+" ORDER BY num DESC LIMIT 1"); err != nil || !found {
 		return err
 	}
 	text, args := "", []any{}
 	for _, word := range search.Words {
-		pattern := "%" + likeText.Replace(word) + "%"
+		pattern := "%" + table.Literal(word) + "%"
 		for _, column := range of.texts {
 			text += " OR " + column + ` {like} ? ESCAPE '\'`
 			args = append(args, pattern)
@@ -175,7 +158,7 @@ func containing[Row any](ctx context.Context, db *gorm.DB, of contained[Row], se
 	}
 	text = of.choose + text + " ORDER BY num DESC"
 	for high := last; high > search.After && ctx.Err() == nil; high -= containingRows {
-		found, err := upTo(unbounded, of.scan).of(query(db, text, append([]any{max(search.After, high-containingRows), high}, args...)...))
+		found, err := upTo(unbounded, of.scan).of(table.Query(db, text, append([]any{max(search.After, high-containingRows), high}, args...)...))
 		more := len(found) == 0 || visit(found)
 		if err != nil {
 			return unlessEnded(ctx, err)

@@ -3,82 +3,71 @@ package store
 import (
 	"context"
 	"database/sql"
-	"slices"
-	"strings"
 	"time"
 
 	"gorm.io/gorm"
 
+	"skillrouter/internal/database/table"
 	"skillrouter/learning"
 	"skillrouter/learning/lesson"
 	"skillrouter/learning/shelf"
 )
 
-// lessonColumns are the columns of lessons but the number, in the order of lessonValues.
-var lessonColumns = []string{
-	"id", "fingerprint", "lesson_type", "domain", "category", "title", "context", "action_taken", "outcome",
+// lessonRow is a lesson with the fingerprint by which the same one is known again.
+type lessonRow struct {
+	lesson.Lesson
+	fingerprint learning.Fingerprint
+}
+
+// lessonRows are written for every report.
+var lessonRows = table.Listed("lessons", []string{
+	"num", "id", "lesson_type", "domain", "category", "title", "context", "action_taken", "outcome",
 	"root_cause", "solution", "body", "alternatives", "severity", "tags", "source_agent", "related_files",
 	"related_commands", "contexts", "trigger_pattern", "block_action", "project", "trust", "level", "status",
 	"transferability", "source_case_ids", "pattern_id", "initial_confidence", "decay_constant", "confidence_at",
 	"occurrences", "last_occurred", "times_applied", "times_succeeded", "validated", "validated_by",
-	"validation_notes", "last_validated_at", "superseded_by", "retired_at", "retired_reason", "created_at", "updated_at", "deprecated", "proposed",
-	"reporter", "validator",
-}
+	"validation_notes", "last_validated_at", "superseded_by", "retired_at", "retired_reason", "created_at", "updated_at",
+	"deprecated", "proposed", "reporter", "validator",
+}, func(l *lessonRow) []any {
+	return []any{
+		&l.Number, &l.ID, &l.Type, &l.Domain, &l.Category, &l.Title, &l.Context, &l.Action, &l.Outcome,
+		&l.RootCause, &l.Solution, &l.Body, table.JSON(&l.Alternatives), &l.Severity, table.JSON(&l.Tags), &l.SourceAgent, table.JSON(&l.RelatedFiles),
+		table.JSON(&l.RelatedCommands), table.JSON(&l.Contexts), &l.TriggerPattern, &l.BlockAction, &l.Project, &l.Trust, &l.Level, &l.Status,
+		&l.Transferability, table.JSON(&l.SourceCaseIDs), &l.PatternID, &l.InitialConfidence, &l.DecayConstant, table.At(&l.ConfidenceAt),
+		&l.Occurrences, table.At(&l.LastOccurred), &l.TimesApplied, &l.TimesSucceeded, &l.Validated, &l.ValidatedBy,
+		&l.ValidationNotes, table.AtOrNil(&l.LastValidatedAt), &l.SupersededBy, table.AtOrNil(&l.RetiredAt), &l.RetiredReason, table.At(&l.CreatedAt), table.At(&l.UpdatedAt),
+		&l.Deprecated, &l.Proposed, &l.Reporter, &l.Validator,
+	}
+}).Numbered("num").With("fingerprint", func(l *lessonRow) any { return l.fingerprint[:] })
 
-// lessonMarks are the places of one lesson's values.
-var lessonMarks = "(" + marks(len(lessonColumns)) + ")"
-
-// lessonRows is how many lessons one INSERT holds: as many as report at once, of which there are 768 parameters.
-const lessonRows = 16
-
-// The statements on lessons, made once: they are run for every report.
-var (
-	insertLesson = "INSERT INTO lessons (" + strings.Join(lessonColumns, ", ") + ") VALUES " + lessonMarks
-	updateLesson = "UPDATE lessons SET " + strings.Join(lessonColumns[1:], " = ?, ") + " = ? WHERE id = ?"
-	selectLesson = "SELECT num, " + strings.Join(slices.Concat(lessonColumns[:1], lessonColumns[2:]), ", ") + " FROM lessons "
-)
+// selectLesson is made once: it is run for every report.
+var selectLesson = lessonRows.Select()
 
 // ofLevels are the lessons that were drawn from others.
 const ofLevels = "{indexed by lessons_raised} WHERE level <> 'case'"
 
 // byOrder has lessons found by a walk in the order of their numbers: over those alone that are critical, drawn from others or of a status that is
 // not the first if it is those, and else over the index that has all of what few values tell apart. An index for each of these was written for every report.
-func byOrder(c *conditions, severity learning.Severity, level lesson.Level, statuses []lesson.Status) string {
+func byOrder(c *table.Conditions, severity learning.Severity, level lesson.Level, statuses []lesson.Status) string {
 	switch {
 	case severity == learning.SeverityCritical:
-		c.add("(" + general + ")")
+		c.Add("(" + general + ")")
 		return "{indexed by lessons_general} "
 	case level != "" && level != lesson.LevelCase:
-		c.add("level <> 'case'")
+		c.Add("level <> 'case'")
 		return "{indexed by lessons_raised} "
 	case len(statuses) == 1 && statuses[0] != lesson.StatusCandidate:
-		c.add("status <> 'candidate'")
+		c.Add("status <> 'candidate'")
 		return "{indexed by lessons_settled} "
 	}
 	return "{indexed by lessons_listed} "
 }
 
-func lessonValues(l *lesson.Lesson, fingerprint learning.Fingerprint) []any {
-	return []any{
-		l.ID, fingerprint[:], string(l.Type), l.Domain, l.Category, l.Title, l.Context, l.Action, l.Outcome,
-		l.RootCause, l.Solution, l.Body, listText(l.Alternatives), string(l.Severity), listText(l.Tags), l.SourceAgent, listText(l.RelatedFiles),
-		listText(l.RelatedCommands), listText(l.Contexts), l.TriggerPattern, l.BlockAction, l.Project, string(l.Trust), string(l.Level), string(l.Status),
-		l.Transferability, listText(l.SourceCaseIDs), l.PatternID, l.InitialConfidence, l.DecayConstant, millis(l.ConfidenceAt),
-		l.Occurrences, millis(l.LastOccurred), l.TimesApplied, l.TimesSucceeded, l.Validated, l.ValidatedBy,
-		l.ValidationNotes, millisPtr(l.LastValidatedAt), l.SupersededBy, millisPtr(l.RetiredAt), l.RetiredReason, millis(l.CreatedAt), millis(l.UpdatedAt), l.Deprecated, l.Proposed,
-		l.Reporter, l.Validator,
-	}
-}
-
 // scanLesson reads a row of selectLesson, and how many bytes it counts for.
-func scanLesson(rows *sql.Rows) (l lesson.Lesson, size int, err error) {
-	err = rows.Scan(&l.Number, &l.ID, &l.Type, &l.Domain, &l.Category, &l.Title, &l.Context, &l.Action, &l.Outcome,
-		&l.RootCause, &l.Solution, &l.Body, fromJSON(&l.Alternatives), &l.Severity, fromJSON(&l.Tags), &l.SourceAgent, fromJSON(&l.RelatedFiles),
-		fromJSON(&l.RelatedCommands), fromJSON(&l.Contexts), &l.TriggerPattern, &l.BlockAction, &l.Project, &l.Trust, &l.Level, &l.Status,
-		&l.Transferability, fromJSON(&l.SourceCaseIDs), &l.PatternID, &l.InitialConfidence, &l.DecayConstant, at(&l.ConfidenceAt),
-		&l.Occurrences, at(&l.LastOccurred), &l.TimesApplied, &l.TimesSucceeded, &l.Validated, &l.ValidatedBy,
-		&l.ValidationNotes, atOrNil(&l.LastValidatedAt), &l.SupersededBy, atOrNil(&l.RetiredAt), &l.RetiredReason, at(&l.CreatedAt), at(&l.UpdatedAt), &l.Deprecated, &l.Proposed, &l.Reporter, &l.Validator)
-	return l, lessonSize(&l), err
+func scanLesson(rows *sql.Rows) (lesson.Lesson, int, error) {
+	var row lessonRow
+	err := rows.Scan(lessonRows.Fields(&row)...)
+	return row.Lesson, lessonSize(&row.Lesson), err
 }
 
 // lessonSize is how many bytes of text a lesson holds, its short fields apart.
@@ -89,11 +78,11 @@ func lessonSize(l *lesson.Lesson) int {
 // lessons reads lessons until they hold most bytes, and one more, so that the
 // domain sees whether there are more.
 func lessons(db *gorm.DB, most int, where string, args ...any) ([]lesson.Lesson, error) {
-	return upTo(most, oneMore(scanLesson)).of(query(db, selectLesson+where, args...))
+	return upTo(most, oneMore(scanLesson)).of(table.Query(db, selectLesson+where, args...))
 }
 
 func oneLesson(db *gorm.DB, where string, args ...any) (lesson.Lesson, bool, error) {
-	return first(lessons(db, unbounded, where, args...))
+	return table.First(lessons(db, unbounded, where, args...))
 }
 
 // LessonsByFingerprint implements lesson.PipelineTx.
@@ -119,49 +108,41 @@ func (tx *transaction) InsertLesson(l *lesson.Lesson, fingerprint learning.Finge
 
 // InsertLessons implements lesson.PipelineTx.
 func (tx *transaction) InsertLessons(all []*lesson.Lesson, fingerprints []learning.Fingerprint) error {
-	for from := 0; from < len(all); from += lessonRows {
-		part := all[from:min(from+lessonRows, len(all))]
-		values, byID := make([]any, 0, len(part)*len(lessonColumns)), make(map[string]*lesson.Lesson, len(part))
-		for i, l := range part {
-			values, byID[l.ID] = append(values, lessonValues(l, fingerprints[from+i])...), l
-		}
-		numbers, err := tallied[string](tx.db, insertLesson+strings.Repeat(", "+lessonMarks, len(part)-1)+" RETURNING id, num", values...)
-		if err != nil {
-			return err
-		}
-		for id, number := range numbers {
-			byID[id].Number = number
-		}
+	rows := make([]*lessonRow, len(all))
+	for i, l := range all {
+		rows[i] = &lessonRow{*l, fingerprints[i]}
 	}
-	return nil
+	err := lessonRows.InsertMany(tx.db, rows, 0)
+	for i, row := range rows {
+		all[i].Number = row.Number
+	}
+	return err
 }
 
 // UpdateLesson implements lesson.PipelineTx.
-func (tx *transaction) UpdateLesson(lesson lesson.Lesson, fingerprint learning.Fingerprint) error {
-	values := lessonValues(&lesson, fingerprint)
-	_, err := exec(tx.db, updateLesson, append(values[1:], values[0])...)
-	return err
+func (tx *transaction) UpdateLesson(l lesson.Lesson, fingerprint learning.Fingerprint) error {
+	return lessonRows.Update(tx.db, &lessonRow{l, fingerprint}, "id")
 }
 
 // LessonOf implements lesson.PipelineStore.
 func (s *Store) LessonOf(ctx context.Context, ref string) (lesson.Lesson, bool, error) {
 	where, arg := byRef(ref)
-	return oneLesson(s.read.WithContext(ctx), where, arg)
+	return oneLesson(s.Read.WithContext(ctx), where, arg)
 }
 
 // Lessons implements lesson.PipelineStore.
 func (s *Store) Lessons(ctx context.Context, ids []string) ([]lesson.Lesson, error) {
-	return inParts(ids, func(part []string) ([]lesson.Lesson, error) {
-		return lessons(s.read.WithContext(ctx), unbounded, "WHERE id IN ("+marks(len(part))+")", anys(part)...)
+	return table.InParts(ids, func(part []string) ([]lesson.Lesson, error) {
+		return lessons(s.Read.WithContext(ctx), unbounded, "WHERE id IN ("+table.Marks(len(part))+")", table.Anys(part)...)
 	})
 }
 
 // LessonPlaces implements lesson.PipelineStore.
 func (s *Store) LessonPlaces(ctx context.Context, ids []string) ([]lesson.Lesson, error) {
-	return inParts(ids, func(part []string) ([]lesson.Lesson, error) {
-		return list(s.read.WithContext(ctx), func(l *lesson.Lesson) []any {
-			return []any{&l.ID, &l.Number, &l.Domain, &l.Project, &l.Transferability, &l.Trust, at(&l.LastOccurred)}
-		}, "SELECT id, num, domain, project, transferability, trust, last_occurred FROM lessons WHERE id IN ("+marks(len(part))+") AND status <> 'retired'", anys(part)...)
+	return table.InParts(ids, func(part []string) ([]lesson.Lesson, error) {
+		return table.List(s.Read.WithContext(ctx), func(l *lesson.Lesson) []any {
+			return []any{&l.ID, &l.Number, &l.Domain, &l.Project, &l.Transferability, &l.Trust, table.At(&l.LastOccurred)}
+		}, "SELECT id, num, domain, project, transferability, trust, last_occurred FROM lessons WHERE id IN ("+table.Marks(len(part))+") AND status <> 'retired'", table.Anys(part)...)
 	})
 }
 
@@ -171,59 +152,55 @@ const msPerDay = float64(24 * time.Hour / time.Millisecond)
 // ListLessons implements lesson.PipelineStore. The confidence that it
 // compares is Belief.At in SQL.
 func (s *Store) ListLessons(ctx context.Context, filter lesson.Filter, before int64, at time.Time) ([]lesson.Lesson, error) {
-	var c conditions
+	var c table.Conditions
 	by := ""
 	// Each of the first has an index of its own, and so has a time; of tags no index knows.
 	if filter.Domain+filter.Category+filter.SourceAgent+filter.Project+string(filter.Type)+filter.Tag == "" && filter.Since.IsZero() {
 		by = byOrder(&c, filter.Severity, filter.Level, filter.Statuses)
 	}
-	c.equal("lesson_type", string(filter.Type))
-	c.equal("severity", string(filter.Severity))
-	c.equal("level", string(filter.Level))
-	c.equal("domain", filter.Domain)
-	c.equal("category", filter.Category)
-	c.equal("source_agent", filter.SourceAgent)
+	c.Equal("lesson_type", string(filter.Type))
+	c.Equal("severity", string(filter.Severity))
+	c.Equal("level", string(filter.Level))
+	c.Equal("domain", filter.Domain)
+	c.Equal("category", filter.Category)
+	c.Equal("source_agent", filter.SourceAgent)
 	if filter.Project != "" {
-		c.add("project = ? AND project <> ''", filter.Project) // which the index is of
+		c.Add("project = ? AND project <> ''", filter.Project) // which the index is of
 	}
 	if filter.Within != nil {
-		among(&c, "project", filter.Within)
+		table.Among(&c, "project", filter.Within)
 	}
 	if filter.General {
-		c.add("project = ?", "")
+		c.Add("project = ?", "")
 	}
 	if filter.Proposed {
-		c.add("proposed")
+		c.Add("proposed")
 	}
 	if len(filter.Statuses) > 0 {
-		among(&c, "status", filter.Statuses)
+		table.Among(&c, "status", filter.Statuses)
 	} else {
 		// This keeps it out of the choice of an index: nearly every lesson fits it.
-		c.add("{unindexed}status <> ?", string(lesson.StatusRetired))
+		c.Add("{unindexed}status <> ?", string(lesson.StatusRetired))
 	}
 	if filter.Tag != "" {
-		c.add("EXISTS (SELECT 1 FROM {elements tags} WHERE lower(value) = lower(?))", filter.Tag)
+		c.Add("EXISTS (SELECT 1 FROM {elements tags} WHERE lower(value) = lower(?))", filter.Tag)
 	}
 	if filter.MinConfidence > 0 {
-		c.add(sureness+" >= ?", millis(at), msPerDay, filter.MinConfidence)
+		c.Add(sureness+" >= ?", table.Millis(at), msPerDay, filter.MinConfidence)
 	}
-	if !filter.Since.IsZero() {
-		c.add("created_at >= ?", millis(filter.Since))
-	}
-	if before > 0 {
-		c.add("num < ?", before)
-	}
-	return lessons(s.read.WithContext(ctx), learning.MaxAnswer, by+c.text+" ORDER BY num DESC LIMIT ?", append(c.args, filter.Limit)...)
+	c.Between("created_at", filter.Since, time.Time{})
+	c.Below("num", before)
+	return lessons(s.Read.WithContext(ctx), learning.MaxAnswer, by+c.Text+" ORDER BY num DESC LIMIT ?", c.With(filter.Limit)...)
 }
 
 // ScanLessons implements lesson.PipelineStore.
 func (s *Store) ScanLessons(ctx context.Context, visit func(chunk []lesson.Lesson) error) error {
-	return eachPage(s.read.WithContext(ctx), selectLesson, "num", func(l lesson.Lesson) int64 { return l.Number }, scanLesson, visit)
+	return eachPage(s.Read.WithContext(ctx), selectLesson, "num", func(l lesson.Lesson) int64 { return l.Number }, scanLesson, visit)
 }
 
 // FindLessons implements lesson.PipelineStore.
 func (s *Store) FindLessons(ctx context.Context, search shelf.RowSearch, visit func(found []lesson.Lesson) (more bool)) error {
-	return containing(ctx, s.read.WithContext(ctx), contained[lesson.Lesson]{
+	return containing(ctx, s.Read.WithContext(ctx), contained[lesson.Lesson]{
 		table: "lessons", choose: selectLesson, where: "status <> 'retired'", project: true, scan: scanLesson,
 		texts: []string{
 			"title", "context", "action_taken", "outcome", "root_cause", "solution", "body", "alternatives", "tags", "related_commands", "contexts", "category",
@@ -233,6 +210,6 @@ func (s *Store) FindLessons(ctx context.Context, search shelf.RowSearch, visit f
 
 // ScanRules implements lesson.PipelineStore.
 func (s *Store) ScanRules(ctx context.Context, visit func(chunk []lesson.Lesson) error) error {
-	return eachChunk(s.read.WithContext(ctx).Raw(selectLesson+"WHERE lesson_type = ? AND {unindexed}status <> ? AND NOT proposed ORDER BY num",
+	return eachChunk(s.Read.WithContext(ctx).Raw(selectLesson+"WHERE lesson_type = ? AND {unindexed}status <> ? AND NOT proposed ORDER BY num",
 		string(learning.LessonAntiPattern), string(lesson.StatusRetired)), scanLesson, visit)
 }

@@ -4,11 +4,11 @@ import (
 	"context"
 	"database/sql"
 	"slices"
-	"strings"
 	"time"
 
 	"gorm.io/gorm"
 
+	"skillrouter/internal/database/table"
 	"skillrouter/learning/lesson"
 )
 
@@ -17,32 +17,29 @@ func (tx *transaction) CommandPattern(command string) (lesson.Pattern, bool, err
 	return onePattern(tx.db, "WHERE command = ? AND command <> '' ORDER BY num LIMIT 1", command)
 }
 
+// patternAgent is an agent of whom a pattern has a lesson.
+type patternAgent struct{ PatternID, AgentID string }
+
+var patternAgents = table.Of[patternAgent]("pattern_agents")
+
 // AddPatternAgents implements lesson.PatternTx.
 func (tx *transaction) AddPatternAgents(patternID string, agents ...string) (int, error) {
-	if len(agents) == 0 {
-		return 0, nil
+	rows := make([]patternAgent, len(agents))
+	for i, agent := range agents {
+		rows[i] = patternAgent{patternID, agent}
 	}
-	values := make([]any, 0, 2*len(agents))
-	for _, agent := range agents {
-		values = append(values, patternID, agent)
-	}
-	result, err := exec(tx.db, "INSERT INTO pattern_agents (pattern_id, agent_id) VALUES (?, ?)"+
-		strings.Repeat(", (?, ?)", len(agents)-1)+" ON CONFLICT DO NOTHING", values...)
-	if err != nil {
-		return 0, err
-	}
-	added, err := result.RowsAffected()
+	added, err := patternAgents.InsertAll(tx.db, rows, table.OrKeep)
 	return int(added), err
 }
 
 // PatternAgents implements lesson.PatternTx.
 func (tx *transaction) PatternAgents(patternID string, limit int) ([]string, error) {
-	return list(tx.db, value[string], "SELECT agent_id FROM pattern_agents WHERE pattern_id = ? ORDER BY agent_id LIMIT ?", patternID, limit)
+	return table.List(tx.db, table.Value[string], "SELECT agent_id FROM pattern_agents WHERE pattern_id = ? ORDER BY agent_id LIMIT ?", patternID, limit)
 }
 
 // LessonEvidence implements lesson.PatternTx.
 func (tx *transaction) LessonEvidence(patternID string, limit int) ([]string, error) {
-	return list(tx.db, value[string], "SELECT ref FROM pattern_evidence WHERE pattern_id = ? AND kind = 'lesson' ORDER BY num DESC LIMIT ?", patternID, limit)
+	return table.List(tx.db, table.Value[string], "SELECT ref FROM pattern_evidence WHERE pattern_id = ? AND kind = 'lesson' ORDER BY num DESC LIMIT ?", patternID, limit)
 }
 
 // activeEvidence is true of a row of patterns that gathers a lesson in use.
@@ -51,40 +48,40 @@ const activeEvidence = `EXISTS (SELECT 1 FROM pattern_evidence e JOIN lessons l 
 
 // ActiveEvidence implements lesson.PatternTx.
 func (tx *transaction) ActiveEvidence(patternID string) (bool, error) {
-	return one(tx.db, []any{new(string)}, "SELECT id FROM patterns WHERE id = ? AND "+activeEvidence, patternID)
+	return table.One(tx.db, []any{new(string)}, "SELECT id FROM patterns WHERE id = ? AND "+activeEvidence, patternID)
 }
 
 // View implements lesson.PatternStore.
 func (s *Store) View(ctx context.Context, read func(tx lesson.PipelineTx) error) error {
-	return s.read.WithContext(ctx).Transaction(func(tx *gorm.DB) error { return read(&transaction{tx}) }, &sql.TxOptions{ReadOnly: true})
+	return s.Read.WithContext(ctx).Transaction(func(tx *gorm.DB) error { return read(&transaction{tx}) }, &sql.TxOptions{ReadOnly: true})
 }
 
 // ScanPatterns implements lesson.PatternStore. It reads one state of the database from end to end.
 func (s *Store) ScanPatterns(ctx context.Context, visit func(chunk []lesson.Pattern) error) error {
-	db := s.read.WithContext(ctx).Raw(selectPattern + "WHERE representative <> '' ORDER BY num")
+	db := s.Read.WithContext(ctx).Raw(selectPattern + "WHERE representative <> '' ORDER BY num")
 	return eachChunk(db, scanPattern, visit)
 }
 
 // FadedPatterns implements lesson.PatternStore.
 func (s *Store) FadedPatterns(ctx context.Context, least float64, at time.Time, limit int) ([]string, error) {
-	return list(s.read.WithContext(ctx), value[string], `SELECT id FROM patterns WHERE status IN ('emerging', 'confirmed') AND representative <> ''
-		AND (`+sureness+` < ? OR NOT `+activeEvidence+`) ORDER BY num LIMIT ?`, millis(at), msPerDay, least, limit)
+	return table.List(s.Read.WithContext(ctx), table.Value[string], `SELECT id FROM patterns WHERE status IN ('emerging', 'confirmed') AND representative <> ''
+		AND (`+sureness+` < ? OR NOT `+activeEvidence+`) ORDER BY num LIMIT ?`, table.Millis(at), msPerDay, least, limit)
 }
 
 // StaleLessons implements lesson.PatternStore.
 func (s *Store) StaleLessons(ctx context.Context, domain string, before time.Time, limit int) ([]lesson.Lesson, error) {
-	var c conditions
-	c.add("coalesce(last_validated_at, created_at) < ?", millis(before))
-	c.add(inUse)
+	var c table.Conditions
+	c.Add("coalesce(last_validated_at, created_at) < ?", table.Millis(before))
+	c.Add(inUse)
 	if domain != "" {
-		c.add("{unindexed}domain = ?", domain)
+		c.Add("{unindexed}domain = ?", domain)
 	}
-	return lessons(s.read.WithContext(ctx), unbounded, c.text+" ORDER BY coalesce(last_validated_at, created_at), num LIMIT ?", append(c.args, limit)...)
+	return lessons(s.Read.WithContext(ctx), unbounded, c.Text+" ORDER BY coalesce(last_validated_at, created_at), num LIMIT ?", c.With(limit)...)
 }
 
 // PromotableLessons implements lesson.PatternStore.
 func (s *Store) PromotableLessons(ctx context.Context, domain string, cases, applications, limit int) ([]lesson.Lesson, error) {
-	db := s.read.WithContext(ctx)
+	db := s.Read.WithContext(ctx)
 	var found []lesson.Lesson
 	for _, source := range []struct {
 		where string

@@ -2,13 +2,13 @@ package store
 
 import (
 	"context"
-	"database/sql"
+	"database/sql/driver"
 	"encoding/json"
 	"strings"
 
 	"gorm.io/gorm"
 
-	"skillrouter/internal/defaults"
+	"skillrouter/internal/database/table"
 	"skillrouter/learning"
 	"skillrouter/learning/procedure"
 	"skillrouter/learning/shelf"
@@ -16,16 +16,36 @@ import (
 
 var _ procedure.Store = (*Store)(nil)
 
-const procedureColumns = `num, persona, name, version, body, agent_id, trust, said_rate, said_time, runs, succeeded, took,
-	file, file_mark, file_version, created_at, updated_at, deleted_at`
+var stored = table.Of[procedure.Stored]("procedures", "Number num", "Author agent_id", "Body", "Size", "File").Numbered("num").
+	Field("body", func(p *procedure.Stored) any { return bodyColumn{p} }).
+	Field("file", func(p *procedure.Stored) any { return &p.File.Path }).
+	Field("file_mark", func(p *procedure.Stored) any { return &p.File.Mark }).
+	Field("file_version", func(p *procedure.Stored) any { return &p.File.Version }).
+	With("category", func(p *procedure.Stored) any { return p.Body.Category })
 
-// procedureChanging are the columns that a change of a procedure writes, in the order of PutProcedure.
-var procedureChanging = []string{
-	"version", "body", "agent_id", "trust", "said_rate", "said_time", "runs", "succeeded", "took",
-	"file", "file_mark", "file_version", "created_at", "updated_at", "deleted_at", "category",
+// bodyColumn is the column of what a procedure says, of which its size is taken.
+type bodyColumn struct{ of *procedure.Stored }
+
+// Scan implements sql.Scanner.
+func (c bodyColumn) Scan(value any) error {
+	text, _ := value.(string)
+	c.of.Size = len(text)
+	return json.Unmarshal([]byte(text), &c.of.Body)
 }
 
-var stepColumns = []string{"procedure", "name", "succeeded", "failed", "skipped", "unknown", "took", "recent", "errors"}
+// Value implements driver.Valuer.
+func (c bodyColumn) Value() (driver.Value, error) {
+	text, err := json.Marshal(c.of.Body)
+	return string(text), err
+}
+
+// stepRow is how the steps of a name went in a procedure.
+type stepRow struct {
+	Procedure int64
+	procedure.StepRecord
+}
+
+var steps = table.Of[stepRow]("procedure_steps")
 
 // ChangeProcedures implements procedure.Store.
 func (s *Store) ChangeProcedures(ctx context.Context, decide func(tx procedure.Tx) error, after func()) (wait func() error) {
@@ -34,64 +54,58 @@ func (s *Store) ChangeProcedures(ctx context.Context, decide func(tx procedure.T
 
 // StoredProcedure implements procedure.Store.
 func (s *Store) StoredProcedure(ctx context.Context, persona, name string) (procedure.Stored, bool, error) {
-	return oneProcedure(s.read.WithContext(ctx), "persona = ? AND name = ?", persona, name)
+	return oneProcedure(s.Read.WithContext(ctx), "persona = ? AND name = ?", persona, name)
 }
 
 func oneProcedure(db *gorm.DB, where string, args ...any) (procedure.Stored, bool, error) {
-	return first(procedures(db, "WHERE "+where, args...))
+	return table.First(procedures(db, "WHERE "+where, args...))
 }
 
 // procedures reads the procedures that fit; up to MaxAnswer bytes of them.
 func procedures(db *gorm.DB, rest string, args ...any) ([]procedure.Stored, error) {
-	return upTo(learning.MaxAnswer+1, oneMore(scanProcedure)).of(query(db, "SELECT "+procedureColumns+" FROM procedures "+rest, args...))
+	return upTo(learning.MaxAnswer+1, oneMore(scanProcedure)).of(table.Query(db, stored.Select()+rest, args...))
 }
 
-func scanProcedure(rows *sql.Rows) (p procedure.Stored, size int, err error) {
-	var body json.RawMessage
-	err = rows.Scan(&p.Number, &p.Persona, &p.Name, &p.Version, fromJSON(&body), &p.Author, &p.Trust, &p.SaidRate, &p.SaidTime, &p.Runs, &p.Succeeded, &p.Took,
-		&p.File.Path, &p.File.Mark, &p.File.Version, at(&p.CreatedAt), at(&p.UpdatedAt), atOrNil(&p.DeletedAt))
-	if err == nil {
-		err = json.Unmarshal(body, &p.Body)
-	}
-	p.Size = len(body)
-	return p, p.Size, err
-}
+var scanProcedure = sized(stored, func(p *procedure.Stored) int { return p.Size })
 
 // ProcedureBody implements procedure.Store.
 func (s *Store) ProcedureBody(ctx context.Context, procedure, version int64) (body procedure.Body, author string, ok bool, err error) {
-	ok, err = one(s.read.WithContext(ctx), []any{fromJSON(&body), &author}, "SELECT body, agent_id FROM procedure_versions WHERE procedure = ? AND version = ?", procedure, version)
+	ok, err = table.One(s.Read.WithContext(ctx), []any{table.JSON(&body), &author}, "SELECT body, agent_id FROM procedure_versions WHERE procedure = ? AND version = ?", procedure, version)
 	return body, author, ok, err
 }
 
 // ProcedureVersions implements procedure.Store.
 func (s *Store) ProcedureVersions(ctx context.Context, number, before int64, limit int) ([]procedure.Stored, error) {
-	return list(s.read.WithContext(ctx), func(p *procedure.Stored) []any {
-		return []any{&p.Version, fromJSON(&p.Body), &p.Author, at(&p.UpdatedAt)}
+	return table.List(s.Read.WithContext(ctx), func(p *procedure.Stored) []any {
+		return []any{&p.Version, table.JSON(&p.Body), &p.Author, table.At(&p.UpdatedAt)}
 	}, "SELECT version, body, agent_id, created_at FROM procedure_versions WHERE procedure = ? AND version < ? ORDER BY version DESC LIMIT ?", number, before, limit)
 }
 
 // StepRecords implements procedure.Store.
 func (s *Store) StepRecords(ctx context.Context, procedure int64) ([]procedure.StepRecord, error) {
-	return stepRecords(s.read.WithContext(ctx), procedure)
+	return stepRecords(s.Read.WithContext(ctx), procedure)
 }
 
 func stepRecords(db *gorm.DB, p int64) ([]procedure.StepRecord, error) {
-	return list(db, func(r *procedure.StepRecord) []any {
-		return []any{&r.Name, &r.Succeeded, &r.Failed, &r.Skipped, &r.Unknown, &r.Took, &r.Recent, fromJSON(&r.Errors)}
-	}, "SELECT name, succeeded, failed, skipped, unknown, took, recent, errors FROM procedure_steps WHERE procedure = ?", p)
+	rows, err := steps.List(db, "WHERE procedure = ?", p)
+	records := make([]procedure.StepRecord, len(rows))
+	for i, r := range rows {
+		records[i] = r.StepRecord
+	}
+	return records, err
 }
 
 // ListProcedures implements procedure.Store.
 func (s *Store) ListProcedures(ctx context.Context, filter procedure.Filter) ([]procedure.Stored, error) {
-	var where conditions
-	where.add("deleted_at IS NULL")
-	where.equal("persona", filter.Persona)
-	where.equal("category", filter.Category)
+	var where table.Conditions
+	where.Add("deleted_at IS NULL")
+	where.Equal("persona", filter.Persona)
+	where.Equal("category", filter.Category)
 	if filter.After != "" {
 		persona, name, _ := strings.Cut(filter.After, "/")
-		where.add("(persona, name) > (?, ?)", persona, name)
+		where.Add("(persona, name) > (?, ?)", persona, name)
 	}
-	return procedures(s.read.WithContext(ctx), where.text+" ORDER BY persona, name LIMIT ?", append(where.args, filter.Limit)...)
+	return procedures(s.Read.WithContext(ctx), where.Text+" ORDER BY persona, name LIMIT ?", where.With(filter.Limit)...)
 }
 
 // ProceduresByID implements procedure.Store.
@@ -104,17 +118,17 @@ func (s *Store) ProceduresByID(ctx context.Context, ids []string) ([]procedure.S
 		persona, name, _ := strings.Cut(id, "/")
 		args = append(args, persona, name)
 	}
-	return procedures(s.read.WithContext(ctx), "WHERE deleted_at IS NULL AND (persona, name) IN (VALUES (?, ?)"+strings.Repeat(", (?, ?)", len(ids)-1)+")", args...)
+	return procedures(s.Read.WithContext(ctx), "WHERE deleted_at IS NULL AND (persona, name) IN (VALUES (?, ?)"+strings.Repeat(", (?, ?)", len(ids)-1)+")", args...)
 }
 
 // ScanProcedures implements procedure.Store.
 func (s *Store) ScanProcedures(ctx context.Context, visit func(chunk []procedure.Stored) error) error {
-	return eachChunk(s.read.WithContext(ctx).Raw("SELECT "+procedureColumns+" FROM procedures WHERE deleted_at IS NULL ORDER BY num"), scanProcedure, visit)
+	return eachChunk(s.Read.WithContext(ctx).Raw(stored.Select()+"WHERE deleted_at IS NULL ORDER BY num"), scanProcedure, visit)
 }
 
 // ProcedureFiles implements procedure.Store.
 func (s *Store) ProcedureFiles(ctx context.Context) (list []procedure.Stored, err error) {
-	err = eachChunk(s.read.WithContext(ctx).Raw("SELECT "+procedureColumns+" FROM procedures WHERE deleted_at IS NULL OR file != '' ORDER BY num"),
+	err = eachChunk(s.Read.WithContext(ctx).Raw(stored.Select()+"WHERE deleted_at IS NULL OR file != '' ORDER BY num"),
 		scanProcedure, func(chunk []procedure.Stored) error {
 			list = append(list, chunk...)
 			return nil
@@ -124,9 +138,9 @@ func (s *Store) ProcedureFiles(ctx context.Context) (list []procedure.Stored, er
 
 // CountProcedures implements procedure.Store.
 func (s *Store) CountProcedures(ctx context.Context) (stats procedure.Stats, err error) {
-	db := s.read.WithContext(ctx)
-	if stats.Personas, err = tallied[string](db, "SELECT persona, count(*) FROM procedures WHERE deleted_at IS NULL GROUP BY persona"); err == nil {
-		_, err = one(db, []any{&stats.Runs, &stats.Running}, "SELECT count(*), count(*) FILTER (WHERE status = 'running') FROM runs")
+	db := s.Read.WithContext(ctx)
+	if stats.Personas, err = table.Tallied[string](db, "SELECT persona, count(*) FROM procedures WHERE deleted_at IS NULL GROUP BY persona"); err == nil {
+		_, err = table.One(db, []any{&stats.Runs, &stats.Running}, "SELECT count(*), count(*) FILTER (WHERE status = 'running') FROM runs")
 	}
 	return stats, err
 }
@@ -143,24 +157,16 @@ func (tx *transaction) ProcedureOf(number int64) (procedure.Stored, bool, error)
 
 // PutProcedure implements procedure.Tx.
 func (tx *transaction) PutProcedure(p *procedure.Stored) error {
-	values := []any{
-		p.Version, toJSON(p.Body), p.Author, string(p.Trust), p.SaidRate, p.SaidTime, p.Runs, p.Succeeded, p.Took,
-		p.File.Path, p.File.Mark, p.File.Version, millis(p.CreatedAt), millis(p.UpdatedAt), millisPtr(p.DeletedAt), p.Body.Category,
-	}
 	if p.Number > 0 {
-		_, err := exec(tx.db, "UPDATE procedures SET "+strings.Join(procedureChanging, " = ?, ")+" = ? WHERE num = ?", append(values, p.Number)...)
-		return err
+		return stored.Update(tx.db, p, "num")
 	}
-	number, err := insertOne(tx.db, "INSERT INTO procedures ("+strings.Join(procedureChanging, ", ")+", persona, name) VALUES ("+marks(len(values)+2)+") RETURNING num",
-		append(values, p.Persona, p.Name)...)
-	p.Number = number
-	return err
+	return stored.Insert(tx.db, p)
 }
 
 // AddVersion implements procedure.Tx.
 func (tx *transaction) AddVersion(p procedure.Stored) error {
-	_, err := exec(tx.db, "INSERT INTO procedure_versions (procedure, version, body, agent_id, created_at) VALUES (?, ?, ?, ?, ?)",
-		p.Number, p.Version, toJSON(p.Body), p.Author, millis(p.UpdatedAt))
+	_, err := table.Exec(tx.db, "INSERT INTO procedure_versions (procedure, version, body, agent_id, created_at) VALUES (?, ?, ?, ?, ?)",
+		p.Number, p.Version, bodyColumn{&p}, p.Author, table.Millis(p.UpdatedAt))
 	return err
 }
 
@@ -170,21 +176,19 @@ func (tx *transaction) StepRecords(procedure int64) ([]procedure.StepRecord, err
 }
 
 // PutStepRecord implements procedure.Tx.
-func (tx *transaction) PutStepRecord(procedure int64, r procedure.StepRecord) error {
-	return insertOr(tx.db, orReplace(stepColumns, "procedure", "name"), "procedure_steps", stepColumns, 1, func(_ int, row []any) []any {
-		return append(row, procedure, r.Name, r.Succeeded, r.Failed, r.Skipped, r.Unknown, r.Took, r.Recent, toJSON(defaults.List(r.Errors)))
-	})
+func (tx *transaction) PutStepRecord(of int64, r procedure.StepRecord) error {
+	return steps.Put(tx.db, &stepRow{of, r}, "procedure", "name")
 }
 
 // DropStepRecords implements procedure.Tx.
 func (tx *transaction) DropStepRecords(procedure int64) error {
-	_, err := exec(tx.db, "DELETE FROM procedure_steps WHERE procedure = ?", procedure)
+	_, err := table.Exec(tx.db, "DELETE FROM procedure_steps WHERE procedure = ?", procedure)
 	return err
 }
 
 // FindProcedures implements procedure.Store.
 func (s *Store) FindProcedures(ctx context.Context, search shelf.RowSearch, visit func(found []procedure.Stored) (more bool)) error {
-	return containing(ctx, s.read.WithContext(ctx), contained[procedure.Stored]{
-		table: "procedures", choose: "SELECT " + procedureColumns + " FROM procedures", texts: []string{"name", "body"}, where: "deleted_at IS NULL", scan: scanProcedure,
+	return containing(ctx, s.Read.WithContext(ctx), contained[procedure.Stored]{
+		table: "procedures", choose: stored.Select(), texts: []string{"name", "body"}, where: "deleted_at IS NULL", scan: scanProcedure,
 	}, search, visit)
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 
+	"skillrouter/internal/database/table"
 	"skillrouter/learning/propagation"
 )
 
@@ -10,14 +11,14 @@ var _ propagation.Store = (*Store)(nil)
 
 // LessonBriefs implements propagation.Store.
 func (s *Store) LessonBriefs(ctx context.Context, ids []string) ([]propagation.LessonBrief, error) {
-	return inParts(ids, func(part []string) ([]propagation.LessonBrief, error) {
-		return list(s.read.WithContext(ctx), func(b *propagation.LessonBrief) []any {
+	return table.InParts(ids, func(part []string) ([]propagation.LessonBrief, error) {
+		return table.List(s.Read.WithContext(ctx), func(b *propagation.LessonBrief) []any {
 			return []any{
-				&b.ID, &b.Number, &b.Type, &b.Domain, &b.Category, &b.Title, &b.Solution, &b.Severity, fromJSON(&b.Tags), &b.SourceAgent, &b.Trust, &b.Level, &b.Transferability,
+				&b.ID, &b.Number, &b.Type, &b.Domain, &b.Category, &b.Title, &b.Solution, &b.Severity, table.JSON(&b.Tags), &b.SourceAgent, &b.Trust, &b.Level, &b.Transferability,
 			}
 		}, `SELECT id, num, lesson_type, domain, category, title, substr(solution, 1, ?), severity, tags,
-			source_agent, trust, level, transferability FROM lessons WHERE id IN (`+marks(len(part))+") AND status <> 'retired'",
-			append([]any{propagation.MaxBriefSolution / 4}, anys(part)...)...) // of characters, which have four bytes at most
+			source_agent, trust, level, transferability FROM lessons WHERE id IN (`+table.Marks(len(part))+") AND status <> 'retired'",
+			append([]any{propagation.MaxBriefSolution / 4}, table.Anys(part)...)...) // of characters, which have four bytes at most
 	})
 }
 
@@ -26,6 +27,6 @@ const latestReports = 200
 
 // ReportedDomains implements propagation.Store.
 func (s *Store) ReportedDomains(ctx context.Context, agent string) ([]string, error) {
-	return list(s.read.WithContext(ctx), func(domain *string) []any { return []any{domain} },
+	return table.List(s.Read.WithContext(ctx), func(domain *string) []any { return []any{domain} },
 		"SELECT domain FROM lessons WHERE source_agent = ? ORDER BY num DESC LIMIT ?", agent, latestReports)
 }

@@ -10,6 +10,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"skillrouter/internal/database/table"
 	"skillrouter/learning"
 	"skillrouter/learning/lesson"
 )
@@ -49,7 +50,7 @@ func (s *Store) RecentFor(ctx context.Context, scope lesson.RecallScope, limit i
 		parts = append(parts, "SELECT num FROM (SELECT num FROM lessons WHERE ("+b.where+") AND "+inUse+" ORDER BY num DESC LIMIT ?) AS latest")
 		args = append(append(args, b.arg...), limit)
 	}
-	return lessons(s.read.WithContext(ctx), learning.MaxAnswer,
+	return lessons(s.Read.WithContext(ctx), learning.MaxAnswer,
 		"WHERE num IN (SELECT num FROM ("+strings.Join(parts, " UNION ")+") AS latest ORDER BY num DESC LIMIT ?) ORDER BY num DESC", append(args, limit)...)
 }
 
@@ -61,26 +62,26 @@ func (s *Store) CountFor(ctx context.Context, scope lesson.RecallScope) (int, er
 		parts = append(parts, "SELECT num FROM lessons WHERE "+b.where)
 		args = append(args, b.arg...)
 	}
-	return scalar[int](s.read.WithContext(ctx), "SELECT count(*) FROM ("+strings.Join(parts, " UNION ")+" EXCEPT SELECT num FROM lessons WHERE status = 'retired' AND status <> 'candidate') AS held", args...)
+	return table.Scalar[int](s.Read.WithContext(ctx), "SELECT count(*) FROM ("+strings.Join(parts, " UNION ")+" EXCEPT SELECT num FROM lessons WHERE status = 'retired' AND status <> 'candidate') AS held", args...)
 }
 
 // Latest implements lesson.RecallStore, from an index in the order of the listing.
 func (s *Store) Latest(ctx context.Context, filter lesson.RecallFilter) ([]lesson.Lesson, error) {
-	var c conditions
+	var c table.Conditions
 	by := ""
 	if filter.SourceAgent == "" && filter.Type == "" {
 		by = byOrder(&c, filter.Severity, "", nil)
 	}
-	c.equal("source_agent", filter.SourceAgent)
+	c.Equal("source_agent", filter.SourceAgent)
 	if filter.SourceAgent != "" && filter.Type != "" {
-		c.add("{unindexed}lesson_type = ?", string(filter.Type))
+		c.Add("{unindexed}lesson_type = ?", string(filter.Type))
 	} else {
-		c.equal("lesson_type", string(filter.Type))
+		c.Equal("lesson_type", string(filter.Type))
 	}
-	c.equal("severity", string(filter.Severity))
-	c.add(inUse)
+	c.Equal("severity", string(filter.Severity))
+	c.Add(inUse)
 	if !filter.OccurredSince.IsZero() {
-		c.add("last_occurred >= ?", millis(filter.OccurredSince))
+		c.Add("last_occurred >= ?", table.Millis(filter.OccurredSince))
 	}
 	if scope := filter.Scope; scope != nil {
 		var reasons []string
@@ -88,14 +89,14 @@ func (s *Store) Latest(ctx context.Context, filter lesson.RecallFilter) ([]lesso
 		for _, b := range branches(*scope) {
 			reasons, args = append(reasons, "("+b.where+")"), append(args, b.arg...)
 		}
-		c.add("("+strings.Join(reasons, " OR ")+")", args...)
+		c.Add("("+strings.Join(reasons, " OR ")+")", args...)
 	}
-	return lessons(s.read.WithContext(ctx), learning.MaxAnswer, by+c.text+" ORDER BY num DESC LIMIT ?", append(c.args, filter.Limit)...)
+	return lessons(s.Read.WithContext(ctx), learning.MaxAnswer, by+c.Text+" ORDER BY num DESC LIMIT ?", c.With(filter.Limit)...)
 }
 
 // ByTopic implements lesson.RecallStore.
 func (s *Store) ByTopic(ctx context.Context, topics []string, limit int) (map[string][]lesson.Lesson, error) {
-	db := s.read.WithContext(ctx)
+	db := s.Read.WithContext(ctx)
 	tagged, err := taggedWith(db, topics, limit)
 	if err != nil {
 		return nil, err
@@ -105,7 +106,7 @@ func (s *Store) ByTopic(ctx context.Context, topics []string, limit int) (map[st
 		numbers := tagged[topic]
 		for _, spelling := range lesson.Spellings(topic) {
 			for _, column := range []string{"domain", "category"} {
-				found, err := list(db, value[int64], "SELECT num FROM lessons WHERE "+column+" = ? AND "+inUse+" ORDER BY num DESC LIMIT ?", spelling, limit)
+				found, err := table.List(db, table.Value[int64], "SELECT num FROM lessons WHERE "+column+" = ? AND "+inUse+" ORDER BY num DESC LIMIT ?", spelling, limit)
 				if err != nil {
 					return nil, err
 				}
@@ -119,7 +120,7 @@ func (s *Store) ByTopic(ctx context.Context, topics []string, limit int) (map[st
 			found[topic] = []lesson.Lesson{}
 			continue
 		}
-		if found[topic], err = lessons(db, learning.MaxAnswer/4, "WHERE num IN ("+marks(len(numbers))+") ORDER BY num DESC", anys(numbers)...); err != nil {
+		if found[topic], err = lessons(db, learning.MaxAnswer/4, "WHERE num IN ("+table.Marks(len(numbers))+") ORDER BY num DESC", table.Anys(numbers)...); err != nil {
 			return nil, err
 		}
 	}
@@ -129,7 +130,7 @@ func (s *Store) ByTopic(ctx context.Context, topics []string, limit int) (map[st
 // taggedWith returns the numbers of the latest lessons that have a topic as a tag, newest first.
 func taggedWith(db *gorm.DB, topics []string, limit int) (map[string][]int64, error) {
 	found := map[string][]int64{}
-	err := each(query(db, "SELECT num, tags FROM (SELECT num, tags, status FROM lessons ORDER BY num DESC LIMIT ?) AS latest WHERE tags <> '[]' AND status <> 'retired'", lesson.RecallTagged)).visit(func(rows *sql.Rows) (bool, error) {
+	err := table.Each(table.Query(db, "SELECT num, tags FROM (SELECT num, tags, status FROM lessons ORDER BY num DESC LIMIT ?) AS latest WHERE tags <> '[]' AND status <> 'retired'", lesson.RecallTagged)).Visit(func(rows *sql.Rows) (bool, error) {
 		var num int64
 		var text sql.RawBytes
 		if err := rows.Scan(&num, &text); err != nil {
@@ -168,11 +169,11 @@ func (s *Store) LessonFigures(ctx context.Context, today, week time.Time) (lesso
 		{&f.Successes, "SELECT count(*) FROM lessons WHERE lesson_type = 'success'", nil},
 		{&f.AntiPatterns, "SELECT count(*) FROM lessons WHERE lesson_type = 'anti_pattern'", nil},
 		{&f.ConfirmedPatterns, "SELECT count(*) FROM patterns WHERE status = 'confirmed'", nil},
-		{&f.Today, "SELECT count(*) FROM lessons WHERE created_at > ?", []any{millis(today)}},
-		{&f.ThisWeek, "SELECT count(*) FROM lessons WHERE created_at > ?", []any{millis(week)}},
+		{&f.Today, "SELECT count(*) FROM lessons WHERE created_at > ?", []any{table.Millis(today)}},
+		{&f.ThisWeek, "SELECT count(*) FROM lessons WHERE created_at > ?", []any{table.Millis(week)}},
 	} {
 		var err error
-		if *q.into, err = scalar[int](s.read.WithContext(ctx), q.text, q.args...); err != nil {
+		if *q.into, err = table.Scalar[int](s.Read.WithContext(ctx), q.text, q.args...); err != nil {
 			return f, err
 		}
 	}

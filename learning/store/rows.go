@@ -1,50 +1,24 @@
 package store
 
 import (
-	"context"
 	"database/sql"
-	"errors"
 	"math"
 
 	"gorm.io/gorm"
+
+	"skillrouter/internal/database/table"
 )
-
-// closing closes rows and returns the first error.
-func closing(rows *sql.Rows, err error) error { return errors.Join(err, rows.Close()) }
-
-// answered are the rows that a query answers, or why it answers none.
-type answered struct {
-	rows *sql.Rows
-	err  error
-}
-
-// each is what a query answers, for visit.
-func each(rows *sql.Rows, err error) answered { return answered{rows, err} }
-
-// visit goes over the rows until visit has enough, and closes them.
-func (a answered) visit(visit func(rows *sql.Rows) (more bool, err error)) error {
-	if a.err != nil {
-		return a.err
-	}
-	var err error
-	for more := true; more && err == nil && a.rows.Next(); {
-		more, err = visit(a.rows)
-	}
-	if err == nil {
-		err = a.rows.Err()
-	}
-	return closing(a.rows, err)
-}
-
-// into reads each row into the columns that next gives. It stands in the program once, and not for each type of row.
-//
-//go:noinline
-func (a answered) into(next func() []any) error {
-	return a.visit(func(rows *sql.Rows) (bool, error) { return true, rows.Scan(next()...) })
-}
 
 // scanner reads one row and says how many bytes it counts for.
 type scanner[T any] func(rows *sql.Rows) (row T, size int, err error)
+
+// sized reads rows of a table, each of which counts for so many bytes.
+func sized[T any](of *table.Table[T], size func(row *T) int) scanner[T] {
+	return func(rows *sql.Rows) (row T, bytes int, err error) {
+		err = rows.Scan(of.Fields(&row)...)
+		return row, size(&row), err
+	}
+}
 
 // reading reads rows until they hold most bytes.
 type reading[T any] struct {
@@ -57,7 +31,7 @@ func upTo[T any](most int, scan scanner[T]) reading[T] { return reading[T]{most,
 // of reads what a query answers.
 func (r reading[T]) of(rows *sql.Rows, err error) ([]T, error) {
 	found, held := []T{}, 0
-	err = each(rows, err).visit(func(rows *sql.Rows) (bool, error) {
+	err = table.Each(rows, err).Visit(func(rows *sql.Rows) (bool, error) {
 		row, size, err := r.scan(rows)
 		if err == nil {
 			found = append(found, row)
@@ -91,7 +65,7 @@ const (
 func eachChunk[T any](db *gorm.DB, scan scanner[T], visit func(chunk []T) error) error {
 	var chunk []T
 	held := 0
-	err := each(db.Rows()).visit(func(rows *sql.Rows) (bool, error) {
+	err := table.Each(db.Rows()).Visit(func(rows *sql.Rows) (bool, error) {
 		row, size, err := scan(rows)
 		if err != nil {
 			return false, err
@@ -124,17 +98,4 @@ func eachPage[T any](db *gorm.DB, choose, by string, number func(row T) int64, s
 		}
 	}
 	return nil
-}
-
-// deleteRows runs a statement that deletes, and counts what it deleted.
-func (s *Store) deleteRows(ctx context.Context, statement string, args ...any) (gone int64, err error) {
-	err = s.commit.Write(ctx, func(tx *gorm.DB) error {
-		result, err := exec(tx, statement, args...)
-		if err != nil {
-			return err
-		}
-		gone, err = result.RowsAffected()
-		return err
-	}, nil)
-	return gone, err
 }

@@ -5,16 +5,17 @@ import (
 
 	"gorm.io/gorm"
 
+	"skillrouter/internal/database/table"
 	"skillrouter/learning/procedure"
 )
 
-const runColumns = "num, rev, id, procedure, persona, name, version, agent_id, project, params, status, reason, started_at, ended_at"
+var runRows = table.Of[procedure.StoredRun]("runs", "Number num", "Of procedure", "Procedure name", "Steps", "Next").Numbered("num")
 
 // StoredRun implements procedure.Store.
 func (s *Store) StoredRun(ctx context.Context, id string) (run procedure.StoredRun, ok bool, err error) {
 	// Both queries must see the same state of the run.
-	err = s.read.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
-		list, err := runs(tx, "WHERE id = ?", id)
+	err = s.Read.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
+		list, err := runRows.List(tx, "WHERE id = ?", id)
 		if err != nil || len(list) == 0 {
 			return err
 		}
@@ -27,18 +28,18 @@ func (s *Store) StoredRun(ctx context.Context, id string) (run procedure.StoredR
 
 // ListRuns implements procedure.Store.
 func (s *Store) ListRuns(ctx context.Context, filter procedure.RunFilter) ([]procedure.Run, error) {
-	var where conditions
-	where.equal("persona", filter.Persona)
-	where.equal("name", filter.Procedure)
-	where.equal("agent_id", filter.AgentID)
+	var where table.Conditions
+	where.Equal("persona", filter.Persona)
+	where.Equal("name", filter.Procedure)
+	where.Equal("agent_id", filter.AgentID)
 	if filter.Status == procedure.RunRunning {
-		where.add("status = 'running'") // said so, the index of open runs serves
+		where.Add("status = 'running'") // said so, the index of open runs serves
 	} else {
-		where.equal("status", string(filter.Status))
+		where.Equal("status", string(filter.Status))
 	}
 	list := []procedure.Run{}
-	err := s.read.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
-		found, err := runs(tx, where.text+" ORDER BY num DESC LIMIT ?", append(where.args, filter.Limit)...)
+	err := s.Read.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
+		found, err := runRows.List(tx, where.Text+" ORDER BY num DESC LIMIT ?", where.With(filter.Limit)...)
 		if err != nil {
 			return err
 		}
@@ -51,15 +52,6 @@ func (s *Store) ListRuns(ctx context.Context, filter procedure.RunFilter) ([]pro
 		return nil
 	})
 	return list, err
-}
-
-func runs(db *gorm.DB, rest string, args ...any) ([]procedure.StoredRun, error) {
-	return list(db, func(run *procedure.StoredRun) []any {
-		return []any{
-			&run.Number, &run.Rev, &run.ID, &run.Of, &run.Persona, &run.Procedure, &run.Version, &run.AgentID, &run.Project,
-			fromJSON(&run.Params), &run.Status, &run.Reason, at(&run.StartedAt), atOrNil(&run.EndedAt),
-		}
-	}, "SELECT "+runColumns+" FROM runs "+rest, args...)
 }
 
 // runSteps reads the steps of runs; result is the column of their results, or NULL.
@@ -76,13 +68,13 @@ func runSteps(db *gorm.DB, found []procedure.StoredRun, result string) error {
 		run int64
 		procedure.RunStep
 	}
-	steps, err := list(db, func(s *stepOf) []any {
+	steps, err := table.List(db, func(s *stepOf) []any {
 		return []any{
-			&s.run, &s.Index, fromJSON(&s.Step), &s.Status, &s.Attempt, atOrNil(&s.HandedOutAt), fromJSON(&s.Result), &s.Error, &s.Reason,
-			atOrNil(&s.EndedAt), &s.Duration, &s.LessonID,
+			&s.run, &s.Index, table.JSON(&s.Step), &s.Status, &s.Attempt, table.AtOrNil(&s.HandedOutAt), table.JSON(&s.Result), &s.Error, &s.Reason,
+			table.AtOrNil(&s.EndedAt), &s.Duration, &s.LessonID,
 		}
 	}, "SELECT run, idx, step, status, attempt, handed_out_at, "+result+", error, reason, ended_at, duration, lesson_id FROM run_steps WHERE run IN ("+
-		marks(len(args))+") ORDER BY run, idx", args...)
+		table.Marks(len(args))+") ORDER BY run, idx", args...)
 	for _, s := range steps {
 		run := &found[place[s.run]]
 		run.Steps = append(run.Steps, s.RunStep)
@@ -91,11 +83,8 @@ func runSteps(db *gorm.DB, found []procedure.StoredRun, result string) error {
 }
 
 // AddRun implements procedure.Tx.
-func (tx *transaction) AddRun(run *procedure.StoredRun) (err error) {
-	run.Number, err = insertOne(tx.db, `INSERT INTO runs (id, procedure, persona, name, version, agent_id, project, params, status, reason, started_at, ended_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING num`, run.ID, run.Of, run.Persona, run.Procedure, run.Version, run.AgentID, run.Project, toJSON(run.Params),
-		string(run.Status), run.Reason, millis(run.StartedAt), millisPtr(run.EndedAt))
-	if err != nil {
+func (tx *transaction) AddRun(run *procedure.StoredRun) error {
+	if err := runRows.Insert(tx.db, run); err != nil {
 		return err
 	}
 	all := make([]int, len(run.Steps))
@@ -107,8 +96,8 @@ func (tx *transaction) AddRun(run *procedure.StoredRun) (err error) {
 
 // PutRun implements procedure.Tx.
 func (tx *transaction) PutRun(run *procedure.StoredRun, steps []int) (ok bool, err error) {
-	result, err := exec(tx.db, "UPDATE runs SET rev = rev + 1, status = ?, reason = ?, ended_at = ? WHERE num = ? AND rev = ?",
-		string(run.Status), run.Reason, millisPtr(run.EndedAt), run.Number, run.Rev)
+	result, err := table.Exec(tx.db, "UPDATE runs SET rev = rev + 1, status = ?, reason = ?, ended_at = ? WHERE num = ? AND rev = ?",
+		string(run.Status), run.Reason, table.MillisOrNil(run.EndedAt), run.Number, run.Rev)
 	if err != nil {
 		return false, err
 	}
@@ -126,11 +115,11 @@ func (tx *transaction) putSteps(run *procedure.StoredRun, steps []int) error {
 		if len(step.Result) > 0 {
 			given = string(step.Result)
 		}
-		if _, err := exec(tx.db, `INSERT INTO run_steps (run, idx, step, status, attempt, handed_out_at, result, error, reason, ended_at, duration, lesson_id)
+		if _, err := table.Exec(tx.db, `INSERT INTO run_steps (run, idx, step, status, attempt, handed_out_at, result, error, reason, ended_at, duration, lesson_id)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run, idx) DO UPDATE SET status = excluded.status, attempt = excluded.attempt,
 			handed_out_at = excluded.handed_out_at, result = excluded.result, error = excluded.error, reason = excluded.reason, ended_at = excluded.ended_at,
-			duration = excluded.duration`, run.Number, i, toJSON(step.Step), string(step.Status), step.Attempt, millisPtr(step.HandedOutAt), given,
-			step.Error, step.Reason, millisPtr(step.EndedAt), step.Duration, step.LessonID); err != nil {
+			duration = excluded.duration`, run.Number, i, table.JSON(&step.Step), string(step.Status), step.Attempt, table.MillisOrNil(step.HandedOutAt), given,
+			step.Error, step.Reason, table.MillisOrNil(step.EndedAt), step.Duration, step.LessonID); err != nil {
 			return err
 		}
 	}
@@ -139,6 +128,6 @@ func (tx *transaction) putSteps(run *procedure.StoredRun, steps []int) error {
 
 // SetLesson implements procedure.Tx.
 func (tx *transaction) SetLesson(run int64, step int, lesson string) error {
-	_, err := exec(tx.db, "UPDATE run_steps SET lesson_id = ? WHERE run = ? AND idx = ?", lesson, run, step)
+	_, err := table.Exec(tx.db, "UPDATE run_steps SET lesson_id = ? WHERE run = ? AND idx = ?", lesson, run, step)
 	return err
 }

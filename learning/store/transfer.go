@@ -10,6 +10,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"skillrouter/internal/database/table"
 	"skillrouter/learning"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/experience"
@@ -21,27 +22,27 @@ import (
 
 // after selects a project's rows behind a number.
 func after(project string, number int64) (where string, args []any) {
-	var c conditions
-	c.add("num > ?", number)
-	c.equal("project", project)
-	return c.text, c.args
+	var c table.Conditions
+	c.Add("num > ?", number)
+	c.Equal("project", project)
+	return c.Text, c.Args
 }
 
 // KnowledgeAfter is a page of an export.
 func (s *Store) KnowledgeAfter(ctx context.Context, project string, number int64, limit int) ([]knowledge.Knowledge, error) {
 	where, args := after(project, number)
-	return selectKnowledge(s.read.WithContext(ctx), learning.MaxAnswer, where+" ORDER BY num LIMIT ?", append(args, limit)...)
+	return selectKnowledge(s.Read.WithContext(ctx), learning.MaxAnswer, where+" ORDER BY num LIMIT ?", append(args, limit)...)
 }
 
 // EpisodesAfter is a page of an export.
 func (s *Store) EpisodesAfter(ctx context.Context, project string, number int64, limit int) ([]experience.EpisodeRecord, error) {
-	db := s.read.WithContext(ctx)
+	db := s.Read.WithContext(ctx)
 	where, args := after(project, number)
 	found, err := selectEpisodes(db, learning.MaxAnswer, where+" ORDER BY num LIMIT ?", append(args, limit)...)
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
-	outcomes, err := experiences(db, unbounded, "WHERE "+isExperience+" AND num >= ? AND num <= ?", found[0].Number, found[len(found)-1].Number)
+	outcomes, err := readExperiences(db, unbounded, "WHERE "+isExperience+" AND num >= ? AND num <= ?", found[0].Number, found[len(found)-1].Number)
 	if err != nil {
 		return nil, err
 	}
@@ -59,12 +60,12 @@ func (s *Store) EpisodesAfter(ctx context.Context, project string, number int64,
 // LessonsAfter is a page of an export.
 func (s *Store) LessonsAfter(ctx context.Context, project string, number int64, limit int) ([]lesson.Lesson, error) {
 	where, args := after(project, number)
-	return lessons(s.read.WithContext(ctx), learning.MaxAnswer, where+" ORDER BY num LIMIT ?", append(args, limit)...)
+	return lessons(s.Read.WithContext(ctx), learning.MaxAnswer, where+" ORDER BY num LIMIT ?", append(args, limit)...)
 }
 
 // PatternsAfter is a page of an export.
 func (s *Store) PatternsAfter(ctx context.Context, number int64, limit int) ([]lesson.PatternRecord, error) {
-	db := s.read.WithContext(ctx)
+	db := s.Read.WithContext(ctx)
 	found, err := patterns(db, "WHERE num > ? ORDER BY num LIMIT ?", cmp.Or(number, math.MinInt64), limit)
 	if err != nil {
 		return nil, err
@@ -75,7 +76,7 @@ func (s *Store) PatternsAfter(ctx context.Context, number int64, limit int) ([]l
 			return nil, err
 		}
 		records[i].Pattern = found[i]
-		if records[i].Episodes, err = list(db, value[string], `SELECT episodes.id FROM pattern_evidence JOIN episodes ON episodes.num = CASE kind WHEN 'episode' THEN CAST(ref AS BIGINT) END
+		if records[i].Episodes, err = table.List(db, table.Value[string], `SELECT episodes.id FROM pattern_evidence JOIN episodes ON episodes.num = CASE kind WHEN 'episode' THEN CAST(ref AS BIGINT) END
 			WHERE pattern_id = ? AND kind = ? ORDER BY pattern_evidence.num DESC LIMIT ?`, found[i].ID, lesson.EvidenceEpisode, lesson.MaxEvidence); err != nil {
 			return nil, err
 		}
@@ -85,13 +86,13 @@ func (s *Store) PatternsAfter(ctx context.Context, number int64, limit int) ([]l
 
 // FactsAfter is a page of an export.
 func (s *Store) FactsAfter(ctx context.Context, persona, key string, at time.Time, limit int) (found []fact.Fact, err error) {
-	return upTo(learning.MaxAnswer+1, scanFact).of(query(s.read.WithContext(ctx), "SELECT "+factColumns+", value FROM facts WHERE (persona, key) > (?, ?) AND (expires_at IS NULL OR expires_at > ?)"+
-		" ORDER BY persona, key LIMIT ?", persona, key, millis(at), limit))
+	return upTo(learning.MaxAnswer+1, scanFact).of(table.Query(s.Read.WithContext(ctx), facts.Select()+"WHERE (persona, key) > (?, ?) AND (expires_at IS NULL OR expires_at > ?)"+
+		" ORDER BY persona, key LIMIT ?", persona, key, table.Millis(at), limit))
 }
 
 // ProceduresAfter is a page of an export.
 func (s *Store) ProceduresAfter(ctx context.Context, number int64, limit int) ([]procedure.Procedure, int64, error) {
-	found, err := procedures(s.read.WithContext(ctx), "WHERE deleted_at IS NULL AND num > ? ORDER BY num LIMIT ?", number, limit)
+	found, err := procedures(s.Read.WithContext(ctx), "WHERE deleted_at IS NULL AND num > ? ORDER BY num LIMIT ?", number, limit)
 	shown := make([]procedure.Procedure, len(found))
 	for i := range found {
 		shown[i], number = found[i].Shown(), found[i].Number
@@ -105,10 +106,10 @@ func (tx *transaction) EpisodeNumbers(ids []string) (map[string]int64, error) {
 }
 
 // numbersOf returns the numbers of a table's rows by their ids; what there is not, is not in it.
-func numbersOf(db *gorm.DB, table string, ids []string) (map[string]int64, error) {
+func numbersOf(db *gorm.DB, rows string, ids []string) (map[string]int64, error) {
 	numbers := make(map[string]int64, len(ids))
-	for part := range slices.Chunk(ids, lookups) {
-		found, err := tallied[string](db, "SELECT id, num FROM "+table+" WHERE id IN ("+marks(len(part))+")", anys(part)...)
+	for part := range slices.Chunk(ids, table.Lookups) {
+		found, err := table.Tallied[string](db, "SELECT id, num FROM "+rows+" WHERE id IN ("+table.Marks(len(part))+")", table.Anys(part)...)
 		if err != nil {
 			return nil, err
 		}
@@ -117,12 +118,5 @@ func numbersOf(db *gorm.DB, table string, ids []string) (map[string]int64, error
 	return numbers, nil
 }
 
-const insertEpisode = `INSERT INTO episodes (id, session_id, agent_id, persona, event_type, event, title, content, context, learned, project, importance, created_at)
-	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING num`
-
 // InsertEpisode implements experience.Tx.
-func (tx *transaction) InsertEpisode(e *episode.Episode) (err error) {
-	e.Number, err = insertOne(tx.db, insertEpisode, e.ID, e.SessionID, e.AgentID, e.Persona, e.EventType, e.Event, e.Title, e.Content, rawText(e.Context), e.Learned,
-		e.Project, e.Importance, millis(e.CreatedAt))
-	return err
-}
+func (tx *transaction) InsertEpisode(e *episode.Episode) error { return episodes.Insert(tx.db, e) }

@@ -7,31 +7,26 @@ import (
 
 	"gorm.io/gorm"
 
+	"skillrouter/internal/database/table"
 	"skillrouter/learning/knowledge"
 	"skillrouter/learning/verdict"
 )
 
 var _ verdict.Store = (*Store)(nil)
 
-const insertVerdict = `INSERT INTO verdicts (subject_key, subject, project, item, agent_id, helped, times, first_at, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
-
-func verdictValues(v *verdict.Verdict) []any {
-	return []any{v.Key, v.Subject, v.Project, v.Item, v.Agent, v.Helped, v.Times, millis(v.First), millis(v.At)}
-}
+var verdicts = table.Of[verdict.Verdict]("verdicts", "Key subject_key", "Agent agent_id", "First first_at")
 
 func (s *Store) verdicts(ctx context.Context, where string, args ...any) ([]verdict.Verdict, error) {
-	return list(s.read.WithContext(ctx), func(v *verdict.Verdict) []any {
-		return []any{&v.Key, &v.Subject, &v.Project, &v.Item, &v.Agent, &v.Helped, &v.Times, at(&v.First), at(&v.At)}
-	}, "SELECT subject_key, subject, project, item, agent_id, helped, times, first_at, at FROM verdicts WHERE "+where, args...)
+	return verdicts.List(s.Read.WithContext(ctx), "WHERE "+where, args...)
 }
 
 // NeedEntry implements verdict.Store.
 func (s *Store) NeedEntry(ctx context.Context, id string) error {
-	return needEntry(s.read.WithContext(ctx), id)
+	return needEntry(s.Read.WithContext(ctx), id)
 }
 
 func needEntry(db *gorm.DB, id string) error {
-	there, err := scalar[int](db, "SELECT count(*) FROM knowledge WHERE id = ?", id)
+	there, err := table.Scalar[int](db, "SELECT count(*) FROM knowledge WHERE id = ?", id)
 	if err == nil && there == 0 {
 		return knowledge.NoEntry()
 	}
@@ -40,15 +35,15 @@ func needEntry(db *gorm.DB, id string) error {
 
 // AddVerdict implements verdict.Store.
 func (s *Store) AddVerdict(ctx context.Context, v verdict.Verdict) (items []string, err error) {
-	err = s.commit.Write(ctx, func(tx *gorm.DB) error {
+	err = s.Commit.Write(ctx, func(tx *gorm.DB) error {
 		items = []string{v.Item}
 		if err := needEntry(tx, strings.TrimPrefix(v.Item, "knowledge/")); err != nil {
 			return err
 		}
-		if _, err := exec(tx, "DELETE FROM verdicts WHERE item = ? AND subject_key = ? AND agent_id = ?", v.Item, v.Key, v.Agent); err != nil {
+		if _, err := table.Exec(tx, "DELETE FROM verdicts WHERE item = ? AND subject_key = ? AND agent_id = ?", v.Item, v.Key, v.Agent); err != nil {
 			return err
 		}
-		if _, err := exec(tx, insertVerdict, verdictValues(&v)...); err != nil {
+		if err := verdicts.Insert(tx, &v); err != nil {
 			return err
 		}
 		for _, bound := range []struct {
@@ -76,7 +71,7 @@ func (s *Store) AddVerdict(ctx context.Context, v verdict.Verdict) (items []stri
 
 // dropVerdicts deletes the oldest of the rows that fit beyond the last most, and returns their items.
 func dropVerdicts(tx *gorm.DB, where string, args []any, most int) ([]string, error) {
-	return list(tx, value[string], "DELETE FROM verdicts WHERE "+where+" AND seq <= (SELECT seq FROM verdicts WHERE "+where+
+	return table.List(tx, table.Value[string], "DELETE FROM verdicts WHERE "+where+" AND seq <= (SELECT seq FROM verdicts WHERE "+where+
 		" ORDER BY seq DESC LIMIT 1 OFFSET ?) RETURNING item", append(slices.Concat(args, args), most)...)
 }
 
@@ -85,31 +80,30 @@ func (s *Store) Verdicts(ctx context.Context, items []string) ([]verdict.Verdict
 	if items == nil {
 		return s.verdicts(ctx, "item <> '' ORDER BY seq")
 	}
-	return inParts(items, func(part []string) ([]verdict.Verdict, error) {
-		return s.verdicts(ctx, "item IN ("+marks(len(part))+") ORDER BY seq", anys(part)...)
+	return table.InParts(items, func(part []string) ([]verdict.Verdict, error) {
+		return s.verdicts(ctx, "item IN ("+table.Marks(len(part))+") ORDER BY seq", table.Anys(part)...)
 	})
 }
 
 // DeleteVerdicts implements verdict.Store.
 func (s *Store) DeleteVerdicts(ctx context.Context, item, agent string, everybody bool) (int64, error) {
-	return s.deleteRows(ctx, "DELETE FROM verdicts WHERE item = ? AND (? OR agent_id = ?)", item, everybody, agent)
+	return s.DeleteRows(ctx, "DELETE FROM verdicts WHERE item = ? AND (? OR agent_id = ?)", item, everybody, agent)
 }
 
 // AddMisses implements verdict.Store. A question that is asked again becomes the last, so that the bounds drop others first.
 func (s *Store) AddMisses(ctx context.Context, misses []verdict.Verdict) error {
-	return s.commit.Write(ctx, func(tx *gorm.DB) error {
+	return s.Commit.Write(ctx, func(tx *gorm.DB) error {
 		for i := range misses {
 			m := misses[i]
-			var times, first int64
-			there, err := one(tx, []any{&times, &first}, "DELETE FROM verdicts WHERE item = '' AND subject_key = ? AND agent_id = ? RETURNING times, first_at", m.Key, m.Agent)
+			var earlier verdict.Verdict
+			there, err := table.One(tx, []any{&earlier.Times, table.At(&earlier.First)}, "DELETE FROM verdicts WHERE item = '' AND subject_key = ? AND agent_id = ? RETURNING times, first_at", m.Key, m.Agent)
 			if err != nil {
 				return err
 			}
-			row := verdictValues(&m)
 			if there {
-				row[6], row[7] = m.Times+times, first
+				m.Times, m.First = m.Times+earlier.Times, earlier.First
 			}
-			if _, err := exec(tx, insertVerdict, row...); err != nil {
+			if err := verdicts.Insert(tx, &m); err != nil {
 				return err
 			}
 			if _, err := dropVerdicts(tx, "item = '' AND agent_id = ?", []any{m.Agent}, verdict.MaxOfAgent); err != nil {
@@ -128,6 +122,6 @@ func (s *Store) Misses(ctx context.Context) ([]verdict.Verdict, error) {
 
 // DeleteMisses implements verdict.Store.
 func (s *Store) DeleteMisses(ctx context.Context, key string) error {
-	_, err := s.deleteRows(ctx, "DELETE FROM verdicts WHERE item = '' AND subject_key = ?", key)
+	_, err := s.DeleteRows(ctx, "DELETE FROM verdicts WHERE item = '' AND subject_key = ?", key)
 	return err
 }

@@ -2,14 +2,13 @@ package store
 
 import (
 	"context"
-	"math"
 	"slices"
 	"strings"
 	"time"
 
 	"gorm.io/gorm"
-	"gorm.io/gorm/clause"
 
+	"skillrouter/internal/database/table"
 	"skillrouter/internal/eventlog"
 	"skillrouter/operational"
 )
@@ -18,61 +17,27 @@ import (
 // grow faster than the number of parameters beyond that.
 const seenBatch = 100
 
-// agentRow is a row of agents.
-type agentRow struct {
-	ID           string `gorm:"primaryKey"`
-	Role         string
-	ConfigName   string
-	Project      string
-	ProjectPath  string
-	Model        string
-	PID          int `gorm:"column:pid"`
-	State        string
-	Status       string
-	CurrentTask  string
-	Progress     float64
-	Gone         bool
-	StopSeq      int64
-	StopPID      int `gorm:"column:stop_pid"`
-	StopReason   string
-	StopExpires  *int64
-	JoinedSeq    int64
-	AckedSeq     int64
-	ReadSeq      int64
-	DeliveredSeq int64
-	StartedAt    int64
-	LastSeen     int64
-	CreatedAt    int64 `gorm:"autoCreateTime:false"`
-}
+var agents = table.Of[operational.AgentRecord]("agents", "ShouldStop")
 
-func (agentRow) TableName() string { return "agents" }
-
-func (r agentRow) record() operational.AgentRecord {
-	return operational.AgentRecord{
-		Agent: operational.Agent{
-			ID: r.ID, Role: r.Role, ConfigName: r.ConfigName, Project: r.Project, ProjectPath: r.ProjectPath,
-			Model: r.Model, PID: r.PID, State: operational.AgentState(r.State), Status: r.Status,
-			CurrentTask: r.CurrentTask, Progress: int(math.Round(r.Progress)), ShouldStop: r.StopSeq != 0, StopReason: r.StopReason,
-			StartedAt: fromMillis(r.StartedAt), LastSeen: fromMillis(r.LastSeen), CreatedAt: fromMillis(r.CreatedAt),
-			JoinedSeq: r.JoinedSeq,
-		},
-		Gone: r.Gone, StopSeq: r.StopSeq, StopPID: r.StopPID, StopExpires: fromMillisPtr(r.StopExpires),
-		AckedSeq: r.AckedSeq, ReadSeq: r.ReadSeq, DeliveredSeq: r.DeliveredSeq,
-	}
+// shown tells an agent's record whether the agent shall stop.
+func shown(r operational.AgentRecord) operational.AgentRecord {
+	r.ShouldStop = r.StopSeq != 0
+	return r
 }
 
 // AgentRecords returns every agent.
 func (s *Store) AgentRecords(ctx context.Context) ([]operational.AgentRecord, error) {
-	return listOf(s.read.WithContext(ctx).Order("id"), agentRow.record)
+	all, err := agents.Find(s.Read.WithContext(ctx).Order("id"))
+	for i := range all {
+		all[i] = shown(all[i])
+	}
+	return all, err
 }
 
 // AgentRecord returns one agent; false: it is not known.
 func (s *Store) AgentRecord(ctx context.Context, id string) (operational.AgentRecord, bool, error) {
-	found, err := listOf(s.read.WithContext(ctx).Where("id = ?", id), agentRow.record)
-	if err != nil || len(found) == 0 {
-		return operational.AgentRecord{}, false, err
-	}
-	return found[0], true, nil
+	found, known, err := agents.Take(s.Read.WithContext(ctx).Where("id = ?", id))
+	return shown(found), known, err
 }
 
 // CreateAgent makes an agent known, unless it is known already. Broadcasts up
@@ -81,45 +46,36 @@ func (s *Store) AgentRecord(ctx context.Context, id string) (operational.AgentRe
 // the agent as it is stored, and whether this call made it, after the commit
 // and in commit order.
 func (s *Store) CreateAgent(ctx context.Context, a operational.Agent, joined *int64, event eventlog.Event, created func(r operational.AgentRecord, made bool)) error {
-	var stored agentRow
+	var stored operational.AgentRecord
 	var made bool
-	return s.commit.Write(ctx, func(tx *gorm.DB) error {
-		made = false
-		var last int64
-		if err := tx.Raw("SELECT coalesce(max(seq), 0) FROM messages").Scan(&last).Error; err != nil {
+	return s.Commit.Write(ctx, func(tx *gorm.DB) error {
+		known, found, err := agents.Take(tx.Where("id = ?", a.ID))
+		if stored, made = known, !found; err != nil || found {
 			return err
 		}
-		row := agentRow{
-			ID: a.ID, Role: a.Role, ConfigName: a.ConfigName, Project: a.Project, ProjectPath: a.ProjectPath,
-			Model: a.Model, PID: a.PID, State: string(a.State), Status: a.Status, CurrentTask: a.CurrentTask,
-			Progress: float64(a.Progress), StartedAt: millis(a.StartedAt), LastSeen: millis(a.LastSeen), CreatedAt: millis(a.CreatedAt),
-			JoinedSeq: last,
+		stored.Agent = a
+		if stored.JoinedSeq, err = table.Scalar[int64](tx, "SELECT coalesce(max(seq), 0) FROM messages"); err != nil {
+			return err
 		}
 		if joined != nil {
-			row.JoinedSeq = min(last, *joined)
+			stored.JoinedSeq = min(stored.JoinedSeq, *joined)
 		}
 		stop, waits, err := waitingStop(tx, a.ID, a.LastSeen)
 		if err != nil {
 			return err
 		}
+		stored.StopReason = ""
 		if waits {
-			row.StopSeq, row.StopPID, row.StopExpires = stop.Seq, a.Run(), stop.ExpiresAt
-			row.StopReason = operational.StopReason(stop.message())
+			stored.StopSeq, stored.StopPID, stored.StopExpires, stored.StopReason = stop.Seq, a.Run(), stop.ExpiresAt, operational.StopReason(stop)
 		}
-		result := tx.Clauses(clause.OnConflict{DoNothing: true}).Create(&row)
-		if result.Error != nil {
-			return result.Error
+		if err := agents.Insert(tx, &stored); err != nil {
+			return err
 		}
-		stored = row
-		if result.RowsAffected == 0 {
-			return tx.Where("id = ?", a.ID).Take(&stored).Error
-		}
-		made = true
-		return appendEvent(tx, event)
+		return table.AppendEvents(tx, event)
 	}, func() {
-		created(stored.record(), made)
+		created(shown(stored), made)
 		if made {
-			s.events.Ring()
+			s.EventBell().Ring()
 		}
 	})
 }
@@ -127,26 +83,24 @@ func (s *Store) CreateAgent(ctx context.Context, a operational.Agent, joined *in
 // SaveAgents writes changes of known agents together; saved runs after the
 // commit and in commit order.
 func (s *Store) SaveAgents(ctx context.Context, changes []operational.AgentChange, saved func()) error {
-	return s.commit.Write(ctx, func(tx *gorm.DB) error {
+	return s.Commit.Write(ctx, func(tx *gorm.DB) error {
 		for _, c := range changes {
 			a := c.Agent
 			columns := map[string]any{
 				"role": a.Role, "config_name": a.ConfigName, "project": a.Project, "project_path": a.ProjectPath,
 				"model": a.Model, "pid": a.PID, "state": string(a.State), "status": a.Status, "current_task": a.CurrentTask,
-				"progress": a.Progress, "gone": c.Gone, "started_at": millis(a.StartedAt), "last_seen": millis(a.LastSeen),
+				"progress": a.Progress, "gone": c.Gone, "started_at": table.Millis(a.StartedAt), "last_seen": table.Millis(a.LastSeen),
 			}
 			if c.ClearStop {
 				columns["stop_seq"], columns["stop_pid"], columns["stop_reason"], columns["stop_expires"] = 0, 0, "", nil
 			} else if c.BindStop {
 				columns["stop_pid"] = gorm.Expr("CASE WHEN stop_seq <> 0 AND stop_pid <= 0 THEN ? ELSE stop_pid END", a.Run())
 			}
-			if err := tx.Model(&agentRow{}).Where("id = ?", a.ID).Updates(columns).Error; err != nil {
+			if err := tx.Table("agents").Where("id = ?", a.ID).Updates(columns).Error; err != nil {
 				return err
 			}
-			for _, e := range c.Events {
-				if err := appendEvent(tx, e); err != nil {
-					return err
-				}
+			if err := table.AppendEvents(tx, c.Events...); err != nil {
+				return err
 			}
 		}
 		return nil
@@ -154,7 +108,7 @@ func (s *Store) SaveAgents(ctx context.Context, changes []operational.AgentChang
 		saved()
 		for _, c := range changes {
 			if len(c.Events) > 0 {
-				s.events.Ring()
+				s.EventBell().Ring()
 				return
 			}
 		}
@@ -163,13 +117,11 @@ func (s *Store) SaveAgents(ctx context.Context, changes []operational.AgentChang
 
 // WaitingStop returns the latest stop to an agent that never checked in, if one waits for it and was not taken back.
 func (s *Store) WaitingStop(ctx context.Context, agentID string, now time.Time) (stop operational.Message, waits bool, err error) {
-	row, waits, err := waitingStop(s.read.WithContext(ctx), agentID, now)
-	return row.message(), waits, err
+	return waitingStop(s.Read.WithContext(ctx), agentID, now)
 }
 
-func waitingStop(tx *gorm.DB, agentID string, now time.Time) (stop messageRow, waits bool, err error) {
-	err = tx.Where("to_agent = ? AND signal IN (?, ?) AND (expires_at IS NULL OR expires_at > ?)", agentID, operational.SignalStop, operational.SignalResume, millis(now)).
-		Order("seq DESC").Limit(1).Find(&stop).Error
+func waitingStop(tx *gorm.DB, agentID string, now time.Time) (stop operational.Message, waits bool, err error) {
+	stop, _, err = messages.Take(tx.Where("to_agent = ? AND signal IN (?, ?) AND (expires_at IS NULL OR expires_at > ?)", agentID, operational.SignalStop, operational.SignalResume, table.Millis(now)).Order("seq DESC"))
 	return stop, stop.Signal == operational.SignalStop, err
 }
 
@@ -178,10 +130,10 @@ func (s *Store) SaveSeen(ctx context.Context, seen []operational.Seen) error {
 	for chunk := range slices.Chunk(seen, seenBatch) {
 		args := make([]any, 0, 2*len(chunk))
 		for _, one := range chunk {
-			args = append(args, one.AgentID, millis(one.At))
+			args = append(args, one.AgentID, table.Millis(one.At))
 		}
 		// Each chunk is a write of its own, so that signals are not held up by all of them.
-		err := s.commit.Write(ctx, func(tx *gorm.DB) error {
+		err := s.Commit.Write(ctx, func(tx *gorm.DB) error {
 			return tx.Exec("WITH seen(id, at) AS (VALUES (?,CAST(? AS BIGINT))"+strings.Repeat(",(?,?)", len(chunk)-1)+
 				") UPDATE agents SET last_seen = seen.at FROM seen WHERE agents.id = seen.id AND agents.last_seen < seen.at", args...).Error
 		}, nil)
@@ -194,7 +146,7 @@ func (s *Store) SaveSeen(ctx context.Context, seen []operational.Seen) error {
 
 // LowerJoined lets an agent have broadcasts from before it was known, those after seq.
 func (s *Store) LowerJoined(ctx context.Context, agentID string, seq int64, lowered func()) error {
-	return s.commit.Write(ctx, func(tx *gorm.DB) error {
+	return s.Commit.Write(ctx, func(tx *gorm.DB) error {
 		return tx.Exec("UPDATE agents SET joined_seq = ?, "+changed+" WHERE id = ? AND joined_seq > ?", seq, agentID, seq).Error
 	}, lowered)
 }

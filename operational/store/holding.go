@@ -5,6 +5,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"skillrouter/internal/database/table"
 	"skillrouter/internal/eventlog"
 	"skillrouter/internal/tally"
 	"skillrouter/operational"
@@ -13,18 +14,9 @@ import (
 // isOpen is which reminders are not done with.
 const isOpen = "status IN ('pending', 'due')"
 
-// FindIDs are what finds ids by their beginning or end, by what people call what has them:
-// at most so many, the newest first. The part has no wildcard.
+// FindIDs finds ids by their beginning or end, by what people call what has them.
 func (s *Store) FindIDs() map[string]func(ctx context.Context, part string, most int) ([]string, error) {
-	finds := map[string]func(ctx context.Context, part string, most int) ([]string, error){}
-	for _, table := range []string{"escalations", "messages", "sessions", "tasks"} {
-		text := "SELECT id FROM " + table + " WHERE id {like} ? OR id {like} ? ORDER BY id DESC LIMIT ?"
-		finds[table] = func(ctx context.Context, part string, most int) (ids []string, err error) {
-			err = s.read.WithContext(ctx).Raw(text, part+"%", "%"+part, most).Scan(&ids).Error
-			return ids, err
-		}
-	}
-	return finds
+	return s.Log.FindIDs(map[string]string{"escalations": "escalations", "messages": "messages", "sessions": "sessions", "tasks": "tasks"})
 }
 
 // ClearReminders implements operational.ReminderStore.
@@ -35,7 +27,7 @@ func (s *Store) ClearReminders(ctx context.Context, clearing operational.Reminde
 			Open   bool
 		}
 		open = 0
-		q := tx.Model(&reminderRow{}).Select("number, "+isOpen+" AS open").Where("persona = ? AND number <= ?", clearing.Persona, clearing.Through)
+		q := tx.Table("reminders").Select("number, "+isOpen+" AS open").Where("persona = ? AND number <= ?", clearing.Persona, clearing.Through)
 		q = given(q, "trigger_type = ?", clearing.TriggerType)
 		if err := q.Limit(clearing.Limit).Find(&rows).Error; err != nil {
 			return err
@@ -50,10 +42,10 @@ func (s *Store) ClearReminders(ctx context.Context, clearing operational.Reminde
 				open++
 			}
 		}
-		if err := tx.Where("number IN ?", numbers).Delete(&reminderRow{}).Error; err != nil {
+		if err := tx.Exec("DELETE FROM reminders WHERE number IN ?", numbers).Error; err != nil {
 			return err
 		}
-		return appendEvent(tx, told(all))
+		return table.AppendEvents(tx, told(all))
 	}, nil)
 	return open, all, err
 }
@@ -79,5 +71,5 @@ func (s *Store) holdings(ctx context.Context, text, group, persona string) ([]ta
 		where, args = " WHERE persona = ?", []any{persona}
 	}
 	var list []tally.Tally
-	return list, s.read.WithContext(ctx).Raw(text+where+group, args...).Scan(&list).Error
+	return list, s.Read.WithContext(ctx).Raw(text+where+group, args...).Scan(&list).Error
 }

@@ -4,64 +4,30 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"gorm.io/gorm"
 
+	"skillrouter/internal/database/table"
 	"skillrouter/internal/errs"
 	"skillrouter/operational"
 )
 
-// appendBatch is how many messages one INSERT holds: see seenBatch.
-const appendBatch = 64
-
-// messageRow is a row of messages.
-type messageRow struct {
-	Seq            int64 `gorm:"primaryKey;autoIncrement"`
-	ID             string
-	FromAgent      string
-	ToAgent        string
-	Signal         string
-	Context        *string
-	Priority       int
-	ThreadID       string
-	AckRequired    bool
-	Settled        bool
-	IdempotencyKey *string
-	CreatedAt      int64 `gorm:"autoCreateTime:false"`
-	ExpiresAt      *int64
-	ToGroup        string
-	CopyOf         *int64
-	ForEach        bool
-}
-
-func (messageRow) TableName() string { return "messages" }
-
-func (r messageRow) message() operational.Message {
-	m := operational.Message{
-		Seq: r.Seq, ID: r.ID, From: r.FromAgent, To: r.ToAgent, Signal: r.Signal, Priority: r.Priority,
-		ThreadID: r.ThreadID, AckRequired: r.AckRequired, Group: r.ToGroup, Each: r.ForEach, CreatedAt: fromMillis(r.CreatedAt), ExpiresAt: fromMillisPtr(r.ExpiresAt),
+// messages are read and written by the thousand.
+var messages = table.Listed("messages", []string{
+	"seq", "id", "from_agent", "to_agent", "signal", "context", "created_at",
+	"priority", "thread_id", "ack_required", "idempotency_key", "expires_at", "to_group", "copy_of", "for_each",
+}, func(m *operational.Message) []any {
+	return []any{
+		&m.Seq, &m.ID, &m.From, &m.To, &m.Signal, table.Raw(&m.Context), table.At(&m.CreatedAt),
+		&m.Priority, &m.ThreadID, &m.AckRequired, table.OrNull(&m.IdempotencyKey), table.AtOrNil(&m.ExpiresAt), &m.Group, table.OrNull(&m.CopyOf), &m.Each,
 	}
-	if r.Context != nil {
-		m.Context = json.RawMessage(*r.Context)
-	}
-	if r.CopyOf != nil {
-		m.CopyOf = *r.CopyOf
-	}
-	if r.IdempotencyKey != nil {
-		m.IdempotencyKey = *r.IdempotencyKey
-	}
-	return m
-}
+}).Numbered("seq")
 
 // LastSeq returns the greatest seq that a message ever had, also if it is swept away since.
 func (s *Store) LastSeq(ctx context.Context) (int64, error) {
-	var last int64
-	err := s.read.WithContext(ctx).Raw("SELECT coalesce({last messages}, 0)").Scan(&last).Error
-	return last, err
+	return table.Scalar[int64](s.Read.WithContext(ctx), "SELECT coalesce({last messages}, 0)")
 }
 
 // AppendMessages stores a batch of messages in its order, in one transaction
@@ -71,7 +37,7 @@ func (s *Store) LastSeq(ctx context.Context) (int64, error) {
 func (s *Store) AppendMessages(ctx context.Context, take func() []*operational.MessageAppend, stored func()) error {
 	var batch []*operational.MessageAppend
 	var asked []operational.Message
-	return s.commit.Write(ctx, func(tx *gorm.DB) error {
+	return s.Commit.Write(ctx, func(tx *gorm.DB) error {
 		if batch == nil {
 			batch = take()
 			for _, a := range batch {
@@ -140,90 +106,43 @@ func settleKeys(tx *gorm.DB, batch []*operational.MessageAppend) (fresh []*opera
 			repeats = append(repeats, repetition{a, first})
 			continue
 		}
-		var row messageRow
-		found := tx.Where("from_agent = ? AND idempotency_key = ?", k.from, k.key).Limit(1).Find(&row)
-		if found.Error != nil {
-			return nil, nil, found.Error
-		}
-		if found.RowsAffected == 0 && a.Full != nil {
+		stored, found, err := messages.Take(tx.Where("from_agent = ? AND idempotency_key = ?", k.from, k.key))
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case found:
+			used[k] = &stored
+			repeats = append(repeats, repetition{a, &stored})
+		case a.Full != nil:
 			a.Err = a.Full
-			continue
-		}
-		if found.RowsAffected == 0 {
+		default:
 			used[k] = &a.Message
 			fresh = append(fresh, a)
-			continue
 		}
-		stored := row.message()
-		used[k] = &stored
-		repeats = append(repeats, repetition{a, &stored})
 	}
 	return fresh, repeats, nil
 }
 
-// insertMessages stores messages in their order, appendBatch with each statement.
-func insertMessages(tx *gorm.DB, all []*operational.MessageAppend) error {
-	for batch := range slices.Chunk(all, appendBatch) {
-		if err := insertBatch(tx, batch); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+// plainColumns is how many columns a message has that has nothing but them, as most have.
+const plainColumns = 6
 
-// insertBatch stores a batch with one statement. Most signals have nothing
-// but the first columns; a batch of such binds half as much.
-func insertBatch(tx *gorm.DB, batch []*operational.MessageAppend) error {
-	columns, row := "id, from_agent, to_agent, signal, context, created_at", "(?,?,?,?,?,?)"
-	full := slices.ContainsFunc(batch, func(a *operational.MessageAppend) bool {
-		m := a.Message
-		return m.Priority != 0 || m.ThreadID != "" || m.AckRequired || m.IdempotencyKey != "" || m.ExpiresAt != nil || m.Group != "" || m.Each
-	})
-	if full {
-		columns, row = columns+", priority, thread_id, ack_required, idempotency_key, expires_at, to_group, copy_of, for_each", "(?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
-	}
-	args := make([]any, 0, 14*len(batch))
-	for _, a := range batch {
-		m := a.Message
-		var content, key, expires, of any
-		if len(m.Context) > 0 {
-			content = string(m.Context)
+// insertMessages stores messages in their order. A batch of plain ones binds half as much.
+func insertMessages(tx *gorm.DB, all []*operational.MessageAppend) error {
+	rows, leading := make([]*operational.Message, len(all)), plainColumns
+	for i, a := range all {
+		m := &a.Message
+		if rows[i] = m; m.Priority != 0 || m.ThreadID != "" || m.AckRequired || m.IdempotencyKey != "" || m.ExpiresAt != nil || m.Group != "" || m.Each {
+			leading = 0
 		}
-		args = append(args, m.ID, m.From, m.To, m.Signal, content, millis(m.CreatedAt))
-		if !full {
-			continue
-		}
-		if m.IdempotencyKey != "" {
-			key = m.IdempotencyKey
-		}
-		if m.ExpiresAt != nil {
-			expires = millis(*m.ExpiresAt)
-		}
-		if m.CopyOf != 0 {
-			of = m.CopyOf
-		}
-		args = append(args, m.Priority, m.ThreadID, m.AckRequired, key, expires, m.Group, of, m.Each)
 	}
-	var seqs []int64
-	err := tx.Raw("INSERT INTO messages ("+columns+") VALUES "+row+strings.Repeat(","+row, len(batch)-1)+" RETURNING seq", args...).Scan(&seqs).Error
-	if err != nil {
-		return err
-	}
-	if len(seqs) != len(batch) {
-		return fmt.Errorf("%d messages were stored instead of %d", len(seqs), len(batch))
-	}
-	slices.Sort(seqs) // rows are inserted as they are listed, and returned in no promised order
-	for i, a := range batch {
-		a.Message.Seq = seqs[i]
-	}
-	return nil
+	return messages.InsertMany(tx, rows, leading)
 }
 
 // putStop brings a stop signal into force for those it is addressed to, and takes it back by a resume. One to all is for those that have
 // not said goodbye: the session that comes tomorrow is not told of it.
 func putStop(tx *gorm.DB, m operational.Message) error {
 	put := "UPDATE agents SET stop_seq = ?, stop_reason = ?, stop_expires = ?, stop_pid = CASE WHEN gone THEN 0 WHEN pid > 0 THEN pid WHEN state = ? THEN 0 ELSE -1 END WHERE "
-	args := []any{m.Seq, operational.StopReason(m), millisPtr(m.ExpiresAt), operational.AgentOffline}
+	args := []any{m.Seq, operational.StopReason(m), table.MillisOrNil(m.ExpiresAt), operational.AgentOffline}
 	switch m.Signal {
 	case operational.SignalStop:
 	case operational.SignalResume:
@@ -237,19 +156,20 @@ func putStop(tx *gorm.DB, m operational.Message) error {
 	return tx.Exec(put+"id <> ? AND NOT gone", append(args, m.From)...).Error
 }
 
-const messageColumns = "m.seq, m.id, m.from_agent, m.to_agent, m.signal, m.context, m.priority, m.thread_id, m.ack_required, m.idempotency_key, m.created_at, m.expires_at, m.to_group, m.copy_of, m.for_each"
+// messageColumns are those of messages m.
+var messageColumns = strings.ReplaceAll(messages.Columns(), "messages.", "m.")
 
 // Mail returns the messages for an agent that a query selects, in the order of
 // their seq, and whether there are more.
-func (s *Store) Mail(ctx context.Context, q operational.MailQuery) (messages []operational.Message, more bool, err error) {
+func (s *Store) Mail(ctx context.Context, q operational.MailQuery) (mail []operational.Message, more bool, err error) {
 	err = s.snapshot(ctx, func(tx *gorm.DB) error {
-		messages, more, err = mailPage(tx, q)
+		mail, more, err = mailPage(tx, q)
 		return err
 	})
-	return messages, more, err
+	return mail, more, err
 }
 
-func mailPage(tx *gorm.DB, q operational.MailQuery) (messages []operational.Message, more bool, err error) {
+func mailPage(tx *gorm.DB, q operational.MailQuery) (page []operational.Message, more bool, err error) {
 	// Two queries that each walk an index in the order of seq and stop early,
 	// merged here, instead of one that would sort all that waits for the agent.
 	// Both must see the same log: who goes on after the page would miss what the first did not see yet.
@@ -284,23 +204,23 @@ func mailPage(tx *gorm.DB, q operational.MailQuery) (messages []operational.Mess
 		} else {
 			m, general = general[0], general[1:]
 		}
-		if border > 0 && m.Seq > border || len(messages) == q.Limit || q.MaxBytes > 0 && size > q.MaxBytes {
-			return messages, true, nil
+		if border > 0 && m.Seq > border || len(page) == q.Limit || q.MaxBytes > 0 && size > q.MaxBytes {
+			return page, true, nil
 		}
 		size += len(m.Context)
-		messages = append(messages, m)
+		page = append(page, m)
 	}
-	return messages, more, nil
+	return page, more, nil
 }
 
 // mailSide reads one side of Mail: what matches the condition, after and, if until
 // is not 0, up to until. cut tells that there may be more.
-func mailSide(tx *gorm.DB, q operational.MailQuery, condition string, after, until int64, args ...any) (messages []operational.Message, cut bool, err error) {
+func mailSide(tx *gorm.DB, q operational.MailQuery, condition string, after, until int64, args ...any) (side []operational.Message, cut bool, err error) {
 	text := "SELECT " + messageColumns + " FROM messages m WHERE " + condition + " AND m.seq > ? AND (m.expires_at IS NULL OR m.expires_at > ?)"
 	if q.Unacked {
 		after = max(after, q.AckedSeq)
 	}
-	args = append(args, after, millis(q.Now))
+	args = append(args, after, table.Millis(q.Now))
 	if until > 0 {
 		text += " AND m.seq <= ?"
 		args = append(args, until)
@@ -320,50 +240,30 @@ func mailSide(tx *gorm.DB, q operational.MailQuery, condition string, after, unt
 	defer rows.Close()
 	size := 0
 	for rows.Next() {
-		if len(messages) == q.Limit || q.MaxBytes > 0 && size > q.MaxBytes {
-			return messages, true, nil
+		if len(side) == q.Limit || q.MaxBytes > 0 && size > q.MaxBytes {
+			return side, true, nil
 		}
 		m, err := scanMessage(rows)
 		if err != nil {
 			return nil, false, err
 		}
 		size += len(m.Context)
-		messages = append(messages, m)
+		side = append(side, m)
 	}
-	return messages, false, rows.Err()
+	return side, false, rows.Err()
 }
 
 const notAcked = "NOT EXISTS (SELECT 1 FROM receipts r WHERE r.agent_id = ? AND r.seq = m.seq AND r.acked_at IS NOT NULL)"
 
 // scanMessage reads messageColumns. Replays are the hot path, hence no reflection.
-func scanMessage(rows *sql.Rows) (operational.Message, error) {
-	var m operational.Message
-	var content sql.RawBytes
-	var key sql.NullString
-	var created int64
-	var expires, of sql.NullInt64
-	if err := rows.Scan(&m.Seq, &m.ID, &m.From, &m.To, &m.Signal, &content, &m.Priority, &m.ThreadID, &m.AckRequired, &key, &created, &expires, &m.Group, &of, &m.Each); err != nil {
-		return m, err
-	}
-	if content != nil {
-		m.Context = append(json.RawMessage(nil), content...)
-	}
-	m.IdempotencyKey, m.CopyOf = key.String, of.Int64
-	m.CreatedAt = fromMillis(created)
-	if expires.Valid {
-		at := fromMillis(expires.Int64)
-		m.ExpiresAt = &at
-	}
-	return m, nil
+func scanMessage(rows *sql.Rows) (m operational.Message, err error) {
+	err = rows.Scan(messages.Fields(&m)...)
+	return m, err
 }
 
 // Message returns the message with an id.
 func (s *Store) Message(ctx context.Context, id string) (operational.Message, error) {
-	var row messageRow
-	if err := s.read.WithContext(ctx).Where("id = ?", id).Take(&row).Error; err != nil {
-		return operational.Message{}, notFound(err, "no message has this id")
-	}
-	return row.message(), nil
+	return need(messages, s.Read.WithContext(ctx).Where("id = ?", id), "no message has this id")
 }
 
 // CountUnacked returns how many messages an agent has not acknowledged, at
@@ -375,8 +275,8 @@ func (s *Store) CountUnacked(ctx context.Context, q operational.MailQuery) (int,
 	}
 	const side = "SELECT m.expires_at FROM messages m WHERE "
 	const rest = " AND m.seq > ? AND (m.expires_at IS NULL OR m.expires_at > ?) AND " + notAcked + " LIMIT ?"
-	now := millis(q.Now)
-	err := s.read.WithContext(ctx).Raw(
+	now := table.Millis(q.Now)
+	err := s.Read.WithContext(ctx).Raw(
 		"SELECT count(*) AS n, min(expires_at) AS expires FROM (SELECT * FROM ("+side+"m.to_agent = ?"+rest+") AS own UNION ALL SELECT * FROM ("+side+"m.to_agent = '' AND m.from_agent <> ?"+rest+") AS general) AS mail",
 		q.AgentID, q.AckedSeq, now, q.AgentID, q.Limit, q.AgentID, max(q.AckedSeq, q.JoinedSeq), now, q.AgentID, q.Limit).Scan(&row).Error
 	if err != nil {
@@ -384,7 +284,7 @@ func (s *Store) CountUnacked(ctx context.Context, q operational.MailQuery) (int,
 	}
 	var next time.Time
 	if row.Expires != nil {
-		next = fromMillis(*row.Expires)
+		next = table.FromMillis(*row.Expires)
 	}
 	return min(row.N, q.Limit), next, nil
 }
@@ -392,7 +292,7 @@ func (s *Store) CountUnacked(ctx context.Context, q operational.MailQuery) (int,
 // MailWaiting returns what waits in an agent's mailbox, by sender: the messages to
 // it alone that it has not acknowledged.
 func (s *Store) MailWaiting(ctx context.Context, q operational.MailQuery) (waiting []operational.Waiting, err error) {
-	err = s.read.WithContext(ctx).Raw(`SELECT m.from_agent AS "from", count(*) AS count, coalesce(sum(octet_length(m.context)), 0) AS bytes FROM messages m WHERE m.to_agent = ? AND m.seq > ?`+
-		" AND (m.expires_at IS NULL OR m.expires_at > ?) AND "+notAcked+" GROUP BY m.from_agent", q.AgentID, q.AckedSeq, millis(q.Now), q.AgentID).Scan(&waiting).Error
+	err = s.Read.WithContext(ctx).Raw(`SELECT m.from_agent AS "from", count(*) AS count, coalesce(sum(octet_length(m.context)), 0) AS bytes FROM messages m WHERE m.to_agent = ? AND m.seq > ?`+
+		" AND (m.expires_at IS NULL OR m.expires_at > ?) AND "+notAcked+" GROUP BY m.from_agent", q.AgentID, q.AckedSeq, table.Millis(q.Now), q.AgentID).Scan(&waiting).Error
 	return waiting, err
 }

@@ -7,6 +7,7 @@ import (
 	"gorm.io/gorm"
 
 	"skillrouter/internal/committer"
+	"skillrouter/internal/database/table"
 	"skillrouter/operational"
 )
 
@@ -19,23 +20,23 @@ const waitingFor = "a.joined_seq < m.seq AND a.id <> m.from_agent AND a.acked_se
 func (s *Store) Awaited(ctx context.Context, from string, before, now time.Time, limit, agents int) ([]operational.Awaited, error) {
 	text := "SELECT " + messageColumns + " FROM messages m WHERE m.ack_required AND NOT m.settled AND NOT m.for_each AND m.created_at <= ? AND (m.expires_at IS NULL OR m.expires_at > ?)" +
 		" AND (m.to_agent <> '' OR EXISTS (SELECT 1 FROM agents a WHERE " + waitingFor + "))"
-	args := []any{millis(before), millis(now)}
+	args := []any{table.Millis(before), table.Millis(now)}
 	if from != "" {
 		own, more := ofAgent("m.from_agent", from)
 		text, args = text+" AND "+own, append(args, more...)
 	}
-	messages, err := scanMessages(s.read.WithContext(ctx).Raw(text+" ORDER BY m.seq LIMIT ?", append(args, limit)...))
+	sent, err := scanMessages(s.Read.WithContext(ctx).Raw(text+" ORDER BY m.seq LIMIT ?", append(args, limit)...))
 	if err != nil {
 		return nil, err
 	}
-	found := make([]operational.Awaited, len(messages))
-	for i, one := range messages {
+	found := make([]operational.Awaited, len(sent))
+	for i, one := range sent {
 		found[i].Message = one
 		if one.To != "" {
 			found[i].Waiting = []string{one.To}
 			continue
 		}
-		err := s.read.WithContext(ctx).Raw("SELECT a.id FROM agents a, messages m WHERE m.seq = ? AND "+waitingFor+" ORDER BY a.id LIMIT ?", one.Seq, agents).Scan(&found[i].Waiting).Error
+		err := s.Read.WithContext(ctx).Raw("SELECT a.id FROM agents a, messages m WHERE m.seq = ? AND "+waitingFor+" ORDER BY a.id LIMIT ?", one.Seq, agents).Scan(&found[i].Waiting).Error
 		if err != nil {
 			return nil, err
 		}
@@ -45,30 +46,30 @@ func (s *Store) Awaited(ctx context.Context, from string, before, now time.Time,
 
 // Unacknowledged returns those of the messages that Sweep would delete which somebody should have acknowledged and nobody did.
 func (s *Store) Unacknowledged(ctx context.Context, after int64, cutoff time.Time, window int) ([]operational.Message, error) {
-	return scanMessages(s.read.WithContext(ctx).Raw("SELECT "+messageColumns+` FROM messages m WHERE m.seq IN (SELECT seq FROM messages WHERE seq > @after ORDER BY seq LIMIT @window)
+	return scanMessages(s.Read.WithContext(ctx).Raw("SELECT "+messageColumns+` FROM messages m WHERE m.seq IN (SELECT seq FROM messages WHERE seq > @after ORDER BY seq LIMIT @window)
 		AND m.created_at < @cutoff AND m.expires_at IS NULL AND (m.to_agent = '' AND m.ack_required AND NOT m.settled
 			OR m.to_agent <> '' AND NOT EXISTS (SELECT 1 FROM agents a WHERE a.id = m.to_agent AND a.acked_seq >= m.seq)
 			AND NOT EXISTS (SELECT 1 FROM receipts r WHERE r.agent_id = m.to_agent AND r.seq = m.seq AND r.acked_at IS NOT NULL)) ORDER BY m.seq`,
-		map[string]any{"after": after, "cutoff": millis(cutoff), "window": window}))
+		map[string]any{"after": after, "cutoff": table.Millis(cutoff), "window": window}))
 }
 
 // Sweep examines up to window messages after a seq that were sent before cutoff, and deletes them; one that was to expire, once it did so before
 // cutoff. At the end of the log it deletes as many marks that no stored message needs.
 func (s *Store) Sweep(ctx context.Context, after int64, cutoff time.Time, window int) (operational.Swept, error) {
 	var out operational.Swept
-	err := s.commit.Write(committer.Essential(ctx), func(tx *gorm.DB) error {
+	err := s.Commit.Write(committer.Essential(ctx), func(tx *gorm.DB) error {
 		out = operational.Swept{}
 		var span struct {
 			N    int
 			Last int64
 		}
 		err := tx.Raw("SELECT count(*) AS n, coalesce(max(seq), 0) AS last FROM (SELECT seq, created_at FROM messages WHERE seq > ? ORDER BY seq LIMIT ?) AS span WHERE created_at < ?",
-			after, window, millis(cutoff)).Scan(&span).Error
+			after, window, table.Millis(cutoff)).Scan(&span).Error
 		if err != nil {
 			return err
 		}
 		out.Examined = span.N
-		named := map[string]any{"after": after, "last": span.Last, "cutoff": millis(cutoff), "window": window}
+		named := map[string]any{"after": after, "last": span.Last, "cutoff": table.Millis(cutoff), "window": window}
 		if span.N > 0 {
 			result := tx.Exec(sweepMessages, named)
 			if result.Error != nil {

@@ -5,6 +5,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"skillrouter/internal/database/table"
 	"skillrouter/operational"
 )
 
@@ -25,11 +26,11 @@ const takeable = `m.to_agent IN ? AND m.copy_of IS NULL AND m.from_agent <> ? AN
 func (s *Store) TakeGroupMail(ctx context.Context, q operational.GroupQuery, id func() (string, error), taken func(copies []operational.Message)) (more bool, err error) {
 	var copies []operational.Message
 	// Most members find nothing: that is found out without a place in the queue of writes.
-	found, err := s.groupMail(s.read.WithContext(ctx), q)
+	found, err := s.groupMail(s.Read.WithContext(ctx), q)
 	if err != nil || len(found) == 0 {
 		return false, err
 	}
-	err = s.commit.Write(ctx, func(tx *gorm.DB) error {
+	err = s.Commit.Write(ctx, func(tx *gorm.DB) error {
 		copies, more = nil, false
 		found, err := s.groupMail(tx, q)
 		if err != nil {
@@ -42,7 +43,7 @@ func (s *Store) TakeGroupMail(ctx context.Context, q operational.GroupQuery, id 
 		for i, m := range found {
 			if !m.Each {
 				err := tx.Exec("INSERT INTO receipts (agent_id, seq, acked_at) VALUES (?, ?, ?) ON CONFLICT (agent_id, seq) DO UPDATE SET acked_at = excluded.acked_at",
-					m.To, m.Seq, millis(q.Now)).Error
+					m.To, m.Seq, table.Millis(q.Now)).Error
 				if err == nil && m.AckRequired {
 					err = tx.Exec("UPDATE messages SET settled = true WHERE seq = ?", m.Seq).Error
 				}
@@ -74,26 +75,15 @@ func (s *Store) TakeGroupMail(ctx context.Context, q operational.GroupQuery, id 
 
 func (s *Store) groupMail(tx *gorm.DB, q operational.GroupQuery) ([]operational.Message, error) {
 	return scanMessages(tx.Raw("SELECT "+messageColumns+" FROM messages m WHERE "+takeable+" ORDER BY m.seq LIMIT ?",
-		q.Groups, q.AgentID, millis(q.Now), q.AgentID, q.Limit+1))
+		q.Groups, q.AgentID, table.Millis(q.Now), q.AgentID, q.Limit+1))
 }
 
 // Copies returns the copies of a message to a group that its members have, at most limit.
 func (s *Store) Copies(ctx context.Context, seq int64, limit int) ([]operational.Message, error) {
-	return scanMessages(s.read.WithContext(ctx).Raw("SELECT "+messageColumns+" FROM messages m WHERE m.copy_of = ? ORDER BY m.seq LIMIT ?", seq, limit))
+	return scanMessages(s.Read.WithContext(ctx).Raw("SELECT "+messageColumns+" FROM messages m WHERE m.copy_of = ? ORDER BY m.seq LIMIT ?", seq, limit))
 }
 
-func scanMessages(query *gorm.DB) (found []operational.Message, err error) {
-	rows, err := query.Rows()
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		m, err := scanMessage(rows)
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, m)
-	}
-	return found, rows.Err()
+// scanMessages reads messageColumns. Replays are the hot path, hence no reflection.
+func scanMessages(query *gorm.DB) ([]operational.Message, error) {
+	return table.Scan(query, messages.Fields)
 }

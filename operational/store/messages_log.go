@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"skillrouter/internal/committer"
+	"skillrouter/internal/database/table"
 	"skillrouter/internal/eventlog"
 	"skillrouter/operational"
 )
@@ -21,7 +22,7 @@ func (l SignalLog) Events(ctx context.Context, after int64, limit int) ([]eventl
 	rows, err := l.store.envelopes(ctx, after, limit)
 	events := make([]eventlog.Event, len(rows))
 	for i, r := range rows {
-		events[i] = eventlog.Event{Seq: r.Seq, Type: r.Signal, Subject: r.ID, Agent: r.FromAgent, At: fromMillis(r.CreatedAt)}
+		events[i] = eventlog.Event{Seq: r.Seq, Type: r.Signal, Subject: r.ID, Agent: r.From, At: r.CreatedAt}
 	}
 	return events, err
 }
@@ -46,30 +47,18 @@ func (l PostLog) Events(ctx context.Context, after int64, limit int) ([]eventlog
 	for i, r := range rows {
 		// Marshalling strings and whole numbers cannot fail.
 		data, _ := json.Marshal(operational.MessageEvent{
-			ID: r.ID, Seq: r.Seq, From: r.FromAgent, To: r.ToAgent, Signal: r.Signal, Priority: r.Priority, ThreadID: r.ThreadID,
+			ID: r.ID, Seq: r.Seq, From: r.From, To: r.To, Signal: r.Signal, Priority: r.Priority, ThreadID: r.ThreadID,
 		})
 		events[i] = eventlog.Event{
-			Seq: r.Seq, Type: operational.EventMessageSent, Subject: r.ID, Agent: r.FromAgent, At: fromMillis(r.CreatedAt), Data: data,
+			Seq: r.Seq, Type: operational.EventMessageSent, Subject: r.ID, Agent: r.From, At: r.CreatedAt, Data: data,
 		}
 	}
 	return events, err
 }
 
-// envelope is a message without what it says.
-type envelope struct {
-	Seq       int64
-	ID        string
-	FromAgent string
-	ToAgent   string
-	Signal    string
-	Priority  int
-	ThreadID  string
-	CreatedAt int64
-}
-
-func (s *Store) envelopes(ctx context.Context, after int64, limit int) ([]envelope, error) {
-	var rows []envelope
-	err := s.read.WithContext(ctx).Raw(`SELECT seq, id, from_agent, to_agent, signal, priority, thread_id, created_at
-		FROM messages WHERE seq > ? ORDER BY seq LIMIT ?`, after, min(limit, MaxEvents)).Scan(&rows).Error
-	return rows, err
+// envelopes are messages without what they say.
+func (s *Store) envelopes(ctx context.Context, after int64, limit int) ([]operational.Message, error) {
+	return table.List(s.Read.WithContext(ctx), func(m *operational.Message) []any {
+		return []any{&m.Seq, &m.ID, &m.From, &m.To, &m.Signal, &m.Priority, &m.ThreadID, table.At(&m.CreatedAt)}
+	}, "SELECT seq, id, from_agent, to_agent, signal, priority, thread_id, created_at FROM messages WHERE seq > ? ORDER BY seq LIMIT ?", after, min(limit, MaxEvents))
 }

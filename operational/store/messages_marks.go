@@ -8,6 +8,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"skillrouter/internal/database/table"
 	"skillrouter/internal/errs"
 	"skillrouter/operational"
 )
@@ -35,11 +36,16 @@ const changed = "changed = (SELECT max(changed) + 1 FROM agents)"
 // that changed, after the commit and in commit order.
 func (s *Store) Mark(ctx context.Context, r operational.MarkRequest, marked func(operational.Marked)) error {
 	var out operational.Marked
-	return s.commit.Write(ctx, func(tx *gorm.DB) error {
+	return s.Commit.Write(ctx, func(tx *gorm.DB) error {
 		out = operational.Marked{}
-		var agent agentRow
-		if err := tx.Select("id", "joined_seq", "acked_seq", "read_seq", "delivered_seq").Where("id = ?", r.AgentID).Take(&agent).Error; err != nil {
-			return notFound(err, "no agent %q is known", r.AgentID)
+		agent := operational.AgentRecord{Agent: operational.Agent{ID: r.AgentID}}
+		known, err := table.One(tx, []any{&agent.JoinedSeq, &agent.AckedSeq, &agent.ReadSeq, &agent.DeliveredSeq},
+			"SELECT joined_seq, acked_seq, read_seq, delivered_seq FROM agents WHERE id = ?", r.AgentID)
+		if err != nil {
+			return err
+		}
+		if !known {
+			return errs.Errorf(errs.NotFound, "no agent %q is known", r.AgentID)
 		}
 		out.Through = map[operational.MarkKind]int64{
 			operational.MarkDelivered: agent.DeliveredSeq, operational.MarkRead: agent.ReadSeq, operational.MarkAcked: agent.AckedSeq,
@@ -52,7 +58,7 @@ func (s *Store) Mark(ctx context.Context, r operational.MarkRequest, marked func
 }
 
 // markThrough moves a cumulative mark.
-func markThrough(tx *gorm.DB, agent agentRow, r operational.MarkRequest, out *operational.Marked) error {
+func markThrough(tx *gorm.DB, agent operational.AgentRecord, r operational.MarkRequest, out *operational.Marked) error {
 	column := markColumn[r.Kind]
 	if r.Seq <= out.Through {
 		return nil
@@ -78,21 +84,22 @@ func markThrough(tx *gorm.DB, agent agentRow, r operational.MarkRequest, out *op
 			return err
 		}
 	}
-	return tx.Exec("INSERT INTO marks (agent_id, kind, seq, at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", agent.ID, string(r.Kind), r.Seq, millis(r.At)).Error
+	return tx.Exec("INSERT INTO marks (agent_id, kind, seq, at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", agent.ID, string(r.Kind), r.Seq, table.Millis(r.At)).Error
 }
 
 // markSingle marks messages one by one. One that is not the agent's fails all.
-func markSingle(tx *gorm.DB, agent agentRow, r operational.MarkRequest, out *operational.Marked) error {
+func markSingle(tx *gorm.DB, agent operational.AgentRecord, r operational.MarkRequest, out *operational.Marked) error {
 	column := markColumn[r.Kind]
 	ids := slices.Compact(slices.Sorted(slices.Values(r.IDs)))
 	var greatest int64
 	for chunk := range slices.Chunk(ids, idBatch) {
-		var rows []messageRow
-		if err := tx.Select("seq", "from_agent", "to_agent", "ack_required").Where("id IN ?", chunk).Find(&rows).Error; err != nil {
+		rows, err := table.List(tx, func(m *operational.Message) []any { return []any{&m.Seq, &m.From, &m.To, &m.AckRequired} },
+			"SELECT seq, from_agent, to_agent, ack_required FROM messages WHERE id IN ("+table.Marks(len(chunk))+")", table.Anys(chunk)...)
+		if err != nil {
 			return err
 		}
 		for _, row := range rows {
-			if row.ToAgent != agent.ID && (row.ToAgent != "" || row.FromAgent == agent.ID) {
+			if row.To != agent.ID && (row.To != "" || row.From == agent.ID) {
 				return notTheirs()
 			}
 			greatest = max(greatest, row.Seq)
@@ -100,12 +107,12 @@ func markSingle(tx *gorm.DB, agent agentRow, r operational.MarkRequest, out *ope
 				continue
 			}
 			result := tx.Exec("INSERT INTO receipts (agent_id, seq, "+column.at+") VALUES (?, ?, ?) ON CONFLICT (agent_id, seq) DO UPDATE SET "+
-				column.at+" = excluded."+column.at+" WHERE receipts."+column.at+" IS NULL", agent.ID, row.Seq, millis(r.At))
+				column.at+" = excluded."+column.at+" WHERE receipts."+column.at+" IS NULL", agent.ID, row.Seq, table.Millis(r.At))
 			if result.Error != nil {
 				return result.Error
 			}
 			out.Count += result.RowsAffected
-			if r.Kind == operational.MarkAcked && row.AckRequired && row.ToAgent != "" {
+			if r.Kind == operational.MarkAcked && row.AckRequired && row.To != "" {
 				if err := tx.Exec("UPDATE messages SET settled = true WHERE seq = ?", row.Seq).Error; err != nil {
 					return err
 				}
@@ -132,13 +139,13 @@ func notTheirs() error {
 
 // contiguous returns up to where an agent has acknowledged everything that is
 // not expired, looking no further than last. This is where its own cursor moves to.
-func contiguous(tx *gorm.DB, agent agentRow, now time.Time, last int64) (int64, error) {
+func contiguous(tx *gorm.DB, agent operational.AgentRecord, now time.Time, last int64) (int64, error) {
 	const rest = " AND m.seq > ? AND m.seq <= ? AND (m.expires_at IS NULL OR m.expires_at > ?) AND " + notAcked + " ORDER BY m.seq LIMIT 1"
 	var first *int64
 	err := tx.Raw("SELECT min(seq) FROM (SELECT * FROM (SELECT m.seq FROM messages m WHERE m.to_agent = ?"+rest+
 		") AS own UNION ALL SELECT * FROM (SELECT m.seq FROM messages m WHERE m.to_agent = '' AND m.from_agent <> ?"+rest+") AS general) AS mail",
-		agent.ID, agent.AckedSeq, last, millis(now), agent.ID,
-		agent.ID, max(agent.AckedSeq, agent.JoinedSeq), last, millis(now), agent.ID).Scan(&first).Error
+		agent.ID, agent.AckedSeq, last, table.Millis(now), agent.ID,
+		agent.ID, max(agent.AckedSeq, agent.JoinedSeq), last, table.Millis(now), agent.ID).Scan(&first).Error
 	if err != nil || first == nil {
 		return last, err
 	}
@@ -152,13 +159,13 @@ func (s *Store) SaveDeliveries(ctx context.Context, deliveries []operational.Del
 		for _, d := range chunk {
 			if d.Through {
 				through = append(through, d.AgentID, d.Seq)
-				marks = append(marks, d.AgentID, string(operational.MarkDelivered), d.Seq, millis(d.At))
+				marks = append(marks, d.AgentID, string(operational.MarkDelivered), d.Seq, table.Millis(d.At))
 			} else {
-				single = append(single, d.AgentID, d.Seq, millis(d.At))
+				single = append(single, d.AgentID, d.Seq, table.Millis(d.At))
 			}
 		}
 		// Each chunk is a write of its own, so that signals are not held up by all of them.
-		err := s.commit.Write(ctx, func(tx *gorm.DB) error {
+		err := s.Commit.Write(ctx, func(tx *gorm.DB) error {
 			if n := len(through) / 2; n > 0 {
 				err := tx.Exec("WITH d(id, seq) AS (VALUES (?,CAST(? AS BIGINT))"+strings.Repeat(",(?,?)", n-1)+
 					") UPDATE agents SET delivered_seq = d.seq FROM d WHERE agents.id = d.id AND agents.delivered_seq < d.seq", through...).Error
@@ -188,26 +195,15 @@ func (s *Store) SaveDeliveries(ctx context.Context, deliveries []operational.Del
 // AckedAfter returns the seqs after a seq that an agent has acknowledged one by one, at most limit.
 func (s *Store) AckedAfter(ctx context.Context, agentID string, after int64, limit int) ([]int64, error) {
 	var seqs []int64
-	err := s.read.WithContext(ctx).Raw("SELECT seq FROM receipts WHERE agent_id = ? AND seq > ? AND acked_at IS NOT NULL ORDER BY seq LIMIT ?", agentID, after, limit).Scan(&seqs).Error
+	err := s.Read.WithContext(ctx).Raw("SELECT seq FROM receipts WHERE agent_id = ? AND seq > ? AND acked_at IS NOT NULL ORDER BY seq LIMIT ?", agentID, after, limit).Scan(&seqs).Error
 	return seqs, err
 }
 
-// receiptRow is a row of receipts, or what marks say in its form.
-type receiptRow struct {
-	AgentID     string
-	Seq         int64
-	DeliveredAt *int64
-	ReadAt      *int64
-	AckedAt     *int64
-}
+var receipts = table.Of[operational.Receipt]("receipts")
 
 // ReceiptsBetween returns the marks on single messages of an agent in a range of seqs, both ends included.
 func (s *Store) ReceiptsBetween(ctx context.Context, agentID string, first, last int64) ([]operational.Receipt, error) {
-	return listOf(s.read.WithContext(ctx).Raw("SELECT agent_id, seq, delivered_at, read_at, acked_at FROM receipts WHERE agent_id = ? AND seq BETWEEN ? AND ?", agentID, first, last), receiptRow.receipt)
-}
-
-func (r receiptRow) receipt() operational.Receipt {
-	return operational.Receipt{AgentID: r.AgentID, Seq: r.Seq, DeliveredAt: fromMillisPtr(r.DeliveredAt), ReadAt: fromMillisPtr(r.ReadAt), AckedAt: fromMillisPtr(r.AckedAt)}
+	return receipts.List(s.Read.WithContext(ctx), "WHERE agent_id = ? AND seq BETWEEN ? AND ?", agentID, first, last)
 }
 
 // Receipts returns how far a message has come with each recipient, in the
@@ -229,7 +225,7 @@ func (s *Store) Receipts(ctx context.Context, m operational.Message, after strin
 	if m.To != "" {
 		who = "SELECT @to AS id WHERE @to > @after"
 	}
-	return listOf(s.read.WithContext(ctx).Raw("SELECT a.id AS agent_id, CAST(@seq AS BIGINT) AS seq, "+columns+" FROM ("+who+") a ORDER BY a.id", named), receiptRow.receipt)
+	return table.Scan(s.Read.WithContext(ctx).Raw("SELECT a.id AS agent_id, CAST(@seq AS BIGINT) AS seq, "+columns+" FROM ("+who+") a ORDER BY a.id", named), receipts.Fields)
 }
 
 // ReceiptsOf returns how far messages to somebody have come, by their seqs, at most limit of them in all. A message to a group has the receipts
@@ -242,24 +238,24 @@ func (s *Store) ReceiptsOf(ctx context.Context, seqs []int64, limit int) (map[in
 		}
 		return "coalesce((SELECT r." + column + " FROM receipts r WHERE r.agent_id = m.to_agent AND r.seq = m.seq), " + through + ") AS " + column
 	}
-	var rows []struct {
-		Row       receiptRow `gorm:"embedded"`
-		Origin    int64
-		FromAgent string
+	type copied struct {
+		origin int64
+		from   string
+		operational.Receipt
 	}
-	err := s.read.WithContext(ctx).Raw("SELECT m.origin, m.from_agent, m.to_agent AS agent_id, m.seq, "+
+	rows, err := table.Scan(s.Read.WithContext(ctx).Raw("SELECT m.origin, m.from_agent, m.to_agent AS agent_id, m.seq, "+
 		at("delivered_at", operational.MarkDelivered)+", "+at("read_at", operational.MarkRead)+", "+at("acked_at", operational.MarkAcked)+
 		" FROM (SELECT seq AS origin, seq, from_agent, to_agent, expires_at FROM messages WHERE seq IN @seqs AND to_agent <> ''"+
 		" UNION ALL SELECT copy_of AS origin, seq, from_agent, to_agent, expires_at FROM messages WHERE copy_of IN @seqs) m ORDER BY m.origin, m.seq LIMIT @limit",
-		map[string]any{"seqs": seqs, "limit": limit}).Scan(&rows).Error
+		map[string]any{"seqs": seqs, "limit": limit}), func(c *copied) []any { return append([]any{&c.origin, &c.from}, receipts.Fields(&c.Receipt)...) })
 	found := map[int64]operational.SentReceipts{}
 	for _, r := range rows {
-		one := found[r.Origin]
-		if r.Row.Seq != r.Origin && len(one.Receipts) == 1 && one.Receipts[0].Seq == r.Origin {
+		one := found[r.origin]
+		if r.Seq != r.origin && len(one.Receipts) == 1 && one.Receipts[0].Seq == r.origin {
 			one.Receipts = nil // members have it, and nobody of the group's name
 		}
-		one.From, one.Receipts = r.FromAgent, append(one.Receipts, r.Row.receipt())
-		found[r.Origin] = one
+		one.From, one.Receipts = r.from, append(one.Receipts, r.Receipt)
+		found[r.origin] = one
 	}
 	return found, err
 }

@@ -36,13 +36,13 @@ func (s *Store) MessageLog(ctx context.Context, q operational.LogQuery) ([]opera
 	if q.Signal != "" {
 		text, args = text+" AND {unindexed}m.signal = ?", append(args, q.Signal)
 	}
-	messages, err := scanMessages(s.read.WithContext(ctx).Raw(text+" ORDER BY m.seq DESC LIMIT ?", append(args, q.Limit+1)...))
-	if len(messages) > q.Limit {
-		messages = messages[:q.Limit]
-		return messages, messages[q.Limit-1].Seq, err
+	found, err := scanMessages(s.Read.WithContext(ctx).Raw(text+" ORDER BY m.seq DESC LIMIT ?", append(args, q.Limit+1)...))
+	if len(found) > q.Limit {
+		found = found[:q.Limit]
+		return found, found[q.Limit-1].Seq, err
 	}
 	if floor <= 1 { // seqs begin with 1
 		floor = 0
 	}
-	return defaults.List(messages), floor, err
+	return defaults.List(found), floor, err
 }

@@ -23,7 +23,7 @@ func (s *Store) Names(ctx context.Context, limit int) (operational.Names, error)
 		{&finished, "SELECT number, title FROM tasks WHERE finished_at IS NOT NULL ORDER BY finished_at DESC, number DESC LIMIT ?"},
 		{&n.Projects, "SELECT project FROM tasks WHERE project <> '' UNION SELECT project FROM agents WHERE project <> '' UNION SELECT project FROM environments WHERE project <> '' LIMIT ?"},
 	} {
-		if err := s.read.WithContext(ctx).Raw(q.sql, limit).Scan(q.into).Error; err != nil {
+		if err := s.Read.WithContext(ctx).Raw(q.sql, limit).Scan(q.into).Error; err != nil {
 			return operational.Names{}, err
 		}
 	}

@@ -4,36 +4,24 @@ import (
 	"context"
 
 	"gorm.io/gorm"
-	"gorm.io/gorm/clause"
 
+	"skillrouter/internal/database/table"
 	"skillrouter/internal/eventlog"
 	"skillrouter/operational/person"
 )
 
 var _ person.PassphraseStore = (*Store)(nil)
 
-type passphraseRow struct {
-	ID      int64 `gorm:"primaryKey;autoIncrement:false"`
-	Hash    string
-	SetAt   *int64
-	ResetAt *int64
-	MayStop bool
-}
-
-func (passphraseRow) TableName() string { return "passphrase" }
+var passphrases = table.Of[person.Passphrase]("passphrase").With("id", func(*person.Passphrase) any { return 1 })
 
 func passphraseOf(db *gorm.DB) (person.Passphrase, error) {
-	var rows []passphraseRow
-	if err := db.Limit(1).Find(&rows).Error; err != nil || len(rows) == 0 {
-		return person.Passphrase{}, err
-	}
-	r := rows[0]
-	return person.Passphrase{Hash: r.Hash, SetAt: fromMillisPtr(r.SetAt), ResetAt: fromMillisPtr(r.ResetAt), MayStop: r.MayStop}, nil
+	one, _, err := passphrases.Take(db)
+	return one, err
 }
 
 // Passphrase implements person.PassphraseStore.
 func (s *Store) Passphrase(ctx context.Context) (person.Passphrase, error) {
-	return passphraseOf(s.read.WithContext(ctx))
+	return passphraseOf(s.Read.WithContext(ctx))
 }
 
 // ChangePassphrase implements person.PassphraseStore.
@@ -47,10 +35,9 @@ func (s *Store) ChangePassphrase(ctx context.Context, change func(*person.Passph
 		if err != nil {
 			return refuse(err)
 		}
-		row := passphraseRow{ID: 1, Hash: next.Hash, SetAt: millisPtr(next.SetAt), ResetAt: millisPtr(next.ResetAt), MayStop: next.MayStop}
-		if err := tx.Clauses(clause.OnConflict{UpdateAll: true}).Create(&row).Error; err != nil {
+		if err := passphrases.Put(tx, &next, "id"); err != nil {
 			return err
 		}
-		return appendEvent(tx, event)
+		return table.AppendEvents(tx, event)
 	}, func() { after(next) })
 }

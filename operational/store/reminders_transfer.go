@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"skillrouter/internal/database/table"
 	"skillrouter/operational"
 )
 
@@ -15,9 +16,9 @@ var _ operational.ReminderTransfer = (*Store)(nil)
 
 // RemindersAfter implements operational.ReminderTransfer.
 func (s *Store) RemindersAfter(ctx context.Context, project string, after int64, limit int) ([]operational.Reminder, error) {
-	q := s.read.WithContext(ctx).Where("number > ?", after)
+	q := s.Read.WithContext(ctx).Where("number > ?", after)
 	q = given(q, "project = ?", project)
-	return listOf(q.Order("number").Limit(limit), reminderRow.reminder)
+	return reminders.Find(q.Order("number").Limit(limit))
 }
 
 // RemindersMade implements operational.ReminderStore. It passes over the whole
@@ -26,9 +27,9 @@ func (s *Store) RemindersMade(ctx context.Context, times []time.Time) (all []ope
 	for some := range slices.Chunk(times, timesOfQuery) {
 		made := make([]int64, len(some))
 		for i, t := range some {
-			made[i] = millis(t)
+			made[i] = table.Millis(t)
 		}
-		part, err := listOf(s.read.WithContext(ctx).Where("created_at IN ?", made), reminderRow.reminder)
+		part, err := reminders.Find(s.Read.WithContext(ctx).Where("created_at IN ?", made))
 		if err != nil {
 			return nil, err
 		}
@@ -40,6 +41,6 @@ func (s *Store) RemindersMade(ctx context.Context, times []time.Time) (all []ope
 // ReminderKeyed implements operational.ReminderStore.
 func (s *Store) ReminderKeyed(ctx context.Context, maker, key string) (bool, error) {
 	var n int64
-	err := s.read.WithContext(ctx).Model(&reminderRow{}).Where("created_by = ? AND idempotency_key = ?", maker, key).Count(&n).Error
+	err := s.Read.WithContext(ctx).Table("reminders").Where("created_by = ? AND idempotency_key = ?", maker, key).Count(&n).Error
 	return n > 0, err
 }

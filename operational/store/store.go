@@ -1,4 +1,4 @@
-// Package store keeps the operational domain in operational.db through gorm.
+// Package store keeps the operational domain in operational.db.
 // It owns the rows and the queries, translates the database's errors, and
 // writes each change together with its event. It must not decide anything
 // that a domain rule could decide.
@@ -9,21 +9,21 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"strings"
-	"time"
 
 	"gorm.io/gorm"
 
 	"skillrouter/internal/committer"
+	"skillrouter/internal/database/table"
 	"skillrouter/internal/errs"
 	"skillrouter/internal/eventlog"
 )
 
+// MaxEvents bounds one answer of Events.
+const MaxEvents = table.MaxEvents
+
 // Store is operational.db: reading connections, and the one committer.
 type Store struct {
-	read   *gorm.DB
-	commit *committer.Committer[*gorm.DB]
-	events committer.Bell
+	table.Log
 	mailed committer.Bell
 	swept  committer.Bell // rings after each commit that deleted messages
 	words  taskWords
@@ -31,82 +31,20 @@ type Store struct {
 
 // New makes a Store on an open and migrated database.
 func New(read *gorm.DB, commit *committer.Committer[*gorm.DB]) *Store {
-	return &Store{read: read, commit: commit}
+	return &Store{Log: table.Log{Read: read, Commit: commit}}
 }
 
 // snapshot runs reads that must all see the same state of the database.
 func (s *Store) snapshot(ctx context.Context, read func(tx *gorm.DB) error) error {
-	return s.read.WithContext(ctx).Transaction(read, &sql.TxOptions{ReadOnly: true})
+	return s.Read.WithContext(ctx).Transaction(read, &sql.TxOptions{ReadOnly: true})
 }
-
-// eventRow is a row of the event log.
-type eventRow struct {
-	Seq     int64 `gorm:"primaryKey;autoIncrement"`
-	Type    string
-	Subject string
-	AgentID string
-	Project string
-	At      int64
-	Data    *string
-}
-
-func (eventRow) TableName() string { return "events" }
-
-// appendEvent writes an event into the transaction of the change that it tells of.
-func appendEvent(tx *gorm.DB, e eventlog.Event) error {
-	return appendEvents(tx, []eventlog.Event{e})
-}
-
-const insertEvents = "INSERT INTO events (seq, type, subject, agent_id, project, at, data) VALUES (?,?,?,?,?,?,?)"
-
-// eventBatch is how many events one INSERT holds.
-const eventBatch = 64
-
-// appendEvents writes many events, in their order.
-func appendEvents(tx *gorm.DB, events []eventlog.Event) error {
-	numbers := committer.NumbersOf(tx.Statement.Context)
-	for len(events) > 0 {
-		n := min(len(events), eventBatch)
-		args := make([]any, 0, 7*n)
-		for _, e := range events[:n] {
-			var data any
-			if len(e.Data) > 0 {
-				data = string(e.Data)
-			}
-			args = append(args, numbers.Next("events"), e.Type, e.Subject, e.Agent, e.Project, millis(e.At), data)
-		}
-		err := tx.Exec(insertEvents+strings.Repeat(",(?,?,?,?,?,?,?)", n-1), args...).Error
-		if err != nil {
-			return err
-		}
-		events = events[n:]
-	}
-	return nil
-}
-
-// MaxEvents bounds one answer of Events.
-const MaxEvents = 1000
-
-// Events returns up to limit events after seq, in order.
-func (s *Store) Events(ctx context.Context, after int64, limit int) ([]eventlog.Event, error) {
-	var rows []eventRow
-	err := s.read.WithContext(ctx).Where("seq > ?", after).Order("seq").Limit(min(limit, MaxEvents)).Find(&rows).Error
-	events := make([]eventlog.Event, 0, len(rows))
-	for _, r := range rows {
-		events = append(events, r.event())
-	}
-	return events, err
-}
-
-// EventBell rings after each commit that wrote an event.
-func (s *Store) EventBell() *committer.Bell { return &s.events }
 
 // write applies a change in the transaction that waiting changes share. After
 // the commit it runs after, if there is one, and rings the bell. What refuse
 // returned leaves the transaction as it is, and after is not run.
 func (s *Store) write(ctx context.Context, apply func(tx *gorm.DB) error, after func()) error {
 	var refused refusal
-	err := s.commit.Write(ctx, func(tx *gorm.DB) error {
+	err := s.Commit.Write(ctx, func(tx *gorm.DB) error {
 		refused = refusal{}
 		err := apply(tx)
 		if errors.As(err, &refused) {
@@ -117,7 +55,7 @@ func (s *Store) write(ctx context.Context, apply func(tx *gorm.DB) error, after 
 		if refused.error == nil && after != nil {
 			after()
 		}
-		s.events.Ring()
+		s.EventBell().Ring()
 	})
 	return cmp.Or(err, refused.error)
 }
@@ -133,43 +71,51 @@ func refuse(err error) error {
 	return err
 }
 
-func millis(t time.Time) int64 { return t.UnixMilli() }
-
-func fromMillis(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
-
-func millisPtr(t *time.Time) *int64 {
-	if t == nil {
-		return nil
+// need reads the one row that a query selects; without one it is the error that there is no such thing.
+func need[T any](of *table.Table[T], q *gorm.DB, missing string) (row T, err error) {
+	row, found, err := of.Take(q)
+	if err == nil && !found {
+		err = errs.Errorf(errs.NotFound, "%s", missing)
 	}
-	ms := t.UnixMilli()
-	return &ms
+	return row, err
 }
 
-func fromMillisPtr(ms *int64) *time.Time {
-	if ms == nil {
-		return nil
-	}
-	t := fromMillis(*ms)
-	return &t
+// changing is a change of one row.
+type changing[T any] struct {
+	of      *table.Table[T]
+	find    func(tx *gorm.DB) *gorm.DB
+	missing string      // what is said where there is none
+	by      string      // the column that names the row
+	only    []string    // the columns that are written; none: all
+	after   func(row T) // runs after the commit; may be nil
 }
 
-// listOf reads the rows that a query answers, each as of has it.
-func listOf[Row, T any](q *gorm.DB, of func(Row) T) ([]T, error) {
-	var rows []Row
-	if err := q.Find(&rows).Error; err != nil {
-		return nil, err
+// change finds a row, lets decide change it, and stores it with the event that decide returns. Without an event it stores nothing.
+func (c changing[T]) change(ctx context.Context, s *Store, decide func(tx *gorm.DB, row *T) (*eventlog.Event, error)) (row T, err error) {
+	err = s.write(ctx, func(tx *gorm.DB) (err error) {
+		if row, err = need(c.of, c.find(tx), c.missing); err != nil {
+			return refuse(err)
+		}
+		event, err := decide(tx, &row)
+		if err != nil || event == nil {
+			return refuse(err)
+		}
+		if err := c.of.Update(tx, &row, c.by, c.only...); err != nil {
+			return err
+		}
+		return table.AppendEvents(tx, *event)
+	}, func() {
+		if c.after != nil {
+			c.after(row)
+		}
+	})
+	if err != nil {
+		return *new(T), err
 	}
-	list := make([]T, len(rows))
-	for i, r := range rows {
-		list[i] = of(r)
-	}
-	return list, nil
+	return row, nil
 }
 
-// notFound gives gorm's "no such row" the code and words that the caller needs.
-func notFound(err error, format string, args ...any) error {
-	if errors.Is(err, gorm.ErrRecordNotFound) {
-		return errs.Errorf(errs.NotFound, format, args...)
-	}
-	return err
+// where finds the rows for which a condition holds.
+func where(condition string, args ...any) func(tx *gorm.DB) *gorm.DB {
+	return func(tx *gorm.DB) *gorm.DB { return tx.Where(condition, args...) }
 }

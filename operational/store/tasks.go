@@ -2,103 +2,57 @@ package store
 
 import (
 	"context"
-	"math"
 	"slices"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
+	"skillrouter/internal/database/table"
 	"skillrouter/internal/eventlog"
 	"skillrouter/operational"
 )
 
 var _ operational.TaskStore = (*Store)(nil)
 
-type taskRow struct {
-	Number        int64 `gorm:"primaryKey;autoIncrement"`
-	ID            string
-	Title         string
-	Description   string
-	Project       string
-	Status        string
-	AgentID       string
-	CreatedBy     string
-	Priority      int
-	Progress      float64
-	Note          string
-	BlockedReason string
-	Result        string
-	Error         string
-	Folded        string
-	CreatedAt     int64 `gorm:"autoCreateTime:false"`
-	UpdatedAt     int64 `gorm:"autoUpdateTime:false"`
-	ClaimedAt     *int64
-	FinishedAt    *int64
-}
-
-func (taskRow) TableName() string { return "tasks" }
-
-func rowOfTask(t operational.Task) taskRow {
-	return taskRow{
-		Number: t.Number, ID: t.ID, Title: t.Title, Description: t.Description, Project: t.Project, Status: string(t.Status),
-		AgentID: t.AgentID, CreatedBy: t.CreatedBy, Priority: t.Priority, Progress: float64(t.Progress), Note: t.Note,
-		BlockedReason: t.BlockedReason, Result: t.Result, Error: t.Error, Folded: fold(t.Title, t.Description),
-		CreatedAt: millis(t.CreatedAt), UpdatedAt: millis(t.UpdatedAt), ClaimedAt: millisPtr(t.ClaimedAt), FinishedAt: millisPtr(t.FinishedAt),
-	}
-}
-
-func (r taskRow) task() operational.Task {
-	return operational.Task{
-		ID: r.ID, Number: r.Number, Title: r.Title, Description: r.Description, Project: r.Project, Status: operational.TaskStatus(r.Status),
-		AgentID: r.AgentID, CreatedBy: r.CreatedBy, Priority: r.Priority, Progress: int(math.Round(r.Progress)), Note: r.Note,
-		BlockedReason: r.BlockedReason, Result: r.Result, Error: r.Error,
-		CreatedAt: fromMillis(r.CreatedAt), UpdatedAt: fromMillis(r.UpdatedAt), ClaimedAt: fromMillisPtr(r.ClaimedAt), FinishedAt: fromMillisPtr(r.FinishedAt),
-	}
-}
+var tasks = table.Of[operational.Task]("tasks", "Redacted").Numbered("number").
+	With("folded", func(t *operational.Task) any { return fold(t.Title, t.Description) })
 
 // CreateTask implements operational.TaskStore.
 func (s *Store) CreateTask(ctx context.Context, task operational.Task, made func(operational.Task) eventlog.Event) (operational.Task, error) {
-	var row taskRow
 	err := s.write(ctx, func(tx *gorm.DB) error {
-		row = rowOfTask(task)
-		if err := tx.Create(&row).Error; err != nil {
+		if err := tasks.Insert(tx, &task); err != nil {
 			return err
 		}
-		return appendEvent(tx, made(row.task()))
+		return table.AppendEvents(tx, made(task))
 	}, nil)
-	if err != nil {
-		return operational.Task{}, err
-	}
-	return row.task(), nil
+	return task, err
 }
 
 // Task implements operational.TaskStore.
 func (s *Store) Task(ctx context.Context, ref operational.TaskRef) (operational.Task, error) {
-	var row taskRow
-	err := byRef(s.read.WithContext(ctx), ref).Take(&row).Error
-	return row.task(), notFound(err, "there is no such task")
+	return need(tasks, byRef(s.Read.WithContext(ctx), ref), "there is no such task")
 }
 
 // ListTasks implements operational.TaskStore. Open and finished tasks are
 // looked up apart, because each have an index in the order that they are listed in.
-func (s *Store) ListTasks(ctx context.Context, filter operational.TaskFilter) (tasks []operational.Task, err error) {
+func (s *Store) ListTasks(ctx context.Context, filter operational.TaskFilter) (listed []operational.Task, err error) {
 	err = s.snapshot(ctx, func(tx *gorm.DB) error { // what is finished meanwhile is listed once
-		tasks, err = s.listTasks(tx, filter)
+		listed, err = s.listTasks(tx, filter)
 		return err
 	})
-	return tasks, err
+	return listed, err
 }
 
 func (s *Store) listTasks(tx *gorm.DB, filter operational.TaskFilter) ([]operational.Task, error) {
-	tasks := []operational.Task{}
+	listed := []operational.Task{}
 	looks, err := s.words.looks(tx, filter)
 	if err != nil {
 		return nil, err
 	}
-	var last taskRow // the one that the list goes on after
+	var last operational.Task // the one that the list goes on after
 	if filter.After > 0 {
-		if err := byRef(tx, operational.TaskRef{Number: filter.After}).Take(&last).Error; err != nil {
-			return nil, notFound(err, "there is no such task to go on after")
+		if last, err = need(tasks, byRef(tx, operational.TaskRef{Number: filter.After}), "there is no such task to go on after"); err != nil {
+			return nil, err
 		}
 	}
 	for _, part := range []struct {
@@ -108,7 +62,7 @@ func (s *Store) listTasks(tx *gorm.DB, filter operational.TaskFilter) ([]operati
 		{true, "finished_at IS NULL", "priority DESC, number"},
 		{false, "finished_at IS NOT NULL", "finished_at DESC, number DESC"},
 	} {
-		if len(tasks) >= filter.Limit {
+		if len(listed) >= filter.Limit {
 			break
 		}
 		ofPart := func(s operational.TaskStatus) bool { return s.Open() == part.open }
@@ -116,7 +70,7 @@ func (s *Store) listTasks(tx *gorm.DB, filter operational.TaskFilter) ([]operati
 			continue
 		}
 		for _, look := range looks {
-			left := filter.Limit - len(tasks)
+			left := filter.Limit - len(listed)
 			if left <= 0 {
 				break
 			}
@@ -128,16 +82,16 @@ func (s *Store) listTasks(tx *gorm.DB, filter operational.TaskFilter) ([]operati
 			case part.open:
 				continue // the place lies among the finished ones
 			case last.FinishedAt != nil:
-				q = q.Where("finished_at <= ? AND (finished_at < ? OR number < ?)", *last.FinishedAt, *last.FinishedAt, last.Number)
+				q = q.Where("finished_at <= ? AND (finished_at < ? OR number < ?)", table.Millis(*last.FinishedAt), table.Millis(*last.FinishedAt), last.Number)
 			}
-			more, err := listOf(q.Limit(left), taskRow.task)
+			more, err := tasks.Find(q.Limit(left))
 			if err != nil {
 				return nil, err
 			}
-			tasks = append(tasks, more...)
+			listed = append(listed, more...)
 		}
 	}
-	return tasks, nil
+	return listed, nil
 }
 
 // SummarizeTasks implements operational.TaskStore.
@@ -150,7 +104,7 @@ func (s *Store) SummarizeTasks(ctx context.Context, filter operational.TaskFilte
 	err := s.snapshot(ctx, func(tx *gorm.DB) error {
 		looks, err := s.words.looks(tx, filter)
 		for _, look := range looks {
-			err = look.rows(tx.Model(&taskRow{}), filter, "status").Select("status, count(*) AS number").Group("status").Scan(&counts).Error
+			err = look.rows(tx.Table("tasks"), filter, "status").Select("status, count(*) AS number").Group("status").Scan(&counts).Error
 		}
 		return err
 	})
@@ -170,41 +124,18 @@ func (s *Store) SummarizeTasks(ctx context.Context, filter operational.TaskFilte
 
 // ChangeTask implements operational.TaskStore.
 func (s *Store) ChangeTask(ctx context.Context, ref operational.TaskRef, change operational.TaskChange) (operational.Task, error) {
-	return s.changeTask(ctx, change, func(tx *gorm.DB) *gorm.DB { return byRef(tx, ref) }, "there is no such task")
+	return s.changeTask(ctx, change, "there is no such task", func(tx *gorm.DB) *gorm.DB { return byRef(tx, ref) })
 }
 
 // ChangeNextTask implements operational.TaskStore.
 func (s *Store) ChangeNextTask(ctx context.Context, project string, change operational.TaskChange) (operational.Task, error) {
-	return s.changeTask(ctx, change, func(tx *gorm.DB) *gorm.DB {
-		q := tx.Where("status = ?", operational.TaskPending)
-		q = given(q, "project = ?", project)
-		return q.Order("priority DESC, number").Limit(1)
-	}, "no task is waiting")
+	return s.changeTask(ctx, change, "no task is waiting", func(tx *gorm.DB) *gorm.DB {
+		return given(tx.Where("status = ?", operational.TaskPending), "project = ?", project).Order("priority DESC, number")
+	})
 }
 
-// changeTask changes the task that find selects.
-func (s *Store) changeTask(ctx context.Context, change operational.TaskChange, find func(tx *gorm.DB) *gorm.DB, missing string) (operational.Task, error) {
-	var task operational.Task
-	err := s.write(ctx, func(tx *gorm.DB) error {
-		var row taskRow
-		if err := find(tx).Take(&row).Error; err != nil {
-			return refuse(notFound(err, "%s", missing))
-		}
-		task = row.task()
-		event, err := change(&task)
-		if err != nil || event == nil {
-			return refuse(err)
-		}
-		changed := rowOfTask(task)
-		if err := tx.Model(&taskRow{}).Where("number = ?", row.Number).Select("*").Omit("number", "id", "created_at").Updates(&changed).Error; err != nil {
-			return err
-		}
-		return appendEvent(tx, *event)
-	}, nil)
-	if err != nil {
-		return operational.Task{}, err
-	}
-	return task, nil
+func (s *Store) changeTask(ctx context.Context, change operational.TaskChange, missing string, find func(tx *gorm.DB) *gorm.DB) (operational.Task, error) {
+	return changing[operational.Task]{of: tasks, find: find, missing: missing, by: "number"}.change(ctx, s, func(_ *gorm.DB, t *operational.Task) (*eventlog.Event, error) { return change(t) })
 }
 
 func byRef(q *gorm.DB, ref operational.TaskRef) *gorm.DB {

@@ -10,13 +10,14 @@ import (
 
 	"gorm.io/gorm"
 
+	"skillrouter/internal/database/table"
 	"skillrouter/operational"
 )
 
 // toldRow is a telling (Telling 0 and no Kind), or an item of one. What all items have from their telling is in its row alone, but for
 // what sums are made by.
 type toldRow struct {
-	Number    int64 `gorm:"primaryKey;autoIncrement"`
+	Number    int64
 	Telling   int64
 	At        int64
 	AgentID   string
@@ -37,21 +38,18 @@ type toldRow struct {
 	Tokens    int // of a telling: those of the words around its items
 }
 
-func (toldRow) TableName() string { return "told" }
-
-// rowsInStatement is how many rows one statement stores.
-const rowsInStatement = 50
+var told = table.Of[toldRow]("told").Numbered("number")
 
 // AddTellings implements operational.TellingStore.
 func (s *Store) AddTellings(ctx context.Context, tellings []operational.Telling, keep operational.ToldKeep) error {
-	return s.commit.Write(ctx, func(tx *gorm.DB) error {
+	return s.Commit.Write(ctx, func(tx *gorm.DB) error {
 		var last int64
 		for _, t := range tellings {
 			row := toldRow{
-				At: millis(t.At), AgentID: t.Agent, Project: t.Project, SessionID: t.SessionID, Moment: t.Moment, About: t.About, Own: true, Gives: "[]",
+				At: table.Millis(t.At), AgentID: t.Agent, Project: t.Project, SessionID: t.SessionID, Moment: t.Moment, About: t.About, Own: true, Gives: "[]",
 				Shown: min(len(t.Items), 1), Tokens: t.Around,
 			}
-			if err := tx.Create(&row).Error; err != nil {
+			if err := told.Insert(tx, &row); err != nil {
 				return err
 			}
 			last = row.Number
@@ -66,10 +64,8 @@ func (s *Store) AddTellings(ctx context.Context, tellings []operational.Telling,
 					Gives: string(gives), Shown: 1, Tokens: item.Tokens,
 				}
 			}
-			if len(items) > 0 {
-				if err := tx.CreateInBatches(&items, rowsInStatement).Error; err != nil {
-					return err
-				}
+			if _, err := told.InsertAll(tx, items, ""); err != nil {
+				return err
 			}
 		}
 		return cmp.Or(
@@ -90,7 +86,7 @@ func (s *Store) SettleTold(ctx context.Context, items []operational.ToldItem) er
 		}
 		return 0
 	}
-	return s.commit.Write(ctx, func(tx *gorm.DB) error {
+	return s.Commit.Write(ctx, func(tx *gorm.DB) error {
 		for _, i := range items {
 			err := tx.Exec("UPDATE told SET judged = ?, used = ?, went = ?, repeated = ? WHERE number = ?", is(i.Judged), is(i.Used), is(i.Went), is(i.Repeated), i.Number).Error
 			if err != nil {
@@ -112,7 +108,7 @@ func anyOf(items []operational.ToldRef) (where string, args []any) {
 
 // Tellings implements operational.TellingStore.
 func (s *Store) Tellings(ctx context.Context, q operational.TellingQuery) ([]operational.Telling, error) {
-	read := s.read.WithContext(ctx).Where("kind = ''")
+	read := s.Read.WithContext(ctx).Where("kind = ''")
 	for _, only := range []struct {
 		is    bool
 		where string
@@ -124,8 +120,8 @@ func (s *Store) Tellings(ctx context.Context, q operational.TellingQuery) ([]ope
 		{q.SessionID != "", "session_id = ?", q.SessionID},
 		{q.Check != "", "moment = 'command' AND about = ?", q.Check},
 		{len(q.Moments) > 0, "moment IN ?", q.Moments},
-		{!q.Since.IsZero(), "at >= ?", millis(q.Since)},
-		{!q.Until.IsZero(), "at < ?", millis(q.Until)},
+		{!q.Since.IsZero(), "at >= ?", table.Millis(q.Since)},
+		{!q.Until.IsZero(), "at < ?", table.Millis(q.Until)},
 	} {
 		if only.is {
 			read = read.Where(only.where, only.value)
@@ -135,18 +131,19 @@ func (s *Store) Tellings(ctx context.Context, q operational.TellingQuery) ([]ope
 		where, args := anyOf(q.Items)
 		read = read.Where("number IN (SELECT telling FROM told WHERE "+where+")", args...)
 	}
-	var rows, items []toldRow
-	if err := read.Order("number DESC").Limit(q.Limit).Find(&rows).Error; err != nil || len(rows) == 0 {
+	rows, err := told.Find(read.Order("number DESC").Limit(q.Limit))
+	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
 	tellings, at, numbers := make([]operational.Telling, len(rows)), map[int64]int{}, make([]int64, len(rows))
 	for i, r := range rows {
 		tellings[i] = operational.Telling{
-			Number: r.Number, Agent: r.AgentID, Project: r.Project, SessionID: r.SessionID, Moment: r.Moment, About: r.About, Tokens: r.Tokens, Around: r.Tokens, At: fromMillis(r.At),
+			Number: r.Number, Agent: r.AgentID, Project: r.Project, SessionID: r.SessionID, Moment: r.Moment, About: r.About, Tokens: r.Tokens, Around: r.Tokens, At: table.FromMillis(r.At),
 		}
 		at[r.Number], numbers[i] = i, r.Number
 	}
-	if err := s.read.WithContext(ctx).Where("telling IN ?", numbers).Order("number").Find(&items).Error; err != nil {
+	items, err := told.Find(s.Read.WithContext(ctx).Where("telling IN ?", numbers).Order("number"))
+	if err != nil {
 		return nil, err
 	}
 	for _, r := range items {
@@ -168,7 +165,7 @@ const toldCounts = "CAST(sum(shown) AS BIGINT) AS shown, CAST(sum(judged) AS BIG
 // ToldSums implements operational.TellingStore.
 func (s *Store) ToldSums(ctx context.Context, q operational.ToldQuery) (sums operational.ToldSums, err error) {
 	where := func(kinds string) *gorm.DB {
-		read := s.read.WithContext(ctx).Table("told").Where("at >= ? AND at < ?", q.Since*dayLength, q.Until*dayLength).Where(kinds)
+		read := s.Read.WithContext(ctx).Table("told").Where("at >= ? AND at < ?", q.Since*dayLength, q.Until*dayLength).Where(kinds)
 		if q.Projects != nil {
 			read = read.Where("project IN ?", q.Projects)
 		}

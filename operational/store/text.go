@@ -8,6 +8,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
+
+	"skillrouter/internal/database/table"
 )
 
 // maxFilterWords is how many words of a filter are looked for: each is a pass
@@ -41,7 +43,7 @@ func givenTime(q *gorm.DB, condition string, t time.Time) *gorm.DB {
 	if t.IsZero() {
 		return q
 	}
-	return q.Where(condition, millis(t))
+	return q.Where(condition, table.Millis(t))
 }
 
 // ofAgent is a condition that a column names an agent or a session of it, as Principal.Is has it, and its arguments.
@@ -52,7 +54,7 @@ func ofAgent(column, agent string) (condition string, args []any) {
 // holding keeps the rows whose folded text holds every word.
 func holding(q *gorm.DB, text string) *gorm.DB {
 	for _, word := range filterWords(text) {
-		q = q.Where(holdsOne, "%"+likeLiteral(word)+"%")
+		q = q.Where(holdsOne, "%"+table.Literal(word)+"%")
 	}
 	return q
 }
@@ -61,11 +63,6 @@ func holding(q *gorm.DB, text string) *gorm.DB {
 func filterWords(text string) []string {
 	words := strings.Fields(fold(text))
 	return words[:min(len(words), maxFilterWords)]
-}
-
-// likeLiteral takes the meaning from the characters that LIKE has plans with.
-func likeLiteral(s string) string {
-	return strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(s)
 }
 
 // holdingAny keeps the rows whose folded text holds one of the words, and
@@ -92,7 +89,7 @@ const holdsOne = `folded LIKE ? ESCAPE '\'`
 // heldOf counts the words that a folded text holds.
 func heldOf(words []string) (sum string, patterns []any) {
 	for _, w := range words {
-		patterns = append(patterns, "%"+likeLiteral(fold(w))+"%")
+		patterns = append(patterns, "%"+table.Literal(fold(w))+"%")
 	}
 	const counted = "CASE WHEN " + holdsOne + " THEN 1 ELSE 0 END"
 	return strings.Repeat(counted+" + ", len(words)-1) + counted, patterns

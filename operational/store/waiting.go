@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"time"
+
+	"skillrouter/internal/database/table"
 )
 
 // maxWaiting bounds how many waiting messages are counted of one agent; past
@@ -15,8 +17,8 @@ func (s *Store) Waiting(ctx context.Context, agents []string, now time.Time) (ma
 	counts := make(map[string]int, len(agents))
 	for _, agent := range agents {
 		var n int
-		err := s.read.WithContext(ctx).Raw("SELECT count(*) FROM (SELECT 1 FROM agents a JOIN messages m ON m.seq > a.acked_seq AND m.to_agent IN (a.id, '')"+
-			" WHERE a.id = ? AND (m.expires_at IS NULL OR m.expires_at > ?) AND "+waitingFor+" LIMIT ?) AS waiting", agent, millis(now), maxWaiting).Scan(&n).Error
+		err := s.Read.WithContext(ctx).Raw("SELECT count(*) FROM (SELECT 1 FROM agents a JOIN messages m ON m.seq > a.acked_seq AND m.to_agent IN (a.id, '')"+
+			" WHERE a.id = ? AND (m.expires_at IS NULL OR m.expires_at > ?) AND "+waitingFor+" LIMIT ?) AS waiting", agent, table.Millis(now), maxWaiting).Scan(&n).Error
 		if err != nil {
 			return nil, err
 		}

@@ -2,8 +2,10 @@ package store
 
 import (
 	"context"
+	"database/sql"
 
 	"skillrouter/internal/committer"
+	"skillrouter/internal/database/table"
 	"skillrouter/operational"
 )
 
@@ -13,25 +15,24 @@ const wordsAtOnce = 500
 
 // TasksOf returns the tasks with the ids, in any order; those that are not there are left out.
 func (s *Store) TasksOf(ctx context.Context, ids []string) ([]operational.Task, error) {
-	return listOf(s.read.WithContext(ctx).Where("id IN ?", ids), taskRow.task)
+	return tasks.Find(s.Read.WithContext(ctx).Where("id IN ?", ids))
 }
 
 // TasksAfter returns the tasks that come after a number, in their order, as many as a page has.
 func (s *Store) TasksAfter(ctx context.Context, number int64) ([]operational.Task, error) {
-	return listOf(s.read.WithContext(ctx).Where("number > ?", number).Order("number").Limit(wordsAtOnce), taskRow.task)
+	return tasks.Find(s.Read.WithContext(ctx).Where("number > ?", number).Order("number").Limit(wordsAtOnce))
 }
 
 // FindingsOf returns the findings with the ids, in any order; those that are not there are left out.
 func (s *Store) FindingsOf(ctx context.Context, ids []string) ([]operational.Finding, error) {
-	return listOf(findings(s.read.WithContext(ctx)).Where("findings.id IN ?", ids), findingRow.finding)
+	return findings.Find(withEnvironment(s.Read.WithContext(ctx)).Where("findings.id IN ?", ids))
 }
 
 // FindingsAfter returns the findings that come after an id, in their order, as
 // many as a page has; with an environment's id those of that one alone.
 func (s *Store) FindingsAfter(ctx context.Context, id, environment string) ([]operational.Finding, error) {
-	q := findings(s.read.WithContext(ctx)).Where("findings.id > ?", id)
-	q = given(q, "findings.environment_id = ?", environment)
-	return listOf(q.Order("findings.id").Limit(wordsAtOnce), findingRow.finding)
+	q := given(withEnvironment(s.Read.WithContext(ctx)).Where("findings.id > ?", id), "findings.environment_id = ?", environment)
+	return findings.Find(q.Order("findings.id").Limit(wordsAtOnce))
 }
 
 // MessagesOf returns the messages with the ids, in any order; those that are not there are left out.
@@ -45,24 +46,19 @@ func (s *Store) MessagesAfter(ctx context.Context, seq int64) ([]operational.Mes
 }
 
 func (s *Store) messages(ctx context.Context, condition string, args ...any) ([]operational.Message, error) {
-	return scanMessages(s.read.WithContext(ctx).Raw("SELECT "+messageColumns+" FROM messages m WHERE "+condition, args...))
+	return scanMessages(s.Read.WithContext(ctx).Raw("SELECT "+messageColumns+" FROM messages m WHERE "+condition, args...))
 }
 
 // MessageIDs visits the id of every message.
 func (s *Store) MessageIDs(ctx context.Context, visit func(id string)) error {
-	rows, err := s.read.WithContext(ctx).Raw("SELECT id FROM messages").Rows()
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
+	return table.Each(table.Query(s.Read.WithContext(ctx), "SELECT id FROM messages")).Visit(func(rows *sql.Rows) (bool, error) {
 		var id string
-		if err := rows.Scan(&id); err != nil {
-			return err
+		err := rows.Scan(&id)
+		if err == nil {
+			visit(id)
 		}
-		visit(id)
-	}
-	return rows.Err()
+		return true, err
+	})
 }
 
 // SweptBell rings after each commit that deleted messages.

@@ -1,0 +1,44 @@
+package operational
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"time"
+
+	"skillrouter/internal/eventlog"
+	"skillrouter/internal/principal"
+	"skillrouter/internal/redact"
+)
+
+// redactEach cuts secrets out of texts before they are stored: a task's error or
+// a finding's evidence is often what a tool printed.
+// It returns the kinds of those it has found.
+func redactEach(texts ...*string) (kinds []string) {
+	var redaction redact.Redaction
+	redaction.Text(texts...)
+	return redaction.Kinds()
+}
+
+// reading answers what a caller with ScopeRead asks for; wrong is what is wrong with the question.
+func reading[T any](ctx context.Context, wrong error, read func() (T, error)) (answer T, err error) {
+	if err := cmp.Or(principal.Of(ctx).Need(principal.ScopeRead), wrong); err != nil {
+		return answer, err
+	}
+	return read()
+}
+
+// acting returns the agent as which the caller acts, who may name one; wrong is what is wrong with what it says.
+func acting(ctx context.Context, field, named string, wrong error) (agent string, err error) {
+	p := principal.Of(ctx)
+	if err := cmp.Or(p.Need(principal.ScopeAgent), wrong); err != nil {
+		return "", err
+	}
+	return p.ActingAs(field, named)
+}
+
+// eventOf makes an event of a row, with data whose marshalling cannot fail: structs and maps of texts, whole numbers, finite ones and times of this era.
+func eventOf(kind, subject, agent, project string, at time.Time, data any) eventlog.Event {
+	text, _ := json.Marshal(data)
+	return eventlog.Event{Type: kind, Subject: subject, Agent: agent, Project: project, At: at, Data: text}
+}
