@@ -7,6 +7,7 @@ import (
 	"skillrouter/internal/committer"
 	"skillrouter/internal/errs"
 	"skillrouter/internal/eventlog"
+	"skillrouter/internal/overlay"
 	"skillrouter/internal/principal"
 	"skillrouter/learning"
 )
@@ -83,20 +84,7 @@ func (l *Episodes) edited(ctx context.Context, old Episode, patch Patch) (Change
 		Persona: old.Persona, EventType: old.EventType, Event: old.Event, Title: old.Title, Content: old.Content, Context: old.Context,
 		Learned: old.Learned, Project: old.Project, Importance: &old.Importance,
 	}
-	for _, f := range []struct{ have, set *string }{
-		{&draft.EventType, patch.EventType},
-		{&draft.Title, patch.Title},
-		{&draft.Content, patch.Content},
-		{&draft.Learned, patch.Learned},
-		{&draft.Project, patch.Project},
-	} {
-		if f.set != nil {
-			*f.have = *f.set
-		}
-	}
-	if patch.Importance != nil {
-		draft.Importance = patch.Importance
-	}
+	overlay.Put(&draft, &patch)
 	if err := cmp.Or(learning.Still(ctx, old), caller.Into("project", &draft.Project)); err != nil {
 		return Change{}, err
 	}

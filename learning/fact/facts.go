@@ -13,6 +13,7 @@ import (
 	"skillrouter/internal/committer"
 	"skillrouter/internal/errs"
 	"skillrouter/internal/eventlog"
+	"skillrouter/internal/overlay"
 	"skillrouter/internal/principal"
 	"skillrouter/internal/trace"
 	"skillrouter/learning"
@@ -191,18 +192,11 @@ func (f *Facts) Update(ctx context.Context, ref Ref, patch Patch) (Fact, error) 
 		return Fact{}, err
 	}
 	// The patch is prepared as a draft would be, with a value in place of one that stays.
-	draft := Draft{Persona: ref.Persona, Key: ref.Key, Value: patch.Value, TTL: patch.TTL, IfVersion: patch.IfVersion}
+	draft := Draft{Persona: ref.Persona, Key: ref.Key, Value: patch.Value}
 	if patch.Value == nil {
 		draft.Value = json.RawMessage("0")
 	}
-	for _, field := range []struct {
-		to   *string
-		from *string
-	}{{&draft.Category, patch.Category}, {&draft.Probe, patch.Probe}, {&draft.Source, patch.Source}} {
-		if field.from != nil {
-			*field.to = *field.from
-		}
-	}
+	overlay.Put(&draft, &patch)
 	p, err := Prepare(draft)
 	if err != nil {
 		return Fact{}, err
@@ -247,20 +241,10 @@ func (f *Facts) Update(ctx context.Context, ref Ref, patch Patch) (Fact, error) 
 
 // patched is a fact with what a patch sets, which was prepared.
 func patched(fact Fact, patch Patch, p prepared) Fact {
+	overlay.Take(&patch, &p.Fact)
+	overlay.Put(&fact, &patch)
 	if patch.Value != nil {
 		fact.Value = p.Value
-	}
-	if patch.TTL != nil {
-		fact.TTL = p.TTL
-	}
-	if patch.Category != nil {
-		fact.Category = p.Category
-	}
-	if patch.Probe != nil {
-		fact.Probe = p.Probe
-	}
-	if patch.Source != nil {
-		fact.Source = p.Source
 	}
 	return fact
 }

@@ -13,8 +13,8 @@ import (
 	"skillrouter/internal/committer"
 	"skillrouter/internal/errs"
 	"skillrouter/internal/eventlog"
+	"skillrouter/internal/overlay"
 	"skillrouter/internal/principal"
-	"skillrouter/internal/redact"
 	"skillrouter/internal/trace"
 	"skillrouter/learning"
 	"skillrouter/learning/shelf"
@@ -100,10 +100,13 @@ func (k *Base) Update(ctx context.Context, id string, patch Patch) (_ Knowledge,
 	ctx, span := trace.StartMemory(ctx, "update_memory", "knowledge")
 	defer func() { span.Finish(err) }()
 	writer := principal.Of(ctx).Keeping()
-	if err := cmp.Or(writer.Need(principal.ScopeAgent), learning.CheckID("id", id), checkPatch(&patch)); err != nil {
+	if err := cmp.Or(writer.Need(principal.ScopeAgent), learning.CheckID("id", id)); err != nil {
 		return Knowledge{}, err
 	}
-	kinds := redactPatch(&patch)
+	kinds, err := checkPatch(&patch)
+	if err != nil {
+		return Knowledge{}, err
+	}
 	var entry Knowledge
 	said := patch.said()
 	keys := Keys{IDs: []string{id}}
@@ -111,11 +114,9 @@ func (k *Base) Update(ctx context.Context, id string, patch Patch) (_ Knowledge,
 		keys.IDs = append(keys.IDs, *other)
 	}
 	if patch.Project != nil {
-		project := *patch.Project // the caller's stays as it is
-		if err := writer.Into("project", &project); err != nil {
+		if err := writer.Into("project", patch.Project); err != nil {
 			return Knowledge{}, err
 		}
-		patch.Project = &project
 	}
 	err = k.store.ChangeKnowledge(ctx, keys, func(found Found) (Change, error) {
 		found.within(writer)
@@ -126,7 +127,10 @@ func (k *Base) Update(ctx context.Context, id string, patch Patch) (_ Knowledge,
 		if err := cmp.Or(mayChange(writer, old), learning.Still(ctx, old)); err != nil {
 			return Change{}, err
 		}
-		entry = patched(old, patch)
+		entry = old
+		says := patch
+		says.SupersededBy = nil
+		overlay.Put(&entry, &says)
 		if err := settle(&entry, patch, found.Entries); err != nil || same(old, entry) {
 			return Change{}, err
 		}
@@ -193,37 +197,4 @@ func (k *Base) show(e *Knowledge) { k.uses.Show(e.ID, &e.UseCount, &e.LastUsed) 
 func event(kind string, entry Knowledge, by principal.Principal, at time.Time) eventlog.Event {
 	agent := cmp.Or(by.AgentID, entry.Author)
 	return eventlog.Event{Type: kind, Subject: entry.ID, Agent: agent, Project: entry.Project, At: at}
-}
-
-func patched(entry Knowledge, patch Patch) Knowledge {
-	set := func(field, value *string) {
-		if value != nil {
-			*field = *value
-		}
-	}
-	set(&entry.Category, patch.Category)
-	set(&entry.Title, patch.Title)
-	set(&entry.Content, patch.Content)
-	set(&entry.Source, patch.Source)
-	set(&entry.Project, patch.Project)
-	if patch.Tags != nil {
-		entry.Tags = *patch.Tags
-	}
-	return entry
-}
-
-// redactPatch cuts the secrets out of a patch, and returns their kinds.
-func redactPatch(patch *Patch) []string {
-	var r redact.Redaction
-	for _, field := range []**string{&patch.Title, &patch.Content, &patch.Source} {
-		if *field != nil {
-			own := **field // the caller's stays as it is
-			*field = &own
-			r.Text(*field)
-		}
-	}
-	if patch.Tags != nil {
-		r.List(*patch.Tags) // a copy, by checkPatch
-	}
-	return r.Kinds()
 }

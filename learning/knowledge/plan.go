@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"skillrouter/internal/principal"
-	"skillrouter/internal/redact"
 	"skillrouter/learning"
 )
 
@@ -57,10 +56,7 @@ func (k *Base) prepare(writer principal.Principal, draft Draft, trust learning.T
 			return prepared{}, err
 		}
 	}
-	var c redact.Redaction
-	c.Text(&draft.Title, &draft.Content, &draft.Source)
-	c.List(draft.Tags)
-	p.redacted = c.Kinds()
+	p.redacted = redactDraft(&draft)
 	at := k.now.Stamp()
 	p.record.Knowledge = Knowledge{
 		ID: draft.ID, Category: draft.Category, Title: draft.Title, Content: draft.Content, Tags: draft.Tags,

@@ -8,7 +8,6 @@ import (
 	"github.com/google/uuid"
 
 	"skillrouter/internal/principal"
-	"skillrouter/internal/redact"
 	"skillrouter/learning"
 )
 
@@ -91,9 +90,7 @@ func takenKnowledge(e Knowledge, trust learning.Trust, now time.Time) (r Record,
 			return r, err
 		}
 	}
-	var c redact.Redaction
-	c.Text(&draft.Title, &draft.Content, &draft.Source)
-	c.List(draft.Tags)
+	redactDraft(&draft)
 	r.Knowledge = Knowledge{
 		ID: draft.ID, Category: draft.Category, Title: draft.Title, Content: draft.Content, Tags: draft.Tags, Source: draft.Source, Author: e.Author,
 		Project: draft.Project, Trust: trust, UseCount: e.UseCount, LastUsed: learning.CopyTime(e.LastUsed), CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt,

@@ -7,7 +7,9 @@ import (
 
 	"skillrouter/internal/check"
 	"skillrouter/internal/errs"
+	"skillrouter/internal/overlay"
 	"skillrouter/internal/principal"
+	"skillrouter/internal/redact"
 	"skillrouter/learning"
 	"skillrouter/tfidf"
 )
@@ -50,43 +52,30 @@ func checkDraft(draft *Draft, trust learning.Trust) error {
 	return err
 }
 
-// checkPatch checks what a client changes of an entry, and cleans it.
-func checkPatch(patch *Patch) error {
-	for _, part := range []struct {
-		value *string
-		check func(string) error
-	}{
-		{patch.Category, learning.CheckCategory},
-		{patch.Title, learning.CheckTitle},
-		{patch.Content, learning.CheckContent},
-		{patch.Source, func(s string) error { return check.Text("source", s, learning.MaxSource) }},
-		{patch.Project, func(s string) error { return check.Name("project", s) }},
-		{patch.SupersededBy, func(s string) error {
-			if s == "" {
-				return nil
-			}
-			return learning.CheckID("superseded_by", s)
-		}},
-	} {
-		if part.value == nil {
-			continue
-		}
-		if err := part.check(*part.value); err != nil {
-			return err
+// checkPatch checks what a client changes of an entry as a draft that says nothing else, cleans it and cuts
+// its secrets out, whose kinds it returns.
+func checkPatch(patch *Patch) (kinds []string, err error) {
+	if next := patch.SupersededBy; next != nil && *next != "" {
+		if err := learning.CheckID("superseded_by", *next); err != nil {
+			return nil, err
 		}
 	}
-	for _, line := range []**string{&patch.Title, &patch.Source} {
-		if *line != nil {
-			clean := check.OneLine(**line)
-			*line = &clean
-		}
+	draft := Draft{Category: "-", Title: "-", Content: "-"}
+	overlay.Put(&draft, patch)
+	if err := checkDraft(&draft, learning.TrustAgent); err != nil {
+		return nil, err
 	}
-	if patch.Tags == nil {
-		return nil
-	}
-	tags, err := learning.CleanTags(*patch.Tags)
-	patch.Tags = &tags
-	return err
+	kinds = redactDraft(&draft)
+	overlay.Take(patch, &draft)
+	return kinds, nil
+}
+
+// redactDraft cuts the secrets out of a draft, and returns their kinds.
+func redactDraft(draft *Draft) []string {
+	var r redact.Redaction
+	r.Text(&draft.Title, &draft.Content, &draft.Source)
+	r.List(draft.Tags)
+	return r.Kinds()
 }
 
 // LearnFrom has searches heed what was learned from use. It is called before the first search is made.

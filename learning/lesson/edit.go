@@ -3,14 +3,14 @@ package lesson
 import (
 	"cmp"
 	"context"
+	"reflect"
 	"slices"
-	"strings"
 	"time"
 
 	"skillrouter/internal/check"
 	"skillrouter/internal/errs"
+	"skillrouter/internal/overlay"
 	"skillrouter/internal/principal"
-	"skillrouter/internal/redact"
 	"skillrouter/learning"
 )
 
@@ -91,61 +91,9 @@ func (l *Lessons) checkEdited(ctx context.Context, ref string, patch Patch) (*ti
 	return &seen, err
 }
 
-// checkPatch checks what a client changes of a lesson, redacts and cleans it.
+// checkPatch checks what a client changes of a lesson as a draft that says nothing else, redacts and cleans it.
 func checkPatch(p *Patch, at time.Time) error {
-	if p.Category != nil {
-		if err := learning.CheckRequiredName("category", *p.Category); err != nil {
-			return err
-		}
-	}
-	if p.Title != nil {
-		if err := learning.CheckTitle(*p.Title); err != nil {
-			return err
-		}
-	}
-	for _, w := range wordings {
-		text := w.in(p)
-		if *text == nil {
-			continue
-		}
-		if w.most > 0 {
-			if err := check.Text(w.field, **text, w.most); err != nil {
-				return err
-			}
-		}
-		own := **text // the caller's stays as it is
-		*text = &own
-	}
-	if p.TriggerPattern != nil {
-		if err := checkTrigger(*p.TriggerPattern); err != nil {
-			return err
-		}
-	}
-	if p.Category != nil {
-		*p.Category = strings.TrimSpace(*p.Category)
-	}
-	if p.Title != nil {
-		*p.Title = check.OneLine(*p.Title)
-	}
-	for _, w := range wordingLists {
-		list := w.in(p)
-		if *list == nil {
-			continue
-		}
-		own := **list
-		var err error
-		if w.field == "tags" {
-			own, err = learning.CleanTags(own)
-		} else {
-			err = cleanList(w.field, &own)
-		}
-		if err != nil {
-			return err
-		}
-		*list = &own
-	}
-	redactPatch(p)
-	if p.Severity != nil {
+	if p.Severity != nil { // a draft may leave it out, and its transferability
 		if err := check.OneOf("severity", *p.Severity, learning.Severities()); err != nil {
 			return err
 		}
@@ -155,42 +103,34 @@ func checkPatch(p *Patch, at time.Time) error {
 			return err
 		}
 	}
-	if p.Confidence != nil {
-		if err := check.Range("confidence", *p.Confidence, 0, 1); err != nil {
-			return err
-		}
+	d := Draft{Type: learning.LessonAntiPattern, Domain: "-", Category: "-", Title: "-"}
+	overlay.Put(&d, p)
+	if err := checkDraft(&d, at); err != nil {
+		return err
 	}
-	return checkValidatedAt(p.LastValidatedAt, at)
-}
-
-func redactPatch(p *Patch) {
-	var r redact.Redaction
-	for _, w := range wordings {
-		if w.free {
-			r.Text(*w.in(p))
-		}
-	}
-	for _, w := range wordingLists {
-		if list := *w.in(p); list != nil {
-			r.List(*list)
-		}
-	}
+	redactDraft(&d)
+	overlay.Take(p, &d)
+	return nil
 }
 
 // patchLesson makes the changes of a patch, and returns what they were and
 // became; nil if nothing changes.
 func patchLesson(lesson *Lesson, patch Patch, at time.Time) (was, became *Patch) {
 	was, became = &Patch{}, &Patch{}
-	changed := false
-	for _, w := range wordings {
-		changed = replaced(w.of(lesson), *w.in(&patch), w.in(was), w.in(became), func(a, b string) bool { return a == b }) || changed
-	}
-	for _, w := range wordingLists {
-		changed = replaced(w.of(lesson), *w.in(&patch), w.in(was), w.in(became), slices.Equal) || changed
-	}
-	changed = replaced(&lesson.Severity, patch.Severity, &was.Severity, &became.Severity, func(a, b learning.Severity) bool { return a == b }) || changed
-	changed = replaced(&lesson.BlockAction, patch.BlockAction, &was.BlockAction, &became.BlockAction, func(a, b bool) bool { return a == b }) || changed
-	changed = replaced(&lesson.Transferability, patch.Transferability, &was.Transferability, &became.Transferability, func(a, b int) bool { return a == b }) || changed
+	changed, said := false, patch
+	said.Confidence, said.LastValidatedAt = nil, nil
+	overlay.Each(&said, lesson, func(i int, set, have reflect.Value) {
+		empty := have.Kind() == reflect.Slice && have.Len() == 0 && set.Elem().Len() == 0
+		if empty || reflect.DeepEqual(have.Interface(), set.Elem().Interface()) {
+			return
+		}
+		old := reflect.New(have.Type())
+		old.Elem().Set(have)
+		reflect.ValueOf(was).Elem().Field(i).Set(old)
+		reflect.ValueOf(became).Elem().Field(i).Set(set)
+		have.Set(set.Elem())
+		changed = true
+	})
 	if patch.Confidence != nil && *patch.Confidence != lesson.At(at) {
 		left, set := lesson.At(at), *patch.Confidence
 		was.Confidence, became.Confidence, changed = &left, &set, true
@@ -205,16 +145,6 @@ func patchLesson(lesson *Lesson, patch Patch, at time.Time) (was, became *Patch)
 		return nil, nil
 	}
 	return was, became
-}
-
-// replaced puts what is set in the place of what a field has, and keeps both.
-func replaced[T any](have, set *T, before, now **T, equal func(a, b T) bool) bool {
-	if set == nil || equal(*have, *set) {
-		return false
-	}
-	old, value := *have, *set
-	*have, *before, *now = value, &old, &value
-	return true
 }
 
 // weakens tells whether an edit may make a rule stop less than it did: any

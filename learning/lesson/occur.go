@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"skillrouter/internal/errs"
 	"skillrouter/internal/principal"
@@ -161,48 +162,42 @@ func successor(tx PipelineTx, by principal.Principal, lesson Lesson) (Lesson, er
 // returns what changed, nil if nothing did, and the fields in which the report
 // says something that was not taken.
 func enrich(lesson, report *Lesson, added []string) (was, became *Patch, others []string) {
-	was, became = &Patch{}, &Patch{}
-	changed := false
+	var fill Patch
 	for _, w := range wordings {
-		have, says := w.of(lesson), *w.of(report)
+		have, says := *w.of(lesson), *w.of(report)
 		switch {
-		case says == "" || says == *have || w.fold && learning.Fold(says) == learning.Fold(*have):
-		case *have == "":
-			changed = replaced(have, &says, w.in(was), w.in(became), func(a, b string) bool { return a == b })
+		case says == "" || says == have || w.fold && learning.Fold(says) == learning.Fold(have):
+		case have == "":
+			*w.in(&fill) = &says
 		default:
 			others = append(others, w.field)
 		}
 	}
 	for _, w := range wordingLists {
-		have, says := w.of(lesson), *w.of(report)
-		joins := w.field == "related_commands" && lesson.Type == learning.LessonAntiPattern && report.Type == learning.LessonAntiPattern && len(*have) > 0
+		have, says := *w.of(lesson), *w.of(report)
 		switch {
-		case joins && len(added) == 0:
-			continue
-		case joins:
-			says = slices.Concat(*have, added)
-		case len(says) == 0 || slices.Equal(says, *have):
-			continue
-		case len(*have) > 0:
+		case w.field == "related_commands" && lesson.Type == learning.LessonAntiPattern && report.Type == learning.LessonAntiPattern && len(have) > 0:
+			joined := slices.Concat(have, added)
+			*w.in(&fill) = &joined
+		case len(says) == 0 || slices.Equal(says, have):
+		case len(have) > 0:
 			others = append(others, w.field)
-			continue
+		default:
+			*w.in(&fill) = &says
 		}
-		old := append([]string{}, *have...)
-		*have, *w.in(was), *w.in(became), changed = says, &old, &says, true
-	}
-	if len(lesson.Contexts) == 0 && len(report.Contexts) > 0 {
-		lesson.Contexts, changed = report.Contexts, true
 	}
 	if worse(report.Severity, lesson.Severity) {
-		old, now := lesson.Severity, report.Severity
-		lesson.Severity, was.Severity, became.Severity, changed = now, &old, &now, true
+		fill.Severity = &report.Severity
 	}
-	if report.BlockAction && !lesson.BlockAction && lesson.Type == learning.LessonAntiPattern {
-		old, now := false, true
-		lesson.BlockAction, was.BlockAction, became.BlockAction, changed = true, &old, &now, true
+	if report.BlockAction && lesson.Type == learning.LessonAntiPattern {
+		fill.BlockAction = &report.BlockAction
 	}
-	if !changed {
-		return nil, nil, others
+	was, became = patchLesson(lesson, fill, time.Time{})
+	if len(lesson.Contexts) == 0 && len(report.Contexts) > 0 {
+		lesson.Contexts = report.Contexts
+		if was == nil {
+			was, became = &Patch{}, &Patch{}
+		}
 	}
 	return was, became, others
 }

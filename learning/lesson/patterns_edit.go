@@ -9,6 +9,7 @@ import (
 	"skillrouter/internal/check"
 	"skillrouter/internal/defaults"
 	"skillrouter/internal/errs"
+	"skillrouter/internal/overlay"
 	"skillrouter/internal/principal"
 	"skillrouter/internal/redact"
 	"skillrouter/learning"
@@ -111,18 +112,10 @@ func (p *Patterns) Edit(ctx context.Context, ref string, patch PatternPatch) (Pa
 	var wrong error
 	pattern, err := p.judge(ctx, ref, ConfirmationDraft{By: patch.By}, func(pattern *Pattern, _ string, _ time.Time) string {
 		was := *pattern
-		for _, f := range []struct{ have, set *string }{
-			{&pattern.Name, patch.Name}, {&pattern.Description, patch.Description}, {&pattern.Domain, patch.Domain}, {&pattern.Action, patch.Action},
-		} {
-			if f.set != nil {
-				*f.have = *f.set
-			}
-		}
+		overlay.Put(pattern, &patch)
+		pattern.Prevention = slices.Clone(pattern.Prevention)
 		if patch.Action != nil {
 			pattern.ActionConfidence = 1
-		}
-		if patch.Prevention != nil {
-			pattern.Prevention = slices.Clone(*patch.Prevention)
 		}
 		if wrong = checkSaid(pattern); wrong != nil {
 			return ""
