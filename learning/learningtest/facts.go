@@ -296,7 +296,7 @@ func factSearches(t *testing.T, ctx context.Context, w FactWorld) {
 			t.Errorf("category %q, pattern %q: %v, next %q", c.category, c.pattern, got, page.Next)
 		}
 	}
-	for _, pattern := range []string{"[", "[a", "a\\", "[z-a]", "[]", strings.Repeat("*", fact.MaxPattern+1), "\x00"} {
+	for _, pattern := range []string{"[", "[a", "a\\", "[]", strings.Repeat("*", fact.MaxPattern+1), "\x00"} {
 		_, err := w.Facts.Search(ctx, fact.Query{Pattern: pattern})
 		if code := errs.CodeOf(err); code != errs.Invalid && code != errs.TooLarge || errs.FieldOf(err) != "pattern" {
 			t.Errorf("pattern %.20q: %v", pattern, err)
