@@ -4,10 +4,9 @@ import (
 	"context"
 	"encoding/json"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/committer"
 	"skillrouter/internal/eventlog"
 	"skillrouter/internal/principal"
+	"skillrouter/learning"
 )
 
 // clearStep is how many episodes one transaction of Clear deletes: each
@@ -39,34 +38,20 @@ type Clearing struct {
 // Clear deletes a persona's episodes, of one category or, if that is empty, of
 // all: those that were there when it was called, at most most of them, and
 // returns how many. Lessons that were learned from them, and their patterns,
-// stay. Each step is a transaction of its own; what a crash leaves, the next
-// call deletes. It needs ScopeCaptain.
+// stay. See learning.Clear.
 func (l *Episodes) Clear(ctx context.Context, persona, category string, most int) (deleted int64, err error) {
-	ctx = committer.Essential(ctx) // it makes room
-	caller := principal.Of(ctx)
-	if err := caller.Need(principal.ScopeCaptain); err != nil {
-		return 0, err
-	}
-	if persona, err = check.Persona(persona); err != nil {
-		return 0, err
-	}
-	last, err := l.store.LastEpisodeNumber(ctx)
-	if err != nil {
-		return 0, err
-	}
-	for most > 0 {
-		clearing := Clearing{Persona: persona, Category: category, UpTo: last, Limit: min(most, clearStep)}
+	var last int64
+	return learning.Clear(ctx, persona, most, clearStep, func(ctx context.Context, persona string, limit int) (int64, int, error) {
+		if last == 0 {
+			if last, err = l.store.LastEpisodeNumber(ctx); err != nil {
+				return 0, 0, err
+			}
+		}
+		clearing := Clearing{Persona: persona, Category: category, UpTo: last, Limit: limit}
 		n, err := l.store.ClearEpisodes(ctx, clearing, func(ids []string) (eventlog.Event, error) {
 			data, err := json.Marshal(EpisodesCleared{persona, category, len(ids), ids})
-			return eventlog.Event{Type: EventEpisodesCleared, Subject: persona, Agent: caller.AgentID, At: l.now().UTC(), Data: data}, err
+			return eventlog.Event{Type: EventEpisodesCleared, Subject: persona, Agent: principal.Of(ctx).AgentID, At: l.now().UTC(), Data: data}, err
 		}, func(ids []string) { l.Remove(ids...) })
-		if err != nil {
-			return deleted, err
-		}
-		deleted += int64(n)
-		if most -= n; n < clearStep {
-			break
-		}
-	}
-	return deleted, nil
+		return int64(n), n, err
+	})
 }

@@ -4,9 +4,8 @@ import (
 	"cmp"
 	"context"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/committer"
 	"skillrouter/internal/principal"
+	"skillrouter/learning"
 )
 
 // clearStep is how many facts one transaction of Clear deletes, so that no
@@ -15,32 +14,17 @@ const clearStep = 200
 
 // Clear deletes a persona's facts, of one category or, if that is empty, of
 // all: those that were there when it was called, at most most of them, and
-// returns how many of them had not expired. Each step is a transaction of its
-// own; what a crash leaves, the next call deletes. It needs ScopeCaptain.
+// returns how many of them had not expired. See learning.Clear.
 func (f *Facts) Clear(ctx context.Context, persona, category string, most int) (deleted int64, err error) {
-	ctx = committer.Essential(ctx) // it makes room
-	caller := principal.Of(ctx)
-	if err := caller.Need(principal.ScopeCaptain); err != nil {
-		return 0, err
-	}
-	if persona, err = check.Persona(persona); err != nil {
-		return 0, err
-	}
-	last, err := f.store.LastFactVersion(ctx)
-	if err != nil {
-		return 0, err
-	}
-	for most > 0 {
-		live, all, err := f.clearOnce(ctx, Clearing{Persona: persona, Category: category, UpTo: last}, min(most, clearStep))
-		if err != nil {
-			return deleted, err
+	var last int64
+	return learning.Clear(ctx, persona, most, clearStep, func(ctx context.Context, persona string, limit int) (live int64, all int, err error) {
+		if last == 0 {
+			if last, err = f.store.LastFactVersion(ctx); err != nil {
+				return 0, 0, err
+			}
 		}
-		deleted += live
-		if most -= all; all < clearStep {
-			break
-		}
-	}
-	return deleted, nil
+		return f.clearOnce(ctx, Clearing{Persona: persona, Category: category, UpTo: last}, limit)
+	})
 }
 
 // clearOnce deletes a step's facts and tells of each.

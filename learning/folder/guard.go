@@ -145,7 +145,6 @@ func Guard(ctx context.Context, root string, policy Policy, task string, options
 			return out, "", errs.Wrap(errs.Unavailable, ctx.Err(), "the run was given up")
 		}
 		if err == nil {
-			review.redact()
 			var name string
 			if name, err = keep(absolute, guardPlace, "semantic", review, now); err == nil {
 				out.Semantic = Semantic{SemanticCompleted, &name, worst(review.Findings, policy.SemanticReview.MaxFindings)}

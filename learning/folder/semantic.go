@@ -19,6 +19,7 @@ import (
 
 	"skillrouter/internal/defaults"
 	"skillrouter/internal/errs"
+	"skillrouter/internal/redact"
 	"skillrouter/internal/strictjson"
 )
 
@@ -167,7 +168,7 @@ func readReview(answer []byte, schemas []*jsonschema.Resolved) (Review, error) {
 			return review, fmt.Errorf("the reviewer's answer does not fit the schema: %w", err)
 		}
 	}
-	return review, nil
+	return review, json.Unmarshal(new(redact.Redaction).JSON(answer), &review) // it is kept
 }
 
 // schema is what an answer must fit, resolved, and what a reviewer is shown of it.
@@ -193,15 +194,6 @@ func (g *guarding) schema() (schemas []*jsonschema.Resolved, own []byte, err err
 		return nil, nil, fmt.Errorf("the schema %s cannot be used: %w", g.policy.SemanticReview.SchemaPath, err)
 	}
 	return schemas, own, nil
-}
-
-// redact cuts secrets out of a review before it is kept.
-func (r *Review) redact() {
-	r.Summary = redacted(r.Summary)
-	for i := range r.Findings {
-		f := &r.Findings[i]
-		f.Rule, f.Message, f.Evidence, f.Recommendation = redacted(f.Rule), redacted(f.Message), redacted(f.Evidence), redacted(f.Recommendation)
-	}
 }
 
 // worst keeps the most severe findings, at most max, in the reviewer's order among equals.
