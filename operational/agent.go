@@ -90,7 +90,7 @@ type AgentFilter struct {
 	Role    string     `query:"role" doc:"In any case"`
 	Task    string     `query:"task" doc:"Part of the current task, in any case"`
 	Skip    int        `query:"skip" minimum:"0" doc:"Leave out so many of the first ones"`
-	Limit   int        `query:"limit" minimum:"0" maximum:"1000" doc:"0: 100"` // 1 to MaxLimit; 0 means DefaultLimit
+	Limit   int        `query:"limit" minimum:"0" maximum:"1000" doc:"0: 100" usual:"100,1000"` // 1 to MaxLimit; 0 means DefaultLimit
 }
 
 // Defaults and bounds of listings.

@@ -112,7 +112,7 @@ type EscalationDraft struct {
 type EscalationFilter struct {
 	To       string             `query:"to" doc:"Only those that went to this agent"`
 	LessonID string             `query:"lesson_id" doc:"Only those of this lesson"`
-	Limit    int                `query:"limit" doc:"1 to 1000; 0: 100"` // 1 to MaxLimit; 0 means DefaultLimit
+	Limit    int                `query:"limit" doc:"1 to 1000; 0: 100" usual:"100,1000"` // 1 to MaxLimit; 0 means DefaultLimit
 	Status   []EscalationStatus `query:"status" doc:"One or more, separated by commas: pending, reviewed, resolved, dismissed; none: all"`
 }
 

@@ -57,7 +57,7 @@ type LeaseFilter struct {
 	Project string `json:"project,omitempty" query:"project" doc:"Only those of this project"`
 	AgentID string `json:"agent_id,omitempty" query:"agent_id" doc:"Held by this agent"`
 	Path    string `json:"path,omitempty" query:"path" doc:"Only those that a path or pattern overlaps with"`
-	Limit   int    `json:"limit,omitempty" query:"limit" minimum:"0" maximum:"1000" doc:"0: 100"`
+	Limit   int    `json:"limit,omitempty" query:"limit" minimum:"0" maximum:"1000" doc:"0: 100" usual:"100,1000"`
 }
 
 // LeaseRelease gives leases back. Without ids it gives back all that the agent holds, of the

@@ -46,7 +46,7 @@ type MessageDraft struct {
 	Priority       int             `json:"priority,omitempty" doc:"-10 to 10"`
 	ThreadID       string          `json:"thread_id,omitempty"`
 	AckRequired    bool            `json:"ack_required,omitempty" doc:"Overdue until it is acknowledged"`
-	TTLSeconds     int64           `json:"ttl_seconds,omitempty"` // 0: for ever
+	TTLSeconds     int64           `json:"ttl_seconds,omitempty" unit:"s"` // 0: for ever
 }
 
 // SentReceipts is how far a message has come with those whom it is for, and who sent it.
@@ -188,6 +188,16 @@ func (m Message) Text() string {
 		}
 	}
 	return ""
+}
+
+// Says is what the message says to a person: its text, where it holds nothing else or is the router's own mail, whose other
+// fields are for programs.
+func (m Message) Says() string {
+	var fields map[string]json.RawMessage
+	if text := m.Text(); text != "" && (m.From == RouterName || json.Unmarshal(m.Context, &fields) == nil && len(fields) == 1) {
+		return text
+	}
+	return string(m.Context)
 }
 
 // SameContent tells whether other says the same to the same recipient. It compares neither

@@ -81,7 +81,7 @@ type Scan struct {
 type ScanDraft struct {
 	Environment string `json:"environment" doc:"Its name; a new one is added"`
 	Scanner     string `json:"scanner" doc:"Such as trivy"`
-	Status      string `json:"status,omitempty" doc:"running (default), completed or failed"` // empty: running
+	Status      string `json:"status,omitempty" doc:"running (default), completed or failed" among:"running,completed,failed"` // empty: running
 	Summary     string `json:"summary,omitempty" doc:"What it is about"`
 	AgentID     string `json:"agent_id,omitempty" actor:"true"`
 }
@@ -123,8 +123,8 @@ type FindingDraft struct {
 
 // FindingFilter selects findings; empty fields select everything.
 type FindingFilter struct {
-	Environment string          `query:"environment"`
-	Project     string          `query:"project"`
+	Environment string          `query:"environment" help:"Only those of this environment"`
+	Project     string          `query:"project" help:"Only those of this project"`
 	Severity    []Severity      `query:"severity" doc:"One or more, separated by commas: critical, high, medium, low, info"`
 	Status      []FindingStatus `query:"status" doc:"One or more, separated by commas: open, confirmed, fixed, accepted, false_positive"`
 	CVE         string          `query:"cve" doc:"As CVE-2024-12345"`
@@ -134,7 +134,7 @@ type FindingFilter struct {
 	Location    string          `query:"location" doc:"Part of the location, in any case"`
 	Since       time.Time       `query:"since" doc:"Only those last seen at or after this time"`
 	Until       time.Time       `query:"until" doc:"Only those last seen before this time"`
-	Limit       int             `query:"limit" minimum:"0" maximum:"1000" doc:"0: 100"` // 1 to MaxLimit; 0 means DefaultLimit
+	Limit       int             `query:"limit" minimum:"0" maximum:"1000" doc:"0: 100" usual:"100,1000"` // 1 to MaxLimit; 0 means DefaultLimit
 }
 
 // FindingChange is one line of a finding's history.

@@ -36,7 +36,7 @@ func ScanStatuses() []string { return []string{ScanRunning, ScanCompleted, ScanF
 
 // ScanEnd says how a scan ended.
 type ScanEnd struct {
-	Status  string `json:"status,omitempty" doc:"completed (default) or failed"` // completed or failed; empty: completed
+	Status  string `json:"status,omitempty" doc:"completed (default) or failed" among:"completed,failed"` // completed or failed; empty: completed
 	Summary string `json:"summary,omitempty"`
 	AgentID string `json:"agent_id,omitempty" actor:"true"`
 }
@@ -47,7 +47,7 @@ type ScanFilter struct {
 	Project     string    `query:"project" doc:"Only those of this project"`
 	Status      string    `query:"status" enum:"running,completed,failed"`
 	Since       time.Time `query:"since" doc:"Only those started at or after this time"`
-	Limit       int       `query:"limit" minimum:"0" maximum:"1000" doc:"0: 100"` // 1 to MaxLimit; 0 means DefaultLimit
+	Limit       int       `query:"limit" minimum:"0" maximum:"1000" doc:"0: 100" usual:"100,1000"` // 1 to MaxLimit; 0 means DefaultLimit
 }
 
 // FindingDecision sets a finding's status.

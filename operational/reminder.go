@@ -125,8 +125,8 @@ type ReminderFilter struct {
 	Status  []ReminderStatus `query:"status" doc:"One or more, separated by commas: pending, due, completed, cancelled"`
 	Open    bool             `query:"open" doc:"Only pending and due ones"`
 	Project string           `query:"project" doc:"Only those of this project"`
-	After   int64            `query:"after" minimum:"0" doc:"Only greater numbers, by number"` // only greater numbers; the list is then by number alone
-	Limit   int              `query:"limit" minimum:"0" maximum:"1000" doc:"0: 100"`           // 1 to MaxLimit; 0 means DefaultLimit
+	After   int64            `query:"after" minimum:"0" doc:"Only greater numbers, by number"`        // only greater numbers; the list is then by number alone
+	Limit   int              `query:"limit" minimum:"0" maximum:"1000" doc:"0: 100" usual:"100,1000"` // 1 to MaxLimit; 0 means DefaultLimit
 	// Seen is set by the service, whatever the client says: only those that concern this agent or its sessions, see Concerns; nil: all.
 	Seen *string `json:"-"`
 }

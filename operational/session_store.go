@@ -44,5 +44,5 @@ type SessionFilter struct {
 	Successor  string        `query:"successor" doc:"Only those that were handed to this agent"`
 	Waiting    bool          `query:"waiting" doc:"Only those whose hand-over nobody has begun with yet"`
 	EndedSince time.Time     // only those that ended at or after this
-	Limit      int           `query:"limit" doc:"1 to 1000; 0: 100"`
+	Limit      int           `query:"limit" doc:"1 to 1000; 0: 100" usual:"100,1000"`
 }

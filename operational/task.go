@@ -74,7 +74,7 @@ type TaskFilter struct {
 	Since   time.Time    `query:"since" doc:"Only those changed at or after this time"`
 	Until   time.Time    `query:"until" doc:"Only those changed before this time"`
 	After   int64        `query:"after" minimum:"0" doc:"Only those that are listed after the task of this number, for the next page"` // only those that are listed after the task of this number; not together with AnyOf
-	Limit   int          `query:"limit" minimum:"0" maximum:"1000" doc:"0: 100"`                                                       // 1 to MaxLimit; 0 means DefaultLimit
+	Limit   int          `query:"limit" minimum:"0" maximum:"1000" doc:"0: 100" usual:"100,1000"`                                      // 1 to MaxLimit; 0 means DefaultLimit
 }
 
 // TaskSummary counts tasks.

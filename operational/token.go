@@ -27,8 +27,8 @@ type Token struct {
 type TokenDraft struct {
 	AgentID    string            `json:"agent_id,omitempty" doc:"Agent that it is for; needed for the scope agent"` // needed for the scope agent
 	Person     string            `json:"person,omitempty" doc:"Person that it is for, instead of an agent"`         // whose it is, if it is no agent's: what this person decides is signed so
-	Scopes     []principal.Scope `json:"scopes"`
-	Projects   []string          `json:"projects,omitempty"` // the only ones that it sees and writes; none: all
+	Scopes     []principal.Scope `json:"scopes" doc:"What it may do" among:"read,agent,captain,admin"`
+	Projects   []string          `json:"projects,omitempty" doc:"Projects that it is bound to; none: it sees all"` // the only ones that it sees and writes; none: all
 	Note       string            `json:"note,omitempty" doc:"What it is for, in your words"`
-	TTLSeconds int64             `json:"ttl_seconds,omitempty"` // 0: until revoked
+	TTLSeconds int64             `json:"ttl_seconds,omitempty" unit:"s" doc:"Seconds that it lives; 0: until it is revoked"` // 0: until revoked
 }

@@ -44,6 +44,17 @@ type Outbound struct {
 	Leaves  bool   `json:"leaves" doc:"It is on, and the target is not this machine"`
 }
 
+// Says is its state in a word.
+func (o Outbound) Says() string {
+	switch {
+	case o.Leaves:
+		return "ON"
+	case o.On:
+		return "this machine"
+	}
+	return "off"
+}
+
 // Authenticator says who a secret belongs to.
 type Authenticator interface {
 	// Authenticate returns the principal of a token's secret, or an Unauthenticated error.

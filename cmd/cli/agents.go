@@ -10,7 +10,6 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -26,29 +25,10 @@ import (
 )
 
 func (s *shell) agentsCommand() *cobra.Command {
-	var filter operational.AgentFilter
-	return lists(s, command{
-		use: "agents [--state STATE] [--project NAME]", short: "List agents, the latest seen first",
-		flags: s.flags(&filter, "state", "status", "project", "role", "task", "limit"),
-	}, operational.DefaultLimit, operational.MaxLimit, &filter.Limit, sends(comms.PresenceService.Agents, &filter), columns[operational.Agent]{
-		"No agents.",
-		[]string{"AGENT", "STATE", "STATUS", "TASK", "ROLE", "PROJECT", "SEEN"},
-		func(a operational.Agent) cells {
-			state := string(a.State)
-			if a.ShouldStop {
-				state += ", to stop"
-			}
-			return cells{a.ID, state, a.Status, progress(a.CurrentTask, a.Progress), a.Role, a.Project, a.LastSeen}
-		},
-	}.list)
-}
-
-// progress is a task with how far it has come, if it has.
-func progress(task string, percent int) string {
-	if task != "" && percent > 0 {
-		return fmt.Sprintf("%s (%d%%)", cell(task), percent)
-	}
-	return task
+	return s.does(command{
+		use: "agents [--state STATE] [--project NAME]", short: "List agents, the latest seen first", do: comms.PresenceService.Agents, hides: "skip",
+		kind: "agents", rows: "agent_id=AGENT state+should_stop status current_task+progress=TASK role project last_seen=SEEN",
+	})
 }
 
 func (s *shell) statusCommand() *cobra.Command {
@@ -58,7 +38,7 @@ func (s *shell) statusCommand() *cobra.Command {
 	}, func(ctx context.Context, c *client.Client) error {
 		if agent != nil {
 			status, err := agentStatusOf(ctx, c, *agent)
-			return printed(s, status, err, s.printAgentStatus)
+			return printed(s, status, err, whole[agentStatus])
 		}
 		health, err := c.System.Health(ctx)
 		return printed(s, health, err, func(w io.Writer, health client.Health) {
@@ -94,28 +74,6 @@ func agentStatusOf(ctx context.Context, c *client.Client, id string) (status age
 	return status, err
 }
 
-func (s *shell) printAgentStatus(w io.Writer, agent agentStatus) {
-	process, stop := "", ""
-	if agent.PID != 0 {
-		process = fmt.Sprint(agent.PID)
-	}
-	if agent.ShouldStop {
-		stop = "yes: " + agent.StopReason
-	}
-	fields(w, section{"Agent", agent.ID}, section{"State", string(agent.State)}, section{"Status", agent.Status},
-		section{"Task", progress(agent.CurrentTask, agent.Progress)}, section{"Role", agent.Role}, section{"Model", agent.Model},
-		section{"Project", agent.ProjectPath}, section{"Process", process},
-		section{"Started", ago(s.now(), agent.StartedAt)}, section{"Seen", ago(s.now(), agent.LastSeen)}, section{"To stop", stop})
-	if n := len(agent.Waiting.Unacknowledged); n > 0 {
-		fmt.Fprintf(w, "\n%s not acknowledged:\n", plural(n, "message"))
-		messageTable.list(w, agent.Waiting.Unacknowledged)
-	}
-	if n := len(agent.Waiting.UnfinishedTasks); n > 0 {
-		fmt.Fprintf(w, "\n%s unfinished:\n", plural(n, "task"))
-		taskTable.list(w, agent.Waiting.UnfinishedTasks)
-	}
-}
-
 func (s *shell) leasesCommand() *cobra.Command {
 	return s.group(
 		&cobra.Command{
@@ -123,24 +81,30 @@ func (s *shell) leasesCommand() *cobra.Command {
 			Long: `A lease says that an agent works on files. Others are told before they change one: an exclusive lease of an agent
 that is there blocks their edits, a shared one warns. It holds while its holder checks in, and ends with its session.`,
 		},
-		s.leasesTake(), s.leasesList(), s.leasesGive(), s.leasesAsk(), s.leasesCheck(),
+		s.leasesTake(), s.leasesGive(), s.leasesCheck(),
+		s.does(command{
+			use: "list", short: "List who works on which files, the latest first", do: lease.Service.Leases, none: "No lease is held.",
+			rows: "lease_id=LEASE agent_id project patterns=FILES shared expires_at=HOLDS why",
+		}),
+		s.does(command{
+			use: "ask LEASE TEXT...", short: "Ask the holder of a lease", do: lease.Service.Ask, words: []string{"lease_id"},
+			says: "{target} is asked (seq {seq}).",
+		}),
 	)
 }
 
 func (s *shell) leasesTake() *cobra.Command {
-	var draft operational.LeaseDraft
-	ttl := lease.DefaultTTL
-	return asks(s, command{
-		use: "take PATTERN...", short: "Take a lease of files, or take one again", args: listed(cobra.MinimumNArgs(1), &draft.Patterns),
+	draft := operational.LeaseDraft{TTLSeconds: int64(lease.DefaultTTL / time.Second)}
+	return s.does(command{
+		use: "take PATTERN...", short: "Take a lease of files, or take one again", do: lease.Service.Take, words: []string{"patterns"}, in: &draft, hides: "folder ttl_seconds",
 		long: `Takes a lease of the files that the patterns stand for. * and ? stand for characters within a name, ** for any
 folders, {a,b} for either. Brackets are characters of a name, as in src/[id]/page.tsx; with --glob [a-c] stands for
 one of these characters. A folder stands for all that lies below it. Patterns are seen from the working folder.`,
-		flags: append(s.flags(&draft, "glob", "shared", "why", "agent"),
-			option("for", &ttl, "it lapses after so long without a word from its holder, 1m to 8h"),
+		flags: options{
+			lifetime("for", &draft.TTLSeconds, "it lapses after so long without a word from its holder, 1m to 8h (default 30m)"),
 			s.working(&draft.Project),
-		),
+		},
 		before: func() error {
-			draft.TTLSeconds = int64(ttl.Round(time.Second) / time.Second)
 			if draft.TTLSeconds == 0 {
 				return usagef("--for is 1m at least")
 			}
@@ -156,9 +120,7 @@ one of these characters. A folder stands for all that lies below it. Patterns ar
 			}
 			return nil
 		},
-	}, sends(lease.Service.Take, &draft), func(w io.Writer, l operational.Lease) {
-		fmt.Fprintf(w, "lease %d: %s holds %s\n", l.ID, clean(l.AgentID), clean(strings.Join(l.Patterns, " ")))
-		fmt.Fprintf(w, "It lapses at %s if nothing is heard of the agent until then. Give it back: skillrouter leases give %d\n", l.ExpiresAt.Local().Format("15:04"), l.ID)
+		says: "lease {lease_id}: {agent_id} holds {patterns}\nIt holds {expires_at} if nothing is heard of the agent. Give it back: skillrouter leases give {lease_id}",
 	})
 }
 
@@ -195,68 +157,21 @@ func fromRoot(pattern, root, dir string) string {
 
 var globEscaper = strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `{`, `\{`, `}`, `\}`, `\`, `\\`)
 
-var leaseTable = columns[operational.Lease]{
-	"No lease is held.",
-	[]string{"LEASE", "AGENT", "PROJECT", "FILES", "KIND", "UNTIL", "WHY"},
-	func(l operational.Lease) cells {
-		kind := "exclusive"
-		if l.Shared {
-			kind = "shared"
-		}
-		return cells{l.ID, l.AgentID, l.Project, strings.Join(l.Patterns, " "), kind, l.ExpiresAt.Local().Format("15:04"), l.Why}
-	},
-}
-
-func (s *shell) leasesList() *cobra.Command {
-	var filter operational.LeaseFilter
-	return lists(s, command{
-		use: "list", short: "List who works on which files, the latest first",
-		flags: s.flags(&filter, "path", "agent", "project", "limit"),
-	}, operational.DefaultLimit, operational.MaxLimit, &filter.Limit, sends(lease.Service.Leases, &filter), leaseTable.list)
-}
-
 func (s *shell) leasesGive() *cobra.Command {
 	var release operational.LeaseRelease
-	var ids []string
 	var all bool
-	return asks(s, command{
-		use: "give LEASE...", aliases: []string{"release"}, short: "Give leases back", args: listed(cobra.ArbitraryArgs, &ids),
-		flags: options{
-			option("all", &all, "all that the agent holds"),
-			who("agent", &release.AgentID, s.agent, "agent that gives them back (SKILLROUTER_AGENT)"),
-		},
+	return s.does(command{
+		use: "give [LEASE...]", aliases: []string{"release"}, short: "Give leases back", do: lease.Service.Release, words: []string{"lease_ids"}, in: &release, hides: "project",
+		flags: options{option("all", &all, "all that the agent holds")},
 		before: func() error {
-			if all == (len(ids) > 0) {
+			if all == (len(release.IDs) > 0) {
 				return usagef("name the leases by their numbers, or give back --all")
 			}
-			for _, id := range ids {
-				n, err := strconv.ParseInt(strings.TrimPrefix(id, "#"), 10, 64)
-				if err != nil {
-					return usagef("%q is no lease's number", id)
-				}
-				release.IDs = append(release.IDs, n)
-			}
 			return nil
 		},
-	}, sends(lease.Service.Release, &release), func(w io.Writer, given []operational.Lease) {
-		fmt.Fprintf(w, "%s given back.\n", plural(len(given), "lease"))
-	})
-}
-
-func (s *shell) leasesAsk() *cobra.Command {
-	var question operational.LeaseQuestion
-	var id string
-	return asks(s, command{
-		use: "ask LEASE TEXT", short: "Ask the holder of a lease", args: joined(2, &id, &question.Text),
-		flags: options{who("agent", &question.AgentID, s.agent, "agent that asks (SKILLROUTER_AGENT)")},
-		before: func() (err error) {
-			if question.ID, err = strconv.ParseInt(strings.TrimPrefix(id, "#"), 10, 64); err != nil {
-				return usagef("%q is no lease's number", id)
-			}
-			return nil
+		show: func(w io.Writer, given []operational.Lease) {
+			fmt.Fprintf(w, "%s given back.\n", plural(len(given), "lease"))
 		},
-	}, sends(lease.Service.Ask, &question), func(w io.Writer, sent comms.Sent) {
-		fmt.Fprintf(w, "%s is asked (seq %d).\n", clean(sent.Target), sent.Seq)
 	})
 }
 

@@ -69,28 +69,8 @@ does not answer is no answer: the exit code then is 1, or what --fail says.`,
 		}
 		return nil
 	}))
-	cmd.AddCommand(s.checkList(), s.checkOutcome(), s.checkRules(), s.checkPacks(), s.checkExplain())
-	cmd.AddCommand(s.checkApprovals(), s.checkDecides("approve"), s.checkDecides("deny"), s.checkPermissions())
+	cmd.AddCommand(s.checks()...)
 	return cmd
-}
-
-var checkTable = columns[lesson.CheckRecord]{
-	"Nothing was checked.",
-	[]string{"CHECKED", "AGENT", "DECISION", "ACTION", "OUTCOME"},
-	func(c lesson.CheckRecord) cells {
-		return cells{c.At, c.Agent, string(c.Decision), strings.TrimSpace(c.Tool + " " + c.Brief()), string(c.Outcome)}
-	},
-}
-
-func (s *shell) checkList() *cobra.Command {
-	var filter lesson.LedgerFilter
-	return asks(s, command{
-		use: "list", short: "List what was checked, the latest first",
-		flags: s.flags(&filter, "agent", "project", "rule", "cursor", "limit"),
-	}, sends(guard.Service.Ledger, &filter), func(w io.Writer, page guard.LedgerPage) {
-		checkTable.list(w, page.Checks)
-		printIf(w, "There are more: --cursor %s\n", page.Next)
-	})
 }
 
 // proposal is the command that the words after -- are.
@@ -185,156 +165,127 @@ func printChecked(w io.Writer, c guard.Checked) {
 	}
 }
 
-func (s *shell) checkOutcome() *cobra.Command {
-	var draft guard.OutcomeDraft
-	return asks(s, command{
-		use: "outcome CHECK heeded|overridden", short: "Say what was done after a check, and how it went", args: exactly(&draft.CheckID, (*string)(&draft.Outcome)),
-		flags: append(s.flags(&draft, "result", "notes"), option("agent", &draft.Agent, "who says so, if not the agent that asked")),
-	}, full("checks", &draft.CheckID, sends(guard.Service.Outcome, &draft)), func(w io.Writer, settled guard.Settled) {
-		if settled.Duplicate {
-			fmt.Fprintln(w, "That was said already.")
-			return
+// checks are the commands below check: of what was checked, of the packs of rules, and of what persons allow.
+func (s *shell) checks() (below []*cobra.Command) {
+	approvals := guard.ApprovalFilter{State: lesson.ApprovalPending}
+	var approval guard.ApprovalDraft
+	var all bool
+	permissions := s.does(command{use: "permissions", short: "List what persons allowed until further notice", do: guard.Service.Permissions, show: func(w io.Writer, list guard.PermissionList) {
+		if list.Count == 0 {
+			fmt.Fprintln(w, "Nothing.")
 		}
-		fmt.Fprintln(w, "Noted.")
-		for _, r := range settled.Rules {
-			fmt.Fprintf(w, "  rule %s: confidence %.2f, was %.2f; precision %.2f\n", clean(r.RuleID), r.Confidence, r.Previous, r.Precision)
-			if r.Demoted {
-				fmt.Fprintln(w, "    It warns from now on, and blocks no more.")
-			}
+		for _, p := range list.Permissions {
+			printPermission(w, p)
 		}
-	})
+	}})
+	permissions.AddCommand(s.does(command{use: "revoke PERMISSION", do: guard.Service.RevokePermission, kind: "permissions", show: printPermission}))
+	below = append(below, s.checkRules(), s.checkPacks(), s.checkExplain(), permissions)
+	for _, of := range []command{
+		{
+			use: "list", short: "List what was checked, the latest first", do: guard.Service.Ledger, none: "Nothing was checked.",
+			rows: "at=CHECKED agent decision tool proposed_action=ACTION outcome",
+		},
+		{use: "outcome CHECK heeded|overridden", do: guard.Service.Outcome, kind: "checks", words: []string{"check_id", "outcome"}, as: func(flag string) string { return flag }, show: printSettled},
+		{
+			use: "approvals", short: "List what was blocked and waits for a person", do: guard.Service.Approvals, in: &approvals,
+			flags: options{option("all", &all, "whatever became of them")},
+			before: func() error {
+				if all {
+					approvals.State = ""
+				}
+				return nil
+			},
+			show: func(w io.Writer, page guard.ApprovalPage) {
+				if page.Count == 0 {
+					fmt.Fprintln(w, "Nothing.")
+				}
+				for _, a := range page.Approvals {
+					printApproval(w, a)
+				}
+				printIf(w, "There are more: --cursor %s\n", page.Next)
+			},
+		},
+		{
+			use: "approve APPROVAL", short: "Allow what the guard blocked, exactly that and once; for a person", do: guard.Service.Approve, kind: "approvals", show: printApproval,
+			in: &approval, hides: "project", flags: options{option("project-wide", &approval.Project, "with --always: in every folder of the project")},
+			long: `Allows what the guard blocked: the next check of exactly this action, by this
+agent in this folder, within ten minutes, once. It takes a person, and asks for the passphrase that
+"passphrase set" has set. Where none is set, it takes a captain's token without the scope
+agent (token create --person NAME --scope captain), or the owner's, and a router
+that has issued a token.
+
+With --always it makes a standing permission, for this kind of agent in this
+folder, which "check permissions" lists and revokes.`,
+		},
+		{use: "deny APPROVAL", short: "Refuse what the guard blocked; for a person", do: guard.Service.Deny, kind: "approvals", show: printApproval},
+	} {
+		below = append(below, s.does(of))
+	}
+	return below
 }
 
+func printSettled(w io.Writer, settled guard.Settled) {
+	if settled.Duplicate {
+		fmt.Fprintln(w, "That was said already.")
+		return
+	}
+	fmt.Fprintln(w, "Noted.")
+	for _, r := range settled.Rules {
+		fmt.Fprintf(w, "  rule %s: confidence %.2f, was %.2f; precision %.2f\n", clean(r.RuleID), r.Confidence, r.Previous, r.Precision)
+		if r.Demoted {
+			fmt.Fprintln(w, "    It warns from now on, and blocks no more.")
+		}
+	}
+}
+
+// checkRules lists the guard's rules, or shows one; the command rules has the same.
 func (s *shell) checkRules() *cobra.Command {
-	var id *string
-	var filter guard.RuleFilter
-	var demoted bool
-	cmd := s.calls(command{
-		use: "rules [RULE]", short: "List the guard's rules and how they did, or show one", args: perhaps(&id),
-		flags: append(s.flags(&filter, "domain", "severity", "cursor", "limit"),
-			choice("source", &filter.Source, []string{"lesson", "pattern", "builtin", "pack"}, "only those of; pack by this alone"),
-			option("demoted", &demoted, "only those that were demoted to warning"),
-		),
-	}, func(ctx context.Context, c *client.Client) error {
-		if id != nil {
-			var err error
-			if *id, err = fullID(ctx, c, "rules", *id); err != nil {
-				return err
-			}
-			rule, err := client.Send(ctx, c, guard.Service.Rule, *id)
-			return printed(s, rule, err, printRule)
-		}
-		if demoted {
-			filter.Demoted = &demoted
-		}
-		page, err := client.Send(ctx, c, guard.Service.Rules, filter)
-		return printed(s, page, err, func(w io.Writer, page guard.RulePage) {
-			for _, r := range page.Rules {
-				fmt.Fprintf(w, "%s  %s\n", clean(r.ID), clean(r.Title))
-				fmt.Fprintf(w, "    %s, %s, %s\n", r.Severity, ruleState(r), ruleFigures(r))
-				if !r.Active {
-					printIf(w, "    note: %s\n", strings.Join(r.Notes, "; "))
-				}
-			}
-			printIf(w, "There are more: --cursor %s\n", page.Next)
-		})
-	})
-	cmd.AddCommand(s.checkRestore())
-	cmd.Hidden = true // the command rules has the same
+	cmd := s.does(s.rules("rules [RULE]"))
+	cmd.AddCommand(s.does(s.rulesRestore()))
 	return cmd
 }
 
-func (s *shell) checkRestore() *cobra.Command {
-	var id string
-	var draft guard.RestorationDraft
-	return asks(s, command{
-		use: "restore RULE", short: "Let a rule that was demoted block again", args: exactly(&id),
-		flags: options{
-			option("agent", &draft.By, "who lets it (default: the token's agent)").once("by"),
-			option("notes", &draft.Notes, "why"),
-		},
-	}, sendsTo(guard.Service.RestoreRule, &id, &draft), printRule)
+const ruleRows = "short=RULE title severity blocks demoted active times_triggered=TRIGGERED precision confidence notes"
+
+func (s *shell) rules(use string) command {
+	return command{
+		use: use, short: "List the guard's rules and how they did", do: guard.Service.Rules, one: guard.Service.Rule, kind: "rules", hidden: true, whole: true, rows: ruleRows,
+	}
 }
 
-// ruleState says in a word what a match of the rule does.
-func ruleState(r guard.Rule) string {
-	if r.Source == guard.RuleBuiltin {
-		r.Source = ""
-		return ruleState(r) + ", an example"
-	}
-	switch {
-	case r.Demoted:
-		return "demoted to warning"
-	case r.Blocks:
-		return "blocks"
-	case !r.Active:
-		return "not in use"
-	}
-	return "warns"
-}
-
-// ruleFigures is how well a rule was right, which is known of those alone that were shown.
-func ruleFigures(r guard.Rule) string {
-	if r.TimesTriggered == 0 {
-		return "never triggered"
-	}
-	return fmt.Sprintf("triggered %d×, precision %.2f, confidence %.2f", r.TimesTriggered, r.Precision, r.Confidence)
-}
-
-func printRule(w io.Writer, r guard.Rule) {
-	fmt.Fprintf(w, "%s  %s\n%s, %s (%s)\n%s\n", clean(r.ID), clean(r.Title), r.Severity, ruleState(r), r.Source, ruleFigures(r))
-	if r.TimesTriggered > 0 {
-		fmt.Fprintf(w, "heeded %d×, overridden %d× (%d with success, %d with failure)\n", r.Heeded, r.Overridden, r.OverriddenSuccess, r.OverriddenFailure)
-	}
-	printIf(w, "%s\n", r.DemotedReason)
-	for _, list := range []struct {
-		name  string
-		lines []string
-	}{{"command", r.Commands}, {"instead", r.Alternatives}, {"note", r.Notes}} {
-		for _, line := range list.lines {
-			fmt.Fprintf(w, "  %s: %s\n", list.name, clean(line))
-		}
+func (s *shell) rulesRestore() command {
+	return command{
+		use: "restore RULE", short: "Let a rule that was demoted block again", do: guard.Service.RestoreRule, kind: "rules", rows: ruleRows, whole: true,
+		as: func(flag string) string { return flag },
 	}
 }
 
 func (s *shell) checkPacks() *cobra.Command {
-	var filter guard.PackFilter
-	return s.group(&cobra.Command{Use: "packs", Short: "The packs of rules that the guard has: its own, and the team's"},
-		asks(s, command{
-			use: "list", short: "List the packs, and whether they are off, warn or block",
-			flags: options{option("project", &filter.Project, "as they are in this project, and why")},
-		}, sends(guard.Service.Packs, &filter), printPacks),
-		s.checkPacksTo("on", rule.ModeBlock, "Let packs block"), s.checkPacksTo("warn", rule.ModeWarn, "Let packs warn, and block nothing"), s.checkPacksTo("off", rule.ModeOff, "Switch packs off"),
-		s.checkPacksTo("default", guard.ModeDefault, "Take back what was said of packs: as everywhere, or as they are by themselves"),
-		s.checkPacksAdd(), s.checkPacksRemove())
-}
-
-// checkPacksTo is the command that switches packs to a mode.
-func (s *shell) checkPacksTo(verb string, mode rule.Mode, short string) *cobra.Command {
-	draft := guard.PackDraft{Mode: mode}
-	return asks(s, command{
-		use: verb + " NAME...", short: short + "; for the captain", args: listed(cobra.ArbitraryArgs, &draft.Names),
-		flags: s.flags(&draft, "all", "project", "agent"),
-	}, sends(guard.Service.SetPacks, &draft), printPacks)
-}
-
-func (s *shell) checkPacksAdd() *cobra.Command {
-	var name string
 	var file guard.PackFile
-	return asks(s, command{
-		use: "add FILE", short: "Add a team's own pack of rules, or a higher version of it; for the captain", args: exactly(&name),
-		flags: options{who("agent", &file.By, s.agent, "who does it (SKILLROUTER_AGENT)")},
-		before: func() error {
-			text, err := s.read(name, rule.MaxPackFile)
-			file.Text = string(text)
-			return err
+	plain := []command{
+		{use: "list", short: "List the packs, and whether they are off, warn or block", do: guard.Service.Packs, show: printPacks},
+		{
+			use: "add FILE", short: "Add a team's own pack of rules, or a higher version of it; for the captain", do: guard.Service.AddPack, words: []string{"text"}, in: &file, show: printPacks,
+			before: func() error {
+				text, err := s.read(file.Text, rule.MaxPackFile)
+				file.Text = string(text)
+				return err
+			},
 		},
-	}, sends(guard.Service.AddPack, &file), printPacks)
-}
-
-func (s *shell) checkPacksRemove() *cobra.Command {
-	var name string
-	return asks(s, command{use: "remove NAME", short: "Remove a team's own pack; for the captain", args: exactly(&name)}, sends(guard.Service.RemovePack, &name), printPacks)
+		{use: "remove NAME", do: guard.Service.RemovePack, show: printPacks},
+	}
+	for _, to := range []struct {
+		verb, short string
+		mode        rule.Mode
+	}{
+		{"on", "Let packs block", rule.ModeBlock},
+		{"warn", "Let packs warn, and block nothing", rule.ModeWarn},
+		{"off", "Switch packs off", rule.ModeOff},
+		{"default", "Take back what was said of packs: as everywhere, or as they are by themselves", guard.ModeDefault},
+	} {
+		plain = append(plain, command{use: to.verb + " [NAME...]", short: to.short + "; for the captain", do: guard.Service.SetPacks, words: []string{"names"}, in: &guard.PackDraft{Mode: to.mode}, hides: "mode", show: printPacks})
+	}
+	return s.verbs(verbs{name: "packs", short: "The packs of rules that the guard has: its own, and the team's", plain: plain})
 }
 
 func printPacks(w io.Writer, list guard.PackList) {
@@ -363,13 +314,12 @@ func (s *shell) checkExplain() *cobra.Command {
 	var action rule.Action
 	var words []string
 	var args string
-	return asks(s, command{
+	return s.does(command{
+		do: guard.Service.Explain, in: &action, hides: "proposed_action context domain offers_files unread", show: printExplained,
 		use: "explain [flags] -- COMMAND...", short: "Say what the guard reads in a command, and what it would say of it", args: listed(cobra.ArbitraryArgs, &words),
-		flags: append(s.flags(&action, "project", "agent", "tool", "folder"),
-			option("args", &args, "the tool's arguments, a JSON object"),
-		),
+		flags:  options{option("args", &args, "the tool's arguments, a JSON object")},
 		before: func() error { return s.proposed(&action, words, args) },
-	}, sends(guard.Service.Explain, &action), printExplained)
+	})
 }
 
 // proposed fills in the action that words and the tool's arguments propose.
@@ -431,31 +381,6 @@ func proposePacks(w io.Writer, folder string) {
 	}
 }
 
-func (s *shell) checkApprovals() *cobra.Command {
-	filter := guard.ApprovalFilter{State: lesson.ApprovalPending}
-	var all bool
-	return asks(s, command{
-		use: "approvals", short: "List what was blocked and waits for a person",
-		flags: append(s.flags(&filter, "state", "agent", "cursor", "limit"),
-			option("all", &all, "whatever became of them"),
-		),
-		before: func() error {
-			if all {
-				filter.State = ""
-			}
-			return nil
-		},
-	}, sends(guard.Service.Approvals, &filter), func(w io.Writer, page guard.ApprovalPage) {
-		if page.Count == 0 {
-			fmt.Fprintln(w, "Nothing.")
-		}
-		for _, a := range page.Approvals {
-			printApproval(w, a)
-		}
-		printIf(w, "There are more: --cursor %s\n", page.Next)
-	})
-}
-
 func printApproval(w io.Writer, a lesson.Approval) {
 	fmt.Fprintf(w, "%s  %s, asked by %s", clean(a.ID), a.State, clean(a.Agent))
 	printIf(w, " in %s", a.Folder)
@@ -478,56 +403,6 @@ func printApproval(w io.Writer, a lesson.Approval) {
 		fmt.Fprintf(w, "    refused by %s\n", clean(a.DecidedBy))
 	}
 	printIf(w, "    note: %s\n", a.Notes)
-}
-
-// checkDecides is the command by which a person allows or refuses what the guard blocked.
-func (s *shell) checkDecides(verb string) *cobra.Command {
-	var id string
-	var draft guard.ApprovalDraft
-	of := command{
-		use: "deny APPROVAL", short: "Refuse what the guard blocked; for a person", args: exactly(&id),
-		flags: s.flags(&draft, "notes", "number"),
-	}
-	if verb == "approve" {
-		of.use, of.short = "approve APPROVAL", "Allow what the guard blocked, exactly that and once; for a person"
-		of.long = `Allows what the guard blocked: the next check of exactly this action, by this
-agent in this folder, within ten minutes, once. It takes a person, and asks for the passphrase that
-"passphrase set" has set. Where none is set, it takes a captain's token without the scope
-agent (token create --person NAME --scope captain), or the owner's, and a router
-that has issued a token.
-
-With --always it makes a standing permission, for this kind of agent in this
-folder, which "check permissions" lists and revokes.`
-		of.flags = append(of.flags,
-			option("always", &draft.Always, "not only once: until --days have gone by"),
-			option("pattern", &draft.Pattern, "with --always: a command in which * stands for any text within a word"),
-			option("days", &draft.Days, "with --always: for how long, up to 90; 30 if nothing is said"),
-			option("project-wide", &draft.Project, "with --always: in every folder of the project"))
-	}
-	return asks(s, of, func(ctx context.Context, c *client.Client) (a lesson.Approval, err error) {
-		if id, err = fullID(ctx, c, "approvals", id); err != nil {
-			return a, err
-		}
-		if verb == "deny" {
-			return client.SendTo(ctx, c, guard.Service.Deny, id, guard.DenialDraft{Number: draft.Number, Notes: draft.Notes})
-		}
-		return client.SendTo(ctx, c, guard.Service.Approve, id, draft)
-	}, printApproval)
-}
-
-func (s *shell) checkPermissions() *cobra.Command {
-	var id string
-	cmd := asks(s, command{use: "permissions", short: "List what persons allowed until further notice"}, gets(guard.Service.Permissions), func(w io.Writer, list guard.PermissionList) {
-		if list.Count == 0 {
-			fmt.Fprintln(w, "Nothing.")
-		}
-		for _, p := range list.Permissions {
-			printPermission(w, p)
-		}
-	})
-	cmd.AddCommand(asks(s, command{use: "revoke PERMISSION", short: "End a standing permission at once; for a person", args: exactly(&id)},
-		withID("permissions", guard.Service.RevokePermission, &id), printPermission))
-	return cmd
 }
 
 func printPermission(w io.Writer, p lesson.Permission) {

@@ -2,13 +2,14 @@ package cli
 
 import (
 	"context"
-	"strconv"
+	"reflect"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"skillrouter/comms"
+	"skillrouter/internal/operation"
 	"skillrouter/internal/safetext"
 	"skillrouter/learning"
 	"skillrouter/learning/episode"
@@ -20,7 +21,6 @@ import (
 	"skillrouter/learning/procedure"
 	"skillrouter/learning/verdict"
 	"skillrouter/operational"
-	"skillrouter/router/client"
 	"skillrouter/router/mcpserver"
 	"skillrouter/router/session"
 )
@@ -39,11 +39,11 @@ func completes(args []string) bool { return len(args) > 0 && strings.HasPrefix(a
 // completions has flags and arguments that name things completed with what
 // there is. It starts no router, and suggests nothing when none answers.
 func (s *shell) completions(root *cobra.Command) {
-	agents := s.suggest(agentNames)
+	agents := s.suggest(theAgents)
 	flags := map[string]cobra.CompletionFunc{
 		"agent": agents, "from": agents, "successor": agents,
 		"toolsets": toolsetNames, "mcp-toolsets": toolsetNames,
-		"good": s.suggest(knowledgeIDs), "bad": s.suggest(knowledgeIDs), "resume": s.suggest(runIDs), "accept": s.suggest(incidentIDs), "undo": s.suggest(incidentIDs),
+		"good": s.suggest(theKnowledge), "bad": s.suggest(theKnowledge), "resume": s.suggest(theRuns), "accept": s.suggest(theIncidents), "undo": s.suggest(theIncidents),
 	}
 	named := s.named()
 	var visit func(cmd *cobra.Command)
@@ -80,18 +80,42 @@ var secondWords = map[string][]string{
 // named completes what a command's first word names: by the whole command, or by the first
 // word of it and the placeholder in its line of use.
 func (s *shell) named() map[string]cobra.CompletionFunc {
-	agents, lessons, knowledge := s.suggest(agentNames), s.suggest(lessonNumbers), s.suggest(knowledgeIDs)
+	agents, lessons, knowledge := s.suggest(theAgents), s.suggest(theLessons), s.suggest(theKnowledge)
+	rules := s.suggest(thing{guard.Service.Rules, "short title"})
 	return map[string]cobra.CompletionFunc{
 		"status": agents, "stop": agents, "signal": agents, "memory": agents,
-		"episodes add": among(episode.EventTypes()), "episodes EPISODE": s.suggest(episodeNumbers),
-		"lessons LESSON": lessons, "rules RULE": s.suggest(ruleIDs), "check RULE": s.suggest(ruleIDs), "check outcome": s.suggest(checkIDs),
-		"knowledge ID": knowledge, "used": knowledge, "patterns PATTERN": s.suggest(patternNumbers),
-		"procedures NAME": s.suggest(procedureNames), "procedures RUN_ID": s.suggest(runIDs),
-		"facts KEY": s.suggest(factKeys), "reminders NUMBER": s.suggest(reminderNumbers), "tasks TASK": s.suggest(taskNumbers),
-		"proposals ID": s.suggest(proposalIDs), "escalations ID": s.suggest(escalationIDs), "gaps GAP": s.suggest(gapIDs),
-		"sessions ID": s.suggest(sessionIDs), "recon FINDING": s.suggest(findingIDs), "token TOKEN": s.suggest(tokenIDs),
+		"lessons LESSON": lessons, "rules RULE": rules, "check RULE": rules, "knowledge ID": knowledge, "used": knowledge,
+		"episodes add":      among(episode.EventTypes()),
+		"episodes EPISODE":  s.suggest(thing{episode.Service.Recent, "number event_type title"}),
+		"check outcome":     s.suggest(thing{guard.Service.Ledger, "short decision proposed_action"}),
+		"patterns PATTERN":  s.suggest(thing{lesson.PatternService.List, "number pattern_name"}),
+		"procedures NAME":   s.suggest(thing{procedure.Service.List, "name description"}),
+		"procedures RUN_ID": s.suggest(theRuns),
+		"facts KEY":         s.suggest(thing{fact.Service.Search, "key category"}),
+		"reminders NUMBER":  s.suggest(thing{operational.ReminderService.List, "id task"}),
+		"tasks TASK":        s.suggest(thing{operational.TaskService.List, "number status title"}),
+		"proposals ID":      s.suggest(thing{history.ConsolidationService.Proposals, "short status says"}),
+		"escalations ID":    s.suggest(thing{operational.EscalationService.List, "short status title"}),
+		"gaps GAP":          s.suggest(thing{verdict.Service.Gaps, "short question"}),
+		"sessions ID":       s.suggest(thing{session.Service.List, "id agent_id goal"}),
+		"recon FINDING":     s.suggest(thing{operational.ReconService.Findings, "id title"}),
+		"token TOKEN":       s.suggest(thing{operational.TokenService.List, "id agent_id note"}),
 	}
 }
+
+// thing is what words can name: the operation that lists them, and the members that name one and say what it is.
+type thing struct {
+	list    any
+	members string
+}
+
+var (
+	theAgents    = thing{comms.PresenceService.Agents, "agent_id state current_task"}
+	theLessons   = thing{lesson.Service.List, "number title"}
+	theKnowledge = thing{knowledge.Lister.List, "short title"}
+	theRuns      = thing{procedure.Service.Runs, "short procedure status"}
+	theIncidents = thing{history.Service.List, "short program example"}
+)
 
 // inPlaces completes the first argument with what a function finds and the second to one of
 // some words, and suggests nothing for others.
@@ -108,7 +132,7 @@ func inPlaces(function cobra.CompletionFunc, second []string) cobra.CompletionFu
 }
 
 // suggest asks the router for what there is.
-func (s *shell) suggest(ask func(ctx context.Context, c *client.Client) ([]cobra.Completion, error)) cobra.CompletionFunc {
+func (s *shell) suggest(of thing) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, begun string) (fitting []cobra.Completion, _ cobra.ShellCompDirective) {
 		c, err := s.client()
 		if err != nil {
@@ -116,133 +140,34 @@ func (s *shell) suggest(ask func(ctx context.Context, c *client.Client) ([]cobra
 		}
 		ctx, cancel := context.WithTimeout(cmd.Context(), completeTime)
 		defer cancel()
-		all, err := ask(ctx, c)
-		if err != nil {
+		op := operation.Find(of.list)
+		types, returns := op.Types()
+		var takes []any
+		for _, t := range types {
+			filter := reflect.New(t)
+			for _, f := range op.Fields([]any{filter.Interface()}) {
+				if f.Name == "limit" {
+					f.Value.SetInt(completeLimit)
+				}
+			}
+			takes = append(takes, filter.Elem().Interface())
+		}
+		answer := reflect.New(returns)
+		if err := c.Do(ctx, op, answer.Interface(), takes...); err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		for _, one := range all {
-			if strings.HasPrefix(one, begun) {
-				fitting = append(fitting, one)
+		rows, members := pageOf(answer.Elem()), strings.Fields(of.members)
+		for i := range rows.Len() {
+			var said []string
+			for _, name := range members {
+				said = append(said, columnText(rows.Index(i), name))
+			}
+			if strings.HasPrefix(said[0], begun) {
+				fitting = append(fitting, cobra.CompletionWithDesc(said[0], about(said[1:]...)))
 			}
 		}
 		return fitting, cobra.ShellCompDirectiveNoFileComp
 	}
-}
-
-// suggestions are rows as suggestions.
-func suggestions[Row any](rows []Row, err error, name func(row *Row) (id string, about []string)) (names []cobra.Completion, _ error) {
-	for i := range rows {
-		id, said := name(&rows[i])
-		names = append(names, cobra.CompletionWithDesc(id, about(said...)))
-	}
-	return names, err
-}
-
-func number(n int64) string { return strconv.FormatInt(n, 10) }
-
-func agentNames(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
-	rows, err := client.Send(ctx, c, comms.PresenceService.Agents, operational.AgentFilter{Limit: completeLimit})
-	return suggestions(rows, err, func(a *operational.Agent) (string, []string) { return a.ID, []string{string(a.State), a.CurrentTask} })
-}
-
-func taskNumbers(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
-	rows, err := client.Send(ctx, c, operational.TaskService.List, operational.TaskFilter{Limit: completeLimit})
-	return suggestions(rows, err, func(t *operational.Task) (string, []string) {
-		return number(t.Number), []string{string(t.Status), t.Title}
-	})
-}
-
-func procedureNames(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
-	page, err := client.Send(ctx, c, procedure.Service.List, procedure.Filter{Limit: completeLimit})
-	return suggestions(page.Procedures, err, func(p *procedure.Procedure) (string, []string) { return p.Name, []string{p.Description} })
-}
-
-func runIDs(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
-	rows, err := client.Send(ctx, c, procedure.Service.Runs, procedure.RunFilter{Limit: completeLimit})
-	return suggestions(rows, err, func(r *procedure.Run) (string, []string) {
-		return shortID(r.ID), []string{r.Procedure, string(r.Status)}
-	})
-}
-
-func knowledgeIDs(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
-	page, err := client.Send(ctx, c, knowledge.Lister.List, knowledge.Filter{Limit: completeLimit})
-	return suggestions(page.Results, err, func(k *knowledge.Knowledge) (string, []string) { return shortID(k.ID), []string{k.Title} })
-}
-
-func lessonNumbers(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
-	page, err := client.Send(ctx, c, lesson.Service.List, lesson.Filter{Limit: completeLimit, Statuses: lesson.Statuses()})
-	return suggestions(page.Lessons, err, func(l *lesson.Lesson) (string, []string) { return number(l.Number), []string{l.Title} })
-}
-
-func ruleIDs(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
-	page, err := client.Send(ctx, c, guard.Service.Rules, guard.RuleFilter{Limit: completeLimit})
-	return suggestions(page.Rules, err, func(r *guard.Rule) (string, []string) { return shortID(r.ID), []string{r.Title} })
-}
-
-func checkIDs(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
-	page, err := client.Send(ctx, c, guard.Service.Ledger, lesson.LedgerFilter{Limit: completeLimit})
-	return suggestions(page.Checks, err, func(r *lesson.CheckRecord) (string, []string) {
-		return shortID(r.ID), []string{string(r.Decision), r.Action}
-	})
-}
-
-func patternNumbers(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
-	rows, err := client.Send(ctx, c, lesson.PatternService.List, lesson.PatternFilter{Limit: completeLimit})
-	return suggestions(rows, err, func(p *lesson.Pattern) (string, []string) { return number(p.Number), []string{p.Name} })
-}
-
-func episodeNumbers(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
-	rows, err := client.Send(ctx, c, episode.Service.Recent, episode.Filter{Limit: completeLimit})
-	return suggestions(rows, err, func(e *episode.Episode) (string, []string) { return number(e.Number), []string{e.EventType, e.Title} })
-}
-
-func factKeys(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
-	page, err := client.Send(ctx, c, fact.Service.Search, fact.Query{Limit: completeLimit})
-	return suggestions(page.Facts, err, func(f *fact.Fact) (string, []string) { return f.Key, []string{f.Category} })
-}
-
-func reminderNumbers(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
-	rows, err := client.Send(ctx, c, operational.ReminderService.List, operational.ReminderFilter{Open: true, Limit: completeLimit})
-	return suggestions(rows, err, func(r *operational.Reminder) (string, []string) { return number(r.Number), []string{r.Task} })
-}
-
-func proposalIDs(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
-	rows, err := client.Send(ctx, c, history.ConsolidationService.Proposals, history.ProposalFilter{Limit: completeLimit})
-	return suggestions(rows, err, func(p *history.Proposal) (string, []string) {
-		return shortID(p.ID), []string{string(p.Status), p.Says()}
-	})
-}
-
-func escalationIDs(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
-	rows, err := client.Send(ctx, c, operational.EscalationService.List, operational.EscalationFilter{Limit: completeLimit})
-	return suggestions(rows, err, func(e *operational.Escalation) (string, []string) {
-		return shortID(e.ID), []string{string(e.Status), e.Title}
-	})
-}
-
-func gapIDs(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
-	page, err := client.Send(ctx, c, verdict.Service.Gaps, verdict.GapQuery{Limit: completeLimit})
-	return suggestions(page.Gaps, err, func(g *verdict.Gap) (string, []string) { return shortID(g.ID), []string{g.Question} })
-}
-
-func sessionIDs(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
-	rows, err := client.Send(ctx, c, session.Service.List, operational.SessionFilter{Limit: completeLimit})
-	return suggestions(rows, err, func(x *operational.Session) (string, []string) { return x.ID, []string{x.AgentID, x.Goal} })
-}
-
-func findingIDs(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
-	rows, err := client.Send(ctx, c, operational.ReconService.Findings, operational.FindingFilter{Limit: completeLimit})
-	return suggestions(rows, err, func(f *operational.Finding) (string, []string) { return f.ID, []string{f.Title} })
-}
-
-func tokenIDs(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
-	rows, err := client.Ask(ctx, c, operational.TokenService.List)
-	return suggestions(rows, err, func(t *operational.Token) (string, []string) { return t.ID, []string{t.AgentID, t.Note} })
-}
-
-func incidentIDs(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
-	page, err := client.Send(ctx, c, history.Service.List, history.Filter{Limit: completeLimit})
-	return suggestions(page.Incidents, err, func(i *history.Incident) (string, []string) { return shortID(i.ID), []string{i.Program, i.Example} })
 }
 
 // about describes a suggestion on one line: what agents wrote reaches a terminal by it.

@@ -228,20 +228,12 @@ func (s *shell) proveOffline(ctx context.Context) error {
 
 func printProof(w io.Writer, proof offlineProof) {
 	leaving := 0
-	columns[router.Outbound]{
-		heads: []string{"PLACE", "STATE", "SWITCHED ON BY", "DIALS", "WHAT FOR"},
-		cells: func(place router.Outbound) cells {
-			state := "off"
-			switch {
-			case place.Leaves:
-				state = "ON"
-				leaving++
-			case place.On:
-				state = "this machine"
-			}
-			return cells{place.Name, state, place.Setting, place.Target, place.Purpose}
-		},
-	}.list(w, proof.Places)
+	tableOf(w, "name=PLACE says=STATE setting=SWITCHED_ON_BY target=DIALS purpose=WHAT_FOR", "", proof.Places)
+	for _, place := range proof.Places {
+		if place.Leaves {
+			leaving++
+		}
+	}
 	from := "the running router says so"
 	if !proof.Router {
 		from = "by the settings; no router is running"
@@ -257,39 +249,14 @@ func printProof(w io.Writer, proof offlineProof) {
 }
 
 func (s *shell) embeddingsCommand() *cobra.Command {
-	return asks(s, command{
-		use: "embeddings", short: "Show how far the vectors are by which search goes by meaning too",
-	}, gets(shelf.EmbeddingService.Embeddings), s.printEmbeddings)
-}
-
-func (s *shell) printEmbeddings(w io.Writer, status shelf.EmbeddingStatus) {
-	if status.State == shelf.EmbeddingsOff {
-		fmt.Fprintln(w, "No embedding model is configured (llm.embedding_model): search goes by words.")
-		return
-	}
-	list := []section{{"State", string(status.State)}, {"Model", cell(status.Model)}}
-	say := func(name, format string, values ...any) {
-		list = append(list, section{name, fmt.Sprintf(format, values...)})
-	}
-	if status.Dimension > 0 {
-		say("Dimensions", "%d", status.Dimension)
-	}
-	say("Vectors", "%d of %d", status.Done, status.Total)
-	for _, kind := range status.Kinds {
-		say("  "+cell(string(kind.Kind)), "%d of %d", kind.Done, kind.Total)
-	}
-	if left := status.Total - status.Done - status.Refused - status.LeftOut; status.State == shelf.EmbeddingsFilling && left > 0 && status.PerSecond > 0 {
-		say("Left", "%s, at %.1f a second", time.Duration(float64(left)/status.PerSecond*float64(time.Second)).Round(time.Second), status.PerSecond)
-	}
-	if status.Refused > 0 {
-		say("Refused", "%d, which the model takes in no length", status.Refused)
-	}
-	if status.LeftOut > 0 {
-		say("Left out", "%d, beyond what is kept in memory", status.LeftOut)
-	}
-	say("Memory", "%.1f MiB", float64(status.Bytes)/(1<<20))
-	if status.FailingSince != nil {
-		say("Failing", "for %s", s.now().Sub(*status.FailingSince).Round(time.Second))
-	}
-	fields(w, append(list, section{"Last error", status.LastError})...)
+	return s.does(command{
+		use: "embeddings", short: "Show how far the vectors are by which search goes by meaning too", do: shelf.EmbeddingService.Embeddings,
+		show: func(w io.Writer, status shelf.EmbeddingStatus) {
+			if status.State == shelf.EmbeddingsOff {
+				fmt.Fprintln(w, "No embedding model is configured (llm.embedding_model): search goes by words.")
+				return
+			}
+			whole(w, status)
+		},
+	})
 }

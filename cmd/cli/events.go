@@ -57,11 +57,7 @@ func printEvent(w io.Writer, event feed.Event) {
 }
 
 func printEvents(w io.Writer, page feed.Page) {
-	columns[feed.Event]{
-		"No events.",
-		[]string{"SEQ", "TYPE", "AGENT", "SUBJECT", "DATA", "WHEN"},
-		func(e feed.Event) cells { return cells{e.Seq, e.Type, e.Agent, e.Subject, string(e.Data), e.At} },
-	}.list(w, page.Events)
+	tableOf(w, "seq type agent subject data at=WHEN", "No events.", page.Events)
 	if page.More && len(page.Events) > 0 {
 		fmt.Fprintf(w, "There are more: --after %d\n", page.Seen)
 	}

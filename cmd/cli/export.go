@@ -15,7 +15,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter/cmd/app"
 	"skillrouter/internal/errs"
 	"skillrouter/router/client"
 	"skillrouter/router/exchange"
@@ -24,9 +23,8 @@ import (
 
 // The formats of an export.
 const (
-	toLines     = "jsonl"
-	toMarkdown  = "markdown"
-	toDatabases = "sqlite"
+	toLines    = "jsonl"
+	toMarkdown = "markdown"
 )
 
 // exported is what export prints.
@@ -42,31 +40,28 @@ func (s *shell) exportCommand() *cobra.Command {
 	var query transfer.ExportQuery
 	var force bool
 	return s.remote(s.made(command{
-		use: "export [--to FORMAT] PATH", short: "Write everything that is remembered to a file of JSON lines, or to Markdown or SQLite", args: exactly(&path),
+		use: "export [--to FORMAT] PATH", short: "Write everything that is remembered to a file of JSON lines, or to Markdown", args: exactly(&path),
 		long: `Writes every memory, episodes with their outcomes:
 
   jsonl     a file with a line of JSON for each; "-" is standard output
   markdown  a folder with a file for each, for people to read
-  sqlite    a folder with copies of both databases, which hold everything else too
 
 "skillrouter import --from jsonl" or "--from markdown" takes it in elsewhere, each memory once.
 
 Messages, agents, tasks and tokens are no memories: "skillrouter backup" has them too.`,
 		flags: options{
-			choice("to", &to, []string{toLines, toMarkdown, toDatabases}, "format"),
+			choice("to", &to, []string{toLines, toMarkdown}, "format"),
 			choices("kind", &query.Kinds, transfer.Kinds(), "only this kind").once("kinds"),
 			option("project", &query.Project, "only what belongs to this project"),
 			option("force", &force, "replace PATH if it is there: a file, or a folder that an export to markdown wrote"),
 		},
 		before: func() error {
-			formats := []string{toLines, toMarkdown, toDatabases}
+			formats := []string{toLines, toMarkdown}
 			switch {
 			case !slices.Contains(formats, to):
 				return usagef("--to must be one of %s", strings.Join(formats, ", "))
 			case to != toLines && path == "-":
 				return usagef("an export to %s is a folder: name one", to)
-			case to == toDatabases && (len(query.Kinds) > 0 || query.Project != ""):
-				return usagef("databases are copied as a whole: --kind and --project go with the other formats")
 			}
 			if err := query.Check(); err != nil {
 				return usageError{errors.New(explain(err))}
@@ -74,9 +69,6 @@ Messages, agents, tasks and tokens are no memories: "skillrouter backup" has the
 			return nil
 		},
 	}, func(ctx context.Context) error {
-		if to == toDatabases {
-			return s.exportDatabases(ctx, path)
-		}
 		c, err := s.connect(ctx)
 		if err != nil {
 			return err
@@ -124,26 +116,6 @@ func (s *shell) exportRecords(ctx context.Context, c *client.Client, query trans
 		}
 		fmt.Fprintln(w)
 	})
-}
-
-func (s *shell) exportDatabases(ctx context.Context, folder string) error {
-	backup, err := s.backupSource(ctx, "", false)
-	if err != nil {
-		return err
-	}
-	bar := s.bar("exporting", -1)
-	defer func() { _ = bar.Exit() }()
-	v, err := exportDatabases(ctx, folder, func(w io.Writer) error { return backup(io.MultiWriter(w, bar)) })
-	if err != nil {
-		return err
-	}
-	_ = bar.Clear()
-	out := struct {
-		Path string `json:"path"`
-		To   string `json:"to"`
-		app.Verification
-	}{folder, toDatabases, v}
-	return s.print(out, func(w io.Writer) { printVerification(w, folder, v) })
 }
 
 // writeFile writes a file under another name and gives it its own when it is
@@ -238,27 +210,6 @@ func exportPages(folder string, force bool, out *exported, lines func(visit func
 		}
 		return p.write(indexName, exchange.Index(out.Records))
 	})
-}
-
-// exportDatabases writes the copies of a backup into a folder, looked through.
-func exportDatabases(ctx context.Context, folder string, backup func(w io.Writer) error) (v app.Verification, err error) {
-	never := func(string) bool { return false }
-	err = writeFolder(folder, never, "name another folder", func(dir string) error {
-		reader, writer := io.Pipe()
-		sent := make(chan error, 1)
-		go func() {
-			err := backup(writer)
-			writer.CloseWithError(err)
-			sent <- err
-		}()
-		v, err = app.UnpackArchive(ctx, reader, dir)
-		reader.CloseWithError(err) // a backup that nobody reads on ends
-		if failed := <-sent; err == nil || failed != nil && !errors.Is(failed, err) {
-			return failed // the cause, of which the archive's end that is missing is the consequence
-		}
-		return err
-	})
-	return v, err
 }
 
 // writeFolder fills a folder under another name and gives it its own when it is

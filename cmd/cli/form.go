@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -53,6 +54,22 @@ type command struct {
 	// before completes what is sent, and finds wrong usage that no flag or word
 	// shows alone. It runs before anybody looks for the router.
 	before func() error
+
+	// Of a command that is one operation, see plain.go.
+	do     any                      // the service's method
+	one    any                      // the method that is called instead where the first word names one, as in "runs [RUN_ID]"
+	in     any                      // a pointer to what it takes, where before completes that, or other defaults are meant than the service's
+	words  []string                 // the members that the words of use fill, where these are not called like them
+	hides  string                   // members that are no flags
+	as     func(flag string) string // who acts, if not just the agent
+	hidden bool                     // it goes on working under a name of before, and is shown nowhere
+	// What is shown, see answer.go.
+	kind, rows, says string
+	show             any
+	none             string // what is said where there is nothing
+	became           string // of one that takes something out of use: what becomes of it
+	whole            bool   // one thing is shown whole, and not as a row of its kind's table
+	finds            bool   // it looks for something: where it finds nothing, it exits with 1, as grep does
 }
 
 // starting says whether a command starts the router where none runs.
@@ -66,79 +83,12 @@ const (
 // request is a call of the router.
 type request[A any] func(ctx context.Context, c *client.Client) (A, error)
 
-// gets is a request of a method that takes nothing.
-func gets[S, A any](method func(service S, ctx context.Context) (A, error)) request[A] {
-	return func(ctx context.Context, c *client.Client) (A, error) { return client.Ask(ctx, c, method) }
-}
-
-// sends is a request of a method that takes one thing, such as an id or a draft.
-func sends[S, In, A any](method func(service S, ctx context.Context, in In) (A, error), in *In) request[A] {
-	return func(ctx context.Context, c *client.Client) (A, error) { return client.Send(ctx, c, method, *in) }
-}
-
-// sendsTo is a request of a method that takes what a thing is named by, and what becomes of it.
-func sendsTo[S, To, In, A any](method func(service S, ctx context.Context, to To, in In) (A, error), to *To, in *In) request[A] {
-	return func(ctx context.Context, c *client.Client) (A, error) { return client.SendTo(ctx, c, method, *to, *in) }
-}
-
 // asks makes a command of a request and the way its answer is shown to people.
 func asks[A any](s *shell, of command, ask request[A], show func(w io.Writer, answer A)) *cobra.Command {
 	return s.calls(of, func(ctx context.Context, c *client.Client) error {
 		answer, err := ask(ctx, c)
 		return printed(s, answer, err, show)
 	})
-}
-
-// lists is asks for a command whose answer is a plain list: of usual rows unless *limit says another number, and of most rows
-// at the most. It asks for one row more, and says so where there is one: after the list, and beside JSON on the error output.
-func lists[Row any](s *shell, of command, usual, most int, limit *int, ask request[[]Row], show func(w io.Writer, rows []Row)) *cobra.Command {
-	return s.calls(of, func(ctx context.Context, c *client.Client) error {
-		return printList(ctx, s, c, usual, most, limit, ask, show)
-	})
-}
-
-// printList runs the command that lists makes.
-func printList[Row any](ctx context.Context, s *shell, c *client.Client, usual, most int, limit *int, ask request[[]Row], show func(w io.Writer, rows []Row)) error {
-	wanted := cmp.Or(*limit, usual)
-	if *limit = wanted + 1; wanted < 0 || wanted >= most {
-		*limit = wanted // the router refuses what is beyond
-	}
-	rows, err := ask(ctx, c)
-	if err != nil {
-		return err
-	}
-	more := ""
-	switch {
-	case len(rows) > wanted:
-		rows, more = rows[:wanted], fmt.Sprintf("There are more: --limit %d\n", min(2*wanted, most))
-	case wanted == most && len(rows) == wanted:
-		more = "There may be more: narrow the list by the flags of --help\n"
-	}
-	if err := s.print(rows, func(w io.Writer) { show(w, rows) }); err != nil || more == "" {
-		return err
-	}
-	to := s.out
-	if s.json {
-		to = s.err
-	}
-	_, err = io.WriteString(to, more)
-	return err
-}
-
-// finds is asks for a command that looks for something: where it finds nothing, it exits with 1, as grep does.
-func finds[A any](s *shell, of command, ask request[A], count func(answer A) int, show func(w io.Writer, answer A)) *cobra.Command {
-	return s.calls(of, func(ctx context.Context, c *client.Client) error {
-		answer, err := ask(ctx, c)
-		return found(s, answer, err, count(answer), show)
-	})
-}
-
-// found prints what was looked for and found.
-func found[A any](s *shell, answer A, err error, count int, show func(w io.Writer, answer A)) error {
-	if err != nil {
-		return err
-	}
-	return s.printOr(count == 0, answer, func(w io.Writer) { show(w, answer) })
 }
 
 // printed prints an answer, unless there was none.
@@ -151,7 +101,7 @@ func printed[A any](s *shell, answer A, err error, show func(w io.Writer, answer
 
 // calls makes a command of what it does with the router.
 func (s *shell) calls(of command, run func(ctx context.Context, c *client.Client) error) *cobra.Command {
-	return s.remote(s.made(of, func(ctx context.Context) error {
+	cmd := s.remote(s.made(of, func(ctx context.Context) error {
 		connect := s.connect
 		if of.starts == never {
 			connect = func(context.Context) (*client.Client, error) { return s.client() }
@@ -165,6 +115,8 @@ func (s *shell) calls(of command, run func(ctx context.Context, c *client.Client
 		}
 		return run(ctx, c)
 	}))
+	cmd.Hidden = of.hidden
+	return cmd
 }
 
 // local makes a command that needs no router.
@@ -362,7 +314,7 @@ func (s *shell) flags(in any, names ...string) (list options) {
 	fields := operation.Fields(in)
 	another := slices.ContainsFunc(fields, func(f operation.Field) bool { return f.Name == "agent_id" && !f.Actor }) // than who acts
 	for _, f := range fields {
-		name := strings.ReplaceAll(strings.TrimSuffix(f.Name, "_id"), "_", "-")
+		name, _ := flagName(f.Name)
 		if f.Actor && !another {
 			name = "agent"
 		}
@@ -390,13 +342,23 @@ func (s *shell) flag(name string, f operation.Field) boundFlag {
 	case name == "limit":
 		return limit(f.Value.Addr().Interface().(*int))
 	}
-	help := cmp.Or(f.Doc, strings.ReplaceAll(f.Name, "_", " "))
-	help = strings.ToLower(help[:1]) + help[1:]
+	f.Choices = append(slices.Clone(f.Choices), f.Among...)
+	help := cmp.Or(f.Help, f.Doc, strings.ReplaceAll(f.Name, "_", " "))
+	if second := strings.TrimLeft(help[1:2], "ABCDEFGHIJKLMNOPQRSTUVWXYZ"); second != "" { // it begins with no abbreviation
+		help = strings.ToLower(help[:1]) + help[1:]
+	}
 	if choices := names(f.Choices); len(f.Choices) > 0 && !strings.Contains(help, choices) {
 		help += ": " + choices
 	}
 	// A flag is read into a value of a plain type, and then set, as the field's own type.
 	value, plain := f.Value, reflect.TypeFor[string]()
+	_, whole := flagName(f.Name)
+	if raw, is := value.Addr().Interface().(*json.RawMessage); is {
+		return boundFlag{name: name, add: func(flags *pflag.FlagSet) { flags.Var(jsonValue{raw}, name, help) }}
+	}
+	if f.Seconds {
+		return lifetime(name, value.Addr().Interface(), help)
+	}
 	optional := value.Kind() == reflect.Pointer
 	kind := value.Type()
 	if optional {
@@ -412,7 +374,10 @@ func (s *shell) flag(name string, f operation.Field) boundFlag {
 	if !optional && kind.Kind() != reflect.Slice {
 		read.Elem().Set(value.Convert(plain))
 	}
-	flag := bound(name, read.Interface(), help)
+	flag := bound(name+","+shorthand(name), read.Interface(), help)
+	if whole {
+		flag = phrases(name, read.Interface().(*[]string), help)
+	}
 	if len(f.Choices) > 0 {
 		flag.values = among(f.Choices)
 	}
@@ -460,23 +425,23 @@ func among[Name ~string](all []Name) cobra.CompletionFunc {
 	return cobra.FixedCompletions(safetext.Strings(all), cobra.ShellCompDirectiveNoFileComp)
 }
 
-// lifetime binds a flag to a time, which may be given as seconds too.
-func lifetime(name string, p *time.Duration, help string) boundFlag {
-	o := option(name, p, help)
-	add := o.add
-	o.add = func(flags *pflag.FlagSet) {
-		add(flags)
-		f := flags.Lookup(name)
-		f.Value = secondsValue{f.Value}
-	}
-	return o
+// lifetime binds a flag to seconds, or a pointer to them, which may be given as a length of time too.
+func lifetime(name string, to any, help string) boundFlag {
+	return boundFlag{name: name, add: func(flags *pflag.FlagSet) { flags.Var(&secondsValue{to: reflect.ValueOf(to).Elem()}, name, help) }}
 }
 
-// secondsValue is a time that takes a bare number as seconds.
-type secondsValue struct{ pflag.Value }
+// secondsValue is a flag for a length of time: 90 (seconds), 12h, 7d or 2w.
+type secondsValue struct {
+	to   reflect.Value
+	text string
+}
+
+func (v *secondsValue) String() string { return v.text }
+func (v *secondsValue) Type() string   { return "duration" }
 
 // Set implements pflag.Value.
-func (v secondsValue) Set(text string) error {
+func (v *secondsValue) Set(text string) error {
+	v.text = text
 	number := strings.TrimRight(text, "dw")
 	if n, err := strconv.ParseInt(number, 10, 64); err == nil {
 		switch unit := text[len(number):]; {
@@ -488,33 +453,25 @@ func (v secondsValue) Set(text string) error {
 			text = strconv.FormatInt(7*24*n, 10) + "h"
 		}
 	}
-	return v.Value.Set(text)
+	length, err := time.ParseDuration(text)
+	switch {
+	case err != nil:
+		return err
+	case length < 0 || length%time.Second != 0:
+		return errors.New("it must be whole seconds, and not negative; 0 sets no end")
+	}
+	to := v.to
+	if to.Kind() == reflect.Pointer {
+		to.Set(reflect.New(to.Type().Elem()))
+		to = to.Elem()
+	}
+	to.SetInt(int64(length / time.Second))
+	return nil
 }
 
 // phrases binds a flag to a list whose texts may hold commas.
 func phrases(name string, p *[]string, help string) boundFlag {
 	return boundFlag{name: name, add: func(flags *pflag.FlagSet) { flags.StringArrayVar(p, name, *p, help) }}
-}
-
-// optional binds a flag to what p points at, which stays nil if the flag is not
-// given. standard is what is then meant, and shown as the default.
-func optional[T string | bool | int | int64 | float64 | []string](name string, p **T, standard T, help string) boundFlag {
-	return given(name, p, &standard, bound(name, &standard, help))
-}
-
-// given has p point at value once the flag of that name is given, which of reads into value.
-func given[T any](name string, p **T, value *T, of boundFlag) boundFlag {
-	name, _, _ = strings.Cut(name, ",")
-	read := of.after
-	of.after = func(flags *pflag.FlagSet) {
-		if read != nil {
-			read(flags)
-		}
-		if flags.Changed(name) {
-			*p = value
-		}
-	}
-	return of
 }
 
 // who binds a flag to somebody's name; find says who it is if none is given.

@@ -16,7 +16,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"skillrouter/cmd/records"
-	"skillrouter/learning"
 	"skillrouter/learning/knowledge"
 	"skillrouter/router/client"
 	"skillrouter/router/exchange"
@@ -109,22 +108,10 @@ func (f *foreignImport) guess(path string) {
 }
 
 func (s *shell) importList() *cobra.Command {
-	var filter transfer.ImportFilter
-	return asks(s, command{
-		use: "list", short: "List the imports that added something, the newest first",
-		flags: s.flags(&filter, "cursor", "limit"),
-	}, sends(transfer.Service.Imports, &filter), func(w io.Writer, page transfer.ImportPage) {
-		importTable.list(w, page.Imports)
-		printIf(w, "There are more: --cursor %s\n", page.Next)
+	return s.does(command{
+		use: "list", short: "List the imports that added something, the newest first", do: transfer.Service.Imports, kind: "imports",
+		rows: "short=ID source=WHAT agent_id=BY stored=ADDED left at=WHEN",
 	})
-}
-
-var importTable = columns[learning.Import]{
-	"No imports.",
-	[]string{"ID", "WHAT", "BY", "ADDED", "LEFT", "WHEN"},
-	func(i learning.Import) cells {
-		return cells{shortID(i.ID), i.Source, i.AgentID, i.Stored, i.Left, i.At}
-	},
 }
 
 // undoneImport is what import undo prints.
@@ -143,7 +130,10 @@ Knowledge, facts, procedures and episodes are deleted, lessons retired, patterns
 deprecated, reminders cancelled. What was changed or used since is kept and
 named; --force takes that too. An import that was broken off can be taken back.`,
 		flags: options{option("force", &draft.Force, "also what was changed or used since")},
-	}, full("imports", &id, func(ctx context.Context, c *client.Client) (out undoneImport, err error) {
+	}, func(ctx context.Context, c *client.Client) (out undoneImport, err error) {
+		if id, err = fullID(ctx, c, "imports", id); err != nil {
+			return out, err
+		}
 		out.UndoAnswer = transfer.UndoAnswer{ImportID: id, Skipped: []transfer.Skipped{}}
 		for {
 			part, err := client.SendTo(ctx, c, transfer.Service.Undo, id, draft)
@@ -157,7 +147,7 @@ named; --force takes that too. An import that was broken off can be taken back.`
 				return out, nil
 			}
 		}
-	}), func(w io.Writer, out undoneImport) {
+	}, func(w io.Writer, out undoneImport) {
 		fmt.Fprintf(w, "%s taken back, %s gone already, %s kept\n", thousands(out.Undone), thousands(out.Gone), thousands(out.SkippedCount))
 		if out.SkippedCount > 0 {
 			fmt.Fprintln(w, "Changed or used since, and so kept; --force takes them back too:")

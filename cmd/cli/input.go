@@ -6,11 +6,8 @@ import (
 	"io"
 	"os"
 	"strings"
-	"time"
 
 	"golang.org/x/term"
-
-	"skillrouter/learning"
 )
 
 // open opens a file that was named on the command line; "-" is stdin. The size
@@ -59,19 +56,6 @@ func (s *shell) text(given *string, most int64) error {
 	return err
 }
 
-// changes sees that a patch says something, and reads the long text that it may have, by text; long nil: there is none.
-func changes[P comparable](s *shell, patch *P, long **string) func() error {
-	return func() error {
-		if *patch == *new(P) {
-			return usagef("say what to change")
-		}
-		if long == nil || *long == nil {
-			return nil
-		}
-		return s.text(*long, learning.MaxContent)
-	}
-}
-
 // asJSON is a text as JSON: itself, if it is that already.
 func asJSON(text string) json.RawMessage {
 	if json.Valid([]byte(text)) {
@@ -79,14 +63,6 @@ func asJSON(text string) json.RawMessage {
 	}
 	quoted, _ := json.Marshal(text) // texts cannot fail
 	return quoted
-}
-
-// seconds is a time to live in the router's unit.
-func seconds(ttl time.Duration) (int64, error) {
-	if ttl < 0 || ttl%time.Second != 0 {
-		return 0, usagef("--ttl must be whole seconds, and not negative; 0 sets no end")
-	}
-	return int64(ttl / time.Second), nil
 }
 
 // first returns the first text that is not empty.

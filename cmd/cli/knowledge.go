@@ -21,19 +21,18 @@ import (
 func (s *shell) searchCommand() *cobra.Command {
 	query := search.Query{Shown: true}
 	var all bool
-	return s.calls(command{
-		use: "search TEXT... [--explain]", short: "Search every memory", args: joined(1, &query.Query),
-		flags: append(s.flags(&query, "agent", "time-range", "category", "project", "limit"),
+	return s.does(command{
+		use: "search TEXT... [--explain]", short: "Search every memory", do: search.Service.Search, words: []string{"query"}, in: &query, finds: true, hides: "shown prefer_project",
+		flags: options{
 			option("all", &all, "every memory, which is searched without it too"),
 			choices("kind", &query.Kinds, search.Kinds(), "search this kind of memory"),
-			option("tag", &query.Tags, "only entries with this tag; may be repeated"),
-			scores(&query.Explain),
 			s.minRelevance(&query.MinRelevance, &query.Shown),
-		),
-	}, func(ctx context.Context, c *client.Client) error {
-		query.PreferProject = s.project()
-		results, err := client.Send(ctx, c, search.Service.Search, query)
-		return found(s, results, err, results.Count, printFoundAnywhere)
+		},
+		before: func() error {
+			query.PreferProject = s.project()
+			return nil
+		},
+		show: printFoundAnywhere,
 	})
 }
 
@@ -119,71 +118,14 @@ func hitHead(w io.Writer, place int, title, format string, values ...any) {
 	fmt.Fprintf(w, "%d. %s  [%s]\n", place+1, clean(title), fmt.Sprintf(format, values...))
 }
 
-func (s *shell) knowledgeCommand() *cobra.Command {
-	return s.verbs(verbs{
-		name: "knowledge", short: "What was learned: add, list, show, edit, delete", of: "ID",
-		long: "Tends the entries of knowledge. One is named by its id, or by a beginning or end of it that is no other's: lists show the end.",
-		add:  named(s.rememberCommand(), "add"), list: s.knowledgeList(), show: s.knowledgeShow(), edit: s.knowledgeEdit(),
-		remove: removeKnowledge, gone: "Delete an entry",
-	})
-}
-
-var knowledgeTable = columns[knowledge.Knowledge]{
-	"No entries.",
-	[]string{"ID", "TITLE", "CATEGORY", "PROJECT", "BY", "USED", "CHANGED"},
-	func(k knowledge.Knowledge) cells {
-		return cells{shortID(k.ID), k.Title, k.Category, k.Project, k.Author, fmt.Sprintf("%d×", k.UseCount), k.UpdatedAt}
-	},
-}
-
-func (s *shell) knowledgeList() *cobra.Command {
-	var filter knowledge.Filter
-	return asks(s, command{use: "list", short: "List entries, the newest first", flags: append(s.flags(&filter, "project", "agent", "cursor", "limit"),
-		option("category,c", &filter.Category, "only this category"),
-	)}, sends(knowledge.Lister.List, &filter), func(w io.Writer, page knowledge.Page) {
-		knowledgeTable.list(w, page.Results)
-		printIf(w, "There are more: --cursor %s\n", page.Next)
-	})
-}
-
-func (s *shell) knowledgeShow() *cobra.Command {
-	var id string
-	return asks(s, command{use: "show ID", short: "Show an entry", args: exactly(&id)}, withID("knowledge", knowledge.Service.Entry, &id), s.printKnowledge)
-}
-
-func (s *shell) printKnowledge(w io.Writer, k knowledge.Knowledge) {
-	fields(w, section{"Id", k.ID}, section{"Title", k.Title}, section{"Category", k.Category}, section{"Project", k.Project}, section{"Tags", strings.Join(k.Tags, ", ")},
-		section{"Author", k.Author}, section{"Trust", string(k.Trust)}, section{"Source", k.Source}, section{"Used", fmt.Sprintf("%d×", k.UseCount)},
-		section{"Stored", ago(s.now(), k.CreatedAt)}, section{"Changed", ago(s.now(), k.UpdatedAt)}, section{"Superseded by", k.SupersededBy})
-	sections(w, section{"Content", k.Content})
-}
-
-func (s *shell) knowledgeEdit() *cobra.Command {
-	var id string
-	var patch knowledge.Patch
-	return asks(s, command{
-		use: "edit ID --FIELD TEXT...", short: "Change what an entry says", args: exactly(&id),
-		flags: append(s.flags(&patch, "title", "project", "source", "superseded-by"),
-			optional("content", &patch.Content, "", "what it says; - reads standard input"),
-			optional("category,c", &patch.Category, "", "category"),
-			optional("tag", &patch.Tags, nil, "tag, in place of all there are; may be repeated"),
-		),
-		before: changes(s, &patch, &patch.Content),
-	}, withIDTo("knowledge", knowledge.Service.Update, &id, &patch), s.printKnowledge)
-}
-
 func (s *shell) rememberCommand() *cobra.Command {
 	draft := knowledge.Draft{Category: knowledge.CategoryPattern}
-	return asks(s, command{
-		use: "remember TITLE [CONTENT] --category NAME\n  skillrouter remember SENTENCE", short: "Store what was learned", args: between(1, &draft.Title, &draft.Content),
+	return s.does(command{
+		use: "remember TITLE [CONTENT] --category NAME\n  skillrouter remember SENTENCE", short: "Store what was learned", do: knowledge.Service.Store, in: &draft,
 		long: `Stores an entry of knowledge. Without CONTENT, the content is what standard input
 holds, with "-" too; if it holds nothing, the sentence is the content, and its beginning
 the title. Usual categories are error_solution, pattern, best_practice and gotcha; any
 other name is allowed.`,
-		flags: append(s.flags(&draft, "project", "source", "agent", "supersedes", "id"),
-			option("category,c", &draft.Category, "category"),
-			option("tag", &draft.Tags, "tag; may be repeated"),
-		),
 		before: func() error {
 			sentence := draft.Content == ""
 			if sentence && !isTerminal(s.in) {
@@ -201,19 +143,22 @@ other name is allowed.`,
 			draft.Content, draft.Title = draft.Title, head
 			return nil
 		},
-	}, sends(knowledge.Service.Store, &draft), func(w io.Writer, stored knowledge.Stored) {
-		what := "stored"
-		switch {
-		case stored.Duplicate:
-			what = "is there already"
-		case stored.Updated:
-			what = "updated"
-		}
-		fmt.Fprintf(w, "%s %s\n", clean(stored.ID), what)
-		for _, id := range stored.Supersedes {
-			fmt.Fprintf(w, "It supersedes %s; undo: skillrouter knowledge edit %s --superseded-by \"\"\n", clean(id), clean(id))
-		}
+		show: printStored,
 	})
+}
+
+func printStored(w io.Writer, stored knowledge.Stored) {
+	what := "stored"
+	switch {
+	case stored.Duplicate:
+		what = "is there already"
+	case stored.Updated:
+		what = "updated"
+	}
+	fmt.Fprintf(w, "%s %s\n", clean(stored.ID), what)
+	for _, id := range stored.Supersedes {
+		fmt.Fprintf(w, "It supersedes %s; undo: skillrouter knowledge edit %s --superseded-by \"\"\n", clean(id), clean(id))
+	}
 }
 
 func (s *shell) usedCommand() *cobra.Command {

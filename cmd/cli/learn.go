@@ -412,17 +412,18 @@ func printIncident(w io.Writer, i *history.Incident) {
 
 func (s *shell) briefCommand() *cobra.Command {
 	var query history.BriefQuery
-	return asks(s, command{
-		use: "brief", short: "Show in five lines what fails in a project again and again, and what works", flags: options{s.belongs(&query.Project)},
+	return s.does(command{
+		use: "brief", short: "Show in five lines what fails in a project again and again, and what works", do: history.Service.Brief, in: &query, hides: "folder",
 		before: func() error {
 			if query.Project == s.project() { // the working folder is not another project's
 				query.Folder = workTree()
 			}
 			return nil
 		},
-	}, sends(history.Service.Brief, &query), func(w io.Writer, brief history.Brief) {
-		for line := range strings.Lines(brief.Text) {
-			fmt.Fprintln(w, clean(strings.TrimSuffix(line, "\n")))
-		}
+		show: func(w io.Writer, brief history.Brief) {
+			for line := range strings.Lines(brief.Text) {
+				fmt.Fprintln(w, clean(strings.TrimSuffix(line, "\n")))
+			}
+		},
 	})
 }

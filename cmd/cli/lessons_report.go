@@ -26,7 +26,7 @@ func (s *shell) lessonsReport() *cobra.Command {
 	var title *string
 	var file string
 	return s.calls(command{
-		use: "report TITLE --type TYPE --domain DOMAIN | report --file FILE", short: "Report a lesson, or a file of them", args: perhaps(&title),
+		use: "add TITLE --type TYPE --domain DOMAIN | add --file FILE", aliases: []string{"report"}, short: "Report a lesson, or a file of them", args: perhaps(&title),
 		long: `Reports what was learned. The same lesson again counts as another occurrence.
 
   skillrouter lessons add "Never prune volumes on prod" --type anti_pattern --domain docker \
@@ -39,20 +39,9 @@ What a lesson there leaves open the flags say: --type, --domain, --category,
 --force are for each anti_pattern of it.
 Lessons that are refused are listed by their place and stop nothing; the exit
 code is then 1.`,
-		flags: append(s.flags(&draft, "context", "outcome", "root-cause", "solution", "proposed", "force", "project", "agent", "id"),
+		flags: append(s.flags(&draft, "id", "type", "domain", "category", "context", "action", "outcome", "root-cause", "solution", "instead", "severity", "tag", "agent",
+			"related-file", "command", "trigger", "block", "proposed", "force", "project", "confidence"),
 			option("file,f", &file, "file of lessons; - is standard input"),
-			choice("type,t", &draft.Type, learning.LessonTypes(), "what it is"),
-			option("domain,d", &draft.Domain, "such as docker, security, infrastructure"),
-			option("category,c", &draft.Category, "more closely; the domain if you say none"),
-			option("action", &draft.Action, "what was done"),
-			phrases("instead", &draft.Alternatives, "what to do instead; may be repeated"),
-			choice("severity,s", &draft.Severity, learning.Severities(), "how grave it is (default medium)"),
-			option("tag", &draft.Tags, "tag; may be repeated"),
-			phrases("command", &draft.RelatedCommands, "command that it is about; of an anti_pattern: what to stop; may be repeated"),
-			phrases("related-file", &draft.RelatedFiles, "file that it is about; may be repeated"),
-			option("trigger", &draft.TriggerPattern, "of an anti_pattern: an RE2 expression over each command"),
-			option("block", &draft.BlockAction, "of an anti_pattern: block whatever the severity"),
-			optional("confidence", &draft.Confidence, lesson.DefaultConfidence, "how sure you are, 0 to 1"),
 		),
 		before: func() error {
 			switch {

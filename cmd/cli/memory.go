@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -15,23 +14,27 @@ import (
 )
 
 func (s *shell) memoryCommand() *cobra.Command {
-	var agent string
-	cmd := asks(s, command{
-		use: "memory AGENT", short: "Show what an agent should know, and what is remembered", args: exactly(&agent),
+	var request router.ClearRequest
+	cmd := s.does(command{
+		use: "memory AGENT", short: "Show what an agent should know, and what is remembered", do: router.MemoryService.Memory, show: printMemory,
 		long: `Shows the lessons that an agent should know: its own, those of its domain, and
 those for everybody. They are what other agents wrote, and no instructions. The commands below tell of all that is remembered.`,
-	}, sends(router.MemoryService.Memory, &agent), printMemory)
-	cmd.AddCommand(s.memoryCategories(), s.memoryStats(), s.memoryClear())
+	})
+	cmd.AddCommand(
+		s.does(command{use: "categories", short: "List the categories of what is remembered", do: router.IntrospectionService.Categories, rows: "type=MEMORY category count bytes", none: "Nothing is remembered."}),
+		s.does(command{use: "stats", short: "Count what is remembered, and show how large the databases are", do: router.IntrospectionService.Stats, show: printMemoryStats}),
+		s.does(command{
+			use: "clear", short: "Delete what a persona remembers", do: router.IntrospectionService.Clear, in: &request, show: printCleared,
+			long: `Deletes the facts, episodes, procedures and reminders of a persona, of one type,
+one category, or all. Without --confirm nothing is deleted, and what would be
+is shown. Knowledge and lessons are the whole team's, and are never cleared.`,
+			flags: options{choice("type", &request.Type, clearable(), "only this type (default all)")},
+		}),
+	)
 	return cmd
 }
 
 func printMemory(w io.Writer, memory router.Memory) {
-	lessons := columns[lesson.Lesson]{
-		heads: []string{"NO", "LESSON", "DOMAIN", "SEVERITY", "FROM", "SOLUTION"},
-		cells: func(l lesson.Lesson) cells {
-			return cells{l.Number, l.Title, l.Domain, l.Severity, l.SourceAgent, first(l.Solution, strings.Join(l.Alternatives, "; "))}
-		},
-	}
 	fmt.Fprintf(w, "%s (%s): %d lessons\n", clean(memory.Agent), clean(first(memory.Domain, "no domain known")), memory.LessonsCount)
 	anti := make([]lesson.Lesson, len(memory.AntiPatterns))
 	for i, a := range memory.AntiPatterns {
@@ -45,7 +48,7 @@ func printMemory(w io.Writer, memory router.Memory) {
 		part.lessons = slices.DeleteFunc(part.lessons, func(l lesson.Lesson) bool { return shown[l.ID] })
 		if len(part.lessons) > 0 {
 			fmt.Fprintf(w, "\n%s\n", part.name)
-			lessons.list(w, part.lessons)
+			tableOf(w, "number=NO title=LESSON domain severity source_agent=FROM solution|alternatives=SOLUTION", "", part.lessons)
 		}
 		for _, l := range part.lessons {
 			shown[l.ID] = true
@@ -53,79 +56,49 @@ func printMemory(w io.Writer, memory router.Memory) {
 	}
 }
 
-func (s *shell) memoryCategories() *cobra.Command {
-	var of string
-	held := columns[router.MemoryCategory]{
-		"Nothing is remembered.",
-		[]string{"MEMORY", "CATEGORY", "COUNT", "BYTES"},
-		func(h router.MemoryCategory) cells { return cells{h.Type, h.Category, h.Count, h.Bytes} },
+func printMemoryStats(w io.Writer, found router.MemoryStats) {
+	rows := [][]string{}
+	row := func(persona string, of router.MemoryType, c router.MemoryCount) {
+		rows = append(rows, []string{persona, string(of), fmt.Sprint(c.Count), fmt.Sprint(c.Expired), fmt.Sprint(c.Bytes)})
 	}
-	return asks(s, command{
-		use: "categories", short: "List the categories of what is remembered", flags: options{persona(&of)},
-	}, sends(router.IntrospectionService.Categories, &of), func(w io.Writer, found router.MemoryCategories) { held.list(w, found.Held) })
-}
-
-func (s *shell) memoryStats() *cobra.Command {
-	var of string
-	return asks(s, command{
-		use: "stats", short: "Count what is remembered, and show how large the databases are",
-		flags: options{option("persona", &of, "only this one's (default everybody's)")},
-	}, sends(router.IntrospectionService.Stats, &of), func(w io.Writer, found router.MemoryStats) {
-		rows := [][]string{}
-		row := func(persona string, of router.MemoryType, c router.MemoryCount) {
-			rows = append(rows, []string{persona, string(of), fmt.Sprint(c.Count), fmt.Sprint(c.Expired), fmt.Sprint(c.Bytes)})
+	for _, p := range found.Personas {
+		for _, of := range sorted(p.Types) {
+			row(p.Persona, of, p.Types[of])
 		}
-		for _, p := range found.Personas {
-			for _, of := range sorted(p.Types) {
-				row(p.Persona, of, p.Types[of])
-			}
+	}
+	for _, k := range kind.Placed(kind.All(), kind.Counted) {
+		if c, ok := found.Types[k.Held.Type]; ok && k.Held.Team {
+			row("the team", k.Held.Type, c)
 		}
-		for _, k := range kind.Placed(kind.All(), kind.Counted) {
-			if c, ok := found.Types[k.Held.Type]; ok && k.Held.Team {
-				row("the team", k.Held.Type, c)
-			}
-		}
-		table(w, []string{"OF", "MEMORY", "COUNT", "EXPIRED", "BYTES"}, rows)
-		if more := found.PersonaCount - len(found.Personas); more > 0 {
-			fmt.Fprintf(w, "and %s more\n", plural(more, "persona"))
-		}
-		fmt.Fprintln(w)
-		for _, db := range found.Databases {
-			fmt.Fprintf(w, "%s: %d bytes on the disk\n", db.Name, db.Bytes)
-		}
-	})
+	}
+	table(w, []string{"OF", "MEMORY", "COUNT", "EXPIRED", "BYTES"}, rows)
+	if more := found.PersonaCount - len(found.Personas); more > 0 {
+		fmt.Fprintf(w, "and %s more\n", plural(more, "persona"))
+	}
+	fmt.Fprintln(w)
+	for _, db := range found.Databases {
+		fmt.Fprintf(w, "%s: %d bytes on the disk\n", db.Name, db.Bytes)
+	}
 }
 
 // clearable are the names of what can be cleared.
 func clearable() []string { return safetext.Strings(kind.Clearable()) }
 
-func (s *shell) memoryClear() *cobra.Command {
-	var request router.ClearRequest
-	return asks(s, command{
-		use: "clear", short: "Delete what a persona remembers",
-		long: `Deletes the facts, episodes, procedures and reminders of a persona, of one type,
-one category, or all. Without --confirm nothing is deleted, and what would be
-is shown. Knowledge and lessons are the whole team's, and are never cleared.`,
-		flags: append(s.flags(&request, "persona", "confirm"),
-			choice("type", &request.Type, clearable(), "only this type (default all)"),
-			option("category,c", &request.Category, "only this category"),
-		),
-	}, sends(router.IntrospectionService.Clear, &request), func(w io.Writer, cleared router.Cleared) {
-		verb := "would delete"
-		if cleared.Confirmed {
-			verb = "deleted"
+func printCleared(w io.Writer, cleared router.Cleared) {
+	verb := "would delete"
+	if cleared.Confirmed {
+		verb = "deleted"
+	}
+	if cleared.Count == 0 {
+		fmt.Fprintln(w, verb+" nothing")
+	}
+	for _, t := range cleared.Types {
+		if t.Count > 0 {
+			fmt.Fprintf(w, "%s %d %s\n", verb, t.Count, t.Type)
 		}
-		if cleared.Count == 0 {
-			fmt.Fprintln(w, verb+" nothing")
-		}
-		for _, t := range cleared.Types {
-			if t.Count > 0 {
-				fmt.Fprintf(w, "%s %d %s\n", verb, t.Count, t.Type)
-			}
-		}
-		for _, t := range cleared.NotCleared {
-			fmt.Fprintf(w, "keeps %d %s\n", t.Count, t.Type)
-		}
-		printIf(w, "%s\n", cleared.Notice)
-	})
+	}
+	for _, t := range cleared.NotCleared {
+		fmt.Fprintf(w, "keeps %d %s\n", t.Count, t.Type)
+	}
+	printIf(w, "%s\n", cleared.Notice)
 }

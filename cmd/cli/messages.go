@@ -125,38 +125,18 @@ func (s *shell) awayOnce() (up func(), down func(err error, _ time.Duration)) {
 func (s *shell) line(m operational.Message) error {
 	return s.print(m, func(w io.Writer) {
 		fmt.Fprintf(w, "%s  #%d  %s -> %s  %s  %s\n",
-			m.CreatedAt.Local().Format(time.TimeOnly), m.Seq, clean(m.From), clean(first(m.To, "all")), clean(m.Signal), clean(sentence(m)))
+			m.CreatedAt.Local().Format(time.TimeOnly), m.Seq, clean(m.From), clean(first(m.To, "all")), clean(m.Signal), clean(m.Says()))
 	})
 }
 
 func printInbox(w io.Writer, inbox comms.Inbox) {
-	messages := make([]operational.Message, len(inbox.Messages))
-	for i, m := range inbox.Messages {
-		messages[i] = m.Message
-	}
-	messageTable.list(w, messages)
-	if inbox.More && len(messages) > 0 {
+	tableOf(w, messageRows, "No messages.", inbox.Messages)
+	if inbox.More && len(inbox.Messages) > 0 {
 		fmt.Fprintf(w, "There are more: --after %d\n", inbox.LastSeq)
 	}
 }
 
-var messageTable = columns[operational.Message]{
-	"No messages.",
-	[]string{"SEQ", "FROM", "SIGNAL", "MESSAGE", "SENT"},
-	func(m operational.Message) cells {
-		return cells{m.Seq, m.From, m.Signal, sentence(m), m.CreatedAt}
-	},
-}
-
-// sentence is what a message says to a person: its text, where it holds nothing else or is the router's own mail, whose other
-// fields are for programs.
-func sentence(m operational.Message) string {
-	var fields map[string]json.RawMessage
-	if text := m.Text(); text != "" && (m.From == router.MailAgent || json.Unmarshal(m.Context, &fields) == nil && len(fields) == 1) {
-		return text
-	}
-	return string(m.Context)
-}
+const messageRows = "seq from_agent_id=FROM signal says=MESSAGE created_at=SENT"
 
 // captain is whom a person at the terminal speaks as.
 const captain = "captain"
@@ -169,7 +149,6 @@ func (s *shell) signalCommand() *cobra.Command {
 	var draft operational.MessageDraft
 	var words []string
 	var object, text string
-	var ttl time.Duration
 	var broadcast, wait bool
 	return asks(s, command{
 		use:   "signal AGENT SIGNAL [--text TEXT | --context JSON]\n  skillrouter signal --all SIGNAL [--text TEXT | --context JSON]",
@@ -180,20 +159,14 @@ of a group: a kind of agents (claude-code), a project or a role. A group's messa
 is for the first member that comes, with --all for each that comes within --ttl
 (a day). A stop, pause or resume is for those members that live now. Without
 AGENT, --all means every agent; so does the AGENT "all".`,
-		flags: append(s.flags(&draft, "thread", "priority", "ack-required"),
+		flags: append(s.flags(&draft, "thread", "priority", "ack-required", "ttl", "key"),
 			who("agent", &draft.From, s.sender, "agent that you speak as (SKILLROUTER_AGENT, else captain)").once("from"),
 			option("all", &broadcast, "to every agent, or with AGENT to each member of that group").once("broadcast"),
 			waits(&wait),
 			option("context", &object, "JSON object that goes with it"),
 			option("text", &text, "text that goes with it, as the context {\"text\": TEXT}"),
-			option("key", &draft.IdempotencyKey, "idempotency key: the same again is sent once"),
-			lifetime("ttl", &ttl, "how long it waits, such as 90 (seconds) or 1h; then it is handed to nobody"),
 		),
 		before: func() error {
-			var err error
-			if draft.TTLSeconds, err = seconds(ttl); err != nil {
-				return err
-			}
 			if len(words) == 2 && words[0] == everybody {
 				broadcast, words = true, words[1:]
 			}

@@ -37,7 +37,7 @@ Scripts name a file with --passphrase-file FILE, which every command takes: its
 first line end is no part of the passphrase. With --as-person every command asks
 first: what you then remember or import counts as a person's word.`,
 	}, s.passphraseSet(), s.passphraseStops(), s.passphraseReset(),
-		asks(s, command{use: "status", short: "Say whether a passphrase is set"}, gets(client.Persons.State), s.printPassphrase))
+		s.does(command{use: "status", short: "Say whether a passphrase is set", do: person.PersonService.State, show: s.printPassphrase}))
 }
 
 func (s *shell) passphraseSet() *cobra.Command {
@@ -102,17 +102,10 @@ func (s *shell) printPassphrase(w io.Writer, state person.PassphraseState) {
 }
 
 func (s *shell) passphraseStops() *cobra.Command {
-	var word string
-	var draft person.StopsDraft
-	return asks(s, command{
-		use: "agents-may-stop on|off", short: "Say whether the setting agents_may_stop has effect, from the router's next start on", args: exactly(&word),
-		before: func() error {
-			if draft.On = word == "on"; word != "on" && word != "off" {
-				return usagef("say on or off, not %q", word)
-			}
-			return nil
-		},
-	}, sends(client.Persons.AllowStops, &draft), s.printPassphrase)
+	return s.does(command{
+		use: "agents-may-stop on|off", short: "Say whether the setting agents_may_stop has effect, from the router's next start on",
+		do: person.PersonService.AllowStops, words: []string{"on"}, show: s.printPassphrase,
+	})
 }
 
 func (s *shell) passphraseReset() *cobra.Command {

@@ -107,38 +107,6 @@ func table(w io.Writer, heading []string, rows [][]string) {
 	t.Flush()
 }
 
-// columns is how things of a kind are shown in a table, a row each.
-type columns[Row any] struct {
-	none  string // is said where there are no rows; empty: the headings stand alone
-	heads []string
-	cells func(row Row) cells
-}
-
-// cells is a row of a table: texts, numbers, and times, which are shown by how long ago they are.
-type cells []any
-
-// list prints the rows.
-func (c columns[Row]) list(w io.Writer, rows []Row) {
-	if len(rows) == 0 && c.none != "" {
-		fmt.Fprintln(w, c.none)
-		return
-	}
-	now, texts := time.Now(), make([][]string, len(rows))
-	for i, row := range rows {
-		for _, value := range c.cells(row) {
-			text := fmt.Sprint(value)
-			if at, ok := value.(time.Time); ok {
-				text = ago(now, at)
-			}
-			texts[i] = append(texts[i], text)
-		}
-	}
-	table(w, c.heads, texts)
-}
-
-// one prints a table of one row.
-func (c columns[Row]) one(w io.Writer, row Row) { c.list(w, []Row{row}) }
-
 // printIf prints a text by a format with one %s, unless there is none.
 func printIf(w io.Writer, format, text string) {
 	if text != "" {

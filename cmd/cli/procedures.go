@@ -7,52 +7,71 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"skillrouter/learning"
 	"skillrouter/learning/procedure"
 	"skillrouter/learning/runbooks"
 	"skillrouter/router/client"
 )
 
+const procedureRows = "persona name version category steps runs success_rate=SUCCESS description"
+
 func (s *shell) proceduresCommand() *cobra.Command {
+	everybodys := func(p *string) options {
+		return options{option("persona", p, "whose memory (default \"default\"; \"*\": everybody's)")}
+	}
+	var query procedure.Query
 	return s.verbs(verbs{
-		name: "procedures", short: "Steps that worked, to be gone through again: add, list, show, edit, run, delete", of: "NAME", persona: true,
-		add: named(s.proceduresSave(), "add"), list: s.proceduresList(), show: s.proceduresShow(), edit: s.proceduresEdit(),
-		remove: removeProcedure, gone: "Delete a procedure and its file",
-		more: []*cobra.Command{s.proceduresSearch(), s.proceduresCheck(), s.proceduresRun(), s.proceduresRuns()},
+		name: "procedures", short: "Steps that worked, to be gone through again: add, list, show, edit, run, delete", of: "NAME",
+		rows: procedureRows,
+		plain: []command{
+			{use: "show NAME", short: "Print a procedure", do: procedure.Service.Procedure},
+			{
+				use: "search TEXT...", short: "Find procedures by what they are needed for", do: procedure.Service.Search, in: &query, finds: true,
+				words: []string{"query"}, flags: everybodys(&query.Persona), show: printFoundProcedures,
+			},
+			{
+				use: "runs [RUN_ID]", short: "List runs, or print one", do: procedure.Service.Runs, one: procedure.Service.Run, kind: "runs", whole: true,
+				rows: "short=RUN persona procedure status steps agent_id started_at=STARTED reason",
+			},
+		},
+		more:   []*cobra.Command{s.proceduresList(everybodys), s.proceduresAdd(), s.proceduresEdit(), s.proceduresCheck(), s.proceduresRun()},
+		remove: command{do: procedure.Service.Delete, short: "Delete a procedure and its file", hides: "version"},
 	})
 }
 
-// ofPersona is the flag that selects by persona where one may say everybody's.
-func ofPersona(p *string) boundFlag {
-	return option("persona", p, "whose memory (default \"default\"; \"*\": everybody's)")
-}
-
-func (s *shell) proceduresList() *cobra.Command {
+func (s *shell) proceduresList(everybodys func(*string) options) *cobra.Command {
 	type listing struct {
 		procedure.Page
 		Problems []procedure.FileProblem `json:"problems,omitempty"`
 	}
 	var filter procedure.Filter
-	return asks(s, command{use: "list", short: "List procedures, and the files that hold none", flags: options{
-		ofPersona(&filter.Persona),
+	return asks(s, command{use: "list", short: "List procedures, and the files that hold none", flags: append(everybodys(&filter.Persona),
 		option("category,c", &filter.Category, "only procedures of this category"),
 		cursor(&filter.After).once("after"),
 		limit(&filter.Limit),
-	}}, func(ctx context.Context, c *client.Client) (all listing, err error) {
+	)}, func(ctx context.Context, c *client.Client) (all listing, err error) {
 		if all.Page, err = client.Send(ctx, c, procedure.Service.List, filter); err != nil {
 			return all, err
 		}
 		all.Problems, err = client.Ask(ctx, c, procedure.Service.Problems)
 		return all, err
 	}, func(w io.Writer, all listing) {
-		procedureTable.list(w, all.Procedures)
-		printIf(w, "More with --cursor %q.\n", all.Next)
+		tableOf(w, procedureRows, "No procedures.", all.Procedures)
+		printIf(w, "There are more: --cursor %s\n", all.Next)
 		printProblems(s.err, all.Problems)
 	})
+}
+
+func printFoundProcedures(w io.Writer, found procedure.Results) {
+	tableOf(w, procedureRows, "No procedures.", found.Results)
+	for _, hit := range found.Results {
+		if len(hit.Why) > 0 {
+			fmt.Fprintf(w, "\n%s  [%.3f]\n", clean(hit.Name), hit.RelevanceScore)
+			explained(w, hit.RelevanceScore, hit.Why)
+		}
+	}
 }
 
 // printProblems tells what is wrong with files, and where.
@@ -70,57 +89,6 @@ func placeIn(p procedure.FileProblem) string {
 	return fmt.Sprintf("%s:%d:%d", clean(p.File), p.Line, p.Column)
 }
 
-var procedureTable = columns[procedure.Procedure]{
-	"No procedures.",
-	[]string{"PERSONA", "NAME", "VERSION", "CATEGORY", "STEPS", "SUCCESS", "DESCRIPTION"},
-	func(p procedure.Procedure) cells {
-		return cells{p.Persona, p.Name, p.Version, p.Category, len(p.Steps), successOf(p), p.Description}
-	},
-}
-
-func successOf(p procedure.Procedure) string {
-	if p.Runs == 0 && p.SuccessRate == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%.0f%% of %d", 100*p.SuccessRate, p.Runs)
-}
-
-func (s *shell) proceduresShow() *cobra.Command {
-	var ref procedure.Ref
-	return asks(s, command{
-		use: "show NAME", short: "Print a procedure", args: exactly(&ref.Name),
-		flags: options{persona(&ref.Persona), option("version", &ref.Version, "an older version")},
-	}, sends(procedure.Service.Procedure, &ref), printProcedure)
-}
-
-func printProcedure(w io.Writer, p procedure.Procedure) {
-	fmt.Fprintf(w, "%s/%s, version %d, %s\n", clean(p.Persona), clean(p.Name), p.Version, clean(p.Category))
-	printIf(w, "%s\n", p.Description)
-	printIf(w, "file: %s\n", p.File)
-	if success := successOf(p); success != "" {
-		fmt.Fprintf(w, "succeeded: %s runs, in %s\n", success, spanOf(p.AvgTime))
-	}
-	for _, param := range p.Params {
-		fmt.Fprintf(w, "param %s", clean(param.Name))
-		if len(param.Default) > 0 {
-			fmt.Fprintf(w, " (default %s)", clean(string(param.Default)))
-		}
-		fmt.Fprintln(w, " "+clean(param.Description))
-	}
-	for i, step := range p.Steps {
-		printStep(w, i, step)
-		if i < len(p.StepStats) {
-			if st := p.StepStats[i]; st.Succeeded+st.Failed+st.Skipped+st.Unknown > 0 {
-				fmt.Fprintf(w, "   %d succeeded, %d failed, %d skipped, %d unknown\n", st.Succeeded, st.Failed, st.Skipped, st.Unknown)
-			}
-		}
-	}
-}
-
-func spanOf(seconds float64) string {
-	return time.Duration(seconds * float64(time.Second)).Round(100 * time.Millisecond).String()
-}
-
 func printStep(w io.Writer, index int, step procedure.Step) {
 	fmt.Fprintf(w, "\n%d. %s\n", index+1, clean(step.Name))
 	for _, line := range []struct{ name, text string }{
@@ -133,31 +101,6 @@ func printStep(w io.Writer, index int, step procedure.Step) {
 			fmt.Fprintf(w, "   %s%s\n", line.name, clean(text))
 		}
 	}
-}
-
-func (s *shell) proceduresSearch() *cobra.Command {
-	var query procedure.Query
-	return finds(s, command{
-		use: "search TEXT...", short: "Find procedures by what they are needed for", args: joined(1, &query.Query),
-		flags: options{
-			ofPersona(&query.Persona),
-			option("category,c", &query.Category, "only procedures of this category"),
-			limit(&query.Limit),
-			scores(&query.Explain),
-		},
-	}, sends(procedure.Service.Search, &query), func(found procedure.Results) int { return len(found.Results) }, func(w io.Writer, found procedure.Results) {
-		var list []procedure.Procedure
-		for _, hit := range found.Results {
-			list = append(list, hit.Procedure)
-		}
-		procedureTable.list(w, list)
-		for _, hit := range found.Results {
-			if len(hit.Why) > 0 {
-				fmt.Fprintf(w, "\n%s  [%.3f]\n", clean(hit.Name), hit.RelevanceScore)
-				explained(w, hit.RelevanceScore, hit.Why)
-			}
-		}
-	})
 }
 
 // readProcedure reads a file that was named on the command line.
@@ -200,11 +143,12 @@ func (s *shell) proceduresCheck() *cobra.Command {
 	})
 }
 
-func (s *shell) proceduresSave() *cobra.Command {
+func (s *shell) proceduresAdd() *cobra.Command {
 	var file, of, agent string
 	var draft procedure.Draft
-	return asks(s, command{
-		use: "save FILE", short: "Store a procedure from a file (- is standard input)", args: exactly(&file),
+	return s.does(command{
+		do: procedure.Service.Save, in: &draft, hides: "name description category learned_from", show: printSaved,
+		use: "add FILE", aliases: []string{"save"}, short: "Store a procedure from a file (- is standard input)", args: exactly(&file),
 		flags: options{
 			option("persona", &of, "whose memory, whatever the file says"),
 			who("agent", &agent, s.agent, "agent that saves it (SKILLROUTER_AGENT)"),
@@ -218,7 +162,7 @@ func (s *shell) proceduresSave() *cobra.Command {
 			draft.Persona, draft.AgentID = first(of, draft.Persona), agent
 			return err
 		},
-	}, sends(procedure.Service.Save, &draft), printSaved)
+	})
 }
 
 func printSaved(w io.Writer, saved procedure.Saved) {
@@ -227,26 +171,27 @@ func printSaved(w io.Writer, saved procedure.Saved) {
 		return
 	}
 	fmt.Fprintf(w, "%s/%s saved as version %d\n", clean(saved.Persona), clean(saved.Name), saved.Version)
-	secretsCut(w, saved.Redacted)
+	printIf(w, "secrets were cut out of it: %s\n", strings.Join(saved.Redacted, ", "))
 }
 
 func (s *shell) proceduresEdit() *cobra.Command {
 	var ref procedure.Ref
 	var file, agent string
-	var description, category *string
+	var says struct {
+		Description *string `json:"description" doc:"What it is for"`
+		Category    *string `json:"category" doc:"Category"`
+	}
 	var read procedure.File
 	return asks(s, command{
 		use: "edit NAME [FILE] [--description TEXT] [--category NAME]", short: "Change a procedure: its steps by a file, or what is said of it", args: between(1, &ref.Name, &file),
 		long: "Changes a procedure, as a new version; runs under way go on with theirs. FILE holds\nall of it, as \"procedures add\" reads it; - is standard input.",
-		flags: options{
+		flags: append(s.flags(&says, "description", "category"),
 			persona(&ref.Persona),
-			optional("description", &description, "", "what it is for"),
-			optional("category,c", &category, "", "category"),
 			who("agent", &agent, s.agent, "agent that changes it (SKILLROUTER_AGENT)"),
-		},
+		),
 		before: func() (err error) {
 			if file == "" {
-				if description == nil && category == nil {
+				if says.Description == nil && says.Category == nil {
 					return usagef("say what to change: a FILE, --description or --category")
 				}
 				return nil
@@ -266,47 +211,14 @@ func (s *shell) proceduresEdit() *cobra.Command {
 			draft = read.Draft
 		}
 		draft.Persona, draft.Name, draft.AgentID = now.Persona, now.Name, agent
-		if description != nil {
-			draft.Description = *description
+		if says.Description != nil {
+			draft.Description = *says.Description
 		}
-		if category != nil {
-			draft.Category = *category
+		if says.Category != nil {
+			draft.Category = *says.Category
 		}
 		return client.Send(ctx, c, procedure.Service.Save, draft)
 	}, printSaved)
-}
-
-func (s *shell) proceduresRuns() *cobra.Command {
-	var id *string
-	var filter procedure.RunFilter
-	return s.calls(command{
-		use: "runs [RUN_ID]", short: "List runs, or print one", args: perhaps(&id),
-		flags: s.flags(&filter, "persona", "procedure", "agent", "status", "limit"),
-	}, func(ctx context.Context, c *client.Client) error {
-		if id != nil {
-			whole, err := fullID(ctx, c, "runs", *id)
-			if err != nil {
-				return err
-			}
-			run, err := client.Send(ctx, c, procedure.Service.Run, whole)
-			return printed(s, run, err, printRun)
-		}
-		return printList(ctx, s, c, learning.DefaultEpisodeLimit, learning.MaxLimit, &filter.Limit, sends(procedure.Service.Runs, &filter), runTable.list)
-	})
-}
-
-var runTable = columns[procedure.Run]{
-	"No runs.",
-	[]string{"RUN", "PROCEDURE", "STATUS", "STEPS", "AGENT", "STARTED", "REASON"},
-	func(run procedure.Run) cells {
-		done := 0
-		for _, step := range run.Steps {
-			if step.EndedAt != nil {
-				done++
-			}
-		}
-		return cells{shortID(run.ID), run.Persona + "/" + run.Procedure, run.Status, fmt.Sprintf("%d of %d", done, len(run.Steps)), run.AgentID, run.StartedAt, run.Reason}
-	},
 }
 
 func printRun(w io.Writer, run procedure.Run) {

@@ -19,16 +19,20 @@ import (
 func (s *shell) queryCommand() *cobra.Command {
 	var query router.Query
 	least, shown := 0.0, true
-	return finds(s, command{
+	return s.calls(command{
 		use: "query TEXT...", short: "Ask a question of every memory, and how agents and tasks stand", args: joined(1, &query.Query),
 		flags: append(s.flags(&query, "type", "agent", "project", "limit"),
 			s.minRelevance(&least, &shown),
 		),
-	}, func(ctx context.Context, c *client.Client) (router.Answer, error) {
+	}, func(ctx context.Context, c *client.Client) error {
 		query.PreferProject = s.project()
 		answer, err := client.Send(ctx, c, router.Service.Ask, query)
-		return relevantOf(answer, least, shown), err
-	}, answered, printAnswer)
+		if err != nil {
+			return err
+		}
+		answer = relevantOf(answer, least, shown)
+		return s.printOr(answered(answer) == 0, answer, func(w io.Writer) { printAnswer(w, answer) })
+	})
 }
 
 // relevantOf leaves out of an answer what is less relevant than a person wants to see. What was not found by its words
@@ -146,25 +150,10 @@ With --why, what is in it and what was left out is printed to standard error.`,
 func contextWhy(w io.Writer, built contexts.Context) {
 	fmt.Fprintf(w, "%d of %d tokens (%s)\n", built.Tokens, built.Budget, built.Tokenizer)
 	if len(built.Items) > 0 {
-		columns[contexts.Item]{
-			heads: []string{"KIND", "ID", "TITLE", "AUTHOR", "TRUST", "SCORE", "TOKENS", ""},
-			cells: func(i contexts.Item) cells {
-				var notes []string
-				if i.Cut {
-					notes = append(notes, "cut")
-				}
-				if len(i.Gone) > 0 {
-					notes = append(notes, "no longer there: "+strings.Join(i.Gone, ", "))
-				}
-				return cells{i.Kind, i.ID, i.Title, i.Author, i.Trust, fmt.Sprintf("%.2f", i.Score), i.Tokens, strings.Join(notes, "; ")}
-			},
-		}.list(w, built.Items)
+		tableOf(w, "kind id title author trust score tokens cut+gone=", "", built.Items)
 	}
 	if len(built.LeftOut) > 0 {
 		fmt.Fprintf(w, "left out: %d\n", built.LeftOutCount)
-		columns[contexts.LeftOut]{
-			heads: []string{"KIND", "ID", "REASON"},
-			cells: func(l contexts.LeftOut) cells { return cells{l.Kind, l.ID, l.Reason} },
-		}.list(w, built.LeftOut)
+		tableOf(w, "kind id reason", "", built.LeftOut)
 	}
 }

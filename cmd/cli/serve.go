@@ -136,10 +136,7 @@ func (s *shell) configShow() *cobra.Command {
 			lines = append(lines, line{setting.Name, setting.Show(loaded.Config), loaded.Origins[setting.Name], setting.Env()})
 		}
 		return s.print(lines, func(w io.Writer) {
-			columns[line]{
-				heads: []string{"SETTING", "VALUE", "FROM"},
-				cells: func(l line) cells { return cells{l.Name, l.Value, l.Origin} },
-			}.list(w, lines)
+			tableOf(w, "name=SETTING value origin=FROM", "", lines)
 			if loaded.File == "" && config.DefaultFile() != "" {
 				fmt.Fprintf(w, "\nNo configuration file; %s would be read.\n", config.DefaultFile())
 			}

@@ -18,8 +18,8 @@ const valueRows = 20
 func (s *shell) valueCommand() *cobra.Command {
 	var query value.Query
 	var since string
-	return asks(s, command{
-		use: "value", short: "Show what agents were told, what they used of it, and what is proposed for retirement",
+	return s.does(command{
+		use: "value", do: value.Service.Value, in: &query, hides: "days", show: printValue, short: "Show what agents were told, what they used of it, and what is proposed for retirement",
 		long: `Show what agents were told, what they used of it, which mistakes came back
 all the same, and what it cost in tokens.
 
@@ -29,13 +29,12 @@ that was told of and not made where its program ran. What was told 20 times and
 never used is proposed for retirement, with the command that does it.`,
 		flags: options{
 			option("since", &since, "how far back, in whole days, such as 7d or 168h (7d)"),
-			option("project", &query.Project, "only this project"),
 		},
 		before: func() (err error) {
 			query.Days, err = daysOf(since)
 			return err
 		},
-	}, sends(value.Service.Value, &query), printValue)
+	})
 }
 
 // daysOf reads a length of time in days, or in hours that are rounded up.
@@ -73,20 +72,10 @@ func printValue(w io.Writer, r value.Report) {
 		return
 	}
 	fmt.Fprintf(w, "Of the %d of which it is known what came of them: %d used, %d mistakes prevented, %d made all the same.\n\n", r.Total.Judged, r.Total.Used, r.Total.Prevented, r.Total.Repeated)
-	heads := []string{"TOLD", "KNOWN", "USED", "PREVENTED", "REPEATED", "TOKENS"}
-	columns[value.Moment]{
-		heads: append([]string{"WHEN"}, heads...),
-		cells: func(m value.Moment) cells {
-			return cells{string(m.Moment), m.Shown, m.Judged, m.Used, m.Prevented, m.Repeated, m.Tokens}
-		},
-	}.list(w, r.Moments)
+	const figures = " shown=TOLD judged=KNOWN used prevented repeated tokens"
+	tableOf(w, "moment=WHEN"+figures, "", r.Moments)
 	fmt.Fprintln(w)
-	columns[value.Item]{
-		heads: append(append([]string{"KIND", "ID"}, heads...), "TITLE"),
-		cells: func(i value.Item) cells {
-			return cells{i.Kind, i.ID, i.Shown, i.Judged, i.Used, i.Prevented, i.Repeated, i.Tokens, i.Title}
-		},
-	}.list(w, r.Items[:min(len(r.Items), valueRows)])
+	tableOf(w, "kind id"+figures+" title", "", r.Items[:min(len(r.Items), valueRows)])
 	if more := r.Count - valueRows; more > 0 {
 		fmt.Fprintf(w, "and %d more: --json lists them\n", more)
 	}

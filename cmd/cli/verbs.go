@@ -2,8 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -11,11 +9,7 @@ import (
 
 	"skillrouter/internal/errs"
 	"skillrouter/learning/episode"
-	"skillrouter/learning/fact"
-	"skillrouter/learning/knowledge"
 	"skillrouter/learning/lesson"
-	"skillrouter/learning/procedure"
-	"skillrouter/operational"
 	"skillrouter/router"
 	"skillrouter/router/client"
 )
@@ -27,19 +21,12 @@ import (
 // verbs are the commands of one kind of memory.
 type verbs struct {
 	name, short, long string
-	of                string // what one is called in a line of use, such as LESSON
-	persona           bool   // one belongs to a persona
-	add, list, edit   *cobra.Command
-	show              *cobra.Command
-	more              []*cobra.Command // what only this kind has
-	former            []*cobra.Command // commands under names of before: they go on working, and are shown nowhere
-	// remove takes one out of use and says in a word what became of it.
-	remove func(ctx context.Context, c *client.Client, one removal) (became string, err error)
-	gone   string // what delete does, for its help
+	of                string           // what one is called in a line of use, such as LESSON
+	rows              string           // how its things are shown in a table, see answer.go
+	plain             []command        // the commands that are one operation each
+	more              []*cobra.Command // the others
+	remove            command          // what takes one out of use; without an operation there is nothing that does
 }
-
-// removal is what is to be taken out of use, and why.
-type removal struct{ ref, persona, reason, by string }
 
 // removed is what became of something that was to be deleted.
 type removed struct {
@@ -47,43 +34,17 @@ type removed struct {
 	Became string `json:"became"` // deleted, or retired, deprecated or cancelled where its history stays
 }
 
-// group makes the commands of a kind.
+// verbs makes the commands of a kind.
 func (s *shell) verbs(v verbs) *cobra.Command {
-	below := []*cobra.Command{v.add, v.list, v.show, v.edit, s.deleteVerb(v)}
-	below = slices.DeleteFunc(append(below, v.more...), func(cmd *cobra.Command) bool { return cmd == nil })
-	for _, cmd := range v.former {
-		cmd.Hidden = true
-		below = append(below, cmd)
+	if v.remove.do != nil {
+		v.remove.use, v.remove.became, v.remove.says = "delete "+v.of, first(v.remove.became, "deleted"), "{deleted} {became}"
+		v.plain = append(v.plain, v.remove)
 	}
-	return s.group(&cobra.Command{Use: v.name, Short: v.short, Long: v.long}, below...)
-}
-
-// named gives a command a name, and that of before as one that still works.
-func named(cmd *cobra.Command, name string) *cobra.Command {
-	former, rest, _ := strings.Cut(cmd.Use, " ")
-	cmd.Use = strings.TrimSpace(name + " " + rest)
-	cmd.Aliases = append(cmd.Aliases, former)
-	return cmd
-}
-
-func (s *shell) deleteVerb(v verbs) *cobra.Command {
-	var one removal
-	flags := options{
-		option("reason", &one.reason, "why, for what keeps a history"),
-		who("agent", &one.by, s.person, "who deletes it (SKILLROUTER_AGENT, else you)"),
+	for _, of := range v.plain {
+		of.kind, of.rows = first(of.kind, v.name), first(of.rows, v.rows)
+		v.more = append(v.more, s.does(of))
 	}
-	if v.persona {
-		flags = append(flags, persona(&one.persona))
-	}
-	return asks(s, command{use: "delete " + v.of, short: v.gone, args: exactly(&one.ref), flags: flags},
-		func(ctx context.Context, c *client.Client) (out removed, err error) {
-			if one.ref, err = fullID(ctx, c, v.name, one.ref); err != nil {
-				return out, err
-			}
-			out.ID = one.ref
-			out.Became, err = v.remove(ctx, c, one)
-			return out, err
-		}, func(w io.Writer, r removed) { fmt.Fprintf(w, "%s %s\n", clean(r.ID), r.Became) })
+	return s.group(&cobra.Command{Use: v.name, Short: v.short, Long: v.long}, v.more...)
 }
 
 // idLetters is how many letters of an id are shown where there is little room: its end,
@@ -167,76 +128,4 @@ func fullIDs(ctx context.Context, c *client.Client, memory string, ids []string)
 		}
 	}
 	return nil
-}
-
-// full is a request before which an id, which may be named by its beginning or end, is made whole.
-func full[A any](memory string, id *string, ask request[A]) request[A] {
-	return func(ctx context.Context, c *client.Client) (answer A, err error) {
-		if *id, err = fullID(ctx, c, memory, *id); err != nil {
-			return answer, err
-		}
-		return ask(ctx, c)
-	}
-}
-
-// withID is a request of a method that takes an id.
-func withID[S, A any](memory string, method func(service S, ctx context.Context, id string) (A, error), id *string) request[A] {
-	return full(memory, id, sends(method, id))
-}
-
-// withIDTo is withID for a method that takes what becomes of it too.
-func withIDTo[S, In, A any](memory string, method func(service S, ctx context.Context, id string, in In) (A, error), id *string, in *In) request[A] {
-	return full(memory, id, sendsTo(method, id, in))
-}
-
-// What delete does with one of each kind.
-const (
-	becameDeleted    = "deleted"
-	becameRetired    = "retired"
-	becameDeprecated = "deprecated"
-	becameCancelled  = "cancelled"
-)
-
-// ruleBuiltIn begins the ids of the rules that come with the program.
-const ruleBuiltIn = "builtin:"
-
-// byHand is why somebody at a terminal retires a lesson, where nothing else is said.
-const byHand = "deleted on the command line"
-
-func removeKnowledge(ctx context.Context, c *client.Client, one removal) (string, error) {
-	return becameDeleted, client.Have(ctx, c, knowledge.Service.Delete, one.ref)
-}
-
-func removeEpisode(ctx context.Context, c *client.Client, one removal) (string, error) {
-	return becameDeleted, client.Have(ctx, c, episode.Service.Delete, one.ref)
-}
-
-func removeFact(ctx context.Context, c *client.Client, one removal) (string, error) {
-	return becameDeleted, client.Have(ctx, c, fact.Service.Forget, fact.Ref{Persona: one.persona, Key: one.ref})
-}
-
-func removeProcedure(ctx context.Context, c *client.Client, one removal) (string, error) {
-	return becameDeleted, client.Have(ctx, c, procedure.Service.Delete, procedure.Ref{Persona: one.persona, Name: one.ref})
-}
-
-func removeLesson(ctx context.Context, c *client.Client, one removal) (string, error) {
-	if strings.HasPrefix(one.ref, ruleBuiltIn) {
-		return "", errs.Errorf(errs.Invalid, "this rule comes with the program and is not deleted: only rules of lessons are")
-	}
-	_, err := client.SendTo(ctx, c, lesson.Service.Retire, one.ref, lesson.RetirementDraft{Reason: first(one.reason, byHand), By: one.by})
-	return becameRetired, err
-}
-
-func removePattern(ctx context.Context, c *client.Client, one removal) (string, error) {
-	_, err := client.SendTo(ctx, c, lesson.PatternService.Deprecate, one.ref, lesson.ConfirmationDraft{Notes: one.reason, By: one.by})
-	return becameDeprecated, err
-}
-
-func (s *shell) removeReminder(ctx context.Context, c *client.Client, one removal) (string, error) {
-	number := reminderNumber{text: one.ref}
-	if err := number.read(); err != nil {
-		return "", err
-	}
-	_, err := client.SendTo(ctx, c, operational.ReminderService.Cancel, number.of, operational.ReminderNote{Note: one.reason, AgentID: s.agent("")})
-	return becameCancelled, err
 }

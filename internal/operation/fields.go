@@ -22,6 +22,12 @@ type Field struct {
 	Actor    bool     // it is who makes the call, and filled with the caller where it is left out
 	Here     bool     // it is the caller's project where it is left out
 	Object   bool     // its JSON is an object, whose members its service reads
+	Help     string   // what people at a terminal are told of it instead; empty: the same
+	Among    []string // what they are told that it may be, where Choices has none
+	Seconds  bool     // it is a length of time, in seconds
+	Long     bool     // it is a longer text, which people give on standard input too
+	Usual    int      // of a list's limit: what is meant by 0
+	Most     int      // and the greatest
 	Index    []int    // its place in the input, as reflect.Value.FieldByIndex takes it
 	Value    reflect.Value
 }
@@ -33,10 +39,31 @@ var described sync.Map
 type chooser interface{ Choices() []string }
 
 // Fields lists the fields of the struct that in points to, in their order. A field's name is that of its tag query or,
-// without one, of its tag json or path. The tags doc, minimum and maximum say what is told of it; actor and here say
-// that it is filled with the caller and the caller's project. An embedded struct's fields are the struct's own.
+// without one, of its tag json or path. The tags doc, minimum and maximum (or range) say what is told of it; actor and here say
+// that it is filled with the caller and the caller's project; help, among, unit, long and usual are for
+// who gives it by hand. An embedded struct's fields are the struct's own.
 func Fields(in any) []Field {
-	value := reflect.ValueOf(in).Elem()
+	return fieldsOf(reflect.ValueOf(in).Elem())
+}
+
+// Fields lists what the method takes, of pointers to that: the fields of structs, with those that stand in the path, and a
+// text or number by its own name.
+func (op *Op) Fields(takes []any) (list []Field) {
+	for i, one := range takes {
+		value := reflect.ValueOf(one).Elem()
+		switch {
+		case value.Kind() == reflect.Struct:
+			list = append(list, fieldsOf(value)...)
+		case i == 0 && op.inPath():
+			list = append(list, Field{Name: op.idName(), Doc: op.About, Value: value})
+		default:
+			list = append(list, Field{Name: op.Argument, Value: value})
+		}
+	}
+	return list
+}
+
+func fieldsOf(value reflect.Value) []Field {
 	known, there := described.Load(value.Type())
 	if !there {
 		known, _ = described.LoadOrStore(value.Type(), describe(value.Type()))
@@ -63,8 +90,15 @@ func describe(t reflect.Type) (list []Field) {
 		}
 		field := Field{
 			Name: name, Doc: member.Tag.Get("doc"), Min: bound(member.Tag.Get("minimum")), Max: bound(member.Tag.Get("maximum")),
-			Actor: member.Tag.Get("actor") == "true", Here: member.Tag.Get("here") == "true", Object: member.Tag.Get("object") == "true", Index: member.Index,
+			Actor: member.Tag.Get("actor") == "true", Here: member.Tag.Get("here") == "true", Object: member.Tag.Get("object") == "true",
+			Help: member.Tag.Get("help"), Seconds: member.Tag.Get("unit") == "s", Long: member.Tag.Get("long") == "true", Index: member.Index,
 		}
+		if among := member.Tag.Get("among"); among != "" {
+			field.Among = strings.Split(among, ",")
+		}
+		usual, most, _ := strings.Cut(member.Tag.Get("usual"), ",")
+		field.Usual, _ = strconv.Atoi(usual)
+		field.Most, _ = strconv.Atoi(most)
 		one := member.Type
 		for one.Kind() == reflect.Pointer || one.Kind() == reflect.Slice {
 			one = one.Elem()

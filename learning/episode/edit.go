@@ -21,9 +21,9 @@ const (
 // Patch changes what an episode says; what is nil stays as it is. When it happened, to whom
 // and in which session is never changed.
 type Patch struct {
-	EventType  *string  `json:"event_type,omitempty" doc:"action, error, decision or outcome"`
+	EventType  *string  `json:"event_type,omitempty" doc:"action, error, decision or outcome" among:"action,error,decision,outcome"`
 	Title      *string  `json:"title,omitempty" doc:"Its line"`
-	Content    *string  `json:"content,omitempty" doc:"What happened"`
+	Content    *string  `json:"content,omitempty" doc:"What happened" long:"true" help:"What happened; - reads standard input"`
 	Learned    *string  `json:"learned,omitempty" doc:"What it taught"`
 	Project    *string  `json:"project,omitempty" doc:"\"\": none"`
 	Importance *float64 `json:"importance,omitempty" doc:"0 to 1"`

@@ -109,17 +109,17 @@ type Episode struct {
 // EventType, a Title and a Content (the sidecar), or an Event (the persona's memory), of
 // which the others then follow.
 type Draft struct {
-	SessionID  string          `json:"session_id,omitempty"` // empty: the agent's current session
+	SessionID  string          `json:"session_id,omitempty" help:"Session; the agent's current one if none is named"` // empty: the agent's current session
 	AgentID    string          `json:"agent_id,omitempty" actor:"true"`
 	Persona    string          `json:"persona,omitempty" doc:"Whose memory; default \"default\""` // empty: DefaultPersona
-	EventType  string          `json:"event_type,omitempty"`
+	EventType  string          `json:"event_type,omitempty" among:"action,error,decision,outcome"`
 	Event      string          `json:"event,omitempty" doc:"A short name, such as mrr-drop-investigation"`
 	Title      string          `json:"title,omitempty"`
-	Content    string          `json:"content,omitempty"`
+	Content    string          `json:"content,omitempty" long:"true"`
 	Context    json.RawMessage `json:"context,omitempty" doc:"Symptom, cause, resolution and the like" object:"true"` // an object, at most MaxContext bytes
 	Learned    string          `json:"learned,omitempty" doc:"In a sentence"`
 	Project    string          `json:"project,omitempty" here:"true"`
-	Importance *float64        `json:"importance,omitempty"` // nil means DefaultImportance
+	Importance *float64        `json:"importance,omitempty" help:"Importance, 0 to 1 (default 0.5)"` // nil means DefaultImportance
 }
 
 // CurrentSession stands, as a session id, for the session that an agent is in:
@@ -129,30 +129,30 @@ const CurrentSession = "current"
 
 // Filter selects recent episodes; empty fields select everything.
 type Filter struct {
-	SessionID string    `json:"session_id,omitempty" doc:"current: the session that agent_id, or the token's agent, is in"` // CurrentSession: that of AgentID or, if that is empty, of the caller
-	AgentID   string    `json:"agent_id,omitempty"`
+	SessionID string    `json:"session_id,omitempty" doc:"current: the session that agent_id, or the token's agent, is in" help:"Only this session's"` // CurrentSession: that of AgentID or, if that is empty, of the caller
+	AgentID   string    `json:"agent_id,omitempty" help:"Only this agent's"`
 	Persona   string    `json:"persona,omitempty" doc:"Whose memory; empty or *: everybody's"` // empty and EveryPersona: of all
-	Project   string    `json:"project,omitempty"`
+	Project   string    `json:"project,omitempty" help:"Only this project's"`
 	Within    []string  `json:"-"` // only those of these projects; nil: of any
-	EventType string    `json:"event_type,omitempty" doc:"action, error, decision or outcome"`
-	Event     string    `json:"event,omitempty" doc:"An event's whole name, such as mrr-drop-investigation"`
+	EventType string    `json:"event_type,omitempty" doc:"action, error, decision or outcome" among:"action,error,decision,outcome" help:"Only this type"`
+	Event     string    `json:"event,omitempty" doc:"An event's whole name, such as mrr-drop-investigation" help:"Only this event, such as mrr-drop-investigation"`
 	Since     time.Time `json:"since,omitzero" doc:"Not before this time"`
 	Until     time.Time `json:"until,omitzero" doc:"Before this time"`
 	TimeRange string    `json:"time_range,omitempty" doc:"7d, 24h, 2w, 3mo, 1y, today, yesterday, last week, 2026-01-15 or 2026-01-01..2026-02-01; days are UTC's"` // as ParseTimeRange reads it; within Since and Until
 	Before    int64     `json:"-"`                                                                                                                                  // only those of a smaller number; 0: from the latest
-	Limit     int       `json:"limit,omitempty" doc:"1 to 200; 0: 10"`                                                                                              // 1 to MaxLimit; 0 means DefaultEpisodeLimit
+	Limit     int       `json:"limit,omitempty" doc:"1 to 200; 0: 10" usual:"10,200"`                                                                               // 1 to MaxLimit; 0 means DefaultEpisodeLimit
 }
 
 // Query asks for past episodes.
 type Query struct {
 	Query         string    `json:"query"`
-	SessionID     string    `json:"session_id,omitempty"` // this and the others select as those of an Filter do
-	AgentID       string    `json:"agent_id,omitempty"`
+	SessionID     string    `json:"session_id,omitempty" help:"Only this session's"` // this and the others select as those of an Filter do
+	AgentID       string    `json:"agent_id,omitempty" help:"Only this agent's"`
 	Persona       string    `json:"persona,omitempty" doc:"Default \"default\"; \"*\": everybody's"`
-	Project       string    `json:"project,omitempty"`
+	Project       string    `json:"project,omitempty" help:"Only this project's"`
 	PreferProject string    `json:"prefer_project,omitempty"` // as knowledge.Query's
-	EventType     string    `json:"event_type,omitempty"`
-	Event         string    `json:"event,omitempty"`
+	EventType     string    `json:"event_type,omitempty" among:"action,error,decision,outcome" help:"Only this type"`
+	Event         string    `json:"event,omitempty" help:"Only this event, such as mrr-drop-investigation"`
 	Since         time.Time `json:"since,omitzero"`
 	Until         time.Time `json:"until,omitzero"`
 	TimeRange     string    `json:"time_range,omitempty" doc:"\"7d\", \"2w\", \"3mo\", \"last week\", or \"2026-01-01..2026-02-01\" (UTC)"`

@@ -72,15 +72,15 @@ type Ref struct {
 type Draft struct {
 	Persona  string          `json:"persona,omitempty" path:"persona" default:"default" doc:"Whose memory; default \"default\""` // empty: DefaultPersona
 	Key      string          `json:"key" path:"key" doc:"Such as database.orders.schema"`
-	Value    json.RawMessage `json:"value" doc:"Any JSON"` // any JSON but null, at most MaxValue bytes without its white space
-	Category string          `json:"category,omitempty" doc:"Default general"`
-	TTL      *int64          `json:"ttl,omitempty" doc:"Seconds, default 3600; 0: for ever" range:"0,315360000"` // seconds, 0 (for ever) to MaxTTL; nil: DefaultTTL
+	Value    json.RawMessage `json:"value" doc:"Any JSON" long:"true"` // any JSON but null, at most MaxValue bytes without its white space
+	Category string          `json:"category,omitempty" doc:"Default general" help:"Category (default \"general\")"`
+	TTL      *int64          `json:"ttl,omitempty" doc:"Seconds, default 3600; 0: for ever" range:"0,315360000" unit:"s" help:"How long it is true, such as 90 (seconds) or 12h (default: for ever)"` // seconds, 0 (for ever) to MaxTTL; nil: DefaultTTL
 	Probe    string          `json:"probe,omitempty" doc:"The command or URL that verifies it when it has expired; it is never run for you"`
 	Source   string          `json:"source,omitempty" doc:"Where it comes from"`
 	AgentID  string          `json:"agent_id,omitempty" actor:"true"`
 	// IfVersion makes the write a comparison first: 0 stores only if there is no live
 	// fact, another number only over the live fact of that version.
-	IfVersion *int64 `json:"if_version,omitempty"`
+	IfVersion *int64 `json:"if_version,omitempty" help:"Store only over this version; 0: only if nothing is there"`
 	// Exact refuses a value that holds a secret, instead of cutting the secret out: a cache
 	// must answer with the value that was computed.
 	Exact bool `json:"exact,omitempty"`
@@ -88,13 +88,13 @@ type Draft struct {
 
 // Patch is what a client may change of a fact; nil leaves a field as it is.
 type Patch struct {
-	Value     json.RawMessage `json:"value,omitempty"` // nil: the value stays, and counts as verified
+	Value     json.RawMessage `json:"value,omitempty" long:"true"` // nil: the value stays, and counts as verified
 	Category  *string         `json:"category,omitempty"`
-	TTL       *int64          `json:"ttl,omitempty"`
+	TTL       *int64          `json:"ttl,omitempty" unit:"s" doc:"How long it is true from now on, in seconds; 0: for ever"`
 	Probe     *string         `json:"probe,omitempty" doc:"The command or URL that verifies it when it has expired"`
 	Source    *string         `json:"source,omitempty" doc:"Where it comes from"`
 	AgentID   string          `json:"agent_id,omitempty" actor:"true"`
-	IfVersion *int64          `json:"if_version,omitempty"`
+	IfVersion *int64          `json:"if_version,omitempty" help:"Change only this version"`
 }
 
 // Stored says what became of a draft.
@@ -111,7 +111,7 @@ type Stored struct {
 // Query selects a persona's facts.
 type Query struct {
 	Persona  string `json:"persona,omitempty" doc:"Whose memory; default \"default\""`
-	Category string `json:"category,omitempty"`
+	Category string `json:"category,omitempty" help:"Only facts of this category"`
 	// Pattern is what the whole key must fit: * stands for any characters, ? for one,
 	// [a-z] for one of these and [!a-z] for one of the others; \ takes the next as it is.
 	Pattern string `json:"pattern,omitempty" doc:"Glob over the whole key: * ? [a-z] [!a]"`

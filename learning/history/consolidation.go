@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"time"
 
+	"skillrouter/internal/safetext"
+
 	"skillrouter/learning/episode"
 	"skillrouter/learning/fact"
 	"skillrouter/learning/procedure"
@@ -85,6 +87,9 @@ func ProposalKinds() []ProposalKind {
 	return []ProposalKind{ProposalFact, ProposalEpisode, ProposalProcedure, ProposalRule}
 }
 
+// Choices are the values as texts, for whoever asks for one.
+func (ProposalKind) Choices() []string { return safetext.Strings(ProposalKinds()) }
+
 // ProposalDraft is what an Extractor proposes. One of Fact, Episode and Procedure is set.
 type ProposalDraft struct {
 	Kind       ProposalKind
@@ -133,8 +138,8 @@ type ProposalFilter struct {
 	TranscriptID string         `query:"transcript_id"`
 	SessionID    string         `query:"session_id" doc:"Only of this session"`
 	Kind         ProposalKind   `query:"kind" doc:"fact, episode, procedure or rule"`
-	Status       ProposalStatus `query:"status" doc:"pending, accepted or rejected"`
-	Limit        int            `query:"limit" doc:"1 to 1000; 0: 100"`
+	Status       ProposalStatus `query:"status" doc:"pending, accepted or rejected" among:"pending,accepted,rejected"`
+	Limit        int            `query:"limit" doc:"1 to 1000; 0: 100" usual:"100,1000"`
 }
 
 // Consolidated says what became of a transcript.

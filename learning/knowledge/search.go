@@ -138,7 +138,7 @@ func (r *Results) Shown() bool {
 
 // Filter selects entries for a listing; empty fields select everything.
 type Filter struct {
-	Category string   `json:"category,omitempty"`
+	Category string   `json:"category,omitempty" help:"Only this category"`
 	Project  string   `json:"project,omitempty" doc:"Only this project"`
 	General  bool     `json:"-"` // only those that belong to no project
 	Within   []string `json:"-"` // only those of these projects; nil: of any

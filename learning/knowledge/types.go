@@ -144,10 +144,10 @@ type Knowledge struct {
 // Draft is what a client may say of a new entry.
 type Draft struct {
 	ID       string   `json:"id,omitempty" doc:"Your own id; the same id again updates the entry"` // the client's own id, at most MaxID bytes; empty: one is given
-	Category string   `json:"category" doc:"error_solution, pattern, best_practice, gotcha, or your own"`
+	Category string   `json:"category" doc:"error_solution, pattern, best_practice, gotcha, or your own" help:"Category"`
 	Title    string   `json:"title" doc:"One line that says the point"`
-	Content  string   `json:"content"`
-	Tags     []string `json:"tags,omitempty"`
+	Content  string   `json:"content" long:"true"`
+	Tags     []string `json:"tags,omitempty" help:"Tag; may be repeated"`
 	Source   string   `json:"source,omitempty"`
 	AgentID  string   `json:"agent_id,omitempty" actor:"true"`
 	Project  string   `json:"project,omitempty" here:"true"`
@@ -159,8 +159,8 @@ type Draft struct {
 type Patch struct {
 	Category *string   `json:"category,omitempty"`
 	Title    *string   `json:"title,omitempty" doc:"Its line"`
-	Content  *string   `json:"content,omitempty" doc:"What it says"`
-	Tags     *[]string `json:"tags,omitempty"`
+	Content  *string   `json:"content,omitempty" doc:"What it says" long:"true" help:"What it says; - reads standard input"`
+	Tags     *[]string `json:"tags,omitempty" help:"Tag, in place of all there are; may be repeated"`
 	Source   *string   `json:"source,omitempty" doc:"Where it comes from"`
 	Project  *string   `json:"project,omitempty" doc:"Project that it belongs to; \"\" is none"`
 	// SupersededBy is the entry that stands in this one's place; "" is none, and takes it back for good.

@@ -151,33 +151,33 @@ type Belief struct {
 // Draft is what a client may say of a new lesson. The required fields are those of MNEMOSYNE.
 type Draft struct {
 	ID              string              `json:"id,omitempty" doc:"Your own id for it"` // the client's own id, at most MaxID bytes and not a number; empty: one is given
-	Type            learning.LessonType `json:"lesson_type"`
-	Domain          string              `json:"domain"`
-	Category        string              `json:"category"`
+	Type            learning.LessonType `json:"lesson_type" help:"What it is"`
+	Domain          string              `json:"domain" help:"Such as docker, security, infrastructure"`
+	Category        string              `json:"category" help:"More closely; the domain if you say none"`
 	Title           string              `json:"title"`
 	Context         string              `json:"context" doc:"What was happening"`
-	Action          string              `json:"action_taken"`
-	Outcome         string              `json:"outcome"`
-	RootCause       string              `json:"root_cause,omitempty"`
+	Action          string              `json:"action_taken" help:"What was done"`
+	Outcome         string              `json:"outcome" help:"How it went"`
+	RootCause       string              `json:"root_cause,omitempty" help:"Why it went so"`
 	Solution        string              `json:"solution,omitempty" doc:"How to mend or avoid it"`
 	Body            string              `json:"body,omitempty"`
-	Alternatives    []string            `json:"alternatives,omitempty" doc:"What to do instead"`
-	Severity        learning.Severity   `json:"severity,omitempty"` // empty: medium
-	Tags            []string            `json:"tags,omitempty"`
+	Alternatives    []string            `json:"alternatives,omitempty" doc:"What to do instead" help:"What to do instead; may be repeated"`
+	Severity        learning.Severity   `json:"severity,omitempty" help:"How grave it is (default medium)"` // empty: medium
+	Tags            []string            `json:"tags,omitempty" help:"Tag; may be repeated"`
 	SourceAgent     string              `json:"source_agent,omitempty" actor:"true"` // empty: the caller's agent
-	RelatedFiles    []string            `json:"related_files,omitempty"`
-	RelatedCommands []string            `json:"related_commands,omitempty"`
+	RelatedFiles    []string            `json:"related_files,omitempty" help:"File that it is about; may be repeated"`
+	RelatedCommands []string            `json:"related_commands,omitempty" help:"Command that it is about; of an anti_pattern: what to stop; may be repeated"`
 	Contexts        []string            `json:"contexts,omitempty"`
-	TriggerPattern  string              `json:"trigger_pattern,omitempty"`
-	BlockAction     bool                `json:"block_action,omitempty"`
+	TriggerPattern  string              `json:"trigger_pattern,omitempty" help:"Of an anti_pattern: an RE2 expression over each command"`
+	BlockAction     bool                `json:"block_action,omitempty" help:"Of an anti_pattern: block whatever the severity"`
 	Proposed        bool                `json:"proposed,omitempty" doc:"Of an anti_pattern: no rule of the guard until somebody confirms it"` // of an anti_pattern: no rule until somebody else, or a captain, confirms it
 	Force           bool                `json:"force,omitempty" doc:"Keep a rule that fits nearly every command"`                             // of an anti_pattern: keep a rule that fits nearly every command
 	Project         string              `json:"project,omitempty" here:"true"`
-	Level           Level               `json:"level,omitempty"`           // empty: case
-	Transferability int                 `json:"transferability,omitempty"` // 1 to 5; 0: DefaultTransferability
-	SourceCaseIDs   []string            `json:"source_case_ids,omitempty"` // each must be there, or be reported in the same call
-	Confidence      *float64            `json:"confidence,omitempty"`      // 0 to 1; nil: DefaultConfidence
-	Status          Status              `json:"status,omitempty"`          // of an import: what another store held it for; empty: candidate
+	Level           Level               `json:"level,omitempty"`                                                    // empty: case
+	Transferability int                 `json:"transferability,omitempty"`                                          // 1 to 5; 0: DefaultTransferability
+	SourceCaseIDs   []string            `json:"source_case_ids,omitempty"`                                          // each must be there, or be reported in the same call
+	Confidence      *float64            `json:"confidence,omitempty" help:"How sure you are, 0 to 1 (default 0.8)"` // 0 to 1; nil: DefaultConfidence
+	Status          Status              `json:"status,omitempty"`                                                   // of an import: what another store held it for; empty: candidate
 	LastValidatedAt *time.Time          `json:"last_validated_at,omitempty"`
 	PatternID       string              `json:"-"` // the pattern that it was learned from: ours to say, never a client's
 	Trust           learning.Trust      `json:"-"` // of where it comes from; TrustImported is untrusted, see temper. Empty: who writes is known
@@ -210,18 +210,18 @@ type Patch struct {
 	Category        *string            `json:"category,omitempty" doc:"Category"`
 	Title           *string            `json:"title,omitempty" doc:"A line"`
 	Context         *string            `json:"context,omitempty" doc:"What was happening"`
-	Action          *string            `json:"action_taken,omitempty"`
-	Outcome         *string            `json:"outcome,omitempty"`
-	RootCause       *string            `json:"root_cause,omitempty"`
+	Action          *string            `json:"action_taken,omitempty" help:"What was done"`
+	Outcome         *string            `json:"outcome,omitempty" help:"How it went"`
+	RootCause       *string            `json:"root_cause,omitempty" help:"Why it went so"`
 	Solution        *string            `json:"solution,omitempty" doc:"How to mend or avoid it"`
 	Body            *string            `json:"body,omitempty"`
-	Alternatives    *[]string          `json:"alternatives,omitempty"`
-	Severity        *learning.Severity `json:"severity,omitempty"`
-	Tags            *[]string          `json:"tags,omitempty"`
-	RelatedFiles    *[]string          `json:"related_files,omitempty"`
-	RelatedCommands *[]string          `json:"related_commands,omitempty"`
-	TriggerPattern  *string            `json:"trigger_pattern,omitempty"`
-	BlockAction     *bool              `json:"block_action,omitempty"`
+	Alternatives    *[]string          `json:"alternatives,omitempty" help:"What to do instead; may be repeated"`
+	Severity        *learning.Severity `json:"severity,omitempty" help:"How grave it is"`
+	Tags            *[]string          `json:"tags,omitempty" help:"Tag; may be repeated"`
+	RelatedFiles    *[]string          `json:"related_files,omitempty" help:"File that it is about; may be repeated"`
+	RelatedCommands *[]string          `json:"related_commands,omitempty" help:"Command that it is about; of an anti_pattern: what to stop; may be repeated"`
+	TriggerPattern  *string            `json:"trigger_pattern,omitempty" help:"Of an anti_pattern: an RE2 expression over each command"`
+	BlockAction     *bool              `json:"block_action,omitempty" help:"Of an anti_pattern: block whatever the severity"`
 	Transferability *int               `json:"transferability,omitempty" doc:"1, only where it was learned, to 5, everywhere"`
 	Confidence      *float64           `json:"confidence,omitempty"` // of a sync: the other side's
 	LastValidatedAt *time.Time         `json:"last_validated_at,omitempty"`
@@ -301,13 +301,13 @@ type BulkOutcome struct {
 
 // Filter selects lessons for a listing; empty fields select everything.
 type Filter struct {
-	Type          learning.LessonType `json:"lesson_type,omitempty"`
+	Type          learning.LessonType `json:"lesson_type,omitempty" help:"Only this type"`
 	Domain        string              `json:"domain,omitempty" doc:"Only this domain"`
 	Category      string              `json:"category,omitempty" doc:"Only this category"`
 	Severity      learning.Severity   `json:"severity,omitempty" doc:"Only this severity"`
 	Level         Level               `json:"level,omitempty" doc:"Only this level"`
 	Statuses      []Status            `json:"status,omitempty" doc:"Separated by commas; none: all but retired"`
-	SourceAgent   string              `json:"source_agent,omitempty"`
+	SourceAgent   string              `json:"source_agent,omitempty" help:"Only those that this agent reported"`
 	Project       string              `json:"project,omitempty" doc:"Only this project"`
 	Proposed      bool                `json:"-"` // only rules that wait for somebody to confirm them
 	General       bool                `json:"-"` // only those that belong to no project

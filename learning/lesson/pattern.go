@@ -3,6 +3,8 @@ package lesson
 import (
 	"context"
 	"time"
+
+	"skillrouter/internal/safetext"
 )
 
 // PatternService is what can be done with patterns. Patterns implements it
@@ -46,6 +48,9 @@ func PatternTypes() []PatternType {
 	}
 }
 
+// Choices are the values as texts, for whoever asks for one.
+func (PatternType) Choices() []string { return safetext.Strings(PatternTypes()) }
+
 // PatternStatus says how far a pattern is established.
 type PatternStatus string
 
@@ -60,6 +65,9 @@ const (
 func PatternStatuses() []PatternStatus {
 	return []PatternStatus{PatternEmerging, PatternConfirmed, PatternDeprecated}
 }
+
+// Choices are the values as texts, for whoever asks for one.
+func (PatternStatus) Choices() []string { return safetext.Strings(PatternStatuses()) }
 
 // Pattern is something that recurs: the one kind of pattern that stands for those of MNEMOSYNE and the experience server.
 type Pattern struct {
@@ -119,12 +127,12 @@ type PatternAsMade struct {
 
 // PatternFilter selects patterns; empty fields select everything.
 type PatternFilter struct {
-	Type     PatternType     `json:"pattern_type,omitempty"`
+	Type     PatternType     `json:"pattern_type,omitempty" help:"Only those of this type"`
 	Statuses []PatternStatus `json:"status,omitempty" doc:"Separated by commas; none: all but deprecated"`
 	Domain   string          `json:"domain,omitempty" doc:"Only those of this domain"`
-	Bare     bool            `json:"-"`                                            // without LessonIDs and EpisodeIDs
-	Limit    int             `json:"limit,omitempty" doc:"1 to 200; 0: 50"`        // 1 to MaxLimit; 0 means DefaultListing
-	Offset   int             `json:"offset,omitempty" doc:"How many to pass over"` // how many to pass over, at most MaxOffset
+	Bare     bool            `json:"-"`                                                    // without LessonIDs and EpisodeIDs
+	Limit    int             `json:"limit,omitempty" doc:"1 to 200; 0: 50" usual:"50,200"` // 1 to MaxLimit; 0 means DefaultListing
+	Offset   int             `json:"offset,omitempty" doc:"How many to pass over"`         // how many to pass over, at most MaxOffset
 }
 
 // ConfirmationDraft says who confirms or deprecates a pattern.

@@ -24,18 +24,18 @@ type PatternDraft struct {
 	Name        string      `json:"pattern_name"`
 	Description string      `json:"description"`
 	Domain      string      `json:"domain" doc:"Domain that it is of"`
-	Action      string      `json:"recommended_action,omitempty"`
-	Prevention  []string    `json:"prevention_steps,omitempty"`
+	Action      string      `json:"recommended_action,omitempty" help:"What to do about it"`
+	Prevention  []string    `json:"prevention_steps,omitempty" help:"How to prevent it; may be repeated"`
 	By          string      `json:"by,omitempty" doc:"Default: the token's agent" actor:"true"`
 }
 
 // PatternPatch changes what a pattern says; what is nil stays as it is.
 type PatternPatch struct {
-	Name        *string   `json:"pattern_name,omitempty"`
+	Name        *string   `json:"pattern_name,omitempty" help:"Its line"`
 	Description *string   `json:"description,omitempty" doc:"What recurs"`
 	Domain      *string   `json:"domain,omitempty" doc:"Domain that it is of"`
-	Action      *string   `json:"recommended_action,omitempty"`
-	Prevention  *[]string `json:"prevention_steps,omitempty"`
+	Action      *string   `json:"recommended_action,omitempty" help:"What to do about it"`
+	Prevention  *[]string `json:"prevention_steps,omitempty" help:"How to prevent it; may be repeated"`
 	By          string    `json:"by,omitempty" doc:"Default: the token's agent"`
 }
 

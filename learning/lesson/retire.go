@@ -30,6 +30,9 @@ func (l *Lessons) Retire(ctx context.Context, ref string, draft RetirementDraft)
 			return Lesson{}, err
 		}
 	}
+	if strings.HasPrefix(ref, "builtin:") {
+		return Lesson{}, errs.Errorf(errs.Invalid, "this rule comes with the program and is not retired: only rules of lessons are")
+	}
 	draft.Reason = strings.TrimSpace(draft.Reason)
 	new(redact.Redaction).Text(&draft.Reason)
 	return l.change(ctx, ref, func(tx PipelineTx, lesson *Lesson, at time.Time) ([]lessonMove, error) {

@@ -283,7 +283,7 @@ type RunFilter struct {
 	Procedure string    `query:"procedure" doc:"Only runs of this procedure"`
 	AgentID   string    `query:"agent_id" doc:"Only this agent's"`
 	Status    RunStatus `query:"status" doc:"running, succeeded, failed or abandoned"`
-	Limit     int       `query:"limit" doc:"1 to 200; 0: 10"`
+	Limit     int       `query:"limit" doc:"1 to 200; 0: 10" usual:"10,200"`
 }
 
 // Stats is how much there is.

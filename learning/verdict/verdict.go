@@ -87,8 +87,8 @@ const (
 
 // GapQuery selects gaps; empty fields select everything.
 type GapQuery struct {
-	Project string   `json:"project,omitempty"`
-	Order   GapOrder `json:"order,omitempty" doc:"recent or count; default: recent"`
+	Project string   `json:"project,omitempty" help:"Only of this project"`
+	Order   GapOrder `json:"order,omitempty" doc:"recent or count; default: recent" among:"recent,count"`
 	Limit   int      `json:"limit,omitempty" doc:"1 to 200; 0: 50"`
 }
 

@@ -46,9 +46,9 @@ type Query struct {
 	// PreferProject is the project that the caller works in, where Project names none: what belongs to it goes
 	// before what fits about as well, what was imported later, and Why says so.
 	PreferProject string   `json:"prefer_project,omitempty"`
-	Category      string   `json:"category,omitempty" doc:"Only this category"`         // a lesson's domain, an episode's event type, a message's signal, a finding's severity, a task's status
-	Tags          []string `json:"tags,omitempty"`                                      // each must be on it
-	AgentID       string   `json:"agent_id,omitempty" doc:"Only what this agent wrote"` // who wrote it; of a task, who made or has it
+	Category      string   `json:"category,omitempty" doc:"Only this category"`                       // a lesson's domain, an episode's event type, a message's signal, a finding's severity, a task's status
+	Tags          []string `json:"tags,omitempty" help:"Only entries with this tag; may be repeated"` // each must be on it
+	AgentID       string   `json:"agent_id,omitempty" doc:"Only what this agent wrote"`               // who wrote it; of a task, who made or has it
 	// Since, Until and TimeRange bound when it was written or last changed; of a lesson, when it was first reported.
 	Since     time.Time `json:"since,omitzero"`
 	Until     time.Time `json:"until,omitzero"`

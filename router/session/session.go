@@ -60,7 +60,7 @@ type Started struct {
 // End is what a client may say at the end of a session.
 type End struct {
 	AgentID   string `json:"agent_id,omitempty" actor:"true"` // whose current session; empty: the caller's own
-	Summary   string `json:"summary,omitempty" doc:"What was done, how it stands, what comes next"`
+	Summary   string `json:"summary,omitempty" doc:"What was done, how it stands, what comes next" long:"true"`
 	Successor string `json:"successor,omitempty" doc:"The agent that goes on; default: whoever does"` // an agent; empty: whoever goes on
 	// Reassign hands the agent's tasks on: a captain's call to the successor, an agent's
 	// own call back to all, because an agent may give work up and not put it upon another.

@@ -1,0 +1,447 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"skillrouter/internal/operation"
+	"skillrouter/learning"
+	"skillrouter/router/client"
+)
+
+// Most commands are one operation of a service, and are made of what is said of that beside the service (see package
+// operation). This is all of `skillrouter tasks block`:
+//
+//	{use: "block TASK REASON...", do: operational.TaskService.Block}
+//
+// The method is what is called. The words of use fill what it takes: the first one its id, others the members of their
+// names. Every other member is a flag, whose help, bounds, choices and defaults its tags say. The answer is shown as a
+// sentence if says has one, else by its type: a list or a page as a table, one thing as a row of its kind's table, or
+// with all that is known of it where it is shown.
+
+// does makes the command of an operation.
+func (s *shell) does(of command) *cobra.Command {
+	op := operation.Find(of.do)
+	types, returns := op.Types()
+	p := &plainCommand{s: s, of: of, op: op, returns: returns}
+	for _, t := range types {
+		takes := reflect.New(t).Interface()
+		if of.in != nil && reflect.TypeOf(of.in).Elem() == t {
+			takes = of.in
+		}
+		p.takes = append(p.takes, takes)
+	}
+	if of.one != nil {
+		p.one = &plainCommand{op: operation.Find(of.one)}
+		var id string
+		p.one.takes = append([]any{&id}, p.takes...) // of more than an id, what the others take too
+		types, returns := p.one.op.Types()
+		p.one.takes, p.one.returns = p.one.takes[:len(types)], returns
+	}
+	p.fields = op.Fields(p.takes)
+	p.listing = op.Verb == "GET" && returns != nil && returns.Kind() == reflect.Slice && p.member("limit") != nil
+	of.short = cmp.Or(of.short, op.Summary)
+	if of.args.count == nil {
+		of.args = p.words()
+	}
+	of.flags = append(of.flags, p.flags()...)
+	of.before = p.complete
+	return s.calls(of, p.run)
+}
+
+// plainCommand is the command of an operation while it is made and run.
+type plainCommand struct {
+	s       *shell
+	of      command
+	op      *operation.Op
+	takes   []any // pointers to what the method takes
+	fields  []operation.Field
+	places  []wordPlace
+	given   []string // the words
+	flagged map[string]operation.Field
+	one     *plainCommand // what is asked instead where a word names one
+	patches bool          // a flag was given that changes something
+	returns reflect.Type
+	listing bool // it is a plain list, which can be longer than what is shown of it
+}
+
+// wordPlace is a word of the line of use, and what it fills.
+type wordPlace struct {
+	name           string
+	optional, rest bool // rest: it takes all that is left
+	field          operation.Field
+}
+
+func (p *plainCommand) member(name string) *operation.Field {
+	at := slices.IndexFunc(p.fields, func(f operation.Field) bool { return f.Name == name })
+	if at < 0 {
+		return nil
+	}
+	return &p.fields[at]
+}
+
+// words reads the line of use.
+func (p *plainCommand) words() arguments {
+	least := 0
+	for i, word := range placeholders(&cobra.Command{Use: p.of.use}) {
+		at := wordPlace{name: strings.Trim(word, "[]."), optional: strings.HasPrefix(word, "["), rest: strings.Contains(word, "...")}
+		name := strings.ToLower(at.name)
+		if i < len(p.of.words) {
+			name = p.of.words[i]
+		}
+		field := p.member(name)
+		if i == 0 && p.one != nil {
+			field = &operation.Field{Name: name, Value: reflect.ValueOf(p.one.takes[0]).Elem()}
+		}
+		if field == nil && i == 0 {
+			field = &p.fields[0] // the id
+		}
+		if field == nil {
+			panic(fmt.Sprintf("%s: nothing is called %s", p.of.use, name))
+		}
+		at.field = *field
+		p.places = append(p.places, at)
+		if !at.optional {
+			least++
+		}
+	}
+	count := cobra.RangeArgs(least, len(p.places))
+	switch n := len(p.places); {
+	case n == 0:
+		count = cobra.NoArgs
+	case p.places[n-1].rest:
+		count = cobra.MinimumNArgs(least)
+	}
+	return listed(count, &p.given)
+}
+
+// flags are those of the members that no word fills and no other flag is called like.
+func (p *plainCommand) flags() (list options) {
+	p.flagged = map[string]operation.Field{}
+	for name := range strings.FieldsSeq(p.of.hides) {
+		if p.member(name) == nil {
+			panic(fmt.Sprintf("%s: nothing is called %s", p.of.use, name))
+		}
+	}
+	another := slices.ContainsFunc(p.fields, func(f operation.Field) bool { return f.Name == "agent_id" && !f.Actor }) // than who acts
+	for _, f := range p.fields {
+		name, _ := flagName(f.Name)
+		if f.Actor && !another {
+			name = "agent"
+		}
+		if p.of.became != "" && strings.HasPrefix(name, "note") {
+			name = "reason"
+		}
+		isWord := slices.ContainsFunc(p.places, func(at wordPlace) bool { return at.field.Name == f.Name })
+		isOther := slices.ContainsFunc(p.of.flags, func(o boundFlag) bool { return o.name == name })
+		if isWord || isOther || slices.Contains(strings.Fields(p.of.hides), f.Name) || !flaggable(f.Value.Type()) {
+			continue
+		}
+		p.flagged[name] = f
+		flag := p.s.flag(name, f)
+		if p.of.as != nil && name == "agent" {
+			flag = who(name, f.Value.Addr().Interface().(*string), p.of.as, "who does it (SKILLROUTER_AGENT, else you)")
+		}
+		if name == "agent" && f.Name != "agent_id" {
+			flag.former = append(flag.former, "by")
+		}
+		if name == "time-range" {
+			flag.former = append(flag.former, "range")
+		}
+		after := flag.after
+		flag.after = func(flags *pflag.FlagSet) {
+			if after != nil {
+				after(flags)
+			}
+			p.patches = p.patches || !f.Actor && flags.Changed(name) && reflect.TypeOf(p.takes[len(p.takes)-1]).Elem().Kind() == reflect.Struct
+		}
+		list = append(list, flag)
+	}
+	for _, name := range []string{"reason", "agent"} {
+		if _, there := p.flagged[name]; p.of.became != "" && !there {
+			list = append(list, option(name, new(string), "taken, since other kinds keep it with what becomes of a thing"))
+		}
+	}
+	return list
+}
+
+// complete fills what is sent with the words and with standard input, and sees that nothing is missing.
+func (p *plainCommand) complete() error {
+	if p.one != nil && len(p.given) > 0 {
+		p.op, p.takes, p.returns, p.listing = p.one.op, p.one.takes, p.one.returns, false
+	}
+	for i, at := range p.places {
+		if i >= len(p.given) {
+			break
+		}
+		texts := p.given[i : i+1]
+		if at.rest {
+			texts = p.given[i:]
+		}
+		if err := setWord(at, texts); err != nil {
+			return err
+		}
+		p.patches = p.patches || i > 0
+	}
+	for _, f := range p.fields {
+		if err := p.s.longText(f); err != nil {
+			return err
+		}
+	}
+	if p.of.before != nil {
+		if err := p.of.before(); err != nil {
+			return err
+		}
+	}
+	if strings.HasPrefix(p.of.use, "edit ") && !p.patches {
+		return usagef("say what to change")
+	}
+	for _, word := range strings.Fields(p.of.use) { // a flag that the line of use asks for
+		if f, there := p.flagged[strings.TrimPrefix(word, "--")]; there && strings.HasPrefix(word, "--") && f.Value.IsZero() {
+			return usagef("%s is required: %s", word, strings.Join(f.Choices, ", "))
+		}
+	}
+	return nil
+}
+
+// setWord puts words in their place.
+func setWord(at wordPlace, texts []string) error {
+	value := at.field.Value
+	if value.Kind() == reflect.Pointer {
+		value.Set(reflect.New(value.Type().Elem()))
+		value = value.Elem()
+	}
+	text := strings.Join(texts, " ")
+	switch {
+	case value.Type() == reflect.TypeFor[json.RawMessage]():
+		value.SetBytes([]byte(text)) // it becomes JSON when it is known whether it stands on standard input
+	case value.Kind() == reflect.String:
+		value.SetString(text)
+	case value.Kind() == reflect.Bool:
+		if text != "on" && text != "off" {
+			return usagef("say on or off, not %q", text)
+		}
+		value.SetBool(text == "on")
+	case value.Kind() == reflect.Float64:
+		number, err := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
+		if err != nil || number != number || number-number != 0 {
+			return usagef("%s must be a number, not %q", at.name, text)
+		}
+		value.SetFloat(number)
+	case value.Kind() == reflect.Int64:
+		number, err := strconv.ParseInt(strings.TrimPrefix(text, "#"), 10, 64)
+		if err != nil || number < 1 {
+			return usagef("%s must be a number, not %q", at.name, text)
+		}
+		value.SetInt(number)
+	default: // a list
+		for _, text := range texts {
+			one := wordPlace{name: at.name, field: operation.Field{Value: reflect.New(value.Type().Elem()).Elem()}}
+			if err := setWord(one, []string{text}); err != nil {
+				return err
+			}
+			value.Set(reflect.Append(value, one.field.Value))
+		}
+	}
+	return nil
+}
+
+// longText reads a longer text from standard input where it is given as "-", and makes JSON of what must be.
+func (s *shell) longText(f operation.Field) error {
+	value := reflect.Indirect(f.Value)
+	if !value.IsValid() || value.IsZero() || !f.Long {
+		return nil
+	}
+	isJSON := value.Type() == reflect.TypeFor[json.RawMessage]()
+	text := ""
+	if isJSON {
+		text = string(value.Bytes())
+	} else {
+		text = value.String()
+	}
+	const most = 4 << 20 // longer than any text that the router takes
+	if err := s.text(&text, most); err != nil {
+		return err
+	}
+	if isJSON {
+		value.SetBytes(asJSON(text))
+	} else {
+		value.SetString(text)
+	}
+	return nil
+}
+
+// id is the id that the method takes; nil: it takes none, or a number.
+func (p *plainCommand) id() *string {
+	if len(p.takes) == 0 {
+		return nil
+	}
+	id, named := p.takes[0].(*string)
+	if !named && len(p.places) > 0 && strings.HasSuffix(p.places[0].field.Name, "_id") {
+		id, _ = p.places[0].field.Value.Addr().Interface().(*string)
+	}
+	return id
+}
+
+// run calls the operation and shows its answer.
+func (p *plainCommand) run(ctx context.Context, c *client.Client) (err error) {
+	if id := p.id(); id != nil && p.of.kind != "" {
+		if *id, err = fullID(ctx, c, p.of.kind, *id); err != nil {
+			return err
+		}
+	}
+	limit, wanted, most := (*int)(nil), 0, 0
+	if p.listing {
+		f := p.member("limit")
+		limit, most = f.Value.Addr().Interface().(*int), f.Most
+		wanted = cmp.Or(*limit, f.Usual)
+		if *limit = wanted + 1; wanted < 0 || wanted >= most {
+			*limit = wanted // the router refuses what is beyond
+		}
+	}
+	arguments := make([]any, len(p.takes))
+	for i, one := range p.takes {
+		arguments[i] = reflect.ValueOf(one).Elem().Interface()
+	}
+	answer := reflect.New(cmp.Or(p.returns, reflect.TypeFor[struct{}]()))
+	if err := c.Do(ctx, p.op, answer.Interface(), arguments...); err != nil {
+		return err
+	}
+	answer = answer.Elem()
+	more := ""
+	switch {
+	case p.listing && answer.Len() > wanted:
+		answer, more = answer.Slice(0, wanted), fmt.Sprintf("There are more: --limit %d\n", min(2*wanted, most))
+	case p.listing && wanted == most && answer.Len() == wanted:
+		more = "There may be more: narrow the list by the flags of --help\n"
+	}
+	if total := reflect.Indirect(member(answer, "total")); total.CanInt() && pageOf(answer).IsValid() {
+		more = p.moreThan(pageOf(answer).Len(), total.Int())
+	}
+	switch {
+	case p.of.became != "":
+		answer = reflect.ValueOf(removed{fmt.Sprint(p.places[0].field.Value), p.of.became})
+	case p.returns == nil:
+		answer = reflect.ValueOf(struct {
+			ID string `json:"id"`
+		}{fmt.Sprint(p.places[0].field.Value)})
+	case answer.CanInt(): // a figure, by its name
+		named := reflect.New(p.op.Output()).Elem()
+		named.Field(0).Set(answer)
+		answer = named
+	}
+	page := pageOf(answer)
+	bad := p.of.finds && page.IsValid() && page.Len() == 0
+	err = p.s.printOr(bad, answer.Interface(), func(w io.Writer) { p.of.shown(w, answer) })
+	if more == "" || err != nil {
+		return err
+	}
+	to := p.s.out
+	if p.s.json {
+		to = p.s.err
+	}
+	_, err = io.WriteString(to, more)
+	return err
+}
+
+// moreThan says how the rest of a page is seen, of so many that there are.
+func (p *plainCommand) moreThan(shown int, total int64) string {
+	seen, most := int64(shown), min(total, int64(learning.MaxLimit))
+	if offset := p.member("offset"); offset != nil {
+		if seen += offset.Value.Int(); seen < total {
+			return fmt.Sprintf("There are more: --offset %d\n", seen)
+		}
+	} else if seen < most {
+		return fmt.Sprintf("There are more: --limit %d\n", most)
+	}
+	return ""
+}
+
+// flagName is what the flag of a member is called, and whether each text of a list is given by itself, since it may hold commas.
+func flagName(member string) (name string, whole bool) {
+	switch member {
+	case "alternatives":
+		return "instead", true
+	case "related_commands":
+		return "command", true
+	case "related_files":
+		return "related-file", true
+	case "prevention_steps":
+		return "prevention", true
+	case "ttl_seconds":
+		return "ttl", false
+	case "lesson_type", "pattern_type", "event_type":
+		return "type", false
+	case "pattern_name":
+		return "name", false
+	case "quality_score":
+		return "quality", false
+	case "max_results":
+		return "limit", false
+	case "by", "validated_by":
+		return "agent", false
+	case "idempotency_key":
+		return "key", false
+	case "source_agent":
+		return "agent", false
+	case "trigger_pattern":
+		return "trigger", false
+	case "source_case_ids":
+		return "source", false
+	case "block_action":
+		return "block", false
+	case "recommended_action", "action_taken":
+		return "action", false
+	case "tags", "kinds", "scopes", "projects":
+		return strings.TrimSuffix(member, "s"), false
+	}
+	return strings.ReplaceAll(strings.TrimSuffix(member, "_id"), "_", "-"), false
+}
+
+// shorthands are flags that have one letter too.
+func shorthand(name string) string {
+	switch name {
+	case "category", "type", "domain", "severity":
+		return name[:1]
+	}
+	return ""
+}
+
+// flaggable tells whether a flag can say it.
+func flaggable(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return flaggable(t.Elem())
+	case reflect.Slice:
+		return t == reflect.TypeFor[json.RawMessage]() || t.Elem().Kind() == reflect.String
+	case reflect.Struct, reflect.Map, reflect.Interface:
+		return false
+	}
+	return true
+}
+
+// jsonValue is a flag that takes JSON.
+type jsonValue struct{ to *json.RawMessage }
+
+func (v jsonValue) String() string { return string(*v.to) }
+func (v jsonValue) Type() string   { return "JSON" }
+
+// Set implements pflag.Value.
+func (v jsonValue) Set(text string) error {
+	if !json.Valid([]byte(text)) {
+		return errors.New("it is not valid JSON")
+	}
+	*v.to = json.RawMessage(text)
+	return nil
+}
