@@ -43,7 +43,16 @@ type chooser interface{ Choices() []string }
 // that it is filled with the caller and the caller's project; help, among, unit, long and usual are for
 // who gives it by hand. An embedded struct's fields are the struct's own.
 func Fields(in any) []Field {
-	return fieldsOf(reflect.ValueOf(in).Elem())
+	value := reflect.ValueOf(in).Elem()
+	known, there := described.Load(value.Type())
+	if !there {
+		known, _ = described.LoadOrStore(value.Type(), describe(value.Type()))
+	}
+	list := slices.Clone(known.([]Field))
+	for i := range list {
+		list[i].Value = value.FieldByIndex(list[i].Index)
+	}
+	return list
 }
 
 // Fields lists what the method takes, of pointers to that: the fields of structs, with those that stand in the path, and a
@@ -53,24 +62,12 @@ func (op *Op) Fields(takes []any) (list []Field) {
 		value := reflect.ValueOf(one).Elem()
 		switch {
 		case value.Kind() == reflect.Struct:
-			list = append(list, fieldsOf(value)...)
+			list = append(list, Fields(one)...)
 		case i == 0 && op.inPath():
 			list = append(list, Field{Name: op.idName(), Doc: op.About, Value: value})
 		default:
 			list = append(list, Field{Name: op.Argument, Value: value})
 		}
-	}
-	return list
-}
-
-func fieldsOf(value reflect.Value) []Field {
-	known, there := described.Load(value.Type())
-	if !there {
-		known, _ = described.LoadOrStore(value.Type(), describe(value.Type()))
-	}
-	list := slices.Clone(known.([]Field))
-	for i := range list {
-		list[i].Value = value.FieldByIndex(list[i].Index)
 	}
 	return list
 }
