@@ -20,6 +20,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"golang.org/x/sync/errgroup"
 
 	"skillrouter/cmd/config"
 	"skillrouter/cmd/locate"
@@ -58,7 +59,7 @@ type App struct {
 	classifier            func() (*classify.Classifier, error)
 	learning, operational *database.DB
 	ballast               *ballast
-	services              services
+	streams               []func(ctx context.Context) error // what ends the streams of the services, if there are any
 	wired                 *parts
 	aside                 *aside // what takes the place of writes on a node that follows; nil: this router writes
 	handler               *httpapi.Server
@@ -168,9 +169,9 @@ func (a *App) open(ctx context.Context) error {
 // newRegistry makes a registry of metrics with those of the process, and of the node that it is.
 func (a *App) newRegistry() *prometheus.Registry {
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), a.certificate)
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), collected(a.certificate.collect))
 	if a.front != nil {
-		registry.MustRegister(nodeFigures{a})
+		registry.MustRegister(collected(a.front.collect))
 	}
 	return registry
 }
@@ -265,20 +266,21 @@ func (a *App) Run(ctx context.Context) error {
 	begin := time.Now()
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.config.ShutdownGrace)
 	defer cancel()
-	a.endStreams(grace)
+	a.closeStreams(grace)
 	a.shutDoors(grace)
 	err := errors.Join(failure, a.life.stop(), a.base.stop())
 	a.log.Info("stopped", "took_ms", time.Since(begin).Milliseconds(), "clean", err == nil)
 	return err
 }
 
-// endStreams tells the streams to come back, if the services are there that have them, and waits for them within the grace period.
-func (a *App) endStreams(grace context.Context) {
-	end := a.services.endStreams
-	if a.services.endStreams = nil; end == nil {
-		return
+// closeStreams tells the streams to come back, all at once, and waits for them within the grace period.
+func (a *App) closeStreams(grace context.Context) {
+	var all errgroup.Group
+	for _, end := range a.streams {
+		all.Go(func() error { return end(grace) })
 	}
-	if err := end(grace); err != nil {
+	a.streams = nil
+	if err := all.Wait(); err != nil {
 		a.log.Warn("streams did not end in time", "error", err)
 	}
 }
@@ -336,4 +338,86 @@ func ignoreClosed(err error) error {
 func beyondLoopback(address net.Addr) bool {
 	tcp, ok := address.(*net.TCPAddr)
 	return ok && !tcp.IP.IsLoopback()
+}
+
+// life starts components in order and stops them in reverse order, each only
+// when the one started after it has ended. It rolls a half-finished start back
+// in the same way.
+type life struct {
+	log   *slog.Logger
+	parts []part
+	// failed gets the error of the first component that ends by itself.
+	failed chan error
+	once   sync.Once
+	// stopping ends when stop begins.
+	stopping context.Context
+	begin    context.CancelFunc
+}
+
+type part struct {
+	name string
+	stop func() error
+}
+
+func newLife(log *slog.Logger) *life {
+	l := &life{log: log, failed: make(chan error, 1)}
+	l.stopping, l.begin = context.WithCancel(context.Background())
+	return l
+}
+
+// beginWith has stopping end with ctx, until end is called: for what is waited for before anybody can call stop.
+func (l *life) beginWith(ctx context.Context) (end func()) {
+	stop := context.AfterFunc(ctx, l.begin)
+	return func() { stop() }
+}
+
+// defers adds a clean-up.
+func (l *life) defers(name string, stop func() error) { l.parts = append(l.parts, part{name, stop}) }
+
+// run starts a component whose run blocks until its context ends.
+func (l *life) run(ctx context.Context, name string, run func(ctx context.Context) error) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // it ends in its turn, not with the signal
+	done := make(chan error, 1)
+	go func() {
+		err := run(ctx)
+		if ctx.Err() == nil && l.fail(name, err) { // nobody asked it to end
+			err = nil // it is told of already
+		}
+		done <- err
+	}()
+	l.defers(name, func() error {
+		cancel()
+		err := <-done
+		if errors.Is(err, context.Canceled) {
+			return nil
+		}
+		return err
+	})
+}
+
+// fail tells of a failure, and whether it was the first.
+func (l *life) fail(name string, err error) (first bool) {
+	if err == nil {
+		err = errors.New("ended by itself")
+	}
+	l.once.Do(func() {
+		first = true
+		l.failed <- fmt.Errorf("%s: %w", name, err)
+	})
+	return first
+}
+
+// stop ends everything, the last started first, and returns what went wrong.
+func (l *life) stop() error {
+	l.begin()
+	var errs []error
+	for i := len(l.parts) - 1; i >= 0; i-- {
+		p := l.parts[i]
+		l.log.Debug("stopping", "component", p.name)
+		if err := p.stop(); err != nil {
+			errs = append(errs, fmt.Errorf("stop %s: %w", p.name, err))
+		}
+	}
+	l.parts = nil
+	return errors.Join(errs...)
 }

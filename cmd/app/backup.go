@@ -2,15 +2,18 @@ package app
 
 import (
 	"archive/tar"
+	"bufio"
 	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -19,7 +22,60 @@ import (
 	"skillrouter/internal/clock"
 	"skillrouter/internal/database"
 	"skillrouter/internal/errs"
+	"skillrouter/router/httpapi"
 )
+
+// The form of a backup: a gzipped tar archive that begins with its manifest, so
+// that whoever reads it knows from the first entry on what must follow.
+const (
+	archiveFormat  = "skillrouter-backup"
+	archiveVersion = 1
+	manifestName   = "manifest.json"
+	// maxManifest bounds a manifest, in bytes: two databases with a hundred tables
+	// each take a tenth of it.
+	maxManifest = 1 << 20
+	// maxOwnerToken bounds the owner's token in an archive, in bytes.
+	maxOwnerToken = 4 << 10
+)
+
+// Manifest says what an archive must hold.
+type Manifest struct {
+	Format        string         `json:"format"`
+	FormatVersion int            `json:"format_version"`
+	Version       string         `json:"version"`    // of the program that made it
+	CreatedAt     time.Time      `json:"created_at"` // when it was begun: what was acknowledged before is in it
+	Files         []ArchivedFile `json:"files"`
+}
+
+// ArchivedFile is a file of an archive.
+type ArchivedFile struct {
+	Name   string `json:"name"`
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256"` // in hexadecimal digits
+	// Contents is of a database.
+	Contents *Contents `json:"contents,omitempty"`
+}
+
+// Contents is what a database holds.
+type Contents struct {
+	Schema    int64            `json:"schema"`
+	LastEvent int64            `json:"last_event"` // seq of its newest event
+	Rows      map[string]int64 `json:"rows"`       // by table
+	Cursors   map[string]int64 `json:"cursors,omitempty"`
+}
+
+// bytes is how much the files take when they are unpacked.
+func (m Manifest) bytes() (sum int64) {
+	for _, f := range m.Files {
+		sum += f.Bytes
+	}
+	return sum
+}
+
+func (m Manifest) text() []byte {
+	text, _ := json.MarshalIndent(m, "", "  ") // strings, numbers and times of this era cannot fail
+	return append(text, '\n')
+}
 
 // backupPrefix begins the name of a folder, inside the data folder, that a
 // backup is prepared in. One that a kill left behind is removed at the next start.
@@ -41,8 +97,7 @@ type BackupOptions struct {
 type Snapshot struct {
 	Manifest Manifest
 
-	dir   string
-	token []byte // the owner's, if it was asked for
+	dir string // that has the files
 }
 
 // TakeSnapshot copies the databases of a data folder, which may be in use, into
@@ -85,22 +140,36 @@ func TakeSnapshot(ctx context.Context, data string, options BackupOptions) (_ *S
 		if err != nil {
 			return nil, fmt.Errorf("read the copy of %s: %w", from, err)
 		}
-		bytes, sum, err := checksum(to)
-		if err != nil {
+		if err := s.list(name+".db", &contents); err != nil {
 			return nil, err
 		}
-		s.Manifest.Files = append(s.Manifest.Files, ArchivedFile{Name: name + ".db", Bytes: bytes, SHA256: sum, Contents: &contents})
 	}
 	if options.OwnerToken {
 		secret, err := locate.ReadOwnerToken(data)
 		if err != nil {
 			return nil, fmt.Errorf("read the owner's token: %w", err)
 		}
-		s.token = []byte(secret + "\n")
-		sum := sha256.Sum256(s.token)
-		s.Manifest.Files = append(s.Manifest.Files, ArchivedFile{Name: locate.OwnerTokenName, Bytes: int64(len(s.token)), SHA256: hex.EncodeToString(sum[:])})
+		if err := os.WriteFile(filepath.Join(s.dir, locate.OwnerTokenName), []byte(secret+"\n"), 0o600); err != nil {
+			return nil, err
+		}
+		if err := s.list(locate.OwnerTokenName, nil); err != nil {
+			return nil, err
+		}
 	}
 	return s, nil
+}
+
+// list enters a file of the snapshot into its manifest.
+func (s *Snapshot) list(name string, contents *Contents) error {
+	file, err := os.Open(filepath.Join(s.dir, name))
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	hash := sha256.New()
+	bytes, err := io.Copy(hash, file)
+	s.Manifest.Files = append(s.Manifest.Files, ArchivedFile{Name: name, Bytes: bytes, SHA256: hex.EncodeToString(hash.Sum(nil)), Contents: contents})
+	return err
 }
 
 // Write writes the archive.
@@ -115,26 +184,15 @@ func (s *Snapshot) Write(w io.Writer) error {
 		return err
 	}
 	for _, f := range s.Manifest.Files {
-		if f.Name == locate.OwnerTokenName {
-			if err := s.entry(archive, f.Name, f.Bytes, strings.NewReader(string(s.token))); err != nil {
-				return err
-			}
-			continue
+		file, err := os.Open(filepath.Join(s.dir, f.Name))
+		if err == nil {
+			err = errors.Join(s.entry(archive, f.Name, f.Bytes, file), file.Close())
 		}
-		if err := s.file(archive, f); err != nil {
+		if err != nil {
 			return err
 		}
 	}
 	return errors.Join(archive.Close(), zipped.Close())
-}
-
-func (s *Snapshot) file(archive *tar.Writer, f ArchivedFile) error {
-	file, err := os.Open(filepath.Join(s.dir, f.Name))
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	return s.entry(archive, f.Name, f.Bytes, file)
 }
 
 func (s *Snapshot) entry(archive *tar.Writer, name string, size int64, from io.Reader) error {
@@ -184,30 +242,43 @@ func sweepBackups(data string) error {
 	return err
 }
 
-// checksum reads a file from end to end.
-func checksum(path string) (bytes int64, sum string, err error) {
-	file, err := os.Open(path)
+// takeFolder takes a data folder that no router holds, and ends a restore of it that was cut off: what that replaced is nobody's any more.
+func takeFolder(data string) (*Lock, error) {
+	lock, err := Acquire(data, locate.Holder{PID: os.Getpid(), Started: time.Now()})
 	if err != nil {
-		return 0, "", err
+		return nil, err
 	}
-	defer file.Close()
-	hash := sha256.New()
-	bytes, err = io.Copy(hash, file)
-	return bytes, hex.EncodeToString(hash.Sum(nil)), err
+	if err := finishRestore(data); err != nil {
+		return nil, errors.Join(err, lock.Release())
+	}
+	return lock, nil
+}
+
+// takes takes a data folder, as takeFolder does, for as long as the life lasts.
+func (l *life) takes(data string) error {
+	lock, err := takeFolder(data)
+	if err == nil {
+		l.defers("lock", lock.Release)
+	}
+	return err
 }
 
 // Hold takes a data folder that no router holds, for whoever reads or replaces
 // it as a whole, and brings to its end what was left undone in it. A held one
 // is a Conflict error that names who holds it.
 func Hold(data string) (release func() error, err error) {
-	lock, err := Acquire(data, locate.Holder{PID: os.Getpid(), Started: time.Now()})
-	if sealed := database.Writable(data); sealed != nil && errs.CodeOf(err) != errs.Conflict {
-		return holdSealed(data, lock, err, sealed)
+	if sealed := database.Writable(data); sealed != nil {
+		lock, err := Acquire(data, locate.Holder{PID: os.Getpid(), Started: time.Now()})
+		if errs.CodeOf(err) != errs.Conflict {
+			return holdSealed(data, lock, err, sealed)
+		}
+		return nil, err
 	}
+	lock, err := takeFolder(data)
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(finishRestore(data), sweepBackups(data)); err != nil {
+	if err := sweepBackups(data); err != nil {
 		return nil, errors.Join(err, lock.Release())
 	}
 	return lock.Release, nil
@@ -240,4 +311,174 @@ func Holds(data string) bool {
 		}
 	}
 	return true
+}
+
+// archiveFault is what is wrong with an archive, for whoever holds it.
+func archiveFault(format string, args ...any) error {
+	return errs.Errorf(errs.Invalid, "the archive %s. Nothing was changed.", fmt.Sprintf(format, args...))
+}
+
+// unpack reads an archive from its first byte to its last, and hands each
+// file's content to keep, which may be nil. The manifest comes first, and
+// nothing is accepted that it does not name: no other file, no folder, no
+// link, no name twice, no more bytes than it says. begin, which may be nil,
+// is told the manifest before anything is kept.
+func unpack(from io.Reader, begin func(Manifest) error, keep func(f ArchivedFile, content io.Reader) error) (m Manifest, err error) {
+	in := bufio.NewReader(from) // gzip then takes no more of it than is its own
+	zipped, err := gzip.NewReader(in)
+	if err != nil {
+		return m, archiveFault("is no backup: it does not begin as gzip does")
+	}
+	zipped.Multistream(false)
+	archive := tar.NewReader(zipped)
+	if m, err = readManifest(archive); err != nil {
+		return m, err
+	}
+	if begin != nil {
+		if err := begin(m); err != nil {
+			return m, err
+		}
+	}
+	wanted := slices.Clone(m.Files)
+	for {
+		header, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return m, brokenOff(err)
+		}
+		at := slices.IndexFunc(wanted, func(f ArchivedFile) bool { return f.Name == header.Name })
+		if at < 0 || header.Typeflag != tar.TypeReg {
+			return m, archiveFault("holds %q, which its manifest does not name or names already", header.Name)
+		}
+		f := wanted[at]
+		wanted = slices.Delete(wanted, at, at+1)
+		if header.Size != f.Bytes {
+			return m, archiveFault("holds %d bytes of %s and should hold %d", header.Size, f.Name, f.Bytes)
+		}
+		if err := unpackFile(archive, f, keep); err != nil {
+			return m, err
+		}
+	}
+	if len(wanted) > 0 {
+		return m, archiveFault("lacks %s", wanted[0].Name)
+	}
+	// What follows the tar's end is padding; reading it makes gzip check its own sum.
+	if _, err := io.CopyN(io.Discard, zipped, maxPadding); !errors.Is(err, io.EOF) {
+		if err == nil {
+			return m, archiveFault("goes on after its end")
+		}
+		return m, brokenOff(err)
+	}
+	if _, err := in.ReadByte(); err == nil {
+		return m, archiveFault("is followed by something else")
+	}
+	return m, nil
+}
+
+// maxDatabase bounds what a manifest may say of a file, in bytes: no disk that this runs on has more.
+const maxDatabase = 1 << 46
+
+// maxPadding bounds what may follow the last file, in bytes: tar fills its last record up.
+const maxPadding = 64 << 10
+
+func readManifest(archive *tar.Reader) (m Manifest, err error) {
+	header, err := archive.Next()
+	if err != nil {
+		if errors.Is(err, io.EOF) {
+			return m, archiveFault("is empty")
+		}
+		return m, brokenOff(err)
+	}
+	if header.Name != manifestName || header.Typeflag != tar.TypeReg || header.Size > maxManifest {
+		return m, archiveFault("is no backup of Skill Router: it does not begin with a %s", manifestName)
+	}
+	text, err := io.ReadAll(archive)
+	if err != nil {
+		return m, brokenOff(err)
+	}
+	// A later version may say more of a file: what this one does not know, it need not.
+	if err := json.Unmarshal(text, &m); err != nil || m.Format != archiveFormat {
+		return m, archiveFault("is no backup of Skill Router: its manifest cannot be read")
+	}
+	if m.FormatVersion != archiveVersion {
+		return m, archiveFault("has the form %d, and this program knows only the form %d: use the program that made it (%s)", m.FormatVersion, archiveVersion, m.Version)
+	}
+	names := []string{}
+	for _, f := range m.Files {
+		names = append(names, f.Name)
+		database := f.Name == "learning.db" || f.Name == "operational.db"
+		if !database && (f.Name != locate.OwnerTokenName || f.Bytes > maxOwnerToken) || f.Bytes < 0 || f.Bytes > maxDatabase || database && f.Contents == nil {
+			return m, archiveFault("has a manifest that names %q, which is no part of a backup", f.Name)
+		}
+	}
+	slices.Sort(names)
+	if len(slices.Compact(slices.Clone(names))) != len(names) {
+		return m, archiveFault("has a manifest that names a file twice")
+	}
+	for _, name := range database.Names() {
+		if !slices.Contains(names, name+".db") {
+			return m, archiveFault("lacks %s.db", name)
+		}
+	}
+	return m, nil
+}
+
+// unpackFile hands on one file's content and checks its sum.
+func unpackFile(content io.Reader, f ArchivedFile, keep func(f ArchivedFile, content io.Reader) error) error {
+	hash := sha256.New()
+	read := io.TeeReader(content, hash)
+	if keep != nil {
+		if err := keep(f, read); err != nil {
+			return err
+		}
+	}
+	if _, err := io.Copy(io.Discard, read); err != nil {
+		return brokenOff(err)
+	}
+	if hex.EncodeToString(hash.Sum(nil)) != f.SHA256 {
+		return archiveFault("is damaged: the checksum of %s is another", f.Name)
+	}
+	return nil
+}
+
+func brokenOff(err error) error {
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		return archiveFault("is truncated")
+	}
+	return archiveFault("is damaged: %v", err)
+}
+
+// CheckArchive reads an archive from end to end, checks every sum and keeps nothing.
+func CheckArchive(from io.Reader) (Manifest, error) { return unpack(from, nil, nil) }
+
+// backup prepares a backup of the running router. There is one at a time:
+// each needs the room of both databases.
+func (a *App) backup(ctx context.Context, ownerToken bool) (httpapi.Archive, error) {
+	if on := a.learning.Server(); on != nil {
+		return nil, errs.Errorf(errs.Conflict, "the databases are on %s, and not in files: copy them with pg_dump --schema=%s --schema=%s",
+			on, on.Schema(a.learning.Name), on.Schema(a.operational.Name))
+	}
+	if !a.copying.TryLock() {
+		return nil, errs.Errorf(errs.Conflict, "another backup is being made: try again when it is done")
+	}
+	snapshot, err := TakeSnapshot(ctx, a.config.Data, BackupOptions{Version: a.options.Version, Now: a.now, OwnerToken: ownerToken})
+	if err != nil {
+		a.copying.Unlock()
+		return nil, fmt.Errorf("make a backup: %w", err)
+	}
+	return &archive{Snapshot: snapshot, done: a.copying.Unlock}, nil
+}
+
+// archive is a snapshot that lets the next backup begin when it is closed.
+type archive struct {
+	*Snapshot
+	done func()
+}
+
+// Close implements httpapi.Archive.
+func (a *archive) Close() error {
+	defer a.done()
+	return a.Snapshot.Close()
 }

@@ -120,7 +120,8 @@ func (d *demo) stop() error {
 	d.app = nil
 	grace, cancel := context.WithTimeout(d.base, a.config.ShutdownGrace)
 	defer cancel()
-	return errors.Join(a.services.endStreams(grace), a.life.stop(), a.base.stop(), os.RemoveAll(d.data))
+	a.closeStreams(grace)
+	return errors.Join(a.life.stop(), a.base.stop(), os.RemoveAll(d.data))
 }
 
 // Dashboard implements web.Demo.
@@ -130,7 +131,7 @@ func (d *demo) Dashboard() http.Handler {
 	if d.app == nil {
 		return nil
 	}
-	return d.app.services.web
+	return d.app.wired.web
 }
 
 // checkIn is the path of the calls by which the team checks in.

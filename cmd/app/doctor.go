@@ -14,6 +14,7 @@ import (
 	"skillrouter/cmd/hook/offline"
 	"skillrouter/cmd/locate"
 	"skillrouter/internal/database"
+	"skillrouter/internal/principal"
 	"skillrouter/router"
 )
 
@@ -42,7 +43,7 @@ func (a *App) doctor(ctx context.Context) []router.SystemCheck {
 	checks = append(checks, a.checkModel(ctx)...)
 	checks = append(checks, a.checkWebhook()...)
 	checks = append(checks, a.checkHooks(ctx)...)
-	return append(checks, a.services.census.checks(ctx)...)
+	return append(checks, a.wired.checks(ctx, a.now())...)
 }
 
 func (a *App) checkSettings() router.SystemCheck {
@@ -66,112 +67,98 @@ func (a *App) checkSocket() router.SystemCheck {
 	return router.SystemCheck{Name: "socket", OK: true, Detail: "hooks and commands of this user call over " + a.socket}
 }
 
+// looked is a check by what a look says, or by why it is not well.
+func looked(name string, look func() (said string, wrong error)) router.SystemCheck {
+	said, wrong := look()
+	if wrong != nil {
+		said = wrong.Error()
+	}
+	return router.SystemCheck{Name: name, OK: wrong == nil, Detail: said}
+}
+
 // checkDatabase reads the pragmas back and checks every page and index.
 func checkDatabase(ctx context.Context, db *database.DB) router.SystemCheck {
-	c := router.SystemCheck{Name: db.Name + ".db"}
 	ctx, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
 	if db.Server() != nil {
-		return checkOnServer(ctx, db)
+		return looked(db.Name+" database", func() (string, error) { return lookOnServer(ctx, db) })
 	}
-	if err := db.CheckPragmas(ctx); err != nil {
-		c.Detail = err.Error()
-		return c
-	}
-	var verdict, version string
-	err := db.Read.WithContext(ctx).Raw("PRAGMA integrity_check(1)").Scan(&verdict).Error
-	if ctx.Err() != nil { // large, or the machine is busy: that is no damage
-		c.Detail = fmt.Sprintf("not looked through within %s: it is large, or the machine is busy", checkTime)
-		return c
-	}
-	if err != nil || verdict != "ok" {
-		c.Detail = "damaged: " + database.Fault(err, verdict)
-		return c
-	}
-	err = db.Read.WithContext(ctx).Raw("SELECT sqlite_version()").Scan(&version).Error
-	schema, known := database.Version(ctx, db.Read.ConnPool)
-	bytes, sized := db.Size(ctx)
-	if err = cmp.Or(err, known, sized); err != nil {
-		c.Detail = err.Error()
-		return c
-	}
-	c.OK = true
-	c.Detail = fmt.Sprintf("integrity ok, schema %d, SQLite %s, WAL, synchronous FULL, foreign keys on, %.1f MiB", schema, version, float64(bytes)/(1<<20))
-	return c
+	return looked(db.Name+".db", func() (string, error) {
+		if err := db.CheckPragmas(ctx); err != nil {
+			return "", err
+		}
+		var verdict string
+		err := db.Read.WithContext(ctx).Raw("PRAGMA integrity_check(1)").Scan(&verdict).Error
+		if ctx.Err() != nil { // large, or the machine is busy: that is no damage
+			return "", fmt.Errorf("not looked through within %s: it is large, or the machine is busy", checkTime)
+		}
+		if err != nil || verdict != "ok" {
+			return "", errors.New("damaged: " + database.Fault(err, verdict))
+		}
+		version, schema, size, err := measure(ctx, db, "SELECT sqlite_version()")
+		return fmt.Sprintf("integrity ok, schema %d, SQLite %s, WAL, synchronous FULL, foreign keys on, %s", schema, version, size), err
+	})
 }
 
-// checkOnServer looks a database on a server over.
-func checkOnServer(ctx context.Context, db *database.DB) router.SystemCheck {
-	c := router.SystemCheck{Name: db.Name + " database"}
-	var version string
+// lookOnServer looks a database on a server over.
+func lookOnServer(ctx context.Context, db *database.DB) (string, error) {
 	conn, err := db.Read.DB()
 	if err == nil {
 		err = db.Server().Durable(ctx, conn)
 	}
-	if err == nil {
-		err = db.Read.WithContext(ctx).Raw("SHOW server_version").Scan(&version).Error
-	}
+	version, schema, size, unread := measure(ctx, db, "SHOW server_version")
+	return fmt.Sprintf("%s, schema %d, PostgreSQL %s, %s", db.Path, schema, version, size), errors.Join(err, unread)
+}
+
+// measure is which program has a database, which a query says, its schema and its size.
+func measure(ctx context.Context, db *database.DB, query string) (version string, schema int64, size string, err error) {
+	err = db.Read.WithContext(ctx).Raw(query).Scan(&version).Error
 	schema, known := database.Version(ctx, db.Read.ConnPool)
 	bytes, sized := db.Size(ctx)
-	if err = errors.Join(err, known, sized); err != nil {
-		c.Detail = err.Error()
-		return c
-	}
-	c.OK, c.Detail = true, fmt.Sprintf("%s, schema %d, PostgreSQL %s, %.1f MiB", db.Path, schema, version, float64(bytes)/(1<<20))
-	return c
+	return version, schema, fmt.Sprintf("%.1f MiB", float64(bytes)/(1<<20)), cmp.Or(err, known, sized)
 }
 
 // checkHashes holds the rows that have a hash of their content against it.
 func (a *App) checkHashes(ctx context.Context) router.SystemCheck {
-	c := router.SystemCheck{Name: "knowledge hashes"}
-	bounded, cancel := context.WithTimeout(ctx, checkTime)
-	defer cancel()
-	found, err := compareHashes(bounded, a.learning.Read.ConnPool)
-	switch said := found.String(); {
-	case said != "":
-		c.Detail = said
-	case bounded.Err() != nil && ctx.Err() == nil:
-		c.OK, c.Detail = true, fmt.Sprintf("the first %d rows are as they were stored; the rest was not compared within %s (skillrouter verify compares all)", found.rows, checkTime)
-	case err != nil:
-		c.Detail = err.Error()
-	default:
-		c.OK, c.Detail = true, fmt.Sprintf("%d rows are as they were stored", found.rows)
-	}
-	return c
+	return looked("knowledge hashes", func() (string, error) {
+		bounded, cancel := context.WithTimeout(ctx, checkTime)
+		defer cancel()
+		found, err := compareHashes(bounded, a.learning.Read.ConnPool)
+		if altered := found.String(); altered != "" {
+			return "", errors.New(altered)
+		}
+		if bounded.Err() != nil && ctx.Err() == nil {
+			return fmt.Sprintf("the first %d rows are as they were stored; the rest was not compared within %s (skillrouter verify compares all)", found.rows, checkTime), nil
+		}
+		return fmt.Sprintf("%d rows are as they were stored", found.rows), err
+	})
 }
 
 // checkLosses tells of stored writes that turned out to be gone.
 func (a *App) checkLosses() router.SystemCheck {
-	lost, err := Losses(a.config.Data)
-	switch {
-	case err != nil:
-		return router.SystemCheck{Name: "stored writes", Detail: err.Error()}
-	case len(lost) > 0:
-		return router.SystemCheck{Name: "stored writes", Detail: strings.Join(lost, "; ") + ". Restore a backup, or remove " + filepath.Join(a.config.Data, lossesName) + " when you have seen to it"}
-	}
-	return router.SystemCheck{Name: "stored writes", OK: true, Detail: "none is known to be gone"}
+	return looked("stored writes", func() (string, error) {
+		lost, err := Losses(a.config.Data)
+		if len(lost) > 0 && err == nil {
+			err = errors.New(strings.Join(lost, "; ") + ". Restore a backup, or remove " + filepath.Join(a.config.Data, lossesName) + " when you have seen to it")
+		}
+		return "none is known to be gone", err
+	})
 }
 
 // checkClock compares the wall clock with the newest event: order does not
 // depend on clocks, but expiry and presence do.
 func (a *App) checkClock(ctx context.Context, db *database.DB) router.SystemCheck {
-	c := router.SystemCheck{Name: db.Name + " clock"}
-	latest, err := newest(ctx, db)
-	if err != nil {
-		c.Detail = err.Error()
-		return c
-	}
-	if latest == nil {
-		c.OK, c.Detail = true, "no event yet"
-		return c
-	}
-	ahead := time.UnixMilli(*latest).Sub(a.now())
-	c.OK = ahead <= clockSlack
-	c.Detail = fmt.Sprintf("newest event %s ago", (-ahead).Round(time.Millisecond))
-	if !c.OK {
-		c.Detail = fmt.Sprintf("the newest event lies %s in the future: the clock was set back; expiry and presence are off until it catches up", ahead.Round(time.Second))
-	}
-	return c
+	return looked(db.Name+" clock", func() (string, error) {
+		latest, err := newest(ctx, db)
+		if err != nil || latest == nil {
+			return "no event yet", err
+		}
+		ahead := time.UnixMilli(*latest).Sub(a.now())
+		if ahead > clockSlack {
+			err = fmt.Errorf("the newest event lies %s in the future: the clock was set back; expiry and presence are off until it catches up", ahead.Round(time.Second))
+		}
+		return fmt.Sprintf("newest event %s ago", (-ahead).Round(time.Millisecond)), err
+	})
 }
 
 // clockReach is how many of the newest events the clock is compared with: one that
@@ -198,18 +185,18 @@ func (a *App) warnOfClock(ctx context.Context, db *database.DB) {
 
 // checkFolder looks for files that other users may read.
 func (a *App) checkFolder() router.SystemCheck {
-	c := router.SystemCheck{Name: "files", OK: true, Detail: "private to this user"}
-	if runtime.GOOS == "windows" {
-		c.Detail = "rights are the folder's own on Windows"
-		return c
-	}
-	for _, name := range []string{"", "learning.db", "operational.db", locate.OwnerTokenName, locate.LockName, locate.SocketName, offline.CopyName, offline.KeyName, offline.SeenName, indexesFolder, proceduresFolder, highWaterName, lossesName, webhookSecretName, webhookStateName} {
-		path := filepath.Join(a.config.Data, name)
-		if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o077 != 0 {
-			return router.SystemCheck{Name: "files", Detail: fmt.Sprintf("%s may be read by others (%v): chmod go= it", path, info.Mode().Perm())}
+	return looked("files", func() (string, error) {
+		if runtime.GOOS == "windows" {
+			return "rights are the folder's own on Windows", nil
 		}
-	}
-	return c
+		for _, name := range []string{"", "learning.db", "operational.db", locate.OwnerTokenName, locate.LockName, locate.SocketName, offline.CopyName, offline.KeyName, offline.SeenName, indexesFolder, proceduresFolder, highWaterName, lossesName, webhookSecretName, webhookStateName} {
+			path := filepath.Join(a.config.Data, name)
+			if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o077 != 0 {
+				return "", fmt.Errorf("%s may be read by others (%v): chmod go= it", path, info.Mode().Perm())
+			}
+		}
+		return "private to this user", nil
+	})
 }
 
 func (a *App) checkDisk() router.SystemCheck {
@@ -218,4 +205,26 @@ func (a *App) checkDisk() router.SystemCheck {
 		return router.SystemCheck{Name: "disk", Detail: err.Error()}
 	}
 	return router.SystemCheck{Name: "disk", OK: free >= lowDisk, Detail: fmt.Sprintf("%.1f GiB free; %s", float64(free)/(1<<30), a.ballast.said())}
+}
+
+var _ router.SystemService = system{}
+
+// system is the App as a service for whoever wants to know how it is.
+type system struct{ app *App }
+
+// Health implements router.SystemService.
+func (s system) Health(ctx context.Context) (router.SystemHealth, error) {
+	if err := principal.Of(ctx).Need(principal.ScopeRead); err != nil {
+		return router.SystemHealth{}, err
+	}
+	h := s.app.health(ctx)
+	return router.SystemHealth{Status: h.Status, Version: h.Version, UptimeMS: h.UptimeMS, Timestamp: h.Timestamp, Stats: h.Stats}, nil
+}
+
+// Doctor implements router.SystemService.
+func (s system) Doctor(ctx context.Context) ([]router.SystemCheck, error) {
+	if err := principal.Of(ctx).Need(principal.ScopeCaptain); err != nil {
+		return nil, err
+	}
+	return s.app.doctor(ctx), nil
 }

@@ -391,7 +391,7 @@ func (a *App) follow(ctx context.Context) {
 
 func (a *App) followOnce(ctx context.Context) (err error) {
 	a.life = newLife(a.log)
-	a.services = services{}
+	a.streams = nil
 	told := &aside{tell: a.front.forward.Tell, alone: a.front.alone}
 	a.aside = told
 	defer func() {

@@ -9,9 +9,7 @@ import (
 	"skillrouter/cmd/hook/offline"
 	"skillrouter/internal/committer"
 	"skillrouter/learning/guard"
-	"skillrouter/learning/guard/rule"
 	"skillrouter/router"
-	"skillrouter/router/cluster"
 )
 
 // How often the copy of the guard's rules is written.
@@ -65,46 +63,6 @@ func (a *App) keepGuardCopy(ctx context.Context, guards *guard.Guards) error {
 	}
 }
 
-// copyLook is how often a node that does not write looks for a newer copy at the one that does.
-const copyLook = 2 * time.Second
-
-// followGuardCopy has this machine's hooks find the rules of the node that writes, until ctx ends: while nobody writes, they get no answer.
-func (a *App) followGuardCopy(ctx context.Context) {
-	look := time.NewTicker(copyLook)
-	defer look.Stop()
-	hash := ""
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-look.C:
-		}
-		sealed, err := a.front.forward.Copy(ctx, hash, rule.MaxCopy)
-		if err != nil || len(sealed) == 0 {
-			continue // as it is where the writer is gone, and when nothing changed
-		}
-		if err = a.takeGuardCopy(sealed); err != nil {
-			a.log.Warn("the copy of the guard's rules of the node that writes cannot be taken", "error", err)
-			continue
-		}
-		hash = cluster.HashOf(sealed)
-	}
-}
-
-// takeGuardCopy puts another node's copy into this one's folder, as this one's own: hooks name the router that they call.
-func (a *App) takeGuardCopy(sealed []byte) error {
-	key, err := offline.Key(a.config.Data)
-	if err != nil {
-		return err
-	}
-	c, err := rule.OpenCopy(key, sealed)
-	if err != nil {
-		return err
-	}
-	c.Router = a.URL()
-	return offline.Write(a.config.Data, c)
-}
-
 const (
 	// hooksSince is how far back an agent is looked at that used tools and asked the guard nothing.
 	hooksSince = 24 * time.Hour
@@ -119,31 +77,30 @@ const (
 
 // checkHooks tells of hooks that were expected and did not come, and how often hooks judged by the copy of the rules.
 func (a *App) checkHooks(ctx context.Context) []router.SystemCheck {
-	return []router.SystemCheck{a.checkAsking(ctx), a.checkCopy(ctx)}
+	return []router.SystemCheck{
+		looked("agents' hooks", func() (string, error) { return a.lookForAsking(ctx) }),
+		looked("copy of the guard's rules", func() (string, error) { return a.lookAtCopy(ctx) }),
+	}
 }
 
-// checkAsking compares what hooks said that their agents used with who asked the guard: hooks tell of a tool before and after it, and
+// lookForAsking compares what hooks said that their agents used with who asked the guard: hooks tell of a tool before and after it, and
 // one that tells of it without having asked is half set up.
-func (a *App) checkAsking(ctx context.Context) router.SystemCheck {
-	c := router.SystemCheck{Name: "agents' hooks"}
+func (a *App) lookForAsking(ctx context.Context) (string, error) {
 	now := a.now()
-	type use struct {
+	var uses []struct {
 		Agent string
 		At    int64
 	}
-	var uses []use
 	err := a.operational.Read.WithContext(ctx).Raw(`SELECT agent_id AS agent, max(at) AS at FROM
 		(SELECT agent_id, at, data FROM events WHERE type IN ('agent.status', 'agent.state') ORDER BY seq DESC LIMIT ?) AS latest
 		WHERE at >= ? AND data LIKE '%"status":"using %' AND data NOT LIKE '%"status":"using Task"%' AND data NOT LIKE '%"status":"using Agent"%'
 		GROUP BY agent_id ORDER BY agent_id`, hookReach, now.Add(-hooksSince).UnixMilli()).Scan(&uses).Error
 	if err != nil {
-		c.Detail = err.Error()
-		return c
+		return "", err
 	}
-	asked, err := a.services.census.guards.Asked(ctx, now.Add(-hooksSince-hookSlack))
+	asked, err := a.wired.guards.Asked(ctx, now.Add(-hooksSince-hookSlack))
 	if err != nil {
-		c.Detail = err.Error()
-		return c
+		return "", err
 	}
 	var silent []string
 	for _, u := range uses {
@@ -153,29 +110,21 @@ func (a *App) checkAsking(ctx context.Context) router.SystemCheck {
 		}
 	}
 	if len(silent) > 0 {
-		c.Detail = fmt.Sprintf("used tools within a day, and the guard was not asked: %s. `skillrouter setup AGENT --check` says why", strings.Join(silent[:min(len(silent), 10)], ", "))
-		return c
+		return "", fmt.Errorf("used tools within a day, and the guard was not asked: %s. `skillrouter setup AGENT --check` says why", strings.Join(silent[:min(len(silent), 10)], ", "))
 	}
-	c.OK, c.Detail = true, fmt.Sprintf("each of %d that used tools within a day asked the guard", len(uses))
-	return c
+	return fmt.Sprintf("each of %d that used tools within a day asked the guard", len(uses)), nil
 }
 
-func (a *App) checkCopy(ctx context.Context) router.SystemCheck {
-	c := router.SystemCheck{Name: "copy of the guard's rules"}
+func (a *App) lookAtCopy(ctx context.Context) (string, error) {
 	written, err := offline.Read(a.config.Data)
 	if err != nil {
-		c.Detail = "hooks cannot use it while the router is away: " + err.Error()
-		return c
+		return "", fmt.Errorf("hooks cannot use it while the router is away: %w", err)
 	}
-	times, last, err := a.services.census.guards.OfflineUse(ctx, a.now().Add(-copySince))
-	if err != nil {
-		c.Detail = err.Error()
-		return c
+	times, last, err := a.wired.guards.OfflineUse(ctx, a.now().Add(-copySince))
+	ago := func(at time.Time) time.Duration { return a.now().Sub(at).Round(time.Second) }
+	said := fmt.Sprintf("%d rules, written %s ago; ", len(written.Rules), ago(written.At))
+	if times == 0 {
+		return said + "not used within a week", err
 	}
-	c.OK, c.Detail = true, fmt.Sprintf("%d rules, written %s ago; not used within a week", len(written.Rules), a.now().Sub(written.At).Round(time.Second))
-	if times > 0 {
-		c.Detail = fmt.Sprintf("%d rules, written %s ago; used %d times within a week, the last time %s ago: the router was away then",
-			len(written.Rules), a.now().Sub(written.At).Round(time.Second), times, a.now().Sub(last).Round(time.Second))
-	}
-	return c
+	return said + fmt.Sprintf("used %d times within a week, the last time %s ago: the router was away then", times, ago(last)), err
 }

@@ -1,18 +1,13 @@
 package app
 
 import (
-	"bytes"
 	"cmp"
-	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
-	"net/http"
 	"os"
 	"runtime"
 	"slices"
@@ -21,14 +16,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"skillrouter/cmd/config"
 	"skillrouter/internal/clock"
 	"skillrouter/internal/errs"
 	"skillrouter/internal/file"
 	"skillrouter/router"
-	"skillrouter/router/httpapi"
 )
 
 // Times and bounds of the certificate.
@@ -40,9 +32,6 @@ const (
 	// expiresSoon is how long before its end doctor speaks of it, or a third of the time that it is valid for, if that is shorter:
 	// what is renewed every few days is not late two weeks before.
 	expiresSoon = 14 * 24 * time.Hour
-	// plainTime and plainBytes bound what is heard of a caller that speaks plain HTTP: time to take the answer.
-	plainTime  = time.Second
-	plainBytes = 64 << 10
 )
 
 // certificate is what the doors show: the pair of files that the settings name, as they were last found to be well. Who
@@ -57,7 +46,7 @@ type certificate struct {
 
 	mu     sync.Mutex // one looks, the others go on
 	looked time.Time
-	found  [sha256.Size]byte // what the files had at that time
+	found  [2]string // what the files had at that time; empty: they could not be read
 }
 
 // openCertificate reads the pair; nil if the settings name none.
@@ -74,7 +63,7 @@ func openCertificate(settings config.Config, now clock.Clock, log *slog.Logger) 
 	if err != nil {
 		return nil, err
 	}
-	c.found = sum(text, nil)
+	c.found = text
 	c.show(pair, "the certificate was read")
 	if leaf := pair.Leaf; now().After(leaf.NotAfter) || now().Before(leaf.NotBefore) {
 		log.Warn("the certificate is not valid today: callers refuse it", "tls_cert", settings.TLSCert, "from", leaf.NotBefore, "until", leaf.NotAfter)
@@ -88,10 +77,11 @@ func (c *certificate) files() [2][2]string {
 }
 
 // read returns what is in both files.
-func (c *certificate) read() (text [2][]byte, err error) {
-	for i, file := range c.files() {
-		if text[i], err = readPEM(file[1]); err != nil {
-			return text, &errs.Error{Code: errs.Invalid, Field: file[0], Err: err, Message: fmt.Sprintf("the file %s cannot be read: %v", file[1], reasonOf(err))}
+func (c *certificate) read() (text [2]string, err error) {
+	for i, named := range c.files() {
+		pem, err := file.ReadSmall(named[1], maxPEM)
+		if text[i] = string(pem); err != nil {
+			return [2]string{}, &errs.Error{Code: errs.Invalid, Field: named[0], Err: err, Message: fmt.Sprintf("the file %s cannot be read: %v", named[1], reasonOf(err))}
 		}
 	}
 	return text, nil
@@ -99,42 +89,17 @@ func (c *certificate) read() (text [2][]byte, err error) {
 
 func reasonOf(err error) error { return cmp.Or(errors.Unwrap(err), err) }
 
-// readPEM reads a small regular file: a pipe would have each look wait, and be empty at the second.
-func readPEM(path string) ([]byte, error) {
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return nil, cmp.Or(err, errors.New("it is no file"))
-	}
-	text, err := file.ReadHead(path, maxPEM+1)
-	if err == nil && len(text) > maxPEM {
-		err = fmt.Errorf("it has more than %d bytes", maxPEM)
-	}
-	return text, err
-}
-
 // pair is the certificate and the key that are in the files, if they fit.
-func (c *certificate) pair(text [2][]byte) (*tls.Certificate, error) {
-	pair, err := tls.X509KeyPair(text[0], text[1])
+func (c *certificate) pair(text [2]string) (*tls.Certificate, error) {
+	pair, err := tls.X509KeyPair([]byte(text[0]), []byte(text[1]))
 	if err == nil {
 		return &pair, nil
 	}
 	said := strings.TrimPrefix(err.Error(), "tls: ")
-	if bytes.Contains(text[1], []byte("ENCRYPTED")) {
+	if strings.Contains(text[1], "ENCRYPTED") {
 		said = "the key has a passphrase, and nobody is asked for it"
 	}
 	return nil, &errs.Error{Code: errs.Invalid, Field: "tls_cert", Err: err, Message: fmt.Sprintf("%s and tls_key %s are no pair of a certificate and its key: %s", c.settings.TLSCert, c.settings.TLSKey, said)}
-}
-
-// sum is what was found in the files, or that they cannot be read.
-func sum(text [2][]byte, err error) [sha256.Size]byte {
-	hash := sha256.New()
-	for _, part := range text {
-		_, _ = fmt.Fprintf(hash, "%d ", len(part)) // a hash takes all
-		_, _ = hash.Write(part)
-	}
-	if err != nil {
-		_, _ = io.WriteString(hash, err.Error())
-	}
-	return [sha256.Size]byte(hash.Sum(nil))
 }
 
 // look reads the files again. What is no pair, or is not valid while the former one is, changes nothing, and is said once.
@@ -149,11 +114,10 @@ func (c *certificate) look() {
 	}
 	c.looked = now
 	text, err := c.read()
-	found := sum(text, err)
-	if found == c.found {
+	if text == c.found {
 		return
 	}
-	c.found = found
+	c.found = text
 	former := c.shown.Load()
 	var pair *tls.Certificate
 	if err == nil {
@@ -185,59 +149,13 @@ func (c *certificate) over(listener net.Listener) net.Listener {
 	if c == nil {
 		return listener
 	}
-	return secured{listener, &tls.Config{
+	return tls.NewListener(listener, &tls.Config{
 		MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"},
 		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 			c.look()
 			return c.shown.Load(), nil
 		},
-	}}
-}
-
-// secured is a listener of connections that speak TLS.
-type secured struct {
-	net.Listener
-	config *tls.Config
-}
-
-func (s secured) Accept() (net.Conn, error) {
-	conn, err := s.Listener.Accept()
-	if err != nil {
-		return nil, err
-	}
-	return tls.Server(&overheard{Conn: conn}, s.config), nil
-}
-
-// overheard is a connection that looks at its first byte: a caller that speaks plain HTTP is told so in words, and then sees its end.
-type overheard struct {
-	net.Conn
-	seen bool
-}
-
-// Read implements net.Conn.
-func (o *overheard) Read(b []byte) (int, error) {
-	n, err := o.Conn.Read(b)
-	if o.seen || n == 0 {
-		return n, err
-	}
-	o.seen = true
-	if b[0] < 'A' || b[0] > 'Z' { // a record of TLS begins with a number below those of letters, and a method of HTTP with a letter
-		return n, err
-	}
-	_ = o.SetDeadline(time.Now().Add(plainTime)) // of the system's clock, as all deadlines of connections
-	_, _ = o.Conn.Write(speakTLS())
-	if half, ok := o.Conn.(interface{ CloseWrite() error }); ok {
-		_ = half.CloseWrite()
-	}
-	_, _ = io.CopyN(io.Discard, o.Conn, plainBytes) // an end with something unread would take the answer away
-	return 0, io.EOF
-}
-
-// speakTLS is the answer to plain HTTP.
-func speakTLS() []byte {
-	const said = "this port speaks TLS: call it by https://"
-	text, _ := json.Marshal(httpapi.Problem{Title: http.StatusText(http.StatusBadRequest), Status: http.StatusBadRequest, Detail: said, Message: said, Code: errs.Invalid}) // texts and a number
-	return fmt.Appendf(nil, "HTTP/1.1 400 Bad Request\r\nContent-Type: application/problem+json\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s\n", len(text)+1, text)
+	})
 }
 
 func validAt(leaf *x509.Certificate, now time.Time) bool {
@@ -298,27 +216,12 @@ func (c *certificate) check() []router.SystemCheck {
 	return []router.SystemCheck{{Name: "certificate", OK: well, Detail: strings.Join(said, "; ")}}
 }
 
-var (
-	expiryDesc  = prometheus.NewDesc("skillrouter_tls_certificate_expiry_timestamp_seconds", "When the certificate that is shown expires; none while TLS is off.", nil, nil)
-	refusedDesc = prometheus.NewDesc("skillrouter_tls_certificate_refused", "1 while what is in the certificate's files cannot be shown, and the former one is.", nil, nil)
-)
-
-// Describe implements prometheus.Collector.
-func (c *certificate) Describe(ch chan<- *prometheus.Desc) {
-	ch <- expiryDesc
-	ch <- refusedDesc
-}
-
-// Collect implements prometheus.Collector.
-func (c *certificate) Collect(ch chan<- prometheus.Metric) {
+// collect gives the certificate's metrics.
+func (c *certificate) collect(give emit) {
 	if c == nil {
 		return
 	}
 	c.look()
-	refused := 0.0
-	if c.wrong.Load() != nil {
-		refused = 1
-	}
-	ch <- prometheus.MustNewConstMetric(expiryDesc, prometheus.GaugeValue, float64(c.shown.Load().Leaf.NotAfter.Unix()))
-	ch <- prometheus.MustNewConstMetric(refusedDesc, prometheus.GaugeValue, refused)
+	give("skillrouter_tls_certificate_expiry_timestamp_seconds", "When the certificate that is shown expires; none while TLS is off.", float64(c.shown.Load().Leaf.NotAfter.Unix()))
+	give("skillrouter_tls_certificate_refused", "1 while what is in the certificate's files cannot be shown, and the former one is.", flag(c.wrong.Load() != nil))
 }

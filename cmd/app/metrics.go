@@ -4,135 +4,122 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"skillrouter/comms"
-	"skillrouter/internal/clock"
 	"skillrouter/internal/principal"
-	"skillrouter/learning/episode"
-	"skillrouter/learning/experience"
+	"skillrouter/learning"
 	"skillrouter/learning/guard"
-	"skillrouter/learning/knowledge"
-	"skillrouter/learning/lesson"
 	"skillrouter/learning/shelf"
 	"skillrouter/operational"
 	"skillrouter/router"
 	"skillrouter/tfidf/keep"
 )
 
-// census counts what the process holds, for health and for the metrics.
-type census struct {
-	knowledge   *knowledge.Base
-	episodes    *episode.Episodes
-	lessons     *lesson.Lessons
-	experiences *experience.Experiences
-	presence    *comms.Presence
-	mailbox     *comms.Mailbox
-	guards      *guard.Guards
-	vectors     *shelf.Vectors
-	mesh        func() comms.Mesh // nil: it is off
-	indexes     []namedIndex
-	now         clock.Clock
-}
-
-// search tells the state of each search index.
-func (c census) search() map[string]string {
-	states := make(map[string]string, len(c.indexes))
-	for _, index := range c.indexes {
+// states tells the state of each search index.
+func (p *parts) states() map[string]string {
+	states := make(map[string]string, len(p.indexes))
+	for _, index := range p.indexes {
 		states[index.name] = stateOf(index.state())
 	}
 	return states
 }
 
 // stats are the counts of GET /health.
-func (c census) stats(ctx context.Context, log *slog.Logger) map[string]int64 {
-	patterns, lessons, err := c.experiences.CountLearned(principal.With(ctx, principal.System()))
+func (p *parts) stats(ctx context.Context, log *slog.Logger) map[string]int64 {
+	patterns, lessons, err := p.experiences.CountLearned(principal.With(ctx, principal.System()))
 	if err != nil { // whoever asks for health learns what else there is
 		log.WarnContext(ctx, "patterns and lessons could not be counted", "error", err)
 	}
 	agents := 0
-	for _, n := range c.presence.Count() {
+	for _, n := range p.presence.Count() {
 		agents += n
 	}
 	return map[string]int64{
-		"knowledge": int64(c.knowledge.Len()), "episodes": int64(c.episodes.Len()), "patterns": patterns, "lessons": lessons,
-		"agents": int64(agents), "streams": int64(c.mailbox.Streams()),
+		"knowledge": int64(p.knowledge.Len()), "episodes": int64(p.episodes.Len()), "patterns": patterns, "lessons": lessons,
+		"agents": int64(agents), "streams": int64(p.mailbox.Streams()),
 	}
 }
 
-var (
-	entriesDesc = prometheus.NewDesc("skillrouter_entries", "Entries that can be found, by kind.", []string{"kind"}, nil)
-	agentsDesc  = prometheus.NewDesc("skillrouter_agents", "Known agents, by presence.", []string{"state"}, nil)
-	vectorsDesc = prometheus.NewDesc("skillrouter_embeddings", "Items that shall have a vector, by what became of it; none while no model is configured.", []string{"state"}, nil)
-	failingDesc = prometheus.NewDesc("skillrouter_embeddings_failing", "1 while the embedding model makes no vectors.", nil, nil)
-	streamsDesc = prometheus.NewDesc("skillrouter_message_streams", "Open streams of GET /messages.", nil, nil)
-	checksDesc  = prometheus.NewDesc("skillrouter_guard_checks_waiting", "Checks that were answered and are not in the guard's ledger yet.", nil, nil)
-	droppedDesc = prometheus.NewDesc("skillrouter_messages_dropped_total", "Messages of the router's own that found a full mailbox.", nil, nil)
-	lostDesc    = prometheus.NewDesc("skillrouter_guard_checks_lost_total", "Checks that were answered and never will be in the guard's ledger.", nil, nil)
-)
+// emit gives a metric with its labels, a name and a value in turn. What ends in _total counts; anything else goes up and down.
+type emit func(name, help string, value float64, labels ...string)
+
+// collected are metrics that are looked up when somebody asks for them. They are not described before, as some have values only at times.
+type collected func(give emit)
 
 // Describe implements prometheus.Collector.
-func (c census) Describe(ch chan<- *prometheus.Desc) {
-	for _, desc := range []*prometheus.Desc{
-		entriesDesc, agentsDesc, vectorsDesc, failingDesc, streamsDesc, checksDesc, lostDesc, droppedDesc,
-		indexReadDesc, indexUnsavedDesc, indexSavedDesc, meshReceivedDesc, meshUnsentDesc, meshHeardDesc, meshEmittedDesc, meshRefusedDesc,
-	} {
-		ch <- desc
-	}
-}
+func (collected) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements prometheus.Collector.
-func (c census) Collect(ch chan<- prometheus.Metric) {
-	gauge := func(desc *prometheus.Desc, n int, labels ...string) {
-		ch <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, float64(n), labels...)
-	}
-	gauge(entriesDesc, c.knowledge.Len(), "knowledge")
-	gauge(entriesDesc, c.episodes.Len(), "episode")
-	gauge(entriesDesc, c.lessons.Len(), "lesson")
-	for state, n := range c.presence.Count() {
-		gauge(agentsDesc, n, string(state))
-	}
-	gauge(streamsDesc, c.mailbox.Streams())
-	ch <- prometheus.MustNewConstMetric(droppedDesc, prometheus.CounterValue, float64(c.mailbox.Dropped()))
-	ledger := c.guards.LedgerState()
-	gauge(checksDesc, ledger.Waiting)
-	ch <- prometheus.MustNewConstMetric(lostDesc, prometheus.CounterValue, float64(ledger.Lost))
-	for _, index := range c.indexes {
-		collectIndex(ch, index)
-	}
-	if c.mesh != nil {
-		collectMesh(ch, c.mesh())
-	}
-	if s := c.vectors.Status(); s.State != shelf.EmbeddingsOff {
-		gauge(vectorsDesc, s.Done, "done")
-		gauge(vectorsDesc, max(0, s.Total-s.Done-s.Refused-s.LeftOut), "waiting")
-		gauge(vectorsDesc, s.Refused, "refused")
-		gauge(vectorsDesc, s.LeftOut, "left_out")
-		failing := 0
-		if s.FailingSince != nil {
-			failing = 1
+func (c collected) Collect(to chan<- prometheus.Metric) {
+	c(func(name, help string, value float64, labels ...string) {
+		var names, values []string
+		for pair := range slices.Chunk(labels, 2) {
+			names, values = append(names, pair[0]), append(values, pair[1])
 		}
-		gauge(failingDesc, failing)
+		kind := prometheus.GaugeValue
+		if strings.HasSuffix(name, "_total") {
+			kind = prometheus.CounterValue
+		}
+		to <- prometheus.MustNewConstMetric(prometheus.NewDesc(name, help, names, nil), kind, value, values...)
+	})
+}
+
+// flag is the value of a metric that is true or false.
+func flag(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// collect gives the metrics of the services.
+func (p *parts) collect(give emit) {
+	const entries = "Entries that can be found, by kind."
+	give("skillrouter_entries", entries, float64(p.knowledge.Len()), "kind", "knowledge")
+	give("skillrouter_entries", entries, float64(p.episodes.Len()), "kind", "episode")
+	give("skillrouter_entries", entries, float64(p.lessons.Len()), "kind", "lesson")
+	for state, n := range p.presence.Count() {
+		give("skillrouter_agents", "Known agents, by presence.", float64(n), "state", string(state))
+	}
+	give("skillrouter_message_streams", "Open streams of GET /messages.", float64(p.mailbox.Streams()))
+	give("skillrouter_messages_dropped_total", "Messages of the router's own that found a full mailbox.", float64(p.mailbox.Dropped()))
+	ledger := p.guards.LedgerState()
+	give("skillrouter_guard_checks_waiting", "Checks that were answered and are not in the guard's ledger yet.", float64(ledger.Waiting))
+	give("skillrouter_guard_checks_lost_total", "Checks that were answered and never will be in the guard's ledger.", float64(ledger.Lost))
+	for _, index := range p.indexes {
+		collectIndex(give, index)
+	}
+	if p.meshStatus != nil {
+		collectMesh(give, p.meshStatus())
+	}
+	if s := p.vectors.Status(); s.State != shelf.EmbeddingsOff {
+		for state, n := range map[string]int{"done": s.Done, "waiting": max(0, s.Total-s.Done-s.Refused-s.LeftOut), "refused": s.Refused, "left_out": s.LeftOut} {
+			give("skillrouter_embeddings", "Items that shall have a vector, by what became of it; none while no model is configured.", float64(n), "state", state)
+		}
+		give("skillrouter_embeddings_failing", "1 while the embedding model makes no vectors.", flag(s.FailingSince != nil))
 	}
 }
 
 // checks are doctor's looks at the services.
-func (c census) checks(ctx context.Context) []router.SystemCheck {
-	counts := c.presence.Count()
+func (p *parts) checks(ctx context.Context, now time.Time) []router.SystemCheck {
+	counts := p.presence.Count()
 	checks := []router.SystemCheck{
-		checkIndex("knowledge index", c.knowledge.IndexState().Stage, func() (shelf.IndexCheck, error) { return c.knowledge.Check(ctx) }),
-		checkIndex("episode index", c.episodes.IndexState().Stage, func() (shelf.IndexCheck, error) { return c.episodes.Check(ctx) }),
-		checkIndex("lesson index", c.lessons.IndexState().Stage, func() (shelf.IndexCheck, error) { return c.lessons.Check(ctx) }),
+		checkIndex("knowledge index", p.knowledge.IndexState().Stage, func() (shelf.IndexCheck, error) { return p.knowledge.Check(ctx) }),
+		checkIndex("episode index", p.episodes.IndexState().Stage, func() (shelf.IndexCheck, error) { return p.episodes.Check(ctx) }),
+		checkIndex("lesson index", p.lessons.IndexState().Stage, func() (shelf.IndexCheck, error) { return p.lessons.Check(ctx) }),
 	}
-	for _, index := range c.indexes {
-		checks = append(checks, checkSnapshot(index, c.now()))
+	for _, index := range p.indexes {
+		checks = append(checks, checkSnapshot(index, now))
 	}
-	ledger := c.guards.LedgerState()
-	return append(checks, checkVectors(c.vectors.Status()), router.SystemCheck{Name: "guard ledger", OK: ledger.Well(), Detail: ledgerSaid(ledger)},
+	ledger := p.guards.LedgerState()
+	return append(checks, checkVectors(p.vectors.Status()), router.SystemCheck{Name: "guard ledger", OK: ledger.Well(), Detail: ledgerSaid(ledger)},
 		router.SystemCheck{Name: "agents", OK: true, Detail: fmt.Sprintf("%d online, %d starting, %d stale, %d offline; %d streams open",
-			counts[operational.AgentOnline], counts[operational.AgentStarting], counts[operational.AgentStale], counts[operational.AgentOffline], c.mailbox.Streams())})
+			counts[operational.AgentOnline], counts[operational.AgentStarting], counts[operational.AgentStale], counts[operational.AgentOffline], p.mailbox.Streams())})
 }
 
 // ledgerSaid tells how the guard's ledger keeps up with its verdicts.
@@ -162,16 +149,71 @@ func checkVectors(s shelf.EmbeddingStatus) router.SystemCheck {
 }
 
 func checkIndex(name string, stage keep.Stage, compare func() (shelf.IndexCheck, error)) router.SystemCheck {
-	if stage != keep.Complete {
-		return router.SystemCheck{Name: name, OK: true, Detail: "not compared with the database: it is " + stage.String()}
+	return looked(name, func() (string, error) {
+		if stage != keep.Complete {
+			return "not compared with the database: it is " + stage.String(), nil
+		}
+		found, err := compare()
+		said := fmt.Sprintf("%d indexed, %d stored", found.Indexed, found.Stored)
+		if err == nil && !found.OK() {
+			err = fmt.Errorf("%s; not indexed: %v; not stored: %v; it is built anew by the next start if the folder index, in the data folder, is deleted while the router is down", said, found.Missing, found.Surplus)
+		}
+		return said, err
+	})
+}
+
+// indexesFolder is where the snapshots of the search indexes lie, in the data
+// folder. They are made from the databases, and can be deleted at any time.
+const indexesFolder = "index"
+
+// learningOptions are the settings of the services of learning.db that keep an index.
+func (a *App) learningOptions() learning.Options {
+	return learning.Options{Now: a.now, Log: a.log, Indexes: filepath.Join(a.config.Data, indexesFolder), Follows: a.aside != nil}
+}
+
+// namedIndex is a search index as health, doctor and the metrics see it.
+type namedIndex struct {
+	name  string
+	state func() keep.State
+}
+
+func collectIndex(give emit, index namedIndex) {
+	s := index.state()
+	saved := 0.0
+	if !s.Saved.IsZero() {
+		saved = float64(s.Saved.UnixMilli()) / 1000
 	}
-	found, err := compare()
-	if err != nil {
-		return router.SystemCheck{Name: name, Detail: err.Error()}
+	give("skillrouter_index_read_ratio", "How much of what a search index is to hold it has read, 1 when it is whole.", float64(s.Percent)/100, "index", index.name)
+	give("skillrouter_index_unsaved", "Changes of a search index since its newest snapshot, which the next start reads.", float64(s.Unsaved), "index", index.name)
+	give("skillrouter_index_saved_timestamp_seconds", "When the newest snapshot of a search index was saved, 0 if there is none.", saved, "index", index.name)
+}
+
+// stateOf is the state of an index in a word or two, for GET /health.
+func stateOf(s keep.State) string {
+	if s.Stage == keep.Complete || s.Stage == keep.Unread {
+		return s.Stage.String()
 	}
-	detail := fmt.Sprintf("%d indexed, %d stored", found.Indexed, found.Stored)
-	if !found.OK() {
-		detail += fmt.Sprintf("; not indexed: %v; not stored: %v; it is built anew by the next start if the folder index, in the data folder, is deleted while the router is down", found.Missing, found.Surplus)
+	return fmt.Sprintf("%s, %d %% read", s.Stage, s.Percent)
+}
+
+// checkSnapshot is doctor's look at how an index is kept. One that is being
+// rebuilt is no fault: searches say so, and it mends itself.
+func checkSnapshot(index namedIndex, now time.Time) router.SystemCheck {
+	s := index.state()
+	c := router.SystemCheck{Name: index.name + " snapshot", OK: s.SaveFailed == "" && s.Failed == "", Detail: stateOf(s)}
+	if s.Saved.IsZero() {
+		c.Detail += ", not saved yet"
+	} else {
+		c.Detail += fmt.Sprintf(", saved %s ago, %d changes since", now.Sub(s.Saved).Round(time.Second), s.Unsaved)
 	}
-	return router.SystemCheck{Name: name, OK: found.OK(), Detail: detail}
+	if s.Refused != "" {
+		c.Detail += "; the one at the start was not used: " + s.Refused
+	}
+	if s.Failed != "" {
+		c.Detail += "; it cannot be read from the database: " + s.Failed
+	}
+	if s.SaveFailed != "" {
+		c.Detail += "; it cannot be saved: " + s.SaveFailed
+	}
+	return c
 }

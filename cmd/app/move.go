@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"skillrouter/cmd/locate"
 	"skillrouter/internal/database"
 	"skillrouter/internal/database/postgres"
 	"skillrouter/internal/errs"
@@ -58,12 +57,9 @@ func MoveToServer(ctx context.Context, data, address string) (moved []MovedDatab
 	if _, err := toMove(data); err != nil && !restoring(data) {
 		return nil, err
 	}
-	lock, err := Acquire(data, locate.Holder{PID: os.Getpid(), Started: time.Now()})
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, lock.Release()) }()
-	if err := finishRestore(data); err != nil { // what a restore replaced is nobody's any more
+	held := newLife(slog.New(slog.DiscardHandler))
+	defer func() { err = errors.Join(err, held.stop()) }()
+	if err := held.takes(data); err != nil {
 		return nil, err
 	}
 	names, err := toMove(data)
@@ -71,20 +67,13 @@ func MoveToServer(ctx context.Context, data, address string) (moved []MovedDatab
 		return nil, err
 	}
 	if len(names) == len(database.Names()) {
-		found, err := VerifyFolder(ctx, data)
-		if err != nil {
+		if err := wellStored(ctx, data, "%s is not as it was stored: skillrouter verify --data %[1]s says what is wrong. Nothing was moved."); err != nil {
 			return nil, err
 		}
-		if !found.OK {
-			return nil, errs.Errorf(errs.Conflict, "%s is not as it was stored: skillrouter verify --data %s says what is wrong. Nothing was moved.", data, data)
-		}
 	}
-	log := slog.New(slog.DiscardHandler)
-	if err := database.PrepareOnServer(ctx, server, log); err != nil {
+	if err := database.PrepareOnServer(ctx, server, held.log); err != nil {
 		return nil, err
 	}
-	held := newLife(log)
-	defer func() { err = errors.Join(err, held.stop()) }()
 	if err := moveUnderLease(ctx, server, data, held); err != nil {
 		return nil, err
 	}
@@ -106,6 +95,15 @@ func MoveToServer(ctx context.Context, data, address string) (moved []MovedDatab
 	return moved, database.SyncFolder(data)
 }
 
+// wellStored looks a data folder through, and refuses one in which something is wrong.
+func wellStored(ctx context.Context, data, refusal string) error {
+	found, err := VerifyFolder(ctx, data)
+	if err == nil && !found.OK {
+		err = errs.Errorf(errs.Conflict, refusal, data)
+	}
+	return err
+}
+
 // comingSuffix ends the names of database files that are being made of a server's rows.
 const comingSuffix = ".coming"
 
@@ -119,11 +117,11 @@ func MoveToFiles(ctx context.Context, data, address string) (moved []MovedDataba
 	if err := prepareFolder(data); err != nil {
 		return nil, err
 	}
-	lock, err := Acquire(data, locate.Holder{PID: os.Getpid(), Started: time.Now()})
-	if err != nil {
+	held := newLife(slog.New(slog.DiscardHandler))
+	defer func() { err = errors.Join(err, held.stop()) }()
+	if err := held.takes(data); err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, lock.Release()) }()
 	paths := map[string]string{}
 	var there []string
 	for _, name := range database.Names() {
@@ -138,8 +136,6 @@ func MoveToFiles(ctx context.Context, data, address string) (moved []MovedDataba
 	if len(there) > 0 && !begun {
 		return nil, errs.Errorf(errs.Conflict, "%s is there: name a data folder that has no memory of its own", there[0])
 	}
-	held := newLife(slog.New(slog.DiscardHandler))
-	defer func() { err = errors.Join(err, held.stop()) }()
 	if !begun {
 		if err := thereOnServer(ctx, server); err != nil {
 			return nil, err
@@ -163,11 +159,7 @@ func MoveToFiles(ctx context.Context, data, address string) (moved []MovedDataba
 	if err := database.SyncFolder(data); err != nil {
 		return nil, err
 	}
-	found, err := VerifyFolder(ctx, data)
-	if err == nil && !found.OK {
-		err = errs.Errorf(errs.Conflict, "what came is not as it was stored: skillrouter verify --data %s says what is wrong", data)
-	}
-	return moved, err
+	return moved, wellStored(ctx, data, "what came is not as it was stored: skillrouter verify --data %s says what is wrong")
 }
 
 // thereOnServer refuses a server that has no databases of this version.

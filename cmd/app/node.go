@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"crypto/tls"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -15,7 +16,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"skillrouter/cmd/app/nats"
@@ -291,7 +291,7 @@ func (a *App) joinCluster(ctx context.Context) error {
 		Private: func(r *http.Request, writer string) bool {
 			return httpapi.Private(r) && (strings.HasPrefix(writer, "https:") || OnThisMachine(writer))
 		},
-		Copy: func() ([]byte, error) { return os.ReadFile(filepath.Join(a.config.Data, offline.CopyName)) }, Reads: reads, May: func(address string) bool { return !a.config.Airgapped || OnThisMachine(address) },
+		Reads: reads, May: func(address string) bool { return !a.config.Airgapped || OnThisMachine(address) },
 		Refuse: httpapi.WriteProblem, Told: a.takeTold, Answered: f.callers.Note, Log: a.log, Now: a.now,
 	})
 	if f.bell, err = a.openBell(ctx, secret, believed); err != nil {
@@ -301,46 +301,21 @@ func (a *App) joinCluster(ctx context.Context) error {
 	return nil
 }
 
-// nodeFigures tells /metrics which part a node has in its cluster.
-type nodeFigures struct{ app *App }
-
-var (
-	nodeWrites    = prometheus.NewDesc("skillrouter_node_writes", "Whether this node is the one of its cluster that writes: 1 or 0.", nil, nil)
-	nodeEpoch     = prometheus.NewDesc("skillrouter_node_epoch", "How often the lease of the cluster was taken, as this node knows.", nil, nil)
-	nodeForwarded = prometheus.NewDesc("skillrouter_node_forwarded_total", "Requests that this node handed to the one that writes.", nil, nil)
-	nodeAnswered  = prometheus.NewDesc("skillrouter_node_answered_total", "Requests that this node answered by what it knows, while another writes.", nil, nil)
-	nodeBehind    = prometheus.NewDesc("skillrouter_node_behind_seconds", "How long ago this node was sure to know all that was committed, while another writes.", nil, nil)
-	nodeLag       = prometheus.NewDesc("skillrouter_node_lag_seconds", "How long this node took, when it last found something new, to ask for it and to take it in.", nil, nil)
-	nodeRung      = prometheus.NewDesc("skillrouter_node_bell_rung_total", "Messages that this node sent to others over NATS: that it has committed.", nil, nil)
-	nodeHeard     = prometheus.NewDesc("skillrouter_node_bell_heard_total", "Messages of other nodes that told this one something new.", nil, nil)
-)
-
-// Describe implements prometheus.Collector.
-func (nodeFigures) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{nodeWrites, nodeEpoch, nodeForwarded, nodeAnswered, nodeBehind, nodeLag, nodeRung, nodeHeard} {
-		to <- d
+// collect tells /metrics which part a node has in its cluster.
+func (f *front) collect(give emit) {
+	writer, _ := f.lease.Writer()
+	give("skillrouter_node_writes", "Whether this node is the one of its cluster that writes: 1 or 0.", flag(f.lease.Holds()))
+	give("skillrouter_node_epoch", "How often the lease of the cluster was taken, as this node knows.", float64(writer.Epoch))
+	give("skillrouter_node_forwarded_total", "Requests that this node handed to the one that writes.", float64(f.forward.Count()))
+	give("skillrouter_node_answered_total", "Requests that this node answered by what it knows, while another writes.", float64(f.answered.Load()))
+	if on := f.following.Load(); on != nil {
+		give("skillrouter_node_behind_seconds", "How long ago this node was sure to know all that was committed, while another writes.", on.follower.Age().Seconds())
+		give("skillrouter_node_lag_seconds", "How long this node took, when it last found something new, to ask for it and to take it in.", on.follower.Lag().Seconds())
 	}
-}
-
-// Collect implements prometheus.Collector.
-func (n nodeFigures) Collect(to chan<- prometheus.Metric) {
-	writes := 0.0
-	if n.app.lease.Holds() {
-		writes = 1
-	}
-	writer, _ := n.app.lease.Writer()
-	to <- prometheus.MustNewConstMetric(nodeWrites, prometheus.GaugeValue, writes)
-	to <- prometheus.MustNewConstMetric(nodeEpoch, prometheus.GaugeValue, float64(writer.Epoch))
-	to <- prometheus.MustNewConstMetric(nodeForwarded, prometheus.CounterValue, float64(n.app.front.forward.Count()))
-	to <- prometheus.MustNewConstMetric(nodeAnswered, prometheus.CounterValue, float64(n.app.front.answered.Load()))
-	if on := n.app.front.following.Load(); on != nil {
-		to <- prometheus.MustNewConstMetric(nodeBehind, prometheus.GaugeValue, on.follower.Age().Seconds())
-		to <- prometheus.MustNewConstMetric(nodeLag, prometheus.GaugeValue, on.follower.Lag().Seconds())
-	}
-	if b, ok := n.app.front.bell.(*nats.Bell); ok {
+	if b, ok := f.bell.(*nats.Bell); ok {
 		rung, heard := b.Counts()
-		to <- prometheus.MustNewConstMetric(nodeRung, prometheus.CounterValue, float64(rung))
-		to <- prometheus.MustNewConstMetric(nodeHeard, prometheus.CounterValue, float64(heard))
+		give("skillrouter_node_bell_rung_total", "Messages that this node sent to others over NATS: that it has committed.", float64(rung))
+		give("skillrouter_node_bell_heard_total", "Messages of other nodes that told this one something new.", float64(heard))
 	}
 }
 
@@ -456,7 +431,6 @@ func (a *App) enterLeft(ctx context.Context) {
 func (a *App) acquire(ctx context.Context, notBefore time.Time) error {
 	waiting, stop := context.WithCancel(ctx)
 	var following sync.WaitGroup
-	following.Go(func() { a.followGuardCopy(waiting) })
 	following.Go(func() { a.follow(waiting) })
 	err := a.lease.Acquire(ctx, notBefore)
 	holding, held := context.WithCancel(ctx)
@@ -475,7 +449,7 @@ func (a *App) acquire(ctx context.Context, notBefore time.Time) error {
 func (a *App) endServices(ctx context.Context, within time.Duration, calls *atomic.Int64) error {
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), within)
 	defer cancel()
-	a.endStreams(grace)
+	a.closeStreams(grace)
 	drain(grace, calls)
 	return a.life.stop()
 }
@@ -497,4 +471,35 @@ func (a *App) standDown(ctx context.Context, failure error) (notBefore time.Time
 		return time.Time{}
 	}
 	return a.now().Add(pause)
+}
+
+// openBell opens the bell of the cluster that this router is a node of: one that does nothing, without the setting.
+func (a *App) openBell(ctx context.Context, secret cluster.Secret, trust *tls.Config) (cluster.Bell, error) {
+	if a.config.NATS == "" {
+		return cluster.NoBell{}, nil
+	}
+	id, err := a.database.ID(ctx)
+	if err != nil {
+		return nil, err
+	}
+	bell, err := nats.Open(ctx, nats.Options{Address: a.config.NATS, Node: a.config.Node, TLS: trust, Secret: secret, Database: id, Now: a.now, Log: a.log})
+	if err == nil {
+		a.base.defers("bell", bell.Close)
+	}
+	return bell, err
+}
+
+// ringAfter tells how far both databases are: now, and after each commit.
+func ringAfter(ring func(cluster.Heads), learning, operational *database.DB) {
+	var mu sync.Mutex
+	var heads cluster.Heads
+	for db, head := range map[*database.DB]*int64{learning: &heads.Learning, operational: &heads.Operational} {
+		db.OnCommit(func(commits int64) {
+			mu.Lock()
+			defer mu.Unlock()
+			if *head = commits; heads.Learning > 0 && heads.Operational > 0 { // both are known
+				ring(heads)
+			}
+		})
+	}
 }

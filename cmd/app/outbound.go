@@ -3,10 +3,13 @@ package app
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
 	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -94,8 +97,8 @@ func OnThisMachine(address string) bool {
 func (a *App) outbounds() []router.Outbound {
 	places := Outbounds(a.config)
 	for i := range places {
-		if places[i].Name == a.services.outbound.Name {
-			places[i] = a.services.outbound
+		if places[i].Name == a.wired.outbound.Name {
+			places[i] = a.wired.outbound
 		}
 	}
 	return places
@@ -118,21 +121,94 @@ func (a *App) checkOutbound() router.SystemCheck {
 
 // checkModel asks the model's endpoint which models it has.
 func (a *App) checkModel(ctx context.Context) []router.SystemCheck {
-	endpoint, name := a.services.endpoint, a.config.LLM.Model
+	endpoint, name := a.wired.endpoint, a.config.LLM.Model
 	if endpoint == nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, modelCheckTime)
 	defer cancel()
-	c := router.SystemCheck{Name: "model"}
-	models, err := endpoint.Models(ctx)
-	switch {
-	case err != nil:
-		c.Detail = errs.MessageOf(err)
-	case name != "" && !slices.Contains(models, name) && !slices.Contains(models, name+":latest"): // as Ollama calls it
-		c.Detail = fmt.Sprintf("%s has no model %s (llm.model)", endpoint.Base(), name)
-	default:
-		c.OK, c.Detail = true, fmt.Sprintf("%s answers and has %d models", endpoint.Base(), len(models))
+	return []router.SystemCheck{looked("model", func() (string, error) {
+		models, err := endpoint.Models(ctx)
+		if err != nil {
+			return "", errors.New(errs.MessageOf(err))
+		}
+		if name != "" && !slices.Contains(models, name) && !slices.Contains(models, name+":latest") { // as Ollama calls it
+			return "", fmt.Errorf("%s has no model %s (llm.model)", endpoint.Base(), name)
+		}
+		return fmt.Sprintf("%s answers and has %d models", endpoint.Base(), len(models)), nil
+	})}
+}
+
+const (
+	// webhookSecretName and webhookStateName are the files in the data folder of what the webhook signs with, unless the settings name
+	// another, and of what it told.
+	webhookSecretName = "webhook.secret"
+	webhookStateName  = "webhook.json"
+)
+
+// wireWebhook tells of what newly waits, if the settings ask for it.
+func (a *App) wireWebhook(ctx context.Context, p *parts) error {
+	if a.config.Webhook == "" {
+		return nil
 	}
-	return []router.SystemCheck{c}
+	secret, err := webhookSecret(a.config.WebhookSecretFile())
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(a.config.Data, webhookStateName)
+	state, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("read what the webhook told: %w", err)
+	}
+	hook := webhook.New(a.config.Webhook, p.decisions, webhook.Options{
+		Secret: secret, Dashboard: a.URL() + "/ui/inbox", State: state, Save: func(state []byte) error { return putSynced(path, state) },
+		Changed: p.feed.FeedBell(), Now: a.now, Log: a.log,
+	})
+	p.webhook = hook
+	a.life.run(ctx, "webhook", hook.Run)
+	return nil
+}
+
+// webhookSecret returns what messages are signed with, making it at the first start.
+func webhookSecret(path string) (webhook.Secret, error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		text = []byte(webhook.NewSecret() + "\n")
+		err = putSynced(path, text)
+	}
+	if err != nil {
+		return webhook.Secret{}, errs.Wrap(errs.Invalid, err, "webhook_secret_file: %v", err)
+	}
+	return webhook.ParseSecret(string(text))
+}
+
+// checkWebhook says whether the receiver takes what it is sent.
+func (a *App) checkWebhook() []router.SystemCheck {
+	if a.wired.webhook == nil {
+		return nil
+	}
+	return []router.SystemCheck{looked("webhook", func() (said string, wrong error) {
+		status, to := a.wired.webhook.Status(), webhook.Host(a.config.Webhook)
+		if status.Attempts > 0 {
+			wrong = fmt.Errorf("%s did not take a message in %d attempts: %s", to, status.Attempts, status.Error)
+		}
+		return fmt.Sprintf("%s took %d messages since the start, %d were given up", to, status.Sent, status.Dropped), wrong
+	})}
+}
+
+// checkAirgapped refuses settings that let a connection leave this machine, where the setting airgapped forbids it.
+func checkAirgapped(c config.Config) error {
+	if !c.Airgapped {
+		return nil
+	}
+	var leaving []string
+	for _, place := range Outbounds(c) {
+		if place.Leaves {
+			leaving = append(leaving, fmt.Sprintf("%s (%s)", place.Setting, place.Target))
+		}
+	}
+	if len(leaving) == 0 {
+		return nil
+	}
+	return errs.InvalidField("airgapped", "is true, and these settings let a connection leave this machine: %s. Unset them, or airgapped", strings.Join(leaving, ", "))
 }

@@ -6,14 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
-	"skillrouter/cmd/locate"
 	"skillrouter/internal/check"
 	"skillrouter/internal/database"
 	"skillrouter/internal/errs"
@@ -54,14 +51,11 @@ func RedactFolder(ctx context.Context, data string, apply bool, passphrase func(
 	if there := present(data); len(there) == 0 && !restoring(data) {
 		return s, errs.Errorf(errs.NotFound, "%s holds no databases", data)
 	}
-	lock, err := Acquire(data, locate.Holder{PID: os.Getpid(), Started: time.Now()})
+	lock, err := takeFolder(data)
 	if err != nil {
 		return s, err
 	}
 	defer func() { err = errors.Join(err, lock.Release()) }()
-	if err := finishRestore(data); err != nil { // what a restore replaced is nobody's any more
-		return s, err
-	}
 	if apply {
 		if err := provePerson(ctx, data, passphrase); err != nil {
 			return s, err
@@ -124,7 +118,7 @@ func (s *Swept) database(ctx context.Context, name, path string) (err error) {
 // textTable is a table with its columns of text.
 type textTable struct {
 	name    string
-	key     []string // what names a row: rowid, or the primary key
+	key     []string // what names a row, as SQL has it: rowid, or the primary key
 	columns []string
 }
 
@@ -145,7 +139,7 @@ func textTables(ctx context.Context, db *sql.DB) ([]textTable, error) {
 		if !strings.Contains(strings.ToUpper(made), "WITHOUT ROWID") {
 			t.key = []string{"rowid"}
 		} else if primary > 0 {
-			t.key = append(t.key, column)
+			t.key = append(t.key, quoteName(column))
 		}
 		if kind == "TEXT" {
 			t.columns = append(t.columns, column)
@@ -157,16 +151,17 @@ func textTables(ctx context.Context, db *sql.DB) ([]textTable, error) {
 
 // sweptRow is a row as it is to be.
 type sweptRow struct {
-	key   []any
-	set   map[string]any
-	texts map[string]string // every text of the row, as it is to be
+	key    []any
+	names  []string // of the columns that change
+	values []any    // that they are to have
 }
 
 // sweep goes through a table, and writes each batch in a transaction of its own.
 func (t textTable) sweep(ctx context.Context, db *sql.DB, apply bool, found *SweptTable) error {
-	for after := int64(0); ; {
-		changes, last, more, err := t.read(ctx, db, after, found)
-		if err != nil {
+	for after, more := int64(0), true; more; {
+		var changes []sweptRow
+		var err error
+		if changes, after, more, err = t.read(ctx, db, after, found); err != nil {
 			return err
 		}
 		found.Rows += int64(len(changes))
@@ -175,17 +170,18 @@ func (t textTable) sweep(ctx context.Context, db *sql.DB, apply bool, found *Swe
 				return err
 			}
 		}
-		if !more {
-			return nil
-		}
-		after = last
 	}
+	return nil
 }
 
 // read returns the changes of the rows behind after. A table without row
 // numbers is small, or holds names alone, and is read at once.
 func (t textTable) read(ctx context.Context, db *sql.DB, after int64, found *SweptTable) (changes []sweptRow, last int64, more bool, err error) {
-	query := fmt.Sprintf("SELECT %s FROM %s", strings.Join(slices.Concat(t.key, quotedNames(t.columns)), ", "), t.name)
+	list := slices.Clone(t.key)
+	for _, column := range t.columns {
+		list = append(list, quoteName(column))
+	}
+	query := fmt.Sprintf("SELECT %s FROM %s", strings.Join(list, ", "), t.name)
 	numbered := t.key[0] == "rowid"
 	if numbered {
 		query += fmt.Sprintf(" WHERE rowid > %d ORDER BY rowid LIMIT %d", after, redactBatch)
@@ -208,7 +204,7 @@ func (t textTable) read(ctx context.Context, db *sql.DB, after int64, found *Swe
 		if numbered {
 			last, _ = key[0].(int64)
 		}
-		if row := t.clean(key, texts, found); row.set != nil {
+		if row := t.clean(key, texts, found); row.names != nil {
 			changes = append(changes, row)
 		}
 		return nil
@@ -216,56 +212,49 @@ func (t textTable) read(ctx context.Context, db *sql.DB, after int64, found *Swe
 	return changes, last, numbered && count == redactBatch, err
 }
 
-// clean cuts the secrets out of a row; set stays nil if there are none.
+// clean cuts the secrets out of a row, in which nothing changes if there are none.
 func (t textTable) clean(key []any, texts []sql.NullString, found *SweptTable) sweptRow {
-	row := sweptRow{key: key, texts: map[string]string{}}
 	var redaction redact.Redaction
-	clean := make([]string, len(texts))
-	for round := range 2 { // what is found in a later column is cut out of the earlier ones too
-		for i, text := range texts {
-			if round == 0 {
-				clean[i] = text.String
-			}
-			clean[i] = redactColumn(&redaction, t.columns[i], clean[i])
-		}
-		if len(redaction.Kinds()) == 0 {
-			break
+	clean := map[string]string{}
+	for i, column := range t.columns {
+		clean[column] = redactColumn(&redaction, column, texts[i].String)
+	}
+	kinds := redaction.Kinds()
+	row := sweptRow{key: key}
+	if len(kinds) == 0 {
+		return row
+	}
+	for i, column := range t.columns { // what was found in a later column is cut out of the earlier ones too
+		if clean[column] = redactColumn(&redaction, column, clean[column]); clean[column] != texts[i].String {
+			row.set(column, clean[column])
+			add(&found.Columns, column)
 		}
 	}
-	for i, column := range t.columns {
-		row.texts[column] = clean[i]
-		if clean[i] == texts[i].String {
-			continue
-		}
-		if row.set == nil {
-			row.set = map[string]any{}
-		}
-		row.set[column] = clean[i]
-		if !slices.Contains(found.Columns, column) {
-			found.Columns = append(found.Columns, column)
-		}
+	if row.names == nil {
+		return row
 	}
 	for _, kind := range redaction.Kinds() {
-		if row.set != nil && !slices.Contains(found.Kinds, kind) {
-			found.Kinds = append(found.Kinds, kind)
-		}
+		add(&found.Kinds, kind)
 	}
-	t.fingerprint(&row)
+	switch t.name { // what is computed of a row's texts is kept in step with them
+	case "knowledge":
+		print := learning.FingerprintOf(clean["project"], clean["title"], clean["content"])
+		row.set("content_hash", print[:])
+	case "lessons":
+		print := lesson.FingerprintOf(learning.LessonType(clean["lesson_type"]), clean["domain"], clean["title"])
+		row.set("fingerprint", print[:])
+	}
 	return row
 }
 
-// fingerprint keeps what is computed of a row's texts in step with them.
-func (t textTable) fingerprint(row *sweptRow) {
-	if row.set == nil {
-		return
-	}
-	switch t.name {
-	case "knowledge":
-		print := learning.FingerprintOf(row.texts["project"], row.texts["title"], row.texts["content"])
-		row.set["content_hash"] = print[:]
-	case "lessons":
-		print := lesson.FingerprintOf(learning.LessonType(row.texts["lesson_type"]), row.texts["domain"], row.texts["title"])
-		row.set["fingerprint"] = print[:]
+func (r *sweptRow) set(column string, value any) {
+	r.names, r.values = append(r.names, column), append(r.values, value)
+}
+
+// add adds a text to a list that does not have it.
+func add(list *[]string, text string) {
+	if !slices.Contains(*list, text) {
+		*list = append(*list, text)
 	}
 }
 
@@ -307,7 +296,8 @@ func (t textTable) write(ctx context.Context, db *sql.DB, changes []sweptRow) er
 	for _, row := range changes {
 		// Two names may become the same one: the second then gets a number.
 		for try := 1; ; try++ {
-			_, err := tx.ExecContext(ctx, t.update(row), t.arguments(row, try)...)
+			statement, values := t.update(row, try)
+			_, err := tx.ExecContext(ctx, statement, values...)
 			if err == nil {
 				break
 			}
@@ -323,39 +313,16 @@ func (t textTable) write(ctx context.Context, db *sql.DB, changes []sweptRow) er
 // maxSameNames is how many names of one table may hold secrets of one kind.
 const maxSameNames = 1000
 
-func (t textTable) update(row sweptRow) string {
-	var set, where []string
-	for _, column := range slices.Sorted(maps.Keys(row.set)) {
-		set = append(set, quotedName(column)+" = ?")
-	}
-	for _, column := range t.key {
-		where = append(where, quotedName(column)+" = ?")
-	}
-	return fmt.Sprintf("UPDATE %s SET %s WHERE %s", t.name, strings.Join(set, ", "), strings.Join(where, " AND "))
-}
-
-func (t textTable) arguments(row sweptRow, try int) (list []any) {
-	for _, column := range slices.Sorted(maps.Keys(row.set)) {
-		value := row.set[column]
+// update is the statement that changes a row, and its values. At a further try names have a number.
+func (t textTable) update(row sweptRow, try int) (statement string, values []any) {
+	set := make([]string, len(row.names))
+	for i, column := range row.names {
+		set[i] = quoteName(column) + " = ?"
+		value := row.values[i]
 		if text, is := value.(string); is && try > 1 && nameColumn(column) {
 			value = fmt.Sprintf("%s-%d", text, try)
 		}
-		list = append(list, value)
+		values = append(values, value)
 	}
-	return append(list, row.key...)
-}
-
-func quotedName(name string) string {
-	if name == "rowid" {
-		return name
-	}
-	return `"` + name + `"`
-}
-
-func quotedNames(names []string) []string {
-	quoted := make([]string, len(names))
-	for i, name := range names {
-		quoted[i] = quotedName(name)
-	}
-	return quoted
+	return fmt.Sprintf("UPDATE %s SET %s WHERE %s = ?", t.name, strings.Join(set, ", "), strings.Join(t.key, " = ? AND ")), append(values, row.key...)
 }

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -52,7 +51,7 @@ func Restore(ctx context.Context, archive io.Reader, data string, options Restor
 	if err := prepareFolder(data); err != nil {
 		return r, err
 	}
-	lock, err := Acquire(data, locate.Holder{PID: os.Getpid(), Started: options.Now()})
+	lock, err := takeFolder(data)
 	if err != nil {
 		return r, err
 	}
@@ -63,7 +62,7 @@ func Restore(ctx context.Context, archive io.Reader, data string, options Restor
 			_ = os.Remove(data)
 		}
 	}()
-	if err := cmp.Or(finishRestore(data), provePerson(ctx, data, options.Passphrase)); err != nil {
+	if err := provePerson(ctx, data, options.Passphrase); err != nil {
 		return r, err
 	}
 	if err := sweepBackups(data); err != nil {
@@ -108,7 +107,6 @@ func Restore(ctx context.Context, archive io.Reader, data string, options Restor
 	return r, nil
 }
 
-// freshName returns a name, of a title and an ending, that nothing in the folder has.
 // clean removes what looking databases through left beside them.
 func clean(dir string) error {
 	for _, name := range database.Names() {
@@ -148,7 +146,7 @@ func finishRestore(data string) error {
 	if err != nil {
 		return err
 	}
-	restored := []string{}
+	var restored []string
 	for _, entry := range entries {
 		if entry.Name() != asideFile {
 			restored = append(restored, entry.Name())

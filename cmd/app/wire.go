@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -14,6 +15,7 @@ import (
 	"skillrouter/comms"
 	"skillrouter/comms/lease"
 	"skillrouter/internal/errs"
+	"skillrouter/internal/operation"
 	"skillrouter/internal/principal"
 	"skillrouter/internal/trace"
 	"skillrouter/learning"
@@ -24,32 +26,31 @@ import (
 	"skillrouter/learning/history"
 	"skillrouter/learning/knowledge"
 	"skillrouter/learning/lesson"
+	"skillrouter/learning/procedure"
+	"skillrouter/learning/shelf"
 	learningstore "skillrouter/learning/store"
+	"skillrouter/learning/verdict"
 	"skillrouter/operational"
 	"skillrouter/operational/person"
 	operationalstore "skillrouter/operational/store"
 	"skillrouter/router"
+	"skillrouter/router/contexts"
 	"skillrouter/router/decision"
+	"skillrouter/router/feed"
 	"skillrouter/router/httpapi"
+	"skillrouter/router/kind"
 	"skillrouter/router/llm"
 	"skillrouter/router/mcpserver"
 	"skillrouter/router/otlp"
 	"skillrouter/router/question"
+	"skillrouter/router/search"
+	"skillrouter/router/session"
 	"skillrouter/router/stream"
+	"skillrouter/router/transfer"
+	"skillrouter/router/value"
 	"skillrouter/router/web"
 	"skillrouter/router/webhook"
 )
-
-// services are the wired parts that App itself talks to.
-type services struct {
-	endStreams func(ctx context.Context) error
-	web        *web.Server
-	census     census
-	mesh       string          // the state of the UDP mesh, for GET /health
-	outbound   router.Outbound // whom the mesh sends to
-	endpoint   *llm.Endpoint   // nil: none is configured
-	webhook    *webhook.Hook   // nil: none is configured
-}
 
 // wire builds every service on the open databases, and the transports on the services.
 func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
@@ -122,9 +123,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	})
 	facts := fact.NewFacts(memory, learning.Options{Now: a.now, Log: a.log, Follows: a.aside != nil})
 	a.runs(ctx, "facts", facts.Run)
-	a.services.endStreams = func(ctx context.Context) error {
-		return hub.Shutdown(ctx)
-	}
+	a.streams = append(a.streams, hub.Shutdown)
 	begin := time.Now()
 	// No check of the guard may pass because a rule was not read yet: that one is waited for.
 	loading, loadCtx := errgroup.WithContext(ctx)
@@ -153,7 +152,8 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	})
 	a.runs(ctx, "experiences", experiences.Run)
 	a.life.run(ctx, "guard", guards.Run)
-	a.runs(ctx, "copy of the guard's rules", func(ctx context.Context) error { return a.keepGuardCopy(ctx, guards) })
+	// A node that follows writes one of its own: its machine's hooks need it while no node answers.
+	a.life.run(ctx, "copy of the guard's rules", func(ctx context.Context) error { return a.keepGuardCopy(ctx, guards) })
 
 	p := &parts{
 		leases: leases,
@@ -162,27 +162,25 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	}
 	// Each of these may use what those before it have built.
 	for _, wire := range []func(context.Context, *parts) error{
-		a.wireLLM, a.wireEmbeddings, a.joinKinds, a.wireRunbooks, a.wireTellings, a.wireIncidents, a.wireConsolidation, a.wireReminders, a.wireSessions, a.wireKinds, a.wireContext, a.wireChat,
-		a.wireFeed, a.wireMesh, a.wireVerdicts, a.wireSearch, a.wireTransfer,
+		a.wireLLM, a.wireEmbeddings, a.joinKinds, a.wireRunbooks, a.wireTellings, a.wireConsolidation, a.wireReminders, a.wireSessions, a.wireKinds, a.wireContext, a.wireChat,
+		a.wireFeed, a.wireMesh, a.wireVerdicts, a.wireSearch,
 	} {
 		if err := wire(ctx, p); err != nil {
 			return err
 		}
 	}
 
+	p.transfer = transfer.New(p.kinds, p.memory, a.now)
 	p.introspection = a.introspection(p)
 
 	a.runs(ctx, "crossing", crossing.service.Run)
 
-	a.services.census = census{
-		knowledge: knowledge, episodes: episodes, lessons: lessons, experiences: experiences, presence: presence, mailbox: mailbox, guards: guards, vectors: p.vectors, mesh: p.meshStatus, now: a.now,
-		indexes: append([]namedIndex{
-			{"knowledge", knowledge.IndexState},
-			{"episodes", episodes.IndexState},
-			{"lessons", lessons.IndexState},
-		}, p.indexes...),
-	}
-	registry.MustRegister(a.services.census)
+	p.indexes = append([]namedIndex{
+		{"knowledge", knowledge.IndexState},
+		{"episodes", episodes.IndexState},
+		{"lessons", lessons.IndexState},
+	}, p.indexes...)
+	registry.MustRegister(collected(p.collect))
 
 	recon := operational.NewRecon(operations, a.now)
 	classifier, err := a.classifier()
@@ -201,7 +199,13 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	if err != nil {
 		return errs.InvalidField("mcp.toolsets", "%s", errs.MessageOf(err))
 	}
-	told := p.told(a.aside.guards(guards), lessons)
+	// What agents call notes what it told, and what came of it.
+	told := struct {
+		guards  guard.Service
+		lessons lesson.Service
+		search  search.Service
+		answers verdict.Service
+	}{toldGuards{a.aside.guards(guards), p.value}, toldLessons{lessons, p.value}, toldSearches{p.search, p.tellings}, toldAnswers{p.verdicts, p.value}}
 	tools := mcpserver.New(mcpserver.Services{
 		Knowledge: p.knowledge, Episodes: p.episodes, Router: p.queries, Mailbox: mailbox, Presence: presence, Guard: told.guards, Experiences: experiences,
 		Lessons: told.lessons, Patterns: patterns, Escalations: crossing.escalations(),
@@ -211,11 +215,10 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 		Tasks:  tasks, Leases: leases, Recon: recon, Tokens: tokens, System: system{a}, Embeddings: p.vectors,
 	}, mcpserver.Options{Agent: mcpserver.DefaultAgent, Toolsets: toolsets, Version: a.options.Version, Log: a.log})
 	a.life.defers("mcp sessions", tools.Close)
-	before := a.services.endStreams
-	a.services.endStreams = func(ctx context.Context) error {
+	a.streams = append(a.streams, func(context.Context) error {
 		tools.EndStreams()
-		return before(ctx)
-	}
+		return nil
+	})
 
 	a.wireWeb(ctx, p)
 	if a.aside == nil {
@@ -273,8 +276,153 @@ func (a *App) health(ctx context.Context) router.Health {
 		Stats: map[string]int64{}, Search: map[string]string{},
 	}
 	if !principal.Of(ctx).Walled() { // the figures are of every project
-		h.Problems, h.Stats, h.Search = lost, a.services.census.stats(ctx, a.log), a.services.census.search()
-		h.Guard, h.Interlock = ledgerSaid(a.services.census.guards.LedgerState()), a.services.mesh
+		h.Problems, h.Stats, h.Search = lost, a.wired.stats(ctx, a.log), a.wired.states()
+		h.Guard, h.Interlock = ledgerSaid(a.wired.guards.LedgerState()), a.wired.meshState
 	}
 	return h
+}
+
+// parts is what wire has built so far, for what is built on it.
+type parts struct {
+	memory     *learningstore.Store
+	operations *operationalstore.Store
+	tasks      *operational.Tasks
+	presence   *comms.Presence
+	mailbox    *comms.Mailbox
+	leases     *lease.Leases
+	knowledge  *knowledge.Base
+	episodes   *episode.Episodes
+	lessons    *lesson.Lessons
+	patterns   *lesson.Patterns
+	guards     *guard.Guards
+	facts      *fact.Facts
+	crossing   crossingServices
+
+	// model is what the router itself may ask, and embedder makes vectors; each is nil unless it is
+	// configured (llm.base_url with llm.model, llm.embedding_model). wireLLM sets them, before all others.
+	model    llm.Model
+	vectors  *shelf.Vectors
+	embedder shelf.Embedder
+	endpoint *llm.Endpoint // what model is at, and /v1 is in front of; nil without llm.base_url
+
+	procedures    *procedure.Procedures
+	consolidation history.ConsolidationService
+	reminders     *operational.Reminders
+	sessions      session.Service
+	context       contexts.Service
+	chat          http.Handler
+	verdicts      *verdict.Verdicts
+	kinds         []kind.Memory
+	indexes       []namedIndex // of the kinds that join
+	routes        []httpapi.Routes
+	tools         []mcpserver.Tools
+	search        *search.Searcher
+	experiences   *experience.Experiences
+	incidents     *history.Incidents
+	tellings      *operational.Tellings
+	value         *value.Values
+	decisions     *decision.Decisions
+	transfer      transfer.Service
+
+	feed           feed.Service
+	timeline       feed.TimelineService
+	events, socket http.Handler // the feed's two transports
+
+	// What the dashboard shows beside the above; set when all parts are wired.
+	tokens        *operational.Tokens
+	persons       *person.Persons
+	queries       router.Service
+	introspection router.IntrospectionService
+	web           *web.Server // the dashboard
+
+	mesh       comms.MeshService
+	meshState  string            // for GET /health
+	meshStatus func() comms.Mesh // for the metrics; nil: it is off
+	outbound   router.Outbound   // whom the mesh sends to
+	webhook    *webhook.Hook     // nil: none is configured
+
+	registry *prometheus.Registry
+}
+
+// wired is a kind of memory and the service that keeps its rows.
+type wired[Service comparable] struct {
+	service Service
+	memory  kind.Memory
+}
+
+// of takes what makes a kind in router/kind.
+func of[Service comparable](service Service, memory kind.Memory) wired[Service] {
+	return wired[Service]{service, memory}
+}
+
+// join puts the kind to work: it opens the index of its rows and keeps it, offers the kind to searches, contexts, exports
+// and counts, and adds its routes and its tools.
+func (k wired[Service]) join(a *App, operations operation.List, tools func(Service) mcpserver.Tools) func(context.Context, *parts) error {
+	return func(ctx context.Context, p *parts) error {
+		index := k.memory.Shelf
+		if err := index.Load(ctx); err != nil {
+			return fmt.Errorf("open the index of %s: %w", k.memory.Plural, err)
+		}
+		a.life.run(ctx, k.memory.Plural, index.RunIndex)
+		p.kinds = append(p.kinds, k.memory)
+		p.indexes = append(p.indexes, namedIndex{k.memory.Plural, index.IndexState})
+		p.routes = append(p.routes, httpapi.Offer(operations, k.service))
+		p.tools = append(p.tools, tools(k.service))
+		return nil
+	}
+}
+
+// joinKinds puts those kinds to work that need no more than their rows and what is wired before.
+func (a *App) joinKinds(ctx context.Context, p *parts) error {
+	for _, join := range []func(context.Context, *parts) error{
+		of(a.procedures(p)).join(a, procedure.Operations, mcpserver.Procedures),
+	} {
+		if err := join(ctx, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wireKinds gathers the kinds of memory in the order of the registry, each with the service that keeps it.
+func (a *App) wireKinds(ctx context.Context, p *parts) error {
+	words := search.NewWords(p.operations, p.operations.SignalLog(), a.log)
+	a.life.run(ctx, "words", words.Run)
+	p.kinds = slices.Concat(p.kinds, []kind.Memory{
+		kind.Lessons(p.lessons, p.memory), kind.Patterns(p.patterns, p.memory), kind.Entries(p.knowledge, p.memory),
+		kind.Facts(p.facts, p.memory, a.now), kind.Episodes(p.episodes, p.experiences, p.memory), kind.Reminders(p.reminders, p.operations), kind.Sessions(p.operations),
+	}, words.Memories())
+	place := map[string]int{}
+	for i, k := range kind.All() {
+		place[k.Name] = i
+	}
+	slices.SortStableFunc(p.kinds, func(a, b kind.Memory) int { return place[a.Name] - place[b.Name] })
+	return nil
+}
+
+// wireSearch builds the search over all memories, and lets each tell what the others have.
+func (a *App) wireSearch(_ context.Context, p *parts) error {
+	p.search = search.NewSearcher(p.kinds, search.SearcherOptions{Now: a.now, Misses: p.verdicts})
+	for _, memory := range p.kinds {
+		if memory.Shelf != nil {
+			memory.Shelf.TellElsewhere(memory.Name, p.search)
+		}
+	}
+	return nil
+}
+
+// wireContext builds the context builder on whatever stores there are.
+func (a *App) wireContext(ctx context.Context, p *parts) error {
+	a.life.run(ctx, "facts index", p.facts.RunIndex)
+	sources := contexts.Sources{
+		Guards: p.guards, Lessons: p.lessons, Knowledge: p.knowledge, Facts: p.facts, Kinds: p.kinds,
+		Episodes: p.episodes, Tasks: p.tasks, Sessions: p.sessions, Incidents: p.incidents,
+		Words: []router.Frequencies{p.knowledge, p.lessons, p.episodes, p.facts},
+	}
+	tell := func(ctx context.Context, told operational.Telling) {
+		told.Agent = speaker(ctx, told.Agent)
+		p.tellings.Note(told)
+	}
+	p.context = contexts.NewBuilder(sources, contexts.Options{Now: a.now, Log: a.log, VouchedOnly: a.config.TellVouched, Tell: tell})
+	return nil
 }

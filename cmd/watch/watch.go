@@ -24,8 +24,6 @@ import (
 
 // Times and bounds of a watcher.
 const (
-	// before is how many numbers of the feed before its end are shown at the start. Some of them may be nobody's.
-	before = 200
 	// framesPerSecond bounds how often the screen is drawn: a line of ssh bears it, and nobody reads faster.
 	framesPerSecond = 20
 	// retry is how long to wait for a router that does not answer at the start.
@@ -111,47 +109,27 @@ func momentsAfter(ctx context.Context, c *client.Client, project, after string) 
 	return moments, nil
 }
 
-// follow tells what happened last, and then what happens, across restarts of the router. It returns nil when ctx ends,
-// and what the router refuses for good.
+// follow tells what happens from now on, across restarts of the router; what happened before, a look reads. It returns nil
+// when ctx ends, and what the router refuses for good.
 func follow(ctx context.Context, c *client.Client, project string, send func(tea.Msg)) error {
-	query := feed.Query{Project: project, After: feed.Now, Limit: 1}
+	follower := client.FeedFollower{
+		Query: feed.Query{Project: project, After: feed.Now}, Up: func() { send(up{}) }, Down: func(err error, _ time.Duration) { send(down{err}) },
+	}
 	for {
-		err := latest(ctx, c, &query, send)
-		if err == nil {
-			break
+		err := c.Feed.Follow(ctx, follower, func(e feed.Event) error {
+			send(happened{e})
+			return nil
+		})
+		switch errs.CodeOf(err) {
+		case "", errs.Invalid, errs.Unauthenticated, errs.Forbidden, errs.NotFound:
+			return err
 		}
 		if ctx.Err() != nil {
 			return nil
 		}
-		switch errs.CodeOf(err) {
-		case errs.Invalid, errs.Unauthenticated, errs.Forbidden, errs.NotFound:
-			return err
-		}
-		send(down{err})
+		send(down{err}) // it did not answer at the start
 		if committer.Pause(ctx, retry) != nil {
 			return nil
 		}
 	}
-	follower := client.FeedFollower{Query: query, Up: func() { send(up{}) }, Down: func(err error, _ time.Duration) { send(down{err}) }}
-	return c.Feed.Follow(ctx, follower, func(e feed.Event) error {
-		send(happened{e})
-		return nil
-	})
-}
-
-// latest tells what happened before now, and leaves in the query where it ends.
-func latest(ctx context.Context, c *client.Client, query *feed.Query, send func(tea.Msg)) error {
-	end, err := client.Send(ctx, c, feed.Service.Feed, *query)
-	if err != nil {
-		return err
-	}
-	last := *query
-	last.After, last.Limit = max(0, end.Seen-before), before
-	page, err := client.Send(ctx, c, feed.Service.Feed, last)
-	if err != nil {
-		return err
-	}
-	query.After = page.Seen
-	send(happened(page.Events))
-	return nil
 }

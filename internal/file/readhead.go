@@ -2,6 +2,8 @@
 package file
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"os"
 )
@@ -15,4 +17,21 @@ func ReadHead(name string, most int64) ([]byte, error) {
 	}
 	defer file.Close()
 	return io.ReadAll(io.LimitReader(file, most))
+}
+
+// ReadSmall reads a file that somebody else named. What is no regular file is refused before it is opened, because that could
+// wait for ever, as at a pipe; and so is what has more than most bytes.
+func ReadSmall(name string, most int64) ([]byte, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("it is no file")
+	}
+	text, err := ReadHead(name, most+1)
+	if err == nil && int64(len(text)) > most {
+		err = fmt.Errorf("it has more than %d bytes", most)
+	}
+	return text, err
 }

@@ -267,5 +267,5 @@ func (c *Callers) After(r *http.Request) Heads {
 
 // callerOf tells callers apart: by what they show of themselves.
 func callerOf(r *http.Request) string {
-	return HashOf([]byte(r.Header.Get("Authorization") + "\x00" + r.Header.Get("Cookie")))
+	return hashOf([]byte(r.Header.Get("Authorization") + "\x00" + r.Header.Get("Cookie")))
 }

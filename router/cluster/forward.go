@@ -83,8 +83,6 @@ type Forward struct {
 type ForwardOptions struct {
 	// Private tells whether nobody between a request's caller and the writer's address can read the request.
 	Private func(r *http.Request, writer string) bool
-	// Copy is the sealed copy of the guard's rules in this node's folder.
-	Copy func() ([]byte, error)
 	// Told takes in, on the node that writes, what another one tells it.
 	Told func(ctx context.Context, node, what string, text []byte) error
 	// Answered is shown each answer of the node that writes; nil: nobody is.
@@ -262,7 +260,6 @@ func (t *Provisional) Unwrap() http.ResponseWriter { return t.ResponseWriter }
 
 // What one node asks another for itself.
 const (
-	copyPath = "/cluster/copy" // the copy of the guard's rules, for hooks that get no answer
 	tellPath = "/cluster/tell" // what a node has stored by the one that writes
 	selfPath = "/cluster/self" // which one it is
 )
@@ -289,23 +286,13 @@ func (f *Forward) Try(ctx context.Context) {
 	}
 }
 
-// Copy is the copy of the guard's rules that the node which writes has, sealed, of at most max bytes; nil: there is none, or it is the one with the hash
-// that is named.
-func (f *Forward) Copy(ctx context.Context, hash string, max int64) ([]byte, error) {
-	writer, _, there := f.writer()
-	if !there {
-		return nil, nil
-	}
-	return f.askNode(ctx, writer.URL, copyPath, url.Values{"hash": {hash}}, nil, max)
-}
-
 // Tell tells the node that writes something that it is to store, and returns once it has.
 func (f *Forward) Tell(ctx context.Context, what string, text []byte) error {
 	writer, _, there := f.writer()
 	if !there {
 		return f.errNobody()
 	}
-	_, err := f.askNode(ctx, writer.URL, tellPath, url.Values{"what": {what}, "hash": {HashOf(text)}}, text, 0)
+	_, err := f.askNode(ctx, writer.URL, tellPath, url.Values{"what": {what}, "hash": {hashOf(text)}}, text, 0)
 	return err
 }
 
@@ -346,18 +333,11 @@ func (f *Forward) Answer(w http.ResponseWriter, r *http.Request, from Origin) bo
 	switch r.URL.Path {
 	case selfPath:
 		_, _ = io.WriteString(w, f.lease.Self().ID) // who asks takes no answer for another node
-	case copyPath:
-		text, err := f.options.Copy()
-		if err != nil {
-			f.options.Refuse(w, err)
-		} else if HashOf(text) != r.URL.Query().Get("hash") {
-			_, _ = w.Write(text) // who asks asks again
-		}
 	case tellPath: // what is signed names the text by its hash
 		text, err := io.ReadAll(io.LimitReader(r.Body, maxTold+1))
 		switch query := r.URL.Query(); {
 		case err != nil:
-		case len(text) > maxTold || HashOf(text) != query.Get("hash"):
+		case len(text) > maxTold || hashOf(text) != query.Get("hash"):
 			err = errs.Errorf(errs.Invalid, "what is told is not what was signed, or has more than %d bytes", maxTold)
 		default:
 			err = f.options.Told(r.Context(), from.Node, query.Get("what"), text)
@@ -371,8 +351,8 @@ func (f *Forward) Answer(w http.ResponseWriter, r *http.Request, from Origin) bo
 	return true
 }
 
-// HashOf tells texts apart that nodes ask each other for.
-func HashOf(text []byte) string {
+// hashOf tells texts apart that nodes ask each other for.
+func hashOf(text []byte) string {
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
 }

@@ -29,6 +29,9 @@ type problemDocument struct {
 func Problem(base string, status int, said string, text []byte) error {
 	var p problemDocument
 	if err := json.Unmarshal(text[:min(len(text), MaxProblem)], &p); err != nil || p.Code == "" {
+		if strings.Contains(string(text), "HTTP request to an HTTPS server") { // as Go's server says
+			return errs.Errorf(errs.Invalid, "%s: this port speaks TLS: call it by https://", base)
+		}
 		return errs.Errorf(codeOf(status), "%s answered %s, and not as a router does", base, said)
 	}
 	message := cmp.Or(p.Detail, p.Error)
