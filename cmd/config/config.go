@@ -19,83 +19,85 @@ import (
 	"skillrouter/internal/errs"
 )
 
-// Config is every setting of the running sidecar.
+// Config is every setting of the running sidecar, in the order in which they are documented. The tag yaml is the name in
+// the file, usage what people are told, former a name that it had, default what holds if nobody says anything, shown how a secret is shown,
+// and holds whether a text is a path or must be one line.
 type Config struct {
-	Listen            string        `yaml:"listen"`           // host:port of the HTTP listener; port 0 takes a free one
-	CompatiblePorts   bool          `yaml:"compatible_ports"` // also listen on the ports that the papers name, on the host of Listen
+	Listen            string        `yaml:"listen" default:"127.0.0.1:8025" usage:"address to listen on, HOST:PORT"`
+	CompatiblePorts   bool          `yaml:"compatible_ports" usage:"also listen on the ports that clients of the earlier programs call: 8025 and 8031 (HTTP), 9031 (WebSocket), 3031 (UDP)" former:"seed_ports"`
 	Listeners         Listeners     `yaml:"listeners"`
 	InterLock         InterLock     `yaml:"interlock"`
-	TLSCert           string        `yaml:"tls_cert"`            // file of the certificate, with those between it and its authority's, of all HTTP listeners; empty: they speak plain HTTP
-	TLSKey            string        `yaml:"tls_key"`             // file of its key
-	TLSCA             string        `yaml:"tls_ca"`              // file of authorities that are believed beside the system's when a router is called
-	Data              string        `yaml:"data"`                // folder of the databases, the lock and the owner's token
-	FirstToken        string        `yaml:"first_token_file"`    // where a first start puts a token for all agents, so that no call is open; empty: it issues none
-	Database          string        `yaml:"database"`            // postgres://… of the server that has the databases; empty: they are files in Data
-	Node              string        `yaml:"node"`                // name of this router in its cluster, which shares the database; empty: it is alone
-	NodeURL           string        `yaml:"node_url"`            // where the other nodes reach this one; empty: the address that it listens on
-	ClusterSecretFile string        `yaml:"cluster_secret_file"` // what the nodes of a cluster share
-	NATS              string        `yaml:"nats"`                // the server by which the nodes tell each other what was written; empty: none
-	AllowedHosts      []string      `yaml:"allowed_hosts"`       // names, besides loopback's and the listener's own, that Host and Origin may bear
-	AgentsMayStop     bool          `yaml:"agents_may_stop"`     // an agent's token may stop and pause others, and make rules that block them
-	TellVouched       bool          `yaml:"tell_vouched_only"`   // agents are told by itself only what a person or a second voice vouched for
-	ShutdownGrace     time.Duration `yaml:"shutdown_grace"`
+	TLSCert           string        `yaml:"tls_cert" holds:"path" usage:"file of the certificate (PEM) that all HTTP listeners show; empty: they speak plain HTTP"`
+	TLSKey            string        `yaml:"tls_key" holds:"path" usage:"file of the key (PEM) of tls_cert"`
+	TLSCA             string        `yaml:"tls_ca" holds:"path" usage:"file of certificates (PEM) of authorities that are believed, beside the system's, when a router is called"`
+	Data              string        `yaml:"data" holds:"path" usage:"folder that holds the databases"`
+	FirstToken        string        `yaml:"first_token_file" holds:"path" usage:"file that a start puts a token for all agents into (scope captain) if none was ever issued, so that every call needs one; empty: it issues none"`
+	Database          string        `yaml:"database" usage:"PostgreSQL server that has the databases, postgres://USER@HOST/NAME; empty: they are files in the data folder" shown:"redacted"`
+	Node              string        `yaml:"node" usage:"name of this router in a cluster, whose nodes share the database and of which one writes; empty: it is alone"`
+	NodeURL           string        `yaml:"node_url" usage:"where the other nodes of the cluster reach this one; empty: the address that it listens on"`
+	ClusterSecretFile string        `yaml:"cluster_secret_file" usage:"file of the secret that the nodes of a cluster share"`
+	NATS              string        `yaml:"nats" usage:"NATS server by which the nodes of the cluster tell each other that something was written, nats://HOST:4222 or nats+tls://HOST; empty: they look for themselves" shown:"redacted"`
+	AllowedHosts      []string      `yaml:"allowed_hosts" usage:"further host names that requests may bear, separated by commas"`
+	AgentsMayStop     bool          `yaml:"agents_may_stop" usage:"an agent's token may stop and pause other agents, and make rules that block them"`
+	TellVouched       bool          `yaml:"tell_vouched_only" usage:"agents are told by itself only what a person said or imported, or a second voice vouched for"`
+	ShutdownGrace     time.Duration `yaml:"shutdown_grace" default:"5s" usage:"how long open requests may take to end at shutdown"`
 	Log               Log           `yaml:"log"`
 	Presence          Presence      `yaml:"presence"`
 	Retention         Retention     `yaml:"retention"`
 	Escalation        Escalation    `yaml:"escalation"`
 	Ranking           Ranking       `yaml:"ranking"`
-	MCP               MCP           `yaml:"mcp"`
-	Guard             Guard         `yaml:"guard"`
 	Consolidation     Consolidation `yaml:"consolidation"`
+	Guard             Guard         `yaml:"guard"`
+	MCP               MCP           `yaml:"mcp"`
+	Procedures        Procedures    `yaml:"procedures"`
 	LLM               LLM           `yaml:"llm"`
 	Telemetry         Telemetry     `yaml:"telemetry"`
-	Webhook           string        `yaml:"webhook"`             // address that is told what newly waits for a person; empty: none is
-	WebhookSecret     string        `yaml:"webhook_secret_file"` // what its messages are signed with; empty: webhook.secret, in the data folder
-	Airgapped         bool          `yaml:"airgapped"`           // the start is refused if a connection may leave this machine
-	Procedures        Procedures    `yaml:"procedures"`
+	Webhook           string        `yaml:"webhook" usage:"URL that is told when something newly waits for a person; empty: none"`
+	WebhookSecret     string        `yaml:"webhook_secret_file" holds:"path" usage:"file of the secret that its messages are signed with, made if it is not there; empty: webhook.secret, in the data folder"`
+	Airgapped         bool          `yaml:"airgapped" usage:"refuse to start if a setting lets a connection leave this machine"`
 }
 
 // Log says what is logged, and how.
 type Log struct {
-	Level  string `yaml:"level"`  // debug, info, warn or error
-	Format string `yaml:"format"` // text or json
+	Level  string `yaml:"level" default:"info" usage:"least level that is logged: debug, info, warn, error"`
+	Format string `yaml:"format" default:"text" usage:"form of the log: text or json"`
 }
 
 // Presence says when an agent counts as gone.
 type Presence struct {
-	HeartbeatInterval time.Duration `yaml:"heartbeat_interval"` // how often agents are expected to check in
-	StaleAfter        time.Duration `yaml:"stale_after"`        // silence after which an agent is stale
-	OfflineAfter      time.Duration `yaml:"offline_after"`      // silence after which it is offline
+	HeartbeatInterval time.Duration `yaml:"heartbeat_interval" default:"15s" usage:"how often agents are expected to check in"`
+	StaleAfter        time.Duration `yaml:"stale_after" default:"45s" usage:"silence after which an agent is stale"`
+	OfflineAfter      time.Duration `yaml:"offline_after" default:"2m" usage:"silence after which an agent is offline"`
 }
 
 // Retention says how long things are kept.
 type Retention struct {
-	Messages time.Duration `yaml:"messages"` // 0: for ever
-	Episodes time.Duration `yaml:"episodes"` // of those with an outcome, twice as long if they are of high utility; 0: for ever
-	Patterns time.Duration `yaml:"patterns"` // since they were last seen; 0: for ever
-	Checks   time.Duration `yaml:"checks"`   // the guard's ledger; 0: for ever
-	Events   time.Duration `yaml:"events"`   // what happened, in both databases and in the feed; 0: for ever
+	Messages time.Duration `yaml:"messages" default:"720h" usage:"how long messages are kept, acknowledged or not; 0 keeps them for ever"`
+	Episodes time.Duration `yaml:"episodes" default:"2160h" usage:"how long episodes with an outcome are kept, twice as long if of high utility; 0 keeps them for ever"`
+	Patterns time.Duration `yaml:"patterns" default:"4320h" usage:"how long patterns are kept after they were last seen; 0 keeps them for ever"`
+	Checks   time.Duration `yaml:"checks" default:"2160h" usage:"how long the guard's checks of actions are kept; 0 keeps them for ever"`
+	Events   time.Duration `yaml:"events" default:"720h" usage:"how long what happened is kept, for the feed and the timeline; 0 keeps it for ever"`
 }
 
 // Guard says how the guard begins.
 type Guard struct {
-	Packs []string `yaml:"packs"` // those that block where nobody has said otherwise, the others being off: names, all or none; empty: each is as it is by itself
+	Packs []string `yaml:"packs" usage:"packs of the guard's rules that block where nobody has said otherwise, while all others are off: names separated by commas, all or none; empty: each is as it is by itself"`
 }
 
 // MCP says what the tools' clients are offered.
 type MCP struct {
-	Toolsets []string `yaml:"toolsets"` // switched on for every client, besides the core
+	Toolsets []string `yaml:"toolsets" usage:"toolsets that are on for every MCP client, separated by commas"`
 }
 
 // Escalation says who is told of a lesson.
 type Escalation struct {
-	Rules       string   `yaml:"rules"`       // file of the rules; empty: the built-in ones
-	Supervisors []string `yaml:"supervisors"` // DOMAIN=AGENT: who supervises a domain
+	Rules       string   `yaml:"rules" holds:"path" usage:"file of the rules by which lessons are escalated; empty: the built-in ones"`
+	Supervisors []string `yaml:"supervisors" usage:"who supervises a domain, as DOMAIN=AGENT, separated by commas"`
 }
 
 // Procedures says where they are kept as files.
 type Procedures struct {
-	Folder string `yaml:"folder"` // empty: procedures, in the data folder
+	Folder string `yaml:"folder" holds:"path" usage:"folder of the procedures' files; empty: procedures, in the data folder"`
 }
 
 // ProceduresFolder is the folder of the procedures' files.
@@ -116,34 +118,34 @@ func (c Config) WebhookSecretFile() string {
 
 // Consolidation says what becomes of what transcripts propose to remember.
 type Consolidation struct {
-	Threshold float64 `yaml:"threshold"` // the confidence from which a proposal is stored at once, to 1; 0: none is
+	Threshold float64 `yaml:"threshold" usage:"confidence from which what a transcript proposes is stored at once, to 1; 0: never"`
 }
 
 // Ranking says what counts how much in what is found.
 type Ranking struct {
-	SimilarityWeight float64 `yaml:"similarity_weight"` // of lessons: 0 to 1; recency has the rest
+	SimilarityWeight float64 `yaml:"similarity_weight" default:"0.7" usage:"how much likeness counts in the order of lessons, 0 to 1; recency has the rest"`
 }
 
 // Telemetry says where the spans of what the router does are sent. Nothing is sent as long as Endpoint is empty.
 type Telemetry struct {
-	Endpoint string `yaml:"endpoint"` // of an OTLP/HTTP collector
-	Content  bool   `yaml:"content"`  // spans hold texts too, redacted
+	Endpoint string `yaml:"endpoint" usage:"OTLP/HTTP collector that spans are sent to, such as http://127.0.0.1:4318; empty: none"`
+	Content  bool   `yaml:"content" usage:"spans hold the arguments and answers of tools, and checked commands, redacted"`
 }
 
 // LLM says which model the router may ask. Nothing is asked, and no connection
 // is made, as long as BaseURL and EmbeddingBaseURL are empty.
 type LLM struct {
-	BaseURL          string        `yaml:"base_url"` // of an OpenAI-compatible endpoint
-	Model            string        `yaml:"model"`    // that the router itself asks; empty: it asks none
-	APIKey           string        `yaml:"api_key"`
-	ContextWindow    int           `yaml:"context_window"` // tokens, question and answer; 0: not known
-	Timeout          time.Duration `yaml:"timeout"`        // how long the endpoint may be silent
-	EmbeddingModel   string        `yaml:"embedding_model"`
-	EmbeddingBaseURL string        `yaml:"embedding_base_url"`     // empty: BaseURL
-	QueryPrefix      string        `yaml:"embedding_query_prefix"` // in front of a query that is embedded
-	ItemPrefix       string        `yaml:"embedding_item_prefix"`  // in front of what is searched
-	MemoryBudget     int           `yaml:"memory_budget"`          // tokens of memory in front of a conversation; 0: none
-	Record           bool          `yaml:"record"`                 // remember exchanges as episodes
+	BaseURL          string        `yaml:"base_url" usage:"OpenAI-compatible endpoint that may be asked, such as http://127.0.0.1:11434/v1; empty: none"`
+	Model            string        `yaml:"model" holds:"line" usage:"model that the router itself asks; empty: none"`
+	APIKey           string        `yaml:"api_key" holds:"line" usage:"key that the endpoint wants" shown:"masked"`
+	ContextWindow    int           `yaml:"context_window" usage:"tokens that the model takes, question and answer; 0: not known"`
+	Timeout          time.Duration `yaml:"timeout" default:"2m" usage:"how long the endpoint may be silent"`
+	EmbeddingModel   string        `yaml:"embedding_model" holds:"line" usage:"model that makes vectors for the search; empty: the search is lexical"`
+	EmbeddingBaseURL string        `yaml:"embedding_base_url" usage:"endpoint of the embedding model; empty: llm.base_url"`
+	QueryPrefix      string        `yaml:"embedding_query_prefix" holds:"line" usage:"what the embedding model wants in front of a query, such as \"query: \""`
+	ItemPrefix       string        `yaml:"embedding_item_prefix" holds:"line" usage:"what it wants in front of a text that is searched, such as \"passage: \"; another makes all vectors anew"`
+	MemoryBudget     int           `yaml:"memory_budget" default:"1500" usage:"tokens of memory that the proxy puts in front of a conversation; 0: none"`
+	Record           bool          `yaml:"record" usage:"remember the proxy's exchanges as episodes"`
 }
 
 // EmbeddingBase is the address of the endpoint that makes vectors; empty if there is none.
@@ -184,25 +186,15 @@ const (
 // Default returns the settings that hold if nobody says anything. Data is
 // empty if the platform names no folder of the user's.
 func Default() Config {
-	return Config{
-		Listen:        "127.0.0.1:8025",
-		Listeners:     Listeners{HTTP: []string{}, WebSocket: []string{}},
-		Data:          defaultData(),
-		AllowedHosts:  []string{},
-		ShutdownGrace: 5 * time.Second,
-		Log:           Log{Level: "info", Format: "text"},
-		Presence: Presence{
-			HeartbeatInterval: 15 * time.Second,
-			StaleAfter:        45 * time.Second,
-			OfflineAfter:      2 * time.Minute,
-		},
-		Retention:  Retention{Messages: 30 * 24 * time.Hour, Episodes: 90 * 24 * time.Hour, Patterns: 180 * 24 * time.Hour, Checks: 90 * 24 * time.Hour, Events: 30 * 24 * time.Hour},
-		Escalation: Escalation{Supervisors: []string{}},
-		Ranking:    Ranking{SimilarityWeight: 0.7},
-		MCP:        MCP{Toolsets: []string{}},
-		Guard:      Guard{Packs: []string{}},
-		LLM:        LLM{Timeout: 2 * time.Minute, MemoryBudget: 1500},
+	c := Config{Data: defaultData()}
+	for _, s := range Settings() {
+		if _, list := s.of(&c).(*[]string); list || s.value != "" {
+			if err := s.set(&c, s.value); err != nil {
+				panic("config: " + err.Error()) // it is ours
+			}
+		}
 	}
+	return c
 }
 
 // MaxNodeName bounds the name of a node, in bytes: it stands in a header of each answer.
@@ -242,19 +234,14 @@ func (c Config) validateNode() error {
 // Validate returns an Invalid error, naming the setting, unless every setting
 // is in its range and they fit each other.
 func (c Config) Validate() error {
-	for _, path := range [][2]string{
-		{"data", c.Data},
-		{"tls_cert", c.TLSCert},
-		{"tls_key", c.TLSKey},
-		{"tls_ca", c.TLSCA},
-		{"interlock.config", c.InterLock.Config},
-		{"procedures.folder", c.Procedures.Folder},
-		{"escalation.rules", c.Escalation.Rules},
-		{"webhook_secret_file", c.WebhookSecret},
-		{"first_token_file", c.FirstToken},
-	} {
-		if strings.IndexByte(path[1], 0) >= 0 {
-			return errs.InvalidField(path[0], "may not hold the character NUL")
+	for _, s := range Settings() {
+		text, is := s.of(&c).(*string)
+		switch {
+		case !is:
+		case s.holds == "path" && strings.IndexByte(*text, 0) >= 0:
+			return errs.InvalidField(s.Name, "may not hold the character NUL")
+		case s.holds == "line" && strings.ContainsFunc(*text, func(r rune) bool { return r < ' ' || r == 0x7f }):
+			return errs.InvalidField(s.Name, "may not hold control characters")
 		}
 	}
 	if err := c.validateListeners(); err != nil {
@@ -371,4 +358,38 @@ func hostname(s string) bool {
 	}
 	u, err := url.Parse("http://" + s)
 	return err == nil && s != "" && u.Host == s && u.Port() == "" && !strings.ContainsAny(s, ":*@ ")
+}
+
+// validate checks the settings of the way out. An address that is half right
+// is refused at the start and not with the first question.
+func (l LLM) validate() error {
+	for _, setting := range [][2]string{{"llm.base_url", l.BaseURL}, {"llm.embedding_base_url", l.EmbeddingBaseURL}} {
+		name, address := setting[0], setting[1]
+		if address == "" {
+			continue
+		}
+		u, err := url.Parse(address)
+		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" {
+			return errs.InvalidField(name, "must be a URL such as http://127.0.0.1:11434/v1")
+		}
+		if u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
+			return errs.InvalidField(name, "may bear no user, query or fragment; the key is llm.api_key")
+		}
+	}
+	if l.Model != "" && l.BaseURL == "" {
+		return errs.InvalidField("llm.model", "needs llm.base_url, which says where it is asked")
+	}
+	if l.EmbeddingModel != "" && l.EmbeddingBase() == "" {
+		return errs.InvalidField("llm.embedding_model", "needs llm.embedding_base_url or llm.base_url, which say where it is asked")
+	}
+	if l.EmbeddingModel == "" && l.EmbeddingBaseURL != "" {
+		return errs.InvalidField("llm.embedding_base_url", "needs llm.embedding_model, which says what is asked there")
+	}
+	if l.ContextWindow < 0 || l.ContextWindow > MaxWindow {
+		return errs.InvalidField("llm.context_window", "must lie between 0 and %d tokens; 0 means that it is not known", MaxWindow)
+	}
+	if l.MemoryBudget != 0 && (l.MemoryBudget < MinMemoryBudget || l.MemoryBudget > MaxMemoryBudget) {
+		return errs.InvalidField("llm.memory_budget", "must lie between %d and %d tokens; 0 switches memory off", MinMemoryBudget, MaxMemoryBudget)
+	}
+	return between("llm.timeout", l.Timeout, MinInterval, MaxLLMTimeout)
 }

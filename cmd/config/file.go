@@ -52,8 +52,8 @@ func decode(name string, text []byte, c *Config) ([]string, error) {
 	if err := yaml.UnmarshalWithOptions(text, c, yaml.DisallowUnknownField()); err != nil {
 		return nil, located(name, err)
 	}
-	for _, list := range []*[]string{&c.AllowedHosts, &c.Listeners.HTTP, &c.Listeners.WebSocket, &c.Escalation.Supervisors, &c.MCP.Toolsets} {
-		if *list == nil {
+	for _, s := range Settings() {
+		if list, is := s.of(c).(*[]string); is && *list == nil {
 			*list = []string{}
 		}
 	}
@@ -106,9 +106,9 @@ func wanted(t reflect.Type) string {
 	case t.Kind() == reflect.Slice:
 		return "a list"
 	case t.Kind() == reflect.Float64:
-		return "a number"
+		return "a number such as 0.7"
 	case t.Kind() == reflect.Int:
-		return "a whole number"
+		return "a whole number such as 8192"
 	case t.Kind() == reflect.Bool:
 		return "true or false"
 	case t.Kind() == reflect.Struct || t.Kind() == reflect.Map:

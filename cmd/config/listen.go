@@ -26,14 +26,14 @@ const MaxListeners = 16
 
 // Listeners are further addresses, besides Listen, that the same handlers answer at.
 type Listeners struct {
-	HTTP      []string `yaml:"http"`      // HOST:PORT each
-	WebSocket []string `yaml:"websocket"` // HOST:PORT each; the event feed is at their root
+	HTTP      []string `yaml:"http" usage:"further addresses to answer HTTP on, HOST:PORT, separated by commas"`
+	WebSocket []string `yaml:"websocket" usage:"addresses where the event feed is a WebSocket at the root, HOST:PORT, separated by commas"`
 }
 
 // InterLock says whether and where the UDP mesh listens.
 type InterLock struct {
-	Listen string `yaml:"listen"` // HOST:PORT; empty: off
-	Config string `yaml:"config"` // file of the peers and the tumbler; empty: interlock.json, in the data folder
+	Listen string `yaml:"listen" usage:"address of the UDP mesh, HOST:PORT; empty: off"`
+	Config string `yaml:"config" holds:"path" usage:"file of the mesh's peers and tumbler; empty: interlock.json, in the data folder"`
 }
 
 // Address is a place to listen at, and the setting that asks for it.

@@ -98,31 +98,21 @@ func (d Dialect) Judge(verdict Verdict, reason string, note Note) Answer {
 // agent must end ("continue": false): that would cut it off between two steps.
 // At a turn's end a note gives the agent a further turn, in which it reads it.
 func (d Dialect) Tell(event Event, note Note) Answer {
-	if note.Text == "" || !d.Tells(event) {
+	switch {
+	case note.Text == "" || !d.Tells(event):
 		return Answer{}
-	}
-	name := ""
-	switch event {
-	case PreToolUse:
-		name = "PreToolUse"
-	case PostToolUse:
-		name = "PostToolUse"
-		if d == Gemini {
-			name = "AfterTool"
-		}
-	case PostFailure:
-		name = "PostToolUseFailure"
-	case TurnEnd:
-		decision := "block"
-		if d == Gemini {
-			decision = "deny"
-		}
-		return written(map[string]any{"decision": decision, "reason": note.Text})
-	default:
-		return Answer{}
-	}
-	if d == Generic {
+	case event == TurnEnd && d == Gemini:
+		return written(map[string]any{"decision": "deny", "reason": note.Text})
+	case event == TurnEnd:
+		return written(map[string]any{"decision": "block", "reason": note.Text})
+	case d == Cursor:
+		return written(map[string]any{"additional_context": note.Text})
+	case d == Generic:
 		return Answer{Out: note.Text + "\n"}
+	}
+	name := eventNames[event]
+	if own, has := geminiNames[event]; has && d == Gemini {
+		name = own
 	}
 	whole := map[string]any{"hookSpecificOutput": map[string]any{"hookEventName": name, "additionalContext": note.Text}}
 	if note.Person != "" {
@@ -130,6 +120,16 @@ func (d Dialect) Tell(event Event, note Note) Answer {
 	}
 	return written(whole)
 }
+
+// eventNames are how Claude Code names the events at which it can be told something; those who took its protocol over do as
+// well, Gemini CLI with names of its own for some.
+var (
+	eventNames = map[Event]string{
+		SessionStart: "SessionStart", UserPrompt: "UserPromptSubmit", Subagent: "SubagentStart", PreCompact: "PreCompact",
+		PreToolUse: "PreToolUse", PostToolUse: "PostToolUse", PostFailure: "PostToolUseFailure",
+	}
+	geminiNames = map[Event]string{UserPrompt: "BeforeAgent", PostToolUse: "AfterTool"}
+)
 
 func joined(reason, more string) string {
 	if more == "" {
@@ -141,20 +141,10 @@ func joined(reason, more string) string {
 // Inject is the answer to an event at which the model is told a text: a session's or a
 // subagent's start, a prompt, a compaction. An empty one says nothing.
 func (d Dialect) Inject(event Event, text string) Answer {
-	if text == "" || !d.Tells(event) {
-		return Answer{}
+	if d == Generic && d.Tells(event) {
+		return Answer{Out: text}
 	}
-	switch d {
-	case ClaudeCode, Codex, Gemini, OpenCode:
-		name := map[Event]string{SessionStart: "SessionStart", UserPrompt: "UserPromptSubmit", Subagent: "SubagentStart", PreCompact: "PreCompact"}[event]
-		if d == Gemini && event == UserPrompt {
-			name = "BeforeAgent"
-		}
-		return written(map[string]any{"hookSpecificOutput": map[string]any{"hookEventName": name, "additionalContext": text}})
-	case Cursor:
-		return written(map[string]any{"additional_context": text})
-	}
-	return Answer{Out: text}
+	return d.Tell(event, Note{Text: text})
 }
 
 // written is an answer of one JSON object on one line.

@@ -8,8 +8,9 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"unicode/utf16"
 	"unicode/utf8"
+
+	"golang.org/x/text/encoding/unicode"
 )
 
 const (
@@ -29,15 +30,18 @@ const (
 func Message(in io.Reader) ([]byte, error) {
 	r := bufio.NewReaderSize(in, 64<<10)
 	start, _ := r.Peek(2) // an error comes again below
-	var wide, big bool
 	if len(start) == 2 {
-		wide = start[0] == 0xFF && start[1] == 0xFE || start[0] != 0 && start[1] == 0
-		big = start[0] == 0xFE && start[1] == 0xFF || start[0] == 0 && start[1] != 0
+		switch {
+		case start[0] == 0xFF && start[1] == 0xFE, start[0] != 0 && start[1] == 0:
+			r = bufio.NewReader(unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM).NewDecoder().Reader(r))
+		case start[0] == 0xFE && start[1] == 0xFF, start[0] == 0 && start[1] != 0:
+			r = bufio.NewReader(unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM).NewDecoder().Reader(r))
+		}
 	}
 	var out bytes.Buffer
 	depth, within, escaped := 0, false, false
 	for {
-		c, err := character(r, wide || big, big)
+		c, err := character(r)
 		switch {
 		case err != nil && depth == 0 && out.Len() == 0:
 			return nil, errors.New("the message is empty")
@@ -76,29 +80,13 @@ func Message(in io.Reader) ([]byte, error) {
 	}
 }
 
-// character reads one character of UTF-8, Latin-1 or UTF-16.
-func character(r *bufio.Reader, wide, big bool) (rune, error) {
-	if !wide {
-		c, size, err := r.ReadRune()
-		if err == nil && c == utf8.RuneError && size == 1 {
-			_ = r.UnreadRune() // it was read last
-			b, err := r.ReadByte()
-			return rune(b), err
-		}
-		return c, err
-	}
-	unit := func() (rune, error) {
-		var pair [2]byte
-		_, err := io.ReadFull(r, pair[:])
-		if big {
-			pair[0], pair[1] = pair[1], pair[0]
-		}
-		return rune(pair[0]) | rune(pair[1])<<8, err
-	}
-	c, err := unit()
-	if err == nil && utf16.IsSurrogate(c) {
-		second, err := unit()
-		return utf16.DecodeRune(c, second), err
+// character reads one character of UTF-8, or of Latin-1 where that is none.
+func character(r *bufio.Reader) (rune, error) {
+	c, size, err := r.ReadRune()
+	if err == nil && c == utf8.RuneError && size == 1 {
+		_ = r.UnreadRune() // it was read last
+		b, err := r.ReadByte()
+		return rune(b), err
 	}
 	return c, err
 }

@@ -121,16 +121,8 @@ func beneath(dir, name string) string {
 	return filepath.Join(dir, name)
 }
 
-// readSmall is a regular file's text, or empty: what cannot be read names nothing.
-// A pipe is not opened, which could wait for ever.
+// readSmall is a regular file's text, of a longer one its beginning; what cannot be read names nothing.
 func readSmall(name string) string {
-	info, err := os.Stat(name)
-	if err != nil || !info.Mode().IsRegular() {
-		return ""
-	}
-	text, err := file.ReadHead(name, maxGitFile)
-	if err != nil {
-		return ""
-	}
+	text, _ := file.ReadSmall(name, maxGitFile)
 	return string(text)
 }

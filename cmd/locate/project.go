@@ -187,21 +187,18 @@ func (k known) named() bool { return k.Name != "" && k.Folder != "" }
 
 // among is the name of this repository's folder, empty if it has none.
 func (k known) among(lines []known) string {
-	for _, line := range owners(lines) {
-		if line.Folder == k.Folder {
-			return line.Name
-		}
-	}
-	return ""
+	return nameAmong(lines, func(line known) bool { return line.Folder == k.Folder })
 }
 
 // cloneAmong is the name of another clone of this repository's origin, or of the
 // folder that it was cloned from; empty if there is none.
-func (k known) cloneAmong(lines []known) string {
-	for _, line := range owners(lines) {
-		if line.same(k) {
-			return line.Name
-		}
+func (k known) cloneAmong(lines []known) string { return nameAmong(lines, k.same) }
+
+// nameAmong is the name in the first line that counts and fits; empty if none does.
+func nameAmong(lines []known, fits func(known) bool) string {
+	counting := owners(lines)
+	if at := slices.IndexFunc(counting, fits); at >= 0 {
+		return counting[at].Name
 	}
 	return ""
 }
@@ -231,12 +228,7 @@ func (k known) gone() bool {
 
 // taken tells whether a repository that is still there has the name.
 func taken(lines []known, name string) bool {
-	for _, line := range lines {
-		if line.Name == name && !line.gone() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(lines, func(line known) bool { return line.Name == name && !line.gone() })
 }
 
 func shortHash(text string) string {

@@ -3,7 +3,6 @@ package setup
 import (
 	"net/url"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"skillrouter/cmd/locate"
@@ -52,24 +51,7 @@ func (t Target) parts(c Content) (parts []part, notes []string, err error) {
 	if c.Program == "" || strings.ContainsAny(c.Program+c.Hook+c.Name+c.Server, "\x00\n\r") {
 		return nil, nil, errs.InvalidField("program", "is needed, and may not hold line breaks")
 	}
-	switch t.Agent {
-	case ClaudeCode:
-		parts, notes = t.claudeCode(c)
-	case Codex:
-		parts, notes = t.codex(c)
-	case Gemini:
-		parts, notes = t.gemini(c)
-	case OpenCode:
-		parts, notes = t.openCode(c)
-	case Cursor:
-		parts, notes = t.cursor(c)
-	case Aider:
-		parts, notes = t.aider(c)
-	case VSCode, Windsurf, Zed, Amp, Kiro, Antigravity:
-		parts, notes = t.serverAndRules(c)
-	case Generic:
-		parts, notes = t.generic(c)
-	}
+	parts, notes = t.Agent.profile().parts(t, c)
 	return parts, notes, nil
 }
 
@@ -77,7 +59,7 @@ func (t Target) parts(c Content) (parts []part, notes []string, err error) {
 // machine. An address or a path of it is refused, because without it the agent would work
 // otherwise than was asked for; a variable is left out, and a note says so.
 func (t Target) sharing(c Content) (Content, []string, error) {
-	if t.user() || t.personal() || slices.Contains([]Agent{Aider, Windsurf, Generic}, t.Agent) { // the files of these three name no program, or are in the home
+	if t.user() || t.personal() || t.Agent.profile().local {
 		return c, nil, nil
 	}
 	const others = " For all of your projects alone: --user."
@@ -107,72 +89,64 @@ type stdioServer struct {
 }
 
 // stdio is the member that most agents have for a server that they start.
-func (c Content) stdio(agent Agent) jsonEdit {
-	return c.stdioAt(agent, "mcpServers", "")
-}
+func (c Content) stdio(agent Agent) jsonEdit { return c.stdioAt(agent, "mcpServers", "") }
 
 // stdioAt is the same under another member, with the kind of server that some ask for.
 func (c Content) stdioAt(agent Agent, list, kind string) jsonEdit {
 	return jsonEdit{members: []member{{path: []string{list, serverName}, value: asJSON(stdioServer{kind, c.Program, c.server(agent), c.vars()})}}}
 }
 
-// serverAndRules are agents of which only the MCP server and the rules are written.
+// plainAgent is one of which only the MCP server and the rules are written: where it reads its servers and the member that has
+// them, in a project and for all of the user's, and the user's rules. See Target.at for the paths; an empty one is of no file.
+type plainAgent struct{ project, projectList, projectKind, user, userList, rules string }
+
+var plainAgents = map[Agent]plainAgent{
+	// For the user it is the format and the place that its agents of all kinds read.
+	VSCode: {".vscode/mcp.json", "servers", "stdio", "$COPILOT_HOME:.copilot/mcp-config.json", "mcpServers", ""},
+	// It has one list of servers for all projects.
+	Windsurf:    {"~/.codeium/windsurf/mcp_config.json", "mcpServers", "", "~/.codeium/windsurf/mcp_config.json", "mcpServers", "~/.codeium/windsurf/memories/global_rules.md"},
+	Zed:         {".zed/settings.json", "context_servers", "", "$XDG_CONFIG_HOME:.config/zed/settings.json", "context_servers", "$XDG_CONFIG_HOME:.config/zed/AGENTS.md"},
+	Amp:         {".amp/settings.json", "amp.mcpServers", "", "$XDG_CONFIG_HOME:.config/amp/settings.json", "amp.mcpServers", "$XDG_CONFIG_HOME:.config/amp/AGENTS.md"},
+	Kiro:        {".kiro/settings/mcp.json", "mcpServers", "", "~/.kiro/settings/mcp.json", "mcpServers", "~/.kiro/steering/AGENTS.md"},
+	Antigravity: {".agents/mcp_config.json", "mcpServers", "", "~/.gemini/config/mcp_config.json", "mcpServers", "~/.gemini/GEMINI.md"},
+}
+
+// serverAndRules are the parts of a plainAgent.
 func (t Target) serverAndRules(c Content) (parts []part, notes []string) {
-	dir, server := t.Dir, c.stdio(t.Agent)
-	config := t.folder("XDG_CONFIG_HOME", ".config")
-	rules, own := filepath.Join(t.Dir, "AGENTS.md"), "" // the user's rules; empty: it has no file for them
-	var settings string
-	switch t.Agent {
-	case VSCode:
-		server = c.stdioAt(t.Agent, "servers", "stdio")
-		settings = filepath.Join(dir, ".vscode", "mcp.json")
-		if t.user() { // the format and the place that its agents of all kinds read
-			server = c.stdio(t.Agent)
-			settings = filepath.Join(t.folder("COPILOT_HOME", ".copilot"), "mcp-config.json")
-		}
-	case Windsurf: // it has none of a project
-		settings = filepath.Join(t.Home, ".codeium", "windsurf", "mcp_config.json")
-		own = filepath.Join(t.Home, ".codeium", "windsurf", "memories", "global_rules.md")
-	case Zed:
-		server = c.stdioAt(t.Agent, "context_servers", "")
-		settings = filepath.Join(dir, ".zed", "settings.json")
-		if t.user() {
-			settings = filepath.Join(config, "zed", "settings.json")
-		}
-		own = filepath.Join(config, "zed", "AGENTS.md")
-	case Amp:
-		server = c.stdioAt(t.Agent, "amp.mcpServers", "")
-		settings = filepath.Join(dir, ".amp", "settings.json")
-		if t.user() {
-			settings = filepath.Join(config, "amp", "settings.json")
-		}
-		own = filepath.Join(config, "amp", "AGENTS.md")
-	case Kiro:
-		if t.user() {
-			dir = t.Home
-		}
-		settings = filepath.Join(dir, ".kiro", "settings", "mcp.json")
-		own = filepath.Join(t.Home, ".kiro", "steering", "AGENTS.md")
-	case Antigravity:
-		settings = filepath.Join(dir, ".agents", "mcp_config.json")
-		if t.user() {
-			settings = filepath.Join(t.Home, ".gemini", "config", "mcp_config.json")
-		}
-		own = filepath.Join(t.Home, ".gemini", "GEMINI.md")
-	}
-	parts = []part{{KindMCP, settings, server}}
+	of := plainAgents[t.Agent]
+	list, kind := of.projectList, of.projectKind
 	if t.user() {
-		rules = own
+		list, kind = of.userList, ""
 	}
-	if rules == "" {
+	settings := t.at(of.project, of.user)
+	parts = []part{{KindMCP, settings, c.stdioAt(t.Agent, list, kind)}}
+	if t.user() && of.rules == "" {
 		notes = append(notes, "It has no file for rules of all projects; put this where it takes instructions:\n"+rulesOf(""))
 	} else {
-		parts = append(parts, part{KindRules, rules, markdownBlock(rulesOf(""))})
+		parts = append(parts, part{KindRules, t.at("AGENTS.md", of.rules), markdownBlock(rulesOf(""))})
 	}
 	if t.Agent == Windsurf && !t.user() {
 		notes = append(notes, "Windsurf has one list of servers for all projects: "+settings+".")
 	}
 	return parts, append(notes, "No hooks are written for this agent: nothing is told at a start or asked before a tool but what it asks for itself.")
+}
+
+// at is a file of the project or, where all of the user's projects are meant, the user's. A path that begins with ~/ is in the
+// user's home; one that begins with $NAME:folder/ is in the folder that the variable names, else in that one of the home.
+func (t Target) at(project, user string) string {
+	path := project
+	if t.user() {
+		path = user
+	}
+	dir := t.Dir
+	if rest, ok := strings.CutPrefix(path, "~/"); ok {
+		dir, path = t.Home, rest
+	} else if named, ok := strings.CutPrefix(path, "$"); ok {
+		variable, below, _ := strings.Cut(named, ":")
+		folder, rest, _ := strings.Cut(below, "/")
+		dir, path = t.folder(variable, folder), rest
+	}
+	return filepath.Join(dir, filepath.FromSlash(path))
 }
 
 // prompts adds the event of a person's prompt where it was asked for.
@@ -235,13 +209,8 @@ func (t Target) claudeHome() (home, state string) {
 }
 
 func (t Target) codex(c Content) ([]part, []string) {
-	home := filepath.Join(t.Dir, ".codex")
-	agents := filepath.Join(t.Dir, "AGENTS.md")
 	notes := []string{"Codex runs a new or changed hook only once you have trusted it, and passes over it without a word until then: start codex and type /hooks. In CI: codex exec --dangerously-bypass-hook-trust."}
-	if t.user() {
-		home = t.folder("CODEX_HOME", ".codex")
-		agents = filepath.Join(home, "AGENTS.md")
-	} else {
+	if !t.user() {
 		notes = append(notes, "Codex reads a project's .codex folder only if the project is trusted: it asks at its first start here.")
 	}
 	// A basic string of TOML takes JSON's escapes.
@@ -256,8 +225,8 @@ func (t Target) codex(c Content) ([]part, []string) {
 		}
 	}
 	return []part{
-		{KindMCP, filepath.Join(home, "config.toml"), hashBlock(table.String(), tomlFree)},
-		{KindHooks, filepath.Join(home, "hooks.json"), jsonEdit{elements: c.groups(Codex, c.prompts([]wired{
+		{KindMCP, t.at(".codex/config.toml", "$CODEX_HOME:.codex/config.toml"), hashBlock(table.String(), tomlFree)},
+		{KindHooks, t.at(".codex/hooks.json", "$CODEX_HOME:.codex/hooks.json"), jsonEdit{elements: c.groups(Codex, c.prompts([]wired{
 			{"SessionStart", "session-start", "", startSeconds},
 			{"PreToolUse", "pre-tool-use", codexTools, hookSeconds},
 			{"PostToolUse", "post-tool-use", codexTools, hookSeconds},
@@ -266,16 +235,11 @@ func (t Target) codex(c Content) ([]part, []string) {
 			{"Stop", "turn-end", "", hookSeconds},
 			{"SessionEnd", "session-end", "", codexEndSeconds},
 		}, "UserPromptSubmit"))}},
-		{KindRules, agents, markdownBlock(rulesOf(""))},
+		{KindRules, t.at("AGENTS.md", "$CODEX_HOME:.codex/AGENTS.md"), markdownBlock(rulesOf(""))},
 	}, notes
 }
 
 func (t Target) gemini(c Content) ([]part, []string) {
-	home, rulesFile := filepath.Join(t.Dir, ".gemini"), filepath.Join(t.Dir, "GEMINI.md")
-	if t.user() {
-		home = filepath.Join(t.Home, ".gemini")
-		rulesFile = filepath.Join(home, "GEMINI.md")
-	}
 	both := c.stdio(Gemini)
 	both.elements = c.groups(Gemini, c.prompts([]wired{
 		{"SessionStart", "session-start", "", startSeconds},
@@ -286,8 +250,8 @@ func (t Target) gemini(c Content) ([]part, []string) {
 		{"SessionEnd", "session-end", "", hookSeconds},
 	}, "BeforeAgent"))
 	return []part{
-		{KindHooks, filepath.Join(home, "settings.json"), both},
-		{KindRules, rulesFile, markdownBlock(rulesOf(geminiOwn))},
+		{KindHooks, t.at(".gemini/settings.json", "~/.gemini/settings.json"), both},
+		{KindRules, t.at("GEMINI.md", "~/.gemini/GEMINI.md"), markdownBlock(rulesOf(geminiOwn))},
 	}, []string{"Gemini CLI runs no MCP server and none of a project's hooks in a folder that is not trusted: start gemini here and trust it. In CI: GEMINI_CLI_TRUST_WORKSPACE=true."}
 }
 
@@ -296,11 +260,7 @@ func (t Target) gemini(c Content) ([]part, []string) {
 const openCodeSchema = "https://opencode.ai/config.json"
 
 func (t Target) openCode(c Content) ([]part, []string) {
-	home, settings, agents := filepath.Join(t.Dir, ".opencode"), t.Dir, filepath.Join(t.Dir, "AGENTS.md")
-	if t.user() {
-		home = filepath.Join(t.folder("XDG_CONFIG_HOME", ".config"), "opencode")
-		settings, agents = home, filepath.Join(home, "AGENTS.md")
-	}
+	const home = "$XDG_CONFIG_HOME:.config/opencode/"
 	server := jsonEdit{members: []member{{path: []string{"$schema"}, value: asJSON(openCodeSchema), weak: true}, {path: []string{"mcp", serverName}, value: asJSON(struct {
 		Type        string            `json:"type"`
 		Command     []string          `json:"command"`
@@ -312,17 +272,13 @@ func (t Target) openCode(c Content) ([]part, []string) {
 		"With any plugin, opencode fetches a package of its own from npm at its first start and waits for it. Where there is no network each start takes more than a minute: set npm_config_fetch_retries=0 for it.",
 	}
 	return []part{
-		{KindMCP, existing(filepath.Join(settings, "opencode.json"), filepath.Join(settings, "opencode.jsonc")), server},
-		{KindHooks, filepath.Join(home, "plugins", "skillrouter.js"), ownFile{c.plugin()}},
-		{KindRules, agents, markdownBlock(rulesOf(""))},
+		{KindMCP, existing(t.at("opencode.json", home+"opencode.json"), t.at("opencode.jsonc", home+"opencode.jsonc")), server},
+		{KindHooks, t.at(".opencode/plugins/skillrouter.js", home+"plugins/skillrouter.js"), ownFile{c.plugin()}},
+		{KindRules, t.at("AGENTS.md", home+"AGENTS.md"), markdownBlock(rulesOf(""))},
 	}, notes
 }
 
 func (t Target) cursor(c Content) ([]part, []string) {
-	home := filepath.Join(t.Dir, ".cursor")
-	if t.user() {
-		home = filepath.Join(t.Home, ".cursor")
-	}
 	hooks := jsonEdit{
 		members: []member{{path: []string{"version"}, value: "1", weak: true}},
 		elements: c.flat(Cursor, []wired{
@@ -335,34 +291,30 @@ func (t Target) cursor(c Content) ([]part, []string) {
 		}),
 	}
 	parts := []part{
-		{KindMCP, filepath.Join(home, "mcp.json"), c.stdio(Cursor)},
-		{KindHooks, filepath.Join(home, "hooks.json"), hooks},
+		{KindMCP, t.at(".cursor/mcp.json", "~/.cursor/mcp.json"), c.stdio(Cursor)},
+		{KindHooks, t.at(".cursor/hooks.json", "~/.cursor/hooks.json"), hooks},
 	}
 	if t.user() {
 		return parts, []string{"Cursor keeps a user's rules in its settings (Rules); put this there:\n" + rulesOf("")}
 	}
-	return append(parts, part{KindRules, filepath.Join(home, "rules", "skillrouter.mdc"), ownFile{
+	return append(parts, part{KindRules, t.at(".cursor/rules/skillrouter.mdc", ""), ownFile{
 		"---\ndescription: Shared memory (Skill Router). " + ownMark + "; --remove takes it away.\nalwaysApply: true\n---\n\n" + rulesOf("") + "\n",
 	}}), nil
 }
 
 func (t Target) aider(Content) ([]part, []string) {
-	dir, name := t.Dir, aiderFile
+	name := aiderFile
 	if t.user() {
-		dir, name = t.Home, filepath.Join(t.Home, aiderFile)
+		name = t.at("", "~/"+aiderFile)
 	}
 	return []part{
-		{KindHooks, filepath.Join(dir, ".aider.conf.yml"), hashBlock("read: ["+asJSON(name)+"]", yamlFree)},
-		{KindRules, filepath.Join(dir, aiderFile), ownFile{"<!-- " + ownMark + "; --remove takes it away. -->\n" + shellRules + "\n"}},
+		{KindHooks, t.at(".aider.conf.yml", "~/.aider.conf.yml"), hashBlock("read: ["+asJSON(name)+"]", yamlFree)},
+		{KindRules, t.at(aiderFile, "~/"+aiderFile), ownFile{"<!-- " + ownMark + "; --remove takes it away. -->\n" + shellRules + "\n"}},
 	}, []string{"Aider has no hooks. Start it with\n  skillrouter run --agent aider --context-file " + aiderFile + " --watch .aider.chat.history.md -- aider\nto have its context fresh and its end recorded."}
 }
 
 func (t Target) generic(c Content) ([]part, []string) {
-	agents := filepath.Join(t.Dir, "AGENTS.md")
-	if t.user() {
-		agents = filepath.Join(t.Home, "AGENTS.md")
-	}
-	return []part{{KindRules, agents, markdownBlock(rulesOf(""))}}, []string{
+	return []part{{KindRules, t.at("AGENTS.md", "~/AGENTS.md"), markdownBlock(rulesOf(""))}}, []string{
 		"The MCP server, as most agents take it:\n  " + c.stdio(Generic).asText(),
 		"Hooks, if the agent has any: the message on standard input, exit code 2 blocks, e.g.\n  " + c.commandLine(Generic, "pre-tool-use"),
 	}

@@ -37,13 +37,51 @@ const (
 	Generic     Agent = "generic" // whoever reads AGENTS.md
 )
 
+// profile is an agent: what is written for it, and where one that is installed can be seen.
+type profile struct {
+	agent  Agent
+	parts  func(t Target, c Content) (parts []part, notes []string)
+	hooked bool // hooks are written for it
+	// local tells that its files name no program, or are in the user's home: a clone of the project shares nothing of this machine.
+	local    bool
+	programs []string // names of its programs
+	files    []string // in the user's home
+}
+
+var profiles = []profile{
+	{ClaudeCode, Target.claudeCode, true, false, []string{"claude"}, []string{".claude.json"}},
+	{Codex, Target.codex, true, false, []string{"codex"}, []string{".codex/config.toml"}},
+	{Gemini, Target.gemini, true, false, []string{"gemini"}, []string{".gemini/settings.json"}},
+	{OpenCode, Target.openCode, true, false, []string{"opencode"}, []string{".config/opencode"}},
+	{Cursor, Target.cursor, true, false, []string{"cursor", "cursor-agent"}, []string{".cursor"}},
+	{Aider, Target.aider, false, true, []string{"aider"}, nil},
+	{VSCode, Target.serverAndRules, false, false, []string{"code"}, []string{".vscode/extensions"}},
+	{Windsurf, Target.serverAndRules, false, true, []string{"windsurf"}, []string{".codeium/windsurf"}},
+	{Zed, Target.serverAndRules, false, false, []string{"zed", "zeditor"}, []string{".config/zed"}},
+	{Amp, Target.serverAndRules, false, false, []string{"amp"}, []string{".config/amp"}},
+	{Kiro, Target.serverAndRules, false, false, []string{"kiro", "kiro-cli"}, []string{".kiro"}},
+	{Antigravity, Target.serverAndRules, false, false, []string{"agy", "antigravity"}, []string{".gemini/antigravity", ".gemini/config/mcp_config.json"}},
+	{Generic, Target.generic, false, true, nil, nil},
+}
+
+// profile is the agent's; the zero value of one that is not known.
+func (a Agent) profile() profile {
+	if at := slices.IndexFunc(profiles, func(p profile) bool { return p.agent == a }); at >= 0 {
+		return profiles[at]
+	}
+	return profile{}
+}
+
 // Agents lists every agent.
-func Agents() []Agent {
-	return []Agent{ClaudeCode, Codex, Gemini, OpenCode, Cursor, Aider, VSCode, Windsurf, Zed, Amp, Kiro, Antigravity, Generic}
+func Agents() (agents []Agent) {
+	for _, p := range profiles {
+		agents = append(agents, p.agent)
+	}
+	return agents
 }
 
 // Known tells whether the agent is one of Agents.
-func (a Agent) Known() bool { return slices.Contains(Agents(), a) }
+func (a Agent) Known() bool { return a.profile().agent == a && a != "" }
 
 // Target says who is set up, and where.
 type Target struct {
@@ -83,38 +121,18 @@ func (c Content) ServerArgs(agent Agent) []string {
 }
 
 // Hooked tells whether setup writes hooks for an agent.
-func (a Agent) Hooked() bool {
-	return slices.Contains([]Agent{ClaudeCode, Codex, Gemini, OpenCode, Cursor}, a)
-}
-
-// traces are where an agent that is installed can be seen: the names of its programs, and
-// files in the user's home.
-var traces = map[Agent]struct{ programs, files []string }{
-	ClaudeCode:  {[]string{"claude"}, []string{".claude.json"}},
-	Codex:       {[]string{"codex"}, []string{".codex/config.toml"}},
-	Gemini:      {[]string{"gemini"}, []string{".gemini/settings.json"}},
-	OpenCode:    {[]string{"opencode"}, []string{".config/opencode"}},
-	Cursor:      {[]string{"cursor", "cursor-agent"}, []string{".cursor"}},
-	Aider:       {[]string{"aider"}, nil},
-	VSCode:      {[]string{"code"}, []string{".vscode/extensions"}},
-	Windsurf:    {[]string{"windsurf"}, []string{".codeium/windsurf"}},
-	Zed:         {[]string{"zed", "zeditor"}, []string{".config/zed"}},
-	Amp:         {[]string{"amp"}, []string{".config/amp"}},
-	Kiro:        {[]string{"kiro", "kiro-cli"}, []string{".kiro"}},
-	Antigravity: {[]string{"agy", "antigravity"}, []string{".gemini/antigravity", ".gemini/config/mcp_config.json"}},
-}
+func (a Agent) Hooked() bool { return a.profile().hooked }
 
 // Installed are the agents that are found on this machine: by a program that look finds,
 // as exec.LookPath does, or by a file in the user's home.
 func Installed(home string, look func(program string) (string, error)) (found []Agent) {
-	for _, agent := range Agents() {
-		seen := slices.ContainsFunc(traces[agent].programs, func(name string) bool { _, err := look(name); return err == nil }) ||
-			slices.ContainsFunc(traces[agent].files, func(name string) bool {
+	for _, p := range profiles {
+		if slices.ContainsFunc(p.programs, func(name string) bool { _, err := look(name); return err == nil }) ||
+			slices.ContainsFunc(p.files, func(name string) bool {
 				_, err := os.Stat(filepath.Join(home, filepath.FromSlash(name)))
 				return err == nil
-			})
-		if seen {
-			found = append(found, agent)
+			}) {
+			found = append(found, p.agent)
 		}
 	}
 	return found

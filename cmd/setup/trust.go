@@ -4,10 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"skillrouter/internal/file"
 )
 
 // Trust is whether an agent runs what is set up for it, as far as its own files
@@ -175,17 +176,10 @@ func unread(path string, err error) Trust {
 
 // readJSON reads a configuration file, with its comments. One that is not there says nothing.
 func readJSON(path string, into any) error {
-	info, err := os.Stat(path)
+	text, err := file.ReadSmall(path, maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	if !info.Mode().IsRegular() || info.Size() > maxFile {
-		return errors.New("it is no file, or too long")
-	}
-	text, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}

@@ -43,6 +43,21 @@ func keep(path, text string) {
 	}
 }
 
+// keepJSON is keep for a value.
+func keepJSON(path string, value any) {
+	if text, err := json.Marshal(value); err == nil {
+		keep(path, string(text))
+	}
+}
+
+// cached is a file of this session in the user's cache, or empty.
+func (h *Hook) cached(name string) string {
+	if h.call.Session == "" {
+		return ""
+	}
+	return cached(name + digest(h.call.Session))
+}
+
 // pendingPath is the file of this use of a tool, or empty if there is no folder
 // for it. Agents without an id for each use name it by what was asked for.
 func (h *Hook) pendingPath() string {
@@ -76,9 +91,6 @@ func (h *Hook) remember(check string) { keep(h.pendingPath(), check) }
 
 // recall takes back the check that spoke against a use, if one did.
 func recall(path string) string {
-	if path == "" {
-		return ""
-	}
 	text, err := os.ReadFile(path)
 	if err != nil || os.Remove(path) != nil { // whoever removes it tells of it
 		return ""

@@ -83,12 +83,6 @@ func (h *Hook) attend(ctx context.Context) *attendance {
 		close(a.done) // nobody to check in, or the hook before the tool has just done so
 		return a
 	}
-	c, err := h.connect()
-	if err != nil {
-		a.err = err
-		close(a.done)
-		return a
-	}
 	beat := comms.Heartbeat{AgentID: h.agent}
 	switch {
 	case h.Event == hook.SessionEnd:
@@ -103,6 +97,7 @@ func (h *Hook) attend(ctx context.Context) *attendance {
 	if h.Event == hook.SessionStart {
 		since = 0 // another router may count anew
 	}
+	c := h.calls() // before: the hook's other calls are made meanwhile
 	go func() {
 		defer close(a.done)
 		answer, err := c.heartbeat(ctx, beat)
@@ -170,7 +165,7 @@ func (a *attendance) addressed() bool {
 func (a *attendance) look(ctx context.Context, since int64) error {
 	a.through = since
 	for range inboxPages {
-		page, err := a.h.router.unacked(ctx, a.h.agent, a.through)
+		page, err := a.h.calls().unacked(ctx, a.h.agent, a.through)
 		if err != nil {
 			return err
 		}
@@ -322,7 +317,7 @@ func (a *attendance) settle(ctx context.Context) error {
 		for _, m := range a.messages {
 			read.MessageIDs = append(read.MessageIDs, m.ID)
 		}
-		if err := a.h.router.read(ctx, read); err != nil {
+		if err := a.h.calls().read(ctx, read); err != nil {
 			return err
 		}
 	}
@@ -370,9 +365,6 @@ func touch(path string, now time.Time) {
 
 // seqIn is the number in the agent's file, or 0.
 func seqIn(path string) int64 {
-	if path == "" {
-		return 0
-	}
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return 0

@@ -197,9 +197,7 @@ func (h *Hook) Run(ctx context.Context) int {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	answer, err := h.answer(ctx)
-	if err != nil && h.verbose {
-		fmt.Fprintf(h.process.Err, "skillrouter hook: %s\n", safetext.Visible(errs.Explain(err)))
-	}
+	h.complain(err)
 	if err != nil && (h.Event == Ping || h.Event == Offline) {
 		return exitFailed
 	}
@@ -212,17 +210,20 @@ func (h *Hook) Run(ctx context.Context) int {
 	if answer.Out != "" {
 		_, _ = io.WriteString(h.process.Out, answer.Out) // an agent that does not listen is not helped by an error
 	}
-	if h.Event == hook.PreToolUse && err == nil || h.Event == hook.SessionStart && err == nil {
-		if err := h.handOver(ctx); err != nil && h.verbose {
-			fmt.Fprintf(h.process.Err, "skillrouter hook: %s\n", safetext.Visible(errs.Explain(err)))
-		}
+	if err == nil && (h.Event == hook.PreToolUse || h.Event == hook.SessionStart) {
+		h.complain(h.handOver(ctx))
 	}
 	if h.attendance != nil {
-		if err := h.attendance.settle(ctx); err != nil && h.verbose {
-			fmt.Fprintf(h.process.Err, "skillrouter hook: %s\n", safetext.Visible(errs.Explain(err)))
-		}
+		h.complain(h.attendance.settle(ctx))
 	}
 	return answer.Code
+}
+
+// complain says what went wrong, to whoever wants to know.
+func (h *Hook) complain(err error) {
+	if err != nil && h.verbose {
+		fmt.Fprintf(h.process.Err, "skillrouter hook: %s\n", safetext.Visible(errs.Explain(err)))
+	}
 }
 
 // advice is what a person can do so that the guard can be asked again.
@@ -274,11 +275,7 @@ func (h *Hook) answer(ctx context.Context) (hook.Answer, error) {
 		}
 		return hook.Answer{}, h.goodbye(ctx, text)
 	}
-	c, err := h.connect()
-	if err != nil {
-		return hook.Answer{}, err
-	}
-	return hook.Answer{}, c.probe(ctx)
+	return hook.Answer{}, h.calls().probe(ctx)
 }
 
 // read reads the agent's message, as far as it comes in time.
@@ -316,18 +313,12 @@ func (h *Hook) identify(ctx context.Context) {
 // A token's agent never changes, so that the router is asked once.
 func (h *Hook) holder(ctx context.Context) (string, error) {
 	path := cached("token-" + digest(h.server+"\n"+h.process.env("SKILLROUTER_SERVER")+"\n"+h.process.env("SKILLROUTER_TOKEN")))
-	if path != "" {
-		if known, err := os.ReadFile(path); err == nil {
-			return string(known), nil
-		}
-	}
-	c, err := h.connect()
-	if err != nil {
-		return "", err
+	if known, err := os.ReadFile(path); err == nil {
+		return string(known), nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, holderTime)
 	defer cancel()
-	agent, err := c.holder(ctx)
+	agent, err := h.calls().holder(ctx)
 	if err == nil {
 		keep(path, agent)
 	}
@@ -351,6 +342,15 @@ func (h *Hook) connect() (Call, error) {
 	}
 	h.router, err = h.process.Connect(to, dial)
 	return h.router, err
+}
+
+// calls are the calls of the router. Where there is no way to make one, each says why.
+func (h *Hook) calls() Call {
+	c, err := h.connect()
+	if err != nil {
+		return func(context.Context, string, string, any, any) error { return err }
+	}
+	return c
 }
 
 // OneLine is a text that somebody wrote, on one line of at most limit bytes,

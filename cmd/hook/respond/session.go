@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"skillrouter/cmd/hook"
 	"skillrouter/cmd/locate"
@@ -39,29 +41,23 @@ const resumedSource = "resume"
 
 // inject answers with what an agent should know, or with nothing.
 func (h *Hook) inject(ctx context.Context) (hook.Answer, error) {
-	c, err := h.connect()
-	if err != nil {
-		return hook.Answer{}, err
-	}
 	starts := h.Event == hook.SessionStart || h.forgot()
-	if h.Event == hook.SessionStart && h.start && errs.CodeOf(c.probe(ctx)) == errs.Unavailable {
+	if h.Event == hook.SessionStart && h.start && errs.CodeOf(h.calls().probe(ctx)) == errs.Unavailable {
 		if err := h.process.Start(ctx, h.server); err != nil {
 			return hook.Answer{}, err
 		}
 		h.router = nil // it may have come up elsewhere
-		if c, err = h.connect(); err != nil {
-			return hook.Answer{}, err
-		}
 	}
 	here := h.attend(ctx)
 	var known builtContext
+	var err error
 	if starts {
 		h.openRollout()
-		known, err = h.known(ctx, c)
+		known, err = h.known(ctx)
 	}
 	if err == nil && h.Event == hook.UserPrompt && strings.TrimSpace(h.call.Prompt) != "" {
 		var fitting builtContext
-		fitting, err = h.fitting(ctx, c, h.call.Prompt)
+		fitting, err = h.fitting(ctx, h.call.Prompt)
 		known.Text += fitting.Text
 	}
 	if err != nil {
@@ -85,29 +81,29 @@ func (h *Hook) inject(ctx context.Context) (hook.Answer, error) {
 }
 
 // known is what a session begins with, and what fits its branch.
-func (h *Hook) known(ctx context.Context, c Call) (builtContext, error) {
+func (h *Hook) known(ctx context.Context) (builtContext, error) {
 	branch := BranchWords(h.call.Dir)
 	start := h.request("", StartBudget)
 	start.Start, start.Resumed, start.Characters = true, h.call.Source == resumedSource, StartCharacters
 	if branch != "" {
 		start.Budget, start.Characters = start.Budget-branchBudget, start.Characters-branchCharacters
 	}
-	known, err := c.context(ctx, start)
+	known, err := h.calls().context(ctx, start)
 	if err != nil || branch == "" {
 		return known, err
 	}
 	fitting := h.request(branch, branchBudget)
 	fitting.Characters = branchCharacters
-	more, err := c.context(ctx, fitting)
+	more, err := h.calls().context(ctx, fitting)
 	known.Text += more.Text
 	return known, err
 }
 
 // fitting is what belongs to something that was asked for; mostly nothing.
-func (h *Hook) fitting(ctx context.Context, c Call, asked string) (builtContext, error) {
+func (h *Hook) fitting(ctx context.Context, asked string) (builtContext, error) {
 	request := h.request(asked, promptBudget)
 	request.Prompt = true
-	return c.context(ctx, request)
+	return h.calls().context(ctx, request)
 }
 
 // request asks for a context in this session, or in its subagent's: each has a window of its own.
@@ -192,11 +188,7 @@ func (h *Hook) study(ctx context.Context) error {
 	if h.process.Learn == nil || h.call.Transcript == "" && len(h.call.Messages) == 0 {
 		return nil
 	}
-	c, err := h.connect()
-	if err != nil {
-		return err
-	}
-	return h.process.Learn(ctx, c, Record{
+	return h.process.Learn(ctx, h.calls(), Record{
 		Path: h.call.Transcript, Project: h.project, Named: h.named, AgentID: h.agent,
 		Messages: h.call.Messages, Partial: h.call.Partial, Session: h.call.Session, Dir: h.call.Dir,
 	})
@@ -213,28 +205,21 @@ func (h *Hook) compact(ctx context.Context) (hook.Answer, error) {
 	if !h.Dialect.Tells(h.Event) {
 		return hook.Answer{}, err
 	}
-	c, wrong := h.connect()
-	if wrong != nil {
-		return hook.Answer{}, wrong
-	}
-	known, wrong := h.known(ctx, c)
+	known, wrong := h.known(ctx)
 	return h.Dialect.Inject(h.Event, known.Text), errors.Join(err, wrong)
 }
 
 // forgotPath is a file that is there between a compaction and the next prompt, of agents
 // that run no hook in between.
 func (h *Hook) forgotPath() string {
-	if h.Dialect != hook.Gemini || h.call.Session == "" {
+	if h.Dialect != hook.Gemini {
 		return ""
 	}
-	return cached("forgot-" + digest(h.call.Session))
+	return h.cached("forgot-")
 }
 
 // forgot tells whether this is the first prompt after a compaction, once.
-func (h *Hook) forgot() bool {
-	path := h.forgotPath()
-	return path != "" && os.Remove(path) == nil
-}
+func (h *Hook) forgot() bool { return os.Remove(h.forgotPath()) == nil }
 
 // hand gives the router what was said in the session, if the agent keeps it.
 func (h *Hook) hand(ctx context.Context, draft transcript) error {
@@ -248,14 +233,87 @@ func (h *Hook) hand(ctx context.Context, draft transcript) error {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return nil
 	}
-	c, err := h.connect()
-	if err != nil {
-		return err
-	}
 	draft.AgentID, draft.Project = h.agent, h.project
 	draft.Text = strings.ToValidUTF8(strings.ReplaceAll(string(text), "\x00", ""), "\ufffd")
 	if check.Name("session_id", h.call.Session) == nil {
 		draft.SessionID = h.call.Session
 	}
-	return c.consolidate(ctx, draft)
+	return h.calls().consolidate(ctx, draft)
+}
+
+const (
+	// ruleBudget and ruleCharacters bound the rules that a subagent begins with, in tokens and
+	// characters.
+	ruleBudget     = 600
+	ruleCharacters = 2400
+	// taskAge is how long a subagent may take to begin. What did not begin by then was refused, or came to nothing.
+	taskAge = 5 * time.Minute
+)
+
+// brief answers with what a subagent should know: what must never be done, and what belongs
+// to its task, if that is known by now.
+func (h *Hook) brief(ctx context.Context) (hook.Answer, error) {
+	if !h.Dialect.Tells(h.Event) {
+		return hook.Answer{}, nil
+	}
+	rules := h.request("", ruleBudget)
+	rules.Start, rules.Characters, rules.SessionID = true, ruleCharacters, "" // what of it is cut off here was not told
+	known, err := h.calls().context(ctx, rules)
+	if err != nil {
+		return hook.Answer{}, err
+	}
+	text := known.Text[:known.Rules]
+	if task := cmp.Or(h.call.Prompt, h.delegated()); strings.TrimSpace(task) != "" {
+		var fits builtContext
+		fits, err = h.fitting(ctx, task)
+		text += fits.Text
+	}
+	return h.Dialect.Inject(h.Event, strings.TrimSpace(text)), err
+}
+
+// task is what a tool gave a subagent to do, kept in a small file until that begins.
+type task struct {
+	Kind string `json:"kind"`
+	Task string `json:"task"`
+}
+
+// delegate keeps the task that a tool is about to give to a subagent.
+func (h *Hook) delegate(given, kind string) {
+	if prefix := h.cached("task-"); prefix != "" {
+		keepJSON(prefix+"-"+digest(h.call.ToolUse+"\n"+given), task{kind, given[:min(len(given), maxTask)]})
+	}
+}
+
+// tasks are the files of what was given to subagents of this session that have not begun.
+func (h *Hook) tasks() (names []string) {
+	if prefix := h.cached("task-"); prefix != "" {
+		names, _ = filepath.Glob(prefix + "-*")
+	}
+	return names
+}
+
+// delegated takes the oldest task that was given to a subagent of this kind and has not
+// begun. Whoever removes its file has it.
+func (h *Hook) delegated() string {
+	since := func(name string) (at time.Time) {
+		if info, err := os.Stat(name); err == nil {
+			at = info.ModTime()
+		}
+		return at
+	}
+	names := h.tasks()
+	slices.SortFunc(names, func(a, b string) int { return since(a).Compare(since(b)) })
+	for _, name := range names {
+		if h.process.now().Sub(since(name)) > taskAge {
+			_ = os.Remove(name)
+			continue
+		}
+		var given task
+		text, err := os.ReadFile(name)
+		if err != nil || json.Unmarshal(text, &given) != nil || given.Kind != h.call.Kind && given.Kind != "" || os.Remove(name) != nil {
+			continue
+		}
+		return given.Task
+	}
+	return ""
 }

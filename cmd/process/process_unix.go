@@ -56,3 +56,14 @@ func Vouch(conn *net.UnixConn, dir string) error {
 	}
 	return nil
 }
+
+// Detached gives a process a session of its own, so that neither the
+// terminal's signals nor its end reach it.
+func Detached() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+
+// Replace has another program take this process's place, with its input, output
+// and environment. args begin with the name that the program is told of itself.
+// It returns only if the program cannot be run.
+func Replace(program string, args []string) (code int, err error) {
+	return 0, syscall.Exec(program, args, os.Environ())
+}
