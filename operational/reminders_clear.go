@@ -3,10 +3,9 @@ package operational
 import (
 	"context"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/committer"
 	"skillrouter/internal/eventlog"
 	"skillrouter/internal/principal"
+	"skillrouter/internal/tally"
 )
 
 // reminderClearStep is how many reminders one transaction of Clear deletes, so
@@ -35,33 +34,13 @@ type ReminderClearing struct {
 // Clear deletes reminders of a persona, of one type of trigger or, if that is empty, of all
 // types. It deletes those that were there when it was called, at most most of them, also
 // those that are done. It returns how many were open. Delivered messages stay in their
-// mailboxes. Each step is a transaction; after a crash the next call deletes the rest. It
-// needs ScopeCaptain.
+// mailboxes. It needs ScopeCaptain.
 func (s *Reminders) Clear(ctx context.Context, persona, triggerType string, most int) (deleted int64, err error) {
-	ctx = committer.Essential(ctx) // it makes room
-	caller := principal.Of(ctx)
-	if err := caller.Need(principal.ScopeCaptain); err != nil {
-		return 0, err
-	}
-	if persona, err = check.Persona(persona); err != nil {
-		return 0, err
-	}
-	last, err := s.store.LastReminder(ctx)
-	if err != nil {
-		return 0, err
-	}
-	for most > 0 {
-		clearing := ReminderClearing{Persona: persona, TriggerType: TriggerType(triggerType), Through: last, Limit: min(most, reminderClearStep)}
+	return tally.Clear(ctx, persona, most, reminderClearStep, s.store.LastReminder, func(ctx context.Context, persona string, last int64, limit int) (int64, int, error) {
+		clearing := ReminderClearing{Persona: persona, TriggerType: TriggerType(triggerType), Through: last, Limit: limit}
 		open, all, err := s.store.ClearReminders(ctx, clearing, func(count int) eventlog.Event {
-			return eventOf(EventRemindersCleared, persona, caller.AgentID, "", s.now.Stamp(), RemindersCleared{persona, clearing.TriggerType, count})
+			return eventOf(EventRemindersCleared, persona, principal.Of(ctx).AgentID, "", s.now.Stamp(), RemindersCleared{persona, clearing.TriggerType, count})
 		})
-		if err != nil {
-			return deleted, err
-		}
-		deleted += int64(open)
-		if most -= all; all < reminderClearStep {
-			break
-		}
-	}
-	return deleted, nil
+		return int64(open), all, err
+	})
 }

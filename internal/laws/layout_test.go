@@ -61,6 +61,7 @@ var rooms = []struct {
 	{"internal/safetext", []string{"internal/lazyregexp"}, "a text is made safe to show, whoever wrote it"},
 	{"internal/strictjson", []string{"internal/check", "internal/errs", "internal/safetext"}, "JSON is read, whatever it says"},
 	{"internal/trace", []string{"internal/check", "internal/clock", "internal/errs", "internal/redact"}, "spans hold no secret, and of an error its code alone"},
+	{"internal/tally", []string{"internal/check", "internal/committer", "internal/principal"}, "rows are counted and cleared alike, whatever they are"},
 	{"internal/database/wal", nil, "a log is read without knowing whose it is"},
 	{"internal/database/postgres", []string{"shared", "migrations"}, "a server is written to without knowing what"},
 	{"internal/database/databasetest", []string{"shared", "internal/database", "internal/database/postgres"}, "tests of every room open databases with it: it links no room"},

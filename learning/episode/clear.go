@@ -6,7 +6,7 @@ import (
 
 	"skillrouter/internal/eventlog"
 	"skillrouter/internal/principal"
-	"skillrouter/learning"
+	"skillrouter/internal/tally"
 )
 
 // clearStep is how many episodes one transaction of Clear deletes: each
@@ -38,15 +38,9 @@ type Clearing struct {
 // Clear deletes a persona's episodes, of one category or, if that is empty, of
 // all: those that were there when it was called, at most most of them, and
 // returns how many. Lessons that were learned from them, and their patterns,
-// stay. See learning.Clear.
+// stay. It needs ScopeCaptain.
 func (l *Episodes) Clear(ctx context.Context, persona, category string, most int) (deleted int64, err error) {
-	var last int64
-	return learning.Clear(ctx, persona, most, clearStep, func(ctx context.Context, persona string, limit int) (int64, int, error) {
-		if last == 0 {
-			if last, err = l.store.LastEpisodeNumber(ctx); err != nil {
-				return 0, 0, err
-			}
-		}
+	return tally.Clear(ctx, persona, most, clearStep, l.store.LastEpisodeNumber, func(ctx context.Context, persona string, last int64, limit int) (int64, int, error) {
 		clearing := Clearing{Persona: persona, Category: category, UpTo: last, Limit: limit}
 		n, err := l.store.ClearEpisodes(ctx, clearing, func(ids []string) (eventlog.Event, error) {
 			data, err := json.Marshal(EpisodesCleared{persona, category, len(ids), ids})

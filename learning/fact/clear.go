@@ -5,24 +5,17 @@ import (
 	"context"
 
 	"skillrouter/internal/principal"
-	"skillrouter/learning"
+	"skillrouter/internal/tally"
 )
 
-// clearStep is how many facts one transaction of Clear deletes, so that no
-// write waits for more than a few milliseconds behind it.
+// clearStep is how many facts one transaction of Clear deletes.
 const clearStep = 200
 
 // Clear deletes a persona's facts, of one category or, if that is empty, of
 // all: those that were there when it was called, at most most of them, and
-// returns how many of them had not expired. See learning.Clear.
+// returns how many of them had not expired. It needs ScopeCaptain.
 func (f *Facts) Clear(ctx context.Context, persona, category string, most int) (deleted int64, err error) {
-	var last int64
-	return learning.Clear(ctx, persona, most, clearStep, func(ctx context.Context, persona string, limit int) (live int64, all int, err error) {
-		if last == 0 {
-			if last, err = f.store.LastFactVersion(ctx); err != nil {
-				return 0, 0, err
-			}
-		}
+	return tally.Clear(ctx, persona, most, clearStep, f.store.LastFactVersion, func(ctx context.Context, persona string, last int64, limit int) (int64, int, error) {
 		return f.clearOnce(ctx, Clearing{Persona: persona, Category: category, UpTo: last}, limit)
 	})
 }

@@ -5,7 +5,7 @@ import (
 
 	"skillrouter/internal/errs"
 	"skillrouter/internal/principal"
-	"skillrouter/learning"
+	"skillrouter/internal/tally"
 )
 
 // clearStep is how many procedures Clear reads at once.
@@ -13,9 +13,10 @@ const clearStep = 50
 
 // Clear deletes a persona's procedures, of one category or, if that is empty,
 // of all, with their files and figures, at most most of them, and returns how
-// many. Runs under way go on, as they do after Delete. Each is deleted by itself. See learning.Clear.
+// many. Runs under way go on, as they do after Delete. Each is deleted by
+// itself; what a crash leaves, the next call deletes. It needs ScopeCaptain.
 func (p *Procedures) Clear(ctx context.Context, persona, category string, most int) (deleted int64, err error) {
-	return learning.Clear(ctx, persona, most, clearStep, func(ctx context.Context, persona string, limit int) (deleted int64, all int, err error) {
+	return tally.Clear(ctx, persona, most, clearStep, nil, func(ctx context.Context, persona string, _ int64, limit int) (deleted int64, all int, err error) {
 		list, err := p.store.ListProcedures(ctx, Filter{Persona: persona, Category: category, Limit: limit})
 		for _, found := range list {
 			err := p.remove(ctx, Ref{Persona: persona, Name: found.Name}, principal.Of(ctx).AgentID, nil)

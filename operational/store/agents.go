@@ -80,24 +80,28 @@ func (s *Store) CreateAgent(ctx context.Context, a operational.Agent, joined *in
 	})
 }
 
+// presence are the columns that a change of an agent writes.
+var presence = []string{
+	"role", "config_name", "project", "project_path", "model", "pid", "state", "status", "current_task", "progress", "gone", "started_at", "last_seen",
+}
+
 // SaveAgents writes changes of known agents together; saved runs after the
 // commit and in commit order.
 func (s *Store) SaveAgents(ctx context.Context, changes []operational.AgentChange, saved func()) error {
 	return s.Commit.Write(ctx, func(tx *gorm.DB) error {
 		for _, c := range changes {
-			a := c.Agent
-			columns := map[string]any{
-				"role": a.Role, "config_name": a.ConfigName, "project": a.Project, "project_path": a.ProjectPath,
-				"model": a.Model, "pid": a.PID, "state": string(a.State), "status": a.Status, "current_task": a.CurrentTask,
-				"progress": a.Progress, "gone": c.Gone, "started_at": table.Millis(a.StartedAt), "last_seen": table.Millis(a.LastSeen),
-			}
+			record, columns := operational.AgentRecord{Agent: c.Agent, Gone: c.Gone}, presence
 			if c.ClearStop {
-				columns["stop_seq"], columns["stop_pid"], columns["stop_reason"], columns["stop_expires"] = 0, 0, "", nil
-			} else if c.BindStop {
-				columns["stop_pid"] = gorm.Expr("CASE WHEN stop_seq <> 0 AND stop_pid <= 0 THEN ? ELSE stop_pid END", a.Run())
+				record.StopReason = ""
+				columns = slices.Concat(presence, []string{"stop_seq", "stop_pid", "stop_reason", "stop_expires"})
 			}
-			if err := tx.Table("agents").Where("id = ?", a.ID).Updates(columns).Error; err != nil {
+			if err := agents.Update(tx, &record, "id", columns...); err != nil {
 				return err
+			}
+			if c.BindStop && !c.ClearStop {
+				if err := tx.Exec("UPDATE agents SET stop_pid = ? WHERE id = ? AND stop_seq <> 0 AND stop_pid <= 0", c.Agent.Run(), c.Agent.ID).Error; err != nil {
+					return err
+				}
 			}
 			if err := table.AppendEvents(tx, c.Events...); err != nil {
 				return err

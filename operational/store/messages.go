@@ -255,10 +255,24 @@ func mailSide(tx *gorm.DB, q operational.MailQuery, condition string, after, unt
 
 const notAcked = "NOT EXISTS (SELECT 1 FROM receipts r WHERE r.agent_id = ? AND r.seq = m.seq AND r.acked_at IS NOT NULL)"
 
-// scanMessage reads messageColumns. Replays are the hot path, hence no reflection.
-func scanMessage(rows *sql.Rows) (m operational.Message, err error) {
-	err = rows.Scan(messages.Fields(&m)...)
-	return m, err
+// scanMessage reads messageColumns. Replays are the hot path, hence no column that scans itself.
+func scanMessage(rows *sql.Rows) (operational.Message, error) {
+	var m operational.Message
+	var content sql.RawBytes
+	var key sql.NullString
+	var created int64
+	var expires, of sql.NullInt64
+	if err := rows.Scan(&m.Seq, &m.ID, &m.From, &m.To, &m.Signal, &content, &created, &m.Priority, &m.ThreadID, &m.AckRequired, &key, &expires, &m.Group, &of, &m.Each); err != nil {
+		return m, err
+	}
+	if content != nil {
+		m.Context = append(json.RawMessage(nil), content...)
+	}
+	m.IdempotencyKey, m.CopyOf, m.CreatedAt = key.String, of.Int64, table.FromMillis(created)
+	if expires.Valid {
+		m.ExpiresAt = new(table.FromMillis(expires.Int64))
+	}
+	return m, nil
 }
 
 // Message returns the message with an id.

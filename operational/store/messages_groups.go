@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 
 	"gorm.io/gorm"
 
@@ -83,7 +84,12 @@ func (s *Store) Copies(ctx context.Context, seq int64, limit int) ([]operational
 	return scanMessages(s.Read.WithContext(ctx).Raw("SELECT "+messageColumns+" FROM messages m WHERE m.copy_of = ? ORDER BY m.seq LIMIT ?", seq, limit))
 }
 
-// scanMessages reads messageColumns. Replays are the hot path, hence no reflection.
-func scanMessages(query *gorm.DB) ([]operational.Message, error) {
-	return table.Scan(query, messages.Fields)
+// scanMessages reads messageColumns.
+func scanMessages(query *gorm.DB) (found []operational.Message, err error) {
+	err = table.Each(query.Rows()).Visit(func(rows *sql.Rows) (bool, error) {
+		m, err := scanMessage(rows)
+		found = append(found, m)
+		return true, err
+	})
+	return found, err
 }

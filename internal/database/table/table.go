@@ -29,6 +29,9 @@ type column struct {
 	cast string // the type that PostgreSQL does not see in a parameter by itself
 }
 
+// joined tells whether the column is of another table.
+func (c *column) joined() bool { return strings.IndexByte(c.name, '.') >= 0 }
+
 // writtenColumn is one that is made of a row, and never read.
 type writtenColumn[T any] struct {
 	name string
@@ -165,17 +168,32 @@ func (t *Table[T]) One(db *gorm.DB, where string, args ...any) (T, bool, error) 
 // Fields are what the columns of Select are read into.
 func (t *Table[T]) Fields(row *T) []any { return t.fields(row) }
 
-// values are what of a row is written, and their columns.
-func (t *Table[T]) values(row *T, but string) (columns []column, values []any) {
-	for i, value := range t.fields(row) {
-		if c := t.columns[i]; c.name != but && !strings.Contains(c.name, ".") {
-			columns, values = append(columns, c), append(values, plain(value))
+// names are the columns that are written, but for one.
+func (t *Table[T]) names(but string) (columns []column) {
+	for _, c := range t.columns {
+		if c.name != but && !c.joined() {
+			columns = append(columns, c)
 		}
 	}
 	for _, w := range t.written {
-		columns, values = append(columns, column{name: w.name}), append(values, w.of(row))
+		columns = append(columns, column{name: w.name})
 	}
-	return columns, values
+	return columns
+}
+
+// values are what of a row is written, in the order of names.
+func (t *Table[T]) values(row *T, but string) []any {
+	values := t.fields(row)
+	kept := values[:0]
+	for i, value := range values {
+		if c := &t.columns[i]; c.name != but && !c.joined() {
+			kept = append(kept, plain(value))
+		}
+	}
+	for _, w := range t.written {
+		kept = append(kept, w.of(row))
+	}
+	return kept
 }
 
 // plain is what a pointer points to, for the types that are written most: database/sql finds out by reflection.
@@ -201,13 +219,11 @@ func (t *Table[T]) Insert(db *gorm.DB, row *T, more ...any) error {
 
 // Put is Insert of a row in whose place another may be: that of the same keys is overwritten.
 func (t *Table[T]) Put(db *gorm.DB, row *T, keys ...string) error {
-	columns, _ := t.values(row, t.number)
-	return t.insert(db, row, OrReplace(namesOf(columns), keys...), nil)
+	return t.insert(db, row, OrReplace(namesOf(t.names(t.number)), keys...), nil)
 }
 
 func (t *Table[T]) insert(db *gorm.DB, row *T, conflict string, more []any) error {
-	columns, values := t.values(row, t.number)
-	names := namesOf(columns)
+	names, values := namesOf(t.names(t.number)), t.values(row, t.number)
 	for i := 0; i+1 < len(more); i += 2 {
 		names, values = append(names, more[i].(string)), append(values, more[i+1])
 	}
@@ -224,10 +240,8 @@ func (t *Table[T]) insert(db *gorm.DB, row *T, conflict string, more []any) erro
 // InsertAll writes rows in few statements, without giving them numbers, and counts those that were written. conflict is what becomes of one that
 // is there already: OrKeep, OrReplace, or empty for a failure.
 func (t *Table[T]) InsertAll(db *gorm.DB, rows []T, conflict string) (written int64, err error) {
-	columns, _ := t.values(new(T), t.number)
-	return insert(db, conflict, t.name, namesOf(columns), len(rows), func(i int, row []any) []any {
-		_, values := t.values(&rows[i], t.number)
-		return append(row, values...)
+	return insert(db, conflict, t.name, namesOf(t.names(t.number)), len(rows), func(i int, row []any) []any {
+		return append(row, t.values(&rows[i], t.number)...)
 	})
 }
 
@@ -236,7 +250,7 @@ const manyRows = 64
 
 // InsertMany writes rows in few statements, and gives them their numbers. Of the columns it writes the leading ones; 0: all.
 func (t *Table[T]) InsertMany(db *gorm.DB, rows []*T, leading int) error {
-	columns, _ := t.values(new(T), t.number)
+	columns := t.names(t.number)
 	if leading > 0 {
 		columns = columns[:leading]
 	}
@@ -246,8 +260,7 @@ func (t *Table[T]) InsertMany(db *gorm.DB, rows []*T, leading int) error {
 	for part := range slices.Chunk(rows, max(1, min(manyRows, InsertMost/len(columns)))) {
 		args := make([]any, 0, len(part)*len(columns))
 		for _, row := range part {
-			_, values := t.values(row, t.number)
-			args = append(args, values[:len(columns)]...)
+			args = append(args, t.values(row, t.number)[:len(columns)]...)
 		}
 		numbers, err := List(db, Value[int64], head+strings.Repeat(", "+place, len(part)-1)+" RETURNING "+t.number, args...)
 		if err != nil {
@@ -266,8 +279,7 @@ func (t *Table[T]) InsertMany(db *gorm.DB, rows []*T, leading int) error {
 
 // PutAll is Put of many.
 func (t *Table[T]) PutAll(db *gorm.DB, rows []T, keys ...string) error {
-	columns, _ := t.values(new(T), t.number)
-	_, err := t.InsertAll(db, rows, OrReplace(namesOf(columns), keys...))
+	_, err := t.InsertAll(db, rows, OrReplace(namesOf(t.names(t.number)), keys...))
 	return err
 }
 
@@ -283,7 +295,7 @@ func namesOf(columns []column) []string {
 func (t *Table[T]) Update(db *gorm.DB, row *T, by string, only ...string) error {
 	var set []string
 	var args []any
-	columns, values := t.values(row, "")
+	columns, values := t.names(""), t.values(row, "")
 	for i, c := range columns {
 		if c.name != by && c.name != t.number && (len(only) == 0 || slices.Contains(only, c.name)) {
 			set, args = append(set, c.name+" = ?"), append(args, values[i])
@@ -299,11 +311,12 @@ const updateRows = 40
 
 // UpdateAll writes the named columns of many rows, each where the column by has its own value.
 func (t *Table[T]) UpdateAll(db *gorm.DB, rows []T, by string, only ...string) error {
+	columns := t.names("")
 	for part := range slices.Chunk(rows, updateRows) {
 		var names, places, set []string
 		var args []any
 		for i := range part {
-			columns, values := t.values(&part[i], "")
+			values := t.values(&part[i], "")
 			for j, c := range columns {
 				if c.name != by && !slices.Contains(only, c.name) {
 					continue
