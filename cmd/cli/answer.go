@@ -72,20 +72,24 @@ func pageOf(answer reflect.Value) reflect.Value {
 	return reflect.Value{}
 }
 
-// rowsOf prints a table of a list. A type that has not the columns of its kind is shown with all that it has.
+// rowsOf prints a table of a list. A type that has not the first column of its kind is another, and shown with all that it has.
 func (of command) rowsOf(w io.Writer, list reflect.Value) {
 	if list.Len() == 0 {
 		fmt.Fprintln(w, first(of.none, "No "+of.kind+"."))
 		return
 	}
 	columns := strings.Fields(of.rows)
-	for _, column := range columns {
+	for i, column := range columns {
 		names, _, _ := strings.Cut(column, "=")
 		name := strings.FieldsFunc(names, func(r rune) bool { return strings.ContainsRune("|+.", r) })[0]
-		if _, there := fieldOf(list.Type().Elem(), name); !there && name != "says" && name != "short" {
-			columns = nil
-			break
+		if _, there := fieldOf(list.Type().Elem(), name); there || name == "says" || name == "short" {
+			continue
 		}
+		if i > 0 {
+			panic(fmt.Sprintf("%s has no member %s", list.Type().Elem(), name))
+		}
+		columns = nil // they are another type's
+		break
 	}
 	if columns == nil {
 		columns = membersOf(list.Type().Elem())

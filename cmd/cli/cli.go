@@ -1,6 +1,6 @@
-// Package cli is the command line of skillrouter: one file per family of
-// commands, nearly all of the one form that form.go shows: words and flags, one
-// call of the router, and its answer for people or as JSON. It owns how things
+// Package cli is the command line of skillrouter. Most commands are one entry
+// each, which names an operation of a service; plain.go makes them, and answer.go
+// shows what they answer, for people or as JSON. It owns how things
 // are printed, exit codes, how the router is found and started, and the wrapper
 // around an agent's process. It must hold no rule of any domain: what may be
 // done is the router's to say.

@@ -57,7 +57,7 @@ func printEvent(w io.Writer, event feed.Event) {
 }
 
 func printEvents(w io.Writer, page feed.Page) {
-	tableOf(w, "seq type agent subject data at=WHEN", "No events.", page.Events)
+	tableOf(w, "seq type agent_id=AGENT subject data at=WHEN", "No events.", page.Events)
 	if page.More && len(page.Events) > 0 {
 		fmt.Fprintf(w, "There are more: --after %d\n", page.Seen)
 	}

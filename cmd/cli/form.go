@@ -21,28 +21,10 @@ import (
 	"skillrouter/router/client"
 )
 
-// Nearly every command has one form: words and flags fill what is sent, one call
-// of the router answers, and the answer is printed for people or as JSON. Such a
-// command says only what is its own. This is all of `skillrouter recon scan`:
-//
-//	func (s *shell) reconScan() *cobra.Command {
-//		var draft operational.ScanDraft
-//		return asks(s, command{
-//			use: "scan ENVIRONMENT SCANNER", short: "Record that a scan began", args: exactly(&draft.Environment, &draft.Scanner),
-//			flags: options{
-//				option("summary", &draft.Summary, "what it is about"),
-//				choice("status", &draft.Status, operational.ScanStatuses(), "how it stands; running if nothing is said"),
-//				who("agent", &draft.AgentID, s.agent, "agent that scans (SKILLROUTER_AGENT)"),
-//			},
-//		}, sends(client.Recon.StartScan, &draft), printScan)
-//	}
-//
-// What a flag or a word is bound to is filled before the call is made, and what
-// it holds when the command is made is the flag's default. Then comes the call:
-// a method of the client with what it takes, or a function where one method does
-// not do. The last argument prints the answer for people: a function, or a
-// table's list or one (see print.go). A command that prints in a way of its own
-// is made by calls, and one that needs no router by local. cli.go lists all.
+// Most commands are one operation of a service, and plain.go makes them. One that does more says what it does as a
+// function: asks makes it of a call and the way its answer is shown, calls of what it does with the router, and local of
+// what it does without one. What a flag or a word is bound to is filled before that, and what it holds when the command
+// is made is the flag's default. cli.go lists all.
 
 // command is what a command says of itself.
 type command struct {
@@ -339,6 +321,8 @@ func (s *shell) flag(name string, f operation.Field) boundFlag {
 		return persona(to)
 	case name == "cursor" && to != nil:
 		return cursor(to)
+	case name == "explain":
+		return scores(f.Value.Addr().Interface().(*bool))
 	case name == "limit":
 		return limit(f.Value.Addr().Interface().(*int))
 	}

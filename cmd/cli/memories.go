@@ -133,7 +133,7 @@ func (s *shell) patternsCommand() *cobra.Command {
 		plain: []command{
 			{
 				use: "add NAME DESCRIPTION --domain DOMAIN", do: lesson.PatternService.Add,
-				words: []string{"pattern_name"}, in: &lesson.PatternDraft{Type: lesson.PatternBestPractice}, whole: true,
+				words: []string{"pattern_name"}, in: &lesson.PatternDraft{Type: lesson.PatternBestPractice},
 			},
 			{use: "list", short: "List patterns, the latest seen first", do: lesson.PatternService.List},
 			{
