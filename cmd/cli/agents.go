@@ -38,7 +38,7 @@ func (s *shell) statusCommand() *cobra.Command {
 	}, func(ctx context.Context, c *client.Client) error {
 		if agent != nil {
 			status, err := agentStatusOf(ctx, c, *agent)
-			return printed(s, status, err, whole[agentStatus])
+			return printed(s, status, err, inFull[agentStatus])
 		}
 		health, err := c.System.Health(ctx)
 		return printed(s, health, err, func(w io.Writer, health client.Health) {

@@ -26,7 +26,7 @@ func (of command) shown(w io.Writer, answer reflect.Value) {
 		reflect.ValueOf(of.show).Call([]reflect.Value{reflect.ValueOf(w), answer})
 	case of.says != "":
 		sayAll(w, of.says, answer)
-		if of.whole {
+		if of.full {
 			details(w, answer, of.rows)
 		}
 	case page.IsValid():
@@ -40,7 +40,7 @@ func (of command) shown(w io.Writer, answer reflect.Value) {
 		if next := member(answer, "next"); next.IsValid() && !next.IsZero() {
 			fmt.Fprintf(w, "There are more: --cursor %s\n", clean(shownText("next", next)))
 		}
-	case of.rows != "" && !of.whole && !strings.HasPrefix(of.use, "show"):
+	case of.rows != "" && !of.full && !strings.HasPrefix(of.use, "show"):
 		row := reflect.MakeSlice(reflect.SliceOf(answer.Type()), 0, 1)
 		of.rowsOf(w, reflect.Append(row, answer))
 	default:
@@ -48,8 +48,8 @@ func (of command) shown(w io.Writer, answer reflect.Value) {
 	}
 }
 
-// whole prints all that an answer has.
-func whole[Answer any](w io.Writer, answer Answer) { details(w, reflect.ValueOf(answer), "") }
+// inFull prints all that an answer has.
+func inFull[Answer any](w io.Writer, answer Answer) { details(w, reflect.ValueOf(answer), "") }
 
 // tableOf prints a table of things, for a command that shows more than that.
 func tableOf(w io.Writer, rows, none string, list any) {

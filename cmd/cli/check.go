@@ -249,13 +249,13 @@ const ruleRows = "short=RULE title severity blocks demoted active times_triggere
 
 func (s *shell) rules(use string) command {
 	return command{
-		use: use, short: "List the guard's rules and how they did", do: guard.Service.Rules, one: guard.Service.Rule, kind: "rules", hidden: true, whole: true, rows: ruleRows,
+		use: use, short: "List the guard's rules and how they did", do: guard.Service.Rules, one: guard.Service.Rule, kind: "rules", hidden: true, full: true, rows: ruleRows,
 	}
 }
 
 func (s *shell) rulesRestore() command {
 	return command{
-		use: "restore RULE", short: "Let a rule that was demoted block again", do: guard.Service.RestoreRule, kind: "rules", rows: ruleRows, whole: true,
+		use: "restore RULE", short: "Let a rule that was demoted block again", do: guard.Service.RestoreRule, kind: "rules", rows: ruleRows, full: true,
 		as: func(flag string) string { return flag },
 	}
 }

@@ -256,7 +256,7 @@ func (s *shell) embeddingsCommand() *cobra.Command {
 				fmt.Fprintln(w, "No embedding model is configured (llm.embedding_model): search goes by words.")
 				return
 			}
-			whole(w, status)
+			inFull(w, status)
 		},
 	})
 }

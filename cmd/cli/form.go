@@ -50,7 +50,7 @@ type command struct {
 	show             any
 	none             string // what is said where there is nothing
 	became           string // of one that takes something out of use: what becomes of it
-	whole            bool   // one thing is shown whole, and not as a row of its kind's table
+	full             bool   // one thing is shown whole, and not as a row of its kind's table
 	finds            bool   // it looks for something: where it finds nothing, it exits with 1, as grep does
 }
 

@@ -79,7 +79,7 @@ CONTENT the title stands for it; "-" reads it from standard input.`,
 			},
 			{use: "list", aliases: []string{"recent"}, short: "Show the latest episodes, the newest first", do: episode.Service.Recent},
 			{use: "show EPISODE", do: episode.Service.Episode},
-			{use: "edit EPISODE --FIELD TEXT...", short: "Change what an episode says", do: episode.Service.Edit, whole: true},
+			{use: "edit EPISODE --FIELD TEXT...", short: "Change what an episode says", do: episode.Service.Edit, full: true},
 			{
 				use: "search TEXT...", do: episode.Service.Search, in: &query, finds: true, words: []string{"query"}, hides: "shown prefer_project",
 				flags: options{s.minRelevance(&query.MinRelevance, &query.Shown)},
@@ -115,7 +115,7 @@ func (s *shell) knowledgeCommand() *cobra.Command {
 		plain: []command{
 			{use: "list", do: knowledge.Lister.List, none: "No entries."},
 			{use: "show ID", short: "Show an entry", do: knowledge.Service.Entry},
-			{use: "edit ID --FIELD TEXT...", short: "Change what an entry says", do: knowledge.Service.Update, whole: true},
+			{use: "edit ID --FIELD TEXT...", short: "Change what an entry says", do: knowledge.Service.Update, full: true},
 		},
 		more:   []*cobra.Command{add},
 		remove: command{do: knowledge.Service.Delete, short: "Delete an entry"},
@@ -201,9 +201,9 @@ Claude Code write them), or a plain log of a shell. The same transcript again ch
 					return nil
 				},
 			},
-			{use: "show ID", do: history.ConsolidationService.Proposal, whole: true},
-			{use: "accept ID", short: "Store what is proposed", do: history.ConsolidationService.Accept, whole: true},
-			{use: "reject ID [REASON...]", do: history.ConsolidationService.Reject, whole: true},
+			{use: "show ID", do: history.ConsolidationService.Proposal, full: true},
+			{use: "accept ID", short: "Store what is proposed", do: history.ConsolidationService.Accept, full: true},
+			{use: "reject ID [REASON...]", do: history.ConsolidationService.Reject, full: true},
 		},
 	})
 }

@@ -32,7 +32,7 @@ func (s *shell) proceduresCommand() *cobra.Command {
 				words: []string{"query"}, flags: everybodys(&query.Persona), show: printFoundProcedures,
 			},
 			{
-				use: "runs [RUN_ID]", short: "List runs, or print one", do: procedure.Service.Runs, one: procedure.Service.Run, kind: "runs", whole: true,
+				use: "runs [RUN_ID]", short: "List runs, or print one", do: procedure.Service.Runs, one: procedure.Service.Run, kind: "runs", full: true,
 				rows: "short=RUN persona procedure status steps agent_id started_at=STARTED reason",
 			},
 		},

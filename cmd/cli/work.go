@@ -102,7 +102,7 @@ func (s *shell) reconShow() *cobra.Command {
 		}
 		f.History, err = client.Send(ctx, c, operational.ReconService.History, id)
 		return f, err
-	}, whole[shown])
+	}, inFull[shown])
 }
 
 func (s *shell) escalationsCommand() *cobra.Command {
@@ -145,14 +145,14 @@ func (s *shell) sessionsCommand() *cobra.Command {
 		plain: []command{
 			{
 				use: "start [GOAL]", short: "Begin a session, and see what the last one left", do: session.Service.Start, as: s.sender, hides: "data",
-				says: "session {id} of {agent_id} is {status}", whole: true,
+				says: "session {id} of {agent_id} is {status}", full: true,
 				long: `Begins a session of an agent. Until it ends, the agent's episodes belong to it. A
 session of the agent that is still open is ended. What former sessions left to
 the agent is shown.`,
 			},
 			{
 				use: "end [SUMMARY]", short: "End a session, and hand over what is open", do: session.Service.End, as: s.sender,
-				says: "session {id} of {agent_id} is {status}", whole: true,
+				says: "session {id} of {agent_id} is {status}", full: true,
 				long: `Ends a session: the agent's unfinished tasks, unacknowledged messages, undone
 steps of procedures and open reminders are listed with it, and its successor is
 told by a message. "-" reads the summary from standard input.`,
