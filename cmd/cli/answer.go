@@ -268,11 +268,14 @@ func details(w io.Writer, answer reflect.Value, rows string) {
 	for _, name := range membersOf(answer.Type()) {
 		value := reflect.Indirect(member(answer, name))
 		field, _ := fieldOf(answer.Type(), name)
+		head := first(heads[name], strings.TrimSpace(label(name)))
+		head = strings.ToUpper(head[:1]) + head[1:]
+		if !value.IsValid() && strings.HasPrefix(name, "expires") { // that there is no end is said, too
+			short = append(short, section{head, shownText(name, value)})
+		}
 		if !value.IsValid() || value.IsZero() && strings.Contains(field.Tag.Get("json"), ",omit") {
 			continue
 		}
-		head := first(heads[name], strings.TrimSpace(label(name)))
-		head = strings.ToUpper(head[:1]) + head[1:]
 		text := shownText(name, value)
 		isTime := value.Type() == reflect.TypeFor[time.Time]()
 		switch kind := value.Kind(); {

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -37,11 +38,12 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if h, ok := respond.Parse(s.hookProcess(), args); ok { // the tree of commands costs more than the hook
 		return h.Run(ctx)
 	}
+	s.words = args
 	root := s.root()
 	if completes(args) {
 		s.completions(root)
 	}
-	root.SetArgs(args)
+	root.SetArgs(append([]string{}, args...)) // nil would be what this process was started with
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
@@ -87,20 +89,39 @@ none runs on that folder, one is started.`,
 			return cmd.Help()
 		},
 	}
-	root.AddCommand(
-		s.serveCommand(), s.runCommand(),
-		alsoList(s.agentsCommand()), s.watchCommand(), s.statusCommand(), s.stopCommand(), s.signalCommand(), alsoList(s.messagesCommand()), s.leasesCommand(),
-		s.queryCommand(), s.searchCommand(), s.rememberCommand(), s.knowledgeCommand(), s.rulesCommand(), s.remindersAdd("remind"), s.usedCommand(), s.importCommand(), s.episodesCommand(), s.experienceCommand(),
-		s.lessonsCommand(), s.checkCommand(), s.tasksCommand(), s.reconCommand(), s.patternsCommand(), s.escalationsCommand(), s.memoryCommand(),
-		s.factsCommand(), s.proceduresCommand(),
-		s.remindersCommand(), s.sessionsCommand(), s.proposalsCommand(), s.learnCommand(), s.replayCommand(), s.valueCommand(), s.briefCommand(), s.contextCommand(),
-		s.eventsCommand(), s.gapsCommand(), s.interlockCommand(),
-		s.setupCommand(), s.hookCommand(), s.demoCommand(),
-		s.exportCommand(), s.backupCommand(), s.restoreCommand(), s.verifyCommand(), s.redactCommand(), s.migrateCommand(),
-		s.callCommand(), s.mcpCommand(), s.tokenCommand(), s.passphraseCommand(root), s.doctorCommand(), s.embeddingsCommand(), s.configCommand(), s.versionCommand(),
-	)
+	for name, make := range map[string]func() *cobra.Command{
+		"serve": s.serveCommand, "run": s.runCommand, "watch": s.watchCommand, "status": s.statusCommand,
+		"stop": s.stopCommand, "signal": s.signalCommand, "leases": s.leasesCommand, "query": s.queryCommand,
+		"search": s.searchCommand, "remember": s.rememberCommand, "knowledge": s.knowledgeCommand, "rules": s.rulesCommand,
+		"used": s.usedCommand, "import": s.importCommand, "episodes": s.episodesCommand, "experience": s.experienceCommand,
+		"lessons": s.lessonsCommand, "check": s.checkCommand, "tasks": s.tasksCommand, "recon": s.reconCommand,
+		"patterns": s.patternsCommand, "escalations": s.escalationsCommand, "memory": s.memoryCommand, "facts": s.factsCommand,
+		"procedures": s.proceduresCommand, "reminders": s.remindersCommand, "sessions": s.sessionsCommand, "proposals": s.proposalsCommand,
+		"learn": s.learnCommand, "replay": s.replayCommand, "value": s.valueCommand, "brief": s.briefCommand,
+		"context": s.contextCommand, "events": s.eventsCommand, "gaps": s.gapsCommand, "interlock": s.interlockCommand,
+		"setup": s.setupCommand, "hook": s.hookCommand, "demo": s.demoCommand, "export": s.exportCommand,
+		"backup": s.backupCommand, "restore": s.restoreCommand, "verify": s.verifyCommand, "redact": s.redactCommand,
+		"migrate": s.migrateCommand, "call": s.callCommand, "mcp": s.mcpCommand, "token": s.tokenCommand,
+		"doctor": s.doctorCommand, "embeddings": s.embeddingsCommand, "config": s.configCommand, "version": s.versionCommand,
+		"agents": func() *cobra.Command { return alsoList(s.agentsCommand()) }, "messages": func() *cobra.Command { return alsoList(s.messagesCommand()) },
+		"passphrase": s.passphraseCommand, "remind": func() *cobra.Command { return s.remindersAdd("remind") },
+	} {
+		if s.needs(name) {
+			root.AddCommand(make())
+		} else { // its name is enough
+			root.AddCommand(&cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}})
+		}
+	}
+	s.passphraseFlags(root)
 	s.grouped(root)
 	return root
+}
+
+// needs tells whether a command has to be made for this call: one that is named, or all, for who describes them.
+func (s *shell) needs(name string) bool {
+	return len(s.words) == 0 || slices.ContainsFunc(s.words, func(word string) bool {
+		return word == name || slices.Contains([]string{"help", "--help", "-h", "completion"}, word) || strings.HasPrefix(word, "__complete")
+	})
 }
 
 // command makes cmd do run, and has exit tell what went wrong before run

@@ -18,14 +18,17 @@ import (
 	"skillrouter/router/client"
 )
 
-// passphraseCommand also gives all commands, by their root, the flags by which a person says who he is.
-func (s *shell) passphraseCommand(root *cobra.Command) *cobra.Command {
+// passphraseFlags gives all commands, by their root, the flags by which a person says who he is.
+func (s *shell) passphraseFlags(root *cobra.Command) {
 	flags := root.PersistentFlags()
 	flags.StringVar(&s.passphraseFile, "passphrase-file", "", "file that has a person's passphrase, for scripts")
 	flags.BoolVar(&s.asPerson, "as-person", false, "ask for the passphrase first: what is stored counts as a person's word")
 	for _, name := range []string{"passphrase-file", "as-person"} { // the help of passphrase tells of them: there are two hundred commands
 		_ = flags.MarkHidden(name) // fails only for a flag that is not there
 	}
+}
+
+func (s *shell) passphraseCommand() *cobra.Command {
 	return s.group(&cobra.Command{
 		Use: "passphrase", Short: "The passphrase by which you, and no agent, decide what only a person does",
 		Long: `Where a passphrase is set, it alone allows what the guard blocked, weakens packs and

@@ -138,3 +138,20 @@ func TestDoesNamesMembers(t *testing.T) {
 		}()
 	}
 }
+
+// TestNeeds makes each command by its name alone, and holds it to what it is among all.
+func TestNeeds(t *testing.T) {
+	none := func(string) (string, bool) { return "", false }
+	for _, want := range Commands().Commands() {
+		root := (&shell{lookupEnv: none, words: []string{want.Name(), "x"}}).root()
+		got, _, err := root.Find([]string{want.Name()})
+		if err != nil || got.Short != want.Short || len(got.Commands()) != len(want.Commands()) {
+			t.Errorf("%s is made otherwise when it is named: %v", want.Name(), err)
+		}
+		for _, other := range root.Commands() {
+			if asked := want.Name(); asked != "help" && asked != "completion" && other.Name() != asked && len(other.Commands()) > 0 && other.Name() != "completion" {
+				t.Errorf("%s is made for %s", other.Name(), want.Name())
+			}
+		}
+	}
+}

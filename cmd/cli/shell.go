@@ -22,7 +22,8 @@ type shell struct {
 	in        io.Reader
 	out, err  io.Writer
 	lookupEnv func(string) (string, bool)
-	began     bool // a command's own work has begun
+	began     bool     // a command's own work has begun
+	words     []string // of the command line; none: all commands are made
 
 	server, token string
 	data          string // the folder of the router that is meant; empty: the settings say it
