@@ -21,9 +21,9 @@ import (
 // dialers are the files that may hold what opens connections or runs programs,
 // and why. A place in app.Outbounds stands behind "place NAME".
 var dialers = map[string]string{
-	"cmd/locate/socket.go":                           "the socket in the user's own data folder",
+	"cmd/locate/router.go":                           "the socket in the user's own data folder",
 	"internal/database/postgres/reading.go":          "reading from the PostgreSQL server that is named",
-	"cmd/process/peer_tcp_linux.go":                  "a question to the kernel, which leaves the machine by no way",
+	"cmd/process/sockets_linux.go":                   "a question to the kernel, which leaves the machine by no way",
 	"router/llm/endpoint.go":                         "place model, place embeddings: one transport, which dials the configured endpoint alone",
 	"router/otlp/otlp.go":                            "place telemetry: sends spans to the configured collector alone",
 	"router/webhook/webhook.go":                      "place webhook: sends messages to the configured address alone",
@@ -39,10 +39,10 @@ var dialers = map[string]string{
 
 	"cmd/cli/start.go":               "looks whether a router answers at the address that a command was told, and starts this program where none does",
 	"cmd/app/listen.go":              "reads its own address, to say which program has its port; it asks nobody",
-	"cmd/hook/respond/offline.go":    "runs the whole program, which judges in the place of a router that is away, for the hook that an agent runs",
+	"cmd/hook/respond/guard.go":      "runs the whole program, which judges in the place of a router that is away, for the hook that an agent runs",
 	"cmd/hook/respond/session.go":    "runs this program for a session's end, for the hook that an agent runs",
-	"cmd/process/replace_unix.go":    "the small program hands a hook over to the whole one beside it",
-	"cmd/process/replace_windows.go": "the same",
+	"cmd/process/process_unix.go":    "the small program hands a hook over to the whole one beside it",
+	"cmd/process/process_windows.go": "the same",
 
 	"learning/folder/semantic.go":    "looks for the program of a review on the PATH, which run.go runs",
 	"learning/folder/run.go":         "runs the checks that a project's policy names, for the command that is asked to",

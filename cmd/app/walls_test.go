@@ -372,7 +372,7 @@ var (
 	// pageTimes are times, and what a lane draws by them, whose events stand in the rows below it, too.
 	pageTimes = regexp.MustCompile(`<time [^>]*>[^<]*</time>|data-x="\d+"|name="token_of_form" value="[^"]*"|name="mark" value="[^"]*"|name="version" value="[^"]*"|\d+ (s|min) ago|data-y="0\.\d+"|<rect class="(?:bar|band)[^>]*>(?:<title>[^<]*</title></rect>)?|<span>\d\d:\d\d</span>`)
 	// pageTokens are how long random ids are in tokens.
-	pageTokens = regexp.MustCompile(`data-label="Tokens">\d+|<dt>Tokens</dt><dd>\d+|TIME</td><td data-y="\d+">\d+</td></tr>|Tokens</dt><dd class="number">\d+|<td class="w88 n x">\d+</td></tr>`)
+	pageTokens = regexp.MustCompile(`data-label="Tokens">\d+|<dt>Tokens</dt><dd>\d+|<dt>Tokens</dt><dd><span class="prose">\d+|TIME</td><td data-y="\d+">\d+</td></tr>|Tokens</dt><dd class="number">\d+|<td class="w88 n x">\d+</td></tr>`)
 )
 
 // wallPages are queries of the dashboard's pages beyond those that its own links lead to.

@@ -232,6 +232,7 @@ func (t *taking) run(ctx context.Context) (Result, error) {
 // take compares each lesson with the router's, and reports the new ones, each after those that it was drawn from.
 func (t *taking) take(ctx context.Context) error {
 	var fresh []*item
+	waiting := map[string]bool{}
 	for _, one := range t.items {
 		known, err := t.service.Lesson(ctx, one.step.ID)
 		switch {
@@ -239,7 +240,7 @@ func (t *taking) take(ctx context.Context) error {
 			if t.options.DryRun {
 				one.step.Action = ActionReport
 			}
-			fresh = append(fresh, one)
+			fresh, waiting[one.step.ID] = append(fresh, one), true
 			continue
 		case errs.CodeOf(err) == errs.Forbidden: // the token may read nothing at all
 			return err
@@ -252,35 +253,33 @@ func (t *taking) take(ctx context.Context) error {
 			}
 		}
 	}
-	if t.options.DryRun {
-		return nil
-	}
-	drafts := make([]lesson.Draft, len(fresh))
-	for i, one := range fresh {
-		drafts[i] = one.draft
-	}
-	order, cyclic := lesson.SourceOrder(drafts)
-	var batch []*item
-	size := 0
-	for _, i := range order {
-		one := fresh[i]
-		if cyclic[i] {
-			one.step.Action, one.step.Why = ActionRefused, "source_case_ids goes in a circle: each of these lessons waits for another"
-			continue
-		}
-		more := len(one.draft.Context) + len(one.draft.Solution) + len(one.draft.Body)
-		if len(batch) == chunk || len(batch) > 0 && size+more > chunkBytes {
-			if err := t.report(ctx, batch); err != nil {
-				return err
+	for len(fresh) > 0 && !t.options.DryRun {
+		var batch, rest []*item
+		size := 0
+		for _, one := range fresh {
+			d := &one.draft
+			size += len(d.Context) + len(d.Solution) + len(d.Body)
+			if len(batch) == chunk || len(batch) > 0 && size > chunkBytes || slices.ContainsFunc(d.SourceCaseIDs, func(id string) bool { return waiting[id] }) {
+				rest = append(rest, one)
+			} else {
+				batch = append(batch, one)
 			}
-			batch, size = nil, 0
 		}
-		batch, size = append(batch, one), size+more
+		if len(batch) == 0 {
+			for _, one := range rest {
+				one.step.Action, one.step.Why = ActionRefused, "source_case_ids goes in a circle: each of these lessons waits for another"
+			}
+			return nil
+		}
+		if err := t.report(ctx, batch); err != nil {
+			return err
+		}
+		for _, one := range batch {
+			delete(waiting, one.step.ID)
+		}
+		fresh = rest
 	}
-	if len(batch) == 0 {
-		return nil
-	}
-	return t.report(ctx, batch)
+	return nil
 }
 
 // compare decides what becomes of a lesson that the router has.

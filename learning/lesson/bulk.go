@@ -61,7 +61,7 @@ type flight struct {
 }
 
 func (b *bulk) read(ctx context.Context, drafts []Draft) error {
-	order, cyclic := SourceOrder(drafts)
+	order, cyclic := sourceOrder(drafts)
 	at := b.lessons.now.Stamp()
 	var group []*report
 	size := 0

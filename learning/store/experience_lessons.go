@@ -86,7 +86,7 @@ func (s *Store) ExperiencePatterns(ctx context.Context, operationType string, fi
 	} else {
 		c.Add("status <> ?", string(lesson.PatternDeprecated))
 	}
-	rows, err := table.Query(db, selectPattern+c.Text+" ORDER BY weight DESC, num DESC LIMIT ? OFFSET ?", append(slices.Clone(c.Args), filter.Limit, filter.Offset)...)
+	rows, err := table.Query(db, selectPattern()+c.Text+" ORDER BY weight DESC, num DESC LIMIT ? OFFSET ?", append(slices.Clone(c.Args), filter.Limit, filter.Offset)...)
 	found := []lesson.Pattern{}
 	size, more := 0, false
 	if err := table.Each(rows, err).Visit(func(rows *sql.Rows) (bool, error) {

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"sync"
 	"time"
 
 	"gorm.io/gorm"
@@ -41,7 +42,7 @@ var lessonRows = table.Listed("lessons", []string{
 }).Numbered("num").With("fingerprint", func(l *lessonRow) any { return l.fingerprint[:] })
 
 // selectLesson is made once: it is run for every report.
-var selectLesson = lessonRows.Select()
+var selectLesson = sync.OnceValue(lessonRows.Select)
 
 // ofLevels are the lessons that were drawn from others.
 const ofLevels = "{indexed by lessons_raised} WHERE level <> 'case'"
@@ -78,7 +79,7 @@ func lessonSize(l *lesson.Lesson) int {
 // lessons reads lessons until they hold most bytes, and one more, so that the
 // domain sees whether there are more.
 func lessons(db *gorm.DB, most int, where string, args ...any) ([]lesson.Lesson, error) {
-	return upTo(most, oneMore(scanLesson)).of(table.Query(db, selectLesson+where, args...))
+	return upTo(most, oneMore(scanLesson)).of(table.Query(db, selectLesson()+where, args...))
 }
 
 func oneLesson(db *gorm.DB, where string, args ...any) (lesson.Lesson, bool, error) {
@@ -195,13 +196,13 @@ func (s *Store) ListLessons(ctx context.Context, filter lesson.Filter, before in
 
 // ScanLessons implements lesson.PipelineStore.
 func (s *Store) ScanLessons(ctx context.Context, visit func(chunk []lesson.Lesson) error) error {
-	return eachPage(s.Read.WithContext(ctx), selectLesson, "num", func(l lesson.Lesson) int64 { return l.Number }, scanLesson, visit)
+	return eachPage(s.Read.WithContext(ctx), selectLesson(), "num", func(l lesson.Lesson) int64 { return l.Number }, scanLesson, visit)
 }
 
 // FindLessons implements lesson.PipelineStore.
 func (s *Store) FindLessons(ctx context.Context, search shelf.RowSearch, visit func(found []lesson.Lesson) (more bool)) error {
 	return containing(ctx, s.Read.WithContext(ctx), contained[lesson.Lesson]{
-		table: "lessons", choose: selectLesson, where: "status <> 'retired'", project: true, scan: scanLesson,
+		table: "lessons", choose: selectLesson(), where: "status <> 'retired'", project: true, scan: scanLesson,
 		texts: []string{
 			"title", "context", "action_taken", "outcome", "root_cause", "solution", "body", "alternatives", "tags", "related_commands", "contexts", "category",
 		},
@@ -210,6 +211,6 @@ func (s *Store) FindLessons(ctx context.Context, search shelf.RowSearch, visit f
 
 // ScanRules implements lesson.PipelineStore.
 func (s *Store) ScanRules(ctx context.Context, visit func(chunk []lesson.Lesson) error) error {
-	return eachChunk(s.Read.WithContext(ctx).Raw(selectLesson+"WHERE lesson_type = ? AND {unindexed}status <> ? AND NOT proposed ORDER BY num",
+	return eachChunk(s.Read.WithContext(ctx).Raw(selectLesson()+"WHERE lesson_type = ? AND {unindexed}status <> ? AND NOT proposed ORDER BY num",
 		string(learning.LessonAntiPattern), string(lesson.StatusRetired)), scanLesson, visit)
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"sync"
 	"time"
 
 	"gorm.io/gorm"
@@ -37,7 +38,7 @@ var patternRows = table.Listed("patterns", []string{
 var (
 	// ownPatterns are those that the database does not number.
 	ownPatterns   = patternRows.Numbered("")
-	selectPattern = patternRows.Select()
+	selectPattern = sync.OnceValue(patternRows.Select)
 )
 
 func rowOfPattern(p *lesson.Pattern) *patternRow {
@@ -49,7 +50,7 @@ func rowOfPattern(p *lesson.Pattern) *patternRow {
 }
 
 func patterns(db *gorm.DB, where string, args ...any) ([]lesson.Pattern, error) {
-	return upTo(unbounded, scanPattern).of(table.Query(db, selectPattern+where, args...))
+	return upTo(unbounded, scanPattern).of(table.Query(db, selectPattern()+where, args...))
 }
 
 func scanPattern(rows *sql.Rows) (lesson.Pattern, int, error) {

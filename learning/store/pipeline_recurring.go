@@ -58,7 +58,7 @@ func (s *Store) View(ctx context.Context, read func(tx lesson.PipelineTx) error)
 
 // ScanPatterns implements lesson.PatternStore. It reads one state of the database from end to end.
 func (s *Store) ScanPatterns(ctx context.Context, visit func(chunk []lesson.Pattern) error) error {
-	db := s.Read.WithContext(ctx).Raw(selectPattern + "WHERE representative <> '' ORDER BY num")
+	db := s.Read.WithContext(ctx).Raw(selectPattern() + "WHERE representative <> '' ORDER BY num")
 	return eachChunk(db, scanPattern, visit)
 }
 

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"strings"
+	"sync"
 	"time"
 
 	"gorm.io/gorm"
@@ -157,7 +158,7 @@ func putStop(tx *gorm.DB, m operational.Message) error {
 }
 
 // messageColumns are those of messages m.
-var messageColumns = strings.ReplaceAll(messages.Columns(), "messages.", "m.")
+var messageColumns = sync.OnceValue(func() string { return strings.ReplaceAll(messages.Columns(), "messages.", "m.") })
 
 // Mail returns the messages for an agent that a query selects, in the order of
 // their seq, and whether there are more.
@@ -216,7 +217,7 @@ func mailPage(tx *gorm.DB, q operational.MailQuery) (page []operational.Message,
 // mailSide reads one side of Mail: what matches the condition, after and, if until
 // is not 0, up to until. cut tells that there may be more.
 func mailSide(tx *gorm.DB, q operational.MailQuery, condition string, after, until int64, args ...any) (side []operational.Message, cut bool, err error) {
-	text := "SELECT " + messageColumns + " FROM messages m WHERE " + condition + " AND m.seq > ? AND (m.expires_at IS NULL OR m.expires_at > ?)"
+	text := "SELECT " + messageColumns() + " FROM messages m WHERE " + condition + " AND m.seq > ? AND (m.expires_at IS NULL OR m.expires_at > ?)"
 	if q.Unacked {
 		after = max(after, q.AckedSeq)
 	}

@@ -18,7 +18,7 @@ const waitingFor = "a.joined_seq < m.seq AND a.id <> m.from_agent AND a.acked_se
 // time and are still waiting for one, the oldest first. from, if not empty,
 // is their sender, or its sessions are; agents is the most that are named for each.
 func (s *Store) Awaited(ctx context.Context, from string, before, now time.Time, limit, agents int) ([]operational.Awaited, error) {
-	text := "SELECT " + messageColumns + " FROM messages m WHERE m.ack_required AND NOT m.settled AND NOT m.for_each AND m.created_at <= ? AND (m.expires_at IS NULL OR m.expires_at > ?)" +
+	text := "SELECT " + messageColumns() + " FROM messages m WHERE m.ack_required AND NOT m.settled AND NOT m.for_each AND m.created_at <= ? AND (m.expires_at IS NULL OR m.expires_at > ?)" +
 		" AND (m.to_agent <> '' OR EXISTS (SELECT 1 FROM agents a WHERE " + waitingFor + "))"
 	args := []any{table.Millis(before), table.Millis(now)}
 	if from != "" {
@@ -46,7 +46,7 @@ func (s *Store) Awaited(ctx context.Context, from string, before, now time.Time,
 
 // Unacknowledged returns those of the messages that Sweep would delete which somebody should have acknowledged and nobody did.
 func (s *Store) Unacknowledged(ctx context.Context, after int64, cutoff time.Time, window int) ([]operational.Message, error) {
-	return scanMessages(s.Read.WithContext(ctx).Raw("SELECT "+messageColumns+` FROM messages m WHERE m.seq IN (SELECT seq FROM messages WHERE seq > @after ORDER BY seq LIMIT @window)
+	return scanMessages(s.Read.WithContext(ctx).Raw("SELECT "+messageColumns()+` FROM messages m WHERE m.seq IN (SELECT seq FROM messages WHERE seq > @after ORDER BY seq LIMIT @window)
 		AND m.created_at < @cutoff AND m.expires_at IS NULL AND (m.to_agent = '' AND m.ack_required AND NOT m.settled
 			OR m.to_agent <> '' AND NOT EXISTS (SELECT 1 FROM agents a WHERE a.id = m.to_agent AND a.acked_seq >= m.seq)
 			AND NOT EXISTS (SELECT 1 FROM receipts r WHERE r.agent_id = m.to_agent AND r.seq = m.seq AND r.acked_at IS NOT NULL)) ORDER BY m.seq`,

@@ -75,13 +75,13 @@ func (s *Store) TakeGroupMail(ctx context.Context, q operational.GroupQuery, id 
 }
 
 func (s *Store) groupMail(tx *gorm.DB, q operational.GroupQuery) ([]operational.Message, error) {
-	return scanMessages(tx.Raw("SELECT "+messageColumns+" FROM messages m WHERE "+takeable+" ORDER BY m.seq LIMIT ?",
+	return scanMessages(tx.Raw("SELECT "+messageColumns()+" FROM messages m WHERE "+takeable+" ORDER BY m.seq LIMIT ?",
 		q.Groups, q.AgentID, table.Millis(q.Now), q.AgentID, q.Limit+1))
 }
 
 // Copies returns the copies of a message to a group that its members have, at most limit.
 func (s *Store) Copies(ctx context.Context, seq int64, limit int) ([]operational.Message, error) {
-	return scanMessages(s.Read.WithContext(ctx).Raw("SELECT "+messageColumns+" FROM messages m WHERE m.copy_of = ? ORDER BY m.seq LIMIT ?", seq, limit))
+	return scanMessages(s.Read.WithContext(ctx).Raw("SELECT "+messageColumns()+" FROM messages m WHERE m.copy_of = ? ORDER BY m.seq LIMIT ?", seq, limit))
 }
 
 // scanMessages reads messageColumns.

@@ -18,7 +18,7 @@ func (s *Store) MessageLog(ctx context.Context, q operational.LogQuery) ([]opera
 		before = last + 1
 	}
 	floor := int64(0)
-	text, args := "SELECT "+messageColumns+" FROM messages m WHERE m.seq < ?", []any{before}
+	text, args := "SELECT "+messageColumns()+" FROM messages m WHERE m.seq < ?", []any{before}
 	if q.Thread != "" {
 		text, args = text+" AND m.thread_id <> '' AND m.thread_id = ?", append(args, q.Thread)
 	} else if q.Agent != "" || q.Signal != "" {

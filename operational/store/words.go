@@ -46,7 +46,7 @@ func (s *Store) MessagesAfter(ctx context.Context, seq int64) ([]operational.Mes
 }
 
 func (s *Store) messages(ctx context.Context, condition string, args ...any) ([]operational.Message, error) {
-	return scanMessages(s.Read.WithContext(ctx).Raw("SELECT "+messageColumns+" FROM messages m WHERE "+condition, args...))
+	return scanMessages(s.Read.WithContext(ctx).Raw("SELECT "+messageColumns()+" FROM messages m WHERE "+condition, args...))
 }
 
 // MessageIDs visits the id of every message.

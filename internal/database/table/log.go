@@ -22,7 +22,7 @@ var events = Listed("events", []string{"seq", "type", "subject", "agent_id", "pr
 // AppendEvents writes events, in their order, into the transaction of the change that they tell of.
 func AppendEvents(tx *gorm.DB, list ...eventlog.Event) error {
 	numbers := committer.NumbersOf(tx.Statement.Context)
-	return InsertOr(tx, "", events.name, namesOf(events.columns), len(list), func(i int, row []any) []any {
+	return InsertOr(tx, "", events.name, namesOf(events.described().columns), len(list), func(i int, row []any) []any {
 		e := &list[i]
 		var data any
 		if len(e.Data) > 0 {

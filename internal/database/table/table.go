@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"gorm.io/gorm"
@@ -18,9 +19,15 @@ import (
 type Table[T any] struct {
 	name    string
 	number  string // the column by which the database numbers rows; empty: it does not
-	columns []column
-	fields  func(row *T) []any // what each of the columns is read into and written from
 	written []writtenColumn[T]
+	// described is worked out when the table is first used: most starts of the program use few tables or none.
+	described func() described[T]
+}
+
+// described is the columns of a table, and what of a row each of them is read into and written from.
+type described[T any] struct {
+	columns []column
+	fields  func(row *T) []any
 }
 
 // column is one that a field stands for.
@@ -41,24 +48,25 @@ type writtenColumn[T any] struct {
 // Of describes a table by the exported fields of a type, those of embedded structs among them. A column has the name of
 // its field in snake case, unless changes name another ("To to_agent") or none ("Redacted").
 func Of[T any](name string, changes ...string) *Table[T] {
-	t := &Table[T]{name: name}
-	names := make(map[string]string, len(changes))
-	for _, change := range changes {
-		field, column, _ := strings.Cut(change, " ")
-		names[field] = column
-	}
-	fields := t.derive(reflect.TypeFor[T](), nil, names)
-	if len(names) > 0 {
-		panic(fmt.Sprintf("table %s: %s has no fields %v", name, reflect.TypeFor[T](), names))
-	}
-	t.fields = func(row *T) []any {
-		v, list := reflect.ValueOf(row).Elem(), make([]any, len(fields))
-		for i, f := range fields {
-			list[i] = f.of(v.FieldByIndex(f.index).Addr().Interface())
+	return &Table[T]{name: name, described: sync.OnceValue(func() (d described[T]) {
+		names := make(map[string]string, len(changes))
+		for _, change := range changes {
+			field, column, _ := strings.Cut(change, " ")
+			names[field] = column
 		}
-		return list
-	}
-	return t
+		fields := derive(&d.columns, reflect.TypeFor[T](), nil, names)
+		if len(names) > 0 {
+			panic(fmt.Sprintf("table %s: %s has no fields %v", name, reflect.TypeFor[T](), names))
+		}
+		d.fields = func(row *T) []any {
+			v, list := reflect.ValueOf(row).Elem(), make([]any, len(fields))
+			for i, f := range fields {
+				list[i] = f.of(v.FieldByIndex(f.index).Addr().Interface())
+			}
+			return list
+		}
+		return d
+	})}
 }
 
 // field is where a column's field is in its struct, and what makes a pointer to it one for the database.
@@ -67,8 +75,8 @@ type field struct {
 	of    func(pointer any) any
 }
 
-// derive lists the fields of a struct, and takes the names that it uses out of names.
-func (t *Table[T]) derive(of reflect.Type, at []int, names map[string]string) (fields []field) {
+// derive lists the fields of a struct, adds their columns, and takes the names that it uses out of names.
+func derive(columns *[]column, of reflect.Type, at []int, names map[string]string) (fields []field) {
 	for i := range of.NumField() {
 		f := of.Field(i)
 		index := append(slices.Clone(at), i)
@@ -77,12 +85,12 @@ func (t *Table[T]) derive(of reflect.Type, at []int, names map[string]string) (f
 		switch {
 		case !f.IsExported() || named && name == "":
 		case f.Anonymous && f.Type.Kind() == reflect.Struct:
-			fields = append(fields, t.derive(f.Type, index, names)...)
+			fields = append(fields, derive(columns, f.Type, index, names)...)
 		default:
 			if !named {
 				name = snake(f.Name)
 			}
-			t.columns = append(t.columns, column{name, castOf(f.Type)})
+			*columns = append(*columns, column{name, castOf(f.Type)})
 			fields = append(fields, field{index, wrapperOf(f.Type)})
 		}
 	}
@@ -105,11 +113,11 @@ func snake(name string) string {
 // Listed describes a table whose rows are written by the thousand: fields lists what each of the columns is read
 // into and written from, without reflection.
 func Listed[T any](name string, columns []string, fields func(row *T) []any) *Table[T] {
-	t := &Table[T]{name: name, fields: fields}
-	for _, c := range columns {
-		t.columns = append(t.columns, column{name: c})
+	d := described[T]{make([]column, len(columns)), fields}
+	for i, c := range columns {
+		d.columns[i].name = c
 	}
-	return t
+	return &Table[T]{name: name, described: func() described[T] { return d }}
 }
 
 // Numbered says which column the database numbers rows by.
@@ -127,9 +135,11 @@ func (t *Table[T]) With(column string, of func(row *T) any) *Table[T] {
 
 // Field adds a column that is read into and written from what of gives.
 func (t *Table[T]) Field(name string, of func(row *T) any) *Table[T] {
-	before := t.fields
-	t.columns = append(t.columns, column{name: name})
-	t.fields = func(row *T) []any { return append(before(row), of(row)) }
+	before := t.described
+	t.described = sync.OnceValue(func() described[T] {
+		d := before()
+		return described[T]{append(slices.Clip(d.columns), column{name: name}), func(row *T) []any { return append(d.fields(row), of(row)) }}
+	})
 	return t
 }
 
@@ -138,8 +148,8 @@ func (t *Table[T]) Select() string { return "SELECT " + t.Columns() + " FROM " +
 
 // Columns are those that are read, with the name of the table.
 func (t *Table[T]) Columns() string {
-	names := make([]string, len(t.columns))
-	for i, c := range t.columns {
+	names := make([]string, len(t.described().columns))
+	for i, c := range t.described().columns {
 		if names[i] = c.name; !strings.ContainsAny(c.name, ".( ") {
 			names[i] = t.name + "." + c.name
 		}
@@ -149,7 +159,7 @@ func (t *Table[T]) Columns() string {
 
 // Find reads the rows that a query of gorm's selects; the query names no table and no columns.
 func (t *Table[T]) Find(q *gorm.DB) ([]T, error) {
-	return read(t.fields)(q.Table(t.name).Select(t.Columns()).Rows())
+	return read(t.described().fields)(q.Table(t.name).Select(t.Columns()).Rows())
 }
 
 // Take reads one of the rows that a query of gorm's selects; false if there is none.
@@ -157,7 +167,7 @@ func (t *Table[T]) Take(q *gorm.DB) (T, bool, error) { return First(t.Find(q.Lim
 
 // List reads the rows that a condition selects, with what orders and limits them.
 func (t *Table[T]) List(db *gorm.DB, where string, args ...any) ([]T, error) {
-	return List(db, t.fields, t.Select()+where, args...)
+	return List(db, t.described().fields, t.Select()+where, args...)
 }
 
 // One reads the first of the rows that a condition selects; false if there is none.
@@ -166,11 +176,11 @@ func (t *Table[T]) One(db *gorm.DB, where string, args ...any) (T, bool, error) 
 }
 
 // Fields are what the columns of Select are read into.
-func (t *Table[T]) Fields(row *T) []any { return t.fields(row) }
+func (t *Table[T]) Fields(row *T) []any { return t.described().fields(row) }
 
 // names are the columns that are written, but for one.
 func (t *Table[T]) names(but string) (columns []column) {
-	for _, c := range t.columns {
+	for _, c := range t.described().columns {
 		if c.name != but && !c.joined() {
 			columns = append(columns, c)
 		}
@@ -183,10 +193,10 @@ func (t *Table[T]) names(but string) (columns []column) {
 
 // values are what of a row is written, in the order of names.
 func (t *Table[T]) values(row *T, but string) []any {
-	values := t.fields(row)
+	values := t.described().fields(row)
 	kept := values[:0]
 	for i, value := range values {
-		if c := &t.columns[i]; c.name != but && !c.joined() {
+		if c := &t.described().columns[i]; c.name != but && !c.joined() {
 			kept = append(kept, plain(value))
 		}
 	}
@@ -228,12 +238,12 @@ func (t *Table[T]) insert(db *gorm.DB, row *T, conflict string, more []any) erro
 		names, values = append(names, more[i].(string)), append(values, more[i+1])
 	}
 	text := "INSERT INTO " + t.name + " (" + strings.Join(names, ", ") + ") VALUES (" + Marks(len(names)) + ")" + conflict
-	at := slices.IndexFunc(t.columns, func(c column) bool { return t.number != "" && c.name == t.number })
+	at := slices.IndexFunc(t.described().columns, func(c column) bool { return t.number != "" && c.name == t.number })
 	if at < 0 {
 		_, err := Exec(db, text, values...)
 		return err
 	}
-	_, err := One(db, t.fields(row)[at:at+1], text+" RETURNING "+t.number, values...)
+	_, err := One(db, t.described().fields(row)[at:at+1], text+" RETURNING "+t.number, values...)
 	return err
 }
 
@@ -256,7 +266,7 @@ func (t *Table[T]) InsertMany(db *gorm.DB, rows []*T, leading int) error {
 	}
 	place := "(" + Marks(len(columns)) + ")"
 	head := "INSERT INTO " + t.name + " (" + strings.Join(namesOf(columns), ", ") + ") VALUES " + place
-	at := slices.IndexFunc(t.columns, func(c column) bool { return c.name == t.number })
+	at := slices.IndexFunc(t.described().columns, func(c column) bool { return c.name == t.number })
 	for part := range slices.Chunk(rows, max(1, min(manyRows, InsertMost/len(columns)))) {
 		args := make([]any, 0, len(part)*len(columns))
 		for _, row := range part {
@@ -271,7 +281,7 @@ func (t *Table[T]) InsertMany(db *gorm.DB, rows []*T, leading int) error {
 		}
 		slices.Sort(numbers) // rows are inserted as they are listed, and returned in no promised order
 		for i, row := range part {
-			*t.fields(row)[at].(*int64) = numbers[i]
+			*t.described().fields(row)[at].(*int64) = numbers[i]
 		}
 	}
 	return nil

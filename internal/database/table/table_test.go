@@ -102,12 +102,12 @@ func TestRowsComeBackAsTheyWere(t *testing.T) {
 	}
 }
 
-// TestOfRefusesUnknownFields is the negative control: a field that is renamed is missed at the start of the program.
+// TestOfRefusesUnknownFields is the negative control: a field that is renamed is missed when the table is first used.
 func TestOfRefusesUnknownFields(t *testing.T) {
 	defer func() {
 		if recover() == nil {
 			t.Error("a table was described by a field that there is not")
 		}
 	}()
-	table.Of[thing]("things", "Nobody num")
+	table.Of[thing]("things", "Nobody num").Select()
 }
