@@ -83,12 +83,17 @@ func findKnowledge(tx *gorm.DB, keys knowledge.Keys) (knowledge.Found, error) {
 }
 
 func writeKnowledge(tx *gorm.DB, change knowledge.Change) error {
-	rows := make([]*knowledge.Record, len(change.Insert))
-	for i := range rows {
-		rows[i] = &change.Insert[i]
-	}
-	if err := records.InsertMany(tx, rows, 0); err != nil {
-		return err
+	if n := len(change.Insert); n > 0 {
+		if _, err := records.InsertAll(tx, change.Insert, ""); err != nil {
+			return err
+		}
+		last, err := table.Scalar[int64](tx, "SELECT max(num) FROM knowledge") // the rows of one transaction are numbered without a gap
+		if err != nil {
+			return err
+		}
+		for i := range change.Insert {
+			change.Insert[i].Number = last - int64(n-1-i)
+		}
 	}
 	for i := range change.Update {
 		if err := records.Update(tx, &change.Update[i], "id",

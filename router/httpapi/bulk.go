@@ -86,7 +86,7 @@ func (b bulk[Draft, Result, Broken]) serve(s *Server, c *gin.Context) {
 	}
 	records := newRecords[Draft](body, b.record)
 	result, err := b.store(ctx, records.next)
-	if err == nil && records.empty() && c.ContentType() == "application/json" {
+	if err == nil && !records.begun && c.ContentType() == "application/json" {
 		err = errs.Errorf(errs.Invalid, "the body is empty: an array is needed")
 	}
 	if err = body.fault(err); err != nil {

@@ -102,10 +102,8 @@ func (s *Server) show(c *gin.Context, page string, value any) {
 	c.Data(http.StatusOK, "text/html; charset=utf-8", b.Bytes())
 }
 
-// Members lists the members of an object or of a list's objects, the required ones first.
-func (p operationPage) Members(schema *huma.Schema) []member { return p.members(schema, 0) }
-
-func (p operationPage) members(schema *huma.Schema, depth int) (list []member) {
+// Members lists the members of an object or of a list's objects, the required ones first; depth is how far it lies within others.
+func (p operationPage) Members(schema *huma.Schema, depth int) (list []member) {
 	for schema != nil && (schema.Ref != "" || schema.Items != nil) {
 		if schema.Ref != "" {
 			schema = p.types.SchemaFromRef(schema.Ref)
@@ -122,7 +120,7 @@ func (p operationPage) members(schema *huma.Schema, depth int) (list []member) {
 			if slices.Contains(schema.Required, name) == required {
 				of := schema.Properties[name]
 				list = append(list, member{of, name, typeNamed(of), required, depth})
-				list = append(list, p.members(of, depth+1)...)
+				list = append(list, p.Members(of, depth+1)...)
 			}
 		}
 	}

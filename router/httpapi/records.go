@@ -22,8 +22,8 @@ type texts struct {
 	most  int           // bytes of JSON that a record may have
 	array *json.Decoder // of the array; nil: each record is a line, or nothing was read yet
 	left  int           // bytes that are still read for the array's next record
-	begun bool
-	count int // records read
+	begun bool          // there was more than white space
+	count int           // records read
 }
 
 // readAhead is how many times the bytes that a record may have are read of an array before it is given up: a
@@ -37,9 +37,6 @@ func newRecords[Draft any](body io.Reader, most int) *records[Draft] {
 func newTexts(body io.Reader, most int) *texts {
 	return &texts{in: bufio.NewReaderSize(body, 64<<10), most: most}
 }
-
-// empty tells whether the stream held nothing but white space.
-func (r *texts) empty() bool { return !r.begun }
 
 // next returns the next draft, io.EOF after the last, and a
 // *knowledge.BadRecord for one that cannot be used while those after it can.
