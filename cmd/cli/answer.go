@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"io"
 	"reflect"
-	"regexp"
 	"strings"
 	"time"
+
+	"skillrouter/internal/lazyregexp"
+	"skillrouter/internal/strictjson"
 )
 
 // An answer is shown by its type, whose members are named as in JSON. What a command says of it are three lines at most:
@@ -31,10 +33,10 @@ func (of command) shown(w io.Writer, answer reflect.Value) {
 		}
 	case page.IsValid():
 		of.rowsOf(w, page)
-		for _, name := range membersOf(reflect.Indirect(answer).Type()) { // what else is listed
-			list := member(answer, name)
+		for _, one := range strictjson.Members(reflect.Indirect(answer).Type()) { // what else is listed
+			list := member(answer, one.Name)
 			if list.Kind() == reflect.Slice && list.Type().Elem() != page.Type().Elem() && list.Type().Elem().Kind() == reflect.Struct {
-				sections(w, section{strings.ToUpper(label(name)), lines(list)})
+				sections(w, section{strings.ToUpper(label(one.Name)), lines(list)})
 			}
 		}
 		if next := member(answer, "next"); next.IsValid() && !next.IsZero() {
@@ -82,7 +84,7 @@ func (of command) rowsOf(w io.Writer, list reflect.Value) {
 	for i, column := range columns {
 		names, _, _ := strings.Cut(column, "=")
 		name := strings.FieldsFunc(names, func(r rune) bool { return strings.ContainsRune("|+.", r) })[0]
-		if _, there := fieldOf(list.Type().Elem(), name); there || name == "says" || name == "short" {
+		if _, there := strictjson.MemberOf(list.Type().Elem(), name); there || name == "says" || name == "short" {
 			continue
 		}
 		if i > 0 {
@@ -92,7 +94,9 @@ func (of command) rowsOf(w io.Writer, list reflect.Value) {
 		break
 	}
 	if columns == nil {
-		columns = membersOf(list.Type().Elem())
+		for _, one := range strictjson.Members(list.Type().Elem()) {
+			columns = append(columns, one.Name)
+		}
 	}
 	heads, rows := make([]string, len(columns)), make([][]string, list.Len())
 	for at, column := range columns {
@@ -156,28 +160,6 @@ func label(name string) string {
 	return strings.ReplaceAll(name, "_", " ")
 }
 
-// membersOf are a type's members in their order.
-func membersOf(t reflect.Type) (names []string) {
-	if t.Kind() != reflect.Struct {
-		return nil
-	}
-	for _, field := range reflect.VisibleFields(t) {
-		if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); field.IsExported() && !field.Anonymous && name != "" && name != "-" {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-func fieldOf(t reflect.Type, name string) (found reflect.StructField, there bool) {
-	for _, field := range reflect.VisibleFields(t) {
-		if of, _, _ := strings.Cut(field.Tag.Get("json"), ","); of == name && field.IsExported() {
-			return field, true
-		}
-	}
-	return found, false
-}
-
 // member is a value by its name in JSON; one of a value below it stands behind a dot.
 func member(of reflect.Value, name string) reflect.Value {
 	of = reflect.Indirect(of)
@@ -185,7 +167,7 @@ func member(of reflect.Value, name string) reflect.Value {
 		return reflect.Value{}
 	}
 	name, below, deeper := strings.Cut(name, ".")
-	field, there := fieldOf(of.Type(), name)
+	field, there := strictjson.MemberOf(of.Type(), name)
 	if !there {
 		return reflect.Value{}
 	}
@@ -265,15 +247,14 @@ func details(w io.Writer, answer reflect.Value, rows string) {
 		}
 	}
 	var short, long []section
-	for _, name := range membersOf(answer.Type()) {
-		value := reflect.Indirect(member(answer, name))
-		field, _ := fieldOf(answer.Type(), name)
+	for _, one := range strictjson.Members(answer.Type()) {
+		name, value := one.Name, reflect.Indirect(member(answer, one.Name))
 		head := first(heads[name], strings.TrimSpace(label(name)))
 		head = strings.ToUpper(head[:1]) + head[1:]
 		if !value.IsValid() && strings.HasPrefix(name, "expires") { // that there is no end is said, too
 			short = append(short, section{head, shownText(name, value)})
 		}
-		if !value.IsValid() || value.IsZero() && strings.Contains(field.Tag.Get("json"), ",omit") {
+		if !value.IsValid() || value.IsZero() && strings.Contains(one.Options, "omit") {
 			continue
 		}
 		text := shownText(name, value)
@@ -315,8 +296,8 @@ func lines(list reflect.Value) string {
 	var b strings.Builder
 	for i := range list.Len() {
 		var said []string
-		for _, name := range membersOf(list.Index(i).Type()) {
-			value := member(list.Index(i), name)
+		for _, one := range strictjson.Members(list.Index(i).Type()) {
+			name, value := one.Name, member(list.Index(i), one.Name)
 			switch {
 			case !value.IsValid() || value.IsZero():
 			case len(said) == 0:
@@ -330,11 +311,13 @@ func lines(list reflect.Value) string {
 	return b.String()
 }
 
-// sayAll prints sentences about an answer, see answer.go.
+var inBraces = lazyregexp.New(`\{[^}]*\}`)
+
+// sayAll prints sentences about an answer, see above.
 func sayAll(w io.Writer, says string, answer reflect.Value) {
 	for line := range strings.SplitSeq(says, "\n") {
 		missing := false
-		text := regexp.MustCompile(`\{[^}]*\}`).ReplaceAllStringFunc(line, func(place string) string {
+		text := inBraces.Compiled().ReplaceAllStringFunc(line, func(place string) string {
 			name, otherwise, told := strings.Cut(strings.Trim(place, "{}"), "|")
 			text := shownText(name[strings.LastIndex(name, ".")+1:], member(answer, name))
 			if text == "" && !told {

@@ -291,17 +291,12 @@ func bound(name string, p any, help string) boundFlag {
 }
 
 // flags are those of the fields of what in points to that have these names as flags, as their tags describe them (see
-// operation.Fields): a field's name without _id, with - for _, and agent for who acts, where no other agent is meant.
+// operation.Fields and flagNames).
 func (s *shell) flags(in any, names ...string) (list options) {
 	fields := operation.Fields(in)
-	another := slices.ContainsFunc(fields, func(f operation.Field) bool { return f.Name == "agent_id" && !f.Actor }) // than who acts
-	for _, f := range fields {
-		name, _ := flagName(f.Name)
-		if f.Actor && !another {
-			name = "agent"
-		}
+	for i, name := range flagNames(fields) {
 		if slices.Contains(names, name) {
-			list = append(list, s.flag(name, f))
+			list = append(list, s.flag(name, fields[i]))
 		}
 	}
 	if len(list) != len(names) {

@@ -134,12 +134,8 @@ func (p *plainCommand) flags() (list options) {
 			panic(fmt.Sprintf("%s: nothing is called %s", p.of.use, name))
 		}
 	}
-	another := slices.ContainsFunc(p.fields, func(f operation.Field) bool { return f.Name == "agent_id" && !f.Actor }) // than who acts
-	for _, f := range p.fields {
-		name, _ := flagName(f.Name)
-		if f.Actor && !another {
-			name = "agent"
-		}
+	for i, name := range flagNames(p.fields) {
+		f := p.fields[i]
 		if p.of.became != "" && strings.HasPrefix(name, "note") {
 			name = "reason"
 		}
@@ -366,6 +362,19 @@ func (p *plainCommand) moreThan(shown int, total int64) string {
 		return fmt.Sprintf("There are more: --limit %d\n", most)
 	}
 	return ""
+}
+
+// flagNames are what the flags of fields are called: agent is who acts, where no other agent is meant.
+func flagNames(fields []operation.Field) (list []string) {
+	another := slices.ContainsFunc(fields, func(f operation.Field) bool { return f.Name == "agent_id" && !f.Actor })
+	for _, f := range fields {
+		name, _ := flagName(f.Name)
+		if f.Actor && !another {
+			name = "agent"
+		}
+		list = append(list, name)
+	}
+	return list
 }
 
 // flagName is what the flag of a member is called, and whether each text of a list is given by itself, since it may hold commas.

@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"skillrouter/internal/strictjson"
 )
 
 // answers is how what a method returns becomes the fields for programs and the text for models. It is worked out once a tool.
@@ -62,9 +64,9 @@ func newAnswers(t *tool, found reflect.Type) *answers {
 	if t.as != "" {
 		add(t.as, "", found, nil)
 	} else {
-		for _, f := range jsonFields(found) {
-			if !slices.Contains(strings.Fields(t.without), f.name) {
-				add(f.name, f.options, f.Type, f.Index)
+		for _, f := range strictjson.Members(found) {
+			if !slices.Contains(strings.Fields(t.without), f.Name) {
+				add(f.Name, f.Options, f.Type, f.Index)
 			}
 		}
 	}
@@ -78,7 +80,9 @@ func newAnswers(t *tool, found reflect.Type) *answers {
 		a.members = nil // programs get what the method returns
 	}
 	a.rest = newShape(a.out, view{hides: things, by: "-", zeros: true})
-	a.next, a.redacted = fieldNamed(a.out, "next"), fieldNamed(found, "redacted")
+	next, _ := strictjson.MemberOf(a.out, "next")
+	redacted, _ := strictjson.MemberOf(found, "redacted")
+	a.next, a.redacted = next.Index, redacted.Index
 	return a
 }
 
@@ -190,16 +194,4 @@ func singular(name string) string {
 		return stem + "y"
 	}
 	return strings.TrimSuffix(name, "s")
-}
-
-// fieldNamed is the member that a struct has in JSON by that name; nil: it has none.
-func fieldNamed(t reflect.Type, name string) []int {
-	if t.Kind() == reflect.Struct {
-		for _, f := range jsonFields(t) {
-			if f.name == name {
-				return f.Index
-			}
-		}
-	}
-	return nil
 }

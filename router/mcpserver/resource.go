@@ -15,6 +15,7 @@ import (
 
 	"skillrouter/internal/check"
 	"skillrouter/internal/errs"
+	"skillrouter/internal/strictjson"
 	"skillrouter/learning"
 )
 
@@ -180,10 +181,15 @@ func (s *Server) recent(ctx context.Context) (list []*mcp.Resource, err error) {
 		if found.Kind() == reflect.Struct { // a page
 			found = found.Field(0)
 		}
+		var shown []strictjson.Member
+		for _, name := range strings.Fields(r.members + " " + r.title) {
+			member, _ := strictjson.MemberOf(found.Type().Elem(), name)
+			shown = append(shown, member)
+		}
 		for i := range found.Len() {
 			var values []string
-			for _, name := range strings.Fields(r.members + " " + r.title) {
-				values = append(values, fmt.Sprint(found.Index(i).FieldByIndex(fieldNamed(found.Type().Elem(), name)).Interface()))
+			for _, member := range shown {
+				values = append(values, fmt.Sprint(found.Index(i).FieldByIndex(member.Index).Interface()))
 			}
 			name := check.Head(strings.ReplaceAll(r.name+": "+values[len(values)-1], "\n", " "), 100)
 			list = append(list, &mcp.Resource{URI: r.uri(values[:len(r.arguments)]), Name: visible(name), MIMEType: "text/plain"})

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"skillrouter/internal/strictjson"
+
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
@@ -19,13 +21,13 @@ func answerSchema(answer reflect.Type, always []string) *jsonschema.Schema {
 		return schema
 	}
 	schema.Properties = map[string]*jsonschema.Schema{}
-	for _, field := range reflect.VisibleFields(answer) {
-		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
-		if slices.Contains(always, name) && !strings.Contains(options, "omit") && schema.Properties[name] == nil {
-			schema.Properties[name] = &jsonschema.Schema{Type: typeName(field.Type)}
-			if typeName(field.Type) == "" { // without anything in it, the schema would be true, which the official client refuses
-				schema.Properties[name].Description = "any JSON"
+	for _, member := range strictjson.Members(answer) {
+		if slices.Contains(always, member.Name) && !strings.Contains(member.Options, "omit") {
+			property := &jsonschema.Schema{Type: typeName(member.Type)}
+			if property.Type == "" { // without anything in it, the schema would be true, which the official client refuses
+				property.Description = "any JSON"
 			}
+			schema.Properties[member.Name] = property
 		}
 	}
 	for _, name := range always {

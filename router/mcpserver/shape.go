@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"skillrouter/internal/strictjson"
 	"skillrouter/learning"
 )
 
@@ -61,30 +62,6 @@ const (
 	nested             // the same, as JSON
 )
 
-// jsonField is a field of a struct as JSON knows it.
-type jsonField struct {
-	reflect.StructField
-	name, options string
-}
-
-// jsonFields are the members that a struct has in JSON, those of embedded ones too.
-func jsonFields(t reflect.Type) (fields []jsonField) {
-	for _, field := range reflect.VisibleFields(t) {
-		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
-		if !field.IsExported() || name == "-" || name == "" {
-			continue
-		}
-		same := slices.IndexFunc(fields, func(f jsonField) bool { return f.name == name })
-		switch one := (jsonField{field, name, options}); {
-		case same < 0:
-			fields = append(fields, one)
-		case len(field.Index) < len(fields[same].Index): // it hides an embedded struct's
-			fields[same] = one
-		}
-	}
-	return fields
-}
-
 // shapes holds the shape of every type that was asked for.
 var shapes sync.Map
 
@@ -112,19 +89,19 @@ func newShape(t reflect.Type, v view) *shape {
 		fields = append(fields, reflect.StructField{Name: "M" + strconv.Itoa(len(fields)), Type: of, Tag: reflect.StructTag(tag)})
 		return len(fields) - 1
 	}
-	members := jsonFields(s.shown)
-	updated := slices.ContainsFunc(members, func(f jsonField) bool { return f.name == "updated_at" && !slices.Contains(hides, f.name) })
+	members := strictjson.Members(s.shown)
+	updated := slices.ContainsFunc(members, func(f strictjson.Member) bool { return f.Name == "updated_at" && !slices.Contains(hides, f.Name) })
 	for _, f := range members {
-		if slices.Contains(hides, f.name) || len(only) > 0 && !slices.Contains(only, f.name) {
+		if slices.Contains(hides, f.Name) || len(only) > 0 && !slices.Contains(only, f.Name) {
 			continue
 		}
-		if len(only)+len(hides) > 0 && f.options == "" && f.name != "agent_id" && (f.Type.Kind() == reflect.String || f.Type.Kind() == reflect.Slice && f.Type != rawJSON) {
-			f.options = "omitempty" // a model reads nothing there
+		if len(only)+len(hides) > 0 && f.Options == "" && f.Name != "agent_id" && (f.Type.Kind() == reflect.String || f.Type.Kind() == reflect.Slice && f.Type != rawJSON) {
+			f.Options = "omitempty" // a model reads nothing there
 		}
-		m := member{name: f.name, label: inWords(f.name), index: f.Index, list: f.Type == reflect.TypeFor[[]string](), role: roleOf(f, v, texts, updated)}
-		m.out = add(f.name, f.Type, fmt.Sprintf("json:%q", strings.TrimSuffix(f.name+","+f.options, ",")))
+		m := member{name: f.Name, label: inWords(f.Name), index: f.Index, list: f.Type == reflect.TypeFor[[]string](), role: roleOf(f, v, texts, updated)}
+		m.out = add(f.Name, f.Type, fmt.Sprintf("json:%q", strings.TrimSuffix(f.Name+","+f.Options, ",")))
 		if f.Type == rawJSON && m.role == text {
-			m.cut = add(f.name, reflect.TypeFor[string](), fmt.Sprintf("json:%q", f.name+"_cut,omitempty"))
+			m.cut = add(f.Name, reflect.TypeFor[string](), fmt.Sprintf("json:%q", f.Name+"_cut,omitempty"))
 		}
 		s.members = append(s.members, m)
 	}
@@ -152,17 +129,17 @@ func inWords(name string) string {
 	return strings.ReplaceAll(strings.TrimPrefix(name, "_"), "_", " ")
 }
 
-func roleOf(f jsonField, v view, texts []string, updated bool) role {
+func roleOf(f strictjson.Member, v view, texts []string, updated bool) role {
 	of := f.Type
 	for of.Kind() == reflect.Pointer {
 		of = of.Elem()
 	}
 	switch kind := of.Kind(); {
-	case f.name == "agent_id" && v.by == "" || f.name == v.by:
+	case f.Name == "agent_id" && v.by == "" || f.Name == v.by:
 		return writer
-	case slices.Contains(texts, f.name):
+	case slices.Contains(texts, f.Name):
 		return text
-	case f.name == "created_at" && updated: // the later time says more
+	case f.Name == "created_at" && updated: // the later time says more
 		return silent
 	case of == reflect.TypeFor[time.Time](), kind == reflect.Bool, kind >= reflect.Int && kind <= reflect.Float64, kind == reflect.String && of != reflect.TypeFor[string]():
 		return figure

@@ -8,6 +8,7 @@ import (
 
 	"skillrouter/internal/errs"
 	"skillrouter/internal/operation"
+	"skillrouter/internal/strictjson"
 )
 
 // method is a method of a service by its name in things.yaml, such as Tasks.List; it is not valid where there is no such service.
@@ -124,10 +125,9 @@ func elements(list reflect.Value) (all []any) {
 
 // rowsOf are the elements of an item's member, by its name in JSON.
 func rowsOf(item any, member string) []any {
-	for _, field := range reflect.VisibleFields(reflect.TypeOf(item)) {
-		if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name == member {
-			return elements(reflect.ValueOf(item).FieldByIndex(field.Index))
-		}
+	of, there := strictjson.MemberOf(reflect.TypeOf(item), member)
+	if !there {
+		return nil
 	}
-	return nil
+	return elements(reflect.ValueOf(item).FieldByIndex(of.Index))
 }
