@@ -47,11 +47,16 @@ func NewBase(store Store, options learning.Options) *Base {
 }
 
 // Store implements Service. It needs ScopeAgent.
-func (k *Base) Store(ctx context.Context, draft Draft) (_ Stored, err error) {
+func (k *Base) Store(ctx context.Context, draft Draft) (Stored, error) {
+	return k.StoreAs(ctx, draft, learning.TrustOf(principal.Of(ctx)))
+}
+
+// StoreAs is Store with the trust of whoever said it, which the caller of this method knows.
+func (k *Base) StoreAs(ctx context.Context, draft Draft, trust learning.Trust) (_ Stored, err error) {
 	ctx, span := trace.StartMemory(ctx, "create_memory", "knowledge")
 	defer func() { span.Finish(err) }()
 	writer := principal.Of(ctx).Keeping()
-	one, err := k.prepare(writer, draft, learning.TrustOf(writer))
+	one, err := k.prepare(writer, draft, trust)
 	if err != nil {
 		return Stored{}, err
 	}

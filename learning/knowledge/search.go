@@ -142,6 +142,7 @@ type Filter struct {
 	Project  string   `json:"project,omitempty" doc:"Only this project"`
 	General  bool     `json:"-"` // only those that belong to no project
 	Within   []string `json:"-"` // only those of these projects; nil: of any
+	InForce  bool     `json:"-"` // only decisions and constraints, of the project and of none, in whose place nothing stands
 	AgentID  string   `json:"agent_id,omitempty" doc:"Only those that this agent wrote"`
 	Cursor   string   `json:"cursor,omitempty" doc:"The answer's next of the page before"`
 	Limit    int      `json:"limit,omitempty" doc:"1 to 200; 0: 50"` // 1 to MaxLimit; 0 means DefaultListing
@@ -194,4 +195,10 @@ func (k *Base) List(ctx context.Context, filter Filter) (Page, error) {
 	}
 	page.Count = len(page.Results)
 	return page, nil
+}
+
+// InForce returns the decisions and constraints of a project, and those of none, in whose place nothing stands, newest first. It needs ScopeRead.
+func (k *Base) InForce(ctx context.Context, project string) ([]Knowledge, error) {
+	page, err := k.List(ctx, Filter{Project: project, InForce: true, Limit: learning.MaxLimit})
+	return page.Results, err
 }

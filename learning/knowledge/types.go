@@ -3,6 +3,7 @@ package knowledge
 import (
 	"cmp"
 	"context"
+	"strings"
 	"time"
 
 	"skillrouter/internal/check"
@@ -117,7 +118,19 @@ const (
 	CategoryPattern       = "pattern"
 	CategoryBestPractice  = "best_practice"
 	CategoryGotcha        = "gotcha"
+
+	// CategoryDecision and CategoryConstraint are for what a project decided, and what everybody in it is to keep to: see Base.InForce.
+	CategoryDecision   = "decision"
+	CategoryConstraint = "constraint"
 )
+
+// SaidAt begins the source of what a person said at an agent's prompt.
+const SaidAt = "said at a prompt"
+
+// Said tells whether the entry holds a person's words at an agent's prompt.
+func (e *Knowledge) Said() bool {
+	return e.Trust == learning.TrustPerson && strings.HasPrefix(e.Source, SaidAt)
+}
 
 // Knowledge is one entry that an agent chose to write down.
 type Knowledge struct {

@@ -134,7 +134,13 @@ func (s *Store) KnowledgeVersions(ctx context.Context, id string) ([]knowledge.K
 func (s *Store) ListKnowledge(ctx context.Context, filter knowledge.Filter, before int64) ([]knowledge.Knowledge, error) {
 	var c table.Conditions
 	c.Equal("category", filter.Category)
-	c.Equal("project", filter.Project)
+	if filter.InForce {
+		c.Add("project IN ?", []string{filter.Project, ""})
+		c.Add("category IN ?", []string{knowledge.CategoryDecision, knowledge.CategoryConstraint})
+		c.Add("NOT EXISTS (SELECT 1 FROM knowledge s WHERE s.id = entry.superseded_by)")
+	} else {
+		c.Equal("project", filter.Project)
+	}
 	c.Equal("agent_id", filter.AgentID)
 	if filter.Within != nil {
 		c.Add("project IN ?", filter.Within)
