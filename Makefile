@@ -88,10 +88,10 @@ soak-check: ## vet and lint scripts/soak/powerdisk, a module of its own
 	cd scripts/soak/powerdisk && $(GO) vet ./... && $(GO) tool -modfile=$(CURDIR)/go.mod staticcheck ./...
 
 train-router: ## train the query classifier again, and write its figures
-	$(GO) run ./scripts/trainrouter
+	$(GO) test -tags $(TAGS) -count 1 -v -run TestCommittedModel ./router/classify -update
 
 train-router-check: ## fail if the committed classifier is not what training gives
-	$(GO) run ./scripts/trainrouter -check
+	$(GO) test -tags $(TAGS) -count 1 -run TestCommittedModel ./router/classify
 
 golden-search: ## accept the ranking as it is now: write its golden file, show what moved
 	$(GO) test -tags $(TAGS) -count 1 -v -run '^TestJudgedGolden$$' ./router -update

@@ -36,13 +36,3 @@ const (
 
 // classAt gives the class at a place of the model's rows.
 var classAt = [numClasses]Class{ClassKnowledge, ClassEpisode, ClassOperational, ClassRecon}
-
-// classIndex gives a class's place in the model's rows, or −1.
-func classIndex(c Class) int {
-	for i, k := range classAt {
-		if k == c {
-			return i
-		}
-	}
-	return -1
-}

@@ -5,12 +5,6 @@ import (
 	"sync"
 )
 
-// nearTie is the gap between the two likeliest classes' probabilities under
-// which both sources are asked. Of the validation questions (see
-// docs/benchmarks-routing.md) it sends about one in forty to two sources, and
-// half of the wrongly classified ones are among them.
-const nearTie = 0.35
-
 // Classification is what kind of question a query is held to be, and why.
 type Classification struct {
 	Class         Class             `json:"class"`
@@ -20,9 +14,6 @@ type Classification struct {
 	Margin        float64           `json:"margin"`     // probability of Class less that of Second, 0 to 1
 	Probabilities map[Class]float64 `json:"probabilities"`
 }
-
-// NearTie says that the second class is so nearly as likely that both sources should be asked.
-func (c *Classification) NearTie() bool { return c.Margin < nearTie }
 
 // Classifier tells what kind of question a query is. It works offline from an
 // embedded model: a multinomial logistic regression over words, their order,
@@ -87,13 +78,4 @@ func (c *Classifier) Classify(query string, mentions []Mention) Classification {
 	}
 	result.Reasons = c.reasons(s, first, second, mentions)
 	return result
-}
-
-// NewClassifierFrom loads a model that TrainModel made.
-func NewClassifierFrom(file []byte) (*Classifier, error) {
-	m, err := decodeModel(file)
-	if err != nil {
-		return nil, err
-	}
-	return newClassifier(m)
 }

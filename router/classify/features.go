@@ -18,13 +18,7 @@ const (
 	featureClassPair
 	featureFrame
 	featureForm
-	numFeatureKinds
 )
-
-// lexical says that a feature kind hangs on single content words.
-func lexical(kind uint8) bool {
-	return kind >= featureWord && kind <= featureLetters
-}
 
 const (
 	tableBits = 17

@@ -86,23 +86,6 @@ func decodeModel(file []byte) (*model, error) {
 	return m, nil
 }
 
-// encode writes a model file.
-func (m *model) encode(words []string) []byte {
-	vocabulary := strings.Join(words, "\n") + "\n"
-	var b bytes.Buffer
-	b.WriteString(modelMagic)
-	h := modelHeader{
-		TableBits: tableBits, Classes: numClasses, LexiconSum: lexiconSum(),
-		VocabularyBytes: uint32(len(vocabulary)), Scale: float32(m.scale), Temperature: float32(m.temperature),
-	}
-	_ = binary.Write(&b, binary.LittleEndian, h) // a bytes.Buffer takes all
-	b.WriteString(vocabulary)
-	for _, w := range m.weights {
-		b.WriteByte(byte(w))
-	}
-	return binary.LittleEndian.AppendUint32(b.Bytes(), crc32.ChecksumIEEE(b.Bytes()))
-}
-
 // lexiconSum identifies the lexicon, however its lines end.
 func lexiconSum() uint32 {
 	return crc32.ChecksumIEEE([]byte(strings.ReplaceAll(lexiconText, "\r", "")))

@@ -1,8 +1,11 @@
 package classify
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/binary"
 	"errors"
+	"hash/crc32"
 	"hash/fnv"
 	"math"
 	"math/rand/v2"
@@ -288,4 +291,54 @@ func portableExp(x float64) float64 {
 		sum += term
 	}
 	return math.Ldexp(sum, int(n))
+}
+
+// encode writes a model file.
+func (m *model) encode(words []string) []byte {
+	vocabulary := strings.Join(words, "\n") + "\n"
+	var b bytes.Buffer
+	b.WriteString(modelMagic)
+	h := modelHeader{
+		TableBits: tableBits, Classes: numClasses, LexiconSum: lexiconSum(),
+		VocabularyBytes: uint32(len(vocabulary)), Scale: float32(m.scale), Temperature: float32(m.temperature),
+	}
+	_ = binary.Write(&b, binary.LittleEndian, h) // a bytes.Buffer takes all
+	b.WriteString(vocabulary)
+	for _, w := range m.weights {
+		b.WriteByte(byte(w))
+	}
+	return binary.LittleEndian.AppendUint32(b.Bytes(), crc32.ChecksumIEEE(b.Bytes()))
+}
+
+// NewClassifierFrom loads a model that TrainModel made.
+func NewClassifierFrom(file []byte) (*Classifier, error) {
+	m, err := decodeModel(file)
+	if err != nil {
+		return nil, err
+	}
+	return newClassifier(m)
+}
+
+// nearTie is the gap between the two likeliest classes' probabilities under
+// which both sources are asked. Of the validation questions (see
+// docs/benchmarks-routing.md) it sends about one in forty to two sources, and
+// half of the wrongly classified ones are among them.
+const nearTie = 0.35
+
+// NearTie says that the second class is so nearly as likely that both sources should be asked.
+func (c *Classification) NearTie() bool { return c.Margin < nearTie }
+
+// classIndex gives a class's place in the model's rows, or −1.
+func classIndex(c Class) int {
+	for i, k := range classAt {
+		if k == c {
+			return i
+		}
+	}
+	return -1
+}
+
+// lexical says that a feature kind hangs on single content words.
+func lexical(kind uint8) bool {
+	return kind >= featureWord && kind <= featureLetters
 }

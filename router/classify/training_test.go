@@ -1,7 +1,8 @@
-package main
+package classify_test
 
 import (
 	"bytes"
+	"flag"
 	"io"
 	"os"
 	"path/filepath"
@@ -11,25 +12,80 @@ import (
 	"skillrouter/router/classify"
 )
 
-// TestCommittedModel proves that the committed model is what the committed
-// lines give, byte for byte.
+var (
+	update  = flag.Bool("update", false, "write the model that the lines give, and the page of its measurements")
+	measure = flag.String("measure", "", "a file of {\"query\", \"label\"} lines that TestMeasureFile measures the model on")
+)
+
+// testdata has the training lines, the grammar and the questions to measure on.
+const testdata = "testdata"
+
+// TestCommittedModel proves that the committed model is what the committed lines give, byte for byte. With -update it
+// writes the model and the page of its measurements; -v says more of these.
 func TestCommittedModel(t *testing.T) {
 	if testing.Short() {
 		t.Skip("training takes some seconds; make train-router-check does the same")
 	}
-	var out bytes.Buffer
-	if err := run(&out, "../..", "", true, false); err != nil {
-		t.Fatalf("%v\n%s", err, out.String())
+	lines, err := TrainingLines(testdata)
+	if err != nil {
+		t.Fatal(err)
+	}
+	model, report, err := classify.TrainModel(lines)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d lines, %d of them hand-made; %d words; held-out accuracy %.4f; temperature %.2f; %d bytes",
+		report.Lines, report.HandMade, report.Vocabulary, report.Accuracy, report.Temperature, len(model))
+	for _, w := range report.Wrong {
+		t.Logf("  %-11s → %-11s %s", w.Line.Class, w.Got, w.Line.Query)
+	}
+	if !*update {
+		if !bytes.Equal(modelFile(t), model) {
+			t.Error("model.bin is not what the training lines give: run make train-router")
+		}
+		return
+	}
+	c, err := classify.NewClassifierFrom(model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	measured := map[string]Measured{}
+	for _, set := range heldOut {
+		questions, err := readLabelled(filepath.Join(testdata, set.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		measured[set.file] = Measure(c, questions)
+	}
+	validation, err := Validation(testdata)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slipped := Measure(c, Slipped(validation))
+	if err := os.WriteFile("model.bin", model, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := updatePage("../../docs/benchmarks-routing.md", report, measured["validation.txt"], slipped, measured, len(model)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestMeasureFile measures the model on labelled lines of somebody's own.
+func TestMeasureFile(t *testing.T) {
+	if *measure == "" {
+		t.Skip("no file is named: -args -measure FILE")
+	}
+	if err := measureFile(t.Output(), *measure, testing.Verbose()); err != nil {
+		t.Fatal(err)
 	}
 }
 
 func TestTrainingLinesAreDeterministicAndApart(t *testing.T) {
-	const dir = "../../router/classify/testdata"
-	first, err := TrainingLines(dir)
+	first, err := TrainingLines(testdata)
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := TrainingLines(dir)
+	second, err := TrainingLines(testdata)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +99,7 @@ func TestTrainingLinesAreDeterministicAndApart(t *testing.T) {
 	}
 	measured := map[string]string{}
 	for _, set := range heldOut {
-		held, err := readLabelled(filepath.Join(dir, set.file))
+		held, err := readLabelled(filepath.Join(testdata, set.file))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package tfidf
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -304,6 +305,39 @@ func (ix *Index) checkIDs(v *view) error {
 			return fmt.Errorf("number %d is free and has a document", n)
 		}
 		taken[n] = true
+	}
+	return nil
+}
+
+// check reads the groups of a vocabulary of so many words.
+func (x *typoIndex) check(count uint32) error {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	p := &x.packed
+	if n := len(p.starts); n > 0 && (p.starts[0] != 0 || !slices.IsSorted(p.starts) || int(p.starts[n-1]) != len(p.gaps)) {
+		return errors.New("their starts do not ascend")
+	}
+	for g := range typoGroupCount {
+		last := uint64(0)
+		if len(p.starts) > 0 {
+			n := uint32(0)
+			for b := p.gaps[p.starts[g]:p.starts[g+1]]; len(b) > 0; n++ {
+				gap, width := binary.Uvarint(b)
+				if width <= 0 || gap == 0 || gap > uint64(count)-last {
+					return fmt.Errorf("group %d is out of bounds", g)
+				}
+				last, b = last+gap, b[width:]
+			}
+			if n != p.sizes[g] {
+				return fmt.Errorf("group %d has %d words, and should have %d", g, n, p.sizes[g])
+			}
+		}
+		for _, word := range x.newer[g] {
+			if uint64(word) <= last || word > count {
+				return fmt.Errorf("group %d does not ascend", g)
+			}
+			last = uint64(word)
+		}
 	}
 	return nil
 }
