@@ -39,7 +39,7 @@ const (
 	// and two or three sentences beside it are of use.
 	leastShare = 120
 	// leastItem is the least room that an item is tried in, in tokens: the shortest frames have less.
-	leastItem = 30
+	leastItem = 16
 	// mostGuards bounds the guard rules, which come before everything else: who is shown
 	// more of them reads none.
 	mostGuards = 8
@@ -86,7 +86,9 @@ type choice struct {
 	left    []LeftOut
 	kinds   map[string]bool // of the chosen
 	intro   string
-	tokens  int // of all that is chosen, with introduction and headings
+	open    string // the marks that enclose what is chosen
+	closed  string
+	tokens  int // of all that is chosen, with introduction, marks and headings
 	leftOut int
 	crowded int // of those left out, the ones without room
 }
@@ -103,7 +105,7 @@ type rated struct {
 
 // choose chooses and writes.
 func (c *choice) choose(candidates []candidate) Context {
-	c.begin()
+	c.begin(candidates)
 	guards, others := c.rate(candidates)
 	for i, g := range guards {
 		if i >= mostGuards {
@@ -131,11 +133,28 @@ func (c *choice) choose(candidates []candidate) Context {
 	return c.write()
 }
 
-// begin makes room for the introduction.
-func (c *choice) begin() {
+// begin makes room for the introduction, and for the marks: of a start twice, since messages are put between its parts.
+func (c *choice) begin(candidates []candidate) {
 	c.kinds = map[string]bool{}
-	c.intro = introOf(c.budget)
-	c.tokens, c.length = CountTokens(c.intro), utf8.RuneCountInString(c.intro)
+	var all strings.Builder
+	for i := range candidates {
+		r := &candidates[i]
+		all.WriteString(r.kind + "\n" + r.id + "\n" + r.title + "\n" + r.body + "\n")
+	}
+	mark := c.fencer.Mark(all.String())
+	c.intro, c.open, c.closed = introOf(c.budget), "<memory-"+mark+">\n", "</memory-"+mark+">\n"
+	c.spend(c.intro, c.open, c.closed)
+	if c.start {
+		c.spend(c.open, c.closed)
+	}
+}
+
+// spend takes the room of what stands around the items.
+func (c *choice) spend(parts ...string) {
+	for _, part := range parts {
+		c.tokens += CountTokens(part)
+		c.length += utf8.RuneCountInString(part)
+	}
 }
 
 // rate scores the candidates, the best first, guard rules apart. Those that
@@ -373,25 +392,36 @@ func (c *choice) write() Context {
 		return cmp.Or(slices.Index(c.order, a.kind)-slices.Index(c.order, b.kind), behind(a, b), cmp.Compare(b.score, a.score), newer, strings.Compare(a.id, b.id))
 	})
 	var text strings.Builder
-	text.WriteString(c.intro)
+	text.WriteString(c.intro + c.open)
 	kind := ""
-	for _, r := range c.chosen {
+	for i, r := range c.chosen {
 		if r.kind != kind {
 			kind = r.kind
-			if c.start && kind != router.KindGuard && len(answer.Items) > 0 && answer.Items[len(answer.Items)-1].Kind == router.KindGuard {
+			if c.start && i > 0 && answer.Rules == 0 && !inHead(kind) && inHead(c.chosen[i-1].kind) {
+				text.WriteString(c.closed)
 				answer.Rules = text.Len()
+				text.WriteString(c.open)
 			}
 			text.WriteString(c.heading(kind))
 		}
 		text.WriteString(r.block)
 		answer.Items = append(answer.Items, Item{
-			Kind: r.kind, ID: r.id, Title: safetext.Visible(r.title), Author: r.author, Trust: r.trust, Score: r.score, Tokens: r.tokens, Date: r.date, Cut: r.cut, Gone: r.gone,
+			Kind: r.kind, ID: r.id, Handle: r.handle, Title: safetext.Visible(r.title), Author: r.author, Trust: r.trust, Score: r.score, Tokens: r.tokens, Date: r.date, Cut: r.cut, Gone: r.gone,
 		})
 	}
-	if c.start && kind == router.KindGuard {
-		answer.Rules = text.Len()
+	text.WriteString(c.closed)
+	answer.Tokens = c.tokens
+	if c.start && answer.Rules == 0 { // the second pair of marks was not needed
+		answer.Tokens -= CountTokens(c.open) + CountTokens(c.closed)
+		if inHead(kind) {
+			answer.Rules = text.Len()
+		}
 	}
 	answer.Text = text.String()
-	answer.Tokens = c.tokens
 	return answer
+}
+
+// inHead tells whether a kind stands in the first part of a start, before messages.
+func inHead(kind string) bool {
+	return kind == router.KindGuard || kind == router.KindEpisode || kind == router.KindIncident
 }

@@ -53,8 +53,8 @@ type Context struct {
 	Tokens    int    `json:"tokens"` // of Text, counted; never more than the budget
 	Budget    int    `json:"budget"`
 	Tokenizer string `json:"tokenizer"`
-	// Rules is where in Text the rules end that a start begins with, in bytes, so
-	// that other things can be put behind them; 0: there are none.
+	// Rules is where in Text the first part of a start ends, in bytes: rules, decisions and what fails here. Other
+	// things can be put behind it; 0: there is none.
 	Rules   int       `json:"rules,omitempty"`
 	Items   []Item    `json:"items"` // in the order of Text
 	LeftOut []LeftOut `json:"left_out"`
@@ -66,6 +66,7 @@ type Context struct {
 type Item struct {
 	Kind   string    `json:"kind"` // guard, principle, pattern, lesson, knowledge, fact, episode, procedure, task, session
 	ID     string    `json:"id"`
+	Handle string    `json:"handle,omitempty"` // the short name by which the text tells of it, which show takes
 	Title  string    `json:"title,omitempty"`
 	Author string    `json:"author"`
 	Trust  string    `json:"trust"`

@@ -190,8 +190,8 @@ func check(t interface{ Errorf(string, ...any) }, c contexts.Context) {
 	if (c.Text == "") != (len(c.Items) == 0) {
 		t.Errorf("%d items in %q", len(c.Items), c.Text)
 	}
-	if open, closed := strings.Count(c.Text, "\n<memory-"), strings.Count(c.Text, "\n</memory-"); open != len(c.Items) || closed != open {
-		t.Errorf("%d items, %d opening and %d closing marks:\n%s", len(c.Items), open, closed, c.Text)
+	if open, closed := strings.Count(c.Text, "\n<memory-"), strings.Count(c.Text, "\n</memory-"); closed != open || open > 2 || (open == 0) != (c.Text == "") {
+		t.Errorf("%d opening and %d closing marks:\n%s", open, closed, c.Text)
 	}
 	for _, item := range c.Items {
 		if item.Score <= 0 || item.Score > 1 || item.Tokens <= 0 {
@@ -202,6 +202,11 @@ func check(t interface{ Errorf(string, ...any) }, c contexts.Context) {
 
 func entry(id, title, content string) knowledge.Knowledge {
 	return knowledge.Knowledge{ID: id, Title: title, Content: content, Author: "alice", Trust: learning.TrustAgent, UpdatedAt: now}
+}
+
+func numbered(number int64, e knowledge.Knowledge) knowledge.Knowledge {
+	e.Number = number
+	return e
 }
 
 func reasonOf(c contexts.Context, id string) string {
@@ -269,8 +274,8 @@ func TestRefuses(t *testing.T) {
 func TestOrderAndAttribution(t *testing.T) {
 	s := &stock{
 		rules:     []guard.Rule{{ID: "rule-1", Title: "Never deploy the payment gateway on Friday", WhyBad: "Nobody is there.", Alternatives: []string{"Deploy on Monday"}, Confidence: 0.9}},
-		knowledge: []knowledge.Knowledge{entry("k1", "Deploying the payment gateway", "The pipeline takes ten minutes.")},
-		facts:     []fact.Fact{{Persona: "default", Key: "payment.gateway.url", Value: []byte(`"https://pay.example"`), Trust: learning.TrustAgent, CachedAt: now}},
+		knowledge: []knowledge.Knowledge{numbered(7, entry("k1", "Deploying the payment gateway", "The pipeline takes ten minutes."))},
+		facts:     []fact.Fact{{Persona: "default", Key: "payment.gateway.url", Version: 32, Value: []byte(`"https://pay.example"`), Trust: learning.TrustAgent, CachedAt: now}},
 		episodes:  []episode.Episode{{ID: "e1", AgentID: "bob", Title: "Payment gateway deploy failed", Content: "The certificate had expired.", Importance: 0.8, CreatedAt: now.Add(-48 * time.Hour)}},
 		tasks:     []operational.Task{{ID: "t1", Number: 7, Title: "Renew certificates", AgentID: "carol", Status: operational.TaskClaimed, UpdatedAt: now}},
 	}
@@ -284,8 +289,8 @@ func TestOrderAndAttribution(t *testing.T) {
 		t.Errorf("%s\n%+v", got, c.LeftOut)
 	}
 	for _, want := range []string{
-		"\n## Do not\n<memory-", " guard builtin>\nrule-1 by skillrouter\nNever deploy", "Instead: Deploy on Monday",
-		" knowledge 2026-11-20 agent>\nk1 by alice\nDeploying", " episode 2026-11-18 agent>\ne1 by bob\n", " task 2026-11-20 agent>\nt1 by unknown\n#7 Renew certificates", " fact 2026-11-20 agent>\npayment.gateway.url by unknown\n\"https://pay.example\"\n",
+		"\n## Do not\n- router Never deploy", "\n  Instead: Deploy on Monday", "\nk7 agent 2026-11-20 Deploying", "\n- agent 2026-11-18 Payment",
+		"\n- agent 2026-11-20 #7 Renew certificates", "\nf10 agent 2026-11-20 payment.gateway.url = \"https://pay.example\"\n",
 	} {
 		if !strings.Contains(c.Text, want) {
 			t.Errorf("%q is not in\n%s", want, c.Text)
@@ -333,7 +338,7 @@ func TestLeavesOut(t *testing.T) {
 		t.Errorf("%d left out: %+v", c.LeftOutCount, c.LeftOut)
 	}
 	request.IncludeUntrusted = true
-	if c := s.build(t, request); reasonOf(c, "imported") != "" || !strings.Contains(c.Text, "UNTRUSTED: imported>\nimported by alice\n") {
+	if c := s.build(t, request); reasonOf(c, "imported") != "" || !strings.Contains(c.Text, "- UNTRUSTED import 2026-11-20 Rotate") {
 		t.Errorf("%s", c.Text)
 	}
 }
@@ -380,7 +385,7 @@ func TestHostile(t *testing.T) {
 					}
 				}
 				lower := strings.ToLower(c.Text)
-				if got := strings.Count(lower, "<memory-") + strings.Count(lower, "</memory-"); budget > 200 && got != 2*len(c.Items)+1 || budget <= 200 && got != 2*len(c.Items) {
+				if got := strings.Count(lower, "<memory-") + strings.Count(lower, "</memory-"); got != 2*min(len(c.Items), 1) {
 					t.Errorf("%d marks:\n%.500s", got, c.Text)
 				}
 			}

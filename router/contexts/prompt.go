@@ -88,7 +88,7 @@ func frequencies(stems []string, stores []router.Frequencies) []int {
 
 // choosePrompt chooses what belongs to a prompt: mostly nothing.
 func (c *choice) choosePrompt(asked asking, candidates []candidate) Context {
-	c.begin()
+	c.begin(candidates)
 	s := subject.Known()
 	var fitting []*rated
 	for _, r := range once(candidates) {

@@ -80,6 +80,7 @@ func (r *Request) nominated() int {
 // candidate is something that may come into the context.
 type candidate struct {
 	kind, id, title, body, author, trust string
+	handle                               string // empty: it has none
 	project                              string
 	date                                 time.Time
 	confidence                           float64  // 0 to 1
@@ -172,6 +173,7 @@ func (s Sources) guards(ctx context.Context, r Request) (f gathered, err error) 
 				}
 				return f, err
 			}
+			c.handle = router.HandleOf(router.KindLesson, lesson.Number)
 			c.author, c.trust, c.date, c.project, c.vouched = lesson.SourceAgent, string(lesson.Trust), lesson.LastOccurred, lesson.Project, lesson.Vouched()
 		case rule.PatternID != "":
 			// Only a captain's confirmation makes a pattern a rule.
@@ -191,7 +193,7 @@ func (s Sources) lessons(ctx context.Context, r Request) (f gathered, err error)
 			continue
 		}
 		f.candidates = append(f.candidates, candidate{
-			kind: lessonKind(l.Level), id: l.ID, title: l.Title, author: l.SourceAgent, trust: string(l.Trust), project: l.Project,
+			kind: lessonKind(l.Level), id: l.ID, handle: router.HandleOf(router.KindLesson, l.Number), title: l.Title, author: l.SourceAgent, trust: string(l.Trust), project: l.Project,
 			date: l.LastOccurred, confidence: l.Confidence, least: meant(hit.Why), vouched: l.Vouched(),
 			body: lines("", l.Context, "Done: ", l.Action, "Outcome: ", l.Outcome, "Cause: ", l.RootCause, "Solution: ", l.Solution,
 				"Instead: ", strings.Join(l.Alternatives, "; "), "", l.Body),
@@ -223,7 +225,7 @@ func (s Sources) knowledge(project string) func(context.Context, Request) (gathe
 		f.corrected = results.Corrected
 		for _, hit := range results.Results {
 			f.candidates = append(f.candidates, candidate{
-				kind: router.KindKnowledge, id: hit.ID, title: hit.Title, body: hit.Content, author: hit.Author, trust: string(hit.Trust), project: hit.Project,
+				kind: router.KindKnowledge, id: hit.ID, handle: router.HandleOf(router.KindKnowledge, hit.Number), title: hit.Title, body: hit.Content, author: hit.Author, trust: string(hit.Trust), project: hit.Project,
 				date: hit.UpdatedAt, confidence: knowledgeConfidence, least: meant(hit.Why), superseded: hit.SupersededBy,
 			})
 		}
@@ -242,7 +244,7 @@ func (s Sources) facts(ctx context.Context, r Request) (f gathered, err error) {
 
 func factCandidate(f *fact.Fact) candidate {
 	return candidate{
-		kind: router.KindFact, id: f.Key, title: f.Key, body: string(f.Value), author: f.Author, trust: string(f.Trust),
+		kind: router.KindFact, id: f.Key, handle: router.HandleOf(router.KindFact, f.Version), title: f.Key, body: string(f.Value), author: f.Author, trust: string(f.Trust),
 		date: f.CachedAt, confidence: factConfidence, facts: f.Persona, uses: f.AccessCount,
 	}
 }
@@ -254,7 +256,7 @@ func nominations(memory kind.Memory) func(context.Context, Request) (gathered, e
 		f.corrected = found.Corrected
 		for _, h := range found.Hits {
 			f.candidates = append(f.candidates, candidate{
-				kind: memory.Name, id: h.ID, title: h.Title, body: h.Text, author: h.Author, trust: h.Trust, project: h.Project, date: h.At,
+				kind: memory.Name, id: h.ID, handle: router.HandleOf(memory.Name, h.Number), title: h.Title, body: h.Text, author: h.Author, trust: h.Trust, project: h.Project, date: h.At,
 				confidence: h.Confidence, least: meant(h.Why),
 			})
 		}
@@ -271,7 +273,7 @@ func (s Sources) episodes(project string) func(context.Context, Request) (gather
 				continue // that something failed once is no answer, and how a session went is told at the next one's start
 			}
 			f.candidates = append(f.candidates, candidate{
-				kind: router.KindEpisode, id: hit.ID, title: hit.Title, body: hit.Content, author: hit.AgentID, trust: router.TrustAgent, project: hit.Project,
+				kind: router.KindEpisode, id: hit.ID, handle: router.HandleOf(router.KindEpisode, hit.Number), title: hit.Title, body: hit.Content, author: hit.AgentID, trust: router.TrustAgent, project: hit.Project,
 				date: hit.CreatedAt, confidence: hit.Importance, least: meant(hit.Why),
 			})
 		}

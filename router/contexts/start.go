@@ -50,7 +50,7 @@ const (
 // startOrder is the order of the sections at a start: what must not be done, where
 // the last session stopped, and then what is known.
 var startOrder = []string{
-	router.KindGuard, router.KindIncident, router.KindSession, router.KindTask, router.KindEpisode, router.KindKnowledge, router.KindFact,
+	router.KindGuard, router.KindEpisode, router.KindIncident, router.KindSession, router.KindTask, router.KindKnowledge, router.KindFact,
 	router.KindPrinciple, router.KindPattern, router.KindLesson, router.KindProcedure,
 }
 
@@ -132,7 +132,7 @@ func (s Sources) brief(ctx context.Context, r Request) (f gathered, err error) {
 
 func lessonCandidate(l *lesson.Lesson) candidate {
 	return candidate{
-		kind: lessonKind(l.Level), id: l.ID, title: l.Title, author: l.SourceAgent, trust: string(l.Trust), project: l.Project,
+		kind: lessonKind(l.Level), id: l.ID, handle: router.HandleOf(router.KindLesson, l.Number), title: l.Title, author: l.SourceAgent, trust: string(l.Trust), project: l.Project,
 		date: l.LastOccurred, confidence: l.Confidence, uses: l.Occurrences, vouched: l.Vouched(),
 		body: lines("", l.Context, "Done: ", l.Action, "Outcome: ", l.Outcome, "Cause: ", l.RootCause, "Solution: ", l.Solution,
 			"Instead: ", strings.Join(l.Alternatives, "; "), "", l.Body),
@@ -144,7 +144,7 @@ func (s Sources) decisions(ctx context.Context, r Request) (f gathered, err erro
 	found, err := s.Episodes.Recent(ctx, episode.Filter{Persona: r.Persona, Project: r.Project, EventType: episode.EventDecision, Limit: startPage})
 	for _, e := range found {
 		f.candidates = append(f.candidates, candidate{
-			kind: router.KindEpisode, id: e.ID, title: e.Title, body: e.Content, author: e.AgentID, trust: router.TrustAgent, project: e.Project,
+			kind: router.KindEpisode, id: e.ID, handle: router.HandleOf(router.KindEpisode, e.Number), title: e.Title, body: e.Content, author: e.AgentID, trust: router.TrustAgent, project: e.Project,
 			date: e.CreatedAt, confidence: e.Importance,
 		})
 	}
@@ -158,7 +158,7 @@ func (s Sources) startKnowledge(ctx context.Context, r Request) (f gathered, err
 	})
 	for _, e := range found {
 		f.candidates = append(f.candidates, candidate{
-			kind: router.KindKnowledge, id: e.ID, title: e.Title, body: e.Content, author: e.Author, trust: string(e.Trust), project: e.Project,
+			kind: router.KindKnowledge, id: e.ID, handle: router.HandleOf(router.KindKnowledge, e.Number), title: e.Title, body: e.Content, author: e.Author, trust: string(e.Trust), project: e.Project,
 			date: e.UpdatedAt, confidence: knowledgeConfidence, uses: e.UseCount, superseded: e.SupersededBy,
 		})
 	}
@@ -259,7 +259,7 @@ func openEnds(h *operational.Handover) string {
 
 // chooseStart chooses by the order of the sections, and within one by use and freshness.
 func (c *choice) chooseStart(candidates []candidate) Context {
-	c.begin()
+	c.begin(candidates)
 	all := slices.DeleteFunc(once(candidates), c.distrusted)
 	for _, r := range all {
 		r.score = startWorth(&r.candidate, c.at, c.project)

@@ -86,7 +86,7 @@ var aStart = contexts.Request{Start: true, Budget: 2500, Characters: 9500, Proje
 
 func TestStart(t *testing.T) {
 	c := teamMemory().build(t, aStart)
-	want := []string{"never", "never-all", "never-low", "s1", "t7", "decided", "pnpm", "port-new", "style", "shop.stage", "principle", "lesson"}
+	want := []string{"never", "never-all", "never-low", "decided", "s1", "t7", "pnpm", "port-new", "style", "shop.stage", "principle", "lesson"}
 	got := ids(c)
 	// Decisions and entries are told by use and freshness, each within its section.
 	slices.Sort(got[6:9])
@@ -98,7 +98,7 @@ func TestStart(t *testing.T) {
 			t.Errorf("%s is left out for %q, not for %q", id, got, reason)
 		}
 	}
-	for _, phrase := range []string{"2026-11-19", "by claude-code:amber-fox", "Open task: #7 Mend the cart", "## Decisions\n", "## The last session\n", "Instead: ask first"} {
+	for _, phrase := range []string{"- agent 2026-11-19 ", "Open task: #7 Mend the cart", "## Decisions\n", "## The last session\n", "Instead: ask first"} {
 		if !strings.Contains(c.Text, phrase) {
 			t.Errorf("it does not say %q:\n%s", phrase, c.Text)
 		}

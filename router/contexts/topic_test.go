@@ -101,20 +101,20 @@ func TestSmallBudgets(t *testing.T) {
 		if budget >= 58 && len(c.Items) != 1 { // how many tokens a mark has hangs on its digits
 			t.Errorf("of %d tokens nothing is there: %+v", budget, c.LeftOut)
 		}
-		if budget >= 85 && !strings.Contains(c.Text, "\nThe agent is not in the group docker.") {
+		if budget >= 85 && !strings.Contains(c.Text, "\n  The agent is not in the group docker.") {
 			t.Errorf("of %d tokens not a sentence is there:\n%s", budget, c.Text)
 		}
 		if budget == contexts.MinBudget {
 			t.Log(c.Text)
 		}
-		if budget >= 115 && !strings.Contains(c.Text, "agent cut>\n"+id+" by CLAUDE_CODE\nDocker socket permission denied\nThe agent is not in the group docker.") {
+		if budget >= 115 && !strings.Contains(c.Text, "- agent 2026-11-20 Docker socket permission denied\n  The agent is not in the group docker.") {
 			t.Errorf("of %d tokens:\n%s", budget, c.Text)
 		}
 	}
 	s.lessons = nil
 	s.facts = []fact.Fact{{Persona: "default", Key: "docker.socket.group", Value: []byte(`"docker"`), Trust: learning.TrustAgent, Author: "ops", CachedAt: now}}
 	c := s.build(t, contexts.Request{Task: "docker socket permission", Budget: contexts.MinBudget})
-	if len(c.Items) != 1 || !strings.Contains(c.Text, "docker.socket.group by ops\n\"docker\"\n") {
+	if len(c.Items) != 1 || !strings.Contains(c.Text, "- agent 2026-11-20 docker.socket.group = \"docker\"\n") {
 		t.Errorf("%+v\n%s", c, c.Text)
 	}
 }

@@ -232,6 +232,7 @@ type Found struct {
 // Hit is a row that fits.
 type Hit struct {
 	ID       string // of a fact its key, of a procedure its name
+	Number   int64  // of the row; 0: it is not known
 	Title    string
 	Text     string
 	Category string
