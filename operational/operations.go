@@ -18,7 +18,7 @@ var Operations = struct{ Tasks, Recon, Reminders, Escalations, Tokens operation.
 		operation.Post("/{id}/fail", "End it with its error", TaskService.Fail).Named(aTask),
 		operation.Post("/{id}/release", "Give it back for another to claim", TaskService.Release).Named(aTask),
 		operation.Post("/{id}/cancel", "End it, because it is not wanted any more", TaskService.Cancel).Named(aTask),
-		operation.Post("/{id}/reassign", "Hand it to an agent, whoever holds it; for the Captain", TaskService.Reassign).Named(aTask),
+		operation.Post("/{id}/reassign", "Hand it to an agent, whoever holds it; for the Captain", TaskService.Reassign).Named(aTask).Needs("captain"),
 	),
 	Recon: operation.Of("recon", "/api/recon",
 		operation.Post("/environments", "Add an environment, or change the one of that name", ReconService.StoreEnvironment),
@@ -56,11 +56,11 @@ var Operations = struct{ Tasks, Recon, Reminders, Escalations, Tokens operation.
 		operation.Post("/{id}/dismiss", "Say that it is no matter for its agent; it is never raised again for this reason", EscalationService.Dismiss),
 	),
 	Tokens: operation.With(
-		operation.Of("tokens", "/api/whoami", operation.Get("", "Who is calling, by the token, and with which rights", TokenService.Self)),
+		operation.Of("tokens", "/api/whoami", operation.Get("", "Who is calling, by the token, and with which rights", TokenService.Self).Keeps()),
 		operation.Of("tokens", "/api/tokens",
-			operation.Post("", "Issue a token; its secret is shown in this answer and never again", TokenService.Issue).Makes(),
+			operation.Post("", "Issue a token; its secret is shown in this answer and never again", TokenService.Issue).Makes().Needs("admin"),
 			operation.Get("", "List tokens, without their secrets, the latest first", TokenService.List).Holds("tokens"),
-			operation.Delete("/{id}", "Revoke a token, at once and for good", TokenService.Revoke),
+			operation.Delete("/{id}", "Revoke a token, at once and for good", TokenService.Revoke).Needs("admin"),
 		),
 	),
 }

@@ -5,7 +5,7 @@ import "skillrouter/internal/operation"
 // Operations is how the methods of each service here are called from outside.
 var Operations = struct{ Router, Memory, Introspection operation.List }{
 	Router: operation.Of("router", "/query",
-		operation.Post("", "Ask a question in plain words; every memory and the team's state are asked", Service.Ask)),
+		operation.Post("", "Ask a question in plain words; every memory and the team's state are asked", Service.Ask).Needs("read").Keeps()),
 	Memory: operation.Of("memory", "",
 		operation.Get("/agent/{name}/memory", "What an agent should know: its own lessons, its domain's, those that fit its work, and those for everybody", MemoryService.Memory).
 			Named("The agent's id"),
@@ -16,6 +16,7 @@ var Operations = struct{ Router, Memory, Introspection operation.List }{
 		operation.Get("/categories", "The categories of what a persona and the team remember, with counts", IntrospectionService.Categories).Takes("persona"),
 		operation.Get("/stats", "How much is remembered, by type and persona, and how large the databases are", IntrospectionService.Stats).Takes("persona"),
 		operation.Get("/ids", "The ids that begin or end so, the newest first", IntrospectionService.IDs),
-		operation.Post("/clear", "Delete what a persona remembers, of one type, one category, or all; without confirm, say what would be deleted", IntrospectionService.Clear),
+		// Without confirm it deletes nothing, so that whoever reads may ask.
+		operation.Post("/clear", "Delete what a persona remembers, of one type, one category, or all; without confirm, say what would be deleted", IntrospectionService.Clear).Needs("read"),
 	),
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	operations "skillrouter/internal/operation"
+	"skillrouter/internal/principal"
 	"skillrouter/router/httpapi"
 )
 
@@ -80,5 +82,47 @@ func TestCrowdedBodies(t *testing.T) {
 	_, answer := s.do(admin, http.MethodPost, "/api/incidents/learn", `{"session_id":"s","steps":[`+strings.Repeat("{},", 9_000)+`{}]}`, nil)
 	if n := bytes.Count([]byte(answer), []byte(`"field":"steps[`)); n < 90 || n > 101 || !strings.Contains(answer, `steps[0].`) || strings.Contains(answer, `steps[200]`) {
 		t.Errorf("a list of 9,001 wrong rows: %d faults: %.300s", n, answer)
+	}
+}
+
+// TestServicesAskForRights opens the door: no entry of an operation says which scope it needs. Whoever may not make a call is refused by the
+// service just the same, so that what an entry says early is what its service says late.
+func TestServicesAskForRights(t *testing.T) {
+	if testing.Short() {
+		t.Skip("makes a thousand calls, one after the other")
+	}
+	for _, op := range operations.All() { // no test of this package runs beside one that is not parallel
+		defer func(scope string) { op.Scope = scope }(op.Scope)
+		if op.Scope != "" && !slices.Contains(principal.Scopes(), principal.Scope(op.Scope)) {
+			t.Errorf("%s %s needs %q, which is no scope", op.Verb, op.Path, op.Scope)
+		}
+		op.Scope = string(principal.ScopeRead)
+	}
+	s := serve(t)
+	s.issue()
+	s.world()
+	asked := 0
+	s.eachRoute(func(route httpapi.Route, calls []access) {
+		if route.Method == http.MethodGet || strings.HasPrefix(route.Path, "/ui/") {
+			return
+		}
+		for _, call := range calls {
+			if call.public {
+				continue
+			}
+			call = s.sample(call)
+			for _, who := range []string{reader1, agentB} {
+				if slices.Contains(call.may, who) {
+					continue
+				}
+				asked++
+				if status, answer := s.do(who, route.Method, call.path, call.body, nil); status != http.StatusForbidden && !(call.hidden && status == http.StatusNotFound) {
+					t.Errorf("%s %s as %s is not refused by its service: %d %.200s", route.Method, call.path, who, status, answer)
+				}
+			}
+		}
+	})
+	if asked < 150 {
+		t.Errorf("only %d calls were made", asked)
 	}
 }

@@ -115,7 +115,7 @@ func provePerson(ctx context.Context, data string, ask func(ctx context.Context)
 	}
 	passphrase, err := ask(ctx)
 	if err == nil {
-		_, err = persons.SignIn(ctx, person.PersonDraft{Passphrase: passphrase})
+		_, err = persons.SignIn(principal.With(ctx, principal.System()), person.PersonDraft{Passphrase: passphrase})
 	}
 	return err
 }

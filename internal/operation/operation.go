@@ -23,6 +23,8 @@ type Op struct {
 	Member   string // of the answer, which holds what the method returns; empty: the answer is that itself
 	Argument string // the name of a text or number that the method takes and that stands in no path
 	Required bool   // it must be given
+	Scope    string // the scope that a caller's token needs, before its body is read; empty: "read" for a GET, else "agent"
+	Walled   bool   // see Keeps
 
 	madeIf   reflect.Value // a function of what the method returns, see MakesIf
 	standsIn string        // the id that is meant where a caller of the client says none
@@ -80,13 +82,15 @@ func With(lists ...List) List { return slices.Concat(lists...) }
 
 // Find is the operation that a method of a service is, such as fact.Service.Recall. One that is none is a mistake of this program.
 func Find(method any) *Op {
-	key := keyOf(reflect.ValueOf(method))
-	op := byMethod()[key]
+	op := Known(method)
 	if op == nil {
-		panic(key + " is no operation")
+		panic(keyOf(reflect.ValueOf(method)) + " is no operation")
 	}
 	return op
 }
+
+// Known is the same for a method that may be none; nil: it is none.
+func Known(method any) *Op { return byMethod()[keyOf(reflect.ValueOf(method))] }
 
 // keyOf names a method expression, as its package, its interface and its name.
 func keyOf(method reflect.Value) string { return runtime.FuncForPC(method.Pointer()).Name() }
@@ -156,6 +160,20 @@ func (op *Op) Shaped(member string) *Op {
 // Takes names the text or number that the method takes: a parameter of the query, or the one member of the body. A name that ends in "!" must be given.
 func (op *Op) Takes(name string) *Op {
 	op.Argument, op.Required = strings.CutSuffix(name, "!")
+	return op
+}
+
+// Needs says which scope a caller's token needs, where that is not as usual. Services ask again, for what only they know.
+func (op *Op) Needs(scope string) *Op {
+	op.Scope = scope
+	return op
+}
+
+// Keeps says that the operation keeps to the projects of a token that is bound to some: nothing that it answers shows or
+// counts what is of another project, or of none, and what it writes is of the token's. All others are refused to such a
+// token, so that an operation that joins shows it nothing.
+func (op *Op) Keeps() *Op {
+	op.Walled = true
 	return op
 }
 

@@ -10,7 +10,7 @@ var Operations = operation.Of("facts", "/api/facts",
 	operation.Patch(one, "Change the fields that are sent, and let the time to live begin anew", Service.Update),
 	operation.Get(one, "The fact under a key; the access is counted", Service.Recall),
 	operation.Delete(one, "Delete a fact", Service.Forget),
-	operation.Post("/search", "The facts of a persona whose category and key fit, by key", Service.Search),
+	operation.Post("/search", "The facts of a persona whose category and key fit, by key", Service.Search).Needs("read"),
 	operation.Get("/categories", "The categories of a persona's facts", Service.Categories).Takes("persona").Holds("categories"),
 	operation.Get("/stats", "How many facts each persona has, and what readers found since the start", Service.Stats),
 )

@@ -12,9 +12,9 @@ var Operations = struct{ Incidents, Consolidation operation.List }{
 		operation.Get("/brief", "What fails again and again, and what works: five lines", Service.Brief),
 		operation.Get("/sources", "The files that were read, and how far", Service.Sources),
 		operation.Post("/learn", "Learn from steps of a session; those that are known change nothing", Service.Learn).UpTo(maxSteps),
-		operation.Post("/answer", "What worked when the same failed before", Service.Answer),
+		operation.Post("/answer", "What worked when the same failed before", Service.Answer).Needs("read"),
 		operation.Post("/accept", "Let incidents warn before a command, or take that back", Service.Accept),
-		operation.Post("/forget", "Delete what was learned of a project", Service.Forget).Takes("project"),
+		operation.Post("/forget", "Delete what was learned of a project", Service.Forget).Takes("project").Needs("captain"),
 	),
 	Consolidation: operation.With(
 		operation.Of("consolidation", "/api/consolidations",

@@ -16,10 +16,10 @@ type Lister interface {
 // Operations is how the methods of a Service and a Lister are called from outside.
 var Operations = operation.Of("knowledge", "/api/knowledge",
 	operation.Post("", "Store what was learned; 200 if it was there already or an entry with the id was updated", Service.Store).
-		MakesIf(func(s Stored) bool { return !s.Duplicate && !s.Updated }),
-	operation.Post("/search", "Find what fits a question, best first", Service.Search),
-	operation.Get("", "List entries, the newest first", Lister.List),
-	operation.Get("/{id}", "One entry", Service.Entry).Named(anEntry),
-	operation.Put("/{id}", "Change the fields that are sent", Service.Update).Named(anEntry),
-	operation.Delete("/{id}", "Delete an entry", Service.Delete).Named(anEntry),
+		MakesIf(func(s Stored) bool { return !s.Duplicate && !s.Updated }).Keeps(),
+	operation.Post("/search", "Find what fits a question, best first", Service.Search).Needs("read").Keeps(),
+	operation.Get("", "List entries, the newest first", Lister.List).Keeps(),
+	operation.Get("/{id}", "One entry", Service.Entry).Named(anEntry).Keeps(),
+	operation.Put("/{id}", "Change the fields that are sent", Service.Update).Named(anEntry).Keeps(),
+	operation.Delete("/{id}", "Delete an entry", Service.Delete).Named(anEntry).Keeps(),
 )

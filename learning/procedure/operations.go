@@ -6,7 +6,7 @@ import "skillrouter/internal/operation"
 var Operations = operation.With(
 	operation.Of("procedures", "/api/procedures",
 		operation.Get("", "A persona's procedures, by name", Service.List),
-		operation.Post("/search", "The procedures that fit a need in plain words, best first", Service.Search),
+		operation.Post("/search", "The procedures that fit a need in plain words, best first", Service.Search).Needs("read"),
 		operation.Get("/problems", "The files that hold no procedure, and why, with the line", Service.Problems).Holds("problems"),
 		operation.Get("/stats", "How many procedures each persona has, and how many runs there are", Service.Stats),
 		operation.Get("/{persona}/{name}", "A procedure with the figures of its steps", Service.Procedure),

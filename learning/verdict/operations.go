@@ -10,7 +10,7 @@ var Operations = operation.With(
 		operation.Delete("", "Take back what was learned of the entry: one's own voices, or as a captain all", Service.Unlearn),
 	),
 	operation.Of("gaps", "/api/gaps",
-		operation.Get("", "Questions that found nothing", Service.Gaps),
-		operation.Delete("/{id}", "Forget the question until it is asked again", Service.Dismiss),
+		operation.Get("", "Questions that found nothing", Service.Gaps).Keeps(),
+		operation.Delete("/{id}", "Forget the question until it is asked again", Service.Dismiss).Keeps(),
 	),
 )

@@ -266,7 +266,11 @@ func (p *Persons) AllowStops(ctx context.Context, draft StopsDraft) (PassphraseS
 
 // SignIn implements PersonService.
 func (p *Persons) SignIn(ctx context.Context, draft PersonDraft) (PersonSession, error) {
-	return p.Begin(ctx, source(principal.Of(ctx)), draft.Passphrase, PersonFor)
+	caller := principal.Of(ctx)
+	if err := caller.Need(principal.ScopeAgent); err != nil {
+		return PersonSession{}, err
+	}
+	return p.Begin(ctx, source(caller), draft.Passphrase, PersonFor)
 }
 
 // source is whose allowance an attempt is taken from.

@@ -4,4 +4,4 @@ import "skillrouter/internal/operation"
 
 // Operations is how the methods of a Service are called from outside.
 var Operations = operation.Of("context", "/api/context",
-	operation.Post("", "What an agent should know for a task, within a budget of tokens, ready to be put before a model", Service.Build))
+	operation.Post("", "What an agent should know for a task, within a budget of tokens, ready to be put before a model", Service.Build).Needs("read").Keeps())

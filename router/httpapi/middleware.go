@@ -234,7 +234,7 @@ func (s *Server) authenticate(c *gin.Context) {
 		err = errs.Errorf(errs.Forbidden, "a passphrase is sent over TLS or from this machine only, and this came over plain HTTP: see docs/tls.md")
 	}
 	if err == nil && !s.isWeb(c) { // the dashboard has pages of its own for it
-		err = walled(c, caller)
+		err = s.walled(c, caller)
 	}
 	if err != nil {
 		abort(c, s.fail(ctx, err))

@@ -144,6 +144,7 @@ type Server struct {
 	hot        map[string]func(*gin.Context) bool // short cuts by path; see registerHot
 	describing []func(*huma.OpenAPI)              // what the document is made of
 	web        map[string]bool                    // the dashboard's routes: method, space, path
+	needs      func() map[string]access           // by method, space, path; made when it is first asked for
 }
 
 // New mounts the services.
@@ -170,7 +171,7 @@ func New(services Services, options Options) *Server {
 	e.NoMethod(func(c *gin.Context) {
 		abort(c, refusal(http.StatusMethodNotAllowed, errs.Invalid, c.Request.Method+" is not allowed on this path"))
 	})
-	s.document = sync.OnceValue(s.makeDocument)
+	s.document, s.needs = sync.OnceValue(s.makeDocument), sync.OnceValue(accessOf)
 	s.routes()
 	return s
 }

@@ -89,7 +89,7 @@ type taskContext struct {
 // is answered as it was built: it is fenced already, and within the budget.
 func contextTools() []tool {
 	return []tool{{
-		name: "build_context", title: "Build the context of a task", set: ToolsetOperations, former: formerContext, effect: reads, holds: "text tokens items left_out",
+		name: "build_context", title: "Build the context of a task", set: ToolsetOperations, former: formerContext, effect: reads, walled: true, holds: "text tokens items left_out",
 		description: "All that is known for a task, from every memory, within a budget of tokens: rules first, then lessons, knowledge, facts, procedures, episodes, open tasks.",
 		does:        (*Server).buildContext, takes: "task! start budget! project persona include_untrusted",
 		about: words{

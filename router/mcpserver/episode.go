@@ -62,7 +62,7 @@ func episodeTools() []tool {
 	limit := upTo(learning.MaxLimit, learning.DefaultEpisodeLimit)
 	return []tool{
 		{
-			name: "record_episode", title: "Record an episode", effect: adds, holds: "episode_id",
+			name: "record_episode", title: "Record an episode", effect: adds, walled: true, holds: "episode_id",
 			description: "Log what happened, for you and others to go on from.",
 			does:        (*Server).recordEpisode, takes: "event_type! title! content! project importance session_id",
 			about: words{
@@ -74,7 +74,7 @@ func episodeTools() []tool {
 			},
 		},
 		{
-			name: "get_recent_episodes", title: "Recent episodes", effect: reads, as: "episodes",
+			name: "get_recent_episodes", title: "Recent episodes", effect: reads, walled: true, as: "episodes",
 			description: "What happened last, newest first: your current session, or what was before.",
 			does:        (*Server).recentEpisodes, takes: "session_id agent_id limit",
 			about: words{"session_id": `A session, or "*" for all`, "limit": limit},
@@ -86,7 +86,7 @@ func episodeTools() []tool {
 			},
 		},
 		{
-			name: "search_episodes", title: "Search episodes", effect: reads, holds: "results",
+			name: "search_episodes", title: "Search episodes", effect: reads, walled: true, holds: "results",
 			description: "Find past situations; without query, the latest.",
 			does:        (*Server).searchEpisodes, takes: "query event_type date_range persona project agent_id limit explain",
 			about: words{"event_type": "Or an event's name", "date_range": "7d, or two dates", "persona": "", "limit": limit},

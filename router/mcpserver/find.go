@@ -65,12 +65,12 @@ func (s *Server) addFindTools() {
 		return
 	}
 	s.add(tool{
-		name: findTools, title: "Find tools", effect: reads, holds: "tools",
+		name: findTools, title: "Find tools", effect: reads, walled: true, holds: "tools",
 		description: "Search further tools: facts, procedures, reminders, team tasks, scans, admin, more.",
 		does:        (*Server).findTools, takes: "query! enable limit",
 	})
 	s.add(tool{
-		name: callTool, title: "Call a found tool", effect: steers, readable: true,
+		name: callTool, title: "Call a found tool", effect: steers, readable: true, walled: true, // what is called says itself
 		description: "Call a tool of find_tools.",
 		does:        (*Server).callFound, takes: "name! arguments",
 	})

@@ -24,7 +24,7 @@ type checkedAction struct {
 func guardTools() []tool {
 	return append([]tool{
 		{
-			name: "check_before_action", title: "Check before an action", effect: reads, holds: "decision",
+			name: "check_before_action", title: "Check before an action", effect: reads, walled: true, holds: "decision",
 			description: "Whether the team learned never to do this. Ask before a command that could do harm.",
 			does:        (*Server).check, takes: "proposed_action context domain tool args folder",
 		},

@@ -38,18 +38,18 @@ func knowledgeTools() []tool {
 			},
 		},
 		{
-			name: "get_knowledge", title: "One entry of knowledge", set: ToolsetLessons, effect: reads, as: "entry",
+			name: "get_knowledge", title: "One entry of knowledge", set: ToolsetLessons, effect: reads, walled: true, as: "entry",
 			description: "An entry of knowledge, whole.",
 			does:        (*Server).knowledge, takes: "knowledge_id!",
 			resource: &resource{template: "memory://knowledge/{id}", name: "knowledge", description: "An entry of the team's knowledge", arguments: []string{"knowledge_id"}},
 		},
 		{
-			name: "update_knowledge", title: "Update knowledge", set: ToolsetLessons, effect: ensure, as: "entry",
+			name: "update_knowledge", title: "Update knowledge", set: ToolsetLessons, effect: ensure, walled: true, as: "entry",
 			description: "Correct an entry of knowledge; what is left out stays.",
 			does:        (*Server).updateKnowledge, takes: "knowledge_id! title content category tags project source superseded_by",
 		},
 		{
-			name: "delete_knowledge", title: "Delete knowledge", set: ToolsetLessons, effect: steers, holds: "deleted",
+			name: "delete_knowledge", title: "Delete knowledge", set: ToolsetLessons, effect: steers, walled: true, holds: "deleted",
 			description: "Delete an entry of knowledge for good.",
 			does:        (*Server).deleteKnowledge, takes: "knowledge_id!",
 		},

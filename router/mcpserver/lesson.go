@@ -53,7 +53,7 @@ func lessonTools() []tool {
 	lessons := words{"lesson": theLesson}
 	return []tool{
 		{
-			name: "report_lesson", title: "Report a lesson", effect: adds, holds: "lesson_id",
+			name: "report_lesson", title: "Report a lesson", effect: adds, walled: true, holds: "lesson_id",
 			description: "Report what worked, what failed, or what nobody should do again (anti_pattern: its related_commands are stopped).",
 			does:        (*Server).reportLesson, said: saidOfReport,
 			takes: "lesson_type! domain! title! context! action_taken! outcome! category root_cause solution alternatives severity tags related_commands project",
@@ -68,7 +68,7 @@ func lessonTools() []tool {
 			},
 		},
 		{
-			name: "list_lessons", title: "List lessons", set: ToolsetLessons, effect: reads, holds: "lessons",
+			name: "list_lessons", title: "List lessons", set: ToolsetLessons, effect: reads, walled: true, holds: "lessons",
 			description: "Lessons by what they are, newest first; retired ones only if asked for.",
 			does:        (*Server).listLessons, takes: "lesson_type domain category severity level status tag project cursor limit",
 		},

@@ -75,7 +75,7 @@ const maxOverdueAge = 365 * 24 * 3600
 func mailboxTools() []tool {
 	return []tool{
 		{
-			name: "send_signal", title: "Send a signal", effect: steers, holds: "message_id seq delivered",
+			name: "send_signal", title: "Send a signal", effect: steers, walled: true, holds: "message_id seq delivered",
 			description: "Send a message or order to others. It waits until they are there.",
 			does:        (*Server).sendSignal, takes: "to_agent_id! signal! context each priority thread_id ack_required ttl_seconds idempotency_key",
 			said: func(sent comms.Sent) string {
@@ -90,7 +90,7 @@ func mailboxTools() []tool {
 			},
 		},
 		{
-			name: "check_messages", title: "Check messages", effect: adds, holds: "messages last_seq should_stop",
+			name: "check_messages", title: "Check messages", effect: adds, walled: true, holds: "messages last_seq should_stop",
 			description: "Your messages, oldest first, and whether to stop. They come again until acknowledged.",
 			does:        (*Server).checkMessages, takes: "ack_through ack since limit agent_id",
 			about: words{"limit": upTo(comms.MaxLimit, defaultMessages), "agent_id": ""},

@@ -20,7 +20,7 @@ type answer struct {
 // queryTools are the question to all memories.
 func queryTools() []tool {
 	return []tool{{
-		name: "route_query", title: "Ask the Skill Router", effect: reads, holds: "query_type items",
+		name: "route_query", title: "Ask the Skill Router", effect: reads, walled: true, holds: "query_type items",
 		description: "Ask all memories and the team's state in plain words.",
 		does:        (*Server).ask, takes: "query! type project limit",
 		about: words{"type": oneOf(classify.Classes()...), "project": "", "limit": upTo(router.MaxLimit, router.DefaultLimit)},

@@ -169,7 +169,7 @@ func (s *Server) listResources(next mcp.MethodHandler) mcp.MethodHandler {
 // recent are the resources that the caller may choose from.
 func (s *Server) recent(ctx context.Context) (list []*mcp.Resource, err error) {
 	for _, r := range s.resources {
-		if r.lists == nil || walled(ctx, r.tool) != nil {
+		if r.lists == nil || s.tools[r.tool].within(ctx) != nil {
 			continue
 		}
 		method := reflect.ValueOf(r.lists)

@@ -84,7 +84,7 @@ func leaseTools() []tool {
 func agentTools() []tool {
 	return []tool{
 		{
-			name: "list_agents", title: "List agents", set: ToolsetOperations, effect: reads, holds: "agents count",
+			name: "list_agents", title: "List agents", set: ToolsetOperations, effect: reads, walled: true, holds: "agents count",
 			description: "Who is on the team, who is there now, and what each works on.",
 			does:        (*Server).agents, takes: "state status project role task limit", none: "No agent fits",
 		},
@@ -97,7 +97,7 @@ func agentTools() []tool {
 			},
 		},
 		{
-			name: "check_in", title: "Check in", set: ToolsetOperations, effect: ensure, holds: "should_stop has_messages",
+			name: "check_in", title: "Check in", set: ToolsetOperations, effect: ensure, walled: true, holds: "should_stop has_messages",
 			description: "Say that you are there (a heartbeat), and learn whether you should stop and have messages.",
 			does:        (*Server).checkIn, takes: "agent_id status current_task role model project_path",
 		},

@@ -26,6 +26,7 @@ type tool struct {
 	former                   string // the name of a toolset that it was in first, by which it is still switched on
 	effect                   effect
 	readable                 bool      // who may only read may call it, whatever its effect: what it does then is less, or another tool's
+	walled                   bool      // it keeps to the projects of a token that is bound to some, see operation.Op.Keeps; what is an operation says it there
 	does                     any       // a method of a service or of the Server. Of the latter one that returns a text too answers by itself
 	takes                    string    // the names of its parameters, see newParams
 	about                    words     // what their fields' tags do not say of them
@@ -69,6 +70,14 @@ func (t tool) right(ctx context.Context) error {
 	return p.Need(principal.ScopeAgent)
 }
 
+// within returns an error if the caller is bound to projects, and the tool does not keep to them.
+func (t tool) within(ctx context.Context) error {
+	if principal.Of(ctx).Walled() && !t.walled {
+		return principal.Unkept("the tool " + t.name)
+	}
+	return nil
+}
+
 // deleted is the answer of what deletes.
 type deleted struct {
 	Deleted string `json:"deleted"` // what it was named by
@@ -80,9 +89,12 @@ func (s *Server) add(t tool) {
 	kind := method.Type()
 	service, returns := s.receivers[kind.In(0)], kind.Out(0)
 	takes := newParams(slices.Collect(kind.Ins())[2:], t.takes, t.about)
-	if t.description == "" { // its operation says what it does; which status it answers with is HTTP's
-		t.description, _, _ = strings.Cut(operation.Find(t.does).Summary, "; 200 if ")
-		t.description += "."
+	if op := operation.Known(t.does); op != nil {
+		t.walled = t.walled || op.Walled
+		if t.description == "" { // its operation says what it does; which status it answers with is HTTP's
+			t.description, _, _ = strings.Cut(op.Summary, "; 200 if ")
+			t.description += "."
+		}
 	}
 	t.set, t.holds, t.input = cmp.Or(t.set, ToolsetCore), cmp.Or(t.holds, t.as), takes.schema
 	for _, name := range []string{"cursor", "after"} {
@@ -98,7 +110,7 @@ func (s *Server) add(t tool) {
 	}
 	t.output = answerSchema(returns, strings.Fields(t.holds))
 	s.tools[t.name] = offered{tool: t, span: "execute_tool " + t.name, call: func(ctx context.Context, raw json.RawMessage) (fields any, text string, err error) {
-		if err := walled(ctx, t.name); err != nil {
+		if err := t.within(ctx); err != nil {
 			return nil, "", err
 		}
 		if err := strictjson.CheckCrowd(raw); err != nil {
