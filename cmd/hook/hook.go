@@ -54,11 +54,14 @@ var ownTools = map[Dialect]string{
 	Gemini: "mcp_skillrouter_", OpenCode: "skillrouter_",
 }
 
+// pluginTools is how Claude Code begins them where the server comes with our plugin.
+const pluginTools = "mcp__plugin_skillrouter_skillrouter__"
+
 // Own tells whether a tool is one of this program's own, by the agent's name for
 // it: asking whether something may be done is no doing of it.
 func (d Dialect) Own(tool string) bool {
 	prefix := ownTools[d]
-	return prefix != "" && strings.HasPrefix(tool, prefix)
+	return prefix != "" && strings.HasPrefix(tool, prefix) || d == ClaudeCode && strings.HasPrefix(tool, pluginTools)
 }
 
 // Delegates is the task that a tool gives to a subagent, and the subagent's kind; both are

@@ -3,6 +3,7 @@ package setup
 import (
 	"net/url"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"skillrouter/cmd/locate"
@@ -21,7 +22,7 @@ const aiderFile = ".aider.skillrouter.md"
 // no lookahead.
 const (
 	claudeAsked = claudeTools + "|Agent|Task" // before: what a subagent is given to do is told at its start
-	claudeTools = "Bash|PowerShell|Write|Edit|NotebookEdit|mcp__(?!skillrouter__).*"
+	claudeTools = "Bash|PowerShell|Write|Edit|NotebookEdit|mcp__(?!(?:plugin_skillrouter_)?skillrouter__).*"
 	codexTools  = "Bash|local_shell|apply_patch|mcp__.*"
 	geminiTools = "run_shell_command|write_file|replace|mcp_(?!skillrouter_).*"
 )
@@ -316,7 +317,7 @@ func (t Target) aider(Content) ([]part, []string) {
 func (t Target) generic(c Content) ([]part, []string) {
 	return []part{{KindRules, t.at("AGENTS.md", "~/AGENTS.md"), markdownBlock(rulesOf(""))}}, []string{
 		"The MCP server, as most agents take it:\n  " + c.stdio(Generic).asText(),
-		"Hooks, if the agent has any: the message on standard input, exit code 2 blocks, e.g.\n  " + c.commandLine(Generic, "pre-tool-use"),
+		"Hooks, if the agent has any: the message on standard input, exit code 2 blocks, e.g.\n  " + c.commandLine(runtime.GOOS, Generic, "pre-tool-use"),
 	}
 }
 

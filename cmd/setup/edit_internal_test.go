@@ -3,6 +3,7 @@ package setup
 import (
 	"bytes"
 	"encoding/json"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -169,7 +170,7 @@ func FuzzJSON(f *testing.F) {
 func TestOurHook(t *testing.T) {
 	t.Parallel()
 	for _, program := range []string{"skillrouter", "/a b/it's", `C:\x y\sr.exe`, "/x/ünï"} {
-		line := Content{Program: program, Name: "a"}.commandLine(Gemini, "session-start")
+		line := Content{Program: program, Name: "a"}.commandLine(runtime.GOOS, Gemini, "session-start")
 		text, _ := json.Marshal(map[string]string{"command": line})
 		if !oursAlone(text) {
 			t.Errorf("not known: %s", line)

@@ -10,3 +10,8 @@ func (p Plan) Diff() string {
 	}
 	return b.String()
 }
+
+// CommandLine is a hook's command on an operating system.
+func (c Content) CommandLine(goos string, agent Agent, event string) string {
+	return c.commandLine(goos, agent, event)
+}

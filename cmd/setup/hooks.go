@@ -23,13 +23,16 @@ const (
 var ourHook = lazyregexp.New(`(?:^|[\s"'/\\])hook (?:session-start|user-prompt|pre-tool-use|post-tool-use|post-tool-use-failure|pre-compact|subagent-start|turn-end|session-end) --for [a-z-]+`)
 
 // commandLine is a hook's command as a shell takes it.
-func (c Content) commandLine(agent Agent, event string) string {
-	line := shellWord(c.HookProgram()) + " hook " + event + " --for " + string(agent)
+func (c Content) commandLine(goos string, agent Agent, event string) string {
+	line := shellWord(goos, c.HookProgram()) + " hook " + event + " --for " + string(agent)
+	if goos == "windows" && agent == Gemini && strings.HasPrefix(line, `"`) {
+		line = "& " + line // PowerShell, in which Gemini CLI runs hooks, takes a quoted word for a text
+	}
 	if c.Name != "" {
-		line += " --agent " + shellWord(c.Name)
+		line += " --agent " + shellWord(goos, c.Name)
 	}
 	if c.Server != "" {
-		line += " --server " + shellWord(c.Server)
+		line += " --server " + shellWord(goos, c.Server)
 	}
 	if event == "session-start" {
 		line += " --start"
@@ -44,11 +47,11 @@ func (c Content) commandLine(agent Agent, event string) string {
 func IsHook(command string) bool { return ourHook.MatchString(command) }
 
 // shellWord quotes a word for a POSIX shell or, on Windows, for cmd.exe.
-func shellWord(word string) string {
+func shellWord(goos, word string) string {
 	if word != "" && strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-:@+=") == "" {
 		return word
 	}
-	if runtime.GOOS == "windows" {
+	if goos == "windows" {
 		return `"` + word + `"` // no path holds a quotation mark there
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
@@ -75,7 +78,7 @@ func (c Content) groups(agent Agent, events []wired) []element {
 			// Claude Code's alone: what it does if the hook fails.
 			OnFailure string `json:"onFailure,omitempty"`
 		}
-		h := handler{Type: "command", Command: c.commandLine(agent, e.ours), Timeout: e.seconds}
+		h := handler{Type: "command", Command: c.commandLine(runtime.GOOS, agent, e.ours), Timeout: e.seconds}
 		if agent == Gemini {
 			h.Name, h.Timeout = "skillrouter-"+e.ours, e.seconds*1000 // Gemini counts milliseconds
 		}
@@ -99,7 +102,7 @@ func (c Content) flat(agent Agent, events []wired) []element {
 			Timeout int    `json:"timeout"`
 			// What Cursor does if the hook fails: a program that is gone must not open the guard.
 			FailClosed bool `json:"failClosed,omitempty"`
-		}{c.commandLine(agent, e.ours), e.seconds, c.Strict && e.ours == "pre-tool-use"})})
+		}{c.commandLine(runtime.GOOS, agent, e.ours), e.seconds, c.Strict && e.ours == "pre-tool-use"})})
 	}
 	return elements
 }

@@ -160,7 +160,7 @@ var libraries = map[string][]string{
 // topLevel is the prescribed top level, and the few that join it.
 var topLevel = []string{
 	"cmd", "router", "comms", "learning", "operational", "tfidf", "migrations", "scripts", "docs",
-	"go.mod", "go.sum", "Makefile", "README.md", "CHANGELOG.md", "LICENSE", "internal",
+	"go.mod", "go.sum", "Makefile", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "SECURITY.md", "VERSION", "internal",
 }
 
 func TestImports(t *testing.T) {

@@ -314,13 +314,14 @@ func ReadCall(name string, input json.RawMessage) (command string, edited bool) 
 const (
 	foreignTools = "mcp__"
 	ownTools     = "mcp__skillrouter__"
+	pluginTools  = "mcp__plugin_skillrouter_skillrouter__" // where Claude Code has the server from our plugin
 	// maxToolValue bounds the value of an argument in a call of a tool, in bytes: a longer one is data.
 	maxToolValue = 120
 )
 
 // toolCall writes a call of an MCP server's tool as a command: its name, and its plain arguments by name. Empty for any other tool.
 func toolCall(name string, arguments map[string]any) string {
-	if !strings.HasPrefix(name, foreignTools) || strings.HasPrefix(name, ownTools) {
+	if !strings.HasPrefix(name, foreignTools) || strings.HasPrefix(name, ownTools) || strings.HasPrefix(name, pluginTools) {
 		return ""
 	}
 	words := []string{name}

@@ -461,7 +461,8 @@ func incidentsTools(t *testing.T, ctx context.Context, n history.Service) {
 	}
 	const list = "mcp__tracker__list_issues"
 	record := line("1", list, `{"repo":"shop","state":"todo","labels":["a"]}`, said, true) + line("2", list, `{"repo":"shop","state":"open"}`, "3 issues", false) +
-		line("3", "mcp__skillrouter__store_fact", `{"key":""}`, "key: is required", true) + line("4", "Edit", `{"file_path":"a.go"}`, "no such text", true)
+		line("3", "mcp__skillrouter__store_fact", `{"key":""}`, "key: is required", true) +
+		line("5", "mcp__plugin_skillrouter_skillrouter__store_fact", `{"key":""}`, "key: is required", true) + line("4", "Edit", `{"file_path":"a.go"}`, "no such text", true)
 	if err := reader.Read(strings.NewReader(record)); err != nil {
 		t.Fatal(err)
 	}
