@@ -111,7 +111,7 @@ var rooms = []struct {
 	{"router/follow", []string{"shared", "operational"}, "it reads event logs, whatever is in them"},
 	{"router/session", slices.Concat(learned, []string{"shared", "learning", "operational"}), "a session begins and ends in both domains"},
 	{"router/crossing", slices.Concat(learned, []string{"shared", "learning", "operational", "router", "router/follow"}), "it carries what crosses between the domains"},
-	{"router/feed", slices.Concat(learned, []string{"shared", "learning", "operational", "operational/person", "router", "router/follow", "router/kind"}), "it orders what the event logs tell"},
+	{"router/feed", slices.Concat(learned, []string{"shared", "learning", "operational", "operational/person", "router", "router/follow", "router/kind", "tfidf/wordlist"}), "it orders what the event logs tell"},
 	{"router/reminder", slices.Concat(learned, []string{"shared", "learning/condition", "learning", "operational", "router", "router/follow"}), "what reminders wait for happens in both domains"},
 	{"router/decision", slices.Concat(learned, []string{"shared", "learning", "operational"}), "what waits for a person is gathered from both domains"},
 	{"router/value", slices.Concat(learned, []string{"shared", "learning", "operational", "router"}), "what agents were told is compared with what they did"},

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"skillrouter/internal/eventlog"
 	"skillrouter/internal/safetext"
@@ -31,85 +32,21 @@ const (
 	kindOthers   = "admin"
 )
 
-// phrases say what the events of a type, or of all types that begin so, tell: their kind, what they are about, and the verb. An event
-// is told by the first that fits; a verb that is empty is made of the type.
-var phrases = []struct{ types, kind, about, verb string }{
-	{"guard.settled", KindCheck, "check", "told what came of the check"},
-	{"guard.approval", KindApproval, "approval", "had an approval decided"},
-	{"guard.permission", KindApproval, "permission", "had a standing permission changed"},
-	{"guard.demoted", KindLesson, "rule", "made the rule only warn"},
-	{"guard.restored", KindLesson, "rule", "made the rule block again:"},
-	{"guard.", kindOthers, "pack", "switched the rules of"},
-	{"agent.state", KindAgent, "agent", "is"},
-	{"agent.status", KindAgent, "agent", "says"},
-	{"lease.taken", "file", "lease", "works on"},
-	{"lease.ended", "file", "lease", "no longer holds"},
-	{"task.created", KindTask, "task", "made the task"},
-	{"task.claimed", KindTask, "task", "took the task"},
-	{"task.progress", KindTask, "task", "got on with the task"},
-	{"task.blocked", KindTask, "task", "cannot go on with the task"},
-	{"task.unblocked", KindTask, "task", "can go on with the task"},
-	{"task.completed", KindTask, "task", "finished the task"},
-	{"task.failed", KindTask, "task", "failed at the task"},
-	{"task.released", KindTask, "task", "gave back the task"},
-	{"task.cancelled", KindTask, "task", "gave up the task"},
-	{"task.reassigned", KindTask, "task", "was given the task"},
-	{"session.started", KindSession, "session", "began a session"},
-	{"session.ended", KindSession, "session", "ended a session"},
-	{"knowledge.stored", KindMemory, "knowledge", "remembered"},
-	{"knowledge.updated", KindMemory, "knowledge", "changed the entry"},
-	{"knowledge.deleted", KindMemory, "knowledge", "deleted an entry"},
-	{"fact.stored", KindMemory, "fact", "noted the fact"},
-	{"fact.updated", KindMemory, "fact", "changed the fact"},
-	{"fact.deleted", KindMemory, "fact", "deleted the fact"},
-	{"fact.expired", KindMemory, "fact", "let the fact expire:"},
-	{"episode.recorded", KindMemory, "episode", "recorded"},
-	{"episode.edited", KindMemory, "episode", "changed the episode"},
-	{"episode.deleted", KindMemory, "episode", "deleted an episode"},
-	{"episode.", KindMemory, "", ""},
-	{"experience.recorded", KindMemory, "experience", "recorded how an operation went"},
-	{"experience.", KindMemory, "", ""},
-	{"procedure.saved", KindMemory, "procedure", "wrote the procedure"},
-	{"procedure.deleted", KindMemory, "procedure", "deleted the procedure"},
-	{"run.started", KindMemory, "run", "began to run"},
-	{"run.step", KindMemory, "run", "was handed a step of"},
-	{"run.ended", KindMemory, "run", "ended a run of"},
-	{"transcript.consolidated", KindMemory, "transcript", "had a transcript read for what to remember"},
-	{"proposal.accepted", KindMemory, "proposal", "had a proposal accepted"},
-	{"proposal.rejected", KindMemory, "proposal", "had a proposal rejected"},
-	{"lesson.reported", KindLesson, "lesson", "taught the lesson"},
-	{"lesson.occurred", KindLesson, "lesson", "met again"},
-	{"lesson.applied", KindLesson, "lesson", "applied the lesson"},
-	{"lesson.validated", KindLesson, "lesson", "judged the lesson"},
-	{"lesson.promoted", KindLesson, "lesson", "had the lesson promoted"},
-	{"lesson.retired", KindLesson, "lesson", "retired the lesson"},
-	{"lesson.restored", KindLesson, "lesson", "restored the lesson"},
-	{"lesson.edited", KindLesson, "lesson", "changed the lesson"},
-	{"lesson.", KindLesson, "lesson", ""},
-	{"pattern.emerged", KindLesson, "pattern", "showed a pattern:"},
-	{"pattern.seen", KindLesson, "pattern", "showed a pattern again:"},
-	{"pattern.", KindLesson, "pattern", ""},
-	{"escalation.raised", "escalation", "escalation", "caused an escalation"},
-	{"escalation.reviewed", "escalation", "escalation", "had an escalation looked at"},
-	{"escalation.settled", "escalation", "escalation", "had an escalation settled"},
-	{"reminder.scheduled", "reminder", "reminder", "is to be reminded"},
-	{"reminder.due", "reminder", "reminder", "has something due"},
-	{"reminder.delivered", "reminder", "reminder", "was reminded"},
-	{"reminder.completed", "reminder", "reminder", "did what a reminder asked"},
-	{"reminder.", "reminder", "reminder", ""},
-	{"finding.", "finding", "finding", ""},
-	{"scan.", "finding", "scan", ""},
-	{"environment.", "finding", "environment", ""},
-	{"token.", kindOthers, "", ""},
-	{"passphrase.set", kindOthers, "", "set the passphrase"},
-	{"passphrase.", kindOthers, "", ""},
-	{"import.", kindOthers, "import", ""},
-}
+// phrase says what the events of a type, or of all types that begin so, tell: their kind, what they are about, and the verb.
+type phrase struct{ types, kind, about, verb string }
+
+// phrases are in the order in which they are tried; see events.txt.
+var phrases = sync.OnceValue(func() (all []phrase) {
+	for _, row := range cells("phrases") {
+		all = append(all, phrase{row[0], row[1], row[2], row[3]})
+	}
+	return all
+})
 
 // MomentKinds lists the kinds that a timeline can be narrowed to.
 func MomentKinds() []string {
 	kinds := []string{KindCheck, KindBlock, KindApproval, KindFailure, KindTold, KindMessage, KindTask, KindSession, KindMemory, KindLesson}
-	for _, p := range phrases {
+	for _, p := range phrases() {
 		if !slices.Contains(kinds, p.kind) {
 			kinds = append(kinds, p.kind)
 		}
@@ -119,7 +56,7 @@ func MomentKinds() []string {
 
 // typesOfMoments are the types of events of some kinds, as an EventQuery names them; none: all.
 func typesOfMoments(kinds []string) (types []string) {
-	for _, p := range phrases {
+	for _, p := range phrases() {
 		if slices.Contains(kinds, p.kind) {
 			types = append(types, p.types)
 		}
@@ -162,7 +99,7 @@ type told struct {
 // momentOf tells an event.
 func momentOf(log string, e eventlog.Event) Moment {
 	m := Moment{ID: log + ":" + strconv.FormatInt(e.Seq, 10), At: e.At, Kind: kindOthers, Type: e.Type, Agent: e.Agent, Project: e.Project, Subject: e.Subject}
-	for _, p := range phrases {
+	for _, p := range phrases() {
 		if e.Type == p.types || strings.HasSuffix(p.types, ".") && strings.HasPrefix(e.Type, p.types) {
 			m.Kind, m.About, m.Verb = p.kind, p.about, p.verb
 			break
