@@ -98,6 +98,30 @@ func errorLine(lines []string) string {
 	return lines[len(lines)-1]
 }
 
+// mostSaid is how many lines of what a failed command printed say what went wrong.
+const mostSaid = 4
+
+// SaidOf is the program that a command failed by, and the lines that say what went wrong, without addresses and paths; both are
+// empty where the command failed for what it looked at, such as a test that is red.
+func SaidOf(command, printed string) (program, line string) {
+	o := observe([]Step{{Command: check.Head(command, MaxCommand), Outcome: Failed, Output: printed}})
+	f := o.failed(0)
+	if f.class != mistake {
+		return "", ""
+	}
+	said := []string{f.line}
+	for _, line := range errorLines(printed) {
+		if len(said) < mostSaid && telling.MatchString(line) && !strings.HasPrefix(line, " ") && !slices.Contains(said, line) {
+			said = append(said, line)
+		}
+	}
+	line = strings.Join(said, "\n")
+	for _, in := range []*lazyregexp.Regexp{addressIn, pathIn, relativeIn} {
+		line = in.ReplaceAllString(line, " ")
+	}
+	return f.program, line
+}
+
 // maxError bounds an error's line, in bytes: what tells it from others stands at its beginning.
 const maxError = 160
 

@@ -20,7 +20,6 @@ import (
 const (
 	maxShownError = 90
 	maxShownFix   = 220
-	maxShownGone  = 60
 	leastFix      = 24 // a command that is cut shorter says nothing
 	// maxLine bounds a line of a brief, so that all have room.
 	maxLine = MaxBrief/MaxBriefLines - 1
@@ -28,16 +27,14 @@ const (
 	briefPage = 100
 )
 
-// offered is the fix that somebody may be told: the best that is no risk and worked oftener than it failed, and of these
-// rather one of which everything is still there.
-func (inc *Incident) offered(asker asker, gone gone) (best *Fix) {
+// offered is the fix that somebody may be told: the best that is no risk, worked oftener than it failed, and runs nothing that is gone.
+func (inc *Incident) offered(asker asker, gone gone) *Fix {
 	for i := range inc.Fixes {
-		f := &inc.Fixes[i]
-		if (best == nil || gone.note(best) != "" && gone.note(f) == "") && asker.offers(f) {
-			best = f
+		if f := &inc.Fixes[i]; !gone[f.text()] && asker.offers(f) {
+			return f
 		}
 	}
-	return best
+	return nil
 }
 
 // staying is a command without the folder that it goes to first, if that folder was not there and what worked went to none. Empty: it is none such.
@@ -52,8 +49,8 @@ func (inc *Incident) staying(fix *Fix, command string) string {
 // moving is a command that goes to a folder first.
 var moving = lazyregexp.New(`^\s*cd\s+(?:"[^"]*"|'[^']*'|[^\s;&|]+)\s*(?:&&|;)\s*((?s:.+))$`)
 
-// gone is what fixes run that is no longer there in the working tree, by the fix's text.
-type gone map[string][]string
+// gone are the fixes, by their texts, that run what is no longer there in the working tree, or may be: nobody could look.
+type gone map[string]bool
 
 // lookFor looks for what the fixes of incidents run. A caller's folder on another machine is not looked into.
 func lookFor(ctx context.Context, folder string, incidents []*Incident) gone {
@@ -66,25 +63,18 @@ func lookFor(ctx context.Context, folder string, incidents []*Incident) gone {
 		for i := range inc.Fixes {
 			if f := &inc.Fixes[i]; len(texts) < worktree.MaxTexts && !f.withheld() {
 				names = append(names, f.text())
-				texts = append(texts, worktree.Text{Text: strings.Join(append(slices.Clone(f.Steps), f.Command), "\n"), Command: true})
+				texts = append(texts, worktree.Text{Text: f.commands(), Command: true})
 			}
 		}
 	}
 	found := gone{}
-	for i, lost := range worktree.Gone(ctx, folder, texts) {
-		if len(lost) > 0 {
-			found[names[i]] = lost
+	all, looked := worktree.Gone(ctx, folder, texts)
+	for i, lost := range all {
+		if len(lost) > 0 || !looked && texts[i].Names() {
+			found[names[i]] = true
 		}
 	}
 	return found
-}
-
-// note says what of a fix is gone.
-func (g gone) note(f *Fix) string {
-	if f == nil || len(g[f.text()]) == 0 {
-		return ""
-	}
-	return "; no longer there: " + check.Head(strings.Join(g[f.text()], ", "), maxShownGone)
 }
 
 // told is the first thing to run of a fix, and then what went through.
@@ -135,9 +125,9 @@ func (n *Incidents) Brief(ctx context.Context, query BriefQuery) (Brief, error) 
 		}
 	}
 	gone := lookFor(ctx, query.Folder, solved)
-	dangles := func(inc *Incident) int { return min(len(gone.note(inc.offered(asker, gone))), 1) }
 	if len(gone) > 0 { // to choose a fix reads its commands, which costs
-		slices.SortStableFunc(solved, func(a, b *Incident) int { return dangles(a) - dangles(b) })
+		lost := func(inc *Incident) bool { return inc.offered(asker, nil) != nil && inc.offered(asker, gone) == nil }
+		solved = slices.DeleteFunc(solved, lost)
 	}
 	var lines []string
 	for _, inc := range solved[:min(len(solved), MaxBriefLines)] {
@@ -156,11 +146,10 @@ func (inc *Incident) briefLine(asker asker, gone gone) string {
 		from += " of " + fix.By[0]
 	}
 	line := told(fmt.Sprintf("%s (%s, %s)", inc.said(), inc.Program, from))
-	lost := told(gone.note(fix))
-	room := maxLine - utf8.RuneCountInString(line) - len(": worked: ``, then ``……") - utf8.RuneCountInString(lost)
+	room := maxLine - utf8.RuneCountInString(line) - len(": worked: ``, then ``……")
 	switch {
 	case fix != nil && room >= leastFix:
-		line += told(": worked: "+fix.told(room)) + lost
+		line += told(": worked: " + fix.told(room))
 	case inc.Edits > 0 && room > 0:
 		line += ": went through after edits"
 	case len(inc.Fixes) > 0 && inc.Fixes[0].withheld() && room > leastFix:
@@ -213,7 +202,7 @@ func (n *Incidents) Answer(ctx context.Context, f Failure) (Answer, error) {
 	if teachers := k.fix.teachers(); teachers != "" {
 		from += " of " + teachers
 	}
-	said := fmt.Sprintf("Skill Router: this failed here in %s; worked: %s%s (from %s: information, no instruction)", sessions(k.of.Sessions), worked, k.lost, from)
+	said := fmt.Sprintf("Skill Router: this failed here in %s; worked: %s (from %s: information, no instruction)", sessions(k.of.Sessions), worked, from)
 	return Answer{Text: told(said), Incident: k.of.ID}, nil
 }
 
@@ -223,7 +212,6 @@ type recalled struct {
 	found []*Incident // of these, those that there are
 	fix   *Fix        // what worked, if something may be told
 	of    *Incident   // that fix is of
-	lost  string      // says what of it is no longer there
 }
 
 // recall looks up what is known of the failure at i: of the program that the error is said by first, then of the command's others.
@@ -242,9 +230,8 @@ func (n *Incidents) recall(ctx context.Context, project, folder string, o *obser
 	}
 	gone := lookFor(ctx, folder, k.found)
 	for _, inc := range k.found {
-		fix := inc.offered(n.asker(principal.Of(ctx)), gone)
-		if lost := gone.note(fix); fix != nil && (k.fix == nil || k.lost != "" && lost == "") {
-			k.fix, k.of, k.lost = fix, inc, lost
+		if fix := inc.offered(n.asker(principal.Of(ctx)), gone); fix != nil && k.fix == nil {
+			k.fix, k.of = fix, inc
 		}
 	}
 	return k, err

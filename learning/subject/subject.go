@@ -32,13 +32,14 @@ type rest struct {
 type Subjects struct {
 	Talk        map[string]bool     // stems of small talk
 	Empty       map[string]bool     // stems that say how something is done, and not what it is about
+	Usual       map[string]bool     // stems that many prompts have, whatever they are about
 	Search      map[string][]string // by subject: stems that find it
 	both, asked phrases             // in any text, and in a question alone
 }
 
 // Known returns the subjects.
 var Known = sync.OnceValue(func() *Subjects {
-	s := &Subjects{Talk: stemsOf("small talk"), Empty: stemsOf("no subject"), both: phrases{}, asked: phrases{}, Search: map[string][]string{}}
+	s := &Subjects{Talk: stemsOf("small talk"), Empty: stemsOf("no subject"), Usual: stemsOf("usual"), both: phrases{}, asked: phrases{}, Search: map[string][]string{}}
 	for name, line := range wordlist.Pairs(words, "subjects") {
 		s.both.add(name, line)
 		s.Search[name] = s.telling(strings.Split(line, ";"))
@@ -63,17 +64,35 @@ func (s *Subjects) Asked(stems []string) map[string]bool {
 	return found
 }
 
-// Phrases are the phrases by which questions ask for a subject, as they stand in a text: each with its subject.
-func (s *Subjects) Phrases(stems []string) map[string]bool {
-	found := map[string]bool{}
+// Focus says of each subject that a question is about what part of the stems that say something its phrases have: all of them
+// where the question is about nothing else.
+func (s *Subjects) Focus(stems, telling []string) map[string]float64 {
+	covered := map[string]map[string]bool{}
 	for i, stem := range stems {
-		for _, phrase := range s.asked[stem] {
-			if follow(stems[i+1:], phrase.stems) {
-				found[phrase.subject+"\n"+stem+" "+strings.Join(phrase.stems, " ")] = true
+		for _, list := range []phrases{s.both, s.asked} {
+			for _, phrase := range list[stem] {
+				if !follow(stems[i+1:], phrase.stems) {
+					continue
+				}
+				if covered[phrase.subject] == nil {
+					covered[phrase.subject] = map[string]bool{}
+				}
+				for _, word := range append([]string{stem}, phrase.stems...) {
+					covered[phrase.subject][word] = true
+				}
 			}
 		}
 	}
-	return found
+	focus := map[string]float64{}
+	for name, words := range covered {
+		focus[name] = 1
+		for _, word := range telling {
+			if !words[word] {
+				focus[name] -= 1 / float64(len(telling))
+			}
+		}
+	}
+	return focus
 }
 
 // MostRelevant bounds the relevance of what has a question's subject, and none of its words: half.

@@ -36,6 +36,8 @@ var (
 	// separator stands between the commands of a shell line.
 	separator = lazyregexp.New("&&|\\|\\||[|;\n]")
 	script    = lazyregexp.New(`^((?:npm|pnpm|yarn|bun) run [A-Za-z][\w:-]*)(?: |$)`)
+	object    = lazyregexp.New(`^(?:[0-9a-f]{7,40}|[A-Z_]*HEAD)$`)
+	branch    = lazyregexp.New(`^git (?:checkout|switch|merge|rebase)(?: --quiet| -q)? ([A-Za-z][\w./-]*[\w])$`)
 	// targets are of no other makefile or folder, as options say.
 	targets = lazyregexp.New(`^make((?: [^-\s]\S*)+)$`)
 	// ran is a file, or the one that a program runs.
@@ -47,7 +49,10 @@ var (
 	pattern = lazyregexp.New(`^[^/]*\.(?:com|org|net|io|dev|rs|ai|co|app|edu|gov)/|\.\.|NN|XX|YY|(?:^|/)(?:[^a-z/]+[A-Z]|[A-Z][^a-z/])[^a-z/]*/`)
 )
 
-// namesIn returns what a text names: a path, "make TARGET" or "npm run SCRIPT".
+// Names tells whether a text names anything that can be gone.
+func (t Text) Names() bool { return len(namesIn(t)) > 0 }
+
+// namesIn returns what a text names: a path, "make TARGET", "npm run SCRIPT" or, for a branch, "git BRANCH".
 func namesIn(t Text) (names []string) {
 	text := t.Text[:min(len(t.Text), maxText)]
 	if t.Command {
@@ -59,7 +64,8 @@ func namesIn(t Text) (names []string) {
 			}
 			for i, part := range strings.Split(s, "`") {
 				if i%2 == 1 {
-					names = append(names, commandNames(part)...)
+					// An example of a branch need not be one that was there.
+					names = append(names, slices.DeleteFunc(commandNames(part), func(n string) bool { return strings.HasPrefix(n, "git ") })...)
 				}
 				names = append(names, proseNames(strings.Fields(part))...)
 			}
@@ -74,6 +80,8 @@ func commandNames(line string) (names []string) {
 		command = strings.TrimPrefix(strings.Join(strings.Fields(command), " "), "$ ")
 		if m := script.FindStringSubmatch(command); m != nil {
 			names = append(names, m[1])
+		} else if m := branch.FindStringSubmatch(command); m != nil && !object.MatchString(m[1]) {
+			names = append(names, "git "+m[1])
 		} else if m := targets.FindStringSubmatch(command); m != nil {
 			for t := range strings.FieldsSeq(m[1]) {
 				if word.MatchString(t) {

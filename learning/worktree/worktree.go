@@ -1,5 +1,5 @@
-// Package worktree tells whether the files, make targets and package scripts that a text names are still in a folder.
-// It looks at the named paths alone, follows no link out of the folder, and prefers silence to a false mark.
+// Package worktree tells whether the files, make targets, package scripts and branches that a text names are still in a folder, and
+// what the folder tells agents. It looks at the named paths alone, follows no link out of the folder, and prefers silence to a false mark.
 package worktree
 
 import (
@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -21,7 +22,7 @@ import (
 const (
 	// waitTime is how long a folder that hangs, such as one on a network drive, is waited for.
 	waitTime = 500 * time.Millisecond
-	// maxLooks bounds the looks at once: beyond it nothing is marked.
+	// maxLooks bounds the looks at once; who comes beyond it waits.
 	maxLooks = 8
 	// MaxTexts is how many texts one look reads, and maxText how much of each, in bytes.
 	MaxTexts = 64
@@ -45,56 +46,77 @@ type Text struct {
 var looks = make(chan struct{}, maxLooks)
 
 // Gone returns what each text names that is not in the folder, at most maxGone names. A folder that cannot be
-// read, or that hangs, gives nothing.
-func Gone(ctx context.Context, folder string, texts []Text) [][]string {
-	none := make([][]string, len(texts))
-	if !filepath.IsAbs(folder) || len(texts) == 0 {
-		return none
+// read gives nothing. ok is false if nobody looked: the folder hangs, or too many looks at once are made.
+func Gone(ctx context.Context, folder string, texts []Text) (all [][]string, ok bool) {
+	all = make([][]string, len(texts))
+	if len(texts) == 0 {
+		return all, true
 	}
-	select {
-	case looks <- struct{}{}:
-	default:
-		return none
+	return inFolder(ctx, folder, all, func(root *os.Root) [][]string {
+		found := make([][]string, len(texts))
+		for i, text := range texts[:min(len(texts), MaxTexts)] {
+			for _, n := range namesIn(text) {
+				if len(found[i]) < maxGone && !slices.Contains(found[i], n) && gone(root, n, text.Loose) {
+					found[i] = append(found[i], n)
+				}
+			}
+		}
+		return found
+	})
+}
+
+// Instructions returns what the folder tells agents, which they read by themselves when a session begins; empty: nothing, or nobody
+// could look.
+func Instructions(ctx context.Context, folder string) string {
+	said, _ := inFolder(ctx, folder, "", func(root *os.Root) (said string) {
+		for _, name := range []string{"CLAUDE.md", "AGENTS.md", "GEMINI.md"} {
+			said += manifest(root, name) + "\n"
+		}
+		return said
+	})
+	return said
+}
+
+// inFolder looks into a folder, beside at most maxLooks others. It returns none where there is no folder, and where nobody could look
+// in time, which ok says.
+func inFolder[T any](ctx context.Context, folder string, none T, look func(root *os.Root) T) (found T, ok bool) {
+	if !filepath.IsAbs(folder) {
+		return none, true
 	}
-	found := make(chan [][]string, 1) // buffered, so that a look that nobody waits for can end
-	go func() {
-		defer func() { <-looks }()
-		found <- look(folder, texts)
-	}()
 	ctx, cancel := context.WithTimeout(ctx, waitTime)
 	defer cancel()
 	select {
-	case all := <-found:
-		return all
+	case looks <- struct{}{}:
 	case <-ctx.Done():
-		return none
+		return none, false
 	}
-}
-
-// look reads the folder.
-func look(folder string, texts []Text) [][]string {
-	all := make([][]string, len(texts))
-	root, err := os.OpenRoot(folder)
-	if err != nil {
-		return all
-	}
-	defer func() { _ = root.Close() }()
-	for i, text := range texts[:min(len(texts), MaxTexts)] {
-		for _, n := range namesIn(text) {
-			if len(all[i]) < maxGone && !slices.Contains(all[i], n) && gone(root, n, text.Loose) {
-				all[i] = append(all[i], n)
-			}
+	done := make(chan T, 1) // buffered, so that a look that nobody waits for can end
+	go func() {
+		defer func() { <-looks }()
+		root, err := os.OpenRoot(folder)
+		if err != nil {
+			done <- none
+			return
 		}
+		defer func() { _ = root.Close() }()
+		done <- look(root)
+	}()
+	select {
+	case found = <-done:
+		return found, true
+	case <-ctx.Done():
+		return none, false
 	}
-	return all
 }
 
 // gone reports whether the folder surely does not have what is named.
 func gone(root *os.Root, name string, loose bool) bool {
-	switch said := strings.Fields(name); len(said) {
-	case 2:
+	switch said := strings.Fields(name); {
+	case len(said) == 2 && said[0] == "git":
+		return missing(root, said[1]) && branchMissing(root, said[1])
+	case len(said) == 2:
 		return missing(root, said[1]) && !hasTarget(root, said[1])
-	case 3:
+	case len(said) == 3:
 		return !hasScript(root, said[2])
 	}
 	first, rest, _ := strings.Cut(name, "/")
@@ -108,6 +130,16 @@ func gone(root *os.Root, name string, loose bool) bool {
 func missing(root *os.Root, p string) bool {
 	_, err := root.Stat(filepath.FromSlash(p))
 	return errors.Is(err, fs.ErrNotExist)
+}
+
+// branchMissing reports whether the repository at the folder surely has no branch or tag of a name, of its own or of a remote.
+func branchMissing(root *os.Root, name string) bool {
+	if !folderThere(root, ".git/refs/heads") || folderThere(root, ".git/reftable") {
+		return false // nobody knows
+	}
+	remotes, err := fs.Glob(root.FS(), ".git/refs/remotes/*/"+name)
+	return err == nil && len(remotes) == 0 && missing(root, ".git/refs/heads/"+name) && missing(root, ".git/refs/tags/"+name) &&
+		!regexp.MustCompile(`(?m)/`+regexp.QuoteMeta(name)+`$`).MatchString(manifest(root, ".git/packed-refs"))
 }
 
 func folderThere(root *os.Root, p string) bool {

@@ -1,6 +1,7 @@
 package worktree_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -52,6 +53,15 @@ func write(t *testing.T, name, text string) {
 	}
 }
 
+func look(t *testing.T, folder string, texts []worktree.Text) [][]string {
+	t.Helper()
+	all, ok := worktree.Gone(t.Context(), folder, texts)
+	if !ok {
+		t.Fatal("nobody looked")
+	}
+	return all
+}
+
 // entry is a line of a collection.
 type entry struct{ tree, text, gone string }
 
@@ -80,7 +90,7 @@ func entries(t *testing.T, name string, least int) (list []entry) {
 func TestCollection(t *testing.T) {
 	folders := trees(t)
 	gone := func(e entry) []string {
-		return worktree.Gone(t.Context(), folders[e.tree], []worktree.Text{{Text: e.text}})[0]
+		return look(t, folders[e.tree], []worktree.Text{{Text: e.text}})[0]
 	}
 	marked, dangling := 0, entries(t, "dangling.txt", 50)
 	for _, e := range dangling {
@@ -119,17 +129,17 @@ func TestStaysBelow(t *testing.T) {
 		"run `bash " + outside + "/none.sh`":                   0,
 		"run `bash src/none.sh`":                               1,
 	} {
-		if gone := worktree.Gone(t.Context(), tree, []worktree.Text{{Text: text}})[0]; len(gone) != want {
+		if gone := look(t, tree, []worktree.Text{{Text: text}})[0]; len(gone) != want {
 			t.Errorf("%s: %q", text, gone)
 		}
 	}
 	for _, folder := range []string{"", "relative", filepath.Join(tree, "none"), filepath.Join(tree, "real.sh")} {
-		if gone := worktree.Gone(t.Context(), folder, []worktree.Text{{Text: "run `bash src/none.sh`"}})[0]; gone != nil {
+		if gone := look(t, folder, []worktree.Text{{Text: "run `bash src/none.sh`"}})[0]; gone != nil {
 			t.Errorf("%q is looked into: %q", folder, gone)
 		}
 	}
 	empty := t.TempDir()
-	if gone := worktree.Gone(t.Context(), empty, []worktree.Text{{Text: "run `bash src/none.sh`"}})[0]; gone != nil {
+	if gone := look(t, empty, []worktree.Text{{Text: "run `bash src/none.sh`"}})[0]; gone != nil {
 		t.Errorf("an empty folder is a tree: %q", gone)
 	}
 }
@@ -149,7 +159,7 @@ func TestKinds(t *testing.T) {
 		{worktree.Text{Text: "bash scripts/none.sh tests/none.py", Command: true}, "scripts/none.sh"},
 		{worktree.Text{Text: "python -m pytest tests/none.py", Command: true}, ""},
 	} {
-		gone := strings.Join(worktree.Gone(t.Context(), folders["shop"], []worktree.Text{c.text})[0], " ")
+		gone := strings.Join(look(t, folders["shop"], []worktree.Text{c.text})[0], " ")
 		if gone != c.want {
 			t.Errorf("%+v: %q", c.text, gone)
 		}
@@ -166,8 +176,50 @@ func FuzzGone(f *testing.F) {
 		f.Add(text, true)
 	}
 	f.Fuzz(func(t *testing.T, text string, command bool) {
-		if gone := worktree.Gone(t.Context(), tree, []worktree.Text{{Text: text, Command: command}})[0]; len(gone) > 3 {
+		if gone := look(t, tree, []worktree.Text{{Text: text, Command: command}})[0]; len(gone) > 3 {
 			t.Errorf("%q: %q", text, gone)
 		}
 	})
+}
+
+// TestBranch: a command that goes to a branch names it, and a repository that cannot be read has any branch.
+func TestBranch(t *testing.T) {
+	tree := t.TempDir()
+	write(t, filepath.Join(tree, ".git", "refs", "heads", "main"), "x")
+	write(t, filepath.Join(tree, ".git", "refs", "heads", "feat", "cart"), "x")
+	write(t, filepath.Join(tree, ".git", "refs", "remotes", "origin", "next"), "x")
+	write(t, filepath.Join(tree, ".git", "packed-refs"), "# pack-refs\n0123 refs/heads/packed\n4567 refs/tags/v1.2\n")
+	write(t, filepath.Join(tree, "docs", "x.md"), "x")
+	for command, want := range map[string]bool{
+		"git checkout main": false, "git switch feat/cart": false, "git merge next": false, "git checkout packed": false, "git checkout v1.2": false,
+		"git checkout docs": false, "git switch v2-client": true, "make x && git rebase gone": true, "git checkout -b new": false, "git checkout 0123abc": false, "git merge FETCH_HEAD": false,
+	} {
+		if gone := look(t, tree, []worktree.Text{{Text: command, Command: true}})[0]; (len(gone) > 0) != (want || strings.Contains(command, "make x")) {
+			t.Errorf("%s: %q", command, gone)
+		}
+	}
+	if gone := look(t, tree, []worktree.Text{{Text: "go there by `git switch v2-client` first"}})[0]; len(gone) > 0 {
+		t.Errorf("prose: %q", gone)
+	}
+	if gone := look(t, t.TempDir(), []worktree.Text{{Text: "git switch v2-client", Command: true}})[0]; len(gone) > 0 {
+		t.Errorf("without a repository: %q", gone)
+	}
+}
+
+// TestInstructions: of a folder's instructions only small files of the folder are read, and a look that nobody waits for says so.
+func TestInstructions(t *testing.T) {
+	tree := t.TempDir()
+	write(t, filepath.Join(tree, "AGENTS.md"), "Use make quick.")
+	write(t, filepath.Join(tree, "CLAUDE.md"), strings.Repeat("x", 1<<20))
+	if err := os.Symlink("/etc/hostname", filepath.Join(tree, "GEMINI.md")); err != nil {
+		t.Skip(err)
+	}
+	if said := worktree.Instructions(t.Context(), tree); strings.TrimSpace(said) != "Use make quick." {
+		t.Errorf("%.80q", said)
+	}
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, ok := worktree.Gone(over, tree, []worktree.Text{{Text: "./none.sh", Command: true}}); ok {
+		t.Log("it was in time")
+	}
 }

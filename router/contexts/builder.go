@@ -8,6 +8,7 @@ import (
 	"maps"
 	"runtime"
 	"slices"
+	"sync"
 	"time"
 
 	"skillrouter/internal/check"
@@ -108,7 +109,10 @@ func (b *Builder) Build(ctx context.Context, request Request) (_ Context, err er
 	case request.Start:
 		sources = b.sources.starting(request)
 	case request.Prompt:
-		if prompt = askingOf(request.Task, indexes); prompt.search == "" {
+		if prompt = askingOf(request.Task, request.Project, indexes); request.Failure {
+			prompt = askingOfFailure(request.Task, request.Project)
+		}
+		if prompt.search == "" {
 			sources = nil
 		} else {
 			asked.Task = check.Head(prompt.search, MaxTask)
@@ -130,8 +134,12 @@ func (b *Builder) Build(ctx context.Context, request Request) (_ Context, err er
 	c := choice{
 		budget: request.Budget, untrusted: request.IncludeUntrusted, vouched: b.vouched, fencer: b.fencer,
 		terms: newTaskTerms(request.Task, indexes, corrected), at: b.now().UTC().Truncate(time.Hour), project: request.Project,
-		folder: request.Folder, look: func(texts []worktree.Text) [][]string { return worktree.Gone(ctx, request.Folder, texts) },
-		characters: request.Characters, share: mostOfBudget, order: kindOrder, told: b.told.session(request.session(), request.Start && !request.Resumed),
+		folder: request.Folder, look: func(texts []worktree.Text) [][]string {
+			all, _ := worktree.Gone(ctx, request.Folder, texts)
+			return all
+		},
+		instructions: sync.OnceValue(func() string { return runOn(worktree.Instructions(ctx, request.Folder)) }),
+		characters:   request.Characters, share: mostOfBudget, order: kindOrder, told: b.told.session(request.session(), request.Start && !request.Resumed),
 	}
 	candidates = c.current(candidates)
 	var answer Context
@@ -160,11 +168,7 @@ func (r *Request) session() string {
 	if r.SessionID == "" {
 		return ""
 	}
-	session := r.AgentID + "\n" + r.SessionID
-	if r.Failure { // what was told before it was needed is told again, once
-		session += toldAtFailures
-	}
-	return session
+	return r.AgentID + "\n" + r.SessionID
 }
 
 // used counts the use of what came into a context.

@@ -71,9 +71,11 @@ type choice struct {
 	project   string
 	folder    string // empty: nothing is looked for
 	look      func(texts []worktree.Text) [][]string
-	fencer    *safetext.Fencer
-	terms     taskTerms
-	at        time.Time
+	// instructions are the words of what the folder tells agents by itself.
+	instructions func() string
+	fencer       *safetext.Fencer
+	terms        taskTerms
+	at           time.Time
 	// characters bounds the text in characters; 0: it is not bounded. share is the part of
 	// the budget that one item may take, and order that of the sections.
 	characters int
@@ -96,11 +98,12 @@ type choice struct {
 // rated is a candidate with what it is worth.
 type rated struct {
 	candidate
-	score  float64
-	alike  float64 // to the chosen ones, the most
-	block  string  // as it is written
-	tokens int     // of block
-	cut    bool
+	score    float64
+	evidence float64
+	alike    float64 // to the chosen ones, the most
+	block    string  // as it is written
+	tokens   int     // of block
+	cut      bool
 }
 
 // choose chooses and writes.
@@ -245,13 +248,17 @@ func (c *choice) distrusted(r *rated) bool {
 	return false
 }
 
-// toldBefore leaves an item out that the session has been told.
+// toldBefore leaves an item out that the session has been told, or that its folder tells every agent.
 func (c *choice) toldBefore(r *rated) bool {
-	known := c.told.has(&r.candidate)
-	if known {
+	switch {
+	case c.told.has(&r.candidate, c.start):
 		c.leave(&r.candidate, reasonTold)
+	case c.instructed(&r.candidate):
+		c.leave(&r.candidate, reasonInstructed)
+	default:
+		return false
 	}
-	return known
+	return true
 }
 
 // place takes an item in if anything has room yet.

@@ -3,12 +3,14 @@ package contexts_test
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
 
+	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/fact"
 	"skillrouter/learning/lesson"
@@ -118,29 +120,56 @@ func figuresOf(t *testing.T, x indexed, set []labelled, failure bool) (f quietFi
 	return f
 }
 
-// TestQuietPrompts: a prompt is told little, and what it is told belongs to it.
+// TestQuietPrompts: a prompt is told little, and what it is told belongs to it. First figures: of 66 entries 24 answered, 19 silent and
+// 25 of 45 right, of 300 entries 24, 17 and 25 of 68.
 func TestQuietPrompts(t *testing.T) {
-	for entries, answered := range map[int]int{66: 0, 300: 0} {
+	for _, entries := range []int{66, 300} {
 		t.Run(fmt.Sprint(entries), func(t *testing.T) {
 			f := figuresOf(t, quietMemory(t, entries), readLabelled(t, "prompts.txt"), false)
-			if f.needed != 31 || f.needless != 20 {
+			if f.needed != 31 || f.needless != 20 || f.answered < 20 || f.silent < 19 || f.right*100 < f.told*60 || f.characters > 200*f.asked {
 				t.Errorf("%+v", f)
-			}
-			if f.answered < answered {
-				t.Errorf("answered %d, wanted %d", f.answered, answered)
 			}
 		})
 	}
 }
 
-// TestQuietFailures: a failure that nobody knows is not spoken to.
+// TestQuietFailures: a failure that nobody knows is not spoken to. First figures: 4 and 3 of 14 silent, and 5 of 32 and 64 told right.
 func TestQuietFailures(t *testing.T) {
 	for _, entries := range []int{66, 300} {
 		t.Run(fmt.Sprint(entries), func(t *testing.T) {
 			f := figuresOf(t, quietMemory(t, entries), readLabelled(t, "failures.txt"), true)
-			if f.needed != 6 || f.needless != 14 {
+			if f.needed != 6 || f.needless != 14 || f.answered < 3 || f.silent < 13 {
 				t.Errorf("%+v", f)
 			}
 		})
+	}
+}
+
+// TestInstructed: what the folder's own instructions say word for word is told neither at a start nor with a prompt.
+func TestInstructed(t *testing.T) {
+	tree := t.TempDir()
+	if err := os.WriteFile(filepath.Join(tree, "CLAUDE.md"), []byte("# Tests\n\n- Use `make quick OTTER`.\n- It takes\n  a minute!\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := &stock{}
+	for id, said := range map[string]string{"said": "Use make quick OTTER. It takes a minute.", "more": "Use make quick OTTER. It wants the VPN."} {
+		e := entry(id, "How the otters are tested", said)
+		if e.Project = "shop"; id == "more" {
+			e.Title = "When the otters are tested"
+		}
+		s.knowledge = append(s.knowledge, e)
+	}
+	for name, request := range map[string]contexts.Request{
+		"start": {Start: true, Budget: 1000, Project: "shop", Folder: tree}, "prompt": {Prompt: true, Task: "test the otters", Budget: 600, Project: "shop", Folder: tree},
+	} {
+		for want, caller := range map[int]principal.Principal{1: principal.System().FromNear(), 2: principal.System()} {
+			c, err := s.builder().Build(principal.With(t.Context(), caller), request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := ids(c); len(got) != want || !slices.Contains(got, "more") {
+				t.Errorf("%s: it is told %q", name, got)
+			}
+		}
 	}
 }

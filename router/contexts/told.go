@@ -1,8 +1,10 @@
 package contexts
 
 import (
+	"cmp"
 	"hash/maphash"
 	"maps"
+	"strings"
 	"sync"
 
 	"skillrouter/router"
@@ -17,11 +19,38 @@ const (
 	maxTold = 4096
 )
 
-// reasonTold is why an item is left out that the session has been told.
-const reasonTold = "told before"
+// reasonTold is why an item is left out that the session has been told, and reasonInstructed why one is that its folder tells agents.
+const (
+	reasonTold       = "told before"
+	reasonInstructed = "in the folder's instructions"
+)
 
-// toldAtFailures ends the name of what a session was told at its failures.
-const toldAtFailures = "\nfailures"
+// leastInstructed is how many words a text has at least that is looked for in a folder's instructions.
+const leastInstructed = 3
+
+// runOn are the words of a text, without marks and in small letters, each between spaces.
+func runOn(said string) string {
+	words := strings.FieldsFunc(strings.ToLower(said), func(r rune) bool { return !isWordRune(r) })
+	return " " + strings.Join(words, " ") + " "
+}
+
+// instructed tells whether the folder's instructions say each sentence of an item word for word, or the title of one without a text.
+func (c *choice) instructed(r *candidate) bool {
+	if c.folder == "" || r.kind == router.KindSession || r.kind == router.KindTask || r.kind == router.KindIncident {
+		return false
+	}
+	said, begin := cmp.Or(r.body, r.title), 0
+	if strings.Count(runOn(said), " ") <= leastInstructed {
+		return false
+	}
+	for _, end := range append(sentenceEnds(said), len(said)) {
+		if words := runOn(said[begin:end]); strings.TrimSpace(words) != "" && !strings.Contains(c.instructions(), words) {
+			return false
+		}
+		begin = end
+	}
+	return true
+}
 
 // told keeps what each session has been told, so that nothing is told twice. It is
 // in memory: after a restart of the router a session may be told again.
@@ -33,8 +62,8 @@ type told struct {
 }
 
 type toldSession struct {
-	items map[uint64]bool
-	used  uint64 // turn of the last use
+	items map[uint64]bool // true: the whole text was told, and not its beginning alone
+	used  uint64          // turn of the last use
 }
 
 func newTold() *told { return &told{seed: maphash.MakeSeed(), sessions: map[string]*toldSession{}} }
@@ -54,7 +83,6 @@ func (t *told) session(id string, forget bool) toldTo {
 	defer t.mu.Unlock()
 	if forget {
 		delete(t.sessions, id)
-		delete(t.sessions, id+toldAtFailures)
 	}
 	known := toldTo{seed: t.seed}
 	if s := t.sessions[id]; s != nil {
@@ -90,13 +118,18 @@ func (t *told) tell(id string, items []*rated) {
 		if len(s.items) >= maxTold {
 			return
 		}
-		s.items[fingerprint(t.seed, &r.candidate)] = true
+		item := fingerprint(t.seed, &r.candidate)
+		s.items[item] = s.items[item] || !r.cut
 	}
 }
 
-// has tells whether the item, as it is now, has been told.
-func (t toldTo) has(r *candidate) bool {
-	return len(t.items) > 0 && t.items[fingerprint(t.seed, r)]
+// has tells whether the item, as it is now, has been told. A start that goes on repeats no beginning of a text either.
+func (t toldTo) has(r *candidate, start bool) bool {
+	if len(t.items) == 0 {
+		return false
+	}
+	whole, known := t.items[fingerprint(t.seed, r)]
+	return whole || known && start
 }
 
 // fingerprint is of what an item says: one that was changed is told again. A rule and the
