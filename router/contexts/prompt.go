@@ -38,7 +38,7 @@ const (
 type asking struct {
 	evidence map[uint64]float64 // by the hash of each stem that says something
 	least    float64            // that what is told must have
-	whole    map[uint64]bool    // names such as package-lock.json and port 3300, which count in a text as in its title
+	names    map[uint64]bool    // such as package-lock.json and port 3300, which count in a text as in its title
 	most     int                // items that are told
 	subjects map[string]float64 // and what part of what it says is about each
 	search   string             // what the stores are asked
@@ -50,7 +50,7 @@ type asking struct {
 func askingOf(prompt, project string, stores []router.Frequencies) asking {
 	s := subject.Known()
 	stems := text.Terms(prompt)
-	a := asking{evidence: map[uint64]float64{}, whole: map[uint64]bool{}, least: leastEvidence, most: mostPrompted}
+	a := asking{evidence: map[uint64]float64{}, names: map[uint64]bool{}, least: leastEvidence, most: mostPrompted}
 	talk := true
 	var telling []string
 	for _, stem := range stems {
@@ -68,7 +68,7 @@ func askingOf(prompt, project string, stores []router.Frequencies) asking {
 		return a
 	}
 	for _, stem := range telling {
-		a.whole[termHash(stem)] = isName(stems, slices.Index(stems, stem))
+		a.names[termHash(stem)] = isName(stems, slices.Index(stems, stem))
 		a.evidence[termHash(stem)] = wordEvidence
 		if s.Usual[stem] {
 			a.evidence[termHash(stem)] = usualEvidence
@@ -93,13 +93,13 @@ func askingOf(prompt, project string, stores []router.Frequencies) asking {
 func askingOfFailure(failed, project string) asking {
 	s := subject.Known()
 	command, printed, _ := strings.Cut(failed, "\n")
-	a := asking{evidence: map[uint64]float64{}, whole: map[uint64]bool{}, least: leastEvidence, most: 1}
+	a := asking{evidence: map[uint64]float64{}, names: map[uint64]bool{}, least: leastEvidence, most: 1}
 	program, line := history.SaidOf(command, printed)
 	terms := text.Terms(line)
 	for i, stem := range terms {
 		if !text.StopWord(stem) && !s.Empty[stem] && !s.Usual[stem] && !s.Talk[stem] && says(stem) {
 			a.evidence[termHash(stem)], a.search = wordEvidence, line
-			a.whole[termHash(stem)] = isName(terms, i)
+			a.names[termHash(stem)] = isName(terms, i)
 		}
 	}
 	for _, stem := range text.Terms(program) {
@@ -208,7 +208,7 @@ func (c *choice) choosePrompt(asked asking, candidates []candidate) Context {
 func (a *asking) shared(w *words, having map[uint64]int) (sum float64) {
 	for _, term := range w.terms {
 		evidence := max(0, a.evidence[term]-math.Log(float64(having[term])))
-		if _, inTitle := slices.BinarySearch(w.title, term); !inTitle && !a.whole[term] {
+		if _, inTitle := slices.BinarySearch(w.title, term); !inTitle && !a.names[term] {
 			evidence *= bodyPart
 		}
 		sum += evidence

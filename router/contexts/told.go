@@ -128,8 +128,8 @@ func (t toldTo) has(r *candidate, start bool) bool {
 	if len(t.items) == 0 {
 		return false
 	}
-	whole, known := t.items[fingerprint(t.seed, r)]
-	return whole || known && start
+	complete, known := t.items[fingerprint(t.seed, r)]
+	return complete || known && start
 }
 
 // fingerprint is of what an item says: one that was changed is told again. A rule and the
