@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -52,6 +53,29 @@ func (s *shell) statusCommand() *cobra.Command {
 				fmt.Fprintln(w, clean(problem))
 			}
 		})
+	})
+}
+
+// openers show an address in the browser of whoever works on this machine.
+var openers = map[string][]string{"darwin": {"open"}, "windows": {"rundll32", "url.dll,FileProtocolHandler"}, "linux": {"xdg-open"}}
+
+func (s *shell) uiCommand() *cobra.Command {
+	return s.calls(command{
+		use: "ui", short: "Open the dashboard in the browser",
+		long: "Opens the dashboard in the browser, and prints its address. Where no browser can be opened, as over SSH, the address is what to open.",
+	}, func(ctx context.Context, c *client.Client) error {
+		if _, err := c.System.Health(ctx); err != nil {
+			return err
+		}
+		page := struct {
+			URL string `json:"url"`
+		}{c.BaseURL() + "/"}
+		if opener := openers[runtime.GOOS]; opener != nil && !s.json && isTerminal(s.out) {
+			if err := exec.CommandContext(ctx, opener[0], append(opener[1:], page.URL)...).Run(); err != nil {
+				fmt.Fprintln(s.err, "No browser could be opened here:", harmless(err.Error()))
+			}
+		}
+		return s.print(page, func(w io.Writer) { fmt.Fprintln(w, page.URL) })
 	})
 }
 

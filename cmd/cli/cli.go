@@ -104,13 +104,14 @@ none runs on that folder, one is started.`,
 		"migrate": s.migrateCommand, "call": s.callCommand, "mcp": s.mcpCommand, "token": s.tokenCommand,
 		"doctor": s.doctorCommand, "embeddings": s.embeddingsCommand, "config": s.configCommand, "version": s.versionCommand,
 		"agents": func() *cobra.Command { return alsoList(s.agentsCommand()) }, "messages": func() *cobra.Command { return alsoList(s.messagesCommand()) },
-		"passphrase": s.passphraseCommand, "remind": func() *cobra.Command { return s.remindersAdd("remind") },
+		"ui": s.uiCommand, "passphrase": s.passphraseCommand, "remind": func() *cobra.Command { return s.remindersAdd("remind") },
 	} {
+		cmd := &cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}} // the name of one that nobody calls is enough
 		if s.needs(name) {
-			root.AddCommand(make())
-		} else { // its name is enough
-			root.AddCommand(&cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}})
+			cmd = make()
 		}
+		cmd.Aliases = append(cmd.Aliases, alsoCalled(name)...)
+		root.AddCommand(cmd)
 	}
 	s.passphraseFlags(root)
 	s.grouped(root)
@@ -120,7 +121,7 @@ none runs on that folder, one is started.`,
 // needs tells whether a command has to be made for this call: one that is named, or all, for who describes them.
 func (s *shell) needs(name string) bool {
 	return len(s.words) == 0 || slices.ContainsFunc(s.words, func(word string) bool {
-		return word == name || slices.Contains([]string{"help", "--help", "-h", "completion"}, word) || strings.HasPrefix(word, "__complete")
+		return word == name || slices.Contains(alsoCalled(name), word) || slices.Contains([]string{"help", "--help", "-h", "completion"}, word) || strings.HasPrefix(word, "__complete")
 	})
 }
 

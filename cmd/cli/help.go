@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	_ "embed"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -11,7 +10,6 @@ import (
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"skillrouter/tfidf"
 )
@@ -25,7 +23,7 @@ type family struct {
 
 // families name each command once, in the order of help. Commands of kinds that are not named are rare ones, and the last of theirs.
 var families = []family{
-	{"start", []string{"serve", "setup", "demo", "status", "doctor", "version"}, nil},
+	{"start", []string{"serve", "setup", "demo", "status", "ui", "doctor", "version"}, nil},
 	{"memory", []string{"remember", "search", "query", "knowledge", "lessons"}, []string{"context", "facts", "remind", "episodes", "procedures", "reminders", "experience", "memory"}},
 	{"guard", []string{"check", "passphrase"}, []string{"rules", "escalations"}},
 	{"team", []string{"agents", "tasks", "messages", "stop"}, []string{"signal", "watch", "leases", "run", "sessions", "recon"}},
@@ -65,25 +63,7 @@ func (s *shell) grouped(root *cobra.Command) {
 			cmd.Annotations = map[string]string{annotationRare: rare}
 		}
 	}
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		unknown, ok := errors.AsType[*pflag.NotExistError](err)
-		if !ok {
-			return err
-		}
-		if unknown.GetSpecifiedShortnames() != "" {
-			return fmt.Errorf("%w; what is no flag stands behind --: skillrouter %s -- …", err, strings.TrimPrefix(cmd.CommandPath(), "skillrouter "))
-		}
-		var names []string
-		cmd.Flags().VisitAll(func(f *pflag.Flag) {
-			if !f.Hidden {
-				names = append(names, "--"+f.Name)
-			}
-		})
-		if hint := insteadOfFlag[unknown.GetSpecifiedName()]; hint != "" {
-			return fmt.Errorf("%w: %s", err, hint)
-		}
-		return fmt.Errorf("%w%s", err, didYouMean("--"+unknown.GetSpecifiedName(), names))
-	})
+	root.SetFlagErrorFunc(wrongFlag)
 	usual := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		if cmd == root {

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"net"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // One grammar: every kind alone lists, and what other programs call a verb is understood. Where a word is not,
@@ -38,6 +40,20 @@ func understood(below []*cobra.Command) {
 			}
 		}
 	}
+}
+
+// alsoCalled are other names by which a command is understood: a kind's in the other number, too. They are shown nowhere.
+func alsoCalled(name string) []string {
+	kind, plural := strings.CutSuffix(name, "s")
+	switch {
+	case name == "ui":
+		return []string{"dashboard", "web"}
+	case name == "token":
+		return []string{"tokens"}
+	case plural && name != "status":
+		return []string{kind}
+	}
+	return nil
 }
 
 // group makes a command that holds others. Alone it does what its list does, with the list's flags.
@@ -75,7 +91,9 @@ func alsoList(cmd *cobra.Command) *cobra.Command {
 var instead = map[string]string{
 	"forget":    "a kind says what is forgotten, such as: skillrouter knowledge delete ID",
 	"undo":      "skillrouter import undo ID takes an import back, skillrouter lessons restore ID a lesson that was retired",
-	"dashboard": "skillrouter status shows the router's address; open it in a browser",
+	"incidents": "skillrouter brief shows what fails in a project again and again, skillrouter learn finds it",
+	"install":   "skillrouter setup AGENT sets an agent up, skillrouter serve starts the router",
+	"uninstall": "skillrouter setup AGENT --remove takes back what setup wrote",
 	"list":      "a kind says what is listed, such as: skillrouter knowledge",
 	"delete":    "a kind says what is deleted, such as: skillrouter knowledge delete ID",
 	"add":       "skillrouter remember TITLE TEXT, or a kind, such as: skillrouter tasks add TITLE",
@@ -89,12 +107,14 @@ var insteadOfFlag = map[string]string{
 
 // noCommand refuses a word where a command's name is needed, and says what was probably meant.
 func noCommand(of *cobra.Command, word string) error {
-	if hint := instead[cmp.Or(map[string]string{"ui": "dashboard", "web": "dashboard", "rm": "delete", "remove": "delete", "ls": "list"}[word], word)]; hint != "" && !of.HasParent() {
+	if hint := instead[cmp.Or(map[string]string{"rm": "delete", "remove": "delete", "ls": "list", "init": "install", "start": "install", "new": "add", "note": "add"}[word], word)]; hint != "" && !of.HasParent() {
 		return fmt.Errorf("there is no command %q: %s", word, hint)
 	}
 	here := ""
 	if of.HasParent() {
 		here = " here"
+	} else if below := commandNamed(word); below != "" {
+		return fmt.Errorf("there is no command %q: it stands below another one, %s", word, below)
 	}
 	var names []string
 	for _, cmd := range of.Commands() {
@@ -103,6 +123,48 @@ func noCommand(of *cobra.Command, word string) error {
 		}
 	}
 	return fmt.Errorf("there is no command %q%s%s", word, here, didYouMean(word, names))
+}
+
+// commandNamed finds a command of that name below another one, by its path; empty: there is none, or several.
+func commandNamed(word string) (path string) {
+	for _, kind := range Commands().Commands() {
+		for _, cmd := range kind.Commands() {
+			if cmd.Name() == word && cmd.IsAvailableCommand() {
+				if path != "" {
+					return ""
+				}
+				path = cmd.CommandPath()
+			}
+		}
+	}
+	return path
+}
+
+// wants says what a flag of a type takes.
+var wants = map[string]string{"int": "a whole number", "int64": "a whole number", "float64": "a number", "bool": "true or false"}
+
+// wrongFlag explains what is wrong with a flag: its value, or its name.
+func wrongFlag(cmd *cobra.Command, err error) error {
+	if wrong, ok := errors.AsType[*pflag.InvalidValueError](err); ok && wants[wrong.GetFlag().Value.Type()] != "" {
+		return fmt.Errorf("--%s takes %s, and not %q", wrong.GetFlag().Name, wants[wrong.GetFlag().Value.Type()], wrong.GetValue())
+	}
+	unknown, ok := errors.AsType[*pflag.NotExistError](err)
+	if !ok {
+		return err
+	}
+	if unknown.GetSpecifiedShortnames() != "" {
+		return fmt.Errorf("%w; what is no flag stands behind --: skillrouter %s -- …", err, strings.TrimPrefix(cmd.CommandPath(), "skillrouter "))
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			names = append(names, "--"+f.Name)
+		}
+	})
+	if hint := insteadOfFlag[unknown.GetSpecifiedName()]; hint != "" {
+		return fmt.Errorf("%w: %s", err, hint)
+	}
+	return fmt.Errorf("%w%s", err, didYouMean("--"+unknown.GetSpecifiedName(), names))
 }
 
 // address is a router's URL as a person writes it: a host and a port alone are plain HTTP.
