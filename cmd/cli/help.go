@@ -23,7 +23,7 @@ type family struct {
 
 // families name each command once, in the order of help. Commands of kinds that are not named are rare ones, and the last of theirs.
 var families = []family{
-	{"start", []string{"serve", "setup", "demo", "status", "ui", "doctor", "version"}, nil},
+	{"start", []string{"serve", "setup", "demo", "status", "doctor", "version"}, []string{"ui"}},
 	{"memory", []string{"remember", "search", "query", "knowledge", "lessons"}, []string{"context", "facts", "remind", "episodes", "procedures", "reminders", "experience", "memory"}},
 	{"guard", []string{"check", "passphrase"}, []string{"rules", "escalations"}},
 	{"team", []string{"agents", "tasks", "messages", "stop"}, []string{"signal", "watch", "leases", "run", "sessions", "recon"}},
