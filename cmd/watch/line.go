@@ -2,9 +2,9 @@ package watch
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -13,38 +13,9 @@ import (
 
 	"skillrouter/internal/check"
 	"skillrouter/internal/safetext"
+	"skillrouter/operational"
 	"skillrouter/router/feed"
 )
-
-// told are the members of an event's data that a line shows, in this order, and what stands before each.
-var told = []struct{ member, before string }{
-	{"number", "#"},
-	{"title", ""},
-	{"key", ""},
-	{"name", ""},
-	{"pattern_name", ""},
-	{"goal", ""},
-	{"signal", ""},
-	{"to_agent_id", "to "},
-	{"from", ""},
-	{"to", "→ "},
-	{"current_task", ""},
-	{"environment", ""},
-	{"task", ""},
-	{"patterns", ""},
-	{"statement", ""},
-	{"description", ""},
-	{"summary", ""},
-	{"outcome", ""},
-	{"result", ""},
-	{"rule_ids", "rule "},
-	{"state", ""},
-	{"by", "by "},
-	{"reason", ": "},
-	{"note", ": "},
-	{"why", ": "},
-	{"progress", "%"},
-}
 
 // blocked begins the line of what the guard stopped.
 const blocked = "BLOCKED"
@@ -71,7 +42,7 @@ func MomentLine(m feed.Moment) string {
 	default:
 		add(m.Title)
 	}
-	if m.Kind != feed.KindBlock && m.Kind != feed.KindCheck {
+	if m.Type == operational.EventTaskProgress || !slices.Contains([]string{feed.KindBlock, feed.KindCheck, feed.KindTask}, m.Kind) { // else the verb says it
 		add(strings.ReplaceAll(m.State, "_", " "))
 	}
 	for i, item := range m.Items { // what was told, or the rule that stopped it: the first says what it is about
@@ -84,54 +55,6 @@ func MomentLine(m feed.Moment) string {
 		text += ": " + m.Detail
 	}
 	return shown(text)
-}
-
-// Line says in a line what an event tells. It holds nothing that a terminal would act on.
-func Line(e feed.Event) string {
-	kind := e.Type
-	if e.Kind != "" {
-		kind = e.Kind
-	}
-	var members map[string]any
-	_ = json.Unmarshal(e.Data, &members) // an event without data tells that it happened
-	var b strings.Builder
-	switch members["decision"] {
-	case "block":
-		b.WriteString(blocked)
-	case "warn":
-		b.WriteString("warned")
-	default:
-		b.WriteString(strings.NewReplacer(".", " ", "_", " ").Replace(kind))
-	}
-	for _, t := range told {
-		switch text := written(members[t.member]); {
-		case text == "" || t.member == "progress" && text == "0":
-		case t.before == "%":
-			b.WriteString(" " + text + "%")
-		case t.before == ": ":
-			b.WriteString(t.before + text)
-		default:
-			b.WriteString(" " + t.before + text)
-		}
-	}
-	return shown(b.String())
-}
-
-// written is a member of an event's data as text: a number, a text, or a list of texts.
-func written(member any) string {
-	switch member := member.(type) {
-	case string:
-		return member
-	case float64:
-		return fmt.Sprint(member)
-	case []any:
-		var texts []string
-		for _, one := range member {
-			texts = append(texts, written(one))
-		}
-		return strings.Join(texts, ", ")
-	}
-	return ""
 }
 
 // Bounds of a text that is shown on one line, in characters.
@@ -171,5 +94,5 @@ func WriteLine(w io.Writer, e feed.Event) {
 		where = " in " + where
 	}
 	who := cmp.Or(shown(e.Agent), "-")
-	fmt.Fprintf(w, "%s  %s%s  %s\n", e.At.Local().Format(time.TimeOnly), who, where, Line(e))
+	fmt.Fprintf(w, "%s  %s%s  %s\n", e.At.Local().Format(time.TimeOnly), who, where, MomentLine(feed.Told(e)))
 }

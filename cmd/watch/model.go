@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -78,6 +77,10 @@ type entry struct {
 	at          time.Time
 	agent, text string
 	blocked     bool
+}
+
+func entryOf(m feed.Moment) entry {
+	return entry{id: m.ID, at: m.At, agent: shown(m.Agent), text: MomentLine(m), blocked: m.Kind == feed.KindBlock}
 }
 
 // reading is an approval that is open, and where its reader is.
@@ -189,8 +192,7 @@ func (m *Model) tell(events []feed.Event) {
 	}
 	var lines []entry
 	for _, e := range events {
-		text := Line(e)
-		lines = append(lines, entry{at: e.At, agent: shown(e.Agent), text: text, blocked: strings.HasPrefix(text, blocked)})
+		lines = append(lines, entryOf(feed.Told(e)))
 	}
 	m.add(lines)
 }
@@ -222,7 +224,7 @@ func (m *Model) read(moments []feed.Moment) {
 	var lines []entry
 	for _, one := range slices.Backward(moments) {
 		if !known[one.ID] {
-			lines = append(lines, entry{id: one.ID, at: one.At, agent: shown(one.Agent), text: MomentLine(one), blocked: one.Kind == feed.KindBlock})
+			lines = append(lines, entryOf(one))
 		}
 	}
 	m.add(lines)

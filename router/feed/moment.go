@@ -66,34 +66,43 @@ func typesOfMoments(kinds []string) (types []string) {
 
 // told are the members of events' data that are told of.
 type told struct {
-	Number     int64    `json:"number"`
-	Title      string   `json:"title"`
-	Goal       string   `json:"goal"`
-	Key        string   `json:"key"`
-	Name       string   `json:"name"`
-	Pattern    string   `json:"pattern_name"`
-	Procedure  string   `json:"procedure"`
-	Task       string   `json:"task"`
-	Statement  string   `json:"description"`
-	Patterns   []string `json:"patterns"`
-	Current    string   `json:"current_task"`
-	Status     string   `json:"status"`
-	To         string   `json:"to"`
-	State      string   `json:"state"`
-	Outcome    string   `json:"outcome"`
-	Result     string   `json:"result"`
-	Severity   string   `json:"severity"`
-	Note       string   `json:"note"`
-	Reason     string   `json:"reason"`
-	Summary    string   `json:"summary"`
-	Why        string   `json:"why"`
-	Notes      string   `json:"notes"`
-	By         string   `json:"by"`
-	DecidedBy  string   `json:"decided_by"`
-	AgentID    string   `json:"agent_id"`
-	Progress   float64  `json:"progress"`
-	Escalated  string   `json:"escalated_to"`
-	Confidence float64  `json:"confidence"`
+	Number    int64    `json:"number"`
+	Title     string   `json:"title"`
+	Goal      string   `json:"goal"`
+	Key       string   `json:"key"`
+	Name      string   `json:"name"`
+	Pattern   string   `json:"pattern_name"`
+	Procedure string   `json:"procedure"`
+	Task      string   `json:"task"`
+	Statement string   `json:"description"`
+	Patterns  []string `json:"patterns"`
+	Current   string   `json:"current_task"`
+	Status    string   `json:"status"`
+	To        string   `json:"to"`
+	State     string   `json:"state"`
+	Outcome   string   `json:"outcome"`
+	Result    string   `json:"result"`
+	Severity  string   `json:"severity"`
+	Note      string   `json:"note"`
+	Reason    string   `json:"reason"`
+	Summary   string   `json:"summary"`
+	Why       string   `json:"why"`
+	Notes     string   `json:"notes"`
+	By        string   `json:"by"`
+	DecidedBy string   `json:"decided_by"`
+	AgentID   string   `json:"agent_id"`
+	Progress  float64  `json:"progress"`
+	Escalated string   `json:"escalated_to"`
+	Signal    string   `json:"signal"`
+	Recipient string   `json:"to_agent_id"`
+	Decision  string   `json:"decision"`
+	Rules     []string `json:"rule_ids"`
+}
+
+// Told is an event of the feed as a timeline tells it.
+func Told(e Event) Moment {
+	e.Type = cmp.Or(e.Kind, e.Type)
+	return momentOf("feed", e.Event)
 }
 
 // momentOf tells an event.
@@ -115,6 +124,13 @@ func momentOf(log string, e eventlog.Event) Moment {
 	m.Title = cmp.Or(d.Title, d.Pattern, d.Key, d.Goal, d.Task, d.Procedure, d.Name, d.Statement, strings.Join(d.Patterns, ", "))
 	m.Detail = cmp.Or(d.Note, d.Reason, d.Summary, d.Why, d.Notes)
 	switch {
+	case e.Type == operational.EventMessageSent:
+		m.Kind, m.About, m.Verb, m.Title, m.To = KindMessage, "message", "sent", d.Signal, d.Recipient
+	case e.Type == lesson.EventActionChecked:
+		m.Kind, m.About, m.Verb, m.Title = KindCheck, "check", "was warned by", "rule "+strings.Join(d.Rules, ", ")
+		if d.Decision == string(rule.DecisionBlock) {
+			m.Kind, m.Verb = KindBlock, "was stopped by"
+		}
 	case e.Type == "agent.state":
 		m.State, m.Detail = d.To, joined("status ", d.Status)
 	case e.Type == "agent.status":
