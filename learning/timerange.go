@@ -26,8 +26,8 @@ const (
 // says which of them is the present one. It reads:
 //
 //   - "7d", "24h", "30min", "2w", "3mo", "1y", also "7 days" and "last 7 days": from that long ago on;
-//   - "today", "yesterday", "this week", "last week" (weeks begin on Monday), and the same of month and year;
-//   - "2026-01-15", "2026-01", "2026": that day, month or year;
+//   - "today", "yesterday", "monday", "3 days ago", "this week", "last week" (weeks begin on Monday), and the same of month and year;
+//   - "2026-01-15", "2026-01", "2026", "12 september": that day, month or year;
 //   - "A..B", "A to B" or "A/B", where A and B are such dates, or RFC 3339 times, or "now", or nothing: from
 //     the beginning of A to the end of B. A date's end is that of its day, so B is included; a time is its own end.
 //
@@ -60,7 +60,7 @@ func ParseTimeRange(field, text string, now time.Time) (TimeRange, error) {
 		}
 		return r, nil
 	}
-	for _, read := range []func(string, time.Time) (TimeRange, bool){rollingTime, calendarTime, dateTime} {
+	for _, read := range []func(string, time.Time) (TimeRange, bool){rollingTime, dateTime} {
 		if r, ok := read(said, now); ok {
 			return r, nil
 		}
@@ -80,9 +80,6 @@ func timeEnd(text string, now time.Time) (TimeRange, bool) {
 		return TimeRange{}, true
 	case "now":
 		return TimeRange{From: now, To: now}, true
-	}
-	if r, ok := calendarTime(text, now); ok {
-		return r, true
 	}
 	return dateTime(text, now)
 }
@@ -126,46 +123,11 @@ func rollingTime(text string, now time.Time) (TimeRange, bool) {
 	return TimeRange{}, false
 }
 
-// calendarTime reads "today", "last week" and their like.
-func calendarTime(text string, now time.Time) (TimeRange, bool) {
-	day := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.UTC)
-	which, unit, _ := strings.Cut(text, " ")
-	back := 0
-	switch which {
-	case "today", "yesterday":
-		if which == "yesterday" {
-			day = day.AddDate(0, 0, -1)
-		}
-		return TimeRange{day, day.AddDate(0, 0, 1)}, unit == ""
-	case "last", "previous":
-		back = 1
-	case "this":
-	default:
-		return TimeRange{}, false
-	}
-	switch unit {
-	case "week":
-		monday := day.AddDate(0, 0, -int(day.Weekday()+6)%7-7*back)
-		return TimeRange{monday, monday.AddDate(0, 0, 7)}, true
-	case "month":
-		first := time.Date(day.Year(), day.Month()-time.Month(back), 1, 0, 0, 0, 0, time.UTC)
-		return TimeRange{first, first.AddDate(0, 1, 0)}, true
-	case "year":
-		first := time.Date(day.Year()-back, 1, 1, 0, 0, 0, 0, time.UTC)
-		return TimeRange{first, first.AddDate(1, 0, 0)}, true
-	}
-	return TimeRange{}, false
-}
-
-// dateTime reads a day, a month, a year or an RFC 3339 time.
-func dateTime(text string, _ time.Time) (TimeRange, bool) {
-	for _, form := range []struct {
-		layout              string
-		years, months, days int
-	}{{"2006-01-02", 0, 0, 1}, {"2006-01", 0, 1, 0}, {"2006", 1, 0, 0}} {
-		if t, err := time.Parse(form.layout, text); err == nil {
-			return TimeRange{t, t.AddDate(form.years, form.months, form.days)}, t.Year() > 0
-		}
+// dateTime reads a time as people name it, such as "today", "last week", "monday" or "2026-01-15", or an RFC 3339 time.
+func dateTime(text string, now time.Time) (TimeRange, bool) {
+	words := strings.Fields(text)
+	if r, n := period(words, now); n > 0 && n == len(words) {
+		return r, r.From.IsZero() || r.From.Year() > 0
 	}
 	t, err := time.Parse(time.RFC3339, strings.ToUpper(text))
 	return TimeRange{t.UTC(), t.UTC()}, err == nil && t.UTC().Year() > 0

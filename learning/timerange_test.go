@@ -29,6 +29,10 @@ func TestParseTimeRange(t *testing.T) {
 		"last week":               "2026-11-09T00:00:00Z 2026-11-16T00:00:00Z",
 		"last month":              "2026-10-01T00:00:00Z 2026-11-01T00:00:00Z",
 		"this year":               "2026-01-01T00:00:00Z 2027-01-01T00:00:00Z",
+		"previous month":          "2026-10-01T00:00:00Z 2026-11-01T00:00:00Z",
+		"monday":                  "2026-11-16T00:00:00Z 2026-11-17T00:00:00Z",
+		"3 days ago":              "2026-11-18T00:00:00Z 2026-11-19T00:00:00Z",
+		"monday to yesterday":     "2026-11-16T00:00:00Z 2026-11-21T00:00:00Z",
 		"2026-01-15":              "2026-01-15T00:00:00Z 2026-01-16T00:00:00Z",
 		"2026-02":                 "2026-02-01T00:00:00Z 2026-03-01T00:00:00Z",
 		"2025":                    "2025-01-01T00:00:00Z 2026-01-01T00:00:00Z",
@@ -57,7 +61,7 @@ func TestParseTimeRange(t *testing.T) {
 		}
 	}
 	for _, text := range []string{
-		"soon", "d", "0d", "-7d", "7", "7 parsecs", "99999d", "9999y", "2026-13-01", "2026-02-30", "0000-01-01", "next week", "last", "today week",
+		"soon", "d", "0d", "-7d", "7", "7 parsecs", "99999d", "9999y", "2026-13-01", "2026-02-30", "0000-01-01", "next week", "last", "9999 years ago", "last 9999 years", "monday morning shift", "today week",
 		"2026-02-01..2026-01-01", "a..b", "7d..", "1..2..3", "2026-01-01T10:00:00", strings.Repeat("9", 200), "7d\x00", "\xff",
 	} {
 		_, err := learning.ParseTimeRange("time_range", text, rangeNow)

@@ -11,7 +11,6 @@ import (
 	"skillrouter/learning"
 	"skillrouter/router"
 	"skillrouter/router/classify"
-	"skillrouter/router/search"
 	"skillrouter/tfidf/wordlist"
 )
 
@@ -144,7 +143,7 @@ func read(text string, names []named, now time.Time) reading {
 		}
 	}
 	list = r.readAge(list)
-	if span, from, to := search.Timespan(list, now); to > 0 {
+	if span, from, to := learning.Timespan(list, now); to > 0 {
 		r.span, r.when, list = span, strings.Join(list[from:to], " "), slices.Concat(list[:from], list[to:])
 	}
 	list = slices.DeleteFunc(denied(list), func(w string) bool { return spoken[w] })
@@ -234,7 +233,7 @@ func (r *reading) readAge(words []string) []string {
 			at++
 		}
 		if at+1 < len(words) {
-			if age := search.Length(words[at], words[at+1]); age > 0 {
+			if age := learning.Length(words[at], words[at+1]); age > 0 {
 				r.older = age
 				return append(slices.Clone(words[:i]), words[at+2:]...)
 			}

@@ -357,7 +357,7 @@ func (s *Searcher) inTime(ctx context.Context, r *request) (Answer, error) {
 	for i, f := range fields {
 		words[i] = strings.Trim(strings.ToLower(f), `.,;:!?"'()`)
 	}
-	span, from, to := Timespan(words[:min(len(words), maxTimeWords)], r.now)
+	span, from, to := learning.Timespan(words[:min(len(words), maxTimeWords)], r.now)
 	rest := strings.Join(slices.Concat(fields[:from], fields[to:]), " ")
 	if stems, _ := text.QueryTerms(rest); to == 0 || len(stems) == 0 {
 		return s.search(ctx, r)

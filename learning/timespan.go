@@ -1,25 +1,22 @@
-package search
+package learning
 
 import (
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"skillrouter/learning"
-	"skillrouter/tfidf/wordlist"
 )
 
 // Timespan looks for a time in the words of a question, such as "yesterday", "last week", "since monday" or "3 days ago".
 // It returns what that means at now, in now's zone, and which of the words say it; to is 0 if none do.
-func Timespan(words []string, now time.Time) (span learning.TimeRange, from, to int) {
+func Timespan(words []string, now time.Time) (span TimeRange, from, to int) {
 	for i := range words {
 		first, n := period(words[i:], now)
 		if n == 0 {
 			continue
 		}
 		start := i
-		for start > 0 && timeLeads[words[start-1]] {
+		for start > 0 && slices.Contains(timeLeads, words[start-1]) {
 			start--
 		}
 		lead := words[start:i]
@@ -43,17 +40,17 @@ func Timespan(words []string, now time.Time) (span learning.TimeRange, from, to 
 		}
 		return first, start, end
 	}
-	return learning.TimeRange{}, 0, 0
+	return TimeRange{}, 0, 0
 }
 
 var (
-	timeLeads = wordlist.Words("in on at during over since after before until till from between the for within around throughout of earlier later early late")
+	timeLeads = strings.Fields("in on at during over since after before until till from between the for within around throughout of earlier later early late")
 	months    = map[string]time.Month{}
 	weekdays  = map[string]time.Weekday{}
 	dayParts  = map[string][2]int{ // from and to which hour
 		"morning": {4, 12}, "noon": {11, 14}, "lunchtime": {11, 14}, "afternoon": {12, 18}, "evening": {17, 24}, "night": {18, 32},
 	}
-	counts = map[string]int{"a": 1, "an": 1, "one": 1, "two": 2, "couple": 2, "three": 3, "few": 3, "four": 4, "five": 5, "several": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "twelve": 12}
+	smallNumbers = map[string]int{"a": 1, "an": 1, "one": 1, "two": 2, "couple": 2, "three": 3, "few": 3, "four": 4, "five": 5, "several": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "twelve": 12}
 )
 
 func init() {
@@ -72,9 +69,6 @@ func weakTime(w string) bool {
 	_, err := strconv.Atoi(w)
 	return month || err == nil
 }
-
-// maxAgo bounds how many units back a time is: beyond it dates leave the calendar.
-const maxAgo = 9999
 
 // ago goes so many units back. The name of the unit may be a plural.
 func ago(t time.Time, n int, unit string) (then time.Time, blur time.Duration, ok bool) {
@@ -102,12 +96,12 @@ func dayOf(t time.Time) time.Time {
 }
 
 // daysFrom is a stretch of so many days.
-func daysFrom(from time.Time, n int) learning.TimeRange {
-	return learning.TimeRange{From: from, To: from.AddDate(0, 0, n)}
+func daysFrom(from time.Time, n int) TimeRange {
+	return TimeRange{From: from, To: from.AddDate(0, 0, n)}
 }
 
 // period reads the time that the words begin with; n is how many of them say it, 0 if they begin with none.
-func period(words []string, now time.Time) (span learning.TimeRange, n int) {
+func period(words []string, now time.Time) (span TimeRange, n int) {
 	if len(words) == 0 {
 		return span, 0
 	}
@@ -119,7 +113,7 @@ func period(words []string, now time.Time) (span learning.TimeRange, n int) {
 	part := func(day time.Time, word string) bool {
 		hours, ok := dayParts[word]
 		if ok {
-			span = learning.TimeRange{From: day.Add(time.Duration(hours[0]) * time.Hour), To: day.Add(time.Duration(hours[1]) * time.Hour)}
+			span = TimeRange{From: day.Add(time.Duration(hours[0]) * time.Hour), To: day.Add(time.Duration(hours[1]) * time.Hour)}
 		}
 		return ok
 	}
@@ -159,18 +153,18 @@ func period(words []string, now time.Time) (span learning.TimeRange, n int) {
 }
 
 // rolling reads "last 3 days", "the past week", "last week", "this month", "last monday".
-func rolling(words []string, now time.Time) (span learning.TimeRange, n int) {
+func rolling(words []string, now time.Time) (span TimeRange, n int) {
 	if len(words) < 2 {
 		return span, 0
 	}
 	lead, unit := words[0], words[1]
-	if count, ok := count(unit); ok && len(words) > 2 && lead != "this" {
+	if count, ok := smallNumber(unit); ok && len(words) > 2 && lead != "this" {
 		at := 2
 		if words[at] == "of" && len(words) > 3 {
 			at++
 		}
 		if then, _, ok := ago(now, count, words[at]); ok {
-			return learning.TimeRange{From: then}, at + 1
+			return TimeRange{From: then}, at + 1
 		}
 	}
 	if day, ok := weekdays[unit]; ok {
@@ -182,7 +176,7 @@ func rolling(words []string, now time.Time) (span learning.TimeRange, n int) {
 	}
 	if strings.HasPrefix(unit, "hour") || strings.HasPrefix(unit, "minute") || unit == "day" || unit == "days" || lead == "past" {
 		if then, _, ok := ago(now, 1+2*len(unit[len(strings.TrimSuffix(unit, "s")):]), unit); ok { // the last days are three
-			return learning.TimeRange{From: then}, 2
+			return TimeRange{From: then}, 2
 		}
 	}
 	back := 1
@@ -197,36 +191,36 @@ func rolling(words []string, now time.Time) (span learning.TimeRange, n int) {
 		return daysFrom(monday.AddDate(0, 0, 5-7*back), 2), 2
 	case "month":
 		from := time.Date(y, m-time.Month(back), 1, 0, 0, 0, 0, now.Location())
-		return learning.TimeRange{From: from, To: from.AddDate(0, 1, 0)}, 2
+		return TimeRange{From: from, To: from.AddDate(0, 1, 0)}, 2
 	case "year":
 		from := time.Date(y-back, 1, 1, 0, 0, 0, 0, now.Location())
-		return learning.TimeRange{From: from, To: from.AddDate(1, 0, 0)}, 2
+		return TimeRange{From: from, To: from.AddDate(1, 0, 0)}, 2
 	}
 	if _, ok := months[unit]; ok {
 		span, n = calendarDate(words[1:], now)
 		if lead == "last" && n == 1 && span.To.After(now) {
-			span = learning.TimeRange{From: span.From.AddDate(-1, 0, 0), To: span.To.AddDate(-1, 0, 0)}
+			span = TimeRange{From: span.From.AddDate(-1, 0, 0), To: span.To.AddDate(-1, 0, 0)}
 		}
 		return span, n + 1
 	}
 	return span, 0
 }
 
-// count reads a small number.
-func count(w string) (int, bool) {
-	if n, ok := counts[w]; ok {
+// smallNumber reads a small number.
+func smallNumber(w string) (int, bool) {
+	if n, ok := smallNumbers[w]; ok {
 		return n, true
 	}
 	n, err := strconv.Atoi(w)
-	return n, err == nil && n > 0 && n <= maxAgo
+	return n, err == nil && n > 0 && n <= maxTimeCount
 }
 
 // countedAgo reads "3 days ago", "a couple of weeks ago": the time then, as much to either side as the unit blurs it.
-func countedAgo(words []string, now time.Time) (span learning.TimeRange, n int) {
-	many, ok := count(words[0])
+func countedAgo(words []string, now time.Time) (span TimeRange, n int) {
+	many, ok := smallNumber(words[0])
 	at := 1
 	for ok && at < len(words) && (words[at] == "of" || words[at] == "couple" || words[at] == "few") {
-		if c, is := counts[words[at]]; is {
+		if c, is := smallNumbers[words[at]]; is {
 			many = c
 		}
 		at++
@@ -241,14 +235,14 @@ func countedAgo(words []string, now time.Time) (span learning.TimeRange, n int) 
 	case blur == 0:
 		return daysFrom(dayOf(then), 1), at + 2
 	}
-	return learning.TimeRange{From: then.Add(-blur), To: then.Add(blur)}, at + 2
+	return TimeRange{From: then.Add(-blur), To: then.Add(blur)}, at + 2
 }
 
 // calendarDate reads "2026-09-12", "12 september", "september 12th 2025", "july 2025", "july", "2025": the latest that has begun.
-func calendarDate(words []string, now time.Time) (span learning.TimeRange, n int) {
+func calendarDate(words []string, now time.Time) (span TimeRange, n int) {
 	for layout, further := range map[string][3]int{"2006": {1, 0, 0}, "2006-01": {0, 1, 0}, time.DateOnly: {0, 0, 1}} {
 		if from, err := time.ParseInLocation(layout, words[0], now.Location()); err == nil && from.Year() >= 1970 && from.Year() <= 2100 {
-			return learning.TimeRange{From: from, To: from.AddDate(further[0], further[1], further[2])}, 1
+			return TimeRange{From: from, To: from.AddDate(further[0], further[1], further[2])}, 1
 		}
 	}
 	day, at := 0, 0
@@ -291,7 +285,7 @@ func calendarDate(words []string, now time.Time) (span learning.TimeRange, n int
 	case from.Month() != month: // the month has no such day
 		return span, 0
 	case day == 0:
-		return learning.TimeRange{From: from, To: from.AddDate(0, 1, 0)}, at
+		return TimeRange{From: from, To: from.AddDate(0, 1, 0)}, at
 	}
 	return daysFrom(from, 1), at
 }
@@ -299,7 +293,7 @@ func calendarDate(words []string, now time.Time) (span learning.TimeRange, n int
 // Length is how long "ten minutes" is; 0 if the words are no length of time.
 func Length(many, unit string) time.Duration {
 	from := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	if n, ok := count(many); ok {
+	if n, ok := smallNumber(many); ok {
 		if then, _, ok := ago(from, n, unit); ok {
 			return from.Sub(then)
 		}

@@ -1,12 +1,10 @@
-package search
+package learning
 
 import (
 	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"skillrouter/learning"
 )
 
 // TestFindTimespan asks on a Wednesday, half past ten, two hours east of Greenwich.
@@ -109,7 +107,7 @@ func phrase(query string) []string {
 	return strings.FieldsFunc(strings.ToLower(query), func(r rune) bool { return strings.ContainsRune(" ?,", r) })
 }
 
-func timespanOf(query string, now time.Time) (span learning.TimeRange, rest []string, found bool) {
+func timespanOf(query string, now time.Time) (span TimeRange, rest []string, found bool) {
 	words := phrase(query)
 	span, start, end := Timespan(words, now)
 	return span, slices.Concat(words[:start], words[end:]), end > 0
