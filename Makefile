@@ -12,7 +12,7 @@ export CGO_ENABLED ?= 0
 export GOFLAGS += -trimpath
 
 .DEFAULT_GOAL := help
-.PHONY: help quick nightly build size year test-postgres test-postgres-short test-cluster train-router train-router-check golden-search run test race lint fmt fuzz garbage bench leases soak soak-check bench-search-tidy bench-search-check bench-search browser conformance agents stories hook-cost run-agents cross recording dist dist-check check clean
+.PHONY: help quick nightly build size year test-postgres test-postgres-short test-cluster train-router train-router-check golden-search run test race lint fmt fuzz garbage bench leases soak soak-check bench-search-tidy bench-search-check bench-search browser conformance agents stories hook-cost run-agents cross recording dist dist-check try-install check clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -152,12 +152,16 @@ cross: ## compile for the platforms that the tests do not run on
 recording: build ## draw docs/demo.svg anew: what the demo prints, as a picture that moves
 	$(GO) run ./scripts/recording -program $(BIN)
 
-dist: ## make the packages for every platform in dist/; DIST_FLAGS="-platforms linux/amd64"
-	$(GO) run -tags $(TAGS) ./scripts/dist $(DIST_FLAGS)
+# It wants GoReleaser, which it builds the first time, and npm for the npm packages. PLATFORMS="linux/amd64 darwin/arm64"
+dist: ## make the packages of this commit for every platform in dist/; PLATFORMS=linux/amd64 for one
+	nice scripts/package/dist.sh $(PLATFORMS)
 
-# The two builds are in different places.
-dist-check: ## build this machine's package twice and compare the bytes; FRESH=1 without the cache
-	$(GO) run -tags $(TAGS) ./scripts/dist -check $(if $(FRESH),-fresh) -platforms $$($(GO) env GOOS)/$$($(GO) env GOARCH)
+dist-check: PLATFORMS ?= $(shell $(GO) env GOOS)/$(shell $(GO) env GOARCH)
+dist-check: ## make this machine's packages twice in different places and compare the bytes
+	scripts/package/dist.sh --check $(PLATFORMS)
+
+try-install: ## install what make dist made in every way that this machine has, into empty homes, without a network
+	scripts/package/try.sh
 
 check: lint size test test-postgres-short ## run what CI runs: lint, build, test, the contracts on PostgreSQL
 

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// release is the version of a released program: scripts/dist sets it by the
+// release is the version of the checkout, which make and .goreleaser.yaml set by the
 // linker's -X. Without it the version is what Go knows of the module.
 var release string
 

@@ -1,9 +1,12 @@
 //go:build unix
 
-package main
+// Package packaging_test runs scripts/install.sh from packages that are made here, with stand-ins for the programs.
+package packaging_test
 
 import (
+	"archive/tar"
 	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"fmt"
 	"os"
@@ -16,24 +19,55 @@ import (
 // standIn is installed in place of the program: it answers what install.sh asks.
 const standIn = "#!/bin/sh\ncase $1 in version) echo skillrouter 1.0.0;; completion) echo \"# $2\";; *) exit 64;; esac\n"
 
-// archiveOf makes a package as pack does, with the program's stand-in.
-func archiveOf(t *testing.T, dir, program string) string {
+// checksums is the file that names each package and its SHA-256, as sha256sum reads it.
+const checksums = "SHA256SUMS"
+
+// entry is a file of a package.
+type entry struct{ name, text string }
+
+// content is what a package holds beside the programs, as far as install.sh asks.
+func content(t *testing.T) []entry {
 	t.Helper()
-	b := &builder{root: "../..", name: "1.0.0", at: moment}
-	content, err := b.content(platform{"linux", "amd64"})
+	script, err := os.ReadFile("../install.sh")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var archive bytes.Buffer
-	if err := writeTar(&archive, "skillrouter_1.0.0_linux_amd64", moment, append(content,
-		entry{name: "skillrouter", mode: 0o755, text: []byte(program)}, entry{name: "skillrouter-hook", mode: 0o755, text: []byte(standIn)})); err != nil {
+	entries := []entry{{"install.sh", string(script)}, {"man/man1/skillrouter-serve.1", ".TH"}}
+	for _, name := range []string{"systemd/user/skillrouter.service", "launchd/dev.skillrouter.plist"} {
+		text, err := os.ReadFile(filepath.FromSlash(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		entries = append(entries, entry{name, string(text)})
+	}
+	return entries
+}
+
+// archiveOf makes a package such as those of a release, with the program's stand-in.
+func archiveOf(t *testing.T, dir, program string) string {
+	t.Helper()
+	var text bytes.Buffer
+	zipped := gzip.NewWriter(&text)
+	archive := tar.NewWriter(zipped)
+	for _, e := range append(content(t), entry{"skillrouter", program}, entry{"skillrouter-hook", standIn}) {
+		if err := archive.WriteHeader(&tar.Header{Name: "skillrouter_1.0.0_linux_amd64/" + e.name, Mode: 0o755, Size: int64(len(e.text))}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := archive.Write([]byte(e.text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := archive.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := zipped.Close(); err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(dir, "skillrouter_1.0.0_linux_amd64.tar.gz")
-	if err := os.WriteFile(file, archive.Bytes(), 0o600); err != nil {
+	if err := os.WriteFile(file, text.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	sums := fmt.Sprintf("%x  %s\n", sha256.Sum256(archive.Bytes()), filepath.Base(file))
+	sums := fmt.Sprintf("%x  %s\n", sha256.Sum256(text.Bytes()), filepath.Base(file))
 	if err := os.WriteFile(filepath.Join(dir, checksums), []byte(sums), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -172,21 +206,12 @@ func TestInstallService(t *testing.T) {
 			}
 			t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
 			unpacked := t.TempDir()
-			b := &builder{root: "../..", name: "1.0.0", at: moment}
-			files, err := b.folder("scripts/package", "")
-			if err != nil {
-				t.Fatal(err)
-			}
-			script, err := os.ReadFile("../install.sh")
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, e := range append(files, entry{name: "install.sh", text: script}, entry{name: "skillrouter", text: []byte(standIn)}) {
+			for _, e := range append(content(t), entry{"skillrouter", standIn}) {
 				path := filepath.Join(unpacked, e.name)
 				if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 					t.Fatal(err)
 				}
-				if err := os.WriteFile(path, e.text, 0o700); err != nil {
+				if err := os.WriteFile(path, []byte(e.text), 0o700); err != nil {
 					t.Fatal(err)
 				}
 			}
