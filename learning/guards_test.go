@@ -288,6 +288,21 @@ func TestGuardsDemoteBuiltins(t *testing.T) {
 	}
 }
 
+// TestGuardsWarnOfLowSeverity: a rule of low severity only warns where its pack blocks, in the service as in the copy for hooks.
+func TestGuardsWarnOfLowSeverity(t *testing.T) {
+	g := openGuards(t)
+	if _, err := g.SetPacks(asAgent(t, "boss", principal.ScopeCaptain), guard.PackDraft{Names: []string{"core"}, Mode: rule.ModeBlock}); err != nil {
+		t.Fatal(err)
+	}
+	const low = "pack:core:git.file"
+	if c := g.check(t, "a", "git checkout -- README.md"); c.Decision != rule.DecisionWarn || g.rule(t, low).Blocks || g.rule(t, low).Demoted {
+		t.Errorf("%+v, %+v", c, g.rule(t, low))
+	}
+	if c := g.check(t, "a", "git reset --hard HEAD~3"); !c.Blocked {
+		t.Errorf("its pack does not block: %+v", c)
+	}
+}
+
 // TestGuardsKeepTeamPacks: a team's pack and what was said of packs in projects hold after a restart and in the copy for hooks; a
 // pack that this version cannot read is named, and keeps no other from being used.
 func TestGuardsKeepTeamPacks(t *testing.T) {

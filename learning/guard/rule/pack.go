@@ -182,7 +182,7 @@ func readPackRule(pack, line string) (*Rule, error) {
 		return nil, fmt.Errorf("harm: no command does the harm %q", harm)
 	}
 	d, err := packDraft(pack, string(harm), fields[1:])
-	d.WarnOnly = d.Severity == learning.SeverityLow
+	d.Block = d.Severity != learning.SeverityLow
 	return harmRule(d, harm), err
 }
 
