@@ -48,28 +48,15 @@ type Escalations interface {
 	Raise(ctx context.Context, drafts []operational.EscalationDraft, cursor operational.Cursor) ([]operational.Escalation, error)
 }
 
-// Recorder records what happened elsewhere; episode.Episodes does.
-type Recorder interface {
-	RecordOnce(ctx context.Context, origin string, at time.Time, draft episode.Draft) (episode.Episode, error)
-}
-
-// Propagation decides whom a lesson reaches; propagation.Propagation does.
-type Propagation interface {
-	// Take takes in what happened, and returns the lessons that are news to somebody.
-	Take(ctx context.Context, events []eventlog.Event) ([]propagation.Notice, error)
-	// Why says why the lesson of a notice reaches an agent, or "" if it does not.
-	Why(ctx context.Context, notice propagation.Notice, agent string) (string, error)
-}
-
 // Ports are what a Crossing reads and writes.
 type Ports struct {
 	Learning    follow.EventLog // learning.db
 	Operational follow.EventLog // operational.db
 	Escalations Escalations
 	Send        Sender
-	Episodes    Recorder
-	Lessons     Propagation   // nil: no lesson is propagated
-	Agents      router.Agents // whom lessons are signalled to; nil: nobody
+	Episodes    *episode.Episodes
+	Lessons     *propagation.Propagation // nil: no lesson is propagated
+	Agents      router.Agents            // whom lessons are signalled to; nil: nobody
 }
 
 // Options are the settings of a Crossing. The zero value is the real thing.

@@ -32,19 +32,19 @@ type (
 	// Sources are what questions about state are answered from.
 	Sources struct {
 		Agents      router.Agents
-		Tasks       Tasks
-		Recon       Recon
+		Tasks       operational.TaskService
+		Recon       operational.ReconService
 		Mail        Mail
 		Leases      Leases
 		Reminders   Lister[operational.ReminderFilter, []operational.Reminder]
 		Escalations Lister[operational.EscalationFilter, []operational.Escalation]
-		Guard       Guard
-		Incidents   Incidents
+		Guard       guard.Service
+		Incidents   *history.Incidents
 		Lessons     Lister[lesson.Filter, lesson.Page]
 		Patterns    Lister[lesson.PatternFilter, []lesson.Pattern]
 		Knowledge   Lister[knowledge.Filter, knowledge.Page]
 		Episodes    Episodes
-		Facts       Facts
+		Facts       fact.Service
 		Procedures  Lister[procedure.Filter, procedure.Page]
 		Decisions   decision.Service
 	}
@@ -54,43 +54,10 @@ type (
 		List(ctx context.Context, filter Filter) (Page, error)
 	}
 
-	// Tasks lists and counts tasks.
-	Tasks interface {
-		Lister[operational.TaskFilter, []operational.Task]
-		Task(ctx context.Context, ref string) (operational.Task, error)
-		Summary(ctx context.Context, filter operational.TaskFilter) (operational.TaskSummary, error)
-	}
-
-	// Recon lists and counts what reconnaissance found.
-	Recon interface {
-		Findings(ctx context.Context, filter operational.FindingFilter) ([]operational.Finding, error)
-		Summary(ctx context.Context, filter operational.FindingFilter) (operational.FindingSummary, error)
-		Environments(ctx context.Context, project string) ([]operational.Environment, error)
-		Scans(ctx context.Context, filter operational.ScanFilter) ([]operational.Scan, error)
-	}
-
 	// Mail counts and lists messages that wait. It checks no right: the asker asks only for what the caller may see.
 	Mail interface {
 		Waiting(ctx context.Context, agents []string, now time.Time) (map[string]int, error)
 		Awaited(ctx context.Context, from string, before, now time.Time, limit, agents int) ([]operational.Awaited, error)
-	}
-
-	// Incidents lists the incidents of a project, and counts those of all.
-	Incidents interface {
-		Lister[history.Filter, history.Page]
-		Projects(ctx context.Context) ([]history.ProjectCount, error)
-	}
-
-	// Leases lists leases that are held.
-	Leases interface {
-		Leases(ctx context.Context, filter operational.LeaseFilter) ([]operational.Lease, error)
-	}
-
-	// Guard lists rules, checks, and what waits to be allowed.
-	Guard interface {
-		Rules(ctx context.Context, filter guard.RuleFilter) (guard.RulePage, error)
-		Ledger(ctx context.Context, filter lesson.LedgerFilter) (guard.LedgerPage, error)
-		Approvals(ctx context.Context, filter guard.ApprovalFilter) (guard.ApprovalPage, error)
 	}
 
 	// Episodes lists episodes, the latest first.
@@ -98,9 +65,9 @@ type (
 		List(ctx context.Context, filter episode.Filter, cursor string) (found []episode.Episode, next string, err error)
 	}
 
-	// Facts lists facts by key.
-	Facts interface {
-		Search(ctx context.Context, query fact.Query) (fact.Page, error)
+	// Leases lists leases that are held.
+	Leases interface {
+		Leases(ctx context.Context, filter operational.LeaseFilter) ([]operational.Lease, error)
 	}
 )
 

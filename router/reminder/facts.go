@@ -35,7 +35,7 @@ func (n factNews) note(e eventlog.Event, f fact.Event) {
 // settle ends the reminders of older versions: what was to be verified was
 // stored again, or is gone. Events that are handled again, after a kill, end
 // no reminder of a version that came after them.
-func (n factNews) settle(ctx context.Context, reminders Waiting) error {
+func (n factNews) settle(ctx context.Context, reminders *operational.Reminders) error {
 	if len(n) == 0 {
 		return nil
 	}

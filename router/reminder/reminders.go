@@ -13,7 +13,6 @@ import (
 
 	"skillrouter/internal/check"
 	"skillrouter/internal/clock"
-	"skillrouter/internal/committer"
 	"skillrouter/internal/defaults"
 	"skillrouter/internal/errs"
 	"skillrouter/internal/eventlog"
@@ -39,26 +38,9 @@ type Watch struct {
 	changed   changedPersonas
 }
 
-// Waiting is what a Watch does with reminders; operational.Reminders does it.
-type Waiting interface {
-	Schedule(ctx context.Context, draft operational.ReminderDraft) (operational.Reminder, error)
-	// AnyAwaited tells whether any reminder waits for an event.
-	AnyAwaited(ctx context.Context) (bool, error)
-	// Hear lets the reminders come due that wait for what happened.
-	Hear(ctx context.Context, source operational.EventSource, occurrences []operational.Occurrence) (int, error)
-	// Conditions returns reminders that wait for conditions, by number.
-	Conditions(ctx context.Context, persona string, after int64, limit int) ([]operational.Reminder, error)
-	// ConditionBell rings when another condition is waited for.
-	ConditionBell() *committer.Bell
-	// Judge lets come due what holds, and notes what could not be judged.
-	Judge(ctx context.Context, holds []int64, failed map[int64]string) error
-	// Settle ends those, by how their keys begin, that ended says have ended.
-	Settle(ctx context.Context, keys []string, ended func(operational.Reminder) (status operational.ReminderStatus, note string)) error
-}
-
 // Ports are what a Watch reads and writes.
 type Ports struct {
-	Reminders   Waiting
+	Reminders   *operational.Reminders
 	Cursors     follow.Cursors
 	Learning    follow.EventLog // learning.db
 	Operational follow.EventLog // operational.db
@@ -106,7 +88,7 @@ func (w *Watch) Run(ctx context.Context) error {
 // event: under load there are thousands of them in a second.
 type awaitedLog struct {
 	follow.EventLog
-	reminders Waiting
+	reminders *operational.Reminders
 }
 
 // Events implements follow.EventLog. What was there before it was asked whether

@@ -24,6 +24,7 @@ import (
 	"strings"
 
 	"skillrouter/comms"
+	"skillrouter/comms/lease"
 	"skillrouter/internal/clock"
 	"skillrouter/internal/defaults"
 	"skillrouter/internal/errs"
@@ -48,8 +49,8 @@ import (
 type Services struct {
 	Auth          router.Authenticator
 	Persons       *person.Persons // nil: there is no passphrase
-	Presence      Presence
-	Mailbox       Mailbox
+	Presence      *comms.Presence
+	Mailbox       *comms.Mailbox
 	Tasks         operational.TaskService
 	Reminders     operational.ReminderService
 	Escalations   operational.EscalationService
@@ -62,7 +63,7 @@ type Services struct {
 	Patterns      lesson.PatternService
 	Guard         guard.Service
 	Consolidation history.ConsolidationService
-	Leases        Leases
+	Leases        *lease.Leases
 	Health        func(ctx context.Context) router.Health
 	Hooks         func(ctx context.Context) []router.SystemCheck // whether agents' hooks ask the guard
 	Demo          Demo                                           // nil: there is none to be had
@@ -72,36 +73,9 @@ type Services struct {
 	Search    search.Service
 	Verdicts  verdict.Service
 	Incidents *history.Incidents
-	Tellings  Tellings
+	Tellings  *operational.Tellings
 	Value     value.Service
 	Decisions decision.Service // with Guard, Escalations, Incidents, Knowledge and Consolidation
-}
-
-// Presence tells who is there; comms.Presence does.
-type Presence interface {
-	comms.PresenceService
-	// Unread returns how many messages the agent has not acknowledged. The caller must be that agent, or a Captain.
-	Unread(ctx context.Context, agentID string) (int, error)
-}
-
-// Mailbox keeps the messages; comms.Mailbox does.
-type Mailbox interface {
-	comms.MailboxService
-	// Log returns messages, the latest first, and marks none as delivered.
-	Log(ctx context.Context, query operational.LogQuery) (comms.LogPage, error)
-	// Reached tells how far messages have come, by their seqs.
-	Reached(ctx context.Context, messages []operational.Message) (map[int64][]operational.Receipt, error)
-}
-
-// Tellings are what agents were told, and what came of it; operational.Tellings has them.
-type Tellings interface {
-	Told(ctx context.Context, query operational.TellingQuery) ([]operational.Telling, error)
-	Came(ctx context.Context, items []operational.ToldRef) ([]operational.ToldSum, error)
-}
-
-// Leases tells who holds which files; comms/lease does.
-type Leases interface {
-	Leases(ctx context.Context, filter operational.LeaseFilter) ([]operational.Lease, error)
 }
 
 // Options are the settings of a Server. The zero value is usable.
