@@ -255,8 +255,8 @@ the address in your settings. `+"`skillrouter run --start` and `skillrouter mcp`
 | `+"`first-start`"+` | a first start has not ended; the next one goes on |
 | `+"`high-water`"+` | how far the logs had come, so that a loss after a crash is known |
 | `+"`lost-writes.log`"+` | what turned out to be lost: [look](operations.md#when-it-says-that-writes-are-gone), then remove it |
-| `+"`owner.token`"+` | the owner's token, for `+"`skillrouter token`"+` ([why](decisions/0004-owner-token.md)) |
-| `+"`guard.copy`, `guard.key`, `guard.seen`"+` | the guard's rules for hooks that get no answer, the key that they are signed with ([why](decisions/0074-a-copy-of-the-rules.md)), and when the copy was made; each start makes the copy anew |
+| `+"`owner.token`"+` | the owner's token, for `+"`skillrouter token`"+` ([why](decisions/0097-a-passphrase-tells-a-person-from-an-agent.md)) |
+| `+"`guard.copy`, `guard.key`, `guard.seen`"+` | the guard's rules for hooks that get no answer, the key that they are signed with ([why](decisions/0052-a-verdict-waits-for-nothing.md)), and when the copy was made; each start makes the copy anew |
 | `+"`webhook.secret`, `webhook.json`"+` | what the webhook's messages are signed with, and what it told; only with [a webhook](dashboard.md#a-webhook) |
 | `+"`skillrouter.lock`"+` | names the process that holds the folder; the system frees it when that process ends |
 

@@ -42,7 +42,7 @@ func Recurs(hit LikeHit) bool {
 }
 
 // What a hit must be like to be about a lesson's problem although people put it in other words. Each figure was chosen on
-// learning/testdata/clusters/first.txt, and tried on second.txt afterwards; see docs/decisions/0108-patterns-that-form.md.
+// learning/testdata/clusters/first.txt, and tried on second.txt afterwards; see docs/decisions/0108-a-report-joins-the-lessons-it-stands-out-with.md.
 const (
 	near       = 0.275 // the least Score
 	contrast   = 2.8   // its Score over that of the background
