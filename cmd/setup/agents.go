@@ -316,19 +316,9 @@ func (t Target) aider(Content) ([]part, []string) {
 
 func (t Target) generic(c Content) ([]part, []string) {
 	return []part{{KindRules, t.at("AGENTS.md", "~/AGENTS.md"), markdownBlock(rulesOf(""))}}, []string{
-		"The MCP server, as most agents take it:\n  " + c.stdio(Generic).asText(),
+		"The MCP server, as most agents take it:\n  " + asJSON(map[string]any{"mcpServers": map[string]any{serverName: stdioServer{Command: c.Program, Args: c.server(Generic), Env: c.vars()}}}),
 		"Hooks, if the agent has any: the message on standard input, exit code 2 blocks, e.g.\n  " + c.commandLine(runtime.GOOS, Generic, "pre-tool-use"),
 	}
-}
-
-// asText is the edit's first member as a whole file would have it.
-func (e jsonEdit) asText() string {
-	m := e.members[0]
-	text := m.value
-	for i := len(m.path) - 1; i >= 0; i-- {
-		text = `{"` + m.path[i] + `":` + text + `}`
-	}
-	return text
 }
 
 // folder is the one that a variable names, else one in the user's home.

@@ -443,15 +443,25 @@ var (
 	pwshSystem   = lazyregexp.New(`(?i)\$env:systemroot|\$env:windir|\$env:systemdrive`)
 	pwshProfile  = lazyregexp.New(`(?i)\$env:(?:userprofile|home)\b`)
 	pwshVariable = lazyregexp.New(`(?i)\$env:(\w+)`)
+	pwshText     = lazyregexp.New(`(?m)(^|[;{(])\s*\$(\w+)\s*=\s*(["'])`)
+	pwshAssign   = lazyregexp.New(`(?m)(^|[;{(])\s*\$\w+\s*=\s*`)
+	pwshOperator = lazyregexp.New(`(?m)(^|[;|{(])\s*&\s*(["'$\w])`)
+	pwshArgs     = lazyregexp.New(`(?i)\s-argumentlist\s+(?:"([^"]*)"|'([^']*)')`)
+	pwshStart    = lazyregexp.New(`(?i)\bstart-process\b[^;|\n}]*`)
 )
 
 // shellOf writes PowerShell as a shell would read it, as far as its commands need.
 func shellOf(text string) string {
-	text = strings.NewReplacer("`\n", " ", "\\", "/", "`", "").Replace(text)
+	text = strings.NewReplacer("`\r\n", " ", "`\n", " ", "\r\n", "\n", "\\", "/", "`", "", "@(", "$(").Replace(text)
+	text = pwshText.ReplaceAllString(text, "$1 $2=$3") // what is assigned is a text, or what a command prints
+	text = pwshAssign.ReplaceAllString(text, "$1 ")
+	text = pwshOperator.ReplaceAllString(text, "$1 $2")
 	text = pwshWeb.ReplaceAllString(text, "$$(curl $1)")
 	text = pwshCall.ReplaceAllString(text, "iex $$(")
 	text = pwshRun.ReplaceAllString(text, "iex")
+	text = pwshArgs.ReplaceAllString(text, " $1$2")
 	text = pwshPath.ReplaceAllString(text, " ")
+	text = pwshStart.Compiled().ReplaceAllStringFunc(text, func(start string) string { return strings.ReplaceAll(start[len("start-process"):], ",", " ") })
 	text = pwshSystem.ReplaceAllString(text, "/usr")
 	text = pwshProfile.ReplaceAllString(text, "~")
 	text = pwshVariable.ReplaceAllString(text, "$${$1}")
