@@ -608,6 +608,21 @@ CREATE INDEX verdicts_agent ON verdicts(agent_id, seq);
 CREATE TRIGGER verdicts_gone AFTER DELETE ON knowledge BEGIN
     DELETE FROM verdicts WHERE item = 'knowledge/' || OLD.id;
 END;
+CREATE TABLE shared (
+    project    TEXT NOT NULL,
+    id         TEXT NOT NULL,
+    kind       TEXT NOT NULL CHECK (kind IN ('knowledge', 'decision', 'lesson')),
+    hash       TEXT NOT NULL DEFAULT '',      -- of what is in memory here; empty: nothing
+    declined   TEXT NOT NULL DEFAULT '',      -- of what a person declined last
+    held       INTEGER NOT NULL CHECK (held IN (0, 1)),
+    path       TEXT NOT NULL DEFAULT '',
+    commit_id  TEXT NOT NULL DEFAULT '',
+    author     TEXT NOT NULL DEFAULT '',      -- of the commit, in the words of git
+    writer     TEXT NOT NULL DEFAULT '',      -- as the file says
+    decided_by TEXT NOT NULL DEFAULT '',      -- the person
+    at         INTEGER NOT NULL,              -- times are Unix milliseconds
+    PRIMARY KEY (project, id)
+) STRICT, WITHOUT ROWID;
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (1, 0, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (2, 1, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (3, 2, 1);
@@ -645,3 +660,4 @@ INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (34, 33, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (35, 34, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (36, 35, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (37, 36, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (38, 37, 1);

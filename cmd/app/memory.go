@@ -21,6 +21,7 @@ import (
 	"skillrouter/learning/lesson"
 	"skillrouter/learning/procedure"
 	"skillrouter/learning/runbooks"
+	"skillrouter/learning/share"
 	"skillrouter/learning/shelf"
 	"skillrouter/learning/verdict"
 	"skillrouter/operational"
@@ -144,7 +145,8 @@ func (a *App) wireTellings(ctx context.Context, p *parts) error {
 	p.value = value.New(p.tellings, a.now)
 	a.life.run(ctx, "tellings", p.tellings.Run)
 	p.incidents.VouchedOnly(a.config.TellVouched)
-	p.routes = append(p.routes, httpapi.Offer[history.Service](history.Operations.Incidents, toldIncidents{p.incidents, p.tellings, p.value, a.log}), httpapi.Offer[value.Service](value.Operations, p.value))
+	p.routes = append(p.routes, httpapi.Offer[history.Service](history.Operations.Incidents, toldIncidents{p.incidents, p.tellings, p.value, a.log}), httpapi.Offer[value.Service](value.Operations, p.value),
+		httpapi.Offer[share.Service](share.Operations, share.New(p.memory, share.Memory{Knowledge: p.knowledge, Lessons: p.lessons, Episodes: p.episodes}, a.now)))
 	return nil
 }
 

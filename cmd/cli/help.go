@@ -26,7 +26,7 @@ var families = []family{
 	{"start", []string{"serve", "setup", "demo", "status", "doctor", "version"}, []string{"ui"}},
 	{"memory", []string{"remember", "search", "query", "knowledge", "lessons"}, []string{"context", "facts", "remind", "episodes", "procedures", "reminders", "experience", "memory"}},
 	{"guard", []string{"check", "passphrase"}, []string{"rules", "escalations"}},
-	{"team", []string{"agents", "tasks", "messages", "stop"}, []string{"signal", "watch", "leases", "run", "sessions", "recon"}},
+	{"team", []string{"agents", "tasks", "messages", "stop"}, []string{"share", "signal", "watch", "leases", "run", "sessions", "recon"}},
 	{"learning", []string{"learn"}, []string{"brief", "replay", "value", "proposals", "patterns", "used", "gaps"}},
 	{"data", []string{"import"}, []string{"backup", "export", "restore", "verify", "redact", "migrate"}},
 	{"admin", []string{"mcp"}, []string{"config", "token", "events", "call", "hook", "interlock", "embeddings", "completion", "help"}},

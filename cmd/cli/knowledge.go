@@ -64,7 +64,7 @@ type shownHit struct {
 func printHit(w io.Writer, place int, hit shownHit, like string) {
 	how := ""
 	if hit.relevance < 1 { // what was asked for by its state is just that
-		how = ", " + share(hit.relevance)
+		how = ", " + ofHundred(hit.relevance)
 	}
 	hitHead(w, place, hit.title, "%s %s%s", clean(hit.kind), clean(hit.id), how)
 	printIf(w, "    superseded by %s\n", hit.supersededBy)

@@ -66,7 +66,7 @@ successful applications in distinct contexts. A refusal says what is missing.
 			},
 			{use: "history LESSON", short: "Show what happened to a lesson, oldest first", do: lesson.Service.History, rows: "at=WHEN kind=WHAT agent_id=WHO after.level=LEVEL after.status=STATUS before.confidence=WAS after.confidence=CONFIDENCE note"},
 		},
-		more:   append(s.lessonsFolder(), s.lessonsReport(), s.lessonsPreflight(), s.lessonsGuard(), s.lessonsInit()),
+		more:   append(s.lessonsFolder(), s.lessonsReport(), s.lessonsPreflight(), s.lessonsGuard()),
 		remove: s.retires("Retire a lesson: it is kept with its history, and restore takes it back"),
 	})
 }
@@ -106,7 +106,7 @@ func (s *shell) printFoundLessons(w io.Writer, found lesson.Results) {
 	nothing(w, len(found.Results), nil)
 	for i, one := range learning.FoldFound(found.Results) {
 		hit := found.Results[one.At]
-		hitHead(w, i, hit.Title, "lesson %d, %s, %s", hit.Number, hit.Type, share(hit.Relevance))
+		hitHead(w, i, hit.Title, "lesson %d, %s, %s", hit.Number, hit.Type, ofHundred(hit.Relevance))
 		fmt.Fprintf(w, "    (%s; %s; seen %s, confidence %.2f)\n", place(hit.Lesson), hit.Severity, ago(s.now(), hit.LastOccurred), hit.Confidence)
 		indented(w, shortened(first(hit.Solution, hit.Outcome, hit.Context)))
 		printIf(w, "    %s\n", one.Like())

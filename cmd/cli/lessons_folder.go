@@ -18,14 +18,6 @@ func (s *shell) lessonsFolder() []*cobra.Command {
 	return []*cobra.Command{s.lessonsExport(), s.lessonsImport(), s.lessonsIndex()}
 }
 
-// bringOptions are the flags that exporting and importing share. other is the side that is given way to.
-func bringOptions(o *folder.Options, other string) options {
-	return options{
-		option("update", &o.Update, "where both sides have a lesson and differ, "+other),
-		option("dry-run", &o.DryRun, "say what would be done, and do nothing"),
-	}
-}
-
 // brought prints what came of an export or an import.
 func (s *shell) brought(result folder.Result, err error) error {
 	if err != nil && result.Counts == nil { // it did not begin
@@ -45,9 +37,9 @@ func (s *shell) lessonsExport() *cobra.Command {
 		use: "export DIR", short: "Write the router's lessons to a folder of Markdown files", args: exactly(&name),
 		long: `Writes each lesson to its file in DIR/cases, DIR/patterns or DIR/principles, and
 the index beside them. A file that says something else is left as it is, and
-named; --update writes over it. No file is deleted. Keep the folder in a
-repository: that merges what several people change.`,
-		flags: bringOptions(&settings, "write what the router has"),
+named: remove it to have it written anew. No file is deleted. To share with others
+by a project's git, see skillrouter share.`,
+		flags: options{option("dry-run", &settings.DryRun, "say what would be done, and do nothing")},
 	}, func(ctx context.Context, c *client.Client) error {
 		dir, err := folder.Open(name, !settings.DryRun)
 		if err != nil {
@@ -65,13 +57,16 @@ func (s *shell) lessonsImport() *cobra.Command {
 		use: "import DIR|NOTES.md", short: "Take a folder of lessons, or a file of free notes, to the router", args: exactly(&name),
 		long: `Takes the lessons of a folder to the router, and changes nothing in the folder.
 A lesson that the router has and that says something else there is left as it
-is, and named; --update takes what the file says.
+is, and named.
 
 A file is read as free Markdown notes: a heading with text below it is a lesson,
 and labels such as Symptom, Cause, Fix and Prevention say what its parts are. What
 could not be read is listed with its line. "-" reads standard input. Importing
 the same again makes no doubles. The exit code is 1 if anything was refused.`,
-		flags: append(bringOptions(&settings, "take what the file says"), option("domain", &settings.Domain, "domain of lessons that say none (default "+folder.DefaultDomain+")")),
+		flags: options{
+			option("dry-run", &settings.DryRun, "say what would be done, and do nothing"),
+			option("domain", &settings.Domain, "domain of lessons that say none (default "+folder.DefaultDomain+")"),
+		},
 	}, func(ctx context.Context, c *client.Client) error {
 		if info, err := os.Stat(name); err == nil && info.IsDir() {
 			dir, err := folder.Open(name, false)
@@ -143,7 +138,6 @@ var actionWords = []struct {
 	done, would string
 }{
 	{folder.ActionReport, "taken to the router", "would be taken to the router"},
-	{folder.ActionEdit, "changed in the router", "would be changed in the router"},
 	{folder.ActionWrite, "written to the folder", "would be written to the folder"},
 	{folder.ActionAgreed, "the same on both sides", "the same on both sides"},
 	{folder.ActionLeft, "left as they are", "left as they are"},

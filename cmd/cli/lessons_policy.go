@@ -132,35 +132,6 @@ repository's Makefile.`,
 	return cmd
 }
 
-func (s *shell) lessonsInit() *cobra.Command {
-	var feature, policyName string
-	root, force := ".", false
-	return s.local(command{
-		use: "init FEATURE", short: "Write the documents that a feature's specification begins with", args: exactly(&feature),
-		long: `Writes design.md, requirements.md and tasks.md in ROOT/SPECS/FEATURE, where SPECS is
-the policy's specRoot, or ` + folder.DefaultSpecRoot + `. What is there already stays. It needs no router.`,
-		flags: options{
-			option("root", &root, "the repository's folder"),
-			option("policy", &policyName, "policy file, relative to the root (default "+folder.PolicyName+")"),
-			option("force", &force, "write over what is there"),
-		},
-	}, func(context.Context) error {
-		policy, err := s.policy(root, policyName)
-		if err != nil {
-			return err
-		}
-		written, err := folder.InitSpec(root, policy, feature, force)
-		return printed(s, written, err, func(w io.Writer, written []string) {
-			if len(written) == 0 {
-				fmt.Fprintln(w, "Every document is there already; --force writes over them.")
-			}
-			for _, place := range written {
-				fmt.Fprintf(w, "%s written\n", clean(place))
-			}
-		})
-	})
-}
-
 func printGuarded(w io.Writer, out folder.Guarded, artifact string) {
 	fmt.Fprintf(w, "%s (mode %s): %d high, %d medium", out.Status, out.Mode, out.Summary.High, out.Summary.Medium)
 	if out.Semantic.Status != folder.SemanticDisabled {

@@ -92,7 +92,7 @@ CONTENT the title stands for it; "-" reads it from standard input.`,
 					nothing(w, len(results.Results), nil)
 					for i, one := range learning.FoldFound(results.Results) {
 						hit := results.Results[one.At]
-						hitHead(w, i, hit.Title, "%s, %s", clean(hit.ID), share(hit.Relevance))
+						hitHead(w, i, hit.Title, "%s, %s", clean(hit.ID), ofHundred(hit.Relevance))
 						fmt.Fprintf(w, "    (%s by %s, %s)\n", clean(hit.EventType), clean(hit.AgentID), ago(s.now(), hit.CreatedAt))
 						indented(w, shortened(hit.Content))
 						printIf(w, "    %s\n", one.Like())

@@ -314,6 +314,9 @@ func (p *plainCommand) run(ctx context.Context, c *client.Client) (err error) {
 	if err := c.Do(ctx, p.op, answer.Interface(), arguments...); err != nil {
 		return err
 	}
+	if p.of.became != "" {
+		p.s.deletedShared(ctx, c)
+	}
 	answer = answer.Elem()
 	more := ""
 	switch {

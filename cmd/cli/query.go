@@ -51,8 +51,8 @@ func (s *shell) minRelevance(p *float64, shown *bool) boundFlag {
 	return o
 }
 
-// share is a relevance for people.
-func share(relevance float64) string { return fmt.Sprintf("%.0f %%", 100*relevance) }
+// ofHundred is a relevance for people.
+func ofHundred(relevance float64) string { return fmt.Sprintf("%.0f %%", 100*relevance) }
 
 // answered counts what an answer has.
 func answered(a router.Answer) int {

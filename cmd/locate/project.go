@@ -16,7 +16,8 @@ import (
 )
 
 // ProjectFile is a file that names the project of its folder and of those below.
-// Its first line that is neither empty nor begins with # is the name; the rest is not read.
+// Its first line that is neither empty nor begins with # is the name; the rest is not read. Where a folder is
+// called so, because the project shares memory in it, the file "project" in there does the same.
 const ProjectFile = ".skillrouter"
 
 // Project names the project that a folder belongs to: what SKILLROUTER_PROJECT
@@ -71,7 +72,7 @@ func projectInFile(dir, root string) string {
 		return ""
 	}
 	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
-		for line := range strings.Lines(readSmall(filepath.Join(at, ProjectFile))) {
+		for line := range strings.Lines(cmp.Or(readSmall(filepath.Join(at, ProjectFile)), readSmall(filepath.Join(at, ProjectFile, "project")))) {
 			if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
 				if named := usable(line); named != "" {
 					return named

@@ -78,7 +78,7 @@ var rooms = []struct {
 	{"operational/operationaltest", []string{"shared", "operational"}, "a contract knows the interface and no implementation"},
 	{"learning/store", slices.Concat([]string{"shared", "internal/database/table", "learning"}, learned), "a store serves its own domain"},
 	{"learning/runbooks", []string{"shared", "learning", "learning/procedure"}, "files and rows are two forms of the same procedures, and the service has the rules"},
-	{"learning/folder", []string{"shared", "learning", "learning/guard/act", "learning/lesson", "tfidf/wordlist"}, "a folder gives to and takes from the service's interface, whoever implements it"},
+	{"learning/folder", []string{"shared", "learning", "learning/guard/act", "learning/lesson", "learning/share", "tfidf/wordlist"}, "a folder gives to and takes from the service's interface, whoever implements it"},
 	{"learning/learningtest", slices.Concat([]string{"shared", "learning"}, learned), "a contract knows the interface and no implementation"},
 	{"operational/person", []string{"shared"}, "who a person is hangs on no other rule"},
 	{"operational", []string{"shared"}, "a domain knows no other domain"},
@@ -100,6 +100,7 @@ var rooms = []struct {
 	{"learning/history", []string{
 		"shared", "learning", "learning/episode", "learning/fact", "learning/lesson", "learning/procedure", "learning/worktree", "learning/guard/act", "tfidf/wordlist",
 	}, "what agents did is learned from commands, which the guard reads, and proposes kinds"},
+	{"learning/share", []string{"shared", "learning", "learning/episode", "learning/knowledge", "learning/lesson"}, "entries of three kinds come from others, and are stored as theirs are"},
 	{"learning/verdict", []string{"shared", "learning", "tfidf/text"}, "what helped is said of items by their names, whatever their kind"},
 	{"learning/*", []string{"shared", "learning", "learning/shelf", "tfidf"}, "a kind knows no other kind"}, // of a kind without a line
 	{"learning", []string{"shared", "tfidf/text"}, "the vocabulary knows no kind"},

@@ -2,7 +2,6 @@ package folder
 
 import (
 	"context"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -18,7 +17,6 @@ type Lessons interface {
 	Lesson(ctx context.Context, ref string) (lesson.Lesson, error)
 	List(ctx context.Context, filter lesson.Filter) (lesson.Page, error)
 	ReportAll(ctx context.Context, drafts []lesson.Draft) (lesson.BulkReported, error)
-	Edit(ctx context.Context, ref string, patch lesson.Patch) (lesson.Lesson, error)
 }
 
 // Action is what became, or would become, of a lesson.
@@ -28,7 +26,6 @@ type Action string
 const (
 	ActionAgreed  Action = "agreed"  // both sides say the same
 	ActionReport  Action = "report"  // the router gets a new lesson
-	ActionEdit    Action = "edit"    // the router gets what the file says
 	ActionWrite   Action = "write"   // the folder gets what the router says
 	ActionLeft    Action = "left"    // both sides have it and differ; nothing is done
 	ActionRefused Action = "refused" // the file, or the lesson, could not be taken
@@ -58,7 +55,6 @@ type Result struct {
 
 // Options are how an export or an import is done.
 type Options struct {
-	Update bool   // where both sides have a lesson and differ, take over what is given
 	DryRun bool   // say what would be done, and change nothing
 	Domain string // of files that say none; empty: DefaultDomain
 }
@@ -88,8 +84,8 @@ func (step *Step) failed(err error) error {
 	return err
 }
 
-// Export writes the router's lessons to a folder, and its index. A file that says something else is left as it is, and
-// named, unless options ask to update it.
+// Export writes the router's lessons that have no file to a folder, and its index. A file that says something else is left
+// as it is, and named: git merges what several people change.
 func Export(ctx context.Context, dir *Dir, service Lessons, options Options, now time.Time) (Result, error) {
 	scan, err := dir.Scan(options.Domain)
 	if err != nil {
@@ -114,24 +110,24 @@ func Export(ctx context.Context, dir *Dir, service Lessons, options Options, now
 		step := Step{ID: d.ID, Path: FileName(d), Action: ActionWrite, Why: "has no file"}
 		switch {
 		case f != nil:
-			step.Path = f.Path
-			differ := differing(d, f.Draft)
-			step.Why = "differs in " + strings.Join(names(differ), ", ")
-			if len(differ) == 0 {
-				step.Action = ActionAgreed
-			} else if !options.Update {
-				step.Action, step.Why = ActionLeft, "the file "+step.Why+"; --update writes what the router has"
+			step.Path, step.Action, step.Why = f.Path, ActionAgreed, ""
+			if differ := differing(d, f.Draft); len(differ) > 0 {
+				step.Action, step.Why = ActionLeft, "the file differs in "+strings.Join(names(differ), ", ")
 			}
 		case there && d.ID != "": // its file was refused, and says so
 			continue
 		case taken[strings.ToLower(step.Path)]:
 			step.Action, step.Why = ActionRefused, "its file would be one that another lesson has"
-		}
-		if step.Action == ActionWrite && !options.DryRun {
-			if err := dir.put(&step, d, f, &scan, taken); err != nil {
-				if err := step.failed(err); err != nil {
-					return result, err
-				}
+		case !options.DryRun:
+			text, err := Render(d)
+			if err == nil {
+				err = dir.write(step.Path, text)
+			}
+			if err == nil {
+				taken[strings.ToLower(step.Path)] = true
+				scan.Files = append(scan.Files, File{step.Path, d})
+			} else if err := step.failed(err); err != nil {
+				return result, err
 			}
 		}
 		result.add(step)
@@ -142,37 +138,8 @@ func Export(ctx context.Context, dir *Dir, service Lessons, options Options, now
 	return result, err
 }
 
-// put writes a lesson's file, in the place of its level, and keeps the scan's files and taken paths in step. f is its present file; nil: none.
-func (d *Dir) put(step *Step, draft lesson.Draft, f *File, scan *Scan, taken map[string]bool) error {
-	text, err := Render(draft)
-	if err != nil {
-		return err
-	}
-	old := ""
-	if f != nil && f.Draft.Level != draft.Level {
-		old, step.Path = f.Path, path.Join(places[draft.Level], path.Base(f.Path))
-		if taken[strings.ToLower(step.Path)] {
-			return errs.Errorf(errs.Conflict, "its file would be %s, which another lesson has", step.Path)
-		}
-	}
-	if err := d.write(step.Path, text); err != nil {
-		return err
-	}
-	taken[strings.ToLower(step.Path)] = true
-	if f == nil {
-		scan.Files = append(scan.Files, File{step.Path, draft})
-		return nil
-	}
-	*f = File{step.Path, draft}
-	if old == "" {
-		return nil
-	}
-	delete(taken, strings.ToLower(old))
-	return errs.Wrap(errs.Unavailable, d.root.Remove(old), "%s cannot be removed", old)
-}
-
-// Import takes a folder's lessons to the router. One that is there and says something else is left as it is, and named, unless
-// options ask to update it. A lesson that the router refuses is named, and stops no other.
+// Import takes a folder's lessons to the router. One that is there and says something else is left as it is, and named. A
+// lesson that the router refuses is named, and stops no other.
 func Import(ctx context.Context, dir *Dir, service Lessons, options Options) (Result, error) {
 	scan, err := dir.Scan(options.Domain)
 	if err != nil {
@@ -245,7 +212,7 @@ func (t *taking) take(ctx context.Context) error {
 		case errs.CodeOf(err) == errs.Forbidden: // the token may read nothing at all
 			return err
 		case err == nil:
-			err = t.compare(ctx, one, known)
+			t.compare(one, known)
 		}
 		if err != nil {
 			if err := one.step.failed(err); err != nil {
@@ -283,29 +250,12 @@ func (t *taking) take(ctx context.Context) error {
 }
 
 // compare decides what becomes of a lesson that the router has.
-func (t *taking) compare(ctx context.Context, one *item, known lesson.Lesson) error {
-	have, step := Of(known), &one.step
-	differ := slices.DeleteFunc(differing(clean(one.draft), have), func(k key) bool { return t.notes && !notesSay(k.name) })
-	p, changed, left := patch(one.draft, differ)
-	step.Action = ActionAgreed
-	switch {
-	case len(changed) == 0 && (len(left) == 0 || t.notes):
-	case len(changed) == 0:
-		step.Action, step.Why = ActionLeft, "differs in "+strings.Join(left, ", ")+", which a file cannot change"
-	case !t.options.Update:
-		step.Action, step.Why = ActionLeft, "the router's differs in "+strings.Join(changed, ", ")+"; --update takes what the file says"
-	default:
-		step.Action, step.Why = ActionEdit, "differs in "+strings.Join(changed, ", ")
-		if len(left) > 0 {
-			step.Notes = append(step.Notes, "a file cannot change "+strings.Join(left, ", ")+" of a lesson that is there; the router keeps its own")
-		}
-		if !t.options.DryRun {
-			p.Expect = &known.UpdatedAt
-			_, err := t.service.Edit(ctx, known.ID, p)
-			return err
-		}
+func (t *taking) compare(one *item, known lesson.Lesson) {
+	differ := slices.DeleteFunc(differing(clean(one.draft), Of(known)), func(k key) bool { return t.notes && !notesSay(k.name) })
+	one.step.Action = ActionAgreed
+	if len(differ) > 0 {
+		one.step.Action, one.step.Why = ActionLeft, "the router's differs in "+strings.Join(names(differ), ", ")
 	}
-	return nil
 }
 
 // notesSay tells the keys that notes say something of; the rest they guess.

@@ -16,7 +16,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	"pgregory.net/rapid"
 
 	"skillrouter/internal/errs"
 	"skillrouter/learning"
@@ -159,8 +158,8 @@ func TestSeedFolder(t *testing.T) {
 		t.Errorf("%+v", l)
 	}
 	for round := range 2 {
-		counts(t, b.take(folder.Options{Update: true}), tally{folder.ActionAgreed: 4})
-		counts(t, b.give(folder.Options{Update: true}), tally{folder.ActionAgreed: 4})
+		counts(t, b.take(folder.Options{}), tally{folder.ActionAgreed: 4})
+		counts(t, b.give(folder.Options{}), tally{folder.ActionAgreed: 4})
 		after := b.tree()
 		for name, text := range before {
 			if after[name] != text {
@@ -187,7 +186,7 @@ func TestIndex(t *testing.T) {
 	}
 }
 
-// TestDifferingSides: what differs is left and named, and taken over by whoever asks to update.
+// TestDifferingSides: what differs is left and named on both sides.
 func TestDifferingSides(t *testing.T) {
 	const id, name = "case-npm-lock", "cases/case-npm-lock.md"
 	differing := func(t *testing.T) *bench {
@@ -200,7 +199,7 @@ func TestDifferingSides(t *testing.T) {
 	inFile := func(b *bench) bool { return strings.Contains(b.read(name), "--no-audit") }
 	inRouter := func(b *bench) bool { return strings.Contains(b.router.lessons[id].Body, "npm ci` always") }
 	b := differing(t)
-	for _, result := range []folder.Result{b.take(folder.Options{}), b.give(folder.Options{}), b.take(folder.Options{Update: true, DryRun: true}), b.give(folder.Options{Update: true, DryRun: true})} {
+	for _, result := range []folder.Result{b.take(folder.Options{}), b.give(folder.Options{}), b.take(folder.Options{DryRun: true}), b.give(folder.Options{DryRun: true})} {
 		if got := step(t, result, name); !result.DryRun && got.Action != folder.ActionLeft || !strings.Contains(got.Why, "solution") || !strings.Contains(got.Why, "body") {
 			t.Errorf("%+v", got)
 		}
@@ -208,14 +207,6 @@ func TestDifferingSides(t *testing.T) {
 	if inFile(b) || inRouter(b) {
 		t.Error("something was written over")
 	}
-	if b.take(folder.Options{Update: true}); !inRouter(b) || inFile(b) || b.router.lessons[id].Solution != "" {
-		t.Errorf("import --update: %+v", b.router.lessons[id])
-	}
-	b = differing(t)
-	if b.give(folder.Options{Update: true}); !inFile(b) || inRouter(b) || strings.Contains(b.read(name), "always") {
-		t.Errorf("export --update: %s", b.read(name))
-	}
-	counts(t, b.take(folder.Options{}), tally{folder.ActionAgreed: 4})
 }
 
 func TestDeletedFileDeletesNothing(t *testing.T) {
@@ -225,7 +216,7 @@ func TestDeletedFileDeletesNothing(t *testing.T) {
 	if err := os.Remove(filepath.Join(b.name, filepath.FromSlash(name))); err != nil {
 		t.Fatal(err)
 	}
-	counts(t, b.take(folder.Options{Update: true}), tally{folder.ActionAgreed: 3})
+	counts(t, b.take(folder.Options{}), tally{folder.ActionAgreed: 3})
 	if b.router.lessons[id].Status == lesson.StatusRetired {
 		t.Error("retired unasked")
 	}
@@ -240,7 +231,7 @@ func TestBrokenFileStays(t *testing.T) {
 	b.take(folder.Options{})
 	b.replace(name, "level: case", "level: case\nlevel: case")
 	broken := b.read(name)
-	for _, result := range []folder.Result{b.take(folder.Options{Update: true}), b.give(folder.Options{Update: true})} {
+	for _, result := range []folder.Result{b.take(folder.Options{}), b.give(folder.Options{})} {
 		if result.Counts[folder.ActionRefused] == 0 {
 			t.Errorf("%+v", result)
 		}
@@ -290,41 +281,6 @@ func TestTwinUnderAnotherID(t *testing.T) {
 	if len(b.router.ids) != 5 || len(b.router.occurred) != 1 {
 		t.Errorf("%v %v", b.router.ids, b.router.occurred)
 	}
-}
-
-func TestEditCannotChangeEverything(t *testing.T) {
-	const name = "cases/case-npm-lock.md"
-	b := newBench(t, true)
-	b.take(folder.Options{})
-	b.replace(name, "status: candidate", "status: validated")
-	b.replace(name, "confidence: 2", "confidence: 3")
-	got := step(t, b.take(folder.Options{Update: true}), name)
-	if got.Action != folder.ActionEdit || !strings.Contains(strings.Join(got.Notes, "; "), "status") {
-		t.Errorf("%+v", got)
-	}
-	if l := b.router.lessons["case-npm-lock"]; l.Status != lesson.StatusCandidate || l.InitialConfidence != 0.6 {
-		t.Errorf("%s %g", l.Status, l.InitialConfidence)
-	}
-	if again := step(t, b.take(folder.Options{Update: true}), name); again.Action != folder.ActionLeft || !strings.Contains(again.Why, "status") {
-		t.Errorf("what is left is not said again: %+v", again)
-	}
-}
-
-func TestPromotionMovesTheFile(t *testing.T) {
-	b := newBench(t, true)
-	b.take(folder.Options{})
-	b.router.change("case-npm-lock", func(l *lesson.Lesson) { l.Level = lesson.LevelPattern })
-	got := step(t, b.give(folder.Options{Update: true}), "case-npm-lock")
-	if got.Path != "patterns/case-npm-lock.md" || !strings.Contains(b.read(got.Path), "level: pattern") {
-		t.Errorf("%+v", got)
-	}
-	if _, there := b.tree()["cases/case-npm-lock.md"]; there {
-		t.Error("the file stayed behind")
-	}
-	if !strings.Contains(b.read("index.json"), "patterns/case-npm-lock.md") {
-		t.Error("the index names the old place")
-	}
-	counts(t, b.give(folder.Options{}), tally{folder.ActionAgreed: 4})
 }
 
 func TestSourcesInACircleAndUnknown(t *testing.T) {
@@ -472,31 +428,4 @@ func TestRefusalsAndFailures(t *testing.T) {
 	if !errors.Is(err, other.router.failing) || len(result.Steps) > 0 {
 		t.Errorf("%v %+v", err, result)
 	}
-}
-
-// TestBringingSettles: whatever differs on either side, an update in one direction leaves both sides agreed.
-func TestBringingSettles(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		b := newBench(t, true)
-		b.take(folder.Options{})
-		for _, id := range b.router.ids {
-			path := map[string]string{"case": "cases/", "patt": "patterns/", "prin": "principles/"}[id[:4]] + id + ".md"
-			if rapid.Bool().Draw(rt, "file") {
-				b.write(path, b.read(path)+filled(lines()).Draw(rt, "text"))
-			}
-			if rapid.Bool().Draw(rt, "router") {
-				b.router.change(id, func(l *lesson.Lesson) { l.Context = filled(lines()).Draw(rt, "context") })
-			}
-		}
-		if rapid.Bool().Draw(rt, "export") {
-			b.give(folder.Options{Update: true})
-		} else {
-			b.take(folder.Options{Update: true})
-		}
-		for _, again := range []folder.Result{b.take(folder.Options{}), b.give(folder.Options{})} {
-			if again.Counts[folder.ActionAgreed] != 4 || len(again.Counts) != 1 {
-				rt.Fatalf("%+v", again)
-			}
-		}
-	})
 }

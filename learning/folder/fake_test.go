@@ -136,52 +136,6 @@ func (r *router) List(_ context.Context, filter lesson.Filter) (lesson.Page, err
 	return out, nil
 }
 
-func (r *router) Edit(_ context.Context, ref string, p lesson.Patch) (lesson.Lesson, error) {
-	r.calls["edit"]++
-	lesson := r.lessons[ref]
-	if p.Expect != nil && !p.Expect.Equal(lesson.UpdatedAt) {
-		return lesson, errs.Errorf(errs.Conflict, "the lesson changed meanwhile")
-	}
-	for _, s := range []struct{ to, from *string }{
-		{&lesson.Category, p.Category},
-		{&lesson.Title, p.Title},
-		{&lesson.Context, p.Context},
-		{&lesson.Action, p.Action},
-		{&lesson.Outcome, p.Outcome},
-		{&lesson.RootCause, p.RootCause},
-		{&lesson.Solution, p.Solution},
-		{&lesson.Body, p.Body},
-		{&lesson.TriggerPattern, p.TriggerPattern},
-	} {
-		if s.from != nil {
-			*s.to = *s.from
-		}
-	}
-	for _, s := range []struct{ to, from *[]string }{
-		{&lesson.Alternatives, p.Alternatives}, {&lesson.Tags, p.Tags}, {&lesson.RelatedFiles, p.RelatedFiles}, {&lesson.RelatedCommands, p.RelatedCommands},
-	} {
-		if s.from != nil {
-			*s.to = *s.from
-		}
-	}
-	if p.Severity != nil {
-		lesson.Severity = *p.Severity
-	}
-	if p.BlockAction != nil {
-		lesson.BlockAction = *p.BlockAction
-	}
-	if p.Transferability != nil {
-		lesson.Transferability = *p.Transferability
-	}
-	if p.Confidence != nil {
-		lesson.InitialConfidence = *p.Confidence
-	}
-	if p.LastValidatedAt != nil {
-		lesson.LastValidatedAt = p.LastValidatedAt
-	}
-	return r.put(lesson), nil
-}
-
 func (r *router) put(lesson lesson.Lesson) lesson.Lesson {
 	lesson.UpdatedAt = r.tick()
 	if r.rewrite != nil {

@@ -38,7 +38,7 @@ const (
 func plain(domain string) lesson.Draft {
 	return lesson.Draft{
 		Type: learning.LessonDiscovery, Domain: domain, Category: DefaultCategory, Severity: learning.SeverityMedium, Status: lesson.StatusCandidate,
-		Transferability: lesson.DefaultTransferability, Confidence: share(Stars(lesson.DefaultConfidence)),
+		Transferability: lesson.DefaultTransferability, Confidence: believed(Stars(lesson.DefaultConfidence)),
 	}
 }
 
@@ -53,13 +53,13 @@ func Stars(confidence float64) int {
 // Share is the confidence that stands for n of the original lessons folder's scale: n/5.
 func Share(stars int) float64 { return float64(stars) / 5 }
 
-func share(stars int) *float64 { return new(Share(stars)) }
+func believed(stars int) *float64 { return new(Share(stars)) }
 
 // Of is a lesson as a file holds it. Its confidence is the undecayed one, so that a file changes when evidence moves the
 // confidence and not as time passes. What the lesson leaves empty reads as what a file leaves out.
 func Of(l lesson.Lesson) lesson.Draft {
 	d, def := l.Draft(), plain(DefaultDomain)
-	d.Confidence, d.LastValidatedAt, d.SourceAgent = share(Stars(l.InitialConfidence)), l.LastValidatedAt, l.SourceAgent
+	d.Confidence, d.LastValidatedAt, d.SourceAgent = believed(Stars(l.InitialConfidence)), l.LastValidatedAt, l.SourceAgent
 	d.Type, d.Domain = cmp.Or(d.Type, def.Type), cmp.Or(d.Domain, def.Domain)
 	d.Category, d.Severity = cmp.Or(d.Category, def.Category), cmp.Or(d.Severity, def.Severity)
 	return d
@@ -237,7 +237,7 @@ func set(field reflect.Value, name string, node ast.Node) error {
 			return errs.InvalidField(name, "must be a whole number from 1 to 5")
 		}
 		if name == "confidence" {
-			field.Set(reflect.ValueOf(share(int(n))))
+			field.Set(reflect.ValueOf(believed(int(n))))
 		} else {
 			field.SetInt(int64(n))
 		}

@@ -311,51 +311,6 @@ cat > prompt.txt
 	}
 }
 
-// TestInitSpec: the documents of a specification satisfy the guard, stay when they were written, and lie in the repository.
-func TestInitSpec(t *testing.T) {
-	root := fresh(t)
-	put(t, root, folder.PolicyName, `{"specRoot": ".specs"}`)
-	if out := guard(t, root, "", folder.GuardOptions{}); codes(out) != "medium missing-spec-root" {
-		t.Fatal(codes(out))
-	}
-	written, err := folder.InitSpec(root, policy(t, root), " SSH hardening! ", false)
-	if err != nil || len(written) != 3 || written[0] != ".specs/ssh-hardening/design.md" {
-		t.Fatal(written, err)
-	}
-	if out := guard(t, root, "", folder.GuardOptions{}); codes(out) != "" {
-		t.Error(codes(out))
-	}
-	design := filepath.Join(root, written[0])
-	if text, err := os.ReadFile(design); err != nil || !strings.HasPrefix(string(text), "# Design: SSH hardening!\n") {
-		t.Errorf("%s, %v", text, err)
-	}
-	put(t, root, written[0], "mine")
-	for _, force := range []bool{false, true} {
-		written, err = folder.InitSpec(root, policy(t, root), "ssh hardening", force)
-		text, _ := os.ReadFile(design)
-		if err != nil || (len(written) == 3) != force || (string(text) == "mine") == force {
-			t.Errorf("force %v: %+v, %v: %s", force, written, err, text)
-		}
-	}
-	first, _ := folder.InitSpec(root, policy(t, root), "日本", false)
-	second, _ := folder.InitSpec(root, policy(t, root), "中国", false)
-	if len(first) != 3 || len(second) != 3 || first[0] == second[0] {
-		t.Error(first, second)
-	}
-	for _, feature := range []string{"", "  ", strings.Repeat("x", 1000)} {
-		if _, err := folder.InitSpec(root, policy(t, root), feature, false); errs.CodeOf(err) != errs.Invalid && errs.CodeOf(err) != errs.TooLarge {
-			t.Errorf("%.9q: %v", feature, err)
-		}
-	}
-	outside := t.TempDir()
-	if err := os.Symlink(outside, filepath.Join(root, "out")); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := folder.InitSpec(root, folder.Policy{SpecRoot: "out"}, "x", false); err == nil {
-		t.Error("wrote through a link")
-	}
-}
-
 func TestGuardWritesNowhereElse(t *testing.T) {
 	root, outside := fresh(t), t.TempDir()
 	if err := os.RemoveAll(filepath.Join(root, "logs")); err != nil {

@@ -184,27 +184,3 @@ func differing(a, b lesson.Draft) (keys []key) {
 	}
 	return keys
 }
-
-// patch is what an edit changes to make a lesson say what a draft says under some keys, the names of these, and of those that no
-// edit can change.
-func patch(want lesson.Draft, keys []key) (p lesson.Patch, changed, left []string) {
-	draft := reflect.ValueOf(want)
-	for _, k := range keys {
-		from, to := draft.Field(k.field), reflect.ValueOf(&p).Elem().FieldByName(draft.Type().Field(k.field).Name)
-		switch {
-		case !to.IsValid() || from.Kind() == reflect.Pointer && from.IsNil(): // nor is a validation taken back by leaving out its date
-			left = append(left, k.name)
-			continue
-		case from.Kind() == reflect.Slice && from.IsNil():
-			from = reflect.MakeSlice(from.Type(), 0, 0) // nil would leave it as it is
-		}
-		if from.Kind() != reflect.Pointer {
-			value := reflect.New(from.Type())
-			value.Elem().Set(from)
-			from = value
-		}
-		to.Set(from)
-		changed = append(changed, k.name)
-	}
-	return p, changed, left
-}

@@ -28,11 +28,6 @@ func (l Lessons) List(ctx context.Context, filter lesson.Filter) (lesson.Page, e
 	return Send(ctx, l.c, lesson.Service.List, filter)
 }
 
-// Edit implements lesson.Service.
-func (l Lessons) Edit(ctx context.Context, ref string, patch lesson.Patch) (lesson.Lesson, error) {
-	return SendTo(ctx, l.c, lesson.Service.Edit, ref, patch)
-}
-
 // Incidents is what learning from records asks of history.Service, over HTTP.
 type Incidents struct{ c *Client }
 

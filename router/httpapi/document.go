@@ -62,6 +62,7 @@ var roomNames = map[string]string{
 	"skillrouter/learning/knowledge":  "Knowledge",
 	"skillrouter/learning/lesson":     "Lesson",
 	"skillrouter/learning/procedure":  "Procedure",
+	"skillrouter/learning/share":      "Shared",
 }
 
 // schemaName names a type in the OpenAPI document. Rooms have types of the same
