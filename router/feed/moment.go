@@ -75,6 +75,7 @@ type told struct {
 	Procedure string   `json:"procedure"`
 	Task      string   `json:"task"`
 	Statement string   `json:"description"`
+	Extracted string   `json:"statement"`
 	Patterns  []string `json:"patterns"`
 	Current   string   `json:"current_task"`
 	Status    string   `json:"status"`
@@ -121,7 +122,7 @@ func momentOf(log string, e eventlog.Event) Moment {
 	if len(e.Data) > 0 {
 		_ = json.Unmarshal(e.Data, &d) // a member of another type is not told of
 	}
-	m.Title = cmp.Or(d.Title, d.Pattern, d.Key, d.Goal, d.Task, d.Procedure, d.Name, d.Statement, strings.Join(d.Patterns, ", "))
+	m.Title = cmp.Or(d.Title, d.Pattern, d.Key, d.Goal, d.Task, d.Procedure, d.Name, d.Statement, d.Extracted, strings.Join(d.Patterns, ", "))
 	m.Detail = cmp.Or(d.Note, d.Reason, d.Summary, d.Why, d.Notes)
 	switch {
 	case e.Type == operational.EventMessageSent:

@@ -351,3 +351,20 @@ func TestTimelineOfAKind(t *testing.T) {
 		t.Errorf("it is told %+v", all)
 	}
 }
+
+// TestToldOfTheFeed tells events as a stream has them, those by the experience server's names too.
+func TestToldOfTheFeed(t *testing.T) {
+	for _, test := range []struct{ kind, name, data, want string }{
+		{"lesson.reported", feed.LessonExtracted, `{"lesson_id": 1, "statement": "Never prune", "confidence": 0.5}`, "lesson: taught the lesson Never prune"},
+		{"", "guard.checked", `{"decision": "block", "rule_ids": ["a", "b"]}`, "block: was stopped by rule a, b"},
+		{"", "guard.checked", `{"decision": "warn", "rule_ids": ["a"]}`, "check: was warned by rule a"},
+		{"", "message.sent", `{"signal": "pause", "to_agent_id": "codex"}`, "message: sent pause codex"},
+		{"", "task.claimed", `{"number": 4, "title": "write it"}`, "task: took the task #4 write it"},
+		{"", "some.other", ``, "admin: some other"},
+	} {
+		m := feed.Told(feed.Event{Event: eventlog.Event{Type: test.name, Data: []byte(test.data)}, Kind: test.kind})
+		if got := strings.Join(strings.Fields(m.Kind+": "+m.Verb+" "+m.Title+" "+m.To), " "); got != test.want {
+			t.Errorf("%s: %q, want %q", test.name, got, test.want)
+		}
+	}
+}
