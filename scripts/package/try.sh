@@ -48,7 +48,7 @@ by_archive() {
 	fresh archive
 	sh "$root/scripts/install.sh" --archive "$archive" >&3 || fail "install.sh failed"
 	used "$HOME/.local/bin/skillrouter"
-	for file in README.md LICENSE docs/install.md docs/first-run.md; do
+	for file in README.md LICENSE CHANGELOG.md docs/install.md; do
 		[ -f "$programs/$file" ] || fail "the archive has no $file"
 	done
 	"$HOME/.local/bin/skillrouter" demo >&3 2>&1 || fail "demo failed"
