@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -169,9 +171,12 @@ func (s *shell) retireShared(at *sharedAt) (files []string, err error) {
 // deletedShared brings the shared files in step after something was deleted, where the project has any. Its failure is no
 // failure of the deletion.
 func (s *shell) deletedShared(ctx context.Context, c *client.Client) {
+	if _, err := os.Stat(filepath.Join(locate.RepositoryOf(workingFolder()), folder.SharedPlace)); err != nil {
+		return // it is no project that shares
+	}
 	at, err := s.sharedHere(ctx, c)
 	if err != nil {
-		return // it is no project that shares, or the next `skillrouter share` says what is wrong
+		return // the next `skillrouter share` says what is wrong
 	}
 	defer at.dir.Close()
 	if files, err := s.retireShared(at); err != nil {

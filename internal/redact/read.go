@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"skillrouter/internal/lazyregexp"
 )
 
 // maxLevels is how often escapes are resolved: JSON stands in strings of JSON, which stand in JSON.
@@ -24,6 +26,7 @@ func find(text string, id bool) (spans []span) {
 			f := finder{text: text, id: id}
 			f.look()
 			f.opaque()
+			f.private()
 			for _, s := range f.spans {
 				for v := len(views) - 1; v >= 0; v-- {
 					_, s.to = views[v].source(s.to - 1)
@@ -39,6 +42,34 @@ func find(text string, id bool) (spans []span) {
 		text = views[len(views)-1].text
 	}
 	return merge(spans)
+}
+
+// privateTag begins or ends what a writer wants kept out. In code style it is only spoken of.
+var privateTag = lazyregexp.New("(?i)`<private>`|`</private>`|<\\s*(/?)\\s*private\\s*>")
+
+// private finds what a writer marked to be kept out of every memory: <private>…</private>, as other programs know it. What
+// does not end goes to the end of the text, which may have been cut.
+func (f *finder) private() {
+	if f.id || !strings.Contains(f.text, "<") {
+		return
+	}
+	depth, from := 0, 0
+	for _, at := range privateTag.Compiled().FindAllStringSubmatchIndex(f.text, -1) {
+		switch opens, spoken := at[2] == at[3], at[2] < 0; {
+		case spoken || !opens && depth == 0:
+		case opens:
+			if depth++; depth == 1 {
+				from = at[0]
+			}
+		default:
+			if depth--; depth == 0 {
+				f.spans = append(f.spans, span{from, at[1], "private"})
+			}
+		}
+	}
+	if depth > 0 {
+		f.spans = append(f.spans, span{from, len(f.text), "private"})
+	}
 }
 
 // edit says that what stands from and before to is read as something else.

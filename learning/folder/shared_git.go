@@ -42,7 +42,7 @@ func (d *Dir) sharedGit(ctx context.Context, args ...string) *exec.Cmd {
 			cmd.Env = append(cmd.Env, set)
 		}
 	}
-	cmd.Env = append(cmd.Env, "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "GIT_CONFIG_NOSYSTEM=1", "GIT_PAGER=cat", "LC_ALL=C",
+	cmd.Env = append(cmd.Env, "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "GIT_PAGER=cat", "LC_ALL=C",
 		"GIT_CEILING_DIRECTORIES="+filepath.Dir(cmd.Dir)) // this repository, or none
 	return cmd
 }
