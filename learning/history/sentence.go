@@ -9,7 +9,10 @@ import (
 // sentences cuts a line of prose into sentences: at an end mark that is followed
 // by white space and something that can begin another, at a semicolon, and
 // before "and the", but nowhere within a quotation of code.
-func sentences(line string) []string {
+func sentences(line string) []string { return splitSentences(line, true) }
+
+// splitSentences is sentences, which cuts before "and the" only if it is to find the clauses too.
+func splitSentences(line string, clauses bool) []string {
 	line = strings.TrimSpace(line)
 	line = strings.TrimLeft(line, "-*•> \t")
 	var list []string
@@ -33,7 +36,7 @@ func sentences(line string) []string {
 			if next, _ := utf8.DecodeRuneInString(strings.TrimLeft(line[i+1:], " ")); !unicode.IsLower(next) || c == '?' {
 				cut(i+1, i+1)
 			}
-		case c == ' ' || c == ',':
+		case clauses && (c == ' ' || c == ','):
 			for _, and := range []string{", and the ", " and the ", ", and our ", " and our ", " and its ", ", but the ", " but the ", ", while the ", " while the ", ", the "} {
 				if strings.HasPrefix(line[i:], and) && strings.Contains(line[from:i], " ") {
 					cut(i, i+strings.LastIndex(strings.TrimSuffix(and, " "), " ")+1)

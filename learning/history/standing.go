@@ -5,6 +5,8 @@ import (
 
 	"skillrouter/internal/lazyregexp"
 	"skillrouter/learning/episode"
+	"skillrouter/learning/knowledge"
+	"skillrouter/tfidf/text"
 )
 
 // Bounds of what a person says that is to be kept to.
@@ -13,42 +15,235 @@ const (
 	// nobody there said it.
 	maxTyped = 1500
 	// minStanding and maxStanding bound a sentence, in bytes: a shorter one points at something else, a longer one tells a story.
-	minStanding = 20
+	minStanding = 15
 	maxStanding = 300
 	// standingConfidence is what such a sentence is worth: a person said it, of whatever it is.
 	standingConfidence = 0.75
 )
 
+// resolution is a sentence of a person that is to be kept to from then on.
+type resolution struct {
+	category string // knowledge.CategoryDecision or CategoryConstraint
+	text     string // the sentence
+	around   string // the paragraph that it stands in
+	sure     bool   // it is kept at once; else it is proposed, to a person
+	back     bool   // it only takes back what was said before
+}
+
+// How people say what is to be kept to. What a prompt says is kept at once, so these begin where a sentence begins, behind its opening
+// words: a sentence that asks, supposes, quotes, tells of others or gives work to do begins in another way. TestSaid holds what they find.
 var (
-	// holds is how people say that something is to be done, or not, each time.
-	holds = lazyregexp.New(`(?i)\b(?:please|you|we|should|must|can|to|and|but|so|,|;|:|^) ?(?:always|never|only ever) [a-z]|\b(?:from now on|going forward|in all cases|at all times|every time|each time|as a (?:general )?rule|under no circumstances|without exception|throughout|no exceptions|next time)\b|(?:^|, ?)in (?:the )?future\b|\bin (?:the )?future[.!]?$|^(?:please )?(?:do not|don'?t) (?:ever|forget to)\b`)
-	// told is how somebody is told what to do.
-	instructs = lazyregexp.New(`(?i)\b(?:please|always|never|don'?t|do not|(?:you|we|it|they|all|every|each)\b.{0,40}\b(?:should|must|need|have to|can always)|let'?s)\b|^(?:use|run|keep|make|put|write|add|check|commit|ask|prefer|avoid|only|remember|recall)\b`)
-	// stead is how people say what to use in the place of another.
-	stead = lazyregexp.New(`(?i)^(?:no,? |ok,? |please |always |we |you should |you must )*(?:be )?(?:us(?:e|ing)|run|prefer)\b.{2,120}(?:\binstead of\b|\brather than\b|, not\b)|^(?:no,? )?you should(?:n't| not| always| only)? (?:be |have )?(?:us(?:e|ing|ed)|run(?:ning)?)\b`)
-	// decided is how people say what they decided, and within which bounds something is to be done.
-	decided = lazyregexp.New(`(?i)^(?:no,? |ok,? )?we(?:'ve| have)? (?:decided|agreed|chose|settled)\b|^(?:no,? |ok,? |please )*(?:keep|use|run|put|store|deploy|write|leave|start)\b.{3,120}(?:\bonly (?:after|before|between|on|in|with)\b|[,;] ?(?:do not|don't|never|not) )`)
+	// opening are the words with which people begin, before they say it.
+	opening = lazyregexp.New(`(?i)^(?:(?:remember to|(?:please )?(?:note|remember|keep in mind|be aware|understand) that|ok(?:ay)?|so|well|also|and|but|hey|hi|yes|please|pls|actually|btw|by the way|fyi|note|important|reminder|remember|heads[ -]up|one more thing|another thing|for the record|just so you know|just a reminder|as a reminder|to be clear|listen|sorry|correction|finally|everybody|in general|generally|(?:in|for) (?:this|our|the) (?:whole )?(?:repo|repository|project|codebase|code base|monorepo|team|workspace)|(?:please )?(?:keep in mind|be aware|understand)|make sure(?: that)?(?: to| you| we)?|be (?:sure|careful) to|take care to|i(?: want|'d like| would like| need| expect) you to)[,:;.!]*\s+(?:that )?|no[,.;:!]\s+|here[,:]\s+)+`)
+	// labels name what stands behind them.
+	labels = lazyregexp.New(`(?i)^(?:the |a |our |my |one |new |house |team |project |general |hard |golden )*(?:(decision|agreement)|rule|policy|convention|guideline|standing order)(?: (?:for|in|of) (?:this|our|the|all)(?: \w+){1,3}| here| from now on| number \w+)?(?: is)?(?: final)?(?: that\s|\s?[:—–]\s|:\s*| - )(.{8,})`)
+	// rules announce a list of them.
+	rules = lazyregexp.New(`(?i)\b(?:rules?|conventions?|guidelines?|policies|decisions?|decided|agreed|remember|keep in mind|important|from now on|never|always|going forward)\b[^:]{0,40}:$`)
+
+	resolved = lazyregexp.New(`(?i)^(?:(?:after|following|since|because of|due to|in|at|during|yesterday|this morning|last week|with) [^,.]{0,50}?,? ?)?(?:the team|our team|the two of us|we all|we both|we|i)(?:'ve| have)? (?:just |now |finally |all |also |already |both )*(?:(?:decided|agreed|settled|opted|chose|chosen|committed|resolved)\b)[ ,:]+(.+)`)
+	passive  = lazyregexp.New(`(?i)^it (?:was|is|has been) (?:decided|agreed)(?: that| to|:)? (.+)`)
+	// idle is what is decided of the moment, not of the project.
+	idle  = lazyregexp.New(`(?i)^(?:(?:to|that we|that i|that you|on|for) )?(?:(?:would|'d|will|should) )?(?:meet|talk|chat|wait|look|discuss|have|take a|postpone|finish|go home|go out|do (?:that|this|it|so|the)|leave it|try|ask|start|continue|revisit|go ahead|think|sleep|see|finish|pause|call|celebrate|buy|give you|let you|fire|hire|that you would|you would|anything|nothing|against it|not to decide)\b`)
+	mine  = lazyregexp.New(`(?i)^(?:i|i've|i have)\b`)
+	keeps = lazyregexp.New(`(?i)^(?:that|on|we|against|to (?:use|keep|drop|move|switch|go with|stay|stick|store|adopt|remove|replace|standardi[sz]e|support|stop))\b`)
+	going = lazyregexp.New(`(?i)^(?:we're|we are|we will|we'll|we'd rather|we|let's|let us)(?: now| all| always| also| just)* (?:going (?:with|to (?:use|go with|stick|stay|standardi[sz]e|adopt|switch|move|migrate|drop|replace))|stick(?:ing)? (?:with|to)|stay(?:ing)? (?:with|on)|standardi[sz](?:e|ing) on|adopt(?:ing)?|switch(?:ing|ed)? (?:over )?(?:from|to)|mov(?:e|ing|ed) (?:over )?(?:from \S+ to|away from|to)|migrat(?:e|ing|ed) (?:from|to|away from)|have (?:switched|moved|migrated) (?:from|to)|dropp?(?:ing|ed)?|retir(?:e|ing|ed)|replac(?:e|ing|ed) .{2,40} (?:with|by)) (.+)`)
+	// pointing is what "we go with …" says that means something in the talk.
+	pointing = lazyregexp.New(`(?i)^(?:the |your |my |that |this |these |those )?(?:option|approach|plan|variant|solution|version|proposal|suggestion|idea|first|second|third|last|latter|former|other|next|new one|simple|simpler|one|that|this|it|them|a|an|on|ahead)\b`)
+	lets     = lazyregexp.New(`(?i)^let(?:'s| us)\b`)
+	common   = lazyregexp.New(`(?i)\b(?:standardi[sz]e|adopt|everywhere|throughout)\b`)
+	longer   = lazyregexp.New(`(?i)^(?:we|you|nobody|agents?)(?:'ll| will)? (?:no longer|do(?:es)? ?n[o']t (?:\w+ ){1,6}any ?more|don't (?:\w+ ){1,6}any ?more|stopped using|have stopped using) ?(.*)`)
+
+	// from is how people say from when on, or how strictly.
+	from = lazyregexp.New(`(?i)\b(?:from now on|from (?:here|this point|today|tomorrow|monday) on(?:wards?)?|going forward|at all times|under (?:no|any) circumstances?|without exceptions?|no exceptions|as a (?:general )?rule|for all (?:future|further|upcoming) \w+|next time and every time(?: after)?|as of (?:today|now|this week|next week))\b|(?:^|, ?)in (?:the )?future\b`)
+	// ends is from at a sentence's beginning or end: within a sentence it may be a part of what is to be written.
+	ends  = lazyregexp.New(`(?i)^(?:from now|from (?:here|this|today)|going forward|at all times|under (?:no|any) circumstance|without exception|as a (?:general )?rule|for all (?:future|further|upcoming)|next time and every|as of (?:today|now|this|next)|in (?:the )?future)|(?:from now on|going forward|at all times|under (?:no|any) circumstances|without exceptions?|no exceptions|from (?:here|this point|today) on(?:wards?)?|in (?:the )?future)[.! ]*$|^(?:do not|don'?t|never|no|use|stop|always)\b`)
+	makes = lazyregexp.New(`(?i)^(?:write|add|create|generate|draft|implement|build|explain|describe|translate|summari[sz]e|show|print|rename|fix|document|grep|find|search|review|design|list)\b`)
+
+	orders = lazyregexp.New(`(?i)^(?:never ever|never again|never|always|only ever|don'?t ever|do not ever|don'?t you ever|don'?t you dare(?: to)?|do not,? under any circumstances,?) (.+)`)
+	adults = lazyregexp.New(`(?i)^(?:(?:you|we|everyone|everybody|all of (?:you|us)|all agents|agents?|every agent|contributors) (?:(must|should|shall|have to|need to|are to|can|could|may|might|would) )?(never|always)|(?:you|we|agents?|nobody|no one|no agent|no one here|none of (?:you|us)) (?:must not|mustn't|mustnt|may not|shall not|should never|may|must|shall|may ever|is allowed to|is to)) (.+)`)
+	denied = lazyregexp.New(`(?i)^(?:you are|you're|we are|we're|agents are|nobody is|it is|it's|you have) (?:strictly |absolutely )?(?:never allowed|not allowed|forbidden|prohibited|not permitted|not supposed)(?: for \w+)? to (.+)`)
+	everAt = lazyregexp.New(`(?i)^(?:no|nothing|nobody|none|don'?t|do not|not|stop)\b(.+),? ever(?: again)?[.! ]*$`)
+	each   = lazyregexp.New(`(?i)^(?:whenever|every time|each time|any ?time) (?:you|we) [^,]{3,80}, (?:please |also |then |always |never |you (?:must|should|have to|need to) )*(\w+.*)`)
+	wants  = lazyregexp.New(`(?i)^i (?:never|don'?t ever|do not ever) want (?:to (?:see|read|find|have) |you to )?(.+)`)
+	asking = lazyregexp.New(`(?i)^(?:don'?t|do not|never|nobody|no)\b (.+) (?:without|unless you have|before (?:you have|having)) (?:asking|telling|my|checking with|a review|first asking|talking to|(?:an? )?(?:explicit )?approval|i (?:agree|approve|say))\b|^(?:always )?(?:ask|tell|check with) me (?:first |before |whenever )(.+)`)
+	beside = lazyregexp.New(`(?i)^(?:use|keep|put|store|deploy|run|write|release|merge|publish|ship|start|name|return|leave)\b(.+(?:[,;] (?:and )?(?:never|don'?t ever) \w+|\bonly (?:after|before|between|on (?:mon|tues|wednes|thurs|fri|satur|sun)days?)\b).*)`)
+	habit  = lazyregexp.New(`(?i)^(.{3,60}?)\b(?:here|in (?:this|our) (?:repo|repository|project|codebase)) (?:is|are|must|should)(?: be)? (?:always|never) `)
+
+	// again takes back what was forbidden, and forget what was said, where there is such.
+	again  = lazyregexp.New(`(?i)^(?:you|we|agents|everyone|everybody)(?: all)? (?:can|may|are allowed to|are free to)(?: now)? (.+?)(?: again| now| from now on| any ?time)+[.! ]*$`)
+	forget = lazyregexp.New(`(?i)^(?:please )?(?:forget|ignore|drop|scrap|lift|revoke|cancel|take back|undo)(?: about)? (?:the|that|our|my|this) (?:rule|decision|ban|freeze|constraint|restriction|prohibition|policy|agreement)s? (?:about|on|against|that|to|of|for|not to|with) (.+)|^(?:please )?(?:forget|ignore) what i (?:said|told you) about (.+)|^(.+) (?:is|are) (?:allowed|fine|ok|okay|permitted)(?: again| now| from now on)+[.! ]*$`)
+
 	// passing is what holds for once, or is no instruction: plans, doubts, what the speaker does.
-	passing = lazyregexp.New(`(?i)\b(?:never mind|yet|right now|for now|until|today|tomorrow|tonight|at this (?:point|time|stage)|this time|for the moment|this session|next session|i think|i guess|maybe|perhaps|not sure|wonder|might|could you|can you|would you|i(?:'ve|'d|'m| have| had| am)? (?:always|never)|used to|not always|does(?:n't| not)|did(?:n't| not)|was|were)\b|\b(?:we|i) may\b`)
-	listed  = lazyregexp.New(` \([a-h1-9]\) `)
-	bullet  = lazyregexp.New(`^(?:[-*•]|\d{1,2}[.)]|\([a-z0-9]\)|#{1,6}) `)
+	passing = lazyregexp.New(`(?i)\b(?:never mind|yet|right now|for now|until (?:i|we|you)\b|today|tonight|at this (?:point|time|stage)|this (?:time|once)|just (?:this )?once|for the moment|this session|next session|(?:for|in) this (?:task|pr|pull request|change|commit|step)|i think|i guess|i suppose|i believe|maybe|perhaps|probably|not sure|wonder(?:ing)?|might|could you|can you|would you|used to|not always|was a mistake|or not|isn't it|right$)\b`)
+	// reported is what others say.
+	reported = lazyregexp.New(`(?i)\b(?:says|said|writes|wrote|told|complain(?:s|ed)|claim(?:s|ed)|states|stated|recommends|suggests|reads|according to|such as|e\.g\.|for example|for instance|originally|back then|last year|years? ago)\b`)
+	supposes = lazyregexp.New(`(?i)^(?:if|suppose|imagine|assum(?:e|ing)|what if|let's (?:say|assume|imagine|pretend)|say we|pretend|unless|once|before|as soon as|in case|whether|when|why|how|who|where|what|which|did|do (?:we|you|i)|does|should (?:we|i)|shall we|have (?:we|you)|are (?:we|you)|is (?:it|there)|can|could|would|will)\b`)
+
+	// What follows "never" where no order begins: what is no verb, and forms that tell what was or is.
+	noVerb  = lazyregexp.New(`(?i)^(?:mind|visible|on|open|true|false|null|nil|the|a|an|in|at|as|been|had|was|were|is|are|has|got|saw|went|found|made|heard|knew|thought|came|did|took|told|gave|again|enough|happy|available|empty|enabled|shows?|could|would|can|\w*(?:[^e]ed|[^s]ing)|\w*(?:[bcdfgklmnprtvwxy]|se|te|re|ve|ge|de|le|ke|me|ne|pe|ce|he|xe|ze)s)\b`)
+	isVerb  = lazyregexp.New(`(?i)^(?:embed|shed|shred|wed|bring|ping|string|bus|alias|bias|canvas|focus|add|discuss|does)\b`)
+	adverbs = lazyregexp.New(`(?i)^(?:\w+ly |ever |again |use any |just |also |first )+`)
+
+	// What is proposed besides, of transcripts: see TestVerdicts.
+	holds     = lazyregexp.New(`(?i)\b(?:please|you|we|should|must|can|to|and|but|so|,|;|:|^) ?(?:always|never|only ever) [a-z]|\b(?:from now on|going forward|in all cases|at all times|every time|each time|as a (?:general )?rule|under no circumstances|without exception|throughout|no exceptions|next time)\b|(?:^|, ?)in (?:the )?future\b|\bin (?:the )?future[.!]?$|^(?:please )?(?:do not|don'?t) (?:ever|forget to)\b`)
+	instructs = lazyregexp.New(`(?i)\b(?:please|always|never|don'?t|do not|(?:you|we|it|they|all|every|each)\b.{0,40}\b(?:should|must|need|have to|can always)|let'?s)\b|^(?:use|run|keep|make|put|write|add|check|commit|ask|prefer|avoid|only|remember|recall)\b`)
+	stead     = lazyregexp.New(`(?i)^(?:no,? |ok,? |please |always |we |you should |you must )*(?:be )?(?:us(?:e|ing)|run|prefer)\b.{2,120}(?:\binstead of\b|\brather than\b|, not\b)|^(?:no,? )?you should(?:n't| not| always| only)? (?:be |have )?(?:us(?:e|ing|ed)|run(?:ning)?)\b`)
+	decided   = lazyregexp.New(`(?i)^(?:no,? |ok,? )?we(?:'ve| have)? (?:decided|agreed|chose|settled)\b|^(?:no,? |ok,? |please )*(?:keep|use|run|put|store|deploy|write|leave|start)\b.{3,120}(?:\bonly (?:after|before|between|on|in|with)\b|[,;] ?(?:do not|don't|never|not) )`)
+	fleeting  = lazyregexp.New(`(?i)\b(?:yet|until|tomorrow|at this (?:point|time|stage)|i(?:'ve|'d|'m| have| had| am)? (?:always|never)|does(?:n't| not)|did(?:n't| not)|was|were)\b|\b(?:we|i) may\b`)
+
+	listed = lazyregexp.New(` \([a-h1-9]\) `)
+	bullet = lazyregexp.New(`^(?:[-*•]|\d{1,2}[.)]|\([a-z0-9]\)|#{1,6}) `)
+	quoted = lazyregexp.New("\"[^\"\n]{2,}\"|“[^”\n]{2,}”|«[^»\n]{2,}»|(?:^|[\\s(])'[^'\n]{2,}'(?:[\\s).,:;!]|$)|`[^`\n]+`")
+	pasted = lazyregexp.New(`^(?:>|\+|@@|diff |\d{4}-\d\d-\d\d|\[?\d\d:\d\d|(?:ERROR|WARN|INFO|DEBUG|FATAL)\b|Traceback|at \S+\(|\||\$ )`)
 )
 
-// standing finds what a person said that is to be kept to from then on, sentence by sentence.
+// said finds what a person said in a text that is to be kept to from then on, sentence by sentence.
+func said(text string) (list []resolution) {
+	for _, p := range paragraphs(text) {
+		for _, sentence := range splitSentences(listed.ReplaceAllString(p.text, "; "), false) {
+			s := resolution{text: oneLine(sentence), around: p.text}
+			if len(sentence) < minStanding || len(sentence) > maxStanding || strings.HasSuffix(sentence, "?") || strings.Contains(sentence, "[redacted") {
+				continue
+			}
+			plain := strings.NewReplacer("*", "", "_", "", "’", "'").Replace(sentence)
+			plain = quoted.Compiled().ReplaceAllStringFunc(plain, func(q string) string {
+				if strings.Contains(q, "`") {
+					return "CODE"
+				}
+				return " QUOTE "
+			})
+			s.category = s.reads(oneLine(plain), p.rule)
+			if s.category == "" && s.maybe(sentence) {
+				s.category = knowledge.CategoryDecision
+			}
+			if s.category != "" {
+				list = append(list, s)
+			}
+		}
+	}
+	return list
+}
+
+// reads is what kind of saying a sentence surely is; empty: none. listed tells that it is an item of a list of rules.
+func (s *resolution) reads(plain string, listed bool) string {
+	rest := opening.ReplaceAllString(plain, "")
+	if strings.Contains(plain, "?") || strings.Contains(plain, "QUOTE") || passing.MatchString(from.ReplaceAllString(plain, "")) || supposes.MatchString(rest) {
+		return ""
+	}
+	s.sure = true
+	kind := func(category, content string) string {
+		if s.sure = len(contentOf(content)) > 0; !s.sure {
+			return ""
+		}
+		return category
+	}
+	decision, constraint := knowledge.CategoryDecision, knowledge.CategoryConstraint
+	if m := labels.FindStringSubmatch(rest); m != nil {
+		if m[1] != "" {
+			return kind(decision, m[2])
+		}
+		return kind(constraint, m[2])
+	}
+	if reported.MatchString(rest) {
+		s.sure = false
+		return ""
+	}
+	if m := resolved.FindStringSubmatch(rest); m != nil && !idle.MatchString(m[1]) && (!mine.MatchString(rest) || keeps.MatchString(m[1])) {
+		return kind(decision, m[1])
+	}
+	if m := passive.FindStringSubmatch(rest); m != nil && !idle.MatchString(m[1]) {
+		return kind(decision, m[1])
+	}
+	if m := going.FindStringSubmatch(rest); m != nil && !pointing.MatchString(m[1]) && (!lets.MatchString(rest) || common.MatchString(rest)) {
+		return kind(decision, m[1])
+	}
+	if m := longer.FindStringSubmatch(rest); m != nil {
+		return kind(decision, rest)
+	}
+	if from.MatchString(rest) && ends.MatchString(rest) && (!makes.MatchString(rest) || from.MatchString(rest[len(rest)*2/3:])) {
+		if strings.Contains(strings.ToLower(rest), " we ") || strings.Contains(strings.ToLower(rest), " our ") {
+			return kind(decision, rest)
+		}
+		return kind(constraint, rest)
+	}
+	if m := orders.FindStringSubmatch(rest); m != nil && verb(m[1]) {
+		return kind(constraint, m[1])
+	}
+	if m := adults.FindStringSubmatch(rest); m != nil && verb(m[3]) {
+		modal, often := strings.ToLower(m[1]), strings.ToLower(m[2])
+		loose := modal == "can" || modal == "could" || modal == "may" || modal == "might" || modal == "would"
+		if !(loose || modal == "" && often != "" && strings.HasPrefix(strings.ToLower(rest), "you ")) {
+			return kind(constraint, m[3])
+		}
+	}
+	for _, form := range []*lazyregexp.Regexp{denied, everAt, wants, asking, beside, habit} {
+		if m := form.FindStringSubmatch(rest); m != nil {
+			return kind(constraint, strings.Join(m[1:], " "))
+		}
+	}
+	if m := each.FindStringSubmatch(rest); m != nil && verb(m[1]) && !nobody.MatchString(strings.ToLower(m[1])) {
+		return kind(constraint, m[1])
+	}
+	if listed {
+		return kind(constraint, rest)
+	}
+	if m := again.FindStringSubmatch(rest); m != nil {
+		s.back = true
+		return kind(decision, m[1])
+	}
+	if m := forget.FindStringSubmatch(rest); m != nil {
+		s.back = true
+		return kind(decision, strings.Join(m[1:], " "))
+	}
+	s.sure = false
+	return ""
+}
+
+// verb tells whether an order can begin so: with a verb's plain form.
+func verb(rest string) bool {
+	rest = adverbs.ReplaceAllString(rest, "")
+	return isVerb.MatchString(rest) || !noVerb.MatchString(rest)
+}
+
+// maybe tells whether a sentence is worth a person's look.
+func (s *resolution) maybe(sentence string) bool {
+	plain := strings.NewReplacer("*", "", "_", "").Replace(openers.ReplaceAllString(sentence, ""))
+	if len(sentence) < 20 || (passing.MatchString(plain) || fleeting.MatchString(plain)) && !decided.MatchString(plain) {
+		return false
+	}
+	return stead.MatchString(plain) || decided.MatchString(plain) || instructs.MatchString(plain) && holds.MatchString(plain)
+}
+
+// frame are the words with which things are decided and forbidden, which say nothing of what.
+var frame = func() map[string]bool {
+	words := map[string]bool{}
+	for _, word := range strings.Fields(`never always ever again decide decided agree agreed instead rather use using now future please thing things way like so do not don no
+		longer anymore everything anything something nothing that this it these those here there project repo repository codebase keep again just only must should may can every time
+		ask me let us we you our your team good fine ok way one ones same such forward exception rule go going`) {
+		words[text.Stem(word)] = true
+	}
+	return words
+}()
+
+// contentOf are the words of what is decided, as they are compared.
+func contentOf(said string) map[string]bool {
+	words := map[string]bool{}
+	for _, term := range text.Terms(said) {
+		if !frame[term] && !text.StopWord(term) {
+			words[term] = true
+		}
+	}
+	return words
+}
+
+// standing proposes what a person said in a transcript that is to be kept to.
 func (t Transcript) standing() (drafts []ProposalDraft) {
 	for i, turn := range t.Turns {
-		for _, paragraph := range paragraphs(turn.Content) {
-			for _, sentence := range sentences(listed.ReplaceAllString(paragraph, "; ")) {
-				plain := strings.NewReplacer("*", "", "_", "").Replace(openers.ReplaceAllString(sentence, ""))
-				if len(sentence) < minStanding || len(sentence) > maxStanding || strings.HasSuffix(sentence, "?") || strings.Contains(sentence, "[redacted") || passing.MatchString(plain) && !decided.MatchString(plain) {
-					continue
-				}
-				if !stead.MatchString(plain) && !decided.MatchString(plain) && !(instructs.MatchString(plain) && holds.MatchString(plain)) {
-					continue
-				}
+		for _, s := range said(turn.Content) {
+			if !s.back {
 				drafts = append(drafts, ProposalDraft{
-					Kind: ProposalEpisode, Confidence: standingConfidence, Evidence: []string{sentence}, Turns: []int{i},
-					Episode: &episode.Draft{EventType: episode.EventDecision, Title: oneLine(sentence), Content: "A person said so to an agent: " + oneLine(sentence)},
+					Kind: ProposalEpisode, Confidence: standingConfidence, Evidence: []string{s.text}, Turns: []int{i},
+					Episode: &episode.Draft{EventType: episode.EventDecision, Title: s.text, Content: "A person said so to an agent: " + s.text},
 				})
 			}
 		}
@@ -56,23 +251,45 @@ func (t Transcript) standing() (drafts []ProposalDraft) {
 	return drafts
 }
 
-// paragraphs are the texts of a message without its blocks of code, each on one line: who wraps lines ends no sentence.
-func paragraphs(text string) (list []string) {
-	mark, open := "", false
+// paragraph is a text of a message on one line: who wraps lines ends no sentence.
+type paragraph struct {
+	text string
+	rule bool // it is an item of a list that is headed as one of rules
+}
+
+// paragraphs are the texts of a message that the person says: without blocks of code, quotations, what was pasted from a log or a diff, and what
+// a line that ends in a colon hands over to be worked on.
+func paragraphs(text string) (list []paragraph) {
+	mark, open, heading, diff := "", false, "", strings.Contains(text, "\n+")
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
+		item := bullet.MatchString(line)
 		switch m := fence(line); {
 		case m != "" && mark == "":
 			mark, open = m, false
 		case m != "" && strings.HasPrefix(m, mark):
 			mark = ""
 		case mark != "":
-		case line == "" || strings.HasPrefix(line, "<"): // agents put their own notes into a person's mouth, between marks
+		case line == "":
 			open = false
-		case open && !bullet.MatchString(line):
-			list[len(list)-1] += " " + line
+			if len(list) > 0 && heading == "" {
+				heading = ""
+			}
+		case strings.HasPrefix(line, "<"), pasted.MatchString(line), diff && strings.HasPrefix(line, "-"): // agents put their own notes into a person's mouth, between marks
+			open = false
+		case strings.HasSuffix(line, ":"):
+			heading, open = line, false
+			list = append(list, paragraph{text: strings.TrimSuffix(bullet.ReplaceAllString(line, ""), ":")})
+		case heading != "" && !rules.MatchString(heading) && !item:
+			open = false
+		case heading != "" && item:
+			if rules.MatchString(heading) {
+				list, open = append(list, paragraph{bullet.ReplaceAllString(line, ""), true}), true
+			}
+		case open && !item:
+			list[len(list)-1].text += " " + line
 		default:
-			list, open = append(list, bullet.ReplaceAllString(line, "")), true
+			list, open = append(list, paragraph{text: bullet.ReplaceAllString(line, "")}), true
 		}
 	}
 	return list
