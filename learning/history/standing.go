@@ -34,19 +34,19 @@ type resolution struct {
 // words: a sentence that asks, supposes, quotes, tells of others or gives work to do begins in another way. TestSaid holds what they find.
 var (
 	// opening are the words with which people begin, before they say it.
-	opening = lazyregexp.New(`(?i)^(?:(?:remember to|(?:please )?(?:note|remember|keep in mind|be aware|understand) that|ok(?:ay)?|so|well|also|and|but|hey|hi|yes|please|pls|actually|btw|by the way|fyi|note|important|reminder|remember|heads[ -]up|one more thing|another thing|for the record|just so you know|just a reminder|as a reminder|to be clear|listen|sorry|correction|finally|everybody|in general|generally|(?:in|for) (?:this|our|the) (?:whole )?(?:repo|repository|project|codebase|code base|monorepo|team|workspace)|(?:please )?(?:keep in mind|be aware|understand)|make sure(?: that)?(?: to| you| we)?|be (?:sure|careful) to|take care to|i(?: want|'d like| would like| need| expect) you to)[,:;.!]*\s+(?:that )?|no[,.;:!]\s+|here[,:]\s+)+`)
+	opening = lazyregexp.New(`(?i)^(?:(?:remember to|(?:please )?(?:note|remember|keep in mind|be aware|understand) that|ok(?:ay)?|so|well|also|and|but|hey|hi|yes|please|pls|actually|btw|by the way|fyi|note|important|reminder|remember|heads[ -]up|one more thing|another thing|for the record|just so you know|just a reminder|as a reminder|to be clear|listen|sorry|correction|finally|everybody|in general|generally|(?:in|for) (?:this|our|the) (?:whole )?(?:repo|repository|project|codebase|code base|monorepo|team|workspace)|(?:please )?(?:keep in mind|be aware|understand)|make sure(?: that)?(?: to| you| we)?|be (?:sure|careful) to|take care to|make it a habit to|it(?:'s| is) (?:very |really )?(?:important|crucial|essential|critical)(?: to me)?(?: that (?:you|we)| to)|i(?: want|'d like| would like| need| expect) you to)[,:;.!]*\s+(?:that )?|no[,.;:!]\s+|here[,:]\s+)+`)
 	// labels name what stands behind them.
-	labels = lazyregexp.New(`(?i)^(?:the |a |our |my |one |new |house |team |project |general |hard |golden )*(?:(decision|agreement)|rule|policy|convention|guideline|standing order)(?: (?:for|in|of) (?:this|our|the|all)(?: \w+){1,3}| here| from now on| number \w+)?(?: is)?(?: final)?(?: that\s|\s?[:—–]\s|:\s*| - )(.{8,})`)
+	labels = lazyregexp.New(`(?i)^(?:the |a |our |my |one |new |final |architecture |architectural |design |technical |product |house |team |project |general |hard |golden )*(?:(decision|agreement)|rule|policy|convention|guideline|standing order)(?: (?:for|in|of) (?:this|our|the|all)(?: \w+){1,3}| here| from now on| number \w+)?(?: is)?(?: final)?(?: that\s|\s?[:—–]\s|:\s*| - )(.{3,})`)
 	// rules announce a list of them.
 	rules = lazyregexp.New(`(?i)\b(?:rules?|conventions?|guidelines?|policies|decisions?|decided|agreed|remember|keep in mind|important|from now on|never|always|going forward)\b[^:]{0,40}:$`)
 
-	resolved = lazyregexp.New(`(?i)^(?:(?:after|following|since|because of|due to|in|at|during|yesterday|this morning|last week|with) [^,.]{0,50}?,? ?)?(?:the team|our team|the two of us|we all|we both|we|i)(?:'ve| have)? (?:just |now |finally |all |also |already |both )*(?:(?:decided|agreed|settled|opted|chose|chosen|committed|resolved)\b)[ ,:]+(.+)`)
+	resolved = lazyregexp.New(`(?i)^(?:(?:after|following|since|because of|due to|in|at|during|yesterday|this morning|last week|with) [^,.]{0,50}?,? ?)?(?:we (?:talked|spoke|discussed|met|looked|thought)[^,.]{0,40} and )?(?:(?:the|our) (?:\w+ ){0,2}(?:team|board|guild|group|leads?|committee|council)|the two of us|we all|we both|we|i)(?:'ve| have)? (?:just |now |finally |all |also |already |both )*(?:(?:decided|agreed|settled|opted|chose|chosen|picked|committed|resolved)\b)[ ,:]+(.+)`)
 	passive  = lazyregexp.New(`(?i)^it (?:was|is|has been) (?:decided|agreed)(?: that| to|:)? (.+)`)
 	// idle is what is decided of the moment, not of the project.
-	idle  = lazyregexp.New(`(?i)^(?:(?:to|that we|that i|that you|on|for) )?(?:(?:would|'d|will|should) )?(?:meet|talk|chat|wait|look|discuss|have|take a|postpone|finish|go home|go out|do (?:that|this|it|so|the)|leave it|try|ask|start|continue|revisit|go ahead|think|sleep|see|finish|pause|call|celebrate|buy|give you|let you|fire|hire|that you would|you would|anything|nothing|against it|not to decide)\b`)
+	idle  = lazyregexp.New(`(?i)^(?:(?:to|that we|that i|that|on|for) )?(?:(?:would|'d|will|should) )?(?:go with (?:your|option|the (?:first|second|third|other|latter|former|last|next)|that|this|it)|your|meet|talk|chat|wait|look|discuss|have|take a|postpone|finish|go home|go out|do (?:that|this|it|so|the)|leave it|try|ask|start|continue|revisit|go ahead|think|sleep|see|finish|pause|call|celebrate|buy|give you|let you|fire|hire|that you would|you would|anything|nothing|against it|not to decide|you are|you're|it is|it's|the (?:wrong|right|same)|th(?:is|ese|ose|em)|it)\b`)
 	mine  = lazyregexp.New(`(?i)^(?:i|i've|i have)\b`)
 	keeps = lazyregexp.New(`(?i)^(?:that|on|we|against|to (?:use|keep|drop|move|switch|go with|stay|stick|store|adopt|remove|replace|standardi[sz]e|support|stop))\b`)
-	going = lazyregexp.New(`(?i)^(?:we're|we are|we will|we'll|we'd rather|we|let's|let us)(?: now| all| always| also| just)* (?:going (?:with|to (?:use|go with|stick|stay|standardi[sz]e|adopt|switch|move|migrate|drop|replace))|stick(?:ing)? (?:with|to)|stay(?:ing)? (?:with|on)|standardi[sz](?:e|ing) on|adopt(?:ing)?|switch(?:ing|ed)? (?:over )?(?:from|to)|mov(?:e|ing|ed) (?:over )?(?:from \S+ to|away from|to)|migrat(?:e|ing|ed) (?:from|to|away from)|have (?:switched|moved|migrated) (?:from|to)|dropp?(?:ing|ed)?|retir(?:e|ing|ed)|replac(?:e|ing|ed) .{2,40} (?:with|by)) (.+)`)
+	going = lazyregexp.New(`(?i)^(?:we're|we are|we will|we'll|we'd rather|we've|we|let's|let us)(?: now| all| always| also| just)* (?:going (?:with|to (?:use|go with|stick|stay|standardi[sz]e|adopt|switch|move|migrate|drop|replace))|stick(?:ing)? (?:with|to)|stay(?:ing)? (?:with|on)|standardi[sz](?:e|ing) on|adopt(?:ing)?|switch(?:ing)? (?:over )?(?:from|to)|mov(?:e|ing) (?:over )?(?:away from|to)|(?:have |'ve )?(?:switched|moved|moving|migrated) (?:over )?(?:from|to [A-Z])|migrat(?:e|ing) (?:from|to|away from)|dropp(?:ing|ed support for)|retiring|replacing .{2,40} (?:with|by)|want to (?:stick|stay|standardi[sz]e|avoid)|(?:now use|use .{2,60} (?:now instead of|everywhere|throughout|for everything))) (.+)`)
 	// pointing is what "we go with …" says that means something in the talk.
 	pointing = lazyregexp.New(`(?i)^(?:the |your |my |that |this |these |those )?(?:option|approach|plan|variant|solution|version|proposal|suggestion|idea|first|second|third|last|latter|former|other|next|new one|simple|simpler|one|that|this|it|them|a|an|on|ahead)\b`)
 	lets     = lazyregexp.New(`(?i)^let(?:'s| us)\b`)
@@ -54,19 +54,26 @@ var (
 	longer   = lazyregexp.New(`(?i)^(?:we|you|nobody|agents?)(?:'ll| will)? (?:no longer|do(?:es)? ?n[o']t (?:\w+ ){1,6}any ?more|don't (?:\w+ ){1,6}any ?more|stopped using|have stopped using) ?(.*)`)
 
 	// from is how people say from when on, or how strictly.
-	from = lazyregexp.New(`(?i)\b(?:from now on|from (?:here|this point|today|tomorrow|monday) on(?:wards?)?|going forward|at all times|under (?:no|any) circumstances?|without exceptions?|no exceptions|as a (?:general )?rule|for all (?:future|further|upcoming) \w+|next time and every time(?: after)?|as of (?:today|now|this week|next week))\b|(?:^|, ?)in (?:the )?future\b`)
+	from = lazyregexp.New(`(?i)\b(?:from now on|from (?:here|this point|today|tomorrow|monday) on(?:wards?)?|going forward|at all times|under (?:no|any) circumstances?|without exceptions?|no exceptions|as a (?:general )?rule|for all (?:future|further|upcoming) \w+|next time and every time(?: after)?|as of (?:today|now|this week|next week))\b|(?:^|, ?)in (?:the )?future(?:,| please| always| never| do\b| use\b|[.! ]*$)`)
 	// ends is from at a sentence's beginning or end: within a sentence it may be a part of what is to be written.
-	ends  = lazyregexp.New(`(?i)^(?:from now|from (?:here|this|today)|going forward|at all times|under (?:no|any) circumstance|without exception|as a (?:general )?rule|for all (?:future|further|upcoming)|next time and every|as of (?:today|now|this|next)|in (?:the )?future)|(?:from now on|going forward|at all times|under (?:no|any) circumstances|without exceptions?|no exceptions|from (?:here|this point|today) on(?:wards?)?|in (?:the )?future)[.! ]*$|^(?:do not|don'?t|never|no|use|stop|always)\b`)
-	makes = lazyregexp.New(`(?i)^(?:write|add|create|generate|draft|implement|build|explain|describe|translate|summari[sz]e|show|print|rename|fix|document|grep|find|search|review|design|list)\b`)
+	ends = lazyregexp.New(`(?i)^(?:from now|from (?:here|this|today)|going forward|at all times|under (?:no|any) circumstance|without exception|as a (?:general )?rule|for all (?:future|further|upcoming)|next time and every|as of (?:today|now|this|next)|in (?:the )?future\b)|(?:from now on|going forward|at all times|under (?:no|any) circumstances|without exceptions?|no exceptions|from (?:here|this point|today) on(?:wards?)?|in (?:the )?future)[.! ]*$|^(?:do not|don'?t|never|no|use|stop|always)\b`)
+	// speaker begins what is told of somebody, and forAll what is decided for all.
+	speaker = lazyregexp.New(`(?i)^(?:i|it|he|she|they|this|that|there)(?:'\w+)?\b`)
+	forAll  = lazyregexp.New(`(?i)^(?:we|our|the|\w+s) |\b(?:is|are|will be) `)
+	unsaid  = lazyregexp.New(`(?i)^(?:wrong|broken|not|unclear|missing|outdated|in|on|at)\b`)
+	makes   = lazyregexp.New(`(?i)^(?:write|add|create|generate|draft|implement|build|explain|describe|translate|summari[sz]e|show|print|rename|fix|document|grep|find|search|review|design|list)\b`)
 
-	orders = lazyregexp.New(`(?i)^(?:never ever|never again|never|always|only ever|don'?t ever|do not ever|don'?t you ever|don'?t you dare(?: to)?|do not,? under any circumstances,?) (.+)`)
-	adults = lazyregexp.New(`(?i)^(?:(?:you|we|everyone|everybody|all of (?:you|us)|all agents|agents?|every agent|contributors) (?:(must|should|shall|have to|need to|are to|can|could|may|might|would) )?(never|always)|(?:you|we|agents?|nobody|no one|no agent|no one here|none of (?:you|us)) (?:must not|mustn't|mustnt|may not|shall not|should never|may|must|shall|may ever|is allowed to|is to)) (.+)`)
+	orders = lazyregexp.New(`(?i)^(?:never,? ever|never again|never|always|only ever|don'?t ever|do not ever|don'?t you ever|don'?t you dare(?: to)?|do not,? under any circumstances,?) (.+)`)
+	adults = lazyregexp.New(`(?i)^(?:(?:you|we|everyone|everybody|all of (?:you|us)|all agents|agents?|every agent|contributors) (?:(must|should|shall|have to|need to|are to|can|could|may|might|would) )?(never|always)|(?:you|we|agents?|nobody|no one|no agent|no one here|none of (?:you|us)) (?:must not|mustn't|mustnt|may not|shall not|should never)|(?:nobody|no one|no agent|no one here|none of (?:you|us)) (?:may ever|should ever|may|must|shall|should|is allowed to|is to)|(?:all |our )?(?:tests|commits|migrations|secrets|branches|pull requests|services|controllers|components|modules|packages|comments|functions|scripts|releases|dependencies|builds|credentials|passwords|keys|tokens|logs) (?:(?:must|should|may) (?:always|never|not)|never (?:go|belong|get))) (.+)`)
 	denied = lazyregexp.New(`(?i)^(?:you are|you're|we are|we're|agents are|nobody is|it is|it's|you have) (?:strictly |absolutely )?(?:never allowed|not allowed|forbidden|prohibited|not permitted|not supposed)(?: for \w+)? to (.+)`)
 	everAt = lazyregexp.New(`(?i)^(?:no|nothing|nobody|none|don'?t|do not|not|stop)\b(.+),? ever(?: again)?[.! ]*$`)
 	each   = lazyregexp.New(`(?i)^(?:whenever|every time|each time|any ?time) (?:you|we) [^,]{3,80}, (?:please |also |then |always |never |you (?:must|should|have to|need to) )*(\w+.*)`)
-	wants  = lazyregexp.New(`(?i)^i (?:never|don'?t ever|do not ever) want (?:to (?:see|read|find|have) |you to )?(.+)`)
-	asking = lazyregexp.New(`(?i)^(?:don'?t|do not|never|nobody|no)\b (.+) (?:without|unless you have|before (?:you have|having)) (?:asking|telling|my|checking with|a review|first asking|talking to|(?:an? )?(?:explicit )?approval|i (?:agree|approve|say))\b|^(?:always )?(?:ask|tell|check with) me (?:first |before |whenever )(.+)`)
+	wants  = lazyregexp.New(`(?i)^i (?:never|don'?t ever|do not ever) want (?:to (?:see|read|find|have) |you to )?(.+)|^i (?:don'?t|do not) want (?:you )?to ever (.+)`)
+	asking = lazyregexp.New(`(?i)^(?:don'?t|do not|never|nobody|no)\b (.+) (?:without|unless you have|before (?:you have|having)) (?:asking|telling|my|checking with|a review|first asking|talking to|(?:an? )?(?:explicit )?approval|i (?:agree|approve|say))\b|^(?:always )?(?:ask|tell|check with) me (?:first )?(?:before|whenever) ((?:you|we|any|\w+ing)\b.+)`)
 	beside = lazyregexp.New(`(?i)^(?:use|keep|put|store|deploy|run|write|release|merge|publish|ship|start|name|return|leave)\b(.+(?:[,;] (?:and )?(?:never|don'?t ever) \w+|\bonly (?:after|before|between|on (?:mon|tues|wednes|thurs|fri|satur|sun)days?)\b).*)`)
+	where  = lazyregexp.New(`(?i)^(?:don'?t|do not|no|avoid|prefer|only use) (.+) (?:anywhere )?(?:in|across|throughout) (?:this|our|the whole|the entire) (?:codebase|repo|repository|project|code base|monorepo)\b`)
+	stages = lazyregexp.New(`(?i)^(?:before|after|with|for|at) (?:every|each) (?:single )?(?:commit|push|release|merge|deploy|deployment|pr|pull request|change|task|session|migration)[, ]+(?:please |always )?(\w+ .+)`)
+	ours   = lazyregexp.New(`(?i)^our (?:convention|policy|rule|standard|style|default)(?: here| for [\w ]{2,30}?)? (?:is|are) (.+)`)
 	habit  = lazyregexp.New(`(?i)^(.{3,60}?)\b(?:here|in (?:this|our) (?:repo|repository|project|codebase)) (?:is|are|must|should)(?: be)? (?:always|never) `)
 
 	// again takes back what was forbidden, and forget what was said, where there is such.
@@ -77,7 +84,7 @@ var (
 	passing = lazyregexp.New(`(?i)\b(?:never mind|yet|right now|for now|until (?:i|we|you)\b|today|tonight|at this (?:point|time|stage)|this (?:time|once)|just (?:this )?once|for the moment|this session|next session|(?:for|in) this (?:task|pr|pull request|change|commit|step)|i think|i guess|i suppose|i believe|maybe|perhaps|probably|not sure|wonder(?:ing)?|might|could you|can you|would you|used to|not always|was a mistake|or not|isn't it|right$)\b`)
 	// reported is what others say.
 	reported = lazyregexp.New(`(?i)\b(?:says|said|writes|wrote|told|complain(?:s|ed)|claim(?:s|ed)|states|stated|recommends|suggests|reads|according to|such as|e\.g\.|for example|for instance|originally|back then|last year|years? ago)\b`)
-	supposes = lazyregexp.New(`(?i)^(?:if|suppose|imagine|assum(?:e|ing)|what if|let's (?:say|assume|imagine|pretend)|say we|pretend|unless|once|before|as soon as|in case|whether|when|why|how|who|where|what|which|did|do (?:we|you|i)|does|should (?:we|i)|shall we|have (?:we|you)|are (?:we|you)|is (?:it|there)|can|could|would|will)\b`)
+	supposes = lazyregexp.New(`(?i)^(?:if|suppose|imagine|assum(?:e|ing)|what if|let's (?:say|assume|imagine|pretend)|say we|pretend|unless|as soon as|in case|whether|when|why|how|who|where|what|which|did|do (?:we|you|i)|does|should (?:we|i)|shall we|have (?:we|you)|are (?:we|you)|is (?:it|there)|can|could|would|will)\b`)
 
 	// What follows "never" where no order begins: what is no verb, and forms that tell what was or is.
 	noVerb  = lazyregexp.New(`(?i)^(?:mind|visible|on|open|true|false|null|nil|the|a|an|in|at|as|been|had|was|were|is|are|has|got|saw|went|found|made|heard|knew|thought|came|did|took|told|gave|again|enough|happy|available|empty|enabled|shows?|could|would|can|\w*(?:[^e]ed|[^s]ing)|\w*(?:[bcdfgklmnprtvwxy]|se|te|re|ve|ge|de|le|ke|me|ne|pe|ce|he|xe|ze)s)\b`)
@@ -161,10 +168,14 @@ func (s *resolution) reads(plain string, listed bool) string {
 		return kind(decision, rest)
 	}
 	if from.MatchString(rest) && ends.MatchString(rest) && (!makes.MatchString(rest) || from.MatchString(rest[len(rest)*2/3:])) {
-		if strings.Contains(strings.ToLower(rest), " we ") || strings.Contains(strings.ToLower(rest), " our ") {
-			return kind(decision, rest)
+		what := strings.TrimLeft(from.ReplaceAllString(rest, ""), ", ")
+		switch {
+		case speaker.MatchString(what):
+		case forAll.MatchString(what):
+			return kind(decision, what)
+		default:
+			return kind(constraint, what)
 		}
-		return kind(constraint, rest)
 	}
 	if m := orders.FindStringSubmatch(rest); m != nil && verb(m[1]) {
 		return kind(constraint, m[1])
@@ -176,13 +187,18 @@ func (s *resolution) reads(plain string, listed bool) string {
 			return kind(constraint, m[3])
 		}
 	}
-	for _, form := range []*lazyregexp.Regexp{denied, everAt, wants, asking, beside, habit} {
-		if m := form.FindStringSubmatch(rest); m != nil {
+	for _, form := range []*lazyregexp.Regexp{denied, everAt, wants, asking, beside, where, habit} {
+		if m := form.FindStringSubmatch(rest); m != nil && !strings.HasPrefix(m[1], "be ") {
 			return kind(constraint, strings.Join(m[1:], " "))
 		}
 	}
-	if m := each.FindStringSubmatch(rest); m != nil && verb(m[1]) && !nobody.MatchString(strings.ToLower(m[1])) {
-		return kind(constraint, m[1])
+	for _, form := range []*lazyregexp.Regexp{each, stages} {
+		if m := form.FindStringSubmatch(rest); m != nil && verb(m[1]) && !nobody.MatchString(strings.ToLower(m[1])) {
+			return kind(constraint, m[1])
+		}
+	}
+	if m := ours.FindStringSubmatch(rest); m != nil && !unsaid.MatchString(m[1]) {
+		return kind(decision, m[1])
 	}
 	if listed {
 		return kind(constraint, rest)
