@@ -33,6 +33,25 @@ const (
 //
 // Anything else is an Invalid error that names the field.
 func ParseTimeRange(field, text string, now time.Time) (TimeRange, error) {
+	return parseTimeRange(field, text, now.UTC())
+}
+
+// LocalTimeRange is a time range whose days are those of now's zone, as a text that ParseTimeRange reads. What cannot be read stays as it is.
+func LocalTimeRange(text string, now time.Time) string {
+	r, err := parseTimeRange("", text, now)
+	if _, offset := now.Zone(); err != nil || text == "" || offset == 0 {
+		return text
+	}
+	end := func(t time.Time) string {
+		if t.IsZero() {
+			return ""
+		}
+		return t.UTC().Format(time.RFC3339)
+	}
+	return end(r.From) + ".." + end(r.To)
+}
+
+func parseTimeRange(field, text string, now time.Time) (TimeRange, error) {
 	said := strings.ToLower(strings.TrimSpace(text))
 	if said == "" {
 		return TimeRange{}, nil
@@ -40,7 +59,6 @@ func ParseTimeRange(field, text string, now time.Time) (TimeRange, error) {
 	if len(said) > maxTimeRange {
 		return TimeRange{}, errs.InvalidField(field, "is longer than %d bytes", maxTimeRange)
 	}
-	now = now.UTC()
 	for _, joint := range []string{"..", " to ", "/"} {
 		before, after, joined := strings.Cut(said, joint)
 		if !joined {

@@ -17,6 +17,8 @@ func TestParseWhen(t *testing.T) {
 		"friday 17:30": "2026-11-27T17:30:00+02:00", "next wed": "2026-12-02T09:00:00+02:00", "tonight": "2026-11-25T20:00:00+02:00",
 		"tonight at 22": "2026-11-25T22:00:00+02:00", "tonight at 9": "2026-11-25T21:00:00+02:00", "tonight 9:30": "2026-11-25T21:30:00+02:00", "at 9 tonight": "2026-11-25T21:00:00+02:00",
 		"tonight at 12": "2026-11-26T00:00:00+02:00", "tonight at midnight": "2026-11-26T00:00:00+02:00", "tonight at 1": "2026-11-26T01:00:00+02:00", "tonight at 11pm": "2026-11-25T23:00:00+02:00", "today at 3pm": "2026-11-25T15:00:00+02:00", "noon": "2026-11-26T12:00:00+02:00",
+		"24 december at 6pm": "2026-12-24T18:00:00+02:00", "december 24th": "2026-12-24T09:00:00+02:00", "on the 3rd of november at noon": "2027-11-03T12:00:00+02:00", "24 dec 2027 8:15": "2027-12-24T08:15:00+02:00",
+		"next week": "2026-12-02T09:00:00+02:00", "next month at 10": "2026-12-25T10:00:00+02:00", "in two hours": "2026-11-25T16:30:00+02:00", "in an hour": "2026-11-25T15:30:00+02:00", "in half an hour": "2026-11-25T15:00:00+02:00", "in 2w": "2026-12-09T14:30:00+02:00",
 		"midnight": "2026-11-26T00:00:00+02:00", "in 2 hours": "2026-11-25T16:30:00+02:00", "+90min": "2026-11-25T16:00:00+02:00",
 		"2026-12-24 18:00": "2026-12-24T18:00:00+02:00", "2026-12-24T18:00": "2026-12-24T18:00:00+02:00", "2026-12-24T18:00:30": "2026-12-24T18:00:30+02:00", "2026-12-24T18:00:00Z": "2026-12-24T18:00:00Z",
 	} {
@@ -27,7 +29,7 @@ func TestParseWhen(t *testing.T) {
 	}
 	for text, why := range map[string]string{
 		"": "names no time", "soon": `has "soon"`, "today at 9": "lies in the past", "tonight at 9 am": "lies in the past", "tonight at 9 10": `has "10"`, "2026-11-24 9:00": "lies in the past", "2050-01-01": "ten years",
-		"tomorrow at 25": `has "25"`, "9 10": `has "10"`, "tomorrow friday": `has "friday"`, "in two hours": "a number is expected", "at": "names no time",
+		"tomorrow at 25": `has "25"`, "9 10": `has "10"`, "tomorrow friday": `has "friday"`, "in some hours": "a number is expected", "at": "names no time",
 	} {
 		at, err := operational.ParseWhen(text, now)
 		if err == nil || !strings.Contains(err.Error(), why) {
@@ -58,12 +60,33 @@ func TestParseReminder(t *testing.T) {
 func TestParseRecurring(t *testing.T) {
 	now := time.Date(2026, 11, 25, 14, 30, 0, 0, time.UTC) // a Wednesday
 	for text, want := range map[string]string{
-		"look at the backups every day at 9":  "look at the backups|0 9 * * *|2026-11-26 09:00:00",
-		"look at the backups daily":           "look at the backups|0 9 * * *|2026-11-26 09:00:00",
-		"every monday at 17:30 write the log": "write the log|30 17 * * MON|2026-11-30 17:30:00",
-		"stand-up every weekday at 10":        "stand-up|0 10 * * MON-FRI|2026-11-26 10:00:00",
-		"every fri: go home":                  "go home|0 9 * * FRI|2026-11-27 09:00:00",
-		"read every file tomorrow at 9":       "read every file||2026-11-26 09:00:00",
+		"look at the backups every day at 9":             "look at the backups|0 9 * * *|2026-11-26 09:00:00",
+		"look at the backups daily":                      "look at the backups|0 9 * * *|2026-11-26 09:00:00",
+		"every monday at 17:30 write the log":            "write the log|30 17 * * MON|2026-11-30 17:30:00",
+		"stand-up every weekday at 10":                   "stand-up|0 10 * * MON-FRI|2026-11-26 10:00:00",
+		"every fri: go home":                             "go home|0 9 * * FRI|2026-11-27 09:00:00",
+		"read every file tomorrow at 9":                  "read every file||2026-11-26 09:00:00",
+		"stand-up every tuesday and thursday at 10":      "stand-up|0 10 * * TUE,THU|2026-11-26 10:00:00",
+		"on mondays at 14:30 write the log":              "write the log|30 14 * * MON|2026-11-30 14:30:00",
+		"look at the queue every 15 minutes":             "look at the queue|@every 15minute|2026-11-25 14:45:00",
+		"me to stretch every hour":                       "stretch|@every 1hour|2026-11-25 15:30:00",
+		"drink water hourly":                             "drink water|@every 1hour|2026-11-25 15:30:00",
+		"every morning look at the alerts":               "look at the alerts|0 9 * * *|2026-11-26 09:00:00",
+		"close the shop every evening":                   "close the shop|0 18 * * *|2026-11-25 18:00:00",
+		"pay the invoice every 1st of the month at 9":    "pay the invoice|0 9 1 * *|2026-12-01 09:00:00",
+		"every month on the 15th at 8 pay the rent":      "pay the rent|0 8 15 * *|2026-12-15 08:00:00",
+		"pay monthly":                                    "pay|0 9 25 * *|2026-12-25 09:00:00",
+		"write the report weekly":                        "write the report|0 9 * * THU|2026-11-26 09:00:00",
+		"congratulate Ann every year on 3 march at noon": "congratulate Ann|0 12 3 3 *|2027-03-03 12:00:00",
+		"every weekend at 11 water the plants":           "water the plants|0 11 * * SAT,SUN|2026-11-28 11:00:00",
+		"go home on friday at 17":                        "go home||2026-11-27 17:00:00",
+		"buy gifts december 24 at 6pm":                   "buy gifts||2026-12-24 18:00:00",
+		"look at each file on the 3rd of december at 9":  "look at each file||2026-12-03 09:00:00",
+		"stretch every 2 weeks at 9":                     "",
+		"stretch every other day":                        "",
+		"stretch every few days at 9":                    "",
+		"pay every last day of the month at 9":           "",
+		"every quarter at 9 look at the figures":         "",
 	} {
 		task, at, again, err := operational.ParseRecurring(text, now, time.UTC)
 		if got := task + "|" + again + "|" + at.Format(time.DateTime); (err != nil) != (want == "") || err == nil && got != want {

@@ -160,6 +160,9 @@ func (p *plainCommand) flags() (list options) {
 			if after != nil {
 				after(flags)
 			}
+			if name == "time-range" { // a day is a day of whoever asks
+				f.Value.SetString(learning.LocalTimeRange(f.Value.String(), p.s.now()))
+			}
 			p.patches = p.patches || !f.Actor && flags.Changed(name) && reflect.TypeOf(p.takes[len(p.takes)-1]).Elem().Kind() == reflect.Struct
 		}
 		list = append(list, flag)

@@ -319,14 +319,15 @@ func (s *shell) remindersAdd(name string) *cobra.Command {
 		do: operational.ReminderService.Schedule, in: &draft, rows: reminderRows,
 		use: name + " TASK WHEN\n  skillrouter " + name + " TASK TRIGGER", short: "Add a reminder", args: listed(cobra.MinimumNArgs(1), &words),
 		long: `Adds a reminder for a time, in words such as "tomorrow at 9", "in 2 hours",
-"friday 17:30" or "2026-12-24 18:00", read on this machine's clock. The time may
-stand after the task, before it, or behind --at. Or the reminder waits for its
-trigger:
+"friday 17:30", "24 december" or "2026-12-24 18:00", or for each of many: "every
+day at 9", "every monday and thursday", "every 15 minutes", "monthly". It is read
+on this machine's clock, and may stand after the task, before it, or behind --at.
+Or the reminder waits for its trigger:
 
   time:+1hour   time:+1 day 2 hours   time:2026-12-24T18:00:00+01:00
   event:deployment   event:task.*         (told by "reminders event", or in the event log)
   condition:fact("queue.length") > 100    (over the facts of its persona)
-  cron:0 9 * * MON-FRI                    (with --timezone; default UTC)`,
+  cron:0 9 * * MON-FRI                    (in --timezone; default: this machine's)`,
 		hides: "task trigger agent_id created_by",
 		flags: options{
 			option("at", &when, "when it comes due, such as \"tomorrow at 9\""),
@@ -348,6 +349,9 @@ trigger:
 				draft.Task, draft.Trigger = strings.Join(words, " "), "time:"+at.Format(time.RFC3339)
 			case triggered:
 				draft.Task, draft.Trigger = strings.Join(words[:len(words)-1], " "), last
+				if operational.TriggerType(strings.ToLower(kind)) == operational.TriggerCron {
+					draft.Timezone = first(draft.Timezone, s.zone())
+				}
 			default:
 				zone := first(draft.Timezone, s.zone())
 				place, err := time.LoadLocation(zone)
