@@ -87,6 +87,8 @@ type Presence struct {
 	departed func()
 	// collect gives an agent what was sent to its groups.
 	collect func(ctx context.Context, m *member) error
+	// atWork gives an agent at work what waits for whoever works on its project.
+	atWork func(ctx context.Context, agentID, project string) error
 }
 
 // NewPresence makes a Presence that knows the agents of the store. tasks may
@@ -103,6 +105,7 @@ func NewPresence(ctx context.Context, store AgentStore, tasks OpenTasks, now clo
 	return &Presence{
 		roster: roster, tasks: tasks, now: now, log: log, options: options.withDefaults(), started: now(),
 		handedOver: func(*member, []operational.Message) {}, departed: func() {}, collect: func(context.Context, *member) error { return nil },
+		atWork: func(context.Context, string, string) error { return nil },
 	}, nil
 }
 
@@ -126,6 +129,14 @@ func (p *Presence) Heartbeat(ctx context.Context, beat Heartbeat) (HeartbeatAnsw
 	}
 	if err := p.collect(ctx, m); err != nil {
 		return HeartbeatAnswer{}, err
+	}
+	m.mu.Lock()
+	project, away := m.record.Project, m.record.Gone || m.record.Status == statusIdle
+	m.mu.Unlock()
+	if project != "" && !away {
+		if err := p.atWork(ctx, beat.AgentID, project); err != nil {
+			p.log.WarnContext(ctx, "what waits for an agent of the project could not be delivered", "project", project, "error", err)
+		}
 	}
 	count, err := p.roster.waiting(ctx, m)
 	if err != nil {
@@ -278,6 +289,13 @@ func (m *member) changed(c operational.AgentChange) (left bool) {
 
 // OnLeave has f called after each goodbye that was stored; f may not wait. It must be called before anybody checks in.
 func (p *Presence) OnLeave(f func()) { p.departed = f }
+
+// OnWork has f called at each check-in of an agent that is at work on a project, before its messages are counted. It must be called before
+// anybody checks in.
+func (p *Presence) OnWork(f func(ctx context.Context, agentID, project string) error) { p.atWork = f }
+
+// statusIdle is how an agent says that it has answered and waits for a person.
+const statusIdle = "idle"
 
 // ShutdownCheck tells an agent whether it should stop, and hands over what
 // would be lost: what it has not acknowledged and not finished. The caller

@@ -69,6 +69,9 @@ type Reminders struct {
 	mu      sync.Mutex
 	waiting bool      // some may be due of which nobody was told
 	wake    time.Time // when Run looks again at the latest; zero: it has yet to find out
+	// projects has those of which a due reminder waits for whoever works there; nil: it has yet to be looked for.
+	projects map[string]bool
+	left     int // grows with each that comes due and finds nobody
 }
 
 var _ ReminderService = (*Reminders)(nil)
@@ -359,6 +362,12 @@ func (s *Reminders) Edit(ctx context.Context, number int64, patch ReminderPatch)
 	if err != nil {
 		return Reminder{}, err
 	}
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.projects = nil
+		s.left++
+	}()
 	r, err := s.change(ctx, number, patch.AgentID, EventReminderEdited, func(r *Reminder) error {
 		if !r.Status.Open() {
 			return errs.Errorf(errs.Conflict, "reminder %d is %s", r.Number, r.Status)

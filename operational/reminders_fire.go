@@ -142,7 +142,8 @@ func (s *Reminders) fire(ctx context.Context, pick ReminderPick, missed bool) (p
 	}, s.announce)
 	if left {
 		s.mu.Lock()
-		s.waiting = true
+		s.waiting, s.projects = true, nil
+		s.left++
 		s.mu.Unlock()
 	}
 	return picked, fired, err
@@ -194,14 +195,16 @@ func (r *Reminder) comesDue(now time.Time) bool {
 // deliver finds whom a due reminder is for, and makes the message to them; nil
 // if nobody is there.
 func (s *Reminders) deliver(r *Reminder) *Message {
-	if s.options.Mail == nil {
-		return nil
-	}
 	to := r.AgentID
 	if to == "" && s.options.Recipients != nil {
 		to = s.options.Recipients.Recipient(*r)
 	}
-	if to == "" {
+	return s.deliverTo(r, to)
+}
+
+// deliverTo makes the message to an agent; nil if that is nobody.
+func (s *Reminders) deliverTo(r *Reminder, to string) *Message {
+	if s.options.Mail == nil || to == "" {
 		return nil
 	}
 	draft := reminderMessage(*r, to)
@@ -296,6 +299,58 @@ func (s *Reminders) tell(ctx context.Context, whom ReminderWaiting) error {
 			return err
 		}
 	}
+}
+
+// forProject tells whether a due reminder waits for whoever works on its project: one that a person made and that names no agent.
+func (r *Reminder) forProject() bool {
+	return r.Status == ReminderDue && r.Project != "" && r.DeliveredTo == "" && r.AgentID == "" && r.CreatedBy == "" && r.Persona == check.DefaultPersona
+}
+
+// AtWork delivers to an agent what waits for whoever works on its project. It is for the router itself and checks no right.
+func (s *Reminders) AtWork(ctx context.Context, agentID, project string) error {
+	s.mu.Lock()
+	projects, left := s.projects, s.left
+	s.mu.Unlock()
+	if projects != nil && !projects[project] {
+		return nil
+	}
+	due, err := s.store.ListReminders(ctx, ReminderFilter{Status: []ReminderStatus{ReminderDue}, Limit: MaxLimit})
+	if err != nil {
+		return err
+	}
+	var numbers []int64
+	projects = map[string]bool{}
+	for _, r := range due {
+		switch {
+		case !r.forProject():
+		case r.Project == project && len(numbers) < fireBatch:
+			numbers = append(numbers, r.Number)
+		default:
+			projects[r.Project] = true
+		}
+	}
+	if len(numbers) > 0 {
+		now := s.now.Stamp()
+		_, _, err = s.store.ChangeReminders(ctx, ReminderPick{Numbers: numbers, Limit: len(numbers)}, func(r *Reminder) *ReminderChange {
+			if !r.forProject() {
+				return nil
+			}
+			message := s.deliverTo(r, agentID)
+			if message == nil {
+				return nil
+			}
+			r.UpdatedAt = now
+			return &ReminderChange{Event: reminderEvent(EventReminderDelivered, *r, r.DeliveredTo, now), Message: message}
+		}, s.announce)
+	}
+	if err == nil && len(due) < MaxLimit {
+		s.mu.Lock()
+		if s.left == left { // nothing came due meanwhile
+			s.projects = projects
+		}
+		s.mu.Unlock()
+	}
+	return err
 }
 
 // Judge makes the numbered reminders due whose conditions hold. For the others it notes why

@@ -97,6 +97,9 @@ func (a *App) wireReminders(ctx context.Context, p *parts) error {
 		Now: a.now, Log: a.log, Mail: p.mailbox, Recipients: reminder.NewRoster(p.presence, a.now),
 		Condition: reminder.CheckCondition, Elsewhere: p.memory.LastEvent,
 	})
+	if a.aside == nil { // else the node that writes lets them come due
+		p.presence.OnWork(reminders.AtWork)
+	}
 	watch, err := reminder.NewWatch(ctx, reminder.Ports{
 		Reminders: reminders, Cursors: p.operations, Learning: p.memory, Operational: p.operations, Signals: p.operations.SignalLog(),
 		Episodes: p.memory, Facts: p.memory,

@@ -135,3 +135,39 @@ func TestRemindersOfAKind(t *testing.T) {
 		t.Errorf("pending are %+v, %v", list, err)
 	}
 }
+
+// TestRemindersOfAProject: what a person is to be reminded of in a project reaches the next agent that works there, once, before its messages
+// are counted, and no agent elsewhere or one that has answered.
+func TestRemindersOfAProject(t *testing.T) {
+	b := newBench(t)
+	b.presence.OnWork(b.reminders.AtWork)
+	ctx := principal.With(t.Context(), principal.Open())
+	beat := func(agent, project, status string, want int) {
+		t.Helper()
+		answer, err := b.presence.Heartbeat(ctx, comms.Heartbeat{AgentID: agent, Project: project, Status: status})
+		if err != nil || answer.MessageCount != want {
+			t.Errorf("%s in %s, %s: %d messages, want %d: %v", agent, project, status, answer.MessageCount, want, err)
+		}
+	}
+	remind := func(task string) {
+		t.Helper()
+		if _, err := b.reminders.Schedule(ctx, operational.ReminderDraft{Task: task, Trigger: "time:+1s", Project: "shop"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	beat("early", "shop", "working", 0)
+	remind("check the canary")
+	b.advance(t, 2*time.Second)
+	beat("elsewhere", "ledger", "working", 0)
+	beat("early", "shop", "idle", 0)
+	beat("codex:fox", "shop", "working", 1)
+	if mail := b.mail(t, "codex:fox"); len(mail) != 1 || mail[0].Signal != operational.SignalReminder {
+		t.Errorf("%+v", mail)
+	}
+	beat("claude-code:owl", "shop", "working", 0)
+	remind("look again")
+	beat("claude-code:owl", "", "working", 0) // it is not due
+	b.advance(t, 2*time.Second)
+	beat("claude-code:owl", "", "working", 1)
+	beat("early", "shop", "exited: the session ended", 0)
+}
