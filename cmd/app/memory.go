@@ -12,6 +12,7 @@ import (
 	"skillrouter/internal/errs"
 	"skillrouter/internal/principal"
 	"skillrouter/learning"
+	said "skillrouter/learning/decision"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/fact"
 	"skillrouter/learning/guard"
@@ -84,7 +85,8 @@ func (a *App) wireConsolidation(_ context.Context, p *parts) error {
 	if p.model != nil {
 		options.Extractor = llm.NewExtractor(p.model)
 	}
-	p.consolidation = history.NewConsolidation(p.memory, history.Ports{Facts: p.facts, Episodes: p.episodes, Procedures: p.procedures, Rules: p.lessons}, options)
+	p.said = said.New(p.knowledge, func(number int64) string { return router.HandleOf(router.KindKnowledge, number) })
+	p.consolidation = history.NewConsolidation(p.memory, history.Ports{Facts: p.facts, Episodes: p.episodes, Procedures: p.procedures, Rules: p.lessons, InForce: p.said.InForce}, options)
 	return nil
 }
 
@@ -146,7 +148,8 @@ func (a *App) wireTellings(ctx context.Context, p *parts) error {
 	a.life.run(ctx, "tellings", p.tellings.Run)
 	p.incidents.VouchedOnly(a.config.TellVouched)
 	p.routes = append(p.routes, httpapi.Offer[history.Service](history.Operations.Incidents, toldIncidents{p.incidents, p.tellings, p.value, a.log}), httpapi.Offer[value.Service](value.Operations, p.value),
-		httpapi.Offer[share.Service](share.Operations, share.New(p.memory, share.Memory{Knowledge: p.knowledge, Lessons: p.lessons, Episodes: p.episodes}, a.now)))
+		httpapi.Offer[share.Service](share.Operations, share.New(p.memory, share.Memory{Knowledge: p.knowledge, Lessons: p.lessons, Episodes: p.episodes}, a.now)),
+		httpapi.Offer[said.Service](said.Operations, p.said))
 	return nil
 }
 

@@ -19,6 +19,7 @@ import (
 	"skillrouter/internal/principal"
 	"skillrouter/internal/trace"
 	"skillrouter/learning"
+	said "skillrouter/learning/decision"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/experience"
 	"skillrouter/learning/fact"
@@ -307,6 +308,7 @@ type parts struct {
 
 	procedures    *procedure.Procedures
 	consolidation history.ConsolidationService
+	said          *said.Decisions // what people decided at agents' prompts
 	reminders     *operational.Reminders
 	sessions      session.Service
 	context       contexts.Service

@@ -104,7 +104,7 @@ none runs on that folder, one is started.`,
 		"migrate": s.migrateCommand, "call": s.callCommand, "mcp": s.mcpCommand, "token": s.tokenCommand,
 		"doctor": s.doctorCommand, "embeddings": s.embeddingsCommand, "config": s.configCommand, "version": s.versionCommand,
 		"agents": func() *cobra.Command { return alsoList(s.agentsCommand()) }, "messages": func() *cobra.Command { return alsoList(s.messagesCommand()) },
-		"ui": s.uiCommand, "passphrase": s.passphraseCommand, "share": s.shareCommand, "remind": func() *cobra.Command { return s.remindersAdd("remind") },
+		"ui": s.uiCommand, "passphrase": s.passphraseCommand, "share": s.shareCommand, "undo": s.undoCommand, "remind": func() *cobra.Command { return s.remindersAdd("remind") },
 	} {
 		cmd := &cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}} // the name of one that nobody calls is enough
 		if s.needs(name) {

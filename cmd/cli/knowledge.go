@@ -12,6 +12,7 @@ import (
 
 	"skillrouter/internal/check"
 	"skillrouter/learning"
+	"skillrouter/learning/decision"
 	"skillrouter/learning/knowledge"
 	"skillrouter/learning/verdict"
 	"skillrouter/router/client"
@@ -144,6 +145,21 @@ other name is allowed.`,
 			return nil
 		},
 		show: printStored,
+	})
+}
+
+func (s *shell) undoCommand() *cobra.Command {
+	return s.does(command{
+		use: "undo [HANDLE]", short: "Take back what a person decided at an agent's prompt", do: decision.Service.Undo,
+		long: `Takes back a decision or a constraint that is in force in this project: the one with the
+handle that agents are told beside it, or the latest. What it stood in the place of is
+in force again.`,
+		show: func(w io.Writer, undone decision.Resolution) {
+			fmt.Fprintf(w, "no longer in force: %s\n", clean(undone.Text))
+			for _, text := range undone.Instead {
+				fmt.Fprintf(w, "in force again: %s\n", clean(text))
+			}
+		},
 	})
 }
 

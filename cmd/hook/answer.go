@@ -139,12 +139,12 @@ func joined(reason, more string) string {
 }
 
 // Inject is the answer to an event at which the model is told a text: a session's or a
-// subagent's start, a prompt, a compaction. An empty one says nothing.
-func (d Dialect) Inject(event Event, text string) Answer {
+// subagent's start, a prompt, a compaction; person is what whoever sits before it is told besides. An empty text says nothing.
+func (d Dialect) Inject(event Event, text, person string) Answer {
 	if d == Generic && d.Tells(event) {
 		return Answer{Out: text}
 	}
-	return d.Tell(event, Note{Text: text})
+	return d.Tell(event, Note{Text: text, Person: person})
 }
 
 // written is an answer of one JSON object on one line.

@@ -54,10 +54,10 @@ func TestInject(t *testing.T) {
 		{hook.Cursor, hook.UserPrompt, ""},
 		{hook.Generic, hook.SessionStart, "# <m>"},
 	} {
-		if got := tc.dialect.Inject(tc.event, "# <m>"); got != (hook.Answer{Out: tc.want}) {
+		if got := tc.dialect.Inject(tc.event, "# <m>", ""); got != (hook.Answer{Out: tc.want}) {
 			t.Errorf("%s at %s says %+v", tc.dialect, tc.event, got)
 		}
-		if got := tc.dialect.Inject(tc.event, ""); got != (hook.Answer{}) {
+		if got := tc.dialect.Inject(tc.event, "", "nobody"); got != (hook.Answer{}) {
 			t.Errorf("%s at %s says %+v of nothing", tc.dialect, tc.event, got)
 		}
 	}

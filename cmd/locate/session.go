@@ -183,6 +183,20 @@ func AgentPID(agent string) int {
 	return own.PID
 }
 
+// unattended are the arguments by which each kind of agent answers one prompt of a program and ends.
+var unattended = map[string][]string{
+	"claude-code": {"-p", "--print"}, "codex": {"exec"}, "gemini": {"-p", "--prompt"}, "opencode": {"run"}, "cursor": {"-p", "--print"},
+}
+
+// Unattended tells whether the agent that this process descends from was given its prompt by a program, so that no person typed it.
+func (p Place) Unattended(agent string) bool {
+	if agent == "claude-code" && strings.HasPrefix(p.Env("CLAUDE_CODE_ENTRYPOINT"), "sdk") {
+		return true
+	}
+	own, _ := processOf(agent, process.Ancestors())
+	return slices.ContainsFunc(own.Args, func(arg string) bool { return slices.Contains(unattended[agent], arg) })
+}
+
 // SessionHere is the name of the session whose process this one descends from:
 // that of the agent that runs this command. It is empty if none does.
 func (p Place) SessionHere() string {

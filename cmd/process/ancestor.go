@@ -18,7 +18,7 @@ type Ancestor struct {
 
 // maxArgs bounds the arguments of an Ancestor, and maxArgsText their length in bytes.
 const (
-	maxArgs     = 4
+	maxArgs     = 12
 	maxArgsText = 4 << 10
 )
 

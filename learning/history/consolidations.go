@@ -13,6 +13,7 @@ import (
 	"skillrouter/internal/eventlog"
 	"skillrouter/internal/principal"
 	"skillrouter/learning"
+	"skillrouter/learning/decision"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/fact"
 	"skillrouter/learning/procedure"
@@ -31,6 +32,8 @@ type Ports struct {
 	Episodes   EpisodeRecorder
 	Procedures procedure.Service
 	Rules      RuleLessons // nil: no rule is among the proposals
+	// InForce returns the sentences of the decisions that are in force in a project, which are not proposed again; nil: none are.
+	InForce func(ctx context.Context, project string) ([]string, error)
 }
 
 // ConsolidationOptions are the settings of a Consolidation. The zero value is usable.
@@ -118,6 +121,15 @@ func (c *Consolidation) propose(ctx context.Context, id string, transcript Trans
 	drafts, extractor, notice, err := c.extract(ctx, transcript, ended)
 	if err != nil {
 		return false, err
+	}
+	if c.ports.InForce != nil {
+		kept, err := c.ports.InForce(ctx, transcript.Project)
+		if err != nil {
+			return false, err
+		}
+		drafts = slices.DeleteFunc(drafts, func(d ProposalDraft) bool {
+			return d.Episode != nil && slices.ContainsFunc(kept, func(text string) bool { return decision.Same(text, d.Episode.Title) })
+		})
 	}
 	at := c.now.Stamp()
 	record := TranscriptRecord{

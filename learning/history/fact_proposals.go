@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"skillrouter/internal/lazyregexp"
+	"skillrouter/learning/decision"
 	"skillrouter/learning/fact"
 )
 
@@ -47,11 +48,10 @@ var forms = []struct {
 }
 
 var (
-	openers = lazyregexp.New(`(?i)^(?:(?:no|nope|wait|actually|sorry|correction|ok(?:ay)?|so|well|also|yes|and|but|note|fyi|remember|important|by the way|for the record|please (?:note|remember))(?: that)?[,:]? )+`)
-	doubts  = lazyregexp.New(`(?i)\b(?:if|whether|maybe|perhaps|possibly|probably|might|may|could|would|should|seems?|looks like|i think|i guess|i believe|i assume|suppose|unless|apparently|not sure|e\.g\.|for example|for instance|will be|isn't|aren't|not|don't|doesn't|no longer|let me|there (?:is|are))\b`)
-	saysIt  = lazyregexp.New("(?i)^(?:it|that)(?:'s| is)(?: now| actually)* `?(\\d{2,5})`?(?: now)?[.!]?$")
-	named   = lazyregexp.New(`^(?:the |our |this )?((?:[a-z0-9][a-z0-9_.+/-]*)(?: [a-z0-9][a-z0-9_.+/-]*)*)$`)
-	nobody  = regexp.MustCompile(`^(?:it|this|that|these|those|he|she|they|we|i|you|everything|something|which|what|who)\b`)
+	doubts = lazyregexp.New(`(?i)\b(?:if|whether|maybe|perhaps|possibly|probably|might|may|could|would|should|seems?|looks like|i think|i guess|i believe|i assume|suppose|unless|apparently|not sure|e\.g\.|for example|for instance|will be|isn't|aren't|not|don't|doesn't|no longer|let me|there (?:is|are))\b`)
+	saysIt = lazyregexp.New("(?i)^(?:it|that)(?:'s| is)(?: now| actually)* `?(\\d{2,5})`?(?: now)?[.!]?$")
+	named  = lazyregexp.New(`^(?:the |our |this )?((?:[a-z0-9][a-z0-9_.+/-]*)(?: [a-z0-9][a-z0-9_.+/-]*)*)$`)
+	nobody = regexp.MustCompile(`^(?:it|this|that|these|those|he|she|they|we|i|you|everything|something|which|what|who)\b`)
 )
 
 // facts proposes the ports, addresses and commands that somebody states.
@@ -61,7 +61,7 @@ func (s *scene) facts() (drafts []ProposalDraft) {
 		if len(stated) >= maxStated || line.role == roleTool || i >= maxSaid/2 && i < len(s.said)-maxSaid/2 {
 			continue // of an endless transcript, its beginning and its end
 		}
-		for _, sentence := range sentences(line.text) {
+		for _, sentence := range decision.Sentences(line.text) {
 			f := factOf(sentence, stated)
 			if f == nil || secretName(f.key) {
 				continue
@@ -107,7 +107,7 @@ func (f *statedFact) corrects(stated []*statedFact) {
 
 // factOf is what a sentence states; nil: nothing. A sentence that asks, denies or supposes states nothing.
 func factOf(sentence string, stated []*statedFact) *statedFact {
-	text := strings.TrimLeft(openers.ReplaceAllString(sentence, ""), "*_ ")
+	text := strings.TrimLeft(decision.Openers.ReplaceAllString(sentence, ""), "*_ ")
 	if len(sentence) > maxSentence || strings.HasSuffix(text, "?") || strings.Contains(text, "[redacted") || doubts.MatchString(text) {
 		return nil
 	}

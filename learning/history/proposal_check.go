@@ -18,6 +18,7 @@ import (
 	"skillrouter/internal/lazyregexp"
 	"skillrouter/internal/redact"
 	"skillrouter/learning"
+	"skillrouter/learning/decision"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/fact"
 	"skillrouter/learning/procedure"
@@ -72,28 +73,13 @@ func prepareTranscript(draft TranscriptDraft) (t Transcript, err error) {
 			continue
 		}
 		turn.Content, _ = redact.Text(turn.Content)
-		turn.Content = redactSaid(turn.Content)
+		turn.Content = decision.WithoutSecrets(turn.Content)
 		t.Turns = append(t.Turns, turn)
 	}
 	if len(t.Turns) == 0 {
 		return t, errs.InvalidField("turns", "are required, or text that holds some")
 	}
 	return t, nil
-}
-
-// saidSecret is a secret as people say it, rather than as programs are given it.
-var saidSecret = lazyregexp.New("(?i)\\b(pass(?:word|phrase|code)|secret(?: key)?|api[ _-]?key|access[ _-]?key|(?:auth|access|api)[ _-]?token|token|credentials?|pin)( (?:for|of|to) [^.\\n]{1,40}?)? (is|are|was) (now )?(\"[^\"\\n]+\"|'[^'\\n]+'|`[^`\\n]+`|[^\\s]+)")
-
-// redactSaid cuts out secrets that are said in a sentence: "the password is hunter2".
-func redactSaid(text string) string {
-	return saidSecret.Compiled().ReplaceAllStringFunc(text, func(found string) string {
-		parts := saidSecret.Compiled().FindStringSubmatchIndex(found)
-		value := strings.TrimRight(found[parts[10]:], ".,;!?)")
-		if bare := strings.Trim(value, "\"'`"); bare == value && !strings.ContainsAny(bare, "0123456789!@#$%^&*_+=") || len(bare) < 4 || strings.HasPrefix(bare, "[redacted") || strings.HasPrefix(bare, "$") {
-			return found // "the token is expired"
-		}
-		return found[:parts[10]] + "[redacted: password]" + found[parts[10]+len(value):]
-	})
 }
 
 // transcriptID is what makes the same transcript known again: a hash of whose

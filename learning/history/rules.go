@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"skillrouter/internal/errs"
+	"skillrouter/learning/decision"
 )
 
 // Rules is the Extractor that asks no model. It finds errors with what fixed
@@ -29,7 +30,7 @@ func (Rules) Said(ctx context.Context, t Transcript) ([]ProposalDraft, error) {
 func (t Transcript) typed() Transcript {
 	t.Turns = slices.Clone(t.Turns)
 	for i := range t.Turns {
-		if turn := &t.Turns[i]; turn.Role != roleUser || len(turn.Content) > maxTyped {
+		if turn := &t.Turns[i]; turn.Role != roleUser || len(turn.Content) > decision.MaxTyped {
 			turn.Content = ""
 		}
 	}

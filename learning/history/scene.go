@@ -7,6 +7,7 @@ import (
 
 	"skillrouter/internal/check"
 	"skillrouter/internal/lazyregexp"
+	"skillrouter/learning/decision"
 )
 
 // scene is a transcript in its order: what was run and changed, and what was said.
@@ -104,7 +105,7 @@ func (s *scene) read(turn int, role string, lines []string) (waiting []int) {
 	}
 	for i, line := range lines {
 		plain := strings.TrimSpace(line)
-		if m := fence(line); m != "" && mark == "" {
+		if m := decision.Fence(line); m != "" && mark == "" {
 			lang := strings.ToLower(strings.TrimLeft(plain, "`~"))
 			mark, shell, block = m, slices.Contains([]string{"bash", "sh", "shell", "zsh", "console", "terminal"}, lang), nil
 			continue

@@ -7,6 +7,7 @@ import (
 
 	"skillrouter/internal/check"
 	"skillrouter/internal/lazyregexp"
+	"skillrouter/learning/decision"
 	"skillrouter/learning/episode"
 )
 
@@ -114,7 +115,7 @@ func (d digest) draft(t Transcript) episode.Draft {
 // once, the last ones in the order in which they were said last.
 func sayings(list []string, text string, fits *lazyregexp.Regexp) []string {
 	for line := range strings.Lines(text) {
-		for _, sentence := range sentences(line) {
+		for _, sentence := range decision.Sentences(line) {
 			sentence = oneLine(sentence)
 			if len(sentence) > maxSaying || strings.HasSuffix(sentence, "?") || !fits.MatchString(sentence) {
 				continue

@@ -8,6 +8,7 @@ import (
 	"skillrouter/internal/check"
 	"skillrouter/internal/errs"
 	"skillrouter/internal/lazyregexp"
+	"skillrouter/learning/decision"
 )
 
 // ReadTranscript reads turns from a text: JSON messages as OpenAI's API has them (an
@@ -67,7 +68,7 @@ func readLabelled(text string) ([]Turn, error) {
 	fenced := ""
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
-		if mark := fence(line); mark != "" && (fenced == "" || strings.HasPrefix(mark, fenced)) {
+		if mark := decision.Fence(line); mark != "" && (fenced == "" || strings.HasPrefix(mark, fenced)) {
 			if fenced == "" {
 				fenced = mark
 			} else {
@@ -102,21 +103,6 @@ func spokenBy(line string) (role, rest string) {
 		return "", ""
 	}
 	return speakers[name], line[m[1]:]
-}
-
-// fence returns the mark of a line that opens or closes a fenced block.
-func fence(line string) string {
-	line = strings.TrimLeft(line, " \t")
-	for _, mark := range []string{"```", "~~~"} {
-		if strings.HasPrefix(line, mark) {
-			n := len(mark)
-			for n < len(line) && line[n] == mark[0] {
-				n++
-			}
-			return line[:n]
-		}
-	}
-	return ""
 }
 
 func tooManyTurns() error {

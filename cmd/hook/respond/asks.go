@@ -121,6 +121,22 @@ type (
 		Session string         `json:"session_id,omitempty"`
 		Folder  string         `json:"folder,omitempty"`
 	}
+	prompt struct {
+		Text       string `json:"prompt"`
+		AgentID    string `json:"agent_id,omitempty"`
+		SessionID  string `json:"session_id,omitempty"`
+		Project    string `json:"project,omitempty"`
+		Unattended bool   `json:"unattended,omitempty"`
+	}
+	heard struct {
+		Resolutions []resolution `json:"resolutions"`
+	}
+	resolution struct {
+		Handle   string   `json:"handle,omitempty"`
+		Category string   `json:"category"`
+		Text     string   `json:"text"`
+		Instead  []string `json:"instead,omitempty"`
+	}
 	failedAnswer struct {
 		Text     string `json:"text,omitempty"`
 		Incident string `json:"incident,omitempty"`
@@ -230,6 +246,12 @@ func (c Call) context(ctx context.Context, request contextRequest) (built builtC
 func (c Call) failedBefore(ctx context.Context, f failedCommand) (known failedAnswer, err error) {
 	err = c(ctx, "POST", "/api/incidents/answer", f, &known)
 	return known, err
+}
+
+// hear has the router keep what a person decides in a prompt.
+func (c Call) hear(ctx context.Context, p prompt) (kept heard, err error) {
+	err = c(ctx, "POST", "/api/decisions/heard", p, &kept)
+	return kept, err
 }
 
 // probe asks whether a router answers.

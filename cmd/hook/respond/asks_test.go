@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"skillrouter/learning"
+	"skillrouter/learning/decision"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/guard"
 	"skillrouter/learning/guard/rule"
@@ -28,6 +29,9 @@ func TestAsksAreTheDomains(t *testing.T) {
 		{reflect.TypeFor[contextRequest](), reflect.TypeFor[contexts.Request]()},
 		{reflect.TypeFor[builtContext](), reflect.TypeFor[contexts.Context]()},
 		{reflect.TypeFor[failedCommand](), reflect.TypeFor[history.Failure]()},
+		{reflect.TypeFor[prompt](), reflect.TypeFor[decision.Prompt]()},
+		{reflect.TypeFor[heard](), reflect.TypeFor[decision.Heard]()},
+		{reflect.TypeFor[resolution](), reflect.TypeFor[decision.Resolution]()},
 		{reflect.TypeFor[failedAnswer](), reflect.TypeFor[history.Answer]()},
 	} {
 		theirs := map[string]reflect.Kind{}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -55,10 +56,13 @@ func (h *Hook) inject(ctx context.Context) (hook.Answer, error) {
 		h.openRollout()
 		known, err = h.known(ctx)
 	}
+	var kept string
+	var unkept error
 	if err == nil && h.Event == hook.UserPrompt && strings.TrimSpace(h.call.Prompt) != "" {
 		var fitting builtContext
 		fitting, err = h.fitting(ctx, h.call.Prompt)
 		known.Text += fitting.Text
+		kept, unkept = h.keep(ctx) // after: what the prompt says itself is not told with it
 	}
 	if err != nil {
 		return hook.Answer{}, err
@@ -73,11 +77,34 @@ func (h *Hook) inject(ctx context.Context) (hook.Answer, error) {
 	if starts {
 		parts = []string{stop, known.Text[:known.Rules], mail, known.Text[known.Rules:]}
 	}
+	parts = append(parts, kept)
 	parts = slices.DeleteFunc(parts, func(part string) bool { return strings.TrimSpace(part) == "" })
 	for i := range parts {
 		parts[i] = strings.TrimSpace(parts[i])
 	}
-	return h.Dialect.Inject(h.Event, strings.Join(parts, "\n")), wrong
+	return h.Dialect.Inject(h.Event, strings.Join(parts, "\n"), kept), errors.Join(wrong, unkept)
+}
+
+// keep has what a person decides in a prompt kept, and says so to the agent and its person, with the word that takes it back.
+func (h *Hook) keep(ctx context.Context) (string, error) {
+	if len(h.call.Prompt) > maxTask || h.call.Subagent != "" { // an agent gives a subagent its task
+		return "", nil
+	}
+	place := locate.Place{Server: h.server, LookupEnv: h.process.LookupEnv}
+	p := prompt{Text: h.call.Prompt, AgentID: h.agent, Project: h.project, Unattended: place.Unattended(string(h.Dialect))}
+	if check.Name("session_id", h.call.Session) == nil {
+		p.SessionID = h.call.Session
+	}
+	heard, err := h.calls().hear(ctx, p)
+	var b strings.Builder
+	for _, r := range heard.Resolutions {
+		fmt.Fprintf(&b, "Skill Router keeps this %s for all sessions: %q", OneLine(r.Category, maxBriefText), OneLine(r.Text, maxBriefText))
+		if len(r.Instead) > 0 {
+			fmt.Fprintf(&b, ", in place of %q", OneLine(strings.Join(r.Instead, "; "), maxBriefText))
+		}
+		fmt.Fprintf(&b, ". To take it back: skillrouter undo %s\n", OneLine(r.Handle, maxToolStatus))
+	}
+	return strings.TrimSpace(b.String()), err
 }
 
 // known is what a session begins with, and what fits its branch.
@@ -206,7 +233,7 @@ func (h *Hook) compact(ctx context.Context) (hook.Answer, error) {
 		return hook.Answer{}, err
 	}
 	known, wrong := h.known(ctx)
-	return h.Dialect.Inject(h.Event, known.Text), errors.Join(err, wrong)
+	return h.Dialect.Inject(h.Event, known.Text, ""), errors.Join(err, wrong)
 }
 
 // forgotPath is a file that is there between a compaction and the next prompt, of agents
@@ -268,7 +295,7 @@ func (h *Hook) brief(ctx context.Context) (hook.Answer, error) {
 		fits, err = h.fitting(ctx, task)
 		text += fits.Text
 	}
-	return h.Dialect.Inject(h.Event, strings.TrimSpace(text)), err
+	return h.Dialect.Inject(h.Event, strings.TrimSpace(text), ""), err
 }
 
 // task is what a tool gave a subagent to do, kept in a small file until that begins.

@@ -1,4 +1,4 @@
-package history
+package decision
 
 import (
 	"strings"
@@ -6,13 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// sentences cuts a line of prose into sentences: at an end mark that is followed
+// Sentences cuts a line of prose into sentences: at an end mark that is followed
 // by white space and something that can begin another, at a semicolon, and
 // before "and the", but nowhere within a quotation of code.
-func sentences(line string) []string { return splitSentences(line, true) }
+func Sentences(line string) []string { return split(line, true) }
 
-// splitSentences is sentences, which cuts before "and the" only if it is to find the clauses too.
-func splitSentences(line string, clauses bool) []string {
+// split is Sentences, which cuts before "and the" only if it is to find the clauses too.
+func split(line string, clauses bool) []string {
 	line = strings.TrimSpace(line)
 	line = strings.TrimLeft(line, "-*•> \t")
 	var list []string
@@ -33,7 +33,7 @@ func splitSentences(line string, clauses bool) []string {
 		case c == ';' && i+1 < len(line) && line[i+1] == ' ':
 			cut(i, i+1)
 		case (c == '.' || c == '!' || c == '?') && i+1 < len(line) && line[i+1] == ' ' && !abbreviated(line[from:i+1]):
-			if next, _ := utf8.DecodeRuneInString(strings.TrimLeft(line[i+1:], " ")); !unicode.IsLower(next) || c == '?' {
+			if next, _ := utf8.DecodeRuneInString(strings.TrimLeft(line[i+1:], " ")); !unicode.IsLower(next) || c == '?' || !clauses { // who types quickly begins without a capital
 				cut(i+1, i+1)
 			}
 		case clauses && (c == ' ' || c == ','):

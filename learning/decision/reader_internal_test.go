@@ -1,4 +1,4 @@
-package history
+package decision
 
 import (
 	"os"
@@ -23,9 +23,9 @@ func TestSaid(t *testing.T) {
 				continue
 			}
 			got := ""
-			for _, s := range said(strings.ReplaceAll(text, `\n`, "\n")) {
-				if s.sure && !s.back {
-					got = s.category
+			for _, s := range Said(strings.ReplaceAll(text, `\n`, "\n")) {
+				if s.Sure && !s.Back {
+					got = s.Category
 				}
 			}
 			switch {
