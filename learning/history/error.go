@@ -30,13 +30,16 @@ var (
 	addressIn   = lazyregexp.New(`https?://\S+`)
 	memoryIn    = lazyregexp.New(`0x[0-9a-f]+`)
 	hashIn      = lazyregexp.New(`\b[0-9a-f]{7,40}\b`)
-	pathIn      = lazyregexp.New(`(?:~|\.{1,2})?/[^\s:'",)]*`)
-	relativeIn  = lazyregexp.New(`\b[\w.-]+/[\w./-]+`)
+	pathIn      = lazyregexp.New(`(?:~|\.{1,2})?/[^\s:'",)]*|\b[\w.-]+/[\w./-]*|\b[A-Za-z]:\\[^\s:'",)]*`)
+	sourceIn    = lazyregexp.New(`(?:<p>|\b[\w-]+\.[a-z]\w{0,4})(?::\d+)+:?|(?:<p>|\b[\w-]+\.[a-z]\w{0,4})\(\d+(?:,\d+)?\):?`)
+	packageIn   = lazyregexp.New(`(?i)\b(?:package|module) ['"]?[\w@][\w@.-]*/[\w@./-]+`) // a name with slashes, and no path
+	uuidIn      = lazyregexp.New(`(?i)\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b`)
+	timeIn      = lazyregexp.New(`\[?\b(?:\d{4}[-/]\d\d[-/]\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?`)
 	placeIn     = lazyregexp.New(`\b(line|char|column|position)s? \d+`)
-	numberIn    = lazyregexp.New(`\b\d+(?:\.\d+)*\b`)
+	numberIn    = lazyregexp.New(`\b\d+(?:\.\d+)*(?:[mµn]?s|[KMG]i?B|%)?\b`)
 	testRunner  = lazyregexp.New(`\b(?:pytest|runtests\.py|bin/test|unittest|tox|nosetests|vitest|jest|mocha|rspec|go test|cargo test|ctest|phpunit)\b`)
 	testRed     = lazyregexp.New(`\b[1-9]\d* failed\b|(?m:^FAILED \(|FAILED$)|AssertionError|Tests? failed|tests finished|(?m:^E  |^--- FAIL)|failures=|errors=|deselected|no tests ran`)
-	runnerWrong = lazyregexp.New(`command not found|No module named|unrecognized arguments|file or directory not found|executable file not found`)
+	runnerWrong = lazyregexp.New(`command not found|No module named|unrecognized arguments|file or directory not found|executable file not found|ImproperlyConfigured|AppRegistryNotReady`)
 	buildRed    = lazyregexp.New(`(?i)error TS\d+|found [1-9]\d* errors?|\d+ problems?\b|build failed|error\[E\d+\]|does not compile|cannot use .* as|undefined: `)
 	pythonRed   = lazyregexp.New(`(?:^|\.)[A-Z]\w*(?:Error|Exception)\b`)
 	// settled are exceptions and messages that tell of what surrounds the code: a module that is not installed,
@@ -116,7 +119,7 @@ func SaidOf(command, printed string) (program, line string) {
 		}
 	}
 	line = strings.Join(said, "\n")
-	for _, in := range []*lazyregexp.Regexp{addressIn, pathIn, relativeIn} {
+	for _, in := range []*lazyregexp.Regexp{addressIn, pathIn} {
 		line = in.ReplaceAllString(line, " ")
 	}
 	return f.program, line
@@ -128,11 +131,14 @@ const maxError = 160
 // general is a line with what changes from one run to the next replaced: addresses, paths, hashes, numbers.
 func general(line string) string {
 	line = check.Head(line, 4*maxError)
+	line = timeIn.ReplaceAllString(line, "")
+	line = uuidIn.ReplaceAllString(line, "<h>")
+	line = packageIn.Compiled().ReplaceAllStringFunc(line, func(name string) string { return strings.ReplaceAll(name, "/", ".") })
 	line = addressIn.ReplaceAllString(line, "<url>")
 	line = memoryIn.ReplaceAllString(line, "<n>")
 	line = hashIn.ReplaceAllString(line, "<h>")
 	line = pathIn.ReplaceAllString(line, "<p>")
-	line = relativeIn.ReplaceAllString(line, "<p>")
+	line = sourceIn.ReplaceAllString(line, "<p>:")
 	line = placeIn.ReplaceAllString(line, "$1 <n>")
 	line = numberIn.ReplaceAllString(line, "<n>")
 	line = shellName.ReplaceAllString(line, "")
@@ -141,6 +147,28 @@ func general(line string) string {
 
 // normal is how lines are compared: general, in small letters.
 func normal(line string) string { return strings.ToLower(general(line)) }
+
+var (
+	// byName is an error that says by itself what is wrong, whatever program meets it: one with a name and a text.
+	byName = lazyregexp.New(`^(?:[\w.]+(?:error|exception|notfound|doesnotexist|configured|notready): \S|no required module provides)`)
+	// before stands before an error where one program prints what another said, and quoted is around a name in some versions.
+	before = lazyregexp.New(`^(?:e\s+|(?:<p>|python[\d.]*|node): )`)
+	quoted = lazyregexp.New("['\"`‘’“”]")
+)
+
+// identity is a failure without what differs where the same error is met: by another program, and printed by another version.
+func identity(program, err string) (of, said string) {
+	said = before.ReplaceAllString(err, "")
+	lacks, isNamed := missing(said), byName.MatchString(said) && !strings.Contains(said, "<p>")
+	said = check.Head(strings.ReplaceAll(quoted.ReplaceAllString(said, ""), "localhost", "<n>"), maxError-20)
+	switch {
+	case strings.Contains(said, "module") && lacks != "":
+		return "", "no module " + strings.Trim(lacks, "'\"")
+	case isNamed:
+		return "", said
+	}
+	return program, said
+}
 
 // classOf tells what kind of failure it is that a command printed these lines of.
 func classOf(command string, lines []string, exit int) class {
@@ -198,7 +226,7 @@ func missing(output string) string {
 	return ""
 }
 
-var absent = lazyregexp.New(`(?:\S+: )?command not found: (\S+)|(\S+): (?:command )?not found|No module named '?([\w.]+)|Cannot find module '([^']+)'`)
+var absent = lazyregexp.New(`(?i)(?:\S+: )?command not found: (\S+)|(\S+): (?:command )?not found|No module named '?([\w.]+)|Cannot find module '([^']+)'`)
 
 // transient is how programs say that something stood in the way for a time: the same command goes through later.
 var transient = lazyregexp.New(`(?i)\.lock\b|lock file|is locked|could not get lock|could not resolve|connection (?:refused|reset|timed out|closed)|econnrefused|econnreset|network is unreachable|\benotfound\b|getaddrinfo|failed to connect|could not connect|timed? ?out|address already in use|eaddrinuse|port \d+ is (?:already )?in use|too many requests|rate limit|temporary failure|no space left|out of memory|resource temporarily`)

@@ -53,7 +53,10 @@ func (inc *Incident) warns() bool {
 }
 
 // key is the number of an incident.
-func key(project, program, err string) int64 { return hashOf(project, program, err) }
+func key(project, program, err string) int64 {
+	of, said := identity(program, err)
+	return hashOf(project, of, said)
+}
 
 // IDOf is the id of an incident that the database has under a number.
 func IDOf(number int64) string { return fmt.Sprintf("%016x", uint64(number)) } //nolint:gosec // the same bits

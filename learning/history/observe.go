@@ -183,11 +183,16 @@ func (o *observed) solve(i int) (found *solution, others []string) {
 	edits, wrote := 0, false
 	found = &solution{at: at, command: o.steps[at].Command}
 	between := 0
-	for _, s := range o.steps[i+1 : at] {
-		switch {
+	var unknown []string
+	for j := i + 1; j < at; j++ {
+		switch s := o.steps[j]; {
 		case s.Outcome == Edited:
 			edits++
-		case s.Outcome != Worked || !changing.MatchString(s.Command) || reading.MatchString(s.Command):
+		case s.Outcome != Worked || unrelated(s.Command, o.steps[i].Output):
+		case !changing.MatchString(s.Command) || reading.MatchString(s.Command):
+			if o.mayMend(i, j) {
+				unknown = append(unknown, s.Command)
+			}
 		case writing.MatchString(s.Command) || mending.MatchString(s.Command):
 			between, wrote = between+1, true
 		default:
@@ -196,11 +201,34 @@ func (o *observed) solve(i int) (found *solution, others []string) {
 		}
 	}
 	if o.again(i, at) && between == 0 && edits == 0 {
-		return nil, others // it went through by itself
+		if len(unknown) == 0 || len(unknown) > mostUnknown {
+			return nil, others // it went through by itself, or nobody knows by what
+		}
+		found.steps = unknown
 	}
 	found.steps = decisive(found.steps, mentioning(missing(o.steps[i].Output)))
 	found.edit = len(found.steps) == 0 && (o.again(i, at) || edits > 0 || wrote)
 	return found, others
+}
+
+// mostUnknown is how many commands of programs that are not known to change anything may be what mended another.
+const mostUnknown = 2
+
+// mayMend tells whether the command at j, which went through, may be what mended the failure at i, by what it runs.
+func (o *observed) mayMend(i, j int) bool {
+	own := len(intersect(o.view(j).programs, o.view(i).programs)) > 0
+	return !own && !o.view(j).looks && !testRunner.MatchString(o.steps[j].Command) && !o.again(i, j)
+}
+
+// makesPlace is a command that moves files and folders about, and does nothing else.
+var makesPlace = lazyregexp.New(`^\s*(?:mkdir|touch|mv|cp|ln|chmod|chown|rm)\b[^;&|]*$`)
+
+// unrelated tells whether a command moves about files of which what a failure printed names none: it mended something else, if anything.
+func unrelated(command, printed string) bool {
+	return makesPlace.MatchString(command) && !slices.ContainsFunc(strings.Fields(command)[1:], func(word string) bool {
+		name := path.Base(strings.Trim(word, `'"`))
+		return !strings.HasPrefix(word, "-") && len(name) > 1 && strings.Contains(printed, name)
+	})
 }
 
 // Mend is a command that failed, and the one that did what it was meant to do, by the places of their steps.
@@ -223,8 +251,7 @@ func Mends(steps []Step) (list []Mend) {
 			continue
 		}
 		for j := i + 1; j < m.Worked; j++ {
-			own := len(intersect(o.view(j).programs, o.view(i).programs)) > 0
-			if steps[j].Outcome == Edited || steps[j].Outcome == Worked && !own && !o.view(j).looks && !testRunner.MatchString(steps[j].Command) && steps[j].Command != s.Command {
+			if steps[j].Outcome == Edited || steps[j].Outcome == Worked && o.mayMend(i, j) && !unrelated(steps[j].Command, s.Output) {
 				m.Between = append(m.Between, j)
 			}
 		}

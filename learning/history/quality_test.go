@@ -151,7 +151,7 @@ func TestNobodysMistakes(t *testing.T) {
 		{"a comparison", "cmp a.txt b.txt", "Exit code 1", 0},
 		{"it failed", "make deploy", "Exit code 2\nmake: *** No rule to make target 'deploy'.  Stop.", 1},
 	} {
-		if got := extract(t, session(test.command, test.said, "mkdir -p services/legacy")); len(got) != test.proposed {
+		if got := extract(t, session(test.command, test.said, "git submodule update --init")); len(got) != test.proposed {
 			for _, d := range got {
 				t.Logf("%s: %s", test.name, described(d))
 			}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -44,6 +45,21 @@ func (inc *Incident) staying(fix *Fix, command string) string {
 		return ""
 	}
 	return stored(m[1])
+}
+
+// lost is an error that is about a path alone, and pathsIn are its paths.
+var (
+	lost    = lazyregexp.New(`(?i)no such file|does not exist|not a directory|can(?:no|')t (?:open|read|find|access|stat)`)
+	pathsIn = lazyregexp.New(`[\w.@~-]*(?:/[\w.@-]+)+|[\w-]+\.[A-Za-z]\w*`)
+)
+
+// elsewhere tells whether an error that is about a path alone is about another than what the incident's fix brought.
+func (inc *Incident) elsewhere(fix *Fix, line string) bool {
+	paths := pathsIn.FindAllString(line, -1)
+	if inc.Program == "cd" || !lost.MatchString(line) || len(paths) == 0 {
+		return false
+	}
+	return !slices.ContainsFunc(paths, func(p string) bool { return strings.Contains(fix.commands(), path.Base(p)) })
 }
 
 // moving is a command that goes to a folder first.
@@ -188,15 +204,15 @@ func (n *Incidents) Answer(ctx context.Context, f Failure) (Answer, error) {
 		return Answer{}, nil
 	}
 	k, err := n.recall(ctx, f.Project, f.Folder, o, 0, failed)
-	if err != nil || k.fix == nil {
+	if err != nil || k.fix == nil || k.of.elsewhere(k.fix, failed.line) {
 		return Answer{}, err
 	}
 	if f.Session != "" && n.again(hashOf(caller.AgentID, f.Session, k.of.ID, k.fix.text(), f.Command)) {
 		return Answer{Incident: k.of.ID}, nil
 	}
-	worked := k.fix.told(maxShownFix)
+	worked := k.fix.told(maxStored)
 	if stay := k.of.staying(k.fix, f.Command); stay != "" && stay != k.fix.Command {
-		worked += ", so without the cd: " + code(stay, maxShownFix)
+		worked += ", so without the cd: " + code(stay, maxStored)
 	}
 	from := "earlier sessions"
 	if teachers := k.fix.teachers(); teachers != "" {
