@@ -97,6 +97,9 @@ func (p Place) Router() (Router, error) {
 // Local tells whether the router is called over its socket.
 func (r Router) Local() bool { return r.data != "" }
 
+// Data is the folder of a router that is called over its socket.
+func (r Router) Data() string { return r.data }
+
 // URL is the URL under which a listener's address is reached from this machine.
 func URL(scheme, listen string) string {
 	host, port, err := net.SplitHostPort(listen)

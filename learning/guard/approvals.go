@@ -443,6 +443,7 @@ func (g *Guards) decide(ctx context.Context, id string, state lesson.ApprovalSta
 			lesson.ApprovalEvent{State: state, By: by, Number: a.Number, EndsAt: a.EndsAt})
 	}, func() {
 		g.decided(decided)
+		g.tell() // hooks that left the router alone see by its copy that it is there
 		if standing != nil {
 			g.permit(*standing)
 		}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -53,14 +52,39 @@ var (
 	pathsIn = lazyregexp.New(`[\w.@~-]*(?:/[\w.@-]+)+|[\w-]+\.[A-Za-z]\w*`)
 )
 
-// elsewhere tells whether an error that is about a path alone is about another than what the incident's fix brought.
+// leastPart is how long a part of a path is that tells it from others.
+const leastPart = 4
+
+// elsewhere tells whether an error that is about a path alone is about another than what the incident's fix brought, or went to.
 func (inc *Incident) elsewhere(fix *Fix, line string) bool {
 	paths := pathsIn.FindAllString(line, -1)
-	if inc.Program == "cd" || !lost.MatchString(line) || len(paths) == 0 {
+	if inc.Program == "cd" || anything(inc.Program) || !lost.MatchString(line) || len(paths) == 0 {
 		return false
 	}
-	return !slices.ContainsFunc(paths, func(p string) bool { return strings.Contains(fix.commands(), path.Base(p)) })
+	return !slices.ContainsFunc(strings.Split(strings.Join(paths, "/"), "/"), func(part string) bool {
+		return len(part) >= leastPart && strings.Contains(fix.commands(), part)
+	})
 }
+
+// another tells whether a fix, for a program that was not run here, has nothing to do with the error: it neither installs nor names
+// anything of it.
+func (inc *Incident) another(fix *Fix, programs []string, line string) bool {
+	if inc.Program == "cd" {
+		return len(intersect(programs, observe([]Step{{Command: fix.Command}}).view(0).programs)) == 0
+	}
+	main := func(program string) string { first, _, _ := strings.Cut(program, " "); return first }
+	if installs.MatchString(fix.commands()) || slices.ContainsFunc(programs, func(p string) bool { return main(p) == main(inc.Program) && !anything(p) || p == inc.Program }) {
+		return false
+	}
+	return !slices.ContainsFunc(token.FindAllString(line, -1), func(word string) bool {
+		return len(word) > leastNamed && strings.ContainsAny(word, "_.-") && strings.Contains(fix.commands(), strings.Trim(word, "."))
+	}) && !slices.ContainsFunc(quotedIn.FindAllString(line, -1), func(name string) bool { return strings.Contains(fix.commands(), strings.Trim(name, `'"`)) })
+}
+
+// leastNamed is how long a word with a sign in it is that names something, and quotedIn finds names in quotes.
+const leastNamed = 5
+
+var quotedIn = lazyregexp.New(`'[^']{2,60}'|"[^"]{2,60}"`)
 
 // moving is a command that goes to a folder first.
 var moving = lazyregexp.New(`^\s*cd\s+(?:"[^"]*"|'[^']*'|[^\s;&|]+)\s*(?:&&|;)\s*((?s:.+))$`)
@@ -204,14 +228,17 @@ func (n *Incidents) Answer(ctx context.Context, f Failure) (Answer, error) {
 		return Answer{}, nil
 	}
 	k, err := n.recall(ctx, f.Project, f.Folder, o, 0, failed)
-	if err != nil || k.fix == nil || k.of.elsewhere(k.fix, failed.line) {
+	if err != nil || k.fix == nil || k.of.elsewhere(k.fix, failed.line) || k.of.another(k.fix, o.view(0).programs, failed.line) {
 		return Answer{}, err
 	}
 	if f.Session != "" && n.again(hashOf(caller.AgentID, f.Session, k.of.ID, k.fix.text(), f.Command)) {
 		return Answer{Incident: k.of.ID}, nil
 	}
-	worked := k.fix.told(maxStored)
-	if stay := k.of.staying(k.fix, f.Command); stay != "" && stay != k.fix.Command {
+	worked, stay := k.fix.told(maxStored), k.of.staying(k.fix, f.Command)
+	switch {
+	case stay != "" && strings.Contains(k.fix.Command, "<<"):
+		worked = code(stay, maxStored) + ", without the cd"
+	case stay != "" && stay != k.fix.Command:
 		worked += ", so without the cd: " + code(stay, maxStored)
 	}
 	from := "earlier sessions"

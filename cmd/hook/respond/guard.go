@@ -242,14 +242,9 @@ func (h *Hook) episodeOf(call hook.Call) anEpisode {
 // maxOffline bounds the answer of a program that judges in the router's place, in bytes.
 const maxOffline = 1 << 20
 
-// check asks the router, for a second at most: what an agent waits for may not depend on a router that is stalled.
+// check asks the router, for a second at most: what an agent waits for may not depend on a router that is slow.
 func (h *Hook) check(ctx context.Context, asked action) (answer checked, err error) {
-	slow := cached("away-" + digest(h.server+"\n"+h.process.env("SKILLROUTER_SERVER")))
-	limit := checkTime
-	if info, err := os.Stat(slow); err == nil && h.process.now().Sub(info.ModTime()) < checkAway {
-		limit = checkAgain
-	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	ctx, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
 	var files Files
 	for round := range MaxRounds {
@@ -258,12 +253,6 @@ func (h *Hook) check(ctx context.Context, asked action) (answer checked, err err
 			break
 		}
 		asked.Files = files.Read(asked.Folder, answer.Needs, h.hides)
-	}
-	switch {
-	case err != nil && ctx.Err() != nil:
-		keep(slow, h.process.now().Format(time.RFC3339))
-	case err == nil && limit == checkAgain:
-		_ = os.Remove(slow)
 	}
 	return answer, err
 }

@@ -16,6 +16,7 @@ import (
 	"os"
 	"runtime/debug"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"skillrouter/cmd/hook"
@@ -41,11 +42,8 @@ const (
 	// EndTime bounds what a session's end does behind the agent's back: with a
 	// model, a transcript takes its time.
 	EndTime = 90 * time.Second
-	// checkTime bounds one check: a router takes a thousandth of it, and one that is stalled may take for ever.
-	// checkAgain is the bound for checkAway after one was not answered in time: an agent does not wait so long before each tool.
-	checkTime  = time.Second
-	checkAgain = 200 * time.Millisecond
-	checkAway  = 30 * time.Second
+	// checkTime bounds one check: a router takes a thousandth of it.
+	checkTime = time.Second
 	// offlineTime bounds the judging in the router's place: the whole program starts, and reads all rules.
 	offlineTime = 5 * time.Second
 	// holderTime bounds the question who calls.
@@ -90,6 +88,7 @@ type Process struct {
 	Offline func(ctx context.Context, server string, action []byte) ([]byte, error)
 	// Redact takes the secrets out of a text that goes to a router on another machine; nil: no such text goes there.
 	Redact func(text string) string
+	Now    func() time.Time // time.Now if nil
 	// Learn learns from the agent's record of a session what failed in it and what worked; nil:
 	// the program does not, and starts Program at a session's end.
 	Learn func(ctx context.Context, call Call, record Record) error
@@ -114,7 +113,12 @@ func (p Process) env(name string) string {
 }
 
 // now is the time by which files count as old.
-func (p Process) now() time.Time { return time.Now() }
+func (p Process) now() time.Time {
+	if p.Now != nil {
+		return p.Now()
+	}
+	return time.Now()
+}
 
 // Hook is one run of a hook.
 type Hook struct {
@@ -136,6 +140,8 @@ type Hook struct {
 	far        bool // the router is on another machine
 	call       hook.Call
 	router     Call        // nil: not connected yet
+	alone      atomic.Bool // the router is stalled, and left alone
+	noticed    atomic.Bool // this run noticed it
 	attendance *attendance // what was told, and is to be marked as read; nil: nothing
 }
 
@@ -203,6 +209,9 @@ func (h *Hook) Run(ctx context.Context) int {
 	}
 	if h.strict && h.unasked {
 		answer = h.Dialect.Judge(hook.Block, unasked+h.advice(err)+" The reason: "+OneLine(errs.Explain(err), MaxVerdictText), hook.Note{})
+	}
+	if h.noticed.Load() && answer == (hook.Answer{}) && h.Event != hook.TurnEnd {
+		answer = h.Dialect.Tell(h.Event, hook.Note{Text: leftAlone})
 	}
 	if answer.Err != "" {
 		_, _ = io.WriteString(h.process.Err, answer.Err)
@@ -340,7 +349,10 @@ func (h *Hook) connect() (Call, error) {
 	if u, err := url.Parse(to.URL); to.Local() || err == nil && locate.Loopback(u) {
 		dial, h.far = dialTime, false
 	}
-	h.router, err = h.process.Connect(to, dial)
+	call, err := h.process.Connect(to, dial)
+	if err == nil {
+		h.router = h.patient(call, to.URL, to.Data())
+	}
 	return h.router, err
 }
 

@@ -43,7 +43,7 @@ const resumedSource = "resume"
 // inject answers with what an agent should know, or with nothing.
 func (h *Hook) inject(ctx context.Context) (hook.Answer, error) {
 	starts := h.Event == hook.SessionStart || h.forgot()
-	if h.Event == hook.SessionStart && h.start && errs.CodeOf(h.calls().probe(ctx)) == errs.Unavailable {
+	if h.Event == hook.SessionStart && h.start && errs.CodeOf(h.calls().probe(ctx)) == errs.Unavailable && !h.alone.Load() {
 		if err := h.process.Start(ctx, h.server); err != nil {
 			return hook.Answer{}, err
 		}

@@ -49,7 +49,7 @@ func (h *Hook) reaches(ctx context.Context) bool {
 		return false
 	}
 	if h.start && h.Event == hook.SessionStart {
-		if errs.CodeOf(c.probe(ctx)) == errs.Unavailable {
+		if errs.CodeOf(c.probe(ctx)) == errs.Unavailable && !h.alone.Load() {
 			return false
 		}
 		h.start = false
