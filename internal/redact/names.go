@@ -97,7 +97,7 @@ func (f *finder) name(r *rule, i int) {
 			begin, end, quoted := group(f.text[at:], m)
 			value := f.text[at+begin : at+end]
 			file := giving.form == "option" && !quoted && strings.Contains(value, "/") // that holds the secret
-			if at+begin < f.end || file || !f.given(n, from, value, quoted) || giving.strict && !quoted && !matches("memorable", value) && !random(value) {
+			if at+begin < f.end || file || f.runs(at+begin, at+end) || !f.given(n, from, value, quoted) || giving.strict && !quoted && !matches("memorable", value) && !random(value) {
 				break
 			}
 			f.cut(at+begin, at+end, n.kind)
@@ -159,6 +159,14 @@ func (f *finder) given(n secretName, from int, value string, quoted bool) bool {
 		return false
 	}
 	return password || len(value) >= 16 && !named(value) && (random(value) || !matches("name", value))
+}
+
+// runs tells whether what stands between from and to is no secret but a program that is shown, behind a colon that ends what it does:
+// "Extract with a password: unzipper --force". A script's name, or options, tell it.
+func (f *finder) runs(from, to int) bool {
+	name := f.text[from:to]
+	return strings.HasSuffix(strings.TrimRight(f.text[:from], " \t\n`*"), ":") && matches("program", name) && !matches("odd", name) &&
+		(matches("script", name) || matches("options", f.text[to:min(len(f.text), to+8)]))
 }
 
 // acceptsRandom tells it of a name that also names what is no secret.
@@ -255,7 +263,7 @@ func (f *finder) said(r *rule, i int) {
 		}
 		from, end, quoted := group(window, m)
 		value, password := window[from:end], r.kind == "password" || r.kind == "account"
-		if from > maxSaid || to+from < f.end || len(value) < leastValue || strings.ContainsAny(value, " \t") || placeholder(value) || coded(value) || named(value) || technical(value) || begins(value, true) ||
+		if from > maxSaid || to+from < f.end || f.runs(to+from, to+end) || len(value) < leastValue || strings.ContainsAny(value, " \t") || placeholder(value) || coded(value) || named(value) || technical(value) || begins(value, true) ||
 			!mixed(value) && !random(value) || !password && (len(value) < 16 || !random(value)) || r.trigger == "pw" && !matches("memorable", value) && !random(value) ||
 			way == "alone" && !quoted && (len(value) < 8 || !random(value) && (!password || !matches("odd", value))) {
 			continue

@@ -256,3 +256,22 @@ func BenchmarkRedact(b *testing.B) {
 		})
 	}
 }
+
+// TestPrograms: what a page on a program shows behind "password …:" is the program; what a person says there is a password.
+func TestPrograms(t *testing.T) {
+	for said, secret := range map[string]bool{
+		"fcrackz1p: ZIP archive password cracking utility.\nUse a password (order matters): fcrackz1p --brute-force --length 4-8 archive": false,
+		"Download with username and password: aria2c --ftp-user NAME URL":                                                                 false,
+		"getTGT.py: Request a ticket. With a password: getTGT.py DOMAIN/USER":                                                             false,
+		"Dump all, asking for the password:\n`mysq1dump -u USER -p`":                                                                      false,
+		"the password (order matters): fcrackz1p and nothing else":                                                                        true,
+		"password: hunter22 - for staging":                                                                                                true,
+		"PASSWORD=hunter22 --name shop":                                                                                                   true,
+		"the password is hunter22 --no, hunter22":                                                                                         true,
+		"password: Blue7Horse!9 --verbose":                                                                                                true,
+	} {
+		if cut, _ := redact.Text(said); (cut != said) != secret {
+			t.Errorf("%q becomes %q", said, cut)
+		}
+	}
+}
