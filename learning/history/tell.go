@@ -260,7 +260,7 @@ type recalled struct {
 // recall looks up what is known of the failure at i: of the program that the error is said by first, then of the command's others.
 func (n *Incidents) recall(ctx context.Context, project, folder string, o *observed, i int, failed failure) (k recalled, err error) {
 	for _, program := range append([]string{failed.program}, o.view(i).programs...) {
-		k.keys = append(k.keys, key(project, program, failed.err))
+		k.keys = append(k.keys, key(project, program, failed.err), hashOf(project, program, failed.err)) // as it was before programs were passed over
 	}
 	found, err := n.store.Incidents(ctx, k.keys)
 	for _, number := range k.keys {

@@ -16,6 +16,7 @@ import (
 	"os"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -142,6 +143,7 @@ type Hook struct {
 	router     Call        // nil: not connected yet
 	alone      atomic.Bool // the router is stalled, and left alone
 	noticed    atomic.Bool // this run noticed it
+	stalled    sync.Once   // which is noted once
 	attendance *attendance // what was told, and is to be marked as read; nil: nothing
 }
 

@@ -6,10 +6,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"skillrouter/internal/errs"
-	"skillrouter/internal/file"
 )
 
 // A router that is stalled takes connections and answers nothing. It costs an agent one hook's wait: then hooks leave it alone.
@@ -35,23 +35,29 @@ var errStalled = errs.Errorf(errs.Unavailable, "the router does not answer, and 
 
 // patient makes the calls of the router at a URL, which may be stalled. data is its folder, if it is this user's.
 func (h *Hook) patient(call Call, url, data string) Call {
-	name := cached("stalled-" + digest(url))
+	other := cached("stalled-" + digest(url))
+	name := other
 	if data != "" {
 		name = filepath.Join(data, stalledName)
 	}
 	since := h.stalledSince(name)
+	if at := h.stalledSince(other); at.After(since) {
+		since = at
+	}
 	if !since.IsZero() {
 		if info, err := os.Stat(filepath.Join(data, copyName)); data == "" || err != nil || !info.ModTime().After(since) {
 			h.alone.Store(h.process.now().Sub(since) < aloneFor)
 		}
 	}
 	stalled := func() error {
-		if !h.alone.Swap(true) {
+		h.stalled.Do(func() { // all of this run's calls wait until it is written: the first to return may end the process
 			h.noticed.Store(true)
-			if file.Replace(name, []byte(h.process.now().UTC().Format(time.RFC3339Nano)), 0o600) != nil { // as in a sandbox
-				keep(cached("stalled-"+digest(url)), h.process.now().UTC().Format(time.RFC3339Nano))
+			at := h.process.now().UTC().Format(time.RFC3339Nano)
+			if replace(name, at) != nil { // as in a sandbox
+				keep(other, at)
 			}
-		}
+			h.alone.Store(true)
+		})
 		return errStalled
 	}
 	return func(ctx context.Context, method, path string, in, out any) error {
@@ -83,10 +89,19 @@ func (h *Hook) patient(call Call, url, data string) Call {
 		case errors.Is(ctx.Err(), context.DeadlineExceeded) && time.Since(begun) > slowTime:
 			return stalled()
 		case err == nil && !since.IsZero():
-			_ = os.Remove(name)
+			_, _ = os.Remove(name), os.Remove(other)
 		}
 		return err
 	}
+}
+
+// replace writes a small file that others read meanwhile. It need not outlive a crash.
+func replace(name, text string) error {
+	next := name + "." + strconv.Itoa(os.Getpid())
+	if err := os.WriteFile(next, []byte(text), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(next, name)
 }
 
 // lives tells whether the router says anything.
