@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 
@@ -127,6 +128,12 @@ func moment(text string) time.Time {
 		if t, err := time.Parse(layout, text); err == nil {
 			return t
 		}
+	}
+	if n, err := strconv.ParseFloat(text, 64); err == nil && n > 1e8 && n < 1e14 { // since 1970, in seconds or milliseconds
+		if n < 1e11 {
+			n *= 1000
+		}
+		return time.UnixMilli(int64(n)).UTC()
 	}
 	return time.Time{}
 }

@@ -158,9 +158,12 @@ func withOurTimes(text json.RawMessage) (again json.RawMessage, changed bool) {
 		return nil, false
 	}
 	for name, value := range members {
-		var said string
-		if !strings.HasSuffix(name, "_at") || json.Unmarshal(value, &said) != nil {
+		if !strings.HasSuffix(name, "_at") {
 			continue
+		}
+		var said string
+		if json.Unmarshal(value, &said) != nil { // a number
+			said = string(value)
 		}
 		if at := moment(said); !at.IsZero() {
 			members[name], changed = json.RawMessage(strconv.Quote(at.Format(time.RFC3339Nano))), true
@@ -174,7 +177,12 @@ func withOurTimes(text json.RawMessage) (again json.RawMessage, changed bool) {
 func each[T any](yield func(Item) bool, item func(place string, thing T) Item) func(place string, text json.RawMessage) bool {
 	return func(place string, text json.RawMessage) bool {
 		var thing T
-		if err := json.Unmarshal(text, &thing); err != nil {
+		err := json.Unmarshal(text, &thing)
+		if again, changed := withOurTimes(text); err != nil && changed {
+			thing = *new(T)
+			err = json.Unmarshal(again, &thing)
+		}
+		if err != nil {
 			return yield(refusal(place, explained(err)))
 		}
 		return yield(item(place, thing))
