@@ -191,6 +191,4 @@ const (
 	maxSent = 128
 	// MaxRecorded bounds what the ledger keeps of an action, in bytes: a long command fits.
 	MaxRecorded = 2000
-	// DefaultCheckRetention is how long a check is kept.
-	DefaultCheckRetention = 90 * 24 * time.Hour
 )

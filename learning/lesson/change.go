@@ -20,8 +20,6 @@ const (
 	ChangePromoted  = "promoted"
 	ChangeRetired   = "retired"
 	ChangeRestored  = "restored"
-	ChangeEscalated = "escalated"
-	ChangeDemoted   = "demoted"
 )
 
 // lessonMove is what happens to one lesson: what its history and the event log

@@ -82,24 +82,16 @@ const (
 	MaxRetire = 100
 )
 
-// Tellings are what Values counts. operational.Tellings is one.
-type Tellings interface {
-	Note(told operational.Telling)
-	Settle(ctx context.Context, q operational.TellingQuery, judge func(tellings []operational.Telling)) error
-	SettleLater(q operational.TellingQuery, judge func(tellings []operational.Telling))
-	Sums(ctx context.Context, q operational.ToldQuery) (operational.ToldSums, error)
-}
-
 // Values is the Service on tellings.
 type Values struct {
-	tellings Tellings
+	tellings *operational.Tellings
 	now      clock.Clock
 }
 
 var _ Service = (*Values)(nil)
 
 // New makes Values.
-func New(tellings Tellings, now clock.Clock) *Values {
+func New(tellings *operational.Tellings, now clock.Clock) *Values {
 	return &Values{tellings, now.Given()}
 }
 
