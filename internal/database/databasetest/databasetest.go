@@ -176,7 +176,7 @@ func sweep(t testing.TB, base string) {
 		need(t, rows.Err())
 		for _, name := range names {
 			var process int
-			if _, err := fmt.Sscanf(name, "t%d_", &process); err != nil || process != os.Getpid() && syscall.Kill(process, 0) == nil {
+			if _, err := fmt.Sscanf(name, "t%d_", &process); err != nil || process != os.Getpid() && runs(process) {
 				continue
 			}
 			if _, err := db.ExecContext(t.Context(), "DROP SCHEMA IF EXISTS "+name+" CASCADE"); err != nil {
@@ -260,4 +260,10 @@ func Prepare(t testing.TB, data string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// runs reports whether a process is there. Windows does not say.
+func runs(process int) bool {
+	p, err := os.FindProcess(process)
+	return err == nil && p.Signal(syscall.Signal(0)) == nil
 }
